@@ -1,0 +1,59 @@
+/*-------------------------------------------------------------------------
+ *
+ * histogram.h
+ *		A log-linear histogram of latencies.
+ *
+ * Buckets are one nanosecond wide up to 128 ns, then 64 to the octave: the
+ * middle of a bucket is within 0.8 % of every value in it.  Histograms of the
+ * same layout are merged by adding their counts.  The memory is the caller's
+ * and constant, so a probe may last as long as it likes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_HISTOGRAM_H
+#define SP_HISTOGRAM_H
+
+#include <stdint.h>
+
+#define SP_HISTOGRAM_SUBBITS	6	/* 64 buckets an octave */
+#define SP_HISTOGRAM_SUB		(1 << SP_HISTOGRAM_SUBBITS)
+
+/* Latencies of 2^40 ns (18 minutes) and more share the last bucket. */
+#define SP_HISTOGRAM_OCTAVES	40
+#define SP_HISTOGRAM_BUCKETS	((SP_HISTOGRAM_OCTAVES - SP_HISTOGRAM_SUBBITS + 1) * SP_HISTOGRAM_SUB)
+
+/*
+ * The fewest values that say anything about a quantile: with fewer, a 95 %
+ * confidence interval of the quantile has no upper end (1 - q^n < 0.95).
+ */
+#define SP_P99_MIN_OPS		299
+#define SP_P999_MIN_OPS		2995
+
+typedef struct sp_histogram
+{
+	uint64_t	ops;
+	uint64_t	min_ns;			/* exact; UINT64_MAX while empty */
+	uint64_t	max_ns;			/* exact */
+	double		sum_ns;			/* exact up to 2^53 ns, 104 days */
+	double		sum_squares;	/* of the difference to shift_ns */
+	double		shift_ns;		/* first value: keeps the squares small */
+	uint64_t	count[SP_HISTOGRAM_BUCKETS];
+} sp_histogram;
+
+extern void sp_histogram_reset(sp_histogram *histogram);
+extern void sp_histogram_add(sp_histogram *histogram, uint64_t ns);
+
+/* Bounds of a bucket in ns: lower is part of it, lower of the next is not. */
+extern uint64_t sp_histogram_lower_ns(int bucket);
+
+/* Mean and standard deviation (of the sample) in ns; NAN where undefined. */
+extern double sp_histogram_mean_ns(const sp_histogram *histogram);
+extern double sp_histogram_stddev_ns(const sp_histogram *histogram);
+
+/*
+ * The q-quantile (0 < q < 1) in ns, by nearest rank, within 0.8 %, and never
+ * outside [min, max].  NAN when empty.
+ */
+extern double sp_histogram_quantile_ns(const sp_histogram *histogram, double q);
+
+#endif							/* SP_HISTOGRAM_H */

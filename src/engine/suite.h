@@ -1,0 +1,40 @@
+/*-------------------------------------------------------------------------
+ *
+ * suite.h
+ *		The suites: which test cases are measured together.
+ *
+ * A suite is rows; adding a case is adding a row.  What it depends on is told
+ * by the caller in sp_server: the engine asks no server itself.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_SUITE_H
+#define SP_SUITE_H
+
+#include "probe.h"
+
+/* What a suite must know of the server whose commits it imitates. */
+typedef struct sp_server
+{
+	const sp_sync_method *current;	/* wal_sync_method; NULL if we do not know it */
+	bool		offers[SP_MAX_METHODS];	/* by index into sp_sync_methods */
+	bool		direct_io_open;	/* O_DIRECT with open_*? */
+	bool		direct_io_all;	/* O_DIRECT with every method? */
+	int64_t		segment_size;	/* wal_segment_size, bytes */
+	int			flush_size;		/* bytes of WAL per flush */
+} sp_server;
+
+typedef struct sp_suite
+{
+	const char *name;
+	const char *summary;
+	void		(*plan) (sp_probe *probe, const sp_server *server);
+} sp_suite;
+
+extern const sp_suite sp_suites[];
+extern const int sp_suite_count;
+
+/* The suite of that name, or NULL. */
+extern const sp_suite *sp_suite_find(const char *name);
+
+#endif							/* SP_SUITE_H */
