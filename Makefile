@@ -1,0 +1,72 @@
+# pg_sync_probe: build, install and test with PGXS.
+#
+#   make && make install		into the server of pg_config (or PG_CONFIG=...)
+#   make installcheck			pg_regress against a server that runs, and Perl TAP
+#   make unit-check				the engine alone: no server, no server headers
+#
+# script/test runs all of it on a throw-away cluster.
+
+EXTENSION = pg_sync_probe
+EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).control)
+
+MODULE_big = pg_sync_probe
+ENGINE = $(sort $(wildcard src/engine/*.c))
+SERVER = $(sort $(wildcard src/*.c))
+OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
+
+# In this order: what comes later uses what comes before.
+SQL_PARTS = header locations tables probe histogram recommendations running report
+SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql)
+DATA_built = $(EXTENSION)--$(EXTVERSION).sql
+
+PG_CPPFLAGS = -I$(srcdir)/src
+PG_CFLAGS = -std=gnu11
+SHLIB_LINK = -lm
+
+REGRESS = setup arguments locations shapes recording privileges in_your_tests
+REGRESS_OPTS = --inputdir=.
+TAP_TESTS = 1
+PROVE_TESTS = test/t/*.pl
+
+UNIT_TESTS = $(patsubst test/unit/%.c,unit/%,$(sort $(wildcard test/unit/test_*.c)))
+EXTRA_CLEAN = unit unit-asan $(EXTENSION)--*.sql results regression.diffs regression.out tmp_check
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+ifneq ($(PGXS),)
+include $(PGXS)
+endif
+
+$(EXTENSION)--$(EXTVERSION).sql: $(SQL_SOURCES) Makefile
+	cat $(SQL_SOURCES) > $@
+
+# Headers are few and small: all objects depend on all of them.
+$(OBJS): $(wildcard src/*.h) $(wildcard src/engine/*.h)
+
+# --------------------------------------------------------------- unit tests
+#
+# Compiled by a plain compiler with no include path but the engine's own, which
+# is the proof that the engine needs no server.  Needs cmocka.
+
+UNIT_CC = $(or $(UNIT_COMPILER),cc)
+UNIT_CFLAGS = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wmissing-prototypes -Werror -O2 -g -Isrc/engine
+UNIT_SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+UNIT_LIBS = -lcmocka -lm
+# Calls that a test can let fail; see test/unit/test_probe.c.
+UNIT_WRAP = -Wl,--wrap=pwrite,--wrap=pwritev,--wrap=openat,--wrap=close,--wrap=fsync,--wrap=fdatasync
+
+unit/%: test/unit/%.c $(ENGINE) $(wildcard src/engine/*.h)
+	@mkdir -p $(@D)
+	$(UNIT_CC) $(UNIT_CFLAGS) $< $(ENGINE) $(if $(findstring __wrap_,$(shell cat $<)),$(UNIT_WRAP)) $(UNIT_LIBS) -o $@
+
+unit-asan/%: test/unit/%.c $(ENGINE) $(wildcard src/engine/*.h)
+	@mkdir -p $(@D)
+	$(UNIT_CC) $(UNIT_CFLAGS) $(UNIT_SANITIZE) $< $(ENGINE) $(if $(findstring __wrap_,$(shell cat $<)),$(UNIT_WRAP)) $(UNIT_LIBS) -o $@
+
+unit-check: $(UNIT_TESTS)
+	SP_FIXTURES=test/fixtures prove -v --exec '' $(UNIT_TESTS)
+
+unit-check-sanitized: $(UNIT_TESTS:unit/%=unit-asan/%)
+	SP_FIXTURES=test/fixtures prove -v --exec '' $^
+
+.PHONY: unit-check unit-check-sanitized

@@ -1,0 +1,72 @@
+--
+-- Who may probe, who may look.
+--
+SET client_min_messages = warning;
+CREATE ROLE regress_sync_probe_nobody;
+CREATE ROLE regress_sync_probe_monitor IN ROLE pg_monitor;
+CREATE ROLE regress_sync_probe_prober;
+GRANT EXECUTE ON FUNCTION sync_probe.probe TO regress_sync_probe_prober;
+
+SELECT count(*) FROM sync_probe.running; -- loads the library, with its settings
+
+-- nobody may do either
+SET ROLE regress_sync_probe_nobody;
+SELECT FROM sync_probe.probe(duration => '10 ms');
+SELECT FROM sync_probe.probe_all();
+SELECT sync_probe.cleanup();
+SELECT FROM sync_probe.locations;
+SELECT FROM sync_probe.runs;
+SELECT FROM sync_probe.recommendations;
+SELECT FROM sync_probe.running;
+SET pg_sync_probe.max_duration = '1 day';
+SET pg_sync_probe.reserve_percent = 0;
+SET pg_sync_probe.margin = 0.1;
+RESET pg_sync_probe.margin;
+RESET ROLE;
+
+-- pg_monitor may look
+SET ROLE regress_sync_probe_monitor;
+SELECT count(*) > 1 AS locations FROM sync_probe.locations;
+SELECT count(*) FROM sync_probe.runs;
+SELECT count(*) FROM sync_probe.measurements;
+SELECT count(*) FROM sync_probe.samples;
+SELECT count(*) FROM sync_probe.recommendations;
+SELECT count(*) FROM sync_probe.latency_histogram;
+SELECT count(*) FROM sync_probe.running;
+SELECT FROM sync_probe.probe(duration => '10 ms');
+INSERT INTO sync_probe.runs (source, suite) VALUES ('probe', 'wal');
+RESET ROLE;
+
+-- EXECUTE is enough for pg_wal, and the run is recorded although the role
+-- cannot write into the tables
+SET ROLE regress_sync_probe_prober;
+SELECT count(*) > 0 AS probed, count(run_id) = count(*) AS recorded
+FROM sync_probe.probe(duration => '20 ms', label => 'prober');
+DELETE FROM sync_probe.runs;
+SELECT FROM sync_probe._locations();
+
+-- a tablespace takes CREATE, as for anything else that writes there
+SELECT FROM sync_probe.probe('regress_sync_probe', duration => '10 ms');
+RESET ROLE;
+GRANT CREATE ON TABLESPACE regress_sync_probe TO regress_sync_probe_prober;
+SET ROLE regress_sync_probe_prober;
+SELECT count(*) > 0 AS probed FROM sync_probe.probe('regress_sync_probe', duration => '20 ms');
+RESET ROLE;
+SELECT count(*) FROM sync_probe.runs WHERE label = 'prober';
+DELETE FROM sync_probe.runs;
+
+-- a schema in front of the search path changes nothing
+CREATE SCHEMA regress_trap;
+CREATE FUNCTION regress_trap.current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT 'trapped' $$;
+CREATE FUNCTION regress_trap.round(numeric, integer) RETURNS numeric LANGUAGE sql AS $$ SELECT -1 $$;
+SET search_path = regress_trap, pg_catalog;
+SELECT DISTINCT current_method = pg_catalog.current_setting('wal_sync_method') AS not_trapped
+FROM sync_probe.probe_all(duration => '20 ms');
+SELECT count(*) FROM sync_probe.latency_histogram WHERE lower_us < 0;
+RESET search_path;
+DROP SCHEMA regress_trap CASCADE;
+DELETE FROM sync_probe.runs;
+
+REVOKE CREATE ON TABLESPACE regress_sync_probe FROM regress_sync_probe_prober;
+REVOKE EXECUTE ON FUNCTION sync_probe.probe FROM regress_sync_probe_prober;
+DROP ROLE regress_sync_probe_nobody, regress_sync_probe_monitor, regress_sync_probe_prober;

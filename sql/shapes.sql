@@ -1,0 +1,51 @@
+--
+-- What probe() returns: always the same rows in the same order.
+--
+SET client_min_messages = warning;
+
+SELECT ordinal, test, method, status,
+       ops > 0 AS measured,
+       p50_us <= p90_us AND p90_us <= max_us AS quantiles_in_order,
+       mean_us BETWEEN 0 AND max_us AS mean_fits,
+       abs(ops_per_sec * mean_us / 1e6 - 1) < 0.05 AS rate_fits
+FROM sync_probe.probe(duration => '300 ms', flush_size => 8192, record => false)
+WHERE NOT direct_io;
+
+-- what O_DIRECT would do with open_*; a file system may refuse it
+SELECT test, method, writes_per_sync, status IN ('ok', 'no_direct_io') AS tried
+FROM sync_probe.probe(duration => '300 ms', record => false)
+WHERE direct_io;
+
+-- the methods are the server's own
+SELECT array_agg(method ORDER BY method) =
+       (SELECT array_agg(v ORDER BY v) FROM pg_settings, unnest(enumvals) v WHERE name = 'wal_sync_method') AS all_known
+FROM sync_probe.probe(duration => '100 ms', record => false)
+WHERE test = 'paced' AND status <> 'unsupported';
+
+-- the size of a flush that was asked for, and quantiles without enough operations
+SELECT DISTINCT write_size, writes_per_sync
+FROM sync_probe.probe(duration => '100 ms', flush_size => 100000, record => false);
+SELECT bool_and((p99_us IS NOT NULL) = (ops >= 299)) AS p99, bool_and((p999_us IS NOT NULL) = (ops >= 2995)) AS p999
+FROM sync_probe.probe(duration => '300 ms', record => false) WHERE status = 'ok';
+
+-- a flush of one byte, and of a whole file
+SELECT count(*) FILTER (WHERE ops > 0) >= 6 AS measured
+FROM sync_probe.probe(duration => '100 ms', flush_size => 1, record => false);
+SELECT count(*) FILTER (WHERE ops > 0) >= 6 AS measured
+FROM sync_probe.probe(duration => '1 s', flush_size => 1048576, record => false);
+
+-- the lines of pg_test_fsync, here in a tablespace
+SELECT ordinal, test, method, write_size, writes_per_sync, direct_io
+FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', record => false);
+SELECT bool_and(ops > 0 OR status IN ('unsupported', 'no_direct_io')) AS all_measured
+FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', record => false);
+
+-- no row is about the device yet
+SELECT count(flushes_per_op) + count(device_writes_per_op) + count(device_bytes_per_op)
+       + count(device_utilization) AS device_figures
+FROM sync_probe.probe(duration => '10 ms', record => false);
+
+-- probing leaves nothing: no file, no lock
+SELECT count(*) FROM pg_ls_waldir() WHERE name LIKE '%sync\_probe%';
+SELECT count(*) FROM pg_ls_tmpdir() WHERE name LIKE '%sync\_probe%';
+SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid();

@@ -1,0 +1,115 @@
+/*-------------------------------------------------------------------------
+ *
+ * cluster.c
+ *		What this cluster does when it commits: methods, flags, pace, size.
+ *
+ * Everything is asked of the server that runs, nothing is assumed: a probe
+ * must do what the next commit here will do.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pg_sync_probe.h"
+
+#include <math.h>
+
+#include "access/xlog_internal.h"
+#include "executor/spi.h"
+
+#include "compat.h"
+
+/* With fewer flushes than this the statistics are not an average of anything. */
+#define LEAST_FLUSHES			1000
+
+/*
+ * The ranking of the methods no longer changes beyond a clock tick (4 ms), and
+ * a round must be short for there to be many; below half a millisecond the
+ * flushes of all methods would not fit.
+ */
+#define LEAST_INTERVAL_US		500
+#define DEFAULT_INTERVAL_US		5000
+
+typedef struct wal_statistics
+{
+	double		bytes;
+	double		syncs;
+	double		writes;
+	double		seconds;
+} wal_statistics;
+
+/* Zeros where the server has no such statistics (yet). */
+static void
+read_wal_statistics(wal_statistics *statistics)
+{
+	double	   *fields[] = {&statistics->bytes, &statistics->syncs,
+		&statistics->writes, &statistics->seconds};
+
+	memset(statistics, 0, sizeof(*statistics));
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (SPI_execute(SP_WAL_STATISTICS_QUERY, true, 1) != SPI_OK_SELECT)
+		elog(ERROR, "could not read the statistics of WAL");
+	for (int i = 0; i < lengthof(fields) && SPI_processed == 1; i++)
+	{
+		bool		isnull;
+		Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &isnull);
+
+		if (!isnull)
+			*fields[i] = DatumGetFloat8(value);
+	}
+	SPI_finish();
+}
+
+/* Which rows of the engine's table are in the server's own? */
+static void
+read_methods(sp_cluster *cluster)
+{
+	cluster->wal_sync_method = pstrdup(GetConfigOption("wal_sync_method", false, false));
+	cluster->server.current = sp_sync_method_find(cluster->wal_sync_method);
+	for (const struct config_enum_entry *entry = wal_sync_method_options; entry->name; entry++)
+	{
+		for (size_t i = 0; i < sp_sync_method_count; i++)
+		{
+			if (strcmp(entry->name, sp_sync_methods[i].name) == 0)
+				cluster->server.offers[i] = true;
+		}
+	}
+}
+
+static void
+read_pace(sp_cluster *cluster)
+{
+	wal_statistics statistics;
+	double		flushes;
+	double		size = 0;
+
+	read_wal_statistics(&statistics);
+
+	/* with open_* every write is a flush and the server counts no syncs */
+	flushes = cluster->server.current && cluster->server.current->opens_synced
+		? statistics.writes : statistics.syncs;
+
+	cluster->server.flush_size = SP_WAL_PAGE_SIZE;
+	cluster->flush_interval_us = DEFAULT_INTERVAL_US;
+	cluster->flush_size_source = cluster->flush_interval_source = "default";
+	if (flushes < LEAST_FLUSHES || statistics.seconds <= 0)
+		return;
+
+	size = rint(statistics.bytes / flushes);
+	cluster->server.flush_size = (int) Min(Max(size, 1), cluster->server.segment_size);
+	cluster->flush_interval_us = (int64) Min(Max(statistics.seconds * 1e6 / flushes,
+												 LEAST_INTERVAL_US), DEFAULT_INTERVAL_US);
+	cluster->flush_size_source = cluster->flush_interval_source = SP_WAL_STATISTICS_VIEW;
+}
+
+/* Strings of the result live in the current memory context. */
+void
+sp_cluster_read(sp_cluster *cluster)
+{
+	memset(cluster, 0, sizeof(*cluster));
+	cluster->wal_level = pstrdup(GetConfigOption("wal_level", false, false));
+	cluster->server.segment_size = wal_segment_size;
+	cluster->server.direct_io_open = sp_wal_direct_io_open();
+	cluster->server.direct_io_all = sp_wal_direct_io_all();
+	read_methods(cluster);
+	read_pace(cluster);
+}

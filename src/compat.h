@@ -1,0 +1,102 @@
+/*-------------------------------------------------------------------------
+ *
+ * compat.h
+ *		Differences between server versions, behind one name each.
+ *
+ * The only file of src/ that may look at PG_VERSION_NUM.  Names follow the
+ * newest server; PostgreSQL 15 is the oldest one supported.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_COMPAT_H
+#define SP_COMPAT_H
+
+#include "access/xlog.h"
+#include "catalog/pg_tablespace.h"
+#include "storage/fd.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+#include "utils/timestamp.h"
+#include "utils/wait_event.h"
+
+#if PG_VERSION_NUM < 150000
+#error "pg_sync_probe needs PostgreSQL 15 or later"
+#endif
+
+/* Renamed, with the variable, in PostgreSQL 17. */
+#if PG_VERSION_NUM >= 170000
+extern PGDLLIMPORT const struct config_enum_entry wal_sync_method_options[];
+#else
+extern PGDLLIMPORT const struct config_enum_entry sync_method_options[];
+#define wal_sync_method_options sync_method_options
+#endif
+
+/*
+ * Where this server opens WAL with O_DIRECT.  Up to 15 with open_* while
+ * nobody reads WAL behind it; since 16 (d4e71df6d75) where debug_io_direct
+ * says so, and then with every method.
+ */
+static inline bool
+sp_wal_direct_io_open(void)
+{
+#if PG_VERSION_NUM >= 160000
+	return false;
+#else
+	return !XLogIsNeeded();
+#endif
+}
+
+static inline bool
+sp_wal_direct_io_all(void)
+{
+#if PG_VERSION_NUM >= 160000
+	return (io_direct_flags & IO_DIRECT_WAL) != 0;
+#else
+	return false;
+#endif
+}
+
+/*
+ * One row: bytes of WAL, syncs, writes, seconds since these are counted.  The
+ * counts of writes and syncs moved to pg_stat_io in PostgreSQL 18.
+ */
+#if PG_VERSION_NUM >= 180000
+#define SP_WAL_STATISTICS_VIEW "pg_stat_io"
+#define SP_WAL_STATISTICS_QUERY \
+	"SELECT w.wal_bytes::float8, sum(io.fsyncs)::float8, sum(io.writes)::float8," \
+	" extract(epoch FROM clock_timestamp()" \
+	" - greatest(max(io.stats_reset), w.stats_reset))::float8" \
+	" FROM pg_catalog.pg_stat_wal w, pg_catalog.pg_stat_io io" \
+	" WHERE io.object OPERATOR(pg_catalog.=) 'wal'" \
+	" AND io.context OPERATOR(pg_catalog.=) 'normal'" \
+	" GROUP BY w.wal_bytes, w.stats_reset"
+#else
+#define SP_WAL_STATISTICS_VIEW "pg_stat_wal"
+#define SP_WAL_STATISTICS_QUERY \
+	"SELECT wal_bytes::float8, wal_sync::float8, wal_write::float8," \
+	" extract(epoch FROM clock_timestamp() - stats_reset)::float8" \
+	" FROM pg_catalog.pg_stat_wal"
+#endif
+
+/* Infinite intervals came with PostgreSQL 17. */
+#ifndef INTERVAL_NOT_FINITE
+#define INTERVAL_NOT_FINITE(interval) false
+#endif
+
+/* Wait events of extensions have names since PostgreSQL 17. */
+#if PG_VERSION_NUM >= 170000
+#define sp_wait_event_new(name) WaitEventExtensionNew(name)
+#else
+#define sp_wait_event_new(name) PG_WAIT_EXTENSION
+#endif
+
+/* Privilege checks were made one function in PostgreSQL 16 (c727f511bd7). */
+#if PG_VERSION_NUM >= 160000
+#define sp_tablespace_aclcheck(tablespace, role) \
+	object_aclcheck(TableSpaceRelationId, tablespace, role, ACL_CREATE)
+#else
+#define sp_tablespace_aclcheck(tablespace, role) \
+	pg_tablespace_aclcheck(tablespace, role, ACL_CREATE)
+#endif
+
+#endif							/* SP_COMPAT_H */

@@ -1,0 +1,267 @@
+/*-------------------------------------------------------------------------
+ *
+ * location.c
+ *		The places that can be probed: pg_wal and every tablespace.
+ *
+ * A location is named, never given as a path: no user of the extension can
+ * make the server write into a directory that is not the cluster's own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pg_sync_probe.h"
+
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/pg_tablespace.h"
+#include "commands/tablespace.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+
+#include "compat.h"
+#include "engine/block_device.h"
+#include "engine/filesystem.h"
+
+#define PG_WAL	"pg_wal"
+
+PG_FUNCTION_INFO_V1(sync_probe_locations);
+
+static void
+set_location(sp_location *location, const char *name, Oid tablespace)
+{
+	namestrcpy(&location->name, name);
+	location->tablespace = tablespace;
+	if (!OidIsValid(tablespace))
+		strlcpy(location->directory, PG_WAL, MAXPGPATH);
+	else if (tablespace == DEFAULTTABLESPACE_OID)
+		strlcpy(location->directory, "base", MAXPGPATH);
+	else
+		snprintf(location->directory, MAXPGPATH, "pg_tblspc/%u", tablespace);
+}
+
+/*
+ * The location of that name.  No tablespace can be called pg_wal, since names
+ * that begin with pg_ are reserved.
+ */
+void
+sp_location_find(const char *name, sp_location *location)
+{
+	Oid			tablespace;
+
+	if (strcmp(name, PG_WAL) == 0)
+	{
+		set_location(location, name, InvalidOid);
+		return;
+	}
+
+	tablespace = get_tablespace_oid(name, true);
+	if (tablespace == GLOBALTABLESPACE_OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("location \"%s\" cannot be probed", name),
+				 errhint("Nothing but shared catalogs lives there. Probe \"pg_default\", which is on the same file system.")));
+	if (!OidIsValid(tablespace))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("location \"%s\" does not exist", name),
+				 errdetail("A location is \"pg_wal\" or the name of a tablespace, never a path."),
+				 errhint("See SELECT name, directory FROM sync_probe.locations.")));
+	set_location(location, name, tablespace);
+}
+
+/* All locations: pg_wal, pg_default, then the others by name. */
+List *
+sp_location_list(void)
+{
+	List	   *locations = NIL;
+	sp_location *location = palloc(sizeof(sp_location));
+	Relation	catalog;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	set_location(location, PG_WAL, InvalidOid);
+	locations = lappend(locations, location);
+
+	catalog = table_open(TableSpaceRelationId, AccessShareLock);
+	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_tablespace form = (Form_pg_tablespace) GETSTRUCT(tuple);
+
+		if (form->oid == GLOBALTABLESPACE_OID)
+			continue;
+		location = palloc(sizeof(sp_location));
+		set_location(location, NameStr(form->spcname), form->oid);
+		locations = lappend(locations, location);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return locations;
+}
+
+/*
+ * Writing into a tablespace takes CREATE on it, as for tables and temporary
+ * files; the database's own is open to everyone who may create anything.
+ */
+void
+sp_location_check_privilege(const sp_location *location)
+{
+	Oid			tablespace = location->tablespace;
+
+	if (!OidIsValid(tablespace) || tablespace == MyDatabaseTableSpace)
+		return;
+	if (sp_tablespace_aclcheck(tablespace, GetUserId()) != ACLCHECK_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for tablespace \"%s\"", NameStr(location->name)),
+				 errdetail("A probe writes into the tablespace."),
+				 errhint("GRANT CREATE ON TABLESPACE %s TO %s;",
+						 quote_identifier(NameStr(location->name)),
+						 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
+}
+
+/* ------------------------------------------------------- sync_probe.locations */
+
+/* A row of the view, before it is a tuple. */
+typedef struct location_row
+{
+	const sp_location *location;
+	char		directory[MAXPGPATH];	/* symbolic links resolved */
+	const sp_mount *mount;		/* NULL when it cannot be told */
+	bool		has_device;
+	sp_block_device device;
+	bool		has_space;
+	struct statvfs space;
+} location_row;
+
+/* Everything that can be told about a location; what cannot stays unset. */
+static void
+examine_location(const sp_location *location, const sp_mount_table *mounts, location_row *row)
+{
+	char	   *resolved = realpath(location->directory, NULL);
+
+	memset(row, 0, sizeof(*row));
+	row->location = location;
+	if (resolved == NULL)
+	{
+		/* the directory is gone: say where it should be */
+		ssize_t		length = readlink(location->directory, row->directory, MAXPGPATH - 1);
+
+		row->directory[length > 0 ? length : 0] = '\0';
+		return;
+	}
+	strlcpy(row->directory, resolved, MAXPGPATH);
+	free(resolved);
+
+	row->has_space = statvfs(row->directory, &row->space) == 0;
+	if (mounts)
+		row->mount = sp_mount_table_find(mounts, row->directory);
+	if (row->mount)
+		row->has_device = sp_block_device_find("", row->mount, &row->device) == 0;
+}
+
+static void
+put_text(Datum *value, bool *null, const char *text)
+{
+	*null = text == NULL || text[0] == '\0';
+	if (!*null)
+		*value = CStringGetTextDatum(text);
+}
+
+static void
+put_location_row(ReturnSetInfo *rsinfo, const location_row *row, const sp_location *first)
+{
+#define LOCATION_COLUMNS 13
+	Datum		values[LOCATION_COLUMNS] = {0};
+	bool		nulls[LOCATION_COLUMNS] = {0};
+	int			i = 0;
+
+	values[i++] = NameGetDatum(&row->location->name);
+	values[i++] = BoolGetDatum(!OidIsValid(row->location->tablespace));
+	nulls[i] = !OidIsValid(row->location->tablespace);
+	values[i++] = ObjectIdGetDatum(row->location->tablespace);
+	put_text(&values[i], &nulls[i], row->directory);
+	i++;
+	put_text(&values[i], &nulls[i], row->mount ? row->mount->fstype : NULL);
+	i++;
+	put_text(&values[i], &nulls[i], row->mount ? row->mount->mount_point : NULL);
+	i++;
+	put_text(&values[i], &nulls[i], row->mount ? row->mount->mount_options : NULL);
+	i++;
+	put_text(&values[i], &nulls[i], row->has_device ? row->device.name : NULL);
+	i++;
+	nulls[i] = !row->has_device || row->device.rotational < 0;
+	values[i++] = BoolGetDatum(row->device.rotational > 0);
+	put_text(&values[i], &nulls[i], row->has_device ? row->device.write_cache : NULL);
+	i++;
+	nulls[i] = nulls[i + 1] = !row->has_space;
+	values[i++] = Int64GetDatum((int64) row->space.f_blocks * row->space.f_frsize);
+	values[i++] = Int64GetDatum((int64) row->space.f_bavail * row->space.f_frsize);
+	nulls[i] = first == NULL;
+	if (first)
+		values[i] = NameGetDatum(&first->name);
+	i++;
+	Assert(i == LOCATION_COLUMNS);
+
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+}
+
+static int
+compare_locations(const ListCell *a, const ListCell *b)
+{
+	const sp_location *x = lfirst(a);
+	const sp_location *y = lfirst(b);
+
+	/* pg_wal has no oid, pg_default the least of all */
+	if (x->tablespace <= DEFAULTTABLESPACE_OID || y->tablespace <= DEFAULTTABLESPACE_OID)
+		return x->tablespace < y->tablespace ? -1 : 1;
+	return strcmp(NameStr(x->name), NameStr(y->name));
+}
+
+/*
+ * sync_probe._locations(): the rows of the view sync_probe.locations.
+ */
+Datum
+sync_probe_locations(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	List	   *locations = sp_location_list();
+	location_row *rows = palloc(list_length(locations) * sizeof(location_row));
+	sp_mount_table *mounts = NULL;
+	int			n = 0;
+	ListCell   *cell;
+
+	InitMaterializedSRF(fcinfo, 0);
+	list_sort(locations, compare_locations);
+
+	/* no mountinfo (not Linux, no /proc): the columns it fills stay null */
+	(void) sp_mount_table_read("", &mounts);
+	PG_TRY();
+	{
+		foreach(cell, locations)
+		{
+			const sp_location *first = NULL;
+
+			examine_location(lfirst(cell), mounts, &rows[n]);
+			for (int i = 0; i < n && rows[n].mount && !first; i++)
+			{
+				if (rows[i].mount && sp_mount_same_filesystem(rows[i].mount, rows[n].mount))
+					first = rows[i].location;
+			}
+			put_location_row(rsinfo, &rows[n++], first);
+		}
+	}
+	PG_FINALLY();
+	{
+		sp_mount_table_free(mounts);
+	}
+	PG_END_TRY();
+	return (Datum) 0;
+}

@@ -1,0 +1,48 @@
+/*-------------------------------------------------------------------------
+ *
+ * pg_sync_probe.c
+ *		The module: its magic, its settings, its life cycle.
+ *
+ * The library is loaded by the first call of one of its functions; it needs no
+ * shared_preload_libraries, so that it can be tried on a server that nobody
+ * wants to restart.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pg_sync_probe.h"
+
+#include <limits.h>
+
+#include "compat.h"
+
+PG_MODULE_MAGIC;
+
+double		sp_margin = 0.05;
+int			sp_max_duration_ms = 600000;
+int			sp_reserve_percent = 5;
+
+extern PGDLLEXPORT void _PG_init(void);
+
+void
+_PG_init(void)
+{
+	DefineCustomRealVariable("pg_sync_probe.margin",
+							 "Least gain in speed that is worth a change of wal_sync_method.",
+							 "0.05 is 5 percent.",
+							 &sp_margin, 0.05, 0.001, 1.0,
+							 PGC_USERSET, 0, NULL, NULL, NULL);
+
+	DefineCustomIntVariable("pg_sync_probe.max_duration",
+							"Longest duration that sync_probe.probe() accepts.",
+							NULL,
+							&sp_max_duration_ms, 600000, 10, INT_MAX,
+							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
+
+	DefineCustomIntVariable("pg_sync_probe.reserve_percent",
+							"Share of a file system that a probe leaves free.",
+							"In pg_wal max_wal_size is left free too, if that is more.",
+							&sp_reserve_percent, 5, 0, 100,
+							PGC_SUSET, 0, NULL, NULL, NULL);
+
+	MarkGUCPrefixReserved("pg_sync_probe");
+}

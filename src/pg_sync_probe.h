@@ -1,0 +1,124 @@
+/*-------------------------------------------------------------------------
+ *
+ * pg_sync_probe.h
+ *		What the files of the server's side share.
+ *
+ * The way of a probe: probe_function.c takes the arguments, finds the place
+ * (location.c), asks what this cluster does when it commits (cluster.c),
+ * makes itself the only probe (exclusive.c), lays out the files
+ * (probe_file.c), lets the engine measure, and hands the rows to record.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef PG_SYNC_PROBE_H
+#define PG_SYNC_PROBE_H
+
+#include "postgres.h"
+
+#include "access/htup.h"
+#include "access/tupdesc.h"
+#include "fmgr.h"
+#include "nodes/pg_list.h"
+#include "utils/timestamp.h"
+
+#include "engine/probe.h"
+#include "engine/suite.h"
+
+#define SP_SCHEMA	"sync_probe"
+
+/* GUCs, see pg_sync_probe.c */
+extern double sp_margin;
+extern int	sp_max_duration_ms;
+extern int	sp_reserve_percent;
+
+/* ------------------------------------------------------------- location.c */
+
+/* A place that is probed: pg_wal, or a tablespace. */
+typedef struct sp_location
+{
+	NameData	name;
+	Oid			tablespace;		/* InvalidOid for pg_wal */
+	char		directory[MAXPGPATH];	/* as PostgreSQL sees it, below PGDATA */
+} sp_location;
+
+extern void sp_location_find(const char *name, sp_location *location);
+extern List *sp_location_list(void);
+extern void sp_location_check_privilege(const sp_location *location);
+
+/* -------------------------------------------------------------- cluster.c */
+
+/* What this cluster does when it commits, and where that is known from. */
+typedef struct sp_cluster
+{
+	sp_server	server;			/* for the suites */
+	const char *wal_sync_method;
+	const char *wal_level;
+	int64		flush_interval_us;
+	const char *flush_size_source;
+	const char *flush_interval_source;
+} sp_cluster;
+
+extern void sp_cluster_read(sp_cluster *cluster);
+
+/* ------------------------------------------------------------ exclusive.c */
+
+/* How far a probe is; lies in shared memory while it runs. */
+typedef struct sp_progress
+{
+	int			pid;
+	NameData	location;
+	NameData	suite;
+	NameData	phase;			/* 'writing files', 'measuring', 'recording' */
+	TimestampTz started_at;
+	TimestampTz measuring_since;	/* 0 until it does */
+	int64		duration_us;
+	volatile int64 rounds;
+} sp_progress;
+
+extern sp_progress *sp_exclusive_begin(const char *location, const char *suite, int64 duration_us);
+extern void sp_exclusive_phase(const char *phase);
+extern void sp_exclusive_end(void);
+
+/* ----------------------------------------------------------- probe_file.c */
+
+/* The files of one probe, and what is needed to take them away again. */
+typedef struct sp_probe_files
+{
+	const sp_location *location;
+	sp_probe   *probe;
+	int			directory_fd;	/* -1 until opened */
+	int			reserved_fds;	/* told to fd.c */
+	struct
+	{
+		bool		exists;
+		dev_t		device;
+		ino_t		inode;
+	}			created[SP_MAX_FILES];
+} sp_probe_files;
+
+extern void sp_probe_files_create(sp_probe_files *files);
+extern void sp_probe_files_remove(sp_probe_files *files);
+extern int	sp_probe_files_sweep(const sp_location *location);
+
+/* --------------------------------------------------------------- record.c */
+
+/* Everything about a run that is not a measurement. */
+typedef struct sp_run
+{
+	const sp_location *location;
+	const sp_suite *suite;
+	const sp_cluster *cluster;
+	const sp_probe *probe;
+	const char *label;			/* may be NULL */
+	TimestampTz started_at;
+	TimestampTz finished_at;
+} sp_run;
+
+extern bool sp_record_possible(void);
+extern int64 sp_record_next_run_id(void);
+extern void sp_record(const sp_run *run, int64 run_id, TupleDesc row_type,
+					  HeapTuple *rows, int nrows);
+extern int	sp_measurement_rows(const sp_probe *probe, int64 run_id, bool recorded,
+								TupleDesc row_type, HeapTuple *rows);
+
+#endif							/* PG_SYNC_PROBE_H */

@@ -1,0 +1,494 @@
+/*-------------------------------------------------------------------------
+ *
+ * probe_function.c
+ *		sync_probe.probe() and sync_probe.cleanup().
+ *
+ * From arguments to rows.  Whatever ends a probe (an error, a cancel, the end
+ * of the backend), its files go; the lock and the progress go with the
+ * resource owner.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pg_sync_probe.h"
+
+#include <math.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "access/parallel.h"
+#include "catalog/pg_type.h"
+#include "common/pg_prng.h"
+#include "funcapi.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "compat.h"
+
+#define NS_PER_MS			INT64CONST(1000000)
+#define LEAST_DURATION_MS	10
+#define MAX_INTERVAL_US		(60 * USECS_PER_SEC)
+
+PG_FUNCTION_INFO_V1(sync_probe_probe);
+PG_FUNCTION_INFO_V1(sync_probe_cleanup);
+
+/* The arguments of probe(), in order. */
+enum
+{
+	ARG_LOCATION,
+	ARG_SUITE,
+	ARG_DURATION,
+	ARG_DUTY_CYCLE,
+	ARG_FLUSH_SIZE,
+	ARG_FLUSH_INTERVAL,
+	ARG_STOP_EARLY,
+	ARG_LABEL,
+	ARG_RECORD
+};
+
+static const char *const arg_names[] = {
+	"location", "suite", "duration", "duty_cycle", "flush_size",
+	"flush_interval", "stop_early", "label", "record"
+};
+
+/* ---------------------------------------------------------------- arguments */
+
+static void
+refuse_null(FunctionCallInfo fcinfo, int arg)
+{
+	if (PG_ARGISNULL(arg))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must not be null", arg_names[arg]),
+				 errhint("Leave the argument out to get its default.")));
+}
+
+/* An interval in microseconds; beyond 290,000 years it is INT64 maximum. */
+static int64
+interval_us(const Interval *interval)
+{
+	double		us;
+
+	if (INTERVAL_NOT_FINITE(interval))
+		return PG_INT64_MAX;
+	us = (double) interval->time
+		+ (double) interval->day * USECS_PER_DAY
+		+ (double) interval->month * DAYS_PER_MONTH * USECS_PER_DAY;
+	if (us >= (double) PG_INT64_MAX)
+		return PG_INT64_MAX;
+	if (us <= (double) PG_INT64_MIN)
+		return PG_INT64_MIN;
+	return (int64) us;
+}
+
+static int64
+interval_argument(FunctionCallInfo fcinfo, int arg, int64 least_us, int64 most_us, const char *hint)
+{
+	Datum		value = PG_GETARG_DATUM(arg);
+	int64		us = interval_us(DatumGetIntervalP(value));
+
+	if (us < least_us || us > most_us)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s \"%s\" is out of range", arg_names[arg],
+						DatumGetCString(DirectFunctionCall1(interval_out, value))),
+				 errdetail("It must be between %g ms and %g s.", least_us / 1e3, most_us / 1e6),
+				 hint ? errhint("%s", hint) : 0));
+	return us;
+}
+
+static const sp_suite *
+suite_argument(FunctionCallInfo fcinfo)
+{
+	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(ARG_SUITE));
+	const sp_suite *suite = sp_suite_find(name);
+	StringInfoData valid;
+
+	if (suite)
+		return suite;
+	initStringInfo(&valid);
+	for (int i = 0; i < sp_suite_count; i++)
+		appendStringInfo(&valid, "%s\"%s\"", i > 0 ? ", " : "", sp_suites[i].name);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unrecognized suite \"%s\"", name),
+			 errhint("Valid suites are %s.", valid.data)));
+	return NULL;				/* keep compiler quiet */
+}
+
+static double
+duty_cycle_argument(FunctionCallInfo fcinfo)
+{
+	double		duty_cycle = PG_GETARG_FLOAT8(ARG_DUTY_CYCLE);
+
+	if (isnan(duty_cycle) || duty_cycle <= 0 || duty_cycle > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("duty_cycle %g is out of range", duty_cycle),
+				 errdetail("It must be greater than 0, and 1 at most."),
+				 errhint("0.2 writes a fifth of the time and sleeps the rest.")));
+
+	/* below this a slice would be followed by a sleep longer than any limit */
+	return Max(duty_cycle, 0.0001);
+}
+
+/* What the caller knows better than the cluster's statistics. */
+static void
+override_pace(FunctionCallInfo fcinfo, sp_cluster *cluster)
+{
+	if (!PG_ARGISNULL(ARG_FLUSH_SIZE))
+	{
+		int			flush_size = PG_GETARG_INT32(ARG_FLUSH_SIZE);
+		int64		most = Min(cluster->server.segment_size, 16 * 1024 * 1024);
+
+		if (flush_size < 1 || flush_size > most)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("flush_size %d is out of range", flush_size),
+					 errdetail("It must be between 1 and " INT64_FORMAT " bytes, what a file of the probe holds.", most),
+					 errhint("Leave it out to take this cluster's own average.")));
+		cluster->server.flush_size = flush_size;
+		cluster->flush_size_source = "argument";
+	}
+	if (!PG_ARGISNULL(ARG_FLUSH_INTERVAL))
+	{
+		cluster->flush_interval_us =
+			interval_argument(fcinfo, ARG_FLUSH_INTERVAL, 1, MAX_INTERVAL_US,
+							  "Leave it out to take this cluster's own average.");
+		cluster->flush_interval_source = "argument";
+	}
+}
+
+/* ------------------------------------------------------------ circumstances */
+
+/*
+ * Is a smart shutdown under way?  It lets sessions finish and tells them
+ * nothing; but the postmaster says so in the last line of its lock file.
+ */
+static bool
+server_is_stopping(void)
+{
+	char		line[MAXPGPATH];
+	bool		stopping = false;
+	FILE	   *file = AllocateFile("postmaster.pid", "r");
+
+	if (file == NULL)
+		return false;
+	while (fgets(line, sizeof(line), file))
+		stopping = strncmp(line, "stopping", strlen("stopping")) == 0;
+	FreeFile(file);
+	return stopping;
+}
+
+static void
+check_circumstances(void)
+{
+	const char *why = NULL;
+
+	if (!IsUnderPostmaster)
+		why = "A server in single-user mode has nobody to measure for.";
+	else if (IsParallelWorker())
+		why = "A parallel worker cannot probe.";
+	else if (server_is_stopping())
+		why = "The server is shutting down.";
+	if (why)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot probe now"),
+				 errdetail("%s", why)));
+}
+
+/* ---------------------------------------------------------------- callbacks */
+
+/* What the callbacks and the clean-up work with. */
+typedef struct probing
+{
+	sp_probe   *probe;
+	sp_progress *progress;
+	sp_probe_files files;
+	uint32		flush_wait_event;
+	uint32		sleep_wait_event;
+} probing;
+
+static int64_t
+callback_now(void *context)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t) now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+static void
+callback_check_interrupts(void *context)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+/*
+ * A latch wait sleeps whole milliseconds, and a pace of one flush each 0.5 ms
+ * cannot be kept with those: the rest, always less than two, is slept by the
+ * clock.  Spinning instead would keep the processor warm, which an idle server
+ * does not.
+ */
+static void
+callback_sleep_until(void *context, int64_t deadline_ns)
+{
+	probing    *state = context;
+
+	for (;;)
+	{
+		int64_t		left = deadline_ns - callback_now(context);
+		struct timespec until = {deadline_ns / INT64_C(1000000000), deadline_ns % INT64_C(1000000000)};
+
+		if (left <= 0)
+			return;
+		if (left < 2 * NS_PER_MS)
+			(void) clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		else
+		{
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+							 (long) Min(left / NS_PER_MS - 1, 1000), state->sleep_wait_event);
+			ResetLatch(MyLatch);
+		}
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
+callback_operation_begin(void *context)
+{
+	pgstat_report_wait_start(((probing *) context)->flush_wait_event);
+}
+
+static void
+callback_operation_end(void *context)
+{
+	pgstat_report_wait_end();
+}
+
+static void
+callback_round_done(void *context)
+{
+	((probing *) context)->progress->rounds++;
+}
+
+/* The methods of one regime against the current one, in one line. */
+static void
+append_speeds(StringInfo line, const sp_probe *probe, sp_regime regime)
+{
+	sp_contender contenders[SP_MAX_METHODS];
+	int			current;
+	int			count = sp_probe_contenders(probe, contenders, &current);
+
+	for (int i = 0; i < count; i++)
+	{
+		sp_speed	speed = contenders[i].speed[regime];
+
+		if (i == current || isnan(speed.estimate))
+			continue;
+		appendStringInfo(line, ", %s %.2f", contenders[i].name, speed.estimate);
+		if (!isnan(speed.low))
+			appendStringInfo(line, " (%.2f to %.2f)", speed.low, speed.high);
+	}
+	if (probe->judged)
+		appendStringInfo(line, "; so far: %s", sp_verdict_name(probe->judgement.verdict));
+}
+
+/*
+ * A line for who waits: the verdict so far and the speeds that are behind it.
+ */
+static void
+callback_look_done(void *context, sp_regime regime)
+{
+	const sp_probe *probe = ((probing *) context)->probe;
+	StringInfoData line;
+
+	initStringInfo(&line);
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_test_case *test_case = &probe->cases[c];
+
+		if (test_case->regime != regime || test_case->control || test_case->baseline != c)
+			continue;
+		appendStringInfo(&line, "%s, %lld rounds in %.1f s: %s %.0f us",
+						 test_case->test, (long long) probe->rounds[regime],
+						 (callback_now(context) - probe->started_ns) / 1e9, test_case->label,
+						 sp_histogram_mean_ns(&probe->results[c].histogram) / 1000);
+		append_speeds(&line, probe, regime);
+		break;
+	}
+	if (line.len > 0)
+		ereport(NOTICE, (errmsg("%s", line.data)));
+	pfree(line.data);
+}
+
+/* -------------------------------------------------------------------- probe */
+
+static void
+fill_random(char *buffer)
+{
+	pg_prng_state state;
+
+	/* content, not order: it needs no seed that can be given again */
+	pg_prng_seed(&state, (uint64) MyProcPid);
+	for (size_t i = 0; i < SP_BUFFER_SIZE; i += sizeof(uint64))
+	{
+		uint64		random = pg_prng_uint64(&state);
+
+		memcpy(buffer + i, &random, sizeof(random));
+	}
+}
+
+static sp_probe *
+plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_cluster *cluster,
+		   int64 duration_us, probing *state)
+{
+	sp_probe   *probe = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(sp_probe),
+												   MCXT_ALLOC_ZERO);
+	char	   *buffer = palloc(SP_BUFFER_SIZE + SP_WAL_PAGE_SIZE);
+
+	/* O_DIRECT wants the buffer aligned to the device's blocks */
+	buffer = (char *) TYPEALIGN(SP_WAL_PAGE_SIZE, buffer);
+	fill_random(buffer);
+
+	probe->buffer = buffer;
+	probe->duration_ns = duration_us * 1000;
+	probe->flush_interval_ns = cluster->flush_interval_us * 1000;
+	probe->duty_cycle = duty_cycle_argument(fcinfo);
+	probe->margin = sp_margin;
+	probe->stop_early = PG_GETARG_BOOL(ARG_STOP_EARLY) && strcmp(suite->name, "wal") == 0;
+
+	/* 48 bits are what the engine's generator takes */
+	probe->random_seed = pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF);
+	probe->callbacks = (sp_callbacks) {
+		.context = state,
+		.now_ns = callback_now,
+		.check_interrupts = callback_check_interrupts,
+		.sleep_until = callback_sleep_until,
+		.operation_begin = callback_operation_begin,
+		.operation_end = callback_operation_end,
+		.round_done = callback_round_done,
+		.look_done = callback_look_done,
+	};
+	suite->plan(probe, &cluster->server);
+	return probe;
+}
+
+/* Also called while the backend exits, when errors can no longer be thrown. */
+static void
+remove_files(int code, Datum arg)
+{
+	sp_probe_files_remove((sp_probe_files *) DatumGetPointer(arg));
+}
+
+static void
+measure(probing *state, const sp_location *location)
+{
+	memset(&state->files, 0, sizeof(state->files));
+	state->files.location = location;
+	state->files.probe = state->probe;
+	state->files.directory_fd = -1;
+
+	sp_exclusive_phase("writing files");
+	(void) sp_probe_files_sweep(location);
+	PG_ENSURE_ERROR_CLEANUP(remove_files, PointerGetDatum(&state->files));
+	{
+		sp_probe_files_create(&state->files);
+		sp_exclusive_phase("measuring");
+		sp_probe_run(state->probe);
+		pgstat_report_wait_end();
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(remove_files, PointerGetDatum(&state->files));
+	sp_probe_files_remove(&state->files);
+}
+
+static void
+return_and_record(FunctionCallInfo fcinfo, const sp_run *run)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	HeapTuple	rows[SP_MAX_CASES];
+	bool		wanted = PG_GETARG_BOOL(ARG_RECORD);
+	bool		recorded = wanted && sp_record_possible();
+	int64		run_id = recorded ? sp_record_next_run_id() : 0;
+	int			nrows;
+
+	if (wanted && !recorded)
+		ereport(NOTICE,
+				(errmsg("nothing was recorded: %s", RecoveryInProgress() ?
+						"this server is a standby" : "the transaction is read-only")));
+
+	nrows = sp_measurement_rows(run->probe, run_id, recorded, rsinfo->setDesc, rows);
+	if (recorded)
+		sp_record(run, run_id, rsinfo->setDesc, rows, nrows);
+	for (int i = 0; i < nrows; i++)
+		tuplestore_puttuple(rsinfo->setResult, rows[i]);
+}
+
+/*
+ * sync_probe.probe(location, suite, duration, duty_cycle, flush_size,
+ * flush_interval, stop_early, label, record)
+ */
+Datum
+sync_probe_probe(PG_FUNCTION_ARGS)
+{
+	sp_location location;
+	sp_cluster	cluster;
+	sp_run		run = {.location = &location, .cluster = &cluster};
+	probing		state = {0};
+	int64		duration_us;
+
+	check_circumstances();
+	for (int arg = ARG_LOCATION; arg <= ARG_RECORD; arg++)
+	{
+		if (arg != ARG_FLUSH_SIZE && arg != ARG_FLUSH_INTERVAL && arg != ARG_LABEL)
+			refuse_null(fcinfo, arg);
+	}
+	run.suite = suite_argument(fcinfo);
+	duration_us = interval_argument(fcinfo, ARG_DURATION, LEAST_DURATION_MS * INT64CONST(1000),
+									sp_max_duration_ms * INT64CONST(1000),
+									"The upper limit is pg_sync_probe.max_duration.");
+	if (!PG_ARGISNULL(ARG_LABEL))
+		run.label = text_to_cstring(PG_GETARG_TEXT_PP(ARG_LABEL));
+	sp_location_find(NameStr(*PG_GETARG_NAME(ARG_LOCATION)), &location);
+	sp_location_check_privilege(&location);
+	sp_cluster_read(&cluster);
+	override_pace(fcinfo, &cluster);
+
+	InitMaterializedSRF(fcinfo, 0);
+	state.flush_wait_event = sp_wait_event_new("SyncProbeFlush");
+	state.sleep_wait_event = sp_wait_event_new("SyncProbeSleep");
+	state.probe = plan_probe(fcinfo, run.suite, &cluster, duration_us, &state);
+	run.probe = state.probe;
+
+	state.progress = sp_exclusive_begin(NameStr(location.name), run.suite->name, duration_us);
+	run.started_at = GetCurrentTimestamp();
+	measure(&state, &location);
+	run.finished_at = GetCurrentTimestamp();
+	sp_exclusive_phase("recording");
+	return_and_record(fcinfo, &run);
+	sp_exclusive_end();
+	return (Datum) 0;
+}
+
+/*
+ * sync_probe.cleanup(): remove what killed probes left in any location.
+ */
+Datum
+sync_probe_cleanup(PG_FUNCTION_ARGS)
+{
+	int			removed = 0;
+	ListCell   *cell;
+
+	check_circumstances();
+	sp_exclusive_begin("", "", 0);
+	sp_exclusive_phase("cleaning up");
+	foreach(cell, sp_location_list())
+		removed += sp_probe_files_sweep(lfirst(cell));
+	sp_exclusive_end();
+	PG_RETURN_INT32(removed);
+}

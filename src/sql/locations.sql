@@ -1,0 +1,45 @@
+--
+-- locations
+--
+-- The places that can be probed, and what is known of their storage.
+--
+CREATE FUNCTION sync_probe._locations(
+    OUT name name,
+    OUT holds_wal boolean,
+    OUT tablespace oid,
+    OUT directory text,
+    OUT filesystem text,
+    OUT mount_point text,
+    OUT mount_options text,
+    OUT device text,
+    OUT rotational boolean,
+    OUT write_cache text,
+    OUT size_bytes bigint,
+    OUT available_bytes bigint,
+    OUT shares_filesystem_with name)
+RETURNS SETOF record
+LANGUAGE c STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'sync_probe_locations';
+
+REVOKE ALL ON FUNCTION sync_probe._locations() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe._locations() TO pg_monitor;
+
+CREATE VIEW sync_probe.locations AS
+SELECT l.name, l.holds_wal, l.tablespace, l.directory, l.filesystem,
+       l.mount_point, l.mount_options, l.device, l.rotational, l.write_cache,
+       l.size_bytes, l.available_bytes, l.shares_filesystem_with
+FROM sync_probe._locations() AS l;
+
+REVOKE ALL ON sync_probe.locations FROM PUBLIC;
+GRANT SELECT ON sync_probe.locations TO pg_monitor;
+
+COMMENT ON VIEW sync_probe.locations IS
+  'pg_wal and every tablespace: directory, file system, whole disk, its write cache, space in bytes';
+COMMENT ON COLUMN sync_probe.locations.device IS
+  'Whole disk under the file system (vda, nvme0n1, md0); null if none can be named';
+COMMENT ON COLUMN sync_probe.locations.write_cache IS
+  'What the kernel takes the disk''s cache for: write back (volatile, needs flushes) or write through';
+COMMENT ON COLUMN sync_probe.locations.shares_filesystem_with IS
+  'First location of this list on the same file system; null for that one itself';
+

@@ -1,0 +1,98 @@
+/*-------------------------------------------------------------------------
+ *
+ * verdict_function.c
+ *		sync_probe._verdict(): the engine's verdict on recorded intervals.
+ *
+ * The views judge what the tables hold with the code that judged the probe
+ * while it ran, so that the two can never tell different stories.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pg_sync_probe.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(sync_probe_verdict);
+
+/* Copy one array argument into a field of all contenders; null is NAN. */
+static void
+read_doubles(FunctionCallInfo fcinfo, int arg, int count, sp_contender *contenders, size_t offset)
+{
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), FLOAT8OID, sizeof(float8),
+					  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &values, &nulls, &n);
+	if (n != count)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("array of %d speeds for %d methods", n, count)));
+	for (int i = 0; i < n; i++)
+		*(double *) ((char *) &contenders[i] + offset) = nulls[i] ? NAN : DatumGetFloat8(values[i]);
+}
+
+/*
+ * sync_probe._verdict(current_method text, method text[],
+ *		paced_speed float8[], paced_speed_low, paced_speed_high,
+ *		saturated_speed, saturated_speed_low, saturated_speed_high float8[],
+ *		OUT verdict text, OUT recommended_method text, OUT reason text)
+ *
+ * The arrays go side by side.  The current method's entries are those of its
+ * A/A control.  Strict: null in, null out.
+ */
+Datum
+sync_probe_verdict(PG_FUNCTION_ARGS)
+{
+	static const size_t offsets[] = {
+		offsetof(sp_contender, speed[SP_PACED].estimate),
+		offsetof(sp_contender, speed[SP_PACED].low),
+		offsetof(sp_contender, speed[SP_PACED].high),
+		offsetof(sp_contender, speed[SP_SATURATED].estimate),
+		offsetof(sp_contender, speed[SP_SATURATED].low),
+		offsetof(sp_contender, speed[SP_SATURATED].high),
+	};
+	char	   *current_name = text_to_cstring(PG_GETARG_TEXT_PP(0));
+	sp_contender contenders[SP_MAX_METHODS];
+	sp_judgement judgement;
+	TupleDesc	row_type;
+	Datum	   *names;
+	bool	   *name_nulls;
+	Datum		values[3];
+	bool		nulls[3] = {false, false, false};
+	int			count;
+	int			current = -1;
+
+	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false, TYPALIGN_INT,
+					  &names, &name_nulls, &count);
+	if (count < 1 || count > SP_MAX_METHODS)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("%d methods, expected 1 to %d", count, SP_MAX_METHODS)));
+	for (int i = 0; i < count; i++)
+	{
+		contenders[i].name = name_nulls[i] ? "" : TextDatumGetCString(names[i]);
+		if (strcmp(contenders[i].name, current_name) == 0)
+			current = i;
+	}
+	for (int i = 0; i < lengthof(offsets); i++)
+		read_doubles(fcinfo, 2 + i, count, contenders, offsets[i]);
+	if (current < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("current method \"%s\" is not among the methods", current_name)));
+
+	sp_judge(contenders, count, current, sp_margin, &judgement);
+	values[0] = CStringGetTextDatum(sp_verdict_name(judgement.verdict));
+	values[1] = CStringGetTextDatum(contenders[judgement.recommended].name);
+	values[2] = CStringGetTextDatum(judgement.reason);
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row_type), values, nulls));
+}
