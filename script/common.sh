@@ -1,0 +1,387 @@
+# shellcheck shell=bash
+# What script/demo and script/test share: the packages they need, one folder
+# for everything they make, a private build of this checkout, and throw-away
+# clusters that see that build.
+#
+# To be sourced.  Nothing is installed into the server (unless it offers no
+# other way, see stage_extension), no existing cluster is touched, and
+# clean_up leaves nothing behind, also after a signal.
+#
+# Sets: work (the folder), build (the copy of the checkout), pg_config, major,
+# bindir, server_conf (configuration lines with which a server finds the build).
+
+umask 022
+export LC_ALL=C.UTF-8
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+work=
+build=
+pg_config=
+major=
+bindir=
+server_conf=
+as_user=()			# prefix of commands that must not run as root
+user=				# and whose name that is
+job=				# process (and process group) of run_job
+installed=			# set when the build went into the server itself
+temporary_settings=()	# files outside of $work, while packages are installed
+
+heading() { printf '\n== %s\n\n' "$*"; }
+say() { printf '%s\n' "$*" >&2; }
+die() { say "${0##*/}: $*"; exit 1; }
+
+# Settings of the caller's session must not decide what a throw-away cluster is
+# or which cluster a test reaches.
+forget_session() {
+	local name
+	for name in "${!PG@}"; do
+		[[ $name == PG_CONFIG ]] || unset "$name"
+	done
+	unset MAKEFLAGS MFLAGS MAKELEVEL CDPATH
+}
+
+# ------------------------------------------------------------------ packages
+
+# Newest server below Debian's directory; empty without any.
+newest_server() {
+	local server
+	for server in /usr/lib/postgresql/*/bin/postgres; do
+		[[ ! -x $server ]] || printf '%s\n' "$server"
+	done | sort -V | sed -n '$s|^.*/postgresql/\([^/]*\)/bin/postgres$|\1|p'
+}
+
+# Which server: that of PG_CONFIG, the newest there is, or (after apt-get
+# update) Debian's default.  May leave major empty when nothing is known yet.
+choose_server() {
+	if [[ -n ${PG_CONFIG:-} ]]; then
+		if pg_config=$(command -v "$PG_CONFIG"); then
+			pg_config=$(realpath -s "$pg_config")
+			major=$("$pg_config" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
+		elif [[ $PG_CONFIG =~ ^/usr/lib/postgresql/([0-9]+)/bin/pg_config$ ]]; then
+			major=${BASH_REMATCH[1]}
+			pg_config=$PG_CONFIG
+		else
+			die "PG_CONFIG is \"$PG_CONFIG\", which cannot be run"
+		fi
+	else
+		major=$(newest_server)
+		if [[ -z $major ]] && command -v apt-cache >/dev/null; then
+			major=$(apt-cache show postgresql 2>/dev/null |
+				sed -n '/^Depends:/{s/.*postgresql-\([0-9]*\).*/\1/p;q}') || true
+		fi
+		pg_config=/usr/lib/postgresql/${major:-none}/bin/pg_config
+	fi
+}
+
+# need PACKAGE COMMAND...: notes the package unless the command succeeds.
+need() {
+	local package=$1
+	shift
+	"$@" >/dev/null 2>&1 || missing+=("$package")
+}
+
+has_server() { [[ -x $("$pg_config" --bindir)/postgres ]]; }
+has_pgxs() { [[ -f $("$pg_config" --pgxs) ]]; }
+has_pgtap() { [[ -f $("$pg_config" --sharedir)/extension/pgtap.control ]]; }
+
+# find_missing WHAT, where WHAT is demo or test: fills the array missing, and
+# the array wanted with what a test can do without (they skip, visibly).
+find_missing() {
+	local version=${major:-<version>}
+	missing=()
+	wanted=()
+	need "postgresql-$version" has_server
+	need "postgresql-server-dev-$version" has_pgxs
+	need make command -v make
+	need gcc command -v gcc
+	need libc6-dev test -f /usr/include/stdio.h
+	[[ $1 == test ]] || return 0
+
+	need "postgresql-$version-pgtap" has_pgtap
+	need libtap-parser-sourcehandler-pgtap-perl command -v pg_prove
+	need libcmocka-dev test -f /usr/include/cmocka.h
+	need perl command -v prove
+	need libipc-run-perl perl -MIPC::Run -e 1
+	[[ $(id -u) == 0 ]] || return 0
+
+	local required=("${missing[@]}")
+	missing=()
+	need e2fsprogs command -v mkfs.ext4
+	need xfsprogs command -v mkfs.xfs
+	need btrfs-progs command -v mkfs.btrfs
+	need zfs-fuse command -v zfs-fuse
+	wanted=("${missing[@]}")
+	missing=("${required[@]}")
+}
+
+# A file outside of $work that exists only while packages are installed.
+put_temporarily() {
+	local file=$1 mode=$2
+	[[ ! -e $file ]] || return 0
+	temporary_settings+=("$file")
+	cat >"$file"
+	chmod "$mode" "$file"
+}
+
+remove_temporary_settings() {
+	((${#temporary_settings[@]} == 0)) || rm -f -- "${temporary_settings[@]}"
+	temporary_settings=()
+}
+
+apt_get() {
+	DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@" </dev/null >>"$work/apt.log" 2>&1
+}
+
+# On a machine without any server, its packages would make and start a cluster,
+# and zfs-fuse a daemon: nobody asked for them.
+keep_services_down() {
+	if [[ -z $(newest_server) ]]; then
+		mkdir -p /etc/postgresql-common/createcluster.d
+		put_temporarily /etc/postgresql-common/createcluster.d/pg_sync_probe.conf 644 \
+			<<<'create_main_cluster = false'
+	fi
+	put_temporarily /usr/sbin/policy-rc.d 755 <<<$'#!/bin/sh\nexit 101'
+}
+
+# require demo|test: all that is missing gets installed, or said.
+require() {
+	local what=$1 missing wanted package
+	choose_server
+	find_missing "$what"
+	((${#missing[@]} + ${#wanted[@]} > 0)) || return 0
+
+	if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
+		((${#missing[@]} > 0)) || return 0
+		die "please install what is missing, as root: apt-get install ${missing[*]}"
+	fi
+	apt_get update || say "apt-get update failed, trying with the lists there are"
+	choose_server
+	[[ -n $major ]] || die "there is no PostgreSQL server, and apt knows none"
+	find_missing "$what"
+	say "Installing: ${missing[*]} ${wanted[*]}"
+	keep_services_down
+	if ((${#missing[@]} > 0)) && ! apt_get install --no-install-recommends "${missing[@]}"; then
+		cat "$work/apt.log" >&2
+		die "could not install: ${missing[*]}"
+	fi
+	for package in "${wanted[@]}"; do
+		apt_get install --no-install-recommends "$package" ||
+			say "$package cannot be installed here: tests on its file system will be skipped"
+	done
+	remove_temporary_settings
+
+	choose_server
+	find_missing "$what"
+	((${#missing[@]} == 0)) || die "still missing for $pg_config: ${missing[*]}"
+}
+
+# ----------------------------------------------- the folder, and its end
+
+# start_work: one folder holds everything, and is removed however we end.
+start_work() {
+	local parent=${TMPDIR:-/tmp}
+	# Sockets lie in there, whose paths have room for 107 bytes, and SP_TEST_
+	# FILESYSTEMS separates paths by blanks.
+	if [[ $parent == *[[:space:]]* || ${#parent} -gt 50 ]]; then
+		say "TMPDIR is too long or contains blanks for sockets and mount points: using /tmp"
+		parent=/tmp
+	fi
+	trap clean_up EXIT
+	trap 'exit 129' HUP
+	trap 'exit 130' INT
+	trap 'exit 143' TERM
+	# Not named after the extension: tests look for files that are.
+	work=$(realpath "$(mktemp -d "$parent/pgsp.XXXXXXXX")")
+}
+
+# The server refuses to run as root: whatever touches one runs as this user.
+choose_user() {
+	user=$(id -un)
+	if [[ $(id -u) == 0 ]]; then
+		user=postgres
+		id "$user" >/dev/null 2>&1 || die "the server refuses to run as root, and there is no user \"$user\""
+		as_user=(setpriv "--reuid=$user" "--regid=$(id -g "$user")" --init-groups)
+		chown "$user:" "$work"
+	fi
+	as_user+=(env "HOME=$work" "USER=$user" "LOGNAME=$user" "TMPDIR=$work/tmp")
+	"${as_user[@]}" mkdir "$work/tmp" "$work/logs" "$work/build"
+}
+
+# run_job COMMAND...: in the build folder, as the unprivileged user, in the
+# background and in a session of its own.  A trap of this shell runs at once
+# while it waits (it would not during a foreground command), and then ends the
+# whole group.  Bash lets background commands ignore SIGINT; ours must not, as
+# tests of cancelling send it.
+start_job() {
+	(cd "$build" && exec env --default-signal=INT,QUIT setsid "${as_user[@]}" "$@") </dev/null &
+	job=$!
+}
+
+wait_job() {
+	local status=0
+	wait "$job" || status=$?
+	job=
+	return "$status"
+}
+
+run_job() {
+	start_job "$@"
+	wait_job
+}
+
+# Processes that work somewhere below our folder: servers sit in their data
+# directory, builds and tests in the build folder.  Only our own do.
+our_processes() {
+	local entry directory
+	for entry in /proc/[0-9]*; do
+		directory=$(readlink "$entry/cwd" 2>/dev/null) || continue
+		[[ $directory != "$work" && $directory != "$work"/* ]] || printf '%s\n' "${entry#/proc/}"
+	done
+}
+
+# An immediate shutdown (SIGQUIT) of every server, also those that a killed
+# test could not stop; SIGKILL for what is still there after three seconds.
+end_processes() {
+	local file pid tries
+	[[ -z $job ]] || kill -TERM -- "-$job" 2>/dev/null || true
+	while IFS= read -r file; do
+		pid=$(sed -n 1p "$file" 2>/dev/null) || continue
+		[[ $pid =~ ^[0-9]+$ && $(readlink "/proc/$pid/cwd") == "$work"/* ]] || continue
+		kill -QUIT "$pid" 2>/dev/null || true
+	done < <(find "$work" -name postmaster.pid 2>/dev/null)
+	for ((tries = 0; tries < 30; tries++)); do
+		[[ -n $(our_processes) ]] || return 0
+		sleep 0.1
+	done
+	for pid in $(our_processes); do
+		kill -KILL "$pid" 2>/dev/null || true
+	done
+	sleep 0.1
+}
+
+# Further steps of a caller's own, before the folder goes.
+at_clean_up() { :; }
+
+clean_up() {
+	local status=$?
+	trap - EXIT
+	trap '' HUP INT TERM
+	set +e
+	if [[ -n $work ]]; then
+		end_processes
+		at_clean_up "$status"
+		[[ -z $installed ]] || make -s -C "$build" uninstall with_llvm=no "PG_CONFIG=$pg_config" >/dev/null 2>&1
+		cd /
+		rm -rf -- "$work"
+	fi
+	remove_temporary_settings
+	exit "$status"
+}
+
+# ------------------------------------------------------------------ the build
+
+# What a commit of this moment would hold: tracked and new files, no ignored
+# ones.  Without git, or outside of a checkout, all there is.
+list_sources() {
+	local file
+	# The checkout may belong to somebody else than who runs this.
+	git -c "safe.directory=$root" -C "$root" ls-files -z -co --exclude-standard 2>/dev/null |
+		while IFS= read -r -d '' file; do
+			[[ ! -e $root/$file && ! -L $root/$file ]] || printf '%s\0' "$file"
+		done >"$work/sources" || true
+	[[ -s $work/sources ]] ||
+		(cd "$root" && find . -name .git -prune -o ! -type d -print0) >"$work/sources"
+}
+
+# The checkout may lie where the unprivileged user cannot read, and a build
+# must not leave files in it: work on a copy.
+copy_sources() {
+	build=$work/build
+	list_sources
+	tar -C "$root" --null -T "$work/sources" -cf - | "${as_user[@]}" tar -C "$build" -xf -
+}
+
+# with_llvm=no: bitcode serves inlining only, and would need a matching clang.
+make_args() { printf '%s\n' with_llvm=no "PG_CONFIG=$pg_config"; }
+
+build_extension() {
+	local arguments
+	mapfile -t arguments < <(make_args)
+	run_job make -s "${arguments[@]}" all || return
+	run_job make -s "${arguments[@]}" install "DESTDIR=$work/stage" || return
+}
+
+# has_setting DATA_DIRECTORY NAME
+has_setting() { run_job "$bindir/postgres" -D "$1" -C "$2" >/dev/null 2>&1; }
+
+# Debian's servers up to 17 look for extensions below extension_destdir too,
+# later ones (18 and up) along a path.  Needs a data directory to ask with.
+stage_extension() {
+	local data=$1 share library
+	share=$work/stage$("$pg_config" --sharedir)
+	library=$work/stage$("$pg_config" --pkglibdir)
+	if has_setting "$data" extension_destdir; then
+		server_conf="extension_destdir = '$work/stage'"
+	elif has_setting "$data" extension_control_path; then
+		server_conf="extension_control_path = '$share:\$system'"
+	else
+		install_into_server || return
+		return 0
+	fi
+	server_conf+=$'\n'"dynamic_library_path = '$library:\$libdir'"
+}
+
+# For a server that can be told neither: its own directory, until we end.
+install_into_server() {
+	local extension_dir
+	extension_dir=$("$pg_config" --sharedir)/extension
+	if [[ -e $extension_dir/pg_sync_probe.control ]]; then
+		say "This server finds extensions in $extension_dir only, and that has a pg_sync_probe already: remove it first."
+		return 1
+	fi
+	if [[ ! -w $extension_dir || ! -w $("$pg_config" --pkglibdir) ]]; then
+		say "This server finds extensions in $extension_dir only, where $(id -un) may not write: run this as root."
+		return 1
+	fi
+	say "This server finds extensions in $extension_dir only: installing there until the end."
+	installed=1
+	make -s -C "$build" install with_llvm=no "PG_CONFIG=$pg_config"
+}
+
+# ---------------------------------------------------------------- the cluster
+
+# start_cluster: a throw-away one that listens on a socket in our folder only,
+# and the environment with which every client reaches it.
+start_cluster() {
+	local data=$work/data
+	mkdir_as_user "$work/socket"
+	run_job "$bindir/initdb" -D "$data" -U postgres -A trust -E UTF8 --locale=C >"$work/logs/initdb.log" 2>&1 || {
+		cat "$work/logs/initdb.log" >&2
+		return 1
+	}
+	stage_extension "$data" || return
+	"${as_user[@]}" tee -a "$data/postgresql.conf" >/dev/null <<-EOF
+		listen_addresses = ''
+		unix_socket_directories = '$work/socket'
+		unix_socket_permissions = 0700
+		$server_conf
+	EOF
+	run_job "$bindir/pg_ctl" -D "$data" -l "$work/logs/server.log" -s -w start || {
+		cat "$work/logs/server.log" >&2
+		return 1
+	}
+	export PGHOST=$work/socket PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
+}
+
+mkdir_as_user() { "${as_user[@]}" mkdir -p -- "$@"; }
+
+# prepare demo|test: from nothing to a private copy of the checkout.
+prepare() {
+	forget_session
+	start_work
+	require "$1"
+	bindir=$("$pg_config" --bindir)
+	choose_user
+	cd /			# the user may not read where we were called
+	copy_sources
+}

@@ -1,0 +1,55 @@
+--
+-- The surface of the extension: names and types that people write into their
+-- own queries.  A change here is a change of the contract.
+--
+\set ON_ERROR_STOP on
+\set QUIET on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+
+CREATE TEMP TABLE surface (relation name, columns text);
+INSERT INTO surface VALUES
+('locations', 'name name, holds_wal boolean, tablespace oid, directory text, filesystem text, mount_point text, mount_options text, device text, rotational boolean, write_cache text, size_bytes bigint, available_bytes bigint, shares_filesystem_with name'),
+('runs', 'run_id bigint, source text, label text, location name, suite text, started_at timestamp with time zone, finished_at timestamp with time zone, directory text, filesystem text, device text, write_cache text, server_version_num integer, wal_sync_method text, wal_level text, flush_size integer, flush_size_source text, flush_interval interval, flush_interval_source text, duration interval, rounds integer, random_seed bigint, noise double precision'),
+('measurements', 'run_id bigint, ordinal integer, test text, method text, direct_io boolean, write_size integer, writes_per_sync integer, status text, ops_per_sec double precision, mean_us double precision, p50_us double precision, p90_us double precision, p99_us double precision, p999_us double precision, max_us double precision, stddev_us double precision, ops bigint, relative_speed double precision, relative_speed_low double precision, relative_speed_high double precision, flushes_per_op double precision, device_writes_per_op double precision, device_bytes_per_op double precision, device_utilization double precision, detail text'),
+('samples', 'run_id bigint, ordinal integer, round_mean_us double precision[], control_round_mean_us double precision[], bucket_lower_us double precision[], bucket_ops bigint[]'),
+('recommendations', 'location name, holds_wal boolean, run_id bigint, measured_at timestamp with time zone, current_method text, recommended_method text, verdict text, paced_speed double precision, paced_speed_low double precision, paced_speed_high double precision, saturated_speed double precision, saturated_speed_low double precision, saturated_speed_high double precision, flush_us double precision, durable text, recommended_commit_delay integer, reason text, command text'),
+('latency_histogram', 'run_id bigint, ordinal integer, test text, method text, lower_us double precision, upper_us double precision, ops bigint, fraction double precision, bar text'),
+('running', 'pid integer, database name, username name, location name, suite text, phase text, started_at timestamp with time zone, rounds bigint, percent_of_time double precision, duration interval');
+
+SELECT plan((SELECT count(*)::integer * 2 FROM surface) + 9);
+
+SELECT is((SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum)
+           FROM pg_attribute
+           WHERE attrelid = format('sync_probe.%I', relation)::regclass AND attnum > 0 AND NOT attisdropped),
+          columns, 'columns of ' || relation)
+FROM surface;
+SELECT ok(has_table_privilege('pg_monitor', format('sync_probe.%I', relation), 'SELECT')
+          AND NOT has_table_privilege('pg_monitor', format('sync_probe.%I', relation), 'INSERT'),
+          'pg_monitor may look at ' || relation || ' and no more')
+FROM surface;
+
+SELECT is(pg_get_function_arguments('sync_probe.probe'::regproc),
+          'location name DEFAULT ''pg_wal''::name, suite text DEFAULT ''wal''::text, duration interval DEFAULT ''00:00:05''::interval, duty_cycle double precision DEFAULT 1.0, flush_size integer DEFAULT NULL::integer, flush_interval interval DEFAULT NULL::interval, stop_early boolean DEFAULT true, label text DEFAULT NULL::text, record boolean DEFAULT true',
+          'arguments of probe()');
+SELECT is(pg_get_function_arguments('sync_probe.probe_all'::regproc),
+          'duration interval DEFAULT ''00:00:05''::interval, duty_cycle double precision DEFAULT 1.0, label text DEFAULT NULL::text',
+          'arguments of probe_all()');
+SELECT function_returns('sync_probe', 'cleanup', ARRAY[]::name[], 'integer');
+SELECT function_returns('sync_probe', 'pg_test_fsync_report', ARRAY['bigint'], 'text');
+
+-- what writes is nobody's but the owner's, until granted
+SELECT ok(NOT has_function_privilege('pg_monitor', p.oid, 'EXECUTE'), p.proname || '() is revoked from PUBLIC')
+FROM pg_proc AS p
+WHERE p.pronamespace = 'sync_probe'::regnamespace AND p.proname IN ('probe', 'probe_all', 'cleanup')
+ORDER BY p.proname;
+
+SELECT is((SELECT count(*) FROM pg_extension, unnest(extconfig) WHERE extname = 'pg_sync_probe'), 4::bigint,
+          'the history is dumped: three tables and their sequence');
+SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'pg_sync_probe'), false, 'not relocatable');
+
+SELECT * FROM finish();
+ROLLBACK;
