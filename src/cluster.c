@@ -75,6 +75,13 @@ read_methods(sp_cluster *cluster)
 	}
 }
 
+/* The most bytes of WAL per flush that a file of the probe holds. */
+int
+sp_cluster_most_flush_size(const sp_cluster *cluster)
+{
+	return (int) Min(cluster->server.segment_size, SP_WAL_FILE_MAX_SIZE);
+}
+
 static void
 read_pace(sp_cluster *cluster)
 {
@@ -95,7 +102,7 @@ read_pace(sp_cluster *cluster)
 		return;
 
 	size = rint(statistics.bytes / flushes);
-	cluster->server.flush_size = (int) Min(Max(size, 1), cluster->server.segment_size);
+	cluster->server.flush_size = (int) Min(Max(size, 1), sp_cluster_most_flush_size(cluster));
 	cluster->flush_interval_us = (int64) Min(Max(statistics.seconds * 1e6 / flushes,
 												 LEAST_INTERVAL_US), DEFAULT_INTERVAL_US);
 	cluster->flush_size_source = cluster->flush_interval_source = SP_WAL_STATISTICS_VIEW;

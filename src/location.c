@@ -134,6 +134,8 @@ typedef struct location_row
 {
 	const sp_location *location;
 	char		directory[MAXPGPATH];	/* symbolic links resolved */
+	bool		exists;
+	dev_t		st_dev;
 	const sp_mount *mount;		/* NULL when it cannot be told */
 	bool		has_device;
 	sp_block_device device;
@@ -146,6 +148,7 @@ static void
 examine_location(const sp_location *location, const sp_mount_table *mounts, location_row *row)
 {
 	char	   *resolved = realpath(location->directory, NULL);
+	struct stat status;
 
 	memset(row, 0, sizeof(*row));
 	row->location = location;
@@ -160,11 +163,25 @@ examine_location(const sp_location *location, const sp_mount_table *mounts, loca
 	strlcpy(row->directory, resolved, MAXPGPATH);
 	free(resolved);
 
+	row->exists = stat(row->directory, &status) == 0;
+	row->st_dev = row->exists ? status.st_dev : 0;
 	row->has_space = statvfs(row->directory, &row->space) == 0;
 	if (mounts)
 		row->mount = sp_mount_table_find(mounts, row->directory);
 	if (row->mount)
 		row->has_device = sp_block_device_find("", row->mount, &row->device) == 0;
+}
+
+/*
+ * Mounts are compared and not st_dev, which differs between the subvolumes of
+ * one btrfs; but a server in a chroot may see no mount of its root.
+ */
+static bool
+same_filesystem(const location_row *a, const location_row *b)
+{
+	if (a->mount && b->mount)
+		return sp_mount_same_filesystem(a->mount, b->mount);
+	return a->exists && b->exists && !a->mount && !b->mount && a->st_dev == b->st_dev;
 }
 
 static void
@@ -250,9 +267,9 @@ sync_probe_locations(PG_FUNCTION_ARGS)
 			const sp_location *first = NULL;
 
 			examine_location(lfirst(cell), mounts, &rows[n]);
-			for (int i = 0; i < n && rows[n].mount && !first; i++)
+			for (int i = 0; i < n && !first; i++)
 			{
-				if (rows[i].mount && sp_mount_same_filesystem(rows[i].mount, rows[n].mount))
+				if (same_filesystem(&rows[i], &rows[n]))
 					first = rows[i].location;
 			}
 			put_location_row(rsinfo, &rows[n++], first);

@@ -59,6 +59,7 @@ typedef struct sp_cluster
 } sp_cluster;
 
 extern void sp_cluster_read(sp_cluster *cluster);
+extern int	sp_cluster_most_flush_size(const sp_cluster *cluster);
 
 /* ------------------------------------------------------------ exclusive.c */
 

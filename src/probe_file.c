@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "common/file_perm.h"
+#include "common/file_utils.h"
 #include "miscadmin.h"
 #include "storage/proc.h"
 
@@ -41,25 +42,31 @@
 #define PG_WAL_FORMAT	"xlogtemp.%d.sync_probe.%d"
 
 static void
-name_file(const sp_location *location, int n, char *name)
+name_file(const sp_location *location, int pid, int n, char *name)
 {
 	if (OidIsValid(location->tablespace))
-		snprintf(name, SP_NAME_LEN, TABLESPACE_PREFIX "%d.%d", MyProcPid, n);
+		snprintf(name, SP_NAME_LEN, TABLESPACE_PREFIX "%d.%d", pid, n);
 	else
-		snprintf(name, SP_NAME_LEN, PG_WAL_FORMAT, MyProcPid, n);
+		snprintf(name, SP_NAME_LEN, PG_WAL_FORMAT, pid, n);
 }
 
-/* Is this a name that name_file() gives, of whatever process? */
+/*
+ * Is this a name that name_file() gives, of whatever process?  Made again and
+ * compared, since sscanf() is lenient about blanks, signs and zeros.
+ */
 static bool
 is_probe_file_name(const sp_location *location, const char *name)
 {
 	const char *format = OidIsValid(location->tablespace) ?
-		TABLESPACE_PREFIX "%d.%d%n" : PG_WAL_FORMAT "%n";
+		TABLESPACE_PREFIX "%d.%d" : PG_WAL_FORMAT;
+	char		again[SP_NAME_LEN];
 	int			pid;
 	int			n;
-	int			length = 0;
 
-	return sscanf(name, format, &pid, &n, &length) == 2 && length > 0 && name[length] == '\0';
+	if (sscanf(name, format, &pid, &n) != 2 || pid <= 0 || n < 0)
+		return false;
+	name_file(location, pid, n, again);
+	return strcmp(name, again) == 0;
 }
 
 /* Where the files of a location go, below PGDATA. */
@@ -95,15 +102,11 @@ open_directory(const sp_location *location, bool create, char *path)
 		return -1;
 
 	/* the server itself insists on owning its directories */
-	if (fstat(fd, &status) != 0 || status.st_uid != geteuid())
-	{
-		int			saved_errno = errno ? errno : EPERM;
-
-		close(fd);
-		errno = saved_errno;
-		return -1;
-	}
-	return fd;
+	if (fstat(fd, &status) == 0 && status.st_uid == geteuid())
+		return fd;
+	close(fd);
+	errno = EPERM;
+	return -1;
 }
 
 static void
@@ -257,7 +260,7 @@ create_file(sp_probe_files *files, int n, const char *directory)
 	sp_file    *file = &files->probe->files[n];
 	struct stat status;
 
-	name_file(files->location, n, file->name);
+	name_file(files->location, MyProcPid, n, file->name);
 	file->directory_fd = files->directory_fd;
 	file->fd = openat(files->directory_fd, file->name,
 					  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);

@@ -143,13 +143,13 @@ override_pace(FunctionCallInfo fcinfo, sp_cluster *cluster)
 	if (!PG_ARGISNULL(ARG_FLUSH_SIZE))
 	{
 		int			flush_size = PG_GETARG_INT32(ARG_FLUSH_SIZE);
-		int64		most = Min(cluster->server.segment_size, 16 * 1024 * 1024);
+		int			most = sp_cluster_most_flush_size(cluster);
 
 		if (flush_size < 1 || flush_size > most)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("flush_size %d is out of range", flush_size),
-					 errdetail("It must be between 1 and " INT64_FORMAT " bytes, what a file of the probe holds.", most),
+					 errdetail("It must be between 1 and %d bytes, what a file of the probe holds.", most),
 					 errhint("Leave it out to take this cluster's own average.")));
 		cluster->server.flush_size = flush_size;
 		cluster->flush_size_source = "argument";
@@ -361,7 +361,7 @@ plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_cluster *clu
 	probe->flush_interval_ns = cluster->flush_interval_us * 1000;
 	probe->duty_cycle = duty_cycle_argument(fcinfo);
 	probe->margin = sp_margin;
-	probe->stop_early = PG_GETARG_BOOL(ARG_STOP_EARLY) && strcmp(suite->name, "wal") == 0;
+	probe->stop_early = PG_GETARG_BOOL(ARG_STOP_EARLY);
 
 	/* 48 bits are what the engine's generator takes */
 	probe->random_seed = pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF);

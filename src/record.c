@@ -52,12 +52,19 @@ put_number(Datum *value, bool *null, double number, int digits)
 	*value = *null ? (Datum) 0 : Float8GetDatum(rint(number * scale) / scale);
 }
 
+/* Microseconds: to a tenth, below ten to a nanosecond. */
+static void
+put_us(Datum *value, bool *null, double us)
+{
+	put_number(value, null, us, us < 10 ? 3 : 1);
+}
+
 /* A quantile in microseconds, null below the operations it takes. */
 static void
 put_quantile(Datum *value, bool *null, const sp_histogram *histogram, double q, uint64_t least_ops)
 {
-	put_number(value, null,
-			   histogram->ops < least_ops ? NAN : sp_histogram_quantile_ns(histogram, q) / 1000, 1);
+	put_us(value, null,
+		   histogram->ops < least_ops ? NAN : sp_histogram_quantile_ns(histogram, q) / 1000);
 }
 
 /* What went wrong with a case, in words; NULL when nothing did. */
@@ -95,7 +102,7 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, bool re
 
 	put_number(&values[i], &nulls[i], 1e9 / mean_ns, 1);
 	i++;
-	put_number(&values[i], &nulls[i], mean_ns / 1000, 1);
+	put_us(&values[i], &nulls[i], mean_ns / 1000);
 	i++;
 	put_quantile(&values[i], &nulls[i], histogram, 0.5, 1);
 	i++;
@@ -105,9 +112,9 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, bool re
 	i++;
 	put_quantile(&values[i], &nulls[i], histogram, 0.999, SP_P999_MIN_OPS);
 	i++;
-	put_number(&values[i], &nulls[i], histogram->ops ? (double) histogram->max_ns / 1000 : NAN, 1);
+	put_us(&values[i], &nulls[i], histogram->ops ? (double) histogram->max_ns / 1000 : NAN);
 	i++;
-	put_number(&values[i], &nulls[i], sp_histogram_stddev_ns(histogram) / 1000, 1);
+	put_us(&values[i], &nulls[i], sp_histogram_stddev_ns(histogram) / 1000);
 	i++;
 	values[i++] = Int64GetDatum((int64) histogram->ops);
 	put_number(&values[i], &nulls[i], result->speed.estimate, 3);

@@ -11,9 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* More would say no more, and would only be longer to write before. */
-#define MAX_WAL_FILE_SIZE	(16 * 1024 * 1024)
-
 /*
  * The pg_test_fsync suite writes at offset 0 only, but the file must be larger
  * than a record of ZFS (128 kB), as the tool's own file is: there a small file
@@ -95,8 +92,8 @@ plan_wal(sp_probe *probe, const sp_server *server)
 	int			control_file = -1;
 	int			baseline = -1;
 
-	if (size > MAX_WAL_FILE_SIZE)
-		size = MAX_WAL_FILE_SIZE;
+	if (size > SP_WAL_FILE_MAX_SIZE)
+		size = SP_WAL_FILE_MAX_SIZE;
 
 	for (size_t i = 0; i < sp_sync_method_count; i++)
 	{

@@ -13,6 +13,12 @@
 
 #include "probe.h"
 
+/*
+ * The wal suite's files are as large as a WAL segment, but not larger than
+ * this: more would say no more, and would only be longer to write before.
+ */
+#define SP_WAL_FILE_MAX_SIZE	(16 * 1024 * 1024)
+
 /* What a suite must know of the server whose commits it imitates. */
 typedef struct sp_server
 {

@@ -27,8 +27,8 @@ WITH bucket AS (
     WINDOW of_measurement AS (PARTITION BY run_id, ordinal)
 )
 SELECT b.run_id, b.ordinal, m.test, m.method,
-       round(b.lower_us::numeric, 1)::float8 AS lower_us,
-       round(b.upper_us::numeric, 1)::float8 AS upper_us,
+       round(b.lower_us::numeric, CASE WHEN b.lower_us < 10 THEN 3 ELSE 1 END)::float8 AS lower_us,
+       round(b.upper_us::numeric, CASE WHEN b.upper_us < 10 THEN 3 ELSE 1 END)::float8 AS upper_us,
        b.ops, round(b.fraction, 4)::float8 AS fraction,
        repeat('#', ceil(b.height * 50)::integer) AS bar
 FROM bar AS b
