@@ -55,11 +55,11 @@ UNIT_LIBS = -lcmocka -lm
 # Calls that a test can let fail; see test/unit/test_probe.c.
 UNIT_WRAP = -Wl,--wrap=pwrite,--wrap=pwritev,--wrap=openat,--wrap=close,--wrap=fsync,--wrap=fdatasync
 
-unit/%: test/unit/%.c $(ENGINE) $(wildcard src/engine/*.h)
+unit/%: test/unit/%.c $(ENGINE) $(wildcard src/engine/*.h) $(wildcard test/unit/*.h)
 	@mkdir -p $(@D)
 	$(UNIT_CC) $(UNIT_CFLAGS) $< $(ENGINE) $(if $(findstring __wrap_,$(shell cat $<)),$(UNIT_WRAP)) $(UNIT_LIBS) -o $@
 
-unit-asan/%: test/unit/%.c $(ENGINE) $(wildcard src/engine/*.h)
+unit-asan/%: test/unit/%.c $(ENGINE) $(wildcard src/engine/*.h) $(wildcard test/unit/*.h)
 	@mkdir -p $(@D)
 	$(UNIT_CC) $(UNIT_CFLAGS) $(UNIT_SANITIZE) $< $(ENGINE) $(if $(findstring __wrap_,$(shell cat $<)),$(UNIT_WRAP)) $(UNIT_LIBS) -o $@
 

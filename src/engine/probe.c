@@ -228,6 +228,28 @@ operate(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
 }
 
 /*
+ * A file that failed is out for all its test cases: the other regime shares
+ * the descriptor, and a sync after a failed sync may claim success.
+ */
+static void
+fail_file(sp_probe *probe, int file, const char *call, int error_number)
+{
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		sp_result  *result = &probe->results[c];
+
+		if (probe->cases[c].file != file || result->status != SP_OK)
+			continue;
+
+		/* some file systems take O_DIRECT at open, and refuse it at the write */
+		result->status = error_number == EINVAL && probe->files[file].direct_io
+			? SP_NO_DIRECT_IO : SP_ERROR;
+		result->error_number = error_number;
+		result->error_call = call;
+	}
+}
+
+/*
  * Run and time one operation.  Returns its time in ns, or -1 when the case has
  * failed and is out.  Interrupts are looked at before it, so that the wait for
  * a cancel is one sync at most; what a signal hit is done again, uncounted.
@@ -238,10 +260,10 @@ timed_operation(sp_probe *probe, int c)
 	const sp_test_case *test_case = &probe->cases[c];
 	sp_file    *file = &probe->files[test_case->file];
 	const sp_callbacks *callbacks = &probe->callbacks;
-	sp_result  *result = &probe->results[c];
 	const char *failed;
 	int64_t		begin;
 	int64_t		end;
+	int			failed_errno;
 
 	for (;;)
 	{
@@ -249,19 +271,16 @@ timed_operation(sp_probe *probe, int c)
 		callbacks->operation_begin(callbacks->context);
 		begin = callbacks->now_ns(callbacks->context);
 		failed = operate(probe, test_case, file);
+		failed_errno = errno;	/* callbacks may change it */
 		end = callbacks->now_ns(callbacks->context);
 		callbacks->operation_end(callbacks->context);
 
 		if (failed == NULL)
 			return end - begin;
-		if (errno != EINTR)
+		if (failed_errno != EINTR)
 			break;
 	}
-
-	/* some file systems take O_DIRECT at open, and refuse it at the write */
-	result->status = errno == EINVAL && file->direct_io ? SP_NO_DIRECT_IO : SP_ERROR;
-	result->error_number = errno;
-	result->error_call = failed;
+	fail_file(probe, test_case->file, failed, failed_errno);
 	return -1;
 }
 
@@ -531,7 +550,7 @@ take_turn(sp_probe *probe, sp_regime regime, int64_t share, int64_t deadline)
 	int64_t		turn_begin = now_ns(probe);
 	int64_t		turn_end = turn_begin + TURN_NS;
 	int64_t		give_up = deadline + FIRST_ROUND_GRACE_NS;
-	int64_t		length = 0;
+	int64_t		length = probe->round_ns[regime];
 	bool		warm = regime == SP_SATURATED;
 	bool		first = true;
 
@@ -550,7 +569,7 @@ take_turn(sp_probe *probe, sp_regime regime, int64_t share, int64_t deadline)
 			paced_round(probe, warm, give_up);
 		else
 			saturated_round(probe, share, give_up);
-		length = now_ns(probe) - begin;
+		length = probe->round_ns[regime] = now_ns(probe) - begin;
 
 		if (warm)
 		{
@@ -575,6 +594,7 @@ prepare(sp_probe *probe)
 	memset(probe->rounds, 0, sizeof(probe->rounds));
 	memset(probe->looks, 0, sizeof(probe->looks));
 	memset(probe->spent_ns, 0, sizeof(probe->spent_ns));
+	memset(probe->round_ns, 0, sizeof(probe->round_ns));
 	probe->judged = false;
 	for (int i = 0; i < 3; i++)
 		probe->random_state[i] = (unsigned short) (probe->random_seed >> (16 * i));
@@ -634,6 +654,8 @@ sp_probe_run(sp_probe *probe)
 		int64_t		rounds_before = probe->rounds[regime];
 
 		take_turn(probe, regime, share[regime], deadline);
+		if (count_cases(probe, regime) == 0)
+			continue;			/* all failed: the time is the other regime's */
 		if (now_ns(probe) >= deadline || probe->rounds[regime] == rounds_before)
 		{
 			/* the other regime may still be owed its first round */

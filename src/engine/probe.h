@@ -144,6 +144,7 @@ typedef struct sp_probe
 	int64_t		rounds[SP_REGIMES];
 	int			looks[SP_REGIMES];
 	int64_t		spent_ns[SP_REGIMES];
+	int64_t		round_ns[SP_REGIMES];	/* how long the last one took */
 	unsigned short random_state[3];
 	bool		judged;			/* judgement is valid */
 	sp_judgement judgement;		/* of the wal suite only */

@@ -51,7 +51,10 @@ sp_verdict_name(sp_verdict verdict)
 double
 sp_look_alpha(int look, int comparisons)
 {
-	return TOTAL_ALPHA / pow(2, look) / (comparisons > 0 ? comparisons : 1);
+	/* an eighth, an eighth, a quarter, a quarter, then always half as much */
+	double		share = look <= 2 ? 1.0 / 8 : pow(2, look > 4 ? 2 - look : -2);
+
+	return TOTAL_ALPHA * share / (comparisons > 0 ? comparisons : 1);
 }
 
 static int
@@ -297,6 +300,18 @@ explain_stay(const sp_contender *contenders, int count, int current, double marg
 	}
 }
 
+/* Is the current method proven to be faster or slower than itself? */
+static bool
+control_contradicts(const sp_contender *current, double margin)
+{
+	for (int r = 0; r < SP_REGIMES; r++)
+	{
+		if (current->speed[r].low > 1 + margin || current->speed[r].high < 1 - margin)
+			return true;
+	}
+	return false;
+}
+
 static void
 explain_undecided(const sp_contender *contenders, int count, int current, double margin,
 				  sp_judgement *judgement)
@@ -305,6 +320,9 @@ explain_undecided(const sp_contender *contenders, int count, int current, double
 		say(judgement, "the current method %s could not be measured", contenders[current].name);
 	else if (isnan(judgement->noise))
 		say(judgement, "too few rounds: probe longer");
+	else if (control_contradicts(&contenders[current], margin))
+		say(judgement, "the control, %s against itself, differs by more than the margin of %.0f %%: probe longer, or when it is quieter",
+			contenders[current].name, margin * 100);
 	else if (judgement->noise > margin)
 		say(judgement, "the noise is %.0f %%, above the margin of %.0f %%: probe longer, or when it is quieter",
 			judgement->noise * 100, margin * 100);
@@ -355,13 +373,16 @@ sp_judge(const sp_contender *contenders, int count, int current,
 			best = i;
 	}
 
-	if (isnan(judgement->noise) || judgement->noise > margin)
+	if (isnan(judgement->noise) || control_contradicts(&contenders[current], margin))
 		judgement->verdict = SP_UNDECIDED;
 	else if (best >= 0)
 	{
+		/* an interval that is clear of the margin is so in spite of the noise */
 		judgement->verdict = SP_SWITCH;
 		judgement->recommended = best;
 	}
+	else if (judgement->noise > margin)
+		judgement->verdict = SP_UNDECIDED;
 	else if (standings[SLOWER] > 0 && standings[OPEN] + standings[EQUAL] == 0)
 		judgement->verdict = SP_KEEP;
 	else if (standings[EQUAL] > 0 && !above)

@@ -1,0 +1,475 @@
+/*-------------------------------------------------------------------------
+ *
+ * fake_disk.h
+ *	  A disk and a clock made of numbers, for the tests of the timed loop.
+ *
+ * The calls that the engine makes are replaced by the linker (--wrap): each
+ * costs what the script says, on a clock that nothing else moves, so that a
+ * run of minutes takes milliseconds and is the same every time.  Any one call
+ * can be told to fail.  The files are real, and so are the writes if wanted.
+ *
+ * What must always hold is watched here: calls happen inside of an operation
+ * only, on known descriptors, never beyond the end of a file, and never after
+ * a failed sync of the same descriptor.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef FAKE_DISK_H
+#define FAKE_DISK_H
+
+#include "unit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "suite.h"
+
+#define MILLISECOND		INT64_C(1000000)
+#define SECOND			(1000 * MILLISECOND)
+#define MAX_FD			256
+#define MAX_RECORDS		100000
+#define SHORT_WRITE		(-1)	/* in the place of an errno */
+
+typedef enum fake_call
+{
+	PWRITE, PWRITEV, OPENAT, CLOSE, FSYNC, FDATASYNC, CALLS
+} fake_call;
+
+typedef struct call_record
+{
+	fake_call	call;
+	int			file;
+	int64_t		offset;
+	int64_t		size;
+	int			parts;
+} call_record;
+
+typedef struct fake_disk
+{
+	bool		armed;			/* the engine runs */
+	bool		really_writes;
+	bool		spoils_errno;	/* callbacks leave another errno */
+	int64_t		now;
+	int64_t		tick;			/* what looking at the clock costs */
+	int64_t		cost[CALLS];
+	int64_t		file_cost[SP_MAX_FILES];	/* of each sync and write more */
+	int64_t		fault_cost;		/* of the call that fails more */
+
+	fake_call	fail_call;
+	int			fail_at;		/* the n-th of them, from 1; 0 never */
+	int			fail_errno;
+	int			close_errno;	/* of the close after the failure; 0 succeeds */
+	int			failed_file;	/* -1: nothing failed */
+	long		jump_at;		/* look for interrupts that jumps; 0 never */
+	jmp_buf		jump;
+
+	int			file_of[MAX_FD];	/* index into files, -1 unknown */
+	bool		sync_failed[MAX_FD];
+	bool		in_operation;
+	int			reopened;		/* descriptors opened and not yet closed */
+	int			wrong_calls;	/* broke one of the rules above */
+	int			calls[CALLS];
+	long		operations;
+	long		interrupt_checks;
+	long		rounds;
+	int			looks;
+	int64_t		slept;
+	int			nrecords;
+	call_record records[MAX_RECORDS];
+} fake_disk;
+
+static fake_disk disk;
+static sp_probe *probe;
+static char *buffer;
+static char directory[64];
+static int	directory_fd;
+
+extern ssize_t __real_pwrite(int fd, const void *data, size_t size, off_t offset);
+extern ssize_t __real_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset);
+extern int	__real_openat(int dirfd, const char *name, int flags,...);
+extern int	__real_close(int fd);
+extern int	__real_fsync(int fd);
+extern int	__real_fdatasync(int fd);
+extern ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset);
+extern ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset);
+extern int	__wrap_openat(int dirfd, const char *name, int flags,...);
+extern int	__wrap_close(int fd);
+extern int	__wrap_fsync(int fd);
+extern int	__wrap_fdatasync(int fd);
+
+/* Account for a call; the errno it shall fail with, or 0. */
+static int
+on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
+{
+	disk.calls[call]++;
+	disk.now += disk.cost[call];
+	if (!disk.in_operation || file < 0)
+		disk.wrong_calls++;
+	if (file >= 0 && (call == PWRITE || call == PWRITEV) &&
+		(offset < 0 || offset + size > probe->files[file].size))
+		disk.wrong_calls++;
+	if (file >= 0 && call != OPENAT && call != CLOSE)
+		disk.now += disk.file_cost[file];
+	if (disk.nrecords < MAX_RECORDS)
+		disk.records[disk.nrecords++] = (call_record) {call, file, offset, size, parts};
+
+	if (call != disk.fail_call || disk.calls[call] != disk.fail_at)
+		return 0;
+	disk.failed_file = file;
+	disk.now += disk.fault_cost;
+	return disk.fail_errno;
+}
+
+static int
+file_of(int fd)
+{
+	return fd >= 0 && fd < MAX_FD ? disk.file_of[fd] : -1;
+}
+
+static ssize_t
+fake_write(fake_call call, int fd, off_t offset, size_t size, int parts)
+{
+	int			failure = on_call(call, file_of(fd), offset, (int64_t) size, parts);
+
+	if (fd >= 0 && fd < MAX_FD && disk.sync_failed[fd])
+		disk.wrong_calls++;
+	if (failure == 0)
+		return (ssize_t) size;
+	if (failure == SHORT_WRITE)
+		return (ssize_t) size / 2;
+	errno = failure;
+	return -1;
+}
+
+ssize_t
+__wrap_pwrite(int fd, const void *data, size_t size, off_t offset)
+{
+	ssize_t		written;
+
+	if (!disk.armed)
+		return __real_pwrite(fd, data, size, offset);
+	written = fake_write(PWRITE, fd, offset, size, 1);
+	return written == (ssize_t) size && disk.really_writes
+		? __real_pwrite(fd, data, size, offset) : written;
+}
+
+ssize_t
+__wrap_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset)
+{
+	ssize_t		written;
+	size_t		size = 0;
+
+	if (!disk.armed)
+		return __real_pwritev(fd, parts, nparts, offset);
+	for (int i = 0; i < nparts; i++)
+		size += parts[i].iov_len;
+	written = fake_write(PWRITEV, fd, offset, size, nparts);
+	return written == (ssize_t) size && disk.really_writes
+		? __real_pwritev(fd, parts, nparts, offset) : written;
+}
+
+int
+__wrap_openat(int dirfd, const char *name, int flags,...)
+{
+	int			file = -1;
+	int			fd;
+
+	for (int i = 0; disk.armed && i < probe->nfiles; i++)
+	{
+		if (probe->files[i].fd >= 0 && strcmp(probe->files[i].name, name) == 0)
+			file = i;
+	}
+	if (disk.armed && (errno = on_call(OPENAT, file, 0, 0, 0)) != 0)
+		return -1;
+	fd = __real_openat(dirfd, name, flags);
+	if (disk.armed && fd >= 0 && fd < MAX_FD)
+	{
+		disk.file_of[fd] = file;
+		disk.sync_failed[fd] = false;
+		disk.reopened++;
+	}
+	return fd;
+}
+
+/* A close that fails has closed all the same, as on Linux. */
+int
+__wrap_close(int fd)
+{
+	int			failure;
+
+	if (!disk.armed)
+		return __real_close(fd);
+	failure = on_call(CLOSE, file_of(fd), 0, 0, 0);
+	if (failure == 0 && file_of(fd) >= 0 && file_of(fd) == disk.failed_file)
+		failure = disk.close_errno;
+	if (file_of(fd) >= 0 && probe->files[file_of(fd)].fd == fd)
+		disk.wrong_calls++;		/* that one is the caller's */
+	if (fd >= 0 && fd < MAX_FD)
+		disk.file_of[fd] = -1;
+	disk.reopened--;
+	__real_close(fd);
+	errno = failure;
+	return failure == 0 ? 0 : -1;
+}
+
+static int
+fake_sync(fake_call call, int fd)
+{
+	int			failure = on_call(call, file_of(fd), 0, 0, 0);
+
+	if (fd < 0 || fd >= MAX_FD || disk.sync_failed[fd])
+	{
+		disk.wrong_calls++;
+		return 0;
+	}
+	disk.sync_failed[fd] = failure != 0 && failure != EINTR;
+	errno = failure;
+	return failure == 0 ? 0 : -1;
+}
+
+int
+__wrap_fsync(int fd)
+{
+	return disk.armed ? fake_sync(FSYNC, fd) : __real_fsync(fd);
+}
+
+int
+__wrap_fdatasync(int fd)
+{
+	return disk.armed ? fake_sync(FDATASYNC, fd) : __real_fdatasync(fd);
+}
+
+/* ---------------------------------------------------------------- callbacks */
+
+static void
+spoil_errno(void)
+{
+	if (disk.spoils_errno)
+		errno = ENOTTY;
+}
+
+static int64_t
+fake_now_ns(void *context)
+{
+	assert_ptr_equal(context, &disk);
+	spoil_errno();
+	return disk.now += disk.tick;
+}
+
+/* Both may jump away, so nothing may be open or under way. */
+static void
+fake_check_interrupts(void *context)
+{
+	assert_ptr_equal(context, &disk);
+	if (disk.in_operation || disk.reopened != 0)
+		disk.wrong_calls++;
+	if (++disk.interrupt_checks == disk.jump_at)
+		longjmp(disk.jump, 1);
+}
+
+static void
+fake_sleep_until(void *context, int64_t deadline_ns)
+{
+	fake_check_interrupts(context);
+	if (deadline_ns > disk.now)
+	{
+		disk.slept += deadline_ns - disk.now;
+		disk.now = deadline_ns;
+	}
+}
+
+static void
+fake_operation_begin(void *context)
+{
+	(void) context;
+	disk.wrong_calls += disk.in_operation;
+	disk.in_operation = true;
+	disk.operations++;
+}
+
+static void
+fake_operation_end(void *context)
+{
+	(void) context;
+	disk.wrong_calls += !disk.in_operation;
+	disk.in_operation = false;
+	spoil_errno();
+}
+
+static void
+fake_round_done(void *context)
+{
+	(void) context;
+	disk.rounds++;
+}
+
+static void
+fake_look_done(void *context, sp_regime regime)
+{
+	(void) context;
+	(void) regime;
+	disk.looks++;
+}
+
+/* -------------------------------------------------------------------- plans */
+
+static void
+close_files(void)
+{
+	for (int i = 0; i < probe->nfiles; i++)
+	{
+		if (probe->files[i].fd < 0)
+			continue;
+		__real_close(probe->files[i].fd);
+		unlinkat(directory_fd, probe->files[i].name, 0);
+	}
+	probe->nfiles = 0;
+}
+
+/* Create what a plan wants, all written, and connect it to the disk. */
+static void
+open_files(void)
+{
+	for (int i = 0; i < MAX_FD; i++)
+		disk.file_of[i] = -1;
+	for (int i = 0; i < probe->nfiles; i++)
+	{
+		sp_file    *file = &probe->files[i];
+
+		if (file->status != SP_OK)
+			continue;
+		snprintf(file->name, sizeof(file->name), "file%d", i);
+		file->fd = __real_openat(directory_fd, file->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		assert_in_range(file->fd, 0, MAX_FD - 1);
+		file->directory_fd = directory_fd;
+		for (int64_t at = 0; at < file->size; at += SP_BUFFER_SIZE)
+		{
+			size_t		left = (size_t) (file->size - at);
+
+			assert_true(__real_pwrite(file->fd, buffer, left < SP_BUFFER_SIZE ? left : SP_BUFFER_SIZE, at) > 0);
+		}
+		disk.file_of[file->fd] = i;
+	}
+}
+
+/* A fast disk, and a run on it: what a test does not care about. */
+static void
+plan_suite(const char *suite, const char *current, int flush_size, int64_t segment_size)
+{
+	sp_server	server = {.flush_size = flush_size,.segment_size = segment_size};
+
+	close_files();
+	memset(probe, 0, sizeof(*probe));
+	memset(&disk, 0, sizeof(disk));
+	server.current = current ? sp_sync_method_find(current) : NULL;
+	for (size_t i = 0; i < sp_sync_method_count; i++)
+		server.offers[i] = true;
+	sp_suite_find(suite)->plan(probe, &server);
+
+	probe->duration_ns = 100 * MILLISECOND;
+	probe->flush_interval_ns = 5 * MILLISECOND;
+	probe->duty_cycle = 1;
+	probe->margin = 0.05;
+	probe->random_seed = 42;
+	probe->buffer = buffer;
+	probe->callbacks = (sp_callbacks) {
+		&disk, fake_now_ns, fake_check_interrupts, fake_sleep_until,
+			fake_operation_begin, fake_operation_end, fake_round_done, fake_look_done
+	};
+	disk.tick = 50;
+	disk.cost[PWRITE] = disk.cost[PWRITEV] = 200 * 1000;
+	disk.cost[FSYNC] = disk.cost[FDATASYNC] = 300 * 1000;
+	disk.failed_file = -1;
+	open_files();
+}
+
+/* Only the cases of one regime. */
+static inline void
+keep_regime(sp_regime regime)
+{
+	int			first = -1;
+	int			n = 0;
+
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->cases[c].regime != regime)
+			continue;
+		if (first < 0)
+			first = c;
+		probe->cases[n] = probe->cases[c];
+		if (probe->cases[n].baseline >= 0)
+			probe->cases[n].baseline -= first;
+		n++;
+	}
+	probe->ncases = n;
+}
+
+/* The number that the next descriptor gets: it grows when one is left open. */
+static int
+lowest_free_descriptor(void)
+{
+	int			fd = dup(STDERR_FILENO);
+
+	assert_true(fd >= 0);
+	__real_close(fd);
+	return fd;
+}
+
+/* Run from the start, and see that the rules held. */
+static void
+run_probe(void)
+{
+	int			fd = lowest_free_descriptor();
+
+	disk.nrecords = 0;
+	disk.rounds = disk.looks = 0;
+	disk.slept = 0;
+	disk.operations = disk.interrupt_checks = 0;
+	disk.failed_file = -1;
+	memset(disk.calls, 0, sizeof(disk.calls));
+	memset(disk.sync_failed, 0, sizeof(disk.sync_failed));
+	for (int i = 0; i < probe->nfiles; i++)
+		probe->files[i].position = 0;
+
+	disk.armed = true;
+	if (setjmp(disk.jump) == 0)
+		sp_probe_run(probe);
+	disk.armed = false;
+	assert_int_equal(disk.wrong_calls, 0);
+	assert_int_equal(disk.reopened, 0);
+	assert_int_equal(lowest_free_descriptor(), fd);
+}
+
+static int
+set_up(void **state)
+{
+	(void) state;
+	strcpy(directory, "/tmp/sp_test_XXXXXX");
+	probe = calloc(1, sizeof(*probe));
+	buffer = aligned_alloc(4096, SP_BUFFER_SIZE);
+	if (probe == NULL || buffer == NULL || mkdtemp(directory) == NULL)
+		return -1;
+	memset(buffer, 'x', SP_BUFFER_SIZE);
+	directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return directory_fd < 0 ? -1 : 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void) state;
+	close_files();
+	__real_close(directory_fd);
+	free(probe);
+	free(buffer);
+	return rmdir(directory);
+}
+
+#endif							/* FAKE_DISK_H */

@@ -1,0 +1,279 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_histogram.c
+ *	  Tests of src/engine/histogram.c against exact arithmetic on the sample.
+ *
+ * What a row of sync_probe.measurements says about latency comes from here:
+ * a bucket that is off by one would be believed for ever.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "histogram.h"
+
+/* The middle of a bucket is at most this far from any value in it. */
+#define ACCURACY	0.008
+
+static sp_histogram histogram;
+
+static int
+compare_values(const void *a, const void *b)
+{
+	uint64_t	x = *(const uint64_t *) a;
+	uint64_t	y = *(const uint64_t *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* The only bucket that holds anything after one value was added. */
+static int
+bucket_of_value(uint64_t ns)
+{
+	int			found = -1;
+
+	sp_histogram_reset(&histogram);
+	sp_histogram_add(&histogram, ns);
+	for (int i = 0; i < SP_HISTOGRAM_BUCKETS; i++)
+	{
+		if (histogram.count[i] == 0)
+			continue;
+		assert_int_equal(histogram.count[i], 1);
+		assert_int_equal(found, -1);
+		found = i;
+	}
+	assert_int_not_equal(found, -1);
+	return found;
+}
+
+static void
+puts_each_value_between_its_bounds(void **state)
+{
+	(void) state;
+	assert_int_equal(sp_histogram_lower_ns(0), 0);
+	for (int i = 0; i < SP_HISTOGRAM_BUCKETS; i++)
+	{
+		uint64_t	lower = sp_histogram_lower_ns(i);
+		uint64_t	upper = sp_histogram_lower_ns(i + 1);
+
+		assert_true(upper > lower);
+		if (bucket_of_value(lower) != i || bucket_of_value(upper - 1) != i ||
+			bucket_of_value(lower + (upper - lower) / 2) != i)
+			fail_msg("bucket %d: [%llu, %llu)", i,
+					 (unsigned long long) lower, (unsigned long long) upper);
+	}
+	assert_int_equal(sp_histogram_lower_ns(SP_HISTOGRAM_BUCKETS),
+					 UINT64_C(1) << SP_HISTOGRAM_OCTAVES);
+}
+
+static void
+has_narrow_buckets(void **state)
+{
+	(void) state;
+	for (int i = 0; i < SP_HISTOGRAM_BUCKETS; i++)
+	{
+		double		lower = (double) sp_histogram_lower_ns(i);
+		double		width = (double) sp_histogram_lower_ns(i + 1) - lower;
+
+		if (lower < 2 * SP_HISTOGRAM_SUB)
+			assert_true(width == 1);
+		else if (width / lower >= 0.016 || (width - 1) / 2 / lower >= ACCURACY)
+			fail_msg("bucket %d is %.4f %% wide", i, width / lower * 100);
+	}
+}
+
+/* The same by the values of any size: what quantile says of one value. */
+static void
+tells_one_value_exactly(void **state)
+{
+	uint64_t	seed = 1;
+
+	(void) state;
+	for (int i = 0; i < 10000; i++)
+	{
+		uint64_t	ns = random_bits(&seed) >> (24 + i % 40);
+
+		sp_histogram_reset(&histogram);
+		sp_histogram_add(&histogram, ns);
+		assert_true(sp_histogram_quantile_ns(&histogram, 0.5) == (double) ns);
+		assert_true(sp_histogram_quantile_ns(&histogram, 0.999) == (double) ns);
+	}
+}
+
+/* Latencies as a disk has them: lognormal around 300 us. */
+static uint64_t
+random_latency(uint64_t *seed)
+{
+	return (uint64_t) (300e3 * exp(random_normal(seed)));
+}
+
+static void
+check_quantiles(const uint64_t *sorted, size_t n)
+{
+	static const double qs[] = {0.001, 0.25, 0.5, 0.9, 0.99, 0.999};
+
+	for (size_t i = 0; i < lengthof(qs); i++)
+	{
+		double		exact = (double) sorted[(size_t) fmax(ceil(qs[i] * (double) n), 1) - 1];
+		double		found = sp_histogram_quantile_ns(&histogram, qs[i]);
+
+		if (fabs(found - exact) > ACCURACY * exact)
+			fail_msg("quantile %g of %zu values: %g, exactly %g", qs[i], n, found, exact);
+	}
+}
+
+static void
+agrees_with_the_sorted_sample(void **state)
+{
+	static const size_t sizes[] = {1, 2, 3, 10, 100, 299, 1000, 10007, 100000};
+	uint64_t   *sample = malloc(sizes[lengthof(sizes) - 1] * sizeof(uint64_t));
+	uint64_t	seed = 2;
+
+	(void) state;
+	assert_non_null(sample);
+	for (size_t i = 0; i < lengthof(sizes); i++)
+	{
+		size_t		n = sizes[i];
+		double		sum = 0;
+		double		squares = 0;
+
+		sp_histogram_reset(&histogram);
+		for (size_t k = 0; k < n; k++)
+		{
+			sample[k] = random_latency(&seed);
+			sp_histogram_add(&histogram, sample[k]);
+			sum += (double) sample[k];
+		}
+		for (size_t k = 0; k < n; k++)
+			squares += ((double) sample[k] - sum / (double) n) * ((double) sample[k] - sum / (double) n);
+
+		qsort(sample, n, sizeof(uint64_t), compare_values);
+		assert_int_equal(histogram.ops, n);
+		assert_int_equal(histogram.min_ns, sample[0]);
+		assert_int_equal(histogram.max_ns, sample[n - 1]);
+		assert_true(histogram.sum_ns == sum);
+		assert_true(sp_histogram_mean_ns(&histogram) == sum / (double) n);
+		if (n > 1)
+			assert_true(fabs(sp_histogram_stddev_ns(&histogram) / sqrt(squares / (double) (n - 1)) - 1) < 1e-9);
+		check_quantiles(sample, n);
+	}
+	free(sample);
+}
+
+/* Squares of the values themselves would lose all digits of these. */
+static void
+keeps_the_digits_of_a_small_deviation(void **state)
+{
+	static const uint64_t offsets[] = {4, 7, 13, 16};	/* variance 30 */
+
+	(void) state;
+	sp_histogram_reset(&histogram);
+	for (size_t i = 0; i < lengthof(offsets); i++)
+		sp_histogram_add(&histogram, UINT64_C(1000000000000) + offsets[i]);
+	assert_true(fabs(sp_histogram_stddev_ns(&histogram) - sqrt(30)) < 1e-6);
+
+	sp_histogram_reset(&histogram);
+	for (int i = 0; i < 1000; i++)
+		sp_histogram_add(&histogram, 123456789);
+	assert_true(sp_histogram_stddev_ns(&histogram) == 0);
+}
+
+static void
+says_nothing_about_nothing(void **state)
+{
+	(void) state;
+	memset(&histogram, 0xff, sizeof(histogram));
+	sp_histogram_reset(&histogram);
+	assert_int_equal(histogram.ops, 0);
+	assert_int_equal(histogram.min_ns, UINT64_MAX);
+	assert_int_equal(histogram.max_ns, 0);
+	for (int i = 0; i < SP_HISTOGRAM_BUCKETS; i++)
+		assert_int_equal(histogram.count[i], 0);
+	assert_true(isnan(sp_histogram_mean_ns(&histogram)));
+	assert_true(isnan(sp_histogram_stddev_ns(&histogram)));
+	assert_true(isnan(sp_histogram_quantile_ns(&histogram, 0.5)));
+
+	/* one value has a mean, but deviates from nothing */
+	sp_histogram_add(&histogram, 5);
+	assert_true(sp_histogram_mean_ns(&histogram) == 5);
+	assert_true(isnan(sp_histogram_stddev_ns(&histogram)));
+}
+
+static void
+takes_values_of_any_size(void **state)
+{
+	static const uint64_t huge[] = {
+		(UINT64_C(1) << SP_HISTOGRAM_OCTAVES) - 1, UINT64_C(1) << SP_HISTOGRAM_OCTAVES,
+		UINT64_C(3) << SP_HISTOGRAM_OCTAVES, UINT64_C(1) << 63, UINT64_MAX,
+	};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(huge); i++)
+		assert_int_equal(bucket_of_value(huge[i]), SP_HISTOGRAM_BUCKETS - 1);
+
+	/* a quantile in the last bucket still lies between what was seen */
+	sp_histogram_reset(&histogram);
+	for (size_t i = 2; i < lengthof(huge); i++)
+		sp_histogram_add(&histogram, huge[i]);
+	assert_int_equal(histogram.max_ns, UINT64_MAX);
+	assert_int_equal(histogram.min_ns, huge[2]);
+	assert_true(sp_histogram_quantile_ns(&histogram, 0.5) == (double) huge[2]);
+	assert_true(isfinite(sp_histogram_stddev_ns(&histogram)));
+}
+
+/* Two histograms added bucket by bucket are the histogram of both samples. */
+static void
+is_merged_by_addition(void **state)
+{
+	static sp_histogram parts[2];
+	static sp_histogram whole;
+	uint64_t	seed = 3;
+
+	(void) state;
+	sp_histogram_reset(&whole);
+	sp_histogram_reset(&parts[0]);
+	sp_histogram_reset(&parts[1]);
+	for (int i = 0; i < 5000; i++)
+	{
+		uint64_t	ns = random_latency(&seed) << (i % 3 == 0 ? 4 : 0);
+
+		sp_histogram_add(&parts[i % 3 == 0], ns);
+		sp_histogram_add(&whole, ns);
+	}
+	assert_int_equal(parts[0].ops + parts[1].ops, whole.ops);
+	for (int i = 0; i < SP_HISTOGRAM_BUCKETS; i++)
+		assert_int_equal(parts[0].count[i] + parts[1].count[i], whole.count[i]);
+}
+
+/* The least sample of which an upper bound of the quantile exists at 95 %. */
+static void
+knows_how_many_values_a_quantile_needs(void **state)
+{
+	(void) state;
+	assert_true(1 - pow(0.99, SP_P99_MIN_OPS) >= 0.95);
+	assert_true(1 - pow(0.99, SP_P99_MIN_OPS - 1) < 0.95);
+	assert_true(1 - pow(0.999, SP_P999_MIN_OPS) >= 0.95);
+	assert_true(1 - pow(0.999, SP_P999_MIN_OPS - 1) < 0.95);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(puts_each_value_between_its_bounds),
+		cmocka_unit_test(has_narrow_buckets),
+		cmocka_unit_test(tells_one_value_exactly),
+		cmocka_unit_test(agrees_with_the_sorted_sample),
+		cmocka_unit_test(keeps_the_digits_of_a_small_deviation),
+		cmocka_unit_test(says_nothing_about_nothing),
+		cmocka_unit_test(takes_values_of_any_size),
+		cmocka_unit_test(is_merged_by_addition),
+		cmocka_unit_test(knows_how_many_values_a_quantile_needs),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("histogram", tests, NULL, NULL);
+}

@@ -1,0 +1,515 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_probe.c
+ *	  Tests of the timed loop of src/engine/probe.c on a disk of numbers.
+ *
+ * Rounds, order, duration, duty cycle and where the writes go.  All times are
+ * those of a clock that the test moves.  What happens when calls fail is in
+ * test_probe_faults.c; the __wrap_ functions of both are in fake_disk.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fake_disk.h"
+
+#define KILOBYTE	INT64_C(1024)
+
+/* Every case of a regime once in each round, and never the same order. */
+static void
+measures_every_case_once_a_round(void **state)
+{
+	int			before[SP_MAX_FILES] = {0};
+	int			n;
+	int			same = 0;
+	int			rounds;
+
+	(void) state;
+	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	keep_regime(SP_PACED);
+	run_probe();
+	n = (int) sp_sync_method_count;	/* one not supported, one twice */
+	rounds = disk.calls[PWRITE] / n;
+	assert_int_equal(disk.calls[PWRITE] % n, 0);
+
+	/* the first round of a turn is not counted */
+	assert_in_range(rounds, 15, 20);
+	assert_int_equal(probe->rounds[SP_PACED], rounds - 1);
+	assert_int_equal(disk.rounds, probe->rounds[SP_PACED]);
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->results[c].status == SP_UNSUPPORTED)
+			continue;
+		assert_int_equal(probe->results[c].status, SP_OK);
+		assert_int_equal(probe->results[c].histogram.ops, rounds - 1);
+		assert_int_equal(probe->results[c].rounds.n, rounds - 1);
+	}
+
+	for (int round = 0, at = 0; round < rounds; round++)
+	{
+		int			order[SP_MAX_FILES] = {0};
+		bool		seen[SP_MAX_FILES] = {false};
+
+		for (int i = 0; i < n; at++)
+		{
+			if (disk.records[at].call != PWRITE)
+				continue;
+			order[i] = disk.records[at].file;
+			assert_false(seen[order[i]]);
+			seen[order[i++]] = true;
+		}
+		same += round > 0 && memcmp(order, before, sizeof(order)) == 0;
+		memcpy(before, order, sizeof(order));
+	}
+	assert_in_range(same, 0, rounds / 4);	/* one in 120 by chance */
+}
+
+/* The files in the order in which they were written to, as one number. */
+static uint64_t
+order_of_run(uint64_t seed)
+{
+	uint64_t	hash = 0;
+
+	probe->random_seed = seed;
+	run_probe();
+	assert_in_range(disk.nrecords, 100, MAX_RECORDS - 1);
+	for (int i = 0; i < disk.nrecords; i++)
+		hash = (hash ^ (uint64_t) disk.records[i].file) * UINT64_C(0x100000001b3) + 1;
+	return hash;
+}
+
+static void
+repeats_the_order_of_a_seed(void **state)
+{
+	uint64_t	hash;
+
+	(void) state;
+	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	hash = order_of_run(42);
+	assert_true(order_of_run(42) == hash);
+	assert_true(order_of_run(43) != hash);
+	/* the seed has 48 bits */
+	assert_true(order_of_run(42 + (UINT64_C(1) << 40)) != hash);
+}
+
+/* A saturated slice: 10 ms, but five operations, one more uncounted. */
+static void
+fills_slices(void **state)
+{
+	(void) state;
+	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	keep_regime(SP_SATURATED);
+	probe->duration_ns = 10 * SECOND;
+	for (int slow = 0; slow < 2; slow++)
+	{
+		uint64_t	operations = 0;
+
+		if (slow)
+			disk.cost[FSYNC] = 20 * MILLISECOND;
+		run_probe();
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			const sp_result *result = &probe->results[c];
+			bool		is_fsync = strcmp(probe->cases[c].label, "fsync") == 0;
+
+			if (result->status != SP_OK)
+				continue;
+			operations += result->histogram.ops + (uint64_t) result->rounds.n;
+			assert_int_equal(result->rounds.n, probe->rounds[SP_SATURATED]);
+			if (slow && is_fsync)
+				assert_int_equal(result->histogram.ops, 5 * probe->rounds[SP_SATURATED]);
+			else
+				assert_in_range(result->histogram.ops, 19 * probe->rounds[SP_SATURATED],
+								50 * probe->rounds[SP_SATURATED]);
+		}
+		assert_int_equal(disk.operations, operations);
+		assert_int_equal(disk.slept, 0);
+	}
+}
+
+/* What is timed is the operation, all of it and nothing else. */
+static void
+times_the_operation(void **state)
+{
+	(void) state;
+	plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
+	disk.file_cost[1] = 7000;
+	run_probe();
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_histogram *histogram = &probe->results[c].histogram;
+		const sp_file *file = &probe->files[probe->cases[c].file];
+		uint64_t	cost = 200 * 1000 + (file->method->sync ? 300 * 1000 : 0) +
+			(probe->cases[c].file == 1 ? 2 * 7000 : 0) + 50;
+
+		if (file->status != SP_OK)
+			continue;
+		assert_true(histogram->ops > 0);
+		assert_int_equal(histogram->min_ns, cost);
+		assert_int_equal(histogram->max_ns, cost);
+	}
+	assert_true(disk.interrupt_checks >= disk.operations);
+}
+
+static const char *const suites[] = {"wal", "pg_test_fsync"};
+
+/* Over by half a round at most; the cost decides how long a round is. */
+static void
+ends_in_time(void **state)
+{
+	static const int64_t costs[] = {20 * 1000, MILLISECOND, 8 * MILLISECOND};
+	static const double duty_cycles[] = {1, 0.5};
+
+	(void) state;
+	for (size_t s = 0; s < 2 * lengthof(costs) * lengthof(duty_cycles); s++)
+	{
+		int64_t		cost = costs[s / 2 % lengthof(costs)];
+		double		duty_cycle = duty_cycles[s / 2 / lengthof(costs)];
+
+		plan_suite(suites[s % 2], "fdatasync", 8192, 64 * KILOBYTE);
+		disk.cost[PWRITE] = cost;
+		probe->duty_cycle = duty_cycle;
+		for (int64_t duration = 2 * SECOND; duration < 4 * SECOND; duration += 37 * MILLISECOND)
+		{
+			/* six operations or 10 ms and one, of all cases of a regime */
+			int64_t		operation = 2 * cost + MILLISECOND;
+			int64_t		slice = 6 * operation > 10 * MILLISECOND + operation
+				? 6 * operation : 10 * MILLISECOND + operation;
+			int64_t		round = (int64_t) ((double) (slice * (s % 2 == 0 ? 7 : 16)) / duty_cycle);
+			int64_t		over;
+
+			/* sixteen short writes are an operation of their own */
+			if (s % 2 == 1)
+				round += (int64_t) (6 * (31 * cost) / duty_cycle);
+			probe->duration_ns = duration;
+			run_probe();
+			over = probe->finished_ns - probe->started_ns - duration;
+			if (over > round / 2 || over < -round / 2)
+				fail_msg("%s, operation of %lld us: %lld us over, round of %lld us", suites[s % 2],
+						 (long long) cost / 1000, (long long) over / 1000, (long long) round / 1000);
+		}
+	}
+}
+
+/* A round of both regimes is had even when the time is up at once. */
+static void
+gives_every_case_one_round(void **state)
+{
+	(void) state;
+	for (size_t s = 0; s < lengthof(suites); s++)
+	{
+		plan_suite(suites[s], "fdatasync", 8192, 64 * KILOBYTE);
+		probe->duration_ns = MILLISECOND;
+		disk.cost[PWRITE] = 5 * MILLISECOND;
+		run_probe();
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			if (probe->results[c].status == SP_UNSUPPORTED)
+				continue;
+			assert_int_equal(probe->results[c].status, SP_OK);
+			assert_true(probe->results[c].histogram.ops > 0);
+		}
+		assert_true(probe->finished_ns - probe->started_ns < 2 * SECOND);
+	}
+}
+
+static void
+says_what_was_stopped(void **state)
+{
+	(void) state;
+	for (size_t s = 0; s < lengthof(suites); s++)
+	{
+		int			stopped = 0;
+
+		plan_suite(suites[s], "fdatasync", 8192, 64 * KILOBYTE);
+		probe->duration_ns = MILLISECOND;
+		disk.cost[PWRITE] = 600 * MILLISECOND;
+		run_probe();
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			if (probe->results[c].status == SP_STOPPED)
+				stopped++;
+			else if (probe->results[c].status == SP_OK)
+				assert_true(probe->results[c].histogram.ops > 0);
+			if (probe->results[c].histogram.ops == 0)
+				assert_int_not_equal(probe->results[c].status, SP_OK);
+		}
+		assert_true(stopped > 0);
+		/* what was under way is finished: at most two operations */
+		assert_true(probe->finished_ns - probe->started_ns < 2 * SECOND + 2 * 16 * 600 * MILLISECOND);
+	}
+}
+
+static void
+rests_as_told(void **state)
+{
+	static const double duty_cycles[] = {0.2, 0.5, 0.05};
+
+	(void) state;
+	for (size_t s = 0; s < 2 * lengthof(duty_cycles); s++)
+	{
+		double		slept;
+
+		plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+		keep_regime(s % 2 == 0 ? SP_PACED : SP_SATURATED);
+		probe->duty_cycle = duty_cycles[s / 2];
+		probe->duration_ns = 5 * SECOND;
+		disk.cost[PWRITE] = 3 * MILLISECOND;	/* no rest within an interval */
+		run_probe();
+		slept = (double) disk.slept / (double) (probe->finished_ns - probe->started_ns);
+		if (fabs(slept - (1 - probe->duty_cycle)) > 0.005)
+			fail_msg("duty cycle %g: slept %.1f %%", probe->duty_cycle, slept * 100);
+	}
+}
+
+/* An interval holds one flush of each, even where all are fast. */
+static void
+keeps_the_pace(void **state)
+{
+	(void) state;
+	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	keep_regime(SP_PACED);
+	probe->duration_ns = 2 * SECOND;
+	run_probe();
+	/* four turns of 500 ms, the first round of each uncounted */
+	assert_in_range(probe->rounds[SP_PACED], 2000 / 5 - 4 - 3, 2000 / 5 - 4 + 1);
+}
+
+static void
+checks_series(int64_t rounds)
+{
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_series *series = &probe->results[c].rounds;
+		double		sum = series->pending_us;
+
+		if (probe->results[c].status == SP_UNSUPPORTED)
+			continue;
+		assert_in_range(series->n, SP_MAX_ROUNDS / 2, SP_MAX_ROUNDS);
+		assert_true(series->n * series->rounds_per_entry + series->pending == rounds);
+		for (int i = 0; i < series->n; i++)
+			sum += series->mean_us[i] * (double) series->rounds_per_entry;
+		assert_true(fabs(sum / (probe->results[c].histogram.sum_ns / 1000) - 1) < 1e-9);
+	}
+}
+
+/* However long it takes: constant memory, and no round lost. */
+static void
+merges_rounds_of_long_runs(void **state)
+{
+	static const int seconds[] = {3, 6, 12, 30};
+	int64_t		per_entry = 0;
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(seconds); i++)
+	{
+		plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+		keep_regime(SP_PACED);
+		probe->flush_interval_ns = MILLISECOND / 2;
+		disk.cost[PWRITE] = disk.cost[FSYNC] = disk.cost[FDATASYNC] = 10 * 1000;
+		probe->duration_ns = seconds[i] * SECOND;
+		run_probe();
+		checks_series(probe->rounds[SP_PACED]);
+		assert_true(probe->results[1].rounds.rounds_per_entry > per_entry);
+		per_entry = probe->results[1].rounds.rounds_per_entry;
+	}
+}
+
+static void
+stops_when_settled(void **state)
+{
+	sp_contender contenders[SP_MAX_METHODS];
+	int			current;
+
+	(void) state;
+	plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
+	probe->duration_ns = 10 * SECOND;
+	disk.cost[FSYNC] = MILLISECOND;
+	disk.cost[FDATASYNC] = MILLISECOND / 2;
+	disk.file_cost[0] = disk.file_cost[4] = 5 * MILLISECOND;
+
+	run_probe();
+	assert_true(probe->finished_ns - probe->started_ns > 9 * SECOND);
+	probe->stop_early = true;
+	run_probe();
+	assert_true(probe->finished_ns - probe->started_ns < 5 * SECOND);
+	assert_true(probe->judged);
+	assert_int_equal(probe->judgement.verdict, SP_SWITCH);
+	assert_int_equal(sp_probe_contenders(probe, contenders, &current), (int) sp_sync_method_count);
+	assert_string_equal(contenders[current].name, "fsync");
+	assert_string_equal(contenders[probe->judgement.recommended].name, "fdatasync");
+	for (int r = 0; r < SP_REGIMES; r++)
+		assert_true(fabs(contenders[1].speed[r].estimate - 1.2 / 0.7) < 0.01);
+	assert_int_equal(disk.looks, probe->looks[SP_PACED] + probe->looks[SP_SATURATED]);
+}
+
+static void
+judges_nothing_without_a_current_method(void **state)
+{
+	(void) state;
+	for (size_t s = 0; s < lengthof(suites); s++)
+	{
+		plan_suite(suites[s], NULL, 8192, 64 * KILOBYTE);
+		probe->stop_early = true;
+		probe->duration_ns = SECOND;
+		run_probe();
+		assert_false(probe->judged);
+		assert_true(probe->finished_ns - probe->started_ns > SECOND / 2);
+		for (int c = 0; c < probe->ncases; c++)
+			assert_true(isnan(probe->results[c].speed.estimate));
+	}
+}
+
+/* Offsets and sizes of the first writes of one file, in kB. */
+static const struct
+{
+	int			flush_size;		/* bytes */
+	int			file_size;		/* kB */
+	struct
+	{
+		int			offset;
+		int			size;
+	}			writes[6];
+}			position_cases[] =
+{
+	{8192, 32, {{0, 8}, {8, 8}, {16, 8}, {24, 8}, {0, 8}, {8, 8}}},
+	/* to 3000, 6000, 9000, 12000, 15000; 18000 does not fit */
+	{3000, 16, {{0, 8}, {0, 8}, {0, 16}, {8, 8}, {8, 8}, {0, 8}}},
+	{8193, 24, {{0, 16}, {8, 16}, {0, 16}, {8, 16}, {0, 16}, {8, 16}}},
+	{12288, 32, {{0, 16}, {8, 16}, {0, 16}, {8, 16}, {0, 16}, {8, 16}}},
+	{1, 8, {{0, 8}, {0, 8}, {0, 8}, {0, 8}, {0, 8}, {0, 8}}},
+	{32768, 32, {{0, 32}, {0, 32}, {0, 32}, {0, 32}, {0, 32}, {0, 32}}},
+	{40000, 32, {{0, 32}, {0, 32}, {0, 32}, {0, 32}, {0, 32}, {0, 32}}},
+	{262144, 1024, {{0, 256}, {256, 256}, {512, 256}, {768, 256}, {0, 256}, {256, 256}}},
+	/* longer than the buffer; 300000 is in the 37th page */
+	{300000, 1024, {{0, 296}, {288, 304}, {584, 296}, {0, 296}, {288, 304}, {584, 296}}},
+	{1048576, 2048, {{0, 1024}, {1024, 1024}, {0, 1024}, {1024, 1024}, {0, 1024}, {1024, 1024}}},
+	{16777216, 16384, {{0, 16384}, {0, 16384}, {0, 16384}, {0, 16384}, {0, 16384}, {0, 16384}}},
+};
+
+static void
+moves_as_the_wal_does(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(position_cases); i++)
+	{
+		size_t		found = 0;
+		int64_t		limit;
+
+		plan_suite("wal", "fdatasync", position_cases[i].flush_size, position_cases[i].file_size * KILOBYTE);
+		probe->ncases = 2;		/* open_datasync and fdatasync, paced */
+		limit = sp_test_case_write_bytes(&probe->cases[1]);
+		run_probe();
+		for (int k = 0; k < disk.nrecords && found < 6; k++)
+		{
+			const call_record *call = &disk.records[k];
+
+			if (call->file != 1 || (call->call != PWRITE && call->call != PWRITEV))
+				continue;
+			if (call->offset != position_cases[i].writes[found].offset * KILOBYTE ||
+				call->size != position_cases[i].writes[found].size * KILOBYTE)
+				fail_msg("flush of %d, write %zu: %lld at %lld", position_cases[i].flush_size, found,
+						 (long long) call->size, (long long) call->offset);
+			assert_true(call->size <= limit);
+			/* what is longer than the buffer is still one call */
+			assert_int_equal(call->call == PWRITEV, call->size > SP_BUFFER_SIZE);
+			assert_int_equal(call->parts, (call->size + SP_BUFFER_SIZE - 1) / SP_BUFFER_SIZE);
+			found++;
+		}
+		assert_int_equal(found, 6);
+	}
+}
+
+/* The tool writes at the beginning, every time. */
+static void
+writes_where_the_tool_does(void **state)
+{
+	int			next[SP_MAX_FILES] = {0};
+
+	(void) state;
+	plan_suite("pg_test_fsync", "fdatasync", 8192, 64 * KILOBYTE);
+	run_probe();
+	for (int k = 0; k < disk.nrecords; k++)
+	{
+		const call_record *call = &disk.records[k];
+		const sp_test_case *test_case = &probe->cases[call->file];
+
+		assert_int_equal(test_case->file, call->file);	/* one case a file */
+		if (call->call != PWRITE)
+		{
+			assert_int_not_equal(call->call, PWRITEV);
+			continue;
+		}
+		assert_int_equal(call->size, test_case->write_size);
+		assert_int_equal(call->offset, next[call->file] * test_case->write_size);
+		next[call->file] = (next[call->file] + 1) % test_case->writes_per_sync;
+	}
+	/* two of everything for the lines that open and close */
+	assert_true(disk.calls[OPENAT] > 0 && disk.calls[OPENAT] % 2 == 0);
+	assert_int_equal(disk.calls[OPENAT], disk.calls[CLOSE]);
+}
+
+/* With real writes: no file grows, and what was not opened stays untouched. */
+static void
+writes_within_its_files(void **state)
+{
+	(void) state;
+	for (size_t s = 0; s < lengthof(suites); s++)
+	{
+		plan_suite(suites[s], "fdatasync", 10000, 64 * KILOBYTE);
+		disk.really_writes = true;
+		probe->files[1].status = SP_ERROR;
+		probe->files[1].open_errno = EACCES;
+		run_probe();
+		for (int i = 0; i < probe->nfiles; i++)
+		{
+			struct stat status;
+
+			if (probe->files[i].fd < 0)
+				continue;
+			assert_int_equal(fstat(probe->files[i].fd, &status), 0);
+			assert_true(status.st_size == probe->files[i].size);
+		}
+		for (int k = 0; k < disk.nrecords; k++)
+			assert_int_not_equal(disk.records[k].file, 1);
+		assert_int_equal(probe->results[1].status, SP_ERROR);
+		assert_int_equal(probe->results[1].error_number, EACCES);
+		assert_string_equal(probe->results[1].error_call, "open");
+		assert_int_equal(probe->results[1].histogram.ops, 0);
+	}
+}
+
+static void
+names_every_status(void **state)
+{
+	(void) state;
+	assert_string_equal(sp_status_name(SP_OK), "ok");
+	assert_string_equal(sp_status_name(SP_UNSUPPORTED), "unsupported");
+	assert_string_equal(sp_status_name(SP_NO_DIRECT_IO), "no_direct_io");
+	assert_string_equal(sp_status_name(SP_STOPPED), "stopped");
+	assert_string_equal(sp_status_name(SP_ERROR), "error");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(measures_every_case_once_a_round),
+		cmocka_unit_test(repeats_the_order_of_a_seed),
+		cmocka_unit_test(fills_slices),
+		cmocka_unit_test(times_the_operation),
+		cmocka_unit_test(ends_in_time),
+		cmocka_unit_test(gives_every_case_one_round),
+		cmocka_unit_test(says_what_was_stopped),
+		cmocka_unit_test(rests_as_told),
+		cmocka_unit_test(keeps_the_pace),
+		cmocka_unit_test(merges_rounds_of_long_runs),
+		cmocka_unit_test(stops_when_settled),
+		cmocka_unit_test(judges_nothing_without_a_current_method),
+		cmocka_unit_test(moves_as_the_wal_does),
+		cmocka_unit_test(writes_where_the_tool_does),
+		cmocka_unit_test(writes_within_its_files),
+		cmocka_unit_test(names_every_status),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("probe", tests, set_up, tear_down);
+}

@@ -1,0 +1,304 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_probe_faults.c
+ *	  The timed loop of src/engine/probe.c on a disk that fails.
+ *
+ * In the manner of SQLite's test/sysfault.test: of each call that the engine
+ * makes the first one fails, in the next run the second one, and so on until
+ * a run has no such call left.  The __wrap_ functions are in fake_disk.h; the
+ * rules that they watch over hold in all of these runs as well.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fake_disk.h"
+
+/* Plans that between them make every call there is. */
+static const struct
+{
+	const char *suite;
+	int			flush_size;
+}			plans[] =
+{
+	{"wal", 8192},
+	{"wal", 300000},			/* pwritev */
+	{"pg_test_fsync", 8192},	/* openat and close */
+};
+
+/* A call, the name it has in an error, and what it may fail with. */
+static const struct
+{
+	fake_call	call;
+	const char *name;
+	int			errors[5];		/* up to 0 */
+}			faults[] =
+{
+	{PWRITE, "pwrite", {EIO, ENOSPC, SHORT_WRITE, EINTR}},
+	{PWRITEV, "pwrite", {EIO, ENOSPC, SHORT_WRITE, EINTR}},
+	{OPENAT, "open", {EIO, EMFILE, EINTR}},
+	{CLOSE, "close", {EIO, ENOSPC, EINTR}},
+	{FSYNC, "fsync", {EIO, ENOSPC, EINTR}},
+	{FDATASYNC, "fdatasync", {EIO, ENOSPC, EINTR}},
+};
+
+/* Short, so that the runs are few: two turns of either regime. */
+static void
+plan_short_run(size_t plan)
+{
+	plan_suite(plans[plan].suite, "fdatasync", plans[plan].flush_size, 1024 * 1024);
+	probe->duration_ns = 30 * MILLISECOND;
+	disk.fault_cost = 3 * MILLISECOND;
+}
+
+/* What failed says so; everything else has been measured nevertheless. */
+static void
+check_failure(size_t fault, int error)
+{
+	int			failed = 0;
+
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_result *result = &probe->results[c];
+
+		if (probe->files[probe->cases[c].file].status == SP_UNSUPPORTED)
+			assert_int_equal(result->status, SP_UNSUPPORTED);
+		else if (result->status == SP_ERROR)
+		{
+			failed++;
+			assert_int_equal(probe->cases[c].file, disk.failed_file);
+			assert_int_equal(result->error_number, error == SHORT_WRITE ? ENOSPC : error);
+			assert_string_equal(result->error_call, faults[fault].name);
+		}
+		else
+		{
+			assert_int_equal(result->status, SP_OK);
+			assert_true(result->histogram.ops > 0);
+		}
+	}
+	assert_true(failed > 0);
+}
+
+/* A signal: no case fails, and the time of what it hit is not counted. */
+static void
+check_repetition(void)
+{
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_result *result = &probe->results[c];
+
+		if (probe->files[probe->cases[c].file].status == SP_UNSUPPORTED)
+			continue;
+		assert_int_equal(result->status, SP_OK);
+		assert_int_equal(result->error_number, 0);
+		assert_true(result->histogram.ops > 0);
+		assert_int_equal(result->histogram.min_ns, result->histogram.max_ns);
+	}
+}
+
+/* Let the n-th call fail for all n; the number of runs that had a failure. */
+static int
+fail_each_call(size_t fault, int error)
+{
+	disk.fail_call = faults[fault].call;
+	disk.fail_errno = error;
+	for (int n = 1;; n++)
+	{
+		disk.fail_at = n;
+		run_probe();
+		if (disk.failed_file < 0)
+		{
+			check_repetition();	/* a clean run */
+			return n - 1;
+		}
+		if (error == EINTR)
+			check_repetition();
+		else
+			check_failure(fault, error);
+	}
+}
+
+static void
+survives_the_failure_of_any_call(void **state)
+{
+	int			runs[CALLS] = {0};
+
+	(void) state;
+	for (size_t plan = 0; plan < lengthof(plans); plan++)
+	{
+		plan_short_run(plan);
+		for (size_t fault = 0; fault < lengthof(faults); fault++)
+		{
+			for (int i = 0; faults[fault].errors[i] != 0; i++)
+				runs[faults[fault].call] += fail_each_call(fault, faults[fault].errors[i]);
+		}
+	}
+	for (int call = 0; call < CALLS; call++)
+	{
+		print_message("# %s: %d runs with a failure\n", faults[call].name, runs[call]);
+		assert_true(runs[call] > 10);
+	}
+}
+
+/* The failure that counts is the first; the close that follows hides nothing. */
+static void
+reports_the_first_of_two_failures(void **state)
+{
+	(void) state;
+	plan_short_run(2);
+	disk.close_errno = EDQUOT;
+	for (size_t fault = 0; fault < lengthof(faults); fault++)
+	{
+		if (faults[fault].call == PWRITE || faults[fault].call == FSYNC)
+			assert_true(fail_each_call(fault, EIO) > 0);
+	}
+}
+
+/* Callbacks belong to the server: errno is not theirs to keep. */
+static void
+knows_errno_before_it_calls_back(void **state)
+{
+	(void) state;
+	for (size_t fault = 0; fault < lengthof(faults); fault++)
+	{
+		plan_short_run(faults[fault].call == OPENAT || faults[fault].call == CLOSE ? 2
+					   : faults[fault].call == PWRITEV ? 1 : 0);
+		disk.spoils_errno = true;
+		assert_true(fail_each_call(fault, EIO) > 0);
+		assert_true(fail_each_call(fault, EINTR) > 0);
+	}
+}
+
+/*
+ * Once a sync has failed, the next one on the same descriptor may claim that
+ * all is well: the other regime of the method must be given up as well.
+ */
+static void
+never_repeats_a_failed_sync(void **state)
+{
+	(void) state;
+	plan_short_run(0);
+	disk.fail_call = FSYNC;
+	disk.fail_errno = EIO;
+	for (disk.fail_at = 1; disk.fail_at < 10; disk.fail_at++)
+	{
+		run_probe();			/* fails by itself when the rule is broken */
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			if (probe->cases[c].file == disk.failed_file)
+				assert_int_equal(probe->results[c].status, SP_ERROR);
+		}
+	}
+}
+
+/* The current method fails: nothing can be compared, nothing is advised. */
+static void
+advises_nothing_when_the_current_method_fails(void **state)
+{
+	(void) state;
+	plan_short_run(0);
+	probe->duration_ns = SECOND;
+	disk.fail_call = FDATASYNC;
+	disk.fail_errno = EIO;
+	for (disk.fail_at = 1; disk.fail_at < 10; disk.fail_at++)
+	{
+		run_probe();
+		if (strcmp(probe->results[1].error_call ? probe->results[1].error_call : "", "fdatasync") != 0)
+			continue;			/* it was the control */
+		assert_true(probe->judged);
+		assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
+		assert_non_null(strstr(probe->judgement.reason, "fdatasync could not be measured"));
+	}
+}
+
+/* Some file systems take O_DIRECT at open, and refuse it at the write. */
+static void
+tells_that_direct_io_is_refused(void **state)
+{
+	int			refused = 0;
+
+	(void) state;
+	for (size_t plan = 0; plan < lengthof(plans); plan++)
+	{
+		plan_short_run(plan);
+		disk.fail_call = plan == 1 ? PWRITEV : PWRITE;
+		disk.fail_errno = EINVAL;
+		for (disk.fail_at = 1;; disk.fail_at++)
+		{
+			run_probe();
+			if (disk.failed_file < 0)
+				break;
+			for (int c = 0; c < probe->ncases; c++)
+			{
+				sp_status	status = probe->results[c].status;
+				bool		direct = probe->files[probe->cases[c].file].direct_io;
+
+				if (status != SP_NO_DIRECT_IO && status != SP_ERROR)
+					continue;
+				assert_int_equal(probe->cases[c].file, disk.failed_file);
+				assert_int_equal(status, direct ? SP_NO_DIRECT_IO : SP_ERROR);
+				refused += direct;
+			}
+		}
+	}
+	assert_true(refused > 10);
+}
+
+/* One regime has nothing left: the other has all of the time. */
+static void
+leaves_the_time_to_what_still_works(void **state)
+{
+	(void) state;
+	plan_short_run(0);
+	probe->duration_ns = 4 * SECOND;
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		/* the paced regime has fdatasync only */
+		if (probe->cases[c].regime == SP_PACED && c != 1)
+			probe->cases[c].file = 3;	/* fsync_writethrough: unsupported */
+	}
+	probe->cases[7].file = 3;
+	disk.fail_call = FDATASYNC;
+	disk.fail_errno = EIO;
+	disk.fail_at = 1;
+	run_probe();
+	assert_int_equal(probe->results[1].status, SP_ERROR);
+	assert_true(probe->finished_ns - probe->started_ns > 3 * SECOND);
+	assert_true(probe->rounds[SP_SATURATED] > 40);
+}
+
+/* An interrupt may come at any look, and leaves by a jump. */
+static void
+holds_nothing_when_interrupted(void **state)
+{
+	(void) state;
+	for (size_t plan = 0; plan < lengthof(plans); plan++)
+	{
+		plan_short_run(plan);
+		for (long n = 1;; n++)
+		{
+			disk.jump_at = n;
+			run_probe();		/* checks what is left open */
+			if (disk.interrupt_checks < n)
+				break;
+			assert_int_equal(disk.interrupt_checks, n);
+		}
+		assert_true(disk.jump_at > 20);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(survives_the_failure_of_any_call),
+		cmocka_unit_test(reports_the_first_of_two_failures),
+		cmocka_unit_test(knows_errno_before_it_calls_back),
+		cmocka_unit_test(never_repeats_a_failed_sync),
+		cmocka_unit_test(advises_nothing_when_the_current_method_fails),
+		cmocka_unit_test(tells_that_direct_io_is_refused),
+		cmocka_unit_test(leaves_the_time_to_what_still_works),
+		cmocka_unit_test(holds_nothing_when_interrupted),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("probe faults", tests, set_up, tear_down);
+}

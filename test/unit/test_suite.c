@@ -1,0 +1,325 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_suite.c
+ *	  Tests of the plans that src/engine/suite.c makes for a server.
+ *
+ * A plan that lets two test cases share a file, or compares with the wrong
+ * baseline, gives numbers that look right.  So every plan of every server
+ * must keep the same rules, and the lines of pg_test_fsync are spelled out.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "suite.h"
+
+#define MEGABYTE	(INT64_C(1024) * 1024)
+
+/* A server, and what its plan must come to. */
+typedef struct server_case
+{
+	const char *name;
+	const char *current;		/* NULL: unknown */
+	const char *withheld;		/* a method that it does not offer, or NULL */
+	bool		direct_io_open;
+	bool		direct_io_all;
+	int64_t		segment_size;
+	int			flush_size;
+	int64_t		file_size;		/* of the wal suite */
+	int			direct_extras;
+} server_case;
+
+static const server_case server_cases[] = {
+	{"PostgreSQL 15", "fdatasync", NULL, false, false, 16 * MEGABYTE, 8192, 16 * MEGABYTE, 2},
+	{"wal_level minimal", "open_datasync", NULL, true, false, 16 * MEGABYTE, 8192, 16 * MEGABYTE, 0},
+	{"debug_io_direct", "fsync", NULL, false, true, 16 * MEGABYTE, 300000, 16 * MEGABYTE, 0},
+	{"both direct", "open_sync", NULL, true, true, 16 * MEGABYTE, 1, 16 * MEGABYTE, 0},
+	{"small segments", "fdatasync", NULL, false, false, MEGABYTE, 8192, MEGABYTE, 2},
+	{"large segments", "fdatasync", NULL, false, false, 1024 * MEGABYTE, 8192, 16 * MEGABYTE, 2},
+	{"unknown method", NULL, NULL, false, false, 16 * MEGABYTE, 8192, 16 * MEGABYTE, 2},
+	{"no open_datasync", "fdatasync", "open_datasync", false, false, 16 * MEGABYTE, 8192, 16 * MEGABYTE, 2},
+	{"no fsync", "open_sync", "fsync", true, false, 16 * MEGABYTE, 8192, 16 * MEGABYTE, 0},
+};
+
+/* The lines of the tool, in its order; see pg_test_fsync.c of PostgreSQL. */
+static const struct
+{
+	const char *test;
+	const char *label;
+	const char *method;			/* NULL: not synced */
+	int			write_size;
+	int			writes_per_sync;
+	sp_descriptor_use descriptor_use;
+}			tool_lines[] =
+{
+	{"one_write", "open_datasync", "open_datasync", 8192, 1, SP_KEEP_OPEN},
+	{"one_write", "fdatasync", "fdatasync", 8192, 1, SP_KEEP_OPEN},
+	{"one_write", "fsync", "fsync", 8192, 1, SP_KEEP_OPEN},
+	{"one_write", "fsync_writethrough", "fsync_writethrough", 8192, 1, SP_KEEP_OPEN},
+	{"one_write", "open_sync", "open_sync", 8192, 1, SP_KEEP_OPEN},
+	{"two_writes", "open_datasync", "open_datasync", 8192, 2, SP_KEEP_OPEN},
+	{"two_writes", "fdatasync", "fdatasync", 8192, 2, SP_KEEP_OPEN},
+	{"two_writes", "fsync", "fsync", 8192, 2, SP_KEEP_OPEN},
+	{"two_writes", "fsync_writethrough", "fsync_writethrough", 8192, 2, SP_KEEP_OPEN},
+	{"two_writes", "open_sync", "open_sync", 8192, 2, SP_KEEP_OPEN},
+	{"open_sync_sizes", "open_sync", "open_sync", 16384, 1, SP_KEEP_OPEN},
+	{"open_sync_sizes", "open_sync", "open_sync", 8192, 2, SP_KEEP_OPEN},
+	{"open_sync_sizes", "open_sync", "open_sync", 4096, 4, SP_KEEP_OPEN},
+	{"open_sync_sizes", "open_sync", "open_sync", 2048, 8, SP_KEEP_OPEN},
+	{"open_sync_sizes", "open_sync", "open_sync", 1024, 16, SP_KEEP_OPEN},
+	{"non_write_descriptor", "write_fsync_close", "fsync", 8192, 1, SP_WRITE_SYNC_CLOSE},
+	{"non_write_descriptor", "write_close_fsync", "fsync", 8192, 1, SP_WRITE_CLOSE_SYNC},
+	{"unsynced_write", "write", NULL, 8192, 1, SP_KEEP_OPEN},
+};
+
+static sp_probe *probe;
+static sp_server server;
+
+static int
+allocate_probe(void **state)
+{
+	(void) state;
+	probe = malloc(sizeof(*probe));
+	return probe == NULL ? -1 : 0;
+}
+
+static int
+free_probe(void **state)
+{
+	(void) state;
+	free(probe);
+	return 0;
+}
+
+static void
+plan(const char *suite, const server_case *row)
+{
+	memset(&server, 0, sizeof(server));
+	server.current = row->current ? sp_sync_method_find(row->current) : NULL;
+	for (size_t i = 0; i < sp_sync_method_count; i++)
+		server.offers[i] = row->withheld == NULL ||
+			strcmp(sp_sync_methods[i].name, row->withheld) != 0;
+	server.direct_io_open = row->direct_io_open;
+	server.direct_io_all = row->direct_io_all;
+	server.segment_size = row->segment_size;
+	server.flush_size = row->flush_size;
+
+	memset(probe, 0, sizeof(*probe));
+	assert_non_null(sp_suite_find(suite));
+	sp_suite_find(suite)->plan(probe, &server);
+}
+
+/* What must hold for every plan, whatever the suite and the server. */
+static void
+check_rules(const server_case *row)
+{
+	assert_in_range(probe->nfiles, 1, SP_MAX_FILES);
+	assert_in_range(probe->ncases, 1, SP_MAX_CASES);
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_test_case *test_case = &probe->cases[c];
+		const sp_file *file;
+
+		assert_in_range(test_case->file, 0, probe->nfiles - 1);
+		file = &probe->files[test_case->file];
+		assert_true(test_case->write_size > 0 && test_case->writes_per_sync > 0);
+		assert_true(test_case->advances || (int64_t) test_case->write_size *
+					test_case->writes_per_sync <= file->size);
+		assert_int_equal(file->fd, -1);
+
+		for (int other = 0; other < c; other++)
+		{
+			if (probe->cases[other].file != test_case->file)
+				continue;
+			if (probe->cases[other].regime == test_case->regime)
+				fail_msg("%s: cases %d and %d share a file", row->name, other, c);
+			assert_string_equal(probe->cases[other].label, test_case->label);
+		}
+		if (test_case->baseline < 0)
+			continue;
+		assert_in_range(test_case->baseline, 0, probe->ncases - 1);
+		assert_ptr_equal(probe->files[probe->cases[test_case->baseline].file].method,
+						 server.current);
+		assert_int_equal(probe->cases[test_case->baseline].regime, test_case->regime);
+		assert_string_equal(probe->cases[test_case->baseline].test, test_case->test);
+		assert_false(probe->cases[test_case->baseline].control);
+	}
+}
+
+static bool
+direct_in_server(const sp_sync_method *method)
+{
+	return server.direct_io_all || (server.direct_io_open && method->opens_synced);
+}
+
+/* Every method once in each regime, and what else there is. */
+static void
+check_wal_case(const server_case *row, int c, int *contenders, int *controls, int *extras)
+{
+	const sp_test_case *test_case = &probe->cases[c];
+	const sp_file *file = &probe->files[test_case->file];
+	size_t		index = (size_t) (file->method - sp_sync_methods);
+
+	assert_true(index < sp_sync_method_count);
+	assert_string_equal(test_case->label, file->method->name);
+	assert_string_equal(test_case->test, test_case->regime == SP_PACED ? "paced" : "saturated");
+	assert_true(test_case->advances);
+	assert_int_equal(test_case->descriptor_use, SP_KEEP_OPEN);
+	assert_int_equal(test_case->write_size, row->flush_size);
+	assert_int_equal(test_case->writes_per_sync, 1);
+	assert_true(file->size == row->file_size);
+	assert_true((test_case->baseline >= 0) == (row->current != NULL));
+	assert_int_equal(file->status, file->method->supported && server.offers[index]
+					 ? SP_OK : SP_UNSUPPORTED);
+
+	if (test_case->contender || test_case->control)
+		assert_int_equal(file->direct_io, direct_in_server(file->method));
+	if (test_case->contender)
+	{
+		assert_false(test_case->control);
+		contenders[test_case->regime * SP_MAX_METHODS + (int) index]++;
+	}
+	else if (test_case->control)
+	{
+		controls[test_case->regime]++;
+		assert_ptr_equal(file->method, server.current);
+		assert_int_not_equal(test_case->file, probe->cases[test_case->baseline].file);
+	}
+	else
+	{
+		(*extras)++;
+		assert_int_equal(test_case->regime, SP_SATURATED);
+		assert_true(file->direct_io && file->method->opens_synced);
+		assert_false(direct_in_server(file->method));
+	}
+}
+
+static void
+plans_what_the_server_does(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(server_cases); i++)
+	{
+		const server_case *row = &server_cases[i];
+		int			contenders[SP_REGIMES * SP_MAX_METHODS] = {0};
+		int			controls[SP_REGIMES] = {0};
+		int			extras = 0;
+
+		plan("wal", row);
+		check_rules(row);
+		for (int c = 0; c < probe->ncases; c++)
+			check_wal_case(row, c, contenders, controls, &extras);
+		for (int r = 0; r < SP_REGIMES; r++)
+		{
+			assert_int_equal(controls[r], row->current != NULL);
+			for (size_t m = 0; m < sp_sync_method_count; m++)
+				assert_int_equal(contenders[r * SP_MAX_METHODS + (int) m], 1);
+		}
+		if (extras != row->direct_extras)
+			fail_msg("%s: %d direct extras", row->name, extras);
+	}
+}
+
+/* A method's two regimes measure one file, and the controls another. */
+static void
+shares_files_between_regimes_only(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(server_cases); i++)
+	{
+		plan("wal", &server_cases[i]);
+		assert_int_equal(probe->nfiles, (int) sp_sync_method_count +
+						 (server_cases[i].current != NULL) + server_cases[i].direct_extras);
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			int			users = 0;
+
+			for (int other = 0; other < probe->ncases; other++)
+				users += probe->cases[other].file == probe->cases[c].file;
+			assert_int_equal(users, probe->cases[c].contender || probe->cases[c].control ? 2 : 1);
+		}
+	}
+}
+
+static void
+plans_the_lines_of_the_tool(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(server_cases); i++)
+	{
+		plan("pg_test_fsync", &server_cases[i]);
+		check_rules(&server_cases[i]);
+		assert_int_equal(probe->ncases, lengthof(tool_lines));
+		for (size_t c = 0; c < lengthof(tool_lines); c++)
+		{
+			const sp_test_case *test_case = &probe->cases[c];
+			const sp_file *file = &probe->files[test_case->file];
+			bool		compared = server.current != NULL && c < 2 * sp_sync_method_count;
+
+			assert_string_equal(test_case->test, tool_lines[c].test);
+			assert_string_equal(test_case->label, tool_lines[c].label);
+			assert_ptr_equal(file->method, tool_lines[c].method
+							 ? sp_sync_method_find(tool_lines[c].method) : NULL);
+			assert_int_equal(test_case->write_size, tool_lines[c].write_size);
+			assert_int_equal(test_case->writes_per_sync, tool_lines[c].writes_per_sync);
+			assert_int_equal(test_case->descriptor_use, tool_lines[c].descriptor_use);
+			assert_int_equal(test_case->regime, SP_SATURATED);
+			assert_false(test_case->advances || test_case->contender || test_case->control);
+			assert_int_equal(test_case->baseline >= 0, compared);
+
+			/* the tool opens with O_DIRECT what it opens synced, and only that */
+			assert_int_equal(file->direct_io, file->method && file->method->opens_synced);
+			assert_int_equal(file->status, file->method == NULL || file->method->supported
+							 ? SP_OK : SP_UNSUPPORTED);
+			/* larger than a record of ZFS */
+			assert_true(file->size > 128 * 1024);
+		}
+	}
+}
+
+static void
+finds_suites_by_name(void **state)
+{
+	(void) state;
+	assert_string_equal(sp_suite_find("wal")->name, "wal");
+	assert_string_equal(sp_suite_find("pg_test_fsync")->name, "pg_test_fsync");
+	assert_null(sp_suite_find("WAL"));
+	assert_null(sp_suite_find(""));
+	assert_int_equal(sp_suite_count, 2);
+}
+
+static void
+knows_every_method_by_name(void **state)
+{
+	(void) state;
+	assert_true(sp_sync_method_count <= SP_MAX_METHODS);
+	for (size_t i = 0; i < sp_sync_method_count; i++)
+	{
+		const sp_sync_method *method = &sp_sync_methods[i];
+
+		assert_ptr_equal(sp_sync_method_find(method->name), method);
+		/* it syncs by its open flags or by its call, never both or neither */
+		if (method->supported)
+			assert_true(method->opens_synced == (method->open_flags != 0) &&
+						method->opens_synced == (method->sync == NULL));
+	}
+	assert_null(sp_sync_method_find("none"));
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plans_what_the_server_does),
+		cmocka_unit_test(shares_files_between_regimes_only),
+		cmocka_unit_test(plans_the_lines_of_the_tool),
+		cmocka_unit_test(finds_suites_by_name),
+		cmocka_unit_test(knows_every_method_by_name),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("suite", tests, allocate_probe, free_probe);
+}

@@ -1,0 +1,51 @@
+/*-------------------------------------------------------------------------
+ *
+ * unit.h
+ *	  What every unit test includes: cmocka and a random number generator.
+ *
+ * The generator is our own, so that a fixed seed gives the same numbers, and
+ * a simulation the same result, with every C library.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef UNIT_H
+#define UNIT_H
+
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
+
+/* splitmix64 */
+static inline uint64_t
+random_bits(uint64_t *state)
+{
+	uint64_t	z = (*state += UINT64_C(0x9e3779b97f4a7c15));
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+/* In (0, 1): never an end, so that its logarithm is finite. */
+static inline double
+random_uniform(uint64_t *state)
+{
+	return ((double) (random_bits(state) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+/* Normal with mean 0 and standard deviation 1 (Box and Muller). */
+static inline double
+random_normal(uint64_t *state)
+{
+	double		radius = sqrt(-2 * log(random_uniform(state)));
+
+	return radius * cos(2 * 3.14159265358979323846 * random_uniform(state));
+}
+
+#endif							/* UNIT_H */
