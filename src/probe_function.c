@@ -329,6 +329,22 @@ callback_look_done(void *context, sp_regime regime)
 
 /* -------------------------------------------------------------------- probe */
 
+/* What reading the clock takes: the least difference of two readings. */
+static int64
+clock_cost_ns(void)
+{
+	int64		least = NS_PER_MS;
+
+	for (int i = 0; i < 1000; i++)
+	{
+		int64		before = callback_now(NULL);
+		int64		after = callback_now(NULL);
+
+		least = Min(least, after - before);
+	}
+	return least;
+}
+
 static void
 fill_random(char *buffer)
 {
@@ -361,6 +377,7 @@ plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_cluster *clu
 	probe->flush_interval_ns = cluster->flush_interval_us * 1000;
 	probe->duty_cycle = duty_cycle_argument(fcinfo);
 	probe->margin = sp_margin;
+	probe->clock_cost_ns = clock_cost_ns();
 	probe->stop_early = PG_GETARG_BOOL(ARG_STOP_EARLY);
 
 	/* 48 bits are what the engine's generator takes */

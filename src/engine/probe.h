@@ -135,6 +135,7 @@ typedef struct sp_probe
 	double		margin;
 	bool		stop_early;
 	uint64_t	random_seed;
+	int64_t		clock_cost_ns;	/* of reading the clock, taken off every time */
 	const char *buffer;			/* SP_BUFFER_SIZE bytes, aligned for O_DIRECT */
 	sp_callbacks callbacks;
 

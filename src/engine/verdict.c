@@ -114,6 +114,10 @@ sp_speed_interval(const double *baseline_us, const double *case_us,
 double
 sp_speed_noise(sp_speed speed)
 {
+	if (speed.low > 1)
+		return speed.high - 1;
+	if (speed.high < 1)
+		return 1 / speed.low - 1;
 	return sqrt(speed.high / speed.low) - 1;
 }
 
@@ -257,7 +261,7 @@ say_bound(sp_judgement *judgement, const sp_contender *contenders, int count, in
 		}
 	}
 	if (highest > 1)
-		say(judgement, "no method is more than %.0f %% faster", ceil((highest - 1) * 100));
+		say(judgement, "no method is more than %.0f %% faster", ceil((highest - 1) * 100 - 1e-9));
 	else
 		say(judgement, "no method is faster");
 }
@@ -300,6 +304,29 @@ explain_stay(const sp_contender *contenders, int count, int current, double marg
 	}
 }
 
+/* How far two files of one method differ by their places alone; 1 if not proven. */
+static double
+place_effect(sp_speed control)
+{
+	if (control.low > 1)
+		return control.estimate;
+	if (control.high < 1)
+		return 1 / control.estimate;
+	return 1;
+}
+
+/* Is the contender faster by more than the margin and what places can do? */
+static bool
+beats_place(const sp_contender *contender, const sp_contender *current, double margin)
+{
+	for (int r = 0; r < SP_REGIMES; r++)
+	{
+		if (contender->speed[r].low > (1 + margin) * place_effect(current->speed[r]))
+			return true;
+	}
+	return false;
+}
+
 /* Is the current method proven to be faster or slower than itself? */
 static bool
 control_contradicts(const sp_contender *current, double margin)
@@ -319,7 +346,7 @@ explain_undecided(const sp_contender *contenders, int count, int current, double
 	if (isnan(rank_estimate(&contenders[current])))
 		say(judgement, "the current method %s could not be measured", contenders[current].name);
 	else if (isnan(judgement->noise))
-		say(judgement, "too few rounds: probe longer");
+		say(judgement, "too few rounds, or the control was not measured: probe longer");
 	else if (control_contradicts(&contenders[current], margin))
 		say(judgement, "the control, %s against itself, differs by more than the margin of %.0f %%: probe longer, or when it is quieter",
 			contenders[current].name, margin * 100);
@@ -337,7 +364,7 @@ explain_undecided(const sp_contender *contenders, int count, int current, double
 	}
 }
 
-/* Half-width of the wider A/A interval of both regimes. */
+/* The noise of the noisier regime. */
 static double
 control_noise(const sp_contender *current)
 {
@@ -352,8 +379,8 @@ sp_judge(const sp_contender *contenders, int count, int current,
 		 double margin, sp_judgement *judgement)
 {
 	int			standings[SLOWER + 1] = {0};
-	int			best = -1;
-	bool		above = false;
+	int			best = -1;		/* contender to switch to */
+	bool		above = false;	/* may one be faster by more than the margin? */
 
 	memset(judgement, 0, sizeof(*judgement));
 	judgement->recommended = current;
@@ -368,7 +395,7 @@ sp_judge(const sp_contender *contenders, int count, int current,
 		s = stand(&contenders[i], margin);
 		standings[s]++;
 		above = above || reaches_above(&contenders[i], margin);
-		if (s == FASTER &&
+		if (s == FASTER && beats_place(&contenders[i], &contenders[current], margin) &&
 			(best < 0 || rank_estimate(&contenders[i]) > rank_estimate(&contenders[best])))
 			best = i;
 	}

@@ -61,8 +61,8 @@ typedef struct sp_judgement
 	sp_verdict	verdict;
 	int			recommended;	/* index of the contender; the current one
 								 * unless the verdict is switch */
-	double		noise;			/* half-width of the wider A/A interval, as a
-								 * ratio: 0.02 is 2 %; NAN if unknown */
+	double		noise;			/* of the noisier regime, see sp_speed_noise():
+								 * 0.02 is 2 %, NAN if unknown */
 	char		reason[512];
 } sp_judgement;
 
@@ -71,8 +71,10 @@ extern const char *sp_verdict_name(sp_verdict verdict);
 
 /*
  * The error allowed to each interval of the look'th look (1, 2, ...), so that
- * all intervals of all looks together miss with at most 5 %: the k-th look
- * spends 0.05 / 2^k, shared equally by the comparisons (Bonferroni).
+ * all intervals of all looks together miss with at most 5 %: the looks get an
+ * eighth, an eighth, a quarter, a quarter of it and then always half as much
+ * (little at 8 rounds, which settle nothing), shared equally by the
+ * comparisons (Bonferroni).
  */
 extern double sp_look_alpha(int look, int comparisons);
 
@@ -86,12 +88,26 @@ extern double sp_look_alpha(int look, int comparisons);
 extern sp_speed sp_speed_interval(const double *baseline_us, const double *case_us,
 								  int n, double alpha, double *scratch);
 
-/* Half-width of an interval as a ratio; NAN without an interval. */
+/*
+ * Noise as the A/A control's interval shows it: its half-width as a ratio.
+ * Where it does not even enclose 1, two files of the same method differ by
+ * their places alone (seen on tmpfs, 12 %): then its farther end.  NAN without
+ * an interval.
+ */
 extern double sp_speed_noise(sp_speed speed);
 
 /*
- * The verdict by the rules of the design's section 4.  contenders[current] is
- * the method in use; margin is the least gain worth a change (0.05 is 5 %).
+ * The verdict.  contenders[current] is the method in use; margin is the least
+ * gain worth a change (0.05 is 5 %).
+ *
+ * switch: a contender is faster by more than the margin when paced, or so back
+ * to back and within the margin when paced; of several the one with the best
+ * paced estimate.  Its whole interval must be clear of the margin, and of what
+ * the control shows that places alone can do.  keep: every contender is slower
+ * in one regime, and in neither faster by more than the margin, or slower by
+ * more than the margin when paced.  tie: none reaches above the margin and one
+ * lies wholly inside it.  keep and tie need a noise below the margin.
+ *
  * A contender without any interval (not measured) cannot win and stands in no
  * one's way.  'unsafe' is never returned: it needs the device's evidence.
  */

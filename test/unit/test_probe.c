@@ -90,7 +90,7 @@ repeats_the_order_of_a_seed(void **state)
 	assert_true(order_of_run(42 + (UINT64_C(1) << 40)) != hash);
 }
 
-/* A saturated slice: 10 ms, but five operations, one more uncounted. */
+/* A saturated slice: 4 ms, but five operations, one more uncounted. */
 static void
 fills_slices(void **state)
 {
@@ -117,8 +117,8 @@ fills_slices(void **state)
 			if (slow && is_fsync)
 				assert_int_equal(result->histogram.ops, 5 * probe->rounds[SP_SATURATED]);
 			else
-				assert_in_range(result->histogram.ops, 19 * probe->rounds[SP_SATURATED],
-								50 * probe->rounds[SP_SATURATED]);
+				assert_in_range(result->histogram.ops, 7 * probe->rounds[SP_SATURATED],
+								20 * probe->rounds[SP_SATURATED]);
 		}
 		assert_int_equal(disk.operations, operations);
 		assert_int_equal(disk.slept, 0);
@@ -169,10 +169,10 @@ ends_in_time(void **state)
 		probe->duty_cycle = duty_cycle;
 		for (int64_t duration = 2 * SECOND; duration < 4 * SECOND; duration += 37 * MILLISECOND)
 		{
-			/* six operations or 10 ms and one, of all cases of a regime */
+			/* six operations or 4 ms and one, of all cases of a regime */
 			int64_t		operation = 2 * cost + MILLISECOND;
-			int64_t		slice = 6 * operation > 10 * MILLISECOND + operation
-				? 6 * operation : 10 * MILLISECOND + operation;
+			int64_t		slice = 6 * operation > 4 * MILLISECOND + operation
+				? 6 * operation : 4 * MILLISECOND + operation;
 			int64_t		round = (int64_t) ((double) (slice * (s % 2 == 0 ? 7 : 16)) / duty_cycle);
 			int64_t		over;
 

@@ -102,6 +102,12 @@ static const struct
 	{"clear in spite of the noise",
 		{CURRENT(SPEED(1, 0.92, 1.08), QUIET), {"fsync", {FAST, FAST}}},
 	SP_SWITCH, 1, true, {"fsync makes 20 % more"}},
+	{"no faster than another place",
+		{CURRENT(SPEED(1.045, 1.01, 1.08), QUIET), {"fsync", {SPEED(1.07, 1.06, 1.08), EQUAL_SPEED}}},
+	SP_UNDECIDED, 0, false, {"the noise is 8 %"}},
+	{"faster than any place",
+		{CURRENT(SPEED(1.045, 1.01, 1.08), QUIET), {"fsync", {FAST, EQUAL_SPEED}}},
+	SP_SWITCH, 1, true, {"fsync makes 20 % more"}},
 	{"the current method faster than itself",
 		{CURRENT(SPEED(1.1, 1.07, 1.12), QUIET), {"fsync", {FAST, FAST}}},
 	SP_UNDECIDED, 0, false, {"fdatasync against itself"}},
@@ -287,6 +293,9 @@ knows_nothing_from_nothing(void **state)
 	assert_true(isnan(speed.estimate) && isnan(speed.low) && isnan(speed.high));
 	assert_true(isnan(sp_speed_noise(speed)));
 	assert_true(fabs(sp_speed_noise((sp_speed) SPEED(1, 1 / 1.1, 1.1)) - 0.1) < 1e-12);
+	/* that does not enclose 1: the farther end */
+	assert_true(fabs(sp_speed_noise((sp_speed) SPEED(1.1, 1.02, 1.15)) - 0.15) < 1e-12);
+	assert_true(fabs(sp_speed_noise((sp_speed) SPEED(0.9, 0.8, 0.95)) - 0.25) < 1e-12);
 }
 
 /* 2^-4096 is no double; the normal approximation is good to a rank or two. */

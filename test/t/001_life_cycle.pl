@@ -1,0 +1,231 @@
+# However a probe ends, nothing of it stays: no file, no descriptor, no lock, no
+# row in sync_probe.running.  What a dead process left is swept by the next one.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SyncProbeTest;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+my $node = probe_cluster('life_cycle',
+	conf => "restart_after_crash = on\nclient_connection_check_interval = '50ms'");
+add_tablespace($node, 'place');
+
+# Ended by a timeout, caught in PL/pgSQL: what was opened inside of the block
+# must go with the block, while the transaction lives on.
+$node->safe_psql('postgres', <<'SQL');
+CREATE FUNCTION caught(location name) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM sync_probe.probe(location, duration => '300 s', stop_early => false);
+    RETURN 'not ended';
+EXCEPTION WHEN query_canceled THEN
+    PERFORM FROM sync_probe.probe(location, duration => '20 ms');
+    RETURN 'caught';
+END
+$$;
+SQL
+
+sub signal_backend
+{
+	my ($function) = @_;
+	return sub {
+		my ($session) = @_;
+		$node->safe_psql('postgres', "SELECT $function($session->{pid})");
+	};
+}
+
+sub signal_client
+{
+	my ($signal) = @_;
+	return sub { shift->{run}->signal($signal) };
+}
+
+# The backend of a session is killed as the kernel would do it, and the server
+# restarts itself.
+sub kill_backend
+{
+	my ($session) = @_;
+	my $offset = -s $node->logfile;
+	kill 'KILL', $session->{pid};
+	$node->wait_for_log(qr/database system is ready to accept connections/, $offset);
+	return;
+}
+
+# How a probe ends: what is sent before it, how it is started if not as usual,
+# what ends it, what the client is told, whether its session goes on after it.
+my @endings = (
+	{ name => 'pg_cancel_backend', end => signal_backend('pg_cancel_backend'),
+		says => qr/canceling statement due to user request/, survives => 1 },
+	{ name => 'statement_timeout', before => "SET statement_timeout = '1s'",
+		says => qr/canceling statement due to statement timeout/, survives => 1 },
+	{ name => 'lost transaction', before => 'BEGIN', end => signal_backend('pg_cancel_backend'),
+		says => qr/canceling statement due to user request/, survives => 1, after => 'ROLLBACK' },
+	{ name => 'savepoint', before => 'BEGIN; SAVEPOINT s', end => signal_backend('pg_cancel_backend'),
+		says => qr/canceling statement due to user request/, survives => 1, after => 'ROLLBACK TO s' },
+	{ name => 'exception block', before => "SET statement_timeout = '1s'",
+		call => sub { "SELECT caught('$_[0]')" }, says => qr/^caught$/m, survives => 1 },
+	{ name => 'pg_terminate_backend', end => signal_backend('pg_terminate_backend'),
+		says => qr/terminating connection due to administrator command/ },
+	{ name => 'SIGINT to psql', end => signal_client('INT'), says => qr/Cancel request sent/ },
+	{ name => 'lost client', end => signal_client('KILL'), says => qr/^/ },
+	{ name => 'killed backend', end => \&kill_backend, says => qr/connection.*(lost|closed)/ },
+);
+
+sub test_ending
+{
+	my ($ending, $location, $suite) = @_;
+	my $name = "$ending->{name} at $location";
+	my $call = $ending->{call} // sub { "SELECT FROM sync_probe.probe('$_[0]', '$suite', " . LONG_PROBE . ')' };
+	my $session = session($node);
+
+	# reporting looks for interrupts, which must not be what notices the end
+	query($session, 'SET client_min_messages = warning');
+	query($session, $ending->{before}) if $ending->{before};
+	start_query($session, $call->($location));
+	wait_phase($node, $session, 'measuring');
+	isnt(join('', probe_files($node)), '', "$name: there were files") if $ending->{end};
+	$ending->{end}->($session) if $ending->{end};
+
+	my ($out, $err) = finish_query($session);
+	like("$out$err", $ending->{says}, "$name: the client was told");
+	query($session, $ending->{after}) if $ending->{after};
+
+	if ($ending->{survives})
+	{
+		is(descriptors($session->{pid}), '', "$name: no descriptor is open");
+		is(leftovers($node), '', "$name: nothing is left while the session lives on");
+		query($session, "SET statement_timeout = 0");
+		($out, $err) = query($session, "SELECT sum(ops) > 0 FROM sync_probe.probe('$location', duration => '20 ms')");
+		is($out, "t\n", "$name: the session probes again") or diag($err);
+		query($session, 'COMMIT');
+		is(descriptors($session->{pid}), '', "$name: and no descriptor is open again");
+		$session->quit;
+	}
+	else
+	{
+		ok(wait_for(sub { !pid_alive($session->{pid}) }), "$name: the backend is gone");
+		eval { $session->{run}->finish };
+	}
+	is(leftovers($node), '', "$name: nothing is left");
+	works_ok($node, $name, "'$location'");
+	return;
+}
+
+for my $ending (@endings)
+{
+	# one suite sleeps between its operations, the other never does
+	test_ending($ending, @$_) for [ 'pg_wal', 'wal' ], [ 'place', 'pg_test_fsync' ], [ 'pg_default', 'pg_test_fsync' ];
+}
+
+# --- cancelled at any moment, also while it writes its files or records
+
+my $seed = $ENV{SP_TEST_SEED} // int(rand(1e6));
+note "SP_TEST_SEED=$seed";
+srand($seed);
+my $session = session($node);
+my %told;
+for my $n (1 .. 20)
+{
+	my $location = (qw(pg_wal place pg_default))[ $n % 3 ];
+	my $suite = (qw(wal pg_test_fsync))[ $n % 2 ];
+	start_query($session, "SELECT sum(ops) > 0 FROM sync_probe.probe('$location', '$suite', duration => '100 ms')");
+	sleep rand(0.25);
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend($session->{pid})");
+	my ($out, $err) = finish_query($session);
+	my $told = $err =~ /canceling statement due to user request/ ? 'cancelled' : $out eq "t\n" ? 'done' : $err;
+	my $left = descriptors($session->{pid}) . leftovers($node);
+	ok($told =~ /^(cancelled|done)$/ && $left eq '', "cancelled at random, $n of 20: $told")
+	  or diag("$told $left");
+}
+$session->quit;
+is($node->safe_psql('postgres', <<'SQL'), 't', 'a run is recorded as a whole or not at all');
+SELECT bool_and(EXISTS (SELECT FROM sync_probe.measurements m WHERE m.run_id = r.run_id)
+            AND EXISTS (SELECT FROM sync_probe.samples s WHERE s.run_id = r.run_id))
+FROM sync_probe.runs r
+SQL
+
+# --- the server stops while a probe runs
+
+$session = start_probe($node, "'pg_wal', " . LONG_PROBE);
+$node->restart;
+like((finish_query($session))[1], qr/terminating connection due to administrator command/, 'restart: the client was told');
+eval { $session->{run}->finish };
+is(leftovers($node), '', 'restart: nothing is left');
+
+# --- files of processes that died while the server lived on
+
+my $pg_wal = $node->data_dir . '/pg_wal';
+my ($pgsql_tmp) = glob($node->data_dir . '/pg_tblspc/*/PG_*/pgsql_tmp');
+
+# What is not ours, or not a file: name, and kind unless it is a plain file.
+# Process 999999 does not run probes; a pid has no sign and no blanks.
+my @foreign = (
+	[ "$pg_wal/xlogtemp.999999" ],
+	[ "$pg_wal/xlogtemp.999999.sync_probe" ],
+	[ "$pg_wal/xlogtemp.999999.sync_probe." ],
+	[ "$pg_wal/xlogtemp.999999.sync_probe.0x" ],
+	[ "$pg_wal/xlogtemp.999999.sync_probe.0.0" ],
+	[ "$pg_wal/xlogtemp..sync_probe.0" ],
+	[ "$pg_wal/xlogtemp.-9.sync_probe.0" ],
+	[ "$pg_wal/xlogtemp. 9.sync_probe.+0" ],
+	[ "$pg_wal/xlogtemp.9.sync_probe.00" ],
+	[ "$pg_wal/xlogtemp.99999999999999999999.sync_probe.0" ],
+	[ "$pg_wal/my_xlogtemp.999999.sync_probe.0" ],
+	[ "$pg_wal/pgsql_tmp_sync_probe.999999.0" ],
+	[ "$pg_wal/xlogtemp.999999.sync_probe.1", 'directory' ],
+	[ "$pg_wal/xlogtemp.999999.sync_probe.2", 'link' ],
+	[ "$pgsql_tmp/pgsql_tmp999999.0" ],
+	[ "$pgsql_tmp/pgsql_tmp_sync_probe.999999" ],
+	[ "$pgsql_tmp/pgsql_tmp_sync_probe.999999.0~" ],
+	[ "$pgsql_tmp/pgsql_tmp_sync_probe. 999999. 0" ],
+	[ "$pgsql_tmp/xlogtemp.999999.sync_probe.0" ],
+	[ "$pgsql_tmp/pgsql_tmp_sync_probe.999999.1", 'directory' ],
+	[ "$pgsql_tmp/pgsql_tmp_sync_probe.999999.2", 'link' ],
+);
+my @dead = ("$pg_wal/xlogtemp.999999.sync_probe.0", "$pgsql_tmp/pgsql_tmp_sync_probe.999999.0");
+my $target = PostgreSQL::Test::Utils::tempdir() . '/target';
+
+sub make_file { append_to_file($_, 'something') for @_; return }
+
+make_file($target);
+for (@foreign)
+{
+	my ($path, $kind) = (@$_, 'file');
+	$kind eq 'directory' ? mkdir($path) : $kind eq 'link' ? symlink($target, $path) : make_file($path);
+}
+my $foreign_there = sub { join "\n", map { -l $_ || -e _ ? () : $_ } map { $_->[0] } @foreign };
+is($foreign_there->(), '', 'foreign files were made');
+
+# Each way of sweeping, and which of the two dead files it takes.
+for (
+	[ 'a probe of pg_wal', "SELECT bool_and(ops > 0) FROM sync_probe.probe('pg_wal', duration => '20 ms') WHERE status = 'ok'", 't', 0 ],
+	[ 'a probe of a tablespace', "SELECT bool_and(ops > 0) FROM sync_probe.probe('place', duration => '20 ms') WHERE status = 'ok'", 't', 1 ],
+	[ 'cleanup()', 'SELECT sync_probe.cleanup()', 2, 0, 1 ],
+	[ 'a failing cleanup() transaction', 'BEGIN; SELECT sync_probe.cleanup(); ROLLBACK', 2, 0, 1 ],
+	[ 'cleanup() with nothing to do', 'SELECT sync_probe.cleanup()', 0 ])
+{
+	my ($name, $sql, $expected, @swept) = @$_;
+	make_file(@dead) if @swept;
+	is($node->safe_psql('postgres', "SET client_min_messages = warning; $sql"), $expected, $name);
+	is(join(' ', grep { !-e $dead[$_] } @swept), "@swept", "$name: removes what the dead left");
+	is($foreign_there->(), '', "$name: removes nothing else");
+	unlink @dead;
+}
+ok(-s $target, 'nothing was written or removed behind a link');
+
+for (@foreign)
+{
+	my ($path, $kind) = (@$_, 'file');
+	$kind eq 'directory' ? rmdir($path) : unlink($path);
+}
+$node->restart;
+is(leftovers($node), '', 'a clean restart finds nothing');
+$node->safe_psql('postgres', 'DROP TABLESPACE place');
+$node->stop;
+log_ok($node);
+done_testing();

@@ -1,0 +1,128 @@
+# One probe at a time in the cluster, whatever database it is asked in; others
+# see whose it is and how far, and nobody's advisory locks are disturbed.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SyncProbeTest;
+use Test::More;
+
+my $node = probe_cluster('concurrency');
+$node->safe_psql('postgres', $_)
+  for 'CREATE DATABASE other', "CREATE ROLE prober LOGIN SUPERUSER";
+$node->safe_psql('other', 'CREATE EXTENSION pg_sync_probe');
+add_tablespace($node, 'place');
+
+# Keys that look like our own tag: the magic number is 0x73796e63.
+my @user_locks = (
+	'pg_try_advisory_lock(0)',
+	'pg_try_advisory_lock(1937337955)',
+	'pg_try_advisory_lock(1937337955::bigint << 32)',
+	'pg_try_advisory_lock(1937337955, 0)',
+	'pg_try_advisory_lock(0, 1937337955)',
+	'pg_try_advisory_lock(1937337955, 11)',
+	'pg_try_advisory_lock(1937337955, 12)',
+);
+
+# What must not run beside a probe.
+my @excluded = (
+	"SELECT FROM sync_probe.probe()",
+	"SELECT FROM sync_probe.probe('place', 'pg_test_fsync', record => false)",
+	"SELECT sync_probe.cleanup()",
+	"SELECT FROM sync_probe.probe_all(duration => '20 ms')",
+);
+
+# Each probe that runs: database, arguments, location and suite to be shown.
+my @first = (
+	[ 'postgres', "'place', suite => 'wal'", 'place', 'wal' ],
+	[ 'other', "'pg_wal', suite => 'pg_test_fsync'", 'pg_wal', 'pg_test_fsync' ],
+);
+
+sub test_exclusion
+{
+	my ($database, $arguments, $location, $suite) = @_;
+	my $name = "$suite at $location in $database";
+	my $user = session($node);
+	my $holder = session($node, $database, 'prober');
+	my $pid = $holder->{pid};
+
+	is($user->query("SELECT $_"), 't', "$name: $_ before a probe") for @user_locks;
+	start_query($holder, "SELECT FROM sync_probe.probe($arguments, " . LONG_PROBE . ')');
+	wait_phase($node, $holder, 'measuring');
+
+	for my $asked_in ('postgres', 'other')
+	{
+		for my $sql (@excluded)
+		{
+			my ($status, $out, $err) = $node->psql($asked_in, "\\set VERBOSITY verbose\n$sql");
+			my $what = "$name excludes $sql in $asked_in";
+			isnt($status, 0, $what);
+			like($err, qr/ERROR:  55P03: another probe is running in this cluster/, "$what: 55P03");
+			like($err, qr/DETAIL:  Process $pid has been probing location "$location" since /, "$what: whose");
+			like($err, qr/HINT:  .*sync_probe\.running.*pg_cancel_backend/, "$what: what to do");
+		}
+		is($node->safe_psql($asked_in, <<'SQL'), "$pid|$database|prober|$location|$suite|measuring|t|00:05:00", "$name is shown in $asked_in");
+SELECT pid, database, username, location, suite, phase,
+       started_at BETWEEN now() - interval '10 min' AND now()
+       AND percent_of_time BETWEEN 0 AND 100, duration
+FROM sync_probe.running
+SQL
+	}
+
+	my $rounds = $node->safe_psql('postgres', 'SELECT rounds FROM sync_probe.running');
+	ok($node->poll_query_until('other', "SELECT rounds > $rounds FROM sync_probe.running"), "$name: rounds grow");
+	is($node->safe_psql('postgres', <<'SQL'), "0", "$name: of its locks none is a user's");
+SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = 0 AND objsubid IN (1, 2)
+SQL
+	is($node->safe_psql('postgres', "SELECT $_"), 'f', "$name: $_ is still a user's") for @user_locks;
+	$user->query('SELECT pg_advisory_unlock_all()');
+	is($user->query("SELECT $_"), 't', "$name: $_ beside a probe") for @user_locks;
+
+	like(end_probe($node, $holder), qr/canceling statement due to user request/, "$name: is cancelled");
+	$user->quit;
+	is(leftovers($node), '', "$name: nothing is left");
+	works_ok($node, "after $name", "'$location'");
+	return;
+}
+
+test_exclusion(@$_) for @first;
+
+# --- a probe ends with its call, not with its transaction
+
+my $session = session($node);
+query($session, "BEGIN; SELECT FROM sync_probe.probe(duration => '20 ms')");
+works_ok($node, 'in an open transaction that has probed', "'pg_wal'");
+query($session, "SELECT FROM sync_probe.probe('place', duration => '20 ms')");
+works_ok($node, 'in one that has probed twice', "'pg_wal'");
+my ($out, $err) = query($session, 'COMMIT');
+is($err, '', 'which commits');
+is($node->safe_psql('postgres', 'SELECT array_agg(location ORDER BY run_id) FROM sync_probe.runs'),
+	'{pg_wal,place}', 'and has recorded both');
+$session->quit;
+
+# --- probe_all is a probe like any other
+
+$session = session($node);
+start_query($session, "SELECT FROM sync_probe.probe_all(duration => '300 s')");
+wait_phase($node, $session, 'measuring');
+fails_ok($node, 'beside probe_all()', 'SELECT FROM sync_probe.probe()', '55P03', qr/Process $session->{pid} /);
+like(end_probe($node, $session), qr/canceling statement due to user request/, 'probe_all() is cancelled as a whole');
+is(leftovers($node), '', 'probe_all(): nothing is left');
+
+# --- who may look, and only look
+
+$node->safe_psql('postgres', $_)
+  for 'CREATE ROLE watcher LOGIN', 'GRANT pg_monitor TO watcher', 'CREATE ROLE nobody LOGIN';
+$session = start_probe($node, LONG_PROBE);
+is($node->safe_psql('postgres', 'SET ROLE watcher; SELECT pid FROM sync_probe.running'),
+	$session->{pid}, 'pg_monitor sees who probes');
+fails_ok($node, 'anybody', 'SET ROLE nobody; SELECT FROM sync_probe.running', '42501', qr/permission denied for/);
+end_probe($node, $session);
+
+$node->stop;
+log_ok($node);
+done_testing();

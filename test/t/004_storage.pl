@@ -1,0 +1,205 @@
+# Storage that goes away, refuses, fills up or was moved, and servers that are
+# set up unusually: a clean error or a true answer, and nothing left.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use File::Path qw(rmtree);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SyncProbeTest;
+use Test::More;
+
+my $node = probe_cluster('storage', allows_streaming => 1);
+my %place = map { $_ => add_tablespace($node, $_) } qw(gone target_gone linked closed dropped crowded);
+my $outside = PostgreSQL::Test::Utils::tempdir();
+
+sub version_directory { return (glob("$place{$_[0]}/PG_*"))[0] }
+sub replace_temporary_directory
+{
+	my ($name, $make) = @_;
+	my $path = version_directory($name) . '/pgsql_tmp';
+	rmtree($path);
+	return $make->($path);
+}
+
+# --- what storage can be like: location, how it gets so, what a probe says
+
+my @refusals = (
+	{ location => 'gone', make => sub { rmtree(version_directory('gone')) },
+		state => '58P01', says => [qr/could not open directory "pg_tblspc.*pgsql_tmp": No such file or directory/] },
+	{ location => 'target_gone', make => sub { rmtree($place{target_gone}) },
+		state => '58P01', says => [qr/could not open directory "pg_tblspc.*pgsql_tmp": No such file or directory/] },
+	{ location => 'linked', make => sub { replace_temporary_directory('linked', sub { symlink($outside, shift) }) },
+		state => '42809', says => [qr/could not open directory "pg_tblspc.*pgsql_tmp": Not a directory/] },
+	{ location => 'closed', make => sub { replace_temporary_directory('closed', sub { mkdir(shift, 0500) }) },
+		state => '42501', says => [qr/could not create file "pg_tblspc.*: Permission denied/],
+		skip => $> == 0 ? 'root may write everywhere' : undef },
+	{ location => 'crowded', set => 'pg_sync_probe.reserve_percent = 100', make => sub { },
+		state => '53100', says => [ qr/not enough space to probe location "crowded"/,
+			qr/DETAIL:  Needed are [1-9]\d* bytes and a reserve of [1-9]\d* bytes, available are \d+ bytes/, qr/HINT:  / ] },
+	{ location => 'pg_wal', set => 'pg_sync_probe.reserve_percent = 100', make => sub { },
+		state => '53100', says => [ qr/not enough space to probe location "pg_wal"/,
+			qr/DETAIL:  Needed are [1-9]\d* bytes and a reserve of [1-9]\d* bytes, available are \d+ bytes/, qr/HINT:  .*max_wal_size/ ] },
+	{ location => 'crowded', set => 'temp_file_limit = 1000', make => sub { },
+		state => '53400', says => [qr/exceeds temp_file_limit \(1000kB\)/] },
+);
+
+for my $case (@refusals)
+{
+  SKIP:
+	{
+		my $name = "$case->{location}, $case->{state}";
+		skip "$name: $case->{skip}", 1 if $case->{skip};
+		$case->{make}->();
+		my $sql = "SELECT FROM sync_probe.probe('$case->{location}', duration => '20 ms')";
+		$sql = "LOAD 'pg_sync_probe'; SET $case->{set}; $sql" if $case->{set};
+		fails_ok($node, $name, $sql, $case->{state}, @{ $case->{says} });
+		is(leftovers($node) =~ s/^.*could not.*$//gmr, '', "$name: nothing is left") unless $case->{location} =~ /gone|linked/;
+		is($node->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), 0, "$name: no lock is left");
+		works_ok($node, "$name, elsewhere", "'pg_default'");
+		is($node->safe_psql('postgres', "SELECT count(*) FROM sync_probe.locations WHERE name = '$case->{location}'"),
+			1, "$name: locations still answers");
+	}
+}
+is(join(' ', glob("$outside/*")), '', 'nothing was written behind a link');
+
+my ($status, $out, $err) = $node->psql('postgres',
+	"SELECT string_agg(location, ' ') FROM sync_probe.probe_all(duration => '20 ms')");
+like($out, qr/^pg_wal/, 'probe_all() goes on');
+like($err, qr/WARNING:  could not probe location "target_gone": could not open directory/, 'and warns of what is gone');
+is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), 0, 'cleanup() goes on, too');
+
+# --- what others do while it measures
+
+my $session = start_probe($node, "'dropped', " . LONG_PROBE);
+fails_ok($node, 'DROP TABLESPACE while it is probed', 'DROP TABLESPACE dropped', '55000', qr/tablespace "dropped" is not empty/);
+end_probe($node, $session);
+is(($node->psql('postgres', 'DROP TABLESPACE dropped'))[0], 0, 'DROP TABLESPACE after it was probed');
+fails_ok($node, 'dropped', "SELECT FROM sync_probe.probe('dropped')", '42704', qr/location "dropped" does not exist/);
+
+# What happens to the first of its files; each is a warning and no error.
+my $stranger = "$outside/stranger";
+for (
+	[ 'removed', sub { unlink $_[0] } ],
+	[ 'renamed', sub { rename $_[0], "$outside/renamed" } ],
+	[ 'replaced', sub { unlink $_[0]; append_to_file($_[0], 'not yours') }, 1 ],
+	[ 'replaced by a link', sub { append_to_file($stranger, 'not yours'); unlink $_[0]; symlink $stranger, $_[0] }, 1 ])
+{
+	my ($name, $do, $stays) = @$_;
+	$session = session($node);
+	start_query($session, "SELECT count(*) > 5 FROM sync_probe.probe('crowded', duration => '1 s', stop_early => false)");
+	wait_phase($node, $session, 'measuring');
+	my ($file) = grep { /\.$session->{pid}\.0$/ } probe_files($node);
+	$do->($file);
+	($out, $err) = finish_query($session);
+	is($out, "t\n", "a file is $name: the probe returns its rows");
+	like($err, qr/WARNING:  probe file "pg_tblspc.*\.$session->{pid}\.0" is no longer there/, "a file is $name: a warning");
+	unlike($err, qr/ERROR/, "a file is $name: no error");
+	ok(-s $file, "a file is $name: the stranger's is not removed") if $stays;
+	unlink $file, $stranger;
+	is(join("\n", probe_files($node)), '', "a file is $name: nothing else is left");
+	$session->quit;
+}
+
+# --- wal_sync_method is followed when it changes
+
+for my $method (qw(open_datasync fsync fdatasync))
+{
+	$node->append_conf('postgresql.conf', "wal_sync_method = $method");
+	$node->reload;
+	$node->poll_query_until('postgres', "SELECT current_setting('wal_sync_method') = '$method'");
+	works_ok($node, "wal_sync_method = $method", 'record => true');
+	is($node->safe_psql('postgres', <<'SQL'), "$method|$method", "wal_sync_method = $method is followed");
+SELECT r.wal_sync_method, m.method
+FROM sync_probe.runs r JOIN sync_probe.measurements m USING (run_id) JOIN sync_probe.samples s USING (run_id, ordinal)
+WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs) AND test = 'paced' AND control_round_mean_us IS NOT NULL
+SQL
+}
+
+# --- settings that change what is to be imitated: rows with O_DIRECT per method
+
+sub direct_io
+{
+	my ($node) = @_;
+	return $node->safe_psql('postgres', <<'SQL');
+SET client_min_messages = warning;
+SELECT string_agg(DISTINCT format('%s/%s/%s', test, CASE WHEN method LIKE 'open%' THEN 'open' ELSE 'call' END, direct_io), ' ')
+FROM sync_probe.probe(duration => '20 ms', record => false) WHERE status <> 'unsupported'
+SQL
+}
+my $modern = $node->pg_version >= 16;
+my $buffered = 'paced/call/f paced/open/f saturated/call/f saturated/open/f saturated/open/t';
+my $direct = 'paced/call/f paced/open/t saturated/call/f saturated/open/t';
+is(direct_io($node), $buffered, 'WAL that is read again is not written with O_DIRECT');
+
+is($node->safe_psql('postgres', <<'SQL'), 'off|t|f', 'fsync = off: the probe syncs all the same');
+SET client_min_messages = warning;
+SELECT current_setting('fsync'), bool_and(ops > 0 AND p50_us > 0), bool_or(status <> 'ok')
+FROM sync_probe.probe(duration => '100 ms', record => false) WHERE method IN ('fsync', 'fdatasync')
+SQL
+fails_ok($node, 'segments of 1 MB', 'SELECT FROM sync_probe.probe(flush_size => 1048577)', '22023',
+	qr/flush_size 1048577 is out of range/, qr/between 1 and 1048576 bytes/);
+works_ok($node, 'segments of 1 MB', "flush_size => 1048576");
+
+$node->append_conf('postgresql.conf', "wal_level = minimal\nmax_wal_senders = 0");
+$node->append_conf('postgresql.conf', 'max_files_per_process = 64');
+$node->restart;
+is(direct_io($node), $modern ? $buffered : $direct, 'wal_level = minimal');
+# Few descriptors: enough for one suite, whose descriptors must be given back
+# each time, and too few for the other.
+for (
+	[ 'wal', qr/^t\nt\nt\nt$/, qr/^(?!.*ERROR)/s ],
+	[ 'pg_test_fsync', qr/^$/, qr/ERROR:  53000: not enough file descriptors.*DETAIL:  Needed are \d+\..*HINT: .*max_files_per_process/s ])
+{
+	my ($suite, $expected, $says) = @$_;
+	my $sql = "SELECT sum(ops) > 0 FROM sync_probe.probe(suite => '$suite', duration => '20 ms', record => false);\n";
+	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n" . $sql x 4);
+	like($out, $expected, "max_files_per_process = 64: $suite");
+	like($err, $says, "max_files_per_process = 64: what $suite says");
+	is(leftovers($node), '', "max_files_per_process = 64: nothing is left of $suite");
+}
+
+SKIP:
+{
+	skip 'debug_io_direct came with PostgreSQL 16', 1 unless $modern;
+	$node->append_conf('postgresql.conf', 'debug_io_direct = wal');
+	$node->restart;
+	is(direct_io($node), 'paced/call/t paced/open/t saturated/call/t saturated/open/t', 'debug_io_direct = wal');
+}
+
+# --- a server that shuts down, and one without a postmaster
+
+$session = session($node);
+system_or_bail('pg_ctl', '-D', $node->data_dir, '-m', 'smart', '-W', 'stop');
+ok(wait_for(sub { slurp_file($node->data_dir . '/postmaster.pid') =~ /^stopping\s*\Z/m }), 'a smart shutdown is under way');
+for ("SELECT FROM sync_probe.probe()", "SELECT sync_probe.cleanup()", "SELECT FROM sync_probe.probe_all()")
+{
+	like((query($session, "\\set VERBOSITY verbose\n$_"))[1], qr/ERROR:  55000: cannot probe now\n.*DETAIL:  The server is shutting down/s, "smart shutdown: $_");
+}
+$session->quit;
+ok(wait_for(sub { !-e $node->data_dir . '/postmaster.pid' }), 'the server has stopped');
+$node->stop('fast', fail_ok => 1);	# tells the node object
+
+IPC::Run::run([ 'postgres', '--single', '-D', $node->data_dir, 'postgres' ],
+	'<', \"SELECT * FROM sync_probe.probe()\n", '>', \$out, '2>', \$err, IPC::Run::timeout(60));
+like($err, qr/ERROR:  cannot probe now/, 'single-user mode');
+log_ok($node);
+
+# --- pg_wal moved elsewhere, as DBAs do it; with segments of the usual size
+
+my $elsewhere = PostgreSQL::Test::Utils::tempdir() . '/wal';
+my $moved = probe_cluster('moved', segment_size => 16, allows_streaming => 1, extra => [ '--waldir', $elsewhere ]);
+$session = start_probe($moved, "'pg_wal', " . LONG_PROBE);
+my @there = glob("$elsewhere/xlogtemp.$session->{pid}.sync_probe.*");
+cmp_ok(scalar(@there), '>', 3, 'moved pg_wal: the files are where WAL is');
+is(-s $there[0], 16 * 1024 * 1024, 'moved pg_wal: of a segment each');
+end_probe($moved, $session);
+is(leftovers($moved), '', 'moved pg_wal: nothing is left');
+is($moved->safe_psql('postgres', "SELECT directory FROM sync_probe.locations WHERE holds_wal"), $elsewhere, 'moved pg_wal: locations knows');
+
+$moved->stop;
+log_ok($moved);
+done_testing();

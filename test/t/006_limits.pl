@@ -1,0 +1,100 @@
+# What must not grow: a backend's memory with the length and number of probes,
+# the work of locations with their number.  And the history survives pg_dump.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SyncProbeTest;
+use Test::More;
+
+my $node = probe_cluster('limits');
+
+# --- memory of the backend, in kB
+
+sub memory
+{
+	my ($pid, $field) = @_;
+	return slurp_file("/proc/$pid/status") =~ /^$field:\s+(\d+) kB/m ? $1 : die "no $field of $pid";
+}
+
+SKIP:
+{
+	skip 'memory is read from /proc', 5 unless -e '/proc/self/status';
+	my $session = session($node);
+	my $pid = $session->{pid};
+	my $probe = sub {
+		my ($duration) = @_;
+		my ($out, $err) = query($session,
+			"SELECT sum(ops) > 0 FROM sync_probe.probe(duration => '$duration', stop_early => false, record => false)");
+		is($out, "t\n", "probe of $duration") or diag($err);
+	};
+	my $contexts = sub { (query($session, 'SELECT sum(total_bytes) FROM pg_backend_memory_contexts'))[0] };
+
+	# Caches, and shared memory that becomes resident on its first use.
+	$probe->('100 ms') for 1, 2;
+	my $warm = memory($pid, 'RssAnon');
+	my $warm_contexts = $contexts->();
+	for my $duration ('100 ms', '1 s', '5 s')
+	{
+		append_to_file("/proc/$pid/clear_refs", '5');	# VmHWM begins anew
+		my $before = memory($pid, 'VmRSS');
+		$probe->($duration);
+		cmp_ok(memory($pid, 'VmHWM') - $before, '<', 8 * 1024, "probe of $duration takes less than 8 MB at its peak");
+	}
+	$probe->('10 ms') for 1 .. 20;
+	cmp_ok(memory($pid, 'RssAnon') - $warm, '<', 2 * 1024, 'no memory stays after many probes');
+	cmp_ok($contexts->() - $warm_contexts, '<', 64 * 1024, 'nor in a memory context');
+	is(descriptors($pid), '', 'nor a descriptor');
+	$session->quit;
+}
+
+# --- 200 tablespaces
+
+my $tablespaces = join "\n", 'SET allow_in_place_tablespaces = on;',
+  map { sprintf "CREATE TABLESPACE in_place_%03d LOCATION '';", $_ } 1 .. 200;
+$node->safe_psql('postgres', $tablespaces);
+is($node->safe_psql('postgres', <<'SQL'), '202|202|t|201|in_place_200', '200 tablespaces: locations has them all');
+SELECT count(*), count(DISTINCT name), bool_and(directory IS NOT NULL AND available_bytes > 0),
+       count(*) FILTER (WHERE shares_filesystem_with = 'pg_wal'), max(name::text) FILTER (WHERE name LIKE 'in%')
+FROM sync_probe.locations
+SQL
+works_ok($node, '200 tablespaces', "'in_place_200'");
+is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), 0, '200 tablespaces: cleanup() goes through them');
+is($node->safe_psql('postgres', <<'SQL'), 'pg_wal', '200 tablespaces: probe_all() probes one file system once');
+SET client_min_messages = warning;
+SELECT string_agg(location, ' ') FROM sync_probe.probe_all(duration => '100 ms')
+SQL
+
+# --- pg_dump and restore
+
+$node->safe_psql('postgres', <<'SQL');
+SELECT FROM sync_probe.probe('pg_wal', duration => '100 ms', label => 'it''s "kept"');
+SELECT FROM sync_probe.probe('in_place_007', 'pg_test_fsync', duration => '100 ms');
+SELECT FROM sync_probe.probe('pg_default', duration => '100 ms');
+DELETE FROM sync_probe.runs WHERE location = 'pg_default';
+CREATE DATABASE restored;
+SQL
+my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
+$node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, 'postgres' ], 'pg_dump');
+$node->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'restored', $dump ], 'pg_restore');
+for my $relation (qw(runs measurements samples recommendations))
+{
+	my $sql = "SELECT count(*) || ' ' || md5(string_agg(r::text, '' ORDER BY r::text)) FROM sync_probe.$relation r";
+	my $there = $node->safe_psql('postgres', $sql);
+	like($there, qr/^[1-9]/, "$relation has rows");
+	is($node->safe_psql('restored', $sql), $there, "$relation is restored");
+}
+my $newest = $node->safe_psql('postgres', 'SELECT max(run_id) FROM sync_probe.runs');
+my $next = 'SET client_min_messages = warning;
+	SELECT DISTINCT run_id FROM sync_probe.probe(duration => \'20 ms\')';
+my $here = $node->safe_psql('postgres', $next);
+cmp_ok($here, '>', $newest + 1, 'a number is not used twice, although its run was deleted');
+is($node->safe_psql('restored', $next), $here, 'the numbers go on after a restore');
+
+$node->stop;
+log_ok($node);
+done_testing();

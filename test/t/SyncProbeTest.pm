@@ -1,0 +1,228 @@
+# SyncProbeTest.pm
+#
+# What the TAP tests share: clusters with the extension, sessions that probe in
+# the background, and the search for what a probe may have left behind.
+#
+# Nothing here asserts a time; whatever has to happen first is polled for.
+
+package SyncProbeTest;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use File::Glob qw(bsd_glob);
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+our @EXPORT = qw(probe_cluster add_tablespace session start_query finish_query query
+  start_probe end_probe wait_for wait_phase probe_files leftovers descriptors fails_ok
+  works_ok log_ok pid_alive LONG_PROBE);
+
+# Longer than any test waits; always ended from outside.
+use constant LONG_PROBE => "duration => '300 s', stop_early => false, record => false";
+
+# A started cluster with the extension in database postgres.  Segments of 1 MB
+# keep the writing of files short; conf is appended to postgresql.conf.
+sub probe_cluster
+{
+	my ($name, %opt) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name);
+	my $segment = $opt{segment_size} // 1;
+
+	$node->init(
+		allows_streaming => $opt{allows_streaming} // 0,
+		extra => [ "--wal-segsize=$segment", @{ $opt{extra} // [] } ]);
+	$node->append_conf('postgresql.conf', "max_wal_size = '64MB'\nmin_wal_size = '32MB'");
+	$node->append_conf('postgresql.conf', $opt{conf}) if defined $opt{conf};
+	$opt{before_start}->($node) if $opt{before_start};
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION pg_sync_probe');
+	return $node;
+}
+
+# Creates a tablespace in a new directory (or the given one), and returns that.
+sub add_tablespace
+{
+	my ($node, $name, $directory) = @_;
+	$directory //= PostgreSQL::Test::Utils::tempdir();
+	$node->safe_psql('postgres', "CREATE TABLESPACE $name LOCATION '$directory'");
+	return $directory;
+}
+
+# ------------------------------------------------------------------- sessions
+
+sub session
+{
+	my ($node, $database, $user) = @_;
+	my $session = $node->background_psql($database // 'postgres', on_error_stop => 0,
+		extra_params => [ $user ? ('--username', $user) : () ]);
+	$session->{pid} = $session->query('SELECT pg_backend_pid()');
+	return $session;
+}
+
+# Sends SQL and does not wait for its end.
+sub start_query
+{
+	my ($session, $sql) = @_;
+	$session->{stdout} = $session->{stderr} = '';
+	$session->{stdin} .= "$sql;\n\\echo query ended\n\\warn query ended\n";
+	$session->{run}->pump_nb;
+	return;
+}
+
+# Waits until the query is over, or psql is; returns its output and messages.
+sub finish_query
+{
+	my ($session) = @_;
+	my $ended = sub { $session->{stdout} =~ /query ended/ && $session->{stderr} =~ /query ended/ };
+
+	$session->{run}->pump until $ended->() || !$session->{run}->pumpable;
+	my ($out, $err) = ($session->{stdout}, $session->{stderr});
+	$session->{stdout} = $session->{stderr} = '';
+	s/^query ended\n//mg for $out, $err;
+	return ($out, $err);
+}
+
+sub query
+{
+	my ($session, $sql) = @_;
+	start_query($session, $sql);
+	return finish_query($session);
+}
+
+# A session that is measuring now; arguments as of sync_probe.probe().
+sub start_probe
+{
+	my ($node, $arguments, $database) = @_;
+	my $session = session($node, $database);
+	start_query($session, "SELECT FROM sync_probe.probe($arguments)");
+	wait_phase($node, $session, 'measuring');
+	return $session;
+}
+
+# Cancel it, and say what it said.
+sub end_probe
+{
+	my ($node, $session) = @_;
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend($session->{pid})");
+	my ($out, $err) = finish_query($session);
+	$session->quit;
+	return $err;
+}
+
+# ---------------------------------------------------------------------- waiting
+
+# Until the code returns true; false when that never happened.
+sub wait_for
+{
+	my ($code) = @_;
+	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	{
+		return 1 if $code->();
+		sleep 0.1;
+	}
+	return 0;
+}
+
+sub wait_phase
+{
+	my ($node, $session, $phase) = @_;
+	$node->poll_query_until('postgres',
+		"SELECT count(*) = 1 FROM sync_probe.running WHERE pid = $session->{pid} AND phase = '$phase'")
+	  or die "the probe never came to '$phase'";
+	return;
+}
+
+# Zombies count as dead.
+sub pid_alive
+{
+	my ($pid) = @_;
+	open my $status, '<', "/proc/$pid/stat" or return 0;
+	my $line = <$status> // return 0;
+	return $line !~ /\) Z/;
+}
+
+# ------------------------------------------------------------------- leftovers
+
+# Whatever has our name in it, in every place where a probe writes.
+sub probe_files
+{
+	my ($node) = @_;
+	my $data = $node->data_dir;
+	return grep { /sync_probe\./ }
+	  map { bsd_glob("$_/*") } "$data/pg_wal",
+	  bsd_glob("$data/base/pgsql_tmp"),
+	  bsd_glob("$data/pg_tblspc/*/PG_*/pgsql_tmp");
+}
+
+# All traces of a probe in the cluster, as text; empty when there are none.
+sub leftovers
+{
+	my ($node) = @_;
+	my $seen = $node->safe_psql('postgres', <<'SQL');
+SELECT 'lock ' || l::text FROM pg_locks l WHERE locktype = 'advisory' AND database = 0
+UNION ALL SELECT 'running ' || r::text FROM sync_probe.running r
+UNION ALL SELECT 'pg_wal ' || name FROM pg_ls_waldir() WHERE name LIKE '%sync_probe%'
+UNION ALL SELECT spcname || ' ' || f.name FROM pg_tablespace t, pg_ls_tmpdir(t.oid) f
+    WHERE spcname <> 'pg_global' AND f.name LIKE '%sync_probe%'
+SQL
+	return join "\n", grep { $_ ne '' } $seen, probe_files($node);
+}
+
+# Descriptors of a process on files of a probe, also on removed ones, and on the
+# directories that they are in: the server itself holds none of those open.
+sub descriptors
+{
+	my ($pid) = @_;
+	my @links = bsd_glob("/proc/$pid/fd/*");
+	die "cannot see the descriptors of process $pid" unless @links;
+	return join "\n", grep { m{sync_probe\.|/(pg_wal|pgsql_tmp)$} } map { readlink($_) // '' } @links;
+}
+
+# -------------------------------------------------------------------------- tests
+
+# The statement fails with this SQLSTATE and with messages like all of these.
+sub fails_ok
+{
+	my ($node, $name, $sql, $sqlstate, @messages) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my ($status, $out, $err) =
+	  $node->psql('postgres', "SET client_min_messages = warning;\n\\set VERBOSITY verbose\n$sql");
+
+	isnt($status, 0, "$name: fails");
+	like($err, qr/ERROR:  $sqlstate: /, "$name: $sqlstate");
+	like($err, $_, "$name: says so") for @messages;
+	return $err;
+}
+
+# A short probe returns its rows, and measured something.
+sub works_ok
+{
+	my ($node, $name, $arguments) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	$arguments .= ', record => false' unless $arguments =~ /record =>/;
+	my ($status, $out, $err) = $node->psql('postgres',
+		"SELECT sum(ops) > 0 FROM sync_probe.probe($arguments, duration => '50 ms')");
+
+	is($out, 't', "$name: a probe works") or diag($err);
+	return $err;
+}
+
+# Nothing in the server's log that only a bug could put there.
+sub log_ok
+{
+	my ($node) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my @bad = grep { !/LOG:  statement: / && /PANIC:|TRAP:|terminated by signal (?!9\b)
+		|resource\ was\ not\ closed|leak(ed)?:?\ |you\ don't\ own\ a\ lock|XX000/x }
+	  split /\n/, slurp_file($node->logfile);
+
+	is(join("\n", @bad), '', $node->name . ': no assertion, leak or panic in the log');
+	return;
+}
+
+1;
