@@ -118,8 +118,9 @@ sp_exclusive_begin(const char *location, const char *suite, int64 duration_us)
 	LOCKTAG		tag;
 	sp_progress *progress;
 
+	/* held already: a trigger on the history, say, that probes in turn */
 	set_tag(&tag, 0, TAG_MUTEX);
-	if (LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+	if (LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_OK)
 		complain_about_holder();
 
 	segment = dsm_create(sizeof(sp_progress), 0);

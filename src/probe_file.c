@@ -109,13 +109,17 @@ open_directory(const sp_location *location, bool create, char *path)
 	return -1;
 }
 
-static void
+/* True if it was removed; what could not be is a warning. */
+static bool
 unlink_at(int directory_fd, const char *directory, const char *name)
 {
-	if (unlinkat(directory_fd, name, 0) != 0 && errno != ENOENT)
+	if (unlinkat(directory_fd, name, 0) == 0)
+		return true;
+	if (errno != ENOENT)
 		ereport(WARNING,
 				(errcode_for_file_access(),
 				 errmsg("could not remove file \"%s/%s\": %m", directory, name)));
+	return false;
 }
 
 /*
@@ -147,8 +151,8 @@ sp_probe_files_sweep(const sp_location *location)
 			fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
 			!S_ISREG(status.st_mode))
 			continue;
-		unlink_at(fd, path, entry->d_name);
-		removed++;
+		if (unlink_at(fd, path, entry->d_name))
+			removed++;
 	}
 	closedir(directory);
 	return removed;
@@ -349,7 +353,7 @@ sp_probe_files_remove(sp_probe_files *files)
 					(errmsg("probe file \"%s/%s\" is no longer there", directory, file->name),
 					 errdetail("Somebody removed or replaced it while it was measured; measurements of a removed file can be wrong.")));
 		else
-			unlink_at(files->directory_fd, directory, file->name);
+			(void) unlink_at(files->directory_fd, directory, file->name);
 	}
 	if (files->directory_fd >= 0)
 		close(files->directory_fd);

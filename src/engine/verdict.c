@@ -223,8 +223,8 @@ say_speed(sp_judgement *judgement, sp_speed speed, const char *when)
 		say(judgement, " (%+.0f to %+.0f)", (speed.low - 1) * 100, (speed.high - 1) * 100);
 }
 
-/* The names of all contenders of one standing; false when there is none. */
-static bool
+/* The names of all contenders of one standing. */
+static void
 say_names(sp_judgement *judgement, const sp_contender *contenders, int count, int current,
 		  double margin, standing wanted)
 {
@@ -237,7 +237,6 @@ say_names(sp_judgement *judgement, const sp_contender *contenders, int count, in
 		say(judgement, "%s%s", separator, contenders[i].name);
 		separator = ", ";
 	}
-	return *separator != '\0';
 }
 
 /* "no method is more than 7 % faster": what is excluded, if anything is. */
@@ -341,7 +340,7 @@ control_contradicts(const sp_contender *current, double margin)
 
 static void
 explain_undecided(const sp_contender *contenders, int count, int current, double margin,
-				  sp_judgement *judgement)
+				  int open, bool above, sp_judgement *judgement)
 {
 	if (isnan(rank_estimate(&contenders[current])))
 		say(judgement, "the current method %s could not be measured", contenders[current].name);
@@ -353,14 +352,15 @@ explain_undecided(const sp_contender *contenders, int count, int current, double
 	else if (judgement->noise > margin)
 		say(judgement, "the noise is %.0f %%, above the margin of %.0f %%: probe longer, or when it is quieter",
 			judgement->noise * 100, margin * 100);
+	else if (open == 0)
+		say(judgement, "no other method could be measured");
 	else
 	{
 		say_bound(judgement, contenders, count, current);
-		say(judgement, "; not settled: ");
-		if (!say_names(judgement, contenders, count, current, margin, OPEN))
-			say(judgement, "no other method could be measured");
-		else
-			say(judgement, ": probe longer");
+		say(judgement, above ? "; not settled: " :
+			", so nothing is lost by staying; equal or slower is not settled: ");
+		say_names(judgement, contenders, count, current, margin, OPEN);
+		say(judgement, ": probe longer");
 	}
 }
 
@@ -418,7 +418,7 @@ sp_judge(const sp_contender *contenders, int count, int current,
 	if (judgement->verdict == SP_SWITCH)
 		explain_switch(contenders, current, margin, judgement);
 	else if (judgement->verdict == SP_UNDECIDED)
-		explain_undecided(contenders, count, current, margin, judgement);
+		explain_undecided(contenders, count, current, margin, standings[OPEN], above, judgement);
 	else
 		explain_stay(contenders, count, current, margin, judgement);
 }
