@@ -44,6 +44,12 @@
  */
 #define TURN_NS			(500 * NS_PER_MS)
 
+/*
+ * When nothing better can be there any more, equals may still show: it is
+ * worth 128 rounds to see them, and no more.
+ */
+#define EXCLUSION_LOOKS	5
+
 /* How long the first round of a regime may run beyond the time. */
 #define FIRST_ROUND_GRACE_NS	(2000 * NS_PER_MS)
 
@@ -315,7 +321,15 @@ series_append(sp_series *series, double round_us)
 	series->pending_us = 0;
 }
 
-/* The cases of a regime that can be measured, in a fresh random order. */
+/* Has the case had all the rounds that it gets? */
+static bool
+is_finished(const sp_probe *probe, int c)
+{
+	return probe->cases[c].most_rounds > 0 &&
+		probe->results[c].rounds.n >= probe->cases[c].most_rounds;
+}
+
+/* The cases of a regime that are to be measured, in a fresh random order. */
 static int
 shuffle_cases(sp_probe *probe, sp_regime regime, int *order)
 {
@@ -323,7 +337,8 @@ shuffle_cases(sp_probe *probe, sp_regime regime, int *order)
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		if (probe->cases[c].regime == regime && probe->results[c].status == SP_OK)
+		if (probe->cases[c].regime == regime && probe->results[c].status == SP_OK &&
+			!is_finished(probe, c))
 			order[n++] = c;
 	}
 	for (int i = n - 1; i > 0; i--)
@@ -495,7 +510,9 @@ look(sp_probe *probe, sp_regime regime)
 	{
 		int			baseline = probe->cases[c].baseline;
 
-		if (probe->cases[c].regime != regime)
+		/* the interval of its last round stands */
+		if (probe->cases[c].regime != regime ||
+			(is_finished(probe, c) && probe->rounds[regime] > probe->cases[c].most_rounds))
 			continue;
 		probe->results[c].speed = baseline >= 0 && probe->results[c].status == SP_OK &&
 			probe->results[baseline].status == SP_OK ?
@@ -548,8 +565,11 @@ settled(const sp_probe *probe)
 	int			current;
 	int			count = sp_probe_contenders(probe, contenders, &current);
 
-	return probe->judged &&
-		sp_judgement_settled(contenders, count, current, probe->margin, &probe->judgement);
+	if (!probe->judged)
+		return false;
+	if (probe->judgement.by_exclusion)
+		return probe->looks[SP_PACED] >= EXCLUSION_LOOKS && probe->looks[SP_SATURATED] >= EXCLUSION_LOOKS;
+	return sp_judgement_settled(contenders, count, current, probe->margin, &probe->judgement);
 }
 
 /*

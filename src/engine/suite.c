@@ -18,6 +18,12 @@
  */
 #define PG_TEST_FSYNC_FILE_SIZE	(1024 * 1024)
 
+/*
+ * Rounds of the cases that are shown but not judged: a look's number, so that
+ * their last rounds are looked at, and few, so that the time goes to the others.
+ */
+#define SHOWN_ROUNDS	(SP_FIRST_LOOK_ROUNDS * 8)
+
 static int
 add_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t size, bool offered)
 {
@@ -130,7 +136,7 @@ plan_wal(sp_probe *probe, const sp_server *server)
 			.test = "saturated", .label = method->name, .regime = SP_SATURATED,
 				.file = add_file(probe, method, true, size, method->supported && server->offers[i]),
 				.advances = true, .write_size = server->flush_size, .writes_per_sync = 1,
-				.baseline = baseline,
+				.baseline = baseline, .most_rounds = SHOWN_ROUNDS,
 		});
 	}
 }

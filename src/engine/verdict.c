@@ -283,7 +283,13 @@ static void
 explain_stay(const sp_contender *contenders, int count, int current, double margin,
 			 sp_judgement *judgement)
 {
-	if (judgement->verdict == SP_KEEP)
+	if (judgement->by_exclusion)
+	{
+		say_bound(judgement, contenders, count, current);
+		say(judgement, "; equal to %s or slower: ", contenders[current].name);
+		say_names(judgement, contenders, count, current, margin, OPEN);
+	}
+	else if (judgement->verdict == SP_KEEP)
 		say(judgement, "every other method that can be measured is slower than %s",
 			contenders[current].name);
 	else
@@ -340,7 +346,7 @@ control_contradicts(const sp_contender *current, double margin)
 
 static void
 explain_undecided(const sp_contender *contenders, int count, int current, double margin,
-				  int open, bool above, sp_judgement *judgement)
+				  int open, sp_judgement *judgement)
 {
 	if (isnan(rank_estimate(&contenders[current])))
 		say(judgement, "the current method %s could not be measured", contenders[current].name);
@@ -357,8 +363,7 @@ explain_undecided(const sp_contender *contenders, int count, int current, double
 	else
 	{
 		say_bound(judgement, contenders, count, current);
-		say(judgement, above ? "; not settled: " :
-			", so nothing is lost by staying; equal or slower is not settled: ");
+		say(judgement, "; not settled: ");
 		say_names(judgement, contenders, count, current, margin, OPEN);
 		say(judgement, ": probe longer");
 	}
@@ -414,11 +419,16 @@ sp_judge(const sp_contender *contenders, int count, int current,
 		judgement->verdict = SP_KEEP;
 	else if (standings[EQUAL] > 0 && !above)
 		judgement->verdict = SP_TIE;
+	else if (standings[OPEN] > 0 && !above)
+	{
+		judgement->verdict = SP_KEEP;
+		judgement->by_exclusion = true;
+	}
 
 	if (judgement->verdict == SP_SWITCH)
 		explain_switch(contenders, current, margin, judgement);
 	else if (judgement->verdict == SP_UNDECIDED)
-		explain_undecided(contenders, count, current, margin, standings[OPEN], above, judgement);
+		explain_undecided(contenders, count, current, margin, standings[OPEN], judgement);
 	else
 		explain_stay(contenders, count, current, margin, judgement);
 }
@@ -429,7 +439,7 @@ sp_judgement_settled(const sp_contender *contenders, int count, int current,
 {
 	double		chosen;
 
-	if (judgement->verdict == SP_UNDECIDED)
+	if (judgement->verdict == SP_UNDECIDED || judgement->by_exclusion)
 		return false;
 	if (judgement->verdict != SP_SWITCH)
 		return true;

@@ -61,6 +61,8 @@ typedef struct sp_judgement
 	sp_verdict	verdict;
 	int			recommended;	/* index of the contender; the current one
 								 * unless the verdict is switch */
+	bool		by_exclusion;	/* keep, though a slower or equal method is not
+								 * told apart: none can be worth a switch */
 	double		noise;			/* of the noisier regime, see sp_speed_noise():
 								 * 0.02 is 2 %, NAN if unknown */
 	char		reason[512];
@@ -106,7 +108,8 @@ extern double sp_speed_noise(sp_speed speed);
  * the control shows that places alone can do.  keep: every contender is slower
  * in one regime, and in neither faster by more than the margin, or slower by
  * more than the margin when paced.  tie: none reaches above the margin and one
- * lies wholly inside it.  keep and tie need a noise below the margin.
+ * lies wholly inside it.  Where none reaches above the margin and nothing else
+ * can be said it is keep by exclusion.  keep and tie need a noise below the margin.
  *
  * A contender without any interval (not measured) cannot win and stands in no
  * one's way.  'unsafe' is never returned: it needs the device's evidence.
@@ -115,8 +118,8 @@ extern void sp_judge(const sp_contender *contenders, int count, int current,
 					 double margin, sp_judgement *judgement);
 
 /*
- * True when more rounds cannot be expected to change the advice: a verdict
- * other than undecided, and for 'switch' no open contender with a better
+ * True when more rounds cannot be expected to change the verdict: one other
+ * than undecided and keep by exclusion (which may become a tie), and for 'switch' no open contender with a better
  * paced estimate than the recommended one.
  */
 extern bool sp_judgement_settled(const sp_contender *contenders, int count, int current,

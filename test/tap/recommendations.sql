@@ -42,6 +42,8 @@ INSERT INTO scenario VALUES
     'tie', 'fdatasync', 'open_datasync, fsync'),
 ('all slower', 0.01, 'open_datasync', (0.90,0.99), (0.91,0.99), 'fsync', (0.6,0.7), (0.9,0.95),
     'keep', 'fdatasync', 'every other method'),
+('equal or slower, but not faster', 0.01, 'open_datasync', (0.93,1.03), (0.98,1.02), 'fsync', (0.6,0.7), (0.9,0.95),
+    'keep', 'fdatasync', 'no method is more than 3 % faster; equal to fdatasync or slower: open_datasync'),
 ('may be faster, may be slower', 0.01, 'open_datasync', (0.93,1.20), (0.95,1.20), 'fsync', (0.6,0.7), (0.9,0.95),
     'undecided', 'fdatasync', 'no method is more than 20 % faster'),
 ('above the margin in one look only by half', 0.01, 'open_datasync', (1.04,1.20), (1.04,1.20), 'fsync', (0.6,0.7), (0.9,0.95),
