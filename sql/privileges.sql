@@ -43,7 +43,7 @@ SET ROLE regress_sync_probe_prober;
 SELECT count(*) > 0 AS probed, count(run_id) = count(*) AS recorded
 FROM sync_probe.probe(duration => '20 ms', label => 'prober');
 DELETE FROM sync_probe.runs;
-SELECT FROM sync_probe._locations();
+SELECT FROM sync_probe._examine_locations(NULL);
 
 -- a tablespace takes CREATE, as for anything else that writes there
 SELECT FROM sync_probe.probe('regress_sync_probe', duration => '10 ms');

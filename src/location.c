@@ -230,6 +230,15 @@ put_location_row(ReturnSetInfo *rsinfo, const location_row *row, const sp_locati
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 }
 
+static sp_location *
+single_location(const char *name)
+{
+	sp_location *location = palloc(sizeof(sp_location));
+
+	sp_location_find(name, location);
+	return location;
+}
+
 static int
 compare_locations(const ListCell *a, const ListCell *b)
 {
@@ -243,13 +252,16 @@ compare_locations(const ListCell *a, const ListCell *b)
 }
 
 /*
- * sync_probe._locations(): the rows of the view sync_probe.locations.
+ * sync_probe._examine_locations(only_location): the rows of the view
+ * sync_probe.locations; with an argument that one alone, so that a probe of
+ * one location does not wait for the file system of another that hangs.
  */
 Datum
 sync_probe_locations(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	List	   *locations = sp_location_list();
+	List	   *locations = PG_ARGISNULL(0) ? sp_location_list() :
+		list_make1(single_location(NameStr(*PG_GETARG_NAME(0))));
 	location_row *rows = palloc(list_length(locations) * sizeof(location_row));
 	sp_mount_table *mounts = NULL;
 	int			n = 0;

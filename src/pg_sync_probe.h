@@ -6,7 +6,8 @@
  * The way of a probe: probe_function.c takes the arguments, finds the place
  * (location.c), asks what this cluster does when it commits (cluster.c),
  * makes itself the only probe (exclusive.c), lays out the files
- * (probe_file.c), lets the engine measure, and hands the rows to record.c.
+ * (probe_file.c), lets the engine measure with callbacks.c, and hands the rows
+ * to record.c.  verdict_function.c lets SQL judge what was recorded.
  *
  *-------------------------------------------------------------------------
  */
@@ -79,6 +80,19 @@ typedef struct sp_progress
 extern sp_progress *sp_exclusive_begin(const char *location, const char *suite, int64 duration_us);
 extern void sp_exclusive_phase(const char *phase);
 extern void sp_exclusive_end(void);
+
+/* ------------------------------------------------------------ callbacks.c */
+
+/* What the engine's callbacks work with. */
+typedef struct sp_surroundings
+{
+	const sp_probe *probe;
+	sp_progress *progress;		/* set before the engine runs */
+	uint32		flush_wait_event;
+	uint32		sleep_wait_event;
+} sp_surroundings;
+
+extern void sp_callbacks_set(sp_probe *probe, sp_surroundings *surroundings);
 
 /* ----------------------------------------------------------- probe_file.c */
 

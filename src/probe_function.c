@@ -12,8 +12,6 @@
 #include "pg_sync_probe.h"
 
 #include <math.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "access/parallel.h"
 #include "catalog/pg_type.h"
@@ -23,13 +21,11 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/ipc.h"
-#include "storage/latch.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
 #include "compat.h"
 
-#define NS_PER_MS			INT64CONST(1000000)
 #define LEAST_DURATION_MS	10
 #define MAX_INTERVAL_US		(60 * USECS_PER_SEC)
 
@@ -202,148 +198,15 @@ check_circumstances(void)
 				 errdetail("%s", why)));
 }
 
-/* ---------------------------------------------------------------- callbacks */
+/* -------------------------------------------------------------------- probe */
 
-/* What the callbacks and the clean-up work with. */
+/* A call of probe(), from its files to its end. */
 typedef struct probing
 {
 	sp_probe   *probe;
-	sp_progress *progress;
+	sp_surroundings surroundings;
 	sp_probe_files files;
-	uint32		flush_wait_event;
-	uint32		sleep_wait_event;
 } probing;
-
-static int64_t
-callback_now(void *context)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t) now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
-}
-
-static void
-callback_check_interrupts(void *context)
-{
-	CHECK_FOR_INTERRUPTS();
-}
-
-/*
- * A latch wait sleeps whole milliseconds, and a pace of one flush each 0.5 ms
- * cannot be kept with those: the rest, always less than two, is slept by the
- * clock.  Spinning instead would keep the processor warm, which an idle server
- * does not.
- */
-static void
-callback_sleep_until(void *context, int64_t deadline_ns)
-{
-	probing    *state = context;
-
-	for (;;)
-	{
-		int64_t		left = deadline_ns - callback_now(context);
-		struct timespec until = {deadline_ns / INT64_C(1000000000), deadline_ns % INT64_C(1000000000)};
-
-		if (left <= 0)
-			return;
-		if (left < 2 * NS_PER_MS)
-			(void) clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
-		else
-		{
-			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-							 (long) Min(left / NS_PER_MS - 1, 1000), state->sleep_wait_event);
-			ResetLatch(MyLatch);
-		}
-		CHECK_FOR_INTERRUPTS();
-	}
-}
-
-static void
-callback_operation_begin(void *context)
-{
-	pgstat_report_wait_start(((probing *) context)->flush_wait_event);
-}
-
-static void
-callback_operation_end(void *context)
-{
-	pgstat_report_wait_end();
-}
-
-static void
-callback_round_done(void *context)
-{
-	((probing *) context)->progress->rounds++;
-}
-
-/* The methods of one regime against the current one, in one line. */
-static void
-append_speeds(StringInfo line, const sp_probe *probe, sp_regime regime)
-{
-	sp_contender contenders[SP_MAX_METHODS];
-	int			current;
-	int			count = sp_probe_contenders(probe, contenders, &current);
-
-	for (int i = 0; i < count; i++)
-	{
-		sp_speed	speed = contenders[i].speed[regime];
-
-		if (i == current || isnan(speed.estimate))
-			continue;
-		appendStringInfo(line, ", %s %.2f", contenders[i].name, speed.estimate);
-		if (!isnan(speed.low))
-			appendStringInfo(line, " (%.2f to %.2f)", speed.low, speed.high);
-	}
-	if (probe->judged)
-		appendStringInfo(line, "; so far: %s", sp_verdict_name(probe->judgement.verdict));
-}
-
-/*
- * A line for who waits: the verdict so far and the speeds that are behind it.
- */
-static void
-callback_look_done(void *context, sp_regime regime)
-{
-	const sp_probe *probe = ((probing *) context)->probe;
-	StringInfoData line;
-
-	initStringInfo(&line);
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		const sp_test_case *test_case = &probe->cases[c];
-
-		if (test_case->regime != regime || test_case->control || test_case->baseline != c)
-			continue;
-		appendStringInfo(&line, "%s, %lld rounds in %.1f s: %s %.0f us",
-						 test_case->test, (long long) probe->rounds[regime],
-						 (callback_now(context) - probe->started_ns) / 1e9, test_case->label,
-						 sp_histogram_mean_ns(&probe->results[c].histogram) / 1000);
-		append_speeds(&line, probe, regime);
-		break;
-	}
-	if (line.len > 0)
-		ereport(NOTICE, (errmsg("%s", line.data)));
-	pfree(line.data);
-}
-
-/* -------------------------------------------------------------------- probe */
-
-/* What reading the clock takes: the least difference of two readings. */
-static int64
-clock_cost_ns(void)
-{
-	int64		least = NS_PER_MS;
-
-	for (int i = 0; i < 1000; i++)
-	{
-		int64		before = callback_now(NULL);
-		int64		after = callback_now(NULL);
-
-		least = Min(least, after - before);
-	}
-	return least;
-}
 
 static void
 fill_random(char *buffer)
@@ -377,21 +240,11 @@ plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_cluster *clu
 	probe->flush_interval_ns = cluster->flush_interval_us * 1000;
 	probe->duty_cycle = duty_cycle_argument(fcinfo);
 	probe->margin = sp_margin;
-	probe->clock_cost_ns = clock_cost_ns();
 	probe->stop_early = PG_GETARG_BOOL(ARG_STOP_EARLY);
 
 	/* 48 bits are what the engine's generator takes */
 	probe->random_seed = pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF);
-	probe->callbacks = (sp_callbacks) {
-		.context = state,
-		.now_ns = callback_now,
-		.check_interrupts = callback_check_interrupts,
-		.sleep_until = callback_sleep_until,
-		.operation_begin = callback_operation_begin,
-		.operation_end = callback_operation_end,
-		.round_done = callback_round_done,
-		.look_done = callback_look_done,
-	};
+	sp_callbacks_set(probe, &state->surroundings);
 	suite->plan(probe, &cluster->server);
 	return probe;
 }
@@ -477,12 +330,10 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	override_pace(fcinfo, &cluster);
 
 	InitMaterializedSRF(fcinfo, 0);
-	state.flush_wait_event = sp_wait_event_new("SyncProbeFlush");
-	state.sleep_wait_event = sp_wait_event_new("SyncProbeSleep");
 	state.probe = plan_probe(fcinfo, run.suite, &cluster, duration_us, &state);
 	run.probe = state.probe;
 
-	state.progress = sp_exclusive_begin(NameStr(location.name), run.suite->name, duration_us);
+	state.surroundings.progress = sp_exclusive_begin(NameStr(location.name), run.suite->name, duration_us);
 	run.started_at = GetCurrentTimestamp();
 	measure(&state, &location);
 	run.finished_at = GetCurrentTimestamp();

@@ -357,8 +357,7 @@ insert_run(const sp_run *run, int64 run_id)
 			" l.directory, l.filesystem, l.device, l.write_cache, $7, $8, $9, $10, $11,"
 			" $12 OPERATOR(pg_catalog.*) interval '1 microsecond', $13,"
 			" $14 OPERATOR(pg_catalog.*) interval '1 microsecond', $15, $16, $17"
-			" FROM (VALUES (1)) one LEFT JOIN " SP_SCHEMA ".locations l"
-			" ON l.name OPERATOR(pg_catalog.=) $3",
+			" FROM " SP_SCHEMA "._examine_locations($3) l",
 			n, types, values, nulls, SPI_OK_INSERT);
 }
 

@@ -3,7 +3,8 @@
 --
 -- The places that can be probed, and what is known of their storage.
 --
-CREATE FUNCTION sync_probe._locations(
+CREATE FUNCTION sync_probe._examine_locations(
+    only_location name,
     OUT name name,
     OUT holds_wal boolean,
     OUT tablespace oid,
@@ -22,14 +23,14 @@ LANGUAGE c STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_locations';
 
-REVOKE ALL ON FUNCTION sync_probe._locations() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe._locations() TO pg_monitor;
+REVOKE ALL ON FUNCTION sync_probe._examine_locations(name) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe._examine_locations(name) TO pg_monitor;
 
 CREATE VIEW sync_probe.locations AS
 SELECT l.name, l.holds_wal, l.tablespace, l.directory, l.filesystem,
        l.mount_point, l.mount_options, l.device, l.rotational, l.write_cache,
        l.size_bytes, l.available_bytes, l.shares_filesystem_with
-FROM sync_probe._locations() AS l;
+FROM sync_probe._examine_locations(NULL) AS l;
 
 REVOKE ALL ON sync_probe.locations FROM PUBLIC;
 GRANT SELECT ON sync_probe.locations TO pg_monitor;

@@ -130,7 +130,7 @@ GRANT SELECT ON sync_probe.recommendations TO pg_monitor;
 COMMENT ON VIEW sync_probe.recommendations IS
   'What wal_sync_method should be, for each location from its newest run of the wal suite';
 COMMENT ON COLUMN sync_probe.recommendations.verdict IS
-  'switch: another method is faster by more than the margin; keep: all others are slower; tie: another is as fast; undecided: not settled; unsafe: the current method does not reach the device';
+  'switch: another method is faster by more than the margin; keep: no other is, by more than the margin; tie: another is as fast; undecided: not settled; unsafe: the current method does not reach the device';
 COMMENT ON COLUMN sync_probe.recommendations.paced_speed IS
   'Speed of the recommended against the current method at the cluster''s own pace; 1.10 is 10 percent more. The A/A control''s where the method stays';
 COMMENT ON COLUMN sync_probe.recommendations.saturated_speed IS
@@ -167,7 +167,7 @@ DECLARE
     hint text;
 BEGIN
     FOR place IN
-        SELECT l.name FROM sync_probe._locations() AS l WHERE l.shares_filesystem_with IS NULL
+        SELECT l.name FROM sync_probe._examine_locations(NULL) AS l WHERE l.shares_filesystem_with IS NULL
     LOOP
         BEGIN
             RAISE NOTICE 'probing location "%"', place;

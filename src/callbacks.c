@@ -1,0 +1,174 @@
+/*-------------------------------------------------------------------------
+ *
+ * callbacks.c
+ *		What the engine asks of the server: clock, interrupts, sleep, progress.
+ *
+ * Called between the operations, thousands of times a second, so nothing here
+ * may be slow; and any of it may leave by an error, after which the engine is
+ * not called again.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pg_sync_probe.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+
+#include "compat.h"
+
+#define NS_PER_MS	INT64CONST(1000000)
+#define NS_PER_S	INT64CONST(1000000000)
+
+static int64_t
+callback_now(void *context)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t) now.tv_sec * NS_PER_S + now.tv_nsec;
+}
+
+static void
+callback_check_interrupts(void *context)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+/*
+ * A latch wait sleeps whole milliseconds, and a pace of one flush each 0.5 ms
+ * cannot be kept with those: the rest, always less than two, is slept by the
+ * clock.  Spinning instead would keep the processor warm, which an idle server
+ * does not.
+ */
+static void
+callback_sleep_until(void *context, int64_t deadline_ns)
+{
+	sp_surroundings *state = context;
+
+	for (;;)
+	{
+		int64_t		left = deadline_ns - callback_now(context);
+		struct timespec until = {deadline_ns / NS_PER_S, deadline_ns % NS_PER_S};
+
+		if (left <= 0)
+			return;
+		if (left < 2 * NS_PER_MS)
+			(void) clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+		else
+		{
+			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+							 (long) Min(left / NS_PER_MS - 1, 1000), state->sleep_wait_event);
+			ResetLatch(MyLatch);
+		}
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
+callback_operation_begin(void *context)
+{
+	pgstat_report_wait_start(((sp_surroundings *) context)->flush_wait_event);
+}
+
+static void
+callback_operation_end(void *context)
+{
+	pgstat_report_wait_end();
+}
+
+static void
+callback_round_done(void *context)
+{
+	((sp_surroundings *) context)->progress->rounds++;
+}
+
+/* The methods of one regime against the current one, in one line. */
+static void
+append_speeds(StringInfo line, const sp_probe *probe, sp_regime regime)
+{
+	sp_contender contenders[SP_MAX_METHODS];
+	int			current;
+	int			count = sp_probe_contenders(probe, contenders, &current);
+
+	for (int i = 0; i < count; i++)
+	{
+		sp_speed	speed = contenders[i].speed[regime];
+
+		if (i == current || isnan(speed.estimate))
+			continue;
+		appendStringInfo(line, ", %s %.2f", contenders[i].name, speed.estimate);
+		if (!isnan(speed.low))
+			appendStringInfo(line, " (%.2f to %.2f)", speed.low, speed.high);
+	}
+	if (probe->judged)
+		appendStringInfo(line, "; so far: %s", sp_verdict_name(probe->judgement.verdict));
+}
+
+/*
+ * A line for who waits: the verdict so far and the speeds that are behind it.
+ */
+static void
+callback_look_done(void *context, sp_regime regime)
+{
+	const sp_probe *probe = ((sp_surroundings *) context)->probe;
+	StringInfoData line;
+
+	initStringInfo(&line);
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_test_case *test_case = &probe->cases[c];
+
+		if (test_case->regime != regime || test_case->control || test_case->baseline != c)
+			continue;
+		appendStringInfo(&line, "%s, %lld rounds in %.1f s: %s %.0f us",
+						 test_case->test, (long long) probe->rounds[regime],
+						 (callback_now(context) - probe->started_ns) / 1e9, test_case->label,
+						 sp_histogram_mean_ns(&probe->results[c].histogram) / 1000);
+		append_speeds(&line, probe, regime);
+		break;
+	}
+	if (line.len > 0)
+		ereport(NOTICE, (errmsg("%s", line.data)));
+	pfree(line.data);
+}
+
+/* What reading the clock takes: the least difference of two readings. */
+static int64
+clock_cost_ns(void)
+{
+	int64		least = NS_PER_MS;
+
+	for (int i = 0; i < 1000; i++)
+	{
+		int64		before = callback_now(NULL);
+		int64		after = callback_now(NULL);
+
+		least = Min(least, after - before);
+	}
+	return least;
+}
+
+/* Let the engine measure in these surroundings, which must outlive the probe. */
+void
+sp_callbacks_set(sp_probe *probe, sp_surroundings *surroundings)
+{
+	surroundings->probe = probe;
+	surroundings->flush_wait_event = sp_wait_event_new("SyncProbeFlush");
+	surroundings->sleep_wait_event = sp_wait_event_new("SyncProbeSleep");
+	probe->clock_cost_ns = clock_cost_ns();
+	probe->callbacks = (sp_callbacks) {
+		.context = surroundings,
+		.now_ns = callback_now,
+		.check_interrupts = callback_check_interrupts,
+		.sleep_until = callback_sleep_until,
+		.operation_begin = callback_operation_begin,
+		.operation_end = callback_operation_end,
+		.round_done = callback_round_done,
+		.look_done = callback_look_done,
+	};
+}

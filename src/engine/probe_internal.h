@@ -1,0 +1,37 @@
+/*-------------------------------------------------------------------------
+ *
+ * probe_internal.h
+ *		What operation.c, round.c and probe.c share, and nobody else uses.
+ *
+ * One direction: probe.c (the run) calls round.c (a round), which calls
+ * operation.c (an operation).
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_PROBE_INTERNAL_H
+#define SP_PROBE_INTERNAL_H
+
+#include "probe.h"
+
+/*
+ * Run and time an operation of case c: its time in ns, or -1 when the case has
+ * failed and is out.
+ */
+extern int64_t sp_timed_operation(sp_probe *probe, int c);
+
+extern int64_t sp_now_ns(sp_probe *probe);
+
+/* Has the case had all the rounds that it gets? */
+extern bool sp_is_finished(const sp_probe *probe, int c);
+
+/* How many cases of a regime can be measured? */
+extern int	sp_count_cases(const sp_probe *probe, sp_regime regime);
+
+/*
+ * A round; no case is begun after give_up.  counted: or only warming up.
+ * share: the most time, in ns, that a slice may take.
+ */
+extern void sp_paced_round(sp_probe *probe, bool counted, int64_t give_up);
+extern void sp_saturated_round(sp_probe *probe, int64_t share, int64_t give_up);
+
+#endif							/* SP_PROBE_INTERNAL_H */

@@ -1,0 +1,189 @@
+/*-------------------------------------------------------------------------
+ *
+ * round.c
+ *		One round of a regime: every case once, in random order.
+ *
+ * A round is the unit of the verdict, so all its cases must have seen the same
+ * state of the disk: it is short, and a case that fails is out of it for good.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "probe_internal.h"
+
+#include <stdlib.h>
+
+#define NS_PER_MS		INT64_C(1000000)
+
+/*
+ * A slice has at least five counted operations; a slow device may take longer
+ * for these, but never more than the case's share of the time.
+ */
+#define SLICE_MIN_OPS	5
+
+/*
+ * And it lasts 4 ms, a tick of most kernels' clocks (HZ=250).  Within a tick a
+ * file's time stamp changes once, which is what fsync and open_sync have to
+ * journal: a shorter slice would often miss it, a longer one makes fewer
+ * rounds.  Many short rounds are what beats the bursts of a shared disk: in
+ * 2.5 s of a busy virtual disk the interval of the control was 0.90 to 1.10
+ * with slices of 3 ms, 0.7 to 1.5 with 10 ms, and 0.4 to 4 with 30 ms.
+ */
+#define SLICE_NS		(4 * NS_PER_MS)
+
+int64_t
+sp_now_ns(sp_probe *probe)
+{
+	return probe->callbacks.now_ns(probe->callbacks.context);
+}
+
+static void
+series_append(sp_series *series, double round_us)
+{
+	series->pending_us += round_us;
+	if (++series->pending < series->rounds_per_entry)
+		return;
+
+	if (series->n == SP_MAX_ROUNDS)
+	{
+		for (int i = 0; i < SP_MAX_ROUNDS / 2; i++)
+			series->mean_us[i] = (series->mean_us[2 * i] + series->mean_us[2 * i + 1]) / 2;
+		series->n = SP_MAX_ROUNDS / 2;
+		series->rounds_per_entry *= 2;
+		return;					/* what is pending is now half an entry */
+	}
+	series->mean_us[series->n++] = series->pending_us / (double) series->pending;
+	series->pending = 0;
+	series->pending_us = 0;
+}
+
+/* Has the case had all the rounds that it gets? */
+bool
+sp_is_finished(const sp_probe *probe, int c)
+{
+	return probe->cases[c].most_rounds > 0 &&
+		probe->results[c].rounds.n >= probe->cases[c].most_rounds;
+}
+
+/* The cases of a regime that are to be measured, in a fresh random order. */
+static int
+shuffle_cases(sp_probe *probe, sp_regime regime, int *order)
+{
+	int			n = 0;
+
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->cases[c].regime == regime && probe->results[c].status == SP_OK &&
+			!sp_is_finished(probe, c))
+			order[n++] = c;
+	}
+	for (int i = n - 1; i > 0; i--)
+	{
+		int			j = (int) (nrand48(probe->random_state) % (i + 1));
+		int			swap = order[i];
+
+		order[i] = order[j];
+		order[j] = swap;
+	}
+	return n;
+}
+
+int
+sp_count_cases(const sp_probe *probe, sp_regime regime)
+{
+	int			n = 0;
+
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->cases[c].regime == regime && probe->results[c].status == SP_OK)
+			n++;
+	}
+	return n;
+}
+
+static void
+sleep_until(sp_probe *probe, int64_t deadline)
+{
+	if (sp_now_ns(probe) < deadline)
+		probe->callbacks.sleep_until(probe->callbacks.context, deadline);
+}
+
+/*
+ * Every case once, evenly spread over one flush interval: each file sees the
+ * cluster's own interval, and the device rests in between as it does there.
+ */
+void
+sp_paced_round(sp_probe *probe, bool counted, int64_t give_up)
+{
+	int			order[SP_MAX_CASES];
+	int			n = shuffle_cases(probe, SP_PACED, order);
+	int64_t		start = sp_now_ns(probe);
+	int64_t		busy = 0;
+	int64_t		length;
+
+	for (int i = 0; i < n; i++)
+	{
+		sp_result  *result = &probe->results[order[i]];
+		int64_t		elapsed;
+
+		sleep_until(probe, start + probe->flush_interval_ns * i / n);
+		if (sp_now_ns(probe) > give_up)
+			return;
+		elapsed = sp_timed_operation(probe, order[i]);
+		if (elapsed < 0)
+			continue;
+		busy += elapsed;
+		if (counted)
+		{
+			sp_histogram_add(&result->histogram, (uint64_t) elapsed);
+			series_append(&result->rounds, (double) elapsed / 1000);
+		}
+	}
+
+	length = (int64_t) ((double) busy / probe->duty_cycle);
+	if (length < probe->flush_interval_ns)
+		length = probe->flush_interval_ns;
+	sleep_until(probe, start + length);
+}
+
+/*
+ * One case, back to back.  The first operation pays for what others left (a
+ * time stamp to be journaled, a cold path) and is made but not counted.
+ */
+static void
+saturated_slice(sp_probe *probe, int c, int64_t share)
+{
+	sp_result  *result = &probe->results[c];
+	int64_t		least = share < SLICE_NS ? share : SLICE_NS;
+	int64_t		begin = sp_now_ns(probe);
+	int64_t		sum = 0;
+	int64_t		length;
+	int			ops = 0;
+
+	if (sp_timed_operation(probe, c) < 0)
+		return;
+	do
+	{
+		int64_t		elapsed = sp_timed_operation(probe, c);
+
+		if (elapsed < 0)
+			return;
+		sp_histogram_add(&result->histogram, (uint64_t) elapsed);
+		sum += elapsed;
+		ops++;
+		length = sp_now_ns(probe) - begin;
+	} while (length < share && (length < least || ops < SLICE_MIN_OPS));
+
+	series_append(&result->rounds, (double) sum / ops / 1000);
+	if (probe->duty_cycle < 1)
+		sleep_until(probe, begin + (int64_t) ((double) length / probe->duty_cycle));
+}
+
+void
+sp_saturated_round(sp_probe *probe, int64_t share, int64_t give_up)
+{
+	int			order[SP_MAX_CASES];
+	int			n = shuffle_cases(probe, SP_SATURATED, order);
+
+	for (int i = 0; i < n && sp_now_ns(probe) <= give_up; i++)
+		saturated_slice(probe, order[i], share);
+}
