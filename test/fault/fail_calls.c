@@ -1,0 +1,411 @@
+/*-------------------------------------------------------------------------
+ *
+ * fail_calls.c
+ *		Let system calls on the files of a probe fail, in a real server.
+ *
+ * For tests only: a library that test/t/007_faults.pl builds and preloads into
+ * a server.  What is to fail stands in the file that SP_FAULT_FILE names, read
+ * again at every call that matters:
+ *
+ *		# a comment
+ *		<call> <n>[+] <errno or "short"> [<end of the file's name>]
+ *
+ * The n-th matching call of a process (with "+" each one from there) does not
+ * take place and fails; "short" writes half.  Counting begins anew whenever the
+ * text changes, comments included.  A missing or empty file is no fault.
+ *
+ * Where <SP_FAULT_FILE>.log exists, a line is appended for every matching call:
+ * "<call> <file> done", "... failed", or "... <ERRNO> injected".
+ *
+ * It must not touch a call that is not a probe's: everything else the server
+ * does to its files has to go through, also in a directory that is probed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+/* Both would give one name of a call to two of the functions below. */
+#undef _FORTIFY_SOURCE
+#undef _FILE_OFFSET_BITS
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define MAX_FAULTS		4
+#define SHORT_WRITE		(-1)
+
+typedef struct fault
+{
+	char		call[32];
+	long		n;
+	bool		and_later;
+	int			error_number;	/* or SHORT_WRITE */
+	char		suffix[32];
+	long		seen;
+} fault;
+
+static fault faults[MAX_FAULTS];
+static int	nfaults;
+static char text_read[512];
+
+/* Where a probe has files now; only a sync of this descriptor is its own. */
+static int	probe_directory = -1;
+
+static const struct
+{
+	const char *name;
+	int			number;
+}			errors[] = {
+	{"EACCES", EACCES}, {"EDQUOT", EDQUOT}, {"EINTR", EINTR}, {"EINVAL", EINVAL},
+	{"EIO", EIO}, {"EMFILE", EMFILE}, {"ENOSPC", ENOSPC}, {"EROFS", EROFS},
+	{"short", SHORT_WRITE},
+};
+
+static const char *
+error_name(int number)
+{
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+	{
+		if (errors[i].number == number)
+			return errors[i].name;
+	}
+	return "?";
+}
+
+/* A line that says nothing we know injects nothing, which the test sees. */
+static void
+parse_line(const char *line)
+{
+	fault	   *f = &faults[nfaults];
+	char		n[16];
+	char		error[16];
+
+	memset(f, 0, sizeof(*f));
+	if (nfaults == MAX_FAULTS || line[0] == '#' ||
+		sscanf(line, "%31s %15s %15s %31s", f->call, n, error, f->suffix) < 3)
+		return;
+	f->n = strtol(n, NULL, 10);
+	f->and_later = strchr(n, '+') != NULL;
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
+	{
+		if (strcmp(errors[i].name, error) == 0)
+			f->error_number = errors[i].number;
+	}
+	if (f->n > 0 && f->error_number != 0)
+		nfaults++;
+}
+
+static void
+read_faults(const char *control_file)
+{
+	char		text[sizeof(text_read)] = "";
+	char	   *rest = text;
+	char	   *line;
+	ssize_t		length = 0;
+	int			fd = open(control_file, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+	{
+		length = read(fd, text, sizeof(text) - 1);
+		close(fd);
+	}
+	text[length > 0 ? length : 0] = '\0';
+	if (strcmp(text, text_read) == 0)
+		return;
+	strcpy(text_read, text);
+	nfaults = 0;
+	while ((line = strsep(&rest, "\n")) != NULL)
+		parse_line(line);
+}
+
+static void
+log_call(const char *call, const char *path, const char *outcome, const char *more)
+{
+	const char *control_file = getenv("SP_FAULT_FILE");
+	char		name[PATH_MAX];
+	char		line[PATH_MAX];
+	int			length;
+	int			fd;
+
+	snprintf(name, sizeof(name), "%s.log", control_file);
+	if ((fd = open(name, O_WRONLY | O_APPEND | O_CLOEXEC)) < 0)
+		return;
+	length = snprintf(line, sizeof(line), "%s %.256s %s%s\n", call, path, outcome, more);
+	if (write(fd, line, (size_t) length) != length)
+		abort();
+	close(fd);
+}
+
+/*
+ * What the call has to do: 0 to go on, SHORT_WRITE, or an errno to fail with.
+ * Keeps errno.
+ */
+static int
+injected(const char *call, const char *path)
+{
+	const char *control_file = getenv("SP_FAULT_FILE");
+	int			saved_errno = errno;
+	int			result = 0;
+
+	if (control_file == NULL)
+		return 0;
+	read_faults(control_file);
+	for (int i = 0; i < nfaults; i++)
+	{
+		fault	   *f = &faults[i];
+		size_t		length = strlen(f->suffix);
+
+		if (strcmp(f->call, call) != 0 || strlen(path) < length ||
+			strcmp(path + strlen(path) - length, f->suffix) != 0)
+			continue;
+		f->seen++;
+		if (f->seen == f->n || (f->and_later && f->seen > f->n))
+			result = f->error_number;
+	}
+	if (result != 0)
+		log_call(call, path, error_name(result), " injected");
+	errno = saved_errno;
+	return result;
+}
+
+/* Log how a real call ended, and hand that on. */
+static ssize_t
+ended(const char *call, const char *path, ssize_t result)
+{
+	int			saved_errno = errno;
+
+	if (getenv("SP_FAULT_FILE"))
+		log_call(call, path, result < 0 ? "failed" : "done", "");
+	errno = saved_errno;
+	return result;
+}
+
+static ssize_t
+fail(int error_number)
+{
+	errno = error_number;
+	return -1;
+}
+
+static void *
+real(const char *name)
+{
+	void	   *function = dlsym(RTLD_NEXT, name);
+
+	if (function == NULL)
+		abort();
+	return function;
+}
+
+#define REAL(result, name, ...) \
+	static result (*call_real) (__VA_ARGS__); \
+	if (call_real == NULL) \
+		call_real = (result (*) (__VA_ARGS__)) real(name)
+
+/* ------------------------------------------------------------------- names */
+
+static const char *
+last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Not just any "sync_probe": pg_sync_probe.so is a file of the server, too. */
+static bool
+is_probe_file(const char *path)
+{
+	const char *name = last_part(path);
+
+	return strncmp(name, "pgsql_tmp_sync_probe.", strlen("pgsql_tmp_sync_probe.")) == 0 ||
+		(strncmp(name, "xlogtemp.", strlen("xlogtemp.")) == 0 && strstr(name, ".sync_probe."));
+}
+
+/* The last part of the path of a descriptor; empty if it has none. */
+static const char *
+name_of(int fd, char *path)
+{
+	char		link[64];
+	int			saved_errno = errno;
+	ssize_t		length;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	length = readlink(link, path, PATH_MAX - 1);
+	path[length > 0 ? length : 0] = '\0';
+	errno = saved_errno;
+	return last_part(path);
+}
+
+/* ------------------------------------------------------------------- calls */
+
+static int
+any_openat(int (*call_real) (int, const char *, int,...), int directory, const char *path,
+		   int flags, mode_t mode)
+{
+	const char *call = flags & O_CREAT ? "create" : "open";
+	int			error_number;
+
+	if (!is_probe_file(path))
+		return call_real(directory, path, flags, mode);
+	if (flags & O_CREAT)
+		probe_directory = directory;
+	if ((error_number = injected(call, path)) != 0)
+		return (int) fail(error_number);
+	return (int) ended(call, path, call_real(directory, path, flags, mode));
+}
+
+#define DEFINE_OPENAT(name) \
+int \
+name(int directory, const char *path, int flags,...) \
+{ \
+	mode_t		mode = 0; \
+	va_list		arguments; \
+	REAL(int, #name, int, const char *, int,...); \
+\
+	if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) \
+	{ \
+		va_start(arguments, flags); \
+		mode = va_arg(arguments, mode_t); \
+		va_end(arguments); \
+	} \
+	return any_openat(call_real, directory, path, flags, mode); \
+}
+
+DEFINE_OPENAT(openat)
+DEFINE_OPENAT(openat64)
+
+/* What openat() without a mode becomes with _FORTIFY_SOURCE. */
+extern int	__openat_2(int directory, const char *path, int flags);
+extern int	__openat64_2(int directory, const char *path, int flags);
+
+int
+__openat_2(int directory, const char *path, int flags)
+{
+	return openat(directory, path, flags);
+}
+
+int
+__openat64_2(int directory, const char *path, int flags)
+{
+	return openat64(directory, path, flags);
+}
+
+#define DEFINE_PWRITE(name, offset_type) \
+ssize_t \
+name(int fd, const void *buffer, size_t size, offset_type offset) \
+{ \
+	char		path[PATH_MAX]; \
+	const char *file = name_of(fd, path); \
+	int			error_number; \
+	REAL(ssize_t, #name, int, const void *, size_t, offset_type); \
+\
+	if (!is_probe_file(file)) \
+		return call_real(fd, buffer, size, offset); \
+	if ((error_number = injected("pwrite", file)) > 0) \
+		return fail(error_number); \
+	if (error_number == SHORT_WRITE) \
+		return call_real(fd, buffer, size / 2, offset); \
+	return ended("pwrite", file, call_real(fd, buffer, size, offset)); \
+}
+
+DEFINE_PWRITE(pwrite, off_t)
+DEFINE_PWRITE(pwrite64, off64_t)
+
+#define DEFINE_PWRITEV(name, offset_type) \
+ssize_t \
+name(int fd, const struct iovec *parts, int nparts, offset_type offset) \
+{ \
+	char		path[PATH_MAX]; \
+	const char *file = name_of(fd, path); \
+	int			error_number; \
+	REAL(ssize_t, #name, int, const struct iovec *, int, offset_type); \
+\
+	if (!is_probe_file(file)) \
+		return call_real(fd, parts, nparts, offset); \
+	if ((error_number = injected("pwritev", file)) > 0) \
+		return fail(error_number); \
+	if (error_number == SHORT_WRITE) \
+		return call_real(fd, parts, nparts / 2, offset); \
+	return ended("pwritev", file, call_real(fd, parts, nparts, offset)); \
+}
+
+DEFINE_PWRITEV(pwritev, off_t)
+DEFINE_PWRITEV(pwritev64, off64_t)
+
+int
+fsync(int fd)
+{
+	char		path[PATH_MAX];
+	const char *file = name_of(fd, path);
+	bool		directory = fd == probe_directory;
+	const char *call = directory ? "fsync_directory" : "fsync";
+	int			error_number;
+	REAL(int, "fsync", int);
+
+	if (!directory && !is_probe_file(file))
+		return call_real(fd);
+	if ((error_number = injected(call, file)) != 0)
+		return (int) fail(error_number);
+	return (int) ended(call, file, call_real(fd));
+}
+
+int
+fdatasync(int fd)
+{
+	char		path[PATH_MAX];
+	const char *file = name_of(fd, path);
+	int			error_number;
+	REAL(int, "fdatasync", int);
+
+	if (!is_probe_file(file))
+		return call_real(fd);
+	if ((error_number = injected("fdatasync", file)) != 0)
+		return (int) fail(error_number);
+	return (int) ended("fdatasync", file, call_real(fd));
+}
+
+int
+unlinkat(int directory, const char *path, int flags)
+{
+	int			error_number;
+	REAL(int, "unlinkat", int, const char *, int);
+
+	if (!is_probe_file(path))
+		return call_real(directory, path, flags);
+	probe_directory = -1;		/* the probe is over, the number soon another's */
+	if ((error_number = injected("unlinkat", path)) != 0)
+		return (int) fail(error_number);
+	return (int) ended("unlinkat", path, call_real(directory, path, flags));
+}
+
+/* The server itself never calls it. */
+#define DEFINE_FSTATVFS(name, status_type) \
+int \
+name(int fd, struct status_type *status) \
+{ \
+	char		path[PATH_MAX]; \
+	const char *file = name_of(fd, path); \
+	int			error_number; \
+	REAL(int, #name, int, struct status_type *); \
+\
+	if ((error_number = injected("fstatvfs", file)) != 0) \
+		return (int) fail(error_number); \
+	return (int) ended("fstatvfs", file, call_real(fd, status)); \
+}
+
+DEFINE_FSTATVFS(fstatvfs, statvfs)
+DEFINE_FSTATVFS(fstatvfs64, statvfs64)

@@ -1,0 +1,347 @@
+# System calls that fail, one by one, in a real server: an error of the storage
+# before anything could be measured ends the probe with a clean error, one while
+# it measures costs the rows of that file and no more, and neither leaves a
+# trace.  The faults come from test/fault/fail_calls.c, preloaded into the server.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SyncProbeTest;
+use Test::More;
+
+my @compiler = split ' ', $ENV{CC} // 'cc';
+
+plan skip_all => 'preloading is only tried on Linux' if $^O ne 'linux';
+plan skip_all => "no C compiler ($compiler[0]) for test/fault/fail_calls.c"
+  unless grep { -x "$_/$compiler[0]" || ($compiler[0] =~ m{/} && -x $compiler[0]) } split /:/, $ENV{PATH};
+
+my $library = "${PostgreSQL::Test::Utils::tmp_check}/fail_calls.so";
+my $control_file = PostgreSQL::Test::Utils::tempdir() . '/fault';
+my $log_file = "$control_file.log";
+PostgreSQL::Test::Utils::system_log(@compiler, qw(-shared -fPIC -O2 -o), $library,
+	"$FindBin::RealBin/../fault/fail_calls.c", '-ldl') == 0
+  or die 'test/fault/fail_calls.c does not compile';
+
+my $node = probe_cluster('faults', allows_streaming => 1);
+$node->stop;
+{
+	# the server's environment; psql is started without
+	local $ENV{LD_PRELOAD} = join ' ', $library, grep { defined } $ENV{LD_PRELOAD};
+	local $ENV{SP_FAULT_FILE} = $control_file;
+	$node->start;
+}
+
+# One backend for nearly everything: it must survive, and lose no descriptor.
+my $session = session($node);
+query($session, "\\set VERBOSITY verbose\nSET client_min_messages = warning");
+my $first_checkpointer = checkpointer();
+
+sub checkpointer
+{
+	return $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
+}
+
+# Overwrites a file; the serial number makes each text another one, with which
+# the library begins to count anew.
+my $serial = 0;
+sub set_faults
+{
+	my $content = join '', map { "$_\n" } '# ' . $serial++, @_;
+	for ([ $control_file, $content ], [ $log_file, '' ])
+	{
+		open my $file, '>', $_->[0] or die "$_->[0]: $!";
+		print $file $_->[1];
+		close $file;
+	}
+	return;
+}
+
+# Runs SQL with faults (text as fail_calls.c takes it); returns output, messages
+# and the calls that were made, as the library logged them.
+sub with_faults
+{
+	my ($faults, $sql) = @_;
+	set_faults(@$faults);
+	my ($out, $err) = query($session, $sql);
+	my @calls = split /\n/, slurp_file($log_file);
+	set_faults();
+	chomp $out;
+	$err =~ s/^(?:psql:<stdin>:\d+: |LOCATION: .*\n)//mg;
+	return ($out, $err, @calls);
+}
+
+sub probe_of
+{
+	my ($location, $suite, $more) = @_;
+	return "sync_probe.probe('$location', '$suite', '20 ms'" . ($more // ', record => false') . ')';
+}
+
+# What is wrong after a probe with a fault, as text; empty when nothing is.
+sub traces
+{
+	return join "\n", grep { $_ ne '' } leftovers($node), descriptors($session->{pid}),
+	  (checkpointer() eq $first_checkpointer ? '' : 'the server restarted');
+}
+
+sub no_trace_ok
+{
+	my ($name, $location) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is(traces(), '', "$name: no trace is left");
+	my ($out, $err) = query($session, "SELECT bool_or(ops > 0) AND bool_and(status <> 'error') FROM " . probe_of($location, 'wal'));
+	is($out . $err, "t\n", "$name: the next probe works");
+	return;
+}
+
+# --- before any case could run
+
+my $file = qr/"(?:pg_wal\/xlogtemp\.\d+\.sync_probe|base\/pgsql_tmp\/pgsql_tmp_sync_probe\.\d+)\.\d+"/;
+my $directory = qr/"(?:pg_wal|base\/pgsql_tmp)"/;
+
+# location, suite, fault, SQLSTATE, message
+for (
+	[ 'pg_wal', 'wal', 'create 1 EROFS', '42501', qr/could not create file $file: Read-only file system/ ],
+	[ 'pg_default', 'wal', 'create 3 EACCES', '42501', qr/could not create file $file: Permission denied/ ],
+	[ 'pg_wal', 'wal', 'create 4 EMFILE', '53000', qr/could not create file $file: Too many open files/ ],
+	[ 'pg_default', 'pg_test_fsync', 'create 9 ENOSPC', '53100', qr/could not create file $file: No space left on device/ ],
+	[ 'pg_wal', 'wal', 'pwrite 1 EIO', '58030', qr/could not write file $file: Input\/output error/ ],
+	[ 'pg_default', 'pg_test_fsync', 'pwrite 17 EIO', '58030', qr/could not write file $file: Input\/output error/ ],
+	[ 'pg_wal', 'wal', 'pwrite 6 ENOSPC', '53100', qr/could not write file $file: No space left on device/ ],
+	[ 'pg_wal', 'wal', 'pwrite 7 short', '53100', qr/could not write file $file: No space left on device/ ],
+	[ 'pg_default', 'wal', 'pwrite 1 short', '53100', qr/could not write file $file: No space left on device/ ],
+	[ 'pg_wal', 'wal', 'fsync 1 EIO', '58030', qr/could not fsync file $file: Input\/output error/ ],
+	[ 'pg_default', 'pg_test_fsync', 'fsync 5 EIO', '58030', qr/could not fsync file $file: Input\/output error/ ],
+	[ 'pg_wal', 'wal', 'fsync_directory 1 EIO', '58030', qr/could not fsync directory $directory: Input\/output error/ ],
+	[ 'pg_default', 'wal', 'fsync_directory 1 EIO', '58030', qr/could not fsync directory $directory: Input\/output error/ ],
+	[ 'pg_wal', 'wal', 'fstatvfs 1 EIO', '58030', qr/could not determine free space of $directory: Input\/output error/ ],
+	[ 'pg_default', 'wal', 'fstatvfs 1 EIO', '58030', qr/could not determine free space of $directory: Input\/output error/ ])
+{
+	my ($location, $suite, $fault, $state, $message) = @$_;
+	my $name = "$location, $suite, $fault";
+	my ($out, $err, @calls) = with_faults([$fault], 'SELECT FROM ' . probe_of($location, $suite));
+
+	is(scalar(grep { /injected$/ } @calls), 1, "$name: is injected");
+	like($err, qr/^ERROR:  $state: $message\n/, "$name: $state");
+	is(scalar(grep { /^(?:create|open|pwrite|fsync) / } after_injection(@calls)), 0, "$name: nothing is written any more");
+	no_trace_ok($name, $location);
+}
+
+# The calls after the (last) injected one.
+sub after_injection
+{
+	my @calls = @_;
+	my @after;
+	while (@calls && $calls[-1] !~ /injected$/)
+	{
+		unshift @after, pop @calls;
+	}
+	return @after;
+}
+
+# --- while it measures: the n-th call on a file, by the number that ends its name
+#
+# Laying out a file makes 1 create, 4 pwrite, 1 fsync and 1 open.
+
+# Rows that could not be measured, one a line.
+sub failures
+{
+	my ($faults, $location, $suite, $more) = @_;
+	my ($out, $err, @calls) = with_faults($faults, <<"SQL");
+SELECT concat_ws(' ', test, method, CASE WHEN direct_io THEN 'O_DIRECT' END, status || coalesce(': ' || detail, ''))
+FROM ${\ probe_of($location, $suite, $more)} WHERE status <> 'ok' AND status <> 'unsupported' ORDER BY ordinal
+SQL
+	return ($out, $err, @calls);
+}
+
+my $io = 'Input/output error';
+my $no_space = 'No space left on device';
+my $direct = 'no_direct_io: could not %s file: Invalid argument';
+
+# Here or on a file system without O_DIRECT: what is missing without a fault.
+my %without_fault = map { $_ => (failures([], 'pg_wal', $_))[0] } qw(wal pg_test_fsync);
+
+# suite, fault, rows that are lost, other arguments
+for (
+	[ 'wal', 'fdatasync 1 EIO .1', [ map { "$_ fdatasync error: could not fdatasync file: $io" } qw(paced saturated) ] ],
+	[ 'wal', 'fdatasync 3 EIO .1', [ map { "$_ fdatasync error: could not fdatasync file: $io" } qw(paced saturated) ] ],
+	[ 'wal', 'fsync 2 EIO .2', [ map { "$_ fsync error: could not fsync file: $io" } qw(paced saturated) ] ],
+	[ 'wal', 'fsync 5 ENOSPC .2', [ map { "$_ fsync error: could not fsync file: $no_space" } qw(paced saturated) ] ],
+	[ 'wal', 'pwrite 5 EIO .0', [ map { "$_ open_datasync error: could not pwrite file: $io" } qw(paced saturated) ] ],
+	[ 'wal', 'pwrite 7 EIO .4', [ map { "$_ open_sync error: could not pwrite file: $io" } qw(paced saturated) ] ],
+	[ 'wal', 'pwrite 6 short .2', [ map { "$_ fsync error: could not pwrite file: $no_space" } qw(paced saturated) ] ],
+	[ 'wal', 'pwritev 1 EIO .4', [ map { "$_ open_sync error: could not pwrite file: $io" } qw(paced saturated) ], ', flush_size => 1000000' ],
+	[ 'wal', 'pwritev 2 short .1', [ map { "$_ fdatasync error: could not pwrite file: $no_space" } qw(paced saturated) ], ', flush_size => 1000000' ],
+	[ 'wal', 'open 1 EMFILE .1', [ map { "$_ fdatasync error: could not open file: Too many open files" } qw(paced saturated) ] ],
+	[ 'wal', 'open 1 EINVAL .0', [ map { "$_ open_datasync error: could not open file: Invalid argument" } qw(paced saturated) ] ],
+	[ 'wal', 'open 1 EINVAL .6', [ 'saturated open_datasync O_DIRECT ' . sprintf $direct, 'open' ] ],
+	[ 'wal', 'pwrite 5 EINVAL .7', [ 'saturated open_sync O_DIRECT ' . sprintf $direct, 'pwrite' ] ],
+	[ 'wal', 'pwrite 6 EIO .7', [ "saturated open_sync O_DIRECT error: could not pwrite file: $io" ] ],
+	# the second copy of the current method has no row of its own
+	[ 'wal', 'fdatasync 1 EIO .5', [] ],
+	[ 'wal', 'fdatasync 2 EINTR .1', [] ],
+	[ 'wal', 'pwrite 6 EINTR .4', [] ],
+	[ 'pg_test_fsync', 'fdatasync 2 EIO .1', [ "one_write fdatasync error: could not fdatasync file: $io" ] ],
+	[ 'pg_test_fsync', 'pwrite 6 EIO .7', [ "two_writes fsync error: could not pwrite file: $io" ] ],
+	[ 'pg_test_fsync', 'pwrite 20 short .14', [ "open_sync_sizes open_sync O_DIRECT error: could not pwrite file: $no_space" ] ],
+	[ 'pg_test_fsync', 'open 2 EIO .15', [ "non_write_descriptor write_fsync_close error: could not open file: $io" ] ],
+	[ 'pg_test_fsync', 'open 5 EMFILE .15', [ 'non_write_descriptor write_fsync_close error: could not open file: Too many open files' ] ],
+	[ 'pg_test_fsync', 'fsync 2 EIO .16', [ "non_write_descriptor write_close_fsync error: could not fsync file: $io" ] ],
+	[ 'pg_test_fsync', 'fsync 3 EIO .15', [ "non_write_descriptor write_fsync_close error: could not fsync file: $io" ] ],
+	[ 'pg_test_fsync', 'pwrite 5 ENOSPC .17', [ "unsynced_write write error: could not pwrite file: $no_space" ] ],
+	# everything fails, each file in its own way
+	[ 'wal', 'pwrite 33+ EIO', undef ],
+	[ 'wal', 'open 1+ EIO', undef ])
+{
+	my ($suite, $fault, $lost, $more) = @$_;
+	my $name = "pg_wal, $suite, $fault";
+	my $can_direct = $without_fault{wal} !~ /no_direct_io/;
+  SKIP:
+	{
+		skip "$name: there is no O_DIRECT here", 1
+		  if !$can_direct && "@{ $lost // [] }" =~ /O_DIRECT (?!no_direct_io: could not open)/;
+		$more = ($more // '') . ($suite eq 'wal' ? ", label => '$fault'" : ', record => false');
+		my ($out, $err, @calls) = failures([$fault], 'pg_wal', $suite, $more);
+		my %expected = map { $_ => 1 } split(/\n/, $without_fault{$suite}), @{ $lost // [] };
+
+		cmp_ok(scalar(grep { /injected$/ } @calls), '>', 0, "$name: is injected");
+		is($err, '', "$name: the probe does not fail");
+		if ($lost)
+		{
+			is_deeply([ sort split /\n/, $out ], [ sort keys %expected ], "$name: the rows of that file are lost");
+		}
+		else
+		{
+			is(scalar(split /\n/, $out), 10, "$name: all rows are lost");
+		}
+		my ($failed) = map { /^\w+ (\S+) \w+ injected/ ? $1 : () } @calls;
+		my @again = grep { / \Q$failed\E / && !/^unlinkat / } after_injection(@calls);
+		if ($fault =~ /EINTR/)
+		{
+			cmp_ok(scalar(@again), '>', 0, "$name: it is tried again");
+		}
+		else
+		{
+			is(join("\n", @again), '', "$name: the file is not touched again");
+		}
+		if ($suite eq 'wal')
+		{
+			($out, $err) = query($session, <<"SQL");
+SELECT (SELECT label FROM sync_probe.runs r WHERE r.run_id = v.run_id), verdict, reason FROM sync_probe.recommendations v WHERE location = 'pg_wal'
+SQL
+			like($out, qr/^\Q$fault\E\|\w+\|.+/, "$name: recommendations answers");
+			is($err, '', "$name: and says nothing else");
+			like($out, qr/current method fdatasync could not be measured/, "$name: without a current method")
+			  if !$lost || "@$lost" =~ /fdatasync/;
+		}
+		no_trace_ok($name, 'pg_wal');
+	}
+}
+
+# --- files that cannot be removed
+
+for my $location (qw(pg_wal pg_default))
+{
+	my $probe = 'SELECT count(*) > 0 FROM ' . probe_of($location, 'wal');
+	my $cannot = qr/WARNING:  58030: could not remove file $file: Input\/output error/;
+	my ($out, $err) = with_faults(['unlinkat 2 EIO'], $probe);
+	is($out, 't', "$location, unlinkat: the probe does not fail");
+	like($err, $cannot, "$location, unlinkat: a warning");
+	is(scalar(probe_files($node)), 1, "$location, unlinkat: one file is left");
+
+	($out, $err) = with_faults(['unlinkat 1+ EIO'], 'SELECT sync_probe.cleanup()');
+	is($out, 0, "$location, unlinkat: cleanup() does not count what it cannot remove");
+	like($err, $cannot, "$location, unlinkat: cleanup() warns");
+	is((query($session, 'SELECT sync_probe.cleanup()'))[0], "1\n", "$location, unlinkat: the next cleanup() can");
+	is(traces(), '', "$location, unlinkat: no trace is left");
+
+	# the error that ended it is the one that is told
+	($out, $err) = with_faults([ 'pwrite 7 EIO', 'unlinkat 1+ EROFS' ], $probe);
+	like($err, qr/WARNING:  42501: could not remove file $file: Read-only file system/, "$location, pwrite and unlinkat: a warning");
+	like($err, qr/ERROR:  58030: could not write file $file: Input\/output error/, "$location, pwrite and unlinkat: the first error");
+	is(scalar(probe_files($node)), 2, "$location, pwrite and unlinkat: both files are left");
+
+	# the same backend, so the same names
+	($out, $err) = with_faults(['unlinkat 1+ EIO'], $probe);
+	like($err, qr/ERROR:  58P02: could not create file $file: File exists/, "$location, unlinkat: what is in the way is not overwritten");
+	is(scalar(probe_files($node)), 2, "$location, unlinkat: it is still there");
+	is(descriptors($session->{pid}), '', "$location, unlinkat: no descriptor is left");
+	no_trace_after_sweep_ok($location);
+}
+
+sub no_trace_after_sweep_ok
+{
+	my ($location) = @_;
+	my ($out, $err) = query($session, 'SELECT bool_or(ops > 0) FROM ' . probe_of($location, 'wal'));
+	is($out . $err, "t\n", "$location, unlinkat: the next probe works");
+	is(traces(), '', "$location, unlinkat: and sweeps");
+	return;
+}
+
+# --- the n-th call, whichever it is, until a probe has no more of them
+
+for my $call (qw(create open pwrite fsync fdatasync unlinkat))
+{
+	my ($n, $runs, $clean) = (1, 0, 0);
+	my @wrong;
+
+	while (!$clean && $runs++ < 40)
+	{
+		my ($out, $err, @calls) = with_faults(["$call $n EIO"], <<"SQL");
+SELECT count(*), count(*) FILTER (WHERE status = 'error') FROM sync_probe.probe('pg_default', 'pg_test_fsync', '10 ms', record => false)
+SQL
+		my $injected = grep { /injected$/ } @calls;
+		my $lost = 0;
+		$clean = !$injected;
+		if ($err =~ /^ERROR/)
+		{
+			push @wrong, "$call $n: $out$err" if $out ne '' || $err !~ /^ERROR:  58030: could not \w+ file $file: Input\/output error\n/ || $clean;
+		}
+		else
+		{
+			$lost = $injected && $call ne 'unlinkat' ? 1 : 0;
+			push @wrong, "$call $n: $out" if $out ne "18|$lost";
+			my $expected = $injected && $call eq 'unlinkat' ? qr/^WARNING:  58030: could not remove file $file: Input\/output error\n/ : qr/^\z/;
+			push @wrong, "$call $n: $err" if $err !~ $expected;
+		}
+		my $files = probe_files($node);
+		if ($call eq 'unlinkat' && $injected)
+		{
+			push @wrong, "$call $n: $files files" if $files != 1;
+			my $removed = (query($session, 'SELECT sync_probe.cleanup()'))[0];
+			push @wrong, "$call $n: cleanup() removed $removed" if $removed != 1;
+			$files = probe_files($node);
+		}
+		push @wrong, "$call $n: $files files are left" if $files;
+		my $open = descriptors($session->{pid});
+		push @wrong, "$call $n: open are $open" if $open ne '';
+		$n = int($n * 1.7) + 1;
+	}
+	ok($clean, "the n-th $call: clean after $runs runs, n = $n");
+	is(join("\n", @wrong), '', "the n-th $call: an error, or one file's row");
+}
+is(traces(), '', 'the n-th call: no trace is left');
+
+# --- fsync = off is the server's business
+
+is($node->safe_psql('postgres', 'SHOW fsync'), 'off', 'fsync is off');
+for my $suite (qw(wal pg_test_fsync))
+{
+	my ($out, $err, @calls) = with_faults([], 'SELECT FROM ' . probe_of('pg_wal', $suite));
+	for my $call (qw(fsync fdatasync))
+	{
+		# more than the laying out of the files: the fsync of each is one
+		my %files = map { /^create (\S+) done$/ ? ($1 => 1) : () } @calls;
+		my $made = grep { /^$call \S+ done$/ } @calls;
+		cmp_ok($made, '>', $call eq 'fsync' ? scalar(keys %files) : 0, "fsync = off, $suite: $call is called");
+	}
+	is(scalar(grep { /^fsync_directory \S+ done$/ } @calls), 1, "fsync = off, $suite: the directory, too");
+}
+
+$session->quit;
+$node->stop;
+log_ok($node);
+done_testing();
