@@ -24,9 +24,9 @@
 
 /*
  * When nothing better can be there any more, equals may still show: it is
- * worth 128 rounds to see them, and no more.
+ * worth 64 rounds to see them, and no more.
  */
-#define EXCLUSION_LOOKS	5
+#define EXCLUSION_LOOKS	4
 
 /* How long the first round of a regime may run beyond the time. */
 #define FIRST_ROUND_GRACE_NS	(2000 * NS_PER_MS)

@@ -22,7 +22,7 @@
  * Rounds of the cases that are shown but not judged: a look's number, so that
  * their last rounds are looked at, and few, so that the time goes to the others.
  */
-#define SHOWN_ROUNDS	(SP_FIRST_LOOK_ROUNDS * 8)
+#define SHOWN_ROUNDS	(SP_FIRST_LOOK_ROUNDS * 4)
 
 static int
 add_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t size, bool offered)
