@@ -81,7 +81,8 @@ need() {
 }
 
 has_server() { [[ -x $("$pg_config" --bindir)/postgres ]]; }
-has_pgxs() { [[ -f $("$pg_config" --pgxs) ]]; }
+# Debian's client package has pgxs.mk too: the headers are what is missing.
+has_server_headers() { [[ -f $("$pg_config" --includedir-server)/postgres.h ]]; }
 has_pgtap() { [[ -f $("$pg_config" --sharedir)/extension/pgtap.control ]]; }
 
 # find_missing WHAT, where WHAT is demo or test: fills the array missing, and
@@ -91,7 +92,7 @@ find_missing() {
 	missing=()
 	wanted=()
 	need "postgresql-$version" has_server
-	need "postgresql-server-dev-$version" has_pgxs
+	need "postgresql-server-dev-$version" has_server_headers
 	need make command -v make
 	need gcc command -v gcc
 	need libc6-dev test -f /usr/include/stdio.h
