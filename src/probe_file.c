@@ -268,7 +268,17 @@ create_file(sp_probe_files *files, int n, const char *directory)
 	file->directory_fd = files->directory_fd;
 	file->fd = openat(files->directory_fd, file->name,
 					  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
-	if (file->fd < 0 || fstat(file->fd, &status) != 0)
+	if (file->fd >= 0 && fstat(file->fd, &status) != 0)
+	{
+		int			saved_errno = errno;
+
+		/* without its identity it could not be removed later */
+		(void) unlinkat(files->directory_fd, file->name, 0);
+		close(file->fd);
+		file->fd = -1;
+		errno = saved_errno;
+	}
+	if (file->fd < 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not create file \"%s/%s\": %m", directory, file->name)));

@@ -14,7 +14,6 @@
 #include <math.h>
 
 #include "access/parallel.h"
-#include "catalog/pg_type.h"
 #include "common/pg_prng.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
@@ -22,7 +21,6 @@
 #include "pgstat.h"
 #include "storage/ipc.h"
 #include "utils/builtins.h"
-#include "utils/memutils.h"
 
 #include "compat.h"
 

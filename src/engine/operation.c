@@ -46,15 +46,6 @@ whole_pages(int64_t bytes)
 	return (size_t) ((bytes + SP_WAL_PAGE_SIZE - 1) / SP_WAL_PAGE_SIZE * SP_WAL_PAGE_SIZE);
 }
 
-int64_t
-sp_test_case_write_bytes(const sp_test_case *test_case)
-{
-	/* a flush that begins inside a page may touch one page more */
-	return test_case->advances
-		? (int64_t) whole_pages(test_case->write_size) + SP_WAL_PAGE_SIZE
-		: test_case->write_size;
-}
-
 /*
  * What XLogWrite() does for a flush: write again the page that holds the old
  * end of WAL, and all pages up to the new end, in one call.

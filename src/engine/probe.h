@@ -175,7 +175,4 @@ extern int	sp_probe_contenders(const sp_probe *probe, sp_contender *contenders, 
 /* 'ok', 'unsupported', 'no_direct_io', 'stopped', 'error' */
 extern const char *sp_status_name(sp_status status);
 
-/* The bytes of the longest single write of the plan. */
-extern int64_t sp_test_case_write_bytes(const sp_test_case *test_case);
-
 #endif							/* SP_PROBE_H */

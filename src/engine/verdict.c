@@ -268,7 +268,7 @@ control_contradicts(const sp_contender *current, double margin)
 
 static void
 explain_undecided(const sp_contender *contenders, int count, int current, double margin,
-				  int open, sp_judgement *judgement)
+				  const int *standings, sp_judgement *judgement)
 {
 	if (isnan(rank_estimate(&contenders[current])))
 		say(judgement, "the current method %s could not be measured", contenders[current].name);
@@ -280,7 +280,13 @@ explain_undecided(const sp_contender *contenders, int count, int current, double
 	else if (judgement->noise > margin)
 		say(judgement, "the noise is %.0f %%, above the margin of %.0f %%: probe longer, or when it is quieter",
 			judgement->noise * 100, margin * 100);
-	else if (open == 0)
+	else if (standings[FASTER] > 0)
+	{
+		say(judgement, "faster, but not by more than two files of %s differ: ", contenders[current].name);
+		say_names(judgement, contenders, count, current, margin, FASTER);
+		say(judgement, ": probe longer");
+	}
+	else if (standings[OPEN] == 0)
 		say(judgement, "no other method could be measured");
 	else
 	{
@@ -350,7 +356,7 @@ sp_judge(const sp_contender *contenders, int count, int current,
 	if (judgement->verdict == SP_SWITCH)
 		explain_switch(contenders, current, margin, judgement);
 	else if (judgement->verdict == SP_UNDECIDED)
-		explain_undecided(contenders, count, current, margin, standings[OPEN], judgement);
+		explain_undecided(contenders, count, current, margin, standings, judgement);
 	else
 		explain_stay(contenders, count, current, margin, judgement);
 }
