@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What script/demo and script/test share: the packages they need, one folder
+# What script/demo, script/test and bench/run share: the packages they need, one folder
 # for everything they make, a private build of this checkout, and throw-away
 # clusters that see that build.
 #
@@ -20,6 +20,7 @@ pg_config=
 major=
 bindir=
 server_conf=
+cluster_conf=		# further configuration lines, for start_cluster
 as_user=()			# prefix of commands that must not run as root
 user=				# and whose name that is
 job=				# process (and process group) of run_job
@@ -85,8 +86,8 @@ has_server() { [[ -x $("$pg_config" --bindir)/postgres ]]; }
 has_server_headers() { [[ -f $("$pg_config" --includedir-server)/postgres.h ]]; }
 has_pgtap() { [[ -f $("$pg_config" --sharedir)/extension/pgtap.control ]]; }
 
-# find_missing WHAT, where WHAT is demo or test: fills the array missing, and
-# the array wanted with what a test can do without (they skip, visibly).
+# find_missing WHAT, where WHAT is demo, test or bench: fills the array missing,
+# and the array wanted with what can be done without (it is skipped, visibly).
 find_missing() {
 	local version=${major:-<version>}
 	missing=()
@@ -96,13 +97,15 @@ find_missing() {
 	need make command -v make
 	need gcc command -v gcc
 	need libc6-dev test -f /usr/include/stdio.h
-	[[ $1 == test ]] || return 0
+	[[ $1 != demo ]] || return 0
 
-	need "postgresql-$version-pgtap" has_pgtap
-	need libtap-parser-sourcehandler-pgtap-perl command -v pg_prove
-	need libcmocka-dev test -f /usr/include/cmocka.h
-	need perl command -v prove
-	need libipc-run-perl perl -MIPC::Run -e 1
+	if [[ $1 == test ]]; then
+		need "postgresql-$version-pgtap" has_pgtap
+		need libtap-parser-sourcehandler-pgtap-perl command -v pg_prove
+		need libcmocka-dev test -f /usr/include/cmocka.h
+		need perl command -v prove
+		need libipc-run-perl perl -MIPC::Run -e 1
+	fi
 	[[ $(id -u) == 0 ]] || return 0
 
 	local required=("${missing[@]}")
@@ -144,7 +147,7 @@ keep_services_down() {
 	put_temporarily /usr/sbin/policy-rc.d 755 <<<$'#!/bin/sh\nexit 101'
 }
 
-# require demo|test: all that is missing gets installed, or said.
+# require demo|test|bench: all that is missing gets installed, or said.
 require() {
 	local what=$1 missing wanted package
 	choose_server
@@ -167,7 +170,7 @@ require() {
 	fi
 	for package in "${wanted[@]}"; do
 		apt_get install --no-install-recommends "$package" ||
-			say "$package cannot be installed here: tests on its file system will be skipped"
+			say "$package cannot be installed here: its file system will be left out"
 	done
 	remove_temporary_settings
 
@@ -351,12 +354,12 @@ install_into_server() {
 
 # ---------------------------------------------------------------- the cluster
 
-# start_cluster: a throw-away one that listens on a socket in our folder only,
-# and the environment with which every client reaches it.
+# start_cluster [INITDB-ARGUMENT...]: a throw-away one that listens on a socket
+# in our folder only, and the environment with which every client reaches it.
 start_cluster() {
 	local data=$work/data
 	mkdir_as_user "$work/socket"
-	run_job "$bindir/initdb" -D "$data" -U postgres -A trust -E UTF8 --locale=C >"$work/logs/initdb.log" 2>&1 || {
+	run_job "$bindir/initdb" -D "$data" -U postgres -A trust -E UTF8 --locale=C "$@" >"$work/logs/initdb.log" 2>&1 || {
 		cat "$work/logs/initdb.log" >&2
 		return 1
 	}
@@ -366,6 +369,7 @@ start_cluster() {
 		unix_socket_directories = '$work/socket'
 		unix_socket_permissions = 0700
 		$server_conf
+		$cluster_conf
 	EOF
 	run_job "$bindir/pg_ctl" -D "$data" -l "$work/logs/server.log" -s -w start || {
 		cat "$work/logs/server.log" >&2
@@ -374,9 +378,15 @@ start_cluster() {
 	export PGHOST=$work/socket PGPORT=5432 PGUSER=postgres PGDATABASE=postgres
 }
 
+# end_cluster: gone, with its data.
+end_cluster() {
+	run_job "$bindir/pg_ctl" -D "$work/data" -s -w -t 10 -m immediate stop >/dev/null 2>&1 || end_processes
+	rm -rf -- "${work:?}/data"
+}
+
 mkdir_as_user() { "${as_user[@]}" mkdir -p -- "$@"; }
 
-# prepare demo|test: from nothing to a private copy of the checkout.
+# prepare demo|test|bench: from nothing to a private copy of the checkout.
 prepare() {
 	forget_session
 	start_work

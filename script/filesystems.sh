@@ -3,14 +3,17 @@
 # devices, a ZFS pool by zfs-fuse, tmpfs.  All below one folder, all gone when
 # release_filesystems returns.
 #
-# To be sourced, by root.  What this machine cannot do (no loop devices in a
+# To be sourced, by root; fs_image_size, fs_image_written and fs_names may be
+# set before prepare_filesystems.  What this machine cannot do (no loop devices in a
 # container, no mkfs.btrfs, ...) is left out and said.
 #
 #	enter_private_mounts "$0" "$@"		# first of all; does not return the first time
 #	prepare_filesystems FOLDER USER		# sets SP_TEST_FILESYSTEMS="ext4=/path xfs=/path ..."
 #	release_filesystems
 
-fs_image_size=600M
+fs_image_size=600M		# always in M
+fs_image_written=
+fs_names="ext4 xfs btrfs zfs tmpfs"
 fs_seconds=60			# more than any of these commands needs: then it hangs
 fs_mounts=()
 fs_directories=()		# made outside of our folder
@@ -38,10 +41,20 @@ fs_mount() {
 	fs_mounts+=("$directory")
 }
 
+# Where times count an image is really written: in a sparse one each first write
+# to a block is also a commit of the file system below.
+make_image() {
+	if [[ -n $fs_image_written ]]; then
+		fs_try dd if=/dev/zero "of=$1" bs=1M "count=${fs_image_size%M}" conv=fsync
+	else
+		fs_try truncate -s "$fs_image_size" "$1"
+	fi
+}
+
 # mount -o loop lets go of the loop device by itself with the unmount.
 make_image_filesystem() {
 	local name=$1 image=$fs_folder/$1.img
-	fs_try truncate -s "$fs_image_size" "$image" || return
+	make_image "$image" || return
 	fs_try "mkfs.$name" -q "$image" || return
 	fs_mount "$fs_folder/$name" -t "$name" -o loop "$image"
 }
@@ -68,7 +81,7 @@ make_zfs() {
 		[[ ! -S /run/zfs/zfs_socket ]] || break
 		sleep 0.1
 	done
-	fs_try truncate -s "$fs_image_size" "$fs_folder/zfs.img" || return
+	make_image "$fs_folder/zfs.img" || return
 	mkdir -p "$fs_folder/zfs"
 	fs_try zpool create -o cachefile=none -m "$fs_folder/zfs" "$pool" "$fs_folder/zfs.img" || return
 	fs_mounts+=(/zfs-kstat "$fs_folder/zfs")
@@ -78,8 +91,8 @@ make_zfs() {
 # Nobody needs the pool again, and zfs-fuse takes its time over SIGTERM.
 end_zfs() {
 	[[ -n $fs_zfs_daemon ]] || return 0
-	kill -KILL "$fs_zfs_daemon" 2>/dev/null
-	wait "$fs_zfs_daemon" 2>/dev/null
+	kill -KILL "$fs_zfs_daemon" 2>/dev/null || true
+	wait "$fs_zfs_daemon" 2>/dev/null || true
 	fs_zfs_daemon=
 }
 
@@ -93,14 +106,14 @@ prepare_filesystems() {
 		echo "No file systems can be mounted here (needs root and a mount namespace)." >&2
 		return
 	fi
-	for name in ext4 xfs btrfs zfs tmpfs; do
-		if "make_$name"; then
+	for name in $fs_names; do
+		if declare -F "make_$name" >/dev/null && "make_$name"; then
 			chown "$owner:" "$fs_folder/$name"
 			chmod 0700 "$fs_folder/$name"
 			SP_TEST_FILESYSTEMS+="${SP_TEST_FILESYSTEMS:+ }$name=$fs_folder/$name"
 		else
 			absent+=("$name")
-			[[ $name != zfs ]] || end_zfs || true
+			[[ $name != zfs ]] || end_zfs
 		fi
 	done
 	((${#absent[@]} == 0)) || echo "Not possible here: ${absent[*]}." >&2
@@ -111,7 +124,7 @@ prepare_filesystems() {
 release_filesystems() {
 	local i
 	[[ -n $fs_folder ]] || return 0
-	end_zfs || true
+	end_zfs
 	for ((i = ${#fs_mounts[@]} - 1; i >= 0; i--)); do
 		fs_try umount "${fs_mounts[i]}" || fs_try umount -l "${fs_mounts[i]}" || true
 	done
