@@ -56,6 +56,7 @@ RETURNS TABLE (
     reason text,
     command text)
 LANGUAGE sql STABLE PARALLEL SAFE
+ROWS 1 -- with the default of 1,000 many tablespaces look costly enough for JIT
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH method AS (
@@ -106,23 +107,25 @@ COMMENT ON FUNCTION sync_probe._recommend(name, bigint, timestamptz, text, sync_
 -- What to set, for each location, from its newest run of the wal suite.
 --
 CREATE VIEW sync_probe.recommendations AS
-WITH newest AS (
-    SELECT l.location,
-           (SELECT max(r.run_id) FROM sync_probe.runs AS r
-            WHERE r.location = l.location AND r.suite = 'wal') AS run_id
-    FROM (SELECT 'pg_wal'::name
-          UNION ALL
-          SELECT spcname FROM pg_catalog.pg_tablespace) AS l (location)
-)
 SELECT a.location, a.holds_wal, a.run_id, a.measured_at,
        a.current_method, a.recommended_method, a.verdict,
        a.paced_speed, a.paced_speed_low, a.paced_speed_high,
        a.saturated_speed, a.saturated_speed_low, a.saturated_speed_high,
        a.flush_us, a.durable, a.recommended_commit_delay, a.reason, a.command
-FROM newest AS n
-JOIN sync_probe.runs AS r ON r.run_id = n.run_id,
+FROM (SELECT 'pg_wal'::name
+      UNION ALL
+      SELECT spcname FROM pg_catalog.pg_tablespace) AS l (location),
+     -- The index on (location, suite, run_id DESC), even where a location has no
+     -- run: with "=" or max() the planner rather walks the primary key down to
+     -- the first run that matches, through all of the history if none does.
+     LATERAL (SELECT r.run_id, r.location, r.finished_at, r.wal_sync_method
+              FROM sync_probe.runs AS r
+              WHERE (r.location, r.suite) >= (l.location, 'wal')
+                AND (r.location, r.suite) <= (l.location, 'wal')
+              ORDER BY r.location, r.suite, r.run_id DESC
+              LIMIT 1) AS r,
      LATERAL sync_probe._recommend(r.location, r.run_id, r.finished_at, r.wal_sync_method,
-         ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = n.run_id)) AS a
+         ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id)) AS a
 ORDER BY a.holds_wal DESC, a.location;
 
 GRANT SELECT ON sync_probe.recommendations TO pg_monitor;
