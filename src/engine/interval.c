@@ -14,15 +14,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TOTAL_ALPHA		0.05
+#define LOOK_ALPHA		0.006
+#define EQUAL_LOOKS		17		/* up to 4,096 rounds */
+
+int64_t
+sp_look_rounds(int look)
+{
+	return llround(SP_FIRST_LOOK_ROUNDS * exp2((look - 1) / 2.0));
+}
 
 double
-sp_look_alpha(int look, int comparisons)
+sp_look_alpha(int look)
 {
-	/* an eighth, an eighth, a quarter, a quarter, then always half as much */
-	double		share = look <= 2 ? 1.0 / 8 : pow(2, look > 4 ? 2 - look : -2);
-
-	return TOTAL_ALPHA * share / (comparisons > 0 ? comparisons : 1);
+	/* there is always a next look, and something left for it */
+	return look <= EQUAL_LOOKS ? LOOK_ALPHA : LOOK_ALPHA * exp2(3.0 * (EQUAL_LOOKS - look));
 }
 
 static int
@@ -58,10 +63,11 @@ median_rank(int n, double alpha)
 
 sp_speed
 sp_speed_interval(const double *baseline_us, const double *case_us,
-				  int n, double alpha, double *scratch)
+				  int n, double alpha, int comparisons, double *scratch)
 {
 	sp_speed	speed = {NAN, NAN, NAN};
-	int			rank;
+	int			low_rank;
+	int			high_rank;
 
 	if (n < 1)
 		return speed;
@@ -70,11 +76,12 @@ sp_speed_interval(const double *baseline_us, const double *case_us,
 	qsort(scratch, n, sizeof(double), compare_doubles);
 
 	speed.estimate = exp((scratch[(n - 1) / 2] + scratch[n / 2]) / 2);
-	rank = median_rank(n, alpha);
-	if (rank > 0)
+	low_rank = median_rank(n, alpha / (comparisons > 0 ? comparisons : 1));
+	high_rank = median_rank(n, alpha);
+	if (low_rank > 0)
 	{
-		speed.low = exp(scratch[rank - 1]);
-		speed.high = exp(scratch[n - rank]);
+		speed.low = exp(scratch[low_rank - 1]);
+		speed.high = exp(scratch[n - high_rank]);
 	}
 	return speed;
 }

@@ -26,7 +26,10 @@
  * When nothing better can be there any more, equals may still show: it is
  * worth 64 rounds to see them, and no more.
  */
-#define EXCLUSION_LOOKS	4
+#define EXCLUSION_ROUNDS	64
+
+/* How far off a verdict is cannot be told from fewer rounds. */
+#define REACH_ROUNDS		45
 
 /* How long the first round of a regime may run beyond the time. */
 #define FIRST_ROUND_GRACE_NS	(2000 * NS_PER_MS)
@@ -54,7 +57,7 @@ sp_status_name(sp_status status)
 
 /* Speed of a case, of its baseline's control in the place of the baseline. */
 static sp_speed
-case_speed(sp_probe *probe, int c, double alpha)
+case_speed(sp_probe *probe, int c, int look, int comparisons)
 {
 	const sp_series *baseline = &probe->results[probe->cases[c].baseline].rounds;
 	sp_speed	one = {1, NAN, NAN};
@@ -76,7 +79,23 @@ case_speed(sp_probe *probe, int c, double alpha)
 	if (n > baseline->n)
 		n = baseline->n;
 	return sp_speed_interval(baseline->mean_us, probe->results[other].rounds.mean_us,
-							 n, alpha, probe->scratch);
+							 n, sp_look_alpha(look), comparisons, probe->scratch);
+}
+
+/* Both cases of contenders that are known to be slower: the time is the others'. */
+static void
+leave_out_slower(sp_probe *probe, const sp_contender *contenders, int count, int current)
+{
+	for (int i = 0; i < count; i++)
+	{
+		if (i == current || !sp_contender_is_out(&contenders[i], probe->margin))
+			continue;
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			if (probe->cases[c].contender && strcmp(probe->cases[c].label, contenders[i].name) == 0)
+				probe->results[c].out = true;
+		}
+	}
 }
 
 static void
@@ -87,8 +106,6 @@ look(sp_probe *probe, sp_regime regime)
 	int			comparisons = 0;
 	int			count;
 	int			current;
-	double		alpha;
-	double		control_alpha;	/* the control is a question of its own */
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
@@ -100,8 +117,6 @@ look(sp_probe *probe, sp_regime regime)
 			comparisons++;
 	}
 	probe->looks[regime]++;
-	alpha = sp_look_alpha(probe->looks[regime], comparisons);
-	control_alpha = sp_look_alpha(probe->looks[regime], 1);
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
@@ -111,9 +126,10 @@ look(sp_probe *probe, sp_regime regime)
 		if (probe->cases[c].regime != regime ||
 			(sp_is_finished(probe, c) && probe->rounds[regime] > probe->cases[c].most_rounds))
 			continue;
+		/* the control is a question of its own, not one of several */
 		probe->results[c].speed = baseline >= 0 && probe->results[c].status == SP_OK &&
 			probe->results[baseline].status == SP_OK ?
-			case_speed(probe, c, c == baseline ? control_alpha : alpha) : none;
+			case_speed(probe, c, probe->looks[regime], c == baseline ? 1 : comparisons) : none;
 	}
 
 	count = sp_probe_contenders(probe, contenders, &current);
@@ -121,6 +137,8 @@ look(sp_probe *probe, sp_regime regime)
 	{
 		sp_judge(contenders, count, current, probe->margin, &probe->judgement);
 		probe->judged = true;
+		if (probe->stop_early)
+			leave_out_slower(probe, contenders, count, current);
 	}
 	probe->callbacks.look_done(probe->callbacks.context, regime);
 }
@@ -155,6 +173,18 @@ sp_probe_contenders(const sp_probe *probe, sp_contender *contenders, int *curren
 
 /* ---------------------------------------------------------------------- run */
 
+/* Has each regime had its look at this many rounds? */
+static bool
+looked_at(const sp_probe *probe, int64_t rounds)
+{
+	for (int r = 0; r < SP_REGIMES; r++)
+	{
+		if (probe->looks[r] == 0 || sp_look_rounds(probe->looks[r]) < rounds)
+			return false;
+	}
+	return true;
+}
+
 static bool
 settled(const sp_probe *probe)
 {
@@ -165,8 +195,28 @@ settled(const sp_probe *probe)
 	if (!probe->judged)
 		return false;
 	if (probe->judgement.by_exclusion)
-		return probe->looks[SP_PACED] >= EXCLUSION_LOOKS && probe->looks[SP_SATURATED] >= EXCLUSION_LOOKS;
+		return looked_at(probe, EXCLUSION_ROUNDS);
 	return sp_judgement_settled(contenders, count, current, probe->margin, &probe->judgement);
+}
+
+/*
+ * Is there too little time left to settle it?  Then whoever asked is better
+ * served at once, with what is known and how much longer it would take.
+ */
+static bool
+out_of_reach(sp_probe *probe)
+{
+	sp_contender contenders[SP_MAX_METHODS];
+	int			current;
+	int			count = sp_probe_contenders(probe, contenders, &current);
+	int64_t		left = probe->started_ns + probe->duration_ns - sp_now_ns(probe);
+	double		growth[SP_REGIMES];
+
+	if (!probe->judged || !looked_at(probe, REACH_ROUNDS) || left <= 0)
+		return false;
+	for (int r = 0; r < SP_REGIMES; r++)
+		growth[r] = 1 + (double) left / (double) (probe->spent_ns[r] + 1);	/* either may get all of it */
+	return !sp_judgement_in_reach(contenders, count, current, probe->margin, growth);
 }
 
 /*
@@ -200,22 +250,25 @@ take_turn(sp_probe *probe, sp_regime regime, int64_t share, int64_t deadline)
 		else
 			sp_saturated_round(probe, share, give_up);
 		length = probe->round_ns[regime] = sp_now_ns(probe) - begin;
+		probe->spent_ns[regime] += length;
 
 		if (warm)
 		{
 			probe->rounds[regime]++;
 			first = false;
 			probe->callbacks.round_done(probe->callbacks.context);
-			if (probe->rounds[regime] == (int64_t) SP_FIRST_LOOK_ROUNDS << probe->looks[regime])
+			if (probe->rounds[regime] == sp_look_rounds(probe->looks[regime] + 1))
+			{
 				look(probe, regime);
-			if (probe->stop_early && settled(probe))
-				break;
+				probe->done = probe->stop_early && (settled(probe) || out_of_reach(probe));
+				if (probe->done)
+					break;
+			}
 		}
 		warm = true;
 		if (sp_count_cases(probe, regime) == 0 || sp_now_ns(probe) >= give_up)
 			break;
 	}
-	probe->spent_ns[regime] += sp_now_ns(probe) - turn_begin;
 }
 
 static void
@@ -225,7 +278,9 @@ prepare(sp_probe *probe)
 	memset(probe->looks, 0, sizeof(probe->looks));
 	memset(probe->spent_ns, 0, sizeof(probe->spent_ns));
 	memset(probe->round_ns, 0, sizeof(probe->round_ns));
+	probe->paced_busy_ns = 0;
 	probe->judged = false;
+	probe->done = false;
 	for (int i = 0; i < 3; i++)
 		probe->random_state[i] = (unsigned short) (probe->random_seed >> (16 * i));
 
@@ -241,25 +296,24 @@ prepare(sp_probe *probe)
 		memset(&result->rounds, 0, sizeof(result->rounds));
 		result->rounds.rounds_per_entry = 1;
 		result->speed = (sp_speed) {NAN, NAN, NAN};
+		result->out = false;
 	}
 }
 
-/* The noise of a regime as of its last look; NAN before. */
-static double
-regime_noise(const sp_probe *probe, sp_regime regime)
+static bool
+is_open(const sp_probe *probe, sp_regime regime)
 {
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		if (probe->cases[c].regime == regime && probe->cases[c].baseline == c)
-			return sp_speed_noise(probe->results[c].speed);
-	}
-	return NAN;
+	sp_contender contenders[SP_MAX_METHODS];
+	int			current;
+	int			count = sp_probe_contenders(probe, contenders, &current);
+
+	return probe->judged && sp_regime_is_open(contenders, count, current, probe->margin, regime);
 }
 
 /*
- * The regime whose turn it is, or -1 when none can be measured.  The time goes
- * where the doubt is: to the noisier regime, unless the other has had less than
- * a quarter; to the one that has had less while either's noise is unknown.
+ * The regime whose turn it is, or -1 when none can be measured.  The one that
+ * has had less; but where only the other has questions left it gets the time,
+ * up to three quarters of it.
  */
 static int
 next_regime(const sp_probe *probe)
@@ -270,8 +324,7 @@ next_regime(const sp_probe *probe)
 
 	if (sp_count_cases(probe, less) == 0)
 		return sp_count_cases(probe, more) > 0 ? more : -1;
-	if (sp_count_cases(probe, more) > 0 &&
-		regime_noise(probe, more) > regime_noise(probe, less) &&
+	if (sp_count_cases(probe, more) > 0 && is_open(probe, more) && !is_open(probe, less) &&
 		probe->spent_ns[less] * 3 > probe->spent_ns[more])
 		return more;
 	return less;
@@ -297,7 +350,7 @@ sp_probe_run(sp_probe *probe)
 
 	probe->started_ns = sp_now_ns(probe);
 	deadline = probe->started_ns + probe->duration_ns;
-	while ((regime = next_regime(probe)) >= 0 && !(probe->stop_early && settled(probe)))
+	while (!probe->done && (regime = next_regime(probe)) >= 0)
 	{
 		int64_t		rounds_before = probe->rounds[regime];
 
@@ -321,7 +374,7 @@ sp_probe_run(sp_probe *probe)
 	{
 		if (probe->rounds[r] > 0 &&
 			(probe->looks[r] == 0 ||
-			 probe->rounds[r] > (int64_t) SP_FIRST_LOOK_ROUNDS << (probe->looks[r] - 1)))
+			 probe->rounds[r] > sp_look_rounds(probe->looks[r])))
 			look(probe, r);
 	}
 	for (int c = 0; c < probe->ncases; c++)

@@ -79,6 +79,8 @@ typedef struct sp_test_case
 	int			write_size;		/* bytes of WAL per flush if it advances, else
 								 * bytes per write */
 	int			writes_per_sync;
+	int			batch;			/* operations between two readings of the clock;
+								 * 0 is 1 */
 	int			baseline;		/* case that its speed is compared with, or -1 */
 	int			most_rounds;	/* where it is enough to show it; 0: all */
 	bool		control;		/* second copy of its baseline: A/A */
@@ -103,6 +105,7 @@ typedef struct sp_result
 	sp_histogram histogram;
 	sp_series	rounds;
 	sp_speed	speed;			/* against its baseline, as of the last look */
+	bool		out;			/* known to be slower: not measured on */
 } sp_result;
 
 /*
@@ -134,7 +137,8 @@ typedef struct sp_probe
 	int64_t		flush_interval_ns;	/* of the paced regime */
 	double		duty_cycle;		/* (0, 1]: share of the time spent writing */
 	double		margin;
-	bool		stop_early;
+	bool		stop_early;		/* stop when settled, or out of reach; leave out
+								 * who is known to be slower */
 	uint64_t	random_seed;
 	int64_t		clock_cost_ns;	/* of reading the clock, taken off every time */
 	const char *buffer;			/* SP_BUFFER_SIZE bytes, aligned for O_DIRECT */
@@ -147,8 +151,10 @@ typedef struct sp_probe
 	int			looks[SP_REGIMES];
 	int64_t		spent_ns[SP_REGIMES];
 	int64_t		round_ns[SP_REGIMES];	/* how long the last one took */
+	int64_t		paced_busy_ns;	/* in operations, of the last paced round */
 	unsigned short random_state[3];
 	bool		judged;			/* judgement is valid */
+	bool		done;			/* before the time was up */
 	sp_judgement judgement;		/* of the wal suite only */
 	double		scratch[SP_MAX_ROUNDS];
 

@@ -60,8 +60,9 @@ series_append(sp_series *series, double round_us)
 bool
 sp_is_finished(const sp_probe *probe, int c)
 {
-	return probe->cases[c].most_rounds > 0 &&
-		probe->results[c].rounds.n >= probe->cases[c].most_rounds;
+	return probe->results[c].out ||
+		(probe->cases[c].most_rounds > 0 &&
+		 probe->results[c].rounds.n >= probe->cases[c].most_rounds);
 }
 
 /* The cases of a regime that are to be measured, in a fresh random order. */
@@ -107,9 +108,20 @@ sleep_until(sp_probe *probe, int64_t deadline)
 		probe->callbacks.sleep_until(probe->callbacks.context, deadline);
 }
 
+/* How long a paced round has to be that keeps the device busy for so long. */
+static int64_t
+paced_length(const sp_probe *probe, int64_t busy)
+{
+	int64_t		length = (int64_t) ((double) busy / probe->duty_cycle);
+
+	return length > probe->flush_interval_ns ? length : probe->flush_interval_ns;
+}
+
 /*
  * Every case once, evenly spread over one flush interval: each file sees the
  * cluster's own interval, and the device rests in between as it does there.
+ * Where the duty cycle makes that longer (as far as the round before tells),
+ * the rests grow: others wait for one flush of ours at a time.
  */
 void
 sp_paced_round(sp_probe *probe, bool counted, int64_t give_up)
@@ -118,14 +130,14 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t give_up)
 	int			n = shuffle_cases(probe, SP_PACED, order);
 	int64_t		start = sp_now_ns(probe);
 	int64_t		busy = 0;
-	int64_t		length;
+	int64_t		length = paced_length(probe, probe->duty_cycle < 1 ? probe->paced_busy_ns : 0);
 
 	for (int i = 0; i < n; i++)
 	{
 		sp_result  *result = &probe->results[order[i]];
 		int64_t		elapsed;
 
-		sleep_until(probe, start + probe->flush_interval_ns * i / n);
+		sleep_until(probe, start + length * i / n);
 		if (sp_now_ns(probe) > give_up)
 			return;
 		elapsed = sp_timed_operation(probe, order[i]);
@@ -139,10 +151,8 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t give_up)
 		}
 	}
 
-	length = (int64_t) ((double) busy / probe->duty_cycle);
-	if (length < probe->flush_interval_ns)
-		length = probe->flush_interval_ns;
-	sleep_until(probe, start + length);
+	probe->paced_busy_ns = busy;
+	sleep_until(probe, start + paced_length(probe, busy));
 }
 
 /*
@@ -157,6 +167,7 @@ saturated_slice(sp_probe *probe, int c, int64_t share)
 	int64_t		begin = sp_now_ns(probe);
 	int64_t		sum = 0;
 	int64_t		length;
+	int			batch = sp_batch(&probe->cases[c]);
 	int			ops = 0;
 
 	if (sp_timed_operation(probe, c) < 0)
@@ -167,9 +178,10 @@ saturated_slice(sp_probe *probe, int c, int64_t share)
 
 		if (elapsed < 0)
 			return;
-		sp_histogram_add(&result->histogram, (uint64_t) elapsed);
-		sum += elapsed;
-		ops++;
+		for (int i = 0; i < batch; i++)
+			sp_histogram_add(&result->histogram, (uint64_t) elapsed);
+		sum += elapsed * batch;
+		ops += batch;
 		length = sp_now_ns(probe) - begin;
 	} while (length < share && (length < least || ops < SLICE_MIN_OPS));
 

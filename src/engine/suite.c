@@ -22,7 +22,7 @@
  * Rounds of the cases that are shown but not judged: a look's number, so that
  * their last rounds are looked at, and few, so that the time goes to the others.
  */
-#define SHOWN_ROUNDS	(SP_FIRST_LOOK_ROUNDS * 4)
+#define SHOWN_ROUNDS	SP_FIRST_LOOK_ROUNDS
 
 static int
 add_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t size, bool offered)
@@ -40,10 +40,17 @@ add_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t 
 	return probe->nfiles++;
 }
 
+/*
+ * A write that is not synced takes less than a microsecond, of which the clock
+ * would be a tenth, and the stumbling of the processor over it another.
+ */
+#define UNSYNCED_BATCH	16
+
 static int
 add_case(sp_probe *probe, sp_test_case test_case)
 {
 	assert(probe->ncases < SP_MAX_CASES);
+	test_case.batch = probe->files[test_case.file].method ? 1 : UNSYNCED_BATCH;
 	probe->cases[probe->ncases] = test_case;
 	return probe->ncases++;
 }

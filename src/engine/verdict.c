@@ -3,26 +3,12 @@
  * verdict.c
  *		What the rounds of a run allow us to say.
  *
- * The words of a reason are for a DBA: percent, not ratios, and what to do next.
- *
  *-------------------------------------------------------------------------
  */
-#include "verdict.h"
+#include "verdict_internal.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-/* How one contender stands against the current method, both regimes seen. */
-typedef enum standing
-{
-	UNMEASURED,
-	OPEN,						/* nothing settled yet */
-	FASTER,						/* worth a switch */
-	EQUAL,						/* wholly inside the margin */
-	SLOWER						/* below 1 where it counts */
-} standing;
 
 const char *
 sp_verdict_name(sp_verdict verdict)
@@ -43,10 +29,16 @@ sp_verdict_name(sp_verdict verdict)
 	return "undecided";
 }
 
-static bool
-has_interval(sp_speed speed)
+bool
+sp_has_interval(sp_speed speed)
 {
 	return !isnan(speed.low) && !isnan(speed.high);
+}
+
+double
+sp_stay_limit(sp_regime regime, double margin)
+{
+	return regime == SP_PACED ? margin : 2 * margin;
 }
 
 /*
@@ -54,181 +46,73 @@ has_interval(sp_speed speed)
  * other, the paced one decides: it is what a server that commits now and then
  * sees, and back-to-back figures are what led people astray.
  */
-static standing
-stand(const sp_contender *contender, double margin)
+sp_standing
+sp_stand(const sp_contender *contender, double margin)
 {
 	sp_speed	paced = contender->speed[SP_PACED];
 	sp_speed	saturated = contender->speed[SP_SATURATED];
 	double		upper = 1 + margin;
 	double		lower = 1 - margin;
+	double		saturated_upper = 1 + sp_stay_limit(SP_SATURATED, margin);
+	double		saturated_lower = 1 - sp_stay_limit(SP_SATURATED, margin);
 
 	if (isnan(paced.estimate) && isnan(saturated.estimate))
-		return UNMEASURED;
-	if (!has_interval(paced) || !has_interval(saturated))
-		return OPEN;
+		return SP_UNMEASURED;
+	if (!sp_has_interval(paced) || !sp_has_interval(saturated))
+		return SP_OPEN;
 
 	/* whatever the other regime will turn out to be, the paced one decides */
 	if (paced.low > upper)
-		return FASTER;
+		return SP_FASTER;
 	if (paced.high < lower)
-		return SLOWER;
+		return SP_SLOWER;
 
 	/* gains back to back, and loses nothing at the cluster's pace */
 	if (saturated.low > upper && paced.low >= lower)
-		return FASTER;
+		return SP_FASTER;
 
 	/* loses in one regime and gains nothing worth a change in the other */
-	if ((paced.high < 1 && saturated.high <= upper) ||
+	if ((paced.high < 1 && saturated.high <= saturated_upper) ||
 		(saturated.high < 1 && paced.high <= upper))
-		return SLOWER;
+		return SP_SLOWER;
 	if (paced.low >= lower && paced.high <= upper &&
-		saturated.low >= lower && saturated.high <= upper)
-		return EQUAL;
-	return OPEN;
+		saturated.low >= saturated_lower && saturated.high <= saturated_upper)
+		return SP_EQUAL;
+	return SP_OPEN;
 }
 
-/* Can the contender, for all we know, be more than the margin faster? */
-static bool
-reaches_above(const sp_contender *contender, double margin)
+bool
+sp_reaches_above_in(const sp_contender *contender, sp_regime regime, double margin)
 {
-	switch (stand(contender, margin))
+	sp_speed	speed = contender->speed[regime];
+
+	return !sp_has_interval(speed) || speed.high > 1 + sp_stay_limit(regime, margin);
+}
+
+bool
+sp_reaches_above(const sp_contender *contender, double margin)
+{
+	switch (sp_stand(contender, margin))
 	{
-		case FASTER:
+		case SP_FASTER:
 			return true;
-		case OPEN:
-			for (int r = 0; r < SP_REGIMES; r++)
-			{
-				if (!has_interval(contender->speed[r]) || contender->speed[r].high > 1 + margin)
-					return true;
-			}
-			return false;
-		case UNMEASURED:
-		case EQUAL:
-		case SLOWER:
+		case SP_OPEN:
+			return sp_reaches_above_in(contender, SP_PACED, margin) ||
+				sp_reaches_above_in(contender, SP_SATURATED, margin);
+		case SP_UNMEASURED:
+		case SP_EQUAL:
+		case SP_SLOWER:
 			break;
 	}
 	return false;
 }
 
-/* The estimate that ranks contenders: paced where there is one. */
-static double
-rank_estimate(const sp_contender *contender)
+double
+sp_rank_estimate(const sp_contender *contender)
 {
 	double		paced = contender->speed[SP_PACED].estimate;
 
 	return isnan(paced) ? contender->speed[SP_SATURATED].estimate : paced;
-}
-
-static void
-say(sp_judgement *judgement, const char *format,...)
-	__attribute__((format(printf, 2, 3)));
-
-static void
-say(sp_judgement *judgement, const char *format,...)
-{
-	size_t		used = strlen(judgement->reason);
-	va_list		args;
-
-	va_start(args, format);
-	vsnprintf(judgement->reason + used, sizeof(judgement->reason) - used, format, args);
-	va_end(args);
-}
-
-/* "12 % more flushes a second", with the interval where there is one */
-static void
-say_speed(sp_judgement *judgement, sp_speed speed, const char *when)
-{
-	double		gain = (speed.estimate - 1) * 100;
-
-	say(judgement, "%.0f %% %s flushes a second %s", fabs(gain), gain < 0 ? "fewer" : "more", when);
-	if (has_interval(speed))
-		say(judgement, " (%+.0f to %+.0f)", (speed.low - 1) * 100, (speed.high - 1) * 100);
-}
-
-/* The names of all contenders of one standing. */
-static void
-say_names(sp_judgement *judgement, const sp_contender *contenders, int count, int current,
-		  double margin, standing wanted)
-{
-	const char *separator = "";
-
-	for (int i = 0; i < count; i++)
-	{
-		if (i == current || stand(&contenders[i], margin) != wanted)
-			continue;
-		say(judgement, "%s%s", separator, contenders[i].name);
-		separator = ", ";
-	}
-}
-
-/* "no method is more than 7 % faster": what is excluded, if anything is. */
-static void
-say_bound(sp_judgement *judgement, const sp_contender *contenders, int count, int current)
-{
-	double		highest = 0;
-
-	for (int i = 0; i < count; i++)
-	{
-		for (int r = 0; i != current && r < SP_REGIMES; r++)
-		{
-			if (isnan(contenders[i].speed[r].estimate))
-				continue;
-			if (!has_interval(contenders[i].speed[r]))
-			{
-				say(judgement, "too few rounds to exclude anything");
-				return;
-			}
-			highest = fmax(highest, contenders[i].speed[r].high);
-		}
-	}
-	if (highest > 1)
-		say(judgement, "no method is more than %.0f %% faster", ceil((highest - 1) * 100 - 1e-9));
-	else
-		say(judgement, "no method is faster");
-}
-
-static void
-explain_switch(const sp_contender *contenders, int current, double margin, sp_judgement *judgement)
-{
-	const sp_contender *best = &contenders[judgement->recommended];
-
-	say(judgement, "%s makes ", best->name);
-	say_speed(judgement, best->speed[SP_PACED], "at this cluster's pace");
-	say(judgement, " and ");
-	say_speed(judgement, best->speed[SP_SATURATED], "back to back");
-	if (best->speed[SP_SATURATED].high < 1 - margin)
-		say(judgement, "; the pace decides, for back-to-back flushes %s is the faster",
-			contenders[current].name);
-}
-
-static void
-explain_stay(const sp_contender *contenders, int count, int current, double margin,
-			 sp_judgement *judgement)
-{
-	if (judgement->by_exclusion)
-	{
-		say_bound(judgement, contenders, count, current);
-		say(judgement, "; equal to %s or slower: ", contenders[current].name);
-		say_names(judgement, contenders, count, current, margin, OPEN);
-	}
-	else if (judgement->verdict == SP_KEEP)
-		say(judgement, "every other method that can be measured is slower than %s",
-			contenders[current].name);
-	else
-	{
-		say_bound(judgement, contenders, count, current);
-		say(judgement, "; as fast as %s: ", contenders[current].name);
-		say_names(judgement, contenders, count, current, margin, EQUAL);
-	}
-	for (int i = 0; i < count; i++)
-	{
-		if (i == current || isnan(contenders[i].speed[SP_SATURATED].low) ||
-			contenders[i].speed[SP_SATURATED].low <= 1 + margin)
-			continue;
-		say(judgement, "; %s would make ", contenders[i].name);
-		say_speed(judgement, contenders[i].speed[SP_SATURATED], "back to back");
-		say(judgement, ", but not at this cluster's pace");
-	}
 }
 
 /* How far two files of one method differ by their places alone; 1 if not proven. */
@@ -254,9 +138,8 @@ beats_place(const sp_contender *contender, const sp_contender *current, double m
 	return false;
 }
 
-/* Is the current method proven to be faster or slower than itself? */
-static bool
-control_contradicts(const sp_contender *current, double margin)
+bool
+sp_control_contradicts(const sp_contender *current, double margin)
 {
 	for (int r = 0; r < SP_REGIMES; r++)
 	{
@@ -266,52 +149,20 @@ control_contradicts(const sp_contender *current, double margin)
 	return false;
 }
 
-static void
-explain_undecided(const sp_contender *contenders, int count, int current, double margin,
-				  const int *standings, sp_judgement *judgement)
-{
-	if (isnan(rank_estimate(&contenders[current])))
-		say(judgement, "the current method %s could not be measured", contenders[current].name);
-	else if (isnan(judgement->noise))
-		say(judgement, "too few rounds, or the control was not measured: probe longer");
-	else if (control_contradicts(&contenders[current], margin))
-		say(judgement, "the control, %s against itself, differs by more than the margin of %.0f %%: probe longer, or when it is quieter",
-			contenders[current].name, margin * 100);
-	else if (judgement->noise > margin)
-		say(judgement, "the noise is %.0f %%, above the margin of %.0f %%: probe longer, or when it is quieter",
-			judgement->noise * 100, margin * 100);
-	else if (standings[FASTER] > 0)
-	{
-		say(judgement, "faster, but not by more than two files of %s differ: ", contenders[current].name);
-		say_names(judgement, contenders, count, current, margin, FASTER);
-		say(judgement, ": probe longer");
-	}
-	else if (standings[OPEN] == 0)
-		say(judgement, "no other method could be measured");
-	else
-	{
-		say_bound(judgement, contenders, count, current);
-		say(judgement, "; not settled: ");
-		say_names(judgement, contenders, count, current, margin, OPEN);
-		say(judgement, ": probe longer");
-	}
-}
-
-/* The noise of the noisier regime. */
+/* The noise where it decides: paced, if that was measured. */
 static double
 control_noise(const sp_contender *current)
 {
-	double		paced = sp_speed_noise(current->speed[SP_PACED]);
-	double		saturated = sp_speed_noise(current->speed[SP_SATURATED]);
+	sp_speed	paced = current->speed[SP_PACED];
 
-	return isnan(paced) || isnan(saturated) ? NAN : fmax(paced, saturated);
+	return sp_speed_noise(isnan(paced.estimate) ? current->speed[SP_SATURATED] : paced);
 }
 
 void
 sp_judge(const sp_contender *contenders, int count, int current,
 		 double margin, sp_judgement *judgement)
 {
-	int			standings[SLOWER + 1] = {0};
+	int			standings[SP_SLOWER + 1] = {0};
 	int			best = -1;		/* contender to switch to */
 	bool		above = false;	/* may one be faster by more than the margin? */
 
@@ -321,19 +172,19 @@ sp_judge(const sp_contender *contenders, int count, int current,
 
 	for (int i = 0; i < count; i++)
 	{
-		standing	s;
+		sp_standing	s;
 
 		if (i == current)
 			continue;
-		s = stand(&contenders[i], margin);
+		s = sp_stand(&contenders[i], margin);
 		standings[s]++;
-		above = above || reaches_above(&contenders[i], margin);
-		if (s == FASTER && beats_place(&contenders[i], &contenders[current], margin) &&
-			(best < 0 || rank_estimate(&contenders[i]) > rank_estimate(&contenders[best])))
+		above = above || sp_reaches_above(&contenders[i], margin);
+		if (s == SP_FASTER && beats_place(&contenders[i], &contenders[current], margin) &&
+			(best < 0 || sp_rank_estimate(&contenders[i]) > sp_rank_estimate(&contenders[best])))
 			best = i;
 	}
 
-	if (isnan(judgement->noise) || control_contradicts(&contenders[current], margin))
+	if (isnan(judgement->noise) || sp_control_contradicts(&contenders[current], margin))
 		judgement->verdict = SP_UNDECIDED;
 	else if (best >= 0)
 	{
@@ -343,22 +194,17 @@ sp_judge(const sp_contender *contenders, int count, int current,
 	}
 	else if (judgement->noise > margin)
 		judgement->verdict = SP_UNDECIDED;
-	else if (standings[SLOWER] > 0 && standings[OPEN] + standings[EQUAL] == 0)
+	else if (standings[SP_SLOWER] > 0 && standings[SP_OPEN] + standings[SP_EQUAL] == 0)
 		judgement->verdict = SP_KEEP;
-	else if (standings[EQUAL] > 0 && !above)
+	else if (standings[SP_EQUAL] > 0 && !above)
 		judgement->verdict = SP_TIE;
-	else if (standings[OPEN] > 0 && !above)
+	else if (standings[SP_OPEN] > 0 && !above)
 	{
 		judgement->verdict = SP_KEEP;
 		judgement->by_exclusion = true;
 	}
 
-	if (judgement->verdict == SP_SWITCH)
-		explain_switch(contenders, current, margin, judgement);
-	else if (judgement->verdict == SP_UNDECIDED)
-		explain_undecided(contenders, count, current, margin, standings, judgement);
-	else
-		explain_stay(contenders, count, current, margin, judgement);
+	sp_explain(contenders, count, current, margin, judgement);
 }
 
 bool
@@ -371,11 +217,11 @@ sp_judgement_settled(const sp_contender *contenders, int count, int current,
 		return false;
 	if (judgement->verdict != SP_SWITCH)
 		return true;
-	chosen = rank_estimate(&contenders[judgement->recommended]);
+	chosen = sp_rank_estimate(&contenders[judgement->recommended]);
 	for (int i = 0; i < count; i++)
 	{
-		if (i != current && stand(&contenders[i], margin) == OPEN &&
-			rank_estimate(&contenders[i]) > chosen)
+		if (i != current && sp_stand(&contenders[i], margin) == SP_OPEN &&
+			sp_rank_estimate(&contenders[i]) > chosen)
 			return false;
 	}
 	return true;

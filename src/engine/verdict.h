@@ -50,8 +50,8 @@ typedef struct sp_judgement
 								 * unless the verdict is switch */
 	bool		by_exclusion;	/* keep, though a slower or equal method is not
 								 * told apart: none can be worth a switch */
-	double		noise;			/* of the noisier regime, see sp_speed_noise():
-								 * 0.02 is 2 %, NAN if unknown */
+	double		noise;			/* when paced, see sp_speed_noise(): 0.02 is
+								 * 2 %, NAN if unknown */
 	char		reason[512];
 } sp_judgement;
 
@@ -69,7 +69,9 @@ extern const char *sp_verdict_name(sp_verdict verdict);
  * in one regime, and in neither faster by more than the margin, or slower by
  * more than the margin when paced.  tie: none reaches above the margin and one
  * lies wholly inside it.  Where none reaches above the margin and nothing else
- * can be said it is keep by exclusion.  keep and tie need a noise below the margin.
+ * can be said it is keep by exclusion.  keep and tie need a noise below the
+ * margin.  What is excluded for them back to back is twice the margin: the
+ * paced regime is this cluster's own, the other an outlook.
  *
  * A contender without any interval (not measured) cannot win and stands in no
  * one's way.  'unsafe' is never returned: it needs the device's evidence.
@@ -79,10 +81,27 @@ extern void sp_judge(const sp_contender *contenders, int count, int current,
 
 /*
  * True when more rounds cannot be expected to change the verdict: one other
- * than undecided and keep by exclusion (which may become a tie), and for 'switch' no open contender with a better
- * paced estimate than the recommended one.
+ * than undecided and keep by exclusion (which may become a tie), and for
+ * 'switch' no open contender with a better paced estimate than the recommended
+ * one.
  */
 extern bool sp_judgement_settled(const sp_contender *contenders, int count, int current,
 								 double margin, const sp_judgement *judgement);
+
+/*
+ * Can the time that is left settle what is undecided?  growth[r] is how many
+ * times as many rounds a regime will have had at the end.  Intervals shrink
+ * with the root of that; every estimate is granted to move by a standard error
+ * in favour of a verdict.
+ */
+extern bool sp_judgement_in_reach(const sp_contender *contenders, int count, int current,
+								  double margin, const double growth[SP_REGIMES]);
+
+/* Are there questions left that rounds of this regime would answer? */
+extern bool sp_regime_is_open(const sp_contender *contenders, int count, int current,
+							  double margin, sp_regime regime);
+
+/* Is the contender known to be slower, so that it need not be measured on? */
+extern bool sp_contender_is_out(const sp_contender *contender, double margin);
 
 #endif							/* SP_VERDICT_H */

@@ -47,7 +47,7 @@ COMMENT ON COLUMN sync_probe.runs.duration IS
 COMMENT ON COLUMN sync_probe.runs.rounds IS
   'Rounds of all regimes together';
 COMMENT ON COLUMN sync_probe.runs.noise IS
-  'Half-width of the wider interval of the current method against itself: 0.02 is 2 percent';
+  'Half-width of the interval of the current method against itself, when paced: 0.02 is 2 percent';
 
 --
 -- measurements

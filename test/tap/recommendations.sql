@@ -43,15 +43,15 @@ INSERT INTO scenario VALUES
 ('all slower', 0.01, 'open_datasync', (0.90,0.99), (0.91,0.99), 'fsync', (0.6,0.7), (0.9,0.95),
     'keep', 'fdatasync', 'every other method'),
 ('equal or slower, but not faster', 0.01, 'open_datasync', (0.93,1.03), (0.98,1.02), 'fsync', (0.6,0.7), (0.9,0.95),
-    'keep', 'fdatasync', 'no method is more than 3 % faster; equal to fdatasync or slower: open_datasync'),
+    'keep', 'fdatasync', 'no method is more than 3 % faster at this cluster''s pace, or 2 % back to back; equal to fdatasync or slower: open_datasync'),
 ('may be faster, may be slower', 0.01, 'open_datasync', (0.93,1.20), (0.95,1.20), 'fsync', (0.6,0.7), (0.9,0.95),
-    'undecided', 'fdatasync', 'no method is more than 20 % faster'),
+    'undecided', 'fdatasync', 'no method is more than 20 % faster at this cluster''s pace, or 20 % back to back; not settled: open_datasync: probe much longer'),
 ('above the margin in one look only by half', 0.01, 'open_datasync', (1.04,1.20), (1.04,1.20), 'fsync', (0.6,0.7), (0.9,0.95),
     'undecided', 'fdatasync', 'not settled: open_datasync'),
 ('clear of the margin in spite of the noise', 0.08, 'open_datasync', (1.50,1.60), (1.50,1.60), 'fsync', (0.6,0.7), (0.9,0.95),
     'switch', 'open_datasync', 'open_datasync makes 55 % more'),
 ('slower, but too noisy to be sure', 0.08, 'open_datasync', (0.90,0.99), (0.91,0.99), 'fsync', (0.6,0.7), (0.9,0.95),
-    'undecided', 'fdatasync', 'the noise is 8 %'),
+    'undecided', 'fdatasync', 'the noise is 8.0 %, above the margin of 5 %: probe 3 times as long as this run'),
 ('too few rounds for an interval', NULL, 'open_datasync', (NULL,NULL), (NULL,NULL), 'fsync', (NULL,NULL), (NULL,NULL),
     'undecided', 'fdatasync', 'too few rounds');
 

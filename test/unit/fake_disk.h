@@ -60,6 +60,8 @@ typedef struct fake_disk
 	int64_t		tick;			/* what looking at the clock costs */
 	int64_t		cost[CALLS];
 	int64_t		file_cost[SP_MAX_FILES];	/* of each sync and write more */
+	double		sd;				/* of the logarithm of what a write costs */
+	uint64_t	seed;			/* for that */
 	int64_t		fault_cost;		/* of the call that fails more */
 
 	fake_call	fail_call;
@@ -109,7 +111,10 @@ static int
 on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 {
 	disk.calls[call]++;
-	disk.now += disk.cost[call];
+	if (disk.sd > 0 && (call == PWRITE || call == PWRITEV))
+		disk.now += (int64_t) ((double) disk.cost[call] * exp(disk.sd * random_normal(&disk.seed)));
+	else
+		disk.now += disk.cost[call];
 	if (!disk.in_operation || file < 0)
 		disk.wrong_calls++;
 	if (file >= 0 && (call == PWRITE || call == PWRITEV) &&

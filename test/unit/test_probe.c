@@ -344,6 +344,227 @@ stops_when_settled(void **state)
 	assert_int_equal(disk.looks, probe->looks[SP_PACED] + probe->looks[SP_SATURATED]);
 }
 
+/* What is only shown gets its interval with its last round, and keeps it. */
+static void
+looks_at_what_is_only_shown(void **state)
+{
+	int			shown = 0;
+
+	(void) state;
+	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	disk.sd = 0.2;
+	probe->duration_ns = 10 * SECOND;
+	run_probe();
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_result *result = &probe->results[c];
+		double		ratio;
+
+		if (probe->cases[c].most_rounds == 0)
+			continue;
+		shown++;
+		assert_int_equal(result->rounds.n, probe->cases[c].most_rounds);
+		assert_true(probe->rounds[SP_SATURATED] > 2 * result->rounds.n);
+		ratio = result->speed.high / result->speed.low;
+		assert_true(ratio > 1 && ratio < 2);
+	}
+	assert_int_equal(shown, 2);
+}
+
+/* ------------------------------------------------------------ stopping early */
+
+/* The cases that were left out, as they were when they were first seen so. */
+static bool seen_out[SP_MAX_CASES];
+static sp_result when_out[SP_MAX_CASES];
+
+static bool
+is_same_speed(sp_speed a, sp_speed b)
+{
+	return a.estimate == b.estimate && a.low == b.low && a.high == b.high;
+}
+
+static void
+check_left_out(void)
+{
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_result *result = &probe->results[c];
+
+		if (!seen_out[c])
+		{
+			seen_out[c] = result->out;
+			when_out[c] = *result;
+			continue;
+		}
+		assert_true(result->out);
+		assert_true(is_same_speed(result->speed, when_out[c].speed));
+		assert_int_equal(result->rounds.n, when_out[c].rounds.n);
+		assert_int_equal(result->histogram.ops, when_out[c].histogram.ops);
+	}
+}
+
+static void
+watch_left_out(void *context, sp_regime regime)
+{
+	fake_look_done(context, regime);
+	check_left_out();
+}
+
+/* A disk on which all methods cost the same but for noise. */
+static void
+plan_equals(double sd, uint64_t seed)
+{
+	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	disk.cost[FSYNC] = disk.cost[FDATASYNC] = 10 * 1000;
+	/* open_* sync with the write, which is one call less */
+	for (int i = 0; i < probe->nfiles; i++)
+		disk.file_cost[i] = probe->files[i].method->opens_synced ? 10 * 1000 : 0;
+	disk.sd = sd;
+	disk.seed = seed;
+}
+
+/* And one on which fsync is slow. */
+static void
+plan_slow_fsync(bool stop_early)
+{
+	plan_equals(0.3, 1);
+	disk.cost[FSYNC] = 3 * MILLISECOND;
+	probe->duration_ns = 20 * SECOND;
+	probe->stop_early = stop_early;
+	probe->callbacks.look_done = watch_left_out;
+	memset(seen_out, 0, sizeof(seen_out));
+}
+
+/* The time of what is known to be slower is the others', and it stays known. */
+static void
+leaves_out_what_is_slower(void **state)
+{
+	(void) state;
+	plan_slow_fsync(true);
+	run_probe();
+	check_left_out();
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_result *result = &probe->results[c];
+		bool		is_fsync = strcmp(probe->cases[c].label, "fsync") == 0;
+
+		if (result->status == SP_UNSUPPORTED || !(probe->cases[c].contender || probe->cases[c].control))
+			continue;
+		assert_int_equal(result->out, is_fsync);
+		if (is_fsync)
+		{
+			assert_true(seen_out[c]);
+			assert_in_range(result->rounds.n, SP_FIRST_LOOK_ROUNDS,
+							probe->rounds[probe->cases[c].regime] - SP_FIRST_LOOK_ROUNDS);
+			assert_true(result->speed.high < 0.95);
+		}
+		else
+			assert_int_equal(result->rounds.n, probe->rounds[probe->cases[c].regime]);
+	}
+	assert_non_null(strstr(probe->judgement.reason, "open_datasync"));
+}
+
+/* Who asks for all of the time gets all of the figures. */
+static void
+leaves_out_nothing_unless_told(void **state)
+{
+	(void) state;
+	plan_slow_fsync(false);
+	run_probe();
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_result *result = &probe->results[c];
+
+		assert_false(result->out);
+		if (result->status == SP_OK && probe->cases[c].most_rounds == 0)
+			assert_int_equal(result->rounds.n, probe->rounds[probe->cases[c].regime]);
+	}
+	assert_true(probe->finished_ns - probe->started_ns > 19 * SECOND);
+
+	/* nothing is left over from a run that did leave out */
+	probe->stop_early = true;
+	run_probe();
+	assert_true(probe->results[2].out);
+	memset(seen_out, 0, sizeof(seen_out));
+	probe->stop_early = false;
+	run_probe();
+	assert_false(probe->results[2].out);
+	assert_int_equal(probe->results[2].rounds.n, probe->rounds[SP_PACED]);
+}
+
+/*
+ * Equal methods on a disk that no short run can tell apart: why wait?  Where
+ * luck makes one look faster it is worth a while, in a few runs all of it.
+ */
+static void
+gives_up_what_is_out_of_reach(void **state)
+{
+	const int64_t duration = 10 * SECOND;
+	const int	runs = 20;
+	int64_t		all = 0;
+	int			given_up = 0;
+
+	(void) state;
+	for (int run = 1; run <= runs; run++)
+	{
+		for (int stop_early = 0; stop_early < 2; stop_early++)
+		{
+			int64_t		took;
+
+			plan_equals(1.5, (uint64_t) run);
+			probe->duration_ns = duration;
+			probe->stop_early = stop_early;
+			run_probe();
+			took = probe->finished_ns - probe->started_ns;
+			assert_true(probe->judged);
+			assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
+			assert_non_null(strstr(probe->judgement.reason, "the noise is "));
+			/* from fewer rounds nobody can tell */
+			for (int r = 0; r < SP_REGIMES; r++)
+				assert_true(probe->rounds[r] >= 45);
+
+			/* to the end means within half a round of it */
+			assert_int_equal(probe->done, took < duration - SECOND / 5);
+			assert_false(probe->done && !stop_early);
+			if (stop_early)
+			{
+				given_up += probe->done;
+				all += took;
+			}
+		}
+	}
+	print_message("# %d of %d given up, after %.0f %% of the time\n", given_up, runs,
+				  100.0 * (double) all / (double) (runs * duration));
+	assert_in_range(given_up, runs * 8 / 10, runs);
+	assert_true(all < runs * duration * 6 / 10);
+}
+
+/* Noise, but time enough to beat it: what differs is found, and what does not. */
+static void
+goes_on_with_what_is_in_reach(void **state)
+{
+	static const int64_t slower[] = {50 * 1000, 10 * 1000};	/* fdatasync, the current one */
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(slower); i++)
+	{
+		int			decided = 0;
+
+		for (uint64_t seed = 1; seed <= 20; seed++)
+		{
+			plan_equals(0.3, seed);
+			disk.cost[FDATASYNC] = slower[i];
+			probe->duration_ns = 60 * SECOND;
+			probe->stop_early = true;
+			run_probe();
+			decided += i == 0 ? probe->judgement.verdict == SP_SWITCH
+				: probe->judgement.verdict == SP_TIE || probe->judgement.verdict == SP_KEEP;
+		}
+		print_message("# fdatasync of %d us: %d of 20 decided\n", (int) slower[i] / 1000, decided);
+		assert_in_range(decided, 19, 20);
+	}
+}
+
 static void
 judges_nothing_without_a_current_method(void **state)
 {
@@ -503,6 +724,11 @@ main(void)
 		cmocka_unit_test(keeps_the_pace),
 		cmocka_unit_test(merges_rounds_of_long_runs),
 		cmocka_unit_test(stops_when_settled),
+		cmocka_unit_test(looks_at_what_is_only_shown),
+		cmocka_unit_test(leaves_out_what_is_slower),
+		cmocka_unit_test(leaves_out_nothing_unless_told),
+		cmocka_unit_test(gives_up_what_is_out_of_reach),
+		cmocka_unit_test(goes_on_with_what_is_in_reach),
 		cmocka_unit_test(judges_nothing_without_a_current_method),
 		cmocka_unit_test(moves_as_the_wal_does),
 		cmocka_unit_test(writes_where_the_tool_does),
