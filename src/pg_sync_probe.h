@@ -103,6 +103,7 @@ typedef struct sp_probe_files
 	sp_probe   *probe;
 	int			directory_fd;	/* -1 until opened */
 	int			reserved_fds;	/* told to fd.c */
+	int64		rested_ns;		/* between the chunks while filling, in all */
 	struct
 	{
 		bool		exists;

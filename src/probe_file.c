@@ -223,17 +223,50 @@ flags_of(const sp_file *file)
 		(file->direct_io ? sp_direct_io_flag : 0);
 }
 
+static void
+fill_failed(const char *verb, const sp_file *file, const char *directory)
+{
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not %s file \"%s/%s\": %m", verb, directory, file->name)));
+}
+
+/*
+ * Who asked for a duty cycle wants others to get at the device meanwhile: what
+ * was just written goes to it at once, not with all the rest at the end, and
+ * then it rests.  All rests together last no longer than the measuring may.
+ */
+static void
+rest_after_chunk(sp_probe_files *files, const sp_file *file, int64 begin_ns, const char *directory)
+{
+	const sp_callbacks *callbacks = &files->probe->callbacks;
+	int64		now_ns;
+	int64		rest_ns;
+
+	if (fdatasync(file->fd) != 0)
+		fill_failed("fsync", file, directory);
+	now_ns = callbacks->now_ns(callbacks->context);
+	rest_ns = (int64) ((double) (now_ns - begin_ns) * (1 / files->probe->duty_cycle - 1));
+	rest_ns = Min(rest_ns, files->probe->duration_ns - files->rested_ns);
+	if (rest_ns > 0)
+		callbacks->sleep_until(callbacks->context, now_ns + rest_ns);
+	files->rested_ns += Max(rest_ns, 0);
+}
+
 /*
  * Write every block, so that no measured sync has to turn an unwritten extent
  * into a written one, which is a change of metadata.
  */
 static void
-fill_file(const sp_file *file, int fd, const char *buffer, const char *directory)
+fill_file(sp_probe_files *files, const sp_file *file, const char *directory)
 {
+	const sp_probe *probe = files->probe;
+
 	for (int64 done = 0; done < file->size;)
 	{
+		int64		begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
 		size_t		chunk = Min(FILL_CHUNK_SIZE, file->size - done);
-		ssize_t		written = pwrite(fd, buffer, chunk, done);
+		ssize_t		written = pwrite(file->fd, probe->buffer, chunk, done);
 
 		if (written != (ssize_t) chunk)
 		{
@@ -241,17 +274,15 @@ fill_file(const sp_file *file, int fd, const char *buffer, const char *directory
 				errno = ENOSPC;
 			else if (errno == EINTR)
 				continue;
-			ereport(ERROR,
-					(errcode_for_file_access(),
-					 errmsg("could not write file \"%s/%s\": %m", directory, file->name)));
+			fill_failed("write", file, directory);
 		}
 		done += written;
+		if (probe->duty_cycle < 1)
+			rest_after_chunk(files, file, begin_ns, directory);
 		CHECK_FOR_INTERRUPTS();
 	}
-	if (fsync(fd) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not fsync file \"%s/%s\": %m", directory, file->name)));
+	if (fsync(file->fd) != 0)
+		fill_failed("fsync", file, directory);
 }
 
 /*
@@ -286,7 +317,7 @@ create_file(sp_probe_files *files, int n, const char *directory)
 	files->created[n].device = status.st_dev;
 	files->created[n].inode = status.st_ino;
 
-	fill_file(file, file->fd, files->probe->buffer, directory);
+	fill_file(files, file, directory);
 	close(file->fd);
 
 	file->fd = openat(files->directory_fd, file->name, flags_of(file));
