@@ -1,0 +1,154 @@
+# shellcheck shell=bash
+# regret and time: what following an advice costs, against commits as they
+# really are, and how long one waits for it.
+#
+# A turn holds, for every load: commits under that load while wal_sync_method is
+# switched by reload, in random order, several times each (the truth); then, with
+# the last of the methods still set, what probe() recommends for this load; and
+# what a DBA picks from pg_test_fsync.
+#
+# Observations: advice.truth   place round load method us_per_transaction
+#               advice.picks   place turn load advisor current pick verdict seconds reason
+# (a pick of the tool has no load: it knows none)
+
+# name, clients, transactions a second (0: flat out), rounds a turn, and seconds
+# that a method is set: short, since the disk changes; but a mean needs commits
+advice_loads=("flat_1 1 0 8 0.3" "flat_8 8 0 8 0.3" "rate_50 4 50 4 0.8" "rate_200 4 200 6 0.4")
+settle_seconds=0.05		# after a reload, not counted: the reload itself writes
+
+tool_default_turns=2	# its default takes longer than all the rest: every other turn
+least_turns=${BENCH_TURNS:-10}
+most_turns=${BENCH_MOST_TURNS:-$((least_turns * 3 / 2))}
+
+# What psql does during a session of commits: each method in random order for a
+# while, round after round.  The statistics that a probe asks are of the last one.
+write_schedule() {
+	local rounds=$1 slot=$2 round shuffled
+	for ((round = 1; round <= rounds; round++)); do
+		shuffled "${methods[@]}"
+		for method in "${shuffled[@]}"; do
+			echo "ALTER SYSTEM SET wal_sync_method = '$method';"
+			echo "SELECT pg_reload_conf() \\g /dev/null"
+			[[ $round -lt $rounds || $method != "${shuffled[-1]}" ]] ||
+				echo "SELECT pg_stat_reset_shared('wal') \\g /dev/null"
+			echo "SELECT '$(((turn - 1) * rounds + round))', '$method', extract(epoch FROM clock_timestamp());"
+			echo "SELECT pg_sleep($slot) \\g /dev/null"
+		done
+	done
+	echo "SELECT 'end', '-', extract(epoch FROM clock_timestamp());"
+}
+
+# Per slot of the schedule: microseconds a transaction took (flat out: of the
+# wall's time; else of its own, without the lag of the rate limit).
+time_slots() {
+	awk -v "flat=$(($1 == 0))" -v "settle=$settle_seconds" '
+		NR == FNR { round[NR] = $1; method[NR] = $2; begin[NR] = $3; slots = NR; next }
+		{
+			at = $5 + $6 / 1e6
+			low = 1; high = slots
+			while (high - low > 1) { middle = int((low + high) / 2); if (begin[middle] <= at) low = middle; else high = middle }
+			if (at < begin[low] + settle || at >= begin[slots]) next
+			n[low]++; sum[low] += $3 - $7
+		}
+		END {
+			for (i = 1; i < slots; i++) {
+				if (!n[i]) exit 1
+				printf "%s\t%s\t%.2f\n", round[i], method[i],
+					flat ? (begin[i + 1] - begin[i] - settle) * 1e6 / n[i] : sum[i] / n[i]
+			}
+		}' "$work/commits/slots" "$work/commits"/log.*
+}
+
+# commit_session LOAD CLIENTS RATE ROUNDS SLOT: leaves the last method of the schedule
+# set, and its name in $method.
+commit_session() {
+	local load=$1 clients=$2 rate=$3 rounds=$4 slot=$5 seconds round us
+	rm -rf -- "$work/commits"
+	mkdir_as_user "$work/commits"
+	write_schedule "$rounds" "$slot" | "${as_user[@]}" tee "$work/commits/schedule.sql" >/dev/null
+	method=$(sed -n "s/^ALTER SYSTEM SET wal_sync_method = '\(.*\)';/\1/p" "$work/commits/schedule.sql" | tail -n 1)
+	seconds=$(awk "BEGIN { print int(${#methods[@]} * $rounds * ($slot + 0.1)) + 5 }")
+	step "$((seconds * 2 + 30))" bash "$build/bench/commit_session.sh" "$bindir" "$work/commits" \
+		-n -M prepared -f "$build/bench/upsert.sql" -D "rows=$upsert_rows" -c "$clients" -j "$((clients < 2 ? clients : 2))" \
+		-T "$seconds" $( ((rate == 0)) || echo "-R $rate") || return
+	time_slots "$rate" >"$work/commits/times" || { echo "$load: a slot without a transaction" >"$work/err"; return 1; }
+	while IFS=$'\t' read -r round slot_method us; do
+		observe advice.truth "$place_name" "$round" "$load" "$slot_method" "$us"
+	done <"$work/commits/times"
+	rm -rf -- "$work/commits"
+}
+
+seconds_since() { awk "BEGIN { print $EPOCHREALTIME - $1 }"; }
+
+# Our advice for the load that just ran, with the method that is set.
+ask_probe() {
+	local load=$1 current=$2 begin=$EPOCHREALTIME seconds
+	ask "SELECT count(*) FROM sync_probe.probe()" || return
+	seconds=$(seconds_since "$begin")
+	ask "SELECT recommended_method, verdict, reason FROM sync_probe.recommendations WHERE location = 'pg_wal'" || return
+	observe advice.picks "$place_name" "$turn" "$load" probe "$current" "$(cut -f 1,2 <<<"$answer")" "$seconds" "$(cut -f 3 <<<"$answer")"
+}
+
+# The tool is asked for its first section, the one that its manual's readers pick
+# from, and stopped then; one who lets it end waits for 18 lines instead of 5.
+# zfs-fuse dead-locks of stopping it: there it runs to its end.
+tool_picks() {
+	local per_line=$1 directory=$2 file=$2/pg_wal/xlogtemp.1.bench begin=$EPOCHREALTIME seconds tries pick
+	local bounded
+	local lines=5
+	[[ $place_name != zfs ]] || lines=18
+	bounded "$((per_line * lines + 30))" stdbuf -oL "$bindir/pg_test_fsync" -s "$per_line" -f "$file"
+	start_job "${bounded[@]}" >"$work/out" 2>"$work/err"
+	for ((tries = 0; tries < (per_line * lines + 30) * 20; tries++)); do
+		if grep -q 'using two' "$work/out"; then break; fi
+		kill -0 "$job" 2>/dev/null || break
+		sleep 0.05
+	done
+	seconds=$(seconds_since "$begin")
+	((lines == 18)) || kill -INT -- "-$job" 2>/dev/null || true
+	wait_job || true
+	rm -f -- "$file"
+	pick=$(awk '/using two/ { exit } $3 == "ops/sec" && $2 + 0 > best { best = $2; pick = $1 } END { print pick }' "$work/out")
+	[[ -n $pick ]] || { echo "pg_test_fsync hung, or printed no figure" >"$work/err"; return 1; }
+	observe advice.picks "$place_name" "$turn" - "tool_${per_line}_s" - "$pick" - "$seconds" -
+}
+
+# Is it known, for each load, which methods are as good as the best?  Known is:
+# the 95 % interval of what a method loses lies on one side of 3 %.
+truth_is_known() {
+	grep "^$place_name	" "$observations/advice.truth.tsv" >"$work/advice.truth.tsv"
+	step 60 env -C "$work" "$bindir/psql" -X -q -A -t -v ON_ERROR_STOP=1 -f "$build/bench/truth_known.sql" || return
+	[[ $(<"$work/out") == t ]]
+}
+
+advise_at() {
+	local place_name=$1 directory=$2 turn load method
+	prepare_upsert || return
+	sync_methods || return
+	local methods shuffled
+	read -r -a methods <<<"$answer"
+	for ((turn = 1; turn <= most_turns; turn++)); do
+		if ((turn > least_turns)) && truth_is_known; then break; fi
+		for load in "${advice_loads[@]}"; do
+			# shellcheck disable=SC2086	# its fields are arguments
+			commit_session $load && ask_probe "${load%% *}" "$method" || return
+		done
+		tool_picks 1 "$directory" || return
+		((turn % tool_default_turns)) || tool_picks 5 "$directory" || return
+		printf '%s: turn %d\n' "$place_name" "$turn" >&2
+	done
+}
+
+# Memory has no commits worth a choice.
+measure_advice() {
+	local place all=("${places[@]}") places=()
+	observe_machine advice
+	for place in "${all[@]}"; do
+		if [[ $(stat -f -c %T "${place#*=}") == tmpfs ]]; then
+			observe advice.skipped "${place%%=*}" "memory: no device to wait for"
+		else
+			places+=("$place")
+		fi
+	done
+	at_each_place advice advise_at
+}

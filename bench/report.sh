@@ -1,0 +1,61 @@
+# shellcheck shell=bash
+# From observations to tables: bench/RESULTS.md.
+#
+# SQL does the sums, in a cluster that is made for it and measures nothing.
+# Each bench has <bench>.sql, whose output is its section, in Markdown.
+
+# psql's unaligned output, with the line that makes a Markdown table of it.
+# Lines that begin with "text:" are shown without it.
+markdown() {
+	awk -F ' [|] ' '
+		/^text:/ { sub(/^text:/, ""); print; head = 0; next }
+		NF == 1 { print; head = 0; next }
+		!head { printf "\n| %s |\n|", $0; for (i = 1; i <= NF; i++) printf " --- |"; print ""; head = 1; next }
+		{ printf "| %s |\n", $0 }
+	'
+}
+
+# machine_line OBSERVATIONS: when, on what.
+machine_line() {
+	awk -F '\t' '{ printf "%s, %s, %s, %s processors, extension at %s.\n", $1, $2, $3, $4, $5 }' "$work/results/$1.machine.tsv"
+}
+
+places_table() {
+	local file=$work/results/$1.places.tsv
+	[[ -s $file ]] || return 0
+	printf '\n| place | file system | device | its cache | mounted |\n| --- | --- | --- | --- | --- |\n'
+	sed 's/\t/ | /g; s/^/| /; s/$/ |/' "$file"
+	file=$work/results/$1.skipped.tsv
+	[[ ! -s $file ]] || sed 's/^\([^\t]*\)\t\(.*\)/\n**Skipped: \1**: \2/' "$file"
+}
+
+# section BENCH
+section() {
+	local bench=$1 observed=${observed_by[$1]}
+	[[ -s $work/results/$observed.machine.tsv ]] || { printf '\n## %s\n\nNot measured yet.\n' "$bench"; return; }
+	printf '\n## %s\n\n' "$bench"
+	machine_line "$observed"
+	places_table "$observed"
+	run_job env -C "$work/results" "$bindir/psql" -X -q -A -F ' | ' -P footer=off -v ON_ERROR_STOP=1 \
+		-f "$build/bench/$bench.sql" >"$work/section" || return
+	markdown <"$work/section"
+}
+
+write_report() {
+	local bench
+	cp -R -- "$root/bench/results" "$work/results"
+	chmod -R a+rX "$work/results"
+	cluster_conf=
+	start_cluster || die "no cluster to make the report with"
+	{
+		printf '# Results\n\nWritten by `bench/run` from [results](results); what the benches do and what was learnt is in [README.md](README.md).\n'
+		for bench in "${benches[@]}"; do
+			section "$bench"
+		done
+	} >"$work/RESULTS.md"
+	cp -- "$work/RESULTS.md" "$root/bench/RESULTS.md"
+	chown --reference="$root/bench" "$root/bench/RESULTS.md"
+	for bench in "${chosen[@]}"; do
+		awk -v "title=## $bench" '/^## / { on = $0 == title } on' "$work/RESULTS.md"
+	done
+}
