@@ -84,7 +84,7 @@ end_place() {
 		end_processes
 	fi
 	end_cluster
-	rm -rf -- "$directory/pg_wal"
+	step 60 rm -rf -- "$directory/pg_wal" || true		# a dead file system has none
 }
 
 # zfs-fuse can dead-lock under parallel writers: only its end frees them.
@@ -109,6 +109,7 @@ at_each_place() {
 			hung+=("$name:$bench")
 		fi
 		end_place "$name" "$directory"
+		keep_observations "$bench"		# whatever the next place does
 	done
 }
 

@@ -35,8 +35,8 @@ tool_lines() {
 run_tool() {
 	local file=$directory/pg_wal/xlogtemp.1.bench
 	step 120 "$bindir/pg_test_fsync" -s 1 -f "$file" || return
-	rm -f -- "$file"
 	tool_lines >"$work/fidelity.tool"
+	step 20 rm -f -- "$file"
 }
 
 run_ours() {

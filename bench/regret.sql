@@ -33,10 +33,23 @@ FROM followed AS f
 GROUP BY place, load, advisor ORDER BY place, load, advisor;
 
 \echo text:
-\echo 'text:Over all file systems.'
-SELECT coalesce(load, 'all') AS load, advisor, count(*) AS times,
-       to_char(avg(regret) * 100, 'FM990.0') || ' %' AS "mean regret",
-       to_char(max(regret) * 100, 'FM990.0') || ' %' AS worst,
-       to_char(greatest(max(regret_low), 0) * 100, 'FM990.0') || ' %' AS "worst outside the noise"
-FROM followed GROUP BY GROUPING SETS ((load, advisor), (advisor))
-ORDER BY followed.load NULLS LAST, advisor;
+\echo 'text:Over all file systems. "By the tool''s" is our mean regret by that of the tool''s better setting.'
+WITH summed AS (
+    SELECT load, advisor, count(*) AS times, avg(regret) AS mean, max(regret) AS worst, max(regret_low) AS sure
+    FROM followed GROUP BY GROUPING SETS ((load, advisor), (advisor))
+), tool AS (
+    SELECT load, min(mean) AS mean FROM summed WHERE advisor <> 'probe' GROUP BY load
+)
+SELECT coalesce(s.load, 'all') AS load, advisor, times,
+       to_char(s.mean * 100, 'FM990.0') || ' %' AS "mean regret",
+       to_char(worst * 100, 'FM990.0') || ' %' AS worst,
+       to_char(greatest(sure, 0) * 100, 'FM990.0') || ' %' AS "worst outside the noise",
+       CASE advisor WHEN 'probe' THEN to_char(s.mean / nullif(t.mean, 0), 'FM990.00') ELSE '-' END AS "by the tool's",
+       CASE WHEN advisor <> 'probe' THEN '-'
+            WHEN s.mean <= 0.01 AND sure <= 0.03 AND s.mean <= t.mean / 3 THEN 'met'
+            ELSE '**missed**' || CASE WHEN s.mean > 0.01 THEN ': mean' ELSE '' END
+                || CASE WHEN sure > 0.03 THEN ': worst' ELSE '' END
+                || CASE WHEN s.mean > t.mean / 3 THEN ': third of the tool''s' ELSE '' END
+       END AS target
+FROM summed AS s LEFT JOIN tool AS t ON t.load IS NOT DISTINCT FROM s.load
+ORDER BY s.load NULLS LAST, advisor;

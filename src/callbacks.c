@@ -109,14 +109,23 @@ append_speeds(StringInfo line, const sp_probe *probe, sp_regime regime)
 		appendStringInfo(line, "; so far: %s", sp_verdict_name(probe->judgement.verdict));
 }
 
+/* Looks are many at first: nobody reads faster than this. */
+#define NOTICE_INTERVAL_NS	(500 * NS_PER_MS)
+
 /*
  * A line for who waits: the verdict so far and the speeds that are behind it.
  */
 static void
 callback_look_done(void *context, sp_regime regime)
 {
-	const sp_probe *probe = ((sp_surroundings *) context)->probe;
+	sp_surroundings *state = context;
+	const sp_probe *probe = state->probe;
+	int64_t		now_ns = callback_now(context);
 	StringInfoData line;
+
+	if (now_ns < state->next_notice_ns[regime])
+		return;
+	state->next_notice_ns[regime] = now_ns + NOTICE_INTERVAL_NS;
 
 	initStringInfo(&line);
 	for (int c = 0; c < probe->ncases; c++)
@@ -127,7 +136,7 @@ callback_look_done(void *context, sp_regime regime)
 			continue;
 		appendStringInfo(&line, "%s, %lld rounds in %.1f s: %s %.0f us",
 						 test_case->test, (long long) probe->rounds[regime],
-						 (callback_now(context) - probe->started_ns) / 1e9, test_case->label,
+						 (now_ns - probe->started_ns) / 1e9, test_case->label,
 						 sp_histogram_mean_ns(&probe->results[c].histogram) / 1000);
 		append_speeds(&line, probe, regime);
 		break;
@@ -158,6 +167,7 @@ void
 sp_callbacks_set(sp_probe *probe, sp_surroundings *surroundings)
 {
 	surroundings->probe = probe;
+	memset(surroundings->next_notice_ns, 0, sizeof(surroundings->next_notice_ns));
 	surroundings->flush_wait_event = sp_wait_event_new("SyncProbeFlush");
 	surroundings->sleep_wait_event = sp_wait_event_new("SyncProbeSleep");
 	probe->clock_cost_ns = clock_cost_ns();

@@ -90,6 +90,7 @@ typedef struct sp_surroundings
 	sp_progress *progress;		/* set before the engine runs */
 	uint32		flush_wait_event;
 	uint32		sleep_wait_event;
+	int64		next_notice_ns[SP_REGIMES]; /* no line about a regime before */
 } sp_surroundings;
 
 extern void sp_callbacks_set(sp_probe *probe, sp_surroundings *surroundings);

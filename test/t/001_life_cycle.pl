@@ -63,6 +63,9 @@ my @endings = (
 		says => qr/canceling statement due to user request/, survives => 1 },
 	{ name => 'statement_timeout', before => "SET statement_timeout = '1s'",
 		says => qr/canceling statement due to statement timeout/, survives => 1 },
+	{ name => 'cancel between writes', phase => 'writing files', end => signal_backend('pg_cancel_backend'),
+		call => sub { "SELECT FROM sync_probe.probe('$_[0]', '$_[1]', duty_cycle => 0.001, " . LONG_PROBE . ')' },
+		says => qr/canceling statement due to user request/, survives => 1 },
 	{ name => 'lost transaction', before => 'BEGIN', end => signal_backend('pg_cancel_backend'),
 		says => qr/canceling statement due to user request/, survives => 1, after => 'ROLLBACK' },
 	{ name => 'savepoint', before => 'BEGIN; SAVEPOINT s', end => signal_backend('pg_cancel_backend'),
@@ -86,8 +89,8 @@ sub test_ending
 	# reporting looks for interrupts, which must not be what notices the end
 	query($session, 'SET client_min_messages = warning');
 	query($session, $ending->{before}) if $ending->{before};
-	start_query($session, $call->($location));
-	wait_phase($node, $session, 'measuring');
+	start_query($session, $call->($location, $suite));
+	wait_phase($node, $session, $ending->{phase} // 'measuring');
 	isnt(join('', probe_files($node)), '', "$name: there were files") if $ending->{end};
 	$ending->{end}->($session) if $ending->{end};
 

@@ -49,6 +49,7 @@ typedef struct call_record
 	int64_t		offset;
 	int64_t		size;
 	int			parts;
+	int64_t		at;				/* when it had been done */
 } call_record;
 
 typedef struct fake_disk
@@ -123,7 +124,7 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 	if (file >= 0 && call != OPENAT && call != CLOSE)
 		disk.now += disk.file_cost[file];
 	if (disk.nrecords < MAX_RECORDS)
-		disk.records[disk.nrecords++] = (call_record) {call, file, offset, size, parts};
+		disk.records[disk.nrecords++] = (call_record) {call, file, offset, size, parts, disk.now};
 
 	if (call != disk.fail_call || disk.calls[call] != disk.fail_at)
 		return 0;

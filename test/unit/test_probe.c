@@ -152,6 +152,30 @@ times_the_operation(void **state)
 	assert_true(disk.interrupt_checks >= disk.operations);
 }
 
+/* Reading the clock costs 50 ns here, which 16 unsynced writes share. */
+static void
+times_unsynced_writes_together(void **state)
+{
+	const sp_histogram *histogram;
+
+	(void) state;
+	plan_suite("pg_test_fsync", "fdatasync", 8192, 64 * KILOBYTE);
+	run_probe();
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		bool		unsynced = probe->files[probe->cases[c].file].method == NULL;
+
+		histogram = &probe->results[c].histogram;
+		assert_int_equal(unsynced, strcmp(probe->cases[c].test, "unsynced_write") == 0);
+		if (probe->results[c].status != SP_OK)
+			continue;
+		assert_true(histogram->ops > 0);
+		assert_int_equal(histogram->min_ns % 1000, unsynced ? 3 : 50);
+		if (unsynced)
+			assert_int_equal(histogram->ops % 16, 0);
+	}
+}
+
 static const char *const suites[] = {"wal", "pg_test_fsync"};
 
 /* Over by half a round at most; the cost decides how long a round is. */
@@ -260,6 +284,31 @@ rests_as_told(void **state)
 		slept = (double) disk.slept / (double) (probe->finished_ns - probe->started_ns);
 		if (fabs(slept - (1 - probe->duty_cycle)) > 0.005)
 			fail_msg("duty cycle %g: slept %.1f %%", probe->duty_cycle, slept * 100);
+	}
+}
+
+/* Others wait for one flush of ours at a time: 3.3 ms of each 16. */
+static void
+rests_after_every_flush(void **state)
+{
+	int64_t		before = 0;
+
+	(void) state;
+	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	keep_regime(SP_PACED);
+	probe->duty_cycle = 0.2;
+	probe->duration_ns = 5 * SECOND;
+	disk.cost[PWRITE] = 3 * MILLISECOND;
+	run_probe();
+	assert_in_range(disk.nrecords, 400, MAX_RECORDS - 1);
+	/* the first rounds do not know yet how long flushes take */
+	for (int i = 50; i < disk.nrecords; i++)
+	{
+		if (disk.records[i].call != PWRITE)
+			continue;
+		if (before > 0)
+			assert_true(disk.records[i].at - before > 10 * MILLISECOND);
+		before = disk.records[i].at;
 	}
 }
 
@@ -717,10 +766,12 @@ main(void)
 		cmocka_unit_test(repeats_the_order_of_a_seed),
 		cmocka_unit_test(fills_slices),
 		cmocka_unit_test(times_the_operation),
+		cmocka_unit_test(times_unsynced_writes_together),
 		cmocka_unit_test(ends_in_time),
 		cmocka_unit_test(gives_every_case_one_round),
 		cmocka_unit_test(says_what_was_stopped),
 		cmocka_unit_test(rests_as_told),
+		cmocka_unit_test(rests_after_every_flush),
 		cmocka_unit_test(keeps_the_pace),
 		cmocka_unit_test(merges_rounds_of_long_runs),
 		cmocka_unit_test(stops_when_settled),
