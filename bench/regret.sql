@@ -13,10 +13,10 @@ FROM picks AS p
 JOIN regret AS r ON r.place = p.place AND r.method = p.pick AND (p.load = '-' OR p.load = r.load);
 
 \echo text:
-\echo 'text:The truth: microseconds a transaction (median of the rounds), and what each method loses against the best (95 % interval).'
+\echo 'text:The truth: microseconds a transaction (median of the rounds), and what each method loses against the best (95 % interval; the best is chosen in one half of the rounds for the other).'
 SELECT place, load, min(rounds) AS rounds,
        string_agg(format('%s %s%s', method, round(us::numeric),
-           CASE WHEN method = best THEN ' **best**' ELSE format(' (%s to %s %%)', to_char(regret_low * 100, 'FM990.0'), to_char(regret_high * 100, 'FM990.0')) END),
+           format('%s (%s to %s %%)', CASE WHEN method = best THEN ' **best**' END, to_char(regret_low * 100, 'FM990.0'), to_char(regret_high * 100, 'FM990.0'))),
            ', ' ORDER BY regret) AS "methods"
 FROM regret GROUP BY place, load ORDER BY place, load;
 
@@ -45,6 +45,7 @@ SELECT coalesce(s.load, 'all') AS load, advisor, times,
        to_char(worst * 100, 'FM990.0') || ' %' AS worst,
        to_char(greatest(sure, 0) * 100, 'FM990.0') || ' %' AS "worst outside the noise",
        CASE advisor WHEN 'probe' THEN to_char(s.mean / nullif(t.mean, 0), 'FM990.00') ELSE '-' END AS "by the tool's",
+       
        CASE WHEN advisor <> 'probe' THEN '-'
             WHEN s.mean <= 0.01 AND sure <= 0.03 AND s.mean <= t.mean / 3 THEN 'met'
             ELSE '**missed**' || CASE WHEN s.mean > 0.01 THEN ': mean' ELSE '' END
@@ -53,3 +54,11 @@ SELECT coalesce(s.load, 'all') AS load, advisor, times,
        END AS target
 FROM summed AS s LEFT JOIN tool AS t ON t.load IS NOT DISTINCT FROM s.load
 ORDER BY s.load NULLS LAST, advisor;
+
+\echo text:
+\echo 'text:By file system, over all loads.'
+SELECT place, advisor, count(*) AS times,
+       to_char(avg(regret) * 100, 'FM990.0') || ' %' AS "mean regret",
+       to_char(max(regret) * 100, 'FM990.0') || ' %' AS worst,
+       to_char(greatest(max(regret_low), 0) * 100, 'FM990.0') || ' %' AS "worst outside the noise"
+FROM followed GROUP BY place, advisor ORDER BY place, advisor;
