@@ -90,7 +90,7 @@ ask_probe() {
 }
 
 # The tool is asked for its first section, the one that its manual's readers pick
-# from, and stopped then; one who lets it end waits for 18 lines instead of 5.
+# from, and stopped then; one who lets it end waits for 16 lines instead of 4.
 # zfs-fuse dead-locks of stopping it, and of its long runs: there it runs to its
 # end, and at -s 1 only.
 tool_picks() {
@@ -115,21 +115,24 @@ tool_picks() {
 }
 
 # Is it known, for each load, which methods are as good as the best?  Known is:
-# the 95 % interval of what a method loses lies on one side of 3 %.
-truth_is_known() {
+# the 95 % interval of what a method loses lies on one side of 3 %.  In $known.
+ask_truth() {
 	grep "^$place_name	" "$observations/advice.truth.tsv" >"$work/advice.truth.tsv"
 	step 60 env -C "$work" "$bindir/psql" -X -q -A -t -v ON_ERROR_STOP=1 -f "$build/bench/truth_known.sql" || return
-	[[ $(<"$work/out") == t ]]
+	known=$(<"$work/out")
 }
 
 advise_at() {
-	local place_name=$1 directory=$2 turn load method
+	local place_name=$1 directory=$2 turn load method known
 	prepare_upsert || return
 	sync_methods || return
 	local methods shuffled
 	read -r -a methods <<<"$answer"
 	for ((turn = 1; turn <= most_turns; turn++)); do
-		if ((turn > least_turns)) && truth_is_known; then break; fi
+		if ((turn > least_turns)); then
+			ask_truth || return
+			[[ $known != t ]] || break
+		fi
 		for load in "${advice_loads[@]}"; do
 			# shellcheck disable=SC2086	# its fields are arguments
 			commit_session $load && ask_probe "${load%% *}" "$method" || return

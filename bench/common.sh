@@ -5,7 +5,7 @@
 # To be sourced after script/common.sh and script/filesystems.sh.
 #
 # Reads: places (array of "name=directory").  Sets: observations (the folder
-# where benches leave what they saw until all of it is there).
+# where benches leave what they saw until a file system is done).
 
 observations=
 hung=()				# file systems that are given up, with what they hung at

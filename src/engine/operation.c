@@ -185,17 +185,10 @@ fail_file(sp_probe *probe, int file, const char *call, int error_number)
 	}
 }
 
-int
-sp_batch(const sp_test_case *test_case)
-{
-	return test_case->batch > 1 ? test_case->batch : 1;
-}
-
 /*
- * Run and time a batch of operations, which is a single one wherever something
- * is synced.  Returns the time of each in ns, or -1 when the case has failed and
- * is out.  Interrupts are looked at before it, so that the wait for a cancel is
- * one sync at most; what a signal hit is done again, uncounted.
+ * Run and time one operation.  Returns its time in ns, or -1 when the case has
+ * failed and is out.  Interrupts are looked at before it, so that the wait for
+ * a cancel is one sync at most; what a signal hit is done again, uncounted.
  */
 int64_t
 sp_timed_operation(sp_probe *probe, int c)
@@ -204,7 +197,6 @@ sp_timed_operation(sp_probe *probe, int c)
 	sp_file    *file = &probe->files[test_case->file];
 	const sp_callbacks *callbacks = &probe->callbacks;
 	const char *failed;
-	int			batch = sp_batch(test_case);
 	int64_t		begin;
 	int64_t		end;
 	int			failed_errno;
@@ -214,16 +206,13 @@ sp_timed_operation(sp_probe *probe, int c)
 		callbacks->check_interrupts(callbacks->context);
 		callbacks->operation_begin(callbacks->context);
 		begin = callbacks->now_ns(callbacks->context);
-		failed = NULL;
-		for (int i = 0; i < batch && failed == NULL; i++)
-			failed = operate(probe, test_case, file);
+		failed = operate(probe, test_case, file);
 		failed_errno = errno;	/* callbacks may change it */
 		end = callbacks->now_ns(callbacks->context);
 		callbacks->operation_end(callbacks->context);
 
 		if (failed == NULL)
-			return end - begin > probe->clock_cost_ns
-				? (end - begin - probe->clock_cost_ns) / batch : 0;
+			return end - begin > probe->clock_cost_ns ? end - begin - probe->clock_cost_ns : 0;
 		if (failed_errno != EINTR)
 			break;
 	}

@@ -79,8 +79,6 @@ typedef struct sp_test_case
 	int			write_size;		/* bytes of WAL per flush if it advances, else
 								 * bytes per write */
 	int			writes_per_sync;
-	int			batch;			/* operations between two readings of the clock;
-								 * 0 is 1 */
 	int			baseline;		/* case that its speed is compared with, or -1 */
 	int			most_rounds;	/* where it is enough to show it; 0: all */
 	bool		control;		/* second copy of its baseline: A/A */

@@ -13,12 +13,9 @@
 
 #include "probe.h"
 
-/* How many operations a case does between two readings of the clock. */
-extern int	sp_batch(const sp_test_case *test_case);
-
 /*
- * Run and time a batch of operations of case c: the time of each in ns, or -1
- * when the case has failed and is out.
+ * Run and time an operation of case c: its time in ns, or -1 when the case has
+ * failed and is out.
  */
 extern int64_t sp_timed_operation(sp_probe *probe, int c);
 

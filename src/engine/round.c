@@ -167,7 +167,6 @@ saturated_slice(sp_probe *probe, int c, int64_t share)
 	int64_t		begin = sp_now_ns(probe);
 	int64_t		sum = 0;
 	int64_t		length;
-	int			batch = sp_batch(&probe->cases[c]);
 	int			ops = 0;
 
 	if (sp_timed_operation(probe, c) < 0)
@@ -178,10 +177,9 @@ saturated_slice(sp_probe *probe, int c, int64_t share)
 
 		if (elapsed < 0)
 			return;
-		for (int i = 0; i < batch; i++)
-			sp_histogram_add(&result->histogram, (uint64_t) elapsed);
-		sum += elapsed * batch;
-		ops += batch;
+		sp_histogram_add(&result->histogram, (uint64_t) elapsed);
+		sum += elapsed;
+		ops++;
 		length = sp_now_ns(probe) - begin;
 	} while (length < share && (length < least || ops < SLICE_MIN_OPS));
 

@@ -40,17 +40,10 @@ add_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t 
 	return probe->nfiles++;
 }
 
-/*
- * A write that is not synced takes less than a microsecond, of which the clock
- * would be a tenth, and the stumbling of the processor over it another.
- */
-#define UNSYNCED_BATCH	16
-
 static int
 add_case(sp_probe *probe, sp_test_case test_case)
 {
 	assert(probe->ncases < SP_MAX_CASES);
-	test_case.batch = probe->files[test_case.file].method ? 1 : UNSYNCED_BATCH;
 	probe->cases[probe->ncases] = test_case;
 	return probe->ncases++;
 }

@@ -152,30 +152,6 @@ times_the_operation(void **state)
 	assert_true(disk.interrupt_checks >= disk.operations);
 }
 
-/* Reading the clock costs 50 ns here, which 16 unsynced writes share. */
-static void
-times_unsynced_writes_together(void **state)
-{
-	const sp_histogram *histogram;
-
-	(void) state;
-	plan_suite("pg_test_fsync", "fdatasync", 8192, 64 * KILOBYTE);
-	run_probe();
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		bool		unsynced = probe->files[probe->cases[c].file].method == NULL;
-
-		histogram = &probe->results[c].histogram;
-		assert_int_equal(unsynced, strcmp(probe->cases[c].test, "unsynced_write") == 0);
-		if (probe->results[c].status != SP_OK)
-			continue;
-		assert_true(histogram->ops > 0);
-		assert_int_equal(histogram->min_ns % 1000, unsynced ? 3 : 50);
-		if (unsynced)
-			assert_int_equal(histogram->ops % 16, 0);
-	}
-}
-
 static const char *const suites[] = {"wal", "pg_test_fsync"};
 
 /* Over by half a round at most; the cost decides how long a round is. */
@@ -766,7 +742,6 @@ main(void)
 		cmocka_unit_test(repeats_the_order_of_a_seed),
 		cmocka_unit_test(fills_slices),
 		cmocka_unit_test(times_the_operation),
-		cmocka_unit_test(times_unsynced_writes_together),
 		cmocka_unit_test(ends_in_time),
 		cmocka_unit_test(gives_every_case_one_round),
 		cmocka_unit_test(says_what_was_stopped),
