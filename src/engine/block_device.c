@@ -24,10 +24,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "block_device.h"
-
-/* device-mapper names: DM_NAME_LEN is 128 with the NUL, plus the newline */
-#define ATTRIBUTE_SIZE 256
+#include "block_device_internal.h"
 
 #define lengthof(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -40,12 +37,8 @@ static const char *const types_without_device[] = {
 	"ramfs", "smb3", "tmpfs", "virtiofs", "zfs",
 };
 
-static int	build_path(char *path, const char *format,...)
-			__attribute__((format(printf, 2, 3)));
-
-/* path: PATH_MAX bytes.  A name cut short would be another file's name. */
-static int
-build_path(char *path, const char *format,...)
+int
+sp_build_path(char *path, const char *format,...)
 {
 	va_list		arguments;
 	int			length;
@@ -57,8 +50,8 @@ build_path(char *path, const char *format,...)
 }
 
 /* sysfs answers ENODEV instead of ENOENT while a device is being removed */
-static bool
-is_missing(int status)
+bool
+sp_is_missing(int status)
 {
 	return status == ENOENT || status == ENODEV || status == ENXIO;
 }
@@ -71,16 +64,13 @@ is_single_component(const char *name)
 		strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
 }
 
-/*
- * Read the one line of an attribute, without its newline, into value, which
- * has ATTRIBUTE_SIZE bytes.  A longer one is none that we know: EOVERFLOW.
- */
-static int
-read_attribute(const char *directory, const char *attribute, char *value)
+int
+sp_read_attribute(const char *directory, const char *attribute, char *value,
+				  size_t size)
 {
 	char		path[PATH_MAX];
 	ssize_t		length;
-	int			status = build_path(path, "%s/%s", directory, attribute);
+	int			status = sp_build_path(path, "%s/%s", directory, attribute);
 	int			fd;
 
 	value[0] = '\0';
@@ -93,34 +83,48 @@ read_attribute(const char *directory, const char *attribute, char *value)
 		return errno;
 	/* sysfs hands out a whole attribute in one read */
 	do
-		length = read(fd, value, ATTRIBUTE_SIZE);
+		length = read(fd, value, size);
 	while (length < 0 && errno == EINTR);
-	status = length < 0 ? errno : length == ATTRIBUTE_SIZE ? EOVERFLOW : 0;
+	status = length < 0 ? errno : (size_t) length == size ? EOVERFLOW : 0;
 	close(fd);
+	if (status == 0 && length > 0 && value[length - 1] == '\n')
+		length--;
 	value[status == 0 ? length : 0] = '\0';
-	value[strcspn(value, "\n")] = '\0';
 	return status;
 }
 
-/* directory: PATH_MAX bytes, set to where the link leads */
-static int
-resolve(const char *path, char *directory)
+int
+sp_read_flag(const char *directory, const char *attribute, int *flag)
+{
+	char		value[SP_ATTRIBUTE_SIZE];
+	int			status = sp_read_attribute(directory, attribute, value,
+										   sizeof(value));
+
+	*flag = -1;
+	if (strcmp(value, "0") == 0 || strcmp(value, "1") == 0)
+		*flag = value[0] - '0';
+	return sp_is_missing(status) || status == EOVERFLOW ? 0 : status;
+}
+
+int
+sp_resolve(const char *path, char *directory)
 {
 	return realpath(path, directory) == NULL ? errno : 0;
 }
 
-static int
-find_by_number(const char *sysroot, const sp_mount *mount, char *directory)
+int
+sp_find_by_number(const char *sysroot, unsigned dev_major, unsigned dev_minor,
+				  char *directory)
 {
 	char		path[PATH_MAX];
-	int			status = build_path(path, "%s/sys/dev/block/%u:%u", sysroot,
-									mount->dev_major, mount->dev_minor);
+	int			status = sp_build_path(path, "%s/sys/dev/block/%u:%u", sysroot,
+									   dev_major, dev_minor);
 
-	return status != 0 ? status : resolve(path, directory);
+	return status != 0 ? status : sp_resolve(path, directory);
 }
 
-static int
-find_by_name(const char *sysroot, const char *name, char *directory)
+int
+sp_find_by_name(const char *sysroot, const char *name, char *directory)
 {
 	char		path[PATH_MAX];
 	int			status;
@@ -129,8 +133,8 @@ find_by_name(const char *sysroot, const char *name, char *directory)
 	if (!is_single_component(name) ||
 		strlen(name) >= sizeof(((sp_block_device *) NULL)->name))
 		return ENODEV;
-	status = build_path(path, "%s/sys/class/block/%s", sysroot, name);
-	return status != 0 ? status : resolve(path, directory);
+	status = sp_build_path(path, "%s/sys/class/block/%s", sysroot, name);
+	return status != 0 ? status : sp_resolve(path, directory);
 }
 
 /*
@@ -142,17 +146,17 @@ compare_mapper_name(const char *directory, const char *entry,
 					const char *mapper_name, bool *match)
 {
 	char		attribute[NAME_MAX + sizeof("/dm/name")];
-	char		value[ATTRIBUTE_SIZE];
+	char		value[SP_ATTRIBUTE_SIZE];
 	int			status;
 
 	*match = false;
 	if (strncmp(entry, "dm-", 3) != 0)
 		return 0;
 	snprintf(attribute, sizeof(attribute), "%s/dm/name", entry);
-	status = read_attribute(directory, attribute, value);
+	status = sp_read_attribute(directory, attribute, value, sizeof(value));
 	if (status == 0)
 		*match = strcmp(value, mapper_name) == 0;
-	return is_missing(status) || status == EOVERFLOW ? 0 : status;
+	return sp_is_missing(status) || status == EOVERFLOW ? 0 : status;
 }
 
 /* /dev/mapper/NAME: sysfs knows it as dm-N and keeps NAME in an attribute. */
@@ -162,7 +166,7 @@ find_by_mapper_name(const char *sysroot, const char *mapper_name,
 {
 	char		path[PATH_MAX];
 	DIR		   *dir;
-	int			status = build_path(path, "%s/sys/class/block", sysroot);
+	int			status = sp_build_path(path, "%s/sys/class/block", sysroot);
 	bool		match = false;
 
 	if (!is_single_component(mapper_name))
@@ -185,7 +189,7 @@ find_by_mapper_name(const char *sysroot, const char *mapper_name,
 		}
 		status = compare_mapper_name(path, entry->d_name, mapper_name, &match);
 		if (match)
-			status = find_by_name(sysroot, entry->d_name, directory);
+			status = sp_find_by_name(sysroot, entry->d_name, directory);
 	}
 	closedir(dir);
 	return status;
@@ -202,35 +206,44 @@ has_source_of_free_text(const char *fstype)
 	return strncmp(fstype, "fuse.", 5) == 0;
 }
 
-static int
-find_by_source(const char *sysroot, const sp_mount *mount, char *directory)
+int
+sp_find_by_node(const char *sysroot, const char *node, char *directory)
 {
 	static const char mapper[] = "/dev/mapper/";
 	static const char dev[] = "/dev/";
 
-	if (has_source_of_free_text(mount->fstype))
-		return ENODEV;
-	if (strncmp(mount->source, mapper, sizeof(mapper) - 1) == 0)
-		return find_by_mapper_name(sysroot, mount->source + sizeof(mapper) - 1,
+	if (strncmp(node, mapper, sizeof(mapper) - 1) == 0)
+		return find_by_mapper_name(sysroot, node + sizeof(mapper) - 1,
 								   directory);
-	if (strncmp(mount->source, dev, sizeof(dev) - 1) == 0)
-		return find_by_name(sysroot, mount->source + sizeof(dev) - 1,
-							directory);
+	if (strncmp(node, dev, sizeof(dev) - 1) == 0)
+		return sp_find_by_name(sysroot, node + sizeof(dev) - 1, directory);
 	return ENODEV;
 }
 
+int
+sp_find_by_mount(const char *sysroot, const sp_mount *mount, char *directory)
+{
+	/* major 0 is the kernel's for file systems without a block device */
+	if (mount->dev_major != 0)
+		return sp_find_by_number(sysroot, mount->dev_major, mount->dev_minor,
+								 directory);
+	if (has_source_of_free_text(mount->fstype))
+		return ENODEV;
+	return sp_find_by_node(sysroot, mount->source, directory);
+}
+
 /* Only partitions have the attribute; their parent directory is the disk. */
-static int
-ascend_to_whole_disk(char *directory)
+int
+sp_ascend_to_whole_disk(char *directory)
 {
 	char		path[PATH_MAX];
-	int			status = build_path(path, "%s/partition", directory);
+	int			status = sp_build_path(path, "%s/partition", directory);
 
 	if (status != 0)
 		return status;
 	if (access(path, F_OK) == 0)
 		*strrchr(directory, '/') = '\0';
-	else if (!is_missing(errno))
+	else if (!sp_is_missing(errno))
 		return errno;
 	return 0;
 }
@@ -247,28 +260,18 @@ copy_name(const char *directory, sp_block_device *device)
 	return 0;
 }
 
-static int
-read_rotational(const char *directory, sp_block_device *device)
-{
-	char		value[ATTRIBUTE_SIZE];
-	int			status = read_attribute(directory, "queue/rotational", value);
-
-	if (strcmp(value, "0") == 0 || strcmp(value, "1") == 0)
-		device->rotational = value[0] - '0';
-	return is_missing(status) || status == EOVERFLOW ? 0 : status;
-}
-
 /* Kernels before 4.7 do not have this one. */
 static int
 read_write_cache(const char *directory, sp_block_device *device)
 {
-	char		value[ATTRIBUTE_SIZE];
-	int			status = read_attribute(directory, "queue/write_cache", value);
+	char		value[SP_ATTRIBUTE_SIZE];
+	int			status = sp_read_attribute(directory, "queue/write_cache",
+										   value, sizeof(value));
 
 	if (strcmp(value, "write back") == 0 ||
 		strcmp(value, "write through") == 0)
 		strcpy(device->write_cache, value);
-	return is_missing(status) || status == EOVERFLOW ? 0 : status;
+	return sp_is_missing(status) || status == EOVERFLOW ? 0 : status;
 }
 
 static void
@@ -279,6 +282,23 @@ set_unknown(sp_block_device *device)
 }
 
 int
+sp_read_block_device(const char *directory, sp_block_device *device)
+{
+	int			status;
+
+	set_unknown(device);
+	status = copy_name(directory, device);
+	if (status == 0)
+		status = sp_read_flag(directory, "queue/rotational",
+							  &device->rotational);
+	if (status == 0)
+		status = read_write_cache(directory, device);
+	if (status != 0)
+		set_unknown(device);
+	return status;
+}
+
+int
 sp_block_device_find(const char *sysroot, const sp_mount *mount,
 					 sp_block_device *device)
 {
@@ -286,20 +306,10 @@ sp_block_device_find(const char *sysroot, const sp_mount *mount,
 	int			status;
 
 	set_unknown(device);
-	/* major 0 is the kernel's for file systems without a block device */
-	if (mount->dev_major != 0)
-		status = find_by_number(sysroot, mount, directory);
-	else
-		status = find_by_source(sysroot, mount, directory);
+	status = sp_find_by_mount(sysroot, mount, directory);
 	if (status == 0)
-		status = ascend_to_whole_disk(directory);
+		status = sp_ascend_to_whole_disk(directory);
 	if (status == 0)
-		status = copy_name(directory, device);
-	if (status == 0)
-		status = read_rotational(directory, device);
-	if (status == 0)
-		status = read_write_cache(directory, device);
-	if (status != 0)
-		set_unknown(device);
-	return is_missing(status) ? ENODEV : status;
+		status = sp_read_block_device(directory, device);
+	return sp_is_missing(status) ? ENODEV : status;
 }

@@ -20,6 +20,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /*
  * One mount.  All strings are NUL terminated, never NULL, have the kernel's
@@ -61,6 +62,12 @@ typedef struct sp_mount_table sp_mount_table;
 extern int	sp_mount_table_read(const char *sysroot, sp_mount_table **table);
 
 /*
+ * The same from a stream, whose content need not be the kernel's.  Reads to its
+ * end, and leaves it open.
+ */
+extern int	sp_mount_table_read_stream(FILE *file, sp_mount_table **table);
+
+/*
  * The mount that a path lives on.
  *
  * path: absolute, without symbolic links, "." or ".."; need not exist.
@@ -89,5 +96,21 @@ extern void sp_mount_table_free(sp_mount_table *table);
  * False if either is NULL.
  */
 extern bool sp_mount_same_filesystem(const sp_mount *a, const sp_mount *b);
+
+/*
+ * The mount that the data of a mount comes to lie on: of an overlay the one
+ * that its upper directory lies on, followed over overlays on overlays; any
+ * other is that itself.
+ *
+ * Returns NULL if it cannot be told: without an upper directory (read-only),
+ * or with one that is not visible here.  A container's own root is such an
+ * overlay: its upper directory is a path of the host, which here lies on the
+ * overlay itself.  The answer belongs to the table, or is mount.
+ *
+ * Limit: the path is the text given to mount(8), where symbolic links are not
+ * followed, and one that is relative or holds "." or ".." cannot be told.
+ */
+extern const sp_mount *sp_mount_beneath(const sp_mount_table *table,
+										const sp_mount *mount);
 
 #endif							/* SP_FILESYSTEM_H */

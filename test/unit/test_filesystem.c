@@ -130,11 +130,12 @@ static const struct
 	size_t		count;
 }			count_cases[] =
 {
-	{"virtio_ext4", 6}, {"nvme_xfs", 2}, {"nvme_multipath", 1},
+	{"virtio_ext4", 6}, {"nvme_xfs", 2}, {"nvme_multipath", 2},
 	{"sda_partition", 2}, {"dev_root", 2}, {"loop", 3}, {"btrfs", 7},
 	{"dm_nvme", 1}, {"md0", 3}, {"zfs", 3}, {"network", 7}, {"tmpfs", 4},
 	{"overlay", 4}, {"no_sysfs", 1}, {"escapes", 12}, {"overmounted", 6},
-	{"odd_attributes", 9}, {"malformed", 7},
+	{"odd_attributes", 9}, {"malformed", 7}, {"lvm_on_md", 3}, {"raid1", 1},
+	{"loop_stack", 22}, {"dm_cycle", 4}, {"overlay_host", 23},
 };
 
 /* Are the mounts of two paths of a kind the same file system? */
@@ -153,6 +154,42 @@ static const struct
 	{"zfs", "/srv/pg", "/srv/pg/wal", false},
 	{"overlay", "/etc/hostname", "/var/lib/postgresql/data", true},
 	{"overlay", "/", "/var/lib/postgresql/data", false},
+};
+
+/* What the data of a mount comes to lie on; NULL: that cannot be told. */
+static const struct
+{
+	const char *kind;
+	const char *mount_point;
+	const char *beneath;
+}			beneath_cases[] =
+{
+	{"virtio_ext4", "/srv/pg", "/srv/pg"},
+	{"network", "/srv/nfs", "/srv/nfs"},
+	{"zfs", "/srv/pg/wal", "/srv/pg/wal"},
+	/* in a container the upper directory is a path of the host */
+	{"overlay", "/", NULL},
+	{"overlay", "/var/lib/postgresql/data", "/var/lib/postgresql/data"},
+	{"overlay_host", "/", "/"},
+	{"overlay_host", "/var/lib/docker/overlay2/c0ffee/merged",
+	"/var/lib/docker"},
+	{"overlay_host", "/mnt/two", "/var/lib/docker"},
+	{"overlay_host", "/mnt/on_tmpfs", "/run"},
+	{"overlay_host", "/mnt/slash_at_end", "/"},
+	{"overlay_host", "/mnt/dotted_names", "/"},
+	{"overlay_host", "/mnt/comma", "/srv/a,b:c"},
+	{"overlay_host", "/mnt/escaped_comma", "/srv/a,b:c"},
+	{"overlay_host", "/mnt/backslash", "/srv/d\\e f"},
+	{"overlay_host", "/mnt/readonly", NULL},
+	{"overlay_host", "/mnt/relative", NULL},
+	{"overlay_host", "/mnt/dots", NULL},
+	{"overlay_host", "/mnt/dot", NULL},
+	{"overlay_host", "/mnt/slashes", NULL},
+	{"overlay_host", "/mnt/similar", "/"},
+	{"overlay_host", "/mnt/itself", NULL},
+	{"overlay_host", "/mnt/circle1", NULL},
+	/* a file system of its own, whatever its options are */
+	{"overlay_host", "/mnt/fuse", "/mnt/fuse"},
 };
 
 /* Lines that cannot be kept in a text file, and how many are understood. */
@@ -328,6 +365,55 @@ compares_btrfs_by_source(void **state)
 	assert_false(sp_mount_same_filesystem(NULL, NULL));
 }
 
+static void
+tells_what_lies_beneath(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(beneath_cases); i++)
+	{
+		sp_mount_table *table = read_fixture(beneath_cases[i].kind);
+		const char *expected = beneath_cases[i].beneath;
+		const sp_mount *mount = sp_mount_table_find(table,
+													beneath_cases[i].mount_point);
+		const sp_mount *found;
+
+		assert_string_equal(mount->mount_point, beneath_cases[i].mount_point);
+		found = sp_mount_beneath(table, mount);
+		if ((found == NULL) != (expected == NULL) ||
+			(found != NULL && strcmp(found->mount_point, expected) != 0))
+			fail_msg("%s, \"%s\": \"%s\"", beneath_cases[i].kind,
+					 beneath_cases[i].mount_point,
+					 found == NULL ? "none" : found->mount_point);
+		sp_mount_table_free(table);
+	}
+}
+
+/* The longest path there can be, and one more. */
+static void
+tells_no_upper_directory_from_its_beginning(void **state)
+{
+	static const char before[] = "rw,upperdir=/";
+	char		options[sizeof(before) + PATH_MAX];
+	char		fstype[] = "overlay";
+	sp_mount	mount = {.fstype = fstype,.mount_options = options};
+	sp_mount_table *table = read_fixture("virtio_ext4");
+
+	(void) state;
+	memset(options, 'x', sizeof(options));
+	memcpy(options, before, sizeof(before) - 1);
+	options[sizeof(before) - 1 + PATH_MAX - 2] = '\0';
+	assert_non_null(sp_mount_beneath(table, &mount));
+	options[sizeof(before) - 1 + PATH_MAX - 2] = 'x';
+	options[sizeof(before) - 1 + PATH_MAX - 1] = '\0';
+	assert_null(sp_mount_beneath(table, &mount));
+	/* an escape that ends with the list */
+	strcpy(options, "upperdir=/srv/x\\");
+	assert_non_null(sp_mount_beneath(table, &mount));
+	strcpy(options, "upperdir=");
+	assert_null(sp_mount_beneath(table, &mount));
+	sp_mount_table_free(table);
+}
+
 /* A directory with an empty proc/self, whose path is the test's state. */
 static int
 make_sysroot(void **state)
@@ -492,6 +578,8 @@ main(void)
 		cmocka_unit_test(keeps_number_and_root),
 		cmocka_unit_test(tells_file_systems_apart),
 		cmocka_unit_test(compares_btrfs_by_source),
+		cmocka_unit_test(tells_what_lies_beneath),
+		cmocka_unit_test(tells_no_upper_directory_from_its_beginning),
 		WITH_SYSROOT(skips_what_is_no_line),
 		WITH_SYSROOT(reads_ten_thousand_mounts),
 		WITH_SYSROOT(reads_a_very_long_line),
