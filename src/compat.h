@@ -90,6 +90,13 @@ sp_wal_direct_io_all(void)
 #define sp_wait_event_new(name) PG_WAIT_EXTENSION
 #endif
 
+/* Wait sets belong to a resource owner (here none) since PostgreSQL 17 (50c67c2019a). */
+#if PG_VERSION_NUM >= 170000
+#define sp_wait_event_set_new(nevents) CreateWaitEventSet(NULL, nevents)
+#else
+#define sp_wait_event_set_new(nevents) CreateWaitEventSet(CurrentMemoryContext, nevents)
+#endif
+
 /* Privilege checks were made one function in PostgreSQL 16 (c727f511bd7). */
 #if PG_VERSION_NUM >= 160000
 #define sp_tablespace_aclcheck(tablespace, role) \

@@ -14,12 +14,14 @@
 #include <limits.h>
 
 #include "compat.h"
+#include "zfs_tools.h"
 
 PG_MODULE_MAGIC;
 
 double		sp_margin = 0.05;
 int			sp_max_duration_ms = 600000;
 int			sp_reserve_percent = 5;
+char	   *sp_zfs_directory = "";
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -43,6 +45,12 @@ _PG_init(void)
 							"In pg_wal max_wal_size is left free too, if that is more.",
 							&sp_reserve_percent, 5, 0, 100,
 							PGC_SUSET, 0, NULL, NULL, NULL);
+
+	DefineCustomStringVariable("pg_sync_probe.zfs_directory",
+							   "Directory of the programs zfs and zpool.",
+							   "Empty: the first of the usual ones that has them.",
+							   &sp_zfs_directory, "",
+							   PGC_SUSET, 0, NULL, NULL, NULL);
 
 	MarkGUCPrefixReserved("pg_sync_probe");
 }

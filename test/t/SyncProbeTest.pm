@@ -78,7 +78,7 @@ sub start_query
 sub finish_query
 {
 	my ($session) = @_;
-	my $ended = sub { $session->{stdout} =~ /query ended/ && $session->{stderr} =~ /query ended/ };
+	my $ended = sub { $session->{stdout} =~ /query ended\n/ && $session->{stderr} =~ /query ended\n/ };
 
 	$session->{run}->pump until $ended->() || !$session->{run}->pumpable;
 	my ($out, $err) = ($session->{stdout}, $session->{stderr});
@@ -173,14 +173,15 @@ SQL
 	return join "\n", grep { $_ ne '' } $seen, probe_files($node);
 }
 
-# Descriptors of a process on files of a probe, also on removed ones, and on the
-# directories that they are in: the server itself holds none of those open.
+# Descriptors of a process on files of a probe, also on removed ones, on the
+# directories that they are in, and on counters: the server itself holds none of
+# those open.
 sub descriptors
 {
 	my ($pid) = @_;
 	my @links = bsd_glob("/proc/$pid/fd/*");
 	die "cannot see the descriptors of process $pid" unless @links;
-	return join "\n", grep { m{sync_probe\.|/(pg_wal|pgsql_tmp)$} } map { readlink($_) // '' } @links;
+	return join "\n", grep { m{sync_probe\.|/(pg_wal|pgsql_tmp)$|^/sys/} } map { readlink($_) // '' } @links;
 }
 
 # -------------------------------------------------------------------------- tests

@@ -1,0 +1,654 @@
+/*-------------------------------------------------------------------------
+ *
+ * child_process.c
+ *		Run another program from a backend, and stay a good backend meanwhile.
+ *
+ * Between fork() and execve() the child is a copy of this backend, with its
+ * connection, its shared memory and its exit handlers.  It makes bare system
+ * calls there and nothing else: no ereport, no palloc, no exit().
+ *
+ * The parent never waits for the child alone.  One loop reads what comes,
+ * looks at interrupts and at the time, and asks whether the child has ended.
+ * That is asked, not told: a backend leaves SIGCHLD at its default, and the end
+ * of the outputs says nothing, as a child may close them and live on, or leave
+ * them to a child of its own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "child_process.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
+
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "utils/memutils.h"
+
+#include "compat.h"
+
+/* Whoever is overdue gets SIGTERM, then SIGKILL, then is left alone. */
+#define TERM_GRACE_MS	1000
+#define KILL_GRACE_MS	2000
+
+/* The same where the caller ends by an error: nobody wants to wait for that. */
+#define QUICK_TERM_GRACE_MS	200
+#define QUICK_KILL_GRACE_MS	1000
+
+/* How often it is asked whether the child has ended, if nothing else happens. */
+#define LONGEST_WAIT_MS	100
+
+/* Without close_range(): descriptors beyond this are not looked for. */
+#define MAX_FD_LOOP		65536
+
+#define READ_SIZE		8192
+
+/* Descriptors of a run: three pipes, and what the child reads. */
+typedef enum child_fd
+{
+	OUT_READ,
+	OUT_WRITE,
+	ERR_READ,
+	ERR_WRITE,
+	EXEC_READ,					/* an errno, if the program could not be run */
+	EXEC_WRITE,
+	INPUT
+} child_fd;
+
+#define N_FDS	(INPUT + 1)
+
+/* One of the two outputs of the child. */
+typedef struct child_output
+{
+	int		   *fd;				/* -1 at its end */
+	bool		from_stderr;
+	StringInfo	kept;
+	StringInfoData line;		/* as much as is there of the current one */
+} child_output;
+
+typedef struct child_process
+{
+	const sp_child_program *program;
+	sp_child_result *result;
+	pid_t		pid;			/* 0 before it lives, and when it does no more */
+	int			fds[N_FDS];
+	int			reserved_fds;	/* told to fd.c */
+	child_output outputs[2];
+	WaitEventSet *wait_set;		/* NULL: to be made for the outputs there are */
+	uint32		wait_event;
+	int			last_signal;	/* 0 until it is overdue */
+	int64		deadline_ms;
+	int64		pause_ms;		/* when there is nothing left to read */
+	bool		sigchld_changed;
+	struct sigaction old_sigchld;
+} child_process;
+
+/*
+ * Children that did not end in time.  A later run takes them off the process
+ * table; if there are more, they stay there until this backend ends.
+ */
+static pid_t abandoned[16];
+
+static int64
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* -------------------------------------------------------- between fork and exec */
+
+/* As a signal disposition set to "ignore" outlives the exec, so would ours. */
+static void
+reset_signal_actions(void)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL};
+
+	for (int signal_number = 1; signal_number < NSIG; signal_number++)
+		(void) sigaction(signal_number, &action, NULL);
+}
+
+/*
+ * All but the first three go with the exec.  Much of what a backend has open
+ * does so anyway, but not the files of tables, nor what other modules opened.
+ */
+static void
+close_others_at_exec(int most_fd)
+{
+#if defined(__linux__) && defined(SYS_close_range)
+	const unsigned int close_range_cloexec = 1U << 2;
+
+	if (syscall(SYS_close_range, 3U, ~0U, close_range_cloexec) == 0)
+		return;
+#endif
+	for (int fd = 3; fd < most_fd; fd++)
+		(void) fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/*
+ * Make the three standard descriptors.  First all get numbers above those, lest
+ * one is overwritten that is still needed, or is its own duplicate and would be
+ * closed by the exec.
+ */
+static bool
+set_standard_descriptors(int *fds)
+{
+	const child_fd used[] = {INPUT, OUT_WRITE, ERR_WRITE, EXEC_WRITE};
+
+	for (int i = 0; i < lengthof(used); i++)
+	{
+		int			fd = fcntl(fds[used[i]], F_DUPFD_CLOEXEC, 3);
+
+		if (fd < 0)
+			return false;
+		fds[used[i]] = fd;
+	}
+	return dup2(fds[INPUT], STDIN_FILENO) >= 0 &&
+		dup2(fds[OUT_WRITE], STDOUT_FILENO) >= 0 &&
+		dup2(fds[ERR_WRITE], STDERR_FILENO) >= 0;
+}
+
+/*
+ * What the child does.  Signals are blocked when it begins, so none has met a
+ * handler of the server's; one that came meanwhile does now what it does to any
+ * program.
+ */
+static void
+become_program(const sp_child_program *program, int *fds, pid_t parent, int most_fd)
+{
+	sigset_t	none;
+	int			exec_errno;
+	ssize_t		written;
+
+	reset_signal_actions();
+#ifdef PR_SET_PDEATHSIG
+	/* a backend that dies by SIGKILL or _exit() ends nobody itself */
+	(void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
+#endif
+	if (set_standard_descriptors(fds))
+	{
+		close_others_at_exec(most_fd);
+		sigemptyset(&none);
+		(void) sigprocmask(SIG_SETMASK, &none, NULL);
+		(void) execve(program->path, program->argv, program->envp);
+	}
+	exec_errno = errno;
+	written = write(fds[EXEC_WRITE], &exec_errno, sizeof(exec_errno));
+	_exit(written == sizeof(exec_errno) ? 127 : 126);
+}
+
+/* ---------------------------------------------------------------------- start */
+
+static void
+open_pipe(int *ends)
+{
+	if (pipe2(ends, O_CLOEXEC) != 0)
+	{
+		ends[0] = ends[1] = -1;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create pipe: %m")));
+	}
+	if (!pg_set_noblock(ends[0]))
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not set pipe to nonblocking mode: %m")));
+}
+
+static void
+open_descriptors(child_process *child)
+{
+	for (; child->reserved_fds < N_FDS; child->reserved_fds++)
+	{
+		if (!AcquireExternalFD())
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("not enough file descriptors to run \"%s\"", child->program->path),
+					 errhint("Raise max_files_per_process.")));
+	}
+	open_pipe(&child->fds[OUT_READ]);
+	open_pipe(&child->fds[ERR_READ]);
+	open_pipe(&child->fds[EXEC_READ]);
+	child->fds[INPUT] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (child->fds[INPUT] < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\": %m", "/dev/null")));
+}
+
+static void
+close_descriptor(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/*
+ * Some module may have set SIGCHLD to what takes our child's end away from us.
+ */
+static void
+set_sigchld(child_process *child)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL};
+
+	child->sigchld_changed = sigaction(SIGCHLD, &action, &child->old_sigchld) == 0;
+}
+
+static int
+most_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > MAX_FD_LOOP)
+		return MAX_FD_LOOP;
+	return (int) limit.rlim_cur;
+}
+
+static void
+start_child(child_process *child)
+{
+	int			most_fd = most_descriptors();
+	pid_t		parent = getpid();
+	pid_t		pid;
+	sigset_t	all;
+	sigset_t	before;
+	int			saved_errno;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	if (pid == 0)
+		become_program(child->program, child->fds, parent, most_fd);
+	saved_errno = errno;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (pid < 0)
+	{
+		errno = saved_errno;
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("could not fork process to run \"%s\": %m", child->program->path)));
+	}
+	child->pid = pid;
+	close_descriptor(&child->fds[OUT_WRITE]);
+	close_descriptor(&child->fds[ERR_WRITE]);
+	close_descriptor(&child->fds[EXEC_WRITE]);
+	close_descriptor(&child->fds[INPUT]);
+	child->deadline_ms = child->program->timeout_ms > 0 ?
+		now_ms() + child->program->timeout_ms : PG_INT64_MAX;
+}
+
+/* -------------------------------------------------------------------- outputs */
+
+static void
+append_at_most(StringInfo to, const char *data, Size length, Size most)
+{
+	Size		room = most - Min(most, to->len);
+
+	appendBinaryStringInfo(to, data, Min(length, room));
+}
+
+static void
+give_line(const child_process *child, child_output *output)
+{
+	child->program->line(child->program->context, output->from_stderr, output->line.data);
+	resetStringInfo(&output->line);
+}
+
+static void
+take_lines(const child_process *child, child_output *output, const char *data, Size length, Size most)
+{
+	const char *end = data + length;
+
+	while (data < end)
+	{
+		const char *newline = memchr(data, '\n', end - data);
+
+		append_at_most(&output->line, data, (newline ? newline : end) - data, most);
+		if (newline == NULL)
+			return;
+		give_line(child, output);
+		data = newline + 1;
+	}
+}
+
+/* At most so many bytes; returns how many, none if there are none now or at its end. */
+static Size
+read_output(const child_process *child, child_output *output, Size bytes)
+{
+	Size		most = Min(child->program->most_output, MaxAllocSize / 2);
+	char		buffer[READ_SIZE];
+	ssize_t		got;
+
+	do
+		got = read(*output->fd, buffer, Min(bytes, sizeof(buffer)));
+	while (got < 0 && errno == EINTR);
+	if (got > 0)
+	{
+		append_at_most(output->kept, buffer, got, most);
+		if (child->program->line)
+			take_lines(child, output, buffer, got, most);
+		return got;
+	}
+	if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
+		close_descriptor(output->fd);
+	return 0;
+}
+
+/*
+ * The child is no more: what it wrote is in the pipe, and what comes later is
+ * of a child of its own, for which we do not wait.
+ */
+static void
+read_rest(const child_process *child, child_output *output)
+{
+	int			left = 0;
+
+	if (*output->fd >= 0 && ioctl(*output->fd, FIONREAD, &left) == 0)
+	{
+		Size		got = left > 0 ? read_output(child, output, left) : 0;
+
+		while (got > 0 && (left -= got) > 0)
+			got = read_output(child, output, left);
+	}
+	if (child->program->line && output->line.len > 0)
+		give_line(child, output);
+}
+
+/* -------------------------------------------------------------------- waiting */
+
+/* 1: the process has ended, 0: not yet, -1: there is no such child of ours. */
+static int
+reap(pid_t pid, int *status)
+{
+	pid_t		ended;
+
+	do
+		ended = waitpid(pid, status, WNOHANG);
+	while (ended < 0 && errno == EINTR);
+	return ended > 0 ? 1 : (int) ended;
+}
+
+static void
+abandon(pid_t pid)
+{
+	for (int i = 0; i < lengthof(abandoned); i++)
+	{
+		if (abandoned[i] == 0)
+		{
+			abandoned[i] = pid;
+			return;
+		}
+	}
+}
+
+static void
+reap_abandoned(void)
+{
+	int			status;
+
+	for (int i = 0; i < lengthof(abandoned); i++)
+	{
+		if (abandoned[i] != 0 && reap(abandoned[i], &status) != 0)
+			abandoned[i] = 0;
+	}
+}
+
+static bool
+has_ended(child_process *child)
+{
+	int			ended = reap(child->pid, &child->result->status);
+
+	if (ended == 0)
+		return false;
+	child->pid = 0;
+	if (ended < 0)
+		ereport(ERROR,
+				(errmsg("could not wait for process of \"%s\": %m", child->program->path)));
+	return true;
+}
+
+/* False if there is nothing left that could be done about it. */
+static bool
+end_if_overdue(child_process *child)
+{
+	int64		now = now_ms();
+
+	if (now < child->deadline_ms)
+		return true;
+	child->result->timed_out = true;
+	if (child->last_signal == SIGKILL)
+		return false;
+	child->last_signal = child->last_signal == 0 ? SIGTERM : SIGKILL;
+	child->deadline_ms = now + (child->last_signal == SIGTERM ? TERM_GRACE_MS : KILL_GRACE_MS);
+	child->pause_ms = 1;
+	(void) kill(child->pid, child->last_signal);
+	return true;
+}
+
+static void
+make_wait_set(child_process *child)
+{
+	WaitEventSet *set = sp_wait_event_set_new(lengthof(child->outputs) + 2);
+
+	child->wait_set = set;
+	AddWaitEventToSet(set, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
+	if (IsUnderPostmaster)
+		AddWaitEventToSet(set, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
+	for (int i = 0; i < lengthof(child->outputs); i++)
+	{
+		if (*child->outputs[i].fd >= 0)
+			AddWaitEventToSet(set, WL_SOCKET_READABLE, *child->outputs[i].fd, NULL,
+							  &child->outputs[i]);
+	}
+}
+
+static void
+free_wait_set(child_process *child)
+{
+	if (child->wait_set)
+		FreeWaitEventSet(child->wait_set);
+	child->wait_set = NULL;
+}
+
+/*
+ * How long to wait when nothing happens.  A child whose outputs have ended is
+ * about to end itself, nearly always, so it is asked for soon.
+ */
+static long
+wait_ms(child_process *child)
+{
+	int64		longest = LONGEST_WAIT_MS;
+
+	if (*child->outputs[0].fd < 0 && *child->outputs[1].fd < 0)
+	{
+		longest = child->pause_ms;
+		child->pause_ms = Min(child->pause_ms * 2, LONGEST_WAIT_MS);
+	}
+	return (long) Max(1, Min(longest, child->deadline_ms - now_ms()));
+}
+
+static void
+wait_and_read(child_process *child)
+{
+	WaitEvent	events[lengthof(child->outputs) + 2];
+	int			nevents;
+
+	if (child->wait_set == NULL)
+		make_wait_set(child);
+	nevents = WaitEventSetWait(child->wait_set, wait_ms(child), events, lengthof(events),
+							   child->wait_event);
+	for (int i = 0; i < nevents; i++)
+	{
+		child_output *output = events[i].user_data;
+
+		if (events[i].events & WL_LATCH_SET)
+			ResetLatch(MyLatch);
+		if (output == NULL)
+			continue;
+		(void) read_output(child, output, READ_SIZE);
+
+		/* an output at its end would be ready for ever */
+		if (*output->fd < 0)
+			free_wait_set(child);
+	}
+}
+
+/*
+ * Until the child has ended, or is given up.  A cancel reaches the child as soon
+ * as us, since it is sent to the process group: interrupts are looked at once
+ * more before its end is taken for its own.
+ */
+static void
+attend_child(child_process *child)
+{
+	bool		ended;
+
+	while (!(ended = has_ended(child)) && end_if_overdue(child))
+	{
+		CHECK_FOR_INTERRUPTS();
+		wait_and_read(child);
+	}
+	CHECK_FOR_INTERRUPTS();
+	if (!ended)
+	{
+		child->result->abandoned = true;
+		abandon(child->pid);
+		child->pid = 0;
+	}
+}
+
+/* ------------------------------------------------------------------------ end */
+
+/* Without looking at interrupts: called where they are being served. */
+static bool
+ends_within(pid_t pid, int signal_number, int64 grace_ms)
+{
+	int64		deadline_ms = now_ms() + grace_ms;
+	int			status;
+
+	(void) kill(pid, signal_number);
+	while (reap(pid, &status) == 0)
+	{
+		if (now_ms() >= deadline_ms)
+			return false;
+		pg_usleep(2000L);
+	}
+	return true;
+}
+
+/*
+ * Leave nothing; also called while the backend exits, when errors can no longer
+ * be thrown.
+ */
+static void
+end_child(int code, Datum arg)
+{
+	child_process *child = (child_process *) DatumGetPointer(arg);
+
+	if (child->pid > 0 &&
+		!ends_within(child->pid, SIGTERM, QUICK_TERM_GRACE_MS) &&
+		!ends_within(child->pid, SIGKILL, QUICK_KILL_GRACE_MS))
+		abandon(child->pid);
+	child->pid = 0;
+	free_wait_set(child);
+	for (int i = 0; i < N_FDS; i++)
+		close_descriptor(&child->fds[i]);
+	for (; child->reserved_fds > 0; child->reserved_fds--)
+		ReleaseExternalFD();
+	if (child->sigchld_changed)
+		(void) sigaction(SIGCHLD, &child->old_sigchld, NULL);
+	child->sigchld_changed = false;
+}
+
+static void
+finish_result(child_process *child)
+{
+	sp_child_result *result = child->result;
+
+	for (int i = 0; i < lengthof(child->outputs); i++)
+		read_rest(child, &child->outputs[i]);
+	result->started = read(child->fds[EXEC_READ], &result->exec_errno, sizeof(result->exec_errno)) !=
+		sizeof(result->exec_errno);
+}
+
+static void
+init_child(child_process *child, const sp_child_program *program, sp_child_result *result)
+{
+	memset(child, 0, sizeof(*child));
+	memset(result, 0, sizeof(*result));
+	child->program = program;
+	child->result = result;
+	child->pause_ms = 1;
+	child->wait_event = sp_wait_event_new("SyncProbeChild");
+	for (int i = 0; i < N_FDS; i++)
+		child->fds[i] = -1;
+	initStringInfo(&result->out);
+	initStringInfo(&result->err);
+	for (int i = 0; i < lengthof(child->outputs); i++)
+	{
+		child_output *output = &child->outputs[i];
+
+		output->from_stderr = i == 1;
+		output->fd = &child->fds[output->from_stderr ? ERR_READ : OUT_READ];
+		output->kept = output->from_stderr ? &result->err : &result->out;
+		initStringInfo(&output->line);
+	}
+}
+
+void
+sp_child_run(const sp_child_program *program, sp_child_result *result)
+{
+	child_process child;
+
+	reap_abandoned();
+	init_child(&child, program, result);
+	PG_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(&child));
+	{
+		open_descriptors(&child);
+		set_sigchld(&child);
+		start_child(&child);
+		attend_child(&child);
+		finish_result(&child);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(&child));
+	end_child(0, PointerGetDatum(&child));
+	for (int i = 0; i < lengthof(child.outputs); i++)
+		pfree(child.outputs[i].line.data);
+}
+
+/* --------------------------------------------------------------- how it ended */
+
+bool
+sp_child_succeeded(const sp_child_result *result)
+{
+	return result->started && !result->timed_out && !result->abandoned &&
+		WIFEXITED(result->status) && WEXITSTATUS(result->status) == 0;
+}
+
+char *
+sp_child_describe(const sp_child_program *program, const sp_child_result *result)
+{
+	if (!result->started)
+		return psprintf("could not be started: %s", strerror(result->exec_errno));
+	if (result->timed_out)
+		return psprintf("did not end within %g s%s", program->timeout_ms / 1000.0,
+						result->abandoned ? ", nor when it was killed" : "");
+	if (WIFSIGNALED(result->status))
+		return psprintf("was ended by signal %d", WTERMSIG(result->status));
+	return psprintf("exited with status %d", WEXITSTATUS(result->status));
+}

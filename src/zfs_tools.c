@@ -1,0 +1,213 @@
+/*-------------------------------------------------------------------------
+ *
+ * zfs_tools.c
+ *		Ask the tools of ZFS what they know of a data set.
+ *
+ * No file tells whether ZFS honours a sync; only its tools do, and they may be
+ * missing, refuse an unprivileged user, or hang in the kernel together with the
+ * pool.  So nothing here is an error: what cannot be learned is said in words,
+ * and who did not answer once is not asked again.
+ *
+ * The name of a data set comes from the list of mounts.  It goes to the tools as
+ * one argument, and only if it cannot be taken for an option.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "zfs_tools.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "child_process.h"
+
+#define TIMEOUT_MS		5000
+#define MOST_OUTPUT		(256 * 1024)
+
+/* Of what a tool complains about, so much is repeated. */
+#define MOST_WORDS		200
+
+static const char *const usual_directories[] = {
+	"/usr/sbin", "/sbin", "/usr/local/sbin", "/usr/bin", "/bin"
+};
+
+#define MOST_ARGUMENTS	5
+
+/* A question, and what takes the answer. */
+typedef struct question
+{
+	/* The second is for tools that do not know the options of the first. */
+	const char *commands[2][MOST_ARGUMENTS];
+	bool		(*parse) (const char *text, size_t length, const char *name, sp_zfs *zfs);
+} question;
+
+static const question about_dataset = {
+	{{"zfs", "get", "-Hp", "all"}}, sp_zfs_parse_properties
+};
+static const question about_pool[] = {
+	{{{"zpool", "status", "-P"}, {"zpool", "status"}}, sp_zfs_parse_status},
+	{{{"zpool", "get", "-Hp", "all"}, {"zpool", "get", "all"}}, sp_zfs_parse_pool_properties}
+};
+
+/* How a tool answered. */
+typedef enum tool_answer
+{
+	UNDERSTOOD,
+	REFUSED,					/* or with what is not understood */
+	NO_ANSWER					/* nor is there one to any other question */
+} tool_answer;
+
+static bool
+is_program(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
+}
+
+/* path: room for MAXPGPATH */
+static bool
+find_tool(const char *name, char *path)
+{
+	if (sp_zfs_directory && sp_zfs_directory[0] != '\0')
+	{
+		snprintf(path, MAXPGPATH, "%s/%s", sp_zfs_directory, name);
+		return is_program(path);
+	}
+	for (int i = 0; i < lengthof(usual_directories); i++)
+	{
+		snprintf(path, MAXPGPATH, "%s/%s", usual_directories[i], name);
+		if (is_program(path))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The first line of what a tool complained about.  In what encoding names in it
+ * are is not known: anything but plain ASCII becomes a question mark.
+ */
+static void
+append_complaint(StringInfo reason, const StringInfoData *err)
+{
+	int			length = strcspn(err->data, "\r\n");
+
+	if (length == 0)
+		return;
+	appendStringInfoString(reason, ": ");
+	for (int i = 0; i < Min(length, MOST_WORDS); i++)
+	{
+		char		c = err->data[i];
+
+		appendStringInfoChar(reason, c < ' ' || c > '~' ? '?' : c);
+	}
+}
+
+static void
+append_not_found(StringInfo reason, const char *name)
+{
+	appendStringInfo(reason, "there is no program \"%s\"", name);
+	if (sp_zfs_directory && sp_zfs_directory[0] != '\0')
+		appendStringInfo(reason, " in \"%s\"", sp_zfs_directory);
+	else
+	{
+		for (int i = 0; i < lengthof(usual_directories); i++)
+			appendStringInfo(reason, "%s%s", i == 0 ? " in " : ", ", usual_directories[i]);
+	}
+}
+
+/* Take the answer; unless it is understood, reason becomes why not. */
+static tool_answer
+take_answer(const question *asked, const sp_child_program *program, const sp_child_result *result,
+			const char *name, sp_zfs *zfs, StringInfo reason)
+{
+	appendStringInfo(reason, "%s %s ", program->argv[0], program->argv[1]);
+	if (!sp_child_succeeded(result))
+	{
+		appendStringInfoString(reason, sp_child_describe(program, result));
+		append_complaint(reason, &result->err);
+		return result->timed_out ? NO_ANSWER : REFUSED;
+	}
+	if (asked->parse(result->out.data, result->out.len, name, zfs))
+		return UNDERSTOOD;
+	appendStringInfoString(reason, "answered nothing that is understood");
+	return REFUSED;
+}
+
+/* Run one command with the name as its last argument. */
+static tool_answer
+run_command(const question *asked, const char *const *command, const char *name,
+			sp_zfs *zfs, StringInfo reason)
+{
+	static char *const environment[] = {
+		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL
+	};
+	const char *argv[MOST_ARGUMENTS + 2] = {NULL};
+	char		path[MAXPGPATH];
+	sp_child_program program = {
+		.path = path,
+		.argv = (char *const *) argv,
+		.envp = environment,
+		.timeout_ms = TIMEOUT_MS,
+		.most_output = MOST_OUTPUT
+	};
+	sp_child_result result;
+	tool_answer answer;
+	int			argc = 0;
+
+	for (; argc < MOST_ARGUMENTS && command[argc]; argc++)
+		argv[argc] = command[argc];
+	argv[argc] = name;
+
+	resetStringInfo(reason);
+	if (!find_tool(command[0], path))
+	{
+		append_not_found(reason, command[0]);
+		return NO_ANSWER;
+	}
+	sp_child_run(&program, &result);
+	answer = take_answer(asked, &program, &result, name, zfs, reason);
+	pfree(result.out.data);
+	pfree(result.err.data);
+	return answer;
+}
+
+/* What went wrong with the last command tried is appended to why_not. */
+static tool_answer
+ask(const question *asked, const char *name, sp_zfs *zfs, StringInfo why_not)
+{
+	tool_answer answer = REFUSED;
+	StringInfoData reason;
+
+	initStringInfo(&reason);
+	for (int i = 0; i < lengthof(asked->commands) && answer == REFUSED; i++)
+	{
+		if (asked->commands[i][0])
+			answer = run_command(asked, asked->commands[i], name, zfs, &reason);
+	}
+	if (answer != UNDERSTOOD)
+		appendStringInfo(why_not, "%s%s", why_not->len > 0 ? "; " : "", reason.data);
+	pfree(reason.data);
+	return answer;
+}
+
+bool
+sp_zfs_ask_tools(const char *dataset, sp_zfs *zfs, StringInfo why_not)
+{
+	char		pool[256];
+
+	sp_zfs_init(zfs);
+	if (!sp_zfs_is_dataset_name(dataset))
+	{
+		appendStringInfo(why_not, "\"%s\" is not the name of a data set", dataset);
+		return false;
+	}
+	if (ask(&about_dataset, dataset, zfs, why_not) != UNDERSTOOD)
+		return false;
+	sp_zfs_pool_name(dataset, pool);
+	for (int i = 0; i < lengthof(about_pool); i++)
+	{
+		if (ask(&about_pool[i], pool, zfs, why_not) == NO_ANSWER)
+			break;
+	}
+	return true;
+}

@@ -1,0 +1,1011 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_zfs.c
+ *	  Tests of src/engine/zfs.c on captured and generated outputs.
+ *
+ * It must not: start a tool, or look at the ZFS of the machine it runs on.
+ * The next output is a file in test/fixtures/zfs and a row of the tables
+ * below; the next system's counters are a directory in
+ * test/fixtures/sysroot.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "zfs.h"
+
+#define RAW(bytes) bytes, sizeof(bytes) - 1
+
+/* Which names may be given to the tools, and the pool of those that may. */
+static const struct
+{
+	const char *name;
+	const char *pool;			/* NULL: no name */
+}			name_cases[] =
+{
+	{"tank", "tank"},
+	{"tank/pg", "tank"},
+	{"tank/pg/wal", "tank"},
+	{"big pool/pg data", "big pool"},
+	{"t-1_2.3:4/-x", "t-1_2.3:4"},
+	{"tank/...", "tank"},
+	{"..a/b", "..a"},
+	{"tank/ x", "tank"},
+	{"", NULL},
+	{"-tank", NULL},
+	{"/tank", NULL},
+	{" tank", NULL},
+	{"tank/pg ", NULL},
+	{"tank/", NULL},
+	{"tank//pg", NULL},
+	{"..", NULL},
+	{".", NULL},
+	{"../tank", NULL},
+	{"tank/../../sys", NULL},
+	{"tank/.", NULL},
+	{"tank@snapshot", NULL},
+	{"tank#bookmark", NULL},
+	{"tank%recv", NULL},
+	{"tank\tpg", NULL},
+	{"tank\n", NULL},
+	{"tank;reboot", NULL},
+	{"$(tank)", NULL},
+	{"t\303\244nk", NULL},
+};
+
+/* What zfs get tells of a data set; recordsize -1 and "": nothing. */
+typedef struct property_case
+{
+	const char *file;
+	const char *dataset;
+	bool		found;
+	const char *sync;
+	const char *logbias;
+	const char *primarycache;
+	const char *compression;
+	int64_t		recordsize;
+	const char *mountpoint;
+} property_case;
+
+static const property_case property_cases[] = {
+	{"get_openzfs.txt", "tank/pg", true, "standard", "latency", "all",
+	"zstd-3", 16384, "/srv/pg"},
+	/* the values of a user's own properties do not count */
+	{"get_unsafe.txt", "tank/pg/wal", true, "disabled", "throughput",
+	"metadata", "off", 1048576, "/srv/pg wal"},
+	{"get_always.txt", "big pool/pg data", true, "always", "latency", "all",
+	"gzip-9", 131072, "legacy"},
+	{"get_volume.txt", "tank/vm", true, "standard", "latency", "all", "lz4",
+	-1, ""},
+	/* knows no sync: the log is always written */
+	{"get_zfs_fuse.txt", "spz", true, "", "latency", "all", "off", 131072,
+	"/srv/spz"},
+	{"get_openzfs.txt", "tank", false, "", "", "", "", -1, ""},
+	{"get_openzfs.txt", "tank/pg/wal", false, "", "", "", "", -1, ""},
+	{"get_openzfs.txt", "", false, "", "", "", "", -1, ""},
+	{"status_full.txt", "tank", false, "", "", "", "", -1, ""},
+	{"pool_openzfs.txt", "tank", false, "", "", "", "", -1, ""},
+};
+
+/* Lines about "d" that are made up, and what sync and recordsize become. */
+static const struct
+{
+	const char *name;
+	const char *text;
+	size_t		length;
+	const char *sync;
+	int64_t		recordsize;
+}			property_lines[] =
+{
+	{"empty", RAW(""), "", -1},
+	{"empty lines", RAW("\n\n\t\n\t\t\t\n"), "", -1},
+	{"plain", RAW("d\tsync\talways\tlocal\n"), "always", -1},
+	{"CRLF", RAW("d\tsync\talways\tlocal\r\nd\trecordsize\t8192\t-\r\n"),
+	"always", 8192},
+	{"cut off before the end", RAW("d\tsync\tdisabled\tloc"), "", -1},
+	{"cut off in a number", RAW("d\tsync\talways\t-\nd\trecordsize\t13"),
+	"always", -1},
+	{"without a source", RAW("d\tsync\tdisabled\n"), "", -1},
+	{"empty source", RAW("d\tsync\tdisabled\t\n"), "disabled", -1},
+	{"blanks for tabs", RAW("d  sync  disabled  local\n"), "", -1},
+	{"other data set", RAW("d/e\tsync\tdisabled\tlocal\n"), "", -1},
+	{"other property", RAW("d\tsynch\tdisabled\tlocal\n"), "", -1},
+	{"part of a name", RAW("d\tsyn\tdisabled\tlocal\n"), "", -1},
+	{"not told", RAW("d\tsync\t-\t-\n"), "", -1},
+	{"empty value", RAW("d\tsync\t\tlocal\n"), "", -1},
+	{"NUL in the value", RAW("d\tsync\tdis\0abled\tlocal\n"), "", -1},
+	{"NUL in the name", RAW("d\0\tsync\tdisabled\tlocal\n"), "", -1},
+	{"line after NUL", RAW("\0\nd\tsync\talways\tlocal\n"), "always", -1},
+	{"fits", RAW("d\tsync\t123456789012345\tlocal\n"), "123456789012345", -1},
+	{"too long", RAW("d\tsync\t1234567890123456\tlocal\n"), "", -1},
+	{"the last one counts", RAW("d\tsync\talways\t-\nd\tsync\tdisabled\t-\n"),
+	"disabled", -1},
+	{"number", RAW("d\trecordsize\t0\t-\n"), "", 0},
+	{"largest number", RAW("d\trecordsize\t9223372036854775807\t-\n"), "",
+	INT64_MAX},
+	{"beyond", RAW("d\trecordsize\t9223372036854775808\t-\n"), "", -1},
+	{"far beyond", RAW("d\trecordsize\t99999999999999999999\t-\n"), "", -1},
+	{"for people", RAW("d\trecordsize\t128K\t-\n"), "", -1},
+	{"negative", RAW("d\trecordsize\t-1\t-\n"), "", -1},
+	{"signed", RAW("d\trecordsize\t+1\t-\n"), "", -1},
+	{"blank before", RAW("d\trecordsize\t 1\t-\n"), "", -1},
+};
+
+/* What zpool get tells; -1: nothing. */
+static const struct
+{
+	const char *file;
+	const char *pool;
+	int64_t		ashift;
+}			ashift_cases[] =
+{
+	{"pool_openzfs.txt", "tank", 12},
+	{"pool_blanks.txt", "big pool", 13},
+	{"pool_zfs_fuse.txt", "spz", 0},
+	{"pool_openzfs.txt", "tan", -1},
+	{"pool_openzfs.txt", "tank2", -1},
+	{"pool_blanks.txt", "big", -1},
+	{"pool_openzfs.txt", "", -1},
+	{"get_openzfs.txt", "tank", -1},
+};
+
+static const struct
+{
+	const char *name;
+	const char *text;
+	size_t		length;
+	int64_t		ashift;
+}			ashift_lines[] =
+{
+	{"empty", RAW(""), -1},
+	{"tabs", RAW("p\tashift\t9\tlocal\n"), 9},
+	{"CRLF", RAW("p\tashift\t9\tlocal\r\n"), 9},
+	{"blanks", RAW("p     ashift     9     local\n"), 9},
+	{"cut off", RAW("p\tashift\t1"), -1},
+	{"cut off behind the value", RAW("p\tashift\t1\tlo"), -1},
+	{"without a source", RAW("p\tashift\t1\n"), -1},
+	{"no number", RAW("p\tashift\t-\tdefault\n"), -1},
+	{"NUL", RAW("p\tashift\t1\0\tlocal\n"), -1},
+	{"pool alone", RAW("p\n"), -1},
+	{"other pool", RAW("q\tashift\t9\tlocal\n"), -1},
+	{"longer name", RAW("pashift\t9\tlocal\n"), -1},
+	{"value of another", RAW("p\tcomment\tashift 9 -\tlocal\n"), -1},
+};
+
+/* The leaves of a status, in order: use and path. */
+#define MAX_LEAVES 12
+
+typedef struct status_case
+{
+	const char *file;
+	const char *pool;
+	bool		more;
+	sp_vdev		leaves[MAX_LEAVES];	/* up to the first with an empty path */
+} status_case;
+
+static const status_case status_cases[] = {
+	{"status_full.txt", "tank", false, {
+			{"/dev/disk/by-id/wwn-0x5000c500a1b2c301-part1", SP_VDEV_DATA},
+			{"/dev/disk/by-id/wwn-0x5000c500a1b2c302-part1", SP_VDEV_DATA},
+			/* its number stands for the one it replaces, which is gone */
+			{"/dev/disk/by-id/wwn-0x5000c500a1b2c304-part1", SP_VDEV_DATA},
+			{"/dev/sdf1", SP_VDEV_DATA},
+			{"/dev/sdg1", SP_VDEV_DATA},
+			{"/dev/nvme0n1p3", SP_VDEV_DATA},
+			{"/dev/nvme1n1p3", SP_VDEV_DATA},
+			{"/dev/nvme0n1p1", SP_VDEV_LOG},
+			{"/dev/nvme1n1p1", SP_VDEV_LOG},
+			{"/dev/nvme2n1p1", SP_VDEV_CACHE},
+			{"/dev/sdf1", SP_VDEV_SPARE},
+			{"/dev/sdh1", SP_VDEV_SPARE},
+	}},
+	{"status_raidz.txt", "big pool", false, {
+			{"/dev/da0p3", SP_VDEV_DATA},
+			{"/dev/gpt/disk1", SP_VDEV_DATA},
+			{"/dev/gptid/3f1c9a30-2d52-11ef-9d1c-0cc47a000001", SP_VDEV_DATA},
+			{"/srv/files/a disk.img", SP_VDEV_DATA},
+			{"/dev/da5", SP_VDEV_DATA},
+			{"/dev/nda0p1", SP_VDEV_LOG},
+	}},
+	{"status_draid.txt", "tank", false, {
+			{"/dev/sda1", SP_VDEV_DATA},
+			{"/dev/sdb1", SP_VDEV_DATA},
+			{"/dev/sdc1", SP_VDEV_DATA},
+			{"/dev/sdd1", SP_VDEV_DATA},
+	}},
+	/* two pools, of which one is called like a part */
+	{"status_short_names.txt", "rpool", false, {
+			{"sda3", SP_VDEV_DATA},
+	}},
+	{"status_short_names.txt", "logs", false, {
+			{"ada0p3", SP_VDEV_DATA},
+			{"ada1p1", SP_VDEV_LOG},
+	}},
+	{"status_zfs_fuse.txt", "spz", false, {
+			{"/srv/zz/z.img", SP_VDEV_DATA},
+	}},
+	{"status_zfs_fuse_mirror.txt", "spm", false, {
+			{"/srv/zz/b.img", SP_VDEV_DATA},
+			{"/srv/zz/l1.img", SP_VDEV_LOG},
+			{"/srv/zz/l2.img", SP_VDEV_LOG},
+			{"/srv/zz/s.img", SP_VDEV_SPARE},
+	}},
+	{"status_full.txt", "tan", false, {{"", 0}}},
+	{"status_full.txt", "mirror-0", false, {{"", 0}}},
+	{"status_full.txt", "", false, {{"", 0}}},
+	{"get_openzfs.txt", "tank", false, {{"", 0}}},
+};
+
+/* What stands between the heading and the end of a tree of pool "p". */
+#define HEADING "config:\n\n\tNAME    STATE     READ WRITE CKSUM\n"
+#define TOP "\tp       ONLINE       0     0     0\n"
+#define LEAF(name) "\t  " name "   ONLINE       0     0     0\n"
+#define END "\nerrors: No known data errors\n"
+
+static const struct
+{
+	const char *name;
+	const char *text;
+	size_t		length;
+	int			count;
+	bool		more;
+}			status_lines[] =
+{
+	{"empty", RAW(""), 0, false},
+	{"plain", RAW(HEADING TOP LEAF("sda") LEAF("sdb") END), 2, false},
+	{"no config", RAW("\tNAME    STATE     READ\n" TOP LEAF("sda") END), 0,
+	false},
+	{"config as part of a line", RAW("action: config:\n\tNAME    STATE \n"
+									 TOP LEAF("sda") END), 0, false},
+	{"no heading", RAW("config:\n\n" TOP LEAF("sda") END), 0, false},
+	{"other heading", RAW("config:\n\tname    STATE     READ\n" TOP
+						  LEAF("sda") END), 0, false},
+	{"no pool", RAW(HEADING LEAF("sda") END), 0, false},
+	/* without what follows, it might have been a mirror */
+	{"cut off behind a leaf", RAW(HEADING TOP LEAF("sda") LEAF("sdb")), 1,
+	true},
+	{"cut off in a name", RAW(HEADING TOP LEAF("sda") "\t  sd"), 0, true},
+	{"cut off in a state", RAW(HEADING TOP LEAF("sda") LEAF("sdb")
+							   "\t  sdc   UNAV"), 1, true},
+	{"cut off behind the pool", RAW(HEADING TOP), 0, true},
+	{"cut off in the heading", RAW("config:\n\n\tNAME    STATE     RE"), 0,
+	false},
+	{"line without a state", RAW(HEADING TOP LEAF("sda") "\t  sdb\n" END), 1,
+	true},
+	{"state in another column", RAW(HEADING TOP LEAF("sda")
+									"\t  sdb ONLINE  0 0 0\n" END), 1, true},
+	{"lost, state in another column", RAW(HEADING TOP LEAF("sda")
+										  "\t  sdb    UNAVAIL  0 0 0\n" END), 1,
+	true},
+	{"line of blanks", RAW(HEADING TOP LEAF("sda") "\t \n" LEAF("sdb") END), 1,
+	false},
+	{"name over the column", RAW(HEADING TOP LEAF("sda")
+								 "\t  longer_name ONLINE  0 0 0\n" END), 1,
+	true},
+	{"state ends the line", RAW(HEADING TOP "\t  sda   ONLINE\n" END), 1,
+	false},
+	{"lost, state ends the line", RAW(HEADING TOP "\t  sda   UNAVAIL\n" END),
+	0, false},
+	{"NUL in a name", RAW(HEADING TOP LEAF("s\0a") LEAF("sdb") END), 1, true},
+	{"NUL at the end", RAW(HEADING TOP LEAF("sda") "\n\0"), 1, false},
+	{"errors without an empty line", RAW(HEADING TOP LEAF("sda")
+										 "errors: No known data errors\n"), 1,
+	false},
+	{"config in the tree", RAW(HEADING TOP LEAF("sda") HEADING TOP LEAF("sdb")
+							   END), 2, false},
+	{"another pool in the tree", RAW(HEADING "\tq" "       ONLINE \n"
+									 LEAF("sda") TOP LEAF("sdb") END), 0,
+	false},
+};
+
+/* Counters of the data sets in test/fixtures/sysroot/zfs_kstat. */
+static const struct
+{
+	const char *sysroot;
+	const char *dataset;
+	int			status;
+	int64_t		commits;
+	bool		whole_system;
+}			commit_cases[] =
+{
+	{"zfs_kstat", "tank", 0, 17, false},
+	{"zfs_kstat", "tank/pg", 0, 180994, false},
+	/* a double would not hold it */
+	{"zfs_kstat", "tank/pg/wal", 0, 9007199254740993, false},
+	{"zfs_kstat", "tank/pg data", 0, 5, false},
+	{"zfs_kstat", "big pool/pg data", 0, 4242, false},
+	/* before OpenZFS 2.2, not mounted, another pool, in a file of the pool */
+	{"zfs_kstat", "old/pg", 0, 200417, true},
+	{"zfs_kstat", "tank/p", 0, 200417, true},
+	{"zfs_kstat", "tank/pg/wal/x", 0, 200417, true},
+	{"zfs_kstat", "other/pg", 0, 200417, true},
+	{"zfs_kstat", "tank/none", 0, 200417, true},
+	/* a file stands where its directory would */
+	{"zfs_kstat", "zil/pg", 0, 200417, true},
+	/* a counter that is not one of its kind, and one that is no number */
+	{"zfs_kstat", "tank/typed", 0, 200417, true},
+	{"zfs_kstat", "tank/odd", EINVAL, -1, false},
+	{"zfs_kstat", "../zfs/tank", EINVAL, -1, false},
+	{"zfs_kstat", "", EINVAL, -1, false},
+	{"zfs", "tank/pg", ENOENT, -1, false},
+	{"zfs_kstat/proc/spl/kstat/zfs/zil", "tank/pg", ENOENT, -1, false},
+	{"nonexistent", "tank/pg", ENOENT, -1, false},
+};
+
+/* Content of the counters of all pools. */
+static const struct
+{
+	const char *name;
+	const char *bytes;
+	size_t		length;
+	int			status;
+	int64_t		commits;
+}			kstat_cases[] =
+{
+#define KSTAT "1 1 0x01 1 48 1 2\nname  type data\n"
+	{"plain", RAW(KSTAT "zil_commit_count  4    12\n"), 0, 12},
+	{"CRLF", RAW(KSTAT "zil_commit_count  4    12\r\n"), 0, 12},
+	{"empty", RAW(""), EINVAL, -1},
+	{"only the heading", RAW(KSTAT), EINVAL, -1},
+	{"cut off", RAW(KSTAT "zil_commit_count  4    12"), EINVAL, -1},
+	{"without a value", RAW(KSTAT "zil_commit_count  4\n"), EINVAL, -1},
+	{"empty value", RAW(KSTAT "zil_commit_count  4    \n"), EINVAL, -1},
+	{"negative", RAW(KSTAT "zil_commit_count  4    -1\n"), EINVAL, -1},
+	{"beyond", RAW(KSTAT "zil_commit_count  4    9223372036854775808\n"),
+	EINVAL, -1},
+	{"begins alike", RAW(KSTAT "zil_commit_counts  4    12\n"), EINVAL, -1},
+	{"NUL", RAW(KSTAT "zil_commit_count  4    1\0" "2\n"), EINVAL, -1},
+};
+
+static void
+fixture_path(char *path, const char *directory, const char *name)
+{
+	const char *fixtures = getenv("SP_FIXTURES");
+	int			length = snprintf(path, PATH_MAX, "%s/%s/%s",
+								  fixtures != NULL ? fixtures : "test/fixtures",
+								  directory, name);
+
+	assert_in_range(length, 1, PATH_MAX - 1);
+}
+
+/* Of exactly its length, so that reading behind it is noticed. */
+static char *
+read_fixture(const char *name, size_t *length)
+{
+	char		path[PATH_MAX];
+	struct stat status;
+	char	   *text;
+	FILE	   *file;
+
+	fixture_path(path, "zfs", name);
+	file = fopen(path, "re");
+	if (file == NULL || fstat(fileno(file), &status) != 0)
+		fail_msg("%s: %s", path, strerror(errno));
+	*length = (size_t) status.st_size;
+	text = malloc(*length);
+	assert_non_null(text);
+	assert_int_equal(fread(text, 1, *length, file), *length);
+	fclose(file);
+	return text;
+}
+
+static char *
+copy_bytes(const char *bytes, size_t length)
+{
+	char	   *copy = malloc(length > 0 ? length : 1);
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, length);
+	return copy;
+}
+
+static void
+knows_the_name_of_a_data_set(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(name_cases); i++)
+	{
+		char		pool[256];
+
+		if (sp_zfs_is_dataset_name(name_cases[i].name) !=
+			(name_cases[i].pool != NULL))
+			fail_msg("\"%s\"", name_cases[i].name);
+		sp_zfs_pool_name(name_cases[i].name, pool);
+		if (name_cases[i].pool != NULL)
+			assert_string_equal(pool, name_cases[i].pool);
+	}
+}
+
+static void
+knows_how_long_a_name_may_be(void **state)
+{
+	char		name[258];
+	char		pool[256];
+
+	(void) state;
+	memset(name, 'a', sizeof(name));
+	name[255] = '\0';
+	assert_true(sp_zfs_is_dataset_name(name));
+	sp_zfs_pool_name(name, pool);
+	assert_string_equal(pool, name);
+	name[255] = 'a';
+	name[256] = '\0';
+	assert_false(sp_zfs_is_dataset_name(name));
+	sp_zfs_pool_name(name, pool);
+	assert_string_equal(pool, "");
+	/* what counts is the whole, but only the pool's is copied */
+	name[255] = '/';
+	name[256] = 'x';
+	name[257] = '\0';
+	assert_false(sp_zfs_is_dataset_name(name));
+	sp_zfs_pool_name(name, pool);
+	assert_int_equal(strlen(pool), 255);
+}
+
+static void
+begins_with_nothing(void **state)
+{
+	sp_zfs		zfs;
+
+	(void) state;
+	memset(&zfs, 0xff, sizeof(zfs));
+	sp_zfs_init(&zfs);
+	assert_string_equal(zfs.sync, "");
+	assert_string_equal(zfs.logbias, "");
+	assert_string_equal(zfs.primarycache, "");
+	assert_string_equal(zfs.compression, "");
+	assert_string_equal(zfs.mountpoint, "");
+	assert_int_equal(zfs.recordsize, -1);
+	assert_int_equal(zfs.ashift, -1);
+	assert_int_equal(zfs.nvdevs, 0);
+	assert_false(zfs.more_vdevs);
+}
+
+static void
+check_string(const property_case *row, const char *property,
+			 const char *found, const char *expected)
+{
+	if (strcmp(found, expected) != 0)
+		fail_msg("%s, %s: %s is \"%s\", expected \"%s\"", row->file,
+				 row->dataset, property, found, expected);
+}
+
+static void
+check_properties(const property_case *row)
+{
+	size_t		length;
+	char	   *text = read_fixture(row->file, &length);
+	sp_zfs		zfs;
+
+	sp_zfs_init(&zfs);
+	if (sp_zfs_parse_properties(text, length, row->dataset,
+								&zfs) != row->found)
+		fail_msg("%s, %s: found is not %d", row->file, row->dataset,
+				 row->found);
+	check_string(row, "sync", zfs.sync, row->sync);
+	check_string(row, "logbias", zfs.logbias, row->logbias);
+	check_string(row, "primarycache", zfs.primarycache, row->primarycache);
+	check_string(row, "compression", zfs.compression, row->compression);
+	check_string(row, "mountpoint", zfs.mountpoint, row->mountpoint);
+	if (zfs.recordsize != row->recordsize)
+		fail_msg("%s, %s: recordsize is %lld", row->file, row->dataset,
+				 (long long) zfs.recordsize);
+	free(text);
+}
+
+static void
+reads_properties(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(property_cases); i++)
+		check_properties(&property_cases[i]);
+}
+
+static void
+reads_odd_lines_of_properties(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(property_lines); i++)
+	{
+		const char *name = property_lines[i].name;
+		size_t		length = property_lines[i].length;
+		char	   *text = copy_bytes(property_lines[i].text, length);
+		sp_zfs		zfs;
+		bool		found;
+
+		sp_zfs_init(&zfs);
+		found = sp_zfs_parse_properties(text, length, "d", &zfs);
+		if (strcmp(zfs.sync, property_lines[i].sync) != 0)
+			fail_msg("%s: sync is \"%s\"", name, zfs.sync);
+		if (zfs.recordsize != property_lines[i].recordsize)
+			fail_msg("%s: recordsize is %lld", name,
+					 (long long) zfs.recordsize);
+		if (found != (zfs.sync[0] != '\0' || zfs.recordsize != -1))
+			fail_msg("%s: found is %d", name, found);
+		free(text);
+	}
+}
+
+/* What an earlier text told stays, where this one tells nothing. */
+static void
+adds_to_what_is_known(void **state)
+{
+	static const char first[] = "d\tsync\talways\t-\nd\trecordsize\t8192\t-\n";
+	static const char second[] = "d\tlogbias\tlatency\t-\nd\tsync\t-\t-\n";
+	sp_zfs		zfs;
+
+	(void) state;
+	sp_zfs_init(&zfs);
+	assert_true(sp_zfs_parse_properties(first, sizeof(first) - 1, "d", &zfs));
+	assert_true(sp_zfs_parse_properties(second, sizeof(second) - 1, "d", &zfs));
+	assert_string_equal(zfs.sync, "always");
+	assert_string_equal(zfs.logbias, "latency");
+	assert_int_equal(zfs.recordsize, 8192);
+}
+
+/* Longer than a pipe's buffer, and than any buffer one would choose. */
+static void
+reads_behind_a_very_long_line(void **state)
+{
+	static const char end[] = "\t-\nd\tsync\talways\tlocal\n";
+	const size_t length = 1000000;
+	char	   *text = malloc(length + sizeof(end));
+	sp_zfs		zfs;
+
+	(void) state;
+	assert_non_null(text);
+	memset(text, 'x', length);
+	memcpy(text, "d\tsync\t", 7);
+	memcpy(text + length, end, sizeof(end) - 1);
+	sp_zfs_init(&zfs);
+	assert_true(sp_zfs_parse_properties(text, length + sizeof(end) - 1, "d",
+										&zfs));
+	assert_string_equal(zfs.sync, "always");
+	free(text);
+}
+
+static void
+reads_ashift(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(ashift_cases); i++)
+	{
+		size_t		length;
+		char	   *text = read_fixture(ashift_cases[i].file, &length);
+		sp_zfs		zfs;
+		bool		found;
+
+		sp_zfs_init(&zfs);
+		found = sp_zfs_parse_pool_properties(text, length,
+											 ashift_cases[i].pool, &zfs);
+		if (zfs.ashift != ashift_cases[i].ashift ||
+			found != (ashift_cases[i].ashift != -1))
+			fail_msg("%s, %s: %lld", ashift_cases[i].file,
+					 ashift_cases[i].pool, (long long) zfs.ashift);
+		free(text);
+	}
+}
+
+static void
+reads_odd_lines_of_pools(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(ashift_lines); i++)
+	{
+		size_t		length = ashift_lines[i].length;
+		char	   *text = copy_bytes(ashift_lines[i].text, length);
+		sp_zfs		zfs;
+		bool		found;
+
+		sp_zfs_init(&zfs);
+		found = sp_zfs_parse_pool_properties(text, length, "p", &zfs);
+		if (zfs.ashift != ashift_lines[i].ashift ||
+			found != (ashift_lines[i].ashift != -1))
+			fail_msg("%s: %lld", ashift_lines[i].name, (long long) zfs.ashift);
+		free(text);
+	}
+}
+
+static void
+check_leaves(const status_case *row, const char *kind, const char *text,
+			 size_t length)
+{
+	int			count = 0;
+	sp_zfs		zfs;
+
+	sp_zfs_init(&zfs);
+	while (count < MAX_LEAVES && row->leaves[count].path[0] != '\0')
+		count++;
+	if (sp_zfs_parse_status(text, length, row->pool, &zfs) != (count > 0) ||
+		zfs.nvdevs != count || zfs.more_vdevs != row->more)
+		fail_msg("%s, %s, %s: %d leaves, expected %d; more is %d", row->file,
+				 kind, row->pool, zfs.nvdevs, count, zfs.more_vdevs);
+	for (int i = 0; i < count; i++)
+	{
+		if (strcmp(zfs.vdevs[i].path, row->leaves[i].path) != 0 ||
+			zfs.vdevs[i].use != row->leaves[i].use)
+			fail_msg("%s, %s, %s: leaf %d is \"%s\" for %d, expected \"%s\"",
+					 row->file, kind, row->pool, i, zfs.vdevs[i].path,
+					 (int) zfs.vdevs[i].use, row->leaves[i].path);
+	}
+}
+
+/* The same with the line ends of another system. */
+static char *
+to_crlf(const char *text, size_t *length)
+{
+	char	   *converted = malloc(2 * *length);
+	size_t		to = 0;
+
+	assert_non_null(converted);
+	for (size_t from = 0; from < *length; from++)
+	{
+		if (text[from] == '\n')
+			converted[to++] = '\r';
+		converted[to++] = text[from];
+	}
+	*length = to;
+	return converted;
+}
+
+static void
+finds_the_leaves_of_a_pool(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(status_cases); i++)
+	{
+		size_t		length;
+		char	   *text = read_fixture(status_cases[i].file, &length);
+		char	   *converted;
+
+		check_leaves(&status_cases[i], "as it is", text, length);
+		converted = to_crlf(text, &length);
+		check_leaves(&status_cases[i], "CRLF", converted, length);
+		free(converted);
+		free(text);
+	}
+}
+
+static void
+reads_odd_trees(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(status_lines); i++)
+	{
+		size_t		length = status_lines[i].length;
+		char	   *text = copy_bytes(status_lines[i].text, length);
+		sp_zfs		zfs;
+
+		sp_zfs_init(&zfs);
+		if (sp_zfs_parse_status(text, length, "p", &zfs) !=
+			(status_lines[i].count > 0) ||
+			zfs.nvdevs != status_lines[i].count ||
+			zfs.more_vdevs != status_lines[i].more)
+			fail_msg("%s: %d leaves, more is %d", status_lines[i].name,
+					 zfs.nvdevs, zfs.more_vdevs);
+		free(text);
+	}
+}
+
+/* What the next release may call "news" is written to; logs end where it begins. */
+static void
+takes_other_parts_for_data(void **state)
+{
+	static const char text[] = HEADING TOP "\tlogs\n" LEAF("sda")
+		"\tnews\t\n" LEAF("sdb") "\tcache\n" LEAF("sdc")
+		HEADING TOP LEAF("sdd") END;
+	static const sp_vdev_use uses[] = {
+		SP_VDEV_LOG, SP_VDEV_DATA, SP_VDEV_CACHE, SP_VDEV_DATA,
+	};
+	sp_zfs		zfs;
+
+	(void) state;
+	sp_zfs_init(&zfs);
+	assert_true(sp_zfs_parse_status(text, sizeof(text) - 1, "p", &zfs));
+	assert_int_equal(zfs.nvdevs, lengthof(uses));
+	for (size_t i = 0; i < lengthof(uses); i++)
+		assert_int_equal(zfs.vdevs[i].use, uses[i]);
+}
+
+/*
+ * Cut off anywhere, the output never tells a leaf that the whole does not, and
+ * says so when it tells fewer.
+ */
+static void
+invents_nothing_when_cut_off(void **state)
+{
+	size_t		length;
+	char	   *text = read_fixture("status_full.txt", &length);
+	sp_zfs		whole;
+
+	(void) state;
+	sp_zfs_init(&whole);
+	assert_true(sp_zfs_parse_status(text, length, "tank", &whole));
+	for (size_t cut = 0; cut < length; cut++)
+	{
+		char	   *copy = copy_bytes(text, cut);
+		sp_zfs		zfs;
+
+		sp_zfs_init(&zfs);
+		sp_zfs_parse_status(copy, cut, "tank", &zfs);
+		assert_true(zfs.nvdevs <= whole.nvdevs);
+		assert_memory_equal(zfs.vdevs, whole.vdevs,
+							(size_t) zfs.nvdevs * sizeof(zfs.vdevs[0]));
+		assert_true(zfs.nvdevs == 0 || zfs.nvdevs == whole.nvdevs ||
+					zfs.more_vdevs);
+		free(copy);
+	}
+	free(text);
+}
+
+/* Appends to a text that must have room for it. */
+static size_t
+add_leaf(char *text, const char *path)
+{
+	return (size_t) sprintf(text, "\t  %s  ONLINE       0     0     0\n", path);
+}
+
+static void
+says_when_there_are_more(void **state)
+{
+	char		text[16384] = HEADING TOP;
+	size_t		length = strlen(text);
+	sp_zfs		zfs;
+
+	(void) state;
+	for (int leaves = 1; leaves <= SP_ZFS_MAX_VDEVS + 1; leaves++)
+	{
+		char		path[8];
+
+		snprintf(path, sizeof(path), "x%03d", leaves);
+		length += add_leaf(text + length, path);
+		strcpy(text + length, END);
+		sp_zfs_init(&zfs);
+		assert_true(sp_zfs_parse_status(text, strlen(text), "p", &zfs));
+		assert_int_equal(zfs.more_vdevs, leaves > SP_ZFS_MAX_VDEVS);
+		assert_int_equal(zfs.nvdevs,
+						 leaves > SP_ZFS_MAX_VDEVS ? SP_ZFS_MAX_VDEVS : leaves);
+	}
+	assert_string_equal(zfs.vdevs[SP_ZFS_MAX_VDEVS - 1].path, "x064");
+	/* what was known of another pool is gone */
+	assert_false(sp_zfs_parse_status("", 0, "p", &zfs));
+	assert_int_equal(zfs.nvdevs, 0);
+	assert_false(zfs.more_vdevs);
+}
+
+/* Half a path would be another file's. */
+static void
+leaves_out_a_path_that_is_too_long(void **state)
+{
+	for (int width = 255; width <= 256; width++)
+	{
+		char		path[300];
+		char		text[2048];
+		int			length;
+		sp_zfs		zfs;
+
+		(void) state;
+		memset(path, 'x', sizeof(path));
+		path[width] = '\0';
+		length = sprintf(text, "config:\n\n\t%-*s  STATE     READ\n"
+						 "\t%-*s  ONLINE       0\n\t  %s  ONLINE       0\n\n",
+						 width + 2, "NAME", width + 2, "p", path);
+		sp_zfs_init(&zfs);
+		assert_int_equal(sp_zfs_parse_status(text, (size_t) length, "p", &zfs),
+						 width == 255);
+		assert_int_equal(zfs.more_vdevs, width > 255);
+		assert_string_equal(zfs.vdevs[0].path, width == 255 ? path : "");
+	}
+}
+
+/* The number that the next descriptor gets: it grows when one is left open. */
+static int
+lowest_free_descriptor(void)
+{
+	int			fd = dup(STDERR_FILENO);
+
+	assert_true(fd >= 0);
+	close(fd);
+	return fd;
+}
+
+static void
+reads_the_commits_of_a_data_set(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(commit_cases); i++)
+	{
+		char		sysroot[PATH_MAX];
+		int			fd = lowest_free_descriptor();
+		int64_t		commits = 99;
+		bool		whole_system = !commit_cases[i].whole_system;
+		int			status;
+
+		fixture_path(sysroot, "sysroot", commit_cases[i].sysroot);
+		status = sp_zfs_read_commits(sysroot, commit_cases[i].dataset,
+									 &commits, &whole_system);
+		if (status != commit_cases[i].status ||
+			commits != commit_cases[i].commits ||
+			whole_system != commit_cases[i].whole_system)
+			fail_msg("%s: %s, %lld commits, whole system is %d",
+					 commit_cases[i].dataset, strerror(status),
+					 (long long) commits, whole_system);
+		assert_int_equal(lowest_free_descriptor(), fd);
+	}
+}
+
+static const char *const made_directories[] = {
+	"/proc", "/proc/spl", "/proc/spl/kstat", "/proc/spl/kstat/zfs",
+	"/proc/spl/kstat/zfs/p",
+};
+
+/* A directory with the folders of counters, whose path is the test's state. */
+static int
+make_sysroot(void **state)
+{
+	char		path[PATH_MAX];
+	char	   *sysroot = strdup("/tmp/sp_test_XXXXXX");
+
+	if (sysroot == NULL || mkdtemp(sysroot) == NULL)
+		return -1;
+	*state = sysroot;
+	for (size_t i = 0; i < lengthof(made_directories); i++)
+	{
+		snprintf(path, sizeof(path), "%s%s", sysroot, made_directories[i]);
+		if (mkdir(path, 0700) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+remove_sysroot(void **state)
+{
+	static const char *const files[] = {
+		"/proc/spl/kstat/zfs/zil", "/proc/spl/kstat/zfs/p/objset-0x36",
+	};
+	char		path[PATH_MAX];
+	int			status = 0;
+
+	for (size_t i = 0; i < lengthof(files); i++)
+	{
+		snprintf(path, sizeof(path), "%s%s", (char *) *state, files[i]);
+		if (remove(path) != 0 && errno != ENOENT)
+			status = -1;
+	}
+	for (size_t i = lengthof(made_directories); i > 0; i--)
+	{
+		snprintf(path, sizeof(path), "%s%s", (char *) *state,
+				 made_directories[i - 1]);
+		if (rmdir(path) != 0)
+			status = -1;
+	}
+	if (rmdir(*state) != 0)
+		status = -1;
+	free(*state);
+	return status;
+}
+
+static void
+write_counters(const char *sysroot, const char *name, const char *bytes,
+			   size_t length)
+{
+	char		path[PATH_MAX];
+	FILE	   *file;
+
+	snprintf(path, sizeof(path), "%s/proc/spl/kstat/zfs/%s", sysroot, name);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	assert_int_equal(fwrite(bytes, 1, length, file), length);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void
+reads_odd_counters(void **state)
+{
+	for (size_t i = 0; i < lengthof(kstat_cases); i++)
+	{
+		int64_t		commits = 99;
+		bool		whole_system;
+		int			status;
+
+		write_counters(*state, "zil", kstat_cases[i].bytes,
+					   kstat_cases[i].length);
+		status = sp_zfs_read_commits(*state, "p/d", &commits, &whole_system);
+		if (status != kstat_cases[i].status ||
+			commits != kstat_cases[i].commits ||
+			whole_system != (status == 0))
+			fail_msg("%s: %s, %lld commits", kstat_cases[i].name,
+					 strerror(status), (long long) commits);
+	}
+}
+
+/* Up to 16 kB; more is none of the files that we know. */
+static void
+limits_the_size_of_counters(void **state)
+{
+	static const char counter[] = "zil_commit_count  4    12\n";
+	char		text[16384];
+	int64_t		commits;
+	bool		whole_system;
+
+	memset(text, '\n', sizeof(text));
+	memcpy(text, counter, sizeof(counter) - 1);
+	write_counters(*state, "zil", text, sizeof(text) - 1);
+	assert_int_equal(sp_zfs_read_commits(*state, "p", &commits, &whole_system),
+					 0);
+	assert_int_equal(commits, 12);
+	write_counters(*state, "zil", text, sizeof(text));
+	assert_int_equal(sp_zfs_read_commits(*state, "p", &commits, &whole_system),
+					 EINVAL);
+}
+
+static void
+reports_what_it_cannot_read(void **state)
+{
+	char		path[PATH_MAX + 100];
+	int64_t		commits = 99;
+	bool		whole_system;
+
+	assert_int_equal(sp_zfs_read_commits(*state, "p", &commits, &whole_system),
+					 ENOENT);
+	assert_int_equal(commits, -1);
+	snprintf(path, sizeof(path), "%s/proc/spl/kstat/zfs/zil", (char *) *state);
+	assert_int_equal(mkdir(path, 0700), 0);
+	assert_int_equal(sp_zfs_read_commits(*state, "p", &commits, &whole_system),
+					 EISDIR);
+	snprintf(path, sizeof(path), "%s/proc/spl/kstat/zfs/p/objset-0x36",
+			 (char *) *state);
+	/* points to itself: neither missing nor readable */
+	assert_int_equal(symlink("objset-0x36", path), 0);
+	assert_int_equal(sp_zfs_read_commits(*state, "p", &commits, &whole_system),
+					 ELOOP);
+	assert_false(whole_system);
+
+	/* cut short anywhere, this would still be a directory that exists */
+	for (size_t i = 0; i < sizeof(path) - 1; i++)
+		path[i] = i % 2 == 0 ? '/' : '.';
+	path[sizeof(path) - 1] = '\0';
+	assert_int_equal(sp_zfs_read_commits(path, "p", &commits, &whole_system),
+					 ENAMETOOLONG);
+	assert_int_equal(commits, -1);
+}
+
+int
+main(void)
+{
+#define WITH_SYSROOT(test) \
+	cmocka_unit_test_setup_teardown(test, make_sysroot, remove_sysroot)
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(knows_the_name_of_a_data_set),
+		cmocka_unit_test(knows_how_long_a_name_may_be),
+		cmocka_unit_test(begins_with_nothing),
+		cmocka_unit_test(reads_properties),
+		cmocka_unit_test(reads_odd_lines_of_properties),
+		cmocka_unit_test(adds_to_what_is_known),
+		cmocka_unit_test(reads_behind_a_very_long_line),
+		cmocka_unit_test(reads_ashift),
+		cmocka_unit_test(reads_odd_lines_of_pools),
+		cmocka_unit_test(finds_the_leaves_of_a_pool),
+		cmocka_unit_test(reads_odd_trees),
+		cmocka_unit_test(takes_other_parts_for_data),
+		cmocka_unit_test(invents_nothing_when_cut_off),
+		cmocka_unit_test(says_when_there_are_more),
+		cmocka_unit_test(leaves_out_a_path_that_is_too_long),
+		cmocka_unit_test(reads_the_commits_of_a_data_set),
+		WITH_SYSROOT(reads_odd_counters),
+		WITH_SYSROOT(limits_the_size_of_counters),
+		WITH_SYSROOT(reports_what_it_cannot_read),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("zfs", tests, NULL, NULL);
+}
