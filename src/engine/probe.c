@@ -31,6 +31,10 @@
 /* How far off a verdict is cannot be told from fewer rounds. */
 #define REACH_ROUNDS		45
 
+/* Silence before the first round: a hundredth of the time. */
+#define LISTENING_SHARE		100
+#define MOST_LISTENING_NS	(50 * NS_PER_MS)
+
 /* How long the first round of a regime may run beyond the time. */
 #define FIRST_ROUND_GRACE_NS	(2000 * NS_PER_MS)
 
@@ -158,6 +162,7 @@ sp_probe_contenders(const sp_probe *probe, sp_contender *contenders, int *curren
 		if (probe->cases[c].baseline == c)
 			*current = n;
 		contender->name = probe->cases[c].label;
+		contender->durable = sp_probe_method_durable(probe, contender->name);
 		contender->speed[SP_PACED] = probe->results[c].speed;
 		contender->speed[SP_SATURATED] = (sp_speed) {NAN, NAN, NAN};
 		for (int s = 0; s < probe->ncases; s++)
@@ -169,6 +174,69 @@ sp_probe_contenders(const sp_probe *probe, sp_contender *contenders, int *curren
 		n++;
 	}
 	return n;
+}
+
+/* ----------------------------------------------------------------- evidence */
+
+sp_durable
+sp_probe_case_durable(const sp_probe *probe, int c)
+{
+	const sp_evidence *evidence = &probe->results[c].evidence;
+	sp_durable_facts facts = {
+		.syncs_nothing = probe->device.syncs_nothing,
+		.write_cache = probe->device.write_cache,
+		.fua = probe->device.fua,
+		.has_below = probe->device.has_below,
+	};
+
+	facts.flushes_per_op = sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes;
+	facts.below_flushes_per_op = sp_evidence_rates_of(evidence, SP_LEVEL_BELOW).flushes;
+	facts.other_flushes_per_op = evidence->ops == 0 ? NAN :
+		sp_evidence_flushes_per_second(&probe->others, SP_LEVEL_DEVICE) *
+		(double) evidence->ns / (double) evidence->ops / 1e9;
+	return sp_judge_durable(&facts);
+}
+
+sp_durable
+sp_probe_method_durable(const sp_probe *probe, const char *label)
+{
+	sp_durable	durable = SP_DURABLE_UNKNOWN;
+	bool		first = true;
+
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		sp_durable	one;
+
+		if (!probe->cases[c].contender || strcmp(probe->cases[c].label, label) != 0 ||
+			probe->results[c].histogram.ops == 0)
+			continue;
+		one = sp_probe_case_durable(probe, c);
+		if (one == SP_DURABLE_NO)
+			return SP_DURABLE_NO;
+		if (first || one == SP_DURABLE_UNKNOWN)
+			durable = one;
+		first = false;
+	}
+	return durable;
+}
+
+/*
+ * Before anything is measured: what does the device do by itself?  Where paced
+ * flushes follow each other without a rest this is all there is to hear.
+ */
+static void
+listen(sp_probe *probe)
+{
+	int64_t		length = probe->duration_ns / LISTENING_SHARE;
+	sp_reading	reading;
+
+	if (probe->callbacks.read_counters == NULL)
+		return;
+	if (length > MOST_LISTENING_NS)
+		length = MOST_LISTENING_NS;
+	sp_take_reading(probe, &reading);
+	probe->callbacks.sleep_until(probe->callbacks.context, sp_now_ns(probe) + length);
+	sp_end_reading(probe, &reading, &probe->others, 0);
 }
 
 /* ---------------------------------------------------------------------- run */
@@ -194,7 +262,7 @@ settled(const sp_probe *probe)
 
 	if (!probe->judged)
 		return false;
-	if (probe->judgement.by_exclusion)
+	if (probe->judgement.by_exclusion || probe->judgement.verdict == SP_UNSAFE)
 		return looked_at(probe, EXCLUSION_ROUNDS);
 	return sp_judgement_settled(contenders, count, current, probe->margin, &probe->judgement);
 }
@@ -297,7 +365,9 @@ prepare(sp_probe *probe)
 		result->rounds.rounds_per_entry = 1;
 		result->speed = (sp_speed) {NAN, NAN, NAN};
 		result->out = false;
+		memset(&result->evidence, 0, sizeof(result->evidence));
 	}
+	memset(&probe->others, 0, sizeof(probe->others));
 }
 
 static bool
@@ -350,6 +420,7 @@ sp_probe_run(sp_probe *probe)
 
 	probe->started_ns = sp_now_ns(probe);
 	deadline = probe->started_ns + probe->duration_ns;
+	listen(probe);
 	while (!probe->done && (regime = next_regime(probe)) >= 0)
 	{
 		int64_t		rounds_before = probe->rounds[regime];

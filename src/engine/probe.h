@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "evidence.h"
 #include "histogram.h"
 #include "sync_method.h"
 #include "verdict.h"
@@ -104,6 +105,7 @@ typedef struct sp_result
 	sp_series	rounds;
 	sp_speed	speed;			/* against its baseline, as of the last look */
 	bool		out;			/* known to be slower: not measured on */
+	sp_evidence evidence;		/* of the device, while it was measured */
 } sp_result;
 
 /*
@@ -121,7 +123,22 @@ typedef struct sp_callbacks
 	void		(*operation_end) (void *context);
 	void		(*round_done) (void *context);	/* for progress */
 	void		(*look_done) (void *context, sp_regime regime);
+
+	/*
+	 * The counters of the device, summed for each level; false if they cannot
+	 * be read now.  NULL: there are none.
+	 */
+	bool		(*read_counters) (void *context, sp_counters counters[SP_LEVELS]);
 } sp_callbacks;
+
+/* What is known of the device before it is measured. */
+typedef struct sp_device_facts
+{
+	bool		syncs_nothing;	/* see sp_durable_facts */
+	char		write_cache[16];
+	int			fua;
+	bool		has_below;		/* disks below a loop device */
+} sp_device_facts;
 
 /* A run: plan, state and results.  Large; the caller allocates it. */
 typedef struct sp_probe
@@ -140,6 +157,8 @@ typedef struct sp_probe
 	uint64_t	random_seed;
 	int64_t		clock_cost_ns;	/* of reading the clock, taken off every time */
 	const char *buffer;			/* SP_BUFFER_SIZE bytes, aligned for O_DIRECT */
+	sp_device_facts device;
+	int64_t		counters_cost_ns;	/* of reading them once */
 	sp_callbacks callbacks;
 
 	/* the state */
@@ -151,6 +170,7 @@ typedef struct sp_probe
 	int64_t		round_ns[SP_REGIMES];	/* how long the last one took */
 	int64_t		paced_busy_ns;	/* in operations, of the last paced round */
 	unsigned short random_state[3];
+	sp_evidence others;			/* what the device did when the probe did nothing */
 	bool		judged;			/* judgement is valid */
 	bool		done;			/* before the time was up */
 	sp_judgement judgement;		/* of the wal suite only */
@@ -175,6 +195,13 @@ extern void sp_probe_run(sp_probe *probe);
  * their number and sets *current, -1 without a current method.
  */
 extern int	sp_probe_contenders(const sp_probe *probe, sp_contender *contenders, int *current);
+
+/*
+ * Do the syncs of a case reach the device, as far as its counters tell?  And
+ * those of a method in all regimes: only if in each.
+ */
+extern sp_durable sp_probe_case_durable(const sp_probe *probe, int c);
+extern sp_durable sp_probe_method_durable(const sp_probe *probe, const char *label);
 
 /* 'ok', 'unsupported', 'no_direct_io', 'stopped', 'error' */
 extern const char *sp_status_name(sp_status status);

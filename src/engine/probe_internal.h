@@ -27,6 +27,21 @@ extern bool sp_is_finished(const sp_probe *probe, int c);
 /* How many cases of a regime can be measured? */
 extern int	sp_count_cases(const sp_probe *probe, sp_regime regime);
 
+/* The device's counters at one moment. */
+typedef struct sp_reading
+{
+	bool		valid;
+	int64_t		at_ns;
+	sp_counters counters[SP_LEVELS];
+} sp_reading;
+
+/*
+ * Read the counters; and read them again and add what came between to evidence,
+ * for so many operations.  *reading is the later one then.
+ */
+extern void sp_take_reading(sp_probe *probe, sp_reading *reading);
+extern void sp_end_reading(sp_probe *probe, sp_reading *reading, sp_evidence *evidence, int64_t ops);
+
 /*
  * A round; no case is begun after give_up.  counted: or only warming up.
  * share: the most time, in ns, that a slice may take.

@@ -66,7 +66,7 @@ highest_gain(const sp_contender *contenders, int count, int current, sp_regime r
 	{
 		sp_speed	speed = contenders[i].speed[regime];
 
-		if (i == current || isnan(speed.estimate))
+		if (i == current || isnan(speed.estimate) || contenders[i].durable == SP_DURABLE_NO)
 			continue;
 		if (!sp_has_interval(speed))
 			return NAN;
@@ -126,7 +126,8 @@ explain_stay(const sp_contender *contenders, int count, int current, double marg
 	}
 	for (int i = 0; i < count; i++)
 	{
-		if (i == current || isnan(contenders[i].speed[SP_SATURATED].low) ||
+		if (i == current || contenders[i].durable == SP_DURABLE_NO ||
+			isnan(contenders[i].speed[SP_SATURATED].low) ||
 			contenders[i].speed[SP_SATURATED].low <= 1 + margin)
 			continue;
 		say(judgement, "; %s would make ", contenders[i].name);
@@ -235,11 +236,24 @@ explain_undecided(const sp_contender *contenders, int count, int current, double
 	}
 }
 
+static void
+explain_unsafe(const sp_contender *contenders, int current, sp_judgement *judgement)
+{
+	say(judgement, "syncs with %s do not reach the device; ", contenders[current].name);
+	if (judgement->recommended >= 0)
+		say(judgement, "%s is the fastest method whose syncs do",
+			contenders[judgement->recommended].name);
+	else
+		say(judgement, "nor is there a method whose syncs were seen to: change the storage, not the setting");
+}
+
 void
 sp_explain(const sp_contender *contenders, int count, int current,
 		   double margin, sp_judgement *judgement)
 {
-	if (judgement->verdict == SP_SWITCH)
+	if (judgement->verdict == SP_UNSAFE)
+		explain_unsafe(contenders, current, judgement);
+	else if (judgement->verdict == SP_SWITCH)
 		explain_switch(contenders, current, margin, judgement);
 	else if (judgement->verdict == SP_UNDECIDED)
 		explain_undecided(contenders, count, current, margin, judgement);

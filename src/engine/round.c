@@ -30,6 +30,9 @@
  */
 #define SLICE_NS		(4 * NS_PER_MS)
 
+/* The counters are read in a hundredth of a slice, or not in all slices. */
+#define SLICE_COUNTERS_SHARE	100
+
 int64_t
 sp_now_ns(sp_probe *probe)
 {
@@ -108,6 +111,46 @@ sleep_until(sp_probe *probe, int64_t deadline)
 		probe->callbacks.sleep_until(probe->callbacks.context, deadline);
 }
 
+/* ----------------------------------------------------------------- counters */
+
+void
+sp_take_reading(sp_probe *probe, sp_reading *reading)
+{
+	reading->valid = probe->callbacks.read_counters != NULL &&
+		probe->callbacks.read_counters(probe->callbacks.context, reading->counters);
+	reading->at_ns = sp_now_ns(probe);
+}
+
+void
+sp_end_reading(sp_probe *probe, sp_reading *reading, sp_evidence *evidence, int64_t ops)
+{
+	sp_reading	begin = *reading;
+
+	if (probe->callbacks.read_counters == NULL)
+		return;
+	sp_take_reading(probe, reading);
+	if (begin.valid && reading->valid)
+		sp_evidence_add(evidence, begin.counters, reading->counters,
+						reading->at_ns - begin.at_ns, ops);
+	else
+		evidence->lost++;
+}
+
+/*
+ * Is this a round in which the counters are read?  Twice a slice, that may cost
+ * a hundredth of it; a disk takes a microsecond, so only with dozens of disks
+ * below one file system rounds have to go without.
+ */
+static bool
+round_has_evidence(const sp_probe *probe, sp_regime regime)
+{
+	int64_t		every = 1 + 2 * probe->counters_cost_ns * SLICE_COUNTERS_SHARE / SLICE_NS;
+
+	return probe->callbacks.read_counters != NULL && probe->rounds[regime] % every == 0;
+}
+
+/* -------------------------------------------------------------------- rounds */
+
 /* How long a paced round has to be that keeps the device busy for so long. */
 static int64_t
 paced_length(const sp_probe *probe, int64_t busy)
@@ -131,6 +174,9 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t give_up)
 	int64_t		start = sp_now_ns(probe);
 	int64_t		busy = 0;
 	int64_t		length = paced_length(probe, probe->duty_cycle < 1 ? probe->paced_busy_ns : 0);
+	bool		read = round_has_evidence(probe, SP_PACED);
+	sp_reading	reading = {0};
+	sp_evidence uncounted = {0};
 
 	for (int i = 0; i < n; i++)
 	{
@@ -140,7 +186,15 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t give_up)
 		sleep_until(probe, start + length * i / n);
 		if (sp_now_ns(probe) > give_up)
 			return;
+
+		/* what has moved since the flush before, others have done */
+		if (read && i > 0)
+			sp_end_reading(probe, &reading, &probe->others, 0);
+		else if (read)
+			sp_take_reading(probe, &reading);
 		elapsed = sp_timed_operation(probe, order[i]);
+		if (read)
+			sp_end_reading(probe, &reading, counted && elapsed >= 0 ? &result->evidence : &uncounted, 1);
 		if (elapsed < 0)
 			continue;
 		busy += elapsed;
@@ -168,9 +222,13 @@ saturated_slice(sp_probe *probe, int c, int64_t share)
 	int64_t		sum = 0;
 	int64_t		length;
 	int			ops = 0;
+	bool		read = round_has_evidence(probe, SP_SATURATED);
+	sp_reading	reading = {0};
 
 	if (sp_timed_operation(probe, c) < 0)
 		return;
+	if (read)
+		sp_take_reading(probe, &reading);
 	do
 	{
 		int64_t		elapsed = sp_timed_operation(probe, c);
@@ -183,6 +241,8 @@ saturated_slice(sp_probe *probe, int c, int64_t share)
 		length = sp_now_ns(probe) - begin;
 	} while (length < share && (length < least || ops < SLICE_MIN_OPS));
 
+	if (read)
+		sp_end_reading(probe, &reading, &result->evidence, ops);
 	series_append(&result->rounds, (double) sum / ops / 1000);
 	if (probe->duty_cycle < 1)
 		sleep_until(probe, begin + (int64_t) ((double) length / probe->duty_cycle));

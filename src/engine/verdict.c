@@ -56,6 +56,9 @@ sp_stand(const sp_contender *contender, double margin)
 	double		saturated_upper = 1 + sp_stay_limit(SP_SATURATED, margin);
 	double		saturated_lower = 1 - sp_stay_limit(SP_SATURATED, margin);
 
+	/* a method that does not sync is not a contender at all */
+	if (contender->durable == SP_DURABLE_NO)
+		return SP_UNMEASURED;
 	if (isnan(paced.estimate) && isnan(saturated.estimate))
 		return SP_UNMEASURED;
 	if (!sp_has_interval(paced) || !sp_has_interval(saturated))
@@ -158,6 +161,22 @@ control_noise(const sp_contender *current)
 	return sp_speed_noise(isnan(paced.estimate) ? current->speed[SP_SATURATED] : paced);
 }
 
+/* The fastest contender whose syncs reach the device; -1 if none is known. */
+static int
+fastest_durable(const sp_contender *contenders, int count)
+{
+	int			best = -1;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (contenders[i].durable != SP_DURABLE_YES || isnan(sp_rank_estimate(&contenders[i])))
+			continue;
+		if (best < 0 || sp_rank_estimate(&contenders[i]) > sp_rank_estimate(&contenders[best]))
+			best = i;
+	}
+	return best;
+}
+
 void
 sp_judge(const sp_contender *contenders, int count, int current,
 		 double margin, sp_judgement *judgement)
@@ -184,7 +203,12 @@ sp_judge(const sp_contender *contenders, int count, int current,
 			best = i;
 	}
 
-	if (isnan(judgement->noise) || sp_control_contradicts(&contenders[current], margin))
+	if (contenders[current].durable == SP_DURABLE_NO)
+	{
+		judgement->verdict = SP_UNSAFE;
+		judgement->recommended = fastest_durable(contenders, count);
+	}
+	else if (isnan(judgement->noise) || sp_control_contradicts(&contenders[current], margin))
 		judgement->verdict = SP_UNDECIDED;
 	else if (best >= 0)
 	{

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "evidence.h"
 #include "interval.h"
 
 #define SP_MAX_METHODS			8
@@ -41,13 +42,15 @@ typedef struct sp_contender
 	const char *name;
 	sp_speed	speed[SP_REGIMES];	/* against the current method; for the
 									 * current method itself, the A/A control */
+	sp_durable	durable;		/* do its syncs reach the device? */
 } sp_contender;
 
 typedef struct sp_judgement
 {
 	sp_verdict	verdict;
 	int			recommended;	/* index of the contender; the current one
-								 * unless the verdict is switch */
+								 * unless the verdict is switch or unsafe; -1
+								 * if unsafe and none is better */
 	bool		by_exclusion;	/* keep, though a slower or equal method is not
 								 * told apart: none can be worth a switch */
 	double		noise;			/* when paced, see sp_speed_noise(): 0.02 is
@@ -73,8 +76,12 @@ extern const char *sp_verdict_name(sp_verdict verdict);
  * margin.  What is excluded for them back to back is twice the margin: the
  * paced regime is this cluster's own, the other an outlook.
  *
+ * unsafe: the syncs of the current method do not reach the device.  Then speed
+ * is no question, and the fastest method is recommended whose syncs do, as far
+ * as the counters tell, if there is one.
+ *
  * A contender without any interval (not measured) cannot win and stands in no
- * one's way.  'unsafe' is never returned: it needs the device's evidence.
+ * one's way; nor can one win whose syncs do not reach the device.
  */
 extern void sp_judge(const sp_contender *contenders, int count, int current,
 					 double margin, sp_judgement *judgement);

@@ -13,7 +13,7 @@
 /* How one contender stands against the current method, both regimes seen. */
 typedef enum sp_standing
 {
-	SP_UNMEASURED,
+	SP_UNMEASURED,					/* or known not to sync */
 	SP_OPEN,						/* nothing settled yet */
 	SP_FASTER,						/* worth a switch */
 	SP_EQUAL,						/* wholly inside the margin */

@@ -57,6 +57,20 @@ typedef struct fake_disk
 	bool		armed;			/* the engine runs */
 	bool		really_writes;
 	bool		spoils_errno;	/* callbacks leave another errno */
+
+	/* what the device counts: of each sync, and of others meanwhile */
+	uint64_t	sync_flushes;
+	uint64_t	write_requests;
+	double		other_flushes_per_second;
+	int64_t		reading_cost;
+	long		fail_reading_from;	/* the n-th reading and all after it; 0 never */
+	long		fail_one_reading;	/* the n-th alone */
+	long		reset_at_reading;	/* the counters begin again with this one */
+	uint64_t	reset_by;
+	sp_counters counters;
+	sp_counters below;
+	long		readings;
+	int64_t		last_reading;	/* when */
 	int64_t		now;
 	int64_t		tick;			/* what looking at the clock costs */
 	int64_t		cost[CALLS];
@@ -123,6 +137,13 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 		disk.wrong_calls++;
 	if (file >= 0 && call != OPENAT && call != CLOSE)
 		disk.now += disk.file_cost[file];
+	if (call == PWRITE || call == PWRITEV)
+	{
+		disk.counters.writes += disk.write_requests;
+		disk.counters.written_bytes += (uint64_t) size * disk.write_requests;
+	}
+	if (call == FSYNC || call == FDATASYNC)
+		disk.counters.flushes += disk.sync_flushes;
 	if (disk.nrecords < MAX_RECORDS)
 		disk.records[disk.nrecords++] = (call_record) {call, file, offset, size, parts, disk.now};
 
@@ -324,6 +345,34 @@ fake_look_done(void *context, sp_regime regime)
 	disk.looks++;
 }
 
+/*
+ * The counters of the device, to which others add all the time, at random: in
+ * step with the rounds they could hide in them.
+ */
+static inline bool
+fake_read_counters(void *context, sp_counters counters[SP_LEVELS])
+{
+	assert_ptr_equal(context, &disk);
+	if (disk.in_operation || disk.reopened != 0)
+		disk.wrong_calls++;
+	disk.now += disk.reading_cost;
+	disk.counters.flushes += (uint64_t) (disk.other_flushes_per_second * (double) (disk.now - disk.last_reading) / SECOND
+										 + random_uniform(&disk.seed));
+	disk.last_reading = disk.now;
+	spoil_errno();
+	disk.readings++;
+	if (disk.readings == disk.fail_one_reading ||
+		(disk.readings >= disk.fail_reading_from && disk.fail_reading_from > 0))
+		return false;
+	counters[SP_LEVEL_DEVICE] = disk.counters;
+	counters[SP_LEVEL_DEVICE].has_flushes = true;
+	if (disk.reset_at_reading > 0 && disk.readings >= disk.reset_at_reading)
+		counters[SP_LEVEL_DEVICE].flushes -= disk.reset_by;
+	counters[SP_LEVEL_BELOW] = disk.below;
+	counters[SP_LEVEL_BELOW].has_flushes = true;
+	return true;
+}
+
 /* -------------------------------------------------------------------- plans */
 
 static void
@@ -387,7 +436,7 @@ plan_suite(const char *suite, const char *current, int flush_size, int64_t segme
 	probe->buffer = buffer;
 	probe->callbacks = (sp_callbacks) {
 		&disk, fake_now_ns, fake_check_interrupts, fake_sleep_until,
-			fake_operation_begin, fake_operation_end, fake_round_done, fake_look_done
+			fake_operation_begin, fake_operation_end, fake_round_done, fake_look_done, NULL
 	};
 	disk.tick = 50;
 	disk.cost[PWRITE] = disk.cost[PWRITEV] = 200 * 1000;
@@ -437,7 +486,7 @@ run_probe(void)
 	disk.nrecords = 0;
 	disk.rounds = disk.looks = 0;
 	disk.slept = 0;
-	disk.operations = disk.interrupt_checks = 0;
+	disk.operations = disk.interrupt_checks = disk.readings = 0;
 	disk.failed_file = -1;
 	memset(disk.calls, 0, sizeof(disk.calls));
 	memset(disk.sync_failed, 0, sizeof(disk.sync_failed));

@@ -29,7 +29,13 @@
 #define EQUAL_SPEED		SPEED(1, 0.975, 1.025)
 #define SLOW			SPEED(0.8, 0.75, 0.85)
 #define FAST			SPEED(1.2, 1.154, 1.246)
-#define CURRENT(paced, saturated) {"fdatasync", {paced, saturated}}
+
+/* A contender, with its paced and its saturated speed. */
+#define CONTENDER(durable, name, ...) {name, {__VA_ARGS__}, durable}
+#define METHOD(...) CONTENDER(SP_DURABLE_UNKNOWN, __VA_ARGS__)
+#define SYNCS(...) CONTENDER(SP_DURABLE_YES, __VA_ARGS__)
+#define SYNCS_NOT(...) CONTENDER(SP_DURABLE_NO, __VA_ARGS__)
+#define CURRENT(...) METHOD("fdatasync", __VA_ARGS__)
 
 /* What sp_judge makes of some contenders; the first one is the current. */
 static const struct
@@ -43,123 +49,147 @@ static const struct
 }			judge_cases[] =
 {
 	{"faster in both",
-		{CURRENT(QUIET, QUIET), {"fsync", {FAST, SPEED(1.3, 1.2, 1.4)}}, {"open_sync", {SLOW, SLOW}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, SPEED(1.3, 1.2, 1.4)), METHOD("open_sync", SLOW, SLOW)},
 		SP_SWITCH, 1, true,
 		{"fsync makes 20 % more flushes a second at this cluster's pace (+15 to +25)",
 	"30 % more flushes a second back to back (+20 to +40)"}},
 	{"faster back to back, equal when paced",
-		{CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, FAST}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, FAST)},
 		SP_SWITCH, 1, true, {"20 % more flushes a second back to back"}},
 	{"faster back to back, paced not known to be equal",
-		{CURRENT(QUIET, QUIET), {"fsync", {SPEED(0.97, 0.93, 1.01), FAST}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(0.97, 0.93, 1.01), FAST)},
 	SP_UNDECIDED, 0, false, {"no method is more than 1 % faster at this cluster's pace, or 25 % back to back; not settled: fsync: probe "}},
 	{"faster when paced, slower back to back: the pace decides",
-		{CURRENT(QUIET, QUIET), {"fsync", {FAST, SLOW}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, SLOW)},
 		SP_SWITCH, 1, true,
 		{"20 % fewer flushes a second back to back (-25 to -15)", "the pace decides",
 	"for back-to-back flushes fdatasync is the faster"}},
 	{"slower when paced, faster back to back: the pace decides",
-		{CURRENT(QUIET, QUIET), {"fsync", {SLOW, FAST}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", SLOW, FAST)},
 		SP_KEEP, 0, true,
 		{"every other method that can be measured is slower than fdatasync",
 			"fsync would make 20 % more flushes a second back to back (+15 to +25)",
 	"but not at this cluster's pace"}},
-	{"all slower", {CURRENT(QUIET, QUIET), {"fsync", {SLOW, SLOW}}, {"open_sync", {SLOW, SLOW}}},
+	{"all slower", {CURRENT(QUIET, QUIET), METHOD("fsync", SLOW, SLOW), METHOD("open_sync", SLOW, SLOW)},
 	SP_KEEP, 0, true, {"slower than fdatasync"}},
-	{"one slower, one not measured", {CURRENT(QUIET, QUIET), {"fsync", {SLOW, SLOW}}, {"open_sync", {NONE, NONE}}},
+	{"one slower, one not measured", {CURRENT(QUIET, QUIET), METHOD("fsync", SLOW, SLOW), METHOD("open_sync", NONE, NONE)},
 	SP_KEEP, 0, true, {"that can be measured"}},
-	{"a little slower", {CURRENT(QUIET, QUIET), {"fsync", {SPEED(0.97, 0.95, 0.99), SPEED(0.98, 0.96, 0.99)}}},
+	{"a little slower", {CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(0.97, 0.95, 0.99), SPEED(0.98, 0.96, 0.99))},
 	SP_KEEP, 0, true, {"slower than fdatasync"}},
-	{"one equal, one slower", {CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, EQUAL_SPEED}}, {"open_sync", {SLOW, SLOW}}},
+	{"one equal, one slower", {CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, EQUAL_SPEED), METHOD("open_sync", SLOW, SLOW)},
 	SP_TIE, 0, true, {"no method is more than 3 % faster", "as fast as fdatasync: fsync"}},
-	{"all equal", {CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, EQUAL_SPEED}}, {"open_sync", {EQUAL_SPEED, EQUAL_SPEED}}},
+	{"all equal", {CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, EQUAL_SPEED), METHOD("open_sync", EQUAL_SPEED, EQUAL_SPEED)},
 	SP_TIE, 0, true, {"as fast as fdatasync: fsync, open_sync"}},
-	{"one equal, one not measured", {CURRENT(QUIET, QUIET), {"fsync", {NONE, NONE}}, {"open_sync", {EQUAL_SPEED, EQUAL_SPEED}}},
+	{"one equal, one not measured", {CURRENT(QUIET, QUIET), METHOD("fsync", NONE, NONE), METHOD("open_sync", EQUAL_SPEED, EQUAL_SPEED)},
 	SP_TIE, 0, true, {"as fast as fdatasync: open_sync"}},
 	{"one equal, one slow when paced but fast back to back",
-		{CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, EQUAL_SPEED}}, {"open_sync", {SLOW, FAST}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, EQUAL_SPEED), METHOD("open_sync", SLOW, FAST)},
 	SP_TIE, 0, true, {"as fast as fdatasync: fsync", "open_sync would make 20 % more"}},
 	{"one equal, one may be faster",
-		{CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, EQUAL_SPEED}}, {"open_sync", {SPEED(1.02, 0.98, 1.065), EQUAL_SPEED}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, EQUAL_SPEED), METHOD("open_sync", SPEED(1.02, 0.98, 1.065), EQUAL_SPEED)},
 	SP_UNDECIDED, 0, false, {"no method is more than 7 % faster", "not settled: open_sync: probe 3 times as long as this run"}},
 	{"one equal, one may be slower",
-		{CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, EQUAL_SPEED}}, {"open_sync", {SPEED(0.98, 0.90, 1.04), EQUAL_SPEED}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, EQUAL_SPEED), METHOD("open_sync", SPEED(0.98, 0.90, 1.04), EQUAL_SPEED)},
 	SP_TIE, 0, true, {"as fast as fdatasync: fsync"}},
-	{"not clear", {CURRENT(QUIET, QUIET), {"fsync", {SPEED(1.06, 1.04, 1.075), EQUAL_SPEED}}},
+	{"not clear", {CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1.06, 1.04, 1.075), EQUAL_SPEED)},
 	SP_UNDECIDED, 0, false, {"no method is more than 8 % faster", "not settled: fsync: probe 5 times as long as this run"}},
-	{"nearly clear: twice is the least", {CURRENT(QUIET, QUIET), {"fsync", {SPEED(1.12, 1.049, 1.2), EQUAL_SPEED}}},
+	{"nearly clear: twice is the least", {CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1.12, 1.049, 1.2), EQUAL_SPEED)},
 	SP_UNDECIDED, 0, false, {"probe 2 times as long as this run"}},
-	{"the slowest to settle tells how long", {CURRENT(QUIET, QUIET), {"fsync", {SPEED(1.12, 1.049, 1.2), EQUAL_SPEED}},
-	{"open_sync", {SPEED(1.02, 0.98, 1.065), EQUAL_SPEED}}},
+	{"the slowest to settle tells how long", {CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1.12, 1.049, 1.2), EQUAL_SPEED),
+	METHOD("open_sync", SPEED(1.02, 0.98, 1.065), EQUAL_SPEED)},
 	SP_UNDECIDED, 0, false, {"probe 3 times as long as this run"}},
-	{"on the edge of the margin", {CURRENT(QUIET, QUIET), {"fsync", {SPEED(1.04, 0.98, 1.10), EQUAL_SPEED}}},
+	{"on the edge of the margin", {CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1.04, 0.98, 1.10), EQUAL_SPEED)},
 	SP_UNDECIDED, 0, false, {"not settled: fsync: probe much longer, or when it is quieter"}},
-	{"too few rounds of one of them", {CURRENT(QUIET, QUIET), {"fsync", {FEW(1.1), EQUAL_SPEED}}},
+	{"too few rounds of one of them", {CURRENT(QUIET, QUIET), METHOD("fsync", FEW(1.1), EQUAL_SPEED)},
 	SP_UNDECIDED, 0, false, {"too few rounds to exclude anything; not settled: fsync: probe much longer"}},
 	{"several faster: the best paced",
-		{CURRENT(QUIET, QUIET), {"fsync", {FAST, SPEED(2, 1.9, 2.1)}}, {"open_sync", {SPEED(1.3, 1.2, 1.4), FAST}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, SPEED(2, 1.9, 2.1)), METHOD("open_sync", SPEED(1.3, 1.2, 1.4), FAST)},
 	SP_SWITCH, 2, true, {"open_sync makes 30 % more"}},
 	{"one faster, a better one not settled",
-		{CURRENT(QUIET, QUIET), {"fsync", {FAST, FAST}}, {"open_sync", {SPEED(1.3, 1.0, 1.6), EQUAL_SPEED}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, FAST), METHOD("open_sync", SPEED(1.3, 1.0, 1.6), EQUAL_SPEED)},
 	SP_SWITCH, 1, false, {"fsync makes 20 % more"}},
 	{"one faster, a worse one not settled",
-		{CURRENT(QUIET, QUIET), {"fsync", {FAST, FAST}}, {"open_sync", {SPEED(1.1, 1.0, 1.2), EQUAL_SPEED}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, FAST), METHOD("open_sync", SPEED(1.1, 1.0, 1.2), EQUAL_SPEED)},
 	SP_SWITCH, 1, true, {"fsync makes 20 % more"}},
 	{"noise, and nothing clear",
-		{CURRENT(SPEED(1, 0.92, 1.08), QUIET), {"fsync", {SPEED(1, 0.91, 1.09), EQUAL_SPEED}}},
+		{CURRENT(SPEED(1, 0.92, 1.08), QUIET), METHOD("fsync", SPEED(1, 0.91, 1.09), EQUAL_SPEED)},
 	SP_UNDECIDED, 0, false, {"the noise is 8.3 %, above the margin of 5 %: probe 3 times as long as this run"}},
 	{"noise that more time would not beat",
-		{CURRENT(SPEED(1, 0.8, 1.25), QUIET), {"fsync", {SPEED(1, 0.8, 1.25), EQUAL_SPEED}}},
+		{CURRENT(SPEED(1, 0.8, 1.25), QUIET), METHOD("fsync", SPEED(1, 0.8, 1.25), EQUAL_SPEED)},
 	SP_UNDECIDED, 0, false, {"the noise is 25.0 %, above the margin of 5 %: probe much longer, or when it is quieter"}},
 	{"noise back to back is no matter",
-		{CURRENT(QUIET, SPEED(1, 0.92, 1.08)), {"fsync", {SLOW, SLOW}}},
+		{CURRENT(QUIET, SPEED(1, 0.92, 1.08)), METHOD("fsync", SLOW, SLOW)},
 	SP_KEEP, 0, true, {"slower than fdatasync"}},
 	{"noise when paced, however slow the others",
-		{CURRENT(SPEED(1, 0.92, 1.08), QUIET), {"fsync", {SLOW, SLOW}}},
+		{CURRENT(SPEED(1, 0.92, 1.08), QUIET), METHOD("fsync", SLOW, SLOW)},
 	SP_UNDECIDED, 0, false, {"the noise is 8.3 %"}},
 	{"equal, back to back within twice the margin",
-		{CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, SPEED(1, 0.91, 1.09)}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, SPEED(1, 0.91, 1.09))},
 	SP_TIE, 0, true, {"no method is more than 3 % faster at this cluster's pace, or 9 % back to back"}},
 	{"equal, back to back not within twice the margin",
-		{CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, SPEED(1, 0.91, 1.11)}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, SPEED(1, 0.91, 1.11))},
 	SP_UNDECIDED, 0, false, {"11 % back to back; not settled: fsync"}},
 	{"equal or slower, back to back within twice the margin",
-		{CURRENT(QUIET, QUIET), {"fsync", {SPEED(0.98, 0.93, 1.03), SPEED(1, 0.91, 1.09)}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(0.98, 0.93, 1.03), SPEED(1, 0.91, 1.09))},
 	SP_KEEP, 0, false, {"9 % back to back; equal to fdatasync or slower: fsync"}},
 	{"within the margin only back to back",
-		{CURRENT(QUIET, QUIET), {"fsync", {SPEED(1, 0.96, 1.09), EQUAL_SPEED}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1, 0.96, 1.09), EQUAL_SPEED)},
 	SP_UNDECIDED, 0, false, {"no method is more than 9 % faster at this cluster's pace"}},
 	/* to stay, twice the margin may be ignored; to switch, the margin is enough */
 	{"faster back to back by less than twice the margin",
-		{CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, SPEED(1.08, 1.06, 1.095)}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, SPEED(1.08, 1.06, 1.095))},
 	SP_SWITCH, 1, true, {"8 % more flushes a second back to back (+6 to +9)"}},
 	{"clear in spite of the noise",
-		{CURRENT(SPEED(1, 0.92, 1.08), QUIET), {"fsync", {FAST, FAST}}},
+		{CURRENT(SPEED(1, 0.92, 1.08), QUIET), METHOD("fsync", FAST, FAST)},
 	SP_SWITCH, 1, true, {"fsync makes 20 % more"}},
 	{"equal or slower, but not faster",
-		{CURRENT(QUIET, QUIET), {"open_datasync", {SPEED(0.98, 0.93, 1.03), EQUAL_SPEED}}, {"fsync", {SLOW, SLOW}}},
+		{CURRENT(QUIET, QUIET), METHOD("open_datasync", SPEED(0.98, 0.93, 1.03), EQUAL_SPEED), METHOD("fsync", SLOW, SLOW)},
 	SP_KEEP, 0, false, {"no method is more than 3 % faster at this cluster's pace, or 3 % back to back; equal to fdatasync or slower: open_datasync"}},
 	{"no faster than another place",
-		{CURRENT(SPEED(1.045, 1.01, 1.08), QUIET), {"fsync", {SPEED(1.07, 1.06, 1.08), EQUAL_SPEED}}},
+		{CURRENT(SPEED(1.045, 1.01, 1.08), QUIET), METHOD("fsync", SPEED(1.07, 1.06, 1.08), EQUAL_SPEED)},
 	SP_UNDECIDED, 0, false, {"the noise is 8.0 %"}},
 	{"no faster than another place, which is quiet",
-		{CURRENT(SPEED(1.03, 1.02, 1.04), QUIET), {"fsync", {SPEED(1.07, 1.06, 1.08), EQUAL_SPEED}}},
+		{CURRENT(SPEED(1.03, 1.02, 1.04), QUIET), METHOD("fsync", SPEED(1.07, 1.06, 1.08), EQUAL_SPEED)},
 	SP_UNDECIDED, 0, false, {"not by more than two files of fdatasync differ: fsync"}},
 	{"faster than any place",
-		{CURRENT(SPEED(1.045, 1.01, 1.08), QUIET), {"fsync", {FAST, EQUAL_SPEED}}},
+		{CURRENT(SPEED(1.045, 1.01, 1.08), QUIET), METHOD("fsync", FAST, EQUAL_SPEED)},
 	SP_SWITCH, 1, true, {"fsync makes 20 % more"}},
 	{"the current method faster than itself",
-		{CURRENT(SPEED(1.1, 1.07, 1.12), QUIET), {"fsync", {FAST, FAST}}},
+		{CURRENT(SPEED(1.1, 1.07, 1.12), QUIET), METHOD("fsync", FAST, FAST)},
 	SP_UNDECIDED, 0, false, {"fdatasync against itself"}},
-	{"current method not measured", {CURRENT(NONE, NONE), {"fsync", {NONE, NONE}}},
+	{"current method not measured", {CURRENT(NONE, NONE), METHOD("fsync", NONE, NONE)},
 	SP_UNDECIDED, 0, false, {"the current method fdatasync could not be measured"}},
-	{"nothing else measured", {CURRENT(QUIET, QUIET), {"fsync", {NONE, NONE}}},
+	{"nothing else measured", {CURRENT(QUIET, QUIET), METHOD("fsync", NONE, NONE)},
 	SP_UNDECIDED, 0, false, {"no other method could be measured"}},
 	{"alone", {CURRENT(QUIET, QUIET)},
 	SP_UNDECIDED, 0, false, {"no other method could be measured"}},
-	{"too few rounds", {CURRENT(FEW(1), FEW(1)), {"fsync", {FEW(1.5), FEW(1.5)}}},
+	{"too few rounds", {CURRENT(FEW(1), FEW(1)), METHOD("fsync", FEW(1.5), FEW(1.5))},
 	SP_UNDECIDED, 0, false, {"too few rounds"}},
-	{"too few rounds back to back", {CURRENT(QUIET, FEW(1)), {"fsync", {FAST, FEW(1.5)}}},
+	{"the current method does not sync, another does",
+		{SYNCS_NOT("fdatasync", QUIET, QUIET), SYNCS("fsync", SLOW, SLOW), METHOD("open_sync", FAST, FAST)},
+		SP_UNSAFE, 1, true, {"syncs with fdatasync do not reach the device", "fsync is the fastest method whose syncs do"}},
+	{"the current method does not sync, several others do",
+		{SYNCS_NOT("fdatasync", QUIET, QUIET), SYNCS("fsync", SLOW, FAST), SYNCS("open_sync", EQUAL_SPEED, SLOW)},
+		SP_UNSAFE, 2, true, {"open_sync is the fastest method whose syncs do"}},
+	{"the current method does not sync, and one that does was not measured",
+		{SYNCS_NOT("fdatasync", QUIET, QUIET), SYNCS("fsync", NONE, NONE), SYNCS("open_sync", SLOW, SLOW)},
+		SP_UNSAFE, 2, true, {"open_sync is the fastest"}},
+	{"no method is known to sync",
+		{SYNCS_NOT("fdatasync", QUIET, QUIET), SYNCS_NOT("fsync", FAST, FAST), METHOD("open_sync", FAST, FAST)},
+		SP_UNSAFE, -1, true, {"nor is there a method whose syncs were seen to: change the storage"}},
+	{"not syncing comes before noise",
+		{SYNCS_NOT("fdatasync", SPEED(1, 0.5, 2), FEW(1)), SYNCS_NOT("fsync", FEW(1), FEW(1))},
+		SP_UNSAFE, -1, true, {"do not reach the device"}},
+	{"faster only because it does not sync",
+		{SYNCS("fdatasync", QUIET, QUIET), SYNCS_NOT("fsync", SPEED(5, 4, 6), SPEED(5, 4, 6)), METHOD("open_sync", SLOW, SLOW)},
+		SP_KEEP, 0, true, {"slower than fdatasync"}},
+	{"faster only because it does not sync, and one is equal",
+		{SYNCS("fdatasync", QUIET, QUIET), SYNCS_NOT("fsync", SLOW, SPEED(5, 4, 6)), METHOD("open_sync", EQUAL_SPEED, EQUAL_SPEED)},
+		SP_TIE, 0, true, {"no method is more than 3 % faster at this cluster's pace, or 3 % back to back; as fast as fdatasync: open_sync"}},
+	{"one faster, a faster one does not sync",
+		{SYNCS("fdatasync", QUIET, QUIET), SYNCS_NOT("fsync", SPEED(5, 1, 9), FAST), METHOD("open_sync", FAST, FAST)},
+		SP_SWITCH, 2, true, {"open_sync makes 20 % more"}},
+	{"too few rounds back to back", {CURRENT(QUIET, FEW(1)), METHOD("fsync", FAST, FEW(1.5))},
 	SP_UNDECIDED, 0, false, {"too few rounds"}},
 };
 
@@ -213,8 +243,24 @@ judges_any_order(void **state)
 			turned[count - 1 - k] = judge_cases[i].contenders[k];
 		sp_judge(turned, count, count - 1, MARGIN, &judgement);
 		assert_int_equal(judgement.verdict, judge_cases[i].verdict);
-		assert_int_equal(judgement.recommended, count - 1 - judge_cases[i].recommended);
+		assert_int_equal(judgement.recommended, judge_cases[i].recommended < 0 ? -1 :
+						 count - 1 - judge_cases[i].recommended);
 	}
+}
+
+/* Nothing is said in favour of a method that does not sync. */
+static void
+praises_no_method_that_does_not_sync(void **state)
+{
+	static const sp_contender contenders[] = {
+		SYNCS("fdatasync", QUIET, QUIET), SYNCS_NOT("fsync", SLOW, SPEED(5, 4, 6)), METHOD("open_sync", SLOW, SLOW)
+	};
+	sp_judgement judgement;
+
+	(void) state;
+	sp_judge(contenders, 3, 0, MARGIN, &judgement);
+	assert_int_equal(judgement.verdict, SP_KEEP);
+	assert_null(strstr(judgement.reason, "fsync would"));
 }
 
 /* A reason that does not fit is cut, and says nothing beyond its end. */
@@ -222,8 +268,8 @@ static void
 cuts_a_long_reason(void **state)
 {
 	char		name[600];
-	sp_contender contenders[] = {CURRENT(QUIET, QUIET), {name, {EQUAL_SPEED, EQUAL_SPEED}},
-	{"fsync", {EQUAL_SPEED, EQUAL_SPEED}}};
+	sp_contender contenders[] = {CURRENT(QUIET, QUIET), METHOD(name, EQUAL_SPEED, EQUAL_SPEED),
+	METHOD("fsync", EQUAL_SPEED, EQUAL_SPEED)};
 	sp_judgement judgement;
 
 	(void) state;
@@ -254,30 +300,30 @@ static const struct
 	bool		in_reach;
 }			reach_cases[] =
 {
-	{"wide, and little time", {CURRENT(QUIET, QUIET), {"fsync", {SPEED(1, 0.8, 1.25), EQUAL_SPEED}}}, {1.2, 1.2}, false},
-	{"wide, and much time", {CURRENT(QUIET, QUIET), {"fsync", {SPEED(1, 0.8, 1.25), EQUAL_SPEED}}}, {100, 100}, true},
+	{"wide, and little time", {CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1, 0.8, 1.25), EQUAL_SPEED)}, {1.2, 1.2}, false},
+	{"wide, and much time", {CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1, 0.8, 1.25), EQUAL_SPEED)}, {100, 100}, true},
 	{"wide when paced, time back to back only",
-	{CURRENT(QUIET, QUIET), {"fsync", {SPEED(1, 0.8, 1.25), EQUAL_SPEED}}}, {1.2, 100}, false},
-	{"wide back to back, time for that", {CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, SPEED(1, 0.8, 1.25)}}}, {1.2, 100}, true},
+	{CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1, 0.8, 1.25), EQUAL_SPEED)}, {1.2, 100}, false},
+	{"wide back to back, time for that", {CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, SPEED(1, 0.8, 1.25))}, {1.2, 100}, true},
 	{"one not measured at all is not waited for",
-		{CURRENT(QUIET, QUIET), {"fsync", {SPEED(1, 0.8, 1.25), EQUAL_SPEED}}, {"open_sync", {NONE, NONE}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1, 0.8, 1.25), EQUAL_SPEED), METHOD("open_sync", NONE, NONE)},
 	{1.2, 1.2}, false},
-	{"faster, and nearly clear", {CURRENT(QUIET, QUIET), {"fsync", {SPEED(1.2, 1.045, 1.38), EQUAL_SPEED}}}, {1.01, 1.01}, true},
-	{"faster, and far from clear", {CURRENT(QUIET, QUIET), {"fsync", {SPEED(1.2, 0.9, 1.6), EQUAL_SPEED}}}, {1.2, 1.2}, false},
-	{"nearly excluded", {CURRENT(QUIET, QUIET), {"fsync", {SPEED(1, 0.93, 1.06), EQUAL_SPEED}}}, {1.01, 1.01}, true},
+	{"faster, and nearly clear", {CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1.2, 1.045, 1.38), EQUAL_SPEED)}, {1.01, 1.01}, true},
+	{"faster, and far from clear", {CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1.2, 0.9, 1.6), EQUAL_SPEED)}, {1.2, 1.2}, false},
+	{"nearly excluded", {CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1, 0.93, 1.06), EQUAL_SPEED)}, {1.01, 1.01}, true},
 	{"one nearly excluded, one far from it",
-		{CURRENT(QUIET, QUIET), {"fsync", {SPEED(1, 0.93, 1.06), EQUAL_SPEED}}, {"open_sync", {SPEED(1, 0.8, 1.25), EQUAL_SPEED}}},
+		{CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1, 0.93, 1.06), EQUAL_SPEED), METHOD("open_sync", SPEED(1, 0.8, 1.25), EQUAL_SPEED)},
 	{1.01, 1.01}, false},
-	{"no interval yet", {CURRENT(QUIET, QUIET), {"fsync", {FEW(1), EQUAL_SPEED}}}, {1.01, 1.01}, true},
-	{"no interval of the control yet", {CURRENT(FEW(1), QUIET), {"fsync", {SPEED(1, 0.8, 1.25), EQUAL_SPEED}}}, {1.01, 1.01}, true},
-	{"settled already", {CURRENT(QUIET, QUIET), {"fsync", {SLOW, SLOW}}}, {1, 1}, true},
-	{"noise, and little time", {CURRENT(SPEED(1, 0.85, 1.18), QUIET), {"fsync", {SLOW, SLOW}}}, {1.2, 1.2}, false},
-	{"noise, and much time", {CURRENT(SPEED(1, 0.85, 1.18), QUIET), {"fsync", {SLOW, SLOW}}}, {100, 100}, true},
+	{"no interval yet", {CURRENT(QUIET, QUIET), METHOD("fsync", FEW(1), EQUAL_SPEED)}, {1.01, 1.01}, true},
+	{"no interval of the control yet", {CURRENT(FEW(1), QUIET), METHOD("fsync", SPEED(1, 0.8, 1.25), EQUAL_SPEED)}, {1.01, 1.01}, true},
+	{"settled already", {CURRENT(QUIET, QUIET), METHOD("fsync", SLOW, SLOW)}, {1, 1}, true},
+	{"noise, and little time", {CURRENT(SPEED(1, 0.85, 1.18), QUIET), METHOD("fsync", SLOW, SLOW)}, {1.2, 1.2}, false},
+	{"noise, and much time", {CURRENT(SPEED(1, 0.85, 1.18), QUIET), METHOD("fsync", SLOW, SLOW)}, {100, 100}, true},
 	/* it may come nearer to 1, and that must not carry it beyond */
-	{"noise around 1, and much time", {CURRENT(SPEED(1.001, 0.82, 1.22), QUIET), {"fsync", {SLOW, SLOW}}}, {100, 100}, true},
-	{"noise around 1 from below", {CURRENT(SPEED(0.999, 0.82, 1.22), QUIET), {"fsync", {SLOW, SLOW}}}, {100, 100}, true},
-	{"noise a little off 1", {CURRENT(SPEED(1.05, 0.9, 1.22), QUIET), {"fsync", {SLOW, SLOW}}}, {100, 100}, true},
-	{"two places that differ", {CURRENT(SPEED(1.1, 1.04, 1.16), QUIET), {"fsync", {SLOW, SLOW}}}, {100, 100}, false},
+	{"noise around 1, and much time", {CURRENT(SPEED(1.001, 0.82, 1.22), QUIET), METHOD("fsync", SLOW, SLOW)}, {100, 100}, true},
+	{"noise around 1 from below", {CURRENT(SPEED(0.999, 0.82, 1.22), QUIET), METHOD("fsync", SLOW, SLOW)}, {100, 100}, true},
+	{"noise a little off 1", {CURRENT(SPEED(1.05, 0.9, 1.22), QUIET), METHOD("fsync", SLOW, SLOW)}, {100, 100}, true},
+	{"two places that differ", {CURRENT(SPEED(1.1, 1.04, 1.16), QUIET), METHOD("fsync", SLOW, SLOW)}, {100, 100}, false},
 };
 
 static void
@@ -313,18 +359,19 @@ leaves_out_the_slower_only(void **state)
 		sp_contender contender;
 		bool		out;
 	}			rows[] = {
-		{{"wholly slower", {SLOW, SLOW}}, true},
-		{{"slower when paced, faster back to back", {SLOW, FAST}}, true},
-		{{"a little slower", {SPEED(0.97, 0.95, 0.99), SPEED(1, 0.96, 1.04)}}, true},
-		{{"a little slower, a little faster back to back", {SPEED(0.97, 0.95, 0.99), SPEED(1, 0.96, 1.09)}}, true},
-		{{"a little slower, may be faster back to back", {SPEED(0.97, 0.95, 0.99), SPEED(1, 0.96, 1.11)}}, false},
-		{{"slower back to back, may be faster when paced", {SPEED(1, 0.9, 1.1), SLOW}}, false},
-		{{"faster when paced", {FAST, SLOW}}, false},
-		{{"equal", {EQUAL_SPEED, EQUAL_SPEED}}, false},
-		{{"seems slower", {SPEED(0.9, 0.8, 1.01), SPEED(0.9, 0.8, 1.01)}}, false},
-		{{"too few rounds", {FEW(0.5), FEW(0.5)}}, false},
-		{{"paced only so far", {SLOW, NONE}}, false},
-		{{"not measured", {NONE, NONE}}, false},
+		{METHOD("wholly slower", SLOW, SLOW), true},
+		{METHOD("slower when paced, faster back to back", SLOW, FAST), true},
+		{METHOD("a little slower", SPEED(0.97, 0.95, 0.99), SPEED(1, 0.96, 1.04)), true},
+		{METHOD("a little slower, a little faster back to back", SPEED(0.97, 0.95, 0.99), SPEED(1, 0.96, 1.09)), true},
+		{METHOD("a little slower, may be faster back to back", SPEED(0.97, 0.95, 0.99), SPEED(1, 0.96, 1.11)), false},
+		{METHOD("slower back to back, may be faster when paced", SPEED(1, 0.9, 1.1), SLOW), false},
+		{METHOD("faster when paced", FAST, SLOW), false},
+		{METHOD("equal", EQUAL_SPEED, EQUAL_SPEED), false},
+		{METHOD("seems slower", SPEED(0.9, 0.8, 1.01), SPEED(0.9, 0.8, 1.01)), false},
+		{METHOD("too few rounds", FEW(0.5), FEW(0.5)), false},
+		{METHOD("paced only so far", SLOW, NONE), false},
+		{METHOD("not measured", NONE, NONE), false},
+		{SYNCS_NOT("does not sync", SLOW, SLOW), false},
 	};
 
 	(void) state;
@@ -345,17 +392,17 @@ knows_which_regime_is_open(void **state)
 		sp_contender contenders[4];
 		bool		open[SP_REGIMES];
 	}			rows[] = {
-		{"equal", {CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, EQUAL_SPEED}}}, {false, false}},
-		{"noise when paced", {CURRENT(SPEED(1, 0.92, 1.08), QUIET), {"fsync", {SLOW, SLOW}}}, {true, false}},
-		{"noise back to back, within twice the margin", {CURRENT(QUIET, SPEED(1, 0.92, 1.08)), {"fsync", {SLOW, SLOW}}}, {false, false}},
-		{"noise back to back", {CURRENT(QUIET, SPEED(1, 0.88, 1.12)), {"fsync", {SLOW, SLOW}}}, {false, true}},
-		{"too few rounds of the control", {CURRENT(FEW(1), NONE), {"fsync", {SLOW, SLOW}}}, {true, true}},
-		{"too few rounds of another", {CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, FEW(1)}}}, {false, true}},
-		{"may be faster when paced", {CURRENT(QUIET, QUIET), {"fsync", {SPEED(1.02, 0.98, 1.065), EQUAL_SPEED}}}, {true, false}},
-		{"may be faster back to back", {CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, SPEED(1.04, 0.98, 1.12)}}}, {false, true}},
-		{"either", {CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, SPEED(1.04, 0.98, 1.12)}}, {"open_sync", {SPEED(1.02, 0.98, 1.065), EQUAL_SPEED}}}, {true, true}},
-		{"who is slower asks nothing", {CURRENT(QUIET, QUIET), {"fsync", {SLOW, SPEED(1, 0.7, 1.4)}}}, {false, false}},
-		{"nor who was not measured", {CURRENT(QUIET, QUIET), {"fsync", {NONE, NONE}}}, {false, false}},
+		METHOD("equal", CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, EQUAL_SPEED)}, {false, false}},
+		{"noise when paced", {CURRENT(SPEED(1, 0.92, 1.08), QUIET), METHOD("fsync", SLOW, SLOW)}, {true, false}},
+		{"noise back to back, within twice the margin", {CURRENT(QUIET, SPEED(1, 0.92, 1.08)), METHOD("fsync", SLOW, SLOW)}, {false, false}},
+		{"noise back to back", {CURRENT(QUIET, SPEED(1, 0.88, 1.12)), METHOD("fsync", SLOW, SLOW)}, {false, true}},
+		{"too few rounds of the control", {CURRENT(FEW(1), NONE), METHOD("fsync", SLOW, SLOW)}, {true, true}},
+		{"too few rounds of another", {CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, FEW(1))}, {false, true}},
+		{"may be faster when paced", {CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1.02, 0.98, 1.065), EQUAL_SPEED)}, {true, false}},
+		{"may be faster back to back", {CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, SPEED(1.04, 0.98, 1.12))}, {false, true}},
+		METHOD("either", CURRENT(QUIET, QUIET), {"fsync", {EQUAL_SPEED, SPEED(1.04, 0.98, 1.12)), METHOD("open_sync", SPEED(1.02, 0.98, 1.065), EQUAL_SPEED)}, {true, true}},
+		{"who is slower asks nothing", {CURRENT(QUIET, QUIET), METHOD("fsync", SLOW, SPEED(1, 0.7, 1.4))}, {false, false}},
+		{"nor who was not measured", {CURRENT(QUIET, QUIET), METHOD("fsync", NONE, NONE)}, {false, false}},
 	};
 
 	(void) state;
@@ -801,6 +848,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(judges_by_the_rules),
 		cmocka_unit_test(judges_any_order),
+		cmocka_unit_test(praises_no_method_that_does_not_sync),
 		cmocka_unit_test(cuts_a_long_reason),
 		cmocka_unit_test(names_verdicts),
 		cmocka_unit_test(knows_what_is_in_reach),

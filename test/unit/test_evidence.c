@@ -1,0 +1,480 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_evidence.c
+ *	  Tests of src/engine/evidence.c, and of what the timed loop counts for it.
+ *
+ * The rule is a table of facts.  The counters are those of a disk of numbers
+ * (the __wrap_ functions of fake_disk.h), on which it is known what each sync did.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fake_disk.h"
+
+#define KILOBYTE	INT64_C(1024)
+#define UNKNOWN		SP_DURABLE_UNKNOWN
+#define NO			SP_DURABLE_NO
+#define YES			SP_DURABLE_YES
+
+/* ---------------------------------------------------------------------- rule */
+
+static const struct
+{
+	const char *scenario;
+	const char *write_cache;
+	int			fua;
+	double		flushes;
+	double		others;
+	double		below;
+	sp_durable	durable;
+}			rule_cases[] =
+{
+	{"a flush a sync", "write back", 0, 1, 0, NAN, YES},
+	{"two flushes a sync", "write back", 0, 2, 0, NAN, YES},
+	{"a flush a sync, and FUA", "write back", 1, 1, 0, NAN, YES},
+	{"a flush a sync at a cache of unknown kind", "", 1, 1, 0, NAN, YES},
+	{"nearly a flush a sync", "write back", 0, 0.9, 0, NAN, YES},
+	{"not a flush for each sync", "write back", 0, 0.89, 0, NAN, UNKNOWN},
+	{"half of the syncs", "write back", 0, 0.5, 0, NAN, UNKNOWN},
+	{"a tenth of the syncs", "write back", 0, 0.1, 0, NAN, UNKNOWN},
+	{"hardly any flush", "write back", 0, 0.09, 0, NAN, NO},
+	{"no flush", "write back", 0, 0, 0, NAN, NO},
+	{"no flush, but FUA", "write back", 1, 0, 0, NAN, UNKNOWN},
+	{"no flush, FUA unknown", "write back", -1, 0, 0, NAN, UNKNOWN},
+	{"no flush needed", "write through", 0, 0, 0, NAN, UNKNOWN},
+	{"no flush, cache unknown", "", 0, 0, 0, NAN, UNKNOWN},
+	{"flushes not counted", "write back", 0, NAN, 0, NAN, UNKNOWN},
+	/* others can hide a missing flush, never take one away */
+	{"others unheard", "write back", 0, 1, NAN, NAN, UNKNOWN},
+	{"others unheard, no flush", "write back", 0, 0, NAN, NAN, NO},
+	{"others too, own flush clear", "write back", 0, 1.2, 0.2, NAN, YES},
+	{"others could be half of it", "write back", 0, 1.3, 0.41, NAN, UNKNOWN},
+	{"others could be all of it", "write back", 0, 1, 1, NAN, UNKNOWN},
+	{"others many times", "write back", 0, 20, 19, NAN, UNKNOWN},
+	{"only what others do", "write back", 0, 0.3, 0.3, NAN, NO},
+	{"more than others do", "write back", 0, 0.49, 0.1, NAN, UNKNOWN},
+	{"others, and half a flush", "write back", 0, 0.5, 0.5, NAN, UNKNOWN},
+	/* a loop device is no better than the disk below its file */
+	{"below too", "write back", 0, 1, 0, 1, YES},
+	{"not below", "write back", 0, 1, 0, 0, UNKNOWN},
+	{"not for each below", "write back", 0, 1, 0, 0.89, UNKNOWN},
+	{"below, but not here", "write back", 0, 0, 0, 1, NO},
+	{"write through, not below", "write through", 0, 0, 0, 0, UNKNOWN},
+};
+
+static void
+judges_by_the_rule(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(rule_cases); i++)
+	{
+		sp_durable_facts facts = {
+			.write_cache = rule_cases[i].write_cache,
+			.fua = rule_cases[i].fua,
+			.flushes_per_op = rule_cases[i].flushes,
+			.other_flushes_per_op = rule_cases[i].others,
+			.has_below = !isnan(rule_cases[i].below),
+			.below_flushes_per_op = rule_cases[i].below,
+		};
+		sp_durable	durable = sp_judge_durable(&facts);
+
+		if (durable != rule_cases[i].durable)
+			fail_msg("%s: %s", rule_cases[i].scenario, sp_durable_name(durable));
+		facts.syncs_nothing = true;
+		assert_int_equal(sp_judge_durable(&facts), NO);
+	}
+}
+
+/* Counters that nobody could read below a loop device prove nothing. */
+static void
+needs_to_see_below(void **state)
+{
+	sp_durable_facts facts = {false, "write back", 0, 1, 0, NAN, true};
+
+	(void) state;
+	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
+}
+
+static void
+names_the_words(void **state)
+{
+	(void) state;
+	assert_string_equal(sp_durable_name(UNKNOWN), "unknown");
+	assert_string_equal(sp_durable_name(NO), "no");
+	assert_string_equal(sp_durable_name(YES), "yes");
+}
+
+/* --------------------------------------------------------------------- rates */
+
+static void
+adds_pairs_of_readings(void **state)
+{
+	sp_evidence evidence = {0};
+	sp_counters zero[SP_LEVELS] = {{.has_flushes = true}, {.has_flushes = true}};
+	sp_counters after[SP_LEVELS] = {
+		{.writes = 20,.written_bytes = 81920,.has_flushes = true,.flushes = 10,.busy_ms = 3,.request_ms = 6},
+		{.writes = 30,.written_bytes = 163840,.has_flushes = true,.flushes = 5,.busy_ms = 9,.request_ms = 2},
+	};
+	sp_evidence_rates rates;
+
+	(void) state;
+	assert_true(isnan(sp_evidence_rates_of(&evidence, SP_LEVEL_DEVICE).flushes));
+	assert_true(isnan(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE)));
+	sp_evidence_add(&evidence, zero, after, 10 * MILLISECOND, 10);
+	sp_evidence_add(&evidence, zero, after, 10 * MILLISECOND, 10);
+	/* backwards: of no use, whichever level it is */
+	sp_evidence_add(&evidence, after, zero, SECOND, 1000);
+	after[SP_LEVEL_BELOW].flushes = 0;
+	zero[SP_LEVEL_BELOW].flushes = 1;
+	sp_evidence_add(&evidence, zero, after, SECOND, 1000);
+	assert_int_equal(evidence.lost, 2);
+	assert_int_equal(evidence.ops, 20);
+
+	rates = sp_evidence_rates_of(&evidence, SP_LEVEL_DEVICE);
+	assert_float_equal(rates.flushes, 1, 1e-9);
+	assert_float_equal(rates.writes, 2, 1e-9);
+	assert_float_equal(rates.bytes, 8192, 1e-9);
+	assert_float_equal(rates.utilization, 0.3, 1e-9);	/* the lesser time */
+	rates = sp_evidence_rates_of(&evidence, SP_LEVEL_BELOW);
+	assert_float_equal(rates.flushes, 0.5, 1e-9);
+	assert_float_equal(rates.utilization, 0.2, 1e-9);
+	assert_float_equal(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE), 1000, 1e-6);
+	assert_float_equal(sp_evidence_bytes_per_second(&evidence, SP_LEVEL_DEVICE), 8192000, 1e-3);
+}
+
+static void
+listens_long_enough(void **state)
+{
+	sp_evidence evidence = {0};
+	sp_counters none[SP_LEVELS] = {{.has_flushes = true}};
+
+	(void) state;
+	sp_evidence_add(&evidence, none, none, 10 * MILLISECOND - 1, 0);
+	assert_true(isnan(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE)));
+	assert_true(isnan(sp_evidence_bytes_per_second(&evidence, SP_LEVEL_DEVICE)));
+	sp_evidence_add(&evidence, none, none, 1, 0);
+	assert_float_equal(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE), 0, 1e-9);
+	assert_float_equal(sp_evidence_bytes_per_second(&evidence, SP_LEVEL_DEVICE), 0, 1e-9);
+}
+
+static void
+is_busy_all_the_time_at_most(void **state)
+{
+	sp_evidence evidence = {0};
+	sp_counters before[SP_LEVELS] = {{0}};
+	sp_counters after[SP_LEVELS] = {{.busy_ms = 12,.request_ms = 40}};
+
+	(void) state;
+	sp_evidence_add(&evidence, before, after, 10 * MILLISECOND, 10);
+	assert_float_equal(sp_evidence_rates_of(&evidence, SP_LEVEL_DEVICE).utilization, 1, 1e-9);
+	/* this kernel does not count flushes */
+	assert_true(isnan(sp_evidence_rates_of(&evidence, SP_LEVEL_DEVICE).flushes));
+	assert_true(isnan(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE)));
+}
+
+/* ---------------------------------------------------------------- timed loop */
+
+static void
+plan_with_counters(void)
+{
+	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	probe->callbacks.read_counters = fake_read_counters;
+	probe->duration_ns = 2 * SECOND;
+	strcpy(probe->device.write_cache, "write back");
+	disk.sync_flushes = 1;
+	disk.write_requests = 2;
+}
+
+/* Does the case sync by a call of its own, which is what this disk counts? */
+static bool
+syncs(int c)
+{
+	return probe->files[probe->cases[c].file].method->sync != NULL;
+}
+
+/* Each sync its own flush, none of another slice, nothing of the warming up. */
+static void
+counts_what_each_case_did(void **state)
+{
+	(void) state;
+	plan_with_counters();
+	run_probe();
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_result *result = &probe->results[c];
+		sp_evidence_rates rates = sp_evidence_rates_of(&result->evidence, SP_LEVEL_DEVICE);
+
+		if (result->status != SP_OK)
+			continue;
+		assert_int_equal(result->evidence.ops, result->histogram.ops);
+		assert_int_equal(result->evidence.lost, 0);
+		assert_float_equal(rates.flushes, syncs(c) ? 1 : 0, 1e-9);
+		assert_float_equal(rates.writes, 2, 1e-9);
+		assert_float_equal(rates.bytes, 2 * 8192, 1e-9);
+		/* open_* flush in the write, which this disk does not count */
+		assert_int_equal(sp_probe_case_durable(probe, c), syncs(c) ? YES : NO);
+	}
+	/* nobody else was there: neither in the silence, nor between the flushes */
+	assert_float_equal(sp_evidence_flushes_per_second(&probe->others, SP_LEVEL_DEVICE), 0, 1e-9);
+	assert_true(probe->others.ns > 20 * MILLISECOND);
+}
+
+static void
+hears_the_others(void **state)
+{
+	static const struct
+	{
+		double		per_second;
+		uint64_t	own;
+		sp_durable	durable;
+	}			rows[] = {
+		{0, 1, YES}, {100, 1, YES}, {5000, 1, UNKNOWN},
+		{0, 0, NO}, {307, 0, NO}, {1500, 0, UNKNOWN}, {5000, 0, UNKNOWN},
+	};
+
+	(void) state;
+	for (int paced_only = 0; paced_only < 2; paced_only++)
+	{
+		for (size_t i = 0; i < lengthof(rows); i++)
+		{
+			double		heard;
+
+			plan_with_counters();
+			if (paced_only)
+				keep_regime(SP_PACED);
+			disk.other_flushes_per_second = rows[i].per_second;
+			disk.sync_flushes = rows[i].own;
+			run_probe();
+			heard = sp_evidence_flushes_per_second(&probe->others, SP_LEVEL_DEVICE);
+			assert_in_range(heard, rows[i].per_second * 0.85, rows[i].per_second * 1.15);
+			if (sp_probe_method_durable(probe, "fdatasync") != rows[i].durable)
+				fail_msg("%g a second, own %d: %s", rows[i].per_second, (int) rows[i].own,
+						 sp_durable_name(sp_probe_method_durable(probe, "fdatasync")));
+		}
+	}
+}
+
+/* Without a rest between the flushes there is still the silence at first. */
+static void
+listens_before_it_measures(void **state)
+{
+	(void) state;
+	plan_with_counters();
+	probe->flush_interval_ns = MILLISECOND / 2;
+	disk.other_flushes_per_second = 1000;
+	run_probe();
+	assert_true(probe->others.ns >= probe->duration_ns / 100);
+	assert_in_range(sp_evidence_flushes_per_second(&probe->others, SP_LEVEL_DEVICE), 900, 1100);
+}
+
+/* The time of a sync must not be that of reading. */
+static void
+reads_outside_of_the_timed_part(void **state)
+{
+	double		mean;
+
+	(void) state;
+	plan_with_counters();
+	run_probe();
+	mean = sp_histogram_mean_ns(&probe->results[1].histogram);
+	plan_with_counters();
+	disk.reading_cost = 100 * 1000;
+	run_probe();
+	assert_float_equal(sp_histogram_mean_ns(&probe->results[1].histogram), mean, 1);
+}
+
+/* Two readings a slice, and a hundredth of a slice for both: else not all. */
+static void
+reads_less_often_where_it_is_slow(void **state)
+{
+	long		readings;
+	uint64_t	ops = 0;
+	uint64_t	seen = 0;
+
+	(void) state;
+	plan_with_counters();
+	keep_regime(SP_SATURATED);
+	run_probe();
+	readings = disk.readings;
+
+	plan_with_counters();
+	keep_regime(SP_SATURATED);
+	disk.reading_cost = probe->counters_cost_ns = 100 * 1000;
+	run_probe();
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		ops += probe->results[c].histogram.ops;
+		seen += (uint64_t) probe->results[c].evidence.ops;
+	}
+	assert_true(disk.readings * probe->counters_cost_ns < probe->duration_ns / 100 * 2);
+	assert_in_range(disk.readings, 10, readings / 4);
+	assert_in_range(seen, ops / 10, ops / 4);
+	assert_float_equal(sp_evidence_rates_of(&probe->results[2].evidence, SP_LEVEL_DEVICE).flushes, 1, 1e-9);
+}
+
+static void
+survives_a_device_that_goes_away(void **state)
+{
+	static const long from[] = {1, 2, 3, 50};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(from); i++)
+	{
+		plan_with_counters();
+		disk.fail_reading_from = from[i];
+		run_probe();
+		assert_true(probe->others.lost > 0);
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			const sp_evidence *evidence = &probe->results[c].evidence;
+
+			if (probe->results[c].status != SP_OK)
+				continue;
+			assert_true(probe->results[c].histogram.ops > 0);
+			assert_true(evidence->lost > 0);
+			/* what came before it counts, and nothing after */
+			if (from[i] <= 3)
+				assert_int_equal(evidence->ops, 0);
+			if (evidence->ops > 0 && syncs(c))
+				assert_float_equal(sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes, 1, 1e-9);
+		}
+	}
+}
+
+/* What begins or ends with a reading that failed is lost; no more, no less. */
+static void
+survives_a_reading_that_fails(void **state)
+{
+	(void) state;
+	for (long at = 1; at < 60; at++)
+	{
+		int64_t		lost;
+
+		plan_with_counters();
+		disk.counters.flushes = 1000000;
+		disk.fail_one_reading = at;
+		run_probe();
+		lost = probe->others.lost;
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			const sp_evidence *evidence = &probe->results[c].evidence;
+
+			lost += evidence->lost;
+			if (evidence->ops > 0)
+				assert_float_equal(sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes, syncs(c) ? 1 : 0, 1e-9);
+		}
+		assert_in_range(lost, 0, 2);
+		assert_float_equal(sp_evidence_flushes_per_second(&probe->others, SP_LEVEL_DEVICE), 0, 1e-9);
+	}
+}
+
+/* One pair of readings is lost, wherever it happens; the figures stay right. */
+static void
+drops_what_goes_backwards(void **state)
+{
+	(void) state;
+	for (long at = 2; at < 60; at++)
+	{
+		int64_t		lost;
+
+		plan_with_counters();
+		disk.counters.flushes = 1000000;
+		disk.reset_at_reading = at;
+		disk.reset_by = 900000;
+		run_probe();
+		lost = probe->others.lost;
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			const sp_evidence *evidence = &probe->results[c].evidence;
+
+			lost += evidence->lost;
+			if (evidence->ops > 0)
+				assert_float_equal(sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes,
+								   syncs(c) ? 1 : 0, 1e-9);
+		}
+		assert_in_range(lost, 0, 1);	/* 0: of an operation that does not count */
+	}
+}
+
+static void
+does_without_counters(void **state)
+{
+	(void) state;
+	plan_with_counters();
+	probe->callbacks.read_counters = NULL;
+	run_probe();
+	assert_int_equal(disk.readings, 0);
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
+	probe->device.syncs_nothing = true;
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), NO);
+	assert_int_equal(sp_probe_method_durable(probe, "none such"), UNKNOWN);
+}
+
+/* A method is as good as its worst measurement. */
+static void
+believes_the_worst(void **state)
+{
+	static const sp_counters none = {.has_flushes = true};
+	int			paced = -1;
+	int			saturated = -1;
+
+	(void) state;
+	plan_with_counters();
+	run_probe();
+	for (int c = probe->ncases - 1; c >= 0; c--)
+	{
+		if (strcmp(probe->cases[c].label, "fdatasync") == 0 && probe->cases[c].contender)
+			*(probe->cases[c].regime == SP_PACED ? &paced : &saturated) = c;
+	}
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), YES);
+	probe->results[saturated].evidence.ops = 0;
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
+	probe->results[paced].evidence.counters[SP_LEVEL_DEVICE] = none;
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), NO);
+	/* what was not measured at all says nothing */
+	probe->results[paced].histogram.ops = 0;
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
+}
+
+/* The verdict of the run knows it too; a run that is unsafe soon is over. */
+static void
+finds_it_unsafe(void **state)
+{
+	(void) state;
+	plan_with_counters();
+	probe->duration_ns = 60 * SECOND;
+	probe->stop_early = true;
+	disk.sync_flushes = 0;
+	run_probe();
+	assert_int_equal(probe->judgement.verdict, SP_UNSAFE);
+	assert_int_equal(probe->judgement.recommended, -1);
+	/* but not before the other methods had their rounds */
+	assert_true(probe->rounds[SP_PACED] >= 64 && probe->rounds[SP_SATURATED] >= 64);
+	assert_true(probe->finished_ns - probe->started_ns < 10 * SECOND);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(judges_by_the_rule),
+		cmocka_unit_test(needs_to_see_below),
+		cmocka_unit_test(names_the_words),
+		cmocka_unit_test(adds_pairs_of_readings),
+		cmocka_unit_test(listens_long_enough),
+		cmocka_unit_test(is_busy_all_the_time_at_most),
+		cmocka_unit_test(counts_what_each_case_did),
+		cmocka_unit_test(hears_the_others),
+		cmocka_unit_test(listens_before_it_measures),
+		cmocka_unit_test(reads_outside_of_the_timed_part),
+		cmocka_unit_test(reads_less_often_where_it_is_slow),
+		cmocka_unit_test(survives_a_device_that_goes_away),
+		cmocka_unit_test(survives_a_reading_that_fails),
+		cmocka_unit_test(drops_what_goes_backwards),
+		cmocka_unit_test(does_without_counters),
+		cmocka_unit_test(believes_the_worst),
+		cmocka_unit_test(finds_it_unsafe),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("evidence", tests, set_up, tear_down);
+}
