@@ -15,7 +15,7 @@ SERVER = $(sort $(wildcard src/*.c))
 OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 
 # In this order: what comes later uses what comes before.
-SQL_PARTS = header locations tables probe histogram recommendations running report
+SQL_PARTS = header locations tables probe histogram recommendations findings lifetime running report
 SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql)
 DATA_built = $(EXTENSION)--$(EXTVERSION).sql
 
@@ -23,12 +23,13 @@ PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
 
-REGRESS = setup arguments locations shapes recording privileges in_your_tests
+REGRESS = setup arguments locations shapes recording lifetime privileges in_your_tests
 REGRESS_OPTS = --inputdir=.
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
 
 UNIT_TESTS = $(patsubst test/unit/%.c,unit/%,$(sort $(wildcard test/unit/test_*.c)))
+FUZZ_TARGETS = $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 EXTRA_CLEAN = unit unit-asan $(EXTENSION)--*.sql results regression.diffs regression.out tmp_check
 
 PG_CONFIG ?= pg_config
@@ -66,7 +67,33 @@ unit-asan/%: test/unit/%.c $(ENGINE) $(wildcard src/engine/*.h) $(wildcard test/
 unit-check: $(UNIT_TESTS)
 	SP_FIXTURES=test/fixtures prove -v --exec '' $(UNIT_TESTS)
 
-unit-check-sanitized: $(UNIT_TESTS:unit/%=unit-asan/%)
+unit-check-sanitized: $(UNIT_TESTS:unit/%=unit-asan/%) $(FUZZ_TARGETS:%=unit-asan/replay_%)
 	SP_FIXTURES=test/fixtures prove -v --exec '' $^
 
-.PHONY: unit-check unit-check-sanitized
+# What was kept of the fuzzers' inputs is part of the tests.  To look for more
+# needs clang: `make fuzz FUZZ_SECONDS=60` lets each target run that long, one
+# after the other, and adds to the corpora what reaches new code.  An input that
+# a target dies of is put there too, and ends it.
+
+FUZZ_CC ?= clang
+FUZZ_SANITIZE = -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
+FUZZ_SECONDS = 600
+
+unit-asan/replay_%: test/fuzz/fuzz_%.c test/fuzz/replay.c test/fuzz/fuzz.h $(ENGINE) $(wildcard src/engine/*.h)
+	@mkdir -p $(@D)
+	$(UNIT_CC) $(UNIT_CFLAGS) $(UNIT_SANITIZE) $< test/fuzz/replay.c $(ENGINE) -lm -o $@
+
+unit-asan/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $(ENGINE) $(wildcard src/engine/*.h)
+	@mkdir -p $(@D)
+	$(FUZZ_CC) $(UNIT_CFLAGS) $(FUZZ_SANITIZE) $< $(ENGINE) -lm -o $@
+
+# All that is found goes to a folder of its own first: most of it is not new.
+fuzz: $(FUZZ_TARGETS:%=unit-asan/fuzz_%)
+	set -e; for target in $(FUZZ_TARGETS); do \
+		corpus=test/fixtures/fuzz/$$target; found=unit-asan/found_$$target; \
+		mkdir -p $$found; \
+		unit-asan/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$$corpus/ $$found $$corpus; \
+		unit-asan/fuzz_$$target -set_cover_merge=1 $$corpus $$found; \
+	done
+
+.PHONY: unit-check unit-check-sanitized fuzz

@@ -14,7 +14,10 @@ SELECT source, label, location, suite, finished_at > started_at AS took_time,
        wal_sync_method = current_setting('wal_sync_method') AS method,
        wal_level = current_setting('wal_level') AS wal_level,
        flush_size, flush_size_source, flush_interval, flush_interval_source,
-       duration BETWEEN '1 ms' AND '5 s' AS duration, rounds > 0 AS rounds, random_seed <> 0 AS seed
+       duration BETWEEN '1 ms' AND '5 s' AS duration, rounds > 0 AS rounds, random_seed <> 0 AS seed,
+       jsonb_typeof(storage -> 'disks') AS disks,
+       storage ->> 'mount_options' IS NOT DISTINCT FROM
+           (SELECT mount_options FROM sync_probe.locations WHERE name = 'pg_wal') AS mount_options
 FROM sync_probe.runs;
 
 -- without arguments the cluster's own pace is taken, within its bounds
@@ -52,11 +55,35 @@ JOIN (SELECT run_id, ordinal, sum(ops) AS ops, sum(fraction) AS fraction, bool_a
 SELECT location, holds_wal,
        run_id = (SELECT max(run_id) FROM sync_probe.runs WHERE location = 'pg_wal') AS newest,
        current_method = current_setting('wal_sync_method') AS current,
-       verdict IN ('switch', 'keep', 'tie', 'undecided') AS known_verdict,
-       recommended_method <> '' AS recommended, flush_us > 0 AS flush,
-       recommended_commit_delay > 0 AS commit_delay, durable, length(reason) > 10 AS reason,
-       (command IS NOT NULL) = (verdict = 'switch') AS command
+       verdict IN ('switch', 'keep', 'tie', 'undecided', 'unsafe') AS known_verdict,
+       coalesce(recommended_method <> '', verdict = 'unsafe') AS recommended,
+       coalesce(flush_us > 0, recommended_method IS NULL) AS flush,
+       coalesce(recommended_commit_delay > 0, recommended_method IS NULL) AS commit_delay,
+       durable IN ('yes', 'no', 'unknown') AS durable, (durable = 'no') = (verdict = 'unsafe') AS unsafe,
+       length(reason) > 10 AS reason,
+       (command IS NOT NULL) = (verdict IN ('switch', 'unsafe') AND recommended_method IS NOT NULL) AS command
 FROM sync_probe.recommendations;
+
+-- what there is to know of this machine, whatever that is
+SELECT count(*) FILTER (WHERE severity NOT IN ('error', 'warning', 'info')) AS unknown_severity,
+       count(*) FILTER (WHERE num_nulls(location, severity, code, message, hint, evidence) > 0) AS with_nulls,
+       count(*) FILTER (WHERE length(message) < 20 OR length(hint) < 10) AS too_short,
+       count(*) FILTER (WHERE jsonb_typeof(evidence) <> 'object') AS without_evidence,
+       count(*) FILTER (WHERE location NOT IN (SELECT name FROM sync_probe.locations)) AS nowhere,
+       count(*) - count(DISTINCT (location, code, message)) AS said_twice
+FROM sync_probe.findings;
+SELECT DISTINCT code FROM sync_probe.findings
+WHERE code NOT IN ('fsync_off', 'flush_missing', 'barrier_off', 'write_cache_volatile', 'zfs_sync_disabled',
+                   'zfs_log_on_main_pool', 'zfs_logbias_throughput', 'zfs_unknown', 'implausibly_fast',
+                   'memory_filesystem', 'network_filesystem', 'overlay_filesystem', 'write_amplification',
+                   'software_bound', 'cow_wal_settings', 'wal_shares_device', 'low_space', 'direct_io_refused',
+                   'slow_tail', 'drift', 'counters_shared', 'counters_unknown', 'loop_device', 'device_unknown');
+-- counters were read, or a finding says why not
+SELECT count(*) AS unexplained
+FROM sync_probe.recommendations JOIN sync_probe.runs AS r USING (run_id) JOIN sync_probe.measurements AS m USING (run_id)
+WHERE m.ops > 0 AND m.method = r.wal_sync_method AND m.device_writes_per_op IS NULL
+  AND NOT EXISTS (SELECT FROM sync_probe.findings AS f
+                  WHERE f.location = r.location AND f.code IN ('counters_unknown', 'memory_filesystem', 'zfs_sync_disabled'));
 
 -- all file systems at once
 SELECT count(*) = (SELECT count(*) FROM sync_probe.locations WHERE shares_filesystem_with IS NULL) AS each_filesystem_once
@@ -83,6 +110,9 @@ SELECT count(*) AS n FROM sync_probe.runs \gset
 SELECT count(*) > 0 AS rows_come_back, count(run_id) AS recorded FROM sync_probe.probe(duration => '20 ms', record => false);
 BEGIN READ ONLY;
 SELECT count(*) > 0 AS rows_come_back, count(run_id) AS recorded FROM sync_probe.probe(duration => '20 ms');
+SELECT bool_and(durable IN ('yes', 'no', 'unknown')) AS durable, count(run_id) AS recorded FROM sync_probe.probe_all(duration => '20 ms');
+-- what lay under a run that is not kept, for the advice on it
+SELECT jsonb_typeof(sync_probe._last_storage()::jsonb -> 'disks') AS disks;
 COMMIT;
 SELECT count(*) - :n AS recorded FROM sync_probe.runs;
 

@@ -16,7 +16,7 @@ WHERE p.pronamespace = 'sync_probe'::regnamespace AND p.proname NOT LIKE '\_%'
 ORDER BY p.proname;
 SELECT c.relname, c.relkind, obj_description(c.oid, 'pg_class') IS NOT NULL AS has_comment
 FROM pg_class c
-WHERE c.relnamespace = 'sync_probe'::regnamespace AND c.relkind IN ('r', 'v')
+WHERE c.relnamespace = 'sync_probe'::regnamespace AND c.relkind IN ('r', 'v') AND c.relname NOT LIKE '\_%'
 ORDER BY c.relname;
 
 -- every function pins its search_path

@@ -40,10 +40,13 @@ FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms
 SELECT bool_and(ops > 0 OR status IN ('unsupported', 'no_direct_io')) AS all_measured
 FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', record => false);
 
--- no row is about the device yet
-SELECT count(flushes_per_op) + count(device_writes_per_op) + count(device_bytes_per_op)
-       + count(device_utilization) AS device_figures
-FROM sync_probe.probe(duration => '10 ms', record => false);
+-- what the device did, or nothing of it where nobody can tell
+SELECT bool_and(num_nulls(device_writes_per_op, device_bytes_per_op, device_utilization) IN (0, 3)) AS all_or_none,
+       bool_and(flushes_per_op IS NULL OR device_writes_per_op IS NOT NULL) AS no_flushes_alone,
+       bool_and(coalesce(least(flushes_per_op, device_writes_per_op, device_bytes_per_op, device_utilization), 0) >= 0) AS not_negative,
+       bool_and(coalesce(device_utilization, 0) <= 1) AS share,
+       count(*) FILTER (WHERE coalesce(ops, 0) = 0 AND device_writes_per_op IS NOT NULL) AS without_ops
+FROM sync_probe.probe(duration => '300 ms', record => false);
 
 -- probing leaves nothing: no file, no lock
 SELECT count(*) FROM pg_ls_waldir() WHERE name LIKE '%sync\_probe%';

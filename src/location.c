@@ -18,10 +18,12 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_tablespace.h"
+#include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
@@ -139,13 +141,75 @@ typedef struct location_row
 	const sp_mount *mount;		/* NULL when it cannot be told */
 	bool		has_device;
 	sp_block_device device;
+	int			fua;			/* of its disks; -1 unknown */
+	Datum		disks;			/* their names, text[]; 0 unknown */
 	bool		has_space;
 	struct statvfs space;
 } location_row;
 
-/* Everything that can be told about a location; what cannot stays unset. */
+/* The names of the disks directly below, as text[]. */
+static Datum
+disk_names(const sp_disks *disks)
+{
+	Datum		names[SP_MAX_DISKS];
+	int			n = 0;
+
+	for (int i = 0; i < disks->count; i++)
+	{
+		if (disks->disks[i].level == SP_LEVEL_DEVICE)
+			names[n++] = CStringGetTextDatum(disks->disks[i].name);
+	}
+	return PointerGetDatum(construct_array(names, n, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+/*
+ * The device is what a DBA knows it by, be it LVM or RAID; but the cache is that
+ * of the disks which it consists of.
+ */
 static void
-examine_location(const sp_location *location, const sp_mount_table *mounts, location_row *row)
+examine_device(const sp_mount_table *mounts, location_row *row)
+{
+	const sp_mount *mount = sp_mount_beneath(mounts, row->mount);
+	sp_disks   *disks = palloc(sizeof(sp_disks));
+
+	row->has_device = mount && sp_block_device_find("", mount, &row->device) == 0;
+	if (!row->has_device)
+		return;
+	sp_disks_init(disks);
+	if (sp_disks_find("", mounts, mount, disks) == 0)
+	{
+		strlcpy(row->device.write_cache, sp_disks_write_cache(disks, SP_LEVEL_DEVICE),
+				sizeof(row->device.write_cache));
+		row->fua = sp_disks_fua(disks, SP_LEVEL_DEVICE);
+		row->disks = disk_names(disks);
+	}
+	pfree(disks);
+}
+
+/* A thousand tablespaces are seldom on more than a few mounts. */
+static bool
+copy_device(location_row *row, const location_row *others, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		if (others[i].mount != row->mount)
+			continue;
+		row->has_device = others[i].has_device;
+		row->device = others[i].device;
+		row->fua = others[i].fua;
+		row->disks = others[i].disks;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * Everything that can be told about a location; what cannot stays unset.
+ * others: the n rows before.
+ */
+static void
+examine_location(const sp_location *location, const sp_mount_table *mounts,
+				 const location_row *others, int n, location_row *row)
 {
 	char	   *resolved = realpath(location->directory, NULL);
 	struct stat status;
@@ -168,8 +232,8 @@ examine_location(const sp_location *location, const sp_mount_table *mounts, loca
 	row->has_space = statvfs(row->directory, &row->space) == 0;
 	if (mounts)
 		row->mount = sp_mount_table_find(mounts, row->directory);
-	if (row->mount)
-		row->has_device = sp_block_device_find("", row->mount, &row->device) == 0;
+	if (row->mount && !copy_device(row, others, n))
+		examine_device(mounts, row);
 }
 
 /*
@@ -189,13 +253,13 @@ put_text(Datum *value, bool *null, const char *text)
 {
 	*null = text == NULL || text[0] == '\0';
 	if (!*null)
-		*value = CStringGetTextDatum(text);
+		*value = CStringGetTextDatum(sp_valid_text(text));
 }
 
 static void
 put_location_row(ReturnSetInfo *rsinfo, const location_row *row, const sp_location *first)
 {
-#define LOCATION_COLUMNS 13
+#define LOCATION_COLUMNS 15
 	Datum		values[LOCATION_COLUMNS] = {0};
 	bool		nulls[LOCATION_COLUMNS] = {0};
 	int			i = 0;
@@ -218,6 +282,10 @@ put_location_row(ReturnSetInfo *rsinfo, const location_row *row, const sp_locati
 	values[i++] = BoolGetDatum(row->device.rotational > 0);
 	put_text(&values[i], &nulls[i], row->has_device ? row->device.write_cache : NULL);
 	i++;
+	nulls[i] = row->disks == 0;
+	values[i++] = BoolGetDatum(row->fua > 0);
+	nulls[i] = row->disks == 0;
+	values[i++] = row->disks;
 	nulls[i] = nulls[i + 1] = !row->has_space;
 	values[i++] = Int64GetDatum((int64) row->space.f_blocks * row->space.f_frsize);
 	values[i++] = Int64GetDatum((int64) row->space.f_bavail * row->space.f_frsize);
@@ -278,7 +346,7 @@ sync_probe_locations(PG_FUNCTION_ARGS)
 		{
 			const sp_location *first = NULL;
 
-			examine_location(lfirst(cell), mounts, &rows[n]);
+			examine_location(lfirst(cell), mounts, rows, n, &rows[n]);
 			for (int i = 0; i < n && !first; i++)
 			{
 				if (same_filesystem(&rows[i], &rows[n]))

@@ -5,7 +5,8 @@
  *
  * The way of a probe: probe_function.c takes the arguments, finds the place
  * (location.c), asks what this cluster does when it commits (cluster.c),
- * makes itself the only probe (exclusive.c), lays out the files
+ * makes itself the only probe (exclusive.c), looks what lies under the place
+ * (storage.c, with zfs_tools.c and child_process.c), lays out the files
  * (probe_file.c), lets the engine measure with callbacks.c, and hands the rows
  * to record.c.  verdict_function.c lets SQL judge what was recorded.
  *
@@ -22,8 +23,10 @@
 #include "nodes/pg_list.h"
 #include "utils/timestamp.h"
 
+#include "engine/disks.h"
 #include "engine/probe.h"
 #include "engine/suite.h"
+#include "engine/zfs.h"
 
 #define SP_SCHEMA	"sync_probe"
 
@@ -70,7 +73,8 @@ typedef struct sp_progress
 	int			pid;
 	NameData	location;
 	NameData	suite;
-	NameData	phase;			/* 'writing files', 'measuring', 'recording' */
+	NameData	phase;			/* 'examining storage', 'writing files',
+								 * 'measuring', 'recording' */
 	TimestampTz started_at;
 	TimestampTz measuring_since;	/* 0 until it does */
 	int64		duration_us;
@@ -81,13 +85,44 @@ extern sp_progress *sp_exclusive_begin(const char *location, const char *suite, 
 extern void sp_exclusive_phase(const char *phase);
 extern void sp_exclusive_end(void);
 
+/* -------------------------------------------------------------- storage.c */
+
+/* What lies under a location; strings are NULL or empty where not known. */
+typedef struct sp_storage
+{
+	char	   *filesystem;
+	char	   *mount_options;
+	char	   *source;
+	const char *syncs_nothing;	/* why, or NULL */
+	sp_disks	disks;
+	char	   *backing_filesystem; /* where a loop device's file lies */
+	char	   *backing_options;
+	const char *no_counters;	/* why they are not read, or NULL */
+	int			reserved_fds;	/* told to fd.c */
+
+	bool		is_zfs;
+	bool		zfs_known;
+	char	   *zfs_unknown;	/* why */
+	sp_zfs		zfs;
+	int64		zil_commits_before; /* -1: not counted */
+	bool		zil_whole_system;
+} sp_storage;
+
+extern void sp_storage_examine(const sp_location *location, sp_storage *storage,
+							   sp_device_facts *facts);
+extern void sp_storage_open(sp_storage *storage, sp_probe *probe);
+extern void sp_storage_close(sp_storage *storage);
+extern char *sp_storage_facts(sp_storage *storage, const sp_probe *probe);
+extern char *sp_valid_text(const char *text);
+
 /* ------------------------------------------------------------ callbacks.c */
 
 /* What the engine's callbacks work with. */
 typedef struct sp_surroundings
 {
 	const sp_probe *probe;
-	sp_progress *progress;		/* set before the engine runs */
+	const sp_storage *storage;	/* both set before the engine runs */
+	sp_progress *progress;
 	uint32		flush_wait_event;
 	uint32		sleep_wait_event;
 	int64		next_notice_ns[SP_REGIMES]; /* no line about a regime before */
@@ -126,6 +161,7 @@ typedef struct sp_run
 	const sp_suite *suite;
 	const sp_cluster *cluster;
 	const sp_probe *probe;
+	const char *storage;		/* json, see sp_storage_facts() */
 	const char *label;			/* may be NULL */
 	TimestampTz started_at;
 	TimestampTz finished_at;

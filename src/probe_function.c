@@ -203,6 +203,7 @@ typedef struct probing
 {
 	sp_probe   *probe;
 	sp_surroundings surroundings;
+	sp_storage	storage;
 	sp_probe_files files;
 } probing;
 
@@ -249,9 +250,12 @@ plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_cluster *clu
 
 /* Also called while the backend exits, when errors can no longer be thrown. */
 static void
-remove_files(int code, Datum arg)
+clean_up(int code, Datum arg)
 {
-	sp_probe_files_remove((sp_probe_files *) DatumGetPointer(arg));
+	probing    *state = (probing *) DatumGetPointer(arg);
+
+	sp_storage_close(&state->storage);
+	sp_probe_files_remove(&state->files);
 }
 
 static void
@@ -262,17 +266,20 @@ measure(probing *state, const sp_location *location)
 	state->files.probe = state->probe;
 	state->files.directory_fd = -1;
 
+	sp_exclusive_phase("examining storage");
+	sp_storage_examine(location, &state->storage, &state->probe->device);
 	sp_exclusive_phase("writing files");
 	(void) sp_probe_files_sweep(location);
-	PG_ENSURE_ERROR_CLEANUP(remove_files, PointerGetDatum(&state->files));
+	PG_ENSURE_ERROR_CLEANUP(clean_up, PointerGetDatum(state));
 	{
+		sp_storage_open(&state->storage, state->probe);
 		sp_probe_files_create(&state->files);
 		sp_exclusive_phase("measuring");
 		sp_probe_run(state->probe);
 		pgstat_report_wait_end();
 	}
-	PG_END_ENSURE_ERROR_CLEANUP(remove_files, PointerGetDatum(&state->files));
-	sp_probe_files_remove(&state->files);
+	PG_END_ENSURE_ERROR_CLEANUP(clean_up, PointerGetDatum(state));
+	clean_up(0, PointerGetDatum(state));
 }
 
 static void
@@ -331,10 +338,12 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	state.probe = plan_probe(fcinfo, run.suite, &cluster, duration_us, &state);
 	run.probe = state.probe;
 
+	state.surroundings.storage = &state.storage;
 	state.surroundings.progress = sp_exclusive_begin(NameStr(location.name), run.suite->name, duration_us);
 	run.started_at = GetCurrentTimestamp();
 	measure(&state, &location);
 	run.finished_at = GetCurrentTimestamp();
+	run.storage = sp_storage_facts(&state.storage, state.probe);
 	sp_exclusive_phase("recording");
 	return_and_record(fcinfo, &run);
 	sp_exclusive_end();

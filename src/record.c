@@ -86,6 +86,7 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, bool re
 	const sp_histogram *histogram = &result->histogram;
 	const char *detail = describe_failure(result);
 	double		mean_ns = sp_histogram_mean_ns(histogram);
+	sp_evidence_rates device = sp_evidence_rates_of(&result->evidence, SP_LEVEL_DEVICE);
 	Datum		values[MEASUREMENT_COLUMNS] = {0};
 	bool		nulls[MEASUREMENT_COLUMNS] = {0};
 	int			i = 0;
@@ -124,9 +125,14 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, bool re
 	put_number(&values[i], &nulls[i], result->speed.high, 3);
 	i++;
 
-	/* the device's counters are not read */
-	for (int device_columns = 4; device_columns > 0; device_columns--)
-		nulls[i++] = true;
+	put_number(&values[i], &nulls[i], device.flushes, 2);
+	i++;
+	put_number(&values[i], &nulls[i], device.writes, 2);
+	i++;
+	put_number(&values[i], &nulls[i], device.bytes, 0);
+	i++;
+	put_number(&values[i], &nulls[i], device.utilization, 3);
+	i++;
 
 	nulls[i] = detail == NULL;
 	if (detail)
@@ -345,6 +351,7 @@ insert_run(const sp_run *run, int64 run_id)
 	BIND(INT4OID, false, Int32GetDatum((int32) Min(rounds, PG_INT32_MAX)));
 	BIND(INT8OID, false, Int64GetDatum((int64) probe->random_seed));
 	BIND(FLOAT8OID, !has_noise, Float8GetDatum(rint(probe->judgement.noise * 10000) / 10000));
+	BIND(TEXTOID, false, CStringGetTextDatum(run->storage));
 #undef BIND
 	Assert(n <= lengthof(types));
 
@@ -352,11 +359,11 @@ insert_run(const sp_run *run, int64 run_id)
 			" started_at, finished_at, directory, filesystem, device, write_cache,"
 			" server_version_num, wal_sync_method, wal_level,"
 			" flush_size, flush_size_source, flush_interval, flush_interval_source,"
-			" duration, rounds, random_seed, noise)"
+			" duration, rounds, random_seed, noise, storage)"
 			" SELECT $1, 'probe', $2, $3, $4, $5, $6,"
 			" l.directory, l.filesystem, l.device, l.write_cache, $7, $8, $9, $10, $11,"
 			" $12 OPERATOR(pg_catalog.*) interval '1 microsecond', $13,"
-			" $14 OPERATOR(pg_catalog.*) interval '1 microsecond', $15, $16, $17"
+			" $14 OPERATOR(pg_catalog.*) interval '1 microsecond', $15, $16, $17, $18::jsonb"
 			" FROM " SP_SCHEMA "._examine_locations($3) l",
 			n, types, values, nulls, SPI_OK_INSERT);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * verdict_function.c
- *		sync_probe._verdict(): the engine's verdict on recorded intervals.
+ *		sync_probe._verdict() and _durable(): the engine's rules on recorded figures.
  *
  * The views judge what the tables hold with the code that judged the probe
  * while it ran, so that the two can never tell different stories.
@@ -19,6 +19,16 @@
 #include "utils/builtins.h"
 
 PG_FUNCTION_INFO_V1(sync_probe_verdict);
+PG_FUNCTION_INFO_V1(sync_probe_durable);
+
+static void
+check_count(int n, int count, const char *what)
+{
+	if (n != count)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("array of %d %s for %d methods", n, what, count)));
+}
 
 /* Copy one array argument into a field of all contenders; null is NAN. */
 static void
@@ -30,22 +40,44 @@ read_doubles(FunctionCallInfo fcinfo, int arg, int count, sp_contender *contende
 
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), FLOAT8OID, sizeof(float8),
 					  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &values, &nulls, &n);
-	if (n != count)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("array of %d speeds for %d methods", n, count)));
+	check_count(n, count, "speeds");
 	for (int i = 0; i < n; i++)
 		*(double *) ((char *) &contenders[i] + offset) = nulls[i] ? NAN : DatumGetFloat8(values[i]);
+}
+
+/* The words of sync_probe._durable(), for all contenders. */
+static void
+read_durable(FunctionCallInfo fcinfo, int arg, int count, sp_contender *contenders)
+{
+	Datum	   *values;
+	bool	   *nulls;
+	int			n;
+
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), TEXTOID, -1, false, TYPALIGN_INT,
+					  &values, &nulls, &n);
+	check_count(n, count, "words on durability");
+	for (int i = 0; i < n; i++)
+	{
+		char	   *word = nulls[i] ? "" : TextDatumGetCString(values[i]);
+
+		contenders[i].durable = SP_DURABLE_UNKNOWN;
+		for (int d = SP_DURABLE_UNKNOWN; d <= SP_DURABLE_YES; d++)
+		{
+			if (strcmp(word, sp_durable_name(d)) == 0)
+				contenders[i].durable = d;
+		}
+	}
 }
 
 /*
  * sync_probe._verdict(current_method text, method text[],
  *		paced_speed float8[], paced_speed_low, paced_speed_high,
  *		saturated_speed, saturated_speed_low, saturated_speed_high float8[],
+ *		durable text[],
  *		OUT verdict text, OUT recommended_method text, OUT reason text)
  *
  * The arrays go side by side.  The current method's entries are those of its
- * A/A control.  Strict: null in, null out.
+ * A/A control.  Strict: null in, null out; an element that is null is unknown.
  */
 Datum
 sync_probe_verdict(PG_FUNCTION_ARGS)
@@ -66,6 +98,7 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
 	bool	   *name_nulls;
 	Datum		values[3];
 	bool		nulls[3] = {false, false, false};
+	int			durable_arg = 2 + lengthof(offsets);
 	int			count;
 	int			current = -1;
 
@@ -85,6 +118,7 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
 	}
 	for (int i = 0; i < lengthof(offsets); i++)
 		read_doubles(fcinfo, 2 + i, count, contenders, offsets[i]);
+	read_durable(fcinfo, durable_arg, count, contenders);
 	if (current < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -92,7 +126,39 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
 
 	sp_judge(contenders, count, current, sp_margin, &judgement);
 	values[0] = CStringGetTextDatum(sp_verdict_name(judgement.verdict));
-	values[1] = CStringGetTextDatum(contenders[judgement.recommended].name);
+	nulls[1] = judgement.recommended < 0;
+	if (!nulls[1])
+		values[1] = CStringGetTextDatum(contenders[judgement.recommended].name);
 	values[2] = CStringGetTextDatum(judgement.reason);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row_type), values, nulls));
+}
+
+/* A number, NAN for null. */
+static double
+double_argument(FunctionCallInfo fcinfo, int arg)
+{
+	return PG_ARGISNULL(arg) ? NAN : PG_GETARG_FLOAT8(arg);
+}
+
+/*
+ * sync_probe._durable(write_cache text, fua boolean, syncs_nothing boolean,
+ *		flushes_per_op float8, other_flushes_per_op float8,
+ *		has_below boolean, below_flushes_per_op float8) RETURNS text
+ *
+ * Do the syncs of a test case reach the device?  Null is unknown.
+ */
+Datum
+sync_probe_durable(PG_FUNCTION_ARGS)
+{
+	sp_durable_facts facts = {
+		.write_cache = PG_ARGISNULL(0) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(0)),
+		.fua = PG_ARGISNULL(1) || PG_GETARG_BOOL(1),
+		.syncs_nothing = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2),
+		.flushes_per_op = double_argument(fcinfo, 3),
+		.other_flushes_per_op = double_argument(fcinfo, 4),
+		.has_below = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5),
+		.below_flushes_per_op = double_argument(fcinfo, 6),
+	};
+
+	PG_RETURN_TEXT_P(cstring_to_text(sp_durable_name(sp_judge_durable(&facts))));
 }

@@ -15,6 +15,8 @@ CREATE FUNCTION sync_probe._examine_locations(
     OUT device text,
     OUT rotational boolean,
     OUT write_cache text,
+    OUT fua boolean,
+    OUT disks text[],
     OUT size_bytes bigint,
     OUT available_bytes bigint,
     OUT shares_filesystem_with name)

@@ -33,7 +33,7 @@ GRANT SELECT ON sync_probe.running TO pg_monitor;
 COMMENT ON VIEW sync_probe.running IS
   'Who is probing what since when, and how far; no row when nobody is';
 COMMENT ON COLUMN sync_probe.running.phase IS
-  'writing files, measuring, recording, or cleaning up';
+  'examining storage, writing files, measuring, recording, or cleaning up';
 COMMENT ON COLUMN sync_probe.running.percent_of_time IS
   'Share of the duration that is over; a probe that is settled early ends before 100';
 

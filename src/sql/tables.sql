@@ -25,7 +25,8 @@ CREATE TABLE sync_probe.runs (
     duration interval,
     rounds integer,
     random_seed bigint,
-    noise double precision
+    noise double precision,
+    storage jsonb
 );
 
 CREATE INDEX ON sync_probe.runs (location, suite, run_id DESC);
@@ -48,6 +49,9 @@ COMMENT ON COLUMN sync_probe.runs.rounds IS
   'Rounds of all regimes together';
 COMMENT ON COLUMN sync_probe.runs.noise IS
   'Half-width of the interval of the current method against itself, when paced: 0.02 is 2 percent';
+
+COMMENT ON COLUMN sync_probe.runs.storage IS
+  'What lay under the location: disks with their caches, what others did to them meanwhile, properties of ZFS; what could not be told is left out. README, "Is it safe?", has its members';
 
 --
 -- measurements
@@ -98,8 +102,14 @@ COMMENT ON COLUMN sync_probe.measurements.relative_speed IS
   'Speed against the current method in the same rounds, median; 1.10 is 10 percent more syncs a second. For the current method itself: of its second copy, the A/A control';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_low IS
   'Lower end of the 95 percent confidence interval, corrected for repeated looks and the number of methods';
+COMMENT ON COLUMN sync_probe.measurements.flushes_per_op IS
+  'Flush requests that the disks completed, per operation; others'' are in it too';
+COMMENT ON COLUMN sync_probe.measurements.device_writes_per_op IS
+  'Write requests that the disks completed, per operation';
+COMMENT ON COLUMN sync_probe.measurements.device_bytes_per_op IS
+  'Bytes in these writes, per operation';
 COMMENT ON COLUMN sync_probe.measurements.device_utilization IS
-  'Share of the time that the device was busy';
+  'Share of the time that the device was busy, at most: the kernel knows it no better';
 COMMENT ON COLUMN sync_probe.measurements.detail IS
   'What failed, when status says that something did';
 

@@ -13,14 +13,15 @@ CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
 CREATE TEMP TABLE surface (relation name, columns text);
 INSERT INTO surface VALUES
 ('locations', 'name name, holds_wal boolean, tablespace oid, directory text, filesystem text, mount_point text, mount_options text, device text, rotational boolean, write_cache text, size_bytes bigint, available_bytes bigint, shares_filesystem_with name'),
-('runs', 'run_id bigint, source text, label text, location name, suite text, started_at timestamp with time zone, finished_at timestamp with time zone, directory text, filesystem text, device text, write_cache text, server_version_num integer, wal_sync_method text, wal_level text, flush_size integer, flush_size_source text, flush_interval interval, flush_interval_source text, duration interval, rounds integer, random_seed bigint, noise double precision'),
+('runs', 'run_id bigint, source text, label text, location name, suite text, started_at timestamp with time zone, finished_at timestamp with time zone, directory text, filesystem text, device text, write_cache text, server_version_num integer, wal_sync_method text, wal_level text, flush_size integer, flush_size_source text, flush_interval interval, flush_interval_source text, duration interval, rounds integer, random_seed bigint, noise double precision, storage jsonb'),
 ('measurements', 'run_id bigint, ordinal integer, test text, method text, direct_io boolean, write_size integer, writes_per_sync integer, status text, ops_per_sec double precision, mean_us double precision, p50_us double precision, p90_us double precision, p99_us double precision, p999_us double precision, max_us double precision, stddev_us double precision, ops bigint, relative_speed double precision, relative_speed_low double precision, relative_speed_high double precision, flushes_per_op double precision, device_writes_per_op double precision, device_bytes_per_op double precision, device_utilization double precision, detail text'),
 ('samples', 'run_id bigint, ordinal integer, round_mean_us double precision[], control_round_mean_us double precision[], bucket_lower_us double precision[], bucket_ops bigint[]'),
 ('recommendations', 'location name, holds_wal boolean, run_id bigint, measured_at timestamp with time zone, current_method text, recommended_method text, verdict text, paced_speed double precision, paced_speed_low double precision, paced_speed_high double precision, saturated_speed double precision, saturated_speed_low double precision, saturated_speed_high double precision, flush_us double precision, durable text, recommended_commit_delay integer, reason text, command text'),
+('findings', 'location name, severity text, code text, message text, hint text, evidence jsonb'),
 ('latency_histogram', 'run_id bigint, ordinal integer, test text, method text, lower_us double precision, upper_us double precision, ops bigint, fraction double precision, bar text'),
 ('running', 'pid integer, database name, username name, location name, suite text, phase text, started_at timestamp with time zone, rounds bigint, percent_of_time double precision, duration interval');
 
-SELECT plan((SELECT count(*)::integer * 2 FROM surface) + 9);
+SELECT plan((SELECT count(*)::integer * 2 FROM surface) + 19);
 
 SELECT is((SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum)
            FROM pg_attribute
@@ -38,6 +39,14 @@ SELECT is(pg_get_function_arguments('sync_probe.probe'::regproc),
 SELECT is(pg_get_function_arguments('sync_probe.probe_all'::regproc),
           'duration interval DEFAULT ''00:00:05''::interval, duty_cycle double precision DEFAULT 1.0, label text DEFAULT NULL::text',
           'arguments of probe_all()');
+SELECT is(pg_get_function_arguments('sync_probe.device_lifetime'::regproc),
+          'location name, capacity_bytes bigint, erase_cycles integer, wal_bytes_per_sec double precision DEFAULT NULL::double precision, write_amplification double precision DEFAULT NULL::double precision',
+          'arguments of device_lifetime()');
+SELECT is(pg_get_function_result('sync_probe.device_lifetime'::regproc), 'sync_probe.lifetime', 'what device_lifetime() returns');
+SELECT is((SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum)
+           FROM pg_attribute WHERE attrelid = 'sync_probe.lifetime'::regclass AND attnum > 0 AND NOT attisdropped),
+          'location name, device text, capacity_bytes bigint, erase_cycles integer, wal_bytes_per_sec double precision, wal_rate_source text, write_amplification double precision, write_amplification_source text, written_bytes_per_day double precision, years double precision',
+          'columns of lifetime');
 SELECT function_returns('sync_probe', 'cleanup', ARRAY[]::name[], 'integer');
 SELECT function_returns('sync_probe', 'pg_test_fsync_report', ARRAY['bigint'], 'text');
 
@@ -46,6 +55,18 @@ SELECT ok(NOT has_function_privilege('pg_monitor', p.oid, 'EXECUTE'), p.proname 
 FROM pg_proc AS p
 WHERE p.pronamespace = 'sync_probe'::regnamespace AND p.proname IN ('probe', 'probe_all', 'cleanup')
 ORDER BY p.proname;
+
+-- nobody else looks; pg_monitor may, and what it calls works for it
+CREATE ROLE sync_probe_nobody;
+SELECT ok(NOT has_table_privilege('sync_probe_nobody', 'sync_probe.findings', 'SELECT'), 'findings are not for everybody');
+SELECT ok(NOT has_table_privilege('sync_probe_nobody', 'sync_probe._run_findings', 'SELECT'), 'nor are those of runs');
+SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe.device_lifetime'::regproc, 'EXECUTE'), 'nor is device_lifetime()');
+SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe._examine_locations'::regproc, 'EXECUTE'), 'nor are paths and disks');
+SET LOCAL ROLE pg_monitor;
+SELECT lives_ok('SELECT * FROM sync_probe.findings', 'pg_monitor reads findings');
+SELECT lives_ok('SELECT * FROM sync_probe.recommendations', 'and recommendations');
+SELECT lives_ok('SELECT * FROM sync_probe.device_lifetime(''pg_wal'', 300000000000, 5000)', 'and calls device_lifetime()');
+RESET ROLE;
 
 SELECT is((SELECT count(*) FROM pg_extension, unnest(extconfig) WHERE extname = 'pg_sync_probe'), 4::bigint,
           'the history is dumped: three tables and their sequence');
