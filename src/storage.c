@@ -380,7 +380,8 @@ add_zfs(StringInfo json, sp_storage *storage, const sp_probe *probe)
 		add_number(json, "recordsize", zfs->recordsize, 0);
 	add_text(json, "primarycache", zfs->primarycache);
 	add_text(json, "compression", zfs->compression);
-	if (zfs->ashift >= 0)
+	/* 0 is "automatic": each part of the pool has its own */
+	if (zfs->ashift > 0)
 		add_number(json, "ashift", zfs->ashift, 0);
 	if (zfs->nvdevs > 0)
 	{
@@ -410,6 +411,7 @@ add_counters(StringInfo json, const sp_probe *probe)
 		appendStringInfoChar(json, '{');
 		add_number(json, "seconds", others->ns / 1e9, 3);
 		add_number(json, "flushes_per_sec", sp_evidence_flushes_per_second(others, SP_LEVEL_DEVICE), 1);
+		add_number(json, "most_flushes_per_sec", sp_evidence_most_flushes_per_second(others, SP_LEVEL_DEVICE), 1);
 		add_number(json, "bytes_per_sec", sp_evidence_bytes_per_second(others, SP_LEVEL_DEVICE), 0);
 		appendStringInfoChar(json, '}');
 	}

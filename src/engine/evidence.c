@@ -116,6 +116,21 @@ sp_evidence_flushes_per_second(const sp_evidence *evidence, sp_level level)
 	return (double) counters->flushes * NS_PER_S / (double) evidence->ns;
 }
 
+/*
+ * Of others that were heard n times in a while, about n + 3 sqrt(n) may have
+ * been meant, and 3 of whom nothing was heard (Poisson, with a chance of 1 in
+ * 20 to be wrong for none, and less for more).
+ */
+double
+sp_evidence_most_flushes_per_second(const sp_evidence *evidence, sp_level level)
+{
+	double		heard = (double) evidence->counters[level].flushes;
+
+	if (isnan(sp_evidence_flushes_per_second(evidence, level)))
+		return NAN;
+	return (heard + 3 * sqrt(heard) + 3) * NS_PER_S / (double) evidence->ns;
+}
+
 double
 sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level)
 {

@@ -52,8 +52,8 @@ typedef struct sp_durable_facts
 	const char *write_cache;	/* "write back", "write through" or "" */
 	int			fua;			/* 1: a flush may be part of a write; 0 no */
 	double		flushes_per_op;
-	double		other_flushes_per_op;	/* what others make in that time; NAN
-										 * unknown */
+	double		other_flushes_per_op;	/* what others make in that time, at
+										 * most; NAN unknown */
 	double		below_flushes_per_op;	/* of the disks below a loop device; NAN:
 										 * there are none, or unknown */
 	bool		has_below;
@@ -73,6 +73,9 @@ extern sp_evidence_rates sp_evidence_rates_of(const sp_evidence *evidence, sp_le
 
 /* Per second, of what others did; NAN where nobody listened for long enough. */
 extern double sp_evidence_flushes_per_second(const sp_evidence *evidence, sp_level level);
+
+/* The same, as many as there may have been for all that was heard. */
+extern double sp_evidence_most_flushes_per_second(const sp_evidence *evidence, sp_level level);
 extern double sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level);
 
 /*

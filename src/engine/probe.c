@@ -192,7 +192,7 @@ sp_probe_case_durable(const sp_probe *probe, int c)
 	facts.flushes_per_op = sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes;
 	facts.below_flushes_per_op = sp_evidence_rates_of(evidence, SP_LEVEL_BELOW).flushes;
 	facts.other_flushes_per_op = evidence->ops == 0 ? NAN :
-		sp_evidence_flushes_per_second(&probe->others, SP_LEVEL_DEVICE) *
+		sp_evidence_most_flushes_per_second(&probe->others, SP_LEVEL_DEVICE) *
 		(double) evidence->ns / (double) evidence->ops / 1e9;
 	return sp_judge_durable(&facts);
 }
@@ -218,25 +218,6 @@ sp_probe_method_durable(const sp_probe *probe, const char *label)
 		first = false;
 	}
 	return durable;
-}
-
-/*
- * Before anything is measured: what does the device do by itself?  Where paced
- * flushes follow each other without a rest this is all there is to hear.
- */
-static void
-listen(sp_probe *probe)
-{
-	int64_t		length = probe->duration_ns / LISTENING_SHARE;
-	sp_reading	reading;
-
-	if (probe->callbacks.read_counters == NULL)
-		return;
-	if (length > MOST_LISTENING_NS)
-		length = MOST_LISTENING_NS;
-	sp_take_reading(probe, &reading);
-	probe->callbacks.sleep_until(probe->callbacks.context, sp_now_ns(probe) + length);
-	sp_end_reading(probe, &reading, &probe->others, 0);
 }
 
 /* ---------------------------------------------------------------------- run */
@@ -420,7 +401,8 @@ sp_probe_run(sp_probe *probe)
 
 	probe->started_ns = sp_now_ns(probe);
 	deadline = probe->started_ns + probe->duration_ns;
-	listen(probe);
+	sp_listen(probe, probe->duration_ns / LISTENING_SHARE < MOST_LISTENING_NS ?
+			  probe->duration_ns / LISTENING_SHARE : MOST_LISTENING_NS);
 	while (!probe->done && (regime = next_regime(probe)) >= 0)
 	{
 		int64_t		rounds_before = probe->rounds[regime];

@@ -42,6 +42,9 @@ typedef struct sp_reading
 extern void sp_take_reading(sp_probe *probe, sp_reading *reading);
 extern void sp_end_reading(sp_probe *probe, sp_reading *reading, sp_evidence *evidence, int64_t ops);
 
+/* Do nothing for so long, and hear what others do. */
+extern void sp_listen(sp_probe *probe, int64_t length_ns);
+
 /*
  * A round; no case is begun after give_up.  counted: or only warming up.
  * share: the most time, in ns, that a slice may take.

@@ -33,6 +33,15 @@
 /* The counters are read in a hundredth of a slice, or not in all slices. */
 #define SLICE_COUNTERS_SHARE	100
 
+/*
+ * Listened to in all, and at once, in times of a flush of ours.  Whoever is not
+ * heard in 20 of them flushes in less than 1 of 6 (see
+ * sp_evidence_most_flushes_per_second).  At most a tenth of the duration.
+ */
+#define ENOUGH_FLUSHES			20
+#define LISTENING_FLUSHES		4
+#define MOST_LISTENING_SHARE	10
+
 int64_t
 sp_now_ns(sp_probe *probe)
 {
@@ -136,6 +145,44 @@ sp_end_reading(sp_probe *probe, sp_reading *reading, sp_evidence *evidence, int6
 		evidence->lost++;
 }
 
+void
+sp_listen(sp_probe *probe, int64_t length_ns)
+{
+	sp_reading	reading;
+
+	if (probe->callbacks.read_counters == NULL)
+		return;
+	sp_take_reading(probe, &reading);
+	probe->callbacks.sleep_until(probe->callbacks.context, reading.at_ns + length_ns);
+	sp_end_reading(probe, &reading, &probe->others, 0);
+}
+
+/*
+ * The rest since the flush before: what has moved, others have done.  But a
+ * device that serves one request after the other ends theirs while ours wait:
+ * a rest that is shorter than our flush took hears too little.
+ */
+static void
+hear_rest(sp_probe *probe, sp_reading *reading, int64_t flush_ns)
+{
+	if (sp_now_ns(probe) - reading->at_ns >= flush_ns)
+		sp_end_reading(probe, reading, &probe->others, 0);
+	else
+		sp_take_reading(probe, reading);
+}
+
+/*
+ * Where there were no such rests: listen between the rounds, until it is long
+ * enough to say that others do not flush in each of our flushes.
+ */
+static void
+listen_more(sp_probe *probe, int64_t flush_ns)
+{
+	if (probe->others.ns < ENOUGH_FLUSHES * flush_ns &&
+		probe->others.ns < probe->duration_ns / MOST_LISTENING_SHARE)
+		sp_listen(probe, LISTENING_FLUSHES * flush_ns);
+}
+
 /*
  * Is this a round in which the counters are read?  Twice a slice, that may cost
  * a hundredth of it; a disk takes a microsecond, so only with dozens of disks
@@ -177,19 +224,18 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t give_up)
 	bool		read = round_has_evidence(probe, SP_PACED);
 	sp_reading	reading = {0};
 	sp_evidence uncounted = {0};
+	int64_t		elapsed = 0;
 
 	for (int i = 0; i < n; i++)
 	{
 		sp_result  *result = &probe->results[order[i]];
-		int64_t		elapsed;
 
 		sleep_until(probe, start + length * i / n);
 		if (sp_now_ns(probe) > give_up)
 			return;
 
-		/* what has moved since the flush before, others have done */
 		if (read && i > 0)
-			sp_end_reading(probe, &reading, &probe->others, 0);
+			hear_rest(probe, &reading, elapsed);
 		else if (read)
 			sp_take_reading(probe, &reading);
 		elapsed = sp_timed_operation(probe, order[i]);
@@ -207,6 +253,8 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t give_up)
 
 	probe->paced_busy_ns = busy;
 	sleep_until(probe, start + paced_length(probe, busy));
+	if (n > 0)
+		listen_more(probe, busy / n);
 }
 
 /*

@@ -186,6 +186,7 @@ SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_inter
        nullif(r.flush_size, 0)::bigint + 8192 - gcd(r.flush_size, 8192) AS written_bytes,
        -- what others do in the time of one paced flush
        (r.storage #>> '{others,flushes_per_sec}')::float8 * p.mean_us / 1e6 AS other_flushes,
+       (r.storage #>> '{others,most_flushes_per_sec}')::float8 * p.mean_us / 1e6 AS most_other_flushes,
        coalesce((r.storage #>> '{others,bytes_per_sec}')::float8 * p.mean_us / 1e6, 0) AS other_bytes
 FROM sync_probe._newest_runs AS r
 JOIN sync_probe.measurements AS p
@@ -375,7 +376,7 @@ SELECT n.location, 'info', 'counters_shared',
        jsonb_build_object('run_id', n.run_id, 'others', n.storage -> 'others',
            'other_flushes_per_op', round(n.other_flushes::numeric, 3), 'flushes_per_op', n.paced_flushes)
 FROM newest AS n
-WHERE n.other_flushes > 0.05
+WHERE n.other_flushes > 0 AND n.most_other_flushes > 0.1
 
 UNION ALL
 SELECT n.location, 'info', 'counters_unknown',

@@ -83,7 +83,7 @@ FROM (VALUES (paced), (saturated)) AS v (m),
      LATERAL sync_probe._durable(
          of_storage ->> 'write_cache', (of_storage ->> 'fua')::boolean, of_storage ? 'syncs_nothing',
          (m).flushes_per_op,
-         (of_storage #>> '{others,flushes_per_sec}')::float8 * (m).mean_us / 1e6,
+         (of_storage #>> '{others,most_flushes_per_sec}')::float8 * (m).mean_us / 1e6,
          of_storage ? 'below_flushes_per_op',
          (of_storage #>> ARRAY['below_flushes_per_op', (m).ordinal::text])::float8) AS d (durable)
 WHERE (m).ops > 0

@@ -109,7 +109,7 @@ COMMENT ON COLUMN sync_probe.measurements.device_writes_per_op IS
 COMMENT ON COLUMN sync_probe.measurements.device_bytes_per_op IS
   'Bytes in these writes, per operation';
 COMMENT ON COLUMN sync_probe.measurements.device_utilization IS
-  'Share of the time that the device was busy, at most: the kernel knows it no better';
+  'Share of the time that the device was busy, at most: the kernel knows it no better, and in whole milliseconds';
 COMMENT ON COLUMN sync_probe.measurements.detail IS
   'What failed, when status says that something did';
 

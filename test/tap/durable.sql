@@ -94,22 +94,22 @@ CREATE TEMP TABLE both_regimes (
     paced float8, paced_ops bigint, saturated float8, saturated_ops bigint,
     durable text);
 INSERT INTO both_regimes VALUES
-('flushes in both', '{"others": {"flushes_per_sec": 0}}', 1, 100, 1, 100, 'yes'),
-('in one alone', '{"others": {"flushes_per_sec": 0}}', 1, 100, 0, 100, 'no'),
-('in the other alone', '{"others": {"flushes_per_sec": 0}}', 0, 100, 1, 100, 'no'),
-('one is not known', '{"others": {"flushes_per_sec": 0}}', 1, 100, 0.5, 100, 'unknown'),
-('one is not known, the other is none', '{"others": {"flushes_per_sec": 0}}', 0.5, 100, 0, 100, 'no'),
-('one was not measured', '{"others": {"flushes_per_sec": 0}}', 1, 100, 0, 0, 'yes'),
-('nothing was measured', '{"others": {"flushes_per_sec": 0}}', 0, 0, 0, NULL, 'unknown'),
+('flushes in both', '{"others": {"most_flushes_per_sec": 0}}', 1, 100, 1, 100, 'yes'),
+('in one alone', '{"others": {"most_flushes_per_sec": 0}}', 1, 100, 0, 100, 'no'),
+('in the other alone', '{"others": {"most_flushes_per_sec": 0}}', 0, 100, 1, 100, 'no'),
+('one is not known', '{"others": {"most_flushes_per_sec": 0}}', 1, 100, 0.5, 100, 'unknown'),
+('one is not known, the other is none', '{"others": {"most_flushes_per_sec": 0}}', 0.5, 100, 0, 100, 'no'),
+('one was not measured', '{"others": {"most_flushes_per_sec": 0}}', 1, 100, 0, 0, 'yes'),
+('nothing was measured', '{"others": {"most_flushes_per_sec": 0}}', 0, 0, 0, NULL, 'unknown'),
 -- 250 a second are 0.25 in the millisecond of a sync, 300 are 0.3
-('others leave half', '{"others": {"flushes_per_sec": 250}}', 1, 100, 1, 100, 'yes'),
-('others leave less than half', '{"others": {"flushes_per_sec": 300}}', 1, 100, 1, 100, 'unknown'),
+('others leave half', '{"others": {"most_flushes_per_sec": 250}}', 1, 100, 1, 100, 'yes'),
+('others leave less than half', '{"others": {"most_flushes_per_sec": 300}}', 1, 100, 1, 100, 'unknown'),
 ('nobody listened', '{}', 1, 100, 1, 100, 'unknown'),
 ('nobody listened, and none', '{}', 0, 100, 0, 100, 'no'),
-('all arrive below', '{"others": {"flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 1}}', 1, 100, 1, 100, 'yes'),
-('none of one arrives below', '{"others": {"flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 0}}', 1, 100, 1, 100, 'unknown'),
-('only another''s arrive below', '{"others": {"flushes_per_sec": 0}, "below_flushes_per_op": {"3": 1, "8": 1}}', 1, 100, 1, 100, 'unknown'),
-('nothing is known below', '{"others": {"flushes_per_sec": 0}, "below_flushes_per_op": {}}', 1, 100, 1, 100, 'unknown'),
+('all arrive below', '{"others": {"most_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 1}}', 1, 100, 1, 100, 'yes'),
+('none of one arrives below', '{"others": {"most_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 0}}', 1, 100, 1, 100, 'unknown'),
+('only another''s arrive below', '{"others": {"most_flushes_per_sec": 0}, "below_flushes_per_op": {"3": 1, "8": 1}}', 1, 100, 1, 100, 'unknown'),
+('nothing is known below', '{"others": {"most_flushes_per_sec": 0}, "below_flushes_per_op": {}}', 1, 100, 1, 100, 'unknown'),
 ('memory', '{"syncs_nothing": "tmpfs"}', NULL, 100, NULL, 100, 'no'),
 ('FUA', '{"fua": true}', 0, 100, 0, 100, 'unknown'),
 ('FUA is not known', '{"fua": null}', 0, 100, 0, 100, 'unknown'),
@@ -165,7 +165,7 @@ DECLARE
 BEGIN
     INSERT INTO sync_probe.runs (source, location, suite, started_at, finished_at, wal_sync_method, noise, storage)
     VALUES ('probe', s.location, 'wal', now(), now(), 'fdatasync', 0.01,
-            '{"write_cache": "write back", "fua": false, "others": {"flushes_per_sec": 0}}' || s.of_storage) RETURNING run_id INTO id;
+            '{"write_cache": "write back", "fua": false, "others": {"most_flushes_per_sec": 0}}' || s.of_storage) RETURNING run_id INTO id;
     INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops, mean_us,
         relative_speed, relative_speed_low, relative_speed_high, flushes_per_op)
     SELECT id, row_number() OVER (), r.test, m.method, false, 'ok', 500, r.mean_us,

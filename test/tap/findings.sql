@@ -128,7 +128,7 @@ BEGIN
         '{"source": "probe", "location": "pg_wal", "suite": "wal", "filesystem": "ext4", "device": "nvme0n1", "write_cache": "write back", "wal_sync_method": "fdatasync", "flush_size": 8192, "flush_interval": "5 ms", "noise": 0.01}'
         || jsonb_build_object('run_id', id, 'started_at', now(), 'finished_at', now())
         || jsonb_build_object('storage', jsonb_strip_nulls(
-            '{"source": "/dev/nvme0n1", "mount_options": "rw,relatime", "write_cache": "write back", "fua": false, "disks": [{"name": "nvme0n1", "write_cache": "write back", "fua": false, "rotational": false, "virtual": false}], "others": {"seconds": 1.5, "flushes_per_sec": 0, "bytes_per_sec": 0}}'
+            '{"source": "/dev/nvme0n1", "mount_options": "rw,relatime", "write_cache": "write back", "fua": false, "disks": [{"name": "nvme0n1", "write_cache": "write back", "fua": false, "rotational": false, "virtual": false}], "others": {"seconds": 1.5, "flushes_per_sec": 0, "most_flushes_per_sec": 2, "bytes_per_sec": 0}}'
             || of_storage)) || run)).*;
     INSERT INTO sync_probe.measurements
     SELECT (jsonb_populate_record(NULL::sync_probe.measurements,
@@ -160,7 +160,7 @@ INSERT INTO run_scenario VALUES
     '{"method": "fdatasync", "paced_flushes_per_op": 0, "saturated_flushes_per_op": 0.02, "write_cache": "write back", "fua": false, "others": {"flushes_per_sec": 0}}'),
 ('no flush in one of the regimes', '{}', '{}', '{}', '{"flushes_per_op": 0}', 'error flush_missing', NULL, NULL),
 ('no flush, the disk has no name', '{"device": null}', '{}', '{"flushes_per_op": 0}', '{"flushes_per_op": 0}', 'error flush_missing', 'no flush to the device, whose', NULL),
-('a flush now and then, but others made them', '{}', '{"others": {"flushes_per_sec": 600, "bytes_per_sec": 0}}', '{"flushes_per_op": 0.3}', '{}', 'error flush_missing, info counters_shared', NULL, NULL),
+('a flush now and then, but others made them', '{}', '{"others": {"flushes_per_sec": 600, "most_flushes_per_sec": 700, "bytes_per_sec": 0}}', '{"flushes_per_op": 0.3}', '{}', 'error flush_missing, info counters_shared', NULL, NULL),
 ('a flush now and then', '{}', '{}', '{"flushes_per_op": 0.3}', '{}', 'none', NULL, NULL),
 ('no flush at a write-through cache', '{}', '{"write_cache": "write through"}', '{"flushes_per_op": 0}', '{"flushes_per_op": 0}', 'none', NULL, NULL),
 ('no flush, but FUA writes', '{}', '{"fua": true}', '{"flushes_per_op": 0}', '{"flushes_per_op": 0}', 'none', NULL, NULL),
@@ -257,9 +257,10 @@ INSERT INTO run_scenario VALUES
 ('too few operations for a tail', '{}', '{}', '{"p99_us": null}', '{"p99_us": null}', 'none', NULL, NULL),
 
 -- counters_shared: 100 flushes a second are 0.058 in the time of a sync
-('others flush too', '{}', '{"others": {"flushes_per_sec": 100, "bytes_per_sec": 0}}', '{}', '{}', 'info counters_shared', 'others use nvme0n1 too: they flush it 100 times a second', '{"others": {"flushes_per_sec": 100}, "other_flushes_per_op": 0.058, "flushes_per_op": 1}'),
-('others flush too, no disk has a name', '{"device": null}', '{"others": {"flushes_per_sec": 100, "bytes_per_sec": 0}}', '{}', '{}', 'info counters_shared', 'others use the device too', NULL),
-('others hardly flush', '{}', '{"others": {"flushes_per_sec": 80, "bytes_per_sec": 0}}', '{}', '{}', 'none', NULL, NULL),
+('others flush too', '{}', '{"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 180, "bytes_per_sec": 0}}', '{}', '{}', 'info counters_shared', 'others use nvme0n1 too: they flush it 100 times a second', '{"others": {"flushes_per_sec": 100}, "other_flushes_per_op": 0.058, "flushes_per_op": 1}'),
+('others flush too, no disk has a name', '{"device": null}', '{"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 180, "bytes_per_sec": 0}}', '{}', '{}', 'info counters_shared', 'others use the device too', NULL),
+('nobody was heard, but not for long', '{}', '{"others": {"flushes_per_sec": 0, "most_flushes_per_sec": 300, "bytes_per_sec": 0}}', '{}', '{}', 'none', NULL, NULL),
+('others hardly flush', '{}', '{"others": {"flushes_per_sec": 80, "most_flushes_per_sec": 170, "bytes_per_sec": 0}}', '{}', '{}', 'none', NULL, NULL),
 
 -- counters_unknown
 ('no counters', '{"device": null}', '{"disks": [], "no_counters": "no disk can be named", "others": null, "write_cache": null, "fua": null}', '{"flushes_per_op": null, "device_bytes_per_op": null}', '{"flushes_per_op": null, "device_utilization": null}',
@@ -267,7 +268,7 @@ INSERT INTO run_scenario VALUES
 ('counters that went backwards', '{}', '{"readings_lost": 3}', '{}', '{}', 'info counters_unknown', 'the counters of nvme0n1 were not read: they went backwards, or away, 3 times', '{"readings_lost": 3, "disks": [{"name": "nvme0n1"}]}'),
 
 -- several at once
-('all of them', '{"device": "sda"}', '{"disks": [{"name": "sda", "rotational": true, "virtual": false, "write_cache": "write back"}], "others": {"flushes_per_sec": 200, "bytes_per_sec": 0}, "readings_lost": 1}',
+('all of them', '{"device": "sda"}', '{"disks": [{"name": "sda", "rotational": true, "virtual": false, "write_cache": "write back"}], "others": {"flushes_per_sec": 200, "most_flushes_per_sec": 250, "bytes_per_sec": 0}, "readings_lost": 1}',
     '{"flushes_per_op": 0, "device_bytes_per_op": 90000, "p99_us": 9000}', '{"mean_us": 3023, "device_utilization": 0.1}',
     'error flush_missing, info counters_shared, info counters_unknown, warning implausibly_fast, warning slow_tail, warning software_bound, warning write_amplification', NULL, NULL);
 
@@ -412,7 +413,7 @@ SET LOCAL pg_sync_probe.margin = 0.05;
 -- only the newest run of a location counts, and only of the wal suite
 DELETE FROM sync_probe.runs;
 SELECT isnt(pg_temp.record('{}', '{}', '{"flushes_per_op": 0}', '{}'), NULL, 'a run at pg_wal without flushes');
-SELECT isnt(pg_temp.record('{"location": "pg_default"}', '{"others": {"flushes_per_sec": 100}}', '{}', '{"flushes_per_op": 0}'), NULL, 'and one at pg_default, where others flush');
+SELECT isnt(pg_temp.record('{"location": "pg_default"}', '{"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 130}}', '{}', '{"flushes_per_op": 0}'), NULL, 'and one at pg_default, where others flush');
 SELECT isnt(pg_temp.record('{"location": "pg_wal", "suite": "pg_test_fsync"}', '{}', '{}', '{}'), NULL, 'and one of the other suite');
 SELECT isnt(pg_temp.record('{"location": "gone"}', '{}', '{"flushes_per_op": 0}', '{}'), NULL, 'and one at a tablespace that was dropped');
 SELECT bag_eq('SELECT location, code FROM sync_probe._run_findings', $$VALUES ('pg_wal'::name, 'flush_missing'), ('pg_default', 'flush_missing'), ('pg_default', 'counters_shared')$$, 'both locations, but no other');

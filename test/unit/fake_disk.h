@@ -62,6 +62,7 @@ typedef struct fake_disk
 	uint64_t	sync_flushes;
 	uint64_t	write_requests;
 	double		other_flushes_per_second;
+	int64_t		silent_ns;		/* they end only so long after the probe's call */
 	int64_t		reading_cost;
 	long		fail_reading_from;	/* the n-th reading and all after it; 0 never */
 	long		fail_one_reading;	/* the n-th alone */
@@ -70,7 +71,8 @@ typedef struct fake_disk
 	sp_counters counters;
 	sp_counters below;
 	long		readings;
-	int64_t		last_reading;	/* when */
+	int64_t		last_reading;	/* when others were counted last */
+	int			calls_at_reading;
 	int64_t		now;
 	int64_t		tick;			/* what looking at the clock costs */
 	int64_t		cost[CALLS];
@@ -356,9 +358,14 @@ fake_read_counters(void *context, sp_counters counters[SP_LEVELS])
 	if (disk.in_operation || disk.reopened != 0)
 		disk.wrong_calls++;
 	disk.now += disk.reading_cost;
-	disk.counters.flushes += (uint64_t) (disk.other_flushes_per_second * (double) (disk.now - disk.last_reading) / SECOND
-										 + random_uniform(&disk.seed));
-	disk.last_reading = disk.now;
+	if (disk.silent_ns == 0 || disk.nrecords == 0 ||
+		disk.now - disk.records[disk.nrecords - 1].at >= disk.silent_ns || disk.calls_at_reading != disk.nrecords)
+	{
+		disk.counters.flushes += (uint64_t) (disk.other_flushes_per_second * (double) (disk.now - disk.last_reading) / SECOND
+											 + random_uniform(&disk.seed));
+		disk.last_reading = disk.now;
+	}
+	disk.calls_at_reading = disk.nrecords;
 	spoil_errno();
 	disk.readings++;
 	if (disk.readings == disk.fail_one_reading ||
