@@ -9,6 +9,7 @@
 #
 #	enter_private_mounts "$0" "$@"		# first of all; does not return the first time
 #	prepare_filesystems FOLDER USER		# sets SP_TEST_FILESYSTEMS="ext4=/path xfs=/path ..."
+#	prepare_evidence_filesystems USER	# sets SP_TEST_EVIDENCE, see there
 #	release_filesystems
 
 fs_image_size=600M		# always in M
@@ -17,6 +18,7 @@ fs_names="ext4 xfs btrfs zfs tmpfs"
 fs_seconds=60			# more than any of these commands needs: then it hangs
 fs_mounts=()
 fs_directories=()		# made outside of our folder
+fs_write_through=()		# attributes that must not stay so
 fs_zfs_daemon=
 fs_folder=
 
@@ -32,13 +34,14 @@ enter_private_mounts() {
 # Runs a command with a limit and without a word; what it said is kept.
 fs_try() { timeout -k 5 "$fs_seconds" "$@" >>"$fs_folder/log" 2>&1 </dev/null; }
 
-# fs_mount DIRECTORY ARGUMENTS...: mounts, and remembers for the end.
+# fs_mount DIRECTORY ARGUMENTS...: mounts, and remembers for the end; before, as
+# a signal may come in between.
 fs_mount() {
 	local directory=$1
 	shift
 	mkdir -p "$directory"
-	fs_try mount "$@" "$directory" || return
 	fs_mounts+=("$directory")
+	fs_try mount "$@" "$directory" || { unset 'fs_mounts[-1]'; return 1; }
 }
 
 # Where times count an image is really written: in a sparse one each first write
@@ -51,12 +54,35 @@ make_image() {
 	fi
 }
 
+# loop_attribute IMAGE NAME: where sysfs has it, of the device of a mounted image.
+loop_attribute() {
+	local device
+	device=$(timeout -k 5 "$fs_seconds" losetup -n -O NAME -j "$1" 2>>"$fs_folder/log" </dev/null) || return
+	[[ -n $device ]] && printf '/sys/class/block/%s/%s\n' "${device##*/}" "$2"
+}
+
+# set_write_cache FILE VALUE: for a write that could wait for the device.
+set_write_cache() {
+	# shellcheck disable=SC2016
+	[[ $(<"$1") == "$2" ]] || fs_try "$BASH" -c 'printf "%s" "$2" >"$1"' bash "$1" "$2"
+}
+
+# A loop device keeps the setting of whoever used it before, and sends no flush
+# with the wrong one.  Old kernels have none.
+use_write_back() {
+	local attribute
+	attribute=$(loop_attribute "$1" queue/write_cache) || return
+	[[ ! -e $attribute ]] || set_write_cache "$attribute" "write back"
+}
+
+# make_image_filesystem NAME [TYPE]
 # mount -o loop lets go of the loop device by itself with the unmount.
 make_image_filesystem() {
-	local name=$1 image=$fs_folder/$1.img
+	local name=$1 type=${2:-$1} image=$fs_folder/$1.img
 	make_image "$image" || return
-	fs_try "mkfs.$name" -q "$image" || return
-	fs_mount "$fs_folder/$name" -t "$name" -o loop "$image"
+	fs_try "mkfs.$type" -q "$image" || return
+	fs_mount "$fs_folder/$name" -t "$type" -o loop "$image" || return
+	use_write_back "$image"
 }
 
 make_ext4() { make_image_filesystem ext4; }
@@ -75,6 +101,7 @@ make_zfs() {
 	done
 	# It mounts its statistics there, unasked.
 	[[ -d /zfs-kstat ]] || fs_directories+=(/zfs-kstat)
+	fs_mounts+=(/zfs-kstat "$fs_folder/zfs")
 	zfs-fuse --no-daemon >>"$fs_folder/log" 2>&1 </dev/null &
 	fs_zfs_daemon=$!
 	for ((tries = 0; tries < 50; tries++)); do
@@ -84,7 +111,6 @@ make_zfs() {
 	make_image "$fs_folder/zfs.img" || return
 	mkdir -p "$fs_folder/zfs"
 	fs_try zpool create -o cachefile=none -m "$fs_folder/zfs" "$pool" "$fs_folder/zfs.img" || return
-	fs_mounts+=(/zfs-kstat "$fs_folder/zfs")
 	fs_try mountpoint "$fs_folder/zfs"
 }
 
@@ -94,6 +120,12 @@ end_zfs() {
 	kill -KILL "$fs_zfs_daemon" 2>/dev/null || true
 	wait "$fs_zfs_daemon" 2>/dev/null || true
 	fs_zfs_daemon=
+}
+
+# give OWNER PATH: to the tests alone.
+give() {
+	chown "$1:" "$2"
+	chmod u=rwX,go= "$2"
 }
 
 # prepare_filesystems FOLDER USER
@@ -108,8 +140,7 @@ prepare_filesystems() {
 	fi
 	for name in $fs_names; do
 		if declare -F "make_$name" >/dev/null && "make_$name"; then
-			chown "$owner:" "$fs_folder/$name"
-			chmod 0700 "$fs_folder/$name"
+			give "$owner" "$fs_folder/$name"
 			SP_TEST_FILESYSTEMS+="${SP_TEST_FILESYSTEMS:+ }$name=$fs_folder/$name"
 		else
 			absent+=("$name")
@@ -119,11 +150,93 @@ prepare_filesystems() {
 	((${#absent[@]} == 0)) || echo "Not possible here: ${absent[*]}." >&2
 }
 
+# ------------------------------------------ for tests of evidence only
+#
+# File systems whose syncs or names are not as they should be.
+
+make_nobarrier() {
+	make_image_filesystem nobarrier ext4 || return
+	fs_try mount -o remount,nobarrier "$fs_folder/nobarrier"
+}
+
+# The setting outlives the mount, and the next user of the loop device would get
+# it: it is noted before it is made, whatever happens in between.
+make_write_through() {
+	local attribute
+	make_image_filesystem write_through ext4 || return
+	attribute=$(loop_attribute "$fs_folder/write_through.img" queue/write_cache) || return
+	[[ -e $attribute ]] || return
+	fs_write_through+=("$attribute")
+	set_write_cache "$attribute" "write through"
+}
+
+# Whatever a name may hold, not all of it valid in any encoding; the path that
+# is given out is a plain one.
+make_odd_name() {
+	local name=$'odd "name\\ \303\050\n'
+	make_image_filesystem "$name" ext4 || return
+	ln -s "$name" "$fs_folder/odd_name"
+}
+
+# make_node NAME IMAGE: fsync() on a descriptor of the device itself makes it
+# flush, without a write, and needs no more than to read.  In a file system of
+# our own, as that of our folder may refuse device nodes.
+make_node() {
+	local node=$fs_folder/devices/$1 attribute number
+	attribute=$(loop_attribute "$2" dev) || return
+	number=$(<"$attribute") || return
+	mountpoint -q "$fs_folder/devices" ||
+		fs_mount "$fs_folder/devices" -t tmpfs -o size=1M,mode=0755 tmpfs || return
+	fs_try mknod -m 0600 "$node" b "${number%:*}" "${number#*:}" || return
+	fs_try head -c 1 "$node"
+}
+
+make_ext4_device() { make_node ext4_device "$fs_folder/ext4.img"; }
+make_nobarrier_device() { make_node nobarrier_device "$fs_folder/nobarrier.img"; }
+
+# Only root may ask zfs-fuse; who else may, may do anything with our pool.
+make_zfs_tools() { [[ -n $fs_zfs_daemon && -S /run/zfs/zfs_socket ]]; }
+
+# prepare_evidence_filesystems USER: after prepare_filesystems.  Sets
+# SP_TEST_EVIDENCE="nobarrier=/path nobarrier_device=/path ...".
+prepare_evidence_filesystems() {
+	local owner=$1 name path absent=()
+	export SP_TEST_EVIDENCE=
+	[[ -n ${SP_PRIVATE_MOUNTS:-} ]] || return 0
+	for name in nobarrier write_through odd_name ext4_device nobarrier_device zfs_tools; do
+		case $name in
+			*_device) path=$fs_folder/devices/$name ;;
+			zfs_tools) path=/run/zfs/zfs_socket ;;
+			*) path=$fs_folder/$name ;;
+		esac
+		if "make_$name"; then
+			give "$owner" "$path"
+			SP_TEST_EVIDENCE+="${SP_TEST_EVIDENCE:+ }$name=$path"
+		else
+			absent+=("$name")
+		fi
+	done
+	((${#absent[@]} == 0)) || echo "For tests of evidence, not possible here: ${absent[*]}." >&2
+}
+
+# While the device is ours: after the unmount it may be anybody's.
+restore_write_back() {
+	local attribute
+	((${#fs_write_through[@]} > 0)) || return 0
+	for attribute in "${fs_write_through[@]}"; do
+		set_write_cache "$attribute" "write back" || echo "$attribute could not be set back to \"write back\"." >&2
+	done
+	fs_write_through=()
+}
+
+# ------------------------------------------------------------------- the end
+
 # Nothing may use the file systems any more.  Last mounted, first unmounted; a
 # lazy unmount is for what a hanging process still holds.
 release_filesystems() {
 	local i
 	[[ -n $fs_folder ]] || return 0
+	restore_write_back
 	end_zfs
 	for ((i = ${#fs_mounts[@]} - 1; i >= 0; i--)); do
 		fs_try umount "${fs_mounts[i]}" || fs_try umount -l "${fs_mounts[i]}" || true
@@ -131,5 +244,5 @@ release_filesystems() {
 	fs_mounts=()
 	((${#fs_directories[@]} == 0)) || rmdir "${fs_directories[@]}" 2>/dev/null || true
 	fs_directories=()
-	unset SP_TEST_FILESYSTEMS
+	unset SP_TEST_FILESYSTEMS SP_TEST_EVIDENCE
 }

@@ -1,0 +1,458 @@
+# What the device's counters say of a sync, on file systems whose syncs reach the
+# device, do not, or cannot be told: those of SP_TEST_FILESYSTEMS, and those of
+# SP_TEST_EVIDENCE ("nobarrier=/path write_through=/path ...", see
+# script/filesystems.sh).
+#
+# The machine may be busy, and others' flushes can hide what a probe looks for:
+# then "unknown" is the right answer, and a probe is repeated until it can tell.
+# What must never be seen is a false yes, or a false alarm.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use File::Path qw(rmtree);
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SyncProbeTest;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+my %place = map { split /=/, $_, 2 } map { split ' ', $ENV{$_} // '' } qw(SP_TEST_FILESYSTEMS SP_TEST_EVIDENCE);
+
+use constant STEP_SECONDS => 45;
+use constant TRIES => 10;
+
+# Statements on a session of their own, all within STEP_SECONDS; dies if not.
+sub answer
+{
+	my ($node, $sql, %psql) = @_;
+	return $node->safe_psql('postgres',
+		"SET client_min_messages = error; SET statement_timeout = '" . STEP_SECONDS . "s'; $sql",
+		timeout => STEP_SECONDS + 10, %psql);
+}
+
+sub probe
+{
+	my ($node, $location, $duration, @more) = @_;
+	answer($node, "SELECT FROM sync_probe.probe(" . join(', ', "'$location'", "duration => '$duration'", @more) . ')');
+	return;
+}
+
+# What the newest run says: durable, verdict, recommended_method and command.
+sub advice
+{
+	my ($node, $location) = @_;
+	return answer($node, <<"SQL");
+SELECT durable, verdict, recommended_method, command FROM sync_probe.recommendations WHERE location = '$location'
+SQL
+}
+
+sub reason
+{
+	my ($node, $location) = @_;
+	return answer($node, "SELECT reason FROM sync_probe.recommendations WHERE location = '$location'");
+}
+
+# An expression on the row of one finding; nothing where there is no such finding.
+sub finding
+{
+	my ($node, $location, $code, $expression) = @_;
+	return answer($node, "SELECT $expression FROM sync_probe.findings WHERE location = '$location' AND code = '$code'");
+}
+
+# An expression on the newest run, its measurements being m.
+sub measured
+{
+	my ($node, $location, $expression) = @_;
+	return answer($node, <<"SQL");
+SELECT $expression
+FROM (SELECT * FROM sync_probe.runs WHERE location = '$location' ORDER BY run_id DESC LIMIT 1) r
+JOIN sync_probe.measurements m USING (run_id)
+WHERE m.ops > 0
+SQL
+}
+
+# A command on a file system that can hang, and this process with it.
+sub bounded
+{
+	IPC::Run::run([ 'timeout', '-k', 5, STEP_SECONDS, @_ ]) or die "failed or timed out: @_";
+	return;
+}
+
+sub make_place
+{
+	my ($node, $name) = @_;
+	my $directory = "$place{$name}/evidence";
+	bounded('mkdir', $directory);
+	answer($node, "CREATE TABLESPACE on_$name LOCATION '$directory'");
+	return $directory;
+}
+
+# --------------------------------------------------- one probe of each place
+
+# durable is what is waited for, every_run what each run must say meanwhile.
+# least and most are bounds of flushes_per_op, of all methods; usual is the upper
+# one of fdatasync, which sends one flush, and kernel threads may add a few.
+my @places = (
+	{ place => 'ext4', durable => 'yes', every_run => qr/^(yes|unknown)\|(?!unsafe)/, least => 0.9, usual => 1.6,
+		has => [qw(write_cache_volatile loop_device)], lacks => [qw(flush_missing barrier_off memory_filesystem)] },
+	{ place => 'xfs', durable => 'yes', every_run => qr/^(yes|unknown)\|(?!unsafe)/, least => 0.9,
+		has => [qw(write_cache_volatile loop_device)], lacks => [qw(flush_missing barrier_off)] },
+	{ place => 'btrfs', durable => 'yes', every_run => qr/^(yes|unknown)\|(?!unsafe)/, least => 0.9,
+		has => [qw(write_amplification loop_device)], lacks => [qw(flush_missing barrier_off)],
+		evidence => [ 'write_amplification', "(evidence->>'amplification')::float8 > 4" ] },
+	{ place => 'nobarrier', durable => 'no', every_run => qr/^no\|unsafe\|\|$/, most => 0.1,
+		reason => qr/syncs with \w+ do not reach the device/, has => [qw(flush_missing barrier_off loop_device)], lacks => ['memory_filesystem'],
+		evidence => [ 'flush_missing', "severity = 'error' AND (evidence->>'paced_flushes_per_op')::float8 < 0.1" ] },
+	{ place => 'write_through', durable => 'unknown', every_run => qr/^unknown\|(?!unsafe)/, most => 0.1,
+		has => ['loop_device'], lacks => [qw(flush_missing barrier_off write_cache_volatile)] },
+	{ place => 'tmpfs', durable => 'no', every_run => qr/^no\|unsafe\|\|$/, no_device => 1,
+		reason => qr/tmpfs/, has => ['memory_filesystem'], lacks => [qw(flush_missing device_unknown counters_unknown)] },
+);
+
+sub test_place
+{
+	my ($node, $row) = @_;
+	my $location = "on_$row->{place}";
+	my $name = $row->{place};
+	my @said;
+
+	for (1 .. TRIES)
+	{
+		probe($node, $location, '2 s');
+		push @said, advice($node, $location);
+		last if $said[-1] =~ /^$row->{durable}\|/;
+	}
+	like($_, $row->{every_run}, "$name: each run says so") for @said;
+	my $below = measured($node, $location, <<'SQL');
+DISTINCT (SELECT string_agg(d->>'name', ' ') FROM jsonb_array_elements(storage->'disks') d
+          WHERE d ? 'below' AND d->>'write_cache' IS DISTINCT FROM 'write back')
+SQL
+  SKIP:
+	{
+		skip "$name: $below below takes no flushes, so nothing can prove that they arrive", 1
+		  if $row->{durable} eq 'yes' && $below ne '';
+		like($said[-1], qr/^$row->{durable}\|/, "$name: durable is $row->{durable}, after " . @said . ' probes')
+		  or diag(measured($node, $location, 'm.ordinal, m.test, m.method, m.mean_us, m.flushes_per_op, r.storage'));
+	}
+	like(reason($node, $location), $row->{reason}, "$name: the reason") if $row->{reason};
+	test_measurements($node, $location, $row);
+	test_findings($node, $location, $row);
+	return;
+}
+
+sub test_measurements
+{
+	my ($node, $location, $row) = @_;
+	my $name = $row->{place};
+	my %limits = (
+		least => "m.flushes_per_op >= $row->{least}",
+		most => "m.flushes_per_op < $row->{most}",
+		usual => "m.flushes_per_op < $row->{usual} OR m.method <> 'fdatasync'");
+
+	for my $limit (grep { defined $row->{$_} } sort keys %limits)
+	{
+		is(measured($node, $location, "bool_and($limits{$limit})"), 't', "$name: $limits{$limit}")
+		  or diag(measured($node, $location, 'm.test, m.method, m.direct_io, m.ops, m.flushes_per_op'));
+	}
+	if ($row->{no_device})
+	{
+		is(measured($node, $location, 'sum(num_nonnulls(m.flushes_per_op, m.device_writes_per_op, m.device_bytes_per_op, m.device_utilization))'),
+			0, "$name: no device, no counters");
+		return;
+	}
+	is(measured($node, $location, 'bool_and(m.device_writes_per_op >= 0.9 AND m.device_bytes_per_op >= 0.9 * 8192)'),
+		't', "$name: what is synced is written");
+	# the kernel counts whole milliseconds, of which a few fast writes take none
+	is(measured($node, $location, 'bool_and(m.device_utilization BETWEEN 0 AND 1)'), 't', "$name: the device was busy for a share of the time");
+	is(measured($node, $location, 'max(m.device_utilization) > 0'), 't', "$name: flushes keep it busy") if $row->{durable} eq 'yes';
+	return;
+}
+
+sub test_findings
+{
+	my ($node, $location, $row) = @_;
+	my $name = $row->{place};
+	is(finding($node, $location, $_, 'count(*)'), 1, "$name: finding $_") for @{ $row->{has} };
+	is(finding($node, $location, $_, 'count(*)'), 0, "$name: no finding $_") for @{ $row->{lacks} };
+	is(finding($node, $location, $row->{evidence}[0], $row->{evidence}[1]), 't', "$name: evidence of $row->{evidence}[0]")
+	  if $row->{evidence};
+	return;
+}
+
+my $node = probe_cluster('evidence', allows_streaming => 1);
+my %directory;
+for my $row (@places)
+{
+  SKIP:
+	{
+		skip "$row->{place}: no such file system was prepared", 1 unless $place{ $row->{place} };
+		$directory{ $row->{place} } = make_place($node, $row->{place});
+		test_place($node, $row);
+	}
+}
+
+# ------------------------------------------------- others use the same device
+
+# Programs of Perl that sync on and on, once they said that they do; they end by
+# themselves should nobody end them.
+use constant OTHERS_LAST => 120;
+my %others = (
+	appends => 'open my $f, ">", shift or die $!; for (;;) { truncate $f, 0 if sysseek($f, 0, 1) > 2 ** 24; syswrite $f, "x" x 8192; sync_it($f) }',
+	flushes => 'open my $f, "<", shift or die $!; for (;;) { sync_it($f) }');
+
+sub start_others
+{
+	my ($count, $program, $path) = @_;
+	my $start = 'use IO::Handle; alarm ' . OTHERS_LAST . '; $| = 1; my $n = 0;'
+	  . 'sub sync_it { $_[0]->sync or die "sync: $!"; print "syncing\n" unless $n++ }';
+	my @handles;
+	for my $n (1 .. $count)
+	{
+		my $out = '';
+		my $handle = IPC::Run::start([ $^X, '-e', "$start $others{$program}", $path . ($program eq 'appends' ? ".$n" : '') ],
+			'>', \$out, IPC::Run::timeout(60));
+		$handle->pump until $out =~ /syncing/;
+		push @handles, $handle;
+	}
+	return @handles;
+}
+
+sub end_others
+{
+	for my $handle (@_)
+	{
+		$handle->signal('KILL');
+		eval { $handle->finish };
+	}
+	return;
+}
+
+# Where, what the others do, how many at a time, and what may be said.  Others can
+# hide a missing flush, but never make one look safe: not even in writes that take
+# as long as several of their flushes, and with hardly a rest in between.
+my $honest = qr/^(yes|unknown)\|(?!unsafe)/;
+my $unsafe = qr/^(no\|unsafe\|\|$|unknown\|(?!unsafe))/;
+my @shared = (
+	{ place => 'ext4', needs => 'ext4', program => 'appends', counts => [ 1, 2 ], may_be => $honest },
+	{ place => 'ext4', needs => 'ext4_device', program => 'flushes', counts => [1], may_be => $honest },
+	{ place => 'nobarrier', needs => 'nobarrier_device', program => 'flushes', counts => [ 1, 2, 4 ], may_be => $unsafe },
+	{ place => 'nobarrier', needs => 'nobarrier_device', program => 'flushes', counts => [ 1, 2 ], may_be => $unsafe,
+		arguments => ['flush_size => 1048576'] },
+	{ place => 'nobarrier', needs => 'nobarrier_device', program => 'flushes', counts => [ 2, 4 ], may_be => $unsafe,
+		arguments => [ 'flush_size => 1048576', "flush_interval => '500 us'" ] },
+);
+
+# Until others are seen: there is little time to listen to them on a busy machine.
+sub test_shared
+{
+	my ($node, $row, $name) = @_;
+	my $location = "on_$row->{place}";
+	my $seen = '';
+
+	for (1 .. TRIES)
+	{
+		probe($node, $location, '1 s', @{ $row->{arguments} // [] });
+		my $said = advice($node, $location);
+		like($said, $row->{may_be}, "$name: durable")
+		  or diag(measured($node, $location, "m.test, m.method, m.mean_us, m.flushes_per_op, r.storage->'others'"));
+		$seen = finding($node, $location, 'counters_shared', "(evidence #>> '{others,flushes_per_sec}')::float8 > 0");
+		last if $seen eq 't';
+	}
+	is($seen, 't', "$name: counters_shared");
+	return;
+}
+
+for my $row (@shared)
+{
+  SKIP:
+	{
+		my $name = join(', ', $row->{place}, "another $row->{program}", @{ $row->{arguments} // [] });
+		skip "$name: needs $row->{needs}", 1 unless $directory{ $row->{place} } && $place{ $row->{needs} };
+		my $path = $row->{program} eq 'appends' ? "$directory{ $row->{place} }/others" : $place{ $row->{needs} };
+		for my $count (@{ $row->{counts} })
+		{
+			my @handles = start_others($count, $row->{program}, $path);
+			test_shared($node, $row, "$name ($count)");
+			end_others(@handles);
+		}
+	}
+}
+
+# --------------------------------------------------------- without a record
+
+# Of what could not be recorded the session itself knows what lay there.
+SKIP:
+{
+	skip 'a read-only transaction: no file system without barriers', 1 unless $directory{nobarrier};
+	like(answer($node, <<'SQL'), qr/^on_nobarrier\|no\|unsafe\|\|$/m, 'a read-only transaction: probe_all() knows what is durable');
+SET default_transaction_read_only = on;
+SELECT location, durable, verdict, recommended_method, command FROM sync_probe.probe_all(duration => '300 ms')
+SQL
+	is(answer($node, <<'SQL'), 't|t', 'record => false: the facts');
+SELECT FROM sync_probe.probe('on_nobarrier', duration => '100 ms', record => false);
+SELECT f->>'mount_options' ~ 'nobarrier|barrier=0', jsonb_array_length(f->'disks') > 0 FROM (SELECT sync_probe._last_storage()::jsonb) AS s (f)
+SQL
+}
+is(answer($node, 'SELECT sync_probe._last_storage() IS NULL'), 't', 'no probe, no facts');
+
+# ------------------------------------------------------------ less privileged
+
+answer($node, <<'SQL');
+CREATE ROLE prober LOGIN;
+GRANT EXECUTE ON FUNCTION sync_probe.probe TO prober;
+SQL
+probe($node, 'pg_wal', '100 ms');
+answer($node, "SELECT FROM sync_probe.probe(duration => '100 ms')", extra_params => [ '-U', 'prober' ]);
+is(answer($node, <<'SQL'), '1|2', 'a role that may only probe records the same facts');
+SELECT count(DISTINCT (storage->'disks', storage->'source', storage->'mount_options')), count(storage->'disks')
+FROM (SELECT storage FROM sync_probe.runs WHERE location = 'pg_wal' ORDER BY run_id DESC LIMIT 2) s
+SQL
+
+# -------------------------------------------------------- nothing stays open
+
+my $counted = $directory{ext4} ? 'on_ext4' : 'pg_wal';
+my $session = session($node);
+for my $n (0 .. 7)
+{
+	start_query($session, "SELECT FROM sync_probe.probe('$counted', " . LONG_PROBE . ')');
+	if ($n < 2)
+	{
+		wait_phase($node, $session, 'measuring');
+		like(descriptors($session->{pid}), qr{^/sys/.*/stat$}m, "$counted is measured: its counters are open") if $directory{ext4};
+	}
+	else
+	{
+		sleep 0.02 * $n;
+	}
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend($session->{pid})");
+	like((finish_query($session))[1], qr/canceling statement/, "cancelled, $n: the client was told");
+	is(descriptors($session->{pid}), '', "cancelled, $n: nothing stays open");
+}
+# Each fails when the counters are open, or just before.
+my $gone = add_tablespace($node, 'gone');
+rmtree($gone);
+for (
+	[ 'gone', '', qr/could not open directory/ ],
+	[ $counted, 'temp_file_limit = 1000', qr/exceeds temp_file_limit/ ],
+	[ $counted, 'pg_sync_probe.reserve_percent = 100', qr/not enough space/ ])
+{
+	my ($location, $setting, $says) = @$_;
+	query($session, "SET $setting") if $setting;
+	like((query($session, "SELECT FROM sync_probe.probe('$location')"))[1], $says, "$location, $setting: fails");
+	is(descriptors($session->{pid}), '', "$location, $setting: nothing stays open");
+	query($session, 'RESET ALL');
+}
+answer($node, 'DROP TABLESPACE gone');
+$session->quit;
+
+# ----------------------------------------------------- names of any characters
+
+SKIP:
+{
+	my ($name, $odd) = ('a mount with an odd name', 'odd "name\\ ?(');
+	skip "$name: none was prepared", 1 unless $place{odd_name};
+	$directory{odd_name} = make_place($node, 'odd_name');
+	probe($node, 'on_odd_name', '200 ms');
+	is(answer($node, "SELECT filesystem, strpos(mount_point, '$odd') > 0 FROM sync_probe.locations WHERE name = 'on_odd_name'"),
+		'ext4|t', "$name: locations");
+	is(measured($node, 'on_odd_name', "DISTINCT strpos(r.storage->>'backing_file', '$odd') > 0"), 't', "$name: facts");
+	is(finding($node, 'on_odd_name', 'loop_device', "strpos(evidence->>'backing_file', '$odd') > 0 AND strpos(message, '$odd') > 0"),
+		't', "$name: a finding names it");
+}
+
+# ------------------------------------------------------- the suite of the tool
+
+SKIP:
+{
+	skip 'pg_test_fsync: no ext4', 1 unless $directory{ext4};
+	is(answer($node, <<'SQL'), 't|t', 'pg_test_fsync: what syncs makes flushes, what does not makes none');
+SELECT bool_and(flushes_per_op >= 0.9) FILTER (WHERE test IN ('one_write', 'two_writes', 'open_sync_sizes')),
+       bool_and(flushes_per_op < 0.1) FILTER (WHERE test = 'unsynced_write')
+FROM sync_probe.probe('on_ext4', 'pg_test_fsync', duration => '2 s', record => false) WHERE ops > 0
+SQL
+}
+
+is(leftovers($node), '', 'nothing is left');
+# the next test finds the places as they were
+for my $name (keys %directory)
+{
+	answer($node, "DROP TABLESPACE on_$name");
+	rmtree($directory{$name});
+}
+$node->stop('fast', fail_ok => 1);
+log_ok($node);
+
+# ------------------------------------------ pg_wal there, and a standby's, too
+
+SKIP:
+{
+	skip 'pg_wal without barriers: no such file system was prepared', 1 unless $place{nobarrier};
+	my $moved = probe_cluster('wal_without_barriers', allows_streaming => 1, extra => [ '--waldir', "$place{nobarrier}/wal" ]);
+	probe($moved, 'pg_wal', '1 s');
+	is(advice($moved, 'pg_wal'), 'no|unsafe||', 'pg_wal without barriers: unsafe, and no command');
+	is(finding($moved, 'pg_wal', 'flush_missing', 'severity'), 'error', 'pg_wal without barriers: flush_missing');
+	is(finding($moved, 'pg_wal', 'barrier_off', 'severity'), 'error', 'pg_wal without barriers: barrier_off');
+
+	$moved->backup('backup');
+	my $standby = PostgreSQL::Test::Cluster->new('standby_without_barriers');
+	$standby->init_from_backup($moved, 'backup', has_streaming => 1);
+	my ($from, $to) = ($standby->data_dir . '/pg_wal', "$place{nobarrier}/standby_wal");
+	system_or_bail('mv', $from, $to);
+	symlink $to, $from or die "could not link $from: $!";
+	$standby->start;
+	is(answer($standby, "SELECT location, durable, verdict, recommended_method, command FROM sync_probe.probe_all(duration => '500 ms') WHERE holds_wal"),
+		'pg_wal|no|unsafe||', 'a standby: probe_all() knows what is durable');
+	$standby->stop('immediate', fail_ok => 1);
+	$moved->stop('immediate', fail_ok => 1);
+	log_ok($_) for $standby, $moved;
+	rmtree([ $to, "$place{nobarrier}/wal" ]);
+}
+
+# -------------------------------------------------------------------- ZFS
+
+# Last, and in a cluster of its own, as ZFS in user space can hang: that is a
+# skip with its reason.
+sub test_zfs
+{
+	my ($zfs) = @_;
+	make_place($zfs, 'zfs');
+	probe($zfs, 'on_zfs', '2 s');
+	note 'zfs: ', advice($zfs, 'on_zfs'), ' ', measured($zfs, 'on_zfs', 'DISTINCT r.storage');
+	is(measured($zfs, 'on_zfs', "DISTINCT r.storage #>> '{zfs,dataset}' ~ '^sync_probe_[0-9]+\$', r.storage #>> '{zfs,pool}' = r.storage #>> '{zfs,dataset}'"),
+		't|t', 'zfs: data set and pool are named');
+	is(finding($zfs, 'on_zfs', 'zfs_unknown', 'count(*)'), 1, 'zfs: what is not known is said');
+	if ($place{zfs_tools})
+	{
+		is(measured($zfs, 'on_zfs', "DISTINCT r.storage #>> '{zfs,data_devices,0}' ~ '/zfs[.]img\$', (r.storage #>> '{zfs,recordsize}')::int > 0"),
+			't|t', 'zfs: device and record size are known');
+		is(finding($zfs, 'on_zfs', 'zfs_log_on_main_pool', 'count(*)'), 1, 'zfs: finding zfs_log_on_main_pool');
+	}
+	else
+	{
+		like(finding($zfs, 'on_zfs', 'zfs_unknown', 'message'), qr/zfs get exited/, 'zfs: and why');
+	}
+	is(finding($zfs, 'on_zfs', $_, 'count(*)'), 0, "zfs: no finding $_") for qw(zfs_sync_disabled flush_missing device_unknown);
+	# zfs-fuse does not know the property
+	like(advice($zfs, 'on_zfs'), qr/^(yes|unknown)\|(?!unsafe)/, 'zfs: a property that is not told is no alarm');
+	answer($zfs, 'DROP TABLESPACE on_zfs');
+	bounded('rmdir', "$place{zfs}/evidence");
+	return;
+}
+
+SKIP:
+{
+	skip 'zfs: no such file system was prepared', 1 unless $place{zfs};
+	my $zfs = probe_cluster('zfs_evidence');
+	my $ended = eval { test_zfs($zfs); 1 };
+	my $error = $@;
+	$zfs->stop('immediate', fail_ok => 1);
+	die $error unless $ended || $error =~ /timeout|timed out/;
+	skip "zfs: did not end in " . STEP_SECONDS . " seconds: $error", 1 unless $ended;
+	log_ok($zfs);
+}
+
+done_testing();
