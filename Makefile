@@ -71,7 +71,7 @@ unit-check-sanitized: $(UNIT_TESTS:unit/%=unit-asan/%) $(FUZZ_TARGETS:%=unit-asa
 	SP_FIXTURES=test/fixtures prove -v --exec '' $^
 
 # What was kept of the fuzzers' inputs is part of the tests.  To look for more
-# needs clang: `make fuzz FUZZ_SECONDS=60` lets each target run that long, one
+# needs clang and its runtime (Debian: libclang-rt-dev): `make fuzz FUZZ_SECONDS=60` lets each target run that long, one
 # after the other, and adds to the corpora what reaches new code.  An input that
 # a target dies of is put there too, and ends it.
 

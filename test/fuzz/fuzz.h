@@ -1,0 +1,113 @@
+/*-------------------------------------------------------------------------
+ *
+ * fuzz.h
+ *	  What the fuzz targets share.
+ *
+ * A target is one file with LLVMFuzzerTestOneInput, linked either to a fuzzer,
+ * which calls it with inputs that it makes up, or to replay.c, which calls it
+ * with those that were kept.
+ *
+ * It must not: include a server header, or hold what only one target needs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_FUZZ_H
+#define SP_FUZZ_H
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
+
+/* A property that does not hold ends the program, as a crash would. */
+#define require(condition) \
+	do { \
+		if (!(condition)) \
+		{ \
+			fprintf(stderr, "%s:%d: does not hold: %s\n", \
+					__FILE__, __LINE__, #condition); \
+			abort(); \
+		} \
+	} while (0)
+
+extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A directory of this process, for as long as it runs; see fuzz_directory. */
+static char fuzz_directory_path[64];
+
+static void
+fuzz_remove_directory(void)
+{
+	char		command[128];
+
+	snprintf(command, sizeof(command), "rm -rf '%s'", fuzz_directory_path);
+	require(system(command) == 0);
+}
+
+/* In memory where there is such a place: files are written for each input. */
+static inline const char *
+fuzz_directory(void)
+{
+	if (fuzz_directory_path[0] == '\0')
+	{
+		bool		in_memory = access("/dev/shm", W_OK) == 0;
+
+		strcpy(fuzz_directory_path,
+			   in_memory ? "/dev/shm/sp_fuzz_XXXXXX" : "/tmp/sp_fuzz_XXXXXX");
+		require(mkdtemp(fuzz_directory_path) != NULL);
+		require(atexit(fuzz_remove_directory) == 0);
+	}
+	return fuzz_directory_path;
+}
+
+/* path: PATH_MAX bytes, set to a place within the directory */
+static inline void
+fuzz_path(char *path, const char *name)
+{
+	int			length = snprintf(path, PATH_MAX, "%s/%s", fuzz_directory(),
+								  name);
+
+	require(length > 0 && length < PATH_MAX);
+}
+
+/* With all directories above it. */
+static inline void
+fuzz_make_directory(const char *name)
+{
+	char		path[PATH_MAX];
+
+	fuzz_path(path, name);
+	for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++)
+	{
+		*slash = '\0';
+		(void) mkdir(path, 0700);
+		*slash = '/';
+	}
+	(void) mkdir(path, 0700);
+	require(access(path, X_OK) == 0);
+}
+
+/* Its directory must exist. */
+static inline void
+fuzz_write_file(const char *name, const void *content, size_t size)
+{
+	char		path[PATH_MAX];
+	int			fd;
+
+	fuzz_path(path, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	require(fd >= 0);
+	require(write(fd, content, size) == (ssize_t) size);
+	close(fd);
+}
+
+#endif							/* SP_FUZZ_H */

@@ -1,0 +1,211 @@
+/*-------------------------------------------------------------------------
+ *
+ * fuzz_zfs.c
+ *	  Fuzz target: what the ZFS tools print, and the files of counters.
+ *
+ * The input is the text.  It is read as each kind that there is, for names
+ * that the corpus uses, since a fuzzer is slow to guess that two places must
+ * hold the same name.
+ *
+ * It must not: include a server header, look at the ZFS of the machine it runs
+ * on, or start one of its tools.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <errno.h>
+
+#include "fuzz.h"
+#include "zfs.h"
+
+typedef bool (*zfs_parser) (const char *text, size_t length, const char *name,
+							sp_zfs *zfs);
+
+static const char *const names[] = {
+	"tank", "tank/pg", "tank/pg/wal", "big pool", "big pool/pg data", "spz",
+	"spm", "rpool", "logs", "",
+};
+
+/* A value is a piece of the text, or unknown. */
+static void
+check_string(const char *text, size_t length, const char *string, size_t size)
+{
+	size_t		string_length = strnlen(string, size);
+
+	require(string_length < size);
+	require(strpbrk(string, "\n") == NULL);
+	require(string_length == 0 ||
+			memmem(text, length, string, string_length) != NULL);
+	require(strcmp(string, "-") != 0);
+}
+
+static void
+check_result(const char *text, size_t length, const sp_zfs *zfs)
+{
+#define CHECK_STRING(field) \
+	check_string(text, length, zfs->field, sizeof(zfs->field))
+	CHECK_STRING(sync);
+	CHECK_STRING(logbias);
+	CHECK_STRING(primarycache);
+	CHECK_STRING(compression);
+	CHECK_STRING(mountpoint);
+	require(zfs->recordsize >= -1 && zfs->ashift >= -1);
+	require(zfs->nvdevs >= 0 && zfs->nvdevs <= SP_ZFS_MAX_VDEVS);
+	for (int i = 0; i < zfs->nvdevs; i++)
+	{
+		const char *path = zfs->vdevs[i].path;
+
+		CHECK_STRING(vdevs[i].path);
+		require(path[0] != '\0' && path[0] != ' ' && path[0] != '\t');
+		require(zfs->vdevs[i].use <= SP_VDEV_SPARE);
+	}
+}
+
+/*
+ * Lines are read one after the other, so what half of the text tells is how
+ * the answer for the whole begins.
+ */
+static void
+check_half(zfs_parser parse, const char *text, size_t length, const char *name,
+		   const sp_zfs *whole)
+{
+	sp_zfs		half;
+
+	sp_zfs_init(&half);
+	parse(text, length / 2, name, &half);
+	check_result(text, length / 2, &half);
+	require(half.nvdevs <= whole->nvdevs);
+	require(memcmp(half.vdevs, whole->vdevs,
+				   (size_t) half.nvdevs * sizeof(sp_vdev)) == 0);
+	require(half.recordsize < 0 || whole->recordsize >= 0);
+	require(half.sync[0] == '\0' || whole->sync[0] != '\0');
+}
+
+/* Text of another system's lines tells the same. */
+static void
+check_crlf(zfs_parser parse, const char *text, size_t length, const char *name,
+		   const sp_zfs *expected)
+{
+	sp_zfs		zfs;
+	char	   *converted = malloc(2 * length + 1);
+	size_t		to = 0;
+
+	require(converted != NULL);
+	for (size_t from = 0; from < length; from++)
+	{
+		if (text[from] == '\n')
+			converted[to++] = '\r';
+		converted[to++] = text[from];
+	}
+	sp_zfs_init(&zfs);
+	parse(converted, to, name, &zfs);
+	require(memcmp(&zfs, expected, sizeof(zfs)) == 0);
+	free(converted);
+}
+
+static void
+check_parser(zfs_parser parse, const char *text, size_t length,
+			 const char *name)
+{
+	sp_zfs		empty;
+	sp_zfs		first;
+	sp_zfs		second;
+	bool		found;
+
+	sp_zfs_init(&empty);
+	sp_zfs_init(&first);
+	sp_zfs_init(&second);
+	found = parse(text, length, name, &first);
+	require(parse(text, length, name, &second) == found);
+	require(memcmp(&first, &second, sizeof(first)) == 0);
+	check_result(text, length, &first);
+	/* without an answer nothing may be set, but that there was more */
+	second.more_vdevs = false;
+	require(found == (memcmp(&second, &empty, sizeof(second)) != 0));
+	check_half(parse, text, length, name, &first);
+	if (length == 0 || memchr(text, '\r', length) == NULL)
+		check_crlf(parse, text, length, name, &first);
+}
+
+static void
+check_name(const char *text, size_t length)
+{
+	char		name[300];
+	char		pool[256];
+
+	length = length < sizeof(name) - 1 ? length : sizeof(name) - 1;
+	if (length > 0)
+		memcpy(name, text, length);
+	name[length] = '\0';
+	sp_zfs_pool_name(name, pool);
+	require(strlen(pool) < sizeof(pool) && strchr(pool, '/') == NULL);
+	require(strncmp(name, pool, strlen(pool)) == 0);
+	if (sp_zfs_is_dataset_name(name))
+	{
+		require(strlen(name) < 256 && name[0] != '-' && name[0] != '/');
+		require(strcmp(pool, "..") != 0 && strcmp(pool, ".") != 0);
+		require(strstr(name, "/../") == NULL && strstr(name, "//") == NULL);
+		require(strpbrk(name, "\\\"'$`;|&<>*?()\n\t@#%") == NULL);
+		require(pool[0] != '\0');
+	}
+}
+
+/* Once as the file of a data set, once as that of all pools. */
+static void
+check_counters(const char *text, size_t length)
+{
+	static const char pool[] = "objset/proc/spl/kstat/zfs/tank";
+	static const char all[] = "all/proc/spl/kstat/zfs";
+	static bool has_directories = false;
+	char		sysroot[PATH_MAX];
+	int64_t		commits;
+	int64_t		all_commits;
+	bool		whole_system;
+	int			status;
+	int			all_status;
+
+	if (!has_directories)
+	{
+		fuzz_make_directory(pool);
+		fuzz_make_directory(all);
+		has_directories = true;
+	}
+	fuzz_write_file("objset/proc/spl/kstat/zfs/tank/objset-0x36", text, length);
+	fuzz_path(sysroot, "objset");
+	status = sp_zfs_read_commits(sysroot, "tank/pg", &commits, &whole_system);
+	require(status == 0 || status == ENOENT || status == EINVAL);
+	require(!whole_system && (status == 0 ? commits >= 0 : commits == -1));
+
+	fuzz_write_file("all/proc/spl/kstat/zfs/zil", text, length);
+	fuzz_path(sysroot, "all");
+	all_status = sp_zfs_read_commits(sysroot, "tank/pg", &all_commits,
+									 &whole_system);
+	require(all_status == 0 || all_status == EINVAL);
+	require(whole_system == (all_status == 0));
+	require(all_status == 0 ? all_commits >= 0 : all_commits == -1);
+	require(status != 0 || (all_status == 0 && commits == all_commits));
+	require(status != 0 || memmem(text, length, "tank/pg", 7) != NULL);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *text = (const char *) data;
+	int			fd;
+
+	for (size_t i = 0; i < lengthof(names); i++)
+	{
+		if (memmem(text, size, names[i], strlen(names[i])) == NULL)
+			continue;
+		check_parser(sp_zfs_parse_properties, text, size, names[i]);
+		check_parser(sp_zfs_parse_status, text, size, names[i]);
+		check_parser(sp_zfs_parse_pool_properties, text, size, names[i]);
+	}
+	check_name(text, size);
+	fd = dup(STDERR_FILENO);
+	close(fd);
+	check_counters(text, size);
+	/* whatever was opened is closed again */
+	require(dup(STDERR_FILENO) == fd);
+	close(fd);
+	return 0;
+}
