@@ -3,9 +3,7 @@
  * child_process.c
  *		Run another program from a backend, and stay a good backend meanwhile.
  *
- * Between fork() and execve() the child is a copy of this backend, with its
- * connection, its shared memory and its exit handlers.  It makes bare system
- * calls there and nothing else: no ereport, no palloc, no exit().
+ * It must not: fork, which has rules of its own; see child_exec.c.
  *
  * The parent never waits for the child alone.  One loop reads what comes,
  * looks at interrupts and at the time, and asks whether the child has ended.
@@ -15,22 +13,15 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "child_process.h"
+#include "child_process_internal.h"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#endif
 
 #include "miscadmin.h"
-#include "storage/fd.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "utils/memutils.h"
@@ -48,24 +39,7 @@
 /* How often it is asked whether the child has ended, if nothing else happens. */
 #define LONGEST_WAIT_MS	100
 
-/* Without close_range(): descriptors beyond this are not looked for. */
-#define MAX_FD_LOOP		65536
-
 #define READ_SIZE		8192
-
-/* Descriptors of a run: three pipes, and what the child reads. */
-typedef enum child_fd
-{
-	OUT_READ,
-	OUT_WRITE,
-	ERR_READ,
-	ERR_WRITE,
-	EXEC_READ,					/* an errno, if the program could not be run */
-	EXEC_WRITE,
-	INPUT
-} child_fd;
-
-#define N_FDS	(INPUT + 1)
 
 /* One of the two outputs of the child. */
 typedef struct child_output
@@ -81,8 +55,7 @@ typedef struct child_process
 	const sp_child_program *program;
 	sp_child_result *result;
 	pid_t		pid;			/* 0 before it lives, and when it does no more */
-	int			fds[N_FDS];
-	int			reserved_fds;	/* told to fd.c */
+	sp_child_fds fds;
 	child_output outputs[2];
 	WaitEventSet *wait_set;		/* NULL: to be made for the outputs there are */
 	uint32		wait_event;
@@ -108,135 +81,7 @@ now_ms(void)
 	return (int64) now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* -------------------------------------------------------- between fork and exec */
-
-/* As a signal disposition set to "ignore" outlives the exec, so would ours. */
-static void
-reset_signal_actions(void)
-{
-	struct sigaction action = {.sa_handler = SIG_DFL};
-
-	for (int signal_number = 1; signal_number < NSIG; signal_number++)
-		(void) sigaction(signal_number, &action, NULL);
-}
-
-/*
- * All but the first three go with the exec.  Much of what a backend has open
- * does so anyway, but not the files of tables, nor what other modules opened.
- */
-static void
-close_others_at_exec(int most_fd)
-{
-#if defined(__linux__) && defined(SYS_close_range)
-	const unsigned int close_range_cloexec = 1U << 2;
-
-	if (syscall(SYS_close_range, 3U, ~0U, close_range_cloexec) == 0)
-		return;
-#endif
-	for (int fd = 3; fd < most_fd; fd++)
-		(void) fcntl(fd, F_SETFD, FD_CLOEXEC);
-}
-
-/*
- * Make the three standard descriptors.  First all get numbers above those, lest
- * one is overwritten that is still needed, or is its own duplicate and would be
- * closed by the exec.
- */
-static bool
-set_standard_descriptors(int *fds)
-{
-	const child_fd used[] = {INPUT, OUT_WRITE, ERR_WRITE, EXEC_WRITE};
-
-	for (int i = 0; i < lengthof(used); i++)
-	{
-		int			fd = fcntl(fds[used[i]], F_DUPFD_CLOEXEC, 3);
-
-		if (fd < 0)
-			return false;
-		fds[used[i]] = fd;
-	}
-	return dup2(fds[INPUT], STDIN_FILENO) >= 0 &&
-		dup2(fds[OUT_WRITE], STDOUT_FILENO) >= 0 &&
-		dup2(fds[ERR_WRITE], STDERR_FILENO) >= 0;
-}
-
-/*
- * What the child does.  Signals are blocked when it begins, so none has met a
- * handler of the server's; one that came meanwhile does now what it does to any
- * program.
- */
-static void
-become_program(const sp_child_program *program, int *fds, pid_t parent, int most_fd)
-{
-	sigset_t	none;
-	int			exec_errno;
-	ssize_t		written;
-
-	reset_signal_actions();
-#ifdef PR_SET_PDEATHSIG
-	/* a backend that dies by SIGKILL or _exit() ends nobody itself */
-	(void) prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent)
-		_exit(127);
-#endif
-	if (set_standard_descriptors(fds))
-	{
-		close_others_at_exec(most_fd);
-		sigemptyset(&none);
-		(void) sigprocmask(SIG_SETMASK, &none, NULL);
-		(void) execve(program->path, program->argv, program->envp);
-	}
-	exec_errno = errno;
-	written = write(fds[EXEC_WRITE], &exec_errno, sizeof(exec_errno));
-	_exit(written == sizeof(exec_errno) ? 127 : 126);
-}
-
 /* ---------------------------------------------------------------------- start */
-
-static void
-open_pipe(int *ends)
-{
-	if (pipe2(ends, O_CLOEXEC) != 0)
-	{
-		ends[0] = ends[1] = -1;
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not create pipe: %m")));
-	}
-	if (!pg_set_noblock(ends[0]))
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not set pipe to nonblocking mode: %m")));
-}
-
-static void
-open_descriptors(child_process *child)
-{
-	for (; child->reserved_fds < N_FDS; child->reserved_fds++)
-	{
-		if (!AcquireExternalFD())
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("not enough file descriptors to run \"%s\"", child->program->path),
-					 errhint("Raise max_files_per_process.")));
-	}
-	open_pipe(&child->fds[OUT_READ]);
-	open_pipe(&child->fds[ERR_READ]);
-	open_pipe(&child->fds[EXEC_READ]);
-	child->fds[INPUT] = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (child->fds[INPUT] < 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open file \"%s\": %m", "/dev/null")));
-}
-
-static void
-close_descriptor(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
 
 /*
  * Some module may have set SIGCHLD to what takes our child's end away from us.
@@ -249,45 +94,10 @@ set_sigchld(child_process *child)
 	child->sigchld_changed = sigaction(SIGCHLD, &action, &child->old_sigchld) == 0;
 }
 
-static int
-most_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > MAX_FD_LOOP)
-		return MAX_FD_LOOP;
-	return (int) limit.rlim_cur;
-}
-
 static void
 start_child(child_process *child)
 {
-	int			most_fd = most_descriptors();
-	pid_t		parent = getpid();
-	pid_t		pid;
-	sigset_t	all;
-	sigset_t	before;
-	int			saved_errno;
-
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &before);
-	pid = fork();
-	if (pid == 0)
-		become_program(child->program, child->fds, parent, most_fd);
-	saved_errno = errno;
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (pid < 0)
-	{
-		errno = saved_errno;
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-				 errmsg("could not fork process to run \"%s\": %m", child->program->path)));
-	}
-	child->pid = pid;
-	close_descriptor(&child->fds[OUT_WRITE]);
-	close_descriptor(&child->fds[ERR_WRITE]);
-	close_descriptor(&child->fds[EXEC_WRITE]);
-	close_descriptor(&child->fds[INPUT]);
+	child->pid = sp_start_program(child->program, &child->fds);
 	child->deadline_ms = child->program->timeout_ms > 0 ?
 		now_ms() + child->program->timeout_ms : PG_INT64_MAX;
 }
@@ -345,7 +155,7 @@ read_output(const child_process *child, child_output *output, Size bytes)
 		return got;
 	}
 	if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
-		close_descriptor(output->fd);
+		sp_close_descriptor(output->fd);
 	return 0;
 }
 
@@ -566,10 +376,7 @@ end_child(int code, Datum arg)
 		abandon(child->pid);
 	child->pid = 0;
 	free_wait_set(child);
-	for (int i = 0; i < N_FDS; i++)
-		close_descriptor(&child->fds[i]);
-	for (; child->reserved_fds > 0; child->reserved_fds--)
-		ReleaseExternalFD();
+	sp_close_descriptors(&child->fds);
 	if (child->sigchld_changed)
 		(void) sigaction(SIGCHLD, &child->old_sigchld, NULL);
 	child->sigchld_changed = false;
@@ -582,7 +389,7 @@ finish_result(child_process *child)
 
 	for (int i = 0; i < lengthof(child->outputs); i++)
 		read_rest(child, &child->outputs[i]);
-	result->started = read(child->fds[EXEC_READ], &result->exec_errno, sizeof(result->exec_errno)) !=
+	result->started = read(child->fds.fd[SP_EXEC_READ], &result->exec_errno, sizeof(result->exec_errno)) !=
 		sizeof(result->exec_errno);
 }
 
@@ -595,8 +402,8 @@ init_child(child_process *child, const sp_child_program *program, sp_child_resul
 	child->result = result;
 	child->pause_ms = 1;
 	child->wait_event = sp_wait_event_new("SyncProbeChild");
-	for (int i = 0; i < N_FDS; i++)
-		child->fds[i] = -1;
+	for (int i = 0; i < SP_N_FDS; i++)
+		child->fds.fd[i] = -1;
 	initStringInfo(&result->out);
 	initStringInfo(&result->err);
 	for (int i = 0; i < lengthof(child->outputs); i++)
@@ -604,7 +411,7 @@ init_child(child_process *child, const sp_child_program *program, sp_child_resul
 		child_output *output = &child->outputs[i];
 
 		output->from_stderr = i == 1;
-		output->fd = &child->fds[output->from_stderr ? ERR_READ : OUT_READ];
+		output->fd = &child->fds.fd[output->from_stderr ? SP_ERR_READ : SP_OUT_READ];
 		output->kept = output->from_stderr ? &result->err : &result->out;
 		initStringInfo(&output->line);
 	}
@@ -619,7 +426,7 @@ sp_child_run(const sp_child_program *program, sp_child_result *result)
 	init_child(&child, program, result);
 	PG_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(&child));
 	{
-		open_descriptors(&child);
+		sp_open_descriptors(&child.fds, program->path);
 		set_sigchld(&child);
 		start_child(&child);
 		attend_child(&child);

@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,18 +35,6 @@ static const char *const types_without_device[] = {
 	"9p", "ceph", "cifs", "devtmpfs", "fuse", "nfs", "nfs4", "overlay",
 	"ramfs", "smb3", "tmpfs", "virtiofs", "zfs",
 };
-
-int
-sp_build_path(char *path, const char *format,...)
-{
-	va_list		arguments;
-	int			length;
-
-	va_start(arguments, format);
-	length = vsnprintf(path, PATH_MAX, format, arguments);
-	va_end(arguments);
-	return length < 0 || length >= PATH_MAX ? ENAMETOOLONG : 0;
-}
 
 /* sysfs answers ENODEV instead of ENOENT while a device is being removed */
 bool

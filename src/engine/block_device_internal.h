@@ -15,13 +15,10 @@
 #define SP_BLOCK_DEVICE_INTERNAL_H
 
 #include "block_device.h"
+#include "path.h"
 
 /* device-mapper names: DM_NAME_LEN is 128 with the NUL, plus the newline */
 #define SP_ATTRIBUTE_SIZE 256
-
-/* path: PATH_MAX bytes.  A name cut short would be another file's name. */
-extern int	sp_build_path(char *path, const char *format,...)
-			__attribute__((format(printf, 2, 3)));
 
 /* Is an errno one of something that is not there, or not there any more? */
 extern bool sp_is_missing(int status);

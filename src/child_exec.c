@@ -1,0 +1,210 @@
+/*-------------------------------------------------------------------------
+ *
+ * child_exec.c
+ *		Start a program: its descriptors, fork(), and the way to execve().
+ *
+ * Between fork() and execve() the child is a copy of this backend, with its
+ * connection, its shared memory and its exit handlers.  It makes bare system
+ * calls there and nothing else: no ereport, no palloc, no exit().
+ *
+ * It must not: wait for the child, or read what it writes.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "child_process_internal.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
+
+#include "storage/fd.h"
+
+/* Without close_range(): descriptors beyond this are not looked for. */
+#define MAX_FD_LOOP		65536
+
+/* -------------------------------------------------------- between fork and exec */
+
+/* As a signal disposition set to "ignore" outlives the exec, so would ours. */
+static void
+reset_signal_actions(void)
+{
+	struct sigaction action = {.sa_handler = SIG_DFL};
+
+	for (int signal_number = 1; signal_number < NSIG; signal_number++)
+		(void) sigaction(signal_number, &action, NULL);
+}
+
+/*
+ * All but the first three go with the exec.  Much of what a backend has open
+ * does so anyway, but not the files of tables, nor what other modules opened.
+ */
+static void
+close_others_at_exec(int most_fd)
+{
+#if defined(__linux__) && defined(SYS_close_range)
+	const unsigned int close_range_cloexec = 1U << 2;
+
+	if (syscall(SYS_close_range, 3U, ~0U, close_range_cloexec) == 0)
+		return;
+#endif
+	for (int fd = 3; fd < most_fd; fd++)
+		(void) fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/*
+ * Make the three standard descriptors.  First all get numbers above those, lest
+ * one is overwritten that is still needed, or is its own duplicate and would be
+ * closed by the exec.
+ */
+static bool
+set_standard_descriptors(int *fds)
+{
+	const sp_child_fd used[] = {SP_INPUT, SP_OUT_WRITE, SP_ERR_WRITE, SP_EXEC_WRITE};
+
+	for (int i = 0; i < lengthof(used); i++)
+	{
+		int			fd = fcntl(fds[used[i]], F_DUPFD_CLOEXEC, 3);
+
+		if (fd < 0)
+			return false;
+		fds[used[i]] = fd;
+	}
+	return dup2(fds[SP_INPUT], STDIN_FILENO) >= 0 &&
+		dup2(fds[SP_OUT_WRITE], STDOUT_FILENO) >= 0 &&
+		dup2(fds[SP_ERR_WRITE], STDERR_FILENO) >= 0;
+}
+
+/*
+ * What the child does.  Signals are blocked when it begins, so none has met a
+ * handler of the server's; one that came meanwhile does now what it does to any
+ * program.
+ */
+static void
+become_program(const sp_child_program *program, int *fds, pid_t parent, int most_fd)
+{
+	sigset_t	none;
+	int			exec_errno;
+	ssize_t		written;
+
+	reset_signal_actions();
+#ifdef PR_SET_PDEATHSIG
+	/* a backend that dies by SIGKILL or _exit() ends nobody itself */
+	(void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(127);
+#endif
+	if (set_standard_descriptors(fds))
+	{
+		close_others_at_exec(most_fd);
+		sigemptyset(&none);
+		(void) sigprocmask(SIG_SETMASK, &none, NULL);
+		(void) execve(program->path, program->argv, program->envp);
+	}
+	exec_errno = errno;
+	written = write(fds[SP_EXEC_WRITE], &exec_errno, sizeof(exec_errno));
+	_exit(written == sizeof(exec_errno) ? 127 : 126);
+}
+
+/* ---------------------------------------------------------------- descriptors */
+
+static void
+open_pipe(int *ends)
+{
+	if (pipe2(ends, O_CLOEXEC) != 0)
+	{
+		ends[0] = ends[1] = -1;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not create pipe: %m")));
+	}
+	if (!pg_set_noblock(ends[0]))
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not set pipe to nonblocking mode: %m")));
+}
+
+void
+sp_open_descriptors(sp_child_fds *fds, const char *path)
+{
+	for (; fds->reserved < SP_N_FDS; fds->reserved++)
+	{
+		if (!AcquireExternalFD())
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("not enough file descriptors to run \"%s\"", path),
+					 errhint("Raise max_files_per_process.")));
+	}
+	open_pipe(&fds->fd[SP_OUT_READ]);
+	open_pipe(&fds->fd[SP_ERR_READ]);
+	open_pipe(&fds->fd[SP_EXEC_READ]);
+	fds->fd[SP_INPUT] = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (fds->fd[SP_INPUT] < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open file \"%s\": %m", "/dev/null")));
+}
+
+void
+sp_close_descriptor(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void
+sp_close_descriptors(sp_child_fds *fds)
+{
+	for (int i = 0; i < SP_N_FDS; i++)
+		sp_close_descriptor(&fds->fd[i]);
+	for (; fds->reserved > 0; fds->reserved--)
+		ReleaseExternalFD();
+}
+
+/* ---------------------------------------------------------------------- start */
+
+static int
+most_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > MAX_FD_LOOP)
+		return MAX_FD_LOOP;
+	return (int) limit.rlim_cur;
+}
+
+pid_t
+sp_start_program(const sp_child_program *program, sp_child_fds *fds)
+{
+	int			most_fd = most_descriptors();
+	pid_t		parent = getpid();
+	pid_t		pid;
+	sigset_t	all;
+	sigset_t	before;
+	int			saved_errno;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	if (pid == 0)
+		become_program(program, fds->fd, parent, most_fd);
+	saved_errno = errno;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (pid < 0)
+	{
+		errno = saved_errno;
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("could not fork process to run \"%s\": %m", program->path)));
+	}
+	sp_close_descriptor(&fds->fd[SP_OUT_WRITE]);
+	sp_close_descriptor(&fds->fd[SP_ERR_WRITE]);
+	sp_close_descriptor(&fds->fd[SP_EXEC_WRITE]);
+	sp_close_descriptor(&fds->fd[SP_INPUT]);
+	return pid;
+}
