@@ -741,6 +741,23 @@ follows_a_high_stack(void **state)
 	assert_true(is_incomplete(&disks));
 }
 
+/* Only root can make nodes: one file, if set, looks like the node of vdb. */
+static const char *node;
+
+extern int	__real_stat(const char *path, struct stat *st);
+extern int	__wrap_stat(const char *path, struct stat *st);
+
+int
+__wrap_stat(const char *path, struct stat *st)
+{
+	if (node == NULL || strcmp(path, node) != 0)
+		return __real_stat(path, st);
+	memset(st, 0, sizeof(*st));
+	st->st_mode = S_IFBLK | 0600;
+	st->st_rdev = makedev(254, 16);
+	return 0;
+}
+
 /* A node's number counts, whatever its name is. */
 static void
 asks_a_node_for_its_number(void **state)
@@ -755,10 +772,10 @@ asks_a_node_for_its_number(void **state)
 	make_path(path, "%s/sys/dev/block/254:16", sysroot);
 	assert_int_equal(symlink("../../class/block/vdb", path), 0);
 	make_path(path, "%s/dev/vda", sysroot);
-	if (mknod(path, S_IFBLK | 0600, makedev(254, 16)) != 0)
-		skip();					/* only root may make nodes */
+	node = path;
 	init_with_rubbish(&disks);
 	add_disk(sysroot, "vda", &disks);
+	node = NULL;
 	assert_string_equal(disks.disks[0].name, "vdb");
 	assert_int_equal(disks.disks[0].rotational, 1);
 }
