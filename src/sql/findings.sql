@@ -381,7 +381,7 @@ WHERE n.other_flushes > 0 AND n.most_other_flushes > 0.1
 UNION ALL
 SELECT n.location, 'info', 'counters_unknown',
        format('the counters of %s were not read: %s', coalesce(n.device, 'the device'),
-           coalesce(n.storage ->> 'no_counters', format('they went backwards, or away, %s times', n.storage ->> 'readings_lost'))),
+           coalesce(n.storage ->> 'no_counters', format('%s times they could not be read, or went backwards', n.storage ->> 'readings_lost'))),
        'Without them nothing tells whether syncs reach the device.',
        jsonb_build_object('run_id', n.run_id, 'no_counters', n.storage -> 'no_counters', 'readings_lost', n.storage -> 'readings_lost', 'disks', n.storage -> 'disks')
 FROM newest AS n

@@ -265,7 +265,7 @@ INSERT INTO run_scenario VALUES
 -- counters_unknown
 ('no counters', '{"device": null}', '{"disks": [], "no_counters": "no disk can be named", "others": null, "write_cache": null, "fua": null}', '{"flushes_per_op": null, "device_bytes_per_op": null}', '{"flushes_per_op": null, "device_utilization": null}',
     'info counters_unknown', 'the counters of the device were not read: no disk can be named', '{"no_counters": "no disk can be named"}'),
-('counters that went backwards', '{}', '{"readings_lost": 3}', '{}', '{}', 'info counters_unknown', 'the counters of nvme0n1 were not read: they went backwards, or away, 3 times', '{"readings_lost": 3, "disks": [{"name": "nvme0n1"}]}'),
+('counters that went backwards', '{}', '{"readings_lost": 3}', '{}', '{}', 'info counters_unknown', 'the counters of nvme0n1 were not read: 3 times they could not be read, or went backwards', '{"readings_lost": 3, "disks": [{"name": "nvme0n1"}]}'),
 
 -- several at once
 ('all of them', '{"device": "sda"}', '{"disks": [{"name": "sda", "rotational": true, "virtual": false, "write_cache": "write back"}], "others": {"flushes_per_sec": 200, "most_flushes_per_sec": 250, "bytes_per_sec": 0}, "readings_lost": 1}',
