@@ -352,19 +352,26 @@ SELECT n.location, 'info', 'drift',
        jsonb_build_object('run_id', n.run_id, 'method', n.method, 'p50_us', n.paced_p50_us,
            'earlier_runs', e.runs, 'earlier_median_us', e.median_us, 'noise', d.noise, 'margin', d.margin)
 FROM newest AS n,
-     LATERAL (SELECT count(*) AS runs, percentile_cont(0.5) WITHIN GROUP (ORDER BY b.p50_us) AS median_us,
+     LATERAL (SELECT count(*) AS runs, percentile_cont(0.5) WITHIN GROUP (ORDER BY m.p50_us) AS median_us,
                      coalesce(max(b.noise), 0) AS noise
-              FROM (SELECT m.p50_us, r.noise
-                    FROM sync_probe.runs AS r
-                    JOIN sync_probe.measurements AS m
-                        ON m.run_id = r.run_id AND m.test = 'paced' AND m.method = n.method AND m.ops > 0
-                    WHERE r.location = n.location AND r.suite = 'wal' AND r.run_id < n.run_id
-                      AND r.filesystem IS NOT DISTINCT FROM n.filesystem
+              FROM (SELECT r.run_id, r.noise
+                    -- The last hundred by the index, see _newest_runs; "+ 0", or
+                    -- the primary key is walked through the runs of all locations.
+                    FROM (SELECT r.*
+                          FROM sync_probe.runs AS r
+                          WHERE (r.location, r.suite) >= (n.location, 'wal')
+                            AND (r.location, r.suite) <= (n.location, 'wal')
+                            AND r.run_id + 0 < n.run_id
+                          ORDER BY r.location, r.suite, r.run_id DESC
+                          LIMIT 100) AS r
+                    WHERE r.filesystem IS NOT DISTINCT FROM n.filesystem
                       AND r.device IS NOT DISTINCT FROM n.device
                       AND (r.flush_size - 1) / 8192 = (n.flush_size - 1) / 8192
                       AND r.flush_interval BETWEEN n.flush_interval / 2 AND n.flush_interval * 2
                     ORDER BY r.run_id DESC
-                    LIMIT 20) AS b) AS e,
+                    LIMIT 20) AS b
+              JOIN sync_probe.measurements AS m
+                  ON m.run_id = b.run_id AND m.test = 'paced' AND m.method = n.method AND m.ops > 0) AS e,
      LATERAL (SELECT n.paced_p50_us / nullif(e.median_us, 0), greatest(e.noise, n.noise),
                      current_setting('pg_sync_probe.margin')::float8) AS d (ratio, noise, margin)
 WHERE e.runs > 0 AND abs(d.ratio - 1) > d.margin + d.noise
@@ -387,8 +394,53 @@ SELECT n.location, 'info', 'counters_unknown',
 FROM newest AS n
 WHERE (n.storage ? 'no_counters' AND NOT n.storage ? 'syncs_nothing') OR n.storage ? 'readings_lost';
 
+-- _findings() reads it with the rights of its caller.
+GRANT SELECT ON sync_probe._run_findings TO pg_monitor;
+
 COMMENT ON VIEW sync_probe._run_findings IS
   'What is to be known from the newest run of each location';
+
+--
+-- _findings
+--
+-- The rows of the view.  A function for the sake of its jit setting: with many
+-- tablespaces the plan looks costly enough to be compiled, which takes seconds
+-- for what takes milliseconds.
+--
+CREATE FUNCTION sync_probe._findings()
+RETURNS TABLE (
+    location name,
+    severity text,
+    code text,
+    message text,
+    hint text,
+    evidence jsonb)
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+ROWS 100
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+SELECT s.*
+FROM sync_probe._storage_findings(
+         ARRAY(SELECT ROW(l.name, l.holds_wal, l.filesystem, l.mount_point, l.mount_options, l.device,
+                          l.write_cache, l.fua, l.disks, l.size_bytes, l.available_bytes)::sync_probe._storage
+               FROM sync_probe._examine_locations(NULL) AS l),
+         current_setting('fsync')::boolean,
+         current_setting('wal_recycle')::boolean,
+         current_setting('wal_init_zero')::boolean,
+         pg_size_bytes(current_setting('max_wal_size')),
+         current_setting('pg_sync_probe.reserve_percent')::integer,
+         sync_probe._busiest_tablespace()) AS s
+UNION ALL
+SELECT r.location, r.severity, r.code, r.message, r.hint, r.evidence
+FROM sync_probe._run_findings AS r
+$$;
+
+REVOKE ALL ON FUNCTION sync_probe._findings() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe._findings() TO pg_monitor;
+
+COMMENT ON FUNCTION sync_probe._findings() IS
+  'What is to be known of all locations, with and without a probe';
 
 --
 -- findings
@@ -397,20 +449,7 @@ COMMENT ON VIEW sync_probe._run_findings IS
 --
 CREATE VIEW sync_probe.findings AS
 SELECT f.location, f.severity, f.code, f.message, f.hint, f.evidence
-FROM (SELECT s.*
-      FROM sync_probe._storage_findings(
-               ARRAY(SELECT ROW(l.name, l.holds_wal, l.filesystem, l.mount_point, l.mount_options, l.device,
-                                l.write_cache, l.fua, l.disks, l.size_bytes, l.available_bytes)::sync_probe._storage
-                     FROM sync_probe._examine_locations(NULL) AS l),
-               current_setting('fsync')::boolean,
-               current_setting('wal_recycle')::boolean,
-               current_setting('wal_init_zero')::boolean,
-               pg_size_bytes(current_setting('max_wal_size')),
-               current_setting('pg_sync_probe.reserve_percent')::integer,
-               sync_probe._busiest_tablespace()) AS s
-      UNION ALL
-      SELECT r.location, r.severity, r.code, r.message, r.hint, r.evidence
-      FROM sync_probe._run_findings AS r) AS f
+FROM sync_probe._findings() AS f
 ORDER BY f.location <> 'pg_wal', f.location,
          array_position(ARRAY['error', 'warning', 'info'], f.severity), f.code;
 
