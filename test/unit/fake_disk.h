@@ -473,17 +473,6 @@ keep_regime(sp_regime regime)
 	probe->ncases = n;
 }
 
-/* The number that the next descriptor gets: it grows when one is left open. */
-static int
-lowest_free_descriptor(void)
-{
-	int			fd = dup(STDERR_FILENO);
-
-	assert_true(fd >= 0);
-	__real_close(fd);
-	return fd;
-}
-
 /* Run from the start, and see that the rules held. */
 static void
 run_probe(void)

@@ -8,11 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "fixtures.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -22,8 +18,6 @@
 #include <unistd.h>
 
 #include "block_device.h"
-
-#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
 
 /* What is found for the mount of a path; on error all must be unknown. */
 typedef struct device_case
@@ -101,28 +95,6 @@ static const char *const bad_sources[] = {
 	"/dev/mapper/vg0-pg-", "/dev/mapper/../dm-0", "/dev/disk/by-label/x",
 	"/dev/vda:/dev/vdb", "/dev/vda ",
 };
-
-static void
-fixture_path(char *path, const char *kind)
-{
-	const char *fixtures = getenv("SP_FIXTURES");
-	int			length = snprintf(path, PATH_MAX, "%s/sysroot/%s",
-								  fixtures != NULL ? fixtures : "test/fixtures",
-								  kind);
-
-	assert_in_range(length, 1, PATH_MAX - 1);
-}
-
-/* The number that the next descriptor gets: it grows when one is left open. */
-static int
-lowest_free_descriptor(void)
-{
-	int			fd = dup(STDERR_FILENO);
-
-	assert_true(fd >= 0);
-	close(fd);
-	return fd;
-}
 
 /* Something that a function which forgets to set a field would leave. */
 static void

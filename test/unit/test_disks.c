@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "unit.h"
+#include "fixtures.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -220,28 +220,6 @@ static const struct
 	{"nvme0n1", NULL, NULL, -1},
 	{"nvme0n1", NULL, "   ", -1},
 };
-
-static void
-fixture_path(char *path, const char *kind)
-{
-	const char *fixtures = getenv("SP_FIXTURES");
-	int			length = snprintf(path, PATH_MAX, "%s/sysroot/%s",
-								  fixtures != NULL ? fixtures : "test/fixtures",
-								  kind);
-
-	assert_in_range(length, 1, PATH_MAX - 1);
-}
-
-/* The number that the next descriptor gets: it grows when one is left open. */
-static int
-lowest_free_descriptor(void)
-{
-	int			fd = dup(STDERR_FILENO);
-
-	assert_true(fd >= 0);
-	close(fd);
-	return fd;
-}
 
 static sp_mount_table *
 read_mounts(const char *sysroot)

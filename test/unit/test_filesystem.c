@@ -9,11 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+#include "fixtures.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -24,8 +20,6 @@
 #include <unistd.h>
 
 #include "filesystem.h"
-
-#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
 
 /* What mount is found for a path; mount_point NULL: none. */
 typedef struct find_case
@@ -211,28 +205,6 @@ static const struct
 	{"only blanks", RAW("                \n"), 0},
 	{"empty options", RAW("1 0 8:1 / /a  - ext4 /dev/sda1 \n"), 1},
 };
-
-static void
-fixture_path(char *path, const char *kind)
-{
-	const char *fixtures = getenv("SP_FIXTURES");
-	int			length = snprintf(path, PATH_MAX, "%s/sysroot/%s",
-								  fixtures != NULL ? fixtures : "test/fixtures",
-								  kind);
-
-	assert_in_range(length, 1, PATH_MAX - 1);
-}
-
-/* The number that the next descriptor gets: it grows when one is left open. */
-static int
-lowest_free_descriptor(void)
-{
-	int			fd = dup(STDERR_FILENO);
-
-	assert_true(fd >= 0);
-	close(fd);
-	return fd;
-}
 
 static sp_mount_table *
 read_fixture(const char *kind)

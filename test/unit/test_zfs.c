@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "unit.h"
+#include "fixtures.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -365,17 +365,6 @@ static const struct
 	{"NUL", RAW(KSTAT "zil_commit_count  4    1\0" "2\n"), EINVAL, -1},
 };
 
-static void
-fixture_path(char *path, const char *directory, const char *name)
-{
-	const char *fixtures = getenv("SP_FIXTURES");
-	int			length = snprintf(path, PATH_MAX, "%s/%s/%s",
-								  fixtures != NULL ? fixtures : "test/fixtures",
-								  directory, name);
-
-	assert_in_range(length, 1, PATH_MAX - 1);
-}
-
 /* Of exactly its length, so that reading behind it is noticed. */
 static char *
 read_fixture(const char *name, size_t *length)
@@ -385,7 +374,7 @@ read_fixture(const char *name, size_t *length)
 	char	   *text;
 	FILE	   *file;
 
-	fixture_path(path, "zfs", name);
+	fixture_file(path, "zfs", name);
 	file = fopen(path, "re");
 	if (file == NULL || fstat(fileno(file), &status) != 0)
 		fail_msg("%s: %s", path, strerror(errno));
@@ -806,17 +795,6 @@ leaves_out_a_path_that_is_too_long(void **state)
 	}
 }
 
-/* The number that the next descriptor gets: it grows when one is left open. */
-static int
-lowest_free_descriptor(void)
-{
-	int			fd = dup(STDERR_FILENO);
-
-	assert_true(fd >= 0);
-	close(fd);
-	return fd;
-}
-
 static void
 reads_the_commits_of_a_data_set(void **state)
 {
@@ -829,7 +807,7 @@ reads_the_commits_of_a_data_set(void **state)
 		bool		whole_system = !commit_cases[i].whole_system;
 		int			status;
 
-		fixture_path(sysroot, "sysroot", commit_cases[i].sysroot);
+		fixture_path(sysroot, commit_cases[i].sysroot);
 		status = sp_zfs_read_commits(sysroot, commit_cases[i].dataset,
 									 &commits, &whole_system);
 		if (status != commit_cases[i].status ||

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * unit.h
- *	  What every unit test includes: cmocka and a random number generator.
+ *	  What every unit test includes: cmocka, a random number generator, and a
+ *	  look for descriptors that were left open.
  *
  * The generator is our own, so that a fixed seed gives the same numbers, and
  * a simulation the same result, with every C library.
@@ -18,8 +19,20 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <unistd.h>
 
 #define lengthof(array) (sizeof(array) / sizeof((array)[0]))
+
+/* The number that the next descriptor gets: it grows when one is left open. */
+static inline int
+lowest_free_descriptor(void)
+{
+	int			fd = dup(STDERR_FILENO);
+
+	assert_true(fd >= 0);
+	close(fd);
+	return fd;
+}
 
 /* splitmix64 */
 static inline uint64_t
