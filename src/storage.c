@@ -140,7 +140,10 @@ set_facts(const sp_storage *storage, sp_device_facts *facts)
 	facts->syncs_nothing = storage->syncs_nothing != NULL;
 	strlcpy(facts->write_cache, sp_disks_write_cache(&storage->disks, SP_LEVEL_DEVICE),
 			sizeof(facts->write_cache));
-	facts->fua = sp_disks_fua(&storage->disks, SP_LEVEL_DEVICE);
+
+	/* either way a flush need not be seen */
+	facts->fua = sp_disks_fua(&storage->disks, SP_LEVEL_DEVICE) ||
+		!sp_disks_count_flushes(&storage->disks, SP_LEVEL_DEVICE);
 	for (int i = 0; i < storage->disks.count; i++)
 		facts->has_below = facts->has_below || storage->disks.disks[i].level == SP_LEVEL_BELOW;
 }
@@ -308,6 +311,8 @@ add_disks(StringInfo json, const sp_disks *disks)
 		add_boolean(json, "fua", disk->fua);
 		add_boolean(json, "rotational", disk->rotational);
 		add_boolean(json, "virtual", disk->virtual);
+		if (!disk->counts_flushes)
+			add_boolean(json, "counts_flushes", 0);
 		if (disk->level == SP_LEVEL_BELOW)
 			add_boolean(json, "below", 1);
 		appendStringInfoChar(json, '}');

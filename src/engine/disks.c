@@ -199,6 +199,19 @@ has_disk(const sp_disks *disks, sp_level level, const char *name)
 	return false;
 }
 
+/*
+ * Flushes are counted where the kernel makes requests of them, in its block
+ * layer's queues (blk-mq); a driver that takes each bio itself accounts for reads
+ * and writes at most.
+ */
+static bool
+has_queues(const char *directory)
+{
+	char		path[PATH_MAX];
+
+	return sp_build_path(path, "%s/mq", directory) == 0 && access(path, F_OK) == 0;
+}
+
 int
 sp_disks_append(sp_disks *disks, sp_level level, const char *directory)
 {
@@ -225,6 +238,7 @@ sp_disks_append(sp_disks *disks, sp_level level, const char *directory)
 	strcpy(disk->write_cache, device.write_cache);
 	disk->fua = fua;
 	disk->virtual = find_origin(directory, device.name);
+	disk->counts_flushes = has_queues(directory);
 	disk->stat_fd = -1;
 	return 0;
 }
@@ -261,6 +275,17 @@ sp_disks_fua(const sp_disks *disks, sp_level level)
 			return 1;
 	}
 	return 0;
+}
+
+bool
+sp_disks_count_flushes(const sp_disks *disks, sp_level level)
+{
+	for (int i = 0; i < disks->count; i++)
+	{
+		if (disks->disks[i].level == level && !disks->disks[i].counts_flushes)
+			return false;
+	}
+	return !disks->incomplete[level];
 }
 
 static int

@@ -33,6 +33,8 @@ typedef struct sp_disk
 	int			fua;			/* 1 yes, 0 no, -1 unknown */
 	int			virtual;		/* 1: what it says of itself is the host's
 								 * guess, 0: a physical disk, -1 unknown */
+	bool		counts_flushes; /* its driver leaves that to the kernel's queues;
+								 * others (zram, DRBD, zvols) count none */
 	int			stat_fd;		/* its counters; -1 if not open */
 } sp_disk;
 
@@ -97,6 +99,9 @@ extern const char *sp_disks_write_cache(const sp_disks *disks, sp_level level);
  * if none does.
  */
 extern int	sp_disks_fua(const sp_disks *disks, sp_level level);
+
+/* Do all disks of the level, and is none of them missing? */
+extern bool sp_disks_count_flushes(const sp_disks *disks, sp_level level);
 
 /*
  * Open the counters of all disks; sp_disks_close closes what is open, and may

@@ -275,7 +275,7 @@ FROM newest AS n,
               FROM jsonb_each_text(coalesce(n.storage -> 'below_flushes_per_op', '{}')) AS f
               WHERE f.key IN (n.paced_ordinal::text, n.saturated_ordinal::text)
                 AND EXISTS (SELECT FROM jsonb_array_elements(n.storage -> 'disks') AS d
-                            WHERE d ? 'below' AND d ->> 'write_cache' = 'write back')) AS b (arrives)
+                            WHERE d ? 'below' AND d ->> 'write_cache' = 'write back' AND NOT d ? 'counts_flushes')) AS b (arrives)
 WHERE n.storage ? 'backing_file'
 
 UNION ALL

@@ -918,6 +918,31 @@ reports_counters_it_cannot_read(void **state)
 	assert_int_equal(lowest_free_descriptor(), fd);
 }
 
+/* One that counts none, or that is not known, and a lack of flushes says nothing. */
+static void
+knows_who_counts_flushes(void **state)
+{
+	sp_disks	disks;
+
+	write_attribute(*state, "vda", "mq/0/nr_tags", "128\n");
+	write_attribute(*state, "zd0", "queue/rotational", "0\n");
+	write_attribute(*state, "dm-9", "mq/0/nr_tags", "128\n");
+	init_with_rubbish(&disks);
+	assert_true(sp_disks_count_flushes(&disks, SP_LEVEL_DEVICE));
+	add_disk(*state, "vda", &disks);
+	assert_true(disks.disks[0].counts_flushes);
+	assert_true(sp_disks_count_flushes(&disks, SP_LEVEL_DEVICE));
+	add_disk(*state, "zd0", &disks);
+	assert_false(disks.disks[1].counts_flushes);
+	assert_false(sp_disks_count_flushes(&disks, SP_LEVEL_DEVICE));
+	assert_true(sp_disks_count_flushes(&disks, SP_LEVEL_BELOW));
+	/* without its slaves */
+	init_with_rubbish(&disks);
+	add_disk(*state, "dm-9", &disks);
+	assert_true(disks.disks[0].counts_flushes);
+	assert_false(sp_disks_count_flushes(&disks, SP_LEVEL_DEVICE));
+}
+
 static void
 opens_all_or_none(void **state)
 {
@@ -968,6 +993,7 @@ main(void)
 		WITH_TREE(sums_the_counters_of_each_level),
 		WITH_TREE(has_no_counters_without_disks),
 		WITH_TREE(reports_counters_it_cannot_read),
+		WITH_TREE(knows_who_counts_flushes),
 		WITH_TREE(opens_all_or_none),
 	};
 
