@@ -90,7 +90,6 @@ extern void sp_exclusive_end(void);
 /* What lies under a location; strings are NULL or empty where not known. */
 typedef struct sp_storage
 {
-	char	   *filesystem;
 	char	   *mount_options;
 	char	   *source;
 	const char *syncs_nothing;	/* why, or NULL */

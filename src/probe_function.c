@@ -272,8 +272,9 @@ measure(probing *state, const sp_location *location)
 	(void) sp_probe_files_sweep(location);
 	PG_ENSURE_ERROR_CLEANUP(clean_up, PointerGetDatum(state));
 	{
-		sp_storage_open(&state->storage, state->probe);
 		sp_probe_files_create(&state->files);
+		/* after them: there is a probe without counters, but none without files */
+		sp_storage_open(&state->storage, state->probe);
 		sp_exclusive_phase("measuring");
 		sp_probe_run(state->probe);
 		pgstat_report_wait_end();

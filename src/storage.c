@@ -108,29 +108,97 @@ examine_zfs(sp_storage *storage, const sp_mount_table *mounts)
 	storage->zil_commits_before = read_zil_commits(storage);
 }
 
+/* The value of an option with one, or NULL. */
+static char *
+option_value(const char *options, const char *name)
+{
+	char	   *rest = pstrdup(options);
+	char	   *option;
+
+	while ((option = strsep(&rest, ",")) != NULL)
+	{
+		Size		length = strlen(name);
+
+		if (strncmp(option, name, length) == 0 && option[length] == '=')
+			return option + length + 1;
+	}
+	return NULL;
+}
+
+static bool
+has_option(const char *options, const char *name)
+{
+	char	   *rest = pstrdup(options);
+	char	   *option;
+
+	while ((option = strsep(&rest, ",")) != NULL)
+	{
+		if (strcmp(option, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The disks of a file system that has devices; also those that xfs has for its
+ * log or its files alone.
+ */
+static void
+add_disks_of_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_mount *mount)
+{
+	static const char *const others[] = {"logdev", "rtdev"};
+	int			status = sp_disks_find("", mounts, mount, &storage->disks);
+
+	if (status != 0 && status != ENODEV)
+		storage->no_counters = psprintf("the disks cannot be told: %s", strerror(status));
+	for (int i = 0; i < lengthof(others) && strcmp(mount->fstype, "xfs") == 0; i++)
+	{
+		char	   *device = option_value(mount->mount_options, others[i]);
+
+		if (device && sp_disks_add_path("", mounts, device, &storage->disks) != 0)
+			storage->disks.incomplete[SP_LEVEL_DEVICE] = true;
+	}
+}
+
+/* Why no sync there means anything, or NULL. */
+static const char *
+why_syncs_nothing(const sp_storage *storage, const sp_mount *mount, const sp_mount *beneath)
+{
+	if (is_memory(beneath->fstype))
+		return pstrdup(beneath->fstype);
+	if (storage->backing_filesystem && is_memory(storage->backing_filesystem))
+		return psprintf("its file is on %s", storage->backing_filesystem);
+	if (strcmp(mount->fstype, "overlay") == 0 &&
+		(has_option(mount->mount_options, "volatile") || has_option(mount->mount_options, "fsync=volatile")))
+		return "volatile overlay";
+	if (storage->is_zfs && strcmp(storage->zfs.sync, "disabled") == 0)
+		return "sync=disabled";
+	return NULL;
+}
+
 static void
 examine_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_mount *mount)
 {
-	int			status;
+	const sp_mount *beneath = sp_mount_beneath(mounts, mount);
+
+	/* what is below an overlay decides, if that can be told */
+	if (beneath == NULL)
+		beneath = mount;
 
 	/* the table is freed before the probe */
-	storage->filesystem = pstrdup(mount->fstype);
 	storage->mount_options = pstrdup(mount->mount_options);
-	storage->source = pstrdup(mount->source);
-	if (is_zfs(mount->fstype))
+	storage->source = pstrdup(beneath->source);
+	if (is_zfs(beneath->fstype))
 		examine_zfs(storage, mounts);
 	else
-	{
-		status = sp_disks_find("", mounts, mount, &storage->disks);
-		if (status != 0 && status != ENODEV)
-			storage->no_counters = psprintf("the disks cannot be told: %s", strerror(status));
-	}
+		add_disks_of_mount(storage, mounts, beneath);
 	if (storage->disks.backing_mount)
 	{
 		storage->backing_filesystem = pstrdup(storage->disks.backing_mount->fstype);
 		storage->backing_options = pstrdup(storage->disks.backing_mount->mount_options);
 		storage->disks.backing_mount = NULL;
 	}
+	storage->syncs_nothing = why_syncs_nothing(storage, mount, beneath);
 }
 
 /* What the engine is told of it. */
@@ -138,12 +206,16 @@ static void
 set_facts(const sp_storage *storage, sp_device_facts *facts)
 {
 	facts->syncs_nothing = storage->syncs_nothing != NULL;
-	strlcpy(facts->write_cache, sp_disks_write_cache(&storage->disks, SP_LEVEL_DEVICE),
+	strlcpy(facts->write_cache, sp_disks_caches_differ(&storage->disks, SP_LEVEL_DEVICE) ?
+			SP_MIXED_CACHES : sp_disks_write_cache(&storage->disks, SP_LEVEL_DEVICE),
 			sizeof(facts->write_cache));
 
 	/* either way a flush need not be seen */
 	facts->fua = sp_disks_fua(&storage->disks, SP_LEVEL_DEVICE) ||
 		!sp_disks_count_flushes(&storage->disks, SP_LEVEL_DEVICE);
+
+	/* a file has something below it, known or not */
+	facts->has_below = storage->disks.backing_file[0] != '\0';
 	for (int i = 0; i < storage->disks.count; i++)
 		facts->has_below = facts->has_below || storage->disks.disks[i].level == SP_LEVEL_BELOW;
 }
@@ -177,10 +249,6 @@ sp_storage_examine(const sp_location *location, sp_storage *storage, sp_device_f
 	}
 	PG_END_TRY();
 
-	if (storage->filesystem && is_memory(storage->filesystem))
-		storage->syncs_nothing = storage->filesystem;
-	else if (storage->is_zfs && strcmp(storage->zfs.sync, "disabled") == 0)
-		storage->syncs_nothing = "sync=disabled";
 	memset(facts, 0, sizeof(*facts));
 	set_facts(storage, facts);
 }
@@ -212,6 +280,18 @@ reading_cost_ns(const sp_probe *probe)
 	return least;
 }
 
+/* The first disk whose statistics are switched off; NULL if there is none. */
+static const char *
+disk_without_statistics(const sp_disks *disks)
+{
+	for (int i = 0; i < disks->count; i++)
+	{
+		if (disks->disks[i].counts_nothing)
+			return disks->disks[i].name;
+	}
+	return NULL;
+}
+
 /*
  * Let the engine read the counters.  From here on sp_storage_close() is owed,
  * whatever happens.
@@ -227,11 +307,18 @@ sp_storage_open(sp_storage *storage, sp_probe *probe)
 			storage->no_counters = "no disk can be named";
 		return;
 	}
+	if (disk_without_statistics(&storage->disks))
+	{
+		storage->no_counters = psprintf("its statistics are off (0 in /sys/class/block/%s/queue/iostats)",
+										disk_without_statistics(&storage->disks));
+		return;
+	}
 	for (; storage->reserved_fds < storage->disks.count; storage->reserved_fds++)
 	{
 		if (!AcquireExternalFD())
 		{
 			storage->no_counters = "too many files are open";
+			sp_storage_close(storage);
 			return;
 		}
 	}
@@ -239,6 +326,7 @@ sp_storage_open(sp_storage *storage, sp_probe *probe)
 	if (status != 0)
 	{
 		storage->no_counters = psprintf("the counters cannot be opened: %s", strerror(status));
+		sp_storage_close(storage);
 		return;
 	}
 	probe->callbacks.read_counters = read_counters;
@@ -417,6 +505,9 @@ add_counters(StringInfo json, const sp_probe *probe)
 		add_number(json, "seconds", others->ns / 1e9, 3);
 		add_number(json, "flushes_per_sec", sp_evidence_flushes_per_second(others, SP_LEVEL_DEVICE), 1);
 		add_number(json, "most_flushes_per_sec", sp_evidence_most_flushes_per_second(others, SP_LEVEL_DEVICE), 1);
+		if (probe->device.has_below)
+			add_number(json, "most_below_flushes_per_sec",
+					   sp_evidence_most_flushes_per_second(others, SP_LEVEL_BELOW), 1);
 		add_number(json, "bytes_per_sec", sp_evidence_bytes_per_second(others, SP_LEVEL_DEVICE), 0);
 		appendStringInfoChar(json, '}');
 	}
@@ -471,6 +562,7 @@ sp_storage_facts(sp_storage *storage, const sp_probe *probe)
 
 	if (last_facts)
 		pfree(last_facts);
+	last_facts = NULL;			/* should there be no memory for the new one */
 	last_facts = MemoryContextStrdup(TopMemoryContext, json.data);
 	return json.data;
 }

@@ -15,6 +15,7 @@
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 
@@ -129,6 +130,9 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
 	nulls[1] = judgement.recommended < 0;
 	if (!nulls[1])
 		values[1] = CStringGetTextDatum(contenders[judgement.recommended].name);
+	/* it may have been cut within a letter of a method's name */
+	judgement.reason[pg_mbcliplen(judgement.reason, strlen(judgement.reason),
+								  strlen(judgement.reason))] = '\0';
 	values[2] = CStringGetTextDatum(judgement.reason);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row_type), values, nulls));
 }
@@ -143,7 +147,8 @@ double_argument(FunctionCallInfo fcinfo, int arg)
 /*
  * sync_probe._durable(write_cache text, fua boolean, syncs_nothing boolean,
  *		flushes_per_op float8, other_flushes_per_op float8,
- *		has_below boolean, below_flushes_per_op float8) RETURNS text
+ *		has_below boolean, below_flushes_per_op float8,
+ *		other_below_flushes_per_op float8) RETURNS text
  *
  * Do the syncs of a test case reach the device?  Null is unknown.
  */
@@ -158,6 +163,7 @@ sync_probe_durable(PG_FUNCTION_ARGS)
 		.other_flushes_per_op = double_argument(fcinfo, 4),
 		.has_below = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5),
 		.below_flushes_per_op = double_argument(fcinfo, 6),
+		.other_below_flushes_per_op = double_argument(fcinfo, 7),
 	};
 
 	PG_RETURN_TEXT_P(cstring_to_text(sp_durable_name(sp_judge_durable(&facts))));

@@ -218,11 +218,14 @@ sp_disks_append(sp_disks *disks, sp_level level, const char *directory)
 	sp_block_device device;
 	sp_disk    *disk;
 	int			fua;
+	int			iostats = -1;
 	int			status = sp_read_block_device(directory, &device);
 
 	/* kernels before 4.10 do not have this one */
 	if (status == 0)
 		status = sp_read_flag(directory, "queue/fua", &fua);
+	if (status == 0)
+		status = sp_read_flag(directory, "queue/iostats", &iostats);
 	if (status != 0 || has_disk(disks, level, device.name))
 		return status;
 	if (disks->count >= SP_MAX_DISKS)
@@ -238,6 +241,7 @@ sp_disks_append(sp_disks *disks, sp_level level, const char *directory)
 	strcpy(disk->write_cache, device.write_cache);
 	disk->fua = fua;
 	disk->virtual = find_origin(directory, device.name);
+	disk->counts_nothing = iostats == 0;
 	disk->counts_flushes = has_queues(directory);
 	disk->stat_fd = -1;
 	return 0;
@@ -262,6 +266,24 @@ sp_disks_write_cache(const sp_disks *disks, sp_level level)
 			weakest = "write through";
 	}
 	return weakest != NULL ? weakest : "";
+}
+
+bool
+sp_disks_caches_differ(const sp_disks *disks, sp_level level)
+{
+	const char *first = NULL;
+
+	for (int i = 0; i < disks->count; i++)
+	{
+		const sp_disk *disk = &disks->disks[i];
+
+		if (disk->level != level)
+			continue;
+		if (first != NULL && strcmp(first, disk->write_cache) != 0)
+			return true;
+		first = disk->write_cache;
+	}
+	return false;
 }
 
 int

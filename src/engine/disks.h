@@ -33,6 +33,7 @@ typedef struct sp_disk
 	int			fua;			/* 1 yes, 0 no, -1 unknown */
 	int			virtual;		/* 1: what it says of itself is the host's
 								 * guess, 0: a physical disk, -1 unknown */
+	bool		counts_nothing; /* somebody switched its statistics off */
 	bool		counts_flushes; /* its driver leaves that to the kernel's queues;
 								 * others (zram, DRBD, zvols) count none */
 	int			stat_fd;		/* its counters; -1 if not open */
@@ -93,6 +94,9 @@ extern int	sp_disks_add_path(const char *sysroot, const sp_mount_table *mounts,
  * through" if all have, else "".
  */
 extern const char *sp_disks_write_cache(const sp_disks *disks, sp_level level);
+
+/* Are some of them write back and some write through? */
+extern bool sp_disks_caches_differ(const sp_disks *disks, sp_level level);
 
 /*
  * 1 if a disk of the level takes FUA writes (or may: unknown, or not listed), 0

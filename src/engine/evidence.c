@@ -139,13 +139,14 @@ sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level)
 	return (double) evidence->counters[level].written_bytes * NS_PER_S / (double) evidence->ns;
 }
 
-/* Did each sync have a flush that was not just another's? */
+/*
+ * Did each sync have a flush that was not just another's?  Comparisons with NAN
+ * are false: what is not known claims nothing.
+ */
 static bool
-is_flushed(const sp_durable_facts *facts)
+is_flushed(double flushes, double others)
 {
-	return facts->flushes_per_op >= FLUSHED &&
-		facts->flushes_per_op - OTHERS_FACTOR * facts->other_flushes_per_op >= LEAST_OWN &&
-		(!facts->has_below || facts->below_flushes_per_op >= FLUSHED);
+	return flushes >= FLUSHED && flushes - OTHERS_FACTOR * others >= LEAST_OWN;
 }
 
 sp_durable
@@ -156,8 +157,11 @@ sp_judge_durable(const sp_durable_facts *facts)
 	if (facts->syncs_nothing)
 		return SP_DURABLE_NO;
 
-	/* comparisons with NAN are false: what is not known claims nothing */
-	if (is_flushed(facts))
+	if (strcmp(facts->write_cache, SP_MIXED_CACHES) == 0)
+		return SP_DURABLE_UNKNOWN;
+	if (is_flushed(facts->flushes_per_op, facts->other_flushes_per_op) &&
+		(!facts->has_below ||
+		 is_flushed(facts->below_flushes_per_op, facts->other_below_flushes_per_op)))
 		return SP_DURABLE_YES;
 	if (strcmp(facts->write_cache, "write back") == 0 && facts->fua == 0 &&
 		facts->flushes_per_op < LEAST_OWN &&

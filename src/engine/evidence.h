@@ -49,15 +49,20 @@ typedef enum sp_durable
 typedef struct sp_durable_facts
 {
 	bool		syncs_nothing;	/* memory, or a file system told to ignore syncs */
-	const char *write_cache;	/* "write back", "write through" or "" */
+	const char *write_cache;	/* "write back", "write through" or "" of all
+								 * disks; SP_MIXED_CACHES if they differ */
 	int			fua;			/* 1: a flush may be part of a write; 0 no */
 	double		flushes_per_op;
 	double		other_flushes_per_op;	/* what others make in that time, at
 										 * most; NAN unknown */
 	double		below_flushes_per_op;	/* of the disks below a loop device; NAN:
 										 * there are none, or unknown */
+	double		other_below_flushes_per_op;
 	bool		has_below;
 } sp_durable_facts;
+
+/* Then a sync may go to the disk that needs no flush, and a flush to the other. */
+#define SP_MIXED_CACHES	"mixed"
 
 /* 'unknown', 'no', 'yes' */
 extern const char *sp_durable_name(sp_durable durable);

@@ -182,6 +182,8 @@ sp_durable
 sp_probe_case_durable(const sp_probe *probe, int c)
 {
 	const sp_evidence *evidence = &probe->results[c].evidence;
+	double		seconds_per_op = evidence->ops == 0 ? NAN :
+		(double) evidence->ns / (double) evidence->ops / 1e9;
 	sp_durable_facts facts = {
 		.syncs_nothing = probe->device.syncs_nothing,
 		.write_cache = probe->device.write_cache,
@@ -191,9 +193,10 @@ sp_probe_case_durable(const sp_probe *probe, int c)
 
 	facts.flushes_per_op = sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes;
 	facts.below_flushes_per_op = sp_evidence_rates_of(evidence, SP_LEVEL_BELOW).flushes;
-	facts.other_flushes_per_op = evidence->ops == 0 ? NAN :
-		sp_evidence_most_flushes_per_second(&probe->others, SP_LEVEL_DEVICE) *
-		(double) evidence->ns / (double) evidence->ops / 1e9;
+	facts.other_flushes_per_op = seconds_per_op *
+		sp_evidence_most_flushes_per_second(&probe->others, SP_LEVEL_DEVICE);
+	facts.other_below_flushes_per_op = seconds_per_op *
+		sp_evidence_most_flushes_per_second(&probe->others, SP_LEVEL_BELOW);
 	return sp_judge_durable(&facts);
 }
 
@@ -243,6 +246,9 @@ settled(const sp_probe *probe)
 
 	if (!probe->judged)
 		return false;
+	/* where no method syncs there is nothing to compare */
+	if (probe->judgement.verdict == SP_UNSAFE && probe->judgement.recommended < 0)
+		return looked_at(probe, 1);
 	if (probe->judgement.by_exclusion || probe->judgement.verdict == SP_UNSAFE)
 		return looked_at(probe, EXCLUSION_ROUNDS);
 	return sp_judgement_settled(contenders, count, current, probe->margin, &probe->judgement);

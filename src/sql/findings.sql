@@ -57,10 +57,13 @@ WHERE p.holds_wal AND NOT setting_fsync
 UNION ALL
 SELECT p.location, CASE WHEN p.write_cache = 'write through' THEN 'warning' ELSE 'error' END, 'barrier_off',
        format('%s is mounted with %s: syncs there send no flush to the device', p.mount_point, o.option),
-       format('mount -o remount,barrier %s, and take the option out of /etc/fstab.', p.mount_point),
+       CASE WHEN p.filesystem = 'overlay' THEN 'Put the data directory on a volume, or start the container without it.'
+            ELSE format('mount -o remount,%s %s, and take the option out of /etc/fstab.',
+                CASE p.filesystem WHEN 'f2fs' THEN 'fsync_mode=posix' ELSE 'barrier' END, p.mount_point) END,
        jsonb_build_object('mount_options', p.mount_options, 'write_cache', p.write_cache)
 FROM place AS p, unnest(p.options) AS o (option)
 WHERE o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarrier')
+   OR (p.filesystem = 'overlay' AND o.option IN ('volatile', 'fsync=volatile'))
 
 UNION ALL
 SELECT p.location, 'info', 'write_cache_volatile',
@@ -187,6 +190,7 @@ SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_inter
        -- what others do in the time of one paced flush
        (r.storage #>> '{others,flushes_per_sec}')::float8 * p.mean_us / 1e6 AS other_flushes,
        (r.storage #>> '{others,most_flushes_per_sec}')::float8 * p.mean_us / 1e6 AS most_other_flushes,
+       (r.storage #>> '{others,most_below_flushes_per_sec}')::float8 * p.mean_us / 1e6 AS most_other_below_flushes,
        coalesce((r.storage #>> '{others,bytes_per_sec}')::float8 * p.mean_us / 1e6, 0) AS other_bytes
 FROM sync_probe._newest_runs AS r
 JOIN sync_probe.measurements AS p
@@ -212,12 +216,20 @@ WITH newest AS MATERIALIZED (
 )
 SELECT n.location, 'error' AS severity, 'flush_missing' AS code,
        format('syncs with %s send no flush to %s, whose write cache is volatile: commits may be lost when the power fails', n.method, coalesce(n.device, 'the device')) AS message,
-       'Look for nobarrier among the mount options, and for a virtual disk whose host ignores flushes (cache=unsafe). Then probe again.' AS hint,
+       'Look for nobarrier among the mount options, and for a layer in between that swallows flushes. Then probe again.' AS hint,
        jsonb_build_object('run_id', n.run_id, 'method', n.method,
            'paced_flushes_per_op', n.paced_flushes, 'saturated_flushes_per_op', n.saturated_flushes,
            'others', n.storage -> 'others', 'write_cache', n.storage -> 'write_cache', 'fua', n.storage -> 'fua') AS evidence
 FROM newest AS n
 WHERE n.durable = 'no' AND NOT n.storage ? 'syncs_nothing'
+
+UNION ALL
+SELECT n.location, 'error', 'memory_filesystem',
+       format('%s: syncs there reach no device', n.storage ->> 'syncs_nothing'),
+       'Keep nothing there that the cluster needs.',
+       jsonb_build_object('run_id', n.run_id, 'syncs_nothing', n.storage -> 'syncs_nothing', 'backing_file', n.storage -> 'backing_file')
+FROM newest AS n
+WHERE n.storage ->> 'syncs_nothing' ~ '(tmpfs|ramfs)$' AND coalesce(n.filesystem, '') NOT IN ('tmpfs', 'ramfs')
 
 UNION ALL
 SELECT n.location, 'error', 'zfs_sync_disabled',
@@ -262,20 +274,22 @@ WHERE o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarri
 
 UNION ALL
 -- A loop device whose cache is set to write through gets no flushes to pass on.
-SELECT n.location, CASE WHEN b.arrives THEN 'info' ELSE 'warning' END, 'loop_device',
+SELECT n.location, CASE WHEN b.lacking THEN 'warning' ELSE 'info' END, 'loop_device',
        format('%s is the file %s on %s: %s', coalesce(n.device, 'the device'), n.storage ->> 'backing_file', coalesce(n.storage ->> 'backing_filesystem', 'an unknown file system'),
-           CASE WHEN b.arrives THEN 'a sync is as safe as it is there'
-                ELSE 'no flush arrives at the disk below, so a sync may get no further than the memory of this machine' END),
+           CASE WHEN b.lacking THEN 'no flush arrives at the disk below, so a sync may get no further than the memory of this machine'
+                WHEN b.lacking IS NULL THEN 'nothing is known of the disk below'
+                ELSE 'a sync is as safe as it is there' END),
        'Fine for tests. In production give PostgreSQL the disk itself.',
        jsonb_build_object('run_id', n.run_id, 'backing_file', n.storage -> 'backing_file',
            'backing_filesystem', n.storage -> 'backing_filesystem',
            'disks', n.storage -> 'disks', 'below_flushes_per_op', n.storage -> 'below_flushes_per_op')
 FROM newest AS n,
-     LATERAL (SELECT coalesce(min(f.value::float8) > 0.1, true)
+     LATERAL (SELECT min(f.value::float8) - 2 * coalesce(n.most_other_below_flushes, 0) <= 0.1
+                         AND min(f.value::float8) < 0.5
               FROM jsonb_each_text(coalesce(n.storage -> 'below_flushes_per_op', '{}')) AS f
               WHERE f.key IN (n.paced_ordinal::text, n.saturated_ordinal::text)
                 AND EXISTS (SELECT FROM jsonb_array_elements(n.storage -> 'disks') AS d
-                            WHERE d ? 'below' AND d ->> 'write_cache' = 'write back' AND NOT d ? 'counts_flushes')) AS b (arrives)
+                            WHERE d ? 'below' AND d ->> 'write_cache' = 'write back' AND NOT d ? 'counts_flushes')) AS b (lacking)
 WHERE n.storage ? 'backing_file'
 
 UNION ALL
@@ -392,7 +406,7 @@ SELECT n.location, 'info', 'counters_unknown',
        'Without them nothing tells whether syncs reach the device.',
        jsonb_build_object('run_id', n.run_id, 'no_counters', n.storage -> 'no_counters', 'readings_lost', n.storage -> 'readings_lost', 'disks', n.storage -> 'disks')
 FROM newest AS n
-WHERE (n.storage ? 'no_counters' AND NOT n.storage ? 'syncs_nothing') OR n.storage ? 'readings_lost';
+WHERE (n.storage ? 'no_counters' AND NOT n.storage ? 'syncs_nothing') OR (n.storage ? 'readings_lost' AND n.paced_bytes IS NULL);
 
 -- _findings() reads it with the rights of its caller.
 GRANT SELECT ON sync_probe._run_findings TO pg_monitor;
@@ -420,11 +434,14 @@ ROWS 100
 SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $$
+WITH l AS MATERIALIZED (
+    SELECT * FROM sync_probe._examine_locations(NULL)
+)
 SELECT s.*
 FROM sync_probe._storage_findings(
          ARRAY(SELECT ROW(l.name, l.holds_wal, l.filesystem, l.mount_point, l.mount_options, l.device,
                           l.write_cache, l.fua, l.disks, l.size_bytes, l.available_bytes)::sync_probe._storage
-               FROM sync_probe._examine_locations(NULL) AS l),
+               FROM l),
          current_setting('fsync')::boolean,
          current_setting('wal_recycle')::boolean,
          current_setting('wal_init_zero')::boolean,
@@ -434,6 +451,22 @@ FROM sync_probe._storage_findings(
 UNION ALL
 SELECT r.location, r.severity, r.code, r.message, r.hint, r.evidence
 FROM sync_probe._run_findings AS r
+UNION ALL
+SELECT r.location, 'warning', 'outdated_run',
+       format('the newest run is of another time: %s', string_agg(format('%s was %s, is %s', c.what, coalesce(c.before, 'unknown'), coalesce(c.now, 'unknown')), '; ' ORDER BY c.n)),
+       format('What recommendations says of it may no longer hold: SELECT FROM sync_probe.probe(%L);', r.location),
+       jsonb_build_object('run_id', r.run_id, 'finished_at', r.finished_at, 'changed', jsonb_agg(c.what ORDER BY c.n))
+FROM sync_probe._newest_runs AS r
+JOIN l ON l.name = r.location,
+     LATERAL (VALUES (1, 'wal_sync_method', r.wal_sync_method,
+                         CASE WHEN l.holds_wal THEN current_setting('wal_sync_method') ELSE r.wal_sync_method END),
+                     (2, 'directory', r.directory, l.directory),
+                     (3, 'file system', r.filesystem, l.filesystem),
+                     (4, 'device', r.device, l.device),
+                     (5, 'write cache', r.write_cache, l.write_cache),
+                     (6, 'mount options', coalesce(r.storage ->> 'mount_options', l.mount_options), l.mount_options)) AS c (n, what, before, now)
+WHERE c.before IS NOT NULL AND c.before IS DISTINCT FROM c.now
+GROUP BY r.location, r.run_id, r.finished_at
 $$;
 
 REVOKE ALL ON FUNCTION sync_probe._findings() FROM PUBLIC;

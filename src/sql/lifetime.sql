@@ -4,8 +4,9 @@
 -- How long an SSD lasts under the WAL of this cluster: its capacity times its
 -- erase cycles, over the bytes that are written.  The rate of WAL is the mean
 -- since the statistics were reset (pg_stat_wal), the amplification what the
--- newest run of the location measured for its current method; give either to
--- know better.  What the controller of an SSD writes beyond what it is told is
+-- newest run of the location measured for its current method: bytes that the
+-- device wrote for a flush, over bytes of WAL in it (a flush of 100 bytes writes
+-- a page of 8 kB). Give either to know better.  What the controller of an SSD writes beyond what it is told is
 -- not in it.  Null where something is not known: its source says why.
 --
 CREATE TYPE sync_probe.lifetime AS (
@@ -84,10 +85,10 @@ BEGIN
         SELECT a.amplification,
                CASE WHEN n.paced_bytes IS NULL THEN format('run %s did not read the counters', n.run_id)
                     WHEN a.amplification IS NULL THEN format('in run %s others wrote as much', n.run_id)
-                    ELSE format('run %s', n.run_id) END
+                    ELSE format('run %s, %s bytes of WAL a flush', n.run_id, n.flush_size) END
         INTO life.write_amplification, life.write_amplification_source
         FROM sync_probe._newest_measured AS n,
-             LATERAL (SELECT nullif(round((greatest(n.paced_bytes - n.other_bytes, 0) / n.written_bytes)::numeric, 2), 0)) AS a (amplification)
+             LATERAL (SELECT nullif(round((greatest(n.paced_bytes - n.other_bytes, 0) / n.flush_size)::numeric, 2), 0)) AS a (amplification)
         WHERE n.location = device_lifetime.location;
         life.write_amplification_source := coalesce(life.write_amplification_source, 'not probed yet');
     END IF;

@@ -38,14 +38,15 @@ CREATE FUNCTION sync_probe._durable(
     flushes_per_op double precision,
     other_flushes_per_op double precision,
     has_below boolean,
-    below_flushes_per_op double precision)
+    below_flushes_per_op double precision,
+    other_below_flushes_per_op double precision)
 RETURNS text
 LANGUAGE c IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_durable';
 
 COMMENT ON FUNCTION sync_probe._durable(text, boolean, boolean, double precision,
-  double precision, boolean, double precision) IS
+  double precision, boolean, double precision, double precision) IS
   'Do syncs reach the device, as far as its counters tell: yes, no or unknown';
 
 --
@@ -85,7 +86,8 @@ FROM (VALUES (paced), (saturated)) AS v (m),
          (m).flushes_per_op,
          (of_storage #>> '{others,most_flushes_per_sec}')::float8 * (m).mean_us / 1e6,
          of_storage ? 'below_flushes_per_op',
-         (of_storage #>> ARRAY['below_flushes_per_op', (m).ordinal::text])::float8) AS d (durable)
+         (of_storage #>> ARRAY['below_flushes_per_op', (m).ordinal::text])::float8,
+         (of_storage #>> '{others,most_below_flushes_per_sec}')::float8 * (m).mean_us / 1e6) AS d (durable)
 WHERE (m).ops > 0
 $$;
 
@@ -167,6 +169,8 @@ SELECT $1, a.holds_wal, $2, $3, $4, a.recommended_method, a.verdict,
             ELSE a.reason END
        || CASE WHEN a.verdict = 'unsafe' AND $5 ? 'syncs_nothing'
                THEN format(' (%s)', $5 ->> 'syncs_nothing') ELSE '' END
+       || CASE WHEN a.holds_wal AND NOT a.done AND $4 <> current_setting('wal_sync_method')
+               THEN format('; but wal_sync_method is %s now: probe again', current_setting('wal_sync_method')) ELSE '' END
        || CASE WHEN a.holds_wal AND NOT current_setting('fsync')::boolean
                THEN '; but fsync is off: this server syncs nothing' ELSE '' END,
        CASE WHEN a.change AND a.holds_wal AND a.recommended_method IS NOT NULL AND NOT a.done
@@ -197,6 +201,9 @@ FROM (SELECT 'pg_wal'::name
                 AND (r.location, r.suite) <= (l.location, 'wal')
               ORDER BY r.location, r.suite, r.run_id DESC
               LIMIT 1) AS r;
+
+-- _findings() reads it with the rights of its caller.
+GRANT SELECT ON sync_probe._newest_runs TO pg_monitor;
 
 COMMENT ON VIEW sync_probe._newest_runs IS
   'The newest run of the wal suite of each location';
@@ -256,6 +263,7 @@ AS $$
 DECLARE
     place name;
     measured sync_probe.measurements[];
+    detail text;
     hint text;
 BEGIN
     FOR place IN
@@ -276,9 +284,9 @@ BEGIN
                 OR object_not_in_prerequisite_state THEN
                 RAISE;
             WHEN OTHERS THEN
-                GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+                GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
                 RAISE WARNING USING
-                    MESSAGE = format('could not probe location "%s": %s', place, SQLERRM),
+                    MESSAGE = format('could not probe location "%s": %s', place, concat_ws('; ', SQLERRM, nullif(detail, ''))),
                     HINT = hint;
         END;
     END LOOP;

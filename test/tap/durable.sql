@@ -106,10 +106,13 @@ INSERT INTO both_regimes VALUES
 ('others leave less than half', '{"others": {"most_flushes_per_sec": 300}}', 1, 100, 1, 100, 'unknown'),
 ('nobody listened', '{}', 1, 100, 1, 100, 'unknown'),
 ('nobody listened, and none', '{}', 0, 100, 0, 100, 'no'),
-('all arrive below', '{"others": {"most_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 1}}', 1, 100, 1, 100, 'yes'),
-('none of one arrives below', '{"others": {"most_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 0}}', 1, 100, 1, 100, 'unknown'),
-('only another''s arrive below', '{"others": {"most_flushes_per_sec": 0}, "below_flushes_per_op": {"3": 1, "8": 1}}', 1, 100, 1, 100, 'unknown'),
-('nothing is known below', '{"others": {"most_flushes_per_sec": 0}, "below_flushes_per_op": {}}', 1, 100, 1, 100, 'unknown'),
+('all arrive below', '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 1}}', 1, 100, 1, 100, 'yes'),
+('all arrive below, but perhaps others'' own', '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 300}, "below_flushes_per_op": {"2": 1, "7": 1}}', 1, 100, 1, 100, 'unknown'),
+('all arrive below, nobody listened there', '{"others": {"most_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 1}}', 1, 100, 1, 100, 'unknown'),
+('the caches of the disks differ', '{"write_cache": "mixed", "others": {"most_flushes_per_sec": 0}}', 1, 100, 0, 100, 'unknown'),
+('none of one arrives below', '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 0}}', 1, 100, 1, 100, 'unknown'),
+('only another''s arrive below', '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0}, "below_flushes_per_op": {"3": 1, "8": 1}}', 1, 100, 1, 100, 'unknown'),
+('nothing is known below', '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0}, "below_flushes_per_op": {}}', 1, 100, 1, 100, 'unknown'),
 ('memory', '{"syncs_nothing": "tmpfs"}', NULL, 100, NULL, 100, 'no'),
 ('FUA', '{"fua": true}', 0, 100, 0, 100, 'unknown'),
 ('FUA is not known', '{"fua": null}', 0, 100, 0, 100, 'unknown'),
@@ -194,7 +197,7 @@ $$;
 SELECT plan((SELECT count(*)::integer FROM rule) + (SELECT count(*)::integer FROM both_regimes)
             + (SELECT count(*)::integer * 6 FROM scenario) + 20);
 
-SELECT is(sync_probe._durable(write_cache, fua, syncs_nothing, flushes, others, has_below, below), durable,
+SELECT is(sync_probe._durable(write_cache, fua, syncs_nothing, flushes, others, has_below, below, others), durable,
           format('%s, fua %s, nothing %s, %s flushes, others %s, below %s %s', write_cache, fua, syncs_nothing, flushes, others, has_below, below))
 FROM rule;
 

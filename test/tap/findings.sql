@@ -43,6 +43,8 @@ INSERT INTO storage_scenario VALUES
 ('nobarrier above a volatile cache', '[{"mount_options": "rw,nobarrier", "write_cache": "write back", "fua": true}]', '{}',
     'pg_wal error barrier_off', '/data is mounted with nobarrier'),
 ('barrier=0, cache unknown', '[{"mount_options": "rw,barrier=0,relatime", "write_cache": null}]', '{}', 'pg_wal error barrier_off', 'with barrier=0'),
+('a volatile overlay', '[{"filesystem": "overlay", "device": null, "mount_options": "rw,fsync=volatile"}]', '{}', 'pg_wal info device_unknown, pg_wal warning barrier_off, pg_wal warning overlay_filesystem', 'is mounted with fsync=volatile'),
+('f2fs without barriers', '[{"filesystem": "f2fs", "mount_options": "rw,fsync_mode=nobarrier"}]', '{}', 'pg_wal warning barrier_off', 'remount,fsync_mode=posix /data'),
 ('nobarrier above a cache that is not volatile', '[{"mount_options": "nobarrier"}]', '{}', 'pg_wal warning barrier_off', 'remount,barrier /data'),
 ('nobarrier under a tablespace', '[{"location": "fast", "holds_wal": false, "mount_options": "rw,nobarrier"}]', '{}', 'fast warning barrier_off', NULL),
 ('barriers on, by name', '[{"mount_options": "rw,barrier,barrier=1,nobarriers"}]', '{}', 'none', NULL),
@@ -196,7 +198,10 @@ INSERT INTO run_scenario VALUES
 ('the same when paced', '{"device": "loop0"}', '{"backing_file": "/srv/disk.img", "disks": [{"name": "loop0"}, {"name": "vda", "write_cache": "write back", "below": true}], "below_flushes_per_op": {"2": 0, "7": 1}}', '{}', '{}',
     'warning loop_device', 'on an unknown file system: no flush', NULL),
 ('a loop device above a write-through cache', '{"device": "loop0"}', '{"backing_file": "/srv/disk.img", "disks": [{"name": "loop0", "write_cache": "write back"}, {"name": "vda", "write_cache": "write through", "below": true}], "below_flushes_per_op": {"2": 0, "7": 0}}', '{}', '{}', 'info loop_device', NULL, NULL),
-('a loop device above nobody knows what', '{"device": "loop0"}', '{"backing_file": "/srv/disk.img", "below_flushes_per_op": {}}', '{}', '{}', 'info loop_device', NULL, NULL),
+('a loop device above one that counts no flushes', '{"device": "loop0"}', '{"backing_file": "/srv/disk.img", "disks": [{"name": "loop0", "write_cache": "write back"}, {"name": "zd0", "write_cache": "write back", "below": true, "counts_flushes": false}], "below_flushes_per_op": {"2": 0, "7": 0}}', '{}', '{}', 'info loop_device', NULL, NULL),
+('a loop device whose file is in memory', '{"device": "loop0"}', '{"syncs_nothing": "its file is on tmpfs", "backing_file": "/srv/disk.img", "backing_filesystem": "tmpfs", "below_flushes_per_op": {}}', '{}', '{}', 'error memory_filesystem, info loop_device', 'its file is on tmpfs: syncs there reach no device', NULL),
+('a tmpfs itself, of which storage tells', '{"filesystem": "tmpfs", "device": null}', '{"syncs_nothing": "tmpfs"}', '{}', '{}', 'none', NULL, NULL),
+('a loop device above nobody knows what', '{"device": "loop0"}', '{"backing_file": "/srv/disk.img", "below_flushes_per_op": {}}', '{}', '{}', 'info loop_device', 'nothing is known of the disk below', NULL),
 ('nobarrier under the backing file', '{"device": "loop0"}', '{"backing_file": "/srv/disk.img", "backing_mount_options": "rw,nobarrier,relatime"}', '{}', '{}',
     'info loop_device, warning barrier_off', 'loop0 lies in the file /srv/disk.img, on a file system mounted with nobarrier', '{"mount_options": "rw,nobarrier,relatime"}'),
 ('barrier=0 under the backing file', '{"device": "loop0"}', '{"backing_file": "/srv/disk.img", "backing_mount_options": "barrier=0"}', '{}', '{}', 'info loop_device, warning barrier_off', 'mounted with barrier=0', NULL),
@@ -265,12 +270,13 @@ INSERT INTO run_scenario VALUES
 -- counters_unknown
 ('no counters', '{"device": null}', '{"disks": [], "no_counters": "no disk can be named", "others": null, "write_cache": null, "fua": null}', '{"flushes_per_op": null, "device_bytes_per_op": null}', '{"flushes_per_op": null, "device_utilization": null}',
     'info counters_unknown', 'the counters of the device were not read: no disk can be named', '{"no_counters": "no disk can be named"}'),
-('counters that went backwards', '{}', '{"readings_lost": 3}', '{}', '{}', 'info counters_unknown', 'the counters of nvme0n1 were not read: 3 times they could not be read, or went backwards', '{"readings_lost": 3, "disks": [{"name": "nvme0n1"}]}'),
+('some counters that went backwards', '{}', '{"readings_lost": 3}', '{}', '{}', 'none', NULL, NULL),
+('counters that went backwards', '{}', '{"readings_lost": 3}', '{"device_bytes_per_op": null}', '{}', 'info counters_unknown', 'the counters of nvme0n1 were not read: 3 times they could not be read, or went backwards', '{"readings_lost": 3, "disks": [{"name": "nvme0n1"}]}'),
 
 -- several at once
 ('all of them', '{"device": "sda"}', '{"disks": [{"name": "sda", "rotational": true, "virtual": false, "write_cache": "write back"}], "others": {"flushes_per_sec": 200, "most_flushes_per_sec": 250, "bytes_per_sec": 0}, "readings_lost": 1}',
     '{"flushes_per_op": 0, "device_bytes_per_op": 90000, "p99_us": 9000}', '{"mean_us": 3023, "device_utilization": 0.1}',
-    'error flush_missing, info counters_shared, info counters_unknown, warning implausibly_fast, warning slow_tail, warning software_bound, warning write_amplification', NULL, NULL);
+    'error flush_missing, info counters_shared, warning implausibly_fast, warning slow_tail, warning software_bound, warning write_amplification', NULL, NULL);
 
 -- each run becomes the newest in turn, and the first one too: drift is looked at below
 DO $$
@@ -354,7 +360,7 @@ INSERT INTO odd VALUES (NULL), ('{}'), ('null'), ('[]'), ('"text"'), ('{"disks":
     ('{"zfs": null}'), ('{"zfs": {"dataset": "d", "pool": "p", "sync": "standard", "data_devices": null, "log_devices": null}}'),
     ('{"write_cache": null, "fua": null}'), ('{"backing_file": null, "backing_mount_options": null}'), ('{"no_counters": null, "readings_lost": null}');
 
-SELECT plan((SELECT count(*)::integer * 2 FROM storage_scenario) + (SELECT count(*)::integer * 3 FROM run_scenario)
+SELECT plan(8 + (SELECT count(*)::integer * 2 FROM storage_scenario) + (SELECT count(*)::integer * 3 FROM run_scenario)
             + (SELECT count(*)::integer FROM drift_scenario) + (SELECT count(*)::integer FROM odd) + 31);
 
 SELECT is(pg_temp.codes('storage: ' || name, true), codes, 'storage: ' || name) FROM storage_scenario;
@@ -433,6 +439,39 @@ SET LOCAL pg_sync_probe.reserve_percent = 0;
 SELECT is((SELECT count(*) FROM sync_probe.findings WHERE code = 'low_space' AND location <> 'pg_wal'), 0::bigint, 'none is low if nothing is to be left');
 
 SELECT ok(sync_probe._busiest_tablespace() IN (SELECT spcname FROM pg_tablespace), 'one of the tablespaces is the busiest');
+
+-- a run of other times, as a run of today with one difference
+CREATE FUNCTION pg_temp.record_today(place name, differences jsonb, of_storage jsonb) RETURNS bigint LANGUAGE sql AS $$
+SELECT pg_temp.record(
+    jsonb_build_object('location', name, 'directory', directory, 'filesystem', filesystem, 'device', device,
+        'write_cache', write_cache, 'wal_sync_method', 'fdatasync') || differences,
+    jsonb_build_object('mount_options', mount_options) || of_storage, '{}', '{}')
+FROM sync_probe.locations WHERE name = place
+$$;
+CREATE TEMP TABLE outdated (name text, place name, differences jsonb, of_storage jsonb, expected text, message text);
+INSERT INTO outdated (name, place, differences, of_storage, expected)
+VALUES ('today', 'pg_default', '{}', '{}', NULL),
+       ('another method, where that does not matter', 'pg_default', '{"wal_sync_method": "fsync"}', '{}', NULL),
+       ('another method', 'pg_wal', '{"wal_sync_method": "fsync"}', '{}', 'wal_sync_method was fsync, is '),
+       ('another directory', 'pg_default', '{"directory": "/elsewhere"}', '{}', 'directory was /elsewhere, is '),
+       ('another device and file system', 'pg_default', '{"device": "sdz", "filesystem": "jfs"}', '{}', 'file system was jfs, is '),
+       ('another cache', 'pg_default', '{"write_cache": "none"}', '{}', 'write cache was none, is '),
+       ('other mount options', 'pg_default', '{}', '{"mount_options": "rw,strange"}', 'mount options was rw,strange, is '),
+       ('a run that does not tell', 'pg_default', '{"directory": null, "device": null, "filesystem": null, "write_cache": null}', '{"mount_options": null}', NULL);
+DO $$
+DECLARE
+    o outdated;
+    id bigint;
+BEGIN
+    FOR o IN SELECT * FROM outdated LOOP
+        id := pg_temp.record_today(o.place, o.differences, o.of_storage);
+        UPDATE outdated SET message = (SELECT f.message FROM sync_probe.findings AS f
+                                       WHERE f.code = 'outdated_run' AND f.location = o.place AND (f.evidence ->> 'run_id')::bigint = id)
+        WHERE name = o.name;
+    END LOOP;
+END
+$$;
+SELECT ok((expected IS NULL AND message IS NULL) OR strpos(message, expected) > 0, 'outdated_run: ' || name || ': ' || coalesce(message, 'none')) FROM outdated;
 
 -- storage that is not as expected
 UPDATE sync_probe.measurements SET flushes_per_op = 1;

@@ -944,6 +944,30 @@ knows_who_counts_flushes(void **state)
 }
 
 static void
+compares_the_caches(void **state)
+{
+	sp_disks	disks;
+
+	write_attribute(*state, "vda", "queue/write_cache", "write back\n");
+	write_attribute(*state, "vda", "queue/iostats", "1\n");
+	write_attribute(*state, "vdb", "queue/write_cache", "write back\n");
+	write_attribute(*state, "vdb", "queue/iostats", "0\n");
+	write_attribute(*state, "vdc", "queue/write_cache", "write through\n");
+	init_with_rubbish(&disks);
+	assert_false(sp_disks_caches_differ(&disks, SP_LEVEL_DEVICE));
+	add_disk(*state, "vda", &disks);
+	add_disk(*state, "vdb", &disks);
+	assert_false(sp_disks_caches_differ(&disks, SP_LEVEL_DEVICE));
+	add_disk(*state, "vdc", &disks);
+	assert_true(sp_disks_caches_differ(&disks, SP_LEVEL_DEVICE));
+	assert_false(sp_disks_caches_differ(&disks, SP_LEVEL_BELOW));
+	/* statistics that somebody switched off */
+	assert_false(disks.disks[0].counts_nothing);
+	assert_true(disks.disks[1].counts_nothing);
+	assert_false(disks.disks[2].counts_nothing);
+}
+
+static void
 opens_all_or_none(void **state)
 {
 	char		sysroot[PATH_MAX];
@@ -994,6 +1018,7 @@ main(void)
 		WITH_TREE(has_no_counters_without_disks),
 		WITH_TREE(reports_counters_it_cannot_read),
 		WITH_TREE(knows_who_counts_flushes),
+		WITH_TREE(compares_the_caches),
 		WITH_TREE(opens_all_or_none),
 	};
 
