@@ -88,7 +88,7 @@ BEGIN
                     ELSE format('run %s, %s bytes of WAL a flush', n.run_id, n.flush_size) END
         INTO life.write_amplification, life.write_amplification_source
         FROM sync_probe._newest_measured AS n,
-             LATERAL (SELECT nullif(round((greatest(n.paced_bytes - n.other_bytes, 0) / n.flush_size)::numeric, 2), 0)) AS a (amplification)
+             LATERAL (SELECT nullif(round((greatest(n.paced_bytes - n.other_bytes, 0) / nullif(n.flush_size, 0))::numeric, 2), 0)) AS a (amplification)
         WHERE n.location = device_lifetime.location;
         life.write_amplification_source := coalesce(life.write_amplification_source, 'not probed yet');
     END IF;
@@ -100,9 +100,6 @@ BEGIN
     RETURN life;
 END
 $$;
-
-REVOKE ALL ON FUNCTION sync_probe.device_lifetime(name, bigint, integer, double precision, double precision) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe.device_lifetime(name, bigint, integer, double precision, double precision) TO pg_monitor;
 
 REVOKE ALL ON FUNCTION sync_probe.device_lifetime(name, bigint, integer, double precision, double precision) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe.device_lifetime(name, bigint, integer, double precision, double precision) TO pg_monitor;
