@@ -6,7 +6,7 @@
  * The way of a probe: probe_function.c takes the arguments, finds the place
  * (location.c), asks what this cluster does when it commits (cluster.c),
  * makes itself the only probe (exclusive.c), looks what lies under the place
- * (storage.c, with zfs_tools.c and child_process.c), lays out the files
+ * (storage.c, with zfs_tools.c and child_process.c; storage_facts.c), lays out the files
  * (probe_file.c), lets the engine measure with callbacks.c, and hands the rows
  * to record.c.  verdict_function.c lets SQL judge what was recorded.
  *
@@ -100,7 +100,6 @@ typedef struct sp_storage
 	int			reserved_fds;	/* told to fd.c */
 
 	bool		is_zfs;
-	bool		zfs_known;
 	char	   *zfs_unknown;	/* why */
 	sp_zfs		zfs;
 	int64		zil_commits_before; /* -1: not counted */
@@ -111,6 +110,10 @@ extern void sp_storage_examine(const sp_location *location, sp_storage *storage,
 							   sp_device_facts *facts);
 extern void sp_storage_open(sp_storage *storage, sp_probe *probe);
 extern void sp_storage_close(sp_storage *storage);
+extern int64 sp_storage_zil_commits(sp_storage *storage);
+
+/* -------------------------------------------------------- storage_facts.c */
+
 extern char *sp_storage_facts(sp_storage *storage, const sp_probe *probe);
 extern char *sp_valid_text(const char *text);
 

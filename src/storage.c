@@ -12,41 +12,12 @@
  */
 #include "pg_sync_probe.h"
 
-#include <math.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "mb/pg_wchar.h"
 #include "storage/fd.h"
-#include "utils/builtins.h"
-#include "utils/json.h"
-#include "utils/memutils.h"
 
 #include "zfs_tools.h"
 
-/* Of the session's last probe; in TopMemoryContext, or NULL. */
-static char *last_facts = NULL;
-
-PG_FUNCTION_INFO_V1(sync_probe_last_storage);
-
 /* -------------------------------------------------------------- examination */
-
-/* What the kernel says may be in any encoding: spoil what the server cannot hold. */
-char *
-sp_valid_text(const char *text)
-{
-	char	   *copy = pstrdup(text);
-
-	if (!pg_verifymbstr(copy, strlen(copy), true))
-	{
-		for (char *c = copy; *c; c++)
-		{
-			if (IS_HIGHBIT_SET(*c))
-				*c = '?';
-		}
-	}
-	return copy;
-}
 
 static bool
 is_memory(const char *filesystem)
@@ -84,8 +55,8 @@ add_pool_disks(sp_storage *storage, const sp_mount_table *mounts)
 /*
  * How often has the intent log been committed?  -1 if nobody counts.
  */
-static int64
-read_zil_commits(sp_storage *storage)
+int64
+sp_storage_zil_commits(sp_storage *storage)
 {
 	int64_t		commits;
 
@@ -102,41 +73,11 @@ examine_zfs(sp_storage *storage, const sp_mount_table *mounts)
 	initStringInfo(&why_not);
 	sp_zfs_init(&storage->zfs);
 	storage->is_zfs = true;
-	storage->zfs_known = sp_zfs_ask_tools(storage->source, &storage->zfs, &why_not);
+	/* what was told is in zfs, and what was not is said in why_not */
+	(void) sp_zfs_ask_tools(storage->source, &storage->zfs, &why_not);
 	storage->zfs_unknown = why_not.data;
 	add_pool_disks(storage, mounts);
-	storage->zil_commits_before = read_zil_commits(storage);
-}
-
-/* The value of an option with one, or NULL. */
-static char *
-option_value(const char *options, const char *name)
-{
-	char	   *rest = pstrdup(options);
-	char	   *option;
-
-	while ((option = strsep(&rest, ",")) != NULL)
-	{
-		Size		length = strlen(name);
-
-		if (strncmp(option, name, length) == 0 && option[length] == '=')
-			return option + length + 1;
-	}
-	return NULL;
-}
-
-static bool
-has_option(const char *options, const char *name)
-{
-	char	   *rest = pstrdup(options);
-	char	   *option;
-
-	while ((option = strsep(&rest, ",")) != NULL)
-	{
-		if (strcmp(option, name) == 0)
-			return true;
-	}
-	return false;
+	storage->zil_commits_before = sp_storage_zil_commits(storage);
 }
 
 /*
@@ -151,13 +92,25 @@ add_disks_of_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_m
 
 	if (status != 0 && status != ENODEV)
 		storage->no_counters = psprintf("the disks cannot be told: %s", strerror(status));
-	for (int i = 0; i < lengthof(others) && strcmp(mount->fstype, "xfs") == 0; i++)
+	if (strcmp(mount->fstype, "xfs") != 0)
+		return;
+	for (int i = 0; i < lengthof(others); i++)
 	{
-		char	   *device = option_value(mount->mount_options, others[i]);
+		const char *device = sp_mount_option(mount->mount_options, others[i]);
 
-		if (device && sp_disks_add_path("", mounts, device, &storage->disks) != 0)
+		if (device && sp_disks_add_path("", mounts, pnstrdup(device, strcspn(device, ",")),
+										&storage->disks) != 0)
 			storage->disks.incomplete[SP_LEVEL_DEVICE] = true;
 	}
+}
+
+/* The option was "volatile", and is "fsync=volatile" in newer kernels. */
+static bool
+is_volatile_overlay(const sp_mount *mount)
+{
+	return strcmp(mount->fstype, "overlay") == 0 &&
+		(sp_mount_has_option(mount->mount_options, "volatile") ||
+		 sp_mount_has_option(mount->mount_options, "fsync=volatile"));
 }
 
 /* Why no sync there means anything, or NULL. */
@@ -168,8 +121,7 @@ why_syncs_nothing(const sp_storage *storage, const sp_mount *mount, const sp_mou
 		return pstrdup(beneath->fstype);
 	if (storage->backing_filesystem && is_memory(storage->backing_filesystem))
 		return psprintf("its file is on %s", storage->backing_filesystem);
-	if (strcmp(mount->fstype, "overlay") == 0 &&
-		(has_option(mount->mount_options, "volatile") || has_option(mount->mount_options, "fsync=volatile")))
+	if (is_volatile_overlay(mount))
 		return "volatile overlay";
 	if (storage->is_zfs && strcmp(storage->zfs.sync, "disabled") == 0)
 		return "sync=disabled";
@@ -340,241 +292,4 @@ sp_storage_close(sp_storage *storage)
 	sp_disks_close(&storage->disks);
 	for (; storage->reserved_fds > 0; storage->reserved_fds--)
 		ReleaseExternalFD();
-}
-
-/* -------------------------------------------------------------------- facts */
-
-/* The members of an object; text that is empty and numbers that are none are left out. */
-static void
-begin_member(StringInfo json, const char *name)
-{
-	char		before = json->len > 0 ? json->data[json->len - 1] : '{';
-
-	if (before != '{' && before != '[')
-		appendStringInfoChar(json, ',');
-	escape_json(json, name);
-	appendStringInfoChar(json, ':');
-}
-
-static void
-add_text(StringInfo json, const char *name, const char *text)
-{
-	if (text == NULL || text[0] == '\0')
-		return;
-	begin_member(json, name);
-	escape_json(json, sp_valid_text(text));
-}
-
-static void
-add_number(StringInfo json, const char *name, double number, int digits)
-{
-	if (isnan(number) || isinf(number))
-		return;
-	begin_member(json, name);
-	appendStringInfo(json, "%.*f", digits, number);
-}
-
-/* 1 or 0; -1 is not known */
-static void
-add_boolean(StringInfo json, const char *name, int value)
-{
-	if (value < 0)
-		return;
-	begin_member(json, name);
-	appendStringInfoString(json, value ? "true" : "false");
-}
-
-static void
-add_disks(StringInfo json, const sp_disks *disks)
-{
-	begin_member(json, "disks");
-	appendStringInfoChar(json, '[');
-	for (int i = 0; i < disks->count; i++)
-	{
-		const sp_disk *disk = &disks->disks[i];
-
-		appendStringInfoString(json, i > 0 ? ",{" : "{");
-		add_text(json, "name", disk->name);
-		add_text(json, "write_cache", disk->write_cache);
-		add_boolean(json, "fua", disk->fua);
-		add_boolean(json, "rotational", disk->rotational);
-		add_boolean(json, "virtual", disk->virtual);
-		if (!disk->counts_flushes)
-			add_boolean(json, "counts_flushes", 0);
-		if (disk->level == SP_LEVEL_BELOW)
-			add_boolean(json, "below", 1);
-		appendStringInfoChar(json, '}');
-	}
-	appendStringInfoChar(json, ']');
-	if (disks->incomplete[SP_LEVEL_DEVICE] || disks->incomplete[SP_LEVEL_BELOW])
-		add_boolean(json, "disks_incomplete", 1);
-}
-
-static void
-add_vdevs(StringInfo json, const char *name, const sp_zfs *zfs, sp_vdev_use use)
-{
-	const char *separator = "";
-
-	begin_member(json, name);
-	appendStringInfoChar(json, '[');
-	for (int i = 0; i < zfs->nvdevs; i++)
-	{
-		if (zfs->vdevs[i].use != use)
-			continue;
-		appendStringInfoString(json, separator);
-		escape_json(json, sp_valid_text(zfs->vdevs[i].path));
-		separator = ",";
-	}
-	appendStringInfoChar(json, ']');
-}
-
-/* The operations of a run that were to sync, for what is counted of a whole run. */
-static int64
-count_syncs(const sp_probe *probe)
-{
-	int64		syncs = 0;
-
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		if (probe->files[probe->cases[c].file].method != NULL)
-			syncs += (int64) probe->results[c].histogram.ops;
-	}
-	return syncs;
-}
-
-static void
-add_zil_commits(StringInfo json, sp_storage *storage, const sp_probe *probe)
-{
-	int64		before = storage->zil_commits_before;
-	int64		after = before < 0 ? -1 : read_zil_commits(storage);
-	int64		syncs = count_syncs(probe);
-
-	if (before < 0 || after < before || syncs == 0)
-		return;
-	add_number(json, "intent_log_commits_per_op", (double) (after - before) / syncs, 2);
-	if (storage->zil_whole_system)
-		add_boolean(json, "intent_log_commits_of_all_pools", 1);
-}
-
-static void
-add_zfs(StringInfo json, sp_storage *storage, const sp_probe *probe)
-{
-	const sp_zfs *zfs = &storage->zfs;
-	char		pool[256];
-
-	sp_zfs_pool_name(storage->source, pool);
-	begin_member(json, "zfs");
-	appendStringInfoChar(json, '{');
-	add_text(json, "dataset", storage->source);
-	add_text(json, "pool", pool);
-	add_text(json, "sync", zfs->sync);
-	add_text(json, "logbias", zfs->logbias);
-	if (zfs->recordsize >= 0)
-		add_number(json, "recordsize", zfs->recordsize, 0);
-	add_text(json, "primarycache", zfs->primarycache);
-	add_text(json, "compression", zfs->compression);
-	/* 0 is "automatic": each part of the pool has its own */
-	if (zfs->ashift > 0)
-		add_number(json, "ashift", zfs->ashift, 0);
-	if (zfs->nvdevs > 0)
-	{
-		add_vdevs(json, "data_devices", zfs, SP_VDEV_DATA);
-		add_vdevs(json, "log_devices", zfs, SP_VDEV_LOG);
-	}
-	add_zil_commits(json, storage, probe);
-	if (storage->zfs_unknown[0] != '\0')
-		add_text(json, "unknown", storage->zfs_unknown);
-	appendStringInfoChar(json, '}');
-}
-
-/*
- * What others did, while the probe did nothing; and what arrived below a loop
- * device, by the ordinals of the measurements.
- */
-static void
-add_counters(StringInfo json, const sp_probe *probe)
-{
-	const sp_evidence *others = &probe->others;
-	int64		lost = others->lost;
-	int			ordinal = 0;
-
-	if (others->ns > 0)
-	{
-		begin_member(json, "others");
-		appendStringInfoChar(json, '{');
-		add_number(json, "seconds", others->ns / 1e9, 3);
-		add_number(json, "flushes_per_sec", sp_evidence_flushes_per_second(others, SP_LEVEL_DEVICE), 1);
-		add_number(json, "most_flushes_per_sec", sp_evidence_most_flushes_per_second(others, SP_LEVEL_DEVICE), 1);
-		if (probe->device.has_below)
-			add_number(json, "most_below_flushes_per_sec",
-					   sp_evidence_most_flushes_per_second(others, SP_LEVEL_BELOW), 1);
-		add_number(json, "bytes_per_sec", sp_evidence_bytes_per_second(others, SP_LEVEL_DEVICE), 0);
-		appendStringInfoChar(json, '}');
-	}
-	for (int c = 0; c < probe->ncases; c++)
-		lost += probe->results[c].evidence.lost;
-	if (lost > 0)
-		add_number(json, "readings_lost", lost, 0);
-	if (!probe->device.has_below)
-		return;
-
-	begin_member(json, "below_flushes_per_op");
-	appendStringInfoChar(json, '{');
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		if (probe->cases[c].control)
-			continue;
-		ordinal++;
-		add_number(json, psprintf("%d", ordinal),
-				   sp_evidence_rates_of(&probe->results[c].evidence, SP_LEVEL_BELOW).flushes, 3);
-	}
-	appendStringInfoChar(json, '}');
-}
-
-/*
- * The facts as they are kept in sync_probe.runs.storage, see there; also kept
- * for sync_probe._last_storage().
- */
-char *
-sp_storage_facts(sp_storage *storage, const sp_probe *probe)
-{
-	StringInfoData json;
-
-	initStringInfo(&json);
-	appendStringInfoChar(&json, '{');
-	add_text(&json, "mount_options", storage->mount_options);
-	add_text(&json, "source", storage->source);
-	add_text(&json, "syncs_nothing", storage->syncs_nothing);
-	add_disks(&json, &storage->disks);
-	add_text(&json, "write_cache", probe->device.write_cache);
-	if (storage->disks.count > 0)
-		add_boolean(&json, "fua", probe->device.fua);
-	add_text(&json, "backing_file", storage->disks.backing_file);
-	add_text(&json, "backing_filesystem", storage->backing_filesystem);
-	add_text(&json, "backing_mount_options", storage->backing_options);
-	if (storage->is_zfs)
-		add_zfs(&json, storage, probe);
-	add_text(&json, "no_counters", storage->no_counters);
-	if (probe->callbacks.read_counters)
-		add_number(&json, "counters_read_us", probe->counters_cost_ns / 1e3, 2);
-	add_counters(&json, probe);
-	appendStringInfoChar(&json, '}');
-
-	if (last_facts)
-		pfree(last_facts);
-	last_facts = NULL;			/* should there be no memory for the new one */
-	last_facts = MemoryContextStrdup(TopMemoryContext, json.data);
-	return json.data;
-}
-
-/*
- * sync_probe._last_storage(): the facts of this session's last probe as json
- * text, for the advice on a run that could not be recorded; null before it.
- */
-Datum
-sync_probe_last_storage(PG_FUNCTION_ARGS)
-{
-	if (last_facts == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text(last_facts));
 }

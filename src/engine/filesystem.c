@@ -26,9 +26,6 @@
 
 #include "filesystem.h"
 
-/* The kernel stacks two; more are a circle of paths that mislead us. */
-#define MAX_OVERLAYS 8
-
 typedef struct mount_entry
 {
 	sp_mount	mount;
@@ -391,91 +388,23 @@ sp_mount_same_filesystem(const sp_mount *a, const sp_mount *b)
 		a->source[0] != '\0' && strcmp(a->source, b->source) == 0;
 }
 
-/* Behind the "=" of an option with a value, NULL if the list has none. */
-static const char *
-find_value(const char *list, const char *option)
+bool
+sp_mount_has_option(const char *options, const char *option)
 {
-	size_t		length = strlen(option);
-
-	while (*list != '\0')
-	{
-		if (strncmp(list, option, length) == 0 && list[length] == '=')
-			return list + length + 1;
-		list += strcspn(list, ",");
-		list += (*list == ',');
-	}
-	return NULL;
+	return has_option(options, option, strlen(option));
 }
 
-static bool
-is_escaped_comma(const char *text)
+const char *
+sp_mount_option(const char *options, const char *name)
 {
-	return strncmp(text, "\\054", 4) == 0;
-}
+	size_t		length = strlen(name);
 
-/*
- * Decode a directory among the options of an overlay into path, which has
- * PATH_MAX bytes.  It is escaped twice: whoever mounts may put a backslash
- * before any character, and the kernel keeps that and writes a comma as \054.
- *
- * Returns false if it is too long to be a path.
- */
-static bool
-decode_directory(const char *value, char *path)
-{
-	size_t		length = 0;
-
-	while (*value != '\0' && *value != ',')
+	while (*options != '\0')
 	{
-		bool		is_comma;
-
-		if (*value == '\\' && !is_escaped_comma(value) &&
-			value[1] != '\0' && value[1] != ',')
-			value++;
-		if (length >= PATH_MAX - 1)
-			return false;
-		is_comma = is_escaped_comma(value);
-		path[length++] = is_comma ? ',' : *value;
-		value += is_comma ? 4 : 1;
-	}
-	path[length] = '\0';
-	return true;
-}
-
-/* Absolute, and no component but the last one empty, "." or "..". */
-static bool
-is_plain_path(const char *path)
-{
-	if (*path != '/')
-		return false;
-	while (*path == '/')
-	{
-		size_t		length = strcspn(++path, "/");
-
-		if ((length == 0 && *path != '\0') ||
-			(length > 0 && strncmp(path, "..", length) == 0))
-			return false;
-		path += length;
-	}
-	return true;
-}
-
-const sp_mount *
-sp_mount_beneath(const sp_mount_table *table, const sp_mount *mount)
-{
-	char		path[PATH_MAX];
-
-	for (int i = 0; i < MAX_OVERLAYS && mount != NULL; i++)
-	{
-		const char *value;
-
-		if (strcmp(mount->fstype, "overlay") != 0)
-			return mount;
-		value = find_value(mount->mount_options, "upperdir");
-		if (value == NULL || !decode_directory(value, path) ||
-			!is_plain_path(path))
-			return NULL;
-		mount = sp_mount_table_find(table, path);
+		if (strncmp(options, name, length) == 0 && options[length] == '=')
+			return options + length + 1;
+		options += strcspn(options, ",");
+		options += (*options == ',');
 	}
 	return NULL;
 }

@@ -97,6 +97,15 @@ extern void sp_mount_table_free(sp_mount_table *table);
  */
 extern bool sp_mount_same_filesystem(const sp_mount *a, const sp_mount *b);
 
+/* Is this ("nobarrier", "fsync=volatile") among the mount_options? */
+extern bool sp_mount_has_option(const char *options, const char *option);
+
+/*
+ * The value of an option of mount_options, up to its next comma; NULL if it is
+ * not there, or has none.
+ */
+extern const char *sp_mount_option(const char *options, const char *name);
+
 /*
  * The mount that the data of a mount comes to lie on: of an overlay the one
  * that its upper directory lies on, followed over overlays on overlays; any
