@@ -43,7 +43,7 @@ FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms
 -- what the device did, or nothing of it where nobody can tell
 SELECT bool_and(num_nulls(device_writes_per_op, device_bytes_per_op, device_utilization) IN (0, 3)) AS all_or_none,
        bool_and(flushes_per_op IS NULL OR device_writes_per_op IS NOT NULL) AS no_flushes_alone,
-       bool_and(coalesce(least(flushes_per_op, device_writes_per_op, device_bytes_per_op, device_utilization), 0) >= 0) AS not_negative,
+       coalesce(max(greatest(flushes_per_op, device_writes_per_op, device_bytes_per_op)), 0) < 1e12 AS not_wrapped,
        bool_and(coalesce(device_utilization, 0) <= 1) AS share,
        count(*) FILTER (WHERE coalesce(ops, 0) = 0 AND device_writes_per_op IS NOT NULL) AS without_ops
 FROM sync_probe.probe(duration => '300 ms', record => false);

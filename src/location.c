@@ -141,8 +141,8 @@ typedef struct location_row
 	const sp_mount *mount;		/* NULL when it cannot be told */
 	bool		has_device;
 	sp_block_device device;
-	int			fua;			/* of its disks; -1 unknown */
-	Datum		disks;			/* their names, text[]; 0 unknown */
+	Datum		disks;			/* names of its disks, text[]; 0 unknown */
+	int			fua;			/* of these disks */
 	bool		has_space;
 	struct statvfs space;
 } location_row;
