@@ -15,6 +15,7 @@
 #define SP_FUZZ_H
 
 #include <fcntl.h>
+#include <ftw.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -44,13 +45,19 @@ extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* A directory of this process, for as long as it runs; see fuzz_directory. */
 static char fuzz_directory_path[64];
 
+static int
+fuzz_remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void) st;
+	(void) type;
+	(void) ftw;
+	return remove(path);
+}
+
 static void
 fuzz_remove_directory(void)
 {
-	char		command[128];
-
-	snprintf(command, sizeof(command), "rm -rf '%s'", fuzz_directory_path);
-	require(system(command) == 0);
+	require(nftw(fuzz_directory_path, fuzz_remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
 }
 
 /* In memory where there is such a place: files are written for each input. */

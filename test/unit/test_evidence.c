@@ -395,6 +395,24 @@ survives_a_device_that_goes_away(void **state)
 	}
 }
 
+/* How many pairs of readings were lost; all figures must be right nonetheless. */
+static int64_t
+count_lost(void)
+{
+	int64_t		lost = probe->others.lost;
+
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_evidence *evidence = &probe->results[c].evidence;
+
+		lost += evidence->lost;
+		if (evidence->ops > 0)
+			assert_float_equal(sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes, syncs(c) ? 1 : 0, 1e-9);
+	}
+	assert_float_equal(sp_evidence_flushes_per_second(&probe->others, SP_LEVEL_DEVICE), 0, 1e-9);
+	return lost;
+}
+
 /* What begins or ends with a reading that failed is lost; no more, no less. */
 static void
 survives_a_reading_that_fails(void **state)
@@ -402,51 +420,28 @@ survives_a_reading_that_fails(void **state)
 	(void) state;
 	for (long at = 1; at < 60; at++)
 	{
-		int64_t		lost;
-
 		plan_with_counters();
 		disk.counters.flushes = 1000000;
 		disk.fail_one_reading = at;
 		run_probe();
-		lost = probe->others.lost;
-		for (int c = 0; c < probe->ncases; c++)
-		{
-			const sp_evidence *evidence = &probe->results[c].evidence;
-
-			lost += evidence->lost;
-			if (evidence->ops > 0)
-				assert_float_equal(sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes, syncs(c) ? 1 : 0, 1e-9);
-		}
-		assert_in_range(lost, 0, 2);
-		assert_float_equal(sp_evidence_flushes_per_second(&probe->others, SP_LEVEL_DEVICE), 0, 1e-9);
+		assert_in_range(count_lost(), 0, 2);
 	}
 }
 
-/* One pair of readings is lost, wherever it happens; the figures stay right. */
+/* One pair of readings is lost, wherever it happens. */
 static void
 drops_what_goes_backwards(void **state)
 {
 	(void) state;
 	for (long at = 2; at < 60; at++)
 	{
-		int64_t		lost;
-
 		plan_with_counters();
 		disk.counters.flushes = 1000000;
 		disk.reset_at_reading = at;
 		disk.reset_by = 900000;
 		run_probe();
-		lost = probe->others.lost;
-		for (int c = 0; c < probe->ncases; c++)
-		{
-			const sp_evidence *evidence = &probe->results[c].evidence;
-
-			lost += evidence->lost;
-			if (evidence->ops > 0)
-				assert_float_equal(sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes,
-								   syncs(c) ? 1 : 0, 1e-9);
-		}
-		assert_in_range(lost, 0, 1);	/* 0: of an operation that does not count */
+		/* 0: of an operation that does not count */
+		assert_in_range(count_lost(), 0, 1);
 	}
 }
 
