@@ -15,7 +15,7 @@ SERVER = $(sort $(wildcard src/*.c))
 OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 
 # In this order: what comes later uses what comes before.
-SQL_PARTS = header locations tables probe histogram recommendations findings lifetime running report
+SQL_PARTS = header locations tables workloads sql_bench workload_results probe histogram recommendations findings lifetime running report comparison
 SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql)
 DATA_built = $(EXTENSION)--$(EXTVERSION).sql
 
@@ -23,7 +23,7 @@ PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
 
-REGRESS = setup arguments locations shapes recording lifetime privileges in_your_tests
+REGRESS = setup arguments locations shapes recording lifetime privileges workloads in_your_tests
 REGRESS_OPTS = --inputdir=.
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl

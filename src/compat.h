@@ -13,6 +13,7 @@
 
 #include "access/xlog.h"
 #include "catalog/pg_tablespace.h"
+#include "postmaster/postmaster.h"
 #include "storage/fd.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
@@ -104,6 +105,35 @@ sp_wal_direct_io_all(void)
 #else
 #define sp_tablespace_aclcheck(tablespace, role) \
 	pg_tablespace_aclcheck(tablespace, role, ACL_CREATE)
+#endif
+
+/*
+ * Connections that are not for everybody.  A second kind came with PostgreSQL
+ * 16 (6e2775e4d4e); that some roles may use it is left out.
+ */
+static inline int
+sp_reserved_connections(void)
+{
+#if PG_VERSION_NUM >= 160000
+	return SuperuserReservedConnections + ReservedConnections;
+#else
+	return ReservedBackends;
+#endif
+}
+
+/*
+ * One row: bytes of WAL, its syncs and the milliseconds that they took, since
+ * their counts began; see SP_WAL_STATISTICS_QUERY.
+ */
+#if PG_VERSION_NUM >= 180000
+#define SP_WAL_COUNTS_QUERY \
+	"SELECT w.wal_bytes::float8, sum(io.fsyncs)::float8, sum(io.fsync_time)::float8" \
+	" FROM pg_catalog.pg_stat_wal w, pg_catalog.pg_stat_io io" \
+	" WHERE io.object OPERATOR(pg_catalog.=) 'wal'" \
+	" AND io.context OPERATOR(pg_catalog.=) 'normal' GROUP BY w.wal_bytes"
+#else
+#define SP_WAL_COUNTS_QUERY \
+	"SELECT wal_bytes::float8, wal_sync::float8, wal_sync_time::float8 FROM pg_catalog.pg_stat_wal"
 #endif
 
 #endif							/* SP_COMPAT_H */

@@ -33,6 +33,7 @@
  */
 #define TAG_MUTEX		11
 #define TAG_PROGRESS	12
+#define TAG_TOKEN		13
 
 PG_FUNCTION_INFO_V1(sync_probe_running);
 
@@ -101,10 +102,13 @@ complain_about_holder(void)
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 			 errmsg("another probe is running in this cluster"),
 			 pid == 0 ? 0 :
-			 published ? errdetail("Process %d has been probing location \"%s\" since %s.",
-								   pid, NameStr(progress.location),
-								   timestamptz_to_str(progress.started_at)) :
-			 errdetail("Process %d holds the lock.", pid),
+			 !published ? errdetail("Process %d holds the lock.", pid) :
+			 NameStr(progress.workload)[0] == '\0' ?
+			 errdetail("Process %d has been probing location \"%s\" since %s.",
+					   pid, NameStr(progress.location), timestamptz_to_str(progress.started_at)) :
+			 errdetail("Process %d has been running workload \"%s\" in tablespace \"%s\" since %s.",
+					   pid, NameStr(progress.workload), NameStr(progress.location),
+					   timestamptz_to_str(progress.started_at)),
 			 errhint("Two probes would measure each other. Wait for it (see sync_probe.running), or cancel it with pg_cancel_backend().")));
 }
 
@@ -145,7 +149,7 @@ sp_exclusive_phase(const char *phase)
 	sp_progress *progress = dsm_segment_address(segment);
 
 	namestrcpy(&progress->phase, phase);
-	if (strcmp(phase, "measuring") == 0)
+	if (strcmp(phase, "measuring") == 0 || strcmp(phase, "running") == 0)
 		progress->measuring_since = GetCurrentTimestamp();
 }
 
@@ -163,34 +167,82 @@ sp_exclusive_end(void)
 	LockRelease(&tag, ExclusiveLock, false);
 }
 
+/* -------------------------------------------------- the objects of workloads */
+
 /*
- * sync_probe._running(): one row for the probe that runs, if one does.
+ * Whoever is to drop the objects with this token in their name holds its lock as
+ * long as he lives: until the end of the transaction, or of the session.  Never
+ * waits; false if another process has it.
+ */
+bool
+sp_token_lock(uint32 token, bool session)
+{
+	LOCKTAG		tag;
+
+	set_tag(&tag, token, TAG_TOKEN);
+	return LockAcquire(&tag, ExclusiveLock, session, true) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+/* That of the session. */
+void
+sp_token_unlock(uint32 token)
+{
+	LOCKTAG		tag;
+
+	set_tag(&tag, token, TAG_TOKEN);
+	LockRelease(&tag, ExclusiveLock, true);
+}
+
+/* ---------------------------------------------------------- sync_probe.running */
+
+/* Of the time, or of the transactions where these are what ends it. */
+static double
+share_done(const sp_progress *progress)
+{
+	double		done = 0;
+
+	if (progress->measuring_since == 0)
+		return 0;
+	if (progress->planned_transactions > 0)
+		done = (double) progress->transactions / progress->planned_transactions;
+	else if (progress->duration_us > 0)
+		done = (double) (GetCurrentTimestamp() - progress->measuring_since) / progress->duration_us;
+	return Min(done, 1);
+}
+
+/*
+ * sync_probe._running(): one row for the probe or workload that runs, if one does.
  */
 Datum
 sync_probe_running(PG_FUNCTION_ARGS)
 {
-#define RUNNING_COLUMNS 8
+#define RUNNING_COLUMNS 10
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	Datum		values[RUNNING_COLUMNS] = {0};
 	bool		nulls[RUNNING_COLUMNS] = {0};
 	sp_progress progress;
 	bool		published;
+	bool		is_workload;
 	int			i = 0;
-	double		done;
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (find_holder(&progress, &published) == 0 || !published)
 		return (Datum) 0;
 
-	done = progress.measuring_since == 0 ? 0 :
-		(double) (GetCurrentTimestamp() - progress.measuring_since) / progress.duration_us;
+	is_workload = NameStr(progress.workload)[0] != '\0';
 	values[i++] = Int32GetDatum(progress.pid);
 	values[i++] = NameGetDatum(&progress.location);
 	values[i++] = CStringGetTextDatum(NameStr(progress.suite));
+	nulls[i] = !is_workload;
+	values[i++] = NameGetDatum(&progress.workload);
 	values[i++] = CStringGetTextDatum(NameStr(progress.phase));
 	values[i++] = TimestampTzGetDatum(progress.started_at);
+	nulls[i] = is_workload;
 	values[i++] = Int64GetDatum(progress.rounds);
-	values[i++] = Float8GetDatum(Min(done, 1));
+	nulls[i] = !is_workload;
+	values[i++] = Int64GetDatum(progress.transactions);
+	values[i++] = Float8GetDatum(share_done(&progress));
+	nulls[i] = progress.duration_us == 0;
 	values[i++] = Float8GetDatum((double) progress.duration_us / 1e6);
 	Assert(i == RUNNING_COLUMNS);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);

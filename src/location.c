@@ -123,7 +123,7 @@ sp_location_check_privilege(const sp_location *location)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for tablespace \"%s\"", NameStr(location->name)),
-				 errdetail("A probe writes into the tablespace."),
+				 errdetail("What is measured there is written there."),
 				 errhint("GRANT CREATE ON TABLESPACE %s TO %s;",
 						 quote_identifier(NameStr(location->name)),
 						 quote_identifier(GetUserNameFromId(GetUserId(), false)))));

@@ -14,6 +14,7 @@
 #include <limits.h>
 
 #include "compat.h"
+#include "workload.h"
 #include "zfs_tools.h"
 
 PG_MODULE_MAGIC;
@@ -22,6 +23,8 @@ double		sp_margin = 0.05;
 int			sp_max_duration_ms = 600000;
 int			sp_reserve_percent = 5;
 char	   *sp_zfs_directory = "";
+char	   *sp_pgbench_directory = "";
+char	   *sp_pgbench_passfile = "";
 
 extern PGDLLEXPORT void _PG_init(void);
 
@@ -35,7 +38,7 @@ _PG_init(void)
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 
 	DefineCustomIntVariable("pg_sync_probe.max_duration",
-							"Longest duration that sync_probe.probe() accepts.",
+							"Longest duration that sync_probe.probe() and sync_probe.pgbench() accept.",
 							NULL,
 							&sp_max_duration_ms, 600000, 10, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
@@ -51,6 +54,18 @@ _PG_init(void)
 							   "Empty: the first of the usual ones that has them.",
 							   &sp_zfs_directory, "",
 							   PGC_SUSET, 0, NULL, NULL, NULL);
+
+	DefineCustomStringVariable("pg_sync_probe.pgbench_directory",
+							   "Directory of the program pgbench.",
+							   "Empty: where the server's own program is.",
+							   &sp_pgbench_directory, "",
+							   PGC_SUSET, 0, NULL, NULL, NULL);
+
+	DefineCustomStringVariable("pg_sync_probe.pgbench_passfile",
+							   "Password file that pgbench uses to connect to this server.",
+							   "Empty: .pgpass in the home directory of the server's user.",
+							   &sp_pgbench_passfile, "",
+							   PGC_SUSET, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
 
 	MarkGUCPrefixReserved("pg_sync_probe");
 }

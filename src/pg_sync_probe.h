@@ -8,7 +8,9 @@
  * makes itself the only probe (exclusive.c), looks what lies under the place
  * (storage.c, with zfs_tools.c and child_process.c; storage_facts.c), lays out the files
  * (probe_file.c), lets the engine measure with callbacks.c, and hands the rows
- * to record.c.  verdict_function.c lets SQL judge what was recorded.
+ * to record.c.  verdict_function.c lets SQL judge what was recorded,
+ * cleanup_function.c removes what dead processes left.  Workloads through
+ * pgbench have a header of their own, workload.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,6 +36,16 @@
 extern double sp_margin;
 extern int	sp_max_duration_ms;
 extern int	sp_reserve_percent;
+
+/* ------------------------------------------------------------ arguments.c */
+
+extern void sp_refuse_null(FunctionCallInfo fcinfo, int arg, const char *const *names);
+extern int64 sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
+								  int64 least_us, int64 most_us, const char *hint);
+extern int	sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
+								int least, const char *hint);
+extern char *sp_postmaster_line(int n);
+extern void sp_check_circumstances(const char *verb);
 
 /* ------------------------------------------------------------- location.c */
 
@@ -67,23 +79,30 @@ extern int	sp_cluster_most_flush_size(const sp_cluster *cluster);
 
 /* ------------------------------------------------------------ exclusive.c */
 
-/* How far a probe is; lies in shared memory while it runs. */
+/* How far a probe or a workload is; lies in shared memory while it runs. */
 typedef struct sp_progress
 {
 	int			pid;
-	NameData	location;
+	NameData	location;		/* of a workload: its tablespace */
 	NameData	suite;
+	NameData	workload;		/* empty for a probe */
 	NameData	phase;			/* 'examining storage', 'writing files',
-								 * 'measuring', 'recording' */
+								 * 'measuring', 'recording'; of a workload
+								 * 'setting up', 'running', 'tearing down',
+								 * 'recording' */
 	TimestampTz started_at;
 	TimestampTz measuring_since;	/* 0 until it does */
-	int64		duration_us;
+	int64		duration_us;	/* 0: it ends after so many transactions */
+	int64		planned_transactions;	/* 0: when the duration is over */
 	volatile int64 rounds;
+	volatile int64 transactions;
 } sp_progress;
 
 extern sp_progress *sp_exclusive_begin(const char *location, const char *suite, int64 duration_us);
 extern void sp_exclusive_phase(const char *phase);
 extern void sp_exclusive_end(void);
+extern bool sp_token_lock(uint32 token, bool session);
+extern void sp_token_unlock(uint32 token);
 
 /* -------------------------------------------------------------- storage.c */
 
@@ -153,6 +172,8 @@ typedef struct sp_probe_files
 extern void sp_probe_files_create(sp_probe_files *files);
 extern void sp_probe_files_remove(sp_probe_files *files);
 extern int	sp_probe_files_sweep(const sp_location *location);
+extern int64 sp_available_space(int directory_fd, const char *directory, int64 least_reserve,
+								int64 *reserve);
 
 /* --------------------------------------------------------------- record.c */
 
@@ -169,6 +190,10 @@ typedef struct sp_run
 	TimestampTz finished_at;
 } sp_run;
 
+extern void sp_as_history_owner(void (*work) (void *), void *arg);
+extern void sp_history_execute(const char *sql, int nargs, Oid *types, Datum *values,
+							   const char *nulls, int expected);
+extern TupleDesc sp_history_row_type(const char *table);
 extern bool sp_record_possible(void);
 extern int64 sp_record_next_run_id(void);
 extern void sp_record(const sp_run *run, int64 run_id, TupleDesc row_type,

@@ -161,24 +161,33 @@ sp_probe_files_sweep(const sp_location *location)
 /* -------------------------------------------------------------------- room */
 
 /*
- * A full pg_wal stops the cluster, a full tablespace its users: refuse before
- * a byte is written unless a reserve stays free.
+ * A full pg_wal stops the cluster, a full tablespace its users: what is written
+ * must leave a reserve.  Returns the bytes available; *reserve is how many of
+ * these must stay, least_reserve at least.
  */
-static void
-check_space(const sp_probe_files *files, const char *directory, int64 needed)
+int64
+sp_available_space(int directory_fd, const char *directory, int64 least_reserve, int64 *reserve)
 {
 	struct statvfs space;
-	int64		available;
-	int64		reserve;
 
-	if (fstatvfs(files->directory_fd, &space) != 0)
+	if (fstatvfs(directory_fd, &space) != 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not determine free space of \"%s\": %m", directory)));
-	available = (int64) space.f_bavail * space.f_frsize;
-	reserve = (int64) space.f_blocks * space.f_frsize / 100 * sp_reserve_percent;
-	if (!OidIsValid(files->location->tablespace))
-		reserve = Max(reserve, (int64) max_wal_size_mb * 1024 * 1024);
+	*reserve = Max(least_reserve,
+				   (int64) space.f_blocks * space.f_frsize / 100 * sp_reserve_percent);
+	return (int64) space.f_bavail * space.f_frsize;
+}
+
+/* Refuse before a byte is written. */
+static void
+check_space(const sp_probe_files *files, const char *directory, int64 needed)
+{
+	bool		is_pg_wal = !OidIsValid(files->location->tablespace);
+	int64		reserve;
+	int64		available = sp_available_space(files->directory_fd, directory,
+												  is_pg_wal ? (int64) max_wal_size_mb * 1024 * 1024 : 0,
+												  &reserve);
 
 	if (available < needed + reserve)
 		ereport(ERROR,
@@ -186,7 +195,7 @@ check_space(const sp_probe_files *files, const char *directory, int64 needed)
 				 errmsg("not enough space to probe location \"%s\"", NameStr(files->location->name)),
 				 errdetail("Needed are " INT64_FORMAT " bytes and a reserve of " INT64_FORMAT " bytes, available are " INT64_FORMAT " bytes.",
 						   needed, reserve, available),
-				 OidIsValid(files->location->tablespace) ?
+				 !is_pg_wal ?
 				 errhint("Free some space, or lower pg_sync_probe.reserve_percent.") :
 				 errhint("Free some space: the reserve in pg_wal is the larger of max_wal_size and pg_sync_probe.reserve_percent of the file system.")));
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * probe_function.c
- *		sync_probe.probe() and sync_probe.cleanup().
+ *		sync_probe.probe().
  *
  * From arguments to rows.  Whatever ends a probe (an error, a cancel, the end
  * of the backend), its files go; the lock and the progress go with the
@@ -13,7 +13,6 @@
 
 #include <math.h>
 
-#include "access/parallel.h"
 #include "common/pg_prng.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
@@ -28,7 +27,6 @@
 #define MAX_INTERVAL_US		(60 * USECS_PER_SEC)
 
 PG_FUNCTION_INFO_V1(sync_probe_probe);
-PG_FUNCTION_INFO_V1(sync_probe_cleanup);
 
 /* The arguments of probe(), in order. */
 enum
@@ -50,50 +48,6 @@ static const char *const arg_names[] = {
 };
 
 /* ---------------------------------------------------------------- arguments */
-
-static void
-refuse_null(FunctionCallInfo fcinfo, int arg)
-{
-	if (PG_ARGISNULL(arg))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" must not be null", arg_names[arg]),
-				 errhint("Leave the argument out to get its default.")));
-}
-
-/* An interval in microseconds; beyond 290,000 years it is INT64 maximum. */
-static int64
-interval_us(const Interval *interval)
-{
-	double		us;
-
-	if (INTERVAL_NOT_FINITE(interval))
-		return PG_INT64_MAX;
-	us = (double) interval->time
-		+ (double) interval->day * USECS_PER_DAY
-		+ (double) interval->month * DAYS_PER_MONTH * USECS_PER_DAY;
-	if (us >= (double) PG_INT64_MAX)
-		return PG_INT64_MAX;
-	if (us <= (double) PG_INT64_MIN)
-		return PG_INT64_MIN;
-	return (int64) us;
-}
-
-static int64
-interval_argument(FunctionCallInfo fcinfo, int arg, int64 least_us, int64 most_us, const char *hint)
-{
-	Datum		value = PG_GETARG_DATUM(arg);
-	int64		us = interval_us(DatumGetIntervalP(value));
-
-	if (us < least_us || us > most_us)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s \"%s\" is out of range", arg_names[arg],
-						DatumGetCString(DirectFunctionCall1(interval_out, value))),
-				 errdetail("It must be between %g ms and %g s.", least_us / 1e3, most_us / 1e6),
-				 hint ? errhint("%s", hint) : 0));
-	return us;
-}
 
 static const sp_suite *
 suite_argument(FunctionCallInfo fcinfo)
@@ -151,49 +105,10 @@ override_pace(FunctionCallInfo fcinfo, sp_cluster *cluster)
 	if (!PG_ARGISNULL(ARG_FLUSH_INTERVAL))
 	{
 		cluster->flush_interval_us =
-			interval_argument(fcinfo, ARG_FLUSH_INTERVAL, 1, MAX_INTERVAL_US,
-							  "Leave it out to take this cluster's own average.");
+			sp_interval_argument(fcinfo, ARG_FLUSH_INTERVAL, arg_names, 1, MAX_INTERVAL_US,
+								 "Leave it out to take this cluster's own average.");
 		cluster->flush_interval_source = "argument";
 	}
-}
-
-/* ------------------------------------------------------------ circumstances */
-
-/*
- * Is a smart shutdown under way?  It lets sessions finish and tells them
- * nothing; but the postmaster says so in the last line of its lock file.
- */
-static bool
-server_is_stopping(void)
-{
-	char		line[MAXPGPATH];
-	bool		stopping = false;
-	FILE	   *file = AllocateFile("postmaster.pid", "r");
-
-	if (file == NULL)
-		return false;
-	while (fgets(line, sizeof(line), file))
-		stopping = strncmp(line, "stopping", strlen("stopping")) == 0;
-	FreeFile(file);
-	return stopping;
-}
-
-static void
-check_circumstances(void)
-{
-	const char *why = NULL;
-
-	if (!IsUnderPostmaster)
-		why = "A server in single-user mode has nobody to measure for.";
-	else if (IsParallelWorker())
-		why = "A parallel worker cannot probe.";
-	else if (server_is_stopping())
-		why = "The server is shutting down.";
-	if (why)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot probe now"),
-				 errdetail("%s", why)));
 }
 
 /* -------------------------------------------------------------------- probe */
@@ -318,16 +233,17 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	probing		state = {0};
 	int64		duration_us;
 
-	check_circumstances();
+	sp_check_circumstances("probe");
 	for (int arg = ARG_LOCATION; arg <= ARG_RECORD; arg++)
 	{
 		if (arg != ARG_FLUSH_SIZE && arg != ARG_FLUSH_INTERVAL && arg != ARG_LABEL)
-			refuse_null(fcinfo, arg);
+			sp_refuse_null(fcinfo, arg, arg_names);
 	}
 	run.suite = suite_argument(fcinfo);
-	duration_us = interval_argument(fcinfo, ARG_DURATION, LEAST_DURATION_MS * INT64CONST(1000),
-									sp_max_duration_ms * INT64CONST(1000),
-									"The upper limit is pg_sync_probe.max_duration.");
+	duration_us = sp_interval_argument(fcinfo, ARG_DURATION, arg_names,
+									   LEAST_DURATION_MS * INT64CONST(1000),
+									   sp_max_duration_ms * INT64CONST(1000),
+									   "The upper limit is pg_sync_probe.max_duration.");
 	if (!PG_ARGISNULL(ARG_LABEL))
 		run.label = text_to_cstring(PG_GETARG_TEXT_PP(ARG_LABEL));
 	sp_location_find(NameStr(*PG_GETARG_NAME(ARG_LOCATION)), &location);
@@ -349,22 +265,4 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	return_and_record(fcinfo, &run);
 	sp_exclusive_end();
 	return (Datum) 0;
-}
-
-/*
- * sync_probe.cleanup(): remove what killed probes left in any location.
- */
-Datum
-sync_probe_cleanup(PG_FUNCTION_ARGS)
-{
-	int			removed = 0;
-	ListCell   *cell;
-
-	check_circumstances();
-	sp_exclusive_begin("", "", 0);
-	sp_exclusive_phase("cleaning up");
-	foreach(cell, sp_location_list())
-		removed += sp_probe_files_sweep(lfirst(cell));
-	sp_exclusive_end();
-	PG_RETURN_INT32(removed);
 }

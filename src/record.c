@@ -247,16 +247,18 @@ history_owner(void)
 	return owner;
 }
 
-static TupleDesc
-table_row_type(const char *table)
+/* The row type of one of the history's tables. */
+TupleDesc
+sp_history_row_type(const char *table)
 {
 	Oid			relation = get_relname_relid(table, get_namespace_oid(SP_SCHEMA, false));
 
 	return lookup_rowtype_tupdesc_copy(get_rel_type_id(relation), -1);
 }
 
-static void
-execute(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls, int expected)
+/* Execute what must come out as expected (an SPI_OK_ code). */
+void
+sp_history_execute(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls, int expected)
 {
 	int			result = SPI_execute_with_args(sql, nargs, types, values, nulls, false, 0);
 
@@ -268,8 +270,8 @@ execute(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls
  * Call work(arg) inside SPI as the owner of the history, as the checks of
  * foreign keys run as the owner of their table.
  */
-static void
-as_history_owner(void (*work) (void *), void *arg)
+void
+sp_as_history_owner(void (*work) (void *), void *arg)
 {
 	Oid			saved_user;
 	int			saved_context;
@@ -289,7 +291,7 @@ next_run_id(void *arg)
 {
 	bool		isnull;
 
-	execute("SELECT pg_catalog.nextval('" SP_SCHEMA ".runs_run_id_seq')", 0, NULL, NULL, NULL, SPI_OK_SELECT);
+	sp_history_execute("SELECT pg_catalog.nextval('" SP_SCHEMA ".runs_run_id_seq')", 0, NULL, NULL, NULL, SPI_OK_SELECT);
 	*(int64 *) arg = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 }
 
@@ -299,7 +301,7 @@ sp_record_next_run_id(void)
 {
 	int64		run_id = 0;
 
-	as_history_owner(next_run_id, &run_id);
+	sp_as_history_owner(next_run_id, &run_id);
 	return run_id;
 }
 
@@ -314,8 +316,8 @@ insert_rows(const char *table, TupleDesc row_type, HeapTuple *rows, int nrows)
 		datums[i] = HeapTupleGetDatum(rows[i]);
 	values[0] = PointerGetDatum(construct_array(datums, nrows, row_type->tdtypeid,
 												-1, false, TYPALIGN_DOUBLE));
-	execute(psprintf("INSERT INTO %s.%s SELECT * FROM pg_catalog.unnest($1)", SP_SCHEMA, table),
-			1, types, values, NULL, SPI_OK_INSERT);
+	sp_history_execute(psprintf("INSERT INTO %s.%s SELECT * FROM pg_catalog.unnest($1)", SP_SCHEMA, table),
+					   1, types, values, NULL, SPI_OK_INSERT);
 }
 
 static void
@@ -355,17 +357,17 @@ insert_run(const sp_run *run, int64 run_id)
 #undef BIND
 	Assert(n <= lengthof(types));
 
-	execute("INSERT INTO " SP_SCHEMA ".runs (run_id, source, label, location, suite,"
-			" started_at, finished_at, directory, filesystem, device, write_cache,"
-			" server_version_num, wal_sync_method, wal_level,"
-			" flush_size, flush_size_source, flush_interval, flush_interval_source,"
-			" duration, rounds, random_seed, noise, storage)"
-			" SELECT $1, 'probe', $2, $3, $4, $5, $6,"
-			" l.directory, l.filesystem, l.device, l.write_cache, $7, $8, $9, $10, $11,"
-			" $12 OPERATOR(pg_catalog.*) interval '1 microsecond', $13,"
-			" $14 OPERATOR(pg_catalog.*) interval '1 microsecond', $15, $16, $17, $18::jsonb"
-			" FROM " SP_SCHEMA "._examine_locations($3) l",
-			n, types, values, nulls, SPI_OK_INSERT);
+	sp_history_execute("INSERT INTO " SP_SCHEMA ".runs (run_id, source, label, location, suite,"
+					   " started_at, finished_at, directory, filesystem, device, write_cache,"
+					   " server_version_num, wal_sync_method, wal_level,"
+					   " flush_size, flush_size_source, flush_interval, flush_interval_source,"
+					   " duration, rounds, random_seed, noise, storage)"
+					   " SELECT $1, 'probe', $2, $3, $4, $5, $6,"
+					   " l.directory, l.filesystem, l.device, l.write_cache, $7, $8, $9, $10, $11,"
+					   " $12 OPERATOR(pg_catalog.*) interval '1 microsecond', $13,"
+					   " $14 OPERATOR(pg_catalog.*) interval '1 microsecond', $15, $16, $17, $18::jsonb"
+					   " FROM " SP_SCHEMA "._examine_locations($3) l",
+					   n, types, values, nulls, SPI_OK_INSERT);
 }
 
 typedef struct record_args
@@ -382,7 +384,7 @@ record(void *arg)
 {
 	record_args *args = arg;
 	const sp_probe *probe = args->run->probe;
-	TupleDesc	sample_type = table_row_type("samples");
+	TupleDesc	sample_type = sp_history_row_type("samples");
 	HeapTuple  *samples = palloc(SP_MAX_CASES * sizeof(HeapTuple));
 	int			nsamples = 0;
 	int			ordinal = 0;
@@ -406,5 +408,5 @@ sp_record(const sp_run *run, int64 run_id, TupleDesc row_type, HeapTuple *rows, 
 {
 	record_args args = {run, run_id, row_type, rows, nrows};
 
-	as_history_owner(record, &args);
+	sp_as_history_owner(record, &args);
 }

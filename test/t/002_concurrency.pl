@@ -68,7 +68,7 @@ sub test_exclusion
 		is($node->safe_psql($asked_in, <<'SQL'), "$pid|$database|prober|$location|$suite|measuring|t|00:05:00", "$name is shown in $asked_in");
 SELECT pid, database, username, location, suite, phase,
        started_at BETWEEN now() - interval '10 min' AND now()
-       AND percent_of_time BETWEEN 0 AND 100, duration
+       AND percent_done BETWEEN 0 AND 100, duration
 FROM sync_probe.running
 SQL
 	}

@@ -175,9 +175,14 @@ SKIP:
 $session = session($node);
 system_or_bail('pg_ctl', '-D', $node->data_dir, '-m', 'smart', '-W', 'stop');
 ok(wait_for(sub { slurp_file($node->data_dir . '/postmaster.pid') =~ /^stopping\s*\Z/m }), 'a smart shutdown is under way');
-for ("SELECT FROM sync_probe.probe()", "SELECT sync_probe.cleanup()", "SELECT FROM sync_probe.probe_all()")
+for ([ 'SELECT FROM sync_probe.probe()', 'probe' ],
+	[ 'SELECT FROM sync_probe.probe_all()', 'probe' ],
+	[ 'SELECT sync_probe.cleanup()', 'clean up' ],
+	[ 'SELECT FROM sync_probe.pgbench()', 'run a workload' ],
+	[ 'CALL sync_probe.run_workload()', 'run a workload' ])
 {
-	like((query($session, "\\set VERBOSITY verbose\n$_"))[1], qr/ERROR:  55000: cannot probe now\n.*DETAIL:  The server is shutting down/s, "smart shutdown: $_");
+	my ($sql, $verb) = @$_;
+	like((query($session, "\\set VERBOSITY verbose\n$sql"))[1], qr/ERROR:  55000: cannot $verb now\n.*DETAIL:  The server is shutting down/s, "smart shutdown: $sql");
 }
 $session->quit;
 ok(wait_for(sub { !-e $node->data_dir . '/postmaster.pid' }), 'the server has stopped');

@@ -80,12 +80,14 @@ SELECT FROM sync_probe.probe('pg_wal', duration => '100 ms', label => 'it''s "ke
 SELECT FROM sync_probe.probe('in_place_007', 'pg_test_fsync', duration => '100 ms');
 SELECT FROM sync_probe.probe('pg_default', duration => '100 ms');
 DELETE FROM sync_probe.runs WHERE location = 'pg_default';
+INSERT INTO sync_probe.workloads (workload, script) VALUES ('my "own" workload', E'\\set i 1\nSELECT :i;');
+SELECT FROM sync_probe.pgbench('my "own" workload', 'in_place_007', clients => 2, transactions => 50, label => 'it''s "kept"');
 CREATE DATABASE restored;
 SQL
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
 $node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, 'postgres' ], 'pg_dump');
 $node->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'restored', $dump ], 'pg_restore');
-for my $relation (qw(runs measurements samples recommendations))
+for my $relation (qw(runs measurements samples recommendations workloads workload_results))
 {
 	my $sql = "SELECT count(*) || ' ' || md5(string_agg(r::text, '' ORDER BY r::text)) FROM sync_probe.$relation r";
 	my $there = $node->safe_psql('postgres', $sql);

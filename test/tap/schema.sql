@@ -19,9 +19,12 @@ INSERT INTO surface VALUES
 ('recommendations', 'location name, holds_wal boolean, run_id bigint, measured_at timestamp with time zone, current_method text, recommended_method text, verdict text, paced_speed double precision, paced_speed_low double precision, paced_speed_high double precision, saturated_speed double precision, saturated_speed_low double precision, saturated_speed_high double precision, flush_us double precision, durable text, recommended_commit_delay integer, reason text, command text'),
 ('findings', 'location name, severity text, code text, message text, hint text, evidence jsonb'),
 ('latency_histogram', 'run_id bigint, ordinal integer, test text, method text, lower_us double precision, upper_us double precision, ops bigint, fraction double precision, bar text'),
-('running', 'pid integer, database name, username name, location name, suite text, phase text, started_at timestamp with time zone, rounds bigint, percent_of_time double precision, duration interval');
+('running', 'pid integer, database name, username name, location name, suite text, workload name, phase text, started_at timestamp with time zone, rounds bigint, transactions bigint, percent_done double precision, duration interval'),
+('workloads', 'workload name, suite name, description text, setup text, script text, teardown text, transactions integer, protocol text, new_connections boolean, builtin boolean'),
+('workload_results', 'result_id bigint, run_group bigint, workload name, tablespace name, tps double precision, latency_mean_ms double precision, latency_stddev_ms double precision, latency_p50_ms double precision, latency_p95_ms double precision, latency_p99_ms double precision, latency_max_ms double precision, transactions bigint, failed bigint, seconds double precision, clients integer, threads integer, wal_bytes bigint, wal_syncs bigint, wal_sync_time_ms double precision, wal_sync_method text, settings jsonb, label text, suite name, rows integer, transactions_per_client integer, protocol text, new_connections boolean, connection_ms double precision, sampling_rate double precision, started_at timestamp with time zone, finished_at timestamp with time zone, server_version_num integer, pgbench_version text, statements jsonb, second_tps double precision[], second_latency_ms double precision[]'),
+('workload_comparison', 'operation name, iterations bigint, combination text, seconds double precision, tps double precision, ratio double precision, suite name, run_group bigint');
 
-SELECT plan((SELECT count(*)::integer * 2 FROM surface) + 19);
+SELECT plan((SELECT count(*)::integer * 2 FROM surface) + 29);
 
 SELECT is((SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum)
            FROM pg_attribute
@@ -47,13 +50,27 @@ SELECT is((SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod),
            FROM pg_attribute WHERE attrelid = 'sync_probe.lifetime'::regclass AND attnum > 0 AND NOT attisdropped),
           'location name, device text, capacity_bytes bigint, erase_cycles integer, wal_bytes_per_sec double precision, wal_rate_source text, write_amplification double precision, write_amplification_source text, written_bytes_per_day double precision, years double precision',
           'columns of lifetime');
+SELECT is(pg_get_function_arguments('sync_probe.pgbench'::regproc),
+          'workload name DEFAULT ''upsert''::name, tablespace name DEFAULT NULL::name, clients integer DEFAULT 16, threads integer DEFAULT 8, duration interval DEFAULT ''00:00:30''::interval, transactions integer DEFAULT NULL::integer, rows integer DEFAULT 500000, settings jsonb DEFAULT NULL::jsonb, label text DEFAULT NULL::text',
+          'arguments of pgbench()');
+SELECT is(replace(split_part(pg_get_function_arguments('sync_probe.run_workload'::regproc), ', INOUT', 1), 'IN ', ''),
+          pg_get_function_arguments('sync_probe.pgbench'::regproc),
+          'run_workload() takes the same');
+SELECT is(pg_get_function_arguments('sync_probe.sql_bench'::regproc),
+          'tablespaces name[], scale double precision DEFAULT 0.01, settings jsonb[] DEFAULT NULL::jsonb[]',
+          'arguments of sql_bench()');
+SELECT is((SELECT count(*) FROM sync_probe.workloads WHERE suite = 'sql_bench' AND builtin AND transactions > 0
+               AND protocol = 'simple' AND description IS NOT NULL), 45::bigint,
+          'the operations of sql-bench');
+SELECT is((SELECT sum(transactions) FROM sync_probe.workloads WHERE suite = 'sql_bench'), 897029::bigint,
+          'as often as they were done there');
 SELECT function_returns('sync_probe', 'cleanup', ARRAY[]::name[], 'integer');
 SELECT function_returns('sync_probe', 'pg_test_fsync_report', ARRAY['bigint'], 'text');
 
 -- what writes is nobody's but the owner's, until granted
 SELECT ok(NOT has_function_privilege('pg_monitor', p.oid, 'EXECUTE'), p.proname || '() is revoked from PUBLIC')
 FROM pg_proc AS p
-WHERE p.pronamespace = 'sync_probe'::regnamespace AND p.proname IN ('probe', 'probe_all', 'cleanup')
+WHERE p.pronamespace = 'sync_probe'::regnamespace AND p.proname IN ('probe', 'probe_all', 'cleanup', 'pgbench', 'run_workload', 'sql_bench')
 ORDER BY p.proname;
 
 -- nobody else looks; pg_monitor may, and what it calls works for it
@@ -65,11 +82,15 @@ SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe._examine_l
 SET LOCAL ROLE pg_monitor;
 SELECT lives_ok('SELECT * FROM sync_probe.findings', 'pg_monitor reads findings');
 SELECT lives_ok('SELECT * FROM sync_probe.recommendations', 'and recommendations');
+SELECT lives_ok('SELECT * FROM sync_probe.workload_comparison', 'and comparisons of workloads');
 SELECT lives_ok('SELECT * FROM sync_probe.device_lifetime(''pg_wal'', 300000000000, 5000)', 'and calls device_lifetime()');
 RESET ROLE;
 
-SELECT is((SELECT count(*) FROM pg_extension, unnest(extconfig) WHERE extname = 'pg_sync_probe'), 4::bigint,
-          'the history is dumped: three tables and their sequence');
+SELECT is((SELECT count(*) FROM pg_extension, unnest(extconfig) WHERE extname = 'pg_sync_probe'), 7::bigint,
+          'the history is dumped: four tables and their sequences; and workloads');
+SELECT is((SELECT c FROM pg_extension, unnest(extconfig, extcondition) AS e (t, c)
+           WHERE extname = 'pg_sync_probe' AND t = 'sync_probe.workloads'::regclass), 'WHERE NOT builtin',
+          'of these only what users added');
 SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'pg_sync_probe'), false, 'not relocatable');
 
 SELECT * FROM finish();

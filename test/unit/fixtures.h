@@ -10,9 +10,12 @@
 
 #include "unit.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 /* path: room for PATH_MAX; of a file of test/fixtures. */
 static inline void
@@ -31,6 +34,30 @@ static inline void
 fixture_path(char *path, const char *kind)
 {
 	fixture_file(path, "sysroot", kind);
+}
+
+/*
+ * To be freed.  Of exactly its length, so that reading behind it is noticed;
+ * or with so many NULs behind it, which do not count.
+ */
+static inline char *
+read_fixture(const char *folder, const char *name, size_t *length, size_t terminator)
+{
+	char		path[PATH_MAX];
+	struct stat status;
+	char	   *text;
+	FILE	   *file;
+
+	fixture_file(path, folder, name);
+	file = fopen(path, "re");
+	if (file == NULL || fstat(fileno(file), &status) != 0)
+		fail_msg("%s: %s", path, strerror(errno));
+	*length = (size_t) status.st_size;
+	text = calloc(*length + terminator, 1);
+	assert_non_null(text);
+	assert_int_equal(fread(text, 1, *length, file), *length);
+	fclose(file);
+	return text;
 }
 
 #endif							/* FIXTURES_H */

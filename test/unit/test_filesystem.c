@@ -207,7 +207,7 @@ static const struct
 };
 
 static sp_mount_table *
-read_fixture(const char *kind)
+read_mounts(const char *kind)
 {
 	char		sysroot[PATH_MAX];
 	sp_mount_table *table;
@@ -235,7 +235,7 @@ check_string(const find_case *row, const char *field, const char *found,
 static void
 check_find(const find_case *row)
 {
-	sp_mount_table *table = read_fixture(row->kind);
+	sp_mount_table *table = read_mounts(row->kind);
 	const sp_mount *mount = sp_mount_table_find(table, row->path);
 
 	if ((mount == NULL) != (row->mount_point == NULL))
@@ -266,7 +266,7 @@ understands_the_lines_it_should(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(count_cases); i++)
 	{
-		sp_mount_table *table = read_fixture(count_cases[i].kind);
+		sp_mount_table *table = read_mounts(count_cases[i].kind);
 
 		if (sp_mount_table_count(table) != count_cases[i].count)
 			fail_msg("%s: %zu mounts, expected %zu", count_cases[i].kind,
@@ -278,7 +278,7 @@ understands_the_lines_it_should(void **state)
 static void
 keeps_number_and_root(void **state)
 {
-	sp_mount_table *table = read_fixture("escapes");
+	sp_mount_table *table = read_mounts("escapes");
 	const sp_mount *mount = sp_mount_table_find(table, "/srv/with space");
 
 	(void) state;
@@ -295,7 +295,7 @@ tells_file_systems_apart(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(same_cases); i++)
 	{
-		sp_mount_table *table = read_fixture(same_cases[i].kind);
+		sp_mount_table *table = read_mounts(same_cases[i].kind);
 		const sp_mount *a = sp_mount_table_find(table, same_cases[i].a);
 		const sp_mount *b = sp_mount_table_find(table, same_cases[i].b);
 
@@ -343,7 +343,7 @@ tells_what_lies_beneath(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(beneath_cases); i++)
 	{
-		sp_mount_table *table = read_fixture(beneath_cases[i].kind);
+		sp_mount_table *table = read_mounts(beneath_cases[i].kind);
 		const char *expected = beneath_cases[i].beneath;
 		const sp_mount *mount = sp_mount_table_find(table,
 													beneath_cases[i].mount_point);
@@ -368,7 +368,7 @@ tells_no_upper_directory_from_its_beginning(void **state)
 	char		options[sizeof(before) + PATH_MAX];
 	char		fstype[] = "overlay";
 	sp_mount	mount = {.fstype = fstype,.mount_options = options};
-	sp_mount_table *table = read_fixture("virtio_ext4");
+	sp_mount_table *table = read_mounts("virtio_ext4");
 
 	(void) state;
 	memset(options, 'x', sizeof(options));

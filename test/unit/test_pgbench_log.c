@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pgbench_fixtures.h"
+#include "fixtures.h"
 
 #include <time.h>
 
@@ -160,7 +160,7 @@ reads_logs_in_any_pieces(void **state)
 	for (size_t i = 0; i < lengthof(log_cases); i++)
 	{
 		size_t		length;
-		char	   *text = read_fixture(log_cases[i].file, &length, 0);
+		char	   *text = read_fixture("pgbench", log_cases[i].file, &length, 0);
 
 		for (size_t piece = 1; piece <= 80; piece++)
 		{
@@ -205,7 +205,7 @@ adds_up_files(void **state)
 	for (size_t i = 0; i < lengthof(files); i++)
 	{
 		size_t		length;
-		char	   *text = read_fixture(files[i], &length, 0);
+		char	   *text = read_fixture("pgbench", files[i], &length, 0);
 
 		sp_pgbench_log_feed(&log, text, length);
 		sp_pgbench_log_end_of_file(&log);

@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pgbench_fixtures.h"
+#include "fixtures.h"
 
 #include <stdbool.h>
 
@@ -344,7 +344,7 @@ reads_summaries(void **state)
 		expectation expected = {row->file, row->statements, 0};
 		sp_pgbench_summary summary;
 		size_t		length;
-		char	   *text = read_fixture(row->file, &length, 0);
+		char	   *text = read_fixture("pgbench", row->file, &length, 0);
 
 		if (sp_pgbench_parse_summary(text, length, &summary, check_statement,
 									 &expected) != row->understood ||
@@ -440,7 +440,7 @@ invents_nothing_when_cut_off(void **state)
 {
 	const summary_case *row = &summary_cases[0];
 	size_t		length;
-	char	   *text = read_fixture(row->file, &length, 0);
+	char	   *text = read_fixture("pgbench", row->file, &length, 0);
 
 	(void) state;
 	for (size_t cut = 0; cut < length; cut++)
@@ -527,7 +527,7 @@ reads_captured_progress(void **state)
 	for (size_t i = 0; i < lengthof(progress_files); i++)
 	{
 		size_t		length;
-		char	   *text = read_fixture(progress_files[i].file, &length, 1);
+		char	   *text = read_fixture("pgbench", progress_files[i].file, &length, 1);
 		sp_pgbench_progress last = {0, 0, 0, 0, 0};
 		int			lines = 0;
 
@@ -562,7 +562,7 @@ static void
 reads_the_captured_version(void **state)
 {
 	size_t		length;
-	char	   *text = read_fixture("15_version.txt", &length, 1);
+	char	   *text = read_fixture("pgbench", "15_version.txt", &length, 1);
 	char		version[64];
 
 	(void) state;

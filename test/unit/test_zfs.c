@@ -365,27 +365,6 @@ static const struct
 	{"NUL", RAW(KSTAT "zil_commit_count  4    1\0" "2\n"), EINVAL, -1},
 };
 
-/* Of exactly its length, so that reading behind it is noticed. */
-static char *
-read_fixture(const char *name, size_t *length)
-{
-	char		path[PATH_MAX];
-	struct stat status;
-	char	   *text;
-	FILE	   *file;
-
-	fixture_file(path, "zfs", name);
-	file = fopen(path, "re");
-	if (file == NULL || fstat(fileno(file), &status) != 0)
-		fail_msg("%s: %s", path, strerror(errno));
-	*length = (size_t) status.st_size;
-	text = malloc(*length);
-	assert_non_null(text);
-	assert_int_equal(fread(text, 1, *length, file), *length);
-	fclose(file);
-	return text;
-}
-
 static char *
 copy_bytes(const char *bytes, size_t length)
 {
@@ -471,7 +450,7 @@ static void
 check_properties(const property_case *row)
 {
 	size_t		length;
-	char	   *text = read_fixture(row->file, &length);
+	char	   *text = read_fixture("zfs", row->file, &length, 0);
 	sp_zfs		zfs;
 
 	sp_zfs_init(&zfs);
@@ -568,7 +547,7 @@ reads_ashift(void **state)
 	for (size_t i = 0; i < lengthof(ashift_cases); i++)
 	{
 		size_t		length;
-		char	   *text = read_fixture(ashift_cases[i].file, &length);
+		char	   *text = read_fixture("zfs", ashift_cases[i].file, &length, 0);
 		sp_zfs		zfs;
 		bool		found;
 
@@ -652,7 +631,7 @@ finds_the_leaves_of_a_pool(void **state)
 	for (size_t i = 0; i < lengthof(status_cases); i++)
 	{
 		size_t		length;
-		char	   *text = read_fixture(status_cases[i].file, &length);
+		char	   *text = read_fixture("zfs", status_cases[i].file, &length, 0);
 		char	   *converted;
 
 		check_leaves(&status_cases[i], "as it is", text, length);
@@ -712,7 +691,7 @@ static void
 invents_nothing_when_cut_off(void **state)
 {
 	size_t		length;
-	char	   *text = read_fixture("status_full.txt", &length);
+	char	   *text = read_fixture("zfs", "status_full.txt", &length, 0);
 	sp_zfs		whole;
 
 	(void) state;

@@ -1,0 +1,173 @@
+--
+-- Workloads through pgbench: arguments, errors, privileges, shape of the result.
+--
+SET client_min_messages = warning;
+SELECT count(*) FROM sync_probe.running; -- loads the library, with its settings
+
+-- arguments
+SELECT FROM sync_probe.pgbench('nothing');
+SELECT FROM sync_probe.pgbench(NULL);
+SELECT FROM sync_probe.pgbench(clients => NULL);
+SELECT FROM sync_probe.pgbench(clients => 0);
+SELECT FROM sync_probe.pgbench(clients => -1);
+SELECT FROM sync_probe.pgbench(threads => 0);
+SELECT FROM sync_probe.pgbench(rows => 0);
+SELECT FROM sync_probe.pgbench(duration => NULL);
+SELECT FROM sync_probe.pgbench(duration => '0');
+SELECT FROM sync_probe.pgbench(duration => '1500 ms');
+SELECT FROM sync_probe.pgbench(duration => '1 day');
+SELECT FROM sync_probe.pgbench(transactions => 0);
+SELECT FROM sync_probe.pgbench(tablespace => 'nowhere');
+SELECT FROM sync_probe.pgbench(tablespace => 'pg_wal');
+SELECT FROM sync_probe.pgbench(tablespace => 'pg_global');
+
+-- more clients than connections; how many there are is this server's own
+DO $$
+DECLARE
+    detail text;
+    hint text;
+BEGIN
+    PERFORM FROM sync_probe.pgbench(clients => 100000);
+EXCEPTION WHEN too_many_connections THEN
+    GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+    RAISE WARNING '%: %', sqlerrm, regexp_replace(detail || ' ' || hint, '\d+', 'N', 'g');
+END
+$$;
+
+-- settings
+SELECT FROM sync_probe.pgbench(settings => '[1]');
+SELECT FROM sync_probe.pgbench(settings => '"jit"');
+SELECT FROM sync_probe.pgbench(settings => '{"no_such_setting": 1}');
+SELECT FROM sync_probe.pgbench(settings => '{"work_mem": "much"}');
+SELECT FROM sync_probe.pgbench(settings => '{"work_mem": null}');
+SELECT FROM sync_probe.pgbench(settings => '{"work_mem": {"a": 1}}');
+SELECT FROM sync_probe.pgbench(settings => '{"wal_sync_method": "fsync"}');
+SELECT FROM sync_probe.pgbench(settings => '{"application_name": "mine"}');
+
+-- the procedure: the same, and never in a transaction that is another's
+CALL sync_probe.run_workload('nothing');
+CALL sync_probe.run_workload(clients => 0);
+BEGIN;
+CALL sync_probe.run_workload(clients => 1, transactions => 1);
+ROLLBACK;
+CREATE FUNCTION regress_call() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE 'CALL sync_probe.run_workload(clients => 1, transactions => 1)';
+END
+$$;
+SELECT regress_call();
+DROP FUNCTION regress_call();
+DO $$
+DECLARE
+    id bigint;
+    tps double precision;
+    mean double precision;
+    p99 double precision;
+BEGIN
+    CALL sync_probe.run_workload('upsert', clients => 1, transactions => 3, result_id => id, tps => tps,
+                                 latency_mean_ms => mean, latency_p99_ms => p99);
+    RAISE WARNING '% % % %', (SELECT transactions FROM sync_probe.workload_results WHERE result_id = id),
+        tps > 0, mean > 0, p99;
+END
+$$;
+DELETE FROM sync_probe.workload_results;
+
+-- one that works: what it says is true of every machine
+SELECT workload, tablespace, transactions, failed, clients, threads, rows, transactions_per_client AS per_client,
+       tps > 0 AS tps, abs(seconds * tps - transactions) < 0.1 AS seconds,
+       latency_mean_ms > 0 AS mean, latency_p50_ms <= latency_p95_ms AS p50, latency_p95_ms <= latency_max_ms AS p95,
+       latency_p99_ms IS NULL AS p99_unknown, wal_bytes > 0 AS wal_bytes,
+       wal_sync_method = current_setting('wal_sync_method') AS method,
+       settings, label, suite, protocol, new_connections AS new, sampling_rate,
+       finished_at > started_at AS time, server_version_num = current_setting('server_version_num')::int AS version,
+       pgbench_version ~ '^[0-9]+' AS pgbench_version, jsonb_array_length(statements) AS statements
+FROM sync_probe.pgbench('upsert', 'regress_sync_probe', clients => 2, threads => 8, transactions => 50, rows => 10,
+                        settings => '{"synchronous_commit": "off", "jit": false}', label => 'first') \gx
+SELECT s.value ->> 'statement' AS statement, (s.value ->> 'failures')::int AS failures,
+       (s.value ->> 'latency_ms')::float8 >= 0 AS latency
+FROM sync_probe.workload_results, jsonb_array_elements(statements) AS s;
+SELECT p.transactions, result_id > 0 AS result_id, run_group = result_id AS own_group
+FROM sync_probe.pgbench('upsert_on_conflict', clients => 1, transactions => 400) p;
+SELECT workload, latency_p99_ms > 0 AS p99, tablespace FROM sync_probe.workload_results ORDER BY result_id DESC LIMIT 1;
+
+-- what was asked for in one statement is one group
+SELECT count(DISTINCT run_group), count(*), sum(transactions)
+FROM generate_series(1, 3) AS n, LATERAL sync_probe.pgbench('upsert', clients => 1, transactions => n);
+
+-- a workload of one's own, in one's own schema, with the variables where they are replaced and where not
+CREATE TABLE public.regress_seen (what text, value text);
+INSERT INTO sync_probe.workloads (workload, setup, script, teardown, transactions, protocol) VALUES
+('my own', $$
+CREATE TABLE :schema.t AS SELECT g AS i FROM generate_series(1, :rows) g; -- :rows
+INSERT INTO regress_seen VALUES ('set-up', :'tablespace'), ('quoted', ':rows'), ('rows', :rows),
+    ('place', (SELECT coalesce(spcname, 'default') FROM pg_class LEFT JOIN pg_tablespace s ON s.oid = reltablespace
+               WHERE pg_class.oid = 't'::regclass));
+$$, $$
+\set i random(1, :rows)
+INSERT INTO regress_seen SELECT 'script', :transactions FROM t WHERE i = :i;
+$$, $$
+INSERT INTO regress_seen SELECT 'tear-down', count(*) FROM :"schema".t;
+$$, 3, 'extended');
+SELECT transactions, suite, protocol FROM sync_probe.pgbench('my own', 'regress_sync_probe', clients => 2, rows => 7);
+SELECT what, value, count(*) FROM public.regress_seen GROUP BY what, value ORDER BY what;
+DROP TABLE public.regress_seen;
+
+-- what is wrong with one is said
+INSERT INTO sync_probe.workloads (workload, setup, script) VALUES
+('bad set-up', 'CREATE TABLE t (i int); SELEC 1', 'SELECT 1'),
+('bad division', 'SELECT 1 / (:rows - :rows)', 'SELECT 1'),
+('bad script', NULL, 'SELEC 1;'),
+('bad meta-command', NULL, '\set i random('),
+('no statement', NULL, '-- nothing'),
+('fails later', 'CREATE TABLE t (i int PRIMARY KEY)', 'INSERT INTO t VALUES (1);');
+SELECT FROM sync_probe.pgbench('bad set-up');
+SELECT FROM sync_probe.pgbench('bad division');
+\set VERBOSITY terse
+SELECT FROM sync_probe.pgbench('bad script', clients => 1);
+SELECT FROM sync_probe.pgbench('bad meta-command', clients => 1);
+SELECT FROM sync_probe.pgbench('no statement', clients => 1);
+SELECT FROM sync_probe.pgbench('fails later', clients => 1, transactions => 2);
+\set VERBOSITY default
+INSERT INTO sync_probe.workloads (workload, script) VALUES ('', 'SELECT 1');
+INSERT INTO sync_probe.workloads (workload, script) VALUES ('empty', '');
+INSERT INTO sync_probe.workloads (workload, script, transactions) VALUES ('none', 'SELECT 1', 0);
+INSERT INTO sync_probe.workloads (workload, script, protocol) VALUES ('other', 'SELECT 1', 'v2');
+DELETE FROM sync_probe.workloads WHERE NOT builtin;
+
+-- nobody else's business, until granted
+CREATE ROLE regress_sync_probe_runner;
+SET ROLE regress_sync_probe_runner;
+SELECT FROM sync_probe.pgbench();
+CALL sync_probe.run_workload();
+SELECT FROM sync_probe.sql_bench('{pg_default}');
+SELECT FROM sync_probe.workloads;
+SELECT FROM sync_probe.workload_results;
+SELECT FROM sync_probe.workload_comparison;
+SET pg_sync_probe.pgbench_directory = '/tmp';
+SET pg_sync_probe.pgbench_passfile = '/tmp/p';
+SELECT count(*) FROM pg_settings WHERE name = 'pg_sync_probe.pgbench_passfile'; -- superusers see it
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION sync_probe.pgbench TO regress_sync_probe_runner;
+SET ROLE regress_sync_probe_runner;
+SELECT FROM sync_probe.pgbench();
+RESET ROLE;
+GRANT pg_execute_server_program TO regress_sync_probe_runner;
+SET ROLE regress_sync_probe_runner;
+\set VERBOSITY terse
+SELECT FROM sync_probe.pgbench();
+\set VERBOSITY default
+RESET ROLE;
+DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO regress_sync_probe_runner', current_database()); END $$;
+SET ROLE regress_sync_probe_runner;
+SELECT FROM sync_probe.pgbench(tablespace => 'regress_sync_probe');
+SELECT FROM sync_probe.pgbench(clients => 1);
+RESET ROLE;
+
+-- nothing is left, but the rows
+SELECT nspname FROM pg_namespace WHERE nspname LIKE 'sync_probe_%';
+SELECT sync_probe.cleanup();
+SELECT count(*), count(DISTINCT run_group) FROM sync_probe.workload_results;
+DELETE FROM sync_probe.workload_results;
+DROP OWNED BY regress_sync_probe_runner;
+REVOKE pg_execute_server_program FROM regress_sync_probe_runner;
+DROP ROLE regress_sync_probe_runner;

@@ -1,0 +1,133 @@
+/*-------------------------------------------------------------------------
+ *
+ * arguments.c
+ *		What all functions refuse alike: nulls, intervals out of range, moments
+ *		at which nothing can be measured.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pg_sync_probe.h"
+
+#include "access/parallel.h"
+#include "miscadmin.h"
+#include "storage/fd.h"
+#include "utils/builtins.h"
+
+#include "compat.h"
+
+/* names: of the function's arguments, in order */
+void
+sp_refuse_null(FunctionCallInfo fcinfo, int arg, const char *const *names)
+{
+	if (PG_ARGISNULL(arg))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" must not be null", names[arg]),
+				 errhint("Leave the argument out to get its default.")));
+}
+
+/* An interval in microseconds; beyond 290,000 years it is INT64 maximum. */
+static int64
+interval_us(const Interval *interval)
+{
+	double		us;
+
+	if (INTERVAL_NOT_FINITE(interval))
+		return PG_INT64_MAX;
+	us = (double) interval->time
+		+ (double) interval->day * USECS_PER_DAY
+		+ (double) interval->month * DAYS_PER_MONTH * USECS_PER_DAY;
+	if (us >= (double) PG_INT64_MAX)
+		return PG_INT64_MAX;
+	if (us <= (double) PG_INT64_MIN)
+		return PG_INT64_MIN;
+	return (int64) us;
+}
+
+/* An interval argument in microseconds; hint may be NULL. */
+int64
+sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
+					 int64 least_us, int64 most_us, const char *hint)
+{
+	Datum		value = PG_GETARG_DATUM(arg);
+	int64		us = interval_us(DatumGetIntervalP(value));
+
+	if (us < least_us || us > most_us)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s \"%s\" is out of range", names[arg],
+						DatumGetCString(DirectFunctionCall1(interval_out, value))),
+				 errdetail("It must be between %g ms and %g s.", least_us / 1e3, most_us / 1e6),
+				 hint ? errhint("%s", hint) : 0));
+	return us;
+}
+
+/* An integer argument that must be least or more; hint may be NULL. */
+int
+sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
+					int least, const char *hint)
+{
+	int			value = PG_GETARG_INT32(arg);
+
+	if (value < least)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s %d is out of range", names[arg], value),
+				 errdetail("It must be %d or more.", least),
+				 hint ? errhint("%s", hint) : 0));
+	return value;
+}
+
+/*
+ * Line n, from 1, of postmaster.pid, where the postmaster tells others about
+ * itself; line 0 is the last one.  NULL if there is none.
+ */
+char *
+sp_postmaster_line(int n)
+{
+	char		line[MAXPGPATH];
+	char	   *found = NULL;
+	FILE	   *file = AllocateFile("postmaster.pid", "r");
+
+	if (file == NULL)
+		return NULL;
+	for (int i = 1; fgets(line, sizeof(line), file); i++)
+	{
+		line[strcspn(line, "\r\n")] = '\0';
+		if (i == n || n == 0)
+			found = pstrdup(line);
+	}
+	FreeFile(file);
+	return found;
+}
+
+/*
+ * Is a smart shutdown under way?  It lets sessions finish and tells them
+ * nothing; but the postmaster says so in the last line of its lock file.
+ */
+static bool
+server_is_stopping(void)
+{
+	char	   *status = sp_postmaster_line(0);
+
+	return status && strncmp(status, "stopping", strlen("stopping")) == 0;
+}
+
+/* Refuse where nothing can be measured; verb: "probe", "run a workload". */
+void
+sp_check_circumstances(const char *verb)
+{
+	const char *why = NULL;
+
+	if (!IsUnderPostmaster)
+		why = "A server in single-user mode has nobody to measure for.";
+	else if (IsParallelWorker())
+		why = "This is a parallel worker.";
+	else if (server_is_stopping())
+		why = "The server is shutting down.";
+	if (why)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot %s now", verb),
+				 errdetail("%s", why)));
+}

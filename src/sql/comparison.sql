@@ -1,0 +1,141 @@
+--
+-- workload_comparison
+--
+-- The newest statement of each suite that ran workloads: what it ran, side by
+-- side, in long form for psql's \crosstabview.  A combination is what differs
+-- from run to run of the same workload: tablespace, settings, label.
+--
+CREATE VIEW sync_probe._workload_times AS
+WITH result AS (
+    SELECT r.run_group, r.suite, r.workload AS operation, r.result_id,
+           -- a name's own collation would leave the text with none
+           concat_ws(' ', r.tablespace::text COLLATE "default",
+                     (SELECT string_agg(key || '=' || value, ' ' ORDER BY key) FROM jsonb_each_text(r.settings)),
+                     r.label) AS combination,
+           r.transactions, r.seconds, r.transactions_per_client IS NOT NULL AS counted
+    FROM sync_probe.workload_results AS r
+    WHERE r.transactions > 0
+)
+SELECT run_group, suite, operation, combination,
+       min(result_id) AS first_result,
+       bool_and(counted) AS counted,
+       round(avg(transactions)) AS iterations,
+       avg(seconds) AS seconds,
+       sum(transactions) / sum(seconds) AS tps
+FROM result
+GROUP BY run_group, suite, operation, combination;
+
+CREATE VIEW sync_probe._workload_comparison AS
+WITH combination AS (
+    SELECT run_group, combination,
+           row_number() OVER (PARTITION BY run_group ORDER BY min(first_result)) AS place
+    FROM sync_probe._workload_times
+    GROUP BY run_group, combination
+), line AS (
+    SELECT run_group, suite, operation, combination, iterations, seconds, tps, false AS is_total
+    FROM sync_probe._workload_times
+    UNION ALL
+    -- a sum says something where all ran the same number of transactions
+    SELECT run_group, suite, 'TOTALS', combination, sum(iterations), sum(seconds),
+           sum(iterations) / sum(seconds), true
+    FROM sync_probe._workload_times
+    GROUP BY run_group, suite, combination
+    HAVING bool_and(counted) AND count(*) > 1
+)
+SELECT line.run_group, line.suite, line.operation, line.iterations, line.combination, line.seconds, line.tps,
+       first_value(line.tps) OVER (PARTITION BY line.run_group, line.suite, line.is_total, line.operation
+                                   ORDER BY combination.place) / line.tps AS ratio,
+       combination.place, line.is_total
+FROM line
+JOIN combination USING (run_group, combination);
+
+CREATE VIEW sync_probe.workload_comparison AS
+SELECT c.operation, c.iterations::bigint AS iterations, c.combination,
+       round(c.seconds::numeric, 3)::float8 AS seconds,
+       round(c.tps::numeric, 1)::float8 AS tps,
+       round(c.ratio::numeric, 3)::float8 AS ratio,
+       c.suite, c.run_group
+FROM sync_probe._workload_comparison AS c
+WHERE (c.suite, c.run_group) IN (SELECT suite, max(run_group) FROM sync_probe.workload_results GROUP BY suite)
+ORDER BY c.suite, c.is_total DESC, c.operation, c.place;
+
+GRANT SELECT ON sync_probe._workload_times, sync_probe._workload_comparison,
+  sync_probe.workload_comparison TO pg_monitor;
+
+COMMENT ON VIEW sync_probe._workload_times IS
+  'Workloads by statement and combination, the mean of repetitions';
+COMMENT ON VIEW sync_probe._workload_comparison IS
+  'The same with TOTALS and ratios, of all statements';
+COMMENT ON VIEW sync_probe.workload_comparison IS
+  'The newest statement of each suite: one row for each operation and combination';
+COMMENT ON COLUMN sync_probe.workload_comparison.combination IS
+  'Tablespace, settings and label';
+COMMENT ON COLUMN sync_probe.workload_comparison.ratio IS
+  'Time of a transaction against that of the first combination: 2 is twice as long';
+
+--
+-- sql_bench
+--
+-- All operations of suite sql_bench, one client each, for every tablespace with
+-- every set of settings.  The combinations take turns operation by operation,
+-- and each begins once, so that none is always the one whose caches are warm.
+--
+CREATE FUNCTION sync_probe.sql_bench(
+    tablespaces name[],
+    scale double precision DEFAULT 0.01,
+    settings jsonb[] DEFAULT NULL)
+RETURNS SETOF sync_probe.workload_comparison
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS $function$
+DECLARE
+    operation record;
+    combination record;
+    combinations integer;
+BEGIN
+    IF tablespaces IS NULL OR cardinality(tablespaces) = 0 THEN
+        RAISE EXCEPTION 'tablespaces must name one at least'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'For example: sync_probe.sql_bench(''{pg_default,fast_ssd}'').';
+    END IF;
+    IF scale IS NULL OR NOT scale > 0 OR scale > 1 THEN
+        RAISE EXCEPTION 'scale % is out of range', coalesce(scale::text, 'null')
+            USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = 'It must be greater than 0, and 1 at most.',
+                  HINT = '1 runs as many iterations as MySQL''s sql-bench, 0.01 a hundredth of them.';
+    END IF;
+    settings := coalesce(nullif(settings, '{}'), ARRAY[NULL::jsonb]);
+    combinations := cardinality(tablespaces) * cardinality(settings);
+
+    FOR operation IN
+        SELECT w.workload, w.transactions,
+               row_number() OVER w AS number, count(*) OVER () AS count
+        FROM sync_probe.workloads AS w
+        WHERE w.suite = 'sql_bench'
+        WINDOW w AS (ORDER BY w.workload)
+    LOOP
+        RAISE NOTICE '% (% of %)', operation.workload, operation.number, operation.count;
+        FOR combination IN
+            SELECT t.name AS tablespace, s.value AS settings
+            FROM unnest(tablespaces) WITH ORDINALITY AS t (name, place)
+            CROSS JOIN unnest(settings) WITH ORDINALITY AS s (value, place)
+            -- the first operation runs in the order of the arguments, which is that of the result
+            ORDER BY ((t.place - 1) * cardinality(settings) + s.place + combinations - 1
+                      - (operation.number - 1) % combinations) % combinations
+        LOOP
+            PERFORM FROM sync_probe.pgbench(operation.workload, combination.tablespace, 1, 1,
+                                            transactions => greatest(1, round(operation.transactions * scale))::integer,
+                                            rows => 10000, settings => combination.settings);
+        END LOOP;
+    END LOOP;
+    RETURN QUERY
+        SELECT * FROM sync_probe.workload_comparison AS c
+        WHERE c.suite = 'sql_bench';
+END
+$function$;
+
+REVOKE ALL ON FUNCTION sync_probe.sql_bench(name[], double precision, jsonb[]) FROM PUBLIC;
+
+COMMENT ON FUNCTION sync_probe.sql_bench(name[], double precision, jsonb[]) IS
+  'All operations of sql-bench in each tablespace, in turns; the comparison of them';
+

@@ -1,0 +1,176 @@
+/*-------------------------------------------------------------------------
+ *
+ * workload.h
+ *		What the files of the second half share: workloads through pgbench.
+ *
+ * The way of a workload: workload_function.c takes the arguments and looks
+ * whether it may and can run (workload_checks.c); makes itself the only one
+ * (exclusive.c); has the objects made by a background worker, since what this
+ * transaction makes nobody else can see (workload_objects.c; in that process
+ * workload_worker.c, workload_attempt.c and workload_schema.c); writes the script into a folder of its own
+ * (scratch.c); runs pgbench on it (pgbench.c, with child_process.c) and lets
+ * the engine read what that says and logs; has the objects dropped; and hands
+ * the row to workload_record.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_WORKLOAD_H
+#define SP_WORKLOAD_H
+
+#include "pg_sync_probe.h"
+
+#include "engine/pgbench_log.h"
+#include "engine/pgbench_output.h"
+
+/* A schema of ours: this, and the token of its run in eight hexadecimal digits. */
+#define SP_WORKLOAD_SCHEMA_PREFIX	"sync_probe_workload_"
+
+/* GUCs, see pg_sync_probe.c */
+extern char *sp_pgbench_directory;
+extern char *sp_pgbench_passfile;
+
+/*
+ * A row of sync_probe.workloads; the scripts with their variables replaced,
+ * NULL where there is none.
+ */
+typedef struct sp_workload
+{
+	NameData	name;
+	NameData	suite;
+	char	   *setup;
+	char	   *script;
+	char	   *teardown;
+	int			transactions;	/* per client; 0: as long as the duration */
+	char	   *protocol;		/* pgbench's -M */
+	bool		new_connections;	/* pgbench's -C */
+	bool		builtin;
+} sp_workload;
+
+/* A call of sync_probe.pgbench(), once its arguments are known to be good. */
+typedef struct sp_workload_run
+{
+	sp_workload workload;
+	NameData	schema;			/* of its objects; also the application_name of
+								 * its sessions */
+	uint32		token;			/* what makes that name its own */
+	NameData	tablespace;
+	bool		default_tablespace; /* it is the database's own */
+	char	   *search_path;	/* of its sessions, quoted */
+	int			clients;
+	int			threads;
+	int			seconds;		/* one of these two is 0 */
+	int			transactions;	/* per client */
+	int			rows;
+	Datum		settings;		/* jsonb as it came; 0: none */
+	List	   *options;		/* the same as "name=value" */
+	const char *label;			/* may be NULL */
+	double		sampling_rate;	/* of the transactions that are logged */
+	sp_progress *progress;		/* what sync_probe.running shows */
+
+	TimestampTz started_at;
+	TimestampTz finished_at;
+} sp_workload_run;
+
+/* --------------------------------------------------------- workload_checks.c */
+
+extern void sp_workload_check_privileges(void);
+extern void sp_workload_check_connections(int clients);
+extern List *sp_workload_check_settings(Datum settings);
+extern void sp_workload_find_tablespace(const char *name, sp_workload_run *run);
+
+/* -------------------------------------------------------- workload_objects.c */
+
+/* The objects of a run, and the process that made them and will drop them. */
+typedef struct sp_workload_objects sp_workload_objects;
+
+/*
+ * Have the schema and what the set-up makes in it made, by another process in
+ * transactions of its own.  First it drops what workloads left whose server
+ * crashed.  Errors: those of the set-up, with their own SQLSTATE.
+ *
+ * Whatever ends this transaction or backend then, the objects are dropped: by
+ * that process, which ends the sessions of the run before.
+ */
+extern sp_workload_objects *sp_workload_objects_make(const sp_workload_run *run);
+
+/* Drop them, and wait for that; what the tear-down complains about is a WARNING. */
+extern void sp_workload_objects_drop(sp_workload_objects *objects);
+
+/*
+ * The same after an error, or while the backend exits: throws none, says
+ * nothing, and waits a little while only.  The other process goes on.
+ */
+extern void sp_workload_objects_give_up(sp_workload_objects *objects);
+
+/*
+ * Drop the schemas of this database that runs left whose processes are gone, and
+ * that the current user may drop.  Needs a transaction; returns how many.
+ */
+extern int	sp_workload_drop_leftovers(void);
+
+extern PGDLLEXPORT void sync_probe_workload_worker(Datum main_arg);
+
+/* ----------------------------------------------------------------- scratch.c */
+
+/* A private folder of a run; paths are below the data directory. */
+typedef struct sp_scratch
+{
+	char		path[MAXPGPATH];	/* empty until made */
+} sp_scratch;
+
+extern void sp_scratch_make(sp_scratch *scratch);
+extern int64 sp_scratch_room(const sp_scratch *scratch);
+extern char *sp_scratch_write(const sp_scratch *scratch, const char *name, const char *content);
+extern void sp_scratch_read_logs(const sp_scratch *scratch, const char *prefix, sp_pgbench_log *log);
+extern void sp_scratch_remove(sp_scratch *scratch);
+extern int	sp_scratch_sweep(void);
+
+/* ----------------------------------------------------------------- pgbench.c */
+
+/* The program that is run. */
+typedef struct sp_pgbench_program
+{
+	char		path[MAXPGPATH];
+	char		version[64];	/* its own words, "15.20 (Debian ...)" */
+} sp_pgbench_program;
+
+/* What a run of pgbench came to. */
+typedef struct sp_pgbench_result
+{
+	const sp_pgbench_program *program;
+	sp_pgbench_summary summary;
+	List	   *statements;		/* of sp_pgbench_line_statement */
+	int			nseconds;		/* one for each progress line */
+	double	   *second_tps;
+	double	   *second_latency_ms;
+	sp_pgbench_log log;
+} sp_pgbench_result;
+
+/* One statement or meta-command of the script. */
+typedef struct sp_pgbench_line_statement
+{
+	double		latency_ms;
+	int64		failures;
+	char	   *text;
+} sp_pgbench_line_statement;
+
+extern void sp_pgbench_find(sp_pgbench_program *program);
+extern void sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *program,
+						   const sp_scratch *scratch, sp_pgbench_result *result);
+
+/* --------------------------------------------------------- workload_record.c */
+
+/* What the server counted, of all its sessions; NAN where it does not know. */
+typedef struct sp_wal_counts
+{
+	double		bytes;
+	double		syncs;
+	double		sync_time_ms;
+} sp_wal_counts;
+
+extern void sp_wal_counts_read(sp_wal_counts *counts);
+extern void sp_workload_wait_for_sessions(const sp_workload_run *run);
+extern HeapTuple sp_workload_record(const sp_workload_run *run, const sp_pgbench_result *result,
+									const sp_wal_counts *before, const sp_wal_counts *after);
+
+#endif							/* SP_WORKLOAD_H */

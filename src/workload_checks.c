@@ -1,0 +1,252 @@
+/*-------------------------------------------------------------------------
+ *
+ * workload_checks.c
+ *		May and can a workload run?  Asked before anything is made.
+ *
+ * A DBA who is refused reads what he has and what it takes, with the numbers,
+ * or the GRANT that would help.
+ *
+ * It must not: make anything, or read what is not the current user's to read,
+ * but how many sessions there are.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "workload.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_database.h"
+#include "catalog/pg_tablespace.h"
+#include "catalog/pg_type.h"
+#include "commands/dbcommands.h"
+#include "commands/tablespace.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/guc.h"
+#include "utils/jsonb.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+
+/* --------------------------------------------------------------- privileges */
+
+/* What it takes besides EXECUTE on the function and CREATE on the tablespace. */
+void
+sp_workload_check_privileges(void)
+{
+	const char *user = quote_identifier(GetUserNameFromId(GetUserId(), false));
+
+	if (!has_privs_of_role(GetUserId(), ROLE_PG_EXECUTE_SERVER_PROGRAM))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to run a workload"),
+				 errdetail("It runs a program on the server: only roles with privileges of the \"%s\" role may do that.",
+						   "pg_execute_server_program"),
+				 errhint("GRANT pg_execute_server_program TO %s;", user)));
+	if (!DatumGetBool(DirectFunctionCall2(has_database_privilege_id, ObjectIdGetDatum(MyDatabaseId),
+										  CStringGetTextDatum("CREATE"))))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for database \"%s\"", get_database_name(MyDatabaseId)),
+				 errdetail("The objects of a workload are made in a schema of their own."),
+				 errhint("GRANT CREATE ON DATABASE %s TO %s;",
+						 quote_identifier(get_database_name(MyDatabaseId)), user)));
+}
+
+/*
+ * Which tablespace is meant; NULL is the database's own.  Sets run->tablespace
+ * and run->default_tablespace.
+ */
+void
+sp_workload_find_tablespace(const char *name, sp_workload_run *run)
+{
+	sp_location location = {0};
+
+	location.tablespace = name ? get_tablespace_oid(name, true) : MyDatabaseTableSpace;
+	if (!OidIsValid(location.tablespace))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("tablespace \"%s\" does not exist", name),
+				 errhint("See SELECT spcname FROM pg_tablespace; what pg_wal costs is in the commits at any tablespace.")));
+	if (location.tablespace == GLOBALTABLESPACE_OID)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a workload cannot run in tablespace \"%s\"", name),
+				 errhint("Nothing but shared catalogs lives there. Take \"pg_default\", which is on the same file system.")));
+	namestrcpy(&location.name, name ? name : get_tablespace_name(location.tablespace));
+	sp_location_check_privilege(&location);
+	run->tablespace = location.name;
+	run->default_tablespace = location.tablespace == MyDatabaseTableSpace;
+}
+
+/* -------------------------------------------------------------- connections */
+
+/* Sessions of clients that there are now: all, of the role, of the database. */
+typedef struct session_counts
+{
+	Oid			role;
+	int			all;
+	int			of_role;
+	int			of_database;
+} session_counts;
+
+static int
+int_column(int column)
+{
+	bool		isnull;
+
+	return DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &isnull));
+}
+
+/* Of others' sessions the current user may not even see what they are. */
+static void
+count_sessions(void *arg)
+{
+	session_counts *counts = arg;
+	Oid			types[] = {OIDOID, OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(counts->role), ObjectIdGetDatum(MyDatabaseId)};
+
+	sp_history_execute("SELECT pg_catalog.count(*)::pg_catalog.int4,"
+					   " pg_catalog.count(*) FILTER (WHERE usesysid OPERATOR(pg_catalog.=) $1)::pg_catalog.int4,"
+					   " pg_catalog.count(*) FILTER (WHERE datid OPERATOR(pg_catalog.=) $2)::pg_catalog.int4"
+					   " FROM pg_catalog.pg_stat_activity"
+					   " WHERE backend_type OPERATOR(pg_catalog.=) 'client backend'",
+					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
+	counts->all = int_column(1);
+	counts->of_role = int_column(2);
+	counts->of_database = int_column(3);
+}
+
+/* CONNECTION LIMIT of the database and the role; -1 is none. */
+static void
+connection_limits(Oid role, int *of_role, int *of_database)
+{
+	HeapTuple	role_tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(role));
+	HeapTuple	database_tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
+
+	if (!HeapTupleIsValid(role_tuple) || !HeapTupleIsValid(database_tuple))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("the current role or database was dropped")));
+	*of_role = ((Form_pg_authid) GETSTRUCT(role_tuple))->rolconnlimit;
+	*of_database = ((Form_pg_database) GETSTRUCT(database_tuple))->datconnlimit;
+	ReleaseSysCache(role_tuple);
+	ReleaseSysCache(database_tuple);
+}
+
+/* what: where the limit is from; used: how many of it are sessions now */
+static void
+check_limit(int clients, int limit, int used, const char *what)
+{
+	int			most = Max(limit - used - 1, 0);
+
+	if (clients > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_CONNECTIONS),
+				 errmsg("not enough free connections for %d clients", clients),
+				 errdetail("%s allows %d sessions, %d of them are in use. pgbench needs one more than its clients.",
+						   what, limit, used),
+				 most > 0 ?
+				 errhint("Up to %d clients can be run now.", most) :
+				 errhint("Wait until some sessions have ended, or raise the limit.")));
+}
+
+/*
+ * Are there enough free connections?  pgbench opens one before those of its
+ * clients, whose backend may not be gone yet when these come.
+ */
+void
+sp_workload_check_connections(int clients)
+{
+	session_counts counts = {.role = GetUserId()};
+	int			of_role;
+	int			of_database;
+
+	/* of this transaction, and of now */
+	pgstat_clear_snapshot();
+	sp_as_history_owner(count_sessions, &counts);
+	if (superuser())
+	{
+		check_limit(clients, MaxConnections, counts.all, "max_connections");
+		return;
+	}
+	connection_limits(counts.role, &of_role, &of_database);
+	check_limit(clients, MaxConnections - sp_reserved_connections(), counts.all,
+				"max_connections, without those that are reserved,");
+	if (of_role >= 0)
+		check_limit(clients, of_role, counts.of_role, "The role's CONNECTION LIMIT");
+	if (of_database >= 0)
+		check_limit(clients, of_database, counts.of_database, "The database's CONNECTION LIMIT");
+}
+
+/* ----------------------------------------------------------------- settings */
+
+/*
+ * One setting, as the server would take it from a client that connects.  That
+ * says what is wrong with it, and nothing is set.
+ */
+static char *
+checked_setting(const char *name, const char *value)
+{
+	/* our sessions are found by it */
+	if (pg_strcasecmp(name, "application_name") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("setting \"%s\" cannot be given to a workload", name),
+				 errdetail("The sessions of a workload are known by it.")));
+	(void) set_config_option(name, value, superuser() ? PGC_SU_BACKEND : PGC_BACKEND,
+							 PGC_S_CLIENT, GUC_ACTION_SET, false, ERROR, false);
+	return psprintf("%s=%s", name, value);
+}
+
+static char *
+scalar_text(const char *name, JsonbValue *value)
+{
+	switch (value->type)
+	{
+		case jbvString:
+			return pnstrdup(value->val.string.val, value->val.string.len);
+		case jbvNumeric:
+			return DatumGetCString(DirectFunctionCall1(numeric_out,
+													   NumericGetDatum(value->val.numeric)));
+		case jbvBool:
+			return pstrdup(value->val.boolean ? "on" : "off");
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("value of setting \"%s\" must be a string, a number or a boolean", name)));
+	}
+	return NULL;				/* keep compiler quiet */
+}
+
+/* The members of a jsonb object, as "name=value"; errors name what is wrong. */
+List *
+sp_workload_check_settings(Datum settings)
+{
+	Jsonb	   *object = DatumGetJsonbP(settings);
+	JsonbIterator *iterator = JsonbIteratorInit(&object->root);
+	JsonbValue	item;
+	JsonbIteratorToken token;
+	List	   *options = NIL;
+
+	if (!JB_ROOT_IS_OBJECT(object))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("settings must be a json object"),
+				 errhint("For example: settings => '{\"synchronous_commit\": \"off\"}'.")));
+	while ((token = JsonbIteratorNext(&iterator, &item, true)) != WJB_DONE)
+	{
+		char	   *name;
+
+		if (token != WJB_KEY)
+			continue;
+		name = pnstrdup(item.val.string.val, item.val.string.len);
+		(void) JsonbIteratorNext(&iterator, &item, true);
+		options = lappend(options, checked_setting(name, scalar_text(name, &item)));
+	}
+	return options;
+}

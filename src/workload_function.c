@@ -1,0 +1,390 @@
+/*-------------------------------------------------------------------------
+ *
+ * workload_function.c
+ *		sync_probe.pgbench() and sync_probe.run_workload().
+ *
+ * From arguments to the row that is recorded.  Whatever ends a run (an error, a
+ * cancel, the end of the backend), pgbench goes, then its folder, then the
+ * objects with the sessions that still use them.
+ *
+ * A function runs in its caller's snapshot, which keeps the server from
+ * removing row versions that are dead since.  The procedure commits first and
+ * has none; that is all the difference.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "workload.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "common/pg_prng.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "storage/ipc.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "engine/script_variables.h"
+
+PG_FUNCTION_INFO_V1(sync_probe_pgbench);
+PG_FUNCTION_INFO_V1(sync_probe_run_workload);
+
+/* The arguments of both, in order. */
+enum
+{
+	ARG_WORKLOAD,
+	ARG_TABLESPACE,
+	ARG_CLIENTS,
+	ARG_THREADS,
+	ARG_DURATION,
+	ARG_TRANSACTIONS,
+	ARG_ROWS,
+	ARG_SETTINGS,
+	ARG_LABEL
+};
+
+static const char *const arg_names[] = {
+	"workload", "tablespace", "clients", "threads", "duration",
+	"transactions", "rows", "settings", "label"
+};
+
+/* -------------------------------------------------------------- the workload */
+
+/* A row of sync_probe.workloads that is looked for. */
+typedef struct lookup
+{
+	sp_workload *workload;
+	MemoryContext context;		/* of its strings */
+	bool		found;
+} lookup;
+
+static char *
+text_column(const lookup *lookup, const char *column)
+{
+	int			number = SPI_fnumber(SPI_tuptable->tupdesc, column);
+	char	   *value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, number);
+
+	return value ? MemoryContextStrdup(lookup->context, value) : NULL;
+}
+
+static bool
+is_true(const lookup *lookup, const char *column)
+{
+	return strcmp(text_column(lookup, column), "t") == 0;
+}
+
+static void
+look_up(void *arg)
+{
+	lookup	   *lookup = arg;
+	sp_workload *workload = lookup->workload;
+	Oid			types[] = {NAMEOID};
+	Datum		values[] = {NameGetDatum(&workload->name)};
+	char	   *transactions;
+
+	sp_history_execute("SELECT * FROM " SP_SCHEMA ".workloads WHERE workload OPERATOR(pg_catalog.=) $1",
+					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
+	if ((lookup->found = SPI_processed == 1) == false)
+		return;
+	namestrcpy(&workload->suite, text_column(lookup, "suite"));
+	workload->setup = text_column(lookup, "setup");
+	workload->script = text_column(lookup, "script");
+	workload->teardown = text_column(lookup, "teardown");
+	workload->protocol = text_column(lookup, "protocol");
+	workload->new_connections = is_true(lookup, "new_connections");
+	workload->builtin = is_true(lookup, "builtin");
+	transactions = text_column(lookup, "transactions");
+	workload->transactions = transactions ? pg_strtoint32(transactions) : 0;
+}
+
+static void
+find_workload(FunctionCallInfo fcinfo, sp_workload *workload)
+{
+	lookup		lookup = {.workload = workload, .context = CurrentMemoryContext};
+
+	workload->name = *PG_GETARG_NAME(ARG_WORKLOAD);
+	sp_as_history_owner(look_up, &lookup);
+	if (!lookup.found)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized workload \"%s\"", NameStr(workload->name)),
+				 errhint("See SELECT workload, description FROM sync_probe.workloads; a row that you insert there is a workload of your own.")));
+}
+
+/* ---------------------------------------------------------------- the scripts */
+
+static void
+set_variable(sp_script_variable *variable, const char *name, const char *value, bool is_number)
+{
+	variable->name = name;
+	variable->plain = is_number ? value : quote_identifier(value);
+	variable->literal = quote_literal_cstr(value);
+	variable->identifier = quote_identifier(value);
+}
+
+/*
+ * As an identifier always, even where the name needs no quotes: what follows
+ * :"name" may be anything.
+ */
+static char *
+with_values(const sp_workload_run *run, const char *script)
+{
+	sp_script_variable variables[4];
+	int			n = 0;
+	Size		size;
+	char	   *replaced;
+
+	if (script == NULL)
+		return NULL;
+	set_variable(&variables[n++], "schema", NameStr(run->schema), false);
+	set_variable(&variables[n++], "tablespace", NameStr(run->tablespace), false);
+	set_variable(&variables[n++], "rows", psprintf("%d", run->rows), true);
+	if (run->transactions > 0)
+		set_variable(&variables[n++], "transactions", psprintf("%d", run->transactions), true);
+
+	size = sp_script_replace(script, variables, n, NULL, 0) + 1;
+	replaced = palloc(size);
+	(void) sp_script_replace(script, variables, n, replaced, size);
+	return replaced;
+}
+
+/*
+ * Where sessions look for what has no schema in its name.  Scripts of the
+ * extension trust nobody: in "public" others may have put functions that fit
+ * better than the server's own.
+ */
+static char *
+search_path_of(const sp_workload_run *run)
+{
+	return psprintf("%s%s", quote_identifier(NameStr(run->schema)),
+					run->workload.builtin ? ", pg_temp" : ", \"$user\", public");
+}
+
+/* ------------------------------------------------------------------ arguments */
+
+static void
+take_length(FunctionCallInfo fcinfo, sp_workload_run *run)
+{
+	int64		duration_us = sp_interval_argument(fcinfo, ARG_DURATION, arg_names, USECS_PER_SEC,
+												   sp_max_duration_ms * INT64CONST(1000),
+												   "The upper limit is pg_sync_probe.max_duration.");
+
+	if (duration_us % USECS_PER_SEC != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("duration of %g s is not in whole seconds", duration_us / 1e6),
+				 errdetail("pgbench knows no parts of a second."),
+				 errhint("transactions => ... makes a run shorter.")));
+	if (!PG_ARGISNULL(ARG_TRANSACTIONS))
+		run->transactions = sp_integer_argument(fcinfo, ARG_TRANSACTIONS, arg_names, 1,
+												"They are counted per client. Leave it out to run for a duration.");
+	else
+		run->transactions = run->workload.transactions;
+	if (run->transactions == 0)
+		run->seconds = (int) (duration_us / USECS_PER_SEC);
+}
+
+/* What must hold before anything is made, the cheapest first. */
+static void
+take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
+{
+	static const int required[] = {ARG_WORKLOAD, ARG_CLIENTS, ARG_THREADS, ARG_DURATION, ARG_ROWS};
+
+	for (int i = 0; i < lengthof(required); i++)
+		sp_refuse_null(fcinfo, required[i], arg_names);
+	run->clients = sp_integer_argument(fcinfo, ARG_CLIENTS, arg_names, 1, NULL);
+	run->threads = Min(run->clients, sp_integer_argument(fcinfo, ARG_THREADS, arg_names, 1,
+														 "More threads than clients are lowered to these."));
+	run->rows = sp_integer_argument(fcinfo, ARG_ROWS, arg_names, 1, NULL);
+	find_workload(fcinfo, &run->workload);
+	take_length(fcinfo, run);
+	sp_workload_check_privileges();
+	sp_workload_find_tablespace(PG_ARGISNULL(ARG_TABLESPACE) ? NULL :
+								NameStr(*PG_GETARG_NAME(ARG_TABLESPACE)), run);
+	if (!PG_ARGISNULL(ARG_SETTINGS))
+	{
+		run->settings = PointerGetDatum(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(ARG_SETTINGS)));
+		run->options = sp_workload_check_settings(run->settings);
+	}
+	if (!PG_ARGISNULL(ARG_LABEL))
+		run->label = text_to_cstring(PG_GETARG_TEXT_PP(ARG_LABEL));
+	sp_workload_check_connections(run->clients);
+}
+
+static void
+check_writable(void)
+{
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot run a workload on a standby"),
+				 errdetail("It makes objects and writes rows."),
+				 errhint("sync_probe.probe() measures here, too.")));
+	PreventCommandIfReadOnly("sync_probe.pgbench()");
+}
+
+/* A name that no schema has, nor any run that goes on. */
+static void
+name_schema(sp_workload_run *run)
+{
+	run->token = pg_prng_uint32(&pg_global_prng_state);
+	snprintf(NameStr(run->schema), NAMEDATALEN, SP_WORKLOAD_SCHEMA_PREFIX "%08x", run->token);
+}
+
+/* -------------------------------------------------------------------- the run */
+
+/* What has to go, however the run ends. */
+typedef struct running
+{
+	sp_workload_objects *objects;
+	sp_scratch	scratch;
+} running;
+
+/* Also called while the backend exits, when errors can no longer be thrown. */
+static void
+give_up(int code, Datum arg)
+{
+	running    *state = (running *) DatumGetPointer(arg);
+
+	sp_scratch_remove(&state->scratch);
+	if (state->objects)
+		sp_workload_objects_give_up(state->objects);
+	state->objects = NULL;
+}
+
+static void
+publish(sp_workload_run *run)
+{
+	run->progress = sp_exclusive_begin(NameStr(run->tablespace), NameStr(run->workload.suite),
+									   run->seconds * USECS_PER_SEC);
+	run->progress->workload = run->workload.name;
+	run->progress->planned_transactions = (int64) run->transactions * run->clients;
+}
+
+/* With the objects there: run pgbench, between two looks at the counters. */
+static void
+measure(sp_workload_run *run, running *state, const sp_pgbench_program *program,
+		sp_pgbench_result *result, sp_wal_counts *before, sp_wal_counts *after)
+{
+	sp_scratch_make(&state->scratch);
+	sp_wal_counts_read(before);
+	sp_exclusive_phase("running");
+	sp_pgbench_run(run, program, &state->scratch, result);
+	sp_exclusive_phase("tearing down");
+	sp_scratch_remove(&state->scratch);
+	sp_workload_wait_for_sessions(run);
+	sp_wal_counts_read(after);
+}
+
+/* From good arguments to the recorded row. */
+static HeapTuple
+run_workload(sp_workload_run *run)
+{
+	sp_pgbench_program program;
+	sp_pgbench_result *result = palloc(sizeof(sp_pgbench_result));
+	sp_wal_counts before;
+	sp_wal_counts after;
+	running		state = {0};
+	HeapTuple	row;
+
+	sp_pgbench_find(&program);
+	name_schema(run);
+	run->search_path = search_path_of(run);
+	run->workload.setup = with_values(run, run->workload.setup);
+	run->workload.script = with_values(run, run->workload.script);
+	run->workload.teardown = with_values(run, run->workload.teardown);
+
+	publish(run);
+	PG_ENSURE_ERROR_CLEANUP(give_up, PointerGetDatum(&state));
+	{
+		sp_exclusive_phase("setting up");
+		state.objects = sp_workload_objects_make(run);
+		measure(run, &state, &program, result, &before, &after);
+		sp_workload_objects_drop(state.objects);
+		state.objects = NULL;
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(give_up, PointerGetDatum(&state));
+	sp_exclusive_phase("recording");
+	row = sp_workload_record(run, result, &before, &after);
+	sp_exclusive_end();
+	pfree(result);
+	return row;
+}
+
+/*
+ * sync_probe.pgbench(workload, tablespace, clients, threads, duration,
+ * transactions, rows, settings, label): one row of sync_probe.workload_results.
+ */
+Datum
+sync_probe_pgbench(PG_FUNCTION_ARGS)
+{
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	sp_workload_run run = {0};
+
+	sp_check_circumstances("run a workload");
+	check_writable();
+	take_arguments(fcinfo, &run);
+	InitMaterializedSRF(fcinfo, 0);
+	tuplestore_puttuple(rsinfo->setResult, run_workload(&run));
+	return (Datum) 0;
+}
+
+/* -------------------------------------------------------------- the procedure */
+
+static void
+check_not_in_transaction(FunctionCallInfo fcinfo)
+{
+	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
+		castNode(CallContext, fcinfo->context)->atomic)
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("%s cannot run inside a transaction block", "CALL sync_probe.run_workload()"),
+				 errdetail("It commits, so that no snapshot is held while the workload runs."),
+				 errhint("SELECT * FROM sync_probe.pgbench() runs anywhere.")));
+}
+
+/* The columns of the recorded row that the procedure gives back. */
+static HeapTuple
+output_row(HeapTuple recorded, TupleDesc output_type)
+{
+	TupleDesc	recorded_type = sp_history_row_type("workload_results");
+	Datum	   *values = palloc(output_type->natts * sizeof(Datum));
+	bool	   *nulls = palloc(output_type->natts * sizeof(bool));
+
+	for (int i = 0; i < output_type->natts; i++)
+	{
+		int			column = SPI_fnumber(recorded_type, NameStr(TupleDescAttr(output_type, i)->attname));
+
+		values[i] = heap_getattr(recorded, column, recorded_type, &nulls[i]);
+	}
+	return heap_form_tuple(output_type, values, nulls);
+}
+
+/*
+ * CALL sync_probe.run_workload(): the same arguments, some columns of the same
+ * row.  What lives through the commit is in SPI's memory context.
+ */
+Datum
+sync_probe_run_workload(PG_FUNCTION_ARGS)
+{
+	sp_workload_run run = {0};
+	TupleDesc	output_type;
+	HeapTupleHeader output;
+
+	check_not_in_transaction(fcinfo);
+	sp_check_circumstances("run a workload");
+	check_writable();
+	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (get_call_result_type(fcinfo, NULL, &output_type) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "sync_probe.run_workload() returns no row");
+	output_type = BlessTupleDesc(CreateTupleDescCopy(output_type));
+	take_arguments(fcinfo, &run);
+	SPI_commit();
+	output = SPI_returntuple(output_row(run_workload(&run), output_type), output_type);
+	SPI_finish();
+	PG_RETURN_HEAPTUPLEHEADER(output);
+}

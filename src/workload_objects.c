@@ -1,0 +1,310 @@
+/*-------------------------------------------------------------------------
+ *
+ * workload_objects.c
+ *		Have the objects of a workload made, and dropped: the leader's side.
+ *
+ * What this transaction makes, pgbench's sessions would not see.  So a background
+ * worker makes the objects in transactions of its own (workload_worker.c).  It
+ * needs no password, and it outlives us where we cannot drop them any more.
+ *
+ * The shared memory belongs to the resource owner.  However the run ends, it is
+ * detached, and that alone tells the worker to drop everything.
+ *
+ * It must not: make or drop anything itself.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "workload_objects_internal.h"
+
+#include "access/htup_details.h"
+#include "catalog/pg_authid.h"
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "storage/dsm.h"
+#include "storage/ipc.h"
+#include "storage/latch.h"
+#include "utils/memutils.h"
+#include "utils/syscache.h"
+
+#include "compat.h"
+
+/* What wakes us is a latch; this is in case it is not. */
+#define LONGEST_WAIT_MS		1000
+
+/* Where the caller ends by an error: nobody wants to wait for that. */
+#define GIVE_UP_MS			2000
+#define GIVE_UP_POLL_MS		5
+
+struct sp_workload_objects
+{
+	dsm_segment *segment;		/* NULL once it is detached */
+	sp_objects_shared *shared;
+	BackgroundWorkerHandle *handle; /* NULL until there is a worker */
+	uint32		wait_event;
+	bool		terminated;		/* it was told so while it set up */
+};
+
+/* -------------------------------------------------------------- the worker */
+
+static sp_worker_state
+worker_state(const sp_workload_objects *objects)
+{
+	sp_worker_state state = pg_atomic_read_u32(&objects->shared->state);
+
+	/* what it wrote before is read after */
+	pg_read_barrier();
+	return state;
+}
+
+/* Its process is no more, or was never to be. */
+static bool
+worker_is_gone(const sp_workload_objects *objects)
+{
+	pid_t		pid;
+
+	return objects->handle == NULL || GetBackgroundWorkerPid(objects->handle, &pid) == BGWH_STOPPED;
+}
+
+/*
+ * Objects that are there it will drop, once it wakes up; a set-up has to be
+ * interrupted.  Throws nothing.
+ */
+static void
+tell_to_stop(sp_workload_objects *objects)
+{
+	sp_objects_shared *shared = objects->shared;
+	PGPROC	   *worker;
+
+	/* the worker looks for this after it has changed its state */
+	shared->stop = true;
+	pg_memory_barrier();
+	if (worker_state(objects) == SP_WORKER_STARTING && objects->handle != NULL)
+	{
+		/* a second time would not be taken for ours, but for a shutdown */
+		if (!objects->terminated)
+			TerminateBackgroundWorker(objects->handle);
+		objects->terminated = true;
+		return;
+	}
+	worker = shared->worker;
+	if (worker != NULL)
+		SetLatch(&worker->procLatch);
+}
+
+/* Until the worker has come that far, or is gone. */
+static void
+await_worker(const sp_workload_objects *objects, sp_worker_state state)
+{
+	while (worker_state(objects) < state && !worker_is_gone(objects))
+	{
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 LONGEST_WAIT_MS, objects->wait_event);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* -------------------------------------------------------------------- start */
+
+/* A worker has no password to give, but it has to be a role that may log in. */
+static void
+check_role(void)
+{
+	HeapTuple	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(GetUserId()));
+	bool		can_login = HeapTupleIsValid(tuple) && ((Form_pg_authid) GETSTRUCT(tuple))->rolcanlogin;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (!can_login)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION),
+				 errmsg("role \"%s\" cannot run a workload", GetUserNameFromId(GetUserId(), false)),
+				 errdetail("The sessions of a workload log in as the current role, which is not permitted to."),
+				 errhint("Run it as a role that may log in.")));
+}
+
+/* Of the resource owner, since it may outlive the memory of the caller. */
+static void
+on_detach(dsm_segment *segment, Datum arg)
+{
+	sp_workload_objects *objects = (sp_workload_objects *) DatumGetPointer(arg);
+
+	objects->shared->abandoned = true;
+	if (worker_state(objects) != SP_WORKER_ENDED)
+		tell_to_stop(objects);
+	objects->segment = NULL;
+}
+
+static Size
+text_size(const char *text)
+{
+	return text ? strlen(text) + 1 : 1;
+}
+
+/* Returns its place, and moves on to the next one. */
+static Size
+put_text(sp_objects_shared *shared, Size *next, const char *text)
+{
+	Size		place = *next;
+
+	memcpy(shared->texts + place, text ? text : "", text_size(text));
+	*next += text_size(text);
+	return place;
+}
+
+static void
+make_segment(sp_workload_objects *objects, const sp_workload_run *run)
+{
+	Size		size = offsetof(sp_objects_shared, texts) + text_size(run->search_path) +
+		text_size(run->workload.setup) + text_size(run->workload.teardown);
+	Size		next = 0;
+	sp_objects_shared *shared;
+
+	objects->segment = dsm_create(size, 0);
+	objects->shared = shared = dsm_segment_address(objects->segment);
+	memset(shared, 0, offsetof(sp_objects_shared, texts));
+	pg_atomic_init_u32(&shared->state, SP_WORKER_STARTING);
+	shared->leader = MyProc;
+	shared->leader_pid = MyProcPid;
+	shared->database = MyDatabaseId;
+	shared->user = GetUserId();
+	shared->token = run->token;
+	shared->workload = run->workload.name;
+	shared->schema = run->schema;
+	if (!run->default_tablespace)
+		shared->tablespace = run->tablespace;
+	shared->search_path = put_text(shared, &next, run->search_path);
+	shared->setup = put_text(shared, &next, run->workload.setup);
+	shared->teardown = put_text(shared, &next, run->workload.teardown);
+	on_dsm_detach(objects->segment, on_detach, PointerGetDatum(objects));
+}
+
+static void
+start_worker(sp_workload_objects *objects)
+{
+	BackgroundWorker worker = {0};
+	MemoryContext old;
+	bool		registered;
+
+	snprintf(worker.bgw_name, sizeof(worker.bgw_name), "pg_sync_probe workload \"%s\"",
+			 NameStr(objects->shared->workload));
+	snprintf(worker.bgw_type, sizeof(worker.bgw_type), "pg_sync_probe workload");
+	snprintf(worker.bgw_library_name, sizeof(worker.bgw_library_name), "pg_sync_probe");
+	snprintf(worker.bgw_function_name, sizeof(worker.bgw_function_name), "sync_probe_workload_worker");
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	worker.bgw_main_arg = UInt32GetDatum(dsm_segment_handle(objects->segment));
+	worker.bgw_notify_pid = MyProcPid;
+
+	old = MemoryContextSwitchTo(TopTransactionContext);
+	registered = RegisterDynamicBackgroundWorker(&worker, &objects->handle);
+	MemoryContextSwitchTo(old);
+	if (!registered)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("could not start a background worker for workload \"%s\"",
+						NameStr(objects->shared->workload)),
+				 errdetail("None of the %d that max_worker_processes allows is free.", max_worker_processes),
+				 errhint("Try again later, or raise max_worker_processes.")));
+}
+
+static void
+complain_about_set_up(const sp_workload_objects *objects, const sp_workload_run *run)
+{
+	const sp_error_report *report = &objects->shared->set_up;
+
+	if (worker_state(objects) != SP_WORKER_ENDED || report->sqlstate == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not set up workload \"%s\": its background worker has ended",
+						NameStr(run->workload.name)),
+				 errhint("The server's log should tell why.")));
+	ereport(ERROR,
+			(errcode(report->sqlstate),
+			 errmsg("could not set up workload \"%s\": %s", NameStr(run->workload.name), report->message),
+			 report->detail[0] ? errdetail("%s", report->detail) : 0,
+			 report->hint[0] ? errhint("%s", report->hint) : 0,
+			 report->position > 0 ? internalerrposition(report->position) : 0,
+			 report->position > 0 ? internalerrquery(run->workload.setup) : 0));
+}
+
+static void
+give_up(int code, Datum arg)
+{
+	sp_workload_objects_give_up((sp_workload_objects *) DatumGetPointer(arg));
+}
+
+sp_workload_objects *
+sp_workload_objects_make(const sp_workload_run *run)
+{
+	/* the memory of a portal is gone before its resource owner is */
+	sp_workload_objects *objects = MemoryContextAllocZero(TopTransactionContext,
+														  sizeof(sp_workload_objects));
+
+	check_role();
+	objects->wait_event = sp_wait_event_new("SyncProbeWorkload");
+	PG_ENSURE_ERROR_CLEANUP(give_up, PointerGetDatum(objects));
+	{
+		make_segment(objects, run);
+		start_worker(objects);
+		await_worker(objects, SP_WORKER_READY);
+		if (worker_state(objects) != SP_WORKER_READY)
+			complain_about_set_up(objects, run);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(give_up, PointerGetDatum(objects));
+	return objects;
+}
+
+/* ---------------------------------------------------------------------- end */
+
+static void
+warn_about(const char *what, const char *name, const sp_error_report *report, const char *hint)
+{
+	if (report->sqlstate == 0)
+		return;
+	if (report->hint[0] != '\0')
+		hint = report->hint;
+	ereport(WARNING,
+			(errcode(report->sqlstate),
+			 errmsg("%s \"%s\": %s", what, name, report->message),
+			 report->detail[0] ? errdetail("%s", report->detail) : 0,
+			 hint ? errhint("%s", hint) : 0));
+}
+
+void
+sp_workload_objects_drop(sp_workload_objects *objects)
+{
+	const sp_objects_shared *shared = objects->shared;
+	const char *hint = "SELECT sync_probe.cleanup() drops it.";
+
+	tell_to_stop(objects);
+	await_worker(objects, SP_WORKER_ENDED);
+	if (worker_state(objects) == SP_WORKER_ENDED)
+	{
+		warn_about("could not tear down workload", NameStr(shared->workload), &shared->tear_down, NULL);
+		warn_about("could not drop schema", NameStr(shared->schema), &shared->drop, hint);
+	}
+	else
+		ereport(WARNING,
+				(errmsg("schema \"%s\" may be left over", NameStr(shared->schema)),
+				 errdetail("The background worker that was to drop it has ended."),
+				 errhint("%s", hint)));
+	dsm_detach(objects->segment);
+}
+
+void
+sp_workload_objects_give_up(sp_workload_objects *objects)
+{
+	if (objects == NULL || objects->segment == NULL)
+		return;
+	objects->shared->abandoned = true;
+	tell_to_stop(objects);
+	for (int waited_ms = 0; waited_ms < GIVE_UP_MS; waited_ms += GIVE_UP_POLL_MS)
+	{
+		if (worker_state(objects) == SP_WORKER_ENDED || worker_is_gone(objects))
+			break;
+		pg_usleep(GIVE_UP_POLL_MS * 1000L);
+	}
+	dsm_detach(objects->segment);
+}

@@ -1,0 +1,322 @@
+/*-------------------------------------------------------------------------
+ *
+ * workload_record.c
+ *		A run of a workload as a row, and what the server counted meanwhile.
+ *
+ * The row that is recorded is the row that is returned.  It is written as the
+ * owner of the history, as in record.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "workload.h"
+
+#include <math.h>
+
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "storage/latch.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/json.h"
+
+#include "compat.h"
+
+#define MOST_VALUES			40
+
+/* How long is waited for the sessions of a run that is over, and how often asked. */
+#define SESSIONS_WAIT_MS	5000
+#define SESSIONS_PAUSE_MS	10
+
+/* ---------------------------------------------------------- what was counted */
+
+static double
+double_column(int column)
+{
+	bool		isnull;
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &isnull);
+
+	return isnull ? NAN : DatumGetFloat8(value);
+}
+
+/* Of the whole server, up to now. */
+void
+sp_wal_counts_read(sp_wal_counts *counts)
+{
+	pgstat_clear_snapshot();
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	sp_history_execute(SP_WAL_COUNTS_QUERY, 0, NULL, NULL, NULL, SPI_OK_SELECT);
+	counts->bytes = double_column(1);
+	counts->syncs = double_column(2);
+	counts->sync_time_ms = track_wal_io_timing ? double_column(3) : NAN;
+	SPI_finish();
+}
+
+static int
+sessions_of(const char *application_name)
+{
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(application_name)};
+	bool		isnull;
+	int			count;
+
+	pgstat_clear_snapshot();
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	sp_history_execute("SELECT pg_catalog.count(*)::pg_catalog.int4 FROM pg_catalog.pg_stat_activity"
+					   " WHERE application_name OPERATOR(pg_catalog.=) $1"
+					   " AND backend_type OPERATOR(pg_catalog.=) 'client backend'",
+					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
+	count = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	SPI_finish();
+	return count;
+}
+
+/*
+ * Wait until the sessions of a run are gone: only with its end a backend tells
+ * the last of what it has counted.
+ */
+void
+sp_workload_wait_for_sessions(const sp_workload_run *run)
+{
+	for (int waited = 0; waited < SESSIONS_WAIT_MS; waited += SESSIONS_PAUSE_MS)
+	{
+		if (sessions_of(NameStr(run->schema)) == 0)
+			return;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 SESSIONS_PAUSE_MS, sp_wait_event_new("SyncProbeWorkload"));
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/* ------------------------------------------------------------------- the row */
+
+/* Names of columns and their values, as they are collected. */
+typedef struct row_values
+{
+	StringInfoData columns;
+	StringInfoData places;
+	int			n;
+	Oid			types[MOST_VALUES];
+	Datum		values[MOST_VALUES];
+	char		nulls[MOST_VALUES];
+} row_values;
+
+static void
+put(row_values *row, const char *column, Oid type, bool isnull, Datum value)
+{
+	const char *comma = row->n > 0 ? ", " : "";
+
+	Assert(row->n < MOST_VALUES);
+	row->types[row->n] = type;
+	row->nulls[row->n] = isnull ? 'n' : ' ';
+	row->values[row->n] = isnull ? (Datum) 0 : value;
+	row->n++;
+	appendStringInfo(&row->columns, "%s%s", comma, column);
+	appendStringInfo(&row->places, "%s$%d", comma, row->n);
+}
+
+static void
+put_int(row_values *row, const char *column, int64 value)
+{
+	put(row, column, INT8OID, value < 0, Int64GetDatum(value));
+}
+
+static void
+put_text(row_values *row, const char *column, const char *value)
+{
+	put(row, column, TEXTOID, value == NULL, value ? CStringGetTextDatum(value) : (Datum) 0);
+}
+
+/* Rounded to so many digits; null if it is no number. */
+static void
+put_number(row_values *row, const char *column, double value, int digits)
+{
+	double		scale = pow(10, digits);
+	bool		isnull = isnan(value) || isinf(value);
+
+	put(row, column, FLOAT8OID, isnull, Float8GetDatum(isnull ? 0 : rint(value * scale) / scale));
+}
+
+/*
+ * With fewer values a 95 % confidence interval of the quantile has no upper end,
+ * as in histogram.h.
+ */
+static void
+put_quantile(row_values *row, const char *column, const sp_histogram *latencies, double q)
+{
+	bool		known = latencies->ops > 0 && 1 - pow(q, (double) latencies->ops) >= 0.95;
+
+	put_number(row, column, known ? sp_histogram_quantile_ns(latencies, q) / 1e6 : NAN, 3);
+}
+
+static void
+put_series(row_values *row, const char *column, const double *values, int n, int digits)
+{
+	Datum	   *datums = palloc(Max(n, 1) * sizeof(Datum));
+	bool	   *nulls = palloc(Max(n, 1) * sizeof(bool));
+	double		scale = pow(10, digits);
+	int			lower = 1;
+
+	for (int i = 0; i < n; i++)
+	{
+		nulls[i] = isnan(values[i]);
+		datums[i] = Float8GetDatum(rint(values[i] * scale) / scale);
+	}
+	put(row, column, FLOAT8ARRAYOID, false,
+		PointerGetDatum(construct_md_array(datums, nulls, n > 0 ? 1 : 0, &n, &lower, FLOAT8OID,
+										   sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)));
+}
+
+/* Json text, by the server's own functions for it. */
+static char *
+statements_json(List *statements)
+{
+	StringInfoData json;
+	ListCell   *cell;
+
+	initStringInfo(&json);
+	appendStringInfoChar(&json, '[');
+	foreach(cell, statements)
+	{
+		const sp_pgbench_line_statement *statement = lfirst(cell);
+
+		appendStringInfoString(&json, json.len > 1 ? ", {\"statement\": " : "{\"statement\": ");
+		escape_json(&json, statement->text);
+		if (!isnan(statement->latency_ms))
+			appendStringInfo(&json, ", \"latency_ms\": %.3f", statement->latency_ms);
+		appendStringInfo(&json, ", \"failures\": " INT64_FORMAT "}", statement->failures);
+	}
+	appendStringInfoChar(&json, ']');
+	return json.data;
+}
+
+static void
+put_what_was_asked(row_values *row, const sp_workload_run *run)
+{
+	put(row, "workload", NAMEOID, false, NameGetDatum(&run->workload.name));
+	put(row, "suite", NAMEOID, false, NameGetDatum(&run->workload.suite));
+	put(row, "tablespace", NAMEOID, false, NameGetDatum(&run->tablespace));
+	put_int(row, "rows", run->rows);
+	put_int(row, "transactions_per_client", run->transactions > 0 ? run->transactions : -1);
+	put_text(row, "protocol", run->workload.protocol);
+	put(row, "new_connections", BOOLOID, false, BoolGetDatum(run->workload.new_connections));
+	put(row, "settings", JSONBOID, run->settings == 0, run->settings);
+	put_text(row, "label", run->label);
+	put_text(row, "wal_sync_method", GetConfigOption("wal_sync_method", false, false));
+	put(row, "server_version_num", INT4OID, false, Int32GetDatum(PG_VERSION_NUM));
+	put(row, "started_at", TIMESTAMPTZOID, false, TimestampTzGetDatum(run->started_at));
+	put(row, "finished_at", TIMESTAMPTZOID, false, TimestampTzGetDatum(run->finished_at));
+	put_number(row, "sampling_rate", run->sampling_rate, 6);
+}
+
+static void
+put_what_came(row_values *row, const sp_pgbench_result *result)
+{
+	const sp_pgbench_summary *summary = &result->summary;
+	const sp_histogram *latencies = &result->log.latencies;
+
+	put_int(row, "clients", summary->clients);
+	put_int(row, "threads", summary->threads);
+	put_int(row, "transactions", summary->transactions);
+	put_int(row, "failed", summary->failed);
+	put_number(row, "seconds", summary->transactions / summary->tps, 6);
+	put_number(row, "tps", summary->tps, 3);
+	put_number(row, "connection_ms", summary->connection_ms, 3);
+	put_number(row, "latency_mean_ms", summary->latency_mean_ms, 3);
+	put_number(row, "latency_stddev_ms", summary->latency_stddev_ms, 3);
+	put_quantile(row, "latency_p50_ms", latencies, 0.5);
+	put_quantile(row, "latency_p95_ms", latencies, 0.95);
+	put_quantile(row, "latency_p99_ms", latencies, 0.99);
+	put_number(row, "latency_max_ms", latencies->ops > 0 ? latencies->max_ns / 1e6 : NAN, 3);
+	put_series(row, "second_tps", result->second_tps, result->nseconds, 1);
+	put_series(row, "second_latency_ms", result->second_latency_ms, result->nseconds, 3);
+	put_text(row, "pgbench_version", result->program->version);
+}
+
+static void
+put_what_was_counted(row_values *row, const sp_wal_counts *before, const sp_wal_counts *after)
+{
+	/* somebody reset the statistics meanwhile */
+	bool		lost = after->bytes < before->bytes || after->syncs < before->syncs;
+
+	put_int(row, "wal_bytes", lost ? -1 : (int64) (after->bytes - before->bytes));
+	put_int(row, "wal_syncs", lost ? -1 : (int64) (after->syncs - before->syncs));
+	put_number(row, "wal_sync_time_ms", lost ? NAN : after->sync_time_ms - before->sync_time_ms, 3);
+}
+
+/* ----------------------------------------------------------------- recording */
+
+typedef struct insertion
+{
+	row_values	row;
+	char	   *statements;
+	HeapTuple	recorded;
+	MemoryContext context;		/* of the above */
+} insertion;
+
+/*
+ * All runs of one statement are one group: they were asked for together.  It is
+ * called by the number of its first result.
+ */
+static int64
+group_of_statement(int64 result_id)
+{
+	static TimestampTz statement;
+	static int64 group;
+
+	if (statement != GetCurrentStatementStartTimestamp())
+	{
+		statement = GetCurrentStatementStartTimestamp();
+		group = result_id;
+	}
+	return group;
+}
+
+static void
+insert(void *arg)
+{
+	insertion  *insertion = arg;
+	row_values *row = &insertion->row;
+	MemoryContext before;
+	bool		isnull;
+	int64		result_id;
+
+	sp_history_execute("SELECT pg_catalog.nextval('" SP_SCHEMA ".workload_results_result_id_seq')",
+					   0, NULL, NULL, NULL, SPI_OK_SELECT);
+	result_id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	put_int(row, "result_id", result_id);
+	put_int(row, "run_group", group_of_statement(result_id));
+	put_text(row, "statements", insertion->statements);
+
+	/* the last value is text that the column wants as jsonb */
+	sp_history_execute(psprintf("INSERT INTO " SP_SCHEMA ".workload_results (%s) VALUES (%s::pg_catalog.jsonb) RETURNING *",
+								row->columns.data, row->places.data),
+					   row->n, row->types, row->values, row->nulls, SPI_OK_INSERT_RETURNING);
+	before = MemoryContextSwitchTo(insertion->context);
+	insertion->recorded = heap_copytuple(SPI_tuptable->vals[0]);
+	MemoryContextSwitchTo(before);
+}
+
+/* Write the row, and return it in the current memory context. */
+HeapTuple
+sp_workload_record(const sp_workload_run *run, const sp_pgbench_result *result,
+				   const sp_wal_counts *before, const sp_wal_counts *after)
+{
+	insertion	insertion = {0};
+
+	initStringInfo(&insertion.row.columns);
+	initStringInfo(&insertion.row.places);
+	put_what_was_asked(&insertion.row, run);
+	put_what_came(&insertion.row, result);
+	put_what_was_counted(&insertion.row, before, after);
+	insertion.statements = statements_json(result->statements);
+	insertion.context = CurrentMemoryContext;
+	sp_as_history_owner(insert, &insertion);
+	return insertion.recorded;
+}

@@ -1,0 +1,168 @@
+/*-------------------------------------------------------------------------
+ *
+ * workload_schema.c
+ *		The schema of a workload: made, dropped, and found when left over.
+ *
+ * A schema is ours if its name and its comment say so, and left over if nobody
+ * holds the lock of the token in its name: who is to drop it holds that as long
+ * as he lives.
+ *
+ * It must not: rely on the search_path, which may be a user's, or end a
+ * transaction.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "workload_objects_internal.h"
+
+#include "executor/spi.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/snapmgr.h"
+
+#define MARKER \
+	"Objects of a workload that sync_probe.pgbench() runs; if none is running, sync_probe.cleanup() drops them"
+
+/* Errors are thrown; those that SPI would only return too. */
+void
+sp_schema_execute(const char *sql)
+{
+	int			result = SPI_execute(sql, false, 0);
+
+	if (result == SPI_ERROR_TRANSACTION)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_TERMINATION),
+				 errmsg("set-up and tear-down must not begin or end transactions"),
+				 errdetail("Each of them is one transaction.")));
+	if (result == SPI_ERROR_COPY)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("set-up and tear-down cannot COPY from STDIN or to STDOUT"),
+				 errdetail("They run in a process that has no client.")));
+	if (result < 0)
+		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(result));
+}
+
+void
+sp_schema_make(const char *schema)
+{
+	const char *name = quote_identifier(schema);
+
+	sp_schema_execute(psprintf("CREATE SCHEMA %s", name));
+	sp_schema_execute(psprintf("COMMENT ON SCHEMA %s IS %s", name, quote_literal_cstr(MARKER)));
+}
+
+/* Takes the schema as a literal, and how many at most. */
+#define DROPS_OF_RELATIONS \
+	"SELECT pg_catalog.format('DROP %%s IF EXISTS %%I.%%I CASCADE;'," \
+	" CASE WHEN c.relkind OPERATOR(pg_catalog.=) 'v' THEN 'VIEW'" \
+	" WHEN c.relkind OPERATOR(pg_catalog.=) 'm' THEN 'MATERIALIZED VIEW'" \
+	" WHEN c.relkind OPERATOR(pg_catalog.=) 'S' THEN 'SEQUENCE'" \
+	" WHEN c.relkind OPERATOR(pg_catalog.=) 'f' THEN 'FOREIGN TABLE'" \
+	" ELSE 'TABLE' END, n.nspname, c.relname)" \
+	" FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_class c" \
+	" ON c.relnamespace OPERATOR(pg_catalog.=) n.oid" \
+	" WHERE n.nspname OPERATOR(pg_catalog.=) %s" \
+	" AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,p,v,m,S,f}')" \
+	" AND NOT EXISTS (SELECT FROM pg_catalog.pg_depend d" \
+	" WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass" \
+	" AND d.objid OPERATOR(pg_catalog.=) c.oid" \
+	" AND d.deptype OPERATOR(pg_catalog.=) ANY ('{e,i}'))" \
+	" ORDER BY c.relispartition DESC, c.oid DESC LIMIT %d"
+
+/*
+ * Drop so many of its relations at most, and what depends on them; returns how
+ * many it chose, 0 if none is left.  Partitions come before their tables, so that
+ * no step is larger than asked for.  What belongs to an extension or to a column
+ * cannot be dropped alone; it goes with the schema.
+ */
+int
+sp_schema_drop_relations(const char *schema, int most)
+{
+	uint64		count;
+	StringInfoData drops;
+
+	sp_schema_execute(psprintf(DROPS_OF_RELATIONS, quote_literal_cstr(schema), most));
+	count = SPI_processed;
+	initStringInfo(&drops);
+	for (uint64 i = 0; i < count; i++)
+		appendStringInfoString(&drops, SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1));
+	sp_schema_execute(drops.data);
+	return (int) count;
+}
+
+void
+sp_schema_drop(const char *schema)
+{
+	sp_schema_execute(psprintf("DROP SCHEMA IF EXISTS %s CASCADE", quote_identifier(schema)));
+}
+
+/*
+ * The names of schemas that may be left over and that the current user may drop;
+ * each is so only if the lock of its token can be had.
+ */
+List *
+sp_schema_leftovers(MemoryContext context)
+{
+	List	   *names = NIL;
+
+	sp_schema_execute("SELECT n.nspname FROM pg_catalog.pg_namespace n"
+					  " WHERE n.nspname OPERATOR(pg_catalog.~) '^" SP_WORKLOAD_SCHEMA_PREFIX "[0-9a-f]{8}$'"
+					  " AND pg_catalog.obj_description(n.oid, 'pg_namespace')"
+					  " OPERATOR(pg_catalog.=) '" MARKER "'"
+					  " AND pg_catalog.pg_has_role(n.nspowner, 'USAGE')");
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		char	   *name = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
+		MemoryContext old = MemoryContextSwitchTo(context);
+
+		names = lappend(names, pstrdup(name));
+		MemoryContextSwitchTo(old);
+	}
+	return names;
+}
+
+/* What is in the name of one of our schemas. */
+uint32
+sp_schema_token(const char *schema)
+{
+	return (uint32) strtoul(schema + strlen(SP_WORKLOAD_SCHEMA_PREFIX), NULL, 16);
+}
+
+static int
+drop_leftovers(void)
+{
+	int			dropped = 0;
+	ListCell   *cell;
+
+	foreach(cell, sp_schema_leftovers(CurrentMemoryContext))
+	{
+		const char *name = lfirst(cell);
+
+		if (!sp_token_lock(sp_schema_token(name), false))
+			continue;
+		sp_schema_drop(name);
+		dropped++;
+	}
+	return dropped;
+}
+
+int
+sp_workload_drop_leftovers(void)
+{
+	bool		push = !ActiveSnapshotSet();
+	int			nest_level = NewGUCNestLevel();
+	int			dropped;
+
+	/* or the user reads what "drop cascades to" */
+	(void) set_config_option("client_min_messages", "warning", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	if (push)
+		PushActiveSnapshot(GetTransactionSnapshot());
+	SPI_connect();
+	dropped = drop_leftovers();
+	SPI_finish();
+	if (push)
+		PopActiveSnapshot();
+	AtEOXact_GUC(true, nest_level);
+	return dropped;
+}

@@ -1,0 +1,382 @@
+/*-------------------------------------------------------------------------
+ *
+ * workload_worker.c
+ *		Make the objects of a workload, keep them, drop them: the worker's side.
+ *
+ * A background worker with sessions and transactions of its own; what it is to do
+ * lies in memory that it shares with the leader (workload_objects.c).  Before the
+ * objects are committed anything may end it, and nothing is left.  From then on
+ * nothing ends it but its own work: SIGTERM, too, means to drop them first.
+ *
+ * It must not: throw out of a transaction, or log what the leader will say.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "workload_objects_internal.h"
+
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "storage/dsm.h"
+#include "storage/latch.h"
+#include "storage/procarray.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/timeout.h"
+
+#include "compat.h"
+
+/* How often it is asked whether the leader lives, if he does not say otherwise. */
+#define KEEP_POLL_MS		1000
+
+/* Sessions of the run may be about to end, or have to be ended. */
+#define SESSIONS_POLL_MS	50
+#define SESSIONS_GRACE_MS	1000
+#define SESSIONS_MOST_MS	11000
+
+/* What a tear-down may take once we are told to exit. */
+#define LAST_TEAR_DOWN_MS	10000
+
+/* Somebody may hold a lock on an object. */
+#define LOCK_TIMEOUT		"10s"
+#define LEFTOVER_LOCK_TIMEOUT	"1s"
+#define DROP_ATTEMPTS		3
+
+/* What SIGTERM does depends on it. */
+typedef enum worker_phase
+{
+	PHASE_CONNECTING,
+	PHASE_SETTING_UP,			/* nothing is committed */
+	PHASE_OWN_WORK,				/* that must not be interrupted */
+	PHASE_TEARING_DOWN			/* the user's script, which may take long */
+} worker_phase;
+
+static volatile sig_atomic_t phase = PHASE_CONNECTING;
+static volatile sig_atomic_t terminated = false;
+
+static sp_objects_shared *shared;
+static uint32 wait_event;
+
+/* ------------------------------------------------------------------ signals */
+
+static void
+interrupt_query(void)
+{
+	QueryCancelPending = true;
+	InterruptPending = true;
+}
+
+/* What the server's own handler does; its arguments depend on the version. */
+static void
+interrupt_process(void)
+{
+	ProcDiePending = true;
+	InterruptPending = true;
+}
+
+/*
+ * The leader has SIGTERM sent, after he has set shared->stop: then the set-up is
+ * cancelled, which the log need not hear of.  From anyone else, or once more, it
+ * is what it says.
+ */
+static void
+handle_sigterm(SIGNAL_ARGS)
+{
+	int			save_errno = errno;
+	bool		from_leader = shared->stop && !terminated;
+
+	if (phase == PHASE_TEARING_DOWN || (phase == PHASE_SETTING_UP && from_leader))
+		interrupt_query();
+	else if (phase == PHASE_SETTING_UP || (phase == PHASE_CONNECTING && !from_leader))
+		interrupt_process();
+	terminated = true;
+	SetLatch(MyLatch);
+	errno = save_errno;
+}
+
+/* Barriers have to be served; a cancel is not for us while we do nothing. */
+static void
+serve_interrupts(void)
+{
+	HOLD_CANCEL_INTERRUPTS();
+	CHECK_FOR_INTERRUPTS();
+	RESUME_CANCEL_INTERRUPTS();
+}
+
+static void
+wait_a_while(long timeout_ms)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, timeout_ms, wait_event);
+	ResetLatch(MyLatch);
+	serve_interrupts();
+}
+
+/* ------------------------------------------------------------------ scripts */
+
+/* A user's text.  What it SETs ends with it: what we do then is not to depend on it. */
+static void
+execute_script(const char *script)
+{
+	int			nest_level = NewGUCNestLevel();
+
+	sp_schema_execute(script);
+	AtEOXact_GUC(false, nest_level);
+}
+
+/* ---------------------------------------------------------------- leftovers */
+
+static void
+find_leftovers(void *arg)
+{
+	*(List **) arg = sp_schema_leftovers(TopMemoryContext);
+}
+
+/* Of servers that crashed.  If one cannot be dropped, somebody else may later. */
+static void
+drop_leftovers(void)
+{
+	List	   *schemas = NIL;
+	ListCell   *cell;
+	sp_error_report ignored = {0};
+
+	SetConfigOption("lock_timeout", LEFTOVER_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION);
+	if (!sp_attempt(find_leftovers, &schemas, NULL, NULL))
+		return;
+	foreach(cell, schemas)
+	{
+		uint32		token = sp_schema_token(lfirst(cell));
+
+		if (shared->stop || !sp_token_lock(token, true))
+			continue;
+		(void) sp_attempt_drop(lfirst(cell), 1, &ignored);
+		sp_token_unlock(token);
+	}
+	list_free_deep(schemas);
+}
+
+/* ------------------------------------------------------------------- set-up */
+
+/*
+ * What role and database may have set otherwise.  Standbys need not have the
+ * objects, and to wait for one could keep us from exiting.
+ */
+static void
+set_session(void)
+{
+	static const struct
+	{
+		const char *name;
+		const char *value;
+	}			settings[] = {
+		{"application_name", "pg_sync_probe"},
+		{"client_min_messages", "warning"},
+		{"default_transaction_read_only", "off"},
+		{"row_security", "on"},
+		{"synchronous_commit", "local"},
+		{"statement_timeout", "0"},
+		{"idle_in_transaction_session_timeout", "0"},
+		{"transaction_timeout", "0"},
+	};
+
+	for (int i = 0; i < lengthof(settings); i++)
+	{
+		/* not every server has all of them */
+		if (GetConfigOption(settings[i].name, true, false) != NULL)
+			SetConfigOption(settings[i].name, settings[i].value, PGC_USERSET, PGC_S_SESSION);
+	}
+	SetConfigOption("search_path", shared->texts + shared->search_path, PGC_USERSET, PGC_S_SESSION);
+	SetConfigOption("default_tablespace", NameStr(shared->tablespace), PGC_USERSET, PGC_S_SESSION);
+}
+
+/*
+ * SIGTERM ends this at once until it is about to be committed.  One that came
+ * before we no longer let it is served here; a later one finds us committed.
+ */
+static void
+make_objects(void *arg)
+{
+	if (!sp_token_lock(shared->token, true))
+		elog(ERROR, "token %08x is in use", shared->token);
+	sp_schema_make(NameStr(shared->schema));
+	execute_script(shared->texts + shared->setup);
+
+	/* what is deferred may take long, too */
+	sp_schema_execute("SET CONSTRAINTS ALL IMMEDIATE");
+	phase = PHASE_OWN_WORK;
+	CHECK_FOR_INTERRUPTS();
+}
+
+static bool
+set_up(void)
+{
+	const char *script = shared->texts + shared->setup;
+	bool		done;
+
+	pgstat_report_activity(STATE_RUNNING, "set-up of a workload");
+	drop_leftovers();
+	SetConfigOption("lock_timeout", "0", PGC_USERSET, PGC_S_SESSION);
+
+	/* a cancel of ours may have ended what was done about leftovers */
+	done = !shared->stop && sp_attempt(make_objects, NULL, script, &shared->set_up);
+	phase = PHASE_OWN_WORK;
+
+	/* what was written must not be counted as written by the workload */
+	pgstat_report_stat(true);
+	return done;
+}
+
+/* -------------------------------------------------------------- to keep them */
+
+static void
+set_state(sp_worker_state state)
+{
+	/* all that is told with it has to be there before, and after it stop is read */
+	pg_memory_barrier();
+	pg_atomic_write_u32(&shared->state, state);
+	pg_memory_barrier();
+	SetLatch(&shared->leader->procLatch);
+}
+
+static bool
+leader_lives(void)
+{
+	return BackendPidGetProc(shared->leader_pid) == shared->leader;
+}
+
+static void
+keep_objects(void)
+{
+	pgstat_report_activity(STATE_IDLE, NULL);
+	while (!shared->stop && !terminated && leader_lives())
+		wait_a_while(KEEP_POLL_MS);
+}
+
+/* ---------------------------------------------------------------- tear-down */
+
+/* The sessions of the run that the current user may end. */
+#define SESSIONS \
+	" FROM pg_catalog.pg_stat_activity" \
+	" WHERE application_name OPERATOR(pg_catalog.=) %s" \
+	" AND datid OPERATOR(pg_catalog.=) (SELECT oid FROM pg_catalog.pg_database" \
+	" WHERE datname OPERATOR(pg_catalog.=) pg_catalog.current_database())" \
+	" AND pid OPERATOR(pg_catalog.<>) pg_catalog.pg_backend_pid()" \
+	" AND pg_catalog.pg_has_role(usesysid, 'USAGE')"
+
+typedef struct session_check
+{
+	bool		terminate;
+	uint64		found;
+} session_check;
+
+static void
+check_sessions(void *arg)
+{
+	session_check *check = arg;
+	const char *schema = quote_literal_cstr(NameStr(shared->schema));
+
+	sp_schema_execute(check->terminate ?
+					  psprintf("SELECT pg_catalog.pg_terminate_backend(pid)" SESSIONS, schema) :
+					  psprintf("SELECT pid" SESSIONS, schema));
+	check->found = SPI_processed;
+}
+
+/* They would use what is dropped; those that do not end by themselves are ended. */
+static void
+end_sessions(void)
+{
+	TimestampTz started = GetCurrentTimestamp();
+	session_check check = {0};
+
+	while (sp_attempt(check_sessions, &check, NULL, NULL) && check.found > 0)
+	{
+		TimestampTz now = GetCurrentTimestamp();
+
+		if (TimestampDifferenceExceeds(started, now, SESSIONS_MOST_MS))
+			return;
+		check.terminate = TimestampDifferenceExceeds(started, now, SESSIONS_GRACE_MS);
+		wait_a_while(SESSIONS_POLL_MS);
+	}
+}
+
+static void
+tear_down(void *arg)
+{
+	phase = PHASE_TEARING_DOWN;
+	if (terminated)
+		enable_timeout_after(STATEMENT_TIMEOUT, LAST_TEAR_DOWN_MS);
+	execute_script(shared->texts + shared->teardown);
+	phase = PHASE_OWN_WORK;
+}
+
+static void
+run_tear_down(void)
+{
+	bool		done;
+
+	if (shared->texts[shared->teardown] == '\0')
+		return;
+
+	/* one that was not for this */
+	QueryCancelPending = false;
+	done = sp_attempt(tear_down, NULL, NULL, &shared->tear_down);
+	phase = PHASE_OWN_WORK;
+	disable_timeout(STATEMENT_TIMEOUT, false);
+	if (!done && (shared->abandoned || terminated))
+		sp_log_report("could not tear down workload", NameStr(shared->workload), &shared->tear_down);
+}
+
+/* One after the other, whatever becomes of the one before. */
+static void
+take_objects_away(void)
+{
+	pgstat_report_activity(STATE_RUNNING, "tear-down of a workload");
+	SetConfigOption("lock_timeout", LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION);
+	end_sessions();
+	run_tear_down();
+	if (!sp_attempt_drop(NameStr(shared->schema), DROP_ATTEMPTS, &shared->drop))
+		sp_log_report("could not drop schema", NameStr(shared->schema), &shared->drop);
+	pgstat_report_stat(true);
+}
+
+/* --------------------------------------------------------------------- main */
+
+/*
+ * Without the leader's memory there is nothing to do, and nothing was done.  It
+ * has to be there before a signal can come.
+ */
+static bool
+attach(dsm_handle handle)
+{
+	dsm_segment *segment = dsm_attach(handle);
+
+	if (segment == NULL)
+		return false;
+	dsm_pin_mapping(segment);
+	shared = dsm_segment_address(segment);
+	shared->worker = MyProc;
+	return true;
+}
+
+void
+sync_probe_workload_worker(Datum main_arg)
+{
+	if (!attach(DatumGetUInt32(main_arg)))
+		return;
+	pqsignal(SIGTERM, handle_sigterm);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnectionByOid(shared->database, shared->user, 0);
+	wait_event = sp_wait_event_new("SyncProbeWorkload");
+	set_session();
+
+	phase = PHASE_SETTING_UP;
+	if (set_up())
+	{
+		set_state(SP_WORKER_READY);
+		keep_objects();
+		take_objects_away();
+		sp_token_unlock(shared->token);
+	}
+	set_state(SP_WORKER_ENDED);
+}

@@ -1,0 +1,89 @@
+--
+-- sync_probe.workload_comparison on recorded results: what is a combination, what
+-- is compared with what, when there are totals.
+--
+\set ON_ERROR_STOP on
+\set QUIET on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+SELECT plan(14);
+
+DELETE FROM sync_probe.workload_results;
+SELECT is_empty('SELECT * FROM sync_probe.workload_comparison', 'nothing recorded, nothing compared');
+
+-- Groups 1 and 10 of one suite, 20 of another.  Each: group, workload, tablespace,
+-- settings, label, transactions, seconds, and whether they were counted.
+CREATE FUNCTION pg_temp.results(first bigint, suite name, VARIADIC results text[]) RETURNS void LANGUAGE sql AS $$
+INSERT INTO sync_probe.workload_results (result_id, run_group, suite, workload, tablespace, settings, label,
+                                         transactions, seconds, tps, transactions_per_client)
+SELECT first + place - 1, first, suite, f[1], f[2], nullif(f[3], '')::jsonb, nullif(f[4], ''),
+       f[5]::bigint, f[6]::float8, f[5]::bigint / f[6]::float8, nullif(f[7], '')::integer
+FROM unnest(results) WITH ORDINALITY r (line, place), LATERAL regexp_split_to_array(line, ' *[|] *') f
+$$;
+
+SELECT pg_temp.results(1, 'sql_bench',
+    'insert | old |  |  | 100 | 1 | 100');
+SELECT pg_temp.results(10, 'sql_bench',
+    'select | slow |  |  | 100 | 2 | 100',
+    'select | fast |  |  | 100 | 1 | 100',
+    'select | fast | {"work_mem": "1MB", "jit": false} |  | 100 | 3 | 100',
+    'insert | fast |  |  | 10 | 2 | 10',
+    'insert | fast | {"work_mem": "1MB", "jit": false} |  | 10 | 1 | 10',
+    'insert | slow |  |  | 10 | 8 | 10');
+SELECT pg_temp.results(20, 'upsert',
+    'upsert | fast |  | before | 3000 | 30 | ',
+    'upsert | fast |  | after | 6000 | 30 | ',
+    'upsert | fast |  | after | 12000 | 30 | ',
+    'upsert_on_conflict | fast |  | before | 0 | 30 | ',
+    'upsert_on_conflict | fast |  | after | 60 | 30 | ');
+
+SELECT results_eq(
+    $$SELECT DISTINCT suite, run_group FROM sync_probe.workload_comparison ORDER BY suite$$,
+    $$VALUES ('sql_bench'::name, 10::bigint), ('upsert', 20)$$,
+    'the newest statement of each suite');
+SELECT results_eq(
+    $$SELECT operation, combination FROM sync_probe.workload_comparison WHERE suite = 'sql_bench'$$,
+    $$VALUES ('TOTALS'::name, 'slow'), ('TOTALS', 'fast'), ('TOTALS', 'fast jit=false work_mem=1MB'),
+             ('insert', 'slow'), ('insert', 'fast'), ('insert', 'fast jit=false work_mem=1MB'),
+             ('select', 'slow'), ('select', 'fast'), ('select', 'fast jit=false work_mem=1MB')$$,
+    'totals first, operations by name, combinations in the order in which they first ran');
+SELECT results_eq(
+    $$SELECT iterations, seconds, ratio FROM sync_probe.workload_comparison
+      WHERE suite = 'sql_bench' AND operation = 'select'$$,
+    $$VALUES (100::bigint, 2::float8, 1::float8), (100, 1, 0.5), (100, 3, 1.5)$$,
+    'the ratio is that of the times, to the first combination');
+SELECT results_eq(
+    $$SELECT ratio FROM sync_probe.workload_comparison WHERE suite = 'sql_bench' AND operation = 'insert'$$,
+    $$VALUES (1::float8), (0.25), (0.125)$$,
+    'also where another one ran first');
+SELECT results_eq(
+    $$SELECT iterations, seconds, ratio FROM sync_probe.workload_comparison
+      WHERE suite = 'sql_bench' AND operation = 'TOTALS'$$,
+    $$VALUES (110::bigint, 10::float8, 1::float8), (110, 3, 0.3), (110, 4, 0.4)$$,
+    'totals are sums');
+
+SELECT is((SELECT count(*) FROM sync_probe.workload_comparison WHERE suite = 'upsert' AND operation = 'TOTALS'),
+          0::bigint, 'no totals of runs that lasted for a duration');
+SELECT results_eq(
+    $$SELECT combination, iterations, seconds, tps, ratio FROM sync_probe.workload_comparison
+      WHERE suite = 'upsert' AND operation = 'upsert'$$,
+    $$VALUES ('fast before', 3000::bigint, 30::float8, 100::float8, 1::float8), ('fast after', 9000, 30, 300, 0.333)$$,
+    'a label is part of the combination; repetitions are averaged, the time of a transaction is compared');
+SELECT results_eq(
+    $$SELECT combination, ratio FROM sync_probe.workload_comparison WHERE operation = 'upsert_on_conflict'$$,
+    $$VALUES ('fast after', 1::float8)$$,
+    'a run without a transaction is left out');
+
+-- one operation alone
+SELECT is((SELECT count(*) FROM sync_probe._workload_comparison WHERE run_group = 1), 1::bigint,
+          'no totals of one operation; older statements are kept');
+SELECT throws_ok($$SELECT FROM sync_probe.sql_bench('{}')$$, '22023', 'tablespaces must name one at least', 'no tablespace');
+SELECT throws_ok($$SELECT FROM sync_probe.sql_bench('{pg_default}', 0)$$, '22023', 'scale 0 is out of range', 'scale 0');
+SELECT throws_ok($$SELECT FROM sync_probe.sql_bench('{pg_default}', 'NaN')$$, '22023', 'scale NaN is out of range', 'no number');
+SELECT throws_ok($$SELECT FROM sync_probe.sql_bench('{nowhere}')$$, '42704', 'tablespace "nowhere" does not exist', 'no such tablespace');
+
+SELECT * FROM finish();
+ROLLBACK;
