@@ -1,0 +1,190 @@
+# shellcheck shell=bash
+# shellcheck disable=SC2154	# shared with bench/run and common.sh
+# workload: what running pgbench through SQL costs against running it by hand, and
+# what the procedure gains over the function.
+#
+# A turn of runs holds, in random order, the upsert through pgbench() and twice by
+# hand: with the command line that the function uses, and without progress and
+# log.  Each has its own schema, and a checkpoint and a rest before it.  Then logs,
+# a long one and a short one, whose difference is the reading; then a few hot
+# rows, by the function, whose snapshot keeps dead row versions, and by the
+# procedure, which has none.
+#
+# Observations: workload.runs  place turn variant tps called started finished answered
+#               workload.logs  place turn transactions sampling_rate called started finished answered
+#                              before_kb peak_kb after_kb
+#               workload.hot   place turn variant tps p50_ms p99_ms second_tps
+# (times are seconds since the epoch, by the server's clock, and \N by hand; started
+# and finished are pgbench's; kB are the backend's private memory)
+
+workload_turns=${BENCH_TURNS:-5}
+workload_seconds=${BENCH_SECONDS:-10}
+workload_clients=16
+workload_threads=8
+workload_rows=500000
+workload_rest=2
+workload_variants=(function same_line plain_line)
+
+log_turns=$((workload_turns < 3 ? workload_turns : 3))
+log_clients=4
+log_transactions=${BENCH_LOG_TRANSACTIONS:-1000000}
+log_transactions_short=4000
+
+hot_turns=$((workload_turns < 3 ? workload_turns : 3))
+hot_seconds=${BENCH_HOT_SECONDS:-30}
+hot_rows=100
+
+# No checkpoint may begin by itself in a run, and new WAL segments are no part of
+# what is compared: such a cluster has segments to use again.
+prepare_wal() {
+	ask "ALTER SYSTEM SET max_wal_size = '768MB'" || return
+	ask "SELECT pg_reload_conf()" || return
+	ask "SELECT count(pg_switch_wal()) FROM generate_series(1, 20) AS n, LATERAL pg_logical_emit_message(true, 'n', n::text)"
+}
+
+checkpoint_and_rest() {
+	ask "CHECKPOINT" || return
+	step 10 sleep "$workload_rest"
+}
+
+# What a DBA would write down from the workload's row: its set-up, its script.
+write_by_hand() {
+	ask "SELECT setup FROM sync_probe.workloads WHERE workload = 'upsert'" || return
+	printf 'CREATE SCHEMA by_hand;\nSET LOCAL search_path = by_hand, pg_temp;\n%s\n' "$answer" >"$work/workload/setup.sql"
+	ask "SELECT script FROM sync_probe.workloads WHERE workload = 'upsert'" || return
+	printf '%s\n' "${answer//:rows/$workload_rows}" >"$work/workload/script.sql"
+}
+
+# by_hand SECONDS ARGUMENT...: sets tps.  The sessions get the settings that the
+# function's get.
+by_hand() {
+	local seconds=$1
+	shift
+	step 60 "$bindir/psql" -X -q -1 -v ON_ERROR_STOP=1 -f "$work/workload/setup.sql" || return
+	step "$((seconds + 60))" env "PGOPTIONS=-c search_path=by_hand,pg_temp -c default_tablespace=" \
+		"$bindir/pgbench" -M prepared -n -r "$@" -f "$work/workload/script.sql" \
+		-c "$workload_clients" -j "$workload_threads" -T "$seconds" || return
+	tps=$(sed -n 's/^tps = \([0-9.]*\).*/\1/p' "$work/out")
+	[[ -n $tps ]] || { echo "pgbench said no tps" >"$work/err"; return 1; }
+	ask "DROP SCHEMA by_hand CASCADE" || return
+	step 60 find "$work/workload" -name 'log.*' -delete
+}
+
+# call_workload SECONDS CALL [COMMAND...]: what workload_call.sql tells of it, by
+# psql, or by COMMAND with psql's command line.
+call_workload() {
+	local seconds=$1 call=$2
+	shift 2
+	step "$((seconds + 60))" "$@" "$bindir/psql" -X -q -A -t -F $'\t' -P 'null=\N' -v ON_ERROR_STOP=1 \
+		-v "call=$call" -f "$build/bench/workload_call.sql" || return
+	IFS=$'\t' read -r called started finished answered tps p50 p99 transactions sampling_rate second_tps <"$work/out"
+}
+
+run_workload_variant() {
+	local called='\N' started='\N' finished='\N' answered='\N' tps p50 p99 transactions sampling_rate second_tps
+	case $1 in
+		function)
+			call_workload "$workload_seconds" "SELECT result_id FROM sync_probe.pgbench('upsert', clients => $workload_clients,
+				threads => $workload_threads, duration => '$workload_seconds s', rows => $workload_rows)" ;;
+		same_line) by_hand "$workload_seconds" -P 1 -l "--log-prefix=$work/workload/log" ;;
+		plain_line) by_hand "$workload_seconds" ;;
+	esac || return
+	observe workload.runs "$place_name" "$turn" "$1" "$tps" "$called" "$started" "$finished" "$answered"
+}
+
+compare_runs() {
+	local turn variant shuffled tps
+	by_hand "$((workload_seconds < 5 ? workload_seconds : 5))" || return	# the first one is slower
+	for ((turn = 1; turn <= workload_turns; turn++)); do
+		shuffled "${workload_variants[@]}"
+		for variant in "${shuffled[@]}"; do
+			checkpoint_and_rest && run_workload_variant "$variant" || return
+		done
+		printf '%s: runs, turn %d\n' "$place_name" "$turn" >&2
+	done
+}
+
+# From samples "time kB": the last before the call, the most since, the last.
+memory_of_call() {
+	awk -v "called=$called" -v OFS='\t' '
+		$1 < called { before = $2; next }
+		$2 > peak { peak = $2 }
+		{ after = $2 }
+		END { if (!before || !after) exit 1; print before, peak, after }' "$work/workload/memory"
+}
+
+read_log() {
+	local called started finished answered tps p50 p99 transactions sampling_rate second_tps memory
+	step 60 rm -f -- "$work/workload/pid" "$work/workload/memory" || return
+	call_workload "$(($1 / 2000 + 60))" "SELECT result_id FROM sync_probe.pgbench('bench_select', clients => $log_clients,
+		threads => $log_clients, transactions => $(($1 / log_clients)))" \
+		bash "$build/bench/workload_session.sh" "$work/workload" || return
+	memory=$(memory_of_call) || { echo "no samples of the backend's memory" >"$work/err"; return 1; }
+	observe workload.logs "$place_name" "$turn" "$transactions" "$sampling_rate" \
+		"$called" "$started" "$finished" "$answered" "$memory"
+}
+
+compare_logs() {
+	local turn transactions shuffled
+	ask "INSERT INTO sync_probe.workloads (workload, script, protocol) VALUES ('bench_select', 'SELECT 1;', 'prepared')" || return
+	for ((turn = 1; turn <= log_turns; turn++)); do
+		shuffled "$log_transactions" "$log_transactions_short"
+		for transactions in "${shuffled[@]}"; do
+			checkpoint_and_rest && read_log "$transactions" || return
+		done
+		printf '%s: logs, turn %d\n' "$place_name" "$turn" >&2
+	done
+}
+
+run_hot_variant() {
+	local called started finished answered tps p50 p99 transactions sampling_rate second_tps call
+	call="('upsert', clients => $workload_clients, threads => $workload_threads, duration => '$hot_seconds s', rows => $hot_rows)"
+	case $1 in
+		function) call="SELECT result_id FROM sync_probe.pgbench$call" ;;
+		procedure) call="CALL sync_probe.run_workload$call" ;;
+	esac
+	call_workload "$hot_seconds" "$call" || return
+	observe workload.hot "$place_name" "$turn" "$1" "$tps" "$p50" "$p99" "$second_tps"
+}
+
+compare_hot() {
+	local turn variant shuffled
+	for ((turn = 1; turn <= hot_turns; turn++)); do
+		shuffled function procedure
+		for variant in "${shuffled[@]}"; do
+			checkpoint_and_rest && run_hot_variant "$variant" || return
+		done
+		printf '%s: hot rows, turn %d\n' "$place_name" "$turn" >&2
+	done
+}
+
+workload_at() {
+	local place_name=$1
+	mkdir_as_user "$work/workload"
+	prepare_wal && write_by_hand && compare_runs && compare_logs && compare_hot || return
+	step 60 rm -rf -- "$work/workload"
+}
+
+# What SQL costs depends little on the file system: one is enough, unless others
+# are asked for.
+choose_workload_places() {
+	local place
+	if [[ -n ${BENCH_PLACES:-} ]] || ((${#directories[@]} > 0)); then
+		places=("$@")
+		return
+	fi
+	places=("$1")
+	for place in "${@:2}"; do
+		observe workload.skipped "${place%%=*}" "not done: one place is enough"
+	done
+}
+
+measure_workload() {
+	local all=("${places[@]}") places=()
+	observe_machine workload
+	: >"$observations/workload.runs.tsv"		# there, even if all is given up
+	: >"$observations/workload.logs.tsv"
+	: >"$observations/workload.hot.tsv"
+	choose_workload_places "${all[@]}"
+	at_each_place workload workload_at
+}
