@@ -3,58 +3,32 @@
  * pgbench.c
  *		Run the server's own pgbench against this very server.
  *
- * What it is told: an argument vector and a quoted connection string.  What it
- * says while it runs becomes progress, what it says at the end the summary; if
- * it fails its first words are the DETAIL of the error, as all that follows
- * says the same again for every client.
+ * What it is told is in pgbench_command.c.  What it says while it runs becomes
+ * progress, what it says at the end the summary; if it fails its first words are
+ * the DETAIL of the error, as all that follows says the same again for every
+ * client.
  *
  * It must not: know what the workload is, or make and drop anything but the
  * files in the folder it is given.
  *
  *-------------------------------------------------------------------------
  */
-#include "workload.h"
+#include "pgbench_internal.h"
 
-#include <ctype.h>
 #include <math.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "commands/dbcommands.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "port.h"
-#include "postmaster/postmaster.h"
 #include "utils/builtins.h"
-#include "utils/lsyscache.h"
 
 #include "child_process.h"
 
 /* Its summary grows with the statements of the script, its errors with clients. */
 #define MOST_OUTPUT			(1024 * 1024)
 #define MOST_WORDS			800
-#define VERSION_TIMEOUT_MS	10000
-
-/*
- * Of more transactions a sample is logged.  How many a duration will hold is
- * not known before: a client that waits for a server's answers makes 10,000 a
- * second at most, a round trip through a Unix socket taking some 50 us.
- */
-#define MOST_LOGGED			5000000
-#define MOST_TPS_OF_CLIENT	10000
-#define LOG_LINE_BYTES		48
-
-/* Fewer logged transactions would say little, and little room is no room. */
-#define LEAST_LOGGED		10000
 
 /* Lines of progress that become a NOTICE, in a run of any length. */
 #define MOST_NOTICES		60
-
-#define LOG_PREFIX			"log"
-
-/* Line numbers of postmaster.pid, see the server's pidfile.h. */
-#define SOCKET_DIRECTORY_LINE	5
-#define LISTEN_ADDRESS_LINE		6
 
 /* What the callback that gets its lines works with. */
 typedef struct listening
@@ -68,214 +42,6 @@ typedef struct listening
 	double		notice_interval;
 	StringInfoData words;		/* what is no progress */
 } listening;
-
-static char *const environment[] = {
-	"PATH=/usr/bin:/bin", "LC_ALL=C", NULL
-};
-
-/* -------------------------------------------------------------- the program */
-
-static void
-find_program(char *path)
-{
-	struct stat status;
-
-	if (sp_pgbench_directory && sp_pgbench_directory[0] != '\0')
-		snprintf(path, MAXPGPATH, "%s", sp_pgbench_directory);
-	else
-	{
-		strlcpy(path, my_exec_path, MAXPGPATH);
-		get_parent_directory(path);
-	}
-	join_path_components(path, path, "pgbench");
-	if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || access(path, X_OK) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FILE),
-				 errmsg("could not find program \"%s\"", path),
-				 errdetail("It must be there, and executable for the server's user."),
-				 errhint("Install the package that has pgbench for PostgreSQL %d, or set pg_sync_probe.pgbench_directory.",
-						 PG_VERSION_NUM / 10000)));
-}
-
-/* What it said, in one line of plain ASCII. */
-static char *
-plain_words(const char *words)
-{
-	char	   *plain = pnstrdup(words, MOST_WORDS);
-
-	for (char *c = plain; *c; c++)
-	{
-		if (*c < ' ' || *c > '~')
-			*c = ' ';
-	}
-	return plain;
-}
-
-/*
- * The pgbench that belongs to this server.  Another major version's may lack
- * what we ask for, or print what we do not understand.
- */
-void
-sp_pgbench_find(sp_pgbench_program *found)
-{
-	const char *argv[] = {"pgbench", "--version", NULL};
-	sp_child_program program = {
-		.path = found->path,
-		.argv = (char *const *) argv,
-		.envp = environment,
-		.timeout_ms = VERSION_TIMEOUT_MS,
-		.most_output = MOST_WORDS
-	};
-	sp_child_result result;
-	int			major = 0;
-
-	find_program(found->path);
-	sp_child_run(&program, &result);
-	if (sp_child_succeeded(&result))
-		major = sp_pgbench_parse_version(result.out.data, found->version, sizeof(found->version));
-	if (major != PG_VERSION_NUM / 10000)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FILE),
-				 major > 0 ?
-				 errmsg("program \"%s\" is of version %d, expected %d", found->path, major,
-						PG_VERSION_NUM / 10000) :
-				 errmsg("program \"%s\" is not pgbench", found->path),
-				 major > 0 ? 0 :
-				 errdetail("It %s: %s", sp_child_describe(&program, &result),
-						   plain_words(result.err.len > 0 ? result.err.data : result.out.data)),
-				 errhint("Set pg_sync_probe.pgbench_directory to the directory of the pgbench of PostgreSQL %d.",
-						 PG_VERSION_NUM / 10000)));
-}
-
-/* ------------------------------------------------------------- its arguments */
-
-static void
-append_conninfo(StringInfo conninfo, const char *key, const char *value)
-{
-	appendStringInfo(conninfo, "%s%s='", conninfo->len > 0 ? " " : "", key);
-	for (; *value; value++)
-	{
-		if (*value == '\'' || *value == '\\')
-			appendStringInfoChar(conninfo, '\\');
-		appendStringInfoChar(conninfo, *value);
-	}
-	appendStringInfoChar(conninfo, '\'');
-}
-
-/* As the server splits them: at white space, unless a backslash is before it. */
-static void
-append_option(StringInfo options, const char *setting)
-{
-	appendStringInfo(options, "%s-c ", options->len > 0 ? " " : "");
-	for (; *setting; setting++)
-	{
-		if (isspace((unsigned char) *setting) || *setting == '\\')
-			appendStringInfoChar(options, '\\');
-		appendStringInfoChar(options, *setting);
-	}
-}
-
-static char *
-session_options(const sp_workload_run *run)
-{
-	StringInfoData options;
-	ListCell   *cell;
-
-	initStringInfo(&options);
-	append_option(&options, psprintf("search_path=%s", run->search_path));
-	append_option(&options, psprintf("default_tablespace=%s", run->default_tablespace ? "" :
-									 NameStr(run->tablespace)));
-	/* what the caller asks for comes last, so that it prevails */
-	foreach(cell, run->options)
-		append_option(&options, lfirst(cell));
-	return options.data;
-}
-
-/* Where this server listens: its first socket, else its first address. */
-static const char *
-own_host(void)
-{
-	const char *directory = sp_postmaster_line(SOCKET_DIRECTORY_LINE);
-	const char *address = sp_postmaster_line(LISTEN_ADDRESS_LINE);
-
-	if (directory && directory[0] != '\0')
-		return directory;
-	if (address == NULL || address[0] == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
-				 errmsg("this server accepts no connections"),
-				 errdetail("Neither unix_socket_directories nor listen_addresses name anything.")));
-	return strcmp(address, "*") == 0 ? "localhost" : address;
-}
-
-static char *
-own_conninfo(const sp_workload_run *run)
-{
-	StringInfoData conninfo;
-
-	initStringInfo(&conninfo);
-	append_conninfo(&conninfo, "host", own_host());
-	append_conninfo(&conninfo, "port", psprintf("%d", PostPortNumber));
-	append_conninfo(&conninfo, "user", GetUserNameFromId(GetUserId(), false));
-	append_conninfo(&conninfo, "dbname", get_database_name(MyDatabaseId));
-	append_conninfo(&conninfo, "application_name", NameStr(run->schema));
-	append_conninfo(&conninfo, "options", session_options(run));
-	if (sp_pgbench_passfile && sp_pgbench_passfile[0] != '\0')
-		append_conninfo(&conninfo, "passfile", sp_pgbench_passfile);
-	return conninfo.data;
-}
-
-/*
- * Which share of the transactions is logged.  The log takes no more than half
- * of the room there is: the workload may need the rest.
- */
-static double
-sampling_rate(const sp_workload_run *run, int64 room)
-{
-	double		expected = (double) run->clients *
-		(run->transactions > 0 ? run->transactions : (double) MOST_TPS_OF_CLIENT * run->seconds);
-	double		most = Min(MOST_LOGGED, room / 2 / LOG_LINE_BYTES);
-
-	if (most < Min(LEAST_LOGGED, expected))
-		ereport(ERROR,
-				(errcode(ERRCODE_DISK_FULL),
-				 errmsg("not enough space for the transaction log of pgbench"),
-				 errdetail("Needed are " INT64_FORMAT " bytes in \"base\", there are " INT64_FORMAT " above the reserve or below temp_file_limit.",
-						   (int64) Min(LEAST_LOGGED, expected) * LOG_LINE_BYTES * 2, room),
-				 errhint("Free some space, lower pg_sync_probe.reserve_percent, or raise temp_file_limit.")));
-	return Min(1, most / expected);
-}
-
-static char **
-own_argv(const sp_workload_run *run, const sp_scratch *scratch, const char *script)
-{
-	char	  **argv = palloc0(32 * sizeof(char *));
-	int			n = 0;
-
-	argv[n++] = "pgbench";
-	argv[n++] = "-M";
-	argv[n++] = run->workload.protocol;
-	argv[n++] = "-n";
-	argv[n++] = "-r";
-	argv[n++] = "-f";
-	argv[n++] = (char *) script;
-	argv[n++] = psprintf("--client=%d", run->clients);
-	argv[n++] = psprintf("--jobs=%d", run->threads);
-	argv[n++] = run->transactions > 0 ? psprintf("--transactions=%d", run->transactions) :
-		psprintf("--time=%d", run->seconds);
-	if (run->workload.new_connections)
-		argv[n++] = "-C";
-	argv[n++] = "--progress=1";
-	argv[n++] = "--log";
-	argv[n++] = psprintf("--log-prefix=%s/" LOG_PREFIX, scratch->path);
-	if (run->sampling_rate < 1)
-		argv[n++] = psprintf("--sampling-rate=%.9f", run->sampling_rate);
-	/* variables live as long as a client: with this one it can count */
-	argv[n++] = "--define=iteration=0";
-	argv[n++] = own_conninfo(run);
-	Assert(n < 32);
-	return argv;
-}
 
 /* ------------------------------------------------------------- what it says */
 
@@ -397,7 +163,7 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 	listening	state;
 	sp_child_program program = {
 		.path = found->path,
-		.envp = environment,
+		.envp = sp_pgbench_environment,
 		.most_output = MOST_OUTPUT,
 		.line = take_line,
 		.context = &state
@@ -407,8 +173,7 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 	memset(result, 0, sizeof(*result));
 	result->program = found;
 	init_listening(&state, run, result);
-	run->sampling_rate = sampling_rate(run, sp_scratch_room(scratch));
-	program.argv = own_argv(run, scratch, script);
+	program.argv = sp_pgbench_argv(run, scratch, script);
 
 	run->started_at = GetCurrentTimestamp();
 	sp_child_run(&program, &ended);
@@ -422,7 +187,7 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 	pfree(ended.err.data);
 
 	sp_pgbench_log_init(&result->log);
-	sp_scratch_read_logs(scratch, LOG_PREFIX ".", &result->log);
+	sp_scratch_read_logs(scratch, SP_PGBENCH_LOG_PREFIX ".", &result->log);
 	if (result->log.unreadable > 0)
 		ereport(WARNING,
 				(errmsg("%llu lines of pgbench's transaction log are not understood",

@@ -7,10 +7,11 @@
  * whether it may and can run (workload_checks.c); makes itself the only one
  * (exclusive.c); has the objects made by a background worker, since what this
  * transaction makes nobody else can see (workload_objects.c; in that process
- * workload_worker.c, workload_attempt.c and workload_schema.c); writes the script into a folder of its own
- * (scratch.c); runs pgbench on it (pgbench.c, with child_process.c) and lets
- * the engine read what that says and logs; has the objects dropped; and hands
- * the row to workload_record.c.
+ * workload_worker.c, workload_attempt.c and workload_schema.c); writes the
+ * script into a folder of its own (scratch.c); runs pgbench on it
+ * (pgbench_command.c, pgbench.c, child_process.c) and lets the engine read what
+ * that says and logs; has the objects dropped; and hands the row to
+ * workload_record.c.
  *
  *-------------------------------------------------------------------------
  */
