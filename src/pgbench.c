@@ -119,7 +119,7 @@ static void
 complain(const sp_workload_run *run, listening *state, const char *what)
 {
 	char	   *words = own_words(state);
-	bool		no_connection = strstr(words, "connection to server ") != NULL;
+	bool		no_connection = strstr(words, "pgbench: error: connection to server ") != NULL;
 	bool		no_login = no_connection &&
 		(strstr(words, "password") != NULL || strstr(words, "authentication failed") != NULL ||
 		 strstr(words, "pg_hba.conf") != NULL);

@@ -75,7 +75,7 @@ typedef struct sp_workload_run
 /* --------------------------------------------------------- workload_checks.c */
 
 extern void sp_workload_check_privileges(void);
-extern void sp_workload_check_connections(int clients);
+extern void sp_workload_check_connections(int clients, bool new_connections);
 extern List *sp_workload_check_settings(Datum settings);
 extern void sp_workload_find_tablespace(const char *name, sp_workload_run *run);
 

@@ -138,31 +138,31 @@ connection_limits(Oid role, int *of_role, int *of_database)
 	ReleaseSysCache(database_tuple);
 }
 
-/* what: where the limit is from; used: how many of it are sessions now */
-static void
-check_limit(int clients, int limit, int used, const char *what)
+/* Of the limits that there are, the one that leaves least. */
+typedef struct tightest_limit
 {
-	int			most = Max(limit - used - 1, 0);
+	const char *what;
+	int			limit;
+	int			used;
+	int			room;			/* sessions that may be added */
+} tightest_limit;
 
-	if (clients > most)
-		ereport(ERROR,
-				(errcode(ERRCODE_TOO_MANY_CONNECTIONS),
-				 errmsg("not enough free connections for %d clients", clients),
-				 errdetail("%s allows %d sessions, %d of them are in use. pgbench needs one more than its clients.",
-						   what, limit, used),
-				 most > 0 ?
-				 errhint("Up to %d clients can be run now.", most) :
-				 errhint("Wait until some sessions have ended, or raise the limit.")));
+/* limit: negative if there is none */
+static void
+consider_limit(tightest_limit *tightest, const char *what, int limit, int used)
+{
+	int			room = Max(limit - used, 0);
+
+	if (limit < 0 || (tightest->what && room >= tightest->room))
+		return;
+	*tightest = (tightest_limit) {.what = what, .limit = limit, .used = used, .room = room};
 }
 
-/*
- * Are there enough free connections?  pgbench opens one before those of its
- * clients, whose backend may not be gone yet when these come.
- */
-void
-sp_workload_check_connections(int clients)
+static tightest_limit
+find_tightest_limit(void)
 {
 	session_counts counts = {.role = GetUserId()};
+	tightest_limit tightest = {0};
 	int			of_role;
 	int			of_database;
 
@@ -171,16 +171,39 @@ sp_workload_check_connections(int clients)
 	sp_as_history_owner(count_sessions, &counts);
 	if (superuser())
 	{
-		check_limit(clients, MaxConnections, counts.all, "max_connections");
-		return;
+		consider_limit(&tightest, "max_connections", MaxConnections, counts.all);
+		return tightest;
 	}
 	connection_limits(counts.role, &of_role, &of_database);
-	check_limit(clients, MaxConnections - sp_reserved_connections(), counts.all,
-				"max_connections, without those that are reserved,");
-	if (of_role >= 0)
-		check_limit(clients, of_role, counts.of_role, "The role's CONNECTION LIMIT");
-	if (of_database >= 0)
-		check_limit(clients, of_database, counts.of_database, "The database's CONNECTION LIMIT");
+	consider_limit(&tightest, "max_connections, without those that are reserved,",
+				   Max(MaxConnections - sp_reserved_connections(), 0), counts.all);
+	consider_limit(&tightest, "The role's CONNECTION LIMIT", of_role, counts.of_role);
+	consider_limit(&tightest, "The database's CONNECTION LIMIT", of_database, counts.of_database);
+	return tightest;
+}
+
+/*
+ * Are there enough free connections?  pgbench opens one before those of its
+ * clients, whose backend may not be gone yet when these come.  The same holds
+ * for each client that connects anew.
+ */
+void
+sp_workload_check_connections(int clients, bool new_connections)
+{
+	tightest_limit tightest = find_tightest_limit();
+	int			each = new_connections ? 2 : 1;
+	int			most = (tightest.room - 1) / each;
+
+	if (clients > most)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_CONNECTIONS),
+				 errmsg("not enough free connections for %d clients", clients),
+				 errdetail("%s allows %d sessions, %d of them are in use. pgbench needs one more than its clients%s.",
+						   tightest.what, tightest.limit, tightest.used,
+						   new_connections ? ", and one for each that connects anew" : ""),
+				 most > 0 ?
+				 errhint("Up to %d clients can be run now.", most) :
+				 errhint("Wait until some sessions have ended, or raise the limit.")));
 }
 
 /* ----------------------------------------------------------------- settings */
@@ -223,6 +246,9 @@ scalar_text(const char *name, JsonbValue *value)
 	return NULL;				/* keep compiler quiet */
 }
 
+/* The server reads no more than 10,000 bytes of a client that connects. */
+#define MOST_SETTINGS_BYTES	8000
+
 /* The members of a jsonb object, as "name=value"; errors name what is wrong. */
 List *
 sp_workload_check_settings(Datum settings)
@@ -232,6 +258,7 @@ sp_workload_check_settings(Datum settings)
 	JsonbValue	item;
 	JsonbIteratorToken token;
 	List	   *options = NIL;
+	Size		length = 0;
 
 	if (!JB_ROOT_IS_OBJECT(object))
 		ereport(ERROR,
@@ -247,6 +274,13 @@ sp_workload_check_settings(Datum settings)
 		name = pnstrdup(item.val.string.val, item.val.string.len);
 		(void) JsonbIteratorNext(&iterator, &item, true);
 		options = lappend(options, checked_setting(name, scalar_text(name, &item)));
+		length += strlen(llast(options));
 	}
+	if (length > MOST_SETTINGS_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("settings of %zu bytes are too long", length),
+				 errdetail("They are given to each session when it connects, which has room for %d.",
+						   MOST_SETTINGS_BYTES)));
 	return options;
 }

@@ -116,19 +116,43 @@ find_workload(FunctionCallInfo fcinfo, sp_workload *workload)
 
 /* ---------------------------------------------------------------- the scripts */
 
+/*
+ * A name or a string as SQL has it.  pgbench knows no quotes, and would take a
+ * :word in one for a variable of its own; escaped, it has no colon.
+ */
+static const char *
+quoted(const char *value, char quote)
+{
+	StringInfoData text;
+
+	if (strchr(value, ':') == NULL)
+		return quote == '"' ? quote_identifier(value) : quote_literal_cstr(value);
+	initStringInfo(&text);
+	appendStringInfo(&text, "U&%c", quote);
+	for (; *value; value++)
+	{
+		if (*value == ':')
+			appendStringInfoString(&text, "\\003A");
+		else
+		{
+			if (*value == quote || *value == '\\')
+				appendStringInfoChar(&text, *value);
+			appendStringInfoChar(&text, *value);
+		}
+	}
+	appendStringInfoChar(&text, quote);
+	return text.data;
+}
+
 static void
 set_variable(sp_script_variable *variable, const char *name, const char *value, bool is_number)
 {
 	variable->name = name;
-	variable->plain = is_number ? value : quote_identifier(value);
-	variable->literal = quote_literal_cstr(value);
-	variable->identifier = quote_identifier(value);
+	variable->plain = is_number ? value : quoted(value, '"');
+	variable->literal = quoted(value, '\'');
+	variable->identifier = quoted(value, '"');
 }
 
-/*
- * As an identifier always, even where the name needs no quotes: what follows
- * :"name" may be anything.
- */
 static char *
 with_values(const sp_workload_run *run, const char *script)
 {
@@ -211,7 +235,7 @@ take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 	}
 	if (!PG_ARGISNULL(ARG_LABEL))
 		run->label = text_to_cstring(PG_GETARG_TEXT_PP(ARG_LABEL));
-	sp_workload_check_connections(run->clients);
+	sp_workload_check_connections(run->clients, run->workload.new_connections);
 }
 
 static void

@@ -23,6 +23,7 @@
 #include "storage/dsm.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/pmsignal.h"
 #include "utils/memutils.h"
 #include "utils/syscache.h"
 
@@ -302,7 +303,8 @@ sp_workload_objects_give_up(sp_workload_objects *objects)
 	tell_to_stop(objects);
 	for (int waited_ms = 0; waited_ms < GIVE_UP_MS; waited_ms += GIVE_UP_POLL_MS)
 	{
-		if (worker_state(objects) == SP_WORKER_ENDED || worker_is_gone(objects))
+		if (worker_state(objects) == SP_WORKER_ENDED || worker_is_gone(objects) ||
+			!PostmasterIsAlive())
 			break;
 		pg_usleep(GIVE_UP_POLL_MS * 1000L);
 	}

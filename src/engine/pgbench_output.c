@@ -334,6 +334,9 @@ sp_pgbench_parse_summary(const char *text, size_t length, sp_pgbench_summary *su
 		read_count_line(line, summary);
 		counts = heading_counts(line);
 	}
+	/* where all failed, pgbench ends here */
+	if (summary->transactions == 0 && summary->failed > 0 && isnan(summary->tps))
+		summary->tps = 0;
 	if (summary->transactions < 0 || isnan(summary->tps))
 		return false;
 

@@ -57,7 +57,7 @@ extern bool sp_pgbench_parse_progress(const char *line, sp_pgbench_progress *pro
 /*
  * text need not be terminated, but what is behind its last newline was cut off
  * and is not read.  False unless it says how many transactions were processed
- * and how many a second: then nobody knows what happened, and take is not
+ * and how many a second (0, if all failed): then nobody knows what happened, and take is not
  * called; what is known is in *summary all the same.  take may be NULL.
  */
 extern bool sp_pgbench_parse_summary(const char *text, size_t length, sp_pgbench_summary *summary,

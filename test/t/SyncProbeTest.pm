@@ -1,7 +1,8 @@
 # SyncProbeTest.pm
 #
-# What the TAP tests share: clusters with the extension, sessions that probe in
-# the background, and the search for what a probe may have left behind.
+# What the TAP tests share: clusters with the extension, sessions that probe or
+# run workloads in the background, and the search for what these may have left
+# behind.
 #
 # Nothing here asserts a time; whatever has to happen first is polled for.
 
@@ -10,6 +11,7 @@ package SyncProbeTest;
 use strict;
 use warnings;
 
+use Cwd qw(realpath);
 use Exporter 'import';
 use File::Glob qw(bsd_glob);
 use IPC::Run;
@@ -19,11 +21,15 @@ use Test::More;
 use Time::HiRes qw(sleep);
 
 our @EXPORT = qw(probe_cluster add_tablespace session start_query finish_query query
-  start_probe end_probe wait_for wait_phase probe_files leftovers descriptors fails_ok
-  works_ok log_ok pid_alive LONG_PROBE);
+  start_probe end_probe wait_for wait_phase wait_running probe_files pgbench_children
+  workload_call workload_schemas leftovers nothing_left descriptors fails_ok
+  works_ok log_ok pid_alive LONG_PROBE SMALL_RUN);
 
 # Longer than any test waits; always ended from outside.
 use constant LONG_PROBE => "duration => '300 s', stop_early => false, record => false";
+
+# The shortest run of a workload that makes and drops objects.
+use constant SMALL_RUN => "'upsert', clients => 1, transactions => 5, rows => 10";
 
 # A started cluster with the extension in database postgres.  Segments of 1 MB
 # keep the writing of files short; conf is appended to postgresql.conf.
@@ -114,6 +120,14 @@ sub end_probe
 	return $err;
 }
 
+# A workload is run by a function or a procedure; both take the same arguments.
+sub workload_call
+{
+	my ($kind, $arguments) = @_;
+	return $kind eq 'procedure' ? "CALL sync_probe.run_workload($arguments)"
+	  : "SELECT transactions FROM sync_probe.pgbench($arguments)";
+}
+
 # ---------------------------------------------------------------------- waiting
 
 # Until the code returns true; false when that never happened.
@@ -134,6 +148,18 @@ sub wait_phase
 	$node->poll_query_until('postgres',
 		"SELECT count(*) = 1 FROM sync_probe.running WHERE pid = $session->{pid} AND phase = '$phase'")
 	  or die "the probe never came to '$phase'";
+	return;
+}
+
+# Until pgbench runs for that session, with so many clients connected.
+sub wait_running
+{
+	my ($node, $session, $clients) = @_;
+	wait_phase($node, $session, 'running');
+	$node->poll_query_until('postgres', <<"SQL") or die 'the clients of pgbench never came';
+SELECT count(*) >= $clients FROM pg_stat_activity
+WHERE application_name ~ '^sync_probe_workload_' AND backend_type = 'client backend' AND query <> ''
+SQL
 	return;
 }
 
@@ -159,7 +185,33 @@ sub probe_files
 	  bsd_glob("$data/pg_tblspc/*/PG_*/pgsql_tmp");
 }
 
-# All traces of a probe in the cluster, as text; empty when there are none.
+# The processes of pgbench that backends of this server started, also those whose
+# backend is gone: they work in its data directory.  Zombies count as dead.
+sub pgbench_children
+{
+	my ($node) = @_;
+	my $data = realpath($node->data_dir);
+	my @children;
+	for my $directory (bsd_glob('/proc/[0-9]*'))
+	{
+		open my $stat, '<', "$directory/stat" or next;
+		my ($pid, $state) = (<$stat> // '') =~ /^(\d+) \(pgbench\) (\S)/ or next;
+		my $cwd = readlink("$directory/cwd") // '';
+		push @children, $pid if $state ne 'Z' && $cwd eq $data;
+	}
+	return @children;
+}
+
+# Schemas that are called as those of workloads, in one database.
+sub workload_schemas
+{
+	my ($node, $database) = @_;
+	return $node->safe_psql($database // 'postgres',
+		"SELECT nspname FROM pg_namespace WHERE nspname ~ '^sync_probe_workload_' ORDER BY 1");
+}
+
+# All traces of a probe or workload in the cluster, as text; empty when there are
+# none.  Schemas: those of database postgres.
 sub leftovers
 {
 	my ($node) = @_;
@@ -169,8 +221,21 @@ UNION ALL SELECT 'running ' || r::text FROM sync_probe.running r
 UNION ALL SELECT 'pg_wal ' || name FROM pg_ls_waldir() WHERE name LIKE '%sync_probe%'
 UNION ALL SELECT spcname || ' ' || f.name FROM pg_tablespace t, pg_ls_tmpdir(t.oid) f
     WHERE spcname <> 'pg_global' AND f.name LIKE '%sync_probe%'
+UNION ALL SELECT 'process ' || concat_ws(' ', pid, backend_type, application_name, query) FROM pg_stat_activity
+    WHERE application_name ~ '^sync_probe_workload_' OR backend_type ~ '^pg_sync_probe'
 SQL
-	return join "\n", grep { $_ ne '' } $seen, probe_files($node);
+	return join "\n", grep { $_ ne '' } $seen, workload_schemas($node), probe_files($node),
+	  map { "pgbench $_" } pgbench_children($node);
+}
+
+# The worker of a run that was given up may still be dropping: poll for it.
+sub nothing_left
+{
+	my ($node, $name) = @_;
+	my $left;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok(wait_for(sub { ($left = leftovers($node)) eq '' }), "$name: nothing is left") or diag($left);
+	return;
 }
 
 # Descriptors of a process on files of a probe, also on removed ones, on the

@@ -84,6 +84,8 @@ static const summary_case summary_cases[] = {
 	}},
 	/* nothing was done: "0 (NaN%)", and no tps */
 	{"15_broken.out", false, {2, 1, 0, 0, NAN, NAN, NAN, NAN}, {{0, 0, NULL}}},
+	/* all were done and failed: no tps either, and the exit status is 0 */
+	{"15_all_failed.out", true, {2, 1, 0, 6, NAN, NAN, NAN, 0}, {{0, 0, NULL}}},
 	/* a script whose lines look like others, and a deviation of less than none */
 	{"19_after_its_source.out", true,
 		{16, 8, INT64_C(9007199254740993), 12, 15.982, NAN, 41.007, 1000.411276},

@@ -1,0 +1,526 @@
+# However a workload ends, nothing of it stays: no pgbench, no session, no schema,
+# no folder, no lock, no worker.  What a crash left is dropped by the next run in
+# that database, or by cleanup(), and nothing else is.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use File::Path qw(rmtree);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SyncProbeTest;
+use Test::More;
+use Time::HiRes qw(sleep);
+
+plan skip_all => 'processes are looked for in /proc' unless -e '/proc/self/stat';
+
+my $node = probe_cluster('workloads',
+	conf => "restart_after_crash = on\nclient_connection_check_interval = '50ms'\nlog_statement = none");
+add_tablespace($node, 'place');
+
+# The sessions of "sleepy" notice nothing by themselves, neither that pgbench is
+# gone nor that its objects are to go.
+$node->safe_psql('postgres', <<'SQL');
+CREATE DATABASE other;
+INSERT INTO sync_probe.workloads (workload, setup, script, teardown) VALUES
+('slow set-up', 'CREATE TABLE t (i int); SELECT pg_sleep(60)', 'SELECT 1;', NULL),
+('short set-up', 'CREATE TABLE t (i int); SELECT pg_sleep(2)', 'SELECT 1;', NULL),
+('sleepy', 'CREATE TABLE t (i int)', 'SELECT pg_sleep(60);', NULL),
+('slow tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', 'SELECT pg_sleep(2.5)'),
+('endless tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', 'SELECT pg_sleep(60)');
+CREATE FUNCTION caught(workload name, clients int, transactions int) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM FROM sync_probe.pgbench(workload, clients => clients, transactions => transactions);
+    RETURN 'not ended';
+EXCEPTION WHEN query_canceled THEN
+    PERFORM FROM sync_probe.pgbench('upsert', clients => 1, transactions => 5, rows => 10);
+    RETURN 'caught';
+END
+$$;
+SQL
+$node->safe_psql('other', 'CREATE EXTENSION pg_sync_probe');
+
+# Where it is when it ends: phase, workload with how long it runs, clients.
+my %places = (
+	'setting up' => [ 'setting up', "'slow set-up', clients => 1, transactions => 1", 0 ],
+	'running' => [ 'running', "'upsert', clients => 3, duration => '300 s', rows => 1000", 3 ],
+	'sleeping' => [ 'running', "'sleepy', clients => 2, duration => '300 s'", 2 ],
+	'tearing down' => [ 'tearing down', "'slow tear-down', clients => 1, transactions => 1", 0 ],
+	'endless tear-down' => [ 'tearing down', "'endless tear-down', clients => 1, transactions => 1", 0 ],
+);
+
+sub wait_place
+{
+	my ($session, $place) = @_;
+	my ($phase, undef, $clients) = @{ $places{$place} };
+	wait_phase($node, $session, $phase);
+	wait_running($node, $session, $clients) if $clients;
+	return;
+}
+
+sub start_workload
+{
+	my ($place, $kind, $session) = @_;
+	$session //= session($node);
+	start_query($session, workload_call($kind // 'function', $places{$place}[1]));
+	wait_place($session, $place);
+	return $session;
+}
+
+# ------------------------------------------------------- what may end a workload
+
+sub signal_backend
+{
+	my ($function) = @_;
+	return sub { $node->safe_psql('postgres', "SELECT $function($_[0]{pid})") };
+}
+
+sub signal_client
+{
+	my ($signal) = @_;
+	return sub { shift->{run}->signal($signal) };
+}
+
+sub signal_pgbench
+{
+	my ($signal) = @_;
+	return sub { kill $signal, pgbench_children($node) };
+}
+
+sub worker
+{
+	return $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type ~ '^pg_sync_probe'");
+}
+
+sub terminate_worker
+{
+	$node->safe_psql('postgres', 'SELECT pg_terminate_backend(' . worker() . ')');
+	return;
+}
+
+# As the kernel would do it; the server restarts itself.
+sub kill_process
+{
+	my ($pid) = @_;
+	my $offset = -s $node->logfile;
+	kill 'KILL', $pid;
+	$node->wait_for_log(qr/database system is ready to accept connections/, $offset);
+	return;
+}
+
+my @everywhere = ('setting up', 'running', 'sleeping', 'tearing down');
+my $cancelled = qr/ERROR:  57014: canceling statement due to user request/;
+my $timed_out = qr/ERROR:  57014: canceling statement due to statement timeout/;
+my $lost = qr/connection.*(lost|closed)/;
+
+# What ends a workload, what the client is told, and whether its session goes on.
+# Optional: where (else everywhere), what is sent before it and after it, how it
+# is called if not by function and procedure in turn, whether cleanup() drops a
+# schema after it (it does, or the next run does, in turn).
+my @endings = (
+	{ name => 'pg_cancel_backend', end => signal_backend('pg_cancel_backend'), says => $cancelled, survives => 1 },
+	{ name => 'statement_timeout', before => "SET statement_timeout = '1s'", says => $timed_out, survives => 1 },
+	{ name => 'lost transaction', before => 'BEGIN', end => signal_backend('pg_cancel_backend'), kind => 'function',
+		says => $cancelled, survives => 1, after => 'ROLLBACK', where => [ 'setting up', 'running' ] },
+	{ name => 'savepoint', before => 'BEGIN; SAVEPOINT s', end => signal_backend('pg_cancel_backend'), kind => 'function',
+		says => $cancelled, survives => 1, after => 'ROLLBACK TO s', where => [ 'setting up', 'sleeping' ] },
+	{ name => 'pg_terminate_backend', end => signal_backend('pg_terminate_backend'),
+		says => qr/FATAL:  57P01: terminating connection due to administrator command/ },
+	{ name => 'SIGINT to psql', end => signal_client('INT'), says => qr/Cancel request sent/, where => [ 'running' ] },
+	{ name => 'lost client', end => signal_client('KILL'), says => qr/^/ },
+	{ name => 'SIGKILL to pgbench', end => signal_pgbench('KILL'), survives => 1, where => [ 'running', 'sleeping' ],
+		says => qr/ERROR:  38000: pgbench was ended by signal 9 while it ran workload/ },
+	{ name => 'SIGTERM to pgbench', end => signal_pgbench('TERM'), survives => 1, where => [ 'running', 'sleeping' ],
+		says => qr/ERROR:  38000: pgbench was ended by signal 15 while it ran workload/ },
+	{ name => 'terminated worker', end => \&terminate_worker,
+		survives => 1, where => [ 'running', 'sleeping' ],
+		says => qr/ERROR:  38000: pgbench exited with status \d+ while it ran workload.*DETAIL: .*terminating connection/s },
+	{ name => 'terminated worker', end => \&terminate_worker,
+		survives => 1, where => [ 'setting up' ],
+		says => qr/ERROR:  55000: could not set up workload "slow set-up": its background worker has ended.*HINT:  /s },
+	{ name => 'terminated worker', end => \&terminate_worker,
+		survives => 1, where => [ 'tearing down' ],
+		says => qr/WARNING:  57014: could not tear down workload "slow tear-down": canceling statement/ },
+	{ name => 'killed backend', end => sub { kill_process($_[0]{pid}) }, says => $lost,
+		leaves => { running => 1, sleeping => 1, 'tearing down' => 1 } },
+	{ name => 'killed worker', end => sub { kill_process(worker()) }, says => $lost, where => [ 'setting up', 'running' ],
+		leaves => { running => 1 } },
+);
+
+# How what a crash left goes; the procedure can be called there, too.
+my @removals = (
+	[ 'cleanup()', 'SELECT sync_probe.cleanup()', '1' ],
+	[ 'the next run', workload_call('function', SMALL_RUN), '5' ],
+	[ 'the next call', workload_call('procedure', SMALL_RUN), qr/^\d+\|/ ],
+);
+my $nremovals = 0;
+
+sub remove_leftovers
+{
+	my ($name) = @_;
+	my ($what, $sql, $expected) = @{ $removals[ $nremovals++ % @removals ] };
+	like(workload_schemas($node), qr/^sync_probe_workload_[0-9a-f]{8}$/, "$name: the crash left a schema");
+	is($node->safe_psql('other', 'SELECT sync_probe.cleanup()'), 0, "$name: cleanup() elsewhere does not see it");
+	like(workload_schemas($node), qr/./, "$name: and lets it be");
+	my $out = $node->safe_psql('postgres', "SET client_min_messages = warning; $sql");
+	ref $expected ? like($out, $expected, "$name: $what works") : is($out, $expected, "$name: $what works");
+	return;
+}
+
+sub test_survivor
+{
+	my ($name, $session, $after) = @_;
+	nothing_left($node, "$name, the session lives on");
+	is(descriptors($session->{pid}), '', "$name: no descriptor is open");
+	query($session, $after) if $after;
+	query($session, 'SET statement_timeout = 0');
+	my ($out, $err) = query($session, workload_call('function', SMALL_RUN));
+	is($out, "5\n", "$name: the session runs a workload again") or diag($err);
+	query($session, 'COMMIT') if $after;
+	is(descriptors($session->{pid}), '', "$name: and no descriptor is open again");
+	$session->quit;
+	return;
+}
+
+sub test_ending
+{
+	my ($ending, $place, $kind) = @_;
+	my $name = "$ending->{name}, $kind $place";
+	my $session = session($node);
+
+	query($session, "\\set VERBOSITY verbose\nSET client_min_messages = warning");
+	query($session, $ending->{before}) if $ending->{before};
+	start_query($session, workload_call($kind, $places{$place}[1]));
+	if ($ending->{end})
+	{
+		wait_place($session, $place);
+		isnt(leftovers($node), '', "$name: there is something that could be left");
+		isnt(join(' ', pgbench_children($node)), '', "$name: pgbench runs") if $places{$place}[0] eq 'running';
+		$ending->{end}->($session);
+	}
+	my ($out, $err) = finish_query($session);
+	like("$out$err", $ending->{says}, "$name: the client was told");
+	if ($ending->{survives})
+	{
+		test_survivor($name, $session, $ending->{after});
+	}
+	else
+	{
+		ok(wait_for(sub { !pid_alive($session->{pid}) }), "$name: the backend is gone");
+		eval { $session->{run}->finish };
+		remove_leftovers($name) if $ending->{leaves}{$place};
+	}
+	nothing_left($node, $name);
+	return;
+}
+
+my $n = 0;
+for my $ending (@endings)
+{
+	for my $place (@{ $ending->{where} // \@everywhere })
+	{
+		test_ending($ending, $place, $ending->{kind} // (qw(function procedure))[ $n++ % 2 ]);
+	}
+}
+
+# --- caught in PL/pgSQL: the transaction goes on, and runs another one
+
+for ([ 'slow set-up', 1, 1 ], [ 'sleepy', 2, 1 ], [ 'slow tear-down', 1, 1 ])
+{
+	my ($workload, $clients, $transactions) = @$_;
+	my $name = "caught in a block: $workload";
+	my $session = session($node);
+	query($session, "SET client_min_messages = warning; SET statement_timeout = '1s'");
+	my ($out, $err) = query($session, "SELECT caught('$workload', $clients, $transactions)");
+	is($out, "caught\n", "$name: it is caught") or diag($err);
+	nothing_left($node, "$name, the session lives on");
+	is(descriptors($session->{pid}), '', "$name: no descriptor is open");
+	$session->quit;
+}
+like(($node->psql('postgres', <<'SQL'))[2], qr/WARNING:  caught (25001|2D000)$/m, 'a procedure that cannot commit says so');
+DO $$
+DECLARE
+    id bigint;
+    tps float8;
+    mean float8;
+    p99 float8;
+BEGIN
+    CALL sync_probe.run_workload(clients => 1, transactions => 1, result_id => id, tps => tps,
+                                 latency_mean_ms => mean, latency_p99_ms => p99);
+EXCEPTION WHEN OTHERS THEN
+    RAISE WARNING 'caught %', SQLSTATE;
+END
+$$
+SQL
+nothing_left($node, 'a procedure that cannot commit');
+
+# --- a transaction of the user's that does not commit: no row, no object
+
+my $rows = 'SELECT count(*) FROM sync_probe.workload_results';
+my $before = $node->safe_psql('postgres', $rows);
+is($node->safe_psql('postgres', 'SET client_min_messages = warning; BEGIN; ' . workload_call('function', SMALL_RUN) . '; ROLLBACK'),
+	5, 'rolled back: it ran');
+is($node->safe_psql('postgres', $rows), $before, 'rolled back: there is no row');
+nothing_left($node, 'rolled back');
+
+# --- cancelled at any moment: at its beginning, and at its end
+
+my $seed = $ENV{SP_TEST_SEED} // int(rand(1e6));
+note "SP_TEST_SEED=$seed";
+srand($seed);
+my $session = session($node);
+query($session, 'SET client_min_messages = warning');
+for my $n (1 .. 50)
+{
+	my $moment = $n % 16 ? rand(0.5) : 1.9 + rand(0.6);
+	start_query($session, workload_call((qw(function procedure))[ $n % 2 ], "'upsert', duration => '2 s', clients => 4, rows => 1000"));
+	sleep $moment;
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend($session->{pid})");
+	my ($out, $err) = finish_query($session);
+	my $told = $err =~ /canceling statement due to user request/ ? 'cancelled' : $out =~ /^\d/ && $err eq '' ? 'done' : $err;
+	my $left;
+	my $gone = wait_for(sub { ($left = descriptors($session->{pid}) . leftovers($node)) eq '' });
+	ok($gone && $told =~ /^(cancelled|done)$/, "cancelled at random, $n of 50: $told") or diag("after $moment s: $told $left");
+}
+$session->quit;
+
+# --- anything else that may end at any moment: who, by which signal
+
+my $started = $node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()');
+for my $n (1 .. 16)
+{
+	my $what = (qw(backend worker pgbench client))[ $n % 4 ];
+	$session = session($node);
+	query($session, 'SET client_min_messages = warning');
+	start_query($session, workload_call((qw(function procedure))[ $n / 4 % 2 ], "'upsert', duration => '1 s', clients => 4, rows => 1000"));
+	sleep rand(0.3);
+	if ($what eq 'client') { $session->{run}->signal('KILL') }
+	elsif ($what eq 'pgbench') { kill((qw(TERM KILL))[ $n / 8 % 2 ], pgbench_children($node)) }
+	else
+	{
+		my $who = $what eq 'worker' ? "backend_type ~ '^pg_sync_probe'" : "pid = $session->{pid}";
+		$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE $who");
+	}
+	my ($out, $err) = finish_query($session);
+	my $left;
+	my $gone = wait_for(sub { ($left = leftovers($node)) eq '' });
+	ok($gone, "$what ended at random, $n of 16") or diag("$out $err $left");
+	note "$out$err";
+	eval { $session->quit };
+}
+is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'ended at random: the server has not crashed');
+
+# --- seen from elsewhere, while it runs
+
+my $notice = qr{NOTICE:  upsert in place: \d+ s, \d+ transactions/s, latency [\d.]+ ms$}m;
+
+for (
+	[ 'duration', "'upsert', 'place', clients => 2, duration => '300 s'", "duration = '300 s'" ],
+	[ 'transactions', "'upsert', 'place', clients => 2, transactions => 1000000", 'duration IS NULL' ])
+{
+	my ($what, $arguments, $length) = @$_;
+	$session = session($node);
+	start_query($session, workload_call('function', $arguments));
+	for my $database (qw(postgres other))
+	{
+		ok($node->poll_query_until($database, <<"SQL"), "$what: sync_probe.running shows it in database $database");
+SELECT pid = $session->{pid} AND database = 'postgres' AND workload = 'upsert' AND suite = 'upsert' AND location = 'place'
+    AND phase = 'running' AND transactions > 0 AND percent_done > 0 AND percent_done < 100 AND rounds IS NULL AND $length
+FROM sync_probe.running
+SQL
+	}
+	for my $sql (workload_call('function', SMALL_RUN), workload_call('procedure', SMALL_RUN),
+		'SELECT FROM sync_probe.probe()', 'SELECT FROM sync_probe.probe_all()', 'SELECT sync_probe.cleanup()')
+	{
+		fails_ok($node, "$what: meanwhile $sql", $sql, '55P03',
+			qr/DETAIL:  Process $session->{pid} has been running workload "upsert" in tablespace "place" since 2/);
+	}
+	ok(wait_for(sub { $session->{run}->pump_nb; $session->{stderr} =~ $notice }),
+		"$what: notices tell how far it is");
+	end_probe($node, $session);
+	nothing_left($node, "$what: seen from elsewhere");
+}
+
+$session = start_probe($node, "'place', " . LONG_PROBE);
+for my $kind (qw(function procedure))
+{
+	fails_ok($node, "the $kind while a probe runs", workload_call($kind, SMALL_RUN), '55P03',
+		qr/DETAIL:  Process $session->{pid} has been probing location "place" since 2/);
+}
+end_probe($node, $session);
+nothing_left($node, 'a probe');
+
+# --- a worker that still tears down is alive: what it has is not swept
+
+$session = start_workload('endless tear-down');
+end_probe($node, $session);
+my $kept = workload_schemas($node);
+isnt($kept, '', 'a tear-down that goes on: its schema is still there');
+for my $sql ('SELECT sync_probe.cleanup()', workload_call('function', SMALL_RUN))
+{
+	is($node->safe_psql('postgres', "SET client_min_messages = warning; $sql"), $sql =~ /cleanup/ ? 0 : 5, "a tear-down that goes on: $sql works");
+	is(workload_schemas($node), $kept, "a tear-down that goes on: $sql does not interfere");
+}
+terminate_worker();
+nothing_left($node, 'a tear-down that went on');
+
+# --- schemas and folders: which are ours, and whose
+
+my $marker;
+$session = start_workload('running');
+$marker = $node->safe_psql('postgres', "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname ~ '^sync_probe_workload_'");
+isnt($marker, '', 'a schema says what it is');
+end_probe($node, $session);
+nothing_left($node, 'the schema that said so');
+
+sub make_schema
+{
+	my ($database, $name, $comment, $owner) = @_;
+	my $quoted = $comment =~ s/'/''/gr;
+	$node->safe_psql($database, qq(CREATE SCHEMA "$name" AUTHORIZATION $owner; CREATE TABLE "$name".t ();
+		COMMENT ON SCHEMA "$name" IS '$quoted'));
+	return;
+}
+
+$node->safe_psql('postgres', <<'SQL');
+CREATE ROLE alice LOGIN;
+CREATE ROLE bob LOGIN IN ROLE pg_execute_server_program;
+GRANT CREATE ON DATABASE postgres TO bob;
+GRANT USAGE ON SCHEMA sync_probe TO bob;
+GRANT EXECUTE ON FUNCTION sync_probe.pgbench, sync_probe.cleanup TO bob;
+SQL
+my @foreign = (
+	[ 'sync_probe_workload_00000001', '' ],
+	[ 'sync_probe_workload_00000002', 'mine' ],
+	[ 'sync_probe_workload_00000003', "$marker." ],
+	[ 'sync_probe_workload_', $marker ],
+	[ 'sync_probe_workload_1', $marker ],
+	[ 'sync_probe_workload_0000000g', $marker ],
+	[ 'sync_probe_workload_0000000A', $marker ],
+	[ 'sync_probe_workload_000000010', $marker ],
+	[ 'sync_probe_workload_00000004 ', $marker ],
+);
+my $foreign_schemas = sub { join "\n", sort @_, map { $_->[0] } @foreign };
+make_schema('postgres', @$_, 'postgres') for @foreign;
+make_schema('postgres', 'sync_probe_workload_0a11ce00', $marker, 'alice');
+make_schema('postgres', 'sync_probe_workload_00000b0b', $marker, 'bob');
+make_schema('other', 'sync_probe_workload_abcdef01', $marker, 'postgres');
+make_schema('other', 'sync_probe_workload_abcdef02', $marker, 'postgres');
+my $elsewhere = workload_schemas($node, 'other');
+
+# Not ours in base/pgsql_tmp, however alike: name, and kind unless it is a folder.
+my $temporary = $node->data_dir . '/base/pgsql_tmp';
+my $target = PostgreSQL::Test::Utils::tempdir() . '/target';
+mkdir $temporary;
+mkdir $target;
+append_to_file("$target/kept", 'kept');
+my @foreign_files = (
+	[ 'pgsql_tmp999999.0', 'file' ],
+	[ 'pgsql_tmp_sync_probe.999998.workload', 'file' ],
+	[ 'pgsql_tmp_sync_probe.999997.workload', 'link' ],
+	[ 'pgsql_tmp_sync_probe.workload' ],
+	[ 'pgsql_tmp_sync_probe.0.workload' ],
+	[ 'pgsql_tmp_sync_probe.-9.workload' ],
+	[ 'pgsql_tmp_sync_probe.09.workload' ],
+	[ 'pgsql_tmp_sync_probe. 9.workload' ],
+	[ 'pgsql_tmp_sync_probe.999999.workload~' ],
+	[ 'pgsql_tmp_sync_probe.999999.workloads' ],
+	[ 'pgsql_tmp_sync_probe.99999999999999999999.workload' ],
+	[ 'my_pgsql_tmp_sync_probe.999999.workload' ],
+	[ 'sync_probe.999999.workload' ],
+);
+for (@foreign_files)
+{
+	my ($path, $kind) = ("$temporary/$_->[0]", $_->[1] // 'folder');
+	$kind eq 'folder' ? mkdir($path) : $kind eq 'link' ? symlink($target, $path) : append_to_file($path, 'something');
+}
+my $missing = sub { join ' ', grep { !-l "$temporary/$_" && !-e _ } map { $_->[0] } @foreign_files };
+is($missing->(), '', 'foreign folders were made');
+
+# One folder of a dead process, with what a run has in it.
+sub make_dead_folder
+{
+	my $path = "$temporary/pgsql_tmp_sync_probe.999999.workload";
+	mkdir $path, 0700;
+	append_to_file("$path/script.sql", 'SELECT 1');
+	symlink $target, "$path/link";
+	return;
+}
+
+# Who sweeps how, what that returns, and which schemas are there afterwards.
+for (
+	[ 'a run of bob', 'bob', workload_call('function', SMALL_RUN), 5, 'sync_probe_workload_0a11ce00' ],
+	[ 'cleanup() of bob', 'bob', 'SELECT sync_probe.cleanup()', 1, 'sync_probe_workload_0a11ce00' ],
+	[ 'cleanup() of a superuser', 'postgres', 'SELECT sync_probe.cleanup()', 2 ],
+	[ 'a run of a superuser', 'postgres', workload_call('function', SMALL_RUN), 5 ],
+	[ 'cleanup() with nothing but a folder', 'postgres', 'SELECT sync_probe.cleanup()', 1 ])
+{
+	my ($name, $role, $sql, $expected, @schemas) = @$_;
+	make_dead_folder();
+	is($node->safe_psql('postgres', "SET client_min_messages = warning; $sql", extra_params => [ '-U', $role ]), $expected, $name);
+	is(workload_schemas($node), $foreign_schemas->(@schemas), "$name: which schemas stay");
+	is(workload_schemas($node, 'other'), $elsewhere, "$name: nothing changes in another database");
+	ok(!-e "$temporary/pgsql_tmp_sync_probe.999999.workload", "$name: the folder of a dead process goes");
+	is($missing->(), '', "$name: no foreign folder or file goes");
+	ok(-s "$target/kept", "$name: nothing is removed behind a link");
+}
+is($node->safe_psql('other', 'SET client_min_messages = warning; ' . workload_call('function', SMALL_RUN)), 5, 'a run in the other database');
+is(workload_schemas($node, 'other'), '', 'drops what was left there');
+$node->safe_psql('postgres', qq(SET client_min_messages = warning; DROP SCHEMA "$_->[0]" CASCADE)) for @foreign;
+rmtree([ map { "$temporary/$_->[0]" } grep { ($_->[1] // '') eq '' } @foreign_files ]);
+unlink map { "$temporary/$_->[0]" } @foreign_files;
+nothing_left($node, 'after all that was foreign');
+
+# --- the server stops meanwhile
+
+# The user's tear-down is cut short, but the schema goes.
+my %modes = (
+	fast => [ @everywhere, 'endless tear-down' ],
+	immediate => [ 'setting up', 'running', 'tearing down' ],
+	killed => [ 'setting up', 'running' ],
+);
+for my $mode (sort keys %modes)
+{
+	for my $place (@{ $modes{$mode} })
+	{
+		$session = start_workload($place);
+		$mode eq 'killed' ? $node->kill9 : $node->stop($mode);
+		finish_query($session);
+		eval { $session->{run}->finish };
+		ok(wait_for(sub { !pgbench_children($node) }), "$mode shutdown, $place: pgbench is gone");
+
+		# backends that miss their postmaster must be gone, too
+		ok(wait_for(sub { $node->start(fail_ok => 1) }), "$mode shutdown, $place: the server starts again");
+		my $left = $mode ne 'fast' && $place ne 'setting up' ? 1 : 0;
+		is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), $left, "$mode shutdown, $place: what cleanup() finds");
+		nothing_left($node, "$mode shutdown, $place");
+	}
+}
+
+# Sessions there are go on, new ones are refused.
+for (
+	[ 'running', "'upsert', clients => 2, duration => '2 s'", qr/^\d+\n$/ ],
+	[ 'setting up', "'short set-up', clients => 1, transactions => 1", qr/ERROR:  08001: pgbench could not connect.*shutting down/s ],
+	[ 'tearing down', "'slow tear-down', clients => 1, transactions => 1", qr/^1\n$/ ])
+{
+	my ($phase, $arguments, $says) = @$_;
+	$session = session($node);
+	query($session, "\\set VERBOSITY verbose\nSET client_min_messages = warning");
+	start_query($session, workload_call('function', $arguments));
+	$phase eq 'running' ? wait_running($node, $session, 2) : wait_phase($node, $session, $phase);
+	system_or_bail('pg_ctl', '-D', $node->data_dir, '-m', 'smart', '-W', 'stop');
+	my ($out, $err) = finish_query($session);
+	like("$out$err", $says, "smart shutdown, $phase: what the client is told");
+	$session->quit;
+	ok(wait_for(sub { !-e $node->data_dir . '/postmaster.pid' }), "smart shutdown, $phase: the server stops");
+	$node->stop('fast', fail_ok => 1);	# tells the node object
+	$node->start;
+	is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), 0, "smart shutdown, $phase: cleanup() finds nothing");
+	nothing_left($node, "smart shutdown, $phase");
+}
+
+$node->stop;
+log_ok($node);
+done_testing();

@@ -1,0 +1,457 @@
+# Workloads in bad surroundings: servers that cannot be written, programs that are
+# not pgbench, passwords, odd names, too few connections, full disks.  A clean
+# error that says what is wrong, or a result that is right, and nothing left.
+
+use strict;
+use warnings;
+use utf8;
+
+use Encode qw(encode_utf8);
+use FindBin;
+use lib $FindBin::RealBin;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SyncProbeTest;
+use Test::More;
+
+plan skip_all => 'processes are looked for in /proc' unless -e '/proc/self/stat';
+
+my $node = probe_cluster('workload_faults', allows_streaming => 1,
+	extra => [ '--encoding=UTF8', '--locale=C' ],
+	conf => "max_connections = 20\nlog_statement = none");
+my @kinds = qw(function procedure);
+
+sub count_results
+{
+	return $node->safe_psql('postgres', 'SELECT count(*) FROM sync_probe.workload_results');
+}
+
+sub add_workload
+{
+	my ($name, $setup, $script, $teardown) = @_;
+	my $value = sub { defined $_[0] ? "\$text\$$_[0]\$text\$" : 'NULL' };
+	$node->safe_psql('postgres', "INSERT INTO sync_probe.workloads (workload, setup, script, teardown) VALUES ("
+		  . join(', ', map { $value->($_) } $name, $setup, $script, $teardown) . ')');
+	return;
+}
+
+# Statements in a session of their own: their last output, and what was said.
+sub run_sql
+{
+	my ($sql, %opt) = @_;
+	my ($status, $out, $err) = $node->psql($opt{database} // 'postgres',
+		"\\set VERBOSITY verbose\nSET client_min_messages = warning;\n$sql",
+		extra_params => [ $opt{role} ? ('-U', $opt{role}) : () ]);
+	return ($out, $err);
+}
+
+# A run that works, as it must after each fault and beside it.
+sub workload_ok
+{
+	my ($name, $sql, $expected, %opt) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	my ($out, $err) = run_sql($sql, %opt);
+	is($out, $expected, "$name: it works") or diag($err);
+	nothing_left($node, $name);
+	return;
+}
+
+# --- what cannot be written
+
+my $backup = 'backup';
+$node->backup($backup);
+my $standby = PostgreSQL::Test::Cluster->new('workload_standby');
+$standby->init_from_backup($node, $backup, has_streaming => 1);
+$standby->start;
+for my $kind (@kinds)
+{
+	my $call = workload_call($kind, SMALL_RUN);
+	fails_ok($standby, "standby, $kind", $call, '25006', qr/cannot run a workload on a standby/, qr/HINT:  sync_probe\.probe\(\) measures here/);
+	fails_ok($node, "read-only session, $kind", "SET default_transaction_read_only = on; $call", '25006', qr/read-only transaction/);
+}
+fails_ok($node, 'read-only transaction', 'BEGIN READ ONLY; ' . workload_call('function', SMALL_RUN), '25006', qr/read-only transaction/);
+is(leftovers($standby), '', 'standby: nothing is left');
+$standby->stop;
+log_ok($standby);
+
+# --- programs that are not the pgbench we need: what is there, what is said
+
+my $hang = "trap '' TERM\nexec sleep 600";
+for (
+	[ 'nothing', undef, qr/could not find program ".*\/pgbench"/, qr/HINT:  Install the package/ ],
+	[ 'a file that cannot be executed', [ 0644, 'exit 0' ], qr/could not find program/, qr/executable for the server's user/ ],
+	[ 'a folder', [ 0755 ], qr/could not find program/ ],
+	[ 'another version', [ 0755, 'echo "pgbench (PostgreSQL) 9.6.1"' ], qr/pgbench" is of version 9, expected \d+/, qr/HINT:  Set pg_sync_probe.pgbench_directory/ ],
+	[ 'another program', [ 0755, 'echo hello' ], qr/pgbench" is not pgbench/, qr/DETAIL:  It exited with status 0: hello/ ],
+	[ 'one that fails', [ 0755, "echo 'no library' >&2; exit 3" ], qr/pgbench" is not pgbench/, qr/DETAIL:  It exited with status 3: no library/ ],
+	[ 'one that kills itself', [ 0755, 'kill -9 $$' ], qr/pgbench" is not pgbench/, qr/was ended by signal 9/ ],
+	[ 'one that says nothing', [ 0755, 'exit 0' ], qr/pgbench" is not pgbench/ ],
+	[ 'one that says rubbish', [ 0755, 'head -c 100000 /dev/urandom' ], qr/pgbench" is not pgbench/ ],
+	[ 'one that hangs', [ 0755, $hang ], qr/pgbench" is not pgbench/, qr/did not end within 10 s/ ])
+{
+	my ($name, $program, @says) = @$_;
+	my $directory = PostgreSQL::Test::Utils::tempdir();
+	if ($program)
+	{
+		my ($mode, $text) = @$program;
+		append_to_file("$directory/pgbench", "#!/bin/sh\n$text\n") if defined $text;
+		mkdir "$directory/pgbench" unless defined $text;
+		chmod $mode, "$directory/pgbench";
+	}
+	fails_ok($node, "pgbench is $name", "LOAD 'pg_sync_probe'; SET pg_sync_probe.pgbench_directory = '$directory'; " .
+		workload_call('function', SMALL_RUN), '58P01', @says);
+	nothing_left($node, "pgbench is $name");
+}
+
+# One that has the right version, but does something else then: what is said.
+my $version = (split /\n/, `pgbench --version`)[0];
+for (
+	[ 'prints no summary', 'echo hello', '38000', qr/printed a summary that is not understood/ ],
+	[ 'dies', 'kill -9 $$', '38000', qr/was ended by signal 9/ ],
+	[ 'fails', "echo 'something bad' >&2; exit 1", '38000', qr/exited with status 1/, qr/DETAIL:  something bad/ ],
+	[ 'says too much', 'head -c 3000000 /dev/zero | tr "\0" x >&2; exit 1', '38000', qr/exited with status 1/ ])
+{
+	my ($name, $text, @says) = @$_;
+	my $directory = PostgreSQL::Test::Utils::tempdir();
+	append_to_file("$directory/pgbench", "#!/bin/sh\nif [ \"\$1\" = --version ]; then echo '$version'; else\n$text\nfi\n");
+	chmod 0755, "$directory/pgbench";
+	fails_ok($node, "pgbench $name", "LOAD 'pg_sync_probe'; SET pg_sync_probe.pgbench_directory = '$directory'; " .
+		workload_call('function', SMALL_RUN), @says);
+	nothing_left($node, "pgbench $name");
+}
+
+# --- passwords
+
+my $hba = slurp_file($node->data_dir . '/pg_hba.conf');
+my $passwords = PostgreSQL::Test::Utils::tempdir();
+
+sub set_hba
+{
+	my ($lines) = @_;
+	unlink $node->data_dir . '/pg_hba.conf';
+	append_to_file($node->data_dir . '/pg_hba.conf', "$lines\n$hba");
+	$node->reload;
+	return;
+}
+
+sub password_file
+{
+	my ($name, $password, $mode) = @_;
+	append_to_file("$passwords/$name", "*:*:*:secret:$password\n");
+	chmod $mode, "$passwords/$name";
+	return "$passwords/$name";
+}
+
+$node->safe_psql('postgres', "CREATE ROLE secret LOGIN SUPERUSER PASSWORD 'right'; CREATE ROLE refused LOGIN SUPERUSER");
+set_hba("local all secret scram-sha-256\nhost all secret all scram-sha-256\nlocal all refused reject");
+ok(wait_for(sub { ($node->psql('postgres', 'SELECT 1', extra_params => [ '-w', '-U', 'refused' ]))[0] != 0 }), 'the new rules are there');
+for (
+	[ 'no password', 'secret', undef, qr/HINT: .*role "secret".*pg_sync_probe.pgbench_passfile/ ],
+	[ 'a wrong password', 'secret', password_file('wrong', 'wrong', 0600), qr/password authentication failed/ ],
+	[ 'a password file that all may read', 'secret', password_file('open', 'right', 0644), qr/group or world access/ ],
+	[ 'no such password file', 'secret', "$passwords/none", qr/no password supplied/ ],
+	[ 'a role that is rejected', 'refused', undef, qr/pg_hba\.conf rejects/ ],
+	[ 'the right password', 'secret', password_file('right', 'right', 0600) ])
+{
+	my ($name, $role, $file, $says) = @$_;
+	my $sql = "LOAD 'pg_sync_probe'; " . ($file ? "SET pg_sync_probe.pgbench_passfile = '$file'; " : '') .
+	  "SET ROLE $role; " . workload_call('function', SMALL_RUN);
+	if ($says)
+	{
+		fails_ok($node, $name, $sql, '08001', qr/pgbench could not connect/, $says, qr/HINT: .*pgbench_passfile/);
+		nothing_left($node, $name);
+		next;
+	}
+	workload_ok($name, $sql, 5);
+}
+set_hba('');
+
+# --- names in which everything has to be quoted, and variables everywhere
+
+my $odd = encode_utf8(q{we ird'="\\db é});
+my $colons = encode_utf8(q{a:client_id b :rows :'schema' $1 -- é});
+my $identifier = sub { '"' . ($_[0] =~ s/"/""/gr) . '"' };
+my $variables = <<'SQL';
+INSERT INTO sync_probe.workloads (workload, setup, script, teardown, protocol)
+SELECT 'variables ' || protocol, $$
+CREATE TABLE :schema.t (what text, value text);
+CREATE TABLE placed (i int) TABLESPACE :tablespace;
+CREATE TABLE unplaced ();
+INSERT INTO t VALUES ('1 set-up', :'tablespace'), ('2 rows', :rows), ('3 schema', :'schema'), ('4 quoted', ':rows'),
+    ('5 user', current_user), ('6 database', current_database()),
+    ('7 default', (SELECT spcname FROM pg_class c JOIN pg_tablespace s ON s.oid = reltablespace WHERE c.oid = 'unplaced'::regclass));
+$$, $$
+INSERT INTO t SELECT '8 script', :'tablespace' WHERE :rows = 7 AND :'schema' = current_schema() AND :client_id = 0;
+INSERT INTO :schema.placed VALUES (:rows);
+CREATE TEMP TABLE IF NOT EXISTS temporary (i int) TABLESPACE :"tablespace";
+$$, $$
+CREATE TABLE public.seen AS SELECT DISTINCT what, CASE WHEN value = current_schema() THEN 'the schema' ELSE value END AS value
+FROM :schema.t UNION ALL SELECT '9 rows', count(*)::text FROM placed UNION ALL SELECT '9 tear-down', :'tablespace';
+$$, protocol FROM unnest('{simple,extended,prepared}'::text[]) AS protocol
+SQL
+
+for my $name ($odd, $colons)
+{
+	my $quoted = $identifier->($name);
+	my $directory = PostgreSQL::Test::Utils::tempdir();
+	$node->safe_psql('postgres', "CREATE ROLE $quoted LOGIN SUPERUSER");
+	$node->safe_psql('postgres', "CREATE DATABASE $quoted");
+	$node->safe_psql('postgres', "CREATE TABLESPACE $quoted LOCATION '$directory'");
+	$node->safe_psql($name, "CREATE EXTENSION pg_sync_probe; $variables");
+	my $literal = "'" . ($name =~ s/'/''/gr) . "'";
+	for my $protocol (qw(simple extended prepared))
+	{
+		my $kind = $protocol eq 'simple' ? 'procedure' : 'function';
+		my $title = "$name, $protocol";
+		my ($out, $err) = run_sql(workload_call($kind, "'variables $protocol', $literal, clients => 1, transactions => 3, rows => 7"),
+			database => $name, role => $name);
+		$kind eq 'function' ? is($out, 3, "$title: it works") : like($out, qr/^\d+\|/, "$title: it works");
+		is($err, '', "$title: without a word");
+		is($node->safe_psql($name, 'SELECT what, value FROM public.seen ORDER BY 1, 2; DROP TABLE public.seen'), <<"OUT" =~ s/\n\z//r, "$title: all values") if $err eq '';
+1 set-up|$name
+2 rows|7
+3 schema|the schema
+4 quoted|:rows
+5 user|$name
+6 database|$name
+7 default|$name
+8 script|$name
+9 rows|3
+9 tear-down|$name
+OUT
+		is($node->safe_psql($name, 'SELECT tablespace FROM sync_probe.workload_results ORDER BY result_id DESC LIMIT 1'), $name, "$title: the result names the tablespace") if $err eq '';
+		is(workload_schemas($node, $name), '', "$title: no schema is left");
+		nothing_left($node, $title);
+	}
+	$node->safe_psql('postgres', "DROP DATABASE $quoted");
+	$node->safe_psql('postgres', "DROP TABLESPACE $quoted");
+	$node->safe_psql('postgres', "DROP ROLE $quoted");
+}
+
+# --- scripts that are wrong, in pgbench's own words
+
+add_workload('syntax error', undef, 'SELEC 1;');
+add_workload('no such table', undef, 'SELECT * FROM no_such_table;');
+add_workload('bad meta-command', undef, '\set i random(');
+add_workload('no such meta-command', undef, '\nonsense');
+add_workload('no statement', undef, '-- nothing');
+add_workload('division', undef, "\\set i 1 / 0\nSELECT 1;");
+add_workload('talks of connections', undef, q{DO $$ BEGIN RAISE 'connection to server is a phrase with password'; END $$;});
+for (
+	[ 'syntax error', qr/DETAIL: .*syntax error at or near "SELEC"/s ],
+	[ 'no such table', qr/DETAIL: .*relation "no_such_table" does not exist/s ],
+	[ 'bad meta-command', qr/DETAIL: .*script\.sql:1: syntax error/s ],
+	[ 'no such meta-command', qr/DETAIL: .*invalid command.*nonsense/s ],
+	[ 'no statement', qr/DETAIL: .*empty command list/s ],
+	[ 'division', qr/DETAIL: .*division by zero/s ],
+	[ 'talks of connections', qr/DETAIL: .*connection to server is a phrase/s ])
+{
+	my ($workload, $says) = @$_;
+	for my $kind (@kinds)
+	{
+		fails_ok($node, "$workload, $kind", workload_call($kind, "'$workload', clients => 2, transactions => 2"), '38000',
+			qr/pgbench exited with status \d while it ran workload "$workload"/, $says);
+		nothing_left($node, "$workload, $kind");
+	}
+}
+
+# Failures that pgbench goes on after are counted, even if there is nothing else.
+add_workload('only failures', undef, q{DO $$ BEGIN RAISE SQLSTATE '40001'; END $$;});
+is((run_sql("SELECT transactions, failed, tps IS NULL OR tps = 0, latency_mean_ms IS NULL FROM sync_probe.pgbench('only failures', clients => 2, transactions => 3)"))[0],
+	'0|6|t|t', 'only failures: they are counted');
+nothing_left($node, 'only failures');
+
+my $shell = PostgreSQL::Test::Utils::tempdir() . '/made_by_shell';
+add_workload('shell', undef, "\\shell touch $shell\n\\setshell n echo 42\nSELECT 1 / (:n = 42)::int;");
+workload_ok('\shell and \setshell', workload_call('function', "'shell', clients => 1, transactions => 2"), 2);
+ok(-e $shell, '\shell was executed');
+
+# --- settings reach the sessions of a workload as they are
+
+my %settings = (
+	'DateStyle' => 'SQL, DMY',
+	'search_path' => '"we ird\\", public, pg_temp',
+	'work_mem' => '12 MB',
+	'my.text' => q{ a  b\\c\\\\d 'e' "f" =g },
+	'my.empty' => '',
+	'my.lines' => "one\n\ttwo",
+);
+sub json_text { return '"' . ($_[0] =~ s/(["\\])/\\$1/gr =~ s/\n/\\n/gr =~ s/\t/\\t/gr) . '"' }
+my $json = '{' . join(', ', map { json_text($_) . ': ' . json_text($settings{$_}) } sort keys %settings) . ', "enable_seqscan": false}';
+my %expected = (%settings, work_mem => '12MB', enable_seqscan => 'off');
+my $names = join ', ', map { "'$_'" } sort keys %expected;
+$node->safe_psql('postgres', 'CREATE TABLE public.settings (name text, value text)');
+add_workload('settings', undef, "INSERT INTO public.settings SELECT n, current_setting(n, true) FROM unnest(ARRAY[$names]) n;");
+workload_ok('settings', workload_call('function', "'settings', clients => 1, transactions => 1, settings => \$json\$$json\$json\$"), 1);
+for my $name (sort keys %expected)
+{
+	my $hex = $node->safe_psql('postgres', "SELECT encode(convert_to(value, 'UTF8'), 'hex') FROM public.settings WHERE name = '$name'");
+	is(pack('H*', $hex), $expected{$name}, "setting $name reaches the sessions");
+}
+is($node->safe_psql('postgres', "SELECT settings = \$json\$$json\$json\$::jsonb FROM sync_probe.workload_results ORDER BY result_id DESC LIMIT 1"),
+	't', 'settings are recorded as they were given');
+
+# --- a role with the privileges it takes and no more
+
+add_tablespace($node, 'place');
+$node->safe_psql('postgres', <<'SQL');
+CREATE ROLE runner LOGIN IN ROLE pg_execute_server_program;
+GRANT CREATE ON DATABASE postgres TO runner;
+GRANT CREATE ON TABLESPACE place TO runner;
+GRANT USAGE ON SCHEMA sync_probe TO runner;
+GRANT EXECUTE ON FUNCTION sync_probe.pgbench TO runner;
+GRANT EXECUTE ON PROCEDURE sync_probe.run_workload TO runner;
+SQL
+for my $kind (@kinds)
+{
+	my $before = count_results();
+	my ($out, $err) = run_sql(workload_call($kind, "'upsert', 'place', clients => 2, transactions => 5"), role => 'runner');
+	like($out, $kind eq 'function' ? qr/^10$/ : qr/^\d+\|/, "a role without more, $kind: it works") or diag($err);
+	is(count_results(), $before + 1, "a role without more, $kind: the row is recorded");
+	nothing_left($node, "a role without more, $kind");
+}
+like((run_sql("INSERT INTO sync_probe.workload_results (run_group, workload) VALUES (1, 'w')", role => 'runner'))[1],
+	qr/ERROR:  42501: /, 'a role without more cannot write rows itself');
+
+# --- connections: what limits them; what the hint says can be run, can
+
+sub alone_ok
+{
+	my ($name) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok($node->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'client backend'"),
+		"$name: nobody else is there");
+	return;
+}
+
+# What, who, how many clients he asks for, the limits of role and database; what
+# is said, and how many clients there can be.
+add_workload('reconnects', undef, 'SELECT 1;');
+$node->safe_psql('postgres', "UPDATE sync_probe.workloads SET new_connections = true WHERE workload = 'reconnects'");
+for (
+	[ 'max_connections', 'postgres', 20, -1, -1, qr/max_connections allows 20 sessions, 1 of them are in use/, 18 ],
+	[ 'max_connections, not superuser', 'runner', 20, -1, -1, qr/max_connections, without those that are reserved, allows 17 sessions, 1 of them/, 15 ],
+	[ 'of the role', 'runner', 5, 4, -1, qr/The role's CONNECTION LIMIT allows 4 sessions, 1 of them/, 2 ],
+	[ 'of the database', 'runner', 5, -1, 5, qr/The database's CONNECTION LIMIT allows 5 sessions, 1 of them/, 3 ],
+	[ 'of the role, none', 'runner', 5, 1, -1, qr/The role's CONNECTION LIMIT allows 1 sessions, 1 of them.*HINT:  Wait/s, 0 ],
+	[ 'of all, the role allows least', 'runner', 20, 4, 6, qr/DETAIL:  /, 2 ],
+	[ 'of all, the database allows least', 'runner', 20, 7, 5, qr/DETAIL:  /, 3 ])
+{
+	my ($name, $role, $clients, $of_role, $of_database, $says, $most) = @$_;
+	$node->safe_psql('postgres', "ALTER ROLE runner CONNECTION LIMIT $of_role; ALTER DATABASE postgres CONNECTION LIMIT $of_database");
+	alone_ok($name);
+	my ($out, $err) = run_sql(workload_call('function', "'upsert', clients => $clients, transactions => 1"), role => $role);
+	like($err, qr/ERROR:  53300: not enough free connections for $clients clients\nDETAIL:  /, "$name: too many clients");
+	like($err, $says, "$name: the numbers");
+	nothing_left($node, "$name: too many clients");
+	my ($hint) = $err =~ /HINT:  Up to (\d+) clients can be run now/;
+	is($hint // 0, $most, "$name: how many there can be");
+	next unless $most;
+	alone_ok($name);
+	workload_ok("$name: so many clients", workload_call('function', "'upsert', clients => $most, transactions => 20"), 20 * $most, role => $role);
+
+	# whoever connects anew may find the session before not yet gone: that is told at once, or does not matter
+	alone_ok($name);
+	($out, $err) = run_sql(workload_call('function', "'reconnects', clients => $most, transactions => 50"), role => $role);
+	like("$out$err", qr/^${\(50 * $most)}$|ERROR:  53300: not enough free connections/, "$name: so many clients that connect anew");
+	nothing_left($node, "$name: so many clients that connect anew");
+}
+$node->safe_psql('postgres', 'ALTER DATABASE postgres CONNECTION LIMIT -1');
+$node->safe_psql('postgres', 'ALTER ROLE runner CONNECTION LIMIT -1');
+
+# --- room for the transaction log
+
+for (
+	[ 'reserve_percent = 100', "LOAD 'pg_sync_probe'; SET pg_sync_probe.reserve_percent = 100", "clients => 1", '53100' ],
+	[ 'a small temp_file_limit', "SET temp_file_limit = '500kB'", "clients => 1", '53100' ],
+	[ 'no temp_file_limit to speak of', "SET temp_file_limit = 0", "clients => 1, transactions => 1", '53100' ],
+	[ 'a temp_file_limit for a sample', "SET temp_file_limit = '960kB'", "clients => 1, duration => '2 s'", undef, '0.512000' ],
+	[ 'a temp_file_limit that is enough', "SET temp_file_limit = '500kB'", "clients => 1, transactions => 100", undef, '1' ])
+{
+	my ($name, $set, $arguments, $sqlstate, $rate) = @$_;
+	my $call = "SELECT sampling_rate = $rate FROM sync_probe.pgbench('upsert', $arguments)" if defined $rate;
+	if ($sqlstate)
+	{
+		fails_ok($node, $name, "$set; " . workload_call('function', "'upsert', $arguments"), $sqlstate,
+			qr/not enough space for the transaction log of pgbench/, qr/DETAIL:  Needed are [1-9]\d* bytes in "base", there are \d+ /,
+			qr/HINT: .*temp_file_limit/);
+		nothing_left($node, $name);
+		next;
+	}
+	workload_ok($name, "$set; $call", 't');
+}
+
+# --- memory: what a run leaves in the backend does not grow with its transactions
+
+my $session = session($node);
+my $rss = sub { slurp_file("/proc/$session->{pid}/status") =~ /^VmRSS:\s+(\d+) kB/m ? $1 : die 'no VmRSS' };
+add_workload('one', undef, 'SELECT 1;');
+query($session, "SET client_min_messages = warning;" . workload_call('function', "'one', clients => 2, transactions => 100"));
+my $small = $rss->();
+is((query($session, workload_call('function', "'one', clients => 2, transactions => 15000")))[0], "30000\n", '30000 transactions');
+cmp_ok($rss->() - $small, '<', 32 * 1024, '30000 transactions take less than 32 MB');
+$session->quit;
+nothing_left($node, '30000 transactions');
+
+# --- servers that are set up unusually
+
+$node->append_conf('postgresql.conf', "max_worker_processes = 1");	# one is the server's own
+$node->restart;
+for my $kind (@kinds)
+{
+	fails_ok($node, "no worker can be had, $kind", workload_call($kind, SMALL_RUN), '53000',
+		qr/could not start a background worker for workload "upsert"/, qr/DETAIL:  None of the 1 that max_worker_processes allows is free/, qr/HINT: .*max_worker_processes/);
+	nothing_left($node, "no worker can be had, $kind");
+}
+$node->append_conf('postgresql.conf', "max_worker_processes = 8");
+
+# A tablespace on a small file system that only this server sees: it needs no
+# root, but a kernel that lets users have mount namespaces.
+my $small_disk = PostgreSQL::Test::Utils::tempdir();
+my @unshare = qw(unshare --user --map-current-user --keep-caps --mount --propagation private);
+SKIP:
+{
+	skip 'no user and mount namespaces for an unprivileged user here: no disk can be full', 1
+	  if system("@unshare sh -c 'mount -t tmpfs tmpfs $small_disk' >/dev/null 2>&1") != 0;
+	$node->stop;
+	command_ok([ @unshare, 'sh', '-ec', "mount -t tmpfs -o size=24M,mode=0700 tmpfs '$small_disk'\nexec \"\$@\"", 'sh',
+		'pg_ctl', '--wait', '--pgdata', $node->data_dir, '--log', $node->logfile, 'start' ], 'a server with a small disk starts');
+	$node->_update_pid(1);
+	add_tablespace($node, 'small_disk', $small_disk);
+	add_workload('fills in set-up', "CREATE TABLE t AS SELECT repeat('x', 1000) FROM generate_series(1, 100000)", 'SELECT 1;');
+	add_workload('fills while it runs', 'CREATE TABLE t (t text)', "INSERT INTO t SELECT repeat('x', 1000) FROM generate_series(1, 1000);");
+	for my $kind (@kinds)
+	{
+		fails_ok($node, "full disk in the set-up, $kind", workload_call($kind, "'fills in set-up', 'small_disk', clients => 1, transactions => 1"),
+			'53100', qr/could not set up workload "fills in set-up": could not extend file .*No space left on device/);
+		nothing_left($node, "full disk in the set-up, $kind");
+		fails_ok($node, "full disk while it runs, $kind", workload_call($kind, "'fills while it runs', 'small_disk', clients => 2, duration => '60 s'"),
+			'38000', qr/while it ran workload "fills while it runs"/, qr/DETAIL: .*could not extend file .*No space left on device/s);
+		nothing_left($node, "full disk while it runs, $kind");
+		workload_ok("the disk that was full, $kind", workload_call('function', "'upsert', 'small_disk', clients => 2, transactions => 5"), 10);
+	}
+	$node->safe_psql('postgres', 'DROP TABLESPACE small_disk');
+}
+
+# No Unix socket: only TCP is left to pgbench, and to us.
+for my $address ('127.0.0.1', '*')
+{
+	my $name = "no socket, listen_addresses = '$address'";
+	$node->append_conf('postgresql.conf', "unix_socket_directories = ''\nlisten_addresses = '$address'");
+	$node->restart;
+	my ($out, $err);
+	for my $kind (@kinds)
+	{
+		IPC::Run::run([ 'psql', '-XAtq', '-h', '127.0.0.1', '-p', $node->port, '-d', 'postgres', '-c', 'SET client_min_messages = warning',
+			'-c', workload_call($kind, SMALL_RUN) ], '<', \'', '>', \$out, '2>', \$err);
+		like($out, $kind eq 'function' ? qr/^5$/ : qr/^\d+\|/, "$name, $kind: it works") or diag($err);
+	}
+	IPC::Run::run([ 'psql', '-XAtq', '-h', '127.0.0.1', '-p', $node->port, '-d', 'postgres',
+		'-c', 'SELECT sync_probe.cleanup(), (SELECT count(*) FROM pg_namespace WHERE nspname ~ \'^sync_probe_workload_\')' ], '<', \'', '>', \$out, '2>', \$err);
+	is($out, "0|0\n", "$name: nothing is left") or diag($err);
+}
+
+$node->stop;
+log_ok($node);
+done_testing();
