@@ -65,6 +65,7 @@ typedef struct sp_workload_run
 	Datum		settings;		/* jsonb as it came; 0: none */
 	List	   *options;		/* the same as "name=value" */
 	const char *label;			/* may be NULL */
+	bool		is_procedure;	/* no snapshot while pgbench runs */
 	double		sampling_rate;	/* of the transactions that are logged */
 	sp_progress *progress;		/* what sync_probe.running shows */
 

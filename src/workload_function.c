@@ -9,7 +9,7 @@
  *
  * A function runs in its caller's snapshot, which keeps the server from
  * removing row versions that are dead since.  The procedure commits first and
- * has none; that is all the difference.
+ * holds none while pgbench runs; that is all the difference.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,6 +26,8 @@
 #include "storage/ipc.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
+#include "utils/portal.h"
+#include "utils/snapmgr.h"
 
 #include "engine/script_variables.h"
 
@@ -288,6 +290,18 @@ publish(sp_workload_run *run)
 	run->progress->planned_transactions = (int64) run->transactions * run->clients;
 }
 
+/*
+ * After a commit the first statement that is executed gives the CALL a snapshot
+ * again, which stays until the next commit; and what was looked up in the
+ * catalogs may hold another.
+ */
+static void
+release_snapshots(void)
+{
+	ForgetPortalSnapshots();
+	InvalidateCatalogSnapshot();
+}
+
 /* With the objects there: run pgbench, between two looks at the counters. */
 static void
 measure(sp_workload_run *run, running *state, const sp_pgbench_program *program,
@@ -296,6 +310,8 @@ measure(sp_workload_run *run, running *state, const sp_pgbench_program *program,
 	sp_scratch_make(&state->scratch);
 	sp_wal_counts_read(before);
 	sp_exclusive_phase("running");
+	if (run->is_procedure)
+		release_snapshots();
 	sp_pgbench_run(run, program, &state->scratch, result);
 	sp_exclusive_phase("tearing down");
 	sp_scratch_remove(&state->scratch);
@@ -407,6 +423,7 @@ sync_probe_run_workload(PG_FUNCTION_ARGS)
 		elog(ERROR, "sync_probe.run_workload() returns no row");
 	output_type = BlessTupleDesc(CreateTupleDescCopy(output_type));
 	take_arguments(fcinfo, &run);
+	run.is_procedure = true;
 	SPI_commit();
 	output = SPI_returntuple(output_row(run_workload(&run), output_type), output_type);
 	SPI_finish();

@@ -343,6 +343,18 @@ SQL
 	nothing_left($node, "$what: seen from elsewhere");
 }
 
+# What the procedure is for.
+for ([ 'function', 'f' ], [ 'procedure', 't' ])
+{
+	my ($kind, $free) = @$_;
+	$session = session($node);
+	start_query($session, workload_call($kind, "'upsert', 'place', clients => 2, duration => '300 s'"));
+	wait_running($node, $session, 2);
+	is($node->safe_psql('postgres', "SELECT backend_xmin IS NULL FROM pg_stat_activity WHERE pid = $session->{pid}"),
+		$free, "the $kind " . ($free eq 't' ? 'holds no snapshot' : 'runs in its caller\'s snapshot'));
+	end_probe($node, $session);
+}
+
 $session = start_probe($node, "'place', " . LONG_PROBE);
 for my $kind (qw(function procedure))
 {
@@ -486,13 +498,15 @@ for my $mode (sort keys %modes)
 	for my $place (@{ $modes{$mode} })
 	{
 		$session = start_workload($place);
+		my @processes = ($node->{_pid}, split /\n/, $node->safe_psql('postgres', 'SELECT pid FROM pg_stat_activity'));
 		$mode eq 'killed' ? $node->kill9 : $node->stop($mode);
 		finish_query($session);
 		eval { $session->{run}->finish };
 		ok(wait_for(sub { !pgbench_children($node) }), "$mode shutdown, $place: pgbench is gone");
 
-		# backends that miss their postmaster must be gone, too
-		ok(wait_for(sub { $node->start(fail_ok => 1) }), "$mode shutdown, $place: the server starts again");
+		# a server starts only where nothing of the one before is left, be it a zombie
+		ok(wait_for(sub { !grep { kill 0, $_ } @processes }), "$mode shutdown, $place: all processes are gone");
+		$node->start;
 		my $left = $mode ne 'fast' && $place ne 'setting up' ? 1 : 0;
 		is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), $left, "$mode shutdown, $place: what cleanup() finds");
 		nothing_left($node, "$mode shutdown, $place");
