@@ -127,13 +127,13 @@ sp_reserved_connections(void)
  */
 #if PG_VERSION_NUM >= 180000
 #define SP_WAL_COUNTS_QUERY \
-	"SELECT w.wal_bytes::float8, sum(io.fsyncs)::float8, sum(io.fsync_time)::float8" \
+	"SELECT w.wal_bytes::pg_catalog.float8, pg_catalog.sum(io.fsyncs)::pg_catalog.float8, pg_catalog.sum(io.fsync_time)::pg_catalog.float8" \
 	" FROM pg_catalog.pg_stat_wal w, pg_catalog.pg_stat_io io" \
 	" WHERE io.object OPERATOR(pg_catalog.=) 'wal'" \
 	" AND io.context OPERATOR(pg_catalog.=) 'normal' GROUP BY w.wal_bytes"
 #else
 #define SP_WAL_COUNTS_QUERY \
-	"SELECT wal_bytes::float8, wal_sync::float8, wal_sync_time::float8 FROM pg_catalog.pg_stat_wal"
+	"SELECT wal_bytes::pg_catalog.float8, wal_sync::pg_catalog.float8, wal_sync_time::pg_catalog.float8 FROM pg_catalog.pg_stat_wal"
 #endif
 
 #endif							/* SP_COMPAT_H */

@@ -100,6 +100,8 @@ complain_about_holder(void)
 	/* it may have finished since: then it is enough to try again */
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+			 pid != 0 && published && NameStr(progress.workload)[0] != '\0' ?
+			 errmsg("a workload is running in this cluster") :
 			 errmsg("another probe is running in this cluster"),
 			 pid == 0 ? 0 :
 			 !published ? errdetail("Process %d holds the lock.", pid) :

@@ -20,6 +20,8 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/portal.h"
+#include "utils/snapmgr.h"
 
 #include "child_process.h"
 
@@ -27,8 +29,14 @@
 #define MOST_OUTPUT			(1024 * 1024)
 #define MOST_WORDS			800
 
-/* Lines of progress that become a NOTICE, in a run of any length. */
-#define MOST_NOTICES		60
+/* A NOTICE a second, and later one each twentieth of the time that has passed. */
+#define NOTICES_OF_THE_PAST	20
+
+/*
+ * A run is over that long after its time at the latest: a transaction that waits
+ * for a lock of the caller's would wait for ever, and hold our place meanwhile.
+ */
+#define GRACE_MS			60000
 
 /* What the callback that gets its lines works with. */
 typedef struct listening
@@ -39,7 +47,8 @@ typedef struct listening
 	double		seconds;		/* of the line before */
 	double		transactions;
 	double		next_notice;
-	double		notice_interval;
+	const sp_scratch *scratch;
+	int64		most_log_bytes;
 	StringInfoData words;		/* what is no progress */
 } listening;
 
@@ -61,11 +70,13 @@ note_progress(listening *state, const sp_pgbench_progress *progress)
 	result->second_latency_ms[result->nseconds++] = progress->latency_ms;
 
 	state->seconds = progress->seconds;
-	state->transactions += progress->tps * elapsed;
+	if (!isnan(progress->tps))
+		state->transactions += progress->tps * elapsed;
 	state->run->progress->transactions = (int64) rint(state->transactions);
+	sp_scratch_check_size(state->scratch, state->most_log_bytes);
 	if (progress->seconds < state->next_notice)
 		return;
-	state->next_notice = progress->seconds + state->notice_interval - 0.5;
+	state->next_notice = progress->seconds - 0.5 + Max(1, progress->seconds / NOTICES_OF_THE_PAST);
 	ereport(NOTICE,
 			(errmsg("%s in %s: %.0f s, %.0f transactions/s%s",
 					NameStr(state->run->workload.name), NameStr(state->run->tablespace),
@@ -116,13 +127,10 @@ own_words(listening *state)
 }
 
 static void
-complain(const sp_workload_run *run, listening *state, const char *what)
+complain(const sp_workload_run *run, listening *state, const char *what, bool timed_out)
 {
 	char	   *words = own_words(state);
 	bool		no_connection = strstr(words, "pgbench: error: connection to server ") != NULL;
-	bool		no_login = no_connection &&
-		(strstr(words, "password") != NULL || strstr(words, "authentication failed") != NULL ||
-		 strstr(words, "pg_hba.conf") != NULL);
 
 	ereport(ERROR,
 			(errcode(no_connection ? ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION :
@@ -131,12 +139,34 @@ complain(const sp_workload_run *run, listening *state, const char *what)
 			 errmsg("pgbench could not connect to run workload \"%s\"", NameStr(run->workload.name)) :
 			 errmsg("pgbench %s while it ran workload \"%s\"", what, NameStr(run->workload.name)),
 			 errdetail_internal("%s", words),
-			 no_login ?
+			 no_connection ?
 			 errhint("It connects as role \"%s\" from the server's own machine and account. Let a line of pg_hba.conf allow that without a password, or set pg_sync_probe.pgbench_passfile to a password file.",
-					 GetUserNameFromId(GetUserId(), false)) : 0));
+					 GetUserNameFromId(GetUserId(), false)) :
+			 timed_out ?
+			 errhint("Does it wait for a lock that the caller holds? A number of transactions may take pg_sync_probe.max_duration and a minute, a duration a minute more than itself.") : 0));
 }
 
 /* ------------------------------------------------------------------ the run */
+
+/*
+ * After a commit the first statement that is executed gives a CALL a snapshot
+ * again, which stays until the next commit; and what was looked up in the
+ * catalogs may hold another.
+ */
+static void
+release_snapshots(void)
+{
+	ForgetPortalSnapshots();
+	InvalidateCatalogSnapshot();
+}
+
+static int
+timeout_ms(const sp_workload_run *run)
+{
+	int64		own_ms = run->seconds > 0 ? run->seconds * INT64CONST(1000) : sp_max_duration_ms;
+
+	return (int) Min(own_ms + GRACE_MS, PG_INT32_MAX);
+}
 
 static void
 init_listening(listening *state, sp_workload_run *run, sp_pgbench_result *result)
@@ -145,7 +175,6 @@ init_listening(listening *state, sp_workload_run *run, sp_pgbench_result *result
 	state->run = run;
 	state->result = result;
 	state->allocated = 64;
-	state->notice_interval = Max(1.0, (double) run->seconds / MOST_NOTICES);
 	initStringInfo(&state->words);
 	result->second_tps = palloc(state->allocated * sizeof(double));
 	result->second_latency_ms = palloc(state->allocated * sizeof(double));
@@ -164,6 +193,7 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 	sp_child_program program = {
 		.path = found->path,
 		.envp = sp_pgbench_environment,
+		.timeout_ms = timeout_ms(run),
 		.most_output = MOST_OUTPUT,
 		.line = take_line,
 		.context = &state
@@ -173,16 +203,19 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 	memset(result, 0, sizeof(*result));
 	result->program = found;
 	init_listening(&state, run, result);
-	program.argv = sp_pgbench_argv(run, scratch, script);
+	state.scratch = scratch;
+	program.argv = sp_pgbench_argv(run, scratch, script, &state.most_log_bytes);
 
+	if (run->is_procedure)
+		release_snapshots();
 	run->started_at = GetCurrentTimestamp();
 	sp_child_run(&program, &ended);
 	run->finished_at = GetCurrentTimestamp();
 	if (!sp_child_succeeded(&ended))
-		complain(run, &state, sp_child_describe(&program, &ended));
+		complain(run, &state, sp_child_describe(&program, &ended), ended.timed_out);
 	if (!sp_pgbench_parse_summary(ended.out.data, ended.out.len, &result->summary,
 								  take_statement, result))
-		complain(run, &state, "printed a summary that is not understood");
+		complain(run, &state, "printed a summary that is not understood", false);
 	pfree(ended.out.data);
 	pfree(ended.err.data);
 

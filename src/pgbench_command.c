@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "commands/dbcommands.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port.h"
 #include "postmaster/postmaster.h"
@@ -138,9 +139,11 @@ append_conninfo(StringInfo conninfo, const char *key, const char *value)
 }
 
 /* As the server splits them: at white space, unless a backslash is before it. */
-static void
-append_option(StringInfo options, const char *setting)
+void
+sp_append_session_option(StringInfo options, const char *name, const char *value)
 {
+	const char *setting = psprintf("%s=%s", name, value);
+
 	appendStringInfo(options, "%s-c ", options->len > 0 ? " " : "");
 	for (; *setting; setting++)
 	{
@@ -154,15 +157,16 @@ static char *
 session_options(const sp_workload_run *run)
 {
 	StringInfoData options;
-	ListCell   *cell;
 
 	initStringInfo(&options);
-	append_option(&options, psprintf("search_path=%s", run->search_path));
-	append_option(&options, psprintf("default_tablespace=%s", run->default_tablespace ? "" :
-									 NameStr(run->tablespace)));
+	sp_append_session_option(&options, "search_path", run->search_path);
+	sp_append_session_option(&options, "default_tablespace", run->default_tablespace ? "" :
+							 NameStr(run->tablespace));
+	/* as the script was read when variables were put in */
+	sp_append_session_option(&options, "standard_conforming_strings", "on");
 	/* what the caller asks for comes last, so that it prevails */
-	foreach(cell, run->options)
-		append_option(&options, lfirst(cell));
+	if (run->options)
+		appendStringInfo(&options, " %s", run->options);
 	return options.data;
 }
 
@@ -193,6 +197,7 @@ own_conninfo(const sp_workload_run *run)
 	append_conninfo(&conninfo, "port", psprintf("%d", PostPortNumber));
 	append_conninfo(&conninfo, "user", GetUserNameFromId(GetUserId(), false));
 	append_conninfo(&conninfo, "dbname", get_database_name(MyDatabaseId));
+	append_conninfo(&conninfo, "client_encoding", GetDatabaseEncodingName());
 	append_conninfo(&conninfo, "application_name", NameStr(run->schema));
 	append_conninfo(&conninfo, "options", session_options(run));
 	if (sp_pgbench_passfile && sp_pgbench_passfile[0] != '\0')
@@ -202,10 +207,11 @@ own_conninfo(const sp_workload_run *run)
 
 /*
  * Which share of the transactions is logged.  The log takes no more than half
- * of the room there is: the workload may need the rest.
+ * of the room there is: the workload may need the rest.  As more transactions may
+ * come than are expected, it is watched, too.
  */
 static double
-sampling_rate(const sp_workload_run *run, int64 room)
+sampling_rate(const sp_workload_run *run, int64 room, int64 *most_log_bytes)
 {
 	double		expected = (double) run->clients *
 		(run->transactions > 0 ? run->transactions : (double) MOST_TPS_OF_CLIENT * run->seconds);
@@ -218,17 +224,19 @@ sampling_rate(const sp_workload_run *run, int64 room)
 				 errdetail("Needed are " INT64_FORMAT " bytes in \"base\", there are " INT64_FORMAT " above the reserve or below temp_file_limit.",
 						   (int64) Min(LEAST_LOGGED, expected) * LOG_LINE_BYTES * 2, room),
 				 errhint("Free some space, lower pg_sync_probe.reserve_percent, or raise temp_file_limit.")));
+	*most_log_bytes = Min(room / 2, (int64) MOST_LOGGED * LOG_LINE_BYTES * 2);
 	return Min(1, most / expected);
 }
 
 /* Sets run->sampling_rate, too. */
 char **
-sp_pgbench_argv(sp_workload_run *run, const sp_scratch *scratch, const char *script)
+sp_pgbench_argv(sp_workload_run *run, const sp_scratch *scratch, const char *script,
+				int64 *most_log_bytes)
 {
 	char	  **argv = palloc0(MOST_ARGUMENTS * sizeof(char *));
 	int			n = 0;
 
-	run->sampling_rate = sampling_rate(run, sp_scratch_room(scratch));
+	run->sampling_rate = sampling_rate(run, sp_scratch_room(scratch), most_log_bytes);
 
 	argv[n++] = "pgbench";
 	argv[n++] = "-M";

@@ -16,6 +16,8 @@
 
 extern char *const sp_pgbench_environment[];
 
-extern char **sp_pgbench_argv(sp_workload_run *run, const sp_scratch *scratch, const char *script);
+/* most_log_bytes: what the log must not exceed. */
+extern char **sp_pgbench_argv(sp_workload_run *run, const sp_scratch *scratch, const char *script,
+							  int64 *most_log_bytes);
 
 #endif							/* SP_PGBENCH_INTERNAL_H */

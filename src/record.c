@@ -263,7 +263,7 @@ sp_history_execute(const char *sql, int nargs, Oid *types, Datum *values, const 
 	int			result = SPI_execute_with_args(sql, nargs, types, values, nulls, false, 0);
 
 	if (result != expected)
-		elog(ERROR, "could not record: %s: %s", sql, SPI_result_code_string(result));
+		elog(ERROR, "could not execute: %s: %s", sql, SPI_result_code_string(result));
 }
 
 /*

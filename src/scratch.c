@@ -139,15 +139,22 @@ sp_scratch_write(const sp_scratch *scratch, const char *name, const char *conten
 	return path;
 }
 
+/* A script may have put anything there; to open a pipe could take for ever. */
 static void
 read_log(const char *path, sp_pgbench_log *log)
 {
-	int			fd = OpenTransientFile(path, O_RDONLY | O_NOFOLLOW);
+	int			fd = OpenTransientFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 	char	   *buffer = palloc(READ_SIZE);
+	struct stat status;
 	ssize_t		got;
 
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &status) != 0)
 		file_failed("open", path);
+	if (!S_ISREG(status.st_mode))
+	{
+		errno = EINVAL;
+		file_failed("read", path);
+	}
 	while ((got = read(fd, buffer, READ_SIZE)) != 0)
 	{
 		CHECK_FOR_INTERRUPTS();
@@ -175,6 +182,35 @@ sp_scratch_read_logs(const sp_scratch *scratch, const char *prefix, sp_pgbench_l
 			read_log(psprintf("%s/%s", scratch->path, entry->d_name), log);
 	}
 	FreeDir(directory);
+}
+
+/*
+ * An error if the files take more than that.  Of what they hold, that is: blocks
+ * are allocated later on some file systems.
+ */
+void
+sp_scratch_check_size(const sp_scratch *scratch, int64 most_bytes)
+{
+	DIR		   *directory = AllocateDir(scratch->path);
+	struct dirent *entry;
+	int64		bytes = 0;
+
+	while ((entry = ReadDir(directory, scratch->path)) != NULL)
+	{
+		char		path[MAXPGPATH * 2];
+		struct stat status;
+
+		snprintf(path, sizeof(path), "%s/%s", scratch->path, entry->d_name);
+		if (lstat(path, &status) == 0 && S_ISREG(status.st_mode))
+			bytes += status.st_size;
+	}
+	FreeDir(directory);
+	if (bytes > most_bytes)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+				 errmsg("the transaction log of pgbench exceeds " INT64_FORMAT " bytes", most_bytes),
+				 errdetail("There are far more transactions than were to be expected."),
+				 errhint("Run it for a shorter time or with fewer clients; or give it more room, see temp_file_limit and pg_sync_probe.reserve_percent.")));
 }
 
 /* May be called at any time and again, also while the backend exits. */

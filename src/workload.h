@@ -20,6 +20,8 @@
 
 #include "pg_sync_probe.h"
 
+#include "lib/stringinfo.h"
+
 #include "engine/pgbench_log.h"
 #include "engine/pgbench_output.h"
 
@@ -63,7 +65,7 @@ typedef struct sp_workload_run
 	int			transactions;	/* per client */
 	int			rows;
 	Datum		settings;		/* jsonb as it came; 0: none */
-	List	   *options;		/* the same as "name=value" */
+	char	   *options;		/* the same as -c options; NULL: none */
 	const char *label;			/* may be NULL */
 	bool		is_procedure;	/* no snapshot while pgbench runs */
 	double		sampling_rate;	/* of the transactions that are logged */
@@ -77,7 +79,7 @@ typedef struct sp_workload_run
 
 extern void sp_workload_check_privileges(void);
 extern void sp_workload_check_connections(int clients, bool new_connections);
-extern List *sp_workload_check_settings(Datum settings);
+extern char *sp_workload_check_settings(Datum settings);
 extern void sp_workload_find_tablespace(const char *name, sp_workload_run *run);
 
 /* -------------------------------------------------------- workload_objects.c */
@@ -104,11 +106,7 @@ extern void sp_workload_objects_drop(sp_workload_objects *objects);
  */
 extern void sp_workload_objects_give_up(sp_workload_objects *objects);
 
-/*
- * Drop the schemas of this database that runs left whose processes are gone, and
- * that the current user may drop.  Needs a transaction; returns how many.
- */
-extern int	sp_workload_drop_leftovers(void);
+/* --------------------------------------------------------- workload_worker.c */
 
 extern PGDLLEXPORT void sync_probe_workload_worker(Datum main_arg);
 
@@ -124,6 +122,7 @@ extern void sp_scratch_make(sp_scratch *scratch);
 extern int64 sp_scratch_room(const sp_scratch *scratch);
 extern char *sp_scratch_write(const sp_scratch *scratch, const char *name, const char *content);
 extern void sp_scratch_read_logs(const sp_scratch *scratch, const char *prefix, sp_pgbench_log *log);
+extern void sp_scratch_check_size(const sp_scratch *scratch, int64 most_bytes);
 extern void sp_scratch_remove(sp_scratch *scratch);
 extern int	sp_scratch_sweep(void);
 
@@ -156,6 +155,7 @@ typedef struct sp_pgbench_line_statement
 	char	   *text;
 } sp_pgbench_line_statement;
 
+extern void sp_append_session_option(StringInfo options, const char *name, const char *value);
 extern void sp_pgbench_find(sp_pgbench_program *program);
 extern void sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *program,
 						   const sp_scratch *scratch, sp_pgbench_result *result);

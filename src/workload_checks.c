@@ -28,11 +28,29 @@
 #include "utils/fmgrprotos.h"
 #include "utils/guc.h"
 #include "utils/jsonb.h"
+#include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "compat.h"
 
 /* --------------------------------------------------------------- privileges */
+
+/* Neither pgbench nor a background worker can be a role that may not log in. */
+static void
+check_role(void)
+{
+	HeapTuple	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(GetUserId()));
+	bool		can_login = HeapTupleIsValid(tuple) && ((Form_pg_authid) GETSTRUCT(tuple))->rolcanlogin;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (!can_login)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION),
+				 errmsg("role \"%s\" cannot run a workload", GetUserNameFromId(GetUserId(), false)),
+				 errdetail("The sessions of a workload log in as the current role, which is not permitted to."),
+				 errhint("Run it as a role that may log in.")));
+}
 
 /* What it takes besides EXECUTE on the function and CREATE on the tablespace. */
 void
@@ -55,6 +73,7 @@ sp_workload_check_privileges(void)
 				 errdetail("The objects of a workload are made in a schema of their own."),
 				 errhint("GRANT CREATE ON DATABASE %s TO %s;",
 						 quote_identifier(get_database_name(MyDatabaseId)), user)));
+	check_role();
 }
 
 /*
@@ -209,11 +228,12 @@ sp_workload_check_connections(int clients, bool new_connections)
 /* ----------------------------------------------------------------- settings */
 
 /*
- * One setting, as the server would take it from a client that connects.  That
- * says what is wrong with it, and nothing is set.
+ * As the server would take it from a client that connects.  That says what is
+ * wrong with it, and nothing is set: one that nobody has defined, with a prefix,
+ * is any value's, and asking for it would define it in this session.
  */
-static char *
-checked_setting(const char *name, const char *value)
+static void
+check_setting(const char *name, const char *value)
 {
 	/* our sessions are found by it */
 	if (pg_strcasecmp(name, "application_name") == 0)
@@ -221,9 +241,10 @@ checked_setting(const char *name, const char *value)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("setting \"%s\" cannot be given to a workload", name),
 				 errdetail("The sessions of a workload are known by it.")));
+	if (strchr(name, '.') && GetConfigOption(name, true, false) == NULL)
+		return;
 	(void) set_config_option(name, value, superuser() ? PGC_SU_BACKEND : PGC_BACKEND,
 							 PGC_S_CLIENT, GUC_ACTION_SET, false, ERROR, false);
-	return psprintf("%s=%s", name, value);
 }
 
 static char *
@@ -247,40 +268,42 @@ scalar_text(const char *name, JsonbValue *value)
 }
 
 /* The server reads no more than 10,000 bytes of a client that connects. */
-#define MOST_SETTINGS_BYTES	8000
+#define MOST_OPTIONS_BYTES	8000
 
-/* The members of a jsonb object, as "name=value"; errors name what is wrong. */
-List *
+/* The members of a jsonb object, as options of a session; errors name what is wrong. */
+char *
 sp_workload_check_settings(Datum settings)
 {
 	Jsonb	   *object = DatumGetJsonbP(settings);
 	JsonbIterator *iterator = JsonbIteratorInit(&object->root);
 	JsonbValue	item;
 	JsonbIteratorToken token;
-	List	   *options = NIL;
-	Size		length = 0;
+	StringInfoData options;
 
 	if (!JB_ROOT_IS_OBJECT(object))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("settings must be a json object"),
 				 errhint("For example: settings => '{\"synchronous_commit\": \"off\"}'.")));
+	initStringInfo(&options);
 	while ((token = JsonbIteratorNext(&iterator, &item, true)) != WJB_DONE)
 	{
 		char	   *name;
+		char	   *value;
 
 		if (token != WJB_KEY)
 			continue;
 		name = pnstrdup(item.val.string.val, item.val.string.len);
 		(void) JsonbIteratorNext(&iterator, &item, true);
-		options = lappend(options, checked_setting(name, scalar_text(name, &item)));
-		length += strlen(llast(options));
+		value = scalar_text(name, &item);
+		check_setting(name, value);
+		sp_append_session_option(&options, name, value);
 	}
-	if (length > MOST_SETTINGS_BYTES)
+	if (options.len > MOST_OPTIONS_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("settings of %zu bytes are too long", length),
-				 errdetail("They are given to each session when it connects, which has room for %d.",
-						   MOST_SETTINGS_BYTES)));
-	return options;
+				 errmsg("settings of %d bytes are too long", options.len),
+				 errdetail("They are given to each session when it connects, which has room for %d, with what separates and escapes them.",
+						   MOST_OPTIONS_BYTES)));
+	return options.len > 0 ? options.data : NULL;
 }

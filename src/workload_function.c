@@ -25,9 +25,8 @@
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/memutils.h"
-#include "utils/portal.h"
-#include "utils/snapmgr.h"
 
 #include "engine/script_variables.h"
 
@@ -207,8 +206,11 @@ take_length(FunctionCallInfo fcinfo, sp_workload_run *run)
 	if (!PG_ARGISNULL(ARG_TRANSACTIONS))
 		run->transactions = sp_integer_argument(fcinfo, ARG_TRANSACTIONS, arg_names, 1,
 												"They are counted per client. Leave it out to run for a duration.");
-	else
-		run->transactions = run->workload.transactions;
+	else if ((run->transactions = run->workload.transactions) > 0)
+		ereport(NOTICE,
+				(errmsg("workload \"%s\" has a number of transactions: %d per client",
+						NameStr(run->workload.name), run->transactions),
+				 errhint("transactions => ... changes it; the duration does not count.")));
 	if (run->transactions == 0)
 		run->seconds = (int) (duration_us / USECS_PER_SEC);
 }
@@ -241,7 +243,7 @@ take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 }
 
 static void
-check_writable(void)
+check_writable(const char *command)
 {
 	if (RecoveryInProgress())
 		ereport(ERROR,
@@ -249,10 +251,10 @@ check_writable(void)
 				 errmsg("cannot run a workload on a standby"),
 				 errdetail("It makes objects and writes rows."),
 				 errhint("sync_probe.probe() measures here, too.")));
-	PreventCommandIfReadOnly("sync_probe.pgbench()");
+	PreventCommandIfReadOnly(command);
 }
 
-/* A name that no schema has, nor any run that goes on. */
+/* 32 random bits: two runs of a cluster never meet, and leftovers are few. */
 static void
 name_schema(sp_workload_run *run)
 {
@@ -290,18 +292,6 @@ publish(sp_workload_run *run)
 	run->progress->planned_transactions = (int64) run->transactions * run->clients;
 }
 
-/*
- * After a commit the first statement that is executed gives the CALL a snapshot
- * again, which stays until the next commit; and what was looked up in the
- * catalogs may hold another.
- */
-static void
-release_snapshots(void)
-{
-	ForgetPortalSnapshots();
-	InvalidateCatalogSnapshot();
-}
-
 /* With the objects there: run pgbench, between two looks at the counters. */
 static void
 measure(sp_workload_run *run, running *state, const sp_pgbench_program *program,
@@ -310,8 +300,6 @@ measure(sp_workload_run *run, running *state, const sp_pgbench_program *program,
 	sp_scratch_make(&state->scratch);
 	sp_wal_counts_read(before);
 	sp_exclusive_phase("running");
-	if (run->is_procedure)
-		release_snapshots();
 	sp_pgbench_run(run, program, &state->scratch, result);
 	sp_exclusive_phase("tearing down");
 	sp_scratch_remove(&state->scratch);
@@ -365,7 +353,7 @@ sync_probe_pgbench(PG_FUNCTION_ARGS)
 	sp_workload_run run = {0};
 
 	sp_check_circumstances("run a workload");
-	check_writable();
+	check_writable("sync_probe.pgbench()");
 	take_arguments(fcinfo, &run);
 	InitMaterializedSRF(fcinfo, 0);
 	tuplestore_puttuple(rsinfo->setResult, run_workload(&run));
@@ -374,6 +362,8 @@ sync_probe_pgbench(PG_FUNCTION_ARGS)
 
 /* -------------------------------------------------------------- the procedure */
 
+#define CALL_NAME	"CALL sync_probe.run_workload()"
+
 static void
 check_not_in_transaction(FunctionCallInfo fcinfo)
 {
@@ -381,9 +371,31 @@ check_not_in_transaction(FunctionCallInfo fcinfo)
 		castNode(CallContext, fcinfo->context)->atomic)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("%s cannot run inside a transaction block", "CALL sync_probe.run_workload()"),
+				 errmsg("%s cannot run inside a transaction block", CALL_NAME),
 				 errdetail("It commits, so that no snapshot is held while the workload runs."),
 				 errhint("SELECT * FROM sync_probe.pgbench() runs anywhere.")));
+}
+
+/* What SET search_path does for a function; a procedure with it may not commit. */
+static int
+pin_search_path(void)
+{
+	int			nest_level = NewGUCNestLevel();
+
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	return nest_level;
+}
+
+/*
+ * Commit, and go on in a transaction that needs no snapshot between statements,
+ * whatever default_transaction_isolation is.
+ */
+static void
+commit(void)
+{
+	SPI_commit();
+	XactIsoLevel = XACT_READ_COMMITTED;
 }
 
 /* The columns of the recorded row that the procedure gives back. */
@@ -413,19 +425,24 @@ sync_probe_run_workload(PG_FUNCTION_ARGS)
 	sp_workload_run run = {0};
 	TupleDesc	output_type;
 	HeapTupleHeader output;
+	int			nest_level;
 
 	check_not_in_transaction(fcinfo);
 	sp_check_circumstances("run a workload");
-	check_writable();
+	check_writable(CALL_NAME);
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	if (get_call_result_type(fcinfo, NULL, &output_type) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "sync_probe.run_workload() returns no row");
 	output_type = BlessTupleDesc(CreateTupleDescCopy(output_type));
+	nest_level = pin_search_path();
 	take_arguments(fcinfo, &run);
+	AtEOXact_GUC(true, nest_level);
 	run.is_procedure = true;
-	SPI_commit();
+	commit();
+	nest_level = pin_search_path();
 	output = SPI_returntuple(output_row(run_workload(&run), output_type), output_type);
+	AtEOXact_GUC(true, nest_level);
 	SPI_finish();
 	PG_RETURN_HEAPTUPLEHEADER(output);
 }

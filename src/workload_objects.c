@@ -16,8 +16,6 @@
  */
 #include "workload_objects_internal.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_authid.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
@@ -25,7 +23,6 @@
 #include "storage/latch.h"
 #include "storage/pmsignal.h"
 #include "utils/memutils.h"
-#include "utils/syscache.h"
 
 #include "compat.h"
 
@@ -106,23 +103,6 @@ await_worker(const sp_workload_objects *objects, sp_worker_state state)
 }
 
 /* -------------------------------------------------------------------- start */
-
-/* A worker has no password to give, but it has to be a role that may log in. */
-static void
-check_role(void)
-{
-	HeapTuple	tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(GetUserId()));
-	bool		can_login = HeapTupleIsValid(tuple) && ((Form_pg_authid) GETSTRUCT(tuple))->rolcanlogin;
-
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	if (!can_login)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION),
-				 errmsg("role \"%s\" cannot run a workload", GetUserNameFromId(GetUserId(), false)),
-				 errdetail("The sessions of a workload log in as the current role, which is not permitted to."),
-				 errhint("Run it as a role that may log in.")));
-}
 
 /* Of the resource owner, since it may outlive the memory of the caller. */
 static void
@@ -243,7 +223,6 @@ sp_workload_objects_make(const sp_workload_run *run)
 	sp_workload_objects *objects = MemoryContextAllocZero(TopTransactionContext,
 														  sizeof(sp_workload_objects));
 
-	check_role();
 	objects->wait_event = sp_wait_event_new("SyncProbeWorkload");
 	PG_ENSURE_ERROR_CLEANUP(give_up, PointerGetDatum(objects));
 	{

@@ -36,8 +36,13 @@
 #define SESSIONS_GRACE_MS	1000
 #define SESSIONS_MOST_MS	11000
 
-/* What a tear-down may take once we are told to exit. */
-#define LAST_TEAR_DOWN_MS	10000
+/*
+ * Once we are told to exit the user's tear-down is cancelled, and again, as it may
+ * catch that; after so many times it is ended with this process, and the schema
+ * is left for who comes next.
+ */
+#define CANCEL_EVERY_MS		1000
+#define MOST_CANCELS		10
 
 /* Somebody may hold a lock on an object. */
 #define LOCK_TIMEOUT		"10s"
@@ -55,9 +60,11 @@ typedef enum worker_phase
 
 static volatile sig_atomic_t phase = PHASE_CONNECTING;
 static volatile sig_atomic_t terminated = false;
+static volatile sig_atomic_t cancels = 0;	/* of the tear-down, by the clock */
 
 static sp_objects_shared *shared;
 static uint32 wait_event;
+static TimeoutId insistence;
 
 /* ------------------------------------------------------------------ signals */
 
@@ -87,13 +94,28 @@ handle_sigterm(SIGNAL_ARGS)
 	int			save_errno = errno;
 	bool		from_leader = shared->stop && !terminated;
 
-	if (phase == PHASE_TEARING_DOWN || (phase == PHASE_SETTING_UP && from_leader))
+	if (phase == PHASE_TEARING_DOWN && terminated)
+		interrupt_process();
+	else if (phase == PHASE_TEARING_DOWN || (phase == PHASE_SETTING_UP && from_leader))
 		interrupt_query();
 	else if (phase == PHASE_SETTING_UP || (phase == PHASE_CONNECTING && !from_leader))
 		interrupt_process();
 	terminated = true;
 	SetLatch(MyLatch);
 	errno = save_errno;
+}
+
+/* Of a timer that runs with the tear-down. */
+static void
+insist_on_exit(void)
+{
+	if (!terminated || phase != PHASE_TEARING_DOWN)
+		return;
+	if (++cancels > MOST_CANCELS)
+		interrupt_process();
+	else
+		interrupt_query();
+	SetLatch(MyLatch);
 }
 
 /* Barriers have to be served; a cancel is not for us while we do nothing. */
@@ -175,6 +197,8 @@ set_session(void)
 		{"default_transaction_read_only", "off"},
 		{"row_security", "on"},
 		{"synchronous_commit", "local"},
+		/* as the scripts were read when variables were put in */
+		{"standard_conforming_strings", "on"},
 		{"statement_timeout", "0"},
 		{"idle_in_transaction_session_timeout", "0"},
 		{"transaction_timeout", "0"},
@@ -304,8 +328,8 @@ static void
 tear_down(void *arg)
 {
 	phase = PHASE_TEARING_DOWN;
-	if (terminated)
-		enable_timeout_after(STATEMENT_TIMEOUT, LAST_TEAR_DOWN_MS);
+	enable_timeout_every(insistence, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), MOST_CANCELS * CANCEL_EVERY_MS),
+						 CANCEL_EVERY_MS);
 	execute_script(shared->texts + shared->teardown);
 	phase = PHASE_OWN_WORK;
 }
@@ -322,7 +346,7 @@ run_tear_down(void)
 	QueryCancelPending = false;
 	done = sp_attempt(tear_down, NULL, NULL, &shared->tear_down);
 	phase = PHASE_OWN_WORK;
-	disable_timeout(STATEMENT_TIMEOUT, false);
+	disable_timeout(insistence, false);
 	if (!done && (shared->abandoned || terminated))
 		sp_log_report("could not tear down workload", NameStr(shared->workload), &shared->tear_down);
 }
@@ -368,6 +392,7 @@ sync_probe_workload_worker(Datum main_arg)
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(shared->database, shared->user, 0);
 	wait_event = sp_wait_event_new("SyncProbeWorkload");
+	insistence = RegisterTimeout(USER_TIMEOUT, insist_on_exit);
 	set_session();
 
 	phase = PHASE_SETTING_UP;

@@ -2,19 +2,27 @@
 -- workload_comparison
 --
 -- The newest statement of each suite that ran workloads: what it ran, side by
--- side, in long form for psql's \crosstabview.  A combination is what differs
--- from run to run of the same workload: tablespace, settings, label.
+-- side, in long form for psql's \crosstabview.  A combination is what may differ
+-- from run to run of the same workload: tablespace, settings, label, and in brackets
+-- what else did differ.
 --
 CREATE VIEW sync_probe._workload_times AS
 WITH result AS (
-    SELECT r.run_group, r.suite, r.workload AS operation, r.result_id,
+    SELECT r.run_group, r.suite, r.workload AS operation, r.result_id, r.transactions, r.seconds,
+           r.transactions_per_client IS NOT NULL AS counted, o.others,
            -- a name's own collation would leave the text with none
-           concat_ws(' ', r.tablespace::text COLLATE "default",
+           concat_ws(' ', r.tablespace COLLATE "default",
                      (SELECT string_agg(key || '=' || value, ' ' ORDER BY key) FROM jsonb_each_text(r.settings)),
-                     r.label) AS combination,
-           r.transactions, r.seconds, r.transactions_per_client IS NOT NULL AS counted
+                     '(' || nullif(r.label, '') || ')') AS combination,
+           min(o.others) OVER w IS DISTINCT FROM max(o.others) OVER w AS others_differ
     FROM sync_probe.workload_results AS r
+    CROSS JOIN LATERAL (SELECT concat_ws(', ', 'clients ' || r.clients, 'threads ' || r.threads, 'rows ' || r.rows)) AS o (others)
     WHERE r.transactions > 0
+    WINDOW w AS (PARTITION BY r.run_group, r.suite, r.workload)
+), named AS (
+    SELECT run_group, suite, operation, result_id, transactions, seconds, counted,
+           combination || CASE WHEN others_differ THEN ' [' || others || ']' ELSE '' END AS combination
+    FROM result
 )
 SELECT run_group, suite, operation, combination,
        min(result_id) AS first_result,
@@ -22,23 +30,29 @@ SELECT run_group, suite, operation, combination,
        round(avg(transactions)) AS iterations,
        avg(seconds) AS seconds,
        sum(transactions) / sum(seconds) AS tps
-FROM result
+FROM named
 GROUP BY run_group, suite, operation, combination;
 
 CREATE VIEW sync_probe._workload_comparison AS
 WITH combination AS (
-    SELECT run_group, combination,
-           row_number() OVER (PARTITION BY run_group ORDER BY min(first_result)) AS place
+    SELECT run_group, suite, combination,
+           row_number() OVER (PARTITION BY run_group, suite ORDER BY min(first_result)) AS place,
+           count(*) OVER (PARTITION BY run_group, suite) AS combinations
     FROM sync_probe._workload_times
-    GROUP BY run_group, combination
+    GROUP BY run_group, suite, combination
+), operation AS (
+    SELECT *, count(*) OVER (PARTITION BY run_group, suite, operation) AS ran_in
+    FROM sync_probe._workload_times
 ), line AS (
     SELECT run_group, suite, operation, combination, iterations, seconds, tps, false AS is_total
-    FROM sync_probe._workload_times
+    FROM operation
     UNION ALL
-    -- a sum says something where all ran the same number of transactions
+    -- a sum says something where all ran the same operations, so many times
     SELECT run_group, suite, 'TOTALS', combination, sum(iterations), sum(seconds),
            sum(iterations) / sum(seconds), true
-    FROM sync_probe._workload_times
+    FROM operation
+    JOIN combination USING (run_group, suite, combination)
+    WHERE ran_in = combinations
     GROUP BY run_group, suite, combination
     HAVING bool_and(counted) AND count(*) > 1
 )
@@ -47,12 +61,12 @@ SELECT line.run_group, line.suite, line.operation, line.iterations, line.combina
                                    ORDER BY combination.place) / line.tps AS ratio,
        combination.place, line.is_total
 FROM line
-JOIN combination USING (run_group, combination);
+JOIN combination USING (run_group, suite, combination);
 
 CREATE VIEW sync_probe.workload_comparison AS
 SELECT c.operation, c.iterations::bigint AS iterations, c.combination,
        round(c.seconds::numeric, 3)::float8 AS seconds,
-       round(c.tps::numeric, 1)::float8 AS tps,
+       round(c.tps::numeric, CASE WHEN c.tps < 100 THEN 4 ELSE 1 END)::float8 AS tps,
        round(c.ratio::numeric, 3)::float8 AS ratio,
        c.suite, c.run_group
 FROM sync_probe._workload_comparison AS c
@@ -69,7 +83,7 @@ COMMENT ON VIEW sync_probe._workload_comparison IS
 COMMENT ON VIEW sync_probe.workload_comparison IS
   'The newest statement of each suite: one row for each operation and combination';
 COMMENT ON COLUMN sync_probe.workload_comparison.combination IS
-  'Tablespace, settings and label';
+  'Tablespace, settings, label, and what else differed';
 COMMENT ON COLUMN sync_probe.workload_comparison.ratio IS
   'Time of a transaction against that of the first combination: 2 is twice as long';
 
@@ -92,6 +106,7 @@ DECLARE
     operation record;
     combination record;
     combinations integer;
+    own_group bigint;
 BEGIN
     IF tablespaces IS NULL OR cardinality(tablespaces) = 0 THEN
         RAISE EXCEPTION 'tablespaces must name one at least'
@@ -111,7 +126,7 @@ BEGIN
         SELECT w.workload, w.transactions,
                row_number() OVER w AS number, count(*) OVER () AS count
         FROM sync_probe.workloads AS w
-        WHERE w.suite = 'sql_bench'
+        WHERE w.suite = 'sql_bench' AND w.builtin
         WINDOW w AS (ORDER BY w.workload)
     LOOP
         RAISE NOTICE '% (% of %)', operation.workload, operation.number, operation.count;
@@ -123,14 +138,15 @@ BEGIN
             ORDER BY ((t.place - 1) * cardinality(settings) + s.place + combinations - 1
                       - (operation.number - 1) % combinations) % combinations
         LOOP
-            PERFORM FROM sync_probe.pgbench(operation.workload, combination.tablespace, 1, 1,
-                                            transactions => greatest(1, round(operation.transactions * scale))::integer,
-                                            rows => 10000, settings => combination.settings);
+            SELECT p.run_group INTO own_group
+            FROM sync_probe.pgbench(operation.workload, combination.tablespace, 1, 1,
+                                    transactions => greatest(1, round(operation.transactions * scale))::integer,
+                                    rows => 10000, settings => combination.settings) AS p;
         END LOOP;
     END LOOP;
     RETURN QUERY
         SELECT * FROM sync_probe.workload_comparison AS c
-        WHERE c.suite = 'sql_bench';
+        WHERE c.suite = 'sql_bench' AND c.run_group = own_group;
 END
 $function$;
 

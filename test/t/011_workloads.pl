@@ -29,7 +29,10 @@ INSERT INTO sync_probe.workloads (workload, setup, script, teardown) VALUES
 ('short set-up', 'CREATE TABLE t (i int); SELECT pg_sleep(2)', 'SELECT 1;', NULL),
 ('sleepy', 'CREATE TABLE t (i int)', 'SELECT pg_sleep(60);', NULL),
 ('slow tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', 'SELECT pg_sleep(2.5)'),
-('endless tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', 'SELECT pg_sleep(60)');
+('endless tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', 'SELECT pg_sleep(60)'),
+('stubborn tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', $$DO 'BEGIN LOOP
+    BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN query_canceled THEN NULL; END;
+END LOOP; END'$$);
 CREATE FUNCTION caught(workload name, clients int, transactions int) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM sync_probe.pgbench(workload, clients => clients, transactions => transactions);
@@ -49,6 +52,7 @@ my %places = (
 	'sleeping' => [ 'running', "'sleepy', clients => 2, duration => '300 s'", 2 ],
 	'tearing down' => [ 'tearing down', "'slow tear-down', clients => 1, transactions => 1", 0 ],
 	'endless tear-down' => [ 'tearing down', "'endless tear-down', clients => 1, transactions => 1", 0 ],
+	'stubborn tear-down' => [ 'tearing down', "'stubborn tear-down', clients => 1, transactions => 1", 0 ],
 );
 
 sub wait_place
@@ -344,14 +348,15 @@ SQL
 }
 
 # What the procedure is for.
-for ([ 'function', 'f' ], [ 'procedure', 't' ])
+for ([ 'function', 'f' ], [ 'procedure', 't' ], [ 'procedure', 't', 'repeatable read' ], [ 'procedure', 't', 'serializable' ])
 {
-	my ($kind, $free) = @$_;
+	my ($kind, $free, $isolation) = (@$_, 'read committed');
 	$session = session($node);
+	query($session, "SET default_transaction_isolation = '$isolation'");
 	start_query($session, workload_call($kind, "'upsert', 'place', clients => 2, duration => '300 s'"));
 	wait_running($node, $session, 2);
 	is($node->safe_psql('postgres', "SELECT backend_xmin IS NULL FROM pg_stat_activity WHERE pid = $session->{pid}"),
-		$free, "the $kind " . ($free eq 't' ? 'holds no snapshot' : 'runs in its caller\'s snapshot'));
+		$free, "$isolation: the $kind " . ($free eq 't' ? 'holds no snapshot' : 'runs in its caller\'s snapshot'));
 	end_probe($node, $session);
 }
 
@@ -487,9 +492,10 @@ nothing_left($node, 'after all that was foreign');
 
 # --- the server stops meanwhile
 
-# The user's tear-down is cut short, but the schema goes.
+# The user's tear-down is cut short, but the schema goes; unless it catches even
+# that, again and again: then it is ended after some seconds, and the schema stays.
 my %modes = (
-	fast => [ @everywhere, 'endless tear-down' ],
+	fast => [ @everywhere, 'endless tear-down', 'stubborn tear-down' ],
 	immediate => [ 'setting up', 'running', 'tearing down' ],
 	killed => [ 'setting up', 'running' ],
 );
@@ -507,7 +513,7 @@ for my $mode (sort keys %modes)
 		# a server starts only where nothing of the one before is left, be it a zombie
 		ok(wait_for(sub { !grep { kill 0, $_ } @processes }), "$mode shutdown, $place: all processes are gone");
 		$node->start;
-		my $left = $mode ne 'fast' && $place ne 'setting up' ? 1 : 0;
+		my $left = $place eq 'stubborn tear-down' || ($mode ne 'fast' && $place ne 'setting up') ? 1 : 0;
 		is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), $left, "$mode shutdown, $place: what cleanup() finds");
 		nothing_left($node, "$mode shutdown, $place");
 	}

@@ -382,17 +382,36 @@ for (
 	workload_ok($name, "$set; $call", 't');
 }
 
+# --- what role and database have set otherwise
+
+add_workload('encoded', undef, 'INSERT INTO seen VALUES (E\'\\\\\', \'PLACE\');', undef);
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE seen (a text, b text);
+UPDATE sync_probe.workloads SET script = replace(script, 'PLACE', U&'\00e9') WHERE workload = 'encoded';
+ALTER DATABASE postgres SET client_encoding = 'LATIN1';
+ALTER DATABASE postgres SET standard_conforming_strings = off;
+SQL
+workload_ok('another client_encoding', workload_call('function', "'encoded', clients => 1, transactions => 1"), 1);
+$node->safe_psql('postgres', "ALTER DATABASE postgres RESET ALL");
+is($node->safe_psql('postgres', q{SELECT a = E'\\\\' AND b = U&'\00e9' FROM seen}), 't', 'the script comes as it was written');
+
 # --- memory: what a run leaves in the backend does not grow with its transactions
 
 my $session = session($node);
 my $rss = sub { slurp_file("/proc/$session->{pid}/status") =~ /^VmRSS:\s+(\d+) kB/m ? $1 : die 'no VmRSS' };
-add_workload('one', undef, 'SELECT 1;');
-query($session, "SET client_min_messages = warning;" . workload_call('function', "'one', clients => 2, transactions => 100"));
+add_workload('nothing', undef, '\set i 1');
+my $run = sub { query($session, "SET client_min_messages = warning;" . workload_call('function', "'nothing', clients => 1, transactions => $_[0]")) };
+$run->(100);
 my $small = $rss->();
-is((query($session, workload_call('function', "'one', clients => 2, transactions => 15000")))[0], "30000\n", '30000 transactions');
-cmp_ok($rss->() - $small, '<', 32 * 1024, '30000 transactions take less than 32 MB');
+is(($run->(2000000))[0], "2000000\n", '2000000 transactions');
+cmp_ok($rss->() - $small, '<', 4 * 1024, '2000000 transactions take less than 4 MB');
+$run->(100) for 1 .. 10;
+cmp_ok($rss->() - $small, '<', 4 * 1024, 'and so do ten runs');
+query($session, "\\set VERBOSITY sqlstate\nSET temp_file_limit = '1MB'");
+like((query($session, workload_call('function', "'nothing', clients => 1, duration => '60 s'")))[1],
+	qr/ERROR:  53400$/m, 'a log that grows as nobody could expect ends the run');
 $session->quit;
-nothing_left($node, '30000 transactions');
+nothing_left($node, 'many transactions');
 
 # --- servers that are set up unusually
 

@@ -9,7 +9,7 @@
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
-SELECT plan(14);
+SELECT plan(19);
 
 DELETE FROM sync_probe.workload_results;
 SELECT is_empty('SELECT * FROM sync_probe.workload_comparison', 'nothing recorded, nothing compared');
@@ -70,12 +70,53 @@ SELECT is((SELECT count(*) FROM sync_probe.workload_comparison WHERE suite = 'up
 SELECT results_eq(
     $$SELECT combination, iterations, seconds, tps, ratio FROM sync_probe.workload_comparison
       WHERE suite = 'upsert' AND operation = 'upsert'$$,
-    $$VALUES ('fast before', 3000::bigint, 30::float8, 100::float8, 1::float8), ('fast after', 9000, 30, 300, 0.333)$$,
+    $$VALUES ('fast (before)', 3000::bigint, 30::float8, 100::float8, 1::float8), ('fast (after)', 9000, 30, 300, 0.333)$$,
     'a label is part of the combination; repetitions are averaged, the time of a transaction is compared');
 SELECT results_eq(
     $$SELECT combination, ratio FROM sync_probe.workload_comparison WHERE operation = 'upsert_on_conflict'$$,
-    $$VALUES ('fast after', 1::float8)$$,
+    $$VALUES ('fast (after)', 1::float8)$$,
     'a run without a transaction is left out');
+
+-- what else differs is named, and not averaged
+INSERT INTO sync_probe.workload_results (result_id, run_group, suite, workload, tablespace, settings, label,
+                                         transactions, seconds, tps, clients, threads, rows) VALUES
+(30, 30, 'user', 'mine', 'fast', NULL, NULL, 100, 1, 100, 1, 1, 10),
+(31, 30, 'user', 'mine', 'fast', '{}', '', 400, 1, 400, 1, 1, 10),
+(32, 30, 'user', 'mine', 'fast', NULL, NULL, 500, 1, 500, 5, 1, 10),
+(33, 30, 'user', 'mine', 'fast', '{"jit": "off"}', NULL, 1, 1, 1, 5, 1, 10),
+(34, 30, 'user', 'mine', 'fast', NULL, 'jit=off', 1, 1000, 0.001, 5, 1, 10);
+SELECT results_eq(
+    $$SELECT combination, tps, ratio FROM sync_probe.workload_comparison WHERE suite = 'user'$$,
+    $$VALUES ('fast [clients 1, threads 1, rows 10]', 250::float8, 1::float8),
+             ('fast [clients 5, threads 1, rows 10]', 500, 0.5),
+             ('fast jit=off [clients 5, threads 1, rows 10]', 1, 250),
+             ('fast (jit=off) [clients 5, threads 1, rows 10]', 0.001, 250000)$$,
+    'clients that differ are combinations; no settings and an empty label are none');
+
+-- totals are of what all combinations ran
+SELECT pg_temp.results(40, 'user',
+    'a | x |  |  | 10 | 1 | 10', 'b | x |  |  | 10 | 100 | 10', 'c | x |  |  | 10 | 1 | 10',
+    'a | y |  |  | 10 | 2 | 10', 'c | y |  |  | 10 | 2 | 10');
+SELECT results_eq(
+    $$SELECT combination, iterations, seconds, ratio FROM sync_probe.workload_comparison
+      WHERE suite = 'user' AND operation = 'TOTALS'$$,
+    $$VALUES ('x', 20::bigint, 2::float8, 1::float8), ('y', 20, 4, 2)$$,
+    'an operation that one of them did not run is in no total');
+
+-- the operations run: once each, in two combinations, whose rows add up
+SELECT FROM setval('sync_probe.workload_results_result_id_seq', 1000);
+SELECT lives_ok($$CREATE TEMP TABLE bench AS
+    SELECT * FROM sync_probe.sql_bench('{pg_default}', 1e-9, '{NULL, "{\"synchronous_commit\": \"off\"}"}')$$,
+    'all operations run');
+SELECT results_eq(
+    $$SELECT operation FROM bench WHERE combination = 'pg_default' AND iterations = 1 AND tps > 0 AND seconds IS NOT NULL$$,
+    $$SELECT workload FROM sync_probe.workloads WHERE suite = 'sql_bench' ORDER BY workload$$,
+    'each of them once, by name');
+SELECT results_eq(
+    $$SELECT combination, iterations, abs(seconds - (SELECT sum(seconds) FROM bench AS b
+          WHERE b.combination = bench.combination AND operation <> 'TOTALS')) < 0.05 FROM bench WHERE operation = 'TOTALS'$$,
+    $$VALUES ('pg_default', 45::bigint, true), ('pg_default synchronous_commit=off', 45, true)$$,
+    'and their totals');
 
 -- one operation alone
 SELECT is((SELECT count(*) FROM sync_probe._workload_comparison WHERE run_group = 1), 1::bigint,
