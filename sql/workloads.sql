@@ -6,6 +6,8 @@ SELECT count(*) FROM sync_probe.running; -- loads the library, with its settings
 
 -- arguments
 SELECT FROM sync_probe.pgbench('nothing');
+SELECT FROM sync_probe.pgbench('sql_bench');
+SELECT FROM sync_probe.pgbench('regress_sync_probe');
 SELECT FROM sync_probe.pgbench(NULL);
 SELECT FROM sync_probe.pgbench(clients => NULL);
 SELECT FROM sync_probe.pgbench(clients => 0);
@@ -43,6 +45,10 @@ SELECT FROM sync_probe.pgbench(settings => '{"work_mem": null}');
 SELECT FROM sync_probe.pgbench(settings => '{"work_mem": {"a": 1}}');
 SELECT FROM sync_probe.pgbench(settings => '{"wal_sync_method": "fsync"}');
 SELECT FROM sync_probe.pgbench(settings => '{"application_name": "mine"}');
+SELECT FROM sync_probe.pgbench(settings => '{"role": "mine"}');
+-- the schema of the run goes before a search_path
+SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, settings => '{"search_path": "public"}');
+SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, settings => '{"search_path": ""}');
 
 SELECT FROM sync_probe.pgbench(settings => jsonb_build_object('search_path', repeat(' ', 5000)));
 SELECT count(*) FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, settings => '{"regress.unknown": "a b"}');
@@ -153,9 +159,13 @@ INSERT INTO sync_probe.workloads (workload, setup, script) VALUES
 ('bad script', NULL, 'SELEC 1;'),
 ('bad meta-command', NULL, '\set i random('),
 ('no statement', NULL, '-- nothing'),
+('bad variable', NULL, 'SELECT :aid;'),
+('uncounted', NULL, 'SELECT :transactions;'),
 ('fails later', 'CREATE TABLE t (i int PRIMARY KEY)', 'INSERT INTO t VALUES (1);');
 SELECT FROM sync_probe.pgbench('bad set-up');
 SELECT FROM sync_probe.pgbench('bad division');
+SELECT FROM sync_probe.pgbench('bad variable');
+SELECT FROM sync_probe.pgbench('uncounted');
 \set VERBOSITY terse
 SELECT FROM sync_probe.pgbench('bad script', clients => 1);
 SELECT FROM sync_probe.pgbench('bad meta-command', clients => 1);
@@ -167,6 +177,15 @@ INSERT INTO sync_probe.workloads (workload, script) VALUES ('empty', '');
 INSERT INTO sync_probe.workloads (workload, script, transactions) VALUES ('none', 'SELECT 1', 0);
 INSERT INTO sync_probe.workloads (workload, script, protocol) VALUES ('other', 'SELECT 1', 'v2');
 DELETE FROM sync_probe.workloads WHERE NOT builtin;
+
+-- those of the extension stay as they are
+UPDATE sync_probe.workloads SET script = 'SELECT 1' WHERE workload = 'upsert';
+UPDATE sync_probe.workloads SET builtin = false WHERE workload = 'upsert';
+DELETE FROM sync_probe.workloads;
+INSERT INTO sync_probe.workloads (workload, script, builtin) VALUES ('mine', 'SELECT 1', true);
+INSERT INTO sync_probe.workloads (workload, script) VALUES ('mine', 'SELECT 1');
+UPDATE sync_probe.workloads SET builtin = true WHERE workload = 'mine';
+DELETE FROM sync_probe.workloads WHERE workload = 'mine';
 
 -- nobody else's business, until granted
 CREATE ROLE regress_sync_probe_runner;

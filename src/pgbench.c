@@ -29,6 +29,9 @@
 #define MOST_OUTPUT			(1024 * 1024)
 #define MOST_WORDS			800
 
+/* What it asks for nobody, and then goes on in the same line. */
+#define PROMPT				"Password: "
+
 /* A NOTICE a second, and later one each twentieth of the time that has passed. */
 #define NOTICES_OF_THE_PAST	20
 
@@ -49,7 +52,8 @@ typedef struct listening
 	double		next_notice;
 	const sp_scratch *scratch;
 	int64		most_log_bytes;
-	StringInfoData words;		/* what is no progress */
+	StringInfoData words;		/* what is no progress, with the first error */
+	int			errors;
 } listening;
 
 /* ------------------------------------------------------------- what it says */
@@ -93,9 +97,13 @@ take_line(void *context, bool from_stderr, const char *line)
 
 	if (!from_stderr)
 		return;
+	if (strncmp(line, PROMPT, strlen(PROMPT)) == 0)
+		line += strlen(PROMPT);
+	if (strncmp(line, "pgbench: error: ", strlen("pgbench: error: ")) == 0)
+		state->errors++;
 	if (sp_pgbench_parse_progress(line, &progress))
 		note_progress(state, &progress);
-	else if (state->words.len < MOST_WORDS && line[0] != '\0')
+	else if (state->errors < 2 && state->words.len < MOST_WORDS && line[0] != '\0')
 		appendStringInfo(&state->words, "%s%s", state->words.len > 0 ? "\n" : "", line);
 }
 
@@ -122,7 +130,12 @@ own_words(listening *state)
 	if (state->words.len == 0)
 		return "It said nothing.";
 	if (state->words.len > MOST_WORDS)
-		state->words.data[pg_mbcliplen(state->words.data, state->words.len, MOST_WORDS)] = '\0';
+	{
+		state->words.len = pg_mbcliplen(state->words.data, state->words.len, MOST_WORDS);
+		state->words.data[state->words.len] = '\0';
+	}
+	if (state->errors > 1)
+		appendStringInfo(&state->words, "\n(%d more errors after this one)", state->errors - 1);
 	return sp_valid_text(state->words.data);
 }
 
@@ -140,7 +153,7 @@ complain(const sp_workload_run *run, listening *state, const char *what, bool ti
 			 errmsg("pgbench %s while it ran workload \"%s\"", what, NameStr(run->workload.name)),
 			 errdetail_internal("%s", words),
 			 no_connection ?
-			 errhint("It connects as role \"%s\" from the server's own machine and account. Let a line of pg_hba.conf allow that without a password, or set pg_sync_probe.pgbench_passfile to a password file.",
+			 errhint("It connects as role \"%s\" from the server's own machine and account. Let a line of pg_hba.conf allow that without a password, or name a password file (LOAD 'pg_sync_probe'; ALTER SYSTEM SET pg_sync_probe.pgbench_passfile = ...; SELECT pg_reload_conf();).",
 					 GetUserNameFromId(GetUserId(), false)) :
 			 timed_out ?
 			 errhint("Does it wait for a lock that the caller holds? A number of transactions may take pg_sync_probe.max_duration and a minute, a duration a minute more than itself.") : 0));

@@ -58,7 +58,7 @@ typedef struct sp_workload_run
 	uint32		token;			/* what makes that name its own */
 	NameData	tablespace;
 	bool		default_tablespace; /* it is the database's own */
-	char	   *search_path;	/* of its sessions, quoted */
+	char	   *search_path;	/* of its sessions; first, what was asked for */
 	int			clients;
 	int			threads;
 	int			seconds;		/* one of these two is 0 */
@@ -79,7 +79,7 @@ typedef struct sp_workload_run
 
 extern void sp_workload_check_privileges(void);
 extern void sp_workload_check_connections(int clients, bool new_connections);
-extern char *sp_workload_check_settings(Datum settings);
+extern char *sp_workload_check_settings(Datum settings, char **search_path);
 extern void sp_workload_find_tablespace(const char *name, sp_workload_run *run);
 
 /* -------------------------------------------------------- workload_objects.c */

@@ -235,12 +235,23 @@ sp_workload_check_connections(int clients, bool new_connections)
 static void
 check_setting(const char *name, const char *value)
 {
-	/* our sessions are found by it */
-	if (pg_strcasecmp(name, "application_name") == 0)
+	static const char *const ours[] = {"application_name", "role", "session_authorization"};
+
+	for (int i = 0; i < lengthof(ours); i++)
+	{
+		if (pg_strcasecmp(name, ours[i]) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("setting \"%s\" cannot be given to a workload", name),
+					 errdetail("Who its sessions are, and what they are known by, is the run's own.")));
+	}
+	/* what everybody will try here, of all places */
+	if (pg_strcasecmp(name, "wal_sync_method") == 0)
 		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("setting \"%s\" cannot be given to a workload", name),
-				 errdetail("The sessions of a workload are known by it.")));
+				(errcode(ERRCODE_CANT_CHANGE_RUNTIME_PARAM),
+				 errmsg("parameter \"%s\" cannot be changed now", name),
+				 errdetail("It is one for the whole cluster."),
+				 errhint("Between two runs: ALTER SYSTEM SET wal_sync_method = ...; SELECT pg_reload_conf(); and compare rows of sync_probe.workload_results.")));
 	if (strchr(name, '.') && GetConfigOption(name, true, false) == NULL)
 		return;
 	(void) set_config_option(name, value, superuser() ? PGC_SU_BACKEND : PGC_BACKEND,
@@ -270,9 +281,12 @@ scalar_text(const char *name, JsonbValue *value)
 /* The server reads no more than 10,000 bytes of a client that connects. */
 #define MOST_OPTIONS_BYTES	8000
 
-/* The members of a jsonb object, as options of a session; errors name what is wrong. */
+/*
+ * The members of a jsonb object, as options of a session; errors name what is
+ * wrong.  A search_path comes back alone, since the run's schema goes before it.
+ */
 char *
-sp_workload_check_settings(Datum settings)
+sp_workload_check_settings(Datum settings, char **search_path)
 {
 	Jsonb	   *object = DatumGetJsonbP(settings);
 	JsonbIterator *iterator = JsonbIteratorInit(&object->root);
@@ -297,8 +311,13 @@ sp_workload_check_settings(Datum settings)
 		(void) JsonbIteratorNext(&iterator, &item, true);
 		value = scalar_text(name, &item);
 		check_setting(name, value);
-		sp_append_session_option(&options, name, value);
+		if (pg_strcasecmp(name, "search_path") == 0)
+			*search_path = value;
+		else
+			sp_append_session_option(&options, name, value);
 	}
+	if (*search_path)
+		options.len += strlen(*search_path) * 2;	/* at most, escaped */
 	if (options.len > MOST_OPTIONS_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

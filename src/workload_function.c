@@ -19,6 +19,7 @@
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
+#include "commands/tablespace.h"
 #include "common/pg_prng.h"
 #include "executor/spi.h"
 #include "funcapi.h"
@@ -112,6 +113,10 @@ find_workload(FunctionCallInfo fcinfo, sp_workload *workload)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unrecognized workload \"%s\"", NameStr(workload->name)),
+				 strcmp(NameStr(workload->name), "sql_bench") == 0 ?
+				 errhint("This is a suite: SELECT * FROM sync_probe.sql_bench('{pg_default}');") :
+				 OidIsValid(get_tablespace_oid(NameStr(workload->name), true)) ?
+				 errhint("This is a tablespace: tablespace => %s.", quote_literal_cstr(NameStr(workload->name))) :
 				 errhint("See SELECT workload, description FROM sync_probe.workloads; a row that you insert there is a workload of your own.")));
 }
 
@@ -177,6 +182,26 @@ with_values(const sp_workload_run *run, const char *script)
 }
 
 /*
+ * pgbench makes a null of a variable that nothing defines, and measures something
+ * else than what was meant.
+ */
+static void
+check_variables(const sp_workload *workload)
+{
+	static const char *const known[] = {
+		"client_id", "default_seed", "iteration", "random_seed", "scale", NULL
+	};
+	char		name[NAMEDATALEN];
+
+	if (sp_script_unknown_variable(workload->script, known, name, sizeof(name)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("variable \":%s\" in the script of workload \"%s\" is not defined",
+						sp_valid_text(name), NameStr(workload->name)),
+				 errhint("There are :schema, :tablespace, :rows, where their number is given :transactions, pgbench's own like :client_id, and what \\set defines.")));
+}
+
+/*
  * Where sessions look for what has no schema in its name.  Scripts of the
  * extension trust nobody: in "public" others may have put functions that fit
  * better than the server's own.
@@ -184,8 +209,10 @@ with_values(const sp_workload_run *run, const char *script)
 static char *
 search_path_of(const sp_workload_run *run)
 {
-	return psprintf("%s%s", quote_identifier(NameStr(run->schema)),
-					run->workload.builtin ? ", pg_temp" : ", \"$user\", public");
+	const char *others = run->search_path ? run->search_path :
+		run->workload.builtin ? "pg_temp" : "\"$user\", public";
+
+	return psprintf("%s%s%s", quote_identifier(NameStr(run->schema)), others[0] ? ", " : "", others);
 }
 
 /* ------------------------------------------------------------------ arguments */
@@ -235,7 +262,7 @@ take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 	if (!PG_ARGISNULL(ARG_SETTINGS))
 	{
 		run->settings = PointerGetDatum(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(ARG_SETTINGS)));
-		run->options = sp_workload_check_settings(run->settings);
+		run->options = sp_workload_check_settings(run->settings, &run->search_path);
 	}
 	if (!PG_ARGISNULL(ARG_LABEL))
 		run->label = text_to_cstring(PG_GETARG_TEXT_PP(ARG_LABEL));
@@ -324,6 +351,7 @@ run_workload(sp_workload_run *run)
 	run->workload.setup = with_values(run, run->workload.setup);
 	run->workload.script = with_values(run, run->workload.script);
 	run->workload.teardown = with_values(run, run->workload.teardown);
+	check_variables(&run->workload);
 
 	publish(run);
 	PG_ENSURE_ERROR_CLEANUP(give_up, PointerGetDatum(&state));

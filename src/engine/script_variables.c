@@ -272,3 +272,86 @@ sp_script_replace(const char *script, const sp_script_variable *variables, int n
 		to[out.length < size ? out.length : size - 1] = '\0';
 	return out.length;
 }
+
+/* ---------------------------------------------------------- what is not defined */
+
+/* The meta-command of the line, behind its backslash; NULL if it is none. */
+static const char *
+meta_command(const char *line)
+{
+	line += strspn(line, " \t");
+	return *line == '\\' ? line + 1 : NULL;
+}
+
+static const char *
+next_line(const char *line)
+{
+	line += strcspn(line, "\n");
+	return *line == '\n' ? line + 1 : line;
+}
+
+/* at: a word, or the rest of one. */
+static bool
+is_word(const char *at, const char *word, size_t length)
+{
+	return strncmp(at, word, length) == 0 && !is_name(at[length]);
+}
+
+static bool
+is_set_command(const char *command)
+{
+	return is_word(command, "set", 3) || is_word(command, "setshell", 8);
+}
+
+/* \set or \setshell, with that name behind it */
+static bool
+is_assigned(const char *script, const char *name, size_t length)
+{
+	for (const char *line = script; *line != '\0'; line = next_line(line))
+	{
+		const char *command = meta_command(line);
+
+		if (command == NULL || !is_set_command(command))
+			continue;
+		command = skip_name(command);
+		command += strspn(command, " \t");
+		if (is_word(command, name, length))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_known(const char *const *known, const char *name, size_t length)
+{
+	for (; *known != NULL; known++)
+	{
+		if (strlen(*known) == length && memcmp(*known, name, length) == 0)
+			return true;
+	}
+	return false;
+}
+
+bool
+sp_script_unknown_variable(const char *script, const char *const *known, char *name, size_t size)
+{
+	if (strstr(script, "\\gset") != NULL || strstr(script, "\\aset") != NULL)
+		return false;
+	for (const char *at = script, *end; *at != '\0'; at = end)
+	{
+		size_t		length;
+
+		end = skip_token(at);
+		if (*at != ':' || !is_letter(at[1]))
+			continue;
+		length = (size_t) (end - at) - 1;
+		if (is_known(known, at + 1, length) || is_assigned(script, at + 1, length))
+			continue;
+		if (length > size - 1)
+			length = size - 1;
+		memcpy(name, at + 1, length);
+		name[length] = '\0';
+		return true;
+	}
+	return false;
+}

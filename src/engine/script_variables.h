@@ -17,6 +17,7 @@
 #ifndef SP_SCRIPT_VARIABLES_H
 #define SP_SCRIPT_VARIABLES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* A variable in its three forms, each quoted by the caller as SQL wants it. */
@@ -34,5 +35,14 @@ typedef struct sp_script_variable
  */
 extern size_t sp_script_replace(const char *script, const sp_script_variable *variables, int n,
 								char *to, size_t size);
+
+/*
+ * Does pgbench's transaction script use a :name that is not in known (ends with
+ * NULL) and that no \set defines?  Prepared, it would be a null, and nobody told.
+ * Then true, and name is the first of these, cut to size.  False, too, if the
+ * script takes variables from results (\gset, \aset): these cannot be known.
+ */
+extern bool sp_script_unknown_variable(const char *script, const char *const *known,
+									   char *name, size_t size);
 
 #endif							/* SP_SCRIPT_VARIABLES_H */

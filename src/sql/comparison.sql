@@ -93,6 +93,7 @@ COMMENT ON COLUMN sync_probe.workload_comparison.ratio IS
 -- All operations of suite sql_bench, one client each, for every tablespace with
 -- every set of settings.  The combinations take turns operation by operation,
 -- and each begins once, so that none is always the one whose caches are warm.
+-- All or nothing: it is one transaction.
 --
 CREATE FUNCTION sync_probe.sql_bench(
     tablespaces name[],
@@ -118,6 +119,13 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   DETAIL = 'It must be greater than 0, and 1 at most.',
                   HINT = '1 runs as many iterations as MySQL''s sql-bench, 0.01 a hundredth of them.';
+    END IF;
+    -- an hour is a long time to wait for that
+    SELECT t.name INTO combination
+    FROM unnest(tablespaces) AS t (name) WHERE t.name NOT IN (SELECT spcname FROM pg_tablespace) OR t.name IS NULL;
+    IF FOUND THEN
+        RAISE EXCEPTION 'tablespace "%" does not exist', combination.name
+            USING ERRCODE = 'undefined_object', HINT = 'See SELECT spcname FROM pg_tablespace.';
     END IF;
     settings := coalesce(nullif(settings, '{}'), ARRAY[NULL::jsonb]);
     combinations := cardinality(tablespaces) * cardinality(settings);
@@ -153,5 +161,5 @@ $function$;
 REVOKE ALL ON FUNCTION sync_probe.sql_bench(name[], double precision, jsonb[]) FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.sql_bench(name[], double precision, jsonb[]) IS
-  'All operations of sql-bench in each tablespace, in turns; the comparison of them';
+  'All operations of sql-bench in each tablespace, in turns, and their comparison; at a small scale only TOTALS mean something';
 

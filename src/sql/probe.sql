@@ -33,8 +33,9 @@ COMMENT ON FUNCTION sync_probe.probe(name, text, interval, double precision,
 --
 -- cleanup
 --
--- Remove the files of probes whose backend was killed.  Each probe does so for
--- its own location before it starts.
+-- Remove the files of probes whose backend was killed, and folders and schemas (of
+-- this database) of such workloads.  Each probe does so for its own location before
+-- it starts, each workload for its database.
 --
 CREATE FUNCTION sync_probe.cleanup()
 RETURNS integer
@@ -45,5 +46,5 @@ AS 'MODULE_PATHNAME', 'sync_probe_cleanup';
 REVOKE ALL ON FUNCTION sync_probe.cleanup() FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.cleanup() IS
-  'Remove what killed probes left behind in any location; returns the number of files';
+  'Remove what killed probes and workloads left behind: files in any location, schemas in this database; returns how many';
 

@@ -1,3 +1,9 @@
+-- The rows that come with the extension are there by now.
+CREATE TRIGGER keep_builtin BEFORE UPDATE OR DELETE ON sync_probe.workloads
+    FOR EACH ROW WHEN (old.builtin) EXECUTE FUNCTION sync_probe._keep_builtin_workload();
+CREATE TRIGGER add_no_builtin BEFORE INSERT OR UPDATE ON sync_probe.workloads
+    FOR EACH ROW WHEN (new.builtin) EXECUTE FUNCTION sync_probe._keep_builtin_workload();
+
 --
 -- workload_results
 --
@@ -77,7 +83,7 @@ COMMENT ON COLUMN sync_probe.workload_results.sampling_rate IS
 COMMENT ON COLUMN sync_probe.workload_results.statements IS
   'Mean latency of each line of the script, and its failures';
 COMMENT ON COLUMN sync_probe.workload_results.second_tps IS
-  'Transactions per second, second by second';
+  'Transactions per second, second by second, as pgbench told them; the last second may be missing';
 COMMENT ON COLUMN sync_probe.workload_results.second_latency_ms IS
   'Mean latency, second by second; null where no transaction ended';
 

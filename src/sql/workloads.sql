@@ -48,6 +48,32 @@ COMMENT ON COLUMN sync_probe.workloads.new_connections IS
 COMMENT ON COLUMN sync_probe.workloads.builtin IS
   'Came with the extension: not dumped, and its sessions look for objects in :schema alone';
 
+--
+-- What a name stands for in the history must not change: builtin workloads stay as
+-- they came.
+--
+CREATE FUNCTION sync_probe._keep_builtin_workload()
+RETURNS trigger
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+AS $function$
+BEGIN
+    IF NOT coalesce(old.builtin, false) THEN
+        RAISE EXCEPTION 'workload "%" cannot be builtin', new.workload
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'Builtin ones come with the extension, and are not dumped.',
+                  HINT = 'Leave builtin out.';
+    END IF;
+    RAISE EXCEPTION 'workload "%" came with the extension', old.workload
+        USING ERRCODE = 'object_not_in_prerequisite_state',
+              DETAIL = 'It cannot be changed or removed: results of other servers and times have its name, too.',
+              HINT = 'Insert a copy under a name of your own.';
+END
+$function$;
+
+COMMENT ON FUNCTION sync_probe._keep_builtin_workload() IS
+  'Refuses to change builtin workloads';
+
 -- What users added belongs to them: pg_dump keeps it.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.workloads', 'WHERE NOT builtin');
 

@@ -308,6 +308,61 @@ reads_deep_comments(void **state)
 	free(script);
 }
 
+typedef struct unknown_case
+{
+	const char *script;
+	const char *unknown;		/* NULL: none */
+} unknown_case;
+
+static const unknown_case unknown_cases[] = {
+	{"", NULL},
+	{"SELECT 1;", NULL},
+	{"SELECT :client_id, :scale;", NULL},
+	{"SELECT :aid;", "aid"},
+	{"SELECT :client_idx;", "client_idx"},
+	{"SELECT :client;", "client"},
+	{"SELECT :one, :two;", "one"},
+	{"SELECT bench_:n;", "n"},
+	{"SELECT :a_very_long_name_indeed;", "a_very_long_nam"},
+	/* what \\set defines, before or after */
+	{"\\set aid 1\nSELECT :aid;", NULL},
+	{"  \t\\set \t aid 1\nSELECT :aid;", NULL},
+	{"SELECT :aid;\n\\set aid 1", NULL},
+	{"\\set aid 1\n\\set bid :aid + 1\nSELECT :bid;", NULL},
+	{"\\set bid :aid + 1\nSELECT :bid;", "aid"},
+	{"\\setshell aid date\nSELECT :aid;", NULL},
+	{"\\set aidx 1\nSELECT :aid;", "aid"},
+	{"\\set ai 1\nSELECT :aid;", "aid"},
+	{"\\sleep aid\nSELECT :aid;", "aid"},
+	{"\\setx aid\nSELECT :aid;", "aid"},
+	{"SELECT '\\set aid 1' || :aid;", "aid"},
+	{"\\set", NULL},
+	{"\\set\nSELECT :aid;", "aid"},
+	/* what is taken from results cannot be known */
+	{"SELECT 1 AS aid \\gset\nSELECT :aid;", NULL},
+	{"SELECT 1 AS aid \\aset p_\nSELECT :p_aid;", NULL},
+	/* what is no variable */
+	{"SELECT 1::int, ':aid', \":aid\", $$:aid$$, E'\\':aid' /* :aid */; -- :aid", NULL},
+	{"SELECT a[1:2], :1, x := 1, :, : aid, :'aid', :\"aid\"", NULL},
+};
+
+static void
+finds_what_is_not_defined(void **state)
+{
+	static const char *const known[] = {"client_id", "scale", NULL};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(unknown_cases); i++)
+	{
+		const unknown_case *row = &unknown_cases[i];
+		char		name[16] = "";
+		bool		found = sp_script_unknown_variable(row->script, known, name, sizeof(name));
+
+		if (found != (row->unknown != NULL) || strcmp(name, found ? row->unknown : "") != 0)
+			fail_msg("\"%s\": found %d \"%s\"", row->script, found, name);
+	}
+}
+
 int
 main(void)
 {
@@ -316,6 +371,7 @@ main(void)
 		cmocka_unit_test(leaves_all_alone_without_variables),
 		cmocka_unit_test(cuts_to_size),
 		cmocka_unit_test(reads_deep_comments),
+		cmocka_unit_test(finds_what_is_not_defined),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
