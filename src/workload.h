@@ -3,8 +3,9 @@
  * workload.h
  *		What the files of the second half share: workloads through pgbench.
  *
- * The way of a workload: workload_function.c takes the arguments and looks
- * whether it may and can run (workload_checks.c); makes itself the only one
+ * The way of a workload: workload_function.c takes the arguments, finds the
+ * scripts and fills values in (workload_scripts.c), and looks whether it may and
+ * can run (workload_checks.c); makes itself the only one
  * (exclusive.c); has the objects made by a background worker, since what this
  * transaction makes nobody else can see (workload_objects.c; in that process
  * workload_worker.c, workload_attempt.c and workload_schema.c); writes the
@@ -74,6 +75,11 @@ typedef struct sp_workload_run
 	TimestampTz started_at;
 	TimestampTz finished_at;
 } sp_workload_run;
+
+/* -------------------------------------------------------- workload_scripts.c */
+
+extern void sp_workload_find(sp_workload *workload);
+extern void sp_workload_fill_in(sp_workload_run *run);
 
 /* --------------------------------------------------------- workload_checks.c */
 

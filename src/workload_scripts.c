@@ -1,0 +1,200 @@
+/*-------------------------------------------------------------------------
+ *
+ * workload_scripts.c
+ *		Which workload is meant, and what its scripts say in this run.
+ *
+ * The row is read as the owner of the history: who may run workloads need not be
+ * able to read them.
+ *
+ * It must not: execute a script, or quote a value less than SQL and pgbench, which
+ * see it one after the other, need it.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "workload.h"
+
+#include "catalog/pg_type.h"
+#include "commands/tablespace.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+#include "utils/memutils.h"
+
+#include "engine/script_variables.h"
+
+/* -------------------------------------------------------------- the workload */
+
+/* A row of sync_probe.workloads that is looked for. */
+typedef struct lookup
+{
+	sp_workload *workload;
+	MemoryContext context;		/* of its strings */
+	bool		found;
+} lookup;
+
+static char *
+text_column(const lookup *lookup, const char *column)
+{
+	int			number = SPI_fnumber(SPI_tuptable->tupdesc, column);
+	char	   *value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, number);
+
+	return value ? MemoryContextStrdup(lookup->context, value) : NULL;
+}
+
+static bool
+is_true(const lookup *lookup, const char *column)
+{
+	return strcmp(text_column(lookup, column), "t") == 0;
+}
+
+static void
+look_up(void *arg)
+{
+	lookup	   *lookup = arg;
+	sp_workload *workload = lookup->workload;
+	Oid			types[] = {NAMEOID};
+	Datum		values[] = {NameGetDatum(&workload->name)};
+	char	   *transactions;
+
+	sp_history_execute("SELECT * FROM " SP_SCHEMA ".workloads WHERE workload OPERATOR(pg_catalog.=) $1",
+					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
+	if ((lookup->found = SPI_processed == 1) == false)
+		return;
+	namestrcpy(&workload->suite, text_column(lookup, "suite"));
+	workload->setup = text_column(lookup, "setup");
+	workload->script = text_column(lookup, "script");
+	workload->teardown = text_column(lookup, "teardown");
+	workload->protocol = text_column(lookup, "protocol");
+	workload->new_connections = is_true(lookup, "new_connections");
+	workload->builtin = is_true(lookup, "builtin");
+	transactions = text_column(lookup, "transactions");
+	workload->transactions = transactions ? pg_strtoint32(transactions) : 0;
+}
+
+/* The row with workload->name; an error if there is none. */
+void
+sp_workload_find(sp_workload *workload)
+{
+	lookup		lookup = {.workload = workload, .context = CurrentMemoryContext};
+
+	sp_as_history_owner(look_up, &lookup);
+	if (!lookup.found)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unrecognized workload \"%s\"", NameStr(workload->name)),
+				 strcmp(NameStr(workload->name), "sql_bench") == 0 ?
+				 errhint("This is a suite: SELECT * FROM sync_probe.sql_bench('{pg_default}');") :
+				 OidIsValid(get_tablespace_oid(NameStr(workload->name), true)) ?
+				 errhint("This is a tablespace: tablespace => %s.", quote_literal_cstr(NameStr(workload->name))) :
+				 errhint("See SELECT workload, description FROM sync_probe.workloads; a row that you insert there is a workload of your own.")));
+}
+
+/* ---------------------------------------------------------------- the scripts */
+
+/*
+ * A name or a string as SQL has it.  pgbench knows no quotes, and would take a
+ * :word in one for a variable of its own; escaped, it has no colon.
+ */
+static const char *
+quoted(const char *value, char quote)
+{
+	StringInfoData text;
+
+	if (strchr(value, ':') == NULL)
+		return quote == '"' ? quote_identifier(value) : quote_literal_cstr(value);
+	initStringInfo(&text);
+	appendStringInfo(&text, "U&%c", quote);
+	for (; *value; value++)
+	{
+		if (*value == ':')
+			appendStringInfoString(&text, "\\003A");
+		else
+		{
+			if (*value == quote || *value == '\\')
+				appendStringInfoChar(&text, *value);
+			appendStringInfoChar(&text, *value);
+		}
+	}
+	appendStringInfoChar(&text, quote);
+	return text.data;
+}
+
+static void
+set_variable(sp_script_variable *variable, const char *name, const char *value, bool is_number)
+{
+	variable->name = name;
+	variable->plain = is_number ? value : quoted(value, '"');
+	variable->literal = quoted(value, '\'');
+	variable->identifier = quoted(value, '"');
+}
+
+static char *
+with_values(const sp_workload_run *run, const char *script)
+{
+	sp_script_variable variables[4];
+	int			n = 0;
+	Size		size;
+	char	   *replaced;
+
+	if (script == NULL)
+		return NULL;
+	set_variable(&variables[n++], "schema", NameStr(run->schema), false);
+	set_variable(&variables[n++], "tablespace", NameStr(run->tablespace), false);
+	set_variable(&variables[n++], "rows", psprintf("%d", run->rows), true);
+	if (run->transactions > 0)
+		set_variable(&variables[n++], "transactions", psprintf("%d", run->transactions), true);
+
+	size = sp_script_replace(script, variables, n, NULL, 0) + 1;
+	replaced = palloc(size);
+	(void) sp_script_replace(script, variables, n, replaced, size);
+	return replaced;
+}
+
+/*
+ * pgbench makes a null of a variable that nothing defines, and measures something
+ * else than what was meant.
+ */
+static void
+check_variables(const sp_workload *workload)
+{
+	static const char *const known[] = {
+		"client_id", "default_seed", "iteration", "random_seed", "scale", NULL
+	};
+	char		name[NAMEDATALEN];
+
+	if (sp_script_unknown_variable(workload->script, known, name, sizeof(name)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("variable \":%s\" in the script of workload \"%s\" is not defined",
+						sp_valid_text(name), NameStr(workload->name)),
+				 errhint("There are :schema, :tablespace, :rows, where their number is given :transactions, pgbench's own like :client_id, and what \\set defines.")));
+}
+
+/*
+ * Where sessions look for what has no schema in its name.  Scripts of the
+ * extension trust nobody: in "public" others may have put functions that fit
+ * better than the server's own.
+ */
+static char *
+search_path_of(const sp_workload_run *run)
+{
+	const char *others = run->search_path ? run->search_path :
+		run->workload.builtin ? "pg_temp" : "\"$user\", public";
+
+	return psprintf("%s%s%s", quote_identifier(NameStr(run->schema)), others[0] ? ", " : "", others);
+}
+
+/*
+ * Put values into the scripts of a run whose schema has its name, and complete
+ * its search_path.
+ */
+void
+sp_workload_fill_in(sp_workload_run *run)
+{
+	sp_workload *workload = &run->workload;
+
+	workload->setup = with_values(run, workload->setup);
+	workload->script = with_values(run, workload->script);
+	workload->teardown = with_values(run, workload->teardown);
+	check_variables(workload);
+	run->search_path = search_path_of(run);
+}
