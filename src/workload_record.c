@@ -298,6 +298,10 @@ insert(void *arg)
 	sp_history_execute(psprintf("INSERT INTO " SP_SCHEMA ".workload_results (%s) VALUES (%s::pg_catalog.jsonb) RETURNING *",
 								row->columns.data, row->places.data),
 					   row->n, row->types, row->values, row->nulls, SPI_OK_INSERT_RETURNING);
+
+	/* a column was dropped: then this is not a row of the table's type */
+	if (SPI_tuptable->tupdesc->natts != sp_history_row_type("workload_results")->natts)
+		elog(ERROR, "sync_probe.workload_results is not as the extension made it");
 	before = MemoryContextSwitchTo(insertion->context);
 	insertion->recorded = heap_copytuple(SPI_tuptable->vals[0]);
 	MemoryContextSwitchTo(before);

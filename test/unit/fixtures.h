@@ -60,4 +60,15 @@ read_fixture(const char *folder, const char *name, size_t *length, size_t termin
 	return text;
 }
 
+/* A copy of exactly the length, so that reading behind it is noticed; to be freed. */
+static inline char *
+copy_bytes(const char *bytes, size_t length)
+{
+	char	   *copy = malloc(length > 0 ? length : 1);
+
+	assert_non_null(copy);
+	memcpy(copy, bytes, length);
+	return copy;
+}
+
 #endif							/* FIXTURES_H */

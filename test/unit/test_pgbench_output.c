@@ -362,17 +362,6 @@ reads_summaries(void **state)
 	}
 }
 
-/* A copy of exactly the length, so that reading behind it is noticed. */
-static char *
-copy_bytes(const char *bytes, size_t length)
-{
-	char	   *copy = malloc(length > 0 ? length : 1);
-
-	assert_non_null(copy);
-	memcpy(copy, bytes, length);
-	return copy;
-}
-
 static void
 reads_odd_summaries(void **state)
 {

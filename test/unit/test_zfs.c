@@ -365,16 +365,6 @@ static const struct
 	{"NUL", RAW(KSTAT "zil_commit_count  4    1\0" "2\n"), EINVAL, -1},
 };
 
-static char *
-copy_bytes(const char *bytes, size_t length)
-{
-	char	   *copy = malloc(length > 0 ? length : 1);
-
-	assert_non_null(copy);
-	memcpy(copy, bytes, length);
-	return copy;
-}
-
 static void
 knows_the_name_of_a_data_set(void **state)
 {
