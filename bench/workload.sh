@@ -92,16 +92,22 @@ run_workload_variant() {
 	observe workload.runs "$place_name" "$turn" "$1" "$tps" "$called" "$started" "$finished" "$answered"
 }
 
-compare_runs() {
-	local turn variant shuffled tps
-	by_hand "$((workload_seconds < 5 ? workload_seconds : 5))" || return	# the first one is slower
-	for ((turn = 1; turn <= workload_turns; turn++)); do
-		shuffled "${workload_variants[@]}"
-		for variant in "${shuffled[@]}"; do
-			checkpoint_and_rest && run_workload_variant "$variant" || return
+# take_turns WHAT COUNT COMMAND ITEM...: COMMAND for each item, in a new order each turn.
+take_turns() {
+	local what=$1 count=$2 command=$3 turn item shuffled
+	shift 3
+	for ((turn = 1; turn <= count; turn++)); do
+		shuffled "$@"
+		for item in "${shuffled[@]}"; do
+			checkpoint_and_rest && "$command" "$item" || return
 		done
-		printf '%s: runs, turn %d\n' "$place_name" "$turn" >&2
+		printf '%s: %s, turn %d\n' "$place_name" "$what" "$turn" >&2
 	done
+}
+
+compare_runs() {
+	by_hand "$((workload_seconds < 5 ? workload_seconds : 5))" || return	# the first one is slower
+	take_turns runs "$workload_turns" run_workload_variant "${workload_variants[@]}"
 }
 
 # From samples "time kB": the last before the call, the most since, the last.
@@ -125,15 +131,8 @@ read_log() {
 }
 
 compare_logs() {
-	local turn transactions shuffled
 	ask "INSERT INTO sync_probe.workloads (workload, script, protocol) VALUES ('bench_select', 'SELECT 1;', 'prepared')" || return
-	for ((turn = 1; turn <= log_turns; turn++)); do
-		shuffled "$log_transactions" "$log_transactions_short"
-		for transactions in "${shuffled[@]}"; do
-			checkpoint_and_rest && read_log "$transactions" || return
-		done
-		printf '%s: logs, turn %d\n' "$place_name" "$turn" >&2
-	done
+	take_turns logs "$log_turns" read_log "$log_transactions" "$log_transactions_short"
 }
 
 run_hot_variant() {
@@ -148,14 +147,7 @@ run_hot_variant() {
 }
 
 compare_hot() {
-	local turn variant shuffled
-	for ((turn = 1; turn <= hot_turns; turn++)); do
-		shuffled function procedure
-		for variant in "${shuffled[@]}"; do
-			checkpoint_and_rest && run_hot_variant "$variant" || return
-		done
-		printf '%s: hot rows, turn %d\n' "$place_name" "$turn" >&2
-	done
+	take_turns "hot rows" "$hot_turns" run_hot_variant function procedure
 }
 
 workload_at() {
