@@ -68,7 +68,7 @@ END
 $$;
 SELECT regress_call();
 DROP FUNCTION regress_call();
-DO $$
+CREATE PROCEDURE regress_run() LANGUAGE plpgsql AS $$
 DECLARE
     id bigint;
     tps double precision;
@@ -81,6 +81,7 @@ BEGIN
         tps > 0, mean > 0, p99;
 END
 $$;
+CALL regress_run();
 DELETE FROM sync_probe.workload_results;
 
 -- whose names come first in the search path, he must not be trusted
@@ -94,22 +95,13 @@ CREATE DOMAIN public.float8 AS double precision CHECK (public.regress_trap(value
 CREATE DOMAIN public.int4 AS integer CHECK (public.regress_trap(value));
 CREATE FUNCTION public.sum(double precision) RETURNS double precision LANGUAGE sql AS 'SELECT NULL::double precision WHERE public.regress_trap(1)';
 SET search_path = public, pg_catalog;
-DO $$
-DECLARE
-    id bigint;
-    tps double precision;
-    mean double precision;
-    p99 double precision;
-BEGIN
-    CALL sync_probe.run_workload('upsert', clients => 1, transactions => 3, result_id => id, tps => tps,
-                                 latency_mean_ms => mean, latency_p99_ms => p99);
-END
-$$;
+CALL regress_run();
 SHOW search_path;
 RESET search_path;
 DROP FUNCTION public.sum(double precision);
 DROP DOMAIN public.float8, public.int4;
 DROP FUNCTION public.regress_trap;
+DROP PROCEDURE regress_run();
 DELETE FROM sync_probe.workload_results;
 
 -- one that works: what it says is true of every machine
