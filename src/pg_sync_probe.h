@@ -193,6 +193,9 @@ typedef struct sp_run
 extern void sp_as_history_owner(void (*work) (void *), void *arg);
 extern void sp_history_execute(const char *sql, int nargs, Oid *types, Datum *values,
 							   const char *nulls, int expected);
+extern void sp_put_number(Datum *value, bool *null, double number, int digits);
+extern Datum sp_history_value(int column, bool *isnull);
+extern int64 sp_history_next_id(const char *sequence);
 extern TupleDesc sp_history_row_type(const char *table);
 extern bool sp_record_possible(void);
 extern int64 sp_record_next_run_id(void);

@@ -140,21 +140,28 @@ own_words(listening *state)
 }
 
 static void
+complain_about_connection(const sp_workload_run *run, const char *words)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
+			 errmsg("pgbench could not connect to run workload \"%s\"", NameStr(run->workload.name)),
+			 errdetail_internal("%s", words),
+			 errhint("It connects as role \"%s\" from the server's own machine and account. Let a line of pg_hba.conf allow that without a password, or name a password file (LOAD 'pg_sync_probe'; ALTER SYSTEM SET pg_sync_probe.pgbench_passfile = ...; SELECT pg_reload_conf();).",
+					 GetUserNameFromId(GetUserId(), false))));
+}
+
+/* what: it did */
+static void
 complain(const sp_workload_run *run, listening *state, const char *what, bool timed_out)
 {
-	char	   *words = own_words(state);
-	bool		no_connection = strstr(words, "pgbench: error: connection to server ") != NULL;
+	const char *words = own_words(state);
 
+	if (strstr(words, "pgbench: error: connection to server "))
+		complain_about_connection(run, words);
 	ereport(ERROR,
-			(errcode(no_connection ? ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION :
-					 ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-			 no_connection ?
-			 errmsg("pgbench could not connect to run workload \"%s\"", NameStr(run->workload.name)) :
+			(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
 			 errmsg("pgbench %s while it ran workload \"%s\"", what, NameStr(run->workload.name)),
 			 errdetail_internal("%s", words),
-			 no_connection ?
-			 errhint("It connects as role \"%s\" from the server's own machine and account. Let a line of pg_hba.conf allow that without a password, or name a password file (LOAD 'pg_sync_probe'; ALTER SYSTEM SET pg_sync_probe.pgbench_passfile = ...; SELECT pg_reload_conf();).",
-					 GetUserNameFromId(GetUserId(), false)) :
 			 timed_out ?
 			 errhint("Does it wait for a lock that the caller holds? A number of transactions may take pg_sync_probe.max_duration and a minute, a duration a minute more than itself.") : 0));
 }

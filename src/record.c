@@ -43,8 +43,8 @@ sp_record_possible(void)
 /* --------------------------------------------------------- building of rows */
 
 /* A number rounded to what it is worth; null when it is none. */
-static void
-put_number(Datum *value, bool *null, double number, int digits)
+void
+sp_put_number(Datum *value, bool *null, double number, int digits)
 {
 	double		scale = pow(10, digits);
 
@@ -56,7 +56,7 @@ put_number(Datum *value, bool *null, double number, int digits)
 static void
 put_us(Datum *value, bool *null, double us)
 {
-	put_number(value, null, us, us < 10 ? 3 : 1);
+	sp_put_number(value, null, us, us < 10 ? 3 : 1);
 }
 
 /* A quantile in microseconds, null below the operations it takes. */
@@ -101,7 +101,7 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, bool re
 	values[i++] = Int32GetDatum(test_case->writes_per_sync);
 	values[i++] = CStringGetTextDatum(sp_status_name(result->status));
 
-	put_number(&values[i], &nulls[i], 1e9 / mean_ns, 1);
+	sp_put_number(&values[i], &nulls[i], 1e9 / mean_ns, 1);
 	i++;
 	put_us(&values[i], &nulls[i], mean_ns / 1000);
 	i++;
@@ -118,20 +118,20 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, bool re
 	put_us(&values[i], &nulls[i], sp_histogram_stddev_ns(histogram) / 1000);
 	i++;
 	values[i++] = Int64GetDatum((int64) histogram->ops);
-	put_number(&values[i], &nulls[i], result->speed.estimate, 3);
+	sp_put_number(&values[i], &nulls[i], result->speed.estimate, 3);
 	i++;
-	put_number(&values[i], &nulls[i], result->speed.low, 3);
+	sp_put_number(&values[i], &nulls[i], result->speed.low, 3);
 	i++;
-	put_number(&values[i], &nulls[i], result->speed.high, 3);
+	sp_put_number(&values[i], &nulls[i], result->speed.high, 3);
 	i++;
 
-	put_number(&values[i], &nulls[i], device.flushes, 2);
+	sp_put_number(&values[i], &nulls[i], device.flushes, 2);
 	i++;
-	put_number(&values[i], &nulls[i], device.writes, 2);
+	sp_put_number(&values[i], &nulls[i], device.writes, 2);
 	i++;
-	put_number(&values[i], &nulls[i], device.bytes, 0);
+	sp_put_number(&values[i], &nulls[i], device.bytes, 0);
 	i++;
-	put_number(&values[i], &nulls[i], device.utilization, 3);
+	sp_put_number(&values[i], &nulls[i], device.utilization, 3);
 	i++;
 
 	nulls[i] = detail == NULL;
@@ -286,13 +286,28 @@ sp_as_history_owner(void (*work) (void *), void *arg)
 	SetUserIdAndSecContext(saved_user, saved_context);
 }
 
-static void
-next_run_id(void *arg)
+/* Of the one row that sp_history_execute() has found. */
+Datum
+sp_history_value(int column, bool *isnull)
+{
+	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, isnull);
+}
+
+/* The next number of one of the history's sequences; to be called as its owner. */
+int64
+sp_history_next_id(const char *sequence)
 {
 	bool		isnull;
 
-	sp_history_execute("SELECT pg_catalog.nextval('" SP_SCHEMA ".runs_run_id_seq')", 0, NULL, NULL, NULL, SPI_OK_SELECT);
-	*(int64 *) arg = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	sp_history_execute(psprintf("SELECT pg_catalog.nextval('" SP_SCHEMA ".%s')", sequence),
+					   0, NULL, NULL, NULL, SPI_OK_SELECT);
+	return DatumGetInt64(sp_history_value(1, &isnull));
+}
+
+static void
+next_run_id(void *arg)
+{
+	*(int64 *) arg = sp_history_next_id("runs_run_id_seq");
 }
 
 /* Taken before the rows are built, since every row carries it. */

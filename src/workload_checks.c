@@ -118,7 +118,7 @@ int_column(int column)
 {
 	bool		isnull;
 
-	return DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &isnull));
+	return DatumGetInt32(sp_history_value(column, &isnull));
 }
 
 /* Of others' sessions the current user may not even see what they are. */
@@ -293,6 +293,7 @@ sp_workload_check_settings(Datum settings, char **search_path)
 	JsonbValue	item;
 	JsonbIteratorToken token;
 	StringInfoData options;
+	Size		bytes;
 
 	if (!JB_ROOT_IS_OBJECT(object))
 		ereport(ERROR,
@@ -316,12 +317,12 @@ sp_workload_check_settings(Datum settings, char **search_path)
 		else
 			sp_append_session_option(&options, name, value);
 	}
-	if (*search_path)
-		options.len += strlen(*search_path) * 2;	/* at most, escaped */
-	if (options.len > MOST_OPTIONS_BYTES)
+	/* twice: each character of it may be escaped */
+	bytes = options.len + (*search_path ? strlen(*search_path) * 2 : 0);
+	if (bytes > MOST_OPTIONS_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("settings of %d bytes are too long", options.len),
+				 errmsg("settings of %zu bytes are too long", bytes),
 				 errdetail("They are given to each session when it connects, which has room for %d, with what separates and escapes them.",
 						   MOST_OPTIONS_BYTES)));
 	return options.len > 0 ? options.data : NULL;

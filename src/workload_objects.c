@@ -280,6 +280,7 @@ sp_workload_objects_give_up(sp_workload_objects *objects)
 		return;
 	objects->shared->abandoned = true;
 	tell_to_stop(objects);
+	/* not on the latch: interrupts must not be served here, and it may stay set */
 	for (int waited_ms = 0; waited_ms < GIVE_UP_MS; waited_ms += GIVE_UP_POLL_MS)
 	{
 		if (worker_state(objects) == SP_WORKER_ENDED || worker_is_gone(objects) ||

@@ -37,7 +37,7 @@ static double
 double_column(int column)
 {
 	bool		isnull;
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, &isnull);
+	Datum		value = sp_history_value(column, &isnull);
 
 	return isnull ? NAN : DatumGetFloat8(value);
 }
@@ -71,7 +71,7 @@ sessions_of(const char *application_name)
 					   " WHERE application_name OPERATOR(pg_catalog.=) $1"
 					   " AND backend_type OPERATOR(pg_catalog.=) 'client backend'",
 					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
-	count = DatumGetInt32(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	count = DatumGetInt32(sp_history_value(1, &isnull));
 	SPI_finish();
 	return count;
 }
@@ -83,15 +83,20 @@ sessions_of(const char *application_name)
 void
 sp_workload_wait_for_sessions(const sp_workload_run *run)
 {
+	uint32		wait_event = sp_wait_event_new("SyncProbeWorkload");
+
 	for (int waited = 0; waited < SESSIONS_WAIT_MS; waited += SESSIONS_PAUSE_MS)
 	{
 		if (sessions_of(NameStr(run->schema)) == 0)
 			return;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 SESSIONS_PAUSE_MS, sp_wait_event_new("SyncProbeWorkload"));
+						 SESSIONS_PAUSE_MS, wait_event);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}
+	ereport(WARNING,
+			(errmsg("sessions of workload \"%s\" have not ended in time", NameStr(run->workload.name)),
+			 errdetail("Part of their WAL may be missing in what is recorded.")));
 }
 
 /* ------------------------------------------------------------------- the row */
@@ -137,10 +142,11 @@ put_text(row_values *row, const char *column, const char *value)
 static void
 put_number(row_values *row, const char *column, double value, int digits)
 {
-	double		scale = pow(10, digits);
-	bool		isnull = isnan(value) || isinf(value);
+	Datum		rounded;
+	bool		isnull;
 
-	put(row, column, FLOAT8OID, isnull, Float8GetDatum(isnull ? 0 : rint(value * scale) / scale));
+	sp_put_number(&rounded, &isnull, value, digits);
+	put(row, column, FLOAT8OID, isnull, rounded);
 }
 
 /*
@@ -160,14 +166,10 @@ put_series(row_values *row, const char *column, const double *values, int n, int
 {
 	Datum	   *datums = palloc(Max(n, 1) * sizeof(Datum));
 	bool	   *nulls = palloc(Max(n, 1) * sizeof(bool));
-	double		scale = pow(10, digits);
 	int			lower = 1;
 
 	for (int i = 0; i < n; i++)
-	{
-		nulls[i] = isnan(values[i]);
-		datums[i] = Float8GetDatum(rint(values[i] * scale) / scale);
-	}
+		sp_put_number(&datums[i], &nulls[i], values[i], digits);
 	put(row, column, FLOAT8ARRAYOID, false,
 		PointerGetDatum(construct_md_array(datums, nulls, n > 0 ? 1 : 0, &n, &lower, FLOAT8OID,
 										   sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)));
@@ -283,13 +285,9 @@ insert(void *arg)
 {
 	insertion  *insertion = arg;
 	row_values *row = &insertion->row;
+	int64		result_id = sp_history_next_id("workload_results_result_id_seq");
 	MemoryContext before;
-	bool		isnull;
-	int64		result_id;
 
-	sp_history_execute("SELECT pg_catalog.nextval('" SP_SCHEMA ".workload_results_result_id_seq')",
-					   0, NULL, NULL, NULL, SPI_OK_SELECT);
-	result_id = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 	put_int(row, "result_id", result_id);
 	put_int(row, "run_group", group_of_statement(result_id));
 	put_text(row, "statements", insertion->statements);

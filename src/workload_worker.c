@@ -37,10 +37,11 @@
 #define SESSIONS_MOST_MS	11000
 
 /*
- * Once we are told to exit the user's tear-down is cancelled, and again, as it may
- * catch that; after so many times it is ended with this process, and the schema
- * is left for who comes next.
+ * Once we are told to exit the user's tear-down, which has its grace, is cancelled,
+ * and again, as it may catch that; after so many times it is ended with this
+ * process, and the schema is left for who comes next.
  */
+#define TEAR_DOWN_GRACE_MS	10000
 #define CANCEL_EVERY_MS		1000
 #define MOST_CANCELS		10
 
@@ -328,7 +329,8 @@ static void
 tear_down(void *arg)
 {
 	phase = PHASE_TEARING_DOWN;
-	enable_timeout_every(insistence, TimestampTzPlusMilliseconds(GetCurrentTimestamp(), MOST_CANCELS * CANCEL_EVERY_MS),
+	enable_timeout_every(insistence,
+						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), TEAR_DOWN_GRACE_MS),
 						 CANCEL_EVERY_MS);
 	execute_script(shared->texts + shared->teardown);
 	phase = PHASE_OWN_WORK;
