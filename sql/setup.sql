@@ -5,7 +5,32 @@ CREATE SCHEMA elsewhere;
 CREATE EXTENSION pg_sync_probe SCHEMA elsewhere;
 DROP SCHEMA elsewhere;
 
+-- Nor into a schema that is there already: its owner could put functions into
+-- it that a superuser calls, and drop the history.
+CREATE ROLE regress_sync_probe_squatter;
+DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO regress_sync_probe_squatter', current_database()); END $$;
+SET ROLE regress_sync_probe_squatter;
+CREATE SCHEMA sync_probe;
+CREATE FUNCTION sync_probe.format(text, bigint) RETURNS text LANGUAGE sql AS $$ SELECT 'trapped' $$;
+RESET ROLE;
 CREATE EXTENSION pg_sync_probe;
+DROP SCHEMA sync_probe CASCADE;
+DO $$ BEGIN EXECUTE format('REVOKE CREATE ON DATABASE %I FROM regress_sync_probe_squatter', current_database()); END $$;
+DROP ROLE regress_sync_probe_squatter;
+
+-- the schema comes and goes with the extension
+CREATE EXTENSION pg_sync_probe;
+DROP EXTENSION pg_sync_probe;
+SELECT count(*) FROM pg_namespace WHERE nspname = 'sync_probe';
+
+-- whatever is in front of the search_path
+CREATE SCHEMA regress_trap;
+CREATE FUNCTION regress_trap.format(text, bigint) RETURNS text LANGUAGE sql AS $$ SELECT 'trapped' $$;
+SET search_path = regress_trap, pg_catalog;
+CREATE EXTENSION pg_sync_probe;
+RESET search_path;
+SELECT count(*) FROM sync_probe.workloads WHERE script LIKE '%trapped%';
+DROP SCHEMA regress_trap CASCADE;
 ALTER EXTENSION pg_sync_probe SET SCHEMA public;
 
 -- the functions and views that people use, each with its comment
