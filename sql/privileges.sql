@@ -39,7 +39,7 @@ SELECT count(*) FROM sync_probe.recommendations;
 SELECT count(*) FROM sync_probe.latency_histogram;
 SELECT count(*) FROM sync_probe.running;
 SELECT count(*) FILTER (WHERE code IS NULL) AS without_code FROM sync_probe.findings;
-SELECT years > 0 AS years FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000, write_amplification => 1);
+SELECT years > 0 AS years FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000, 3e6, 1);
 SELECT years, write_amplification_source FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000);
 SET pg_sync_probe.zfs_directory = '/tmp';
 SELECT FROM sync_probe.probe(duration => '10 ms');
@@ -53,6 +53,25 @@ SELECT count(*) > 0 AS probed, count(run_id) = count(*) AS recorded
 FROM sync_probe.probe(duration => '20 ms', label => 'prober');
 DELETE FROM sync_probe.runs;
 SELECT FROM sync_probe._examine_locations(NULL);
+
+-- what somebody attached to the history runs as its owner, but cannot change the session
+RESET ROLE;
+CREATE FUNCTION regress_attached() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE WARNING 'search_path is %', current_setting('search_path');
+    CREATE TEMP TABLE regress_attached (n integer);
+    RETURN new;
+END
+$$;
+CREATE TRIGGER attached BEFORE INSERT ON sync_probe.runs FOR EACH ROW EXECUTE FUNCTION regress_attached();
+SET ROLE regress_sync_probe_prober;
+\set VERBOSITY terse
+SELECT FROM sync_probe.probe(duration => '20 ms', label => 'prober');
+\set VERBOSITY default
+RESET ROLE;
+DROP TRIGGER attached ON sync_probe.runs;
+DROP FUNCTION regress_attached();
+SET ROLE regress_sync_probe_prober;
 
 -- a tablespace takes CREATE, as for anything else that writes there
 SELECT FROM sync_probe.probe('regress_sync_probe', duration => '10 ms');

@@ -190,6 +190,7 @@ typedef struct sp_run
 	TimestampTz finished_at;
 } sp_run;
 
+extern int	sp_pin_search_path(void);
 extern void sp_as_history_owner(void (*work) (void *), void *arg);
 extern void sp_history_execute(const char *sql, int nargs, Oid *types, Datum *values,
 							   const char *nulls, int expected);

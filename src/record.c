@@ -24,6 +24,7 @@
 #include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
@@ -267,22 +268,41 @@ sp_history_execute(const char *sql, int nargs, Oid *types, Datum *values, const 
 }
 
 /*
+ * What SET search_path does for a function; AtEOXact_GUC() with what is returned
+ * undoes it.
+ */
+int
+sp_pin_search_path(void)
+{
+	int			nest_level = NewGUCNestLevel();
+
+	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	return nest_level;
+}
+
+/*
  * Call work(arg) inside SPI as the owner of the history, as the checks of
- * foreign keys run as the owner of their table.
+ * foreign keys run as the owner of their table.  Expressions and triggers that
+ * somebody added to a table run as the owner, too: they find the server's own
+ * functions first, and cannot change the session, as in maintenance commands
+ * (see SECURITY_RESTRICTED_OPERATION in the server's miscinit.c).
  */
 void
 sp_as_history_owner(void (*work) (void *), void *arg)
 {
 	Oid			saved_user;
 	int			saved_context;
+	int			nest_level = sp_pin_search_path();
 
 	GetUserIdAndSecContext(&saved_user, &saved_context);
-	SetUserIdAndSecContext(history_owner(),
-						   saved_context | SECURITY_LOCAL_USERID_CHANGE | SECURITY_NOFORCE_RLS);
+	SetUserIdAndSecContext(history_owner(), saved_context | SECURITY_LOCAL_USERID_CHANGE |
+						   SECURITY_RESTRICTED_OPERATION | SECURITY_NOFORCE_RLS);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
 	work(arg);
 	SPI_finish();
+	AtEOXact_GUC(false, nest_level);
 	SetUserIdAndSecContext(saved_user, saved_context);
 }
 

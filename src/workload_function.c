@@ -234,17 +234,6 @@ check_not_in_transaction(FunctionCallInfo fcinfo)
 				 errhint("SELECT * FROM sync_probe.pgbench() runs anywhere.")));
 }
 
-/* What SET search_path does for a function; a procedure with it may not commit. */
-static int
-pin_search_path(void)
-{
-	int			nest_level = NewGUCNestLevel();
-
-	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	return nest_level;
-}
-
 /*
  * Commit, and go on in a transaction that needs no snapshot between statements,
  * whatever default_transaction_isolation is.
@@ -293,12 +282,13 @@ sync_probe_run_workload(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &output_type) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "sync_probe.run_workload() returns no row");
 	output_type = BlessTupleDesc(CreateTupleDescCopy(output_type));
-	nest_level = pin_search_path();
+	/* a procedure with SET search_path may not commit */
+	nest_level = sp_pin_search_path();
 	take_arguments(fcinfo, &run);
 	AtEOXact_GUC(true, nest_level);
 	run.is_procedure = true;
 	commit();
-	nest_level = pin_search_path();
+	nest_level = sp_pin_search_path();
 	output = SPI_returntuple(output_row(run_workload(&run), output_type), output_type);
 	AtEOXact_GUC(true, nest_level);
 	SPI_finish();
