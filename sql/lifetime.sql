@@ -51,11 +51,17 @@ SELECT written_bytes_per_day, years FROM sync_probe.device_lifetime('pg_wal', 30
 SELECT written_bytes_per_day, years > 1e15 AS ages FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000, 1e-9, 1);
 SELECT written_bytes_per_day, years FROM sync_probe.device_lifetime('pg_wal', 1, 1, 1e15, 10);
 
--- the rate of WAL is the cluster's own, if none is given
-SELECT wal_rate_source LIKE 'pg\_stat\_wal since _%' AS source, wal_bytes_per_sec > 0 AS rate,
-       written_bytes_per_day BETWEEN 86400 * (wal_bytes_per_sec - 1) * 2 AND 86400 * (wal_bytes_per_sec + 1) * 2 AS day,
-       years > 0 AS years
+-- the rate of WAL is the cluster's own, if none is given and it is known for an hour
+SELECT CASE WHEN wal_rate_source LIKE 'pg\_stat\_wal since _%'
+            THEN wal_bytes_per_sec > 0 AND years > 0
+                 AND written_bytes_per_day BETWEEN 86400 * (wal_bytes_per_sec - 1) * 2
+                                               AND 86400 * (wal_bytes_per_sec + 1) * 2
+            ELSE wal_rate_source LIKE '%an hour is needed' END AS cluster_rate
 FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000, write_amplification => 2);
+SELECT hours, r.*
+FROM unnest(ARRAY[0.5, 1, 48]) AS hours,
+     LATERAL sync_probe._wal_rate(3600 * 1e6, '2026-05-03 00:00Z',
+                                  '2026-05-03 00:00Z'::timestamptz + hours * interval '1 hour') AS r;
 
 -- the amplification is the newest run's; without one nothing is known
 SELECT wal_bytes_per_sec, write_amplification, write_amplification_source, written_bytes_per_day, years

@@ -1,13 +1,39 @@
 --
+-- _wal_rate
+--
+-- Bytes of WAL per second since statistics were reset, and where that is known
+-- from.  A start of the server or a restored dump is no ordinary hour: with less
+-- than one hour of statistics the rate is null.
+--
+CREATE FUNCTION sync_probe._wal_rate(
+    wal_bytes numeric,
+    since timestamptz,
+    until timestamptz,
+    OUT bytes_per_sec double precision,
+    OUT source text)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN a.seconds >= 3600 THEN wal_bytes / a.seconds END,
+       CASE WHEN a.seconds >= 3600 THEN format('pg_stat_wal since %s', since)
+            ELSE format('pg_stat_wal covers only %s s, an hour is needed', round(a.seconds)) END
+FROM (SELECT extract(epoch FROM until - since)) AS a (seconds)
+$$;
+
+COMMENT ON FUNCTION sync_probe._wal_rate(numeric, timestamptz, timestamptz) IS
+  'Bytes of WAL per second since statistics were reset; null with less than an hour of them';
+
+--
 -- device_lifetime
 --
 -- How long an SSD lasts under the WAL of this cluster: its capacity times its
 -- erase cycles, over the bytes that are written.  The rate of WAL is the mean
--- since the statistics were reset (pg_stat_wal), the amplification what the
--- newest run of the location measured for its current method: bytes that the
+-- since the statistics were reset, see _wal_rate().  The amplification is what
+-- the newest run of the location measured for its current method: bytes that the
 -- device wrote for a flush, over bytes of WAL in it (a flush of 100 bytes writes
--- a page of 8 kB). Give either to know better.  What the controller of an SSD writes beyond what it is told is
--- not in it.  Null where something is not known: its source says why.
+-- a page of 8 kB).  An argument replaces either.  What the controller of an SSD
+-- writes beyond that is not included.  Null where something is not known: its
+-- source says why.
 --
 CREATE TYPE sync_probe.lifetime AS (
     location name,
@@ -35,8 +61,12 @@ LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    life sync_probe.lifetime;
     argument record;
+    device text;
+    rate double precision := wal_bytes_per_sec;
+    rate_source text := 'argument';
+    amplification double precision := write_amplification;
+    amplification_source text := 'argument';
 BEGIN
     FOR argument IN
         SELECT * FROM (VALUES ('capacity_bytes', capacity_bytes::float8, false),
@@ -63,41 +93,27 @@ BEGIN
             HINT = 'See SELECT name FROM sync_probe.locations.';
     END IF;
 
-    life.location := device_lifetime.location;
-    life.device := (SELECT l.device FROM sync_probe._examine_locations(device_lifetime.location) AS l);
-    life.capacity_bytes := device_lifetime.capacity_bytes;
-    life.erase_cycles := device_lifetime.erase_cycles;
-
-    IF device_lifetime.wal_bytes_per_sec IS NOT NULL THEN
-        life.wal_bytes_per_sec := device_lifetime.wal_bytes_per_sec;
-        life.wal_rate_source := 'argument';
-    ELSE
-        SELECT nullif(w.wal_bytes, 0) / nullif(extract(epoch FROM clock_timestamp() - w.stats_reset), 0),
-               format('pg_stat_wal since %s', w.stats_reset)
-        INTO life.wal_bytes_per_sec, life.wal_rate_source
-        FROM pg_stat_wal AS w;
+    device := (SELECT l.device FROM sync_probe._examine_locations(device_lifetime.location) AS l);
+    IF rate IS NULL THEN
+        SELECT r.bytes_per_sec, r.source INTO rate, rate_source
+        FROM pg_stat_wal AS w, sync_probe._wal_rate(w.wal_bytes, w.stats_reset, clock_timestamp()) AS r;
     END IF;
-
-    IF device_lifetime.write_amplification IS NOT NULL THEN
-        life.write_amplification := device_lifetime.write_amplification;
-        life.write_amplification_source := 'argument';
-    ELSE
+    IF amplification IS NULL THEN
         SELECT a.amplification,
                CASE WHEN n.paced_bytes IS NULL THEN format('run %s did not read the counters', n.run_id)
                     WHEN a.amplification IS NULL THEN format('in run %s others wrote as much', n.run_id)
                     ELSE format('run %s, %s bytes of WAL a flush', n.run_id, n.flush_size) END
-        INTO life.write_amplification, life.write_amplification_source
+        INTO amplification, amplification_source
         FROM sync_probe._newest_measured AS n,
-             LATERAL (SELECT nullif(round((greatest(n.paced_bytes - n.other_bytes, 0) / nullif(n.flush_size, 0))::numeric, 2), 0)) AS a (amplification)
+             LATERAL (SELECT nullif(round((greatest(n.paced_bytes - n.other_bytes, 0)
+                                           / nullif(n.flush_size, 0))::numeric, 2), 0)) AS a (amplification)
         WHERE n.location = device_lifetime.location;
-        life.write_amplification_source := coalesce(life.write_amplification_source, 'not probed yet');
+        amplification_source := coalesce(amplification_source, 'not probed yet');
     END IF;
-
-    life.written_bytes_per_day := round(life.wal_bytes_per_sec * life.write_amplification * 86400);
-    life.years := round((life.capacity_bytes::float8 * life.erase_cycles
-                         / (life.wal_bytes_per_sec * life.write_amplification * 86400 * 365.25))::numeric, 1);
-    life.wal_bytes_per_sec := round(life.wal_bytes_per_sec);
-    RETURN life;
+    RETURN ROW(location, device, capacity_bytes, erase_cycles, round(rate), rate_source,
+               amplification, amplification_source, round(rate * amplification * 86400),
+               round((capacity_bytes::float8 * erase_cycles
+                      / nullif(rate * amplification * 86400 * 365.25, 0))::numeric, 1))::sync_probe.lifetime;
 END
 $$;
 
