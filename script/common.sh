@@ -105,6 +105,7 @@ find_missing() {
 		need libcmocka-dev test -f /usr/include/cmocka.h
 		need perl command -v prove
 		need libipc-run-perl perl -MIPC::Run -e 1
+		need python3-venv env PATH="/usr/bin:$PATH" python3 -c 'import ensurepip, venv'
 	fi
 	[[ $(id -u) == 0 ]] || return 0
 
