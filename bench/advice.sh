@@ -85,7 +85,7 @@ ask_probe() {
 	local load=$1 current=$2 begin=$EPOCHREALTIME seconds
 	ask "SELECT count(*) FROM sync_probe.probe()" || return
 	seconds=$(seconds_since "$begin")
-	ask "SELECT recommended_method, verdict, reason FROM sync_probe.recommendations WHERE location = 'pg_wal'" || return
+	ask "SELECT recommended_method, verdict, reason FROM sync_probe.recommendation_details WHERE location = 'pg_wal'" || return
 	observe advice.picks "$place_name" "$turn" "$load" probe "$current" "$(cut -f 1,2 <<<"$answer")" "$seconds" "$(cut -f 3 <<<"$answer")"
 }
 

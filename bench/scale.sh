@@ -97,7 +97,7 @@ columns_but() {
 	shift
 	ask "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
 		WHERE attrelid = 'sync_probe.$table'::regclass AND attnum > 0 AND NOT attisdropped
-		AND attname <> ALL (string_to_array('$*', ' '))"
+		AND attgenerated = '' AND attname <> ALL (string_to_array('$*', ' '))"
 }
 
 # One real run, 5 s long, again and again: of pg_wal and of ten tablespaces.  All
@@ -110,11 +110,14 @@ fill_history() {
 	template=$answer
 	ask "SELECT ceil($scale_measurements.0 / count(*)) FROM sync_probe.measurements WHERE run_id = $template" || return
 	runs=$answer
-	columns_but runs run_id location started_at finished_at || return
-	ask_seconds=300 ask "INSERT INTO sync_probe.runs (location, started_at, finished_at, $answer)
-		SELECT CASE i % 11 WHEN 0 THEN 'pg_wal' ELSE 'ts_' || i % 11 END,
-		       now() - ($runs - i) * interval '10 min', now() - ($runs - i) * interval '10 min' + duration, $answer
+	columns_but runs run_id location started_at finished_at directory device || return
+	ask_seconds=300 ask "INSERT INTO sync_probe.runs (location, started_at, finished_at, directory, device, $answer)
+		SELECT l.name,
+		       now() - ($runs - i) * interval '10 min', now() - ($runs - i) * interval '10 min' + duration,
+		       l.directory, l.device, $answer
 		FROM sync_probe.runs, generate_series(1, $runs) AS i
+		JOIN (SELECT name, directory, device FROM sync_probe.locations) AS l
+		    ON l.name = CASE i % 11 WHEN 0 THEN 'pg_wal' ELSE 'ts_' || i % 11 END
 		WHERE run_id = $template ORDER BY i" || return
 	columns_but measurements run_id || return
 	ask_seconds=300 ask "SET session_replication_role = replica;

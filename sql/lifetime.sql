@@ -67,9 +67,12 @@ FROM unnest(ARRAY[0.5, 1, 48]) AS hours,
 SELECT wal_bytes_per_sec, write_amplification, write_amplification_source, written_bytes_per_day, years
 FROM sync_probe.device_lifetime('regress_sync_probe', 300000000000, 5000, 3000000);
 
-INSERT INTO sync_probe.runs (run_id, source, location, suite, wal_sync_method, flush_size, storage)
-SELECT v.run_id, 'probe', 'regress_sync_probe', 'wal', 'fdatasync', 8192, v.storage
-FROM (VALUES (1001, '{"others": {"bytes_per_sec": 0}}'::jsonb), (1002, NULL), (1003, '{"others": {"bytes_per_sec": 16384000}}'), (1004, '{"others": {"bytes_per_sec": 40960000}}')) AS v (run_id, storage);
+INSERT INTO sync_probe.runs (run_id, source, location, suite, wal_sync_method, flush_size, flush_size_source,
+    flush_interval_source, paced_rounds, saturated_rounds, system_identifier, host, directory, device, storage)
+SELECT v.run_id, 'probe', l.name, 'wal', 'fdatasync', 8192, 'default',
+       'default', 16, 16, s.system_identifier, s.host, l.directory, l.device, v.storage
+FROM sync_probe._this_server() AS s, sync_probe._examine_locations('regress_sync_probe') AS l,
+     (VALUES (1001, '{"others": {"bytes_per_sec": 0}}'::jsonb), (1002, NULL), (1003, '{"others": {"bytes_per_sec": 16384000}}'), (1004, '{"others": {"bytes_per_sec": 40960000}}')) AS v (run_id, storage);
 INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops, mean_us, device_bytes_per_op)
 SELECT r.run_id, o.ordinal, o.test, o.method, false, 'ok', 1000, 1000, o.bytes
 FROM sync_probe.runs AS r,

@@ -2,6 +2,7 @@
 -- Who may probe, who may look.
 --
 SET client_min_messages = warning;
+\set SHOW_CONTEXT never
 CREATE ROLE regress_sync_probe_nobody;
 CREATE ROLE regress_sync_probe_monitor IN ROLE pg_monitor;
 CREATE ROLE regress_sync_probe_prober;
@@ -17,6 +18,8 @@ SELECT sync_probe.cleanup();
 SELECT FROM sync_probe.locations;
 SELECT FROM sync_probe.runs;
 SELECT FROM sync_probe.recommendations;
+SELECT FROM sync_probe.recommendation_details;
+SELECT sync_probe._last_run();
 SELECT FROM sync_probe.running;
 SELECT FROM sync_probe.findings;
 SELECT FROM sync_probe._run_findings;
@@ -35,7 +38,7 @@ SELECT count(*) > 1 AS locations FROM sync_probe.locations;
 SELECT count(*) FROM sync_probe.runs;
 SELECT count(*) FROM sync_probe.measurements;
 SELECT count(*) FROM sync_probe.samples;
-SELECT count(*) FROM sync_probe.recommendations;
+SELECT count(*) > 0 AS recommendations FROM sync_probe.recommendations;
 SELECT count(*) FROM sync_probe.latency_histogram;
 SELECT count(*) FROM sync_probe.running;
 SELECT count(*) FILTER (WHERE code IS NULL) AS without_code FROM sync_probe.findings;
@@ -44,6 +47,12 @@ SELECT years, write_amplification_source FROM sync_probe.device_lifetime('pg_wal
 SET pg_sync_probe.zfs_directory = '/tmp';
 SELECT FROM sync_probe.probe(duration => '10 ms');
 INSERT INTO sync_probe.runs (source, suite) VALUES ('probe', 'wal');
+RESET ROLE;
+
+-- probe_all() says which GRANT it lacks
+GRANT EXECUTE ON FUNCTION sync_probe.probe_all TO regress_sync_probe_prober;
+SET ROLE regress_sync_probe_prober;
+SELECT FROM sync_probe.probe_all(duration => '10 ms');
 RESET ROLE;
 
 -- EXECUTE is enough for pg_wal, and the run is recorded although the role
@@ -96,5 +105,5 @@ DROP SCHEMA regress_trap CASCADE;
 DELETE FROM sync_probe.runs;
 
 REVOKE CREATE ON TABLESPACE regress_sync_probe FROM regress_sync_probe_prober;
-REVOKE EXECUTE ON FUNCTION sync_probe.probe FROM regress_sync_probe_prober;
+REVOKE EXECUTE ON FUNCTION sync_probe.probe, sync_probe.probe_all FROM regress_sync_probe_prober;
 DROP ROLE regress_sync_probe_nobody, regress_sync_probe_monitor, regress_sync_probe_prober;

@@ -14,7 +14,12 @@ SELECT source, label, location, suite, finished_at > started_at AS took_time,
        wal_sync_method = current_setting('wal_sync_method') AS method,
        wal_level = current_setting('wal_level') AS wal_level,
        flush_size, flush_size_source, flush_interval, flush_interval_source,
-       duration BETWEEN '1 ms' AND '5 s' AS duration, rounds > 0 AS rounds, random_seed <> 0 AS seed,
+       duration BETWEEN '1 ms' AND '5 s' AS duration, random_seed <> 0 AS seed,
+       rounds = paced_rounds + saturated_rounds AND paced_rounds > 0 AND saturated_rounds > 0 AS rounds,
+       requested_duration, duty_cycle, stop_early, username = current_user AS username,
+       wal_sync_method_at_end = wal_sync_method AS method_stayed,
+       system_identifier = (SELECT system_identifier FROM pg_control_system()) AS cluster,
+       host <> '' AS host, usable_for_advice,
        jsonb_typeof(storage -> 'disks') AS disks,
        storage ->> 'mount_options' IS NOT DISTINCT FROM
            (SELECT mount_options FROM sync_probe.locations WHERE name = 'pg_wal') AS mount_options
@@ -51,18 +56,40 @@ JOIN (SELECT run_id, ordinal, sum(ops) AS ops, sum(fraction) AS fraction, bool_a
             FROM sync_probe.latency_histogram) b
       GROUP BY run_id, ordinal) h USING (run_id, ordinal);
 
+-- the current method is marked once in each regime
+SELECT m.test, count(*) FILTER (WHERE m.choice = 'current') AS current,
+       bool_and(m.choice IS DISTINCT FROM 'current' OR m.method = r.wal_sync_method) AS it_is,
+       count(*) FILTER (WHERE m.choice = 'recommended') <= 1 AS recommended
+FROM sync_probe.runs r JOIN sync_probe.measurements m USING (run_id)
+WHERE r.label = 'wal, by hand' AND NOT m.direct_io GROUP BY m.test ORDER BY m.test;
+
+-- a run at a pace of one's own is no base for advice, nor is one without rounds
+SELECT verdict IN ('not probed', 'unsafe') AS not_probed, run_id IS NULL AS no_run,
+       reason ~ 'run \d+ does not count: .*rounds, 16 are needed$' AS reason
+FROM sync_probe.recommendation_details WHERE holds_wal;
+SELECT regexp_replace(message, 'run \d+|\d+ (paced|saturated) ', 'N ', 'g') ~ '16 are needed' AS says_why
+FROM sync_probe.findings WHERE code = 'run_passed_over' AND location = 'pg_wal';
+
 -- one recommendation for each location that was probed, from its newest run
+UPDATE sync_probe.runs SET flush_size_source = 'default', flush_interval_source = 'default',
+    paced_rounds = 16, saturated_rounds = 16
+WHERE label = 'wal, by hand';
 SELECT location, holds_wal,
-       run_id = (SELECT max(run_id) FROM sync_probe.runs WHERE location = 'pg_wal') AS newest,
+       run_id = (SELECT run_id FROM sync_probe.runs WHERE label = 'wal, by hand') AS newest,
        current_method = current_setting('wal_sync_method') AS current,
        verdict IN ('switch', 'keep', 'tie', 'undecided', 'unsafe') AS known_verdict,
        coalesce(recommended_method <> '', verdict = 'unsafe') AS recommended,
-       coalesce(flush_us > 0, recommended_method IS NULL) AS flush,
+       coalesce(paced_flush_us > 0, recommended_method IS NULL) AS paced_flush,
        coalesce(recommended_commit_delay > 0, recommended_method IS NULL) AS commit_delay,
        durable IN ('yes', 'no', 'unknown') AS durable, (durable = 'no') = (verdict = 'unsafe') AS unsafe,
        length(reason) > 10 AS reason,
-       (command IS NOT NULL) = (verdict IN ('switch', 'unsafe') AND recommended_method IS NOT NULL) AS command
-FROM sync_probe.recommendations;
+       (paced_speed IS NOT NULL) = (recommended_method <> current_method) AS speed,
+       outdated
+FROM sync_probe.recommendation_details WHERE holds_wal;
+SELECT count(*) AS not_one_statement
+FROM (SELECT commands FROM sync_probe.recommendation_details UNION ALL SELECT commands FROM sync_probe.findings) AS r,
+     unnest(commands) AS c
+WHERE c !~ '^(SELECT|ALTER SYSTEM) ' OR c ~ ';';
 
 -- what there is to know of this machine, whatever that is
 SELECT count(*) FILTER (WHERE severity NOT IN ('error', 'warning', 'info')) AS unknown_severity,
@@ -77,18 +104,24 @@ WHERE code NOT IN ('fsync_off', 'flush_missing', 'barrier_off', 'write_cache_vol
                    'zfs_log_on_main_pool', 'zfs_logbias_throughput', 'zfs_unknown', 'implausibly_fast',
                    'memory_filesystem', 'network_filesystem', 'overlay_filesystem', 'write_amplification',
                    'software_bound', 'cow_wal_settings', 'wal_shares_device', 'low_space', 'direct_io_refused',
-                   'slow_tail', 'drift', 'counters_shared', 'counters_unknown', 'loop_device', 'device_unknown');
+                   'slow_tail', 'drift', 'counters_shared', 'counters_unknown', 'loop_device', 'device_unknown',
+                   'run_passed_over', 'outdated_run', 'tablespace_missing', 'read_only_filesystem');
 -- counters were read, or a finding says why not
 SELECT count(*) AS unexplained
-FROM sync_probe.recommendations JOIN sync_probe.runs AS r USING (run_id) JOIN sync_probe.measurements AS m USING (run_id)
+FROM sync_probe.recommendation_details JOIN sync_probe.runs AS r USING (run_id) JOIN sync_probe.measurements AS m USING (run_id)
 WHERE m.ops > 0 AND m.method = r.wal_sync_method AND m.device_writes_per_op IS NULL
   AND NOT EXISTS (SELECT FROM sync_probe.findings AS f
                   WHERE f.location = r.location AND f.code IN ('counters_unknown', 'memory_filesystem', 'zfs_sync_disabled'));
 
--- all file systems at once
-SELECT count(*) = (SELECT count(*) FROM sync_probe.locations WHERE shares_filesystem_with IS NULL) AS each_filesystem_once
-FROM sync_probe.probe_all(duration => '100 ms', label => 'all');
-SELECT count(*) = (SELECT count(*) FROM sync_probe.locations WHERE shares_filesystem_with IS NULL) AS recorded
+-- all file systems at once; one without room for a probe is a warning, of which this
+-- test says nothing
+SET client_min_messages = error;
+SELECT count(*) FILTER (WHERE location = 'pg_wal') AS pg_wal,
+       count(*) - count(DISTINCT coalesce(l.shares_filesystem_with, l.name)) AS twice_on_a_filesystem,
+       bool_and(verdict <> 'not probed') AS verdicts, count(outdated) = count(*) AS outdated
+FROM sync_probe.probe_all(duration => '100 ms', label => 'all') AS a JOIN sync_probe.locations AS l ON l.name = a.location;
+SET client_min_messages = warning;
+SELECT count(*) FILTER (WHERE location = 'pg_wal') AS pg_wal, count(*) - count(DISTINCT location) AS twice
 FROM sync_probe.runs WHERE label = 'all' AND suite = 'wal';
 
 -- the report looks like the tool's
@@ -110,9 +143,10 @@ SELECT count(*) AS n FROM sync_probe.runs \gset
 SELECT count(*) > 0 AS rows_come_back, count(run_id) AS recorded FROM sync_probe.probe(duration => '20 ms', record => false);
 BEGIN READ ONLY;
 SELECT count(*) > 0 AS rows_come_back, count(run_id) AS recorded FROM sync_probe.probe(duration => '20 ms');
-SELECT bool_and(durable IN ('yes', 'no', 'unknown')) AS durable, count(run_id) AS recorded FROM sync_probe.probe_all(duration => '20 ms');
--- what lay under a run that is not kept, for the advice on it
-SELECT jsonb_typeof(sync_probe._last_storage()::jsonb -> 'disks') AS disks;
+SELECT bool_and(durable IN ('yes', 'no', 'unknown')) AS durable FROM sync_probe.probe_all(duration => '20 ms');
+-- a run that is not kept, for the advice on it
+SELECT run ->> 'run_id' IS NULL AS not_kept, jsonb_typeof(run #> '{storage,disks}') AS disks
+FROM (SELECT sync_probe._last_run()::jsonb) AS r (run);
 COMMIT;
 SELECT count(*) - :n AS recorded FROM sync_probe.runs;
 
@@ -120,4 +154,4 @@ SELECT count(*) - :n AS recorded FROM sync_probe.runs;
 DELETE FROM sync_probe.runs;
 SELECT count(*) FROM sync_probe.measurements;
 SELECT count(*) FROM sync_probe.samples;
-SELECT count(*) FROM sync_probe.recommendations;
+SELECT count(*) FROM sync_probe.recommendations WHERE verdict NOT IN ('not probed', 'unsafe');

@@ -19,6 +19,7 @@
 #include "access/table.h"
 #include "catalog/pg_tablespace.h"
 #include "catalog/pg_type.h"
+#include "common/relpath.h"
 #include "commands/tablespace.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -137,12 +138,10 @@ typedef struct location_row
 	const sp_location *location;
 	char		directory[MAXPGPATH];	/* symbolic links resolved */
 	bool		exists;
+	bool		in_use;			/* by this server: what it made there is there */
 	dev_t		st_dev;
 	const sp_mount *mount;		/* NULL when it cannot be told */
-	bool		has_device;
-	sp_block_device device;
-	Datum		disks;			/* names of its disks, text[]; 0 unknown */
-	int			fua;			/* of these disks */
+	sp_location_device device;
 	bool		has_space;
 	struct statvfs space;
 } location_row;
@@ -164,24 +163,27 @@ disk_names(const sp_disks *disks)
 
 /*
  * The device is what a DBA knows it by, be it LVM or RAID; but the cache is that
- * of the disks which it consists of.
+ * of the disks which it consists of.  mount: where the location lies.
  */
-static void
-examine_device(const sp_mount_table *mounts, location_row *row)
+void
+sp_location_find_device(const sp_mount_table *mounts, const sp_mount *mount,
+						sp_location_device *device)
 {
-	const sp_mount *mount = sp_mount_beneath(mounts, row->mount);
-	sp_disks   *disks = palloc(sizeof(sp_disks));
+	const sp_mount *beneath = sp_mount_beneath(mounts, mount);
+	sp_disks   *disks;
 
-	row->has_device = mount && sp_block_device_find("", mount, &row->device) == 0;
-	if (!row->has_device)
+	memset(device, 0, sizeof(*device));
+	device->known = beneath && sp_block_device_find("", beneath, &device->device) == 0;
+	if (!device->known)
 		return;
+	disks = palloc(sizeof(sp_disks));
 	sp_disks_init(disks);
-	if (sp_disks_find("", mounts, mount, disks) == 0)
+	if (sp_disks_find("", mounts, beneath, disks) == 0)
 	{
-		strlcpy(row->device.write_cache, sp_disks_write_cache(disks, SP_LEVEL_DEVICE),
-				sizeof(row->device.write_cache));
-		row->fua = sp_disks_fua(disks, SP_LEVEL_DEVICE);
-		row->disks = disk_names(disks);
+		strlcpy(device->device.write_cache, sp_disks_write_cache(disks, SP_LEVEL_DEVICE),
+				sizeof(device->device.write_cache));
+		device->fua = sp_disks_fua(disks, SP_LEVEL_DEVICE);
+		device->disks = disk_names(disks);
 	}
 	pfree(disks);
 }
@@ -194,13 +196,26 @@ copy_device(location_row *row, const location_row *others, int n)
 	{
 		if (others[i].mount != row->mount)
 			continue;
-		row->has_device = others[i].has_device;
 		row->device = others[i].device;
-		row->fua = others[i].fua;
-		row->disks = others[i].disks;
 		return true;
 	}
 	return false;
+}
+
+/*
+ * Is that there which the server made?  A file system that is not mounted leaves
+ * an empty directory.
+ */
+static bool
+is_in_use(const sp_location *location)
+{
+	char		path[MAXPGPATH];
+	struct stat status;
+
+	if (!OidIsValid(location->tablespace) || location->tablespace == DEFAULTTABLESPACE_OID)
+		return true;
+	snprintf(path, sizeof(path), "%s/%s", location->directory, TABLESPACE_VERSION_DIRECTORY);
+	return stat(path, &status) == 0;
 }
 
 /*
@@ -229,11 +244,12 @@ examine_location(const sp_location *location, const sp_mount_table *mounts,
 
 	row->exists = stat(row->directory, &status) == 0;
 	row->st_dev = row->exists ? status.st_dev : 0;
+	row->in_use = is_in_use(location);
 	row->has_space = statvfs(row->directory, &row->space) == 0;
 	if (mounts)
 		row->mount = sp_mount_table_find(mounts, row->directory);
 	if (row->mount && !copy_device(row, others, n))
-		examine_device(mounts, row);
+		sp_location_find_device(mounts, row->mount, &row->device);
 }
 
 /*
@@ -259,7 +275,8 @@ put_text(Datum *value, bool *null, const char *text)
 static void
 put_location_row(ReturnSetInfo *rsinfo, const location_row *row, const sp_location *first)
 {
-#define LOCATION_COLUMNS 15
+#define LOCATION_COLUMNS 16
+	const sp_location_device *device = &row->device;
 	Datum		values[LOCATION_COLUMNS] = {0};
 	bool		nulls[LOCATION_COLUMNS] = {0};
 	int			i = 0;
@@ -276,16 +293,16 @@ put_location_row(ReturnSetInfo *rsinfo, const location_row *row, const sp_locati
 	i++;
 	put_text(&values[i], &nulls[i], row->mount ? row->mount->mount_options : NULL);
 	i++;
-	put_text(&values[i], &nulls[i], row->has_device ? row->device.name : NULL);
+	put_text(&values[i], &nulls[i], device->device.name);
 	i++;
-	nulls[i] = !row->has_device || row->device.rotational < 0;
-	values[i++] = BoolGetDatum(row->device.rotational > 0);
-	put_text(&values[i], &nulls[i], row->has_device ? row->device.write_cache : NULL);
+	nulls[i] = !device->known || device->device.rotational < 0;
+	values[i++] = BoolGetDatum(device->device.rotational > 0);
+	put_text(&values[i], &nulls[i], device->device.write_cache);
 	i++;
-	nulls[i] = row->disks == 0;
-	values[i++] = BoolGetDatum(row->fua > 0);
-	nulls[i] = row->disks == 0;
-	values[i++] = row->disks;
+	nulls[i] = device->disks == 0;
+	values[i++] = BoolGetDatum(device->fua > 0);
+	nulls[i] = device->disks == 0;
+	values[i++] = device->disks;
 	nulls[i] = nulls[i + 1] = !row->has_space;
 	values[i++] = Int64GetDatum((int64) row->space.f_blocks * row->space.f_frsize);
 	values[i++] = Int64GetDatum((int64) row->space.f_bavail * row->space.f_frsize);
@@ -293,6 +310,7 @@ put_location_row(ReturnSetInfo *rsinfo, const location_row *row, const sp_locati
 	if (first)
 		values[i] = NameGetDatum(&first->name);
 	i++;
+	values[i++] = BoolGetDatum(!row->in_use);
 	Assert(i == LOCATION_COLUMNS);
 
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);

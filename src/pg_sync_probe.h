@@ -47,6 +47,11 @@ extern int	sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *con
 extern char *sp_postmaster_line(int n);
 extern void sp_check_circumstances(const char *verb);
 
+/* --------------------------------------------------------- configuration.c */
+
+extern void sp_process_reload(void);
+extern void sp_await_reload(void);
+
 /* ------------------------------------------------------------- location.c */
 
 /* A place that is probed: pg_wal, or a tablespace. */
@@ -60,6 +65,18 @@ typedef struct sp_location
 extern void sp_location_find(const char *name, sp_location *location);
 extern List *sp_location_list(void);
 extern void sp_location_check_privilege(const sp_location *location);
+
+/* The device below a location, and what holds for all of its disks. */
+typedef struct sp_location_device
+{
+	bool		known;
+	sp_block_device device;		/* its cache is the weakest of its disks */
+	int			fua;
+	Datum		disks;			/* their names, text[] */
+} sp_location_device;
+
+extern void sp_location_find_device(const sp_mount_table *mounts, const sp_mount *mount,
+									sp_location_device *device);
 
 /* -------------------------------------------------------------- cluster.c */
 
@@ -109,6 +126,9 @@ extern void sp_token_unlock(uint32 token);
 /* What lies under a location; strings are NULL or empty where not known. */
 typedef struct sp_storage
 {
+	char	   *directory;		/* symbolic links resolved */
+	char	   *filesystem;
+	sp_block_device device;		/* what a DBA knows it by, be it LVM or RAID */
 	char	   *mount_options;
 	char	   *source;
 	const char *syncs_nothing;	/* why, or NULL */
@@ -135,6 +155,7 @@ extern int64 sp_storage_zil_commits(sp_storage *storage);
 
 extern char *sp_storage_facts(sp_storage *storage, const sp_probe *probe);
 extern char *sp_valid_text(const char *text);
+extern char *sp_known_text(const char *text);
 
 /* ------------------------------------------------------------ callbacks.c */
 
@@ -175,6 +196,36 @@ extern int	sp_probe_files_sweep(const sp_location *location);
 extern int64 sp_available_space(int directory_fd, const char *directory, int64 least_reserve,
 								int64 *reserve);
 
+/* ------------------------------------------------------------------ spi.c */
+
+extern bool sp_record_possible(void);
+extern int	sp_pin_search_path(void);
+extern void sp_as_history_owner(void (*work) (void *), void *arg);
+extern void sp_history_execute(const char *sql, int nargs, Oid *types, Datum *values,
+							   const char *nulls, int expected);
+extern Datum sp_history_value(int column, bool *isnull);
+extern int64 sp_history_next_id(const char *sequence);
+extern TupleDesc sp_history_row_type(const char *table);
+extern void sp_put_number(Datum *value, bool *null, double number, int digits);
+
+/* A row of one of these tables, filled by the names of its columns. */
+typedef struct sp_row
+{
+	TupleDesc	type;
+	Datum	   *values;
+	bool	   *nulls;
+} sp_row;
+
+extern sp_row *sp_row_make(TupleDesc type);
+extern void sp_row_put(sp_row *row, const char *column, Oid type, Datum value);
+extern void sp_row_put_text(sp_row *row, const char *column, const char *value);
+extern void sp_row_put_name(sp_row *row, const char *column, const char *value);
+extern void sp_row_put_int(sp_row *row, const char *column, Oid type, int64 value);
+extern void sp_row_put_number(sp_row *row, const char *column, double value, int digits);
+extern void sp_row_put_interval(sp_row *row, const char *column, int64 us);
+extern HeapTuple sp_row_form(const sp_row *row);
+extern void sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows);
+
 /* --------------------------------------------------------------- record.c */
 
 /* Everything about a run that is not a measurement. */
@@ -184,25 +235,17 @@ typedef struct sp_run
 	const sp_suite *suite;
 	const sp_cluster *cluster;
 	const sp_probe *probe;
-	const char *storage;		/* json, see sp_storage_facts() */
+	const sp_storage *storage;
+	const char *storage_json;	/* see sp_storage_facts() */
 	const char *label;			/* may be NULL */
 	TimestampTz started_at;
 	TimestampTz finished_at;
 } sp_run;
 
-extern int	sp_pin_search_path(void);
-extern void sp_as_history_owner(void (*work) (void *), void *arg);
-extern void sp_history_execute(const char *sql, int nargs, Oid *types, Datum *values,
-							   const char *nulls, int expected);
-extern void sp_put_number(Datum *value, bool *null, double number, int digits);
-extern Datum sp_history_value(int column, bool *isnull);
-extern int64 sp_history_next_id(const char *sequence);
-extern TupleDesc sp_history_row_type(const char *table);
-extern bool sp_record_possible(void);
 extern int64 sp_record_next_run_id(void);
-extern void sp_record(const sp_run *run, int64 run_id, TupleDesc row_type,
-					  HeapTuple *rows, int nrows);
-extern int	sp_measurement_rows(const sp_probe *probe, int64 run_id, bool recorded,
-								TupleDesc row_type, HeapTuple *rows);
+extern void sp_record(const sp_run *run, int64 run_id, TupleDesc measurement_type,
+					  HeapTuple *measurements, int nmeasurements);
+extern int	sp_measurement_rows(const sp_probe *probe, int64 run_id, TupleDesc row_type,
+								HeapTuple *rows);
 
 #endif							/* PG_SYNC_PROBE_H */

@@ -213,9 +213,8 @@ return_and_record(FunctionCallInfo fcinfo, const sp_run *run)
 				(errmsg("nothing was recorded: %s", RecoveryInProgress() ?
 						"this server is a standby" : "the transaction is read-only")));
 
-	nrows = sp_measurement_rows(run->probe, run_id, recorded, rsinfo->setDesc, rows);
-	if (recorded)
-		sp_record(run, run_id, rsinfo->setDesc, rows, nrows);
+	nrows = sp_measurement_rows(run->probe, run_id, rsinfo->setDesc, rows);
+	sp_record(run, run_id, rsinfo->setDesc, rows, nrows);
 	for (int i = 0; i < nrows; i++)
 		tuplestore_puttuple(rsinfo->setResult, rows[i]);
 }
@@ -248,6 +247,7 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 		run.label = text_to_cstring(PG_GETARG_TEXT_PP(ARG_LABEL));
 	sp_location_find(NameStr(*PG_GETARG_NAME(ARG_LOCATION)), &location);
 	sp_location_check_privilege(&location);
+	sp_await_reload();
 	sp_cluster_read(&cluster);
 	override_pace(fcinfo, &cluster);
 
@@ -260,8 +260,10 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	run.started_at = GetCurrentTimestamp();
 	measure(&state, &location);
 	run.finished_at = GetCurrentTimestamp();
-	run.storage = sp_storage_facts(&state.storage, state.probe);
+	run.storage = &state.storage;
+	run.storage_json = sp_storage_facts(&state.storage, state.probe);
 	sp_exclusive_phase("recording");
+	sp_process_reload();
 	return_and_record(fcinfo, &run);
 	sp_exclusive_end();
 	return (Datum) 0;

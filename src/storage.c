@@ -133,11 +133,17 @@ examine_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_mount 
 {
 	const sp_mount *beneath = sp_mount_beneath(mounts, mount);
 
+	sp_location_device device;
+
+	sp_location_find_device(mounts, mount, &device);
+	storage->device = device.device;
+
 	/* what is below an overlay decides, if that can be told */
 	if (beneath == NULL)
 		beneath = mount;
 
 	/* the table is freed before the probe */
+	storage->filesystem = pstrdup(mount->fstype);
 	storage->mount_options = pstrdup(mount->mount_options);
 	storage->source = pstrdup(beneath->source);
 	if (is_zfs(beneath->fstype))
@@ -189,6 +195,8 @@ sp_storage_examine(const sp_location *location, sp_storage *storage, sp_device_f
 	(void) sp_mount_table_read("", &mounts);
 	PG_TRY();
 	{
+		if (directory)
+			storage->directory = pstrdup(directory);
 		if (mounts && directory)
 			mount = sp_mount_table_find(mounts, directory);
 		if (mount)

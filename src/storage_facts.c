@@ -13,14 +13,7 @@
 #include <math.h>
 
 #include "mb/pg_wchar.h"
-#include "utils/builtins.h"
 #include "utils/json.h"
-#include "utils/memutils.h"
-
-/* Of the session's last probe; in TopMemoryContext, or NULL. */
-static char *last_facts = NULL;
-
-PG_FUNCTION_INFO_V1(sync_probe_last_storage);
 
 /* What the kernel says may be in any encoding: spoil what the server cannot hold. */
 char *
@@ -37,6 +30,13 @@ sp_valid_text(const char *text)
 		}
 	}
 	return copy;
+}
+
+/* The same, and NULL where it is empty or NULL. */
+char *
+sp_known_text(const char *text)
+{
+	return text == NULL || text[0] == '\0' ? NULL : sp_valid_text(text);
 }
 
 /* The members of an object; text that is empty and numbers that are none are left out. */
@@ -227,8 +227,7 @@ add_counters(StringInfo json, const sp_probe *probe)
 }
 
 /*
- * The facts as they are kept in sync_probe.runs.storage, see there; also kept
- * for sync_probe._last_storage().
+ * The facts as they are kept in sync_probe.runs.storage, see there.
  */
 char *
 sp_storage_facts(sp_storage *storage, const sp_probe *probe)
@@ -255,21 +254,5 @@ sp_storage_facts(sp_storage *storage, const sp_probe *probe)
 	add_counters(&json, probe);
 	appendStringInfoChar(&json, '}');
 
-	if (last_facts)
-		pfree(last_facts);
-	last_facts = NULL;			/* should there be no memory for the new one */
-	last_facts = MemoryContextStrdup(TopMemoryContext, json.data);
 	return json.data;
-}
-
-/*
- * sync_probe._last_storage(): the facts of this session's last probe as json
- * text, for the advice on a run that could not be recorded; null before it.
- */
-Datum
-sync_probe_last_storage(PG_FUNCTION_ARGS)
-{
-	if (last_facts == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text(last_facts));
 }

@@ -9,6 +9,7 @@
 CREATE TYPE sync_probe._storage AS (
     location name,
     holds_wal boolean,
+    directory text,
     filesystem text,
     mount_point text,
     mount_options text,
@@ -17,7 +18,8 @@ CREATE TYPE sync_probe._storage AS (
     fua boolean,
     disks text[],
     size_bytes bigint,
-    available_bytes bigint);
+    available_bytes bigint,
+    missing boolean);
 
 COMMENT ON TYPE sync_probe._storage IS
   'What is known of the storage of a location';
@@ -36,6 +38,7 @@ RETURNS TABLE (
     code text,
     message text,
     hint text,
+    commands text[],
     evidence jsonb)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -49,7 +52,8 @@ WITH place AS (
 )
 SELECT p.location, 'error', 'fsync_off',
        'fsync is off: this server syncs nothing, and a crash of the operating system may destroy the cluster',
-       'ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf();',
+       'Switch it on, and take a backup: what was written meanwhile may be damaged.',
+       ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()'],
        jsonb_build_object('fsync', 'off')
 FROM place AS p
 WHERE p.holds_wal AND NOT setting_fsync
@@ -60,6 +64,7 @@ SELECT p.location, CASE WHEN p.write_cache = 'write through' THEN 'warning' ELSE
        CASE WHEN p.filesystem = 'overlay' THEN 'Put the data directory on a volume, or start the container without it.'
             ELSE format('mount -o remount,%s %s, and take the option out of /etc/fstab.',
                 CASE p.filesystem WHEN 'f2fs' THEN 'fsync_mode=posix' ELSE 'barrier' END, p.mount_point) END,
+       NULL,
        jsonb_build_object('mount_options', p.mount_options, 'write_cache', p.write_cache)
 FROM place AS p, unnest(p.options) AS o (option)
 WHERE o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarrier')
@@ -68,7 +73,8 @@ WHERE o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarri
 UNION ALL
 SELECT p.location, 'info', 'write_cache_volatile',
        format('%s has a volatile write cache: a commit is safe only if flushes reach it', coalesce(p.device, p.location::text)),
-       format('SELECT FROM sync_probe.probe(%L); then see durable in sync_probe.recommendations.', p.location),
+       'Probe it; durable in sync_probe.recommendations then tells whether they do.',
+       ARRAY[sync_probe._probe_command(p.location, NULL)],
        jsonb_build_object('device', p.device, 'disks', p.disks, 'write_cache', p.write_cache, 'fua', p.fua)
 FROM place AS p
 WHERE p.write_cache = 'write back' AND NOT p.fua
@@ -78,15 +84,36 @@ SELECT p.location, 'error', 'memory_filesystem',
        format('%s is %s: what lies there is gone with the next restart of the machine', p.mount_point, p.filesystem),
        CASE WHEN p.holds_wal THEN 'Stop the server and move pg_wal to a disk.'
             WHEN p.location = 'pg_default' THEN 'Stop the server and move the data directory to a disk.'
-            ELSE format('Keep nothing there that the cluster needs: without the tablespace it will not recover. ALTER TABLE ... SET TABLESPACE pg_default; DROP TABLESPACE %I;', p.location) END,
+            ELSE 'Keep nothing there that the cluster needs: without the tablespace it will not recover. Move its tables to another tablespace, then drop it.' END,
+       NULL,
        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point)
 FROM place AS p
 WHERE p.is_memory
 
 UNION ALL
+SELECT p.location, 'error', 'tablespace_missing',
+       format('%s does not hold what this server made there: its file system is not mounted, or the directory is gone',
+              coalesce(p.directory, 'its directory')),
+       'Mount it again; do not create anything there. Queries on its tables fail until then.',
+       NULL,
+       jsonb_build_object('directory', p.directory, 'mount_point', p.mount_point, 'filesystem', p.filesystem)
+FROM place AS p
+WHERE p.missing
+
+UNION ALL
+SELECT p.location, 'error', 'read_only_filesystem',
+       format('%s is mounted read-only: nothing can be written to %s', p.mount_point, p.location),
+       'A file system that meets an error may remount itself so: see the kernel''s log before you mount it for writing again.',
+       NULL,
+       jsonb_build_object('mount_point', p.mount_point, 'mount_options', p.mount_options)
+FROM place AS p
+WHERE 'ro' = ANY (p.options) AND NOT p.missing
+
+UNION ALL
 SELECT p.location, 'warning', 'network_filesystem',
        format('%s is %s: whether a sync reaches a disk is decided on another machine', p.mount_point, p.filesystem),
        'Export and mount it for synchronous writes (NFS: "sync" in the export, "hard" in the mount), and ask its administrator for the cache of the disks there.',
+       NULL,
        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point, 'mount_options', p.mount_options)
 FROM place AS p
 WHERE p.is_network
@@ -95,6 +122,7 @@ UNION ALL
 SELECT p.location, 'warning', 'overlay_filesystem',
        format('%s is an overlay: the writable layer of a container, gone with it', p.mount_point),
        'Put the data directory on a volume.',
+       NULL,
        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point, 'device', p.device)
 FROM place AS p
 WHERE p.filesystem = 'overlay'
@@ -104,6 +132,7 @@ SELECT p.location, 'warning', 'low_space',
        format('%s are available in %s, less than the reserve of %s', pg_size_pretty(p.available_bytes), p.mount_point, pg_size_pretty(n.needed)),
        CASE WHEN p.holds_wal THEN 'A full pg_wal stops the cluster: make room, or lower max_wal_size. See SELECT * FROM pg_replication_slots for what holds WAL back.'
             ELSE 'Make room, or move tables: no probe runs with less than that.' END,
+       NULL,
        jsonb_build_object('available_bytes', p.available_bytes, 'reserve_bytes', n.needed, 'size_bytes', p.size_bytes)
 FROM place AS p,
      LATERAL (SELECT greatest(p.size_bytes / 100 * reserve_percent,
@@ -113,7 +142,8 @@ WHERE p.available_bytes < n.needed
 UNION ALL
 SELECT p.location, 'warning', 'cow_wal_settings',
        format('pg_wal is on %s, which copies on write: recycled and zero-filled WAL files gain nothing there, and cost writes', p.filesystem),
-       'ALTER SYSTEM SET wal_recycle = off; ALTER SYSTEM SET wal_init_zero = off; SELECT pg_reload_conf();',
+       'Switch both off.',
+       ARRAY['ALTER SYSTEM SET wal_recycle = off', 'ALTER SYSTEM SET wal_init_zero = off', 'SELECT pg_reload_conf()'],
        jsonb_build_object('filesystem', p.filesystem, 'wal_recycle', wal_recycle, 'wal_init_zero', wal_init_zero)
 FROM place AS p
 WHERE p.holds_wal AND (wal_recycle OR wal_init_zero)
@@ -123,6 +153,7 @@ UNION ALL
 SELECT w.location, 'info', 'wal_shares_device',
        format('pg_wal shares %s with %s, the busiest tablespace: its reads and writes delay commits', coalesce(w.device, w.mount_point), b.location),
        'A device of its own for pg_wal makes commits steadier: initdb --waldir, or a symbolic link made while the server is stopped.',
+       NULL,
        jsonb_build_object('device', w.device, 'disks', w.disks, 'tablespace', b.location)
 FROM place AS w
 JOIN place AS b ON b.location = busiest
@@ -132,9 +163,10 @@ UNION ALL
 SELECT p.location, 'info', 'device_unknown',
        format('no disk can be named below %s (%s): nothing tells whether syncs reach one', coalesce(p.mount_point, 'it'), coalesce(p.filesystem, 'unknown file system')),
        'On Linux /sys and /proc/self/mountinfo tell; in a container they have to be visible.',
+       NULL,
        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point)
 FROM place AS p
-WHERE p.device IS NULL AND NOT coalesce(p.is_memory OR p.is_network OR p.is_zfs, false)
+WHERE p.device IS NULL AND NOT coalesce(p.is_memory OR p.is_network OR p.is_zfs, false) AND NOT p.missing
 $$;
 
 COMMENT ON FUNCTION sync_probe._storage_findings(sync_probe._storage[], boolean, boolean, boolean, bigint, integer, name) IS
@@ -192,7 +224,7 @@ SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_inter
        (r.storage #>> '{others,most_flushes_per_sec}')::float8 * p.mean_us / 1e6 AS most_other_flushes,
        (r.storage #>> '{others,most_below_flushes_per_sec}')::float8 * p.mean_us / 1e6 AS most_other_below_flushes,
        coalesce((r.storage #>> '{others,bytes_per_sec}')::float8 * p.mean_us / 1e6, 0) AS other_bytes
-FROM sync_probe._newest_runs AS r
+FROM (SELECT (n.run).* FROM sync_probe._newest_runs AS n) AS r
 JOIN sync_probe.measurements AS p
     ON p.run_id = r.run_id AND p.test = 'paced' AND p.method = r.wal_sync_method
 JOIN sync_probe.measurements AS s
@@ -217,6 +249,7 @@ WITH newest AS MATERIALIZED (
 SELECT n.location, 'error' AS severity, 'flush_missing' AS code,
        format('syncs with %s send no flush to %s, whose write cache is volatile: commits may be lost when the power fails', n.method, coalesce(n.device, 'the device')) AS message,
        'Look for nobarrier among the mount options, and for a layer in between that swallows flushes. Then probe again.' AS hint,
+       NULL::text[] AS commands,
        jsonb_build_object('run_id', n.run_id, 'method', n.method,
            'paced_flushes_per_op', n.paced_flushes, 'saturated_flushes_per_op', n.saturated_flushes,
            'others', n.storage -> 'others', 'write_cache', n.storage -> 'write_cache', 'fua', n.storage -> 'fua') AS evidence
@@ -227,6 +260,7 @@ UNION ALL
 SELECT n.location, 'error', 'memory_filesystem',
        format('%s: syncs there reach no device', n.storage ->> 'syncs_nothing'),
        'Keep nothing there that the cluster needs.',
+       NULL,
        jsonb_build_object('run_id', n.run_id, 'syncs_nothing', n.storage -> 'syncs_nothing', 'backing_file', n.storage -> 'backing_file')
 FROM newest AS n
 WHERE n.storage ->> 'syncs_nothing' ~ '(tmpfs|ramfs)$' AND coalesce(n.filesystem, '') NOT IN ('tmpfs', 'ramfs')
@@ -235,6 +269,7 @@ UNION ALL
 SELECT n.location, 'error', 'zfs_sync_disabled',
        format('ZFS ignores every sync of %s (sync=disabled): its speed is void, and commits are lost in a crash', n.storage #>> '{zfs,dataset}'),
        format('zfs set sync=standard %s', n.storage #>> '{zfs,dataset}'),
+       NULL,
        jsonb_build_object('run_id', n.run_id, 'zfs', n.storage -> 'zfs')
 FROM newest AS n
 WHERE n.storage #>> '{zfs,sync}' = 'disabled'
@@ -243,6 +278,7 @@ UNION ALL
 SELECT n.location, 'info', 'zfs_log_on_main_pool',
        format('pool %s has no log device: each sync writes the intent log among the data', n.storage #>> '{zfs,pool}'),
        format('A fast device that keeps what it acknowledged: zpool add %s log mirror DEVICE DEVICE', n.storage #>> '{zfs,pool}'),
+       NULL,
        jsonb_build_object('run_id', n.run_id, 'zfs', n.storage -> 'zfs')
 FROM newest AS n
 WHERE jsonb_array_length(n.storage #> '{zfs,data_devices}') > 0
@@ -252,6 +288,7 @@ UNION ALL
 SELECT n.location, 'warning', 'zfs_logbias_throughput',
        format('logbias=throughput lets the syncs of %s go past the log device, to the main pool', n.storage #>> '{zfs,dataset}'),
        format('zfs set logbias=latency %s', n.storage #>> '{zfs,dataset}'),
+       NULL,
        jsonb_build_object('run_id', n.run_id, 'zfs', n.storage -> 'zfs')
 FROM newest AS n
 WHERE n.storage #>> '{zfs,logbias}' = 'throughput'
@@ -260,6 +297,7 @@ UNION ALL
 SELECT n.location, 'info', 'zfs_unknown',
        format('the ZFS of %s does not tell all its properties: %s', n.storage #>> '{zfs,dataset}', coalesce(n.storage #>> '{zfs,unknown}', 'sync is not among them')),
        'Look yourself: zfs get sync,logbias,recordsize; zpool status. pg_sync_probe.zfs_directory says where the tools are.',
+       NULL,
        jsonb_build_object('run_id', n.run_id, 'zfs', n.storage -> 'zfs')
 FROM newest AS n
 WHERE n.storage ? 'zfs' AND (n.storage -> 'zfs' ? 'unknown' OR NOT n.storage -> 'zfs' ? 'sync')
@@ -268,6 +306,7 @@ UNION ALL
 SELECT n.location, 'warning', 'barrier_off',
        format('%s lies in the file %s, on a file system mounted with %s', coalesce(n.device, 'the device'), n.storage ->> 'backing_file', o.option),
        'Mount that file system with barriers.',
+       NULL,
        jsonb_build_object('run_id', n.run_id, 'backing_file', n.storage -> 'backing_file', 'mount_options', n.storage -> 'backing_mount_options')
 FROM newest AS n, string_to_table(n.storage ->> 'backing_mount_options', ',') AS o (option)
 WHERE o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarrier')
@@ -280,6 +319,7 @@ SELECT n.location, CASE WHEN b.lacking THEN 'warning' ELSE 'info' END, 'loop_dev
                 WHEN b.lacking IS NULL THEN 'nothing is known of the disk below'
                 ELSE 'a sync is as safe as it is there' END),
        'Fine for tests. In production give PostgreSQL the disk itself.',
+       NULL,
        jsonb_build_object('run_id', n.run_id, 'backing_file', n.storage -> 'backing_file',
            'backing_filesystem', n.storage -> 'backing_filesystem',
            'disks', n.storage -> 'disks', 'below_flushes_per_op', n.storage -> 'below_flushes_per_op')
@@ -300,6 +340,7 @@ SELECT n.location, 'warning', 'implausibly_fast',
        CASE WHEN t.turns THEN format('%s syncs a second with %s, but %s is a rotating disk and turns 250 times a second at most', round(n.ops_per_sec), n.method, coalesce(n.device, 'the device'))
             ELSE format('half of the syncs with %s took less than %s us, less than any device needs for a flush', n.method, n.saturated_p50_us) END,
        'The disk or a layer above it answers before the data are safe. Turn its write cache off (hdparm -W 0), and look for a layer that swallows flushes.',
+       NULL,
        jsonb_build_object('run_id', n.run_id, 'method', n.method, 'ops_per_sec', n.ops_per_sec, 'p50_us', n.saturated_p50_us,
            'flushes_per_op', n.saturated_flushes, 'disks', n.storage -> 'disks')
 FROM newest AS n,
@@ -316,6 +357,7 @@ SELECT n.location, 'warning', 'write_amplification',
        CASE WHEN n.filesystem = 'btrfs' THEN 'btrfs writes its log tree with each sync. ext4 and xfs write about what they are given.'
             WHEN n.filesystem IN ('zfs', 'fuse.zfs') THEN 'See recordsize and logbias of the data set, and ashift of the pool.'
             ELSE 'Another wal_sync_method, or file system, writes less: compare device_bytes_per_op in sync_probe.measurements.' END,
+       NULL,
        jsonb_build_object('run_id', n.run_id, 'method', n.method, 'device_bytes_per_op', n.paced_bytes,
            'other_bytes_per_op', round(n.other_bytes), 'written_bytes', n.written_bytes, 'amplification', round((a.bytes / n.written_bytes)::numeric, 1))
 FROM newest AS n,
@@ -326,6 +368,7 @@ UNION ALL
 SELECT n.location, 'warning', 'software_bound',
        format('a sync with %s takes %s us, but the device is idle %s %% of that time: the software above it is the bottleneck', n.method, n.saturated_us, round(((1 - n.device_utilization) * 100)::numeric)),
        'A faster device will not help. Look at the file system, encryption, or the layers between.',
+       NULL,
        jsonb_build_object('run_id', n.run_id, 'method', n.method, 'mean_us', n.saturated_us, 'device_utilization', n.device_utilization)
 FROM newest AS n
 WHERE n.saturated_us > 1000 AND n.device_utilization < 0.25
@@ -336,6 +379,7 @@ UNION ALL
 SELECT n.location, 'info', 'direct_io_refused',
        format('the file system (%s) refuses O_DIRECT', coalesce(n.filesystem, 'unknown')),
        'PostgreSQL does without where it is not asked for; debug_io_direct = wal would fail here.',
+       NULL,
        jsonb_build_object('run_id', n.run_id, 'methods', d.methods)
 FROM newest AS n,
      LATERAL (SELECT jsonb_agg(DISTINCT m.method)
@@ -347,6 +391,7 @@ UNION ALL
 SELECT n.location, 'warning', 'slow_tail',
        format('one sync in a hundred with %s takes %s us or more, %s times the median (%s)', n.method, t.p99_us, round((t.p99_us / t.p50_us)::numeric), t.test),
        'Commits stall then. See who else writes there (iostat -x 1), and sync_probe.latency_histogram for this run.',
+       NULL,
        jsonb_build_object('run_id', n.run_id, 'method', n.method, 'test', t.test, 'p50_us', t.p50_us, 'p99_us', t.p99_us)
 FROM newest AS n,
      LATERAL (SELECT v.*
@@ -362,7 +407,8 @@ SELECT n.location, 'info', 'drift',
        format('a paced sync with %s takes %s us, %s %% %s than before (median of %s earlier %s)', n.method, n.paced_p50_us,
            round((abs(d.ratio - 1) * 100)::numeric), CASE WHEN d.ratio > 1 THEN 'more' ELSE 'less' END,
            e.runs, CASE e.runs WHEN 1 THEN 'run' ELSE 'runs' END),
-       'Something changed: load, firmware, mount options, the layers below. Compare the runs: SELECT * FROM sync_probe.runs.',
+       'Something changed: load, firmware, mount options, the layers below. Compare the runs.',
+       ARRAY[format('SELECT * FROM sync_probe.runs WHERE location = %L AND suite = ''wal'' ORDER BY run_id DESC LIMIT 20', n.location)],
        jsonb_build_object('run_id', n.run_id, 'method', n.method, 'p50_us', n.paced_p50_us,
            'earlier_runs', e.runs, 'earlier_median_us', e.median_us, 'noise', d.noise, 'margin', d.margin)
 FROM newest AS n,
@@ -394,6 +440,7 @@ UNION ALL
 SELECT n.location, 'info', 'counters_shared',
        format('others use %s too: they flush it %s times a second, so its counters prove less', coalesce(n.device, 'the device'), n.storage #>> '{others,flushes_per_sec}'),
        'Where durable is unknown, probe when it is quiet.',
+       NULL,
        jsonb_build_object('run_id', n.run_id, 'others', n.storage -> 'others',
            'other_flushes_per_op', round(n.other_flushes::numeric, 3), 'flushes_per_op', n.paced_flushes)
 FROM newest AS n
@@ -404,6 +451,7 @@ SELECT n.location, 'info', 'counters_unknown',
        format('the counters of %s were not read: %s', coalesce(n.device, 'the device'),
            coalesce(n.storage ->> 'no_counters', format('%s times they could not be read, or went backwards', n.storage ->> 'readings_lost'))),
        'Without them nothing tells whether syncs reach the device.',
+       NULL,
        jsonb_build_object('run_id', n.run_id, 'no_counters', n.storage -> 'no_counters', 'readings_lost', n.storage -> 'readings_lost', 'disks', n.storage -> 'disks')
 FROM newest AS n
 WHERE (n.storage ? 'no_counters' AND NOT n.storage ? 'syncs_nothing') OR (n.storage ? 'readings_lost' AND n.paced_bytes IS NULL);
@@ -428,20 +476,19 @@ RETURNS TABLE (
     code text,
     message text,
     hint text,
+    commands text[],
     evidence jsonb)
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 ROWS 100
 SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $$
-WITH l AS MATERIALIZED (
-    SELECT * FROM sync_probe._examine_locations(NULL)
-)
 SELECT s.*
 FROM sync_probe._storage_findings(
-         ARRAY(SELECT ROW(l.name, l.holds_wal, l.filesystem, l.mount_point, l.mount_options, l.device,
-                          l.write_cache, l.fua, l.disks, l.size_bytes, l.available_bytes)::sync_probe._storage
-               FROM l),
+         ARRAY(SELECT ROW(l.name, l.holds_wal, l.directory, l.filesystem, l.mount_point, l.mount_options,
+                          l.device, l.write_cache, l.fua, l.disks, l.size_bytes, l.available_bytes,
+                          l.missing)::sync_probe._storage
+               FROM sync_probe._examine_locations(NULL) AS l),
          current_setting('fsync')::boolean,
          current_setting('wal_recycle')::boolean,
          current_setting('wal_init_zero')::boolean,
@@ -449,24 +496,25 @@ FROM sync_probe._storage_findings(
          current_setting('pg_sync_probe.reserve_percent')::integer,
          sync_probe._busiest_tablespace()) AS s
 UNION ALL
-SELECT r.location, r.severity, r.code, r.message, r.hint, r.evidence
+SELECT r.location, r.severity, r.code, r.message, r.hint, r.commands, r.evidence
 FROM sync_probe._run_findings AS r
 UNION ALL
-SELECT r.location, 'warning', 'outdated_run',
-       format('the newest run is of another time: %s', string_agg(format('%s was %s, is %s', c.what, coalesce(c.before, 'unknown'), coalesce(c.now, 'unknown')), '; ' ORDER BY c.n)),
-       format('What recommendations says of it may no longer hold: SELECT FROM sync_probe.probe(%L);', r.location),
-       jsonb_build_object('run_id', r.run_id, 'finished_at', r.finished_at, 'changed', jsonb_agg(c.what ORDER BY c.n))
-FROM sync_probe._newest_runs AS r
-JOIN l ON l.name = r.location,
-     LATERAL (VALUES (1, 'wal_sync_method', r.wal_sync_method,
-                         CASE WHEN l.holds_wal THEN current_setting('wal_sync_method') ELSE r.wal_sync_method END),
-                     (2, 'directory', r.directory, l.directory),
-                     (3, 'file system', r.filesystem, l.filesystem),
-                     (4, 'device', r.device, l.device),
-                     (5, 'write cache', r.write_cache, l.write_cache),
-                     (6, 'mount options', coalesce(r.storage ->> 'mount_options', l.mount_options), l.mount_options)) AS c (n, what, before, now)
-WHERE c.before IS NOT NULL AND c.before IS DISTINCT FROM c.now
-GROUP BY r.location, r.run_id, r.finished_at
+SELECT d.location, 'warning', 'outdated_run',
+       format('run %s is of another time: %s', d.run_id, array_to_string(c.changes, '; ')),
+       'What recommendations says of it may no longer hold. Probe again.',
+       d.commands,
+       jsonb_build_object('run_id', d.run_id, 'finished_at', d.measured_at, 'changes', c.changes)
+FROM sync_probe.recommendation_details AS d
+JOIN sync_probe._newest_runs AS n USING (location),
+     LATERAL sync_probe._changes(n.run, n.place) AS c (changes)
+WHERE d.outdated
+UNION ALL
+SELECT o.location, 'info', 'run_passed_over',
+       format('run %s is the newest of %s, but no advice rests on it: %s', o.run_id, o.location, o.why),
+       'Advice rests on runs of this server, at this directory and device, at the cluster''s own pace.',
+       NULL,
+       jsonb_build_object('run_id', o.run_id, 'finished_at', o.finished_at, 'why', o.why)
+FROM sync_probe._passed_over_runs AS o
 $$;
 
 REVOKE ALL ON FUNCTION sync_probe._findings() FROM PUBLIC;
@@ -481,7 +529,7 @@ COMMENT ON FUNCTION sync_probe._findings() IS
 -- The facts about each location that one must know before believing a number.
 --
 CREATE VIEW sync_probe.findings AS
-SELECT f.location, f.severity, f.code, f.message, f.hint, f.evidence
+SELECT f.location, f.severity, f.code, f.message, f.hint, f.commands, f.evidence
 FROM sync_probe._findings() AS f
 ORDER BY f.location <> 'pg_wal', f.location,
          array_position(ARRAY['error', 'warning', 'info'], f.severity), f.code;
@@ -496,6 +544,8 @@ COMMENT ON COLUMN sync_probe.findings.code IS
   'Stable name of the finding; README lists them';
 COMMENT ON COLUMN sync_probe.findings.hint IS
   'What helps';
+COMMENT ON COLUMN sync_probe.findings.commands IS
+  'SQL that helps, each element one statement; null if there is none';
 COMMENT ON COLUMN sync_probe.findings.evidence IS
   'The figures and settings that it rests on';
 

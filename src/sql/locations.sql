@@ -19,7 +19,8 @@ CREATE FUNCTION sync_probe._examine_locations(
     OUT disks text[],
     OUT size_bytes bigint,
     OUT available_bytes bigint,
-    OUT shares_filesystem_with name)
+    OUT shares_filesystem_with name,
+    OUT missing boolean)
 RETURNS SETOF record
 LANGUAGE c STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp

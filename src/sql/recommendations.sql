@@ -50,19 +50,38 @@ COMMENT ON FUNCTION sync_probe._durable(text, boolean, boolean, double precision
   'Do syncs reach the device, as far as its counters tell: yes, no or unknown';
 
 --
--- _last_storage
+-- _this_server
 --
--- What runs.storage would hold of the last probe of this session, for a run that
--- could not be recorded.
+-- Which server and machine this is: sync_probe.runs may hold runs of others, on a
+-- standby and in a restored dump.
 --
-CREATE FUNCTION sync_probe._last_storage()
+CREATE FUNCTION sync_probe._this_server(
+    OUT system_identifier bigint,
+    OUT host text)
+LANGUAGE c STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'sync_probe_this_server';
+
+COMMENT ON FUNCTION sync_probe._this_server() IS
+  'System identifier of the cluster and name of the machine';
+
+--
+-- _last_run
+--
+-- This session's last probe as json, with the columns of sync_probe.runs; for the
+-- advice on a run that could not be recorded.
+--
+CREATE FUNCTION sync_probe._last_run()
 RETURNS text
 LANGUAGE c VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
-AS 'MODULE_PATHNAME', 'sync_probe_last_storage';
+AS 'MODULE_PATHNAME', 'sync_probe_last_run';
 
-COMMENT ON FUNCTION sync_probe._last_storage() IS
-  'What lay under the location of this session''s last probe';
+REVOKE ALL ON FUNCTION sync_probe._last_run() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe._last_run() TO pg_monitor;
+
+COMMENT ON FUNCTION sync_probe._last_run() IS
+  'This session''s last probe as json';
 
 --
 -- _method_durable
@@ -95,38 +114,110 @@ COMMENT ON FUNCTION sync_probe._method_durable(jsonb, sync_probe.measurements, s
   'Do the syncs of a method reach the device: yes, no or unknown';
 
 --
+-- _probe_command
+--
+-- The statement that probes a location; duration null: the default.
+--
+CREATE FUNCTION sync_probe._probe_command(
+    location name,
+    duration interval)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT format('SELECT * FROM sync_probe.probe(%s)', concat_ws(', ',
+           CASE WHEN location <> 'pg_wal' THEN quote_literal(location) END,
+           'duration => ' || quote_literal(ceil(extract(epoch FROM duration)) || ' s')))
+$$;
+
+COMMENT ON FUNCTION sync_probe._probe_command(name, interval) IS
+  'The statement that probes a location';
+
+--
+-- _speed_text
+--
+-- A ratio of speeds with its interval, of three digits each: 1.86 (1.70-2.04).
+--
+CREATE FUNCTION sync_probe._speed_text(
+    speed double precision,
+    low double precision,
+    high double precision)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT t.texts[1] || CASE WHEN low IS NULL OR high IS NULL THEN ''
+                          ELSE format(' (%s-%s)', t.texts[2], t.texts[3]) END
+FROM (SELECT array_agg(to_char(n.number, CASE WHEN n.number >= 99.95 THEN 'FM9999990'
+                                              WHEN n.number >= 9.995 THEN 'FM90.0'
+                                              ELSE 'FM0.00' END) ORDER BY n.place)
+      FROM unnest(ARRAY[speed, low, high]) WITH ORDINALITY AS n (number, place)) AS t (texts)
+$$;
+
+COMMENT ON FUNCTION sync_probe._speed_text(double precision, double precision, double precision) IS
+  'A ratio of speeds with its interval, as text';
+
+--
+-- _changes
+--
+-- What has changed at a location since a run: "write cache was write back, is write
+-- through".  Directory and device are no part of it: a run at others is no run of
+-- this location.
+--
+CREATE FUNCTION sync_probe._changes(
+    run sync_probe.runs,
+    place sync_probe.locations)
+RETURNS text[]
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT array_agg(format('%s was %s, is %s', c.what, c.before, coalesce(c.now, 'unknown')) ORDER BY c.n)
+FROM (VALUES
+    (1, 'wal_sync_method', run.wal_sync_method,
+        CASE WHEN place.holds_wal THEN current_setting('wal_sync_method') ELSE run.wal_sync_method END),
+    (2, 'file system', run.filesystem, place.filesystem),
+    (3, 'write cache', run.write_cache, place.write_cache),
+    (4, 'mount options', run.storage ->> 'mount_options', place.mount_options)
+) AS c (n, what, before, now)
+WHERE c.before <> coalesce(c.now, '')
+$$;
+
+COMMENT ON FUNCTION sync_probe._changes(sync_probe.runs, sync_probe.locations) IS
+  'What has changed at a location since a run; null if nothing has';
+
+--
 -- _recommend
 --
 -- From the measurements of one run of the wal suite to a recommendation.  It
 -- takes rows and not a run_id because a run on a standby is not in the tables.
--- durable is that of the current method.
+-- changes: see _changes().  durable is that of the current method.
 --
 CREATE FUNCTION sync_probe._recommend(
-    of_location name,
-    of_run_id bigint,
-    finished_at timestamptz,
-    wal_sync_method text,
-    of_storage jsonb,
-    measured sync_probe.measurements[])
+    run sync_probe.runs,
+    measured sync_probe.measurements[],
+    changes text[])
 RETURNS TABLE (
     location name,
     holds_wal boolean,
-    run_id bigint,
-    measured_at timestamptz,
+    verdict text,
     current_method text,
     recommended_method text,
-    verdict text,
+    paced_flush_us double precision,
     paced_speed double precision,
     paced_speed_low double precision,
     paced_speed_high double precision,
+    saturated_flush_us double precision,
     saturated_speed double precision,
     saturated_speed_low double precision,
     saturated_speed_high double precision,
-    flush_us double precision,
-    durable text,
     recommended_commit_delay integer,
+    durable text,
+    basis text,
+    run_id bigint,
+    measured_at timestamptz,
+    outdated boolean,
     reason text,
-    command text)
+    commands text[])
 LANGUAGE sql STABLE PARALLEL SAFE
 ROWS 1 -- with the default of 1,000 many tablespaces look costly enough for JIT
 SET search_path = pg_catalog, pg_temp
@@ -136,118 +227,299 @@ WITH method AS (
     SELECT p.ordinal, p.method, p.mean_us AS paced_us, s.mean_us AS saturated_us,
            p.relative_speed AS ps, p.relative_speed_low AS pl, p.relative_speed_high AS ph,
            s.relative_speed AS ss, s.relative_speed_low AS sl, s.relative_speed_high AS sh,
-           sync_probe._method_durable($5, p, s) AS durable
-    FROM unnest($6) AS p
-    JOIN unnest($6) AS s ON s.method = p.method AND s.direct_io = p.direct_io
+           sync_probe._method_durable(run.storage, p, s) AS durable
+    FROM unnest(measured) AS p
+    JOIN unnest(measured) AS s ON s.method = p.method AND s.direct_io = p.direct_io
     WHERE p.test = 'paced' AND s.test = 'saturated'
 ), judged AS (
-    SELECT v.*
+    SELECT v.*, a.compared
     FROM (SELECT array_agg(m.method ORDER BY m.ordinal) AS method,
                  array_agg(ps ORDER BY ordinal) AS ps, array_agg(pl ORDER BY ordinal) AS pl,
                  array_agg(ph ORDER BY ordinal) AS ph, array_agg(ss ORDER BY ordinal) AS ss,
                  array_agg(sl ORDER BY ordinal) AS sl, array_agg(sh ORDER BY ordinal) AS sh,
-                 array_agg(m.durable ORDER BY ordinal) AS durable
+                 array_agg(m.durable ORDER BY ordinal) AS durable,
+                 count(m.ps) > 1 AS compared
           FROM method AS m) AS a,
-         LATERAL sync_probe._verdict($4, a.method, a.ps, a.pl, a.ph, a.ss, a.sl, a.sh, a.durable) AS v
+         LATERAL sync_probe._verdict(run.wal_sync_method, a.method,
+             a.ps, a.pl, a.ph, a.ss, a.sl, a.sh, a.durable) AS v
 ), advice AS (
-    -- One setting rules the whole cluster and acts on pg_wal alone.
-    SELECT $1 = 'pg_wal' AS holds_wal, j.*, m.*, c.durable AS current_durable,
+    SELECT run.location = 'pg_wal' AS holds_wal, current_setting('fsync')::boolean AS fsync,
+           j.verdict, j.recommended_method, j.reason, j.compared,
+           coalesce(c.durable, 'unknown') AS durable, m.paced_us, m.saturated_us,
            j.verdict IN ('switch', 'unsafe') AS change,
-           coalesce(j.recommended_method = current_setting('wal_sync_method'), false) AS done
+           coalesce(j.recommended_method = current_setting('wal_sync_method'), false) AS done,
+           w.ps, w.pl, w.ph, w.ss, w.sl, w.sh
     FROM judged AS j
+    LEFT JOIN method AS c ON c.method = run.wal_sync_method
     LEFT JOIN method AS m ON m.method = j.recommended_method
-    LEFT JOIN method AS c ON c.method = $4
+    -- the same, unless it is the current one, which has no speed but 1
+    LEFT JOIN method AS w ON w.method = j.recommended_method AND w.method <> run.wal_sync_method
+), timely AS (
+    SELECT a.*,
+           -- To follow the advice changes nothing that it rests on.
+           nullif(ARRAY(SELECT c FROM unnest(changes) AS c
+                        WHERE NOT (a.change AND a.done AND c LIKE 'wal\_sync\_method %')), '{}') AS since,
+           -- Three times as long may settle it.
+           least(greatest(run.requested_duration * 3, '15 s'),
+                 coalesce(current_setting('pg_sync_probe.max_duration', true), '10 min')::interval) AS longer
+    FROM advice AS a
 )
-SELECT $1, a.holds_wal, $2, $3, $4, a.recommended_method, a.verdict,
-       a.ps, a.pl, a.ph, a.ss, a.sl, a.sh, a.paced_us,
-       coalesce(a.current_durable, 'unknown'),
+SELECT run.location, t.holds_wal,
+       CASE WHEN t.fsync THEN t.verdict ELSE 'unsafe' END,
+       run.wal_sync_method, t.recommended_method,
+       t.paced_us, t.ps, t.pl, t.ph,
+       t.saturated_us, t.ss, t.sl, t.sh,
        -- Half the time of a flush, as the manual advises for pg_test_fsync's
        -- figure ("WAL Configuration").
-       round(a.saturated_us / 2)::integer,
-       CASE WHEN a.change AND a.done THEN a.reason || '; already set'
-            WHEN a.change AND NOT a.holds_wal THEN 'if the WAL lay here: ' || a.reason
-            ELSE a.reason END
-       || CASE WHEN a.verdict = 'unsafe' AND $5 ? 'syncs_nothing'
-               THEN format(' (%s)', $5 ->> 'syncs_nothing') ELSE '' END
-       || CASE WHEN a.holds_wal AND NOT a.done AND $4 <> current_setting('wal_sync_method')
-               THEN format('; but wal_sync_method is %s now: probe again', current_setting('wal_sync_method')) ELSE '' END
-       || CASE WHEN a.holds_wal AND NOT current_setting('fsync')::boolean
-               THEN '; but fsync is off: this server syncs nothing' ELSE '' END,
-       CASE WHEN a.change AND a.holds_wal AND a.recommended_method IS NOT NULL AND NOT a.done
-            THEN format('ALTER SYSTEM SET wal_sync_method = %L; SELECT pg_reload_conf();',
-                        a.recommended_method) END
-FROM advice AS a
+       round(t.saturated_us / 2)::integer,
+       CASE WHEN t.fsync THEN t.durable ELSE 'no' END,
+       'wal', run.run_id, run.finished_at, t.since IS NOT NULL,
+       concat_ws('; ',
+           CASE WHEN NOT t.fsync THEN 'fsync is off: this server syncs nothing' END,
+           CASE WHEN t.change AND NOT t.holds_wal THEN 'if the WAL lay here: ' ELSE '' END || t.reason
+               || CASE WHEN t.verdict = 'unsafe' AND run.storage ? 'syncs_nothing'
+                       THEN format(' (%s)', run.storage ->> 'syncs_nothing') ELSE '' END,
+           CASE WHEN t.change AND t.done THEN 'already set' END,
+           'but ' || array_to_string(t.since, ', ') || ': probe again'),
+       -- One setting rules the whole cluster and acts on pg_wal alone.
+       CASE WHEN t.holds_wal AND NOT t.fsync
+            THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
+            WHEN t.since IS NOT NULL
+            THEN ARRAY[sync_probe._probe_command(run.location, NULL)]
+            WHEN t.change AND t.holds_wal AND NOT t.done AND t.recommended_method IS NOT NULL
+            THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = %L', t.recommended_method),
+                       'SELECT pg_reload_conf()']
+            WHEN t.verdict IN ('tie', 'undecided') AND t.compared AND t.longer > run.requested_duration
+            THEN ARRAY[sync_probe._probe_command(run.location, t.longer)] END
+FROM timely AS t
 $$;
 
-COMMENT ON FUNCTION sync_probe._recommend(name, bigint, timestamptz, text, jsonb, sync_probe.measurements[]) IS
+COMMENT ON FUNCTION sync_probe._recommend(sync_probe.runs, sync_probe.measurements[], text[]) IS
   'Recommendation from the measurements of one run of the wal suite';
 
 --
 -- _newest_runs
 --
--- The newest run of the wal suite of each location that has one.
+-- For each location the run that its advice rests on: the newest that is usable for
+-- advice, of this server, at the directory and on the device that the location has
+-- now.  Without such a run, run is null.
 --
 CREATE VIEW sync_probe._newest_runs AS
-SELECT r.*
-FROM (SELECT 'pg_wal'::name
-      UNION ALL
-      SELECT spcname FROM pg_catalog.pg_tablespace) AS l (location),
-     -- The index on (location, suite, run_id DESC), even where a location has no
-     -- run: with "=" or max() the planner rather walks the primary key down to
-     -- the first run that matches, through all of the history if none does.
-     LATERAL (SELECT r.*
-              FROM sync_probe.runs AS r
-              WHERE (r.location, r.suite) >= (l.location, 'wal')
-                AND (r.location, r.suite) <= (l.location, 'wal')
-              ORDER BY r.location, r.suite, r.run_id DESC
-              LIMIT 1) AS r;
+SELECT l.name AS location, l AS place, r.run
+FROM sync_probe.locations AS l
+CROSS JOIN sync_probe._this_server() AS s
+LEFT JOIN LATERAL (
+    -- An index range by row comparison: with "=" or max() the planner rather walks
+    -- the primary key down to the first run that matches, through all of the history
+    -- if none does.
+    SELECT r AS run
+    FROM sync_probe.runs AS r
+    WHERE (r.location, r.suite, r.system_identifier, r.host) >= (l.name, 'wal', s.system_identifier, s.host)
+      AND (r.location, r.suite, r.system_identifier, r.host) <= (l.name, 'wal', s.system_identifier, s.host)
+      AND r.usable_for_advice
+      AND r.directory IS NOT DISTINCT FROM l.directory
+      AND r.device IS NOT DISTINCT FROM l.device
+    ORDER BY r.location, r.suite, r.system_identifier, r.host, r.run_id DESC
+    LIMIT 1) AS r ON true;
 
 -- _findings() reads it with the rights of its caller.
 GRANT SELECT ON sync_probe._newest_runs TO pg_monitor;
 
 COMMENT ON VIEW sync_probe._newest_runs IS
-  'The newest run of the wal suite of each location';
+  'The run that the advice on each location rests on';
+
+--
+-- _passed_over_runs
+--
+-- The newest run of the wal suite of each location, where the advice does not rest
+-- on it, and why not.
+--
+CREATE VIEW sync_probe._passed_over_runs AS
+SELECT n.location, r.run_id, r.finished_at,
+       concat_ws(', ',
+           CASE WHEN r.source <> 'probe' THEN format('it comes from %s', r.source) END,
+           CASE WHEN r.system_identifier IS DISTINCT FROM s.system_identifier
+                THEN 'another cluster made it'
+                WHEN r.host IS DISTINCT FROM s.host
+                THEN format('host %s made it', coalesce(r.host, 'unknown')) END,
+           CASE WHEN r.directory IS DISTINCT FROM (n.place).directory
+                THEN format('its directory was %s', coalesce(r.directory, 'unknown')) END,
+           CASE WHEN r.device IS DISTINCT FROM (n.place).device
+                THEN format('its device was %s', coalesce(r.device, 'unknown')) END,
+           CASE WHEN r.flush_size_source = 'argument' THEN 'flush_size was given' END,
+           CASE WHEN r.flush_interval_source = 'argument' THEN 'flush_interval was given' END,
+           CASE WHEN NOT coalesce(least(r.paced_rounds, r.saturated_rounds) >= 16, false)
+                THEN format('it has %s paced and %s saturated rounds, 16 are needed',
+                            coalesce(r.paced_rounds, 0), coalesce(r.saturated_rounds, 0)) END) AS why
+FROM sync_probe._newest_runs AS n
+CROSS JOIN sync_probe._this_server() AS s
+JOIN LATERAL (
+    SELECT r.*
+    FROM sync_probe.runs AS r
+    WHERE (r.location, r.suite) >= (n.location, 'wal')
+      AND (r.location, r.suite) <= (n.location, 'wal')
+    ORDER BY r.location, r.suite, r.run_id DESC
+    LIMIT 1) AS r ON r.run_id IS DISTINCT FROM (n.run).run_id;
+
+-- _findings() reads it with the rights of its caller.
+GRANT SELECT ON sync_probe._passed_over_runs TO pg_monitor;
+
+COMMENT ON VIEW sync_probe._passed_over_runs IS
+  'The newest run of each location that its advice does not rest on, and why';
+
+--
+-- recommendation_details
+--
+-- What to set, for each location, with all that it rests on.  A location without a
+-- run has a row if it holds the WAL, or if no location on its file system has one.
+--
+CREATE VIEW sync_probe.recommendation_details AS
+WITH place AS MATERIALIZED (
+    SELECT n.location, n.place, n.run,
+           bool_or((n.run).run_id IS NOT NULL) OVER
+               (PARTITION BY coalesce((n.place).shares_filesystem_with, n.location)) AS filesystem_probed
+    FROM sync_probe._newest_runs AS n
+)
+SELECT a.location, a.holds_wal, a.verdict, a.current_method, a.recommended_method,
+       a.paced_flush_us, a.paced_speed, a.paced_speed_low, a.paced_speed_high,
+       a.saturated_flush_us, a.saturated_speed, a.saturated_speed_low, a.saturated_speed_high,
+       a.recommended_commit_delay, a.durable, a.basis, a.run_id, a.measured_at, a.outdated,
+       a.reason, a.commands
+FROM place AS p,
+     LATERAL sync_probe._recommend(p.run,
+         ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = (p.run).run_id),
+         sync_probe._changes(p.run, p.place)) AS a
+WHERE (p.run).run_id IS NOT NULL
+UNION ALL
+SELECT p.location, (p.place).holds_wal,
+       CASE WHEN s.fsync THEN 'not probed' ELSE 'unsafe' END,
+       current_setting('wal_sync_method'),
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       CASE WHEN s.fsync THEN 'unknown' ELSE 'no' END,
+       NULL, NULL, NULL, NULL,
+       concat_ws('; ',
+           CASE WHEN NOT s.fsync THEN 'fsync is off: this server syncs nothing' END,
+           CASE WHEN o.run_id IS NULL THEN 'never probed'
+                ELSE format('run %s does not count: %s', o.run_id, o.why) END),
+       CASE WHEN NOT s.fsync AND (p.place).holds_wal
+            THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
+            ELSE ARRAY[sync_probe._probe_command(p.location, NULL) COLLATE "default"] END
+FROM place AS p
+CROSS JOIN (SELECT current_setting('fsync')::boolean) AS s (fsync)
+LEFT JOIN sync_probe._passed_over_runs AS o USING (location)
+WHERE (p.run).run_id IS NULL
+  AND ((p.place).holds_wal
+       OR ((p.place).shares_filesystem_with IS NULL AND NOT p.filesystem_probed))
+ORDER BY holds_wal DESC, location;
+
+GRANT SELECT ON sync_probe.recommendation_details TO pg_monitor;
+
+COMMENT ON VIEW sync_probe.recommendation_details IS
+  'What wal_sync_method should be, for each location, with figures, reason and commands';
+COMMENT ON COLUMN sync_probe.recommendation_details.verdict IS
+  'switch: another method is faster by more than the margin; keep: no other is, by more than the margin; tie: at least one other is equally fast; undecided: not settled; unsafe: syncs with the current method do not reach the device, or fsync is off; not probed: there is no run that counts';
+COMMENT ON COLUMN sync_probe.recommendation_details.paced_flush_us IS
+  'Mean time of a flush with the recommended method at the cluster''s own pace, in microseconds';
+COMMENT ON COLUMN sync_probe.recommendation_details.paced_speed IS
+  'Speed of the recommended method against the current one at the cluster''s own pace: 1.10 if a flush with the current method takes 1.10 times as long; null where the method stays';
+COMMENT ON COLUMN sync_probe.recommendation_details.paced_speed_low IS
+  'Lower end of the 95 percent confidence interval of paced_speed';
+COMMENT ON COLUMN sync_probe.recommendation_details.saturated_flush_us IS
+  'Mean time of a flush with the recommended method, one right after the other, in microseconds';
+COMMENT ON COLUMN sync_probe.recommendation_details.saturated_speed IS
+  'Like paced_speed, one flush right after the other';
+COMMENT ON COLUMN sync_probe.recommendation_details.recommended_commit_delay IS
+  'Half of saturated_flush_us, in microseconds as commit_delay is';
+COMMENT ON COLUMN sync_probe.recommendation_details.durable IS
+  'Do the syncs of the current method reach the device, as far as its counters tell: yes, no or unknown; no if fsync is off';
+COMMENT ON COLUMN sync_probe.recommendation_details.basis IS
+  'Suite that the advice rests on; null without a run';
+COMMENT ON COLUMN sync_probe.recommendation_details.outdated IS
+  'Has something changed at the location since the run?  The reason says what';
+COMMENT ON COLUMN sync_probe.recommendation_details.commands IS
+  'What to execute next, each element one statement; null if there is nothing to do';
 
 --
 -- recommendations
 --
--- What to set, for each location, from its newest run of the wal suite.
+-- The same on one screen, of 120 columns.
 --
 CREATE VIEW sync_probe.recommendations AS
-SELECT a.location, a.holds_wal, a.run_id, a.measured_at,
-       a.current_method, a.recommended_method, a.verdict,
-       a.paced_speed, a.paced_speed_low, a.paced_speed_high,
-       a.saturated_speed, a.saturated_speed_low, a.saturated_speed_high,
-       a.flush_us, a.durable, a.recommended_commit_delay, a.reason, a.command
-FROM sync_probe._newest_runs AS r,
-     LATERAL sync_probe._recommend(r.location, r.run_id, r.finished_at, r.wal_sync_method, r.storage,
-         ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id)) AS a
-ORDER BY a.holds_wal DESC, a.location;
+SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.paced_flush_us,
+       sync_probe._speed_text(d.paced_speed, d.paced_speed_low, d.paced_speed_high) AS paced_speed,
+       d.durable, d.outdated
+FROM sync_probe.recommendation_details AS d
+ORDER BY d.holds_wal DESC, d.location;
 
 GRANT SELECT ON sync_probe.recommendations TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.recommendations IS
-  'What wal_sync_method should be, for each location from its newest run of the wal suite';
+  'What wal_sync_method should be, for each location; recommendation_details has reasons and commands';
 COMMENT ON COLUMN sync_probe.recommendations.verdict IS
-  'switch: another method is faster by more than the margin; keep: no other is, by more than the margin; tie: another is as fast; undecided: not settled; unsafe: the syncs of the current method do not reach the device';
-COMMENT ON COLUMN sync_probe.recommendations.durable IS
-  'Do the syncs of the current method reach the device, as far as its counters tell: yes, no or unknown';
-COMMENT ON COLUMN sync_probe.recommendations.paced_speed IS
-  'Speed of the recommended against the current method at the cluster''s own pace; 1.10 is 10 percent more. The A/A control''s where the method stays';
-COMMENT ON COLUMN sync_probe.recommendations.saturated_speed IS
-  'The same, back to back';
-COMMENT ON COLUMN sync_probe.recommendations.flush_us IS
+  'switch, keep, tie, undecided, unsafe or not probed; see recommendation_details';
+COMMENT ON COLUMN sync_probe.recommendations.paced_flush_us IS
   'Mean time of a flush with the recommended method at the cluster''s own pace, in microseconds';
-COMMENT ON COLUMN sync_probe.recommendations.recommended_commit_delay IS
-  'Half the mean saturated flush time, in microseconds as commit_delay is';
-COMMENT ON COLUMN sync_probe.recommendations.command IS
-  'What to execute; null where nothing is to be changed';
+COMMENT ON COLUMN sync_probe.recommendations.paced_speed IS
+  'Speed of the recommended method against the current one at that pace, and its 95 percent confidence interval; null where the method stays';
+COMMENT ON COLUMN sync_probe.recommendations.durable IS
+  'Do the syncs of the current method reach the device: yes, no or unknown';
+COMMENT ON COLUMN sync_probe.recommendations.outdated IS
+  'Has something changed at the location since the run?';
+
+--
+-- _require_monitor
+--
+-- Refuse what looks at all locations, in words that say which GRANT helps.
+--
+CREATE FUNCTION sync_probe._require_monitor(caller text)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF NOT pg_has_role('pg_monitor', 'USAGE') THEN
+        RAISE EXCEPTION 'permission denied to call sync_probe.%', caller
+            USING ERRCODE = 'insufficient_privilege',
+                  DETAIL = 'Only roles with privileges of the "pg_monitor" role may look at all locations.',
+                  HINT = format('GRANT pg_monitor TO %I;', current_user);
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION sync_probe._require_monitor(text) IS
+  'Refuse a caller without the privileges of pg_monitor';
+
+--
+-- _warn
+--
+-- A WARNING of three parts, without those that are empty.
+--
+CREATE FUNCTION sync_probe._warn(message text, detail text, hint text)
+RETURNS void
+LANGUAGE plpgsql VOLATILE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    IF detail <> '' AND hint <> '' THEN
+        RAISE WARNING USING MESSAGE = message, DETAIL = detail, HINT = hint;
+    ELSIF detail <> '' THEN
+        RAISE WARNING USING MESSAGE = message, DETAIL = detail;
+    ELSIF hint <> '' THEN
+        RAISE WARNING USING MESSAGE = message, HINT = hint;
+    ELSE
+        RAISE WARNING USING MESSAGE = message;
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION sync_probe._warn(text, text, text) IS
+  'A WARNING with a detail and a hint where there are any';
 
 --
 -- probe_all
 --
--- Probe each file system once with the wal suite, by the first location on it,
--- each for the given duration at most.
+-- Probe each file system once with the wal suite, for the given duration each at
+-- most, at the first location on it that the caller may probe.
 --
 -- A location that cannot be probed is a WARNING and does not hold up the
 -- others; another probe that runs, or a cancel, ends it.
@@ -266,8 +538,18 @@ DECLARE
     detail text;
     hint text;
 BEGIN
+    PERFORM sync_probe._require_monitor('probe_all()');
     FOR place IN
-        SELECT l.name FROM sync_probe._examine_locations(NULL) AS l WHERE l.shares_filesystem_with IS NULL
+        SELECT p.name
+        FROM (SELECT DISTINCT ON (f.first) l.name, min(l.n) OVER (PARTITION BY f.first) AS n
+              FROM (SELECT *, row_number() OVER () AS n FROM sync_probe._examine_locations(NULL)) AS l,
+                   LATERAL (SELECT coalesce(l.shares_filesystem_with, l.name)) AS f (first),
+                   LATERAL (SELECT l.holds_wal OR has_tablespace_privilege(l.tablespace, 'CREATE')
+                                   OR l.tablespace = d.dattablespace
+                            FROM pg_database AS d WHERE d.datname = current_database()) AS a (allowed)
+              -- Where the caller may probe none, the error of the first one tells.
+              ORDER BY f.first, a.allowed DESC, l.n) AS p
+        ORDER BY p.n
     LOOP
         BEGIN
             RAISE NOTICE 'probing location "%"', place;
@@ -275,9 +557,12 @@ BEGIN
                 SELECT p FROM sync_probe.probe(place, 'wal', probe_all.duration,
                     duty_cycle => probe_all.duty_cycle, label => probe_all.label) AS p);
             RETURN QUERY
-                SELECT * FROM sync_probe._recommend(place, measured[1].run_id,
-                    clock_timestamp(), current_setting('wal_sync_method'),
-                    sync_probe._last_storage()::jsonb, measured);
+                SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.paced_flush_us,
+                       sync_probe._speed_text(d.paced_speed, d.paced_speed_low, d.paced_speed_high),
+                       d.durable, d.outdated
+                FROM sync_probe._recommend(
+                    jsonb_populate_record(NULL::sync_probe.runs, sync_probe._last_run()::jsonb),
+                    measured, NULL) AS d;
         EXCEPTION
             -- what is wrong with the call is wrong for every location
             WHEN lock_not_available OR invalid_parameter_value
@@ -285,9 +570,8 @@ BEGIN
                 RAISE;
             WHEN OTHERS THEN
                 GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-                RAISE WARNING USING
-                    MESSAGE = format('could not probe location "%s": %s', place, concat_ws('; ', SQLERRM, nullif(detail, ''))),
-                    HINT = hint;
+                PERFORM sync_probe._warn(
+                    format('could not probe location "%s": %s', place, SQLERRM), detail, hint);
         END;
     END LOOP;
 END
@@ -297,4 +581,3 @@ REVOKE ALL ON FUNCTION sync_probe.probe_all(interval, double precision, text) FR
 
 COMMENT ON FUNCTION sync_probe.probe_all(interval, double precision, text) IS
   'Probe each file system of the cluster once and recommend';
-

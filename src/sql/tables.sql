@@ -11,25 +11,42 @@ CREATE TABLE sync_probe.runs (
     suite text NOT NULL,
     started_at timestamptz,
     finished_at timestamptz,
+    username name,
     directory text,
     filesystem text,
     device text,
     write_cache text,
-    server_version_num integer,
     wal_sync_method text,
+    wal_sync_method_at_end text,
     wal_level text,
     flush_size integer,
     flush_size_source text,
     flush_interval interval,
     flush_interval_source text,
+    requested_duration interval,
+    duty_cycle double precision,
+    stop_early boolean,
     duration interval,
     rounds integer,
-    random_seed bigint,
+    paced_rounds integer,
+    saturated_rounds integer,
     noise double precision,
-    storage jsonb
+    random_seed bigint,
+    server_version_num integer,
+    system_identifier bigint,
+    host text,
+    storage jsonb,
+    -- Both regimes had their first interim analysis (SP_FIRST_LOOK_ROUNDS), at the
+    -- cluster's own pace and not at one that somebody wanted to know about.
+    usable_for_advice boolean NOT NULL GENERATED ALWAYS AS (
+        coalesce(source = 'probe' AND suite = 'wal'
+                 AND flush_size_source <> 'argument' AND flush_interval_source <> 'argument'
+                 AND paced_rounds >= 16 AND saturated_rounds >= 16, false)) STORED
 );
 
 CREATE INDEX ON sync_probe.runs (location, suite, run_id DESC);
+CREATE INDEX ON sync_probe.runs (location, suite, system_identifier, host, run_id DESC)
+    WHERE usable_for_advice;
 
 GRANT SELECT ON sync_probe.runs TO pg_monitor;
 
@@ -45,8 +62,22 @@ COMMENT ON COLUMN sync_probe.runs.flush_interval_source IS
   'Where flush_interval is from, as for flush_size';
 COMMENT ON COLUMN sync_probe.runs.duration IS
   'How long was measured, without the writing of the files before';
+COMMENT ON COLUMN sync_probe.runs.username IS
+  'Role that called probe()';
+COMMENT ON COLUMN sync_probe.runs.wal_sync_method IS
+  'The current method of this run: what the server had when the run began';
+COMMENT ON COLUMN sync_probe.runs.wal_sync_method_at_end IS
+  'What it had at the end; differs if the setting was changed meanwhile';
+COMMENT ON COLUMN sync_probe.runs.requested_duration IS
+  'Argument duration of probe()';
 COMMENT ON COLUMN sync_probe.runs.rounds IS
   'Rounds of all regimes together';
+COMMENT ON COLUMN sync_probe.runs.system_identifier IS
+  'Of the cluster, as in pg_control_system()';
+COMMENT ON COLUMN sync_probe.runs.host IS
+  'Name of the machine; with system_identifier it tells a standby from its primary';
+COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
+  'A wal run at the cluster''s own pace with 16 rounds in each regime; the newest one of this server, directory and device is what recommendations rest on';
 COMMENT ON COLUMN sync_probe.runs.noise IS
   'Half-width of the interval of the current method against itself, when paced: 0.02 is 2 percent';
 
@@ -59,32 +90,33 @@ COMMENT ON COLUMN sync_probe.runs.storage IS
 -- One test case of one run; also what probe() returns.
 --
 CREATE TABLE sync_probe.measurements (
-    run_id bigint REFERENCES sync_probe.runs ON DELETE CASCADE,
-    ordinal integer,
     test text NOT NULL,
     method text NOT NULL,
     direct_io boolean,
-    write_size integer,
-    writes_per_sync integer,
+    choice text CHECK (choice IN ('current', 'recommended')),
     status text NOT NULL
         CHECK (status IN ('ok', 'unsupported', 'no_direct_io', 'stopped', 'error')),
-    ops_per_sec double precision,
-    mean_us double precision,
     p50_us double precision,
-    p90_us double precision,
-    p99_us double precision,
-    p999_us double precision,
-    max_us double precision,
-    stddev_us double precision,
-    ops bigint,
     relative_speed double precision,
     relative_speed_low double precision,
     relative_speed_high double precision,
+    p99_us double precision,
+    max_us double precision,
     flushes_per_op double precision,
+    ops bigint,
+    mean_us double precision,
+    ops_per_sec double precision,
+    p90_us double precision,
+    p999_us double precision,
+    stddev_us double precision,
     device_writes_per_op double precision,
     device_bytes_per_op double precision,
     device_utilization double precision,
+    write_size integer,
+    writes_per_sync integer,
     detail text,
+    run_id bigint REFERENCES sync_probe.runs ON DELETE CASCADE,
+    ordinal integer,
     PRIMARY KEY (run_id, ordinal)
 );
 
@@ -92,14 +124,16 @@ GRANT SELECT ON sync_probe.measurements TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.measurements IS
   'The history: one row for each test case of a run';
+COMMENT ON COLUMN sync_probe.measurements.choice IS
+  'current: the server''s wal_sync_method; recommended: what this run recommends in its place';
 COMMENT ON COLUMN sync_probe.measurements.write_size IS
   'Bytes: of WAL per flush in the wal suite, per write in the pg_test_fsync suite';
 COMMENT ON COLUMN sync_probe.measurements.ops_per_sec IS
-  'Operations (writes and their sync) per second of time spent in them: the inverse of the mean, also when paced';
+  'Operations (writes and their sync) per second of time spent in them: the inverse of mean_us, also when paced. A few slow operations weigh here, and not in p50_us and relative_speed';
 COMMENT ON COLUMN sync_probe.measurements.p99_us IS
   'Null below 299 operations, which say nothing about it (p999_us: 2,995)';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed IS
-  'Speed against the current method in the same rounds, median; 1.10 is 10 percent more syncs a second. For the current method itself: of its second copy, the A/A control';
+  'Median over the rounds of the current method''s time divided by this one''s: 1.10 if a flush with the current method takes 1.10 times as long. For the current method itself: of its second copy, the A/A control';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_low IS
   'Lower end of the 95 percent confidence interval, corrected for repeated looks and the number of methods';
 COMMENT ON COLUMN sync_probe.measurements.flushes_per_op IS

@@ -26,7 +26,6 @@ my @cases = (
 my @probes = (
 	[ "sync_probe.probe('pg_wal', duration => '200 ms')", 'ops > 0' ],
 	[ "sync_probe.probe('pg_default', 'pg_test_fsync', duration => '200 ms')", 'ops > 0' ],
-	[ "sync_probe.probe_all(duration => '200 ms')", 'recommended_method IS NOT NULL AND verdict IS NOT NULL' ],
 );
 
 for (@cases)
@@ -41,6 +40,10 @@ for (@cases)
 		like($err, qr/NOTICE:  nothing was recorded: \Q$why\E$/m, "$where: $call says why");
 	}
 	my ($status, $out, $err) = $node->psql('postgres',
+		"$before SELECT bool_or(recommended_method IS NOT NULL AND verdict <> 'not probed') FROM sync_probe.probe_all(duration => '200 ms')");
+	is($out, 't', "$where: probe_all() recommends");
+	like($err, qr/NOTICE:  nothing was recorded: \Q$why\E$/m, "$where: probe_all() says why");
+	($status, $out, $err) = $node->psql('postgres',
 		"$before SELECT FROM sync_probe.probe(duration => '20 ms', record => false)");
 	unlike($err, qr/nothing was recorded/, "$where: nothing is said when nothing is to be recorded");
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM sync_probe.runs'), 0, "$where: there is no run");
@@ -68,14 +71,21 @@ is($primary->safe_psql('postgres', <<'SQL'), 't', 'primary: a run is recorded');
 SET client_min_messages = warning;
 SELECT bool_and(run_id = 1) FROM sync_probe.probe(duration => '200 ms', label => 'of the primary')
 SQL
+let_runs_count($primary);
 $primary->wait_for_catchup($standby);
-for my $relation (qw(runs measurements samples recommendations latency_histogram))
+for my $relation (qw(runs measurements samples latency_histogram))
 {
 	my $sql = "SELECT count(*) || ' ' || md5(string_agg(r::text, '' ORDER BY r::text)) FROM sync_probe.$relation r";
 	my $there = $primary->safe_psql('postgres', $sql);
 	like($there, qr/^[1-9]/, "primary: $relation has rows");
 	is($standby->safe_psql('postgres', $sql), $there, "standby: $relation has them too");
 }
+unlike($primary->safe_psql('postgres', "SELECT verdict FROM sync_probe.recommendations WHERE location = 'pg_wal'"),
+	qr/not probed/, 'primary: its run is the base of advice');
+is($standby->safe_psql('postgres', "SELECT verdict FROM sync_probe.recommendations WHERE location = 'pg_wal'"),
+	'not probed', 'standby: the run of the primary is not');
+like($standby->safe_psql('postgres', "SELECT message FROM sync_probe.findings WHERE code = 'run_passed_over' AND location = 'pg_wal'"),
+	qr/^run 1 is the newest of pg_wal, but no advice rests on it: its directory was \S+$/, 'standby: a finding says why');
 is($standby->safe_psql('postgres', "SELECT count(*) > 1, bool_or(name = 'pg_wal' AND holds_wal) FROM sync_probe.locations"),
 	't|t', 'standby: locations answers');
 

@@ -12,7 +12,7 @@ use PostgreSQL::Test::Utils;
 use SyncProbeTest;
 use Test::More;
 
-my $node = probe_cluster('storage', allows_streaming => 1);
+my $node = probe_cluster('storage', allows_streaming => 1, conf => 'fsync = off');
 my %place = map { $_ => add_tablespace($node, $_) } qw(gone target_gone linked closed dropped crowded);
 my $outside = PostgreSQL::Test::Utils::tempdir();
 
@@ -70,6 +70,11 @@ my ($status, $out, $err) = $node->psql('postgres',
 	"SELECT string_agg(location, ' ') FROM sync_probe.probe_all(duration => '20 ms')");
 like($out, qr/^pg_wal/, 'probe_all() goes on');
 like($err, qr/WARNING:  could not probe location "target_gone": could not open directory/, 'and warns of what is gone');
+unlike($err, qr/^(DETAIL|HINT): *$/m, 'without empty lines');
+is($node->safe_psql('postgres', "SELECT verdict, durable, reason LIKE 'fsync is off: %', commands[1] FROM sync_probe.recommendation_details WHERE location = 'pg_wal'"),
+	'unsafe|no|t|ALTER SYSTEM SET fsync = on', 'fsync = off: the advice is to switch it on');
+is($node->safe_psql('postgres', "SELECT string_agg(location, ' ' ORDER BY location) FROM sync_probe.findings WHERE code = 'tablespace_missing' AND severity = 'error'"),
+	'gone target_gone', 'a finding of what is gone');
 is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), 0, 'cleanup() goes on, too');
 
 # --- what others do while it measures

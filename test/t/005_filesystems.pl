@@ -135,13 +135,35 @@ for my $filesystem (sort keys %filesystems)
 			location_is($moved, $filesystem, 'pg_wal'),
 			probe_steps($moved, $filesystem, 'pg_wal'),
 			[ 'recommendations', sub { step($moved, shift,
-				"SELECT location, current_method, verdict IS NOT NULL, reason IS NOT NULL FROM sync_probe.recommendations") },
+				"SELECT location, current_method, verdict IS NOT NULL, reason IS NOT NULL FROM sync_probe.recommendation_details WHERE holds_wal") },
 				qr/^pg_wal\|\w+\|t\|t$/ ]);
 		$moved->stop('immediate', fail_ok => 1);
 		log_ok($moved);
 		rmtree($wal);
 	}
 }
+
+# --- of several tablespaces on a file system, probe_all() takes one that the role may use
+
+SKIP:
+{
+	skip 'no file system of its own in memory', 2 unless $filesystems{tmpfs};
+	for my $name (qw(a_first b_allowed))
+	{
+		mkdir "$filesystems{tmpfs}/$name" or die "could not make a directory: $!";
+		$node->safe_psql('postgres', "CREATE TABLESPACE $name LOCATION '$filesystems{tmpfs}/$name'");
+	}
+	$node->safe_psql('postgres', <<'SQL');
+CREATE ROLE prober LOGIN IN ROLE pg_monitor;
+GRANT EXECUTE ON FUNCTION sync_probe.probe, sync_probe.probe_all TO prober;
+GRANT CREATE ON TABLESPACE b_allowed TO prober;
+SQL
+	my $locations = "SELECT string_agg(location, ' ') FROM sync_probe.probe_all(duration => '20 ms')";
+	my ($status, $out, $err) = $node->psql('postgres', $locations, extra_params => [ '-U', 'prober' ]);
+	is($out, 'pg_wal b_allowed', 'probe_all() takes the tablespace that the role may use') or diag($err);
+	unlike($err, qr/WARNING/, 'and warns of nothing');
+}
+
 $node->stop('immediate', fail_ok => 1);
 log_ok($node);
 done_testing();

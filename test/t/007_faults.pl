@@ -26,7 +26,7 @@ PostgreSQL::Test::Utils::system_log(@compiler, qw(-shared -fPIC -O2 -o), $librar
 	"$FindBin::RealBin/../fault/fail_calls.c", '-ldl') == 0
   or die 'test/fault/fail_calls.c does not compile';
 
-my $node = probe_cluster('faults', allows_streaming => 1);
+my $node = probe_cluster('faults', allows_streaming => 1, conf => 'fsync = off');
 $node->stop;
 {
 	# the server's environment; psql is started without
@@ -229,8 +229,9 @@ for (
 		}
 		if ($suite eq 'wal')
 		{
+			let_runs_count($node);
 			($out, $err) = query($session, <<"SQL");
-SELECT (SELECT label FROM sync_probe.runs r WHERE r.run_id = v.run_id), verdict, reason FROM sync_probe.recommendations v WHERE location = 'pg_wal'
+SELECT (SELECT label FROM sync_probe.runs r WHERE r.run_id = v.run_id), verdict, reason FROM sync_probe.recommendation_details v WHERE location = 'pg_wal'
 SQL
 			like($out, qr/^\Q$fault\E\|\w+\|.+/, "$name: recommendations answers");
 			is($err, '', "$name: and says nothing else");

@@ -38,22 +38,24 @@ sub probe
 {
 	my ($node, $location, $duration, @more) = @_;
 	answer($node, "SELECT FROM sync_probe.probe(" . join(', ', "'$location'", "duration => '$duration'", @more) . ')');
+	let_runs_count($node);
 	return;
 }
 
-# What the newest run says: durable, verdict, recommended_method and command.
+# What the newest run says: durable, verdict, recommended_method and commands.
 sub advice
 {
 	my ($node, $location) = @_;
 	return answer($node, <<"SQL");
-SELECT durable, verdict, recommended_method, command FROM sync_probe.recommendations WHERE location = '$location'
+SELECT durable, verdict, recommended_method, array_to_string(commands, '; ')
+FROM sync_probe.recommendation_details WHERE location = '$location'
 SQL
 }
 
 sub reason
 {
 	my ($node, $location) = @_;
-	return answer($node, "SELECT reason FROM sync_probe.recommendations WHERE location = '$location'");
+	return answer($node, "SELECT reason FROM sync_probe.recommendation_details WHERE location = '$location'");
 }
 
 # An expression on the row of one finding; nothing where there is no such finding.
@@ -288,16 +290,16 @@ for my $row (@shared)
 SKIP:
 {
 	skip 'a read-only transaction: no file system without barriers', 1 unless $directory{nobarrier};
-	like(answer($node, <<'SQL'), qr/^on_nobarrier\|no\|unsafe\|\|$/m, 'a read-only transaction: probe_all() knows what is durable');
+	like(answer($node, <<'SQL'), qr/^on_nobarrier\|no\|unsafe\|$/m, 'a read-only transaction: probe_all() knows what is durable');
 SET default_transaction_read_only = on;
-SELECT location, durable, verdict, recommended_method, command FROM sync_probe.probe_all(duration => '300 ms')
+SELECT location, durable, verdict, recommended_method FROM sync_probe.probe_all(duration => '300 ms')
 SQL
 	is(answer($node, <<'SQL'), 't|t', 'record => false: the facts');
 SELECT FROM sync_probe.probe('on_nobarrier', duration => '100 ms', record => false);
-SELECT f->>'mount_options' ~ 'nobarrier|barrier=0', jsonb_array_length(f->'disks') > 0 FROM (SELECT sync_probe._last_storage()::jsonb) AS s (f)
+SELECT f->>'mount_options' ~ 'nobarrier|barrier=0', jsonb_array_length(f->'disks') > 0 FROM (SELECT sync_probe._last_run()::jsonb -> 'storage') AS s (f)
 SQL
 }
-is(answer($node, 'SELECT sync_probe._last_storage() IS NULL'), 't', 'no probe, no facts');
+is(answer($node, 'SELECT sync_probe._last_run() IS NULL'), 't', 'no probe, no facts');
 
 # ------------------------------------------------------------ less privileged
 
@@ -404,8 +406,8 @@ SKIP:
 	system_or_bail('mv', $from, $to);
 	symlink $to, $from or die "could not link $from: $!";
 	$standby->start;
-	is(answer($standby, "SELECT location, durable, verdict, recommended_method, command FROM sync_probe.probe_all(duration => '500 ms') WHERE holds_wal"),
-		'pg_wal|no|unsafe||', 'a standby: probe_all() knows what is durable');
+	is(answer($standby, "SELECT location, durable, verdict, recommended_method FROM sync_probe.probe_all(duration => '500 ms') WHERE location = 'pg_wal'"),
+		'pg_wal|no|unsafe|', 'a standby: probe_all() knows what is durable');
 	$standby->stop('immediate', fail_ok => 1);
 	$moved->stop('immediate', fail_ok => 1);
 	log_ok($_) for $standby, $moved;

@@ -22,7 +22,7 @@ use Time::HiRes qw(sleep);
 
 our @EXPORT = qw(probe_cluster add_tablespace session start_query finish_query query
   start_probe end_probe wait_for wait_phase wait_running probe_files pgbench_children
-  workload_call workload_schemas leftovers nothing_left descriptors fails_ok
+  workload_call workload_schemas let_runs_count leftovers nothing_left descriptors fails_ok
   works_ok log_ok pid_alive LONG_PROBE SMALL_RUN);
 
 # Longer than any test waits; always ended from outside.
@@ -43,6 +43,8 @@ sub probe_cluster
 		allows_streaming => $opt{allows_streaming} // 0,
 		extra => [ "--wal-segsize=$segment", @{ $opt{extra} // [] } ]);
 	$node->append_conf('postgresql.conf', "max_wal_size = '64MB'\nmin_wal_size = '32MB'");
+	# the test modules switch it off, and with it all advice is to switch it on
+	$node->append_conf('postgresql.conf', 'fsync = on');
 	$node->append_conf('postgresql.conf', $opt{conf}) if defined $opt{conf};
 	$opt{before_start}->($node) if $opt{before_start};
 	$node->start;
@@ -108,6 +110,19 @@ sub start_probe
 	start_query($session, "SELECT FROM sync_probe.probe($arguments)");
 	wait_phase($node, $session, 'measuring');
 	return $session;
+}
+
+# Advice rests on runs of enough rounds at the cluster's own pace; the short ones of
+# tests have neither.
+sub let_runs_count
+{
+	my ($node) = @_;
+	$node->safe_psql('postgres', <<'SQL');
+UPDATE sync_probe.runs
+SET flush_size_source = 'default', flush_interval_source = 'default',
+    paced_rounds = greatest(paced_rounds, 16), saturated_rounds = greatest(saturated_rounds, 16)
+SQL
+	return;
 }
 
 # Cancel it, and say what it said.

@@ -11,6 +11,7 @@
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+\ir include/stage.sql
 DELETE FROM sync_probe.runs;
 SET LOCAL pg_sync_probe.margin = 0.05;
 
@@ -166,9 +167,8 @@ CREATE FUNCTION pg_temp.record(s scenario) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     id bigint;
 BEGIN
-    INSERT INTO sync_probe.runs (source, location, suite, started_at, finished_at, wal_sync_method, noise, storage)
-    VALUES ('probe', s.location, 'wal', now(), now(), 'fdatasync', 0.01,
-            '{"write_cache": "write back", "fua": false, "others": {"most_flushes_per_sec": 0}}' || s.of_storage) RETURNING run_id INTO id;
+    id := pg_temp.record_run(jsonb_build_object('location', s.location, 'storage',
+        '{"write_cache": "write back", "fua": false, "others": {"most_flushes_per_sec": 0}}' || s.of_storage));
     INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops, mean_us,
         relative_speed, relative_speed_low, relative_speed_high, flushes_per_op)
     SELECT id, row_number() OVER (), r.test, m.method, false, 'ok', 500, r.mean_us,
@@ -179,7 +179,7 @@ BEGIN
 END
 $$;
 
-CREATE TEMP TABLE advice (LIKE scenario, id bigint, got sync_probe.recommendations);
+CREATE TEMP TABLE advice (LIKE scenario, id bigint, got sync_probe.recommendation_details);
 DO $$
 DECLARE
     s scenario;
@@ -187,7 +187,7 @@ DECLARE
 BEGIN
     FOR s IN SELECT * FROM scenario LOOP
         id := pg_temp.record(s);
-        INSERT INTO advice SELECT s.*, id, r FROM sync_probe.recommendations AS r WHERE r.location = s.location;
+        INSERT INTO advice SELECT s.*, id, r FROM sync_probe.recommendation_details AS r WHERE r.location = s.location;
     END LOOP;
 END
 $$;
@@ -212,16 +212,18 @@ SELECT is((got).verdict, verdict, name || ': verdict') FROM advice;
 SELECT is((got).recommended_method, recommended, name || ': method') FROM advice;
 SELECT is((got).durable, durable, name || ': durable') FROM advice;
 SELECT ok(strpos((got).reason, reason) > 0, name || ': reason: ' || (got).reason) FROM advice;
-SELECT is((got).command,
-          CASE WHEN has_command AND recommended <> current_setting('wal_sync_method')
-               THEN format('ALTER SYSTEM SET wal_sync_method = ''%s''; SELECT pg_reload_conf();', recommended) END,
-          name || ': command')
+SELECT is((got).commands,
+          CASE WHEN has_command
+               THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = ''%s''', recommended), 'SELECT pg_reload_conf()']
+               WHEN verdict IN ('tie', 'undecided')
+               THEN ARRAY['SELECT * FROM sync_probe.probe(duration => ''15 s'')'] END,
+          name || ': commands')
 FROM advice;
 
 -- the figures are those of the method that is recommended, or none
 SELECT is((got).paced_speed_low, 0.6::float8, 'the price of safety, paced') FROM advice WHERE name = 'one method syncs';
 SELECT is((got).saturated_speed_high, 0.7::float8, 'and back to back') FROM advice WHERE name = 'one method syncs';
-SELECT is(num_nulls((got).paced_speed, (got).saturated_speed, (got).flush_us, (got).recommended_commit_delay), 4, 'no method, no figures')
+SELECT is(num_nulls((got).paced_speed, (got).saturated_speed, (got).paced_flush_us, (got).recommended_commit_delay), 4, 'no method, no figures')
 FROM advice WHERE name = 'no method syncs';
 SELECT is_empty('SELECT name FROM advice WHERE (got).reason LIKE ''%open_datasync%'' AND open_datasync = 0 AND fdatasync = 1', 'no word of a method that does not sync');
 
@@ -229,16 +231,16 @@ SELECT is_empty('SELECT name FROM advice WHERE (got).reason LIKE ''%open_datasyn
 SELECT isnt(pg_temp.record(s), NULL, 'a run') FROM scenario AS s WHERE name = 'the faster one does not sync';
 UPDATE sync_probe.measurements SET relative_speed = 0.65, relative_speed_low = 0.6, relative_speed_high = 0.7
 WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs) AND test = 'paced' AND method = 'open_datasync';
-SELECT is(reason, 'every other method that can be measured is slower than fdatasync', 'nor are they told of') FROM sync_probe.recommendations WHERE location = 'pg_wal';
+SELECT is(reason, 'every other method that can be measured is slower than fdatasync', 'nor are they told of') FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
 -- an advice that was followed: the run's method was another than today's
 SELECT isnt(pg_temp.record(s), NULL, 'a run') FROM scenario AS s WHERE name = 'two methods sync';
 UPDATE sync_probe.measurements SET method = CASE method WHEN 'open_datasync' THEN current_setting('wal_sync_method') ELSE 'once ' || method END
 WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs);
 UPDATE sync_probe.runs SET wal_sync_method = 'once fdatasync' WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs);
-SELECT is(verdict, 'unsafe', 'the verdict on the run stays') FROM sync_probe.recommendations WHERE location = 'pg_wal';
-SELECT is(command, NULL, 'no command for what is set already') FROM sync_probe.recommendations WHERE location = 'pg_wal';
-SELECT ok(reason LIKE '%; already set', 'and the reason says so') FROM sync_probe.recommendations WHERE location = 'pg_wal';
+SELECT is(verdict, 'unsafe', 'the verdict on the run stays') FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SELECT is(commands, NULL, 'no command for what is set already') FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SELECT ok(reason LIKE '%; already set', 'and the reason says so') FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
 -- the function takes the words alone
 CREATE TEMP VIEW judged AS
@@ -258,9 +260,9 @@ SELECT is(sync_probe._verdict('fsync', '{fsync}', '{1}', '{1}', '{1}', '{1}', '{
 -- of a run without figures of its method nothing is claimed
 SELECT isnt(pg_temp.record(s), NULL, 'a run') FROM scenario AS s WHERE name = 'no method syncs';
 UPDATE sync_probe.measurements SET ops = 0, status = 'error' WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs);
-SELECT is(durable, 'unknown', 'no operation, no word on it') FROM sync_probe.recommendations WHERE location = 'pg_wal';
+SELECT is(durable, 'unknown', 'no operation, no word on it') FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 UPDATE sync_probe.measurements SET ops = NULL WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs);
-SELECT is(durable, 'unknown', 'none that is known, neither') FROM sync_probe.recommendations WHERE location = 'pg_wal';
+SELECT is(durable, 'unknown', 'none that is known, neither') FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
 SELECT * FROM finish();
 ROLLBACK;

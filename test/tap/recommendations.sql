@@ -13,6 +13,7 @@ CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
 DELETE FROM sync_probe.runs;
 SET LOCAL pg_sync_probe.margin = 0.05;
+\ir include/stage.sql
 
 CREATE TYPE pg_temp.speed AS (low float8, high float8);
 
@@ -58,11 +59,8 @@ INSERT INTO scenario VALUES
 -- A run of the wal suite with these intervals, at a location.
 CREATE FUNCTION pg_temp.record(s scenario, at name) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-    id bigint;
+    id bigint := pg_temp.record_run(jsonb_build_object('location', at, 'noise', s.noise));
 BEGIN
-    INSERT INTO sync_probe.runs (source, location, suite, started_at, finished_at, wal_sync_method, noise)
-    VALUES ('probe', at, 'wal', now(), now(), 'fdatasync', s.noise) RETURNING run_id INTO id;
-
     INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, mean_us,
         relative_speed, relative_speed_low, relative_speed_high)
     SELECT id, row_number() OVER (), m.test, m.method, m.direct_io, 'ok', m.mean_us,
@@ -88,7 +86,7 @@ $$;
 
 CREATE TEMP TABLE advice (
     name text, expected_verdict text, recommended text, expected_reason text,
-    id bigint, got sync_probe.recommendations);
+    id bigint, got sync_probe.recommendation_details);
 
 -- each run becomes the newest in turn
 DO $$
@@ -99,21 +97,25 @@ BEGIN
     FOR s IN SELECT * FROM scenario LOOP
         id := pg_temp.record(s, 'pg_wal');
         INSERT INTO advice
-        SELECT s.name, s.verdict, s.recommended, s.reason, id, r FROM sync_probe.recommendations AS r
+        SELECT s.name, s.verdict, s.recommended, s.reason, id, r FROM sync_probe.recommendation_details AS r
         WHERE r.location = 'pg_wal';
     END LOOP;
 END
 $$;
 
-SELECT plan((SELECT count(*)::integer * 5 FROM scenario) + 17);
+SELECT no_plan();
 
 SELECT is((got).run_id, id, name || ': the newest run') FROM advice;
 SELECT is((got).verdict, expected_verdict, name || ': verdict') FROM advice;
 SELECT is((got).recommended_method, recommended, name || ': method') FROM advice;
 SELECT ok(strpos((got).reason, expected_reason) > 0, name || ': reason: ' || (got).reason) FROM advice;
-SELECT is((got).command IS NOT NULL,
-          expected_verdict = 'switch' AND recommended <> current_setting('wal_sync_method'),
-          name || ': command only for a change')
+SELECT is((got).commands,
+          CASE expected_verdict
+              WHEN 'switch' THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = ''%s''', recommended),
+                                       'SELECT pg_reload_conf()']
+              WHEN 'keep' THEN NULL
+              ELSE ARRAY['SELECT * FROM sync_probe.probe(duration => ''15 s'')'] END,
+          name || ': commands')
 FROM advice;
 
 -- the row of a switch
@@ -122,37 +124,168 @@ SELECT ok(holds_wal, 'pg_wal holds the WAL') FROM switch;
 SELECT is(current_method, 'fdatasync', 'current method is that of the run') FROM switch;
 SELECT is(paced_speed_low, 1.1::float8, 'interval of the recommended method') FROM switch;
 SELECT is(saturated_speed_high, 1.2::float8, 'interval back to back') FROM switch;
-SELECT is(flush_us, 900::float8, 'flush_us is the paced mean of the recommended method') FROM switch;
+SELECT is(paced_flush_us, 900::float8, 'paced mean of the recommended method') FROM switch;
+SELECT is(saturated_flush_us, 450::float8, 'and its saturated mean') FROM switch;
 SELECT is(recommended_commit_delay, 225, 'commit_delay is half the saturated mean') FROM switch;
 SELECT is(durable, 'unknown', 'nothing is known of the device') FROM switch;
-SELECT is(command, 'ALTER SYSTEM SET wal_sync_method = ''open_datasync''; SELECT pg_reload_conf();', 'command') FROM switch;
+SELECT is(basis, 'wal', 'what the advice rests on') FROM switch;
+SELECT is(outdated, false, 'nothing has changed since') FROM switch;
+
+-- the row of a method that stays has no speed: it would be the control's
+SELECT is(num_nonnulls((got).paced_speed, (got).paced_speed_low, (got).paced_speed_high, (got).saturated_speed,
+                       (got).saturated_speed_low, (got).saturated_speed_high), 0, name || ': no speed')
+FROM advice WHERE recommended = 'fdatasync';
+
+-- on one screen
+SELECT row_eq('SELECT r.* FROM sync_probe.recommendations AS r WHERE location = ''pg_wal''',
+              ROW('pg_wal'::name, 'undecided', 'fdatasync', 'fdatasync', 1000::float8, NULL::text,
+                  'unknown', false)::sync_probe.recommendations,
+              'recommendations is the short form');
+SELECT is(sync_probe._speed_text(speed, low, high), text, 'speed as text: ' || text)
+FROM (VALUES (1.86, 1.7, 2.044, '1.86 (1.70-2.04)'), (12.34, 9.9949, 15, '12.3 (9.99-15.0)'),
+             (9.999, 0.001, 100, '10.0 (0.00-100)'), (1.5, NULL, NULL, '1.50'), (1.5, 1.4, NULL, '1.50'),
+             (12345, 99.94, 99.96, '12345 (99.9-100)')) AS v (speed, low, high, text);
+SELECT is(sync_probe._speed_text(NULL, NULL, NULL), NULL, 'no speed, no text');
 
 -- another location: what would hold if the WAL lay there, but no command
 SELECT isnt(pg_temp.record(s, 'pg_default'), NULL, 'a run at pg_default') FROM scenario s WHERE name = 'faster in both regimes';
-SELECT ok(NOT holds_wal, 'pg_default does not hold the WAL') FROM sync_probe.recommendations WHERE location = 'pg_default';
-SELECT is(command, NULL, 'and no command is given for it') FROM sync_probe.recommendations WHERE location = 'pg_default';
-SELECT ok(starts_with(reason, 'if the WAL lay here: '), 'the reason says so') FROM sync_probe.recommendations WHERE location = 'pg_default';
-SELECT is(verdict, 'switch', 'the verdict is the same') FROM sync_probe.recommendations WHERE location = 'pg_default';
+SELECT ok(NOT holds_wal, 'pg_default does not hold the WAL') FROM sync_probe.recommendation_details WHERE location = 'pg_default';
+SELECT is(commands, NULL, 'and no command is given for it') FROM sync_probe.recommendation_details WHERE location = 'pg_default';
+SELECT ok(starts_with(reason, 'if the WAL lay here: '), 'the reason says so') FROM sync_probe.recommendation_details WHERE location = 'pg_default';
+SELECT is(verdict, 'switch', 'the verdict is the same') FROM sync_probe.recommendation_details WHERE location = 'pg_default';
 
 -- the margin is the reader's
 SET LOCAL pg_sync_probe.margin = 0.5;
-SELECT isnt(verdict, 'switch', 'a wider margin asks for more') FROM sync_probe.recommendations WHERE location = 'pg_default';
+SELECT isnt(verdict, 'switch', 'a wider margin asks for more') FROM sync_probe.recommendation_details WHERE location = 'pg_default';
 RESET pg_sync_probe.margin;
 
--- a newer run of the other suite, or of a tablespace that is gone, changes nothing
-INSERT INTO sync_probe.runs (source, location, suite, wal_sync_method) VALUES
-    ('probe', 'pg_wal', 'pg_test_fsync', 'fdatasync'), ('probe', 'gone', 'wal', 'fdatasync');
-SELECT is(count(*), 2::bigint, 'one row for each location that exists and was probed') FROM sync_probe.recommendations;
+-- a newer run that does not count changes nothing, and a finding says so
+CREATE TEMP TABLE passed_over (name text, differences jsonb, why text);
+INSERT INTO passed_over VALUES
+('the other suite', '{"suite": "pg_test_fsync"}', NULL),
+('a tablespace that is gone', '{"location": "gone"}', NULL),
+('flush_interval was given', '{"flush_interval_source": "argument"}', 'flush_interval was given'),
+('flush_size was given', '{"flush_size_source": "argument"}', 'flush_size was given'),
+('few paced rounds', '{"paced_rounds": 15}', 'it has 15 paced and 16 saturated rounds, 16 are needed'),
+('few saturated rounds', '{"saturated_rounds": 15}', 'it has 64 paced and 15 saturated rounds, 16 are needed'),
+('rounds unknown', '{"paced_rounds": null, "saturated_rounds": null}', 'it has 0 paced and 0 saturated rounds'),
+('another cluster', '{"system_identifier": 1}', 'another cluster made it'),
+('another host', '{"host": "elsewhere"}', 'host elsewhere made it'),
+('no host', '{"host": null}', 'host unknown made it'),
+('another directory', '{"directory": "/elsewhere"}', 'its directory was /elsewhere'),
+('another device', '{"device": "sdz"}', 'its device was sdz'),
+('no device', '{"device": null}', 'its device was unknown'),
+('an import', '{"source": "pg_test_fsync"}', 'it comes from pg_test_fsync'),
+('all at once', '{"host": "elsewhere", "device": "sdz", "flush_size_source": "argument", "paced_rounds": 3}',
+    'host elsewhere made it, its device was sdz, flush_size was given, it has 3 paced and 16 saturated rounds');
+CREATE TEMP TABLE passed (name text, expected text, advice_unchanged boolean, got text);
+DO $$
+DECLARE
+    p passed_over;
+    before sync_probe.recommendation_details;
+    id bigint;
+BEGIN
+    SELECT * INTO before FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+    FOR p IN SELECT * FROM passed_over LOOP
+        id := pg_temp.record_run(p.differences, false);
+        INSERT INTO passed
+        SELECT p.name, p.why, d = before,
+               (SELECT f.evidence ->> 'why' FROM sync_probe.findings AS f
+                WHERE f.code = 'run_passed_over' AND (f.evidence ->> 'run_id')::bigint = id)
+        FROM sync_probe.recommendation_details AS d WHERE d.location = 'pg_wal';
+        DELETE FROM sync_probe.runs WHERE run_id = id;
+    END LOOP;
+END
+$$;
+SELECT ok(advice_unchanged, 'passed over: ' || name || ': the advice stays') FROM passed;
+SELECT ok(CASE WHEN expected IS NULL THEN got IS NULL ELSE starts_with(got, expected) END,
+          'passed over: ' || name || ': ' || coalesce(got, 'no finding')) FROM passed;
+
+-- locations that were never probed: where the WAL is, and one of each other file system
+DELETE FROM sync_probe.runs;
+DELETE FROM examined WHERE name NOT IN ('pg_wal', 'pg_default');
+UPDATE examined SET shares_filesystem_with = NULL;
+INSERT INTO examined (name, holds_wal, tablespace, directory, shares_filesystem_with)
+VALUES ('fast one', false, 1, '/fast', NULL), ('beside it', false, 2, '/fast/2', 'fast one'),
+       ('beside the WAL', false, 3, '/data/3', 'pg_wal');
+SELECT is((SELECT array_agg(concat_ws(' | ', location, verdict, durable, reason, commands[1], commands[2]))
+           FROM sync_probe.recommendation_details),
+    ARRAY['pg_wal | not probed | unknown | never probed | SELECT * FROM sync_probe.probe()',
+          'fast one | not probed | unknown | never probed | SELECT * FROM sync_probe.probe(''fast one'')',
+          'pg_default | not probed | unknown | never probed | SELECT * FROM sync_probe.probe(''pg_default'')'],
+    'never probed');
+SELECT isnt(pg_temp.record_run('{"location": "beside it", "directory": "/fast/2"}', false), NULL, 'a run elsewhere');
+SELECT is((SELECT reason FROM sync_probe.recommendation_details WHERE location = 'fast one'), 'never probed',
+          'a run that does not count is none');
+UPDATE examined SET device = 'nvme0n1' WHERE name = 'beside it';
+SELECT set_eq('SELECT location::text, coalesce(verdict = ''not probed'', false) FROM sync_probe.recommendations',
+    $$VALUES ('pg_wal', true), ('beside it', false), ('pg_default', true)$$,
+    'one location of a file system is enough');
+SELECT isnt(pg_temp.record_run('{"paced_rounds": 3}'), NULL, 'a run at pg_wal that does not count');
+SELECT is(reason, 'run ' || (SELECT max(run_id) FROM sync_probe.runs)
+                  || ' does not count: it has 3 paced and 16 saturated rounds, 16 are needed', 'which is said')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+
+-- what has changed at the location since the run
+CREATE TEMP TABLE outdated (name text, at name, change text, reason text);
+INSERT INTO outdated VALUES
+('mount options', 'pg_wal', 'UPDATE examined SET mount_options = ''rw,nobarrier''',
+    'but mount options was rw,relatime, is rw,nobarrier: probe again'),
+('write cache', 'pg_wal', 'UPDATE examined SET write_cache = NULL',
+    'but write cache was write back, is unknown: probe again'),
+('file system', 'pg_default', 'UPDATE examined SET filesystem = ''xfs''',
+    'but file system was ext4, is xfs: probe again'),
+('method', 'pg_wal', 'UPDATE sync_probe.runs SET wal_sync_method = ''fsync''',
+    'but wal_sync_method was fsync, is fdatasync: probe again'),
+('method, of a tablespace', 'pg_default', 'UPDATE sync_probe.runs SET wal_sync_method = ''fsync''', NULL);
+CREATE TEMP TABLE outdated_advice (name text, at name, expected text, got sync_probe.recommendation_details);
+DO $$
+DECLARE
+    o outdated;
+BEGIN
+    FOR o IN SELECT * FROM outdated LOOP
+        DELETE FROM sync_probe.runs;
+        PERFORM pg_temp.record(s, o.at) FROM scenario AS s WHERE name = 'all slower';
+        UPDATE sync_probe.runs SET storage = '{"mount_options": "rw,relatime"}';
+        UPDATE examined SET mount_options = 'rw,relatime' WHERE name = o.at;
+        EXECUTE o.change;
+        INSERT INTO outdated_advice SELECT o.name, o.at, o.reason, d
+        FROM sync_probe.recommendation_details AS d WHERE d.location = o.at;
+    END LOOP;
+END
+$$;
+SELECT is((got).outdated, expected IS NOT NULL, 'outdated: ' || name) FROM outdated_advice;
+SELECT ok(CASE WHEN expected IS NULL THEN (got).reason NOT LIKE '%probe again' ELSE strpos((got).reason, expected) > 0 END,
+          'outdated: ' || name || ': ' || (got).reason)
+FROM outdated_advice;
+SELECT is((got).commands, ARRAY[sync_probe._probe_command(at, NULL)], 'outdated: ' || name || ': probe again')
+FROM outdated_advice WHERE expected IS NOT NULL;
 
 -- an advice that was followed
+DELETE FROM sync_probe.runs;
 DO $$ BEGIN PERFORM pg_temp.record(s, 'pg_wal') FROM scenario AS s WHERE name = 'faster in both regimes'; END $$;
-UPDATE sync_probe.measurements SET method = CASE method WHEN 'open_datasync' THEN 'fdatasync' WHEN 'fdatasync' THEN 'open_datasync' ELSE method END
-WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs);
-UPDATE sync_probe.runs SET wal_sync_method = 'open_datasync' WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs);
-SELECT is(command IS NULL, current_setting('wal_sync_method') = 'fdatasync', 'no command for what is set already')
-FROM sync_probe.recommendations WHERE location = 'pg_wal';
-SELECT is(reason LIKE '%; already set', current_setting('wal_sync_method') = 'fdatasync', 'and the reason says so')
-FROM sync_probe.recommendations WHERE location = 'pg_wal';
+UPDATE sync_probe.measurements SET method = CASE method WHEN 'open_datasync' THEN 'fdatasync' WHEN 'fdatasync' THEN 'open_datasync' ELSE method END;
+UPDATE sync_probe.runs SET wal_sync_method = 'open_datasync';
+SELECT is(commands, NULL, 'no command for what is set already')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SELECT ok(reason LIKE '%; already set' AND NOT outdated, 'and the reason says so')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+
+-- a longer probe, as far as that is allowed
+CREATE FUNCTION pg_temp.commands(requested interval, longest text) RETURNS text[] LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM sync_probe.runs;
+    PERFORM pg_temp.record(s, 'pg_default') FROM scenario AS s WHERE name = 'equals';
+    UPDATE sync_probe.runs SET requested_duration = requested;
+    PERFORM set_config('pg_sync_probe.max_duration', longest, true);
+    RETURN (SELECT commands FROM sync_probe.recommendation_details WHERE location = 'pg_default');
+END
+$$;
+SELECT is(pg_temp.commands(requested, longest), commands, format('%s, up to %s', requested, longest))
+FROM (VALUES ('100 ms'::interval, '10 min', ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', duration => ''15 s'')']),
+             ('15 s', '10 min', ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', duration => ''45 s'')']),
+             ('5 min', '10 min', ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', duration => ''600 s'')']),
+             ('10 min', '10 min', NULL), (NULL, '10 min', NULL)) AS v (requested, longest, commands);
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -1,0 +1,106 @@
+# Advice that is followed: commands are statements that a client can execute as they
+# are, and what is recorded is the setting that holds, also right after a reload.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SyncProbeTest;
+use Test::More;
+
+my $node = probe_cluster('advice', conf => "wal_sync_method = fsync");
+
+# A real run in which fdatasync takes half the time of fsync, by decree.
+sub record_switch
+{
+	$node->safe_psql('postgres', <<'SQL');
+SET client_min_messages = warning;
+SELECT FROM sync_probe.probe(duration => '100 ms');
+UPDATE sync_probe.measurements SET relative_speed = 2, relative_speed_low = 1.9, relative_speed_high = 2.1,
+    status = 'ok', ops = 1000
+WHERE method = 'fdatasync' AND NOT direct_io;
+UPDATE sync_probe.measurements SET relative_speed = 1, relative_speed_low = 0.99, relative_speed_high = 1.01
+WHERE method <> 'fdatasync' AND NOT direct_io;
+-- the device has no say in this
+UPDATE sync_probe.runs SET storage = storage - 'write_cache' - 'syncs_nothing';
+SQL
+	let_runs_count($node);
+	return;
+}
+
+sub advice
+{
+	return $node->safe_psql('postgres', <<'SQL');
+SELECT verdict, current_method, recommended_method, coalesce(array_to_string(commands, '; '), 'nothing to do')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal'
+SQL
+}
+
+my $follow = "SELECT unnest(commands) FROM sync_probe.recommendation_details WHERE location = 'pg_wal' \\gexec";
+
+record_switch();
+is(advice(), "switch|fsync|fdatasync|ALTER SYSTEM SET wal_sync_method = 'fdatasync'; SELECT pg_reload_conf()", 'a switch');
+is($node->safe_psql('postgres', $follow), 't', 'psql executes the commands with \gexec');
+ok($node->poll_query_until('postgres', "SELECT current_setting('wal_sync_method') = 'fdatasync'"), 'and the server follows');
+is(advice(), 'switch|fsync|fdatasync|nothing to do', 'what was followed is done');
+is($node->safe_psql('postgres', "SELECT reason LIKE '%; already set', outdated FROM sync_probe.recommendation_details WHERE location = 'pg_wal'"),
+	't|f', 'and said to be so');
+
+# as a driver does: each element alone, in the extended protocol
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET wal_sync_method; SELECT pg_reload_conf()') =~ /t/ or die;
+ok($node->poll_query_until('postgres', "SELECT current_setting('wal_sync_method') = 'fsync'"), 'once more');
+for my $command (split /\n/, $node->safe_psql('postgres',
+		"SELECT unnest(commands) FROM sync_probe.recommendation_details WHERE location = 'pg_wal'"))
+{
+	my ($status, $out, $err) = $node->psql('postgres', undef, extra_params => [ '-c', $command ]);
+	is($status, 0, "psql -c '$command'") or diag($err);
+}
+ok($node->poll_query_until('postgres', "SELECT current_setting('wal_sync_method') = 'fdatasync'"), 'the server follows');
+
+# --- the method that is recorded is the one that holds
+
+# In one session a statement may come before the reload that the one before it asked for.
+my $session = session($node);
+my @wrong;
+for my $n (1 .. 10)
+{
+	my $method = (qw(fsync fdatasync))[ $n % 2 ];
+	my ($out, $err) = query($session, <<"SQL");
+ALTER SYSTEM SET wal_sync_method = '$method';
+SELECT FROM pg_reload_conf();
+SELECT FROM sync_probe.probe(duration => '20 ms', label => 'reloaded');
+SELECT wal_sync_method, wal_sync_method_at_end FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1
+SQL
+	push @wrong, "$n: $out" if $out !~ /^\Q$method|$method\E$/m;
+}
+is(join("\n", @wrong), '', 'right after a reload');
+
+# An edit that nobody asked to load is none.
+$node->safe_psql('postgres', "ALTER SYSTEM SET wal_sync_method = 'open_sync'");
+my ($out) = query($session, <<'SQL');
+SELECT FROM sync_probe.probe(duration => '20 ms');
+SELECT wal_sync_method, wal_sync_method_at_end FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1
+SQL
+like($out, qr/^fsync\|fsync$/m, 'an edit without a reload');
+query($session, "ALTER SYSTEM SET wal_sync_method = 'fsync'");
+
+# A reload in the middle does not change what is measured, but it is told.
+start_query($session, "SELECT FROM sync_probe.probe(duration => '2 s', stop_early => false)");
+wait_phase($node, $session, 'measuring');
+$node->safe_psql('postgres', "ALTER SYSTEM SET wal_sync_method = 'fdatasync'");
+$node->reload;
+finish_query($session);
+is($node->safe_psql('postgres', <<'SQL'), 'fsync|fdatasync|fsync', 'a reload during the run');
+SELECT r.wal_sync_method, r.wal_sync_method_at_end, m.method
+FROM sync_probe.runs AS r JOIN sync_probe.measurements AS m USING (run_id)
+WHERE m.choice = 'current' AND m.test = 'paced' ORDER BY r.run_id DESC LIMIT 1
+SQL
+
+$session->quit;
+is(leftovers($node), '', 'nothing is left');
+$node->stop;
+log_ok($node);
+done_testing();

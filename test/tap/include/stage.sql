@@ -1,0 +1,45 @@
+--
+-- A stage for tests of what views make of recorded runs: locations are rows of the
+-- temporary table "examined", and record_run() records a run that counts there.
+-- To be included in a transaction that is rolled back.
+--
+CREATE TEMP TABLE examined AS SELECT * FROM sync_probe._examine_locations(NULL);
+
+SELECT format('CREATE OR REPLACE FUNCTION sync_probe._examine_locations(%s) RETURNS SETOF record'
+              ' LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp'
+              ' AS $$SELECT * FROM examined AS e WHERE only_location IS NULL OR e.name = only_location$$',
+              pg_get_function_arguments('sync_probe._examine_locations'::regproc)) \gexec
+
+-- A run of the wal suite, usable for advice, with differences.  Its location becomes
+-- as the run says, so that the run counts, unless told otherwise.
+CREATE FUNCTION pg_temp.record_run(differences jsonb, place_follows boolean DEFAULT true)
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    id bigint := nextval('sync_probe.runs_run_id_seq');
+    columns text;
+    run jsonb;
+BEGIN
+    SELECT string_agg(quote_ident(attname), ', ') INTO columns
+    FROM pg_attribute
+    WHERE attrelid = 'sync_probe.runs'::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '';
+
+    SELECT to_jsonb(s) || jsonb_build_object('run_id', id, 'started_at', now(), 'finished_at', now(),
+               'source', 'probe', 'location', 'pg_wal', 'suite', 'wal', 'wal_sync_method', 'fdatasync',
+               'directory', '/data', 'filesystem', 'ext4', 'device', 'nvme0n1', 'write_cache', 'write back',
+               'flush_size', 8192, 'flush_size_source', 'pg_stat_wal',
+               'flush_interval', '5 ms', 'flush_interval_source', 'pg_stat_wal',
+               'requested_duration', '5 s', 'paced_rounds', 64, 'saturated_rounds', 16, 'noise', 0.01)
+           || differences
+    INTO run FROM sync_probe._this_server() AS s;
+
+    EXECUTE format('INSERT INTO sync_probe.runs (%1$s) SELECT %1$s'
+                   ' FROM jsonb_populate_record(NULL::sync_probe.runs, $1)', columns) USING run;
+    IF place_follows THEN
+        UPDATE examined SET directory = run ->> 'directory', filesystem = run ->> 'filesystem',
+            device = run ->> 'device', write_cache = run ->> 'write_cache',
+            mount_options = run #>> '{storage,mount_options}'
+        WHERE name = run ->> 'location';
+    END IF;
+    RETURN id;
+END
+$$;
