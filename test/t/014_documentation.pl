@@ -1,0 +1,114 @@
+# Every statement in README.md and doc/*.md is executed: those of ```sql blocks, block
+# by block as a psql script, and those in inline code that begin like a statement.
+
+use strict;
+use warnings;
+
+use Cwd qw(getcwd);
+use FindBin;
+use lib $FindBin::RealBin;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SyncProbeTest;
+use Test::More;
+
+my $root = "$FindBin::RealBin/../..";
+my @files = ("$root/README.md", glob("$root/doc/*.md"));
+
+# What the examples take for granted: tablespaces, roles and databases with these
+# names, and a test framework; and runs that end before the reader has lost patience.
+my $node = probe_cluster('documentation', allows_streaming => 1,
+	conf => "max_connections = 60\nmax_worker_processes = 16");
+add_tablespace($node, $_) for qw(fast_ssd x);
+$node->safe_psql('postgres', <<'SQL');
+CREATE ROLE role LOGIN;
+CREATE DATABASE x;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+SQL
+shorten_defaults($node, qw(probe probe_all pgbench run_workload));
+
+# The same functions with a shorter default of duration.
+sub shorten_defaults
+{
+	my ($node, @names) = @_;
+	for my $name (@names)
+	{
+		my $definition = $node->safe_psql('postgres', "SELECT pg_get_functiondef('sync_probe.$name'::regproc)");
+		$definition =~ s/(duration interval DEFAULT )'[^']*'/$1'1 s'/ or die "no duration in $definition";
+		$node->safe_psql('postgres', $definition);
+	}
+	return;
+}
+
+# A psql script, executed in an empty directory: what psql takes for the name of a file
+# would be written there.  Returns its output, and what went wrong.
+sub run_script
+{
+	my ($script, $database) = @_;
+	my $directory = PostgreSQL::Test::Utils::tempdir();
+	my $here = getcwd();
+	my ($out, $err) = ('', '');
+	chdir $directory or die "could not enter $directory: $!";
+	IPC::Run::run([ 'psql', '-X', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($database // 'postgres') ],
+		'<', \$script, '>', \$out, '2>', \$err);
+	my $status = $?;
+	chdir $here or die "could not go back: $!";
+	my @written = glob("$directory/*");
+	return ($out, join "\n", $status ? $err : (), map { "written: $_" } @written);
+}
+
+# The ```sql blocks of a text, each with its first line's number.
+sub sql_blocks
+{
+	my (@lines) = @_;
+	my ($start, @blocks);
+	for my $n (0 .. $#lines)
+	{
+		if (defined $start && $lines[$n] =~ /^```/)
+		{
+			push @blocks, [ $start + 2, join "\n", @lines[ $start + 1 .. $n - 1 ], '' ];
+			undef $start;
+		}
+		$start = $n if $lines[$n] =~ /^```sql$/;
+	}
+	return @blocks;
+}
+
+# Inline code that is a statement: a word of SQL, and a blank behind it.
+my $begins = qr/(?:SELECT|GRANT|REVOKE|ALTER|CREATE|CALL|INSERT|UPDATE|DELETE|SET|RESET|LOAD|DROP|COMMENT) /;
+
+sub inline_statements
+{
+	my (@lines) = @_;
+	my ($fenced, @found);
+	for my $n (0 .. $#lines)
+	{
+		$fenced = !$fenced if $lines[$n] =~ /^```/;
+		push @found, map { [ $n + 1, $_ ] } $lines[$n] =~ /`($begins[^`]*)`/g unless $fenced;
+	}
+	return @found;
+}
+
+for my $file (@files)
+{
+	my $name = $file =~ s{^\Q$root\E/}{}r;
+	my @lines = split /\n/, slurp_file($file);
+	for (sql_blocks(@lines))
+	{
+		my ($line, $script) = @$_;
+		my ($out, $wrong) = run_script($script);
+		is($wrong, '', "$name:$line: runs");
+		isnt($out, '', "$name:$line: prints what it finds");
+	}
+	for (inline_statements(@lines))
+	{
+		my ($line, $statement) = @$_;
+		is((run_script("$statement;\n"))[1], '', "$name:$line: $statement");
+	}
+	is(leftovers($node), '', "$name: nothing is left");
+}
+
+$node->stop;
+log_ok($node);
+done_testing();
