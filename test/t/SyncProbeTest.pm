@@ -41,7 +41,8 @@ sub probe_cluster
 
 	$node->init(
 		allows_streaming => $opt{allows_streaming} // 0,
-		extra => [ "--wal-segsize=$segment", @{ $opt{extra} // [] } ]);
+		# whatever LANG says, or if nothing does
+		extra => [ "--wal-segsize=$segment", '--encoding=UTF8', '--locale=C', @{ $opt{extra} // [] } ]);
 	$node->append_conf('postgresql.conf', "max_wal_size = '64MB'\nmin_wal_size = '32MB'");
 	# the test modules switch it off, and with it all advice is to switch it on
 	$node->append_conf('postgresql.conf', 'fsync = on');
