@@ -58,6 +58,13 @@ SELECT FROM sync_probe.probe(record => NULL);
 SELECT FROM sync_probe.probe_all(duration => '-1 s');
 SELECT FROM sync_probe.probe_all(duty_cycle => 2);
 
+-- label
+SELECT FROM sync_probe.probe(label => repeat('x', 257));
+SELECT FROM sync_probe.probe(label => repeat('x', 200000000));
+SELECT FROM sync_probe.probe_all(label => repeat('x', 257));
+SELECT FROM sync_probe.pgbench(label => repeat('x', 257));
+CALL sync_probe.run_workload(label => repeat('x', 257));
+
 -- settings
 SET pg_sync_probe.margin = 0;
 SET pg_sync_probe.margin = 'a lot';

@@ -33,6 +33,10 @@ SELECT flush_size BETWEEN 1 AND 16777216 AS size,
        flush_size_source = flush_interval_source AS same_source
 FROM sync_probe.runs WHERE label = 'own pace';
 
+-- the longest label
+SELECT count(*) > 0 AS probed FROM sync_probe.probe(duration => '20 ms', label => repeat('x', 256));
+SELECT count(*) FROM sync_probe.runs WHERE label = repeat('x', 256);
+
 -- rounds and buckets add up
 SELECT bool_and(m.ops = (SELECT sum(o) FROM unnest(s.bucket_ops) o)) AS buckets,
        bool_and(cardinality(s.bucket_lower_us) = cardinality(s.bucket_ops)) AS bounds,

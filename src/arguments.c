@@ -1,19 +1,22 @@
 /*-------------------------------------------------------------------------
  *
  * arguments.c
- *		What all functions refuse alike: nulls, intervals out of range, moments
- *		at which nothing can be measured.
+ *		Checks of arguments and server state shared by the SQL functions.
  *
  *-------------------------------------------------------------------------
  */
 #include "pg_sync_probe.h"
 
+#include "access/detoast.h"
 #include "access/parallel.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "utils/builtins.h"
 
 #include "compat.h"
+
+/* The history keeps a label for ever, and views show it in a column. */
+#define MAX_LABEL_BYTES		256
 
 /* names: of the function's arguments, in order */
 void
@@ -76,6 +79,24 @@ sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
 				 errdetail("It must be %d or more.", least),
 				 hint ? errhint("%s", hint) : 0));
 	return value;
+}
+
+/* The free text that is stored with a run; NULL if there is none. */
+char *
+sp_label_argument(FunctionCallInfo fcinfo, int arg)
+{
+	Size		bytes;
+
+	if (PG_ARGISNULL(arg))
+		return NULL;
+	/* a compressed value may be too large to be looked at */
+	bytes = toast_raw_datum_size(PG_GETARG_DATUM(arg)) - VARHDRSZ;
+	if (bytes > MAX_LABEL_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("label of %zu bytes is too long", bytes),
+				 errdetail("It must be at most %d bytes.", MAX_LABEL_BYTES)));
+	return text_to_cstring(PG_GETARG_TEXT_PP(arg));
 }
 
 /*

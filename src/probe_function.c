@@ -243,8 +243,7 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 									   LEAST_DURATION_MS * INT64CONST(1000),
 									   sp_max_duration_ms * INT64CONST(1000),
 									   "The upper limit is pg_sync_probe.max_duration.");
-	if (!PG_ARGISNULL(ARG_LABEL))
-		run.label = text_to_cstring(PG_GETARG_TEXT_PP(ARG_LABEL));
+	run.label = sp_label_argument(fcinfo, ARG_LABEL);
 	sp_location_find(NameStr(*PG_GETARG_NAME(ARG_LOCATION)), &location);
 	sp_location_check_privilege(&location);
 	sp_await_reload();

@@ -98,8 +98,7 @@ take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 		run->settings = PointerGetDatum(PG_DETOAST_DATUM_COPY(PG_GETARG_DATUM(ARG_SETTINGS)));
 		run->options = sp_workload_check_settings(run->settings, &run->search_path);
 	}
-	if (!PG_ARGISNULL(ARG_LABEL))
-		run->label = text_to_cstring(PG_GETARG_TEXT_PP(ARG_LABEL));
+	run->label = sp_label_argument(fcinfo, ARG_LABEL);
 	sp_workload_check_connections(run->clients, run->workload.new_connections);
 }
 
