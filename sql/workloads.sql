@@ -144,6 +144,15 @@ SELECT transactions, suite, protocol FROM sync_probe.pgbench('my own', 'regress_
 SELECT what, value, count(*) FROM public.regress_seen GROUP BY what, value ORDER BY what;
 DROP TABLE public.regress_seen;
 
+-- meta-commands where pgbench takes them, and names that are not variables
+INSERT INTO sync_probe.workloads (workload, script, protocol) VALUES
+('same line', E'BEGIN; \\set i 1\nSELECT :i; END;', 'prepared'),
+('slice', 'SELECT (ARRAY[1, 2])[1:n] FROM (VALUES (2)) AS v (n);', 'simple'),
+('prepared slice', 'SELECT (ARRAY[1, 2])[1:n] FROM (VALUES (2)) AS v (n);', 'prepared');
+SELECT transactions FROM sync_probe.pgbench('same line', clients => 1, transactions => 2);
+SELECT transactions FROM sync_probe.pgbench('slice', clients => 1, transactions => 2);
+SELECT FROM sync_probe.pgbench('prepared slice', clients => 1, transactions => 2);
+
 -- what is wrong with one is said
 INSERT INTO sync_probe.workloads (workload, setup, script) VALUES
 ('bad set-up', 'CREATE TABLE t (i int); SELEC 1', 'SELECT 1'),

@@ -151,7 +151,8 @@ with_values(const sp_workload_run *run, const char *script)
 
 /*
  * pgbench makes a null of a variable that nothing defines, and measures something
- * else than what was meant.
+ * else than what was meant.  With protocol simple it leaves the name to the server,
+ * which may know it: the n of a slice [1:n], for one.
  */
 static void
 check_variables(const sp_workload *workload)
@@ -161,12 +162,13 @@ check_variables(const sp_workload *workload)
 	};
 	char		name[NAMEDATALEN];
 
-	if (sp_script_unknown_variable(workload->script, known, name, sizeof(name)))
+	if (strcmp(workload->protocol, "simple") != 0 &&
+		sp_script_unknown_variable(workload->script, known, name, sizeof(name)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("variable \":%s\" in the script of workload \"%s\" is not defined",
 						sp_valid_text(name), NameStr(workload->name)),
-				 errhint("There are :schema, :tablespace, :rows, where their number is given :transactions, pgbench's own like :client_id, and what \\set defines.")));
+				 errhint("There are :schema, :tablespace, :rows, where their number is given :transactions, pgbench's own like :client_id, and what \\set defines. A slice needs a blank: [1: n].")));
 }
 
 /*

@@ -9,6 +9,8 @@
  * The script is cut into tokens that are just long enough to know where a
  * variable can be: a quoted string or a comment is one, and so is a word, since
  * the $ or the E within it begin nothing.  What is left is one character each.
+ * A meta-command begins at a backslash anywhere in SQL, as pgbench reads it, and
+ * ends with its line; SQL's comments and dollar quotes mean nothing in it.
  * Texts are in the server's encoding, where no byte of a longer character
  * looks like ASCII.  standard_conforming_strings is taken to be on, which is
  * how pgbench reads a script, too.
@@ -19,6 +21,7 @@
 
 #include <stdbool.h>
 #include <string.h>
+#include <strings.h>
 
 typedef struct output
 {
@@ -189,7 +192,7 @@ skip_colon(const char *at)
 }
 
 static const char *
-skip_token(const char *at)
+skip_sql_token(const char *at)
 {
 	if (is_letter(*at))
 		return skip_word(at);
@@ -213,6 +216,114 @@ skip_token(const char *at)
 			return at + 1;
 	}
 }
+
+/* ------------------------------------------------------------- meta-commands */
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
+}
+
+/* Its length if a line is continued here: a backslash and the line's end; or 0. */
+static size_t
+continuation_length(const char *at)
+{
+	if (at[0] != '\\')
+		return 0;
+	if (at[1] == '\n')
+		return 2;
+	return at[1] == '\r' && at[2] == '\n' ? 3 : 0;
+}
+
+static const char *
+skip_blanks(const char *at)
+{
+	for (;;)
+	{
+		size_t		length = is_blank(*at) ? 1 : continuation_length(at);
+
+		if (length == 0)
+			return at;
+		at += length;
+	}
+}
+
+/* The first word behind this place in a meta-command; empty if there is none. */
+static const char *
+skip_argument(const char *at)
+{
+	while (*at != '\0' && *at != '\n' && !is_blank(*at) && continuation_length(at) == 0)
+		at++;
+	return at;
+}
+
+/* at: the backslash.  What it returns is the end of the line, or of the script. */
+static const char *
+end_of_command(const char *at)
+{
+	at++;
+	while (*at != '\0' && *at != '\n')
+	{
+		size_t		length = continuation_length(at);
+
+		at += length > 0 ? length : 1;
+	}
+	return at;
+}
+
+/* Quotes mean nothing to pgbench here, but to a shell that \shell calls. */
+static const char *
+skip_command_token(const char *at, const char *command_end)
+{
+	if (is_letter(*at))
+		return skip_name(at);
+	if (*at == ':')
+		return skip_colon(at);
+	if (*at == '\'' || *at == '"')
+	{
+		const char *quote = memchr(at + 1, *at, (size_t) (command_end - at) - 1);
+
+		return quote != NULL ? quote + 1 : at + 1;
+	}
+	return at[0] == '\\' && at[1] == ':' ? at + 2 : at + 1;
+}
+
+/* ------------------------------------------------------------------- the scan */
+
+/* Where in a script we are; begin with end = the script and all else zero. */
+typedef struct scan
+{
+	const char *token;
+	const char *end;			/* behind the token; the next one begins there */
+	const char *command_end;	/* of the meta-command that we are in; or NULL */
+	bool		begins_command; /* the token is the backslash of one */
+} scan;
+
+static bool
+next_token(scan *at)
+{
+	at->token = at->end;
+	at->begins_command = false;
+	if (*at->token == '\0')
+		return false;
+	if (at->command_end == at->token)
+		at->command_end = NULL;
+	if (at->command_end != NULL)
+	{
+		at->end = skip_command_token(at->token, at->command_end);
+		return true;
+	}
+	at->end = skip_sql_token(at->token);
+	if (*at->token == '\\' && at->end == at->token + 1)
+	{
+		at->begins_command = true;
+		at->command_end = end_of_command(at->token);
+	}
+	return true;
+}
+
+/* ----------------------------------------------------------------- the values */
 
 /* What to put in the place of a token; NULL: itself. */
 static const char *
@@ -256,17 +367,16 @@ sp_script_replace(const char *script, const sp_script_variable *variables, int n
 				  char *to, size_t size)
 {
 	output		out = {to, size, 0};
+	scan		at = {.end = script};
 
-	for (const char *end; *script != '\0'; script = end)
+	while (next_token(&at))
 	{
-		const char *value;
+		const char *value = value_of(at.token, at.end, variables, n);
 
-		end = skip_token(script);
-		value = value_of(script, end, variables, n);
 		if (value != NULL)
 			append(&out, value, strlen(value));
 		else
-			append(&out, script, (size_t) (end - script));
+			append(&out, at.token, (size_t) (at.end - at.token));
 	}
 	if (size > 0)
 		to[out.length < size ? out.length : size - 1] = '\0';
@@ -275,47 +385,49 @@ sp_script_replace(const char *script, const sp_script_variable *variables, int n
 
 /* ---------------------------------------------------------- what is not defined */
 
-/* The meta-command of the line, behind its backslash; NULL if it is none. */
-static const char *
-meta_command(const char *line)
-{
-	line += strspn(line, " \t");
-	return *line == '\\' ? line + 1 : NULL;
-}
-
-static const char *
-next_line(const char *line)
-{
-	line += strcspn(line, "\n");
-	return *line == '\n' ? line + 1 : line;
-}
-
-/* at: a word, or the rest of one. */
+/* Case does not matter to pgbench; command: behind the backslash. */
 static bool
-is_word(const char *at, const char *word, size_t length)
+is_command(const char *command, const char *name)
 {
-	return strncmp(at, word, length) == 0 && !is_name(at[length]);
-}
+	const char *word = skip_blanks(command);
+	size_t		length = strlen(name);
 
-static bool
-is_set_command(const char *command)
-{
-	return is_word(command, "set", 3) || is_word(command, "setshell", 8);
+	return skip_argument(word) == word + length && strncasecmp(word, name, length) == 0;
 }
 
 /* \set or \setshell, with that name behind it */
 static bool
+assigns(const char *command, const char *name, size_t length)
+{
+	const char *word;
+
+	if (!is_command(command, "set") && !is_command(command, "setshell"))
+		return false;
+	word = skip_blanks(skip_argument(skip_blanks(command)));
+	return skip_argument(word) == word + length && memcmp(word, name, length) == 0;
+}
+
+static bool
 is_assigned(const char *script, const char *name, size_t length)
 {
-	for (const char *line = script; *line != '\0'; line = next_line(line))
-	{
-		const char *command = meta_command(line);
+	scan		at = {.end = script};
 
-		if (command == NULL || !is_set_command(command))
-			continue;
-		command = skip_name(command);
-		command += strspn(command, " \t");
-		if (is_word(command, name, length))
+	while (next_token(&at))
+	{
+		if (at.begins_command && assigns(at.end, name, length))
+			return true;
+	}
+	return false;
+}
+
+static bool
+takes_results(const char *script)
+{
+	scan		at = {.end = script};
+
+	while (next_token(&at))
+	{
+		if (at.begins_command && (is_command(at.end, "gset") || is_command(at.end, "aset")))
 			return true;
 	}
 	return false;
@@ -335,21 +447,21 @@ is_known(const char *const *known, const char *name, size_t length)
 bool
 sp_script_unknown_variable(const char *script, const char *const *known, char *name, size_t size)
 {
-	if (strstr(script, "\\gset") != NULL || strstr(script, "\\aset") != NULL)
-		return false;
-	for (const char *at = script, *end; *at != '\0'; at = end)
-	{
-		size_t		length;
+	scan		at = {.end = script};
 
-		end = skip_token(at);
-		if (*at != ':' || !is_letter(at[1]))
-			continue;
-		length = (size_t) (end - at) - 1;
-		if (is_known(known, at + 1, length) || is_assigned(script, at + 1, length))
+	if (takes_results(script))
+		return false;
+	while (next_token(&at))
+	{
+		const char *found = at.token + 1;
+		size_t		length = (size_t) (at.end - at.token) - 1;
+
+		if (*at.token != ':' || !is_letter(*found) || is_known(known, found, length) ||
+			is_assigned(script, found, length))
 			continue;
 		if (length > size - 1)
 			length = size - 1;
-		memcpy(name, at + 1, length);
+		memcpy(name, found, length);
 		name[length] = '\0';
 		return true;
 	}

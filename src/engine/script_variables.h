@@ -38,9 +38,12 @@ extern size_t sp_script_replace(const char *script, const sp_script_variable *va
 
 /*
  * Does pgbench's transaction script use a :name that is not in known (ends with
- * NULL) and that no \set defines?  Prepared, it would be a null, and nobody told.
- * Then true, and name is the first of these, cut to size.  False, too, if the
- * script takes variables from results (\gset, \aset): these cannot be known.
+ * NULL) and that no \set defines?  Then true, and name is the first of these, cut
+ * to size.  False, too, if the script takes variables from results (\gset, \aset):
+ * these cannot be known.
+ *
+ * With protocols extended and prepared pgbench makes a null of such a name, and
+ * tells nobody.  With protocol simple it leaves it as it is.
  */
 extern bool sp_script_unknown_variable(const char *script, const char *const *known,
 									   char *name, size_t size);

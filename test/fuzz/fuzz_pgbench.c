@@ -216,6 +216,31 @@ check_cut(const char *script, const sp_script_variable *variables, int n,
 	free(cut);
 }
 
+/* Known, or defined in a first line, it is not found any more. */
+static void
+check_unknown_variable(const char *script)
+{
+	static const char *const known[] = {"client_id", "rows", NULL};
+	const char *more[] = {"client_id", "rows", NULL, NULL};
+	char		name[16];
+	char		again[16] = "";
+	char	   *defined;
+
+	if (!sp_script_unknown_variable(script, known, name, sizeof(name)))
+		return;
+	require(name[0] != '\0' && strlen(name) < sizeof(name) && strpbrk(name, " :\\'\n") == NULL);
+	require(strcmp(name, "rows") != 0 && strcmp(name, "client_id") != 0);
+	if (strlen(name) == sizeof(name) - 1)
+		return;
+	more[2] = name;
+	require(!sp_script_unknown_variable(script, more, again, sizeof(again)) || strcmp(name, again) != 0);
+	defined = malloc(strlen(script) + strlen(name) + 16);
+	require(defined != NULL);
+	sprintf(defined, "\\set %s 1\n%s", name, script);
+	require(!sp_script_unknown_variable(defined, known, again, sizeof(again)) || strcmp(name, again) != 0);
+	free(defined);
+}
+
 static void
 check_script(const char *text, size_t length)
 {
@@ -246,6 +271,7 @@ check_script(const char *text, size_t length)
 	check_cut(script, variables, lengthof(variables), result, length / 2 + 1);
 	check_cut(script, variables, lengthof(variables), result, length + 2);
 	free(result);
+	check_unknown_variable(script);
 	free(script);
 }
 
