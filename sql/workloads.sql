@@ -122,9 +122,91 @@ SELECT p.transactions, result_id > 0 AS result_id, run_group = result_id AS own_
 FROM sync_probe.pgbench('upsert_on_conflict', clients => 1, transactions => 400) p;
 SELECT workload, latency_p99_ms > 0 AS p99, tablespace FROM sync_probe.workload_results ORDER BY result_id DESC LIMIT 1;
 
--- what was asked for in one statement is one group
-SELECT count(DISTINCT run_group), count(*), sum(transactions)
-FROM generate_series(1, 3) AS n, LATERAL sync_probe.pgbench('upsert', clients => 1, transactions => n);
+-- what was asked for in one statement is one group, which the label tells here
+CREATE FUNCTION regress_run(label text) RETURNS bigint
+RETURN (SELECT p.result_id FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, label => label) AS p);
+
+SELECT count(*) FROM generate_series(1, 3) AS n,
+    LATERAL sync_probe.pgbench('upsert', clients => 1, transactions => n, label => 'one: LATERAL');
+SELECT regress_run('one: in one list') < regress_run('one: in one list') AS two;
+DO $$
+DECLARE
+    r record;
+    c refcursor;
+BEGIN
+    FOR i IN 1 .. 2 LOOP
+        PERFORM regress_run('one: DO');
+        FOR r IN SELECT regress_run('one: DO') LOOP
+            BEGIN
+                PERFORM regress_run('one: DO');
+                PERFORM 1 / 0;
+            EXCEPTION WHEN division_by_zero THEN
+                NULL;
+            END;
+        END LOOP;
+    END LOOP;
+    OPEN c FOR SELECT regress_run('one: DO') FROM generate_series(1, 2);
+    FETCH c INTO r;
+    PERFORM regress_run('one: DO');
+    FETCH c INTO r;
+    EXECUTE 'SELECT regress_run(''one: DO'')';
+END
+$$;
+DO $$
+DECLARE
+    r record;
+BEGIN
+    FOR r IN SELECT regress_run('one: loop first') LOOP
+        PERFORM regress_run('one: loop first');
+    END LOOP;
+    PERFORM regress_run('one: loop first');
+END
+$$;
+DO $$
+DECLARE
+    id bigint;
+    tps double precision;
+    mean double precision;
+    p99 double precision;
+BEGIN
+    FOR i IN 1 .. 2 LOOP
+        CALL sync_probe.run_workload('upsert', clients => 1, transactions => 1, label => 'one: commits',
+                                     result_id => id, tps => tps, latency_mean_ms => mean, latency_p99_ms => p99);
+        PERFORM regress_run('one: commits');
+        COMMIT;
+        PERFORM regress_run('one: rolled back');
+        ROLLBACK;
+    END LOOP;
+END
+$$;
+BEGIN;
+DECLARE c CURSOR FOR SELECT regress_run('one: cursor') FROM generate_series(1, 3);
+MOVE 1 IN c;
+MOVE 1 IN c;
+SELECT regress_run('two: cursor waits') > 0 AS ran;
+SELECT regress_run('two: cursor waits') > 0 AS ran;
+COMMIT;
+BEGIN;
+DECLARE h CURSOR WITH HOLD FOR SELECT regress_run('one: held cursor') FROM generate_series(1, 2);
+COMMIT;
+SELECT regress_run('two: after the held cursor') > 0 AS ran;
+MOVE 1 IN h \; SELECT regress_run('two: after the held cursor') > 0 AS ran;
+CLOSE h;
+\o /dev/null
+SELECT regress_run('two: one message') \; SELECT regress_run('two: one message');
+BEGIN \; SELECT regress_run('two: one transaction') \; SELECT regress_run('two: one transaction') \; COMMIT;
+PREPARE p AS SELECT regress_run('two: prepared');
+EXECUTE p;
+EXECUTE p;
+DEALLOCATE p;
+\o
+SELECT label, count(*), count(DISTINCT run_group) AS groups, bool_and(first = run_group) AS named_by_first
+FROM (SELECT *, min(result_id) OVER (PARTITION BY run_group) AS first
+      FROM sync_probe.workload_results WHERE label ~ '^(one|two): ') AS r
+GROUP BY label ORDER BY label;
+SELECT count(DISTINCT label) FROM sync_probe.workload_results WHERE label ~ '^(one|two): ' GROUP BY run_group HAVING count(DISTINCT label) > 1;
+DROP FUNCTION regress_run;
+DELETE FROM sync_probe.workload_results;
 
 -- a workload of one's own, in one's own schema, with the variables where they are replaced and where not
 CREATE TABLE public.regress_seen (what text, value text);

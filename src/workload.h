@@ -12,7 +12,7 @@
  * script into a folder of its own (scratch.c); runs pgbench on it
  * (pgbench_command.c, pgbench.c, child_process.c) and lets the engine read what
  * that says and logs; has the objects dropped; and hands the row to
- * workload_record.c.
+ * workload_record.c, which asks run_group.c what else the statement ran.
  *
  *-------------------------------------------------------------------------
  */
@@ -165,6 +165,10 @@ extern void sp_append_session_option(StringInfo options, const char *name, const
 extern void sp_pgbench_find(sp_pgbench_program *program);
 extern void sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *program,
 						   const sp_scratch *scratch, sp_pgbench_result *result);
+
+/* --------------------------------------------------------------- run_group.c */
+
+extern int64 sp_run_group(int64 result_id);
 
 /* --------------------------------------------------------- workload_record.c */
 

@@ -262,24 +262,6 @@ typedef struct insertion
 	MemoryContext context;		/* of the above */
 } insertion;
 
-/*
- * All runs of one statement are one group: they were asked for together.  It is
- * called by the number of its first result.
- */
-static int64
-group_of_statement(int64 result_id)
-{
-	static TimestampTz statement;
-	static int64 group;
-
-	if (statement != GetCurrentStatementStartTimestamp())
-	{
-		statement = GetCurrentStatementStartTimestamp();
-		group = result_id;
-	}
-	return group;
-}
-
 static void
 insert(void *arg)
 {
@@ -289,7 +271,7 @@ insert(void *arg)
 	MemoryContext before;
 
 	put_int(row, "result_id", result_id);
-	put_int(row, "run_group", group_of_statement(result_id));
+	put_int(row, "run_group", sp_run_group(result_id));
 	put_text(row, "statements", insertion->statements);
 
 	/* the last value is text that the column wants as jsonb */
