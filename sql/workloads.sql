@@ -23,6 +23,8 @@ SELECT FROM sync_probe.pgbench(tablespace => 'nowhere');
 SELECT FROM sync_probe.pgbench(tablespace => 'pg_wal');
 SELECT FROM sync_probe.pgbench(tablespace => 'pg_global');
 
+SELECT FROM sync_probe.pgbench(allow_publication => NULL);
+
 -- more clients than connections; how many there are is this server's own
 DO $$
 DECLARE
@@ -53,6 +55,18 @@ SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions
 SELECT FROM sync_probe.pgbench(settings => jsonb_build_object('search_path', repeat(' ', 5000)));
 SELECT count(*) FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, settings => '{"regress.unknown": "a b"}');
 SELECT current_setting('regress.unknown', true) IS NULL AS not_defined_here;
+DELETE FROM sync_probe.workload_results;
+
+-- a publication of all tables would publish those of a workload; whether WAL is logical does not matter here
+SET client_min_messages = error;
+CREATE PUBLICATION regress_schema FOR TABLES IN SCHEMA public;
+SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1);
+CREATE PUBLICATION regress_all FOR ALL TABLES WITH (publish = 'insert');
+SET client_min_messages = warning;
+SELECT FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1);
+CALL sync_probe.run_workload('upsert', clients => 1, transactions => 1);
+SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, allow_publication => true);
+DROP PUBLICATION regress_schema, regress_all;
 DELETE FROM sync_probe.workload_results;
 
 -- the procedure: the same, and never in a transaction that is another's

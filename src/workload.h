@@ -84,6 +84,7 @@ extern void sp_workload_fill_in(sp_workload_run *run);
 /* --------------------------------------------------------- workload_checks.c */
 
 extern void sp_workload_check_privileges(void);
+extern void sp_workload_check_publications(void);
 extern void sp_workload_check_connections(int clients, bool new_connections);
 extern char *sp_workload_check_settings(Datum settings, char **search_path);
 extern void sp_workload_find_tablespace(const char *name, sp_workload_run *run);

@@ -102,6 +102,34 @@ sp_workload_find_tablespace(const char *name, sp_workload_run *run)
 	run->default_tablespace = location.tablespace == MyDatabaseTableSpace;
 }
 
+/* ------------------------------------------------------------- publications */
+
+/*
+ * A publication FOR ALL TABLES sends the tables of a run to subscribers that do
+ * not have them.  One FOR TABLES IN SCHEMA cannot name the schema of the run.
+ */
+void
+sp_workload_check_publications(void)
+{
+	const char *publication = NULL;
+
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	sp_history_execute("SELECT pubname FROM pg_catalog.pg_publication WHERE puballtables ORDER BY pubname LIMIT 1",
+					   0, NULL, NULL, NULL, SPI_OK_SELECT);
+	if (SPI_processed > 0)
+		publication = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
+	if (publication)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot run a workload in database \"%s\", whose tables are all published",
+						get_database_name(MyDatabaseId)),
+				 errdetail("Publication \"%s\" is FOR ALL TABLES. Its subscribers do not have the tables of a workload, and would stop with an error at the first row.",
+						   publication),
+				 errhint("Run it in another database. If there are no subscribers, pass allow_publication => true.")));
+	SPI_finish();
+}
+
 /* -------------------------------------------------------------- connections */
 
 /* Sessions of clients that there are now: all, of the role, of the database. */

@@ -40,12 +40,13 @@ enum
 	ARG_TRANSACTIONS,
 	ARG_ROWS,
 	ARG_SETTINGS,
-	ARG_LABEL
+	ARG_LABEL,
+	ARG_ALLOW_PUBLICATION
 };
 
 static const char *const arg_names[] = {
 	"workload", "tablespace", "clients", "threads", "duration",
-	"transactions", "rows", "settings", "label"
+	"transactions", "rows", "settings", "label", "allow_publication"
 };
 
 /* ------------------------------------------------------------------ arguments */
@@ -79,7 +80,9 @@ take_length(FunctionCallInfo fcinfo, sp_workload_run *run)
 static void
 take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 {
-	static const int required[] = {ARG_WORKLOAD, ARG_CLIENTS, ARG_THREADS, ARG_DURATION, ARG_ROWS};
+	static const int required[] = {
+		ARG_WORKLOAD, ARG_CLIENTS, ARG_THREADS, ARG_DURATION, ARG_ROWS, ARG_ALLOW_PUBLICATION
+	};
 
 	for (int i = 0; i < lengthof(required); i++)
 		sp_refuse_null(fcinfo, required[i], arg_names);
@@ -91,6 +94,8 @@ take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 	sp_workload_find(&run->workload);
 	take_length(fcinfo, run);
 	sp_workload_check_privileges();
+	if (!PG_GETARG_BOOL(ARG_ALLOW_PUBLICATION))
+		sp_workload_check_publications();
 	sp_workload_find_tablespace(PG_ARGISNULL(ARG_TABLESPACE) ? NULL :
 								NameStr(*PG_GETARG_NAME(ARG_TABLESPACE)), run);
 	if (!PG_ARGISNULL(ARG_SETTINGS))
@@ -201,7 +206,8 @@ run_workload(sp_workload_run *run)
 
 /*
  * sync_probe.pgbench(workload, tablespace, clients, threads, duration,
- * transactions, rows, settings, label): one row of sync_probe.workload_results.
+ * transactions, rows, settings, label, allow_publication): one row of
+ * sync_probe.workload_results.
  */
 Datum
 sync_probe_pgbench(PG_FUNCTION_ARGS)

@@ -101,7 +101,9 @@ SELECT pg_catalog.pg_extension_config_dump('sync_probe.workload_results_result_i
 -- tablespace, and that the role may log in.
 --
 -- One row, recorded.  The objects are made and dropped by a background worker,
--- in a schema of their own.  Errors: see the README.
+-- in a schema of their own.  A publication FOR ALL TABLES would publish them, too:
+-- in its database a workload runs only with allow_publication.  Errors: see the
+-- README.
 --
 CREATE FUNCTION sync_probe.pgbench(
     workload name DEFAULT 'upsert',
@@ -112,17 +114,18 @@ CREATE FUNCTION sync_probe.pgbench(
     transactions integer DEFAULT NULL,
     rows integer DEFAULT 500000,
     settings jsonb DEFAULT NULL,
-    label text DEFAULT NULL)
+    label text DEFAULT NULL,
+    allow_publication boolean DEFAULT false)
 RETURNS SETOF sync_probe.workload_results
 LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_pgbench';
 
 REVOKE ALL ON FUNCTION sync_probe.pgbench(name, name, integer, integer, interval,
-  integer, integer, jsonb, text) FROM PUBLIC;
+  integer, integer, jsonb, text, boolean) FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.pgbench(name, name, integer, integer, interval,
-  integer, integer, jsonb, text) IS
+  integer, integer, jsonb, text, boolean) IS
   'Run a workload through pgbench in a tablespace: commits per second, latencies, WAL';
 
 --
@@ -143,6 +146,7 @@ CREATE PROCEDURE sync_probe.run_workload(
     rows integer DEFAULT 500000,
     settings jsonb DEFAULT NULL,
     label text DEFAULT NULL,
+    allow_publication boolean DEFAULT false,
     INOUT result_id bigint DEFAULT NULL,
     INOUT tps double precision DEFAULT NULL,
     INOUT latency_mean_ms double precision DEFAULT NULL,
@@ -151,9 +155,9 @@ LANGUAGE c
 AS 'MODULE_PATHNAME', 'sync_probe_run_workload';
 
 REVOKE ALL ON PROCEDURE sync_probe.run_workload(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, bigint, double precision, double precision, double precision) FROM PUBLIC;
+  integer, integer, jsonb, text, boolean, bigint, double precision, double precision, double precision) FROM PUBLIC;
 
 COMMENT ON PROCEDURE sync_probe.run_workload(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, bigint, double precision, double precision, double precision) IS
+  integer, integer, jsonb, text, boolean, bigint, double precision, double precision, double precision) IS
   'pgbench() without a snapshot of the caller; what it gives back are columns of the recorded row';
 

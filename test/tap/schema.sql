@@ -52,7 +52,7 @@ SELECT is((SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod),
           'location name, device text, capacity_bytes bigint, erase_cycles integer, wal_bytes_per_sec double precision, wal_rate_source text, write_amplification double precision, write_amplification_source text, written_bytes_per_day double precision, years double precision',
           'columns of lifetime');
 SELECT is(pg_get_function_arguments('sync_probe.pgbench'::regproc),
-          'workload name DEFAULT ''upsert''::name, tablespace name DEFAULT NULL::name, clients integer DEFAULT 16, threads integer DEFAULT 8, duration interval DEFAULT ''00:00:30''::interval, transactions integer DEFAULT NULL::integer, rows integer DEFAULT 500000, settings jsonb DEFAULT NULL::jsonb, label text DEFAULT NULL::text',
+          'workload name DEFAULT ''upsert''::name, tablespace name DEFAULT NULL::name, clients integer DEFAULT 16, threads integer DEFAULT 8, duration interval DEFAULT ''00:00:30''::interval, transactions integer DEFAULT NULL::integer, rows integer DEFAULT 500000, settings jsonb DEFAULT NULL::jsonb, label text DEFAULT NULL::text, allow_publication boolean DEFAULT false',
           'arguments of pgbench()');
 SELECT is(replace(split_part(pg_get_function_arguments('sync_probe.run_workload'::regproc), ', INOUT', 1), 'IN ', ''),
           pg_get_function_arguments('sync_probe.pgbench'::regproc),
