@@ -23,6 +23,7 @@ SELECT FROM sync_probe.pgbench(tablespace => 'nowhere');
 SELECT FROM sync_probe.pgbench(tablespace => 'pg_wal');
 SELECT FROM sync_probe.pgbench(tablespace => 'pg_global');
 
+SELECT FROM sync_probe.pgbench(trust => NULL);
 SELECT FROM sync_probe.pgbench(allow_publication => NULL);
 
 -- more clients than connections; how many there are is this server's own
@@ -268,11 +269,11 @@ SELECT FROM sync_probe.pgbench('bad script', clients => 1);
 SELECT FROM sync_probe.pgbench('bad meta-command', clients => 1);
 SELECT FROM sync_probe.pgbench('no statement', clients => 1);
 SELECT FROM sync_probe.pgbench('fails later', clients => 1, transactions => 2);
-\set VERBOSITY default
 INSERT INTO sync_probe.workloads (workload, script) VALUES ('', 'SELECT 1');
 INSERT INTO sync_probe.workloads (workload, script) VALUES ('empty', '');
 INSERT INTO sync_probe.workloads (workload, script, transactions) VALUES ('none', 'SELECT 1', 0);
 INSERT INTO sync_probe.workloads (workload, script, protocol) VALUES ('other', 'SELECT 1', 'v2');
+\set VERBOSITY default
 DELETE FROM sync_probe.workloads WHERE NOT builtin;
 
 -- those of the extension stay as they are
@@ -283,6 +284,7 @@ INSERT INTO sync_probe.workloads (workload, script, builtin) VALUES ('mine', 'SE
 INSERT INTO sync_probe.workloads (workload, script) VALUES ('mine', 'SELECT 1');
 UPDATE sync_probe.workloads SET builtin = true WHERE workload = 'mine';
 DELETE FROM sync_probe.workloads WHERE workload = 'mine';
+TRUNCATE sync_probe.workloads;
 
 -- nobody else's business, until granted
 CREATE ROLE regress_sync_probe_runner;
@@ -316,11 +318,67 @@ SET ROLE regress_sync_probe_runner;
 SELECT FROM sync_probe.pgbench(tablespace => 'regress_sync_probe');
 RESET ROLE;
 
+-- a row carries who wrote it, which only a superuser can set
+RESET ROLE;
+CREATE ROLE regress_sync_probe_author;
+GRANT SELECT, INSERT, UPDATE ON sync_probe.workloads TO regress_sync_probe_author;
+GRANT SET ON PARAMETER session_replication_role TO regress_sync_probe_author;
+INSERT INTO sync_probe.workloads (workload, script) VALUES ('ours', 'SELECT 1;'), ('changed', 'SELECT 1;');
+SET ROLE regress_sync_probe_author;
+INSERT INTO sync_probe.workloads (workload, script, author) VALUES
+('theirs', 'SELECT 1;', session_user), ('taken over', 'SELECT 1;', session_user);
+UPDATE sync_probe.workloads SET description = 'SELECT 1 + 1', author = session_user WHERE workload = 'changed';
+SET session_replication_role = replica;
+INSERT INTO sync_probe.workloads (workload, script, author) VALUES ('replicated', 'SELECT 1;', session_user);
+RESET session_replication_role;
+RESET ROLE;
+UPDATE sync_probe.workloads SET script = 'SELECT 2;' WHERE workload = 'theirs';
+UPDATE sync_probe.workloads SET author = current_user WHERE workload = 'taken over';
+INSERT INTO sync_probe.workloads (workload, script, author) VALUES ('gone', 'SELECT 1;', 'regress_sync_probe_gone');
+SELECT workload, CASE author WHEN current_user THEN 'the superuser' ELSE author::text END AS author
+FROM sync_probe.workloads WHERE NOT builtin OR author <> current_user ORDER BY workload;
+
+-- a superuser is told whose script it is
+\set VERBOSITY terse
+SELECT FROM sync_probe.pgbench('theirs', clients => 1, transactions => 1);
+CALL sync_probe.run_workload('theirs', clients => 1, transactions => 1);
+SELECT FROM sync_probe.pgbench('changed', clients => 1, transactions => 1);
+SELECT FROM sync_probe.pgbench('gone', clients => 1, transactions => 1);
+\set VERBOSITY default
+SELECT transactions FROM sync_probe.pgbench('theirs', clients => 1, transactions => 1, trust => true);
+SELECT transactions FROM sync_probe.pgbench('gone', clients => 1, transactions => 1, trust => true);
+SELECT transactions FROM sync_probe.pgbench('ours', clients => 1, transactions => 1);
+SELECT transactions FROM sync_probe.pgbench('taken over', clients => 1, transactions => 1);
+
+-- so is any other role, unless the author is a member; and it takes SELECT, but for builtin ones
+SET ROLE regress_sync_probe_runner;
+SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1);
+SELECT FROM sync_probe.pgbench('ours', clients => 1, transactions => 1);
+SELECT FROM sync_probe.pgbench('theirs', clients => 1, transactions => 1, trust => true);
+RESET ROLE;
+GRANT SELECT ON sync_probe.workloads TO regress_sync_probe_runner;
+SET ROLE regress_sync_probe_runner;
+SELECT transactions FROM sync_probe.pgbench('ours', clients => 1, transactions => 1);
+SELECT FROM sync_probe.pgbench('theirs', clients => 1, transactions => 1);
+RESET ROLE;
+GRANT regress_sync_probe_author TO regress_sync_probe_runner;
+SET ROLE regress_sync_probe_runner;
+\set VERBOSITY terse
+SELECT FROM sync_probe.pgbench('theirs', clients => 1, transactions => 1);
+\set VERBOSITY default
+RESET ROLE;
+REVOKE regress_sync_probe_author FROM regress_sync_probe_runner;
+GRANT regress_sync_probe_runner TO regress_sync_probe_author;
+SET ROLE regress_sync_probe_runner;
+SELECT transactions FROM sync_probe.pgbench('theirs', clients => 1, transactions => 1);
+RESET ROLE;
+DELETE FROM sync_probe.workloads WHERE NOT builtin;
+
 -- nothing is left, but the rows
 SELECT nspname FROM pg_namespace WHERE nspname LIKE 'sync_probe_%';
 SELECT sync_probe.cleanup();
 SELECT count(*), count(DISTINCT run_group) FROM sync_probe.workload_results;
 DELETE FROM sync_probe.workload_results;
-DROP OWNED BY regress_sync_probe_runner;
+DROP OWNED BY regress_sync_probe_runner, regress_sync_probe_author;
 REVOKE pg_execute_server_program FROM regress_sync_probe_runner;
-DROP ROLE regress_sync_probe_runner;
+DROP ROLE regress_sync_probe_runner, regress_sync_probe_author;

@@ -108,6 +108,16 @@ sp_wal_direct_io_all(void)
 #endif
 
 /*
+ * May a role become another one?  Since PostgreSQL 16 a member need not be allowed
+ * to (3d14e171e9e).
+ */
+#if PG_VERSION_NUM >= 160000
+#define sp_can_act_as(member, role) member_can_set_role(member, role)
+#else
+#define sp_can_act_as(member, role) is_member_of_role(member, role)
+#endif
+
+/*
  * Connections that are not for everybody.  A second kind came with PostgreSQL
  * 16 (6e2775e4d4e); that some roles may use it is left out.
  */

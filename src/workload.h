@@ -48,6 +48,7 @@ typedef struct sp_workload
 	char	   *protocol;		/* pgbench's -M */
 	bool		new_connections;	/* pgbench's -C */
 	bool		builtin;
+	NameData	author;			/* who wrote the row */
 } sp_workload;
 
 /* A call of sync_probe.pgbench(), once its arguments are known to be good. */
@@ -84,6 +85,7 @@ extern void sp_workload_fill_in(sp_workload_run *run);
 /* --------------------------------------------------------- workload_checks.c */
 
 extern void sp_workload_check_privileges(void);
+extern void sp_workload_check_script(const sp_workload *workload, bool trust);
 extern void sp_workload_check_publications(void);
 extern void sp_workload_check_connections(int clients, bool new_connections);
 extern char *sp_workload_check_settings(Datum settings, char **search_path);

@@ -14,6 +14,7 @@
 #include "workload.h"
 
 #include "access/htup_details.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
 #include "catalog/pg_database.h"
 #include "catalog/pg_tablespace.h"
@@ -100,6 +101,52 @@ sp_workload_find_tablespace(const char *name, sp_workload_run *run)
 	sp_location_check_privilege(&location);
 	run->tablespace = location.name;
 	run->default_tablespace = location.tablespace == MyDatabaseTableSpace;
+}
+
+/* What pgbench reports of a script, its errors and its sessions show what is in it. */
+static void
+check_readable(const sp_workload *workload)
+{
+	Oid			table = get_relname_relid("workloads", get_namespace_oid(SP_SCHEMA, false));
+
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to run workload \"%s\"", NameStr(workload->name)),
+				 errdetail("It is not builtin. What pgbench reports shows its script, so that the role must be able to read it."),
+				 errhint("GRANT SELECT ON " SP_SCHEMA ".workloads TO %s;",
+						 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
+}
+
+/*
+ * May the current user run this script?  It runs with the privileges of the current
+ * user, so that its author gains them.  An author who could become that role anyway
+ * gains nothing; for any other the caller has to confirm that the script is known.
+ *
+ * To run it as its author would protect nothing: pgbench's \shell and \setshell run
+ * as the operating system account of the server, whatever role a session has.  And
+ * it would measure something else, since a role has settings and privileges on
+ * tablespaces of its own.
+ */
+void
+sp_workload_check_script(const sp_workload *workload, bool trust)
+{
+	const char *name = NameStr(workload->name);
+	const char *author = NameStr(workload->author);
+	Oid			role = get_role_oid(author, true);
+
+	if (workload->builtin)
+		return;
+	check_readable(workload);
+	if (trust || (OidIsValid(role) && sp_can_act_as(role, GetUserId())))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("workload \"%s\" was written by role \"%s\", and is not trusted", name, author),
+			 errdetail("Its SQL would be executed as role \"%s\", its \\shell commands as the operating system account of the server.",
+					   GetUserNameFromId(GetUserId(), false)),
+			 errhint("Read it: SELECT * FROM " SP_SCHEMA ".workloads WHERE workload = %s; then pass trust => true.",
+					 quote_literal_cstr(name))));
 }
 
 /* ------------------------------------------------------------- publications */

@@ -41,12 +41,14 @@ enum
 	ARG_ROWS,
 	ARG_SETTINGS,
 	ARG_LABEL,
+	ARG_TRUST,
 	ARG_ALLOW_PUBLICATION
 };
 
 static const char *const arg_names[] = {
 	"workload", "tablespace", "clients", "threads", "duration",
-	"transactions", "rows", "settings", "label", "allow_publication"
+	"transactions", "rows", "settings", "label", "trust",
+	"allow_publication"
 };
 
 /* ------------------------------------------------------------------ arguments */
@@ -81,7 +83,8 @@ static void
 take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 {
 	static const int required[] = {
-		ARG_WORKLOAD, ARG_CLIENTS, ARG_THREADS, ARG_DURATION, ARG_ROWS, ARG_ALLOW_PUBLICATION
+		ARG_WORKLOAD, ARG_CLIENTS, ARG_THREADS, ARG_DURATION, ARG_ROWS, ARG_TRUST,
+		ARG_ALLOW_PUBLICATION
 	};
 
 	for (int i = 0; i < lengthof(required); i++)
@@ -92,6 +95,7 @@ take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 	run->rows = sp_integer_argument(fcinfo, ARG_ROWS, arg_names, 1, NULL);
 	run->workload.name = *PG_GETARG_NAME(ARG_WORKLOAD);
 	sp_workload_find(&run->workload);
+	sp_workload_check_script(&run->workload, PG_GETARG_BOOL(ARG_TRUST));
 	take_length(fcinfo, run);
 	sp_workload_check_privileges();
 	if (!PG_GETARG_BOOL(ARG_ALLOW_PUBLICATION))
@@ -206,7 +210,7 @@ run_workload(sp_workload_run *run)
 
 /*
  * sync_probe.pgbench(workload, tablespace, clients, threads, duration,
- * transactions, rows, settings, label, allow_publication): one row of
+ * transactions, rows, settings, label, trust, allow_publication): one row of
  * sync_probe.workload_results.
  */
 Datum

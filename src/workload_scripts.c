@@ -3,8 +3,8 @@
  * workload_scripts.c
  *		Which workload is meant, and what its scripts say in this run.
  *
- * The row is read as the owner of the history: who may run workloads need not be
- * able to read them.
+ * The row is read as the owner of the history: to run a builtin workload, a role
+ * need not be able to read the table.
  *
  * It must not: execute a script, or quote a value less than SQL and pgbench, which
  * see it one after the other, need it.
@@ -66,6 +66,7 @@ look_up(void *arg)
 	workload->protocol = text_column(lookup, "protocol");
 	workload->new_connections = is_true(lookup, "new_connections");
 	workload->builtin = is_true(lookup, "builtin");
+	namestrcpy(&workload->author, text_column(lookup, "author"));
 	transactions = text_column(lookup, "transactions");
 	workload->transactions = transactions ? pg_strtoint32(transactions) : 0;
 }

@@ -1,8 +1,11 @@
--- The rows that come with the extension are there by now.
-CREATE TRIGGER keep_builtin BEFORE UPDATE OR DELETE ON sync_probe.workloads
-    FOR EACH ROW WHEN (old.builtin) EXECUTE FUNCTION sync_probe._keep_builtin_workload();
-CREATE TRIGGER add_no_builtin BEFORE INSERT OR UPDATE ON sync_probe.workloads
-    FOR EACH ROW WHEN (new.builtin) EXECUTE FUNCTION sync_probe._keep_builtin_workload();
+-- The rows that come with the extension are there by now.  ALWAYS: nobody gets
+-- around them with session_replication_role.
+CREATE TRIGGER check_row BEFORE INSERT OR UPDATE OR DELETE ON sync_probe.workloads
+    FOR EACH ROW EXECUTE FUNCTION sync_probe._check_workload();
+CREATE TRIGGER check_truncate BEFORE TRUNCATE ON sync_probe.workloads
+    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe._check_workload();
+ALTER TABLE sync_probe.workloads ENABLE ALWAYS TRIGGER check_row;
+ALTER TABLE sync_probe.workloads ENABLE ALWAYS TRIGGER check_truncate;
 
 --
 -- workload_results
@@ -98,7 +101,8 @@ SELECT pg_catalog.pg_extension_config_dump('sync_probe.workload_results_result_i
 --   pgbench -M prepared -n -r -f script -c clients -j threads -T duration
 -- against this server, as the current user in the current database.  Needs the
 -- privileges of pg_execute_server_program, CREATE on the database and on the
--- tablespace, and that the role may log in.
+-- tablespace, and that the role may log in.  A workload that is not builtin needs
+-- SELECT on workloads, and trust if somebody else wrote it.
 --
 -- One row, recorded.  The objects are made and dropped by a background worker,
 -- in a schema of their own.  A publication FOR ALL TABLES would publish them, too:
@@ -115,6 +119,7 @@ CREATE FUNCTION sync_probe.pgbench(
     rows integer DEFAULT 500000,
     settings jsonb DEFAULT NULL,
     label text DEFAULT NULL,
+    trust boolean DEFAULT false,
     allow_publication boolean DEFAULT false)
 RETURNS SETOF sync_probe.workload_results
 LANGUAGE c VOLATILE PARALLEL UNSAFE
@@ -122,10 +127,10 @@ SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_pgbench';
 
 REVOKE ALL ON FUNCTION sync_probe.pgbench(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, boolean) FROM PUBLIC;
+  integer, integer, jsonb, text, boolean, boolean) FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.pgbench(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, boolean) IS
+  integer, integer, jsonb, text, boolean, boolean) IS
   'Run a workload through pgbench in a tablespace: commits per second, latencies, WAL';
 
 --
@@ -146,6 +151,7 @@ CREATE PROCEDURE sync_probe.run_workload(
     rows integer DEFAULT 500000,
     settings jsonb DEFAULT NULL,
     label text DEFAULT NULL,
+    trust boolean DEFAULT false,
     allow_publication boolean DEFAULT false,
     INOUT result_id bigint DEFAULT NULL,
     INOUT tps double precision DEFAULT NULL,
@@ -155,9 +161,9 @@ LANGUAGE c
 AS 'MODULE_PATHNAME', 'sync_probe_run_workload';
 
 REVOKE ALL ON PROCEDURE sync_probe.run_workload(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, boolean, bigint, double precision, double precision, double precision) FROM PUBLIC;
+  integer, integer, jsonb, text, boolean, boolean, bigint, double precision, double precision, double precision) FROM PUBLIC;
 
 COMMENT ON PROCEDURE sync_probe.run_workload(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, boolean, bigint, double precision, double precision, double precision) IS
+  integer, integer, jsonb, text, boolean, boolean, bigint, double precision, double precision, double precision) IS
   'pgbench() without a snapshot of the caller; what it gives back are columns of the recorded row';
 

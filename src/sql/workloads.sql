@@ -26,13 +26,14 @@ CREATE TABLE sync_probe.workloads (
     protocol text NOT NULL DEFAULT 'prepared'
         CHECK (protocol IN ('simple', 'extended', 'prepared')),
     new_connections boolean NOT NULL DEFAULT false,
-    builtin boolean NOT NULL DEFAULT false
+    builtin boolean NOT NULL DEFAULT false,
+    author name NOT NULL DEFAULT current_user
 );
 
 GRANT SELECT ON sync_probe.workloads TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.workloads IS
-  'What sync_probe.pgbench() can run; your own are rows that you insert. Their SQL is executed by whoever runs them';
+  'What sync_probe.pgbench() can run; your own are rows that you insert. Builtin ones are public; to run another takes SELECT on this table, since what pgbench reports shows its script';
 COMMENT ON COLUMN sync_probe.workloads.setup IS
   'Makes the objects, in :schema and :tablespace, in one transaction';
 COMMENT ON COLUMN sync_probe.workloads.script IS
@@ -47,32 +48,51 @@ COMMENT ON COLUMN sync_probe.workloads.new_connections IS
   'A new connection for each transaction (pgbench''s -C)';
 COMMENT ON COLUMN sync_probe.workloads.builtin IS
   'Came with the extension: not dumped, and its sessions look for objects in :schema alone';
+COMMENT ON COLUMN sync_probe.workloads.author IS
+  'The role that wrote the row; only a superuser can set another. To run the row takes trust => true, unless its author could act as the role that runs it';
 
 --
--- What a name stands for in the history must not change: builtin workloads stay as
--- they came.
+-- The rules of the table.  What a name stands for in the history must not change:
+-- builtin workloads stay as they came.  Other rows carry the role that wrote them;
+-- what a superuser gives as author is kept, so that pg_restore keeps authors and a
+-- superuser can take a row over.
 --
-CREATE FUNCTION sync_probe._keep_builtin_workload()
+CREATE FUNCTION sync_probe._check_workload()
 RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
-    IF NOT coalesce(old.builtin, false) THEN
+    IF TG_OP = 'TRUNCATE' THEN
+        RAISE EXCEPTION 'table "workloads" cannot be truncated'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'It has the workloads that came with the extension.',
+                  HINT = 'DELETE FROM sync_probe.workloads WHERE NOT builtin;';
+    END IF;
+    IF TG_OP <> 'INSERT' AND old.builtin THEN
+        RAISE EXCEPTION 'workload "%" came with the extension', old.workload
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'It cannot be changed or removed: results of other servers and times have its name, too.',
+                  HINT = 'Insert a copy under a name of your own.';
+    END IF;
+    IF TG_OP = 'DELETE' THEN
+        RETURN old;
+    END IF;
+    IF new.builtin THEN
         RAISE EXCEPTION 'workload "%" cannot be builtin', new.workload
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = 'Builtin ones come with the extension, and are not dumped.',
                   HINT = 'Leave builtin out.';
     END IF;
-    RAISE EXCEPTION 'workload "%" came with the extension', old.workload
-        USING ERRCODE = 'object_not_in_prerequisite_state',
-              DETAIL = 'It cannot be changed or removed: results of other servers and times have its name, too.',
-              HINT = 'Insert a copy under a name of your own.';
+    IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+        new.author := current_user;
+    END IF;
+    RETURN new;
 END
 $function$;
 
-COMMENT ON FUNCTION sync_probe._keep_builtin_workload() IS
-  'Refuses to change builtin workloads';
+COMMENT ON FUNCTION sync_probe._check_workload() IS
+  'Refuses to change builtin workloads, and sets the author of others';
 
 -- What users added belongs to them: pg_dump keeps it.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.workloads', 'WHERE NOT builtin');

@@ -330,6 +330,7 @@ sub alone_ok
 # What, who, how many clients he asks for, the limits of role and database; what
 # is said, and how many clients there can be.
 add_workload('reconnects', undef, 'SELECT 1;');
+$node->safe_psql('postgres', 'GRANT SELECT ON sync_probe.workloads TO runner');
 $node->safe_psql('postgres', "UPDATE sync_probe.workloads SET new_connections = true WHERE workload = 'reconnects'");
 for (
 	[ 'max_connections', 'postgres', 20, -1, -1, qr/max_connections allows 20 sessions, 1 of them are in use/, 18 ],

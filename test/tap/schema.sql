@@ -21,7 +21,7 @@ INSERT INTO surface VALUES
 ('findings', 'location name, severity text, code text, message text, hint text, commands text[], evidence jsonb'),
 ('latency_histogram', 'run_id bigint, ordinal integer, test text, method text, lower_us double precision, upper_us double precision, ops bigint, fraction double precision, bar text'),
 ('running', 'pid integer, database name, username name, location name, suite text, workload name, phase text, started_at timestamp with time zone, rounds bigint, transactions bigint, percent_done double precision, duration interval'),
-('workloads', 'workload name, suite name, description text, setup text, script text, teardown text, transactions integer, protocol text, new_connections boolean, builtin boolean'),
+('workloads', 'workload name, suite name, description text, setup text, script text, teardown text, transactions integer, protocol text, new_connections boolean, builtin boolean, author name'),
 ('workload_results', 'result_id bigint, run_group bigint, workload name, tablespace name, tps double precision, latency_mean_ms double precision, latency_stddev_ms double precision, latency_p50_ms double precision, latency_p95_ms double precision, latency_p99_ms double precision, latency_max_ms double precision, transactions bigint, failed bigint, seconds double precision, clients integer, threads integer, wal_bytes bigint, wal_syncs bigint, wal_sync_time_ms double precision, wal_sync_method text, settings jsonb, label text, suite name, rows integer, transactions_per_client integer, protocol text, new_connections boolean, connection_ms double precision, sampling_rate double precision, started_at timestamp with time zone, finished_at timestamp with time zone, server_version_num integer, pgbench_version text, statements jsonb, second_tps double precision[], second_latency_ms double precision[]'),
 ('workload_comparison', 'operation name, iterations bigint, combination text, seconds double precision, tps double precision, ratio double precision, suite name, run_group bigint');
 
@@ -52,7 +52,7 @@ SELECT is((SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod),
           'location name, device text, capacity_bytes bigint, erase_cycles integer, wal_bytes_per_sec double precision, wal_rate_source text, write_amplification double precision, write_amplification_source text, written_bytes_per_day double precision, years double precision',
           'columns of lifetime');
 SELECT is(pg_get_function_arguments('sync_probe.pgbench'::regproc),
-          'workload name DEFAULT ''upsert''::name, tablespace name DEFAULT NULL::name, clients integer DEFAULT 16, threads integer DEFAULT 8, duration interval DEFAULT ''00:00:30''::interval, transactions integer DEFAULT NULL::integer, rows integer DEFAULT 500000, settings jsonb DEFAULT NULL::jsonb, label text DEFAULT NULL::text, allow_publication boolean DEFAULT false',
+          'workload name DEFAULT ''upsert''::name, tablespace name DEFAULT NULL::name, clients integer DEFAULT 16, threads integer DEFAULT 8, duration interval DEFAULT ''00:00:30''::interval, transactions integer DEFAULT NULL::integer, rows integer DEFAULT 500000, settings jsonb DEFAULT NULL::jsonb, label text DEFAULT NULL::text, trust boolean DEFAULT false, allow_publication boolean DEFAULT false',
           'arguments of pgbench()');
 SELECT is(replace(split_part(pg_get_function_arguments('sync_probe.run_workload'::regproc), ', INOUT', 1), 'IN ', ''),
           pg_get_function_arguments('sync_probe.pgbench'::regproc),
