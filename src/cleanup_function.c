@@ -5,7 +5,7 @@
  *
  * It must not: touch what belongs to one that lives.  Files and folders are
  * safe since this backend is the only probe of the cluster meanwhile; schemas
- * are, since who is to drop one holds a lock as long as he lives.
+ * are, since the process that is to drop one holds a lock until it exits.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,42 +18,62 @@
 #include "utils/memutils.h"
 #include "utils/resowner.h"
 
-#define LOCK_TIMEOUT	"10s"
+/*
+ * Anybody may hold a lock on a table in a schema.  After the second figure no
+ * further schema is begun.
+ */
+#define LOCK_TIMEOUT		"1 s"
+#define SCHEMAS_MAX_S		10
 
 PG_FUNCTION_INFO_V1(sync_probe_cleanup);
 
-/* It could not be dropped: say why, unless that is that we are to stop. */
+/* What became of the schemas. */
+typedef struct schemas
+{
+	int			dropped;
+	int			left;
+	const char *first_left;
+	const ErrorData *first_error;	/* NULL: there was no time for it */
+} schemas;
+
 static void
-warn_or_rethrow(const char *schema, ErrorData *error)
+note_left(schemas *schemas, const char *name, const ErrorData *error)
+{
+	if (schemas->left++ > 0)
+		return;
+	schemas->first_left = name;
+	schemas->first_error = error;
+}
+
+/* Say so, unless the error is that we are to stop. */
+static void
+note_error(schemas *schemas, const char *name, ErrorData *error)
 {
 	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		ReThrowError(error);
-	ereport(WARNING,
-			(errcode(error->sqlerrcode),
-			 errmsg("could not drop schema \"%s\": %s", schema, error->message),
-			 error->detail ? errdetail_internal("%s", error->detail) : 0,
-			 errhint("The next run of a workload in this database will try again, in smaller steps.")));
-	FreeErrorData(error);
+	note_left(schemas, name, error);
 }
 
 /*
  * One in a subtransaction of its own: that somebody holds a lock on it, or that it
  * is too large for one transaction, must not keep the others.
  */
-static bool
-drop_leftover(const char *schema)
+static void
+drop_leftover(schemas *schemas, const char *name)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 	ErrorData  *volatile error = NULL;
+	volatile bool is_left = false;
 
-	if (!sp_token_lock(sp_schema_token(schema), false))
-		return false;
 	BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		sp_schema_drop(schema);
+		/* or a process that lives will drop it */
+		is_left = sp_token_lock(sp_schema_token(name), false);
+		if (is_left)
+			sp_schema_drop(name);
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
@@ -67,8 +87,25 @@ drop_leftover(const char *schema)
 	MemoryContextSwitchTo(context);
 	CurrentResourceOwner = owner;
 	if (error)
-		warn_or_rethrow(schema, error);
-	return error == NULL;
+		note_error(schemas, name, error);
+	else if (is_left)
+		schemas->dropped++;
+}
+
+static void
+warn_about_left(const schemas *schemas)
+{
+	const ErrorData *error = schemas->first_error;
+
+	ereport(WARNING,
+			(errcode(error ? error->sqlerrcode : ERRCODE_LOCK_NOT_AVAILABLE),
+			 errmsg_plural("%d schema of a workload could not be dropped",
+						   "%d schemas of workloads could not be dropped",
+						   schemas->left, schemas->left),
+			 errdetail("The first is \"%s\": %s", schemas->first_left,
+					   error ? error->message : "there was no time left"),
+			 errhint("Call sync_probe.cleanup() again when nobody uses their tables. It waits " LOCK_TIMEOUT " for a lock, and no longer than %d s for all of them. A schema that is too large for one transaction goes with the next workload that its owner runs.",
+					 SCHEMAS_MAX_S)));
 }
 
 /*
@@ -79,7 +116,8 @@ static int
 drop_leftovers(void)
 {
 	int			nest_level = NewGUCNestLevel();
-	int			dropped = 0;
+	TimestampTz started = GetCurrentTimestamp();
+	schemas		schemas = {0};
 	ListCell   *cell;
 
 	/* or the user reads what "drop cascades to" */
@@ -89,14 +127,18 @@ drop_leftovers(void)
 							 GUC_ACTION_SAVE, true, 0, false);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	foreach(cell, sp_schema_leftovers(CurrentMemoryContext))
+	foreach(cell, sp_schema_leftovers(false, CurrentMemoryContext))
 	{
-		if (drop_leftover(lfirst(cell)))
-			dropped++;
+		if (TimestampDifferenceExceeds(started, GetCurrentTimestamp(), SCHEMAS_MAX_S * 1000))
+			note_left(&schemas, lfirst(cell), NULL);
+		else
+			drop_leftover(&schemas, lfirst(cell));
 	}
-	SPI_finish();
 	AtEOXact_GUC(true, nest_level);
-	return dropped;
+	if (schemas.left > 0)
+		warn_about_left(&schemas);
+	SPI_finish();
+	return schemas.dropped;
 }
 
 /*

@@ -35,12 +35,6 @@
 /* A NOTICE a second, and later one each twentieth of the time that has passed. */
 #define NOTICES_OF_THE_PAST	20
 
-/*
- * A run is over that long after its time at the latest: a transaction that waits
- * for a lock of the caller's would wait for ever, and hold our place meanwhile.
- */
-#define GRACE_MS			60000
-
 /* What the callback that gets its lines works with. */
 typedef struct listening
 {
@@ -185,7 +179,7 @@ timeout_ms(const sp_workload_run *run)
 {
 	int64		own_ms = run->seconds > 0 ? run->seconds * INT64CONST(1000) : sp_max_duration_ms;
 
-	return (int) Min(own_ms + GRACE_MS, PG_INT32_MAX);
+	return (int) Min(own_ms + SP_WORKLOAD_GRACE_MS, PG_INT32_MAX);
 }
 
 static void

@@ -29,6 +29,13 @@
 /* A schema of ours: this, and the token of its run in eight hexadecimal digits. */
 #define SP_WORKLOAD_SCHEMA_PREFIX	"sync_probe_workload_"
 
+/*
+ * A timed run ends this long after its duration at the latest; a counted run and a
+ * set-up, this long after pg_sync_probe.max_duration.  Otherwise one that waits for
+ * a lock of the caller would never end, and no probe could run meanwhile.
+ */
+#define SP_WORKLOAD_GRACE_MS	60000
+
 /* GUCs, see pg_sync_probe.c */
 extern char *sp_pgbench_directory;
 extern char *sp_pgbench_passfile;

@@ -89,11 +89,12 @@ tell_to_stop(sp_workload_objects *objects)
 		SetLatch(&worker->procLatch);
 }
 
-/* Until the worker has come that far, or is gone. */
+/* Until the worker has come that far, or is gone, or it is that late. */
 static void
-await_worker(const sp_workload_objects *objects, sp_worker_state state)
+await_worker(const sp_workload_objects *objects, sp_worker_state state, TimestampTz latest)
 {
-	while (worker_state(objects) < state && !worker_is_gone(objects))
+	while (worker_state(objects) < state && !worker_is_gone(objects) &&
+		   GetCurrentTimestamp() < latest)
 	{
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 LONGEST_WAIT_MS, objects->wait_event);
@@ -191,9 +192,32 @@ start_worker(sp_workload_objects *objects)
 }
 
 static void
+complain_about_time(const sp_workload_run *run, int64 limit_ms)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_QUERY_CANCELED),
+			 errmsg("could not set up workload \"%s\" within %g s", NameStr(run->workload.name),
+					limit_ms / 1e3),
+			 errdetail("A set-up may take pg_sync_probe.max_duration and a minute."),
+			 errhint("Make fewer objects or rows, or raise pg_sync_probe.max_duration.")));
+}
+
+/* What the report itself hints at, or what we know of such an error; may be NULL. */
+static const char *
+set_up_hint(const sp_error_report *report)
+{
+	if (report->hint[0] != '\0')
+		return report->hint;
+	if (report->sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
+		return "The transaction that runs the workload may hold the lock itself, which would be a deadlock that the server cannot see. A set-up waits " SP_LOCK_TIMEOUT " for a lock, unless it sets lock_timeout.";
+	return NULL;
+}
+
+static void
 complain_about_set_up(const sp_workload_objects *objects, const sp_workload_run *run)
 {
 	const sp_error_report *report = &objects->shared->set_up;
+	const char *hint = set_up_hint(report);
 
 	if (worker_state(objects) != SP_WORKER_ENDED || report->sqlstate == 0)
 		ereport(ERROR,
@@ -205,7 +229,7 @@ complain_about_set_up(const sp_workload_objects *objects, const sp_workload_run 
 			(errcode(report->sqlstate),
 			 errmsg("could not set up workload \"%s\": %s", NameStr(run->workload.name), report->message),
 			 report->detail[0] ? errdetail("%s", report->detail) : 0,
-			 report->hint[0] ? errhint("%s", report->hint) : 0,
+			 hint ? errhint("%s", hint) : 0,
 			 report->position > 0 ? internalerrposition(report->position) : 0,
 			 report->position > 0 ? internalerrquery(run->workload.setup) : 0));
 }
@@ -222,13 +246,17 @@ sp_workload_objects_make(const sp_workload_run *run)
 	/* the memory of a portal is gone before its resource owner is */
 	sp_workload_objects *objects = MemoryContextAllocZero(TopTransactionContext,
 														  sizeof(sp_workload_objects));
+	int64		limit_ms = (int64) sp_max_duration_ms + SP_WORKLOAD_GRACE_MS;
 
 	objects->wait_event = sp_wait_event_new("SyncProbeWorkload");
 	PG_ENSURE_ERROR_CLEANUP(give_up, PointerGetDatum(objects));
 	{
 		make_segment(objects, run);
 		start_worker(objects);
-		await_worker(objects, SP_WORKER_READY);
+		await_worker(objects, SP_WORKER_READY,
+					 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), limit_ms));
+		if (worker_state(objects) == SP_WORKER_STARTING && !worker_is_gone(objects))
+			complain_about_time(run, limit_ms);
 		if (worker_state(objects) != SP_WORKER_READY)
 			complain_about_set_up(objects, run);
 	}
@@ -259,7 +287,7 @@ sp_workload_objects_drop(sp_workload_objects *objects)
 	const char *hint = "SELECT sync_probe.cleanup() drops it.";
 
 	tell_to_stop(objects);
-	await_worker(objects, SP_WORKER_ENDED);
+	await_worker(objects, SP_WORKER_ENDED, DT_NOEND);
 	if (worker_state(objects) == SP_WORKER_ENDED)
 	{
 		warn_about("could not tear down workload", NameStr(shared->workload), &shared->tear_down, NULL);

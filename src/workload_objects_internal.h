@@ -17,6 +17,9 @@
 #include "port/atomics.h"
 #include "storage/proc.h"
 
+/* How long set-up, tear-down and the drop of objects wait for a lock. */
+#define SP_LOCK_TIMEOUT		"10 s"
+
 /* How far the worker is.  It never goes back. */
 typedef enum sp_worker_state
 {
@@ -71,7 +74,7 @@ extern void sp_schema_execute(const char *sql);
 extern void sp_schema_make(const char *schema);
 extern int	sp_schema_drop_relations(const char *schema, int most);
 extern void sp_schema_drop(const char *schema);
-extern List *sp_schema_leftovers(MemoryContext context);
+extern List *sp_schema_leftovers(bool own_only, MemoryContext context);
 extern uint32 sp_schema_token(const char *schema);
 
 /* --------------------------------------------------------- workload_attempt.c */

@@ -15,6 +15,7 @@
 #include "workload_objects_internal.h"
 
 #include "executor/spi.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/snapmgr.h"
@@ -96,20 +97,25 @@ sp_schema_drop(const char *schema)
 	sp_schema_execute(psprintf("DROP SCHEMA IF EXISTS %s CASCADE", quote_identifier(schema)));
 }
 
+#define LEFTOVERS \
+	"SELECT n.nspname FROM pg_catalog.pg_namespace n" \
+	" WHERE n.nspname OPERATOR(pg_catalog.~) '^" SP_WORKLOAD_SCHEMA_PREFIX "[0-9a-f]{8}$'" \
+	" AND pg_catalog.obj_description(n.oid, 'pg_namespace')" \
+	" OPERATOR(pg_catalog.=) '" MARKER "'"
+
 /*
- * The names of schemas that may be left over and that the current user may drop;
- * each is so only if the lock of its token can be had.
+ * The names of schemas that may be left over and that the current user owns, or may
+ * drop; each is so only if the lock of its token can be had.
  */
 List *
-sp_schema_leftovers(MemoryContext context)
+sp_schema_leftovers(bool own_only, MemoryContext context)
 {
 	List	   *names = NIL;
 
-	sp_schema_execute("SELECT n.nspname FROM pg_catalog.pg_namespace n"
-					  " WHERE n.nspname OPERATOR(pg_catalog.~) '^" SP_WORKLOAD_SCHEMA_PREFIX "[0-9a-f]{8}$'"
-					  " AND pg_catalog.obj_description(n.oid, 'pg_namespace')"
-					  " OPERATOR(pg_catalog.=) '" MARKER "'"
-					  " AND pg_catalog.pg_has_role(n.nspowner, 'USAGE')");
+	if (own_only)
+		sp_schema_execute(psprintf(LEFTOVERS " AND n.nspowner OPERATOR(pg_catalog.=) %u", GetUserId()));
+	else
+		sp_schema_execute(LEFTOVERS " AND pg_catalog.pg_has_role(n.nspowner, 'USAGE')");
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		char	   *name = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);

@@ -45,10 +45,14 @@
 #define CANCEL_EVERY_MS		1000
 #define MOST_CANCELS		10
 
-/* Somebody may hold a lock on an object. */
-#define LOCK_TIMEOUT		"10s"
-#define LEFTOVER_LOCK_TIMEOUT	"1s"
 #define DROP_ATTEMPTS		3
+
+/*
+ * Leftovers are not worth a wait: somebody may hold locks on their tables.  After
+ * the second figure no further one is begun.
+ */
+#define LEFTOVER_LOCK_TIMEOUT	"200 ms"
+#define LEFTOVERS_MAX_MS	1000
 
 /* What SIGTERM does depends on it. */
 typedef enum worker_phase
@@ -153,13 +157,18 @@ execute_script(const char *script)
 static void
 find_leftovers(void *arg)
 {
-	*(List **) arg = sp_schema_leftovers(TopMemoryContext);
+	*(List **) arg = sp_schema_leftovers(true, TopMemoryContext);
 }
 
-/* Of servers that crashed.  If one cannot be dropped, somebody else may later. */
+/*
+ * Of servers that crashed, the role's own.  Those of others may be anything, and
+ * even a superuser need not wait for them.  What cannot be dropped, or not in the
+ * time, is left to a later run, and to cleanup().
+ */
 static void
 drop_leftovers(void)
 {
+	TimestampTz started = GetCurrentTimestamp();
 	List	   *schemas = NIL;
 	ListCell   *cell;
 	sp_error_report ignored = {0};
@@ -171,7 +180,10 @@ drop_leftovers(void)
 	{
 		uint32		token = sp_schema_token(lfirst(cell));
 
-		if (shared->stop || !sp_token_lock(token, true))
+		if (shared->stop ||
+			TimestampDifferenceExceeds(started, GetCurrentTimestamp(), LEFTOVERS_MAX_MS))
+			break;
+		if (!sp_token_lock(token, true))
 			continue;
 		(void) sp_attempt_drop(lfirst(cell), 1, &ignored);
 		sp_token_unlock(token);
@@ -241,7 +253,7 @@ set_up(void)
 
 	pgstat_report_activity(STATE_RUNNING, "set-up of a workload");
 	drop_leftovers();
-	SetConfigOption("lock_timeout", "0", PGC_USERSET, PGC_S_SESSION);
+	SetConfigOption("lock_timeout", SP_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION);
 
 	/* a cancel of ours may have ended what was done about leftovers */
 	done = !shared->stop && sp_attempt(make_objects, NULL, script, &shared->set_up);
@@ -358,7 +370,7 @@ static void
 take_objects_away(void)
 {
 	pgstat_report_activity(STATE_RUNNING, "tear-down of a workload");
-	SetConfigOption("lock_timeout", LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION);
+	SetConfigOption("lock_timeout", SP_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION);
 	end_sessions();
 	run_tear_down();
 	if (!sp_attempt_drop(NameStr(shared->schema), DROP_ATTEMPTS, &shared->drop))

@@ -35,7 +35,10 @@ COMMENT ON FUNCTION sync_probe.probe(name, text, interval, double precision,
 --
 -- Remove the files of probes whose backend was killed, and folders and schemas (of
 -- this database) of such workloads.  Each probe does so for its own location before
--- it starts, each workload for its database.
+-- it starts, each workload for the schemas of its role in its database.
+--
+-- Schemas are those of all roles that the caller may act as.  It waits 1 s for a lock
+-- on one of them, and begins none after 10 s; a WARNING says how many are left.
 --
 CREATE FUNCTION sync_probe.cleanup()
 RETURNS integer

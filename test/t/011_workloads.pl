@@ -45,6 +45,24 @@ $$;
 SQL
 $node->safe_psql('other', 'CREATE EXTENSION pg_sync_probe');
 
+# Set-ups that would not end, on a cluster of their own; see the end for what is said.
+my $slow = probe_cluster('slow_set_up', conf => "pg_sync_probe.max_duration = '1s'");
+my $slow_session = session($slow);
+$slow->safe_psql('postgres', <<'SQL');
+CREATE TABLE locked ();
+INSERT INTO sync_probe.workloads (workload, setup, script) VALUES
+('waits', 'SELECT FROM public.locked', 'SELECT 1;'),
+('sleeps', 'CREATE TABLE t (i int); SELECT pg_sleep(1000000)', 'SELECT 1;');
+SQL
+start_query($slow_session, <<'SQL');
+\set VERBOSITY verbose
+BEGIN;
+LOCK TABLE locked;
+SELECT FROM sync_probe.pgbench('waits', clients => 1, duration => '1 s');
+ROLLBACK;
+CALL sync_probe.run_workload('sleeps', clients => 1, duration => '1 s')
+SQL
+
 # Where it is when it ends: phase, workload with how long it runs, clients.
 my %places = (
 	'setting up' => [ 'setting up', "'slow set-up', clients => 1, transactions => 1", 0 ],
@@ -490,6 +508,43 @@ rmtree([ map { "$temporary/$_->[0]" } grep { ($_->[1] // '') eq '' } @foreign_fi
 unlink map { "$temporary/$_->[0]" } @foreign_files;
 nothing_left($node, 'after all that was foreign');
 
+# --- leftovers on whose tables somebody holds locks
+
+# The server's log tells who waits for a lock.
+$node->safe_psql('postgres', "ALTER DATABASE postgres SET log_lock_waits = on; ALTER DATABASE postgres SET deadlock_timeout = '10ms'");
+my @locked = map { sprintf 'sync_probe_workload_a11ce0%02x', $_ } 1 .. 12;
+make_schema('postgres', $_, $marker, 'alice') for @locked;
+$session = session($node);
+query($session, 'BEGIN; LOCK TABLE ' . join(', ', map { "$_.t" } @locked) . ' IN ACCESS SHARE MODE');
+
+sub run_beside_locks
+{
+	my ($name, $role, $sql, $expected) = @_;
+	my $offset = -s $node->logfile;
+	my (undef, $out, $err) = $node->psql('postgres', "SET client_min_messages = warning; $sql", extra_params => [ '-U', $role ]);
+	is($out, $expected, "$name: it works") or diag($err);
+	is(workload_schemas($node), join("\n", @locked), "$name: the schemas are still there");
+	my %tables = map { $_ => 1 } slurp_file($node->logfile, $offset) =~ /still waiting for AccessExclusiveLock on relation (\d+)/g;
+	return (scalar(keys %tables), $err);
+}
+
+my ($waits) = run_beside_locks('a run of a superuser, locked schemas of another role', 'postgres', workload_call('function', SMALL_RUN), 5);
+is($waits, 0, 'a run of a superuser waits for no lock of another role');
+$node->safe_psql('postgres', join ';', map { "ALTER SCHEMA $_ OWNER TO bob" } @locked);
+($waits) = run_beside_locks('a run of bob, locked schemas of its own', 'bob', workload_call('function', SMALL_RUN), 5);
+cmp_ok($waits, '>', 0, 'a run waits for locks on what is its own');
+cmp_ok($waits, '<', @locked, 'but not for all of them');
+($waits, my $warnings) = run_beside_locks('cleanup() of a superuser, locked schemas', 'postgres', 'SELECT sync_probe.cleanup()', 0);
+cmp_ok($waits, '<', @locked, 'cleanup() does not wait for all of them, either');
+is(() = $warnings =~ /WARNING:/g, 1, 'it warns once') or diag($warnings);
+like($warnings, qr/WARNING:  12 schemas of workloads could not be dropped\nDETAIL:  The first is "$locked[0]": canceling statement due to lock timeout\nHINT:  /,
+	'it says how many are left, and why');
+query($session, 'ROLLBACK');
+$session->quit;
+is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), scalar(@locked), 'without the locks cleanup() drops them');
+$node->safe_psql('postgres', 'ALTER DATABASE postgres RESET ALL');
+nothing_left($node, 'after the locks');
+
 # --- the server stops meanwhile
 
 # The user's tear-down is cut short, but the schema goes; unless it catches even
@@ -540,6 +595,19 @@ for (
 	is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), 0, "smart shutdown, $phase: cleanup() finds nothing");
 	nothing_left($node, "smart shutdown, $phase");
 }
+
+# --- set-ups that would not end, begun above
+
+my (undef, $slow_messages) = finish_query($slow_session);
+$slow_session->quit;
+like($slow_messages, qr/ERROR:  55P03: could not set up workload "waits": canceling statement due to lock timeout/, 'a set-up does not wait for ever for a lock');
+like($slow_messages, qr/HINT:  The transaction that runs the workload may hold the lock itself/, 'and says who may hold it');
+like($slow_messages, qr/ERROR:  57014: could not set up workload "sleeps" within 61 s\nDETAIL: .*max_duration/, 'a set-up has a limit');
+nothing_left($slow, 'a set-up that took too long');
+is($slow->safe_psql('postgres', "SET client_min_messages = warning; SELECT transactions FROM sync_probe.pgbench(clients => 1, transactions => 5, duration => '1 s')"),
+	5, 'and a workload runs again');
+$slow->stop;
+log_ok($slow);
 
 $node->stop;
 log_ok($node);
