@@ -124,7 +124,9 @@ SELECT workload, tablespace, transactions, failed, clients, threads, rows, trans
        tps > 0 AS tps, seconds BETWEEN 0.0001 AND extract(epoch FROM finished_at - started_at) AS seconds,
        latency_mean_ms > 0 AS mean, latency_p50_ms <= latency_p95_ms AS p50, latency_p95_ms <= latency_max_ms AS p95,
        latency_p99_ms IS NULL AS p99_unknown, wal_bytes > 0 AS wal_bytes,
-       wal_sync_method = current_setting('wal_sync_method') AS method,
+       wal_sync_method = current_setting('wal_sync_method') AS method, fsync = current_setting('fsync')::bool AS fsync,
+       full_page_writes = current_setting('full_page_writes')::bool AS full_page_writes,
+       shared_buffers = current_setting('shared_buffers') AS shared_buffers, synchronous_commit, username = current_user AS own,
        settings, label, suite, protocol, new_connections AS new, sampling_rate,
        finished_at > started_at AS time, server_version_num = current_setting('server_version_num')::int AS version,
        pgbench_version ~ '^[0-9]+' AS pgbench_version, jsonb_array_length(statements) AS statements
@@ -222,6 +224,16 @@ GROUP BY label ORDER BY label;
 SELECT count(DISTINCT label) FROM sync_probe.workload_results WHERE label ~ '^(one|two): ' GROUP BY run_group HAVING count(DISTINCT label) > 1;
 DROP FUNCTION regress_run;
 DELETE FROM sync_probe.workload_results;
+
+-- synchronous_commit is that of the sessions of the run, and not the caller's
+SET synchronous_commit = remote_write;
+DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = local', current_database()); END $$;
+SELECT given, synchronous_commit
+FROM unnest(ARRAY[NULL, '{"jit": true}', '{"Synchronous_Commit": true}', '{"synchronous_commit": 0}']::jsonb[]) AS given,
+    LATERAL sync_probe.pgbench('upsert', clients => 1, transactions => 1, settings => given);
+SHOW synchronous_commit;
+DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET synchronous_commit', current_database()); END $$;
+RESET synchronous_commit;
 
 -- a workload of one's own, in one's own schema, with the variables where they are replaced and where not
 CREATE TABLE public.regress_seen (what text, value text);
@@ -363,8 +375,9 @@ SELECT transactions FROM sync_probe.pgbench('ours', clients => 1, transactions =
 SELECT transactions FROM sync_probe.pgbench('taken over', clients => 1, transactions => 1);
 
 -- so is any other role, unless the author is a member; and it takes SELECT, but for builtin ones
+ALTER ROLE regress_sync_probe_runner SET synchronous_commit = remote_apply;
 SET ROLE regress_sync_probe_runner;
-SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1);
+SELECT transactions, username, synchronous_commit FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1);
 SELECT FROM sync_probe.pgbench('ours', clients => 1, transactions => 1);
 SELECT FROM sync_probe.pgbench('theirs', clients => 1, transactions => 1, trust => true);
 RESET ROLE;

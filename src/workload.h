@@ -76,6 +76,7 @@ typedef struct sp_workload_run
 	Datum		settings;		/* jsonb as it came; 0: none */
 	char	   *options;		/* the same as -c options; NULL: none */
 	const char *label;			/* may be NULL */
+	char		synchronous_commit[NAMEDATALEN];	/* of role and database */
 	bool		is_procedure;	/* no snapshot while pgbench runs */
 	double		sampling_rate;	/* of the transactions that are logged */
 	sp_progress *progress;		/* what sync_probe.running shows */
@@ -96,6 +97,7 @@ extern void sp_workload_check_script(const sp_workload *workload, bool trust);
 extern void sp_workload_check_publications(void);
 extern void sp_workload_check_connections(int clients, bool new_connections);
 extern char *sp_workload_check_settings(Datum settings, char **search_path);
+extern char *sp_workload_setting(Datum settings, const char *name);
 extern void sp_workload_find_tablespace(const char *name, sp_workload_run *run);
 
 /* -------------------------------------------------------- workload_objects.c */
@@ -105,13 +107,14 @@ typedef struct sp_workload_objects sp_workload_objects;
 
 /*
  * Have the schema and what the set-up makes in it made, by another process in
- * transactions of its own.  First it drops what workloads left whose server
- * crashed.  Errors: those of the set-up, with their own SQLSTATE.
+ * transactions of its own.  First it drops what workloads of this role left whose
+ * server crashed.  Errors: those of the set-up, with their own SQLSTATE.  Sets
+ * run->synchronous_commit.
  *
  * Whatever ends this transaction or backend then, the objects are dropped: by
  * that process, which ends the sessions of the run before.
  */
-extern sp_workload_objects *sp_workload_objects_make(const sp_workload_run *run);
+extern sp_workload_objects *sp_workload_objects_make(sp_workload_run *run);
 
 /* Drop them, and wait for that; what the tear-down complains about is a WARNING. */
 extern void sp_workload_objects_drop(sp_workload_objects *objects);

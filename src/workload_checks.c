@@ -402,3 +402,30 @@ sp_workload_check_settings(Datum settings, char **search_path)
 						   MOST_OPTIONS_BYTES)));
 	return options.len > 0 ? options.data : NULL;
 }
+
+/* The value of one of these settings, as the server would take it; NULL if not given. */
+char *
+sp_workload_setting(Datum settings, const char *name)
+{
+	JsonbIterator *iterator;
+	JsonbValue	item;
+	JsonbIteratorToken token;
+	char	   *found = NULL;
+
+	if (settings == 0)
+		return NULL;
+	iterator = JsonbIteratorInit(&DatumGetJsonbP(settings)->root);
+	while ((token = JsonbIteratorNext(&iterator, &item, true)) != WJB_DONE)
+	{
+		bool		is_it;
+
+		if (token != WJB_KEY)
+			continue;
+		is_it = pg_strcasecmp(pnstrdup(item.val.string.val, item.val.string.len), name) == 0;
+		(void) JsonbIteratorNext(&iterator, &item, true);
+		/* the last one prevails, as in a session */
+		if (is_it)
+			found = scalar_text(name, &item);
+	}
+	return found;
+}

@@ -241,7 +241,7 @@ give_up(int code, Datum arg)
 }
 
 sp_workload_objects *
-sp_workload_objects_make(const sp_workload_run *run)
+sp_workload_objects_make(sp_workload_run *run)
 {
 	/* the memory of a portal is gone before its resource owner is */
 	sp_workload_objects *objects = MemoryContextAllocZero(TopTransactionContext,
@@ -259,6 +259,7 @@ sp_workload_objects_make(const sp_workload_run *run)
 			complain_about_time(run, limit_ms);
 		if (worker_state(objects) != SP_WORKER_READY)
 			complain_about_set_up(objects, run);
+		strlcpy(run->synchronous_commit, objects->shared->synchronous_commit, NAMEDATALEN);
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(give_up, PointerGetDatum(objects));
 	return objects;

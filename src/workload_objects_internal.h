@@ -60,6 +60,7 @@ typedef struct sp_objects_shared
 	/* by the worker */
 	PGPROC	   *volatile worker;	/* NULL until it runs */
 	pg_atomic_uint32 state;
+	char		synchronous_commit[NAMEDATALEN];	/* of role and database */
 	sp_error_report set_up;
 	sp_error_report tear_down;
 	sp_error_report drop;

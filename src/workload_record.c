@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "access/xact.h"
+#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -25,7 +26,7 @@
 
 #include "compat.h"
 
-#define MOST_VALUES			40
+#define MOST_VALUES			48
 
 /* How long is waited for the sessions of a run that is over, and how often asked. */
 #define SESSIONS_WAIT_MS	5000
@@ -198,9 +199,46 @@ statements_json(List *statements)
 	return json.data;
 }
 
+/*
+ * What the sessions of the run have: given in settings, else what role and database
+ * have set.  The server's own words, whatever those of settings are.
+ */
+static char *
+synchronous_commit_of(const sp_workload_run *run)
+{
+	const char *given = sp_workload_setting(run->settings, "synchronous_commit");
+	int			nest_level;
+	char	   *value;
+
+	if (given == NULL)
+		return pstrdup(run->synchronous_commit);
+	nest_level = NewGUCNestLevel();
+	(void) set_config_option("synchronous_commit", given, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
+	value = pstrdup(GetConfigOption("synchronous_commit", false, false));
+	AtEOXact_GUC(false, nest_level);
+	return value;
+}
+
+/* What decides what a commit costs, besides what was asked for. */
+static void
+put_configuration(row_values *row, const sp_workload_run *run)
+{
+	put_text(row, "wal_sync_method", GetConfigOption("wal_sync_method", false, false));
+	put(row, "fsync", BOOLOID, false, BoolGetDatum(enableFsync));
+	put_text(row, "synchronous_commit", synchronous_commit_of(run));
+	put(row, "full_page_writes", BOOLOID, false, BoolGetDatum(fullPageWrites));
+	put_text(row, "shared_buffers", GetConfigOptionByName("shared_buffers", NULL, false));
+	put(row, "server_version_num", INT4OID, false, Int32GetDatum(PG_VERSION_NUM));
+}
+
 static void
 put_what_was_asked(row_values *row, const sp_workload_run *run)
 {
+	NameData   *username = palloc(sizeof(NameData));
+
+	namestrcpy(username, GetUserNameFromId(GetUserId(), false));
+	put(row, "username", NAMEOID, false, NameGetDatum(username));
 	put(row, "workload", NAMEOID, false, NameGetDatum(&run->workload.name));
 	put(row, "suite", NAMEOID, false, NameGetDatum(&run->workload.suite));
 	put(row, "tablespace", NAMEOID, false, NameGetDatum(&run->tablespace));
@@ -210,8 +248,6 @@ put_what_was_asked(row_values *row, const sp_workload_run *run)
 	put(row, "new_connections", BOOLOID, false, BoolGetDatum(run->workload.new_connections));
 	put(row, "settings", JSONBOID, run->settings == 0, run->settings);
 	put_text(row, "label", run->label);
-	put_text(row, "wal_sync_method", GetConfigOption("wal_sync_method", false, false));
-	put(row, "server_version_num", INT4OID, false, Int32GetDatum(PG_VERSION_NUM));
 	put(row, "started_at", TIMESTAMPTZOID, false, TimestampTzGetDatum(run->started_at));
 	put(row, "finished_at", TIMESTAMPTZOID, false, TimestampTzGetDatum(run->finished_at));
 	put_number(row, "sampling_rate", run->sampling_rate, 6);
@@ -297,6 +333,7 @@ sp_workload_record(const sp_workload_run *run, const sp_pgbench_result *result,
 	initStringInfo(&insertion.row.columns);
 	initStringInfo(&insertion.row.places);
 	put_what_was_asked(&insertion.row, run);
+	put_configuration(&insertion.row, run);
 	put_what_came(&insertion.row, result);
 	put_what_was_counted(&insertion.row, before, after);
 	insertion.statements = statements_json(result->statements);

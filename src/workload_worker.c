@@ -194,6 +194,16 @@ drop_leftovers(void)
 /* ------------------------------------------------------------------- set-up */
 
 /*
+ * The sessions of the run begin with what role and database have set, and so does
+ * this one: it can tell.
+ */
+static void
+report_session(void)
+{
+	strlcpy(shared->synchronous_commit, GetConfigOption("synchronous_commit", false, false), NAMEDATALEN);
+}
+
+/*
  * What role and database may have set otherwise.  Standbys need not have the
  * objects, and to wait for one could keep us from exiting.
  */
@@ -407,6 +417,7 @@ sync_probe_workload_worker(Datum main_arg)
 	BackgroundWorkerInitializeConnectionByOid(shared->database, shared->user, 0);
 	wait_event = sp_wait_event_new("SyncProbeWorkload");
 	insistence = RegisterTimeout(USER_TIMEOUT, insist_on_exit);
+	report_session();
 	set_session();
 
 	phase = PHASE_SETTING_UP;

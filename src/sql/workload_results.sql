@@ -33,8 +33,13 @@ CREATE TABLE sync_probe.workload_results (
     wal_syncs bigint,
     wal_sync_time_ms double precision,
     wal_sync_method text,
+    fsync boolean,
+    synchronous_commit text,
+    full_page_writes boolean,
+    shared_buffers text,
     settings jsonb,
     label text,
+    username name,
     suite name,
     rows integer,
     transactions_per_client integer,
@@ -77,6 +82,12 @@ COMMENT ON COLUMN sync_probe.workload_results.wal_syncs IS
   'Its syncs of WAL; with wal_sync_method open_* a write is a sync, and not counted';
 COMMENT ON COLUMN sync_probe.workload_results.wal_sync_time_ms IS
   'Time in these syncs; null unless track_wal_io_timing is on';
+COMMENT ON COLUMN sync_probe.workload_results.synchronous_commit IS
+  'Of the sessions of the run when they began: what settings give, else what role and database have set';
+COMMENT ON COLUMN sync_probe.workload_results.shared_buffers IS
+  'As SHOW shows it; pg_size_bytes() makes it a number';
+COMMENT ON COLUMN sync_probe.workload_results.username IS
+  'The role that ran it, also that of its sessions';
 COMMENT ON COLUMN sync_probe.workload_results.transactions_per_client IS
   'What was asked for; null: a duration';
 COMMENT ON COLUMN sync_probe.workload_results.connection_ms IS
