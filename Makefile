@@ -23,7 +23,7 @@ PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
 
-REGRESS = setup arguments locations shapes recording lifetime privileges workloads in_your_tests
+REGRESS = setup arguments locations shapes recording lifetime privileges workloads sql_bench in_your_tests
 REGRESS_OPTS = --inputdir=.
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl

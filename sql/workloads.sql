@@ -315,7 +315,7 @@ CREATE ROLE regress_sync_probe_runner;
 SET ROLE regress_sync_probe_runner;
 SELECT FROM sync_probe.pgbench();
 CALL sync_probe.run_workload();
-SELECT FROM sync_probe.sql_bench('{pg_default}');
+CALL sync_probe.sql_bench('{pg_default}');
 SELECT FROM sync_probe.workloads;
 SELECT FROM sync_probe.workload_results;
 SELECT FROM sync_probe.workload_comparison;

@@ -83,7 +83,7 @@ sp_workload_find(sp_workload *workload)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unrecognized workload \"%s\"", NameStr(workload->name)),
 				 strcmp(NameStr(workload->name), "sql_bench") == 0 ?
-				 errhint("This is a suite: SELECT * FROM sync_probe.sql_bench('{pg_default}');") :
+				 errhint("This is a suite: CALL sync_probe.sql_bench('{pg_default}');") :
 				 OidIsValid(get_tablespace_oid(NameStr(workload->name), true)) ?
 				 errhint("This is a tablespace: tablespace => %s.", quote_literal_cstr(NameStr(workload->name))) :
 				 errhint("See SELECT workload, description FROM sync_probe.workloads; a row that you insert there is a workload of your own.")));

@@ -93,73 +93,120 @@ COMMENT ON COLUMN sync_probe.workload_comparison.ratio IS
 -- All operations of suite sql_bench, one client each, for every tablespace with
 -- every set of settings.  The combinations take turns operation by operation,
 -- and each begins once, so that none is always the one whose caches are warm.
--- All or nothing: it is one transaction.
 --
-CREATE FUNCTION sync_probe.sql_bench(
+-- A procedure that commits cannot pin its search_path.  So all that needs one is in
+-- _sql_bench_plan(), and the procedure itself has no operator and no name without a
+-- schema.  Each row is kept as soon as it is there, whatever ends the rest.
+--
+-- Everybody may execute the plan, which writes nothing and says what a role lacks.
+--
+CREATE FUNCTION sync_probe._sql_bench_plan(
     tablespaces name[],
-    scale double precision DEFAULT 0.01,
-    settings jsonb[] DEFAULT NULL)
-RETURNS SETOF sync_probe.workload_comparison
-LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
+    scale double precision,
+    settings jsonb[],
+    OUT workload name,
+    OUT tablespace name,
+    OUT run_settings jsonb,
+    OUT transactions integer,
+    OUT progress text)
+RETURNS SETOF record
+LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
-    operation record;
-    combination record;
+    missing record;
     combinations integer;
-    own_group bigint;
 BEGIN
+    IF NOT has_table_privilege('sync_probe.workloads', 'SELECT') THEN
+        RAISE EXCEPTION 'permission denied to run sql_bench'
+            USING ERRCODE = 'insufficient_privilege',
+                  DETAIL = 'It reads sync_probe.workloads, and sync_probe.workload_comparison shows what comes of it.',
+                  HINT = format('GRANT pg_monitor TO %I;', current_user);
+    END IF;
+    IF NOT has_function_privilege('sync_probe.run_workload'::regproc, 'EXECUTE') THEN
+        RAISE EXCEPTION 'permission denied to run sql_bench'
+            USING ERRCODE = 'insufficient_privilege',
+                  DETAIL = 'It calls sync_probe.run_workload().',
+                  HINT = format('GRANT EXECUTE ON PROCEDURE sync_probe.run_workload TO %I;', current_user);
+    END IF;
     IF tablespaces IS NULL OR cardinality(tablespaces) = 0 THEN
-        RAISE EXCEPTION 'tablespaces must name one at least'
+        RAISE EXCEPTION 'tablespaces must name at least one'
             USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'For example: sync_probe.sql_bench(''{pg_default,fast_ssd}'').';
+                  HINT = 'For example: CALL sync_probe.sql_bench(''{pg_default,fast_ssd}'');';
+    END IF;
+    IF array_position(tablespaces, NULL) IS NOT NULL THEN
+        RAISE EXCEPTION 'tablespaces must not contain null'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = '"pg_default" is the tablespace of a database that was given none.';
     END IF;
     IF scale IS NULL OR NOT scale > 0 OR scale > 1 THEN
         RAISE EXCEPTION 'scale % is out of range', coalesce(scale::text, 'null')
             USING ERRCODE = 'invalid_parameter_value',
-                  DETAIL = 'It must be greater than 0, and 1 at most.',
+                  DETAIL = 'It must be greater than 0, and at most 1.',
                   HINT = '1 runs as many iterations as MySQL''s sql-bench, 0.01 a hundredth of them.';
     END IF;
-    -- an hour is a long time to wait for that
-    SELECT t.name INTO combination
-    FROM unnest(tablespaces) AS t (name) WHERE t.name NOT IN (SELECT spcname FROM pg_tablespace) OR t.name IS NULL;
+    SELECT t.name INTO missing
+    FROM unnest(tablespaces) AS t (name) WHERE t.name NOT IN (SELECT spcname FROM pg_tablespace);
     IF FOUND THEN
-        RAISE EXCEPTION 'tablespace "%" does not exist', combination.name
+        RAISE EXCEPTION 'tablespace "%" does not exist', missing.name
             USING ERRCODE = 'undefined_object', HINT = 'See SELECT spcname FROM pg_tablespace.';
     END IF;
     settings := coalesce(nullif(settings, '{}'), ARRAY[NULL::jsonb]);
     combinations := cardinality(tablespaces) * cardinality(settings);
 
-    FOR operation IN
-        SELECT w.workload, w.transactions,
-               row_number() OVER w AS number, count(*) OVER () AS count
-        FROM sync_probe.workloads AS w
-        WHERE w.suite = 'sql_bench' AND w.builtin
-        WINDOW w AS (ORDER BY w.workload)
-    LOOP
-        RAISE NOTICE '% (% of %)', operation.workload, operation.number, operation.count;
-        FOR combination IN
-            SELECT t.name AS tablespace, s.value AS settings
-            FROM unnest(tablespaces) WITH ORDINALITY AS t (name, place)
-            CROSS JOIN unnest(settings) WITH ORDINALITY AS s (value, place)
-            -- the first operation runs in the order of the arguments, which is that of the result
-            ORDER BY ((t.place - 1) * cardinality(settings) + s.place + combinations - 1
-                      - (operation.number - 1) % combinations) % combinations
-        LOOP
-            SELECT p.run_group INTO own_group
-            FROM sync_probe.pgbench(operation.workload, combination.tablespace, 1, 1,
-                                    transactions => greatest(1, round(operation.transactions * scale))::integer,
-                                    rows => 10000, settings => combination.settings) AS p;
-        END LOOP;
-    END LOOP;
     RETURN QUERY
-        SELECT * FROM sync_probe.workload_comparison AS c
-        WHERE c.suite = 'sql_bench' AND c.run_group = own_group;
+        WITH operation AS (
+            SELECT w.workload AS name, greatest(1, round(w.transactions * scale))::integer AS transactions,
+                   row_number() OVER (ORDER BY w.workload) AS number, count(*) OVER () AS operations
+            FROM sync_probe.workloads AS w
+            WHERE w.suite = 'sql_bench' AND w.builtin
+        ), run AS (
+            SELECT o.*, t.name AS place, s.value,
+                   -- the first operation runs in the order of the arguments, which is that of the result
+                   ((t.place - 1) * cardinality(settings) + s.place + combinations - 1
+                    - (o.number - 1) % combinations) % combinations AS turn
+            FROM operation AS o
+            CROSS JOIN unnest(tablespaces) WITH ORDINALITY AS t (name, place)
+            CROSS JOIN unnest(settings) WITH ORDINALITY AS s (value, place)
+        )
+        SELECT r.name, r.place, r.value, r.transactions,
+               CASE WHEN r.turn = 0 THEN format('%s (%s of %s)', r.name, r.number, r.operations) END
+        FROM run AS r
+        ORDER BY r.number, r.turn;
 END
 $function$;
 
-REVOKE ALL ON FUNCTION sync_probe.sql_bench(name[], double precision, jsonb[]) FROM PUBLIC;
+COMMENT ON FUNCTION sync_probe._sql_bench_plan(name[], double precision, jsonb[]) IS
+  'The runs of sql_bench() in their order, once its arguments are good';
 
-COMMENT ON FUNCTION sync_probe.sql_bench(name[], double precision, jsonb[]) IS
-  'All operations of sql-bench in each tablespace, in turns, and their comparison; at a small scale only TOTALS mean something';
+CREATE PROCEDURE sync_probe.sql_bench(
+    tablespaces name[],
+    scale double precision DEFAULT 0.01,
+    settings jsonb[] DEFAULT NULL,
+    allow_publication boolean DEFAULT false)
+LANGUAGE plpgsql
+AS $procedure$
+DECLARE
+    run record;
+    result_id bigint;
+    tps double precision;
+    latency_mean_ms double precision;
+    latency_p99_ms double precision;
+BEGIN
+    FOR run IN SELECT * FROM sync_probe._sql_bench_plan(tablespaces, scale, settings)
+    LOOP
+        IF run.progress IS NOT NULL THEN
+            RAISE NOTICE '%', run.progress;
+        END IF;
+        CALL sync_probe.run_workload(run.workload, run.tablespace, 1, 1, transactions => run.transactions,
+            rows => 10000, settings => run.run_settings, allow_publication => allow_publication,
+            result_id => result_id, tps => tps, latency_mean_ms => latency_mean_ms, latency_p99_ms => latency_p99_ms);
+        COMMIT;
+    END LOOP;
+END
+$procedure$;
 
+REVOKE ALL ON PROCEDURE sync_probe.sql_bench(name[], double precision, jsonb[], boolean) FROM PUBLIC;
+
+COMMENT ON PROCEDURE sync_probe.sql_bench(name[], double precision, jsonb[], boolean) IS
+  'All operations of sql-bench in each tablespace, in turns; workload_comparison lays them side by side. At a small scale only TOTALS mean something';

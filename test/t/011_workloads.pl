@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::RealBin;
 use File::Path qw(rmtree);
+use IPC::Run;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use SyncProbeTest;
@@ -47,21 +48,23 @@ $node->safe_psql('other', 'CREATE EXTENSION pg_sync_probe');
 
 # Set-ups that would not end, on a cluster of their own; see the end for what is said.
 my $slow = probe_cluster('slow_set_up', conf => "pg_sync_probe.max_duration = '1s'");
-my $slow_session = session($slow);
 $slow->safe_psql('postgres', <<'SQL');
 CREATE TABLE locked ();
 INSERT INTO sync_probe.workloads (workload, setup, script) VALUES
 ('waits', 'SELECT FROM public.locked', 'SELECT 1;'),
 ('sleeps', 'CREATE TABLE t (i int); SELECT pg_sleep(1000000)', 'SELECT 1;');
 SQL
-start_query($slow_session, <<'SQL');
+my $slow_script = PostgreSQL::Test::Utils::tempdir() . '/script';
+append_to_file($slow_script, <<'SQL');
 \set VERBOSITY verbose
 BEGIN;
 LOCK TABLE locked;
 SELECT FROM sync_probe.pgbench('waits', clients => 1, duration => '1 s');
 ROLLBACK;
-CALL sync_probe.run_workload('sleeps', clients => 1, duration => '1 s')
+CALL sync_probe.run_workload('sleeps', clients => 1, duration => '1 s');
 SQL
+my $slow_psql = IPC::Run::start([ 'psql', '-Xq', '-d', $slow->connstr('postgres'), '-f', $slow_script ],
+	'<', \undef, '>', '/dev/null', '2>', "$slow_script.messages");
 
 # Where it is when it ends: phase, workload with how long it runs, clients.
 my %places = (
@@ -508,6 +511,23 @@ rmtree([ map { "$temporary/$_->[0]" } grep { ($_->[1] // '') eq '' } @foreign_fi
 unlink map { "$temporary/$_->[0]" } @foreign_files;
 nothing_left($node, 'after all that was foreign');
 
+# --- sql_bench() keeps the rows that it has, whatever ends it
+
+# Its third operation connects 10,000 times.
+$node->safe_psql('postgres', 'DELETE FROM sync_probe.workload_results');
+$session = session($node);
+start_query($session, "CALL sync_probe.sql_bench('{pg_default}', 1)");
+ok($node->poll_query_until('postgres', "SELECT count(*) >= 2 FROM sync_probe.workload_results"), 'sql_bench: others see its rows while it runs');
+wait_running($node, $session, 0);
+is($node->safe_psql('postgres', "SELECT backend_xmin IS NULL FROM pg_stat_activity WHERE pid = $session->{pid}"), 't', 'sql_bench: it holds no snapshot');
+my $told = end_probe($node, $session);
+like($told, qr/NOTICE:  alter_table_add \(1 of 45\)\n.*NOTICE:  alter_table_drop \(2 of 45\)\n/s, 'sql_bench: it tells how far it is');
+like($told, qr/ERROR:  canceling statement due to user request/, 'sql_bench: it was cancelled');
+like($node->safe_psql('postgres', 'SELECT string_agg(workload, $$ $$ ORDER BY result_id), count(DISTINCT run_group) FROM sync_probe.workload_results'),
+	qr/^alter_table_add alter_table_drop\b.*\|1$/, 'sql_bench: the rows before are there');
+cmp_ok($node->safe_psql('postgres', "SELECT count(*) FROM sync_probe.workload_comparison WHERE suite = 'sql_bench'"), '>', 2, 'sql_bench: and can be compared');
+nothing_left($node, 'sql_bench');
+
 # --- leftovers on whose tables somebody holds locks
 
 # The server's log tells who waits for a lock.
@@ -598,8 +618,10 @@ for (
 
 # --- set-ups that would not end, begun above
 
-my (undef, $slow_messages) = finish_query($slow_session);
-$slow_session->quit;
+my $slow_messages;
+ok(wait_for(sub { 2 == (() = ($slow_messages = slurp_file("$slow_script.messages")) =~ /ERROR: /g) }), 'set-ups that would not end have ended')
+  or $slow_psql->kill_kill;
+$slow_psql->finish;
 like($slow_messages, qr/ERROR:  55P03: could not set up workload "waits": canceling statement due to lock timeout/, 'a set-up does not wait for ever for a lock');
 like($slow_messages, qr/HINT:  The transaction that runs the workload may hold the lock itself/, 'and says who may hold it');
 like($slow_messages, qr/ERROR:  57014: could not set up workload "sleeps" within 61 s\nDETAIL: .*max_duration/, 'a set-up has a limit');

@@ -9,7 +9,7 @@
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
-SELECT plan(19);
+SELECT plan(16);
 
 DELETE FROM sync_probe.workload_results;
 SELECT is_empty('SELECT * FROM sync_probe.workload_comparison', 'nothing recorded, nothing compared');
@@ -103,28 +103,13 @@ SELECT results_eq(
     $$VALUES ('x', 20::bigint, 2::float8, 1::float8), ('y', 20, 4, 2)$$,
     'an operation that one of them did not run is in no total');
 
--- the operations run: once each, in two combinations, whose rows add up
-SELECT FROM setval('sync_probe.workload_results_result_id_seq', 1000);
-SELECT lives_ok($$CREATE TEMP TABLE bench AS
-    SELECT * FROM sync_probe.sql_bench('{pg_default}', 1e-9, '{NULL, "{\"synchronous_commit\": \"off\"}"}')$$,
-    'all operations run');
-SELECT results_eq(
-    $$SELECT operation FROM bench WHERE combination = 'pg_default' AND iterations = 1 AND tps > 0 AND seconds IS NOT NULL$$,
-    $$SELECT workload FROM sync_probe.workloads WHERE suite = 'sql_bench' ORDER BY workload$$,
-    'each of them once, by name');
-SELECT results_eq(
-    $$SELECT combination, iterations, abs(seconds - (SELECT sum(seconds) FROM bench AS b
-          WHERE b.combination = bench.combination AND operation <> 'TOTALS')) < 0.05 FROM bench WHERE operation = 'TOTALS'$$,
-    $$VALUES ('pg_default', 45::bigint, true), ('pg_default synchronous_commit=off', 45, true)$$,
-    'and their totals');
-
 -- one operation alone
 SELECT is((SELECT count(*) FROM sync_probe._workload_comparison WHERE run_group = 1), 1::bigint,
           'no totals of one operation; older statements are kept');
-SELECT throws_ok($$SELECT FROM sync_probe.sql_bench('{}')$$, '22023', 'tablespaces must name one at least', 'no tablespace');
-SELECT throws_ok($$SELECT FROM sync_probe.sql_bench('{pg_default}', 0)$$, '22023', 'scale 0 is out of range', 'scale 0');
-SELECT throws_ok($$SELECT FROM sync_probe.sql_bench('{pg_default}', 'NaN')$$, '22023', 'scale NaN is out of range', 'no number');
-SELECT throws_ok($$SELECT FROM sync_probe.sql_bench('{nowhere}')$$, '42704', 'tablespace "nowhere" does not exist', 'no such tablespace');
+SELECT throws_ok($$CALL sync_probe.sql_bench('{}')$$, '22023', 'tablespaces must name at least one', 'no tablespace');
+SELECT throws_ok($$CALL sync_probe.sql_bench('{pg_default}', 0)$$, '22023', 'scale 0 is out of range', 'scale 0');
+SELECT throws_ok($$CALL sync_probe.sql_bench('{pg_default}', 'NaN')$$, '22023', 'scale NaN is out of range', 'no number');
+SELECT throws_ok($$CALL sync_probe.sql_bench('{nowhere}')$$, '42704', 'tablespace "nowhere" does not exist', 'no such tablespace');
 
 SELECT * FROM finish();
 ROLLBACK;

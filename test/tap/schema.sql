@@ -57,8 +57,8 @@ SELECT is(pg_get_function_arguments('sync_probe.pgbench'::regproc),
 SELECT is(replace(split_part(pg_get_function_arguments('sync_probe.run_workload'::regproc), ', INOUT', 1), 'IN ', ''),
           pg_get_function_arguments('sync_probe.pgbench'::regproc),
           'run_workload() takes the same');
-SELECT is(pg_get_function_arguments('sync_probe.sql_bench'::regproc),
-          'tablespaces name[], scale double precision DEFAULT 0.01, settings jsonb[] DEFAULT NULL::jsonb[]',
+SELECT is(replace(pg_get_function_arguments('sync_probe.sql_bench'::regproc), 'IN ', ''),
+          'tablespaces name[], scale double precision DEFAULT 0.01, settings jsonb[] DEFAULT NULL::jsonb[], allow_publication boolean DEFAULT false',
           'arguments of sql_bench()');
 SELECT is((SELECT count(*) FROM sync_probe.workloads WHERE suite = 'sql_bench' AND builtin AND transactions > 0
                AND protocol = 'simple' AND description IS NOT NULL), 45::bigint,
