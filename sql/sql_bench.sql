@@ -44,26 +44,31 @@ DROP PUBLICATION regress_all;
 SELECT count(*) FROM sync_probe.workload_results;
 
 -- every combination begins once, and they take turns
-SELECT number, string_agg(concat_ws(' ', tablespace, run_settings), ', ' ORDER BY n) AS combinations, min(progress) AS progress
+SELECT number, string_agg(concat_ws(' ', tablespace, run_settings), ', ' ORDER BY n) AS combinations,
+       min(progress) AS progress
 FROM (SELECT *, (n - 1) / 4 + 1 AS number
-      FROM sync_probe._sql_bench_plan('{pg_default,regress_sync_probe}', 0.01, '{NULL,"{}"}') WITH ORDINALITY AS
-          p (workload, tablespace, run_settings, transactions, progress, n)) AS p
+      FROM sync_probe._sql_bench_plan('{pg_default,regress_sync_probe}', 0.01, '{NULL,"{}"}')
+          WITH ORDINALITY AS p (workload, tablespace, run_settings, transactions, progress, n)) AS p
 WHERE number < 6 GROUP BY number ORDER BY number;
-SELECT count(*), count(DISTINCT workload), sum(transactions), min(transactions) FROM sync_probe._sql_bench_plan('{pg_default}', 0.01, NULL);
+SELECT count(*), count(DISTINCT workload), sum(transactions), min(transactions)
+FROM sync_probe._sql_bench_plan('{pg_default}', 0.01, NULL);
 
 -- what was done before an error is kept; the names of a search_path mean nothing
-CREATE FUNCTION public._sql_bench_plan(pg_catalog.name[], double precision, pg_catalog.jsonb[]) RETURNS boolean
+CREATE FUNCTION public._sql_bench_plan(pg_catalog.name[], double precision, pg_catalog.jsonb[])
+RETURNS boolean LANGUAGE sql AS 'SELECT 1 / 0 = 1';
+CREATE PROCEDURE public.run_workload(pg_catalog.name, pg_catalog.name, integer, integer)
 LANGUAGE sql AS 'SELECT 1 / 0 = 1';
-CREATE PROCEDURE public.run_workload(pg_catalog.name, pg_catalog.name, integer, integer) LANGUAGE sql AS 'SELECT 1 / 0 = 1';
 CREATE DOMAIN public.name AS pg_catalog.name CHECK (value = 'trapped');
 CREATE DOMAIN public.jsonb AS pg_catalog.jsonb CHECK (value IS NULL AND false);
 SET search_path = public, pg_catalog;
-CALL sync_probe.sql_bench('{pg_default}', 1e-9, ARRAY[NULL, '{"no_such_setting": 1}']::pg_catalog.jsonb[]);
+CALL sync_probe.sql_bench('{pg_default}', 1e-9,
+                          ARRAY[NULL, '{"no_such_setting": 1}']::pg_catalog.jsonb[]);
 RESET search_path;
 DROP DOMAIN public.name, public.jsonb;
 DROP FUNCTION public._sql_bench_plan;
 DROP PROCEDURE public.run_workload;
-SELECT workload, settings, transactions, clients, rows, username = current_user AS own FROM sync_probe.workload_results;
+SELECT workload, settings, transactions, clients, rows, username = current_user AS own
+FROM sync_probe.workload_results;
 DELETE FROM sync_probe.workload_results;
 
 -- each of them once, in two combinations, as one statement; and side by side
@@ -71,11 +76,13 @@ CALL sync_probe.sql_bench('{pg_default}', 1e-9, '{NULL, "{\"synchronous_commit\"
 SELECT count(*), count(DISTINCT run_group) AS groups, bool_and(run_group = min) AS named_by_first
 FROM sync_probe.workload_results, (SELECT min(result_id) FROM sync_probe.workload_results) AS m;
 SELECT array_agg(operation ORDER BY operation) =
-       (SELECT array_agg(workload ORDER BY workload) FROM sync_probe.workloads WHERE suite = 'sql_bench') AS all_operations
+       (SELECT array_agg(workload ORDER BY workload) FROM sync_probe.workloads
+        WHERE suite = 'sql_bench') AS all_operations
 FROM sync_probe.workload_comparison
 WHERE suite = 'sql_bench' AND combination = 'pg_default' AND operation <> 'TOTALS'
   AND iterations = 1 AND tps > 0 AND seconds IS NOT NULL;
-SELECT combination, iterations, count(*) OVER () AS combinations, abs(seconds - sum) < 0.05 AS adds_up
+SELECT combination, iterations, count(*) OVER () AS combinations,
+       abs(seconds - sum) < 0.05 AS adds_up
 FROM sync_probe.workload_comparison AS c,
     LATERAL (SELECT sum(seconds) FROM sync_probe.workload_comparison AS o
              WHERE o.combination = c.combination AND o.operation <> 'TOTALS') AS s

@@ -58,7 +58,7 @@ SELECT count(*) FROM sync_probe.pgbench('upsert', clients => 1, transactions => 
 SELECT current_setting('regress.unknown', true) IS NULL AS not_defined_here;
 DELETE FROM sync_probe.workload_results;
 
--- a publication of all tables would publish those of a workload; whether WAL is logical does not matter here
+-- a publication of all tables would publish those of a workload, whatever wal_level is now
 SET client_min_messages = error;
 CREATE PUBLICATION regress_schema FOR TABLES IN SCHEMA public;
 SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1);
@@ -66,7 +66,8 @@ CREATE PUBLICATION regress_all FOR ALL TABLES WITH (publish = 'insert');
 SET client_min_messages = warning;
 SELECT FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1);
 CALL sync_probe.run_workload('upsert', clients => 1, transactions => 1);
-SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, allow_publication => true);
+SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1,
+                                             allow_publication => true);
 DROP PUBLICATION regress_schema, regress_all;
 DELETE FROM sync_probe.workload_results;
 
@@ -124,9 +125,11 @@ SELECT workload, tablespace, transactions, failed, clients, threads, rows, trans
        tps > 0 AS tps, seconds BETWEEN 0.0001 AND extract(epoch FROM finished_at - started_at) AS seconds,
        latency_mean_ms > 0 AS mean, latency_p50_ms <= latency_p95_ms AS p50, latency_p95_ms <= latency_max_ms AS p95,
        latency_p99_ms IS NULL AS p99_unknown, wal_bytes > 0 AS wal_bytes,
-       wal_sync_method = current_setting('wal_sync_method') AS method, fsync = current_setting('fsync')::bool AS fsync,
+       wal_sync_method = current_setting('wal_sync_method') AS method,
+       fsync = current_setting('fsync')::bool AS fsync,
        full_page_writes = current_setting('full_page_writes')::bool AS full_page_writes,
-       shared_buffers = current_setting('shared_buffers') AS shared_buffers, synchronous_commit, username = current_user AS own,
+       shared_buffers = current_setting('shared_buffers') AS shared_buffers,
+       synchronous_commit, username = current_user AS own,
        settings, label, suite, protocol, new_connections AS new, sampling_rate,
        finished_at > started_at AS time, server_version_num = current_setting('server_version_num')::int AS version,
        pgbench_version ~ '^[0-9]+' AS pgbench_version, jsonb_array_length(statements) AS statements
@@ -141,7 +144,8 @@ SELECT workload, latency_p99_ms > 0 AS p99, tablespace FROM sync_probe.workload_
 
 -- what was asked for in one statement is one group, which the label tells here
 CREATE FUNCTION regress_run(label text) RETURNS bigint
-RETURN (SELECT p.result_id FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, label => label) AS p);
+RETURN (SELECT p.result_id
+        FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, label => label) AS p);
 
 SELECT count(*) FROM generate_series(1, 3) AS n,
     LATERAL sync_probe.pgbench('upsert', clients => 1, transactions => n, label => 'one: LATERAL');
@@ -187,8 +191,9 @@ DECLARE
     p99 double precision;
 BEGIN
     FOR i IN 1 .. 2 LOOP
-        CALL sync_probe.run_workload('upsert', clients => 1, transactions => 1, label => 'one: commits',
-                                     result_id => id, tps => tps, latency_mean_ms => mean, latency_p99_ms => p99);
+        CALL sync_probe.run_workload('upsert', clients => 1, transactions => 1,
+                                     label => 'one: commits', result_id => id, tps => tps,
+                                     latency_mean_ms => mean, latency_p99_ms => p99);
         PERFORM regress_run('one: commits');
         COMMIT;
         PERFORM regress_run('one: rolled back');
@@ -211,28 +216,32 @@ MOVE 1 IN h \; SELECT regress_run('two: after the held cursor') > 0 AS ran;
 CLOSE h;
 \o /dev/null
 SELECT regress_run('two: one message') \; SELECT regress_run('two: one message');
-BEGIN \; SELECT regress_run('two: one transaction') \; SELECT regress_run('two: one transaction') \; COMMIT;
+BEGIN \; SELECT regress_run('two: one transaction') \;
+SELECT regress_run('two: one transaction') \; COMMIT;
 PREPARE p AS SELECT regress_run('two: prepared');
 EXECUTE p;
 EXECUTE p;
 DEALLOCATE p;
 \o
-SELECT label, count(*), count(DISTINCT run_group) AS groups, bool_and(first = run_group) AS named_by_first
+SELECT label, count(*), count(DISTINCT run_group) AS groups,
+       bool_and(first = run_group) AS named_by_first
 FROM (SELECT *, min(result_id) OVER (PARTITION BY run_group) AS first
       FROM sync_probe.workload_results WHERE label ~ '^(one|two): ') AS r
 GROUP BY label ORDER BY label;
-SELECT count(DISTINCT label) FROM sync_probe.workload_results WHERE label ~ '^(one|two): ' GROUP BY run_group HAVING count(DISTINCT label) > 1;
+SELECT count(DISTINCT label) FROM sync_probe.workload_results
+WHERE label ~ '^(one|two): ' GROUP BY run_group HAVING count(DISTINCT label) > 1;
 DROP FUNCTION regress_run;
 DELETE FROM sync_probe.workload_results;
 
 -- synchronous_commit is that of the sessions of the run, and not the caller's
 SET synchronous_commit = remote_write;
-DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = local', current_database()); END $$;
+SELECT format('ALTER DATABASE %I SET synchronous_commit = local', current_database()) \gexec
 SELECT given, synchronous_commit
-FROM unnest(ARRAY[NULL, '{"jit": true}', '{"Synchronous_Commit": true}', '{"synchronous_commit": 0}']::jsonb[]) AS given,
+FROM unnest(ARRAY[NULL, '{"jit": true}', '{"Synchronous_Commit": true}',
+                  '{"synchronous_commit": 0}']::jsonb[]) AS given,
     LATERAL sync_probe.pgbench('upsert', clients => 1, transactions => 1, settings => given);
 SHOW synchronous_commit;
-DO $$ BEGIN EXECUTE format('ALTER DATABASE %I RESET synchronous_commit', current_database()); END $$;
+SELECT format('ALTER DATABASE %I RESET synchronous_commit', current_database()) \gexec
 RESET synchronous_commit;
 
 -- a workload of one's own, in one's own schema, with the variables where they are replaced and where not
@@ -347,18 +356,22 @@ RESET ROLE;
 CREATE ROLE regress_sync_probe_author;
 GRANT SELECT, INSERT, UPDATE ON sync_probe.workloads TO regress_sync_probe_author;
 GRANT SET ON PARAMETER session_replication_role TO regress_sync_probe_author;
-INSERT INTO sync_probe.workloads (workload, script) VALUES ('ours', 'SELECT 1;'), ('changed', 'SELECT 1;');
+INSERT INTO sync_probe.workloads (workload, script) VALUES
+('ours', 'SELECT 1;'), ('changed', 'SELECT 1;');
 SET ROLE regress_sync_probe_author;
 INSERT INTO sync_probe.workloads (workload, script, author) VALUES
 ('theirs', 'SELECT 1;', session_user), ('taken over', 'SELECT 1;', session_user);
-UPDATE sync_probe.workloads SET description = 'SELECT 1 + 1', author = session_user WHERE workload = 'changed';
+UPDATE sync_probe.workloads SET description = 'SELECT 1 + 1', author = session_user
+WHERE workload = 'changed';
 SET session_replication_role = replica;
-INSERT INTO sync_probe.workloads (workload, script, author) VALUES ('replicated', 'SELECT 1;', session_user);
+INSERT INTO sync_probe.workloads (workload, script, author) VALUES
+('replicated', 'SELECT 1;', session_user);
 RESET session_replication_role;
 RESET ROLE;
 UPDATE sync_probe.workloads SET script = 'SELECT 2;' WHERE workload = 'theirs';
 UPDATE sync_probe.workloads SET author = current_user WHERE workload = 'taken over';
-INSERT INTO sync_probe.workloads (workload, script, author) VALUES ('gone', 'SELECT 1;', 'regress_sync_probe_gone');
+INSERT INTO sync_probe.workloads (workload, script, author) VALUES
+('gone', 'SELECT 1;', 'regress_sync_probe_gone');
 SELECT workload, CASE author WHEN current_user THEN 'the superuser' ELSE author::text END AS author
 FROM sync_probe.workloads WHERE NOT builtin OR author <> current_user ORDER BY workload;
 
@@ -369,15 +382,18 @@ CALL sync_probe.run_workload('theirs', clients => 1, transactions => 1);
 SELECT FROM sync_probe.pgbench('changed', clients => 1, transactions => 1);
 SELECT FROM sync_probe.pgbench('gone', clients => 1, transactions => 1);
 \set VERBOSITY default
-SELECT transactions FROM sync_probe.pgbench('theirs', clients => 1, transactions => 1, trust => true);
-SELECT transactions FROM sync_probe.pgbench('gone', clients => 1, transactions => 1, trust => true);
+SELECT transactions FROM sync_probe.pgbench('theirs', clients => 1, transactions => 1,
+                                             trust => true);
+SELECT transactions FROM sync_probe.pgbench('gone', clients => 1, transactions => 1,
+                                             trust => true);
 SELECT transactions FROM sync_probe.pgbench('ours', clients => 1, transactions => 1);
 SELECT transactions FROM sync_probe.pgbench('taken over', clients => 1, transactions => 1);
 
 -- so is any other role, unless the author is a member; and it takes SELECT, but for builtin ones
 ALTER ROLE regress_sync_probe_runner SET synchronous_commit = remote_apply;
 SET ROLE regress_sync_probe_runner;
-SELECT transactions, username, synchronous_commit FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1);
+SELECT transactions, username, synchronous_commit
+FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1);
 SELECT FROM sync_probe.pgbench('ours', clients => 1, transactions => 1);
 SELECT FROM sync_probe.pgbench('theirs', clients => 1, transactions => 1, trust => true);
 RESET ROLE;

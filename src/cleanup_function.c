@@ -45,7 +45,7 @@ note_left(schemas *schemas, const char *name, const ErrorData *error)
 	schemas->first_error = error;
 }
 
-/* Say so, unless the error is that we are to stop. */
+/* Count it, unless the error is that we are to stop. */
 static void
 note_error(schemas *schemas, const char *name, ErrorData *error)
 {
@@ -104,7 +104,7 @@ warn_about_left(const schemas *schemas)
 						   schemas->left, schemas->left),
 			 errdetail("The first is \"%s\": %s", schemas->first_left,
 					   error ? error->message : "there was no time left"),
-			 errhint("Call sync_probe.cleanup() again when nobody uses their tables. It waits " LOCK_TIMEOUT " for a lock, and no longer than %d s for all of them. A schema that is too large for one transaction goes with the next workload that its owner runs.",
+			 errhint("Call sync_probe.cleanup() again when nobody uses their tables. It waits " LOCK_TIMEOUT " for a lock, and begins no schema after %d s. One that is too large for a transaction goes with the next workload that its owner runs.",
 					 SCHEMAS_MAX_S)));
 }
 

@@ -108,8 +108,8 @@ sp_wal_direct_io_all(void)
 #endif
 
 /*
- * May a role become another one?  Since PostgreSQL 16 a member need not be allowed
- * to (3d14e171e9e).
+ * Can a role SET ROLE to another?  Since PostgreSQL 16 (3d14e171e9e) membership alone
+ * does not allow that.
  */
 #if PG_VERSION_NUM >= 160000
 #define sp_can_act_as(member, role) member_can_set_role(member, role)

@@ -172,9 +172,9 @@ sp_exclusive_end(void)
 /* -------------------------------------------------- the objects of workloads */
 
 /*
- * Whoever is to drop the objects with this token in their name holds its lock as
- * long as he lives: until the end of the transaction, or of the session.  Never
- * waits; false if another process has it.
+ * The process that is to drop the objects with this token in their name holds its
+ * lock, until the end of the transaction or of the session.  Never waits; false if
+ * another process has it.
  */
 bool
 sp_token_lock(uint32 token, bool session)

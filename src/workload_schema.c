@@ -4,8 +4,8 @@
  *		The schema of a workload: made, dropped, and found when left over.
  *
  * A schema is ours if its name and its comment say so, and left over if nobody
- * holds the lock of the token in its name: who is to drop it holds that as long
- * as he lives.
+ * holds the lock of the token in its name: the process that is to drop it holds
+ * that lock until it exits.
  *
  * It must not: rely on the search_path, which may be a user's, or end a
  * transaction.

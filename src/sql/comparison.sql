@@ -120,14 +120,15 @@ BEGIN
     IF NOT has_table_privilege('sync_probe.workloads', 'SELECT') THEN
         RAISE EXCEPTION 'permission denied to run sql_bench'
             USING ERRCODE = 'insufficient_privilege',
-                  DETAIL = 'It reads sync_probe.workloads, and sync_probe.workload_comparison shows what comes of it.',
+                  DETAIL = 'It reads sync_probe.workloads; workload_comparison shows the results.',
                   HINT = format('GRANT pg_monitor TO %I;', current_user);
     END IF;
     IF NOT has_function_privilege('sync_probe.run_workload'::regproc, 'EXECUTE') THEN
         RAISE EXCEPTION 'permission denied to run sql_bench'
             USING ERRCODE = 'insufficient_privilege',
                   DETAIL = 'It calls sync_probe.run_workload().',
-                  HINT = format('GRANT EXECUTE ON PROCEDURE sync_probe.run_workload TO %I;', current_user);
+                  HINT = format('GRANT EXECUTE ON PROCEDURE sync_probe.run_workload TO %I;',
+                                current_user);
     END IF;
     IF tablespaces IS NULL OR cardinality(tablespaces) = 0 THEN
         RAISE EXCEPTION 'tablespaces must name at least one'
@@ -156,13 +157,14 @@ BEGIN
 
     RETURN QUERY
         WITH operation AS (
-            SELECT w.workload AS name, greatest(1, round(w.transactions * scale))::integer AS transactions,
+            SELECT w.workload AS name,
+                   greatest(1, round(w.transactions * scale))::integer AS transactions,
                    row_number() OVER (ORDER BY w.workload) AS number, count(*) OVER () AS operations
             FROM sync_probe.workloads AS w
             WHERE w.suite = 'sql_bench' AND w.builtin
         ), run AS (
             SELECT o.*, t.name AS place, s.value,
-                   -- the first operation runs in the order of the arguments, which is that of the result
+                   -- the first operation runs in the order of the arguments
                    ((t.place - 1) * cardinality(settings) + s.place + combinations - 1
                     - (o.number - 1) % combinations) % combinations AS turn
             FROM operation AS o
@@ -198,15 +200,18 @@ BEGIN
         IF run.progress IS NOT NULL THEN
             RAISE NOTICE '%', run.progress;
         END IF;
-        CALL sync_probe.run_workload(run.workload, run.tablespace, 1, 1, transactions => run.transactions,
-            rows => 10000, settings => run.run_settings, allow_publication => allow_publication,
-            result_id => result_id, tps => tps, latency_mean_ms => latency_mean_ms, latency_p99_ms => latency_p99_ms);
+        CALL sync_probe.run_workload(run.workload, run.tablespace, 1, 1,
+            transactions => run.transactions, rows => 10000, settings => run.run_settings,
+            allow_publication => allow_publication, result_id => result_id, tps => tps,
+            latency_mean_ms => latency_mean_ms, latency_p99_ms => latency_p99_ms);
         COMMIT;
     END LOOP;
 END
 $procedure$;
 
-REVOKE ALL ON PROCEDURE sync_probe.sql_bench(name[], double precision, jsonb[], boolean) FROM PUBLIC;
+REVOKE ALL ON PROCEDURE sync_probe.sql_bench(name[], double precision, jsonb[], boolean)
+  FROM PUBLIC;
 
 COMMENT ON PROCEDURE sync_probe.sql_bench(name[], double precision, jsonb[], boolean) IS
-  'All operations of sql-bench in each tablespace, in turns; workload_comparison lays them side by side. At a small scale only TOTALS mean something';
+  'All operations of sql-bench in each tablespace, in turns; workload_comparison shows them '
+  'side by side. At a small scale only TOTALS mean something';

@@ -83,7 +83,8 @@ COMMENT ON COLUMN sync_probe.workload_results.wal_syncs IS
 COMMENT ON COLUMN sync_probe.workload_results.wal_sync_time_ms IS
   'Time in these syncs; null unless track_wal_io_timing is on';
 COMMENT ON COLUMN sync_probe.workload_results.synchronous_commit IS
-  'Of the sessions of the run when they began: what settings give, else what role and database have set';
+  'Of the sessions of the run when they began: what settings give, else what role and database '
+  'have set';
 COMMENT ON COLUMN sync_probe.workload_results.shared_buffers IS
   'As SHOW shows it; pg_size_bytes() makes it a number';
 COMMENT ON COLUMN sync_probe.workload_results.username IS
@@ -172,9 +173,11 @@ LANGUAGE c
 AS 'MODULE_PATHNAME', 'sync_probe_run_workload';
 
 REVOKE ALL ON PROCEDURE sync_probe.run_workload(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, boolean, boolean, bigint, double precision, double precision, double precision) FROM PUBLIC;
+  integer, integer, jsonb, text, boolean, boolean, bigint, double precision, double precision,
+  double precision) FROM PUBLIC;
 
 COMMENT ON PROCEDURE sync_probe.run_workload(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, boolean, boolean, bigint, double precision, double precision, double precision) IS
+  integer, integer, jsonb, text, boolean, boolean, bigint, double precision, double precision,
+  double precision) IS
   'pgbench() without a snapshot of the caller; what it gives back are columns of the recorded row';
 

@@ -6,11 +6,11 @@
 --
 -- Each run gets a schema of its own, where tables are made that have no schema
 -- in their names; it is dropped after the run with all that is in it.  In the
--- three scripts :schema, :tablespace and :rows are replaced before anything else
--- sees them, as in psql: :tablespace is safe as an identifier, :'tablespace' as a
--- string, and nothing is replaced in quotes, dollar quotes and comments.  What
--- else begins with a colon is pgbench's: its own variables, like :client_id, and
--- those that \set makes.
+-- three scripts :schema, :tablespace and :rows, and :transactions where these are
+-- counted, are replaced before anything else sees them, as in psql: :tablespace is
+-- safe as an identifier, :'tablespace' as a string, and nothing is replaced in
+-- quotes, dollar quotes and comments.  What else begins with a colon is pgbench's:
+-- its own variables, like :client_id, and those that \set makes.
 --
 -- set-up and tear-down are one transaction each; the script is what pgbench's
 -- manual calls a transaction script.
@@ -33,7 +33,8 @@ CREATE TABLE sync_probe.workloads (
 GRANT SELECT ON sync_probe.workloads TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.workloads IS
-  'What sync_probe.pgbench() can run; your own are rows that you insert. Builtin ones are public; to run another takes SELECT on this table, since what pgbench reports shows its script';
+  'What sync_probe.pgbench() can run; your own are rows that you insert. Builtin ones are public; '
+  'to run another takes SELECT on this table, since what pgbench reports shows its script';
 COMMENT ON COLUMN sync_probe.workloads.setup IS
   'Makes the objects, in :schema and :tablespace, in one transaction';
 COMMENT ON COLUMN sync_probe.workloads.script IS
@@ -49,7 +50,8 @@ COMMENT ON COLUMN sync_probe.workloads.new_connections IS
 COMMENT ON COLUMN sync_probe.workloads.builtin IS
   'Came with the extension: not dumped, and its sessions look for objects in :schema alone';
 COMMENT ON COLUMN sync_probe.workloads.author IS
-  'The role that wrote the row; only a superuser can set another. To run the row takes trust => true, unless its author could act as the role that runs it';
+  'The role that wrote the row; only a superuser can set another. To run the row takes '
+  'trust => true, unless its author could act as the role that runs it';
 
 --
 -- The rules of the table.  What a name stands for in the history must not change:
@@ -72,7 +74,8 @@ BEGIN
     IF TG_OP <> 'INSERT' AND old.builtin THEN
         RAISE EXCEPTION 'workload "%" came with the extension', old.workload
             USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = 'It cannot be changed or removed: results of other servers and times have its name, too.',
+                  DETAIL = 'It cannot be changed or removed: results of other servers and times '
+                           'have its name, too.',
                   HINT = 'Insert a copy under a name of your own.';
     END IF;
     IF TG_OP = 'DELETE' THEN

@@ -233,11 +233,13 @@ check_unknown_variable(const char *script)
 	if (strlen(name) == sizeof(name) - 1)
 		return;
 	more[2] = name;
-	require(!sp_script_unknown_variable(script, more, again, sizeof(again)) || strcmp(name, again) != 0);
+	require(!sp_script_unknown_variable(script, more, again, sizeof(again)) ||
+			strcmp(name, again) != 0);
 	defined = malloc(strlen(script) + strlen(name) + 16);
 	require(defined != NULL);
 	sprintf(defined, "\\set %s 1\n%s", name, script);
-	require(!sp_script_unknown_variable(defined, known, again, sizeof(again)) || strcmp(name, again) != 0);
+	require(!sp_script_unknown_variable(defined, known, again, sizeof(again)) ||
+			strcmp(name, again) != 0);
 	free(defined);
 }
 

@@ -81,7 +81,8 @@ SELECT FROM sync_probe.probe('in_place_007', 'pg_test_fsync', duration => '100 m
 SELECT FROM sync_probe.probe('pg_default', duration => '100 ms');
 DELETE FROM sync_probe.runs WHERE location = 'pg_default';
 INSERT INTO sync_probe.workloads (workload, script) VALUES ('my "own" workload', E'\\set i 1\nSELECT :i;');
-INSERT INTO sync_probe.workloads (workload, script, author) VALUES ('of another', 'SELECT 1;', 'another');
+INSERT INTO sync_probe.workloads (workload, script, author) VALUES
+('of another', 'SELECT 1;', 'another');
 SELECT FROM sync_probe.pgbench('my "own" workload', 'in_place_007', clients => 2, transactions => 50, label => 'it''s "kept"');
 CREATE DATABASE restored;
 SQL

@@ -222,7 +222,8 @@ static const script_case script_cases[] = {
 	{"\\\n':rows'", NULL},
 	{"\\shell echo \\:rows :rows", "\\shell echo \\:rows PLAIN"},
 	{"\\;':rows' :rows", "\\;':rows' PLAIN"},
-	{"'\\shell' :rows $$ \\shell ' $$ :rows -- \\shell '\n:rows", "'\\shell' PLAIN $$ \\shell ' $$ PLAIN -- \\shell '\nPLAIN"},
+	{"'\\shell' :rows $$ \\shell ' $$ :rows -- \\shell '\n:rows",
+	"'\\shell' PLAIN $$ \\shell ' $$ PLAIN -- \\shell '\nPLAIN"},
 };
 
 /* Replaced into exactly that much room, so that writing behind it is noticed. */
