@@ -28,7 +28,7 @@
 
 #include "compat.h"
 
-/* How often it is asked whether the leader lives, if he does not say otherwise. */
+/* How often this process checks whether the leader still lives. */
 #define KEEP_POLL_MS		1000
 
 /* Sessions of the run may be about to end, or have to be ended. */
@@ -37,9 +37,9 @@
 #define SESSIONS_MOST_MS	11000
 
 /*
- * Once we are told to exit the user's tear-down, which has its grace, is cancelled,
- * and again, as it may catch that; after so many times it is ended with this
- * process, and the schema is left for who comes next.
+ * When this process is told to exit, the user's tear-down is cancelled after a grace
+ * period, and again, since it may catch that.  After so many times it is ended with
+ * this process, and the schema is left to a later run of the role, or to cleanup().
  */
 #define TEAR_DOWN_GRACE_MS	10000
 #define CANCEL_EVERY_MS		1000

@@ -36,7 +36,8 @@ COMMENT ON TABLE sync_probe.workloads IS
   'What sync_probe.pgbench() can run; your own are rows that you insert. Builtin ones are public; '
   'to run another takes SELECT on this table, since what pgbench reports shows its script';
 COMMENT ON COLUMN sync_probe.workloads.setup IS
-  'Makes the objects, in :schema and :tablespace, in one transaction';
+  'Makes the objects, in :schema and :tablespace, in one transaction, which waits 10 s for a lock '
+  'unless it sets lock_timeout';
 COMMENT ON COLUMN sync_probe.workloads.script IS
   'pgbench''s transaction script';
 COMMENT ON COLUMN sync_probe.workloads.teardown IS

@@ -1,6 +1,6 @@
 # However a workload ends, nothing of it stays: no pgbench, no session, no schema,
-# no folder, no lock, no worker.  What a crash left is dropped by the next run in
-# that database, or by cleanup(), and nothing else is.
+# no folder, no lock, no worker.  What a crash left is dropped by the next run of the
+# role in that database, or by cleanup(), and nothing else is.
 
 use strict;
 use warnings;
