@@ -18,6 +18,18 @@ DROP SCHEMA sync_probe CASCADE;
 DO $$ BEGIN EXECUTE format('REVOKE CREATE ON DATABASE %I FROM regress_sync_probe_squatter', current_database()); END $$;
 DROP ROLE regress_sync_probe_squatter;
 
+-- Nor where subscribers of all tables would get rows of tables that they lack.
+\set SHOW_CONTEXT never
+SET client_min_messages = error;
+CREATE PUBLICATION regress_all FOR ALL TABLES;
+RESET client_min_messages;
+CREATE EXTENSION pg_sync_probe;
+SET sync_probe.allow_publication = on;
+CREATE EXTENSION pg_sync_probe;
+DROP EXTENSION pg_sync_probe;
+RESET sync_probe.allow_publication;
+DROP PUBLICATION regress_all;
+
 -- the schema comes and goes with the extension
 CREATE EXTENSION pg_sync_probe;
 DROP EXTENSION pg_sync_probe;

@@ -81,6 +81,7 @@ typedef struct sp_workload_run
 	double		sampling_rate;	/* of the transactions that are logged */
 	sp_progress *progress;		/* what sync_probe.running shows */
 
+	char	   *wal_sync_method;	/* when pgbench began */
 	TimestampTz started_at;
 	TimestampTz finished_at;
 } sp_workload_run;

@@ -167,6 +167,8 @@ measure(sp_workload_run *run, running *state, const sp_pgbench_program *program,
 		sp_pgbench_result *result, sp_wal_counts *before, sp_wal_counts *after)
 {
 	sp_scratch_make(&state->scratch);
+	sp_await_reload();
+	run->wal_sync_method = pstrdup(GetConfigOption("wal_sync_method", false, false));
 	sp_wal_counts_read(before);
 	sp_exclusive_phase("running");
 	sp_pgbench_run(run, program, &state->scratch, result);
@@ -202,6 +204,7 @@ run_workload(sp_workload_run *run)
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(give_up, PointerGetDatum(&state));
 	sp_exclusive_phase("recording");
+	sp_process_reload();
 	row = sp_workload_record(run, result, &before, &after);
 	sp_exclusive_end();
 	pfree(result);

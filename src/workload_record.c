@@ -224,7 +224,8 @@ synchronous_commit_of(const sp_workload_run *run)
 static void
 put_configuration(row_values *row, const sp_workload_run *run)
 {
-	put_text(row, "wal_sync_method", GetConfigOption("wal_sync_method", false, false));
+	put_text(row, "wal_sync_method", run->wal_sync_method);
+	put_text(row, "wal_sync_method_at_end", GetConfigOption("wal_sync_method", false, false));
 	put(row, "fsync", BOOLOID, false, BoolGetDatum(enableFsync));
 	put_text(row, "synchronous_commit", synchronous_commit_of(run));
 	put(row, "full_page_writes", BOOLOID, false, BoolGetDatum(fullPageWrites));

@@ -6,6 +6,29 @@
 -- Names without a schema are the server's own, whoever has been here before.
 SET LOCAL search_path = pg_catalog, pg_temp;
 
+--
+-- Subscribers of a publication FOR ALL TABLES would get rows of tables that they do
+-- not have, from the first row on, and stop.  A probe measures the whole cluster, so
+-- that the extension is as good in another database.
+--
+DO $$
+DECLARE
+    publication name;
+BEGIN
+    SELECT p.pubname INTO publication
+    FROM pg_publication AS p
+    WHERE p.puballtables AND lower(current_setting('sync_probe.allow_publication', true)) IS DISTINCT FROM 'on'
+    ORDER BY p.pubname LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'publication "%" would publish the tables of this extension', publication
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'It is FOR ALL TABLES. Subscribers that lack these tables would stop.',
+                  HINT = 'Create the extension in another database of the cluster, which measures the same;'
+                         ' or where no subscriber can be harmed: SET sync_probe.allow_publication = on;';
+    END IF;
+END
+$$;
+
 -- Not IF NOT EXISTS: the owner of a schema may put functions into it that a superuser then calls.
 CREATE SCHEMA sync_probe;
 

@@ -33,6 +33,7 @@ CREATE TABLE sync_probe.workload_results (
     wal_syncs bigint,
     wal_sync_time_ms double precision,
     wal_sync_method text,
+    wal_sync_method_at_end text,
     fsync boolean,
     synchronous_commit text,
     full_page_writes boolean,
@@ -80,6 +81,8 @@ COMMENT ON COLUMN sync_probe.workload_results.wal_bytes IS
   'WAL that the whole server wrote from before the first connection until the last session was gone; null if its statistics were reset meanwhile';
 COMMENT ON COLUMN sync_probe.workload_results.wal_syncs IS
   'Its syncs of WAL; with wal_sync_method open_* a write is a sync, and not counted';
+COMMENT ON COLUMN sync_probe.workload_results.wal_sync_method_at_end IS
+  'Differs from wal_sync_method if the setting was changed during the run';
 COMMENT ON COLUMN sync_probe.workload_results.wal_sync_time_ms IS
   'Time in these syncs; null unless track_wal_io_timing is on';
 COMMENT ON COLUMN sync_probe.workload_results.synchronous_commit IS

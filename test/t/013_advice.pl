@@ -78,6 +78,19 @@ SQL
 }
 is(join("\n", @wrong), '', 'right after a reload');
 
+@wrong = ();
+for my $n (1 .. 4)
+{
+	my $method = (qw(fsync fdatasync))[ $n % 2 ];
+	my ($out, $err) = query($session, <<"SQL");
+ALTER SYSTEM SET wal_sync_method = '$method';
+SELECT FROM pg_reload_conf();
+SELECT wal_sync_method, wal_sync_method_at_end FROM sync_probe.pgbench(@{[SMALL_RUN]})
+SQL
+	push @wrong, "$n: $out$err" if $out !~ /^\Q$method|$method\E$/m;
+}
+is(join("\n", @wrong), '', 'right after a reload, of a workload');
+
 # An edit that nobody asked to load is none.
 $node->safe_psql('postgres', "ALTER SYSTEM SET wal_sync_method = 'open_sync'");
 my ($out) = query($session, <<'SQL');
