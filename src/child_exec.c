@@ -7,7 +7,7 @@
  * connection, its shared memory and its exit handlers.  It makes bare system
  * calls there and nothing else: no ereport, no palloc, no exit().
  *
- * It must not: wait for the child, or read what it writes.
+ * It must not: wait for the child to end, or read what it writes.
  *
  *-------------------------------------------------------------------------
  */
@@ -80,6 +80,23 @@ set_standard_descriptors(int *fds)
 }
 
 /*
+ * Until the parent lets us.  The other end must be its alone, or we would not see
+ * it close that.
+ */
+static bool
+wait_for_go(int *fds)
+{
+	char		go;
+	ssize_t		got;
+
+	(void) close(fds[SP_GO_WRITE]);
+	do
+		got = read(fds[SP_GO_READ], &go, sizeof(go));
+	while (got < 0 && errno == EINTR);
+	return got == sizeof(go);
+}
+
+/*
  * What the child does.  Signals are blocked when it begins, so none has met a
  * handler of the server's; one that came meanwhile does now what it does to any
  * program.
@@ -98,6 +115,8 @@ become_program(const sp_child_program *program, int *fds, pid_t parent, int most
 	if (getppid() != parent)
 		_exit(127);
 #endif
+	if (!wait_for_go(fds))
+		_exit(127);
 	if (set_standard_descriptors(fds))
 	{
 		close_others_at_exec(most_fd);
@@ -112,6 +131,40 @@ become_program(const sp_child_program *program, int *fds, pid_t parent, int most
 
 /* ---------------------------------------------------------------- descriptors */
 
+void
+sp_init_descriptors(sp_child_fds *fds, int nstreams)
+{
+	for (int i = 0; i < SP_N_FDS; i++)
+		fds->fd[i] = -1;
+	fds->stream = palloc(Max(nstreams, 1) * sizeof(int));
+	for (int i = 0; i < nstreams; i++)
+		fds->stream[i] = -1;
+	fds->nstreams = nstreams;
+	fds->reserved = 0;
+}
+
+/* With one for the wait set, which reserves that itself once it is made. */
+static void
+reserve_descriptors(sp_child_fds *fds, const sp_child_program *program)
+{
+	int			needed = SP_N_FDS + fds->nstreams + 1;
+
+	for (; fds->reserved < needed; fds->reserved++)
+	{
+		if (!AcquireExternalFD())
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("not enough file descriptors to run \"%s\"", program->path),
+					 errdetail("It needs %d in this session, and %d are free.",
+							   needed, fds->reserved),
+					 program->streams_hint ?
+					 errhint("%s Or raise max_files_per_process.", program->streams_hint) :
+					 errhint("Raise max_files_per_process.")));
+	}
+	ReleaseExternalFD();
+	fds->reserved--;
+}
+
 static void
 open_pipe(int *ends)
 {
@@ -122,26 +175,26 @@ open_pipe(int *ends)
 				(errcode_for_file_access(),
 				 errmsg("could not create pipe: %m")));
 	}
-	if (!pg_set_noblock(ends[0]))
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not set pipe to nonblocking mode: %m")));
 }
 
+/* The ends of pipes that this side reads. */
+static const sp_child_fd our_ends[] = {SP_OUT_READ, SP_ERR_READ, SP_EXEC_READ};
+
 void
-sp_open_descriptors(sp_child_fds *fds, const char *path)
+sp_open_descriptors(sp_child_fds *fds, const sp_child_program *program)
 {
-	for (; fds->reserved < SP_N_FDS; fds->reserved++)
-	{
-		if (!AcquireExternalFD())
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("not enough file descriptors to run \"%s\"", path),
-					 errhint("Raise max_files_per_process.")));
-	}
+	reserve_descriptors(fds, program);
 	open_pipe(&fds->fd[SP_OUT_READ]);
 	open_pipe(&fds->fd[SP_ERR_READ]);
 	open_pipe(&fds->fd[SP_EXEC_READ]);
+	open_pipe(&fds->fd[SP_GO_READ]);
+	for (int i = 0; i < lengthof(our_ends); i++)
+	{
+		if (!pg_set_noblock(fds->fd[our_ends[i]]))
+			ereport(ERROR,
+					(errcode_for_file_access(),
+					 errmsg("could not set pipe to nonblocking mode: %m")));
+	}
 	fds->fd[SP_INPUT] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (fds->fd[SP_INPUT] < 0)
 		ereport(ERROR,
@@ -162,6 +215,8 @@ sp_close_descriptors(sp_child_fds *fds)
 {
 	for (int i = 0; i < SP_N_FDS; i++)
 		sp_close_descriptor(&fds->fd[i]);
+	for (int i = 0; i < fds->nstreams; i++)
+		sp_close_descriptor(&fds->stream[i]);
 	for (; fds->reserved > 0; fds->reserved--)
 		ReleaseExternalFD();
 }
@@ -205,6 +260,20 @@ sp_start_program(const sp_child_program *program, sp_child_fds *fds)
 	sp_close_descriptor(&fds->fd[SP_OUT_WRITE]);
 	sp_close_descriptor(&fds->fd[SP_ERR_WRITE]);
 	sp_close_descriptor(&fds->fd[SP_EXEC_WRITE]);
+	sp_close_descriptor(&fds->fd[SP_GO_READ]);
 	sp_close_descriptor(&fds->fd[SP_INPUT]);
 	return pid;
+}
+
+/* If it is gone already, that is found out by who waits for it. */
+void
+sp_execute_program(sp_child_fds *fds)
+{
+	const char	go = 1;
+	ssize_t		written;
+
+	do
+		written = write(fds->fd[SP_GO_WRITE], &go, sizeof(go));
+	while (written < 0 && errno == EINTR);
+	sp_close_descriptor(&fds->fd[SP_GO_WRITE]);
 }

@@ -3,7 +3,8 @@
  * child_process.c
  *		Run another program from a backend, and stay a good backend meanwhile.
  *
- * It must not: fork, which has rules of its own; see child_exec.c.
+ * It must not: fork, which has rules of its own (child_exec.c), or look at what
+ * the child writes (child_output.c).
  *
  * The parent never waits for the child alone.  One loop reads what comes,
  * looks at interrupts and at the time, and asks whether the child has ended.
@@ -16,7 +17,6 @@
 #include "child_process_internal.h"
 
 #include <signal.h>
-#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,7 +24,6 @@
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
-#include "utils/memutils.h"
 
 #include "compat.h"
 
@@ -39,25 +38,16 @@
 /* How often it is asked whether the child has ended, if nothing else happens. */
 #define LONGEST_WAIT_MS	100
 
-#define READ_SIZE		8192
-
-/* One of the two outputs of the child. */
-typedef struct child_output
-{
-	int		   *fd;				/* -1 at its end */
-	bool		from_stderr;
-	StringInfo	kept;
-	StringInfoData line;		/* as much as is there of the current one */
-} child_output;
-
 typedef struct child_process
 {
 	const sp_child_program *program;
 	sp_child_result *result;
 	pid_t		pid;			/* 0 before it lives, and when it does no more */
 	sp_child_fds fds;
-	child_output outputs[2];
+	int			noutputs;		/* with the streams */
+	sp_child_output *outputs;
 	WaitEventSet *wait_set;		/* NULL: to be made for the outputs there are */
+	WaitEvent  *events;
 	uint32		wait_event;
 	int			last_signal;	/* 0 until it is overdue */
 	int64		deadline_ms;
@@ -97,86 +87,14 @@ set_sigchld(child_process *child)
 static void
 start_child(child_process *child)
 {
-	child->pid = sp_start_program(child->program, &child->fds);
+	const sp_child_program *program = child->program;
+
+	child->pid = sp_start_program(program, &child->fds);
+	for (int i = 0; i < program->nstreams; i++)
+		child->fds.stream[i] = program->open_stream(program->context, child->pid, i);
+	sp_execute_program(&child->fds);
 	child->deadline_ms = child->program->timeout_ms > 0 ?
 		now_ms() + child->program->timeout_ms : PG_INT64_MAX;
-}
-
-/* -------------------------------------------------------------------- outputs */
-
-static void
-append_at_most(StringInfo to, const char *data, Size length, Size most)
-{
-	Size		room = most - Min(most, to->len);
-
-	appendBinaryStringInfo(to, data, Min(length, room));
-}
-
-static void
-give_line(const child_process *child, child_output *output)
-{
-	child->program->line(child->program->context, output->from_stderr, output->line.data);
-	resetStringInfo(&output->line);
-}
-
-static void
-take_lines(const child_process *child, child_output *output, const char *data, Size length, Size most)
-{
-	const char *end = data + length;
-
-	while (data < end)
-	{
-		const char *newline = memchr(data, '\n', end - data);
-
-		append_at_most(&output->line, data, (newline ? newline : end) - data, most);
-		if (newline == NULL)
-			return;
-		give_line(child, output);
-		data = newline + 1;
-	}
-}
-
-/* At most so many bytes; returns how many, none if there are none now or at its end. */
-static Size
-read_output(const child_process *child, child_output *output, Size bytes)
-{
-	Size		most = Min(child->program->most_output, MaxAllocSize / 2);
-	char		buffer[READ_SIZE];
-	ssize_t		got;
-
-	do
-		got = read(*output->fd, buffer, Min(bytes, sizeof(buffer)));
-	while (got < 0 && errno == EINTR);
-	if (got > 0)
-	{
-		append_at_most(output->kept, buffer, got, most);
-		if (child->program->line)
-			take_lines(child, output, buffer, got, most);
-		return got;
-	}
-	if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
-		sp_close_descriptor(output->fd);
-	return 0;
-}
-
-/*
- * The child is no more: what it wrote is in the pipe, and what comes later is
- * of a child of its own, for which we do not wait.
- */
-static void
-read_rest(const child_process *child, child_output *output)
-{
-	int			left = 0;
-
-	if (*output->fd >= 0 && ioctl(*output->fd, FIONREAD, &left) == 0)
-	{
-		Size		got = left > 0 ? read_output(child, output, left) : 0;
-
-		while (got > 0 && (left -= got) > 0)
-			got = read_output(child, output, left);
-	}
-	if (child->program->line && output->line.len > 0)
-		give_line(child, output);
 }
 
 /* -------------------------------------------------------------------- waiting */
@@ -253,13 +171,13 @@ end_if_overdue(child_process *child)
 static void
 make_wait_set(child_process *child)
 {
-	WaitEventSet *set = sp_wait_event_set_new(lengthof(child->outputs) + 2);
+	WaitEventSet *set = sp_wait_event_set_new(child->noutputs + 2);
 
 	child->wait_set = set;
 	AddWaitEventToSet(set, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
 	if (IsUnderPostmaster)
 		AddWaitEventToSet(set, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
-	for (int i = 0; i < lengthof(child->outputs); i++)
+	for (int i = 0; i < child->noutputs; i++)
 	{
 		if (*child->outputs[i].fd >= 0)
 			AddWaitEventToSet(set, WL_SOCKET_READABLE, *child->outputs[i].fd, NULL,
@@ -295,22 +213,21 @@ wait_ms(child_process *child)
 static void
 wait_and_read(child_process *child)
 {
-	WaitEvent	events[lengthof(child->outputs) + 2];
 	int			nevents;
 
 	if (child->wait_set == NULL)
 		make_wait_set(child);
-	nevents = WaitEventSetWait(child->wait_set, wait_ms(child), events, lengthof(events),
-							   child->wait_event);
+	nevents = WaitEventSetWait(child->wait_set, wait_ms(child), child->events,
+							   child->noutputs + 2, child->wait_event);
 	for (int i = 0; i < nevents; i++)
 	{
-		child_output *output = events[i].user_data;
+		sp_child_output *output = child->events[i].user_data;
 
-		if (events[i].events & WL_LATCH_SET)
+		if (child->events[i].events & WL_LATCH_SET)
 			ResetLatch(MyLatch);
 		if (output == NULL)
 			continue;
-		(void) read_output(child, output, READ_SIZE);
+		sp_read_output(child->program, output);
 
 		/* an output at its end would be ready for ever */
 		if (*output->fd < 0)
@@ -370,6 +287,8 @@ end_child(int code, Datum arg)
 {
 	child_process *child = (child_process *) DatumGetPointer(arg);
 
+	/* if it does not run the program yet, it has every signal blocked, but exits by this */
+	sp_close_descriptor(&child->fds.fd[SP_GO_WRITE]);
 	if (child->pid > 0 &&
 		!ends_within(child->pid, SIGTERM, QUICK_TERM_GRACE_MS) &&
 		!ends_within(child->pid, SIGKILL, QUICK_KILL_GRACE_MS))
@@ -387,8 +306,8 @@ finish_result(child_process *child)
 {
 	sp_child_result *result = child->result;
 
-	for (int i = 0; i < lengthof(child->outputs); i++)
-		read_rest(child, &child->outputs[i]);
+	for (int i = 0; i < child->noutputs; i++)
+		sp_read_rest(child->program, &child->outputs[i]);
 	result->started = read(child->fds.fd[SP_EXEC_READ], &result->exec_errno, sizeof(result->exec_errno)) !=
 		sizeof(result->exec_errno);
 }
@@ -402,19 +321,10 @@ init_child(child_process *child, const sp_child_program *program, sp_child_resul
 	child->result = result;
 	child->pause_ms = 1;
 	child->wait_event = sp_wait_event_new("SyncProbeChild");
-	for (int i = 0; i < SP_N_FDS; i++)
-		child->fds.fd[i] = -1;
-	initStringInfo(&result->out);
-	initStringInfo(&result->err);
-	for (int i = 0; i < lengthof(child->outputs); i++)
-	{
-		child_output *output = &child->outputs[i];
-
-		output->from_stderr = i == 1;
-		output->fd = &child->fds.fd[output->from_stderr ? SP_ERR_READ : SP_OUT_READ];
-		output->kept = output->from_stderr ? &result->err : &result->out;
-		initStringInfo(&output->line);
-	}
+	sp_init_descriptors(&child->fds, program->nstreams);
+	child->noutputs = SP_N_OUTPUTS + program->nstreams;
+	child->outputs = sp_make_outputs(program, result, &child->fds);
+	child->events = palloc((child->noutputs + 2) * sizeof(WaitEvent));
 }
 
 void
@@ -426,7 +336,7 @@ sp_child_run(const sp_child_program *program, sp_child_result *result)
 	init_child(&child, program, result);
 	PG_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(&child));
 	{
-		sp_open_descriptors(&child.fds, program->path);
+		sp_open_descriptors(&child.fds, program);
 		set_sigchld(&child);
 		start_child(&child);
 		attend_child(&child);
@@ -434,8 +344,9 @@ sp_child_run(const sp_child_program *program, sp_child_result *result)
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(&child));
 	end_child(0, PointerGetDatum(&child));
-	for (int i = 0; i < lengthof(child.outputs); i++)
-		pfree(child.outputs[i].line.data);
+	sp_free_outputs(child.outputs);
+	pfree(child.events);
+	pfree(child.fds.stream);
 }
 
 /* --------------------------------------------------------------- how it ended */

@@ -6,8 +6,9 @@
  * The program gets an argument vector, never a shell; a minimal environment;
  * /dev/null as its standard input and no other descriptor of the server.  It is
  * in the backend's process group, so that a shutdown reaches it too.  Both its
- * outputs are read as they come, under a wait that also looks at interrupts.
- * Whatever ends the caller (error, cancel, termination) ends the child.
+ * outputs are read as they come, and streams such as FIFOs too, under a wait that
+ * also looks at interrupts.  Whatever ends the caller (error, cancel,
+ * termination) ends the child.
  *
  *-------------------------------------------------------------------------
  */
@@ -33,7 +34,20 @@ typedef struct sp_child_program
 	 * newline; it may throw an error.  A line longer than most_output comes cut.
 	 */
 	void		(*line) (void *context, bool from_stderr, const char *line);
-	void	   *context;
+
+	/*
+	 * Files that the program writes and that are read like its outputs: FIFOs
+	 * whose names contain its process ID.  open_stream() is called for each, from
+	 * 0, while the process waits to execute the program.  It returns a
+	 * nonblocking descriptor to read, or throws an error.  stream_data() gets
+	 * what was read, and may throw an error.
+	 */
+	int			nstreams;
+	int			(*open_stream) (void *context, pid_t pid, int stream);
+	void		(*stream_data) (void *context, int stream, const char *data, Size length);
+	const char *streams_hint;	/* how to need fewer of them; may be NULL */
+
+	void	   *context;		/* of these functions */
 } sp_child_program;
 
 /* How it ended. */

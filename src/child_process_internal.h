@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * child_process_internal.h
- *		What child_process.c (the run) and child_exec.c (its start) share, and
- *		nobody else uses.
+ *		What child_process.c (the run), child_exec.c (its start) and
+ *		child_output.c (what it writes) share, and nobody else uses.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +11,7 @@
 
 #include "child_process.h"
 
-/* Descriptors of a run: three pipes, and what the child reads. */
+/* Descriptors of a run: four pipes, and what the child reads. */
 typedef enum sp_child_fd
 {
 	SP_OUT_READ,
@@ -20,6 +20,8 @@ typedef enum sp_child_fd
 	SP_ERR_WRITE,
 	SP_EXEC_READ,				/* an errno, if the program could not be run */
 	SP_EXEC_WRITE,
+	SP_GO_READ,					/* a byte: execute the program; its end: exit */
+	SP_GO_WRITE,
 	SP_INPUT
 } sp_child_fd;
 
@@ -28,21 +30,55 @@ typedef enum sp_child_fd
 typedef struct sp_child_fds
 {
 	int			fd[SP_N_FDS];	/* -1: not open */
+	int			nstreams;
+	int		   *stream;			/* -1: not open */
 	int			reserved;		/* told to fd.c */
 } sp_child_fds;
 
+/* With none open, before anything that may throw an error. */
+extern void sp_init_descriptors(sp_child_fds *fds, int nstreams);
+
 /*
- * Open them all, from none.  If that throws an error, or anything else does
- * later, sp_close_descriptors() closes what is open.
+ * Open all but the streams, and reserve those.  If that throws an error, or
+ * anything else does later, sp_close_descriptors() closes what is open.
  */
-extern void sp_open_descriptors(sp_child_fds *fds, const char *path);
+extern void sp_open_descriptors(sp_child_fds *fds, const sp_child_program *program);
 extern void sp_close_descriptor(int *fd);
 extern void sp_close_descriptors(sp_child_fds *fds);
 
 /*
- * Make a process that becomes the program, and close what only that needs.
- * Whether the program could be run is told by SP_EXEC_READ.
+ * Make a process that waits to become the program, and close what only that
+ * needs.
  */
 extern pid_t sp_start_program(const sp_child_program *program, sp_child_fds *fds);
+
+/*
+ * Let it execute the program, once the streams are open.  Whether it could is
+ * told by SP_EXEC_READ.
+ */
+extern void sp_execute_program(sp_child_fds *fds);
+
+/* One of the files that the child writes: an output or a stream. */
+typedef struct sp_child_output
+{
+	int		   *fd;				/* -1 at its end */
+	int			stream;			/* its number; of an output -1, and then: */
+	bool		from_stderr;
+	StringInfo	kept;
+	StringInfoData line;		/* as much as is there of the current one */
+} sp_child_output;
+
+#define SP_N_OUTPUTS	2
+
+/* The outputs first, then the streams. */
+extern sp_child_output *sp_make_outputs(const sp_child_program *program, sp_child_result *result,
+										sp_child_fds *fds);
+extern void sp_free_outputs(sp_child_output *outputs);
+
+/* As much as one read() gives; at its end the descriptor is closed. */
+extern void sp_read_output(const sp_child_program *program, sp_child_output *output);
+
+/* What is left once the child has ended. */
+extern void sp_read_rest(const sp_child_program *program, sp_child_output *output);
 
 #endif							/* SP_CHILD_PROCESS_INTERNAL_H */

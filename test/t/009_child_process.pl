@@ -36,7 +36,7 @@ PostgreSQL::Test::Utils::system_log(@compiler, qw(-std=gnu11 -D_GNU_SOURCE -shar
 	'-fno-strict-aliasing', '-fwrapv', '-Wl,--wrap=pipe2,--wrap=fork,--wrap=kill',
 	"-I$headers", "-I$root/src", '-o', $library,
 	"$root/test/modules/child_process/child_process_test.c",
-	map { "$root/src/$_.c" } qw(child_process child_exec zfs_tools engine/zfs engine/zfs_status engine/zfs_text)) == 0
+	map { "$root/src/$_.c" } qw(child_process child_exec child_output zfs_tools engine/zfs engine/zfs_status engine/zfs_text)) == 0
   or die 'test/modules/child_process does not compile';
 
 $node->safe_psql('postgres', <<"SQL");
@@ -46,6 +46,9 @@ CREATE FUNCTION run(path text, argv text[], timeout_ms int, most_output int, OUT
 AS '$library', 'child_process_test_run' LANGUAGE C;
 CREATE FUNCTION run_lines(path text, argv text[], timeout_ms int, most_output int, throw_at text) RETURNS text
 AS '$library', 'child_process_test_lines' LANGUAGE C;
+CREATE FUNCTION run_streams(path text, argv text[], timeout_ms int, most_output int, prefix text, n int, throw_at text,
+    OUT description text, OUT stdout text, OUT contents text[])
+AS '$library', 'child_process_test_streams' LANGUAGE C;
 CREATE FUNCTION repeat_run(path text, argv text[], timeout_ms int, most_output int, times int) RETURNS bigint
 AS '$library', 'child_process_test_repeat' LANGUAGE C;
 CREATE FUNCTION ignores_sigchld(ignore bool) RETURNS bool
@@ -296,12 +299,86 @@ for (
 	no_trace_ok('error at a line');
 }
 
+# --- streams: what is read of FIFOs that have its process ID in their names
+
+my $prefix = "$scratch/stream";
+
+sub streams_call
+{
+	my ($n, $script, %of) = @_;
+	return 'run_streams(' . arguments(sh => $script, %of) . ', ' . quoted($prefix) . ", $n, " . quoted($of{throw_at} // 'nothing') . ')';
+}
+
+sub remove_fifos
+{
+	unlink bsd_glob("$prefix.*");
+	return;
+}
+
+# name, how many, script, contents; how it ends, if not well
+for my $case (
+	{ name => 'one each', n => 3, sh => "for i in 0 1 2; do echo \$i >$prefix.\$\$.\$i; done; echo done",
+		contents => [ "0\n", "1\n", "2\n" ], stdout => "done\n" },
+	{ name => 'none is written', n => 2, sh => 'echo done', contents => [ '', '' ], stdout => "done\n" },
+	{ name => 'one is written', n => 3, sh => "echo x >$prefix.\$\$.1", contents => [ '', "x\n", '' ] },
+	{ name => 'opened, not written', n => 1, sh => ": >$prefix.\$\$.0", contents => [''] },
+	{ name => 'in turns', n => 2, contents => [ "acd", "b" ],
+		sh => "exec 3>$prefix.\$\$.0 4>$prefix.\$\$.1; printf a >&3; sleep 0.2; printf b >&4; sleep 0.2; printf c >&3; exec 4>&-; printf d >&3" },
+	{ name => 'one ends early', n => 2, sh => "echo 0 >$prefix.\$\$.0; sleep 0.3; echo 1 >$prefix.\$\$.1", contents => [ "0\n", "1\n" ] },
+	{ name => 'outputs are closed', n => 1, sh => "exec >&- 2>&-; sleep 0.3; echo x >$prefix.\$\$.0", contents => ["x\n"] },
+	{ name => 'it fails', n => 1, sh => "echo x >$prefix.\$\$.0; exit 3", contents => ["x\n"], description => 'exited with status 3' },
+	{ name => 'it is killed', n => 1, sh => "exec 3>$prefix.\$\$.0; echo x >&3; kill -9 \$\$", contents => ["x\n"],
+		description => 'was ended by signal 9' },
+	{ name => 'it is overdue', n => 1, sh => "exec 3>$prefix.\$\$.0; echo x >&3; exec sleep 1000", timeout_ms => 2000, contents => ["x\n"],
+		description => 'did not end within 2 s' },
+	{ name => 'grandchild has it open', n => 1, sh => "exec 3>$prefix.\$\$.0; sleep 1000 >/dev/null 2>&1 & echo \$! >$pid_file; echo x >&3",
+		grandchild => 1, contents => ["x\n"] },
+	{ name => 'descriptors', n => 3, sh => 'ls /proc/$$/fd; :', contents => [ '', '', '' ], stdout => "0\n1\n2\n" },
+	{ name => 'cannot be executed', n => 1, path => "$scratch/none", contents => [''],
+		description => 'could not be started: No such file or directory' })
+{
+	my $row = row_of(streams_call($case->{n}, $case->{sh}, %$case));
+	is_deeply($row, { description => $case->{description} // 'exited with status 0', stdout => $case->{stdout} // '',
+			contents => $case->{contents} }, "streams, $case->{name}") or diag(explain($row));
+	kill 'KILL', pid_in($pid_file) if $case->{grandchild};
+	no_trace_ok("streams, $case->{name}");
+	remove_fifos();
+}
+
+# More than any FIFO holds, in all at once, and in the right order.
+{
+	my $all = join ' ', map { "seq 1 300000 >$prefix.\$\$.$_ &" } 0 .. 2;
+	my ($out, $err) = ask($session, "SELECT bool_and(c = (SELECT string_agg(n || E'\\n', '' ORDER BY n) FROM generate_series(1, 300000) n)), count(*)"
+		  . ' FROM ' . streams_call(3, "$all wait") . ', unnest(contents) c');
+	is("$out$err", "t|3\n", 'streams, much in each');
+	no_trace_ok('streams, much in each');
+	remove_fifos();
+}
+
+# Errors before it runs the program, and while: the program has not run, or runs no more.
+for (
+	[ 'too many', undef, streams_call(1_000_000, "touch $scratch/ran"),
+		qr/53000: not enough file descriptors to run "\/bin\/sh"\nDETAIL:  It needs 10000\d\d in this session, and \d+ are free\.\nHINT:  Ask for fewer streams\. Or raise max_files_per_process\./ ],
+	[ 'one cannot be opened', 'fail_stream = 1', streams_call(3, "touch $scratch/ran"), qr/stream 1 cannot be opened/ ],
+	[ 'cancelled before it runs', 'hang_stream = 1', streams_call(3, "touch $scratch/ran"), qr/57014: canceling statement due to statement timeout/ ],
+	[ 'who reads one throws', undef, streams_call(2, "exec 3>$prefix.\$\$.1; printf x >&3; exec sleep 1000", throw_at => 'x'), qr/stream 1 was read/ ])
+{
+	my ($name, $setting, $call, $message) = @$_;
+	ask($session, "SET child_process_test.$setting; SET statement_timeout = '300ms'") if $setting;
+	my ($out, $err) = ask($session, "SELECT FROM $call");
+	like($err, $message, "streams, $name: is an error");
+	ok(!-e "$scratch/ran", "streams, $name: the program has not run");
+	no_trace_ok("streams, $name");
+	ask($session, 'RESET child_process_test.fail_stream; RESET child_process_test.hang_stream; RESET statement_timeout');
+	remove_fifos();
+}
+
 # --- the server has no process, or no descriptor
 
 # setting, SQLSTATE and message
 for (
 	[ 'fail_fork = on', qr/53000: could not fork process to run "\/bin\/sh": Resource temporarily unavailable/ ],
-	map { [ "fail_pipe = $_", qr/53000: could not create pipe: Too many open files/ ] } 1 .. 3)
+	map { [ "fail_pipe = $_", qr/53000: could not create pipe: Too many open files/ ] } 1 .. 4)
 {
 	my ($setting, $message) = @$_;
 	my ($out, $err) = ask($session, "SET child_process_test.$setting; SELECT FROM run(${\ arguments(sh => ':')})");
@@ -468,6 +545,32 @@ for my $ending (
 			eval { $of->{run}->finish };
 		}
 	}
+}
+
+# The same before the program is executed: what ends the backend ends the process
+# that waits; and who kills that is noticed.
+for my $ending (
+	{ name => 'pg_cancel_backend', end => signal_backend('pg_cancel_backend'), says => qr/canceling statement due to user request/ },
+	{ name => 'pg_terminate_backend', end => signal_backend('pg_terminate_backend'), says => qr/terminating connection due to administrator command/ },
+	{ name => 'killed backend', end => \&kill_backend, says => qr/connection.*(lost|closed)/ },
+	{ name => 'fast shutdown', end => restart_after('fast'), says => qr/terminating connection due to administrator command/ },
+	{ name => 'killed postmaster', end => \&kill_postmaster, says => qr/connection.*(lost|closed)/ },
+	{ name => 'killed child', end => sub { kill 'KILL', $_[1] }, says => qr/^was ended by signal 9$/m })
+{
+	my $name = "$ending->{name}, child before it runs";
+	my $of = probing_session();
+	my $child;
+
+	ask($of, 'SET child_process_test.hang_stream = 0');
+	start_query($of, 'SELECT description FROM ' . streams_call(1, "touch $scratch/ran"));
+	ok(wait_for(sub { ($child) = children($of->{pid}) =~ /^(\d+) postgres S$/ }), "$name: it waits");
+	$ending->{end}->($of, $child);
+	my ($out, $err) = answer($of);
+	like("$out$err", $ending->{says}, "$name: the client was told");
+	ok(wait_for(sub { !pid_alive($child) }), "$name: it is gone");
+	ok(!-e "$scratch/ran", "$name: the program has not run");
+	eval { $of->quit };
+	remove_fifos();
 }
 
 # ------------------------------------------------------------ the tools of ZFS

@@ -11,17 +11,22 @@
  */
 #include "postgres.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "storage/latch.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
+#include "utils/wait_event.h"
 
 #include "child_process.h"
 #include "zfs_tools.h"
@@ -30,6 +35,7 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(child_process_test_run);
 PG_FUNCTION_INFO_V1(child_process_test_lines);
+PG_FUNCTION_INFO_V1(child_process_test_streams);
 PG_FUNCTION_INFO_V1(child_process_test_repeat);
 PG_FUNCTION_INFO_V1(child_process_test_sigchld);
 PG_FUNCTION_INFO_V1(child_process_test_ask_zfs);
@@ -39,6 +45,8 @@ char	   *sp_zfs_directory = "";
 static int	fail_pipe = 0;
 static bool fail_fork = false;
 static bool deaf = false;
+static int	fail_stream = -1;
+static int	hang_stream = -1;
 
 extern PGDLLEXPORT void _PG_init(void);
 extern int	__real_pipe2(int *ends, int flags);
@@ -63,6 +71,12 @@ _PG_init(void)
 	DefineCustomBoolVariable("child_process_test.deaf",
 							 "No signal reaches a child, as if it hung in the kernel.", NULL,
 							 &deaf, false, PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("child_process_test.fail_stream",
+							"Which stream of a run cannot be opened.", NULL,
+							&fail_stream, -1, -1, 100, PGC_SUSET, 0, NULL, NULL, NULL);
+	DefineCustomIntVariable("child_process_test.hang_stream",
+							"At which stream of a run nothing goes on until the child is gone.", NULL,
+							&hang_stream, -1, -1, 100, PGC_SUSET, 0, NULL, NULL, NULL);
 }
 
 /* ------------------------------------------------- instead of system calls */
@@ -219,6 +233,96 @@ child_process_test_lines(PG_FUNCTION_ARGS)
 	program.context = &seen;
 	sp_child_run(&program, &result);
 	PG_RETURN_DATUM(bytes_as_text(&seen.all));
+}
+
+typedef struct streams_seen
+{
+	const char *prefix;
+	const char *throw_at;
+	StringInfo	contents;
+} streams_seen;
+
+/* Gone, or not yet waited for: the test looks at that, too. */
+static bool
+is_alive(pid_t pid)
+{
+	char	   *path = psprintf("/proc/%d/stat", (int) pid);
+	FILE	   *file = fopen(path, "r");
+	char		state = 'Z';
+
+	if (file == NULL)
+		return false;
+	if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+		state = 'Z';
+	fclose(file);
+	return state != 'Z';
+}
+
+static int
+open_stream(void *context, pid_t pid, int stream)
+{
+	streams_seen *seen = context;
+	char	   *path = psprintf("%s.%d.%d", seen->prefix, (int) pid, stream);
+	int			fd;
+
+	if (stream == fail_stream)
+		ereport(ERROR, (errmsg("stream %d cannot be opened", stream)));
+	while (stream == hang_stream && is_alive(pid))
+	{
+		CHECK_FOR_INTERRUPTS();
+		(void) WaitLatch(MyLatch, WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, 1, PG_WAIT_EXTENSION);
+	}
+	if (mkfifo(path, S_IRUSR | S_IWUSR) != 0 || (fd = open(path, O_RDONLY | O_NONBLOCK)) < 0)
+		elog(ERROR, "could not open FIFO \"%s\": %m", path);
+	return fd;
+}
+
+static void
+take_stream(void *context, int stream, const char *data, Size length)
+{
+	streams_seen *seen = context;
+
+	appendBinaryStringInfo(&seen->contents[stream], data, length);
+	if (strcmp(seen->contents[stream].data, seen->throw_at) == 0)
+		ereport(ERROR, (errmsg("stream %d was read", stream)));
+}
+
+/*
+ * child_process_test_streams(path, argv, timeout_ms, most_output, prefix, n,
+ * throw_at): what the child wrote into n FIFOs, which are called
+ * prefix.<its process ID>.<number>; and how it ended.  An error when that of one
+ * is throw_at.
+ */
+Datum
+child_process_test_streams(PG_FUNCTION_ARGS)
+{
+	sp_child_program program;
+	sp_child_result result;
+	streams_seen seen;
+	Datum	   *contents;
+	Datum		values[3];
+	bool		nulls[3] = {false};
+
+	get_program(fcinfo, &program);
+	seen.prefix = text_to_cstring(PG_GETARG_TEXT_PP(4));
+	seen.throw_at = text_to_cstring(PG_GETARG_TEXT_PP(6));
+	program.nstreams = PG_GETARG_INT32(5);
+	program.open_stream = open_stream;
+	program.stream_data = take_stream;
+	program.streams_hint = "Ask for fewer streams.";
+	program.context = &seen;
+	seen.contents = palloc(sizeof(StringInfoData) * program.nstreams);
+	for (int i = 0; i < program.nstreams; i++)
+		initStringInfo(&seen.contents[i]);
+	sp_child_run(&program, &result);
+
+	contents = palloc(sizeof(Datum) * program.nstreams);
+	for (int i = 0; i < program.nstreams; i++)
+		contents[i] = bytes_as_text(&seen.contents[i]);
+	values[0] = CStringGetTextDatum(sp_child_describe(&program, &result));
+	values[1] = bytes_as_text(&result.out);
+	values[2] = PointerGetDatum(construct_array(contents, program.nstreams, TEXTOID, -1, false, TYPALIGN_INT));
+	return row(fcinfo, values, nulls);
 }
 
 /*

@@ -1,0 +1,143 @@
+/*-------------------------------------------------------------------------
+ *
+ * child_output.c
+ *		What a child writes: its two outputs, line by line, and its streams.
+ *
+ * It must not: wait, neither for the child nor for something to read.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "child_process_internal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "utils/memutils.h"
+
+#define READ_SIZE		8192
+
+sp_child_output *
+sp_make_outputs(const sp_child_program *program, sp_child_result *result, sp_child_fds *fds)
+{
+	sp_child_output *outputs = palloc0((SP_N_OUTPUTS + program->nstreams) * sizeof(*outputs));
+
+	for (int i = 0; i < SP_N_OUTPUTS; i++)
+	{
+		sp_child_output *output = &outputs[i];
+
+		output->stream = -1;
+		output->from_stderr = i == 1;
+		output->fd = &fds->fd[output->from_stderr ? SP_ERR_READ : SP_OUT_READ];
+		output->kept = output->from_stderr ? &result->err : &result->out;
+		initStringInfo(output->kept);
+		initStringInfo(&output->line);
+	}
+	for (int i = 0; i < program->nstreams; i++)
+	{
+		outputs[SP_N_OUTPUTS + i].stream = i;
+		outputs[SP_N_OUTPUTS + i].fd = &fds->stream[i];
+	}
+	return outputs;
+}
+
+void
+sp_free_outputs(sp_child_output *outputs)
+{
+	for (int i = 0; i < SP_N_OUTPUTS; i++)
+		pfree(outputs[i].line.data);
+	pfree(outputs);
+}
+
+static void
+append_at_most(StringInfo to, const char *data, Size length, Size most)
+{
+	Size		room = most - Min(most, to->len);
+
+	appendBinaryStringInfo(to, data, Min(length, room));
+}
+
+static void
+give_line(const sp_child_program *program, sp_child_output *output)
+{
+	program->line(program->context, output->from_stderr, output->line.data);
+	resetStringInfo(&output->line);
+}
+
+static void
+take_lines(const sp_child_program *program, sp_child_output *output,
+		   const char *data, Size length, Size most)
+{
+	const char *end = data + length;
+
+	while (data < end)
+	{
+		const char *newline = memchr(data, '\n', end - data);
+
+		append_at_most(&output->line, data, (newline ? newline : end) - data, most);
+		if (newline == NULL)
+			return;
+		give_line(program, output);
+		data = newline + 1;
+	}
+}
+
+static void
+take(const sp_child_program *program, sp_child_output *output, const char *data, Size length)
+{
+	Size		most = Min(program->most_output, MaxAllocSize / 2);
+
+	if (output->stream >= 0)
+	{
+		program->stream_data(program->context, output->stream, data, length);
+		return;
+	}
+	append_at_most(output->kept, data, length, most);
+	if (program->line)
+		take_lines(program, output, data, length, most);
+}
+
+/* At most so many bytes; returns how many, none if there are none now or at its end. */
+static Size
+read_some(const sp_child_program *program, sp_child_output *output, Size bytes)
+{
+	char		buffer[READ_SIZE];
+	ssize_t		got;
+
+	do
+		got = read(*output->fd, buffer, Min(bytes, sizeof(buffer)));
+	while (got < 0 && errno == EINTR);
+	if (got > 0)
+	{
+		take(program, output, buffer, got);
+		return got;
+	}
+	if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
+		sp_close_descriptor(output->fd);
+	return 0;
+}
+
+void
+sp_read_output(const sp_child_program *program, sp_child_output *output)
+{
+	(void) read_some(program, output, READ_SIZE);
+}
+
+/*
+ * The child is no more: what it wrote is in the pipe, and what comes later is
+ * of a child of its own, for which we do not wait.
+ */
+void
+sp_read_rest(const sp_child_program *program, sp_child_output *output)
+{
+	int			left = 0;
+
+	if (*output->fd >= 0 && ioctl(*output->fd, FIONREAD, &left) == 0)
+	{
+		Size		got = left > 0 ? read_some(program, output, left) : 0;
+
+		while (got > 0 && (left -= got) > 0)
+			got = read_some(program, output, left);
+	}
+	if (output->stream < 0 && program->line && output->line.len > 0)
+		give_line(program, output);
+}
