@@ -130,7 +130,7 @@ SELECT workload, tablespace, transactions, failed, clients, threads, rows, trans
        full_page_writes = current_setting('full_page_writes')::bool AS full_page_writes,
        shared_buffers = current_setting('shared_buffers') AS shared_buffers,
        synchronous_commit, username = current_user AS own,
-       settings, label, suite, protocol, new_connections AS new, sampling_rate,
+       settings, label, suite, protocol, new_connections AS new,
        finished_at > started_at AS time, server_version_num = current_setting('server_version_num')::int AS version,
        pgbench_version ~ '^[0-9]+' AS pgbench_version, jsonb_array_length(statements) AS statements
 FROM sync_probe.pgbench('upsert', 'regress_sync_probe', clients => 2, threads => 8, transactions => 50, rows => 10,

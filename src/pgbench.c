@@ -6,10 +6,11 @@
  * What it is told is in pgbench_command.c.  What it says while it runs becomes
  * progress, what it says at the end the summary; if it fails its first words are
  * the DETAIL of the error, as all that follows says the same again for every
- * client.
+ * client.  Its transaction log goes through FIFOs and is read as it comes: on
+ * disk it would be load beside the one that is measured, and as long as the run.
  *
  * It must not: know what the workload is, or make and drop anything but the
- * files in the folder it is given.
+ * files in the temporary directory it is given.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,6 +36,15 @@
 /* A NOTICE a second, and later one each twentieth of the time that has passed. */
 #define NOTICES_OF_THE_PAST	20
 
+/*
+ * How far pgbench may be ahead of us in its log before it has to wait: a
+ * megabyte is some 30,000 transactions.  Together no more than half of what
+ * Linux grants an account before new pipes of it get smaller.
+ */
+#define MAX_FIFO_BYTES		(1024 * 1024)
+#define MAX_FIFO_BYTES_ALL	(32 * MAX_FIFO_BYTES)
+#define MIN_FIFO_BYTES		(64 * 1024)	/* what Linux gives anyway */
+
 /* What the callback that gets its lines works with. */
 typedef struct listening
 {
@@ -45,7 +55,7 @@ typedef struct listening
 	double		transactions;
 	double		next_notice;
 	const sp_scratch *scratch;
-	int64		most_log_bytes;
+	sp_pgbench_log_file *log_files; /* for each thread */
 	StringInfoData words;		/* what is no progress, with the first error */
 	int			errors;
 } listening;
@@ -71,7 +81,6 @@ note_progress(listening *state, const sp_pgbench_progress *progress)
 	if (!isnan(progress->tps))
 		state->transactions += progress->tps * elapsed;
 	state->run->progress->transactions = (int64) rint(state->transactions);
-	sp_scratch_check_size(state->scratch, state->most_log_bytes);
 	if (progress->seconds < state->next_notice)
 		return;
 	state->next_notice = progress->seconds - 0.5 + Max(1, progress->seconds / NOTICES_OF_THE_PAST);
@@ -160,6 +169,47 @@ complain(const sp_workload_run *run, listening *state, const char *what, bool ti
 			 errhint("Does it wait for a lock that the caller holds? A number of transactions may take pg_sync_probe.max_duration and a minute, a duration a minute more than itself.") : 0));
 }
 
+/* --------------------------------------------------------- what it logs */
+
+/* The files of its log have these names, see threadRun() in pgbench.c of 15 to 19. */
+static int
+open_log_file(void *context, pid_t pid, int thread)
+{
+	listening  *state = context;
+	char		name[64];
+	int			bytes = Min(MAX_FIFO_BYTES, MAX_FIFO_BYTES_ALL / state->run->threads);
+
+	if (thread == 0)
+		snprintf(name, sizeof(name), SP_PGBENCH_LOG_PREFIX ".%d", (int) pid);
+	else
+		snprintf(name, sizeof(name), SP_PGBENCH_LOG_PREFIX ".%d.%d", (int) pid, thread);
+	return sp_scratch_fifo(state->scratch, name, Max(bytes, MIN_FIFO_BYTES));
+}
+
+static void
+take_log(void *context, int thread, const char *data, Size length)
+{
+	listening  *state = context;
+
+	sp_pgbench_log_feed(&state->result->log, &state->log_files[thread], data, length);
+}
+
+/* A script may do anything to the files; pgbench itself logs what it counts. */
+static void
+check_log(listening *state)
+{
+	sp_pgbench_log *log = &state->result->log;
+
+	for (int i = 0; i < state->run->threads; i++)
+		sp_pgbench_log_end_of_file(log, &state->log_files[i]);
+	if (log->unreadable > 0 || log->latencies.ops != (uint64_t) state->result->summary.transactions)
+		ereport(WARNING,
+				(errmsg("the transaction log of pgbench is not complete"),
+				 errdetail("It holds " INT64_FORMAT " of " INT64_FORMAT " transactions; unreadable lines: " INT64_FORMAT ". Latency quantiles and the maximum are of the transactions that it holds.",
+						   (int64) log->latencies.ops, state->result->summary.transactions,
+						   (int64) log->unreadable)));
+}
+
 /* ------------------------------------------------------------------ the run */
 
 /*
@@ -189,14 +239,16 @@ init_listening(listening *state, sp_workload_run *run, sp_pgbench_result *result
 	state->run = run;
 	state->result = result;
 	state->allocated = 64;
+	state->log_files = palloc0(run->threads * sizeof(*state->log_files));
 	initStringInfo(&state->words);
+	sp_pgbench_log_init(&result->log);
 	result->second_tps = palloc(state->allocated * sizeof(double));
 	result->second_latency_ms = palloc(state->allocated * sizeof(double));
 }
 
 /*
- * Run the workload's script from the scratch folder; result is what came of it.
- * Sets run->sampling_rate, and updates run->progress.
+ * Run the workload's script from the temporary directory; result is what came of
+ * it.  Updates run->progress.
  */
 void
 sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
@@ -206,10 +258,15 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 	listening	state;
 	sp_child_program program = {
 		.path = found->path,
+		.argv = sp_pgbench_argv(run, scratch, script),
 		.envp = sp_pgbench_environment,
 		.timeout_ms = timeout_ms(run),
 		.most_output = MOST_OUTPUT,
 		.line = take_line,
+		.nstreams = run->threads,
+		.open_stream = open_log_file,
+		.stream_data = take_log,
+		.streams_hint = "Lower threads; each takes one descriptor.",
 		.context = &state
 	};
 	sp_child_result ended;
@@ -218,7 +275,6 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 	result->program = found;
 	init_listening(&state, run, result);
 	state.scratch = scratch;
-	program.argv = sp_pgbench_argv(run, scratch, script, &state.most_log_bytes);
 
 	if (run->is_procedure)
 		release_snapshots();
@@ -230,13 +286,8 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 	if (!sp_pgbench_parse_summary(ended.out.data, ended.out.len, &result->summary,
 								  take_statement, result))
 		complain(run, &state, "printed a summary that is not understood", false);
+	check_log(&state);
 	pfree(ended.out.data);
 	pfree(ended.err.data);
-
-	sp_pgbench_log_init(&result->log);
-	sp_scratch_read_logs(scratch, SP_PGBENCH_LOG_PREFIX ".", &result->log);
-	if (result->log.unreadable > 0)
-		ereport(WARNING,
-				(errmsg("%llu lines of pgbench's transaction log are not understood",
-						(unsigned long long) result->log.unreadable)));
+	pfree(state.log_files);
 }

@@ -27,19 +27,7 @@
 #define VERSION_TIMEOUT_MS	10000
 #define MOST_VERSION_WORDS	800
 
-/*
- * Of more transactions a sample is logged.  How many a duration will hold is
- * not known before: a client that waits for a server's answers makes 10,000 a
- * second at most, a round trip through a Unix socket taking some 50 us.
- */
-#define MOST_LOGGED			5000000
-#define MOST_TPS_OF_CLIENT	10000
-#define LOG_LINE_BYTES		48
-
-/* Fewer logged transactions would say little, and little room is no room. */
-#define LEAST_LOGGED		10000
-
-#define MOST_ARGUMENTS		32
+#define MAX_ARGUMENTS		32
 
 /* Line numbers of postmaster.pid, see the server's pidfile.h. */
 #define SOCKET_DIRECTORY_LINE	5
@@ -205,38 +193,11 @@ own_conninfo(const sp_workload_run *run)
 	return conninfo.data;
 }
 
-/*
- * Which share of the transactions is logged.  The log takes no more than half
- * of the room there is: the workload may need the rest.  As more transactions may
- * come than are expected, it is watched, too.
- */
-static double
-sampling_rate(const sp_workload_run *run, int64 room, int64 *most_log_bytes)
-{
-	double		expected = (double) run->clients *
-		(run->transactions > 0 ? run->transactions : (double) MOST_TPS_OF_CLIENT * run->seconds);
-	double		most = Min(MOST_LOGGED, room / 2 / LOG_LINE_BYTES);
-
-	if (most < Min(LEAST_LOGGED, expected))
-		ereport(ERROR,
-				(errcode(ERRCODE_DISK_FULL),
-				 errmsg("not enough space for the transaction log of pgbench"),
-				 errdetail("Needed are " INT64_FORMAT " bytes in \"base\", there are " INT64_FORMAT " above the reserve or below temp_file_limit.",
-						   (int64) Min(LEAST_LOGGED, expected) * LOG_LINE_BYTES * 2, room),
-				 errhint("Free some space, lower pg_sync_probe.reserve_percent, or raise temp_file_limit.")));
-	*most_log_bytes = Min(room / 2, (int64) MOST_LOGGED * LOG_LINE_BYTES * 2);
-	return Min(1, most / expected);
-}
-
-/* Sets run->sampling_rate, too. */
 char **
-sp_pgbench_argv(sp_workload_run *run, const sp_scratch *scratch, const char *script,
-				int64 *most_log_bytes)
+sp_pgbench_argv(const sp_workload_run *run, const sp_scratch *scratch, const char *script)
 {
-	char	  **argv = palloc0(MOST_ARGUMENTS * sizeof(char *));
+	char	  **argv = palloc0(MAX_ARGUMENTS * sizeof(char *));
 	int			n = 0;
-
-	run->sampling_rate = sampling_rate(run, sp_scratch_room(scratch), most_log_bytes);
 
 	argv[n++] = "pgbench";
 	argv[n++] = "-M";
@@ -254,11 +215,9 @@ sp_pgbench_argv(sp_workload_run *run, const sp_scratch *scratch, const char *scr
 	argv[n++] = "--progress=1";
 	argv[n++] = "--log";
 	argv[n++] = psprintf("--log-prefix=%s/" SP_PGBENCH_LOG_PREFIX, scratch->path);
-	if (run->sampling_rate < 1)
-		argv[n++] = psprintf("--sampling-rate=%.9f", run->sampling_rate);
 	/* variables live as long as a client: with this one it can count */
 	argv[n++] = "--define=iteration=0";
 	argv[n++] = own_conninfo(run);
-	Assert(n < MOST_ARGUMENTS);
+	Assert(n < MAX_ARGUMENTS);
 	return argv;
 }

@@ -11,13 +11,12 @@
 
 #include "workload.h"
 
-/* Names of its logs in the scratch folder begin so. */
+/* Names of the files of its log in the temporary directory begin so. */
 #define SP_PGBENCH_LOG_PREFIX	"log"
 
 extern char *const sp_pgbench_environment[];
 
-/* most_log_bytes: what the log must not exceed. */
-extern char **sp_pgbench_argv(sp_workload_run *run, const sp_scratch *scratch, const char *script,
-							  int64 *most_log_bytes);
+extern char **sp_pgbench_argv(const sp_workload_run *run, const sp_scratch *scratch,
+							  const char *script);
 
 #endif							/* SP_PGBENCH_INTERNAL_H */

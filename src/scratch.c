@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * scratch.c
- *		A folder for one run of a workload: the script, the transaction logs.
+ *		The temporary directory of one run of a workload: the script, and the FIFOs
+ *		that pgbench takes for the files of its transaction log.
  *
  * It is among the server's own temporary files, and its name is one that a
  * server which crashes now sweeps, with all that is in it, when it recovers.
@@ -22,13 +23,10 @@
 #include "common/file_utils.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
-#include "utils/guc.h"
 
 #define TEMP_DIRECTORY	"base/" PG_TEMP_FILES_DIR
 #define NAME_PREFIX		PG_TEMP_FILE_PREFIX "_sync_probe."
 #define NAME_SUFFIX		".workload"
-
-#define READ_SIZE		(64 * 1024)
 
 static void
 folder_failed(const char *verb, const char *path)
@@ -81,26 +79,6 @@ sp_scratch_make(sp_scratch *scratch)
 	}
 }
 
-/*
- * How many bytes may be written there: what is free above the reserve, and no
- * more than temp_file_limit, which this is a case of.
- */
-int64
-sp_scratch_room(const sp_scratch *scratch)
-{
-	int			fd = OpenTransientFile(scratch->path, O_RDONLY | O_DIRECTORY);
-	int64		available;
-	int64		reserve;
-	int64		room;
-
-	if (fd < 0)
-		folder_failed("open", scratch->path);
-	available = sp_available_space(fd, scratch->path, 0, &reserve);
-	CloseTransientFile(fd);
-	room = Max(available - reserve, 0);
-	return temp_file_limit >= 0 ? Min(room, (int64) temp_file_limit * 1024) : room;
-}
-
 static void
 file_failed(const char *verb, const char *path)
 {
@@ -139,78 +117,38 @@ sp_scratch_write(const sp_scratch *scratch, const char *name, const char *conten
 	return path;
 }
 
-/* A script may have put anything there; to open a pipe could take for ever. */
-static void
-read_log(const char *path, sp_pgbench_log *log)
-{
-	int			fd = OpenTransientFile(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-	char	   *buffer = palloc(READ_SIZE);
-	struct stat status;
-	ssize_t		got;
+#ifdef F_SETPIPE_SZ
+#define set_capacity(fd, bytes) fcntl(fd, F_SETPIPE_SZ, bytes)
+#else
+#define set_capacity(fd, bytes) (-1)
+#endif
 
-	if (fd < 0 || fstat(fd, &status) != 0)
+/*
+ * A new FIFO, opened for reading; returns the descriptor, which is not told to
+ * fd.c.  Its writer may be ahead of us by that many bytes if the system permits,
+ * else by what is usual.
+ */
+int
+sp_scratch_fifo(const sp_scratch *scratch, const char *name, int bytes)
+{
+	char	   *path = psprintf("%s/%s", scratch->path, name);
+	struct stat status;
+	int			fd;
+
+	if (mkfifo(path, S_IRUSR | S_IWUSR) != 0)
+		file_failed("create", path);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
 		file_failed("open", path);
-	if (!S_ISREG(status.st_mode))
+	if (fstat(fd, &status) != 0 || !S_ISFIFO(status.st_mode))
 	{
+		close(fd);
 		errno = EINVAL;
 		file_failed("read", path);
 	}
-	while ((got = read(fd, buffer, READ_SIZE)) != 0)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0)
-			file_failed("read", path);
-		sp_pgbench_log_feed(log, buffer, got);
-	}
-	sp_pgbench_log_end_of_file(log);
-	CloseTransientFile(fd);
-	pfree(buffer);
-}
-
-/* All files whose names begin so: pgbench writes one for each of its threads. */
-void
-sp_scratch_read_logs(const sp_scratch *scratch, const char *prefix, sp_pgbench_log *log)
-{
-	DIR		   *directory = AllocateDir(scratch->path);
-	struct dirent *entry;
-
-	while ((entry = ReadDir(directory, scratch->path)) != NULL)
-	{
-		if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0)
-			read_log(psprintf("%s/%s", scratch->path, entry->d_name), log);
-	}
-	FreeDir(directory);
-}
-
-/*
- * An error if the files take more than that.  Of what they hold, that is: blocks
- * are allocated later on some file systems.
- */
-void
-sp_scratch_check_size(const sp_scratch *scratch, int64 most_bytes)
-{
-	DIR		   *directory = AllocateDir(scratch->path);
-	struct dirent *entry;
-	int64		bytes = 0;
-
-	while ((entry = ReadDir(directory, scratch->path)) != NULL)
-	{
-		char		path[MAXPGPATH * 2];
-		struct stat status;
-
-		snprintf(path, sizeof(path), "%s/%s", scratch->path, entry->d_name);
-		if (lstat(path, &status) == 0 && S_ISREG(status.st_mode))
-			bytes += status.st_size;
-	}
-	FreeDir(directory);
-	if (bytes > most_bytes)
-		ereport(ERROR,
-				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
-				 errmsg("the transaction log of pgbench exceeds " INT64_FORMAT " bytes", most_bytes),
-				 errdetail("There are far more transactions than were to be expected."),
-				 errhint("Run it for a shorter time or with fewer clients; or give it more room, see temp_file_limit and pg_sync_probe.reserve_percent.")));
+	(void) set_capacity(fd, bytes);
+	pfree(path);
+	return fd;
 }
 
 /* May be called at any time and again, also while the backend exits. */
@@ -223,7 +161,7 @@ sp_scratch_remove(sp_scratch *scratch)
 	scratch->path[0] = '\0';
 }
 
-/* Remove the folders of dead processes; see sp_scratch_make().  Returns how many. */
+/* Remove the directories of dead processes; see sp_scratch_make().  Returns how many. */
 int
 sp_scratch_sweep(void)
 {

@@ -9,7 +9,7 @@
  * (exclusive.c); has the objects made by a background worker, since what this
  * transaction makes nobody else can see (workload_objects.c; in that process
  * workload_worker.c, workload_attempt.c and workload_schema.c); writes the
- * script into a folder of its own (scratch.c); runs pgbench on it
+ * script into a temporary directory (scratch.c); runs pgbench on it
  * (pgbench_command.c, pgbench.c, child_process.c) and lets the engine read what
  * that says and logs; has the objects dropped; and hands the row to
  * workload_record.c, which asks run_group.c what else the statement ran.
@@ -78,7 +78,6 @@ typedef struct sp_workload_run
 	const char *label;			/* may be NULL */
 	char		synchronous_commit[NAMEDATALEN];	/* of role and database */
 	bool		is_procedure;	/* no snapshot while pgbench runs */
-	double		sampling_rate;	/* of the transactions that are logged */
 	sp_progress *progress;		/* what sync_probe.running shows */
 
 	char	   *wal_sync_method;	/* when pgbench began */
@@ -132,17 +131,15 @@ extern PGDLLEXPORT void sync_probe_workload_worker(Datum main_arg);
 
 /* ----------------------------------------------------------------- scratch.c */
 
-/* A private folder of a run; paths are below the data directory. */
+/* The temporary directory of a run; paths are below the data directory. */
 typedef struct sp_scratch
 {
 	char		path[MAXPGPATH];	/* empty until made */
 } sp_scratch;
 
 extern void sp_scratch_make(sp_scratch *scratch);
-extern int64 sp_scratch_room(const sp_scratch *scratch);
 extern char *sp_scratch_write(const sp_scratch *scratch, const char *name, const char *content);
-extern void sp_scratch_read_logs(const sp_scratch *scratch, const char *prefix, sp_pgbench_log *log);
-extern void sp_scratch_check_size(const sp_scratch *scratch, int64 most_bytes);
+extern int	sp_scratch_fifo(const sp_scratch *scratch, const char *name, int bytes);
 extern void sp_scratch_remove(sp_scratch *scratch);
 extern int	sp_scratch_sweep(void);
 

@@ -4,8 +4,8 @@
  *		sync_probe.pgbench() and sync_probe.run_workload().
  *
  * From arguments to the row that is recorded.  Whatever ends a run (an error, a
- * cancel, the end of the backend), pgbench goes, then its folder, then the
- * objects with the sessions that still use them.
+ * cancel, the end of the backend), pgbench goes, then its temporary directory,
+ * then the objects with the sessions that still use them.
  *
  * A function runs in its caller's snapshot, which keeps the server from
  * removing row versions that are dead since.  The procedure commits first and

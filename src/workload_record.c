@@ -251,7 +251,6 @@ put_what_was_asked(row_values *row, const sp_workload_run *run)
 	put_text(row, "label", run->label);
 	put(row, "started_at", TIMESTAMPTZOID, false, TimestampTzGetDatum(run->started_at));
 	put(row, "finished_at", TIMESTAMPTZOID, false, TimestampTzGetDatum(run->finished_at));
-	put_number(row, "sampling_rate", run->sampling_rate, 6);
 }
 
 static void

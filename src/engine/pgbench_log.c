@@ -6,7 +6,7 @@
  * It must not: include a server header, allocate memory, open a file, print, or
  * exit.
  *
- * A line is some 35 bytes, and a run may have written millions of them, so
+ * A line is some 35 bytes, and a run may write millions of them, so
  * they are read by hand: a nanosecond a byte, not the microsecond that sscanf()
  * takes for a line.
  *
@@ -133,42 +133,43 @@ add_line(sp_pgbench_log *log, const char *at, size_t length)
 }
 
 static void
-keep(sp_pgbench_log *log, const char *data, size_t length)
+keep(sp_pgbench_log_file *file, const char *data, size_t length)
 {
-	if (log->rest_length + length > SP_PGBENCH_LOG_LINE)
+	if (file->rest_length + length > SP_PGBENCH_LOG_LINE)
 	{
-		log->rest_length = TOO_LONG;
+		file->rest_length = TOO_LONG;
 		return;
 	}
-	memcpy(log->rest + log->rest_length, data, length);
-	log->rest_length += length;
+	memcpy(file->rest + file->rest_length, data, length);
+	file->rest_length += length;
 }
 
 void
-sp_pgbench_log_feed(sp_pgbench_log *log, const char *data, size_t length)
+sp_pgbench_log_feed(sp_pgbench_log *log, sp_pgbench_log_file *file,
+					const char *data, size_t length)
 {
 	while (length > 0)
 	{
 		const char *newline = memchr(data, '\n', length);
 		size_t		part = newline != NULL ? (size_t) (newline - data) : length;
-		bool		whole = newline != NULL && log->rest_length == 0;
+		bool		whole = newline != NULL && file->rest_length == 0;
 
 		if (!whole)
-			keep(log, data, part);
+			keep(file, data, part);
 		if (newline == NULL)
 			return;
-		if (!(whole ? add_line(log, data, part) : add_line(log, log->rest, log->rest_length)))
+		if (!(whole ? add_line(log, data, part) : add_line(log, file->rest, file->rest_length)))
 			log->unreadable++;
-		log->rest_length = 0;
+		file->rest_length = 0;
 		data += part + 1;
 		length -= part + 1;
 	}
 }
 
 void
-sp_pgbench_log_end_of_file(sp_pgbench_log *log)
+sp_pgbench_log_end_of_file(sp_pgbench_log *log, sp_pgbench_log_file *file)
 {
-	if (log->rest_length > 0)
+	if (file->rest_length > 0)
 		log->unreadable++;
-	log->rest_length = 0;
+	file->rest_length = 0;
 }

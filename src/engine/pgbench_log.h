@@ -3,8 +3,9 @@
  * pgbench_log.h
  *		Latencies from the transaction log of pgbench (-l), however long it is.
  *
- * It is fed in pieces, and keeps a histogram: the memory it needs does not
- * depend on the length of the log.
+ * Each thread of pgbench writes a file of its own.  All are fed to one log, in
+ * pieces and in any order, and it keeps a histogram: the memory it needs does not
+ * depend on the length of the files.
  *
  * A line: client, number, microseconds (or "failed", "skipped", or with
  * --failures-detailed the kind of failure), script, time in seconds and
@@ -29,20 +30,25 @@ typedef struct sp_pgbench_log
 	uint64_t	failed;
 	uint64_t	skipped;
 	uint64_t	unreadable;		/* lines that are none of these */
+} sp_pgbench_log;
 
+/* What is kept of a file between two pieces; all zero at its beginning. */
+typedef struct sp_pgbench_log_file
+{
 	char		rest[SP_PGBENCH_LOG_LINE];	/* of a line whose end is to come */
 	size_t		rest_length;	/* more than its size: too long, not kept */
-} sp_pgbench_log;
+} sp_pgbench_log_file;
 
 extern void sp_pgbench_log_init(sp_pgbench_log *log);
 
 /* Lines may be cut anywhere between two pieces. */
-extern void sp_pgbench_log_feed(sp_pgbench_log *log, const char *data, size_t length);
+extern void sp_pgbench_log_feed(sp_pgbench_log *log, sp_pgbench_log_file *file,
+								const char *data, size_t length);
 
 /*
  * The end of a file: a line without a newline was not written to its end, and is
  * one that cannot be read.
  */
-extern void sp_pgbench_log_end_of_file(sp_pgbench_log *log);
+extern void sp_pgbench_log_end_of_file(sp_pgbench_log *log, sp_pgbench_log_file *file);
 
 #endif							/* SP_PGBENCH_LOG_H */

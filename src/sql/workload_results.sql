@@ -47,7 +47,6 @@ CREATE TABLE sync_probe.workload_results (
     protocol text,
     new_connections boolean,
     connection_ms double precision,
-    sampling_rate double precision,
     started_at timestamptz,
     finished_at timestamptz,
     server_version_num integer,
@@ -72,7 +71,7 @@ COMMENT ON COLUMN sync_probe.workload_results.latency_mean_ms IS
 COMMENT ON COLUMN sync_probe.workload_results.latency_p50_ms IS
   'From the transaction log, within 1 percent; null where it holds too few (p99: 299)';
 COMMENT ON COLUMN sync_probe.workload_results.latency_max_ms IS
-  'Of the logged transactions: all, unless sampling_rate is below 1';
+  'From the transaction log, as pgbench measured it';
 COMMENT ON COLUMN sync_probe.workload_results.failed IS
   'Transactions that ended with a serialization failure or a deadlock; any other error ends a run';
 COMMENT ON COLUMN sync_probe.workload_results.seconds IS
@@ -96,8 +95,6 @@ COMMENT ON COLUMN sync_probe.workload_results.transactions_per_client IS
   'What was asked for; null: a duration';
 COMMENT ON COLUMN sync_probe.workload_results.connection_ms IS
   'Until all clients were connected; with new_connections, of one connection';
-COMMENT ON COLUMN sync_probe.workload_results.sampling_rate IS
-  'Share of the transactions in the log that the quantiles are from';
 COMMENT ON COLUMN sync_probe.workload_results.statements IS
   'Mean latency of each line of the script, and its failures';
 COMMENT ON COLUMN sync_probe.workload_results.second_tps IS

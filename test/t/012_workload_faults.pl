@@ -121,6 +121,49 @@ for (
 	nothing_left($node, "pgbench $name");
 }
 
+# --- its transaction log: whole, not whole, or something else in its place
+
+# Says what pgbench says of ten transactions, in two threads, and logs them.
+my $summary = "$FindBin::RealBin/../fixtures/pgbench/15_prepared.out";
+my $lines = 'lines() { for n in $(seq 1 $1); do echo "0 $n 250 0 1795280639 $n"; done; }';
+my $log = qr/WARNING:  01000: the transaction log of pgbench is not complete\n/;
+for (
+	[ 'whole', 'lines 4 >$log; lines 6 >$log.1' ],
+	[ 'whole, of one thread', ': >$log; lines 10 >$log.1' ],
+	[ 'slow', 'exec 4>$log.1; for n in 1 2 3 4 5; do lines 1 >&4; printf "0 1 2" >&4; sleep 0.1; echo "50 0 1 1" >&4; done' ],
+	[ 'with files beside it', 'lines 10 >$log.1; touch $log.2 $log.x; mkdir $log.d; mkfifo $log.3 $log.d/fifo; ln -s /etc/passwd $log.4' ],
+	[ 'never written', ':', qr/DETAIL:  It holds 0 of 10 transactions; unreadable lines: 0\./ ],
+	[ 'short', 'lines 9 >$log', qr/DETAIL:  It holds 9 of 10 transactions; unreadable lines: 0\./ ],
+	[ 'long', 'lines 9 >$log; lines 2 >$log.1', qr/DETAIL:  It holds 11 of 10 transactions; unreadable lines: 0\./ ],
+	[ 'cut', 'lines 9 >$log; printf "0 10 25" >$log.1', qr/DETAIL:  It holds 9 of 10 transactions; unreadable lines: 1\./ ],
+	[ 'cut twice', 'printf "0 10 25" >$log; lines 10 | head -c -1 >$log.1', qr/DETAIL:  It holds 9 of 10 transactions; unreadable lines: 2\./ ],
+	[ 'rubbish', 'lines 10 >$log; head -c 2000000 /dev/zero >$log.1', qr/DETAIL:  It holds 10 of 10 transactions; unreadable lines: 1\./ ],
+	[ 'a file', 'lines 4 >$log.1; rm $log; lines 6 >$log', qr/DETAIL:  It holds 4 of 10 transactions; unreadable lines: 0\./ ],
+	[ 'another FIFO', 'lines 4 >$log.1; rm $log; mkfifo $log', qr/DETAIL:  It holds 4 of 10 transactions; unreadable lines: 0\./ ],
+	[ 'removed', 'rm $log; lines 10 >$log.1' ],
+	[ 'moved', 'mv $log $log.x; lines 4 >$log.x; lines 6 >$log.1' ])
+{
+	my ($name, $logs, $incomplete) = @$_;
+	my $directory = PostgreSQL::Test::Utils::tempdir();
+	append_to_file("$directory/pgbench", <<"SH");
+#!/bin/sh
+if [ "\$1" = --version ]; then echo '$version'; exit; fi
+for a in "\$@"; do case \$a in --log-prefix=*) log=\${a#--log-prefix=}.\$\$;; esac; done
+$lines
+$logs
+sed 's/processed: .*/processed: 10/' $summary
+SH
+	chmod 0755, "$directory/pgbench";
+	my $before = count_results();
+	my ($out, $err) = run_sql("LOAD 'pg_sync_probe'; SET pg_sync_probe.pgbench_directory = '$directory'; " .
+		"SELECT transactions FROM sync_probe.pgbench('upsert', clients => 2, threads => 2, transactions => 5)");
+	is($out, 10, "log, $name: it works");
+	is(count_results(), $before + 1, "log, $name: the row is recorded");
+	$incomplete ? like($err, $log, "log, $name: a warning") : is($err, '', "log, $name: no warning");
+	like($err, $incomplete, "log, $name: the numbers") if $incomplete;
+	nothing_left($node, "log, $name");
+}
+
 # --- passwords
 
 my $hba = slurp_file($node->data_dir . '/pg_hba.conf');
@@ -266,6 +309,8 @@ my $shell = PostgreSQL::Test::Utils::tempdir() . '/made_by_shell';
 add_workload('shell', undef, "\\shell touch $shell\n\\setshell n echo 42\nSELECT 1 / (:n = 42)::int;");
 workload_ok('\shell and \setshell', workload_call('function', "'shell', clients => 1, transactions => 2"), 2);
 ok(-e $shell, '\shell was executed');
+add_workload('files', undef, '\shell cd base/pgsql_tmp/*.workload && touch log.1 log.2 && mkdir log.d && touch log.d/x && mkfifo log.3 && ln -s /etc/passwd log.4');
+workload_ok('\shell that makes files beside the log', workload_call('function', "'files', clients => 1, transactions => 1"), 1);
 
 # --- settings reach the sessions of a workload as they are
 
@@ -363,26 +408,19 @@ for (
 $node->safe_psql('postgres', 'ALTER DATABASE postgres CONNECTION LIMIT -1');
 $node->safe_psql('postgres', 'ALTER ROLE runner CONNECTION LIMIT -1');
 
-# --- room for the transaction log
+# --- the transaction log takes no space: no limit of space is its
 
-for (
-	[ 'reserve_percent = 100', "LOAD 'pg_sync_probe'; SET pg_sync_probe.reserve_percent = 100", "clients => 1", '53100' ],
-	[ 'a small temp_file_limit', "SET temp_file_limit = '500kB'", "clients => 1", '53100' ],
-	[ 'no temp_file_limit to speak of', "SET temp_file_limit = 0", "clients => 1, transactions => 1", '53100' ],
-	[ 'a temp_file_limit for a sample', "SET temp_file_limit = '960kB'", "clients => 1, duration => '2 s'", undef, '0.512000' ],
-	[ 'a temp_file_limit that is enough', "SET temp_file_limit = '500kB'", "clients => 1, transactions => 100", undef, '1' ])
+for ("LOAD 'pg_sync_probe'; SET pg_sync_probe.reserve_percent = 100", 'SET temp_file_limit = 0')
 {
-	my ($name, $set, $arguments, $sqlstate, $rate) = @$_;
-	my $call = "SELECT sampling_rate = $rate FROM sync_probe.pgbench('upsert', $arguments)" if defined $rate;
-	if ($sqlstate)
-	{
-		fails_ok($node, $name, "$set; " . workload_call('function', "'upsert', $arguments"), $sqlstate,
-			qr/not enough space for the transaction log of pgbench/, qr/DETAIL:  Needed are [1-9]\d* bytes in "base", there are \d+ /,
-			qr/HINT: .*temp_file_limit/);
-		nothing_left($node, $name);
-		next;
-	}
-	workload_ok($name, "$set; $call", 't');
+	workload_ok($_, "$_; " . workload_call('function', "'upsert', clients => 2, transactions => 200"), 400);
+}
+
+# How the clients are spread, and when they connect: each transaction is logged.
+for ([ 16, 16, 'upsert' ], [ 16, 5, 'upsert' ], [ 3, 100, 'upsert' ], [ 1, 1, 'upsert' ], [ 7, 3, 'reconnects' ])
+{
+	my ($clients, $threads, $workload) = @$_;
+	my ($out, $err) = run_sql(workload_call('function', "'$workload', clients => $clients, threads => $threads, transactions => 50"));
+	is("$out$err", 50 * $clients, "$workload, $clients clients, $threads threads: each transaction is logged");
 }
 
 # --- what role and database have set otherwise
@@ -403,16 +441,26 @@ is($node->safe_psql('postgres', q{SELECT a = E'\\\\' AND b = U&'\00e9' FROM seen
 my $session = session($node);
 my $rss = sub { slurp_file("/proc/$session->{pid}/status") =~ /^VmRSS:\s+(\d+) kB/m ? $1 : die 'no VmRSS' };
 add_workload('nothing', undef, '\set i 1');
-my $run = sub { query($session, "SET client_min_messages = warning;" . workload_call('function', "'nothing', clients => 1, transactions => $_[0]")) };
-$run->(100);
+my $run = sub { query($session, "SET client_min_messages = warning;" . workload_call('function', "'nothing', clients => $_[0], transactions => $_[1]")) };
+$run->(1, 100);
 my $small = $rss->();
-is(($run->(2000000))[0], "2000000\n", '2000000 transactions');
-cmp_ok($rss->() - $small, '<', 4 * 1024, '2000000 transactions take less than 4 MB');
-$run->(100) for 1 .. 10;
-cmp_ok($rss->() - $small, '<', 4 * 1024, 'and so do ten runs');
-query($session, "\\set VERBOSITY sqlstate\nSET temp_file_limit = '1MB'");
-like((query($session, workload_call('function', "'nothing', clients => 1, duration => '60 s'")))[1],
-	qr/ERROR:  53400$/m, 'a log that grows as nobody could expect ends the run');
+for ([ 1, 2000000 ], [ 4, 500000 ])
+{
+	my ($clients, $transactions) = @$_;
+	my ($out, $err) = $run->($clients, $transactions);
+	is("$out$err", "2000000\n", "2000000 transactions, $clients clients: each is logged");
+	cmp_ok($rss->() - $small, '<', 4 * 1024, "2000000 transactions, $clients clients: less than 4 MB more");
+}
+$run->(1, 100) for 1 .. 10;
+cmp_ok($rss->() - $small, '<', 4 * 1024, 'nor do ten runs take more');
+
+# pgbench waits until its log is read.
+start_query($session, "SET client_min_messages = warning;" . workload_call('function', "'nothing', clients => 2, duration => '5 s'"));
+wait_phase($node, $session, 'running');
+kill 'STOP', $session->{pid};
+sleep 2;
+kill 'CONT', $session->{pid};
+like(join('', finish_query($session)), qr/^\d+\n\z/, 'a backend that stands still for a while loses nothing');
 $session->quit;
 nothing_left($node, 'many transactions');
 
@@ -426,7 +474,17 @@ for my $kind (@kinds)
 		qr/could not start a background worker for workload "upsert"/, qr/DETAIL:  None of the 1 that max_worker_processes allows is free/, qr/HINT: .*max_worker_processes/);
 	nothing_left($node, "no worker can be had, $kind");
 }
-$node->append_conf('postgresql.conf', "max_worker_processes = 8");
+$node->append_conf('postgresql.conf', "max_worker_processes = 8\nmax_files_per_process = 64");
+$node->restart;
+for my $kind (@kinds)
+{
+	fails_ok($node, "not enough descriptors, $kind", workload_call($kind, "'upsert', clients => 15, threads => 15, transactions => 5"), '53000',
+		qr/not enough file descriptors to run ".*\/pgbench"/, qr/DETAIL:  It needs \d+ in this session, and \d+ are free/,
+		qr/HINT:  Lower threads; each takes one descriptor\. Or raise max_files_per_process\./);
+	nothing_left($node, "not enough descriptors, $kind");
+}
+workload_ok('fewer threads', workload_call('function', "'upsert', clients => 15, threads => 1, transactions => 5"), 75);
+$node->append_conf('postgresql.conf', "max_files_per_process = 1000");
 
 # A tablespace on a small file system that only this server sees: it needs no
 # root, but a kernel that lets users have mount namespaces.

@@ -122,7 +122,8 @@ check_counts(const char *name, const sp_pgbench_log *log, const counts *expected
 
 /* Each piece is a copy of its own length, so that reading behind it is noticed. */
 static void
-feed_in_pieces(sp_pgbench_log *log, const char *text, size_t length, size_t piece)
+feed_in_pieces(sp_pgbench_log *log, sp_pgbench_log_file *file, const char *text, size_t length,
+			   size_t piece)
 {
 	while (length > 0)
 	{
@@ -131,7 +132,7 @@ feed_in_pieces(sp_pgbench_log *log, const char *text, size_t length, size_t piec
 
 		assert_non_null(copy);
 		memcpy(copy, text, next);
-		sp_pgbench_log_feed(log, copy, next);
+		sp_pgbench_log_feed(log, file, copy, next);
 		free(copy);
 		text += next;
 		length -= next;
@@ -143,13 +144,14 @@ begins_with_nothing(void **state)
 {
 	static const counts nothing = {0, 0, 0, 0, 0, 0, 0};
 	sp_pgbench_log log;
+	sp_pgbench_log_file file = {0};
 
 	(void) state;
 	memset(&log, 1, sizeof(log));
 	sp_pgbench_log_init(&log);
 	check_counts("new", &log, &nothing);
-	sp_pgbench_log_feed(&log, "", 0);
-	sp_pgbench_log_end_of_file(&log);
+	sp_pgbench_log_feed(&log, &file, "", 0);
+	sp_pgbench_log_end_of_file(&log, &file);
 	check_counts("of nothing", &log, &nothing);
 }
 
@@ -165,10 +167,11 @@ reads_logs_in_any_pieces(void **state)
 		for (size_t piece = 1; piece <= 80; piece++)
 		{
 			sp_pgbench_log log;
+			sp_pgbench_log_file file = {0};
 
 			sp_pgbench_log_init(&log);
-			feed_in_pieces(&log, text, length, piece < 80 ? piece : length);
-			sp_pgbench_log_end_of_file(&log);
+			feed_in_pieces(&log, &file, text, length, piece < 80 ? piece : length);
+			sp_pgbench_log_end_of_file(&log, &file);
 			check_counts(log_cases[i].file, &log, &log_cases[i].expected);
 		}
 		free(text);
@@ -184,34 +187,50 @@ reads_odd_lines(void **state)
 		for (size_t piece = 1; piece <= line_cases[i].length; piece++)
 		{
 			sp_pgbench_log log;
+			sp_pgbench_log_file file = {0};
 
 			sp_pgbench_log_init(&log);
-			feed_in_pieces(&log, line_cases[i].line, line_cases[i].length, piece);
+			feed_in_pieces(&log, &file, line_cases[i].line, line_cases[i].length, piece);
 			check_counts(line_cases[i].name, &log, &line_cases[i].expected);
 		}
 	}
 }
 
-/* One log after the other, as pgbench writes one for each thread. */
+/* Files of several threads come in turns, cut in the middle of their lines. */
 static void
-adds_up_files(void **state)
+reads_files_in_turns(void **state)
 {
 	static const counts both = {229, 0, 0, 0, 321000, 2170000, 183551000};
-	static const char *const files[] = {"15_sampled.log", "15_sampled.log.1"};
-	sp_pgbench_log log;
+	size_t		lengths[2];
+	char	   *texts[] = {
+		read_fixture("pgbench", "15_sampled.log", &lengths[0], 0),
+		read_fixture("pgbench", "15_sampled.log.1", &lengths[1], 0)
+	};
 
 	(void) state;
-	sp_pgbench_log_init(&log);
-	for (size_t i = 0; i < lengthof(files); i++)
+	for (size_t piece = 1; piece <= 80; piece++)
 	{
-		size_t		length;
-		char	   *text = read_fixture("pgbench", files[i], &length, 0);
+		sp_pgbench_log log;
+		sp_pgbench_log_file files[2] = {0};
 
-		sp_pgbench_log_feed(&log, text, length);
-		sp_pgbench_log_end_of_file(&log);
-		free(text);
+		sp_pgbench_log_init(&log);
+		for (size_t at = 0; at < lengths[0] || at < lengths[1]; at += piece)
+		{
+			for (size_t i = 0; i < 2; i++)
+			{
+				size_t		start = at < lengths[i] ? at : lengths[i];
+				size_t		left = lengths[i] - start;
+
+				feed_in_pieces(&log, &files[i], texts[i] + start, left < piece ? left : piece,
+							   piece);
+			}
+		}
+		sp_pgbench_log_end_of_file(&log, &files[0]);
+		sp_pgbench_log_end_of_file(&log, &files[1]);
+		check_counts("both", &log, &both);
 	}
-	check_counts("both", &log, &both);
+	free(texts[0]);
+	free(texts[1]);
 }
 
 /* It is neither read nor taken for the beginning of the next file's first. */
@@ -222,14 +241,15 @@ counts_a_line_that_lost_its_end(void **state)
 	static const char cut[] = "0 1 289 0 1795280639 48";
 	static const char next[] = "0 1 289 0 1795280639 489106\n";
 	sp_pgbench_log log;
+	sp_pgbench_log_file file = {0};
 
 	(void) state;
 	sp_pgbench_log_init(&log);
-	sp_pgbench_log_feed(&log, cut, sizeof(cut) - 1);
-	sp_pgbench_log_end_of_file(&log);
-	sp_pgbench_log_end_of_file(&log);
-	sp_pgbench_log_feed(&log, next, sizeof(next) - 1);
-	sp_pgbench_log_end_of_file(&log);
+	sp_pgbench_log_feed(&log, &file, cut, sizeof(cut) - 1);
+	sp_pgbench_log_end_of_file(&log, &file);
+	sp_pgbench_log_end_of_file(&log, &file);
+	sp_pgbench_log_feed(&log, &file, next, sizeof(next) - 1);
+	sp_pgbench_log_end_of_file(&log, &file);
 	check_counts("cut", &log, &expected);
 }
 
@@ -245,14 +265,15 @@ check_length(size_t length, size_t piece)
 	static const char next[] = "0 2 failed 0 1 1\n";
 	char	   *text = malloc(length + sizeof(next));
 	sp_pgbench_log log;
+	sp_pgbench_log_file file = {0};
 
 	assert_non_null(text);
 	memset(text, '1', length);
 	memcpy(text + length - (sizeof(end) - 2), end, sizeof(end) - 1);
 	memcpy(text + length + 1, next, sizeof(next) - 1);
 	sp_pgbench_log_init(&log);
-	feed_in_pieces(&log, text, length + sizeof(next), piece);
-	sp_pgbench_log_end_of_file(&log);
+	feed_in_pieces(&log, &file, text, length + sizeof(next), piece);
+	sp_pgbench_log_end_of_file(&log, &file);
 	check_counts("long", &log, &expected);
 	free(text);
 }
@@ -262,13 +283,14 @@ static void
 keeps_no_more_than_a_line(void **state)
 {
 	sp_pgbench_log log;
+	sp_pgbench_log_file file = {0};
 
 	(void) state;
 	sp_pgbench_log_init(&log);
 	for (size_t length = 1; length < 3 * SP_PGBENCH_LOG_LINE; length++)
 	{
-		sp_pgbench_log_feed(&log, "1", 1);
-		assert_int_equal(log.rest_length, length <= SP_PGBENCH_LOG_LINE ? length :
+		sp_pgbench_log_feed(&log, &file, "1", 1);
+		assert_int_equal(file.rest_length, length <= SP_PGBENCH_LOG_LINE ? length :
 						 SP_PGBENCH_LOG_LINE + 1);
 	}
 }
@@ -303,6 +325,7 @@ reads_a_million_lines(void **state)
 	const size_t length = sizeof(line) - 1;
 	char	   *piece = malloc(lines_of_piece * length);
 	sp_pgbench_log log;
+	sp_pgbench_log_file file = {0};
 	clock_t		start;
 	double		seconds;
 
@@ -313,9 +336,9 @@ reads_a_million_lines(void **state)
 	sp_pgbench_log_init(&log);
 	start = clock();
 	for (size_t i = 0; i < 1000; i++)
-		sp_pgbench_log_feed(&log, piece, lines_of_piece * length);
+		sp_pgbench_log_feed(&log, &file, piece, lines_of_piece * length);
 	seconds = (double) (clock() - start) / CLOCKS_PER_SEC;
-	sp_pgbench_log_end_of_file(&log);
+	sp_pgbench_log_end_of_file(&log, &file);
 	assert_int_equal(log.latencies.ops, 1000000);
 	assert_int_equal(log.unreadable, 0);
 	assert_true(log.latencies.min_ns == 1234567000 && log.latencies.max_ns == 1234567000);
@@ -330,7 +353,7 @@ main(void)
 		cmocka_unit_test(begins_with_nothing),
 		cmocka_unit_test(reads_logs_in_any_pieces),
 		cmocka_unit_test(reads_odd_lines),
-		cmocka_unit_test(adds_up_files),
+		cmocka_unit_test(reads_files_in_turns),
 		cmocka_unit_test(counts_a_line_that_lost_its_end),
 		cmocka_unit_test(keeps_no_more_than_a_line),
 		cmocka_unit_test(survives_lines_of_any_length),
