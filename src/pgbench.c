@@ -259,7 +259,7 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 	sp_child_program program = {
 		.path = found->path,
 		.argv = sp_pgbench_argv(run, scratch, script),
-		.envp = sp_pgbench_environment,
+		.envp = sp_pgbench_envp(run),
 		.timeout_ms = timeout_ms(run),
 		.most_output = MOST_OUTPUT,
 		.line = take_line,

@@ -33,9 +33,7 @@
 #define SOCKET_DIRECTORY_LINE	5
 #define LISTEN_ADDRESS_LINE		6
 
-char *const sp_pgbench_environment[] = {
-	"PATH=/usr/bin:/bin", "LC_ALL=C", NULL
-};
+#define ENVIRONMENT		"PATH=/usr/bin:/bin", "LC_ALL=C"
 
 /* -------------------------------------------------------------- the program */
 
@@ -83,10 +81,11 @@ void
 sp_pgbench_find(sp_pgbench_program *found)
 {
 	const char *argv[] = {"pgbench", "--version", NULL};
+	const char *envp[] = {ENVIRONMENT, NULL};
 	sp_child_program program = {
 		.path = found->path,
 		.argv = (char *const *) argv,
-		.envp = sp_pgbench_environment,
+		.envp = (char *const *) envp,
 		.timeout_ms = VERSION_TIMEOUT_MS,
 		.most_output = MOST_VERSION_WORDS
 	};
@@ -175,6 +174,7 @@ own_host(void)
 	return strcmp(address, "*") == 0 ? "localhost" : address;
 }
 
+/* Without the session options: every account can see the arguments of a process. */
 static char *
 own_conninfo(const sp_workload_run *run)
 {
@@ -187,7 +187,6 @@ own_conninfo(const sp_workload_run *run)
 	append_conninfo(&conninfo, "dbname", get_database_name(MyDatabaseId));
 	append_conninfo(&conninfo, "client_encoding", GetDatabaseEncodingName());
 	append_conninfo(&conninfo, "application_name", NameStr(run->schema));
-	append_conninfo(&conninfo, "options", session_options(run));
 	if (sp_pgbench_passfile && sp_pgbench_passfile[0] != '\0')
 		append_conninfo(&conninfo, "passfile", sp_pgbench_passfile);
 	return conninfo.data;
@@ -220,4 +219,13 @@ sp_pgbench_argv(const sp_workload_run *run, const sp_scratch *scratch, const cha
 	argv[n++] = own_conninfo(run);
 	Assert(n < MAX_ARGUMENTS);
 	return argv;
+}
+
+/* With the session options: no other account can see the environment of a process. */
+char **
+sp_pgbench_envp(const sp_workload_run *run)
+{
+	const char *envp[] = {ENVIRONMENT, psprintf("PGOPTIONS=%s", session_options(run)), NULL};
+
+	return memcpy(palloc(sizeof(envp)), envp, sizeof(envp));
 }

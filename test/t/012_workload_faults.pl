@@ -339,6 +339,23 @@ for my $name (sort keys %expected)
 is($node->safe_psql('postgres', "SELECT settings = \$json\$$json\$json\$::jsonb FROM sync_probe.workload_results ORDER BY result_id DESC LIMIT 1"),
 	't', 'settings are recorded as they were given');
 
+# Nobody else sees the values: the arguments of a process are everybody's.
+{
+	my $session = session($node);
+	add_workload('secret', undef, "SELECT 1 / (current_setting('my.secret') = 's3cret')::int;\nSELECT pg_sleep(60);");
+	start_query($session, workload_call('function', "'secret', clients => 1, duration => '60 s', settings => '{\"my.secret\": \"s3cret\"}'"));
+	wait_running($node, $session, 1);
+	ok($node->poll_query_until('postgres',
+		"SELECT count(*) = 1 FROM pg_stat_activity WHERE application_name ~ '^sync_probe_workload_' AND query = 'SELECT pg_sleep(60);'"),
+		'a setting acts');
+	my ($pgbench) = pgbench_children($node);
+	my $arguments = slurp_file("/proc/$pgbench/cmdline") =~ tr/\0/ /r;
+	like($arguments, qr/^pgbench .* --log .*dbname='postgres'/, 'all can see the arguments of pgbench');
+	unlike($arguments, qr/s3cret|my\.|search_path/, 'but not the settings');
+	end_probe($node, $session);
+	nothing_left($node, 'a secret setting');
+}
+
 # --- a role with the privileges it takes and no more
 
 add_tablespace($node, 'place');
