@@ -258,7 +258,7 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 	listening	state;
 	sp_child_program program = {
 		.path = found->path,
-		.argv = sp_pgbench_argv(run, scratch, script),
+		.argv = sp_pgbench_argv(run, found, scratch, script),
 		.envp = sp_pgbench_envp(run),
 		.timeout_ms = timeout_ms(run),
 		.most_output = MOST_OUTPUT,

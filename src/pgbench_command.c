@@ -15,12 +15,14 @@
 #include <unistd.h>
 
 #include "commands/dbcommands.h"
+#include "libpq/pqcomm.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "port.h"
 #include "postmaster/postmaster.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/varlena.h"
 
 #include "child_process.h"
 
@@ -34,6 +36,70 @@
 #define LISTEN_ADDRESS_LINE		6
 
 #define ENVIRONMENT		"PATH=/usr/bin:/bin", "LC_ALL=C"
+
+/* ---------------------------------------------------------- where it connects */
+
+/*
+ * Can a client be told this directory as its host?  A comma would make it a
+ * list, and a relative one a name.  Makes it absolute.
+ */
+static bool
+is_usable_directory(char **directory)
+{
+	if (!is_absolute_path(*directory) && (*directory)[0] != '@')
+		*directory = psprintf("%s/%s", DataDir, *directory);
+	return strchr(*directory, ',') == NULL;
+}
+
+/* Of several the first that is usable, if there is a socket of ours; NULL if none. */
+static const char *
+other_socket_directory(void)
+{
+	List	   *directories;
+	ListCell   *cell;
+
+	if (!SplitDirectoriesString(pstrdup(Unix_socket_directories), ',', &directories))
+		return NULL;
+	foreach(cell, directories)
+	{
+		char	   *directory = lfirst(cell);
+		char		socket[MAXPGPATH];
+		struct stat status;
+
+		UNIXSOCK_PATH(socket, PostPortNumber, directory);
+		if (is_usable_directory(&directory) && stat(socket, &status) == 0 &&
+			S_ISSOCK(status.st_mode))
+			return directory;
+	}
+	return NULL;
+}
+
+/* Where this server listens: its first usable socket, else its first address. */
+static const char *
+own_host(void)
+{
+	char	   *first = sp_postmaster_line(SOCKET_DIRECTORY_LINE);
+	const char *address = sp_postmaster_line(LISTEN_ADDRESS_LINE);
+	bool		has_socket = first && first[0] != '\0';
+	const char *directory = NULL;
+
+	if (has_socket)
+		directory = is_usable_directory(&first) ? first : other_socket_directory();
+	if (directory)
+		return directory;
+	if (address == NULL || address[0] == '\0')
+		ereport(ERROR,
+				(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
+				 has_socket ?
+				 errmsg("pgbench cannot connect through a socket in directory \"%s\"", first) :
+				 errmsg("this server accepts no connections"),
+				 has_socket ?
+				 errdetail("It would take the comma in that name as a separator between hosts.") :
+				 errdetail("Neither unix_socket_directories nor listen_addresses name anything."),
+				 has_socket ?
+				 errhint("Add a directory without a comma to unix_socket_directories, or an address to listen_addresses.") : 0));
+	return strcmp(address, "*") == 0 ? "localhost" : address;
+}
 
 /* -------------------------------------------------------------- the program */
 
@@ -92,6 +158,7 @@ sp_pgbench_find(sp_pgbench_program *found)
 	sp_child_result result;
 	int			major = 0;
 
+	found->host = own_host();
 	find_program(found->path);
 	sp_child_run(&program, &result);
 	if (sp_child_succeeded(&result))
@@ -157,31 +224,14 @@ session_options(const sp_workload_run *run)
 	return options.data;
 }
 
-/* Where this server listens: its first socket, else its first address. */
-static const char *
-own_host(void)
-{
-	const char *directory = sp_postmaster_line(SOCKET_DIRECTORY_LINE);
-	const char *address = sp_postmaster_line(LISTEN_ADDRESS_LINE);
-
-	if (directory && directory[0] != '\0')
-		return directory;
-	if (address == NULL || address[0] == '\0')
-		ereport(ERROR,
-				(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
-				 errmsg("this server accepts no connections"),
-				 errdetail("Neither unix_socket_directories nor listen_addresses name anything.")));
-	return strcmp(address, "*") == 0 ? "localhost" : address;
-}
-
 /* Without the session options: every account can see the arguments of a process. */
 static char *
-own_conninfo(const sp_workload_run *run)
+own_conninfo(const sp_workload_run *run, const char *host)
 {
 	StringInfoData conninfo;
 
 	initStringInfo(&conninfo);
-	append_conninfo(&conninfo, "host", own_host());
+	append_conninfo(&conninfo, "host", host);
 	append_conninfo(&conninfo, "port", psprintf("%d", PostPortNumber));
 	append_conninfo(&conninfo, "user", GetUserNameFromId(GetUserId(), false));
 	append_conninfo(&conninfo, "dbname", get_database_name(MyDatabaseId));
@@ -193,7 +243,8 @@ own_conninfo(const sp_workload_run *run)
 }
 
 char **
-sp_pgbench_argv(const sp_workload_run *run, const sp_scratch *scratch, const char *script)
+sp_pgbench_argv(const sp_workload_run *run, const sp_pgbench_program *program,
+				const sp_scratch *scratch, const char *script)
 {
 	char	  **argv = palloc0(MAX_ARGUMENTS * sizeof(char *));
 	int			n = 0;
@@ -216,7 +267,7 @@ sp_pgbench_argv(const sp_workload_run *run, const sp_scratch *scratch, const cha
 	argv[n++] = psprintf("--log-prefix=%s/" SP_PGBENCH_LOG_PREFIX, scratch->path);
 	/* variables live as long as a client: with this one it can count */
 	argv[n++] = "--define=iteration=0";
-	argv[n++] = own_conninfo(run);
+	argv[n++] = own_conninfo(run, program->host);
 	Assert(n < MAX_ARGUMENTS);
 	return argv;
 }

@@ -150,6 +150,7 @@ typedef struct sp_pgbench_program
 {
 	char		path[MAXPGPATH];
 	char		version[64];	/* its own words, "15.20 (Debian ...)" */
+	const char *host;			/* where it finds this server */
 } sp_pgbench_program;
 
 /* What a run of pgbench came to. */

@@ -531,21 +531,36 @@ SKIP:
 	$node->safe_psql('postgres', 'DROP TABLESPACE small_disk');
 }
 
-# No Unix socket: only TCP is left to pgbench, and to us.
-for my $address ('127.0.0.1', '*')
+# Where it listens, and where we connect.  A client takes a comma for the end of a
+# host's name; we go around one by a link.
+my $usual = $node->host;
+my $comma = PostgreSQL::Test::Utils::tempdir_short() . '/a,b';
+my $link = PostgreSQL::Test::Utils::tempdir_short() . '/link';
+mkdir $comma;
+symlink $comma, $link;
+my $too_long = length($node->data_dir . '/.s.PGSQL.' . $node->port) > 100;
+for (
+	[ '', '127.0.0.1', '127.0.0.1' ],
+	[ '', '*', '127.0.0.1' ],
+	[ qq("$comma", $usual), '', $usual ],
+	[ qq($usual, "$comma"), '', $usual ],
+	[ qq("$comma"), '127.0.0.1', '127.0.0.1' ],
+	$too_long ? () : [ '.', '', $node->data_dir ],
+	[ qq("$comma"), '', $link, qr/ERROR:  08001: pgbench cannot connect through a socket in directory "\Q$comma\E"\nDETAIL: .*comma.*\nHINT: .*unix_socket_directories/ ])
 {
-	my $name = "no socket, listen_addresses = '$address'";
-	$node->append_conf('postgresql.conf', "unix_socket_directories = ''\nlisten_addresses = '$address'");
-	$node->restart;
+	my ($directories, $address, $host, $fails) = @$_;
+	my $name = "unix_socket_directories = '$directories', listen_addresses = '$address'";
+	my @psql = ('psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-h', $host, '-p', $node->port, '-d', 'postgres', '-c', 'SET client_min_messages = warning');
 	my ($out, $err);
+	$node->append_conf('postgresql.conf', "unix_socket_directories = '$directories'\nlisten_addresses = '$address'");
+	$node->restart;
 	for my $kind (@kinds)
 	{
-		IPC::Run::run([ 'psql', '-XAtq', '-h', '127.0.0.1', '-p', $node->port, '-d', 'postgres', '-c', 'SET client_min_messages = warning',
-			'-c', workload_call($kind, SMALL_RUN) ], '<', \'', '>', \$out, '2>', \$err);
-		like($out, $kind eq 'function' ? qr/^5$/ : qr/^\d+\|/, "$name, $kind: it works") or diag($err);
+		IPC::Run::run([ @psql, '-c', workload_call($kind, SMALL_RUN) ], '<', \'', '>', \$out, '2>', \$err);
+		like($fails ? $err : $out, $fails // ($kind eq 'function' ? qr/^5$/ : qr/^\d+\|/), "$name, $kind") or diag($err);
 	}
-	IPC::Run::run([ 'psql', '-XAtq', '-h', '127.0.0.1', '-p', $node->port, '-d', 'postgres',
-		'-c', 'SELECT sync_probe.cleanup(), (SELECT count(*) FROM pg_namespace WHERE nspname ~ \'^sync_probe_workload_\')' ], '<', \'', '>', \$out, '2>', \$err);
+	IPC::Run::run([ @psql, '-c', 'SELECT sync_probe.cleanup(), (SELECT count(*) FROM pg_namespace WHERE nspname ~ \'^sync_probe_workload_\')' ],
+		'<', \'', '>', \$out, '2>', \$err);
 	is($out, "0|0\n", "$name: nothing is left") or diag($err);
 }
 
