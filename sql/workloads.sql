@@ -44,6 +44,17 @@ SELECT FROM sync_probe.pgbench(settings => '[1]');
 SELECT FROM sync_probe.pgbench(settings => '"jit"');
 SELECT FROM sync_probe.pgbench(settings => '{"no_such_setting": 1}');
 SELECT FROM sync_probe.pgbench(settings => '{"work_mem": "much"}');
+-- names that the server would take from nobody
+\set VERBOSITY sqlstate
+SELECT FROM sync_probe.pgbench(settings => '{"my own.setting": 1}');
+\set VERBOSITY default
+SELECT FROM sync_probe.pgbench(settings => '{"my.own setting": 1}');
+SELECT FROM sync_probe.pgbench(settings => '{"my.own-setting": 1}');
+SELECT FROM sync_probe.pgbench(settings => '{"my..setting": 1}');
+SELECT FROM sync_probe.pgbench(settings => '{".setting": 1}');
+SELECT FROM sync_probe.pgbench(settings => '{"my.": 1}');
+SELECT FROM sync_probe.pgbench(settings => '{"1.setting": 1}');
+SELECT FROM sync_probe.pgbench(settings => '{"my.setting=a": 1}');
 SELECT FROM sync_probe.pgbench(settings => '{"work_mem": null}');
 SELECT FROM sync_probe.pgbench(settings => '{"work_mem": {"a": 1}}');
 SELECT FROM sync_probe.pgbench(settings => '{"wal_sync_method": "fsync"}');

@@ -146,4 +146,22 @@ sp_reserved_connections(void)
 	"SELECT wal_bytes::pg_catalog.float8, wal_sync::pg_catalog.float8, wal_sync_time::pg_catalog.float8 FROM pg_catalog.pg_stat_wal"
 #endif
 
+/*
+ * An error unless the server would accept a setting of that name that nobody has
+ * defined.  Since PostgreSQL 17 its check throws the error itself.
+ */
+static inline void
+sp_check_custom_name(const char *name)
+{
+#if PG_VERSION_NUM >= 170000
+	check_GUC_name_for_parameter_acl(name);
+#else
+	if (!check_GUC_name_for_parameter_acl(name))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("invalid configuration parameter name \"%s\"", name),
+				 errdetail("Custom parameter names must be two or more simple identifiers separated by dots.")));
+#endif
+}
+
 #endif							/* SP_COMPAT_H */

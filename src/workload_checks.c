@@ -304,8 +304,9 @@ sp_workload_check_connections(int clients, bool new_connections)
 
 /*
  * As the server would take it from a client that connects.  That says what is
- * wrong with it, and nothing is set: one that nobody has defined, with a prefix,
- * is any value's, and asking for it would define it in this session.
+ * wrong with it, and nothing is set.  Of one that nobody has defined, with a
+ * prefix, the name is checked alone: any value is good, and asking for it would
+ * define it in this session.
  */
 static void
 check_setting(const char *name, const char *value)
@@ -328,7 +329,10 @@ check_setting(const char *name, const char *value)
 				 errdetail("It is one for the whole cluster."),
 				 errhint("Between two runs: ALTER SYSTEM SET wal_sync_method = ...; SELECT pg_reload_conf(); and compare rows of sync_probe.workload_results.")));
 	if (strchr(name, '.') && GetConfigOption(name, true, false) == NULL)
+	{
+		sp_check_custom_name(name);
 		return;
+	}
 	(void) set_config_option(name, value, superuser() ? PGC_SU_BACKEND : PGC_BACKEND,
 							 PGC_S_CLIENT, GUC_ACTION_SET, false, ERROR, false);
 }
