@@ -19,6 +19,9 @@ SELECT FROM sync_probe.pgbench(duration => '0');
 SELECT FROM sync_probe.pgbench(duration => '1500 ms');
 SELECT FROM sync_probe.pgbench(duration => '1 day');
 SELECT FROM sync_probe.pgbench(transactions => 0);
+-- where transactions are counted the duration is not used
+SELECT transactions FROM sync_probe.pgbench(clients => 1, transactions => 2, rows => 10, duration => '1500 ms');
+SELECT transactions FROM sync_probe.pgbench(clients => 1, transactions => 2, rows => 10, duration => '1 day');
 SELECT FROM sync_probe.pgbench(tablespace => 'nowhere');
 SELECT FROM sync_probe.pgbench(tablespace => 'pg_wal');
 SELECT FROM sync_probe.pgbench(tablespace => 'pg_global');

@@ -53,8 +53,8 @@ static const char *const arg_names[] = {
 
 /* ------------------------------------------------------------------ arguments */
 
-static void
-take_length(FunctionCallInfo fcinfo, sp_workload_run *run)
+static int
+take_duration(FunctionCallInfo fcinfo)
 {
 	int64		duration_us = sp_interval_argument(fcinfo, ARG_DURATION, arg_names, USECS_PER_SEC,
 												   sp_max_duration_ms * INT64CONST(1000),
@@ -66,6 +66,13 @@ take_length(FunctionCallInfo fcinfo, sp_workload_run *run)
 				 errmsg("duration of %g s is not in whole seconds", duration_us / 1e6),
 				 errdetail("pgbench knows no parts of a second."),
 				 errhint("transactions => ... makes a run shorter.")));
+	return (int) (duration_us / USECS_PER_SEC);
+}
+
+/* The duration is not looked at where transactions are counted. */
+static void
+take_length(FunctionCallInfo fcinfo, sp_workload_run *run)
+{
 	if (!PG_ARGISNULL(ARG_TRANSACTIONS))
 		run->transactions = sp_integer_argument(fcinfo, ARG_TRANSACTIONS, arg_names, 1,
 												"They are counted per client. Leave it out to run for a duration.");
@@ -75,7 +82,7 @@ take_length(FunctionCallInfo fcinfo, sp_workload_run *run)
 						NameStr(run->workload.name), run->transactions),
 				 errhint("transactions => ... changes it; the duration does not count.")));
 	if (run->transactions == 0)
-		run->seconds = (int) (duration_us / USECS_PER_SEC);
+		run->seconds = take_duration(fcinfo);
 }
 
 /* What must hold before anything is made, the cheapest first. */
