@@ -16,36 +16,19 @@
 
 #define READ_SIZE		8192
 
-sp_child_output *
-sp_make_outputs(const sp_child_program *program, sp_child_result *result, sp_child_fds *fds)
+void
+sp_init_outputs(sp_child_output *outputs, sp_child_result *result, sp_child_fds *fds)
 {
-	sp_child_output *outputs = palloc0((SP_N_OUTPUTS + program->nstreams) * sizeof(*outputs));
-
 	for (int i = 0; i < SP_N_OUTPUTS; i++)
 	{
 		sp_child_output *output = &outputs[i];
 
-		output->stream = -1;
 		output->from_stderr = i == 1;
 		output->fd = &fds->fd[output->from_stderr ? SP_ERR_READ : SP_OUT_READ];
 		output->kept = output->from_stderr ? &result->err : &result->out;
 		initStringInfo(output->kept);
 		initStringInfo(&output->line);
 	}
-	for (int i = 0; i < program->nstreams; i++)
-	{
-		outputs[SP_N_OUTPUTS + i].stream = i;
-		outputs[SP_N_OUTPUTS + i].fd = &fds->stream[i];
-	}
-	return outputs;
-}
-
-void
-sp_free_outputs(sp_child_output *outputs)
-{
-	for (int i = 0; i < SP_N_OUTPUTS; i++)
-		pfree(outputs[i].line.data);
-	pfree(outputs);
 }
 
 static void
@@ -81,34 +64,30 @@ take_lines(const sp_child_program *program, sp_child_output *output,
 	}
 }
 
-static void
-take(const sp_child_program *program, sp_child_output *output, const char *data, Size length)
+static ssize_t
+read_again(int fd, char *buffer, Size bytes)
 {
-	Size		most = Min(program->most_output, MaxAllocSize / 2);
+	ssize_t		got;
 
-	if (output->stream >= 0)
-	{
-		program->stream_data(program->context, output->stream, data, length);
-		return;
-	}
-	append_at_most(output->kept, data, length, most);
-	if (program->line)
-		take_lines(program, output, data, length, most);
+	do
+		got = read(fd, buffer, bytes);
+	while (got < 0 && errno == EINTR);
+	return got;
 }
 
 /* At most so many bytes; returns how many, none if there are none now or at its end. */
 static Size
 read_some(const sp_child_program *program, sp_child_output *output, Size bytes)
 {
+	Size		most = Min(program->most_output, MaxAllocSize / 2);
 	char		buffer[READ_SIZE];
-	ssize_t		got;
+	ssize_t		got = read_again(*output->fd, buffer, Min(bytes, sizeof(buffer)));
 
-	do
-		got = read(*output->fd, buffer, Min(bytes, sizeof(buffer)));
-	while (got < 0 && errno == EINTR);
 	if (got > 0)
 	{
-		take(program, output, buffer, got);
+		append_at_most(output->kept, buffer, got, most);
+		if (program->line)
+			take_lines(program, output, buffer, got, most);
 		return got;
 	}
 	if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))
@@ -138,6 +117,33 @@ sp_read_rest(const sp_child_program *program, sp_child_output *output)
 		while (got > 0 && (left -= got) > 0)
 			got = read_some(program, output, left);
 	}
-	if (output->stream < 0 && program->line && output->line.len > 0)
+	if (program->line && output->line.len > 0)
 		give_line(program, output);
+}
+
+/*
+ * No more than that, as somebody may write as fast as we read.  A stream has no
+ * end: without a writer there is nothing in it, be it before the first one or
+ * after the last.
+ */
+Size
+sp_read_stream(const sp_child_program *program, const sp_child_fds *fds, int stream)
+{
+	char		buffer[READ_SIZE];
+	int			fd = fds->stream[stream];
+	int			there = 0;
+	Size		done = 0;
+
+	if (ioctl(fd, FIONREAD, &there) != 0)
+		return 0;
+	while (done < (Size) there)
+	{
+		ssize_t		got = read_again(fd, buffer, Min(there - done, sizeof(buffer)));
+
+		if (got <= 0)
+			break;
+		program->stream_data(program->context, stream, buffer, got);
+		done += got;
+	}
+	return done;
 }

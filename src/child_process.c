@@ -38,16 +38,23 @@
 /* How often it is asked whether the child has ended, if nothing else happens. */
 #define LONGEST_WAIT_MS	100
 
+/*
+ * How often streams are read.  A wake-up for each block that the child writes
+ * would take processor time from it.  If one had half of what a FIFO holds at
+ * least, we come back at once.
+ */
+#define STREAMS_WAIT_MS	20
+#define STREAM_IS_FAST	(32 * 1024)
+
 typedef struct child_process
 {
 	const sp_child_program *program;
 	sp_child_result *result;
 	pid_t		pid;			/* 0 before it lives, and when it does no more */
 	sp_child_fds fds;
-	int			noutputs;		/* with the streams */
-	sp_child_output *outputs;
+	sp_child_output outputs[SP_N_OUTPUTS];
+	bool		has_fast_stream;
 	WaitEventSet *wait_set;		/* NULL: to be made for the outputs there are */
-	WaitEvent  *events;
 	uint32		wait_event;
 	int			last_signal;	/* 0 until it is overdue */
 	int64		deadline_ms;
@@ -171,13 +178,13 @@ end_if_overdue(child_process *child)
 static void
 make_wait_set(child_process *child)
 {
-	WaitEventSet *set = sp_wait_event_set_new(child->noutputs + 2);
+	WaitEventSet *set = sp_wait_event_set_new(SP_N_OUTPUTS + 2);
 
 	child->wait_set = set;
 	AddWaitEventToSet(set, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
 	if (IsUnderPostmaster)
 		AddWaitEventToSet(set, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
-	for (int i = 0; i < child->noutputs; i++)
+	for (int i = 0; i < SP_N_OUTPUTS; i++)
 	{
 		if (*child->outputs[i].fd >= 0)
 			AddWaitEventToSet(set, WL_SOCKET_READABLE, *child->outputs[i].fd, NULL,
@@ -207,23 +214,38 @@ wait_ms(child_process *child)
 		longest = child->pause_ms;
 		child->pause_ms = Min(child->pause_ms * 2, LONGEST_WAIT_MS);
 	}
+	if (child->fds.nstreams > 0)
+		longest = Min(longest, child->has_fast_stream ? 1 : STREAMS_WAIT_MS);
 	return (long) Max(1, Min(longest, child->deadline_ms - now_ms()));
+}
+
+static void
+read_streams(child_process *child)
+{
+	child->has_fast_stream = false;
+	for (int i = 0; i < child->fds.nstreams; i++)
+	{
+		CHECK_FOR_INTERRUPTS();
+		if (sp_read_stream(child->program, &child->fds, i) >= STREAM_IS_FAST)
+			child->has_fast_stream = true;
+	}
 }
 
 static void
 wait_and_read(child_process *child)
 {
+	WaitEvent	events[SP_N_OUTPUTS + 2];
 	int			nevents;
 
 	if (child->wait_set == NULL)
 		make_wait_set(child);
-	nevents = WaitEventSetWait(child->wait_set, wait_ms(child), child->events,
-							   child->noutputs + 2, child->wait_event);
+	nevents = WaitEventSetWait(child->wait_set, wait_ms(child), events, lengthof(events),
+							   child->wait_event);
 	for (int i = 0; i < nevents; i++)
 	{
-		sp_child_output *output = child->events[i].user_data;
+		sp_child_output *output = events[i].user_data;
 
-		if (child->events[i].events & WL_LATCH_SET)
+		if (events[i].events & WL_LATCH_SET)
 			ResetLatch(MyLatch);
 		if (output == NULL)
 			continue;
@@ -233,6 +255,7 @@ wait_and_read(child_process *child)
 		if (*output->fd < 0)
 			free_wait_set(child);
 	}
+	read_streams(child);
 }
 
 /*
@@ -306,8 +329,9 @@ finish_result(child_process *child)
 {
 	sp_child_result *result = child->result;
 
-	for (int i = 0; i < child->noutputs; i++)
+	for (int i = 0; i < SP_N_OUTPUTS; i++)
 		sp_read_rest(child->program, &child->outputs[i]);
+	read_streams(child);
 	result->started = read(child->fds.fd[SP_EXEC_READ], &result->exec_errno, sizeof(result->exec_errno)) !=
 		sizeof(result->exec_errno);
 }
@@ -322,9 +346,7 @@ init_child(child_process *child, const sp_child_program *program, sp_child_resul
 	child->pause_ms = 1;
 	child->wait_event = sp_wait_event_new("SyncProbeChild");
 	sp_init_descriptors(&child->fds, program->nstreams);
-	child->noutputs = SP_N_OUTPUTS + program->nstreams;
-	child->outputs = sp_make_outputs(program, result, &child->fds);
-	child->events = palloc((child->noutputs + 2) * sizeof(WaitEvent));
+	sp_init_outputs(child->outputs, result, &child->fds);
 }
 
 void
@@ -344,8 +366,8 @@ sp_child_run(const sp_child_program *program, sp_child_result *result)
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(&child));
 	end_child(0, PointerGetDatum(&child));
-	sp_free_outputs(child.outputs);
-	pfree(child.events);
+	for (int i = 0; i < SP_N_OUTPUTS; i++)
+		pfree(child.outputs[i].line.data);
 	pfree(child.fds.stream);
 }
 

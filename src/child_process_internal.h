@@ -58,11 +58,10 @@ extern pid_t sp_start_program(const sp_child_program *program, sp_child_fds *fds
  */
 extern void sp_execute_program(sp_child_fds *fds);
 
-/* One of the files that the child writes: an output or a stream. */
+/* One of the two outputs of the child. */
 typedef struct sp_child_output
 {
 	int		   *fd;				/* -1 at its end */
-	int			stream;			/* its number; of an output -1, and then: */
 	bool		from_stderr;
 	StringInfo	kept;
 	StringInfoData line;		/* as much as is there of the current one */
@@ -70,15 +69,15 @@ typedef struct sp_child_output
 
 #define SP_N_OUTPUTS	2
 
-/* The outputs first, then the streams. */
-extern sp_child_output *sp_make_outputs(const sp_child_program *program, sp_child_result *result,
-										sp_child_fds *fds);
-extern void sp_free_outputs(sp_child_output *outputs);
+extern void sp_init_outputs(sp_child_output *outputs, sp_child_result *result, sp_child_fds *fds);
 
 /* As much as one read() gives; at its end the descriptor is closed. */
 extern void sp_read_output(const sp_child_program *program, sp_child_output *output);
 
 /* What is left once the child has ended. */
 extern void sp_read_rest(const sp_child_program *program, sp_child_output *output);
+
+/* All that is in a stream now; returns how many bytes that were. */
+extern Size sp_read_stream(const sp_child_program *program, const sp_child_fds *fds, int stream);
 
 #endif							/* SP_CHILD_PROCESS_INTERNAL_H */

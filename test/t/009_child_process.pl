@@ -325,6 +325,7 @@ for my $case (
 	{ name => 'in turns', n => 2, contents => [ "acd", "b" ],
 		sh => "exec 3>$prefix.\$\$.0 4>$prefix.\$\$.1; printf a >&3; sleep 0.2; printf b >&4; sleep 0.2; printf c >&3; exec 4>&-; printf d >&3" },
 	{ name => 'one ends early', n => 2, sh => "echo 0 >$prefix.\$\$.0; sleep 0.3; echo 1 >$prefix.\$\$.1", contents => [ "0\n", "1\n" ] },
+	{ name => 'written twice', n => 1, sh => "echo 0 >$prefix.\$\$.0; sleep 0.3; echo 1 >$prefix.\$\$.0", contents => ["0\n1\n"] },
 	{ name => 'outputs are closed', n => 1, sh => "exec >&- 2>&-; sleep 0.3; echo x >$prefix.\$\$.0", contents => ["x\n"] },
 	{ name => 'it fails', n => 1, sh => "echo x >$prefix.\$\$.0; exit 3", contents => ["x\n"], description => 'exited with status 3' },
 	{ name => 'it is killed', n => 1, sh => "exec 3>$prefix.\$\$.0; echo x >&3; kill -9 \$\$", contents => ["x\n"],
