@@ -52,6 +52,13 @@ SELECT FROM sync_probe.probe(flush_interval => '-1 ms');
 SELECT FROM sync_probe.probe(flush_interval => '0');
 SELECT FROM sync_probe.probe(flush_interval => '61 s');
 
+-- no room for one round of all test cases; how many there are is the platform's business
+\set VERBOSITY terse
+SELECT FROM sync_probe.probe(duration => '200 ms', duty_cycle => 0.0001);
+SELECT FROM sync_probe.probe(duration => '5 s', flush_interval => '60 s');
+SELECT FROM sync_probe.probe(suite => 'pg_test_fsync', duty_cycle => 1e-300);
+\set VERBOSITY default
+
 -- the rest
 SELECT FROM sync_probe.probe(stop_early => NULL);
 SELECT FROM sync_probe.probe(record => NULL);
@@ -86,6 +93,7 @@ BEGIN
         'SELECT FROM sync_probe.probe(''pg_global'')',
         'SELECT FROM sync_probe.probe(suite => ''iops'')',
         'SELECT FROM sync_probe.probe(duration => ''0'')',
+        'SELECT FROM sync_probe.probe(duration => ''1 s'', flush_interval => ''2 s'')',
         'SELECT FROM sync_probe.probe(duty_cycle => 0)',
         'SELECT FROM sync_probe.probe(flush_size => 0)',
         'SELECT FROM sync_probe.probe(flush_interval => ''-1 s'')',

@@ -79,9 +79,7 @@ duty_cycle_argument(FunctionCallInfo fcinfo)
 				 errmsg("duty_cycle %g is out of range", duty_cycle),
 				 errdetail("It must be greater than 0, and 1 at most."),
 				 errhint("0.2 writes a fifth of the time and sleeps the rest.")));
-
-	/* below this a slice would be followed by a sleep longer than any limit */
-	return Max(duty_cycle, 0.0001);
+	return duty_cycle;
 }
 
 /* What the caller knows better than the cluster's statistics. */
@@ -109,6 +107,81 @@ override_pace(FunctionCallInfo fcinfo, sp_cluster *cluster)
 								 "Leave it out to take this cluster's own average.");
 		cluster->flush_interval_source = "argument";
 	}
+}
+
+/* A time in words, rounded up or down to two or three digits. */
+static char *
+rounded_time(double ns, double (*round_off) (double))
+{
+	if (ns < 1e6)
+		return psprintf("%g ms", round_off(ns / 1e3) / 1e3);
+	if (ns < 1e9)
+		return psprintf("%g ms", round_off(ns / 1e6));
+	if (ns < 100e9)
+		return psprintf("%g s", round_off(ns / 1e8) / 10);
+	return psprintf("%g s", round_off(ns / 1e9));
+}
+
+/* Which argument to change, and to what. */
+static char *
+way_out(const sp_probe *probe, const sp_min_duration *min)
+{
+	StringInfoData hint;
+	const char *separator = "";
+
+	initStringInfo(&hint);
+	appendStringInfoString(&hint, "Use ");
+	if (min->duration_ns <= sp_max_duration_ms * 1e6)
+	{
+		appendStringInfo(&hint, "a duration of at least %s", rounded_time(min->duration_ns, ceil));
+		separator = ", or ";
+	}
+	if (min->duty_cycle > probe->duty_cycle)
+	{
+		double		duty_cycle = ceil(min->duty_cycle * 1000) / 1000;
+
+		appendStringInfo(&hint, duty_cycle < 1 ? "%sa duty_cycle of at least %g" : "%sa duty_cycle of 1",
+						 separator, duty_cycle);
+		separator = ", or ";
+	}
+	if (min->flush_interval_ns >= 1000)
+	{
+		appendStringInfo(&hint, "%sa flush_interval of at most %s", separator,
+						 rounded_time(min->flush_interval_ns, floor));
+		separator = ", or ";
+	}
+	if (separator[0] == '\0')
+		appendStringInfoString(&hint, "a larger duty_cycle and a shorter flush_interval");
+	appendStringInfoChar(&hint, '.');
+	return hint.data;
+}
+
+/*
+ * A duration that has no room for one round of every case would be exceeded, or
+ * measure nothing.
+ */
+static void
+check_duration(FunctionCallInfo fcinfo, const sp_probe *probe)
+{
+	sp_min_duration min;
+	char	   *slices;
+	char	   *shown = DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(ARG_DURATION)));
+
+	sp_probe_min_duration(probe, &min);
+	if (min.duration_ns <= (double) probe->duration_ns)
+		return;
+
+	slices = psprintf("%s (%d test cases of %.3g ms each, divided by a duty_cycle of %g)",
+					  rounded_time(min.saturated_ns, ceil), min.saturated_cases,
+					  min.saturated_ns * probe->duty_cycle / min.saturated_cases / 1e6, probe->duty_cycle);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("duration \"%s\" is too short for one round of all test cases", shown),
+			 min.paced_cases == 0 ?
+			 errdetail("One round takes at least %s.", slices) :
+			 errdetail("One round takes at least %s when paced (the flush_interval), and %s when saturated.",
+					   rounded_time(min.paced_ns, ceil), slices),
+			 errhint("%s", way_out(probe, &min))));
 }
 
 /* -------------------------------------------------------------------- probe */
@@ -253,6 +326,7 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	state.probe = plan_probe(fcinfo, run.suite, &cluster, duration_us, &state);
 	run.probe = state.probe;
+	check_duration(fcinfo, state.probe);
 
 	state.surroundings.storage = &state.storage;
 	state.surroundings.progress = sp_exclusive_begin(NameStr(location.name), run.suite->name, duration_us);

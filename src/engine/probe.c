@@ -188,7 +188,7 @@ out_of_reach(sp_probe *probe)
 	sp_contender contenders[SP_MAX_METHODS];
 	int			current;
 	int			count = sp_probe_contenders(probe, contenders, &current);
-	int64_t		left = probe->started_ns + probe->duration_ns - sp_now_ns(probe);
+	int64_t		left = probe->deadline_ns - sp_now_ns(probe);
 	double		growth[SP_REGIMES];
 
 	if (!probe->judged || !looked_at(probe, REACH_ROUNDS) || left <= 0)
@@ -198,55 +198,71 @@ out_of_reach(sp_probe *probe)
 	return !sp_judgement_in_reach(contenders, count, current, probe->margin, growth);
 }
 
+/* How long the next round of a regime will take, as far as that is known. */
+static int64_t
+expected_length(const sp_probe *probe, sp_regime regime)
+{
+	int64_t		least = regime == SP_PACED ? probe->flush_interval_ns : 0;
+
+	return probe->round_ns[regime] > least ? probe->round_ns[regime] : least;
+}
+
+/* A round has been measured: count it, and look at the figures when it is time to. */
+static void
+count_round(sp_probe *probe, sp_regime regime)
+{
+	probe->rounds[regime]++;
+	probe->callbacks.round_done(probe->callbacks.context);
+	if (probe->rounds[regime] != sp_look_rounds(probe->looks[regime] + 1))
+		return;
+	look(probe, regime);
+	probe->done = probe->stop_early && (settled(probe) || out_of_reach(probe));
+}
+
 /*
- * One turn of a regime: rounds until the turn is over, the time is up or the
- * advice is settled.  The length of the round before tells whether another
- * one would end nearer to the end than now.
+ * One turn of a regime: rounds until the turn is over, no other round fits into
+ * the time, or the advice is settled.  The first round of all is owed, and may
+ * end later.  Where two rounds take more than half of the time, the one that
+ * only warms up is left out.
  */
 static void
-take_turn(sp_probe *probe, sp_regime regime, int64_t share, int64_t deadline)
+take_turn(sp_probe *probe, sp_regime regime, int64_t share)
 {
 	int64_t		turn_begin = sp_now_ns(probe);
 	int64_t		turn_end = turn_begin + TURN_NS;
-	int64_t		give_up = deadline + FIRST_ROUND_GRACE_NS;
-	int64_t		length = probe->round_ns[regime];
+	int64_t		give_up = probe->deadline_ns + FIRST_ROUND_GRACE_NS;
 	bool		warm = regime == SP_SATURATED;
-	bool		first = true;
+	int64_t		rounds_before = probe->rounds[regime];
 
 	if (turn_end > turn_begin + share * sp_count_cases(probe, regime))
 		turn_end = turn_begin + share * sp_count_cases(probe, regime);
 
-	for (;;)
+	while (!probe->done && sp_count_cases(probe, regime) > 0)
 	{
 		int64_t		begin = sp_now_ns(probe);
-		bool		needed = probe->rounds[regime] == 0 && begin < give_up;
+		int64_t		left = probe->deadline_ns - begin;
+		int64_t		length = expected_length(probe, regime);
+		bool		owed = probe->rounds[regime] == 0;
 
-		if (!needed && (begin + length / 2 >= deadline || (!first && begin + length / 2 >= turn_end)))
+		if (2 * length > probe->duration_ns / 2 || (owed && 2 * length > left))
+			warm = true;
+		if (owed ? begin >= give_up : (warm ? 1 : 2) * length > left)
+		{
+			probe->exhausted[regime] = true;
+			break;
+		}
+		if (probe->rounds[regime] > rounds_before && begin + length / 2 >= turn_end)
 			break;
 
 		if (regime == SP_PACED)
-			sp_paced_round(probe, warm, give_up);
+			sp_paced_round(probe, warm, owed ? give_up : probe->deadline_ns);
 		else
-			sp_saturated_round(probe, share, give_up);
-		length = probe->round_ns[regime] = sp_now_ns(probe) - begin;
-		probe->spent_ns[regime] += length;
-
+			sp_saturated_round(probe, share, owed ? give_up : probe->deadline_ns);
+		probe->round_ns[regime] = sp_now_ns(probe) - begin;
+		probe->spent_ns[regime] += probe->round_ns[regime];
 		if (warm)
-		{
-			probe->rounds[regime]++;
-			first = false;
-			probe->callbacks.round_done(probe->callbacks.context);
-			if (probe->rounds[regime] == sp_look_rounds(probe->looks[regime] + 1))
-			{
-				look(probe, regime);
-				probe->done = probe->stop_early && (settled(probe) || out_of_reach(probe));
-				if (probe->done)
-					break;
-			}
-		}
+			count_round(probe, regime);
 		warm = true;
-		if (sp_count_cases(probe, regime) == 0 || sp_now_ns(probe) >= give_up)
-			break;
 	}
 }
 
@@ -257,6 +273,7 @@ prepare(sp_probe *probe)
 	memset(probe->looks, 0, sizeof(probe->looks));
 	memset(probe->spent_ns, 0, sizeof(probe->spent_ns));
 	memset(probe->round_ns, 0, sizeof(probe->round_ns));
+	memset(probe->exhausted, 0, sizeof(probe->exhausted));
 	probe->paced_busy_ns = 0;
 	probe->judged = false;
 	probe->done = false;
@@ -291,6 +308,13 @@ is_open(const sp_probe *probe, sp_regime regime)
 	return probe->judged && sp_regime_is_open(contenders, count, current, probe->margin, regime);
 }
 
+/* Has the regime cases left, and is there time for them? */
+static bool
+can_go_on(const sp_probe *probe, sp_regime regime)
+{
+	return !probe->exhausted[regime] && sp_count_cases(probe, regime) > 0;
+}
+
 /*
  * The regime whose turn it is, or -1 when none can be measured.  The one that
  * has had less; but where only the other has questions left it gets the time,
@@ -303,9 +327,9 @@ next_regime(const sp_probe *probe)
 		? SP_PACED : SP_SATURATED;
 	int			more = SP_REGIMES - 1 - less;
 
-	if (sp_count_cases(probe, less) == 0)
-		return sp_count_cases(probe, more) > 0 ? more : -1;
-	if (sp_count_cases(probe, more) > 0 && is_open(probe, more) && !is_open(probe, less) &&
+	if (!can_go_on(probe, less))
+		return can_go_on(probe, more) ? more : -1;
+	if (can_go_on(probe, more) && is_open(probe, more) && !is_open(probe, less) &&
 		probe->spent_ns[less] * 3 > probe->spent_ns[more])
 		return more;
 	return less;
@@ -314,7 +338,6 @@ next_regime(const sp_probe *probe)
 void
 sp_probe_run(sp_probe *probe)
 {
-	int64_t		deadline;
 	int64_t		share[SP_REGIMES];
 	int			regimes = 0;
 	int			regime;
@@ -330,27 +353,11 @@ sp_probe_run(sp_probe *probe)
 	}
 
 	probe->started_ns = sp_now_ns(probe);
-	deadline = probe->started_ns + probe->duration_ns;
+	probe->deadline_ns = probe->started_ns + probe->duration_ns;
 	sp_listen(probe, probe->duration_ns / LISTENING_SHARE < MOST_LISTENING_NS ?
 			  probe->duration_ns / LISTENING_SHARE : MOST_LISTENING_NS);
 	while (!probe->done && (regime = next_regime(probe)) >= 0)
-	{
-		int64_t		rounds_before = probe->rounds[regime];
-
-		take_turn(probe, regime, share[regime], deadline);
-		if (sp_count_cases(probe, regime) == 0)
-			continue;			/* all failed: the time is the other regime's */
-		if (sp_now_ns(probe) >= deadline || probe->rounds[regime] == rounds_before)
-		{
-			/* the other regime may still be owed its first round */
-			for (int r = 0; r < SP_REGIMES; r++)
-			{
-				if (probe->rounds[r] == 0 && sp_count_cases(probe, r) > 0)
-					take_turn(probe, r, share[r], deadline);
-			}
-			break;
-		}
-	}
+		take_turn(probe, regime, share[regime]);
 
 	/* an advice that was settled keeps the intervals that settled it */
 	for (int r = 0; r < SP_REGIMES && !(probe->stop_early && settled(probe)); r++)

@@ -163,12 +163,14 @@ typedef struct sp_probe
 
 	/* the state */
 	int64_t		started_ns;
+	int64_t		deadline_ns;	/* started_ns + duration_ns */
 	int64_t		finished_ns;
 	int64_t		rounds[SP_REGIMES];
 	int			looks[SP_REGIMES];
 	int64_t		spent_ns[SP_REGIMES];
 	int64_t		round_ns[SP_REGIMES];	/* how long the last one took */
 	int64_t		paced_busy_ns;	/* in operations, of the last paced round */
+	bool		exhausted[SP_REGIMES];	/* no further round fits into the time */
 	unsigned short random_state[3];
 	sp_evidence others;			/* what the device did when the probe did nothing */
 	bool		judged;			/* judgement is valid */
@@ -185,10 +187,30 @@ typedef struct sp_probe
  * those that fail while measured get SP_ERROR and are left out from then on
  * (a failed fsync is never tried again on its descriptor); the others go on.
  *
- * Ends after duration_ns, by not more than half a round, except that every
- * case is given one round if that can be had within two seconds more.
+ * Ends within duration_ns, except that every case is given one round if that
+ * can be had within two seconds more.  An operation that has begun is finished.
  */
 extern void sp_probe_run(sp_probe *probe);
+
+/*
+ * What the first round of each regime takes at least, as far as the plan tells:
+ * how long flushes take on this device is not known before.  In nanoseconds, and
+ * in floating point: a tiny duty cycle makes a round of many years.
+ */
+typedef struct sp_min_duration
+{
+	int			paced_cases;
+	int			saturated_cases;
+	double		paced_ns;		/* 0 without cases of that regime */
+	double		saturated_ns;	/* with the rests of the duty cycle */
+	double		duration_ns;	/* the shortest duration that has room for both */
+
+	/* what would do with the plan's duration; NAN where nothing would */
+	double		duty_cycle;		/* the smallest */
+	double		flush_interval_ns;	/* the longest */
+} sp_min_duration;
+
+extern void sp_probe_min_duration(const sp_probe *probe, sp_min_duration *min);
 
 /*
  * The contenders of a run for sp_judge(), SP_MAX_METHODS at most.  Returns

@@ -12,23 +12,11 @@
 
 #include <stdlib.h>
 
-#define NS_PER_MS		INT64_C(1000000)
-
 /*
  * A slice has at least five counted operations; a slow device may take longer
  * for these, but never more than the case's share of the time.
  */
 #define SLICE_MIN_OPS	5
-
-/*
- * And it lasts 4 ms, a tick of most kernels' clocks (HZ=250).  Within a tick a
- * file's time stamp changes once, which is what fsync and open_sync have to
- * journal: a shorter slice would often miss it, a longer one makes fewer
- * rounds.  Many short rounds are what beats the bursts of a shared disk: in
- * 2.5 s of a busy virtual disk the interval of the control was 0.90 to 1.10
- * with slices of 3 ms, 0.7 to 1.5 with 10 ms, and 0.4 to 4 with 30 ms.
- */
-#define SLICE_NS		(4 * NS_PER_MS)
 
 /* The counters are read in a hundredth of a slice, or not in all slices. */
 #define SLICE_COUNTERS_SHARE	100
@@ -179,7 +167,8 @@ static void
 listen_more(sp_probe *probe, int64_t flush_ns)
 {
 	if (probe->others.ns < ENOUGH_FLUSHES * flush_ns &&
-		probe->others.ns < probe->duration_ns / MOST_LISTENING_SHARE)
+		probe->others.ns < probe->duration_ns / MOST_LISTENING_SHARE &&
+		sp_now_ns(probe) + LISTENING_FLUSHES * flush_ns < probe->deadline_ns)
 		sp_listen(probe, LISTENING_FLUSHES * flush_ns);
 }
 
@@ -191,20 +180,32 @@ listen_more(sp_probe *probe, int64_t flush_ns)
 static bool
 round_has_evidence(const sp_probe *probe, sp_regime regime)
 {
-	int64_t		every = 1 + 2 * probe->counters_cost_ns * SLICE_COUNTERS_SHARE / SLICE_NS;
+	int64_t		every = 1 + 2 * probe->counters_cost_ns * SLICE_COUNTERS_SHARE / SP_SLICE_NS;
 
 	return probe->callbacks.read_counters != NULL && probe->rounds[regime] % every == 0;
 }
 
 /* -------------------------------------------------------------------- rounds */
 
-/* How long a paced round has to be that keeps the device busy for so long. */
+/*
+ * When a rest has to end, so that what was busy since begin is the duty cycle's
+ * share: not after the deadline, when nobody writes any more.
+ */
 static int64_t
-paced_length(const sp_probe *probe, int64_t busy)
+end_of_rest(const sp_probe *probe, int64_t begin, int64_t busy)
 {
-	int64_t		length = (int64_t) ((double) busy / probe->duty_cycle);
+	double		length = (double) busy / probe->duty_cycle;
 
-	return length > probe->flush_interval_ns ? length : probe->flush_interval_ns;
+	return length < (double) (probe->deadline_ns - begin) ? begin + (int64_t) length : probe->deadline_ns;
+}
+
+/* When a paced round has to end that begins now and is busy for so long. */
+static int64_t
+end_of_paced_round(const sp_probe *probe, int64_t begin, int64_t busy)
+{
+	int64_t		end = end_of_rest(probe, begin, busy);
+
+	return end > begin + probe->flush_interval_ns ? end : begin + probe->flush_interval_ns;
 }
 
 /*
@@ -214,13 +215,14 @@ paced_length(const sp_probe *probe, int64_t busy)
  * the rests grow: others wait for one flush of ours at a time.
  */
 void
-sp_paced_round(sp_probe *probe, bool counted, int64_t give_up)
+sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 {
 	int			order[SP_MAX_CASES];
 	int			n = shuffle_cases(probe, SP_PACED, order);
 	int64_t		start = sp_now_ns(probe);
 	int64_t		busy = 0;
-	int64_t		length = paced_length(probe, probe->duty_cycle < 1 ? probe->paced_busy_ns : 0);
+	int64_t		length = end_of_paced_round(probe, start, probe->duty_cycle < 1 ? probe->paced_busy_ns : 0) - start;
+	int64_t		end;
 	bool		read = round_has_evidence(probe, SP_PACED);
 	sp_reading	reading = {0};
 	sp_evidence uncounted = {0};
@@ -231,7 +233,7 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t give_up)
 		sp_result  *result = &probe->results[order[i]];
 
 		sleep_until(probe, start + length * i / n);
-		if (sp_now_ns(probe) > give_up)
+		if (sp_now_ns(probe) > limit)
 			return;
 
 		if (read && i > 0)
@@ -252,7 +254,8 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t give_up)
 	}
 
 	probe->paced_busy_ns = busy;
-	sleep_until(probe, start + paced_length(probe, busy));
+	end = end_of_paced_round(probe, start, busy);
+	sleep_until(probe, end < probe->deadline_ns ? end : probe->deadline_ns);
 	if (n > 0)
 		listen_more(probe, busy / n);
 }
@@ -262,14 +265,15 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t give_up)
  * time stamp to be journaled, a cold path) and is made but not counted.
  */
 static void
-saturated_slice(sp_probe *probe, int c, int64_t share)
+saturated_slice(sp_probe *probe, int c, int64_t share, int64_t limit)
 {
 	sp_result  *result = &probe->results[c];
-	int64_t		least = share < SLICE_NS ? share : SLICE_NS;
+	int64_t		least = share < SP_SLICE_NS ? share : SP_SLICE_NS;
 	int64_t		begin = sp_now_ns(probe);
 	int64_t		sum = 0;
 	int64_t		length;
 	int			ops = 0;
+	bool		complete;
 	bool		read = round_has_evidence(probe, SP_SATURATED);
 	sp_reading	reading = {0};
 
@@ -287,21 +291,24 @@ saturated_slice(sp_probe *probe, int c, int64_t share)
 		sum += elapsed;
 		ops++;
 		length = sp_now_ns(probe) - begin;
-	} while (length < share && (length < least || ops < SLICE_MIN_OPS));
+		complete = length >= share || (length >= least && ops >= SLICE_MIN_OPS);
+	} while (!complete && begin + length < limit);
 
 	if (read)
 		sp_end_reading(probe, &reading, &result->evidence, ops);
-	series_append(&result->rounds, (double) sum / ops / 1000);
+	/* one that was cut short may have missed the tick: it would look too fast */
+	if (complete)
+		series_append(&result->rounds, (double) sum / ops / 1000);
 	if (probe->duty_cycle < 1)
-		sleep_until(probe, begin + (int64_t) ((double) length / probe->duty_cycle));
+		sleep_until(probe, end_of_rest(probe, begin, length));
 }
 
 void
-sp_saturated_round(sp_probe *probe, int64_t share, int64_t give_up)
+sp_saturated_round(sp_probe *probe, int64_t share, int64_t limit)
 {
 	int			order[SP_MAX_CASES];
 	int			n = shuffle_cases(probe, SP_SATURATED, order);
 
-	for (int i = 0; i < n && sp_now_ns(probe) <= give_up; i++)
-		saturated_slice(probe, order[i], share);
+	for (int i = 0; i < n && sp_now_ns(probe) <= limit; i++)
+		saturated_slice(probe, order[i], share, limit);
 }

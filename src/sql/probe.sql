@@ -28,7 +28,7 @@ REVOKE ALL ON FUNCTION sync_probe.probe(name, text, interval, double precision,
 
 COMMENT ON FUNCTION sync_probe.probe(name, text, interval, double precision,
   integer, interval, boolean, text, boolean) IS
-  'Measure what writing and syncing costs at pg_wal or a tablespace, with every sync method';
+  'Measure what writing and syncing costs at pg_wal or a tablespace, with every sync method. Measuring ends within duration; up to two seconds more if a test case has not had its first round';
 
 --
 -- cleanup

@@ -92,6 +92,8 @@ typedef struct fake_disk
 	int			file_of[MAX_FD];	/* index into files, -1 unknown */
 	bool		sync_failed[MAX_FD];
 	bool		in_operation;
+	int64_t		operation_began;
+	int64_t		longest_operation;
 	int			reopened;		/* descriptors opened and not yet closed */
 	int			wrong_calls;	/* broke one of the rules above */
 	int			calls[CALLS];
@@ -320,6 +322,7 @@ fake_operation_begin(void *context)
 	(void) context;
 	disk.wrong_calls += disk.in_operation;
 	disk.in_operation = true;
+	disk.operation_began = disk.now;
 	disk.operations++;
 }
 
@@ -329,6 +332,8 @@ fake_operation_end(void *context)
 	(void) context;
 	disk.wrong_calls += !disk.in_operation;
 	disk.in_operation = false;
+	if (disk.now - disk.operation_began > disk.longest_operation)
+		disk.longest_operation = disk.now - disk.operation_began;
 	spoil_errno();
 }
 
@@ -483,6 +488,7 @@ run_probe(void)
 	disk.rounds = disk.looks = 0;
 	disk.slept = 0;
 	disk.operations = disk.interrupt_checks = disk.readings = 0;
+	disk.longest_operation = 0;
 	disk.failed_file = -1;
 	memset(disk.calls, 0, sizeof(disk.calls));
 	memset(disk.sync_failed, 0, sizeof(disk.sync_failed));

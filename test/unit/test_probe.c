@@ -3,9 +3,10 @@
  * test_probe.c
  *	  Tests of the timed loop of src/engine/probe.c on a disk of numbers.
  *
- * Rounds, order, duration, duty cycle and where the writes go.  All times are
- * those of a clock that the test moves.  What happens when calls fail is in
- * test_probe_faults.c; the __wrap_ functions of both are in fake_disk.h.
+ * Rounds, order, duty cycle and where the writes go.  All times are those of a
+ * clock that the test moves.  How long a run takes is in test_duration.c, what
+ * happens when calls fail in test_probe_faults.c; the __wrap_ functions of all
+ * are in fake_disk.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -153,93 +154,6 @@ times_the_operation(void **state)
 }
 
 static const char *const suites[] = {"wal", "pg_test_fsync"};
-
-/* Over by half a round at most; the cost decides how long a round is. */
-static void
-ends_in_time(void **state)
-{
-	static const int64_t costs[] = {20 * 1000, MILLISECOND, 8 * MILLISECOND};
-	static const double duty_cycles[] = {1, 0.5};
-
-	(void) state;
-	for (size_t s = 0; s < 2 * lengthof(costs) * lengthof(duty_cycles); s++)
-	{
-		int64_t		cost = costs[s / 2 % lengthof(costs)];
-		double		duty_cycle = duty_cycles[s / 2 / lengthof(costs)];
-
-		plan_suite(suites[s % 2], "fdatasync", 8192, 64 * KILOBYTE);
-		disk.cost[PWRITE] = cost;
-		probe->duty_cycle = duty_cycle;
-		for (int64_t duration = 2 * SECOND; duration < 4 * SECOND; duration += 37 * MILLISECOND)
-		{
-			/* six operations or 4 ms and one, of all cases of a regime */
-			int64_t		operation = 2 * cost + MILLISECOND;
-			int64_t		slice = 6 * operation > 4 * MILLISECOND + operation
-				? 6 * operation : 4 * MILLISECOND + operation;
-			int64_t		round = (int64_t) ((double) (slice * (s % 2 == 0 ? 7 : 16)) / duty_cycle);
-			int64_t		over;
-
-			/* sixteen short writes are an operation of their own */
-			if (s % 2 == 1)
-				round += (int64_t) (6 * (31 * cost) / duty_cycle);
-			probe->duration_ns = duration;
-			run_probe();
-			over = probe->finished_ns - probe->started_ns - duration;
-			if (over > round / 2 || over < -round / 2)
-				fail_msg("%s, operation of %lld us: %lld us over, round of %lld us", suites[s % 2],
-						 (long long) cost / 1000, (long long) over / 1000, (long long) round / 1000);
-		}
-	}
-}
-
-/* A round of both regimes is had even when the time is up at once. */
-static void
-gives_every_case_one_round(void **state)
-{
-	(void) state;
-	for (size_t s = 0; s < lengthof(suites); s++)
-	{
-		plan_suite(suites[s], "fdatasync", 8192, 64 * KILOBYTE);
-		probe->duration_ns = MILLISECOND;
-		disk.cost[PWRITE] = 5 * MILLISECOND;
-		run_probe();
-		for (int c = 0; c < probe->ncases; c++)
-		{
-			if (probe->results[c].status == SP_UNSUPPORTED)
-				continue;
-			assert_int_equal(probe->results[c].status, SP_OK);
-			assert_true(probe->results[c].histogram.ops > 0);
-		}
-		assert_true(probe->finished_ns - probe->started_ns < 2 * SECOND);
-	}
-}
-
-static void
-says_what_was_stopped(void **state)
-{
-	(void) state;
-	for (size_t s = 0; s < lengthof(suites); s++)
-	{
-		int			stopped = 0;
-
-		plan_suite(suites[s], "fdatasync", 8192, 64 * KILOBYTE);
-		probe->duration_ns = MILLISECOND;
-		disk.cost[PWRITE] = 600 * MILLISECOND;
-		run_probe();
-		for (int c = 0; c < probe->ncases; c++)
-		{
-			if (probe->results[c].status == SP_STOPPED)
-				stopped++;
-			else if (probe->results[c].status == SP_OK)
-				assert_true(probe->results[c].histogram.ops > 0);
-			if (probe->results[c].histogram.ops == 0)
-				assert_int_not_equal(probe->results[c].status, SP_OK);
-		}
-		assert_true(stopped > 0);
-		/* what was under way is finished: at most two operations */
-		assert_true(probe->finished_ns - probe->started_ns < 2 * SECOND + 2 * 16 * 600 * MILLISECOND);
-	}
-}
 
 static void
 rests_as_told(void **state)
@@ -742,9 +656,6 @@ main(void)
 		cmocka_unit_test(repeats_the_order_of_a_seed),
 		cmocka_unit_test(fills_slices),
 		cmocka_unit_test(times_the_operation),
-		cmocka_unit_test(ends_in_time),
-		cmocka_unit_test(gives_every_case_one_round),
-		cmocka_unit_test(says_what_was_stopped),
 		cmocka_unit_test(rests_as_told),
 		cmocka_unit_test(rests_after_every_flush),
 		cmocka_unit_test(keeps_the_pace),

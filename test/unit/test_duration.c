@@ -1,0 +1,357 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_duration.c
+ *	  How long a probe takes on a disk of numbers: never longer than told.
+ *
+ * The bound has two parts: a plan that cannot work within its duration is found
+ * before it runs (min_duration.c), and one that runs ends in time, whatever its
+ * flushes cost.  The __wrap_ functions are in fake_disk.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fake_disk.h"
+
+#define KILOBYTE	INT64_C(1024)
+#define GRACE		(2 * SECOND)
+
+static const char *const suites[] = {"wal", "pg_test_fsync"};
+
+/* When the first round of each regime was over; 0 if it never was. */
+static int64_t first_round_at[SP_REGIMES];
+
+static void
+watch_first_rounds(void *context)
+{
+	fake_round_done(context);
+	for (int r = 0; r < SP_REGIMES; r++)
+	{
+		if (probe->rounds[r] == 1 && first_round_at[r] == 0)
+			first_round_at[r] = disk.now;
+	}
+}
+
+static void
+plan_run(const char *suite, int64_t duration, double duty_cycle, int64_t interval, int64_t cost)
+{
+	plan_suite(suite, "fdatasync", 8192, 64 * KILOBYTE);
+	probe->duration_ns = duration;
+	probe->duty_cycle = duty_cycle;
+	probe->flush_interval_ns = interval;
+	probe->callbacks.round_done = watch_first_rounds;
+	disk.cost[PWRITE] = disk.cost[PWRITEV] = cost;
+	disk.cost[FSYNC] = disk.cost[FDATASYNC] = cost / 2;
+	disk.sd = 0.5;				/* no round tells how long the next one takes */
+	disk.seed = (uint64_t) (duration + interval + cost);
+	memset(first_round_at, 0, sizeof(first_round_at));
+}
+
+/*
+ * The end of a run against what was promised: two operations, one of them
+ * uncounted, may have begun before the time was up.
+ */
+static void
+check_end(const char *name)
+{
+	int64_t		deadline = probe->started_ns + probe->duration_ns;
+	bool		owed = false;
+	int64_t		limit;
+
+	for (int r = 0; r < SP_REGIMES; r++)
+		owed = owed || (probe->rounds[r] > 0 && first_round_at[r] > deadline);
+	limit = deadline + (owed ? GRACE : 0) + 2 * disk.longest_operation + 100 * disk.tick;
+	if (probe->finished_ns > limit)
+		fail_msg("%s: %lld us over", name, (long long) (probe->finished_ns - limit) / 1000);
+
+	/* what the device needs for a round beyond what the plan tells is the grace */
+	for (int c = 0; c < probe->ncases && disk.longest_operation * 6 * probe->ncases < GRACE; c++)
+	{
+		if (probe->results[c].status != SP_UNSUPPORTED && probe->results[c].histogram.ops == 0)
+			fail_msg("%s: case %d was not measured", name, c);
+	}
+}
+
+static bool
+is_refused(void)
+{
+	sp_min_duration min;
+
+	sp_probe_min_duration(probe, &min);
+	return min.duration_ns > (double) probe->duration_ns;
+}
+
+/* Each way out that a refusal names is one. */
+static void
+check_ways_out(const char *name)
+{
+	const int64_t duration = probe->duration_ns;
+	const double duty_cycle = probe->duty_cycle;
+	const int64_t interval = probe->flush_interval_ns;
+	sp_min_duration min;
+
+	sp_probe_min_duration(probe, &min);
+	assert_true(min.paced_ns + min.saturated_ns > (double) duration);
+	probe->duration_ns = (int64_t) ceil(min.duration_ns) + 1;
+	if (is_refused())
+		fail_msg("%s: a duration of %.0f ns is refused, too", name, min.duration_ns);
+	probe->duration_ns = duration;
+	if (!isnan(min.duty_cycle))
+	{
+		assert_true(min.duty_cycle <= 1);
+		probe->duty_cycle = fmin(min.duty_cycle * (1 + 1e-9), 1);
+		if (is_refused())
+			fail_msg("%s: a duty_cycle of %g is refused, too", name, min.duty_cycle);
+	}
+	probe->duty_cycle = duty_cycle;
+	if (!isnan(min.flush_interval_ns))
+	{
+		probe->flush_interval_ns = (int64_t) min.flush_interval_ns - 1;
+		if (probe->flush_interval_ns > 0 && is_refused())
+			fail_msg("%s: a flush_interval of %.0f ns is refused, too", name, min.flush_interval_ns);
+	}
+	probe->flush_interval_ns = interval;
+}
+
+/* Refused with a way out, or over in time: there is nothing in between. */
+static void
+takes_no_longer_than_told(void **state)
+{
+	static const int64_t durations[] = {10, 20, 50, 200, 1000, 5000};	/* ms */
+	static const double duty_cycles[] = {1, 0.6, 0.5, 0.2, 0.05, 0.01, 0.0001};
+	static const int64_t intervals[] = {500, 5000, 50000, 1000000, 3000000, 60000000};	/* us */
+	static const int64_t costs[] = {20, 1000, 8000, 150000, 3000000};	/* us */
+	int			refused = 0;
+	int			ran = 0;
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(suites) * lengthof(durations) * lengthof(duty_cycles) * lengthof(intervals); i++)
+	{
+		const char *suite = suites[i % 2];
+		int64_t		duration = durations[i / 2 % lengthof(durations)];
+		double		duty_cycle = duty_cycles[i / 2 / lengthof(durations) % lengthof(duty_cycles)];
+		int64_t		interval = intervals[i / 2 / lengthof(durations) / lengthof(duty_cycles)];
+
+		for (size_t k = 0; k < lengthof(costs); k++)
+		{
+			char		name[128];
+
+			snprintf(name, sizeof(name), "%s, %d ms, duty cycle %g, every %d us, %d us", suite,
+					 (int) duration, duty_cycle, (int) interval, (int) costs[k]);
+			plan_run(suite, duration * MILLISECOND, duty_cycle, interval * 1000, costs[k] * 1000);
+			if (is_refused())
+			{
+				refused++;
+				check_ways_out(name);
+				break;			/* the cost is not known to the plan */
+			}
+			ran++;
+			run_probe();
+			check_end(name);
+		}
+	}
+	print_message("# %d plans refused, %d run\n", refused, ran);
+	assert_true(refused > 100 && ran > 100);
+}
+
+/* What a plan takes at least, in ms: spelled out. */
+static const struct
+{
+	const char *suite;
+	double		duration;
+	double		duty_cycle;
+	double		interval;
+	double		paced;
+	double		saturated;
+	double		least_duration;
+	double		least_duty_cycle;	/* 0: none would do */
+	double		longest_interval;	/* 0: none would do */
+}			min_cases[] =
+{
+	/* seven cases of the wal suite, sixteen of the tool's, 4 ms each */
+	{"wal", 5000, 1, 5, 5, 28, 10, 28.0 / 4995, 4972},
+	{"wal", 10, 1, 5, 5, 5, 10, 1, 5},	/* what regression tests ask for */
+	{"wal", 200, 0.0001, 5, 5, 280000, 280005, 28.0 / 195, 0},
+	{"wal", 5000, 1, 60000, 60000, 28, 60028, 0, 4972},
+	{"wal", 5000, 1, 3000, 3000, 28, 3028, 28.0 / 2000, 4972},
+	{"wal", 50, 0.8, 5, 5, 31.25, 5 / 0.375, 25.0 / 45, 18.75},
+	{"wal", 50, 0.5, 5, 5, 50, 61, 25.0 / 45, 0},
+	{"pg_test_fsync", 10, 1, 5, 0, 10, 0, 1, 0},
+	{"pg_test_fsync", 10, 0.5, 5, 0, 20, 128, 1, 0},
+	{"pg_test_fsync", 5000, 0.01, 60000, 0, 6400, 6400, 64.0 / 5000, 0},
+};
+
+static void
+equals_in_ms(const char *what, size_t i, double ns, double ms)
+{
+	if (fabs(ns / MILLISECOND - ms) > 1e-3)
+		fail_msg("row %zu, %s: %g ms, expected %g", i, what, ns / MILLISECOND, ms);
+}
+
+static void
+tells_the_shortest_time(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(min_cases); i++)
+	{
+		sp_min_duration min;
+
+		plan_run(min_cases[i].suite, (int64_t) (min_cases[i].duration * MILLISECOND), min_cases[i].duty_cycle,
+				 (int64_t) (min_cases[i].interval * MILLISECOND), 1000);
+		sp_probe_min_duration(probe, &min);
+		assert_int_equal(min.paced_cases, i < 7 ? 5 : 0);
+		assert_int_equal(min.saturated_cases, i < 7 ? 7 : 16);
+		equals_in_ms("paced", i, min.paced_ns, min_cases[i].paced);
+		equals_in_ms("saturated", i, min.saturated_ns, min_cases[i].saturated);
+		equals_in_ms("duration", i, min.duration_ns, min_cases[i].least_duration);
+		equals_in_ms("flush_interval", i, isnan(min.flush_interval_ns) ? 0 : min.flush_interval_ns,
+					 min_cases[i].longest_interval);
+		equals_in_ms("duty_cycle", i, isnan(min.duty_cycle) ? 0 : min.duty_cycle * MILLISECOND,
+					 min_cases[i].least_duty_cycle);
+		assert_int_equal(is_refused(), min_cases[i].least_duration > min_cases[i].duration);
+	}
+}
+
+/* A pace of 3 s in a probe of 5 s: one paced round and no warming up, the rest saturated. */
+static void
+leaves_out_a_warm_up_that_takes_too_long(void **state)
+{
+	(void) state;
+	for (int warm = 0; warm < 2; warm++)
+	{
+		plan_run("wal", 5 * SECOND, 1, warm ? SECOND : 3 * SECOND, 100 * 1000);
+		run_probe();
+		check_end("a slow pace");
+		assert_true(probe->rounds[SP_SATURATED] > 5);
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			if (probe->cases[c].regime == SP_PACED && probe->results[c].status == SP_OK)
+				assert_int_equal(probe->results[c].histogram.ops, probe->rounds[SP_PACED]);
+		}
+		/* a second each, the first of which warms up in each turn; they take turns */
+		assert_in_range(probe->rounds[SP_PACED], 1, warm ? 2 : 1);
+		assert_in_range(first_round_at[SP_PACED] - probe->started_ns,
+						(warm ? 2 : 3) * SECOND, (warm ? 2 : 3) * SECOND + SECOND / 2);
+	}
+}
+
+/* Nobody rests when there is nothing left to do. */
+static void
+rests_until_the_deadline_only(void **state)
+{
+	(void) state;
+	for (size_t s = 0; s < lengthof(suites); s++)
+	{
+		plan_run(suites[s], 5 * SECOND, 0.02, 5 * MILLISECOND, 30 * MILLISECOND);
+		assert_false(is_refused());
+		run_probe();
+		check_end(suites[s]);
+		/* a flush of 30 ms would be followed by 1.5 s of rest */
+		assert_true(probe->finished_ns - probe->started_ns < 5 * SECOND + GRACE + 200 * MILLISECOND);
+		assert_true(disk.slept > 4 * SECOND && disk.slept <= 5 * SECOND);
+	}
+}
+
+/* Never over, but for what is under way; and no time for a round is left unused. */
+static void
+ends_in_time(void **state)
+{
+	static const int64_t costs[] = {20 * 1000, MILLISECOND, 8 * MILLISECOND};
+	static const double duty_cycles[] = {1, 0.5};
+
+	(void) state;
+	for (size_t s = 0; s < 2 * lengthof(costs) * lengthof(duty_cycles); s++)
+	{
+		int64_t		cost = costs[s / 2 % lengthof(costs)];
+		double		duty_cycle = duty_cycles[s / 2 / lengthof(costs)];
+
+		plan_run(suites[s % 2], 2 * SECOND, duty_cycle, 5 * MILLISECOND, cost);
+		disk.cost[FSYNC] = disk.cost[FDATASYNC] = 300 * 1000;
+		disk.sd = 0;
+		for (int64_t duration = 2 * SECOND; duration < 4 * SECOND; duration += 37 * MILLISECOND)
+		{
+			/* six operations or 4 ms and one, of all cases of a regime */
+			int64_t		operation = 2 * cost + MILLISECOND;
+			int64_t		slice = 6 * operation > 4 * MILLISECOND + operation
+				? 6 * operation : 4 * MILLISECOND + operation;
+			int64_t		round = (int64_t) ((double) (slice * (s % 2 == 0 ? 7 : 16)) / duty_cycle);
+			int64_t		over;
+
+			/* sixteen short writes are an operation of their own */
+			if (s % 2 == 1)
+				round += (int64_t) (6 * (31 * cost) / duty_cycle);
+			probe->duration_ns = duration;
+			memset(first_round_at, 0, sizeof(first_round_at));
+			run_probe();
+			check_end(suites[s % 2]);
+			over = probe->finished_ns - probe->started_ns - duration;
+			if (over < -round)
+				fail_msg("%s, operation of %lld us: %lld us over, round of %lld us", suites[s % 2],
+						 (long long) cost / 1000, (long long) over / 1000, (long long) round / 1000);
+		}
+	}
+}
+
+/* A round of both regimes is had even when the time is up at once. */
+static void
+gives_every_case_one_round(void **state)
+{
+	(void) state;
+	for (size_t s = 0; s < lengthof(suites); s++)
+	{
+		plan_suite(suites[s], "fdatasync", 8192, 64 * KILOBYTE);
+		probe->duration_ns = MILLISECOND;
+		disk.cost[PWRITE] = 5 * MILLISECOND;
+		run_probe();
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			if (probe->results[c].status == SP_UNSUPPORTED)
+				continue;
+			assert_int_equal(probe->results[c].status, SP_OK);
+			assert_true(probe->results[c].histogram.ops > 0);
+		}
+		assert_true(probe->finished_ns - probe->started_ns < 2 * SECOND);
+	}
+}
+
+static void
+says_what_was_stopped(void **state)
+{
+	(void) state;
+	for (size_t s = 0; s < lengthof(suites); s++)
+	{
+		int			stopped = 0;
+
+		plan_suite(suites[s], "fdatasync", 8192, 64 * KILOBYTE);
+		probe->duration_ns = MILLISECOND;
+		disk.cost[PWRITE] = 600 * MILLISECOND;
+		run_probe();
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			if (probe->results[c].status == SP_STOPPED)
+				stopped++;
+			else if (probe->results[c].status == SP_OK)
+				assert_true(probe->results[c].histogram.ops > 0);
+			if (probe->results[c].histogram.ops == 0)
+				assert_int_not_equal(probe->results[c].status, SP_OK);
+		}
+		assert_true(stopped > 0);
+		/* what was under way is finished: at most two operations */
+		assert_true(probe->finished_ns - probe->started_ns < 2 * SECOND + 2 * 16 * 600 * MILLISECOND);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(takes_no_longer_than_told),
+		cmocka_unit_test(tells_the_shortest_time),
+		cmocka_unit_test(leaves_out_a_warm_up_that_takes_too_long),
+		cmocka_unit_test(rests_until_the_deadline_only),
+		cmocka_unit_test(ends_in_time),
+		cmocka_unit_test(gives_every_case_one_round),
+		cmocka_unit_test(says_what_was_stopped),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("duration", tests, set_up, tear_down);
+}
