@@ -90,6 +90,34 @@ find_holder(sp_progress *progress, bool *published)
 	return pid;
 }
 
+static bool
+is_workload(const sp_progress *progress)
+{
+	return NameStr(progress->workload)[0] != '\0';
+}
+
+/* A cleanup goes through all locations, so that it is at none. */
+static bool
+is_cleanup(const sp_progress *progress)
+{
+	return NameStr(progress->location)[0] == '\0';
+}
+
+/* What the process that holds the lock does, since when. */
+static char *
+describe_holder(int pid, const sp_progress *progress)
+{
+	const char *since = timestamptz_to_str(progress->started_at);
+
+	if (is_cleanup(progress))
+		return psprintf("Process %d has been cleaning up since %s.", pid, since);
+	if (is_workload(progress))
+		return psprintf("Process %d has been running workload \"%s\" in tablespace \"%s\" since %s.",
+						pid, NameStr(progress->workload), NameStr(progress->location), since);
+	return psprintf("Process %d has been probing location \"%s\" since %s.",
+					pid, NameStr(progress->location), since);
+}
+
 static void
 complain_about_holder(void)
 {
@@ -100,18 +128,14 @@ complain_about_holder(void)
 	/* it may have finished since: then it is enough to try again */
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-			 pid != 0 && published && NameStr(progress.workload)[0] != '\0' ?
-			 errmsg("a workload is running in this cluster") :
+			 pid == 0 || !published ? errmsg("another probe, workload or cleanup is running in this cluster") :
+			 is_cleanup(&progress) ? errmsg("a cleanup is running in this cluster") :
+			 is_workload(&progress) ? errmsg("a workload is running in this cluster") :
 			 errmsg("another probe is running in this cluster"),
 			 pid == 0 ? 0 :
 			 !published ? errdetail("Process %d holds the lock.", pid) :
-			 NameStr(progress.workload)[0] == '\0' ?
-			 errdetail("Process %d has been probing location \"%s\" since %s.",
-					   pid, NameStr(progress.location), timestamptz_to_str(progress.started_at)) :
-			 errdetail("Process %d has been running workload \"%s\" in tablespace \"%s\" since %s.",
-					   pid, NameStr(progress.workload), NameStr(progress.location),
-					   timestamptz_to_str(progress.started_at)),
-			 errhint("Two probes would measure each other. Wait for it (see sync_probe.running), or cancel it with pg_cancel_backend().")));
+			 errdetail_internal("%s", describe_holder(pid, &progress)),
+			 errhint("Only one of them runs at a time. Wait until it ends (see sync_probe.running), or cancel it with pg_cancel_backend().")));
 }
 
 /*
@@ -224,24 +248,24 @@ sync_probe_running(PG_FUNCTION_ARGS)
 	bool		nulls[RUNNING_COLUMNS] = {0};
 	sp_progress progress;
 	bool		published;
-	bool		is_workload;
+	bool		workload;
 	int			i = 0;
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (find_holder(&progress, &published) == 0 || !published)
 		return (Datum) 0;
 
-	is_workload = NameStr(progress.workload)[0] != '\0';
+	workload = is_workload(&progress);
 	values[i++] = Int32GetDatum(progress.pid);
 	values[i++] = NameGetDatum(&progress.location);
 	values[i++] = CStringGetTextDatum(NameStr(progress.suite));
-	nulls[i] = !is_workload;
+	nulls[i] = !workload;
 	values[i++] = NameGetDatum(&progress.workload);
 	values[i++] = CStringGetTextDatum(NameStr(progress.phase));
 	values[i++] = TimestampTzGetDatum(progress.started_at);
-	nulls[i] = is_workload;
+	nulls[i] = workload;
 	values[i++] = Int64GetDatum(progress.rounds);
-	nulls[i] = !is_workload;
+	nulls[i] = !workload;
 	values[i++] = Int64GetDatum(progress.transactions);
 	values[i++] = Float8GetDatum(share_done(&progress));
 	nulls[i] = progress.duration_us == 0;

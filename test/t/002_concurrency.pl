@@ -113,6 +113,29 @@ fails_ok($node, 'beside probe_all()', 'SELECT FROM sync_probe.probe()', '55P03',
 like(end_probe($node, $session), qr/canceling statement due to user request/, 'probe_all() is cancelled as a whole');
 is(leftovers($node), '', 'probe_all(): nothing is left');
 
+# --- a cleanup is no probe
+#
+# It waits, for the lock of a catalog that it reads where a schema is called like
+# those of workloads.
+
+$node->safe_psql('postgres', 'CREATE SCHEMA sync_probe_workload_00000001');
+my $blocker = session($node);
+query($blocker, 'BEGIN; LOCK TABLE pg_catalog.pg_description');
+$session = session($node);
+start_query($session, 'SELECT sync_probe.cleanup()');
+wait_phase($node, $session, 'cleaning up');
+for my $sql (@excluded)
+{
+	my $beside = fails_ok($node, "beside cleanup(), $sql", $sql, '55P03', qr/a cleanup is running in this cluster/,
+		qr/DETAIL:  Process $session->{pid} has been cleaning up since \d/, qr/HINT:  .*pg_cancel_backend/);
+	unlike($beside, qr/probing|another probe/, "beside cleanup(), $sql: it is not called a probe");
+}
+query($blocker, 'ROLLBACK');
+$blocker->quit;
+is((finish_query($session))[0], "0\n", 'cleanup() goes on');
+$session->quit;
+$node->safe_psql('postgres', 'DROP SCHEMA sync_probe_workload_00000001');
+
 # --- who may look, and only look
 
 $node->safe_psql('postgres', $_)
