@@ -152,7 +152,7 @@ prepare_filesystems() {
 
 # ------------------------------------------ for tests of evidence only
 #
-# File systems whose syncs or names are not as they should be.
+# File systems whose syncs, names, sizes or owners are not as they should be.
 
 make_nobarrier() {
 	make_image_filesystem nobarrier ext4 || return
@@ -178,6 +178,22 @@ make_odd_name() {
 	ln -s "$name" "$fs_folder/odd_name"
 }
 
+# Where not all suites have room for files of their usual size.
+make_small() { fs_mount "$fs_folder/small" -t tmpfs -o size=64M tmpfs; }
+
+# Where writes fail long before the file system says that it is full.
+make_quota() {
+	make_image_filesystem quota btrfs || return
+	fs_try btrfs quota enable "$fs_folder/quota" || return
+	fs_try btrfs qgroup limit 40M "$fs_folder/quota"
+}
+
+# A directory that is not the tests' own, in one that is; its group may write.
+make_foreign() {
+	mkdir -p "$fs_folder/foreign/pg_wal" &&
+		chgrp "$(id -g "$fs_owner")" "$fs_folder/foreign/pg_wal" && chmod 0770 "$fs_folder/foreign/pg_wal"
+}
+
 # make_node NAME IMAGE: fsync() on a descriptor of the device itself makes it
 # flush, without a write, and needs no more than to read.  In a file system of
 # our own, as that of our folder may refuse device nodes.
@@ -200,17 +216,17 @@ make_zfs_tools() { [[ -n $fs_zfs_daemon && -S /run/zfs/zfs_socket ]]; }
 # prepare_evidence_filesystems USER: after prepare_filesystems.  Sets
 # SP_TEST_EVIDENCE="nobarrier=/path nobarrier_device=/path ...".
 prepare_evidence_filesystems() {
-	local owner=$1 name path absent=()
+	local fs_owner=$1 name path absent=()
 	export SP_TEST_EVIDENCE=
 	[[ -n ${SP_PRIVATE_MOUNTS:-} ]] || return 0
-	for name in nobarrier write_through odd_name ext4_device nobarrier_device zfs_tools; do
+	for name in nobarrier write_through odd_name small quota foreign ext4_device nobarrier_device zfs_tools; do
 		case $name in
 			*_device) path=$fs_folder/devices/$name ;;
 			zfs_tools) path=/run/zfs/zfs_socket ;;
 			*) path=$fs_folder/$name ;;
 		esac
 		if "make_$name"; then
-			give "$owner" "$path"
+			give "$fs_owner" "$path"
 			SP_TEST_EVIDENCE+="${SP_TEST_EVIDENCE:+ }$name=$path"
 		else
 			absent+=("$name")

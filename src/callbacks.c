@@ -24,19 +24,42 @@
 #define NS_PER_MS	INT64CONST(1000000)
 #define NS_PER_S	INT64CONST(1000000000)
 
+/*
+ * How often free space is checked while a probe runs; and how much of the time
+ * that may take, where a file system is slow to answer or WAL is counted.
+ */
+#define SPACE_CHECK_INTERVAL_NS	(250 * NS_PER_MS)
+#define SPACE_CHECK_SHARE		50
+
 static int64_t
 callback_now(void *context)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t) now.tv_sec * NS_PER_S + now.tv_nsec;
+	return ((sp_surroundings *) context)->now_ns = (int64_t) now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
 static void
+check_space(sp_surroundings *state)
+{
+	int64_t		begin_ns = callback_now(state);
+	int64_t		end_ns;
+
+	sp_check_reserve(state->files->location, state->files->directory_fd);
+	end_ns = callback_now(state);
+	state->next_check_ns = end_ns + Max(SPACE_CHECK_INTERVAL_NS, (end_ns - begin_ns) * SPACE_CHECK_SHARE);
+}
+
+/* Called between any two operations: it knows the time without reading the clock. */
+static void
 callback_check_interrupts(void *context)
 {
+	sp_surroundings *state = context;
+
 	CHECK_FOR_INTERRUPTS();
+	if (state->now_ns >= state->next_check_ns)
+		check_space(state);
 }
 
 /*
@@ -62,10 +85,11 @@ callback_sleep_until(void *context, int64_t deadline_ns)
 		else
 		{
 			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-							 (long) Min(left / NS_PER_MS - 1, 1000), state->sleep_wait_event);
+							 (long) Min(left / NS_PER_MS - 1, SPACE_CHECK_INTERVAL_NS / NS_PER_MS),
+							 state->sleep_wait_event);
 			ResetLatch(MyLatch);
 		}
-		CHECK_FOR_INTERRUPTS();
+		callback_check_interrupts(context);
 	}
 }
 
@@ -148,14 +172,14 @@ callback_look_done(void *context, sp_regime regime)
 
 /* What reading the clock takes: the least difference of two readings. */
 static int64
-clock_cost_ns(void)
+clock_cost_ns(sp_surroundings *surroundings)
 {
 	int64		least = NS_PER_MS;
 
 	for (int i = 0; i < 1000; i++)
 	{
-		int64		before = callback_now(NULL);
-		int64		after = callback_now(NULL);
+		int64		before = callback_now(surroundings);
+		int64		after = callback_now(surroundings);
 
 		least = Min(least, after - before);
 	}
@@ -170,7 +194,7 @@ sp_callbacks_set(sp_probe *probe, sp_surroundings *surroundings)
 	memset(surroundings->next_notice_ns, 0, sizeof(surroundings->next_notice_ns));
 	surroundings->flush_wait_event = sp_wait_event_new("SyncProbeFlush");
 	surroundings->sleep_wait_event = sp_wait_event_new("SyncProbeSleep");
-	probe->clock_cost_ns = clock_cost_ns();
+	probe->clock_cost_ns = clock_cost_ns(surroundings);
 	probe->callbacks = (sp_callbacks) {
 		.context = surroundings,
 		.now_ns = callback_now,

@@ -28,6 +28,9 @@
 #define LEAST_INTERVAL_US		500
 #define DEFAULT_INTERVAL_US		5000
 
+StaticAssertDecl(XLOG_BLCKSZ == SP_WAL_PAGE_SIZE,
+				 "the engine writes WAL in pages of 8 kB, this server is built with others");
+
 typedef struct wal_statistics
 {
 	double		bytes;
@@ -115,6 +118,7 @@ sp_cluster_read(sp_cluster *cluster)
 	memset(cluster, 0, sizeof(*cluster));
 	cluster->wal_level = pstrdup(GetConfigOption("wal_level", false, false));
 	cluster->server.segment_size = wal_segment_size;
+	cluster->server.init_write_size = SP_WAL_INIT_WRITE;
 	cluster->server.direct_io_open = sp_wal_direct_io_open();
 	cluster->server.direct_io_all = sp_wal_direct_io_all();
 	read_methods(cluster);

@@ -13,6 +13,7 @@
 
 #include "access/xlog.h"
 #include "catalog/pg_tablespace.h"
+#include "port/pg_iovec.h"
 #include "postmaster/postmaster.h"
 #include "storage/fd.h"
 #include "utils/acl.h"
@@ -55,6 +56,28 @@ sp_wal_direct_io_all(void)
 #else
 	return false;
 #endif
+}
+
+/*
+ * What the server writes with one system call when it fills a new segment with
+ * zeros, see XLogFileInitInternal(): PG_IOV_MAX pages of WAL, since 16 as many
+ * blocks (pg_pwrite_zeros()).  PG_IOV_MAX has grown in 18 (06fb5612c97).
+ */
+#if PG_VERSION_NUM >= 160000
+#define SP_WAL_INIT_BLOCK BLCKSZ
+#else
+#define SP_WAL_INIT_BLOCK XLOG_BLCKSZ
+#endif
+#define SP_WAL_INIT_WRITE (PG_IOV_MAX * SP_WAL_INIT_BLOCK)
+
+/*
+ * No server has a class for a quota that is used up: it would be XX000.  To be
+ * the first one in an ereport(), as errno is not kept for longer.
+ */
+static inline int
+sp_errcode_for_file_access(void)
+{
+	return errno == EDQUOT ? errcode(ERRCODE_DISK_FULL) : errcode_for_file_access();
 }
 
 /*

@@ -7,7 +7,7 @@
  * (location.c), asks what this cluster does when it commits (cluster.c),
  * makes itself the only probe (exclusive.c), looks what lies under the place
  * (storage.c, with zfs_tools.c and child_process.c; storage_facts.c), lays out the files
- * (probe_file.c), lets the engine measure with callbacks.c, and hands the rows
+ * (probe_file.c) where there is space (free_space.c), lets the engine measure with callbacks.c, and hands the rows
  * to record.c.  verdict_function.c lets SQL judge what was recorded,
  * cleanup_function.c removes what dead processes left.  Workloads through
  * pgbench have a header of their own, workload.h.
@@ -158,20 +158,14 @@ extern char *sp_storage_facts(sp_storage *storage, const sp_probe *probe);
 extern char *sp_valid_text(const char *text);
 extern char *sp_known_text(const char *text);
 
-/* ------------------------------------------------------------ callbacks.c */
+/* ----------------------------------------------------------- free_space.c */
 
-/* What the engine's callbacks work with. */
-typedef struct sp_surroundings
-{
-	const sp_probe *probe;
-	const sp_storage *storage;	/* both set before the engine runs */
-	sp_progress *progress;
-	uint32		flush_wait_event;
-	uint32		sleep_wait_event;
-	int64		next_notice_ns[SP_REGIMES]; /* no line about a regime before */
-} sp_surroundings;
-
-extern void sp_callbacks_set(sp_probe *probe, sp_surroundings *surroundings);
+extern int64 sp_available_space(int directory_fd, const char *directory, int64 least_reserve,
+								int64 *reserve);
+extern int64 sp_location_space(const sp_location *location, int directory_fd,
+							   const char *directory, int64 wanted, int64 *reserve);
+extern void sp_check_reserve(const sp_location *location, int directory_fd);
+extern char *sp_pretty_bytes(int64 bytes);
 
 /* ----------------------------------------------------------- probe_file.c */
 
@@ -194,8 +188,24 @@ typedef struct sp_probe_files
 extern void sp_probe_files_create(sp_probe_files *files);
 extern void sp_probe_files_remove(sp_probe_files *files);
 extern int	sp_probe_files_sweep(const sp_location *location);
-extern int64 sp_available_space(int directory_fd, const char *directory, int64 least_reserve,
-								int64 *reserve);
+
+/* ------------------------------------------------------------ callbacks.c */
+
+/* What the engine's callbacks work with; set before the engine runs. */
+typedef struct sp_surroundings
+{
+	const sp_probe *probe;
+	const sp_storage *storage;
+	const sp_probe_files *files;
+	sp_progress *progress;
+	uint32		flush_wait_event;
+	uint32		sleep_wait_event;
+	int64		now_ns;			/* when the clock was read last */
+	int64		next_check_ns;	/* of free space */
+	int64		next_notice_ns[SP_REGIMES]; /* no line about a regime before */
+} sp_surroundings;
+
+extern void sp_callbacks_set(sp_probe *probe, sp_surroundings *surroundings);
 
 /* ------------------------------------------------------------------ spi.c */
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * probe_file.c
- *		The files of a probe: room, names, content, removal.
+ *		The files of a probe: names, content, removal.
  *
  * They keep their names while they are measured: writes to an unlinked file
  * never enter the intent log of ZFS, and btrfs skips its log tree, so both
@@ -19,7 +19,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "common/file_perm.h"
@@ -29,8 +28,12 @@
 
 #include "compat.h"
 
-/* Enough for one system call, little enough for a quick cancel. */
-#define FILL_CHUNK_SIZE	SP_BUFFER_SIZE
+/* A duty cycle's rests come after so many bytes, and checks of free space. */
+#define REST_BYTES		SP_BUFFER_SIZE
+#define CHECK_BYTES		(1024 * 1024)
+
+StaticAssertDecl(SP_BUFFER_SIZE % SP_WAL_INIT_BLOCK == 0,
+				 "the buffer must hold whole blocks of a segment");
 
 /* RemovePgTempFiles() removes what begins with PG_TEMP_FILE_PREFIX. */
 #define TABLESPACE_PREFIX	PG_TEMP_FILE_PREFIX "_sync_probe."
@@ -83,13 +86,16 @@ probe_directory(const sp_location *location, char *path)
  * Open the directory, made as the server makes it for its own temporary files.
  * pg_wal may be a symbolic link, that is how it is moved; pgsql_tmp may not.
  * -1 with errno if it cannot be opened.
+ *
+ * Whose it is does not matter: the server asks for its data directory only, and
+ * works with a pg_wal of root that its group may write to.  Who else may write
+ * there could replace WAL itself.  What is ours is told by other means: a file
+ * is created where there is none, and removed if device and inode are the same.
  */
 static int
 open_directory(const sp_location *location, bool create, char *path)
 {
 	int			flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-	struct stat status;
-	int			fd;
 
 	probe_directory(location, path);
 	if (OidIsValid(location->tablespace))
@@ -98,15 +104,7 @@ open_directory(const sp_location *location, bool create, char *path)
 		if (create && MakePGDirectory(path) != 0 && errno != EEXIST)
 			return -1;
 	}
-	if ((fd = open(path, flags)) < 0)
-		return -1;
-
-	/* the server itself insists on owning its directories */
-	if (fstat(fd, &status) == 0 && status.st_uid == geteuid())
-		return fd;
-	close(fd);
-	errno = EPERM;
-	return -1;
+	return open(path, flags);
 }
 
 /* True if it was removed; what could not be is a warning. */
@@ -117,7 +115,7 @@ unlink_at(int directory_fd, const char *directory, const char *name)
 		return true;
 	if (errno != ENOENT)
 		ereport(WARNING,
-				(errcode_for_file_access(),
+				(sp_errcode_for_file_access(),
 				 errmsg("could not remove file \"%s/%s\": %m", directory, name)));
 	return false;
 }
@@ -160,51 +158,55 @@ sp_probe_files_sweep(const sp_location *location)
 
 /* -------------------------------------------------------------------- room */
 
-/*
- * A full pg_wal stops the cluster, a full tablespace its users: what is written
- * must leave a reserve.  Returns the bytes available; *reserve is how many of
- * these must stay, least_reserve at least.
- */
-int64
-sp_available_space(int directory_fd, const char *directory, int64 least_reserve, int64 *reserve)
+static int64
+total_size(const sp_probe *probe)
 {
-	struct statvfs space;
+	int64		size = 0;
 
-	if (fstatvfs(directory_fd, &space) != 0)
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not determine free space of \"%s\": %m", directory)));
-	*reserve = Max(least_reserve,
-				   (int64) space.f_blocks * space.f_frsize / 100 * sp_reserve_percent);
-	return (int64) space.f_bavail * space.f_frsize;
+	for (int n = 0; n < probe->nfiles; n++)
+	{
+		if (probe->files[n].status == SP_OK)
+			size += probe->files[n].size;
+	}
+	return size;
 }
 
-/* Refuse before a byte is written. */
+/*
+ * Refuse before a byte is written.  Files that are too large for the location
+ * are made smaller first, as far as the suite can do with that.
+ */
 static void
-check_space(const sp_probe_files *files, const char *directory, int64 needed)
+check_space(const sp_probe_files *files, const char *directory)
 {
-	bool		is_pg_wal = !OidIsValid(files->location->tablespace);
+	const sp_location *location = files->location;
+	int64		needed;
+	int64		available;
 	int64		reserve;
-	int64		available = sp_available_space(files->directory_fd, directory,
-												  is_pg_wal ? (int64) max_wal_size_mb * 1024 * 1024 : 0,
-												  &reserve);
+	bool		fits;
 
-	if (available < needed + reserve)
+	do
+	{
+		needed = total_size(files->probe);
+		available = sp_location_space(location, files->directory_fd, directory, needed, &reserve);
+		fits = available >= needed + reserve;
+	} while (!fits && sp_suite_halve_files(files->probe));
+
+	if (!fits)
 		ereport(ERROR,
 				(errcode(ERRCODE_DISK_FULL),
-				 errmsg("not enough space to probe location \"%s\"", NameStr(files->location->name)),
-				 errdetail("Needed are " INT64_FORMAT " bytes and a reserve of " INT64_FORMAT " bytes, available are " INT64_FORMAT " bytes.",
-						   needed, reserve, available),
-				 !is_pg_wal ?
+				 errmsg("not enough space to probe location \"%s\"", NameStr(location->name)),
+				 errdetail("Needs %s plus a reserve of %s; %s is available.", sp_pretty_bytes(needed),
+						   sp_pretty_bytes(reserve), sp_pretty_bytes(available)),
+				 OidIsValid(location->tablespace) ?
 				 errhint("Free some space, or lower pg_sync_probe.reserve_percent.") :
-				 errhint("Free some space: the reserve in pg_wal is the larger of max_wal_size and pg_sync_probe.reserve_percent of the file system.")));
+				 errhint("Free some space. WAL must be able to grow to max_wal_size, and pg_sync_probe.reserve_percent of the file system must stay free.")));
 
 	if (temp_file_limit >= 0 && needed / 1024 > temp_file_limit)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 				 errmsg("probing location \"%s\" exceeds temp_file_limit (%dkB)",
-						NameStr(files->location->name), temp_file_limit),
-				 errdetail("Needed are " INT64_FORMAT " kB.", needed / 1024)));
+						NameStr(location->name), temp_file_limit),
+				 errdetail("Needs %s.", sp_pretty_bytes(needed))));
 }
 
 /* Descriptors that fd.c must know of, so that it keeps its own in bounds. */
@@ -217,7 +219,7 @@ reserve_fds(sp_probe_files *files, int wanted)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 					 errmsg("not enough file descriptors for a probe"),
-					 errdetail("Needed are %d.", wanted),
+					 errdetail("Needs %d.", wanted),
 					 errhint("Raise max_files_per_process.")));
 	}
 }
@@ -236,7 +238,7 @@ static void
 fill_failed(const char *verb, const sp_file *file, const char *directory)
 {
 	ereport(ERROR,
-			(errcode_for_file_access(),
+			(sp_errcode_for_file_access(),
 			 errmsg("could not %s file \"%s/%s\": %m", verb, directory, file->name)));
 }
 
@@ -262,6 +264,45 @@ rest_after_chunk(sp_probe_files *files, const sp_file *file, int64 begin_ns, con
 	files->rested_ns += Max(rest_ns, 0);
 }
 
+/* One system call, of blocks like those with which the server fills a segment. */
+static ssize_t
+write_blocks(int fd, const char *buffer, int64 offset, int64 size)
+{
+	struct iovec parts[PG_IOV_MAX];
+	int			nparts = 0;
+
+	for (int64 done = 0; done < size && nparts < lengthof(parts); nparts++)
+	{
+		parts[nparts].iov_base = (char *) buffer + done % SP_BUFFER_SIZE;
+		parts[nparts].iov_len = Min(SP_WAL_INIT_BLOCK, size - done);
+		done += parts[nparts].iov_len;
+	}
+	return nparts == 1 ? pwrite(fd, buffer, parts[0].iov_len, offset) : pg_pwritev(fd, parts, nparts, offset);
+}
+
+/*
+ * One chunk.  A write that comes out short has met an obstacle, most often a
+ * full file system or a quota: the next one says which.
+ */
+static void
+fill_chunk(const sp_probe *probe, const sp_file *file, int64 offset, int64 size, const char *directory)
+{
+	for (int64 done = 0; done < size;)
+	{
+		ssize_t		written;
+
+		CHECK_FOR_INTERRUPTS();
+		written = write_blocks(file->fd, probe->buffer, offset + done, size - done);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written == 0)
+			errno = ENOSPC;
+		if (written <= 0)
+			fill_failed("write", file, directory);
+		done += written;
+	}
+}
+
 /*
  * Write every block, so that no measured sync has to turn an unwritten extent
  * into a written one, which is a change of metadata.
@@ -270,25 +311,27 @@ static void
 fill_file(sp_probe_files *files, const sp_file *file, const char *directory)
 {
 	const sp_probe *probe = files->probe;
+	int64		begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
+	int64		rested_at = 0;
+	int64		checked_at = -CHECK_BYTES;
 
 	for (int64 done = 0; done < file->size;)
 	{
-		int64		begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
-		size_t		chunk = Min(FILL_CHUNK_SIZE, file->size - done);
-		ssize_t		written = pwrite(file->fd, probe->buffer, chunk, done);
+		int64		chunk = Min(file->layout_write_size, file->size - done);
 
-		if (written != (ssize_t) chunk)
+		if (done - checked_at >= CHECK_BYTES)
 		{
-			if (written >= 0)
-				errno = ENOSPC;
-			else if (errno == EINTR)
-				continue;
-			fill_failed("write", file, directory);
+			sp_check_reserve(files->location, files->directory_fd);
+			checked_at = done;
 		}
-		done += written;
-		if (probe->duty_cycle < 1)
+		fill_chunk(probe, file, done, chunk, directory);
+		done += chunk;
+		if (probe->duty_cycle < 1 && (done - rested_at >= REST_BYTES || done == file->size))
+		{
 			rest_after_chunk(files, file, begin_ns, directory);
-		CHECK_FOR_INTERRUPTS();
+			rested_at = done;
+			begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
+		}
 	}
 	if (fsync(file->fd) != 0)
 		fill_failed("fsync", file, directory);
@@ -320,7 +363,7 @@ create_file(sp_probe_files *files, int n, const char *directory)
 	}
 	if (file->fd < 0)
 		ereport(ERROR,
-				(errcode_for_file_access(),
+				(sp_errcode_for_file_access(),
 				 errmsg("could not create file \"%s/%s\": %m", directory, file->name)));
 	files->created[n].exists = true;
 	files->created[n].device = status.st_dev;
@@ -345,24 +388,18 @@ sp_probe_files_create(sp_probe_files *files)
 {
 	sp_probe   *probe = files->probe;
 	char		directory[MAXPGPATH];
-	int64		needed = 0;
 	int			wanted = 2;		/* the directory, and one that is opened again */
 
 	for (int n = 0; n < probe->nfiles; n++)
-	{
-		if (probe->files[n].status != SP_OK)
-			continue;
-		needed += probe->files[n].size;
-		wanted++;
-	}
+		wanted += probe->files[n].status == SP_OK;
 	reserve_fds(files, wanted);
 
 	files->directory_fd = open_directory(files->location, true, directory);
 	if (files->directory_fd < 0)
 		ereport(ERROR,
-				(errcode_for_file_access(),
+				(sp_errcode_for_file_access(),
 				 errmsg("could not open directory \"%s\": %m", directory)));
-	check_space(files, directory, needed);
+	check_space(files, directory);
 
 	for (int n = 0; n < probe->nfiles; n++)
 	{
@@ -371,7 +408,7 @@ sp_probe_files_create(sp_probe_files *files)
 	}
 	if (fsync(files->directory_fd) != 0)
 		ereport(ERROR,
-				(errcode_for_file_access(),
+				(sp_errcode_for_file_access(),
 				 errmsg("could not fsync directory \"%s\": %m", directory)));
 }
 

@@ -329,6 +329,7 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	check_duration(fcinfo, state.probe);
 
 	state.surroundings.storage = &state.storage;
+	state.surroundings.files = &state.files;
 	state.surroundings.progress = sp_exclusive_begin(NameStr(location.name), run.suite->name, duration_us);
 	run.started_at = GetCurrentTimestamp();
 	measure(&state, &location);

@@ -123,6 +123,17 @@ add_vdevs(StringInfo json, const char *name, const sp_zfs *zfs, sp_vdev_use use)
 	appendStringInfoChar(json, ']');
 }
 
+/* Of the largest file that was measured: they are smaller on a small file system. */
+static int64
+file_bytes(const sp_probe *probe)
+{
+	int64		bytes = 0;
+
+	for (int n = 0; n < probe->nfiles; n++)
+		bytes = Max(bytes, probe->files[n].size);
+	return bytes;
+}
+
 /* The operations of a run that were to sync, for what is counted of a whole run. */
 static int64
 count_syncs(const sp_probe *probe)
@@ -248,6 +259,7 @@ sp_storage_facts(sp_storage *storage, const sp_probe *probe)
 	add_text(&json, "backing_mount_options", storage->backing_options);
 	if (storage->is_zfs)
 		add_zfs(&json, storage, probe);
+	add_number(&json, "file_bytes", (double) file_bytes(probe), 0);
 	add_text(&json, "no_counters", storage->no_counters);
 	if (probe->callbacks.read_counters)
 		add_number(&json, "counters_read_us", probe->counters_cost_ns / 1e3, 2);

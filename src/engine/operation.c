@@ -13,8 +13,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/uio.h>
 #include <unistd.h>
+
+#include "suite.h"
+
+/* No write is longer than a file. */
+#define MAX_PARTS	(SP_WAL_FILE_MAX_SIZE / SP_BUFFER_SIZE)
+
+_Static_assert(SP_WAL_FILE_MAX_SIZE % SP_BUFFER_SIZE == 0, "a file must be whole buffers");
+#ifdef IOV_MAX
+_Static_assert(MAX_PARTS <= IOV_MAX, "a write of a whole file must be one system call");
+#endif
 
 /*
  * One write as one system call.  Writes longer than the buffer repeat it, so
@@ -23,13 +34,13 @@
 static ssize_t
 write_once(int fd, const char *buffer, size_t size, off_t offset)
 {
-	struct iovec parts[SP_BUFFER_SIZE / SP_WAL_PAGE_SIZE * 2 + 1];
+	struct iovec parts[MAX_PARTS];
 	int			nparts = 0;
 
 	if (size <= SP_BUFFER_SIZE)
 		return pwrite(fd, buffer, size, offset);
 
-	for (size_t done = 0; done < size && nparts < (int) (sizeof(parts) / sizeof(parts[0]));)
+	for (size_t done = 0; done < size && nparts < MAX_PARTS;)
 	{
 		size_t		part = size - done < SP_BUFFER_SIZE ? size - done : SP_BUFFER_SIZE;
 
@@ -38,6 +49,28 @@ write_once(int fd, const char *buffer, size_t size, off_t offset)
 		done += part;
 	}
 	return pwritev(fd, parts, nparts, offset);
+}
+
+/*
+ * All of it, as the server does: the rest of a short write is written with
+ * another call, which tells what was in the way (a full file system, a quota).
+ * NULL, or the name of what failed, with errno set.
+ */
+static const char *
+write_all(int fd, const char *buffer, size_t size, off_t offset)
+{
+	while (size > 0)
+	{
+		ssize_t		written = write_once(fd, buffer, size, offset);
+
+		if (written == 0)
+			errno = ENOSPC;
+		if (written <= 0)
+			return "pwrite";
+		size -= (size_t) written;
+		offset += written;
+	}
+	return NULL;
 }
 
 static size_t
@@ -56,7 +89,7 @@ write_flush(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
 	int64_t		first = file->position / SP_WAL_PAGE_SIZE * SP_WAL_PAGE_SIZE;
 	int64_t		end = file->position + test_case->write_size;
 	size_t		size;
-	ssize_t		written;
+	const char *failed;
 
 	if (end > file->size)
 	{
@@ -67,15 +100,10 @@ write_flush(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
 	if (first + (int64_t) size > file->size)
 		size = (size_t) (file->size - first);
 
-	written = write_once(file->fd, probe->buffer, size, first);
-	if (written != (ssize_t) size)
-	{
-		if (written >= 0)
-			errno = ENOSPC;		/* as the server sees a short write */
-		return "pwrite";
-	}
-	file->position = end;
-	return NULL;
+	failed = write_all(file->fd, probe->buffer, size, first);
+	if (failed == NULL)
+		file->position = end;
+	return failed;
 }
 
 static const char *
@@ -83,15 +111,11 @@ write_pattern(sp_probe *probe, const sp_test_case *test_case, int fd)
 {
 	for (int i = 0; i < test_case->writes_per_sync; i++)
 	{
-		ssize_t		written = pwrite(fd, probe->buffer, test_case->write_size,
-									 (off_t) i * test_case->write_size);
+		const char *failed = write_all(fd, probe->buffer, (size_t) test_case->write_size,
+									   (off_t) i * test_case->write_size);
 
-		if (written != test_case->write_size)
-		{
-			if (written >= 0)
-				errno = ENOSPC;
-			return "pwrite";
-		}
+		if (failed)
+			return failed;
 	}
 	return NULL;
 }

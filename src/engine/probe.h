@@ -62,7 +62,10 @@ typedef struct sp_file
 	int			fd;				/* opened with the method's flags, or -1 */
 	int			directory_fd;	/* for operations that open by name */
 	char		name[SP_NAME_LEN];
-	int64_t		size;			/* bytes, all written before */
+	int64_t		size;			/* bytes, all written before, by the caller */
+	int			layout_write_size;	/* bytes of each of these writes: it decides
+									 * the folios of the page cache, and these
+									 * what a write costs later */
 	int64_t		position;		/* where WAL ends: the next flush begins here */
 	sp_status	status;			/* of opening it, for all its test cases */
 	int			open_errno;

@@ -7,7 +7,6 @@
  */
 #include "suite.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,21 +18,39 @@
 #define PG_TEST_FSYNC_FILE_SIZE	(1024 * 1024)
 
 /*
+ * The tool's file has small folios in the page cache where its lines write: the
+ * lines with O_DIRECT drop the large ones with which it was written.
+ */
+#define PG_TEST_FSYNC_LAYOUT_WRITE	SP_WAL_PAGE_SIZE
+
+/* Smaller files of the wal suite would be gone round too quickly. */
+#define WAL_FILE_MIN_SIZE	(1024 * 1024)
+
+/*
  * Rounds of the cases that are shown but not judged: a look's number, so that
  * their last rounds are looked at, and few, so that the time goes to the others.
  */
 #define SHOWN_ROUNDS	SP_FIRST_LOOK_ROUNDS
 
+/* The largest plans there can be, which have room: see add_file() and add_case(). */
+#define WAL_FILES		(2 * SP_MAX_METHODS + 1)
+#define WAL_CASES		(SP_REGIMES * (SP_MAX_METHODS + 1) + SP_MAX_METHODS)
+#define TOOL_CASES(lines)	(2 * SP_MAX_METHODS + (lines))
+
+_Static_assert(WAL_FILES <= SP_MAX_FILES, "the files of the wal suite need room");
+_Static_assert(WAL_CASES <= SP_MAX_CASES, "the cases of the wal suite need room");
+
 static int
-add_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t size, bool offered)
+add_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t size,
+		 int layout_write_size, bool offered)
 {
 	sp_file    *file = &probe->files[probe->nfiles];
 
-	assert(probe->nfiles < SP_MAX_FILES);
 	memset(file, 0, sizeof(*file));
 	file->method = method;
 	file->direct_io = direct_io;
 	file->size = size;
+	file->layout_write_size = layout_write_size;
 	file->fd = -1;
 	file->directory_fd = -1;
 	file->status = offered ? SP_OK : SP_UNSUPPORTED;
@@ -43,7 +60,6 @@ add_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t 
 static int
 add_case(sp_probe *probe, sp_test_case test_case)
 {
-	assert(probe->ncases < SP_MAX_CASES);
 	probe->cases[probe->ncases] = test_case;
 	return probe->ncases++;
 }
@@ -107,14 +123,15 @@ plan_wal(sp_probe *probe, const sp_server *server)
 		bool		direct_io = server->direct_io_all ||
 			(server->direct_io_open && method->opens_synced);
 
-		add_file(probe, method, direct_io, size, method->supported && server->offers[i]);
+		add_file(probe, method, direct_io, size, server->init_write_size,
+				 method->supported && server->offers[i]);
 	}
 	if (server->current)
 	{
 		int			current_file = first_file + (int) (server->current - sp_sync_methods);
 
 		control_file = add_file(probe, server->current, probe->files[current_file].direct_io,
-								size, true);
+								size, server->init_write_size, true);
 	}
 
 	plan_wal_regime(probe, server, SP_PACED, first_file, control_file);
@@ -134,7 +151,8 @@ plan_wal(sp_probe *probe, const sp_server *server)
 			continue;
 		add_case(probe, (sp_test_case) {
 			.test = "saturated", .label = method->name, .regime = SP_SATURATED,
-				.file = add_file(probe, method, true, size, method->supported && server->offers[i]),
+				.file = add_file(probe, method, true, size, server->init_write_size,
+								 method->supported && server->offers[i]),
 				.advances = true, .write_size = server->flush_size, .writes_per_sync = 1,
 				.baseline = baseline, .most_rounds = SHOWN_ROUNDS,
 		});
@@ -163,6 +181,10 @@ static const tool_line tool_lines[] = {
 	{"unsynced_write", "write", NULL, SP_WAL_PAGE_SIZE, 1, SP_KEEP_OPEN},
 };
 
+/* Each case has a file of its own. */
+_Static_assert(TOOL_CASES(sizeof(tool_lines) / sizeof(tool_lines[0])) <= SP_MAX_FILES &&
+			   SP_MAX_FILES <= SP_MAX_CASES, "the lines of pg_test_fsync need room");
+
 /* The tool measures what the platform has, whatever the server offers. */
 static void
 add_tool_line(sp_probe *probe, const tool_line *line, const sp_sync_method *method)
@@ -174,7 +196,7 @@ add_tool_line(sp_probe *probe, const tool_line *line, const sp_sync_method *meth
 			.label = line->label ? line->label : method->name,
 			.regime = SP_SATURATED,
 			.file = add_file(probe, method, direct_io, PG_TEST_FSYNC_FILE_SIZE,
-							 method == NULL || method->supported),
+							 PG_TEST_FSYNC_LAYOUT_WRITE, method == NULL || method->supported),
 			.descriptor_use = line->descriptor_use,
 			.write_size = line->write_size,
 			.writes_per_sync = line->writes_per_sync,
@@ -221,4 +243,32 @@ sp_suite_find(const char *name)
 			return &sp_suites[i];
 	}
 	return NULL;
+}
+
+/* What a case writes at once, from the beginning of its file. */
+static int64_t
+extent_of(const sp_test_case *test_case)
+{
+	int64_t		bytes = test_case->advances ? test_case->write_size
+		: (int64_t) test_case->write_size * test_case->writes_per_sync;
+
+	return (bytes + SP_WAL_PAGE_SIZE - 1) / SP_WAL_PAGE_SIZE * SP_WAL_PAGE_SIZE;
+}
+
+bool
+sp_suite_halve_files(sp_probe *probe)
+{
+	for (int i = 0; i < probe->nfiles; i++)
+	{
+		if (probe->files[i].size / 2 < WAL_FILE_MIN_SIZE)
+			return false;
+	}
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->files[probe->cases[c].file].size / 2 < extent_of(&probe->cases[c]))
+			return false;
+	}
+	for (int i = 0; i < probe->nfiles; i++)
+		probe->files[i].size /= 2;
+	return true;
 }

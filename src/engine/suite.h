@@ -27,6 +27,7 @@ typedef struct sp_server
 	bool		direct_io_open;	/* O_DIRECT with open_*? */
 	bool		direct_io_all;	/* O_DIRECT with every method? */
 	int64_t		segment_size;	/* wal_segment_size, bytes */
+	int			init_write_size;	/* bytes of a write that fills a new segment */
 	int			flush_size;		/* bytes of WAL per flush */
 } sp_server;
 
@@ -42,5 +43,11 @@ extern const int sp_suite_count;
 
 /* The suite of that name, or NULL. */
 extern const sp_suite *sp_suite_find(const char *name);
+
+/*
+ * Halve the files of a plan, for a small file system.  False where nothing can
+ * be halved: files have 1 MB at least, and hold what one flush writes.
+ */
+extern bool sp_suite_halve_files(sp_probe *probe);
 
 #endif							/* SP_SUITE_H */

@@ -15,6 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "verdict.h"
+
 #ifdef F_FULLFSYNC
 static int
 fsync_writethrough(int fd)
@@ -52,6 +54,9 @@ const sp_sync_method sp_sync_methods[] = {
 	{"fsync_writethrough", FSYNC_WRITETHROUGH},
 	{"open_sync", OPEN_SYNC},
 };
+
+_Static_assert(sizeof(sp_sync_methods) / sizeof(sp_sync_methods[0]) <= SP_MAX_METHODS,
+			   "SP_MAX_METHODS must hold all methods");
 
 const size_t sp_sync_method_count = sizeof(sp_sync_methods) / sizeof(sp_sync_methods[0]);
 

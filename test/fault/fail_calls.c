@@ -8,10 +8,11 @@
  * again at every call that matters:
  *
  *		# a comment
- *		<call> <n>[+] <errno or "short"> [<end of the file's name>]
+ *		<call> <n>[+] <errno, "short", or a number of MB> [<end of the file's name>]
  *
  * The n-th matching call of a process (with "+" each one from there) does not
- * take place and fails; "short" writes half.  Counting begins anew whenever the
+ * take place and fails; "short" writes half; "60MB" is what fstatvfs() tells to
+ * be available.  Counting begins anew whenever the
  * text changes, comments included.  A missing or empty file is no fault.
  *
  * Where <SP_FAULT_FILE>.log exists, a line is appended for every matching call:
@@ -46,19 +47,22 @@
 
 #define MAX_FAULTS		4
 #define SHORT_WRITE		(-1)
+#define AVAILABLE		(-2)
 
 typedef struct fault
 {
 	char		call[32];
 	long		n;
 	bool		and_later;
-	int			error_number;	/* or SHORT_WRITE */
+	int			error_number;	/* or SHORT_WRITE, or AVAILABLE */
+	long		megabytes;		/* that are */
 	char		suffix[32];
 	long		seen;
 } fault;
 
 static fault faults[MAX_FAULTS];
 static int	nfaults;
+static long injected_megabytes;	/* of the last fault */
 static char text_read[512];
 
 /* Where a probe has files now; only a sync of this descriptor is its own. */
@@ -82,7 +86,7 @@ error_name(int number)
 		if (errors[i].number == number)
 			return errors[i].name;
 	}
-	return "?";
+	return number == AVAILABLE ? "available" : "?";
 }
 
 /* A line that says nothing we know injects nothing, which the test sees. */
@@ -97,6 +101,8 @@ parse_line(const char *line)
 	if (nfaults == MAX_FAULTS || line[0] == '#' ||
 		sscanf(line, "%31s %15s %15s %31s", f->call, n, error, f->suffix) < 3)
 		return;
+	if (sscanf(error, "%ldMB", &f->megabytes) == 1)
+		f->error_number = AVAILABLE;
 	f->n = strtol(n, NULL, 10);
 	f->and_later = strchr(n, '+') != NULL;
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
@@ -173,7 +179,10 @@ injected(const char *call, const char *path)
 			continue;
 		f->seen++;
 		if (f->seen == f->n || (f->and_later && f->seen > f->n))
+		{
 			result = f->error_number;
+			injected_megabytes = f->megabytes;
+		}
 	}
 	if (result != 0)
 		log_call(call, path, error_name(result), " injected");
@@ -400,11 +409,15 @@ name(int fd, struct status_type *status) \
 	char		path[PATH_MAX]; \
 	const char *file = name_of(fd, path); \
 	int			error_number; \
+	int			result; \
 	REAL(int, #name, int, struct status_type *); \
 \
-	if ((error_number = injected("fstatvfs", file)) != 0) \
+	if ((error_number = injected("fstatvfs", file)) > 0) \
 		return (int) fail(error_number); \
-	return (int) ended("fstatvfs", file, call_real(fd, status)); \
+	result = call_real(fd, status); \
+	if (result == 0 && error_number == AVAILABLE) \
+		status->f_bavail = (fsblkcnt_t) injected_megabytes * 1024 * 1024 / status->f_frsize; \
+	return (int) ended("fstatvfs", file, result); \
 }
 
 DEFINE_FSTATVFS(fstatvfs, statvfs)

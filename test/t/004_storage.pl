@@ -39,10 +39,10 @@ my @refusals = (
 		skip => $> == 0 ? 'root may write everywhere' : undef },
 	{ location => 'crowded', set => 'pg_sync_probe.reserve_percent = 100', make => sub { },
 		state => '53100', says => [ qr/not enough space to probe location "crowded"/,
-			qr/DETAIL:  Needed are [1-9]\d* bytes and a reserve of [1-9]\d* bytes, available are \d+ bytes/, qr/HINT:  / ] },
+			qr/DETAIL:  Needs 7\.0 MB plus a reserve of [1-9]\S* [MGT]B; \d\S* (?:bytes|[kMGT]B) is available\./, qr/HINT:  / ] },
 	{ location => 'pg_wal', set => 'pg_sync_probe.reserve_percent = 100', make => sub { },
 		state => '53100', says => [ qr/not enough space to probe location "pg_wal"/,
-			qr/DETAIL:  Needed are [1-9]\d* bytes and a reserve of [1-9]\d* bytes, available are \d+ bytes/, qr/HINT:  .*max_wal_size/ ] },
+			qr/DETAIL:  Needs 7\.0 MB plus a reserve of [1-9]\S* [MGT]B; \d\S* (?:bytes|[kMGT]B) is available\./, qr/HINT:  .*max_wal_size/ ] },
 	{ location => 'crowded', set => 'temp_file_limit = 1000', make => sub { },
 		state => '53400', says => [qr/exceeds temp_file_limit \(1000kB\)/] },
 );
@@ -157,7 +157,7 @@ is(direct_io($node), $modern ? $buffered : $direct, 'wal_level = minimal');
 # each time, and too few for the other.
 for (
 	[ 'wal', qr/^t\nt\nt\nt$/, qr/^(?!.*ERROR)/s ],
-	[ 'pg_test_fsync', qr/^$/, qr/ERROR:  53000: not enough file descriptors.*DETAIL:  Needed are \d+\..*HINT: .*max_files_per_process/s ])
+	[ 'pg_test_fsync', qr/^$/, qr/ERROR:  53000: not enough file descriptors.*DETAIL:  Needs \d+\..*HINT: .*max_files_per_process/s ])
 {
 	my ($suite, $expected, $says) = @$_;
 	my $sql = "SELECT sum(ops) > 0 FROM sync_probe.probe(suite => '$suite', duration => '20 ms', record => false);\n";

@@ -102,30 +102,51 @@ sub no_trace_ok
 my $file = qr/"(?:pg_wal\/xlogtemp\.\d+\.sync_probe|base\/pgsql_tmp\/pgsql_tmp_sync_probe\.\d+)\.\d+"/;
 my $directory = qr/"(?:pg_wal|base\/pgsql_tmp)"/;
 
-# location, suite, fault, SQLSTATE, message
+# How often the server of this version, and so the wal suite, writes to lay out 1 MB.
+my $writes = $node->pg_version >= 18 ? 1 : 4;
+
+# location, suite, faults, SQLSTATE, message
 for (
 	[ 'pg_wal', 'wal', 'create 1 EROFS', '42501', qr/could not create file $file: Read-only file system/ ],
 	[ 'pg_default', 'wal', 'create 3 EACCES', '42501', qr/could not create file $file: Permission denied/ ],
 	[ 'pg_wal', 'wal', 'create 4 EMFILE', '53000', qr/could not create file $file: Too many open files/ ],
 	[ 'pg_default', 'pg_test_fsync', 'create 9 ENOSPC', '53100', qr/could not create file $file: No space left on device/ ],
-	[ 'pg_wal', 'wal', 'pwrite 1 EIO', '58030', qr/could not write file $file: Input\/output error/ ],
+	[ 'pg_wal', 'wal', 'pwritev 1 EIO', '58030', qr/could not write file $file: Input\/output error/ ],
 	[ 'pg_default', 'pg_test_fsync', 'pwrite 17 EIO', '58030', qr/could not write file $file: Input\/output error/ ],
-	[ 'pg_wal', 'wal', 'pwrite 6 ENOSPC', '53100', qr/could not write file $file: No space left on device/ ],
-	[ 'pg_wal', 'wal', 'pwrite 7 short', '53100', qr/could not write file $file: No space left on device/ ],
-	[ 'pg_default', 'wal', 'pwrite 1 short', '53100', qr/could not write file $file: No space left on device/ ],
+	[ 'pg_wal', 'wal', 'pwritev 6 ENOSPC', '53100', qr/could not write file $file: No space left on device/ ],
+	[ 'pg_wal', 'wal', 'pwritev 5 EDQUOT', '53100', qr/could not write file $file: Disk quota exceeded/ ],
+	# why a write was short, is what the next one says
+	[ 'pg_wal', 'wal', "pwritev 3 short\npwritev 4 ENOSPC", '53100', qr/could not write file $file: No space left on device/ ],
+	[ 'pg_default', 'wal', "pwritev 1 short\npwritev 2 EDQUOT", '53100', qr/could not write file $file: Disk quota exceeded/ ],
+	[ 'pg_default', 'wal', "pwritev 1 short\npwritev 2 EIO", '58030', qr/could not write file $file: Input\/output error/ ],
+	[ 'pg_default', 'pg_test_fsync', "pwrite 3 short\npwrite 4 EDQUOT", '53100', qr/could not write file $file: Disk quota exceeded/ ],
+	[ 'pg_default', 'wal', 'create 2 EDQUOT', '53100', qr/could not create file $file: Disk quota exceeded/ ],
+	[ 'pg_wal', 'wal', 'fsync 3 EDQUOT', '53100', qr/could not fsync file $file: Disk quota exceeded/ ],
+	[ 'pg_wal', 'wal', 'fsync_directory 1 EDQUOT', '53100', qr/could not fsync directory $directory: Disk quota exceeded/ ],
 	[ 'pg_wal', 'wal', 'fsync 1 EIO', '58030', qr/could not fsync file $file: Input\/output error/ ],
 	[ 'pg_default', 'pg_test_fsync', 'fsync 5 EIO', '58030', qr/could not fsync file $file: Input\/output error/ ],
 	[ 'pg_wal', 'wal', 'fsync_directory 1 EIO', '58030', qr/could not fsync directory $directory: Input\/output error/ ],
 	[ 'pg_default', 'wal', 'fsync_directory 1 EIO', '58030', qr/could not fsync directory $directory: Input\/output error/ ],
 	[ 'pg_wal', 'wal', 'fstatvfs 1 EIO', '58030', qr/could not determine free space of $directory: Input\/output error/ ],
-	[ 'pg_default', 'wal', 'fstatvfs 1 EIO', '58030', qr/could not determine free space of $directory: Input\/output error/ ])
+	[ 'pg_default', 'wal', 'fstatvfs 1 EIO', '58030', qr/could not determine free space of $directory: Input\/output error/ ],
+	# the first is before all files, then there is one before each (of 1 MB), then while it measures
+	[ 'pg_wal', 'wal', 'fstatvfs 1+ 0MB', '53100', qr/not enough space to probe location "pg_wal"\nDETAIL:  Needs 7.0 MB plus a reserve of \S+ [MG]B; 0 bytes is available\./ ],
+	[ 'pg_wal', 'wal', 'fstatvfs 2 0MB', '53100', qr/not enough space to go on probing location "pg_wal"\nDETAIL:  0 bytes is available, less than the reserve of \S+ [MG]B\.\nHINT:  WAL has grown/ ],
+	[ 'pg_default', 'wal', 'fstatvfs 5 0MB', '53100', qr/not enough space to go on probing location "pg_default"\nDETAIL:  0 bytes is .*\nHINT:  Others have used/ ],
+	[ 'pg_wal', 'wal', 'fstatvfs 9 0MB', '53100', qr/not enough space to go on probing location "pg_wal"/ ],
+	[ 'pg_wal', 'wal', 'fstatvfs 10 0MB', '53100', qr/not enough space to go on probing location "pg_wal"/ ],
+	[ 'pg_default', 'wal', 'fstatvfs 12 0MB', '53100', qr/not enough space to go on probing location "pg_default"/ ],
+	[ 'pg_default', 'pg_test_fsync', 'fstatvfs 18 0MB', '53100', qr/not enough space to go on probing location "pg_default"/ ])
 {
 	my ($location, $suite, $fault, $state, $message) = @$_;
-	my $name = "$location, $suite, $fault";
-	my ($out, $err, @calls) = with_faults([$fault], 'SELECT FROM ' . probe_of($location, $suite));
+	my @faults = split /\n/, $fault;
+	my $name = join ', ', $location, $suite, @faults;
+	my ($out, $err, @calls) = with_faults(\@faults,
+		$fault =~ /^fstatvfs/ ? "SELECT FROM sync_probe.probe('$location', '$suite', " . LONG_PROBE . ')'
+		: 'SELECT FROM ' . probe_of($location, $suite));
 
-	is(scalar(grep { /injected$/ } @calls), 1, "$name: is injected");
-	like($err, qr/^ERROR:  $state: $message\n/, "$name: $state");
+	is(scalar(grep { /injected$/ } @calls), scalar(@faults), "$name: is injected");
+	like($err, qr/^ERROR:  $state: $message/, "$name: $state");
 	is(scalar(grep { /^(?:create|open|pwrite|fsync) / } after_injection(@calls)), 0, "$name: nothing is written any more");
 	no_trace_ok($name, $location);
 }
@@ -142,9 +163,40 @@ sub after_injection
 	return @after;
 }
 
+# --- what pg_wal holds counts: segments of 1 MB, max_wal_size is 64 MB
+#
+# So that no checkpoint removes them, a slot keeps them.
+
+$node->safe_psql('postgres', "SELECT pg_create_physical_replication_slot('keeps', true)");
+my $reserve_of_wal = sub {
+	my ($segments, @faults) = @_;
+	my $held = sub { $node->safe_psql('postgres', "SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}\$'") };
+	$node->safe_psql('postgres', 'SELECT pg_switch_wal() FROM pg_logical_emit_message(true, $$$$, $$$$)') while $held->() < $segments;
+	my $before = $held->();
+	my ($out, $err, @calls) = with_faults(\@faults,
+		"SET pg_sync_probe.reserve_percent = 0; SELECT bool_or(ops > 0) FROM " . probe_of('pg_wal', 'wal') . '; RESET pg_sync_probe.reserve_percent');
+
+	# the server may have made one more meanwhile
+	my $reserve = join '|', map { 64 - $_ } $before .. $held->();
+	return ("$before of 64 MB of WAL are there", $reserve, $out, $err);
+};
+{
+	my ($name, $reserve, $out, $err) = $reserve_of_wal->(20, 'fstatvfs 1+ 60MB');
+	is($out . $err, 't', "$name: the rest, and 7 MB, fit into 60");
+	($name, $reserve, $out, $err) = $reserve_of_wal->(20, 'fstatvfs 1+ 30MB');
+	like($err, qr/DETAIL:  Needs 7\.0 MB plus a reserve of (?:$reserve) MB; 30 MB is available/, "$name: not into 30");
+	($name, $reserve, $out, $err) = $reserve_of_wal->(64, 'fstatvfs 1+ 11MB');
+	is($out . $err, 't', "$name: four segments and 7 MB fit into 11");
+	($name, $reserve, $out, $err) = $reserve_of_wal->(64, 'fstatvfs 1+ 10MB');
+	like($err, qr/DETAIL:  Needs 7\.0 MB plus a reserve of 4\.0 MB; 10 MB is available/, "$name: not into 10");
+}
+$node->safe_psql('postgres', "SELECT pg_drop_replication_slot('keeps')");
+is(traces(), '', 'the reserve of WAL: no trace is left');
+
 # --- while it measures: the n-th call on a file, by the number that ends its name
 #
-# Laying out a file makes 1 create, 4 pwrite, 1 fsync and 1 open.
+# Laying out a file makes 1 create, 1 fsync and 1 open, and $writes pwritev in the
+# wal suite, 128 pwrite in the other.
 
 # Rows that could not be measured, one a line.
 sub failures
@@ -170,41 +222,48 @@ for (
 	[ 'wal', 'fdatasync 3 EIO .1', [ map { "$_ fdatasync error: could not fdatasync file: $io" } qw(paced saturated) ] ],
 	[ 'wal', 'fsync 2 EIO .2', [ map { "$_ fsync error: could not fsync file: $io" } qw(paced saturated) ] ],
 	[ 'wal', 'fsync 5 ENOSPC .2', [ map { "$_ fsync error: could not fsync file: $no_space" } qw(paced saturated) ] ],
-	[ 'wal', 'pwrite 5 EIO .0', [ map { "$_ open_datasync error: could not pwrite file: $io" } qw(paced saturated) ] ],
-	[ 'wal', 'pwrite 7 EIO .4', [ map { "$_ open_sync error: could not pwrite file: $io" } qw(paced saturated) ] ],
-	[ 'wal', 'pwrite 6 short .2', [ map { "$_ fsync error: could not pwrite file: $no_space" } qw(paced saturated) ] ],
-	[ 'wal', 'pwritev 1 EIO .4', [ map { "$_ open_sync error: could not pwrite file: $io" } qw(paced saturated) ], ', flush_size => 1000000' ],
-	[ 'wal', 'pwritev 2 short .1', [ map { "$_ fdatasync error: could not pwrite file: $no_space" } qw(paced saturated) ], ', flush_size => 1000000' ],
+	[ 'wal', 'pwrite 1 EIO .0', [ map { "$_ open_datasync error: could not pwrite file: $io" } qw(paced saturated) ] ],
+	[ 'wal', 'pwrite 3 EIO .4', [ map { "$_ open_sync error: could not pwrite file: $io" } qw(paced saturated) ] ],
+	[ 'wal', "pwrite 2 short .2\npwrite 3 ENOSPC .2", [ map { "$_ fsync error: could not pwrite file: $no_space" } qw(paced saturated) ] ],
+	[ 'wal', "pwrite 2 short .2\npwrite 3 EDQUOT .2", [ map { "$_ fsync error: could not pwrite file: Disk quota exceeded" } qw(paced saturated) ] ],
+	[ 'wal', "pwritev @{[ $writes + 1 ]} EIO .4", [ map { "$_ open_sync error: could not pwrite file: $io" } qw(paced saturated) ], ', flush_size => 1000000' ],
+	[ 'wal', "pwritev @{[ $writes + 1 ]} short .1\npwritev @{[ $writes + 2 ]} ENOSPC .1", [ map { "$_ fdatasync error: could not pwrite file: $no_space" } qw(paced saturated) ], ', flush_size => 1000000' ],
+	# what could be written after all
+	[ 'wal', 'pwritev 1 short .1', [] ],
+	[ 'wal', 'pwrite 2 short .1', [] ],
+	[ 'pg_test_fsync', 'pwrite 5 short .1', [] ],
 	[ 'wal', 'open 1 EMFILE .1', [ map { "$_ fdatasync error: could not open file: Too many open files" } qw(paced saturated) ] ],
 	[ 'wal', 'open 1 EINVAL .0', [ map { "$_ open_datasync error: could not open file: Invalid argument" } qw(paced saturated) ] ],
 	[ 'wal', 'open 1 EINVAL .6', [ 'saturated open_datasync O_DIRECT ' . sprintf $direct, 'open' ] ],
-	[ 'wal', 'pwrite 5 EINVAL .7', [ 'saturated open_sync O_DIRECT ' . sprintf $direct, 'pwrite' ] ],
-	[ 'wal', 'pwrite 6 EIO .7', [ "saturated open_sync O_DIRECT error: could not pwrite file: $io" ] ],
+	[ 'wal', 'pwrite 1 EINVAL .7', [ 'saturated open_sync O_DIRECT ' . sprintf $direct, 'pwrite' ] ],
+	[ 'wal', 'pwrite 2 EIO .7', [ "saturated open_sync O_DIRECT error: could not pwrite file: $io" ] ],
 	# the second copy of the current method has no row of its own
 	[ 'wal', 'fdatasync 1 EIO .5', [] ],
 	[ 'wal', 'fdatasync 2 EINTR .1', [] ],
-	[ 'wal', 'pwrite 6 EINTR .4', [] ],
+	[ 'wal', 'pwrite 2 EINTR .4', [] ],
+	[ 'wal', 'pwritev 1 EINTR .4', [] ],
 	[ 'pg_test_fsync', 'fdatasync 2 EIO .1', [ "one_write fdatasync error: could not fdatasync file: $io" ] ],
-	[ 'pg_test_fsync', 'pwrite 6 EIO .7', [ "two_writes fsync error: could not pwrite file: $io" ] ],
-	[ 'pg_test_fsync', 'pwrite 20 short .14', [ "open_sync_sizes open_sync O_DIRECT error: could not pwrite file: $no_space" ] ],
+	[ 'pg_test_fsync', 'pwrite 130 EIO .7', [ "two_writes fsync error: could not pwrite file: $io" ] ],
+	[ 'pg_test_fsync', "pwrite 140 short .14\npwrite 141 ENOSPC .14", [ "open_sync_sizes open_sync O_DIRECT error: could not pwrite file: $no_space" ] ],
 	[ 'pg_test_fsync', 'open 2 EIO .15', [ "non_write_descriptor write_fsync_close error: could not open file: $io" ] ],
 	[ 'pg_test_fsync', 'open 5 EMFILE .15', [ 'non_write_descriptor write_fsync_close error: could not open file: Too many open files' ] ],
 	[ 'pg_test_fsync', 'fsync 2 EIO .16', [ "non_write_descriptor write_close_fsync error: could not fsync file: $io" ] ],
 	[ 'pg_test_fsync', 'fsync 3 EIO .15', [ "non_write_descriptor write_fsync_close error: could not fsync file: $io" ] ],
-	[ 'pg_test_fsync', 'pwrite 5 ENOSPC .17', [ "unsynced_write write error: could not pwrite file: $no_space" ] ],
+	[ 'pg_test_fsync', 'pwrite 129 ENOSPC .17', [ "unsynced_write write error: could not pwrite file: $no_space" ] ],
 	# everything fails, each file in its own way
-	[ 'wal', 'pwrite 33+ EIO', undef ],
+	[ 'wal', 'pwrite 1+ EIO', undef ],
 	[ 'wal', 'open 1+ EIO', undef ])
 {
 	my ($suite, $fault, $lost, $more) = @$_;
-	my $name = "pg_wal, $suite, $fault";
+	my $label = $fault =~ s/\n/, /r;
+	my $name = "pg_wal, $suite, $label";
 	my $can_direct = $without_fault{wal} !~ /no_direct_io/;
   SKIP:
 	{
 		skip "$name: there is no O_DIRECT here", 1
 		  if !$can_direct && "@{ $lost // [] }" =~ /O_DIRECT (?!no_direct_io: could not open)/;
-		$more = ($more // '') . ($suite eq 'wal' ? ", label => '$fault'" : ', record => false');
-		my ($out, $err, @calls) = failures([$fault], 'pg_wal', $suite, $more);
+		$more = ($more // '') . ($suite eq 'wal' ? ", label => '$label'" : ', record => false');
+		my ($out, $err, @calls) = failures([ split /\n/, $fault ], 'pg_wal', $suite, $more);
 		my %expected = map { $_ => 1 } split(/\n/, $without_fault{$suite}), @{ $lost // [] };
 
 		cmp_ok(scalar(grep { /injected$/ } @calls), '>', 0, "$name: is injected");
@@ -219,7 +278,7 @@ for (
 		}
 		my ($failed) = map { /^\w+ (\S+) \w+ injected/ ? $1 : () } @calls;
 		my @again = grep { / \Q$failed\E / && !/^unlinkat / } after_injection(@calls);
-		if ($fault =~ /EINTR/)
+		if ($fault =~ /EINTR|short [.\d]+$/)
 		{
 			cmp_ok(scalar(@again), '>', 0, "$name: it is tried again");
 		}
@@ -233,7 +292,7 @@ for (
 			($out, $err) = query($session, <<"SQL");
 SELECT (SELECT label FROM sync_probe.runs r WHERE r.run_id = v.run_id), verdict, reason FROM sync_probe.recommendation_details v WHERE location = 'pg_wal'
 SQL
-			like($out, qr/^\Q$fault\E\|\w+\|.+/, "$name: recommendations answers");
+			like($out, qr/^\Q$label\E\|\w+\|.+/, "$name: recommendations answers");
 			is($err, '', "$name: and says nothing else");
 			like($out, qr/current method fdatasync could not be measured/, "$name: without a current method")
 			  if !$lost || "@$lost" =~ /fdatasync/;
@@ -260,7 +319,7 @@ for my $location (qw(pg_wal pg_default))
 	is(traces(), '', "$location, unlinkat: no trace is left");
 
 	# the error that ended it is the one that is told
-	($out, $err) = with_faults([ 'pwrite 7 EIO', 'unlinkat 1+ EROFS' ], $probe);
+	($out, $err) = with_faults([ "pwritev @{[ $writes + 1 ]} EIO", 'unlinkat 1+ EROFS' ], $probe);
 	like($err, qr/WARNING:  42501: could not remove file $file: Read-only file system/, "$location, pwrite and unlinkat: a warning");
 	like($err, qr/ERROR:  58030: could not write file $file: Input\/output error/, "$location, pwrite and unlinkat: the first error");
 	is(scalar(probe_files($node)), 2, "$location, pwrite and unlinkat: both files are left");

@@ -84,8 +84,10 @@ typedef struct fake_disk
 	fake_call	fail_call;
 	int			fail_at;		/* the n-th of them, from 1; 0 never */
 	int			fail_errno;
+	int			rest_errno;		/* of the rest of a short write; 0 succeeds */
 	int			close_errno;	/* of the close after the failure; 0 succeeds */
 	int			failed_file;	/* -1: nothing failed */
+	int			rest_of;		/* file whose last write was short, or -1 */
 	long		jump_at;		/* look for interrupts that jumps; 0 never */
 	jmp_buf		jump;
 
@@ -169,6 +171,9 @@ fake_write(fake_call call, int fd, off_t offset, size_t size, int parts)
 {
 	int			failure = on_call(call, file_of(fd), offset, (int64_t) size, parts);
 
+	if (failure == 0 && disk.rest_of == file_of(fd))
+		failure = disk.rest_errno;
+	disk.rest_of = failure == SHORT_WRITE ? file_of(fd) : -1;
 	if (fd >= 0 && fd < MAX_FD && disk.sync_failed[fd])
 		disk.wrong_calls++;
 	if (failure == 0)
@@ -430,7 +435,7 @@ open_files(void)
 static void
 plan_suite(const char *suite, const char *current, int flush_size, int64_t segment_size)
 {
-	sp_server	server = {.flush_size = flush_size,.segment_size = segment_size};
+	sp_server	server = {.flush_size = flush_size,.segment_size = segment_size,.init_write_size = 262144};
 
 	close_files();
 	memset(probe, 0, sizeof(*probe));
@@ -453,7 +458,7 @@ plan_suite(const char *suite, const char *current, int flush_size, int64_t segme
 	disk.tick = 50;
 	disk.cost[PWRITE] = disk.cost[PWRITEV] = 200 * 1000;
 	disk.cost[FSYNC] = disk.cost[FDATASYNC] = 300 * 1000;
-	disk.failed_file = -1;
+	disk.failed_file = disk.rest_of = -1;
 	open_files();
 }
 
@@ -489,7 +494,7 @@ run_probe(void)
 	disk.slept = 0;
 	disk.operations = disk.interrupt_checks = disk.readings = 0;
 	disk.longest_operation = 0;
-	disk.failed_file = -1;
+	disk.failed_file = disk.rest_of = -1;
 	memset(disk.calls, 0, sizeof(disk.calls));
 	memset(disk.sync_failed, 0, sizeof(disk.sync_failed));
 	for (int i = 0; i < probe->nfiles; i++)

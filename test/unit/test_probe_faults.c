@@ -65,7 +65,7 @@ check_failure(size_t fault, int error)
 		{
 			failed++;
 			assert_int_equal(probe->cases[c].file, disk.failed_file);
-			assert_int_equal(result->error_number, error == SHORT_WRITE ? ENOSPC : error);
+			assert_int_equal(result->error_number, error == SHORT_WRITE ? EDQUOT : error);
 			assert_string_equal(result->error_call, faults[fault].name);
 		}
 		else
@@ -103,6 +103,7 @@ fail_each_call(size_t fault, int error)
 	for (int n = 1;; n++)
 	{
 		disk.fail_at = n;
+		disk.rest_errno = error == SHORT_WRITE ? EDQUOT : 0;
 		run_probe();
 		if (disk.failed_file < 0)
 		{
@@ -136,6 +137,56 @@ survives_the_failure_of_any_call(void **state)
 		print_message("# %s: %d runs with a failure\n", faults[call].name, runs[call]);
 		assert_true(runs[call] > 10);
 	}
+}
+
+/* The n-th record of a call, from 1. */
+static const call_record *
+find_record(fake_call call, int n)
+{
+	for (int i = 0; i < disk.nrecords; i++)
+	{
+		if (disk.records[i].call == call && --n == 0)
+			return &disk.records[i];
+	}
+	fail_msg("there is no such record");
+	return NULL;
+}
+
+/* The rest of a short write can be written: it is one operation, as in the server. */
+static void
+finishes_a_short_write(void **state)
+{
+	const call_record *whole;
+	const call_record *rest;
+	int			finished = 0;
+
+	(void) state;
+	for (size_t plan = 0; plan < lengthof(plans); plan++)
+	{
+		plan_short_run(plan);
+		disk.fault_cost = 0;
+		disk.fail_call = plan == 1 ? PWRITEV : PWRITE;
+		disk.fail_errno = SHORT_WRITE;
+		for (disk.fail_at = 1;; disk.fail_at++)
+		{
+			run_probe();
+			if (disk.failed_file < 0)
+				break;
+			finished++;
+			for (int c = 0; c < probe->ncases; c++)
+			{
+				if (probe->results[c].status != SP_UNSUPPORTED)
+					assert_int_equal(probe->results[c].status, SP_OK);
+			}
+			/* from the middle of the write to its end */
+			whole = find_record(disk.fail_call, disk.fail_at);
+			rest = whole + 1;
+			assert_int_equal(rest->file, whole->file);
+			assert_true(rest->offset == whole->offset + whole->size / 2);
+			assert_true(rest->offset + rest->size == whole->offset + whole->size);
+		}
+	}
+	assert_true(finished > 10);
 }
 
 /* The failure that counts is the first; the close that follows hides nothing. */
@@ -290,6 +341,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(survives_the_failure_of_any_call),
+		cmocka_unit_test(finishes_a_short_write),
 		cmocka_unit_test(reports_the_first_of_two_failures),
 		cmocka_unit_test(knows_errno_before_it_calls_back),
 		cmocka_unit_test(never_repeats_a_failed_sync),

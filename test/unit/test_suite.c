@@ -106,6 +106,7 @@ plan(const char *suite, const server_case *row)
 	server.direct_io_all = row->direct_io_all;
 	server.segment_size = row->segment_size;
 	server.flush_size = row->flush_size;
+	server.init_write_size = 262144;
 
 	memset(probe, 0, sizeof(*probe));
 	assert_non_null(sp_suite_find(suite));
@@ -171,6 +172,7 @@ check_wal_case(const server_case *row, int c, int *contenders, int *controls, in
 	assert_int_equal(test_case->write_size, row->flush_size);
 	assert_int_equal(test_case->writes_per_sync, 1);
 	assert_true(file->size == row->file_size);
+	assert_int_equal(file->layout_write_size, server.init_write_size);
 	assert_true((test_case->baseline >= 0) == (row->current != NULL));
 	assert_int_equal(file->status, file->method->supported && server.offers[index]
 					 ? SP_OK : SP_UNSUPPORTED);
@@ -274,9 +276,52 @@ plans_the_lines_of_the_tool(void **state)
 			assert_int_equal(file->direct_io, file->method && file->method->opens_synced);
 			assert_int_equal(file->status, file->method == NULL || file->method->supported
 							 ? SP_OK : SP_UNSUPPORTED);
-			/* larger than a record of ZFS */
+			/* larger than a record of ZFS; with small folios, as O_DIRECT leaves them */
 			assert_true(file->size > 128 * 1024);
+			assert_int_equal(file->layout_write_size, 8192);
 		}
+	}
+}
+
+/* How far the files of a plan can be made smaller. */
+static const struct
+{
+	const char *suite;
+	int64_t		segment_size;
+	int			flush_size;
+	int64_t		smallest;
+}			halved_cases[] =
+{
+	{"wal", 16 * MEGABYTE, 8192, MEGABYTE},
+	{"wal", 1024 * MEGABYTE, 1024 * 1024, MEGABYTE},
+	{"wal", 16 * MEGABYTE, 1024 * 1024 + 1, 2 * MEGABYTE},
+	{"wal", 16 * MEGABYTE, 3000000, 4 * MEGABYTE},
+	{"wal", 16 * MEGABYTE, 8 * 1024 * 1024, 8 * MEGABYTE},
+	{"wal", 16 * MEGABYTE, 16 * 1024 * 1024, 16 * MEGABYTE},
+	{"wal", 2 * MEGABYTE, 8192, MEGABYTE},
+	{"wal", MEGABYTE, 8192, MEGABYTE},
+	{"pg_test_fsync", 16 * MEGABYTE, 8192, MEGABYTE},
+};
+
+static void
+halves_files_while_they_serve(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(halved_cases); i++)
+	{
+		server_case row = server_cases[0];
+		int64_t		size;
+
+		row.segment_size = halved_cases[i].segment_size;
+		row.flush_size = halved_cases[i].flush_size;
+		plan(halved_cases[i].suite, &row);
+		do
+			size = probe->files[0].size;
+		while (sp_suite_halve_files(probe));
+		if (size != halved_cases[i].smallest)
+			fail_msg("row %zu: %lld", i, (long long) size);
+		for (int f = 0; f < probe->nfiles; f++)
+			assert_true(probe->files[f].size == size);
 	}
 }
 
@@ -316,6 +361,7 @@ main(void)
 		cmocka_unit_test(plans_what_the_server_does),
 		cmocka_unit_test(shares_files_between_regimes_only),
 		cmocka_unit_test(plans_the_lines_of_the_tool),
+		cmocka_unit_test(halves_files_while_they_serve),
 		cmocka_unit_test(finds_suites_by_name),
 		cmocka_unit_test(knows_every_method_by_name),
 	};

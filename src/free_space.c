@@ -1,0 +1,137 @@
+/*-------------------------------------------------------------------------
+ *
+ * free_space.c
+ *		What a probe leaves free, and whether it still does.
+ *
+ * A full pg_wal stops the cluster, a full tablespace its users.  So a probe
+ * leaves a reserve: it is checked before the first byte is written, and again
+ * while the probe lasts, since others write too.
+ *
+ * It must not: be slow.  The usual check is one statvfs().
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pg_sync_probe.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "access/xlog_internal.h"
+#include "storage/fd.h"
+
+#include "compat.h"
+
+/* However much WAL there is, the server must be able to go on writing. */
+#define MIN_FREE_SEGMENTS	4
+
+/*
+ * The bytes available; *reserve is how many of these must stay, least_reserve
+ * at least.
+ */
+int64
+sp_available_space(int directory_fd, const char *directory, int64 least_reserve, int64 *reserve)
+{
+	struct statvfs space;
+
+	if (fstatvfs(directory_fd, &space) != 0)
+		ereport(ERROR,
+				(sp_errcode_for_file_access(),
+				 errmsg("could not determine free space of \"%s\": %m", directory)));
+	*reserve = Max(least_reserve,
+				   (int64) space.f_blocks * space.f_frsize / 100 * sp_reserve_percent);
+	return (int64) space.f_bavail * space.f_frsize;
+}
+
+/*
+ * The bytes that WAL segments occupy.  Blocks count, not lengths: what a
+ * compressing file system has not stored yet is still to come.  A directory that
+ * cannot be read holds nothing.
+ */
+static int64
+wal_bytes(int directory_fd)
+{
+	int			fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR		   *directory = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	int64		bytes = 0;
+
+	if (directory == NULL)
+	{
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	while ((entry = readdir(directory)) != NULL)
+	{
+		struct stat status;
+
+		if (IsXLogFileName(entry->d_name) &&
+			fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode))
+			bytes += Min((int64) status.st_size, (int64) status.st_blocks * 512);
+	}
+	closedir(directory);
+	return bytes;
+}
+
+/*
+ * The bytes available in the directory of a location, and those that must stay.
+ * In pg_wal that is what WAL may still grow by until it has max_wal_size.  How
+ * much there is of it is only counted where it matters: if less than wanted
+ * would be left without.
+ */
+int64
+sp_location_space(const sp_location *location, int directory_fd, const char *directory,
+				  int64 wanted, int64 *reserve)
+{
+	int64		max_wal_size = (int64) max_wal_size_mb * 1024 * 1024;
+	int64		segments = (int64) MIN_FREE_SEGMENTS * wal_segment_size;
+	int64		available;
+	int64		share;
+
+	available = sp_available_space(directory_fd, directory,
+								   OidIsValid(location->tablespace) ? 0 : segments, &share);
+	*reserve = share;
+	if (OidIsValid(location->tablespace))
+		return available;
+	*reserve = Max(share, max_wal_size);
+	if (available < wanted + *reserve)
+		*reserve = Max(share, max_wal_size - wal_bytes(directory_fd));
+	return available;
+}
+
+/* Bytes for a reader: three digits at most. */
+char *
+sp_pretty_bytes(int64 bytes)
+{
+	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+	double		amount = (double) bytes;
+	int			unit = 0;
+
+	while (amount >= 1000 && unit < lengthof(units) - 1)
+	{
+		amount /= 1024;
+		unit++;
+	}
+	return psprintf("%.*f %s", unit > 0 && amount < 9.95 ? 1 : 0, amount, units[unit]);
+}
+
+/* Of a probe that runs: has somebody else used what was to stay free? */
+void
+sp_check_reserve(const sp_location *location, int directory_fd)
+{
+	int64		reserve;
+	int64		available = sp_location_space(location, directory_fd, location->directory, 0, &reserve);
+
+	if (available < reserve)
+		ereport(ERROR,
+				(errcode(ERRCODE_DISK_FULL),
+				 errmsg("not enough space to go on probing location \"%s\"", NameStr(location->name)),
+				 errdetail("%s is available, less than the reserve of %s.",
+						   sp_pretty_bytes(available), sp_pretty_bytes(reserve)),
+				 OidIsValid(location->tablespace) ?
+				 errhint("Others have used the space meanwhile. The files of the probe are removed.") :
+				 errhint("WAL has grown meanwhile, and the files of the probe are removed. Look for inactive replication slots and for archiving that fails.")));
+}
