@@ -111,63 +111,87 @@ callback_round_done(void *context)
 	((sp_surroundings *) context)->progress->rounds++;
 }
 
-/* The methods of one regime against the current one, in one line. */
-static void
-append_speeds(StringInfo line, const sp_probe *probe, sp_regime regime)
-{
-	sp_contender contenders[SP_MAX_METHODS];
-	int			current;
-	int			count = sp_probe_contenders(probe, contenders, &current);
-
-	for (int i = 0; i < count; i++)
-	{
-		sp_speed	speed = contenders[i].speed[regime];
-
-		if (i == current || isnan(speed.estimate))
-			continue;
-		appendStringInfo(line, ", %s %.2f", contenders[i].name, speed.estimate);
-		if (!isnan(speed.low))
-			appendStringInfo(line, " (%.2f to %.2f)", speed.low, speed.high);
-	}
-	if (probe->judged)
-		appendStringInfo(line, "; so far: %s", sp_verdict_name(probe->judgement.verdict));
-}
-
-/* Looks are many at first: nobody reads faster than this. */
-#define NOTICE_INTERVAL_NS	(500 * NS_PER_MS)
+/* ----------------------------------------------------------------- progress */
 
 /*
- * A line for who waits: the verdict so far and the speeds that are behind it.
+ * At most a line a second for ten seconds, then one each twentieth of the time
+ * that has passed, as for a workload: nobody reads faster, or for so long.
  */
-static void
-callback_look_done(void *context, sp_regime regime)
+#define NOTICE_INTERVAL_NS		NS_PER_S
+#define FREQUENT_NOTICES_NS		(10 * NS_PER_S)
+#define NOTICES_OF_THE_PAST		20
+
+static int64
+notice_interval_ns(int64 elapsed_ns)
 {
-	sp_surroundings *state = context;
-	const sp_probe *probe = state->probe;
-	int64_t		now_ns = callback_now(context);
+	if (elapsed_ns < FREQUENT_NOTICES_NS)
+		return NOTICE_INTERVAL_NS;
+	return Max(2 * NOTICE_INTERVAL_NS, elapsed_ns / NOTICES_OF_THE_PAST);
+}
+
+/* The ratios of the other cases of a test to its baseline, as far as they fit. */
+static void
+append_ratios(StringInfo line, const sp_probe *probe, int baseline)
+{
+	const char *separator = "; ";
+
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_test_case *test_case = &probe->cases[c];
+		char	   *ratio;
+
+		if (c == baseline || test_case->baseline != baseline || test_case->control ||
+			test_case->most_rounds > 0 || isnan(probe->results[c].speed.estimate))
+			continue;
+		ratio = psprintf("%s%s %.2f", separator, test_case->label, probe->results[c].speed.estimate);
+		if (line->len + strlen(ratio) >= SP_NOTICE_LENGTH)
+			return;
+		appendStringInfoString(line, ratio);
+		separator = ", ";
+	}
+}
+
+/* Verdict so far, test, the current method and the others beside it; empty without one. */
+static char *
+describe_regime(const sp_probe *probe, sp_regime regime)
+{
 	StringInfoData line;
 
-	if (now_ns < state->next_notice_ns[regime])
-		return;
-	state->next_notice_ns[regime] = now_ns + NOTICE_INTERVAL_NS;
-
 	initStringInfo(&line);
-	for (int c = 0; c < probe->ncases; c++)
+	for (int c = 0; c < probe->ncases && line.len == 0; c++)
 	{
 		const sp_test_case *test_case = &probe->cases[c];
 
 		if (test_case->regime != regime || test_case->control || test_case->baseline != c)
 			continue;
-		appendStringInfo(&line, "%s, %lld rounds in %.1f s: %s %.0f us",
-						 test_case->test, (long long) probe->rounds[regime],
-						 (now_ns - probe->started_ns) / 1e9, test_case->label,
+		if (probe->judged)
+			appendStringInfo(&line, "%s so far, ", sp_verdict_name(probe->judgement.verdict));
+		appendStringInfo(&line, "%s: %s %.0f us", test_case->test, test_case->label,
 						 sp_histogram_mean_ns(&probe->results[c].histogram) / 1000);
-		append_speeds(&line, probe, regime);
-		break;
+		append_ratios(&line, probe, c);
 	}
-	if (line.len > 0)
-		ereport(NOTICE, (errmsg("%s", line.data)));
-	pfree(line.data);
+	return line.data;
+}
+
+/* Progress NOTICE for the calling session; none that says what the one before did. */
+static void
+callback_look_done(void *context, sp_regime regime)
+{
+	sp_surroundings *state = context;
+	int64_t		now_ns = callback_now(context);
+	int64_t		elapsed_ns = now_ns - state->probe->started_ns;
+	char	   *line;
+
+	if (now_ns < state->next_notice_ns)
+		return;
+	line = describe_regime(state->probe, regime);
+	if (line[0] != '\0' && strcmp(line, state->noticed[regime]) != 0)
+	{
+		ereport(NOTICE, (errmsg("%.1f s, %s", elapsed_ns / 1e9, line)));
+		state->next_notice_ns = now_ns + notice_interval_ns(elapsed_ns);
+		strlcpy(state->noticed[regime], line, sizeof(state->noticed[regime]));
+	}
+	pfree(line);
 }
 
 /* What reading the clock takes: the least difference of two readings. */
@@ -191,7 +215,6 @@ void
 sp_callbacks_set(sp_probe *probe, sp_surroundings *surroundings)
 {
 	surroundings->probe = probe;
-	memset(surroundings->next_notice_ns, 0, sizeof(surroundings->next_notice_ns));
 	surroundings->flush_wait_event = sp_wait_event_new("SyncProbeFlush");
 	surroundings->sleep_wait_event = sp_wait_event_new("SyncProbeSleep");
 	probe->clock_cost_ns = clock_cost_ns(surroundings);

@@ -191,6 +191,9 @@ extern int	sp_probe_files_sweep(const sp_location *location);
 
 /* ------------------------------------------------------------ callbacks.c */
 
+/* A line of progress with its time; psql puts "NOTICE:  " before it. */
+#define SP_NOTICE_LENGTH	100
+
 /* What the engine's callbacks work with; set before the engine runs. */
 typedef struct sp_surroundings
 {
@@ -202,7 +205,8 @@ typedef struct sp_surroundings
 	uint32		sleep_wait_event;
 	int64		now_ns;			/* when the clock was read last */
 	int64		next_check_ns;	/* of free space */
-	int64		next_notice_ns[SP_REGIMES]; /* no line about a regime before */
+	int64		next_notice_ns;
+	char		noticed[SP_REGIMES][SP_NOTICE_LENGTH];	/* the last line about each */
 } sp_surroundings;
 
 extern void sp_callbacks_set(sp_probe *probe, sp_surroundings *surroundings);

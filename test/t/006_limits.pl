@@ -73,6 +73,32 @@ SELECT count(*), min(ops) FILTER (WHERE status = 'ok' AND test = 'paced'), max(o
 FROM sync_probe.probe(duration => '1 s', flush_interval => '600 ms', stop_early => false)
 SQL
 
+# --- progress: a line a second at most, short, and none that says what was said
+
+for my $suite (qw(wal pg_test_fsync))
+{
+	my ($status, $out, $err) = $node->psql('postgres',
+		"SELECT FROM sync_probe.probe(suite => '$suite', duration => '4 s', stop_early => false, record => false)");
+	my @lines = split /\n/, $err =~ s/^psql:<stdin>:\d+: //gmr;
+	my $verdict = $suite eq 'wal' ? '(?:undecided|switch|keep|tie|unsafe) so far, ' : '';
+	my $test = $suite eq 'wal' ? '(?:paced|saturated)' : 'one_write';
+	my (@close, %said);
+	my $before = -1;
+
+	cmp_ok(scalar(@lines), '>', 0, "progress of $suite: there is some");
+	is(join("\n", grep { !/^NOTICE:  \d+\.\d s, $verdict$test: fdatasync \d+ us(?:; \w+ \d+\.\d\d(?:, \w+ \d+\.\d\d)*)?$/ } @lines),
+		'', "progress of $suite: time, verdict, test, current method and ratios");
+	is(join("\n", grep { length > 120 } @lines), '', "progress of $suite: 120 characters at most");
+	for (@lines)
+	{
+		my ($time, $text, $which) = /^NOTICE:  (\S+) s, (.*?(\w+): .*)$/;
+		push @close, $_ if $time - $before < 0.9;	# rounded to a tenth
+		push @close, $_ if ($said{$which} // '') eq $text;
+		($before, $said{$which}) = ($time, $text);
+	}
+	is(join("\n", @close), '', "progress of $suite: a line a second at most, and only what is new");
+}
+
 # --- memory of the backend, in kB
 
 sub memory
