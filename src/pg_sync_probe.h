@@ -7,10 +7,10 @@
  * (location.c), asks what this cluster does when it commits (cluster.c),
  * makes itself the only probe (exclusive.c), looks what lies under the place
  * (storage.c, with zfs_tools.c and child_process.c; storage_facts.c), lays out the files
- * (probe_file.c) where there is space (free_space.c), lets the engine measure with callbacks.c, and hands the rows
- * to record.c.  verdict_function.c lets SQL judge what was recorded,
- * cleanup_function.c removes what dead processes left.  Workloads through
- * pgbench have a header of their own, workload.h.
+ * (probe_file.c, probe_file_fill.c; free_space.c), lets the engine measure
+ * with callbacks.c, and hands the rows to record.c.  verdict_function.c lets SQL
+ * judge what was recorded, cleanup_function.c removes what dead processes left.
+ * Workloads through pgbench have a header of their own, workload.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -188,6 +188,10 @@ typedef struct sp_probe_files
 extern void sp_probe_files_create(sp_probe_files *files);
 extern void sp_probe_files_remove(sp_probe_files *files);
 extern int	sp_probe_files_sweep(const sp_location *location);
+
+/* ------------------------------------------------------ probe_file_fill.c */
+
+extern void sp_probe_file_fill(sp_probe_files *files, const sp_file *file, const char *directory);
 
 /* ------------------------------------------------------------ callbacks.c */
 

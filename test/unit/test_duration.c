@@ -137,6 +137,8 @@ takes_no_longer_than_told(void **state)
 			snprintf(name, sizeof(name), "%s, %d ms, duty cycle %g, every %d us, %d us", suite,
 					 (int) duration, duty_cycle, (int) interval, (int) costs[k]);
 			plan_run(suite, duration * MILLISECOND, duty_cycle, interval * 1000, costs[k] * 1000);
+			if ((i + k) % 2 == 0)
+				probe->callbacks.read_counters = fake_read_counters;	/* it listens, too */
 			if (is_refused())
 			{
 				refused++;
@@ -210,27 +212,88 @@ tells_the_shortest_time(void **state)
 	}
 }
 
-/* A pace of 3 s in a probe of 5 s: one paced round and no warming up, the rest saturated. */
+/* A slow pace in a probe of 5 s: paces in ms, and when the first round that counts is over. */
+static const struct
+{
+	int64_t		interval;
+	int64_t		first_round;
+}			slow_paces[] =
+{
+	{1000, 2000},				/* the first one warms up */
+	{1250, 2500},
+	{1300, 1300},
+	{2000, 2000},
+	{3000, 3000},
+	{4900, 4900},
+};
+
 static void
 leaves_out_a_warm_up_that_takes_too_long(void **state)
 {
 	(void) state;
-	for (int warm = 0; warm < 2; warm++)
+	for (size_t i = 0; i < lengthof(slow_paces); i++)
 	{
-		plan_run("wal", 5 * SECOND, 1, warm ? SECOND : 3 * SECOND, 100 * 1000);
+		plan_run("wal", 5 * SECOND, 1, slow_paces[i].interval * MILLISECOND, 100 * 1000);
 		run_probe();
 		check_end("a slow pace");
-		assert_true(probe->rounds[SP_SATURATED] > 5);
+		assert_true(probe->rounds[SP_SATURATED] > 0);
+		assert_in_range(first_round_at[SP_PACED] - probe->started_ns,
+						slow_paces[i].first_round * MILLISECOND, (slow_paces[i].first_round + 10) * MILLISECOND);
 		for (int c = 0; c < probe->ncases; c++)
 		{
 			if (probe->cases[c].regime == SP_PACED && probe->results[c].status == SP_OK)
 				assert_int_equal(probe->results[c].histogram.ops, probe->rounds[SP_PACED]);
 		}
-		/* a second each, the first of which warms up in each turn; they take turns */
-		assert_in_range(probe->rounds[SP_PACED], 1, warm ? 2 : 1);
-		assert_in_range(first_round_at[SP_PACED] - probe->started_ns,
-						(warm ? 2 : 3) * SECOND, (warm ? 2 : 3) * SECOND + SECOND / 2);
 	}
+}
+
+/* A disk that becomes several times as slow when there is time for a round or two. */
+static int64_t slow_before_end;
+
+static void
+become_slow(void *context)
+{
+	watch_first_rounds(context);
+	if (disk.now > probe->deadline_ns - slow_before_end)
+	{
+		disk.cost[PWRITE] = 15 * MILLISECOND;
+		disk.cost[FSYNC] = disk.cost[FDATASYNC] = 0;
+	}
+}
+
+/* The round before tells nothing then; and a slice that is cut does not count. */
+static void
+cuts_the_round_that_is_under_way(void **state)
+{
+	int			cut = 0;
+
+	(void) state;
+	for (int64_t duration = 1500; duration < 2500; duration += 13)
+	{
+		for (int regimes = 1; regimes <= 3; regimes++)
+		{
+			plan_run("wal", duration * MILLISECOND, 1, 5 * MILLISECOND, 2 * MILLISECOND);
+			if (regimes < 3)
+				keep_regime(regimes == 1 ? SP_PACED : SP_SATURATED);
+			disk.cost[FSYNC] = disk.cost[FDATASYNC] = 0;
+			disk.sd = 0;
+			slow_before_end = (regimes == 1 ? 30 : 100) * MILLISECOND;
+			probe->callbacks.round_done = become_slow;
+			run_probe();
+			check_end("a disk that becomes slow");
+			for (int c = 0; c < probe->ncases; c++)
+			{
+				const sp_result *result = &probe->results[c];
+
+				if (probe->cases[c].regime != SP_SATURATED || result->status != SP_OK)
+					continue;
+				/* five operations each at least */
+				assert_true(result->histogram.ops >= 5 * (uint64_t) result->rounds.n);
+				cut += result->histogram.ops % 5 != 0;
+			}
+		}
+	}
+	assert_true(cut > 0);
 }
 
 /* Nobody rests when there is nothing left to do. */
@@ -346,6 +409,7 @@ main(void)
 		cmocka_unit_test(takes_no_longer_than_told),
 		cmocka_unit_test(tells_the_shortest_time),
 		cmocka_unit_test(leaves_out_a_warm_up_that_takes_too_long),
+		cmocka_unit_test(cuts_the_round_that_is_under_way),
 		cmocka_unit_test(rests_until_the_deadline_only),
 		cmocka_unit_test(ends_in_time),
 		cmocka_unit_test(gives_every_case_one_round),

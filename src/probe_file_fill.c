@@ -1,0 +1,128 @@
+/*-------------------------------------------------------------------------
+ *
+ * probe_file_fill.c
+ *		What the files of a probe are filled with, and how.
+ *
+ * Every block is written, so that no measured sync has to turn an unwritten
+ * extent into a written one, which is a change of metadata.  Not part of the
+ * measuring; but the size of each write decides the folios of the page cache,
+ * and these decide on some file systems what a write costs later.
+ *
+ * It must not: keep a cancel, others at the device, or WAL that grows waiting.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "pg_sync_probe.h"
+
+#include <unistd.h>
+
+#include "miscadmin.h"
+
+#include "compat.h"
+
+/* A duty cycle's rests come after so many bytes, and checks of free space. */
+#define REST_BYTES		SP_BUFFER_SIZE
+#define CHECK_BYTES		(1024 * 1024)
+
+StaticAssertDecl(SP_BUFFER_SIZE % SP_WAL_INIT_BLOCK == 0,
+				 "the buffer must hold whole blocks of a segment");
+
+static void
+fill_failed(const char *verb, const sp_file *file, const char *directory)
+{
+	ereport(ERROR,
+			(sp_errcode_for_file_access(),
+			 errmsg("could not %s file \"%s/%s\": %m", verb, directory, file->name)));
+}
+
+/*
+ * Who asked for a duty cycle wants others to get at the device meanwhile: what
+ * was just written goes to it at once, not with all the rest at the end, and
+ * then it rests.  All rests together last no longer than the measuring may.
+ */
+static void
+rest_after_chunk(sp_probe_files *files, const sp_file *file, int64 begin_ns, const char *directory)
+{
+	const sp_callbacks *callbacks = &files->probe->callbacks;
+	int64		now_ns;
+	int64		rest_ns;
+
+	if (fdatasync(file->fd) != 0)
+		fill_failed("fsync", file, directory);
+	now_ns = callbacks->now_ns(callbacks->context);
+	rest_ns = (int64) ((double) (now_ns - begin_ns) * (1 / files->probe->duty_cycle - 1));
+	rest_ns = Min(rest_ns, files->probe->duration_ns - files->rested_ns);
+	if (rest_ns > 0)
+		callbacks->sleep_until(callbacks->context, now_ns + rest_ns);
+	files->rested_ns += Max(rest_ns, 0);
+}
+
+/* One system call, of blocks like those with which the server fills a segment. */
+static ssize_t
+write_blocks(int fd, const char *buffer, int64 offset, int64 size)
+{
+	struct iovec parts[PG_IOV_MAX];
+	int			nparts = 0;
+
+	for (int64 done = 0; done < size && nparts < lengthof(parts); nparts++)
+	{
+		parts[nparts].iov_base = (char *) buffer + done % SP_BUFFER_SIZE;
+		parts[nparts].iov_len = Min(SP_WAL_INIT_BLOCK, size - done);
+		done += parts[nparts].iov_len;
+	}
+	return nparts == 1 ? pwrite(fd, buffer, parts[0].iov_len, offset) : pg_pwritev(fd, parts, nparts, offset);
+}
+
+/*
+ * One chunk.  A write that comes out short has met an obstacle, most often a
+ * full file system or a quota: the next one says which.
+ */
+static void
+fill_chunk(const sp_probe *probe, const sp_file *file, int64 offset, int64 size, const char *directory)
+{
+	for (int64 done = 0; done < size;)
+	{
+		ssize_t		written;
+
+		CHECK_FOR_INTERRUPTS();
+		written = write_blocks(file->fd, probe->buffer, offset + done, size - done);
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written == 0)
+			errno = ENOSPC;
+		if (written <= 0)
+			fill_failed("write", file, directory);
+		done += written;
+	}
+}
+
+/* Write every block of a new file, and sync it. */
+void
+sp_probe_file_fill(sp_probe_files *files, const sp_file *file, const char *directory)
+{
+	const sp_probe *probe = files->probe;
+	int64		begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
+	int64		rested_at = 0;
+	int64		checked_at = -CHECK_BYTES;
+
+	for (int64 done = 0; done < file->size;)
+	{
+		int64		chunk = Min(file->layout_write_size, file->size - done);
+
+		if (done - checked_at >= CHECK_BYTES)
+		{
+			sp_check_reserve(files->location, files->directory_fd);
+			checked_at = done;
+		}
+		fill_chunk(probe, file, done, chunk, directory);
+		done += chunk;
+		if (probe->duty_cycle < 1 && (done - rested_at >= REST_BYTES || done == file->size))
+		{
+			rest_after_chunk(files, file, begin_ns, directory);
+			rested_at = done;
+			begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
+		}
+	}
+	if (fsync(file->fd) != 0)
+		fill_failed("fsync", file, directory);
+}
