@@ -194,20 +194,27 @@ callback_look_done(void *context, sp_regime regime)
 	pfree(line);
 }
 
-/* What reading the clock takes: the least difference of two readings. */
+/*
+ * What reading the clock takes.  The least of many differences would be too
+ * little where the clock has steps of 10 ns, and an unsynced write takes 250:
+ * the mean of some readings, the least of which no interrupt has come into.
+ */
 static int64
 clock_cost_ns(sp_surroundings *surroundings)
 {
-	int64		least = NS_PER_MS;
+	const int	readings = 64;
+	int64		least = NS_PER_S;
 
-	for (int i = 0; i < 1000; i++)
+	for (int i = 0; i < 64; i++)
 	{
 		int64		before = callback_now(surroundings);
-		int64		after = callback_now(surroundings);
+		int64		after = before;
 
+		for (int k = 0; k < readings; k++)
+			after = callback_now(surroundings);
 		least = Min(least, after - before);
 	}
-	return least;
+	return least / readings;
 }
 
 /* Let the engine measure in these surroundings, which must outlive the probe. */
