@@ -132,6 +132,6 @@ sp_check_reserve(const sp_location *location, int directory_fd)
 				 errdetail("%s is available, less than the reserve of %s.",
 						   sp_pretty_bytes(available), sp_pretty_bytes(reserve)),
 				 OidIsValid(location->tablespace) ?
-				 errhint("Others have used the space meanwhile. The files of the probe are removed.") :
-				 errhint("WAL has grown meanwhile, and the files of the probe are removed. Look for inactive replication slots and for archiving that fails.")));
+				 errhint("Others have used the space meanwhile, or a copy-on-write file system needs more than the files of the probe, which are removed.") :
+				 errhint("WAL has grown meanwhile, or a copy-on-write file system needs more than the files of the probe, which are removed. Look for inactive replication slots and for archiving that fails.")));
 }

@@ -45,7 +45,7 @@ _PG_init(void)
 
 	DefineCustomIntVariable("pg_sync_probe.reserve_percent",
 							"Share of a file system that a probe leaves free.",
-							"In pg_wal max_wal_size is left free too, if that is more.",
+							"In pg_wal WAL can grow to max_wal_size, too, if that needs more.",
 							&sp_reserve_percent, 5, 0, 100,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 
