@@ -18,6 +18,13 @@
  */
 #define SLICE_MIN_OPS	5
 
+/*
+ * That of a case that never syncs, see SP_UNSYNCED_ROUNDS, and the part of it
+ * in which it is not counted.
+ */
+#define UNSYNCED_SLICE_NS		INT64_C(250000000)
+#define UNSYNCED_WARM_UP_SHARE	5
+
 /* The counters are read in a hundredth of a slice, or not in all slices. */
 #define SLICE_COUNTERS_SHARE	100
 
@@ -260,6 +267,24 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 		listen_more(probe, busy / n);
 }
 
+/* Who asked for a duty cycle wants rests between short slices. */
+static bool
+has_long_slices(const sp_probe *probe, int c)
+{
+	return probe->files[probe->cases[c].file].method == NULL && probe->duty_cycle >= 1;
+}
+
+/* How long a slice lasts at least; share: at most. */
+static int64_t
+slice_length(const sp_probe *probe, int c, int64_t share)
+{
+	int64_t		length = SP_SLICE_NS;
+
+	if (has_long_slices(probe, c) && share / SP_UNSYNCED_ROUNDS > length)
+		length = share / SP_UNSYNCED_ROUNDS < UNSYNCED_SLICE_NS ? share / SP_UNSYNCED_ROUNDS : UNSYNCED_SLICE_NS;
+	return length < share ? length : share;
+}
+
 /*
  * One case, back to back.  The first operation pays for what others left (a
  * time stamp to be journaled, a cold path) and is made but not counted.
@@ -268,8 +293,9 @@ static void
 saturated_slice(sp_probe *probe, int c, int64_t share, int64_t limit)
 {
 	sp_result  *result = &probe->results[c];
-	int64_t		least = share < SP_SLICE_NS ? share : SP_SLICE_NS;
+	int64_t		least = slice_length(probe, c, share);
 	int64_t		begin = sp_now_ns(probe);
+	int64_t		warm = begin + (has_long_slices(probe, c) ? least / UNSYNCED_WARM_UP_SHARE : 0);
 	int64_t		sum = 0;
 	int64_t		length;
 	int			ops = 0;
@@ -277,8 +303,11 @@ saturated_slice(sp_probe *probe, int c, int64_t share, int64_t limit)
 	bool		read = round_has_evidence(probe, SP_SATURATED);
 	sp_reading	reading = {0};
 
-	if (sp_timed_operation(probe, c) < 0)
-		return;
+	do
+	{
+		if (sp_timed_operation(probe, c) < 0)
+			return;
+	} while (sp_now_ns(probe) < warm && sp_now_ns(probe) < limit);
 	if (read)
 		sp_take_reading(probe, &reading);
 	do

@@ -201,6 +201,7 @@ add_tool_line(sp_probe *probe, const tool_line *line, const sp_sync_method *meth
 			.write_size = line->write_size,
 			.writes_per_sync = line->writes_per_sync,
 			.baseline = -1,
+			.most_rounds = method ? 0 : SP_UNSYNCED_ROUNDS,
 	});
 }
 

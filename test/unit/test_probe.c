@@ -129,6 +129,60 @@ fills_slices(void **state)
 	}
 }
 
+/*
+ * What never syncs: so many stretches, each at least so long, a fifth of which is
+ * not counted; short ones where a duty cycle asks for rests.
+ */
+static void
+writes_unsynced_at_a_stretch(void **state)
+{
+	static const struct
+	{
+		int64_t		seconds;
+		double		duty_cycle;
+		int64_t		length;		/* ms */
+	}			rows[] = {{32, 1, 250}, {8, 1, 125}, {32, 0.5, 4}};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		int			c;
+		int64_t		stretches = 0;
+		int64_t		writes = 0;
+		int64_t		begin = 0;
+
+		plan_suite("pg_test_fsync", "fdatasync", 8192, 64 * KILOBYTE);
+		probe->duration_ns = rows[i].seconds * SECOND;
+		probe->duty_cycle = rows[i].duty_cycle;
+		c = probe->ncases - 1;
+		assert_string_equal(probe->cases[c].test, "unsynced_write");
+		run_probe();
+		assert_in_range(disk.nrecords, 1000, MAX_RECORDS);	/* they come first */
+		for (int k = 0; k < disk.nrecords; k++)
+		{
+			int64_t		taken;
+
+			if (disk.records[k].file != probe->cases[c].file)
+				continue;
+			writes++;
+			if (k == 0 || disk.records[k - 1].file != disk.records[k].file)
+				begin = disk.records[k].at;
+			if (k + 1 < disk.nrecords && disk.records[k + 1].file == disk.records[k].file)
+				continue;
+			stretches++;
+			taken = disk.records[k].at - begin;
+			assert_in_range(taken, rows[i].length * MILLISECOND - MILLISECOND, rows[i].length * MILLISECOND + 2 * MILLISECOND);
+		}
+		assert_int_equal(stretches, SP_UNSYNCED_ROUNDS);
+		assert_int_equal(probe->results[c].rounds.n, SP_UNSYNCED_ROUNDS);
+		if (rows[i].length > 4)
+			assert_in_range(probe->results[c].histogram.ops * 100 / (uint64_t) writes, 78, 81);
+		else
+			assert_int_equal(probe->results[c].histogram.ops, writes - stretches);
+		assert_true(probe->rounds[SP_SATURATED] > 2 * SP_UNSYNCED_ROUNDS);
+	}
+}
+
 /* What is timed is the operation, all of it and nothing else. */
 static void
 times_the_operation(void **state)
@@ -655,6 +709,7 @@ main(void)
 		cmocka_unit_test(measures_every_case_once_a_round),
 		cmocka_unit_test(repeats_the_order_of_a_seed),
 		cmocka_unit_test(fills_slices),
+		cmocka_unit_test(writes_unsynced_at_a_stretch),
 		cmocka_unit_test(times_the_operation),
 		cmocka_unit_test(rests_as_told),
 		cmocka_unit_test(rests_after_every_flush),
