@@ -25,8 +25,9 @@
 #define NS_PER_S	INT64CONST(1000000000)
 
 /*
- * How often free space is checked while a probe runs; and how much of the time
- * that may take, where a file system is slow to answer or WAL is counted.
+ * Free space is checked that often while a probe runs.  Less often where a check
+ * is slow (a remote file system, thousands of WAL segments): it may take a
+ * fiftieth of the time.
  */
 #define SPACE_CHECK_INTERVAL_NS	(250 * NS_PER_MS)
 #define SPACE_CHECK_SHARE		50
@@ -51,7 +52,7 @@ check_space(sp_surroundings *state)
 	state->next_check_ns = end_ns + Max(SPACE_CHECK_INTERVAL_NS, (end_ns - begin_ns) * SPACE_CHECK_SHARE);
 }
 
-/* Called between any two operations: it knows the time without reading the clock. */
+/* Called between any two operations; the time of the last reading is enough here. */
 static void
 callback_check_interrupts(void *context)
 {
@@ -114,8 +115,8 @@ callback_round_done(void *context)
 /* ----------------------------------------------------------------- progress */
 
 /*
- * At most a line a second for ten seconds, then one each twentieth of the time
- * that has passed, as for a workload: nobody reads faster, or for so long.
+ * At most one line a second for ten seconds, then one each twentieth of the time
+ * that has passed, as for a workload.
  */
 #define NOTICE_INTERVAL_NS		NS_PER_S
 #define FREQUENT_NOTICES_NS		(10 * NS_PER_S)
@@ -173,7 +174,7 @@ describe_regime(const sp_probe *probe, sp_regime regime)
 	return line.data;
 }
 
-/* Progress NOTICE for the calling session; none that says what the one before did. */
+/* Progress NOTICE for the calling session, unless it would repeat the last one. */
 static void
 callback_look_done(void *context, sp_regime regime)
 {
@@ -195,9 +196,10 @@ callback_look_done(void *context, sp_regime regime)
 }
 
 /*
- * What reading the clock takes.  The least of many differences would be too
- * little where the clock has steps of 10 ns, and an unsynced write takes 250:
- * the mean of some readings, the least of which no interrupt has come into.
+ * The cost of reading the clock.  The minimum difference of two readings is too
+ * little where the clock has steps of 10 ns, and an unsynced write takes 250.  So
+ * it is the mean of 64 readings, and the smallest of 64 such means, which no
+ * interrupt has disturbed.
  */
 static int64
 clock_cost_ns(sp_surroundings *surroundings)

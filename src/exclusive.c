@@ -96,14 +96,14 @@ is_workload(const sp_progress *progress)
 	return NameStr(progress->workload)[0] != '\0';
 }
 
-/* A cleanup goes through all locations, so that it is at none. */
+/* A cleanup goes through all locations and has none of its own. */
 static bool
 is_cleanup(const sp_progress *progress)
 {
 	return NameStr(progress->location)[0] == '\0';
 }
 
-/* What the process that holds the lock does, since when. */
+/* What the process that holds the lock is doing, and since when. */
 static char *
 describe_holder(int pid, const sp_progress *progress)
 {

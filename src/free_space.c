@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * free_space.c
- *		What a probe leaves free, and whether it still does.
+ *		The reserve of free space that a probe leaves.
  *
  * A full pg_wal stops the cluster, a full tablespace its users.  So a probe
  * leaves a reserve: it is checked before the first byte is written, and again
@@ -24,7 +24,7 @@
 
 #include "compat.h"
 
-/* However much WAL there is, the server must be able to go on writing. */
+/* The server must be able to create new segments, even if WAL exceeds max_wal_size. */
 #define MIN_FREE_SEGMENTS	4
 
 /*
@@ -46,9 +46,9 @@ sp_available_space(int directory_fd, const char *directory, int64 least_reserve,
 }
 
 /*
- * The bytes that WAL segments occupy.  Blocks count, not lengths: what a
- * compressing file system has not stored yet is still to come.  A directory that
- * cannot be read holds nothing.
+ * The bytes that WAL segments occupy.  Blocks count, not file sizes: a compressing
+ * file system stores a segment of zeros in no space, and needs it later.  A
+ * directory that cannot be read counts as empty, which makes the reserve larger.
  */
 static int64
 wal_bytes(int directory_fd)
@@ -77,10 +77,9 @@ wal_bytes(int directory_fd)
 }
 
 /*
- * The bytes available in the directory of a location, and those that must stay.
- * In pg_wal that is what WAL may still grow by until it has max_wal_size.  How
- * much there is of it is only counted where it matters: if less than wanted
- * would be left without.
+ * The bytes available in the directory of a location, and the reserve.  In pg_wal
+ * WAL must be able to grow to max_wal_size.  The WAL that is there counts towards
+ * that; it is summed only if the reserve would not be met without it.
  */
 int64
 sp_location_space(const sp_location *location, int directory_fd, const char *directory,
@@ -102,7 +101,7 @@ sp_location_space(const sp_location *location, int directory_fd, const char *dir
 	return available;
 }
 
-/* Bytes for a reader: three digits at most. */
+/* Bytes in a readable unit, with three digits at most. */
 char *
 sp_pretty_bytes(int64 bytes)
 {
@@ -118,7 +117,7 @@ sp_pretty_bytes(int64 bytes)
 	return psprintf("%.*f %s", unit > 0 && amount < 9.95 ? 1 : 0, amount, units[unit]);
 }
 
-/* Of a probe that runs: has somebody else used what was to stay free? */
+/* Called while a probe runs: an error if the reserve is no longer free. */
 void
 sp_check_reserve(const sp_location *location, int directory_fd)
 {

@@ -80,10 +80,11 @@ probe_directory(const sp_location *location, char *path)
  * pg_wal may be a symbolic link, that is how it is moved; pgsql_tmp may not.
  * -1 with errno if it cannot be opened.
  *
- * Whose it is does not matter: the server asks for its data directory only, and
- * works with a pg_wal of root that its group may write to.  Who else may write
- * there could replace WAL itself.  What is ours is told by other means: a file
- * is created where there is none, and removed if device and inode are the same.
+ * The owner is not checked.  The server checks only that of its data directory,
+ * and works with a pg_wal that belongs to root and is writable by its group.
+ * Anybody else who may write there could replace WAL itself.  Our files are safe
+ * by other means: O_EXCL creates them, and a file is removed only if device and
+ * inode are those of the one that we created.
  */
 static int
 open_directory(const sp_location *location, bool create, char *path)
@@ -165,8 +166,8 @@ total_size(const sp_probe *probe)
 }
 
 /*
- * Refuse before a byte is written.  Files that are too large for the location
- * are made smaller first, as far as the suite can do with that.
+ * Refuse before a byte is written.  If the files do not fit, they are made
+ * smaller first, as far as the suite allows.
  */
 static void
 check_space(const sp_probe_files *files, const char *directory)

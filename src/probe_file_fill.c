@@ -8,7 +8,7 @@
  * measuring; but the size of each write decides the folios of the page cache,
  * and these decide on some file systems what a write costs later.
  *
- * It must not: keep a cancel, others at the device, or WAL that grows waiting.
+ * It must not: delay a cancel, ignore a duty cycle, or use up the reserve.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,9 +36,9 @@ fill_failed(const char *verb, const sp_file *file, const char *directory)
 }
 
 /*
- * Who asked for a duty cycle wants others to get at the device meanwhile: what
- * was just written goes to it at once, not with all the rest at the end, and
- * then it rests.  All rests together last no longer than the measuring may.
+ * With a duty cycle other processes get their turn at the device: what was just
+ * written is flushed at once, not with everything else at the end, and a rest
+ * follows.  All rests together last no longer than the duration of the measuring.
  */
 static void
 rest_after_chunk(sp_probe_files *files, const sp_file *file, int64 begin_ns, const char *directory)
@@ -74,8 +74,8 @@ write_blocks(int fd, const char *buffer, int64 offset, int64 size)
 }
 
 /*
- * One chunk.  A write that comes out short has met an obstacle, most often a
- * full file system or a quota: the next one says which.
+ * One chunk.  After a short write the next call tells the reason, most often a
+ * full file system or a quota.
  */
 static void
 fill_chunk(const sp_probe *probe, const sp_file *file, int64 offset, int64 size, const char *directory)

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * min_duration.c
- *		What a plan takes at least, so that a shorter probe can be refused.
+ *		The minimum duration of a plan, so that a shorter probe can be refused.
  *
  * Computed from the plan alone, before a file is written: the paced regime needs
  * one flush interval, the saturated one a slice for each case, and a duty cycle
  * makes every slice longer by its rest.
  *
- * It must not: know how fast the device is.  What a slow one needs beyond this
- * is the grace that sp_probe_run() grants to the first round.
+ * It must not: assume a speed of the device.  sp_probe_run() grants the first
+ * round two seconds more for a slow one.
  *
  *-------------------------------------------------------------------------
  */

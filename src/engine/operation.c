@@ -52,9 +52,9 @@ write_once(int fd, const char *buffer, size_t size, off_t offset)
 }
 
 /*
- * All of it, as the server does: the rest of a short write is written with
- * another call, which tells what was in the way (a full file system, a quota).
- * NULL, or the name of what failed, with errno set.
+ * Write everything, as the server does.  After a short write another call writes
+ * the rest; if that fails, its errno is the reason (a full file system, a quota).
+ * Returns NULL, or the name of the call that failed, with errno set.
  */
 static const char *
 write_all(int fd, const char *buffer, size_t size, off_t offset)

@@ -198,7 +198,7 @@ out_of_reach(sp_probe *probe)
 	return !sp_judgement_in_reach(contenders, count, current, probe->margin, growth);
 }
 
-/* How long the next round of a regime will take, as far as that is known. */
+/* Expected time of the next round: that of the last one, once there is one. */
 static int64_t
 expected_length(const sp_probe *probe, sp_regime regime)
 {
@@ -207,7 +207,7 @@ expected_length(const sp_probe *probe, sp_regime regime)
 	return probe->round_ns[regime] > least ? probe->round_ns[regime] : least;
 }
 
-/* A round has been measured: count it, and look at the figures when it is time to. */
+/* Count a measured round.  An interim analysis follows when one is due. */
 static void
 count_round(sp_probe *probe, sp_regime regime)
 {
@@ -220,10 +220,10 @@ count_round(sp_probe *probe, sp_regime regime)
 }
 
 /*
- * One turn of a regime: rounds until the turn is over, no other round fits into
- * the time, or the advice is settled.  The first round of all is owed, and may
- * end later.  Where two rounds take more than half of the time, the one that
- * only warms up is left out.
+ * One turn of a regime: rounds until the turn is over, no further round fits
+ * into the time, or the verdict is settled.  The first round of a regime is
+ * measured in any case, and may end up to two seconds late.  The warm-up round
+ * is left out where two rounds take more than half of the duration.
  */
 static void
 take_turn(sp_probe *probe, sp_regime regime, int64_t share)
@@ -308,7 +308,7 @@ is_open(const sp_probe *probe, sp_regime regime)
 	return probe->judged && sp_regime_is_open(contenders, count, current, probe->margin, regime);
 }
 
-/* Has the regime cases left, and is there time for them? */
+/* Does the regime have cases left, and time for another round? */
 static bool
 can_go_on(const sp_probe *probe, sp_regime regime)
 {

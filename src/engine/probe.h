@@ -35,9 +35,9 @@
 #define SP_MAX_ROUNDS	4096
 
 /*
- * A case that never syncs has longer slices, and few: what the disk still does
- * after others' syncs slows it down for 50 ms, by 9 % on ext4 behind a loop
- * device, and nothing is compared with it round by round.
+ * A case that never syncs has few, longer slices.  After the syncs of other cases
+ * the disk is still busy, and an unsynced write is slower for 50 ms: by 9 % on
+ * ext4 behind a loop device.  No other case is compared with it round by round.
  */
 #define SP_UNSYNCED_ROUNDS	4
 
@@ -203,9 +203,9 @@ typedef struct sp_probe
 extern void sp_probe_run(sp_probe *probe);
 
 /*
- * What the first round of each regime takes at least, as far as the plan tells:
- * how long flushes take on this device is not known before.  In nanoseconds, and
- * in floating point: a tiny duty cycle makes a round of many years.
+ * The minimum time of the first round of each regime, computed from the plan: the
+ * time of a flush on this device is not known yet.  Nanoseconds in floating point,
+ * since a tiny duty cycle gives a round of many years.
  */
 typedef struct sp_min_duration
 {
@@ -215,7 +215,7 @@ typedef struct sp_min_duration
 	double		saturated_ns;	/* with the rests of the duty cycle */
 	double		duration_ns;	/* the shortest duration that has room for both */
 
-	/* what would do with the plan's duration; NAN where nothing would */
+	/* what the plan's duration allows; NAN where it allows nothing */
 	double		duty_cycle;		/* the smallest */
 	double		flush_interval_ns;	/* the longest */
 } sp_min_duration;

@@ -19,8 +19,8 @@
 #define SLICE_MIN_OPS	5
 
 /*
- * That of a case that never syncs, see SP_UNSYNCED_ROUNDS, and the part of it
- * in which it is not counted.
+ * The slice of a case that never syncs, see SP_UNSYNCED_ROUNDS.  Its first fifth
+ * is warm-up and is not counted.
  */
 #define UNSYNCED_SLICE_NS		INT64_C(250000000)
 #define UNSYNCED_WARM_UP_SHARE	5
@@ -195,8 +195,8 @@ round_has_evidence(const sp_probe *probe, sp_regime regime)
 /* -------------------------------------------------------------------- rounds */
 
 /*
- * When a rest has to end, so that what was busy since begin is the duty cycle's
- * share: not after the deadline, when nobody writes any more.
+ * The end of a rest, so that busy is the duty cycle's share of the time since
+ * begin.  A rest never goes beyond the deadline: no write follows it.
  */
 static int64_t
 end_of_rest(const sp_probe *probe, int64_t begin, int64_t busy)
@@ -206,7 +206,7 @@ end_of_rest(const sp_probe *probe, int64_t begin, int64_t busy)
 	return length < (double) (probe->deadline_ns - begin) ? begin + (int64_t) length : probe->deadline_ns;
 }
 
-/* When a paced round has to end that begins now and is busy for so long. */
+/* The end of a paced round that keeps the device busy for that long. */
 static int64_t
 end_of_paced_round(const sp_probe *probe, int64_t begin, int64_t busy)
 {
@@ -267,7 +267,7 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 		listen_more(probe, busy / n);
 }
 
-/* Who asked for a duty cycle wants rests between short slices. */
+/* With a duty cycle slices stay short: a long one would need a very long rest. */
 static bool
 has_long_slices(const sp_probe *probe, int c)
 {
@@ -325,7 +325,7 @@ saturated_slice(sp_probe *probe, int c, int64_t share, int64_t limit)
 
 	if (read)
 		sp_end_reading(probe, &reading, &result->evidence, ops);
-	/* one that was cut short may have missed the tick: it would look too fast */
+	/* a slice that was cut may have missed the clock tick, and look too fast */
 	if (complete)
 		series_append(&result->rounds, (double) sum / ops / 1000);
 	if (probe->duty_cycle < 1)

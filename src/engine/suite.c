@@ -23,7 +23,7 @@
  */
 #define PG_TEST_FSYNC_LAYOUT_WRITE	SP_WAL_PAGE_SIZE
 
-/* Smaller files of the wal suite would be gone round too quickly. */
+/* The wal suite goes round its files; with smaller ones it would soon be back. */
 #define WAL_FILE_MIN_SIZE	(1024 * 1024)
 
 /*
@@ -246,7 +246,7 @@ sp_suite_find(const char *name)
 	return NULL;
 }
 
-/* What a case writes at once, from the beginning of its file. */
+/* How many bytes of its file a case needs. */
 static int64_t
 extent_of(const sp_test_case *test_case)
 {
