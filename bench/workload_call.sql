@@ -13,5 +13,5 @@ SELECT pg_sleep(0.3) \g /dev/null
 \endif
 SELECT extract(epoch FROM :'called'::timestamptz), extract(epoch FROM started_at),
        extract(epoch FROM finished_at), extract(epoch FROM :'answered'::timestamptz),
-       tps, latency_p50_ms, latency_p99_ms, transactions, sampling_rate, second_tps
+       tps, latency_p50_ms, latency_p99_ms, transactions, second_tps
 FROM sync_probe.workload_results WHERE result_id = :result_id;
