@@ -10,7 +10,8 @@ EXTENSION = pg_sync_probe
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).control)
 
 MODULE_big = pg_sync_probe
-ENGINE = $(sort $(wildcard src/engine/*.c))
+ENGINE = $(sort $(wildcard src/engine/*/*.c))
+ENGINE_HEADERS = $(wildcard src/engine/*/*.h)
 SERVER = $(sort $(wildcard src/*.c))
 OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 
@@ -42,15 +43,15 @@ $(EXTENSION)--$(EXTVERSION).sql: $(SQL_SOURCES) Makefile
 	cat $(SQL_SOURCES) > $@
 
 # Headers are few and small: all objects depend on all of them.
-$(OBJS): $(wildcard src/*.h) $(wildcard src/engine/*.h)
+$(OBJS): $(wildcard src/*.h) $(ENGINE_HEADERS)
 
 # --------------------------------------------------------------- unit tests
 #
-# Compiled by a plain compiler with no include path but the engine's own, which
-# is the proof that the engine needs no server.  Needs cmocka.
+# Compiled by a plain compiler with no include path but our own, which is the proof
+# that the engine needs no server.  Needs cmocka.
 
 UNIT_CC = $(or $(UNIT_COMPILER),cc)
-UNIT_CFLAGS = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wmissing-prototypes -Werror -O2 -g -Isrc/engine
+UNIT_CFLAGS = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wmissing-prototypes -Werror -O2 -g -Isrc
 UNIT_SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 UNIT_LIBS = -lcmocka -lm
 # Calls that a test replaces: those that it, or fake_disk.h for it, defines as __wrap_.
@@ -58,11 +59,11 @@ UNIT_WRAP = $(patsubst __wrap_%,-Wl$(comma)--wrap=%,$(sort $(shell grep -oh '__w
 	$(if $(findstring fake_disk.h,$(shell cat $(1))),test/unit/fake_disk.h))))
 comma := ,
 
-unit/%: test/unit/%.c $(ENGINE) $(wildcard src/engine/*.h) $(wildcard test/unit/*.h)
+unit/%: test/unit/%.c $(ENGINE) $(ENGINE_HEADERS) $(wildcard test/unit/*.h)
 	@mkdir -p $(@D)
 	$(UNIT_CC) $(UNIT_CFLAGS) $< $(ENGINE) $(call UNIT_WRAP,$<) $(UNIT_LIBS) -o $@
 
-unit-asan/%: test/unit/%.c $(ENGINE) $(wildcard src/engine/*.h) $(wildcard test/unit/*.h)
+unit-asan/%: test/unit/%.c $(ENGINE) $(ENGINE_HEADERS) $(wildcard test/unit/*.h)
 	@mkdir -p $(@D)
 	$(UNIT_CC) $(UNIT_CFLAGS) $(UNIT_SANITIZE) $< $(ENGINE) $(call UNIT_WRAP,$<) $(UNIT_LIBS) -o $@
 
@@ -81,11 +82,11 @@ FUZZ_CC ?= clang
 FUZZ_SANITIZE = -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 FUZZ_SECONDS = 600
 
-unit-asan/replay_%: test/fuzz/fuzz_%.c test/fuzz/replay.c test/fuzz/fuzz.h $(ENGINE) $(wildcard src/engine/*.h)
+unit-asan/replay_%: test/fuzz/fuzz_%.c test/fuzz/replay.c test/fuzz/fuzz.h $(ENGINE) $(ENGINE_HEADERS)
 	@mkdir -p $(@D)
 	$(UNIT_CC) $(UNIT_CFLAGS) $(UNIT_SANITIZE) $< test/fuzz/replay.c $(ENGINE) -lm -o $@
 
-unit-asan/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $(ENGINE) $(wildcard src/engine/*.h)
+unit-asan/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $(ENGINE) $(ENGINE_HEADERS)
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(UNIT_CFLAGS) $(FUZZ_SANITIZE) $< $(ENGINE) -lm -o $@
 

@@ -29,8 +29,8 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "engine/block_device.h"
-#include "engine/filesystem.h"
+#include "engine/storage/block_device.h"
+#include "engine/storage/mountinfo.h"
 
 #define PG_WAL	"pg_wal"
 

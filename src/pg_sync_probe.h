@@ -25,10 +25,10 @@
 #include "nodes/pg_list.h"
 #include "utils/timestamp.h"
 
-#include "engine/disks.h"
-#include "engine/probe.h"
-#include "engine/suite.h"
-#include "engine/zfs.h"
+#include "engine/storage/disks.h"
+#include "engine/measure/probe.h"
+#include "engine/measure/suite.h"
+#include "engine/storage/zfs.h"
 
 #define SP_SCHEMA	"sync_probe"
 

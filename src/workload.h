@@ -23,8 +23,8 @@
 
 #include "lib/stringinfo.h"
 
-#include "engine/pgbench_log.h"
-#include "engine/pgbench_output.h"
+#include "engine/pgbench/log.h"
+#include "engine/pgbench/output.h"
 
 /* A schema of ours: this, and the token of its run in eight hexadecimal digits. */
 #define SP_WORKLOAD_SCHEMA_PREFIX	"sync_probe_workload_"

@@ -19,7 +19,7 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "engine/script_variables.h"
+#include "engine/pgbench/script_variables.h"
 
 /* -------------------------------------------------------------- the workload */
 

@@ -12,7 +12,7 @@
 
 #include "lib/stringinfo.h"
 
-#include "engine/zfs.h"
+#include "engine/storage/zfs.h"
 
 /* GUC, see pg_sync_probe.c: where zfs and zpool are; empty: the usual places. */
 extern char *sp_zfs_directory;

@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "filesystem.h"
+#include "engine/storage/mountinfo.h"
 #include "fuzz.h"
 
 /* More only take time: finding them is quadratic. */

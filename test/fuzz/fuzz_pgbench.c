@@ -13,9 +13,9 @@
 #include <math.h>
 
 #include "fuzz.h"
-#include "pgbench_log.h"
-#include "pgbench_output.h"
-#include "script_variables.h"
+#include "engine/pgbench/log.h"
+#include "engine/pgbench/output.h"
+#include "engine/pgbench/script_variables.h"
 
 /* Of the right length, so that reading behind it is noticed. */
 static char *

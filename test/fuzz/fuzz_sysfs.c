@@ -16,8 +16,8 @@
  */
 #include <errno.h>
 
-#include "counters.h"
-#include "disks.h"
+#include "engine/storage/diskstats.h"
+#include "engine/storage/disks.h"
 #include "fuzz.h"
 
 #define MAX_CONTENT 600

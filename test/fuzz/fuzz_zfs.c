@@ -15,7 +15,7 @@
 #include <errno.h>
 
 #include "fuzz.h"
-#include "zfs.h"
+#include "engine/storage/zfs.h"
 
 typedef bool (*zfs_parser) (const char *text, size_t length, const char *name,
 							sp_zfs *zfs);

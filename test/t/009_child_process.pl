@@ -36,7 +36,8 @@ PostgreSQL::Test::Utils::system_log(@compiler, qw(-std=gnu11 -D_GNU_SOURCE -shar
 	'-fno-strict-aliasing', '-fwrapv', '-Wl,--wrap=pipe2,--wrap=fork,--wrap=kill',
 	"-I$headers", "-I$root/src", '-o', $library,
 	"$root/test/modules/child_process/child_process_test.c",
-	map { "$root/src/$_.c" } qw(child_process child_exec child_output zfs_tools engine/zfs engine/zfs_status engine/zfs_text)) == 0
+	map { "$root/src/$_.c" } qw(child_process child_exec child_output zfs_tools
+		engine/storage/zfs engine/storage/zfs_status engine/storage/zfs_text)) == 0
   or die 'test/modules/child_process does not compile';
 
 $node->safe_psql('postgres', <<"SQL");

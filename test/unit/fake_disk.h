@@ -29,7 +29,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "suite.h"
+#include "engine/measure/suite.h"
 
 #define MILLISECOND		INT64_C(1000000)
 #define SECOND			(1000 * MILLISECOND)

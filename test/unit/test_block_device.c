@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_block_device.c
- *	  Tests of src/engine/block_device.c on captured sysfs trees.
+ *	  Tests of src/engine/storage/block_device.c on captured sysfs trees.
  *
  * It must not: look at the devices of the machine it runs on.  The next kind
  * of system is a directory in test/fixtures/sysroot and a row of the table.
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "block_device.h"
+#include "engine/storage/block_device.h"
 
 /* What is found for the mount of a path; on error all must be unknown. */
 typedef struct device_case

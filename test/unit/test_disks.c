@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_disks.c
- *	  Tests of src/engine/disks.c and disk_stack.c on captured sysfs trees.
+ *	  Tests of src/engine/storage/disks.c and disk_stack.c on captured sysfs trees.
  *
  * It must not: look at the devices of the machine it runs on.  The next kind
  * of stack is a directory in test/fixtures/sysroot and a row of the table.
@@ -21,7 +21,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "disks.h"
+#include "engine/storage/disks.h"
 
 #define WB "write back"
 #define WT "write through"

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_evidence.c
- *	  Tests of src/engine/evidence.c, and of what the timed loop counts for it.
+ *	  Tests of src/engine/verdict/evidence.c, and of what the timed loop counts for it.
  *
  * The rule is a table of facts.  The counters are those of a disk of numbers
  * (the __wrap_ functions of fake_disk.h), on which it is known what each sync did.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_histogram.c
- *	  Tests of src/engine/histogram.c against exact arithmetic on the sample.
+ *	  Tests of src/engine/measure/histogram.c against exact arithmetic on the sample.
  *
  * What a row of sync_probe.measurements says about latency comes from here:
  * a bucket that is off by one would be believed for ever.
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "histogram.h"
+#include "engine/measure/histogram.h"
 
 /* The middle of a bucket is at most this far from any value in it. */
 #define ACCURACY	0.008

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_pgbench_log.c
- *	  Tests of src/engine/pgbench_log.c on captured and generated logs.
+ *	  Tests of src/engine/pgbench/log.c on captured and generated logs.
  *
  * It must not: start pgbench.  The next log is a file in test/fixtures/pgbench
  * and a row of the tables below.
@@ -12,7 +12,7 @@
 
 #include <time.h>
 
-#include "pgbench_log.h"
+#include "engine/pgbench/log.h"
 
 #define RAW(bytes) bytes, sizeof(bytes) - 1
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_pgbench_output.c
- *	  Tests of src/engine/pgbench_output.c on captured and generated outputs.
+ *	  Tests of src/engine/pgbench/output.c on captured and generated outputs.
  *
  * It must not: start pgbench.  The next output is a file in
  * test/fixtures/pgbench and a row of the tables below.
@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "pgbench_output.h"
+#include "engine/pgbench/output.h"
 
 #define RAW(bytes) bytes, sizeof(bytes) - 1
 

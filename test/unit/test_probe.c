@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_probe.c
- *	  Tests of the timed loop of src/engine/probe.c on a disk of numbers.
+ *	  Tests of the timed loop of src/engine/measure/probe.c on a disk of numbers.
  *
  * Rounds, order, duty cycle and where the writes go.  All times are those of a
  * clock that the test moves.  How long a run takes is in test_duration.c, what

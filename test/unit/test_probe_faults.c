@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_probe_faults.c
- *	  The timed loop of src/engine/probe.c on a disk that fails.
+ *	  The timed loop of src/engine/measure/probe.c on a disk that fails.
  *
  * In the manner of SQLite's test/sysfault.test: of each call that the engine
  * makes the first one fails, in the next run the second one, and so on until

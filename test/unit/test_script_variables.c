@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_script_variables.c
- *	  Tests of src/engine/script_variables.c.
+ *	  Tests of src/engine/pgbench/script_variables.c.
  *
  * It must not: ask a server or psql what they make of a script.
  *
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "script_variables.h"
+#include "engine/pgbench/script_variables.h"
 
 static const sp_script_variable variables[] = {
 	{"rows", "PLAIN", "LITERAL", "IDENTIFIER"},

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_suite.c
- *	  Tests of the plans that src/engine/suite.c makes for a server.
+ *	  Tests of the plans that src/engine/measure/suite.c makes for a server.
  *
  * A plan that lets two test cases share a file, or compares with the wrong
  * baseline, gives numbers that look right.  So every plan of every server
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "suite.h"
+#include "engine/measure/suite.h"
 
 #define MEGABYTE	(INT64_C(1024) * 1024)
 

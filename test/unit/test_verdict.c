@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_verdict.c
- *	  Tests of src/engine/verdict.c and interval.c: rules, intervals, and how
+ *	  Tests of src/engine/verdict/verdict.c and interval.c: rules, intervals, and how
  *	  often they err.
  *
  * The rules are a table of scenarios.  The error of all looks is computed
@@ -15,8 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sync_method.h"
-#include "verdict.h"
+#include "engine/measure/sync_method.h"
+#include "engine/verdict/verdict.h"
 
 #define MARGIN		0.05
 #define RUNS		1000

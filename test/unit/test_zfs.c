@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_zfs.c
- *	  Tests of src/engine/zfs*.c on captured and generated outputs.
+ *	  Tests of src/engine/storage/zfs*.c on captured and generated outputs.
  *
  * It must not: start a tool, or look at the ZFS of the machine it runs on.
  * The next output is a file in test/fixtures/zfs and a row of the tables
@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "zfs.h"
+#include "engine/storage/zfs.h"
 
 #define RAW(bytes) bytes, sizeof(bytes) - 1
 

@@ -1,0 +1,87 @@
+/*-------------------------------------------------------------------------
+ *
+ * contenders.c
+ *		What a run says of each method, for the verdict.
+ *
+ * It must not: change the probe.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/measure/probe_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+sp_durable
+sp_probe_case_durable(const sp_probe *probe, int c)
+{
+	const sp_evidence *evidence = &probe->results[c].evidence;
+	double		seconds_per_op = evidence->ops == 0 ? NAN :
+		(double) evidence->ns / (double) evidence->ops / 1e9;
+	sp_durable_facts facts = {
+		.syncs_nothing = probe->device.syncs_nothing,
+		.write_cache = probe->device.write_cache,
+		.fua = probe->device.fua,
+		.has_below = probe->device.has_below,
+	};
+
+	facts.flushes_per_op = sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes;
+	facts.below_flushes_per_op = sp_evidence_rates_of(evidence, SP_LEVEL_BELOW).flushes;
+	facts.other_flushes_per_op = seconds_per_op *
+		sp_evidence_most_flushes_per_second(&probe->others, SP_LEVEL_DEVICE);
+	facts.other_below_flushes_per_op = seconds_per_op *
+		sp_evidence_most_flushes_per_second(&probe->others, SP_LEVEL_BELOW);
+	return sp_judge_durable(&facts);
+}
+
+sp_durable
+sp_probe_method_durable(const sp_probe *probe, const char *label)
+{
+	sp_durable	durable = SP_DURABLE_UNKNOWN;
+	bool		first = true;
+
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		sp_durable	one;
+
+		if (!probe->cases[c].contender || strcmp(probe->cases[c].label, label) != 0 ||
+			probe->results[c].histogram.ops == 0)
+			continue;
+		one = sp_probe_case_durable(probe, c);
+		if (one == SP_DURABLE_NO)
+			return SP_DURABLE_NO;
+		if (first || one == SP_DURABLE_UNKNOWN)
+			durable = one;
+		first = false;
+	}
+	return durable;
+}
+
+int
+sp_probe_contenders(const sp_probe *probe, sp_contender *contenders, int *current)
+{
+	int			n = 0;
+
+	*current = -1;
+	for (int c = 0; c < probe->ncases && n < SP_MAX_METHODS; c++)
+	{
+		sp_contender *contender = &contenders[n];
+
+		if (!probe->cases[c].contender || probe->cases[c].regime != SP_PACED)
+			continue;
+		if (probe->cases[c].baseline == c)
+			*current = n;
+		contender->name = probe->cases[c].label;
+		contender->durable = sp_probe_method_durable(probe, contender->name);
+		contender->speed[SP_PACED] = probe->results[c].speed;
+		contender->speed[SP_SATURATED] = (sp_speed) {NAN, NAN, NAN};
+		for (int s = 0; s < probe->ncases; s++)
+		{
+			if (probe->cases[s].contender && probe->cases[s].regime == SP_SATURATED &&
+				probe->cases[s].file == probe->cases[c].file)
+				contender->speed[SP_SATURATED] = probe->results[s].speed;
+		}
+		n++;
+	}
+	return n;
+}

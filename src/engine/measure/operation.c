@@ -1,0 +1,245 @@
+/*-------------------------------------------------------------------------
+ *
+ * operation.c
+ *		One operation, timed: write, sync, and what can go wrong with it.
+ *
+ * What every method, suite and regime comes down to.  Between the two readings
+ * of the clock nothing is done but what is measured: no allocation, no message,
+ * no look at interrupts.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/measure/probe_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "engine/measure/suite.h"
+
+/* No write is longer than a file. */
+#define MAX_PARTS	(SP_WAL_FILE_MAX_SIZE / SP_BUFFER_SIZE)
+
+_Static_assert(SP_WAL_FILE_MAX_SIZE % SP_BUFFER_SIZE == 0, "a file must be whole buffers");
+#ifdef IOV_MAX
+_Static_assert(MAX_PARTS <= IOV_MAX, "a write of a whole file must be one system call");
+#endif
+
+/*
+ * One write as one system call.  Writes longer than the buffer repeat it, so
+ * that a flush of a whole segment needs no memory of that size.
+ */
+static ssize_t
+write_once(int fd, const char *buffer, size_t size, off_t offset)
+{
+	struct iovec parts[MAX_PARTS];
+	int			nparts = 0;
+
+	if (size <= SP_BUFFER_SIZE)
+		return pwrite(fd, buffer, size, offset);
+
+	for (size_t done = 0; done < size && nparts < MAX_PARTS;)
+	{
+		size_t		part = size - done < SP_BUFFER_SIZE ? size - done : SP_BUFFER_SIZE;
+
+		parts[nparts].iov_base = (void *) buffer;
+		parts[nparts++].iov_len = part;
+		done += part;
+	}
+	return pwritev(fd, parts, nparts, offset);
+}
+
+/*
+ * Write everything, as the server does.  After a short write another call writes
+ * the rest; if that fails, its errno is the reason (a full file system, a quota).
+ * Returns NULL, or the name of the call that failed, with errno set.
+ */
+static const char *
+write_all(int fd, const char *buffer, size_t size, off_t offset)
+{
+	while (size > 0)
+	{
+		ssize_t		written = write_once(fd, buffer, size, offset);
+
+		if (written == 0)
+			errno = ENOSPC;
+		if (written <= 0)
+			return "pwrite";
+		size -= (size_t) written;
+		offset += written;
+	}
+	return NULL;
+}
+
+static size_t
+whole_pages(int64_t bytes)
+{
+	return (size_t) ((bytes + SP_WAL_PAGE_SIZE - 1) / SP_WAL_PAGE_SIZE * SP_WAL_PAGE_SIZE);
+}
+
+/*
+ * What XLogWrite() does for a flush: write again the page that holds the old
+ * end of WAL, and all pages up to the new end, in one call.
+ */
+static const char *
+write_flush(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
+{
+	int64_t		first = file->position / SP_WAL_PAGE_SIZE * SP_WAL_PAGE_SIZE;
+	int64_t		end = file->position + test_case->write_size;
+	size_t		size;
+	const char *failed;
+
+	if (end > file->size)
+	{
+		first = 0;
+		end = test_case->write_size;
+	}
+	size = whole_pages(end - first);
+	if (first + (int64_t) size > file->size)
+		size = (size_t) (file->size - first);
+
+	failed = write_all(file->fd, probe->buffer, size, first);
+	if (failed == NULL)
+		file->position = end;
+	return failed;
+}
+
+static const char *
+write_pattern(sp_probe *probe, const sp_test_case *test_case, int fd)
+{
+	for (int i = 0; i < test_case->writes_per_sync; i++)
+	{
+		const char *failed = write_all(fd, probe->buffer, (size_t) test_case->write_size,
+									   (off_t) i * test_case->write_size);
+
+		if (failed)
+			return failed;
+	}
+	return NULL;
+}
+
+/* The name of what failed, with errno set; NULL if nothing did. */
+static const char *
+sync_file(const sp_sync_method *method, int fd)
+{
+	if (method == NULL || method->sync == NULL || method->sync(fd) == 0)
+		return NULL;
+	return method->name;
+}
+
+static int
+open_again(const sp_file *file)
+{
+	return openat(file->directory_fd, file->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Close on the way out of a failure, whose errno is the one to report. */
+static const char *
+close_after(int fd, const char *failed)
+{
+	int			saved_errno = errno;
+
+	if (close(fd) != 0 && failed == NULL)
+		return "close";
+	errno = saved_errno;
+	return failed;
+}
+
+/*
+ * The tool's two lines about descriptors.  Both open twice, so that their
+ * difference is only which descriptor is synced.
+ */
+static const char *
+reopening_operation(sp_probe *probe, const sp_test_case *test_case, const sp_file *file)
+{
+	bool		sync_second = test_case->descriptor_use == SP_WRITE_CLOSE_SYNC;
+	const char *failed;
+	int			fd;
+
+	if ((fd = open_again(file)) < 0)
+		return "open";
+	failed = write_pattern(probe, test_case, fd);
+	if (failed == NULL && !sync_second)
+		failed = sync_file(file->method, fd);
+	if ((failed = close_after(fd, failed)) != NULL)
+		return failed;
+
+	if ((fd = open_again(file)) < 0)
+		return "open";
+	if (sync_second)
+		failed = sync_file(file->method, fd);
+	return close_after(fd, failed);
+}
+
+/* One operation: NULL, or the name of the call that failed with errno set. */
+static const char *
+operate(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
+{
+	const char *failed;
+
+	if (test_case->descriptor_use != SP_KEEP_OPEN)
+		return reopening_operation(probe, test_case, file);
+	failed = test_case->advances
+		? write_flush(probe, test_case, file)
+		: write_pattern(probe, test_case, file->fd);
+	return failed ? failed : sync_file(file->method, file->fd);
+}
+
+/*
+ * A file that failed is out for all its test cases: the other regime shares
+ * the descriptor, and a sync after a failed sync may claim success.
+ */
+static void
+fail_file(sp_probe *probe, int file, const char *call, int error_number)
+{
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		sp_result  *result = &probe->results[c];
+
+		if (probe->cases[c].file != file || result->status != SP_OK)
+			continue;
+
+		/* some file systems take O_DIRECT at open, and refuse it at the write */
+		result->status = error_number == EINVAL && probe->files[file].direct_io
+			? SP_NO_DIRECT_IO : SP_ERROR;
+		result->error_number = error_number;
+		result->error_call = call;
+	}
+}
+
+/*
+ * Run and time one operation.  Returns its time in ns, or -1 when the case has
+ * failed and is out.  Interrupts are looked at before it, so that the wait for
+ * a cancel is one sync at most; what a signal hit is done again, uncounted.
+ */
+int64_t
+sp_timed_operation(sp_probe *probe, int c)
+{
+	const sp_test_case *test_case = &probe->cases[c];
+	sp_file    *file = &probe->files[test_case->file];
+	const sp_callbacks *callbacks = &probe->callbacks;
+	const char *failed;
+	int64_t		begin;
+	int64_t		end;
+	int			failed_errno;
+
+	for (;;)
+	{
+		callbacks->check_interrupts(callbacks->context);
+		callbacks->operation_begin(callbacks->context);
+		begin = callbacks->now_ns(callbacks->context);
+		failed = operate(probe, test_case, file);
+		failed_errno = errno;	/* callbacks may change it */
+		end = callbacks->now_ns(callbacks->context);
+		callbacks->operation_end(callbacks->context);
+
+		if (failed == NULL)
+			return end - begin > probe->clock_cost_ns ? end - begin - probe->clock_cost_ns : 0;
+		if (failed_errno != EINTR)
+			break;
+	}
+	fail_file(probe, test_case->file, failed, failed_errno);
+	return -1;
+}

@@ -1,0 +1,241 @@
+/*-------------------------------------------------------------------------
+ *
+ * probe.h
+ *		The timed loop: test cases, rounds, regimes.
+ *
+ * The engine is handed open files and a plan, and measures.  It creates and
+ * removes nothing, allocates nothing, and knows no server: what it needs from
+ * one (the clock, interrupts, sleeping, wait events) comes as callbacks.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_PROBE_H
+#define SP_PROBE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/verdict/evidence.h"
+#include "engine/measure/histogram.h"
+#include "engine/measure/sync_method.h"
+#include "engine/verdict/verdict.h"
+
+#define SP_MAX_CASES	32
+#define SP_MAX_FILES	24
+#define SP_NAME_LEN		64
+
+/* The server writes whole WAL pages (XLOG_BLCKSZ as everybody builds it). */
+#define SP_WAL_PAGE_SIZE	8192
+
+/*
+ * A series keeps the mean time of every round; when it is full, neighbours
+ * are merged two by two and from then on each entry stands for twice as many
+ * rounds.  So memory stays constant however long a probe lasts.
+ */
+#define SP_MAX_ROUNDS	4096
+
+/*
+ * A case that never syncs has few, longer slices.  After the syncs of other cases
+ * the disk is still busy, and an unsynced write is slower for 50 ms: by 9 % on
+ * ext4 behind a loop device.  No other case is compared with it round by round.
+ */
+#define SP_UNSYNCED_ROUNDS	4
+
+/* The buffer that all writes come from: random, so that nothing compresses. */
+#define SP_BUFFER_SIZE	(256 * 1024)
+
+typedef enum sp_status
+{
+	SP_OK,
+	SP_UNSUPPORTED,				/* not on this platform or server */
+	SP_NO_DIRECT_IO,			/* the file system refuses O_DIRECT */
+	SP_STOPPED,					/* the time was up before it was measured */
+	SP_ERROR					/* error_call and error_number say what failed */
+} sp_status;
+
+/* What one operation does with its descriptor besides writing and syncing. */
+typedef enum sp_descriptor_use
+{
+	SP_KEEP_OPEN,
+	SP_WRITE_SYNC_CLOSE,		/* open, write, sync, close */
+	SP_WRITE_CLOSE_SYNC			/* open, write, close, open again, sync, close */
+} sp_descriptor_use;
+
+/* A file that is probed.  The caller opens it and closes it. */
+typedef struct sp_file
+{
+	const sp_sync_method *method;	/* NULL: not synced at all */
+	bool		direct_io;
+	int			fd;				/* opened with the method's flags, or -1 */
+	int			directory_fd;	/* for operations that open by name */
+	char		name[SP_NAME_LEN];
+	int64_t		size;			/* bytes, all written before, by the caller */
+	int			layout_write_size;	/* bytes of each of these writes: it decides
+									 * the folios of the page cache, and these
+									 * what a write costs later */
+	int64_t		position;		/* where WAL ends: the next flush begins here */
+	sp_status	status;			/* of opening it, for all its test cases */
+	int			open_errno;
+} sp_file;
+
+/* One way to write and sync: a row of a suite. */
+typedef struct sp_test_case
+{
+	const char *test;
+	const char *label;			/* the method, or what stands in for it */
+	int			file;			/* index into files */
+	sp_regime	regime;
+	sp_descriptor_use descriptor_use;
+	bool		advances;		/* moves through the file as WAL does */
+	int			write_size;		/* bytes of WAL per flush if it advances, else
+								 * bytes per write */
+	int			writes_per_sync;
+	int			baseline;		/* case that its speed is compared with, or -1 */
+	int			most_rounds;	/* where it is enough to show it; 0: all */
+	bool		control;		/* second copy of its baseline: A/A */
+	bool		contender;		/* may be recommended */
+} sp_test_case;
+
+typedef struct sp_series
+{
+	int			n;
+	int64_t		rounds_per_entry;	/* a power of two */
+	int64_t		pending;		/* rounds in pending_us, fewer than an entry */
+	double		pending_us;
+	double		mean_us[SP_MAX_ROUNDS];
+} sp_series;
+
+/* What was measured of a test case. */
+typedef struct sp_result
+{
+	sp_status	status;
+	const char *error_call;		/* "pwrite", "fsync", ... */
+	int			error_number;
+	sp_histogram histogram;
+	sp_series	rounds;
+	sp_speed	speed;			/* against its baseline, as of the last look */
+	bool		out;			/* known to be slower: not measured on */
+	sp_evidence evidence;		/* of the device, while it was measured */
+} sp_result;
+
+/*
+ * What the engine asks of its surroundings.  check_interrupts and sleep_until
+ * may leave by a long jump: the engine holds nothing that needs freeing but
+ * descriptors of SP_WRITE_*_CLOSE operations, and calls them with none open.
+ */
+typedef struct sp_callbacks
+{
+	void	   *context;
+	int64_t		(*now_ns) (void *context);
+	void		(*check_interrupts) (void *context);
+	void		(*sleep_until) (void *context, int64_t deadline_ns);
+	void		(*operation_begin) (void *context);
+	void		(*operation_end) (void *context);
+	void		(*round_done) (void *context);	/* for progress */
+	void		(*look_done) (void *context, sp_regime regime);
+
+	/*
+	 * The counters of the device, summed for each level; false if they cannot
+	 * be read now.  NULL: there are none.
+	 */
+	bool		(*read_counters) (void *context, sp_counters counters[SP_LEVELS]);
+} sp_callbacks;
+
+/* What is known of the device before it is measured. */
+typedef struct sp_device_facts
+{
+	bool		syncs_nothing;	/* see sp_durable_facts */
+	char		write_cache[16];
+	int			fua;
+	bool		has_below;		/* disks below a loop device */
+} sp_device_facts;
+
+/* A run: plan, state and results.  Large; the caller allocates it. */
+typedef struct sp_probe
+{
+	/* the plan */
+	int			nfiles;
+	int			ncases;
+	sp_file		files[SP_MAX_FILES];
+	sp_test_case cases[SP_MAX_CASES];
+	int64_t		duration_ns;	/* upper bound of the measuring */
+	int64_t		flush_interval_ns;	/* of the paced regime */
+	double		duty_cycle;		/* (0, 1]: share of the time spent writing */
+	double		margin;
+	bool		stop_early;		/* stop when settled, or out of reach; leave out
+								 * who is known to be slower */
+	uint64_t	random_seed;
+	int64_t		clock_cost_ns;	/* of reading the clock, taken off every time */
+	const char *buffer;			/* SP_BUFFER_SIZE bytes, aligned for O_DIRECT */
+	sp_device_facts device;
+	int64_t		counters_cost_ns;	/* of reading them once */
+	sp_callbacks callbacks;
+
+	/* the state */
+	int64_t		started_ns;
+	int64_t		deadline_ns;	/* started_ns + duration_ns */
+	int64_t		finished_ns;
+	int64_t		rounds[SP_REGIMES];
+	int			looks[SP_REGIMES];
+	int64_t		spent_ns[SP_REGIMES];
+	int64_t		round_ns[SP_REGIMES];	/* how long the last one took */
+	int64_t		paced_busy_ns;	/* in operations, of the last paced round */
+	bool		exhausted[SP_REGIMES];	/* no further round fits into the time */
+	unsigned short random_state[3];
+	sp_evidence others;			/* what the device did when the probe did nothing */
+	bool		judged;			/* judgement is valid */
+	bool		done;			/* before the time was up */
+	sp_judgement judgement;		/* of the wal suite only */
+	double		scratch[SP_MAX_ROUNDS];
+
+	/* the results, by test case */
+	sp_result	results[SP_MAX_CASES];
+} sp_probe;
+
+/*
+ * Measure.  Cases whose file could not be opened carry the file's status;
+ * those that fail while measured get SP_ERROR and are left out from then on
+ * (a failed fsync is never tried again on its descriptor); the others go on.
+ *
+ * Ends within duration_ns, except that every case is given one round if that
+ * can be had within two seconds more.  An operation that has begun is finished.
+ */
+extern void sp_probe_run(sp_probe *probe);
+
+/*
+ * The minimum time of the first round of each regime, computed from the plan: the
+ * time of a flush on this device is not known yet.  Nanoseconds in floating point,
+ * since a tiny duty cycle gives a round of many years.
+ */
+typedef struct sp_min_duration
+{
+	int			paced_cases;
+	int			saturated_cases;
+	double		paced_ns;		/* 0 without cases of that regime */
+	double		saturated_ns;	/* with the rests of the duty cycle */
+	double		duration_ns;	/* the shortest duration that has room for both */
+
+	/* what the plan's duration allows; NAN where it allows nothing */
+	double		duty_cycle;		/* the smallest */
+	double		flush_interval_ns;	/* the longest */
+} sp_min_duration;
+
+extern void sp_probe_min_duration(const sp_probe *probe, sp_min_duration *min);
+
+/*
+ * The contenders of a run for sp_judge(), SP_MAX_METHODS at most.  Returns
+ * their number and sets *current, -1 without a current method.
+ */
+extern int	sp_probe_contenders(const sp_probe *probe, sp_contender *contenders, int *current);
+
+/*
+ * Do the syncs of a case reach the device, as far as its counters tell?  And
+ * those of a method in all regimes: only if in each.
+ */
+extern sp_durable sp_probe_case_durable(const sp_probe *probe, int c);
+extern sp_durable sp_probe_method_durable(const sp_probe *probe, const char *label);
+
+/* 'ok', 'unsupported', 'no_direct_io', 'stopped', 'error' */
+extern const char *sp_status_name(sp_status status);
+
+#endif							/* SP_PROBE_H */

@@ -1,0 +1,275 @@
+/*-------------------------------------------------------------------------
+ *
+ * suite.c
+ *		The suites: which test cases are measured together.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/measure/suite.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * The pg_test_fsync suite writes at offset 0 only, but the file must be larger
+ * than a record of ZFS (128 kB), as the tool's own file is: there a small file
+ * is one short record and logged in another way.
+ */
+#define PG_TEST_FSYNC_FILE_SIZE	(1024 * 1024)
+
+/*
+ * The tool's file has small folios in the page cache where its lines write: the
+ * lines with O_DIRECT drop the large ones with which it was written.
+ */
+#define PG_TEST_FSYNC_LAYOUT_WRITE	SP_WAL_PAGE_SIZE
+
+/* The wal suite goes round its files; with smaller ones it would soon be back. */
+#define WAL_FILE_MIN_SIZE	(1024 * 1024)
+
+/*
+ * Rounds of the cases that are shown but not judged: a look's number, so that
+ * their last rounds are looked at, and few, so that the time goes to the others.
+ */
+#define SHOWN_ROUNDS	SP_FIRST_LOOK_ROUNDS
+
+/* The largest plans there can be, which have room: see add_file() and add_case(). */
+#define WAL_FILES		(2 * SP_MAX_METHODS + 1)
+#define WAL_CASES		(SP_REGIMES * (SP_MAX_METHODS + 1) + SP_MAX_METHODS)
+#define TOOL_CASES(lines)	(2 * SP_MAX_METHODS + (lines))
+
+_Static_assert(WAL_FILES <= SP_MAX_FILES, "the files of the wal suite need room");
+_Static_assert(WAL_CASES <= SP_MAX_CASES, "the cases of the wal suite need room");
+
+static int
+add_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t size,
+		 int layout_write_size, bool offered)
+{
+	sp_file    *file = &probe->files[probe->nfiles];
+
+	memset(file, 0, sizeof(*file));
+	file->method = method;
+	file->direct_io = direct_io;
+	file->size = size;
+	file->layout_write_size = layout_write_size;
+	file->fd = -1;
+	file->directory_fd = -1;
+	file->status = offered ? SP_OK : SP_UNSUPPORTED;
+	return probe->nfiles++;
+}
+
+static int
+add_case(sp_probe *probe, sp_test_case test_case)
+{
+	probe->cases[probe->ncases] = test_case;
+	return probe->ncases++;
+}
+
+/*
+ * One regime of the wal suite: a case for every method, on the files that the
+ * regimes share (they take turns, and a method leaves nothing dirty for
+ * itself), and the current method a second time.
+ */
+static void
+plan_wal_regime(sp_probe *probe, const sp_server *server, sp_regime regime,
+				int first_file, int control_file)
+{
+	int			first_case = probe->ncases;
+	int			baseline = -1;
+	sp_test_case row = {
+		.test = regime == SP_PACED ? "paced" : "saturated",
+		.regime = regime,
+		.advances = true,
+		.write_size = server->flush_size,
+		.writes_per_sync = 1,
+	};
+
+	for (size_t i = 0; i < sp_sync_method_count; i++)
+	{
+		row.label = sp_sync_methods[i].name;
+		row.file = first_file + (int) i;
+		row.contender = true;
+		row.baseline = -1;
+		if (&sp_sync_methods[i] == server->current)
+			baseline = probe->ncases;
+		add_case(probe, row);
+	}
+	if (baseline < 0)
+		return;
+	for (int i = first_case; i < probe->ncases; i++)
+		probe->cases[i].baseline = baseline;
+
+	row.label = server->current->name;
+	row.file = control_file;
+	row.baseline = baseline;
+	row.control = true;
+	row.contender = false;
+	add_case(probe, row);
+}
+
+static void
+plan_wal(sp_probe *probe, const sp_server *server)
+{
+	int64_t		size = server->segment_size;
+	int			first_file = probe->nfiles;
+	int			control_file = -1;
+	int			baseline = -1;
+
+	if (size > SP_WAL_FILE_MAX_SIZE)
+		size = SP_WAL_FILE_MAX_SIZE;
+
+	for (size_t i = 0; i < sp_sync_method_count; i++)
+	{
+		const sp_sync_method *method = &sp_sync_methods[i];
+		bool		direct_io = server->direct_io_all ||
+			(server->direct_io_open && method->opens_synced);
+
+		add_file(probe, method, direct_io, size, server->init_write_size,
+				 method->supported && server->offers[i]);
+	}
+	if (server->current)
+	{
+		int			current_file = first_file + (int) (server->current - sp_sync_methods);
+
+		control_file = add_file(probe, server->current, probe->files[current_file].direct_io,
+								size, server->init_write_size, true);
+	}
+
+	plan_wal_regime(probe, server, SP_PACED, first_file, control_file);
+	plan_wal_regime(probe, server, SP_SATURATED, first_file, control_file);
+	for (int i = 0; i < probe->ncases; i++)
+	{
+		if (probe->cases[i].regime == SP_SATURATED && probe->cases[i].control)
+			baseline = probe->cases[i].baseline;
+	}
+
+	/* what O_DIRECT would do with open_*, where this server does not use it */
+	for (size_t i = 0; i < sp_sync_method_count; i++)
+	{
+		const sp_sync_method *method = &sp_sync_methods[i];
+
+		if (!method->opens_synced || probe->files[first_file + (int) i].direct_io)
+			continue;
+		add_case(probe, (sp_test_case) {
+			.test = "saturated", .label = method->name, .regime = SP_SATURATED,
+				.file = add_file(probe, method, true, size, server->init_write_size,
+								 method->supported && server->offers[i]),
+				.advances = true, .write_size = server->flush_size, .writes_per_sync = 1,
+				.baseline = baseline, .most_rounds = SHOWN_ROUNDS,
+		});
+	}
+}
+
+/* A line of pg_test_fsync whose method is not just the next of the table. */
+typedef struct tool_line
+{
+	const char *test;
+	const char *label;			/* NULL: the method's name */
+	const char *method;			/* NULL: not synced */
+	int			write_size;
+	int			writes_per_sync;
+	sp_descriptor_use descriptor_use;
+} tool_line;
+
+static const tool_line tool_lines[] = {
+	{"open_sync_sizes", NULL, "open_sync", 16 * 1024, 1, SP_KEEP_OPEN},
+	{"open_sync_sizes", NULL, "open_sync", 8 * 1024, 2, SP_KEEP_OPEN},
+	{"open_sync_sizes", NULL, "open_sync", 4 * 1024, 4, SP_KEEP_OPEN},
+	{"open_sync_sizes", NULL, "open_sync", 2 * 1024, 8, SP_KEEP_OPEN},
+	{"open_sync_sizes", NULL, "open_sync", 1 * 1024, 16, SP_KEEP_OPEN},
+	{"non_write_descriptor", "write_fsync_close", "fsync", SP_WAL_PAGE_SIZE, 1, SP_WRITE_SYNC_CLOSE},
+	{"non_write_descriptor", "write_close_fsync", "fsync", SP_WAL_PAGE_SIZE, 1, SP_WRITE_CLOSE_SYNC},
+	{"unsynced_write", "write", NULL, SP_WAL_PAGE_SIZE, 1, SP_KEEP_OPEN},
+};
+
+/* Each case has a file of its own. */
+_Static_assert(TOOL_CASES(sizeof(tool_lines) / sizeof(tool_lines[0])) <= SP_MAX_FILES &&
+			   SP_MAX_FILES <= SP_MAX_CASES, "the lines of pg_test_fsync need room");
+
+/* The tool measures what the platform has, whatever the server offers. */
+static void
+add_tool_line(sp_probe *probe, const tool_line *line, const sp_sync_method *method)
+{
+	bool		direct_io = method && method->opens_synced && sp_direct_io_flag != 0;
+
+	add_case(probe, (sp_test_case) {
+		.test = line->test,
+			.label = line->label ? line->label : method->name,
+			.regime = SP_SATURATED,
+			.file = add_file(probe, method, direct_io, PG_TEST_FSYNC_FILE_SIZE,
+							 PG_TEST_FSYNC_LAYOUT_WRITE, method == NULL || method->supported),
+			.descriptor_use = line->descriptor_use,
+			.write_size = line->write_size,
+			.writes_per_sync = line->writes_per_sync,
+			.baseline = -1,
+			.most_rounds = method ? 0 : SP_UNSYNCED_ROUNDS,
+	});
+}
+
+/* One or two writes with every method, compared with the current one. */
+static void
+plan_tool_comparison(sp_probe *probe, const sp_server *server, const char *test, int writes)
+{
+	int			first_case = probe->ncases;
+	tool_line	line = {test, NULL, NULL, SP_WAL_PAGE_SIZE, writes, SP_KEEP_OPEN};
+
+	for (size_t i = 0; i < sp_sync_method_count; i++)
+		add_tool_line(probe, &line, &sp_sync_methods[i]);
+	for (int i = first_case; server->current && i < probe->ncases; i++)
+		probe->cases[i].baseline = first_case + (int) (server->current - sp_sync_methods);
+}
+
+static void
+plan_pg_test_fsync(sp_probe *probe, const sp_server *server)
+{
+	plan_tool_comparison(probe, server, "one_write", 1);
+	plan_tool_comparison(probe, server, "two_writes", 2);
+	for (size_t i = 0; i < sizeof(tool_lines) / sizeof(tool_lines[0]); i++)
+		add_tool_line(probe, &tool_lines[i],
+					  tool_lines[i].method ? sp_sync_method_find(tool_lines[i].method) : NULL);
+}
+
+const sp_suite sp_suites[] = {
+	{"wal", "what this server does when it commits, paced and back to back", plan_wal},
+	{"pg_test_fsync", "the lines of pg_test_fsync, to be held against the tool", plan_pg_test_fsync},
+};
+
+const int	sp_suite_count = sizeof(sp_suites) / sizeof(sp_suites[0]);
+
+const sp_suite *
+sp_suite_find(const char *name)
+{
+	for (int i = 0; i < sp_suite_count; i++)
+	{
+		if (strcmp(sp_suites[i].name, name) == 0)
+			return &sp_suites[i];
+	}
+	return NULL;
+}
+
+/* How many bytes of its file a case needs. */
+static int64_t
+extent_of(const sp_test_case *test_case)
+{
+	int64_t		bytes = test_case->advances ? test_case->write_size
+		: (int64_t) test_case->write_size * test_case->writes_per_sync;
+
+	return (bytes + SP_WAL_PAGE_SIZE - 1) / SP_WAL_PAGE_SIZE * SP_WAL_PAGE_SIZE;
+}
+
+bool
+sp_suite_halve_files(sp_probe *probe)
+{
+	for (int i = 0; i < probe->nfiles; i++)
+	{
+		if (probe->files[i].size / 2 < WAL_FILE_MIN_SIZE)
+			return false;
+	}
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->files[probe->cases[c].file].size / 2 < extent_of(&probe->cases[c]))
+			return false;
+	}
+	for (int i = 0; i < probe->nfiles; i++)
+		probe->files[i].size /= 2;
+	return true;
+}

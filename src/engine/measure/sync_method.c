@@ -1,0 +1,78 @@
+/*-------------------------------------------------------------------------
+ *
+ * sync_method.c
+ *		The table of sync methods.  All #ifdefs about them are here.
+ *
+ * The flags and calls are those of issue_xlog_fsync() and get_sync_bit() in
+ * PostgreSQL's src/backend/access/transam/xlog.c.  They are called raw: the
+ * server's pg_fsync() and friends do nothing while fsync is off.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/measure/sync_method.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/verdict/verdict.h"
+
+#ifdef F_FULLFSYNC
+static int
+fsync_writethrough(int fd)
+{
+	return fcntl(fd, F_FULLFSYNC, 0) == -1 ? -1 : 0;
+}
+#define FSYNC_WRITETHROUGH true, false, 0, fsync_writethrough
+#else
+#define FSYNC_WRITETHROUGH false, false, 0, NULL
+#endif
+
+#ifdef O_DSYNC
+#define OPEN_DATASYNC true, true, O_DSYNC, NULL
+#else
+#define OPEN_DATASYNC false, true, 0, NULL
+#endif
+
+#ifdef O_SYNC
+#define OPEN_SYNC true, true, O_SYNC, NULL
+#else
+#define OPEN_SYNC false, true, 0, NULL
+#endif
+
+/* macOS declares no fdatasync(); POSIX says with this macro who has it. */
+#if defined(_POSIX_SYNCHRONIZED_IO) && _POSIX_SYNCHRONIZED_IO > 0
+#define FDATASYNC true, false, 0, fdatasync
+#else
+#define FDATASYNC false, false, 0, NULL
+#endif
+
+const sp_sync_method sp_sync_methods[] = {
+	{"open_datasync", OPEN_DATASYNC},
+	{"fdatasync", FDATASYNC},
+	{"fsync", true, false, 0, fsync},
+	{"fsync_writethrough", FSYNC_WRITETHROUGH},
+	{"open_sync", OPEN_SYNC},
+};
+
+_Static_assert(sizeof(sp_sync_methods) / sizeof(sp_sync_methods[0]) <= SP_MAX_METHODS,
+			   "SP_MAX_METHODS must hold all methods");
+
+const size_t sp_sync_method_count = sizeof(sp_sync_methods) / sizeof(sp_sync_methods[0]);
+
+#ifdef O_DIRECT
+const int	sp_direct_io_flag = O_DIRECT;
+#else
+const int	sp_direct_io_flag = 0;
+#endif
+
+const sp_sync_method *
+sp_sync_method_find(const char *name)
+{
+	for (size_t i = 0; i < sp_sync_method_count; i++)
+	{
+		if (strcmp(sp_sync_methods[i].name, name) == 0)
+			return &sp_sync_methods[i];
+	}
+	return NULL;
+}

@@ -1,0 +1,394 @@
+/*-------------------------------------------------------------------------
+ *
+ * disks.c
+ *	  A list of disks, what they say of themselves, and their counters.
+ *
+ * It must not: include a server header, keep state between calls, print,
+ * exit, write, or open anything outside <sysroot>/sys.
+ *
+ * disk_stack.c finds out which disks belong in the list.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "engine/storage/disks_internal.h"
+
+#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
+
+/* 17 numbers of 20 digits are 357 bytes; what comes behind does not matter. */
+#define STAT_SIZE 512
+
+/*
+ * Whether a disk is a physical one can be told by its name, or by the name
+ * that its maker gave it.
+ */
+typedef enum origin
+{
+	ORIGIN_UNKNOWN = -1,
+	ORIGIN_PHYSICAL = 0,
+	ORIGIN_VIRTUAL = 1,
+	ORIGIN_ASK_SCSI,
+	ORIGIN_ASK_NVME
+} origin;
+
+typedef struct origin_row
+{
+	const char *begin;			/* of the name; upper and lower case are equal */
+	origin		is;
+} origin_row;
+
+/*
+ * How the kernel calls them.  Persistent memory and stacks whose disks are
+ * not visible stay unknown, as does what is not here.
+ */
+static const origin_row kernel_names[] = {
+	{"sd", ORIGIN_ASK_SCSI},
+	{"nvme", ORIGIN_ASK_NVME},
+	{"vd", ORIGIN_VIRTUAL},
+	{"xvd", ORIGIN_VIRTUAL},
+	{"loop", ORIGIN_VIRTUAL},
+	{"nbd", ORIGIN_VIRTUAL},
+	{"rbd", ORIGIN_VIRTUAL},
+	{"zd", ORIGIN_VIRTUAL},
+	{"drbd", ORIGIN_VIRTUAL},
+	{"ram", ORIGIN_VIRTUAL},
+	{"zram", ORIGIN_VIRTUAL},
+	{"mmcblk", ORIGIN_PHYSICAL},
+};
+
+/* Begin the vendor or the model of a virtual SCSI disk, also behind "ATA". */
+static const origin_row scsi_names[] = {
+	{"QEMU", ORIGIN_VIRTUAL},
+	{"VMware", ORIGIN_VIRTUAL},
+	{"VBOX", ORIGIN_VIRTUAL},
+	{"Virtual", ORIGIN_VIRTUAL},
+	{"Msft", ORIGIN_VIRTUAL},
+	{"Google", ORIGIN_VIRTUAL},
+	{"Amazon", ORIGIN_VIRTUAL},
+	{"XEN", ORIGIN_VIRTUAL},
+	{"LIO-ORG", ORIGIN_VIRTUAL},
+	{"Nutanix", ORIGIN_VIRTUAL},
+};
+
+/*
+ * SCSI vendors, in full and as they write themselves: RAID controllers call
+ * themselves "Intel".  A controller's disk is none of these, and whether it
+ * has a cache of its own is not for us to say.
+ */
+static const char *const scsi_makers[] = {
+	"ATA", "SEAGATE", "HGST", "HITACHI", "WDC", "TOSHIBA", "FUJITSU",
+	"SAMSUNG", "INTEL", "KIOXIA", "MICRON",
+};
+
+/* Amazon's instance storage and Azure's "Direct Disk" are drives lent out. */
+static const origin_row nvme_models[] = {
+	{"QEMU", ORIGIN_VIRTUAL},
+	{"Amazon Elastic Block Store", ORIGIN_VIRTUAL},
+	{"Google", ORIGIN_VIRTUAL},
+	{"nvme_card", ORIGIN_VIRTUAL},	/* Google's */
+	{"VMware", ORIGIN_VIRTUAL},
+	{"Microsoft NVMe Direct Disk", ORIGIN_PHYSICAL},
+	{"Microsoft", ORIGIN_VIRTUAL},
+	{"MSFT NVMe Accelerator", ORIGIN_VIRTUAL},	/* Azure's remote disks */
+	{"ORCL-VBOX", ORIGIN_VIRTUAL},
+};
+
+static origin
+look_up(const origin_row *rows, size_t count, const char *name, origin other)
+{
+	for (size_t i = 0; i < count; i++)
+	{
+		if (strncasecmp(name, rows[i].begin, strlen(rows[i].begin)) == 0)
+			return rows[i].is;
+	}
+	return other;
+}
+
+/* Attributes of a fixed width come padded with blanks. */
+static bool
+read_trimmed(const char *directory, const char *attribute, char *value)
+{
+	size_t		blanks;
+	size_t		length;
+
+	if (sp_read_attribute(directory, attribute, value,
+						  SP_ATTRIBUTE_SIZE) != 0)
+		return false;
+	blanks = strspn(value, " ");
+	length = strlen(value + blanks);
+	while (length > 0 && value[blanks + length - 1] == ' ')
+		length--;
+	memmove(value, value + blanks, length);
+	value[length] = '\0';
+	return length > 0;
+}
+
+static bool
+is_virtual_scsi(const char *name)
+{
+	return look_up(scsi_names, lengthof(scsi_names), name,
+				   ORIGIN_UNKNOWN) == ORIGIN_VIRTUAL;
+}
+
+static origin
+ask_scsi(const char *directory)
+{
+	char		vendor[SP_ATTRIBUTE_SIZE];
+	char		model[SP_ATTRIBUTE_SIZE];
+
+	if (!read_trimmed(directory, "device/vendor", vendor) ||
+		!read_trimmed(directory, "device/model", model))
+		return ORIGIN_UNKNOWN;
+	if (is_virtual_scsi(vendor) || is_virtual_scsi(model))
+		return ORIGIN_VIRTUAL;
+	for (size_t i = 0; i < lengthof(scsi_makers); i++)
+	{
+		if (strcmp(vendor, scsi_makers[i]) == 0)
+			return ORIGIN_PHYSICAL;
+	}
+	return ORIGIN_UNKNOWN;
+}
+
+/* The model is the controller's, which is the device or its parent. */
+static origin
+ask_nvme(const char *directory)
+{
+	char		model[SP_ATTRIBUTE_SIZE];
+
+	if (!read_trimmed(directory, "device/model", model) &&
+		!read_trimmed(directory, "../model", model))
+		return ORIGIN_UNKNOWN;
+	return look_up(nvme_models, lengthof(nvme_models), model,
+				   ORIGIN_PHYSICAL);
+}
+
+static int
+find_origin(const char *directory, const char *name)
+{
+	origin		is = look_up(kernel_names, lengthof(kernel_names), name,
+							 ORIGIN_UNKNOWN);
+
+	if (is == ORIGIN_ASK_SCSI)
+		is = ask_scsi(directory);
+	else if (is == ORIGIN_ASK_NVME)
+		is = ask_nvme(directory);
+	return (int) is;
+}
+
+void
+sp_disks_init(sp_disks *disks)
+{
+	memset(disks, 0, sizeof(*disks));
+}
+
+static bool
+has_disk(const sp_disks *disks, sp_level level, const char *name)
+{
+	for (int i = 0; i < disks->count; i++)
+	{
+		if (disks->disks[i].level == level &&
+			strcmp(disks->disks[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Flushes are counted where the kernel makes requests of them, in its block
+ * layer's queues (blk-mq); a driver that takes each bio itself accounts for reads
+ * and writes at most.
+ */
+static bool
+has_queues(const char *directory)
+{
+	char		path[PATH_MAX];
+
+	return sp_build_path(path, "%s/mq", directory) == 0 && access(path, F_OK) == 0;
+}
+
+int
+sp_disks_append(sp_disks *disks, sp_level level, const char *directory)
+{
+	sp_block_device device;
+	sp_disk    *disk;
+	int			fua;
+	int			iostats = -1;
+	int			status = sp_read_block_device(directory, &device);
+
+	/* kernels before 4.10 do not have this one */
+	if (status == 0)
+		status = sp_read_flag(directory, "queue/fua", &fua);
+	if (status == 0)
+		status = sp_read_flag(directory, "queue/iostats", &iostats);
+	if (status != 0 || has_disk(disks, level, device.name))
+		return status;
+	if (disks->count >= SP_MAX_DISKS)
+	{
+		disks->incomplete[level] = true;
+		return 0;
+	}
+	disk = &disks->disks[disks->count++];
+	memset(disk, 0, sizeof(*disk));
+	strcpy(disk->name, device.name);
+	disk->level = level;
+	disk->rotational = device.rotational;
+	strcpy(disk->write_cache, device.write_cache);
+	disk->fua = fua;
+	disk->virtual = find_origin(directory, device.name);
+	disk->counts_nothing = iostats == 0;
+	disk->counts_flushes = has_queues(directory);
+	disk->stat_fd = -1;
+	return 0;
+}
+
+const char *
+sp_disks_write_cache(const sp_disks *disks, sp_level level)
+{
+	const char *weakest = NULL;
+
+	for (int i = 0; i < disks->count; i++)
+	{
+		const sp_disk *disk = &disks->disks[i];
+
+		if (disk->level != level)
+			continue;
+		if (strcmp(disk->write_cache, "write back") == 0)
+			return "write back";
+		if (strcmp(disk->write_cache, "write through") != 0)
+			weakest = "";
+		else if (weakest == NULL)
+			weakest = "write through";
+	}
+	return weakest != NULL ? weakest : "";
+}
+
+bool
+sp_disks_caches_differ(const sp_disks *disks, sp_level level)
+{
+	const char *first = NULL;
+
+	for (int i = 0; i < disks->count; i++)
+	{
+		const sp_disk *disk = &disks->disks[i];
+
+		if (disk->level != level)
+			continue;
+		if (first != NULL && strcmp(first, disk->write_cache) != 0)
+			return true;
+		first = disk->write_cache;
+	}
+	return false;
+}
+
+int
+sp_disks_fua(const sp_disks *disks, sp_level level)
+{
+	if (disks->incomplete[level])
+		return 1;
+	for (int i = 0; i < disks->count; i++)
+	{
+		if (disks->disks[i].level == level && disks->disks[i].fua != 0)
+			return 1;
+	}
+	return 0;
+}
+
+bool
+sp_disks_count_flushes(const sp_disks *disks, sp_level level)
+{
+	for (int i = 0; i < disks->count; i++)
+	{
+		if (disks->disks[i].level == level && !disks->disks[i].counts_flushes)
+			return false;
+	}
+	return !disks->incomplete[level];
+}
+
+static int
+open_counters(const char *sysroot, sp_disk *disk)
+{
+	char		path[PATH_MAX];
+	int			status = sp_build_path(path, "%s/sys/class/block/%s/stat",
+									   sysroot, disk->name);
+
+	if (status != 0)
+		return status;
+	do
+		disk->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
+	while (disk->stat_fd < 0 && errno == EINTR);
+	return disk->stat_fd < 0 ? errno : 0;
+}
+
+int
+sp_disks_open(const char *sysroot, sp_disks *disks)
+{
+	sp_disks_close(disks);
+	for (int i = 0; i < disks->count; i++)
+	{
+		int			status = open_counters(sysroot, &disks->disks[i]);
+
+		if (status != 0)
+		{
+			sp_disks_close(disks);
+			return status;
+		}
+	}
+	return 0;
+}
+
+void
+sp_disks_close(sp_disks *disks)
+{
+	for (int i = 0; i < disks->count; i++)
+	{
+		if (disks->disks[i].stat_fd >= 0)
+			close(disks->disks[i].stat_fd);
+		disks->disks[i].stat_fd = -1;
+	}
+}
+
+static bool
+read_counters(const sp_disk *disk, sp_counters *counters)
+{
+	char		text[STAT_SIZE];
+	ssize_t		length;
+
+	if (disk->stat_fd < 0)
+		return false;
+	/* sysfs makes the numbers anew for each read at the beginning */
+	do
+		length = pread(disk->stat_fd, text, sizeof(text), 0);
+	while (length < 0 && errno == EINTR);
+	return length >= 0 && sp_counters_parse(text, (size_t) length, counters);
+}
+
+bool
+sp_disks_read(const sp_disks *disks, sp_counters counters[SP_LEVELS])
+{
+	bool		has_any[SP_LEVELS] = {false};
+
+	memset(counters, 0, SP_LEVELS * sizeof(counters[0]));
+	for (int i = 0; i < disks->count; i++)
+	{
+		sp_level	level = disks->disks[i].level;
+		sp_counters one;
+
+		if (!read_counters(&disks->disks[i], &one))
+		{
+			memset(counters, 0, SP_LEVELS * sizeof(counters[0]));
+			return false;
+		}
+		if (has_any[level])
+			sp_counters_add(&counters[level], &one);
+		else
+			counters[level] = one;
+		has_any[level] = true;
+	}
+	return true;
+}

@@ -1,0 +1,125 @@
+/*-------------------------------------------------------------------------
+ *
+ * disks.h
+ *	  All disks that a mount's data come to lie on, and their counters.
+ *
+ * What a DBA calls the device (sp_block_device) may be a stack: LVM on RAID on
+ * disks.  Only the disks at its bottom count flushes, so they are what is
+ * listed here: counters are summed, and the weakest cache decides.
+ *
+ * It must not: include a server header, keep state between calls, print,
+ * exit, write, or open anything outside <sysroot>/sys.
+ *
+ * Format: kernel Documentation/ABI/stable/sysfs-block; slaves/ for dm and md,
+ * loop/backing_file, /sys/fs/btrfs/<uuid>/devices, nvme<S>c<C>n<N> below
+ * nvme<S>n<N>.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_DISKS_H
+#define SP_DISKS_H
+
+#include "engine/storage/block_device.h"
+#include "engine/storage/diskstats.h"
+
+#define SP_MAX_DISKS	64
+
+typedef struct sp_disk
+{
+	char		name[64];		/* as in sp_block_device: "sda", "nvme0c1n1" */
+	sp_level	level;
+	int			rotational;		/* 1 yes, 0 no, -1 unknown */
+	char		write_cache[16];	/* "write back", "write through" or "" */
+	int			fua;			/* 1 yes, 0 no, -1 unknown */
+	int			virtual;		/* 1: what it says of itself is the host's
+								 * guess, 0: a physical disk, -1 unknown */
+	bool		counts_nothing; /* somebody switched its statistics off */
+	bool		counts_flushes; /* its driver leaves that to the kernel's queues;
+								 * others (zram, DRBD, zvols) count none */
+	int			stat_fd;		/* its counters; -1 if not open */
+} sp_disk;
+
+typedef struct sp_disks
+{
+	int			count;
+	sp_disk		disks[SP_MAX_DISKS];
+	bool		incomplete[SP_LEVELS];	/* there are more than these */
+	char		backing_file[256];	/* of the first loop device, "" if none;
+									 * a longer path is cut short */
+	const sp_mount *backing_mount;	/* where that lies, of the table given; NULL
+									 * if unknown, a device or none */
+} sp_disks;
+
+/*
+ * Start with no disks.
+ */
+extern void sp_disks_init(sp_disks *disks);
+
+/*
+ * Add all disks below a mount, each once per level.
+ *
+ * sysroot, mount: as for sp_block_device_find.  mounts: for what lies in a
+ * file (loop), or in a directory (overlay), of another mount; may be NULL.
+ *
+ * Followed are: partitions to their disk; dm and md to their slaves, over any
+ * number of storeys; the head of NVMe multipath to its paths; btrfs to all
+ * devices of the same file system; overlay to the file system of its upper
+ * directory; loop devices are listed themselves, and what lies below their
+ * backing file once more at SP_LEVEL_BELOW (of loop devices on loop devices
+ * only the lowest storey).
+ *
+ * Returns 0; ENODEV if there is none (network, memory, FUSE and ZFS file
+ * systems, or no sysfs); else the errno of the call that failed.  On error
+ * nothing was added.  What is missing or cannot be read further down the stack
+ * only sets incomplete, as do more than SP_MAX_DISKS disks; where the next
+ * storey down is not known, the lowest known device is listed.
+ *
+ * Limit: in a container a loop device's file is named as its host sees it, and
+ * looked for among the mounts of the container.
+ */
+extern int	sp_disks_find(const char *sysroot, const sp_mount_table *mounts,
+						  const sp_mount *mount, sp_disks *disks);
+
+/*
+ * The same for a path that another program named, such as a part of a ZFS pool:
+ * below /dev (but not /dev/shm) a block device, where symbolic links are
+ * followed and no node is opened, else a file, whose file system's disks are
+ * added at SP_LEVEL_DEVICE.  path: absolute.
+ */
+extern int	sp_disks_add_path(const char *sysroot, const sp_mount_table *mounts,
+							  const char *path, sp_disks *disks);
+
+/*
+ * The cache that decides for a level: "write back" if one disk has it, "write
+ * through" if all have, else "".
+ */
+extern const char *sp_disks_write_cache(const sp_disks *disks, sp_level level);
+
+/* Are some of them write back and some write through? */
+extern bool sp_disks_caches_differ(const sp_disks *disks, sp_level level);
+
+/*
+ * 1 if a disk of the level takes FUA writes (or may: unknown, or not listed), 0
+ * if none does.
+ */
+extern int	sp_disks_fua(const sp_disks *disks, sp_level level);
+
+/* Do all disks of the level, and is none of them missing? */
+extern bool sp_disks_count_flushes(const sp_disks *disks, sp_level level);
+
+/*
+ * Open the counters of all disks; sp_disks_close closes what is open, and may
+ * always be called.  Returns 0 or the errno of the first that failed, with
+ * none left open.
+ */
+extern int	sp_disks_open(const char *sysroot, sp_disks *disks);
+extern void sp_disks_close(sp_disks *disks);
+
+/*
+ * Read the counters of all disks, summed for each level; a level without disks
+ * is all zero.  Takes a few microseconds a disk, and allocates nothing.
+ * Returns false if one cannot be read any more, or was never opened.
+ */
+extern bool sp_disks_read(const sp_disks *disks, sp_counters counters[SP_LEVELS]);
+
+#endif							/* SP_DISKS_H */

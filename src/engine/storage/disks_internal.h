@@ -1,0 +1,24 @@
+/*-------------------------------------------------------------------------
+ *
+ * disks_internal.h
+ *	  What disk_stack.c (the way down) and disks.c (the list) share.
+ *
+ * It must not: be included outside src/engine.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_DISKS_INTERNAL_H
+#define SP_DISKS_INTERNAL_H
+
+#include "engine/storage/block_device_internal.h"
+#include "engine/storage/disks.h"
+
+/*
+ * Add the disk in a directory, unless the level has it.  If the list is full
+ * that makes it incomplete.  Returns 0 or the errno of reading what the disk
+ * says of itself; then nothing was added.
+ */
+extern int	sp_disks_append(sp_disks *disks, sp_level level,
+							const char *directory);
+
+#endif							/* SP_DISKS_INTERNAL_H */

@@ -1,0 +1,410 @@
+/*-------------------------------------------------------------------------
+ *
+ * mountinfo.c
+ *	  Reads /proc/self/mountinfo and finds the mount of a path.
+ *
+ * It must not: include a server header, keep state between calls, print,
+ * exit, resolve paths, or open anything but <sysroot>/proc/self/mountinfo.
+ *
+ * A line looks like this; the number of optional fields before the lone "-"
+ * varies from none to several:
+ *
+ *	36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=ro
+ *	id parent dev root mount_point options optional... - fstype source super
+ *
+ * Containers can bring 10,000 mounts, so the reading is one pass, and a
+ * search compares each line once.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/storage/mountinfo.h"
+
+typedef struct mount_entry
+{
+	sp_mount	mount;
+	size_t		mount_point_length;
+	char	   *line;			/* what the strings of mount point into, except
+								 * mount_options, which is allocated */
+} mount_entry;
+
+struct sp_mount_table
+{
+	mount_entry *entries;
+	size_t		count;
+	size_t		capacity;
+};
+
+static bool
+parse_number(const char *text, unsigned *number)
+{
+	unsigned long value;
+	char	   *end;
+
+	/* strtoul would take blanks and signs, which the kernel never writes */
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno != 0 || *end != '\0' || value > UINT_MAX)
+		return false;
+	*number = (unsigned) value;
+	return true;
+}
+
+static bool
+is_octal_escape(const char *text)
+{
+	/* 0 to 3 first: three digits must fit a byte */
+	return text[0] == '\\' &&
+		text[1] >= '0' && text[1] <= '3' &&
+		text[2] >= '0' && text[2] <= '7' &&
+		text[3] >= '0' && text[3] <= '7';
+}
+
+/*
+ * Decode \ooo in place, except where it stands for the character "keep".
+ * \000 stays as well: it would cut the string short.
+ */
+static void
+decode_escapes(char *text, char keep)
+{
+	char	   *to = text;
+
+	while (*text != '\0')
+	{
+		if (is_octal_escape(text))
+		{
+			char		decoded = (char) (((text[1] - '0') << 6) |
+										  ((text[2] - '0') << 3) |
+										  (text[3] - '0'));
+
+			if (decoded != keep && decoded != '\0')
+			{
+				*to++ = decoded;
+				text += 4;
+				continue;
+			}
+		}
+		*to++ = *text++;
+	}
+	*to = '\0';
+}
+
+static bool
+has_option(const char *list, const char *option, size_t length)
+{
+	while (*list != '\0')
+	{
+		size_t		here = strcspn(list, ",");
+
+		if (here == length && memcmp(list, option, length) == 0)
+			return true;
+		list += here;
+		list += (*list == ',');
+	}
+	return false;
+}
+
+/* Append to joined each option of the list that it does not hold yet. */
+static void
+append_options(char *joined, const char *list)
+{
+	char	   *end = joined + strlen(joined);
+
+	while (*list != '\0')
+	{
+		size_t		length = strcspn(list, ",");
+		bool		contradicts_ro = length == 2 && memcmp(list, "rw", 2) == 0 &&
+			has_option(joined, "ro", 2);
+
+		if (length > 0 && !contradicts_ro && !has_option(joined, list, length))
+		{
+			if (end != joined)
+				*end++ = ',';
+			memcpy(end, list, length);
+			end += length;
+			*end = '\0';
+		}
+		list += length;
+		list += (*list == ',');
+	}
+}
+
+/*
+ * Both lists name rw or ro: a read-only bind mount of a writable file system
+ * would read "ro,...,rw,...", and a DBA would have to know which one wins.
+ *
+ * Returns allocated memory, NULL if there is none.
+ */
+static char *
+join_options(const char *per_mount, const char *super)
+{
+	/* each option at most once, so both lists and a comma always suffice */
+	char	   *joined = malloc(strlen(per_mount) + strlen(super) + 2);
+
+	if (joined == NULL)
+		return NULL;
+	joined[0] = '\0';
+	if (has_option(per_mount, "ro", 2) || has_option(super, "ro", 2))
+		strcpy(joined, "ro");
+	append_options(joined, per_mount);
+	append_options(joined, super);
+	decode_escapes(joined, ',');
+	return joined;
+}
+
+static bool
+parse_device_number(char *text, sp_mount *mount)
+{
+	char	   *colon = strchr(text, ':');
+
+	if (colon == NULL)
+		return false;
+	*colon = '\0';
+	return parse_number(text, &mount->dev_major) &&
+		parse_number(colon + 1, &mount->dev_minor);
+}
+
+/*
+ * Cut the line into the fields of mount, which point into it afterwards; its
+ * mount_options are those of the mount alone.  Fields are separated by
+ * exactly one blank: an empty source is two blanks in a row.
+ *
+ * Returns false if this is not a line of mountinfo.
+ */
+static bool
+split_line(char *line, sp_mount *mount, const char **super_options)
+{
+	char	   *rest = line;
+	char	   *mount_id = strsep(&rest, " ");
+	char	   *parent_id = strsep(&rest, " ");
+	char	   *device = strsep(&rest, " ");
+	char	   *field;
+	unsigned	ignored;
+
+	mount->root = strsep(&rest, " ");
+	mount->mount_point = strsep(&rest, " ");
+	mount->mount_options = strsep(&rest, " ");
+	do
+		field = strsep(&rest, " ");
+	while (field != NULL && strcmp(field, "-") != 0);
+	mount->fstype = strsep(&rest, " ");
+	mount->source = strsep(&rest, " ");
+	*super_options = rest;
+
+	/* once strsep runs out it gives only NULL, so the last tells for all */
+	if (rest == NULL)
+		return false;
+	return parse_number(mount_id, &ignored) &&
+		parse_number(parent_id, &ignored) &&
+		parse_device_number(device, mount) &&
+		mount->root[0] != '\0' &&
+		mount->mount_point[0] == '/' &&
+		mount->fstype[0] != '\0';
+}
+
+/* Make room for one more entry; doubling keeps the whole reading linear. */
+static int
+reserve_entry(sp_mount_table *table)
+{
+	size_t		capacity = table->capacity == 0 ? 64 : table->capacity * 2;
+	mount_entry *entries;
+
+	if (table->count < table->capacity)
+		return 0;
+	if (capacity > SIZE_MAX / sizeof(mount_entry))
+		return ENOMEM;
+	entries = realloc(table->entries, capacity * sizeof(mount_entry));
+	if (entries == NULL)
+		return ENOMEM;
+	table->entries = entries;
+	table->capacity = capacity;
+	return 0;
+}
+
+/*
+ * Add the mount that a line describes, if it does.  On success the table owns
+ * the line and *used is set; otherwise it is still the caller's.
+ */
+static int
+add_line(sp_mount_table *table, char *line, size_t length, bool *used)
+{
+	mount_entry entry = {.line = line};
+	const char *super_options;
+	int			status;
+
+	*used = false;
+	if (length > 0 && line[length - 1] == '\n')
+		line[--length] = '\0';
+	/* a NUL inside would hide the rest of the line from what follows */
+	if (strlen(line) != length ||
+		!split_line(line, &entry.mount, &super_options))
+		return 0;
+	status = reserve_entry(table);
+	if (status != 0)
+		return status;
+	entry.mount.mount_options = join_options(entry.mount.mount_options,
+											 super_options);
+	if (entry.mount.mount_options == NULL)
+		return ENOMEM;
+	decode_escapes(entry.mount.root, '\0');
+	decode_escapes(entry.mount.mount_point, '\0');
+	decode_escapes(entry.mount.fstype, '\0');
+	decode_escapes(entry.mount.source, '\0');
+	entry.mount_point_length = strlen(entry.mount.mount_point);
+	table->entries[table->count++] = entry;
+	*used = true;
+	return 0;
+}
+
+static int
+read_lines(FILE *file, sp_mount_table *table)
+{
+	for (;;)
+	{
+		char	   *line = NULL;
+		size_t		size = 0;
+		ssize_t		length;
+		bool		used = false;
+		int			status = 0;
+
+		errno = 0;
+		length = getline(&line, &size, file);
+		if (length >= 0)
+			status = add_line(table, line, (size_t) length, &used);
+		else if (ferror(file) || !feof(file))
+			status = errno != 0 ? errno : EIO;
+		if (!used)
+			free(line);
+		if (status != 0 || length < 0)
+			return status;
+	}
+}
+
+int
+sp_mount_table_read_stream(FILE *file, sp_mount_table **table)
+{
+	sp_mount_table *result = calloc(1, sizeof(*result));
+	int			status = result == NULL ? ENOMEM : read_lines(file, result);
+
+	*table = NULL;
+	if (status != 0)
+	{
+		sp_mount_table_free(result);
+		return status;
+	}
+	*table = result;
+	return 0;
+}
+
+int
+sp_mount_table_read(const char *sysroot, sp_mount_table **table)
+{
+	char		path[PATH_MAX];
+	int			length;
+	int			status;
+	FILE	   *file;
+
+	*table = NULL;
+	length = snprintf(path, sizeof(path), "%s/proc/self/mountinfo", sysroot);
+	if (length < 0 || (size_t) length >= sizeof(path))
+		return ENAMETOOLONG;
+	file = fopen(path, "re");
+	if (file == NULL)
+		return errno;
+	status = sp_mount_table_read_stream(file, table);
+	fclose(file);
+	return status;
+}
+
+/* Whole components only: /data is no parent of /database. */
+static bool
+entry_holds_path(const mount_entry *entry, const char *path)
+{
+	size_t		length = entry->mount_point_length;
+
+	if (length == 1)			/* the root directory */
+		return true;
+	return strncmp(path, entry->mount.mount_point, length) == 0 &&
+		(path[length] == '\0' || path[length] == '/');
+}
+
+const sp_mount *
+sp_mount_table_find(const sp_mount_table *table, const char *path)
+{
+	const mount_entry *best = NULL;
+
+	if (path[0] != '/')
+		return NULL;
+	for (size_t i = 0; i < table->count; i++)
+	{
+		const mount_entry *entry = &table->entries[i];
+
+		/* equal length is the same mount point, and the later one hides it */
+		if ((best == NULL ||
+			 entry->mount_point_length >= best->mount_point_length) &&
+			entry_holds_path(entry, path))
+			best = entry;
+	}
+	return best == NULL ? NULL : &best->mount;
+}
+
+size_t
+sp_mount_table_count(const sp_mount_table *table)
+{
+	return table->count;
+}
+
+void
+sp_mount_table_free(sp_mount_table *table)
+{
+	if (table == NULL)
+		return;
+	for (size_t i = 0; i < table->count; i++)
+	{
+		free(table->entries[i].mount.mount_options);
+		free(table->entries[i].line);
+	}
+	free(table->entries);
+	free(table);
+}
+
+bool
+sp_mount_same_filesystem(const sp_mount *a, const sp_mount *b)
+{
+	if (a == NULL || b == NULL)
+		return false;
+	if (a->dev_major == b->dev_major && a->dev_minor == b->dev_minor)
+		return true;
+	return strcmp(a->fstype, "btrfs") == 0 &&
+		strcmp(b->fstype, "btrfs") == 0 &&
+		a->source[0] != '\0' && strcmp(a->source, b->source) == 0;
+}
+
+bool
+sp_mount_has_option(const char *options, const char *option)
+{
+	return has_option(options, option, strlen(option));
+}
+
+const char *
+sp_mount_option(const char *options, const char *name)
+{
+	size_t		length = strlen(name);
+
+	while (*options != '\0')
+	{
+		if (strncmp(options, name, length) == 0 && options[length] == '=')
+			return options + length + 1;
+		options += strcspn(options, ",");
+		options += (*options == ',');
+	}
+	return NULL;
+}

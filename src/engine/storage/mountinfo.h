@@ -1,0 +1,125 @@
+/*-------------------------------------------------------------------------
+ *
+ * mountinfo.h
+ *	  Which file system does a path live on, and how is it mounted.
+ *
+ * A sync costs what the file system makes of it, and options such as
+ * nobarrier or data=writeback decide whether it means anything.  This module
+ * reads the kernel's own list of mounts and answers for one path.
+ *
+ * It must not: include a server header, keep state between calls, print,
+ * exit, resolve paths, or open anything but <sysroot>/proc/self/mountinfo.
+ *
+ * Format: proc(5), "/proc/[pid]/mountinfo"; kernel fs/proc_namespace.c,
+ * show_mountinfo().
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_MOUNTINFO_H
+#define SP_MOUNTINFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/*
+ * One mount.  All strings are NUL terminated, never NULL, have the kernel's
+ * octal escapes decoded, and live as long as the table they came from.
+ */
+typedef struct sp_mount
+{
+	unsigned	dev_major;		/* 0: no device number of its own */
+	unsigned	dev_minor;
+	char	   *root;			/* the directory of the file system that is
+								 * mounted, "/" unless bind mount or subvolume */
+	char	   *mount_point;	/* absolute */
+	char	   *mount_options;	/* see sp_mount_table_read */
+	char	   *fstype;			/* "ext4", "fuse.sshfs" */
+	char	   *source;			/* "/dev/vda1", "host:/export", "tank/pg"; may
+								 * be empty */
+} sp_mount;
+
+typedef struct sp_mount_table sp_mount_table;
+
+/*
+ * Read all mounts that this process sees.
+ *
+ * sysroot: "" on a live system, else the directory of a captured tree.
+ * *table: set to a new table, to be freed with sp_mount_table_free; NULL on
+ * error.
+ *
+ * mount_options are the options of the mount followed by those of the super
+ * block (where ext4 keeps nobarrier and data=writeback), each once, separated
+ * by commas.  A mount is read-only if either list says so: then "ro" comes
+ * first and "rw" is left out, as in /proc/mounts.  An escaped comma (\054)
+ * stays escaped here, for it is part of a value.
+ *
+ * Lines that cannot be understood are skipped.
+ *
+ * Returns 0; ENOENT (no such file), ENAMETOOLONG (sysroot), ENOMEM, or the
+ * errno of opening or reading.
+ */
+extern int	sp_mount_table_read(const char *sysroot, sp_mount_table **table);
+
+/*
+ * The same from a stream, whose content need not be the kernel's.  Reads to its
+ * end, and leaves it open.
+ */
+extern int	sp_mount_table_read_stream(FILE *file, sp_mount_table **table);
+
+/*
+ * The mount that a path lives on.
+ *
+ * path: absolute, without symbolic links, "." or ".."; need not exist.
+ *
+ * Returns the mount with the longest mount point that is the path or one of
+ * its parent directories; of several mounted on the same place the last
+ * line, which hides the others; NULL if there is none or the path is not
+ * absolute.  The answer belongs to the table.
+ *
+ * Limit: a mount point hidden by a later mount further up (/data mounted
+ * after /data/pg) is still the answer.
+ */
+extern const sp_mount *sp_mount_table_find(const sp_mount_table *table,
+										   const char *path);
+
+/* Number of mounts understood. */
+extern size_t sp_mount_table_count(const sp_mount_table *table);
+
+/* Free the table and every mount in it.  NULL is allowed. */
+extern void sp_mount_table_free(sp_mount_table *table);
+
+/*
+ * Do two mounts show the same file system?  True for equal device numbers,
+ * and for two btrfs mounts with the same source, because btrfs hands out
+ * anonymous numbers.  Data sets of one ZFS pool are different file systems.
+ * False if either is NULL.
+ */
+extern bool sp_mount_same_filesystem(const sp_mount *a, const sp_mount *b);
+
+/* Is this ("nobarrier", "fsync=volatile") among the mount_options? */
+extern bool sp_mount_has_option(const char *options, const char *option);
+
+/*
+ * The value of an option of mount_options, up to its next comma; NULL if it is
+ * not there, or has none.
+ */
+extern const char *sp_mount_option(const char *options, const char *name);
+
+/*
+ * The mount that the data of a mount comes to lie on: of an overlay the one
+ * that its upper directory lies on, followed over overlays on overlays; any
+ * other is that itself.
+ *
+ * Returns NULL if it cannot be told: without an upper directory (read-only),
+ * or with one that is not visible here.  A container's own root is such an
+ * overlay: its upper directory is a path of the host, which here lies on the
+ * overlay itself.  The answer belongs to the table, or is mount.
+ *
+ * Limit: the path is the text given to mount(8), where symbolic links are not
+ * followed, and one that is relative or holds "." or ".." cannot be told.
+ */
+extern const sp_mount *sp_mount_beneath(const sp_mount_table *table,
+										const sp_mount *mount);
+
+#endif							/* SP_MOUNTINFO_H */

@@ -1,0 +1,177 @@
+/*-------------------------------------------------------------------------
+ *
+ * zfs_counters.c
+ *	  What the ZFS module of the kernel counts.
+ *
+ * It must not: include a server header, keep state between calls, start a
+ * program, print, exit, write, or open anything outside
+ * <sysroot>/proc/spl/kstat/zfs.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/text/path.h"
+#include "engine/storage/zfs_internal.h"
+
+/* Some 30 lines of 40 bytes in OpenZFS 2.3; no other file comes near. */
+#define KSTAT_SIZE	16384
+
+/*
+ * Counters of a data set go when it is unmounted, perhaps while we look.  Not
+ * sp_is_missing(), which is for sysfs: what has the name of the pool may be a
+ * file here.
+ */
+static bool
+is_missing(int status)
+{
+	return status == ENOENT || status == ENOTDIR || status == ENODEV;
+}
+
+/* content: KSTAT_SIZE bytes.  A longer file is none that we know: EINVAL. */
+static int
+read_kstat(const char *path, char *content, sp_slice *text)
+{
+	ssize_t		length = 0;
+	int			status = 0;
+	int			fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno;
+	text->start = content;
+	text->length = 0;
+	do
+	{
+		text->length += (size_t) length;
+		do
+			length = read(fd, content + text->length, KSTAT_SIZE - text->length);
+		while (length < 0 && errno == EINTR);
+	} while (length > 0);
+	if (length < 0)
+		status = errno;
+	else if (text->length == KSTAT_SIZE)
+		status = EINVAL;
+	close(fd);
+	return status;
+}
+
+/* Lines are name, number of the type, and value, which may have blanks. */
+static bool
+find_in_kstat(sp_slice text, const char *wanted, const char *type, sp_slice *value)
+{
+	sp_slice	line;
+
+	while (sp_take_line(&text, &line))
+	{
+		sp_slice	name;
+		sp_slice	number;
+
+		if (sp_take_word(&line, &name) &&
+			sp_take_word(&line, &number) &&
+			sp_slice_equals(name, wanted) && sp_slice_equals(number, type))
+		{
+			*value = line;
+			return true;
+		}
+	}
+	return false;
+}
+
+static int
+find_commits(sp_slice text, int64_t *commits)
+{
+	sp_slice	value;
+
+	if (!find_in_kstat(text, "zil_commit_count", "4", &value))
+		return ENOENT;
+	return sp_copy_number(value, commits) ? 0 : EINVAL;
+}
+
+/*
+ * ENOENT: not the data set's, or of an OpenZFS that does not count for each
+ * data set.
+ */
+static int
+read_objset(const char *path, const char *dataset, int64_t *commits)
+{
+	char		content[KSTAT_SIZE];
+	sp_slice	text;
+	sp_slice	name;
+	int			status = read_kstat(path, content, &text);
+
+	if (status != 0)
+		return status;
+	if (!find_in_kstat(text, "dataset_name", "7", &name) ||
+		!sp_slice_equals(name, dataset))
+		return ENOENT;
+	return find_commits(text, commits);
+}
+
+/* Only by looking into each file: they are named by number. */
+static int
+search_pool(const char *directory, const char *dataset, int64_t *commits)
+{
+	char		path[PATH_MAX];
+	DIR		   *dir = opendir(directory);
+	struct dirent *entry;
+	int			status = ENOENT;
+
+	if (dir == NULL)
+		return errno;
+	while (is_missing(status) && (errno = 0, entry = readdir(dir)) != NULL)
+	{
+		if (strncmp(entry->d_name, "objset-", 7) != 0)
+			continue;
+		status = sp_build_path(path, "%s/%s", directory, entry->d_name);
+		if (status == 0)
+			status = read_objset(path, dataset, commits);
+	}
+	if (is_missing(status) && errno != 0)
+		status = errno;
+	closedir(dir);
+	return status;
+}
+
+static int
+read_whole_system(const char *sysroot, int64_t *commits)
+{
+	char		path[PATH_MAX];
+	char		content[KSTAT_SIZE];
+	sp_slice	text;
+	int			status = sp_build_path(path, "%s/proc/spl/kstat/zfs/zil", sysroot);
+
+	if (status == 0)
+		status = read_kstat(path, content, &text);
+	if (status != 0)
+		return is_missing(status) ? ENOENT : status;
+	status = find_commits(text, commits);
+	return status == ENOENT ? EINVAL : status;
+}
+
+int
+sp_zfs_read_commits(const char *sysroot, const char *dataset,
+					int64_t *commits, bool *whole_system)
+{
+	char		directory[PATH_MAX];
+	char		pool[SP_ZFS_NAME_SIZE];
+	int			status;
+
+	*commits = -1;
+	*whole_system = false;
+	if (!sp_zfs_is_dataset_name(dataset))
+		return EINVAL;
+	sp_zfs_pool_name(dataset, pool);
+	status = sp_build_path(directory, "%s/proc/spl/kstat/zfs/%s", sysroot, pool);
+	if (status == 0)
+		status = search_pool(directory, dataset, commits);
+	if (!is_missing(status))
+		return status;
+	status = read_whole_system(sysroot, commits);
+	*whole_system = status == 0;
+	return status;
+}

@@ -1,0 +1,171 @@
+/*-------------------------------------------------------------------------
+ *
+ * evidence.c
+ *		Sums of counters, rates from them, and the rule of what they prove.
+ *
+ * It must not: read a file or a clock, allocate, print.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/verdict/evidence.h"
+
+#include <math.h>
+#include <string.h>
+
+#define NS_PER_MS		1e6
+#define NS_PER_S		1e9
+
+/*
+ * A sync that reaches a write-back cache makes a flush of its own, since it
+ * comes after its own write, so honest figures are 1 or more.  Below the lower
+ * limit they are near 0; what is between the two is neither.
+ */
+#define FLUSHED			0.9
+#define NOT_FLUSHED		0.1
+
+/*
+ * Others are counted at other moments than the sync: they are given twice
+ * their rate, and half a flush a sync must still be left.
+ */
+#define OTHERS_FACTOR	2
+#define LEAST_OWN		0.5
+
+/* In less time than this nothing can be heard of who flushes 100 times a second. */
+#define LEAST_LISTENING_NS	10e6
+
+const char *
+sp_durable_name(sp_durable durable)
+{
+	switch (durable)
+	{
+		case SP_DURABLE_NO:
+			return "no";
+		case SP_DURABLE_YES:
+			return "yes";
+		case SP_DURABLE_UNKNOWN:
+			break;
+	}
+	return "unknown";
+}
+
+void
+sp_evidence_add(sp_evidence *evidence, const sp_counters before[SP_LEVELS],
+				const sp_counters after[SP_LEVELS], int64_t ns, int64_t ops)
+{
+	sp_counters between[SP_LEVELS];
+
+	for (int level = 0; level < SP_LEVELS; level++)
+	{
+		if (!sp_counters_between(&before[level], &after[level], &between[level]))
+		{
+			evidence->lost++;
+			return;
+		}
+	}
+	for (int level = 0; level < SP_LEVELS; level++)
+	{
+		/* the first one says whether flushes are counted at all */
+		if (evidence->ns == 0)
+			evidence->counters[level] = between[level];
+		else
+			sp_counters_add(&evidence->counters[level], &between[level]);
+	}
+	evidence->ops += ops;
+	evidence->ns += ns;
+}
+
+/*
+ * Neither of the kernel's times is the busy time, but both are never less.
+ * io_ticks counts a whole clock tick (1 to 10 ms) for a request of 0.1 ms, which
+ * makes a device that a few short requests reach look busy all the time; the
+ * sum of the requests' times counts those twice that overlap.
+ */
+static double
+utilization(const sp_counters *counters, int64_t ns)
+{
+	uint64_t	busy_ms = counters->busy_ms < counters->request_ms
+		? counters->busy_ms : counters->request_ms;
+
+	return fmin(1, (double) busy_ms * NS_PER_MS / (double) ns);
+}
+
+sp_evidence_rates
+sp_evidence_rates_of(const sp_evidence *evidence, sp_level level)
+{
+	const sp_counters *counters = &evidence->counters[level];
+	sp_evidence_rates rates = {NAN, NAN, NAN, NAN};
+	double		ops = (double) evidence->ops;
+
+	if (evidence->ops <= 0 || evidence->ns <= 0)
+		return rates;
+	if (counters->has_flushes)
+		rates.flushes = (double) counters->flushes / ops;
+	rates.writes = (double) counters->writes / ops;
+	rates.bytes = (double) counters->written_bytes / ops;
+	rates.utilization = utilization(counters, evidence->ns);
+	return rates;
+}
+
+double
+sp_evidence_flushes_per_second(const sp_evidence *evidence, sp_level level)
+{
+	const sp_counters *counters = &evidence->counters[level];
+
+	if ((double) evidence->ns < LEAST_LISTENING_NS || !counters->has_flushes)
+		return NAN;
+	return (double) counters->flushes * NS_PER_S / (double) evidence->ns;
+}
+
+/*
+ * Of others that were heard n times in a while, about n + 3 sqrt(n) may have
+ * been meant, and 3 of whom nothing was heard (Poisson, with a chance of 1 in
+ * 20 to be wrong for none, and less for more).
+ */
+double
+sp_evidence_most_flushes_per_second(const sp_evidence *evidence, sp_level level)
+{
+	double		heard = (double) evidence->counters[level].flushes;
+
+	if (isnan(sp_evidence_flushes_per_second(evidence, level)))
+		return NAN;
+	return (heard + 3 * sqrt(heard) + 3) * NS_PER_S / (double) evidence->ns;
+}
+
+double
+sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level)
+{
+	if ((double) evidence->ns < LEAST_LISTENING_NS)
+		return NAN;
+	return (double) evidence->counters[level].written_bytes * NS_PER_S / (double) evidence->ns;
+}
+
+/*
+ * Did each sync have a flush that was not just another's?  Comparisons with NAN
+ * are false: what is not known claims nothing.
+ */
+static bool
+is_flushed(double flushes, double others)
+{
+	return flushes >= FLUSHED && flushes - OTHERS_FACTOR * others >= LEAST_OWN;
+}
+
+sp_durable
+sp_judge_durable(const sp_durable_facts *facts)
+{
+	double		others = isnan(facts->other_flushes_per_op) ? 0 : facts->other_flushes_per_op;
+
+	if (facts->syncs_nothing)
+		return SP_DURABLE_NO;
+
+	if (strcmp(facts->write_cache, SP_MIXED_CACHES) == 0)
+		return SP_DURABLE_UNKNOWN;
+	if (is_flushed(facts->flushes_per_op, facts->other_flushes_per_op) &&
+		(!facts->has_below ||
+		 is_flushed(facts->below_flushes_per_op, facts->other_below_flushes_per_op)))
+		return SP_DURABLE_YES;
+	if (strcmp(facts->write_cache, "write back") == 0 && facts->fua == 0 &&
+		facts->flushes_per_op < LEAST_OWN &&
+		facts->flushes_per_op - OTHERS_FACTOR * others < NOT_FLUSHED)
+		return SP_DURABLE_NO;
+	return SP_DURABLE_UNKNOWN;
+}

@@ -1,0 +1,97 @@
+/*-------------------------------------------------------------------------
+ *
+ * evidence.h
+ *		What the device did meanwhile, and what that says about a sync.
+ *
+ * The counters of the disks are read before and after each slice, outside the
+ * timed part, and between the flushes of the paced regime, when what moves is
+ * others' work.  Evidence, never proof: only pulling the plug proves a drive
+ * honest.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_EVIDENCE_H
+#define SP_EVIDENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/storage/diskstats.h"
+
+/* What was counted, over how much time and how many operations. */
+typedef struct sp_evidence
+{
+	int64_t		ops;
+	int64_t		ns;
+	int64_t		lost;			/* pairs of readings that were of no use */
+	sp_counters counters[SP_LEVELS];
+} sp_evidence;
+
+/* The same per operation; NAN where it is not known. */
+typedef struct sp_evidence_rates
+{
+	double		flushes;
+	double		writes;
+	double		bytes;
+	double		utilization;	/* share of the time that the device was busy, at
+								 * most: see evidence.c */
+} sp_evidence_rates;
+
+/* Do the syncs of a method reach the device? */
+typedef enum sp_durable
+{
+	SP_DURABLE_UNKNOWN,
+	SP_DURABLE_NO,
+	SP_DURABLE_YES
+} sp_durable;
+
+/* What a claim about a sync rests on. */
+typedef struct sp_durable_facts
+{
+	bool		syncs_nothing;	/* memory, or a file system told to ignore syncs */
+	const char *write_cache;	/* "write back", "write through" or "" of all
+								 * disks; SP_MIXED_CACHES if they differ */
+	int			fua;			/* 1: a flush may be part of a write; 0 no */
+	double		flushes_per_op;
+	double		other_flushes_per_op;	/* what others make in that time, at
+										 * most; NAN unknown */
+	double		below_flushes_per_op;	/* of the disks below a loop device; NAN:
+										 * there are none, or unknown */
+	double		other_below_flushes_per_op;
+	bool		has_below;
+} sp_durable_facts;
+
+/* Then a sync may go to the disk that needs no flush, and a flush to the other. */
+#define SP_MIXED_CACHES	"mixed"
+
+/* 'unknown', 'no', 'yes' */
+extern const char *sp_durable_name(sp_durable durable);
+
+/*
+ * Add what came between two readings; what cannot be used counts as lost.
+ */
+extern void sp_evidence_add(sp_evidence *evidence, const sp_counters before[SP_LEVELS],
+							const sp_counters after[SP_LEVELS], int64_t ns, int64_t ops);
+
+/* Per operation, for one level. */
+extern sp_evidence_rates sp_evidence_rates_of(const sp_evidence *evidence, sp_level level);
+
+/* Per second, of what others did; NAN where nobody listened for long enough. */
+extern double sp_evidence_flushes_per_second(const sp_evidence *evidence, sp_level level);
+
+/* The same, as many as there may have been for all that was heard. */
+extern double sp_evidence_most_flushes_per_second(const sp_evidence *evidence, sp_level level);
+extern double sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level);
+
+/*
+ * The rule for one test case.
+ *
+ * no: nothing is synced at all; or (nearly) no flushes arrive at a write-back
+ * cache without FUA.  Others can hide a missing flush, never take one away.
+ * yes: each sync had a flush, and others can not have been all of them.  A
+ * write-through cache needs no flush, but that it is one is only what the
+ * kernel was told: unknown.
+ */
+extern sp_durable sp_judge_durable(const sp_durable_facts *facts);
+
+#endif							/* SP_EVIDENCE_H */

@@ -1,0 +1,97 @@
+/*-------------------------------------------------------------------------
+ *
+ * interval.c
+ *		From the rounds of two test cases to an interval of their speeds.
+ *
+ * The round is the unit: within a round every method saw the same state of a
+ * disk that others use too, so the ratio of two methods in one round is worth
+ * far more than the ratio of their averages.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/verdict/interval.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define LOOK_ALPHA		0.006
+#define EQUAL_LOOKS		17		/* up to 4,096 rounds */
+
+int64_t
+sp_look_rounds(int look)
+{
+	return llround(SP_FIRST_LOOK_ROUNDS * exp2((look - 1) / 2.0));
+}
+
+double
+sp_look_alpha(int look)
+{
+	/* there is always a next look, and something left for it */
+	return look <= EQUAL_LOOKS ? LOOK_ALPHA : LOOK_ALPHA * exp2(3.0 * (EQUAL_LOOKS - look));
+}
+
+static int
+compare_doubles(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * The largest r such that the r-th smallest and the r-th largest of n values
+ * enclose the median with probability 1 - alpha: r - 1 is the largest k with
+ * 2 P(Binomial(n, 1/2) <= k) <= alpha.  0 where n is too small for any.
+ */
+static int
+median_rank(int n, double alpha)
+{
+	double		below = 0;
+	int			r = 0;
+
+	for (int k = 0; k < n / 2; k++)
+	{
+		/* in logarithms: 2^-n alone underflows beyond a thousand rounds */
+		below += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) - n * M_LN2);
+		if (2 * below > alpha)
+			break;
+		r = k + 1;
+	}
+	return r;
+}
+
+sp_speed
+sp_speed_interval(const double *baseline_us, const double *case_us,
+				  int n, double alpha, int comparisons, double *scratch)
+{
+	sp_speed	speed = {NAN, NAN, NAN};
+	int			low_rank;
+	int			high_rank;
+
+	if (n < 1)
+		return speed;
+	for (int i = 0; i < n; i++)
+		scratch[i] = log(baseline_us[i] / case_us[i]);
+	qsort(scratch, n, sizeof(double), compare_doubles);
+
+	speed.estimate = exp((scratch[(n - 1) / 2] + scratch[n / 2]) / 2);
+	low_rank = median_rank(n, alpha / (comparisons > 0 ? comparisons : 1));
+	high_rank = median_rank(n, alpha);
+	if (low_rank > 0)
+	{
+		speed.low = exp(scratch[low_rank - 1]);
+		speed.high = exp(scratch[n - high_rank]);
+	}
+	return speed;
+}
+
+double
+sp_speed_noise(sp_speed speed)
+{
+	if (speed.low > 1)
+		return speed.high - 1;
+	if (speed.high < 1)
+		return 1 / speed.low - 1;
+	return sqrt(speed.high / speed.low) - 1;
+}
