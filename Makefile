@@ -12,7 +12,7 @@ EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).
 MODULE_big = pg_sync_probe
 ENGINE = $(sort $(wildcard src/engine/*/*.c))
 ENGINE_HEADERS = $(wildcard src/engine/*/*.h)
-SERVER = $(sort $(wildcard src/*.c))
+SERVER = $(sort $(wildcard src/*.c src/workload/*.c src/probe/*.c src/storage/*.c src/common/*.c))
 OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 
 # In this order: what comes later uses what comes before.
@@ -43,7 +43,7 @@ $(EXTENSION)--$(EXTVERSION).sql: $(SQL_SOURCES) Makefile
 	cat $(SQL_SOURCES) > $@
 
 # Headers are few and small: all objects depend on all of them.
-$(OBJS): $(wildcard src/*.h) $(ENGINE_HEADERS)
+$(OBJS): $(wildcard src/*.h src/*/*.h) $(ENGINE_HEADERS)
 
 # --------------------------------------------------------------- unit tests
 #

@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload_objects_internal.h"
+#include "workload/objects_internal.h"
 
 #include "access/xact.h"
 #include "executor/spi.h"

@@ -14,8 +14,8 @@
 #include <limits.h>
 
 #include "compat.h"
-#include "workload.h"
-#include "zfs_tools.h"
+#include "workload/workload.h"
+#include "storage/zfs_tools.h"
 
 PG_MODULE_MAGIC;
 

@@ -3,7 +3,7 @@
 # server.  Then the tools of ZFS, as small scripts that answer as these do, or
 # fail as these may.
 #
-# src/child_process.c and src/zfs_tools.c are called through functions that
+# src/common/child_process.c and src/storage/zfs_tools.c are called through functions that
 # test/modules/child_process defines; no extension has these.
 
 use strict;
@@ -36,7 +36,7 @@ PostgreSQL::Test::Utils::system_log(@compiler, qw(-std=gnu11 -D_GNU_SOURCE -shar
 	'-fno-strict-aliasing', '-fwrapv', '-Wl,--wrap=pipe2,--wrap=fork,--wrap=kill',
 	"-I$headers", "-I$root/src", '-o', $library,
 	"$root/test/modules/child_process/child_process_test.c",
-	map { "$root/src/$_.c" } qw(child_process child_exec child_output zfs_tools
+	map { "$root/src/$_.c" } qw(common/child_process common/child_exec common/child_output storage/zfs_tools
 		engine/storage/zfs engine/storage/zfs_status engine/storage/zfs_text)) == 0
   or die 'test/modules/child_process does not compile';
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * child_process_test.c
- *		src/child_process.c and src/zfs_tools.c from SQL.
+ *		src/common/child_process.c and src/storage/zfs_tools.c from SQL.
  *
  * Compiled with these files by test/t/009_child_process.pl, which lets the linker
  * put the functions __wrap_* here in the place of some system calls: with a
@@ -28,8 +28,8 @@
 #include "utils/memutils.h"
 #include "utils/wait_event.h"
 
-#include "child_process.h"
-#include "zfs_tools.h"
+#include "common/child_process.h"
+#include "storage/zfs_tools.h"
 
 PG_MODULE_MAGIC;
 

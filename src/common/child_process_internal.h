@@ -9,7 +9,7 @@
 #ifndef SP_CHILD_PROCESS_INTERNAL_H
 #define SP_CHILD_PROCESS_INTERNAL_H
 
-#include "child_process.h"
+#include "common/child_process.h"
 
 /* Descriptors of a run: four pipes, and what the child reads. */
 typedef enum sp_child_fd

@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload.h"
+#include "workload/workload.h"
 
 #include "storage/ipc.h"
 #include "tcop/pquery.h"

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * probe_file_fill.c
+ * file_fill.c
  *		What the files of a probe are filled with, and how.
  *
  * Every block is written, so that no measured sync has to turn an unwritten

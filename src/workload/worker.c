@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * workload_worker.c
+ * worker.c
  *		Make the objects of a workload, keep them, drop them: the worker's side.
  *
  * A background worker with sessions and transactions of its own; what it is to do
@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload_objects_internal.h"
+#include "workload/objects_internal.h"
 
 #include "executor/spi.h"
 #include "miscadmin.h"

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * workload_function.c
+ * function.c
  *		sync_probe.pgbench() and sync_probe.run_workload().
  *
  * From arguments to the row that is recorded.  Whatever ends a run (an error, a
@@ -13,7 +13,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload.h"
+#include "workload/workload.h"
 
 #include "access/htup_details.h"
 #include "access/xact.h"

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * workload_schema.c
+ * schema.c
  *		The schema of a workload: made, dropped, and found when left over.
  *
  * A schema is ours if its name and its comment say so, and left over if nobody
@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload_objects_internal.h"
+#include "workload/objects_internal.h"
 
 #include "executor/spi.h"
 #include "miscadmin.h"

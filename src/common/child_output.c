@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "child_process_internal.h"
+#include "common/child_process_internal.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

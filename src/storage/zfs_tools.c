@@ -13,12 +13,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "zfs_tools.h"
+#include "storage/zfs_tools.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "child_process.h"
+#include "common/child_process.h"
 
 #define TIMEOUT_MS		5000
 #define MOST_OUTPUT		(256 * 1024)

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * probe_file.c
+ * files.c
  *		The files of a probe: names, space, removal.
  *
  * They keep their names while they are measured: writes to an unlinked file

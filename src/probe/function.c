@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * probe_function.c
+ * function.c
  *		sync_probe.probe().
  *
  * From arguments to rows.  Whatever ends a probe (an error, a cancel, the end

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * workload_checks.c
+ * checks.c
  *		May and can a workload run?  Asked before anything is made.
  *
  * A DBA who is refused reads what he has and what it takes, with the numbers,
@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload.h"
+#include "workload/workload.h"
 
 #include "access/htup_details.h"
 #include "catalog/namespace.h"

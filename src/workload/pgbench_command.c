@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pgbench_internal.h"
+#include "workload/pgbench_internal.h"
 
 #include <ctype.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@
 #include "utils/lsyscache.h"
 #include "utils/varlena.h"
 
-#include "child_process.h"
+#include "common/child_process.h"
 
 #define VERSION_TIMEOUT_MS	10000
 #define MOST_VERSION_WORDS	800

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * scratch.c
+ * temp_directory.c
  *		The temporary directory of one run of a workload: the script, and the FIFOs
  *		that pgbench takes for the files of its transaction log.
  *
@@ -13,7 +13,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload.h"
+#include "workload/workload.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>

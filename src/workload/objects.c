@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * workload_objects.c
+ * objects.c
  *		Have the objects of a workload made, and dropped: the leader's side.
  *
  * What this transaction makes, pgbench's sessions would not see.  So a background
@@ -14,7 +14,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload_objects_internal.h"
+#include "workload/objects_internal.h"
 
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"

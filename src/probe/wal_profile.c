@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * cluster.c
+ * wal_profile.c
  *		What this cluster does when it commits: methods, flags, pace, size.
  *
  * Everything is asked of the server that runs, nothing is assumed: a probe

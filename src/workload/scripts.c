@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * workload_scripts.c
+ * scripts.c
  *		Which workload is meant, and what its scripts say in this run.
  *
  * The row is read as the owner of the history: to run a builtin workload, a role
@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload.h"
+#include "workload/workload.h"
 
 #include "catalog/pg_type.h"
 #include "commands/tablespace.h"

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * workload_objects_internal.h
+ * objects_internal.h
  *		What the leader of a run and the worker that makes its objects share.
  *
  * The memory between them is made by the leader, and detached by whatever ends
@@ -12,7 +12,7 @@
 #ifndef SP_WORKLOAD_OBJECTS_INTERNAL_H
 #define SP_WORKLOAD_OBJECTS_INTERNAL_H
 
-#include "workload.h"
+#include "workload/workload.h"
 
 #include "port/atomics.h"
 #include "storage/proc.h"

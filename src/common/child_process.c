@@ -14,7 +14,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "child_process_internal.h"
+#include "common/child_process_internal.h"
 
 #include <signal.h>
 #include <sys/wait.h>

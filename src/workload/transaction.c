@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * workload_attempt.c
+ * transaction.c
  *		Do something in a transaction of its own, which may fail.
  *
  * For a process that has no client and more to do: an error ends the transaction
@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload_objects_internal.h"
+#include "workload/objects_internal.h"
 
 #include "access/xact.h"
 #include "executor/spi.h"

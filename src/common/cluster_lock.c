@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * exclusive.c
+ * cluster_lock.c
  *		One probe at a time in the cluster, seen by everyone.
  *
  * Two probes at once would measure each other.  The lock is an advisory lock

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * storage_facts.c
+ * json.c
  *		What lay under a location, as json: what runs.storage holds.
  *
  * What is not known is left out, so that the views need not tell null from

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * storage.c
+ * survey.c
  *		What lies under a location while it is probed: disks, counters, ZFS.
  *
  * Examined before the probe, since nothing of it belongs between timed
@@ -15,7 +15,7 @@
 
 #include "storage/fd.h"
 
-#include "zfs_tools.h"
+#include "storage/zfs_tools.h"
 
 /* -------------------------------------------------------------- examination */
 

@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "child_process_internal.h"
+#include "common/child_process_internal.h"
 
 #include <fcntl.h>
 #include <signal.h>

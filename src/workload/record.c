@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * workload_record.c
+ * record.c
  *		A run of a workload as a row, and what the server counted meanwhile.
  *
  * The row that is recorded is the row that is returned.  It is written as the
@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload.h"
+#include "workload/workload.h"
 
 #include <math.h>
 

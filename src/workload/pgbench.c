@@ -14,7 +14,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pgbench_internal.h"
+#include "workload/pgbench_internal.h"
 
 #include <math.h>
 
@@ -24,7 +24,7 @@
 #include "utils/portal.h"
 #include "utils/snapmgr.h"
 
-#include "child_process.h"
+#include "common/child_process.h"
 
 /* Its summary grows with the statements of the script, its errors with clients. */
 #define MOST_OUTPUT			(1024 * 1024)

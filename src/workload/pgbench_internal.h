@@ -9,7 +9,7 @@
 #ifndef SP_PGBENCH_INTERNAL_H
 #define SP_PGBENCH_INTERNAL_H
 
-#include "workload.h"
+#include "workload/workload.h"
 
 /* Names of the files of its log in the temporary directory begin so. */
 #define SP_PGBENCH_LOG_PREFIX	"log"
