@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload/objects_internal.h"
+#include "postgres.h"
 
 #include "access/xact.h"
 #include "executor/spi.h"
@@ -17,6 +17,9 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
+
+#include "probe/probe.h"
+#include "workload/workload.h"
 
 /*
  * Anybody may hold a lock on a table in a schema.  After the second figure no

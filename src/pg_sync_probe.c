@@ -9,22 +9,18 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pg_sync_probe.h"
+#include "postgres.h"
 
 #include <limits.h>
 
+#include "fmgr.h"
+
 #include "compat.h"
-#include "workload/workload.h"
+#include "probe/probe.h"
 #include "storage/zfs_tools.h"
+#include "workload/workload.h"
 
 PG_MODULE_MAGIC;
-
-double		sp_margin = 0.05;
-int			sp_max_duration_ms = 600000;
-int			sp_reserve_percent = 5;
-char	   *sp_zfs_directory = "";
-char	   *sp_pgbench_directory = "";
-char	   *sp_pgbench_passfile = "";
 
 extern PGDLLEXPORT void _PG_init(void);
 

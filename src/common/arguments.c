@@ -5,7 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pg_sync_probe.h"
+#include "common/common.h"
 
 #include "access/detoast.h"
 #include "access/parallel.h"
@@ -14,6 +14,8 @@
 #include "utils/builtins.h"
 
 #include "compat.h"
+
+int			sp_max_duration_ms = 600000;
 
 /* The history keeps a label for ever, and views show it in a column. */
 #define MAX_LABEL_BYTES		256

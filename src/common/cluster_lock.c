@@ -13,12 +13,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pg_sync_probe.h"
+#include "common/common.h"
 
-#include <unistd.h>
-
-#include "access/htup_details.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/dsm.h"
 #include "storage/lock.h"
@@ -34,8 +30,6 @@
 #define TAG_MUTEX		11
 #define TAG_PROGRESS	12
 #define TAG_TOKEN		13
-
-PG_FUNCTION_INFO_V1(sync_probe_running);
 
 /* Of the probe of this backend; the memory is gone with the transaction. */
 static dsm_segment *segment;
@@ -67,8 +61,8 @@ read_progress(dsm_handle handle, sp_progress *progress)
  * The process that holds our lock, 0 if none does; *progress is filled and
  * *published set when it has published how far it is.
  */
-static int
-find_holder(sp_progress *progress, bool *published)
+int
+sp_exclusive_holder(sp_progress *progress, bool *published)
 {
 	LockData   *locks = GetLockStatusData();
 	int			pid = 0;
@@ -90,12 +84,6 @@ find_holder(sp_progress *progress, bool *published)
 	return pid;
 }
 
-static bool
-is_workload(const sp_progress *progress)
-{
-	return NameStr(progress->workload)[0] != '\0';
-}
-
 /* A cleanup goes through all locations and has none of its own. */
 static bool
 is_cleanup(const sp_progress *progress)
@@ -111,7 +99,7 @@ describe_holder(int pid, const sp_progress *progress)
 
 	if (is_cleanup(progress))
 		return psprintf("Process %d has been cleaning up since %s.", pid, since);
-	if (is_workload(progress))
+	if (sp_progress_is_workload(progress))
 		return psprintf("Process %d has been running workload \"%s\" in tablespace \"%s\" since %s.",
 						pid, NameStr(progress->workload), NameStr(progress->location), since);
 	return psprintf("Process %d has been probing location \"%s\" since %s.",
@@ -123,14 +111,14 @@ complain_about_holder(void)
 {
 	sp_progress progress;
 	bool		published;
-	int			pid = find_holder(&progress, &published);
+	int			pid = sp_exclusive_holder(&progress, &published);
 
 	/* it may have finished since: then it is enough to try again */
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 			 pid == 0 || !published ? errmsg("another probe, workload or cleanup is running in this cluster") :
 			 is_cleanup(&progress) ? errmsg("a cleanup is running in this cluster") :
-			 is_workload(&progress) ? errmsg("a workload is running in this cluster") :
+			 sp_progress_is_workload(&progress) ? errmsg("a workload is running in this cluster") :
 			 errmsg("another probe is running in this cluster"),
 			 pid == 0 ? 0 :
 			 !published ? errdetail("Process %d holds the lock.", pid) :
@@ -217,60 +205,4 @@ sp_token_unlock(uint32 token)
 
 	set_tag(&tag, token, TAG_TOKEN);
 	LockRelease(&tag, ExclusiveLock, true);
-}
-
-/* ---------------------------------------------------------- sync_probe.running */
-
-/* Of the time, or of the transactions where these are what ends it. */
-static double
-share_done(const sp_progress *progress)
-{
-	double		done = 0;
-
-	if (progress->measuring_since == 0)
-		return 0;
-	if (progress->planned_transactions > 0)
-		done = (double) progress->transactions / progress->planned_transactions;
-	else if (progress->duration_us > 0)
-		done = (double) (GetCurrentTimestamp() - progress->measuring_since) / progress->duration_us;
-	return Min(done, 1);
-}
-
-/*
- * sync_probe._running(): one row for the probe or workload that runs, if one does.
- */
-Datum
-sync_probe_running(PG_FUNCTION_ARGS)
-{
-#define RUNNING_COLUMNS 10
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	Datum		values[RUNNING_COLUMNS] = {0};
-	bool		nulls[RUNNING_COLUMNS] = {0};
-	sp_progress progress;
-	bool		published;
-	bool		workload;
-	int			i = 0;
-
-	InitMaterializedSRF(fcinfo, 0);
-	if (find_holder(&progress, &published) == 0 || !published)
-		return (Datum) 0;
-
-	workload = is_workload(&progress);
-	values[i++] = Int32GetDatum(progress.pid);
-	values[i++] = NameGetDatum(&progress.location);
-	values[i++] = CStringGetTextDatum(NameStr(progress.suite));
-	nulls[i] = !workload;
-	values[i++] = NameGetDatum(&progress.workload);
-	values[i++] = CStringGetTextDatum(NameStr(progress.phase));
-	values[i++] = TimestampTzGetDatum(progress.started_at);
-	nulls[i] = workload;
-	values[i++] = Int64GetDatum(progress.rounds);
-	nulls[i] = !workload;
-	values[i++] = Int64GetDatum(progress.transactions);
-	values[i++] = Float8GetDatum(share_done(&progress));
-	nulls[i] = progress.duration_us == 0;
-	values[i++] = Float8GetDatum((double) progress.duration_us / 1e6);
-	Assert(i == RUNNING_COLUMNS);
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-	return (Datum) 0;
 }

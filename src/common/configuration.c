@@ -13,7 +13,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pg_sync_probe.h"
+#include "common/common.h"
 
 #include <sys/stat.h>
 

@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pg_sync_probe.h"
+#include "common/common.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pg_sync_probe.h"
+#include "probe/probe.h"
 
 #include <math.h>
 #include <time.h>
@@ -237,4 +237,38 @@ sp_callbacks_set(sp_probe *probe, sp_surroundings *surroundings)
 		.round_done = callback_round_done,
 		.look_done = callback_look_done,
 	};
+}
+
+/* ----------------------------------------------------------------- counters */
+
+static bool
+callback_read_counters(void *context, sp_counters counters[SP_LEVELS])
+{
+	return sp_disks_read(&((sp_surroundings *) context)->storage->disks, counters);
+}
+
+/* What one reading takes: the least of some. */
+static int64
+reading_cost_ns(const sp_probe *probe)
+{
+	const sp_callbacks *callbacks = &probe->callbacks;
+	sp_counters counters[SP_LEVELS];
+	int64		least = PG_INT64_MAX;
+
+	for (int i = 0; i < 16; i++)
+	{
+		int64		begin = callbacks->now_ns(callbacks->context);
+
+		if (!callbacks->read_counters(callbacks->context, counters))
+			return 0;
+		least = Min(least, callbacks->now_ns(callbacks->context) - begin);
+	}
+	return least;
+}
+
+void
+sp_callbacks_set_counters(sp_probe *probe)
+{
+	probe->callbacks.read_counters = callback_read_counters;
+	probe->counters_cost_ns = reading_cost_ns(probe);
 }

@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pg_sync_probe.h"
+#include "probe/probe.h"
 
 #include <unistd.h>
 

@@ -14,7 +14,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pg_sync_probe.h"
+#include "probe/probe.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pg_sync_probe.h"
+#include "probe/probe.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -24,6 +24,8 @@
 
 #include "compat.h"
 
+int			sp_reserve_percent = 5;
+
 /* The server must be able to create new segments, even if WAL exceeds max_wal_size. */
 #define MIN_FREE_SEGMENTS	4
 
@@ -31,8 +33,8 @@
  * The bytes available; *reserve is how many of these must stay, least_reserve
  * at least.
  */
-int64
-sp_available_space(int directory_fd, const char *directory, int64 least_reserve, int64 *reserve)
+static int64
+available_space(int directory_fd, const char *directory, int64 least_reserve, int64 *reserve)
 {
 	struct statvfs space;
 
@@ -90,8 +92,8 @@ sp_location_space(const sp_location *location, int directory_fd, const char *dir
 	int64		available;
 	int64		share;
 
-	available = sp_available_space(directory_fd, directory,
-								   OidIsValid(location->tablespace) ? 0 : segments, &share);
+	available = available_space(directory_fd, directory,
+								OidIsValid(location->tablespace) ? 0 : segments, &share);
 	*reserve = share;
 	if (OidIsValid(location->tablespace))
 		return available;

@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pg_sync_probe.h"
+#include "probe/probe.h"
 
 #include <math.h>
 
@@ -262,7 +262,8 @@ measure(probing *state, const sp_location *location)
 	{
 		sp_probe_files_create(&state->files);
 		/* after them: there is a probe without counters, but none without files */
-		sp_storage_open(&state->storage, state->probe);
+		if (sp_storage_open(&state->storage))
+			sp_callbacks_set_counters(state->probe);
 		sp_exclusive_phase("measuring");
 		sp_probe_run(state->probe);
 		pgstat_report_wait_end();

@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pg_sync_probe.h"
+#include "probe/probe.h"
 
 #include <math.h>
 #include <unistd.h>

@@ -8,7 +8,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pg_sync_probe.h"
+#include "probe/probe.h"
 
 #include <math.h>
 
@@ -18,6 +18,8 @@
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+
+double		sp_margin = 0.05;
 
 PG_FUNCTION_INFO_V1(sync_probe_verdict);
 PG_FUNCTION_INFO_V1(sync_probe_durable);

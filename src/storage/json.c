@@ -8,36 +8,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pg_sync_probe.h"
+#include "storage/storage.h"
 
 #include <math.h>
 
-#include "mb/pg_wchar.h"
 #include "utils/json.h"
 
-/* What the kernel says may be in any encoding: spoil what the server cannot hold. */
-char *
-sp_valid_text(const char *text)
-{
-	char	   *copy = pstrdup(text);
-
-	if (!pg_verifymbstr(copy, strlen(copy), true))
-	{
-		for (char *c = copy; *c; c++)
-		{
-			if (IS_HIGHBIT_SET(*c))
-				*c = '?';
-		}
-	}
-	return copy;
-}
-
-/* The same, and NULL where it is empty or NULL. */
-char *
-sp_known_text(const char *text)
-{
-	return text == NULL || text[0] == '\0' ? NULL : sp_valid_text(text);
-}
+#include "common/common.h"
 
 /* The members of an object; text that is empty and numbers that are none are left out. */
 static void

@@ -8,20 +8,14 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pg_sync_probe.h"
-
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <unistd.h>
+#include "storage/storage.h"
 
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_tablespace.h"
 #include "catalog/pg_type.h"
-#include "common/relpath.h"
 #include "commands/tablespace.h"
-#include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -29,12 +23,8 @@
 #include "utils/rel.h"
 
 #include "compat.h"
-#include "engine/storage/block_device.h"
-#include "engine/storage/mountinfo.h"
 
 #define PG_WAL	"pg_wal"
-
-PG_FUNCTION_INFO_V1(sync_probe_locations);
 
 static void
 set_location(sp_location *location, const char *name, Oid tablespace)
@@ -130,21 +120,7 @@ sp_location_check_privilege(const sp_location *location)
 						 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
 }
 
-/* ------------------------------------------------------- sync_probe.locations */
-
-/* A row of the view, before it is a tuple. */
-typedef struct location_row
-{
-	const sp_location *location;
-	char		directory[MAXPGPATH];	/* symbolic links resolved */
-	bool		exists;
-	bool		in_use;			/* by this server: what it made there is there */
-	dev_t		st_dev;
-	const sp_mount *mount;		/* NULL when it cannot be told */
-	sp_location_device device;
-	bool		has_space;
-	struct statvfs space;
-} location_row;
+/* --------------------------------------------------------------- its device */
 
 /* The names of the disks directly below, as text[]. */
 static Datum
@@ -186,197 +162,4 @@ sp_location_find_device(const sp_mount_table *mounts, const sp_mount *mount,
 		device->disks = disk_names(disks);
 	}
 	pfree(disks);
-}
-
-/* A thousand tablespaces are seldom on more than a few mounts. */
-static bool
-copy_device(location_row *row, const location_row *others, int n)
-{
-	for (int i = 0; i < n; i++)
-	{
-		if (others[i].mount != row->mount)
-			continue;
-		row->device = others[i].device;
-		return true;
-	}
-	return false;
-}
-
-/*
- * Is that there which the server made?  A file system that is not mounted leaves
- * an empty directory.
- */
-static bool
-is_in_use(const sp_location *location)
-{
-	char		path[MAXPGPATH];
-	struct stat status;
-
-	if (!OidIsValid(location->tablespace) || location->tablespace == DEFAULTTABLESPACE_OID)
-		return true;
-	snprintf(path, sizeof(path), "%s/%s", location->directory, TABLESPACE_VERSION_DIRECTORY);
-	return stat(path, &status) == 0;
-}
-
-/*
- * Everything that can be told about a location; what cannot stays unset.
- * others: the n rows before.
- */
-static void
-examine_location(const sp_location *location, const sp_mount_table *mounts,
-				 const location_row *others, int n, location_row *row)
-{
-	char	   *resolved = realpath(location->directory, NULL);
-	struct stat status;
-
-	memset(row, 0, sizeof(*row));
-	row->location = location;
-	if (resolved == NULL)
-	{
-		/* the directory is gone: say where it should be */
-		ssize_t		length = readlink(location->directory, row->directory, MAXPGPATH - 1);
-
-		row->directory[length > 0 ? length : 0] = '\0';
-		return;
-	}
-	strlcpy(row->directory, resolved, MAXPGPATH);
-	free(resolved);
-
-	row->exists = stat(row->directory, &status) == 0;
-	row->st_dev = row->exists ? status.st_dev : 0;
-	row->in_use = is_in_use(location);
-	row->has_space = statvfs(row->directory, &row->space) == 0;
-	if (mounts)
-		row->mount = sp_mount_table_find(mounts, row->directory);
-	if (row->mount && !copy_device(row, others, n))
-		sp_location_find_device(mounts, row->mount, &row->device);
-}
-
-/*
- * Mounts are compared and not st_dev, which differs between the subvolumes of
- * one btrfs; but a server in a chroot may see no mount of its root.
- */
-static bool
-same_filesystem(const location_row *a, const location_row *b)
-{
-	if (a->mount && b->mount)
-		return sp_mount_same_filesystem(a->mount, b->mount);
-	return a->exists && b->exists && !a->mount && !b->mount && a->st_dev == b->st_dev;
-}
-
-static void
-put_text(Datum *value, bool *null, const char *text)
-{
-	*null = text == NULL || text[0] == '\0';
-	if (!*null)
-		*value = CStringGetTextDatum(sp_valid_text(text));
-}
-
-static void
-put_location_row(ReturnSetInfo *rsinfo, const location_row *row, const sp_location *first)
-{
-#define LOCATION_COLUMNS 16
-	const sp_location_device *device = &row->device;
-	Datum		values[LOCATION_COLUMNS] = {0};
-	bool		nulls[LOCATION_COLUMNS] = {0};
-	int			i = 0;
-
-	values[i++] = NameGetDatum(&row->location->name);
-	values[i++] = BoolGetDatum(!OidIsValid(row->location->tablespace));
-	nulls[i] = !OidIsValid(row->location->tablespace);
-	values[i++] = ObjectIdGetDatum(row->location->tablespace);
-	put_text(&values[i], &nulls[i], row->directory);
-	i++;
-	put_text(&values[i], &nulls[i], row->mount ? row->mount->fstype : NULL);
-	i++;
-	put_text(&values[i], &nulls[i], row->mount ? row->mount->mount_point : NULL);
-	i++;
-	put_text(&values[i], &nulls[i], row->mount ? row->mount->mount_options : NULL);
-	i++;
-	put_text(&values[i], &nulls[i], device->device.name);
-	i++;
-	nulls[i] = !device->known || device->device.rotational < 0;
-	values[i++] = BoolGetDatum(device->device.rotational > 0);
-	put_text(&values[i], &nulls[i], device->device.write_cache);
-	i++;
-	nulls[i] = device->disks == 0;
-	values[i++] = BoolGetDatum(device->fua > 0);
-	nulls[i] = device->disks == 0;
-	values[i++] = device->disks;
-	nulls[i] = nulls[i + 1] = !row->has_space;
-	values[i++] = Int64GetDatum((int64) row->space.f_blocks * row->space.f_frsize);
-	values[i++] = Int64GetDatum((int64) row->space.f_bavail * row->space.f_frsize);
-	nulls[i] = first == NULL;
-	if (first)
-		values[i] = NameGetDatum(&first->name);
-	i++;
-	values[i++] = BoolGetDatum(!row->in_use);
-	Assert(i == LOCATION_COLUMNS);
-
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
-}
-
-static sp_location *
-single_location(const char *name)
-{
-	sp_location *location = palloc(sizeof(sp_location));
-
-	sp_location_find(name, location);
-	return location;
-}
-
-static int
-compare_locations(const ListCell *a, const ListCell *b)
-{
-	const sp_location *x = lfirst(a);
-	const sp_location *y = lfirst(b);
-
-	/* pg_wal has no oid, pg_default the least of all */
-	if (x->tablespace <= DEFAULTTABLESPACE_OID || y->tablespace <= DEFAULTTABLESPACE_OID)
-		return x->tablespace < y->tablespace ? -1 : 1;
-	return strcmp(NameStr(x->name), NameStr(y->name));
-}
-
-/*
- * sync_probe._examine_locations(only_location): the rows of the view
- * sync_probe.locations; with an argument that one alone, so that a probe of
- * one location does not wait for the file system of another that hangs.
- */
-Datum
-sync_probe_locations(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	List	   *locations = PG_ARGISNULL(0) ? sp_location_list() :
-		list_make1(single_location(NameStr(*PG_GETARG_NAME(0))));
-	location_row *rows = palloc(list_length(locations) * sizeof(location_row));
-	sp_mount_table *mounts = NULL;
-	int			n = 0;
-	ListCell   *cell;
-
-	InitMaterializedSRF(fcinfo, 0);
-	list_sort(locations, compare_locations);
-
-	/* no mountinfo (not Linux, no /proc): the columns it fills stay null */
-	(void) sp_mount_table_read("", &mounts);
-	PG_TRY();
-	{
-		foreach(cell, locations)
-		{
-			const sp_location *first = NULL;
-
-			examine_location(lfirst(cell), mounts, rows, n, &rows[n]);
-			for (int i = 0; i < n && !first; i++)
-			{
-				if (same_filesystem(&rows[i], &rows[n]))
-					first = rows[i].location;
-			}
-			put_location_row(rsinfo, &rows[n++], first);
-		}
-	}
-	PG_FINALLY();
-	{
-		sp_mount_table_free(mounts);
-	}
-	PG_END_TRY();
-	return (Datum) 0;
 }

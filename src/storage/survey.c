@@ -10,8 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "pg_sync_probe.h"
-
+#include "storage/storage.h"
 
 #include "storage/fd.h"
 
@@ -215,31 +214,6 @@ sp_storage_examine(const sp_location *location, sp_storage *storage, sp_device_f
 
 /* ----------------------------------------------------------------- counters */
 
-static bool
-read_counters(void *context, sp_counters counters[SP_LEVELS])
-{
-	return sp_disks_read(&((sp_surroundings *) context)->storage->disks, counters);
-}
-
-/* What one reading takes: the least of some. */
-static int64
-reading_cost_ns(const sp_probe *probe)
-{
-	const sp_callbacks *callbacks = &probe->callbacks;
-	sp_counters counters[SP_LEVELS];
-	int64		least = PG_INT64_MAX;
-
-	for (int i = 0; i < 16; i++)
-	{
-		int64		begin = callbacks->now_ns(callbacks->context);
-
-		if (!callbacks->read_counters(callbacks->context, counters))
-			return 0;
-		least = Min(least, callbacks->now_ns(callbacks->context) - begin);
-	}
-	return least;
-}
-
 /* The first disk whose statistics are switched off; NULL if there is none. */
 static const char *
 disk_without_statistics(const sp_disks *disks)
@@ -252,12 +226,8 @@ disk_without_statistics(const sp_disks *disks)
 	return NULL;
 }
 
-/*
- * Let the engine read the counters.  From here on sp_storage_close() is owed,
- * whatever happens.
- */
-void
-sp_storage_open(sp_storage *storage, sp_probe *probe)
+bool
+sp_storage_open(sp_storage *storage)
 {
 	int			status;
 
@@ -265,13 +235,13 @@ sp_storage_open(sp_storage *storage, sp_probe *probe)
 	{
 		if (storage->no_counters == NULL)
 			storage->no_counters = "no disk can be named";
-		return;
+		return false;
 	}
 	if (disk_without_statistics(&storage->disks))
 	{
 		storage->no_counters = psprintf("its statistics are off (0 in /sys/class/block/%s/queue/iostats)",
 										disk_without_statistics(&storage->disks));
-		return;
+		return false;
 	}
 	for (; storage->reserved_fds < storage->disks.count; storage->reserved_fds++)
 	{
@@ -279,7 +249,7 @@ sp_storage_open(sp_storage *storage, sp_probe *probe)
 		{
 			storage->no_counters = "too many files are open";
 			sp_storage_close(storage);
-			return;
+			return false;
 		}
 	}
 	status = sp_disks_open("", &storage->disks);
@@ -287,10 +257,9 @@ sp_storage_open(sp_storage *storage, sp_probe *probe)
 	{
 		storage->no_counters = psprintf("the counters cannot be opened: %s", strerror(status));
 		sp_storage_close(storage);
-		return;
+		return false;
 	}
-	probe->callbacks.read_counters = read_counters;
-	probe->counters_cost_ns = reading_cost_ns(probe);
+	return true;
 }
 
 /* Also called while the backend exits; may be called twice. */

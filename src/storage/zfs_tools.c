@@ -20,6 +20,8 @@
 
 #include "common/child_process.h"
 
+char	   *sp_zfs_directory = "";
+
 #define TIMEOUT_MS		5000
 #define MOST_OUTPUT		(256 * 1024)
 

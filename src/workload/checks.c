@@ -33,6 +33,7 @@
 #include "utils/syscache.h"
 
 #include "compat.h"
+#include "storage/storage.h"
 
 /* --------------------------------------------------------------- privileges */
 

@@ -4,7 +4,7 @@
  *		Have the objects of a workload made, and dropped: the leader's side.
  *
  * What this transaction makes, pgbench's sessions would not see.  So a background
- * worker makes the objects in transactions of its own (workload_worker.c).  It
+ * worker makes the objects in transactions of its own (worker.c).  It
  * needs no password, and it outlives us where we cannot drop them any more.
  *
  * The shared memory belongs to the resource owner.  However the run ends, it is

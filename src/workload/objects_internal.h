@@ -9,8 +9,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SP_WORKLOAD_OBJECTS_INTERNAL_H
-#define SP_WORKLOAD_OBJECTS_INTERNAL_H
+#ifndef SP_OBJECTS_INTERNAL_H
+#define SP_OBJECTS_INTERNAL_H
 
 #include "workload/workload.h"
 
@@ -68,20 +68,17 @@ typedef struct sp_objects_shared
 	char		texts[FLEXIBLE_ARRAY_MEMBER];
 } sp_objects_shared;
 
-/* ---------------------------------------------------------- workload_schema.c */
+/* ---------------------------------------------------------------- schema.c */
 
 /* All of these need a transaction, and SPI connected. */
 extern void sp_schema_execute(const char *sql);
 extern void sp_schema_make(const char *schema);
 extern int	sp_schema_drop_relations(const char *schema, int most);
-extern void sp_schema_drop(const char *schema);
-extern List *sp_schema_leftovers(bool own_only, MemoryContext context);
-extern uint32 sp_schema_token(const char *schema);
 
-/* --------------------------------------------------------- workload_attempt.c */
+/* ----------------------------------------------------------- transaction.c */
 
 extern bool sp_attempt(void (*work) (void *), void *arg, const char *script, sp_error_report *report);
 extern bool sp_attempt_drop(const char *schema, int attempts, sp_error_report *report);
 extern void sp_log_report(const char *what, const char *name, const sp_error_report *report);
 
-#endif							/* SP_WORKLOAD_OBJECTS_INTERNAL_H */
+#endif							/* SP_OBJECTS_INTERNAL_H */

@@ -26,6 +26,9 @@
 
 #include "common/child_process.h"
 
+char	   *sp_pgbench_directory = "";
+char	   *sp_pgbench_passfile = "";
+
 #define VERSION_TIMEOUT_MS	10000
 #define MOST_VERSION_WORDS	800
 

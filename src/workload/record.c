@@ -4,7 +4,7 @@
  *		A run of a workload as a row, and what the server counted meanwhile.
  *
  * The row that is recorded is the row that is returned.  It is written as the
- * owner of the history, as in record.c.
+ * owner of the history, as in probe/record.c.
  *
  *-------------------------------------------------------------------------
  */

@@ -19,8 +19,6 @@
 #include "utils/builtins.h"
 #include "utils/memutils.h"
 
-#include "engine/pgbench/script_variables.h"
-
 /* -------------------------------------------------------------- the workload */
 
 /* A row of sync_probe.workloads that is looked for. */

@@ -4,7 +4,7 @@
  *		Make the objects of a workload, keep them, drop them: the worker's side.
  *
  * A background worker with sessions and transactions of its own; what it is to do
- * lies in memory that it shares with the leader (workload_objects.c).  Before the
+ * lies in memory that it shares with the leader (objects.c).  Before the
  * objects are committed anything may end it, and nothing is left.  From then on
  * nothing ends it but its own work: SIGTERM, too, means to drop them first.
  *

@@ -1,30 +1,29 @@
 /*-------------------------------------------------------------------------
  *
- * workload.h
- *		What the files of the second half share: workloads through pgbench.
+ * workload/workload.h
+ *		sync_probe.pgbench() and run_workload(): run pgbench, and record it.
  *
- * The way of a workload: workload_function.c takes the arguments, finds the
- * scripts and fills values in (workload_scripts.c), and looks whether it may and
- * can run (workload_checks.c); makes itself the only one
- * (exclusive.c); has the objects made by a background worker, since what this
- * transaction makes nobody else can see (workload_objects.c; in that process
- * workload_worker.c, workload_attempt.c and workload_schema.c); writes the
- * script into a temporary directory (scratch.c); runs pgbench on it
- * (pgbench_command.c, pgbench.c, child_process.c) and lets the engine read what
- * that says and logs; has the objects dropped; and hands the row to
- * workload_record.c, which asks run_group.c what else the statement ran.
+ * function.c takes the arguments and fills values into the scripts (scripts.c);
+ * checks.c says whether the workload may and can run.  A background worker makes
+ * the objects, since no other session could see those of this transaction
+ * (objects.c; in that process worker.c, transaction.c and schema.c).  pgbench
+ * runs in a temporary directory (temp_directory.c, pgbench.c, pgbench_command.c),
+ * and record.c writes the row; run_group.c knows what else the statement ran.
+ *
+ * It must not: be used by a probe, or pass text of a user's through a shell.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef SP_WORKLOAD_H
 #define SP_WORKLOAD_H
 
-#include "pg_sync_probe.h"
+#include "postgres.h"
 
 #include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
 
-#include "engine/pgbench/log.h"
-#include "engine/pgbench/output.h"
+#include "common/common.h"
+#include "engine/pgbench/pgbench.h"
 
 /* A schema of ours: this, and the token of its run in eight hexadecimal digits. */
 #define SP_WORKLOAD_SCHEMA_PREFIX	"sync_probe_workload_"
@@ -36,7 +35,7 @@
  */
 #define SP_WORKLOAD_GRACE_MS	60000
 
-/* GUCs, see pg_sync_probe.c */
+/* GUCs of pgbench_command.c, see pg_sync_probe.c */
 extern char *sp_pgbench_directory;
 extern char *sp_pgbench_passfile;
 
@@ -85,12 +84,12 @@ typedef struct sp_workload_run
 	TimestampTz finished_at;
 } sp_workload_run;
 
-/* -------------------------------------------------------- workload_scripts.c */
+/* --------------------------------------------------------------- scripts.c */
 
 extern void sp_workload_find(sp_workload *workload);
 extern void sp_workload_fill_in(sp_workload_run *run);
 
-/* --------------------------------------------------------- workload_checks.c */
+/* ---------------------------------------------------------------- checks.c */
 
 extern void sp_workload_check_privileges(void);
 extern void sp_workload_check_script(const sp_workload *workload, bool trust);
@@ -100,7 +99,7 @@ extern char *sp_workload_check_settings(Datum settings, char **search_path);
 extern char *sp_workload_setting(Datum settings, const char *name);
 extern void sp_workload_find_tablespace(const char *name, sp_workload_run *run);
 
-/* -------------------------------------------------------- workload_objects.c */
+/* --------------------------------------------------------------- objects.c */
 
 /* The objects of a run, and the process that made them and will drop them. */
 typedef struct sp_workload_objects sp_workload_objects;
@@ -125,11 +124,18 @@ extern void sp_workload_objects_drop(sp_workload_objects *objects);
  */
 extern void sp_workload_objects_give_up(sp_workload_objects *objects);
 
-/* --------------------------------------------------------- workload_worker.c */
+/* ---------------------------------------------------------------- schema.c */
+
+/* All of these need a transaction, and SPI connected. */
+extern void sp_schema_drop(const char *schema);
+extern List *sp_schema_leftovers(bool own_only, MemoryContext context);
+extern uint32 sp_schema_token(const char *schema);
+
+/* ---------------------------------------------------------------- worker.c */
 
 extern PGDLLEXPORT void sync_probe_workload_worker(Datum main_arg);
 
-/* ----------------------------------------------------------------- scratch.c */
+/* -------------------------------------------------------- temp_directory.c */
 
 /* The temporary directory of a run; paths are below the data directory. */
 typedef struct sp_scratch
@@ -182,7 +188,7 @@ extern void sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *progr
 
 extern int64 sp_run_group(int64 result_id);
 
-/* --------------------------------------------------------- workload_record.c */
+/* ---------------------------------------------------------------- record.c */
 
 /* What the server counted, of all its sessions; NAN where it does not know. */
 typedef struct sp_wal_counts

@@ -15,7 +15,7 @@
 #define SP_BLOCK_DEVICE_INTERNAL_H
 
 #include "engine/storage/block_device.h"
-#include "engine/text/path.h"
+#include "engine/text/text.h"
 
 /* device-mapper names: DM_NAME_LEN is 128 with the NUL, plus the newline */
 #define SP_ATTRIBUTE_SIZE 256

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/text/path.h"
+#include "engine/text/text.h"
 #include "engine/storage/zfs_internal.h"
 
 /* Some 30 lines of 40 bytes in OpenZFS 2.3; no other file comes near. */

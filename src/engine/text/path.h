@@ -3,8 +3,6 @@
  * path.h
  *	  Puts paths together.
  *
- * It must not: be included outside src/engine.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef SP_PATH_H

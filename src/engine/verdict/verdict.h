@@ -1,11 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * verdict.h
+ * engine/verdict/verdict.h
  *		What the rounds of a run allow us to say.
  *
  * From the intervals of all methods, in both regimes, to one verdict with its
- * reason.  It reads no clock and no file: recorded measurements are judged by
- * the same code as a probe that is still running.
+ * reason.  Recorded measurements are judged by the same code as a probe that is
+ * still running.
+ *
+ * It must not: include a server header, allocate, print, or read a clock or a
+ * file.
  *
  *-------------------------------------------------------------------------
  */

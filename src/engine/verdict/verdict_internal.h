@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * verdict_internal.h
- *		What verdict.c, reach.c and reason.c share, and nobody else uses.
+ *		What verdict.c, projection.c and reason.c share, and nobody else uses.
  *
  *-------------------------------------------------------------------------
  */

@@ -40,8 +40,6 @@ PG_FUNCTION_INFO_V1(child_process_test_repeat);
 PG_FUNCTION_INFO_V1(child_process_test_sigchld);
 PG_FUNCTION_INFO_V1(child_process_test_ask_zfs);
 
-char	   *sp_zfs_directory = "";
-
 static int	fail_pipe = 0;
 static bool fail_fork = false;
 static bool deaf = false;

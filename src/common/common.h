@@ -1,0 +1,112 @@
+/*-------------------------------------------------------------------------
+ *
+ * common/common.h
+ *		What probes and workloads both need of the server.
+ *
+ * Arguments and their checks, the extension's own tables through SPI, the lock
+ * that lets one probe or workload run at a time, its progress, reloads of the
+ * configuration, text for the database.  child_process.h runs other programs.
+ *
+ * It must not: know what is measured, where files lie, or what a workload is.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_COMMON_H
+#define SP_COMMON_H
+
+#include "postgres.h"
+
+#include "access/htup.h"
+#include "access/tupdesc.h"
+#include "fmgr.h"
+#include "utils/timestamp.h"
+
+#define SP_SCHEMA	"sync_probe"
+
+/* ------------------------------------------------------------ arguments.c */
+
+/* GUC, see pg_sync_probe.c */
+extern int	sp_max_duration_ms;
+
+extern void sp_refuse_null(FunctionCallInfo fcinfo, int arg, const char *const *names);
+extern int64 sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
+								  int64 least_us, int64 most_us, const char *hint);
+extern int	sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
+								int least, const char *hint);
+extern char *sp_label_argument(FunctionCallInfo fcinfo, int arg);
+extern char *sp_postmaster_line(int n);
+extern void sp_check_circumstances(const char *verb);
+
+/* --------------------------------------------------------- configuration.c */
+
+extern void sp_process_reload(void);
+extern void sp_await_reload(void);
+
+/* --------------------------------------------------------- cluster_lock.c */
+
+/* How far a probe or a workload is; lies in shared memory while it runs. */
+typedef struct sp_progress
+{
+	int			pid;
+	NameData	location;		/* of a workload: its tablespace */
+	NameData	suite;
+	NameData	workload;		/* empty for a probe */
+	NameData	phase;			/* 'examining storage', 'writing files',
+								 * 'measuring', 'recording'; of a workload
+								 * 'setting up', 'running', 'tearing down',
+								 * 'recording' */
+	TimestampTz started_at;
+	TimestampTz measuring_since;	/* 0 until it does */
+	int64		duration_us;	/* 0: it ends after so many transactions */
+	int64		planned_transactions;	/* 0: when the duration is over */
+	volatile int64 rounds;
+	volatile int64 transactions;
+} sp_progress;
+
+extern sp_progress *sp_exclusive_begin(const char *location, const char *suite, int64 duration_us);
+extern void sp_exclusive_phase(const char *phase);
+extern void sp_exclusive_end(void);
+extern int	sp_exclusive_holder(sp_progress *progress, bool *published);
+extern bool sp_token_lock(uint32 token, bool session);
+extern void sp_token_unlock(uint32 token);
+
+/* ------------------------------------------------------------- progress.c */
+
+extern bool sp_progress_is_workload(const sp_progress *progress);
+
+/* ----------------------------------------------------------- valid_text.c */
+
+extern char *sp_valid_text(const char *text);
+extern char *sp_known_text(const char *text);
+
+/* ------------------------------------------------------------------ spi.c */
+
+extern bool sp_record_possible(void);
+extern int	sp_pin_search_path(void);
+extern void sp_as_history_owner(void (*work) (void *), void *arg);
+extern void sp_history_execute(const char *sql, int nargs, Oid *types, Datum *values,
+							   const char *nulls, int expected);
+extern Datum sp_history_value(int column, bool *isnull);
+extern int64 sp_history_next_id(const char *sequence);
+extern TupleDesc sp_history_row_type(const char *table);
+extern void sp_put_number(Datum *value, bool *null, double number, int digits);
+
+/* A row of one of these tables, filled by the names of its columns. */
+typedef struct sp_row
+{
+	TupleDesc	type;
+	Datum	   *values;
+	bool	   *nulls;
+} sp_row;
+
+extern sp_row *sp_row_make(TupleDesc type);
+extern void sp_row_put(sp_row *row, const char *column, Oid type, Datum value);
+extern void sp_row_put_text(sp_row *row, const char *column, const char *value);
+extern void sp_row_put_name(sp_row *row, const char *column, const char *value);
+extern void sp_row_put_int(sp_row *row, const char *column, Oid type, int64 value);
+extern void sp_row_put_number(sp_row *row, const char *column, double value, int digits);
+extern void sp_row_put_interval(sp_row *row, const char *column, int64 us);
+extern HeapTuple sp_row_form(const sp_row *row);
+extern void sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows);
+
+#endif							/* SP_COMMON_H */

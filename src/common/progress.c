@@ -1,0 +1,75 @@
+/*-------------------------------------------------------------------------
+ *
+ * progress.c
+ *		sync_probe.running: how far the probe or workload of the cluster is.
+ *
+ * It must not: wait for it, or change what it has published.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "common/common.h"
+
+#include "funcapi.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(sync_probe_running);
+
+bool
+sp_progress_is_workload(const sp_progress *progress)
+{
+	return NameStr(progress->workload)[0] != '\0';
+}
+
+/* Of the time, or of the transactions where these are what ends it. */
+static double
+share_done(const sp_progress *progress)
+{
+	double		done = 0;
+
+	if (progress->measuring_since == 0)
+		return 0;
+	if (progress->planned_transactions > 0)
+		done = (double) progress->transactions / progress->planned_transactions;
+	else if (progress->duration_us > 0)
+		done = (double) (GetCurrentTimestamp() - progress->measuring_since) / progress->duration_us;
+	return Min(done, 1);
+}
+
+/*
+ * sync_probe._running(): one row for the probe or workload that runs, if one does.
+ */
+Datum
+sync_probe_running(PG_FUNCTION_ARGS)
+{
+#define RUNNING_COLUMNS 10
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Datum		values[RUNNING_COLUMNS] = {0};
+	bool		nulls[RUNNING_COLUMNS] = {0};
+	sp_progress progress;
+	bool		published;
+	bool		workload;
+	int			i = 0;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (sp_exclusive_holder(&progress, &published) == 0 || !published)
+		return (Datum) 0;
+
+	workload = sp_progress_is_workload(&progress);
+	values[i++] = Int32GetDatum(progress.pid);
+	values[i++] = NameGetDatum(&progress.location);
+	values[i++] = CStringGetTextDatum(NameStr(progress.suite));
+	nulls[i] = !workload;
+	values[i++] = NameGetDatum(&progress.workload);
+	values[i++] = CStringGetTextDatum(NameStr(progress.phase));
+	values[i++] = TimestampTzGetDatum(progress.started_at);
+	nulls[i] = workload;
+	values[i++] = Int64GetDatum(progress.rounds);
+	nulls[i] = !workload;
+	values[i++] = Int64GetDatum(progress.transactions);
+	values[i++] = Float8GetDatum(share_done(&progress));
+	nulls[i] = progress.duration_us == 0;
+	values[i++] = Float8GetDatum((double) progress.duration_us / 1e6);
+	Assert(i == RUNNING_COLUMNS);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	return (Datum) 0;
+}

@@ -1,0 +1,91 @@
+/*-------------------------------------------------------------------------
+ *
+ * storage/storage.h
+ *		Where the cluster's files lie, and on what.
+ *
+ * The locations that can be probed (pg_wal and the tablespaces), what is below
+ * each of them from the file system to the disks, and the same as SQL rows and
+ * as JSON.
+ *
+ * It must not: write a file, measure, or record.  What cannot be found out is
+ * left out, and is no error.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_STORAGE_H
+#define SP_STORAGE_H
+
+#include "postgres.h"
+
+#include "nodes/pg_list.h"
+
+#include "engine/measure/measure.h"
+#include "engine/storage/storage.h"
+
+/* ------------------------------------------------------------- location.c */
+
+/* A place that is probed: pg_wal, or a tablespace. */
+typedef struct sp_location
+{
+	NameData	name;
+	Oid			tablespace;		/* InvalidOid for pg_wal */
+	char		directory[MAXPGPATH];	/* as PostgreSQL sees it, below PGDATA */
+} sp_location;
+
+extern void sp_location_find(const char *name, sp_location *location);
+extern List *sp_location_list(void);
+extern void sp_location_check_privilege(const sp_location *location);
+
+/* The device below a location, and what holds for all of its disks. */
+typedef struct sp_location_device
+{
+	bool		known;
+	sp_block_device device;		/* its cache is the weakest of its disks */
+	int			fua;
+	Datum		disks;			/* their names, text[] */
+} sp_location_device;
+
+extern void sp_location_find_device(const sp_mount_table *mounts, const sp_mount *mount,
+									sp_location_device *device);
+
+/* --------------------------------------------------------------- survey.c */
+
+/* What lies under a location; strings are NULL or empty where not known. */
+typedef struct sp_storage
+{
+	char	   *directory;		/* symbolic links resolved */
+	char	   *filesystem;
+	sp_block_device device;		/* what a DBA knows it by, be it LVM or RAID */
+	char	   *mount_options;
+	char	   *source;
+	const char *syncs_nothing;	/* why, or NULL */
+	sp_disks	disks;
+	char	   *backing_filesystem; /* where a loop device's file lies */
+	char	   *backing_options;
+	const char *no_counters;	/* why they are not read, or NULL */
+	int			reserved_fds;	/* told to fd.c */
+
+	bool		is_zfs;
+	char	   *zfs_unknown;	/* why */
+	sp_zfs		zfs;
+	int64		zil_commits_before; /* -1: not counted */
+	bool		zil_whole_system;
+} sp_storage;
+
+extern void sp_storage_examine(const sp_location *location, sp_storage *storage,
+							   sp_device_facts *facts);
+
+/*
+ * Open the counters of its disks.  From here on sp_storage_close() is owed,
+ * whatever happens.  False, with storage->no_counters, if they cannot be read.
+ */
+extern bool sp_storage_open(sp_storage *storage);
+extern void sp_storage_close(sp_storage *storage);
+
+extern int64 sp_storage_zil_commits(sp_storage *storage);
+
+/* ----------------------------------------------------------------- json.c */
+
+extern char *sp_storage_facts(sp_storage *storage, const sp_probe *probe);
+
+#endif							/* SP_STORAGE_H */
