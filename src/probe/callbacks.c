@@ -176,7 +176,7 @@ describe_regime(const sp_probe *probe, sp_regime regime)
 
 /* Progress NOTICE for the calling session, unless it would repeat the last one. */
 static void
-callback_look_done(void *context, sp_regime regime)
+callback_analysis_done(void *context, sp_regime regime)
 {
 	sp_surroundings *state = context;
 	int64_t		now_ns = callback_now(context);
@@ -235,7 +235,7 @@ sp_callbacks_set(sp_probe *probe, sp_surroundings *surroundings)
 		.operation_begin = callback_operation_begin,
 		.operation_end = callback_operation_end,
 		.round_done = callback_round_done,
-		.look_done = callback_look_done,
+		.analysis_done = callback_analysis_done,
 	};
 }
 

@@ -36,7 +36,7 @@ CREATE TABLE sync_probe.runs (
     system_identifier bigint,
     host text,
     storage jsonb,
-    -- Both regimes had their first interim analysis (SP_FIRST_LOOK_ROUNDS), at the
+    -- Both regimes had their first interim analysis (SP_FIRST_ANALYSIS_ROUNDS), at the
     -- cluster's own pace and not at one that somebody wanted to know about.
     usable_for_advice boolean NOT NULL GENERATED ALWAYS AS (
         coalesce(source = 'probe' AND suite = 'wal'
@@ -135,7 +135,7 @@ COMMENT ON COLUMN sync_probe.measurements.p99_us IS
 COMMENT ON COLUMN sync_probe.measurements.relative_speed IS
   'Median over the rounds of the current method''s time divided by this one''s: 1.10 if a flush with the current method takes 1.10 times as long. For the current method itself: of its second copy, the A/A control';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_low IS
-  'Lower end of the 95 percent confidence interval, corrected for repeated looks and the number of methods';
+  'Lower end of the 95 percent confidence interval, corrected for repeated interim analyses and the number of methods';
 COMMENT ON COLUMN sync_probe.measurements.flushes_per_op IS
   'Flush requests that the disks completed, per operation; others'' are in it too';
 COMMENT ON COLUMN sync_probe.measurements.device_writes_per_op IS

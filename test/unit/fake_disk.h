@@ -88,7 +88,7 @@ typedef struct fake_disk
 	int			close_errno;	/* of the close after the failure; 0 succeeds */
 	int			failed_file;	/* -1: nothing failed */
 	int			rest_of;		/* file whose last write was short, or -1 */
-	long		jump_at;		/* look for interrupts that jumps; 0 never */
+	long		jump_at;		/* check of interrupts that jumps; 0 never */
 	jmp_buf		jump;
 
 	int			file_of[MAX_FD];	/* index into files, -1 unknown */
@@ -102,7 +102,7 @@ typedef struct fake_disk
 	long		operations;
 	long		interrupt_checks;
 	long		rounds;
-	int			looks;
+	int			analyses;
 	int64_t		slept;
 	int			nrecords;
 	call_record records[MAX_RECORDS];
@@ -354,7 +354,7 @@ fake_look_done(void *context, sp_regime regime)
 {
 	(void) context;
 	(void) regime;
-	disk.looks++;
+	disk.analyses++;
 }
 
 /*
@@ -490,7 +490,7 @@ run_probe(void)
 	int			fd = lowest_free_descriptor();
 
 	disk.nrecords = 0;
-	disk.rounds = disk.looks = 0;
+	disk.rounds = disk.analyses = 0;
 	disk.slept = 0;
 	disk.operations = disk.interrupt_checks = disk.readings = 0;
 	disk.longest_operation = 0;

@@ -334,7 +334,7 @@ stops_when_settled(void **state)
 	assert_string_equal(contenders[probe->judgement.recommended].name, "fdatasync");
 	for (int r = 0; r < SP_REGIMES; r++)
 		assert_true(fabs(contenders[1].speed[r].estimate - 1.2 / 0.7) < 0.01);
-	assert_int_equal(disk.looks, probe->looks[SP_PACED] + probe->looks[SP_SATURATED]);
+	assert_int_equal(disk.analyses, probe->analyses[SP_PACED] + probe->analyses[SP_SATURATED]);
 }
 
 /* What is only shown gets its interval with its last round, and keeps it. */
@@ -367,7 +367,7 @@ looks_at_what_is_only_shown(void **state)
 /* ------------------------------------------------------------ stopping early */
 
 /* The cases that were left out, as they were when they were first seen so. */
-static bool seen_out[SP_MAX_CASES];
+static bool seen_excluded[SP_MAX_CASES];
 static sp_result when_out[SP_MAX_CASES];
 
 static bool
@@ -383,13 +383,13 @@ check_left_out(void)
 	{
 		const sp_result *result = &probe->results[c];
 
-		if (!seen_out[c])
+		if (!seen_excluded[c])
 		{
-			seen_out[c] = result->out;
+			seen_excluded[c] = result->excluded;
 			when_out[c] = *result;
 			continue;
 		}
-		assert_true(result->out);
+		assert_true(result->excluded);
 		assert_true(is_same_speed(result->speed, when_out[c].speed));
 		assert_int_equal(result->rounds.n, when_out[c].rounds.n);
 		assert_int_equal(result->histogram.ops, when_out[c].histogram.ops);
@@ -424,8 +424,8 @@ plan_slow_fsync(bool stop_early)
 	disk.cost[FSYNC] = 3 * MILLISECOND;
 	probe->duration_ns = 20 * SECOND;
 	probe->stop_early = stop_early;
-	probe->callbacks.look_done = watch_left_out;
-	memset(seen_out, 0, sizeof(seen_out));
+	probe->callbacks.analysis_done = watch_left_out;
+	memset(seen_excluded, 0, sizeof(seen_excluded));
 }
 
 /* The time of what is known to be slower is the others', and it stays known. */
@@ -443,12 +443,12 @@ leaves_out_what_is_slower(void **state)
 
 		if (result->status == SP_UNSUPPORTED || !(probe->cases[c].contender || probe->cases[c].control))
 			continue;
-		assert_int_equal(result->out, is_fsync);
+		assert_int_equal(result->excluded, is_fsync);
 		if (is_fsync)
 		{
-			assert_true(seen_out[c]);
-			assert_in_range(result->rounds.n, SP_FIRST_LOOK_ROUNDS,
-							probe->rounds[probe->cases[c].regime] - SP_FIRST_LOOK_ROUNDS);
+			assert_true(seen_excluded[c]);
+			assert_in_range(result->rounds.n, SP_FIRST_ANALYSIS_ROUNDS,
+							probe->rounds[probe->cases[c].regime] - SP_FIRST_ANALYSIS_ROUNDS);
 			assert_true(result->speed.high < 0.95);
 		}
 		else
@@ -468,7 +468,7 @@ leaves_out_nothing_unless_told(void **state)
 	{
 		const sp_result *result = &probe->results[c];
 
-		assert_false(result->out);
+		assert_false(result->excluded);
 		if (result->status == SP_OK && probe->cases[c].most_rounds == 0)
 			assert_int_equal(result->rounds.n, probe->rounds[probe->cases[c].regime]);
 	}
@@ -477,20 +477,20 @@ leaves_out_nothing_unless_told(void **state)
 	/* nothing is left over from a run that did leave out */
 	probe->stop_early = true;
 	run_probe();
-	assert_true(probe->results[2].out);
-	memset(seen_out, 0, sizeof(seen_out));
+	assert_true(probe->results[2].excluded);
+	memset(seen_excluded, 0, sizeof(seen_excluded));
 	probe->stop_early = false;
 	run_probe();
-	assert_false(probe->results[2].out);
+	assert_false(probe->results[2].excluded);
 	assert_int_equal(probe->results[2].rounds.n, probe->rounds[SP_PACED]);
 }
 
 /*
  * Equal methods on a disk that no short run can tell apart: why wait?  Where
- * luck makes one look faster it is worth a while, in a few runs all of it.
+ * luck makes one seem faster it is worth a while, in a few runs all of it.
  */
 static void
-gives_up_what_is_out_of_reach(void **state)
+stops_when_projected_undecided(void **state)
 {
 	const int64_t duration = 10 * SECOND;
 	const int	runs = 20;
@@ -534,7 +534,7 @@ gives_up_what_is_out_of_reach(void **state)
 
 /* Noise, but time enough to beat it: what differs is found, and what does not. */
 static void
-goes_on_with_what_is_in_reach(void **state)
+goes_on_when_projected_decided(void **state)
 {
 	static const int64_t slower[] = {50 * 1000, 10 * 1000};	/* fdatasync, the current one */
 
@@ -719,8 +719,8 @@ main(void)
 		cmocka_unit_test(looks_at_what_is_only_shown),
 		cmocka_unit_test(leaves_out_what_is_slower),
 		cmocka_unit_test(leaves_out_nothing_unless_told),
-		cmocka_unit_test(gives_up_what_is_out_of_reach),
-		cmocka_unit_test(goes_on_with_what_is_in_reach),
+		cmocka_unit_test(stops_when_projected_undecided),
+		cmocka_unit_test(goes_on_when_projected_decided),
 		cmocka_unit_test(judges_nothing_without_a_current_method),
 		cmocka_unit_test(moves_as_the_wal_does),
 		cmocka_unit_test(writes_where_the_tool_does),

@@ -316,7 +316,7 @@ leaves_the_time_to_what_still_works(void **state)
 	assert_true(probe->rounds[SP_SATURATED] > 40);
 }
 
-/* An interrupt may come at any look, and leaves by a jump. */
+/* An interrupt may come at any check, and leaves by a jump. */
 static void
 holds_nothing_when_interrupted(void **state)
 {

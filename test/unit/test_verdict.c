@@ -4,9 +4,9 @@
  *	  Tests of src/engine/verdict/verdict.c and interval.c: rules, intervals, and how
  *	  often they err.
  *
- * The rules are a table of scenarios.  The error of all looks is computed
+ * The rules are a table of scenarios.  The error of all interim analyses is computed
  * exactly.  That the rules are worth following is shown by simulated runs with
- * a fixed seed, looked at as a probe looks at them.
+ * a fixed seed, analyzed when a probe analyzes them.
  *
  *-------------------------------------------------------------------------
  */
@@ -297,8 +297,8 @@ static const struct
 	const char *scenario;
 	sp_contender contenders[4];
 	double		growth[SP_REGIMES];
-	bool		in_reach;
-}			reach_cases[] =
+	bool		settles;
+}			projection_cases[] =
 {
 	{"wide, and little time", {CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1, 0.8, 1.25), EQUAL_SPEED)}, {1.2, 1.2}, false},
 	{"wide, and much time", {CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1, 0.8, 1.25), EQUAL_SPEED)}, {100, 100}, true},
@@ -327,37 +327,37 @@ static const struct
 };
 
 static void
-knows_what_is_in_reach(void **state)
+projects_the_verdict(void **state)
 {
 	int			wrong = 0;
 
 	(void) state;
-	for (size_t i = 0; i < lengthof(reach_cases); i++)
+	for (size_t i = 0; i < lengthof(projection_cases); i++)
 	{
-		const sp_contender *contenders = reach_cases[i].contenders;
+		const sp_contender *contenders = projection_cases[i].contenders;
 		int			count = count_contenders(contenders);
 		sp_contender turned[4];
 
 		for (int k = 0; k < count; k++)
 			turned[count - 1 - k] = contenders[k];
-		if (sp_judgement_in_reach(contenders, count, 0, MARGIN, reach_cases[i].growth) != reach_cases[i].in_reach ||
-			sp_judgement_in_reach(turned, count, count - 1, MARGIN, reach_cases[i].growth) != reach_cases[i].in_reach)
+		if (sp_projection_settles(contenders, count, 0, MARGIN, projection_cases[i].growth) != projection_cases[i].settles ||
+			sp_projection_settles(turned, count, count - 1, MARGIN, projection_cases[i].growth) != projection_cases[i].settles)
 		{
-			print_message("# wrong: %s\n", reach_cases[i].scenario);
+			print_message("# wrong: %s\n", projection_cases[i].scenario);
 			wrong++;
 		}
 	}
 	assert_int_equal(wrong, 0);
 }
 
-/* Only who is slower for certain, in both regimes together, is out. */
+/* Only who is slower for certain, in both regimes together, is excluded. */
 static void
 leaves_out_the_slower_only(void **state)
 {
 	static const struct
 	{
 		sp_contender contender;
-		bool		out;
+		bool		excluded;
 	}			rows[] = {
 		{METHOD("wholly slower", SLOW, SLOW), true},
 		{METHOD("slower when paced, faster back to back", SLOW, FAST), true},
@@ -377,7 +377,7 @@ leaves_out_the_slower_only(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
-		if (sp_contender_is_out(&rows[i].contender, MARGIN) != rows[i].out)
+		if (sp_contender_is_excluded(&rows[i].contender, MARGIN) != rows[i].excluded)
 			fail_msg("%s", rows[i].contender.name);
 	}
 }
@@ -477,7 +477,7 @@ takes_the_known_order_statistics(void **state)
 	}
 }
 
-/* Of several, one may look faster by luck: the low end alone allows for that. */
+/* Of several, one may seem faster by luck: the low end alone allows for that. */
 static void
 corrects_the_low_end_only(void **state)
 {
@@ -517,13 +517,13 @@ binomial(int n, double *chance)
 }
 
 /*
- * How probably the true speed lies below the interval (or above it) at one look
+ * How probably the true speed lies below the interval (or above it) at one analysis
  * at least, up to 4,096 rounds.  Exactly, whatever the distribution of the
  * times: the number of rounds below the median is a walk of fair coins, and it
  * ends where the interval, as the engine makes it, misses.
  */
 static double
-error_of_all_looks(int comparisons, bool count_low, bool count_high)
+error_of_all_analyses(int comparisons, bool count_low, bool count_high)
 {
 	static double chance[MOST_ROUNDS + 1];
 	static double next[MOST_ROUNDS + 1];
@@ -533,10 +533,10 @@ error_of_all_looks(int comparisons, bool count_low, bool count_high)
 
 	memset(chance, 0, sizeof(chance));
 	chance[0] = 1;
-	for (int look = 1; sp_look_rounds(look) <= MOST_ROUNDS; look++)
+	for (int analysis = 1; sp_analysis_rounds(analysis) <= MOST_ROUNDS; analysis++)
 	{
-		int			n = (int) sp_look_rounds(look);
-		sp_speed	ranks = interval_of_ranks(n, sp_look_alpha(look), comparisons);
+		int			n = (int) sp_analysis_rounds(analysis);
+		sp_speed	ranks = interval_of_ranks(n, sp_analysis_alpha(analysis), comparisons);
 
 		binomial(n - before, steps);
 		memset(next, 0, sizeof(next));
@@ -557,7 +557,7 @@ error_of_all_looks(int comparisons, bool count_low, bool count_high)
 		memcpy(chance, next, sizeof(chance));
 		before = n;
 	}
-	assert_int_equal(before, MOST_ROUNDS);	/* a look falls on it */
+	assert_int_equal(before, MOST_ROUNDS);	/* an analysis falls on it */
 	return missed;
 }
 
@@ -565,18 +565,18 @@ static void
 errs_less_than_five_percent_in_all(void **state)
 {
 	double		beyond = 0;
-	double		total = error_of_all_looks(1, true, true);
-	int			look = 1;
+	double		total = error_of_all_analyses(1, true, true);
+	int			analysis = 1;
 
 	(void) state;
-	while (sp_look_rounds(look) <= MOST_ROUNDS)
-		look++;
-	for (int last = look + 40; look < last; look++)
+	while (sp_analysis_rounds(analysis) <= MOST_ROUNDS)
+		analysis++;
+	for (int last = analysis + 40; analysis < last; analysis++)
 	{
-		assert_true(sp_look_alpha(look) > 0);	/* something is always left */
-		beyond += sp_look_alpha(look);
+		assert_true(sp_analysis_alpha(analysis) > 0);	/* something is always left */
+		beyond += sp_analysis_alpha(analysis);
 	}
-	print_message("# all looks up to %d rounds miss with %.2f %%, those beyond with %.3f %% at most\n",
+	print_message("# all analyses up to %d rounds miss with %.2f %%, those beyond with %.3f %% at most\n",
 				  MOST_ROUNDS, 100 * total, 100 * beyond);
 	assert_true(beyond < 0.001);
 	assert_true(total > 0.04);
@@ -585,8 +585,8 @@ errs_less_than_five_percent_in_all(void **state)
 	/* the low ends of several together get no more than their half of it */
 	for (int comparisons = 2; comparisons < (int) sp_sync_method_count; comparisons++)
 	{
-		double		low = comparisons * error_of_all_looks(comparisons, true, false);
-		double		high = error_of_all_looks(comparisons, false, true);
+		double		low = comparisons * error_of_all_analyses(comparisons, true, false);
+		double		high = error_of_all_analyses(comparisons, false, true);
 
 		print_message("# %d comparisons: a low end misses with %.2f %%, a high end with %.2f %%\n",
 					  comparisons, 100 * low, 100 * high);
@@ -602,10 +602,10 @@ looks_ever_more_seldom(void **state)
 
 	(void) state;
 	for (size_t i = 0; i < lengthof(first); i++)
-		assert_int_equal(sp_look_rounds((int) i + 1), first[i]);
-	/* a run of weeks: no overflow, and no look is due twice */
-	for (int look = 2; look < 80; look++)
-		assert_true(sp_look_rounds(look) > sp_look_rounds(look - 1));
+		assert_int_equal(sp_analysis_rounds((int) i + 1), first[i]);
+	/* a run of weeks: no overflow, and no analysis is due twice */
+	for (int analysis = 2; analysis < 80; analysis++)
+		assert_true(sp_analysis_rounds(analysis) > sp_analysis_rounds(analysis - 1));
 }
 
 static void
@@ -731,7 +731,7 @@ simulate_round(const simulation *sim, run_times us, int round, uint64_t *seed)
 	}
 }
 
-/* One run, looked at when a look is due, until the verdict is settled; its rounds. */
+/* One run with its interim analyses until the verdict is settled; its rounds. */
 static int
 simulate_run(const simulation *sim, uint64_t *seed, sp_judgement *judgement)
 {
@@ -740,18 +740,18 @@ simulate_run(const simulation *sim, uint64_t *seed, sp_judgement *judgement)
 	sp_contender contenders[METHODS];
 	int			rounds = 0;
 
-	for (int look = 1; sp_look_rounds(look) <= sim->max_rounds; look++)
+	for (int analysis = 1; sp_analysis_rounds(analysis) <= sim->max_rounds; analysis++)
 	{
 		double		scratch[MAX_ROUNDS];
 
-		while (rounds < sp_look_rounds(look))
+		while (rounds < sp_analysis_rounds(analysis))
 			simulate_round(sim, us, rounds++, seed);
 		for (int m = 0; m < METHODS; m++)
 		{
 			contenders[m].name = names[m];
 			for (int r = 0; r < SP_REGIMES; r++)
 				contenders[m].speed[r] =
-					sp_speed_interval(us[r][0], us[r][m == 0 ? METHODS : m], rounds, sp_look_alpha(look),
+					sp_speed_interval(us[r][0], us[r][m == 0 ? METHODS : m], rounds, sp_analysis_alpha(analysis),
 									  m == 0 ? 1 : METHODS - 1, scratch);
 		}
 		sp_judge(contenders, METHODS, 0, MARGIN, judgement);
@@ -762,7 +762,7 @@ simulate_run(const simulation *sim, uint64_t *seed, sp_judgement *judgement)
 			/* the engine grants either regime the time of both */
 			double		growth = 1 + 2.0 * (sim->max_rounds - rounds) / rounds;
 
-			if (!sp_judgement_in_reach(contenders, METHODS, 0, MARGIN, (double[]) {growth, growth}))
+			if (!sp_projection_settles(contenders, METHODS, 0, MARGIN, (double[]) {growth, growth}))
 				break;
 		}
 	}
@@ -820,7 +820,7 @@ calls_equals_a_tie(void **state)
 	assert_in_range(simulate(&sim, SP_TIE, 0), RUNS * 90 / 100, RUNS);
 }
 
-/* To give up what is out of reach must not cost more than a few verdicts. */
+/* To give up by projection must not cost more than a few verdicts. */
 static void
 gives_up_seldom_in_vain(void **state)
 {
@@ -851,7 +851,7 @@ main(void)
 		cmocka_unit_test(praises_no_method_that_does_not_sync),
 		cmocka_unit_test(cuts_a_long_reason),
 		cmocka_unit_test(names_verdicts),
-		cmocka_unit_test(knows_what_is_in_reach),
+		cmocka_unit_test(projects_the_verdict),
 		cmocka_unit_test(leaves_out_the_slower_only),
 		cmocka_unit_test(knows_which_regime_is_open),
 		cmocka_unit_test(takes_the_known_order_statistics),

@@ -5,7 +5,7 @@
  *
  * What every method, suite and regime comes down to.  Between the two readings
  * of the clock nothing is done but what is measured: no allocation, no message,
- * no look at interrupts.
+ * no check of interrupts.
  *
  *-------------------------------------------------------------------------
  */
@@ -188,7 +188,7 @@ operate(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
 }
 
 /*
- * A file that failed is out for all its test cases: the other regime shares
+ * A file that failed is excluded with all its test cases: the other regime shares
  * the descriptor, and a sync after a failed sync may claim success.
  */
 static void
@@ -211,7 +211,7 @@ fail_file(sp_probe *probe, int file, const char *call, int error_number)
 
 /*
  * Run and time one operation.  Returns its time in ns, or -1 when the case has
- * failed and is out.  Interrupts are looked at before it, so that the wait for
+ * failed and is excluded.  Interrupts are served before it, so that the wait for
  * a cancel is one sync at most; what a signal hit is done again, uncounted.
  */
 int64_t

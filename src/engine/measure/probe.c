@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * probe.c
- *		A run: turns of the regimes, looks at the figures, and when to stop.
+ *		A run: turns of the regimes, interim analyses, and when to stop.
  *
  * The engine's entry.  It must not allocate and must not print: what it has to
  * say goes to the callbacks.
@@ -28,8 +28,8 @@
  */
 #define EXCLUSION_ROUNDS	64
 
-/* How far off a verdict is cannot be told from fewer rounds. */
-#define REACH_ROUNDS		45
+/* Fewer rounds say too little of how far off a verdict is. */
+#define PROJECTION_ROUNDS		45
 
 /* Silence before the first round: a hundredth of the time. */
 #define LISTENING_SHARE		100
@@ -57,11 +57,11 @@ sp_status_name(sp_status status)
 	return "error";
 }
 
-/* -------------------------------------------------------------------- looks */
+/* ---------------------------------------------------------- interim analyses */
 
 /* Speed of a case, of its baseline's control in the place of the baseline. */
 static sp_speed
-case_speed(sp_probe *probe, int c, int look, int comparisons)
+case_speed(sp_probe *probe, int c, int analysis, int comparisons)
 {
 	const sp_series *baseline = &probe->results[probe->cases[c].baseline].rounds;
 	sp_speed	one = {1, NAN, NAN};
@@ -83,7 +83,7 @@ case_speed(sp_probe *probe, int c, int look, int comparisons)
 	if (n > baseline->n)
 		n = baseline->n;
 	return sp_speed_interval(baseline->mean_us, probe->results[other].rounds.mean_us,
-							 n, sp_look_alpha(look), comparisons, probe->scratch);
+							 n, sp_analysis_alpha(analysis), comparisons, probe->scratch);
 }
 
 /* Both cases of contenders that are known to be slower: the time is the others'. */
@@ -92,18 +92,18 @@ leave_out_slower(sp_probe *probe, const sp_contender *contenders, int count, int
 {
 	for (int i = 0; i < count; i++)
 	{
-		if (i == current || !sp_contender_is_out(&contenders[i], probe->margin))
+		if (i == current || !sp_contender_is_excluded(&contenders[i], probe->margin))
 			continue;
 		for (int c = 0; c < probe->ncases; c++)
 		{
 			if (probe->cases[c].contender && strcmp(probe->cases[c].label, contenders[i].name) == 0)
-				probe->results[c].out = true;
+				probe->results[c].excluded = true;
 		}
 	}
 }
 
 static void
-look(sp_probe *probe, sp_regime regime)
+analyze(sp_probe *probe, sp_regime regime)
 {
 	sp_contender contenders[SP_MAX_METHODS];
 	sp_speed	none = {NAN, NAN, NAN};
@@ -120,7 +120,7 @@ look(sp_probe *probe, sp_regime regime)
 			probe->results[c].status == SP_OK)
 			comparisons++;
 	}
-	probe->looks[regime]++;
+	probe->analyses[regime]++;
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
@@ -133,7 +133,7 @@ look(sp_probe *probe, sp_regime regime)
 		/* the control is a question of its own, not one of several */
 		probe->results[c].speed = baseline >= 0 && probe->results[c].status == SP_OK &&
 			probe->results[baseline].status == SP_OK ?
-			case_speed(probe, c, probe->looks[regime], c == baseline ? 1 : comparisons) : none;
+			case_speed(probe, c, probe->analyses[regime], c == baseline ? 1 : comparisons) : none;
 	}
 
 	count = sp_probe_contenders(probe, contenders, &current);
@@ -144,18 +144,18 @@ look(sp_probe *probe, sp_regime regime)
 		if (probe->stop_early)
 			leave_out_slower(probe, contenders, count, current);
 	}
-	probe->callbacks.look_done(probe->callbacks.context, regime);
+	probe->callbacks.analysis_done(probe->callbacks.context, regime);
 }
 
 /* ---------------------------------------------------------------------- run */
 
-/* Has each regime had its look at this many rounds? */
+/* Has each regime had its interim analysis after this many rounds? */
 static bool
-looked_at(const sp_probe *probe, int64_t rounds)
+has_analysis_at(const sp_probe *probe, int64_t rounds)
 {
 	for (int r = 0; r < SP_REGIMES; r++)
 	{
-		if (probe->looks[r] == 0 || sp_look_rounds(probe->looks[r]) < rounds)
+		if (probe->analyses[r] == 0 || sp_analysis_rounds(probe->analyses[r]) < rounds)
 			return false;
 	}
 	return true;
@@ -172,9 +172,9 @@ settled(const sp_probe *probe)
 		return false;
 	/* where no method syncs there is nothing to compare */
 	if (probe->judgement.verdict == SP_UNSAFE && probe->judgement.recommended < 0)
-		return looked_at(probe, 1);
+		return has_analysis_at(probe, 1);
 	if (probe->judgement.by_exclusion || probe->judgement.verdict == SP_UNSAFE)
-		return looked_at(probe, EXCLUSION_ROUNDS);
+		return has_analysis_at(probe, EXCLUSION_ROUNDS);
 	return sp_judgement_settled(contenders, count, current, probe->margin, &probe->judgement);
 }
 
@@ -183,7 +183,7 @@ settled(const sp_probe *probe)
  * served at once, with what is known and how much longer it would take.
  */
 static bool
-out_of_reach(sp_probe *probe)
+stays_undecided(sp_probe *probe)
 {
 	sp_contender contenders[SP_MAX_METHODS];
 	int			current;
@@ -191,11 +191,11 @@ out_of_reach(sp_probe *probe)
 	int64_t		left = probe->deadline_ns - sp_now_ns(probe);
 	double		growth[SP_REGIMES];
 
-	if (!probe->judged || !looked_at(probe, REACH_ROUNDS) || left <= 0)
+	if (!probe->judged || !has_analysis_at(probe, PROJECTION_ROUNDS) || left <= 0)
 		return false;
 	for (int r = 0; r < SP_REGIMES; r++)
 		growth[r] = 1 + (double) left / (double) (probe->spent_ns[r] + 1);	/* either may get all of it */
-	return !sp_judgement_in_reach(contenders, count, current, probe->margin, growth);
+	return !sp_projection_settles(contenders, count, current, probe->margin, growth);
 }
 
 /* Expected time of the next round: that of the last one, once there is one. */
@@ -213,10 +213,10 @@ count_round(sp_probe *probe, sp_regime regime)
 {
 	probe->rounds[regime]++;
 	probe->callbacks.round_done(probe->callbacks.context);
-	if (probe->rounds[regime] != sp_look_rounds(probe->looks[regime] + 1))
+	if (probe->rounds[regime] != sp_analysis_rounds(probe->analyses[regime] + 1))
 		return;
-	look(probe, regime);
-	probe->done = probe->stop_early && (settled(probe) || out_of_reach(probe));
+	analyze(probe, regime);
+	probe->done = probe->stop_early && (settled(probe) || stays_undecided(probe));
 }
 
 /*
@@ -270,7 +270,7 @@ static void
 prepare(sp_probe *probe)
 {
 	memset(probe->rounds, 0, sizeof(probe->rounds));
-	memset(probe->looks, 0, sizeof(probe->looks));
+	memset(probe->analyses, 0, sizeof(probe->analyses));
 	memset(probe->spent_ns, 0, sizeof(probe->spent_ns));
 	memset(probe->round_ns, 0, sizeof(probe->round_ns));
 	memset(probe->exhausted, 0, sizeof(probe->exhausted));
@@ -292,7 +292,7 @@ prepare(sp_probe *probe)
 		memset(&result->rounds, 0, sizeof(result->rounds));
 		result->rounds.rounds_per_entry = 1;
 		result->speed = (sp_speed) {NAN, NAN, NAN};
-		result->out = false;
+		result->excluded = false;
 		memset(&result->evidence, 0, sizeof(result->evidence));
 	}
 	memset(&probe->others, 0, sizeof(probe->others));
@@ -363,9 +363,9 @@ sp_probe_run(sp_probe *probe)
 	for (int r = 0; r < SP_REGIMES && !(probe->stop_early && settled(probe)); r++)
 	{
 		if (probe->rounds[r] > 0 &&
-			(probe->looks[r] == 0 ||
-			 probe->rounds[r] > sp_look_rounds(probe->looks[r])))
-			look(probe, r);
+			(probe->analyses[r] == 0 ||
+			 probe->rounds[r] > sp_analysis_rounds(probe->analyses[r])))
+			analyze(probe, r);
 	}
 	for (int c = 0; c < probe->ncases; c++)
 	{

@@ -113,8 +113,9 @@ typedef struct sp_result
 	int			error_number;
 	sp_histogram histogram;
 	sp_series	rounds;
-	sp_speed	speed;			/* against its baseline, as of the last look */
-	bool		out;			/* known to be slower: not measured on */
+	sp_speed	speed;			/* against its baseline, as of the last interim
+								 * analysis */
+	bool		excluded;		/* known to be slower: not measured on */
 	sp_evidence evidence;		/* of the device, while it was measured */
 } sp_result;
 
@@ -132,7 +133,7 @@ typedef struct sp_callbacks
 	void		(*operation_begin) (void *context);
 	void		(*operation_end) (void *context);
 	void		(*round_done) (void *context);	/* for progress */
-	void		(*look_done) (void *context, sp_regime regime);
+	void		(*analysis_done) (void *context, sp_regime regime);
 
 	/*
 	 * The counters of the device, summed for each level; false if they cannot
@@ -162,8 +163,8 @@ typedef struct sp_probe
 	int64_t		flush_interval_ns;	/* of the paced regime */
 	double		duty_cycle;		/* (0, 1]: share of the time spent writing */
 	double		margin;
-	bool		stop_early;		/* stop when settled, or out of reach; leave out
-								 * who is known to be slower */
+	bool		stop_early;		/* stop when settled, or when projected not to be;
+								 * exclude what is known to be slower */
 	uint64_t	random_seed;
 	int64_t		clock_cost_ns;	/* of reading the clock, taken off every time */
 	const char *buffer;			/* SP_BUFFER_SIZE bytes, aligned for O_DIRECT */
@@ -176,7 +177,7 @@ typedef struct sp_probe
 	int64_t		deadline_ns;	/* started_ns + duration_ns */
 	int64_t		finished_ns;
 	int64_t		rounds[SP_REGIMES];
-	int			looks[SP_REGIMES];
+	int			analyses[SP_REGIMES];
 	int64_t		spent_ns[SP_REGIMES];
 	int64_t		round_ns[SP_REGIMES];	/* how long the last one took */
 	int64_t		paced_busy_ns;	/* in operations, of the last paced round */

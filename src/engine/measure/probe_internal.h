@@ -15,7 +15,7 @@
 
 /*
  * Run and time an operation of case c: its time in ns, or -1 when the case has
- * failed and is out.
+ * failed and is excluded.
  */
 extern int64_t sp_timed_operation(sp_probe *probe, int c);
 

@@ -4,7 +4,7 @@
  *		One round of a regime: every case once, in random order.
  *
  * A round is the unit of the verdict, so all its cases must have seen the same
- * state of the disk: it is short, and a case that fails is out of it for good.
+ * state of the disk: it is short, and a case that fails is excluded for good.
  *
  *-------------------------------------------------------------------------
  */
@@ -67,7 +67,7 @@ series_append(sp_series *series, double round_us)
 bool
 sp_is_finished(const sp_probe *probe, int c)
 {
-	return probe->results[c].out ||
+	return probe->results[c].excluded ||
 		(probe->cases[c].most_rounds > 0 &&
 		 probe->results[c].rounds.n >= probe->cases[c].most_rounds);
 }
@@ -325,7 +325,7 @@ saturated_slice(sp_probe *probe, int c, int64_t share, int64_t limit)
 
 	if (read)
 		sp_end_reading(probe, &reading, &result->evidence, ops);
-	/* a slice that was cut may have missed the clock tick, and look too fast */
+	/* a slice that was cut may have missed the clock tick, and seem too fast */
 	if (complete)
 		series_append(&result->rounds, (double) sum / ops / 1000);
 	if (probe->duty_cycle < 1)

@@ -27,10 +27,11 @@
 #define WAL_FILE_MIN_SIZE	(1024 * 1024)
 
 /*
- * Rounds of the cases that are shown but not judged: a look's number, so that
- * their last rounds are looked at, and few, so that the time goes to the others.
+ * Rounds of the cases that are shown but not judged: that of an interim
+ * analysis, so that it has their last rounds, and few, so that the time goes to the
+ * judged ones.
  */
-#define SHOWN_ROUNDS	SP_FIRST_LOOK_ROUNDS
+#define SHOWN_ROUNDS	SP_FIRST_ANALYSIS_ROUNDS
 
 /* The largest plans there can be, which have room: see add_file() and add_case(). */
 #define WAL_FILES		(2 * SP_MAX_METHODS + 1)

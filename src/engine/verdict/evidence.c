@@ -77,7 +77,7 @@ sp_evidence_add(sp_evidence *evidence, const sp_counters before[SP_LEVELS],
 /*
  * Neither of the kernel's times is the busy time, but both are never less.
  * io_ticks counts a whole clock tick (1 to 10 ms) for a request of 0.1 ms, which
- * makes a device that a few short requests reach look busy all the time; the
+ * makes a device that a few short requests reach seem busy all the time; the
  * sum of the requests' times counts those twice that overlap.
  */
 static double

@@ -14,20 +14,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define LOOK_ALPHA		0.006
-#define EQUAL_LOOKS		17		/* up to 4,096 rounds */
+#define ANALYSIS_ALPHA		0.006
+#define EQUAL_ANALYSES		17		/* up to 4,096 rounds */
 
 int64_t
-sp_look_rounds(int look)
+sp_analysis_rounds(int analysis)
 {
-	return llround(SP_FIRST_LOOK_ROUNDS * exp2((look - 1) / 2.0));
+	return llround(SP_FIRST_ANALYSIS_ROUNDS * exp2((analysis - 1) / 2.0));
 }
 
 double
-sp_look_alpha(int look)
+sp_analysis_alpha(int analysis)
 {
-	/* there is always a next look, and something left for it */
-	return look <= EQUAL_LOOKS ? LOOK_ALPHA : LOOK_ALPHA * exp2(3.0 * (EQUAL_LOOKS - look));
+	/* there is always a next one, and something left for it */
+	return analysis <= EQUAL_ANALYSES ? ANALYSIS_ALPHA :
+		ANALYSIS_ALPHA * exp2(3.0 * (EQUAL_ANALYSES - analysis));
 }
 
 static int

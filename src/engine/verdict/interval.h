@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 /*
- * Looks at the figures are due after 16, 23, 32, 45, 64, ... rounds, each time
- * half as many again (a factor of the square root of two).  look is 1, 2, ...
+ * Interim analyses are due after 16, 23, 32, 45, 64, ... rounds, each time half
+ * as many again (a factor of the square root of two).  analysis is 1, 2, ...
  */
-#define SP_FIRST_LOOK_ROUNDS	16
+#define SP_FIRST_ANALYSIS_ROUNDS	16
 
-extern int64_t sp_look_rounds(int look);
+extern int64_t sp_analysis_rounds(int analysis);
 
 /*
  * A ratio of speeds and its confidence interval: 1.10 means 10 % more syncs
@@ -31,14 +31,14 @@ typedef struct sp_speed
 } sp_speed;
 
 /*
- * The error allowed to an interval at the look'th look, so that those of all
- * looks together miss with at most 5 %.  It is the same at every look up to
- * 4,096 rounds, after Pocock (Group sequential methods, Biometrika 64, 1977):
- * looks at the same growing rounds mostly err together.  0.006 at each of 17
- * looks is 4.6 % in all, computed exactly in test/unit/test_verdict.c; equal
+ * The error allowed to an interval at the n-th interim analysis, so that those of
+ * all analyses together miss with at most 5 %.  It is the same at every analysis
+ * up to 4,096 rounds, after Pocock (Group sequential methods, Biometrika 64,
+ * 1977): analyses of the same growing rounds mostly err together.  0.006 at each
+ * of 17 is 4.6 % in all, computed exactly in test/unit/test_verdict.c; equal
  * shares of 5 % would be half of that each.
  */
-extern double sp_look_alpha(int look);
+extern double sp_analysis_alpha(int analysis);
 
 /*
  * Speed of a case against a baseline, from the mean time of each round: the
@@ -47,7 +47,7 @@ extern double sp_look_alpha(int look);
  * Statistics, 7.1), which assumes no distribution and shrugs at outliers.
  *
  * The lower end is corrected for the number of comparisons (Bonferroni): of
- * several methods one may look faster by luck.  The upper end need not be: what
+ * several methods one may seem faster by luck.  The upper end need not be: what
  * it serves for, that no method is faster, must hold for all of them at once
  * (Berger, Multiparameter hypothesis testing, Technometrics 24, 1982).
  *

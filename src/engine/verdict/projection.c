@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * projection.c
- *		What more rounds could still change in a verdict.
+ *		What more rounds could still change in a verdict, projected.
  *
  * A probe asks so that it spends its time where the questions are, and stops
  * when the rest of it can answer none.
@@ -20,7 +20,7 @@ sp_regime_is_open(const sp_contender *contenders, int count, int current,
 		return true;
 	for (int i = 0; i < count; i++)
 	{
-		if (i != current && sp_stand(&contenders[i], margin) == SP_OPEN &&
+		if (i != current && sp_classify(&contenders[i], margin) == SP_OPEN &&
 			sp_reaches_above_in(&contenders[i], regime, margin))
 			return true;
 	}
@@ -28,15 +28,15 @@ sp_regime_is_open(const sp_contender *contenders, int count, int current,
 }
 
 bool
-sp_contender_is_out(const sp_contender *contender, double margin)
+sp_contender_is_excluded(const sp_contender *contender, double margin)
 {
-	return sp_stand(contender, margin) == SP_SLOWER;
+	return sp_classify(contender, margin) == SP_SLOWER;
 }
 
 /*
  * An interval as it may be after growth times as many rounds: narrower, and
- * moved by up to a standard error (a third of its half-width at the looks'
- * level): up or down, or the control towards what it has to be, 1.
+ * moved by up to a standard error (a third of its half-width at the
+ * analyses' level): up or down, or the control towards what it has to be, 1.
  */
 static sp_speed
 project(sp_speed speed, double growth, bool control, double shift)
@@ -72,7 +72,7 @@ projected_verdict(const sp_contender *contenders, int count, int current, double
 }
 
 bool
-sp_judgement_in_reach(const sp_contender *contenders, int count, int current,
+sp_projection_settles(const sp_contender *contenders, int count, int current,
 					  double margin, const double growth[SP_REGIMES])
 {
 	for (int i = 0; i < count; i++)

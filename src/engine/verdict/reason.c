@@ -40,16 +40,16 @@ say_speed(sp_judgement *judgement, sp_speed speed, const char *when)
 		say(judgement, " (%+.0f to %+.0f)", (speed.low - 1) * 100, (speed.high - 1) * 100);
 }
 
-/* The names of all contenders of one standing. */
+/* The names of all contenders of one class. */
 static void
 say_names(sp_judgement *judgement, const sp_contender *contenders, int count, int current,
-		  double margin, sp_standing wanted)
+		  double margin, sp_contender_class wanted)
 {
 	const char *separator = "";
 
 	for (int i = 0; i < count; i++)
 	{
-		if (i == current || sp_stand(&contenders[i], margin) != wanted)
+		if (i == current || sp_classify(&contenders[i], margin) != wanted)
 			continue;
 		say(judgement, "%s%s", separator, contenders[i].name);
 		separator = ", ";
@@ -183,12 +183,12 @@ say_longer(sp_judgement *judgement, double times)
 }
 
 static int
-count_standing(const sp_contender *contenders, int count, int current, double margin, sp_standing wanted)
+count_class(const sp_contender *contenders, int count, int current, double margin, sp_contender_class wanted)
 {
 	int			n = 0;
 
 	for (int i = 0; i < count; i++)
-		n += i != current && sp_stand(&contenders[i], margin) == wanted;
+		n += i != current && sp_classify(&contenders[i], margin) == wanted;
 	return n;
 }
 
@@ -211,13 +211,13 @@ explain_undecided(const sp_contender *contenders, int count, int current, double
 			judgement->noise * 100, margin * 100);
 		say_longer(judgement, times * times);
 	}
-	else if (count_standing(contenders, count, current, margin, SP_FASTER) > 0)
+	else if (count_class(contenders, count, current, margin, SP_FASTER) > 0)
 	{
 		say(judgement, "faster, but not by more than two files of %s differ: ", contenders[current].name);
 		say_names(judgement, contenders, count, current, margin, SP_FASTER);
 		say(judgement, ": probe longer");
 	}
-	else if (count_standing(contenders, count, current, margin, SP_OPEN) == 0)
+	else if (count_class(contenders, count, current, margin, SP_OPEN) == 0)
 		say(judgement, "no other method could be measured");
 	else
 	{

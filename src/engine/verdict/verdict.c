@@ -42,12 +42,12 @@ sp_stay_limit(sp_regime regime, double margin)
 }
 
 /*
- * The two regimes of one contender in one word.  Where they contradict each
+ * One class for the two regimes of a contender.  Where they contradict each
  * other, the paced one decides: it is what a server that commits now and then
  * sees, and back-to-back figures are what led people astray.
  */
-sp_standing
-sp_stand(const sp_contender *contender, double margin)
+sp_contender_class
+sp_classify(const sp_contender *contender, double margin)
 {
 	sp_speed	paced = contender->speed[SP_PACED];
 	sp_speed	saturated = contender->speed[SP_SATURATED];
@@ -95,7 +95,7 @@ sp_reaches_above_in(const sp_contender *contender, sp_regime regime, double marg
 bool
 sp_reaches_above(const sp_contender *contender, double margin)
 {
-	switch (sp_stand(contender, margin))
+	switch (sp_classify(contender, margin))
 	{
 		case SP_FASTER:
 			return true;
@@ -181,7 +181,7 @@ void
 sp_judge(const sp_contender *contenders, int count, int current,
 		 double margin, sp_judgement *judgement)
 {
-	int			standings[SP_SLOWER + 1] = {0};
+	int			count_of[SP_SLOWER + 1] = {0};
 	int			best = -1;		/* contender to switch to */
 	bool		above = false;	/* may one be faster by more than the margin? */
 
@@ -191,14 +191,14 @@ sp_judge(const sp_contender *contenders, int count, int current,
 
 	for (int i = 0; i < count; i++)
 	{
-		sp_standing	s;
+		sp_contender_class class;
 
 		if (i == current)
 			continue;
-		s = sp_stand(&contenders[i], margin);
-		standings[s]++;
+		class = sp_classify(&contenders[i], margin);
+		count_of[class]++;
 		above = above || sp_reaches_above(&contenders[i], margin);
-		if (s == SP_FASTER && beats_place(&contenders[i], &contenders[current], margin) &&
+		if (class == SP_FASTER && beats_place(&contenders[i], &contenders[current], margin) &&
 			(best < 0 || sp_rank_estimate(&contenders[i]) > sp_rank_estimate(&contenders[best])))
 			best = i;
 	}
@@ -218,11 +218,11 @@ sp_judge(const sp_contender *contenders, int count, int current,
 	}
 	else if (judgement->noise > margin)
 		judgement->verdict = SP_UNDECIDED;
-	else if (standings[SP_SLOWER] > 0 && standings[SP_OPEN] + standings[SP_EQUAL] == 0)
+	else if (count_of[SP_SLOWER] > 0 && count_of[SP_OPEN] + count_of[SP_EQUAL] == 0)
 		judgement->verdict = SP_KEEP;
-	else if (standings[SP_EQUAL] > 0 && !above)
+	else if (count_of[SP_EQUAL] > 0 && !above)
 		judgement->verdict = SP_TIE;
-	else if (standings[SP_OPEN] > 0 && !above)
+	else if (count_of[SP_OPEN] > 0 && !above)
 	{
 		judgement->verdict = SP_KEEP;
 		judgement->by_exclusion = true;
@@ -244,7 +244,7 @@ sp_judgement_settled(const sp_contender *contenders, int count, int current,
 	chosen = sp_rank_estimate(&contenders[judgement->recommended]);
 	for (int i = 0; i < count; i++)
 	{
-		if (i != current && sp_stand(&contenders[i], margin) == SP_OPEN &&
+		if (i != current && sp_classify(&contenders[i], margin) == SP_OPEN &&
 			sp_rank_estimate(&contenders[i]) > chosen)
 			return false;
 	}

@@ -104,7 +104,7 @@ extern bool sp_judgement_settled(const sp_contender *contenders, int count, int 
  * with the root of that; every estimate is granted to move by a standard error
  * in favour of a verdict.
  */
-extern bool sp_judgement_in_reach(const sp_contender *contenders, int count, int current,
+extern bool sp_projection_settles(const sp_contender *contenders, int count, int current,
 								  double margin, const double growth[SP_REGIMES]);
 
 /* Are there questions left that rounds of this regime would answer? */
@@ -112,6 +112,6 @@ extern bool sp_regime_is_open(const sp_contender *contenders, int count, int cur
 							  double margin, sp_regime regime);
 
 /* Is the contender known to be slower, so that it need not be measured on? */
-extern bool sp_contender_is_out(const sp_contender *contender, double margin);
+extern bool sp_contender_is_excluded(const sp_contender *contender, double margin);
 
 #endif							/* SP_VERDICT_H */

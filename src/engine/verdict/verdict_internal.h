@@ -10,18 +10,18 @@
 
 #include "engine/verdict/verdict.h"
 
-/* How one contender stands against the current method, both regimes seen. */
-typedef enum sp_standing
+/* What one contender is against the current method, both regimes seen. */
+typedef enum sp_contender_class
 {
 	SP_UNMEASURED,					/* or known not to sync */
 	SP_OPEN,						/* nothing settled yet */
 	SP_FASTER,						/* worth a switch */
 	SP_EQUAL,						/* wholly inside the margin */
 	SP_SLOWER						/* below 1 where it counts */
-} sp_standing;
+} sp_contender_class;
 
-/* The two regimes of one contender in one word. */
-extern sp_standing sp_stand(const sp_contender *contender, double margin);
+/* Classify one contender by both regimes. */
+extern sp_contender_class sp_classify(const sp_contender *contender, double margin);
 
 extern bool sp_has_interval(sp_speed speed);
 
