@@ -148,9 +148,9 @@ double_argument(FunctionCallInfo fcinfo, int arg)
 
 /*
  * sync_probe._durable(write_cache text, fua boolean, syncs_nothing boolean,
- *		flushes_per_op float8, other_flushes_per_op float8,
- *		has_below boolean, below_flushes_per_op float8,
- *		other_below_flushes_per_op float8) RETURNS text
+ *		flushes_per_op float8, background_flushes_per_op float8,
+ *		has_backing boolean, backing_flushes_per_op float8,
+ *		background_backing_flushes_per_op float8) RETURNS text
  *
  * Do the syncs of a test case reach the device?  Null is unknown.
  */
@@ -162,10 +162,10 @@ sync_probe_durable(PG_FUNCTION_ARGS)
 		.fua = PG_ARGISNULL(1) || PG_GETARG_BOOL(1),
 		.syncs_nothing = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2),
 		.flushes_per_op = double_argument(fcinfo, 3),
-		.other_flushes_per_op = double_argument(fcinfo, 4),
-		.has_below = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5),
-		.below_flushes_per_op = double_argument(fcinfo, 6),
-		.other_below_flushes_per_op = double_argument(fcinfo, 7),
+		.background_flushes_per_op = double_argument(fcinfo, 4),
+		.has_backing = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5),
+		.backing_flushes_per_op = double_argument(fcinfo, 6),
+		.background_backing_flushes_per_op = double_argument(fcinfo, 7),
 	};
 
 	PG_RETURN_TEXT_P(cstring_to_text(sp_durable_name(sp_judge_durable(&facts))));

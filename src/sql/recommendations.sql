@@ -36,10 +36,10 @@ CREATE FUNCTION sync_probe._durable(
     fua boolean,
     syncs_nothing boolean,
     flushes_per_op double precision,
-    other_flushes_per_op double precision,
-    has_below boolean,
-    below_flushes_per_op double precision,
-    other_below_flushes_per_op double precision)
+    background_flushes_per_op double precision,
+    has_backing boolean,
+    backing_flushes_per_op double precision,
+    background_backing_flushes_per_op double precision)
 RETURNS text
 LANGUAGE c IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp

@@ -73,12 +73,12 @@ add_disks(StringInfo json, const sp_disks *disks)
 		add_boolean(json, "virtual", disk->virtual);
 		if (!disk->counts_flushes)
 			add_boolean(json, "counts_flushes", 0);
-		if (disk->level == SP_LEVEL_BELOW)
+		if (disk->level == SP_LEVEL_BACKING)
 			add_boolean(json, "below", 1);
 		appendStringInfoChar(json, '}');
 	}
 	appendStringInfoChar(json, ']');
-	if (disks->incomplete[SP_LEVEL_DEVICE] || disks->incomplete[SP_LEVEL_BELOW])
+	if (disks->incomplete[SP_LEVEL_DEVICE] || disks->incomplete[SP_LEVEL_BACKING])
 		add_boolean(json, "disks_incomplete", 1);
 }
 
@@ -171,34 +171,34 @@ add_zfs(StringInfo json, sp_storage *storage, const sp_probe *probe)
 }
 
 /*
- * What others did, while the probe did nothing; and what arrived below a loop
- * device, by the ordinals of the measurements.
+ * Background I/O, from the idle samples; and what arrived at the backing devices
+ * of a loop device, by the ordinals of the measurements.
  */
 static void
 add_counters(StringInfo json, const sp_probe *probe)
 {
-	const sp_evidence *others = &probe->others;
-	int64		lost = others->lost;
+	const sp_evidence *background = &probe->background;
+	int64		lost = background->lost;
 	int			ordinal = 0;
 
-	if (others->ns > 0)
+	if (background->ns > 0)
 	{
 		begin_member(json, "others");
 		appendStringInfoChar(json, '{');
-		add_number(json, "seconds", others->ns / 1e9, 3);
-		add_number(json, "flushes_per_sec", sp_evidence_flushes_per_second(others, SP_LEVEL_DEVICE), 1);
-		add_number(json, "most_flushes_per_sec", sp_evidence_most_flushes_per_second(others, SP_LEVEL_DEVICE), 1);
-		if (probe->device.has_below)
+		add_number(json, "seconds", background->ns / 1e9, 3);
+		add_number(json, "flushes_per_sec", sp_evidence_flushes_per_second(background, SP_LEVEL_DEVICE), 1);
+		add_number(json, "most_flushes_per_sec", sp_evidence_max_flushes_per_second(background, SP_LEVEL_DEVICE), 1);
+		if (probe->device.has_backing)
 			add_number(json, "most_below_flushes_per_sec",
-					   sp_evidence_most_flushes_per_second(others, SP_LEVEL_BELOW), 1);
-		add_number(json, "bytes_per_sec", sp_evidence_bytes_per_second(others, SP_LEVEL_DEVICE), 0);
+					   sp_evidence_max_flushes_per_second(background, SP_LEVEL_BACKING), 1);
+		add_number(json, "bytes_per_sec", sp_evidence_bytes_per_second(background, SP_LEVEL_DEVICE), 0);
 		appendStringInfoChar(json, '}');
 	}
 	for (int c = 0; c < probe->ncases; c++)
 		lost += probe->results[c].evidence.lost;
 	if (lost > 0)
 		add_number(json, "readings_lost", lost, 0);
-	if (!probe->device.has_below)
+	if (!probe->device.has_backing)
 		return;
 
 	begin_member(json, "below_flushes_per_op");
@@ -209,7 +209,7 @@ add_counters(StringInfo json, const sp_probe *probe)
 			continue;
 		ordinal++;
 		add_number(json, psprintf("%d", ordinal),
-				   sp_evidence_rates_of(&probe->results[c].evidence, SP_LEVEL_BELOW).flushes, 3);
+				   sp_evidence_rates_of(&probe->results[c].evidence, SP_LEVEL_BACKING).flushes, 3);
 	}
 	appendStringInfoChar(json, '}');
 }

@@ -39,13 +39,13 @@ typedef struct location_row
 
 /* A thousand tablespaces are seldom on more than a few mounts. */
 static bool
-copy_device(location_row *row, const location_row *others, int n)
+copy_device(location_row *row, const location_row *before, int n)
 {
 	for (int i = 0; i < n; i++)
 	{
-		if (others[i].mount != row->mount)
+		if (before[i].mount != row->mount)
 			continue;
-		row->device = others[i].device;
+		row->device = before[i].device;
 		return true;
 	}
 	return false;
@@ -69,11 +69,11 @@ is_in_use(const sp_location *location)
 
 /*
  * Everything that can be told about a location; what cannot stays unset.
- * others: the n rows before.
+ * before: the n rows before it.
  */
 static void
 examine_location(const sp_location *location, const sp_mount_table *mounts,
-				 const location_row *others, int n, location_row *row)
+				 const location_row *before, int n, location_row *row)
 {
 	char	   *resolved = realpath(location->directory, NULL);
 	struct stat status;
@@ -97,7 +97,7 @@ examine_location(const sp_location *location, const sp_mount_table *mounts,
 	row->has_space = statvfs(row->directory, &row->space) == 0;
 	if (mounts)
 		row->mount = sp_mount_table_find(mounts, row->directory);
-	if (row->mount && !copy_device(row, others, n))
+	if (row->mount && !copy_device(row, before, n))
 		sp_location_find_device(mounts, row->mount, &row->device);
 }
 

@@ -86,16 +86,16 @@ examine_zfs(sp_storage *storage, const sp_mount_table *mounts)
 static void
 add_disks_of_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_mount *mount)
 {
-	static const char *const others[] = {"logdev", "rtdev"};
+	static const char *const options[] = {"logdev", "rtdev"};
 	int			status = sp_disks_find("", mounts, mount, &storage->disks);
 
 	if (status != 0 && status != ENODEV)
 		storage->no_counters = psprintf("the disks cannot be told: %s", strerror(status));
 	if (strcmp(mount->fstype, "xfs") != 0)
 		return;
-	for (int i = 0; i < lengthof(others); i++)
+	for (int i = 0; i < lengthof(options); i++)
 	{
-		const char *device = sp_mount_option(mount->mount_options, others[i]);
+		const char *device = sp_mount_option(mount->mount_options, options[i]);
 
 		if (device && sp_disks_add_path("", mounts, pnstrdup(device, strcspn(device, ",")),
 										&storage->disks) != 0)
@@ -131,7 +131,6 @@ static void
 examine_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_mount *mount)
 {
 	const sp_mount *beneath = sp_mount_beneath(mounts, mount);
-
 	sp_location_device device;
 
 	sp_location_find_device(mounts, mount, &device);
@@ -171,10 +170,10 @@ set_facts(const sp_storage *storage, sp_device_facts *facts)
 	facts->fua = sp_disks_fua(&storage->disks, SP_LEVEL_DEVICE) ||
 		!sp_disks_count_flushes(&storage->disks, SP_LEVEL_DEVICE);
 
-	/* a file has something below it, known or not */
-	facts->has_below = storage->disks.backing_file[0] != '\0';
+	/* a file has a backing device, known or not */
+	facts->has_backing = storage->disks.backing_file[0] != '\0';
 	for (int i = 0; i < storage->disks.count; i++)
-		facts->has_below = facts->has_below || storage->disks.disks[i].level == SP_LEVEL_BELOW;
+		facts->has_backing = facts->has_backing || storage->disks.disks[i].level == SP_LEVEL_BACKING;
 }
 
 /*

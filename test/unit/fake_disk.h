@@ -58,10 +58,10 @@ typedef struct fake_disk
 	bool		really_writes;
 	bool		spoils_errno;	/* callbacks leave another errno */
 
-	/* what the device counts: of each sync, and of others meanwhile */
+	/* what the device counts: of each sync, and of background I/O meanwhile */
 	uint64_t	sync_flushes;
 	uint64_t	write_requests;
-	double		other_flushes_per_second;
+	double		background_flushes_per_second;
 	int64_t		silent_ns;		/* they end only so long after the probe's call */
 	int64_t		reading_cost;
 	long		fail_reading_from;	/* the n-th reading and all after it; 0 never */
@@ -69,9 +69,9 @@ typedef struct fake_disk
 	long		reset_at_reading;	/* the counters begin again with this one */
 	uint64_t	reset_by;
 	sp_counters counters;
-	sp_counters below;
+	sp_counters backing;
 	long		readings;
-	int64_t		last_reading;	/* when others were counted last */
+	int64_t		last_reading;	/* when background I/O was counted last */
 	int			calls_at_reading;
 	int64_t		now;
 	int64_t		tick;			/* what looking at the clock costs */
@@ -358,8 +358,8 @@ fake_look_done(void *context, sp_regime regime)
 }
 
 /*
- * The counters of the device, to which others add all the time, at random: in
- * step with the rounds they could hide in them.
+ * The counters of the device, to which background I/O adds all the time, at random:
+ * in step with the rounds it could hide in them.
  */
 static inline bool
 fake_read_counters(void *context, sp_counters counters[SP_LEVELS])
@@ -371,7 +371,7 @@ fake_read_counters(void *context, sp_counters counters[SP_LEVELS])
 	if (disk.silent_ns == 0 || disk.nrecords == 0 ||
 		disk.now - disk.records[disk.nrecords - 1].at >= disk.silent_ns || disk.calls_at_reading != disk.nrecords)
 	{
-		disk.counters.flushes += (uint64_t) (disk.other_flushes_per_second * (double) (disk.now - disk.last_reading) / SECOND
+		disk.counters.flushes += (uint64_t) (disk.background_flushes_per_second * (double) (disk.now - disk.last_reading) / SECOND
 											 + random_uniform(&disk.seed));
 		disk.last_reading = disk.now;
 	}
@@ -385,8 +385,8 @@ fake_read_counters(void *context, sp_counters counters[SP_LEVELS])
 	counters[SP_LEVEL_DEVICE].has_flushes = true;
 	if (disk.reset_at_reading > 0 && disk.readings >= disk.reset_at_reading)
 		counters[SP_LEVEL_DEVICE].flushes -= disk.reset_by;
-	counters[SP_LEVEL_BELOW] = disk.below;
-	counters[SP_LEVEL_BELOW].has_flushes = true;
+	counters[SP_LEVEL_BACKING] = disk.backing;
+	counters[SP_LEVEL_BACKING].has_flushes = true;
 	return true;
 }
 

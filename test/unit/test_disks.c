@@ -28,7 +28,7 @@
 
 /*
  * What is found below the mount of a path.  names: those of the first level,
- * and behind a slash those below a loop device's file.  virtual: a character
+ * and behind a slash the backing devices of a loop device.  virtual: a character
  * for each of them.  cache and fua are for the two levels.
  */
 typedef struct disks_case
@@ -90,7 +90,7 @@ static const disks_case disks_cases[] = {
 	{"loop_stack", "/mnt/9", 0, "loop9", "1", {WB, ""}, {0, 1}, true},
 	{"loop_stack", "/mnt/10", 0, "loop10", "1", {WB, ""}, {0, 1}, true},
 	{"loop_stack", "/mnt/13", 0, "loop13", "1", {WB, ""}, {0, 1}, true},
-	/* the lowest storey that is known */
+	/* the lowest layer that is known */
 	{"loop_stack", "/mnt/12", 0, "loop12/loop4", "11", {WB, WB}, {0, 1}, true},
 	{"loop_stack", "/srv/dm_on_loop", 0, "loop0 loop2/vda vdb", "1111", {WB, WB}, {0, 1}, false},
 	{"loop_stack", "/srv/part_of_loop", 0, "loop0/vda", "11", {WB, WB}, {0, 0}, false},
@@ -287,7 +287,7 @@ list_virtual(const sp_disks *disks, char *virtual)
 static bool
 is_incomplete(const sp_disks *disks)
 {
-	return disks->incomplete[SP_LEVEL_DEVICE] || disks->incomplete[SP_LEVEL_BELOW];
+	return disks->incomplete[SP_LEVEL_DEVICE] || disks->incomplete[SP_LEVEL_BACKING];
 }
 
 static void
@@ -434,7 +434,7 @@ adds_to_what_is_there(void **state)
 								   find_mount(table, "/mnt/0"), &disks), 0);
 	assert_int_equal(sp_disks_add_path(sysroot, table, "/dev/vdb1", &disks),
 					 0);
-	/* vda is known only as what lies below */
+	/* vda is known only as a backing device */
 	assert_int_equal(sp_disks_find(sysroot, table, find_mount(table, "/"),
 								   &disks), 0);
 	assert_int_equal(sp_disks_add_path(sysroot, table, "/dev/nothing", &disks),
@@ -623,7 +623,7 @@ takes_the_weakest_cache(void **state)
 				   rows[i].together) != 0)
 			fail_msg("%zu: \"%s\"", i,
 					 sp_disks_write_cache(&disks, SP_LEVEL_DEVICE));
-		assert_string_equal(sp_disks_write_cache(&disks, SP_LEVEL_BELOW), "");
+		assert_string_equal(sp_disks_write_cache(&disks, SP_LEVEL_BACKING), "");
 	}
 }
 
@@ -836,16 +836,16 @@ sums_the_counters_of_each_level(void **state)
 	assert_int_equal(sp_disks_open(*state, &disks), 0);
 	assert_true(sp_disks_read(&disks, counters));
 	check_sums(&counters[SP_LEVEL_DEVICE], 5, 6);
-	check_sums(&counters[SP_LEVEL_BELOW], 110, 220);
+	check_sums(&counters[SP_LEVEL_BACKING], 110, 220);
 	/* the same descriptor tells what is new */
 	write_stat(*state, "vda", 11, 21);
 	assert_true(sp_disks_read(&disks, counters));
-	check_sums(&counters[SP_LEVEL_BELOW], 111, 221);
+	check_sums(&counters[SP_LEVEL_BACKING], 111, 221);
 	/* one disk of a level that does not count flushes is enough */
 	write_attribute(*state, "vdb", "stat", "0 0 0 0 100 0 800 0 0 0 0\n");
 	assert_true(sp_disks_read(&disks, counters));
 	check_sums(&counters[SP_LEVEL_DEVICE], 5, 6);
-	check_sums(&counters[SP_LEVEL_BELOW], 111, 0);
+	check_sums(&counters[SP_LEVEL_BACKING], 111, 0);
 	/* opened twice is open once */
 	assert_int_equal(sp_disks_open(*state, &disks), 0);
 	assert_true(sp_disks_read(&disks, counters));
@@ -879,7 +879,7 @@ has_no_counters_without_disks(void **state)
 	memset(counters, 'x', sizeof(counters));
 	assert_true(sp_disks_read(&disks, counters));
 	check_sums(&counters[SP_LEVEL_DEVICE], 1, 2);
-	assert_memory_equal(&counters[SP_LEVEL_BELOW], &zero, sizeof(zero));
+	assert_memory_equal(&counters[SP_LEVEL_BACKING], &zero, sizeof(zero));
 	sp_disks_close(&disks);
 }
 
@@ -935,7 +935,7 @@ knows_who_counts_flushes(void **state)
 	add_disk(*state, "zd0", &disks);
 	assert_false(disks.disks[1].counts_flushes);
 	assert_false(sp_disks_count_flushes(&disks, SP_LEVEL_DEVICE));
-	assert_true(sp_disks_count_flushes(&disks, SP_LEVEL_BELOW));
+	assert_true(sp_disks_count_flushes(&disks, SP_LEVEL_BACKING));
 	/* without its slaves */
 	init_with_rubbish(&disks);
 	add_disk(*state, "dm-9", &disks);
@@ -960,7 +960,7 @@ compares_the_caches(void **state)
 	assert_false(sp_disks_caches_differ(&disks, SP_LEVEL_DEVICE));
 	add_disk(*state, "vdc", &disks);
 	assert_true(sp_disks_caches_differ(&disks, SP_LEVEL_DEVICE));
-	assert_false(sp_disks_caches_differ(&disks, SP_LEVEL_BELOW));
+	assert_false(sp_disks_caches_differ(&disks, SP_LEVEL_BACKING));
 	/* statistics that somebody switched off */
 	assert_false(disks.disks[0].counts_nothing);
 	assert_true(disks.disks[1].counts_nothing);

@@ -138,7 +138,7 @@ takes_no_longer_than_told(void **state)
 					 (int) duration, duty_cycle, (int) interval, (int) costs[k]);
 			plan_run(suite, duration * MILLISECOND, duty_cycle, interval * 1000, costs[k] * 1000);
 			if ((i + k) % 2 == 0)
-				probe->callbacks.read_counters = fake_read_counters;	/* it listens, too */
+				probe->callbacks.read_counters = fake_read_counters;	/* with idle samples, too */
 			if (is_refused())
 			{
 				refused++;

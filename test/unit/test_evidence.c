@@ -23,8 +23,8 @@ static const struct
 	const char *write_cache;
 	int			fua;
 	double		flushes;
-	double		others;
-	double		below;
+	double		background;
+	double		backing;
 	sp_durable	durable;
 }			rule_cases[] =
 {
@@ -43,26 +43,26 @@ static const struct
 	{"no flush needed", "write through", 0, 0, 0, NAN, UNKNOWN},
 	{"no flush, cache unknown", "", 0, 0, 0, NAN, UNKNOWN},
 	{"flushes not counted", "write back", 0, NAN, 0, NAN, UNKNOWN},
-	/* others can hide a missing flush, never take one away */
-	{"others unheard", "write back", 0, 1, NAN, NAN, UNKNOWN},
-	{"others unheard, no flush", "write back", 0, 0, NAN, NAN, NO},
-	{"others too, own flush clear", "write back", 0, 1.2, 0.2, NAN, YES},
-	{"others could be half of it", "write back", 0, 1.3, 0.41, NAN, UNKNOWN},
-	{"others could be all of it", "write back", 0, 1, 1, NAN, UNKNOWN},
-	{"others many times", "write back", 0, 20, 19, NAN, UNKNOWN},
-	{"only what others do", "write back", 0, 0.3, 0.3, NAN, NO},
-	{"more than others do", "write back", 0, 0.49, 0.1, NAN, UNKNOWN},
-	{"others, and half a flush", "write back", 0, 0.5, 0.5, NAN, UNKNOWN},
-	/* a loop device is no better than the disk below its file */
-	{"below too", "write back", 0, 1, 0, 1, YES},
-	{"not below", "write back", 0, 1, 0, 0, UNKNOWN},
-	{"not for each below", "write back", 0, 1, 0, 0.89, UNKNOWN},
-	{"below, but not here", "write back", 0, 0, 0, 1, NO},
-	{"below, beside as many of others", "write back", 0, 1, 0.3, 1, UNKNOWN},
+	/* background I/O can hide a missing flush, never take one away */
+	{"background I/O unknown", "write back", 0, 1, NAN, NAN, UNKNOWN},
+	{"background I/O unknown, no flush", "write back", 0, 0, NAN, NAN, NO},
+	{"background I/O too, own flush clear", "write back", 0, 1.2, 0.2, NAN, YES},
+	{"background I/O could be half of it", "write back", 0, 1.3, 0.41, NAN, UNKNOWN},
+	{"background I/O could be all of it", "write back", 0, 1, 1, NAN, UNKNOWN},
+	{"background I/O many times", "write back", 0, 20, 19, NAN, UNKNOWN},
+	{"only background I/O", "write back", 0, 0.3, 0.3, NAN, NO},
+	{"more than background I/O", "write back", 0, 0.49, 0.1, NAN, UNKNOWN},
+	{"background I/O, and half a flush", "write back", 0, 0.5, 0.5, NAN, UNKNOWN},
+	/* a loop device is no better than its backing device */
+	{"backing device too", "write back", 0, 1, 0, 1, YES},
+	{"not the backing device", "write back", 0, 1, 0, 0, UNKNOWN},
+	{"backing device, not for each", "write back", 0, 1, 0, 0.89, UNKNOWN},
+	{"backing device, but not here", "write back", 0, 0, 0, 1, NO},
+	{"backing device, beside as much background I/O", "write back", 0, 1, 0.3, 1, UNKNOWN},
 	/* one disk that needs flushes, and one that needs none */
 	{"caches differ, flushes", "mixed", 0, 1, 0, NAN, UNKNOWN},
 	{"caches differ, no flush", "mixed", 0, 0, 0, NAN, UNKNOWN},
-	{"write through, not below", "write through", 0, 0, 0, 0, UNKNOWN},
+	{"write through, not the backing device", "write through", 0, 0, 0, 0, UNKNOWN},
 };
 
 static void
@@ -75,11 +75,11 @@ judges_by_the_rule(void **state)
 			.write_cache = rule_cases[i].write_cache,
 			.fua = rule_cases[i].fua,
 			.flushes_per_op = rule_cases[i].flushes,
-			.other_flushes_per_op = rule_cases[i].others,
-			.has_below = !isnan(rule_cases[i].below),
-			.below_flushes_per_op = rule_cases[i].below,
-			/* all others write through the loop device */
-			.other_below_flushes_per_op = rule_cases[i].others,
+			.background_flushes_per_op = rule_cases[i].background,
+			.has_backing = !isnan(rule_cases[i].backing),
+			.backing_flushes_per_op = rule_cases[i].backing,
+			/* all background I/O goes through the loop device */
+			.background_backing_flushes_per_op = rule_cases[i].background,
 		};
 		sp_durable	durable = sp_judge_durable(&facts);
 
@@ -90,19 +90,19 @@ judges_by_the_rule(void **state)
 	}
 }
 
-/* Counters that nobody could read below a loop device prove nothing. */
+/* Counters of a backing device that nobody could read prove nothing. */
 static void
-needs_to_see_below(void **state)
+needs_to_see_backing_device(void **state)
 {
 	sp_durable_facts facts = {false, "write back", 0, 1, 0, NAN, 0, true};
 
 	(void) state;
 	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
-	facts.below_flushes_per_op = 1;
+	facts.backing_flushes_per_op = 1;
 	assert_int_equal(sp_judge_durable(&facts), YES);
-	facts.other_below_flushes_per_op = 0.3;
+	facts.background_backing_flushes_per_op = 0.3;
 	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
-	facts.other_below_flushes_per_op = NAN;
+	facts.background_backing_flushes_per_op = NAN;
 	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
 }
 
@@ -135,8 +135,8 @@ adds_pairs_of_readings(void **state)
 	sp_evidence_add(&evidence, zero, after, 10 * MILLISECOND, 10);
 	/* backwards: of no use, whichever level it is */
 	sp_evidence_add(&evidence, after, zero, SECOND, 1000);
-	after[SP_LEVEL_BELOW].flushes = 0;
-	zero[SP_LEVEL_BELOW].flushes = 1;
+	after[SP_LEVEL_BACKING].flushes = 0;
+	zero[SP_LEVEL_BACKING].flushes = 1;
 	sp_evidence_add(&evidence, zero, after, SECOND, 1000);
 	assert_int_equal(evidence.lost, 2);
 	assert_int_equal(evidence.ops, 20);
@@ -146,7 +146,7 @@ adds_pairs_of_readings(void **state)
 	assert_float_equal(rates.writes, 2, 1e-9);
 	assert_float_equal(rates.bytes, 8192, 1e-9);
 	assert_float_equal(rates.utilization, 0.3, 1e-9);	/* the lesser time */
-	rates = sp_evidence_rates_of(&evidence, SP_LEVEL_BELOW);
+	rates = sp_evidence_rates_of(&evidence, SP_LEVEL_BACKING);
 	assert_float_equal(rates.flushes, 0.5, 1e-9);
 	assert_float_equal(rates.utilization, 0.2, 1e-9);
 	assert_float_equal(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE), 1000, 1e-6);
@@ -154,7 +154,7 @@ adds_pairs_of_readings(void **state)
 }
 
 static void
-listens_long_enough(void **state)
+needs_long_idle_samples(void **state)
 {
 	sp_evidence evidence = {0};
 	sp_counters none[SP_LEVELS] = {{.has_flushes = true}};
@@ -226,12 +226,12 @@ counts_what_each_case_did(void **state)
 		assert_int_equal(sp_probe_case_durable(probe, c), syncs(c) ? YES : NO);
 	}
 	/* nobody else was there: neither in the silence, nor between the flushes */
-	assert_float_equal(sp_evidence_flushes_per_second(&probe->others, SP_LEVEL_DEVICE), 0, 1e-9);
-	assert_true(probe->others.ns > 20 * MILLISECOND);
+	assert_float_equal(sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE), 0, 1e-9);
+	assert_true(probe->background.ns > 20 * MILLISECOND);
 }
 
 static void
-hears_the_others(void **state)
+counts_background_io(void **state)
 {
 	static const struct
 	{
@@ -248,19 +248,19 @@ hears_the_others(void **state)
 	{
 		for (size_t i = 0; i < lengthof(rows); i++)
 		{
-			double		heard;
+			double		counted;
 			double		most;
 
 			plan_with_counters();
 			probe->duration_ns = 10 * SECOND;
 			if (paced_only)
 				keep_regime(SP_PACED);
-			disk.other_flushes_per_second = rows[i].per_second;
+			disk.background_flushes_per_second = rows[i].per_second;
 			disk.sync_flushes = rows[i].own;
 			run_probe();
-			heard = sp_evidence_flushes_per_second(&probe->others, SP_LEVEL_DEVICE);
-			most = sp_evidence_most_flushes_per_second(&probe->others, SP_LEVEL_DEVICE);
-			assert_in_range(heard, rows[i].per_second * 0.7, rows[i].per_second * 1.3);
+			counted = sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE);
+			most = sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_DEVICE);
+			assert_in_range(counted, rows[i].per_second * 0.7, rows[i].per_second * 1.3);
 			assert_in_range(most, rows[i].per_second, rows[i].per_second * 2 + 100);
 			if (sp_probe_method_durable(probe, "fdatasync") != rows[i].durable)
 				fail_msg("%g a second, own %d: %s", rows[i].per_second, (int) rows[i].own,
@@ -270,11 +270,11 @@ hears_the_others(void **state)
 }
 
 /*
- * Without a rest between the flushes there is still the silence at first, and
+ * Without a rest between the flushes there is still the idle sample at first, and
  * more of it where a flush takes long; never more than a tenth of the time.
  */
 static void
-listens_where_there_is_no_rest(void **state)
+samples_where_there_is_no_rest(void **state)
 {
 	static const struct
 	{
@@ -286,7 +286,7 @@ listens_where_there_is_no_rest(void **state)
 		{300 * 1000, 20 * MILLISECOND, 25 * MILLISECOND, YES},
 		{3 * MILLISECOND, 64 * MILLISECOND, 100 * MILLISECOND, YES},
 		{8 * MILLISECOND, 164 * MILLISECOND, 260 * MILLISECOND, YES},
-		{50 * MILLISECOND, 200 * MILLISECOND, 500 * MILLISECOND, UNKNOWN},	/* too slow to hear enough */
+		{50 * MILLISECOND, 200 * MILLISECOND, 500 * MILLISECOND, UNKNOWN},	/* too slow for long samples */
 	};
 
 	(void) state;
@@ -297,13 +297,13 @@ listens_where_there_is_no_rest(void **state)
 		probe->flush_interval_ns = MILLISECOND / 2;
 		disk.cost[FSYNC] = disk.cost[FDATASYNC] = disk.cost[PWRITE] = rows[i].sync_ns;
 		run_probe();
-		assert_in_range(probe->others.ns, rows[i].least_ns, rows[i].most_ns);
+		assert_in_range(probe->background.ns, rows[i].least_ns, rows[i].most_ns);
 		assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), rows[i].durable);
 	}
 }
 
 /*
- * A device that serves one request after the other: what others flush ends in
+ * A device that serves one request after the other: background I/O ends in
  * our operations, as long as these follow each other closely.
  */
 static void
@@ -314,11 +314,11 @@ is_not_fooled_by_short_rests(void **state)
 	probe->flush_interval_ns = 2 * MILLISECOND;
 	disk.cost[FSYNC] = disk.cost[FDATASYNC] = 300 * 1000;
 	disk.sync_flushes = 0;
-	disk.other_flushes_per_second = 1500;
+	disk.background_flushes_per_second = 1500;
 	disk.silent_ns = 250 * 1000;
 	run_probe();
 	assert_int_not_equal(sp_probe_method_durable(probe, "fdatasync"), YES);
-	assert_true(sp_evidence_most_flushes_per_second(&probe->others, SP_LEVEL_DEVICE) > 1000);
+	assert_true(sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_DEVICE) > 1000);
 }
 
 /* The time of a sync must not be that of reading. */
@@ -377,7 +377,7 @@ survives_a_device_that_goes_away(void **state)
 		plan_with_counters();
 		disk.fail_reading_from = from[i];
 		run_probe();
-		assert_true(probe->others.lost > 0);
+		assert_true(probe->background.lost > 0);
 		for (int c = 0; c < probe->ncases; c++)
 		{
 			const sp_evidence *evidence = &probe->results[c].evidence;
@@ -399,7 +399,7 @@ survives_a_device_that_goes_away(void **state)
 static int64_t
 count_lost(void)
 {
-	int64_t		lost = probe->others.lost;
+	int64_t		lost = probe->background.lost;
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
@@ -409,7 +409,7 @@ count_lost(void)
 		if (evidence->ops > 0)
 			assert_float_equal(sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes, syncs(c) ? 1 : 0, 1e-9);
 	}
-	assert_float_equal(sp_evidence_flushes_per_second(&probe->others, SP_LEVEL_DEVICE), 0, 1e-9);
+	assert_float_equal(sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE), 0, 1e-9);
 	return lost;
 }
 
@@ -499,7 +499,7 @@ finds_it_unsafe(void **state)
 	assert_int_equal(probe->judgement.recommended, -1);
 	assert_in_range(probe->finished_ns - probe->started_ns, 0, 4 * SECOND);
 
-	/* if others sync they are compared, and get their rounds first */
+	/* if other cases sync they are compared, and get their rounds first */
 	plan_suite("wal", "open_datasync", 8192, 64 * KILOBYTE);
 	probe->callbacks.read_counters = fake_read_counters;
 	strcpy(probe->device.write_cache, "write back");
@@ -518,14 +518,14 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(judges_by_the_rule),
-		cmocka_unit_test(needs_to_see_below),
+		cmocka_unit_test(needs_to_see_backing_device),
 		cmocka_unit_test(names_the_words),
 		cmocka_unit_test(adds_pairs_of_readings),
-		cmocka_unit_test(listens_long_enough),
+		cmocka_unit_test(needs_long_idle_samples),
 		cmocka_unit_test(is_busy_all_the_time_at_most),
 		cmocka_unit_test(counts_what_each_case_did),
-		cmocka_unit_test(hears_the_others),
-		cmocka_unit_test(listens_where_there_is_no_rest),
+		cmocka_unit_test(counts_background_io),
+		cmocka_unit_test(samples_where_there_is_no_rest),
 		cmocka_unit_test(is_not_fooled_by_short_rests),
 		cmocka_unit_test(reads_outside_of_the_timed_part),
 		cmocka_unit_test(reads_less_often_where_it_is_slow),

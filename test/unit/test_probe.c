@@ -428,7 +428,7 @@ plan_slow_fsync(bool stop_early)
 	memset(seen_excluded, 0, sizeof(seen_excluded));
 }
 
-/* The time of what is known to be slower is the others', and it stays known. */
+/* The time of what is known to be slower goes to the rest, and it stays known. */
 static void
 leaves_out_what_is_slower(void **state)
 {

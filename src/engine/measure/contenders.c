@@ -22,15 +22,15 @@ sp_probe_case_durable(const sp_probe *probe, int c)
 		.syncs_nothing = probe->device.syncs_nothing,
 		.write_cache = probe->device.write_cache,
 		.fua = probe->device.fua,
-		.has_below = probe->device.has_below,
+		.has_backing = probe->device.has_backing,
 	};
 
 	facts.flushes_per_op = sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes;
-	facts.below_flushes_per_op = sp_evidence_rates_of(evidence, SP_LEVEL_BELOW).flushes;
-	facts.other_flushes_per_op = seconds_per_op *
-		sp_evidence_most_flushes_per_second(&probe->others, SP_LEVEL_DEVICE);
-	facts.other_below_flushes_per_op = seconds_per_op *
-		sp_evidence_most_flushes_per_second(&probe->others, SP_LEVEL_BELOW);
+	facts.backing_flushes_per_op = sp_evidence_rates_of(evidence, SP_LEVEL_BACKING).flushes;
+	facts.background_flushes_per_op = seconds_per_op *
+		sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_DEVICE);
+	facts.background_backing_flushes_per_op = seconds_per_op *
+		sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_BACKING);
 	return sp_judge_durable(&facts);
 }
 

@@ -31,9 +31,9 @@
 /* Fewer rounds say too little of how far off a verdict is. */
 #define PROJECTION_ROUNDS		45
 
-/* Silence before the first round: a hundredth of the time. */
-#define LISTENING_SHARE		100
-#define MOST_LISTENING_NS	(50 * NS_PER_MS)
+/* The idle sample before the first round: a hundredth of the time. */
+#define IDLE_SAMPLE_SHARE		100
+#define MAX_IDLE_SAMPLE_NS	(50 * NS_PER_MS)
 
 /* How long the first round of a regime may run beyond the time. */
 #define FIRST_ROUND_GRACE_NS	(2000 * NS_PER_MS)
@@ -86,9 +86,9 @@ case_speed(sp_probe *probe, int c, int analysis, int comparisons)
 							 n, sp_analysis_alpha(analysis), comparisons, probe->scratch);
 }
 
-/* Both cases of contenders that are known to be slower: the time is the others'. */
+/* Both cases of contenders that are known to be slower: their time goes to the rest. */
 static void
-leave_out_slower(sp_probe *probe, const sp_contender *contenders, int count, int current)
+exclude_slower(sp_probe *probe, const sp_contender *contenders, int count, int current)
 {
 	for (int i = 0; i < count; i++)
 	{
@@ -142,7 +142,7 @@ analyze(sp_probe *probe, sp_regime regime)
 		sp_judge(contenders, count, current, probe->margin, &probe->judgement);
 		probe->judged = true;
 		if (probe->stop_early)
-			leave_out_slower(probe, contenders, count, current);
+			exclude_slower(probe, contenders, count, current);
 	}
 	probe->callbacks.analysis_done(probe->callbacks.context, regime);
 }
@@ -295,7 +295,7 @@ prepare(sp_probe *probe)
 		result->excluded = false;
 		memset(&result->evidence, 0, sizeof(result->evidence));
 	}
-	memset(&probe->others, 0, sizeof(probe->others));
+	memset(&probe->background, 0, sizeof(probe->background));
 }
 
 static bool
@@ -354,8 +354,8 @@ sp_probe_run(sp_probe *probe)
 
 	probe->started_ns = sp_now_ns(probe);
 	probe->deadline_ns = probe->started_ns + probe->duration_ns;
-	sp_listen(probe, probe->duration_ns / LISTENING_SHARE < MOST_LISTENING_NS ?
-			  probe->duration_ns / LISTENING_SHARE : MOST_LISTENING_NS);
+	sp_idle_sample(probe, probe->duration_ns / IDLE_SAMPLE_SHARE < MAX_IDLE_SAMPLE_NS ?
+			  probe->duration_ns / IDLE_SAMPLE_SHARE : MAX_IDLE_SAMPLE_NS);
 	while (!probe->done && (regime = next_regime(probe)) >= 0)
 		take_turn(probe, regime, share[regime]);
 

@@ -148,7 +148,7 @@ typedef struct sp_device_facts
 	bool		syncs_nothing;	/* see sp_durable_facts */
 	char		write_cache[16];
 	int			fua;
-	bool		has_below;		/* disks below a loop device */
+	bool		has_backing;	/* a loop device, with its file on other disks */
 } sp_device_facts;
 
 /* A run: plan, state and results.  Large; the caller allocates it. */
@@ -183,7 +183,7 @@ typedef struct sp_probe
 	int64_t		paced_busy_ns;	/* in operations, of the last paced round */
 	bool		exhausted[SP_REGIMES];	/* no further round fits into the time */
 	unsigned short random_state[3];
-	sp_evidence others;			/* what the device did when the probe did nothing */
+	sp_evidence background;		/* what the device did when the probe did nothing */
 	bool		judged;			/* judgement is valid */
 	bool		done;			/* before the time was up */
 	sp_judgement judgement;		/* of the wal suite only */

@@ -42,8 +42,8 @@ typedef struct sp_reading
 extern void sp_take_reading(sp_probe *probe, sp_reading *reading);
 extern void sp_end_reading(sp_probe *probe, sp_reading *reading, sp_evidence *evidence, int64_t ops);
 
-/* Do nothing for so long, and hear what others do. */
-extern void sp_listen(sp_probe *probe, int64_t length_ns);
+/* Do nothing for so long, and count background I/O. */
+extern void sp_idle_sample(sp_probe *probe, int64_t length_ns);
 
 /*
  * A saturated slice lasts 4 ms, a tick of most kernels' clocks (HZ=250).  Within

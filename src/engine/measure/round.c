@@ -29,13 +29,13 @@
 #define SLICE_COUNTERS_SHARE	100
 
 /*
- * Listened to in all, and at once, in times of a flush of ours.  Whoever is not
- * heard in 20 of them flushes in less than 1 of 6 (see
- * sp_evidence_most_flushes_per_second).  At most a tenth of the duration.
+ * The length of all idle samples and of one, in times of a flush of ours.  Whoever
+ * is not seen in 20 of them flushes in less than 1 of 6 (see
+ * sp_evidence_max_flushes_per_second).  At most a tenth of the duration.
  */
 #define ENOUGH_FLUSHES			20
-#define LISTENING_FLUSHES		4
-#define MOST_LISTENING_SHARE	10
+#define IDLE_SAMPLE_FLUSHES		4
+#define MAX_IDLE_SAMPLE_SHARE	10
 
 int64_t
 sp_now_ns(sp_probe *probe)
@@ -141,7 +141,7 @@ sp_end_reading(sp_probe *probe, sp_reading *reading, sp_evidence *evidence, int6
 }
 
 void
-sp_listen(sp_probe *probe, int64_t length_ns)
+sp_idle_sample(sp_probe *probe, int64_t length_ns)
 {
 	sp_reading	reading;
 
@@ -149,34 +149,34 @@ sp_listen(sp_probe *probe, int64_t length_ns)
 		return;
 	sp_take_reading(probe, &reading);
 	probe->callbacks.sleep_until(probe->callbacks.context, reading.at_ns + length_ns);
-	sp_end_reading(probe, &reading, &probe->others, 0);
+	sp_end_reading(probe, &reading, &probe->background, 0);
 }
 
 /*
- * The rest since the flush before: what has moved, others have done.  But a
- * device that serves one request after the other ends theirs while ours wait:
- * a rest that is shorter than our flush took hears too little.
+ * The rest since the flush before: what has moved is background I/O.  But a
+ * device that serves one request after the other ends that while ours waits: a
+ * rest that is shorter than our flush took sees too little of it.
  */
 static void
-hear_rest(sp_probe *probe, sp_reading *reading, int64_t flush_ns)
+sample_rest(sp_probe *probe, sp_reading *reading, int64_t flush_ns)
 {
 	if (sp_now_ns(probe) - reading->at_ns >= flush_ns)
-		sp_end_reading(probe, reading, &probe->others, 0);
+		sp_end_reading(probe, reading, &probe->background, 0);
 	else
 		sp_take_reading(probe, reading);
 }
 
 /*
- * Where there were no such rests: listen between the rounds, until it is long
- * enough to say that others do not flush in each of our flushes.
+ * Where there were no such rests: take idle samples between the rounds, until they
+ * are long enough to say that background I/O does not flush in each of our flushes.
  */
 static void
-listen_more(sp_probe *probe, int64_t flush_ns)
+sample_more(sp_probe *probe, int64_t flush_ns)
 {
-	if (probe->others.ns < ENOUGH_FLUSHES * flush_ns &&
-		probe->others.ns < probe->duration_ns / MOST_LISTENING_SHARE &&
-		sp_now_ns(probe) + LISTENING_FLUSHES * flush_ns < probe->deadline_ns)
-		sp_listen(probe, LISTENING_FLUSHES * flush_ns);
+	if (probe->background.ns < ENOUGH_FLUSHES * flush_ns &&
+		probe->background.ns < probe->duration_ns / MAX_IDLE_SAMPLE_SHARE &&
+		sp_now_ns(probe) + IDLE_SAMPLE_FLUSHES * flush_ns < probe->deadline_ns)
+		sp_idle_sample(probe, IDLE_SAMPLE_FLUSHES * flush_ns);
 }
 
 /*
@@ -219,7 +219,7 @@ end_of_paced_round(const sp_probe *probe, int64_t begin, int64_t busy)
  * Every case once, evenly spread over one flush interval: each file sees the
  * cluster's own interval, and the device rests in between as it does there.
  * Where the duty cycle makes that longer (as far as the round before tells),
- * the rests grow: others wait for one flush of ours at a time.
+ * the rests grow: other processes wait for one flush of ours at a time.
  */
 void
 sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
@@ -244,7 +244,7 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 			return;
 
 		if (read && i > 0)
-			hear_rest(probe, &reading, elapsed);
+			sample_rest(probe, &reading, elapsed);
 		else if (read)
 			sp_take_reading(probe, &reading);
 		elapsed = sp_timed_operation(probe, order[i]);
@@ -264,7 +264,7 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 	end = end_of_paced_round(probe, start, busy);
 	sleep_until(probe, end < probe->deadline_ns ? end : probe->deadline_ns);
 	if (n > 0)
-		listen_more(probe, busy / n);
+		sample_more(probe, busy / n);
 }
 
 /* With a duty cycle slices stay short: a long one would need a very long rest. */
@@ -286,7 +286,7 @@ slice_length(const sp_probe *probe, int c, int64_t share)
 }
 
 /*
- * One case, back to back.  The first operation pays for what others left (a
+ * One case, back to back.  The first operation pays for what the case before left (a
  * time stamp to be journaled, a cold path) and is made but not counted.
  */
 static void

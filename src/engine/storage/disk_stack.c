@@ -34,7 +34,7 @@
 #include "engine/storage/disks_internal.h"
 
 /* a file on LVM over a cache, RAID, encryption and multipath is 8 */
-#define MAX_STOREYS 16
+#define MAX_LAYERS 16
 
 typedef struct descent
 {
@@ -45,18 +45,18 @@ typedef struct descent
 } descent;
 
 /* A device on the way down, and the one that it was found below. */
-typedef struct storey
+typedef struct layer
 {
 	const char *name;
-	const struct storey *above;
-} storey;
+	const struct layer *above;
+} layer;
 
 /*
  * All functions that add something return 0 if there is at least one disk,
  * else an errno.
  */
-static int	add_device(descent *way, char *directory, const storey *above);
-static int	add_path(descent *way, const char *path, const storey *above,
+static int	add_device(descent *way, char *directory, const layer *above);
+static int	add_path(descent *way, const char *path, const layer *above,
 					 const sp_mount **mount);
 
 /*
@@ -64,13 +64,13 @@ static int	add_path(descent *way, const char *path, const storey *above,
  * whose file is hidden by its own mount looks like one.
  */
 static bool
-is_circle(const char *name, const storey *above)
+is_circle(const char *name, const layer *above)
 {
-	int			storeys = 0;
+	int			layers = 0;
 
 	for (; above != NULL; above = above->above)
 	{
-		if (++storeys >= MAX_STOREYS || strcmp(above->name, name) == 0)
+		if (++layers >= MAX_LAYERS || strcmp(above->name, name) == 0)
 			return true;
 	}
 	return false;
@@ -92,7 +92,7 @@ free_entries(struct dirent **entries, int count)
 
 static int
 add_link(descent *way, const char *path, const char *name,
-		 const storey *above)
+		 const layer *above)
 {
 	char		link[PATH_MAX];
 	char		directory[PATH_MAX];
@@ -141,7 +141,7 @@ is_path_of_nvme(const char *name, const char *head)
  */
 static int
 add_links(descent *way, const char *path, const char *nvme_head,
-		  const storey *above)
+		  const layer *above)
 {
 	struct dirent **entries;
 	int			count = scandir(path, &entries, is_visible, alphasort);
@@ -165,7 +165,7 @@ add_links(descent *way, const char *path, const char *nvme_head,
 }
 
 static int
-add_slaves(descent *way, const char *directory, const storey *here)
+add_slaves(descent *way, const char *directory, const layer *here)
 {
 	char		path[PATH_MAX];
 	int			status = sp_build_path(path, "%s/slaves", directory);
@@ -175,7 +175,7 @@ add_slaves(descent *way, const char *directory, const storey *here)
 
 /* ENODEV if the device is no head of NVMe multipath, or no path is visible. */
 static int
-add_nvme_paths(descent *way, const storey *here)
+add_nvme_paths(descent *way, const layer *here)
 {
 	char		path[PATH_MAX];
 	int			status = sp_build_path(path, "%s/sys/class/block", way->sysroot);
@@ -219,7 +219,7 @@ keep_backing_file(sp_disks *disks, const char *file)
 }
 
 static int
-add_backing_file(descent *way, const char *directory, const storey *here)
+add_backing_file(descent *way, const char *directory, const layer *here)
 {
 	char		file[PATH_MAX + sizeof(" (deleted)\n")];
 	const sp_mount *mount = NULL;
@@ -239,15 +239,15 @@ add_backing_file(descent *way, const char *directory, const storey *here)
 }
 
 /*
- * A loop device has counters of its own, and what lies below its file is a
- * level of its own.  One that is in between, below the file of another, is
- * listed only if nothing is known below it.
+ * A loop device has counters of its own, and the backing devices of its file are
+ * a level of their own.  A loop device that is itself the backing device of
+ * another is listed only if nothing is known below it.
  */
 static int
-add_loop(descent *way, const char *directory, const storey *here)
+add_loop(descent *way, const char *directory, const layer *here)
 {
 	sp_level	level = way->level;
-	int			below;
+	int			backing;
 
 	if (level == SP_LEVEL_DEVICE)
 	{
@@ -256,21 +256,21 @@ add_loop(descent *way, const char *directory, const storey *here)
 		if (status != 0)
 			return status;
 	}
-	way->level = SP_LEVEL_BELOW;
-	below = add_backing_file(way, directory, here);
+	way->level = SP_LEVEL_BACKING;
+	backing = add_backing_file(way, directory, here);
 	way->level = level;
-	if (below == 0)
+	if (backing == 0)
 		return 0;
-	way->disks->incomplete[SP_LEVEL_BELOW] = true;
+	way->disks->incomplete[SP_LEVEL_BACKING] = true;
 	return level == SP_LEVEL_DEVICE ? 0 :
 		sp_disks_append(way->disks, level, directory);
 }
 
 /* Changes directory to that of the whole disk. */
 static int
-add_device(descent *way, char *directory, const storey *above)
+add_device(descent *way, char *directory, const layer *above)
 {
-	storey		here = {.above = above};
+	layer		here = {.above = above};
 	int			status = sp_ascend_to_whole_disk(directory);
 
 	if (status != 0)
@@ -293,7 +293,7 @@ add_device(descent *way, char *directory, const storey *above)
  * system is known to have it.
  */
 static int
-add_btrfs(descent *way, const char *directory, const storey *above)
+add_btrfs(descent *way, const char *directory, const layer *above)
 {
 	const char *name = strrchr(directory, '/') + 1;
 	char		path[PATH_MAX];
@@ -323,7 +323,7 @@ add_btrfs(descent *way, const char *directory, const storey *above)
 }
 
 static int
-add_mount(descent *way, const sp_mount *mount, const storey *above)
+add_mount(descent *way, const sp_mount *mount, const layer *above)
 {
 	char		directory[PATH_MAX];
 	int			status;
@@ -376,7 +376,7 @@ find_by_device_path(const char *sysroot, const char *path, char *directory)
 
 /* *mount: set to the one that a file lies on, NULL for a device. */
 static int
-add_path(descent *way, const char *path, const storey *above,
+add_path(descent *way, const char *path, const layer *above,
 		 const sp_mount **mount)
 {
 	char		directory[PATH_MAX];

@@ -62,17 +62,17 @@ extern void sp_disks_init(sp_disks *disks);
  * file (loop), or in a directory (overlay), of another mount; may be NULL.
  *
  * Followed are: partitions to their disk; dm and md to their slaves, over any
- * number of storeys; the head of NVMe multipath to its paths; btrfs to all
+ * number of layers; the head of NVMe multipath to its paths; btrfs to all
  * devices of the same file system; overlay to the file system of its upper
- * directory; loop devices are listed themselves, and what lies below their
- * backing file once more at SP_LEVEL_BELOW (of loop devices on loop devices
- * only the lowest storey).
+ * directory; loop devices are listed themselves, and the backing devices of their
+ * file once more at SP_LEVEL_BACKING (of loop devices on loop devices
+ * only the lowest layer).
  *
  * Returns 0; ENODEV if there is none (network, memory, FUSE and ZFS file
  * systems, or no sysfs); else the errno of the call that failed.  On error
  * nothing was added.  What is missing or cannot be read further down the stack
  * only sets incomplete, as do more than SP_MAX_DISKS disks; where the next
- * storey down is not known, the lowest known device is listed.
+ * layer down is not known, the lowest known device is listed.
  *
  * Limit: in a container a loop device's file is named as its host sees it, and
  * looked for among the mounts of the container.

@@ -5,7 +5,7 @@
  *
  * Counters say what no timing can: whether a flush arrived, how many bytes a
  * write became, how long the device was at work.  They are the whole disk's,
- * so others' work is in them too.
+ * so background I/O is in them, too.
  *
  * It must not: include a server header, keep state between calls, allocate,
  * open a file, print, exit.
@@ -25,7 +25,7 @@
 typedef enum sp_level
 {
 	SP_LEVEL_DEVICE,			/* directly below the file system */
-	SP_LEVEL_BELOW,				/* below the file that a loop device is */
+	SP_LEVEL_BACKING,			/* backing devices: below the file of a loop device */
 	SP_LEVELS
 } sp_level;
 

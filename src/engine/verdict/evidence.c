@@ -24,14 +24,14 @@
 #define NOT_FLUSHED		0.1
 
 /*
- * Others are counted at other moments than the sync: they are given twice
- * their rate, and half a flush a sync must still be left.
+ * Background I/O is counted at other moments than the sync: it is given twice
+ * its rate, and half a flush a sync must still be left.
  */
-#define OTHERS_FACTOR	2
-#define LEAST_OWN		0.5
+#define BACKGROUND_FACTOR	2
+#define MIN_OWN				0.5
 
-/* In less time than this nothing can be heard of who flushes 100 times a second. */
-#define LEAST_LISTENING_NS	10e6
+/* An idle sample shorter than this can miss a process that flushes 100 times a second. */
+#define MIN_IDLE_SAMPLE_NS	10e6
 
 const char *
 sp_durable_name(sp_durable durable)
@@ -111,61 +111,60 @@ sp_evidence_flushes_per_second(const sp_evidence *evidence, sp_level level)
 {
 	const sp_counters *counters = &evidence->counters[level];
 
-	if ((double) evidence->ns < LEAST_LISTENING_NS || !counters->has_flushes)
+	if ((double) evidence->ns < MIN_IDLE_SAMPLE_NS || !counters->has_flushes)
 		return NAN;
 	return (double) counters->flushes * NS_PER_S / (double) evidence->ns;
 }
 
 /*
- * Of others that were heard n times in a while, about n + 3 sqrt(n) may have
- * been meant, and 3 of whom nothing was heard (Poisson, with a chance of 1 in
- * 20 to be wrong for none, and less for more).
+ * Where n flushes were counted, the rate may be that of n + 3 sqrt(n) + 3 flushes
+ * (Poisson, with a chance of 1 in 20 to be wrong for none, and less for more).
  */
 double
-sp_evidence_most_flushes_per_second(const sp_evidence *evidence, sp_level level)
+sp_evidence_max_flushes_per_second(const sp_evidence *evidence, sp_level level)
 {
-	double		heard = (double) evidence->counters[level].flushes;
+	double		counted = (double) evidence->counters[level].flushes;
 
 	if (isnan(sp_evidence_flushes_per_second(evidence, level)))
 		return NAN;
-	return (heard + 3 * sqrt(heard) + 3) * NS_PER_S / (double) evidence->ns;
+	return (counted + 3 * sqrt(counted) + 3) * NS_PER_S / (double) evidence->ns;
 }
 
 double
 sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level)
 {
-	if ((double) evidence->ns < LEAST_LISTENING_NS)
+	if ((double) evidence->ns < MIN_IDLE_SAMPLE_NS)
 		return NAN;
 	return (double) evidence->counters[level].written_bytes * NS_PER_S / (double) evidence->ns;
 }
 
 /*
- * Did each sync have a flush that was not just another's?  Comparisons with NAN
+ * Did each sync have a flush that was not just background I/O?  Comparisons with NAN
  * are false: what is not known claims nothing.
  */
 static bool
-is_flushed(double flushes, double others)
+is_flushed(double flushes, double background)
 {
-	return flushes >= FLUSHED && flushes - OTHERS_FACTOR * others >= LEAST_OWN;
+	return flushes >= FLUSHED && flushes - BACKGROUND_FACTOR * background >= MIN_OWN;
 }
 
 sp_durable
 sp_judge_durable(const sp_durable_facts *facts)
 {
-	double		others = isnan(facts->other_flushes_per_op) ? 0 : facts->other_flushes_per_op;
+	double		background = isnan(facts->background_flushes_per_op) ? 0 : facts->background_flushes_per_op;
 
 	if (facts->syncs_nothing)
 		return SP_DURABLE_NO;
 
 	if (strcmp(facts->write_cache, SP_MIXED_CACHES) == 0)
 		return SP_DURABLE_UNKNOWN;
-	if (is_flushed(facts->flushes_per_op, facts->other_flushes_per_op) &&
-		(!facts->has_below ||
-		 is_flushed(facts->below_flushes_per_op, facts->other_below_flushes_per_op)))
+	if (is_flushed(facts->flushes_per_op, facts->background_flushes_per_op) &&
+		(!facts->has_backing ||
+		 is_flushed(facts->backing_flushes_per_op, facts->background_backing_flushes_per_op)))
 		return SP_DURABLE_YES;
 	if (strcmp(facts->write_cache, "write back") == 0 && facts->fua == 0 &&
-		facts->flushes_per_op < LEAST_OWN &&
-		facts->flushes_per_op - OTHERS_FACTOR * others < NOT_FLUSHED)
+		facts->flushes_per_op < MIN_OWN &&
+		facts->flushes_per_op - BACKGROUND_FACTOR * background < NOT_FLUSHED)
 		return SP_DURABLE_NO;
 	return SP_DURABLE_UNKNOWN;
 }

@@ -5,7 +5,7 @@
  *
  * The counters of the disks are read before and after each slice, outside the
  * timed part, and between the flushes of the paced regime, when what moves is
- * others' work.  Evidence, never proof: only pulling the plug proves a drive
+ * background I/O.  Evidence, never proof: only pulling the plug proves a drive
  * honest.
  *
  *-------------------------------------------------------------------------
@@ -53,12 +53,12 @@ typedef struct sp_durable_facts
 								 * disks; SP_MIXED_CACHES if they differ */
 	int			fua;			/* 1: a flush may be part of a write; 0 no */
 	double		flushes_per_op;
-	double		other_flushes_per_op;	/* what others make in that time, at
-										 * most; NAN unknown */
-	double		below_flushes_per_op;	/* of the disks below a loop device; NAN:
-										 * there are none, or unknown */
-	double		other_below_flushes_per_op;
-	bool		has_below;
+	double		background_flushes_per_op;	/* of background I/O in that time, at
+											 * most; NAN unknown */
+	double		backing_flushes_per_op; /* of the backing devices of a loop device;
+										 * NAN: there are none, or unknown */
+	double		background_backing_flushes_per_op;
+	bool		has_backing;
 } sp_durable_facts;
 
 /* Then a sync may go to the disk that needs no flush, and a flush to the other. */
@@ -76,19 +76,19 @@ extern void sp_evidence_add(sp_evidence *evidence, const sp_counters before[SP_L
 /* Per operation, for one level. */
 extern sp_evidence_rates sp_evidence_rates_of(const sp_evidence *evidence, sp_level level);
 
-/* Per second, of what others did; NAN where nobody listened for long enough. */
+/* Per second, of background I/O; NAN where the idle samples are too short. */
 extern double sp_evidence_flushes_per_second(const sp_evidence *evidence, sp_level level);
 
-/* The same, as many as there may have been for all that was heard. */
-extern double sp_evidence_most_flushes_per_second(const sp_evidence *evidence, sp_level level);
+/* The same, as many as there may have been for all that was counted. */
+extern double sp_evidence_max_flushes_per_second(const sp_evidence *evidence, sp_level level);
 extern double sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level);
 
 /*
  * The rule for one test case.
  *
  * no: nothing is synced at all; or (nearly) no flushes arrive at a write-back
- * cache without FUA.  Others can hide a missing flush, never take one away.
- * yes: each sync had a flush, and others can not have been all of them.  A
+ * cache without FUA.  Background I/O can hide a missing flush, never take one away.
+ * yes: each sync had a flush, and background I/O cannot have been all of them.  A
  * write-through cache needs no flush, but that it is one is only what the
  * kernel was told: unknown.
  */
