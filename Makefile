@@ -90,7 +90,7 @@ unit-asan/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $(ENGINE) $(ENGINE_HEADERS
 	@mkdir -p $(@D)
 	$(FUZZ_CC) $(UNIT_CFLAGS) $(FUZZ_SANITIZE) $< $(ENGINE) -lm -o $@
 
-# All that is found goes to a folder of its own first: most of it is not new.
+# All that is found goes to a directory of its own first: most of it is not new.
 fuzz: $(FUZZ_TARGETS:%=unit-asan/fuzz_%)
 	set -e; for target in $(FUZZ_TARGETS); do \
 		corpus=test/fixtures/fuzz/$$target; found=unit-asan/found_$$target; \

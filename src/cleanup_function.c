@@ -3,7 +3,7 @@
  * cleanup_function.c
  *		sync_probe.cleanup(): remove what dead processes left.
  *
- * It must not: touch what belongs to one that lives.  Files and folders are
+ * It must not: touch what belongs to one that lives.  Files and directories are
  * safe since this backend is the only probe of the cluster meanwhile; schemas
  * are, since the process that is to drop one holds a lock until it exits.
  *
@@ -74,7 +74,7 @@ drop_leftover(schemas *schemas, const char *name)
 	PG_TRY();
 	{
 		/* or a process that lives will drop it */
-		is_left = sp_token_lock(sp_schema_token(name), false);
+		is_left = sp_schema_lock(sp_schema_id(name), false);
 		if (is_left)
 			sp_schema_drop(name);
 		ReleaseCurrentSubTransaction();
@@ -145,7 +145,7 @@ drop_leftovers(void)
 }
 
 /*
- * Returns how many files, folders and schemas were removed.  On a standby and in a
+ * Returns how many files, directories and schemas were removed.  On a standby and in a
  * read-only transaction schemas stay.
  */
 Datum
@@ -155,13 +155,13 @@ sync_probe_cleanup(PG_FUNCTION_ARGS)
 	ListCell   *cell;
 
 	sp_check_circumstances("clean up");
-	sp_exclusive_begin("", "", 0);
-	sp_exclusive_phase("cleaning up");
+	sp_cluster_lock_acquire("", "", 0);
+	sp_progress_set_phase("cleaning up");
 	foreach(cell, sp_location_list())
 		removed += sp_probe_files_sweep(lfirst(cell));
-	removed += sp_scratch_sweep();
+	removed += sp_temp_directory_sweep();
 	if (sp_record_possible())
 		removed += drop_leftovers();
-	sp_exclusive_end();
+	sp_cluster_lock_release();
 	PG_RETURN_INT32(removed);
 }

@@ -29,7 +29,7 @@
  */
 #define TAG_MUTEX		11
 #define TAG_PROGRESS	12
-#define TAG_TOKEN		13
+#define TAG_SCHEMA		13
 
 /* Of the probe of this backend; the memory is gone with the transaction. */
 static dsm_segment *segment;
@@ -62,7 +62,7 @@ read_progress(dsm_handle handle, sp_progress *progress)
  * *published set when it has published how far it is.
  */
 int
-sp_exclusive_holder(sp_progress *progress, bool *published)
+sp_cluster_lock_holder(sp_progress *progress, bool *published)
 {
 	LockData   *locks = GetLockStatusData();
 	int			pid = 0;
@@ -111,7 +111,7 @@ complain_about_holder(void)
 {
 	sp_progress progress;
 	bool		published;
-	int			pid = sp_exclusive_holder(&progress, &published);
+	int			pid = sp_cluster_lock_holder(&progress, &published);
 
 	/* it may have finished since: then it is enough to try again */
 	ereport(ERROR,
@@ -131,7 +131,7 @@ complain_about_holder(void)
  * that others see; the caller keeps it up to date.
  */
 sp_progress *
-sp_exclusive_begin(const char *location, const char *suite, int64 duration_us)
+sp_cluster_lock_acquire(const char *location, const char *suite, int64 duration_us)
 {
 	LOCKTAG		tag;
 	sp_progress *progress;
@@ -158,7 +158,7 @@ sp_exclusive_begin(const char *location, const char *suite, int64 duration_us)
 
 /* The word that sync_probe.running shows. */
 void
-sp_exclusive_phase(const char *phase)
+sp_progress_set_phase(const char *phase)
 {
 	sp_progress *progress = dsm_segment_address(segment);
 
@@ -169,7 +169,7 @@ sp_exclusive_phase(const char *phase)
 
 /* Let the next one in; after an error the resource owner does it. */
 void
-sp_exclusive_end(void)
+sp_cluster_lock_release(void)
 {
 	LOCKTAG		tag;
 
@@ -181,28 +181,28 @@ sp_exclusive_end(void)
 	LockRelease(&tag, ExclusiveLock, false);
 }
 
-/* -------------------------------------------------- the objects of workloads */
+/* -------------------------------------------------- the schemas of workloads */
 
 /*
- * The process that is to drop the objects with this token in their name holds its
- * lock, until the end of the transaction or of the session.  Never waits; false if
+ * The process that is to drop the schema with this ID in its name holds its lock,
+ * until the end of the transaction or of the session.  Never waits; false if
  * another process has it.
  */
 bool
-sp_token_lock(uint32 token, bool session)
+sp_schema_lock(uint32 schema_id, bool session)
 {
 	LOCKTAG		tag;
 
-	set_tag(&tag, token, TAG_TOKEN);
+	set_tag(&tag, schema_id, TAG_SCHEMA);
 	return LockAcquire(&tag, ExclusiveLock, session, true) != LOCKACQUIRE_NOT_AVAIL;
 }
 
 /* That of the session. */
 void
-sp_token_unlock(uint32 token)
+sp_schema_unlock(uint32 schema_id)
 {
 	LOCKTAG		tag;
 
-	set_tag(&tag, token, TAG_TOKEN);
+	set_tag(&tag, schema_id, TAG_SCHEMA);
 	LockRelease(&tag, ExclusiveLock, true);
 }

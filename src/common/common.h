@@ -63,12 +63,12 @@ typedef struct sp_progress
 	volatile int64 transactions;
 } sp_progress;
 
-extern sp_progress *sp_exclusive_begin(const char *location, const char *suite, int64 duration_us);
-extern void sp_exclusive_phase(const char *phase);
-extern void sp_exclusive_end(void);
-extern int	sp_exclusive_holder(sp_progress *progress, bool *published);
-extern bool sp_token_lock(uint32 token, bool session);
-extern void sp_token_unlock(uint32 token);
+extern sp_progress *sp_cluster_lock_acquire(const char *location, const char *suite, int64 duration_us);
+extern void sp_progress_set_phase(const char *phase);
+extern void sp_cluster_lock_release(void);
+extern int	sp_cluster_lock_holder(sp_progress *progress, bool *published);
+extern bool sp_schema_lock(uint32 schema_id, bool session);
+extern void sp_schema_unlock(uint32 schema_id);
 
 /* ------------------------------------------------------------- progress.c */
 

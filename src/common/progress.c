@@ -51,7 +51,7 @@ sync_probe_running(PG_FUNCTION_ARGS)
 	int			i = 0;
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (sp_exclusive_holder(&progress, &published) == 0 || !published)
+	if (sp_cluster_lock_holder(&progress, &published) == 0 || !published)
 		return (Datum) 0;
 
 	workload = sp_progress_is_workload(&progress);

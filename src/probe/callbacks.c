@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * callbacks.c
- *		What the engine asks of the server: clock, interrupts, sleep, progress.
+ *		What the engine asks of the server: clock, interrupts, sleep, counters,
+ *		progress.
  *
  * Called between the operations, thousands of times a second, so nothing here
  * may be slow; and any of it may leave by an error, after which the engine is
@@ -38,11 +39,11 @@ callback_now(void *context)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return ((sp_surroundings *) context)->now_ns = (int64_t) now.tv_sec * NS_PER_S + now.tv_nsec;
+	return ((sp_probe_context *) context)->now_ns = (int64_t) now.tv_sec * NS_PER_S + now.tv_nsec;
 }
 
 static void
-check_space(sp_surroundings *state)
+check_space(sp_probe_context *state)
 {
 	int64_t		begin_ns = callback_now(state);
 	int64_t		end_ns;
@@ -56,7 +57,7 @@ check_space(sp_surroundings *state)
 static void
 callback_check_interrupts(void *context)
 {
-	sp_surroundings *state = context;
+	sp_probe_context *state = context;
 
 	CHECK_FOR_INTERRUPTS();
 	if (state->now_ns >= state->next_check_ns)
@@ -72,7 +73,7 @@ callback_check_interrupts(void *context)
 static void
 callback_sleep_until(void *context, int64_t deadline_ns)
 {
-	sp_surroundings *state = context;
+	sp_probe_context *state = context;
 
 	for (;;)
 	{
@@ -97,7 +98,7 @@ callback_sleep_until(void *context, int64_t deadline_ns)
 static void
 callback_operation_begin(void *context)
 {
-	pgstat_report_wait_start(((sp_surroundings *) context)->flush_wait_event);
+	pgstat_report_wait_start(((sp_probe_context *) context)->flush_wait_event);
 }
 
 static void
@@ -109,7 +110,7 @@ callback_operation_end(void *context)
 static void
 callback_round_done(void *context)
 {
-	((sp_surroundings *) context)->progress->rounds++;
+	((sp_probe_context *) context)->progress->rounds++;
 }
 
 /* ----------------------------------------------------------------- progress */
@@ -178,7 +179,7 @@ describe_regime(const sp_probe *probe, sp_regime regime)
 static void
 callback_analysis_done(void *context, sp_regime regime)
 {
-	sp_surroundings *state = context;
+	sp_probe_context *state = context;
 	int64_t		now_ns = callback_now(context);
 	int64_t		elapsed_ns = now_ns - state->probe->started_ns;
 	char	   *line;
@@ -202,33 +203,33 @@ callback_analysis_done(void *context, sp_regime regime)
  * interrupt has disturbed.
  */
 static int64
-clock_cost_ns(sp_surroundings *surroundings)
+clock_cost_ns(sp_probe_context *context)
 {
 	const int	readings = 64;
 	int64		least = NS_PER_S;
 
 	for (int i = 0; i < 64; i++)
 	{
-		int64		before = callback_now(surroundings);
+		int64		before = callback_now(context);
 		int64		after = before;
 
 		for (int k = 0; k < readings; k++)
-			after = callback_now(surroundings);
+			after = callback_now(context);
 		least = Min(least, after - before);
 	}
 	return least / readings;
 }
 
-/* Let the engine measure in these surroundings, which must outlive the probe. */
+/* Let the engine measure with this context, which must outlive the probe. */
 void
-sp_callbacks_set(sp_probe *probe, sp_surroundings *surroundings)
+sp_callbacks_set(sp_probe *probe, sp_probe_context *context)
 {
-	surroundings->probe = probe;
-	surroundings->flush_wait_event = sp_wait_event_new("SyncProbeFlush");
-	surroundings->sleep_wait_event = sp_wait_event_new("SyncProbeSleep");
-	probe->clock_cost_ns = clock_cost_ns(surroundings);
+	context->probe = probe;
+	context->flush_wait_event = sp_wait_event_new("SyncProbeFlush");
+	context->sleep_wait_event = sp_wait_event_new("SyncProbeSleep");
+	probe->clock_cost_ns = clock_cost_ns(context);
 	probe->callbacks = (sp_callbacks) {
-		.context = surroundings,
+		.context = context,
 		.now_ns = callback_now,
 		.check_interrupts = callback_check_interrupts,
 		.sleep_until = callback_sleep_until,
@@ -244,7 +245,7 @@ sp_callbacks_set(sp_probe *probe, sp_surroundings *surroundings)
 static bool
 callback_read_counters(void *context, sp_counters counters[SP_LEVELS])
 {
-	return sp_disks_read(&((sp_surroundings *) context)->storage->disks, counters);
+	return sp_disks_read(&((sp_probe_context *) context)->storage->disks, counters);
 }
 
 /* What one reading takes: the least of some. */

@@ -84,12 +84,12 @@ duty_cycle_argument(FunctionCallInfo fcinfo)
 
 /* What the caller knows better than the cluster's statistics. */
 static void
-override_pace(FunctionCallInfo fcinfo, sp_cluster *cluster)
+override_pace(FunctionCallInfo fcinfo, sp_wal_profile *profile)
 {
 	if (!PG_ARGISNULL(ARG_FLUSH_SIZE))
 	{
 		int			flush_size = PG_GETARG_INT32(ARG_FLUSH_SIZE);
-		int			most = sp_cluster_most_flush_size(cluster);
+		int			most = sp_wal_profile_max_flush_size(profile);
 
 		if (flush_size < 1 || flush_size > most)
 			ereport(ERROR,
@@ -97,15 +97,15 @@ override_pace(FunctionCallInfo fcinfo, sp_cluster *cluster)
 					 errmsg("flush_size %d is out of range", flush_size),
 					 errdetail("It must be between 1 and %d bytes, what a file of the probe holds.", most),
 					 errhint("Leave it out to take this cluster's own average.")));
-		cluster->server.flush_size = flush_size;
-		cluster->flush_size_source = "argument";
+		profile->server.flush_size = flush_size;
+		profile->flush_size_source = "argument";
 	}
 	if (!PG_ARGISNULL(ARG_FLUSH_INTERVAL))
 	{
-		cluster->flush_interval_us =
+		profile->flush_interval_us =
 			sp_interval_argument(fcinfo, ARG_FLUSH_INTERVAL, arg_names, 1, MAX_INTERVAL_US,
 								 "Leave it out to take this cluster's own average.");
-		cluster->flush_interval_source = "argument";
+		profile->flush_interval_source = "argument";
 	}
 }
 
@@ -190,7 +190,7 @@ check_duration(FunctionCallInfo fcinfo, const sp_probe *probe)
 typedef struct probing
 {
 	sp_probe   *probe;
-	sp_surroundings surroundings;
+	sp_probe_context context;
 	sp_storage	storage;
 	sp_probe_files files;
 } probing;
@@ -211,7 +211,7 @@ fill_random(char *buffer)
 }
 
 static sp_probe *
-plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_cluster *cluster,
+plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_wal_profile *profile,
 		   int64 duration_us, probing *state)
 {
 	sp_probe   *probe = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(sp_probe),
@@ -224,15 +224,15 @@ plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_cluster *clu
 
 	probe->buffer = buffer;
 	probe->duration_ns = duration_us * 1000;
-	probe->flush_interval_ns = cluster->flush_interval_us * 1000;
+	probe->flush_interval_ns = profile->flush_interval_us * 1000;
 	probe->duty_cycle = duty_cycle_argument(fcinfo);
 	probe->margin = sp_margin;
 	probe->stop_early = PG_GETARG_BOOL(ARG_STOP_EARLY);
 
 	/* 48 bits are what the engine's generator takes */
 	probe->random_seed = pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF);
-	sp_callbacks_set(probe, &state->surroundings);
-	suite->plan(probe, &cluster->server);
+	sp_callbacks_set(probe, &state->context);
+	suite->plan(probe, &profile->server);
 	return probe;
 }
 
@@ -254,9 +254,9 @@ measure(probing *state, const sp_location *location)
 	state->files.probe = state->probe;
 	state->files.directory_fd = -1;
 
-	sp_exclusive_phase("examining storage");
+	sp_progress_set_phase("examining storage");
 	sp_storage_examine(location, &state->storage, &state->probe->device);
-	sp_exclusive_phase("writing files");
+	sp_progress_set_phase("writing files");
 	(void) sp_probe_files_sweep(location);
 	PG_ENSURE_ERROR_CLEANUP(clean_up, PointerGetDatum(state));
 	{
@@ -264,7 +264,7 @@ measure(probing *state, const sp_location *location)
 		/* after them: there is a probe without counters, but none without files */
 		if (sp_storage_open(&state->storage))
 			sp_callbacks_set_counters(state->probe);
-		sp_exclusive_phase("measuring");
+		sp_progress_set_phase("measuring");
 		sp_probe_run(state->probe);
 		pgstat_report_wait_end();
 	}
@@ -301,8 +301,8 @@ Datum
 sync_probe_probe(PG_FUNCTION_ARGS)
 {
 	sp_location location;
-	sp_cluster	cluster;
-	sp_run		run = {.location = &location, .cluster = &cluster};
+	sp_wal_profile profile;
+	sp_run		run = {.location = &location, .profile = &profile};
 	probing		state = {0};
 	int64		duration_us;
 
@@ -321,25 +321,25 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	sp_location_find(NameStr(*PG_GETARG_NAME(ARG_LOCATION)), &location);
 	sp_location_check_privilege(&location);
 	sp_await_reload();
-	sp_cluster_read(&cluster);
-	override_pace(fcinfo, &cluster);
+	sp_wal_profile_read(&profile);
+	override_pace(fcinfo, &profile);
 
 	InitMaterializedSRF(fcinfo, 0);
-	state.probe = plan_probe(fcinfo, run.suite, &cluster, duration_us, &state);
+	state.probe = plan_probe(fcinfo, run.suite, &profile, duration_us, &state);
 	run.probe = state.probe;
 	check_duration(fcinfo, state.probe);
 
-	state.surroundings.storage = &state.storage;
-	state.surroundings.files = &state.files;
-	state.surroundings.progress = sp_exclusive_begin(NameStr(location.name), run.suite->name, duration_us);
+	state.context.storage = &state.storage;
+	state.context.files = &state.files;
+	state.context.progress = sp_cluster_lock_acquire(NameStr(location.name), run.suite->name, duration_us);
 	run.started_at = GetCurrentTimestamp();
 	measure(&state, &location);
 	run.finished_at = GetCurrentTimestamp();
 	run.storage = &state.storage;
-	run.storage_json = sp_storage_facts(&state.storage, state.probe);
-	sp_exclusive_phase("recording");
+	run.storage_json = sp_storage_json(&state.storage, state.probe);
+	sp_progress_set_phase("recording");
 	sp_process_reload();
 	return_and_record(fcinfo, &run);
-	sp_exclusive_end();
+	sp_cluster_lock_release();
 	return (Datum) 0;
 }

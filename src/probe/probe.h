@@ -26,7 +26,7 @@ extern double sp_margin;
 /* ----------------------------------------------------------- wal_profile.c */
 
 /* What this cluster does when it commits, and where that is known from. */
-typedef struct sp_cluster
+typedef struct sp_wal_profile
 {
 	sp_server	server;			/* for the suites */
 	const char *wal_sync_method;
@@ -34,10 +34,10 @@ typedef struct sp_cluster
 	int64		flush_interval_us;
 	const char *flush_size_source;
 	const char *flush_interval_source;
-} sp_cluster;
+} sp_wal_profile;
 
-extern void sp_cluster_read(sp_cluster *cluster);
-extern int	sp_cluster_most_flush_size(const sp_cluster *cluster);
+extern void sp_wal_profile_read(sp_wal_profile *profile);
+extern int	sp_wal_profile_max_flush_size(const sp_wal_profile *profile);
 
 /* ----------------------------------------------------------- free_space.c */
 
@@ -81,7 +81,7 @@ extern void sp_probe_file_fill(sp_probe_files *files, const sp_file *file, const
 #define SP_NOTICE_LENGTH	100
 
 /* What the engine's callbacks work with; set before the engine runs. */
-typedef struct sp_surroundings
+typedef struct sp_probe_context
 {
 	const sp_probe *probe;
 	const sp_storage *storage;
@@ -93,9 +93,9 @@ typedef struct sp_surroundings
 	int64		next_check_ns;	/* of free space */
 	int64		next_notice_ns;
 	char		noticed[SP_REGIMES][SP_NOTICE_LENGTH];	/* the last line about each */
-} sp_surroundings;
+} sp_probe_context;
 
-extern void sp_callbacks_set(sp_probe *probe, sp_surroundings *surroundings);
+extern void sp_callbacks_set(sp_probe *probe, sp_probe_context *context);
 
 /* Let the engine read the counters, too, once they are open. */
 extern void sp_callbacks_set_counters(sp_probe *probe);
@@ -107,10 +107,10 @@ typedef struct sp_run
 {
 	const sp_location *location;
 	const sp_suite *suite;
-	const sp_cluster *cluster;
+	const sp_wal_profile *profile;
 	const sp_probe *probe;
 	const sp_storage *storage;
-	const char *storage_json;	/* see sp_storage_facts() */
+	const char *storage_json;	/* see sp_storage_json() */
 	const char *label;			/* may be NULL */
 	TimestampTz started_at;
 	TimestampTz finished_at;

@@ -239,7 +239,7 @@ static void
 put_what_was_asked(sp_row *row, const sp_run *run)
 {
 	const sp_probe *probe = run->probe;
-	const sp_cluster *cluster = run->cluster;
+	const sp_wal_profile *profile = run->profile;
 
 	sp_row_put_text(row, "label", run->label);
 	sp_row_put_name(row, "location", NameStr(run->location->name));
@@ -247,10 +247,10 @@ put_what_was_asked(sp_row *row, const sp_run *run)
 	sp_row_put_interval(row, "requested_duration", probe->duration_ns / 1000);
 	sp_row_put_number(row, "duty_cycle", probe->duty_cycle, 6);
 	sp_row_put(row, "stop_early", BOOLOID, BoolGetDatum(probe->stop_early));
-	sp_row_put_int(row, "flush_size", INT4OID, cluster->server.flush_size);
-	sp_row_put_text(row, "flush_size_source", cluster->flush_size_source);
-	sp_row_put_interval(row, "flush_interval", cluster->flush_interval_us);
-	sp_row_put_text(row, "flush_interval_source", cluster->flush_interval_source);
+	sp_row_put_int(row, "flush_size", INT4OID, profile->server.flush_size);
+	sp_row_put_text(row, "flush_size_source", profile->flush_size_source);
+	sp_row_put_interval(row, "flush_interval", profile->flush_interval_us);
+	sp_row_put_text(row, "flush_interval_source", profile->flush_interval_source);
 	sp_row_put_int(row, "random_seed", INT8OID, (int64) probe->random_seed);
 }
 
@@ -280,9 +280,9 @@ put_what_came(sp_row *row, const sp_run *run)
 		rounds += probe->rounds[r];
 	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->started_at));
 	sp_row_put(row, "finished_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->finished_at));
-	sp_row_put_text(row, "wal_sync_method", run->cluster->wal_sync_method);
+	sp_row_put_text(row, "wal_sync_method", run->profile->wal_sync_method);
 	sp_row_put_text(row, "wal_sync_method_at_end", GetConfigOption("wal_sync_method", false, false));
-	sp_row_put_text(row, "wal_level", run->cluster->wal_level);
+	sp_row_put_text(row, "wal_level", run->profile->wal_level);
 	sp_row_put_interval(row, "duration", (probe->finished_ns - probe->started_ns) / 1000);
 	sp_row_put_int(row, "rounds", INT4OID, Min(rounds, PG_INT32_MAX));
 	sp_row_put_int(row, "paced_rounds", INT4OID, Min(probe->rounds[SP_PACED], PG_INT32_MAX));

@@ -64,29 +64,29 @@ read_wal_statistics(wal_statistics *statistics)
 
 /* Which rows of the engine's table are in the server's own? */
 static void
-read_methods(sp_cluster *cluster)
+read_methods(sp_wal_profile *profile)
 {
-	cluster->wal_sync_method = pstrdup(GetConfigOption("wal_sync_method", false, false));
-	cluster->server.current = sp_sync_method_find(cluster->wal_sync_method);
+	profile->wal_sync_method = pstrdup(GetConfigOption("wal_sync_method", false, false));
+	profile->server.current = sp_sync_method_find(profile->wal_sync_method);
 	for (const struct config_enum_entry *entry = wal_sync_method_options; entry->name; entry++)
 	{
 		for (size_t i = 0; i < sp_sync_method_count; i++)
 		{
 			if (strcmp(entry->name, sp_sync_methods[i].name) == 0)
-				cluster->server.offers[i] = true;
+				profile->server.offers[i] = true;
 		}
 	}
 }
 
 /* The most bytes of WAL per flush that a file of the probe holds. */
 int
-sp_cluster_most_flush_size(const sp_cluster *cluster)
+sp_wal_profile_max_flush_size(const sp_wal_profile *profile)
 {
-	return (int) Min(cluster->server.segment_size, SP_WAL_FILE_MAX_SIZE);
+	return (int) Min(profile->server.segment_size, SP_WAL_FILE_MAX_SIZE);
 }
 
 static void
-read_pace(sp_cluster *cluster)
+read_pace(sp_wal_profile *profile)
 {
 	wal_statistics statistics;
 	double		flushes;
@@ -95,32 +95,32 @@ read_pace(sp_cluster *cluster)
 	read_wal_statistics(&statistics);
 
 	/* with open_* every write is a flush and the server counts no syncs */
-	flushes = cluster->server.current && cluster->server.current->opens_synced
+	flushes = profile->server.current && profile->server.current->opens_synced
 		? statistics.writes : statistics.syncs;
 
-	cluster->server.flush_size = SP_WAL_PAGE_SIZE;
-	cluster->flush_interval_us = DEFAULT_INTERVAL_US;
-	cluster->flush_size_source = cluster->flush_interval_source = "default";
+	profile->server.flush_size = SP_WAL_PAGE_SIZE;
+	profile->flush_interval_us = DEFAULT_INTERVAL_US;
+	profile->flush_size_source = profile->flush_interval_source = "default";
 	if (flushes < LEAST_FLUSHES || statistics.seconds <= 0)
 		return;
 
 	size = rint(statistics.bytes / flushes);
-	cluster->server.flush_size = (int) Min(Max(size, 1), sp_cluster_most_flush_size(cluster));
-	cluster->flush_interval_us = (int64) Min(Max(statistics.seconds * 1e6 / flushes,
+	profile->server.flush_size = (int) Min(Max(size, 1), sp_wal_profile_max_flush_size(profile));
+	profile->flush_interval_us = (int64) Min(Max(statistics.seconds * 1e6 / flushes,
 												 LEAST_INTERVAL_US), DEFAULT_INTERVAL_US);
-	cluster->flush_size_source = cluster->flush_interval_source = SP_WAL_STATISTICS_VIEW;
+	profile->flush_size_source = profile->flush_interval_source = SP_WAL_STATISTICS_VIEW;
 }
 
 /* Strings of the result live in the current memory context. */
 void
-sp_cluster_read(sp_cluster *cluster)
+sp_wal_profile_read(sp_wal_profile *profile)
 {
-	memset(cluster, 0, sizeof(*cluster));
-	cluster->wal_level = pstrdup(GetConfigOption("wal_level", false, false));
-	cluster->server.segment_size = wal_segment_size;
-	cluster->server.init_write_size = SP_WAL_INIT_WRITE;
-	cluster->server.direct_io_open = sp_wal_direct_io_open();
-	cluster->server.direct_io_all = sp_wal_direct_io_all();
-	read_methods(cluster);
-	read_pace(cluster);
+	memset(profile, 0, sizeof(*profile));
+	profile->wal_level = pstrdup(GetConfigOption("wal_level", false, false));
+	profile->server.segment_size = wal_segment_size;
+	profile->server.init_write_size = SP_WAL_INIT_WRITE;
+	profile->server.direct_io_open = sp_wal_direct_io_open();
+	profile->server.direct_io_all = sp_wal_direct_io_all();
+	read_methods(profile);
+	read_pace(profile);
 }

@@ -33,7 +33,7 @@ COMMENT ON FUNCTION sync_probe.probe(name, text, interval, double precision,
 --
 -- cleanup
 --
--- Remove the files of probes whose backend was killed, and folders and schemas (of
+-- Remove the files of probes whose backend was killed, and directories and schemas (of
 -- this database) of such workloads.  Each probe does so for its own location before
 -- it starts, each workload for the schemas of its role in its database.
 --

@@ -218,7 +218,7 @@ add_counters(StringInfo json, const sp_probe *probe)
  * The facts as they are kept in sync_probe.runs.storage, see there.
  */
 char *
-sp_storage_facts(sp_storage *storage, const sp_probe *probe)
+sp_storage_json(sp_storage *storage, const sp_probe *probe)
 {
 	StringInfoData json;
 

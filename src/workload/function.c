@@ -134,8 +134,8 @@ check_writable(const char *command)
 static void
 name_schema(sp_workload_run *run)
 {
-	run->token = pg_prng_uint32(&pg_global_prng_state);
-	snprintf(NameStr(run->schema), NAMEDATALEN, SP_WORKLOAD_SCHEMA_PREFIX "%08x", run->token);
+	run->schema_id = pg_prng_uint32(&pg_global_prng_state);
+	snprintf(NameStr(run->schema), NAMEDATALEN, SP_WORKLOAD_SCHEMA_PREFIX "%08x", run->schema_id);
 }
 
 /* -------------------------------------------------------------------- the run */
@@ -144,7 +144,7 @@ name_schema(sp_workload_run *run)
 typedef struct running
 {
 	sp_workload_objects *objects;
-	sp_scratch	scratch;
+	sp_temp_directory directory;
 } running;
 
 /* Also called while the backend exits, when errors can no longer be thrown. */
@@ -153,7 +153,7 @@ give_up(int code, Datum arg)
 {
 	running    *state = (running *) DatumGetPointer(arg);
 
-	sp_scratch_remove(&state->scratch);
+	sp_temp_directory_remove(&state->directory);
 	if (state->objects)
 		sp_workload_objects_give_up(state->objects);
 	state->objects = NULL;
@@ -162,25 +162,25 @@ give_up(int code, Datum arg)
 static void
 publish(sp_workload_run *run)
 {
-	run->progress = sp_exclusive_begin(NameStr(run->tablespace), NameStr(run->workload.suite),
+	run->progress = sp_cluster_lock_acquire(NameStr(run->tablespace), NameStr(run->workload.suite),
 									   run->seconds * USECS_PER_SEC);
 	run->progress->workload = run->workload.name;
 	run->progress->planned_transactions = (int64) run->transactions * run->clients;
 }
 
-/* With the objects there: run pgbench, between two looks at the counters. */
+/* With the objects there: run pgbench, between two readings of the counters. */
 static void
 measure(sp_workload_run *run, running *state, const sp_pgbench_program *program,
 		sp_pgbench_result *result, sp_wal_counts *before, sp_wal_counts *after)
 {
-	sp_scratch_make(&state->scratch);
+	sp_temp_directory_make(&state->directory);
 	sp_await_reload();
 	run->wal_sync_method = pstrdup(GetConfigOption("wal_sync_method", false, false));
 	sp_wal_counts_read(before);
-	sp_exclusive_phase("running");
-	sp_pgbench_run(run, program, &state->scratch, result);
-	sp_exclusive_phase("tearing down");
-	sp_scratch_remove(&state->scratch);
+	sp_progress_set_phase("running");
+	sp_pgbench_run(run, program, &state->directory, result);
+	sp_progress_set_phase("tearing down");
+	sp_temp_directory_remove(&state->directory);
 	sp_workload_wait_for_sessions(run);
 	sp_wal_counts_read(after);
 }
@@ -203,17 +203,17 @@ run_workload(sp_workload_run *run)
 	publish(run);
 	PG_ENSURE_ERROR_CLEANUP(give_up, PointerGetDatum(&state));
 	{
-		sp_exclusive_phase("setting up");
+		sp_progress_set_phase("setting up");
 		state.objects = sp_workload_objects_make(run);
 		measure(run, &state, &program, result, &before, &after);
 		sp_workload_objects_drop(state.objects);
 		state.objects = NULL;
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(give_up, PointerGetDatum(&state));
-	sp_exclusive_phase("recording");
+	sp_progress_set_phase("recording");
 	sp_process_reload();
 	row = sp_workload_record(run, result, &before, &after);
-	sp_exclusive_end();
+	sp_cluster_lock_release();
 	pfree(result);
 	return row;
 }

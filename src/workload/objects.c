@@ -150,7 +150,7 @@ make_segment(sp_workload_objects *objects, const sp_workload_run *run)
 	shared->leader_pid = MyProcPid;
 	shared->database = MyDatabaseId;
 	shared->user = GetUserId();
-	shared->token = run->token;
+	shared->schema_id = run->schema_id;
 	shared->workload = run->workload.name;
 	shared->schema = run->schema;
 	if (!run->default_tablespace)

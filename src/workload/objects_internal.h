@@ -45,7 +45,7 @@ typedef struct sp_objects_shared
 	int			leader_pid;
 	Oid			database;
 	Oid			user;
-	uint32		token;
+	uint32		schema_id;
 	NameData	workload;
 	NameData	schema;
 	NameData	tablespace;		/* empty: the database's own */
@@ -77,8 +77,9 @@ extern int	sp_schema_drop_relations(const char *schema, int most);
 
 /* ----------------------------------------------------------- transaction.c */
 
-extern bool sp_attempt(void (*work) (void *), void *arg, const char *script, sp_error_report *report);
-extern bool sp_attempt_drop(const char *schema, int attempts, sp_error_report *report);
+extern bool sp_run_in_transaction(void (*work) (void *), void *arg, const char *script,
+								  sp_error_report *report);
+extern bool sp_drop_in_transactions(const char *schema, int tries, sp_error_report *report);
 extern void sp_log_report(const char *what, const char *name, const sp_error_report *report);
 
 #endif							/* SP_OBJECTS_INTERNAL_H */

@@ -45,8 +45,8 @@
 #define MAX_FIFO_BYTES_ALL	(32 * MAX_FIFO_BYTES)
 #define MIN_FIFO_BYTES		(64 * 1024)	/* what Linux gives anyway */
 
-/* What the callback that gets its lines works with. */
-typedef struct listening
+/* What the callbacks that get its lines and its log work with. */
+typedef struct output_reader
 {
 	sp_workload_run *run;
 	sp_pgbench_result *result;
@@ -54,16 +54,16 @@ typedef struct listening
 	double		seconds;		/* of the line before */
 	double		transactions;
 	double		next_notice;
-	const sp_scratch *scratch;
+	const sp_temp_directory *directory;
 	sp_pgbench_log_file *log_files; /* for each thread */
 	StringInfoData words;		/* what is no progress, with the first error */
 	int			errors;
-} listening;
+} output_reader;
 
 /* ------------------------------------------------------------- what it says */
 
 static void
-note_progress(listening *state, const sp_pgbench_progress *progress)
+note_progress(output_reader *state, const sp_pgbench_progress *progress)
 {
 	sp_pgbench_result *result = state->result;
 	double		elapsed = progress->seconds - state->seconds;
@@ -95,7 +95,7 @@ note_progress(listening *state, const sp_pgbench_progress *progress)
 static void
 take_line(void *context, bool from_stderr, const char *line)
 {
-	listening  *state = context;
+	output_reader *state = context;
 	sp_pgbench_progress progress;
 
 	if (!from_stderr)
@@ -128,7 +128,7 @@ take_statement(void *context, double latency_ms, int64_t failures, const char *t
  * the database, but may be cut.
  */
 static char *
-own_words(listening *state)
+own_words(output_reader *state)
 {
 	if (state->words.len == 0)
 		return "It said nothing.";
@@ -155,7 +155,7 @@ complain_about_connection(const sp_workload_run *run, const char *words)
 
 /* what: it did */
 static void
-complain(const sp_workload_run *run, listening *state, const char *what, bool timed_out)
+complain(const sp_workload_run *run, output_reader *state, const char *what, bool timed_out)
 {
 	const char *words = own_words(state);
 
@@ -175,7 +175,7 @@ complain(const sp_workload_run *run, listening *state, const char *what, bool ti
 static int
 open_log_file(void *context, pid_t pid, int thread)
 {
-	listening  *state = context;
+	output_reader *state = context;
 	char		name[64];
 	int			bytes = Min(MAX_FIFO_BYTES, MAX_FIFO_BYTES_ALL / state->run->threads);
 
@@ -183,20 +183,20 @@ open_log_file(void *context, pid_t pid, int thread)
 		snprintf(name, sizeof(name), SP_PGBENCH_LOG_PREFIX ".%d", (int) pid);
 	else
 		snprintf(name, sizeof(name), SP_PGBENCH_LOG_PREFIX ".%d.%d", (int) pid, thread);
-	return sp_scratch_fifo(state->scratch, name, Max(bytes, MIN_FIFO_BYTES));
+	return sp_temp_directory_fifo(state->directory, name, Max(bytes, MIN_FIFO_BYTES));
 }
 
 static void
 take_log(void *context, int thread, const char *data, Size length)
 {
-	listening  *state = context;
+	output_reader *state = context;
 
 	sp_pgbench_log_feed(&state->result->log, &state->log_files[thread], data, length);
 }
 
 /* A script may do anything to the files; pgbench itself logs what it counts. */
 static void
-check_log(listening *state)
+check_log(output_reader *state)
 {
 	sp_pgbench_log *log = &state->result->log;
 
@@ -233,7 +233,7 @@ timeout_ms(const sp_workload_run *run)
 }
 
 static void
-init_listening(listening *state, sp_workload_run *run, sp_pgbench_result *result)
+init_output_reader(output_reader *state, sp_workload_run *run, sp_pgbench_result *result)
 {
 	memset(state, 0, sizeof(*state));
 	state->run = run;
@@ -252,13 +252,13 @@ init_listening(listening *state, sp_workload_run *run, sp_pgbench_result *result
  */
 void
 sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
-			   const sp_scratch *scratch, sp_pgbench_result *result)
+			   const sp_temp_directory *directory, sp_pgbench_result *result)
 {
-	char	   *script = sp_scratch_write(scratch, "script.sql", run->workload.script);
-	listening	state;
+	char	   *script = sp_temp_directory_write(directory, "script.sql", run->workload.script);
+	output_reader state;
 	sp_child_program program = {
 		.path = found->path,
-		.argv = sp_pgbench_argv(run, found, scratch, script),
+		.argv = sp_pgbench_argv(run, found, directory, script),
 		.envp = sp_pgbench_envp(run),
 		.timeout_ms = timeout_ms(run),
 		.most_output = MOST_OUTPUT,
@@ -273,8 +273,8 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 
 	memset(result, 0, sizeof(*result));
 	result->program = found;
-	init_listening(&state, run, result);
-	state.scratch = scratch;
+	init_output_reader(&state, run, result);
+	state.directory = directory;
 
 	if (run->is_procedure)
 		release_snapshots();

@@ -247,7 +247,7 @@ own_conninfo(const sp_workload_run *run, const char *host)
 
 char **
 sp_pgbench_argv(const sp_workload_run *run, const sp_pgbench_program *program,
-				const sp_scratch *scratch, const char *script)
+				const sp_temp_directory *directory, const char *script)
 {
 	char	  **argv = palloc0(MAX_ARGUMENTS * sizeof(char *));
 	int			n = 0;
@@ -267,7 +267,7 @@ sp_pgbench_argv(const sp_workload_run *run, const sp_pgbench_program *program,
 		argv[n++] = "-C";
 	argv[n++] = "--progress=1";
 	argv[n++] = "--log";
-	argv[n++] = psprintf("--log-prefix=%s/" SP_PGBENCH_LOG_PREFIX, scratch->path);
+	argv[n++] = psprintf("--log-prefix=%s/" SP_PGBENCH_LOG_PREFIX, directory->path);
 	/* variables live as long as a client: with this one it can count */
 	argv[n++] = "--define=iteration=0";
 	argv[n++] = own_conninfo(run, program->host);

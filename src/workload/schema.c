@@ -4,7 +4,7 @@
  *		The schema of a workload: made, dropped, and found when left over.
  *
  * A schema is ours if its name and its comment say so, and left over if nobody
- * holds the lock of the token in its name: the process that is to drop it holds
+ * holds the lock of the ID in its name: the process that is to drop it holds
  * that lock until it exits.
  *
  * It must not: rely on the search_path, which may be a user's, or end a
@@ -105,7 +105,7 @@ sp_schema_drop(const char *schema)
 
 /*
  * The names of schemas that may be left over and that the current user owns, or may
- * drop; each is so only if the lock of its token can be had.
+ * drop; each is so only if the lock of its ID can be had.
  */
 List *
 sp_schema_leftovers(bool own_only, MemoryContext context)
@@ -127,9 +127,9 @@ sp_schema_leftovers(bool own_only, MemoryContext context)
 	return names;
 }
 
-/* What is in the name of one of our schemas. */
+/* The ID in the name of one of our schemas. */
 uint32
-sp_schema_token(const char *schema)
+sp_schema_id(const char *schema)
 {
 	return (uint32) strtoul(schema + strlen(SP_WORKLOAD_SCHEMA_PREFIX), NULL, 16);
 }

@@ -29,16 +29,16 @@
 #define NAME_SUFFIX		".workload"
 
 static void
-folder_failed(const char *verb, const char *path)
+directory_failed(const char *verb, const char *path)
 {
 	ereport(ERROR,
 			(errcode_for_file_access(),
 			 errmsg("could not %s directory \"%s\": %m", verb, path)));
 }
 
-/* Is this a name that sp_scratch_make() gives, of whatever process? */
+/* Is this a name that sp_temp_directory_make() gives, of whatever process? */
 static bool
-is_scratch_name(const char *name)
+is_temp_directory_name(const char *name)
 {
 	char		again[MAXPGPATH];
 	int			pid;
@@ -50,32 +50,32 @@ is_scratch_name(const char *name)
 }
 
 /*
- * The folder of this process, made anew, once what the dead left is gone.  The
- * caller is the only one in the cluster that has such a folder.
+ * The directory of this process, made anew, once what the dead left is gone.  The
+ * caller is the only one in the cluster that has such a directory.
  */
 void
-sp_scratch_make(sp_scratch *scratch)
+sp_temp_directory_make(sp_temp_directory *directory)
 {
 	struct stat status;
 
-	(void) sp_scratch_sweep();
+	(void) sp_temp_directory_sweep();
 	if (MakePGDirectory(TEMP_DIRECTORY) != 0 && errno != EEXIST)
-		folder_failed("create", TEMP_DIRECTORY);
+		directory_failed("create", TEMP_DIRECTORY);
 	if (lstat(TEMP_DIRECTORY, &status) == 0 && !S_ISDIR(status.st_mode))
 	{
 		errno = ENOTDIR;
-		folder_failed("use", TEMP_DIRECTORY);
+		directory_failed("use", TEMP_DIRECTORY);
 	}
-	snprintf(scratch->path, MAXPGPATH, "%s/" NAME_PREFIX "%d" NAME_SUFFIX, TEMP_DIRECTORY, MyProcPid);
-	if (mkdir(scratch->path, S_IRWXU) != 0)
+	snprintf(directory->path, MAXPGPATH, "%s/" NAME_PREFIX "%d" NAME_SUFFIX, TEMP_DIRECTORY, MyProcPid);
+	if (mkdir(directory->path, S_IRWXU) != 0)
 	{
 		int			saved_errno = errno;
-		char	   *path = pstrdup(scratch->path);
+		char	   *path = pstrdup(directory->path);
 
 		/* it is somebody else's: not to be removed */
-		scratch->path[0] = '\0';
+		directory->path[0] = '\0';
 		errno = saved_errno;
-		folder_failed("create", path);
+		directory_failed("create", path);
 	}
 }
 
@@ -89,9 +89,9 @@ file_failed(const char *verb, const char *path)
 
 /* A new file with that content; returns its path. */
 char *
-sp_scratch_write(const sp_scratch *scratch, const char *name, const char *content)
+sp_temp_directory_write(const sp_temp_directory *directory, const char *name, const char *content)
 {
-	char	   *path = psprintf("%s/%s", scratch->path, name);
+	char	   *path = psprintf("%s/%s", directory->path, name);
 	Size		length = strlen(content);
 	int			fd = OpenTransientFilePerm(path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
 	Size		done = 0;
@@ -129,9 +129,9 @@ sp_scratch_write(const sp_scratch *scratch, const char *name, const char *conten
  * else by what is usual.
  */
 int
-sp_scratch_fifo(const sp_scratch *scratch, const char *name, int bytes)
+sp_temp_directory_fifo(const sp_temp_directory *directory, const char *name, int bytes)
 {
-	char	   *path = psprintf("%s/%s", scratch->path, name);
+	char	   *path = psprintf("%s/%s", directory->path, name);
 	struct stat status;
 	int			fd;
 
@@ -153,17 +153,17 @@ sp_scratch_fifo(const sp_scratch *scratch, const char *name, int bytes)
 
 /* May be called at any time and again, also while the backend exits. */
 void
-sp_scratch_remove(sp_scratch *scratch)
+sp_temp_directory_remove(sp_temp_directory *directory)
 {
 	/* says itself, as a WARNING, what it could not remove */
-	if (scratch->path[0] != '\0')
-		(void) rmtree(scratch->path, true);
-	scratch->path[0] = '\0';
+	if (directory->path[0] != '\0')
+		(void) rmtree(directory->path, true);
+	directory->path[0] = '\0';
 }
 
-/* Remove the directories of dead processes; see sp_scratch_make().  Returns how many. */
+/* Remove the directories of dead processes; see sp_temp_directory_make().  Returns how many. */
 int
-sp_scratch_sweep(void)
+sp_temp_directory_sweep(void)
 {
 	DIR		   *directory = AllocateDir(TEMP_DIRECTORY);
 	struct dirent *entry;
@@ -178,7 +178,7 @@ sp_scratch_sweep(void)
 		struct stat status;
 
 		snprintf(path, sizeof(path), "%s/%s", TEMP_DIRECTORY, entry->d_name);
-		if (is_scratch_name(entry->d_name) && lstat(path, &status) == 0 &&
+		if (is_temp_directory_name(entry->d_name) && lstat(path, &status) == 0 &&
 			S_ISDIR(status.st_mode) && rmtree(path, true))
 			removed++;
 	}

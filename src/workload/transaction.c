@@ -56,7 +56,8 @@ fill_report(sp_error_report *report, const ErrorData *error, const char *script)
  * the error is.
  */
 bool
-sp_attempt(void (*work) (void *), void *arg, const char *script, sp_error_report *report)
+sp_run_in_transaction(void (*work) (void *), void *arg, const char *script,
+					  sp_error_report *report)
 {
 	volatile bool done = false;
 
@@ -131,20 +132,20 @@ drop_once(const char *schema, sp_error_report *report)
 
 	while (step.count > 0)
 	{
-		if (sp_attempt(drop_some_relations, &step, NULL, report))
+		if (sp_run_in_transaction(drop_some_relations, &step, NULL, report))
 			continue;
 		if (report->sqlstate != ERRCODE_OUT_OF_MEMORY || step.most == 1)
 			return false;
 		step.most = Max(1, step.most / 4);
 	}
-	return sp_attempt(drop_the_rest, &step, NULL, report);
+	return sp_run_in_transaction(drop_the_rest, &step, NULL, report);
 }
 
-/* A schema with all that is in it; the report is of the last attempt. */
+/* A schema with all that is in it; the report is of the last try. */
 bool
-sp_attempt_drop(const char *schema, int attempts, sp_error_report *report)
+sp_drop_in_transactions(const char *schema, int tries, sp_error_report *report)
 {
-	for (int attempt = 1; attempt <= attempts; attempt++)
+	for (int n = 1; n <= tries; n++)
 	{
 		if (drop_once(schema, report))
 		{

@@ -34,7 +34,7 @@
 /* Sessions of the run may be about to end, or have to be ended. */
 #define SESSIONS_POLL_MS	50
 #define SESSIONS_GRACE_MS	1000
-#define SESSIONS_MOST_MS	11000
+#define SESSIONS_MAX_MS	11000
 
 /*
  * When this process is told to exit, the user's tear-down is cancelled after a grace
@@ -45,7 +45,7 @@
 #define CANCEL_EVERY_MS		1000
 #define MOST_CANCELS		10
 
-#define DROP_ATTEMPTS		3
+#define DROP_TRIES		3
 
 /*
  * Leftovers are not worth a wait: somebody may hold locks on their tables.  After
@@ -174,19 +174,19 @@ drop_leftovers(void)
 	sp_error_report ignored = {0};
 
 	SetConfigOption("lock_timeout", LEFTOVER_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION);
-	if (!sp_attempt(find_leftovers, &schemas, NULL, NULL))
+	if (!sp_run_in_transaction(find_leftovers, &schemas, NULL, NULL))
 		return;
 	foreach(cell, schemas)
 	{
-		uint32		token = sp_schema_token(lfirst(cell));
+		uint32		schema_id = sp_schema_id(lfirst(cell));
 
 		if (shared->stop ||
 			TimestampDifferenceExceeds(started, GetCurrentTimestamp(), LEFTOVERS_MAX_MS))
 			break;
-		if (!sp_token_lock(token, true))
+		if (!sp_schema_lock(schema_id, true))
 			continue;
-		(void) sp_attempt_drop(lfirst(cell), 1, &ignored);
-		sp_token_unlock(token);
+		(void) sp_drop_in_transactions(lfirst(cell), 1, &ignored);
+		sp_schema_unlock(schema_id);
 	}
 	list_free_deep(schemas);
 }
@@ -244,8 +244,8 @@ set_session(void)
 static void
 make_objects(void *arg)
 {
-	if (!sp_token_lock(shared->token, true))
-		elog(ERROR, "token %08x is in use", shared->token);
+	if (!sp_schema_lock(shared->schema_id, true))
+		elog(ERROR, "schema ID %08x is in use", shared->schema_id);
 	sp_schema_make(NameStr(shared->schema));
 	execute_script(shared->texts + shared->setup);
 
@@ -266,7 +266,7 @@ set_up(void)
 	SetConfigOption("lock_timeout", SP_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION);
 
 	/* a cancel of ours may have ended what was done about leftovers */
-	done = !shared->stop && sp_attempt(make_objects, NULL, script, &shared->set_up);
+	done = !shared->stop && sp_run_in_transaction(make_objects, NULL, script, &shared->set_up);
 	phase = PHASE_OWN_WORK;
 
 	/* what was written must not be counted as written by the workload */
@@ -336,11 +336,11 @@ end_sessions(void)
 	TimestampTz started = GetCurrentTimestamp();
 	session_check check = {0};
 
-	while (sp_attempt(check_sessions, &check, NULL, NULL) && check.found > 0)
+	while (sp_run_in_transaction(check_sessions, &check, NULL, NULL) && check.found > 0)
 	{
 		TimestampTz now = GetCurrentTimestamp();
 
-		if (TimestampDifferenceExceeds(started, now, SESSIONS_MOST_MS))
+		if (TimestampDifferenceExceeds(started, now, SESSIONS_MAX_MS))
 			return;
 		check.terminate = TimestampDifferenceExceeds(started, now, SESSIONS_GRACE_MS);
 		wait_a_while(SESSIONS_POLL_MS);
@@ -368,7 +368,7 @@ run_tear_down(void)
 
 	/* one that was not for this */
 	QueryCancelPending = false;
-	done = sp_attempt(tear_down, NULL, NULL, &shared->tear_down);
+	done = sp_run_in_transaction(tear_down, NULL, NULL, &shared->tear_down);
 	phase = PHASE_OWN_WORK;
 	disable_timeout(insistence, false);
 	if (!done && (shared->abandoned || terminated))
@@ -383,7 +383,7 @@ take_objects_away(void)
 	SetConfigOption("lock_timeout", SP_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION);
 	end_sessions();
 	run_tear_down();
-	if (!sp_attempt_drop(NameStr(shared->schema), DROP_ATTEMPTS, &shared->drop))
+	if (!sp_drop_in_transactions(NameStr(shared->schema), DROP_TRIES, &shared->drop))
 		sp_log_report("could not drop schema", NameStr(shared->schema), &shared->drop);
 	pgstat_report_stat(true);
 }
@@ -426,7 +426,7 @@ sync_probe_workload_worker(Datum main_arg)
 		set_state(SP_WORKER_READY);
 		keep_objects();
 		take_objects_away();
-		sp_token_unlock(shared->token);
+		sp_schema_unlock(shared->schema_id);
 	}
 	set_state(SP_WORKER_ENDED);
 }

@@ -25,7 +25,7 @@
 #include "common/common.h"
 #include "engine/pgbench/pgbench.h"
 
-/* A schema of ours: this, and the token of its run in eight hexadecimal digits. */
+/* A schema of ours: this, and the ID of its run in eight hexadecimal digits. */
 #define SP_WORKLOAD_SCHEMA_PREFIX	"sync_probe_workload_"
 
 /*
@@ -63,7 +63,7 @@ typedef struct sp_workload_run
 	sp_workload workload;
 	NameData	schema;			/* of its objects; also the application_name of
 								 * its sessions */
-	uint32		token;			/* what makes that name its own */
+	uint32		schema_id;		/* what makes that name its own */
 	NameData	tablespace;
 	bool		default_tablespace; /* it is the database's own */
 	char	   *search_path;	/* of its sessions; first, what was asked for */
@@ -129,7 +129,7 @@ extern void sp_workload_objects_give_up(sp_workload_objects *objects);
 /* All of these need a transaction, and SPI connected. */
 extern void sp_schema_drop(const char *schema);
 extern List *sp_schema_leftovers(bool own_only, MemoryContext context);
-extern uint32 sp_schema_token(const char *schema);
+extern uint32 sp_schema_id(const char *schema);
 
 /* ---------------------------------------------------------------- worker.c */
 
@@ -138,16 +138,17 @@ extern PGDLLEXPORT void sync_probe_workload_worker(Datum main_arg);
 /* -------------------------------------------------------- temp_directory.c */
 
 /* The temporary directory of a run; paths are below the data directory. */
-typedef struct sp_scratch
+typedef struct sp_temp_directory
 {
 	char		path[MAXPGPATH];	/* empty until made */
-} sp_scratch;
+} sp_temp_directory;
 
-extern void sp_scratch_make(sp_scratch *scratch);
-extern char *sp_scratch_write(const sp_scratch *scratch, const char *name, const char *content);
-extern int	sp_scratch_fifo(const sp_scratch *scratch, const char *name, int bytes);
-extern void sp_scratch_remove(sp_scratch *scratch);
-extern int	sp_scratch_sweep(void);
+extern void sp_temp_directory_make(sp_temp_directory *directory);
+extern char *sp_temp_directory_write(const sp_temp_directory *directory, const char *name,
+									 const char *content);
+extern int	sp_temp_directory_fifo(const sp_temp_directory *directory, const char *name, int bytes);
+extern void sp_temp_directory_remove(sp_temp_directory *directory);
+extern int	sp_temp_directory_sweep(void);
 
 /* ----------------------------------------------------------------- pgbench.c */
 
@@ -182,7 +183,7 @@ typedef struct sp_pgbench_line_statement
 extern void sp_append_session_option(StringInfo options, const char *name, const char *value);
 extern void sp_pgbench_find(sp_pgbench_program *program);
 extern void sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *program,
-						   const sp_scratch *scratch, sp_pgbench_result *result);
+						   const sp_temp_directory *directory, sp_pgbench_result *result);
 
 /* --------------------------------------------------------------- run_group.c */
 

@@ -19,12 +19,12 @@
 
 /* path: room for PATH_MAX; of a file of test/fixtures. */
 static inline void
-fixture_file(char *path, const char *folder, const char *name)
+fixture_file(char *path, const char *directory, const char *name)
 {
 	const char *fixtures = getenv("SP_FIXTURES");
 	int			length = snprintf(path, PATH_MAX, "%s/%s/%s",
 								  fixtures != NULL ? fixtures : "test/fixtures",
-								  folder, name);
+								  directory, name);
 
 	assert_in_range(length, 1, PATH_MAX - 1);
 }
@@ -41,14 +41,14 @@ fixture_path(char *path, const char *kind)
  * or with so many NULs behind it, which do not count.
  */
 static inline char *
-read_fixture(const char *folder, const char *name, size_t *length, size_t terminator)
+read_fixture(const char *directory, const char *name, size_t *length, size_t terminator)
 {
 	char		path[PATH_MAX];
 	struct stat status;
 	char	   *text;
 	FILE	   *file;
 
-	fixture_file(path, folder, name);
+	fixture_file(path, directory, name);
 	file = fopen(path, "re");
 	if (file == NULL || fstat(fileno(file), &status) != 0)
 		fail_msg("%s: %s", path, strerror(errno));

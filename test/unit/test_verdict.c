@@ -424,14 +424,14 @@ interval_of_ranks(int n, double alpha, int comparisons)
 {
 	static double baseline[4096];
 	static double one[4096];
-	static double scratch[4096];
+	static double workspace[4096];
 
 	for (int i = 0; i < n; i++)
 	{
 		baseline[(i * 11 + 2) % n] = i + 1;	/* no n here has a factor 11 */
 		one[i] = 1;
 	}
-	return sp_speed_interval(baseline, one, n, alpha, comparisons, scratch);
+	return sp_speed_interval(baseline, one, n, alpha, comparisons, workspace);
 }
 
 /* From tables of the sign test: ranks of the interval of the median. */
@@ -677,7 +677,7 @@ covers_as_promised(void **state)
 		{
 			double		baseline[64];
 			double		other[64];
-			double		scratch[64];
+			double		workspace[64];
 			sp_speed	speed;
 
 			for (int k = 0; k < rows[i].n; k++)
@@ -688,7 +688,7 @@ covers_as_promised(void **state)
 					*(random_uniform(&seed) < 0.5 ? &baseline[k] : &other[k]) *= 100;
 			}
 			speed = sp_speed_interval(baseline, other, rows[i].n, rows[i].alpha,
-									  rows[i].comparisons, scratch);
+									  rows[i].comparisons, workspace);
 			too_high += speed.low > 1.2;
 			too_low += speed.high < 1.2;
 		}
@@ -742,7 +742,7 @@ simulate_run(const simulation *sim, uint64_t *seed, sp_judgement *judgement)
 
 	for (int analysis = 1; sp_analysis_rounds(analysis) <= sim->max_rounds; analysis++)
 	{
-		double		scratch[MAX_ROUNDS];
+		double		workspace[MAX_ROUNDS];
 
 		while (rounds < sp_analysis_rounds(analysis))
 			simulate_round(sim, us, rounds++, seed);
@@ -752,7 +752,7 @@ simulate_run(const simulation *sim, uint64_t *seed, sp_judgement *judgement)
 			for (int r = 0; r < SP_REGIMES; r++)
 				contenders[m].speed[r] =
 					sp_speed_interval(us[r][0], us[r][m == 0 ? METHODS : m], rounds, sp_analysis_alpha(analysis),
-									  m == 0 ? 1 : METHODS - 1, scratch);
+									  m == 0 ? 1 : METHODS - 1, workspace);
 		}
 		sp_judge(contenders, METHODS, 0, MARGIN, judgement);
 		if (sp_judgement_settled(contenders, METHODS, 0, MARGIN, judgement))

@@ -83,7 +83,7 @@ case_speed(sp_probe *probe, int c, int analysis, int comparisons)
 	if (n > baseline->n)
 		n = baseline->n;
 	return sp_speed_interval(baseline->mean_us, probe->results[other].rounds.mean_us,
-							 n, sp_analysis_alpha(analysis), comparisons, probe->scratch);
+							 n, sp_analysis_alpha(analysis), comparisons, probe->workspace);
 }
 
 /* Both cases of contenders that are known to be slower: their time goes to the rest. */

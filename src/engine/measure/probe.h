@@ -187,7 +187,7 @@ typedef struct sp_probe
 	bool		judged;			/* judgement is valid */
 	bool		done;			/* before the time was up */
 	sp_judgement judgement;		/* of the wal suite only */
-	double		scratch[SP_MAX_ROUNDS];
+	double		workspace[SP_MAX_ROUNDS];
 
 	/* the results, by test case */
 	sp_result	results[SP_MAX_CASES];

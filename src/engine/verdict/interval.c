@@ -64,7 +64,7 @@ median_rank(int n, double alpha)
 
 sp_speed
 sp_speed_interval(const double *baseline_us, const double *case_us,
-				  int n, double alpha, int comparisons, double *scratch)
+				  int n, double alpha, int comparisons, double *workspace)
 {
 	sp_speed	speed = {NAN, NAN, NAN};
 	int			low_rank;
@@ -73,16 +73,16 @@ sp_speed_interval(const double *baseline_us, const double *case_us,
 	if (n < 1)
 		return speed;
 	for (int i = 0; i < n; i++)
-		scratch[i] = log(baseline_us[i] / case_us[i]);
-	qsort(scratch, n, sizeof(double), compare_doubles);
+		workspace[i] = log(baseline_us[i] / case_us[i]);
+	qsort(workspace, n, sizeof(double), compare_doubles);
 
-	speed.estimate = exp((scratch[(n - 1) / 2] + scratch[n / 2]) / 2);
+	speed.estimate = exp((workspace[(n - 1) / 2] + workspace[n / 2]) / 2);
 	low_rank = median_rank(n, alpha / (comparisons > 0 ? comparisons : 1));
 	high_rank = median_rank(n, alpha);
 	if (low_rank > 0)
 	{
-		speed.low = exp(scratch[low_rank - 1]);
-		speed.high = exp(scratch[n - high_rank]);
+		speed.low = exp(workspace[low_rank - 1]);
+		speed.high = exp(workspace[n - high_rank]);
 	}
 	return speed;
 }

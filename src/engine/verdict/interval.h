@@ -51,10 +51,10 @@ extern double sp_analysis_alpha(int analysis);
  * it serves for, that no method is faster, must hold for all of them at once
  * (Berger, Multiparameter hypothesis testing, Technometrics 24, 1982).
  *
- * scratch holds n doubles.
+ * workspace: of n doubles.
  */
 extern sp_speed sp_speed_interval(const double *baseline_us, const double *case_us,
-								  int n, double alpha, int comparisons, double *scratch);
+								  int n, double alpha, int comparisons, double *workspace);
 
 /*
  * Noise as the A/A control's interval shows it: its half-width as a ratio.
