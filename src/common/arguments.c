@@ -52,33 +52,33 @@ interval_us(const Interval *interval)
 /* An interval argument in microseconds; hint may be NULL. */
 int64
 sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
-					 int64 least_us, int64 most_us, const char *hint)
+					 int64 min_us, int64 max_us, const char *hint)
 {
 	Datum		value = PG_GETARG_DATUM(arg);
 	int64		us = interval_us(DatumGetIntervalP(value));
 
-	if (us < least_us || us > most_us)
+	if (us < min_us || us > max_us)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s \"%s\" is out of range", names[arg],
 						DatumGetCString(DirectFunctionCall1(interval_out, value))),
-				 errdetail("It must be between %g ms and %g s.", least_us / 1e3, most_us / 1e6),
+				 errdetail("It must be between %g ms and %g s.", min_us / 1e3, max_us / 1e6),
 				 hint ? errhint("%s", hint) : 0));
 	return us;
 }
 
-/* An integer argument that must be least or more; hint may be NULL. */
+/* An integer argument that must be min or more; hint may be NULL. */
 int
 sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
-					int least, const char *hint)
+					int min, const char *hint)
 {
 	int			value = PG_GETARG_INT32(arg);
 
-	if (value < least)
+	if (value < min)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s %d is out of range", names[arg], value),
-				 errdetail("It must be %d or more.", least),
+				 errdetail("It must be %d or more.", min),
 				 hint ? errhint("%s", hint) : 0));
 	return value;
 }

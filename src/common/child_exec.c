@@ -44,7 +44,7 @@ reset_signal_actions(void)
  * does so anyway, but not the files of tables, nor what other modules opened.
  */
 static void
-close_others_at_exec(int most_fd)
+close_others_at_exec(int max_fd)
 {
 #if defined(__linux__) && defined(SYS_close_range)
 	const unsigned int close_range_cloexec = 1U << 2;
@@ -52,7 +52,7 @@ close_others_at_exec(int most_fd)
 	if (syscall(SYS_close_range, 3U, ~0U, close_range_cloexec) == 0)
 		return;
 #endif
-	for (int fd = 3; fd < most_fd; fd++)
+	for (int fd = 3; fd < max_fd; fd++)
 		(void) fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
 
@@ -102,7 +102,7 @@ wait_for_go(int *fds)
  * program.
  */
 static void
-become_program(const sp_child_program *program, int *fds, pid_t parent, int most_fd)
+become_program(const sp_child_program *program, int *fds, pid_t parent, int max_fd)
 {
 	sigset_t	none;
 	int			exec_errno;
@@ -119,7 +119,7 @@ become_program(const sp_child_program *program, int *fds, pid_t parent, int most
 		_exit(127);
 	if (set_standard_descriptors(fds))
 	{
-		close_others_at_exec(most_fd);
+		close_others_at_exec(max_fd);
 		sigemptyset(&none);
 		(void) sigprocmask(SIG_SETMASK, &none, NULL);
 		(void) execve(program->path, program->argv, program->envp);
@@ -224,7 +224,7 @@ sp_close_descriptors(sp_child_fds *fds)
 /* ---------------------------------------------------------------------- start */
 
 static int
-most_descriptors(void)
+max_descriptors(void)
 {
 	struct rlimit limit;
 
@@ -236,7 +236,7 @@ most_descriptors(void)
 pid_t
 sp_start_program(const sp_child_program *program, sp_child_fds *fds)
 {
-	int			most_fd = most_descriptors();
+	int			max_fd = max_descriptors();
 	pid_t		parent = getpid();
 	pid_t		pid;
 	sigset_t	all;
@@ -247,7 +247,7 @@ sp_start_program(const sp_child_program *program, sp_child_fds *fds)
 	sigprocmask(SIG_SETMASK, &all, &before);
 	pid = fork();
 	if (pid == 0)
-		become_program(program, fds->fd, parent, most_fd);
+		become_program(program, fds->fd, parent, max_fd);
 	saved_errno = errno;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (pid < 0)

@@ -32,9 +32,9 @@ sp_init_outputs(sp_child_output *outputs, sp_child_result *result, sp_child_fds 
 }
 
 static void
-append_at_most(StringInfo to, const char *data, Size length, Size most)
+append_at_most(StringInfo to, const char *data, Size length, Size max)
 {
-	Size		room = most - Min(most, to->len);
+	Size		room = max - Min(max, to->len);
 
 	appendBinaryStringInfo(to, data, Min(length, room));
 }
@@ -48,7 +48,7 @@ give_line(const sp_child_program *program, sp_child_output *output)
 
 static void
 take_lines(const sp_child_program *program, sp_child_output *output,
-		   const char *data, Size length, Size most)
+		   const char *data, Size length, Size max)
 {
 	const char *end = data + length;
 
@@ -56,7 +56,7 @@ take_lines(const sp_child_program *program, sp_child_output *output,
 	{
 		const char *newline = memchr(data, '\n', end - data);
 
-		append_at_most(&output->line, data, (newline ? newline : end) - data, most);
+		append_at_most(&output->line, data, (newline ? newline : end) - data, max);
 		if (newline == NULL)
 			return;
 		give_line(program, output);
@@ -79,15 +79,15 @@ read_again(int fd, char *buffer, Size bytes)
 static Size
 read_some(const sp_child_program *program, sp_child_output *output, Size bytes)
 {
-	Size		most = Min(program->most_output, MaxAllocSize / 2);
+	Size		max = Min(program->max_output, MaxAllocSize / 2);
 	char		buffer[READ_SIZE];
 	ssize_t		got = read_again(*output->fd, buffer, Min(bytes, sizeof(buffer)));
 
 	if (got > 0)
 	{
-		append_at_most(output->kept, buffer, got, most);
+		append_at_most(output->kept, buffer, got, max);
 		if (program->line)
-			take_lines(program, output, buffer, got, most);
+			take_lines(program, output, buffer, got, max);
 		return got;
 	}
 	if (got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK))

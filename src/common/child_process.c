@@ -36,7 +36,7 @@
 #define QUICK_KILL_GRACE_MS	1000
 
 /* How often it is asked whether the child has ended, if nothing else happens. */
-#define LONGEST_WAIT_MS	100
+#define MAX_WAIT_MS	100
 
 /*
  * How often streams are read.  A wake-up for each block that the child writes
@@ -207,16 +207,16 @@ free_wait_set(child_process *child)
 static long
 wait_ms(child_process *child)
 {
-	int64		longest = LONGEST_WAIT_MS;
+	int64		max_ms = MAX_WAIT_MS;
 
 	if (*child->outputs[0].fd < 0 && *child->outputs[1].fd < 0)
 	{
-		longest = child->pause_ms;
-		child->pause_ms = Min(child->pause_ms * 2, LONGEST_WAIT_MS);
+		max_ms = child->pause_ms;
+		child->pause_ms = Min(child->pause_ms * 2, MAX_WAIT_MS);
 	}
 	if (child->fds.nstreams > 0)
-		longest = Min(longest, child->has_fast_stream ? 1 : STREAMS_WAIT_MS);
-	return (long) Max(1, Min(longest, child->deadline_ms - now_ms()));
+		max_ms = Min(max_ms, child->has_fast_stream ? 1 : STREAMS_WAIT_MS);
+	return (long) Max(1, Min(max_ms, child->deadline_ms - now_ms()));
 }
 
 static void

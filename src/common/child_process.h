@@ -26,12 +26,12 @@ typedef struct sp_child_program
 	char *const *argv;			/* argv[0] is the name; ends with NULL */
 	char *const *envp;			/* the whole environment; ends with NULL */
 	int			timeout_ms;		/* then it is ended; 0: no limit */
-	Size		most_output;	/* bytes of each output that are kept; the rest
+	Size		max_output;		/* bytes of each output that are kept; the rest
 								 * is read and dropped */
 
 	/*
 	 * If set, called with each line of an output as it comes, without its
-	 * newline; it may throw an error.  A line longer than most_output comes cut.
+	 * newline; it may throw an error.  A line longer than max_output comes cut.
 	 */
 	void		(*line) (void *context, bool from_stderr, const char *line);
 

@@ -30,9 +30,9 @@ extern int	sp_max_duration_ms;
 
 extern void sp_refuse_null(FunctionCallInfo fcinfo, int arg, const char *const *names);
 extern int64 sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
-								  int64 least_us, int64 most_us, const char *hint);
+								  int64 min_us, int64 max_us, const char *hint);
 extern int	sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
-								int least, const char *hint);
+								int min, const char *hint);
 extern char *sp_label_argument(FunctionCallInfo fcinfo, int arg);
 extern char *sp_postmaster_line(int n);
 extern void sp_check_circumstances(const char *verb);

@@ -143,7 +143,7 @@ append_ratios(StringInfo line, const sp_probe *probe, int baseline)
 		char	   *ratio;
 
 		if (c == baseline || test_case->baseline != baseline || test_case->control ||
-			test_case->most_rounds > 0 || isnan(probe->results[c].speed.estimate))
+			test_case->max_rounds > 0 || isnan(probe->results[c].speed.estimate))
 			continue;
 		ratio = psprintf("%s%s %.2f", separator, test_case->label, probe->results[c].speed.estimate);
 		if (line->len + strlen(ratio) >= SP_NOTICE_LENGTH)
@@ -206,7 +206,7 @@ static int64
 clock_cost_ns(sp_probe_context *context)
 {
 	const int	readings = 64;
-	int64		least = NS_PER_S;
+	int64		minimum = NS_PER_S;
 
 	for (int i = 0; i < 64; i++)
 	{
@@ -215,9 +215,9 @@ clock_cost_ns(sp_probe_context *context)
 
 		for (int k = 0; k < readings; k++)
 			after = callback_now(context);
-		least = Min(least, after - before);
+		minimum = Min(minimum, after - before);
 	}
-	return least / readings;
+	return minimum / readings;
 }
 
 /* Let the engine measure with this context, which must outlive the probe. */
@@ -248,13 +248,13 @@ callback_read_counters(void *context, sp_counters counters[SP_LEVELS])
 	return sp_disks_read(&((sp_probe_context *) context)->storage->disks, counters);
 }
 
-/* What one reading takes: the least of some. */
+/* What one reading takes: the minimum of some. */
 static int64
 reading_cost_ns(const sp_probe *probe)
 {
 	const sp_callbacks *callbacks = &probe->callbacks;
 	sp_counters counters[SP_LEVELS];
-	int64		least = PG_INT64_MAX;
+	int64		minimum = PG_INT64_MAX;
 
 	for (int i = 0; i < 16; i++)
 	{
@@ -262,9 +262,9 @@ reading_cost_ns(const sp_probe *probe)
 
 		if (!callbacks->read_counters(callbacks->context, counters))
 			return 0;
-		least = Min(least, callbacks->now_ns(callbacks->context) - begin);
+		minimum = Min(minimum, callbacks->now_ns(callbacks->context) - begin);
 	}
-	return least;
+	return minimum;
 }
 
 void

@@ -30,11 +30,11 @@ int			sp_reserve_percent = 5;
 #define MIN_FREE_SEGMENTS	4
 
 /*
- * The bytes available; *reserve is how many of these must stay, least_reserve
+ * The bytes available; *reserve is how many of these must stay, min_reserve
  * at least.
  */
 static int64
-available_space(int directory_fd, const char *directory, int64 least_reserve, int64 *reserve)
+available_space(int directory_fd, const char *directory, int64 min_reserve, int64 *reserve)
 {
 	struct statvfs space;
 
@@ -42,7 +42,7 @@ available_space(int directory_fd, const char *directory, int64 least_reserve, in
 		ereport(ERROR,
 				(sp_errcode_for_file_access(),
 				 errmsg("could not determine free space of \"%s\": %m", directory)));
-	*reserve = Max(least_reserve,
+	*reserve = Max(min_reserve,
 				   (int64) space.f_blocks * space.f_frsize / 100 * sp_reserve_percent);
 	return (int64) space.f_bavail * space.f_frsize;
 }

@@ -23,7 +23,7 @@
 
 #include "compat.h"
 
-#define LEAST_DURATION_MS	10
+#define MIN_DURATION_MS	10
 #define MAX_INTERVAL_US		(60 * USECS_PER_SEC)
 
 PG_FUNCTION_INFO_V1(sync_probe_probe);
@@ -89,13 +89,13 @@ override_pace(FunctionCallInfo fcinfo, sp_wal_profile *profile)
 	if (!PG_ARGISNULL(ARG_FLUSH_SIZE))
 	{
 		int			flush_size = PG_GETARG_INT32(ARG_FLUSH_SIZE);
-		int			most = sp_wal_profile_max_flush_size(profile);
+		int			max = sp_wal_profile_max_flush_size(profile);
 
-		if (flush_size < 1 || flush_size > most)
+		if (flush_size < 1 || flush_size > max)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("flush_size %d is out of range", flush_size),
-					 errdetail("It must be between 1 and %d bytes, what a file of the probe holds.", most),
+					 errdetail("It must be between 1 and %d bytes, what a file of the probe holds.", max),
 					 errhint("Leave it out to take this cluster's own average.")));
 		profile->server.flush_size = flush_size;
 		profile->flush_size_source = "argument";
@@ -314,7 +314,7 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	}
 	run.suite = suite_argument(fcinfo);
 	duration_us = sp_interval_argument(fcinfo, ARG_DURATION, arg_names,
-									   LEAST_DURATION_MS * INT64CONST(1000),
+									   MIN_DURATION_MS * INT64CONST(1000),
 									   sp_max_duration_ms * INT64CONST(1000),
 									   "The upper limit is pg_sync_probe.max_duration.");
 	run.label = sp_label_argument(fcinfo, ARG_LABEL);

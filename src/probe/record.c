@@ -46,10 +46,10 @@ put_us(sp_row *row, const char *column, double us)
 /* A quantile in microseconds, null below the operations it takes. */
 static void
 put_quantile(sp_row *row, const char *column, const sp_histogram *histogram, double q,
-			 uint64_t least_ops)
+			 uint64_t min_ops)
 {
 	put_us(row, column,
-		   histogram->ops < least_ops ? NAN : sp_histogram_quantile_ns(histogram, q) / 1000);
+		   histogram->ops < min_ops ? NAN : sp_histogram_quantile_ns(histogram, q) / 1000);
 }
 
 /* What went wrong with a case, in words; NULL when nothing did. */

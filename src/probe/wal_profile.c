@@ -18,14 +18,14 @@
 #include "compat.h"
 
 /* With fewer flushes than this the statistics are not an average of anything. */
-#define LEAST_FLUSHES			1000
+#define MIN_FLUSHES			1000
 
 /*
  * The ranking of the methods no longer changes beyond a clock tick (4 ms), and
  * a round must be short for there to be many; below half a millisecond the
  * flushes of all methods would not fit.
  */
-#define LEAST_INTERVAL_US		500
+#define MIN_INTERVAL_US		500
 #define DEFAULT_INTERVAL_US		5000
 
 StaticAssertDecl(XLOG_BLCKSZ == SP_WAL_PAGE_SIZE,
@@ -101,13 +101,13 @@ read_pace(sp_wal_profile *profile)
 	profile->server.flush_size = SP_WAL_PAGE_SIZE;
 	profile->flush_interval_us = DEFAULT_INTERVAL_US;
 	profile->flush_size_source = profile->flush_interval_source = "default";
-	if (flushes < LEAST_FLUSHES || statistics.seconds <= 0)
+	if (flushes < MIN_FLUSHES || statistics.seconds <= 0)
 		return;
 
 	size = rint(statistics.bytes / flushes);
 	profile->server.flush_size = (int) Min(Max(size, 1), sp_wal_profile_max_flush_size(profile));
 	profile->flush_interval_us = (int64) Min(Max(statistics.seconds * 1e6 / flushes,
-												 LEAST_INTERVAL_US), DEFAULT_INTERVAL_US);
+												 MIN_INTERVAL_US), DEFAULT_INTERVAL_US);
 	profile->flush_size_source = profile->flush_interval_source = SP_WAL_STATISTICS_VIEW;
 }
 

@@ -23,22 +23,22 @@
 char	   *sp_zfs_directory = "";
 
 #define TIMEOUT_MS		5000
-#define MOST_OUTPUT		(256 * 1024)
+#define MAX_OUTPUT		(256 * 1024)
 
 /* Of what a tool complains about, so much is repeated. */
-#define MOST_WORDS		200
+#define MAX_WORDS		200
 
 static const char *const usual_directories[] = {
 	"/usr/sbin", "/sbin", "/usr/local/sbin", "/usr/bin", "/bin"
 };
 
-#define MOST_ARGUMENTS	5
+#define MAX_TOOL_ARGUMENTS	5
 
 /* A question, and what takes the answer. */
 typedef struct question
 {
 	/* The second is for tools that do not know the options of the first. */
-	const char *commands[2][MOST_ARGUMENTS];
+	const char *commands[2][MAX_TOOL_ARGUMENTS];
 	bool		(*parse) (const char *text, size_t length, const char *name, sp_zfs *zfs);
 } question;
 
@@ -96,7 +96,7 @@ append_complaint(StringInfo reason, const StringInfoData *err)
 	if (length == 0)
 		return;
 	appendStringInfoString(reason, ": ");
-	for (int i = 0; i < Min(length, MOST_WORDS); i++)
+	for (int i = 0; i < Min(length, MAX_WORDS); i++)
 	{
 		char		c = err->data[i];
 
@@ -143,20 +143,20 @@ run_command(const question *asked, const char *const *command, const char *name,
 	static char *const environment[] = {
 		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL
 	};
-	const char *argv[MOST_ARGUMENTS + 2] = {NULL};
+	const char *argv[MAX_TOOL_ARGUMENTS + 2] = {NULL};
 	char		path[MAXPGPATH];
 	sp_child_program program = {
 		.path = path,
 		.argv = (char *const *) argv,
 		.envp = environment,
 		.timeout_ms = TIMEOUT_MS,
-		.most_output = MOST_OUTPUT
+		.max_output = MAX_OUTPUT
 	};
 	sp_child_result result;
 	tool_answer answer;
 	int			argc = 0;
 
-	for (; argc < MOST_ARGUMENTS && command[argc]; argc++)
+	for (; argc < MAX_TOOL_ARGUMENTS && command[argc]; argc++)
 		argv[argc] = command[argc];
 	argv[argc] = name;
 

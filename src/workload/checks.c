@@ -287,17 +287,17 @@ sp_workload_check_connections(int clients, bool new_connections)
 {
 	tightest_limit tightest = find_tightest_limit();
 	int			each = new_connections ? 2 : 1;
-	int			most = (tightest.room - 1) / each;
+	int			max_clients = (tightest.room - 1) / each;
 
-	if (clients > most)
+	if (clients > max_clients)
 		ereport(ERROR,
 				(errcode(ERRCODE_TOO_MANY_CONNECTIONS),
 				 errmsg("not enough free connections for %d clients", clients),
 				 errdetail("%s allows %d sessions, %d of them are in use. pgbench needs one more than its clients%s.",
 						   tightest.what, tightest.limit, tightest.used,
 						   new_connections ? ", and one for each that connects anew" : ""),
-				 most > 0 ?
-				 errhint("Up to %d clients can be run now.", most) :
+				 max_clients > 0 ?
+				 errhint("Up to %d clients can be run now.", max_clients) :
 				 errhint("Wait until some sessions have ended, or raise the limit.")));
 }
 
@@ -359,7 +359,7 @@ scalar_text(const char *name, JsonbValue *value)
 }
 
 /* The server reads no more than 10,000 bytes of a client that connects. */
-#define MOST_OPTIONS_BYTES	8000
+#define MAX_OPTIONS_BYTES	8000
 
 /*
  * The members of a jsonb object, as options of a session; errors name what is
@@ -399,12 +399,12 @@ sp_workload_check_settings(Datum settings, char **search_path)
 	}
 	/* twice: each character of it may be escaped */
 	bytes = options.len + (*search_path ? strlen(*search_path) * 2 : 0);
-	if (bytes > MOST_OPTIONS_BYTES)
+	if (bytes > MAX_OPTIONS_BYTES)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("settings of %zu bytes are too long", bytes),
 				 errdetail("They are given to each session when it connects, which has room for %d, with what separates and escapes them.",
-						   MOST_OPTIONS_BYTES)));
+						   MAX_OPTIONS_BYTES)));
 	return options.len > 0 ? options.data : NULL;
 }
 

@@ -27,7 +27,7 @@
 #include "compat.h"
 
 /* What wakes us is a latch; this is in case it is not. */
-#define LONGEST_WAIT_MS		1000
+#define MAX_WAIT_MS		1000
 
 /* Where the caller ends by an error: nobody wants to wait for that. */
 #define GIVE_UP_MS			2000
@@ -97,7 +97,7 @@ await_worker(const sp_workload_objects *objects, sp_worker_state state, Timestam
 		   GetCurrentTimestamp() < latest)
 	{
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 LONGEST_WAIT_MS, objects->wait_event);
+						 MAX_WAIT_MS, objects->wait_event);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
 	}

@@ -73,7 +73,7 @@ typedef struct sp_objects_shared
 /* All of these need a transaction, and SPI connected. */
 extern void sp_schema_execute(const char *sql);
 extern void sp_schema_make(const char *schema);
-extern int	sp_schema_drop_relations(const char *schema, int most);
+extern int	sp_schema_drop_relations(const char *schema, int max);
 
 /* ----------------------------------------------------------- transaction.c */
 

@@ -27,8 +27,8 @@
 #include "common/child_process.h"
 
 /* Its summary grows with the statements of the script, its errors with clients. */
-#define MOST_OUTPUT			(1024 * 1024)
-#define MOST_WORDS			800
+#define MAX_OUTPUT			(1024 * 1024)
+#define MAX_WORDS			800
 
 /* What it asks for nobody, and then goes on in the same line. */
 #define PROMPT				"Password: "
@@ -106,7 +106,7 @@ take_line(void *context, bool from_stderr, const char *line)
 		state->errors++;
 	if (sp_pgbench_parse_progress(line, &progress))
 		note_progress(state, &progress);
-	else if (state->errors < 2 && state->words.len < MOST_WORDS && line[0] != '\0')
+	else if (state->errors < 2 && state->words.len < MAX_WORDS && line[0] != '\0')
 		appendStringInfo(&state->words, "%s%s", state->words.len > 0 ? "\n" : "", line);
 }
 
@@ -132,9 +132,9 @@ own_words(output_reader *state)
 {
 	if (state->words.len == 0)
 		return "It said nothing.";
-	if (state->words.len > MOST_WORDS)
+	if (state->words.len > MAX_WORDS)
 	{
-		state->words.len = pg_mbcliplen(state->words.data, state->words.len, MOST_WORDS);
+		state->words.len = pg_mbcliplen(state->words.data, state->words.len, MAX_WORDS);
 		state->words.data[state->words.len] = '\0';
 	}
 	if (state->errors > 1)
@@ -261,7 +261,7 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 		.argv = sp_pgbench_argv(run, found, directory, script),
 		.envp = sp_pgbench_envp(run),
 		.timeout_ms = timeout_ms(run),
-		.most_output = MOST_OUTPUT,
+		.max_output = MAX_OUTPUT,
 		.line = take_line,
 		.nstreams = run->threads,
 		.open_stream = open_log_file,

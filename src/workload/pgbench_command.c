@@ -30,7 +30,7 @@ char	   *sp_pgbench_directory = "";
 char	   *sp_pgbench_passfile = "";
 
 #define VERSION_TIMEOUT_MS	10000
-#define MOST_VERSION_WORDS	800
+#define MAX_VERSION_WORDS	800
 
 #define MAX_ARGUMENTS		32
 
@@ -132,7 +132,7 @@ find_program(char *path)
 static char *
 plain_words(const char *words)
 {
-	char	   *plain = pnstrdup(words, MOST_VERSION_WORDS);
+	char	   *plain = pnstrdup(words, MAX_VERSION_WORDS);
 
 	for (char *c = plain; *c; c++)
 	{
@@ -156,7 +156,7 @@ sp_pgbench_find(sp_pgbench_program *found)
 		.argv = (char *const *) argv,
 		.envp = (char *const *) envp,
 		.timeout_ms = VERSION_TIMEOUT_MS,
-		.most_output = MOST_VERSION_WORDS
+		.max_output = MAX_VERSION_WORDS
 	};
 	sp_child_result result;
 	int			major = 0;

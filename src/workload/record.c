@@ -26,7 +26,7 @@
 
 #include "compat.h"
 
-#define MOST_VALUES			48
+#define MAX_VALUES			48
 
 /* How long is waited for the sessions of a run that is over, and how often asked. */
 #define SESSIONS_WAIT_MS	5000
@@ -108,9 +108,9 @@ typedef struct row_values
 	StringInfoData columns;
 	StringInfoData places;
 	int			n;
-	Oid			types[MOST_VALUES];
-	Datum		values[MOST_VALUES];
-	char		nulls[MOST_VALUES];
+	Oid			types[MAX_VALUES];
+	Datum		values[MAX_VALUES];
+	char		nulls[MAX_VALUES];
 } row_values;
 
 static void
@@ -118,7 +118,7 @@ put(row_values *row, const char *column, Oid type, bool isnull, Datum value)
 {
 	const char *comma = row->n > 0 ? ", " : "";
 
-	Assert(row->n < MOST_VALUES);
+	Assert(row->n < MAX_VALUES);
 	row->types[row->n] = type;
 	row->nulls[row->n] = isnull ? 'n' : ' ';
 	row->values[row->n] = isnull ? (Datum) 0 : value;

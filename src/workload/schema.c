@@ -77,12 +77,12 @@ sp_schema_make(const char *schema)
  * cannot be dropped alone; it goes with the schema.
  */
 int
-sp_schema_drop_relations(const char *schema, int most)
+sp_schema_drop_relations(const char *schema, int max)
 {
 	uint64		count;
 	StringInfoData drops;
 
-	sp_schema_execute(psprintf(DROPS_OF_RELATIONS, quote_literal_cstr(schema), most));
+	sp_schema_execute(psprintf(DROPS_OF_RELATIONS, quote_literal_cstr(schema), max));
 	count = SPI_processed;
 	initStringInfo(&drops);
 	for (uint64 i = 0; i < count; i++)

@@ -104,7 +104,7 @@ sp_log_report(const char *what, const char *name, const sp_error_report *report)
 typedef struct drop_step
 {
 	const char *schema;
-	int			most;
+	int			max;
 	int			count;
 } drop_step;
 
@@ -113,7 +113,7 @@ drop_some_relations(void *arg)
 {
 	drop_step  *step = arg;
 
-	step->count = sp_schema_drop_relations(step->schema, step->most);
+	step->count = sp_schema_drop_relations(step->schema, step->max);
 }
 
 static void
@@ -128,15 +128,15 @@ drop_the_rest(void *arg)
 static bool
 drop_once(const char *schema, sp_error_report *report)
 {
-	drop_step	step = {.schema = schema, .most = DROP_BATCH, .count = 1};
+	drop_step	step = {.schema = schema, .max = DROP_BATCH, .count = 1};
 
 	while (step.count > 0)
 	{
 		if (sp_run_in_transaction(drop_some_relations, &step, NULL, report))
 			continue;
-		if (report->sqlstate != ERRCODE_OUT_OF_MEMORY || step.most == 1)
+		if (report->sqlstate != ERRCODE_OUT_OF_MEMORY || step.max == 1)
 			return false;
-		step.most = Max(1, step.most / 4);
+		step.max = Max(1, step.max / 4);
 	}
 	return sp_run_in_transaction(drop_the_rest, &step, NULL, report);
 }

@@ -43,7 +43,7 @@
  */
 #define TEAR_DOWN_GRACE_MS	10000
 #define CANCEL_EVERY_MS		1000
-#define MOST_CANCELS		10
+#define MAX_CANCELS		10
 
 #define DROP_TRIES		3
 
@@ -116,7 +116,7 @@ insist_on_exit(void)
 {
 	if (!terminated || phase != PHASE_TEARING_DOWN)
 		return;
-	if (++cancels > MOST_CANCELS)
+	if (++cancels > MAX_CANCELS)
 		interrupt_process();
 	else
 		interrupt_query();

@@ -41,16 +41,16 @@ PostgreSQL::Test::Utils::system_log(@compiler, qw(-std=gnu11 -D_GNU_SOURCE -shar
   or die 'test/modules/child_process does not compile';
 
 $node->safe_psql('postgres', <<"SQL");
-CREATE FUNCTION run(path text, argv text[], timeout_ms int, most_output int, OUT started bool,
+CREATE FUNCTION run(path text, argv text[], timeout_ms int, max_output int, OUT started bool,
     OUT exec_errno int, OUT timed_out bool, OUT abandoned bool, OUT succeeded bool,
     OUT description text, OUT stdout text, OUT stderr text)
 AS '$library', 'child_process_test_run' LANGUAGE C;
-CREATE FUNCTION run_lines(path text, argv text[], timeout_ms int, most_output int, throw_at text) RETURNS text
+CREATE FUNCTION run_lines(path text, argv text[], timeout_ms int, max_output int, throw_at text) RETURNS text
 AS '$library', 'child_process_test_lines' LANGUAGE C;
-CREATE FUNCTION run_streams(path text, argv text[], timeout_ms int, most_output int, prefix text, n int, throw_at text,
+CREATE FUNCTION run_streams(path text, argv text[], timeout_ms int, max_output int, prefix text, n int, throw_at text,
     OUT description text, OUT stdout text, OUT contents text[])
 AS '$library', 'child_process_test_streams' LANGUAGE C;
-CREATE FUNCTION repeat_run(path text, argv text[], timeout_ms int, most_output int, times int) RETURNS bigint
+CREATE FUNCTION repeat_run(path text, argv text[], timeout_ms int, max_output int, times int) RETURNS bigint
 AS '$library', 'child_process_test_repeat' LANGUAGE C;
 CREATE FUNCTION ignores_sigchld(ignore bool) RETURNS bool
 AS '$library', 'child_process_test_sigchld' LANGUAGE C;
@@ -100,7 +100,7 @@ sub arguments
 	my $path = $of{path} // '/bin/sh';
 	my @argv = $of{sh} ? ('sh', '-c', $of{sh}) : @{ $of{argv} // ['x'] };
 	return join ', ', quoted($path), 'ARRAY[' . join(', ', map { quoted($_) } @argv) . ']',
-	  $of{timeout_ms} // 300000, $of{most_output} // 1000;
+	  $of{timeout_ms} // 300000, $of{max_output} // 1000;
 }
 
 # A row as a hash; messages as the key "error".
@@ -221,9 +221,9 @@ for my $case (
 	{ name => 'nothing', sh => ':', want => { %done, stdout => '', stderr => '' } },
 	{ name => 'no newline', sh => 'printf some; printf more >&2', want => { %done, stdout => 'some', stderr => 'more' } },
 	{ name => 'binary', sh => q{printf 'a\0b\377\n'}, want => { %done, stdout => "a<00>b<ff>\n" } },
-	{ name => 'more than is kept', sh => 'seq 1 100000; seq 1 100000 >&2', most_output => 10,
+	{ name => 'more than is kept', sh => 'seq 1 100000; seq 1 100000 >&2', max_output => 10,
 		want => { %done, stdout => "1\n2\n3\n4\n5\n", stderr => "1\n2\n3\n4\n5\n" } },
-	{ name => 'nothing is kept', sh => 'seq 1 100000', most_output => 0, want => { %done, stdout => '' } },
+	{ name => 'nothing is kept', sh => 'seq 1 100000', max_output => 0, want => { %done, stdout => '' } },
 	{ name => 'closes one output', sh => 'exec >&-; echo more >&2', want => { %done, stderr => "more\n" } },
 	{ name => 'closes its outputs, ends later', sh => 'echo some; exec >&- 2>&-; sleep 0.5; exit 5',
 		want => { stdout => "some\n", description => 'exited with status 5' } },
@@ -232,7 +232,7 @@ for my $case (
 	# its own child has the pipes
 	{ name => 'grandchild', sh => "sleep 1000 & echo \$! >$pid_file; echo some", grandchild => 1,
 		want => { %done, stdout => "some\n" } },
-	{ name => 'talking grandchild', sh => "yes & echo \$! >$pid_file", grandchild => 1, most_output => 4,
+	{ name => 'talking grandchild', sh => "yes & echo \$! >$pid_file", grandchild => 1, max_output => 4,
 		want => { %done, stdout => qr/^(y\ny\n)?$/ } },
 	{ name => 'grandchild of an overdue child', sh => "sleep 1000 & echo \$! >$pid_file; $endless", grandchild => 1, %overdue },
 
@@ -267,14 +267,14 @@ ok(!-e $node->data_dir . '/x', 'no shell looked at an argument');
 {
 	my $much = 'head -c 10000000 /dev/zero | tr "\0" x';
 	my ($out, $err) = ask($session, 'SELECT succeeded, length(stdout), length(stderr), stdout = repeat($$x$$, 10000000) FROM run('
-		  . arguments(sh => "$much & $much >&2; wait", most_output => 20_000_000) . ')');
+		  . arguments(sh => "$much & $much >&2; wait", max_output => 20_000_000) . ')');
 	is("$out$err", "t|10000000|10000000|t\n", '10 MB on both outputs at once');
 	no_trace_ok('10 MB on both outputs at once');
 }
 
 # --- lines as they come
 
-# script, most_output, lines
+# script, max_output, lines
 for (
 	[ 'echo a; echo b', 100, "out: a\nout: b\n" ],
 	[ 'printf "a\n\nb"', 100, "out: a\nout: \nout: b\n" ],
@@ -286,12 +286,12 @@ for (
 {
 	my ($script, $most, $lines) = @$_;
 	my ($out, $err) = ask($session,
-		'SELECT run_lines(' . arguments(sh => $script, most_output => $most) . ", 'nothing')");
+		'SELECT run_lines(' . arguments(sh => $script, max_output => $most) . ", 'nothing')");
 	is("$out$err", "$lines\n", "lines of $script");
 }
 {
 	my ($out, $err) = ask($session, q{SELECT count(*), min(line), max(line) FROM regexp_split_to_table(run_lines(}
-		  . arguments(sh => 'seq 100000 300000', most_output => 50) . q{, 'nothing'), '\n') line WHERE line <> ''});
+		  . arguments(sh => 'seq 100000 300000', max_output => 50) . q{, 'nothing'), '\n') line WHERE line <> ''});
 	is("$out$err", "200001|out: 100000|out: 300000\n", 'many lines, each longer than what is kept is short');
 	($out, $err) = ask($session, 'SELECT run_lines('
 		  . arguments(sh => "echo \$\$ >$pid_file; echo a; echo b; exec sleep 1000") . ", 'b')");

@@ -163,8 +163,8 @@ static const struct
 	double		interval;
 	double		paced;
 	double		saturated;
-	double		least_duration;
-	double		least_duty_cycle;	/* 0: none would do */
+	double		min_duration;
+	double		min_duty_cycle;	/* 0: none would do */
 	double		longest_interval;	/* 0: none would do */
 }			min_cases[] =
 {
@@ -203,12 +203,12 @@ tells_the_shortest_time(void **state)
 		assert_int_equal(min.saturated_cases, i < 7 ? 7 : 16);
 		equals_in_ms("paced", i, min.paced_ns, min_cases[i].paced);
 		equals_in_ms("saturated", i, min.saturated_ns, min_cases[i].saturated);
-		equals_in_ms("duration", i, min.duration_ns, min_cases[i].least_duration);
+		equals_in_ms("duration", i, min.duration_ns, min_cases[i].min_duration);
 		equals_in_ms("flush_interval", i, isnan(min.flush_interval_ns) ? 0 : min.flush_interval_ns,
 					 min_cases[i].longest_interval);
 		equals_in_ms("duty_cycle", i, isnan(min.duty_cycle) ? 0 : min.duty_cycle * MILLISECOND,
-					 min_cases[i].least_duty_cycle);
-		assert_int_equal(is_refused(), min_cases[i].least_duration > min_cases[i].duration);
+					 min_cases[i].min_duty_cycle);
+		assert_int_equal(is_refused(), min_cases[i].min_duration > min_cases[i].duration);
 	}
 }
 

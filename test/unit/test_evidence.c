@@ -249,7 +249,7 @@ counts_background_io(void **state)
 		for (size_t i = 0; i < lengthof(rows); i++)
 		{
 			double		counted;
-			double		most;
+			double		max;
 
 			plan_with_counters();
 			probe->duration_ns = 10 * SECOND;
@@ -259,9 +259,9 @@ counts_background_io(void **state)
 			disk.sync_flushes = rows[i].own;
 			run_probe();
 			counted = sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE);
-			most = sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_DEVICE);
+			max = sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_DEVICE);
 			assert_in_range(counted, rows[i].per_second * 0.7, rows[i].per_second * 1.3);
-			assert_in_range(most, rows[i].per_second, rows[i].per_second * 2 + 100);
+			assert_in_range(max, rows[i].per_second, rows[i].per_second * 2 + 100);
 			if (sp_probe_method_durable(probe, "fdatasync") != rows[i].durable)
 				fail_msg("%g a second, own %d: %s", rows[i].per_second, (int) rows[i].own,
 						 sp_durable_name(sp_probe_method_durable(probe, "fdatasync")));
@@ -279,8 +279,8 @@ samples_where_there_is_no_rest(void **state)
 	static const struct
 	{
 		int64_t		sync_ns;
-		int64_t		least_ns;
-		int64_t		most_ns;
+		int64_t		min_ns;
+		int64_t		max_ns;
 		sp_durable	durable;
 	}			rows[] = {
 		{300 * 1000, 20 * MILLISECOND, 25 * MILLISECOND, YES},
@@ -297,7 +297,7 @@ samples_where_there_is_no_rest(void **state)
 		probe->flush_interval_ns = MILLISECOND / 2;
 		disk.cost[FSYNC] = disk.cost[FDATASYNC] = disk.cost[PWRITE] = rows[i].sync_ns;
 		run_probe();
-		assert_in_range(probe->background.ns, rows[i].least_ns, rows[i].most_ns);
+		assert_in_range(probe->background.ns, rows[i].min_ns, rows[i].max_ns);
 		assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), rows[i].durable);
 	}
 }

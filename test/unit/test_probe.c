@@ -116,8 +116,8 @@ fills_slices(void **state)
 				continue;
 			operations += result->histogram.ops + (uint64_t) result->rounds.n;
 			rounds = probe->rounds[SP_SATURATED];
-			if (probe->cases[c].most_rounds > 0 && rounds > probe->cases[c].most_rounds)
-				rounds = probe->cases[c].most_rounds;
+			if (probe->cases[c].max_rounds > 0 && rounds > probe->cases[c].max_rounds)
+				rounds = probe->cases[c].max_rounds;
 			assert_int_equal(result->rounds.n, rounds);
 			if (slow && is_fsync)
 				assert_int_equal(result->histogram.ops, 5 * rounds);
@@ -353,10 +353,10 @@ looks_at_what_is_only_shown(void **state)
 		const sp_result *result = &probe->results[c];
 		double		ratio;
 
-		if (probe->cases[c].most_rounds == 0)
+		if (probe->cases[c].max_rounds == 0)
 			continue;
 		shown++;
-		assert_int_equal(result->rounds.n, probe->cases[c].most_rounds);
+		assert_int_equal(result->rounds.n, probe->cases[c].max_rounds);
 		assert_true(probe->rounds[SP_SATURATED] > 2 * result->rounds.n);
 		ratio = result->speed.high / result->speed.low;
 		assert_true(ratio > 1 && ratio < 2);
@@ -469,7 +469,7 @@ leaves_out_nothing_unless_told(void **state)
 		const sp_result *result = &probe->results[c];
 
 		assert_false(result->excluded);
-		if (result->status == SP_OK && probe->cases[c].most_rounds == 0)
+		if (result->status == SP_OK && probe->cases[c].max_rounds == 0)
 			assert_int_equal(result->rounds.n, probe->rounds[probe->cases[c].regime]);
 	}
 	assert_true(probe->finished_ns - probe->started_ns > 19 * SECOND);

@@ -506,7 +506,7 @@ corrects_the_low_end_only(void **state)
 
 /* ----------------------------------------------------------- the error of all */
 
-#define MOST_ROUNDS		4096
+#define EQUAL_ERROR_ROUNDS		4096
 
 /* P(Binomial(n, 1/2) = k) for all k; in logarithms, 2^-n is no double. */
 static void
@@ -525,15 +525,15 @@ binomial(int n, double *chance)
 static double
 error_of_all_analyses(int comparisons, bool count_low, bool count_high)
 {
-	static double chance[MOST_ROUNDS + 1];
-	static double next[MOST_ROUNDS + 1];
-	static double steps[MOST_ROUNDS + 1];
+	static double chance[EQUAL_ERROR_ROUNDS + 1];
+	static double next[EQUAL_ERROR_ROUNDS + 1];
+	static double steps[EQUAL_ERROR_ROUNDS + 1];
 	double		missed = 0;
 	int			before = 0;
 
 	memset(chance, 0, sizeof(chance));
 	chance[0] = 1;
-	for (int analysis = 1; sp_analysis_rounds(analysis) <= MOST_ROUNDS; analysis++)
+	for (int analysis = 1; sp_analysis_rounds(analysis) <= EQUAL_ERROR_ROUNDS; analysis++)
 	{
 		int			n = (int) sp_analysis_rounds(analysis);
 		sp_speed	ranks = interval_of_ranks(n, sp_analysis_alpha(analysis), comparisons);
@@ -557,7 +557,7 @@ error_of_all_analyses(int comparisons, bool count_low, bool count_high)
 		memcpy(chance, next, sizeof(chance));
 		before = n;
 	}
-	assert_int_equal(before, MOST_ROUNDS);	/* an analysis falls on it */
+	assert_int_equal(before, EQUAL_ERROR_ROUNDS);	/* an analysis falls on it */
 	return missed;
 }
 
@@ -569,7 +569,7 @@ errs_less_than_five_percent_in_all(void **state)
 	int			analysis = 1;
 
 	(void) state;
-	while (sp_analysis_rounds(analysis) <= MOST_ROUNDS)
+	while (sp_analysis_rounds(analysis) <= EQUAL_ERROR_ROUNDS)
 		analysis++;
 	for (int last = analysis + 40; analysis < last; analysis++)
 	{
@@ -577,7 +577,7 @@ errs_less_than_five_percent_in_all(void **state)
 		beyond += sp_analysis_alpha(analysis);
 	}
 	print_message("# all analyses up to %d rounds miss with %.2f %%, those beyond with %.3f %% at most\n",
-				  MOST_ROUNDS, 100 * total, 100 * beyond);
+				  EQUAL_ERROR_ROUNDS, 100 * total, 100 * beyond);
 	assert_true(beyond < 0.001);
 	assert_true(total > 0.04);
 	assert_true(total + beyond <= 0.05);

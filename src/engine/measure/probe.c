@@ -128,7 +128,7 @@ analyze(sp_probe *probe, sp_regime regime)
 
 		/* the interval of its last round stands */
 		if (probe->cases[c].regime != regime ||
-			(sp_is_finished(probe, c) && probe->rounds[regime] > probe->cases[c].most_rounds))
+			(sp_is_finished(probe, c) && probe->rounds[regime] > probe->cases[c].max_rounds))
 			continue;
 		/* the control is a question of its own, not one of several */
 		probe->results[c].speed = baseline >= 0 && probe->results[c].status == SP_OK &&
@@ -202,9 +202,9 @@ stays_undecided(sp_probe *probe)
 static int64_t
 expected_length(const sp_probe *probe, sp_regime regime)
 {
-	int64_t		least = regime == SP_PACED ? probe->flush_interval_ns : 0;
+	int64_t		min = regime == SP_PACED ? probe->flush_interval_ns : 0;
 
-	return probe->round_ns[regime] > least ? probe->round_ns[regime] : least;
+	return probe->round_ns[regime] > min ? probe->round_ns[regime] : min;
 }
 
 /* Count a measured round.  An interim analysis follows when one is due. */

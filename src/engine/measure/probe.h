@@ -91,7 +91,7 @@ typedef struct sp_test_case
 								 * bytes per write */
 	int			writes_per_sync;
 	int			baseline;		/* case that its speed is compared with, or -1 */
-	int			most_rounds;	/* where it is enough to show it; 0: all */
+	int			max_rounds;		/* where it is enough to show it; 0: all */
 	bool		control;		/* second copy of its baseline: A/A */
 	bool		contender;		/* may be recommended */
 } sp_test_case;

@@ -68,8 +68,8 @@ bool
 sp_is_finished(const sp_probe *probe, int c)
 {
 	return probe->results[c].excluded ||
-		(probe->cases[c].most_rounds > 0 &&
-		 probe->results[c].rounds.n >= probe->cases[c].most_rounds);
+		(probe->cases[c].max_rounds > 0 &&
+		 probe->results[c].rounds.n >= probe->cases[c].max_rounds);
 }
 
 /* The cases of a regime that are to be measured, in a fresh random order. */
@@ -293,9 +293,9 @@ static void
 saturated_slice(sp_probe *probe, int c, int64_t share, int64_t limit)
 {
 	sp_result  *result = &probe->results[c];
-	int64_t		least = slice_length(probe, c, share);
+	int64_t		min_length = slice_length(probe, c, share);
 	int64_t		begin = sp_now_ns(probe);
-	int64_t		warm = begin + (has_long_slices(probe, c) ? least / UNSYNCED_WARM_UP_SHARE : 0);
+	int64_t		warm = begin + (has_long_slices(probe, c) ? min_length / UNSYNCED_WARM_UP_SHARE : 0);
 	int64_t		sum = 0;
 	int64_t		length;
 	int			ops = 0;
@@ -320,7 +320,7 @@ saturated_slice(sp_probe *probe, int c, int64_t share, int64_t limit)
 		sum += elapsed;
 		ops++;
 		length = sp_now_ns(probe) - begin;
-		complete = length >= share || (length >= least && ops >= SLICE_MIN_OPS);
+		complete = length >= share || (length >= min_length && ops >= SLICE_MIN_OPS);
 	} while (!complete && begin + length < limit);
 
 	if (read)

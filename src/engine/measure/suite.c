@@ -155,7 +155,7 @@ plan_wal(sp_probe *probe, const sp_server *server)
 				.file = add_file(probe, method, true, size, server->init_write_size,
 								 method->supported && server->offers[i]),
 				.advances = true, .write_size = server->flush_size, .writes_per_sync = 1,
-				.baseline = baseline, .most_rounds = SHOWN_ROUNDS,
+				.baseline = baseline, .max_rounds = SHOWN_ROUNDS,
 		});
 	}
 }
@@ -202,7 +202,7 @@ add_tool_line(sp_probe *probe, const tool_line *line, const sp_sync_method *meth
 			.write_size = line->write_size,
 			.writes_per_sync = line->writes_per_sync,
 			.baseline = -1,
-			.most_rounds = method ? 0 : SP_UNSYNCED_ROUNDS,
+			.max_rounds = method ? 0 : SP_UNSYNCED_ROUNDS,
 	});
 }
 

@@ -122,7 +122,7 @@ text_array(ArrayType *array)
 	return strings;
 }
 
-/* Arguments 0 to 3 of a function: path, argv, timeout_ms, most_output. */
+/* Arguments 0 to 3 of a function: path, argv, timeout_ms, max_output. */
 static void
 get_program(FunctionCallInfo fcinfo, sp_child_program *program)
 {
@@ -133,7 +133,7 @@ get_program(FunctionCallInfo fcinfo, sp_child_program *program)
 	program->argv = text_array(PG_GETARG_ARRAYTYPE_P(1));
 	program->envp = environment;
 	program->timeout_ms = PG_GETARG_INT32(2);
-	program->most_output = PG_GETARG_INT32(3);
+	program->max_output = PG_GETARG_INT32(3);
 	pipes_made = 0;
 }
 
@@ -169,7 +169,7 @@ row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
 /* -------------------------------------------------------------- child process */
 
 /*
- * child_process_test_run(path, argv, timeout_ms, most_output): started,
+ * child_process_test_run(path, argv, timeout_ms, max_output): started,
  * exec_errno, timed_out, abandoned, succeeded, description, out, err
  */
 Datum
@@ -214,7 +214,7 @@ see_line(void *context, bool from_stderr, const char *line)
 }
 
 /*
- * child_process_test_lines(path, argv, timeout_ms, most_output, throw_at): the
+ * child_process_test_lines(path, argv, timeout_ms, max_output, throw_at): the
  * lines of both outputs as they came; an error at one that is throw_at.
  */
 Datum
@@ -286,7 +286,7 @@ take_stream(void *context, int stream, const char *data, Size length)
 }
 
 /*
- * child_process_test_streams(path, argv, timeout_ms, most_output, prefix, n,
+ * child_process_test_streams(path, argv, timeout_ms, max_output, prefix, n,
  * throw_at): what the child wrote into n FIFOs, which are called
  * prefix.<its process ID>.<number>; and how it ended.  An error when that of one
  * is throw_at.
@@ -324,7 +324,7 @@ child_process_test_streams(PG_FUNCTION_ARGS)
 }
 
 /*
- * child_process_test_repeat(path, argv, timeout_ms, most_output, times): by how
+ * child_process_test_repeat(path, argv, timeout_ms, max_output, times): by how
  * many bytes has the memory of this call grown between the tenth run and the
  * last, apart from the result?
  */
