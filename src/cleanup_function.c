@@ -116,7 +116,7 @@ warn_about_left(const schemas *schemas)
  * the current user may drop.  Returns how many were.
  */
 static int
-drop_leftovers(void)
+drop_leftover_schemas(void)
 {
 	int			nest_level = NewGUCNestLevel();
 	TimestampTz started = GetCurrentTimestamp();
@@ -161,7 +161,7 @@ sync_probe_cleanup(PG_FUNCTION_ARGS)
 		removed += sp_probe_files_sweep(lfirst(cell));
 	removed += sp_temp_directory_sweep();
 	if (sp_record_possible())
-		removed += drop_leftovers();
+		removed += drop_leftover_schemas();
 	sp_cluster_lock_release();
 	PG_RETURN_INT32(removed);
 }

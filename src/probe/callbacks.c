@@ -43,7 +43,7 @@ callback_now(void *context)
 }
 
 static void
-check_space(sp_probe_context *state)
+check_space_again(sp_probe_context *state)
 {
 	int64_t		begin_ns = callback_now(state);
 	int64_t		end_ns;
@@ -61,7 +61,7 @@ callback_check_interrupts(void *context)
 
 	CHECK_FOR_INTERRUPTS();
 	if (state->now_ns >= state->next_check_ns)
-		check_space(state);
+		check_space_again(state);
 }
 
 /*

@@ -42,7 +42,7 @@ enum
 	ARG_RECORD
 };
 
-static const char *const arg_names[] = {
+static const char *const probe_arg_names[] = {
 	"location", "suite", "duration", "duty_cycle", "flush_size",
 	"flush_interval", "stop_early", "label", "record"
 };
@@ -103,7 +103,7 @@ override_pace(FunctionCallInfo fcinfo, sp_wal_profile *profile)
 	if (!PG_ARGISNULL(ARG_FLUSH_INTERVAL))
 	{
 		profile->flush_interval_us =
-			sp_interval_argument(fcinfo, ARG_FLUSH_INTERVAL, arg_names, 1, MAX_INTERVAL_US,
+			sp_interval_argument(fcinfo, ARG_FLUSH_INTERVAL, probe_arg_names, 1, MAX_INTERVAL_US,
 								 "Leave it out to take this cluster's own average.");
 		profile->flush_interval_source = "argument";
 	}
@@ -247,7 +247,7 @@ clean_up(int code, Datum arg)
 }
 
 static void
-measure(probing *state, const sp_location *location)
+measure_location(probing *state, const sp_location *location)
 {
 	memset(&state->files, 0, sizeof(state->files));
 	state->files.location = location;
@@ -310,10 +310,10 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	for (int arg = ARG_LOCATION; arg <= ARG_RECORD; arg++)
 	{
 		if (arg != ARG_FLUSH_SIZE && arg != ARG_FLUSH_INTERVAL && arg != ARG_LABEL)
-			sp_refuse_null(fcinfo, arg, arg_names);
+			sp_refuse_null(fcinfo, arg, probe_arg_names);
 	}
 	run.suite = suite_argument(fcinfo);
-	duration_us = sp_interval_argument(fcinfo, ARG_DURATION, arg_names,
+	duration_us = sp_interval_argument(fcinfo, ARG_DURATION, probe_arg_names,
 									   MIN_DURATION_MS * INT64CONST(1000),
 									   sp_max_duration_ms * INT64CONST(1000),
 									   "The upper limit is pg_sync_probe.max_duration.");
@@ -333,7 +333,7 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	state.context.files = &state.files;
 	state.context.progress = sp_cluster_lock_acquire(NameStr(location.name), run.suite->name, duration_us);
 	run.started_at = GetCurrentTimestamp();
-	measure(&state, &location);
+	measure_location(&state, &location);
 	run.finished_at = GetCurrentTimestamp();
 	run.storage = &state.storage;
 	run.storage_json = sp_storage_json(&state.storage, state.probe);

@@ -45,7 +45,7 @@ put_us(sp_row *row, const char *column, double us)
 
 /* A quantile in microseconds, null below the operations it takes. */
 static void
-put_quantile(sp_row *row, const char *column, const sp_histogram *histogram, double q,
+put_quantile_us(sp_row *row, const char *column, const sp_histogram *histogram, double q,
 			 uint64_t min_ops)
 {
 	put_us(row, column,
@@ -84,10 +84,10 @@ put_latencies(sp_row *row, const sp_histogram *histogram)
 {
 	double		mean_ns = sp_histogram_mean_ns(histogram);
 
-	put_quantile(row, "p50_us", histogram, 0.5, 1);
-	put_quantile(row, "p90_us", histogram, 0.9, 1);
-	put_quantile(row, "p99_us", histogram, 0.99, SP_P99_MIN_OPS);
-	put_quantile(row, "p999_us", histogram, 0.999, SP_P999_MIN_OPS);
+	put_quantile_us(row, "p50_us", histogram, 0.5, 1);
+	put_quantile_us(row, "p90_us", histogram, 0.9, 1);
+	put_quantile_us(row, "p99_us", histogram, 0.99, SP_P99_MIN_OPS);
+	put_quantile_us(row, "p999_us", histogram, 0.999, SP_P999_MIN_OPS);
 	put_us(row, "max_us", histogram->ops ? (double) histogram->max_ns / 1000 : NAN);
 	put_us(row, "mean_us", mean_ns / 1000);
 	put_us(row, "stddev_us", sp_histogram_stddev_ns(histogram) / 1000);
@@ -236,7 +236,7 @@ sync_probe_this_server(PG_FUNCTION_ARGS)
 }
 
 static void
-put_what_was_asked(sp_row *row, const sp_run *run)
+put_probe_request(sp_row *row, const sp_run *run)
 {
 	const sp_probe *probe = run->probe;
 	const sp_wal_profile *profile = run->profile;
@@ -271,7 +271,7 @@ put_where(sp_row *row, const sp_run *run)
 }
 
 static void
-put_what_came(sp_row *row, const sp_run *run)
+put_probe_outcome(sp_row *row, const sp_run *run)
 {
 	const sp_probe *probe = run->probe;
 	int64		rounds = 0;
@@ -302,9 +302,9 @@ run_row(const sp_run *run, int64 run_id, TupleDesc row_type)
 	if (run_id != 0)
 		sp_row_put_int(row, "run_id", INT8OID, run_id);
 	sp_row_put_text(row, "source", "probe");
-	put_what_was_asked(row, run);
+	put_probe_request(row, run);
 	put_where(row, run);
-	put_what_came(row, run);
+	put_probe_outcome(row, run);
 	return sp_row_form(row);
 }
 

@@ -114,7 +114,7 @@ same_filesystem(const location_row *a, const location_row *b)
 }
 
 static void
-put_text(Datum *value, bool *null, const char *text)
+put_known_text(Datum *value, bool *null, const char *text)
 {
 	*null = text == NULL || text[0] == '\0';
 	if (!*null)
@@ -134,19 +134,19 @@ put_location_row(ReturnSetInfo *rsinfo, const location_row *row, const sp_locati
 	values[i++] = BoolGetDatum(!OidIsValid(row->location->tablespace));
 	nulls[i] = !OidIsValid(row->location->tablespace);
 	values[i++] = ObjectIdGetDatum(row->location->tablespace);
-	put_text(&values[i], &nulls[i], row->directory);
+	put_known_text(&values[i], &nulls[i], row->directory);
 	i++;
-	put_text(&values[i], &nulls[i], row->mount ? row->mount->fstype : NULL);
+	put_known_text(&values[i], &nulls[i], row->mount ? row->mount->fstype : NULL);
 	i++;
-	put_text(&values[i], &nulls[i], row->mount ? row->mount->mount_point : NULL);
+	put_known_text(&values[i], &nulls[i], row->mount ? row->mount->mount_point : NULL);
 	i++;
-	put_text(&values[i], &nulls[i], row->mount ? row->mount->mount_options : NULL);
+	put_known_text(&values[i], &nulls[i], row->mount ? row->mount->mount_options : NULL);
 	i++;
-	put_text(&values[i], &nulls[i], device->device.name);
+	put_known_text(&values[i], &nulls[i], device->device.name);
 	i++;
 	nulls[i] = !device->known || device->device.rotational < 0;
 	values[i++] = BoolGetDatum(device->device.rotational > 0);
-	put_text(&values[i], &nulls[i], device->device.write_cache);
+	put_known_text(&values[i], &nulls[i], device->device.write_cache);
 	i++;
 	nulls[i] = device->disks == 0;
 	values[i++] = BoolGetDatum(device->fua > 0);

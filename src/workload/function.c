@@ -45,7 +45,7 @@ enum
 	ARG_ALLOW_PUBLICATION
 };
 
-static const char *const arg_names[] = {
+static const char *const workload_arg_names[] = {
 	"workload", "tablespace", "clients", "threads", "duration",
 	"transactions", "rows", "settings", "label", "trust",
 	"allow_publication"
@@ -56,7 +56,7 @@ static const char *const arg_names[] = {
 static int
 take_duration(FunctionCallInfo fcinfo)
 {
-	int64		duration_us = sp_interval_argument(fcinfo, ARG_DURATION, arg_names, USECS_PER_SEC,
+	int64		duration_us = sp_interval_argument(fcinfo, ARG_DURATION, workload_arg_names, USECS_PER_SEC,
 												   sp_max_duration_ms * INT64CONST(1000),
 												   "The upper limit is pg_sync_probe.max_duration.");
 
@@ -74,7 +74,7 @@ static void
 take_length(FunctionCallInfo fcinfo, sp_workload_run *run)
 {
 	if (!PG_ARGISNULL(ARG_TRANSACTIONS))
-		run->transactions = sp_integer_argument(fcinfo, ARG_TRANSACTIONS, arg_names, 1,
+		run->transactions = sp_integer_argument(fcinfo, ARG_TRANSACTIONS, workload_arg_names, 1,
 												"They are counted per client. Leave it out to run for a duration.");
 	else if ((run->transactions = run->workload.transactions) > 0)
 		ereport(NOTICE,
@@ -95,11 +95,11 @@ take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 	};
 
 	for (int i = 0; i < lengthof(required); i++)
-		sp_refuse_null(fcinfo, required[i], arg_names);
-	run->clients = sp_integer_argument(fcinfo, ARG_CLIENTS, arg_names, 1, NULL);
-	run->threads = Min(run->clients, sp_integer_argument(fcinfo, ARG_THREADS, arg_names, 1,
+		sp_refuse_null(fcinfo, required[i], workload_arg_names);
+	run->clients = sp_integer_argument(fcinfo, ARG_CLIENTS, workload_arg_names, 1, NULL);
+	run->threads = Min(run->clients, sp_integer_argument(fcinfo, ARG_THREADS, workload_arg_names, 1,
 														 "More threads than clients are lowered to these."));
-	run->rows = sp_integer_argument(fcinfo, ARG_ROWS, arg_names, 1, NULL);
+	run->rows = sp_integer_argument(fcinfo, ARG_ROWS, workload_arg_names, 1, NULL);
 	run->workload.name = *PG_GETARG_NAME(ARG_WORKLOAD);
 	sp_workload_find(&run->workload);
 	sp_workload_check_script(&run->workload, PG_GETARG_BOOL(ARG_TRUST));
@@ -149,7 +149,7 @@ typedef struct running
 
 /* Also called while the backend exits, when errors can no longer be thrown. */
 static void
-give_up(int code, Datum arg)
+clean_up_run(int code, Datum arg)
 {
 	running    *state = (running *) DatumGetPointer(arg);
 
@@ -170,7 +170,7 @@ publish(sp_workload_run *run)
 
 /* With the objects there: run pgbench, between two readings of the counters. */
 static void
-measure(sp_workload_run *run, running *state, const sp_pgbench_program *program,
+measure_workload(sp_workload_run *run, running *state, const sp_pgbench_program *program,
 		sp_pgbench_result *result, sp_wal_counts *before, sp_wal_counts *after)
 {
 	sp_temp_directory_make(&state->directory);
@@ -201,15 +201,15 @@ run_workload(sp_workload_run *run)
 	sp_workload_fill_in(run);
 
 	publish(run);
-	PG_ENSURE_ERROR_CLEANUP(give_up, PointerGetDatum(&state));
+	PG_ENSURE_ERROR_CLEANUP(clean_up_run, PointerGetDatum(&state));
 	{
 		sp_progress_set_phase("setting up");
 		state.objects = sp_workload_objects_make(run);
-		measure(run, &state, &program, result, &before, &after);
+		measure_workload(run, &state, &program, result, &before, &after);
 		sp_workload_objects_drop(state.objects);
 		state.objects = NULL;
 	}
-	PG_END_ENSURE_ERROR_CLEANUP(give_up, PointerGetDatum(&state));
+	PG_END_ENSURE_ERROR_CLEANUP(clean_up_run, PointerGetDatum(&state));
 	sp_progress_set_phase("recording");
 	sp_process_reload();
 	row = sp_workload_record(run, result, &before, &after);

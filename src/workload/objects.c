@@ -125,7 +125,7 @@ text_size(const char *text)
 
 /* Returns its place, and moves on to the next one. */
 static Size
-put_text(sp_objects_shared *shared, Size *next, const char *text)
+put_shared_text(sp_objects_shared *shared, Size *next, const char *text)
 {
 	Size		place = *next;
 
@@ -155,9 +155,9 @@ make_segment(sp_workload_objects *objects, const sp_workload_run *run)
 	shared->schema = run->schema;
 	if (!run->default_tablespace)
 		shared->tablespace = run->tablespace;
-	shared->search_path = put_text(shared, &next, run->search_path);
-	shared->setup = put_text(shared, &next, run->workload.setup);
-	shared->teardown = put_text(shared, &next, run->workload.teardown);
+	shared->search_path = put_shared_text(shared, &next, run->search_path);
+	shared->setup = put_shared_text(shared, &next, run->workload.setup);
+	shared->teardown = put_shared_text(shared, &next, run->workload.teardown);
 	on_dsm_detach(objects->segment, on_detach, PointerGetDatum(objects));
 }
 
@@ -235,7 +235,7 @@ complain_about_set_up(const sp_workload_objects *objects, const sp_workload_run 
 }
 
 static void
-give_up(int code, Datum arg)
+give_up_objects(int code, Datum arg)
 {
 	sp_workload_objects_give_up((sp_workload_objects *) DatumGetPointer(arg));
 }
@@ -249,7 +249,7 @@ sp_workload_objects_make(sp_workload_run *run)
 	int64		limit_ms = (int64) sp_max_duration_ms + SP_WORKLOAD_GRACE_MS;
 
 	objects->wait_event = sp_wait_event_new("SyncProbeWorkload");
-	PG_ENSURE_ERROR_CLEANUP(give_up, PointerGetDatum(objects));
+	PG_ENSURE_ERROR_CLEANUP(give_up_objects, PointerGetDatum(objects));
 	{
 		make_segment(objects, run);
 		start_worker(objects);
@@ -261,7 +261,7 @@ sp_workload_objects_make(sp_workload_run *run)
 			complain_about_set_up(objects, run);
 		strlcpy(run->synchronous_commit, objects->shared->synchronous_commit, NAMEDATALEN);
 	}
-	PG_END_ENSURE_ERROR_CLEANUP(give_up, PointerGetDatum(objects));
+	PG_END_ENSURE_ERROR_CLEANUP(give_up_objects, PointerGetDatum(objects));
 	return objects;
 }
 

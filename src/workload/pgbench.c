@@ -93,7 +93,7 @@ note_progress(output_reader *state, const sp_pgbench_progress *progress)
 }
 
 static void
-take_line(void *context, bool from_stderr, const char *line)
+take_pgbench_line(void *context, bool from_stderr, const char *line)
 {
 	output_reader *state = context;
 	sp_pgbench_progress progress;
@@ -262,7 +262,7 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 		.envp = sp_pgbench_envp(run),
 		.timeout_ms = timeout_ms(run),
 		.max_output = MAX_OUTPUT,
-		.line = take_line,
+		.line = take_pgbench_line,
 		.nstreams = run->threads,
 		.open_stream = open_log_file,
 		.stream_data = take_log,

@@ -155,7 +155,7 @@ put_number(row_values *row, const char *column, double value, int digits)
  * as in histogram.h.
  */
 static void
-put_quantile(row_values *row, const char *column, const sp_histogram *latencies, double q)
+put_quantile_ms(row_values *row, const char *column, const sp_histogram *latencies, double q)
 {
 	bool		known = latencies->ops > 0 && 1 - pow(q, (double) latencies->ops) >= 0.95;
 
@@ -234,7 +234,7 @@ put_configuration(row_values *row, const sp_workload_run *run)
 }
 
 static void
-put_what_was_asked(row_values *row, const sp_workload_run *run)
+put_workload_request(row_values *row, const sp_workload_run *run)
 {
 	NameData   *username = palloc(sizeof(NameData));
 
@@ -254,7 +254,7 @@ put_what_was_asked(row_values *row, const sp_workload_run *run)
 }
 
 static void
-put_what_came(row_values *row, const sp_pgbench_result *result)
+put_workload_outcome(row_values *row, const sp_pgbench_result *result)
 {
 	const sp_pgbench_summary *summary = &result->summary;
 	const sp_histogram *latencies = &result->log.latencies;
@@ -268,9 +268,9 @@ put_what_came(row_values *row, const sp_pgbench_result *result)
 	put_number(row, "connection_ms", summary->connection_ms, 3);
 	put_number(row, "latency_mean_ms", summary->latency_mean_ms, 3);
 	put_number(row, "latency_stddev_ms", summary->latency_stddev_ms, 3);
-	put_quantile(row, "latency_p50_ms", latencies, 0.5);
-	put_quantile(row, "latency_p95_ms", latencies, 0.95);
-	put_quantile(row, "latency_p99_ms", latencies, 0.99);
+	put_quantile_ms(row, "latency_p50_ms", latencies, 0.5);
+	put_quantile_ms(row, "latency_p95_ms", latencies, 0.95);
+	put_quantile_ms(row, "latency_p99_ms", latencies, 0.99);
 	put_number(row, "latency_max_ms", latencies->ops > 0 ? latencies->max_ns / 1e6 : NAN, 3);
 	put_series(row, "second_tps", result->second_tps, result->nseconds, 1);
 	put_series(row, "second_latency_ms", result->second_latency_ms, result->nseconds, 3);
@@ -332,9 +332,9 @@ sp_workload_record(const sp_workload_run *run, const sp_pgbench_result *result,
 
 	initStringInfo(&insertion.row.columns);
 	initStringInfo(&insertion.row.places);
-	put_what_was_asked(&insertion.row, run);
+	put_workload_request(&insertion.row, run);
 	put_configuration(&insertion.row, run);
-	put_what_came(&insertion.row, result);
+	put_workload_outcome(&insertion.row, result);
 	put_what_was_counted(&insertion.row, before, after);
 	insertion.statements = statements_json(result->statements);
 	insertion.context = CurrentMemoryContext;

@@ -45,7 +45,7 @@ is_true(const lookup *lookup, const char *column)
 }
 
 static void
-look_up(void *arg)
+read_workload(void *arg)
 {
 	lookup	   *lookup = arg;
 	sp_workload *workload = lookup->workload;
@@ -75,7 +75,7 @@ sp_workload_find(sp_workload *workload)
 {
 	lookup		lookup = {.workload = workload, .context = CurrentMemoryContext};
 
-	sp_as_history_owner(look_up, &lookup);
+	sp_as_history_owner(read_workload, &lookup);
 	if (!lookup.found)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

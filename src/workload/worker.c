@@ -166,7 +166,7 @@ find_leftovers(void *arg)
  * time, is left to a later run, and to cleanup().
  */
 static void
-drop_leftovers(void)
+drop_own_leftovers(void)
 {
 	TimestampTz started = GetCurrentTimestamp();
 	List	   *schemas = NIL;
@@ -262,7 +262,7 @@ set_up(void)
 	bool		done;
 
 	pgstat_report_activity(STATE_RUNNING, "set-up of a workload");
-	drop_leftovers();
+	drop_own_leftovers();
 	SetConfigOption("lock_timeout", SP_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION);
 
 	/* a cancel of ours may have ended what was done about leftovers */

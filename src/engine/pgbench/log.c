@@ -52,7 +52,7 @@ sp_pgbench_log_init(sp_pgbench_log *log)
 
 /* Digits; *at is set behind them. */
 static bool
-take_digits(const char **at, const char *end, uint64_t *value)
+take_log_digits(const char **at, const char *end, uint64_t *value)
 {
 	const char *start = *at;
 	const char *digit = start;
@@ -69,7 +69,7 @@ take_digits(const char **at, const char *end, uint64_t *value)
 static bool
 take_column(const char **at, const char *end, uint64_t *value)
 {
-	return take_digits(at, end, value) && *at < end && *(*at)++ == ' ';
+	return take_log_digits(at, end, value) && *at < end && *(*at)++ == ' ';
 }
 
 /* NULL if there is no such word. */
@@ -96,11 +96,11 @@ is_end_of_line(const char *at, const char *end)
 	uint64_t	ignored;
 
 	if (!take_column(&at, end, &ignored) || !take_column(&at, end, &ignored) ||
-		!take_digits(&at, end, &ignored))
+		!take_log_digits(&at, end, &ignored))
 		return false;
 	for (int i = 0; i < MAX_FURTHER_COLUMNS && at < end; i++)
 	{
-		if (*at++ != ' ' || !take_digits(&at, end, &ignored))
+		if (*at++ != ' ' || !take_log_digits(&at, end, &ignored))
 			return false;
 	}
 	return at == end;
@@ -108,7 +108,7 @@ is_end_of_line(const char *at, const char *end)
 
 /* False: it is none of the lines that pgbench writes. */
 static bool
-add_line(sp_pgbench_log *log, const char *at, size_t length)
+count_line(sp_pgbench_log *log, const char *at, size_t length)
 {
 	const char *end = at + length;
 	uint64_t	us;
@@ -158,7 +158,7 @@ sp_pgbench_log_feed(sp_pgbench_log *log, sp_pgbench_log_file *file,
 			keep(file, data, part);
 		if (newline == NULL)
 			return;
-		if (!(whole ? add_line(log, data, part) : add_line(log, file->rest, file->rest_length)))
+		if (!(whole ? count_line(log, data, part) : count_line(log, file->rest, file->rest_length)))
 			log->unreadable++;
 		file->rest_length = 0;
 		data += part + 1;

@@ -89,7 +89,7 @@ take_blanks(piece *line)
 }
 
 static bool
-is_digit(const piece *line)
+at_digit(const piece *line)
 {
 	return line->at < line->end && *line->at >= '0' && *line->at <= '9';
 }
@@ -99,9 +99,9 @@ take_count(piece *line, int64_t *count)
 {
 	int64_t		value = 0;
 
-	if (!is_digit(line))
+	if (!at_digit(line))
 		return false;
-	for (; is_digit(line); line->at++)
+	for (; at_digit(line); line->at++)
 	{
 		int			digit = *line->at - '0';
 
@@ -139,21 +139,21 @@ take_no_number(piece *line)
  * them behind the point than that can hold change nothing.
  */
 static bool
-take_digits(piece *line, double *number)
+take_output_digits(piece *line, double *number)
 {
 	double		value = 0;
 	double		scale = 1;
 
-	if (!is_digit(line))
+	if (!at_digit(line))
 		return false;
-	for (; is_digit(line); line->at++)
+	for (; at_digit(line); line->at++)
 		value = value * 10 + (*line->at - '0');
 	if (line->at < line->end && *line->at == '.')
 	{
 		line->at++;
-		if (!is_digit(line))
+		if (!at_digit(line))
 			return false;
-		for (; is_digit(line); line->at++)
+		for (; at_digit(line); line->at++)
 		{
 			if (scale >= 1e15)
 				continue;
@@ -180,7 +180,7 @@ take_number(piece *line, double *number)
 		*number = NAN;
 		return true;
 	}
-	if (!take_digits(line, number))
+	if (!take_output_digits(line, number))
 		return false;
 	if (!isfinite(*number) || (negative && *number > 0))
 		*number = NAN;
@@ -293,7 +293,7 @@ read_statement(piece line, int counts, sp_pgbench_take_statement take, void *con
 
 /* Take the next line off the front; what is behind the last newline is none. */
 static bool
-take_line(piece *text, piece *line)
+take_output_line(piece *text, piece *line)
 {
 	const char *newline = text->at == text->end ? NULL :
 		memchr(text->at, '\n', (size_t) (text->end - text->at));
@@ -328,7 +328,7 @@ sp_pgbench_parse_summary(const char *text, size_t length, sp_pgbench_summary *su
 	int			counts = 0;
 
 	summary_init(summary);
-	while (counts == 0 && take_line(&rest, &line))
+	while (counts == 0 && take_output_line(&rest, &line))
 	{
 		read_number_line(line, summary);
 		read_count_line(line, summary);
@@ -341,7 +341,7 @@ sp_pgbench_parse_summary(const char *text, size_t length, sp_pgbench_summary *su
 		return false;
 
 	/* statements are the last; their text may look like any of the lines above */
-	while (take != NULL && counts > 0 && take_line(&rest, &line))
+	while (take != NULL && counts > 0 && take_output_line(&rest, &line))
 		read_statement(line, counts, take, context);
 	return true;
 }

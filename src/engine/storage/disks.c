@@ -100,7 +100,7 @@ static const origin_row nvme_models[] = {
 };
 
 static origin
-look_up(const origin_row *rows, size_t count, const char *name, origin other)
+look_up_origin(const origin_row *rows, size_t count, const char *name, origin other)
 {
 	for (size_t i = 0; i < count; i++)
 	{
@@ -132,7 +132,7 @@ read_trimmed(const char *directory, const char *attribute, char *value)
 static bool
 is_virtual_scsi(const char *name)
 {
-	return look_up(scsi_names, lengthof(scsi_names), name,
+	return look_up_origin(scsi_names, lengthof(scsi_names), name,
 				   ORIGIN_UNKNOWN) == ORIGIN_VIRTUAL;
 }
 
@@ -164,14 +164,14 @@ ask_nvme(const char *directory)
 	if (!read_trimmed(directory, "device/model", model) &&
 		!read_trimmed(directory, "../model", model))
 		return ORIGIN_UNKNOWN;
-	return look_up(nvme_models, lengthof(nvme_models), model,
+	return look_up_origin(nvme_models, lengthof(nvme_models), model,
 				   ORIGIN_PHYSICAL);
 }
 
 static int
 find_origin(const char *directory, const char *name)
 {
-	origin		is = look_up(kernel_names, lengthof(kernel_names), name,
+	origin		is = look_up_origin(kernel_names, lengthof(kernel_names), name,
 							 ORIGIN_UNKNOWN);
 
 	if (is == ORIGIN_ASK_SCSI)

@@ -41,7 +41,7 @@ static const enum stat_field request_times[] = {
  * or one beyond 64 bits.
  */
 static bool
-parse_number(const char **text, const char *end, uint64_t *number)
+parse_counter(const char **text, const char *end, uint64_t *number)
 {
 	const char *begin = *text;
 
@@ -77,7 +77,7 @@ parse_fields(const char *text, size_t length, uint64_t fields[KNOWN_FIELDS])
 			text++;
 		if (text == end)
 			break;
-		if (!parse_number(&text, end, &fields[count]) ||
+		if (!parse_counter(&text, end, &fields[count]) ||
 			(text < end && *text != ' '))
 			return 0;
 		count++;

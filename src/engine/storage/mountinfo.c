@@ -42,7 +42,7 @@ struct sp_mount_table
 };
 
 static bool
-parse_number(const char *text, unsigned *number)
+parse_unsigned(const char *text, unsigned *number)
 {
 	unsigned long value;
 	char	   *end;
@@ -168,8 +168,8 @@ parse_device_number(char *text, sp_mount *mount)
 	if (colon == NULL)
 		return false;
 	*colon = '\0';
-	return parse_number(text, &mount->dev_major) &&
-		parse_number(colon + 1, &mount->dev_minor);
+	return parse_unsigned(text, &mount->dev_major) &&
+		parse_unsigned(colon + 1, &mount->dev_minor);
 }
 
 /*
@@ -202,8 +202,8 @@ split_line(char *line, sp_mount *mount, const char **super_options)
 	/* once strsep runs out it gives only NULL, so the last tells for all */
 	if (rest == NULL)
 		return false;
-	return parse_number(mount_id, &ignored) &&
-		parse_number(parent_id, &ignored) &&
+	return parse_unsigned(mount_id, &ignored) &&
+		parse_unsigned(parent_id, &ignored) &&
 		parse_device_number(device, mount) &&
 		mount->root[0] != '\0' &&
 		mount->mount_point[0] == '/' &&
@@ -234,7 +234,7 @@ reserve_entry(sp_mount_table *table)
  * the line and *used is set; otherwise it is still the caller's.
  */
 static int
-add_line(sp_mount_table *table, char *line, size_t length, bool *used)
+add_mount_line(sp_mount_table *table, char *line, size_t length, bool *used)
 {
 	mount_entry entry = {.line = line};
 	const char *super_options;
@@ -278,7 +278,7 @@ read_lines(FILE *file, sp_mount_table *table)
 		errno = 0;
 		length = getline(&line, &size, file);
 		if (length >= 0)
-			status = add_line(table, line, (size_t) length, &used);
+			status = add_mount_line(table, line, (size_t) length, &used);
 		else if (ferror(file) || !feof(file))
 			status = errno != 0 ? errno : EIO;
 		if (!used)
