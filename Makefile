@@ -12,7 +12,7 @@ EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).
 MODULE_big = pg_sync_probe
 ENGINE = $(sort $(wildcard src/engine/*/*.c))
 ENGINE_HEADERS = $(wildcard src/engine/*/*.h)
-SERVER = $(sort $(wildcard src/*.c src/workload/*.c src/probe/*.c src/storage/*.c src/common/*.c))
+SERVER = $(sort $(wildcard src/*.c src/*/*.c))
 OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 
 # In this order: what comes later uses what comes before.
