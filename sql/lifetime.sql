@@ -80,7 +80,7 @@ FROM sync_probe.runs AS r,
 WHERE r.run_id > 1000;
 UPDATE sync_probe.measurements SET device_bytes_per_op = NULL WHERE run_id = 1002;
 
--- from the newest: others wrote all of it, some of it, nobody counted, nothing of it
+-- from the newest: background I/O wrote all of it, some of it, nobody counted, nothing of it
 SELECT wal_bytes_per_sec, write_amplification, write_amplification_source, written_bytes_per_day, years
 FROM sync_probe.device_lifetime('regress_sync_probe', 300000000000, 5000, 3000000);
 DELETE FROM sync_probe.runs WHERE run_id = 1004;

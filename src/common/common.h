@@ -7,7 +7,7 @@
  * that lets one probe or workload run at a time, its progress, reloads of the
  * configuration, text for the database.  child_process.h runs other programs.
  *
- * It must not: know what is measured, where files lie, or what a workload is.
+ * It must not: measure, look at what is below a location, or run a workload.
  *
  *-------------------------------------------------------------------------
  */

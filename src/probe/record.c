@@ -46,7 +46,7 @@ put_us(sp_row *row, const char *column, double us)
 /* A quantile in microseconds, null below the operations it takes. */
 static void
 put_quantile_us(sp_row *row, const char *column, const sp_histogram *histogram, double q,
-			 uint64_t min_ops)
+				uint64_t min_ops)
 {
 	put_us(row, column,
 		   histogram->ops < min_ops ? NAN : sp_histogram_quantile_ns(histogram, q) / 1000);

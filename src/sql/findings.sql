@@ -219,11 +219,11 @@ SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_inter
        -- The page that holds the old end of WAL is written again: the mean over
        -- all places where flush_size bytes can begin in a page of 8 kB.
        nullif(r.flush_size, 0)::bigint + 8192 - gcd(r.flush_size, 8192) AS written_bytes,
-       -- what others do in the time of one paced flush
-       (r.storage #>> '{others,flushes_per_sec}')::float8 * p.mean_us / 1e6 AS other_flushes,
-       (r.storage #>> '{others,most_flushes_per_sec}')::float8 * p.mean_us / 1e6 AS most_other_flushes,
-       (r.storage #>> '{others,most_below_flushes_per_sec}')::float8 * p.mean_us / 1e6 AS most_other_below_flushes,
-       coalesce((r.storage #>> '{others,bytes_per_sec}')::float8 * p.mean_us / 1e6, 0) AS other_bytes
+       -- background I/O in the time of one paced flush
+       (r.storage #>> '{others,flushes_per_sec}')::float8 * p.mean_us / 1e6 AS background_flushes,
+       (r.storage #>> '{others,most_flushes_per_sec}')::float8 * p.mean_us / 1e6 AS max_background_flushes,
+       (r.storage #>> '{others,most_below_flushes_per_sec}')::float8 * p.mean_us / 1e6 AS max_background_backing_flushes,
+       coalesce((r.storage #>> '{others,bytes_per_sec}')::float8 * p.mean_us / 1e6, 0) AS background_bytes
 FROM (SELECT (n.run).* FROM sync_probe._newest_runs AS n) AS r
 JOIN sync_probe.measurements AS p
     ON p.run_id = r.run_id AND p.test = 'paced' AND p.method = r.wal_sync_method
@@ -324,7 +324,7 @@ SELECT n.location, CASE WHEN b.lacking THEN 'warning' ELSE 'info' END, 'loop_dev
            'backing_filesystem', n.storage -> 'backing_filesystem',
            'disks', n.storage -> 'disks', 'below_flushes_per_op', n.storage -> 'below_flushes_per_op')
 FROM newest AS n,
-     LATERAL (SELECT min(f.value::float8) - 2 * coalesce(n.most_other_below_flushes, 0) <= 0.1
+     LATERAL (SELECT min(f.value::float8) - 2 * coalesce(n.max_background_backing_flushes, 0) <= 0.1
                          AND min(f.value::float8) < 0.5
               FROM jsonb_each_text(coalesce(n.storage -> 'below_flushes_per_op', '{}')) AS f
               WHERE f.key IN (n.paced_ordinal::text, n.saturated_ordinal::text)
@@ -359,9 +359,9 @@ SELECT n.location, 'warning', 'write_amplification',
             ELSE 'Another wal_sync_method, or file system, writes less: compare device_bytes_per_op in sync_probe.measurements.' END,
        NULL,
        jsonb_build_object('run_id', n.run_id, 'method', n.method, 'device_bytes_per_op', n.paced_bytes,
-           'other_bytes_per_op', round(n.other_bytes), 'written_bytes', n.written_bytes, 'amplification', round((a.bytes / n.written_bytes)::numeric, 1))
+           'other_bytes_per_op', round(n.background_bytes), 'written_bytes', n.written_bytes, 'amplification', round((a.bytes / n.written_bytes)::numeric, 1))
 FROM newest AS n,
-     LATERAL (SELECT n.paced_bytes - n.other_bytes) AS a (bytes)
+     LATERAL (SELECT n.paced_bytes - n.background_bytes) AS a (bytes)
 WHERE a.bytes > 4 * n.written_bytes
 
 UNION ALL
@@ -438,13 +438,13 @@ WHERE e.runs > 0 AND abs(d.ratio - 1) > d.margin + d.noise
 
 UNION ALL
 SELECT n.location, 'info', 'counters_shared',
-       format('others use %s too: they flush it %s times a second, so its counters prove less', coalesce(n.device, 'the device'), n.storage #>> '{others,flushes_per_sec}'),
+       format('background I/O uses %s, too: it flushes %s times a second, so the counters prove less', coalesce(n.device, 'the device'), n.storage #>> '{others,flushes_per_sec}'),
        'Where durable is unknown, probe when it is quiet.',
        NULL,
        jsonb_build_object('run_id', n.run_id, 'others', n.storage -> 'others',
-           'other_flushes_per_op', round(n.other_flushes::numeric, 3), 'flushes_per_op', n.paced_flushes)
+           'other_flushes_per_op', round(n.background_flushes::numeric, 3), 'flushes_per_op', n.paced_flushes)
 FROM newest AS n
-WHERE n.other_flushes > 0 AND n.most_other_flushes > 0.1
+WHERE n.background_flushes > 0 AND n.max_background_flushes > 0.1
 
 UNION ALL
 SELECT n.location, 'info', 'counters_unknown',

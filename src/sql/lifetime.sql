@@ -101,11 +101,11 @@ BEGIN
     IF amplification IS NULL THEN
         SELECT a.amplification,
                CASE WHEN n.paced_bytes IS NULL THEN format('run %s did not read the counters', n.run_id)
-                    WHEN a.amplification IS NULL THEN format('in run %s others wrote as much', n.run_id)
+                    WHEN a.amplification IS NULL THEN format('in run %s background I/O wrote as much', n.run_id)
                     ELSE format('run %s, %s bytes of WAL a flush', n.run_id, n.flush_size) END
         INTO amplification, amplification_source
         FROM sync_probe._newest_measured AS n,
-             LATERAL (SELECT nullif(round((greatest(n.paced_bytes - n.other_bytes, 0)
+             LATERAL (SELECT nullif(round((greatest(n.paced_bytes - n.background_bytes, 0)
                                            / nullif(n.flush_size, 0))::numeric, 2), 0)) AS a (amplification)
         WHERE n.location = device_lifetime.location;
         amplification_source := coalesce(amplification_source, 'not probed yet');

@@ -82,7 +82,7 @@ COMMENT ON COLUMN sync_probe.runs.noise IS
   'Half-width of the interval of the current method against itself, when paced: 0.02 is 2 percent';
 
 COMMENT ON COLUMN sync_probe.runs.storage IS
-  'What lay under the location: disks with their caches, what others did to them meanwhile, properties of ZFS; what could not be told is left out. README, "Is it safe?", has its members';
+  'What lay under the location: disks with their caches, background I/O on them meanwhile, properties of ZFS; what could not be told is left out. README, "Is it safe?", has its members';
 
 --
 -- measurements
@@ -137,7 +137,7 @@ COMMENT ON COLUMN sync_probe.measurements.relative_speed IS
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_low IS
   'Lower end of the 95 percent confidence interval, corrected for repeated interim analyses and the number of methods';
 COMMENT ON COLUMN sync_probe.measurements.flushes_per_op IS
-  'Flush requests that the disks completed, per operation; others'' are in it too';
+  'Flush requests that the disks completed, per operation; those of background I/O are in it, too';
 COMMENT ON COLUMN sync_probe.measurements.device_writes_per_op IS
   'Write requests that the disks completed, per operation';
 COMMENT ON COLUMN sync_probe.measurements.device_bytes_per_op IS

@@ -163,7 +163,7 @@ static void
 publish(sp_workload_run *run)
 {
 	run->progress = sp_cluster_lock_acquire(NameStr(run->tablespace), NameStr(run->workload.suite),
-									   run->seconds * USECS_PER_SEC);
+											run->seconds * USECS_PER_SEC);
 	run->progress->workload = run->workload.name;
 	run->progress->planned_transactions = (int64) run->transactions * run->clients;
 }
@@ -171,7 +171,7 @@ publish(sp_workload_run *run)
 /* With the objects there: run pgbench, between two readings of the counters. */
 static void
 measure_workload(sp_workload_run *run, running *state, const sp_pgbench_program *program,
-		sp_pgbench_result *result, sp_wal_counts *before, sp_wal_counts *after)
+				 sp_pgbench_result *result, sp_wal_counts *before, sp_wal_counts *after)
 {
 	sp_temp_directory_make(&state->directory);
 	sp_await_reload();

@@ -1,7 +1,7 @@
 --
 -- Do syncs reach the device: the rule, and what recommendations make of it.
 --
--- A sync that was made durable leaves a flush in the device's counters; others
+-- A sync that was made durable leaves a flush in the device's counters; background I/O
 -- can hide a missing one, never take one away.
 --
 \set ON_ERROR_STOP on
@@ -19,8 +19,8 @@ SET LOCAL pg_sync_probe.margin = 0.05;
 
 CREATE TEMP TABLE rule (
     write_cache text, fua boolean, syncs_nothing boolean,
-    flushes float8, others float8,      -- per operation
-    has_below boolean, below float8,    -- at the disks below a loop device
+    flushes float8, background float8,  -- per operation
+    has_backing boolean, backing float8,    -- at the backing devices of a loop device
     durable text);
 INSERT INTO rule VALUES
 -- a volatile cache: none, and where the limits are
@@ -34,7 +34,7 @@ INSERT INTO rule VALUES
 ('write back', false, false, 1, 0, false, NULL, 'yes'),
 ('write back', false, false, 2, 0, false, NULL, 'yes'),
 ('write back', false, false, NULL, 0, false, NULL, 'unknown'),
--- others may have made them
+-- background I/O may have made them
 ('write back', false, false, 0, 0.3, false, NULL, 'no'),
 ('write back', false, false, 0.3, 0.3, false, NULL, 'no'),
 ('write back', false, false, 0.3, 0.05, false, NULL, 'unknown'),
@@ -47,7 +47,7 @@ INSERT INTO rule VALUES
 ('write back', false, false, 2, 0.3, false, NULL, 'yes'),
 ('write back', false, false, 2, 1, false, NULL, 'unknown'),
 ('write back', false, false, 3, 1, false, NULL, 'yes'),
--- nobody listened: no claim that others would spoil
+-- no idle sample: no claim that background I/O would spoil
 ('write back', false, false, 0, NULL, false, NULL, 'no'),
 ('write back', false, false, 0.05, NULL, false, NULL, 'no'),
 ('write back', false, false, 0.3, NULL, false, NULL, 'unknown'),
@@ -67,7 +67,7 @@ INSERT INTO rule VALUES
 (NULL, NULL, NULL, 0, NULL, NULL, NULL, 'unknown'),
 (NULL, false, false, 1, 0, false, NULL, 'yes'),
 ('a word of tomorrow', false, false, 0, 0, false, NULL, 'unknown'),
--- what arrives at a loop device is to arrive below it too
+-- what arrives at a loop device is to arrive at its backing device, too
 ('write back', false, false, 1, 0, true, 1, 'yes'),
 ('write back', false, false, 1, 0, true, 0.9, 'yes'),
 ('write back', false, false, 1, 0, true, 0.89, 'unknown'),
@@ -103,13 +103,13 @@ INSERT INTO both_regimes VALUES
 ('one was not measured', '{"others": {"most_flushes_per_sec": 0}}', 1, 100, 0, 0, 'yes'),
 ('nothing was measured', '{"others": {"most_flushes_per_sec": 0}}', 0, 0, 0, NULL, 'unknown'),
 -- 250 a second are 0.25 in the millisecond of a sync, 300 are 0.3
-('others leave half', '{"others": {"most_flushes_per_sec": 250}}', 1, 100, 1, 100, 'yes'),
-('others leave less than half', '{"others": {"most_flushes_per_sec": 300}}', 1, 100, 1, 100, 'unknown'),
-('nobody listened', '{}', 1, 100, 1, 100, 'unknown'),
-('nobody listened, and none', '{}', 0, 100, 0, 100, 'no'),
+('background I/O leaves half', '{"others": {"most_flushes_per_sec": 250}}', 1, 100, 1, 100, 'yes'),
+('background I/O leaves less than half', '{"others": {"most_flushes_per_sec": 300}}', 1, 100, 1, 100, 'unknown'),
+('no idle sample', '{}', 1, 100, 1, 100, 'unknown'),
+('no idle sample, and none', '{}', 0, 100, 0, 100, 'no'),
 ('all arrive below', '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 1}}', 1, 100, 1, 100, 'yes'),
-('all arrive below, but perhaps others'' own', '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 300}, "below_flushes_per_op": {"2": 1, "7": 1}}', 1, 100, 1, 100, 'unknown'),
-('all arrive below, nobody listened there', '{"others": {"most_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 1}}', 1, 100, 1, 100, 'unknown'),
+('all arrive below, but perhaps of background I/O', '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 300}, "below_flushes_per_op": {"2": 1, "7": 1}}', 1, 100, 1, 100, 'unknown'),
+('all arrive below, no idle sample there', '{"others": {"most_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 1}}', 1, 100, 1, 100, 'unknown'),
 ('the caches of the disks differ', '{"write_cache": "mixed", "others": {"most_flushes_per_sec": 0}}', 1, 100, 0, 100, 'unknown'),
 ('none of one arrives below', '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 0}}', 1, 100, 1, 100, 'unknown'),
 ('only another''s arrive below', '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0}, "below_flushes_per_op": {"3": 1, "8": 1}}', 1, 100, 1, 100, 'unknown'),
@@ -197,8 +197,8 @@ $$;
 SELECT plan((SELECT count(*)::integer FROM rule) + (SELECT count(*)::integer FROM both_regimes)
             + (SELECT count(*)::integer * 6 FROM scenario) + 20);
 
-SELECT is(sync_probe._durable(write_cache, fua, syncs_nothing, flushes, others, has_below, below, others), durable,
-          format('%s, fua %s, nothing %s, %s flushes, others %s, below %s %s', write_cache, fua, syncs_nothing, flushes, others, has_below, below))
+SELECT is(sync_probe._durable(write_cache, fua, syncs_nothing, flushes, background, has_backing, backing, background), durable,
+          format('%s, fua %s, nothing %s, %s flushes, background %s, backing %s %s', write_cache, fua, syncs_nothing, flushes, background, has_backing, backing))
 FROM rule;
 
 SELECT is(sync_probe._method_durable('{"write_cache": "write back", "fua": false}' || of_storage,

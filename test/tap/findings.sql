@@ -168,7 +168,7 @@ INSERT INTO run_scenario VALUES
     '{"method": "fdatasync", "paced_flushes_per_op": 0, "saturated_flushes_per_op": 0.02, "write_cache": "write back", "fua": false, "others": {"flushes_per_sec": 0}}'),
 ('no flush in one of the regimes', '{}', '{}', '{}', '{"flushes_per_op": 0}', 'error flush_missing', NULL, NULL),
 ('no flush, the disk has no name', '{"device": null}', '{}', '{"flushes_per_op": 0}', '{"flushes_per_op": 0}', 'error flush_missing', 'no flush to the device, whose', NULL),
-('a flush now and then, but others made them', '{}', '{"others": {"flushes_per_sec": 600, "most_flushes_per_sec": 700, "bytes_per_sec": 0}}', '{"flushes_per_op": 0.3}', '{}', 'error flush_missing, info counters_shared', NULL, NULL),
+('a flush now and then, but background I/O made them', '{}', '{"others": {"flushes_per_sec": 600, "most_flushes_per_sec": 700, "bytes_per_sec": 0}}', '{"flushes_per_op": 0.3}', '{}', 'error flush_missing, info counters_shared', NULL, NULL),
 ('a flush now and then', '{}', '{}', '{"flushes_per_op": 0.3}', '{}', 'none', NULL, NULL),
 ('no flush at a write-through cache', '{}', '{"write_cache": "write through"}', '{"flushes_per_op": 0}', '{"flushes_per_op": 0}', 'none', NULL, NULL),
 ('no flush, but FUA writes', '{}', '{"fua": true}', '{"flushes_per_op": 0}', '{"flushes_per_op": 0}', 'none', NULL, NULL),
@@ -238,13 +238,13 @@ INSERT INTO run_scenario VALUES
 ('four times as much', '{}', '{}', '{"device_bytes_per_op": 32768}', '{}', 'none', NULL, NULL),
 ('much back to back only', '{}', '{}', '{}', '{"device_bytes_per_op": 99999}', 'none', NULL, NULL),
 -- 10,000,000 bytes a second are 5,790 in the time of a sync
-('four times as much without the others'' bytes', '{}', '{"others": {"flushes_per_sec": 0, "bytes_per_sec": 10000000}}', '{"device_bytes_per_op": 38558}', '{}', 'none', NULL, NULL),
+('four times as much without the bytes of background I/O', '{}', '{"others": {"flushes_per_sec": 0, "bytes_per_sec": 10000000}}', '{"device_bytes_per_op": 38558}', '{}', 'none', NULL, NULL),
 ('more even so', '{}', '{"others": {"flushes_per_sec": 0, "bytes_per_sec": 10000000}}', '{"device_bytes_per_op": 38559}', '{}', 'warning write_amplification', NULL, '{"other_bytes_per_op": 5790, "written_bytes": 8192}'),
 -- 100 bytes are a page or two, on average 100 + 8192 - 4 bytes
 ('small flushes', '{"flush_size": 100}', '{}', '{"device_bytes_per_op": 33153}', '{}', 'warning write_amplification', NULL, '{"written_bytes": 8288}'),
 ('small flushes, four times as much', '{"flush_size": 100}', '{}', '{"device_bytes_per_op": 33152}', '{}', 'none', NULL, NULL),
 ('large flushes', '{"flush_size": 100000}', '{}', '{"device_bytes_per_op": 432641}', '{}', 'warning write_amplification', NULL, '{"written_bytes": 108160}'),
-('nobody listened to the others', '{}', '{"others": null}', '{"device_bytes_per_op": 32769}', '{}', 'warning write_amplification', NULL, NULL),
+('no idle sample', '{}', '{"others": null}', '{"device_bytes_per_op": 32769}', '{}', 'warning write_amplification', NULL, NULL),
 ('bytes are not counted', '{}', '{}', '{"device_bytes_per_op": null}', '{}', 'none', NULL, NULL),
 
 -- software_bound: 3,023 us while the disks are under 20 percent busy are the field report's
@@ -268,10 +268,10 @@ INSERT INTO run_scenario VALUES
 ('too few operations for a tail', '{}', '{}', '{"p99_us": null}', '{"p99_us": null}', 'none', NULL, NULL),
 
 -- counters_shared: 100 flushes a second are 0.058 in the time of a sync
-('others flush too', '{}', '{"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 180, "bytes_per_sec": 0}}', '{}', '{}', 'info counters_shared', 'others use nvme0n1 too: they flush it 100 times a second', '{"others": {"flushes_per_sec": 100}, "other_flushes_per_op": 0.058, "flushes_per_op": 1}'),
-('others flush too, no disk has a name', '{"device": null}', '{"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 180, "bytes_per_sec": 0}}', '{}', '{}', 'info counters_shared', 'others use the device too', NULL),
-('nobody was heard, but not for long', '{}', '{"others": {"flushes_per_sec": 0, "most_flushes_per_sec": 300, "bytes_per_sec": 0}}', '{}', '{}', 'none', NULL, NULL),
-('others hardly flush', '{}', '{"others": {"flushes_per_sec": 80, "most_flushes_per_sec": 170, "bytes_per_sec": 0}}', '{}', '{}', 'none', NULL, NULL),
+('background I/O flushes too', '{}', '{"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 180, "bytes_per_sec": 0}}', '{}', '{}', 'info counters_shared', 'background I/O uses nvme0n1, too: it flushes 100 times a second', '{"others": {"flushes_per_sec": 100}, "other_flushes_per_op": 0.058, "flushes_per_op": 1}'),
+('background I/O flushes too, no disk has a name', '{"device": null}', '{"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 180, "bytes_per_sec": 0}}', '{}', '{}', 'info counters_shared', 'background I/O uses the device, too', NULL),
+('none was seen, but not for long', '{}', '{"others": {"flushes_per_sec": 0, "most_flushes_per_sec": 300, "bytes_per_sec": 0}}', '{}', '{}', 'none', NULL, NULL),
+('background I/O hardly flushes', '{}', '{"others": {"flushes_per_sec": 80, "most_flushes_per_sec": 170, "bytes_per_sec": 0}}', '{}', '{}', 'none', NULL, NULL),
 
 -- counters_unknown
 ('no counters', '{"device": null}', '{"disks": [], "no_counters": "no disk can be named", "others": null, "write_cache": null, "fua": null}', '{"flushes_per_op": null, "device_bytes_per_op": null}', '{"flushes_per_op": null, "device_utilization": null}',

@@ -355,7 +355,7 @@ sp_probe_run(sp_probe *probe)
 	probe->started_ns = sp_now_ns(probe);
 	probe->deadline_ns = probe->started_ns + probe->duration_ns;
 	sp_idle_sample(probe, probe->duration_ns / IDLE_SAMPLE_SHARE < MAX_IDLE_SAMPLE_NS ?
-			  probe->duration_ns / IDLE_SAMPLE_SHARE : MAX_IDLE_SAMPLE_NS);
+				   probe->duration_ns / IDLE_SAMPLE_SHARE : MAX_IDLE_SAMPLE_NS);
 	while (!probe->done && (regime = next_regime(probe)) >= 0)
 		take_turn(probe, regime, share[regime]);
 

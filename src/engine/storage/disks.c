@@ -133,7 +133,7 @@ static bool
 is_virtual_scsi(const char *name)
 {
 	return look_up_origin(scsi_names, lengthof(scsi_names), name,
-				   ORIGIN_UNKNOWN) == ORIGIN_VIRTUAL;
+						  ORIGIN_UNKNOWN) == ORIGIN_VIRTUAL;
 }
 
 static origin
@@ -165,14 +165,14 @@ ask_nvme(const char *directory)
 		!read_trimmed(directory, "../model", model))
 		return ORIGIN_UNKNOWN;
 	return look_up_origin(nvme_models, lengthof(nvme_models), model,
-				   ORIGIN_PHYSICAL);
+						  ORIGIN_PHYSICAL);
 }
 
 static int
 find_origin(const char *directory, const char *name)
 {
 	origin		is = look_up_origin(kernel_names, lengthof(kernel_names), name,
-							 ORIGIN_UNKNOWN);
+									ORIGIN_UNKNOWN);
 
 	if (is == ORIGIN_ASK_SCSI)
 		is = ask_scsi(directory);
