@@ -67,15 +67,14 @@ static const char *
 choice_of(const sp_probe *probe, int c)
 {
 	const sp_test_case *test_case = &probe->cases[c];
-	sp_contender contenders[SP_MAX_METHODS];
-	int			current;
+	sp_contenders contenders;
 
 	if (test_case->baseline == c)
 		return "current";
 	if (!test_case->contender || !probe->judged || probe->judgement.recommended < 0)
 		return NULL;
-	(void) sp_probe_contenders(probe, contenders, &current);
-	return strcmp(contenders[probe->judgement.recommended].name, test_case->label) == 0 ?
+	sp_probe_contenders(probe, &contenders);
+	return strcmp(contenders.list[probe->judgement.recommended].name, test_case->label) == 0 ?
 		"recommended" : NULL;
 }
 

@@ -35,7 +35,7 @@ check_count(int n, int count, const char *what)
 
 /* Copy one array argument into a field of all contenders; null is NAN. */
 static void
-read_doubles(FunctionCallInfo fcinfo, int arg, int count, sp_contender *contenders, size_t offset)
+read_doubles(FunctionCallInfo fcinfo, int arg, sp_contenders *contenders, size_t offset)
 {
 	Datum	   *values;
 	bool	   *nulls;
@@ -43,14 +43,14 @@ read_doubles(FunctionCallInfo fcinfo, int arg, int count, sp_contender *contende
 
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), FLOAT8OID, sizeof(float8),
 					  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &values, &nulls, &n);
-	check_count(n, count, "speeds");
+	check_count(n, contenders->count, "speeds");
 	for (int i = 0; i < n; i++)
-		*(double *) ((char *) &contenders[i] + offset) = nulls[i] ? NAN : DatumGetFloat8(values[i]);
+		*(double *) ((char *) &contenders->list[i] + offset) = nulls[i] ? NAN : DatumGetFloat8(values[i]);
 }
 
 /* The words of sync_probe._durable(), for all contenders. */
 static void
-read_durable(FunctionCallInfo fcinfo, int arg, int count, sp_contender *contenders)
+read_durable(FunctionCallInfo fcinfo, int arg, sp_contenders *contenders)
 {
 	Datum	   *values;
 	bool	   *nulls;
@@ -58,16 +58,16 @@ read_durable(FunctionCallInfo fcinfo, int arg, int count, sp_contender *contende
 
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), TEXTOID, -1, false, TYPALIGN_INT,
 					  &values, &nulls, &n);
-	check_count(n, count, "words on durability");
+	check_count(n, contenders->count, "words on durability");
 	for (int i = 0; i < n; i++)
 	{
 		char	   *word = nulls[i] ? "" : TextDatumGetCString(values[i]);
 
-		contenders[i].durable = SP_DURABLE_UNKNOWN;
+		contenders->list[i].durable = SP_DURABLE_UNKNOWN;
 		for (int d = SP_DURABLE_UNKNOWN; d <= SP_DURABLE_YES; d++)
 		{
 			if (strcmp(word, sp_durable_name(d)) == 0)
-				contenders[i].durable = d;
+				contenders->list[i].durable = d;
 		}
 	}
 }
@@ -94,8 +94,9 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
 		offsetof(sp_contender, speed[SP_SATURATED].high),
 	};
 	char	   *current_name = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	sp_contender contenders[SP_MAX_METHODS];
+	sp_contenders contenders = {.current = -1, .margin = sp_margin};
 	sp_judgement judgement;
+	char		reason[SP_REASON_SIZE];
 	TupleDesc	row_type;
 	Datum	   *names;
 	bool	   *name_nulls;
@@ -103,7 +104,6 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
 	bool		nulls[3] = {false, false, false};
 	int			durable_arg = 2 + lengthof(offsets);
 	int			count;
-	int			current = -1;
 
 	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
@@ -113,29 +113,30 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 				 errmsg("%d methods, expected 1 to %d", count, SP_MAX_METHODS)));
+	contenders.count = count;
 	for (int i = 0; i < count; i++)
 	{
-		contenders[i].name = name_nulls[i] ? "" : TextDatumGetCString(names[i]);
-		if (strcmp(contenders[i].name, current_name) == 0)
-			current = i;
+		contenders.list[i].name = name_nulls[i] ? "" : TextDatumGetCString(names[i]);
+		if (strcmp(contenders.list[i].name, current_name) == 0)
+			contenders.current = i;
 	}
 	for (int i = 0; i < lengthof(offsets); i++)
-		read_doubles(fcinfo, 2 + i, count, contenders, offsets[i]);
-	read_durable(fcinfo, durable_arg, count, contenders);
-	if (current < 0)
+		read_doubles(fcinfo, 2 + i, &contenders, offsets[i]);
+	read_durable(fcinfo, durable_arg, &contenders);
+	if (contenders.current < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("current method \"%s\" is not among the methods", current_name)));
 
-	sp_judge(contenders, count, current, sp_margin, &judgement);
+	sp_judge(&contenders, &judgement);
+	sp_explain(&contenders, &judgement, reason, sizeof(reason));
 	values[0] = CStringGetTextDatum(sp_verdict_name(judgement.verdict));
 	nulls[1] = judgement.recommended < 0;
 	if (!nulls[1])
-		values[1] = CStringGetTextDatum(contenders[judgement.recommended].name);
+		values[1] = CStringGetTextDatum(contenders.list[judgement.recommended].name);
 	/* it may have been cut within a letter of a method's name */
-	judgement.reason[pg_mbcliplen(judgement.reason, strlen(judgement.reason),
-								  strlen(judgement.reason))] = '\0';
-	values[2] = CStringGetTextDatum(judgement.reason);
+	reason[pg_mbcliplen(reason, strlen(reason), strlen(reason))] = '\0';
+	values[2] = CStringGetTextDatum(reason);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row_type), values, nulls));
 }
 

@@ -509,6 +509,18 @@ run_probe(void)
 	assert_int_equal(lowest_free_descriptor(), fd);
 }
 
+/* Why the run came to its verdict. */
+static inline const char *
+reason_of_run(void)
+{
+	static char reason[SP_REASON_SIZE];
+	sp_contenders contenders;
+
+	sp_probe_contenders(probe, &contenders);
+	sp_explain(&contenders, &probe->judgement, reason, sizeof(reason));
+	return reason;
+}
+
 static int
 set_up(void **state)
 {

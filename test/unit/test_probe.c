@@ -312,8 +312,7 @@ merges_rounds_of_long_runs(void **state)
 static void
 stops_when_settled(void **state)
 {
-	sp_contender contenders[SP_MAX_METHODS];
-	int			current;
+	sp_contenders contenders;
 
 	(void) state;
 	plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
@@ -329,11 +328,12 @@ stops_when_settled(void **state)
 	assert_true(probe->finished_ns - probe->started_ns < 5 * SECOND);
 	assert_true(probe->judged);
 	assert_int_equal(probe->judgement.verdict, SP_SWITCH);
-	assert_int_equal(sp_probe_contenders(probe, contenders, &current), (int) sp_sync_method_count);
-	assert_string_equal(contenders[current].name, "fsync");
-	assert_string_equal(contenders[probe->judgement.recommended].name, "fdatasync");
+	sp_probe_contenders(probe, &contenders);
+	assert_int_equal(contenders.count, (int) sp_sync_method_count);
+	assert_string_equal(contenders.list[contenders.current].name, "fsync");
+	assert_string_equal(contenders.list[probe->judgement.recommended].name, "fdatasync");
 	for (int r = 0; r < SP_REGIMES; r++)
-		assert_true(fabs(contenders[1].speed[r].estimate - 1.2 / 0.7) < 0.01);
+		assert_true(fabs(contenders.list[1].speed[r].estimate - 1.2 / 0.7) < 0.01);
 	assert_int_equal(disk.analyses, probe->analyses[SP_PACED] + probe->analyses[SP_SATURATED]);
 }
 
@@ -454,7 +454,7 @@ leaves_out_what_is_slower(void **state)
 		else
 			assert_int_equal(result->rounds.n, probe->rounds[probe->cases[c].regime]);
 	}
-	assert_non_null(strstr(probe->judgement.reason, "open_datasync"));
+	assert_non_null(strstr(reason_of_run(), "open_datasync"));
 }
 
 /* Who asks for all of the time gets all of the figures. */
@@ -511,7 +511,7 @@ stops_when_projected_undecided(void **state)
 			took = probe->finished_ns - probe->started_ns;
 			assert_true(probe->judged);
 			assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
-			assert_non_null(strstr(probe->judgement.reason, "the noise is "));
+			assert_non_null(strstr(reason_of_run(), "the noise is "));
 			/* from fewer rounds nobody can tell */
 			for (int r = 0; r < SP_REGIMES; r++)
 				assert_true(probe->rounds[r] >= 45);

@@ -193,14 +193,36 @@ static const struct
 	SP_UNDECIDED, 0, false, {"too few rounds"}},
 };
 
-static int
-count_contenders(const sp_contender *contenders)
+/* Those of a row, of which the first is the current method. */
+static sp_contenders
+contenders_of(const sp_contender *row)
 {
-	int			count = 0;
+	sp_contenders contenders = {.current = 0, .margin = MARGIN};
 
-	while (count < 4 && contenders[count].name != NULL)
-		count++;
-	return count;
+	for (; contenders.count < 4 && row[contenders.count].name != NULL; contenders.count++)
+		contenders.list[contenders.count] = row[contenders.count];
+	return contenders;
+}
+
+/* The same the other way round. */
+static sp_contenders
+turned(const sp_contenders *contenders)
+{
+	sp_contenders result = *contenders;
+
+	for (int i = 0; i < result.count; i++)
+		result.list[result.count - 1 - i] = contenders->list[i];
+	result.current = result.count - 1;
+	return result;
+}
+
+static const char *
+reason_of(const sp_contenders *contenders, const sp_judgement *judgement)
+{
+	static char reason[SP_REASON_SIZE];
+
+	sp_explain(contenders, judgement, reason, sizeof(reason));
+	return reason;
 }
 
 static void
@@ -209,21 +231,22 @@ judges_by_the_rules(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(judge_cases); i++)
 	{
-		const sp_contender *contenders = judge_cases[i].contenders;
-		int			count = count_contenders(contenders);
+		sp_contenders contenders = contenders_of(judge_cases[i].contenders);
 		sp_judgement judgement;
+		const char *reason;
 
-		sp_judge(contenders, count, 0, MARGIN, &judgement);
+		sp_judge(&contenders, &judgement);
+		reason = reason_of(&contenders, &judgement);
 		if (judgement.verdict != judge_cases[i].verdict ||
 			judgement.recommended != judge_cases[i].recommended)
 			fail_msg("%s: %s, method %d: %s", judge_cases[i].scenario,
-					 sp_verdict_name(judgement.verdict), judgement.recommended, judgement.reason);
-		if (sp_judgement_settled(contenders, count, 0, MARGIN, &judgement) != judge_cases[i].settled)
+					 sp_verdict_name(judgement.verdict), judgement.recommended, reason);
+		if (sp_judgement_settled(&contenders, &judgement) != judge_cases[i].settled)
 			fail_msg("%s: settled is wrong", judge_cases[i].scenario);
 		for (size_t k = 0; k < 3 && judge_cases[i].reason[k] != NULL; k++)
 		{
-			if (strstr(judgement.reason, judge_cases[i].reason[k]) == NULL)
-				fail_msg("%s: the reason is \"%s\"", judge_cases[i].scenario, judgement.reason);
+			if (strstr(reason, judge_cases[i].reason[k]) == NULL)
+				fail_msg("%s: the reason is \"%s\"", judge_cases[i].scenario, reason);
 		}
 	}
 }
@@ -235,16 +258,14 @@ judges_any_order(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(judge_cases); i++)
 	{
-		int			count = count_contenders(judge_cases[i].contenders);
-		sp_contender turned[4];
+		sp_contenders contenders = contenders_of(judge_cases[i].contenders);
+		sp_contenders other_way = turned(&contenders);
 		sp_judgement judgement;
 
-		for (int k = 0; k < count; k++)
-			turned[count - 1 - k] = judge_cases[i].contenders[k];
-		sp_judge(turned, count, count - 1, MARGIN, &judgement);
+		sp_judge(&other_way, &judgement);
 		assert_int_equal(judgement.verdict, judge_cases[i].verdict);
 		assert_int_equal(judgement.recommended, judge_cases[i].recommended < 0 ? -1 :
-						 count - 1 - judge_cases[i].recommended);
+						 contenders.count - 1 - judge_cases[i].recommended);
 	}
 }
 
@@ -252,15 +273,18 @@ judges_any_order(void **state)
 static void
 praises_no_method_that_does_not_sync(void **state)
 {
-	static const sp_contender contenders[] = {
-		SYNCS("fdatasync", QUIET, QUIET), SYNCS_NOT("fsync", SLOW, SPEED(5, 4, 6)), METHOD("open_sync", SLOW, SLOW)
+	static const sp_contenders contenders = {
+		.count = 3,
+		.margin = MARGIN,
+		.list = {SYNCS("fdatasync", QUIET, QUIET), SYNCS_NOT("fsync", SLOW, SPEED(5, 4, 6)),
+		METHOD("open_sync", SLOW, SLOW)},
 	};
 	sp_judgement judgement;
 
 	(void) state;
-	sp_judge(contenders, 3, 0, MARGIN, &judgement);
+	sp_judge(&contenders, &judgement);
 	assert_int_equal(judgement.verdict, SP_KEEP);
-	assert_null(strstr(judgement.reason, "fsync would"));
+	assert_null(strstr(reason_of(&contenders, &judgement), "fsync would"));
 }
 
 /* A reason that does not fit is cut, and says nothing beyond its end. */
@@ -268,16 +292,20 @@ static void
 cuts_a_long_reason(void **state)
 {
 	char		name[600];
-	sp_contender contenders[] = {CURRENT(QUIET, QUIET), METHOD(name, EQUAL_SPEED, EQUAL_SPEED),
-	METHOD("fsync", EQUAL_SPEED, EQUAL_SPEED)};
+	sp_contenders contenders = {
+		.count = 3,
+		.margin = MARGIN,
+		.list = {CURRENT(QUIET, QUIET), METHOD(name, EQUAL_SPEED, EQUAL_SPEED),
+		METHOD("fsync", EQUAL_SPEED, EQUAL_SPEED)},
+	};
 	sp_judgement judgement;
 
 	(void) state;
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	sp_judge(contenders, 3, 0, MARGIN, &judgement);
+	sp_judge(&contenders, &judgement);
 	assert_int_equal(judgement.verdict, SP_TIE);
-	assert_int_equal(strlen(judgement.reason), sizeof(judgement.reason) - 1);
+	assert_int_equal(strlen(reason_of(&contenders, &judgement)), SP_REASON_SIZE - 1);
 }
 
 static void
@@ -334,14 +362,12 @@ projects_the_verdict(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(projection_cases); i++)
 	{
-		const sp_contender *contenders = projection_cases[i].contenders;
-		int			count = count_contenders(contenders);
-		sp_contender turned[4];
+		sp_contenders contenders = contenders_of(projection_cases[i].contenders);
+		sp_contenders other_way = turned(&contenders);
+		const double *growth = projection_cases[i].growth;
 
-		for (int k = 0; k < count; k++)
-			turned[count - 1 - k] = contenders[k];
-		if (sp_projection_settles(contenders, count, 0, MARGIN, projection_cases[i].growth) != projection_cases[i].settles ||
-			sp_projection_settles(turned, count, count - 1, MARGIN, projection_cases[i].growth) != projection_cases[i].settles)
+		if (sp_projection_settles(&contenders, growth) != projection_cases[i].settles ||
+			sp_projection_settles(&other_way, growth) != projection_cases[i].settles)
 		{
 			print_message("# wrong: %s\n", projection_cases[i].scenario);
 			wrong++;
@@ -408,11 +434,11 @@ knows_which_regime_is_open(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
-		int			count = count_contenders(rows[i].contenders);
+		sp_contenders contenders = contenders_of(rows[i].contenders);
 
 		for (int r = 0; r < SP_REGIMES; r++)
 		{
-			if (sp_regime_is_open(rows[i].contenders, count, 0, MARGIN, r) != rows[i].open[r])
+			if (sp_regime_is_open(&contenders, r) != rows[i].open[r])
 				fail_msg("%s: regime %d", rows[i].scenario, r);
 		}
 	}
@@ -737,7 +763,7 @@ simulate_run(const simulation *sim, uint64_t *seed, sp_judgement *judgement)
 {
 	static const char *const names[METHODS] = {"fdatasync", "fsync", "open_sync", "open_datasync"};
 	static run_times us;
-	sp_contender contenders[METHODS];
+	sp_contenders contenders = {.count = METHODS, .margin = MARGIN};
 	int			rounds = 0;
 
 	for (int analysis = 1; sp_analysis_rounds(analysis) <= sim->max_rounds; analysis++)
@@ -748,21 +774,21 @@ simulate_run(const simulation *sim, uint64_t *seed, sp_judgement *judgement)
 			simulate_round(sim, us, rounds++, seed);
 		for (int m = 0; m < METHODS; m++)
 		{
-			contenders[m].name = names[m];
+			contenders.list[m].name = names[m];
 			for (int r = 0; r < SP_REGIMES; r++)
-				contenders[m].speed[r] =
+				contenders.list[m].speed[r] =
 					sp_speed_interval(us[r][0], us[r][m == 0 ? METHODS : m], rounds, sp_analysis_alpha(analysis),
 									  m == 0 ? 1 : METHODS - 1, workspace);
 		}
-		sp_judge(contenders, METHODS, 0, MARGIN, judgement);
-		if (sp_judgement_settled(contenders, METHODS, 0, MARGIN, judgement))
+		sp_judge(&contenders, judgement);
+		if (sp_judgement_settled(&contenders, judgement))
 			break;
 		if (sim->gives_up && rounds >= 45 && rounds < sim->max_rounds)
 		{
 			/* the engine grants either regime the time of both */
 			double		growth = 1 + 2.0 * (sim->max_rounds - rounds) / rounds;
 
-			if (!sp_projection_settles(contenders, METHODS, 0, MARGIN, (double[]) {growth, growth}))
+			if (!sp_projection_settles(&contenders, (double[]) {growth, growth}))
 				break;
 		}
 	}

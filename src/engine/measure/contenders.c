@@ -57,20 +57,21 @@ sp_probe_method_durable(const sp_probe *probe, const char *label)
 	return durable;
 }
 
-int
-sp_probe_contenders(const sp_probe *probe, sp_contender *contenders, int *current)
+void
+sp_probe_contenders(const sp_probe *probe, sp_contenders *contenders)
 {
 	int			n = 0;
 
-	*current = -1;
+	contenders->current = -1;
+	contenders->margin = probe->margin;
 	for (int c = 0; c < probe->ncases && n < SP_MAX_METHODS; c++)
 	{
-		sp_contender *contender = &contenders[n];
+		sp_contender *contender = &contenders->list[n];
 
 		if (!probe->cases[c].contender || probe->cases[c].regime != SP_PACED)
 			continue;
 		if (probe->cases[c].baseline == c)
-			*current = n;
+			contenders->current = n;
 		contender->name = probe->cases[c].label;
 		contender->durable = sp_probe_method_durable(probe, contender->name);
 		contender->speed[SP_PACED] = probe->results[c].speed;
@@ -83,5 +84,5 @@ sp_probe_contenders(const sp_probe *probe, sp_contender *contenders, int *curren
 		}
 		n++;
 	}
-	return n;
+	contenders->count = n;
 }

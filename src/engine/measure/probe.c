@@ -88,15 +88,17 @@ case_speed(sp_probe *probe, int c, int analysis, int comparisons)
 
 /* Both cases of contenders that are known to be slower: their time goes to the rest. */
 static void
-exclude_slower(sp_probe *probe, const sp_contender *contenders, int count, int current)
+exclude_slower(sp_probe *probe, const sp_contenders *contenders)
 {
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < contenders->count; i++)
 	{
-		if (i == current || !sp_contender_is_excluded(&contenders[i], probe->margin))
+		const sp_contender *contender = &contenders->list[i];
+
+		if (i == contenders->current || !sp_contender_is_excluded(contender, probe->margin))
 			continue;
 		for (int c = 0; c < probe->ncases; c++)
 		{
-			if (probe->cases[c].contender && strcmp(probe->cases[c].label, contenders[i].name) == 0)
+			if (probe->cases[c].contender && strcmp(probe->cases[c].label, contender->name) == 0)
 				probe->results[c].excluded = true;
 		}
 	}
@@ -105,11 +107,9 @@ exclude_slower(sp_probe *probe, const sp_contender *contenders, int count, int c
 static void
 analyze(sp_probe *probe, sp_regime regime)
 {
-	sp_contender contenders[SP_MAX_METHODS];
+	sp_contenders contenders;
 	sp_speed	none = {NAN, NAN, NAN};
 	int			comparisons = 0;
-	int			count;
-	int			current;
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
@@ -136,13 +136,13 @@ analyze(sp_probe *probe, sp_regime regime)
 			case_speed(probe, c, probe->analyses[regime], c == baseline ? 1 : comparisons) : none;
 	}
 
-	count = sp_probe_contenders(probe, contenders, &current);
-	if (current >= 0)
+	sp_probe_contenders(probe, &contenders);
+	if (contenders.current >= 0)
 	{
-		sp_judge(contenders, count, current, probe->margin, &probe->judgement);
+		sp_judge(&contenders, &probe->judgement);
 		probe->judged = true;
 		if (probe->stop_early)
-			exclude_slower(probe, contenders, count, current);
+			exclude_slower(probe, &contenders);
 	}
 	probe->callbacks.analysis_done(probe->callbacks.context, regime);
 }
@@ -164,9 +164,7 @@ has_analysis_at(const sp_probe *probe, int64_t rounds)
 static bool
 settled(const sp_probe *probe)
 {
-	sp_contender contenders[SP_MAX_METHODS];
-	int			current;
-	int			count = sp_probe_contenders(probe, contenders, &current);
+	sp_contenders contenders;
 
 	if (!probe->judged)
 		return false;
@@ -175,7 +173,8 @@ settled(const sp_probe *probe)
 		return has_analysis_at(probe, 1);
 	if (probe->judgement.by_exclusion || probe->judgement.verdict == SP_UNSAFE)
 		return has_analysis_at(probe, EXCLUSION_ROUNDS);
-	return sp_judgement_settled(contenders, count, current, probe->margin, &probe->judgement);
+	sp_probe_contenders(probe, &contenders);
+	return sp_judgement_settled(&contenders, &probe->judgement);
 }
 
 /*
@@ -185,9 +184,7 @@ settled(const sp_probe *probe)
 static bool
 stays_undecided(sp_probe *probe)
 {
-	sp_contender contenders[SP_MAX_METHODS];
-	int			current;
-	int			count = sp_probe_contenders(probe, contenders, &current);
+	sp_contenders contenders;
 	int64_t		left = probe->deadline_ns - sp_now_ns(probe);
 	double		growth[SP_REGIMES];
 
@@ -195,7 +192,8 @@ stays_undecided(sp_probe *probe)
 		return false;
 	for (int r = 0; r < SP_REGIMES; r++)
 		growth[r] = 1 + (double) left / (double) (probe->spent_ns[r] + 1);	/* either may get all of it */
-	return !sp_projection_settles(contenders, count, current, probe->margin, growth);
+	sp_probe_contenders(probe, &contenders);
+	return !sp_projection_settles(&contenders, growth);
 }
 
 /* Expected time of the next round: that of the last one, once there is one. */
@@ -301,11 +299,10 @@ prepare(sp_probe *probe)
 static bool
 is_open(const sp_probe *probe, sp_regime regime)
 {
-	sp_contender contenders[SP_MAX_METHODS];
-	int			current;
-	int			count = sp_probe_contenders(probe, contenders, &current);
+	sp_contenders contenders;
 
-	return probe->judged && sp_regime_is_open(contenders, count, current, probe->margin, regime);
+	sp_probe_contenders(probe, &contenders);
+	return probe->judged && sp_regime_is_open(&contenders, regime);
 }
 
 /* Does the regime have cases left, and time for another round? */

@@ -224,10 +224,10 @@ typedef struct sp_min_duration
 extern void sp_probe_min_duration(const sp_probe *probe, sp_min_duration *min);
 
 /*
- * The contenders of a run for sp_judge(), SP_MAX_METHODS at most.  Returns
- * their number and sets *current, -1 without a current method.
+ * The contenders of a run for sp_judge(); their current is -1 without a current
+ * method.
  */
-extern int	sp_probe_contenders(const sp_probe *probe, sp_contender *contenders, int *current);
+extern void sp_probe_contenders(const sp_probe *probe, sp_contenders *contenders);
 
 /*
  * Do the syncs of a case reach the device, as far as its counters tell?  And

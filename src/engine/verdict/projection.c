@@ -13,15 +13,18 @@
 #include <math.h>
 
 bool
-sp_regime_is_open(const sp_contender *contenders, int count, int current,
-				  double margin, sp_regime regime)
+sp_regime_is_open(const sp_contenders *contenders, sp_regime regime)
 {
-	if (!(sp_speed_noise(contenders[current].speed[regime]) <= sp_stay_limit(regime, margin)))
+	const sp_contender *list = contenders->list;
+	double		margin = contenders->margin;
+	double		noise = sp_speed_noise(list[contenders->current].speed[regime]);
+
+	if (!(noise <= sp_stay_limit(regime, margin)))
 		return true;
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < contenders->count; i++)
 	{
-		if (i != current && sp_classify(&contenders[i], margin) == SP_OPEN &&
-			sp_reaches_above_in(&contenders[i], regime, margin))
+		if (i != contenders->current && sp_classify(&list[i], margin) == SP_OPEN &&
+			sp_reaches_above_in(&list[i], regime, margin))
 			return true;
 	}
 	return false;
@@ -55,34 +58,34 @@ project(sp_speed speed, double growth, bool control, double shift)
 
 /* The verdict if all contenders move that way. */
 static sp_verdict
-projected_verdict(const sp_contender *contenders, int count, int current, double margin,
-				  const double growth[SP_REGIMES], double shift)
+projected_verdict(const sp_contenders *contenders, const double growth[SP_REGIMES], double shift)
 {
-	sp_contender projected[SP_MAX_METHODS];
+	sp_contenders projected = *contenders;
 	sp_judgement judgement;
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < contenders->count; i++)
 	{
-		projected[i] = contenders[i];
 		for (int r = 0; r < SP_REGIMES; r++)
-			projected[i].speed[r] = project(contenders[i].speed[r], growth[r], i == current, shift);
+			projected.list[i].speed[r] = project(contenders->list[i].speed[r], growth[r],
+												 i == contenders->current, shift);
 	}
-	sp_judge(projected, count, current, margin, &judgement);
+	sp_judge(&projected, &judgement);
 	return judgement.verdict;
 }
 
 bool
-sp_projection_settles(const sp_contender *contenders, int count, int current,
-					  double margin, const double growth[SP_REGIMES])
+sp_projection_settles(const sp_contenders *contenders, const double growth[SP_REGIMES])
 {
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < contenders->count; i++)
 	{
 		for (int r = 0; r < SP_REGIMES; r++)
 		{
-			if (!isnan(contenders[i].speed[r].estimate) && !sp_has_interval(contenders[i].speed[r]))
+			sp_speed	speed = contenders->list[i].speed[r];
+
+			if (!isnan(speed.estimate) && !sp_has_interval(speed))
 				return true;	/* too early to tell */
 		}
 	}
-	return projected_verdict(contenders, count, current, margin, growth, -1) != SP_UNDECIDED ||
-		projected_verdict(contenders, count, current, margin, growth, 1) == SP_SWITCH;
+	return projected_verdict(contenders, growth, -1) != SP_UNDECIDED ||
+		projected_verdict(contenders, growth, 1) == SP_SWITCH;
 }

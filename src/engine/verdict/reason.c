@@ -14,59 +14,83 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What is explained, and the text so far. */
+typedef struct explanation
+{
+	const sp_contenders *contenders;
+	const sp_judgement *judgement;
+	char	   *text;
+	size_t		size;
+} explanation;
+
 static void
-say(sp_judgement *judgement, const char *format,...)
+say(explanation *of, const char *format,...)
 	__attribute__((format(printf, 2, 3)));
 
 static void
-say(sp_judgement *judgement, const char *format,...)
+say(explanation *of, const char *format,...)
 {
-	size_t		used = strlen(judgement->reason);
+	size_t		used = strlen(of->text);
 	va_list		args;
 
 	va_start(args, format);
-	vsnprintf(judgement->reason + used, sizeof(judgement->reason) - used, format, args);
+	vsnprintf(of->text + used, of->size - used, format, args);
 	va_end(args);
 }
 
 /* "12 % more flushes a second", with the interval where there is one */
 static void
-say_speed(sp_judgement *judgement, sp_speed speed, const char *when)
+say_speed(explanation *of, sp_speed speed, const char *when)
 {
 	double		gain = (speed.estimate - 1) * 100;
 
-	say(judgement, "%.0f %% %s flushes a second %s", fabs(gain), gain < 0 ? "fewer" : "more", when);
+	say(of, "%.0f %% %s flushes a second %s", fabs(gain), gain < 0 ? "fewer" : "more", when);
 	if (sp_has_interval(speed))
-		say(judgement, " (%+.0f to %+.0f)", (speed.low - 1) * 100, (speed.high - 1) * 100);
+		say(of, " (%+.0f to %+.0f)", (speed.low - 1) * 100, (speed.high - 1) * 100);
+}
+
+static const sp_contender *
+current_of(const explanation *of)
+{
+	return &of->contenders->list[of->contenders->current];
+}
+
+/* Is it a contender of that class, and not the current method? */
+static bool
+is_of_class(const explanation *of, int i, sp_contender_class wanted)
+{
+	return i != of->contenders->current &&
+		sp_classify(&of->contenders->list[i], of->contenders->margin) == wanted;
 }
 
 /* The names of all contenders of one class. */
 static void
-say_names(sp_judgement *judgement, const sp_contender *contenders, int count, int current,
-		  double margin, sp_contender_class wanted)
+say_names(explanation *of, sp_contender_class wanted)
 {
 	const char *separator = "";
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < of->contenders->count; i++)
 	{
-		if (i == current || sp_classify(&contenders[i], margin) != wanted)
+		if (!is_of_class(of, i, wanted))
 			continue;
-		say(judgement, "%s%s", separator, contenders[i].name);
+		say(of, "%s%s", separator, of->contenders->list[i].name);
 		separator = ", ";
 	}
 }
 
-/* The least bound on what any other method gains in a regime; NAN if unknown. */
+/* The upper bound of what any other method gains in a regime; NAN if unknown. */
 static double
-highest_gain(const sp_contender *contenders, int count, int current, sp_regime regime)
+highest_gain(const explanation *of, sp_regime regime)
 {
 	double		highest = 1;
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < of->contenders->count; i++)
 	{
-		sp_speed	speed = contenders[i].speed[regime];
+		const sp_contender *contender = &of->contenders->list[i];
+		sp_speed	speed = contender->speed[regime];
 
-		if (i == current || isnan(speed.estimate) || contenders[i].durable == SP_DURABLE_NO)
+		if (i == of->contenders->current || isnan(speed.estimate) ||
+			contender->durable == SP_DURABLE_NO)
 			continue;
 		if (!sp_has_interval(speed))
 			return NAN;
@@ -77,63 +101,70 @@ highest_gain(const sp_contender *contenders, int count, int current, sp_regime r
 
 /* "no method is more than 7 % faster": what is excluded, if anything is. */
 static void
-say_bound(sp_judgement *judgement, const sp_contender *contenders, int count, int current)
+say_bound(explanation *of)
 {
-	double		paced = highest_gain(contenders, count, current, SP_PACED);
-	double		saturated = highest_gain(contenders, count, current, SP_SATURATED);
+	double		paced = highest_gain(of, SP_PACED);
+	double		saturated = highest_gain(of, SP_SATURATED);
 
 	if (isnan(paced) || isnan(saturated))
-		say(judgement, "too few rounds to exclude anything");
+		say(of, "too few rounds to exclude anything");
 	else if (paced == 0 && saturated == 0)
-		say(judgement, "no method is faster");
+		say(of, "no method is faster");
 	else
-		say(judgement, "no method is more than %.0f %% faster at this cluster's pace, or %.0f %% back to back",
+		say(of, "no method is more than %.0f %% faster at this cluster's pace, or %.0f %% back to back",
 			paced, saturated);
 }
 
 static void
-explain_switch(const sp_contender *contenders, int current, double margin, sp_judgement *judgement)
+explain_switch(explanation *of)
 {
-	const sp_contender *best = &contenders[judgement->recommended];
+	const sp_contender *best = &of->contenders->list[of->judgement->recommended];
 
-	say(judgement, "%s makes ", best->name);
-	say_speed(judgement, best->speed[SP_PACED], "at this cluster's pace");
-	say(judgement, " and ");
-	say_speed(judgement, best->speed[SP_SATURATED], "back to back");
-	if (best->speed[SP_SATURATED].high < 1 - margin)
-		say(judgement, "; the pace decides, for back-to-back flushes %s is the faster",
-			contenders[current].name);
+	say(of, "%s makes ", best->name);
+	say_speed(of, best->speed[SP_PACED], "at this cluster's pace");
+	say(of, " and ");
+	say_speed(of, best->speed[SP_SATURATED], "back to back");
+	if (best->speed[SP_SATURATED].high < 1 - of->contenders->margin)
+		say(of, "; the pace decides, for back-to-back flushes %s is the faster",
+			current_of(of)->name);
+}
+
+/* What others gain back to back, where that does not count. */
+static void
+say_saturated_gains(explanation *of)
+{
+	for (int i = 0; i < of->contenders->count; i++)
+	{
+		const sp_contender *contender = &of->contenders->list[i];
+		sp_speed	saturated = contender->speed[SP_SATURATED];
+
+		if (i == of->contenders->current || contender->durable == SP_DURABLE_NO ||
+			isnan(saturated.low) || saturated.low <= 1 + of->contenders->margin)
+			continue;
+		say(of, "; %s would make ", contender->name);
+		say_speed(of, saturated, "back to back");
+		say(of, ", but not at this cluster's pace");
+	}
 }
 
 static void
-explain_stay(const sp_contender *contenders, int count, int current, double margin,
-			 sp_judgement *judgement)
+explain_stay(explanation *of)
 {
-	if (judgement->by_exclusion)
+	if (of->judgement->by_exclusion)
 	{
-		say_bound(judgement, contenders, count, current);
-		say(judgement, "; equal to %s or slower: ", contenders[current].name);
-		say_names(judgement, contenders, count, current, margin, SP_OPEN);
+		say_bound(of);
+		say(of, "; equal to %s or slower: ", current_of(of)->name);
+		say_names(of, SP_OPEN);
 	}
-	else if (judgement->verdict == SP_KEEP)
-		say(judgement, "every other method that can be measured is slower than %s",
-			contenders[current].name);
+	else if (of->judgement->verdict == SP_KEEP)
+		say(of, "every other method that can be measured is slower than %s", current_of(of)->name);
 	else
 	{
-		say_bound(judgement, contenders, count, current);
-		say(judgement, "; as fast as %s: ", contenders[current].name);
-		say_names(judgement, contenders, count, current, margin, SP_EQUAL);
+		say_bound(of);
+		say(of, "; as fast as %s: ", current_of(of)->name);
+		say_names(of, SP_EQUAL);
 	}
-	for (int i = 0; i < count; i++)
-	{
-		if (i == current || contenders[i].durable == SP_DURABLE_NO ||
-			isnan(contenders[i].speed[SP_SATURATED].low) ||
-			contenders[i].speed[SP_SATURATED].low <= 1 + margin)
-			continue;
-		say(judgement, "; %s would make ", contenders[i].name);
-		say_speed(judgement, contenders[i].speed[SP_SATURATED], "back to back");
-		say(judgement, ", but not at this cluster's pace");
-	}
+	say_saturated_gains(of);
 }
 
 /*
@@ -174,89 +205,98 @@ rounds_needed(const sp_contender *contender, double margin)
 
 /* Advice to whoever would know more: how much longer. */
 static void
-say_longer(sp_judgement *judgement, double times)
+say_longer(explanation *of, double times)
 {
 	if (times < 20)
-		say(judgement, "probe %.0f times as long as this run", fmax(2, ceil(times)));
+		say(of, "probe %.0f times as long as this run", fmax(2, ceil(times)));
 	else
-		say(judgement, "probe much longer, or when it is quieter");
+		say(of, "probe much longer, or when it is quieter");
 }
 
 static int
-count_class(const sp_contender *contenders, int count, int current, double margin, sp_contender_class wanted)
+count_class(const explanation *of, sp_contender_class wanted)
 {
 	int			n = 0;
 
-	for (int i = 0; i < count; i++)
-		n += i != current && sp_classify(&contenders[i], margin) == wanted;
+	for (int i = 0; i < of->contenders->count; i++)
+		n += is_of_class(of, i, wanted);
 	return n;
 }
 
+/* Methods that may be faster, and how long it takes to know. */
 static void
-explain_undecided(const sp_contender *contenders, int count, int current, double margin,
-				  sp_judgement *judgement)
+explain_open(explanation *of)
 {
-	if (isnan(sp_rank_estimate(&contenders[current])))
-		say(judgement, "the current method %s could not be measured", contenders[current].name);
-	else if (isnan(judgement->noise))
-		say(judgement, "too few rounds, or the control was not measured: probe longer");
-	else if (sp_control_contradicts(&contenders[current], margin))
-		say(judgement, "the control, %s against itself, differs by more than the margin of %.0f %%: probe longer, or when it is quieter",
-			contenders[current].name, margin * 100);
-	else if (judgement->noise > margin)
-	{
-		double		times = judgement->noise / margin;
+	const sp_contenders *contenders = of->contenders;
+	double		times = 1;
 
-		say(judgement, "the noise is %.1f %%, above the margin of %.0f %%: ",
-			judgement->noise * 100, margin * 100);
-		say_longer(judgement, times * times);
-	}
-	else if (count_class(contenders, count, current, margin, SP_FASTER) > 0)
+	for (int i = 0; i < contenders->count; i++)
 	{
-		say(judgement, "faster, but not by more than two files of %s differ: ", contenders[current].name);
-		say_names(judgement, contenders, count, current, margin, SP_FASTER);
-		say(judgement, ": probe longer");
+		if (i != contenders->current && sp_reaches_above(&contenders->list[i], contenders->margin))
+			times = fmax(times, rounds_needed(&contenders->list[i], contenders->margin));
 	}
-	else if (count_class(contenders, count, current, margin, SP_OPEN) == 0)
-		say(judgement, "no other method could be measured");
-	else
-	{
-		double		times = 1;
-
-		for (int i = 0; i < count; i++)
-		{
-			if (i != current && sp_reaches_above(&contenders[i], margin))
-				times = fmax(times, rounds_needed(&contenders[i], margin));
-		}
-		say_bound(judgement, contenders, count, current);
-		say(judgement, "; not settled: ");
-		say_names(judgement, contenders, count, current, margin, SP_OPEN);
-		say(judgement, ": ");
-		say_longer(judgement, times);
-	}
+	say_bound(of);
+	say(of, "; not settled: ");
+	say_names(of, SP_OPEN);
+	say(of, ": ");
+	say_longer(of, times);
 }
 
 static void
-explain_unsafe(const sp_contender *contenders, int current, sp_judgement *judgement)
+explain_undecided(explanation *of)
 {
-	say(judgement, "syncs with %s do not reach the device; ", contenders[current].name);
-	if (judgement->recommended >= 0)
-		say(judgement, "%s is the fastest method whose syncs do",
-			contenders[judgement->recommended].name);
+	const sp_contender *current = current_of(of);
+	double		margin = of->contenders->margin;
+	double		noise = of->judgement->noise;
+
+	if (isnan(sp_rank_estimate(current)))
+		say(of, "the current method %s could not be measured", current->name);
+	else if (isnan(noise))
+		say(of, "too few rounds, or the control was not measured: probe longer");
+	else if (sp_control_contradicts(current, margin))
+		say(of, "the control, %s against itself, differs by more than the margin of %.0f %%: probe longer, or when it is quieter",
+			current->name, margin * 100);
+	else if (noise > margin)
+	{
+		say(of, "the noise is %.1f %%, above the margin of %.0f %%: ", noise * 100, margin * 100);
+		say_longer(of, noise / margin * (noise / margin));
+	}
+	else if (count_class(of, SP_FASTER) > 0)
+	{
+		say(of, "faster, but not by more than two files of %s differ: ", current->name);
+		say_names(of, SP_FASTER);
+		say(of, ": probe longer");
+	}
+	else if (count_class(of, SP_OPEN) == 0)
+		say(of, "no other method could be measured");
 	else
-		say(judgement, "nor is there a method whose syncs were seen to: change the storage, not the setting");
+		explain_open(of);
+}
+
+static void
+explain_unsafe(explanation *of)
+{
+	say(of, "syncs with %s do not reach the device; ", current_of(of)->name);
+	if (of->judgement->recommended >= 0)
+		say(of, "%s is the fastest method whose syncs do",
+			of->contenders->list[of->judgement->recommended].name);
+	else
+		say(of, "nor is there a method whose syncs were seen to: change the storage, not the setting");
 }
 
 void
-sp_explain(const sp_contender *contenders, int count, int current,
-		   double margin, sp_judgement *judgement)
+sp_explain(const sp_contenders *contenders, const sp_judgement *judgement,
+		   char *reason, size_t size)
 {
+	explanation of = {contenders, judgement, reason, size};
+
+	reason[0] = '\0';
 	if (judgement->verdict == SP_UNSAFE)
-		explain_unsafe(contenders, current, judgement);
+		explain_unsafe(&of);
 	else if (judgement->verdict == SP_SWITCH)
-		explain_switch(contenders, current, margin, judgement);
+		explain_switch(&of);
 	else if (judgement->verdict == SP_UNDECIDED)
-		explain_undecided(contenders, count, current, margin, judgement);
+		explain_undecided(&of);
 	else
-		explain_stay(contenders, count, current, margin, judgement);
+		explain_stay(&of);
 }

@@ -163,52 +163,55 @@ control_noise(const sp_contender *current)
 
 /* The fastest contender whose syncs reach the device; -1 if none is known. */
 static int
-fastest_durable(const sp_contender *contenders, int count)
+fastest_durable(const sp_contenders *contenders)
 {
+	const sp_contender *list = contenders->list;
 	int			best = -1;
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < contenders->count; i++)
 	{
-		if (contenders[i].durable != SP_DURABLE_YES || isnan(sp_rank_estimate(&contenders[i])))
+		if (list[i].durable != SP_DURABLE_YES || isnan(sp_rank_estimate(&list[i])))
 			continue;
-		if (best < 0 || sp_rank_estimate(&contenders[i]) > sp_rank_estimate(&contenders[best]))
+		if (best < 0 || sp_rank_estimate(&list[i]) > sp_rank_estimate(&list[best]))
 			best = i;
 	}
 	return best;
 }
 
 void
-sp_judge(const sp_contender *contenders, int count, int current,
-		 double margin, sp_judgement *judgement)
+sp_judge(const sp_contenders *contenders, sp_judgement *judgement)
 {
+	const sp_contender *list = contenders->list;
+	const sp_contender *current = &list[contenders->current];
+	double		margin = contenders->margin;
 	int			count_of[SP_SLOWER + 1] = {0};
 	int			best = -1;		/* contender to switch to */
 	bool		above = false;	/* may one be faster by more than the margin? */
 
 	memset(judgement, 0, sizeof(*judgement));
-	judgement->recommended = current;
-	judgement->noise = control_noise(&contenders[current]);
+	judgement->recommended = contenders->current;
+	judgement->noise = control_noise(current);
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < contenders->count; i++)
 	{
 		sp_contender_class class;
 
-		if (i == current)
+		if (i == contenders->current)
 			continue;
-		class = sp_classify(&contenders[i], margin);
+		class = sp_classify(&list[i], margin);
 		count_of[class]++;
-		above = above || sp_reaches_above(&contenders[i], margin);
-		if (class == SP_FASTER && beats_place(&contenders[i], &contenders[current], margin) &&
-			(best < 0 || sp_rank_estimate(&contenders[i]) > sp_rank_estimate(&contenders[best])))
+		above = above || sp_reaches_above(&list[i], margin);
+		if (class == SP_FASTER && beats_place(&list[i], current, margin) &&
+			(best < 0 || sp_rank_estimate(&list[i]) > sp_rank_estimate(&list[best])))
 			best = i;
 	}
 
-	if (contenders[current].durable == SP_DURABLE_NO)
+	if (current->durable == SP_DURABLE_NO)
 	{
 		judgement->verdict = SP_UNSAFE;
-		judgement->recommended = fastest_durable(contenders, count);
+		judgement->recommended = fastest_durable(contenders);
 	}
-	else if (isnan(judgement->noise) || sp_control_contradicts(&contenders[current], margin))
+	else if (isnan(judgement->noise) || sp_control_contradicts(current, margin))
 		judgement->verdict = SP_UNDECIDED;
 	else if (best >= 0)
 	{
@@ -227,25 +230,23 @@ sp_judge(const sp_contender *contenders, int count, int current,
 		judgement->verdict = SP_KEEP;
 		judgement->by_exclusion = true;
 	}
-
-	sp_explain(contenders, count, current, margin, judgement);
 }
 
 bool
-sp_judgement_settled(const sp_contender *contenders, int count, int current,
-					 double margin, const sp_judgement *judgement)
+sp_judgement_settled(const sp_contenders *contenders, const sp_judgement *judgement)
 {
+	const sp_contender *list = contenders->list;
 	double		chosen;
 
 	if (judgement->verdict == SP_UNDECIDED || judgement->by_exclusion)
 		return false;
 	if (judgement->verdict != SP_SWITCH)
 		return true;
-	chosen = sp_rank_estimate(&contenders[judgement->recommended]);
-	for (int i = 0; i < count; i++)
+	chosen = sp_rank_estimate(&list[judgement->recommended]);
+	for (int i = 0; i < contenders->count; i++)
 	{
-		if (i != current && sp_classify(&contenders[i], margin) == SP_OPEN &&
-			sp_rank_estimate(&contenders[i]) > chosen)
+		if (i != contenders->current && sp_classify(&list[i], contenders->margin) == SP_OPEN &&
+			sp_rank_estimate(&list[i]) > chosen)
 			return false;
 	}
 	return true;

@@ -48,6 +48,15 @@ typedef struct sp_contender
 	sp_durable	durable;		/* do its syncs reach the device? */
 } sp_contender;
 
+/* All methods that are compared, and what they are judged by. */
+typedef struct sp_contenders
+{
+	int			count;
+	int			current;		/* index of the method in use; -1: it is not among them */
+	double		margin;			/* the minimum gain worth a change: 0.05 is 5 % */
+	sp_contender list[SP_MAX_METHODS];
+} sp_contenders;
+
 typedef struct sp_judgement
 {
 	sp_verdict	verdict;
@@ -58,15 +67,13 @@ typedef struct sp_judgement
 								 * told apart: none can be worth a switch */
 	double		noise;			/* when paced, see sp_speed_noise(): 0.02 is
 								 * 2 %, NAN if unknown */
-	char		reason[512];
 } sp_judgement;
 
 /* 'switch', 'keep', 'tie', 'undecided', 'unsafe' */
 extern const char *sp_verdict_name(sp_verdict verdict);
 
 /*
- * The verdict.  contenders[current] is the method in use; margin is the least
- * gain worth a change (0.05 is 5 %).
+ * The verdict; there must be a current method.
  *
  * switch: a contender is faster by more than the margin when paced, or so back
  * to back and within the margin when paced; of several the one with the best
@@ -86,8 +93,16 @@ extern const char *sp_verdict_name(sp_verdict verdict);
  * A contender without any interval (not measured) cannot win and stands in no
  * one's way; nor can one win whose syncs do not reach the device.
  */
-extern void sp_judge(const sp_contender *contenders, int count, int current,
-					 double margin, sp_judgement *judgement);
+extern void sp_judge(const sp_contenders *contenders, sp_judgement *judgement);
+
+/*
+ * The same verdict in words, for a DBA.  Like snprintf(), cuts what does not fit
+ * into size bytes with the terminating NUL.
+ */
+#define SP_REASON_SIZE	512
+
+extern void sp_explain(const sp_contenders *contenders, const sp_judgement *judgement,
+					   char *reason, size_t size);
 
 /*
  * True when more rounds cannot be expected to change the verdict: one other
@@ -95,8 +110,7 @@ extern void sp_judge(const sp_contender *contenders, int count, int current,
  * 'switch' no open contender with a better paced estimate than the recommended
  * one.
  */
-extern bool sp_judgement_settled(const sp_contender *contenders, int count, int current,
-								 double margin, const sp_judgement *judgement);
+extern bool sp_judgement_settled(const sp_contenders *contenders, const sp_judgement *judgement);
 
 /*
  * Can the time that is left settle what is undecided?  growth[r] is how many
@@ -104,12 +118,10 @@ extern bool sp_judgement_settled(const sp_contender *contenders, int count, int 
  * with the root of that; every estimate is granted to move by a standard error
  * in favour of a verdict.
  */
-extern bool sp_projection_settles(const sp_contender *contenders, int count, int current,
-								  double margin, const double growth[SP_REGIMES]);
+extern bool sp_projection_settles(const sp_contenders *contenders, const double growth[SP_REGIMES]);
 
 /* Are there questions left that rounds of this regime would answer? */
-extern bool sp_regime_is_open(const sp_contender *contenders, int count, int current,
-							  double margin, sp_regime regime);
+extern bool sp_regime_is_open(const sp_contenders *contenders, sp_regime regime);
 
 /* Is the contender known to be slower, so that it need not be measured on? */
 extern bool sp_contender_is_excluded(const sp_contender *contender, double margin);

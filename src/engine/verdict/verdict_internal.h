@@ -3,6 +3,8 @@
  * verdict_internal.h
  *		What verdict.c, projection.c and reason.c share, and nobody else uses.
  *
+ * One direction: projection.c and reason.c call verdict.c, which calls neither.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SP_VERDICT_INTERNAL_H
@@ -41,9 +43,5 @@ extern double sp_rank_estimate(const sp_contender *contender);
 
 /* Is the current method proven to be faster or slower than itself? */
 extern bool sp_control_contradicts(const sp_contender *current, double margin);
-
-/* Put the verdict into words, in judgement->reason. */
-extern void sp_explain(const sp_contender *contenders, int count, int current,
-					   double margin, sp_judgement *judgement);
 
 #endif							/* SP_VERDICT_INTERNAL_H */
