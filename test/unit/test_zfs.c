@@ -794,7 +794,7 @@ static const char *const made_directories[] = {
 	"/proc/spl/kstat/zfs/p",
 };
 
-/* A directory with the folders of counters, whose path is the test's state. */
+/* A directory with the directories of counters, whose path is the test's state. */
 static int
 make_sysroot(void **state)
 {
