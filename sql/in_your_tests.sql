@@ -1,5 +1,5 @@
 --
--- How a probe is used in somebody's own regression tests; the README shows
+-- How a probe is used in somebody's own regression tests; doc/testing.md shows
 -- this file.
 --
 SET client_min_messages = warning;

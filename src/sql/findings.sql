@@ -541,7 +541,7 @@ COMMENT ON VIEW sync_probe.findings IS
 COMMENT ON COLUMN sync_probe.findings.severity IS
   'error: data are in danger; warning: do something; info: know it';
 COMMENT ON COLUMN sync_probe.findings.code IS
-  'Stable name of the finding; README lists them';
+  'Stable name of the finding; doc/durability-and-findings.md lists them';
 COMMENT ON COLUMN sync_probe.findings.hint IS
   'What helps';
 COMMENT ON COLUMN sync_probe.findings.commands IS

@@ -5,8 +5,8 @@
 -- for each way to sync, removed at the end) and loads the device while it runs.
 --
 -- One row for each test case, always the same ones in the same order; a case
--- that could not be measured is a row whose status says why.  Errors: see the
--- README.
+-- that could not be measured is a row whose status says why.  Errors: see
+-- doc/settings-and-privileges.md.
 --
 CREATE FUNCTION sync_probe.probe(
     location name DEFAULT 'pg_wal',

@@ -82,7 +82,7 @@ COMMENT ON COLUMN sync_probe.runs.noise IS
   'Half-width of the interval of the current method against itself, when paced: 0.02 is 2 percent';
 
 COMMENT ON COLUMN sync_probe.runs.storage IS
-  'What lay under the location: disks with their caches, background I/O on them meanwhile, properties of ZFS; what could not be told is left out. README, "Is it safe?", has its members';
+  'What lay under the location: disks with their caches, background I/O on them meanwhile, properties of ZFS; what is not known is left out. doc/durability-and-findings.md has its members';
 
 --
 -- measurements

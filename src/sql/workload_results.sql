@@ -118,8 +118,8 @@ SELECT pg_catalog.pg_extension_config_dump('sync_probe.workload_results_result_i
 --
 -- One row, recorded.  The objects are made and dropped by a background worker,
 -- in a schema of their own.  A publication FOR ALL TABLES would publish them, too:
--- in its database a workload runs only with allow_publication.  Errors: see the
--- README.
+-- in its database a workload runs only with allow_publication.  Errors: see
+-- doc/settings-and-privileges.md.
 --
 CREATE FUNCTION sync_probe.pgbench(
     workload name DEFAULT 'upsert',

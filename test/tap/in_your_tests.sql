@@ -1,5 +1,5 @@
 --
--- How a probe is used in somebody's own pgTAP tests; the README shows it.
+-- How a probe is used in somebody's own pgTAP tests; doc/testing.md shows it.
 --
 \set ON_ERROR_STOP on
 \set QUIET on
