@@ -14,16 +14,18 @@
 #include "access/xact.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "storage/latch.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
+#include "utils/timeout.h"
 
 #include "probe/probe.h"
 #include "workload/workload.h"
 
 /*
- * Anybody may hold a lock on a table in a schema.  After the second figure no
- * further schema is begun.
+ * Anybody may hold locks on the tables of a schema, and let go of one shortly before
+ * the wait for it is over.  So there is a limit for all of them together, too.
  */
 #define LOCK_TIMEOUT		"1 s"
 #define SCHEMAS_MAX_S		10
@@ -39,6 +41,31 @@ typedef struct schemas
 	const ErrorData *first_error;	/* NULL: there was no time for it */
 } schemas;
 
+static volatile sig_atomic_t is_dropping = false;
+static volatile sig_atomic_t is_out_of_time = false;
+
+/* Of a timer.  What it cancels is the drop, not the caller's statement. */
+static void
+cancel_drop(void)
+{
+	if (!is_dropping)
+		return;
+	is_out_of_time = true;
+	QueryCancelPending = true;
+	InterruptPending = true;
+	SetLatch(MyLatch);
+}
+
+static TimeoutId
+drop_timer(void)
+{
+	static TimeoutId timer = MAX_TIMEOUTS;
+
+	if (timer == MAX_TIMEOUTS)
+		timer = RegisterTimeout(USER_TIMEOUT, cancel_drop);
+	return timer;
+}
+
 static void
 note_left(schemas *schemas, const char *name, const ErrorData *error)
 {
@@ -52,9 +79,11 @@ note_left(schemas *schemas, const char *name, const ErrorData *error)
 static void
 note_error(schemas *schemas, const char *name, ErrorData *error)
 {
-	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+	bool		is_canceled = error->sqlerrcode == ERRCODE_QUERY_CANCELED;
+
+	if (is_canceled && !is_out_of_time)
 		ReThrowError(error);
-	note_left(schemas, name, error);
+	note_left(schemas, name, is_canceled ? NULL : error);
 }
 
 /*
@@ -75,12 +104,15 @@ drop_leftover(schemas *schemas, const char *name)
 	{
 		/* or a process that lives will drop it */
 		is_left = sp_schema_lock(sp_schema_id(name), false);
+		is_dropping = true;
 		if (is_left)
 			sp_schema_drop(name);
+		is_dropping = false;
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
+		is_dropping = false;
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		FlushErrorState();
@@ -107,7 +139,7 @@ warn_about_left(const schemas *schemas)
 						   schemas->left, schemas->left),
 			 errdetail("The first is \"%s\": %s", schemas->first_left,
 					   error ? error->message : "there was no time left"),
-			 errhint("Call sync_probe.cleanup() again when nobody uses their tables. It waits " LOCK_TIMEOUT " for a lock, and begins no schema after %d s. One that is too large for a transaction goes with the next workload that its owner runs.",
+			 errhint("Call sync_probe.cleanup() again when nobody uses their tables. It waits " LOCK_TIMEOUT " for a lock, and %d s in all. One that is too large for a transaction goes with the next workload that its owner runs.",
 					 SCHEMAS_MAX_S)));
 }
 
@@ -119,7 +151,6 @@ static int
 drop_leftover_schemas(void)
 {
 	int			nest_level = NewGUCNestLevel();
-	TimestampTz started = GetCurrentTimestamp();
 	schemas		schemas = {0};
 	ListCell   *cell;
 
@@ -130,13 +161,16 @@ drop_leftover_schemas(void)
 							 GUC_ACTION_SAVE, true, 0, false);
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
+	is_out_of_time = false;
+	enable_timeout_after(drop_timer(), SCHEMAS_MAX_S * 1000);
 	foreach(cell, sp_schema_leftovers(false, CurrentMemoryContext))
 	{
-		if (TimestampDifferenceExceeds(started, GetCurrentTimestamp(), SCHEMAS_MAX_S * 1000))
+		if (get_timeout_indicator(drop_timer(), false))
 			note_left(&schemas, lfirst(cell), NULL);
 		else
 			drop_leftover(&schemas, lfirst(cell));
 	}
+	disable_timeout(drop_timer(), false);
 	AtEOXact_GUC(true, nest_level);
 	if (schemas.left > 0)
 		warn_about_left(&schemas);

@@ -6,6 +6,18 @@
 -- Names without a schema are the server's own, whoever has been here before.
 SET LOCAL search_path = pg_catalog, pg_temp;
 
+-- The server parses a script before it executes any of it, so that this cannot be set here.
+DO $$
+BEGIN
+    IF current_setting('standard_conforming_strings') <> 'on' THEN
+        RAISE EXCEPTION 'standard_conforming_strings must be on to create this extension'
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'Otherwise backslashes in the scripts of workloads would get lost.',
+                  HINT = 'SET standard_conforming_strings = on; then create the extension.';
+    END IF;
+END
+$$;
+
 --
 -- Subscribers of a publication FOR ALL TABLES would get rows of tables that they do
 -- not have, from the first row on, and stop.  A probe measures the whole cluster, so

@@ -27,7 +27,8 @@ CREATE TABLE sync_probe.workloads (
         CHECK (protocol IN ('simple', 'extended', 'prepared')),
     new_connections boolean NOT NULL DEFAULT false,
     builtin boolean NOT NULL DEFAULT false,
-    author name NOT NULL DEFAULT current_user
+    author name NOT NULL DEFAULT current_user,
+    author_oid oid
 );
 
 GRANT SELECT ON sync_probe.workloads TO pg_monitor;
@@ -53,6 +54,9 @@ COMMENT ON COLUMN sync_probe.workloads.builtin IS
 COMMENT ON COLUMN sync_probe.workloads.author IS
   'The role that wrote the row; only a superuser can set another. To run the row takes '
   'trust => true, unless its author could act as the role that runs it';
+COMMENT ON COLUMN sync_probe.workloads.author_oid IS
+  'OID of that role when the row was written: a role that has got the name since then, or has it '
+  'in another cluster, is not the author';
 
 --
 -- The rules of the table.  What a name stands for in the history must not change:
@@ -90,7 +94,11 @@ BEGIN
     END IF;
     IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
         new.author := current_user;
+        new.author_oid := NULL;
+    ELSIF TG_OP = 'UPDATE' AND new.author <> old.author THEN
+        new.author_oid := NULL;
     END IF;
+    new.author_oid := coalesce(new.author_oid, (SELECT oid FROM pg_roles WHERE rolname = new.author));
     RETURN new;
 END
 $function$;

@@ -139,7 +139,7 @@ sp_workload_check_script(const sp_workload *workload, bool trust)
 	if (workload->builtin)
 		return;
 	check_readable(workload);
-	if (trust || (OidIsValid(role) && sp_can_act_as(role, GetUserId())))
+	if (trust || (OidIsValid(role) && role == workload->author_oid && sp_can_act_as(role, GetUserId())))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

@@ -134,6 +134,13 @@ put_shared_text(sp_objects_shared *shared, Size *next, const char *text)
 	return place;
 }
 
+/* How long a set-up may take, and a tear-down. */
+static int
+script_limit_ms(void)
+{
+	return (int) Min((int64) sp_max_duration_ms + SP_WORKLOAD_GRACE_MS, PG_INT32_MAX);
+}
+
 static void
 make_segment(sp_workload_objects *objects, const sp_workload_run *run)
 {
@@ -151,6 +158,7 @@ make_segment(sp_workload_objects *objects, const sp_workload_run *run)
 	shared->database = MyDatabaseId;
 	shared->user = GetUserId();
 	shared->schema_id = run->schema_id;
+	shared->script_limit_ms = script_limit_ms();
 	shared->workload = run->workload.name;
 	shared->schema = run->schema;
 	if (!run->default_tablespace)
@@ -246,7 +254,7 @@ sp_workload_objects_make(sp_workload_run *run)
 	/* the memory of a portal is gone before its resource owner is */
 	sp_workload_objects *objects = MemoryContextAllocZero(TopTransactionContext,
 														  sizeof(sp_workload_objects));
-	int64		limit_ms = (int64) sp_max_duration_ms + SP_WORKLOAD_GRACE_MS;
+	int64		limit_ms = script_limit_ms();
 
 	objects->wait_event = sp_wait_event_new("SyncProbeWorkload");
 	PG_ENSURE_ERROR_CLEANUP(give_up_objects, PointerGetDatum(objects));

@@ -46,6 +46,7 @@ typedef struct sp_objects_shared
 	Oid			database;
 	Oid			user;
 	uint32		schema_id;
+	int			script_limit_ms;	/* for set-up and tear-down each */
 	NameData	workload;
 	NameData	schema;
 	NameData	tablespace;		/* empty: the database's own */

@@ -216,6 +216,8 @@ session_options(const sp_workload_run *run)
 	StringInfoData options;
 
 	initStringInfo(&options);
+	/* the database's owner may have set another: it would own what the run makes */
+	sp_append_session_option(&options, "role", "none");
 	sp_append_session_option(&options, "search_path", run->search_path);
 	sp_append_session_option(&options, "default_tablespace", run->default_tablespace ? "" :
 							 NameStr(run->tablespace));
@@ -227,7 +229,7 @@ session_options(const sp_workload_run *run)
 	return options.data;
 }
 
-/* Without the session options: every account can see the arguments of a process. */
+/* Without the session options and the password file: any account can see arguments. */
 static char *
 own_conninfo(const sp_workload_run *run, const char *host)
 {
@@ -240,8 +242,6 @@ own_conninfo(const sp_workload_run *run, const char *host)
 	append_conninfo(&conninfo, "dbname", get_database_name(MyDatabaseId));
 	append_conninfo(&conninfo, "client_encoding", GetDatabaseEncodingName());
 	append_conninfo(&conninfo, "application_name", NameStr(run->schema));
-	if (sp_pgbench_passfile && sp_pgbench_passfile[0] != '\0')
-		append_conninfo(&conninfo, "passfile", sp_pgbench_passfile);
 	return conninfo.data;
 }
 
@@ -279,7 +279,13 @@ sp_pgbench_argv(const sp_workload_run *run, const sp_pgbench_program *program,
 char **
 sp_pgbench_envp(const sp_workload_run *run)
 {
-	const char *envp[] = {ENVIRONMENT, psprintf("PGOPTIONS=%s", session_options(run)), NULL};
+	bool		has_passfile = sp_pgbench_passfile && sp_pgbench_passfile[0] != '\0';
+	const char *envp[] = {
+		ENVIRONMENT,
+		psprintf("PGOPTIONS=%s", session_options(run)),
+		has_passfile ? psprintf("PGPASSFILE=%s", sp_pgbench_passfile) : NULL,
+		NULL
+	};
 
 	return memcpy(palloc(sizeof(envp)), envp, sizeof(envp));
 }

@@ -57,11 +57,12 @@ sp_wal_counts_read(sp_wal_counts *counts)
 	SPI_finish();
 }
 
+/* Of the current user: anybody else may call itself by that name, too. */
 static int
 sessions_of(const char *application_name)
 {
-	Oid			types[] = {TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(application_name)};
+	Oid			types[] = {TEXTOID, OIDOID};
+	Datum		values[] = {CStringGetTextDatum(application_name), ObjectIdGetDatum(GetUserId())};
 	bool		isnull;
 	int			count;
 
@@ -70,6 +71,7 @@ sessions_of(const char *application_name)
 		elog(ERROR, "SPI_connect failed");
 	sp_history_execute("SELECT pg_catalog.count(*)::pg_catalog.int4 FROM pg_catalog.pg_stat_activity"
 					   " WHERE application_name OPERATOR(pg_catalog.=) $1"
+					   " AND usesysid OPERATOR(pg_catalog.=) $2"
 					   " AND backend_type OPERATOR(pg_catalog.=) 'client backend'",
 					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
 	count = DatumGetInt32(sp_history_value(1, &isnull));

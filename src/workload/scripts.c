@@ -51,6 +51,7 @@ read_workload(void *arg)
 	sp_workload *workload = lookup->workload;
 	Oid			types[] = {NAMEOID};
 	Datum		values[] = {NameGetDatum(&workload->name)};
+	char	   *author_oid;
 	char	   *transactions;
 
 	sp_history_execute("SELECT * FROM " SP_SCHEMA ".workloads WHERE workload OPERATOR(pg_catalog.=) $1",
@@ -65,6 +66,8 @@ read_workload(void *arg)
 	workload->new_connections = is_true(lookup, "new_connections");
 	workload->builtin = is_true(lookup, "builtin");
 	namestrcpy(&workload->author, text_column(lookup, "author"));
+	author_oid = text_column(lookup, "author_oid");
+	workload->author_oid = author_oid ? strtoul(author_oid, NULL, 10) : InvalidOid;
 	transactions = text_column(lookup, "transactions");
 	workload->transactions = transactions ? pg_strtoint32(transactions) : 0;
 }
@@ -181,7 +184,10 @@ search_path_of(const sp_workload_run *run)
 	const char *others = run->search_path ? run->search_path :
 		run->workload.builtin ? "pg_temp" : "\"$user\", public";
 
-	return psprintf("%s%s%s", quote_identifier(NameStr(run->schema)), others[0] ? ", " : "", others);
+	/* an empty one, but for white space, names no other schema */
+	if (others[strspn(others, " \t\n\r\f\v")] == '\0')
+		return pstrdup(quote_identifier(NameStr(run->schema)));
+	return psprintf("%s, %s", quote_identifier(NameStr(run->schema)), others);
 }
 
 /*

@@ -141,7 +141,10 @@ drop_once(const char *schema, sp_error_report *report)
 	return sp_run_in_transaction(drop_the_rest, &step, NULL, report);
 }
 
-/* A schema with all that is in it; the report is of the last try. */
+/*
+ * A schema with all that is in it; the report is of the last try.  A lock that could
+ * not be had is not waited for again.
+ */
 bool
 sp_drop_in_transactions(const char *schema, int tries, sp_error_report *report)
 {
@@ -152,6 +155,8 @@ sp_drop_in_transactions(const char *schema, int tries, sp_error_report *report)
 			report->sqlstate = 0;
 			return true;
 		}
+		if (report->sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
+			return false;
 	}
 	return false;
 }

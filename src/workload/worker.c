@@ -37,15 +37,22 @@
 #define SESSIONS_MAX_MS	11000
 
 /*
- * When this process is told to exit, the user's tear-down is cancelled after a grace
- * period, and again, since it may catch that.  After so many times it is ended with
- * this process, and the schema is left to a later run of the role, or to cleanup().
+ * The user's tear-down may take as long as a set-up, but only a grace period where
+ * nobody waits for it: when this process is told to exit, and after an error.  Then
+ * it is cancelled, and again, since it may catch that.  After so many times it is
+ * ended with this process, and the schema is left to a later run of the role, or to
+ * cleanup().
  */
 #define TEAR_DOWN_GRACE_MS	10000
 #define CANCEL_EVERY_MS		1000
 #define MAX_CANCELS		10
 
+/*
+ * A drop waits for each lock that it needs.  Any role that may connect can hold
+ * some, and let go of one shortly before each wait is over.
+ */
 #define DROP_TRIES		3
+#define DROP_MAX_MS		30000
 
 /*
  * Leftovers are not worth a wait: somebody may hold locks on their tables.  After
@@ -60,16 +67,18 @@ typedef enum worker_phase
 	PHASE_CONNECTING,
 	PHASE_SETTING_UP,			/* nothing is committed */
 	PHASE_OWN_WORK,				/* that must not be interrupted */
-	PHASE_TEARING_DOWN			/* the user's script, which may take long */
+	PHASE_TEARING_DOWN,			/* the user's script, which may take long */
+	PHASE_DROPPING				/* as own work, but for the time limit */
 } worker_phase;
 
 static volatile sig_atomic_t phase = PHASE_CONNECTING;
 static volatile sig_atomic_t terminated = false;
 static volatile sig_atomic_t cancels = 0;	/* of the tear-down, by the clock */
+static volatile TimestampTz tear_down_limit;
 
 static sp_objects_shared *shared;
 static uint32 wait_event;
-static TimeoutId insistence;
+static TimeoutId limit_timer;
 
 /* ------------------------------------------------------------------ signals */
 
@@ -110,13 +119,16 @@ handle_sigterm(SIGNAL_ARGS)
 	errno = save_errno;
 }
 
-/* Of a timer that runs with the tear-down. */
+/* Of a timer that runs with the tear-down and the drop. */
 static void
-insist_on_exit(void)
+enforce_limit(void)
 {
-	if (!terminated || phase != PHASE_TEARING_DOWN)
+	if (phase == PHASE_TEARING_DOWN && !terminated && !shared->abandoned &&
+		GetCurrentTimestamp() < tear_down_limit)
 		return;
-	if (++cancels > MAX_CANCELS)
+	if (phase != PHASE_TEARING_DOWN && phase != PHASE_DROPPING)
+		return;
+	if (phase == PHASE_TEARING_DOWN && ++cancels > MAX_CANCELS)
 		interrupt_process();
 	else
 		interrupt_query();
@@ -238,6 +250,18 @@ set_session(void)
 }
 
 /*
+ * The owner of a database can set a role for all its sessions.  That role would own
+ * the objects of the run, and could put into them what the run's sessions execute.
+ */
+static void
+become_user(void)
+{
+	SetConfigOption("role", "none", PGC_SUSET, PGC_S_SESSION);
+	if (GetUserId() != shared->user || GetSessionUserId() != shared->user)
+		elog(FATAL, "workload worker is not the role that runs the workload");
+}
+
+/*
  * SIGTERM ends this at once until it is about to be committed.  One that came
  * before we no longer let it is served here; a later one finds us committed.
  */
@@ -302,14 +326,14 @@ keep_objects(void)
 
 /* ---------------------------------------------------------------- tear-down */
 
-/* The sessions of the run that the current user may end. */
+/* The sessions of the run: anybody else may call itself by that name, too. */
 #define SESSIONS \
 	" FROM pg_catalog.pg_stat_activity" \
 	" WHERE application_name OPERATOR(pg_catalog.=) %s" \
 	" AND datid OPERATOR(pg_catalog.=) (SELECT oid FROM pg_catalog.pg_database" \
 	" WHERE datname OPERATOR(pg_catalog.=) pg_catalog.current_database())" \
 	" AND pid OPERATOR(pg_catalog.<>) pg_catalog.pg_backend_pid()" \
-	" AND pg_catalog.pg_has_role(usesysid, 'USAGE')"
+	" AND usesysid OPERATOR(pg_catalog.=) %u"
 
 typedef struct session_check
 {
@@ -324,8 +348,8 @@ check_sessions(void *arg)
 	const char *schema = quote_literal_cstr(NameStr(shared->schema));
 
 	sp_schema_execute(check->terminate ?
-					  psprintf("SELECT pg_catalog.pg_terminate_backend(pid)" SESSIONS, schema) :
-					  psprintf("SELECT pid" SESSIONS, schema));
+					  psprintf("SELECT pg_catalog.pg_terminate_backend(pid)" SESSIONS, schema, shared->user) :
+					  psprintf("SELECT pid" SESSIONS, schema, shared->user));
 	check->found = SPI_processed;
 }
 
@@ -350,9 +374,12 @@ end_sessions(void)
 static void
 tear_down(void *arg)
 {
+	TimestampTz now = GetCurrentTimestamp();
+
+	tear_down_limit = TimestampTzPlusMilliseconds(now, shared->script_limit_ms);
 	phase = PHASE_TEARING_DOWN;
-	enable_timeout_every(insistence,
-						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), TEAR_DOWN_GRACE_MS),
+	enable_timeout_every(limit_timer,
+						 TimestampTzPlusMilliseconds(now, Min(TEAR_DOWN_GRACE_MS, shared->script_limit_ms)),
 						 CANCEL_EVERY_MS);
 	execute_script(shared->texts + shared->teardown);
 	phase = PHASE_OWN_WORK;
@@ -370,9 +397,30 @@ run_tear_down(void)
 	QueryCancelPending = false;
 	done = sp_run_in_transaction(tear_down, NULL, NULL, &shared->tear_down);
 	phase = PHASE_OWN_WORK;
-	disable_timeout(insistence, false);
+	disable_timeout(limit_timer, false);
+	QueryCancelPending = false;
+	if (!done && shared->tear_down.sqlstate == ERRCODE_QUERY_CANCELED && cancels > 0)
+		snprintf(shared->tear_down.message, sizeof(shared->tear_down.message),
+				 "canceled because it did not end in time");
 	if (!done && (shared->abandoned || terminated))
 		sp_log_report("could not tear down workload", NameStr(shared->workload), &shared->tear_down);
+}
+
+static void
+drop_schema(void)
+{
+	bool		done;
+
+	enable_timeout_every(limit_timer,
+						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), DROP_MAX_MS),
+						 CANCEL_EVERY_MS);
+	phase = PHASE_DROPPING;
+	done = sp_drop_in_transactions(NameStr(shared->schema), DROP_TRIES, &shared->drop);
+	phase = PHASE_OWN_WORK;
+	disable_timeout(limit_timer, false);
+	QueryCancelPending = false;
+	if (!done)
+		sp_log_report("could not drop schema", NameStr(shared->schema), &shared->drop);
 }
 
 /* One after the other, whatever becomes of the one before. */
@@ -383,8 +431,7 @@ take_objects_away(void)
 	SetConfigOption("lock_timeout", SP_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION);
 	end_sessions();
 	run_tear_down();
-	if (!sp_drop_in_transactions(NameStr(shared->schema), DROP_TRIES, &shared->drop))
-		sp_log_report("could not drop schema", NameStr(shared->schema), &shared->drop);
+	drop_schema();
 	pgstat_report_stat(true);
 }
 
@@ -416,9 +463,10 @@ sync_probe_workload_worker(Datum main_arg)
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(shared->database, shared->user, 0);
 	wait_event = sp_wait_event_new("SyncProbeWorkload");
-	insistence = RegisterTimeout(USER_TIMEOUT, insist_on_exit);
+	limit_timer = RegisterTimeout(USER_TIMEOUT, enforce_limit);
 	report_session();
 	set_session();
+	become_user();
 
 	phase = PHASE_SETTING_UP;
 	if (set_up())

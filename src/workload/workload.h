@@ -55,6 +55,7 @@ typedef struct sp_workload
 	bool		new_connections;	/* pgbench's -C */
 	bool		builtin;
 	NameData	author;			/* who wrote the row */
+	Oid			author_oid;		/* then, not of whoever has that name now */
 } sp_workload;
 
 /* A call of sync_probe.pgbench(), once its arguments are known to be good. */
