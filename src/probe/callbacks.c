@@ -145,7 +145,7 @@ append_ratios(StringInfo line, const sp_probe *probe, int baseline)
 		if (c == baseline || test_case->baseline != baseline || test_case->control ||
 			test_case->max_rounds > 0 || isnan(probe->results[c].speed.estimate))
 			continue;
-		ratio = psprintf("%s%s %.2f", separator, test_case->label, probe->results[c].speed.estimate);
+		ratio = psprintf("%s%s %.2fx", separator, test_case->label, probe->results[c].speed.estimate);
 		if (line->len + strlen(ratio) >= SP_NOTICE_LENGTH)
 			return;
 		appendStringInfoString(line, ratio);
@@ -194,6 +194,22 @@ callback_analysis_done(void *context, sp_regime regime)
 		strlcpy(state->noticed[regime], line, sizeof(state->noticed[regime]));
 	}
 	pfree(line);
+}
+
+/* Progress NOTICE before there is anything measured, from the second second on. */
+void
+sp_notice_filling(const sp_probe *probe, int64 done, int64 total)
+{
+	sp_probe_context *state = probe->callbacks.context;
+	int64		now_ns = callback_now(state);
+
+	if (state->filling_since_ns == 0)
+		state->filling_since_ns = now_ns;
+	if (now_ns < Max(state->next_notice_ns, state->filling_since_ns + NOTICE_INTERVAL_NS))
+		return;
+	ereport(NOTICE,
+			(errmsg("writing files, %s of %s", sp_pretty_bytes(done), sp_pretty_bytes(total))));
+	state->next_notice_ns = now_ns + NOTICE_INTERVAL_NS;
 }
 
 /*

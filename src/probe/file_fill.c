@@ -116,6 +116,8 @@ sp_probe_file_fill(sp_probe_files *files, const sp_file *file, const char *direc
 		}
 		fill_chunk(probe, file, done, chunk, directory);
 		done += chunk;
+		files->filled_bytes += chunk;
+		sp_notice_filling(probe, files->filled_bytes, sp_probe_files_size(probe));
 		if (probe->duty_cycle < 1 && (done - rested_at >= REST_BYTES || done == file->size))
 		{
 			rest_after_chunk(files, file, begin_ns, directory);

@@ -152,8 +152,8 @@ sp_probe_files_sweep(const sp_location *location)
 
 /* -------------------------------------------------------------------- room */
 
-static int64
-total_size(const sp_probe *probe)
+int64
+sp_probe_files_size(const sp_probe *probe)
 {
 	int64		size = 0;
 
@@ -180,7 +180,7 @@ check_space(const sp_probe_files *files, const char *directory)
 
 	do
 	{
-		needed = total_size(files->probe);
+		needed = sp_probe_files_size(files->probe);
 		available = sp_location_space(location, files->directory_fd, directory, needed, &reserve);
 		fits = available >= needed + reserve;
 	} while (!fits && sp_suite_halve_files(files->probe));
@@ -286,6 +286,12 @@ sp_probe_files_create(sp_probe_files *files)
 	reserve_fds(files, wanted);
 
 	files->directory_fd = open_directory(files->location, true, directory);
+	if (files->directory_fd < 0 && errno == ENOENT && OidIsValid(files->location->tablespace))
+		ereport(ERROR,
+				(sp_errcode_for_file_access(),
+				 errmsg("tablespace \"%s\" has no directory", NameStr(files->location->name)),
+				 errdetail("Could not open directory \"%s\": %m.", directory),
+				 errhint("Is its file system mounted? See SELECT * FROM " SP_SCHEMA ".findings.")));
 	if (files->directory_fd < 0)
 		ereport(ERROR,
 				(sp_errcode_for_file_access(),

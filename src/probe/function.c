@@ -11,6 +11,7 @@
  */
 #include "probe/probe.h"
 
+#include <ctype.h>
 #include <math.h>
 
 #include "common/pg_prng.h"
@@ -64,6 +65,8 @@ suite_argument(FunctionCallInfo fcinfo)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized suite \"%s\"", name),
+			 isdigit((unsigned char) name[0]) ?
+			 errhint("The second argument is the suite. For a time: duration => '%s'.", name) :
 			 errhint("Valid suites are %s.", valid.data)));
 	return NULL;				/* keep compiler quiet */
 }
@@ -272,6 +275,20 @@ measure_location(probing *state, const sp_location *location)
 	clean_up(0, PointerGetDatum(state));
 }
 
+/* A short probe, or a long flush interval: it is recorded, but the advice stays as it was. */
+static void
+tell_if_too_short(const sp_probe *probe)
+{
+	int64		paced = probe->rounds[SP_PACED];
+	int64		saturated = probe->rounds[SP_SATURATED];
+
+	if (probe->judged && Min(paced, saturated) < SP_FIRST_ANALYSIS_ROUNDS)
+		ereport(NOTICE,
+				(errmsg("too few rounds for advice: " INT64_FORMAT " paced, " INT64_FORMAT
+						" saturated; %d of each are needed",
+						paced, saturated, SP_FIRST_ANALYSIS_ROUNDS)));
+}
+
 static void
 return_and_record(FunctionCallInfo fcinfo, const sp_run *run)
 {
@@ -286,6 +303,8 @@ return_and_record(FunctionCallInfo fcinfo, const sp_run *run)
 		ereport(NOTICE,
 				(errmsg("nothing was recorded: %s", RecoveryInProgress() ?
 						"this server is a standby" : "the transaction is read-only")));
+
+	tell_if_too_short(run->probe);
 
 	nrows = sp_measurement_rows(run->probe, run_id, rsinfo->setDesc, rows);
 	sp_record(run, run_id, rsinfo->setDesc, rows, nrows);

@@ -59,6 +59,7 @@ typedef struct sp_probe_files
 	int			directory_fd;	/* -1 until opened */
 	int			reserved_fds;	/* told to fd.c */
 	int64		rested_ns;		/* between the chunks while filling, in all */
+	int64		filled_bytes;	/* of all files, so far */
 	struct
 	{
 		bool		exists;
@@ -69,6 +70,7 @@ typedef struct sp_probe_files
 
 extern void sp_probe_files_create(sp_probe_files *files);
 extern void sp_probe_files_remove(sp_probe_files *files);
+extern int64 sp_probe_files_size(const sp_probe *probe);
 extern int	sp_probe_files_sweep(const sp_location *location);
 
 /* ------------------------------------------------------------ file_fill.c */
@@ -91,11 +93,13 @@ typedef struct sp_probe_context
 	uint32		sleep_wait_event;
 	int64		now_ns;			/* when the clock was read last */
 	int64		next_check_ns;	/* of free space */
+	int64		filling_since_ns;	/* files are written; 0 before */
 	int64		next_notice_ns;
 	char		noticed[SP_REGIMES][SP_NOTICE_LENGTH];	/* the last line about each */
 } sp_probe_context;
 
 extern void sp_callbacks_set(sp_probe *probe, sp_probe_context *context);
+extern void sp_notice_filling(const sp_probe *probe, int64 done, int64 total);
 
 /* Let the engine read the counters, too, once they are open. */
 extern void sp_callbacks_set_counters(sp_probe *probe);

@@ -52,10 +52,20 @@ put_quantile_us(sp_row *row, const char *column, const sp_histogram *histogram, 
 		   histogram->ops < min_ops ? NAN : sp_histogram_quantile_ns(histogram, q) / 1000);
 }
 
-/* What went wrong with a case, in words; NULL when nothing did. */
+/*
+ * What went wrong with a case, or why its figures are of a part of the run only;
+ * NULL for all others.
+ */
 static const char *
-describe_failure(const sp_result *result)
+describe_case(const sp_probe *probe, int c)
 {
+	const sp_result *result = &probe->results[c];
+	const sp_series *rounds = &result->rounds;
+
+	if (result->excluded && result->status == SP_OK)
+		return psprintf("left out after " INT64_FORMAT " of " INT64_FORMAT " rounds: it is slower",
+						(int64) (rounds->n * rounds->rounds_per_entry + rounds->pending),
+						(int64) probe->rounds[probe->cases[c].regime]);
 	if (result->status != SP_ERROR && result->status != SP_NO_DIRECT_IO)
 		return NULL;
 	return psprintf("could not %s file: %s", result->error_call ? result->error_call : "open",
@@ -113,7 +123,7 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDe
 	sp_row_put_int(row, "write_size", INT4OID, test_case->write_size);
 	sp_row_put_int(row, "writes_per_sync", INT4OID, test_case->writes_per_sync);
 	sp_row_put_text(row, "status", sp_status_name(result->status));
-	sp_row_put_text(row, "detail", describe_failure(result));
+	sp_row_put_text(row, "detail", describe_case(probe, c));
 	put_latencies(row, &result->histogram);
 	sp_row_put_number(row, "relative_speed", result->speed.estimate, 3);
 	sp_row_put_number(row, "relative_speed_low", result->speed.low, 3);

@@ -10,6 +10,8 @@
  */
 #include "storage/storage.h"
 
+#include <ctype.h>
+
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -65,6 +67,10 @@ sp_location_find(const char *name, sp_location *location)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("location \"%s\" does not exist", name),
 				 errdetail("A location is \"pg_wal\" or the name of a tablespace, never a path."),
+				 isdigit((unsigned char) name[0]) ?
+				 errhint("The first argument is the location. For a time: duration => '%s'.", name) :
+				 pg_strcasecmp(name, PG_WAL) == 0 ?
+				 errhint("Write it in lower case: \"pg_wal\".") :
 				 errhint("See SELECT name, directory FROM sync_probe.locations.")));
 	set_location(location, name, tablespace);
 }

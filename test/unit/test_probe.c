@@ -486,8 +486,9 @@ leaves_out_nothing_unless_told(void **state)
 }
 
 /*
- * Equal methods on a disk that no short run can tell apart: why wait?  Where
- * luck makes one seem faster it is worth a while, in a few runs all of it.
+ * Equal methods on a disk that no short run can tell apart: why wait?  The noise may
+ * pass, so half of the time is spent; where luck makes one seem faster it is worth a
+ * while longer, in a few runs all of it.
  */
 static void
 stops_when_projected_undecided(void **state)
@@ -529,7 +530,7 @@ stops_when_projected_undecided(void **state)
 	print_message("# %d of %d given up, after %.0f %% of the time\n", given_up, runs,
 				  100.0 * (double) all / (double) (runs * duration));
 	assert_in_range(given_up, runs * 8 / 10, runs);
-	assert_true(all < runs * duration * 6 / 10);
+	assert_in_range(all, runs * duration / 2, runs * duration * 7 / 10);
 }
 
 /* Noise, but time enough to beat it: what differs is found, and what does not. */

@@ -179,7 +179,8 @@ settled(const sp_probe *probe)
 
 /*
  * Is there too little time left to settle it?  Then whoever asked is better
- * served at once, with what is known and how much longer it would take.
+ * served at once, with what is known and how much longer it would take.  Noise
+ * comes and goes, so where it hides everything half of the time is spent first.
  */
 static bool
 stays_undecided(sp_probe *probe)
@@ -189,6 +190,8 @@ stays_undecided(sp_probe *probe)
 	double		growth[SP_REGIMES];
 
 	if (!probe->judged || !has_analysis_at(probe, PROJECTION_ROUNDS) || left <= 0)
+		return false;
+	if (probe->judgement.noise > probe->margin && left > probe->duration_ns / 2)
 		return false;
 	for (int r = 0; r < SP_REGIMES; r++)
 		growth[r] = 1 + (double) left / (double) (probe->spent_ns[r] + 1);	/* either may get all of it */
