@@ -19,11 +19,11 @@ SELECT FROM sync_probe.locations;
 SELECT FROM sync_probe.runs;
 SELECT FROM sync_probe.recommendations;
 SELECT FROM sync_probe.recommendation_details;
-SELECT sync_probe._last_run();
+SELECT sync_probe_internal.last_run();
 SELECT FROM sync_probe.running;
 SELECT FROM sync_probe.findings;
-SELECT FROM sync_probe._run_findings;
-SELECT FROM sync_probe._newest_measured;
+SELECT FROM sync_probe_internal.run_findings;
+SELECT FROM sync_probe_internal.newest_measured;
 SELECT sync_probe.device_lifetime('pg_wal', 1, 1);
 SET pg_sync_probe.max_duration = '1 day';
 SET pg_sync_probe.reserve_percent = 0;
@@ -61,7 +61,7 @@ SET ROLE regress_sync_probe_prober;
 SELECT count(*) > 0 AS probed, count(run_id) = count(*) AS recorded
 FROM sync_probe.probe(duration => '20 ms', label => 'prober');
 DELETE FROM sync_probe.runs;
-SELECT FROM sync_probe._examine_locations(NULL);
+SELECT FROM sync_probe_internal.examine_locations(NULL);
 
 -- what somebody attached to the history runs as its owner, but cannot change the session
 RESET ROLE;

@@ -150,7 +150,7 @@ SELECT count(*) > 0 AS rows_come_back, count(run_id) AS recorded FROM sync_probe
 SELECT bool_and(durable IN ('yes', 'no', 'unknown')) AS durable FROM sync_probe.probe_all(duration => '20 ms');
 -- a run that is not kept, for the advice on it
 SELECT run ->> 'run_id' IS NULL AS not_kept, jsonb_typeof(run #> '{storage,disks}') AS disks
-FROM (SELECT sync_probe._last_run()::jsonb) AS r (run);
+FROM (SELECT sync_probe_internal.last_run()::jsonb) AS r (run);
 COMMIT;
 SELECT count(*) - :n AS recorded FROM sync_probe.runs;
 

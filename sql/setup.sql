@@ -1,5 +1,5 @@
 --
--- The extension installs into its own schema, and cannot be put elsewhere.
+-- The extension installs into schemas of its own, and cannot be put elsewhere.
 --
 CREATE SCHEMA elsewhere;
 CREATE EXTENSION pg_sync_probe SCHEMA elsewhere;
@@ -15,6 +15,11 @@ CREATE FUNCTION sync_probe.format(text, bigint) RETURNS text LANGUAGE sql AS $$ 
 RESET ROLE;
 CREATE EXTENSION pg_sync_probe;
 DROP SCHEMA sync_probe CASCADE;
+SET ROLE regress_sync_probe_squatter;
+CREATE SCHEMA sync_probe_internal;
+RESET ROLE;
+CREATE EXTENSION pg_sync_probe;
+DROP SCHEMA sync_probe_internal;
 DO $$ BEGIN EXECUTE format('REVOKE CREATE ON DATABASE %I FROM regress_sync_probe_squatter', current_database()); END $$;
 DROP ROLE regress_sync_probe_squatter;
 
@@ -30,10 +35,12 @@ DROP EXTENSION pg_sync_probe;
 RESET sync_probe.allow_publication;
 DROP PUBLICATION regress_all;
 
--- the schema comes and goes with the extension
+-- its schemas come and go with the extension
 CREATE EXTENSION pg_sync_probe;
+SELECT nspname, obj_description(oid, 'pg_namespace') AS comment
+FROM pg_namespace WHERE nspname IN ('sync_probe', 'sync_probe_internal') ORDER BY nspname;
 DROP EXTENSION pg_sync_probe;
-SELECT count(*) FROM pg_namespace WHERE nspname = 'sync_probe';
+SELECT count(*) FROM pg_namespace WHERE nspname IN ('sync_probe', 'sync_probe_internal');
 
 -- whatever is in front of the search_path
 CREATE SCHEMA regress_trap;
@@ -49,17 +56,17 @@ ALTER EXTENSION pg_sync_probe SET SCHEMA public;
 SELECT p.proname, pg_get_function_result(p.oid) AS returns,
        obj_description(p.oid, 'pg_proc') IS NOT NULL AS has_comment
 FROM pg_proc p
-WHERE p.pronamespace = 'sync_probe'::regnamespace AND p.proname NOT LIKE '\_%'
+WHERE p.pronamespace = 'sync_probe'::regnamespace
 ORDER BY p.proname;
 SELECT c.relname, c.relkind, obj_description(c.oid, 'pg_class') IS NOT NULL AS has_comment
 FROM pg_class c
-WHERE c.relnamespace = 'sync_probe'::regnamespace AND c.relkind IN ('r', 'v') AND c.relname NOT LIKE '\_%'
+WHERE c.relnamespace = 'sync_probe'::regnamespace AND c.relkind IN ('r', 'v')
 ORDER BY c.relname;
 
 -- every function pins its search_path
 SELECT p.proname
 FROM pg_proc p
-WHERE p.pronamespace = 'sync_probe'::regnamespace
+WHERE p.pronamespace IN ('sync_probe'::regnamespace, 'sync_probe_internal'::regnamespace)
   AND (p.proconfig IS NULL OR NOT 'search_path=pg_catalog, pg_temp' = ANY (p.proconfig));
 
 -- settings

@@ -47,11 +47,11 @@ SELECT count(*) FROM sync_probe.workload_results;
 SELECT number, string_agg(concat_ws(' ', tablespace, run_settings), ', ' ORDER BY n) AS combinations,
        min(progress) AS progress
 FROM (SELECT *, (n - 1) / 4 + 1 AS number
-      FROM sync_probe._sql_bench_plan('{pg_default,regress_sync_probe}', 0.01, '{NULL,"{}"}')
+      FROM sync_probe_internal.sql_bench_plan('{pg_default,regress_sync_probe}', 0.01, '{NULL,"{}"}')
           WITH ORDINALITY AS p (workload, tablespace, run_settings, transactions, progress, n)) AS p
 WHERE number < 6 GROUP BY number ORDER BY number;
 SELECT count(*), count(DISTINCT workload), sum(transactions), min(transactions)
-FROM sync_probe._sql_bench_plan('{pg_default}', 0.01, NULL);
+FROM sync_probe_internal.sql_bench_plan('{pg_default}', 0.01, NULL);
 
 -- what was done before an error is kept; the names of a search_path mean nothing
 CREATE FUNCTION public._sql_bench_plan(pg_catalog.name[], double precision, pg_catalog.jsonb[])

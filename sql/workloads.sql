@@ -430,7 +430,7 @@ RESET ROLE;
 DELETE FROM sync_probe.workloads WHERE NOT builtin;
 
 -- nothing is left, but the rows
-SELECT nspname FROM pg_namespace WHERE nspname LIKE 'sync_probe_%';
+SELECT nspname FROM pg_namespace WHERE nspname LIKE 'sync\_probe\_workload\_%';
 SELECT sync_probe.cleanup();
 SELECT count(*), count(DISTINCT run_group) FROM sync_probe.workload_results;
 DELETE FROM sync_probe.workload_results;

@@ -36,7 +36,7 @@ share_done(const sp_progress *progress)
 }
 
 /*
- * sync_probe._running(): one row for the probe or workload that runs, if one does.
+ * sync_probe_internal.running(): one row for the probe or workload that runs, if one does.
  */
 Datum
 sync_probe_running(PG_FUNCTION_ARGS)

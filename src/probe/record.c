@@ -226,7 +226,7 @@ this_server(char *host, size_t size)
 }
 
 /*
- * sync_probe._this_server(OUT system_identifier bigint, OUT host text): see
+ * sync_probe_internal.this_server(OUT system_identifier bigint, OUT host text): see
  * sync_probe.runs.
  */
 Datum
@@ -330,7 +330,7 @@ remember_run(HeapTuple row)
 }
 
 /*
- * sync_probe._last_run() RETURNS text: this session's last probe as json, with
+ * sync_probe_internal.last_run() RETURNS text: this session's last probe as json, with
  * the columns of sync_probe.runs, for the advice on a run that could not be
  * recorded; null before it.
  */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * verdict_function.c
- *		sync_probe._verdict() and _durable(): the engine's rules on recorded figures.
+ *		sync_probe_internal.verdict() and durable(): the engine's rules on recorded figures.
  *
  * The views judge what the tables hold with the code that judged the probe
  * while it ran, so that the two can never tell different stories.
@@ -48,7 +48,7 @@ read_doubles(FunctionCallInfo fcinfo, int arg, sp_contenders *contenders, size_t
 		*(double *) ((char *) &contenders->list[i] + offset) = nulls[i] ? NAN : DatumGetFloat8(values[i]);
 }
 
-/* The words of sync_probe._durable(), for all contenders. */
+/* The words of sync_probe_internal.durable(), for all contenders. */
 static void
 read_durable(FunctionCallInfo fcinfo, int arg, sp_contenders *contenders)
 {
@@ -73,7 +73,7 @@ read_durable(FunctionCallInfo fcinfo, int arg, sp_contenders *contenders)
 }
 
 /*
- * sync_probe._verdict(current_method text, method text[],
+ * sync_probe_internal.verdict(current_method text, method text[],
  *		paced_speed float8[], paced_speed_low, paced_speed_high,
  *		saturated_speed, saturated_speed_low, saturated_speed_high float8[],
  *		durable text[],
@@ -148,7 +148,7 @@ double_argument(FunctionCallInfo fcinfo, int arg)
 }
 
 /*
- * sync_probe._durable(write_cache text, fua boolean, syncs_nothing boolean,
+ * sync_probe_internal.durable(write_cache text, fua boolean, syncs_nothing boolean,
  *		flushes_per_op float8, background_flushes_per_op float8,
  *		has_backing boolean, backing_flushes_per_op float8,
  *		background_backing_flushes_per_op float8) RETURNS text

@@ -6,7 +6,7 @@
 -- from run to run of the same workload: tablespace, settings, label, and in brackets
 -- what else did differ.
 --
-CREATE VIEW sync_probe._workload_times AS
+CREATE VIEW sync_probe_internal.workload_times AS
 WITH result AS (
     SELECT r.run_group, r.suite, r.workload AS operation, r.result_id, r.transactions, r.seconds,
            r.transactions_per_client IS NOT NULL AS counted, o.others,
@@ -33,16 +33,16 @@ SELECT run_group, suite, operation, combination,
 FROM named
 GROUP BY run_group, suite, operation, combination;
 
-CREATE VIEW sync_probe._workload_comparison AS
+CREATE VIEW sync_probe_internal.workload_comparison AS
 WITH combination AS (
     SELECT run_group, suite, combination,
            row_number() OVER (PARTITION BY run_group, suite ORDER BY min(first_result)) AS place,
            count(*) OVER (PARTITION BY run_group, suite) AS combinations
-    FROM sync_probe._workload_times
+    FROM sync_probe_internal.workload_times
     GROUP BY run_group, suite, combination
 ), operation AS (
     SELECT *, count(*) OVER (PARTITION BY run_group, suite, operation) AS ran_in
-    FROM sync_probe._workload_times
+    FROM sync_probe_internal.workload_times
 ), line AS (
     SELECT run_group, suite, operation, combination, iterations, seconds, tps, false AS is_total
     FROM operation
@@ -69,16 +69,16 @@ SELECT c.operation, c.iterations::bigint AS iterations, c.combination,
        round(c.tps::numeric, CASE WHEN c.tps < 100 THEN 4 ELSE 1 END)::float8 AS tps,
        round(c.ratio::numeric, 3)::float8 AS ratio,
        c.suite, c.run_group
-FROM sync_probe._workload_comparison AS c
+FROM sync_probe_internal.workload_comparison AS c
 WHERE (c.suite, c.run_group) IN (SELECT suite, max(run_group) FROM sync_probe.workload_results GROUP BY suite)
 ORDER BY c.suite, c.is_total DESC, c.operation, c.place;
 
-GRANT SELECT ON sync_probe._workload_times, sync_probe._workload_comparison,
+GRANT SELECT ON sync_probe_internal.workload_times, sync_probe_internal.workload_comparison,
   sync_probe.workload_comparison TO pg_monitor;
 
-COMMENT ON VIEW sync_probe._workload_times IS
+COMMENT ON VIEW sync_probe_internal.workload_times IS
   'Workloads by statement and combination, the mean of repetitions';
-COMMENT ON VIEW sync_probe._workload_comparison IS
+COMMENT ON VIEW sync_probe_internal.workload_comparison IS
   'The same with TOTALS and ratios, of all statements';
 COMMENT ON VIEW sync_probe.workload_comparison IS
   'The newest statement of each suite: one row for each operation and combination';
@@ -95,12 +95,12 @@ COMMENT ON COLUMN sync_probe.workload_comparison.ratio IS
 -- and each begins once, so that none is always the one whose caches are warm.
 --
 -- A procedure that commits cannot pin its search_path.  So all that needs one is in
--- _sql_bench_plan(), and the procedure itself has no operator and no name without a
+-- sql_bench_plan(), and the procedure itself has no operator and no name without a
 -- schema.  Each row is kept as soon as it is there, whatever ends the rest.
 --
 -- Everybody may execute the plan, which writes nothing and says what a role lacks.
 --
-CREATE FUNCTION sync_probe._sql_bench_plan(
+CREATE FUNCTION sync_probe_internal.sql_bench_plan(
     tablespaces name[],
     scale double precision,
     settings jsonb[],
@@ -178,7 +178,7 @@ BEGIN
 END
 $function$;
 
-COMMENT ON FUNCTION sync_probe._sql_bench_plan(name[], double precision, jsonb[]) IS
+COMMENT ON FUNCTION sync_probe_internal.sql_bench_plan(name[], double precision, jsonb[]) IS
   'The runs of sql_bench() in their order, once its arguments are good';
 
 CREATE PROCEDURE sync_probe.sql_bench(
@@ -195,7 +195,7 @@ DECLARE
     latency_mean_ms double precision;
     latency_p99_ms double precision;
 BEGIN
-    FOR run IN SELECT * FROM sync_probe._sql_bench_plan(tablespaces, scale, settings)
+    FOR run IN SELECT * FROM sync_probe_internal.sql_bench_plan(tablespaces, scale, settings)
     LOOP
         IF run.progress IS NOT NULL THEN
             RAISE NOTICE '%', run.progress;

@@ -1,12 +1,12 @@
 --
--- _storage_findings
+-- sync_probe_internal.storage_findings
 --
 -- What is to be known of places without any probe.  facts are rows of
--- _examine_locations(); settings are the server's, sizes in bytes; busiest is a
+-- examine_locations(); settings are the server's, sizes in bytes; busiest is a
 -- tablespace.  All at once, since one call for each
 -- of a thousand tablespaces would take longer than everything in it.
 --
-CREATE TYPE sync_probe._storage AS (
+CREATE TYPE sync_probe_internal.storage AS (
     location name,
     holds_wal boolean,
     directory text,
@@ -21,11 +21,11 @@ CREATE TYPE sync_probe._storage AS (
     available_bytes bigint,
     missing boolean);
 
-COMMENT ON TYPE sync_probe._storage IS
+COMMENT ON TYPE sync_probe_internal.storage IS
   'What is known of the storage of a location';
 
-CREATE FUNCTION sync_probe._storage_findings(
-    facts sync_probe._storage[],
+CREATE FUNCTION sync_probe_internal.storage_findings(
+    facts sync_probe_internal.storage[],
     setting_fsync boolean,
     wal_recycle boolean,
     wal_init_zero boolean,
@@ -74,7 +74,7 @@ UNION ALL
 SELECT p.location, 'info', 'write_cache_volatile',
        format('%s has a volatile write cache: a commit is safe only if flushes reach it', coalesce(p.device, p.location::text)),
        'Probe it; durable in sync_probe.recommendations then tells whether they do.',
-       ARRAY[sync_probe._probe_command(p.location, NULL)],
+       ARRAY[sync_probe_internal.probe_command(p.location, NULL)],
        jsonb_build_object('device', p.device, 'disks', p.disks, 'write_cache', p.write_cache, 'fua', p.fua)
 FROM place AS p
 WHERE p.write_cache = 'write back' AND NOT p.fua
@@ -169,17 +169,17 @@ FROM place AS p
 WHERE p.device IS NULL AND NOT coalesce(p.is_memory OR p.is_network OR p.is_zfs, false) AND NOT p.missing
 $$;
 
-COMMENT ON FUNCTION sync_probe._storage_findings(sync_probe._storage[], boolean, boolean, boolean, bigint, integer, name) IS
+COMMENT ON FUNCTION sync_probe_internal.storage_findings(sync_probe_internal.storage[], boolean, boolean, boolean, bigint, integer, name) IS
   'What is to be known of the storage of locations, without any probe';
 
 --
--- _busiest_tablespace
+-- sync_probe_internal.busiest_tablespace
 --
 -- The tablespace whose blocks were asked for most, by the statistics of each
 -- database for its default tablespace; what this database has in others counts
 -- for those.  What other databases have in others cannot be seen from here.
 --
-CREATE FUNCTION sync_probe._busiest_tablespace()
+CREATE FUNCTION sync_probe_internal.busiest_tablespace()
 RETURNS name
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -199,15 +199,15 @@ ORDER BY sum(s.blocks) DESC NULLS LAST, t.oid
 LIMIT 1
 $$;
 
-COMMENT ON FUNCTION sync_probe._busiest_tablespace() IS
+COMMENT ON FUNCTION sync_probe_internal.busiest_tablespace() IS
   'The tablespace with the most blocks fetched, as far as this database can tell';
 
 --
--- _newest_measured
+-- sync_probe_internal.newest_measured
 --
 -- The newest run of each location with what it measured of its current method.
 --
-CREATE VIEW sync_probe._newest_measured AS
+CREATE VIEW sync_probe_internal.newest_measured AS
 SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_interval, r.noise,
        r.wal_sync_method AS method, coalesce(jsonb_strip_nulls(r.storage), '{}') AS storage,
        p.ordinal AS paced_ordinal, s.ordinal AS saturated_ordinal,
@@ -215,7 +215,7 @@ SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_inter
        p.flushes_per_op AS paced_flushes, p.device_bytes_per_op AS paced_bytes,
        s.p50_us AS saturated_p50_us, s.p99_us AS saturated_p99_us, s.mean_us AS saturated_us, s.ops AS saturated_ops,
        s.ops_per_sec, s.flushes_per_op AS saturated_flushes, s.device_utilization,
-       sync_probe._method_durable(r.storage, p, s) AS durable,
+       sync_probe_internal.method_durable(r.storage, p, s) AS durable,
        -- The page that holds the old end of WAL is written again: the mean over
        -- all places where flush_size bytes can begin in a page of 8 kB.
        nullif(r.flush_size, 0)::bigint + 8192 - gcd(r.flush_size, 8192) AS written_bytes,
@@ -224,7 +224,7 @@ SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_inter
        (r.storage #>> '{others,most_flushes_per_sec}')::float8 * p.mean_us / 1e6 AS max_background_flushes,
        (r.storage #>> '{others,most_below_flushes_per_sec}')::float8 * p.mean_us / 1e6 AS max_background_backing_flushes,
        coalesce((r.storage #>> '{others,bytes_per_sec}')::float8 * p.mean_us / 1e6, 0) AS background_bytes
-FROM (SELECT (n.run).* FROM sync_probe._newest_runs AS n) AS r
+FROM (SELECT (n.run).* FROM sync_probe_internal.newest_runs AS n) AS r
 JOIN sync_probe.measurements AS p
     ON p.run_id = r.run_id AND p.test = 'paced' AND p.method = r.wal_sync_method
 JOIN sync_probe.measurements AS s
@@ -232,19 +232,19 @@ JOIN sync_probe.measurements AS s
    AND s.direct_io = p.direct_io;
 
 -- device_lifetime() reads it with the rights of its caller.
-GRANT SELECT ON sync_probe._newest_measured TO pg_monitor;
+GRANT SELECT ON sync_probe_internal.newest_measured TO pg_monitor;
 
-COMMENT ON VIEW sync_probe._newest_measured IS
+COMMENT ON VIEW sync_probe_internal.newest_measured IS
   'The newest run of each location with the figures of its current method';
 
 --
--- _run_findings
+-- sync_probe_internal.run_findings
 --
 -- What is to be known from the newest run of each location.
 --
-CREATE VIEW sync_probe._run_findings AS
+CREATE VIEW sync_probe_internal.run_findings AS
 WITH newest AS MATERIALIZED (
-    SELECT * FROM sync_probe._newest_measured
+    SELECT * FROM sync_probe_internal.newest_measured
 )
 SELECT n.location, 'error' AS severity, 'flush_missing' AS code,
        format('syncs with %s send no flush to %s, whose write cache is volatile: commits may be lost when the power fails', n.method, coalesce(n.device, 'the device')) AS message,
@@ -415,7 +415,7 @@ FROM newest AS n,
      LATERAL (SELECT count(*) AS runs, percentile_cont(0.5) WITHIN GROUP (ORDER BY m.p50_us) AS median_us,
                      coalesce(max(b.noise), 0) AS noise
               FROM (SELECT r.run_id, r.noise
-                    -- The last hundred by the index, see _newest_runs; "+ 0", or
+                    -- The last hundred by the index, see newest_runs; "+ 0", or
                     -- the primary key is walked through the runs of all locations.
                     FROM (SELECT r.*
                           FROM sync_probe.runs AS r
@@ -456,20 +456,20 @@ SELECT n.location, 'info', 'counters_unknown',
 FROM newest AS n
 WHERE (n.storage ? 'no_counters' AND NOT n.storage ? 'syncs_nothing') OR (n.storage ? 'readings_lost' AND n.paced_bytes IS NULL);
 
--- _findings() reads it with the rights of its caller.
-GRANT SELECT ON sync_probe._run_findings TO pg_monitor;
+-- findings() reads it with the rights of its caller.
+GRANT SELECT ON sync_probe_internal.run_findings TO pg_monitor;
 
-COMMENT ON VIEW sync_probe._run_findings IS
+COMMENT ON VIEW sync_probe_internal.run_findings IS
   'What is to be known from the newest run of each location';
 
 --
--- _findings
+-- sync_probe_internal.findings
 --
 -- The rows of the view.  A function for the sake of its jit setting: with many
 -- tablespaces the plan looks costly enough to be compiled, which takes seconds
 -- for what takes milliseconds.
 --
-CREATE FUNCTION sync_probe._findings()
+CREATE FUNCTION sync_probe_internal.findings()
 RETURNS TABLE (
     location name,
     severity text,
@@ -484,20 +484,20 @@ SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $$
 SELECT s.*
-FROM sync_probe._storage_findings(
+FROM sync_probe_internal.storage_findings(
          ARRAY(SELECT ROW(l.name, l.holds_wal, l.directory, l.filesystem, l.mount_point, l.mount_options,
                           l.device, l.write_cache, l.fua, l.disks, l.size_bytes, l.available_bytes,
-                          l.missing)::sync_probe._storage
-               FROM sync_probe._examine_locations(NULL) AS l),
+                          l.missing)::sync_probe_internal.storage
+               FROM sync_probe_internal.examine_locations(NULL) AS l),
          current_setting('fsync')::boolean,
          current_setting('wal_recycle')::boolean,
          current_setting('wal_init_zero')::boolean,
          pg_size_bytes(current_setting('max_wal_size')),
          current_setting('pg_sync_probe.reserve_percent')::integer,
-         sync_probe._busiest_tablespace()) AS s
+         sync_probe_internal.busiest_tablespace()) AS s
 UNION ALL
 SELECT r.location, r.severity, r.code, r.message, r.hint, r.commands, r.evidence
-FROM sync_probe._run_findings AS r
+FROM sync_probe_internal.run_findings AS r
 UNION ALL
 SELECT d.location, 'warning', 'outdated_run',
        format('run %s is of another time: %s', d.run_id, array_to_string(c.changes, '; ')),
@@ -505,8 +505,8 @@ SELECT d.location, 'warning', 'outdated_run',
        d.commands,
        jsonb_build_object('run_id', d.run_id, 'finished_at', d.measured_at, 'changes', c.changes)
 FROM sync_probe.recommendation_details AS d
-JOIN sync_probe._newest_runs AS n USING (location),
-     LATERAL sync_probe._changes(n.run, n.place) AS c (changes)
+JOIN sync_probe_internal.newest_runs AS n USING (location),
+     LATERAL sync_probe_internal.changes(n.run, n.place) AS c (changes)
 WHERE d.outdated
 UNION ALL
 SELECT o.location, 'info', 'run_passed_over',
@@ -514,13 +514,13 @@ SELECT o.location, 'info', 'run_passed_over',
        'Advice rests on runs of this server, at this directory and device, at the cluster''s own pace.',
        NULL,
        jsonb_build_object('run_id', o.run_id, 'finished_at', o.finished_at, 'why', o.why)
-FROM sync_probe._passed_over_runs AS o
+FROM sync_probe_internal.passed_over_runs AS o
 $$;
 
-REVOKE ALL ON FUNCTION sync_probe._findings() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe._findings() TO pg_monitor;
+REVOKE ALL ON FUNCTION sync_probe_internal.findings() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.findings() TO pg_monitor;
 
-COMMENT ON FUNCTION sync_probe._findings() IS
+COMMENT ON FUNCTION sync_probe_internal.findings() IS
   'What is to be known of all locations, with and without a probe';
 
 --
@@ -530,7 +530,7 @@ COMMENT ON FUNCTION sync_probe._findings() IS
 --
 CREATE VIEW sync_probe.findings AS
 SELECT f.location, f.severity, f.code, f.message, f.hint, f.commands, f.evidence
-FROM sync_probe._findings() AS f
+FROM sync_probe_internal.findings() AS f
 ORDER BY f.location <> 'pg_wal', f.location,
          array_position(ARRAY['error', 'warning', 'info'], f.severity), f.code;
 

@@ -41,11 +41,15 @@ BEGIN
 END
 $$;
 
--- Not IF NOT EXISTS: the owner of a schema may put functions into it that a superuser then calls.
+-- Not IF NOT EXISTS: the owner of a schema could put functions into it that a superuser then calls.
 CREATE SCHEMA sync_probe;
+CREATE SCHEMA sync_probe_internal;
 
 COMMENT ON SCHEMA sync_probe IS
   'What a commit costs on this storage, and what wal_sync_method should be';
 
-GRANT USAGE ON SCHEMA sync_probe TO PUBLIC;
+COMMENT ON SCHEMA sync_probe_internal IS
+  'Internals of schema sync_probe: not for direct use, may change in any version';
+
+GRANT USAGE ON SCHEMA sync_probe, sync_probe_internal TO PUBLIC;
 

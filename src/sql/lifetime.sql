@@ -1,11 +1,11 @@
 --
--- _wal_rate
+-- sync_probe_internal.wal_rate
 --
 -- Bytes of WAL per second since statistics were reset, and where that is known
 -- from.  A start of the server or a restored dump is no ordinary hour: with less
 -- than one hour of statistics the rate is null.
 --
-CREATE FUNCTION sync_probe._wal_rate(
+CREATE FUNCTION sync_probe_internal.wal_rate(
     wal_bytes numeric,
     since timestamptz,
     until timestamptz,
@@ -20,7 +20,7 @@ SELECT CASE WHEN a.seconds >= 3600 THEN wal_bytes / a.seconds END,
 FROM (SELECT extract(epoch FROM until - since)) AS a (seconds)
 $$;
 
-COMMENT ON FUNCTION sync_probe._wal_rate(numeric, timestamptz, timestamptz) IS
+COMMENT ON FUNCTION sync_probe_internal.wal_rate(numeric, timestamptz, timestamptz) IS
   'Bytes of WAL per second since statistics were reset; null with less than an hour of them';
 
 --
@@ -28,7 +28,7 @@ COMMENT ON FUNCTION sync_probe._wal_rate(numeric, timestamptz, timestamptz) IS
 --
 -- How long an SSD lasts under the WAL of this cluster: its capacity times its
 -- erase cycles, over the bytes that are written.  The rate of WAL is the mean
--- since the statistics were reset, see _wal_rate().  The amplification is what
+-- since the statistics were reset, see wal_rate().  The amplification is what
 -- the newest run of the location measured for its current method: bytes that the
 -- device wrote for a flush, over bytes of WAL in it (a flush of 100 bytes writes
 -- a page of 8 kB).  An argument replaces either.  What the controller of an SSD
@@ -93,10 +93,10 @@ BEGIN
             HINT = 'See SELECT name FROM sync_probe.locations.';
     END IF;
 
-    device := (SELECT l.device FROM sync_probe._examine_locations(device_lifetime.location) AS l);
+    device := (SELECT l.device FROM sync_probe_internal.examine_locations(device_lifetime.location) AS l);
     IF rate IS NULL THEN
         SELECT r.bytes_per_sec, r.source INTO rate, rate_source
-        FROM pg_stat_wal AS w, sync_probe._wal_rate(w.wal_bytes, w.stats_reset, clock_timestamp()) AS r;
+        FROM pg_stat_wal AS w, sync_probe_internal.wal_rate(w.wal_bytes, w.stats_reset, clock_timestamp()) AS r;
     END IF;
     IF amplification IS NULL THEN
         SELECT a.amplification,
@@ -104,7 +104,7 @@ BEGIN
                     WHEN a.amplification IS NULL THEN format('in run %s background I/O wrote as much', n.run_id)
                     ELSE format('run %s, %s bytes of WAL a flush', n.run_id, n.flush_size) END
         INTO amplification, amplification_source
-        FROM sync_probe._newest_measured AS n,
+        FROM sync_probe_internal.newest_measured AS n,
              LATERAL (SELECT nullif(round((greatest(n.paced_bytes - n.background_bytes, 0)
                                            / nullif(n.flush_size, 0))::numeric, 2), 0)) AS a (amplification)
         WHERE n.location = device_lifetime.location;

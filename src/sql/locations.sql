@@ -3,7 +3,7 @@
 --
 -- The places that can be probed, and what is known of their storage.
 --
-CREATE FUNCTION sync_probe._examine_locations(
+CREATE FUNCTION sync_probe_internal.examine_locations(
     only_location name,
     OUT name name,
     OUT holds_wal boolean,
@@ -27,14 +27,14 @@ ROWS 10 -- with the default of 1,000 what reads it looks costly enough for JIT
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_locations';
 
-REVOKE ALL ON FUNCTION sync_probe._examine_locations(name) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe._examine_locations(name) TO pg_monitor;
+REVOKE ALL ON FUNCTION sync_probe_internal.examine_locations(name) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.examine_locations(name) TO pg_monitor;
 
 CREATE VIEW sync_probe.locations AS
 SELECT l.name, l.holds_wal, l.tablespace, l.directory, l.filesystem,
        l.mount_point, l.mount_options, l.device, l.rotational, l.write_cache,
        l.size_bytes, l.available_bytes, l.shares_filesystem_with
-FROM sync_probe._examine_locations(NULL) AS l;
+FROM sync_probe_internal.examine_locations(NULL) AS l;
 
 REVOKE ALL ON sync_probe.locations FROM PUBLIC;
 GRANT SELECT ON sync_probe.locations TO pg_monitor;

@@ -1,10 +1,10 @@
 --
--- _verdict
+-- sync_probe_internal.verdict
 --
 -- The engine's verdict on intervals of speed, one array element a method.  The
 -- current method's elements are those of its A/A control.
 --
-CREATE FUNCTION sync_probe._verdict(
+CREATE FUNCTION sync_probe_internal.verdict(
     current_method text,
     method text[],
     paced_speed double precision[],
@@ -21,17 +21,17 @@ LANGUAGE c STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_verdict';
 
-COMMENT ON FUNCTION sync_probe._verdict(text, text[], double precision[], double precision[],
+COMMENT ON FUNCTION sync_probe_internal.verdict(text, text[], double precision[], double precision[],
   double precision[], double precision[], double precision[], double precision[], text[]) IS
   'Judge intervals of speed against the current method';
 
 --
--- _durable
+-- sync_probe_internal.durable
 --
 -- The engine's rule: do the syncs of a test case reach the device?  yes, no, or
 -- unknown; null arguments are not known.
 --
-CREATE FUNCTION sync_probe._durable(
+CREATE FUNCTION sync_probe_internal.durable(
     write_cache text,
     fua boolean,
     syncs_nothing boolean,
@@ -45,50 +45,50 @@ LANGUAGE c IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_durable';
 
-COMMENT ON FUNCTION sync_probe._durable(text, boolean, boolean, double precision,
+COMMENT ON FUNCTION sync_probe_internal.durable(text, boolean, boolean, double precision,
   double precision, boolean, double precision, double precision) IS
   'Do syncs reach the device, as far as its counters tell: yes, no or unknown';
 
 --
--- _this_server
+-- sync_probe_internal.this_server
 --
 -- Which server and machine this is: sync_probe.runs may hold runs of others, on a
 -- standby and in a restored dump.
 --
-CREATE FUNCTION sync_probe._this_server(
+CREATE FUNCTION sync_probe_internal.this_server(
     OUT system_identifier bigint,
     OUT host text)
 LANGUAGE c STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_this_server';
 
-COMMENT ON FUNCTION sync_probe._this_server() IS
+COMMENT ON FUNCTION sync_probe_internal.this_server() IS
   'System identifier of the cluster and name of the machine';
 
 --
--- _last_run
+-- sync_probe_internal.last_run
 --
 -- This session's last probe as json, with the columns of sync_probe.runs; for the
 -- advice on a run that could not be recorded.
 --
-CREATE FUNCTION sync_probe._last_run()
+CREATE FUNCTION sync_probe_internal.last_run()
 RETURNS text
 LANGUAGE c VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_last_run';
 
-REVOKE ALL ON FUNCTION sync_probe._last_run() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe._last_run() TO pg_monitor;
+REVOKE ALL ON FUNCTION sync_probe_internal.last_run() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.last_run() TO pg_monitor;
 
-COMMENT ON FUNCTION sync_probe._last_run() IS
+COMMENT ON FUNCTION sync_probe_internal.last_run() IS
   'This session''s last probe as json';
 
 --
--- _method_durable
+-- sync_probe_internal.method_durable
 --
 -- The rule for a method of a run in all its measurements: yes only if in each.
 --
-CREATE FUNCTION sync_probe._method_durable(
+CREATE FUNCTION sync_probe_internal.method_durable(
     of_storage jsonb,
     paced sync_probe.measurements,
     saturated sync_probe.measurements)
@@ -100,7 +100,7 @@ SELECT CASE WHEN bool_or(d.durable = 'no') THEN 'no'
             WHEN bool_and(d.durable = 'yes') THEN 'yes'
             ELSE 'unknown' END
 FROM (VALUES (paced), (saturated)) AS v (m),
-     LATERAL sync_probe._durable(
+     LATERAL sync_probe_internal.durable(
          of_storage ->> 'write_cache', (of_storage ->> 'fua')::boolean, of_storage ? 'syncs_nothing',
          (m).flushes_per_op,
          (of_storage #>> '{others,most_flushes_per_sec}')::float8 * (m).mean_us / 1e6,
@@ -110,15 +110,15 @@ FROM (VALUES (paced), (saturated)) AS v (m),
 WHERE (m).ops > 0
 $$;
 
-COMMENT ON FUNCTION sync_probe._method_durable(jsonb, sync_probe.measurements, sync_probe.measurements) IS
+COMMENT ON FUNCTION sync_probe_internal.method_durable(jsonb, sync_probe.measurements, sync_probe.measurements) IS
   'Do the syncs of a method reach the device: yes, no or unknown';
 
 --
--- _probe_command
+-- sync_probe_internal.probe_command
 --
 -- The statement that probes a location; duration null: the default.
 --
-CREATE FUNCTION sync_probe._probe_command(
+CREATE FUNCTION sync_probe_internal.probe_command(
     location name,
     duration interval)
 RETURNS text
@@ -130,15 +130,15 @@ SELECT format('SELECT * FROM sync_probe.probe(%s)', concat_ws(', ',
            'duration => ' || quote_literal(ceil(extract(epoch FROM duration)) || ' s')))
 $$;
 
-COMMENT ON FUNCTION sync_probe._probe_command(name, interval) IS
+COMMENT ON FUNCTION sync_probe_internal.probe_command(name, interval) IS
   'The statement that probes a location';
 
 --
--- _speed_text
+-- sync_probe_internal.speed_text
 --
 -- A ratio of speeds with its interval, of three digits each: 1.86 (1.70-2.04).
 --
-CREATE FUNCTION sync_probe._speed_text(
+CREATE FUNCTION sync_probe_internal.speed_text(
     speed double precision,
     low double precision,
     high double precision)
@@ -154,17 +154,17 @@ FROM (SELECT array_agg(to_char(n.number, CASE WHEN n.number >= 99.95 THEN 'FM999
       FROM unnest(ARRAY[speed, low, high]) WITH ORDINALITY AS n (number, place)) AS t (texts)
 $$;
 
-COMMENT ON FUNCTION sync_probe._speed_text(double precision, double precision, double precision) IS
+COMMENT ON FUNCTION sync_probe_internal.speed_text(double precision, double precision, double precision) IS
   'A ratio of speeds with its interval, as text';
 
 --
--- _changes
+-- sync_probe_internal.changes
 --
 -- What has changed at a location since a run: "write cache was write back, is write
 -- through".  Directory and device are no part of it: a run at others is no run of
 -- this location.
 --
-CREATE FUNCTION sync_probe._changes(
+CREATE FUNCTION sync_probe_internal.changes(
     run sync_probe.runs,
     place sync_probe.locations)
 RETURNS text[]
@@ -182,17 +182,17 @@ FROM (VALUES
 WHERE c.before <> coalesce(c.now, '')
 $$;
 
-COMMENT ON FUNCTION sync_probe._changes(sync_probe.runs, sync_probe.locations) IS
+COMMENT ON FUNCTION sync_probe_internal.changes(sync_probe.runs, sync_probe.locations) IS
   'What has changed at a location since a run; null if nothing has';
 
 --
--- _recommend
+-- sync_probe_internal.recommend
 --
 -- From the measurements of one run of the wal suite to a recommendation.  It
 -- takes rows and not a run_id because a run on a standby is not in the tables.
--- changes: see _changes().  durable is that of the current method.
+-- changes: see changes().  durable is that of the current method.
 --
-CREATE FUNCTION sync_probe._recommend(
+CREATE FUNCTION sync_probe_internal.recommend(
     run sync_probe.runs,
     measured sync_probe.measurements[],
     changes text[])
@@ -227,7 +227,7 @@ WITH method AS (
     SELECT p.ordinal, p.method, p.mean_us AS paced_us, s.mean_us AS saturated_us,
            p.relative_speed AS ps, p.relative_speed_low AS pl, p.relative_speed_high AS ph,
            s.relative_speed AS ss, s.relative_speed_low AS sl, s.relative_speed_high AS sh,
-           sync_probe._method_durable(run.storage, p, s) AS durable
+           sync_probe_internal.method_durable(run.storage, p, s) AS durable
     FROM unnest(measured) AS p
     JOIN unnest(measured) AS s ON s.method = p.method AND s.direct_io = p.direct_io
     WHERE p.test = 'paced' AND s.test = 'saturated'
@@ -240,7 +240,7 @@ WITH method AS (
                  array_agg(m.durable ORDER BY ordinal) AS durable,
                  count(m.ps) > 1 AS compared
           FROM method AS m) AS a,
-         LATERAL sync_probe._verdict(run.wal_sync_method, a.method,
+         LATERAL sync_probe_internal.verdict(run.wal_sync_method, a.method,
              a.ps, a.pl, a.ph, a.ss, a.sl, a.sh, a.durable) AS v
 ), advice AS (
     SELECT run.location = 'pg_wal' AS holds_wal, current_setting('fsync')::boolean AS fsync,
@@ -285,29 +285,29 @@ SELECT run.location, t.holds_wal,
        CASE WHEN t.holds_wal AND NOT t.fsync
             THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
             WHEN t.since IS NOT NULL
-            THEN ARRAY[sync_probe._probe_command(run.location, NULL)]
+            THEN ARRAY[sync_probe_internal.probe_command(run.location, NULL)]
             WHEN t.change AND t.holds_wal AND NOT t.done AND t.recommended_method IS NOT NULL
             THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = %L', t.recommended_method),
                        'SELECT pg_reload_conf()']
             WHEN t.verdict IN ('tie', 'undecided') AND t.compared AND t.longer > run.requested_duration
-            THEN ARRAY[sync_probe._probe_command(run.location, t.longer)] END
+            THEN ARRAY[sync_probe_internal.probe_command(run.location, t.longer)] END
 FROM timely AS t
 $$;
 
-COMMENT ON FUNCTION sync_probe._recommend(sync_probe.runs, sync_probe.measurements[], text[]) IS
+COMMENT ON FUNCTION sync_probe_internal.recommend(sync_probe.runs, sync_probe.measurements[], text[]) IS
   'Recommendation from the measurements of one run of the wal suite';
 
 --
--- _newest_runs
+-- sync_probe_internal.newest_runs
 --
 -- For each location the run that its advice rests on: the newest that is usable for
 -- advice, of this server, at the directory and on the device that the location has
 -- now.  Without such a run, run is null.
 --
-CREATE VIEW sync_probe._newest_runs AS
+CREATE VIEW sync_probe_internal.newest_runs AS
 SELECT l.name AS location, l AS place, r.run
 FROM sync_probe.locations AS l
-CROSS JOIN sync_probe._this_server() AS s
+CROSS JOIN sync_probe_internal.this_server() AS s
 LEFT JOIN LATERAL (
     -- An index range by row comparison: with "=" or max() the planner rather walks
     -- the primary key down to the first run that matches, through all of the history
@@ -322,19 +322,19 @@ LEFT JOIN LATERAL (
     ORDER BY r.location, r.suite, r.system_identifier, r.host, r.run_id DESC
     LIMIT 1) AS r ON true;
 
--- _findings() reads it with the rights of its caller.
-GRANT SELECT ON sync_probe._newest_runs TO pg_monitor;
+-- findings() reads it with the rights of its caller.
+GRANT SELECT ON sync_probe_internal.newest_runs TO pg_monitor;
 
-COMMENT ON VIEW sync_probe._newest_runs IS
+COMMENT ON VIEW sync_probe_internal.newest_runs IS
   'The run that the advice on each location rests on';
 
 --
--- _passed_over_runs
+-- sync_probe_internal.passed_over_runs
 --
 -- The newest run of the wal suite of each location, where the advice does not rest
 -- on it, and why not.
 --
-CREATE VIEW sync_probe._passed_over_runs AS
+CREATE VIEW sync_probe_internal.passed_over_runs AS
 SELECT n.location, r.run_id, r.finished_at,
        concat_ws(', ',
            CASE WHEN r.source <> 'probe' THEN format('it comes from %s', r.source) END,
@@ -351,8 +351,8 @@ SELECT n.location, r.run_id, r.finished_at,
            CASE WHEN NOT coalesce(least(r.paced_rounds, r.saturated_rounds) >= 16, false)
                 THEN format('it has %s paced and %s saturated rounds, 16 are needed',
                             coalesce(r.paced_rounds, 0), coalesce(r.saturated_rounds, 0)) END) AS why
-FROM sync_probe._newest_runs AS n
-CROSS JOIN sync_probe._this_server() AS s
+FROM sync_probe_internal.newest_runs AS n
+CROSS JOIN sync_probe_internal.this_server() AS s
 JOIN LATERAL (
     SELECT r.*
     FROM sync_probe.runs AS r
@@ -361,10 +361,10 @@ JOIN LATERAL (
     ORDER BY r.location, r.suite, r.run_id DESC
     LIMIT 1) AS r ON r.run_id IS DISTINCT FROM (n.run).run_id;
 
--- _findings() reads it with the rights of its caller.
-GRANT SELECT ON sync_probe._passed_over_runs TO pg_monitor;
+-- findings() reads it with the rights of its caller.
+GRANT SELECT ON sync_probe_internal.passed_over_runs TO pg_monitor;
 
-COMMENT ON VIEW sync_probe._passed_over_runs IS
+COMMENT ON VIEW sync_probe_internal.passed_over_runs IS
   'The newest run of each location that its advice does not rest on, and why';
 
 --
@@ -378,7 +378,7 @@ WITH place AS MATERIALIZED (
     SELECT n.location, n.place, n.run,
            bool_or((n.run).run_id IS NOT NULL) OVER
                (PARTITION BY coalesce((n.place).shares_filesystem_with, n.location)) AS filesystem_probed
-    FROM sync_probe._newest_runs AS n
+    FROM sync_probe_internal.newest_runs AS n
 )
 SELECT a.location, a.holds_wal, a.verdict, a.current_method, a.recommended_method,
        a.paced_flush_us, a.paced_speed, a.paced_speed_low, a.paced_speed_high,
@@ -386,9 +386,9 @@ SELECT a.location, a.holds_wal, a.verdict, a.current_method, a.recommended_metho
        a.recommended_commit_delay, a.durable, a.basis, a.run_id, a.measured_at, a.outdated,
        a.reason, a.commands
 FROM place AS p,
-     LATERAL sync_probe._recommend(p.run,
+     LATERAL sync_probe_internal.recommend(p.run,
          ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = (p.run).run_id),
-         sync_probe._changes(p.run, p.place)) AS a
+         sync_probe_internal.changes(p.run, p.place)) AS a
 WHERE (p.run).run_id IS NOT NULL
 UNION ALL
 SELECT p.location, (p.place).holds_wal,
@@ -403,10 +403,10 @@ SELECT p.location, (p.place).holds_wal,
                 ELSE format('run %s does not count: %s', o.run_id, o.why) END),
        CASE WHEN NOT s.fsync AND (p.place).holds_wal
             THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
-            ELSE ARRAY[sync_probe._probe_command(p.location, NULL) COLLATE "default"] END
+            ELSE ARRAY[sync_probe_internal.probe_command(p.location, NULL) COLLATE "default"] END
 FROM place AS p
 CROSS JOIN (SELECT current_setting('fsync')::boolean) AS s (fsync)
-LEFT JOIN sync_probe._passed_over_runs AS o USING (location)
+LEFT JOIN sync_probe_internal.passed_over_runs AS o USING (location)
 WHERE (p.run).run_id IS NULL
   AND ((p.place).holds_wal
        OR ((p.place).shares_filesystem_with IS NULL AND NOT p.filesystem_probed))
@@ -446,7 +446,7 @@ COMMENT ON COLUMN sync_probe.recommendation_details.commands IS
 --
 CREATE VIEW sync_probe.recommendations AS
 SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.paced_flush_us,
-       sync_probe._speed_text(d.paced_speed, d.paced_speed_low, d.paced_speed_high) AS paced_speed,
+       sync_probe_internal.speed_text(d.paced_speed, d.paced_speed_low, d.paced_speed_high) AS paced_speed,
        d.durable, d.outdated
 FROM sync_probe.recommendation_details AS d
 ORDER BY d.holds_wal DESC, d.location;
@@ -467,11 +467,11 @@ COMMENT ON COLUMN sync_probe.recommendations.outdated IS
   'Has something changed at the location since the run?';
 
 --
--- _require_monitor
+-- sync_probe_internal.require_monitor
 --
 -- Refuse what looks at all locations, in words that say which GRANT helps.
 --
-CREATE FUNCTION sync_probe._require_monitor(caller text)
+CREATE FUNCTION sync_probe_internal.require_monitor(caller text)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -486,15 +486,15 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION sync_probe._require_monitor(text) IS
+COMMENT ON FUNCTION sync_probe_internal.require_monitor(text) IS
   'Refuse a caller without the privileges of pg_monitor';
 
 --
--- _warn
+-- sync_probe_internal.warn
 --
 -- A WARNING of three parts, without those that are empty.
 --
-CREATE FUNCTION sync_probe._warn(message text, detail text, hint text)
+CREATE FUNCTION sync_probe_internal.warn(message text, detail text, hint text)
 RETURNS void
 LANGUAGE plpgsql VOLATILE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -512,7 +512,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION sync_probe._warn(text, text, text) IS
+COMMENT ON FUNCTION sync_probe_internal.warn(text, text, text) IS
   'A WARNING with a detail and a hint where there are any';
 
 --
@@ -538,11 +538,11 @@ DECLARE
     detail text;
     hint text;
 BEGIN
-    PERFORM sync_probe._require_monitor('probe_all()');
+    PERFORM sync_probe_internal.require_monitor('probe_all()');
     FOR place IN
         SELECT p.name
         FROM (SELECT DISTINCT ON (f.first) l.name, min(l.n) OVER (PARTITION BY f.first) AS n
-              FROM (SELECT *, row_number() OVER () AS n FROM sync_probe._examine_locations(NULL)) AS l,
+              FROM (SELECT *, row_number() OVER () AS n FROM sync_probe_internal.examine_locations(NULL)) AS l,
                    LATERAL (SELECT coalesce(l.shares_filesystem_with, l.name)) AS f (first),
                    LATERAL (SELECT l.holds_wal OR has_tablespace_privilege(l.tablespace, 'CREATE')
                                    OR l.tablespace = d.dattablespace
@@ -558,10 +558,10 @@ BEGIN
                     duty_cycle => probe_all.duty_cycle, label => probe_all.label) AS p);
             RETURN QUERY
                 SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.paced_flush_us,
-                       sync_probe._speed_text(d.paced_speed, d.paced_speed_low, d.paced_speed_high),
+                       sync_probe_internal.speed_text(d.paced_speed, d.paced_speed_low, d.paced_speed_high),
                        d.durable, d.outdated
-                FROM sync_probe._recommend(
-                    jsonb_populate_record(NULL::sync_probe.runs, sync_probe._last_run()::jsonb),
+                FROM sync_probe_internal.recommend(
+                    jsonb_populate_record(NULL::sync_probe.runs, sync_probe_internal.last_run()::jsonb),
                     measured, NULL) AS d;
         EXCEPTION
             -- what is wrong with the call is wrong for every location
@@ -570,7 +570,7 @@ BEGIN
                 RAISE;
             WHEN OTHERS THEN
                 GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-                PERFORM sync_probe._warn(
+                PERFORM sync_probe_internal.warn(
                     format('could not probe location "%s": %s', place, SQLERRM), detail, hint);
         END;
     END LOOP;

@@ -4,7 +4,7 @@
 -- The probe or workload that runs in this cluster, seen from any session of any
 -- database.
 --
-CREATE FUNCTION sync_probe._running(
+CREATE FUNCTION sync_probe_internal.running(
     OUT pid integer,
     OUT location name,
     OUT suite text,
@@ -20,15 +20,15 @@ LANGUAGE c VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_running';
 
-REVOKE ALL ON FUNCTION sync_probe._running() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe._running() TO pg_monitor;
+REVOKE ALL ON FUNCTION sync_probe_internal.running() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.running() TO pg_monitor;
 
 CREATE VIEW sync_probe.running AS
 SELECT r.pid, a.datname AS database, a.usename AS username,
        r.location, r.suite, r.workload, r.phase, r.started_at, r.rounds, r.transactions,
        round((r.done * 100)::numeric, 1)::float8 AS percent_done,
        make_interval(secs => r.duration_seconds) AS duration
-FROM sync_probe._running() AS r
+FROM sync_probe_internal.running() AS r
 LEFT JOIN pg_catalog.pg_stat_activity AS a USING (pid);
 
 GRANT SELECT ON sync_probe.running TO pg_monitor;

@@ -1,9 +1,9 @@
 -- The rows that come with the extension are there by now.  ALWAYS: nobody gets
 -- around them with session_replication_role.
 CREATE TRIGGER check_row BEFORE INSERT OR UPDATE OR DELETE ON sync_probe.workloads
-    FOR EACH ROW EXECUTE FUNCTION sync_probe._check_workload();
+    FOR EACH ROW EXECUTE FUNCTION sync_probe_internal.check_workload();
 CREATE TRIGGER check_truncate BEFORE TRUNCATE ON sync_probe.workloads
-    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe._check_workload();
+    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.check_workload();
 ALTER TABLE sync_probe.workloads ENABLE ALWAYS TRIGGER check_row;
 ALTER TABLE sync_probe.workloads ENABLE ALWAYS TRIGGER check_truncate;
 

@@ -64,7 +64,7 @@ COMMENT ON COLUMN sync_probe.workloads.author_oid IS
 -- what a superuser gives as author is kept, so that pg_restore keeps authors and a
 -- superuser can take a row over.
 --
-CREATE FUNCTION sync_probe._check_workload()
+CREATE FUNCTION sync_probe_internal.check_workload()
 RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
@@ -103,7 +103,7 @@ BEGIN
 END
 $function$;
 
-COMMENT ON FUNCTION sync_probe._check_workload() IS
+COMMENT ON FUNCTION sync_probe_internal.check_workload() IS
   'Refuses to change builtin workloads, and sets the author of others';
 
 -- What users added belongs to them: pg_dump keeps it.

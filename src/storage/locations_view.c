@@ -187,7 +187,7 @@ compare_locations(const ListCell *a, const ListCell *b)
 }
 
 /*
- * sync_probe._examine_locations(only_location): the rows of the view
+ * sync_probe_internal.examine_locations(only_location): the rows of the view
  * sync_probe.locations; with an argument that one alone, so that a probe of
  * one location does not wait for the file system of another that hangs.
  */

@@ -104,7 +104,7 @@ SELECT results_eq(
     'an operation that one of them did not run is in no total');
 
 -- one operation alone
-SELECT is((SELECT count(*) FROM sync_probe._workload_comparison WHERE run_group = 1), 1::bigint,
+SELECT is((SELECT count(*) FROM sync_probe_internal.workload_comparison WHERE run_group = 1), 1::bigint,
           'no totals of one operation; older statements are kept');
 SELECT throws_ok($$CALL sync_probe.sql_bench('{}')$$, '22023',
                  'tablespaces must name at least one', 'no tablespace');

@@ -197,15 +197,15 @@ $$;
 SELECT plan((SELECT count(*)::integer FROM rule) + (SELECT count(*)::integer FROM both_regimes)
             + (SELECT count(*)::integer * 6 FROM scenario) + 20);
 
-SELECT is(sync_probe._durable(write_cache, fua, syncs_nothing, flushes, background, has_backing, backing, background), durable,
+SELECT is(sync_probe_internal.durable(write_cache, fua, syncs_nothing, flushes, background, has_backing, backing, background), durable,
           format('%s, fua %s, nothing %s, %s flushes, background %s, backing %s %s', write_cache, fua, syncs_nothing, flushes, background, has_backing, backing))
 FROM rule;
 
-SELECT is(sync_probe._method_durable('{"write_cache": "write back", "fua": false}' || of_storage,
+SELECT is(sync_probe_internal.method_durable('{"write_cache": "write back", "fua": false}' || of_storage,
                                      pg_temp.measured(2, paced, paced_ops), pg_temp.measured(7, saturated, saturated_ops)),
           durable, 'both regimes: ' || name)
 FROM both_regimes;
-SELECT is(sync_probe._method_durable(NULL, pg_temp.measured(2, 0, 100), pg_temp.measured(7, 0, 100)), 'unknown', 'nothing is known of the storage');
+SELECT is(sync_probe_internal.method_durable(NULL, pg_temp.measured(2, 0, 100), pg_temp.measured(7, 0, 100)), 'unknown', 'nothing is known of the storage');
 
 SELECT is((got).run_id, id, name || ': the newest run') FROM advice;
 SELECT is((got).verdict, verdict, name || ': verdict') FROM advice;
@@ -246,16 +246,16 @@ SELECT ok(reason LIKE '%; already set', 'and the reason says so') FROM sync_prob
 CREATE TEMP VIEW judged AS
 SELECT d.durable, v.*
 FROM (VALUES ('{yes,yes}'::text[]), ('{yes,no}'), ('{no,yes}'), ('{no,unknown}'), ('{unknown,unknown}'), ('{NULL,perhaps}'), ('{unknown,yes}')) AS d (durable),
-     LATERAL sync_probe._verdict('fsync', '{fsync,open_sync}', '{1,1.2}', '{0.99,1.1}', '{1.01,1.3}', '{1,1.2}', '{0.99,1.1}', '{1.01,1.3}', d.durable) AS v;
+     LATERAL sync_probe_internal.verdict('fsync', '{fsync,open_sync}', '{1,1.2}', '{0.99,1.1}', '{1.01,1.3}', '{1,1.2}', '{0.99,1.1}', '{1.01,1.3}', d.durable) AS v;
 SELECT results_eq('SELECT durable, verdict, recommended_method FROM judged',
     $$VALUES ('{yes,yes}'::text[], 'switch', 'open_sync'), ('{yes,no}', 'undecided', 'fsync'), ('{no,yes}', 'unsafe', 'open_sync'), ('{no,unknown}', 'unsafe', NULL),
              ('{unknown,unknown}', 'switch', 'open_sync'), ('{NULL,perhaps}', 'switch', 'open_sync'), ('{unknown,yes}', 'switch', 'open_sync')$$,
-    '_verdict() by the words on durability');
+    'verdict() by the words on durability');
 SELECT is(reason, 'no other method could be measured', 'a method that does not sync leaves nobody to compare with') FROM judged WHERE durable = '{yes,no}';
-SELECT throws_ok('SELECT sync_probe._verdict(''fsync'', ''{fsync,open_sync}'', ''{1,1}'', ''{1,1}'', ''{1,1}'', ''{1,1}'', ''{1,1}'', ''{1,1}'', ' || words || ')', '2202E', NULL,
+SELECT throws_ok('SELECT sync_probe_internal.verdict(''fsync'', ''{fsync,open_sync}'', ''{1,1}'', ''{1,1}'', ''{1,1}'', ''{1,1}'', ''{1,1}'', ''{1,1}'', ' || words || ')', '2202E', NULL,
                  'durable has a word for each method: ' || words)
 FROM (VALUES ('''{yes}'''), ('''{yes,yes,yes}'''), ('''{}''')) AS w (words);
-SELECT is(sync_probe._verdict('fsync', '{fsync}', '{1}', '{1}', '{1}', '{1}', '{1}', '{1}', NULL), NULL, 'null is null');
+SELECT is(sync_probe_internal.verdict('fsync', '{fsync}', '{1}', '{1}', '{1}', '{1}', '{1}', '{1}', NULL), NULL, 'null is null');
 
 -- of a run without figures of its method nothing is claimed
 SELECT isnt(pg_temp.record(s), NULL, 'a run') FROM scenario AS s WHERE name = 'no method syncs';

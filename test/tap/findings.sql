@@ -119,8 +119,8 @@ INSERT INTO found
 SELECT 'storage: ' || s.name, f.*
 FROM storage_scenario AS s,
      LATERAL (SELECT '{"fsync": true, "wal_recycle": true, "wal_init_zero": true, "max_wal_size": 1073741824, "reserve_percent": 5, "busiest": "pg_default"}' || s.settings) AS c (settings),
-     LATERAL sync_probe._storage_findings(
-         ARRAY(SELECT jsonb_populate_record(NULL::sync_probe._storage,
+     LATERAL sync_probe_internal.storage_findings(
+         ARRAY(SELECT jsonb_populate_record(NULL::sync_probe_internal.storage,
                    '{"location": "pg_wal", "holds_wal": true, "filesystem": "ext4", "mount_point": "/data", "mount_options": "rw,relatime", "device": "nvme0n1", "write_cache": "write through", "fua": false, "disks": ["nvme0n1"], "size_bytes": 100000000000, "available_bytes": 50000000000, "missing": false}'
                    || p.place)
                FROM jsonb_array_elements(s.places) AS p (place)),
@@ -292,7 +292,7 @@ BEGIN
     FOR s IN SELECT * FROM run_scenario LOOP
         DELETE FROM sync_probe.runs;
         PERFORM pg_temp.record(s.run, s.of_storage, s.paced, s.saturated);
-        INSERT INTO found SELECT 'run: ' || s.name, f.* FROM sync_probe._run_findings AS f;
+        INSERT INTO found SELECT 'run: ' || s.name, f.* FROM sync_probe_internal.run_findings AS f;
     END LOOP;
 END
 $$;
@@ -350,8 +350,8 @@ BEGIN
             PERFORM pg_temp.record(coalesce(r -> 'run', '{}'), '{}', coalesce(r -> 'paced', '{}'), coalesce(r -> 'saturated', '{}'));
         END LOOP;
         INSERT INTO drift SELECT s.name, s.says, f.message, f.evidence
-        FROM (SELECT) AS one LEFT JOIN sync_probe._run_findings AS f ON f.location = 'pg_wal' AND f.code = 'drift';
-        INSERT INTO found SELECT 'drift: ' || s.name, f.* FROM sync_probe._run_findings AS f WHERE f.code = 'drift';
+        FROM (SELECT) AS one LEFT JOIN sync_probe_internal.run_findings AS f ON f.location = 'pg_wal' AND f.code = 'drift';
+        INSERT INTO found SELECT 'drift: ' || s.name, f.* FROM sync_probe_internal.run_findings AS f WHERE f.code = 'drift';
     END LOOP;
 END
 $$;
@@ -403,22 +403,22 @@ DELETE FROM sync_probe.runs;
 SELECT isnt(pg_temp.record('{"filesystem": "zfs"}', '{}', '{}', '{}'), NULL, 'a run');
 INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status)
 SELECT run_id, o.ordinal, 'saturated', o.method, true, o.status FROM sync_probe.runs, (VALUES (11, 'open_datasync', 'ok'), (12, 'open_sync', 'error')) AS o (ordinal, method, status);
-SELECT is_empty('SELECT * FROM sync_probe._run_findings', 'O_DIRECT is taken, or fails for another reason');
+SELECT is_empty('SELECT * FROM sync_probe_internal.run_findings', 'O_DIRECT is taken, or fails for another reason');
 UPDATE sync_probe.measurements SET status = 'no_direct_io' WHERE ordinal > 10;
-SELECT results_eq('SELECT location, severity, code, message, evidence -> ''methods'' FROM sync_probe._run_findings',
+SELECT results_eq('SELECT location, severity, code, message, evidence -> ''methods'' FROM sync_probe_internal.run_findings',
     $$VALUES ('pg_wal'::name, 'info', 'direct_io_refused', 'the file system (zfs) refuses O_DIRECT', '["open_datasync", "open_sync"]'::jsonb)$$, 'O_DIRECT is refused');
 UPDATE sync_probe.runs SET filesystem = NULL;
-SELECT is(message, 'the file system (unknown) refuses O_DIRECT', 'by nobody knows whom') FROM sync_probe._run_findings;
+SELECT is(message, 'the file system (unknown) refuses O_DIRECT', 'by nobody knows whom') FROM sync_probe_internal.run_findings;
 
 SELECT isnt(pg_temp.record('{"filesystem": "zfs"}', '{}', '{}', '{}'), NULL, 'a newer run');
-SELECT is_empty('SELECT * FROM sync_probe._run_findings', 'to which it is not refused any more');
+SELECT is_empty('SELECT * FROM sync_probe_internal.run_findings', 'to which it is not refused any more');
 
 -- the margin is the reader's
 DELETE FROM sync_probe.runs;
 SELECT isnt(pg_temp.record('{}', '{}', '{}', '{}') < pg_temp.record('{}', '{}', '{"p50_us": 700}', '{}'), NULL, 'two runs that differ by 23 %');
-SELECT is(code, 'drift', 'which is drift') FROM sync_probe._run_findings;
+SELECT is(code, 'drift', 'which is drift') FROM sync_probe_internal.run_findings;
 SET LOCAL pg_sync_probe.margin = 0.5;
-SELECT is_empty('SELECT * FROM sync_probe._run_findings', 'but not beyond a wide margin');
+SELECT is_empty('SELECT * FROM sync_probe_internal.run_findings', 'but not beyond a wide margin');
 SET LOCAL pg_sync_probe.margin = 0.05;
 
 -- only the newest run of a location counts, and only of the wal suite
@@ -427,9 +427,9 @@ SELECT isnt(pg_temp.record('{}', '{}', '{"flushes_per_op": 0}', '{}'), NULL, 'a 
 SELECT isnt(pg_temp.record('{"location": "pg_default"}', '{"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 200}}', '{}', '{"flushes_per_op": 0}'), NULL, 'and one at pg_default, where others flush');
 SELECT isnt(pg_temp.record('{"location": "pg_wal", "suite": "pg_test_fsync"}', '{}', '{}', '{}'), NULL, 'and one of the other suite');
 SELECT isnt(pg_temp.record('{"location": "gone"}', '{}', '{"flushes_per_op": 0}', '{}'), NULL, 'and one at a tablespace that was dropped');
-SELECT bag_eq('SELECT location, code FROM sync_probe._run_findings', $$VALUES ('pg_wal'::name, 'flush_missing'), ('pg_default', 'flush_missing'), ('pg_default', 'counters_shared')$$, 'both locations, but no other');
+SELECT bag_eq('SELECT location, code FROM sync_probe_internal.run_findings', $$VALUES ('pg_wal'::name, 'flush_missing'), ('pg_default', 'flush_missing'), ('pg_default', 'counters_shared')$$, 'both locations, but no other');
 SELECT isnt(pg_temp.record('{}', '{}', '{}', '{}'), NULL, 'a newer one at pg_wal with flushes');
-SELECT bag_eq('SELECT location, code FROM sync_probe._run_findings', $$VALUES ('pg_default'::name, 'flush_missing'), ('pg_default', 'counters_shared')$$, 'is the one that counts there');
+SELECT bag_eq('SELECT location, code FROM sync_probe_internal.run_findings', $$VALUES ('pg_default'::name, 'flush_missing'), ('pg_default', 'counters_shared')$$, 'is the one that counts there');
 
 -- the view has both sorts, of real storage: a reserve that none can leave
 SET LOCAL pg_sync_probe.reserve_percent = 100;
@@ -443,7 +443,7 @@ SELECT is_empty($$SELECT * FROM (SELECT array_agg(ARRAY[(location <> 'pg_wal')::
 SET LOCAL pg_sync_probe.reserve_percent = 0;
 SELECT is((SELECT count(*) FROM sync_probe.findings WHERE code = 'low_space' AND location <> 'pg_wal'), 0::bigint, 'none is low if nothing is to be left');
 
-SELECT ok(sync_probe._busiest_tablespace() IN (SELECT spcname FROM pg_tablespace), 'one of the tablespaces is the busiest');
+SELECT ok(sync_probe_internal.busiest_tablespace() IN (SELECT spcname FROM pg_tablespace), 'one of the tablespaces is the busiest');
 
 -- a run of other times: recommendations.sql has what makes it so
 DELETE FROM sync_probe.runs;
@@ -468,7 +468,7 @@ FROM (SELECT DISTINCT c FROM found, unnest(commands) AS c) AS f (c);
 
 -- storage that is not as expected
 UPDATE sync_probe.measurements SET flushes_per_op = 1;
-SELECT lives_ok(format('UPDATE sync_probe.runs SET storage = %L; CREATE TEMP TABLE got ON COMMIT DROP AS SELECT * FROM sync_probe._run_findings; DROP TABLE got', storage),
+SELECT lives_ok(format('UPDATE sync_probe.runs SET storage = %L; CREATE TEMP TABLE got ON COMMIT DROP AS SELECT * FROM sync_probe_internal.run_findings; DROP TABLE got', storage),
                 'storage: ' || coalesce(storage, 'null'))
 FROM odd;
 

@@ -141,11 +141,11 @@ SELECT row_eq('SELECT r.* FROM sync_probe.recommendations AS r WHERE location = 
               ROW('pg_wal'::name, 'undecided', 'fdatasync', 'fdatasync', 1000::float8, NULL::text,
                   'unknown', false)::sync_probe.recommendations,
               'recommendations is the short form');
-SELECT is(sync_probe._speed_text(speed, low, high), text, 'speed as text: ' || text)
+SELECT is(sync_probe_internal.speed_text(speed, low, high), text, 'speed as text: ' || text)
 FROM (VALUES (1.86, 1.7, 2.044, '1.86 (1.70-2.04)'), (12.34, 9.9949, 15, '12.3 (9.99-15.0)'),
              (9.999, 0.001, 100, '10.0 (0.00-100)'), (1.5, NULL, NULL, '1.50'), (1.5, 1.4, NULL, '1.50'),
              (12345, 99.94, 99.96, '12345 (99.9-100)')) AS v (speed, low, high, text);
-SELECT is(sync_probe._speed_text(NULL, NULL, NULL), NULL, 'no speed, no text');
+SELECT is(sync_probe_internal.speed_text(NULL, NULL, NULL), NULL, 'no speed, no text');
 
 -- another location: what would hold if the WAL lay there, but no command
 SELECT isnt(pg_temp.record(s, 'pg_default'), NULL, 'a run at pg_default') FROM scenario s WHERE name = 'faster in both regimes';
@@ -258,7 +258,7 @@ SELECT is((got).outdated, expected IS NOT NULL, 'outdated: ' || name) FROM outda
 SELECT ok(CASE WHEN expected IS NULL THEN (got).reason NOT LIKE '%probe again' ELSE strpos((got).reason, expected) > 0 END,
           'outdated: ' || name || ': ' || (got).reason)
 FROM outdated_advice;
-SELECT is((got).commands, ARRAY[sync_probe._probe_command(at, NULL)], 'outdated: ' || name || ': probe again')
+SELECT is((got).commands, ARRAY[sync_probe_internal.probe_command(at, NULL)], 'outdated: ' || name || ': probe again')
 FROM outdated_advice WHERE expected IS NOT NULL;
 
 -- an advice that was followed

@@ -77,10 +77,10 @@ ORDER BY p.proname;
 -- nobody else looks; pg_monitor may, and what it calls works for it
 CREATE ROLE sync_probe_nobody;
 SELECT ok(NOT has_table_privilege('sync_probe_nobody', 'sync_probe.findings', 'SELECT'), 'findings are not for everybody');
-SELECT ok(NOT has_table_privilege('sync_probe_nobody', 'sync_probe._run_findings', 'SELECT'), 'nor are those of runs');
+SELECT ok(NOT has_table_privilege('sync_probe_nobody', 'sync_probe_internal.run_findings', 'SELECT'), 'nor are those of runs');
 SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe.device_lifetime'::regproc, 'EXECUTE'), 'nor is device_lifetime()');
-SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe._examine_locations'::regproc, 'EXECUTE'), 'nor are paths and disks');
-SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe._last_run'::regproc, 'EXECUTE'), 'nor what a session probed');
+SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe_internal.examine_locations'::regproc, 'EXECUTE'), 'nor are paths and disks');
+SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe_internal.last_run'::regproc, 'EXECUTE'), 'nor what a session probed');
 SET LOCAL ROLE pg_monitor;
 SELECT lives_ok('SELECT * FROM sync_probe.findings', 'pg_monitor reads findings');
 SELECT lives_ok('SELECT * FROM sync_probe.recommendations', 'and recommendations');
@@ -92,7 +92,7 @@ RESET ROLE;
 -- text that has no collation cannot be sorted or compared
 SELECT is_empty($$SELECT a.attrelid::regclass, a.attname
                   FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid JOIN pg_type AS t ON t.oid = a.atttypid
-                  WHERE c.relnamespace = 'sync_probe'::regnamespace AND a.attcollation = 0 AND t.typcollation <> 0$$,
+                  WHERE c.relnamespace IN ('sync_probe'::regnamespace, 'sync_probe_internal'::regnamespace) AND a.attcollation = 0 AND t.typcollation <> 0$$,
                 'all text has a collation');
 -- what the partial index and the generated column call enough rounds is what the engine does
 SELECT is((SELECT count(*) FROM pg_index WHERE indrelid = 'sync_probe.runs'::regclass AND indpred IS NOT NULL), 1::bigint,

@@ -3,12 +3,12 @@
 -- temporary table "examined", and record_run() records a run that counts there.
 -- To be included in a transaction that is rolled back.
 --
-CREATE TEMP TABLE examined AS SELECT * FROM sync_probe._examine_locations(NULL);
+CREATE TEMP TABLE examined AS SELECT * FROM sync_probe_internal.examine_locations(NULL);
 
-SELECT format('CREATE OR REPLACE FUNCTION sync_probe._examine_locations(%s) RETURNS SETOF record'
+SELECT format('CREATE OR REPLACE FUNCTION sync_probe_internal.examine_locations(%s) RETURNS SETOF record'
               ' LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp'
               ' AS $$SELECT * FROM examined AS e WHERE only_location IS NULL OR e.name = only_location$$',
-              pg_get_function_arguments('sync_probe._examine_locations'::regproc)) \gexec
+              pg_get_function_arguments('sync_probe_internal.examine_locations'::regproc)) \gexec
 
 -- A run of the wal suite, usable for advice, with differences.  Its location becomes
 -- as the run says, so that the run counts, unless told otherwise.
@@ -30,7 +30,7 @@ BEGIN
                'flush_interval', '5 ms', 'flush_interval_source', 'pg_stat_wal',
                'requested_duration', '5 s', 'paced_rounds', 64, 'saturated_rounds', 16, 'noise', 0.01)
            || differences
-    INTO run FROM sync_probe._this_server() AS s;
+    INTO run FROM sync_probe_internal.this_server() AS s;
 
     EXECUTE format('INSERT INTO sync_probe.runs (%1$s) SELECT %1$s'
                    ' FROM jsonb_populate_record(NULL::sync_probe.runs, $1)', columns) USING run;
