@@ -3,25 +3,29 @@
 --
 -- The places that can be probed, and what is known of their storage.
 --
-CREATE FUNCTION sync_probe_internal.examine_locations(
-    only_location name,
-    OUT name name,
-    OUT holds_wal boolean,
-    OUT tablespace oid,
-    OUT directory text,
-    OUT filesystem text,
-    OUT mount_point text,
-    OUT mount_options text,
-    OUT device text,
-    OUT rotational boolean,
-    OUT write_cache text,
-    OUT fua boolean,
-    OUT disks text[],
-    OUT size_bytes bigint,
-    OUT available_bytes bigint,
-    OUT shares_filesystem_with name,
-    OUT missing boolean)
-RETURNS SETOF record
+CREATE TYPE sync_probe_internal.storage AS (
+    name name,
+    holds_wal boolean,
+    tablespace oid,
+    directory text,
+    filesystem text,
+    mount_point text,
+    mount_options text,
+    device text,
+    rotational boolean,
+    write_cache text,
+    fua boolean,
+    disks text[],
+    size_bytes bigint,
+    available_bytes bigint,
+    shares_filesystem_with name,
+    missing boolean);
+
+COMMENT ON TYPE sync_probe_internal.storage IS
+  'A location and its storage: sync_probe.locations with what only findings need';
+
+CREATE FUNCTION sync_probe_internal.examine_locations(only_location name)
+RETURNS SETOF sync_probe_internal.storage
 LANGUAGE c STABLE PARALLEL RESTRICTED
 ROWS 10 -- with the default of 1,000 what reads it looks costly enough for JIT
 SET search_path = pg_catalog, pg_temp

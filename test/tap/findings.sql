@@ -37,10 +37,10 @@ CREATE TEMP TABLE storage_scenario (
 
 INSERT INTO storage_scenario VALUES
 ('a disk in order', '[{}]', '{}', 'none', NULL),
-('a tablespace in order', '[{}, {"location": "fast", "holds_wal": false, "mount_point": "/fast", "device": "sdb", "disks": ["sdb"]}]', '{}', 'none', NULL),
+('a tablespace in order', '[{}, {"name": "fast", "holds_wal": false, "mount_point": "/fast", "device": "sdb", "disks": ["sdb"]}]', '{}', 'none', NULL),
 
 ('fsync off', '[{}]', '{"fsync": false}', 'pg_wal error fsync_off', 'Switch it on'),
-('fsync off is said once', '[{}, {"location": "fast", "holds_wal": false}]', '{"fsync": false}', 'pg_wal error fsync_off', NULL),
+('fsync off is said once', '[{}, {"name": "fast", "holds_wal": false}]', '{"fsync": false}', 'pg_wal error fsync_off', NULL),
 
 ('nobarrier above a volatile cache', '[{"mount_options": "rw,nobarrier", "write_cache": "write back", "fua": true}]', '{}',
     'pg_wal error barrier_off', '/data is mounted with nobarrier'),
@@ -48,20 +48,20 @@ INSERT INTO storage_scenario VALUES
 ('a volatile overlay', '[{"filesystem": "overlay", "device": null, "mount_options": "rw,fsync=volatile"}]', '{}', 'pg_wal info device_unknown, pg_wal warning barrier_off, pg_wal warning overlay_filesystem', 'is mounted with fsync=volatile'),
 ('f2fs without barriers', '[{"filesystem": "f2fs", "mount_options": "rw,fsync_mode=nobarrier"}]', '{}', 'pg_wal warning barrier_off', 'remount,fsync_mode=posix /data'),
 ('nobarrier above a cache that is not volatile', '[{"mount_options": "nobarrier"}]', '{}', 'pg_wal warning barrier_off', 'remount,barrier /data'),
-('nobarrier under a tablespace', '[{"location": "fast", "holds_wal": false, "mount_options": "rw,nobarrier"}]', '{}', 'fast warning barrier_off', NULL),
+('nobarrier under a tablespace', '[{"name": "fast", "holds_wal": false, "mount_options": "rw,nobarrier"}]', '{}', 'fast warning barrier_off', NULL),
 ('barriers on, by name', '[{"mount_options": "rw,barrier,barrier=1,nobarriers"}]', '{}', 'none', NULL),
 
 ('a volatile cache', '[{"write_cache": "write back"}]', '{}', 'pg_wal info write_cache_volatile', 'nvme0n1 has a volatile write cache'),
-('a volatile cache under a name to be quoted', '[{"location": "O''Hara", "holds_wal": false, "write_cache": "write back"}]', '{}',
+('a volatile cache under a name to be quoted', '[{"name": "O''Hara", "holds_wal": false, "write_cache": "write back"}]', '{}',
     'O''Hara info write_cache_volatile', 'Probe it'),
 ('a volatile cache that takes FUA writes', '[{"write_cache": "write back", "fua": true}]', '{}', 'none', NULL),
 ('a cache of which nothing is known', '[{"write_cache": null}]', '{}', 'none', NULL),
 
 ('tmpfs', '[{"filesystem": "tmpfs", "device": null, "disks": null, "write_cache": null, "fua": null}]', '{}',
-    'pg_wal error memory_filesystem', '/data is tmpfs: what lies there is gone with the next restart of the machine / Stop the server'),
-('pg_default on tmpfs', '[{"location": "pg_default", "holds_wal": false, "filesystem": "tmpfs", "device": null, "disks": null}]', '{}',
+    'pg_wal error memory_filesystem', '/data is tmpfs: its files are lost when the machine restarts / Stop the server'),
+('pg_default on tmpfs', '[{"name": "pg_default", "holds_wal": false, "filesystem": "tmpfs", "device": null, "disks": null}]', '{}',
     'pg_default error memory_filesystem', 'move the data directory'),
-('a tablespace on ramfs', '[{"location": "fast one", "holds_wal": false, "filesystem": "ramfs", "device": null, "disks": null}]', '{}',
+('a tablespace on ramfs', '[{"name": "fast one", "holds_wal": false, "filesystem": "ramfs", "device": null, "disks": null}]', '{}',
     'fast one error memory_filesystem', 'then drop it'),
 
 ('overlay', '[{"filesystem": "overlay"}]', '{}', 'pg_wal warning overlay_filesystem', 'Put the data directory on a volume'),
@@ -70,46 +70,46 @@ INSERT INTO storage_scenario VALUES
 ('just the reserve', '[{"size_bytes": 1000000000000, "available_bytes": 50000000000}]', '{}', 'none', NULL),
 ('a reserve of 20 percent', '[{"size_bytes": 1000000000000, "available_bytes": 199999999999}]', '{"reserve_percent": 20}', 'pg_wal warning low_space', NULL),
 ('less than max_wal_size', '[{"available_bytes": 59000000000}]', '{"max_wal_size": 60000000000}', 'pg_wal warning low_space', NULL),
-('less than max_wal_size, but for a tablespace', '[{"location": "fast", "holds_wal": false, "available_bytes": 59000000000}]', '{"max_wal_size": 60000000000}', 'none', NULL),
-('a tablespace with less than the reserve', '[{"location": "fast", "holds_wal": false, "available_bytes": 1000000}]', '{}', 'fast warning low_space', 'no probe runs'),
+('less than max_wal_size, but for a tablespace', '[{"name": "fast", "holds_wal": false, "available_bytes": 59000000000}]', '{"max_wal_size": 60000000000}', 'none', NULL),
+('a tablespace with less than the reserve', '[{"name": "fast", "holds_wal": false, "available_bytes": 1000000}]', '{}', 'fast warning low_space', 'no probe runs'),
 ('space unknown', '[{"size_bytes": null, "available_bytes": null}]', '{}', 'none', NULL),
 
 ('btrfs', '[{"filesystem": "btrfs"}]', '{}', 'pg_wal warning cow_wal_settings', 'pg_wal is on btrfs'),
 ('zfs', '[{"filesystem": "zfs", "device": null, "disks": null}]', '{"wal_recycle": false}', 'pg_wal warning cow_wal_settings', 'Switch both off'),
-('zfs in user space', '[{"filesystem": "fuse.zfs", "device": null, "disks": null}]', '{"wal_init_zero": false}', 'pg_wal warning cow_wal_settings', 'copies on write'),
+('zfs in user space', '[{"filesystem": "fuse.zfs", "device": null, "disks": null}]', '{"wal_init_zero": false}', 'pg_wal warning cow_wal_settings', 'a copy-on-write file system'),
 ('zfs with the settings for it', '[{"filesystem": "zfs", "device": null, "disks": null}]', '{"wal_recycle": false, "wal_init_zero": false}', 'none', NULL),
 ('btrfs with nodatacow', '[{"filesystem": "btrfs", "mount_options": "rw,nodatacow,relatime"}]', '{}', 'none', NULL),
-('a tablespace on btrfs', '[{"location": "fast", "holds_wal": false, "filesystem": "btrfs"}]', '{}', 'none', NULL),
+('a tablespace on btrfs', '[{"name": "fast", "holds_wal": false, "filesystem": "btrfs"}]', '{}', 'none', NULL),
 
-('WAL beside the busiest tablespace', '[{}, {"location": "pg_default", "holds_wal": false}]', '{}', 'pg_wal info wal_shares_device', 'pg_wal shares nvme0n1 with pg_default'),
-('one disk of several is shared', '[{"disks": ["sda", "sdb"], "device": "md0"}, {"location": "pg_default", "holds_wal": false, "mount_point": "/tables", "disks": ["sdb", "sdc"]}]', '{}',
+('WAL beside the busiest tablespace', '[{}, {"name": "pg_default", "holds_wal": false}]', '{}', 'pg_wal info wal_shares_device', 'pg_wal shares nvme0n1 with pg_default'),
+('one disk of several is shared', '[{"disks": ["sda", "sdb"], "device": "md0"}, {"name": "pg_default", "holds_wal": false, "mount_point": "/tables", "disks": ["sdb", "sdc"]}]', '{}',
     'pg_wal info wal_shares_device', 'shares md0'),
-('a file system without a disk is shared', '[{"filesystem": "nfs4", "device": null, "disks": null}, {"location": "pg_default", "holds_wal": false, "filesystem": "ext4", "disks": null}]', '{}',
+('a file system without a disk is shared', '[{"filesystem": "nfs4", "device": null, "disks": null}, {"name": "pg_default", "holds_wal": false, "filesystem": "ext4", "disks": null}]', '{}',
     'pg_wal info wal_shares_device, pg_wal warning network_filesystem', 'shares /data with'),
-('disks of their own', '[{}, {"location": "pg_default", "holds_wal": false, "mount_point": "/tables", "disks": ["sdb"]}]', '{}', 'none', NULL),
-('disks unknown', '[{}, {"location": "pg_default", "holds_wal": false, "mount_point": "/tables", "disks": null}]', '{}', 'none', NULL),
-('another tablespace is the busiest', '[{}, {"location": "pg_default", "holds_wal": false}, {"location": "fast", "holds_wal": false, "mount_point": "/fast", "disks": ["sdb"]}]', '{"busiest": "fast"}',
+('disks of their own', '[{}, {"name": "pg_default", "holds_wal": false, "mount_point": "/tables", "disks": ["sdb"]}]', '{}', 'none', NULL),
+('disks unknown', '[{}, {"name": "pg_default", "holds_wal": false, "mount_point": "/tables", "disks": null}]', '{}', 'none', NULL),
+('another tablespace is the busiest', '[{}, {"name": "pg_default", "holds_wal": false}, {"name": "fast", "holds_wal": false, "mount_point": "/fast", "disks": ["sdb"]}]', '{"busiest": "fast"}',
     'none', NULL),
-('no tablespace is busy', '[{}, {"location": "pg_default", "holds_wal": false}]', '{"busiest": null}', 'none', NULL),
+('no tablespace is busy', '[{}, {"name": "pg_default", "holds_wal": false}]', '{"busiest": null}', 'none', NULL),
 
 ('no disk can be named', '[{"device": null, "disks": null, "write_cache": null, "fua": null}]', '{}', 'pg_wal info device_unknown', 'below /data (ext4)'),
 ('nothing can be told', '[{"device": null, "disks": null, "write_cache": null, "fua": null, "filesystem": null, "mount_point": null, "mount_options": null, "size_bytes": null, "available_bytes": null}]', '{}',
     'pg_wal info device_unknown', 'below it (unknown file system)'),
 
-('a file system that is not mounted', '[{"location": "fast", "holds_wal": false, "directory": "/fast", "missing": true, "device": null}]', '{}',
-    'fast error tablespace_missing', '/fast does not hold what this server made there'),
-('a directory that is gone', '[{"location": "fast", "holds_wal": false, "directory": null, "missing": true, "filesystem": null, "mount_point": null, "mount_options": null, "device": null, "write_cache": null}]', '{}',
-    'fast error tablespace_missing', 'its directory does not hold'),
-('not mounted below a read-only file system', '[{"location": "fast", "holds_wal": false, "missing": true, "mount_options": "ro"}]', '{}', 'fast error tablespace_missing', NULL),
+('a file system that is not mounted', '[{"name": "fast", "holds_wal": false, "directory": "/fast", "missing": true, "device": null}]', '{}',
+    'fast error tablespace_missing', '/fast does not contain what this server created there'),
+('a directory that is gone', '[{"name": "fast", "holds_wal": false, "directory": null, "missing": true, "filesystem": null, "mount_point": null, "mount_options": null, "device": null, "write_cache": null}]', '{}',
+    'fast error tablespace_missing', 'its directory does not contain'),
+('not mounted below a read-only file system', '[{"name": "fast", "holds_wal": false, "missing": true, "mount_options": "ro"}]', '{}', 'fast error tablespace_missing', NULL),
 ('mounted read-only', '[{"mount_options": "ro,relatime"}]', '{}', 'pg_wal error read_only_filesystem', '/data is mounted read-only: nothing can be written to pg_wal'),
 ('read-only only by name', '[{"mount_options": "rw,errors=remount-ro"}]', '{}', 'none', NULL),
 
-('all at once', '[{"filesystem": "overlay", "mount_options": "nobarrier", "write_cache": "write back", "available_bytes": 1}, {"location": "pg_default", "holds_wal": false}]', '{"fsync": false}',
+('all at once', '[{"filesystem": "overlay", "mount_options": "nobarrier", "write_cache": "write back", "available_bytes": 1}, {"name": "pg_default", "holds_wal": false}]', '{"fsync": false}',
     'pg_wal error barrier_off, pg_wal error fsync_off, pg_wal info wal_shares_device, pg_wal info write_cache_volatile, pg_wal warning low_space, pg_wal warning overlay_filesystem', NULL);
 
 INSERT INTO storage_scenario
 SELECT 'network: ' || filesystem, jsonb_build_array(jsonb_build_object('filesystem', filesystem, 'device', NULL, 'disks', NULL, 'write_cache', NULL)), '{}',
-       'pg_wal warning network_filesystem', '/data is ' || filesystem || ': whether a sync reaches a disk is decided on another machine'
+       'pg_wal warning network_filesystem', '/data is ' || filesystem || ': another machine decides whether a sync reaches a disk'
 FROM unnest('{nfs,nfs4,cifs,smb3,9p,ceph,fuse.sshfs,fuse.glusterfs,fuse.s3fs,fuse.davfs,fuse.davfs2}'::text[]) AS filesystem;
 INSERT INTO storage_scenario
 SELECT 'not on a network: ' || filesystem, jsonb_build_array(jsonb_build_object('filesystem', filesystem)), '{"wal_recycle": false, "wal_init_zero": false}', 'none', NULL
@@ -119,13 +119,19 @@ INSERT INTO found
 SELECT 'storage: ' || s.name, f.*
 FROM storage_scenario AS s,
      LATERAL (SELECT '{"fsync": true, "wal_recycle": true, "wal_init_zero": true, "max_wal_size": 1073741824, "reserve_percent": 5, "busiest": "pg_default"}' || s.settings) AS c (settings),
-     LATERAL sync_probe_internal.storage_findings(
-         ARRAY(SELECT jsonb_populate_record(NULL::sync_probe_internal.storage,
-                   '{"location": "pg_wal", "holds_wal": true, "filesystem": "ext4", "mount_point": "/data", "mount_options": "rw,relatime", "device": "nvme0n1", "write_cache": "write through", "fua": false, "disks": ["nvme0n1"], "size_bytes": 100000000000, "available_bytes": 50000000000, "missing": false}'
-                   || p.place)
-               FROM jsonb_array_elements(s.places) AS p (place)),
-         (c.settings ->> 'fsync')::boolean, (c.settings ->> 'wal_recycle')::boolean, (c.settings ->> 'wal_init_zero')::boolean,
-         (c.settings ->> 'max_wal_size')::bigint, (c.settings ->> 'reserve_percent')::integer, (c.settings ->> 'busiest')::name) AS f;
+     LATERAL (SELECT ARRAY(
+         SELECT jsonb_populate_record(NULL::sync_probe_internal.storage,
+                   '{"name": "pg_wal", "holds_wal": true, "filesystem": "ext4", "mount_point": "/data",
+                     "mount_options": "rw,relatime", "device": "nvme0n1", "write_cache": "write through",
+                     "fua": false, "disks": ["nvme0n1"], "size_bytes": 100000000000,
+                     "available_bytes": 50000000000, "missing": false}' || p.place)
+         FROM jsonb_array_elements(s.places) AS p (place))) AS e (facts),
+     LATERAL (SELECT * FROM sync_probe_internal.storage_findings(e.facts)
+              UNION ALL
+              SELECT * FROM sync_probe_internal.settings_findings(e.facts,
+                  (c.settings ->> 'fsync')::boolean, (c.settings ->> 'wal_recycle')::boolean,
+                  (c.settings ->> 'wal_init_zero')::boolean, (c.settings ->> 'max_wal_size')::bigint,
+                  (c.settings ->> 'reserve_percent')::integer, (c.settings ->> 'busiest')::name)) AS f;
 
 -- ---------------------------------------------------------------------- runs
 
@@ -192,15 +198,15 @@ INSERT INTO run_scenario VALUES
     '{"disks": [{"name": "sda", "rotational": true, "virtual": false}, {"name": "nvme0n1", "rotational": false, "virtual": false}], "zfs": {"dataset": "tank/pg", "pool": "tank", "sync": "standard", "logbias": "throughput", "data_devices": ["/dev/sda"], "log_devices": ["/dev/nvme0n1"]}}',
     '{}', '{"ops_per_sec": 330.846, "mean_us": 3023, "p50_us": 3000, "p99_us": 5000, "device_utilization": 0.19}',
     'warning software_bound, warning zfs_logbias_throughput', 'zfs set logbias=latency tank/pg', '{"zfs": {"logbias": "throughput"}}'),
-('ZFS without its tools', '{"filesystem": "zfs", "device": null}', '{"zfs": {"dataset": "tank/pg", "pool": "tank", "unknown": "no program zfs"}}', '{}', '{}', 'info zfs_unknown', 'of tank/pg does not tell all its properties: no program zfs', NULL),
+('ZFS without its tools', '{"filesystem": "zfs", "device": null}', '{"zfs": {"dataset": "tank/pg", "pool": "tank", "unknown": "no program zfs"}}', '{}', '{}', 'info zfs_unknown', 'not all ZFS properties of tank/pg are known: no program zfs', NULL),
 ('ZFS that tells half of it', '{"filesystem": "zfs", "device": null}', '{"zfs": {"dataset": "tank/pg", "pool": "tank", "sync": "standard", "unknown": "zpool: permission denied"}}', '{}', '{}', 'info zfs_unknown', 'zpool: permission denied', '{"zfs": {"sync": "standard"}}'),
-('ZFS that does not tell of sync', '{"filesystem": "zfs", "device": null}', '{"zfs": {"dataset": "tank/pg", "pool": "tank", "logbias": "latency"}}', '{}', '{}', 'info zfs_unknown', 'sync is not among them', NULL),
+('ZFS that does not tell of sync', '{"filesystem": "zfs", "device": null}', '{"zfs": {"dataset": "tank/pg", "pool": "tank", "logbias": "latency"}}', '{}', '{}', 'info zfs_unknown', 'sync is missing', NULL),
 
 -- barrier_off and loop_device
 ('a loop device', '{"device": "loop0"}', '{"backing_file": "/srv/disk.img", "backing_filesystem": "ext4", "backing_mount_options": "rw,barrier=1", "disks": [{"name": "loop0", "write_cache": "write back", "virtual": true}, {"name": "vda", "write_cache": "write back", "below": true}], "below_flushes_per_op": {"2": 1, "3": 0, "7": 0.11, "8": 0}}', '{}', '{}',
-    'info loop_device', 'loop0 is the file /srv/disk.img on ext4: a sync is as safe as it is there', '{"backing_file": "/srv/disk.img", "below_flushes_per_op": {"2": 1, "7": 0.11}}'),
+    'info loop_device', 'loop0 is the file /srv/disk.img on ext4: a sync is as safe as on that file system', '{"backing_file": "/srv/disk.img", "below_flushes_per_op": {"2": 1, "7": 0.11}}'),
 ('a loop device that no flush gets through', '{"device": "loop0"}', '{"backing_file": "/srv/disk.img", "backing_filesystem": "xfs", "disks": [{"name": "loop0"}, {"name": "sda", "write_cache": "write through", "below": true}, {"name": "vda", "write_cache": "write back", "below": true}], "below_flushes_per_op": {"2": 1, "7": 0.1}}', '{}', '{}',
-    'warning loop_device', 'no flush arrives at the disk below', '{"backing_filesystem": "xfs"}'),
+    'warning loop_device', 'no flush reaches the disk below', '{"backing_filesystem": "xfs"}'),
 ('the same when paced', '{"device": "loop0"}', '{"backing_file": "/srv/disk.img", "disks": [{"name": "loop0"}, {"name": "vda", "write_cache": "write back", "below": true}], "below_flushes_per_op": {"2": 0, "7": 1}}', '{}', '{}',
     'warning loop_device', 'on an unknown file system: no flush', NULL),
 ('a loop device above a write-through cache', '{"device": "loop0"}', '{"backing_file": "/srv/disk.img", "disks": [{"name": "loop0", "write_cache": "write back"}, {"name": "vda", "write_cache": "write through", "below": true}], "below_flushes_per_op": {"2": 0, "7": 0}}', '{}', '{}', 'info loop_device', NULL, NULL),
@@ -209,7 +215,7 @@ INSERT INTO run_scenario VALUES
 ('a tmpfs itself, of which storage tells', '{"filesystem": "tmpfs", "device": null}', '{"syncs_nothing": "tmpfs"}', '{}', '{}', 'none', NULL, NULL),
 ('a loop device above nobody knows what', '{"device": "loop0"}', '{"backing_file": "/srv/disk.img", "below_flushes_per_op": {}}', '{}', '{}', 'info loop_device', 'nothing is known of the disk below', NULL),
 ('nobarrier under the backing file', '{"device": "loop0"}', '{"backing_file": "/srv/disk.img", "backing_mount_options": "rw,nobarrier,relatime"}', '{}', '{}',
-    'info loop_device, warning barrier_off', 'loop0 lies in the file /srv/disk.img, on a file system mounted with nobarrier', '{"mount_options": "rw,nobarrier,relatime"}'),
+    'info loop_device, warning barrier_off', 'loop0 is backed by file /srv/disk.img, on a file system mounted with nobarrier', '{"mount_options": "rw,nobarrier,relatime"}'),
 ('barrier=0 under the backing file', '{"device": "loop0"}', '{"backing_file": "/srv/disk.img", "backing_mount_options": "barrier=0"}', '{}', '{}', 'info loop_device, warning barrier_off', 'mounted with barrier=0', NULL),
 
 -- implausibly_fast: 6,676 syncs a second are the field report's
@@ -233,7 +239,7 @@ INSERT INTO run_scenario VALUES
 -- write_amplification
 ('btrfs', '{"filesystem": "btrfs"}', '{}', '{"device_bytes_per_op": 81920}', '{}', 'warning write_amplification', 'each sync of 8192 bytes makes nvme0n1 write 80 kB (10.0 times as much) / btrfs writes its log tree',
     '{"device_bytes_per_op": 81920, "other_bytes_per_op": 0, "written_bytes": 8192, "amplification": 10.0}'),
-('zfs', '{"filesystem": "zfs", "device": null}', '{}', '{"device_bytes_per_op": 81920}', '{}', 'warning write_amplification', 'makes the device write 80 kB (10.0 times as much) / See recordsize', NULL),
+('zfs', '{"filesystem": "zfs", "device": null}', '{}', '{"device_bytes_per_op": 81920}', '{}', 'warning write_amplification', 'makes the device write 80 kB (10.0 times as much) / Check recordsize', NULL),
 ('four times as much and a byte', '{}', '{}', '{"device_bytes_per_op": 32769}', '{}', 'warning write_amplification', 'Another wal_sync_method', NULL),
 ('four times as much', '{}', '{}', '{"device_bytes_per_op": 32768}', '{}', 'none', NULL, NULL),
 ('much back to back only', '{}', '{}', '{}', '{"device_bytes_per_op": 99999}', 'none', NULL, NULL),
@@ -268,16 +274,16 @@ INSERT INTO run_scenario VALUES
 ('too few operations for a tail', '{}', '{}', '{"p99_us": null}', '{"p99_us": null}', 'none', NULL, NULL),
 
 -- counters_shared: 100 flushes a second are 0.058 in the time of a sync
-('background I/O flushes too', '{}', '{"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 180, "bytes_per_sec": 0}}', '{}', '{}', 'info counters_shared', 'background I/O uses nvme0n1, too: it flushes 100 times a second', '{"others": {"flushes_per_sec": 100}, "other_flushes_per_op": 0.058, "flushes_per_op": 1}'),
-('background I/O flushes too, no disk has a name', '{"device": null}', '{"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 180, "bytes_per_sec": 0}}', '{}', '{}', 'info counters_shared', 'background I/O uses the device, too', NULL),
-('none was seen, but not for long', '{}', '{"others": {"flushes_per_sec": 0, "most_flushes_per_sec": 300, "bytes_per_sec": 0}}', '{}', '{}', 'none', NULL, NULL),
-('background I/O hardly flushes', '{}', '{"others": {"flushes_per_sec": 80, "most_flushes_per_sec": 170, "bytes_per_sec": 0}}', '{}', '{}', 'none', NULL, NULL),
+('others flush too', '{}', '{"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 180, "bytes_per_sec": 0}}', '{}', '{}', 'info counters_shared', 'background I/O flushes nvme0n1 100 times a second', '{"others": {"flushes_per_sec": 100}, "other_flushes_per_op": 0.058, "flushes_per_op": 1}'),
+('others flush too, no disk has a name', '{"device": null}', '{"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 180, "bytes_per_sec": 0}}', '{}', '{}', 'info counters_shared', 'background I/O flushes the device 100 times', NULL),
+('nobody was heard, but not for long', '{}', '{"others": {"flushes_per_sec": 0, "most_flushes_per_sec": 300, "bytes_per_sec": 0}}', '{}', '{}', 'none', NULL, NULL),
+('others hardly flush', '{}', '{"others": {"flushes_per_sec": 80, "most_flushes_per_sec": 170, "bytes_per_sec": 0}}', '{}', '{}', 'none', NULL, NULL),
 
 -- counters_unknown
 ('no counters', '{"device": null}', '{"disks": [], "no_counters": "no disk can be named", "others": null, "write_cache": null, "fua": null}', '{"flushes_per_op": null, "device_bytes_per_op": null}', '{"flushes_per_op": null, "device_utilization": null}',
     'info counters_unknown', 'the counters of the device were not read: no disk can be named', '{"no_counters": "no disk can be named"}'),
 ('some counters that went backwards', '{}', '{"readings_lost": 3}', '{}', '{}', 'none', NULL, NULL),
-('counters that went backwards', '{}', '{"readings_lost": 3}', '{"device_bytes_per_op": null}', '{}', 'info counters_unknown', 'the counters of nvme0n1 were not read: 3 times they could not be read, or went backwards', '{"readings_lost": 3, "disks": [{"name": "nvme0n1"}]}'),
+('counters that went backwards', '{}', '{"readings_lost": 3}', '{"device_bytes_per_op": null}', '{}', 'info counters_unknown', 'the counters of nvme0n1 were not read: 3 readings failed or went backwards', '{"readings_lost": 3, "disks": [{"name": "nvme0n1"}]}'),
 
 -- several at once
 ('all of them', '{"device": "sda"}', '{"disks": [{"name": "sda", "rotational": true, "virtual": false, "write_cache": "write back"}], "others": {"flushes_per_sec": 200, "most_flushes_per_sec": 250, "bytes_per_sec": 0}, "readings_lost": 1}',
@@ -453,7 +459,7 @@ UPDATE examined SET mount_options = 'rw,nobarrier' WHERE name = 'pg_wal';
 INSERT INTO found SELECT 'outdated', f.* FROM sync_probe.findings AS f WHERE code = 'outdated_run';
 SELECT is((SELECT array_agg(concat_ws(' | ', location, severity, message, commands[1], evidence ->> 'changes'))
            FROM found WHERE name = 'outdated'),
-          ARRAY[format('pg_wal | warning | run %s is of another time: mount options was rw,relatime, is rw,nobarrier'
+          ARRAY[format('pg_wal | warning | run %s is outdated: mount options was rw,relatime, is rw,nobarrier'
                        ' | SELECT * FROM sync_probe.probe() | ["mount options was rw,relatime, is rw,nobarrier"]',
                        (SELECT max(run_id) FROM sync_probe.runs))], 'of other times');
 

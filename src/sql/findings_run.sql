@@ -1,0 +1,373 @@
+--
+-- sync_probe_internal.newest_measured
+--
+-- The run that the advice on each location rests on, with what it measured of its
+-- current method.
+--
+CREATE VIEW sync_probe_internal.newest_measured AS
+SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_interval, r.noise,
+       r.wal_sync_method AS method, r.facts AS storage, r.facts -> 'zfs' AS zfs,
+       coalesce(r.device, 'the device') AS device_name,
+       p.ordinal AS paced_ordinal, s.ordinal AS saturated_ordinal,
+       p.p50_us AS paced_p50_us, p.p99_us AS paced_p99_us,
+       p.flushes_per_op AS paced_flushes, p.device_bytes_per_op AS paced_bytes,
+       s.p50_us AS saturated_p50_us, s.p99_us AS saturated_p99_us,
+       s.mean_us AS saturated_us, s.ops AS saturated_ops,
+       s.ops_per_sec, s.flushes_per_op AS saturated_flushes, s.device_utilization,
+       sync_probe_internal.method_durable(r.storage, p, s) AS durable,
+       -- The page that holds the old end of WAL is written again: the mean over
+       -- all places where flush_size bytes can begin in a page of 8 kB.
+       nullif(r.flush_size, 0)::bigint + 8192 - gcd(r.flush_size, 8192) AS written_bytes,
+       -- background I/O in the time of one paced flush
+       b.flushes * p.mean_us / 1e6 AS background_flushes,
+       b.max_flushes * p.mean_us / 1e6 AS max_background_flushes,
+       b.max_backing_flushes * p.mean_us / 1e6 AS max_background_backing_flushes,
+       coalesce(b.bytes * p.mean_us / 1e6, 0) AS background_bytes
+FROM (SELECT (n.run).*, coalesce(jsonb_strip_nulls((n.run).storage), '{}') AS facts
+      FROM sync_probe_internal.newest_runs AS n) AS r
+JOIN sync_probe.measurements AS p
+    ON p.run_id = r.run_id AND p.test = 'paced' AND p.method = r.wal_sync_method
+JOIN sync_probe.measurements AS s
+    ON s.run_id = r.run_id AND s.test = 'saturated' AND s.method = p.method
+   AND s.direct_io = p.direct_io,
+     LATERAL (SELECT (r.storage #>> '{others,flushes_per_sec}')::float8,
+                     (r.storage #>> '{others,most_flushes_per_sec}')::float8,
+                     (r.storage #>> '{others,most_below_flushes_per_sec}')::float8,
+                     (r.storage #>> '{others,bytes_per_sec}')::float8
+             ) AS b (flushes, max_flushes, max_backing_flushes, bytes);
+
+-- device_lifetime() reads it with the rights of its caller.
+GRANT SELECT ON sync_probe_internal.newest_measured TO pg_monitor;
+
+COMMENT ON VIEW sync_probe_internal.newest_measured IS
+  'The run that the advice on each location rests on, with the figures of its current method';
+
+--
+-- sync_probe_internal.durability_findings
+--
+-- Do syncs reach the device?  What a run tells of that, and what hides it.
+--
+CREATE FUNCTION sync_probe_internal.durability_findings(
+    measured sync_probe_internal.newest_measured[])
+RETURNS SETOF sync_probe_internal.finding
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+-- What is known to sync nothing has a finding of its own, which says why.
+SELECT n.location, 'error', 'flush_missing',
+       format('syncs with %s send no flush to %s, whose write cache is volatile: commits may be'
+              ' lost when the power fails', n.method, n.device_name),
+       'Check the mount options for nobarrier, and the layers in between for one that drops'
+       ' flushes. Then probe again.',
+       NULL::text[],
+       jsonb_build_object('run_id', n.run_id, 'method', n.method,
+                          'paced_flushes_per_op', n.paced_flushes,
+                          'saturated_flushes_per_op', n.saturated_flushes,
+                          'others', n.storage -> 'others',
+                          'write_cache', n.storage -> 'write_cache', 'fua', n.storage -> 'fua')
+FROM unnest(measured) AS n
+WHERE n.durable = 'no' AND NOT n.storage ? 'syncs_nothing'
+
+UNION ALL
+-- A backing file in memory.  storage_findings() has locations that are in memory themselves.
+SELECT n.location, 'error', 'memory_filesystem',
+       format('%s: syncs there reach no device', n.storage ->> 'syncs_nothing'),
+       'Store nothing there that the cluster needs.',
+       NULL,
+       jsonb_build_object('run_id', n.run_id, 'syncs_nothing', n.storage -> 'syncs_nothing',
+                          'backing_file', n.storage -> 'backing_file')
+FROM unnest(measured) AS n
+WHERE n.storage ->> 'syncs_nothing' ~ '(tmpfs|ramfs)$'
+  AND coalesce(n.filesystem, '') NOT IN ('tmpfs', 'ramfs')
+
+UNION ALL
+SELECT n.location, 'warning', 'barrier_off',
+       format('%s is backed by file %s, on a file system mounted with %s',
+              n.device_name, n.storage ->> 'backing_file', o.option),
+       'Mount that file system with barriers.',
+       NULL,
+       jsonb_build_object('run_id', n.run_id, 'backing_file', n.storage -> 'backing_file',
+                          'mount_options', n.storage -> 'backing_mount_options')
+FROM unnest(measured) AS n,
+     string_to_table(n.storage ->> 'backing_mount_options', ',') AS o (option)
+WHERE o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarrier')
+
+UNION ALL
+-- A loop device whose cache is set to write through gets no flushes to pass on.  Flushes
+-- are lacking where a disk below with a volatile cache counted too few: see
+-- sync_probe_internal.durable(), which has the same limits.
+SELECT n.location, CASE WHEN b.lacking THEN 'warning' ELSE 'info' END, 'loop_device',
+       format('%s is the file %s on %s: %s', n.device_name, n.storage ->> 'backing_file',
+              coalesce(n.storage ->> 'backing_filesystem', 'an unknown file system'),
+              CASE WHEN b.lacking THEN 'no flush reaches the disk below, so a sync may get no'
+                                       ' further than the memory of this machine'
+                   WHEN b.lacking IS NULL THEN 'nothing is known of the disk below'
+                   ELSE 'a sync is as safe as on that file system' END),
+       'This is fine for tests. In production, give PostgreSQL the disk itself.',
+       NULL,
+       jsonb_build_object('run_id', n.run_id, 'backing_file', n.storage -> 'backing_file',
+                          'backing_filesystem', n.storage -> 'backing_filesystem',
+                          'disks', n.storage -> 'disks',
+                          'below_flushes_per_op', n.storage -> 'below_flushes_per_op')
+FROM unnest(measured) AS n,
+     LATERAL (SELECT min(f.value::float8)
+                         - 2 * coalesce(n.max_background_backing_flushes, 0) <= 0.1
+                     AND min(f.value::float8) < 0.5
+              FROM jsonb_each_text(coalesce(n.storage -> 'below_flushes_per_op', '{}')) AS f
+              WHERE f.key IN (n.paced_ordinal::text, n.saturated_ordinal::text)
+                AND EXISTS (SELECT FROM jsonb_array_elements(n.storage -> 'disks') AS d
+                            WHERE d ? 'below' AND d ->> 'write_cache' = 'write back'
+                              AND NOT d ? 'counts_flushes')) AS b (lacking)
+WHERE n.storage ? 'backing_file'
+
+UNION ALL
+-- 15,000 revolutions a minute are 250 a second, and WAL needs one for each sync.  This
+-- holds for disks that are known to rotate: virtual disks and RAID controllers often
+-- report rotation.  No device completes a write and a flush in 5 us.
+SELECT n.location, 'warning', 'implausibly_fast',
+       CASE WHEN t.rotates
+            THEN format('%s syncs a second with %s, but %s is a rotating disk, which turns at most'
+                        ' 250 times a second', round(n.ops_per_sec), n.method, n.device_name)
+            ELSE format('half of the syncs with %s took less than %s us, less than any device needs'
+                        ' for a flush', n.method, n.saturated_p50_us) END,
+       'The disk, or a layer above it, answers before the data are safe. Turn its write cache off'
+       ' (hdparm -W 0), and look for a layer that drops flushes.',
+       NULL,
+       jsonb_build_object('run_id', n.run_id, 'method', n.method, 'ops_per_sec', n.ops_per_sec,
+                          'p50_us', n.saturated_p50_us, 'flushes_per_op', n.saturated_flushes,
+                          'disks', n.storage -> 'disks')
+FROM unnest(measured) AS n,
+     LATERAL (SELECT coalesce(bool_and(coalesce((d ->> 'rotational')::boolean
+                                                AND NOT (d ->> 'virtual')::boolean, false)), false),
+                     coalesce(bool_or(d ->> 'name' LIKE 'pmem%'), false)
+              FROM jsonb_array_elements(coalesce(n.storage -> 'disks', '[]')) AS d
+              WHERE NOT d ? 'below') AS t (rotates, is_pmem)
+WHERE (t.rotates AND n.ops_per_sec > 250)
+   OR (n.saturated_p50_us < 5 AND NOT t.is_pmem
+       AND NOT coalesce(n.filesystem IN ('tmpfs', 'ramfs'), false))
+
+UNION ALL
+SELECT n.location, 'info', 'counters_shared',
+       format('background I/O flushes %s %s times a second, so its counters prove less',
+              n.device_name, n.storage #>> '{others,flushes_per_sec}'),
+       'If durable is unknown, probe again when the device is quiet.',
+       NULL,
+       jsonb_build_object('run_id', n.run_id, 'others', n.storage -> 'others',
+                          'other_flushes_per_op', round(n.background_flushes::numeric, 3),
+                          'flushes_per_op', n.paced_flushes)
+FROM unnest(measured) AS n
+WHERE n.background_flushes > 0 AND n.max_background_flushes > 0.1
+
+UNION ALL
+SELECT n.location, 'info', 'counters_unknown',
+       format('the counters of %s were not read: %s', n.device_name,
+              coalesce(n.storage ->> 'no_counters',
+                       format('%s readings failed or went backwards',
+                              n.storage ->> 'readings_lost'))),
+       'Without them it is unknown whether syncs reach the device.',
+       NULL,
+       jsonb_build_object('run_id', n.run_id, 'no_counters', n.storage -> 'no_counters',
+                          'readings_lost', n.storage -> 'readings_lost',
+                          'disks', n.storage -> 'disks')
+FROM unnest(measured) AS n
+WHERE (n.storage ? 'no_counters' AND NOT n.storage ? 'syncs_nothing')
+   OR (n.storage ? 'readings_lost' AND n.paced_bytes IS NULL)
+$$;
+
+COMMENT ON FUNCTION
+  sync_probe_internal.durability_findings(sync_probe_internal.newest_measured[]) IS
+  'Findings of runs: do syncs reach the device?';
+
+--
+-- sync_probe_internal.zfs_findings
+--
+-- Properties of ZFS that a run recorded.  What they do: zfsprops(7).
+--
+CREATE FUNCTION sync_probe_internal.zfs_findings(measured sync_probe_internal.newest_measured[])
+RETURNS SETOF sync_probe_internal.finding
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT n.location, 'error', 'zfs_sync_disabled',
+       format('ZFS ignores every sync of %s (sync=disabled): a crash loses commits, and measured'
+              ' speeds mean nothing', n.zfs ->> 'dataset'),
+       format('Switch syncs on: zfs set sync=standard %s', n.zfs ->> 'dataset'),
+       NULL::text[],
+       jsonb_build_object('run_id', n.run_id, 'zfs', n.zfs)
+FROM unnest(measured) AS n
+WHERE n.zfs ->> 'sync' = 'disabled'
+
+UNION ALL
+SELECT n.location, 'info', 'zfs_log_on_main_pool',
+       format('pool %s has no log device: each sync writes the intent log to the data devices',
+              n.zfs ->> 'pool'),
+       format('Add a fast device that keeps what it acknowledged when the power fails:'
+              ' zpool add %s log mirror DEVICE DEVICE', n.zfs ->> 'pool'),
+       NULL,
+       jsonb_build_object('run_id', n.run_id, 'zfs', n.zfs)
+FROM unnest(measured) AS n
+WHERE jsonb_array_length(n.zfs -> 'data_devices') > 0
+  AND jsonb_array_length(n.zfs -> 'log_devices') = 0
+
+UNION ALL
+SELECT n.location, 'warning', 'zfs_logbias_throughput',
+       format('logbias=throughput makes syncs of %s bypass the log device and write to the main'
+              ' pool', n.zfs ->> 'dataset'),
+       format('Use the log device: zfs set logbias=latency %s', n.zfs ->> 'dataset'),
+       NULL,
+       jsonb_build_object('run_id', n.run_id, 'zfs', n.zfs)
+FROM unnest(measured) AS n
+WHERE n.zfs ->> 'logbias' = 'throughput'
+
+UNION ALL
+SELECT n.location, 'info', 'zfs_unknown',
+       format('not all ZFS properties of %s are known: %s', n.zfs ->> 'dataset',
+              coalesce(n.zfs ->> 'unknown', 'sync is missing')),
+       'Check them yourself: zfs get sync,logbias,recordsize; zpool status. Setting'
+       ' pg_sync_probe.zfs_directory says where these programs are.',
+       NULL,
+       jsonb_build_object('run_id', n.run_id, 'zfs', n.zfs)
+FROM unnest(measured) AS n
+WHERE n.zfs ? 'unknown' OR NOT n.zfs ? 'sync'
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.zfs_findings(sync_probe_internal.newest_measured[]) IS
+  'Findings of runs: properties of ZFS';
+
+--
+-- sync_probe_internal.speed_findings
+--
+-- What makes syncs slow, or slower than they were.
+--
+CREATE FUNCTION sync_probe_internal.speed_findings(measured sync_probe_internal.newest_measured[])
+RETURNS SETOF sync_probe_internal.finding
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT n.location, 'warning', 'write_amplification',
+       format('each sync of %s bytes makes %s write %s (%s times as much)', n.written_bytes,
+              n.device_name, pg_size_pretty(round(a.bytes)::bigint), a.factor),
+       CASE WHEN n.filesystem = 'btrfs'
+            THEN 'btrfs writes its log tree with each sync. ext4 and xfs write little more than'
+                 ' they are given.'
+            WHEN n.filesystem IN ('zfs', 'fuse.zfs')
+            THEN 'Check recordsize and logbias of the data set, and ashift of the pool.'
+            ELSE 'Another wal_sync_method or file system may write less: compare'
+                 ' device_bytes_per_op in sync_probe.measurements.' END,
+       NULL::text[],
+       jsonb_build_object('run_id', n.run_id, 'method', n.method,
+                          'device_bytes_per_op', n.paced_bytes,
+                          'other_bytes_per_op', round(n.background_bytes),
+                          'written_bytes', n.written_bytes, 'amplification', a.factor)
+FROM unnest(measured) AS n,
+     LATERAL (SELECT b.bytes, round((b.bytes / n.written_bytes)::numeric, 1)
+              FROM (SELECT n.paced_bytes - n.background_bytes) AS b (bytes)) AS a (bytes, factor)
+WHERE a.bytes > 4 * n.written_bytes
+
+UNION ALL
+-- The kernel counts device time in milliseconds and clock ticks: too coarse for a few syncs.
+SELECT n.location, 'warning', 'software_bound',
+       format('a sync with %s takes %s us, but the device is idle %s %% of that time: the software'
+              ' above it is the bottleneck', n.method, n.saturated_us,
+              round(((1 - n.device_utilization) * 100)::numeric)),
+       'A faster device will not help. Check the file system, encryption and other layers above'
+       ' the device.',
+       NULL,
+       jsonb_build_object('run_id', n.run_id, 'method', n.method, 'mean_us', n.saturated_us,
+                          'device_utilization', n.device_utilization)
+FROM unnest(measured) AS n
+WHERE n.saturated_us > 1000 AND n.device_utilization < 0.25
+  AND n.saturated_us * n.saturated_ops >= 100000
+
+UNION ALL
+SELECT n.location, 'info', 'direct_io_refused',
+       format('the file system (%s) refuses O_DIRECT', coalesce(n.filesystem, 'unknown')),
+       'PostgreSQL works without direct I/O; debug_io_direct = wal would fail here.',
+       NULL,
+       jsonb_build_object('run_id', n.run_id, 'methods', d.methods)
+FROM unnest(measured) AS n,
+     LATERAL (SELECT jsonb_agg(DISTINCT m.method)
+              FROM sync_probe.measurements AS m
+              WHERE m.run_id = n.run_id AND m.status = 'no_direct_io') AS d (methods)
+WHERE d.methods IS NOT NULL
+
+UNION ALL
+SELECT n.location, 'warning', 'slow_tail',
+       format('one sync in a hundred with %s takes %s us or more, %s times the median (%s)',
+              n.method, t.p99_us, round((t.p99_us / t.p50_us)::numeric), t.test),
+       'Commits stall then. Find out what else writes there (iostat -x 1), and see'
+       ' sync_probe.latency_histogram of this run.',
+       NULL,
+       jsonb_build_object('run_id', n.run_id, 'method', n.method, 'test', t.test,
+                          'p50_us', t.p50_us, 'p99_us', t.p99_us)
+FROM unnest(measured) AS n,
+     LATERAL (SELECT v.*
+              FROM (VALUES ('paced', n.paced_p50_us, n.paced_p99_us),
+                           ('saturated', n.saturated_p50_us, n.saturated_p99_us)
+                   ) AS v (test, p50_us, p99_us)
+              WHERE v.p99_us > 10 * v.p50_us AND v.p50_us > 0
+              LIMIT 1) AS t
+
+UNION ALL
+-- Against the median of up to 20 earlier runs of the same kind: the same location, file
+-- system, device and method, as many pages a flush, about the same pace.  They are sought
+-- among the last hundred of the location by an index range, see newest_runs; without "+ 0"
+-- the planner walks the primary key, through the runs of all locations.
+SELECT n.location, 'info', 'drift',
+       format('a paced sync with %s takes %s us, %s %% %s than before (median of %s earlier %s)',
+              n.method, n.paced_p50_us, round((abs(d.ratio - 1) * 100)::numeric),
+              CASE WHEN d.ratio > 1 THEN 'more' ELSE 'less' END,
+              e.runs, CASE e.runs WHEN 1 THEN 'run' ELSE 'runs' END),
+       'Something changed: load, firmware, mount options, the layers below. Compare the runs.',
+       ARRAY[format('SELECT * FROM sync_probe.runs WHERE location = %L AND suite = ''wal'''
+                    ' ORDER BY run_id DESC LIMIT 20', n.location)],
+       jsonb_build_object('run_id', n.run_id, 'method', n.method, 'p50_us', n.paced_p50_us,
+                          'earlier_runs', e.runs, 'earlier_median_us', e.median_us,
+                          'noise', d.noise, 'margin', d.margin)
+FROM unnest(measured) AS n,
+     LATERAL (SELECT count(*) AS runs, coalesce(max(r.noise), 0) AS noise,
+                     percentile_cont(0.5) WITHIN GROUP (ORDER BY m.p50_us) AS median_us
+              FROM (SELECT r.run_id, r.noise
+                    FROM (SELECT r.*
+                          FROM sync_probe.runs AS r
+                          WHERE (r.location, r.suite) >= (n.location, 'wal')
+                            AND (r.location, r.suite) <= (n.location, 'wal')
+                            AND r.run_id + 0 < n.run_id
+                          ORDER BY r.location, r.suite, r.run_id DESC
+                          LIMIT 100) AS r
+                    WHERE r.filesystem IS NOT DISTINCT FROM n.filesystem
+                      AND r.device IS NOT DISTINCT FROM n.device
+                      AND (r.flush_size - 1) / 8192 = (n.flush_size - 1) / 8192
+                      AND r.flush_interval BETWEEN n.flush_interval / 2 AND n.flush_interval * 2
+                    ORDER BY r.run_id DESC
+                    LIMIT 20) AS r
+              JOIN sync_probe.measurements AS m ON m.run_id = r.run_id
+              WHERE m.test = 'paced' AND m.method = n.method AND m.ops > 0) AS e,
+     LATERAL (SELECT n.paced_p50_us / nullif(e.median_us, 0), greatest(e.noise, n.noise),
+                     current_setting('pg_sync_probe.margin')::float8) AS d (ratio, noise, margin)
+WHERE e.runs > 0 AND abs(d.ratio - 1) > d.margin + d.noise
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.speed_findings(sync_probe_internal.newest_measured[]) IS
+  'Findings of runs: what makes syncs slow, or slower than they were';
+
+--
+-- sync_probe_internal.run_findings
+--
+-- Findings of the run that the advice on each location rests on.
+--
+CREATE VIEW sync_probe_internal.run_findings AS
+WITH newest (measured) AS MATERIALIZED (
+    SELECT array_agg(m) FROM sync_probe_internal.newest_measured AS m
+)
+SELECT f.* FROM newest, LATERAL sync_probe_internal.durability_findings(measured) AS f
+UNION ALL
+SELECT f.* FROM newest, LATERAL sync_probe_internal.zfs_findings(measured) AS f
+UNION ALL
+SELECT f.* FROM newest, LATERAL sync_probe_internal.speed_findings(measured) AS f;
+
+-- findings() reads it with the rights of its caller.
+GRANT SELECT ON sync_probe_internal.run_findings TO pg_monitor;
+
+COMMENT ON VIEW sync_probe_internal.run_findings IS
+  'Findings of the run that the advice on each location rests on';

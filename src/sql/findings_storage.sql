@@ -1,0 +1,252 @@
+--
+-- sync_probe_internal.finding
+--
+-- A row of sync_probe.findings.  The functions of findings_storage.sql and
+-- findings_run.sql return such rows, one paragraph for each code.  Each paragraph gives
+-- the columns in the order of the type, one to a line: location with severity and code,
+-- message, hint, commands, evidence; then where the finding holds.
+--
+CREATE TYPE sync_probe_internal.finding AS (
+    location name,
+    severity text,
+    code text,
+    message text,
+    hint text,
+    commands text[],
+    evidence jsonb);
+
+COMMENT ON TYPE sync_probe_internal.finding IS
+  'A row of sync_probe.findings';
+
+--
+-- sync_probe_internal.storage_findings
+--
+-- Findings about file systems and disks, which need no probe.
+--
+-- It takes all locations at once: one call for each of 1,000 tablespaces would take
+-- longer than the findings themselves.
+--
+CREATE FUNCTION sync_probe_internal.storage_findings(facts sync_probe_internal.storage[])
+RETURNS SETOF sync_probe_internal.finding
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+WITH place AS (
+    SELECT f.*, string_to_array(f.mount_options, ',') AS options,
+           f.filesystem IN ('tmpfs', 'ramfs') AS is_memory,
+           f.filesystem ~ ('^(nfs|nfs4|cifs|smb3|smbfs|9p|ceph|afs|lustre|glusterfs|beegfs'
+                           '|fuse\.(sshfs|glusterfs|ceph-fuse|s3fs|rclone|davfs2?))$') AS is_network
+    FROM unnest(facts) AS f
+)
+-- ext4(5): barrier=0; f2fs: fsync_mode=nobarrier; overlayfs: volatile omits all syncs.
+SELECT p.name,
+       CASE p.write_cache WHEN 'write through' THEN 'warning' ELSE 'error' END, 'barrier_off',
+       format('%s is mounted with %s: syncs there send no flush to the device',
+              p.mount_point, o.option),
+       CASE p.filesystem
+           WHEN 'overlay' THEN 'Put the data directory on a volume, or start the container'
+                               ' without this option.'
+           ELSE format('Run mount -o remount,%s %s, and remove the option from /etc/fstab.',
+                       CASE p.filesystem WHEN 'f2fs' THEN 'fsync_mode=posix' ELSE 'barrier' END,
+                       p.mount_point) END,
+       NULL::text[],
+       jsonb_build_object('mount_options', p.mount_options, 'write_cache', p.write_cache)
+FROM place AS p, unnest(p.options) AS o (option)
+WHERE o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarrier')
+   OR (p.filesystem = 'overlay' AND o.option IN ('volatile', 'fsync=volatile'))
+
+UNION ALL
+-- A disk with FUA can make a single write durable without a flush.
+SELECT p.name, 'info', 'write_cache_volatile',
+       format('%s has a volatile write cache: a commit is safe only if flushes reach it',
+              coalesce(p.device, p.name::text)),
+       'Probe it. Column durable of sync_probe.recommendations then tells whether they do.',
+       ARRAY[sync_probe_internal.probe_command(p.name, NULL)],
+       jsonb_build_object('device', p.device, 'disks', p.disks,
+                          'write_cache', p.write_cache, 'fua', p.fua)
+FROM place AS p
+WHERE p.write_cache = 'write back' AND NOT p.fua
+
+UNION ALL
+SELECT p.name, 'error', 'memory_filesystem',
+       format('%s is %s: its files are lost when the machine restarts',
+              p.mount_point, p.filesystem),
+       CASE WHEN p.holds_wal THEN 'Stop the server and move pg_wal to a disk.'
+            WHEN p.name = 'pg_default' THEN 'Stop the server and move the data directory to a disk.'
+            ELSE 'Move its tables to another tablespace, then drop it. Without the tablespace'
+                 ' the cluster does not recover from a crash.' END,
+       NULL,
+       jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point)
+FROM place AS p
+WHERE p.is_memory
+
+UNION ALL
+SELECT p.name, 'error', 'tablespace_missing',
+       format('%s does not contain what this server created there: its file system is not mounted,'
+              ' or the directory was removed', coalesce(p.directory, 'its directory')),
+       'Mount it again, and create nothing there. Queries on its tables fail until then.',
+       NULL,
+       jsonb_build_object('directory', p.directory, 'mount_point', p.mount_point,
+                          'filesystem', p.filesystem)
+FROM place AS p
+WHERE p.missing
+
+UNION ALL
+SELECT p.name, 'error', 'read_only_filesystem',
+       format('%s is mounted read-only: nothing can be written to %s', p.mount_point, p.name),
+       'The kernel may have remounted it after an error. Read the kernel log before you mount it'
+       ' for writing again.',
+       NULL,
+       jsonb_build_object('mount_point', p.mount_point, 'mount_options', p.mount_options)
+FROM place AS p
+WHERE 'ro' = ANY (p.options) AND NOT p.missing
+
+UNION ALL
+SELECT p.name, 'warning', 'network_filesystem',
+       format('%s is %s: another machine decides whether a sync reaches a disk',
+              p.mount_point, p.filesystem),
+       'Export and mount it for synchronous writes (NFS: "sync" in the export, "hard" in the'
+       ' mount). Ask its administrator about the write caches of the disks there.',
+       NULL,
+       jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point,
+                          'mount_options', p.mount_options)
+FROM place AS p
+WHERE p.is_network
+
+UNION ALL
+SELECT p.name, 'warning', 'overlay_filesystem',
+       format('%s is an overlay, the writable layer of a container: it is removed with the'
+              ' container', p.mount_point),
+       'Put the data directory on a volume.',
+       NULL,
+       jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point,
+                          'device', p.device)
+FROM place AS p
+WHERE p.filesystem = 'overlay'
+
+UNION ALL
+-- Memory, network file systems and ZFS have no device of their own to name.
+SELECT p.name, 'info', 'device_unknown',
+       format('no disk is known below %s (%s): nothing tells whether syncs reach one',
+              coalesce(p.mount_point, 'it'), coalesce(p.filesystem, 'unknown file system')),
+       'On Linux, disks are found in /sys and /proc/self/mountinfo. A container must see both.',
+       NULL,
+       jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point)
+FROM place AS p
+WHERE p.device IS NULL AND NOT p.missing
+  AND NOT coalesce(p.is_memory OR p.is_network OR p.filesystem IN ('zfs', 'fuse.zfs'), false)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.storage_findings(sync_probe_internal.storage[]) IS
+  'Findings about file systems and disks; they need no probe';
+
+--
+-- sync_probe_internal.settings_findings
+--
+-- Findings about settings and storage together, which need no probe.  The arguments are
+-- the server's settings, sizes in bytes; busiest is busiest_tablespace().
+--
+CREATE FUNCTION sync_probe_internal.settings_findings(
+    facts sync_probe_internal.storage[],
+    setting_fsync boolean,
+    wal_recycle boolean,
+    wal_init_zero boolean,
+    max_wal_size bigint,
+    reserve_percent integer,
+    busiest name)
+RETURNS SETOF sync_probe_internal.finding
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT p.name, 'error', 'fsync_off',
+       'fsync is off: this server syncs nothing, and a crash of the operating system may destroy'
+       ' the cluster',
+       'Switch it on, and take a backup: what was written meanwhile may be damaged.',
+       ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()'],
+       jsonb_build_object('fsync', 'off')
+FROM unnest(facts) AS p
+WHERE p.holds_wal AND NOT setting_fsync
+
+UNION ALL
+-- Probes and workloads leave the same reserve; pg_wal may grow to max_wal_size besides.
+SELECT p.name, 'warning', 'low_space',
+       format('%s has %s available, less than the reserve of %s',
+              coalesce(p.mount_point, p.directory), pg_size_pretty(p.available_bytes),
+              pg_size_pretty(r.reserve)),
+       CASE WHEN p.holds_wal
+            THEN 'A full pg_wal stops the cluster: free space, or lower max_wal_size.'
+                 ' SELECT * FROM pg_replication_slots shows what retains WAL.'
+            ELSE 'Free space, or move tables: no probe runs with less than the reserve.' END,
+       NULL,
+       jsonb_build_object('available_bytes', p.available_bytes, 'reserve_bytes', r.reserve,
+                          'size_bytes', p.size_bytes)
+FROM unnest(facts) AS p,
+     LATERAL (SELECT greatest(p.size_bytes / 100 * reserve_percent,
+                              CASE WHEN p.holds_wal THEN max_wal_size ELSE 0 END)) AS r (reserve)
+WHERE p.available_bytes < r.reserve
+
+UNION ALL
+-- The manual on wal_recycle and wal_init_zero: copy-on-write file systems need neither.
+SELECT p.name, 'warning', 'cow_wal_settings',
+       format('pg_wal is on %s, a copy-on-write file system: recycling and zero-filling WAL files'
+              ' gains nothing there and costs writes', p.filesystem),
+       'Switch both off.',
+       ARRAY['ALTER SYSTEM SET wal_recycle = off', 'ALTER SYSTEM SET wal_init_zero = off',
+             'SELECT pg_reload_conf()'],
+       jsonb_build_object('filesystem', p.filesystem, 'wal_recycle', wal_recycle,
+                          'wal_init_zero', wal_init_zero)
+FROM unnest(facts) AS p
+WHERE p.holds_wal AND (wal_recycle OR wal_init_zero)
+  AND p.filesystem IN ('zfs', 'fuse.zfs', 'btrfs', 'bcachefs')
+  AND NOT 'nodatacow' = ANY (string_to_array(p.mount_options, ','))
+
+UNION ALL
+-- The manual, "WAL Internals": WAL is best on another disk than the main database files.
+SELECT w.name, 'info', 'wal_shares_device',
+       format('pg_wal shares %s with %s, the busiest tablespace: its reads and writes delay'
+              ' commits', coalesce(w.device, w.mount_point), b.name),
+       'Give pg_wal a device of its own: initdb --waldir, or a symbolic link created while the'
+       ' server is stopped.',
+       NULL,
+       jsonb_build_object('device', w.device, 'disks', w.disks, 'tablespace', b.name)
+FROM unnest(facts) AS w
+JOIN unnest(facts) AS b ON b.name = busiest
+WHERE w.holds_wal AND NOT b.holds_wal
+  AND (w.disks && b.disks OR w.mount_point = b.mount_point)
+  AND NOT coalesce(w.filesystem IN ('tmpfs', 'ramfs'), false)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.settings_findings(sync_probe_internal.storage[], boolean,
+  boolean, boolean, bigint, integer, name) IS
+  'Findings about settings and storage together; they need no probe';
+
+--
+-- sync_probe_internal.busiest_tablespace
+--
+-- The tablespace with the most blocks fetched.  The statistics of each database count for
+-- its default tablespace.  Relations of this database in another tablespace count for
+-- that one; such relations of other databases cannot be seen from here.
+--
+CREATE FUNCTION sync_probe_internal.busiest_tablespace()
+RETURNS name
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT t.spcname
+FROM (SELECT d.dattablespace AS oid, pg_stat_get_db_blocks_fetched(d.oid) AS blocks
+      FROM pg_database AS d
+      UNION ALL
+      SELECT m.oid, m.sign * pg_stat_get_blocks_fetched(c.oid)
+      FROM pg_class AS c
+      JOIN pg_database AS d ON d.datname = current_database(),
+           LATERAL (VALUES (c.reltablespace, 1), (d.dattablespace, -1)) AS m (oid, sign)
+      WHERE c.reltablespace <> 0 AND NOT c.relisshared) AS s
+JOIN pg_tablespace AS t ON t.oid = s.oid
+GROUP BY t.oid, t.spcname
+ORDER BY sum(s.blocks) DESC NULLS LAST, t.oid
+LIMIT 1
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.busiest_tablespace() IS
+  'The tablespace with the most blocks fetched, as far as this database can tell';
+
