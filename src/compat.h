@@ -81,15 +81,18 @@ sp_errcode_for_file_access(void)
 }
 
 /*
- * One row: bytes of WAL, syncs, writes, seconds since these are counted.  The
- * counts of writes and syncs moved to pg_stat_io in PostgreSQL 18.
+ * One row of float8: bytes of WAL, its syncs and writes, the seconds since these are
+ * counted, and the milliseconds that the syncs took.  The counts of writes and syncs
+ * moved to pg_stat_io in PostgreSQL 18.
  */
 #if PG_VERSION_NUM >= 180000
 #define SP_WAL_STATISTICS_VIEW "pg_stat_io"
 #define SP_WAL_STATISTICS_QUERY \
-	"SELECT w.wal_bytes::float8, sum(io.fsyncs)::float8, sum(io.writes)::float8," \
-	" extract(epoch FROM clock_timestamp()" \
-	" - greatest(max(io.stats_reset), w.stats_reset))::float8" \
+	"SELECT w.wal_bytes::pg_catalog.float8, pg_catalog.sum(io.fsyncs)::pg_catalog.float8," \
+	" pg_catalog.sum(io.writes)::pg_catalog.float8," \
+	" extract(epoch FROM pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-)" \
+	" greatest(pg_catalog.max(io.stats_reset), w.stats_reset))::pg_catalog.float8," \
+	" pg_catalog.sum(io.fsync_time)::pg_catalog.float8" \
 	" FROM pg_catalog.pg_stat_wal w, pg_catalog.pg_stat_io io" \
 	" WHERE io.object OPERATOR(pg_catalog.=) 'wal'" \
 	" AND io.context OPERATOR(pg_catalog.=) 'normal'" \
@@ -97,9 +100,10 @@ sp_errcode_for_file_access(void)
 #else
 #define SP_WAL_STATISTICS_VIEW "pg_stat_wal"
 #define SP_WAL_STATISTICS_QUERY \
-	"SELECT wal_bytes::float8, wal_sync::float8, wal_write::float8," \
-	" extract(epoch FROM clock_timestamp() - stats_reset)::float8" \
-	" FROM pg_catalog.pg_stat_wal"
+	"SELECT wal_bytes::pg_catalog.float8, wal_sync::pg_catalog.float8," \
+	" wal_write::pg_catalog.float8, extract(epoch FROM pg_catalog.clock_timestamp()" \
+	" OPERATOR(pg_catalog.-) stats_reset)::pg_catalog.float8," \
+	" wal_sync_time::pg_catalog.float8 FROM pg_catalog.pg_stat_wal"
 #endif
 
 /* Infinite intervals came with PostgreSQL 17. */
@@ -153,21 +157,6 @@ sp_reserved_connections(void)
 	return ReservedBackends;
 #endif
 }
-
-/*
- * One row: bytes of WAL, its syncs and the milliseconds that they took, since
- * their counts began; see SP_WAL_STATISTICS_QUERY.
- */
-#if PG_VERSION_NUM >= 180000
-#define SP_WAL_COUNTS_QUERY \
-	"SELECT w.wal_bytes::pg_catalog.float8, pg_catalog.sum(io.fsyncs)::pg_catalog.float8, pg_catalog.sum(io.fsync_time)::pg_catalog.float8" \
-	" FROM pg_catalog.pg_stat_wal w, pg_catalog.pg_stat_io io" \
-	" WHERE io.object OPERATOR(pg_catalog.=) 'wal'" \
-	" AND io.context OPERATOR(pg_catalog.=) 'normal' GROUP BY w.wal_bytes"
-#else
-#define SP_WAL_COUNTS_QUERY \
-	"SELECT wal_bytes::pg_catalog.float8, wal_sync::pg_catalog.float8, wal_sync_time::pg_catalog.float8 FROM pg_catalog.pg_stat_wal"
-#endif
 
 /*
  * An error unless the server would accept a setting of that name that nobody has

@@ -50,10 +50,10 @@ sp_wal_counts_read(sp_wal_counts *counts)
 	pgstat_clear_snapshot();
 	if (SPI_connect() != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	sp_history_execute(SP_WAL_COUNTS_QUERY, 0, NULL, NULL, NULL, SPI_OK_SELECT);
+	sp_history_execute(SP_WAL_STATISTICS_QUERY, 0, NULL, NULL, NULL, SPI_OK_SELECT);
 	counts->bytes = double_column(1);
 	counts->syncs = double_column(2);
-	counts->sync_time_ms = track_wal_io_timing ? double_column(3) : NAN;
+	counts->sync_time_ms = track_wal_io_timing ? double_column(5) : NAN;
 	SPI_finish();
 }
 
