@@ -77,15 +77,15 @@ static const char *
 choice_of(const sp_probe *probe, int c)
 {
 	const sp_test_case *test_case = &probe->cases[c];
-	sp_contenders contenders;
+	sp_comparison comparison;
 
 	if (test_case->baseline == c)
 		return "current";
 	if (!test_case->contender || !probe->judged || probe->judgement.recommended < 0)
 		return NULL;
-	sp_probe_contenders(probe, &contenders);
-	return strcmp(contenders.list[probe->judgement.recommended].name, test_case->label) == 0 ?
-		"recommended" : NULL;
+	(void) sp_probe_compare(probe, &comparison);
+	return strcmp(comparison.contenders[probe->judgement.recommended].name,
+				  test_case->label) == 0 ? "recommended" : NULL;
 }
 
 static void

@@ -14,6 +14,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
+#include "engine/verdict/reason.h"
 #include "funcapi.h"
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
@@ -35,7 +36,7 @@ check_count(int n, int count, const char *what)
 
 /* Copy one array argument into a field of all contenders; null is NAN. */
 static void
-read_doubles(FunctionCallInfo fcinfo, int arg, sp_contenders *contenders, size_t offset)
+read_doubles(FunctionCallInfo fcinfo, int arg, sp_comparison *comparison, size_t offset)
 {
 	Datum	   *values;
 	bool	   *nulls;
@@ -43,14 +44,15 @@ read_doubles(FunctionCallInfo fcinfo, int arg, sp_contenders *contenders, size_t
 
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), FLOAT8OID, sizeof(float8),
 					  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &values, &nulls, &n);
-	check_count(n, contenders->count, "speeds");
+	check_count(n, comparison->count, "speeds");
 	for (int i = 0; i < n; i++)
-		*(double *) ((char *) &contenders->list[i] + offset) = nulls[i] ? NAN : DatumGetFloat8(values[i]);
+		*(double *) ((char *) &comparison->contenders[i] + offset) =
+			nulls[i] ? NAN : DatumGetFloat8(values[i]);
 }
 
 /* The words of sync_probe_internal.durable(), for all contenders. */
 static void
-read_durable(FunctionCallInfo fcinfo, int arg, sp_contenders *contenders)
+read_durable(FunctionCallInfo fcinfo, int arg, sp_comparison *comparison)
 {
 	Datum	   *values;
 	bool	   *nulls;
@@ -58,16 +60,17 @@ read_durable(FunctionCallInfo fcinfo, int arg, sp_contenders *contenders)
 
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), TEXTOID, -1, false, TYPALIGN_INT,
 					  &values, &nulls, &n);
-	check_count(n, contenders->count, "words on durability");
+	check_count(n, comparison->count, "words on durability");
 	for (int i = 0; i < n; i++)
 	{
 		char	   *word = nulls[i] ? "" : TextDatumGetCString(values[i]);
+		sp_contender *contender = &comparison->contenders[i];
 
-		contenders->list[i].durable = SP_DURABLE_UNKNOWN;
+		contender->durable = SP_DURABLE_UNKNOWN;
 		for (int d = SP_DURABLE_UNKNOWN; d <= SP_DURABLE_YES; d++)
 		{
 			if (strcmp(word, sp_durable_name(d)) == 0)
-				contenders->list[i].durable = d;
+				contender->durable = d;
 		}
 	}
 }
@@ -94,7 +97,7 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
 		offsetof(sp_contender, speed[SP_SATURATED].high),
 	};
 	char	   *current_name = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	sp_contenders contenders = {.current = -1, .margin = sp_margin};
+	sp_comparison comparison = {.current = -1,.margin = sp_margin};
 	sp_judgement judgement;
 	char		reason[SP_REASON_SIZE];
 	TupleDesc	row_type;
@@ -103,37 +106,36 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
 	Datum		values[3];
 	bool		nulls[3] = {false, false, false};
 	int			durable_arg = 2 + lengthof(offsets);
-	int			count;
 
 	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false, TYPALIGN_INT,
-					  &names, &name_nulls, &count);
-	if (count < 1 || count > SP_MAX_METHODS)
+					  &names, &name_nulls, &comparison.count);
+	if (comparison.count < 1 || comparison.count > SP_MAX_METHODS)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("%d methods, expected 1 to %d", count, SP_MAX_METHODS)));
-	contenders.count = count;
-	for (int i = 0; i < count; i++)
+				 errmsg("%d methods, expected 1 to %d", comparison.count, SP_MAX_METHODS)));
+	for (int i = 0; i < comparison.count; i++)
 	{
-		contenders.list[i].name = name_nulls[i] ? "" : TextDatumGetCString(names[i]);
-		if (strcmp(contenders.list[i].name, current_name) == 0)
-			contenders.current = i;
+		comparison.contenders[i].name = name_nulls[i] ? "" : TextDatumGetCString(names[i]);
+		if (strcmp(comparison.contenders[i].name, current_name) == 0)
+			comparison.current = i;
 	}
 	for (int i = 0; i < lengthof(offsets); i++)
-		read_doubles(fcinfo, 2 + i, &contenders, offsets[i]);
-	read_durable(fcinfo, durable_arg, &contenders);
-	if (contenders.current < 0)
+		read_doubles(fcinfo, 2 + i, &comparison, offsets[i]);
+	read_durable(fcinfo, durable_arg, &comparison);
+	if (comparison.current < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("current method \"%s\" is not among the methods", current_name)));
 
-	sp_judge(&contenders, &judgement);
-	sp_explain(&contenders, &judgement, reason, sizeof(reason));
+	sp_classify(&comparison);
+	sp_judge(&comparison, &judgement);
+	sp_explain(&comparison, &judgement, reason);
 	values[0] = CStringGetTextDatum(sp_verdict_name(judgement.verdict));
 	nulls[1] = judgement.recommended < 0;
 	if (!nulls[1])
-		values[1] = CStringGetTextDatum(contenders.list[judgement.recommended].name);
+		values[1] = CStringGetTextDatum(comparison.contenders[judgement.recommended].name);
 	/* it may have been cut within a letter of a method's name */
 	reason[pg_mbcliplen(reason, strlen(reason), strlen(reason))] = '\0';
 	values[2] = CStringGetTextDatum(reason);

@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "engine/measure/suite.h"
+#include "engine/verdict/reason.h"
 
 #define MILLISECOND		INT64_C(1000000)
 #define SECOND			(1000 * MILLISECOND)
@@ -509,15 +510,16 @@ run_probe(void)
 	assert_int_equal(lowest_free_descriptor(), fd);
 }
 
-/* Why the run came to its verdict. */
+/* The reason of the verdict of the last run. */
 static inline const char *
 reason_of_run(void)
 {
 	static char reason[SP_REASON_SIZE];
-	sp_contenders contenders;
+	sp_comparison comparison;
 
-	sp_probe_contenders(probe, &contenders);
-	sp_explain(&contenders, &probe->judgement, reason, sizeof(reason));
+	assert_true(probe->judged);
+	assert_true(sp_probe_compare(probe, &comparison));
+	sp_explain(&comparison, &probe->judgement, reason);
 	return reason;
 }
 

@@ -312,7 +312,7 @@ merges_rounds_of_long_runs(void **state)
 static void
 stops_when_settled(void **state)
 {
-	sp_contenders contenders;
+	sp_comparison comparison;
 
 	(void) state;
 	plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
@@ -328,12 +328,12 @@ stops_when_settled(void **state)
 	assert_true(probe->finished_ns - probe->started_ns < 5 * SECOND);
 	assert_true(probe->judged);
 	assert_int_equal(probe->judgement.verdict, SP_SWITCH);
-	sp_probe_contenders(probe, &contenders);
-	assert_int_equal(contenders.count, (int) sp_sync_method_count);
-	assert_string_equal(contenders.list[contenders.current].name, "fsync");
-	assert_string_equal(contenders.list[probe->judgement.recommended].name, "fdatasync");
+	assert_true(sp_probe_compare(probe, &comparison));
+	assert_int_equal(comparison.count, (int) sp_sync_method_count);
+	assert_string_equal(comparison.contenders[comparison.current].name, "fsync");
+	assert_string_equal(comparison.contenders[probe->judgement.recommended].name, "fdatasync");
 	for (int r = 0; r < SP_REGIMES; r++)
-		assert_true(fabs(contenders.list[1].speed[r].estimate - 1.2 / 0.7) < 0.01);
+		assert_true(fabs(comparison.contenders[1].speed[r].estimate - 1.2 / 0.7) < 0.01);
 	assert_int_equal(disk.analyses, probe->analyses[SP_PACED] + probe->analyses[SP_SATURATED]);
 }
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * contenders.c
- *		What a run says of each method, for the verdict.
+ *		Turn the results of a run into a comparison of methods.
  *
  * It must not: change the probe.
  *
@@ -57,32 +57,44 @@ sp_probe_method_durable(const sp_probe *probe, const char *label)
 	return durable;
 }
 
-void
-sp_probe_contenders(const sp_probe *probe, sp_contenders *contenders)
+/* The case of another regime that measures the same file; -1 if there is none. */
+static int
+same_file_in(const sp_probe *probe, sp_regime regime, int file)
 {
-	int			n = 0;
+	int			found = -1;
 
-	contenders->current = -1;
-	contenders->margin = probe->margin;
-	for (int c = 0; c < probe->ncases && n < SP_MAX_METHODS; c++)
+	for (int c = 0; c < probe->ncases; c++)
 	{
-		sp_contender *contender = &contenders->list[n];
+		if (probe->cases[c].contender && probe->cases[c].regime == regime &&
+			probe->cases[c].file == file)
+			found = c;
+	}
+	return found;
+}
 
-		if (!probe->cases[c].contender || probe->cases[c].regime != SP_PACED)
+bool
+sp_probe_compare(const sp_probe *probe, sp_comparison *comparison)
+{
+	memset(comparison, 0, sizeof(*comparison));
+	comparison->margin = probe->margin;
+	comparison->current = -1;
+	for (int c = 0; c < probe->ncases && comparison->count < SP_MAX_METHODS; c++)
+	{
+		const sp_test_case *paced = &probe->cases[c];
+		sp_contender *contender = &comparison->contenders[comparison->count];
+		int			saturated = same_file_in(probe, SP_SATURATED, paced->file);
+
+		if (!paced->contender || paced->regime != SP_PACED)
 			continue;
-		if (probe->cases[c].baseline == c)
-			contenders->current = n;
-		contender->name = probe->cases[c].label;
+		if (paced->baseline == c)
+			comparison->current = comparison->count;
+		contender->name = paced->label;
 		contender->durable = sp_probe_method_durable(probe, contender->name);
 		contender->speed[SP_PACED] = probe->results[c].speed;
-		contender->speed[SP_SATURATED] = (sp_speed) {NAN, NAN, NAN};
-		for (int s = 0; s < probe->ncases; s++)
-		{
-			if (probe->cases[s].contender && probe->cases[s].regime == SP_SATURATED &&
-				probe->cases[s].file == probe->cases[c].file)
-				contender->speed[SP_SATURATED] = probe->results[s].speed;
-		}
-		n++;
+		contender->speed[SP_SATURATED] = saturated >= 0 ?
+			probe->results[saturated].speed : (sp_speed) {NAN, NAN, NAN};
+		comparison->count++;
 	}
-	contenders->count = n;
+	sp_classify(comparison);
+	return comparison->current >= 0;
 }

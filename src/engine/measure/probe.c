@@ -86,15 +86,15 @@ case_speed(sp_probe *probe, int c, int analysis, int comparisons)
 							 n, sp_analysis_alpha(analysis), comparisons, probe->workspace);
 }
 
-/* Both cases of contenders that are known to be slower: their time goes to the rest. */
+/* Exclude both cases of each slower contender: the other cases get their time. */
 static void
-exclude_slower(sp_probe *probe, const sp_contenders *contenders)
+exclude_slower(sp_probe *probe, const sp_comparison *comparison)
 {
-	for (int i = 0; i < contenders->count; i++)
+	for (int i = 0; i < comparison->count; i++)
 	{
-		const sp_contender *contender = &contenders->list[i];
+		const sp_contender *contender = &comparison->contenders[i];
 
-		if (i == contenders->current || !sp_contender_is_excluded(contender, probe->margin))
+		if (contender->class != SP_SLOWER)
 			continue;
 		for (int c = 0; c < probe->ncases; c++)
 		{
@@ -104,12 +104,11 @@ exclude_slower(sp_probe *probe, const sp_contenders *contenders)
 	}
 }
 
-static void
-analyze(sp_probe *probe, sp_regime regime)
+/* How many contenders of a regime are compared with the current method? */
+static int
+count_comparisons(const sp_probe *probe, sp_regime regime)
 {
-	sp_contenders contenders;
-	sp_speed	none = {NAN, NAN, NAN};
-	int			comparisons = 0;
+	int			n = 0;
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
@@ -118,31 +117,46 @@ analyze(sp_probe *probe, sp_regime regime)
 		if (test_case->regime == regime && test_case->contender &&
 			test_case->baseline >= 0 && test_case->baseline != c &&
 			probe->results[c].status == SP_OK)
-			comparisons++;
+			n++;
 	}
-	probe->analyses[regime]++;
+	return n;
+}
+
+/* Update the speeds of all cases of a regime. */
+static void
+compute_speeds(sp_probe *probe, sp_regime regime)
+{
+	sp_speed	none = {NAN, NAN, NAN};
+	int			comparisons = count_comparisons(probe, regime);
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		int			baseline = probe->cases[c].baseline;
 
-		/* the interval of its last round stands */
+		/* a finished case keeps the interval of its last round */
 		if (probe->cases[c].regime != regime ||
 			(sp_is_finished(probe, c) && probe->rounds[regime] > probe->cases[c].max_rounds))
 			continue;
-		/* the control is a question of its own, not one of several */
+		/* the control is one comparison by itself */
 		probe->results[c].speed = baseline >= 0 && probe->results[c].status == SP_OK &&
 			probe->results[baseline].status == SP_OK ?
 			case_speed(probe, c, probe->analyses[regime], c == baseline ? 1 : comparisons) : none;
 	}
+}
 
-	sp_probe_contenders(probe, &contenders);
-	if (contenders.current >= 0)
+static void
+analyze(sp_probe *probe, sp_regime regime)
+{
+	sp_comparison comparison;
+
+	probe->analyses[regime]++;
+	compute_speeds(probe, regime);
+	if (sp_probe_compare(probe, &comparison))
 	{
-		sp_judge(&contenders, &probe->judgement);
+		sp_judge(&comparison, &probe->judgement);
 		probe->judged = true;
 		if (probe->stop_early)
-			exclude_slower(probe, &contenders);
+			exclude_slower(probe, &comparison);
 	}
 	probe->callbacks.analysis_done(probe->callbacks.context, regime);
 }
@@ -164,7 +178,7 @@ has_analysis_at(const sp_probe *probe, int64_t rounds)
 static bool
 settled(const sp_probe *probe)
 {
-	sp_contenders contenders;
+	sp_comparison comparison;
 
 	if (!probe->judged)
 		return false;
@@ -173,8 +187,8 @@ settled(const sp_probe *probe)
 		return has_analysis_at(probe, 1);
 	if (probe->judgement.by_exclusion || probe->judgement.verdict == SP_UNSAFE)
 		return has_analysis_at(probe, EXCLUSION_ROUNDS);
-	sp_probe_contenders(probe, &contenders);
-	return sp_judgement_settled(&contenders, &probe->judgement);
+	sp_probe_compare(probe, &comparison);
+	return sp_judgement_settled(&comparison, &probe->judgement);
 }
 
 /*
@@ -185,7 +199,7 @@ settled(const sp_probe *probe)
 static bool
 stays_undecided(sp_probe *probe)
 {
-	sp_contenders contenders;
+	sp_comparison comparison;
 	int64_t		left = probe->deadline_ns - sp_now_ns(probe);
 	double		growth[SP_REGIMES];
 
@@ -193,10 +207,11 @@ stays_undecided(sp_probe *probe)
 		return false;
 	if (probe->judgement.noise > probe->margin && left > probe->duration_ns / 2)
 		return false;
+	/* either regime may get all the time that is left */
 	for (int r = 0; r < SP_REGIMES; r++)
-		growth[r] = 1 + (double) left / (double) (probe->spent_ns[r] + 1);	/* either may get all of it */
-	sp_probe_contenders(probe, &contenders);
-	return !sp_projection_settles(&contenders, growth);
+		growth[r] = 1 + (double) left / (double) (probe->spent_ns[r] + 1);
+	sp_probe_compare(probe, &comparison);
+	return !sp_projection_settles(&comparison, growth);
 }
 
 /* Expected time of the next round: that of the last one, once there is one. */
@@ -302,10 +317,10 @@ prepare(sp_probe *probe)
 static bool
 is_open(const sp_probe *probe, sp_regime regime)
 {
-	sp_contenders contenders;
+	sp_comparison comparison;
 
-	sp_probe_contenders(probe, &contenders);
-	return probe->judged && sp_regime_is_open(&contenders, regime);
+	return probe->judged && sp_probe_compare(probe, &comparison) &&
+		sp_regime_is_open(&comparison, regime);
 }
 
 /* Does the regime have cases left, and time for another round? */

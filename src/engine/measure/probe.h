@@ -224,10 +224,10 @@ typedef struct sp_min_duration
 extern void sp_probe_min_duration(const sp_probe *probe, sp_min_duration *min);
 
 /*
- * The contenders of a run for sp_judge(); their current is -1 without a current
- * method.
+ * Compare the methods of a run, as of the last interim analyses.  Returns false
+ * if the current method is not among them: then there is nothing to judge.
  */
-extern void sp_probe_contenders(const sp_probe *probe, sp_contenders *contenders);
+extern bool sp_probe_compare(const sp_probe *probe, sp_comparison *comparison);
 
 /*
  * Do the syncs of a case reach the device, as far as its counters tell?  And

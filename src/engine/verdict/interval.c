@@ -4,7 +4,7 @@
  *		From the rounds of two test cases to an interval of their speeds.
  *
  * The round is the unit: within a round every method saw the same state of a
- * disk with background I/O, so the ratio of two methods in one round is worth
+ * disk that others use too, so the ratio of two methods in one round is worth
  * far more than the ratio of their averages.
  *
  *-------------------------------------------------------------------------

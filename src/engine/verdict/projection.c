@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * projection.c
- *		What more rounds could still change in a verdict, projected.
+ *		Can more rounds still change the verdict?
  *
- * A probe asks so that it spends its time where the questions are, and stops
- * when the rest of it can answer none.
+ * A probe asks this to give its time to the regime with open questions, and to
+ * stop when the remaining time cannot answer any.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,33 +13,29 @@
 #include <math.h>
 
 bool
-sp_regime_is_open(const sp_contenders *contenders, sp_regime regime)
+sp_regime_is_open(const sp_comparison *comparison, sp_regime regime)
 {
-	const sp_contender *list = contenders->list;
-	double		margin = contenders->margin;
-	double		noise = sp_speed_noise(list[contenders->current].speed[regime]);
+	sp_speed	control = comparison->contenders[comparison->current].speed[regime];
 
-	if (!(noise <= sp_stay_limit(regime, margin)))
+	/* written so that an unknown noise (NAN) is open */
+	if (!(sp_speed_noise(control) <= sp_stay_limit(regime, comparison->margin)))
 		return true;
-	for (int i = 0; i < contenders->count; i++)
+	for (int i = 0; i < comparison->count; i++)
 	{
-		if (i != contenders->current && sp_classify(&list[i], margin) == SP_OPEN &&
-			sp_reaches_above_in(&list[i], regime, margin))
+		const sp_contender *contender = &comparison->contenders[i];
+
+		if (contender->class == SP_OPEN &&
+			sp_reaches_above(contender, regime, comparison->margin))
 			return true;
 	}
 	return false;
 }
 
-bool
-sp_contender_is_excluded(const sp_contender *contender, double margin)
-{
-	return sp_classify(contender, margin) == SP_SLOWER;
-}
-
 /*
- * An interval as it may be after growth times as many rounds: narrower, and
- * moved by up to a standard error (a third of its half-width at the
- * analyses' level): up or down, or the control towards what it has to be, 1.
+ * Project an interval to growth times as many rounds.  It becomes narrower, and
+ * moves by up to one standard error, which is a third of its half-width at the
+ * level of the analyses.  The control moves towards 1, where its true value is;
+ * a contender moves by shift standard errors.
  */
 static sp_speed
 project(sp_speed speed, double growth, bool control, double shift)
@@ -56,36 +52,39 @@ project(sp_speed speed, double growth, bool control, double shift)
 	return speed;
 }
 
-/* The verdict if all contenders move that way. */
+/* The verdict if all contenders move by shift standard errors. */
 static sp_verdict
-projected_verdict(const sp_contenders *contenders, const double growth[SP_REGIMES], double shift)
+projected_verdict(const sp_comparison *comparison, const double growth[SP_REGIMES], double shift)
 {
-	sp_contenders projected = *contenders;
+	sp_comparison projected = *comparison;
 	sp_judgement judgement;
 
-	for (int i = 0; i < contenders->count; i++)
+	for (int i = 0; i < projected.count; i++)
 	{
+		sp_contender *contender = &projected.contenders[i];
+
 		for (int r = 0; r < SP_REGIMES; r++)
-			projected.list[i].speed[r] = project(contenders->list[i].speed[r], growth[r],
-												 i == contenders->current, shift);
+			contender->speed[r] = project(contender->speed[r], growth[r],
+										  i == projected.current, shift);
 	}
+	sp_classify(&projected);
 	sp_judge(&projected, &judgement);
 	return judgement.verdict;
 }
 
 bool
-sp_projection_settles(const sp_contenders *contenders, const double growth[SP_REGIMES])
+sp_projection_settles(const sp_comparison *comparison, const double growth[SP_REGIMES])
 {
-	for (int i = 0; i < contenders->count; i++)
+	for (int i = 0; i < comparison->count; i++)
 	{
 		for (int r = 0; r < SP_REGIMES; r++)
 		{
-			sp_speed	speed = contenders->list[i].speed[r];
+			sp_speed	speed = comparison->contenders[i].speed[r];
 
 			if (!isnan(speed.estimate) && !sp_has_interval(speed))
 				return true;	/* too early to tell */
 		}
 	}
-	return projected_verdict(contenders, growth, -1) != SP_UNDECIDED ||
-		projected_verdict(contenders, growth, 1) == SP_SWITCH;
+	return projected_verdict(comparison, growth, -1) != SP_UNDECIDED ||
+		projected_verdict(comparison, growth, 1) == SP_SWITCH;
 }

@@ -3,94 +3,82 @@
  * reason.c
  *		A verdict in words.
  *
- * They are for a DBA: percent, not ratios, and what to do next.
- *
  *-------------------------------------------------------------------------
  */
-#include "engine/verdict/verdict_internal.h"
+#include "engine/verdict/reason.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-/* What is explained, and the text so far. */
+#include "engine/verdict/verdict_internal.h"
+
+/* A reason that is being written, and what it explains. */
 typedef struct explanation
 {
-	const sp_contenders *contenders;
+	const sp_comparison *comparison;
 	const sp_judgement *judgement;
-	char	   *text;
-	size_t		size;
+	const sp_contender *current;
+	char	   *text;			/* SP_REASON_SIZE bytes */
 } explanation;
 
 static void
-say(explanation *of, const char *format,...)
+say(explanation *to, const char *format,...)
 	__attribute__((format(printf, 2, 3)));
 
 static void
-say(explanation *of, const char *format,...)
+say(explanation *to, const char *format,...)
 {
-	size_t		used = strlen(of->text);
+	size_t		used = strlen(to->text);
 	va_list		args;
 
 	va_start(args, format);
-	vsnprintf(of->text + used, of->size - used, format, args);
+	vsnprintf(to->text + used, SP_REASON_SIZE - used, format, args);
 	va_end(args);
 }
 
 /* "12 % more flushes a second", with the interval where there is one */
 static void
-say_speed(explanation *of, sp_speed speed, const char *when)
+say_speed(explanation *to, sp_speed speed, const char *when)
 {
 	double		gain = (speed.estimate - 1) * 100;
 
-	say(of, "%.0f %% %s flushes a second %s", fabs(gain), gain < 0 ? "fewer" : "more", when);
+	say(to, "%.0f %% %s flushes a second %s", fabs(gain), gain < 0 ? "fewer" : "more", when);
 	if (sp_has_interval(speed))
-		say(of, " (%+.0f to %+.0f)", (speed.low - 1) * 100, (speed.high - 1) * 100);
+		say(to, " (%+.0f to %+.0f)", (speed.low - 1) * 100, (speed.high - 1) * 100);
 }
 
-static const sp_contender *
-current_of(const explanation *of)
-{
-	return &of->contenders->list[of->contenders->current];
-}
-
-/* Is it a contender of that class, and not the current method? */
-static bool
-is_of_class(const explanation *of, int i, sp_contender_class wanted)
-{
-	return i != of->contenders->current &&
-		sp_classify(&of->contenders->list[i], of->contenders->margin) == wanted;
-}
-
-/* The names of all contenders of one class. */
+/* The names of all contenders of one class, separated by commas. */
 static void
-say_names(explanation *of, sp_contender_class wanted)
+say_names(explanation *to, sp_contender_class wanted)
 {
 	const char *separator = "";
 
-	for (int i = 0; i < of->contenders->count; i++)
+	for (int i = 0; i < to->comparison->count; i++)
 	{
-		if (!is_of_class(of, i, wanted))
+		const sp_contender *contender = &to->comparison->contenders[i];
+
+		if (contender->class != wanted)
 			continue;
-		say(of, "%s%s", separator, of->contenders->list[i].name);
+		say(to, "%s%s", separator, contender->name);
 		separator = ", ";
 	}
 }
 
-/* The upper bound of what any other method gains in a regime; NAN if unknown. */
+/* An upper bound, in percent, of what any other method gains in a regime; NAN if unknown. */
 static double
-highest_gain(const explanation *of, sp_regime regime)
+highest_gain(const sp_comparison *comparison, sp_regime regime)
 {
 	double		highest = 1;
 
-	for (int i = 0; i < of->contenders->count; i++)
+	for (int i = 0; i < comparison->count; i++)
 	{
-		const sp_contender *contender = &of->contenders->list[i];
+		const sp_contender *contender = &comparison->contenders[i];
 		sp_speed	speed = contender->speed[regime];
 
-		if (i == of->contenders->current || isnan(speed.estimate) ||
-			contender->durable == SP_DURABLE_NO)
+		if (contender->class == SP_CURRENT || contender->durable == SP_DURABLE_NO ||
+			isnan(speed.estimate))
 			continue;
 		if (!sp_has_interval(speed))
 			return NAN;
@@ -99,77 +87,79 @@ highest_gain(const explanation *of, sp_regime regime)
 	return ceil((highest - 1) * 100 - 1e-9);
 }
 
-/* "no method is more than 7 % faster": what is excluded, if anything is. */
+/* "no method is more than 7 % faster": what the intervals exclude. */
 static void
-say_bound(explanation *of)
+say_bound(explanation *to)
 {
-	double		paced = highest_gain(of, SP_PACED);
-	double		saturated = highest_gain(of, SP_SATURATED);
+	double		paced = highest_gain(to->comparison, SP_PACED);
+	double		saturated = highest_gain(to->comparison, SP_SATURATED);
 
 	if (isnan(paced) || isnan(saturated))
-		say(of, "too few rounds to exclude anything");
+		say(to, "too few rounds to exclude anything");
 	else if (paced == 0 && saturated == 0)
-		say(of, "no method is faster");
+		say(to, "no method is faster");
 	else
-		say(of, "no method is more than %.0f %% faster at this cluster's pace, or %.0f %% back to back",
-			paced, saturated);
+		say(to, "no method is more than %.0f %% faster at this cluster's pace, "
+			"or %.0f %% back to back", paced, saturated);
 }
 
 static void
-explain_switch(explanation *of)
+explain_switch(explanation *to)
 {
-	const sp_contender *best = &of->contenders->list[of->judgement->recommended];
+	const sp_contender *best = &to->comparison->contenders[to->judgement->recommended];
 
-	say(of, "%s makes ", best->name);
-	say_speed(of, best->speed[SP_PACED], "at this cluster's pace");
-	say(of, " and ");
-	say_speed(of, best->speed[SP_SATURATED], "back to back");
-	if (best->speed[SP_SATURATED].high < 1 - of->contenders->margin)
-		say(of, "; the pace decides, for back-to-back flushes %s is the faster",
-			current_of(of)->name);
+	say(to, "%s makes ", best->name);
+	say_speed(to, best->speed[SP_PACED], "at this cluster's pace");
+	say(to, " and ");
+	say_speed(to, best->speed[SP_SATURATED], "back to back");
+	if (best->speed[SP_SATURATED].high < 1 - to->comparison->margin)
+		say(to, "; the pace decides, for back-to-back flushes %s is the faster",
+			to->current->name);
 }
 
-/* What others gain back to back, where that does not count. */
+/* The methods that would gain by more than the margin only when saturated. */
 static void
-say_saturated_gains(explanation *of)
+say_gains_when_saturated(explanation *to)
 {
-	for (int i = 0; i < of->contenders->count; i++)
+	for (int i = 0; i < to->comparison->count; i++)
 	{
-		const sp_contender *contender = &of->contenders->list[i];
-		sp_speed	saturated = contender->speed[SP_SATURATED];
+		const sp_contender *contender = &to->comparison->contenders[i];
+		sp_speed	speed = contender->speed[SP_SATURATED];
 
-		if (i == of->contenders->current || contender->durable == SP_DURABLE_NO ||
-			isnan(saturated.low) || saturated.low <= 1 + of->contenders->margin)
+		if (contender->class == SP_CURRENT || contender->durable == SP_DURABLE_NO ||
+			isnan(speed.low) || speed.low <= 1 + to->comparison->margin)
 			continue;
-		say(of, "; %s would make ", contender->name);
-		say_speed(of, saturated, "back to back");
-		say(of, ", but not at this cluster's pace");
+		say(to, "; %s would make ", contender->name);
+		say_speed(to, speed, "back to back");
+		say(to, ", but not at this cluster's pace");
 	}
 }
 
 static void
-explain_stay(explanation *of)
+explain_stay(explanation *to)
 {
-	if (of->judgement->by_exclusion)
+	const char *current = to->current->name;
+
+	if (to->judgement->by_exclusion)
 	{
-		say_bound(of);
-		say(of, "; equal to %s or slower: ", current_of(of)->name);
-		say_names(of, SP_OPEN);
+		say_bound(to);
+		say(to, "; equal to %s or slower: ", current);
+		say_names(to, SP_OPEN);
 	}
-	else if (of->judgement->verdict == SP_KEEP)
-		say(of, "every other method that can be measured is slower than %s", current_of(of)->name);
+	else if (to->judgement->verdict == SP_KEEP)
+		say(to, "every other method that can be measured is slower than %s", current);
 	else
 	{
-		say_bound(of);
-		say(of, "; as fast as %s: ", current_of(of)->name);
-		say_names(of, SP_EQUAL);
+		say_bound(to);
+		say(to, "; as fast as %s: ", current);
+		say_names(to, SP_EQUAL);
 	}
-	say_saturated_gains(of);
+	say_gains_when_saturated(to);
 }
 
 /*
- * How many times as many rounds until an interval ends before an edge; it
- * shrinks with their root.
+ * How many times as many rounds until the end of an interval comes within an
+ * edge: intervals shrink with the root of the rounds.
  */
 static double
 rounds_until(double estimate, double end, double edge)
@@ -179,10 +169,12 @@ rounds_until(double estimate, double end, double edge)
 	return ratio * ratio;
 }
 
-/* How many times as many rounds until the contender's intervals settle something. */
+/* How many times as many rounds until the intervals of a contender settle something. */
 static double
 rounds_needed(const sp_contender *contender, double margin)
 {
+	sp_speed	paced = contender->speed[SP_PACED];
+	sp_speed	saturated = contender->speed[SP_SATURATED];
 	double		times = 1;
 
 	for (int r = 0; r < SP_REGIMES; r++)
@@ -192,111 +184,123 @@ rounds_needed(const sp_contender *contender, double margin)
 
 		if (!sp_has_interval(speed))
 			return INFINITY;
-		if (sp_reaches_above_in(contender, r, margin))
-			times = fmax(times, rounds_until(speed.estimate,
-											 speed.estimate < edge ? speed.high : speed.low, edge));
+		if (sp_reaches_above(contender, r, margin))
+			times = fmax(times, rounds_until(speed.estimate, speed.estimate < edge ?
+											 speed.high : speed.low, edge));
 	}
-	/* a gain back to back counts once nothing can be lost when paced */
-	if (contender->speed[SP_SATURATED].low > 1 + margin && contender->speed[SP_PACED].low < 1 - margin)
-		times = fmax(times, rounds_until(contender->speed[SP_PACED].estimate,
-										 contender->speed[SP_PACED].low, 1 - margin));
+	/* a gain when saturated counts only if nothing can be lost when paced */
+	if (saturated.low > 1 + margin && paced.low < 1 - margin)
+		times = fmax(times, rounds_until(paced.estimate, paced.low, 1 - margin));
 	return times;
 }
 
-/* Advice to whoever would know more: how much longer. */
-static void
-say_longer(explanation *of, double times)
+/* The same for all contenders that may still be faster. */
+static double
+most_rounds_needed(const sp_comparison *comparison)
 {
-	if (times < 20)
-		say(of, "probe %.0f times as long as this run", fmax(2, ceil(times)));
-	else
-		say(of, "probe much longer, or when it is quieter");
-}
-
-static int
-count_class(const explanation *of, sp_contender_class wanted)
-{
-	int			n = 0;
-
-	for (int i = 0; i < of->contenders->count; i++)
-		n += is_of_class(of, i, wanted);
-	return n;
-}
-
-/* Methods that may be faster, and how long it takes to know. */
-static void
-explain_open(explanation *of)
-{
-	const sp_contenders *contenders = of->contenders;
+	double		margin = comparison->margin;
 	double		times = 1;
 
-	for (int i = 0; i < contenders->count; i++)
+	for (int i = 0; i < comparison->count; i++)
 	{
-		if (i != contenders->current && sp_reaches_above(&contenders->list[i], contenders->margin))
-			times = fmax(times, rounds_needed(&contenders->list[i], contenders->margin));
+		const sp_contender *contender = &comparison->contenders[i];
+
+		if (sp_may_be_faster(contender, margin))
+			times = fmax(times, rounds_needed(contender, margin));
 	}
-	say_bound(of);
-	say(of, "; not settled: ");
-	say_names(of, SP_OPEN);
-	say(of, ": ");
-	say_longer(of, times);
+	return times;
+}
+
+/* Advise how much longer to probe. */
+static void
+say_longer(explanation *to, double times)
+{
+	if (times < 20)
+		say(to, "probe %.0f times as long as this run", fmax(2, ceil(times)));
+	else
+		say(to, "probe much longer, or when it is quieter");
 }
 
 static void
-explain_undecided(explanation *of)
+explain_undecided(explanation *to)
 {
-	const sp_contender *current = current_of(of);
-	double		margin = of->contenders->margin;
-	double		noise = of->judgement->noise;
+	const sp_comparison *comparison = to->comparison;
+	double		noise = to->judgement->noise;
+	const char *current = to->current->name;
 
-	if (isnan(sp_rank_estimate(current)))
-		say(of, "the current method %s could not be measured", current->name);
+	if (isnan(sp_rank_estimate(to->current)))
+		say(to, "the current method %s could not be measured", current);
 	else if (isnan(noise))
-		say(of, "too few rounds, or the control was not measured: probe longer");
-	else if (sp_control_contradicts(current, margin))
-		say(of, "the control, %s against itself, differs by more than the margin of %.0f %%: probe longer, or when it is quieter",
-			current->name, margin * 100);
-	else if (noise > margin)
+		say(to, "too few rounds, or the control was not measured: probe longer");
+	else if (sp_control_contradicts(comparison))
+		say(to, "the control, %s against itself, differs by more than the margin of %.0f %%: "
+			"probe longer, or when it is quieter", current, comparison->margin * 100);
+	else if (noise > comparison->margin)
 	{
-		say(of, "the noise is %.1f %%, above the margin of %.0f %%: ", noise * 100, margin * 100);
-		say_longer(of, noise / margin * (noise / margin));
+		double		times = noise / comparison->margin;
+
+		say(to, "the noise is %.1f %%, above the margin of %.0f %%: ",
+			noise * 100, comparison->margin * 100);
+		say_longer(to, times * times);
 	}
-	else if (count_class(of, SP_FASTER) > 0)
+	else if (comparison->count_of[SP_FASTER] > 0)
 	{
-		say(of, "faster, but not by more than two files of %s differ: ", current->name);
-		say_names(of, SP_FASTER);
-		say(of, ": probe longer");
+		say(to, "faster, but not by more than two files of %s differ: ", current);
+		say_names(to, SP_FASTER);
+		say(to, ": probe longer");
 	}
-	else if (count_class(of, SP_OPEN) == 0)
-		say(of, "no other method could be measured");
+	else if (comparison->count_of[SP_OPEN] == 0)
+		say(to, "no other method could be measured");
 	else
-		explain_open(of);
+	{
+		say_bound(to);
+		say(to, "; not settled: ");
+		say_names(to, SP_OPEN);
+		say(to, ": ");
+		say_longer(to, most_rounds_needed(comparison));
+	}
 }
 
 static void
-explain_unsafe(explanation *of)
+explain_unsafe(explanation *to)
 {
-	say(of, "syncs with %s do not reach the device; ", current_of(of)->name);
-	if (of->judgement->recommended >= 0)
-		say(of, "%s is the fastest method whose syncs do",
-			of->contenders->list[of->judgement->recommended].name);
+	int			recommended = to->judgement->recommended;
+
+	say(to, "syncs with %s do not reach the device; ", to->current->name);
+	if (recommended >= 0)
+		say(to, "%s is the fastest method whose syncs do",
+			to->comparison->contenders[recommended].name);
 	else
-		say(of, "nor is there a method whose syncs were seen to: change the storage, not the setting");
+		say(to, "nor is there a method whose syncs were seen to: "
+			"change the storage, not the setting");
 }
 
 void
-sp_explain(const sp_contenders *contenders, const sp_judgement *judgement,
-		   char *reason, size_t size)
+sp_explain(const sp_comparison *comparison, const sp_judgement *judgement,
+		   char reason[SP_REASON_SIZE])
 {
-	explanation of = {contenders, judgement, reason, size};
+	explanation to = {
+		.comparison = comparison,
+		.judgement = judgement,
+		.current = &comparison->contenders[comparison->current],
+		.text = reason,
+	};
 
 	reason[0] = '\0';
-	if (judgement->verdict == SP_UNSAFE)
-		explain_unsafe(&of);
-	else if (judgement->verdict == SP_SWITCH)
-		explain_switch(&of);
-	else if (judgement->verdict == SP_UNDECIDED)
-		explain_undecided(&of);
-	else
-		explain_stay(&of);
+	switch (judgement->verdict)
+	{
+		case SP_UNSAFE:
+			explain_unsafe(&to);
+			break;
+		case SP_SWITCH:
+			explain_switch(&to);
+			break;
+		case SP_UNDECIDED:
+			explain_undecided(&to);
+			break;
+		case SP_KEEP:
+		case SP_TIE:
+			explain_stay(&to);
+			break;
+	}
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * verdict.c
- *		What the rounds of a run allow us to say.
+ *		The rules that make a verdict from intervals.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,13 +41,9 @@ sp_stay_limit(sp_regime regime, double margin)
 	return regime == SP_PACED ? margin : 2 * margin;
 }
 
-/*
- * One class for the two regimes of a contender.  Where they contradict each
- * other, the paced one decides: it is what a server that commits now and then
- * sees, and back-to-back figures are what led people astray.
- */
-sp_contender_class
-sp_classify(const sp_contender *contender, double margin)
+/* The class of a contender other than the current method. */
+static sp_contender_class
+class_of(const sp_contender *contender, double margin)
 {
 	sp_speed	paced = contender->speed[SP_PACED];
 	sp_speed	saturated = contender->speed[SP_SATURATED];
@@ -56,7 +52,6 @@ sp_classify(const sp_contender *contender, double margin)
 	double		saturated_upper = 1 + sp_stay_limit(SP_SATURATED, margin);
 	double		saturated_lower = 1 - sp_stay_limit(SP_SATURATED, margin);
 
-	/* a method that does not sync is not a contender at all */
 	if (contender->durable == SP_DURABLE_NO)
 		return SP_UNMEASURED;
 	if (isnan(paced.estimate) && isnan(saturated.estimate))
@@ -64,17 +59,17 @@ sp_classify(const sp_contender *contender, double margin)
 	if (!sp_has_interval(paced) || !sp_has_interval(saturated))
 		return SP_OPEN;
 
-	/* whatever the other regime will turn out to be, the paced one decides */
+	/* clear when paced: the saturated regime cannot change that */
 	if (paced.low > upper)
 		return SP_FASTER;
 	if (paced.high < lower)
 		return SP_SLOWER;
 
-	/* gains back to back, and loses nothing at the cluster's pace */
+	/* gains when saturated, and loses nothing when paced */
 	if (saturated.low > upper && paced.low >= lower)
 		return SP_FASTER;
 
-	/* loses in one regime and gains nothing worth a change in the other */
+	/* loses in one regime, and gains too little in the other */
 	if ((paced.high < 1 && saturated.high <= saturated_upper) ||
 		(saturated.high < 1 && paced.high <= upper))
 		return SP_SLOWER;
@@ -84,8 +79,22 @@ sp_classify(const sp_contender *contender, double margin)
 	return SP_OPEN;
 }
 
+void
+sp_classify(sp_comparison *comparison)
+{
+	memset(comparison->count_of, 0, sizeof(comparison->count_of));
+	for (int i = 0; i < comparison->count; i++)
+	{
+		sp_contender *contender = &comparison->contenders[i];
+
+		contender->class = i == comparison->current ? SP_CURRENT :
+			class_of(contender, comparison->margin);
+		comparison->count_of[contender->class]++;
+	}
+}
+
 bool
-sp_reaches_above_in(const sp_contender *contender, sp_regime regime, double margin)
+sp_reaches_above(const sp_contender *contender, sp_regime regime, double margin)
 {
 	sp_speed	speed = contender->speed[regime];
 
@@ -93,21 +102,23 @@ sp_reaches_above_in(const sp_contender *contender, sp_regime regime, double marg
 }
 
 bool
-sp_reaches_above(const sp_contender *contender, double margin)
+sp_may_be_faster(const sp_contender *contender, double margin)
 {
-	switch (sp_classify(contender, margin))
+	return contender->class == SP_OPEN &&
+		(sp_reaches_above(contender, SP_PACED, margin) ||
+		 sp_reaches_above(contender, SP_SATURATED, margin));
+}
+
+/* Is one of the contenders faster than the current method, or may it be? */
+static bool
+one_may_be_faster(const sp_comparison *comparison)
+{
+	for (int i = 0; i < comparison->count; i++)
 	{
-		case SP_FASTER:
+		if (sp_may_be_faster(&comparison->contenders[i], comparison->margin))
 			return true;
-		case SP_OPEN:
-			return sp_reaches_above_in(contender, SP_PACED, margin) ||
-				sp_reaches_above_in(contender, SP_SATURATED, margin);
-		case SP_UNMEASURED:
-		case SP_EQUAL:
-		case SP_SLOWER:
-			break;
 	}
-	return false;
+	return comparison->count_of[SP_FASTER] > 0;
 }
 
 double
@@ -118,7 +129,7 @@ sp_rank_estimate(const sp_contender *contender)
 	return isnan(paced) ? contender->speed[SP_SATURATED].estimate : paced;
 }
 
-/* How far two files of one method differ by their places alone; 1 if not proven. */
+/* The effect of places: how far two files of one method differ; 1 if not proven. */
 static double
 place_effect(sp_speed control)
 {
@@ -129,9 +140,9 @@ place_effect(sp_speed control)
 	return 1;
 }
 
-/* Is the contender faster by more than the margin and what places can do? */
+/* Is the contender faster by more than the margin and the effect of places together? */
 static bool
-beats_place(const sp_contender *contender, const sp_contender *current, double margin)
+beats_places(const sp_contender *contender, const sp_contender *current, double margin)
 {
 	for (int r = 0; r < SP_REGIMES; r++)
 	{
@@ -142,17 +153,20 @@ beats_place(const sp_contender *contender, const sp_contender *current, double m
 }
 
 bool
-sp_control_contradicts(const sp_contender *current, double margin)
+sp_control_contradicts(const sp_comparison *comparison)
 {
+	const sp_contender *current = &comparison->contenders[comparison->current];
+
 	for (int r = 0; r < SP_REGIMES; r++)
 	{
-		if (current->speed[r].low > 1 + margin || current->speed[r].high < 1 - margin)
+		if (current->speed[r].low > 1 + comparison->margin ||
+			current->speed[r].high < 1 - comparison->margin)
 			return true;
 	}
 	return false;
 }
 
-/* The noise where it decides: paced, if that was measured. */
+/* The noise of the deciding regime: the paced one, if it was measured. */
 static double
 control_noise(const sp_contender *current)
 {
@@ -161,71 +175,84 @@ control_noise(const sp_contender *current)
 	return sp_speed_noise(isnan(paced.estimate) ? current->speed[SP_SATURATED] : paced);
 }
 
-/* The fastest contender whose syncs reach the device; -1 if none is known. */
+/* The better of two contenders by estimate; best is -1 if there is none yet. */
 static int
-fastest_durable(const sp_contenders *contenders)
+better_of(const sp_comparison *comparison, int best, int other)
 {
-	const sp_contender *list = contenders->list;
+	if (best >= 0 && !(sp_rank_estimate(&comparison->contenders[other]) >
+					   sp_rank_estimate(&comparison->contenders[best])))
+		return best;
+	return other;
+}
+
+/* The fastest method whose syncs reach the device; -1 if none is known. */
+static int
+fastest_durable(const sp_comparison *comparison)
+{
 	int			best = -1;
 
-	for (int i = 0; i < contenders->count; i++)
+	for (int i = 0; i < comparison->count; i++)
 	{
-		if (list[i].durable != SP_DURABLE_YES || isnan(sp_rank_estimate(&list[i])))
-			continue;
-		if (best < 0 || sp_rank_estimate(&list[i]) > sp_rank_estimate(&list[best]))
-			best = i;
+		const sp_contender *contender = &comparison->contenders[i];
+
+		if (contender->durable == SP_DURABLE_YES && !isnan(sp_rank_estimate(contender)))
+			best = better_of(comparison, best, i);
+	}
+	return best;
+}
+
+/* The method to switch to; -1 if there is none. */
+static int
+fastest_worth_a_switch(const sp_comparison *comparison)
+{
+	const sp_contender *current = &comparison->contenders[comparison->current];
+	int			best = -1;
+
+	for (int i = 0; i < comparison->count; i++)
+	{
+		const sp_contender *contender = &comparison->contenders[i];
+
+		if (contender->class == SP_FASTER &&
+			beats_places(contender, current, comparison->margin))
+			best = better_of(comparison, best, i);
 	}
 	return best;
 }
 
 void
-sp_judge(const sp_contenders *contenders, sp_judgement *judgement)
+sp_judge(const sp_comparison *comparison, sp_judgement *judgement)
 {
-	const sp_contender *list = contenders->list;
-	const sp_contender *current = &list[contenders->current];
-	double		margin = contenders->margin;
-	int			count_of[SP_SLOWER + 1] = {0};
-	int			best = -1;		/* contender to switch to */
-	bool		above = false;	/* may one be faster by more than the margin? */
+	const sp_contender *current = &comparison->contenders[comparison->current];
+	const int  *count_of = comparison->count_of;
+	int			best = fastest_worth_a_switch(comparison);
 
 	memset(judgement, 0, sizeof(*judgement));
-	judgement->recommended = contenders->current;
+	judgement->verdict = SP_UNDECIDED;
+	judgement->recommended = comparison->current;
 	judgement->noise = control_noise(current);
-
-	for (int i = 0; i < contenders->count; i++)
-	{
-		sp_contender_class class;
-
-		if (i == contenders->current)
-			continue;
-		class = sp_classify(&list[i], margin);
-		count_of[class]++;
-		above = above || sp_reaches_above(&list[i], margin);
-		if (class == SP_FASTER && beats_place(&list[i], current, margin) &&
-			(best < 0 || sp_rank_estimate(&list[i]) > sp_rank_estimate(&list[best])))
-			best = i;
-	}
 
 	if (current->durable == SP_DURABLE_NO)
 	{
 		judgement->verdict = SP_UNSAFE;
-		judgement->recommended = fastest_durable(contenders);
+		judgement->recommended = fastest_durable(comparison);
 	}
-	else if (isnan(judgement->noise) || sp_control_contradicts(current, margin))
-		judgement->verdict = SP_UNDECIDED;
+	else if (isnan(judgement->noise) || sp_control_contradicts(comparison))
+		return;
 	else if (best >= 0)
 	{
-		/* an interval that is clear of the margin is so in spite of the noise */
+		/* before the noise: an interval that exceeds the margin has it included */
 		judgement->verdict = SP_SWITCH;
 		judgement->recommended = best;
 	}
-	else if (judgement->noise > margin)
-		judgement->verdict = SP_UNDECIDED;
+	else if (judgement->noise > comparison->margin)
+		return;
 	else if (count_of[SP_SLOWER] > 0 && count_of[SP_OPEN] + count_of[SP_EQUAL] == 0)
 		judgement->verdict = SP_KEEP;
-	else if (count_of[SP_EQUAL] > 0 && !above)
+	else if (one_may_be_faster(comparison))
+		return;
+	else if (count_of[SP_EQUAL] > 0)
 		judgement->verdict = SP_TIE;
-	else if (count_of[SP_OPEN] > 0 && !above)
+	else if (count_of[SP_OPEN] > 0)
 	{
 		judgement->verdict = SP_KEEP;
 		judgement->by_exclusion = true;
@@ -233,20 +260,20 @@ sp_judge(const sp_contenders *contenders, sp_judgement *judgement)
 }
 
 bool
-sp_judgement_settled(const sp_contenders *contenders, const sp_judgement *judgement)
+sp_judgement_settled(const sp_comparison *comparison, const sp_judgement *judgement)
 {
-	const sp_contender *list = contenders->list;
 	double		chosen;
 
 	if (judgement->verdict == SP_UNDECIDED || judgement->by_exclusion)
 		return false;
 	if (judgement->verdict != SP_SWITCH)
 		return true;
-	chosen = sp_rank_estimate(&list[judgement->recommended]);
-	for (int i = 0; i < contenders->count; i++)
+	chosen = sp_rank_estimate(&comparison->contenders[judgement->recommended]);
+	for (int i = 0; i < comparison->count; i++)
 	{
-		if (i != contenders->current && sp_classify(&list[i], contenders->margin) == SP_OPEN &&
-			sp_rank_estimate(&list[i]) > chosen)
+		const sp_contender *contender = &comparison->contenders[i];
+
+		if (contender->class == SP_OPEN && sp_rank_estimate(contender) > chosen)
 			return false;
 	}
 	return true;
