@@ -246,7 +246,8 @@ sp_judge(const sp_comparison *comparison, sp_judgement *judgement)
 	}
 	else if (judgement->noise > comparison->margin)
 		return;
-	else if (count_of[SP_SLOWER] > 0 && count_of[SP_OPEN] + count_of[SP_EQUAL] == 0)
+	else if (count_of[SP_SLOWER] > 0 &&
+			 count_of[SP_FASTER] + count_of[SP_OPEN] + count_of[SP_EQUAL] == 0)
 		judgement->verdict = SP_KEEP;
 	else if (one_may_be_faster(comparison))
 		return;
