@@ -79,6 +79,20 @@ extern bool sp_progress_is_workload(const sp_progress *progress);
 extern char *sp_valid_text(const char *text);
 extern char *sp_known_text(const char *text);
 
+/* ---------------------------------------------------------------- jsonb.c */
+
+typedef struct sp_jsonb sp_jsonb;
+
+extern sp_jsonb *sp_jsonb_make(void);
+extern void sp_jsonb_begin_object(sp_jsonb *json, const char *name);
+extern void sp_jsonb_end_object(sp_jsonb *json);
+extern void sp_jsonb_begin_array(sp_jsonb *json, const char *name);
+extern void sp_jsonb_end_array(sp_jsonb *json);
+extern void sp_jsonb_put_text(sp_jsonb *json, const char *name, const char *text);
+extern void sp_jsonb_put_number(sp_jsonb *json, const char *name, double number, int digits);
+extern void sp_jsonb_put_boolean(sp_jsonb *json, const char *name, bool boolean);
+extern Datum sp_jsonb_datum(sp_jsonb *json);
+
 /* ------------------------------------------------------------------ spi.c */
 
 extern bool sp_record_possible(void);
@@ -89,7 +103,8 @@ extern void sp_history_execute(const char *sql, int nargs, Oid *types, Datum *va
 extern Datum sp_history_value(int column, bool *isnull);
 extern int64 sp_history_next_id(const char *sequence);
 extern TupleDesc sp_history_row_type(const char *table);
-extern void sp_put_number(Datum *value, bool *null, double number, int digits);
+
+/* ------------------------------------------------------------------ row.c */
 
 /* A row of one of these tables, filled by the names of its columns. */
 typedef struct sp_row
@@ -104,7 +119,9 @@ extern void sp_row_put(sp_row *row, const char *column, Oid type, Datum value);
 extern void sp_row_put_text(sp_row *row, const char *column, const char *value);
 extern void sp_row_put_name(sp_row *row, const char *column, const char *value);
 extern void sp_row_put_int(sp_row *row, const char *column, Oid type, int64 value);
+extern double sp_rounded(double value, int digits);
 extern void sp_row_put_number(sp_row *row, const char *column, double value, int digits);
+extern void sp_row_put_doubles(sp_row *row, const char *column, const double *values, int n);
 extern void sp_row_put_interval(sp_row *row, const char *column, int64 us);
 extern HeapTuple sp_row_form(const sp_row *row);
 extern void sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows);

@@ -296,7 +296,7 @@ return_and_record(FunctionCallInfo fcinfo, const sp_run *run)
 	HeapTuple	rows[SP_MAX_CASES];
 	bool		wanted = PG_GETARG_BOOL(ARG_RECORD);
 	bool		recorded = wanted && sp_record_possible();
-	int64		run_id = recorded ? sp_record_next_run_id() : 0;
+	int64		run_id = recorded ? sp_history_next_id("runs_run_id_seq") : 0;
 	int			nrows;
 
 	if (wanted && !recorded)
@@ -355,7 +355,7 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	measure_location(&state, &location);
 	run.finished_at = GetCurrentTimestamp();
 	run.storage = &state.storage;
-	run.storage_json = sp_storage_json(&state.storage, state.probe);
+	run.storage_jsonb = sp_storage_jsonb(&state.storage, state.probe);
 	sp_progress_set_phase("recording");
 	sp_process_reload();
 	return_and_record(fcinfo, &run);

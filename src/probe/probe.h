@@ -114,13 +114,12 @@ typedef struct sp_run
 	const sp_wal_profile *profile;
 	const sp_probe *probe;
 	const sp_storage *storage;
-	const char *storage_json;	/* see sp_storage_json() */
+	Datum		storage_jsonb;	/* see sp_storage_jsonb() */
 	const char *label;			/* may be NULL */
 	TimestampTz started_at;
 	TimestampTz finished_at;
 } sp_run;
 
-extern int64 sp_record_next_run_id(void);
 extern void sp_record(const sp_run *run, int64 run_id, TupleDesc measurement_type,
 					  HeapTuple *measurements, int nmeasurements);
 extern int	sp_measurement_rows(const sp_probe *probe, int64 run_id, TupleDesc row_type,

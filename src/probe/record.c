@@ -23,7 +23,6 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/json.h"
-#include "utils/jsonb.h"
 #include "utils/memutils.h"
 
 #include "compat.h"
@@ -154,17 +153,6 @@ sp_measurement_rows(const sp_probe *probe, int64 run_id, TupleDesc row_type, Hea
 	return n;
 }
 
-static Datum
-doubles_array(const double *values, int n)
-{
-	Datum	   *datums = palloc(Max(n, 1) * sizeof(Datum));
-
-	for (int i = 0; i < n; i++)
-		datums[i] = Float8GetDatum(values[i]);
-	return PointerGetDatum(construct_array(datums, n, FLOAT8OID, sizeof(float8),
-										   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
-}
-
 /* The non-empty buckets: their lower bounds in microseconds, their counts. */
 static void
 put_buckets(sp_row *row, const sp_histogram *histogram)
@@ -180,7 +168,7 @@ put_buckets(sp_row *row, const sp_histogram *histogram)
 		bounds[n] = (double) sp_histogram_lower_ns(bucket) / 1000;
 		counts[n++] = Int64GetDatum((int64) histogram->count[bucket]);
 	}
-	sp_row_put(row, "bucket_lower_us", FLOAT8ARRAYOID, doubles_array(bounds, n));
+	sp_row_put_doubles(row, "bucket_lower_us", bounds, n);
 	sp_row_put(row, "bucket_ops", INT8ARRAYOID,
 			   PointerGetDatum(construct_array(counts, n, INT8OID, sizeof(int64),
 											   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)));
@@ -189,7 +177,7 @@ put_buckets(sp_row *row, const sp_histogram *histogram)
 static void
 put_rounds(sp_row *row, const char *column, const sp_series *rounds)
 {
-	sp_row_put(row, column, FLOAT8ARRAYOID, doubles_array(rounds->mean_us, rounds->n));
+	sp_row_put_doubles(row, column, rounds->mean_us, rounds->n);
 }
 
 static HeapTuple
@@ -298,8 +286,7 @@ put_probe_outcome(sp_row *row, const sp_run *run)
 	sp_row_put_int(row, "saturated_rounds", INT4OID, Min(probe->rounds[SP_SATURATED], PG_INT32_MAX));
 	if (probe->judged)
 		sp_row_put_number(row, "noise", probe->judgement.noise, 4);
-	sp_row_put(row, "storage", JSONBOID,
-			   DirectFunctionCall1(jsonb_in, CStringGetDatum(run->storage_json)));
+	sp_row_put(row, "storage", JSONBOID, run->storage_jsonb);
 }
 
 /* run_id: 0 for a run that is not recorded */
@@ -343,22 +330,6 @@ sync_probe_last_run(PG_FUNCTION_ARGS)
 }
 
 /* ---------------------------------------------------------------- recording */
-
-static void
-next_run_id(void *arg)
-{
-	*(int64 *) arg = sp_history_next_id("runs_run_id_seq");
-}
-
-/* Taken before the rows are built, since every row carries it. */
-int64
-sp_record_next_run_id(void)
-{
-	int64		run_id = 0;
-
-	sp_as_history_owner(next_run_id, &run_id);
-	return run_id;
-}
 
 typedef struct record_args
 {

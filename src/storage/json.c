@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * json.c
- *		What lay under a location, as json: what runs.storage holds.
+ *		What is below a location, as the jsonb value of runs.storage.
  *
- * What is not known is left out, so that the views need not tell null from
- * absent.
+ * Members that are not known are left out, so that the views need not distinguish
+ * null from absent.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,92 +12,71 @@
 
 #include <math.h>
 
-#include "utils/json.h"
-
 #include "common/common.h"
 
-/* The members of an object; text that is empty and numbers that are none are left out. */
+/* Empty text is left out. */
 static void
-begin_member(StringInfo json, const char *name)
+add_text(sp_jsonb *json, const char *name, const char *text)
 {
-	char		before = json->len > 0 ? json->data[json->len - 1] : '{';
+	char	   *known = sp_known_text(text);
 
-	if (before != '{' && before != '[')
-		appendStringInfoChar(json, ',');
-	escape_json(json, name);
-	appendStringInfoChar(json, ':');
+	if (known)
+		sp_jsonb_put_text(json, name, known);
+}
+
+/* NAN and infinity are left out. */
+static void
+add_number(sp_jsonb *json, const char *name, double number, int digits)
+{
+	if (!isnan(number) && !isinf(number))
+		sp_jsonb_put_number(json, name, number, digits);
+}
+
+/* 1 is true, 0 is false; -1 is unknown and left out. */
+static void
+add_boolean(sp_jsonb *json, const char *name, int value)
+{
+	if (value >= 0)
+		sp_jsonb_put_boolean(json, name, value > 0);
 }
 
 static void
-add_text(StringInfo json, const char *name, const char *text)
+add_disk(sp_jsonb *json, const sp_disk *disk)
 {
-	if (text == NULL || text[0] == '\0')
-		return;
-	begin_member(json, name);
-	escape_json(json, sp_valid_text(text));
+	sp_jsonb_begin_object(json, NULL);
+	add_text(json, "name", disk->name);
+	add_text(json, "write_cache", disk->write_cache);
+	add_boolean(json, "fua", disk->fua);
+	add_boolean(json, "rotational", disk->rotational);
+	add_boolean(json, "virtual", disk->virtual);
+	if (!disk->counts_flushes)
+		add_boolean(json, "counts_flushes", 0);
+	if (disk->level == SP_LEVEL_BACKING)
+		add_boolean(json, "below", 1);
+	sp_jsonb_end_object(json);
 }
 
 static void
-add_number(StringInfo json, const char *name, double number, int digits)
+add_disks(sp_jsonb *json, const sp_disks *disks)
 {
-	if (isnan(number) || isinf(number))
-		return;
-	begin_member(json, name);
-	appendStringInfo(json, "%.*f", digits, number);
-}
-
-/* 1 or 0; -1 is not known */
-static void
-add_boolean(StringInfo json, const char *name, int value)
-{
-	if (value < 0)
-		return;
-	begin_member(json, name);
-	appendStringInfoString(json, value ? "true" : "false");
-}
-
-static void
-add_disks(StringInfo json, const sp_disks *disks)
-{
-	begin_member(json, "disks");
-	appendStringInfoChar(json, '[');
+	sp_jsonb_begin_array(json, "disks");
 	for (int i = 0; i < disks->count; i++)
-	{
-		const sp_disk *disk = &disks->disks[i];
-
-		appendStringInfoString(json, i > 0 ? ",{" : "{");
-		add_text(json, "name", disk->name);
-		add_text(json, "write_cache", disk->write_cache);
-		add_boolean(json, "fua", disk->fua);
-		add_boolean(json, "rotational", disk->rotational);
-		add_boolean(json, "virtual", disk->virtual);
-		if (!disk->counts_flushes)
-			add_boolean(json, "counts_flushes", 0);
-		if (disk->level == SP_LEVEL_BACKING)
-			add_boolean(json, "below", 1);
-		appendStringInfoChar(json, '}');
-	}
-	appendStringInfoChar(json, ']');
+		add_disk(json, &disks->disks[i]);
+	sp_jsonb_end_array(json);
 	if (disks->incomplete[SP_LEVEL_DEVICE] || disks->incomplete[SP_LEVEL_BACKING])
 		add_boolean(json, "disks_incomplete", 1);
 }
 
 static void
-add_vdevs(StringInfo json, const char *name, const sp_zfs *zfs, sp_vdev_use use)
+add_vdevs(sp_jsonb *json, const char *name, const sp_zfs *zfs, sp_vdev_use use)
 {
-	const char *separator = "";
-
-	begin_member(json, name);
-	appendStringInfoChar(json, '[');
+	sp_jsonb_begin_array(json, name);
 	for (int i = 0; i < zfs->nvdevs; i++)
 	{
-		if (zfs->vdevs[i].use != use)
-			continue;
-		appendStringInfoString(json, separator);
-		escape_json(json, sp_valid_text(zfs->vdevs[i].path));
-		separator = ",";
+		if (zfs->vdevs[i].use == use)
+			sp_jsonb_put_text(json, NULL, sp_valid_text(zfs->vdevs[i].path));
 	}
-	appendStringInfoChar(json, ']');
+	sp_jsonb_end_array(json);
 }
 
 /* Of the largest file that was measured: they are smaller on a small file system. */
@@ -126,7 +105,7 @@ count_syncs(const sp_probe *probe)
 }
 
 static void
-add_zil_commits(StringInfo json, sp_storage *storage, const sp_probe *probe)
+add_zil_commits(sp_jsonb *json, sp_storage *storage, const sp_probe *probe)
 {
 	int64		before = storage->zil_commits_before;
 	int64		after = before < 0 ? -1 : sp_storage_zil_commits(storage);
@@ -140,14 +119,13 @@ add_zil_commits(StringInfo json, sp_storage *storage, const sp_probe *probe)
 }
 
 static void
-add_zfs(StringInfo json, sp_storage *storage, const sp_probe *probe)
+add_zfs(sp_jsonb *json, sp_storage *storage, const sp_probe *probe)
 {
 	const sp_zfs *zfs = &storage->zfs;
 	char		pool[256];
 
 	sp_zfs_pool_name(storage->source, pool);
-	begin_member(json, "zfs");
-	appendStringInfoChar(json, '{');
+	sp_jsonb_begin_object(json, "zfs");
 	add_text(json, "dataset", storage->source);
 	add_text(json, "pool", pool);
 	add_text(json, "sync", zfs->sync);
@@ -167,42 +145,49 @@ add_zfs(StringInfo json, sp_storage *storage, const sp_probe *probe)
 	add_zil_commits(json, storage, probe);
 	if (storage->zfs_unknown[0] != '\0')
 		add_text(json, "unknown", storage->zfs_unknown);
-	appendStringInfoChar(json, '}');
+	sp_jsonb_end_object(json);
 }
 
-/*
- * Background I/O, from the idle samples; and what arrived at the backing devices
- * of a loop device, by the ordinals of the measurements.
- */
+/* Background I/O, from the idle samples. */
 static void
-add_counters(StringInfo json, const sp_probe *probe)
+add_background(sp_jsonb *json, const sp_probe *probe)
 {
 	const sp_evidence *background = &probe->background;
-	int64		lost = background->lost;
-	int			ordinal = 0;
 
-	if (background->ns > 0)
-	{
-		begin_member(json, "others");
-		appendStringInfoChar(json, '{');
-		add_number(json, "seconds", background->ns / 1e9, 3);
-		add_number(json, "flushes_per_sec", sp_evidence_flushes_per_second(background, SP_LEVEL_DEVICE), 1);
-		add_number(json, "most_flushes_per_sec", sp_evidence_max_flushes_per_second(background, SP_LEVEL_DEVICE), 1);
-		if (probe->device.has_backing)
-			add_number(json, "most_below_flushes_per_sec",
-					   sp_evidence_max_flushes_per_second(background, SP_LEVEL_BACKING), 1);
-		add_number(json, "bytes_per_sec", sp_evidence_bytes_per_second(background, SP_LEVEL_DEVICE), 0);
-		appendStringInfoChar(json, '}');
-	}
+	if (background->ns <= 0)
+		return;
+	sp_jsonb_begin_object(json, "others");
+	add_number(json, "seconds", background->ns / 1e9, 3);
+	add_number(json, "flushes_per_sec",
+			   sp_evidence_flushes_per_second(background, SP_LEVEL_DEVICE), 1);
+	add_number(json, "most_flushes_per_sec",
+			   sp_evidence_max_flushes_per_second(background, SP_LEVEL_DEVICE), 1);
+	if (probe->device.has_backing)
+		add_number(json, "most_below_flushes_per_sec",
+				   sp_evidence_max_flushes_per_second(background, SP_LEVEL_BACKING), 1);
+	add_number(json, "bytes_per_sec",
+			   sp_evidence_bytes_per_second(background, SP_LEVEL_DEVICE), 0);
+	sp_jsonb_end_object(json);
+}
+
+/* Readings of the counters that were lost in the whole run. */
+static int64
+readings_lost(const sp_probe *probe)
+{
+	int64		lost = probe->background.lost;
+
 	for (int c = 0; c < probe->ncases; c++)
 		lost += probe->results[c].evidence.lost;
-	if (lost > 0)
-		add_number(json, "readings_lost", lost, 0);
-	if (!probe->device.has_backing)
-		return;
+	return lost;
+}
 
-	begin_member(json, "below_flushes_per_op");
-	appendStringInfoChar(json, '{');
+/* Flushes at the backing devices of a loop device, by the ordinals of the measurements. */
+static void
+add_backing_flushes(sp_jsonb *json, const sp_probe *probe)
+{
+	int			ordinal = 0;
+
+	sp_jsonb_begin_object(json, "below_flushes_per_op");
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (probe->cases[c].control)
@@ -211,37 +196,37 @@ add_counters(StringInfo json, const sp_probe *probe)
 		add_number(json, psprintf("%d", ordinal),
 				   sp_evidence_rates_of(&probe->results[c].evidence, SP_LEVEL_BACKING).flushes, 3);
 	}
-	appendStringInfoChar(json, '}');
+	sp_jsonb_end_object(json);
 }
 
-/*
- * The facts as they are kept in sync_probe.runs.storage, see there.
- */
-char *
-sp_storage_json(sp_storage *storage, const sp_probe *probe)
+/* The value of sync_probe.runs.storage.  Its comment describes the members. */
+Datum
+sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
 {
-	StringInfoData json;
+	sp_jsonb   *json = sp_jsonb_make();
 
-	initStringInfo(&json);
-	appendStringInfoChar(&json, '{');
-	add_text(&json, "mount_options", storage->mount_options);
-	add_text(&json, "source", storage->source);
-	add_text(&json, "syncs_nothing", storage->syncs_nothing);
-	add_disks(&json, &storage->disks);
-	add_text(&json, "write_cache", probe->device.write_cache);
+	sp_jsonb_begin_object(json, NULL);
+	add_text(json, "mount_options", storage->mount_options);
+	add_text(json, "source", storage->source);
+	add_text(json, "syncs_nothing", storage->syncs_nothing);
+	add_disks(json, &storage->disks);
+	add_text(json, "write_cache", probe->device.write_cache);
 	if (storage->disks.count > 0)
-		add_boolean(&json, "fua", probe->device.fua);
-	add_text(&json, "backing_file", storage->disks.backing_file);
-	add_text(&json, "backing_filesystem", storage->backing_filesystem);
-	add_text(&json, "backing_mount_options", storage->backing_options);
+		add_boolean(json, "fua", probe->device.fua);
+	add_text(json, "backing_file", storage->disks.backing_file);
+	add_text(json, "backing_filesystem", storage->backing_filesystem);
+	add_text(json, "backing_mount_options", storage->backing_options);
 	if (storage->is_zfs)
-		add_zfs(&json, storage, probe);
-	add_number(&json, "file_bytes", (double) file_bytes(probe), 0);
-	add_text(&json, "no_counters", storage->no_counters);
+		add_zfs(json, storage, probe);
+	add_number(json, "file_bytes", (double) file_bytes(probe), 0);
+	add_text(json, "no_counters", storage->no_counters);
 	if (probe->callbacks.read_counters)
-		add_number(&json, "counters_read_us", probe->counters_cost_ns / 1e3, 2);
-	add_counters(&json, probe);
-	appendStringInfoChar(&json, '}');
-
-	return json.data;
+		add_number(json, "counters_read_us", probe->counters_cost_ns / 1e3, 2);
+	add_background(json, probe);
+	if (readings_lost(probe) > 0)
+		add_number(json, "readings_lost", readings_lost(probe), 0);
+	if (probe->device.has_backing)
+		add_backing_flushes(json, probe);
+	sp_jsonb_end_object(json);
+	return sp_jsonb_datum(json);
 }

@@ -86,6 +86,6 @@ extern int64 sp_storage_zil_commits(sp_storage *storage);
 
 /* ----------------------------------------------------------------- json.c */
 
-extern char *sp_storage_json(sp_storage *storage, const sp_probe *probe);
+extern Datum sp_storage_jsonb(sp_storage *storage, const sp_probe *probe);
 
 #endif							/* SP_STORAGE_H */

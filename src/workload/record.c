@@ -19,14 +19,10 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/latch.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/json.h"
 
 #include "compat.h"
-
-#define MAX_VALUES			48
 
 /* How long is waited for the sessions of a run that is over, and how often asked. */
 #define SESSIONS_WAIT_MS	5000
@@ -104,52 +100,18 @@ sp_workload_wait_for_sessions(const sp_workload_run *run)
 
 /* ------------------------------------------------------------------- the row */
 
-/* Names of columns and their values, as they are collected. */
-typedef struct row_values
-{
-	StringInfoData columns;
-	StringInfoData places;
-	int			n;
-	Oid			types[MAX_VALUES];
-	Datum		values[MAX_VALUES];
-	char		nulls[MAX_VALUES];
-} row_values;
-
+/* Negative is null. */
 static void
-put(row_values *row, const char *column, Oid type, bool isnull, Datum value)
+put_count(sp_row *row, const char *column, Oid type, int64 value)
 {
-	const char *comma = row->n > 0 ? ", " : "";
-
-	Assert(row->n < MAX_VALUES);
-	row->types[row->n] = type;
-	row->nulls[row->n] = isnull ? 'n' : ' ';
-	row->values[row->n] = isnull ? (Datum) 0 : value;
-	row->n++;
-	appendStringInfo(&row->columns, "%s%s", comma, column);
-	appendStringInfo(&row->places, "%s$%d", comma, row->n);
+	if (value >= 0)
+		sp_row_put_int(row, column, type, value);
 }
 
 static void
-put_int(row_values *row, const char *column, int64 value)
+put_boolean(sp_row *row, const char *column, bool value)
 {
-	put(row, column, INT8OID, value < 0, Int64GetDatum(value));
-}
-
-static void
-put_text(row_values *row, const char *column, const char *value)
-{
-	put(row, column, TEXTOID, value == NULL, value ? CStringGetTextDatum(value) : (Datum) 0);
-}
-
-/* Rounded to so many digits; null if it is no number. */
-static void
-put_number(row_values *row, const char *column, double value, int digits)
-{
-	Datum		rounded;
-	bool		isnull;
-
-	sp_put_number(&rounded, &isnull, value, digits);
-	put(row, column, FLOAT8OID, isnull, rounded);
+	sp_row_put(row, column, BOOLOID, BoolGetDatum(value));
 }
 
 /*
@@ -157,48 +119,43 @@ put_number(row_values *row, const char *column, double value, int digits)
  * as in histogram.h.
  */
 static void
-put_quantile_ms(row_values *row, const char *column, const sp_histogram *latencies, double q)
+put_quantile_ms(sp_row *row, const char *column, const sp_histogram *latencies, double q)
 {
 	bool		known = latencies->ops > 0 && 1 - pow(q, (double) latencies->ops) >= 0.95;
 
-	put_number(row, column, known ? sp_histogram_quantile_ns(latencies, q) / 1e6 : NAN, 3);
+	sp_row_put_number(row, column, known ? sp_histogram_quantile_ns(latencies, q) / 1e6 : NAN, 3);
 }
 
 static void
-put_series(row_values *row, const char *column, const double *values, int n, int digits)
+put_series(sp_row *row, const char *column, const double *values, int n, int digits)
 {
-	Datum	   *datums = palloc(Max(n, 1) * sizeof(Datum));
-	bool	   *nulls = palloc(Max(n, 1) * sizeof(bool));
-	int			lower = 1;
+	double	   *rounded = palloc(Max(n, 1) * sizeof(double));
 
 	for (int i = 0; i < n; i++)
-		sp_put_number(&datums[i], &nulls[i], values[i], digits);
-	put(row, column, FLOAT8ARRAYOID, false,
-		PointerGetDatum(construct_md_array(datums, nulls, n > 0 ? 1 : 0, &n, &lower, FLOAT8OID,
-										   sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)));
+		rounded[i] = sp_rounded(values[i], digits);
+	sp_row_put_doubles(row, column, rounded, n);
 }
 
-/* Json text, by the server's own functions for it. */
-static char *
-statements_json(List *statements)
+static Datum
+statements_jsonb(List *statements)
 {
-	StringInfoData json;
+	sp_jsonb   *json = sp_jsonb_make();
 	ListCell   *cell;
 
-	initStringInfo(&json);
-	appendStringInfoChar(&json, '[');
+	sp_jsonb_begin_array(json, NULL);
 	foreach(cell, statements)
 	{
 		const sp_pgbench_line_statement *statement = lfirst(cell);
 
-		appendStringInfoString(&json, json.len > 1 ? ", {\"statement\": " : "{\"statement\": ");
-		escape_json(&json, statement->text);
+		sp_jsonb_begin_object(json, NULL);
+		sp_jsonb_put_text(json, "statement", statement->text);
 		if (!isnan(statement->latency_ms))
-			appendStringInfo(&json, ", \"latency_ms\": %.3f", statement->latency_ms);
-		appendStringInfo(&json, ", \"failures\": " INT64_FORMAT "}", statement->failures);
+			sp_jsonb_put_number(json, "latency_ms", statement->latency_ms, 3);
+		sp_jsonb_put_number(json, "failures", statement->failures, 0);
+		sp_jsonb_end_object(json);
 	}
-	appendStringInfoChar(&json, ']');
-	return json.data;
+	sp_jsonb_end_array(json);
+	return sp_jsonb_datum(json);
 }
 
 /*
@@ -222,107 +179,90 @@ synchronous_commit_of(const sp_workload_run *run)
 	return value;
 }
 
-/* What decides what a commit costs, besides what was asked for. */
+/* The settings that affect the cost of a commit, beside those that were asked for. */
 static void
-put_configuration(row_values *row, const sp_workload_run *run)
+put_configuration(sp_row *row, const sp_workload_run *run)
 {
-	put_text(row, "wal_sync_method", run->wal_sync_method);
-	put_text(row, "wal_sync_method_at_end", GetConfigOption("wal_sync_method", false, false));
-	put(row, "fsync", BOOLOID, false, BoolGetDatum(enableFsync));
-	put_text(row, "synchronous_commit", synchronous_commit_of(run));
-	put(row, "full_page_writes", BOOLOID, false, BoolGetDatum(fullPageWrites));
-	put_text(row, "shared_buffers", GetConfigOptionByName("shared_buffers", NULL, false));
-	put(row, "server_version_num", INT4OID, false, Int32GetDatum(PG_VERSION_NUM));
+	sp_row_put_text(row, "wal_sync_method", run->wal_sync_method);
+	sp_row_put_text(row, "wal_sync_method_at_end", GetConfigOption("wal_sync_method", false, false));
+	put_boolean(row, "fsync", enableFsync);
+	sp_row_put_text(row, "synchronous_commit", synchronous_commit_of(run));
+	put_boolean(row, "full_page_writes", fullPageWrites);
+	sp_row_put_text(row, "shared_buffers", GetConfigOptionByName("shared_buffers", NULL, false));
+	sp_row_put_int(row, "server_version_num", INT4OID, PG_VERSION_NUM);
 }
 
 static void
-put_workload_request(row_values *row, const sp_workload_run *run)
+put_workload_request(sp_row *row, const sp_workload_run *run)
 {
-	NameData   *username = palloc(sizeof(NameData));
-
-	namestrcpy(username, GetUserNameFromId(GetUserId(), false));
-	put(row, "username", NAMEOID, false, NameGetDatum(username));
-	put(row, "workload", NAMEOID, false, NameGetDatum(&run->workload.name));
-	put(row, "suite", NAMEOID, false, NameGetDatum(&run->workload.suite));
-	put(row, "tablespace", NAMEOID, false, NameGetDatum(&run->tablespace));
-	put_int(row, "rows", run->rows);
-	put_int(row, "transactions_per_client", run->transactions > 0 ? run->transactions : -1);
-	put_text(row, "protocol", run->workload.protocol);
-	put(row, "new_connections", BOOLOID, false, BoolGetDatum(run->workload.new_connections));
-	put(row, "settings", JSONBOID, run->settings == 0, run->settings);
-	put_text(row, "label", run->label);
-	put(row, "started_at", TIMESTAMPTZOID, false, TimestampTzGetDatum(run->started_at));
-	put(row, "finished_at", TIMESTAMPTZOID, false, TimestampTzGetDatum(run->finished_at));
+	sp_row_put_name(row, "username", GetUserNameFromId(GetUserId(), false));
+	sp_row_put_name(row, "workload", NameStr(run->workload.name));
+	sp_row_put_name(row, "suite", NameStr(run->workload.suite));
+	sp_row_put_name(row, "tablespace", NameStr(run->tablespace));
+	sp_row_put_int(row, "rows", INT4OID, run->rows);
+	if (run->transactions > 0)
+		sp_row_put_int(row, "transactions_per_client", INT4OID, run->transactions);
+	sp_row_put_text(row, "protocol", run->workload.protocol);
+	put_boolean(row, "new_connections", run->workload.new_connections);
+	if (run->settings != 0)
+		sp_row_put(row, "settings", JSONBOID, run->settings);
+	sp_row_put_text(row, "label", run->label);
+	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->started_at));
+	sp_row_put(row, "finished_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->finished_at));
 }
 
 static void
-put_workload_outcome(row_values *row, const sp_pgbench_result *result)
+put_workload_outcome(sp_row *row, const sp_pgbench_result *result)
 {
 	const sp_pgbench_summary *summary = &result->summary;
 	const sp_histogram *latencies = &result->log.latencies;
 
-	put_int(row, "clients", summary->clients);
-	put_int(row, "threads", summary->threads);
-	put_int(row, "transactions", summary->transactions);
-	put_int(row, "failed", summary->failed);
-	put_number(row, "seconds", summary->transactions / summary->tps, 6);
-	put_number(row, "tps", summary->tps, 3);
-	put_number(row, "connection_ms", summary->connection_ms, 3);
-	put_number(row, "latency_mean_ms", summary->latency_mean_ms, 3);
-	put_number(row, "latency_stddev_ms", summary->latency_stddev_ms, 3);
+	put_count(row, "clients", INT4OID, summary->clients);
+	put_count(row, "threads", INT4OID, summary->threads);
+	put_count(row, "transactions", INT8OID, summary->transactions);
+	put_count(row, "failed", INT8OID, summary->failed);
+	sp_row_put_number(row, "seconds", summary->transactions / summary->tps, 6);
+	sp_row_put_number(row, "tps", summary->tps, 3);
+	sp_row_put_number(row, "connection_ms", summary->connection_ms, 3);
+	sp_row_put_number(row, "latency_mean_ms", summary->latency_mean_ms, 3);
+	sp_row_put_number(row, "latency_stddev_ms", summary->latency_stddev_ms, 3);
 	put_quantile_ms(row, "latency_p50_ms", latencies, 0.5);
 	put_quantile_ms(row, "latency_p95_ms", latencies, 0.95);
 	put_quantile_ms(row, "latency_p99_ms", latencies, 0.99);
-	put_number(row, "latency_max_ms", latencies->ops > 0 ? latencies->max_ns / 1e6 : NAN, 3);
+	sp_row_put_number(row, "latency_max_ms", latencies->ops > 0 ? latencies->max_ns / 1e6 : NAN, 3);
 	put_series(row, "second_tps", result->second_tps, result->nseconds, 1);
 	put_series(row, "second_latency_ms", result->second_latency_ms, result->nseconds, 3);
-	put_text(row, "pgbench_version", result->program->version);
+	sp_row_put_text(row, "pgbench_version", result->program->version);
+	sp_row_put(row, "statements", JSONBOID, statements_jsonb(result->statements));
 }
 
 static void
-put_what_was_counted(row_values *row, const sp_wal_counts *before, const sp_wal_counts *after)
+put_wal_counts(sp_row *row, const sp_wal_counts *before, const sp_wal_counts *after)
 {
-	/* somebody reset the statistics meanwhile */
-	bool		lost = after->bytes < before->bytes || after->syncs < before->syncs;
-
-	put_int(row, "wal_bytes", lost ? -1 : (int64) (after->bytes - before->bytes));
-	put_int(row, "wal_syncs", lost ? -1 : (int64) (after->syncs - before->syncs));
-	put_number(row, "wal_sync_time_ms", lost ? NAN : after->sync_time_ms - before->sync_time_ms, 3);
+	/* somebody reset the statistics during the run */
+	if (after->bytes < before->bytes || after->syncs < before->syncs)
+		return;
+	put_count(row, "wal_bytes", INT8OID, (int64) (after->bytes - before->bytes));
+	put_count(row, "wal_syncs", INT8OID, (int64) (after->syncs - before->syncs));
+	sp_row_put_number(row, "wal_sync_time_ms", after->sync_time_ms - before->sync_time_ms, 3);
 }
 
 /* ----------------------------------------------------------------- recording */
 
+#define RESULTS_TABLE	"workload_results"
+
 typedef struct insertion
 {
-	row_values	row;
-	char	   *statements;
-	HeapTuple	recorded;
-	MemoryContext context;		/* of the above */
+	TupleDesc	type;
+	HeapTuple	row;
 } insertion;
 
 static void
-insert(void *arg)
+insert_result(void *arg)
 {
 	insertion  *insertion = arg;
-	row_values *row = &insertion->row;
-	int64		result_id = sp_history_next_id("workload_results_result_id_seq");
-	MemoryContext before;
 
-	put_int(row, "result_id", result_id);
-	put_int(row, "run_group", sp_run_group(result_id));
-	put_text(row, "statements", insertion->statements);
-
-	/* the last value is text that the column wants as jsonb */
-	sp_history_execute(psprintf("INSERT INTO " SP_SCHEMA ".workload_results (%s) VALUES (%s::pg_catalog.jsonb) RETURNING *",
-								row->columns.data, row->places.data),
-					   row->n, row->types, row->values, row->nulls, SPI_OK_INSERT_RETURNING);
-
-	/* a column was dropped: then this is not a row of the table's type */
-	if (SPI_tuptable->tupdesc->natts != sp_history_row_type("workload_results")->natts)
-		elog(ERROR, "sync_probe.workload_results is not as the extension made it");
-	before = MemoryContextSwitchTo(insertion->context);
-	insertion->recorded = heap_copytuple(SPI_tuptable->vals[0]);
-	MemoryContextSwitchTo(before);
+	sp_history_insert(RESULTS_TABLE, insertion->type, &insertion->row, 1);
 }
 
 /* Write the row, and return it in the current memory context. */
@@ -330,16 +270,17 @@ HeapTuple
 sp_workload_record(const sp_workload_run *run, const sp_pgbench_result *result,
 				   const sp_wal_counts *before, const sp_wal_counts *after)
 {
-	insertion	insertion = {0};
+	insertion	insertion = {.type = sp_history_row_type(RESULTS_TABLE)};
+	sp_row	   *row = sp_row_make(insertion.type);
+	int64		result_id = sp_history_next_id(RESULTS_TABLE "_result_id_seq");
 
-	initStringInfo(&insertion.row.columns);
-	initStringInfo(&insertion.row.places);
-	put_workload_request(&insertion.row, run);
-	put_configuration(&insertion.row, run);
-	put_workload_outcome(&insertion.row, result);
-	put_what_was_counted(&insertion.row, before, after);
-	insertion.statements = statements_json(result->statements);
-	insertion.context = CurrentMemoryContext;
-	sp_as_history_owner(insert, &insertion);
-	return insertion.recorded;
+	sp_row_put_int(row, "result_id", INT8OID, result_id);
+	sp_row_put_int(row, "run_group", INT8OID, sp_run_group(result_id));
+	put_workload_request(row, run);
+	put_configuration(row, run);
+	put_workload_outcome(row, result);
+	put_wal_counts(row, before, after);
+	insertion.row = sp_row_form(row);
+	sp_as_history_owner(insert_result, &insertion);
+	return insertion.row;
 }

@@ -1,0 +1,178 @@
+/*-------------------------------------------------------------------------
+ *
+ * row.c
+ *		Rows of the extension's tables, filled by the names of their columns.
+ *
+ * It must not: know what a column means.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "common/common.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "lib/stringinfo.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+/* A row of that type; every column is null until it is put. */
+sp_row *
+sp_row_make(TupleDesc type)
+{
+	sp_row	   *row = palloc(sizeof(sp_row));
+
+	row->type = type;
+	row->values = palloc(type->natts * sizeof(Datum));
+	row->nulls = palloc(type->natts * sizeof(bool));
+	memset(row->nulls, true, type->natts * sizeof(bool));
+	return row;
+}
+
+/*
+ * Set a column by its name.  A table that lacks it, or has it as another type,
+ * is of another version of the extension, or somebody altered it.
+ */
+void
+sp_row_put(sp_row *row, const char *column, Oid type, Datum value)
+{
+	int			number = SPI_fnumber(row->type, column);
+
+	if (number <= 0 || SPI_gettypeid(row->type, number) != type)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of type %s is missing in table \"%s.%s\"", column,
+						format_type_be(type), SP_SCHEMA, format_type_be(row->type->tdtypeid)),
+				 errhint("The table must be as the extension made it.")));
+	row->values[number - 1] = value;
+	row->nulls[number - 1] = false;
+}
+
+/* NULL stays null. */
+void
+sp_row_put_text(sp_row *row, const char *column, const char *value)
+{
+	if (value)
+		sp_row_put(row, column, TEXTOID, CStringGetTextDatum(value));
+}
+
+void
+sp_row_put_name(sp_row *row, const char *column, const char *value)
+{
+	NameData   *name = palloc(sizeof(NameData));
+
+	namestrcpy(name, value);
+	sp_row_put(row, column, NAMEOID, NameGetDatum(name));
+}
+
+void
+sp_row_put_int(sp_row *row, const char *column, Oid type, int64 value)
+{
+	sp_row_put(row, column, type, type == INT8OID ? Int64GetDatum(value) : Int32GetDatum((int32) value));
+}
+
+/* Rounded to that many digits; NAN if it is not finite. */
+double
+sp_rounded(double value, int digits)
+{
+	double		scale = pow(10, digits);
+
+	return isinf(value) ? NAN : rint(value * scale) / scale;
+}
+
+/* Rounded to that many digits; a value that is not finite stays null. */
+void
+sp_row_put_number(sp_row *row, const char *column, double value, int digits)
+{
+	double		rounded = sp_rounded(value, digits);
+
+	if (!isnan(rounded))
+		sp_row_put(row, column, FLOAT8OID, Float8GetDatum(rounded));
+}
+
+/* An array of n values; NAN becomes null. */
+void
+sp_row_put_doubles(sp_row *row, const char *column, const double *values, int n)
+{
+	Datum	   *datums = palloc(Max(n, 1) * sizeof(Datum));
+	bool	   *nulls = palloc(Max(n, 1) * sizeof(bool));
+	int			lower = 1;
+
+	for (int i = 0; i < n; i++)
+	{
+		datums[i] = Float8GetDatum(values[i]);
+		nulls[i] = isnan(values[i]);
+	}
+	sp_row_put(row, column, FLOAT8ARRAYOID,
+			   PointerGetDatum(construct_md_array(datums, nulls, n > 0 ? 1 : 0, &n, &lower,
+												  FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL,
+												  TYPALIGN_DOUBLE)));
+}
+
+void
+sp_row_put_interval(sp_row *row, const char *column, int64 us)
+{
+	Interval   *interval = palloc0(sizeof(Interval));
+
+	interval->time = us;
+	sp_row_put(row, column, INTERVALOID, IntervalPGetDatum(interval));
+}
+
+HeapTuple
+sp_row_form(const sp_row *row)
+{
+	return heap_form_tuple(row->type, row->values, row->nulls);
+}
+
+/* Is the column null in all rows? */
+static bool
+is_null_in_all(HeapTuple *rows, int nrows, int column, TupleDesc type)
+{
+	for (int i = 0; i < nrows; i++)
+	{
+		if (!heap_attisnull(rows[i], column, type))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * The columns that the rows fill.  All others get their defaults: generated columns,
+ * and what a user may have added.
+ */
+static char *
+filled_columns(TupleDesc type, HeapTuple *rows, int nrows)
+{
+	StringInfoData columns;
+
+	initStringInfo(&columns);
+	for (int i = 0; i < type->natts; i++)
+	{
+		if (!is_null_in_all(rows, nrows, i + 1, type))
+			appendStringInfo(&columns, "%s%s", columns.len > 0 ? ", " : "",
+							 quote_identifier(NameStr(TupleDescAttr(type, i)->attname)));
+	}
+	return columns.data;
+}
+
+/* Insert rows of the table's own row type.  Must be called as its owner. */
+void
+sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows)
+{
+	Datum	   *datums = palloc(nrows * sizeof(Datum));
+	Oid			types[1] = {get_array_type(type->tdtypeid)};
+	Datum		values[1];
+	char	   *columns = filled_columns(type, rows, nrows);
+
+	for (int i = 0; i < nrows; i++)
+		datums[i] = HeapTupleGetDatum(rows[i]);
+	values[0] = PointerGetDatum(construct_array(datums, nrows, type->tdtypeid,
+												-1, false, TYPALIGN_DOUBLE));
+	sp_history_execute(psprintf("INSERT INTO " SP_SCHEMA ".%s (%s) SELECT %s FROM pg_catalog.unnest($1)",
+								table, columns, columns),
+					   1, types, values, NULL, SPI_OK_INSERT);
+}
