@@ -159,8 +159,7 @@ drop_leftover_schemas(void)
 							 GUC_ACTION_SAVE, true, 0, false);
 	(void) set_config_option("lock_timeout", LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	sp_spi_connect();
 	is_out_of_time = false;
 	enable_timeout_after(drop_timer(), SCHEMAS_MAX_S * 1000);
 	foreach(cell, sp_schema_leftovers(false, CurrentMemoryContext))

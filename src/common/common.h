@@ -96,6 +96,7 @@ extern Datum sp_jsonb_datum(sp_jsonb *json);
 /* ------------------------------------------------------------------ spi.c */
 
 extern bool sp_record_possible(void);
+extern void sp_spi_connect(void);
 extern int	sp_pin_search_path(void);
 extern void sp_as_history_owner(void (*work) (void *), void *arg);
 extern void sp_history_execute(const char *sql, int nargs, Oid *types, Datum *values,

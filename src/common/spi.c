@@ -31,6 +31,13 @@ sp_record_possible(void)
 	return !RecoveryInProgress() && !XactReadOnly;
 }
 
+void
+sp_spi_connect(void)
+{
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+}
+
 /* The role to record as: the owner of the history. */
 static Oid
 history_owner(void)
@@ -99,8 +106,7 @@ sp_as_history_owner(void (*work) (void *), void *arg)
 	GetUserIdAndSecContext(&saved_user, &saved_context);
 	SetUserIdAndSecContext(history_owner(), saved_context | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_RESTRICTED_OPERATION | SECURITY_NOFORCE_RLS);
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	sp_spi_connect();
 	work(arg);
 	SPI_finish();
 	AtEOXact_GUC(false, nest_level);

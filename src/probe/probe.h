@@ -104,6 +104,13 @@ extern void sp_notice_filling(const sp_probe *probe, int64 done, int64 total);
 /* Let the engine read the counters, too, once they are open. */
 extern void sp_callbacks_set_counters(sp_probe *probe);
 
+/* ----------------------------------------------------- measurement_rows.c */
+
+extern int	sp_measurement_rows(const sp_probe *probe, int64 run_id, TupleDesc row_type,
+								HeapTuple *rows);
+extern HeapTuple sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id,
+							   TupleDesc row_type);
+
 /* --------------------------------------------------------------- record.c */
 
 /* Everything about a run that is not a measurement. */
@@ -122,7 +129,5 @@ typedef struct sp_run
 
 extern void sp_record(const sp_run *run, int64 run_id, TupleDesc measurement_type,
 					  HeapTuple *measurements, int nmeasurements);
-extern int	sp_measurement_rows(const sp_probe *probe, int64 run_id, TupleDesc row_type,
-								HeapTuple *rows);
 
 #endif							/* SP_PROBE_FUNCTION_H */

@@ -11,7 +11,6 @@
  */
 #include "probe/probe.h"
 
-#include <math.h>
 #include <unistd.h>
 
 #include "access/htup_details.h"
@@ -19,184 +18,16 @@
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/json.h"
 #include "utils/memutils.h"
 
-#include "compat.h"
 
 /* Of the session's last probe, as json; in TopMemoryContext, or NULL. */
 static char *last_run = NULL;
 
 PG_FUNCTION_INFO_V1(sync_probe_this_server);
 PG_FUNCTION_INFO_V1(sync_probe_last_run);
-
-/* --------------------------------------------------------- building of rows */
-
-/* Microseconds: to a tenth, below ten to a nanosecond. */
-static void
-put_us(sp_row *row, const char *column, double us)
-{
-	sp_row_put_number(row, column, us, us < 10 ? 3 : 1);
-}
-
-/* A quantile in microseconds, null below the operations it takes. */
-static void
-put_quantile_us(sp_row *row, const char *column, const sp_histogram *histogram, double q,
-				uint64_t min_ops)
-{
-	put_us(row, column,
-		   histogram->ops < min_ops ? NAN : sp_histogram_quantile_ns(histogram, q) / 1000);
-}
-
-/*
- * What went wrong with a case, or why its figures are of a part of the run only;
- * NULL for all others.
- */
-static const char *
-describe_case(const sp_probe *probe, int c)
-{
-	const sp_result *result = &probe->results[c];
-	const sp_series *rounds = &result->rounds;
-
-	if (result->excluded && result->status == SP_OK)
-		return psprintf("left out after " INT64_FORMAT " of " INT64_FORMAT " rounds: it is slower",
-						(int64) (rounds->n * rounds->rounds_per_entry + rounds->pending),
-						(int64) probe->rounds[probe->cases[c].regime]);
-	if (result->status != SP_ERROR && result->status != SP_NO_DIRECT_IO)
-		return NULL;
-	return psprintf("could not %s file: %s", result->error_call ? result->error_call : "open",
-					strerror(result->error_number));
-}
-
-/* Of the current method and the recommended one; NULL for all others. */
-static const char *
-choice_of(const sp_probe *probe, int c)
-{
-	const sp_test_case *test_case = &probe->cases[c];
-	sp_comparison comparison;
-
-	if (test_case->baseline == c)
-		return "current";
-	if (!test_case->contender || !probe->judged || probe->judgement.recommended < 0)
-		return NULL;
-	(void) sp_probe_compare(probe, &comparison);
-	return strcmp(comparison.contenders[probe->judgement.recommended].name,
-				  test_case->label) == 0 ? "recommended" : NULL;
-}
-
-static void
-put_latencies(sp_row *row, const sp_histogram *histogram)
-{
-	double		mean_ns = sp_histogram_mean_ns(histogram);
-
-	put_quantile_us(row, "p50_us", histogram, 0.5, 1);
-	put_quantile_us(row, "p90_us", histogram, 0.9, 1);
-	put_quantile_us(row, "p99_us", histogram, 0.99, SP_P99_MIN_OPS);
-	put_quantile_us(row, "p999_us", histogram, 0.999, SP_P999_MIN_OPS);
-	put_us(row, "max_us", histogram->ops ? (double) histogram->max_ns / 1000 : NAN);
-	put_us(row, "mean_us", mean_ns / 1000);
-	put_us(row, "stddev_us", sp_histogram_stddev_ns(histogram) / 1000);
-	sp_row_put_number(row, "ops_per_sec", 1e9 / mean_ns, 1);
-	sp_row_put_int(row, "ops", INT8OID, (int64) histogram->ops);
-}
-
-/* run_id: 0 for a run that is not recorded */
-static HeapTuple
-measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc row_type)
-{
-	const sp_test_case *test_case = &probe->cases[c];
-	const sp_result *result = &probe->results[c];
-	sp_evidence_rates device = sp_evidence_rates_of(&result->evidence, SP_LEVEL_DEVICE);
-	sp_row	   *row = sp_row_make(row_type);
-
-	if (run_id != 0)
-		sp_row_put_int(row, "run_id", INT8OID, run_id);
-	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
-	sp_row_put_text(row, "test", test_case->test);
-	sp_row_put_text(row, "method", test_case->label);
-	sp_row_put(row, "direct_io", BOOLOID, BoolGetDatum(probe->files[test_case->file].direct_io));
-	sp_row_put_text(row, "choice", choice_of(probe, c));
-	sp_row_put_int(row, "write_size", INT4OID, test_case->write_size);
-	sp_row_put_int(row, "writes_per_sync", INT4OID, test_case->writes_per_sync);
-	sp_row_put_text(row, "status", sp_status_name(result->status));
-	sp_row_put_text(row, "detail", describe_case(probe, c));
-	put_latencies(row, &result->histogram);
-	sp_row_put_number(row, "relative_speed", result->speed.estimate, 3);
-	sp_row_put_number(row, "relative_speed_low", result->speed.low, 3);
-	sp_row_put_number(row, "relative_speed_high", result->speed.high, 3);
-	sp_row_put_number(row, "flushes_per_op", device.flushes, 2);
-	sp_row_put_number(row, "device_writes_per_op", device.writes, 2);
-	sp_row_put_number(row, "device_bytes_per_op", device.bytes, 0);
-	sp_row_put_number(row, "device_utilization", device.utilization, 3);
-	return sp_row_form(row);
-}
-
-/*
- * The rows of a run in the order of the suite, without the A/A controls: these
- * are in the interval of the current method's row.  Returns how many.
- */
-int
-sp_measurement_rows(const sp_probe *probe, int64 run_id, TupleDesc row_type, HeapTuple *rows)
-{
-	int			n = 0;
-
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		if (probe->cases[c].control)
-			continue;
-		rows[n] = measurement_row(probe, c, n + 1, run_id, row_type);
-		n++;
-	}
-	return n;
-}
-
-/* The non-empty buckets: their lower bounds in microseconds, their counts. */
-static void
-put_buckets(sp_row *row, const sp_histogram *histogram)
-{
-	double	   *bounds = palloc(SP_HISTOGRAM_BUCKETS * sizeof(double));
-	Datum	   *counts = palloc(SP_HISTOGRAM_BUCKETS * sizeof(Datum));
-	int			n = 0;
-
-	for (int bucket = 0; bucket < SP_HISTOGRAM_BUCKETS; bucket++)
-	{
-		if (histogram->count[bucket] == 0)
-			continue;
-		bounds[n] = (double) sp_histogram_lower_ns(bucket) / 1000;
-		counts[n++] = Int64GetDatum((int64) histogram->count[bucket]);
-	}
-	sp_row_put_doubles(row, "bucket_lower_us", bounds, n);
-	sp_row_put(row, "bucket_ops", INT8ARRAYOID,
-			   PointerGetDatum(construct_array(counts, n, INT8OID, sizeof(int64),
-											   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)));
-}
-
-static void
-put_rounds(sp_row *row, const char *column, const sp_series *rounds)
-{
-	sp_row_put_doubles(row, column, rounds->mean_us, rounds->n);
-}
-
-static HeapTuple
-sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc row_type)
-{
-	sp_row	   *row = sp_row_make(row_type);
-
-	sp_row_put_int(row, "run_id", INT8OID, run_id);
-	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
-	put_rounds(row, "round_mean_us", &probe->results[c].rounds);
-	/* null for all but current methods */
-	for (int i = 0; i < probe->ncases; i++)
-	{
-		if (probe->cases[i].control && probe->cases[i].baseline == c)
-			put_rounds(row, "control_round_mean_us", &probe->results[i].rounds);
-	}
-	put_buckets(row, &probe->results[c].histogram);
-	return sp_row_form(row);
-}
 
 /* ------------------------------------------------------------------ the run */
 
@@ -358,7 +189,7 @@ record(void *arg)
 			continue;
 		ordinal++;
 		if (probe->results[c].histogram.ops > 0)
-			samples[nsamples++] = sample_row(probe, c, ordinal, args->run_id, sample_type);
+			samples[nsamples++] = sp_sample_row(probe, c, ordinal, args->run_id, sample_type);
 	}
 	sp_history_insert("runs", args->row_type, &args->row, 1);
 	sp_history_insert("measurements", args->measurement_type, args->measurements, args->nmeasurements);

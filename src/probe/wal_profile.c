@@ -47,8 +47,7 @@ read_wal_statistics(wal_statistics *statistics)
 		&statistics->writes, &statistics->seconds};
 
 	memset(statistics, 0, sizeof(*statistics));
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	sp_spi_connect();
 	if (SPI_execute(SP_WAL_STATISTICS_QUERY, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the statistics of WAL");
 	for (int i = 0; i < lengthof(fields) && SPI_processed == 1; i++)

@@ -27,8 +27,6 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
-#include "utils/guc.h"
-#include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
@@ -161,8 +159,7 @@ sp_workload_check_publications(void)
 {
 	const char *publication = NULL;
 
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	sp_spi_connect();
 	sp_history_execute("SELECT pubname FROM pg_catalog.pg_publication WHERE puballtables ORDER BY pubname LIMIT 1",
 					   0, NULL, NULL, NULL, SPI_OK_SELECT);
 	if (SPI_processed > 0)
@@ -299,138 +296,4 @@ sp_workload_check_connections(int clients, bool new_connections)
 				 max_clients > 0 ?
 				 errhint("Up to %d clients can be run now.", max_clients) :
 				 errhint("Wait until some sessions have ended, or raise the limit.")));
-}
-
-/* ----------------------------------------------------------------- settings */
-
-/*
- * As the server would take it from a client that connects.  That says what is
- * wrong with it, and nothing is set.  Of one that nobody has defined, with a
- * prefix, the name is checked alone: any value is good, and asking for it would
- * define it in this session.
- */
-static void
-check_setting(const char *name, const char *value)
-{
-	static const char *const ours[] = {"application_name", "role", "session_authorization"};
-
-	for (int i = 0; i < lengthof(ours); i++)
-	{
-		if (pg_strcasecmp(name, ours[i]) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("setting \"%s\" cannot be given to a workload", name),
-					 errdetail("Who its sessions are, and what they are known by, is the run's own.")));
-	}
-	/* what everybody will try here, of all places */
-	if (pg_strcasecmp(name, "wal_sync_method") == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_CANT_CHANGE_RUNTIME_PARAM),
-				 errmsg("parameter \"%s\" cannot be changed now", name),
-				 errdetail("It is one for the whole cluster."),
-				 errhint("Between two runs: ALTER SYSTEM SET wal_sync_method = ...; SELECT pg_reload_conf(); and compare rows of sync_probe.workload_results.")));
-	if (strchr(name, '.') && GetConfigOption(name, true, false) == NULL)
-	{
-		sp_check_custom_name(name);
-		return;
-	}
-	(void) set_config_option(name, value, superuser() ? PGC_SU_BACKEND : PGC_BACKEND,
-							 PGC_S_CLIENT, GUC_ACTION_SET, false, ERROR, false);
-}
-
-static char *
-scalar_text(const char *name, JsonbValue *value)
-{
-	switch (value->type)
-	{
-		case jbvString:
-			return pnstrdup(value->val.string.val, value->val.string.len);
-		case jbvNumeric:
-			return DatumGetCString(DirectFunctionCall1(numeric_out,
-													   NumericGetDatum(value->val.numeric)));
-		case jbvBool:
-			return pstrdup(value->val.boolean ? "on" : "off");
-		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("value of setting \"%s\" must be a string, a number or a boolean", name)));
-	}
-	return NULL;				/* keep compiler quiet */
-}
-
-/* The server reads no more than 10,000 bytes of a client that connects. */
-#define MAX_OPTIONS_BYTES	8000
-
-/*
- * The members of a jsonb object, as options of a session; errors name what is
- * wrong.  A search_path comes back alone, since the run's schema goes before it.
- */
-char *
-sp_workload_check_settings(Datum settings, char **search_path)
-{
-	Jsonb	   *object = DatumGetJsonbP(settings);
-	JsonbIterator *iterator = JsonbIteratorInit(&object->root);
-	JsonbValue	item;
-	JsonbIteratorToken token;
-	StringInfoData options;
-	Size		bytes;
-
-	if (!JB_ROOT_IS_OBJECT(object))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("settings must be a json object"),
-				 errhint("For example: settings => '{\"synchronous_commit\": \"off\"}'.")));
-	initStringInfo(&options);
-	while ((token = JsonbIteratorNext(&iterator, &item, true)) != WJB_DONE)
-	{
-		char	   *name;
-		char	   *value;
-
-		if (token != WJB_KEY)
-			continue;
-		name = pnstrdup(item.val.string.val, item.val.string.len);
-		(void) JsonbIteratorNext(&iterator, &item, true);
-		value = scalar_text(name, &item);
-		check_setting(name, value);
-		if (pg_strcasecmp(name, "search_path") == 0)
-			*search_path = value;
-		else
-			sp_append_session_option(&options, name, value);
-	}
-	/* twice: each character of it may be escaped */
-	bytes = options.len + (*search_path ? strlen(*search_path) * 2 : 0);
-	if (bytes > MAX_OPTIONS_BYTES)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("settings of %zu bytes are too long", bytes),
-				 errdetail("They are given to each session when it connects, which has room for %d, with what separates and escapes them.",
-						   MAX_OPTIONS_BYTES)));
-	return options.len > 0 ? options.data : NULL;
-}
-
-/* The value of one of these settings, as the server would take it; NULL if not given. */
-char *
-sp_workload_setting(Datum settings, const char *name)
-{
-	JsonbIterator *iterator;
-	JsonbValue	item;
-	JsonbIteratorToken token;
-	char	   *found = NULL;
-
-	if (settings == 0)
-		return NULL;
-	iterator = JsonbIteratorInit(&DatumGetJsonbP(settings)->root);
-	while ((token = JsonbIteratorNext(&iterator, &item, true)) != WJB_DONE)
-	{
-		bool		is_it;
-
-		if (token != WJB_KEY)
-			continue;
-		is_it = pg_strcasecmp(pnstrdup(item.val.string.val, item.val.string.len), name) == 0;
-		(void) JsonbIteratorNext(&iterator, &item, true);
-		/* the last one prevails, as in a session */
-		if (is_it)
-			found = scalar_text(name, &item);
-	}
-	return found;
 }

@@ -80,7 +80,11 @@ extern int	sp_schema_drop_relations(const char *schema, int max);
 
 extern bool sp_run_in_transaction(void (*work) (void *), void *arg, const char *script,
 								  sp_error_report *report);
-extern bool sp_drop_in_transactions(const char *schema, int tries, sp_error_report *report);
 extern void sp_log_report(const char *what, const char *name, const sp_error_report *report);
+
+/* ------------------------------------------------------------------ drop.c */
+
+extern bool sp_drop_in_transactions(const char *schema, int tries, sp_error_report *report);
+extern void sp_drop_own_leftovers(const volatile bool *stop);
 
 #endif							/* SP_OBJECTS_INTERNAL_H */

@@ -12,7 +12,6 @@
 
 #include <math.h>
 
-#include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
@@ -44,8 +43,7 @@ void
 sp_wal_counts_read(sp_wal_counts *counts)
 {
 	pgstat_clear_snapshot();
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	sp_spi_connect();
 	sp_history_execute(SP_WAL_STATISTICS_QUERY, 0, NULL, NULL, NULL, SPI_OK_SELECT);
 	counts->bytes = double_column(1);
 	counts->syncs = double_column(2);
@@ -63,8 +61,7 @@ sessions_of(const char *application_name)
 	int			count;
 
 	pgstat_clear_snapshot();
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
+	sp_spi_connect();
 	sp_history_execute("SELECT pg_catalog.count(*)::pg_catalog.int4 FROM pg_catalog.pg_stat_activity"
 					   " WHERE application_name OPERATOR(pg_catalog.=) $1"
 					   " AND usesysid OPERATOR(pg_catalog.=) $2"

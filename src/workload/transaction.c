@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * transaction.c
- *		Do something in a transaction of its own, which may fail.
+ *		Run a function in its own transaction, and report its error.
  *
- * For a process that has no client and more to do: an error ends the transaction
- * and nothing else, and becomes a report that another process can read.  So does
- * dropping a schema, in transactions that are small enough.
+ * The background worker has no client, and has more to do after an error.  So an
+ * error ends only the transaction, and becomes a report that another process can
+ * read.
  *
- * It must not: be called within a transaction, or log what somebody else will say.
+ * It must not: be called within a transaction, or log an error that another process
+ * reports.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,14 +19,6 @@
 #include "mb/pg_wchar.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
-
-/*
- * Relations dropped in one transaction.  A table with all that belongs to it
- * takes some ten locks, and others need the lock table too.
- */
-#define DROP_BATCH			100
-
-/* ------------------------------------------------------------- transactions */
 
 static void
 copy_text(char *to, size_t size, const char *from)
@@ -66,7 +59,7 @@ sp_run_in_transaction(void (*work) (void *), void *arg, const char *script,
 		SetCurrentStatementStartTimestamp();
 		StartTransactionCommand();
 		PushActiveSnapshot(GetTransactionSnapshot());
-		SPI_connect();
+		sp_spi_connect();
 		work(arg);
 		SPI_finish();
 		PopActiveSnapshot();
@@ -97,66 +90,4 @@ sp_log_report(const char *what, const char *name, const sp_error_report *report)
 			(errcode(report->sqlstate),
 			 errmsg("%s \"%s\": %s", what, name, report->message),
 			 report->detail[0] ? errdetail("%s", report->detail) : 0));
-}
-
-/* ----------------------------------------------------------------- dropping */
-
-typedef struct drop_step
-{
-	const char *schema;
-	int			max;
-	int			count;
-} drop_step;
-
-static void
-drop_some_relations(void *arg)
-{
-	drop_step  *step = arg;
-
-	step->count = sp_schema_drop_relations(step->schema, step->max);
-}
-
-static void
-drop_the_rest(void *arg)
-{
-	const drop_step *step = arg;
-
-	sp_schema_drop(step->schema);
-}
-
-/* Fewer at once where the lock table is small, or tables have many parts. */
-static bool
-drop_once(const char *schema, sp_error_report *report)
-{
-	drop_step	step = {.schema = schema, .max = DROP_BATCH, .count = 1};
-
-	while (step.count > 0)
-	{
-		if (sp_run_in_transaction(drop_some_relations, &step, NULL, report))
-			continue;
-		if (report->sqlstate != ERRCODE_OUT_OF_MEMORY || step.max == 1)
-			return false;
-		step.max = Max(1, step.max / 4);
-	}
-	return sp_run_in_transaction(drop_the_rest, &step, NULL, report);
-}
-
-/*
- * A schema with all that is in it; the report is of the last try.  A lock that could
- * not be had is not waited for again.
- */
-bool
-sp_drop_in_transactions(const char *schema, int tries, sp_error_report *report)
-{
-	for (int n = 1; n <= tries; n++)
-	{
-		if (drop_once(schema, report))
-		{
-			report->sqlstate = 0;
-			return true;
-		}
-		if (report->sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
-			return false;
-	}
-	return false;
 }

@@ -23,7 +23,6 @@
 #include "storage/procarray.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/memutils.h"
 #include "utils/timeout.h"
 
 #include "compat.h"
@@ -53,13 +52,6 @@
  */
 #define DROP_TRIES		3
 #define DROP_MAX_MS		30000
-
-/*
- * Leftovers are not worth a wait: somebody may hold locks on their tables.  After
- * the second figure no further one is begun.
- */
-#define LEFTOVER_LOCK_TIMEOUT	"200 ms"
-#define LEFTOVERS_MAX_MS	1000
 
 /* What SIGTERM does depends on it. */
 typedef enum worker_phase
@@ -164,45 +156,6 @@ execute_script(const char *script)
 	AtEOXact_GUC(false, nest_level);
 }
 
-/* ---------------------------------------------------------------- leftovers */
-
-static void
-find_leftovers(void *arg)
-{
-	*(List **) arg = sp_schema_leftovers(true, TopMemoryContext);
-}
-
-/*
- * Of servers that crashed, the role's own.  Those of others may be anything, and
- * even a superuser need not wait for them.  What cannot be dropped, or not in the
- * time, is left to a later run, and to cleanup().
- */
-static void
-drop_own_leftovers(void)
-{
-	TimestampTz started = GetCurrentTimestamp();
-	List	   *schemas = NIL;
-	ListCell   *cell;
-	sp_error_report ignored = {0};
-
-	SetConfigOption("lock_timeout", LEFTOVER_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION);
-	if (!sp_run_in_transaction(find_leftovers, &schemas, NULL, NULL))
-		return;
-	foreach(cell, schemas)
-	{
-		uint32		schema_id = sp_schema_id(lfirst(cell));
-
-		if (shared->stop ||
-			TimestampDifferenceExceeds(started, GetCurrentTimestamp(), LEFTOVERS_MAX_MS))
-			break;
-		if (!sp_schema_lock(schema_id, true))
-			continue;
-		(void) sp_drop_in_transactions(lfirst(cell), 1, &ignored);
-		sp_schema_unlock(schema_id);
-	}
-	list_free_deep(schemas);
-}
-
 /* ------------------------------------------------------------------- set-up */
 
 /*
@@ -286,7 +239,7 @@ set_up(void)
 	bool		done;
 
 	pgstat_report_activity(STATE_RUNNING, "set-up of a workload");
-	drop_own_leftovers();
+	sp_drop_own_leftovers(&shared->stop);
 	SetConfigOption("lock_timeout", SP_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION);
 
 	/* a cancel of ours may have ended what was done about leftovers */

@@ -96,9 +96,12 @@ extern void sp_workload_check_privileges(void);
 extern void sp_workload_check_script(const sp_workload *workload, bool trust);
 extern void sp_workload_check_publications(void);
 extern void sp_workload_check_connections(int clients, bool new_connections);
+extern void sp_workload_find_tablespace(const char *name, sp_workload_run *run);
+
+/* -------------------------------------------------------------- settings.c */
+
 extern char *sp_workload_check_settings(Datum settings, char **search_path);
 extern char *sp_workload_setting(Datum settings, const char *name);
-extern void sp_workload_find_tablespace(const char *name, sp_workload_run *run);
 
 /* --------------------------------------------------------------- objects.c */
 

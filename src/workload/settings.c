@@ -1,0 +1,156 @@
+/*-------------------------------------------------------------------------
+ *
+ * settings.c
+ *		The settings that a caller gives to the sessions of a workload.
+ *
+ * They are checked before anything is created, as the server would check them when
+ * a client connects.
+ *
+ * It must not: set anything in this session.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "workload/workload.h"
+
+#include "miscadmin.h"
+#include "utils/fmgrprotos.h"
+#include "utils/guc.h"
+#include "utils/jsonb.h"
+
+#include "compat.h"
+
+/*
+ * As the server would take it from a client that connects.  That says what is
+ * wrong with it, and nothing is set.  Of one that nobody has defined, with a
+ * prefix, the name is checked alone: any value is good, and asking for it would
+ * define it in this session.
+ */
+static void
+check_setting(const char *name, const char *value)
+{
+	static const char *const ours[] = {"application_name", "role", "session_authorization"};
+
+	for (int i = 0; i < lengthof(ours); i++)
+	{
+		if (pg_strcasecmp(name, ours[i]) == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("setting \"%s\" cannot be given to a workload", name),
+					 errdetail("Who its sessions are, and what they are known by, is the run's own.")));
+	}
+	/* what everybody will try here, of all places */
+	if (pg_strcasecmp(name, "wal_sync_method") == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_CANT_CHANGE_RUNTIME_PARAM),
+				 errmsg("parameter \"%s\" cannot be changed now", name),
+				 errdetail("It is one for the whole cluster."),
+				 errhint("Between two runs: ALTER SYSTEM SET wal_sync_method = ...; SELECT pg_reload_conf(); and compare rows of sync_probe.workload_results.")));
+	if (strchr(name, '.') && GetConfigOption(name, true, false) == NULL)
+	{
+		sp_check_custom_name(name);
+		return;
+	}
+	(void) set_config_option(name, value, superuser() ? PGC_SU_BACKEND : PGC_BACKEND,
+							 PGC_S_CLIENT, GUC_ACTION_SET, false, ERROR, false);
+}
+
+static char *
+scalar_text(const char *name, JsonbValue *value)
+{
+	switch (value->type)
+	{
+		case jbvString:
+			return pnstrdup(value->val.string.val, value->val.string.len);
+		case jbvNumeric:
+			return DatumGetCString(DirectFunctionCall1(numeric_out,
+													   NumericGetDatum(value->val.numeric)));
+		case jbvBool:
+			return pstrdup(value->val.boolean ? "on" : "off");
+		default:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("value of setting \"%s\" must be a string, a number or a boolean", name)));
+	}
+	return NULL;				/* keep compiler quiet */
+}
+
+/* The server reads no more than 10,000 bytes of a client that connects. */
+#define MAX_OPTIONS_BYTES	8000
+
+/* Take the next setting of an object; false after the last one. */
+static bool
+next_setting(JsonbIterator **iterator, char **name, char **value)
+{
+	JsonbValue	item;
+	JsonbIteratorToken token;
+
+	do
+		token = JsonbIteratorNext(iterator, &item, true);
+	while (token != WJB_KEY && token != WJB_DONE);
+	if (token == WJB_DONE)
+		return false;
+	*name = pnstrdup(item.val.string.val, item.val.string.len);
+	(void) JsonbIteratorNext(iterator, &item, true);
+	*value = scalar_text(*name, &item);
+	return true;
+}
+
+/*
+ * The settings of a jsonb object as session options, or an error that says what is
+ * wrong.  A search_path is returned apart, since the schema of the run precedes it.
+ */
+char *
+sp_workload_check_settings(Datum settings, char **search_path)
+{
+	Jsonb	   *object = DatumGetJsonbP(settings);
+	JsonbIterator *iterator = JsonbIteratorInit(&object->root);
+	StringInfoData options;
+	char	   *name;
+	char	   *value;
+	Size		bytes;
+
+	if (!JB_ROOT_IS_OBJECT(object))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("settings must be a json object"),
+				 errhint("For example: settings => '{\"synchronous_commit\": \"off\"}'.")));
+	initStringInfo(&options);
+	while (next_setting(&iterator, &name, &value))
+	{
+		check_setting(name, value);
+		if (pg_strcasecmp(name, "search_path") == 0)
+			*search_path = value;
+		else
+			sp_append_session_option(&options, name, value);
+	}
+	/* each character of search_path may need an escape */
+	bytes = options.len + (*search_path ? strlen(*search_path) * 2 : 0);
+	if (bytes > MAX_OPTIONS_BYTES)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("settings of %zu bytes are too long", bytes),
+				 errdetail("Encoded as connection options, they may take %d bytes.",
+						   MAX_OPTIONS_BYTES)));
+	return options.len > 0 ? options.data : NULL;
+}
+
+/* The value of one of these settings as the server would take it; NULL if not given. */
+char *
+sp_workload_setting(Datum settings, const char *name)
+{
+	JsonbIterator *iterator;
+	char	   *given;
+	char	   *value;
+	char	   *found = NULL;
+
+	if (settings == 0)
+		return NULL;
+	iterator = JsonbIteratorInit(&DatumGetJsonbP(settings)->root);
+	while (next_setting(&iterator, &given, &value))
+	{
+		/* the last one prevails, as in a session */
+		if (pg_strcasecmp(given, name) == 0)
+			found = value;
+	}
+	return found;
+}
