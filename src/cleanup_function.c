@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * cleanup_function.c
- *		sync_probe.cleanup(): remove what dead processes left.
+ *		sync_probe.cleanup(): remove what processes that have ended left behind.
  *
- * It must not: touch what belongs to one that lives.  Files and directories are
- * safe since this backend is the only probe of the cluster meanwhile; schemas
- * are, since the process that is to drop one holds a lock until it exits.
+ * It must not: touch anything that belongs to a running process.  Files and
+ * directories are safe because this backend holds the cluster lock.  Schemas are safe
+ * because the process that owns a schema holds its lock until it exits.
  *
  *-------------------------------------------------------------------------
  */
@@ -32,13 +32,13 @@
 
 PG_FUNCTION_INFO_V1(sync_probe_cleanup);
 
-/* What became of the schemas. */
+/* The result for all schemas. */
 typedef struct schemas
 {
 	int			dropped;
 	int			left;
 	const char *first_left;
-	const ErrorData *first_error;	/* NULL: there was no time for it */
+	const ErrorData *first_error;	/* NULL: no time was left for it */
 } schemas;
 
 static volatile sig_atomic_t is_dropping = false;
@@ -75,7 +75,7 @@ note_left(schemas *schemas, const char *name, const ErrorData *error)
 	schemas->first_error = error;
 }
 
-/* Count it, unless the error is that we are to stop. */
+/* Count the error, unless it is a cancel of this query. */
 static void
 note_error(schemas *schemas, const char *name, ErrorData *error)
 {
@@ -87,8 +87,8 @@ note_error(schemas *schemas, const char *name, ErrorData *error)
 }
 
 /*
- * One in a subtransaction of its own: that somebody holds a lock on it, or that it
- * is too large for one transaction, must not keep the others.
+ * Drop one schema in a subtransaction.  If it is locked or too large for one
+ * transaction, the other schemas can still be dropped.
  */
 static void
 drop_leftover(schemas *schemas, const char *name)
@@ -102,7 +102,7 @@ drop_leftover(schemas *schemas, const char *name)
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		/* or a process that lives will drop it */
+		/* if the lock is held, a running process will drop the schema */
 		is_left = sp_schema_lock(sp_schema_id(name), false);
 		is_dropping = true;
 		if (is_left)
@@ -138,14 +138,14 @@ warn_about_left(const schemas *schemas)
 						   "%d schemas of workloads could not be dropped",
 						   schemas->left, schemas->left),
 			 errdetail("The first is \"%s\": %s", schemas->first_left,
-					   error ? error->message : "there was no time left"),
-			 errhint("Call sync_probe.cleanup() again when nobody uses their tables. It waits " LOCK_TIMEOUT " for a lock, and %d s in all. One that is too large for a transaction goes with the next workload that its owner runs.",
+					   error ? error->message : "no time was left"),
+			 errhint("Call sync_probe.cleanup() again when no session uses their tables. It waits " LOCK_TIMEOUT " for a lock, and %d s in all. A schema that is too large for one transaction is dropped when its owner runs the next workload.",
 					 SCHEMAS_MAX_S)));
 }
 
 /*
- * The schemas of this database that runs left whose processes are gone, and that
- * the current user may drop.  Returns how many were.
+ * Drop the leftover schemas of this database that the current user may drop.
+ * Returns their number.
  */
 static int
 drop_leftover_schemas(void)
@@ -154,7 +154,7 @@ drop_leftover_schemas(void)
 	schemas		schemas = {0};
 	ListCell   *cell;
 
-	/* or the user reads what "drop cascades to" */
+	/* suppress the NOTICE "drop cascades to" */
 	(void) set_config_option("client_min_messages", "warning", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
 	(void) set_config_option("lock_timeout", LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION,
@@ -178,8 +178,8 @@ drop_leftover_schemas(void)
 }
 
 /*
- * Returns how many files, directories and schemas were removed.  On a standby and in a
- * read-only transaction schemas stay.
+ * Returns the number of files, directories and schemas that were removed.  On a
+ * standby and in a read-only transaction, schemas are not dropped.
  */
 Datum
 sync_probe_cleanup(PG_FUNCTION_ARGS)

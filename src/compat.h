@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * compat.h
- *		Differences between server versions, behind one name each.
+ *		Differences between server versions, each behind one name.
  *
- * The only file of src/ that may look at PG_VERSION_NUM.  Names follow the
- * newest server; PostgreSQL 15 is the oldest one supported.
+ * No other file of src/ may test PG_VERSION_NUM.  Names follow the newest server.
+ * PostgreSQL 15 is the oldest supported version.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +26,7 @@
 #error "pg_sync_probe needs PostgreSQL 15 or later"
 #endif
 
-/* Renamed, with the variable, in PostgreSQL 17. */
+/* PostgreSQL 17 renamed this array. */
 #if PG_VERSION_NUM >= 170000
 extern PGDLLIMPORT const struct config_enum_entry wal_sync_method_options[];
 #else
@@ -35,9 +35,9 @@ extern PGDLLIMPORT const struct config_enum_entry sync_method_options[];
 #endif
 
 /*
- * Where this server opens WAL with O_DIRECT.  Up to 15 with open_* while
- * nobody reads WAL behind it; since 16 (d4e71df6d75) where debug_io_direct
- * says so, and then with every method.
+ * Does this server open WAL with O_DIRECT?  Up to 15 it does so with the open_*
+ * methods while no other process reads WAL (wal_level = minimal).  Since 16
+ * (d4e71df6d75) debug_io_direct decides, for all methods.
  */
 static inline bool
 sp_wal_direct_io_open(void)
@@ -60,9 +60,9 @@ sp_wal_direct_io_all(void)
 }
 
 /*
- * What the server writes with one system call when it fills a new segment with
- * zeros, see XLogFileInitInternal(): PG_IOV_MAX pages of WAL, since 16 as many
- * blocks (pg_pwrite_zeros()).  PG_IOV_MAX has grown in 18 (06fb5612c97).
+ * The bytes that the server writes with one system call when it fills a new segment
+ * with zeros, see XLogFileInitInternal(): PG_IOV_MAX pages of WAL, since 16 PG_IOV_MAX
+ * blocks (pg_pwrite_zeros()).  PostgreSQL 18 increased PG_IOV_MAX (06fb5612c97).
  */
 #if PG_VERSION_NUM >= 160000
 #define SP_WAL_INIT_BLOCK BLCKSZ
@@ -72,8 +72,8 @@ sp_wal_direct_io_all(void)
 #define SP_WAL_INIT_WRITE (PG_IOV_MAX * SP_WAL_INIT_BLOCK)
 
 /*
- * No server has a class for a quota that is used up: it would be XX000.  To be
- * the first one in an ereport(), as errno is not kept for longer.
+ * The server maps EDQUOT to XX000; a used-up quota is reported as 53100 instead.
+ * This must come first in ereport(), since later calls may change errno.
  */
 static inline int
 sp_errcode_for_file_access(void)
@@ -107,26 +107,26 @@ sp_errcode_for_file_access(void)
 	" wal_sync_time::pg_catalog.float8 FROM pg_catalog.pg_stat_wal"
 #endif
 
-/* Infinite intervals came with PostgreSQL 17. */
+/* PostgreSQL 17 added infinite intervals. */
 #ifndef INTERVAL_NOT_FINITE
 #define INTERVAL_NOT_FINITE(interval) false
 #endif
 
-/* Wait events of extensions have names since PostgreSQL 17. */
+/* Since PostgreSQL 17, wait events of extensions have names. */
 #if PG_VERSION_NUM >= 170000
 #define sp_wait_event_new(name) WaitEventExtensionNew(name)
 #else
 #define sp_wait_event_new(name) PG_WAIT_EXTENSION
 #endif
 
-/* Wait sets belong to a resource owner (here none) since PostgreSQL 17 (50c67c2019a). */
+/* Since PostgreSQL 17 (50c67c2019a), a wait set belongs to a resource owner; NULL is none. */
 #if PG_VERSION_NUM >= 170000
 #define sp_wait_event_set_new(nevents) CreateWaitEventSet(NULL, nevents)
 #else
 #define sp_wait_event_set_new(nevents) CreateWaitEventSet(CurrentMemoryContext, nevents)
 #endif
 
-/* Privilege checks were made one function in PostgreSQL 16 (c727f511bd7). */
+/* PostgreSQL 16 (c727f511bd7) has one function for privilege checks. */
 #if PG_VERSION_NUM >= 160000
 #define sp_tablespace_aclcheck(tablespace, role) \
 	object_aclcheck(TableSpaceRelationId, tablespace, role, ACL_CREATE)
@@ -136,8 +136,8 @@ sp_errcode_for_file_access(void)
 #endif
 
 /*
- * Can a role SET ROLE to another?  Since PostgreSQL 16 (3d14e171e9e) membership alone
- * does not allow that.
+ * Can a role SET ROLE to another role?  Since PostgreSQL 16 (3d14e171e9e), membership
+ * alone does not allow this.
  */
 #if PG_VERSION_NUM >= 160000
 #define sp_can_act_as(member, role) member_can_set_role(member, role)
@@ -146,8 +146,9 @@ sp_errcode_for_file_access(void)
 #endif
 
 /*
- * Connections that are not for everybody.  A second kind came with PostgreSQL
- * 16 (6e2775e4d4e); that some roles may use it is left out.
+ * The number of reserved connections.  PostgreSQL 16 (6e2775e4d4e) added
+ * reserved_connections; these count as reserved for roles with
+ * pg_use_reserved_connections, too.
  */
 static inline int
 sp_reserved_connections(void)
@@ -175,8 +176,8 @@ typedef struct JsonbInState
 #endif
 
 /*
- * An error unless the server would accept a setting of that name that nobody has
- * defined.  Since PostgreSQL 17 its check throws the error itself.
+ * Throw an error unless the server accepts a custom parameter of that name.  Since
+ * PostgreSQL 17, the server's check throws the error itself.
  */
 static inline void
 sp_check_custom_name(const char *name)

@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * pg_sync_probe.c
- *		The module: its magic, its settings, its life cycle.
+ *		The module and its configuration parameters.
  *
- * The library is loaded by the first call of one of its functions; it needs no
- * shared_preload_libraries, so that it can be tried on a server that nobody
- * wants to restart.
+ * The first call of a function loads the library.  It does not need
+ * shared_preload_libraries, and so no restart of the server.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +27,7 @@ void
 _PG_init(void)
 {
 	DefineCustomRealVariable("pg_sync_probe.margin",
-							 "Least gain in speed that is worth a change of wal_sync_method.",
+							 "Minimum gain in speed for which another wal_sync_method is recommended.",
 							 "0.05 is 5 percent.",
 							 &sp_margin, 0.05, 0.001, 1.0,
 							 PGC_USERSET, 0, NULL, NULL, NULL);
@@ -41,25 +40,25 @@ _PG_init(void)
 
 	DefineCustomIntVariable("pg_sync_probe.reserve_percent",
 							"Share of a file system that a probe leaves free.",
-							"In pg_wal WAL can grow to max_wal_size, too, if that needs more.",
+							"In pg_wal, WAL must also be able to grow to max_wal_size.",
 							&sp_reserve_percent, 5, 0, 100,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 
 	DefineCustomStringVariable("pg_sync_probe.zfs_directory",
 							   "Directory of the programs zfs and zpool.",
-							   "Empty: the first of the usual ones that has them.",
+							   "If empty, the usual directories are searched.",
 							   &sp_zfs_directory, "",
 							   PGC_SUSET, 0, NULL, NULL, NULL);
 
 	DefineCustomStringVariable("pg_sync_probe.pgbench_directory",
 							   "Directory of the program pgbench.",
-							   "Empty: where the server's own program is.",
+							   "If empty, the directory of the server program.",
 							   &sp_pgbench_directory, "",
 							   PGC_SUSET, 0, NULL, NULL, NULL);
 
 	DefineCustomStringVariable("pg_sync_probe.pgbench_passfile",
 							   "Password file that pgbench uses to connect to this server.",
-							   "Empty: .pgpass in the home directory of the server's user.",
+							   "If empty, .pgpass in the home directory of the operating system user of the server.",
 							   &sp_pgbench_passfile, "",
 							   PGC_SUSET, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
 

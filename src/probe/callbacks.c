@@ -1,12 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * callbacks.c
- *		What the engine asks of the server: clock, interrupts, sleep, counters,
- *		progress.
+ *		The callbacks of the engine: clock, interrupts, sleep, counters, progress.
  *
- * Called between the operations, thousands of times a second, so nothing here
- * may be slow; and any of it may leave by an error, after which the engine is
- * not called again.
+ * The engine calls them between the operations, thousands of times a second, so they
+ * must be fast.  Each may throw an error; the engine is not called again after it.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,9 +24,8 @@
 #define NS_PER_S	INT64CONST(1000000000)
 
 /*
- * Free space is checked that often while a probe runs.  Less often where a check
- * is slow (a remote file system, thousands of WAL segments): it may take a
- * fiftieth of the time.
+ * How often a probe checks free space.  A slow check (remote file system, thousands of
+ * WAL segments) runs less often, so that it takes at most 1/50 of the time.
  */
 #define SPACE_CHECK_INTERVAL_NS	(250 * NS_PER_MS)
 #define SPACE_CHECK_SHARE		50
@@ -53,7 +50,7 @@ check_space_again(sp_probe_context *state)
 	state->next_check_ns = end_ns + Max(SPACE_CHECK_INTERVAL_NS, (end_ns - begin_ns) * SPACE_CHECK_SHARE);
 }
 
-/* Called between any two operations; the time of the last reading is enough here. */
+/* Called between any two operations, so it uses the last reading of the clock. */
 static void
 callback_check_interrupts(void *context)
 {
@@ -65,10 +62,9 @@ callback_check_interrupts(void *context)
 }
 
 /*
- * A latch wait sleeps whole milliseconds, and a pace of one flush each 0.5 ms
- * cannot be kept with those: the rest, always less than two, is slept by the
- * clock.  Spinning instead would keep the processor warm, which an idle server
- * does not.
+ * A latch wait has a resolution of 1 ms, which is too coarse for a flush interval of
+ * 0.5 ms.  So the last 2 ms are slept with clock_nanosleep().  A busy loop would keep
+ * the processor at its full clock rate, unlike on an idle server.
  */
 static void
 callback_sleep_until(void *context, int64_t deadline_ns)
@@ -116,7 +112,7 @@ callback_round_done(void *context)
 /* ----------------------------------------------------------------- progress */
 
 /*
- * At most one line a second for ten seconds, then one each twentieth of the time
+ * At most one NOTICE a second for ten seconds, then one after each 1/20 of the time
  * that has passed, as for a workload.
  */
 #define NOTICE_INTERVAL_NS		NS_PER_S
@@ -131,7 +127,7 @@ notice_interval_ns(int64 elapsed_ns)
 	return Max(2 * NOTICE_INTERVAL_NS, elapsed_ns / NOTICES_OF_THE_PAST);
 }
 
-/* The ratios of the other cases of a test to its baseline, as far as they fit. */
+/* Append the speed ratios of a test's cases to its baseline, as far as they fit. */
 static void
 append_ratios(StringInfo line, const sp_probe *probe, int baseline)
 {
@@ -153,7 +149,7 @@ append_ratios(StringInfo line, const sp_probe *probe, int baseline)
 	}
 }
 
-/* Verdict so far, test, the current method and the others beside it; empty without one. */
+/* The verdict so far, the current method and the ratios of the others; may be empty. */
 static char *
 describe_regime(const sp_probe *probe, sp_regime regime)
 {
@@ -175,7 +171,7 @@ describe_regime(const sp_probe *probe, sp_regime regime)
 	return line.data;
 }
 
-/* Progress NOTICE for the calling session, unless it would repeat the last one. */
+/* Send a progress NOTICE, unless it repeats the last one. */
 static void
 callback_analysis_done(void *context, sp_regime regime)
 {
@@ -213,10 +209,9 @@ sp_notice_filling(const sp_probe *probe, int64 done, int64 total)
 }
 
 /*
- * The cost of reading the clock.  The minimum difference of two readings is too
- * little where the clock has steps of 10 ns, and an unsynced write takes 250.  So
- * it is the mean of 64 readings, and the smallest of 64 such means, which no
- * interrupt has disturbed.
+ * The cost of reading the clock: the minimum of 64 means of 64 readings.  A mean is
+ * needed because some clocks have steps of 10 ns, while an unsynced write takes 250 ns.
+ * The minimum excludes interrupts.
  */
 static int64
 clock_cost_ns(sp_probe_context *context)
@@ -236,7 +231,7 @@ clock_cost_ns(sp_probe_context *context)
 	return minimum / readings;
 }
 
-/* Let the engine measure with this context, which must outlive the probe. */
+/* Set the callbacks of the probe.  The context must outlive the probe. */
 void
 sp_callbacks_set(sp_probe *probe, sp_probe_context *context)
 {
@@ -264,7 +259,7 @@ callback_read_counters(void *context, sp_counters counters[SP_LEVELS])
 	return sp_disks_read(&((sp_probe_context *) context)->storage->disks, counters);
 }
 
-/* What one reading takes: the minimum of some. */
+/* The cost of reading the counters: the minimum of 16 readings; 0 if one fails. */
 static int64
 reading_cost_ns(const sp_probe *probe)
 {

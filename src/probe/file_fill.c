@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * file_fill.c
- *		What the files of a probe are filled with, and how.
+ *		Fill the files of a probe.
  *
- * Every block is written, so that no measured sync has to turn an unwritten
- * extent into a written one, which is a change of metadata.  Not part of the
- * measuring; but the size of each write decides the folios of the page cache,
- * and these decide on some file systems what a write costs later.
+ * Every block is written.  Otherwise a measured sync would have to convert unwritten
+ * extents, which changes metadata.  Filling is not measured, but the size of its writes
+ * determines the folios of the page cache, and on some file systems these determine
+ * the cost of later writes.
  *
- * It must not: delay a cancel, ignore a duty cycle, or use up the reserve.
+ * It must not: delay a cancel, ignore the duty cycle, or use up the reserve.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +20,7 @@
 
 #include "compat.h"
 
-/* A duty cycle's rests come after so many bytes, and checks of free space. */
+/* The bytes between two pauses of the duty cycle, and between two checks of free space. */
 #define REST_BYTES		SP_BUFFER_SIZE
 #define CHECK_BYTES		(1024 * 1024)
 
@@ -36,9 +36,9 @@ fill_failed(const char *verb, const sp_file *file, const char *directory)
 }
 
 /*
- * With a duty cycle other processes get their turn at the device: what was just
- * written is flushed at once, not with everything else at the end, and a rest
- * follows.  All rests together last no longer than the duration of the measuring.
+ * With a duty cycle, flush what was just written, not everything at the end, and then
+ * pause, so that other processes can use the device.  The sum of all pauses is at most
+ * the duration of the probe.
  */
 static void
 rest_after_chunk(sp_probe_files *files, const sp_file *file, int64 begin_ns, const char *directory)
@@ -57,7 +57,7 @@ rest_after_chunk(sp_probe_files *files, const sp_file *file, int64 begin_ns, con
 	files->rested_ns += Max(rest_ns, 0);
 }
 
-/* One system call, of blocks like those with which the server fills a segment. */
+/* Write blocks with one system call, as the server does when it fills a segment. */
 static ssize_t
 write_blocks(int fd, const char *buffer, int64 offset, int64 size)
 {
@@ -74,7 +74,7 @@ write_blocks(int fd, const char *buffer, int64 offset, int64 size)
 }
 
 /*
- * One chunk.  After a short write the next call tells the reason, most often a
+ * Write one chunk.  After a short write, the next call returns the reason, usually a
  * full file system or a quota.
  */
 static void
@@ -96,7 +96,7 @@ fill_chunk(const sp_probe *probe, const sp_file *file, int64 offset, int64 size,
 	}
 }
 
-/* Write every block of a new file, and sync it. */
+/* Write all blocks of a new file, and sync it. */
 void
 sp_probe_file_fill(sp_probe_files *files, const sp_file *file, const char *directory)
 {

@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * files.c
- *		The files of a probe: names, space, removal.
+ *		Create and remove the files of a probe.
  *
- * They keep their names while they are measured: writes to an unlinked file
- * never enter the intent log of ZFS, and btrfs skips its log tree, so both
- * would look many times too fast.  The names are such that a server which
- * crashes now sweeps them when it recovers; what a killed backend leaves while
- * the server lives is swept by the next probe.
+ * The files keep their names while they are measured.  Writes to an unlinked file
+ * bypass the intent log of ZFS and the log tree of btrfs, so both would look many times
+ * too fast.  After a crash, the server removes files with these names when it starts.
+ * The next probe removes the files of a killed backend.
  *
- * Nothing here follows a symbolic link in the last step, overwrites a file
- * that exists, or removes one that is not the one it created.
+ * It must not: follow a symbolic link as the last component of a path, overwrite a
+ * file, or remove a file that it did not create.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,12 +27,12 @@
 
 #include "compat.h"
 
-/* RemovePgTempFiles() removes what begins with PG_TEMP_FILE_PREFIX. */
+/* RemovePgTempFiles() removes files whose names begin with PG_TEMP_FILE_PREFIX. */
 #define TABLESPACE_PREFIX	PG_TEMP_FILE_PREFIX "_sync_probe."
 
 /*
- * RemoveTempXlogFiles() removes what begins with "xlogtemp.".  The server's own
- * file is xlogtemp.<pid>, so ours goes on after the pid.
+ * RemoveTempXlogFiles() removes files whose names begin with "xlogtemp.".  The server
+ * itself uses xlogtemp.<pid>, so our names have a suffix.
  */
 #define PG_WAL_FORMAT	"xlogtemp.%d.sync_probe.%d"
 
@@ -47,8 +46,8 @@ name_file(const sp_location *location, int pid, int n, char *name)
 }
 
 /*
- * Is this a name that name_file() gives, of whatever process?  Made again and
- * compared, since sscanf() is lenient about blanks, signs and zeros.
+ * Is this a name from name_file(), of any process?  The name is built again and
+ * compared, since sscanf() accepts blanks, signs and leading zeros.
  */
 static bool
 is_probe_file_name(const sp_location *location, const char *name)
@@ -65,7 +64,7 @@ is_probe_file_name(const sp_location *location, const char *name)
 	return strcmp(name, again) == 0;
 }
 
-/* Where the files of a location go, below PGDATA. */
+/* The directory for the files of a location, relative to PGDATA. */
 static void
 probe_directory(const sp_location *location, char *path)
 {
@@ -76,15 +75,14 @@ probe_directory(const sp_location *location, char *path)
 }
 
 /*
- * Open the directory, made as the server makes it for its own temporary files.
- * pg_wal may be a symbolic link, that is how it is moved; pgsql_tmp may not.
- * -1 with errno if it cannot be opened.
+ * Open the directory, and create it first as the server does for its own temporary
+ * files.  pg_wal may be a symbolic link; pgsql_tmp must not be one.  Returns -1 and
+ * sets errno if it cannot be opened.
  *
- * The owner is not checked.  The server checks only that of its data directory,
- * and works with a pg_wal that belongs to root and is writable by its group.
- * Anybody else who may write there could replace WAL itself.  Our files are safe
- * by other means: O_EXCL creates them, and a file is removed only if device and
- * inode are those of the one that we created.
+ * The owner is not checked.  The server checks only the owner of its data directory,
+ * and accepts a pg_wal that belongs to root and is writable by a group.  A user who can
+ * write there could replace WAL itself.  Our files are protected differently: O_EXCL
+ * creates them, and a file is removed only if its device and inode are unchanged.
  */
 static int
 open_directory(const sp_location *location, bool create, char *path)
@@ -101,7 +99,7 @@ open_directory(const sp_location *location, bool create, char *path)
 	return open(path, flags);
 }
 
-/* True if it was removed; what could not be is a warning. */
+/* Returns whether the file was removed.  A failure is a WARNING. */
 static bool
 unlink_at(int directory_fd, const char *directory, const char *name)
 {
@@ -115,9 +113,9 @@ unlink_at(int directory_fd, const char *directory, const char *name)
 }
 
 /*
- * Remove what probes left whose backend was killed.  The caller is the only
- * probe of the cluster, so every such file is a dead one's.  Returns how many;
- * a directory that cannot be read has none.
+ * Remove the files of killed backends.  The caller holds the cluster lock, so no
+ * other probe is running.  Returns the number of files; a directory that cannot be
+ * read counts as empty.
  */
 int
 sp_probe_files_sweep(const sp_location *location)
@@ -150,7 +148,7 @@ sp_probe_files_sweep(const sp_location *location)
 	return removed;
 }
 
-/* -------------------------------------------------------------------- room */
+/* ------------------------------------------------------------------- space */
 
 int64
 sp_probe_files_size(const sp_probe *probe)
@@ -166,8 +164,8 @@ sp_probe_files_size(const sp_probe *probe)
 }
 
 /*
- * Refuse before a byte is written.  If the files do not fit, they are made
- * smaller first, as far as the suite allows.
+ * Check free space before anything is written.  If the files do not fit, reduce their
+ * size as far as the suite allows.
  */
 static void
 check_space(const sp_probe_files *files, const char *directory)
@@ -203,7 +201,7 @@ check_space(const sp_probe_files *files, const char *directory)
 				 errdetail("Needs %s.", sp_pretty_bytes(needed))));
 }
 
-/* Descriptors that fd.c must know of, so that it keeps its own in bounds. */
+/* Reserve descriptors, so that fd.c keeps the total below the limit. */
 static void
 reserve_fds(sp_probe_files *files, int wanted)
 {
@@ -229,8 +227,8 @@ flags_of(const sp_file *file)
 }
 
 /*
- * One file, written and opened as its method opens it.  A refusal of O_DIRECT
- * is a finding, noted in the file's status; anything else is an error.
+ * Create and fill one file, then open it with the flags of its method.  If that fails,
+ * the status of the file says so; the file system may refuse O_DIRECT.
  */
 static void
 create_file(sp_probe_files *files, int n, const char *directory)
@@ -246,7 +244,7 @@ create_file(sp_probe_files *files, int n, const char *directory)
 	{
 		int			saved_errno = errno;
 
-		/* without its identity it could not be removed later */
+		/* without device and inode it could not be removed later */
 		(void) unlinkat(files->directory_fd, file->name, 0);
 		close(file->fd);
 		file->fd = -1;
@@ -271,15 +269,15 @@ create_file(sp_probe_files *files, int n, const char *directory)
 }
 
 /*
- * Lay out the files of the probe's plan.  On error what exists is for
- * sp_probe_files_remove(), which the caller sees to.
+ * Create the files that the probe has planned.  After an error, the caller must call
+ * sp_probe_files_remove().
  */
 void
 sp_probe_files_create(sp_probe_files *files)
 {
 	sp_probe   *probe = files->probe;
 	char		directory[MAXPGPATH];
-	int			wanted = 2;		/* the directory, and one that is opened again */
+	int			wanted = 2;		/* the directory, and a file that is being opened again */
 
 	for (int n = 0; n < probe->nfiles; n++)
 		wanted += probe->files[n].status == SP_OK;
@@ -310,8 +308,8 @@ sp_probe_files_create(sp_probe_files *files)
 }
 
 /*
- * Close and remove; may be called at any time and again, also while the
- * backend exits.  A file that somebody put in our place is not ours.
+ * Close and remove the files.  May be called at any time, repeatedly, and while the
+ * backend exits.  A file that replaced ours is not removed.
  */
 void
 sp_probe_files_remove(sp_probe_files *files)
@@ -335,7 +333,7 @@ sp_probe_files_remove(sp_probe_files *files)
 			status.st_dev != files->created[n].device || status.st_ino != files->created[n].inode)
 			ereport(WARNING,
 					(errmsg("probe file \"%s/%s\" is no longer there", directory, file->name),
-					 errdetail("Somebody removed or replaced it while it was measured; measurements of a removed file can be wrong.")));
+					 errdetail("It was removed or replaced while it was measured. Measurements of a removed file can be wrong.")));
 		else
 			(void) unlink_at(files->directory_fd, directory, file->name);
 	}

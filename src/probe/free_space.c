@@ -3,11 +3,11 @@
  * free_space.c
  *		The reserve of free space that a probe leaves.
  *
- * A full pg_wal stops the cluster, a full tablespace its users.  So a probe
- * leaves a reserve: it is checked before the first byte is written, and again
- * while the probe lasts, since others write too.
+ * A full pg_wal stops the cluster, and a full tablespace stops its users.  So a probe
+ * leaves a reserve.  It is checked before the first write and while the probe runs,
+ * since other processes write, too.
  *
- * It must not: be slow.  The usual check is one statvfs().
+ * It must not: be slow.  Usually a check is one statvfs().
  *
  *-------------------------------------------------------------------------
  */
@@ -26,13 +26,10 @@
 
 int			sp_reserve_percent = 5;
 
-/* The server must be able to create new segments, even if WAL exceeds max_wal_size. */
+/* The server must be able to create new segments even if WAL exceeds max_wal_size. */
 #define MIN_FREE_SEGMENTS	4
 
-/*
- * The bytes available; *reserve is how many of these must stay, min_reserve
- * at least.
- */
+/* The available bytes.  *reserve of them, at least min_reserve, must stay free. */
 static int64
 available_space(int directory_fd, const char *directory, int64 min_reserve, int64 *reserve)
 {
@@ -48,9 +45,9 @@ available_space(int directory_fd, const char *directory, int64 min_reserve, int6
 }
 
 /*
- * The bytes that WAL segments occupy.  Blocks count, not file sizes: a compressing
- * file system stores a segment of zeros in no space, and needs it later.  A
- * directory that cannot be read counts as empty, which makes the reserve larger.
+ * The bytes that WAL segments occupy, in blocks.  A compressing file system stores a
+ * segment of zeros in no space, but needs that space later.  A directory that cannot
+ * be read counts as empty, which makes the reserve larger.
  */
 static int64
 wal_bytes(int directory_fd)
@@ -79,9 +76,9 @@ wal_bytes(int directory_fd)
 }
 
 /*
- * The bytes available in the directory of a location, and the reserve.  In pg_wal
- * WAL must be able to grow to max_wal_size.  The WAL that is there counts towards
- * that; it is summed only if the reserve would not be met without it.
+ * The available bytes in the directory of a location, and the reserve.  In pg_wal, WAL
+ * must be able to grow to max_wal_size.  Existing WAL counts towards that; it is summed
+ * only if the space would not suffice otherwise.
  */
 int64
 sp_location_space(const sp_location *location, int directory_fd, const char *directory,
@@ -103,7 +100,7 @@ sp_location_space(const sp_location *location, int directory_fd, const char *dir
 	return available;
 }
 
-/* Bytes in a readable unit, with three digits at most. */
+/* Bytes in a readable unit, with at most three digits. */
 char *
 sp_pretty_bytes(int64 bytes)
 {
@@ -119,7 +116,7 @@ sp_pretty_bytes(int64 bytes)
 	return psprintf("%.*f %s", unit > 0 && amount < 9.95 ? 1 : 0, amount, units[unit]);
 }
 
-/* Called while a probe runs: an error if the reserve is no longer free. */
+/* Throw an error if the reserve is no longer free.  Called while a probe runs. */
 void
 sp_check_reserve(const sp_location *location, int directory_fd)
 {
@@ -133,6 +130,6 @@ sp_check_reserve(const sp_location *location, int directory_fd)
 				 errdetail("%s is available, less than the reserve of %s.",
 						   sp_pretty_bytes(available), sp_pretty_bytes(reserve)),
 				 OidIsValid(location->tablespace) ?
-				 errhint("Others have used the space meanwhile, or a copy-on-write file system needs more than the files of the probe, which are removed.") :
-				 errhint("WAL has grown meanwhile, or a copy-on-write file system needs more than the files of the probe, which are removed. Look for inactive replication slots and for archiving that fails.")));
+				 errhint("Other processes have used the space, or a copy-on-write file system needs more space than the size of the probe files. The probe files are removed.") :
+				 errhint("WAL has grown, or a copy-on-write file system needs more space than the size of the probe files. The probe files are removed. Check for inactive replication slots and failing archiving.")));
 }

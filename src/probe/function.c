@@ -3,9 +3,8 @@
  * function.c
  *		sync_probe.probe().
  *
- * From arguments to rows.  Whatever ends a probe (an error, a cancel, the end
- * of the backend), its files go; the lock and the progress go with the
- * resource owner.
+ * However a probe ends (error, cancel, end of the backend), its files are removed.
+ * The resource owner releases the cluster lock and the progress.
  *
  *-------------------------------------------------------------------------
  */
@@ -80,12 +79,12 @@ duty_cycle_argument(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("duty_cycle %g is out of range", duty_cycle),
-				 errdetail("It must be greater than 0, and 1 at most."),
-				 errhint("0.2 writes a fifth of the time and sleeps the rest.")));
+				 errdetail("It must be greater than 0 and at most 1."),
+				 errhint("With 0.2, the probe writes one fifth of the time and sleeps the rest.")));
 	return duty_cycle;
 }
 
-/* What the caller knows better than the cluster's statistics. */
+/* Arguments override the statistics of the cluster. */
 static void
 override_pace(FunctionCallInfo fcinfo, sp_wal_profile *profile)
 {
@@ -98,8 +97,8 @@ override_pace(FunctionCallInfo fcinfo, sp_wal_profile *profile)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("flush_size %d is out of range", flush_size),
-					 errdetail("It must be between 1 and %d bytes, what a file of the probe holds.", max),
-					 errhint("Leave it out to take this cluster's own average.")));
+					 errdetail("It must be between 1 and %d bytes, the size of a probe file.", max),
+					 errhint("Omit it to use the average of this cluster.")));
 		profile->server.flush_size = flush_size;
 		profile->flush_size_source = "argument";
 	}
@@ -107,12 +106,12 @@ override_pace(FunctionCallInfo fcinfo, sp_wal_profile *profile)
 	{
 		profile->flush_interval_us =
 			sp_interval_argument(fcinfo, ARG_FLUSH_INTERVAL, probe_arg_names, 1, MAX_INTERVAL_US,
-								 "Leave it out to take this cluster's own average.");
+								 "Omit it to use the average of this cluster.");
 		profile->flush_interval_source = "argument";
 	}
 }
 
-/* A time in words, rounded up or down to two or three digits. */
+/* A time with its unit, rounded up or down to two or three digits. */
 static char *
 rounded_time(double ns, double (*round_off) (double))
 {
@@ -125,7 +124,7 @@ rounded_time(double ns, double (*round_off) (double))
 	return psprintf("%g s", round_off(ns / 1e9));
 }
 
-/* Which argument to change, and to what. */
+/* The hint: which argument to change, and to what value. */
 static char *
 way_out(const sp_probe *probe, const sp_min_duration *min)
 {
@@ -159,10 +158,7 @@ way_out(const sp_probe *probe, const sp_min_duration *min)
 	return hint.data;
 }
 
-/*
- * A duration that has no room for one round of every case would be exceeded, or
- * measure nothing.
- */
+/* Throw an error if the duration is too short for one round of every test case. */
 static void
 check_duration(FunctionCallInfo fcinfo, const sp_probe *probe)
 {
@@ -189,7 +185,7 @@ check_duration(FunctionCallInfo fcinfo, const sp_probe *probe)
 
 /* -------------------------------------------------------------------- probe */
 
-/* A call of probe(), from its files to its end. */
+/* The state of a call of probe(), for clean_up(). */
 typedef struct probing
 {
 	sp_probe   *probe;
@@ -203,7 +199,7 @@ fill_random(char *buffer)
 {
 	pg_prng_state state;
 
-	/* content, not order: it needs no seed that can be given again */
+	/* file content need not be reproducible */
 	pg_prng_seed(&state, (uint64) MyProcPid);
 	for (size_t i = 0; i < SP_BUFFER_SIZE; i += sizeof(uint64))
 	{
@@ -221,7 +217,7 @@ plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_wal_profile 
 												   MCXT_ALLOC_ZERO);
 	char	   *buffer = palloc(SP_BUFFER_SIZE + SP_WAL_PAGE_SIZE);
 
-	/* O_DIRECT wants the buffer aligned to the device's blocks */
+	/* O_DIRECT needs a buffer that is aligned to the blocks of the device */
 	buffer = (char *) TYPEALIGN(SP_WAL_PAGE_SIZE, buffer);
 	fill_random(buffer);
 
@@ -232,14 +228,14 @@ plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_wal_profile 
 	probe->margin = sp_margin;
 	probe->stop_early = PG_GETARG_BOOL(ARG_STOP_EARLY);
 
-	/* 48 bits are what the engine's generator takes */
+	/* the generator of the engine takes 48 bits */
 	probe->random_seed = pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF);
 	sp_callbacks_set(probe, &state->context);
 	suite->plan(probe, &profile->server);
 	return probe;
 }
 
-/* Also called while the backend exits, when errors can no longer be thrown. */
+/* Also called while the backend exits: must not throw an error. */
 static void
 clean_up(int code, Datum arg)
 {
@@ -264,7 +260,7 @@ measure_location(probing *state, const sp_location *location)
 	PG_ENSURE_ERROR_CLEANUP(clean_up, PointerGetDatum(state));
 	{
 		sp_probe_files_create(&state->files);
-		/* after them: there is a probe without counters, but none without files */
+		/* after the files, which are required; counters are optional */
 		if (sp_storage_open(&state->storage))
 			sp_callbacks_set_counters(state->probe);
 		sp_progress_set_phase("measuring");

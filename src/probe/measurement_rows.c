@@ -15,14 +15,14 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 
-/* Microseconds: to a tenth, below ten to a nanosecond. */
+/* Microseconds with one digit after the point, below 10 us with three. */
 static void
 put_us(sp_row *row, const char *column, double us)
 {
 	sp_row_put_number(row, column, us, us < 10 ? 3 : 1);
 }
 
-/* A quantile in microseconds, null below the operations it takes. */
+/* A quantile in microseconds, null with fewer than min_ops operations. */
 static void
 put_quantile_us(sp_row *row, const char *column, const sp_histogram *histogram, double q,
 			 uint64_t min_ops)
@@ -51,7 +51,7 @@ describe_case(const sp_probe *probe, int c)
 					strerror(result->error_number));
 }
 
-/* Of the current method and the recommended one; NULL for all others. */
+/* "current" or "recommended"; NULL for all other methods. */
 static const char *
 choice_of(const sp_probe *probe, int c)
 {
@@ -83,7 +83,7 @@ put_latencies(sp_row *row, const sp_histogram *histogram)
 	sp_row_put_int(row, "ops", INT8OID, (int64) histogram->ops);
 }
 
-/* run_id: 0 for a run that is not recorded */
+/* run_id: 0 if the run is not recorded */
 static HeapTuple
 measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc row_type)
 {
@@ -115,8 +115,8 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDe
 }
 
 /*
- * The rows of a run in the order of the suite, without the A/A controls: these
- * are in the interval of the current method's row.  Returns how many.
+ * Build the rows of a run in the order of the suite, and return their number.  The A/A
+ * controls have no rows; they are in the interval of the current method.
  */
 int
 sp_measurement_rows(const sp_probe *probe, int64 run_id, TupleDesc row_type, HeapTuple *rows)
@@ -133,7 +133,7 @@ sp_measurement_rows(const sp_probe *probe, int64 run_id, TupleDesc row_type, Hea
 	return n;
 }
 
-/* The non-empty buckets: their lower bounds in microseconds, their counts. */
+/* Lower bounds in microseconds and counts of the buckets that are not empty. */
 static void
 put_buckets(sp_row *row, const sp_histogram *histogram)
 {
@@ -168,7 +168,7 @@ sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc
 	sp_row_put_int(row, "run_id", INT8OID, run_id);
 	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
 	put_rounds(row, "round_mean_us", &probe->results[c].rounds);
-	/* null for all but current methods */
+	/* only current methods have controls */
 	for (int i = 0; i < probe->ncases; i++)
 	{
 		if (probe->cases[i].control && probe->cases[i].baseline == c)

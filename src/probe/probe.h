@@ -3,10 +3,10 @@
  * probe/probe.h
  *		sync_probe.probe(): measure one location, and record it.
  *
- * function.c takes the arguments, asks what this cluster does when it commits
- * (wal_profile.c), lays out the files (files.c, file_fill.c; free_space.c), lets
- * the engine measure with callbacks.c, and hands the rows to record.c.
- * verdict_function.c lets SQL judge what was recorded.
+ * function.c checks the arguments, reads how this cluster flushes WAL (wal_profile.c),
+ * creates the files (files.c, file_fill.c, free_space.c), and lets the engine measure
+ * with callbacks.c.  measurement_rows.c builds the rows of the result, and record.c
+ * records the run.  verdict_function.c judges recorded figures for SQL.
  *
  * It must not: time an operation, which the engine does, or use a workload.
  *
@@ -25,7 +25,7 @@ extern double sp_margin;
 
 /* ----------------------------------------------------------- wal_profile.c */
 
-/* What this cluster does when it commits, and where that is known from. */
+/* How this cluster flushes WAL, and the sources of these values. */
 typedef struct sp_wal_profile
 {
 	sp_server	server;			/* for the suites */
@@ -51,7 +51,7 @@ extern char *sp_pretty_bytes(int64 bytes);
 
 /* ---------------------------------------------------------------- files.c */
 
-/* The files of one probe, and what is needed to take them away again. */
+/* The files of one probe, and what is needed to remove them. */
 typedef struct sp_probe_files
 {
 	const sp_location *location;
@@ -79,10 +79,10 @@ extern void sp_probe_file_fill(sp_probe_files *files, const sp_file *file, const
 
 /* ------------------------------------------------------------ callbacks.c */
 
-/* A line of progress with its time; psql puts "NOTICE:  " before it. */
+/* The maximum length of a progress NOTICE. */
 #define SP_NOTICE_LENGTH	100
 
-/* What the engine's callbacks work with; set before the engine runs. */
+/* The context of the engine's callbacks. */
 typedef struct sp_probe_context
 {
 	const sp_probe *probe;
@@ -91,17 +91,17 @@ typedef struct sp_probe_context
 	sp_progress *progress;
 	uint32		flush_wait_event;
 	uint32		sleep_wait_event;
-	int64		now_ns;			/* when the clock was read last */
+	int64		now_ns;			/* the last reading of the clock */
 	int64		next_check_ns;	/* of free space */
 	int64		filling_since_ns;	/* files are written; 0 before */
 	int64		next_notice_ns;
-	char		noticed[SP_REGIMES][SP_NOTICE_LENGTH];	/* the last line about each */
+	char		noticed[SP_REGIMES][SP_NOTICE_LENGTH];	/* the last NOTICE of each regime */
 } sp_probe_context;
 
 extern void sp_callbacks_set(sp_probe *probe, sp_probe_context *context);
 extern void sp_notice_filling(const sp_probe *probe, int64 done, int64 total);
 
-/* Let the engine read the counters, too, once they are open. */
+/* Let the engine read the counters.  They must be open. */
 extern void sp_callbacks_set_counters(sp_probe *probe);
 
 /* ----------------------------------------------------- measurement_rows.c */
@@ -113,7 +113,7 @@ extern HeapTuple sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 
 
 /* --------------------------------------------------------------- record.c */
 
-/* Everything about a run that is not a measurement. */
+/* A run without its measurements. */
 typedef struct sp_run
 {
 	const sp_location *location;

@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * record.c
- *		A run as rows: of the result, and of the tables that keep it.
+ *		Record a probe in the history.
  *
- * The row of sync_probe.measurements is built once and serves for both.  It is
- * recorded as the owner of the tables, so that who may probe need not be able
- * to write into the history of all probes.
+ * Rows are inserted as the owner of the tables, so that a role that may probe needs no
+ * privileges on the history.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +22,7 @@
 #include "utils/memutils.h"
 
 
-/* Of the session's last probe, as json; in TopMemoryContext, or NULL. */
+/* The last probe of the session as json, in TopMemoryContext; NULL before it. */
 static char *last_run = NULL;
 
 PG_FUNCTION_INFO_V1(sync_probe_this_server);
@@ -32,8 +31,8 @@ PG_FUNCTION_INFO_V1(sync_probe_last_run);
 /* ------------------------------------------------------------------ the run */
 
 /*
- * Where a run was made: its advice is for no other server.  The system identifier
- * alone does not tell a standby from its primary.
+ * Identify the server, since a recommendation is valid only where it was measured.  A
+ * standby has the system identifier of its primary, so the host name is needed, too.
  */
 static uint64
 this_server(char *host, size_t size)
@@ -120,7 +119,7 @@ put_probe_outcome(sp_row *row, const sp_run *run)
 	sp_row_put(row, "storage", JSONBOID, run->storage_jsonb);
 }
 
-/* run_id: 0 for a run that is not recorded */
+/* run_id: 0 if the run is not recorded */
 static HeapTuple
 run_row(const sp_run *run, int64 run_id, TupleDesc row_type)
 {
@@ -135,7 +134,7 @@ run_row(const sp_run *run, int64 run_id, TupleDesc row_type)
 	return sp_row_form(row);
 }
 
-/* Keep it as text: a table that is altered meanwhile cannot make it invalid. */
+/* Keep the row as text, so that ALTER TABLE cannot make it invalid. */
 static void
 remember_run(HeapTuple row)
 {
@@ -143,7 +142,7 @@ remember_run(HeapTuple row)
 
 	if (last_run)
 		pfree(last_run);
-	last_run = NULL;			/* should there be no memory for the new one */
+	last_run = NULL;			/* in case the allocation fails */
 	last_run = MemoryContextStrdup(TopMemoryContext, TextDatumGetCString(json));
 }
 
@@ -197,8 +196,8 @@ record(void *arg)
 }
 
 /*
- * Write a run, its measurements and their samples into the history; with a
- * run_id of 0 only remember it for the session.
+ * Insert a run, its measurements and their samples into the history.  With run_id 0,
+ * only remember the run for this session.
  */
 void
 sp_record(const sp_run *run, int64 run_id, TupleDesc measurement_type,

@@ -3,8 +3,8 @@
  * verdict_function.c
  *		sync_probe_internal.verdict() and durable(): the engine's rules on recorded figures.
  *
- * The views judge what the tables hold with the code that judged the probe
- * while it ran, so that the two can never tell different stories.
+ * The views judge recorded figures with the same code that judged the running probe,
+ * so that both always agree.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,7 +34,7 @@ check_count(int n, int count, const char *what)
 				 errmsg("array of %d %s for %d methods", n, what, count)));
 }
 
-/* Copy one array argument into a field of all contenders; null is NAN. */
+/* Copy an array argument into a field of all contenders; null becomes NAN. */
 static void
 read_doubles(FunctionCallInfo fcinfo, int arg, sp_comparison *comparison, size_t offset)
 {
@@ -82,8 +82,8 @@ read_durable(FunctionCallInfo fcinfo, int arg, sp_comparison *comparison)
  *		durable text[],
  *		OUT verdict text, OUT recommended_method text, OUT reason text)
  *
- * The arrays go side by side.  The current method's entries are those of its
- * A/A control.  Strict: null in, null out; an element that is null is unknown.
+ * All arrays have one element for each method.  The elements of the current method are
+ * those of its A/A control.  A null element is unknown.  The function is strict.
  */
 Datum
 sync_probe_verdict(PG_FUNCTION_ARGS)
@@ -155,7 +155,7 @@ double_argument(FunctionCallInfo fcinfo, int arg)
  *		has_backing boolean, backing_flushes_per_op float8,
  *		background_backing_flushes_per_op float8) RETURNS text
  *
- * Do the syncs of a test case reach the device?  Null is unknown.
+ * Do the syncs of a test case reach the device?  A null argument is unknown.
  */
 Datum
 sync_probe_durable(PG_FUNCTION_ARGS)

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * wal_profile.c
- *		What this cluster does when it commits: methods, flags, pace, size.
+ *		How this cluster flushes WAL: methods, open flags, interval, size.
  *
- * Everything is asked of the server that runs, nothing is assumed: a probe
- * must do what the next commit here will do.
+ * All values come from the running server, so that a probe does what the next commit
+ * of this cluster does.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,13 +17,13 @@
 
 #include "compat.h"
 
-/* With fewer flushes than this the statistics are not an average of anything. */
+/* With fewer flushes the average is not used. */
 #define MIN_FLUSHES			1000
 
 /*
- * The ranking of the methods no longer changes beyond a clock tick (4 ms), and
- * a round must be short for there to be many; below half a millisecond the
- * flushes of all methods would not fit.
+ * Bounds of the flush interval.  Above a clock tick (4 ms) the ranking of the methods
+ * no longer changes, and short rounds allow more of them.  Below 0.5 ms the flushes of
+ * all methods would not fit.
  */
 #define MIN_INTERVAL_US		500
 #define DEFAULT_INTERVAL_US		5000
@@ -39,7 +39,7 @@ typedef struct wal_statistics
 	double		seconds;
 } wal_statistics;
 
-/* Zeros where the server has no such statistics (yet). */
+/* All zero if the server has no statistics yet. */
 static void
 read_wal_statistics(wal_statistics *statistics)
 {
@@ -61,7 +61,7 @@ read_wal_statistics(wal_statistics *statistics)
 	SPI_finish();
 }
 
-/* Which rows of the engine's table are in the server's own? */
+/* Which methods of the engine does this server offer? */
 static void
 read_methods(sp_wal_profile *profile)
 {
@@ -77,7 +77,7 @@ read_methods(sp_wal_profile *profile)
 	}
 }
 
-/* The most bytes of WAL per flush that a file of the probe holds. */
+/* The maximum flush size: the bytes of WAL that a probe file holds. */
 int
 sp_wal_profile_max_flush_size(const sp_wal_profile *profile)
 {
@@ -93,7 +93,7 @@ read_pace(sp_wal_profile *profile)
 
 	read_wal_statistics(&statistics);
 
-	/* with open_* every write is a flush and the server counts no syncs */
+	/* with open_*, every write is a flush, and the server counts no syncs */
 	flushes = profile->server.current && profile->server.current->opens_synced
 		? statistics.writes : statistics.syncs;
 
@@ -110,7 +110,7 @@ read_pace(sp_wal_profile *profile)
 	profile->flush_size_source = profile->flush_interval_source = SP_WAL_STATISTICS_VIEW;
 }
 
-/* Strings of the result live in the current memory context. */
+/* The strings are in the current memory context. */
 void
 sp_wal_profile_read(sp_wal_profile *profile)
 {

@@ -79,7 +79,7 @@ add_vdevs(sp_jsonb *json, const char *name, const sp_zfs *zfs, sp_vdev_use use)
 	sp_jsonb_end_array(json);
 }
 
-/* Of the largest file that was measured: they are smaller on a small file system. */
+/* The size of the largest file that was measured.  A small file system has smaller ones. */
 static int64
 file_bytes(const sp_probe *probe)
 {
@@ -90,7 +90,7 @@ file_bytes(const sp_probe *probe)
 	return bytes;
 }
 
-/* The operations of a run that were to sync, for what is counted of a whole run. */
+/* The operations of a run that sync; counts of the whole run are divided by this. */
 static int64
 count_syncs(const sp_probe *probe)
 {
@@ -134,7 +134,7 @@ add_zfs(sp_jsonb *json, sp_storage *storage, const sp_probe *probe)
 		add_number(json, "recordsize", zfs->recordsize, 0);
 	add_text(json, "primarycache", zfs->primarycache);
 	add_text(json, "compression", zfs->compression);
-	/* 0 is "automatic": each part of the pool has its own */
+	/* 0 is "automatic": each vdev of the pool has its own value */
 	if (zfs->ashift > 0)
 		add_number(json, "ashift", zfs->ashift, 0);
 	if (zfs->nvdevs > 0)
@@ -148,7 +148,7 @@ add_zfs(sp_jsonb *json, sp_storage *storage, const sp_probe *probe)
 	sp_jsonb_end_object(json);
 }
 
-/* Background I/O, from the idle samples. */
+/* The rates of background I/O, from the idle samples. */
 static void
 add_background(sp_jsonb *json, const sp_probe *probe)
 {

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * location.c
- *		The places that can be probed: pg_wal and every tablespace.
+ *		The locations that can be probed: pg_wal and all tablespaces.
  *
- * A location is named, never given as a path: no user of the extension can
- * make the server write into a directory that is not the cluster's own.
+ * A user gives a location by name, never by path.  So no user can make the server
+ * write into a directory outside the cluster.
  *
  *-------------------------------------------------------------------------
  */
@@ -42,8 +42,8 @@ set_location(sp_location *location, const char *name, Oid tablespace)
 }
 
 /*
- * The location of that name.  No tablespace can be called pg_wal, since names
- * that begin with pg_ are reserved.
+ * Find a location by name.  No tablespace can have the name pg_wal, since names that
+ * begin with pg_ are reserved.
  */
 void
 sp_location_find(const char *name, sp_location *location)
@@ -61,7 +61,7 @@ sp_location_find(const char *name, sp_location *location)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("location \"%s\" cannot be probed", name),
-				 errhint("Nothing but shared catalogs lives there. Probe \"pg_default\", which is on the same file system.")));
+				 errhint("It holds only shared catalogs. Probe \"pg_default\", which is on the same file system.")));
 	if (!OidIsValid(tablespace))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
@@ -106,8 +106,8 @@ sp_location_list(void)
 }
 
 /*
- * Writing into a tablespace takes CREATE on it, as for tables and temporary
- * files; the database's own is open to everyone who may create anything.
+ * A probe of a tablespace needs CREATE on it, as tables and temporary files do.  The
+ * default tablespace of the database needs no privilege.
  */
 void
 sp_location_check_privilege(const sp_location *location)
@@ -120,7 +120,7 @@ sp_location_check_privilege(const sp_location *location)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for tablespace \"%s\"", NameStr(location->name)),
-				 errdetail("What is measured there is written there."),
+				 errdetail("A probe writes files into the tablespace."),
 				 errhint("GRANT CREATE ON TABLESPACE %s TO %s;",
 						 quote_identifier(NameStr(location->name)),
 						 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
@@ -128,7 +128,7 @@ sp_location_check_privilege(const sp_location *location)
 
 /* --------------------------------------------------------------- its device */
 
-/* The names of the disks directly below, as text[]. */
+/* The names of the disks of the device, as text[]. */
 static Datum
 disk_names(const sp_disks *disks)
 {
@@ -144,8 +144,8 @@ disk_names(const sp_disks *disks)
 }
 
 /*
- * The device is what a DBA knows it by, be it LVM or RAID; but the cache is that
- * of the disks which it consists of.  mount: where the location lies.
+ * The device is the topmost one, such as LVM or RAID.  Its write cache is that of the
+ * disks below it.  mount: the mount of the location.
  */
 void
 sp_location_find_device(const sp_mount_table *mounts, const sp_mount *mount,

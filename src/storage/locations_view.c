@@ -3,8 +3,7 @@
  * locations_view.c
  *		The rows of the view sync_probe.locations.
  *
- * It must not: fail because one location cannot be read.  What is not known of
- * a location is null.
+ * It must not: fail because one location cannot be read.  Unknown columns are null.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,15 +28,15 @@ typedef struct location_row
 	const sp_location *location;
 	char		directory[MAXPGPATH];	/* symbolic links resolved */
 	bool		exists;
-	bool		in_use;			/* by this server: what it made there is there */
+	bool		in_use;			/* it holds the directory of this server version */
 	dev_t		st_dev;
-	const sp_mount *mount;		/* NULL when it cannot be told */
+	const sp_mount *mount;		/* NULL if unknown */
 	sp_location_device device;
 	bool		has_space;
 	struct statvfs space;
 } location_row;
 
-/* A thousand tablespaces are seldom on more than a few mounts. */
+/* Many tablespaces are usually on a few mounts: copy the device of the same mount. */
 static bool
 copy_device(location_row *row, const location_row *before, int n)
 {
@@ -52,8 +51,8 @@ copy_device(location_row *row, const location_row *before, int n)
 }
 
 /*
- * Is that there which the server made?  A file system that is not mounted leaves
- * an empty directory.
+ * Does the directory of this server version exist?  If the file system is not
+ * mounted, the directory of the tablespace is empty.
  */
 static bool
 is_in_use(const sp_location *location)
@@ -67,10 +66,7 @@ is_in_use(const sp_location *location)
 	return stat(path, &status) == 0;
 }
 
-/*
- * Everything that can be told about a location; what cannot stays unset.
- * before: the n rows before it.
- */
+/* Fill a row.  Unknown fields stay unset.  before: the n rows before this one. */
 static void
 examine_location(const sp_location *location, const sp_mount_table *mounts,
 				 const location_row *before, int n, location_row *row)
@@ -82,7 +78,7 @@ examine_location(const sp_location *location, const sp_mount_table *mounts,
 	row->location = location;
 	if (resolved == NULL)
 	{
-		/* the directory is gone: say where it should be */
+		/* the directory is missing: show the target of the symbolic link */
 		ssize_t		length = readlink(location->directory, row->directory, MAXPGPATH - 1);
 
 		row->directory[length > 0 ? length : 0] = '\0';
@@ -102,8 +98,8 @@ examine_location(const sp_location *location, const sp_mount_table *mounts,
 }
 
 /*
- * Mounts are compared and not st_dev, which differs between the subvolumes of
- * one btrfs; but a server in a chroot may see no mount of its root.
+ * Compare mounts, since st_dev differs between subvolumes of one btrfs.  Without
+ * mounts compare st_dev: a server in a chroot may see no mount of its root.
  */
 static bool
 same_filesystem(const location_row *a, const location_row *b)
@@ -180,7 +176,7 @@ compare_locations(const ListCell *a, const ListCell *b)
 	const sp_location *x = lfirst(a);
 	const sp_location *y = lfirst(b);
 
-	/* pg_wal has no oid, pg_default the least of all */
+	/* pg_wal first, then pg_default: InvalidOid and the lowest OID of a tablespace */
 	if (x->tablespace <= DEFAULTTABLESPACE_OID || y->tablespace <= DEFAULTTABLESPACE_OID)
 		return x->tablespace < y->tablespace ? -1 : 1;
 	return strcmp(NameStr(x->name), NameStr(y->name));
@@ -205,7 +201,7 @@ sync_probe_locations(PG_FUNCTION_ARGS)
 	InitMaterializedSRF(fcinfo, 0);
 	list_sort(locations, compare_locations);
 
-	/* no mountinfo (not Linux, no /proc): the columns it fills stay null */
+	/* without mountinfo (not Linux, no /proc) the columns from it stay null */
 	(void) sp_mount_table_read("", &mounts);
 	PG_TRY();
 	{

@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * storage/storage.h
- *		Where the cluster's files lie, and on what.
+ *		The locations of the cluster, and the storage below them.
  *
- * The locations that can be probed (pg_wal and the tablespaces), what is below
- * each of them from the file system to the disks, and the same as SQL rows and
- * as JSON.
+ * A location is pg_wal or a tablespace.  This folder finds the file system and the
+ * disks below each location, and shows them as SQL rows and as jsonb.
  *
- * It must not: write a file, measure, or record.  What cannot be found out is
- * left out, and is no error.
+ * It must not: write a file, measure, or record.  What cannot be found out is left
+ * out, and is no error.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,23 +23,23 @@
 
 /* ------------------------------------------------------------- location.c */
 
-/* A place that is probed: pg_wal, or a tablespace. */
+/* pg_wal or a tablespace. */
 typedef struct sp_location
 {
 	NameData	name;
 	Oid			tablespace;		/* InvalidOid for pg_wal */
-	char		directory[MAXPGPATH];	/* as PostgreSQL sees it, below PGDATA */
+	char		directory[MAXPGPATH];	/* relative to PGDATA */
 } sp_location;
 
 extern void sp_location_find(const char *name, sp_location *location);
 extern List *sp_location_list(void);
 extern void sp_location_check_privilege(const sp_location *location);
 
-/* The device below a location, and what holds for all of its disks. */
+/* The device below a location, and properties of all its disks. */
 typedef struct sp_location_device
 {
 	bool		known;
-	sp_block_device device;		/* its cache is the weakest of its disks */
+	sp_block_device device;		/* its write cache is the weakest of its disks */
 	int			fua;
 	Datum		disks;			/* their names, text[] */
 } sp_location_device;
@@ -50,23 +49,23 @@ extern void sp_location_find_device(const sp_mount_table *mounts, const sp_mount
 
 /* --------------------------------------------------------------- survey.c */
 
-/* What lies under a location; strings are NULL or empty where not known. */
+/* The storage below a location.  Unknown strings are NULL or empty. */
 typedef struct sp_storage
 {
 	char	   *directory;		/* symbolic links resolved */
 	char	   *filesystem;
-	sp_block_device device;		/* what a DBA knows it by, be it LVM or RAID */
+	sp_block_device device;		/* the topmost one, such as LVM or RAID */
 	char	   *mount_options;
 	char	   *source;
 	const char *syncs_nothing;	/* why, or NULL */
 	sp_disks	disks;
-	char	   *backing_filesystem; /* where a loop device's file lies */
+	char	   *backing_filesystem; /* of the file of a loop device */
 	char	   *backing_options;
-	const char *no_counters;	/* why they are not read, or NULL */
-	int			reserved_fds;	/* told to fd.c */
+	const char *no_counters;	/* why the counters are not read, or NULL */
+	int			reserved_fds;	/* reserved with AcquireExternalFD() */
 
 	bool		is_zfs;
-	char	   *zfs_unknown;	/* why */
+	char	   *zfs_unknown;	/* why properties are unknown; may be empty */
 	sp_zfs		zfs;
 	int64		zil_commits_before; /* -1: not counted */
 	bool		zil_whole_system;
@@ -76,8 +75,9 @@ extern void sp_storage_examine(const sp_location *location, sp_storage *storage,
 							   sp_device_facts *facts);
 
 /*
- * Open the counters of its disks.  From here on sp_storage_close() is owed,
- * whatever happens.  False, with storage->no_counters, if they cannot be read.
+ * Open the counters of its disks.  The caller must call sp_storage_close() afterwards,
+ * also after an error.  If they cannot be read, return false and set
+ * storage->no_counters.
  */
 extern bool sp_storage_open(sp_storage *storage);
 extern void sp_storage_close(sp_storage *storage);

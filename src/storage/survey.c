@@ -1,12 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * survey.c
- *		What lies under a location while it is probed: disks, counters, ZFS.
+ *		The storage below a location that is probed: disks, counters, ZFS.
  *
- * Examined before the probe, since nothing of it belongs between timed
- * operations; then only the counters are read.  What cannot be told (no sysfs,
- * no tools, a device that went away) is left out of the facts, with a word why,
- * and is never an error: the timings are worth having without it.
+ * It is examined before the probe.  Between timed operations only the counters are
+ * read.  A missing fact (no sysfs, no tools, a removed device) is left out with a
+ * reason.  It is never an error, since the timings are useful without it.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,14 +23,14 @@ is_memory(const char *filesystem)
 	return strcmp(filesystem, "tmpfs") == 0 || strcmp(filesystem, "ramfs") == 0;
 }
 
-/* The kernel's ZFS, or the one in user space. */
+/* ZFS in the kernel or in user space (FUSE). */
 static bool
 is_zfs(const char *filesystem)
 {
 	return strcmp(filesystem, "zfs") == 0 || strcmp(filesystem, "fuse.zfs") == 0;
 }
 
-/* The disks that syncs go to: those of the pool's data and of its log. */
+/* Add the disks that receive syncs: data and log devices of the pool. */
 static void
 add_pool_disks(sp_storage *storage, const sp_mount_table *mounts)
 {
@@ -42,7 +41,7 @@ add_pool_disks(sp_storage *storage, const sp_mount_table *mounts)
 
 		if (vdev->use != SP_VDEV_DATA && vdev->use != SP_VDEV_LOG)
 			continue;
-		/* without -P the tool leaves out the directory */
+		/* without -P the tool omits the directory */
 		snprintf(path, sizeof(path), "%s%s", vdev->path[0] == '/' ? "" : "/dev/", vdev->path);
 		if (sp_disks_add_path("", mounts, path, &storage->disks) != 0)
 			storage->disks.incomplete[SP_LEVEL_DEVICE] = true;
@@ -51,9 +50,7 @@ add_pool_disks(sp_storage *storage, const sp_mount_table *mounts)
 		storage->disks.incomplete[SP_LEVEL_DEVICE] = true;
 }
 
-/*
- * How often has the intent log been committed?  -1 if nobody counts.
- */
+/* The number of commits of the intent log; -1 if it is not counted. */
 int64
 sp_storage_zil_commits(sp_storage *storage)
 {
@@ -72,7 +69,7 @@ examine_zfs(sp_storage *storage, const sp_mount_table *mounts)
 	initStringInfo(&why_not);
 	sp_zfs_init(&storage->zfs);
 	storage->is_zfs = true;
-	/* what was told is in zfs, and what was not is said in why_not */
+	/* why_not says what is missing in zfs */
 	(void) sp_zfs_ask_tools(storage->source, &storage->zfs, &why_not);
 	storage->zfs_unknown = why_not.data;
 	add_pool_disks(storage, mounts);
@@ -80,8 +77,8 @@ examine_zfs(sp_storage *storage, const sp_mount_table *mounts)
 }
 
 /*
- * The disks of a file system that has devices; also those that xfs has for its
- * log or its files alone.
+ * Add the disks of a file system that is on block devices, with the separate log and
+ * real-time devices of xfs.
  */
 static void
 add_disks_of_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_mount *mount)
@@ -90,7 +87,7 @@ add_disks_of_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_m
 	int			status = sp_disks_find("", mounts, mount, &storage->disks);
 
 	if (status != 0 && status != ENODEV)
-		storage->no_counters = psprintf("the disks cannot be told: %s", strerror(status));
+		storage->no_counters = psprintf("the disks cannot be determined: %s", strerror(status));
 	if (strcmp(mount->fstype, "xfs") != 0)
 		return;
 	for (int i = 0; i < lengthof(options); i++)
@@ -112,7 +109,7 @@ is_volatile_overlay(const sp_mount *mount)
 		 sp_mount_has_option(mount->mount_options, "fsync=volatile"));
 }
 
-/* Why no sync there means anything, or NULL. */
+/* Why a sync does not make data durable there, or NULL. */
 static const char *
 why_syncs_nothing(const sp_storage *storage, const sp_mount *mount, const sp_mount *beneath)
 {
@@ -136,11 +133,11 @@ examine_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_mount 
 	sp_location_find_device(mounts, mount, &device);
 	storage->device = device.device;
 
-	/* what is below an overlay decides, if that can be told */
+	/* the file system below an overlay counts, if it is known */
 	if (beneath == NULL)
 		beneath = mount;
 
-	/* the table is freed before the probe */
+	/* copy the strings, since the mount table is freed before the probe */
 	storage->filesystem = pstrdup(mount->fstype);
 	storage->mount_options = pstrdup(mount->mount_options);
 	storage->source = pstrdup(beneath->source);
@@ -157,7 +154,7 @@ examine_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_mount 
 	storage->syncs_nothing = why_syncs_nothing(storage, mount, beneath);
 }
 
-/* What the engine is told of it. */
+/* Set the facts for the engine. */
 static void
 set_facts(const sp_storage *storage, sp_device_facts *facts)
 {
@@ -166,19 +163,19 @@ set_facts(const sp_storage *storage, sp_device_facts *facts)
 			SP_MIXED_CACHES : sp_disks_write_cache(&storage->disks, SP_LEVEL_DEVICE),
 			sizeof(facts->write_cache));
 
-	/* either way a flush need not be seen */
+	/* with FUA or without a flush counter, a sync may show no flush */
 	facts->fua = sp_disks_fua(&storage->disks, SP_LEVEL_DEVICE) ||
 		!sp_disks_count_flushes(&storage->disks, SP_LEVEL_DEVICE);
 
-	/* a file has a backing device, known or not */
+	/* the file of a loop device has a backing device, even if that is unknown */
 	facts->has_backing = storage->disks.backing_file[0] != '\0';
 	for (int i = 0; i < storage->disks.count; i++)
 		facts->has_backing = facts->has_backing || storage->disks.disks[i].level == SP_LEVEL_BACKING;
 }
 
 /*
- * Everything but the counters; holds nothing but memory afterwards.  May start
- * the tools of ZFS, and wait some seconds for their answer.
+ * Find out everything but the counters.  Afterwards only memory is held.  This may
+ * run the ZFS tools and wait some seconds for them.
  */
 void
 sp_storage_examine(const sp_location *location, sp_storage *storage, sp_device_facts *facts)
@@ -213,7 +210,7 @@ sp_storage_examine(const sp_location *location, sp_storage *storage, sp_device_f
 
 /* ----------------------------------------------------------------- counters */
 
-/* The first disk whose statistics are switched off; NULL if there is none. */
+/* The first disk whose statistics are disabled; NULL if there is none. */
 static const char *
 disk_without_statistics(const sp_disks *disks)
 {
@@ -233,12 +230,12 @@ sp_storage_open(sp_storage *storage)
 	if (storage->disks.count == 0)
 	{
 		if (storage->no_counters == NULL)
-			storage->no_counters = "no disk can be named";
+			storage->no_counters = "the disks are unknown";
 		return false;
 	}
 	if (disk_without_statistics(&storage->disks))
 	{
-		storage->no_counters = psprintf("its statistics are off (0 in /sys/class/block/%s/queue/iostats)",
+		storage->no_counters = psprintf("I/O statistics of the disk are disabled (0 in /sys/class/block/%s/queue/iostats)",
 										disk_without_statistics(&storage->disks));
 		return false;
 	}
@@ -261,7 +258,7 @@ sp_storage_open(sp_storage *storage)
 	return true;
 }
 
-/* Also called while the backend exits; may be called twice. */
+/* May be called twice, and while the backend exits. */
 void
 sp_storage_close(sp_storage *storage)
 {

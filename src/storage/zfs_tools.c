@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * zfs_tools.c
- *		Ask the tools of ZFS what they know of a data set.
+ *		Read the properties of a ZFS data set with zfs and zpool.
  *
- * No file tells whether ZFS honours a sync; only its tools do, and they may be
- * missing, refuse an unprivileged user, or hang in the kernel together with the
- * pool.  So nothing here is an error: what cannot be learned is said in words,
- * and who did not answer once is not asked again.
+ * No file in /proc or /sys shows whether ZFS honours syncs; only its tools do.  They
+ * may be missing, refuse an unprivileged user, or hang in the kernel with the pool.
+ * So a failure is not an error but a reason in words, and a tool that does not answer
+ * is not run again.
  *
- * The name of a data set comes from the list of mounts.  It goes to the tools as
- * one argument, and only if it cannot be taken for an option.
+ * The name of the data set comes from the list of mounts.  It is passed to the tools
+ * as one argument, and only if it cannot be mistaken for an option.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,7 +25,7 @@ char	   *sp_zfs_directory = "";
 #define TIMEOUT_MS		5000
 #define MAX_OUTPUT		(256 * 1024)
 
-/* Of what a tool complains about, so much is repeated. */
+/* The characters of a tool's error message that are repeated. */
 #define MAX_WORDS		200
 
 static const char *const usual_directories[] = {
@@ -34,10 +34,10 @@ static const char *const usual_directories[] = {
 
 #define MAX_TOOL_ARGUMENTS	5
 
-/* A question, and what takes the answer. */
+/* The commands for one kind of properties, and the parser of their output. */
 typedef struct question
 {
-	/* The second is for tools that do not know the options of the first. */
+	/* the second is for tools that do not know the options of the first */
 	const char *commands[2][MAX_TOOL_ARGUMENTS];
 	bool		(*parse) (const char *text, size_t length, const char *name, sp_zfs *zfs);
 } question;
@@ -50,12 +50,12 @@ static const question about_pool[] = {
 	{{{"zpool", "get", "-Hp", "all"}, {"zpool", "get", "all"}}, sp_zfs_parse_pool_properties}
 };
 
-/* How a tool answered. */
+/* The result of a command. */
 typedef enum tool_answer
 {
 	UNDERSTOOD,
-	REFUSED,					/* or with what is not understood */
-	NO_ANSWER					/* nor is there one to any other question */
+	REFUSED,					/* or the output is not understood */
+	NO_ANSWER					/* do not run a tool again */
 } tool_answer;
 
 static bool
@@ -85,8 +85,8 @@ find_tool(const char *name, char *path)
 }
 
 /*
- * The first line of what a tool complained about.  In what encoding names in it
- * are is not known: anything but plain ASCII becomes a question mark.
+ * Append the first line of an error message.  The encoding of names in it is unknown,
+ * so all but printable ASCII becomes a question mark.
  */
 static void
 append_complaint(StringInfo reason, const StringInfoData *err)
@@ -117,7 +117,7 @@ append_not_found(StringInfo reason, const char *name)
 	}
 }
 
-/* Take the answer; unless it is understood, reason becomes why not. */
+/* Parse the output; unless it is understood, append why not to reason. */
 static tool_answer
 take_answer(const question *asked, const sp_child_program *program, const sp_child_result *result,
 			const char *name, sp_zfs *zfs, StringInfo reason)
@@ -131,7 +131,7 @@ take_answer(const question *asked, const sp_child_program *program, const sp_chi
 	}
 	if (asked->parse(result->out.data, result->out.len, name, zfs))
 		return UNDERSTOOD;
-	appendStringInfoString(reason, "answered nothing that is understood");
+	appendStringInfoString(reason, "printed output that is not understood");
 	return REFUSED;
 }
 
@@ -173,7 +173,7 @@ run_command(const question *asked, const char *const *command, const char *name,
 	return answer;
 }
 
-/* What went wrong with the last command tried is appended to why_not. */
+/* The failure of the last command is appended to why_not. */
 static tool_answer
 ask(const question *asked, const char *name, sp_zfs *zfs, StringInfo why_not)
 {

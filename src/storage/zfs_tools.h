@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * zfs_tools.h
- *		Ask the tools of ZFS what they know of a data set.
+ *		Read the properties of a ZFS data set with zfs and zpool.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,12 +14,12 @@
 
 #include "engine/storage/zfs.h"
 
-/* GUC, see pg_sync_probe.c: where zfs and zpool are; empty: the usual places. */
+/* GUC, see pg_sync_probe.c: the directory of zfs and zpool; empty: the usual ones. */
 extern char *sp_zfs_directory;
 
 /*
- * Returns true if the properties of the data set were told.  Why not, or why
- * nothing could be learned of its pool, is appended to why_not in words.
+ * Returns true if the properties of the data set are known.  Reasons for what is
+ * unknown of the data set or its pool are appended to why_not.
  */
 extern bool sp_zfs_ask_tools(const char *dataset, sp_zfs *zfs, StringInfo why_not);
 
