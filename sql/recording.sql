@@ -159,3 +159,16 @@ DELETE FROM sync_probe.runs;
 SELECT count(*) FROM sync_probe.measurements;
 SELECT count(*) FROM sync_probe.samples;
 SELECT count(*) FROM sync_probe.recommendations WHERE verdict NOT IN ('not probed', 'unsafe');
+
+-- a column that a user adds gets its default; one that a user has dropped does no harm
+ALTER TABLE sync_probe.runs ADD site text NOT NULL DEFAULT 'lab';
+ALTER TABLE sync_probe.workload_results ADD site text NOT NULL DEFAULT 'lab';
+SELECT count(run_id) > 0 AS recorded FROM sync_probe.probe(duration => '20 ms');
+SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, rows => 1);
+SELECT r.site AS of_run, w.site AS of_workload FROM sync_probe.runs r, sync_probe.workload_results w;
+ALTER TABLE sync_probe.runs DROP site;
+ALTER TABLE sync_probe.workload_results DROP site;
+SELECT count(run_id) > 0 AS recorded FROM sync_probe.probe(duration => '20 ms');
+SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, rows => 1);
+DELETE FROM sync_probe.runs;
+DELETE FROM sync_probe.workload_results;

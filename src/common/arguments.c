@@ -17,10 +17,10 @@
 
 int			sp_max_duration_ms = 600000;
 
-/* The history keeps a label for ever, and views show it in a column. */
+/* The history keeps labels for ever, and views show them in a column. */
 #define MAX_LABEL_BYTES		256
 
-/* names: of the function's arguments, in order */
+/* names: the names of all arguments, in order */
 void
 sp_refuse_null(FunctionCallInfo fcinfo, int arg, const char *const *names)
 {
@@ -28,10 +28,10 @@ sp_refuse_null(FunctionCallInfo fcinfo, int arg, const char *const *names)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("argument \"%s\" must not be null", names[arg]),
-				 errhint("Leave the argument out to get its default.")));
+				 errhint("Omit the argument to use its default.")));
 }
 
-/* An interval in microseconds; beyond 290,000 years it is INT64 maximum. */
+/* An interval in microseconds, limited to the range of int64. */
 static int64
 interval_us(const Interval *interval)
 {
@@ -49,7 +49,7 @@ interval_us(const Interval *interval)
 	return (int64) us;
 }
 
-/* An interval argument in microseconds; hint may be NULL. */
+/* An interval argument in microseconds.  hint may be NULL. */
 int64
 sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
 					 int64 min_us, int64 max_us, const char *hint)
@@ -67,7 +67,7 @@ sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
 	return us;
 }
 
-/* An integer argument that must be min or more; hint may be NULL. */
+/* An integer argument that must be at least min.  hint may be NULL. */
 int
 sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
 					int min, const char *hint)
@@ -78,7 +78,7 @@ sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s %d is out of range", names[arg], value),
-				 errdetail("It must be %d or more.", min),
+				 errdetail("It must be at least %d.", min),
 				 hint ? errhint("%s", hint) : 0));
 	return value;
 }
@@ -91,7 +91,7 @@ sp_label_argument(FunctionCallInfo fcinfo, int arg)
 
 	if (PG_ARGISNULL(arg))
 		return NULL;
-	/* a compressed value may be too large to be looked at */
+	/* check the size first: a compressed value may be too large to detoast */
 	bytes = toast_raw_datum_size(PG_GETARG_DATUM(arg)) - VARHDRSZ;
 	if (bytes > MAX_LABEL_BYTES)
 		ereport(ERROR,
@@ -102,8 +102,8 @@ sp_label_argument(FunctionCallInfo fcinfo, int arg)
 }
 
 /*
- * Line n, from 1, of postmaster.pid, where the postmaster tells others about
- * itself; line 0 is the last one.  NULL if there is none.
+ * Line n (from 1) of postmaster.pid, in which the postmaster describes itself; 0 is the
+ * last line.  NULL if there is no such line.
  */
 char *
 sp_postmaster_line(int n)
@@ -125,8 +125,8 @@ sp_postmaster_line(int n)
 }
 
 /*
- * Is a smart shutdown under way?  It lets sessions finish and tells them
- * nothing; but the postmaster says so in the last line of its lock file.
+ * Is a smart shutdown in progress?  Sessions are not told, but the last line of
+ * postmaster.pid says so.
  */
 static bool
 server_is_stopping(void)
@@ -136,14 +136,14 @@ server_is_stopping(void)
 	return status && strncmp(status, "stopping", strlen("stopping")) == 0;
 }
 
-/* Refuse where nothing can be measured; verb: "probe", "run a workload". */
+/* Throw an error where nothing can be measured.  verb: "probe", "run a workload". */
 void
 sp_check_circumstances(const char *verb)
 {
 	const char *why = NULL;
 
 	if (!IsUnderPostmaster)
-		why = "A server in single-user mode has nobody to measure for.";
+		why = "The server runs in single-user mode.";
 	else if (IsParallelWorker())
 		why = "This is a parallel worker.";
 	else if (server_is_stopping())

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * child_exec.c
- *		Start a program: its descriptors, fork(), and the way to execve().
+ *		Start a program: descriptors, fork() and execve().
  *
- * Between fork() and execve() the child is a copy of this backend, with its
- * connection, its shared memory and its exit handlers.  It makes bare system
- * calls there and nothing else: no ereport, no palloc, no exit().
+ * Between fork() and execve() the child is a copy of this backend, with its connection,
+ * shared memory and exit handlers.  There it may only make system calls: no ereport, no
+ * palloc, no exit().
  *
- * It must not: wait for the child to end, or read what it writes.
+ * It must not: wait for the end of the child, or read its output.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,12 +24,12 @@
 
 #include "storage/fd.h"
 
-/* Without close_range(): descriptors beyond this are not looked for. */
+/* Without close_range(), higher descriptors are not closed. */
 #define MAX_FD_LOOP		65536
 
 /* -------------------------------------------------------- between fork and exec */
 
-/* As a signal disposition set to "ignore" outlives the exec, so would ours. */
+/* An ignored signal would stay ignored after the exec. */
 static void
 reset_signal_actions(void)
 {
@@ -40,8 +40,8 @@ reset_signal_actions(void)
 }
 
 /*
- * All but the first three go with the exec.  Much of what a backend has open
- * does so anyway, but not the files of tables, nor what other modules opened.
+ * Mark all but the standard descriptors close-on-exec.  Most descriptors of a backend
+ * are, but not the files of tables, and perhaps not those of other modules.
  */
 static void
 close_others_at_exec(int max_fd)
@@ -57,9 +57,9 @@ close_others_at_exec(int max_fd)
 }
 
 /*
- * Make the three standard descriptors.  First all get numbers above those, lest
- * one is overwritten that is still needed, or is its own duplicate and would be
- * closed by the exec.
+ * Set the three standard descriptors.  First all get numbers above 2.  Otherwise dup2()
+ * could overwrite one that is still needed, or duplicate one to itself, which would
+ * leave it close-on-exec.
  */
 static bool
 set_standard_descriptors(int *fds)
@@ -80,8 +80,8 @@ set_standard_descriptors(int *fds)
 }
 
 /*
- * Until the parent lets us.  The other end must be its alone, or we would not see
- * it close that.
+ * Wait until the parent writes a byte.  Only the parent may have the other end open;
+ * otherwise its end would not be seen here.
  */
 static bool
 wait_for_go(int *fds)
@@ -97,9 +97,8 @@ wait_for_go(int *fds)
 }
 
 /*
- * What the child does.  Signals are blocked when it begins, so none has met a
- * handler of the server's; one that came meanwhile does now what it does to any
- * program.
+ * The child.  It starts with all signals blocked, so that no handler of the server
+ * runs.  Pending signals take effect when they are unblocked, with default actions.
  */
 static void
 become_program(const sp_child_program *program, int *fds, pid_t parent, int max_fd)
@@ -110,7 +109,7 @@ become_program(const sp_child_program *program, int *fds, pid_t parent, int max_
 
 	reset_signal_actions();
 #ifdef PR_SET_PDEATHSIG
-	/* a backend that dies by SIGKILL or _exit() ends nobody itself */
+	/* a backend that ends by SIGKILL or _exit() cannot end its child itself */
 	(void) prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
@@ -143,7 +142,7 @@ sp_init_descriptors(sp_child_fds *fds, int nstreams)
 	fds->reserved = 0;
 }
 
-/* With one for the wait set, which reserves that itself once it is made. */
+/* Check for one more: the wait set reserves its own when it is created. */
 static void
 reserve_descriptors(sp_child_fds *fds, const sp_child_program *program)
 {
@@ -158,7 +157,7 @@ reserve_descriptors(sp_child_fds *fds, const sp_child_program *program)
 					 errdetail("It needs %d in this session, and %d are free.",
 							   needed, fds->reserved),
 					 program->streams_hint ?
-					 errhint("%s Or raise max_files_per_process.", program->streams_hint) :
+					 errhint("%s Alternatively, raise max_files_per_process.", program->streams_hint) :
 					 errhint("Raise max_files_per_process.")));
 	}
 	ReleaseExternalFD();
@@ -177,7 +176,7 @@ open_pipe(int *ends)
 	}
 }
 
-/* The ends of pipes that this side reads. */
+/* The pipe ends that the parent reads. */
 static const sp_child_fd our_ends[] = {SP_OUT_READ, SP_ERR_READ, SP_EXEC_READ};
 
 void
@@ -265,7 +264,7 @@ sp_start_program(const sp_child_program *program, sp_child_fds *fds)
 	return pid;
 }
 
-/* If it is gone already, that is found out by who waits for it. */
+/* If the child has ended already, the caller that waits for it will see that. */
 void
 sp_execute_program(sp_child_fds *fds)
 {

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * child_output.c
- *		What a child writes: its two outputs, line by line, and its streams.
+ *		Read what a child writes: its outputs, line by line, and its streams.
  *
- * It must not: wait, neither for the child nor for something to read.
+ * It must not: wait for the child or for input.
  *
  *-------------------------------------------------------------------------
  */
@@ -75,7 +75,7 @@ read_again(int fd, char *buffer, Size bytes)
 	return got;
 }
 
-/* At most so many bytes; returns how many, none if there are none now or at its end. */
+/* Read at most that many bytes; returns their number, 0 if none are available. */
 static Size
 read_some(const sp_child_program *program, sp_child_output *output, Size bytes)
 {
@@ -102,8 +102,8 @@ sp_read_output(const sp_child_program *program, sp_child_output *output)
 }
 
 /*
- * The child is no more: what it wrote is in the pipe, and what comes later is
- * of a child of its own, for which we do not wait.
+ * The child has ended, and its output is in the pipe.  Later output is that of its own
+ * children, and is not awaited.
  */
 void
 sp_read_rest(const sp_child_program *program, sp_child_output *output)
@@ -122,9 +122,9 @@ sp_read_rest(const sp_child_program *program, sp_child_output *output)
 }
 
 /*
- * No more than that, as somebody may write as fast as we read.  A stream has no
- * end: without a writer there is nothing in it, be it before the first one or
- * after the last.
+ * Read only what is available now, since the writer may be as fast as the reader.  A
+ * FIFO without a writer is empty, whether the first one has not come yet or the last
+ * one has gone.
  */
 Size
 sp_read_stream(const sp_child_program *program, const sp_child_fds *fds, int stream)

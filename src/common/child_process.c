@@ -1,16 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * child_process.c
- *		Run another program from a backend, and stay a good backend meanwhile.
+ *		Run another program from a backend, and keep serving interrupts.
  *
- * It must not: fork, which has rules of its own (child_exec.c), or look at what
- * the child writes (child_output.c).
+ * One loop reads output, serves interrupts, checks the time, and polls for the end of
+ * the child.  It must poll: a backend leaves SIGCHLD at its default, and a child may
+ * close its outputs and go on, or leave them to its own children.
  *
- * The parent never waits for the child alone.  One loop reads what comes,
- * looks at interrupts and at the time, and asks whether the child has ended.
- * That is asked, not told: a backend leaves SIGCHLD at its default, and the end
- * of the outputs says nothing, as a child may close them and live on, or leave
- * them to a child of its own.
+ * It must not: fork, which has its own rules (child_exec.c), or interpret the output
+ * (child_output.c).
  *
  *-------------------------------------------------------------------------
  */
@@ -27,21 +25,20 @@
 
 #include "compat.h"
 
-/* Whoever is overdue gets SIGTERM, then SIGKILL, then is left alone. */
+/* An overdue child gets SIGTERM, then SIGKILL, and is then abandoned. */
 #define TERM_GRACE_MS	1000
 #define KILL_GRACE_MS	2000
 
-/* The same where the caller ends by an error: nobody wants to wait for that. */
+/* The same after an error of the caller, which should not take long. */
 #define QUICK_TERM_GRACE_MS	200
 #define QUICK_KILL_GRACE_MS	1000
 
-/* How often it is asked whether the child has ended, if nothing else happens. */
+/* The maximum wait between two polls for the end of the child. */
 #define MAX_WAIT_MS	100
 
 /*
- * How often streams are read.  A wake-up for each block that the child writes
- * would take processor time from it.  If one had half of what a FIFO holds at
- * least, we come back at once.
+ * How often streams are read.  A wake-up for each block would take processor time from
+ * the child.  If a stream had half of the smallest FIFO size, it is read again at once.
  */
 #define STREAMS_WAIT_MS	20
 #define STREAM_IS_FAST	(32 * 1024)
@@ -50,22 +47,22 @@ typedef struct child_process
 {
 	const sp_child_program *program;
 	sp_child_result *result;
-	pid_t		pid;			/* 0 before it lives, and when it does no more */
+	pid_t		pid;			/* 0 unless it runs */
 	sp_child_fds fds;
 	sp_child_output outputs[SP_N_OUTPUTS];
 	bool		has_fast_stream;
-	WaitEventSet *wait_set;		/* NULL: to be made for the outputs there are */
+	WaitEventSet *wait_set;		/* NULL: to be created for the open outputs */
 	uint32		wait_event;
-	int			last_signal;	/* 0 until it is overdue */
+	int			last_signal;	/* 0 before it is overdue */
 	int64		deadline_ms;
-	int64		pause_ms;		/* when there is nothing left to read */
+	int64		pause_ms;		/* between polls when both outputs are closed */
 	bool		sigchld_changed;
 	struct sigaction old_sigchld;
 } child_process;
 
 /*
- * Children that did not end in time.  A later run takes them off the process
- * table; if there are more, they stay there until this backend ends.
+ * Children that did not end in time.  A later run reaps them.  If there are more, they
+ * stay zombies until this backend ends.
  */
 static pid_t abandoned[16];
 
@@ -80,9 +77,7 @@ now_ms(void)
 
 /* ---------------------------------------------------------------------- start */
 
-/*
- * Some module may have set SIGCHLD to what takes our child's end away from us.
- */
+/* Another module may have set a SIGCHLD handler that reaps our child. */
 static void
 set_sigchld(child_process *child)
 {
@@ -106,7 +101,7 @@ start_child(child_process *child)
 
 /* -------------------------------------------------------------------- waiting */
 
-/* 1: the process has ended, 0: not yet, -1: there is no such child of ours. */
+/* 1: the process has ended, 0: not yet, -1: it is not a child of this process. */
 static int
 reap(pid_t pid, int *status)
 {
@@ -157,7 +152,7 @@ has_ended(child_process *child)
 	return true;
 }
 
-/* False if there is nothing left that could be done about it. */
+/* End an overdue child.  False if SIGKILL did not end it. */
 static bool
 end_if_overdue(child_process *child)
 {
@@ -201,8 +196,8 @@ free_wait_set(child_process *child)
 }
 
 /*
- * How long to wait when nothing happens.  A child whose outputs have ended is
- * about to end itself, nearly always, so it is asked for soon.
+ * The maximum wait for the next event.  A child that has closed its outputs usually
+ * ends at once, so it is polled soon.
  */
 static long
 wait_ms(child_process *child)
@@ -251,7 +246,7 @@ wait_and_read(child_process *child)
 			continue;
 		sp_read_output(child->program, output);
 
-		/* an output at its end would be ready for ever */
+		/* a closed output would be reported as readable for ever */
 		if (*output->fd < 0)
 			free_wait_set(child);
 	}
@@ -259,9 +254,9 @@ wait_and_read(child_process *child)
 }
 
 /*
- * Until the child has ended, or is given up.  A cancel reaches the child as soon
- * as us, since it is sent to the process group: interrupts are looked at once
- * more before its end is taken for its own.
+ * Wait until the child has ended or is abandoned.  A signal to the process group, such
+ * as a cancel, reaches backend and child at once.  So interrupts are checked again
+ * before the end of the child is reported as its own.
  */
 static void
 attend_child(child_process *child)
@@ -284,7 +279,7 @@ attend_child(child_process *child)
 
 /* ------------------------------------------------------------------------ end */
 
-/* Without looking at interrupts: called where they are being served. */
+/* Does not check for interrupts, since it is called while they are served. */
 static bool
 ends_within(pid_t pid, int signal_number, int64 grace_ms)
 {
@@ -302,15 +297,15 @@ ends_within(pid_t pid, int signal_number, int64 grace_ms)
 }
 
 /*
- * Leave nothing; also called while the backend exits, when errors can no longer
- * be thrown.
+ * End the child and release all resources.  Also called while the backend exits: must
+ * not throw an error.
  */
 static void
 end_child(int code, Datum arg)
 {
 	child_process *child = (child_process *) DatumGetPointer(arg);
 
-	/* if it does not run the program yet, it has every signal blocked, but exits by this */
+	/* before the exec the child has all signals blocked, but exits when this closes */
 	sp_close_descriptor(&child->fds.fd[SP_GO_WRITE]);
 	if (child->pid > 0 &&
 		!ends_within(child->pid, SIGTERM, QUICK_TERM_GRACE_MS) &&
@@ -371,7 +366,7 @@ sp_child_run(const sp_child_program *program, sp_child_result *result)
 	pfree(child.fds.stream);
 }
 
-/* --------------------------------------------------------------- how it ended */
+/* --------------------------------------------------------------------- result */
 
 bool
 sp_child_succeeded(const sp_child_result *result)

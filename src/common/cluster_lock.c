@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * cluster_lock.c
- *		One probe at a time in the cluster, seen by everyone.
+ *		The cluster lock: one probe or workload at a time in the cluster.
  *
- * Two probes at once would measure each other.  The lock is an advisory lock
- * tag with database 0: it works across databases and on a standby, shows in
- * pg_locks, and goes away with the transaction however that ends.
+ * Two concurrent probes would disturb each other.  The lock is an advisory lock with
+ * database 0.  It works across databases and on a standby, shows in pg_locks, and ends
+ * with the transaction.
  *
- * How far the probe is lies in a dynamic shared memory segment, whose handle
- * is published as a second lock tag.  So nothing has to be preloaded, and
- * nothing is left behind: locks and segments belong to the resource owner.
+ * The progress is in a dynamic shared memory segment.  A second advisory lock publishes
+ * its handle.  So the library need not be preloaded, and nothing is left behind: locks
+ * and segments belong to the resource owner.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,18 +20,18 @@
 #include "storage/lock.h"
 #include "utils/builtins.h"
 
-/* "sync", in ASCII: what tells our tags from other advisory locks */
+/* "sync" in ASCII: distinguishes our tags from other advisory locks */
 #define TAG_MAGIC		0x73796e63
 
 /*
- * The last field of a tag: pg_advisory_lock() uses 1 and 2, so no user's key
- * can collide with ours.
+ * The last field of a tag.  pg_advisory_lock() uses 1 and 2, so keys of users cannot
+ * collide with ours.
  */
 #define TAG_MUTEX		11
 #define TAG_PROGRESS	12
 #define TAG_SCHEMA		13
 
-/* Of the probe of this backend; the memory is gone with the transaction. */
+/* The progress of this backend; it is detached at the end of the transaction. */
 static dsm_segment *segment;
 
 static void
@@ -40,7 +40,7 @@ set_tag(LOCKTAG *tag, uint32 handle, uint16 kind)
 	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, TAG_MAGIC, handle, kind);
 }
 
-/* Read what another backend (or this one) has published; false if it is gone. */
+/* Read the progress that a backend has published; false if it no longer exists. */
 static bool
 read_progress(dsm_handle handle, sp_progress *progress)
 {
@@ -58,8 +58,8 @@ read_progress(dsm_handle handle, sp_progress *progress)
 }
 
 /*
- * The process that holds our lock, 0 if none does; *progress is filled and
- * *published set when it has published how far it is.
+ * The process that holds the cluster lock; 0 if there is none.  If it has published its
+ * progress, set *published and fill *progress.
  */
 int
 sp_cluster_lock_holder(sp_progress *progress, bool *published)
@@ -84,14 +84,14 @@ sp_cluster_lock_holder(sp_progress *progress, bool *published)
 	return pid;
 }
 
-/* A cleanup goes through all locations and has none of its own. */
+/* A cleanup concerns all locations, and has no location in its progress. */
 static bool
 is_cleanup(const sp_progress *progress)
 {
 	return NameStr(progress->location)[0] == '\0';
 }
 
-/* What the process that holds the lock is doing, and since when. */
+/* Describe the work of the process that holds the lock. */
 static char *
 describe_holder(int pid, const sp_progress *progress)
 {
@@ -113,7 +113,7 @@ complain_about_holder(void)
 	bool		published;
 	int			pid = sp_cluster_lock_holder(&progress, &published);
 
-	/* it may have finished since: then it is enough to try again */
+	/* it may have finished since; then the caller only needs to try again */
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 			 pid == 0 || !published ? errmsg("another probe, workload or cleanup is running in this cluster") :
@@ -123,12 +123,12 @@ complain_about_holder(void)
 			 pid == 0 ? 0 :
 			 !published ? errdetail("Process %d holds the lock.", pid) :
 			 errdetail_internal("%s", describe_holder(pid, &progress)),
-			 errhint("Only one of them runs at a time. Wait until it ends (see sync_probe.running), or cancel it with pg_cancel_backend().")));
+			 errhint("Only one of them can run at a time. Wait until it ends (see sync_probe.running), or cancel it with pg_cancel_backend().")));
 }
 
 /*
- * Become the only probe of the cluster, or error 55P03.  Returns the progress
- * that others see; the caller keeps it up to date.
+ * Acquire the cluster lock, or throw an error (55P03).  Returns the published progress,
+ * which the caller updates.
  */
 sp_progress *
 sp_cluster_lock_acquire(const char *location, const char *suite, int64 duration_us)
@@ -136,7 +136,7 @@ sp_cluster_lock_acquire(const char *location, const char *suite, int64 duration_
 	LOCKTAG		tag;
 	sp_progress *progress;
 
-	/* held already: a trigger on the history, say, that probes in turn */
+	/* this backend may hold it: a trigger on the history may probe, for example */
 	set_tag(&tag, 0, TAG_MUTEX);
 	if (LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_OK)
 		complain_about_holder();
@@ -156,7 +156,7 @@ sp_cluster_lock_acquire(const char *location, const char *suite, int64 duration_
 	return progress;
 }
 
-/* The word that sync_probe.running shows. */
+/* Set the phase that sync_probe.running shows. */
 void
 sp_progress_set_phase(const char *phase)
 {
@@ -167,7 +167,7 @@ sp_progress_set_phase(const char *phase)
 		progress->measuring_since = GetCurrentTimestamp();
 }
 
-/* Let the next one in; after an error the resource owner does it. */
+/* Release the cluster lock.  After an error the resource owner does this. */
 void
 sp_cluster_lock_release(void)
 {
@@ -184,9 +184,9 @@ sp_cluster_lock_release(void)
 /* -------------------------------------------------- the schemas of workloads */
 
 /*
- * The process that is to drop the schema with this ID in its name holds its lock,
- * until the end of the transaction or of the session.  Never waits; false if
- * another process has it.
+ * Lock the schema with this ID in its name, until the end of the transaction or of the
+ * session.  The process that owns a schema holds its lock until it exits.  Never waits;
+ * false if another process holds the lock.
  */
 bool
 sp_schema_lock(uint32 schema_id, bool session)
@@ -197,7 +197,7 @@ sp_schema_lock(uint32 schema_id, bool session)
 	return LockAcquire(&tag, ExclusiveLock, session, true) != LOCKACQUIRE_NOT_AVAIL;
 }
 
-/* That of the session. */
+/* Release the lock of the session. */
 void
 sp_schema_unlock(uint32 schema_id)
 {

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * common/common.h
- *		What probes and workloads both need of the server.
+ *		Functions of the server part that probes and workloads share.
  *
- * Arguments and their checks, the extension's own tables through SPI, the lock
+ * Checks of arguments, access to the extension's tables through SPI, the cluster lock
  * that lets one probe or workload run at a time, its progress, reloads of the
- * configuration, text for the database.  child_process.h runs other programs.
+ * configuration, text and jsonb.  child_process.h runs other programs.
  *
  * It must not: measure, look at what is below a location, or run a workload.
  *
@@ -44,7 +44,7 @@ extern void sp_await_reload(void);
 
 /* --------------------------------------------------------- cluster_lock.c */
 
-/* How far a probe or a workload is; lies in shared memory while it runs. */
+/* The progress of a probe or workload, in shared memory while it runs. */
 typedef struct sp_progress
 {
 	int			pid;
@@ -56,9 +56,9 @@ typedef struct sp_progress
 								 * 'setting up', 'running', 'tearing down',
 								 * 'recording' */
 	TimestampTz started_at;
-	TimestampTz measuring_since;	/* 0 until it does */
-	int64		duration_us;	/* 0: it ends after so many transactions */
-	int64		planned_transactions;	/* 0: when the duration is over */
+	TimestampTz measuring_since;	/* 0 before that */
+	int64		duration_us;	/* 0: the run ends after planned_transactions */
+	int64		planned_transactions;	/* 0: the run ends after its duration */
 	volatile int64 rounds;
 	volatile int64 transactions;
 } sp_progress;
@@ -107,7 +107,7 @@ extern TupleDesc sp_history_row_type(const char *table);
 
 /* ------------------------------------------------------------------ row.c */
 
-/* A row of one of these tables, filled by the names of its columns. */
+/* A row of one of the extension's tables.  A column is null until it is put. */
 typedef struct sp_row
 {
 	TupleDesc	type;

@@ -1,15 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * configuration.c
- *		Take in a reload of the configuration before something is measured.
+ *		Apply a reload of the configuration before a measurement.
  *
- * A backend reads the configuration again between two statements of its client,
- * and only if the postmaster has signalled it by then.  After
+ * A backend reloads the configuration between two statements of its client, and only
+ * if the postmaster has signalled it by then.  After
  *
  *		ALTER SYSTEM SET wal_sync_method = ...; SELECT pg_reload_conf();
  *
- * the next statement of the same session can therefore still see the old value
- * (3 of 6 tries), while the server's other processes flush with the new one.
+ * the next statement of the same session can therefore still see the old value (in 3
+ * of 6 tries), while other processes of the server flush with the new one.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,20 +24,20 @@
 
 #include "compat.h"
 
-/* ALTER SYSTEM writes this one. */
+/* ALTER SYSTEM writes this file. */
 #define AUTO_CONF_FILE		"postgresql.auto.conf"
 
-/* A reload that follows an edit is waited for this long after it ... */
+/* A file that was edited within this time may be reloaded soon. */
 #define RECENT_EDIT_US		(2 * USECS_PER_SEC)
 
-/* ... and no longer than this in a call: nobody may have asked for one. */
+/* The maximum wait of a call for such a reload, which may never come. */
 #define MAX_WAIT_US			(200 * INT64CONST(1000))
 #define POLL_MS				5
 
-/* The time stamps of files are those of the last clock tick, 10 ms ago at most. */
+/* File timestamps are those of the last clock tick, at most 10 ms ago. */
 #define CLOCK_TICK_US		(10 * INT64CONST(1000))
 
-/* Do what the backend would do before the next statement. */
+/* Reload the configuration as the backend does before the next statement. */
 void
 sp_process_reload(void)
 {
@@ -47,7 +47,7 @@ sp_process_reload(void)
 	ProcessConfigFile(PGC_SIGHUP);
 }
 
-/* Was the file changed lately, and after this backend read it? */
+/* Was the file changed recently, and after this backend read it? */
 static bool
 is_newly_edited(const char *path, TimestampTz now)
 {
@@ -62,9 +62,8 @@ is_newly_edited(const char *path, TimestampTz now)
 }
 
 /*
- * Take in a reload that is pending.  One that was asked for a moment ago may not
- * have reached this backend: where a configuration file has just been edited, wait
- * a little for it.
+ * Apply a pending reload.  The signal of a reload may not have reached this backend
+ * yet, so wait for it briefly if a configuration file has just been edited.
  */
 void
 sp_await_reload(void)

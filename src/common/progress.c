@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * progress.c
- *		sync_probe.running: how far the probe or workload of the cluster is.
+ *		sync_probe.running: the progress of the probe or workload of the cluster.
  *
- * It must not: wait for it, or change what it has published.
+ * It must not: wait for the other process, or change its progress.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,7 +20,7 @@ sp_progress_is_workload(const sp_progress *progress)
 	return NameStr(progress->workload)[0] != '\0';
 }
 
-/* Of the time, or of the transactions where these are what ends it. */
+/* The share of the transactions or of the time that is done. */
 static double
 share_done(const sp_progress *progress)
 {

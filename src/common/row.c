@@ -20,7 +20,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-/* A row of that type; every column is null until it is put. */
+/* A row of that type.  A column is null until it is put. */
 sp_row *
 sp_row_make(TupleDesc type)
 {
@@ -34,8 +34,8 @@ sp_row_make(TupleDesc type)
 }
 
 /*
- * Set a column by its name.  A table that lacks it, or has it as another type,
- * is of another version of the extension, or somebody altered it.
+ * Set a column by its name.  If the table has no such column of that type, it is of
+ * another version of the extension, or a user has altered it.
  */
 void
 sp_row_put(sp_row *row, const char *column, Oid type, Datum value)
@@ -47,12 +47,12 @@ sp_row_put(sp_row *row, const char *column, Oid type, Datum value)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of type %s is missing in table \"%s.%s\"", column,
 						format_type_be(type), SP_SCHEMA, format_type_be(row->type->tdtypeid)),
-				 errhint("The table must be as the extension made it.")));
+				 errhint("The table must be as the extension created it.")));
 	row->values[number - 1] = value;
 	row->nulls[number - 1] = false;
 }
 
-/* NULL stays null. */
+/* A NULL pointer leaves the column null. */
 void
 sp_row_put_text(sp_row *row, const char *column, const char *value)
 {
@@ -141,8 +141,8 @@ is_null_in_all(HeapTuple *rows, int nrows, int column, TupleDesc type)
 }
 
 /*
- * The columns that the rows fill.  All others get their defaults: generated columns,
- * and what a user may have added.
+ * The columns that the rows fill.  All others get their defaults: generated columns, and
+ * columns that a user has added.
  */
 static char *
 filled_columns(TupleDesc type, HeapTuple *rows, int nrows)

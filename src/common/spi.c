@@ -3,10 +3,10 @@
  * spi.c
  *		Access to the extension's own tables through SPI.
  *
- * A caller may probe without any right on the tables: reading and writing run
- * as their owner.
+ * A caller needs no privileges on the tables, which are read and written as their
+ * owner.
  *
- * It must not: execute text that a user has given.
+ * It must not: execute SQL that a user has given.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,7 +38,7 @@ sp_spi_connect(void)
 		elog(ERROR, "SPI_connect failed");
 }
 
-/* The role to record as: the owner of the history. */
+/* The owner of the history, which records runs. */
 static Oid
 history_owner(void)
 {
@@ -65,7 +65,7 @@ sp_history_row_type(const char *table)
 	return lookup_rowtype_tupdesc_copy(get_rel_type_id(relation), -1);
 }
 
-/* Execute what must come out as expected (an SPI_OK_ code). */
+/* Execute a query that must return the expected SPI_OK_ code. */
 void
 sp_history_execute(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls, int expected)
 {
@@ -76,8 +76,8 @@ sp_history_execute(const char *sql, int nargs, Oid *types, Datum *values, const 
 }
 
 /*
- * What SET search_path does for a function; AtEOXact_GUC() with what is returned
- * undoes it.
+ * Set search_path as the SET clause of a function does.  AtEOXact_GUC() with the
+ * returned nest level restores it.
  */
 int
 sp_pin_search_path(void)
@@ -90,11 +90,10 @@ sp_pin_search_path(void)
 }
 
 /*
- * Call work(arg) inside SPI as the owner of the history, as the checks of
- * foreign keys run as the owner of their table.  Expressions and triggers that
- * somebody added to a table run as the owner, too: they find the server's own
- * functions first, and cannot change the session, as in maintenance commands
- * (see SECURITY_RESTRICTED_OPERATION in the server's miscinit.c).
+ * Call work(arg) inside SPI as the owner of the history, as foreign-key checks run as
+ * the owner of their table.  Expressions and triggers that a user has added to a table
+ * run as the owner, too.  So search_path is pinned, and they cannot change the session,
+ * as in maintenance commands (see SECURITY_RESTRICTED_OPERATION in miscinit.c).
  */
 void
 sp_as_history_owner(void (*work) (void *), void *arg)
@@ -113,7 +112,7 @@ sp_as_history_owner(void (*work) (void *), void *arg)
 	SetUserIdAndSecContext(saved_user, saved_context);
 }
 
-/* Of the one row that sp_history_execute() has found. */
+/* A column of the first row that sp_history_execute() has found. */
 Datum
 sp_history_value(int column, bool *isnull)
 {

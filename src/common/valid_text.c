@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * valid_text.c
- *		Text from outside, as the database can hold it.
+ *		Make text from outside the server valid in the database encoding.
  *
  * It must not: throw an error because of an encoding.
  *
@@ -11,7 +11,10 @@
 
 #include "mb/pg_wchar.h"
 
-/* What the kernel says may be in any encoding: spoil what the server cannot hold. */
+/*
+ * Text from the kernel may be in any encoding.  If it is invalid here, replace all
+ * non-ASCII bytes with question marks.
+ */
 char *
 sp_valid_text(const char *text)
 {
@@ -28,7 +31,7 @@ sp_valid_text(const char *text)
 	return copy;
 }
 
-/* The same, and NULL where it is empty or NULL. */
+/* The same, but NULL if the text is empty or NULL. */
 char *
 sp_known_text(const char *text)
 {

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * checks.c
- *		May and can a workload run?  Asked before anything is made.
+ *		Check privileges and free connections before a workload creates anything.
  *
- * A DBA who is refused reads what he has and what it takes, with the numbers,
- * or the GRANT that would help.
+ * The error messages say what is needed and what is there, with numbers or with the
+ * GRANT command that helps.
  *
- * It must not: make anything, or read what is not the current user's to read,
- * but how many sessions there are.
+ * It must not: create anything, or read what the current user may not read, except
+ * the number of sessions.
  *
  *-------------------------------------------------------------------------
  */
@@ -35,7 +35,7 @@
 
 /* --------------------------------------------------------------- privileges */
 
-/* Neither pgbench nor a background worker can be a role that may not log in. */
+/* pgbench and the background worker log in as the current role. */
 static void
 check_role(void)
 {
@@ -48,11 +48,11 @@ check_role(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_AUTHORIZATION_SPECIFICATION),
 				 errmsg("role \"%s\" cannot run a workload", GetUserNameFromId(GetUserId(), false)),
-				 errdetail("The sessions of a workload log in as the current role, which is not permitted to."),
-				 errhint("Run it as a role that may log in.")));
+				 errdetail("The sessions of a workload log in as the current role, which does not have the LOGIN attribute."),
+				 errhint("Run it as a role that can log in.")));
 }
 
-/* What it takes besides EXECUTE on the function and CREATE on the tablespace. */
+/* The privileges needed besides EXECUTE on the function and CREATE on the tablespace. */
 void
 sp_workload_check_privileges(void)
 {
@@ -62,7 +62,7 @@ sp_workload_check_privileges(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied to run a workload"),
-				 errdetail("It runs a program on the server: only roles with privileges of the \"%s\" role may do that.",
+				 errdetail("Only roles with privileges of the \"%s\" role may run a program on the server.",
 						   "pg_execute_server_program"),
 				 errhint("GRANT pg_execute_server_program TO %s;", user)));
 	if (!DatumGetBool(DirectFunctionCall2(has_database_privilege_id, ObjectIdGetDatum(MyDatabaseId),
@@ -70,15 +70,15 @@ sp_workload_check_privileges(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for database \"%s\"", get_database_name(MyDatabaseId)),
-				 errdetail("The objects of a workload are made in a schema of their own."),
+				 errdetail("A workload creates its objects in a new schema."),
 				 errhint("GRANT CREATE ON DATABASE %s TO %s;",
 						 quote_identifier(get_database_name(MyDatabaseId)), user)));
 	check_role();
 }
 
 /*
- * Which tablespace is meant; NULL is the database's own.  Sets run->tablespace
- * and run->default_tablespace.
+ * Find the tablespace; NULL is that of the database.  Sets run->tablespace and
+ * run->default_tablespace.
  */
 void
 sp_workload_find_tablespace(const char *name, sp_workload_run *run)
@@ -90,19 +90,19 @@ sp_workload_find_tablespace(const char *name, sp_workload_run *run)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("tablespace \"%s\" does not exist", name),
-				 errhint("See SELECT spcname FROM pg_tablespace; what pg_wal costs is in the commits at any tablespace.")));
+				 errhint("See SELECT spcname FROM pg_tablespace. WAL always goes to pg_wal, whatever the tablespace.")));
 	if (location.tablespace == GLOBALTABLESPACE_OID)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a workload cannot run in tablespace \"%s\"", name),
-				 errhint("Nothing but shared catalogs lives there. Take \"pg_default\", which is on the same file system.")));
+				 errhint("It holds only shared catalogs. Use \"pg_default\", which is on the same file system.")));
 	namestrcpy(&location.name, name ? name : get_tablespace_name(location.tablespace));
 	sp_location_check_privilege(&location);
 	run->tablespace = location.name;
 	run->default_tablespace = location.tablespace == MyDatabaseTableSpace;
 }
 
-/* What pgbench reports of a script, its errors and its sessions show what is in it. */
+/* Reports, errors and sessions of pgbench show the content of a script. */
 static void
 check_readable(const sp_workload *workload)
 {
@@ -112,20 +112,20 @@ check_readable(const sp_workload *workload)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied to run workload \"%s\"", NameStr(workload->name)),
-				 errdetail("It is not builtin. What pgbench reports shows its script, so that the role must be able to read it."),
+				 errdetail("It is not builtin. The output of pgbench shows its script, so the role must be able to read it."),
 				 errhint("GRANT SELECT ON " SP_SCHEMA ".workloads TO %s;",
 						 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
 }
 
 /*
  * May the current user run this script?  It runs with the privileges of the current
- * user, so that its author gains them.  An author who could become that role anyway
- * gains nothing; for any other the caller has to confirm that the script is known.
+ * user, which its author thereby gains.  An author who can SET ROLE to that role gains
+ * nothing.  For any other author the caller must confirm that the script is trusted.
  *
- * To run it as its author would protect nothing: pgbench's \shell and \setshell run
- * as the operating system account of the server, whatever role a session has.  And
- * it would measure something else, since a role has settings and privileges on
- * tablespaces of its own.
+ * To run the script as its author would not help: pgbench's \shell and \setshell run as
+ * the operating system account of the server, whatever the role of the session.  It
+ * would also measure something else, since each role has its own settings and
+ * privileges on tablespaces.
  */
 void
 sp_workload_check_script(const sp_workload *workload, bool trust)
@@ -144,15 +144,16 @@ sp_workload_check_script(const sp_workload *workload, bool trust)
 			 errmsg("workload \"%s\" was written by role \"%s\", and is not trusted", name, author),
 			 errdetail("Its SQL would be executed as role \"%s\", its \\shell commands as the operating system account of the server.",
 					   GetUserNameFromId(GetUserId(), false)),
-			 errhint("Read it: SELECT * FROM " SP_SCHEMA ".workloads WHERE workload = %s; then pass trust => true.",
+			 errhint("Read it with SELECT * FROM " SP_SCHEMA ".workloads WHERE workload = %s; then pass trust => true.",
 					 quote_literal_cstr(name))));
 }
 
 /* ------------------------------------------------------------- publications */
 
 /*
- * A publication FOR ALL TABLES sends the tables of a run to subscribers that do
- * not have them.  One FOR TABLES IN SCHEMA cannot name the schema of the run.
+ * A publication FOR ALL TABLES would send the tables of a run to subscribers that do
+ * not have them.  One FOR TABLES IN SCHEMA cannot name the schema of the run, which is
+ * new.
  */
 void
 sp_workload_check_publications(void)
@@ -169,7 +170,7 @@ sp_workload_check_publications(void)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("cannot run a workload in database \"%s\", whose tables are all published",
 						get_database_name(MyDatabaseId)),
-				 errdetail("Publication \"%s\" is FOR ALL TABLES. Its subscribers do not have the tables of a workload, and would stop with an error at the first row.",
+				 errdetail("Publication \"%s\" is FOR ALL TABLES. Its subscribers do not have the tables of a workload, and would fail at the first row.",
 						   publication),
 				 errhint("Run it in another database. If there are no subscribers, pass allow_publication => true.")));
 	SPI_finish();
@@ -177,7 +178,7 @@ sp_workload_check_publications(void)
 
 /* -------------------------------------------------------------- connections */
 
-/* Sessions of clients that there are now: all, of the role, of the database. */
+/* The current numbers of client sessions: all, of the role, of the database. */
 typedef struct session_counts
 {
 	Oid			role;
@@ -194,7 +195,7 @@ int_column(int column)
 	return DatumGetInt32(sp_history_value(column, &isnull));
 }
 
-/* Of others' sessions the current user may not even see what they are. */
+/* The current user may not see the backend_type of other users' sessions. */
 static void
 count_sessions(void *arg)
 {
@@ -213,7 +214,7 @@ count_sessions(void *arg)
 	counts->of_database = int_column(3);
 }
 
-/* CONNECTION LIMIT of the database and the role; -1 is none. */
+/* CONNECTION LIMIT of the role and of the database; -1 is none. */
 static void
 connection_limits(Oid role, int *of_role, int *of_database)
 {
@@ -230,16 +231,16 @@ connection_limits(Oid role, int *of_role, int *of_database)
 	ReleaseSysCache(database_tuple);
 }
 
-/* Of the limits that there are, the one that leaves least. */
+/* The limit that leaves the fewest connections. */
 typedef struct tightest_limit
 {
 	const char *what;
 	int			limit;
 	int			used;
-	int			room;			/* sessions that may be added */
+	int			room;			/* connections that are free */
 } tightest_limit;
 
-/* limit: negative if there is none */
+/* limit: negative if there is no limit */
 static void
 consider_limit(tightest_limit *tightest, const char *what, int limit, int used)
 {
@@ -258,7 +259,7 @@ find_tightest_limit(void)
 	int			of_role;
 	int			of_database;
 
-	/* of this transaction, and of now */
+	/* count the sessions of now, not those of an earlier snapshot */
 	pgstat_clear_snapshot();
 	sp_as_history_owner(count_sessions, &counts);
 	if (superuser())
@@ -267,7 +268,7 @@ find_tightest_limit(void)
 		return tightest;
 	}
 	connection_limits(counts.role, &of_role, &of_database);
-	consider_limit(&tightest, "max_connections, without those that are reserved,",
+	consider_limit(&tightest, "max_connections, without reserved connections,",
 				   Max(MaxConnections - sp_reserved_connections(), 0), counts.all);
 	consider_limit(&tightest, "The role's CONNECTION LIMIT", of_role, counts.of_role);
 	consider_limit(&tightest, "The database's CONNECTION LIMIT", of_database, counts.of_database);
@@ -275,9 +276,9 @@ find_tightest_limit(void)
 }
 
 /*
- * Are there enough free connections?  pgbench opens one before those of its
- * clients, whose backend may not be gone yet when these come.  The same holds
- * for each client that connects anew.
+ * Are there enough free connections?  pgbench opens one connection before those of its
+ * clients, and its backend may still exist when these connect.  With new_connections
+ * the same holds for each client.
  */
 void
 sp_workload_check_connections(int clients, bool new_connections)
@@ -290,10 +291,10 @@ sp_workload_check_connections(int clients, bool new_connections)
 		ereport(ERROR,
 				(errcode(ERRCODE_TOO_MANY_CONNECTIONS),
 				 errmsg("not enough free connections for %d clients", clients),
-				 errdetail("%s allows %d sessions, %d of them are in use. pgbench needs one more than its clients%s.",
+				 errdetail("%s limits sessions to %d; in use: %d. pgbench needs one connection more than clients%s.",
 						   tightest.what, tightest.limit, tightest.used,
-						   new_connections ? ", and one for each that connects anew" : ""),
+						   new_connections ? ", and with new_connections a second one for each client" : ""),
 				 max_clients > 0 ?
-				 errhint("Up to %d clients can be run now.", max_clients) :
+				 errhint("Argument \"clients\" can be at most %d now.", max_clients) :
 				 errhint("Wait until some sessions have ended, or raise the limit.")));
 }

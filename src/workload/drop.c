@@ -51,7 +51,7 @@ drop_the_rest(void *arg)
 	sp_schema_drop(step->schema);
 }
 
-/* Fewer at once where the lock table is small, or tables have many parts. */
+/* Use smaller steps if the lock table is small or tables have many partitions. */
 static bool
 drop_once(const char *schema, sp_error_report *report)
 {

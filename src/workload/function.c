@@ -3,13 +3,13 @@
  * function.c
  *		sync_probe.pgbench() and sync_probe.run_workload().
  *
- * From arguments to the row that is recorded.  Whatever ends a run (an error, a
- * cancel, the end of the backend), pgbench goes, then its temporary directory,
- * then the objects with the sessions that still use them.
+ * However a run ends (error, cancel, end of the backend), pgbench is ended, its
+ * temporary directory is removed, remaining sessions are ended, and the objects are
+ * dropped.
  *
- * A function runs in its caller's snapshot, which keeps the server from
- * removing row versions that are dead since.  The procedure commits first and
- * holds none while pgbench runs; that is all the difference.
+ * The function holds the snapshot of its caller, so that VACUUM cannot remove row
+ * versions that have died since.  The procedure commits first, and holds no snapshot
+ * while pgbench runs.  There is no other difference.
  *
  *-------------------------------------------------------------------------
  */
@@ -64,28 +64,28 @@ take_duration(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("duration of %g s is not in whole seconds", duration_us / 1e6),
-				 errdetail("pgbench knows no parts of a second."),
-				 errhint("transactions => ... makes a run shorter.")));
+				 errdetail("pgbench accepts only whole seconds."),
+				 errhint("For a shorter run, use transactions => ... instead.")));
 	return (int) (duration_us / USECS_PER_SEC);
 }
 
-/* The duration is not looked at where transactions are counted. */
+/* The duration is ignored if the number of transactions is given. */
 static void
 take_length(FunctionCallInfo fcinfo, sp_workload_run *run)
 {
 	if (!PG_ARGISNULL(ARG_TRANSACTIONS))
 		run->transactions = sp_integer_argument(fcinfo, ARG_TRANSACTIONS, workload_arg_names, 1,
-												"They are counted per client. Leave it out to run for a duration.");
+												"The number is per client. Omit it to run for a duration.");
 	else if ((run->transactions = run->workload.transactions) > 0)
 		ereport(NOTICE,
-				(errmsg("workload \"%s\" has a number of transactions: %d per client",
+				(errmsg("workload \"%s\" runs a fixed number of transactions: %d per client",
 						NameStr(run->workload.name), run->transactions),
-				 errhint("transactions => ... changes it; the duration does not count.")));
+				 errhint("Change it with transactions => ...; the duration is ignored.")));
 	if (run->transactions == 0)
 		run->seconds = take_duration(fcinfo);
 }
 
-/* What must hold before anything is made, the cheapest first. */
+/* Check everything before anything is created, cheap checks first. */
 static void
 take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 {
@@ -98,7 +98,7 @@ take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 		sp_refuse_null(fcinfo, required[i], workload_arg_names);
 	run->clients = sp_integer_argument(fcinfo, ARG_CLIENTS, workload_arg_names, 1, NULL);
 	run->threads = Min(run->clients, sp_integer_argument(fcinfo, ARG_THREADS, workload_arg_names, 1,
-														 "More threads than clients are lowered to these."));
+														 "Threads beyond the number of clients are not started."));
 	run->rows = sp_integer_argument(fcinfo, ARG_ROWS, workload_arg_names, 1, NULL);
 	run->workload.name = *PG_GETARG_NAME(ARG_WORKLOAD);
 	sp_workload_find(&run->workload);
@@ -125,12 +125,12 @@ check_writable(const char *command)
 		ereport(ERROR,
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
 				 errmsg("cannot run a workload on a standby"),
-				 errdetail("It makes objects and writes rows."),
-				 errhint("sync_probe.probe() measures here, too.")));
+				 errdetail("It creates objects and writes rows."),
+				 errhint("sync_probe.probe() works on a standby, too.")));
 	PreventCommandIfReadOnly(command);
 }
 
-/* 32 random bits: two runs of a cluster never meet, and leftovers are few. */
+/* 32 random bits: a collision with one of a few leftovers is very unlikely. */
 static void
 name_schema(sp_workload_run *run)
 {
@@ -140,14 +140,14 @@ name_schema(sp_workload_run *run)
 
 /* -------------------------------------------------------------------- the run */
 
-/* What has to go, however the run ends. */
+/* What must be removed, however the run ends. */
 typedef struct running
 {
 	sp_workload_objects *objects;
 	sp_temp_directory directory;
 } running;
 
-/* Also called while the backend exits, when errors can no longer be thrown. */
+/* Also called while the backend exits: must not throw an error. */
 static void
 clean_up_run(int code, Datum arg)
 {
@@ -168,7 +168,7 @@ publish(sp_workload_run *run)
 	run->progress->planned_transactions = (int64) run->transactions * run->clients;
 }
 
-/* With the objects there: run pgbench, between two readings of the counters. */
+/* Run pgbench between two readings of the WAL counters. */
 static void
 measure_workload(sp_workload_run *run, running *state, const sp_pgbench_program *program,
 				 sp_pgbench_result *result, sp_wal_counts *before, sp_wal_counts *after)
@@ -185,7 +185,7 @@ measure_workload(sp_workload_run *run, running *state, const sp_pgbench_program 
 	sp_wal_counts_read(after);
 }
 
-/* From good arguments to the recorded row. */
+/* Run the workload, and return the recorded row. */
 static HeapTuple
 run_workload(sp_workload_run *run)
 {
@@ -249,13 +249,13 @@ check_not_in_transaction(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("%s cannot run inside a transaction block", CALL_NAME),
-				 errdetail("It commits, so that no snapshot is held while the workload runs."),
-				 errhint("SELECT * FROM sync_probe.pgbench() runs anywhere.")));
+				 errdetail("It commits, so that it holds no snapshot while the workload runs."),
+				 errhint("SELECT * FROM sync_probe.pgbench() can run inside a transaction block.")));
 }
 
 /*
- * Commit, and go on in a transaction that needs no snapshot between statements,
- * whatever default_transaction_isolation is.
+ * Commit.  The next transaction is READ COMMITTED, whatever
+ * default_transaction_isolation is, so that it holds no snapshot between statements.
  */
 static void
 commit(void)
@@ -264,7 +264,7 @@ commit(void)
 	XactIsoLevel = XACT_READ_COMMITTED;
 }
 
-/* The columns of the recorded row that the procedure gives back. */
+/* The columns of the recorded row that the procedure returns. */
 static HeapTuple
 output_row(HeapTuple recorded, TupleDesc output_type)
 {
@@ -282,8 +282,8 @@ output_row(HeapTuple recorded, TupleDesc output_type)
 }
 
 /*
- * CALL sync_probe.run_workload(): the same arguments, some columns of the same
- * row.  What lives through the commit is in SPI's memory context.
+ * CALL sync_probe.run_workload(): the same arguments, and some columns of the same row.
+ * The memory context of SPI survives the commit.
  */
 Datum
 sync_probe_run_workload(PG_FUNCTION_ARGS)
@@ -301,7 +301,7 @@ sync_probe_run_workload(PG_FUNCTION_ARGS)
 	if (get_call_result_type(fcinfo, NULL, &output_type) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "sync_probe.run_workload() returns no row");
 	output_type = BlessTupleDesc(CreateTupleDescCopy(output_type));
-	/* a procedure with SET search_path may not commit */
+	/* a procedure with SET search_path cannot commit */
 	nest_level = sp_pin_search_path();
 	take_arguments(fcinfo, &run);
 	AtEOXact_GUC(true, nest_level);

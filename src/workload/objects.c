@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * objects.c
- *		Have the objects of a workload made, and dropped: the leader's side.
+ *		The leader's side of creating and dropping the objects of a workload.
  *
- * What this transaction makes, pgbench's sessions would not see.  So a background
- * worker makes the objects in transactions of its own (worker.c).  It
- * needs no password, and it outlives us where we cannot drop them any more.
+ * The sessions of pgbench could not see objects of this uncommitted transaction.  So a
+ * background worker creates them in its own transactions (worker.c).  It needs no
+ * password, and it survives this backend and can still drop the objects.
  *
  * The shared memory belongs to the resource owner.  However the run ends, it is
- * detached, and that alone tells the worker to drop everything.
+ * detached, which tells the worker to drop everything.
  *
- * It must not: make or drop anything itself.
+ * It must not: create or drop anything itself.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,10 +26,10 @@
 
 #include "compat.h"
 
-/* What wakes us is a latch; this is in case it is not. */
+/* The worker sets our latch; this is a fallback. */
 #define MAX_WAIT_MS		1000
 
-/* Where the caller ends by an error: nobody wants to wait for that. */
+/* The maximum wait after an error of the caller. */
 #define GIVE_UP_MS			2000
 #define GIVE_UP_POLL_MS		5
 
@@ -37,9 +37,9 @@ struct sp_workload_objects
 {
 	dsm_segment *segment;		/* NULL once it is detached */
 	sp_objects_shared *shared;
-	BackgroundWorkerHandle *handle; /* NULL until there is a worker */
+	BackgroundWorkerHandle *handle; /* NULL before the worker is registered */
 	uint32		wait_event;
-	bool		terminated;		/* it was told so while it set up */
+	bool		terminated;		/* it was told to end during the set-up */
 };
 
 /* -------------------------------------------------------------- the worker */
@@ -54,7 +54,7 @@ worker_state(const sp_workload_objects *objects)
 	return state;
 }
 
-/* Its process is no more, or was never to be. */
+/* Has the worker ended, or was it never started? */
 static bool
 worker_is_gone(const sp_workload_objects *objects)
 {
@@ -64,8 +64,8 @@ worker_is_gone(const sp_workload_objects *objects)
 }
 
 /*
- * Objects that are there it will drop, once it wakes up; a set-up has to be
- * interrupted.  Throws nothing.
+ * Tell the worker to stop: it drops its objects when it wakes up, or its set-up is
+ * interrupted.  Throws no error.
  */
 static void
 tell_to_stop(sp_workload_objects *objects)
@@ -73,12 +73,12 @@ tell_to_stop(sp_workload_objects *objects)
 	sp_objects_shared *shared = objects->shared;
 	PGPROC	   *worker;
 
-	/* the worker looks for this after it has changed its state */
+	/* the worker reads this after it has changed its state */
 	shared->stop = true;
 	pg_memory_barrier();
 	if (worker_state(objects) == SP_WORKER_STARTING && objects->handle != NULL)
 	{
-		/* a second time would not be taken for ours, but for a shutdown */
+		/* the worker would treat a second SIGTERM as a shutdown */
 		if (!objects->terminated)
 			TerminateBackgroundWorker(objects->handle);
 		objects->terminated = true;
@@ -89,7 +89,7 @@ tell_to_stop(sp_workload_objects *objects)
 		SetLatch(&worker->procLatch);
 }
 
-/* Until the worker has come that far, or is gone, or it is that late. */
+/* Wait until the worker has reached the state or has ended, or until that time. */
 static void
 await_worker(const sp_workload_objects *objects, sp_worker_state state, TimestampTz latest)
 {
@@ -105,7 +105,7 @@ await_worker(const sp_workload_objects *objects, sp_worker_state state, Timestam
 
 /* -------------------------------------------------------------------- start */
 
-/* Of the resource owner, since it may outlive the memory of the caller. */
+/* Called by the resource owner, possibly after the memory of the caller is gone. */
 static void
 on_detach(dsm_segment *segment, Datum arg)
 {
@@ -123,7 +123,7 @@ text_size(const char *text)
 	return text ? strlen(text) + 1 : 1;
 }
 
-/* Returns its place, and moves on to the next one. */
+/* Copy the text, return its offset, and advance *next. */
 static Size
 put_shared_text(sp_objects_shared *shared, Size *next, const char *text)
 {
@@ -195,7 +195,7 @@ start_worker(sp_workload_objects *objects)
 				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 				 errmsg("could not start a background worker for workload \"%s\"",
 						NameStr(objects->shared->workload)),
-				 errdetail("None of the %d that max_worker_processes allows is free.", max_worker_processes),
+				 errdetail("All %d worker processes that max_worker_processes allows are in use.", max_worker_processes),
 				 errhint("Try again later, or raise max_worker_processes.")));
 }
 
@@ -206,18 +206,18 @@ complain_about_time(const sp_workload_run *run, int64 limit_ms)
 			(errcode(ERRCODE_QUERY_CANCELED),
 			 errmsg("could not set up workload \"%s\" within %g s", NameStr(run->workload.name),
 					limit_ms / 1e3),
-			 errdetail("A set-up may take pg_sync_probe.max_duration and a minute."),
-			 errhint("Make fewer objects or rows, or raise pg_sync_probe.max_duration.")));
+			 errdetail("A set-up stops one minute after pg_sync_probe.max_duration."),
+			 errhint("Create fewer objects or rows, or raise pg_sync_probe.max_duration.")));
 }
 
-/* What the report itself hints at, or what we know of such an error; may be NULL. */
+/* The hint of the report, or our own for such an error; may be NULL. */
 static const char *
 set_up_hint(const sp_error_report *report)
 {
 	if (report->hint[0] != '\0')
 		return report->hint;
 	if (report->sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
-		return "The transaction that runs the workload may hold the lock itself, which would be a deadlock that the server cannot see. A set-up waits " SP_LOCK_TIMEOUT " for a lock, unless it sets lock_timeout.";
+		return "The transaction that runs the workload may hold the lock itself; the deadlock detector cannot see this. A set-up waits " SP_LOCK_TIMEOUT " for a lock, unless it sets lock_timeout.";
 	return NULL;
 }
 
@@ -232,7 +232,7 @@ complain_about_set_up(const sp_workload_objects *objects, const sp_workload_run 
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("could not set up workload \"%s\": its background worker has ended",
 						NameStr(run->workload.name)),
-				 errhint("The server's log should tell why.")));
+				 errhint("See the server log for the reason.")));
 	ereport(ERROR,
 			(errcode(report->sqlstate),
 			 errmsg("could not set up workload \"%s\": %s", NameStr(run->workload.name), report->message),
@@ -251,7 +251,7 @@ give_up_objects(int code, Datum arg)
 sp_workload_objects *
 sp_workload_objects_make(sp_workload_run *run)
 {
-	/* the memory of a portal is gone before its resource owner is */
+	/* the memory of a portal is freed before its resource owner is released */
 	sp_workload_objects *objects = MemoryContextAllocZero(TopTransactionContext,
 														  sizeof(sp_workload_objects));
 	int64		limit_ms = script_limit_ms();
@@ -305,7 +305,7 @@ sp_workload_objects_drop(sp_workload_objects *objects)
 	else
 		ereport(WARNING,
 				(errmsg("schema \"%s\" may be left over", NameStr(shared->schema)),
-				 errdetail("The background worker that was to drop it has ended."),
+				 errdetail("The background worker that drops it has ended."),
 				 errhint("%s", hint)));
 	dsm_detach(objects->segment);
 }
@@ -317,7 +317,7 @@ sp_workload_objects_give_up(sp_workload_objects *objects)
 		return;
 	objects->shared->abandoned = true;
 	tell_to_stop(objects);
-	/* not on the latch: interrupts must not be served here, and it may stay set */
+	/* no wait for the latch: interrupts must not be served here, and it may stay set */
 	for (int waited_ms = 0; waited_ms < GIVE_UP_MS; waited_ms += GIVE_UP_POLL_MS)
 	{
 		if (worker_state(objects) == SP_WORKER_ENDED || worker_is_gone(objects) ||

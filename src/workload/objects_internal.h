@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * objects_internal.h
- *		What the leader of a run and the worker that makes its objects share.
+ *		Shared by the leader of a run and the worker that creates its objects.
  *
- * The memory between them is made by the leader, and detached by whatever ends
- * the run.  Each field has one writer; what comes back from the worker is
- * complete once its state says so.
+ * The leader creates the shared memory.  It is detached when the run ends.  Each field
+ * has one writer.  The reports of the worker are complete once its state says so.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,19 +19,19 @@
 /* How long set-up, tear-down and the drop of objects wait for a lock. */
 #define SP_LOCK_TIMEOUT		"10 s"
 
-/* How far the worker is.  It never goes back. */
+/* The state of the worker, which only advances. */
 typedef enum sp_worker_state
 {
 	SP_WORKER_STARTING,			/* nothing is committed */
-	SP_WORKER_READY,			/* the objects are there */
-	SP_WORKER_ENDED				/* they are not, or see the reports why not */
+	SP_WORKER_READY,			/* the objects exist */
+	SP_WORKER_ENDED				/* they do not, or the reports say why */
 } sp_worker_state;
 
-/* An error, on its way to another process; empty texts are none. */
+/* An error for another process.  Missing texts are empty. */
 typedef struct sp_error_report
 {
 	int			sqlstate;		/* 0: no error */
-	int			position;		/* in the script, if it was the script; or 0 */
+	int			position;		/* of the error in the script; 0 if unknown */
 	char		message[1024];
 	char		detail[1024];
 	char		hint[512];
@@ -40,7 +39,7 @@ typedef struct sp_error_report
 
 typedef struct sp_objects_shared
 {
-	/* by the leader, before there is a worker */
+	/* written by the leader before the worker starts */
 	PGPROC	   *leader;
 	int			leader_pid;
 	Oid			database;
@@ -49,16 +48,16 @@ typedef struct sp_objects_shared
 	int			script_limit_ms;	/* for set-up and tear-down each */
 	NameData	workload;
 	NameData	schema;
-	NameData	tablespace;		/* empty: the database's own */
+	NameData	tablespace;		/* empty: that of the database */
 	Size		search_path;	/* offsets in texts */
 	Size		setup;
 	Size		teardown;
 
-	/* by the leader, at any time */
+	/* written by the leader at any time */
 	volatile bool stop;
 	volatile bool abandoned;	/* nobody will read the reports */
 
-	/* by the worker */
+	/* written by the worker */
 	PGPROC	   *volatile worker;	/* NULL until it runs */
 	pg_atomic_uint32 state;
 	char		synchronous_commit[NAMEDATALEN];	/* of role and database */
@@ -71,7 +70,7 @@ typedef struct sp_objects_shared
 
 /* ---------------------------------------------------------------- schema.c */
 
-/* All of these need a transaction, and SPI connected. */
+/* All of these need a transaction and a connection to SPI. */
 extern void sp_schema_execute(const char *sql);
 extern void sp_schema_make(const char *schema);
 extern int	sp_schema_drop_relations(const char *schema, int max);

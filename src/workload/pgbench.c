@@ -1,16 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * pgbench.c
- *		Run the server's own pgbench against this very server.
+ *		Run the server's own pgbench against this server.
  *
- * What it is told is in pgbench_command.c.  What it says while it runs becomes
- * progress, what it says at the end the summary; if it fails its first words are
- * the DETAIL of the error, as all that follows says the same again for every
- * client.  Its transaction log goes through FIFOs and is read as it comes: on
- * disk it would be load beside the one that is measured, and as long as the run.
+ * pgbench_command.c builds the command.  Progress lines become NOTICEs, and the final
+ * report becomes the summary.  If pgbench fails, its first error is the DETAIL, since
+ * later ones repeat it for each client.  The transaction log is read through FIFOs
+ * while pgbench runs; on disk it would add load to the measured one.
  *
- * It must not: know what the workload is, or make and drop anything but the
- * files in the temporary directory it is given.
+ * It must not: know the workload, or create anything but files in the temporary
+ * directory.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,41 +25,41 @@
 
 #include "common/child_process.h"
 
-/* Its summary grows with the statements of the script, its errors with clients. */
+/* The summary grows with the statements of the script, the errors with clients. */
 #define MAX_OUTPUT			(1024 * 1024)
 #define MAX_WORDS			800
 
-/* What it asks for nobody, and then goes on in the same line. */
+/* Without a terminal, pgbench prints this and goes on in the same line. */
 #define PROMPT				"Password: "
 
-/* A NOTICE a second, and later one each twentieth of the time that has passed. */
+/* One NOTICE a second, later one after each 1/20 of the time that has passed. */
 #define NOTICES_OF_THE_PAST	20
 
 /*
- * How far pgbench may be ahead of us in its log before it has to wait: a
- * megabyte is some 30,000 transactions.  Together no more than half of what
- * Linux grants an account before new pipes of it get smaller.
+ * The capacity of the FIFOs.  When one is full, pgbench must wait; 1 MB holds about
+ * 30,000 transactions.  Their sum is at most half of what Linux grants a user before
+ * it makes new pipes smaller.
  */
 #define MAX_FIFO_BYTES		(1024 * 1024)
 #define MAX_FIFO_BYTES_ALL	(32 * MAX_FIFO_BYTES)
-#define MIN_FIFO_BYTES		(64 * 1024)	/* what Linux gives anyway */
+#define MIN_FIFO_BYTES		(64 * 1024)	/* the default of Linux */
 
-/* What the callbacks that get its lines and its log work with. */
+/* The context of the callbacks for output and log. */
 typedef struct output_reader
 {
 	sp_workload_run *run;
 	sp_pgbench_result *result;
 	int			allocated;		/* of the result's seconds */
-	double		seconds;		/* of the line before */
+	double		seconds;		/* of the previous progress line */
 	double		transactions;
 	double		next_notice;
 	const sp_temp_directory *directory;
-	sp_pgbench_log_file *log_files; /* for each thread */
-	StringInfoData words;		/* what is no progress, with the first error */
+	sp_pgbench_log_file *log_files; /* one for each thread */
+	StringInfoData words;		/* other lines, up to the first error */
 	int			errors;
 } output_reader;
 
-/* ------------------------------------------------------------- what it says */
+/* ------------------------------------------------------------------ its output */
 
 static void
 note_progress(output_reader *state, const sp_pgbench_progress *progress)
@@ -110,7 +109,7 @@ take_pgbench_line(void *context, bool from_stderr, const char *line)
 		appendStringInfo(&state->words, "%s%s", state->words.len > 0 ? "\n" : "", line);
 }
 
-/* pgbench cuts its text, and may cut a character in two. */
+/* pgbench truncates the text, possibly within a multibyte character. */
 static void
 take_statement(void *context, double latency_ms, int64_t failures, const char *text, size_t length)
 {
@@ -124,14 +123,14 @@ take_statement(void *context, double latency_ms, int64_t failures, const char *t
 }
 
 /*
- * Its words, for a DETAIL.  A statement that it quotes is in the encoding of
- * the database, but may be cut.
+ * The error output for a DETAIL.  A quoted statement is in the database encoding, but
+ * may be truncated.
  */
 static char *
 own_words(output_reader *state)
 {
 	if (state->words.len == 0)
-		return "It said nothing.";
+		return "It printed no error message.";
 	if (state->words.len > MAX_WORDS)
 	{
 		state->words.len = pg_mbcliplen(state->words.data, state->words.len, MAX_WORDS);
@@ -149,11 +148,11 @@ complain_about_connection(const sp_workload_run *run, const char *words)
 			(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
 			 errmsg("pgbench could not connect to run workload \"%s\"", NameStr(run->workload.name)),
 			 errdetail_internal("%s", words),
-			 errhint("It connects as role \"%s\" from the server's own machine and account. Let a line of pg_hba.conf allow that without a password, or name a password file (LOAD 'pg_sync_probe'; ALTER SYSTEM SET pg_sync_probe.pgbench_passfile = ...; SELECT pg_reload_conf();).",
+			 errhint("It connects locally as role \"%s\", from the operating system account of the server. Allow this without a password in pg_hba.conf, or set a password file (LOAD 'pg_sync_probe'; ALTER SYSTEM SET pg_sync_probe.pgbench_passfile = ...; SELECT pg_reload_conf();).",
 					 GetUserNameFromId(GetUserId(), false))));
 }
 
-/* what: it did */
+/* what: how pgbench ended */
 static void
 complain(const sp_workload_run *run, output_reader *state, const char *what, bool timed_out)
 {
@@ -166,12 +165,12 @@ complain(const sp_workload_run *run, output_reader *state, const char *what, boo
 			 errmsg("pgbench %s while it ran workload \"%s\"", what, NameStr(run->workload.name)),
 			 errdetail_internal("%s", words),
 			 timed_out ?
-			 errhint("Does it wait for a lock that the caller holds? A number of transactions may take pg_sync_probe.max_duration and a minute, a duration a minute more than itself.") : 0));
+			 errhint("It may wait for a lock that the caller holds. Counted runs stop one minute after pg_sync_probe.max_duration, timed runs one minute after their duration.") : 0));
 }
 
-/* --------------------------------------------------------- what it logs */
+/* --------------------------------------------------------------------- its log */
 
-/* The files of its log have these names, see threadRun() in pgbench.c of 15 to 19. */
+/* The names of the log files are those of threadRun() in pgbench.c of 15 to 19. */
 static int
 open_log_file(void *context, pid_t pid, int thread)
 {
@@ -194,7 +193,7 @@ take_log(void *context, int thread, const char *data, Size length)
 	sp_pgbench_log_feed(&state->result->log, &state->log_files[thread], data, length);
 }
 
-/* A script may do anything to the files; pgbench itself logs what it counts. */
+/* The log must hold as many transactions as the summary; \shell may have changed it. */
 static void
 check_log(output_reader *state)
 {
@@ -205,7 +204,7 @@ check_log(output_reader *state)
 	if (log->unreadable > 0 || log->latencies.ops != (uint64_t) state->result->summary.transactions)
 		ereport(WARNING,
 				(errmsg("the transaction log of pgbench is not complete"),
-				 errdetail("It holds " INT64_FORMAT " of " INT64_FORMAT " transactions; unreadable lines: " INT64_FORMAT ". Latency quantiles and the maximum are of the transactions that it holds.",
+				 errdetail("It holds " INT64_FORMAT " of " INT64_FORMAT " transactions; unreadable lines: " INT64_FORMAT ". Latency quantiles and the maximum are those of the transactions that it holds.",
 						   (int64) log->latencies.ops, state->result->summary.transactions,
 						   (int64) log->unreadable)));
 }
@@ -213,9 +212,8 @@ check_log(output_reader *state)
 /* ------------------------------------------------------------------ the run */
 
 /*
- * After a commit the first statement that is executed gives a CALL a snapshot
- * again, which stays until the next commit; and what was looked up in the
- * catalogs may hold another.
+ * After a commit, the first statement of a CALL takes a snapshot and holds it until the
+ * next commit.  Catalog lookups may hold another one.
  */
 static void
 release_snapshots(void)
@@ -246,10 +244,7 @@ init_output_reader(output_reader *state, sp_workload_run *run, sp_pgbench_result
 	result->second_latency_ms = palloc(state->allocated * sizeof(double));
 }
 
-/*
- * Run the workload's script from the temporary directory; result is what came of
- * it.  Updates run->progress.
- */
+/* Run the script of the workload, and set *result.  Updates run->progress. */
 void
 sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 			   const sp_temp_directory *directory, sp_pgbench_result *result)

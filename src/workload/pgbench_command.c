@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * pgbench_command.c
- *		Which pgbench is run, and what it is told: an argument vector, a quoted
- *		connection string, a minimal environment.
+ *		Find pgbench, and build its argument vector, connection string and
+ *		environment.
  *
- * It must not: run a workload, or go through a shell.
+ * It must not: run a workload, or use a shell.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,7 +34,7 @@ char	   *sp_pgbench_passfile = "";
 
 #define MAX_ARGUMENTS		32
 
-/* Line numbers of postmaster.pid, see the server's pidfile.h. */
+/* Line numbers of postmaster.pid, see pidfile.h. */
 #define SOCKET_DIRECTORY_LINE	5
 #define LISTEN_ADDRESS_LINE		6
 
@@ -43,8 +43,8 @@ char	   *sp_pgbench_passfile = "";
 /* ---------------------------------------------------------- where it connects */
 
 /*
- * Can a client be told this directory as its host?  A comma would make it a
- * list, and a relative one a name.  Makes it absolute.
+ * Can a client use this directory as its host?  A comma would separate hosts.  A
+ * relative path would be a host name, so make it absolute.
  */
 static bool
 is_usable_directory(char **directory)
@@ -54,7 +54,7 @@ is_usable_directory(char **directory)
 	return strchr(*directory, ',') == NULL;
 }
 
-/* Of several the first that is usable, if there is a socket of ours; NULL if none. */
+/* The first usable directory that has a socket of this server; NULL if none. */
 static const char *
 other_socket_directory(void)
 {
@@ -77,7 +77,7 @@ other_socket_directory(void)
 	return NULL;
 }
 
-/* Where this server listens: its first usable socket, else its first address. */
+/* The host to connect to: the first usable socket directory, else the first address. */
 static const char *
 own_host(void)
 {
@@ -97,10 +97,10 @@ own_host(void)
 				 errmsg("pgbench cannot connect through a socket in directory \"%s\"", first) :
 				 errmsg("this server accepts no connections"),
 				 has_socket ?
-				 errdetail("It would take the comma in that name as a separator between hosts.") :
-				 errdetail("Neither unix_socket_directories nor listen_addresses name anything."),
+				 errdetail("It would treat the comma in that name as a separator between hosts.") :
+				 errdetail("Both unix_socket_directories and listen_addresses are empty."),
 				 has_socket ?
-				 errhint("Add a directory without a comma to unix_socket_directories, or an address to listen_addresses.") : 0));
+				 errhint("Add a directory without a comma to unix_socket_directories, or add an address to listen_addresses.") : 0));
 	return strcmp(address, "*") == 0 ? "localhost" : address;
 }
 
@@ -123,12 +123,12 @@ find_program(char *path)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
 				 errmsg("could not find program \"%s\"", path),
-				 errdetail("It must be there, and executable for the server's user."),
-				 errhint("Install the package that has pgbench for PostgreSQL %d, or set pg_sync_probe.pgbench_directory.",
+				 errdetail("It must exist, and the operating system user of the server must be able to execute it."),
+				 errhint("Install the package that contains pgbench for PostgreSQL %d, or set pg_sync_probe.pgbench_directory.",
 						 PG_VERSION_NUM / 10000)));
 }
 
-/* What it said, in one line of plain ASCII. */
+/* The output as one line of printable ASCII. */
 static char *
 plain_words(const char *words)
 {
@@ -143,8 +143,8 @@ plain_words(const char *words)
 }
 
 /*
- * The pgbench that belongs to this server.  Another major version's may lack
- * what we ask for, or print what we do not understand.
+ * Find the pgbench of this server.  That of another major version may lack options or
+ * print another format.
  */
 void
 sp_pgbench_find(sp_pgbench_program *found)
@@ -195,7 +195,7 @@ append_conninfo(StringInfo conninfo, const char *key, const char *value)
 	appendStringInfoChar(conninfo, '\'');
 }
 
-/* As the server splits them: at white space, unless a backslash is before it. */
+/* The server splits options at white space, unless a backslash precedes it. */
 void
 sp_append_session_option(StringInfo options, const char *name, const char *value)
 {
@@ -221,9 +221,9 @@ session_options(const sp_workload_run *run)
 	sp_append_session_option(&options, "search_path", run->search_path);
 	sp_append_session_option(&options, "default_tablespace", run->default_tablespace ? "" :
 							 NameStr(run->tablespace));
-	/* as the script was read when variables were put in */
+	/* as when variables were replaced in the script */
 	sp_append_session_option(&options, "standard_conforming_strings", "on");
-	/* what the caller asks for comes last, so that it prevails */
+	/* settings of the caller come last, so that they prevail */
 	if (run->options)
 		appendStringInfo(&options, " %s", run->options);
 	return options.data;
@@ -268,14 +268,14 @@ sp_pgbench_argv(const sp_workload_run *run, const sp_pgbench_program *program,
 	argv[n++] = "--progress=1";
 	argv[n++] = "--log";
 	argv[n++] = psprintf("--log-prefix=%s/" SP_PGBENCH_LOG_PREFIX, directory->path);
-	/* variables live as long as a client: with this one it can count */
+	/* variables last as long as the client, so a script can count with this one */
 	argv[n++] = "--define=iteration=0";
 	argv[n++] = own_conninfo(run, program->host);
 	Assert(n < MAX_ARGUMENTS);
 	return argv;
 }
 
-/* With the session options: no other account can see the environment of a process. */
+/* With session options: other users cannot see the environment of a process. */
 char **
 sp_pgbench_envp(const sp_workload_run *run)
 {

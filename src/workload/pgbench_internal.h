@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * pgbench_internal.h
- *		What pgbench.c (the run) and pgbench_command.c (its command) share, and
- *		nobody else uses.
+ *		Shared by pgbench.c (the run) and pgbench_command.c (its command) only.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +10,7 @@
 
 #include "workload/workload.h"
 
-/* Names of the files of its log in the temporary directory begin so. */
+/* The prefix of log file names in the temporary directory. */
 #define SP_PGBENCH_LOG_PREFIX	"log"
 
 extern char **sp_pgbench_argv(const sp_workload_run *run, const sp_pgbench_program *program,

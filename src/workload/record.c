@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * record.c
- *		A run of a workload as a row, and what the server counted meanwhile.
+ *		Record a run of a workload, with the WAL counters of the server.
  *
- * The row that is recorded is the row that is returned.  It is written as the
- * owner of the history, as in probe/record.c.
+ * The recorded row is also the returned row.  It is inserted as the owner of the
+ * history, as in probe/record.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,11 +23,11 @@
 
 #include "compat.h"
 
-/* How long is waited for the sessions of a run that is over, and how often asked. */
+/* The maximum wait for the sessions of a run to end, and the pause between checks. */
 #define SESSIONS_WAIT_MS	5000
 #define SESSIONS_PAUSE_MS	10
 
-/* ---------------------------------------------------------- what was counted */
+/* ------------------------------------------------------------------ counters */
 
 static double
 double_column(int column)
@@ -38,7 +38,7 @@ double_column(int column)
 	return isnull ? NAN : DatumGetFloat8(value);
 }
 
-/* Of the whole server, up to now. */
+/* Read the WAL counters of the whole server. */
 void
 sp_wal_counts_read(sp_wal_counts *counts)
 {
@@ -72,10 +72,7 @@ sessions_of(const char *application_name)
 	return count;
 }
 
-/*
- * Wait until the sessions of a run are gone: only with its end a backend tells
- * the last of what it has counted.
- */
+/* Wait until the sessions of a run have ended, when each reports its last statistics. */
 void
 sp_workload_wait_for_sessions(const sp_workload_run *run)
 {
@@ -92,7 +89,7 @@ sp_workload_wait_for_sessions(const sp_workload_run *run)
 	}
 	ereport(WARNING,
 			(errmsg("sessions of workload \"%s\" have not ended in time", NameStr(run->workload.name)),
-			 errdetail("Part of their WAL may be missing in what is recorded.")));
+			 errdetail("The recorded WAL counters may lack part of their WAL.")));
 }
 
 /* ------------------------------------------------------------------- the row */
@@ -112,8 +109,8 @@ put_boolean(sp_row *row, const char *column, bool value)
 }
 
 /*
- * With fewer values a 95 % confidence interval of the quantile has no upper end,
- * as in histogram.h.
+ * A quantile; null if there are too few values for a 95 % confidence interval with an
+ * upper bound, see histogram.h.
  */
 static void
 put_quantile_ms(sp_row *row, const char *column, const sp_histogram *latencies, double q)
@@ -156,8 +153,8 @@ statements_jsonb(List *statements)
 }
 
 /*
- * What the sessions of the run have: given in settings, else what role and database
- * have set.  The server's own words, whatever those of settings are.
+ * The synchronous_commit of the sessions of the run: that of settings, otherwise that
+ * of role and database.  The value is spelled as the server shows it.
  */
 static char *
 synchronous_commit_of(const sp_workload_run *run)

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * run_group.c
- *		Which runs of workloads belong to one statement.
+ *		Find out which runs of workloads belong to one statement.
  *
- * What tells statements apart is the portal that they run in.  A timestamp would
- * be that of a message, which may hold several statements; and a procedure that
- * commits is one statement, but several transactions.
+ * The portal identifies the statement.  A statement timestamp is that of a message,
+ * which may contain several statements.  A transaction does not identify it either,
+ * since a procedure may commit.
  *
- * It must not: keep a portal alive, or look at one that may be gone.
+ * It must not: keep a portal alive, or access one that may no longer exist.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,16 +18,16 @@
 #include "utils/memutils.h"
 #include "utils/portal.h"
 
-/* Of the last run, and its group; NULL once the statement is over. */
+/* The portal and the group of the last run; NULL once the statement has ended. */
 static Portal group_portal;
 static int64 group;
 
 static void follow(Portal portal);
 
 /*
- * A loop in PL/pgSQL has a portal of its own.  The statement goes on after it, in
- * the portal that is active then.  While the backend exits, portals end in any
- * order, and ActivePortal may be gone.
+ * A loop in PL/pgSQL has its own portal.  After it, the statement goes on in the portal
+ * that is active then.  While the backend exits, portals end in any order, and
+ * ActivePortal may be invalid.
  */
 static void
 portal_has_ended(void *arg)
@@ -39,7 +39,7 @@ portal_has_ended(void *arg)
 		follow(ActivePortal);
 }
 
-/* Throws nothing, since it is called while memory is freed, too. */
+/* Throws no error, since it is also called while memory is freed. */
 static void
 follow(Portal portal)
 {
@@ -56,8 +56,8 @@ follow(Portal portal)
 }
 
 /*
- * A portal that is there but not active is a cursor.  It belongs to this statement
- * if this one opened it: then it is the younger one.
+ * A portal that exists but is not active is a cursor.  If it is younger than the active
+ * portal, this statement opened it, and it belongs to this statement.
  */
 static bool
 same_statement(void)
@@ -68,9 +68,8 @@ same_statement(void)
 }
 
 /*
- * All runs of one statement are one group, since they were asked for together.  It
- * is called by the number of its first result.  Without a portal (SQL that a
- * background worker runs) each run is a group.
+ * All runs of one statement are one group.  Its number is the ID of its first result.
+ * Without a portal (SQL in a background worker), each run is a group.
  */
 int64
 sp_run_group(int64 result_id)

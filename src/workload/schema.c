@@ -1,14 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * schema.c
- *		The schema of a workload: made, dropped, and found when left over.
+ *		Create and drop the schema of a workload, and find leftover ones.
  *
- * A schema is ours if its name and its comment say so, and left over if nobody
- * holds the lock of the ID in its name: the process that is to drop it holds
- * that lock until it exits.
+ * A schema is ours if its name and its comment say so.  It is a leftover if no process
+ * holds the lock of the ID in its name: the process that owns a schema holds that lock
+ * until it exits.
  *
- * It must not: rely on the search_path, which may be a user's, or end a
- * transaction.
+ * It must not: depend on search_path, which a user may have set, or end a transaction.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +22,7 @@
 #define MARKER \
 	"Objects of a workload that sync_probe.pgbench() runs; if none is running, sync_probe.cleanup() drops them"
 
-/* Errors are thrown; those that SPI would only return too. */
+/* Execute SQL.  Errors that SPI returns are thrown, too. */
 void
 sp_schema_execute(const char *sql)
 {
@@ -38,7 +37,7 @@ sp_schema_execute(const char *sql)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("set-up and tear-down cannot COPY from STDIN or to STDOUT"),
-				 errdetail("They run in a process that has no client.")));
+				 errdetail("They run in a background worker, which has no client.")));
 	if (result < 0)
 		elog(ERROR, "SPI_execute failed: %s", SPI_result_code_string(result));
 }
@@ -52,7 +51,7 @@ sp_schema_make(const char *schema)
 	sp_schema_execute(psprintf("COMMENT ON SCHEMA %s IS %s", name, quote_literal_cstr(MARKER)));
 }
 
-/* Takes the schema as a literal, and how many at most. */
+/* Parameters: the schema as a literal, and the maximum number. */
 #define DROPS_OF_RELATIONS \
 	"SELECT pg_catalog.format('DROP %%s IF EXISTS %%I.%%I CASCADE;'," \
 	" CASE WHEN c.relkind OPERATOR(pg_catalog.=) 'v' THEN 'VIEW'" \
@@ -71,10 +70,10 @@ sp_schema_make(const char *schema)
 	" ORDER BY c.relispartition DESC, c.oid DESC LIMIT %d"
 
 /*
- * Drop so many of its relations at most, and what depends on them; returns how
- * many it chose, 0 if none is left.  Partitions come before their tables, so that
- * no step is larger than asked for.  What belongs to an extension or to a column
- * cannot be dropped alone; it goes with the schema.
+ * Drop at most max relations of the schema, and what depends on them.  Returns their
+ * number, 0 if none is left.  Partitions come before their tables, so that no step is
+ * larger than max.  Relations that belong to an extension or a column are dropped with
+ * the schema.
  */
 int
 sp_schema_drop_relations(const char *schema, int max)
@@ -104,8 +103,8 @@ sp_schema_drop(const char *schema)
 	" OPERATOR(pg_catalog.=) '" MARKER "'"
 
 /*
- * The names of schemas that may be left over and that the current user owns, or may
- * drop; each is so only if the lock of its ID can be had.
+ * The names of possible leftovers that the current user owns or may drop.  A schema is
+ * a leftover only if the lock of its ID can be acquired.
  */
 List *
 sp_schema_leftovers(bool own_only, MemoryContext context)

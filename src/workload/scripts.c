@@ -1,13 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * scripts.c
- *		Which workload is meant, and what its scripts say in this run.
+ *		Read a workload, and replace the variables in its scripts.
  *
- * The row is read as the owner of the history: to run a builtin workload, a role
- * need not be able to read the table.
+ * The row is read as the owner of the history, so that a role can run a builtin
+ * workload without SELECT on the table.
  *
- * It must not: execute a script, or quote a value less than SQL and pgbench, which
- * see it one after the other, need it.
+ * It must not: execute a script.  Each value must be quoted for both pgbench and SQL.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +20,7 @@
 
 /* -------------------------------------------------------------- the workload */
 
-/* A row of sync_probe.workloads that is looked for. */
+/* The search for a row of sync_probe.workloads. */
 typedef struct lookup
 {
 	sp_workload *workload;
@@ -84,17 +83,17 @@ sp_workload_find(sp_workload *workload)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unrecognized workload \"%s\"", NameStr(workload->name)),
 				 strcmp(NameStr(workload->name), "sql_bench") == 0 ?
-				 errhint("This is a suite: CALL sync_probe.sql_bench('{pg_default}');") :
+				 errhint("It is a suite; run it with CALL sync_probe.sql_bench('{pg_default}');") :
 				 OidIsValid(get_tablespace_oid(NameStr(workload->name), true)) ?
-				 errhint("This is a tablespace: tablespace => %s.", quote_literal_cstr(NameStr(workload->name))) :
-				 errhint("See SELECT workload, description FROM sync_probe.workloads; a row that you insert there is a workload of your own.")));
+				 errhint("It is a tablespace; pass it as tablespace => %s.", quote_literal_cstr(NameStr(workload->name))) :
+				 errhint("See SELECT workload, description FROM sync_probe.workloads. To add a workload, insert a row.")));
 }
 
 /* ---------------------------------------------------------------- the scripts */
 
 /*
- * A name or a string as SQL has it.  pgbench knows no quotes, and would take a
- * :word in one for a variable of its own; escaped, it has no colon.
+ * Quote an identifier or a string for SQL.  pgbench ignores quotes and would replace a
+ * :word inside them, so a colon becomes a Unicode escape.
  */
 static const char *
 quoted(const char *value, char quote)
@@ -152,9 +151,9 @@ with_values(const sp_workload_run *run, const char *script)
 }
 
 /*
- * pgbench makes a null of a variable that nothing defines, and measures something
- * else than what was meant.  With protocol simple it leaves the name to the server,
- * which may know it: the n of a slice [1:n], for one.
+ * pgbench replaces an undefined variable with null, and would measure something else.
+ * With protocol simple it passes the name to the server, where it may be valid, as n is
+ * in the slice [1:n].
  */
 static void
 check_variables(const sp_workload *workload)
@@ -170,13 +169,12 @@ check_variables(const sp_workload *workload)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("variable \":%s\" in the script of workload \"%s\" is not defined",
 						sp_valid_text(name), NameStr(workload->name)),
-				 errhint("There are :schema, :tablespace, :rows, where their number is given :transactions, pgbench's own like :client_id, and what \\set defines. A slice needs a blank: [1: n].")));
+				 errhint("Valid variables are :schema, :tablespace, :rows, :transactions if their number is given, those of pgbench such as :client_id, and those that \\set defines. A slice needs a blank: [1: n].")));
 }
 
 /*
- * Where sessions look for what has no schema in its name.  Scripts of the
- * extension trust nobody: in "public" others may have put functions that fit
- * better than the server's own.
+ * The search_path of the sessions.  Builtin scripts do not trust "public", where other
+ * users may have created functions that match better than those of pg_catalog.
  */
 static char *
 search_path_of(const sp_workload_run *run)
@@ -190,10 +188,7 @@ search_path_of(const sp_workload_run *run)
 	return psprintf("%s, %s", quote_identifier(NameStr(run->schema)), others);
 }
 
-/*
- * Put values into the scripts of a run whose schema has its name, and complete
- * its search_path.
- */
+/* Replace the variables in the scripts, and complete search_path. */
 void
 sp_workload_fill_in(sp_workload_run *run)
 {

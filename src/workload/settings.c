@@ -20,10 +20,9 @@
 #include "compat.h"
 
 /*
- * As the server would take it from a client that connects.  That says what is
- * wrong with it, and nothing is set.  Of one that nobody has defined, with a
- * prefix, the name is checked alone: any value is good, and asking for it would
- * define it in this session.
+ * Check a setting as the server does when a client connects, without setting it.  Of a
+ * custom parameter that is not defined, only the name is checked: any value is valid,
+ * and a check of it would define the parameter in this session.
  */
 static void
 check_setting(const char *name, const char *value)
@@ -36,15 +35,15 @@ check_setting(const char *name, const char *value)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("setting \"%s\" cannot be given to a workload", name),
-					 errdetail("Who its sessions are, and what they are known by, is the run's own.")));
+					 errdetail("The run sets role and application_name itself.")));
 	}
-	/* what everybody will try here, of all places */
+	/* the parameter that most users will try here */
 	if (pg_strcasecmp(name, "wal_sync_method") == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_CANT_CHANGE_RUNTIME_PARAM),
 				 errmsg("parameter \"%s\" cannot be changed now", name),
-				 errdetail("It is one for the whole cluster."),
-				 errhint("Between two runs: ALTER SYSTEM SET wal_sync_method = ...; SELECT pg_reload_conf(); and compare rows of sync_probe.workload_results.")));
+				 errdetail("It applies to the whole cluster."),
+				 errhint("Change it between two runs with ALTER SYSTEM SET wal_sync_method = ...; SELECT pg_reload_conf(); and compare the rows of sync_probe.workload_results.")));
 	if (strchr(name, '.') && GetConfigOption(name, true, false) == NULL)
 	{
 		sp_check_custom_name(name);
@@ -74,7 +73,7 @@ scalar_text(const char *name, JsonbValue *value)
 	return NULL;				/* keep compiler quiet */
 }
 
-/* The server reads no more than 10,000 bytes of a client that connects. */
+/* The server accepts a startup packet of at most 10,000 bytes. */
 #define MAX_OPTIONS_BYTES	8000
 
 /* Take the next setting of an object; false after the last one. */

@@ -1,15 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * temp_directory.c
- *		The temporary directory of one run of a workload: the script, and the FIFOs
- *		that pgbench takes for the files of its transaction log.
+ *		The temporary directory of a run: the script, and the FIFOs that pgbench
+ *		writes its transaction log to.
  *
- * It is among the server's own temporary files, and its name is one that a
- * server which crashes now sweeps, with all that is in it, when it recovers.
- * What a killed backend leaves while the server lives is swept by the next run.
+ * It is in the server's directory of temporary files.  After a crash, the server
+ * removes it when it starts.  The next run removes the directory of a killed backend.
  *
- * It must not: be somewhere else, or be open to anybody but the server's user:
- * scripts may hold what is not for everyone.
+ * It must not: be anywhere else, or be accessible to other users of the operating
+ * system, since scripts may be confidential.
  *
  *-------------------------------------------------------------------------
  */
@@ -36,7 +35,7 @@ directory_failed(const char *verb, const char *path)
 			 errmsg("could not %s directory \"%s\": %m", verb, path)));
 }
 
-/* Is this a name that sp_temp_directory_make() gives, of whatever process? */
+/* Is this a name from sp_temp_directory_make(), of any process? */
 static bool
 is_temp_directory_name(const char *name)
 {
@@ -50,8 +49,8 @@ is_temp_directory_name(const char *name)
 }
 
 /*
- * The directory of this process, made anew, once what the dead left is gone.  The
- * caller is the only one in the cluster that has such a directory.
+ * Create the directory of this process, after the removal of leftovers.  The caller
+ * holds the cluster lock, so no other process has such a directory.
  */
 void
 sp_temp_directory_make(sp_temp_directory *directory)
@@ -72,7 +71,7 @@ sp_temp_directory_make(sp_temp_directory *directory)
 		int			saved_errno = errno;
 		char	   *path = pstrdup(directory->path);
 
-		/* it is somebody else's: not to be removed */
+		/* it is not ours and must not be removed */
 		directory->path[0] = '\0';
 		errno = saved_errno;
 		directory_failed("create", path);
@@ -87,7 +86,7 @@ file_failed(const char *verb, const char *path)
 			 errmsg("could not %s file \"%s\": %m", verb, path)));
 }
 
-/* A new file with that content; returns its path. */
+/* Create a file with that content, and return its path. */
 char *
 sp_temp_directory_write(const sp_temp_directory *directory, const char *name, const char *content)
 {
@@ -124,9 +123,9 @@ sp_temp_directory_write(const sp_temp_directory *directory, const char *name, co
 #endif
 
 /*
- * A new FIFO, opened for reading; returns the descriptor, which is not told to
- * fd.c.  Its writer may be ahead of us by that many bytes if the system permits,
- * else by what is usual.
+ * Create a FIFO, open it for reading, and return its descriptor, which the caller must
+ * have reserved.  Its capacity is that many bytes if the system permits, otherwise the
+ * default.
  */
 int
 sp_temp_directory_fifo(const sp_temp_directory *directory, const char *name, int bytes)
@@ -151,17 +150,17 @@ sp_temp_directory_fifo(const sp_temp_directory *directory, const char *name, int
 	return fd;
 }
 
-/* May be called at any time and again, also while the backend exits. */
+/* May be called at any time, repeatedly, and while the backend exits. */
 void
 sp_temp_directory_remove(sp_temp_directory *directory)
 {
-	/* says itself, as a WARNING, what it could not remove */
+	/* rmtree() sends a WARNING for what it cannot remove */
 	if (directory->path[0] != '\0')
 		(void) rmtree(directory->path, true);
 	directory->path[0] = '\0';
 }
 
-/* Remove the directories of dead processes; see sp_temp_directory_make().  Returns how many. */
+/* Remove leftovers, and return their number.  The caller must hold the cluster lock. */
 int
 sp_temp_directory_sweep(void)
 {
@@ -169,7 +168,7 @@ sp_temp_directory_sweep(void)
 	struct dirent *entry;
 	int			removed = 0;
 
-	/* most clusters have none before their first temporary file */
+	/* it does not exist before the first temporary file of the cluster */
 	if (directory == NULL && errno == ENOENT)
 		return 0;
 	while ((entry = ReadDir(directory, TEMP_DIRECTORY)) != NULL)

@@ -38,15 +38,14 @@ fill_report(sp_error_report *report, const ErrorData *error, const char *script)
 	copy_text(report->detail, sizeof(report->detail), error->detail);
 	copy_text(report->hint, sizeof(report->hint), error->hint);
 
-	/* that of another query, of a function's say, would point anywhere */
+	/* the position in another query, such as that of a function, would be wrong */
 	report->position = script && error->internalquery &&
 		strcmp(error->internalquery, script) == 0 ? error->internalpos : 0;
 }
 
 /*
- * Do work, with SPI connected.  If it fails, false, and what has happened is in
- * the report (which may be NULL), with the place in the script if that is where
- * the error is.
+ * Call work(arg) in a transaction, connected to SPI.  After an error return false, and
+ * fill the report (which may be NULL), with the position if the error is in the script.
  */
 bool
 sp_run_in_transaction(void (*work) (void *), void *arg, const char *script,
@@ -82,7 +81,7 @@ sp_run_in_transaction(void (*work) (void *), void *arg, const char *script,
 	return done;
 }
 
-/* For the log, where nobody else would tell. */
+/* Write the report to the log. */
 void
 sp_log_report(const char *what, const char *name, const sp_error_report *report)
 {

@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * worker.c
- *		Make the objects of a workload, keep them, drop them: the worker's side.
+ *		The worker's side: create the objects of a workload, keep and drop them.
  *
- * A background worker with sessions and transactions of its own; what it is to do
- * lies in memory that it shares with the leader (objects.c).  Before the
- * objects are committed anything may end it, and nothing is left.  From then on
- * nothing ends it but its own work: SIGTERM, too, means to drop them first.
+ * This background worker reads its task from memory that it shares with the leader
+ * (objects.c).  Before it has committed the objects, it can end at any time and leaves
+ * nothing.  Afterwards it ends only when it has dropped them, also on SIGTERM.
  *
- * It must not: throw out of a transaction, or log what the leader will say.
+ * It must not: throw an error outside a transaction, or log an error that the leader
+ * reports.
  *
  *-------------------------------------------------------------------------
  */
@@ -27,20 +27,19 @@
 
 #include "compat.h"
 
-/* How often this process checks whether the leader still lives. */
+/* How often this process checks whether the leader still exists. */
 #define KEEP_POLL_MS		1000
 
-/* Sessions of the run may be about to end, or have to be ended. */
+/* How long sessions of the run may take to end before they are terminated. */
 #define SESSIONS_POLL_MS	50
 #define SESSIONS_GRACE_MS	1000
 #define SESSIONS_MAX_MS	11000
 
 /*
- * The user's tear-down may take as long as a set-up, but only a grace period where
- * nobody waits for it: when this process is told to exit, and after an error.  Then
- * it is cancelled, and again, since it may catch that.  After so many times it is
- * ended with this process, and the schema is left to a later run of the role, or to
- * cleanup().
+ * The tear-down of the user may take as long as a set-up.  When this process is told
+ * to exit, and after an error of the run, it has a grace period only.  Then it is
+ * canceled, and repeatedly, since the script may catch a cancel.  After MAX_CANCELS
+ * this process exits.  Then a later run of the role or cleanup() drops the schema.
  */
 #define TEAR_DOWN_GRACE_MS	10000
 #define CANCEL_EVERY_MS		1000
@@ -53,13 +52,13 @@
 #define DROP_TRIES		3
 #define DROP_MAX_MS		30000
 
-/* What SIGTERM does depends on it. */
+/* The effect of SIGTERM depends on the phase. */
 typedef enum worker_phase
 {
 	PHASE_CONNECTING,
 	PHASE_SETTING_UP,			/* nothing is committed */
-	PHASE_OWN_WORK,				/* that must not be interrupted */
-	PHASE_TEARING_DOWN,			/* the user's script, which may take long */
+	PHASE_OWN_WORK,				/* must not be interrupted */
+	PHASE_TEARING_DOWN,			/* the script of the user, which may take long */
 	PHASE_DROPPING				/* as own work, but for the time limit */
 } worker_phase;
 
@@ -81,7 +80,7 @@ interrupt_query(void)
 	InterruptPending = true;
 }
 
-/* What the server's own handler does; its arguments depend on the version. */
+/* As the server's own handler, whose signature depends on the version. */
 static void
 interrupt_process(void)
 {
@@ -90,9 +89,8 @@ interrupt_process(void)
 }
 
 /*
- * The leader has SIGTERM sent, after he has set shared->stop: then the set-up is
- * cancelled, which the log need not hear of.  From anyone else, or once more, it
- * is what it says.
+ * The leader sets shared->stop and then has SIGTERM sent.  That cancels the set-up
+ * without a log message.  A second SIGTERM, or one from another process, terminates.
  */
 static void
 handle_sigterm(SIGNAL_ARGS)
@@ -111,7 +109,7 @@ handle_sigterm(SIGNAL_ARGS)
 	errno = save_errno;
 }
 
-/* Of a timer that runs with the tear-down and the drop. */
+/* The timer of the tear-down and the drop calls this. */
 static void
 enforce_limit(void)
 {
@@ -127,7 +125,7 @@ enforce_limit(void)
 	SetLatch(MyLatch);
 }
 
-/* Barriers have to be served; a cancel is not for us while we do nothing. */
+/* Serve interrupts such as barriers, but ignore a cancel while idle. */
 static void
 serve_interrupts(void)
 {
@@ -146,7 +144,7 @@ wait_a_while(long timeout_ms)
 
 /* ------------------------------------------------------------------ scripts */
 
-/* A user's text.  What it SETs ends with it: what we do then is not to depend on it. */
+/* Execute a script of the user.  Its SET commands end with it. */
 static void
 execute_script(const char *script)
 {
@@ -158,10 +156,7 @@ execute_script(const char *script)
 
 /* ------------------------------------------------------------------- set-up */
 
-/*
- * The sessions of the run begin with what role and database have set, and so does
- * this one: it can tell.
- */
+/* Report a setting of role and database, which the sessions of the run start with, too. */
 static void
 report_session(void)
 {
@@ -169,8 +164,8 @@ report_session(void)
 }
 
 /*
- * What role and database may have set otherwise.  Standbys need not have the
- * objects, and to wait for one could keep us from exiting.
+ * Override settings of role and database.  synchronous_commit is local, since standbys
+ * need not have the objects, and a wait for one could delay the exit.
  */
 static void
 set_session(void)
@@ -185,7 +180,7 @@ set_session(void)
 		{"default_transaction_read_only", "off"},
 		{"row_security", "on"},
 		{"synchronous_commit", "local"},
-		/* as the scripts were read when variables were put in */
+		/* as when variables were replaced in the scripts */
 		{"standard_conforming_strings", "on"},
 		{"statement_timeout", "0"},
 		{"idle_in_transaction_session_timeout", "0"},
@@ -194,7 +189,7 @@ set_session(void)
 
 	for (int i = 0; i < lengthof(settings); i++)
 	{
-		/* not every server has all of them */
+		/* not every server version has all of them */
 		if (GetConfigOption(settings[i].name, true, false) != NULL)
 			SetConfigOption(settings[i].name, settings[i].value, PGC_USERSET, PGC_S_SESSION);
 	}
@@ -215,8 +210,8 @@ become_user(void)
 }
 
 /*
- * SIGTERM ends this at once until it is about to be committed.  One that came
- * before we no longer let it is served here; a later one finds us committed.
+ * Create the objects.  SIGTERM interrupts this until shortly before the commit: one
+ * that has arrived by then is served at the end, a later one after the commit.
  */
 static void
 make_objects(void *arg)
@@ -226,7 +221,7 @@ make_objects(void *arg)
 	sp_schema_make(NameStr(shared->schema));
 	execute_script(shared->texts + shared->setup);
 
-	/* what is deferred may take long, too */
+	/* deferred constraints may take long, too */
 	sp_schema_execute("SET CONSTRAINTS ALL IMMEDIATE");
 	phase = PHASE_OWN_WORK;
 	CHECK_FOR_INTERRUPTS();
@@ -242,21 +237,21 @@ set_up(void)
 	sp_drop_own_leftovers(&shared->stop);
 	SetConfigOption("lock_timeout", SP_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION);
 
-	/* a cancel of ours may have ended what was done about leftovers */
+	/* the cancel may have arrived while leftovers were dropped */
 	done = !shared->stop && sp_run_in_transaction(make_objects, NULL, script, &shared->set_up);
 	phase = PHASE_OWN_WORK;
 
-	/* what was written must not be counted as written by the workload */
+	/* report statistics now, so that they are not counted for the workload */
 	pgstat_report_stat(true);
 	return done;
 }
 
-/* -------------------------------------------------------------- to keep them */
+/* ---------------------------------------------------------------------- keep */
 
 static void
 set_state(sp_worker_state state)
 {
-	/* all that is told with it has to be there before, and after it stop is read */
+	/* write the reports before the state, and read "stop" after it */
 	pg_memory_barrier();
 	pg_atomic_write_u32(&shared->state, state);
 	pg_memory_barrier();
@@ -306,7 +301,7 @@ check_sessions(void *arg)
 	check->found = SPI_processed;
 }
 
-/* They would use what is dropped; those that do not end by themselves are ended. */
+/* Wait for the sessions of the run, and terminate those that do not end. */
 static void
 end_sessions(void)
 {
@@ -346,7 +341,7 @@ run_tear_down(void)
 	if (shared->texts[shared->teardown] == '\0')
 		return;
 
-	/* one that was not for this */
+	/* discard an earlier cancel */
 	QueryCancelPending = false;
 	done = sp_run_in_transaction(tear_down, NULL, NULL, &shared->tear_down);
 	phase = PHASE_OWN_WORK;
@@ -376,7 +371,7 @@ drop_schema(void)
 		sp_log_report("could not drop schema", NameStr(shared->schema), &shared->drop);
 }
 
-/* One after the other, whatever becomes of the one before. */
+/* Each step runs even if the one before has failed. */
 static void
 take_objects_away(void)
 {
@@ -391,8 +386,8 @@ take_objects_away(void)
 /* --------------------------------------------------------------------- main */
 
 /*
- * Without the leader's memory there is nothing to do, and nothing was done.  It
- * has to be there before a signal can come.
+ * Attach the shared memory before signals are unblocked.  False if the leader has gone:
+ * then there is nothing to do.
  */
 static bool
 attach(dsm_handle handle)

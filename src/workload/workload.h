@@ -3,14 +3,14 @@
  * workload/workload.h
  *		sync_probe.pgbench() and run_workload(): run pgbench, and record it.
  *
- * function.c takes the arguments and fills values into the scripts (scripts.c);
- * checks.c says whether the workload may and can run.  A background worker makes
- * the objects, since no other session could see those of this transaction
- * (objects.c; in that process worker.c, transaction.c and schema.c).  pgbench
- * runs in a temporary directory (temp_directory.c, pgbench.c, pgbench_command.c),
- * and record.c writes the row; run_group.c knows what else the statement ran.
+ * function.c checks the arguments with checks.c and settings.c, and puts values into
+ * the scripts (scripts.c).  A background worker creates the objects, since no other
+ * session could see those of this transaction (objects.c; in that process worker.c,
+ * transaction.c, drop.c and schema.c).  pgbench runs in a temporary directory
+ * (temp_directory.c, pgbench.c, pgbench_command.c).  record.c writes the row, and
+ * run_group.c finds the runs of the same statement.
  *
- * It must not: be used by a probe, or pass text of a user's through a shell.
+ * It must not: be used by a probe, or pass text of a user through a shell.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,13 +25,13 @@
 #include "common/common.h"
 #include "engine/pgbench/pgbench.h"
 
-/* A schema of ours: this, and the ID of its run in eight hexadecimal digits. */
+/* The name of a schema is this prefix and the schema ID in eight hexadecimal digits. */
 #define SP_WORKLOAD_SCHEMA_PREFIX	"sync_probe_workload_"
 
 /*
- * A timed run ends this long after its duration at the latest; a counted run and a
- * set-up, this long after pg_sync_probe.max_duration.  Otherwise one that waits for
- * a lock of the caller would never end, and no probe could run meanwhile.
+ * Timed runs stop this long after their duration; counted runs and set-ups stop this
+ * long after pg_sync_probe.max_duration.  Otherwise a run that waits for a lock of its
+ * caller would never end, and would block all probes.
  */
 #define SP_WORKLOAD_GRACE_MS	60000
 
@@ -39,10 +39,7 @@
 extern char *sp_pgbench_directory;
 extern char *sp_pgbench_passfile;
 
-/*
- * A row of sync_probe.workloads; the scripts with their variables replaced,
- * NULL where there is none.
- */
+/* A row of sync_probe.workloads, with variables replaced.  A missing script is NULL. */
 typedef struct sp_workload
 {
 	NameData	name;
@@ -50,35 +47,35 @@ typedef struct sp_workload
 	char	   *setup;
 	char	   *script;
 	char	   *teardown;
-	int			transactions;	/* per client; 0: as long as the duration */
+	int			transactions;	/* per client; 0: the duration limits the run */
 	char	   *protocol;		/* pgbench's -M */
 	bool		new_connections;	/* pgbench's -C */
 	bool		builtin;
-	NameData	author;			/* who wrote the row */
-	Oid			author_oid;		/* then, not of whoever has that name now */
+	NameData	author;			/* the role that wrote the row */
+	Oid			author_oid;		/* its OID: another role may have the name now */
 } sp_workload;
 
-/* A call of sync_probe.pgbench(), once its arguments are known to be good. */
+/* A call of sync_probe.pgbench() with valid arguments. */
 typedef struct sp_workload_run
 {
 	sp_workload workload;
 	NameData	schema;			/* of its objects; also the application_name of
 								 * its sessions */
-	uint32		schema_id;		/* what makes that name its own */
+	uint32		schema_id;		/* the unique part of that name */
 	NameData	tablespace;
-	bool		default_tablespace; /* it is the database's own */
-	char	   *search_path;	/* of its sessions; first, what was asked for */
+	bool		default_tablespace; /* it is that of the database */
+	char	   *search_path;	/* of its sessions; at first only that in settings */
 	int			clients;
 	int			threads;
 	int			seconds;		/* one of these two is 0 */
 	int			transactions;	/* per client */
 	int			rows;
-	Datum		settings;		/* jsonb as it came; 0: none */
-	char	   *options;		/* the same as -c options; NULL: none */
+	Datum		settings;		/* the jsonb argument; 0: none */
+	char	   *options;		/* the settings as -c options; NULL: none */
 	const char *label;			/* may be NULL */
 	char		synchronous_commit[NAMEDATALEN];	/* of role and database */
-	bool		is_procedure;	/* no snapshot while pgbench runs */
-	sp_progress *progress;		/* what sync_probe.running shows */
+	bool		is_procedure;	/* holds no snapshot while pgbench runs */
+	sp_progress *progress;		/* shown by sync_probe.running */
 
 	char	   *wal_sync_method;	/* when pgbench began */
 	TimestampTz started_at;
@@ -105,32 +102,31 @@ extern char *sp_workload_setting(Datum settings, const char *name);
 
 /* --------------------------------------------------------------- objects.c */
 
-/* The objects of a run, and the process that made them and will drop them. */
+/* The objects of a run, and the process that creates and drops them. */
 typedef struct sp_workload_objects sp_workload_objects;
 
 /*
- * Have the schema and what the set-up makes in it made, by another process in
- * transactions of its own.  First it drops what workloads of this role left whose
- * server crashed.  Errors: those of the set-up, with their own SQLSTATE.  Sets
- * run->synchronous_commit.
+ * Let another process create the schema and run the set-up, in its own transactions.
+ * First it drops leftover schemas of this role.  Errors of the set-up are thrown with
+ * their own SQLSTATE.  Sets run->synchronous_commit.
  *
- * Whatever ends this transaction or backend then, the objects are dropped: by
- * that process, which ends the sessions of the run before.
+ * However this transaction or backend ends, that process ends the sessions of the run
+ * and drops the objects.
  */
 extern sp_workload_objects *sp_workload_objects_make(sp_workload_run *run);
 
-/* Drop them, and wait for that; what the tear-down complains about is a WARNING. */
+/* Drop the objects, and wait for that.  An error of the tear-down is a WARNING. */
 extern void sp_workload_objects_drop(sp_workload_objects *objects);
 
 /*
- * The same after an error, or while the backend exits: throws none, says
- * nothing, and waits a little while only.  The other process goes on.
+ * The same after an error, or while the backend exits.  Throws no error, sends no
+ * message, and waits only briefly.  The other process goes on.
  */
 extern void sp_workload_objects_give_up(sp_workload_objects *objects);
 
 /* ---------------------------------------------------------------- schema.c */
 
-/* All of these need a transaction, and SPI connected. */
+/* The first two need a transaction and a connection to SPI. */
 extern void sp_schema_drop(const char *schema);
 extern List *sp_schema_leftovers(bool own_only, MemoryContext context);
 extern uint32 sp_schema_id(const char *schema);
@@ -141,10 +137,10 @@ extern PGDLLEXPORT void sync_probe_workload_worker(Datum main_arg);
 
 /* -------------------------------------------------------- temp_directory.c */
 
-/* The temporary directory of a run; paths are below the data directory. */
+/* The temporary directory of a run.  Paths are relative to the data directory. */
 typedef struct sp_temp_directory
 {
-	char		path[MAXPGPATH];	/* empty until made */
+	char		path[MAXPGPATH];	/* empty before it is created */
 } sp_temp_directory;
 
 extern void sp_temp_directory_make(sp_temp_directory *directory);
@@ -156,15 +152,15 @@ extern int	sp_temp_directory_sweep(void);
 
 /* ----------------------------------------------------------------- pgbench.c */
 
-/* The program that is run. */
+/* The pgbench that is run. */
 typedef struct sp_pgbench_program
 {
 	char		path[MAXPGPATH];
-	char		version[64];	/* its own words, "15.20 (Debian ...)" */
-	const char *host;			/* where it finds this server */
+	char		version[64];	/* as it prints it, "15.20 (Debian ...)" */
+	const char *host;			/* the host that it connects to */
 } sp_pgbench_program;
 
-/* What a run of pgbench came to. */
+/* The result of a run of pgbench. */
 typedef struct sp_pgbench_result
 {
 	const sp_pgbench_program *program;
@@ -195,7 +191,7 @@ extern int64 sp_run_group(int64 result_id);
 
 /* ---------------------------------------------------------------- record.c */
 
-/* What the server counted, of all its sessions; NAN where it does not know. */
+/* WAL counters of the whole server; NAN if unknown. */
 typedef struct sp_wal_counts
 {
 	double		bytes;
