@@ -1,27 +1,30 @@
 --
 -- workload_comparison
 --
--- The newest statement of each suite that ran workloads: what it ran, side by
--- side, in long form for psql's \crosstabview.  A combination is what may differ
--- from run to run of the same workload: tablespace, settings, label, and in brackets
--- what else did differ.
+-- The newest statement of each suite that ran workloads, side by side, in long form for
+-- psql's \crosstabview.  A combination is what may differ between runs of the same
+-- workload: tablespace, settings, label, and in brackets clients, threads and rows where
+-- they did differ.
 --
 CREATE VIEW sync_probe_internal.workload_times AS
 WITH result AS (
     SELECT r.run_group, r.suite, r.workload AS operation, r.result_id, r.transactions, r.seconds,
            r.transactions_per_client IS NOT NULL AS counted, o.others,
-           -- a name's own collation would leave the text with none
+           -- the collation of type name would conflict with the default one of the others
            concat_ws(' ', r.tablespace COLLATE "default",
-                     (SELECT string_agg(key || '=' || value, ' ' ORDER BY key) FROM jsonb_each_text(r.settings)),
+                     (SELECT string_agg(key || '=' || value, ' ' ORDER BY key)
+                      FROM jsonb_each_text(r.settings)),
                      '(' || nullif(r.label, '') || ')') AS combination,
            min(o.others) OVER w IS DISTINCT FROM max(o.others) OVER w AS others_differ
     FROM sync_probe.workload_results AS r
-    CROSS JOIN LATERAL (SELECT concat_ws(', ', 'clients ' || r.clients, 'threads ' || r.threads, 'rows ' || r.rows)) AS o (others)
+    CROSS JOIN LATERAL (SELECT concat_ws(', ', 'clients ' || r.clients, 'threads ' || r.threads,
+                                         'rows ' || r.rows)) AS o (others)
     WHERE r.transactions > 0
     WINDOW w AS (PARTITION BY r.run_group, r.suite, r.workload)
 ), named AS (
     SELECT run_group, suite, operation, result_id, transactions, seconds, counted,
-           combination || CASE WHEN others_differ THEN ' [' || others || ']' ELSE '' END AS combination
+           combination || CASE WHEN others_differ THEN ' [' || others || ']' ELSE '' END
+               AS combination
     FROM result
 )
 SELECT run_group, suite, operation, combination,
@@ -47,7 +50,7 @@ WITH combination AS (
     SELECT run_group, suite, operation, combination, iterations, seconds, tps, false AS is_total
     FROM operation
     UNION ALL
-    -- a sum says something where all ran the same operations, so many times
+    -- Sums can be compared if all combinations ran the same operations equally often.
     SELECT run_group, suite, 'TOTALS', combination, sum(iterations), sum(seconds),
            sum(iterations) / sum(seconds), true
     FROM operation
@@ -56,8 +59,10 @@ WITH combination AS (
     GROUP BY run_group, suite, combination
     HAVING bool_and(counted) AND count(*) > 1
 )
-SELECT line.run_group, line.suite, line.operation, line.iterations, line.combination, line.seconds, line.tps,
-       first_value(line.tps) OVER (PARTITION BY line.run_group, line.suite, line.is_total, line.operation
+SELECT line.run_group, line.suite, line.operation, line.iterations, line.combination,
+       line.seconds, line.tps,
+       first_value(line.tps) OVER (PARTITION BY line.run_group, line.suite, line.is_total,
+                                                line.operation
                                    ORDER BY combination.place) / line.tps AS ratio,
        combination.place, line.is_total
 FROM line
@@ -70,35 +75,51 @@ SELECT c.operation, c.iterations::bigint AS iterations, c.combination,
        round(c.ratio::numeric, 3)::float8 AS ratio,
        c.suite, c.run_group
 FROM sync_probe_internal.workload_comparison AS c
-WHERE (c.suite, c.run_group) IN (SELECT suite, max(run_group) FROM sync_probe.workload_results GROUP BY suite)
+WHERE (c.suite, c.run_group) IN (SELECT suite, max(run_group)
+                                 FROM sync_probe.workload_results GROUP BY suite)
 ORDER BY c.suite, c.is_total DESC, c.operation, c.place;
 
 GRANT SELECT ON sync_probe_internal.workload_times, sync_probe_internal.workload_comparison,
   sync_probe.workload_comparison TO pg_monitor;
 
 COMMENT ON VIEW sync_probe_internal.workload_times IS
-  'Workloads by statement and combination, the mean of repetitions';
+  'Results of workloads by statement and combination; repetitions are averaged';
 COMMENT ON VIEW sync_probe_internal.workload_comparison IS
-  'The same with TOTALS and ratios, of all statements';
+  'The same with TOTALS and ratios, for all statements';
 COMMENT ON VIEW sync_probe.workload_comparison IS
-  'The newest statement of each suite: one row for each operation and combination';
+  'The newest statement of each suite that ran workloads, side by side: one row for each '
+  'operation and combination, in the form that psql''s \crosstabview takes';
+COMMENT ON COLUMN sync_probe.workload_comparison.operation IS
+  'Name of the workload; TOTALS: sum of the operations that all combinations ran';
+COMMENT ON COLUMN sync_probe.workload_comparison.iterations IS
+  'Transactions of one run; the mean if it was repeated';
 COMMENT ON COLUMN sync_probe.workload_comparison.combination IS
-  'Tablespace, settings, label, and what else differed';
+  'What may differ between runs of a workload: tablespace, settings, label, and in brackets '
+  'clients, threads and rows if they differ';
+COMMENT ON COLUMN sync_probe.workload_comparison.seconds IS
+  'Seconds of one run; the mean if it was repeated';
+COMMENT ON COLUMN sync_probe.workload_comparison.tps IS
+  'Transactions per second';
 COMMENT ON COLUMN sync_probe.workload_comparison.ratio IS
-  'Time of a transaction against that of the first combination: 2 is twice as long';
+  'Time of a transaction relative to the first combination: 2 is twice as long';
+COMMENT ON COLUMN sync_probe.workload_comparison.suite IS
+  'Suite of the workload';
+COMMENT ON COLUMN sync_probe.workload_comparison.run_group IS
+  'Statement that ran it, as in workload_results';
 
 --
 -- sql_bench
 --
--- All operations of suite sql_bench, one client each, for every tablespace with
--- every set of settings.  The combinations take turns operation by operation,
--- and each begins once, so that none is always the one whose caches are warm.
+-- All operations of suite sql_bench, one client each, for every combination of a
+-- tablespace and a set of settings.  The combinations take turns in each operation, and
+-- the first of them changes, so that no combination always has the warmer caches.
 --
--- A procedure that commits cannot pin its search_path.  So all that needs one is in
--- sql_bench_plan(), and the procedure itself has no operator and no name without a
--- schema.  Each row is kept as soon as it is there, whatever ends the rest.
+-- A procedure that commits cannot pin its search_path.  So sql_bench_plan() does all that
+-- needs one, and the procedure has no operator and no name without a schema.  It commits
+-- each row, so that an error later does not lose it.
 --
--- Everybody may execute the plan, which writes nothing and says what a role lacks.
+-- Everybody may execute the plan.  It writes nothing, and its errors say which privileges
+-- a role lacks.
 --
 CREATE FUNCTION sync_probe_internal.sql_bench_plan(
     tablespaces name[],
@@ -138,13 +159,14 @@ BEGIN
     IF array_position(tablespaces, NULL) IS NOT NULL THEN
         RAISE EXCEPTION 'tablespaces must not contain null'
             USING ERRCODE = 'invalid_parameter_value',
-                  HINT = '"pg_default" is the tablespace of a database that was given none.';
+                  HINT = 'A database without a tablespace of its own is in "pg_default".';
     END IF;
     IF scale IS NULL OR NOT scale > 0 OR scale > 1 THEN
         RAISE EXCEPTION 'scale % is out of range', coalesce(scale::text, 'null')
             USING ERRCODE = 'invalid_parameter_value',
                   DETAIL = 'It must be greater than 0, and at most 1.',
-                  HINT = '1 runs as many iterations as MySQL''s sql-bench, 0.01 a hundredth of them.';
+                  HINT = '1 runs as many iterations as MySQL''s sql-bench, 0.01 one percent of'
+                         ' them.';
     END IF;
     SELECT t.name INTO missing
     FROM unnest(tablespaces) AS t (name) WHERE t.name NOT IN (SELECT spcname FROM pg_tablespace);
@@ -179,7 +201,7 @@ END
 $function$;
 
 COMMENT ON FUNCTION sync_probe_internal.sql_bench_plan(name[], double precision, jsonb[]) IS
-  'The runs of sql_bench() in their order, once its arguments are good';
+  'The runs of sql_bench() in their order, after a check of its arguments';
 
 CREATE PROCEDURE sync_probe.sql_bench(
     tablespaces name[],
@@ -213,5 +235,7 @@ REVOKE ALL ON PROCEDURE sync_probe.sql_bench(name[], double precision, jsonb[], 
   FROM PUBLIC;
 
 COMMENT ON PROCEDURE sync_probe.sql_bench(name[], double precision, jsonb[], boolean) IS
-  'All operations of sql-bench in each tablespace, in turns; workload_comparison shows them '
-  'side by side. At a small scale only TOTALS mean something';
+  'Run all operations of sql-bench in each tablespace, in turns, with scale times the original '
+  'number of iterations. workload_comparison shows the results side by side. At a small scale '
+  'only TOTALS are meaningful. Requires EXECUTE on this procedure and run_workload(), which only '
+  'the owner has at first, and SELECT on workloads';

@@ -75,15 +75,20 @@ ORDER BY f.location <> 'pg_wal', f.location,
 GRANT SELECT ON sync_probe.findings TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.findings IS
-  'Facts about the locations that one must know before believing a number, the worst first';
+  'Facts about storage, settings and runs that decide how far measured figures can be trusted; '
+  'pg_wal first, in each location the most severe first';
+COMMENT ON COLUMN sync_probe.findings.location IS
+  'Location that the finding is about';
 COMMENT ON COLUMN sync_probe.findings.severity IS
-  'error: data are in danger; warning: do something; info: know it';
+  'error: data are at risk; warning: action is needed; info: good to know';
 COMMENT ON COLUMN sync_probe.findings.code IS
-  'Stable name of the finding; doc/durability-and-findings.md lists them';
+  'Name of the finding, the same in all versions; doc/durability-and-findings.md lists all';
+COMMENT ON COLUMN sync_probe.findings.message IS
+  'What was found';
 COMMENT ON COLUMN sync_probe.findings.hint IS
-  'What helps';
+  'What to do';
 COMMENT ON COLUMN sync_probe.findings.commands IS
-  'SQL that helps, each element one statement; null if there is none';
+  'SQL that helps, one statement in each element; null if there is none';
 COMMENT ON COLUMN sync_probe.findings.evidence IS
-  'The figures and settings that it rests on';
+  'Figures and settings behind the finding, as an object; run_id if a run showed it';
 

@@ -3,7 +3,7 @@
 -- complain if script is sourced in psql, rather than via CREATE EXTENSION
 \echo Use "CREATE EXTENSION pg_sync_probe" to load this file. \quit
 
--- Names without a schema are the server's own, whoever has been here before.
+-- Names without a schema are the server's own, whatever the caller's search_path is.
 SET LOCAL search_path = pg_catalog, pg_temp;
 
 -- The server parses a script before it executes any of it, so that this cannot be set here.
@@ -19,9 +19,9 @@ END
 $$;
 
 --
--- Subscribers of a publication FOR ALL TABLES would get rows of tables that they do
--- not have, from the first row on, and stop.  A probe measures the whole cluster, so
--- that the extension is as good in another database.
+-- A publication FOR ALL TABLES would publish the tables of this extension.  Subscribers
+-- that lack them stop at the first row.  A probe measures the whole cluster, so that the
+-- extension works as well in another database.
 --
 DO $$
 DECLARE
@@ -29,14 +29,16 @@ DECLARE
 BEGIN
     SELECT p.pubname INTO publication
     FROM pg_publication AS p
-    WHERE p.puballtables AND lower(current_setting('sync_probe.allow_publication', true)) IS DISTINCT FROM 'on'
+    WHERE p.puballtables
+      AND lower(current_setting('sync_probe.allow_publication', true)) IS DISTINCT FROM 'on'
     ORDER BY p.pubname LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'publication "%" would publish the tables of this extension', publication
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = 'It is FOR ALL TABLES. Subscribers that lack these tables would stop.',
-                  HINT = 'Create the extension in another database of the cluster, which measures the same;'
-                         ' or where no subscriber can be harmed: SET sync_probe.allow_publication = on;';
+                  HINT = 'Create the extension in another database of the cluster, which measures'
+                         ' the same. Or, if no subscriber can be harmed:'
+                         ' SET sync_probe.allow_publication = on;';
     END IF;
 END
 $$;
@@ -46,7 +48,7 @@ CREATE SCHEMA sync_probe;
 CREATE SCHEMA sync_probe_internal;
 
 COMMENT ON SCHEMA sync_probe IS
-  'What a commit costs on this storage, and what wal_sync_method should be';
+  'What a commit costs on this storage, and which wal_sync_method to use';
 
 COMMENT ON SCHEMA sync_probe_internal IS
   'Internals of schema sync_probe: not for direct use, may change in any version';

@@ -1,20 +1,22 @@
 --
 -- latency_histogram
 --
--- The latencies of each measurement, eight buckets to the octave: fine enough
--- to see two humps, few enough rows to look at.  The 64 buckets to the octave
--- that were recorded are in sync_probe.samples.
+-- The latency distribution of each measurement, eight buckets to the octave: fine enough
+-- to show two humps, with few rows.  sync_probe.samples has the 64 buckets to the octave
+-- that were recorded.
 --
 CREATE VIEW sync_probe.latency_histogram AS
 WITH bucket AS (
     SELECT s.run_id, s.ordinal, b.lower_us, b.ops,
-           -- the least double above a power of two must not fall below it
-           pow(2, floor(ln(greatest(b.lower_us, 0.001) * 1000) / ln(2.0::float8) + 1e-9)) AS octave_ns
+           -- without 1e-9, rounding can put a power of two into the octave below
+           pow(2, floor(ln(greatest(b.lower_us, 0.001) * 1000) / ln(2.0::float8) + 1e-9))
+               AS octave_ns
     FROM sync_probe.samples AS s,
          LATERAL unnest(s.bucket_lower_us, s.bucket_ops) AS b (lower_us, ops)
 ), part AS (
     SELECT run_id, ordinal, ops,
-           octave_ns / 1000 * (1 + floor((lower_us * 1000 / octave_ns - 1) * 8 + 1e-9) / 8) AS lower_us,
+           octave_ns / 1000 * (1 + floor((lower_us * 1000 / octave_ns - 1) * 8 + 1e-9) / 8)
+               AS lower_us,
            octave_ns / 8000 AS width_us
     FROM bucket
 ), bar AS (
@@ -38,7 +40,24 @@ ORDER BY b.run_id, b.ordinal, b.lower_us;
 GRANT SELECT ON sync_probe.latency_histogram TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.latency_histogram IS
-  'How the latencies of each measurement are spread; ask for one run_id and ordinal';
+  'Latency distribution of each measurement. Ask for one run_id, and if possible one ordinal: '
+  'over the whole history the view is slow';
+COMMENT ON COLUMN sync_probe.latency_histogram.run_id IS
+  'Run, as in measurements';
+COMMENT ON COLUMN sync_probe.latency_histogram.ordinal IS
+  'Test case, as in measurements';
+COMMENT ON COLUMN sync_probe.latency_histogram.test IS
+  'Test of the suite, as in measurements';
+COMMENT ON COLUMN sync_probe.latency_histogram.method IS
+  'Sync method, as in measurements';
+COMMENT ON COLUMN sync_probe.latency_histogram.lower_us IS
+  'Lower bound of the bucket in microseconds; there are eight buckets to the octave';
+COMMENT ON COLUMN sync_probe.latency_histogram.upper_us IS
+  'Upper bound of the bucket in microseconds';
+COMMENT ON COLUMN sync_probe.latency_histogram.ops IS
+  'Operations in the bucket';
 COMMENT ON COLUMN sync_probe.latency_histogram.fraction IS
-  'Share of the measurement''s operations in this bucket';
+  'Share of the measurement''s operations in this bucket, 0 to 1';
+COMMENT ON COLUMN sync_probe.latency_histogram.bar IS
+  'Number of operations as a bar; the fullest bucket has 50 characters';
 

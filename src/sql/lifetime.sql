@@ -1,9 +1,9 @@
 --
 -- sync_probe_internal.wal_rate
 --
--- Bytes of WAL per second since statistics were reset, and where that is known
--- from.  A start of the server or a restored dump is no ordinary hour: with less
--- than one hour of statistics the rate is null.
+-- Bytes of WAL per second since the statistics were reset, and the source of that rate.
+-- The rate is null with less than an hour of statistics: the first minutes after a start
+-- or a restored dump are not typical.
 --
 CREATE FUNCTION sync_probe_internal.wal_rate(
     wal_bytes numeric,
@@ -21,19 +21,18 @@ FROM (SELECT extract(epoch FROM until - since)) AS a (seconds)
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.wal_rate(numeric, timestamptz, timestamptz) IS
-  'Bytes of WAL per second since statistics were reset; null with less than an hour of them';
+  'Bytes of WAL per second since the statistics were reset; null with less than an hour of them';
 
 --
 -- device_lifetime
 --
--- How long an SSD lasts under the WAL of this cluster: its capacity times its
--- erase cycles, over the bytes that are written.  The rate of WAL is the mean
--- since the statistics were reset, see wal_rate().  The amplification is what
--- the newest run of the location measured for its current method: bytes that the
--- device wrote for a flush, over bytes of WAL in it (a flush of 100 bytes writes
--- a page of 8 kB).  An argument replaces either.  What the controller of an SSD
--- writes beyond that is not included.  Null where something is not known: its
--- source says why.
+-- How long an SSD lasts under the WAL of this cluster: its capacity times its erase
+-- cycles, divided by the bytes written.  The rate of WAL is the mean since the statistics
+-- were reset, see wal_rate().  The newest run of the location measured the write
+-- amplification of its current method: the bytes that the device wrote for a flush,
+-- divided by the bytes of WAL in it (a flush of 100 bytes writes a page of 8 kB).  An
+-- argument replaces either.  Writes that the controller of the SSD adds are not included.
+-- What is unknown is null, and its source says why.
 --
 CREATE TYPE sync_probe.lifetime AS (
     location name,
@@ -48,7 +47,27 @@ CREATE TYPE sync_probe.lifetime AS (
     years double precision);
 
 COMMENT ON TYPE sync_probe.lifetime IS
-  'An estimate of device_lifetime() with all that it rests on';
+  'Result of device_lifetime(): the estimate and all that it depends on';
+COMMENT ON COLUMN sync_probe.lifetime.location IS
+  'Argument location';
+COMMENT ON COLUMN sync_probe.lifetime.device IS
+  'Whole disk of the location; null if unknown';
+COMMENT ON COLUMN sync_probe.lifetime.capacity_bytes IS
+  'Argument capacity_bytes';
+COMMENT ON COLUMN sync_probe.lifetime.erase_cycles IS
+  'Argument erase_cycles';
+COMMENT ON COLUMN sync_probe.lifetime.wal_bytes_per_sec IS
+  'Bytes of WAL per second; null with less than an hour of statistics';
+COMMENT ON COLUMN sync_probe.lifetime.wal_rate_source IS
+  'Where wal_bytes_per_sec is from: argument, or the time of the statistics';
+COMMENT ON COLUMN sync_probe.lifetime.write_amplification IS
+  'Bytes that the device writes for each byte of WAL; null if no run tells';
+COMMENT ON COLUMN sync_probe.lifetime.write_amplification_source IS
+  'Where write_amplification is from: argument or a run, or why it is unknown';
+COMMENT ON COLUMN sync_probe.lifetime.written_bytes_per_day IS
+  'Bytes that the device writes per day; null if one of the factors is null';
+COMMENT ON COLUMN sync_probe.lifetime.years IS
+  'Years until all erase cycles are used; null if one of the factors is null';
 
 CREATE FUNCTION sync_probe.device_lifetime(
     location name,
@@ -72,13 +91,15 @@ BEGIN
         SELECT * FROM (VALUES ('capacity_bytes', capacity_bytes::float8, false),
                               ('erase_cycles', erase_cycles, false),
                               ('wal_bytes_per_sec', wal_bytes_per_sec, true),
-                              ('write_amplification', write_amplification, true)) AS v (name, value, may_be_null)
+                              ('write_amplification', write_amplification, true)
+                      ) AS v (name, value, may_be_null)
     LOOP
         IF argument.value IS NULL AND NOT argument.may_be_null THEN
             RAISE EXCEPTION USING
                 ERRCODE = 'invalid_parameter_value',
                 MESSAGE = format('argument "%s" must not be null', argument.name),
-                HINT = 'The data sheet of the device has it: SELECT * FROM sync_probe.device_lifetime(''pg_wal'', 480000000000, 3000);';
+                HINT = 'The data sheet of the device states it. For example:'
+                       ' SELECT * FROM sync_probe.device_lifetime(''pg_wal'', 480000000000, 3000);';
         ELSIF NOT (argument.value > 0 AND argument.value < 'Infinity') THEN
             RAISE EXCEPTION USING
                 ERRCODE = 'invalid_parameter_value',
@@ -93,32 +114,43 @@ BEGIN
             HINT = 'See SELECT name FROM sync_probe.locations.';
     END IF;
 
-    device := (SELECT l.device FROM sync_probe_internal.examine_locations(device_lifetime.location) AS l);
+    device := (SELECT l.device
+               FROM sync_probe_internal.examine_locations(device_lifetime.location) AS l);
     IF rate IS NULL THEN
         SELECT r.bytes_per_sec, r.source INTO rate, rate_source
-        FROM pg_stat_wal AS w, sync_probe_internal.wal_rate(w.wal_bytes, w.stats_reset, clock_timestamp()) AS r;
+        FROM pg_stat_wal AS w,
+             sync_probe_internal.wal_rate(w.wal_bytes, w.stats_reset, clock_timestamp()) AS r;
     END IF;
     IF amplification IS NULL THEN
         SELECT a.amplification,
-               CASE WHEN n.paced_bytes IS NULL THEN format('run %s did not read the counters', n.run_id)
-                    WHEN a.amplification IS NULL THEN format('in run %s background I/O wrote as much', n.run_id)
+               CASE WHEN n.paced_bytes IS NULL
+                    THEN format('run %s did not read the counters', n.run_id)
+                    WHEN a.amplification IS NULL
+                    THEN format('in run %s background I/O wrote as much', n.run_id)
                     ELSE format('run %s, %s bytes of WAL a flush', n.run_id, n.flush_size) END
         INTO amplification, amplification_source
         FROM sync_probe_internal.newest_measured AS n,
              LATERAL (SELECT nullif(round((greatest(n.paced_bytes - n.background_bytes, 0)
-                                           / nullif(n.flush_size, 0))::numeric, 2), 0)) AS a (amplification)
+                                           / nullif(n.flush_size, 0))::numeric, 2), 0)
+                     ) AS a (amplification)
         WHERE n.location = device_lifetime.location;
         amplification_source := coalesce(amplification_source, 'not probed yet');
     END IF;
     RETURN ROW(location, device, capacity_bytes, erase_cycles, round(rate), rate_source,
                amplification, amplification_source, round(rate * amplification * 86400),
                round((capacity_bytes::float8 * erase_cycles
-                      / nullif(rate * amplification * 86400 * 365.25, 0))::numeric, 1))::sync_probe.lifetime;
+                      / nullif(rate * amplification * 86400 * 365.25, 0))::numeric, 1)
+              )::sync_probe.lifetime;
 END
 $$;
 
-REVOKE ALL ON FUNCTION sync_probe.device_lifetime(name, bigint, integer, double precision, double precision) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe.device_lifetime(name, bigint, integer, double precision, double precision) TO pg_monitor;
+REVOKE ALL ON FUNCTION sync_probe.device_lifetime(name, bigint, integer, double precision,
+  double precision) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe.device_lifetime(name, bigint, integer, double precision,
+  double precision) TO pg_monitor;
 
-COMMENT ON FUNCTION sync_probe.device_lifetime(name, bigint, integer, double precision, double precision) IS
-  'Years that an SSD lasts at this cluster''s rate of WAL and the location''s write amplification';
+COMMENT ON FUNCTION sync_probe.device_lifetime(name, bigint, integer, double precision,
+  double precision) IS
+  'Years that an SSD of the given capacity (bytes) and erase cycles lasts at this cluster''s rate '
+  'of WAL and the write amplification of the location. Null if one of them is unknown, and its '
+  'source says why. Requires the privileges of pg_monitor';

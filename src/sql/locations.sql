@@ -1,7 +1,7 @@
 --
 -- locations
 --
--- The places that can be probed, and what is known of their storage.
+-- pg_wal and the tablespaces, and what is known of their storage.
 --
 CREATE TYPE sync_probe_internal.storage AS (
     name name,
@@ -27,12 +27,15 @@ COMMENT ON TYPE sync_probe_internal.storage IS
 CREATE FUNCTION sync_probe_internal.examine_locations(only_location name)
 RETURNS SETOF sync_probe_internal.storage
 LANGUAGE c STABLE PARALLEL RESTRICTED
-ROWS 10 -- with the default of 1,000 what reads it looks costly enough for JIT
+ROWS 10 -- the default of 1,000 makes queries look costly enough for JIT compilation
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_locations';
 
 REVOKE ALL ON FUNCTION sync_probe_internal.examine_locations(name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe_internal.examine_locations(name) TO pg_monitor;
+
+COMMENT ON FUNCTION sync_probe_internal.examine_locations(name) IS
+  'Storage of the given location, or of all locations if the argument is null';
 
 CREATE VIEW sync_probe.locations AS
 SELECT l.name, l.holds_wal, l.tablespace, l.directory, l.filesystem,
@@ -44,11 +47,34 @@ REVOKE ALL ON sync_probe.locations FROM PUBLIC;
 GRANT SELECT ON sync_probe.locations TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.locations IS
-  'pg_wal and every tablespace: directory, file system, whole disk, its write cache, space in bytes';
+  'Where probe() can measure: pg_wal and every tablespace except pg_global, with its storage. '
+  'Columns that the system does not tell are null';
+COMMENT ON COLUMN sync_probe.locations.name IS
+  'pg_wal, or the name of the tablespace';
+COMMENT ON COLUMN sync_probe.locations.holds_wal IS
+  'True for pg_wal, the location that wal_sync_method acts on';
+COMMENT ON COLUMN sync_probe.locations.tablespace IS
+  'OID of the tablespace; null for pg_wal';
+COMMENT ON COLUMN sync_probe.locations.directory IS
+  'Directory with symbolic links resolved; null if it is missing';
+COMMENT ON COLUMN sync_probe.locations.filesystem IS
+  'Type of the file system, as in /proc/self/mountinfo (Linux only)';
+COMMENT ON COLUMN sync_probe.locations.mount_point IS
+  'Where the file system is mounted (Linux only)';
+COMMENT ON COLUMN sync_probe.locations.mount_options IS
+  'Options of the mount and of the file system, separated by commas (Linux only)';
 COMMENT ON COLUMN sync_probe.locations.device IS
-  'Whole disk under the file system (vda, nvme0n1, md0); null if none can be named';
+  'Whole disk below the file system (vda, nvme0n1, md0); null if none is known';
+COMMENT ON COLUMN sync_probe.locations.rotational IS
+  'Whether the kernel takes the disk for a rotating one; virtual disks and RAID controllers '
+  'often report true';
 COMMENT ON COLUMN sync_probe.locations.write_cache IS
-  'What the kernel takes the disk''s cache for: write back (volatile, needs flushes) or write through';
+  'Write cache of the disk as the kernel sees it: write back (volatile, needs flushes) or write '
+  'through';
+COMMENT ON COLUMN sync_probe.locations.size_bytes IS
+  'Size of the file system in bytes';
+COMMENT ON COLUMN sync_probe.locations.available_bytes IS
+  'Bytes that the operating system account of the server can still write';
 COMMENT ON COLUMN sync_probe.locations.shares_filesystem_with IS
-  'First location of this list on the same file system; null for that one itself';
+  'First location in this view on the same file system; null for that location itself';
 

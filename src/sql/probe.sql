@@ -1,12 +1,12 @@
 --
 -- probe
 --
--- Measure one location with one suite.  Writes files of its own there (16 MB
--- for each way to sync, removed at the end) and loads the device while it runs.
+-- Measure one location with one suite.  It writes files of its own there (16 MB for each
+-- sync method, removed at the end) and loads the device while it runs.
 --
--- One row for each test case, always the same ones in the same order; a case
--- that could not be measured is a row whose status says why.  Errors: see
--- doc/settings-and-privileges.md.
+-- It returns one row for each test case, always the same cases in the same order.  A case
+-- that could not be measured is a row whose status says why.  doc/probe.md describes
+-- arguments and columns, doc/settings-and-privileges.md errors.
 --
 CREATE FUNCTION sync_probe.probe(
     location name DEFAULT 'pg_wal',
@@ -28,17 +28,20 @@ REVOKE ALL ON FUNCTION sync_probe.probe(name, text, interval, double precision,
 
 COMMENT ON FUNCTION sync_probe.probe(name, text, interval, double precision,
   integer, interval, boolean, text, boolean) IS
-  'Measure what writing and syncing costs at pg_wal or a tablespace, with every sync method. Measuring ends within duration; up to two seconds more if a test case has not had its first round';
+  'Measure what writing and syncing costs at pg_wal or a tablespace, with every sync method. '
+  'Returns one row for each test case. The measuring ends within duration, or up to two '
+  'seconds later if a test case has not had its first round. Requires EXECUTE, which only the '
+  'owner has at first, and CREATE on a tablespace other than the database''s own';
 
 --
 -- cleanup
 --
--- Remove the files of probes whose backend was killed, and directories and schemas (of
--- this database) of such workloads.  Each probe does so for its own location before
--- it starts, each workload for the schemas of its role in its database.
+-- Remove the files of probes whose backend was killed, and the directories of such
+-- workloads with their schemas in this database.  Before it starts, each probe does so
+-- for its own location, and each workload for the schemas of its role in its database.
 --
--- Schemas are those of all roles that the caller may act as.  It waits 1 s for a lock
--- on one of them, and begins none after 10 s; a WARNING says how many are left.
+-- The schemas are those of all roles that the caller can act as.  It waits 1 s for a lock
+-- on a schema, and begins no schema after 10 s.  A WARNING says how many are left.
 --
 CREATE FUNCTION sync_probe.cleanup()
 RETURNS integer
@@ -49,5 +52,7 @@ AS 'MODULE_PATHNAME', 'sync_probe_cleanup';
 REVOKE ALL ON FUNCTION sync_probe.cleanup() FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.cleanup() IS
-  'Remove what killed probes and workloads left behind: files in any location, schemas in this database; returns how many';
+  'Remove what killed probes and workloads left behind: files in all locations, and schemas in '
+  'this database. Returns how many were removed. Requires EXECUTE, which only the owner has at '
+  'first';
 

@@ -1,8 +1,8 @@
 --
 -- sync_probe_internal.verdict
 --
--- The engine's verdict on intervals of speed, one array element a method.  The
--- current method's elements are those of its A/A control.
+-- The engine's verdict on intervals of speed, with one array element for each method.  The
+-- elements of the current method are those of its A/A control.
 --
 CREATE FUNCTION sync_probe_internal.verdict(
     current_method text,
@@ -21,15 +21,16 @@ LANGUAGE c STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_verdict';
 
-COMMENT ON FUNCTION sync_probe_internal.verdict(text, text[], double precision[], double precision[],
-  double precision[], double precision[], double precision[], double precision[], text[]) IS
-  'Judge intervals of speed against the current method';
+COMMENT ON FUNCTION sync_probe_internal.verdict(text, text[], double precision[],
+  double precision[], double precision[], double precision[], double precision[],
+  double precision[], text[]) IS
+  'Verdict on intervals of speed relative to the current method';
 
 --
 -- sync_probe_internal.durable
 --
--- The engine's rule: do the syncs of a test case reach the device?  yes, no, or
--- unknown; null arguments are not known.
+-- The engine's rule whether the syncs of a test case reach the device: yes, no or unknown.
+-- Arguments that are unknown are null.
 --
 CREATE FUNCTION sync_probe_internal.durable(
     write_cache text,
@@ -47,13 +48,13 @@ AS 'MODULE_PATHNAME', 'sync_probe_durable';
 
 COMMENT ON FUNCTION sync_probe_internal.durable(text, boolean, boolean, double precision,
   double precision, boolean, double precision, double precision) IS
-  'Do syncs reach the device, as far as its counters tell: yes, no or unknown';
+  'Whether syncs reach the device, as far as its counters tell: yes, no or unknown';
 
 --
 -- sync_probe_internal.this_server
 --
--- Which server and machine this is: sync_probe.runs may hold runs of others, on a
--- standby and in a restored dump.
+-- This server and machine.  On a standby and in a restored dump sync_probe.runs has runs
+-- of other servers.
 --
 CREATE FUNCTION sync_probe_internal.this_server(
     OUT system_identifier bigint,
@@ -68,8 +69,8 @@ COMMENT ON FUNCTION sync_probe_internal.this_server() IS
 --
 -- sync_probe_internal.last_run
 --
--- This session's last probe as json, with the columns of sync_probe.runs; for the
--- advice on a run that could not be recorded.
+-- This session's last probe as json, with the columns of sync_probe.runs.  probe_all()
+-- takes its advice from it, because a run cannot be recorded on a standby.
 --
 CREATE FUNCTION sync_probe_internal.last_run()
 RETURNS text
@@ -86,7 +87,7 @@ COMMENT ON FUNCTION sync_probe_internal.last_run() IS
 --
 -- sync_probe_internal.method_durable
 --
--- The rule for a method of a run in all its measurements: yes only if in each.
+-- The same for all measurements of a method in a run: yes only if yes in each.
 --
 CREATE FUNCTION sync_probe_internal.method_durable(
     of_storage jsonb,
@@ -101,22 +102,25 @@ SELECT CASE WHEN bool_or(d.durable = 'no') THEN 'no'
             ELSE 'unknown' END
 FROM (VALUES (paced), (saturated)) AS v (m),
      LATERAL sync_probe_internal.durable(
-         of_storage ->> 'write_cache', (of_storage ->> 'fua')::boolean, of_storage ? 'syncs_nothing',
+         of_storage ->> 'write_cache', (of_storage ->> 'fua')::boolean,
+         of_storage ? 'syncs_nothing',
          (m).flushes_per_op,
          (of_storage #>> '{others,most_flushes_per_sec}')::float8 * (m).mean_us / 1e6,
          of_storage ? 'below_flushes_per_op',
          (of_storage #>> ARRAY['below_flushes_per_op', (m).ordinal::text])::float8,
-         (of_storage #>> '{others,most_below_flushes_per_sec}')::float8 * (m).mean_us / 1e6) AS d (durable)
+         (of_storage #>> '{others,most_below_flushes_per_sec}')::float8 * (m).mean_us / 1e6
+     ) AS d (durable)
 WHERE (m).ops > 0
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.method_durable(jsonb, sync_probe.measurements, sync_probe.measurements) IS
-  'Do the syncs of a method reach the device: yes, no or unknown';
+COMMENT ON FUNCTION sync_probe_internal.method_durable(jsonb, sync_probe.measurements,
+  sync_probe.measurements) IS
+  'Whether the syncs of a method reach the device: yes, no or unknown';
 
 --
 -- sync_probe_internal.probe_command
 --
--- The statement that probes a location; duration null: the default.
+-- The statement that probes a location.  A null duration stands for the default.
 --
 CREATE FUNCTION sync_probe_internal.probe_command(
     location name,
@@ -136,7 +140,7 @@ COMMENT ON FUNCTION sync_probe_internal.probe_command(name, interval) IS
 --
 -- sync_probe_internal.speed_text
 --
--- A ratio of speeds with its interval, of three digits each: 1.86 (1.70-2.04).
+-- A ratio of speeds with its interval, three digits each: 1.86 (1.70-2.04).
 --
 CREATE FUNCTION sync_probe_internal.speed_text(
     speed double precision,
@@ -154,15 +158,16 @@ FROM (SELECT array_agg(to_char(n.number, CASE WHEN n.number >= 99.95 THEN 'FM999
       FROM unnest(ARRAY[speed, low, high]) WITH ORDINALITY AS n (number, place)) AS t (texts)
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.speed_text(double precision, double precision, double precision) IS
+COMMENT ON FUNCTION sync_probe_internal.speed_text(double precision, double precision,
+  double precision) IS
   'A ratio of speeds with its interval, as text';
 
 --
 -- sync_probe_internal.changes
 --
 -- What has changed at a location since a run: "write cache was write back, is write
--- through".  Directory and device are no part of it: a run at others is no run of
--- this location.
+-- through".  Directory and device are left out: a run at another directory or device is
+-- not a run of this location.
 --
 CREATE FUNCTION sync_probe_internal.changes(
     run sync_probe.runs,
@@ -171,10 +176,12 @@ RETURNS text[]
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT array_agg(format('%s was %s, is %s', c.what, c.before, coalesce(c.now, 'unknown')) ORDER BY c.n)
+SELECT array_agg(format('%s was %s, is %s', c.what, c.before, coalesce(c.now, 'unknown'))
+                 ORDER BY c.n)
 FROM (VALUES
     (1, 'wal_sync_method', run.wal_sync_method,
-        CASE WHEN place.holds_wal THEN current_setting('wal_sync_method') ELSE run.wal_sync_method END),
+        CASE WHEN place.holds_wal THEN current_setting('wal_sync_method')
+             ELSE run.wal_sync_method END),
     (2, 'file system', run.filesystem, place.filesystem),
     (3, 'write cache', run.write_cache, place.write_cache),
     (4, 'mount options', run.storage ->> 'mount_options', place.mount_options)
@@ -188,9 +195,9 @@ COMMENT ON FUNCTION sync_probe_internal.changes(sync_probe.runs, sync_probe.loca
 --
 -- sync_probe_internal.recommend
 --
--- From the measurements of one run of the wal suite to a recommendation.  It
--- takes rows and not a run_id because a run on a standby is not in the tables.
--- changes: see changes().  durable is that of the current method.
+-- The recommendation from the measurements of one run of the wal suite.  It takes rows
+-- and not a run_id, because a run on a standby is not in the tables.  The argument changes
+-- is the result of changes().  The column durable is about the current method.
 --
 CREATE FUNCTION sync_probe_internal.recommend(
     run sync_probe.runs,
@@ -219,7 +226,7 @@ RETURNS TABLE (
     reason text,
     commands text[])
 LANGUAGE sql STABLE PARALLEL SAFE
-ROWS 1 -- with the default of 1,000 many tablespaces look costly enough for JIT
+ROWS 1 -- the default of 1,000 makes queries look costly enough for JIT compilation
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH method AS (
@@ -252,16 +259,18 @@ WITH method AS (
     FROM judged AS j
     LEFT JOIN method AS c ON c.method = run.wal_sync_method
     LEFT JOIN method AS m ON m.method = j.recommended_method
-    -- the same, unless it is the current one, which has no speed but 1
+    -- The speed of the current method is 1 by definition, and not shown.
     LEFT JOIN method AS w ON w.method = j.recommended_method AND w.method <> run.wal_sync_method
 ), timely AS (
     SELECT a.*,
-           -- To follow the advice changes nothing that it rests on.
+           -- A change of wal_sync_method that follows the advice does not make it outdated.
            nullif(ARRAY(SELECT c FROM unnest(changes) AS c
-                        WHERE NOT (a.change AND a.done AND c LIKE 'wal\_sync\_method %')), '{}') AS since,
-           -- Three times as long may settle it.
+                        WHERE NOT (a.change AND a.done AND c LIKE 'wal\_sync\_method %')),
+                  '{}') AS since,
+           -- A run of three times the duration may settle the verdict.
            least(greatest(run.requested_duration * 3, '15 s'),
-                 coalesce(current_setting('pg_sync_probe.max_duration', true), '10 min')::interval) AS longer
+                 coalesce(current_setting('pg_sync_probe.max_duration', true),
+                          '10 min')::interval) AS longer
     FROM advice AS a
 )
 SELECT run.location, t.holds_wal,
@@ -276,12 +285,13 @@ SELECT run.location, t.holds_wal,
        'wal', run.run_id, run.finished_at, t.since IS NOT NULL,
        concat_ws('; ',
            CASE WHEN NOT t.fsync THEN 'fsync is off: this server syncs nothing' END,
-           CASE WHEN t.change AND NOT t.holds_wal THEN 'if the WAL lay here: ' ELSE '' END || t.reason
+           CASE WHEN t.change AND NOT t.holds_wal THEN 'if the WAL were here: ' ELSE '' END
+               || t.reason
                || CASE WHEN t.verdict = 'unsafe' AND run.storage ? 'syncs_nothing'
                        THEN format(' (%s)', run.storage ->> 'syncs_nothing') ELSE '' END,
            CASE WHEN t.change AND t.done THEN 'already set' END,
            'but ' || array_to_string(t.since, ', ') || ': probe again'),
-       -- One setting rules the whole cluster and acts on pg_wal alone.
+       -- wal_sync_method is one setting of the whole cluster, and acts on pg_wal alone.
        CASE WHEN t.holds_wal AND NOT t.fsync
             THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
             WHEN t.since IS NOT NULL
@@ -289,33 +299,37 @@ SELECT run.location, t.holds_wal,
             WHEN t.change AND t.holds_wal AND NOT t.done AND t.recommended_method IS NOT NULL
             THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = %L', t.recommended_method),
                        'SELECT pg_reload_conf()']
-            WHEN t.verdict IN ('tie', 'undecided') AND t.compared AND t.longer > run.requested_duration
+            WHEN t.verdict IN ('tie', 'undecided') AND t.compared
+                 AND t.longer > run.requested_duration
             THEN ARRAY[sync_probe_internal.probe_command(run.location, t.longer)] END
 FROM timely AS t
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.recommend(sync_probe.runs, sync_probe.measurements[], text[]) IS
+COMMENT ON FUNCTION sync_probe_internal.recommend(sync_probe.runs, sync_probe.measurements[],
+  text[]) IS
   'Recommendation from the measurements of one run of the wal suite';
 
 --
 -- sync_probe_internal.newest_runs
 --
--- For each location the run that its advice rests on: the newest that is usable for
--- advice, of this server, at the directory and on the device that the location has
--- now.  Without such a run, run is null.
+-- For each location the run that its advice rests on: the newest run that is usable for
+-- advice and was made by this server, at the directory and on the device that the location
+-- has now.  Column run is null if there is no such run.
 --
 CREATE VIEW sync_probe_internal.newest_runs AS
 SELECT l.name AS location, l AS place, r.run
 FROM sync_probe.locations AS l
 CROSS JOIN sync_probe_internal.this_server() AS s
 LEFT JOIN LATERAL (
-    -- An index range by row comparison: with "=" or max() the planner rather walks
-    -- the primary key down to the first run that matches, through all of the history
-    -- if none does.
+    -- The row comparison makes an index range.  With "=" or max() the planner walks the
+    -- primary key down to the first run that matches, and if none does, through the
+    -- whole history.
     SELECT r AS run
     FROM sync_probe.runs AS r
-    WHERE (r.location, r.suite, r.system_identifier, r.host) >= (l.name, 'wal', s.system_identifier, s.host)
-      AND (r.location, r.suite, r.system_identifier, r.host) <= (l.name, 'wal', s.system_identifier, s.host)
+    WHERE (r.location, r.suite, r.system_identifier, r.host)
+              >= (l.name, 'wal', s.system_identifier, s.host)
+      AND (r.location, r.suite, r.system_identifier, r.host)
+              <= (l.name, 'wal', s.system_identifier, s.host)
       AND r.usable_for_advice
       AND r.directory IS NOT DISTINCT FROM l.directory
       AND r.device IS NOT DISTINCT FROM l.device
@@ -331,8 +345,8 @@ COMMENT ON VIEW sync_probe_internal.newest_runs IS
 --
 -- sync_probe_internal.passed_over_runs
 --
--- The newest run of the wal suite of each location, where the advice does not rest
--- on it, and why not.
+-- The newest run of the wal suite of each location, if its advice does not rest on that
+-- run, and the reason.
 --
 CREATE VIEW sync_probe_internal.passed_over_runs AS
 SELECT n.location, r.run_id, r.finished_at,
@@ -350,7 +364,8 @@ SELECT n.location, r.run_id, r.finished_at,
            CASE WHEN r.flush_interval_source = 'argument' THEN 'flush_interval was given' END,
            CASE WHEN NOT coalesce(least(r.paced_rounds, r.saturated_rounds) >= 16, false)
                 THEN format('it has %s paced and %s saturated rounds, 16 are needed',
-                            coalesce(r.paced_rounds, 0), coalesce(r.saturated_rounds, 0)) END) AS why
+                            coalesce(r.paced_rounds, 0), coalesce(r.saturated_rounds, 0)) END
+       ) AS why
 FROM sync_probe_internal.newest_runs AS n
 CROSS JOIN sync_probe_internal.this_server() AS s
 JOIN LATERAL (
@@ -365,19 +380,20 @@ JOIN LATERAL (
 GRANT SELECT ON sync_probe_internal.passed_over_runs TO pg_monitor;
 
 COMMENT ON VIEW sync_probe_internal.passed_over_runs IS
-  'The newest run of each location that its advice does not rest on, and why';
+  'The newest run of each location if its advice does not rest on that run, and the reason';
 
 --
 -- recommendation_details
 --
--- What to set, for each location, with all that it rests on.  A location without a
--- run has a row if it holds the WAL, or if no location on its file system has one.
+-- The recommendation for each location, with the figures behind it.  A location without
+-- a run has a row if it holds the WAL, or if no location on its file system has a run.
 --
 CREATE VIEW sync_probe.recommendation_details AS
 WITH place AS MATERIALIZED (
     SELECT n.location, n.place, n.run,
            bool_or((n.run).run_id IS NOT NULL) OVER
-               (PARTITION BY coalesce((n.place).shares_filesystem_with, n.location)) AS filesystem_probed
+               (PARTITION BY coalesce((n.place).shares_filesystem_with, n.location))
+               AS filesystem_probed
     FROM sync_probe_internal.newest_runs AS n
 )
 SELECT a.location, a.holds_wal, a.verdict, a.current_method, a.recommended_method,
@@ -415,38 +431,69 @@ ORDER BY holds_wal DESC, location;
 GRANT SELECT ON sync_probe.recommendation_details TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.recommendation_details IS
-  'What wal_sync_method should be, for each location, with figures, reason and commands';
+  'Recommended wal_sync_method for each location, with figures, reason and commands. A location '
+  'without a usable run has a row if it holds the WAL, or if no location on its file system has '
+  'such a run';
+COMMENT ON COLUMN sync_probe.recommendation_details.location IS
+  'Location that the advice is about';
+COMMENT ON COLUMN sync_probe.recommendation_details.holds_wal IS
+  'True for pg_wal, the only location that wal_sync_method acts on';
 COMMENT ON COLUMN sync_probe.recommendation_details.verdict IS
-  'switch: another method is faster by more than the margin; keep: no other is, by more than the margin; tie: at least one other is equally fast; undecided: not settled; unsafe: syncs with the current method do not reach the device, or fsync is off; not probed: there is no run that counts';
+  'switch: another method is faster by more than the margin; keep: no other method is; tie: at '
+  'least one other method is equally fast; undecided: the run could not settle it; unsafe: '
+  'syncs with the current method do not reach the device, or fsync is off; not probed: there is '
+  'no usable run';
+COMMENT ON COLUMN sync_probe.recommendation_details.current_method IS
+  'wal_sync_method of the server when the run began; without a run, its present value';
+COMMENT ON COLUMN sync_probe.recommendation_details.recommended_method IS
+  'Recommended wal_sync_method; null if there is no advice';
 COMMENT ON COLUMN sync_probe.recommendation_details.paced_flush_us IS
-  'Mean time of a flush with the recommended method at the cluster''s own pace, in microseconds';
+  'Mean time of a flush with the recommended method at the cluster''s own pace, in '
+  'microseconds; null without a run or advice';
 COMMENT ON COLUMN sync_probe.recommendation_details.paced_speed IS
-  'Speed of the recommended method against the current one at the cluster''s own pace: 1.10 if a flush with the current method takes 1.10 times as long; null where the method stays';
+  'Speed of the recommended method relative to the current one, at the cluster''s own pace: '
+  '1.10 if the current method takes 1.10 times as long; null if the method stays';
 COMMENT ON COLUMN sync_probe.recommendation_details.paced_speed_low IS
   'Lower end of the 95 percent confidence interval of paced_speed';
+COMMENT ON COLUMN sync_probe.recommendation_details.paced_speed_high IS
+  'Upper end of that interval';
 COMMENT ON COLUMN sync_probe.recommendation_details.saturated_flush_us IS
-  'Mean time of a flush with the recommended method, one right after the other, in microseconds';
+  'Mean time of a flush with the recommended method when one flush follows another without a '
+  'pause, in microseconds';
 COMMENT ON COLUMN sync_probe.recommendation_details.saturated_speed IS
-  'Like paced_speed, one flush right after the other';
+  'As paced_speed, when one flush follows another without a pause';
+COMMENT ON COLUMN sync_probe.recommendation_details.saturated_speed_low IS
+  'Lower end of the 95 percent confidence interval of saturated_speed';
+COMMENT ON COLUMN sync_probe.recommendation_details.saturated_speed_high IS
+  'Upper end of that interval';
 COMMENT ON COLUMN sync_probe.recommendation_details.recommended_commit_delay IS
-  'Half of saturated_flush_us, in microseconds as commit_delay is';
+  'Half of saturated_flush_us: a value for commit_delay, in microseconds';
 COMMENT ON COLUMN sync_probe.recommendation_details.durable IS
-  'Do the syncs of the current method reach the device, as far as its counters tell: yes, no or unknown; no if fsync is off';
+  'Whether syncs with the current method reach the device, as far as the counters tell: yes, no '
+  'or unknown. It is no if fsync is off';
 COMMENT ON COLUMN sync_probe.recommendation_details.basis IS
-  'Suite that the advice rests on; null without a run';
+  'Suite of the run that the advice uses; null without a run';
+COMMENT ON COLUMN sync_probe.recommendation_details.run_id IS
+  'Run that the advice uses; null without a run';
+COMMENT ON COLUMN sync_probe.recommendation_details.measured_at IS
+  'End of that run';
 COMMENT ON COLUMN sync_probe.recommendation_details.outdated IS
-  'Has something changed at the location since the run?  The reason says what';
+  'Whether something has changed at the location since the run; null without a run. Column '
+  'reason says what';
+COMMENT ON COLUMN sync_probe.recommendation_details.reason IS
+  'Why the verdict is what it is, in words';
 COMMENT ON COLUMN sync_probe.recommendation_details.commands IS
-  'What to execute next, each element one statement; null if there is nothing to do';
+  'SQL to execute next, one statement in each element; null if nothing is to be done';
 
 --
 -- recommendations
 --
--- The same on one screen, of 120 columns.
+-- The main columns of recommendation_details, which fit 120 characters.
 --
 CREATE VIEW sync_probe.recommendations AS
 SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.paced_flush_us,
-       sync_probe_internal.speed_text(d.paced_speed, d.paced_speed_low, d.paced_speed_high) AS paced_speed,
+       sync_probe_internal.speed_text(d.paced_speed, d.paced_speed_low, d.paced_speed_high)
+           AS paced_speed,
        d.durable, d.outdated
 FROM sync_probe.recommendation_details AS d
 ORDER BY d.holds_wal DESC, d.location;
@@ -454,22 +501,33 @@ ORDER BY d.holds_wal DESC, d.location;
 GRANT SELECT ON sync_probe.recommendations TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.recommendations IS
-  'What wal_sync_method should be, for each location; recommendation_details has reasons and commands';
+  'Recommended wal_sync_method for each location, in 120 characters a row; '
+  'recommendation_details has reasons and commands';
+COMMENT ON COLUMN sync_probe.recommendations.location IS
+  'Location that the advice is about';
 COMMENT ON COLUMN sync_probe.recommendations.verdict IS
   'switch, keep, tie, undecided, unsafe or not probed; see recommendation_details';
+COMMENT ON COLUMN sync_probe.recommendations.current_method IS
+  'wal_sync_method of the server when the run began; without a run, its present value';
+COMMENT ON COLUMN sync_probe.recommendations.recommended_method IS
+  'Recommended wal_sync_method; null if there is no advice';
 COMMENT ON COLUMN sync_probe.recommendations.paced_flush_us IS
-  'Mean time of a flush with the recommended method at the cluster''s own pace, in microseconds';
+  'Mean time of a flush with the recommended method at the cluster''s own pace, in '
+  'microseconds; null without a run or advice';
 COMMENT ON COLUMN sync_probe.recommendations.paced_speed IS
-  'Speed of the recommended method against the current one at that pace, and its 95 percent confidence interval; null where the method stays';
+  'Speed of the recommended method relative to the current one at that pace, with its 95 '
+  'percent confidence interval; null if the method stays';
 COMMENT ON COLUMN sync_probe.recommendations.durable IS
-  'Do the syncs of the current method reach the device: yes, no or unknown';
+  'Whether syncs with the current method reach the device, as far as the counters tell: yes, no '
+  'or unknown. It is no if fsync is off';
 COMMENT ON COLUMN sync_probe.recommendations.outdated IS
-  'Has something changed at the location since the run?';
+  'Whether something has changed at the location since the run; null without a run';
 
 --
 -- sync_probe_internal.require_monitor
 --
--- Refuse what looks at all locations, in words that say which GRANT helps.
+-- An error unless the caller has the privileges of pg_monitor.  Its hint has the GRANT
+-- that helps.
 --
 CREATE FUNCTION sync_probe_internal.require_monitor(caller text)
 RETURNS void
@@ -480,19 +538,20 @@ BEGIN
     IF NOT pg_has_role('pg_monitor', 'USAGE') THEN
         RAISE EXCEPTION 'permission denied to call sync_probe.%', caller
             USING ERRCODE = 'insufficient_privilege',
-                  DETAIL = 'Only roles with privileges of the "pg_monitor" role may look at all locations.',
+                  DETAIL = 'Only roles with privileges of the "pg_monitor" role may examine all'
+                           ' locations.',
                   HINT = format('GRANT pg_monitor TO %I;', current_user);
     END IF;
 END
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.require_monitor(text) IS
-  'Refuse a caller without the privileges of pg_monitor';
+  'An error unless the caller has the privileges of pg_monitor';
 
 --
 -- sync_probe_internal.warn
 --
--- A WARNING of three parts, without those that are empty.
+-- A WARNING with a detail and a hint, each left out if it is empty.
 --
 CREATE FUNCTION sync_probe_internal.warn(message text, detail text, hint text)
 RETURNS void
@@ -513,16 +572,16 @@ END
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.warn(text, text, text) IS
-  'A WARNING with a detail and a hint where there are any';
+  'A WARNING with a detail and a hint, each left out if it is empty';
 
 --
 -- probe_all
 --
--- Probe each file system once with the wal suite, for the given duration each at
--- most, at the first location on it that the caller may probe.
+-- Probe each file system once with the wal suite, for at most the given duration each, at
+-- the first location on it that the caller may probe.
 --
--- A location that cannot be probed is a WARNING and does not hold up the
--- others; another probe that runs, or a cancel, ends it.
+-- A location that cannot be probed gives a WARNING, and the others are still probed.
+-- Another probe that runs, or a cancel, ends it with an error.
 --
 CREATE FUNCTION sync_probe.probe_all(
     duration interval DEFAULT '5 s',
@@ -542,12 +601,14 @@ BEGIN
     FOR place IN
         SELECT p.name
         FROM (SELECT DISTINCT ON (f.first) l.name, min(l.n) OVER (PARTITION BY f.first) AS n
-              FROM (SELECT *, row_number() OVER () AS n FROM sync_probe_internal.examine_locations(NULL)) AS l,
+              FROM (SELECT *, row_number() OVER () AS n
+                    FROM sync_probe_internal.examine_locations(NULL)) AS l,
                    LATERAL (SELECT coalesce(l.shares_filesystem_with, l.name)) AS f (first),
                    LATERAL (SELECT l.holds_wal OR has_tablespace_privilege(l.tablespace, 'CREATE')
                                    OR l.tablespace = d.dattablespace
-                            FROM pg_database AS d WHERE d.datname = current_database()) AS a (allowed)
-              -- Where the caller may probe none, the error of the first one tells.
+                            FROM pg_database AS d
+                            WHERE d.datname = current_database()) AS a (allowed)
+              -- If the caller may probe none, the error of the first location says why.
               ORDER BY f.first, a.allowed DESC, l.n) AS p
         ORDER BY p.n
     LOOP
@@ -557,14 +618,17 @@ BEGIN
                 SELECT p FROM sync_probe.probe(place, 'wal', probe_all.duration,
                     duty_cycle => probe_all.duty_cycle, label => probe_all.label) AS p);
             RETURN QUERY
-                SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.paced_flush_us,
-                       sync_probe_internal.speed_text(d.paced_speed, d.paced_speed_low, d.paced_speed_high),
+                SELECT d.location, d.verdict, d.current_method, d.recommended_method,
+                       d.paced_flush_us,
+                       sync_probe_internal.speed_text(d.paced_speed, d.paced_speed_low,
+                                                      d.paced_speed_high),
                        d.durable, d.outdated
                 FROM sync_probe_internal.recommend(
-                    jsonb_populate_record(NULL::sync_probe.runs, sync_probe_internal.last_run()::jsonb),
+                    jsonb_populate_record(NULL::sync_probe.runs,
+                                          sync_probe_internal.last_run()::jsonb),
                     measured, NULL) AS d;
         EXCEPTION
-            -- what is wrong with the call is wrong for every location
+            -- An error of the call itself would repeat for every location.
             WHEN lock_not_available OR invalid_parameter_value
                 OR object_not_in_prerequisite_state THEN
                 RAISE;
@@ -580,4 +644,7 @@ $$;
 REVOKE ALL ON FUNCTION sync_probe.probe_all(interval, double precision, text) FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.probe_all(interval, double precision, text) IS
-  'Probe each file system of the cluster once and recommend';
+  'Probe each file system of the cluster once, for at most duration each, and return the '
+  'recommendation for each. A location that cannot be probed gives a WARNING. Requires EXECUTE '
+  'on this function and probe(), which only the owner has at first, and the privileges of '
+  'pg_monitor';

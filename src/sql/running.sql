@@ -1,8 +1,8 @@
 --
 -- running
 --
--- The probe or workload that runs in this cluster, seen from any session of any
--- database.
+-- The probe, workload or cleanup that runs in this cluster.  Every session of every
+-- database sees it.
 --
 CREATE FUNCTION sync_probe_internal.running(
     OUT pid integer,
@@ -23,6 +23,9 @@ AS 'MODULE_PATHNAME', 'sync_probe_running';
 REVOKE ALL ON FUNCTION sync_probe_internal.running() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe_internal.running() TO pg_monitor;
 
+COMMENT ON FUNCTION sync_probe_internal.running() IS
+  'The rows of sync_probe.running, without the names of database and role';
+
 CREATE VIEW sync_probe.running AS
 SELECT r.pid, a.datname AS database, a.usename AS username,
        r.location, r.suite, r.workload, r.phase, r.started_at, r.rounds, r.transactions,
@@ -34,11 +37,31 @@ LEFT JOIN pg_catalog.pg_stat_activity AS a USING (pid);
 GRANT SELECT ON sync_probe.running TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.running IS
-  'Who is probing or running what since when, and how far; no row when nobody is';
+  'The probe, workload or cleanup that runs now in this cluster; no row if none runs';
+COMMENT ON COLUMN sync_probe.running.pid IS
+  'Process ID of its backend';
+COMMENT ON COLUMN sync_probe.running.database IS
+  'Database of the session; null if the session has just ended';
+COMMENT ON COLUMN sync_probe.running.username IS
+  'Role that called it; null as database';
 COMMENT ON COLUMN sync_probe.running.location IS
-  'Of a workload: the tablespace';
+  'Location of the probe; the tablespace of a workload';
+COMMENT ON COLUMN sync_probe.running.suite IS
+  'Suite of the probe or workload';
+COMMENT ON COLUMN sync_probe.running.workload IS
+  'Name of the workload; null for a probe';
 COMMENT ON COLUMN sync_probe.running.phase IS
-  'examining storage, writing files, measuring, recording, or cleaning up; of a workload: setting up, running, tearing down, recording';
+  'Of a probe: examining storage, writing files, measuring, recording. Of a workload: setting '
+  'up, running, tearing down, recording. Of a cleanup: cleaning up';
+COMMENT ON COLUMN sync_probe.running.started_at IS
+  'Start of the probe, workload or cleanup';
+COMMENT ON COLUMN sync_probe.running.rounds IS
+  'Rounds of a probe so far';
+COMMENT ON COLUMN sync_probe.running.transactions IS
+  'Transactions of a workload so far';
 COMMENT ON COLUMN sync_probe.running.percent_done IS
-  'Share of the duration that is over, or of the transactions where a workload has a number of them; a probe that is settled early ends before 100';
+  'Percentage of the duration, or of the transactions if the workload has a number of them. A '
+  'probe that stops early ends below 100';
+COMMENT ON COLUMN sync_probe.running.duration IS
+  'Upper bound of the duration; null if a workload counts transactions';
 

@@ -1,26 +1,24 @@
 --
 -- sql_bench
 --
--- The suite sql_bench: what the operations of MySQL's sql-bench do, said in
--- PostgreSQL, each a row of sync_probe.workloads.  The names, and how often each
--- one is done, are those of a report on ufs and zfs, so that its columns can be
--- laid beside ours.  It must not hold a workload of any other suite.
+-- The suite sql_bench: the operations of MySQL's sql-bench in PostgreSQL's SQL, each a row
+-- of sync_probe.workloads.  Names and numbers of iterations are those of a report on ufs
+-- and zfs, so that its figures can be compared with ours.  This file must not contain a
+-- workload of any other suite.
 --
--- One iteration of an operation is one run of its script.  What sql-bench does in
--- one statement is one transaction here, also where it takes several statements:
--- a table and its indexes, for one.  Data is made up, in the sizes of the
--- original's; its files are not needed.  What else differs from sql-bench stands
--- above the operation.
+-- One iteration of an operation is one run of its script.  One statement of sql-bench is
+-- one transaction here, even if it takes several statements, such as a table and its
+-- indexes.  The data is generated, in the sizes of the original data, whose files are not
+-- needed.  A comment above an operation says what else differs from sql-bench.
 --
--- A run has one client, pgbench is given -D iteration=0, and the script counts.
--- In set-up and script :transactions is replaced by the number of iterations of
--- this run, as :rows is by 10000.  Operations that use up what there is
--- (alter_table_add, alter_table_drop, drop_index, create_table, drop_table) can be
--- run as often as stands here, or less.
+-- A run has one client.  pgbench gets -D iteration=0, and the script counts.  In set-up and
+-- script :transactions is replaced by the number of iterations of this run, and :rows by
+-- 10000.  Some operations use up their objects (alter_table_add, alter_table_drop,
+-- drop_index, create_table, drop_table).  These can run at most as often as given here.
 --
 WITH
--- The tables of ATIS, all of whose columns are NOT NULL.  Few have more indexes
--- than the primary key.
+-- The tables of ATIS.  All their columns are NOT NULL.  Few have more indexes than the
+-- primary key.
 atis (position, name, columns, key, indexed) AS (VALUES
 (1, 'aircraft', 'aircraft_code char(3), aircraft_type char(64), engines smallint, category char(10),
 wide_body char(3), wing_span real, length1 real, weight integer, capacity smallint, pay_load integer,
@@ -69,11 +67,11 @@ reserve_ticket smallint, stopovers char(1), return_min smallint, return_max smal
 (27, 'time_zone', 'time_zone_code char(3), time_zone_name char(32)', 'time_zone_code, time_zone_name', '{}'),
 (28, 'transport', 'transport_code char(1), transport_desc char(32)', 'transport_code', '{}')),
 
--- Those of the Wisconsin benchmark are all alike.
+-- The tables of the Wisconsin benchmark all have the same columns.
 wisconsin (position, name) AS (VALUES
 (29, 'onek'), (30, 'tenk1'), (31, 'tenk2'), (32, 'bprime')),
 
--- The line break keeps what pgbench reports of a statement, its first line, short.
+-- pgbench reports the first line of a statement.  The line break keeps it short.
 tables (position, name, layout, indexed) AS (
 SELECT position, name, format(E'CREATE TABLE %s (\n%s,\nPRIMARY KEY (%s))',
            name, regexp_replace(columns, ',|$', ' NOT NULL\&', 'g'), key), indexed
@@ -87,25 +85,28 @@ FROM wisconsin),
 
 creations (position, name, statements) AS (
 SELECT position, name, layout || coalesce(
-           (SELECT string_agg(format(E';\nCREATE INDEX ON %s (%s)', name, c), '') FROM unnest(indexed) c), '')
+           (SELECT string_agg(format(E';\nCREATE INDEX ON %s (%s)', name, c), '')
+            FROM unnest(indexed) c), '')
 FROM tables),
 
--- A thousand columns, and a value for each.
+-- A thousand columns, and a value for each of them.
 many_columns (columns, ones) AS (
 SELECT string_agg('i' || n, ', ' ORDER BY n), string_agg('1', ', ')
 FROM generate_series(1, 1000) n),
 
--- A hundred alternatives of the table that is selected from; sql-bench has five
--- hundred, of groups that are drawn again and again.
+-- A hundred alternatives for select_range.  sql-bench has five hundred, of groups that it
+-- draws repeatedly.
 alternatives (groups, group_list, regions) AS (
 SELECT string_agg(format('grp = %s', g), ' OR ' ORDER BY n), string_agg(g::text, ', ' ORDER BY n),
        string_agg(format('region = %L AND grp = %s', chr(65 + g % 6), g), ' OR ' ORDER BY n)
 FROM generate_series(1, 100) n, LATERAL (SELECT (n * n * 7 + n) % 100) v(g)),
 
 parts (name, sql) AS (
-SELECT 'atis tables', string_agg(statements || E';\n', '' ORDER BY position) FROM creations WHERE position <= 28
+SELECT 'atis tables', string_agg(statements || E';\n', '' ORDER BY position)
+FROM creations WHERE position <= 28
 UNION ALL
-SELECT 'wisconsin tables', string_agg(statements || E';\n', '' ORDER BY position) FROM creations WHERE position > 28
+SELECT 'wisconsin tables', string_agg(statements || E';\n', '' ORDER BY position)
+FROM creations WHERE position > 28
 UNION ALL VALUES
 
 ('atis rows', $setup$
@@ -163,7 +164,7 @@ FROM generate_series(0, :rows - 1) position, LATERAL (SELECT position::bigint * 
 INSERT INTO onek SELECT * FROM tenk1 WHERE unique2 < :rows / 10;
 $setup$),
 
--- What delete_big leaves of it.
+-- The rows that delete_big leaves.
 ('bprime rows', $setup$
 INSERT INTO bprime SELECT * FROM onek;
 ANALYZE onek, tenk1, bprime;
@@ -174,7 +175,7 @@ INSERT INTO bprime SELECT * FROM tenk1;
 ANALYZE bprime;
 $setup$),
 
--- A table with keys of many parts: six regions, a hundred groups.
+-- A table whose keys have several columns: six regions, a hundred groups.
 ('select table', $setup$
 CREATE TABLE bench1 (
     region char(1) NOT NULL,
@@ -200,7 +201,7 @@ $setup$),
 INSERT INTO bench1 VALUES (2, 200, 'BBB');
 $setup$),
 
--- Not compressed: as a row of A's it would be nearly nothing.
+-- EXTERNAL, because a string of A's compresses to almost nothing.
 ('big string', $setup$
 CREATE TABLE bench1 (b text);
 ALTER TABLE bench1 ALTER b SET STORAGE EXTERNAL;
@@ -224,8 +225,8 @@ CREATE TABLE bench (
     i5 integer NOT NULL, i6 integer NOT NULL, i7 integer NOT NULL, i8 integer NOT NULL);
 $setup$),
 
--- The same with the columns of alter_table_add, by the same names, made at once:
--- to add a thousand takes half a second.
+-- The same with the columns that alter_table_add adds, created at once: adding a thousand
+-- columns takes half a second.
 ('wide table', $setup$
 DO $$
 BEGIN
@@ -252,11 +253,10 @@ CREATE INDEX bench_ind7 ON bench (i7);
 CREATE INDEX bench_ind8 ON bench (i8);
 $setup$),
 
--- sql-bench has 10,000 tables at a time.  To drop one, with its key, as a part of
--- its schema takes five locks, and all is dropped in one transaction, for which the
--- default of max_locks_per_transaction has 6,400.  So there are 500 at a time:
--- after 500 iterations one statement makes or drops 500 at once.  Its time counts,
--- but it is one commit beside 500.
+-- sql-bench has 10,000 tables at a time.  Dropping a table with its key takes five locks.
+-- The schema is dropped in one transaction, and the default of max_locks_per_transaction
+-- allows 6,400 locks.  So there are 500 tables at a time: after 500 iterations one
+-- statement creates or drops 500 at once.  Its time counts, but it is one commit for 500.
 ('many tables', $setup$
 CREATE FUNCTION make_tables(n integer) RETURNS void LANGUAGE plpgsql AS $function$
 BEGIN
@@ -293,9 +293,9 @@ setups (name, parts) AS (VALUES
 ('many tables', '{many tables}'),
 ('made tables', '{many tables, made tables}')),
 
--- Where there are several statements an iteration runs the next one, round after
--- round: :round counts these from 0, and a \set of :which picks differently.  An
--- element may hold more than one statement; the same iteration runs them all.
+-- If an operation has several statements, each iteration runs the next one, in rounds:
+-- :round counts the rounds from 0, and :which can be set to choose differently.  An array
+-- element may contain more than one statement; the same iteration runs them all.
 operations (workload, setup, transactions, description, variables, statements) AS (VALUES
 
 -- --------------------------------------------------------------- ALTER TABLE
@@ -304,7 +304,7 @@ operations (workload, setup, transactions, description, variables, statements) A
     ADD c3_:iteration integer, ADD c4_:iteration integer, ADD c5_:iteration integer, ADD c6_:iteration integer,
     ADD c7_:iteration integer, ADD c8_:iteration integer, ADD c9_:iteration integer']),
 
--- The original drops ten and leaves out one, hence 91 and not 100.
+-- The original drops ten columns and then skips one, hence 91 and not 100.
 ('alter_table_drop', 'wide', 91, 'Drop ten of the columns that alter_table_add added', '', ARRAY[
 'ALTER TABLE bench DROP c0_:iteration, DROP c1_:iteration, DROP c2_:iteration, DROP c3_:iteration,
     DROP c4_:iteration, DROP c5_:iteration, DROP c6_:iteration, DROP c7_:iteration, DROP c8_:iteration,
@@ -335,7 +335,7 @@ $$, ARRAY['CREATE INDEX bench_ind:iteration ON bench (i:column)']),
 'SELECT b, :iteration FROM bench1']),
 
 -- ---------------------------------------------------------------- many fields
--- The two forms take turns; sql-bench does all of the first before the second.
+-- The two forms take turns.  sql-bench runs the first form to the end before the second.
 ('select_many_fields', 'many fields', 2000, 'Select a row of 1,000 columns, by * and by name in turn', '', ARRAY[
 'SELECT * FROM bench1', (SELECT format(E'SELECT\n%s\nFROM bench1', columns) FROM many_columns)]),
 ('insert_many_fields', 'many fields', 2000, 'Insert a row of 1,000 columns, in two forms in turn', '', ARRAY[
@@ -343,9 +343,10 @@ $$, ARRAY['CREATE INDEX bench_ind:iteration ON bench (i:column)']),
 (SELECT format(E'INSERT INTO bench1\n(%s) VALUES\n(%s)', columns, ones) FROM many_columns)]),
 
 -- ---------------------------------------------------------- create and drop
--- Three of the four Wisconsin tables: the original, too, counts 31.
+-- Only three of the four Wisconsin tables, because the original counts 31.
 ('create_table', NULL, 31, 'Create one of the 28 tables of ATIS, or 3 of Wisconsin', '', (
-SELECT array_agg(format(CASE WHEN strpos(statements, ';') = 0 THEN '%s' ELSE E'BEGIN;\n%s;\nCOMMIT' END, statements)
+SELECT array_agg(format(CASE WHEN strpos(statements, ';') = 0 THEN '%s'
+                             ELSE E'BEGIN;\n%s;\nCOMMIT' END, statements)
                  ORDER BY position)
 FROM creations WHERE position <= 31)),
 ('drop_table', 'atis', 28, 'Drop one of the 28 tables of ATIS, most with rows', '', (
@@ -385,8 +386,8 @@ COMMIT;
 DROP TABLE bench_:iteration']),
 
 -- ------------------------------------------------------------ insert, delete
--- Of five rows sql-bench inserts about three into tables of Wisconsin, one into
--- those of ATIS, and one into the table that is selected from.
+-- Of five rows sql-bench inserts about three into Wisconsin tables, one into ATIS tables,
+-- and one into the table of the selects.
 ('insert', 'insert', 50768, 'Insert one row, into one of three tables', $$
 \set which greatest(:iteration % 5 - 2, 0)
 $$, ARRAY[
@@ -414,7 +415,7 @@ $$, ARRAY[
 'SELECT idn FROM bench1 WHERE region BETWEEN ''B'' AND ''E'' AND grp = :grp',
 'SELECT idn FROM bench1 WHERE grp = :grp']),
 
--- The original's list comes once in 41 statements, which is left as it is.
+-- The IN list comes once in 41 statements, as in the original.
 ('select_range', 'select', 410, 'Select by a hundred alternatives', $$
 \set region (:iteration - 1) / 41 % 7
 \set which CASE WHEN (:iteration - 1) % 41 = 0 THEN 0 ELSE ((:iteration - 1) % 41 - 1) % 4 + 1 END
@@ -487,7 +488,7 @@ $$, ARRAY[
 'SELECT DISTINCT airline_name, aircraft_type FROM flight JOIN aircraft USING (aircraft_code)
     JOIN airline USING (airline_code)']),
 
--- sql-bench has 28, many of which differ in a name or an order only.
+-- sql-bench has 28 statements.  Many of them differ only in a name or an order.
 ('select_group', 'atis', 2800, 'Groups and aggregates over ATIS, 14 in turn', '', ARRAY[
 'SELECT d.day_code, d.day_name, count(*) FROM flight_day JOIN day_name d USING (day_code) GROUP BY 1, 2 ORDER BY 1',
 'SELECT month_name, day_name FROM month_name JOIN day_name ON month_number = day_code WHERE day_code > 3 GROUP BY 1, 2',
@@ -516,9 +517,9 @@ $$, ARRAY[
     GROUP BY 1, 2, 3, 4, 5 ORDER BY engines DESC']),
 
 -- ------------------------------------------------------------------ Wisconsin
--- Ten selects, each ten times, and 14 changes: 4 inserts, 4 deletes, 6 updates.
--- The original changes at the end; here every eighth statement is a change, so
--- that a short run has some too.
+-- Ten selects, each ten times, and 14 changes: 4 inserts, 4 deletes, 6 updates.  The
+-- original makes its changes at the end.  Here every eighth statement is a change, so that
+-- a short run has changes too.
 ('wisc_benchmark', 'wisconsin', 114, 'Selects, joins and changes of the Wisconsin benchmark', $$
 \set n (:iteration - 1) % 114
 \set change :n / 8
@@ -548,14 +549,17 @@ SELECT o.workload, 'sql_bench', o.description,
         FROM setups s, unnest(s.parts) WITH ORDINALITY u(part, n) JOIN parts p ON p.name = u.part
         WHERE s.name = o.setup),
        concat(
-           CASE WHEN concat(o.variables, o.statements) ~ ':iteration\M' OR cardinality(o.statements) > 1
+           CASE WHEN concat(o.variables, o.statements) ~ ':iteration\M'
+                     OR cardinality(o.statements) > 1
                THEN E'\\set iteration :iteration + 1\n' END,
            CASE WHEN cardinality(o.statements) > 1
-               THEN format(E'\\set round (:iteration - 1) / %1$s\n\\set which (:iteration - 1) %% %1$s\n',
+               THEN format(E'\\set round (:iteration - 1) / %1$s\n'
+                           '\\set which (:iteration - 1) %% %1$s\n',
                            cardinality(o.statements)) END,
            ltrim(o.variables, E'\n'),
            CASE WHEN cardinality(o.statements) > 1
-               THEN (SELECT string_agg(format(E'\\%s :which = %s\n%s;\n', CASE n WHEN 1 THEN 'if' ELSE 'elif' END,
+               THEN (SELECT string_agg(format(E'\\%s :which = %s\n%s;\n',
+                                              CASE n WHEN 1 THEN 'if' ELSE 'elif' END,
                                               n - 1, statement), '' ORDER BY n)
                      FROM unnest(o.statements) WITH ORDINALITY u(statement, n)) || E'\\endif\n'
                ELSE o.statements[1] || E';\n' END),

@@ -1,19 +1,19 @@
 --
 -- workloads
 --
--- What sync_probe.pgbench() can run: SQL that makes objects, SQL that pgbench
--- runs again and again, SQL that takes away what the schema's own end does not.
+-- What sync_probe.pgbench() can run: SQL that creates objects, SQL that pgbench runs
+-- again and again, and SQL that removes what dropping the schema does not.
 --
--- Each run gets a schema of its own, where tables are made that have no schema
--- in their names; it is dropped after the run with all that is in it.  In the
--- three scripts :schema, :tablespace and :rows, and :transactions where these are
--- counted, are replaced before anything else sees them, as in psql: :tablespace is
--- safe as an identifier, :'tablespace' as a string, and nothing is replaced in
--- quotes, dollar quotes and comments.  What else begins with a colon is pgbench's:
--- its own variables, like :client_id, and those that \set makes.
+-- Each run gets a schema of its own.  Tables whose names have no schema are created
+-- there.  The schema is dropped after the run with all its objects.  In the three
+-- scripts :schema, :tablespace and :rows are replaced first, as in psql, and
+-- :transactions where transactions are counted.  :tablespace is safe as an identifier,
+-- :'tablespace' as a string.  Nothing is replaced in quotes, dollar quotes and comments.
+-- All other names after a colon are pgbench's: its own variables, such as :client_id, and
+-- those that \set defines.
 --
--- set-up and tear-down are one transaction each; the script is what pgbench's
--- manual calls a transaction script.
+-- Set-up and tear-down are one transaction each.  The script is what pgbench's manual
+-- calls a transaction script.
 --
 CREATE TABLE sync_probe.workloads (
     workload name PRIMARY KEY CHECK (workload <> ''),
@@ -34,35 +34,46 @@ CREATE TABLE sync_probe.workloads (
 GRANT SELECT ON sync_probe.workloads TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.workloads IS
-  'What sync_probe.pgbench() can run; your own are rows that you insert. Builtin ones are public; '
-  'to run another takes SELECT on this table, since what pgbench reports shows its script';
+  'SQL workloads that pgbench() can run. Insert a row to add one. Everybody may run builtin '
+  'workloads through pgbench(); any other requires SELECT on this table, since what pgbench '
+  'reports shows its script';
+COMMENT ON COLUMN sync_probe.workloads.workload IS
+  'Name of the workload, the first argument of pgbench()';
+COMMENT ON COLUMN sync_probe.workloads.suite IS
+  'Group of workloads that workload_comparison shows together';
+COMMENT ON COLUMN sync_probe.workloads.description IS
+  'Free text';
 COMMENT ON COLUMN sync_probe.workloads.setup IS
-  'Makes the objects, in :schema and :tablespace, in one transaction, which waits 10 s for a lock '
-  'unless it sets lock_timeout';
+  'SQL that creates the objects in :schema and :tablespace, in one transaction. It waits at '
+  'most 10 s for a lock unless it sets lock_timeout; null: nothing to create';
 COMMENT ON COLUMN sync_probe.workloads.script IS
-  'pgbench''s transaction script';
+  'Transaction script of pgbench';
 COMMENT ON COLUMN sync_probe.workloads.teardown IS
-  'Removes what the set-up made outside of :schema, which is dropped anyway';
+  'SQL that removes what the set-up created outside of :schema, in one transaction; null: '
+  'nothing. The schema is dropped anyway';
 COMMENT ON COLUMN sync_probe.workloads.transactions IS
-  'How often each client runs the script; null: as long as the duration';
+  'How often each client runs the script; null: until the duration ends';
 COMMENT ON COLUMN sync_probe.workloads.protocol IS
-  'pgbench''s -M: simple, extended or prepared';
+  'Query protocol, as pgbench''s -M: simple, extended or prepared';
 COMMENT ON COLUMN sync_probe.workloads.new_connections IS
-  'A new connection for each transaction (pgbench''s -C)';
+  'Whether each transaction gets a new connection, as with pgbench''s -C';
 COMMENT ON COLUMN sync_probe.workloads.builtin IS
-  'Came with the extension: not dumped, and its sessions look for objects in :schema alone';
+  'True if the workload came with the extension: pg_dump leaves it out, and its sessions search '
+  'only :schema for objects';
 COMMENT ON COLUMN sync_probe.workloads.author IS
-  'The role that wrote the row; only a superuser can set another. To run the row takes '
-  'trust => true, unless its author could act as the role that runs it';
+  'Role that wrote the row; only a superuser can set another. Running the row requires trust => '
+  'true unless its author could act as the role that runs it';
 COMMENT ON COLUMN sync_probe.workloads.author_oid IS
-  'OID of that role when the row was written: a role that has got the name since then, or has it '
-  'in another cluster, is not the author';
+  'OID of that role. A role that has got the name since then, or has it in another cluster, is not '
+  'the author';
 
 --
--- The rules of the table.  What a name stands for in the history must not change:
--- builtin workloads stay as they came.  Other rows carry the role that wrote them;
--- what a superuser gives as author is kept, so that pg_restore keeps authors and a
--- superuser can take a row over.
+-- sync_probe_internal.check_workload
+--
+-- Builtin workloads cannot be changed, because their names are in the history with the
+-- meaning that they have.  Other rows carry the role that wrote them.  An author that a
+-- superuser gives is kept, so that pg_restore keeps authors and a superuser can take
+-- over a row.
 --
 CREATE FUNCTION sync_probe_internal.check_workload()
 RETURNS trigger
@@ -73,14 +84,14 @@ BEGIN
     IF TG_OP = 'TRUNCATE' THEN
         RAISE EXCEPTION 'table "workloads" cannot be truncated'
             USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = 'It has the workloads that came with the extension.',
+                  DETAIL = 'It contains the workloads that came with the extension.',
                   HINT = 'DELETE FROM sync_probe.workloads WHERE NOT builtin;';
     END IF;
     IF TG_OP <> 'INSERT' AND old.builtin THEN
         RAISE EXCEPTION 'workload "%" came with the extension', old.workload
             USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = 'It cannot be changed or removed: results of other servers and times '
-                           'have its name, too.',
+                  DETAIL = 'It cannot be changed or removed, because earlier results and those of '
+                           'other servers refer to its name.',
                   HINT = 'Insert a copy under a name of your own.';
     END IF;
     IF TG_OP = 'DELETE' THEN
@@ -89,8 +100,8 @@ BEGIN
     IF new.builtin THEN
         RAISE EXCEPTION 'workload "%" cannot be builtin', new.workload
             USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = 'Builtin ones come with the extension, and are not dumped.',
-                  HINT = 'Leave builtin out.';
+                  DETAIL = 'Builtin workloads come with the extension. pg_dump leaves them out.',
+                  HINT = 'Leave out column builtin.';
     END IF;
     IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
         new.author := current_user;
@@ -106,15 +117,16 @@ $function$;
 COMMENT ON FUNCTION sync_probe_internal.check_workload() IS
   'Refuses to change builtin workloads, and sets the author of others';
 
--- What users added belongs to them: pg_dump keeps it.
+-- Workloads that users added are their data: pg_dump includes them.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.workloads', 'WHERE NOT builtin');
 
 --
--- The upsert of the field report: update, insert what was not there, and forget
--- about it where another session was faster.  The table starts empty.
+-- The upsert of the field report: update the row, insert it if it is missing, and ignore
+-- the duplicate if another session was faster.  The table starts empty.
 --
 INSERT INTO sync_probe.workloads (workload, suite, description, setup, script, builtin) VALUES
-('upsert', 'upsert', 'Update a row by its key, or insert it: a PL/pgSQL function that forgets about duplicates',
+('upsert', 'upsert',
+ 'Update a row by its key, or insert it: a PL/pgSQL function that ignores duplicates',
  $setup$
 CREATE TABLE test (id int PRIMARY KEY, info text, crt_time timestamp);
 CREATE FUNCTION upsert(key int) RETURNS void LANGUAGE plpgsql AS $function$

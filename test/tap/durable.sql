@@ -143,8 +143,8 @@ INSERT INTO scenario VALUES
 ('of no method it is known', 'pg_wal', '{}', 0, 0.5, (1.10,1.20), NULL, (0.60,0.70), 'unsafe', NULL, 'no', 'nor is there a method whose syncs were seen to', false),
 ('ZFS that syncs nothing', 'pg_wal', '{"syncs_nothing": "sync=disabled"}', 1, 1, (1.10,1.20), 1, (0.60,0.70), 'unsafe', NULL, 'no', 'not the setting (sync=disabled)', false),
 ('memory', 'pg_wal', '{"syncs_nothing": "tmpfs"}', NULL, NULL, (1.10,1.20), NULL, (0.60,0.70), 'unsafe', NULL, 'no', 'not the setting (tmpfs)', false),
-('a tablespace where one method syncs', 'pg_default', '{}', 0, 0, (1.10,1.20), 1, (0.60,0.70), 'unsafe', 'fsync', 'no', 'if the WAL lay here: syncs with fdatasync do not reach', false),
-('a tablespace where none does', 'pg_default', '{}', 0, 0, (1.10,1.20), 0, (0.60,0.70), 'unsafe', NULL, 'no', 'if the WAL lay here: syncs with fdatasync do not reach', false),
+('a tablespace where one method syncs', 'pg_default', '{}', 0, 0, (1.10,1.20), 1, (0.60,0.70), 'unsafe', 'fsync', 'no', 'if the WAL were here: syncs with fdatasync do not reach', false),
+('a tablespace where none does', 'pg_default', '{}', 0, 0, (1.10,1.20), 0, (0.60,0.70), 'unsafe', NULL, 'no', 'if the WAL were here: syncs with fdatasync do not reach', false),
 
 -- another one does not sync: it is never recommended
 ('the faster one does not sync', 'pg_wal', '{}', 1, 0, (1.10,1.20), 1, (0.60,0.70), 'keep', 'fdatasync', 'yes', 'every other method that can be measured is slower than fdatasync', false),
@@ -161,7 +161,7 @@ INSERT INTO scenario VALUES
 ('FUA', 'pg_wal', '{"fua": true}', 0, 0, (1.10,1.20), 1, (0.60,0.70), 'switch', 'open_datasync', 'unknown', 'open_datasync makes', true),
 ('a write-through cache', 'pg_wal', '{"write_cache": "write through"}', 0, 0, (1.10,1.20), 1, (0.60,0.70), 'switch', 'open_datasync', 'unknown', 'open_datasync makes', true),
 ('nothing was recorded of the storage', 'pg_wal', NULL, 0, 0, (1.10,1.20), 1, (0.60,0.70), 'switch', 'open_datasync', 'unknown', 'open_datasync makes', true),
-('a tablespace whose faster method does not sync', 'pg_default', '{}', 1, 0, (1.50,1.60), 1, (1.10,1.20), 'switch', 'fsync', 'yes', 'if the WAL lay here: fsync makes', false);
+('a tablespace whose faster method does not sync', 'pg_default', '{}', 1, 0, (1.50,1.60), 1, (1.10,1.20), 'switch', 'fsync', 'yes', 'if the WAL were here: fsync makes', false);
 
 CREATE FUNCTION pg_temp.record(s scenario) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE

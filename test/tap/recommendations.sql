@@ -151,7 +151,7 @@ SELECT is(sync_probe_internal.speed_text(NULL, NULL, NULL), NULL, 'no speed, no 
 SELECT isnt(pg_temp.record(s, 'pg_default'), NULL, 'a run at pg_default') FROM scenario s WHERE name = 'faster in both regimes';
 SELECT ok(NOT holds_wal, 'pg_default does not hold the WAL') FROM sync_probe.recommendation_details WHERE location = 'pg_default';
 SELECT is(commands, NULL, 'and no command is given for it') FROM sync_probe.recommendation_details WHERE location = 'pg_default';
-SELECT ok(starts_with(reason, 'if the WAL lay here: '), 'the reason says so') FROM sync_probe.recommendation_details WHERE location = 'pg_default';
+SELECT ok(starts_with(reason, 'if the WAL were here: '), 'the reason says so') FROM sync_probe.recommendation_details WHERE location = 'pg_default';
 SELECT is(verdict, 'switch', 'the verdict is the same') FROM sync_probe.recommendation_details WHERE location = 'pg_default';
 
 -- the margin is the reader's

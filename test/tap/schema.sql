@@ -25,7 +25,7 @@ INSERT INTO surface VALUES
 ('workload_results', 'result_id bigint, run_group bigint, workload name, tablespace name, tps double precision, latency_mean_ms double precision, latency_stddev_ms double precision, latency_p50_ms double precision, latency_p95_ms double precision, latency_p99_ms double precision, latency_max_ms double precision, transactions bigint, failed bigint, seconds double precision, clients integer, threads integer, wal_bytes bigint, wal_syncs bigint, wal_sync_time_ms double precision, wal_sync_method text, wal_sync_method_at_end text, fsync boolean, synchronous_commit text, full_page_writes boolean, shared_buffers text, settings jsonb, label text, username name, suite name, rows integer, transactions_per_client integer, protocol text, new_connections boolean, connection_ms double precision, started_at timestamp with time zone, finished_at timestamp with time zone, server_version_num integer, pgbench_version text, statements jsonb, second_tps double precision[], second_latency_ms double precision[]'),
 ('workload_comparison', 'operation name, iterations bigint, combination text, seconds double precision, tps double precision, ratio double precision, suite name, run_group bigint');
 
-SELECT plan((SELECT count(*)::integer * 2 FROM surface) + 33);
+SELECT plan((SELECT count(*)::integer * 2 FROM surface) + 35);
 
 SELECT is((SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attnum)
            FROM pg_attribute
@@ -88,6 +88,22 @@ SELECT lives_ok('SELECT * FROM sync_probe.recommendation_details', 'and their de
 SELECT lives_ok('SELECT * FROM sync_probe.workload_comparison', 'and comparisons of workloads');
 SELECT lives_ok('SELECT * FROM sync_probe.device_lifetime(''pg_wal'', 300000000000, 5000)', 'and calls device_lifetime()');
 RESET ROLE;
+
+-- \d+, \df+ and \dn+ are the reference in the database
+SELECT is_empty($$SELECT c.relname, a.attname
+                  FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
+                  WHERE c.relnamespace = 'sync_probe'::regnamespace AND c.relkind IN ('r', 'v', 'c')
+                    AND a.attnum > 0 AND NOT a.attisdropped AND col_description(c.oid, a.attnum) IS NULL$$,
+                'each public column has a comment');
+SELECT is_empty($$SELECT pg_describe_object(d.classid, d.objid, 0)
+                  FROM pg_depend AS d JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'pg_sync_probe'
+                  WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e'
+                    AND d.classid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_namespace'::regclass)
+                    AND NOT EXISTS (SELECT FROM pg_class AS s
+                                    WHERE d.classid = 'pg_class'::regclass AND s.oid = d.objid
+                                      AND (s.relkind = 'S' OR s.relkind = 'c'))
+                    AND obj_description(d.objid, d.classid::regclass::text::name) IS NULL$$,
+                'and each function, table, view and schema');
 
 -- text that has no collation cannot be sorted or compared
 SELECT is_empty($$SELECT a.attrelid::regclass, a.attname
