@@ -26,21 +26,25 @@ cruising_speed integer, range_miles integer, pressurized char(3)', 'aircraft_cod
 (2, 'airline', 'airline_code char(2), airline_name char(64), notes char(38)', 'airline_code', '{}'),
 (3, 'airport', 'airport_code char(3), airport_name char(40), location char(36), state_code char(2),
 country_name char(25), time_zone_code char(3)', 'airport_code', '{}'),
-(4, 'airport_service', 'city_code char(4), airport_code char(3), miles_distant real, direction char(3),
+(4, 'airport_service',
+ 'city_code char(4), airport_code char(3), miles_distant real, direction char(3),
 minutes_distant smallint', 'city_code, airport_code', '{}'),
 (5, 'city', 'city_code char(4), city_name char(25), state_code char(2), country_name char(25),
 time_zone_code char(3)', 'city_code', '{}'),
-(6, 'class_of_service', 'class_code char(2), rank smallint, class_description char(80)', 'class_code', '{}'),
+(6, 'class_of_service',
+ 'class_code char(2), rank smallint, class_description char(80)', 'class_code', '{}'),
 (7, 'code_description', 'code char(5), description char(110)', 'code', '{}'),
 (8, 'compound_class', 'fare_class char(3), base_class char(2), class_type char(10), premium char(3),
 economy char(3), discounted char(3), night char(3), season_fare char(4), class_days char(7)', 'fare_class', '{}'),
 (9, 'connect_leg', 'connect_code integer, leg_number smallint, flight_code integer',
  'connect_code, leg_number, flight_code', '{}'),
-(10, 'fconnection', 'connect_code integer, from_airport char(3), to_airport char(3), departure_time smallint,
+(10, 'fconnection',
+ 'connect_code integer, from_airport char(3), to_airport char(3), departure_time smallint,
 arrival_time smallint, flight_days char(7), stops smallint, connections smallint, time_elapsed smallint',
  'connect_code', '{from_airport, to_airport}'),
 (11, 'day_name', 'day_code smallint, day_name char(9)', 'day_code', '{}'),
-(12, 'dual_carrier', 'main_airline char(2), dual_airline char(2), low_flight smallint, high_flight smallint,
+(12, 'dual_carrier',
+ 'main_airline char(2), dual_airline char(2), low_flight smallint, high_flight smallint,
 fconnection_name char(64)', 'main_airline, dual_airline, low_flight', '{main_airline}'),
 (13, 'fare', 'fare_code char(8), from_airport char(3), to_airport char(3), fare_class char(3),
 fare_airline char(2), restrict_code char(5), one_way_cost real, rnd_trip_cost real',
@@ -50,21 +54,28 @@ departure_time smallint, arrival_time smallint, airline_code char(2), flight_num
 class_string char(8), aircraft_code char(3), meal_code char(7), stops smallint, dual_carrier char(1),
 time_elapsed smallint', 'flight_code', '{from_airport, to_airport}'),
 (15, 'flight_class', 'flight_code integer, fare_class char(3)', 'flight_code, fare_class', '{}'),
-(16, 'flight_day', 'day_mask char(7), day_code smallint, day_name char(9)', 'day_mask, day_code', '{}'),
+(16, 'flight_day',
+ 'day_mask char(7), day_code smallint, day_name char(9)', 'day_mask, day_code', '{}'),
 (17, 'flight_fare', 'flight_code integer, fare_code char(8)', 'flight_code, fare_code', '{}'),
-(18, 'food_service', 'meal_code char(4), meal_number smallint, meal_class char(10), meal_description char(10)',
+(18, 'food_service',
+ 'meal_code char(4), meal_number smallint, meal_class char(10), meal_description char(10)',
  'meal_code, meal_number, meal_class', '{}'),
-(19, 'ground_service', 'city_code char(4), airport_code char(3), transport_code char(1), ground_fare real',
+(19, 'ground_service',
+ 'city_code char(4), airport_code char(3), transport_code char(1), ground_fare real',
  'city_code, airport_code, transport_code', '{}'),
-(20, 'time_interval', 'period char(20), begin_time smallint, end_time smallint', 'period, begin_time', '{}'),
+(20, 'time_interval',
+ 'period char(20), begin_time smallint, end_time smallint', 'period, begin_time', '{}'),
 (21, 'month_name', 'month_number smallint, month_name char(9)', 'month_number', '{}'),
-(22, 'restrict_carrier', 'restrict_code char(5), airline_code char(2)', 'restrict_code, airline_code', '{}'),
-(23, 'restrict_class', 'restrict_code char(5), ex_fare_class char(12)', 'restrict_code, ex_fare_class', '{}'),
+(22, 'restrict_carrier',
+ 'restrict_code char(5), airline_code char(2)', 'restrict_code, airline_code', '{}'),
+(23, 'restrict_class',
+ 'restrict_code char(5), ex_fare_class char(12)', 'restrict_code, ex_fare_class', '{}'),
 (24, 'restriction', 'restrict_code char(5), application char(80), no_discounts char(80),
 reserve_ticket smallint, stopovers char(1), return_min smallint, return_max smallint', 'restrict_code', '{}'),
 (25, 'state', 'state_code char(2), state_name char(25), country_name char(25)', 'state_code', '{}'),
 (26, 'stop1', 'flight_code integer, stop_number smallint, stop_flight integer', 'flight_code, stop_number', '{}'),
-(27, 'time_zone', 'time_zone_code char(3), time_zone_name char(32)', 'time_zone_code, time_zone_name', '{}'),
+(27, 'time_zone',
+ 'time_zone_code char(3), time_zone_name char(32)', 'time_zone_code, time_zone_name', '{}'),
 (28, 'transport', 'transport_code char(1), transport_desc char(32)', 'transport_code', '{}')),
 
 -- The tables of the Wisconsin benchmark all have the same columns.
@@ -299,7 +310,8 @@ setups (name, parts) AS (VALUES
 operations (workload, setup, transactions, description, variables, statements) AS (VALUES
 
 -- --------------------------------------------------------------- ALTER TABLE
-('alter_table_add', 'narrow', 100, 'Add ten columns to a table of 8 columns and 1,000 rows', '', ARRAY[
+('alter_table_add', 'narrow', 100,
+ 'Add ten columns to a table of 8 columns and 1,000 rows', '', ARRAY[
 'ALTER TABLE bench ADD c0_:iteration integer, ADD c1_:iteration integer, ADD c2_:iteration integer,
     ADD c3_:iteration integer, ADD c4_:iteration integer, ADD c5_:iteration integer, ADD c6_:iteration integer,
     ADD c7_:iteration integer, ADD c8_:iteration integer, ADD c9_:iteration integer']),
@@ -314,31 +326,42 @@ operations (workload, setup, transactions, description, variables, statements) A
 \set column (:iteration - 1) % 8 + 1
 $$, ARRAY['CREATE INDEX bench_ind:iteration ON bench (i:column)']),
 
-('drop_index', 'wide with indexes', 8, 'Drop one of 8 indexes', '', ARRAY['DROP INDEX bench_ind:iteration']),
+('drop_index', 'wide with indexes', 8,
+ 'Drop one of 8 indexes', '', ARRAY['DROP INDEX bench_ind:iteration']),
 
 -- ------------------------------------------------------- connections, one row
 ('connect', NULL, 10000, 'Connect and disconnect', '\set nothing 0', '{}'::text[]),
-('connect+select_1_row', 'one row', 10000, 'Connect, select the only row of a table, disconnect', '', ARRAY[
+('connect+select_1_row', 'one row', 10000,
+ 'Connect, select the only row of a table, disconnect', '', ARRAY[
 'SELECT a, i, s, :iteration FROM bench1']),
-('connect+select_simple', NULL, 10000, 'Connect, select a number, disconnect', '', ARRAY['SELECT :iteration']),
-('select_simple', NULL, 100000, 'Select a number, each time another', '', ARRAY['SELECT :iteration']),
-('select_simple_cache', NULL, 100000, 'Select a number, always the same', '', ARRAY['SELECT 10000']),
-('select_1_row', 'one row', 100000, 'Select the only row of a table, with another number each time', '', ARRAY[
+('connect+select_simple', NULL, 10000,
+ 'Connect, select a number, disconnect', '', ARRAY['SELECT :iteration']),
+('select_simple', NULL, 100000,
+ 'Select a number, each time another', '', ARRAY['SELECT :iteration']),
+('select_simple_cache', NULL, 100000,
+ 'Select a number, always the same', '', ARRAY['SELECT 10000']),
+('select_1_row', 'one row', 100000,
+ 'Select the only row of a table, with another number each time', '', ARRAY[
 'SELECT a, i, s, :iteration FROM bench1']),
-('select_1_row_cache', 'one row', 100000, 'Select the only row of a table, always in the same words', '', ARRAY[
+('select_1_row_cache', 'one row', 100000,
+ 'Select the only row of a table, always in the same words', '', ARRAY[
 'SELECT a, i, s FROM bench1']),
-('select_2_rows', 'two rows', 100000, 'Select both rows of a table, with another number each time', '', ARRAY[
+('select_2_rows', 'two rows', 100000,
+ 'Select both rows of a table, with another number each time', '', ARRAY[
 'SELECT a, i, s, :iteration FROM bench1']),
-('select_column+column', 'two rows', 100000, 'Add a column to itself and to a number, of two rows', '', ARRAY[
+('select_column+column', 'two rows', 100000,
+ 'Add a column to itself and to a number, of two rows', '', ARRAY[
 'SELECT a + a + a + a + a + a + a + a + a + :iteration FROM bench1']),
 ('select_big_str', 'big string', 10000, 'Select a string of 65,000 bytes', '', ARRAY[
 'SELECT b, :iteration FROM bench1']),
 
 -- ---------------------------------------------------------------- many fields
 -- The two forms take turns.  sql-bench runs the first form to the end before the second.
-('select_many_fields', 'many fields', 2000, 'Select a row of 1,000 columns, by * and by name in turn', '', ARRAY[
+('select_many_fields', 'many fields', 2000,
+ 'Select a row of 1,000 columns, by * and by name in turn', '', ARRAY[
 'SELECT * FROM bench1', (SELECT format(E'SELECT\n%s\nFROM bench1', columns) FROM many_columns)]),
-('insert_many_fields', 'many fields', 2000, 'Insert a row of 1,000 columns, in two forms in turn', '', ARRAY[
+('insert_many_fields', 'many fields', 2000,
+ 'Insert a row of 1,000 columns, in two forms in turn', '', ARRAY[
 (SELECT format(E'INSERT INTO bench1 VALUES\n(%s)', ones) FROM many_columns),
 (SELECT format(E'INSERT INTO bench1\n(%s) VALUES\n(%s)', columns, ones) FROM many_columns)]),
 
@@ -352,16 +375,19 @@ FROM creations WHERE position <= 31)),
 ('drop_table', 'atis', 28, 'Drop one of the 28 tables of ATIS, most with rows', '', (
 SELECT array_agg('DROP TABLE ' || name ORDER BY position) FROM creations WHERE position <= 28)),
 
-('create_MANY_tables', 'many tables', 10000, 'Create a table with a primary key, 500 of which are kept at a time', $$
+('create_MANY_tables', 'many tables', 10000,
+ 'Create a table with a primary key, 500 of which are kept at a time', $$
 \set slot (:iteration - 1) % 500 + 1
 \if :slot = 1 AND :iteration > 1
 SELECT drop_tables(500);
 \endif
 $$, ARRAY['CREATE TABLE bench_:slot (i integer PRIMARY KEY, d double precision, f real, s char(10), v varchar(100))']),
-('select_group_when_MANY_tables', 'made tables', 10000, 'Count the rows of one of 500 empty tables', $$
+('select_group_when_MANY_tables', 'made tables', 10000,
+ 'Count the rows of one of 500 empty tables', $$
 \set slot (:iteration - 1) % 500 + 1
 $$, ARRAY['SELECT count(*) FROM bench_:slot']),
-('drop_table_when_MANY_tables', 'made tables', 10000, 'Drop one of at most 500 empty tables, made 500 at a time', $$
+('drop_table_when_MANY_tables', 'made tables', 10000,
+ 'Drop one of at most 500 empty tables, made 500 at a time', $$
 \set slot (:iteration - 1) % 500 + 1
 \if :slot = 1 AND :iteration > 1
 SELECT make_tables(least(500, :transactions - :iteration + 1));
@@ -371,7 +397,8 @@ $$, ARRAY['DROP TABLE bench_:slot']),
 ('create+drop', NULL, 10000, 'Create a table with a primary key, and drop it', '', ARRAY[
 'CREATE TABLE bench_:iteration (i integer PRIMARY KEY, d double precision, f real, s char(10), v varchar(100));
 DROP TABLE bench_:iteration']),
-('create_key+drop', NULL, 10000, 'Create a table with 16 columns and 16 indexes, and drop it', '', ARRAY[
+('create_key+drop', NULL, 10000,
+ 'Create a table with 16 columns and 16 indexes, and drop it', '', ARRAY[
 'BEGIN;
 CREATE TABLE bench_:iteration (field1 smallint NOT NULL, field2 integer NOT NULL, field3 smallint NOT NULL,
     field4 char(16) NOT NULL, field5 integer NOT NULL, field6 real NOT NULL, field7 double precision NOT NULL,
@@ -399,9 +426,11 @@ $$, ARRAY[
 'DELETE FROM bprime WHERE unique2 >= :rows / 10']),
 
 -- ----------------------------------------------- selects with keys of many parts
-('select_cache', 'select', 10000, 'Two sums over a table of 10,000 rows, always the same', '', ARRAY[
+('select_cache', 'select', 10000,
+ 'Two sums over a table of 10,000 rows, always the same', '', ARRAY[
 'SELECT sum(idn + 100), sum(rev_idn - 100) FROM bench1']),
-('select_cache2', 'select', 10000, 'Two sums over a table of 10,000 rows, each time others', '', ARRAY[
+('select_cache2', 'select', 10000,
+ 'Two sums over a table of 10,000 rows, each time others', '', ARRAY[
 'SELECT sum(idn + :iteration), sum(rev_idn - :iteration) FROM bench1']),
 ('select_big', 'select', 70, 'Select by parts of a key, and by a column without one', $$
 \set region :round % 7
@@ -447,17 +476,21 @@ $$, ARRAY[
 'SELECT count(*) FROM bench1 WHERE region > chr(65 + :region)::char(1)',
 'SELECT count(*) FROM bench1 WHERE region <= chr(65 + :region)::char(1)',
 'SELECT count(*) FROM bench1 WHERE region = chr(65 + :region)::char(1) AND grp > :grp']),
-('count_group_on_key_parts', 'select', 1000, 'Count the rows of each of a hundred groups', '', ARRAY[
+('count_group_on_key_parts', 'select', 1000,
+ 'Count the rows of each of a hundred groups', '', ARRAY[
 'SELECT grp, count(*) FROM bench1 GROUP BY grp']),
-('count_distinct_key_prefix', 'select', 1000, 'Count the values of the first part of a key', '', ARRAY[
+('count_distinct_key_prefix', 'select', 1000,
+ 'Count the values of the first part of a key', '', ARRAY[
 'SELECT count(DISTINCT region) FROM bench1']),
 ('count_distinct', 'select', 1000, 'Count the values of a column', '', ARRAY[
 'SELECT count(DISTINCT grp) FROM bench1']),
 ('count_distinct_2', 'select', 1000, 'Count the values of two columns', '', ARRAY[
 'SELECT count(DISTINCT grp), count(DISTINCT rev_idn) FROM bench1']),
-('count_distinct_group_on_key', 'select', 1000, 'Count values in each group of a key''s first part', '', ARRAY[
+('count_distinct_group_on_key', 'select', 1000,
+ 'Count values in each group of a key''s first part', '', ARRAY[
 'SELECT region, count(DISTINCT idn) FROM bench1 GROUP BY region']),
-('count_distinct_group_on_key_parts', 'select', 1000, 'Count a key''s values in each of a hundred groups', '', ARRAY[
+('count_distinct_group_on_key_parts', 'select', 1000,
+ 'Count a key''s values in each of a hundred groups', '', ARRAY[
 'SELECT grp, count(DISTINCT idn) FROM bench1 GROUP BY grp']),
 ('count_distinct_group', 'select', 1000, 'Count values in each of a hundred groups', '', ARRAY[
 'SELECT grp, count(DISTINCT rev_idn) FROM bench1 GROUP BY grp']),
@@ -474,7 +507,8 @@ $$, ARRAY[
 ('select_join', 'atis', 100, 'Join three tables of ATIS', '', ARRAY[
 'SELECT airline_name, aircraft_type FROM flight JOIN aircraft USING (aircraft_code)
     JOIN airline USING (airline_code)']),
-('select_key_prefix_join', 'atis', 100, 'Join three tables of ATIS, one by the first part of its key', '', ARRAY[
+('select_key_prefix_join', 'atis', 100,
+ 'Join three tables of ATIS, one by the first part of its key', '', ARRAY[
 'SELECT fare_code FROM restrict_carrier JOIN airline USING (airline_code) JOIN fare USING (restrict_code)']),
 ('select_distinct', 'atis', 800, 'What differs in a table or a join of ATIS', '', ARRAY[
 'SELECT DISTINCT category FROM aircraft',
