@@ -45,7 +45,7 @@ COMMENT ON VIEW sync_probe_internal.newest_measured IS
 --
 -- sync_probe_internal.durability_findings
 --
--- Do syncs reach the device?  What a run tells of that, and what hides it.
+-- Whether syncs reach the device: what a run shows, and what hides it.
 --
 CREATE FUNCTION sync_probe_internal.durability_findings(
     measured sync_probe_internal.newest_measured[])
@@ -53,7 +53,7 @@ RETURNS SETOF sync_probe_internal.finding
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
--- What is known to sync nothing has a finding of its own, which says why.
+-- Storage that is known to sync nothing has a finding of its own, which says why.
 SELECT n.location, 'error', 'flush_missing',
        format('syncs with %s send no flush to %s, whose write cache is volatile: commits may be'
               ' lost when the power fails', n.method, n.device_name),
@@ -69,7 +69,8 @@ FROM unnest(measured) AS n
 WHERE n.durable = 'no' AND NOT n.storage ? 'syncs_nothing'
 
 UNION ALL
--- A backing file in memory.  storage_findings() has locations that are in memory themselves.
+-- Memory below a loop device or an overlay.  storage_findings() finds locations that are in
+-- memory themselves.
 SELECT n.location, 'error', 'memory_filesystem',
        format('%s: syncs there reach no device', n.storage ->> 'syncs_nothing'),
        'Store nothing there that the cluster needs.',
@@ -95,7 +96,7 @@ WHERE o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarri
 UNION ALL
 -- A loop device whose cache is set to write through gets no flushes to pass on.  Flushes
 -- are lacking where a disk below with a volatile cache counted too few: see
--- sync_probe_internal.durable(), which has the same limits.
+-- src/engine/verdict/evidence.c, which has the same limits.
 SELECT n.location, CASE WHEN b.lacking THEN 'warning' ELSE 'info' END, 'loop_device',
        format('%s is the file %s on %s: %s', n.device_name, n.storage ->> 'backing_file',
               coalesce(n.storage ->> 'backing_filesystem', 'an unknown file system'),
@@ -176,7 +177,7 @@ $$;
 
 COMMENT ON FUNCTION
   sync_probe_internal.durability_findings(sync_probe_internal.newest_measured[]) IS
-  'Findings of runs: do syncs reach the device?';
+  'Findings of runs: whether syncs reach the device';
 
 --
 -- sync_probe_internal.zfs_findings
