@@ -49,7 +49,7 @@ worker_state(const sp_workload_objects *objects)
 {
 	sp_worker_state state = pg_atomic_read_u32(&objects->shared->state);
 
-	/* what it wrote before is read after */
+	/* read its reports only after its state */
 	pg_read_barrier();
 	return state;
 }
@@ -195,7 +195,7 @@ start_worker(sp_workload_objects *objects)
 				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 				 errmsg("could not start a background worker for workload \"%s\"",
 						NameStr(objects->shared->workload)),
-				 errdetail("All %d worker processes that max_worker_processes allows are in use.", max_worker_processes),
+				 errdetail("No worker process is free; max_worker_processes is %d.", max_worker_processes),
 				 errhint("Try again later, or raise max_worker_processes.")));
 }
 

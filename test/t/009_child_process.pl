@@ -360,7 +360,7 @@ for my $case (
 # Errors before it runs the program, and while: the program has not run, or runs no more.
 for (
 	[ 'too many', undef, streams_call(1_000_000, "touch $scratch/ran"),
-		qr/53000: not enough file descriptors to run "\/bin\/sh"\nDETAIL:  It needs 10000\d\d in this session, and \d+ are free\.\nHINT:  Ask for fewer streams\. Or raise max_files_per_process\./ ],
+		qr/53000: not enough file descriptors to run "\/bin\/sh"\nDETAIL:  It needs 10000\d\d in this session, and \d+ are free\.\nHINT:  Ask for fewer streams\. Alternatively, raise max_files_per_process\./ ],
 	[ 'one cannot be opened', 'fail_stream = 1', streams_call(3, "touch $scratch/ran"), qr/stream 1 cannot be opened/ ],
 	[ 'cancelled before it runs', 'hang_stream = 1', streams_call(3, "touch $scratch/ran"), qr/57014: canceling statement due to statement timeout/ ],
 	[ 'who reads one throws', undef, streams_call(2, "exec 3>$prefix.\$\$.1; printf x >&3; exec sleep 1000", throw_at => 'x'), qr/stream 1 was read/ ])
