@@ -27,7 +27,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
+#include "engine/text/units.h"
 
 /* A property that does not hold ends the program, as a crash would. */
 #define require(condition) \

@@ -47,7 +47,6 @@ check_result(const char *text, size_t length, const sp_zfs *zfs)
 	CHECK_STRING(logbias);
 	CHECK_STRING(primarycache);
 	CHECK_STRING(compression);
-	CHECK_STRING(mountpoint);
 	require(zfs->recordsize >= -1 && zfs->ashift >= -1);
 	require(zfs->nvdevs >= 0 && zfs->nvdevs <= SP_ZFS_MAX_VDEVS);
 	for (int i = 0; i < zfs->nvdevs; i++)

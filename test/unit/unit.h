@@ -21,7 +21,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
+#include "engine/text/units.h"
 
 /* The number that the next descriptor gets: it grows when one is left open. */
 static inline int

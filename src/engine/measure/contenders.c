@@ -12,12 +12,14 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/text/units.h"
+
 sp_durable
 sp_probe_case_durable(const sp_probe *probe, int c)
 {
 	const sp_evidence *evidence = &probe->results[c].evidence;
 	double		seconds_per_op = evidence->ops == 0 ? NAN :
-		(double) evidence->ns / (double) evidence->ops / 1e9;
+		(double) evidence->ns / (double) evidence->ops / SP_NS_PER_S;
 	sp_durable_facts facts = {
 		.syncs_nothing = probe->device.syncs_nothing,
 		.write_cache = probe->device.write_cache,

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/text/units.h"
+
 /*
  * The pg_test_fsync suite writes at offset 0 only, but the file must be larger
  * than a record of ZFS (128 kB), as the tool's own file is: there a small file
@@ -183,7 +185,7 @@ static const tool_line tool_lines[] = {
 };
 
 /* Each case has a file of its own. */
-_Static_assert(TOOL_CASES(sizeof(tool_lines) / sizeof(tool_lines[0])) <= SP_MAX_FILES &&
+_Static_assert(TOOL_CASES(lengthof(tool_lines)) <= SP_MAX_FILES &&
 			   SP_MAX_FILES <= SP_MAX_CASES, "the lines of pg_test_fsync need room");
 
 /* The tool measures what the platform has, whatever the server offers. */
@@ -224,17 +226,17 @@ plan_pg_test_fsync(sp_probe *probe, const sp_server *server)
 {
 	plan_tool_comparison(probe, server, "one_write", 1);
 	plan_tool_comparison(probe, server, "two_writes", 2);
-	for (size_t i = 0; i < sizeof(tool_lines) / sizeof(tool_lines[0]); i++)
+	for (size_t i = 0; i < lengthof(tool_lines); i++)
 		add_tool_line(probe, &tool_lines[i],
 					  tool_lines[i].method ? sp_sync_method_find(tool_lines[i].method) : NULL);
 }
 
 const sp_suite sp_suites[] = {
-	{"wal", "what this server does when it commits, paced and back to back", plan_wal},
-	{"pg_test_fsync", "the lines of pg_test_fsync, to be held against the tool", plan_pg_test_fsync},
+	{"wal", plan_wal},
+	{"pg_test_fsync", plan_pg_test_fsync},
 };
 
-const int	sp_suite_count = sizeof(sp_suites) / sizeof(sp_suites[0]);
+const int	sp_suite_count = lengthof(sp_suites);
 
 const sp_suite *
 sp_suite_find(const char *name)

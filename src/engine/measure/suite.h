@@ -34,7 +34,6 @@ typedef struct sp_server
 typedef struct sp_suite
 {
 	const char *name;
-	const char *summary;
 	void		(*plan) (sp_probe *probe, const sp_server *server);
 } sp_suite;
 

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/text/units.h"
 #include "engine/verdict/verdict.h"
 
 #ifdef F_FULLFSYNC
@@ -55,10 +56,10 @@ const sp_sync_method sp_sync_methods[] = {
 	{"open_sync", OPEN_SYNC},
 };
 
-_Static_assert(sizeof(sp_sync_methods) / sizeof(sp_sync_methods[0]) <= SP_MAX_METHODS,
+_Static_assert(lengthof(sp_sync_methods) <= SP_MAX_METHODS,
 			   "SP_MAX_METHODS must hold all methods");
 
-const size_t sp_sync_method_count = sizeof(sp_sync_methods) / sizeof(sp_sync_methods[0]);
+const size_t sp_sync_method_count = lengthof(sp_sync_methods);
 
 #ifdef O_DIRECT
 const int	sp_direct_io_flag = O_DIRECT;

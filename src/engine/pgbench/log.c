@@ -6,9 +6,8 @@
  * It must not: include a server header, allocate memory, open a file, print, or
  * exit.
  *
- * A line is some 35 bytes, and a run may write millions of them, so
- * they are read by hand: a nanosecond a byte, not the microsecond that sscanf()
- * takes for a line.
+ * A run may write millions of lines of some 35 bytes.  So they are not read by
+ * sscanf(), which takes a microsecond a line, but at 1.6 nanoseconds a byte.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,18 +16,15 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
+#include "engine/text/text.h"
 
-/* rest_length of a line that is too long: what comes of it is not kept. */
+/* The rest_length of a line that is too long and not kept. */
 #define TOO_LONG (SP_PGBENCH_LOG_LINE + 1)
-
-/* So many decimal digits always fit into 64 bits. */
-#define MAX_DIGITS 19
 
 /* Lag (of -R) and retries (of --max-tries).  An aggregated log has many more. */
 #define MAX_FURTHER_COLUMNS 2
 
-/* What stands in the place of a latency, and what it counts as. */
+/* The words that stand in the place of a latency, and the counter of each. */
 static const struct
 {
 	const char *word;
@@ -50,120 +46,99 @@ sp_pgbench_log_init(sp_pgbench_log *log)
 	sp_histogram_reset(&log->latencies);
 }
 
-/* Digits; *at is set behind them. */
-static bool
-take_log_digits(const char **at, const char *end, uint64_t *value)
-{
-	const char *start = *at;
-	const char *digit = start;
-	uint64_t	number = 0;
-
-	while (digit < end && *digit >= '0' && *digit <= '9' && digit - start <= MAX_DIGITS)
-		number = number * 10 + (uint64_t) (*digit++ - '0');
-	*at = digit;
-	*value = number;
-	return digit > start && digit - start <= MAX_DIGITS;
-}
-
 /* A column of digits that is not the last, with the blank behind it. */
 static bool
-take_column(const char **at, const char *end, uint64_t *value)
+take_column(sp_slice *line, uint64_t *value)
 {
-	return take_log_digits(at, end, value) && *at < end && *(*at)++ == ' ';
+	return sp_take_number(line, value) && sp_take_text(line, " ");
 }
 
-/* NULL if there is no such word. */
+/* The counter of the outcome that stands in the place of a latency; NULL if there is none. */
 static uint64_t *
-take_outcome(sp_pgbench_log *log, const char **at, const char *end)
+take_outcome(sp_pgbench_log *log, sp_slice *line)
 {
 	for (size_t i = 0; i < lengthof(outcomes); i++)
 	{
-		size_t		length = strlen(outcomes[i].word);
-
-		if ((size_t) (end - *at) >= length && memcmp(*at, outcomes[i].word, length) == 0)
-		{
-			*at += length;
+		if (sp_take_text(line, outcomes[i].word))
 			return (uint64_t *) ((char *) log + outcomes[i].offset);
-		}
 	}
 	return NULL;
 }
 
-/* Script, second, microsecond, and what options add. */
+/* Script, second, microsecond, and the columns that options add. */
 static bool
-is_end_of_line(const char *at, const char *end)
+is_end_of_line(sp_slice line)
 {
 	uint64_t	ignored;
 
-	if (!take_column(&at, end, &ignored) || !take_column(&at, end, &ignored) ||
-		!take_log_digits(&at, end, &ignored))
+	if (!take_column(&line, &ignored) || !take_column(&line, &ignored) ||
+		!sp_take_number(&line, &ignored))
 		return false;
-	for (int i = 0; i < MAX_FURTHER_COLUMNS && at < end; i++)
+	for (int i = 0; i < MAX_FURTHER_COLUMNS && line.length > 0; i++)
 	{
-		if (*at++ != ' ' || !take_log_digits(&at, end, &ignored))
+		if (!sp_take_text(&line, " ") || !sp_take_number(&line, &ignored))
 			return false;
 	}
-	return at == end;
+	return line.length == 0;
 }
 
-/* False: it is none of the lines that pgbench writes. */
+/* Returns false if pgbench does not write such a line. */
 static bool
-count_line(sp_pgbench_log *log, const char *at, size_t length)
+count_line(sp_pgbench_log *log, sp_slice line)
 {
-	const char *end = at + length;
 	uint64_t	us;
+	uint64_t   *outcome;
 
 	/* client and number of the transaction */
-	if (length > SP_PGBENCH_LOG_LINE || !take_column(&at, end, &us) ||
-		!take_column(&at, end, &us) || at == end)
+	if (line.length > SP_PGBENCH_LOG_LINE || !take_column(&line, &us) || !take_column(&line, &us))
 		return false;
-	if (*at < '0' || *at > '9')
+	if (!sp_at_digit(line))
 	{
-		uint64_t   *count = take_outcome(log, &at, end);
-
-		if (count == NULL || !is_end_of_line(at, end))
+		outcome = take_outcome(log, &line);
+		if (outcome == NULL || !is_end_of_line(line))
 			return false;
-		(*count)++;
+		(*outcome)++;
 		return true;
 	}
-	if (!take_column(&at, end, &us) || us > UINT64_MAX / 1000 || !is_end_of_line(at, end))
+	if (!take_column(&line, &us) || us > UINT64_MAX / SP_NS_PER_US || !is_end_of_line(line))
 		return false;
-	sp_histogram_add(&log->latencies, us * 1000);
+	sp_histogram_add(&log->latencies, us * SP_NS_PER_US);
 	return true;
 }
 
 static void
-keep(sp_pgbench_log_file *file, const char *data, size_t length)
+keep(sp_pgbench_log_file *file, sp_slice part)
 {
-	if (file->rest_length + length > SP_PGBENCH_LOG_LINE)
+	if (file->rest_length + part.length > SP_PGBENCH_LOG_LINE)
 	{
 		file->rest_length = TOO_LONG;
 		return;
 	}
-	memcpy(file->rest + file->rest_length, data, length);
-	file->rest_length += length;
+	memcpy(file->rest + file->rest_length, part.start, part.length);
+	file->rest_length += part.length;
 }
 
 void
 sp_pgbench_log_feed(sp_pgbench_log *log, sp_pgbench_log_file *file,
 					const char *data, size_t length)
 {
-	while (length > 0)
-	{
-		const char *newline = memchr(data, '\n', length);
-		size_t		part = newline != NULL ? (size_t) (newline - data) : length;
-		bool		whole = newline != NULL && file->rest_length == 0;
+	sp_slice	rest = {data, length};
+	sp_slice	line;
 
-		if (!whole)
-			keep(file, data, part);
-		if (newline == NULL)
-			return;
-		if (!(whole ? count_line(log, data, part) : count_line(log, file->rest, file->rest_length)))
+	/* CRs are kept: pgbench writes none */
+	while (sp_take_field(&rest, '\n', &line))
+	{
+		if (file->rest_length > 0)
+		{
+			keep(file, line);
+			line = (sp_slice) {file->rest, file->rest_length};
+		}
+		if (!count_line(log, line))
 			log->unreadable++;
 		file->rest_length = 0;
-		data += part + 1;
-		length -= part + 1;
 	}
+	if (rest.length > 0)
+		keep(file, rest);
 }
 
 void

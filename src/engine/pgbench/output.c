@@ -6,9 +6,9 @@
  * It must not: include a server header, keep state between calls, print, exit,
  * or ask the locale how a number looks.
  *
- * Texts come from a pipe that may have been cut off anywhere.  So a line of the
- * summary that lost its end is not read, and a number counts only with what
- * stands behind it: "tps = 12" may be the first half of another one.
+ * Texts come from a pipe and may have been cut off anywhere.  So a line of the
+ * summary without its newline is not read, and a number counts only with the text
+ * that follows it: "tps = 12" may be the first half of a longer number.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,16 +19,9 @@
 #include <string.h>
 #include <strings.h>
 
-#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
+#include "engine/text/text.h"
 
-/* What is left of a line; not NUL terminated. */
-typedef struct piece
-{
-	const char *at;
-	const char *end;
-} piece;
-
-/* What a line of numbers begins with, where they go, and what is behind them. */
+/* A line with a number: the text before it, its field, and the text behind it. */
 typedef struct summary_line
 {
 	const char *label;
@@ -44,7 +37,7 @@ static const summary_line number_lines[] = {
 	{"tps = ", offsetof(sp_pgbench_summary, tps), " ("},
 };
 
-/* Behind a count: nothing, or what may be there besides. */
+/* Behind a count there is nothing, or this text. */
 static const summary_line count_lines[] = {
 	{"number of transactions actually processed: ",
 	offsetof(sp_pgbench_summary, transactions), "/"},
@@ -56,7 +49,7 @@ static const summary_line int_lines[] = {
 	{"number of threads: ", offsetof(sp_pgbench_summary, threads), ""},
 };
 
-/* The columns of counts between the latency and the text of a statement. */
+/* The number of columns with counts between the latency and the text of a statement. */
 static const struct
 {
 	const char *heading;
@@ -68,54 +61,19 @@ static const struct
 };
 
 static bool
-take_text(piece *line, const char *text)
+take_count(sp_slice *line, int64_t *count)
 {
-	size_t		length = strlen(text);
+	uint64_t	value;
 
-	if ((size_t) (line->end - line->at) < length || memcmp(line->at, text, length) != 0)
+	if (!sp_take_number(line, &value) || value > INT64_MAX)
 		return false;
-	line->at += length;
+	*count = (int64_t) value;
 	return true;
 }
 
+/* The words that C libraries and PostgreSQL's own printf write for NAN and infinity. */
 static bool
-take_blanks(piece *line)
-{
-	const char *start = line->at;
-
-	while (line->at < line->end && *line->at == ' ')
-		line->at++;
-	return line->at > start;
-}
-
-static bool
-at_digit(const piece *line)
-{
-	return line->at < line->end && *line->at >= '0' && *line->at <= '9';
-}
-
-static bool
-take_count(piece *line, int64_t *count)
-{
-	int64_t		value = 0;
-
-	if (!at_digit(line))
-		return false;
-	for (; at_digit(line); line->at++)
-	{
-		int			digit = *line->at - '0';
-
-		if (value > (INT64_MAX - digit) / 10)
-			return false;
-		value = value * 10 + digit;
-	}
-	*count = value;
-	return true;
-}
-
-/* What C libraries, and PostgreSQL's own printf, write for what is no number. */
-static bool
-take_no_number(piece *line)
+take_no_number(sp_slice *line)
 {
 	static const char *const words[] = {"nan", "infinity", "inf"};
 
@@ -123,10 +81,9 @@ take_no_number(piece *line)
 	{
 		size_t		length = strlen(words[i]);
 
-		if ((size_t) (line->end - line->at) >= length &&
-			strncasecmp(line->at, words[i], length) == 0)
+		if (line->length >= length && strncasecmp(line->start, words[i], length) == 0)
 		{
-			line->at += length;
+			sp_skip(line, length);
 			return true;
 		}
 	}
@@ -134,30 +91,29 @@ take_no_number(piece *line)
 }
 
 /*
- * A number as %.Nf prints it.  The digits are gathered as if there were no
- * point: below 2^53 the quotient is then the nearest that there is.  More of
- * them behind the point than that can hold change nothing.
+ * Take a number as %.Nf prints it.  The digits are collected as an integer, and
+ * then divided: below 2^53 the quotient is the nearest double.  Digits beyond the
+ * precision of a double are skipped.
  */
 static bool
-take_output_digits(piece *line, double *number)
+take_output_digits(sp_slice *line, double *number)
 {
 	double		value = 0;
 	double		scale = 1;
 
-	if (!at_digit(line))
+	if (!sp_at_digit(*line))
 		return false;
-	for (; at_digit(line); line->at++)
-		value = value * 10 + (*line->at - '0');
-	if (line->at < line->end && *line->at == '.')
+	for (; sp_at_digit(*line); sp_skip(line, 1))
+		value = value * 10 + (line->start[0] - '0');
+	if (sp_take_text(line, "."))
 	{
-		line->at++;
-		if (!at_digit(line))
+		if (!sp_at_digit(*line))
 			return false;
-		for (; at_digit(line); line->at++)
+		for (; sp_at_digit(*line); sp_skip(line, 1))
 		{
 			if (scale >= 1e15)
 				continue;
-			value = value * 10 + (*line->at - '0');
+			value = value * 10 + (line->start[0] - '0');
 			scale *= 10;
 		}
 	}
@@ -166,14 +122,14 @@ take_output_digits(piece *line, double *number)
 }
 
 /*
- * NAN for all that is not finite or is below zero, which none of these figures
- * can be: pgbench reads its threads' counters without a lock, and takes a root
- * of what rounding may have pushed below zero.
+ * Take a number.  It is NAN if it is not finite or negative.  pgbench can print
+ * such numbers: it reads its threads' counters without a lock, and takes the root
+ * of a variance that rounding may have made negative.
  */
 static bool
-take_number(piece *line, double *number)
+take_number(sp_slice *line, double *number)
 {
-	bool		negative = take_text(line, "-");
+	bool		negative = sp_take_text(line, "-");
 
 	if (take_no_number(line))
 	{
@@ -190,19 +146,19 @@ take_number(piece *line, double *number)
 bool
 sp_pgbench_parse_progress(const char *line, sp_pgbench_progress *progress)
 {
-	piece		rest = {line, line + strlen(line)};
+	sp_slice	rest = sp_slice_of(line);
 	sp_pgbench_progress result;
 
-	if (!take_text(&rest, "progress: ") || !take_number(&rest, &result.seconds) ||
-		!take_text(&rest, " s, ") || !take_number(&rest, &result.tps) ||
-		!take_text(&rest, " tps, lat ") || !take_number(&rest, &result.latency_ms) ||
-		!take_text(&rest, " ms stddev ") || !take_number(&rest, &result.stddev_ms) ||
-		!take_text(&rest, ", ") || !take_count(&rest, &result.failed) ||
-		!take_text(&rest, " failed") ||
-		(rest.at < rest.end && *rest.at != ','))
+	if (!sp_take_text(&rest, "progress: ") || !take_number(&rest, &result.seconds) ||
+		!sp_take_text(&rest, " s, ") || !take_number(&rest, &result.tps) ||
+		!sp_take_text(&rest, " tps, lat ") || !take_number(&rest, &result.latency_ms) ||
+		!sp_take_text(&rest, " ms stddev ") || !take_number(&rest, &result.stddev_ms) ||
+		!sp_take_text(&rest, ", ") || !take_count(&rest, &result.failed) ||
+		!sp_take_text(&rest, " failed") ||
+		(rest.length > 0 && rest.start[0] != ','))
 		return false;
 
-	/* where no transaction ended there is no latency, whatever is printed */
+	/* without a transaction there is no latency, whatever is printed */
 	if (result.tps == 0 && result.latency_ms == 0)
 	{
 		result.latency_ms = NAN;
@@ -219,29 +175,29 @@ field_of(sp_pgbench_summary *summary, const summary_line *line)
 }
 
 static void
-read_number_line(piece line, sp_pgbench_summary *summary)
+read_number_line(sp_slice line, sp_pgbench_summary *summary)
 {
 	for (size_t i = 0; i < lengthof(number_lines); i++)
 	{
-		piece		rest = line;
+		sp_slice	rest = line;
 		double		number;
 
-		if (take_text(&rest, number_lines[i].label) && take_number(&rest, &number) &&
-			take_text(&rest, number_lines[i].unit))
+		if (sp_take_text(&rest, number_lines[i].label) && take_number(&rest, &number) &&
+			sp_take_text(&rest, number_lines[i].unit))
 			*(double *) field_of(summary, &number_lines[i]) = number;
 	}
 }
 
 static bool
-read_count(piece line, const summary_line *kind, int64_t *count)
+read_count(sp_slice line, const summary_line *kind, int64_t *count)
 {
-	return take_text(&line, kind->label) && take_count(&line, count) &&
-		(line.at == line.end ||
-		 (kind->unit[0] != '\0' && take_text(&line, kind->unit)));
+	return sp_take_text(&line, kind->label) && take_count(&line, count) &&
+		(line.length == 0 ||
+		 (kind->unit[0] != '\0' && sp_take_text(&line, kind->unit)));
 }
 
 static void
-read_count_line(piece line, sp_pgbench_summary *summary)
+read_count_line(sp_slice line, sp_pgbench_summary *summary)
 {
 	int64_t		count;
 
@@ -257,53 +213,38 @@ read_count_line(piece line, sp_pgbench_summary *summary)
 	}
 }
 
-/* How many columns of counts follow; 0: the line is no heading of statements. */
+/* How many columns of counts follow?  0 if the line is no heading of statements. */
 static int
-heading_counts(piece line)
+heading_counts(sp_slice line)
 {
 	for (size_t i = 0; i < lengthof(statement_headings); i++)
 	{
-		piece		rest = line;
+		sp_slice	rest = line;
 
-		if (take_text(&rest, statement_headings[i].heading) && rest.at == rest.end)
+		if (sp_take_text(&rest, statement_headings[i].heading) && rest.length == 0)
 			return statement_headings[i].counts;
 	}
 	return 0;
 }
 
-/* A meta-command may go on in further lines: they do not look like this. */
+/* The further lines of a long meta-command do not match, and are skipped. */
 static void
-read_statement(piece line, int counts, sp_pgbench_take_statement take, void *context)
+read_statement(sp_slice line, int counts, sp_pgbench_take_statement take, void *context)
 {
 	double		latency_ms;
 	int64_t		failures = 0;
 	int64_t		retries;
 
-	if (!take_blanks(&line) || !take_number(&line, &latency_ms))
+	if (!sp_take_spaces(&line) || !take_number(&line, &latency_ms))
 		return;
 	for (int i = 0; i < counts; i++)
 	{
-		if (!take_blanks(&line) || !take_count(&line, i == 0 ? &failures : &retries))
+		if (!sp_take_spaces(&line) || !take_count(&line, i == 0 ? &failures : &retries))
 			return;
 	}
-	/* 15 writes two blanks here, 19 one; the text itself never begins with any */
-	if (take_blanks(&line))
-		take(context, latency_ms, failures, line.at, (size_t) (line.end - line.at));
-}
-
-/* Take the next line off the front; what is behind the last newline is none. */
-static bool
-take_output_line(piece *text, piece *line)
-{
-	const char *newline = text->at == text->end ? NULL :
-		memchr(text->at, '\n', (size_t) (text->end - text->at));
-
-	if (newline == NULL)
-		return false;
-	line->at = text->at;
-	line->end = newline;
-	text->at = newline + 1;
-	return true;
+	/* 15 writes two spaces here, 19 writes one; the text never begins with a space */
+	if (sp_take_spaces(&line))
+		take(context, latency_ms, failures, line.start, line.length);
 }
 
 static void
@@ -323,25 +264,25 @@ bool
 sp_pgbench_parse_summary(const char *text, size_t length, sp_pgbench_summary *summary,
 						 sp_pgbench_take_statement take, void *context)
 {
-	piece		rest = {text, text + length};
-	piece		line;
+	sp_slice	rest = {text, length};
+	sp_slice	line;
 	int			counts = 0;
 
 	summary_init(summary);
-	while (counts == 0 && take_output_line(&rest, &line))
+	while (counts == 0 && sp_take_line(&rest, &line))
 	{
 		read_number_line(line, summary);
 		read_count_line(line, summary);
 		counts = heading_counts(line);
 	}
-	/* where all failed, pgbench ends here */
+	/* if all transactions failed, pgbench prints no more */
 	if (summary->transactions == 0 && summary->failed > 0 && isnan(summary->tps))
 		summary->tps = 0;
 	if (summary->transactions < 0 || isnan(summary->tps))
 		return false;
 
-	/* statements are the last; their text may look like any of the lines above */
-	while (take != NULL && counts > 0 && take_output_line(&rest, &line))
+	/* statements come last, since their text may look like any of the lines above */
+	while (take != NULL && counts > 0 && sp_take_line(&rest, &line))
 		read_statement(line, counts, take, context);
 	return true;
 }
@@ -349,23 +290,22 @@ sp_pgbench_parse_summary(const char *text, size_t length, sp_pgbench_summary *su
 int
 sp_pgbench_parse_version(const char *text, char *version, size_t size)
 {
-	piece		rest = {text, text + strcspn(text, "\r\n")};
-	piece		words;
+	sp_slice	rest = {text, strcspn(text, "\r\n")};
+	sp_slice	words;
 	int64_t		major;
 	size_t		length;
 
 	if (size > 0)
 		version[0] = '\0';
-	if (!take_text(&rest, "pgbench (PostgreSQL) "))
+	if (!sp_take_text(&rest, "pgbench (PostgreSQL) "))
 		return 0;
 	words = rest;
 	if (!take_count(&rest, &major) || major == 0 || major > INT_MAX)
 		return 0;
 	if (size > 0)
 	{
-		length = (size_t) (words.end - words.at);
-		length = length < size ? length : size - 1;
-		memcpy(version, words.at, length);
+		length = words.length < size ? words.length : size - 1;
+		memcpy(version, words.start, length);
 		version[length] = '\0';
 	}
 	return (int) major;

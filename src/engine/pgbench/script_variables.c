@@ -23,6 +23,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "engine/text/text.h"
+
 typedef struct output
 {
 	char	   *to;
@@ -325,22 +327,23 @@ next_token(scan *at)
 
 /* ----------------------------------------------------------------- the values */
 
-/* What to put in the place of a token; NULL: itself. */
+/* The value that replaces a token; NULL if the token stays. */
 static const char *
-value_of(const char *token, const char *end, const sp_script_variable *variables, int n)
+value_of(const scan *at, const sp_script_variable *variables, int n)
 {
+	const char *token = at->token;
 	bool		quoted = token[1] == '\'' || token[1] == '"';
-	const char *name = quoted ? token + 2 : token + 1;
-	size_t		length;
+	sp_slice	name = {token + 1, (size_t) (at->end - token) - 1};
 
-	if (token[0] != ':' || end - token < 2 || token[1] == ':')
+	if (token[0] != ':' || name.length < 1 || token[1] == ':')
 		return NULL;
-	length = (size_t) (end - name) - (quoted ? 1 : 0);
+	if (quoted)
+		name = (sp_slice) {name.start + 1, name.length - 2};
 	for (int i = 0; i < n; i++)
 	{
 		const sp_script_variable *variable = &variables[i];
 
-		if (strlen(variable->name) != length || memcmp(variable->name, name, length) != 0)
+		if (!sp_slice_equals(name, variable->name))
 			continue;
 		if (!quoted)
 			return variable->plain;
@@ -371,7 +374,7 @@ sp_script_replace(const char *script, const sp_script_variable *variables, int n
 
 	while (next_token(&at))
 	{
-		const char *value = value_of(at.token, at.end, variables, n);
+		const char *value = value_of(&at, variables, n);
 
 		if (value != NULL)
 			append(&out, value, strlen(value));
@@ -397,24 +400,25 @@ is_command(const char *command, const char *name)
 
 /* \set or \setshell, with that name behind it */
 static bool
-assigns(const char *command, const char *name, size_t length)
+assigns(const char *command, sp_slice name)
 {
 	const char *word;
 
 	if (!is_command(command, "set") && !is_command(command, "setshell"))
 		return false;
 	word = skip_blanks(skip_argument(skip_blanks(command)));
-	return skip_argument(word) == word + length && memcmp(word, name, length) == 0;
+	return skip_argument(word) == word + name.length &&
+		memcmp(word, name.start, name.length) == 0;
 }
 
 static bool
-is_assigned(const char *script, const char *name, size_t length)
+is_assigned(const char *script, sp_slice name)
 {
 	scan		at = {.end = script};
 
 	while (next_token(&at))
 	{
-		if (at.begins_command && assigns(at.end, name, length))
+		if (at.begins_command && assigns(at.end, name))
 			return true;
 	}
 	return false;
@@ -434,11 +438,11 @@ takes_results(const char *script)
 }
 
 static bool
-is_known(const char *const *known, const char *name, size_t length)
+is_known(const char *const *known, sp_slice name)
 {
 	for (; *known != NULL; known++)
 	{
-		if (strlen(*known) == length && memcmp(*known, name, length) == 0)
+		if (sp_slice_equals(name, *known))
 			return true;
 	}
 	return false;
@@ -453,16 +457,15 @@ sp_script_unknown_variable(const char *script, const char *const *known, char *n
 		return false;
 	while (next_token(&at))
 	{
-		const char *found = at.token + 1;
-		size_t		length = (size_t) (at.end - at.token) - 1;
+		sp_slice	found = {at.token + 1, (size_t) (at.end - at.token) - 1};
 
-		if (*at.token != ':' || !is_letter(*found) || is_known(known, found, length) ||
-			is_assigned(script, found, length))
+		if (*at.token != ':' || !is_letter(*found.start) || is_known(known, found) ||
+			is_assigned(script, found))
 			continue;
-		if (length > size - 1)
-			length = size - 1;
-		memcpy(name, found, length);
-		name[length] = '\0';
+		if (found.length > size - 1)
+			found.length = size - 1;
+		memcpy(name, found.start, found.length);
+		name[found.length] = '\0';
 		return true;
 	}
 	return false;

@@ -25,8 +25,6 @@
 
 #include "engine/storage/block_device_internal.h"
 
-#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
-
 /*
  * File systems without a device number whose source is free text: whoever
  * mounts a tmpfs or a FUSE file system may well write /dev/sda there.

@@ -19,8 +19,6 @@
 
 #include "engine/storage/disks_internal.h"
 
-#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
-
 /* 17 numbers of 20 digits are 357 bytes; what comes behind does not matter. */
 #define STAT_SIZE 512
 

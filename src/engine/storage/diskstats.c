@@ -15,10 +15,9 @@
 #include <string.h>
 
 #include "engine/storage/diskstats.h"
+#include "engine/text/text.h"
 
 #define SECTOR_SIZE 512			/* of the statistics, whatever the disk's is */
-
-#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
 
 /* In the order of the attribute. */
 enum stat_field
@@ -37,48 +36,25 @@ static const enum stat_field request_times[] = {
 };
 
 /*
- * Read the number at *text, which moves behind it.  False if there is none,
- * or one beyond 64 bits.
- */
-static bool
-parse_counter(const char **text, const char *end, uint64_t *number)
-{
-	const char *begin = *text;
-
-	*number = 0;
-	for (; *text < end && **text >= '0' && **text <= '9'; (*text)++)
-	{
-		uint64_t	digit = (uint64_t) (**text - '0');
-
-		if (*number > (UINT64_MAX - digit) / 10)
-			return false;
-		*number = *number * 10 + digit;
-	}
-	return *text > begin;
-}
-
-/*
- * Returns how many fields there are, at most KNOWN_FIELDS, or 0 if one of
- * them is not a number.  Those that an older kernel lacks are 0.
+ * Returns the number of fields, at most KNOWN_FIELDS, or 0 if one of them is not
+ * a number.  Fields that an older kernel lacks are 0.
  */
 static int
-parse_fields(const char *text, size_t length, uint64_t fields[KNOWN_FIELDS])
+parse_fields(sp_slice text, uint64_t fields[KNOWN_FIELDS])
 {
-	const char *end = text + length;
 	int			count = 0;
 
 	memset(fields, 0, KNOWN_FIELDS * sizeof(fields[0]));
-	if (length > 0 && end[-1] == '\n')
-		end--;
+	if (text.length > 0 && text.start[text.length - 1] == '\n')
+		text.length--;
 	while (count < KNOWN_FIELDS)
 	{
 		/* the kernel pads to columns */
-		while (text < end && *text == ' ')
-			text++;
-		if (text == end)
+		(void) sp_take_spaces(&text);
+		if (text.length == 0)
 			break;
-		if (!parse_counter(&text, end, &fields[count]) ||
-			(text < end && *text != ' '))
+		if (!sp_take_number(&text, &fields[count]) ||
+			(text.length > 0 && text.start[0] != ' '))
 			return 0;
 		count++;
 	}
@@ -103,7 +79,7 @@ sp_counters_parse(const char *text, size_t length, sp_counters *counters)
 {
 	uint64_t	fields[KNOWN_FIELDS];
 	uint64_t	request_ms;
-	int			count = parse_fields(text, length, fields);
+	int			count = parse_fields((sp_slice) {text, length}, fields);
 
 	memset(counters, 0, sizeof(*counters));
 	if (count < OLDEST_FIELDS ||

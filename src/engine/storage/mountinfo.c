@@ -25,6 +25,7 @@
 #include <string.h>
 
 #include "engine/storage/mountinfo.h"
+#include "engine/text/text.h"
 
 typedef struct mount_entry
 {
@@ -40,23 +41,6 @@ struct sp_mount_table
 	size_t		count;
 	size_t		capacity;
 };
-
-static bool
-parse_unsigned(const char *text, unsigned *number)
-{
-	unsigned long value;
-	char	   *end;
-
-	/* strtoul would take blanks and signs, which the kernel never writes */
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
-	value = strtoul(text, &end, 10);
-	if (errno != 0 || *end != '\0' || value > UINT_MAX)
-		return false;
-	*number = (unsigned) value;
-	return true;
-}
 
 static bool
 is_octal_escape(const char *text)
@@ -161,15 +145,26 @@ join_options(const char *per_mount, const char *super)
 }
 
 static bool
-parse_device_number(char *text, sp_mount *mount)
+is_mount_id(const char *text)
 {
-	char	   *colon = strchr(text, ':');
+	uint64_t	ignored;
 
-	if (colon == NULL)
+	return sp_parse_number(sp_slice_of(text), UINT_MAX, &ignored);
+}
+
+static bool
+parse_device_number(const char *text, sp_mount *mount)
+{
+	sp_slice	rest = sp_slice_of(text);
+	uint64_t	dev_major;
+	uint64_t	dev_minor;
+
+	if (!sp_take_number(&rest, &dev_major) || dev_major > UINT_MAX ||
+		!sp_take_text(&rest, ":") || !sp_parse_number(rest, UINT_MAX, &dev_minor))
 		return false;
-	*colon = '\0';
-	return parse_unsigned(text, &mount->dev_major) &&
-		parse_unsigned(colon + 1, &mount->dev_minor);
+	mount->dev_major = (unsigned) dev_major;
+	mount->dev_minor = (unsigned) dev_minor;
+	return true;
 }
 
 /*
@@ -187,7 +182,6 @@ split_line(char *line, sp_mount *mount, const char **super_options)
 	char	   *parent_id = strsep(&rest, " ");
 	char	   *device = strsep(&rest, " ");
 	char	   *field;
-	unsigned	ignored;
 
 	mount->root = strsep(&rest, " ");
 	mount->mount_point = strsep(&rest, " ");
@@ -202,8 +196,8 @@ split_line(char *line, sp_mount *mount, const char **super_options)
 	/* once strsep runs out it gives only NULL, so the last tells for all */
 	if (rest == NULL)
 		return false;
-	return parse_unsigned(mount_id, &ignored) &&
-		parse_unsigned(parent_id, &ignored) &&
+	return is_mount_id(mount_id) &&
+		is_mount_id(parent_id) &&
 		parse_device_number(device, mount) &&
 		mount->root[0] != '\0' &&
 		mount->mount_point[0] == '/' &&

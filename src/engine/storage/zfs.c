@@ -12,8 +12,6 @@
 
 #include "engine/storage/zfs_internal.h"
 
-#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
-
 void
 sp_zfs_init(sp_zfs *zfs)
 {
@@ -69,7 +67,18 @@ sp_zfs_pool_name(const char *dataset, char *pool)
 	sp_slice	name = {dataset, strcspn(dataset, "/")};
 
 	pool[0] = '\0';
-	sp_copy_text(name, pool, SP_ZFS_NAME_SIZE);
+	(void) sp_copy_slice(name, pool, SP_ZFS_NAME_SIZE);
+}
+
+bool
+sp_zfs_copy_number(sp_slice text, int64_t *number)
+{
+	uint64_t	value;
+
+	if (!sp_parse_number(text, INT64_MAX, &value))
+		return false;
+	*number = (int64_t) value;
+	return true;
 }
 
 static bool
@@ -86,16 +95,17 @@ take_property(sp_slice property, sp_slice value, sp_zfs *zfs)
 		{"logbias", zfs->logbias, sizeof(zfs->logbias)},
 		{"primarycache", zfs->primarycache, sizeof(zfs->primarycache)},
 		{"compression", zfs->compression, sizeof(zfs->compression)},
-		{"mountpoint", zfs->mountpoint, sizeof(zfs->mountpoint)},
 	};
 
 	for (size_t i = 0; i < lengthof(known); i++)
 	{
+		/* the tools write "-" where there is no value */
 		if (sp_slice_equals(property, known[i].name))
-			return sp_copy_text(value, known[i].string, known[i].size);
+			return !sp_slice_equals(value, "-") &&
+				sp_copy_slice(value, known[i].string, known[i].size);
 	}
 	return sp_slice_equals(property, "recordsize") &&
-		sp_copy_number(value, &zfs->recordsize);
+		sp_zfs_copy_number(value, &zfs->recordsize);
 }
 
 bool
@@ -113,9 +123,9 @@ sp_zfs_parse_properties(const char *text, size_t length,
 		sp_slice	value;
 
 		/* the source is what is left of the line */
-		if (sp_take_field(&line, &name) &&
-			sp_take_field(&line, &property) &&
-			sp_take_field(&line, &value) &&
+		if (sp_take_field(&line, '\t', &name) &&
+			sp_take_field(&line, '\t', &property) &&
+			sp_take_field(&line, '\t', &value) &&
 			sp_slice_equals(name, dataset) &&
 			take_property(property, value, zfs))
 			found = true;
@@ -141,13 +151,12 @@ sp_zfs_parse_pool_properties(const char *text, size_t length,
 		if (line.length <= pool_length || !sp_is_blank(line.start[pool_length]) ||
 			memcmp(line.start, pool, pool_length) != 0)
 			continue;
-		line.start += pool_length;
-		line.length -= pool_length;
+		sp_skip(&line, pool_length);
 		line = sp_trim(line);
 		if (sp_take_word(&line, &property) &&
 			sp_take_word(&line, &value) &&
 			sp_slice_equals(property, "ashift") &&
-			sp_copy_number(value, &zfs->ashift))
+			sp_zfs_copy_number(value, &zfs->ashift))
 			found = true;
 	}
 	return found;

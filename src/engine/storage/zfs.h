@@ -54,7 +54,6 @@ typedef struct sp_zfs
 	char		primarycache[16];
 	char		compression[16];
 	int64_t		recordsize;		/* bytes */
-	char		mountpoint[1024];
 	/* of the pool */
 	int64_t		ashift;			/* 0: each part of the pool its own */
 	int			nvdevs;

@@ -16,7 +16,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/text/text.h"
 #include "engine/storage/zfs_internal.h"
 
 /* Some 30 lines of 40 bytes in OpenZFS 2.3; no other file comes near. */
@@ -89,7 +88,7 @@ find_commits(sp_slice text, int64_t *commits)
 
 	if (!find_in_kstat(text, "zil_commit_count", "4", &value))
 		return ENOENT;
-	return sp_copy_number(value, commits) ? 0 : EINVAL;
+	return sp_zfs_copy_number(value, commits) ? 0 : EINVAL;
 }
 
 /*

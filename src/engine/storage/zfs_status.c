@@ -15,8 +15,6 @@
 
 #include "engine/storage/zfs_internal.h"
 
-#define lengthof(array) (sizeof(array) / sizeof((array)[0]))
-
 /* Where in the output of zpool status are we? */
 typedef enum status_part
 {
@@ -60,7 +58,7 @@ is_lost(sp_slice state)
 static bool
 is_distributed_spare(sp_slice name)
 {
-	return name.length > 5 && memcmp(name.start, "draid", 5) == 0;
+	return sp_take_text(&name, "draid") && name.length > 0;
 }
 
 /* The line before turned out to be a leaf. */
@@ -77,7 +75,7 @@ add_pending(status_reader *reader)
 		is_distributed_spare(reader->pending_name))
 		return;
 	if (zfs->nvdevs >= SP_ZFS_MAX_VDEVS ||
-		!sp_copy_text(reader->pending_name, vdev->path, sizeof(vdev->path)))
+		!sp_copy_slice(reader->pending_name, vdev->path, sizeof(vdev->path)))
 	{
 		zfs->more_vdevs = true;
 		return;

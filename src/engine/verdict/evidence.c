@@ -12,8 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-#define NS_PER_MS		1e6
-#define NS_PER_S		1e9
+#include "engine/text/units.h"
 
 /*
  * A sync that reaches a write-back cache makes a flush of its own, since it
@@ -86,7 +85,7 @@ utilization(const sp_counters *counters, int64_t ns)
 	uint64_t	busy_ms = counters->busy_ms < counters->request_ms
 		? counters->busy_ms : counters->request_ms;
 
-	return fmin(1, (double) busy_ms * NS_PER_MS / (double) ns);
+	return fmin(1, (double) busy_ms * SP_NS_PER_MS / (double) ns);
 }
 
 sp_evidence_rates
@@ -113,7 +112,7 @@ sp_evidence_flushes_per_second(const sp_evidence *evidence, sp_level level)
 
 	if ((double) evidence->ns < MIN_IDLE_SAMPLE_NS || !counters->has_flushes)
 		return NAN;
-	return (double) counters->flushes * NS_PER_S / (double) evidence->ns;
+	return (double) counters->flushes * SP_NS_PER_S / (double) evidence->ns;
 }
 
 /*
@@ -127,7 +126,7 @@ sp_evidence_max_flushes_per_second(const sp_evidence *evidence, sp_level level)
 
 	if (isnan(sp_evidence_flushes_per_second(evidence, level)))
 		return NAN;
-	return (counted + 3 * sqrt(counted) + 3) * NS_PER_S / (double) evidence->ns;
+	return (counted + 3 * sqrt(counted) + 3) * SP_NS_PER_S / (double) evidence->ns;
 }
 
 double
@@ -135,7 +134,7 @@ sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level)
 {
 	if ((double) evidence->ns < MIN_IDLE_SAMPLE_NS)
 		return NAN;
-	return (double) evidence->counters[level].written_bytes * NS_PER_S / (double) evidence->ns;
+	return (double) evidence->counters[level].written_bytes * SP_NS_PER_S / (double) evidence->ns;
 }
 
 /*
