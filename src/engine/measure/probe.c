@@ -3,8 +3,7 @@
  * probe.c
  *		A run: turns of the regimes, interim analyses, and when to stop.
  *
- * The engine's entry.  It must not allocate and must not print: what it has to
- * say goes to the callbacks.
+ * The engine's entry.  It must not allocate or print; it reports to the callbacks.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,30 +12,28 @@
 #include <math.h>
 #include <string.h>
 
-#define NS_PER_MS		INT64_C(1000000)
-
 /*
- * The regimes take turns, so that both see the same hours of a busy disk.  The
- * first paced round of a turn still feels the saturated ones and is not
- * counted: turns must not be too short.
+ * The regimes take turns, so that both see the same states of a shared disk.  The
+ * first paced round of a turn still feels the saturated ones and is not counted,
+ * so turns must not be too short.
  */
-#define TURN_NS			(500 * NS_PER_MS)
+#define TURN_NS			(500 * SP_NS_PER_MS)
 
 /*
- * When nothing better can be there any more, equals may still show: it is
- * worth 64 rounds to see them, and no more.
+ * After a keep by exclusion, up to 64 rounds are measured to find methods that are
+ * equal.
  */
 #define EXCLUSION_ROUNDS	64
 
-/* Fewer rounds say too little of how far off a verdict is. */
+/* With fewer rounds, a projection is too uncertain. */
 #define PROJECTION_ROUNDS		45
 
-/* The idle sample before the first round: a hundredth of the time. */
+/* The idle sample before the first round takes a hundredth of the duration. */
 #define IDLE_SAMPLE_SHARE		100
-#define MAX_IDLE_SAMPLE_NS	(50 * NS_PER_MS)
+#define MAX_IDLE_SAMPLE_NS	(50 * SP_NS_PER_MS)
 
-/* How long the first round of a regime may run beyond the time. */
-#define FIRST_ROUND_GRACE_NS	(2000 * NS_PER_MS)
+/* The first round of a regime may end so long after the deadline. */
+#define FIRST_ROUND_GRACE_NS	(2000 * SP_NS_PER_MS)
 
 const char *
 sp_status_name(sp_status status)
@@ -59,7 +56,7 @@ sp_status_name(sp_status status)
 
 /* ---------------------------------------------------------- interim analyses */
 
-/* Speed of a case, of its baseline's control in the place of the baseline. */
+/* The speed of a case against its baseline; for the baseline, that of its control. */
 static sp_speed
 case_speed(sp_probe *probe, int c, int analysis, int comparisons)
 {
@@ -182,7 +179,7 @@ settled(const sp_probe *probe)
 
 	if (!probe->judged)
 		return false;
-	/* where no method syncs there is nothing to compare */
+	/* if no method is durable, there is nothing to compare */
 	if (probe->judgement.verdict == SP_UNSAFE && probe->judgement.recommended < 0)
 		return has_analysis_at(probe, 1);
 	if (probe->judgement.by_exclusion || probe->judgement.verdict == SP_UNSAFE)
@@ -192,9 +189,9 @@ settled(const sp_probe *probe)
 }
 
 /*
- * Is there too little time left to settle it?  Then whoever asked is better
- * served at once, with what is known and how much longer it would take.  Noise
- * comes and goes, so where it hides everything half of the time is spent first.
+ * Is there too little time left to settle the verdict?  Then the probe stops at
+ * once, and its reason says how much longer it would take.  Noise may pass: while
+ * it exceeds the margin, half of the duration is spent first.
  */
 static bool
 stays_undecided(sp_probe *probe)
@@ -214,7 +211,7 @@ stays_undecided(sp_probe *probe)
 	return !sp_projection_settles(&comparison, growth);
 }
 
-/* Expected time of the next round: that of the last one, once there is one. */
+/* The expected time of the next round: that of the last one, if there is one. */
 static int64_t
 expected_length(const sp_probe *probe, sp_regime regime)
 {
@@ -236,49 +233,76 @@ count_round(sp_probe *probe, sp_regime regime)
 }
 
 /*
- * One turn of a regime: rounds until the turn is over, no further round fits
- * into the time, or the verdict is settled.  The first round of a regime is
- * measured in any case, and may end up to two seconds late.  The warm-up round
- * is left out where two rounds take more than half of the duration.
+ * Do so many rounds fit into the remaining time?  The first round of a regime is
+ * measured in any case, and may end up to two seconds late.
+ */
+static bool
+has_time_for(const sp_probe *probe, sp_regime regime, int rounds, int64_t now)
+{
+	if (probe->rounds[regime] == 0)
+		return now < probe->deadline_ns + FIRST_ROUND_GRACE_NS;
+	return rounds * expected_length(probe, regime) <= probe->deadline_ns - now;
+}
+
+/*
+ * Is the warm-up round left out?  So it is where two rounds take more than half of
+ * the duration, or where the warm-up would leave no time for the first round.
+ */
+static bool
+skips_warm_up(const sp_probe *probe, sp_regime regime, int64_t now)
+{
+	int64_t		two_rounds = 2 * expected_length(probe, regime);
+
+	return two_rounds > probe->duration_ns / 2 ||
+		(probe->rounds[regime] == 0 && two_rounds > probe->deadline_ns - now);
+}
+
+/* Measure one round, which begins now. */
+static void
+measure_round(sp_probe *probe, sp_regime regime, int64_t share, bool counted, int64_t now)
+{
+	int64_t		limit = probe->deadline_ns +
+		(probe->rounds[regime] == 0 ? FIRST_ROUND_GRACE_NS : 0);
+
+	if (regime == SP_PACED)
+		sp_paced_round(probe, counted, limit);
+	else
+		sp_saturated_round(probe, share, limit);
+	probe->round_ns[regime] = sp_now_ns(probe) - now;
+	probe->spent_ns[regime] += probe->round_ns[regime];
+	if (counted)
+		count_round(probe, regime);
+}
+
+/*
+ * One turn of a regime: rounds until the turn is over, no further round fits into
+ * the remaining time, or the verdict is settled.  A paced turn begins with a
+ * warm-up round, which is not counted.
  */
 static void
 take_turn(sp_probe *probe, sp_regime regime, int64_t share)
 {
-	int64_t		turn_begin = sp_now_ns(probe);
-	int64_t		turn_end = turn_begin + TURN_NS;
-	int64_t		give_up = probe->deadline_ns + FIRST_ROUND_GRACE_NS;
-	bool		warm = regime == SP_SATURATED;
+	int64_t		now = sp_now_ns(probe);
+	int64_t		length = share * sp_count_cases(probe, regime);
+	int64_t		end = now + (length < TURN_NS ? length : TURN_NS);
 	int64_t		rounds_before = probe->rounds[regime];
-
-	if (turn_end > turn_begin + share * sp_count_cases(probe, regime))
-		turn_end = turn_begin + share * sp_count_cases(probe, regime);
+	bool		counted = regime == SP_SATURATED;
 
 	while (!probe->done && sp_count_cases(probe, regime) > 0)
 	{
-		int64_t		begin = sp_now_ns(probe);
-		int64_t		left = probe->deadline_ns - begin;
-		int64_t		length = expected_length(probe, regime);
-		bool		owed = probe->rounds[regime] == 0;
-
-		if (2 * length > probe->duration_ns / 2 || (owed && 2 * length > left))
-			warm = true;
-		if (owed ? begin >= give_up : (warm ? 1 : 2) * length > left)
+		now = sp_now_ns(probe);
+		counted = counted || skips_warm_up(probe, regime, now);
+		if (!has_time_for(probe, regime, counted ? 1 : 2, now))
 		{
 			probe->exhausted[regime] = true;
-			break;
+			return;
 		}
-		if (probe->rounds[regime] > rounds_before && begin + length / 2 >= turn_end)
-			break;
-
-		if (regime == SP_PACED)
-			sp_paced_round(probe, warm, owed ? give_up : probe->deadline_ns);
-		else
-			sp_saturated_round(probe, share, owed ? give_up : probe->deadline_ns);
-		probe->round_ns[regime] = sp_now_ns(probe) - begin;
-		probe->spent_ns[regime] += probe->round_ns[regime];
-		if (warm)
-			count_round(probe, regime);
-		warm = true;
+		/* a turn has at least one counted round; half a round may exceed it */
+		if (probe->rounds[regime] > rounds_before &&
+			now + expected_length(probe, regime) / 2 >= end)
+			return;
+		measure_round(probe, regime, share, counted, now);
+		counted = true;
 	}
 }
 
@@ -331,9 +355,9 @@ can_go_on(const sp_probe *probe, sp_regime regime)
 }
 
 /*
- * The regime whose turn it is, or -1 when none can be measured.  The one that
- * has had less; but where only the other has questions left it gets the time,
- * up to three quarters of it.
+ * The regime of the next turn, or -1 if none can be measured.  It is the one that
+ * has had less time; but if only the other one is open, that one gets up to three
+ * quarters of the time.
  */
 static int
 next_regime(const sp_probe *probe)
@@ -350,14 +374,12 @@ next_regime(const sp_probe *probe)
 	return less;
 }
 
-void
-sp_probe_run(sp_probe *probe)
+/* The time of a case: regimes share the duration equally, and so do their cases. */
+static void
+share_duration(const sp_probe *probe, int64_t share[SP_REGIMES])
 {
-	int64_t		share[SP_REGIMES];
 	int			regimes = 0;
-	int			regime;
 
-	prepare(probe);
 	for (int r = 0; r < SP_REGIMES; r++)
 		regimes += sp_count_cases(probe, r) > 0;
 	for (int r = 0; r < SP_REGIMES; r++)
@@ -366,22 +388,40 @@ sp_probe_run(sp_probe *probe)
 
 		share[r] = cases > 0 ? probe->duration_ns / regimes / cases : 0;
 	}
+}
 
-	probe->started_ns = sp_now_ns(probe);
-	probe->deadline_ns = probe->started_ns + probe->duration_ns;
-	sp_idle_sample(probe, probe->duration_ns / IDLE_SAMPLE_SHARE < MAX_IDLE_SAMPLE_NS ?
-				   probe->duration_ns / IDLE_SAMPLE_SHARE : MAX_IDLE_SAMPLE_NS);
-	while (!probe->done && (regime = next_regime(probe)) >= 0)
-		take_turn(probe, regime, share[regime]);
-
-	/* an advice that was settled keeps the intervals that settled it */
-	for (int r = 0; r < SP_REGIMES && !(probe->stop_early && settled(probe)); r++)
+/* Analyze rounds that came after the last interim analysis. */
+static void
+analyze_rest(sp_probe *probe)
+{
+	for (int r = 0; r < SP_REGIMES; r++)
 	{
+		/* a settled verdict keeps the intervals that settled it */
+		if (probe->stop_early && settled(probe))
+			return;
 		if (probe->rounds[r] > 0 &&
 			(probe->analyses[r] == 0 ||
 			 probe->rounds[r] > sp_analysis_rounds(probe->analyses[r])))
 			analyze(probe, r);
 	}
+}
+
+void
+sp_probe_run(sp_probe *probe)
+{
+	int64_t		share[SP_REGIMES];
+	int64_t		idle_sample = probe->duration_ns / IDLE_SAMPLE_SHARE;
+	int			regime;
+
+	prepare(probe);
+	share_duration(probe, share);
+	probe->started_ns = sp_now_ns(probe);
+	probe->deadline_ns = probe->started_ns + probe->duration_ns;
+	sp_idle_sample(probe, idle_sample < MAX_IDLE_SAMPLE_NS ? idle_sample : MAX_IDLE_SAMPLE_NS);
+	while (!probe->done && (regime = next_regime(probe)) >= 0)
+		take_turn(probe, regime, share[regime]);
+
+	analyze_rest(probe);
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (probe->results[c].status == SP_OK && probe->results[c].histogram.ops == 0)

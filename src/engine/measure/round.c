@@ -3,8 +3,8 @@
  * round.c
  *		One round of a regime: every case once, in random order.
  *
- * A round is the unit of the verdict, so all its cases must have seen the same
- * state of the disk: it is short, and a case that fails is excluded for good.
+ * The round is the unit of the verdict, so all its cases must see the same state
+ * of the disk: a round is short, and a case that fails is excluded for good.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 
 /*
- * A slice has at least five counted operations; a slow device may take longer
- * for these, but never more than the case's share of the time.
+ * A slice has at least five counted operations.  A slow device may take longer
+ * for them, but never more than the case's share of the time.
  */
 #define SLICE_MIN_OPS	5
 
@@ -22,16 +22,17 @@
  * The slice of a case that never syncs, see SP_UNSYNCED_ROUNDS.  Its first fifth
  * is warm-up and is not counted.
  */
-#define UNSYNCED_SLICE_NS		INT64_C(250000000)
+#define UNSYNCED_SLICE_NS		(250 * SP_NS_PER_MS)
 #define UNSYNCED_WARM_UP_SHARE	5
 
-/* The counters are read in a hundredth of a slice, or not in all slices. */
+/* Reading the counters may take a hundredth of a slice. */
 #define SLICE_COUNTERS_SHARE	100
 
 /*
- * The length of all idle samples and of one, in times of a flush of ours.  Whoever
- * is not seen in 20 of them flushes in less than 1 of 6 (see
- * sp_evidence_max_flushes_per_second).  At most a tenth of the duration.
+ * The length of all idle samples and of one, as multiples of our flush time.  If no
+ * flush is seen in 20 flush times, background I/O flushes in less than 1 of 6 (see
+ * sp_evidence_max_flushes_per_second).  All samples take at most a tenth of the
+ * duration.
  */
 #define ENOUGH_FLUSHES			20
 #define IDLE_SAMPLE_FLUSHES		4
@@ -56,14 +57,13 @@ series_append(sp_series *series, double round_us)
 			series->mean_us[i] = (series->mean_us[2 * i] + series->mean_us[2 * i + 1]) / 2;
 		series->n = SP_MAX_ROUNDS / 2;
 		series->rounds_per_entry *= 2;
-		return;					/* what is pending is now half an entry */
+		return;					/* the pending rounds are now half an entry */
 	}
 	series->mean_us[series->n++] = series->pending_us / (double) series->pending;
 	series->pending = 0;
 	series->pending_us = 0;
 }
 
-/* Has the case had all the rounds that it gets? */
 bool
 sp_is_finished(const sp_probe *probe, int c)
 {
@@ -72,7 +72,7 @@ sp_is_finished(const sp_probe *probe, int c)
 		 probe->results[c].rounds.n >= probe->cases[c].max_rounds);
 }
 
-/* The cases of a regime that are to be measured, in a fresh random order. */
+/* The cases of a regime that are still measured, in a new random order. */
 static int
 shuffle_cases(sp_probe *probe, sp_regime regime, int *order)
 {
@@ -117,22 +117,34 @@ sleep_until(sp_probe *probe, int64_t deadline)
 
 /* ----------------------------------------------------------------- counters */
 
-void
-sp_take_reading(sp_probe *probe, sp_reading *reading)
+/* The device's counters at one moment. */
+typedef struct counter_reading
+{
+	bool		valid;
+	int64_t		at_ns;
+	sp_counters counters[SP_LEVELS];
+} counter_reading;
+
+static void
+begin_reading(sp_probe *probe, counter_reading *reading)
 {
 	reading->valid = probe->callbacks.read_counters != NULL &&
 		probe->callbacks.read_counters(probe->callbacks.context, reading->counters);
 	reading->at_ns = sp_now_ns(probe);
 }
 
-void
-sp_end_reading(sp_probe *probe, sp_reading *reading, sp_evidence *evidence, int64_t ops)
+/*
+ * Read the counters again, and add what they counted meanwhile to the evidence of
+ * so many operations.  *reading becomes the new reading.
+ */
+static void
+end_reading(sp_probe *probe, counter_reading *reading, sp_evidence *evidence, int64_t ops)
 {
-	sp_reading	begin = *reading;
+	counter_reading begin = *reading;
 
 	if (probe->callbacks.read_counters == NULL)
 		return;
-	sp_take_reading(probe, reading);
+	begin_reading(probe, reading);
 	if (begin.valid && reading->valid)
 		sp_evidence_add(evidence, begin.counters, reading->counters,
 						reading->at_ns - begin.at_ns, ops);
@@ -143,32 +155,33 @@ sp_end_reading(sp_probe *probe, sp_reading *reading, sp_evidence *evidence, int6
 void
 sp_idle_sample(sp_probe *probe, int64_t length_ns)
 {
-	sp_reading	reading;
+	counter_reading reading;
 
 	if (probe->callbacks.read_counters == NULL)
 		return;
-	sp_take_reading(probe, &reading);
+	begin_reading(probe, &reading);
 	probe->callbacks.sleep_until(probe->callbacks.context, reading.at_ns + length_ns);
-	sp_end_reading(probe, &reading, &probe->background, 0);
+	end_reading(probe, &reading, &probe->background, 0);
 }
 
 /*
- * The rest since the flush before: what has moved is background I/O.  But a
- * device that serves one request after the other ends that while ours waits: a
- * rest that is shorter than our flush took sees too little of it.
+ * Take the rest since the last flush as an idle sample: what was counted is
+ * background I/O.  A rest shorter than that flush is not taken.  While our flush
+ * waited, the device may have served all requests of others, so that a short rest
+ * sees too few of them.
  */
 static void
-sample_rest(sp_probe *probe, sp_reading *reading, int64_t flush_ns)
+sample_rest(sp_probe *probe, counter_reading *reading, int64_t flush_ns)
 {
 	if (sp_now_ns(probe) - reading->at_ns >= flush_ns)
-		sp_end_reading(probe, reading, &probe->background, 0);
+		end_reading(probe, reading, &probe->background, 0);
 	else
-		sp_take_reading(probe, reading);
+		begin_reading(probe, reading);
 }
 
 /*
- * Where there were no such rests: take idle samples between the rounds, until they
- * are long enough to say that background I/O does not flush in each of our flushes.
+ * Without such rests, take idle samples between the rounds, until they are long
+ * enough to exclude that background I/O flushes during each of our flushes.
  */
 static void
 sample_more(sp_probe *probe, int64_t flush_ns)
@@ -180,9 +193,9 @@ sample_more(sp_probe *probe, int64_t flush_ns)
 }
 
 /*
- * Is this a round in which the counters are read?  Twice a slice, that may cost
- * a hundredth of it; a disk takes a microsecond, so only with dozens of disks
- * below one file system rounds have to go without.
+ * Are the counters read in this round?  They are read twice a slice, which may
+ * cost a hundredth of it.  A disk takes a microsecond, so rounds are skipped only
+ * with dozens of disks below one file system.
  */
 static bool
 round_has_evidence(const sp_probe *probe, sp_regime regime)
@@ -195,18 +208,19 @@ round_has_evidence(const sp_probe *probe, sp_regime regime)
 /* -------------------------------------------------------------------- rounds */
 
 /*
- * The end of a rest, so that busy is the duty cycle's share of the time since
- * begin.  A rest never goes beyond the deadline: no write follows it.
+ * The end of the rest that makes busy the duty cycle's share of the time since
+ * begin.  A rest ends at the deadline at the latest, since no write follows it.
  */
 static int64_t
 end_of_rest(const sp_probe *probe, int64_t begin, int64_t busy)
 {
 	double		length = (double) busy / probe->duty_cycle;
 
-	return length < (double) (probe->deadline_ns - begin) ? begin + (int64_t) length : probe->deadline_ns;
+	return length < (double) (probe->deadline_ns - begin) ?
+		begin + (int64_t) length : probe->deadline_ns;
 }
 
-/* The end of a paced round that keeps the device busy for that long. */
+/* The end of a paced round with so much busy time. */
 static int64_t
 end_of_paced_round(const sp_probe *probe, int64_t begin, int64_t busy)
 {
@@ -216,10 +230,10 @@ end_of_paced_round(const sp_probe *probe, int64_t begin, int64_t busy)
 }
 
 /*
- * Every case once, evenly spread over one flush interval: each file sees the
- * cluster's own interval, and the device rests in between as it does there.
- * Where the duty cycle makes that longer (as far as the round before tells),
- * the rests grow: other processes wait for one flush of ours at a time.
+ * Every case once, evenly spread over one flush interval: each file is flushed at
+ * the cluster's own interval, and the device rests in between.  A duty cycle may
+ * lengthen the round, as far as the previous round tells; then all rests grow, so
+ * that other processes wait for one flush of ours at a time.
  */
 void
 sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
@@ -228,10 +242,11 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 	int			n = shuffle_cases(probe, SP_PACED, order);
 	int64_t		start = sp_now_ns(probe);
 	int64_t		busy = 0;
-	int64_t		length = end_of_paced_round(probe, start, probe->duty_cycle < 1 ? probe->paced_busy_ns : 0) - start;
+	int64_t		expected_busy = probe->duty_cycle < 1 ? probe->paced_busy_ns : 0;
+	int64_t		length = end_of_paced_round(probe, start, expected_busy) - start;
 	int64_t		end;
 	bool		read = round_has_evidence(probe, SP_PACED);
-	sp_reading	reading = {0};
+	counter_reading reading = {0};
 	sp_evidence uncounted = {0};
 	int64_t		elapsed = 0;
 
@@ -246,17 +261,18 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 		if (read && i > 0)
 			sample_rest(probe, &reading, elapsed);
 		else if (read)
-			sp_take_reading(probe, &reading);
+			begin_reading(probe, &reading);
 		elapsed = sp_timed_operation(probe, order[i]);
 		if (read)
-			sp_end_reading(probe, &reading, counted && elapsed >= 0 ? &result->evidence : &uncounted, 1);
+			end_reading(probe, &reading,
+						counted && elapsed >= 0 ? &result->evidence : &uncounted, 1);
 		if (elapsed < 0)
 			continue;
 		busy += elapsed;
 		if (counted)
 		{
 			sp_histogram_add(&result->histogram, (uint64_t) elapsed);
-			series_append(&result->rounds, (double) elapsed / 1000);
+			series_append(&result->rounds, (double) elapsed / SP_NS_PER_US);
 		}
 	}
 
@@ -267,27 +283,28 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 		sample_more(probe, busy / n);
 }
 
-/* With a duty cycle slices stay short: a long one would need a very long rest. */
+/* With a duty cycle, slices stay short: a long slice would need a very long rest. */
 static bool
 has_long_slices(const sp_probe *probe, int c)
 {
 	return probe->files[probe->cases[c].file].method == NULL && probe->duty_cycle >= 1;
 }
 
-/* How long a slice lasts at least; share: at most. */
+/* The minimum length of a slice; share is its maximum. */
 static int64_t
 slice_length(const sp_probe *probe, int c, int64_t share)
 {
 	int64_t		length = SP_SLICE_NS;
+	int64_t		longer = share / SP_UNSYNCED_ROUNDS;
 
-	if (has_long_slices(probe, c) && share / SP_UNSYNCED_ROUNDS > length)
-		length = share / SP_UNSYNCED_ROUNDS < UNSYNCED_SLICE_NS ? share / SP_UNSYNCED_ROUNDS : UNSYNCED_SLICE_NS;
+	if (has_long_slices(probe, c) && longer > length)
+		length = longer < UNSYNCED_SLICE_NS ? longer : UNSYNCED_SLICE_NS;
 	return length < share ? length : share;
 }
 
 /*
- * One case, back to back.  The first operation pays for what the case before left (a
- * time stamp to be journaled, a cold path) and is made but not counted.
+ * One case, back to back.  The first operation is not counted: it pays for what the
+ * previous case left behind (a time stamp to be journaled, cold caches).
  */
 static void
 saturated_slice(sp_probe *probe, int c, int64_t share, int64_t limit)
@@ -295,21 +312,21 @@ saturated_slice(sp_probe *probe, int c, int64_t share, int64_t limit)
 	sp_result  *result = &probe->results[c];
 	int64_t		min_length = slice_length(probe, c, share);
 	int64_t		begin = sp_now_ns(probe);
-	int64_t		warm = begin + (has_long_slices(probe, c) ? min_length / UNSYNCED_WARM_UP_SHARE : 0);
+	int64_t		warm_up = has_long_slices(probe, c) ? min_length / UNSYNCED_WARM_UP_SHARE : 0;
 	int64_t		sum = 0;
 	int64_t		length;
 	int			ops = 0;
 	bool		complete;
 	bool		read = round_has_evidence(probe, SP_SATURATED);
-	sp_reading	reading = {0};
+	counter_reading reading = {0};
 
 	do
 	{
 		if (sp_timed_operation(probe, c) < 0)
 			return;
-	} while (sp_now_ns(probe) < warm && sp_now_ns(probe) < limit);
+	} while (sp_now_ns(probe) < begin + warm_up && sp_now_ns(probe) < limit);
 	if (read)
-		sp_take_reading(probe, &reading);
+		begin_reading(probe, &reading);
 	do
 	{
 		int64_t		elapsed = sp_timed_operation(probe, c);
@@ -324,10 +341,10 @@ saturated_slice(sp_probe *probe, int c, int64_t share, int64_t limit)
 	} while (!complete && begin + length < limit);
 
 	if (read)
-		sp_end_reading(probe, &reading, &result->evidence, ops);
-	/* a slice that was cut may have missed the clock tick, and seem too fast */
+		end_reading(probe, &reading, &result->evidence, ops);
+	/* a slice that was cut short may have missed the clock tick, and seem too fast */
 	if (complete)
-		series_append(&result->rounds, (double) sum / ops / 1000);
+		series_append(&result->rounds, (double) sum / ops / SP_NS_PER_US);
 	if (probe->duty_cycle < 1)
 		sleep_until(probe, end_of_rest(probe, begin, length));
 }
