@@ -48,7 +48,7 @@ add_disk(sp_jsonb *json, const sp_disk *disk)
 	add_text(json, "write_cache", disk->write_cache);
 	add_boolean(json, "fua", disk->fua);
 	add_boolean(json, "rotational", disk->rotational);
-	add_boolean(json, "virtual", disk->virtual);
+	add_boolean(json, "virtual", disk->is_physical ? 0 : -1);
 	if (!disk->counts_flushes)
 		add_boolean(json, "counts_flushes", 0);
 	if (disk->level == SP_LEVEL_BACKING)

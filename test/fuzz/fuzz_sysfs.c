@@ -346,7 +346,7 @@ check_disk(const sp_disks *disks, int i)
 	require(is_device(disk->name) && strcmp(disk->name, "sda1") != 0);
 	require(disk->level < SP_LEVELS && disk->stat_fd == -1);
 	require(is_flag(disk->rotational) && is_flag(disk->fua));
-	require(is_flag(disk->virtual) && is_cache(disk->write_cache));
+	require(is_cache(disk->write_cache));
 	for (int j = 0; j < i; j++)
 		require(disk->level != disks->disks[j].level ||
 				strcmp(disk->name, disks->disks[j].name) != 0);

@@ -27,9 +27,10 @@
 #define WT "write through"
 
 /*
- * What is found below the mount of a path.  names: those of the first level,
- * and behind a slash the backing devices of a loop device.  virtual: a character
- * for each of them.  cache and fua are for the two levels.
+ * The disks below the mount of a path.  names are the disks of the first level, and
+ * behind a slash the backing devices of a loop device.  physical has a character
+ * for each of them: p, or - if it is not known to be physical.  cache and fua are
+ * for the two levels.
  */
 typedef struct disks_case
 {
@@ -37,73 +38,74 @@ typedef struct disks_case
 	const char *path;
 	int			status;
 	const char *names;
-	const char *virtual;
+	const char *physical;
 	const char *cache[SP_LEVELS];
 	int			fua[SP_LEVELS];
 	bool		incomplete;
 } disks_case;
 
 static const disks_case disks_cases[] = {
-	{"virtio_ext4", "/", 0, "vda", "1", {WB, ""}, {0, 0}, false},
-	{"virtio_ext4", "/srv/pg", 0, "vdb", "1", {WT, ""}, {1, 0}, false},
+	{"virtio_ext4", "/", 0, "vda", "-", {WB, ""}, {0, 0}, false},
+	{"virtio_ext4", "/srv/pg", 0, "vdb", "-", {WT, ""}, {1, 0}, false},
 	{"virtio_ext4", "/proc", ENODEV, "", "", {"", ""}, {0, 0}, false},
 	/* the model is the controller's, in the parent directory */
-	{"nvme_xfs", "/", 0, "nvme0n1", "0", {WB, ""}, {1, 0}, false},
-	{"nvme_xfs", "/boot/efi", 0, "nvme0n1", "0", {WB, ""}, {1, 0}, false},
+	{"nvme_xfs", "/", 0, "nvme0n1", "-", {WB, ""}, {1, 0}, false},
+	{"nvme_xfs", "/boot/efi", 0, "nvme0n1", "-", {WB, ""}, {1, 0}, false},
 	/* the head counts no flushes, and says less of the cache than the paths */
-	{"nvme_multipath", "/", 0, "nvme1c0n1 nvme1c1n1", "00", {WB, ""}, {1, 0}, false},
-	{"nvme_multipath", "/srv/pg", 0, "nvme11c0n1", "?", {WB, ""}, {1, 0}, false},
-	{"sda_partition", "/", 0, "sda", "0", {WB, ""}, {0, 0}, false},
-	{"dm_nvme", "/", 0, "nvme0n1", "1", {WB, ""}, {1, 0}, false},
+	{"nvme_multipath", "/", 0, "nvme1c0n1 nvme1c1n1", "--", {WB, ""}, {1, 0}, false},
+	{"nvme_multipath", "/srv/pg", 0, "nvme11c0n1", "-", {WB, ""}, {1, 0}, false},
+	{"sda_partition", "/", 0, "sda", "p", {WB, ""}, {0, 0}, false},
+	{"dm_nvme", "/", 0, "nvme0n1", "-", {WB, ""}, {1, 0}, false},
 	{"md0", "/", ENODEV, "", "", {"", ""}, {0, 0}, false},
 	/* no slaves known, or only one that has gone */
-	{"md0", "/srv/pg", 0, "md0", "?", {WB, ""}, {1, 0}, true},
-	{"md0", "/srv/wal", 0, "md1", "?", {WB, ""}, {1, 0}, true},
-	{"lvm_on_md", "/", 0, "sda sdb", "00", {WB, ""}, {0, 0}, false},
-	{"lvm_on_md", "/srv/pg", 0, "sda sdb sdc", "00?", {WB, ""}, {0, 0}, false},
-	{"lvm_on_md", "/boot", 0, "sda", "0", {WB, ""}, {0, 0}, false},
+	{"md0", "/srv/pg", 0, "md0", "-", {WB, ""}, {1, 0}, true},
+	{"md0", "/srv/wal", 0, "md1", "-", {WB, ""}, {1, 0}, true},
+	{"lvm_on_md", "/", 0, "sda sdb", "pp", {WB, ""}, {0, 0}, false},
+	{"lvm_on_md", "/srv/pg", 0, "sda sdb sdc", "pp-", {WB, ""}, {0, 0}, false},
+	{"lvm_on_md", "/boot", 0, "sda", "p", {WB, ""}, {0, 0}, false},
 	/* the weakest cache decides */
-	{"raid1", "/", 0, "sda sdb", "00", {WB, ""}, {1, 0}, false},
-	{"btrfs", "/", 0, "vda", "1", {WB, ""}, {1, 0}, false},
-	{"btrfs", "/srv/whole", 0, "vdb vdc", "11", {WB, ""}, {1, 0}, false},
-	{"btrfs", "/srv/mapped", 0, "dm-1", "?", {WB, ""}, {1, 0}, true},
-	{"btrfs", "/srv/dm", 0, "dm-0", "?", {WT, ""}, {1, 0}, true},
+	{"raid1", "/", 0, "sda sdb", "pp", {WB, ""}, {1, 0}, false},
+	{"btrfs", "/", 0, "vda", "-", {WB, ""}, {1, 0}, false},
+	{"btrfs", "/srv/whole", 0, "vdb vdc", "--", {WB, ""}, {1, 0}, false},
+	{"btrfs", "/srv/mapped", 0, "dm-1", "-", {WB, ""}, {1, 0}, true},
+	{"btrfs", "/srv/dm", 0, "dm-0", "-", {WT, ""}, {1, 0}, true},
 	{"btrfs", "/srv/gone", ENODEV, "", "", {"", ""}, {0, 0}, false},
 	/* files on a device that the tree lacks, and on one that was deleted */
-	{"loop", "/mnt/ext4", 0, "loop0", "1", {WB, ""}, {1, 1}, true},
-	{"loop", "/mnt/part", 0, "loop1", "1", {WT, ""}, {1, 1}, true},
+	{"loop", "/mnt/ext4", 0, "loop0", "-", {WB, ""}, {1, 1}, true},
+	{"loop", "/mnt/part", 0, "loop1", "-", {WT, ""}, {1, 1}, true},
 	{"loop", "/", ENODEV, "", "", {"", ""}, {0, 0}, false},
 	/* xfs on LVM, a file, loop; and that once more */
-	{"loop_stack", "/mnt/0", 0, "loop0/vda", "11", {WB, WB}, {0, 0}, false},
-	{"loop_stack", "/mnt/1", 0, "loop1/vda", "11", {WB, WB}, {0, 0}, false},
-	{"loop_stack", "/mnt/11", 0, "loop11/vda", "11", {WB, WB}, {0, 0}, false},
+	{"loop_stack", "/mnt/0", 0, "loop0/vda", "--", {WB, WB}, {0, 0}, false},
+	{"loop_stack", "/mnt/1", 0, "loop1/vda", "--", {WB, WB}, {0, 0}, false},
+	{"loop_stack", "/mnt/11", 0, "loop11/vda", "--", {WB, WB}, {0, 0}, false},
 	/* devices: by a symbolic link, a partition, a name of device-mapper */
-	{"loop_stack", "/mnt/2", 0, "loop2/vdb", "11", {WB, WT}, {0, 1}, false},
-	{"loop_stack", "/mnt/3", 0, "loop3/vdb", "11", {WB, WT}, {0, 1}, false},
-	{"loop_stack", "/mnt/7", 0, "loop7/vda", "11", {WB, WB}, {0, 0}, false},
-	{"loop_stack", "/mnt/8", 0, "loop8/vda", "11", {WB, WB}, {0, 0}, false},
-	{"loop_stack", "/mnt/14", 0, "loop14/vdb", "11", {WB, WT}, {0, 1}, false},
+	{"loop_stack", "/mnt/2", 0, "loop2/vdb", "--", {WB, WT}, {0, 1}, false},
+	{"loop_stack", "/mnt/3", 0, "loop3/vdb", "--", {WB, WT}, {0, 1}, false},
+	{"loop_stack", "/mnt/7", 0, "loop7/vda", "--", {WB, WB}, {0, 0}, false},
+	{"loop_stack", "/mnt/8", 0, "loop8/vda", "--", {WB, WB}, {0, 0}, false},
+	{"loop_stack", "/mnt/14", 0, "loop14/vdb", "--", {WB, WT}, {0, 1}, false},
 	/* not to be followed: deleted, hidden by its own mount, no disk below */
-	{"loop_stack", "/mnt/4", 0, "loop4", "1", {WB, ""}, {0, 1}, true},
-	{"loop_stack", "/mnt/5", 0, "loop5", "1", {WB, ""}, {0, 1}, true},
-	{"loop_stack", "/mnt/6", 0, "loop6", "1", {WB, ""}, {0, 1}, true},
-	{"loop_stack", "/mnt/9", 0, "loop9", "1", {WB, ""}, {0, 1}, true},
-	{"loop_stack", "/mnt/10", 0, "loop10", "1", {WB, ""}, {0, 1}, true},
-	{"loop_stack", "/mnt/13", 0, "loop13", "1", {WB, ""}, {0, 1}, true},
+	{"loop_stack", "/mnt/4", 0, "loop4", "-", {WB, ""}, {0, 1}, true},
+	{"loop_stack", "/mnt/5", 0, "loop5", "-", {WB, ""}, {0, 1}, true},
+	{"loop_stack", "/mnt/6", 0, "loop6", "-", {WB, ""}, {0, 1}, true},
+	{"loop_stack", "/mnt/9", 0, "loop9", "-", {WB, ""}, {0, 1}, true},
+	{"loop_stack", "/mnt/10", 0, "loop10", "-", {WB, ""}, {0, 1}, true},
+	{"loop_stack", "/mnt/13", 0, "loop13", "-", {WB, ""}, {0, 1}, true},
 	/* the lowest layer that is known */
-	{"loop_stack", "/mnt/12", 0, "loop12/loop4", "11", {WB, WB}, {0, 1}, true},
-	{"loop_stack", "/srv/dm_on_loop", 0, "loop0 loop2/vda vdb", "1111", {WB, WB}, {0, 1}, false},
-	{"loop_stack", "/srv/part_of_loop", 0, "loop0/vda", "11", {WB, WB}, {0, 0}, false},
-	{"dm_cycle", "/0", 0, "dm-1", "?", {WB, ""}, {1, 0}, true},
-	{"dm_cycle", "/1", 0, "dm-0", "?", {WB, ""}, {1, 0}, true},
-	{"dm_cycle", "/2", 0, "vda", "1", {WB, ""}, {1, 0}, true},
-	{"dm_cycle", "/3", 0, "dm-3", "?", {WB, ""}, {1, 0}, true},
+	{"loop_stack", "/mnt/12", 0, "loop12/loop4", "--", {WB, WB}, {0, 1}, true},
+	{"loop_stack", "/srv/dm_on_loop", 0, "loop0 loop2/vda vdb", "----", {WB, WB}, {0, 1}, false},
+	{"loop_stack", "/srv/part_of_loop", 0, "loop0/vda", "--", {WB, WB}, {0, 0}, false},
+	{"dm_cycle", "/0", 0, "dm-1", "-", {WB, ""}, {1, 0}, true},
+	{"dm_cycle", "/1", 0, "dm-0", "-", {WB, ""}, {1, 0}, true},
+	{"dm_cycle", "/2", 0, "vda", "-", {WB, ""}, {1, 0}, true},
+	{"dm_cycle", "/3", 0, "dm-3", "-", {WB, ""}, {1, 0}, true},
 	/* in the container, and from its host */
 	{"overlay", "/", ENODEV, "", "", {"", ""}, {0, 0}, false},
-	{"overlay", "/var/lib/postgresql/data", 0, "vda", "1", {WB, ""}, {0, 0}, false},
-	{"overlay_host", "/var/lib/docker/overlay2/c0ffee/merged", 0, "vdb", "1", {WB, ""}, {0, 0}, false},
-	{"overlay_host", "/mnt/two", 0, "vdb", "1", {WB, ""}, {0, 0}, false},
-	{"overlay_host", "/mnt/comma", 0, "vdc", "1", {WB, ""}, {0, 0}, false},
+	{"overlay", "/var/lib/postgresql/data", 0, "vda", "-", {WB, ""}, {0, 0}, false},
+	{"overlay_host", "/var/lib/docker/overlay2/c0ffee/merged", 0, "vdb", "-",
+	{WB, ""}, {0, 0}, false},
+	{"overlay_host", "/mnt/two", 0, "vdb", "-", {WB, ""}, {0, 0}, false},
+	{"overlay_host", "/mnt/comma", 0, "vdc", "-", {WB, ""}, {0, 0}, false},
 	{"overlay_host", "/mnt/on_tmpfs", ENODEV, "", "", {"", ""}, {0, 0}, false},
 	{"overlay_host", "/mnt/readonly", ENODEV, "", "", {"", ""}, {0, 0}, false},
 	{"zfs", "/", ENODEV, "", "", {"", ""}, {0, 0}, false},
@@ -111,9 +113,9 @@ static const disks_case disks_cases[] = {
 	{"network", "/srv/claims", ENODEV, "", "", {"", ""}, {0, 0}, false},
 	{"tmpfs", "/srv/ram", ENODEV, "", "", {"", ""}, {0, 0}, false},
 	{"no_sysfs", "/", ENODEV, "", "", {"", ""}, {0, 0}, false},
-	{"odd_attributes", "/", 0, "vda", "1", {"", ""}, {1, 0}, false},
-	{"odd_attributes", "/noqueue", 0, "vdd", "1", {"", ""}, {1, 0}, false},
-	{"odd_attributes", "/cciss", 0, "cciss!c0d0", "?", {WT, ""}, {1, 0}, false},
+	{"odd_attributes", "/", 0, "vda", "-", {"", ""}, {1, 0}, false},
+	{"odd_attributes", "/noqueue", 0, "vdd", "-", {"", ""}, {1, 0}, false},
+	{"odd_attributes", "/cciss", 0, "cciss!c0d0", "-", {WT, ""}, {1, 0}, false},
 	{"odd_attributes", "/directory", EISDIR, "", "", {"", ""}, {0, 0}, false},
 	{"odd_attributes", "/circle", ELOOP, "", "", {"", ""}, {0, 0}, false},
 	{"odd_attributes", "/longname", ENAMETOOLONG, "", "", {"", ""}, {0, 0}, false},
@@ -170,55 +172,40 @@ static const struct
 	{"/", "", NULL},
 };
 
-/* What a disk of a name, a vendor and a model is. */
+/* Is a disk with this name, vendor and model a physical drive? */
 static const struct
 {
 	const char *name;
 	const char *vendor;			/* NULL: no such attribute */
 	const char *model;
-	int			virtual;
-}			origin_cases[] =
+	bool		is_physical;
+}			physical_cases[] =
 {
-	{"vda", NULL, NULL, 1}, {"xvda", NULL, NULL, 1}, {"loop0", NULL, NULL, 1},
-	{"nbd0", NULL, NULL, 1}, {"rbd0", NULL, NULL, 1}, {"zd16", NULL, NULL, 1},
-	{"drbd0", NULL, NULL, 1}, {"ram0", NULL, NULL, 1},
-	{"zram0", NULL, NULL, 1}, {"pmem0", NULL, NULL, -1},
-	{"dm-0", NULL, NULL, -1}, {"md127", NULL, NULL, -1},
-	{"mmcblk0", NULL, NULL, 0}, {"dasda", NULL, NULL, -1},
-	{"cciss!c0d0", NULL, NULL, -1},
-	{"sda", "QEMU    ", "QEMU HARDDISK   ", 1},
-	{"sda", "ATA     ", "QEMU HARDDISK   ", 1},
-	{"sda", "ATA     ", "VBOX HARDDISK   ", 1},
-	{"sda", "VMware  ", "Virtual disk    ", 1},
-	{"sda", "VMware, ", "VMware Virtual S", 1},
-	{"sda", "Msft    ", "Virtual Disk    ", 1},
-	{"sda", "Google  ", "PersistentDisk  ", 1},
-	{"sda", "LIO-ORG ", "pg              ", 1},
-	{"sda", "NUTANIX ", "VDISK           ", 1},
-	{"sda", "XENSRC  ", "PVDISK          ", 1},
-	{"sda", "ATA     ", "INTEL SSDSC2BB48", 0},
-	{"sda", "SEAGATE ", "ST600MM0208     ", 0},
-	{"sda", "WDC", "WUSTR6480ASS204 ", 0},
-	{"sdaa", "TOSHIBA ", "AL15SEB060N     ", 0},
-	{"sda", "DELL    ", "PERC H730 Mini  ", -1},
-	{"sda", "HP      ", "LOGICAL VOLUME  ", -1},
+	{"vda", NULL, NULL, false},
+	{"mmcblk0", NULL, NULL, false},
+	{"nvme0n1", NULL, "Samsung SSD 980 PRO 1TB                 ", false},
+	{"sda", "ATA     ", "INTEL SSDSC2BB48", true},
+	{"sda", "SEAGATE ", "ST600MM0208     ", true},
+	{"sda", "WDC", "WUSTR6480ASS204 ", true},
+	{"sdaa", "TOSHIBA ", "AL15SEB060N     ", true},
+	{"sda", "QEMU    ", "QEMU HARDDISK   ", false},
+	{"sda", "ATA     ", "QEMU HARDDISK   ", false},
+	{"sda", "ATA     ", "VBOX HARDDISK   ", false},
+	{"sda", "ATA     ", "VMware Virtual I", false},
+	{"sda", "ATA     ", "Virtual HD      ", false},
+	{"sda", "VMware  ", "Virtual disk    ", false},
+	{"sda", "Msft    ", "Virtual Disk    ", false},
+	{"sda", "Google  ", "PersistentDisk  ", false},
+	{"sda", "DELL    ", "PERC H730 Mini  ", false},
+	{"sda", "HP      ", "LOGICAL VOLUME  ", false},
 	/* a RAID controller, unlike INTEL */
-	{"sda", "Intel   ", "RS3DC080        ", -1},
-	{"sda", "ATAX    ", "x               ", -1},
-	{"sda", "        ", "                ", -1},
-	{"sda", "ATA     ", NULL, -1},
-	{"sda", NULL, "QEMU HARDDISK   ", -1},
-	{"nvme0n1", NULL, "Samsung SSD 980 PRO 1TB                 ", 0},
-	{"nvme0n1", NULL, "QEMU NVMe Ctrl                          ", 1},
-	{"nvme0n1", NULL, "Amazon Elastic Block Store              ", 1},
-	{"nvme0n1", NULL, "Amazon EC2 NVMe Instance Storage        ", 0},
-	{"nvme0n1", NULL, "nvme_card-pd                            ", 1},
-	{"nvme0n1", NULL, "VMware Virtual NVMe Disk                ", 1},
-	{"nvme0n1", NULL, "MSFT NVMe Accelerator v1.0              ", 1},
-	{"nvme0n1", NULL, "Microsoft NVMe Direct Disk              ", 0},
-	{"nvme0n1", NULL, "ORCL-VBOX-NVME-VER12                    ", 1},
-	{"nvme0n1", NULL, NULL, -1},
-	{"nvme0n1", NULL, "   ", -1},
+	{"sda", "Intel   ", "RS3DC080        ", false},
+	{"sda", "ATAX    ", "x               ", false},
+	{"sda", "        ", "                ", false},
+	{"sda", "ATA     ", NULL, false},
+	{"sda", NULL, "QEMU HARDDISK   ", false},
+	/* no SCSI disk, whatever its attributes say */
+	{"vda", "SEAGATE ", "ST600MM0208     ", false},
 };
 
 static sp_mount_table *
@@ -273,15 +260,15 @@ list_names(const sp_disks *disks, char *names, size_t size)
 
 /* In the order of list_names. */
 static void
-list_virtual(const sp_disks *disks, char *virtual)
+list_physical(const sp_disks *disks, char *physical)
 {
 	for (int level = 0; level < SP_LEVELS; level++)
 		for (int i = 0; i < disks->count; i++)
 		{
 			if ((int) disks->disks[i].level == level)
-				*virtual++ = "?01"[disks->disks[i].virtual + 1];
+				*physical++ = disks->disks[i].is_physical ? 'p' : '-';
 		}
-	*virtual = '\0';
+	*physical = '\0';
 }
 
 static bool
@@ -311,7 +298,7 @@ check_disks(const disks_case *row)
 {
 	char		sysroot[PATH_MAX];
 	char		names[1024];
-	char		virtual[SP_MAX_DISKS + 1];
+	char		physical[SP_MAX_DISKS + 1];
 	sp_mount_table *table;
 	sp_disks	disks;
 	int			fd = lowest_free_descriptor();
@@ -324,12 +311,12 @@ check_disks(const disks_case *row)
 						   &disks);
 	assert_int_equal(lowest_free_descriptor(), fd);
 	list_names(&disks, names, sizeof(names));
-	list_virtual(&disks, virtual);
+	list_physical(&disks, physical);
 	if (status != row->status || strcmp(names, row->names) != 0 ||
-		strcmp(virtual, row->virtual) != 0 ||
+		strcmp(physical, row->physical) != 0 ||
 		is_incomplete(&disks) != row->incomplete)
 		fail_msg("%s, path \"%s\": %s, \"%s\", \"%s\"%s", row->kind, row->path,
-				 strerror(status), names, virtual,
+				 strerror(status), names, physical,
 				 is_incomplete(&disks) ? ", incomplete" : "");
 	check_levels(row, &disks);
 	sp_mount_table_free(table);
@@ -560,30 +547,30 @@ add_disk(const char *sysroot, const char *name, sp_disks *disks)
 }
 
 static void
-knows_virtual_disks(void **state)
+knows_physical_disks(void **state)
 {
-	for (size_t i = 0; i < lengthof(origin_cases); i++)
+	for (size_t i = 0; i < lengthof(physical_cases); i++)
 	{
 		char		sysroot[PATH_MAX];
-		const char *name = origin_cases[i].name;
+		const char *name = physical_cases[i].name;
 		sp_disks	disks;
 
 		/* a tree for each, so that no attribute of another is found */
 		snprintf(sysroot, sizeof(sysroot), "%s/%zu", (char *) *state, i);
 		write_attribute(sysroot, name, "queue/rotational", "0\n");
-		if (origin_cases[i].vendor != NULL)
+		if (physical_cases[i].vendor != NULL)
 			write_attribute(sysroot, name, "device/vendor",
-							origin_cases[i].vendor);
-		if (origin_cases[i].model != NULL)
+							physical_cases[i].vendor);
+		if (physical_cases[i].model != NULL)
 			write_attribute(sysroot, name, "device/model",
-							origin_cases[i].model);
+							physical_cases[i].model);
 		init_with_rubbish(&disks);
 		add_disk(sysroot, name, &disks);
-		if (disks.disks[0].virtual != origin_cases[i].virtual)
+		if (disks.disks[0].is_physical != physical_cases[i].is_physical)
 			fail_msg("%s, \"%s\", \"%s\": %d", name,
-					 origin_cases[i].vendor ? origin_cases[i].vendor : "",
-					 origin_cases[i].model ? origin_cases[i].model : "",
-					 disks.disks[0].virtual);
+					 physical_cases[i].vendor ? physical_cases[i].vendor : "",
+					 physical_cases[i].model ? physical_cases[i].model : "",
+					 disks.disks[0].is_physical);
 	}
 }
 
@@ -1006,7 +993,7 @@ main(void)
 		cmocka_unit_test(cuts_a_long_backing_file),
 		cmocka_unit_test(adds_to_what_is_there),
 		cmocka_unit_test(does_without_mounts),
-		WITH_TREE(knows_virtual_disks),
+		WITH_TREE(knows_physical_disks),
 		WITH_TREE(takes_the_weakest_cache),
 		WITH_TREE(lists_no_more_than_it_can),
 		WITH_TREE(cuts_a_backing_file_between_letters),

@@ -19,94 +19,20 @@
 
 #include "engine/storage/disks_internal.h"
 
-/* 17 numbers of 20 digits are 357 bytes; what comes behind does not matter. */
+/* 17 numbers of 20 digits are 357 bytes; further numbers are not read. */
 #define STAT_SIZE 512
 
 /*
- * Whether a disk is a physical one can be told by its name, or by the name
- * that its maker gave it.
+ * SCSI vendors of drives, in full.  Case matters: RAID controllers call themselves
+ * "Intel".  Controllers are not listed, since their own cache is unknown.
  */
-typedef enum origin
-{
-	ORIGIN_UNKNOWN = -1,
-	ORIGIN_PHYSICAL = 0,
-	ORIGIN_VIRTUAL = 1,
-	ORIGIN_ASK_SCSI,
-	ORIGIN_ASK_NVME
-} origin;
-
-typedef struct origin_row
-{
-	const char *begin;			/* of the name; upper and lower case are equal */
-	origin		is;
-} origin_row;
-
-/*
- * How the kernel calls them.  Persistent memory and stacks whose disks are
- * not visible stay unknown, as does what is not here.
- */
-static const origin_row kernel_names[] = {
-	{"sd", ORIGIN_ASK_SCSI},
-	{"nvme", ORIGIN_ASK_NVME},
-	{"vd", ORIGIN_VIRTUAL},
-	{"xvd", ORIGIN_VIRTUAL},
-	{"loop", ORIGIN_VIRTUAL},
-	{"nbd", ORIGIN_VIRTUAL},
-	{"rbd", ORIGIN_VIRTUAL},
-	{"zd", ORIGIN_VIRTUAL},
-	{"drbd", ORIGIN_VIRTUAL},
-	{"ram", ORIGIN_VIRTUAL},
-	{"zram", ORIGIN_VIRTUAL},
-	{"mmcblk", ORIGIN_PHYSICAL},
-};
-
-/* Begin the vendor or the model of a virtual SCSI disk, also behind "ATA". */
-static const origin_row scsi_names[] = {
-	{"QEMU", ORIGIN_VIRTUAL},
-	{"VMware", ORIGIN_VIRTUAL},
-	{"VBOX", ORIGIN_VIRTUAL},
-	{"Virtual", ORIGIN_VIRTUAL},
-	{"Msft", ORIGIN_VIRTUAL},
-	{"Google", ORIGIN_VIRTUAL},
-	{"Amazon", ORIGIN_VIRTUAL},
-	{"XEN", ORIGIN_VIRTUAL},
-	{"LIO-ORG", ORIGIN_VIRTUAL},
-	{"Nutanix", ORIGIN_VIRTUAL},
-};
-
-/*
- * SCSI vendors, in full and as they write themselves: RAID controllers call
- * themselves "Intel".  A controller's disk is none of these, and whether it
- * has a cache of its own is not for us to say.
- */
-static const char *const scsi_makers[] = {
+static const char *const drive_makers[] = {
 	"ATA", "SEAGATE", "HGST", "HITACHI", "WDC", "TOSHIBA", "FUJITSU",
 	"SAMSUNG", "INTEL", "KIOXIA", "MICRON",
 };
 
-/* Amazon's instance storage and Azure's "Direct Disk" are drives lent out. */
-static const origin_row nvme_models[] = {
-	{"QEMU", ORIGIN_VIRTUAL},
-	{"Amazon Elastic Block Store", ORIGIN_VIRTUAL},
-	{"Google", ORIGIN_VIRTUAL},
-	{"nvme_card", ORIGIN_VIRTUAL},	/* Google's */
-	{"VMware", ORIGIN_VIRTUAL},
-	{"Microsoft NVMe Direct Disk", ORIGIN_PHYSICAL},
-	{"Microsoft", ORIGIN_VIRTUAL},
-	{"MSFT NVMe Accelerator", ORIGIN_VIRTUAL},	/* Azure's remote disks */
-	{"ORCL-VBOX", ORIGIN_VIRTUAL},
-};
-
-static origin
-look_up_origin(const origin_row *rows, size_t count, const char *name, origin other)
-{
-	for (size_t i = 0; i < count; i++)
-	{
-		if (strncasecmp(name, rows[i].begin, strlen(rows[i].begin)) == 0)
-			return rows[i].is;
-	}
-	return other;
-}
+/* The models of virtual drives behind the vendor "ATA" begin with one of these. */
+static const char *const virtual_models[] = {"QEMU", "VBOX", "VMware", "Virtual"};
 
 /* Attributes of a fixed width come padded with blanks. */
 static bool
@@ -127,56 +53,32 @@ read_trimmed(const char *directory, const char *attribute, char *value)
 	return length > 0;
 }
 
+/*
+ * Is it a physical drive?  This matters only where a disk says that it rotates, as
+ * virtual disks and RAID controllers often do.  So only SCSI disks are asked: NVMe
+ * does not rotate, and virtio and Xen disks have no vendor.
+ */
 static bool
-is_virtual_scsi(const char *name)
-{
-	return look_up_origin(scsi_names, lengthof(scsi_names), name,
-						  ORIGIN_UNKNOWN) == ORIGIN_VIRTUAL;
-}
-
-static origin
-ask_scsi(const char *directory)
+is_physical(const char *directory, const char *name)
 {
 	char		vendor[SP_ATTRIBUTE_SIZE];
 	char		model[SP_ATTRIBUTE_SIZE];
 
-	if (!read_trimmed(directory, "device/vendor", vendor) ||
+	if (strncmp(name, "sd", 2) != 0 ||
+		!read_trimmed(directory, "device/vendor", vendor) ||
 		!read_trimmed(directory, "device/model", model))
-		return ORIGIN_UNKNOWN;
-	if (is_virtual_scsi(vendor) || is_virtual_scsi(model))
-		return ORIGIN_VIRTUAL;
-	for (size_t i = 0; i < lengthof(scsi_makers); i++)
+		return false;
+	for (size_t i = 0; i < lengthof(virtual_models); i++)
 	{
-		if (strcmp(vendor, scsi_makers[i]) == 0)
-			return ORIGIN_PHYSICAL;
+		if (strncasecmp(model, virtual_models[i], strlen(virtual_models[i])) == 0)
+			return false;
 	}
-	return ORIGIN_UNKNOWN;
-}
-
-/* The model is the controller's, which is the device or its parent. */
-static origin
-ask_nvme(const char *directory)
-{
-	char		model[SP_ATTRIBUTE_SIZE];
-
-	if (!read_trimmed(directory, "device/model", model) &&
-		!read_trimmed(directory, "../model", model))
-		return ORIGIN_UNKNOWN;
-	return look_up_origin(nvme_models, lengthof(nvme_models), model,
-						  ORIGIN_PHYSICAL);
-}
-
-static int
-find_origin(const char *directory, const char *name)
-{
-	origin		is = look_up_origin(kernel_names, lengthof(kernel_names), name,
-									ORIGIN_UNKNOWN);
-
-	if (is == ORIGIN_ASK_SCSI)
-		is = ask_scsi(directory);
-	else if (is == ORIGIN_ASK_NVME)
-		is = ask_nvme(directory);
-	return (int) is;
+	for (size_t i = 0; i < lengthof(drive_makers); i++)
+	{
+		if (strcmp(vendor, drive_makers[i]) == 0)
+			return true;
+	}
+	return false;
 }
 
 void
@@ -238,7 +140,7 @@ sp_disks_append(sp_disks *disks, sp_level level, const char *directory)
 	disk->rotational = device.rotational;
 	strcpy(disk->write_cache, device.write_cache);
 	disk->fua = fua;
-	disk->virtual = find_origin(directory, device.name);
+	disk->is_physical = is_physical(directory, device.name);
 	disk->counts_nothing = iostats == 0;
 	disk->counts_flushes = has_queues(directory);
 	disk->stat_fd = -1;

@@ -31,8 +31,8 @@ typedef struct sp_disk
 	int			rotational;		/* 1 yes, 0 no, -1 unknown */
 	char		write_cache[16];	/* "write back", "write through" or "" */
 	int			fua;			/* 1 yes, 0 no, -1 unknown */
-	int			virtual;		/* 1: what it says of itself is the host's
-								 * guess, 0: a physical disk, -1 unknown */
+	bool		is_physical;	/* a drive of a known maker; false if virtual, a
+								 * controller's or unknown */
 	bool		counts_nothing; /* somebody switched its statistics off */
 	bool		counts_flushes; /* its driver leaves that to the kernel's queues;
 								 * others (zram, DRBD, zvols) count none */
