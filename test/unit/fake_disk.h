@@ -32,8 +32,8 @@
 #include "engine/measure/suite.h"
 #include "engine/verdict/reason.h"
 
-#define MILLISECOND		INT64_C(1000000)
-#define SECOND			(1000 * MILLISECOND)
+#define MILLISECOND		SP_NS_PER_MS
+#define SECOND			SP_NS_PER_S
 #define MAX_FD			256
 #define MAX_RECORDS		100000
 #define SHORT_WRITE		(-1)	/* in the place of an errno */
@@ -351,7 +351,7 @@ fake_round_done(void *context)
 }
 
 static void
-fake_look_done(void *context, sp_regime regime)
+fake_analysis_done(void *context, sp_regime regime)
 {
 	(void) context;
 	(void) regime;
@@ -370,10 +370,13 @@ fake_read_counters(void *context, sp_counters counters[SP_LEVELS])
 		disk.wrong_calls++;
 	disk.now += disk.reading_cost;
 	if (disk.silent_ns == 0 || disk.nrecords == 0 ||
-		disk.now - disk.records[disk.nrecords - 1].at >= disk.silent_ns || disk.calls_at_reading != disk.nrecords)
+		disk.now - disk.records[disk.nrecords - 1].at >= disk.silent_ns ||
+		disk.calls_at_reading != disk.nrecords)
 	{
-		disk.counters.flushes += (uint64_t) (disk.background_flushes_per_second * (double) (disk.now - disk.last_reading) / SECOND
-											 + random_uniform(&disk.seed));
+		double		seconds = (double) (disk.now - disk.last_reading) / SECOND;
+
+		disk.counters.flushes += (uint64_t) (disk.background_flushes_per_second * seconds +
+											 random_uniform(&disk.seed));
 		disk.last_reading = disk.now;
 	}
 	disk.calls_at_reading = disk.nrecords;
@@ -419,14 +422,16 @@ open_files(void)
 		if (file->status != SP_OK)
 			continue;
 		snprintf(file->name, sizeof(file->name), "file%d", i);
-		file->fd = __real_openat(directory_fd, file->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		file->fd = __real_openat(directory_fd, file->name,
+								 O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		assert_in_range(file->fd, 0, MAX_FD - 1);
 		file->directory_fd = directory_fd;
 		for (int64_t at = 0; at < file->size; at += SP_BUFFER_SIZE)
 		{
 			size_t		left = (size_t) (file->size - at);
+			size_t		size = left < SP_BUFFER_SIZE ? left : SP_BUFFER_SIZE;
 
-			assert_true(__real_pwrite(file->fd, buffer, left < SP_BUFFER_SIZE ? left : SP_BUFFER_SIZE, at) > 0);
+			assert_true(__real_pwrite(file->fd, buffer, size, at) > 0);
 		}
 		disk.file_of[file->fd] = i;
 	}
@@ -436,7 +441,9 @@ open_files(void)
 static void
 plan_suite(const char *suite, const char *current, int flush_size, int64_t segment_size)
 {
-	sp_server	server = {.flush_size = flush_size,.segment_size = segment_size,.init_write_size = 262144};
+	sp_server	server = {
+		.flush_size = flush_size,.segment_size = segment_size,.init_write_size = 262144
+	};
 
 	close_files();
 	memset(probe, 0, sizeof(*probe));
@@ -454,7 +461,7 @@ plan_suite(const char *suite, const char *current, int flush_size, int64_t segme
 	probe->buffer = buffer;
 	probe->callbacks = (sp_callbacks) {
 		&disk, fake_now_ns, fake_check_interrupts, fake_sleep_until,
-			fake_operation_begin, fake_operation_end, fake_round_done, fake_look_done, NULL
+			fake_operation_begin, fake_operation_end, fake_round_done, fake_analysis_done, NULL
 	};
 	disk.tick = 50;
 	disk.cost[PWRITE] = disk.cost[PWRITEV] = 200 * 1000;

@@ -28,11 +28,14 @@ typedef struct parse_case
 #define MAX64 "18446744073709551615"
 
 static const parse_case parse_cases[] = {
-	{"before 4.18", TEXT("     421        2     6338       43      667     1234     8952      912        0      660      955\n"),
+	{"before 4.18", TEXT("     421        2     6338       43      667     1234     8952"
+						"      912        0      660      955\n"),
 	true, {.writes = 667,.written_bytes = 8952 * 512,.busy_ms = 660,.request_ms = 955}},
 	{"4.18, discards", TEXT("  421 2 6338 43 667 1234 8952 912 1 660 955 7 0 999 45\n"),
 	true, {.writes = 667,.written_bytes = 8952 * 512,.busy_ms = 660,.request_ms = 1000}},
-	{"5.5, flushes", TEXT("   58171        0   468872     1661 12132712       34 321039368  1429502        0   666012  1916878      389        0 14131856     1434  2481116   484280\n"),
+	{"5.5, flushes", TEXT("   58171        0   468872     1661 12132712       34 321039368"
+						  "  1429502        0   666012  1916878      389        0 14131856"
+						  "     1434  2481116   484280\n"),
 		true, {.writes = 12132712,.written_bytes = UINT64_C(321039368) * 512,
 		.has_flushes = true,.flushes = 2481116,.busy_ms = 666012,
 	.request_ms = 1661 + 1429502 + 1434 + 484280}},
@@ -49,7 +52,8 @@ static const parse_case parse_cases[] = {
 	true, {.writes = 5,.written_bytes = 7 * 512,.busy_ms = 10,.request_ms = 12}},
 	{"blank at the end", TEXT("1 2 3 4 5 6 7 8 9 10 11 \n"),
 	true, {.writes = 5,.written_bytes = 7 * 512,.busy_ms = 10,.request_ms = 12}},
-	{"largest numbers", TEXT(MAX64 " " MAX64 " " MAX64 " 0 " MAX64 " " MAX64 " 36028797018963967 " MAX64 " " MAX64 " " MAX64 " " MAX64),
+	{"largest numbers", TEXT(MAX64 " " MAX64 " " MAX64 " 0 " MAX64 " " MAX64
+							 " 36028797018963967 " MAX64 " " MAX64 " " MAX64 " " MAX64),
 		true, {.writes = UINT64_MAX,.written_bytes = UINT64_MAX - 511,
 	.busy_ms = UINT64_MAX,.request_ms = UINT64_MAX}},
 

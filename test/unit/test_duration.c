@@ -106,7 +106,8 @@ check_ways_out(const char *name)
 	{
 		probe->flush_interval_ns = (int64_t) min.flush_interval_ns - 1;
 		if (probe->flush_interval_ns > 0 && is_refused())
-			fail_msg("%s: a flush_interval of %.0f ns is refused, too", name, min.flush_interval_ns);
+			fail_msg("%s: a flush_interval of %.0f ns is refused, too",
+					 name, min.flush_interval_ns);
 	}
 	probe->flush_interval_ns = interval;
 }
@@ -121,9 +122,11 @@ takes_no_longer_than_told(void **state)
 	static const int64_t costs[] = {20, 1000, 8000, 150000, 3000000};	/* us */
 	int			refused = 0;
 	int			ran = 0;
+	const size_t plans = lengthof(suites) * lengthof(durations) *
+		lengthof(duty_cycles) * lengthof(intervals);
 
 	(void) state;
-	for (size_t i = 0; i < lengthof(suites) * lengthof(durations) * lengthof(duty_cycles) * lengthof(intervals); i++)
+	for (size_t i = 0; i < plans; i++)
 	{
 		const char *suite = suites[i % 2];
 		int64_t		duration = durations[i / 2 % lengthof(durations)];
@@ -196,8 +199,8 @@ tells_the_shortest_time(void **state)
 	{
 		sp_min_duration min;
 
-		plan_run(min_cases[i].suite, (int64_t) (min_cases[i].duration * MILLISECOND), min_cases[i].duty_cycle,
-				 (int64_t) (min_cases[i].interval * MILLISECOND), 1000);
+		plan_run(min_cases[i].suite, (int64_t) (min_cases[i].duration * MILLISECOND),
+				 min_cases[i].duty_cycle, (int64_t) (min_cases[i].interval * MILLISECOND), 1000);
 		sp_probe_min_duration(probe, &min);
 		assert_int_equal(min.paced_cases, i < 7 ? 5 : 0);
 		assert_int_equal(min.saturated_cases, i < 7 ? 7 : 16);
@@ -238,7 +241,8 @@ leaves_out_a_warm_up_that_takes_too_long(void **state)
 		check_end("a slow pace");
 		assert_true(probe->rounds[SP_SATURATED] > 0);
 		assert_in_range(first_round_at[SP_PACED] - probe->started_ns,
-						slow_paces[i].first_round * MILLISECOND, (slow_paces[i].first_round + 10) * MILLISECOND);
+						slow_paces[i].first_round * MILLISECOND,
+						(slow_paces[i].first_round + 10) * MILLISECOND);
 		for (int c = 0; c < probe->ncases; c++)
 		{
 			if (probe->cases[c].regime == SP_PACED && probe->results[c].status == SP_OK)
@@ -308,7 +312,8 @@ rests_until_the_deadline_only(void **state)
 		run_probe();
 		check_end(suites[s]);
 		/* a flush of 30 ms would be followed by 1.5 s of rest */
-		assert_true(probe->finished_ns - probe->started_ns < 5 * SECOND + GRACE + 200 * MILLISECOND);
+		assert_true(probe->finished_ns - probe->started_ns <
+					5 * SECOND + GRACE + 200 * MILLISECOND);
 		assert_true(disk.slept > 4 * SECOND && disk.slept <= 5 * SECOND);
 	}
 }
@@ -347,8 +352,9 @@ ends_in_time(void **state)
 			check_end(suites[s % 2]);
 			over = probe->finished_ns - probe->started_ns - duration;
 			if (over < -round)
-				fail_msg("%s, operation of %lld us: %lld us over, round of %lld us", suites[s % 2],
-						 (long long) cost / 1000, (long long) over / 1000, (long long) round / 1000);
+				fail_msg("%s, operation of %lld us: %lld us over, round of %lld us",
+						 suites[s % 2], (long long) cost / 1000, (long long) over / 1000,
+						 (long long) round / 1000);
 		}
 	}
 }
@@ -398,7 +404,8 @@ says_what_was_stopped(void **state)
 		}
 		assert_true(stopped > 0);
 		/* what was under way is finished: at most two operations */
-		assert_true(probe->finished_ns - probe->started_ns < 2 * SECOND + 2 * 16 * 600 * MILLISECOND);
+		assert_true(probe->finished_ns - probe->started_ns <
+					2 * SECOND + 2 * 16 * 600 * MILLISECOND);
 	}
 }
 

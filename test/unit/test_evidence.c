@@ -123,8 +123,10 @@ adds_pairs_of_readings(void **state)
 	sp_evidence evidence = {0};
 	sp_counters zero[SP_LEVELS] = {{.has_flushes = true}, {.has_flushes = true}};
 	sp_counters after[SP_LEVELS] = {
-		{.writes = 20,.written_bytes = 81920,.has_flushes = true,.flushes = 10,.busy_ms = 3,.request_ms = 6},
-		{.writes = 30,.written_bytes = 163840,.has_flushes = true,.flushes = 5,.busy_ms = 9,.request_ms = 2},
+		{.writes = 20,.written_bytes = 81920,.has_flushes = true,.flushes = 10,
+		.busy_ms = 3,.request_ms = 6},
+		{.writes = 30,.written_bytes = 163840,.has_flushes = true,.flushes = 5,
+		.busy_ms = 9,.request_ms = 2},
 	};
 	sp_evidence_rates rates;
 
@@ -226,7 +228,8 @@ counts_what_each_case_did(void **state)
 		assert_int_equal(sp_probe_case_durable(probe, c), syncs(c) ? YES : NO);
 	}
 	/* nobody else was there: neither in the silence, nor between the flushes */
-	assert_float_equal(sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE), 0, 1e-9);
+	assert_float_equal(sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE),
+					   0, 1e-9);
 	assert_true(probe->background.ns > 20 * MILLISECOND);
 }
 
@@ -286,7 +289,8 @@ samples_where_there_is_no_rest(void **state)
 		{300 * 1000, 20 * MILLISECOND, 25 * MILLISECOND, YES},
 		{3 * MILLISECOND, 64 * MILLISECOND, 100 * MILLISECOND, YES},
 		{8 * MILLISECOND, 164 * MILLISECOND, 260 * MILLISECOND, YES},
-		{50 * MILLISECOND, 200 * MILLISECOND, 500 * MILLISECOND, UNKNOWN},	/* too slow for long samples */
+		/* too slow for long samples */
+		{50 * MILLISECOND, 200 * MILLISECOND, 500 * MILLISECOND, UNKNOWN},
 	};
 
 	(void) state;
@@ -337,6 +341,12 @@ reads_outside_of_the_timed_part(void **state)
 	assert_float_equal(sp_histogram_mean_ns(&probe->results[1].histogram), mean, 1);
 }
 
+static double
+flushes_per_op(const sp_evidence *evidence)
+{
+	return sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes;
+}
+
 /* Two readings a slice, and a hundredth of a slice for both: else not all. */
 static void
 reads_less_often_where_it_is_slow(void **state)
@@ -363,7 +373,7 @@ reads_less_often_where_it_is_slow(void **state)
 	assert_true(disk.readings * probe->counters_cost_ns < probe->duration_ns / 100 * 2);
 	assert_in_range(disk.readings, 10, readings / 4);
 	assert_in_range(seen, ops / 10, ops / 4);
-	assert_float_equal(sp_evidence_rates_of(&probe->results[2].evidence, SP_LEVEL_DEVICE).flushes, 1, 1e-9);
+	assert_float_equal(flushes_per_op(&probe->results[2].evidence), 1, 1e-9);
 }
 
 static void
@@ -390,7 +400,7 @@ survives_a_device_that_goes_away(void **state)
 			if (from[i] <= 3)
 				assert_int_equal(evidence->ops, 0);
 			if (evidence->ops > 0 && syncs(c))
-				assert_float_equal(sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes, 1, 1e-9);
+				assert_float_equal(flushes_per_op(evidence), 1, 1e-9);
 		}
 	}
 }
@@ -407,9 +417,10 @@ count_lost(void)
 
 		lost += evidence->lost;
 		if (evidence->ops > 0)
-			assert_float_equal(sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes, syncs(c) ? 1 : 0, 1e-9);
+			assert_float_equal(flushes_per_op(evidence), syncs(c) ? 1 : 0, 1e-9);
 	}
-	assert_float_equal(sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE), 0, 1e-9);
+	assert_float_equal(sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE),
+					   0, 1e-9);
 	return lost;
 }
 

@@ -148,7 +148,7 @@ agrees_with_the_sorted_sample(void **state)
 			sum += (double) sample[k];
 		}
 		for (size_t k = 0; k < n; k++)
-			squares += ((double) sample[k] - sum / (double) n) * ((double) sample[k] - sum / (double) n);
+			squares += pow((double) sample[k] - sum / (double) n, 2);
 
 		qsort(sample, n, sizeof(uint64_t), compare_values);
 		assert_int_equal(histogram.ops, n);
@@ -157,7 +157,8 @@ agrees_with_the_sorted_sample(void **state)
 		assert_true(histogram.sum_ns == sum);
 		assert_true(sp_histogram_mean_ns(&histogram) == sum / (double) n);
 		if (n > 1)
-			assert_true(fabs(sp_histogram_stddev_ns(&histogram) / sqrt(squares / (double) (n - 1)) - 1) < 1e-9);
+			assert_true(fabs(sp_histogram_stddev_ns(&histogram) /
+							 sqrt(squares / (double) (n - 1)) - 1) < 1e-9);
 		check_quantiles(sample, n);
 	}
 	free(sample);

@@ -171,7 +171,8 @@ writes_unsynced_at_a_stretch(void **state)
 				continue;
 			stretches++;
 			taken = disk.records[k].at - begin;
-			assert_in_range(taken, rows[i].length * MILLISECOND - MILLISECOND, rows[i].length * MILLISECOND + 2 * MILLISECOND);
+			assert_in_range(taken, (rows[i].length - 1) * MILLISECOND,
+							(rows[i].length + 2) * MILLISECOND);
 		}
 		assert_int_equal(stretches, SP_UNSYNCED_ROUNDS);
 		assert_int_equal(probe->results[c].rounds.n, SP_UNSYNCED_ROUNDS);
@@ -397,9 +398,9 @@ check_left_out(void)
 }
 
 static void
-watch_left_out(void *context, sp_regime regime)
+watch_excluded(void *context, sp_regime regime)
 {
-	fake_look_done(context, regime);
+	fake_analysis_done(context, regime);
 	check_left_out();
 }
 
@@ -424,7 +425,7 @@ plan_slow_fsync(bool stop_early)
 	disk.cost[FSYNC] = 3 * MILLISECOND;
 	probe->duration_ns = 20 * SECOND;
 	probe->stop_early = stop_early;
-	probe->callbacks.analysis_done = watch_left_out;
+	probe->callbacks.analysis_done = watch_excluded;
 	memset(seen_excluded, 0, sizeof(seen_excluded));
 }
 
@@ -441,7 +442,8 @@ leaves_out_what_is_slower(void **state)
 		const sp_result *result = &probe->results[c];
 		bool		is_fsync = strcmp(probe->cases[c].label, "fsync") == 0;
 
-		if (result->status == SP_UNSUPPORTED || !(probe->cases[c].contender || probe->cases[c].control))
+		if (result->status == SP_UNSUPPORTED ||
+			!(probe->cases[c].contender || probe->cases[c].control))
 			continue;
 		assert_int_equal(result->excluded, is_fsync);
 		if (is_fsync)
@@ -611,7 +613,8 @@ moves_as_the_wal_does(void **state)
 	{
 		size_t		found = 0;
 
-		plan_suite("wal", "fdatasync", position_cases[i].flush_size, position_cases[i].file_size * KILOBYTE);
+		plan_suite("wal", "fdatasync", position_cases[i].flush_size,
+				   position_cases[i].file_size * KILOBYTE);
 		probe->ncases = 2;		/* open_datasync and fdatasync, paced */
 		run_probe();
 		for (int k = 0; k < disk.nrecords && found < 6; k++)
@@ -622,7 +625,8 @@ moves_as_the_wal_does(void **state)
 				continue;
 			if (call->offset != position_cases[i].writes[found].offset * KILOBYTE ||
 				call->size != position_cases[i].writes[found].size * KILOBYTE)
-				fail_msg("flush of %d, write %zu: %lld at %lld", position_cases[i].flush_size, found,
+				fail_msg("flush of %d, write %zu: %lld at %lld",
+						 position_cases[i].flush_size, found,
 						 (long long) call->size, (long long) call->offset);
 			/* what is longer than the buffer is still one call */
 			assert_int_equal(call->call == PWRITEV, call->size > SP_BUFFER_SIZE);

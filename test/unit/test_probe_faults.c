@@ -252,7 +252,8 @@ advises_nothing_when_the_current_method_fails(void **state)
 	for (disk.fail_at = 1; disk.fail_at < 10; disk.fail_at++)
 	{
 		run_probe();
-		if (strcmp(probe->results[1].error_call ? probe->results[1].error_call : "", "fdatasync") != 0)
+		if (probe->results[1].error_call == NULL ||
+			strcmp(probe->results[1].error_call, "fdatasync") != 0)
 			continue;			/* it was the control */
 		assert_true(probe->judged);
 		assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);

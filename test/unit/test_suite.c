@@ -34,13 +34,15 @@ typedef struct server_case
 
 static const server_case server_cases[] = {
 	{"PostgreSQL 15", "fdatasync", NULL, false, false, 16 * MEGABYTE, 8192, 16 * MEGABYTE, 2},
-	{"wal_level minimal", "open_datasync", NULL, true, false, 16 * MEGABYTE, 8192, 16 * MEGABYTE, 0},
+	{"wal_level minimal", "open_datasync", NULL, true, false,
+	16 * MEGABYTE, 8192, 16 * MEGABYTE, 0},
 	{"debug_io_direct", "fsync", NULL, false, true, 16 * MEGABYTE, 300000, 16 * MEGABYTE, 0},
 	{"both direct", "open_sync", NULL, true, true, 16 * MEGABYTE, 1, 16 * MEGABYTE, 0},
 	{"small segments", "fdatasync", NULL, false, false, MEGABYTE, 8192, MEGABYTE, 2},
 	{"large segments", "fdatasync", NULL, false, false, 1024 * MEGABYTE, 8192, 16 * MEGABYTE, 2},
 	{"unknown method", NULL, NULL, false, false, 16 * MEGABYTE, 8192, 16 * MEGABYTE, 2},
-	{"no open_datasync", "fdatasync", "open_datasync", false, false, 16 * MEGABYTE, 8192, 16 * MEGABYTE, 2},
+	{"no open_datasync", "fdatasync", "open_datasync", false, false,
+	16 * MEGABYTE, 8192, 16 * MEGABYTE, 2},
 	{"no fsync", "open_sync", "fsync", true, false, 16 * MEGABYTE, 8192, 16 * MEGABYTE, 0},
 };
 

@@ -499,9 +499,11 @@ excludes_only_slower_methods(void **state)
 		{METHOD("wholly slower", SLOW, SLOW), true},
 		{METHOD("slower when paced, faster back to back", SLOW, FAST), true},
 		{METHOD("a little slower", SPEED(0.97, 0.95, 0.99), SPEED(1, 0.96, 1.04)), true},
-		{METHOD("a little slower, a little faster back to back", SPEED(0.97, 0.95, 0.99), SPEED(1, 0.96, 1.09)),
+		{METHOD("a little slower, a little faster back to back",
+				SPEED(0.97, 0.95, 0.99), SPEED(1, 0.96, 1.09)),
 			true},
-		{METHOD("a little slower, may be faster back to back", SPEED(0.97, 0.95, 0.99), SPEED(1, 0.96, 1.11)),
+		{METHOD("a little slower, may be faster back to back",
+				SPEED(0.97, 0.95, 0.99), SPEED(1, 0.96, 1.11)),
 			false},
 		{METHOD("slower back to back, may be faster when paced", SPEED(1, 0.9, 1.1), SLOW), false},
 		{METHOD("faster when paced", FAST, SLOW), false},
@@ -682,10 +684,12 @@ simulate(const simulation *sim, sp_verdict verdict, int recommended)
 
 		rounds += simulate_run(sim, &seed, &judgement);
 		verdicts[judgement.verdict]++;
-		if (judgement.verdict == verdict && (recommended < 0 || judgement.recommended == recommended))
+		if (judgement.verdict == verdict &&
+			(recommended < 0 || judgement.recommended == recommended))
 			wanted++;
 	}
-	print_message("# %s: switch %d, keep %d, tie %d, undecided %d of %d runs, %.0f rounds each; counted %d\n",
+	print_message("# %s: switch %d, keep %d, tie %d, undecided %d of %d runs, "
+				  "%.0f rounds each; counted %d\n",
 				  sim->name, verdicts[SP_SWITCH], verdicts[SP_KEEP], verdicts[SP_TIE],
 				  verdicts[SP_UNDECIDED], RUNS, (double) rounds / RUNS, wanted);
 	return wanted;
