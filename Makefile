@@ -32,7 +32,8 @@ PROVE_TESTS = test/t/*.pl
 
 UNIT_TESTS = $(patsubst test/unit/%.c,unit/%,$(sort $(wildcard test/unit/test_*.c)))
 FUZZ_TARGETS = $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
-EXTRA_CLEAN = unit unit-asan $(EXTENSION)--*.sql results regression.diffs regression.out tmp_check
+EXTRA_CLEAN = unit unit-asan $(EXTENSION)--*.sql results regression.diffs regression.out tmp_check \
+	$(TEST_MODULE).o $(TEST_MODULE).so $(FAULT_LIBRARY).so
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -45,6 +46,31 @@ $(EXTENSION)--$(EXTVERSION).sql: $(SQL_SOURCES) Makefile
 
 # Headers are few and small: all objects depend on all of them.
 $(OBJS): $(wildcard src/*.h src/*/*.h) $(ENGINE_HEADERS)
+
+# ------------------------------------------------- libraries of the Perl tests
+#
+# Loaded from where they are built: no server gets them installed.  The test module has
+# the objects of this extension, and its own functions instead of some system calls;
+# the other library is preloaded into a server.
+
+TEST_MODULE = test/modules/child_process/child_process_test
+TEST_MODULE_OBJS = $(TEST_MODULE).o $(addprefix src/, common/child_process.o common/child_exec.o \
+	common/child_output.o storage/zfs_tools.o \
+	engine/storage/zfs.o engine/storage/zfs_status.o engine/storage/zfs_text.o)
+FAULT_LIBRARY = test/fault/fail_calls
+
+ifeq ($(PORTNAME),linux)
+installcheck: $(TEST_MODULE).so $(FAULT_LIBRARY).so
+endif
+
+$(TEST_MODULE).o: $(wildcard src/*.h src/*/*.h) $(ENGINE_HEADERS)
+
+$(TEST_MODULE).so: $(TEST_MODULE_OBJS)
+	$(LINK.shared) -o $@ $^ $(LDFLAGS) $(LDFLAGS_SL) -Wl,--wrap=pipe2,--wrap=fork,--wrap=kill
+
+# without the server's flags: these may fortify calls, which would have other names then
+$(FAULT_LIBRARY).so: $(FAULT_LIBRARY).c
+	$(CC) -shared -fPIC -O2 -Wall -Wextra -o $@ $< -ldl
 
 # --------------------------------------------------------------- unit tests
 #

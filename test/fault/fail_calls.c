@@ -3,17 +3,17 @@
  * fail_calls.c
  *		Let system calls on the files of a probe fail, in a real server.
  *
- * For tests only: a library that test/t/007_faults.pl builds and preloads into
- * a server.  What is to fail stands in the file that SP_FAULT_FILE names, read
- * again at every call that matters:
+ * For tests only: a library that test/t/007_faults.pl preloads into a server.  The
+ * file that SP_FAULT_FILE names says what is to fail; it is read again at every call
+ * that matters:
  *
  *		# a comment
  *		<call> <n>[+] <errno, "short", or a number of MB> [<end of the file's name>]
  *
- * The n-th matching call of a process (with "+" each one from there) does not
- * take place and fails; "short" writes half; "60MB" is what fstatvfs() tells to
- * be available.  Counting begins anew whenever the
- * text changes, comments included.  A missing or empty file is no fault.
+ * The n-th matching call of a process (with "+" each one from there) does not take
+ * place and fails; "short" writes half; "60MB" is what fstatvfs() reports as
+ * available.  Counting starts again whenever the text changes, comments included.  A
+ * missing or empty file is no fault.
  *
  * Where <SP_FAULT_FILE>.log exists, a line is appended for every matching call:
  * "<call> <file> done", "... failed", or "... <ERRNO> injected".

@@ -30,53 +30,27 @@ END
 $$;
 SQL
 
-sub signal_backend
-{
-	my ($function) = @_;
-	return sub {
-		my ($session) = @_;
-		$node->safe_psql('postgres', "SELECT $function($session->{pid})");
-	};
-}
-
-sub signal_client
-{
-	my ($signal) = @_;
-	return sub { shift->{run}->signal($signal) };
-}
-
-# The backend of a session is killed as the kernel would do it, and the server
-# restarts itself.
-sub kill_backend
-{
-	my ($session) = @_;
-	my $offset = -s $node->logfile;
-	kill 'KILL', $session->{pid};
-	$node->wait_for_log(qr/database system is ready to accept connections/, $offset);
-	return;
-}
-
 # How a probe ends: what is sent before it, how it is started if not as usual,
 # what ends it, what the client is told, whether its session goes on after it.
 my @endings = (
-	{ name => 'pg_cancel_backend', end => signal_backend('pg_cancel_backend'),
+	{ name => 'pg_cancel_backend', end => signal_backend($node, 'pg_cancel_backend'),
 		says => qr/canceling statement due to user request/, survives => 1 },
 	{ name => 'statement_timeout', before => "SET statement_timeout = '1s'",
 		says => qr/canceling statement due to statement timeout/, survives => 1 },
-	{ name => 'cancel between writes', phase => 'writing files', end => signal_backend('pg_cancel_backend'),
+	{ name => 'cancel between writes', phase => 'writing files', end => signal_backend($node, 'pg_cancel_backend'),
 		call => sub { "SELECT FROM sync_probe.probe('$_[0]', '$_[1]', duty_cycle => 0.001, " . LONG_PROBE . ')' },
 		says => qr/canceling statement due to user request/, survives => 1 },
-	{ name => 'lost transaction', before => 'BEGIN', end => signal_backend('pg_cancel_backend'),
+	{ name => 'lost transaction', before => 'BEGIN', end => signal_backend($node, 'pg_cancel_backend'),
 		says => qr/canceling statement due to user request/, survives => 1, after => 'ROLLBACK' },
-	{ name => 'savepoint', before => 'BEGIN; SAVEPOINT s', end => signal_backend('pg_cancel_backend'),
+	{ name => 'savepoint', before => 'BEGIN; SAVEPOINT s', end => signal_backend($node, 'pg_cancel_backend'),
 		says => qr/canceling statement due to user request/, survives => 1, after => 'ROLLBACK TO s' },
 	{ name => 'exception block', before => "SET statement_timeout = '1s'",
 		call => sub { "SELECT caught('$_[0]')" }, says => qr/^caught$/m, survives => 1 },
-	{ name => 'pg_terminate_backend', end => signal_backend('pg_terminate_backend'),
+	{ name => 'pg_terminate_backend', end => signal_backend($node, 'pg_terminate_backend'),
 		says => qr/terminating connection due to administrator command/ },
 	{ name => 'SIGINT to psql', end => signal_client('INT'), says => qr/Cancel request sent/ },
-	{ name => 'lost client', end => signal_client('KILL'), says => qr/^/ },
-	{ name => 'killed backend', end => \&kill_backend, says => qr/connection.*(lost|closed)/ },
+	{ name => 'lost client', end => signal_client('KILL'), says => CLIENT_LOST },
+	{ name => 'killed backend', end => sub { kill_process($node, $_[0]{pid}) }, says => qr/connection.*(lost|closed)/ },
 );
 
 sub test_ending
@@ -90,12 +64,15 @@ sub test_ending
 	query($session, 'SET client_min_messages = warning');
 	query($session, $ending->{before}) if $ending->{before};
 	start_query($session, $call->($location, $suite));
-	wait_phase($node, $session, $ending->{phase} // 'measuring');
-	isnt(join('', probe_files($node)), '', "$name: there were files") if $ending->{end};
-	$ending->{end}->($session) if $ending->{end};
+	if ($ending->{end})
+	{
+		wait_phase($node, $session, $ending->{phase} // 'measuring');
+		isnt(join('', probe_files($node)), '', "$name: there were files");
+		$ending->{end}->($session);
+	}
 
 	my ($out, $err) = finish_query($session);
-	like("$out$err", $ending->{says}, "$name: the client was told");
+	client_told_ok($node, $session, $name, $ending->{says}, $out, $err);
 	query($session, $ending->{after}) if $ending->{after};
 
 	if ($ending->{survives})
@@ -127,11 +104,8 @@ for my $ending (@endings)
 
 # --- cancelled at any moment, also while it writes its files or records
 
-my $seed = $ENV{SP_TEST_SEED} // int(rand(1e6));
-note "SP_TEST_SEED=$seed";
-srand($seed);
+seed_random();
 my $session = session($node);
-my %told;
 for my $n (1 .. 20)
 {
 	my $location = (qw(pg_wal place pg_default))[ $n % 3 ];

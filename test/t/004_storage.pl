@@ -95,10 +95,10 @@ for (
 {
 	my ($name, $do, $stays) = @$_;
 	$session = session($node);
-	start_query($session, "SELECT count(*) > 5 FROM sync_probe.probe('crowded', duration => '1 s', stop_early => false)");
-	wait_phase($node, $session, 'measuring');
+	pause_probe($node, $session, "'crowded'");
 	my ($file) = grep { /\.$session->{pid}\.0$/ } probe_files($node);
 	$do->($file);
+	kill 'CONT', $session->{pid};
 	($out, $err) = finish_query($session);
 	is($out, "t\n", "a file is $name: the probe returns its rows");
 	like($err, qr/WARNING:  probe file "pg_tblspc.*\.$session->{pid}\.0" is no longer there/, "a file is $name: a warning");
@@ -194,7 +194,7 @@ ok(wait_for(sub { !-e $node->data_dir . '/postmaster.pid' }), 'the server has st
 $node->stop('fast', fail_ok => 1);	# tells the node object
 
 IPC::Run::run([ 'postgres', '--single', '-D', $node->data_dir, 'postgres' ],
-	'<', \"SELECT * FROM sync_probe.probe()\n", '>', \$out, '2>', \$err, IPC::Run::timeout(60));
+	'<', \"SELECT * FROM sync_probe.probe()\n", '>', \$out, '2>', \$err, IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
 like($err, qr/ERROR:  cannot probe now/, 'single-user mode');
 log_ok($node);
 

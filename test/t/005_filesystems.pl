@@ -16,10 +16,10 @@ use PostgreSQL::Test::Utils;
 use SyncProbeTest;
 use Test::More;
 
-my %filesystems = map { split /=/, $_, 2 } split ' ', $ENV{SP_TEST_FILESYSTEMS} // '';
+my %filesystems = prepared_filesystems('SP_TEST_FILESYSTEMS');
 plan skip_all => 'SP_TEST_FILESYSTEMS names no file system to test on (needs root, see script/test)' unless %filesystems;
 
-use constant STEP_SECONDS => 45;
+use constant STEP_SECONDS => $PostgreSQL::Test::Utils::timeout_default;
 
 # What locations may call it, where that is not just its name; which statuses a
 # row may have there besides ok: O_DIRECT is refused by some of them, and what

@@ -20,9 +20,9 @@ use SyncProbeTest;
 use Test::More;
 use Time::HiRes qw(sleep);
 
-my %place = map { split /=/, $_, 2 } map { split ' ', $ENV{$_} // '' } qw(SP_TEST_FILESYSTEMS SP_TEST_EVIDENCE);
+my %place = prepared_filesystems(qw(SP_TEST_FILESYSTEMS SP_TEST_EVIDENCE));
 
-use constant STEP_SECONDS => 45;
+use constant STEP_SECONDS => $PostgreSQL::Test::Utils::timeout_default;
 use constant TRIES => 10;
 
 # Statements on a session of their own, all within STEP_SECONDS; dies if not.
@@ -201,7 +201,7 @@ for my $row (@places)
 
 # Programs of Perl that sync on and on, once they said that they do; they end by
 # themselves should nobody end them.
-use constant OTHERS_LAST => 120;
+use constant OTHERS_LAST => 5 * STEP_SECONDS;
 my %others = (
 	appends => 'open my $f, ">", shift or die $!; for (;;) { truncate $f, 0 if sysseek($f, 0, 1) > 2 ** 24; syswrite $f, "x" x 8192; sync_it($f) }',
 	flushes => 'open my $f, "<", shift or die $!; for (;;) { sync_it($f) }');
@@ -216,7 +216,7 @@ sub start_others
 	{
 		my $out = '';
 		my $handle = IPC::Run::start([ $^X, '-e', "$start $others{$program}", $path . ($program eq 'appends' ? ".$n" : '') ],
-			'>', \$out, IPC::Run::timeout(60));
+			'>', \$out, IPC::Run::timeout(STEP_SECONDS));
 		$handle->pump until $out =~ /syncing/;
 		push @handles, $handle;
 	}
@@ -328,6 +328,9 @@ for my $n (0 .. 7)
 	}
 	else
 	{
+		$node->poll_query_until('postgres', <<"SQL") or die 'the probe never began';
+SELECT state = 'active' FROM pg_stat_activity WHERE pid = $session->{pid}
+SQL
 		sleep 0.02 * $n;
 	}
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend($session->{pid})");

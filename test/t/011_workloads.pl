@@ -21,20 +21,28 @@ my $node = probe_cluster('workloads',
 	conf => "restart_after_crash = on\nclient_connection_check_interval = '50ms'\nlog_statement = none");
 add_tablespace($node, 'place');
 
+# A tear-down or script with this waits as long as there is a file "gate" in the data
+# directory.
+my $gate = $node->data_dir . '/gate';
+my $wait = q{DO 'BEGIN WHILE (pg_stat_file(''gate'', true)).size IS NOT NULL LOOP
+    PERFORM pg_sleep(0.02);
+END LOOP; END'};
+
 # The sessions of "sleepy" notice nothing by themselves, neither that pgbench is
 # gone nor that its objects are to go.
-$node->safe_psql('postgres', <<'SQL');
+$node->safe_psql('postgres', <<"SQL");
 CREATE DATABASE other;
 INSERT INTO sync_probe.workloads (workload, setup, script, teardown) VALUES
 ('slow set-up', 'CREATE TABLE t (i int); SELECT pg_sleep(60)', 'SELECT 1;', NULL),
-('short set-up', 'CREATE TABLE t (i int); SELECT pg_sleep(2)', 'SELECT 1;', NULL),
+('gated set-up', 'CREATE TABLE t (i int);' || \$gate\$$wait\$gate\$, 'SELECT 1;', NULL),
+('gated script', 'CREATE TABLE t (i int)', \$gate\$$wait;\$gate\$, NULL),
 ('sleepy', 'CREATE TABLE t (i int)', 'SELECT pg_sleep(60);', NULL),
-('slow tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', 'SELECT pg_sleep(2.5)'),
+('gated tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', \$gate\$$wait\$gate\$),
 ('endless tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', 'SELECT pg_sleep(60)'),
-('stubborn tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', $$DO 'BEGIN LOOP
+('stubborn tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', \$\$DO 'BEGIN LOOP
     BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN query_canceled THEN NULL; END;
-END LOOP; END'$$);
-CREATE FUNCTION caught(workload name, clients int, transactions int) RETURNS text LANGUAGE plpgsql AS $$
+END LOOP; END'\$\$);
+CREATE FUNCTION caught(workload name, clients int, transactions int) RETURNS text LANGUAGE plpgsql AS \$\$
 BEGIN
     PERFORM FROM sync_probe.pgbench(workload, clients => clients, transactions => transactions);
     RETURN 'not ended';
@@ -42,7 +50,7 @@ EXCEPTION WHEN query_canceled THEN
     PERFORM FROM sync_probe.pgbench('upsert', clients => 1, transactions => 5, rows => 10);
     RETURN 'caught';
 END
-$$;
+\$\$;
 SQL
 $node->safe_psql('other', 'CREATE EXTENSION pg_sync_probe');
 
@@ -71,7 +79,7 @@ my %places = (
 	'setting up' => [ 'setting up', "'slow set-up', clients => 1, transactions => 1", 0 ],
 	'running' => [ 'running', "'upsert', clients => 3, duration => '300 s', rows => 1000", 3 ],
 	'sleeping' => [ 'running', "'sleepy', clients => 2, duration => '300 s'", 2 ],
-	'tearing down' => [ 'tearing down', "'slow tear-down', clients => 1, transactions => 1", 0 ],
+	'tearing down' => [ 'tearing down', "'gated tear-down', clients => 1, transactions => 1", 0 ],
 	'endless tear-down' => [ 'tearing down', "'endless tear-down', clients => 1, transactions => 1", 0 ],
 	'stubborn tear-down' => [ 'tearing down', "'stubborn tear-down', clients => 1, transactions => 1", 0 ],
 );
@@ -85,6 +93,9 @@ sub wait_place
 	return;
 }
 
+sub close_gate { append_to_file($gate, 'closed'); return }
+sub open_gate { unlink $gate; return }
+
 sub start_workload
 {
 	my ($place, $kind, $session) = @_;
@@ -95,18 +106,6 @@ sub start_workload
 }
 
 # ------------------------------------------------------- what may end a workload
-
-sub signal_backend
-{
-	my ($function) = @_;
-	return sub { $node->safe_psql('postgres', "SELECT $function($_[0]{pid})") };
-}
-
-sub signal_client
-{
-	my ($signal) = @_;
-	return sub { shift->{run}->signal($signal) };
-}
 
 sub signal_pgbench
 {
@@ -125,16 +124,6 @@ sub terminate_worker
 	return;
 }
 
-# As the kernel would do it; the server restarts itself.
-sub kill_process
-{
-	my ($pid) = @_;
-	my $offset = -s $node->logfile;
-	kill 'KILL', $pid;
-	$node->wait_for_log(qr/database system is ready to accept connections/, $offset);
-	return;
-}
-
 my @everywhere = ('setting up', 'running', 'sleeping', 'tearing down');
 my $cancelled = qr/ERROR:  57014: canceling statement due to user request/;
 my $timed_out = qr/ERROR:  57014: canceling statement due to statement timeout/;
@@ -145,16 +134,16 @@ my $lost = qr/connection.*(lost|closed)/;
 # is called if not by function and procedure in turn, whether cleanup() drops a
 # schema after it (it does, or the next run does, in turn).
 my @endings = (
-	{ name => 'pg_cancel_backend', end => signal_backend('pg_cancel_backend'), says => $cancelled, survives => 1 },
+	{ name => 'pg_cancel_backend', end => signal_backend($node, 'pg_cancel_backend'), says => $cancelled, survives => 1 },
 	{ name => 'statement_timeout', before => "SET statement_timeout = '1s'", says => $timed_out, survives => 1 },
-	{ name => 'lost transaction', before => 'BEGIN', end => signal_backend('pg_cancel_backend'), kind => 'function',
+	{ name => 'lost transaction', before => 'BEGIN', end => signal_backend($node, 'pg_cancel_backend'), kind => 'function',
 		says => $cancelled, survives => 1, after => 'ROLLBACK', where => [ 'setting up', 'running' ] },
-	{ name => 'savepoint', before => 'BEGIN; SAVEPOINT s', end => signal_backend('pg_cancel_backend'), kind => 'function',
+	{ name => 'savepoint', before => 'BEGIN; SAVEPOINT s', end => signal_backend($node, 'pg_cancel_backend'), kind => 'function',
 		says => $cancelled, survives => 1, after => 'ROLLBACK TO s', where => [ 'setting up', 'sleeping' ] },
-	{ name => 'pg_terminate_backend', end => signal_backend('pg_terminate_backend'),
+	{ name => 'pg_terminate_backend', end => signal_backend($node, 'pg_terminate_backend'),
 		says => qr/FATAL:  57P01: terminating connection due to administrator command/ },
 	{ name => 'SIGINT to psql', end => signal_client('INT'), says => qr/Cancel request sent/, where => [ 'running' ] },
-	{ name => 'lost client', end => signal_client('KILL'), says => qr/^/ },
+	{ name => 'lost client', end => signal_client('KILL'), says => CLIENT_LOST },
 	{ name => 'SIGKILL to pgbench', end => signal_pgbench('KILL'), survives => 1, where => [ 'running', 'sleeping' ],
 		says => qr/ERROR:  38000: pgbench was ended by signal 9 while it ran workload/ },
 	{ name => 'SIGTERM to pgbench', end => signal_pgbench('TERM'), survives => 1, where => [ 'running', 'sleeping' ],
@@ -167,10 +156,10 @@ my @endings = (
 		says => qr/ERROR:  55000: could not set up workload "slow set-up": its background worker has ended.*HINT:  /s },
 	{ name => 'terminated worker', end => \&terminate_worker,
 		survives => 1, where => [ 'tearing down' ],
-		says => qr/WARNING:  57014: could not tear down workload "slow tear-down": canceling statement/ },
-	{ name => 'killed backend', end => sub { kill_process($_[0]{pid}) }, says => $lost,
+		says => qr/WARNING:  57014: could not tear down workload "gated tear-down": canceling statement/ },
+	{ name => 'killed backend', end => sub { kill_process($node, $_[0]{pid}) }, says => $lost,
 		leaves => { running => 1, sleeping => 1, 'tearing down' => 1 } },
-	{ name => 'killed worker', end => sub { kill_process(worker()) }, says => $lost, where => [ 'setting up', 'running' ],
+	{ name => 'killed worker', end => sub { kill_process($node, worker()) }, says => $lost, where => [ 'setting up', 'running' ],
 		leaves => { running => 1 } },
 );
 
@@ -213,10 +202,10 @@ sub test_ending
 {
 	my ($ending, $place, $kind) = @_;
 	my $name = "$ending->{name}, $kind $place";
-	my $session = session($node);
+	my $session = verbose_session($node);
 
-	query($session, "\\set VERBOSITY verbose\nSET client_min_messages = warning");
 	query($session, $ending->{before}) if $ending->{before};
+	close_gate();
 	start_query($session, workload_call($kind, $places{$place}[1]));
 	if ($ending->{end})
 	{
@@ -225,8 +214,10 @@ sub test_ending
 		isnt(join(' ', pgbench_children($node)), '', "$name: pgbench runs") if $places{$place}[0] eq 'running';
 		$ending->{end}->($session);
 	}
+	open_gate() if $ending->{end};
 	my ($out, $err) = finish_query($session);
-	like("$out$err", $ending->{says}, "$name: the client was told");
+	open_gate();
+	client_told_ok($node, $session, $name, $ending->{says}, $out, $err);
 	if ($ending->{survives})
 	{
 		test_survivor($name, $session, $ending->{after});
@@ -252,13 +243,15 @@ for my $ending (@endings)
 
 # --- caught in PL/pgSQL: the transaction goes on, and runs another one
 
-for ([ 'slow set-up', 1, 1 ], [ 'sleepy', 2, 1 ], [ 'slow tear-down', 1, 1 ])
+for ([ 'slow set-up', 1, 1 ], [ 'sleepy', 2, 1 ], [ 'gated tear-down', 1, 1 ])
 {
 	my ($workload, $clients, $transactions) = @$_;
 	my $name = "caught in a block: $workload";
 	my $session = session($node);
 	query($session, "SET client_min_messages = warning; SET statement_timeout = '1s'");
+	close_gate();
 	my ($out, $err) = query($session, "SELECT caught('$workload', $clients, $transactions)");
+	open_gate();
 	is($out, "caught\n", "$name: it is caught") or diag($err);
 	nothing_left($node, "$name, the session lives on");
 	is(descriptors($session->{pid}), '', "$name: no descriptor is open");
@@ -292,9 +285,7 @@ nothing_left($node, 'rolled back');
 
 # --- cancelled at any moment: at its beginning, and at its end
 
-my $seed = $ENV{SP_TEST_SEED} // int(rand(1e6));
-note "SP_TEST_SEED=$seed";
-srand($seed);
+seed_random();
 my $session = session($node);
 query($session, 'SET client_min_messages = warning');
 for my $n (1 .. 50)
@@ -343,7 +334,7 @@ my $notice = qr{NOTICE:  upsert in place: \d+ s, \d+ transactions/s, latency [\d
 
 for (
 	[ 'duration', "'upsert', 'place', clients => 2, duration => '300 s'", "duration = '300 s'" ],
-	[ 'transactions', "'upsert', 'place', clients => 2, transactions => 1000000", 'duration IS NULL' ])
+	[ 'transactions', "'upsert', 'place', clients => 2, transactions => 100000000", 'duration IS NULL' ])
 {
 	my ($what, $arguments, $length) = @$_;
 	$session = session($node);
@@ -592,11 +583,13 @@ for my $mode (sort keys %modes)
 {
 	for my $place (@{ $modes{$mode} })
 	{
+		close_gate();
 		$session = start_workload($place);
 		my @processes = ($node->{_pid}, split /\n/, $node->safe_psql('postgres', 'SELECT pid FROM pg_stat_activity'));
 		$mode eq 'killed' ? $node->kill9 : $node->stop($mode);
 		finish_query($session);
 		eval { $session->{run}->finish };
+		open_gate();
 		ok(wait_for(sub { !pgbench_children($node) }), "$mode shutdown, $place: pgbench is gone");
 
 		# a server starts only where nothing of the one before is left, be it a zombie
@@ -610,16 +603,19 @@ for my $mode (sort keys %modes)
 
 # Sessions there are go on, new ones are refused.
 for (
-	[ 'running', "'upsert', clients => 2, duration => '2 s'", qr/^\d+\n$/ ],
-	[ 'setting up', "'short set-up', clients => 1, transactions => 1", qr/ERROR:  08001: pgbench could not connect.*shutting down/s ],
-	[ 'tearing down', "'slow tear-down', clients => 1, transactions => 1", qr/^1\n$/ ])
+	[ 'running', "'gated script', clients => 2, transactions => 1", qr/^2\n$/ ],
+	[ 'setting up', "'gated set-up', clients => 1, transactions => 1", qr/ERROR:  08001: pgbench could not connect.*shutting down/s ],
+	[ 'tearing down', "'gated tear-down', clients => 1, transactions => 1", qr/^1\n$/ ])
 {
 	my ($phase, $arguments, $says) = @$_;
-	$session = session($node);
-	query($session, "\\set VERBOSITY verbose\nSET client_min_messages = warning");
+	$session = verbose_session($node);
+	close_gate();
 	start_query($session, workload_call('function', $arguments));
 	$phase eq 'running' ? wait_running($node, $session, 2) : wait_phase($node, $session, $phase);
 	system_or_bail('pg_ctl', '-D', $node->data_dir, '-m', 'smart', '-W', 'stop');
+	ok(wait_for(sub { slurp_file($node->data_dir . '/postmaster.pid') =~ /^stopping\s*\Z/m }),
+		"smart shutdown, $phase: is under way");
+	open_gate();
 	my ($out, $err) = finish_query($session);
 	like("$out$err", $says, "smart shutdown, $phase: what the client is told");
 	$session->quit;

@@ -101,10 +101,10 @@ like($out, qr/^fsync\|fsync$/m, 'an edit without a reload');
 query($session, "ALTER SYSTEM SET wal_sync_method = 'fsync'");
 
 # A reload in the middle does not change what is measured, but it is told.
-start_query($session, "SELECT FROM sync_probe.probe(duration => '2 s', stop_early => false)");
-wait_phase($node, $session, 'measuring');
+pause_probe($node, $session, "'pg_wal'");
 $node->safe_psql('postgres', "ALTER SYSTEM SET wal_sync_method = 'fdatasync'");
 $node->reload;
+kill 'CONT', $session->{pid};
 finish_query($session);
 is($node->safe_psql('postgres', <<'SQL'), 'fsync|fdatasync|fsync', 'a reload during the run');
 SELECT r.wal_sync_method, r.wal_sync_method_at_end, m.method

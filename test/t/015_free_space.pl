@@ -15,7 +15,7 @@ use Test::More;
 
 use constant MB => 1024 * 1024;
 
-my %place = map { split /=/, $_, 2 } split ' ', join ' ', map { $ENV{$_} // '' } qw(SP_TEST_FILESYSTEMS SP_TEST_EVIDENCE);
+my %place = prepared_filesystems(qw(SP_TEST_FILESYSTEMS SP_TEST_EVIDENCE));
 plan skip_all => 'SP_TEST_EVIDENCE names no file system to test on (needs root, see script/test)'
   unless grep { $place{$_} } qw(small quota foreign tmpfs);
 

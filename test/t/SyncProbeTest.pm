@@ -20,13 +20,17 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 
-our @EXPORT = qw(probe_cluster add_tablespace session start_query finish_query query
-  start_probe end_probe wait_for wait_phase wait_running probe_files pgbench_children
-  workload_call workload_schemas let_runs_count leftovers nothing_left descriptors fails_ok
-  works_ok log_ok pid_alive LONG_PROBE SMALL_RUN);
+our @EXPORT = qw(probe_cluster add_tablespace prepared_filesystems session verbose_session
+  start_query finish_query query start_probe pause_probe end_probe wait_for wait_phase
+  wait_running probe_files pgbench_children workload_call workload_schemas let_runs_count
+  leftovers nothing_left descriptors signal_backend signal_client kill_process client_told_ok
+  seed_random fails_ok works_ok log_ok pid_alive LONG_PROBE SMALL_RUN CLIENT_LOST);
 
 # Longer than any test waits; always ended from outside.
 use constant LONG_PROBE => "duration => '300 s', stop_early => false, record => false";
+
+# What the client is told if it is gone.
+use constant CLIENT_LOST => 'the client is lost';
 
 # The shortest run of a workload that makes and drops objects.
 use constant SMALL_RUN => "'upsert', clients => 1, transactions => 5, rows => 10";
@@ -62,6 +66,14 @@ sub add_tablespace
 	return $directory;
 }
 
+# File systems that script/filesystems.sh has prepared, by name, of these variables
+# ("ext4=/path xfs=/path ...").
+sub prepared_filesystems
+{
+	my (@variables) = @_;
+	return map { split /=/, $_, 2 } map { split ' ', $ENV{$_} // '' } @variables;
+}
+
 # ------------------------------------------------------------------- sessions
 
 sub session
@@ -70,6 +82,15 @@ sub session
 	my $session = $node->background_psql($database // 'postgres', on_error_stop => 0,
 		extra_params => [ $user ? ('--username', $user) : () ]);
 	$session->{pid} = $session->query('SELECT pg_backend_pid()');
+	return $session;
+}
+
+# A session that shows SQLSTATEs, and nothing below a warning.
+sub verbose_session
+{
+	my ($node) = @_;
+	my $session = session($node);
+	query($session, "\\set VERBOSITY verbose\nSET client_min_messages = warning");
 	return $session;
 }
 
@@ -83,13 +104,20 @@ sub start_query
 	return;
 }
 
+# The end of a line may arrive after the line.
+sub query_has_ended
+{
+	my ($session) = @_;
+	$session->{run}->pump_nb if $session->{run}->pumpable;
+	return 1 if !$session->{run}->pumpable;
+	return $session->{stdout} =~ /query ended\n/ && $session->{stderr} =~ /query ended\n/;
+}
+
 # Waits until the query is over, or psql is; returns its output and messages.
 sub finish_query
 {
 	my ($session) = @_;
-	my $ended = sub { $session->{stdout} =~ /query ended\n/ && $session->{stderr} =~ /query ended\n/ };
-
-	$session->{run}->pump until $ended->() || !$session->{run}->pumpable;
+	$session->{run}->pump until query_has_ended($session);
 	my ($out, $err) = ($session->{stdout}, $session->{stderr});
 	$session->{stdout} = $session->{stderr} = '';
 	s/^query ended\n//mg for $out, $err;
@@ -111,6 +139,30 @@ sub start_probe
 	start_query($session, "SELECT FROM sync_probe.probe($arguments)");
 	wait_phase($node, $session, 'measuring');
 	return $session;
+}
+
+# Starts a probe that ends by itself, and stops its process while it measures; to be
+# continued with SIGCONT.  On a slow machine a probe may be over before it can be
+# stopped: then a longer one is started.
+sub pause_probe
+{
+	my ($node, $session, $arguments) = @_;
+	for my $seconds (1, 5, 25, 125)
+	{
+		start_query($session, 'SELECT count(*) > 5 FROM sync_probe.probe('
+			  . "$arguments, duration => '$seconds s', stop_early => false)");
+		until (query_has_ended($session))
+		{
+			kill 'STOP', $session->{pid};
+			return if $node->safe_psql('postgres', <<"SQL") eq 'measuring';
+SELECT phase FROM sync_probe.running WHERE pid = $session->{pid}
+SQL
+			kill 'CONT', $session->{pid};
+			sleep 0.05;
+		}
+		finish_query($session);
+	}
+	die 'the probe was never seen to measure';
 }
 
 # Advice rests on runs of enough rounds at the cluster's own pace; the short ones of
@@ -263,6 +315,56 @@ sub descriptors
 	my @links = bsd_glob("/proc/$pid/fd/*");
 	die "cannot see the descriptors of process $pid" unless @links;
 	return join "\n", grep { m{sync_probe\.|/(pg_wal|pgsql_tmp)$|^/sys/} } map { readlink($_) // '' } @links;
+}
+
+# --------------------------------------------------------- what ends a statement
+
+# Each of these makes a function that takes the session to be ended.
+sub signal_backend
+{
+	my ($node, $function) = @_;
+	return sub { $node->safe_psql('postgres', "SELECT $function($_[0]{pid})") };
+}
+
+sub signal_client
+{
+	my ($signal) = @_;
+	return sub { shift->{run}->signal($signal) };
+}
+
+# Kills a process of the server as the kernel would do it; the server restarts itself.
+sub kill_process
+{
+	my ($node, $pid) = @_;
+	my $offset = -s $node->logfile;
+	kill 'KILL', $pid;
+	$node->wait_for_log(qr/database system is ready to accept connections/, $offset);
+	return;
+}
+
+# The client got a message like this; "the client is lost" is in the server's log
+# instead, with the process ID of the session.
+sub client_told_ok
+{
+	my ($node, $session, $name, $says, @messages) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	if ($says ne CLIENT_LOST)
+	{
+		like(join('', @messages), $says, "$name: the client was told");
+		return;
+	}
+	my $lost = qr/ \[$session->{pid}\] .*FATAL:  connection to client lost$/m;
+	ok(wait_for(sub { slurp_file($node->logfile) =~ $lost }), "$name: the server noticed");
+	return;
+}
+
+# A random sequence that can be repeated with SP_TEST_SEED.
+sub seed_random
+{
+	my $seed = $ENV{SP_TEST_SEED} // int(rand(1e6));
+	note "SP_TEST_SEED=$seed";
+	srand($seed);
+	return;
 }
 
 # -------------------------------------------------------------------------- tests
