@@ -43,7 +43,8 @@ SELECT count(*) FROM sync_probe.latency_histogram;
 SELECT count(*) FROM sync_probe.running;
 SELECT count(*) FILTER (WHERE code IS NULL) AS without_code FROM sync_probe.findings;
 SELECT years > 0 AS years FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000, 3e6, 1);
-SELECT years, write_amplification_source FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000);
+SELECT years, write_amplification_source FROM sync_probe.device_lifetime('pg_wal', 300000000000,
+    5000);
 SET pg_sync_probe.zfs_directory = '/tmp';
 SELECT FROM sync_probe.probe(duration => '10 ms');
 INSERT INTO sync_probe.runs (source, suite) VALUES ('probe', 'wal');
@@ -94,8 +95,10 @@ DELETE FROM sync_probe.runs;
 
 -- a schema in front of the search path changes nothing
 CREATE SCHEMA regress_trap;
-CREATE FUNCTION regress_trap.current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT 'trapped' $$;
-CREATE FUNCTION regress_trap.round(numeric, integer) RETURNS numeric LANGUAGE sql AS $$ SELECT -1 $$;
+CREATE FUNCTION regress_trap.current_setting(text) RETURNS text
+    LANGUAGE sql AS $$ SELECT 'trapped' $$;
+CREATE FUNCTION regress_trap.round(numeric, integer) RETURNS numeric
+    LANGUAGE sql AS $$ SELECT -1 $$;
 SET search_path = regress_trap, pg_catalog;
 SELECT DISTINCT current_method = pg_catalog.current_setting('wal_sync_method') AS not_trapped
 FROM sync_probe.probe_all(duration => '20 ms');

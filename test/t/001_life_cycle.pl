@@ -37,12 +37,15 @@ my @endings = (
 		says => qr/canceling statement due to user request/, survives => 1 },
 	{ name => 'statement_timeout', before => "SET statement_timeout = '1s'",
 		says => qr/canceling statement due to statement timeout/, survives => 1 },
-	{ name => 'cancel between writes', phase => 'writing files', end => signal_backend($node, 'pg_cancel_backend'),
-		call => sub { "SELECT FROM sync_probe.probe('$_[0]', '$_[1]', duty_cycle => 0.001, " . LONG_PROBE . ')' },
+	{ name => 'cancel between writes', phase => 'writing files',
+		end => signal_backend($node, 'pg_cancel_backend'),
+		call => sub { "SELECT FROM sync_probe.probe('$_[0]', '$_[1]', duty_cycle => 0.001, "
+			  . LONG_PROBE . ')' },
 		says => qr/canceling statement due to user request/, survives => 1 },
 	{ name => 'lost transaction', before => 'BEGIN', end => signal_backend($node, 'pg_cancel_backend'),
 		says => qr/canceling statement due to user request/, survives => 1, after => 'ROLLBACK' },
-	{ name => 'savepoint', before => 'BEGIN; SAVEPOINT s', end => signal_backend($node, 'pg_cancel_backend'),
+	{ name => 'savepoint', before => 'BEGIN; SAVEPOINT s',
+		end => signal_backend($node, 'pg_cancel_backend'),
 		says => qr/canceling statement due to user request/, survives => 1, after => 'ROLLBACK TO s' },
 	{ name => 'exception block', before => "SET statement_timeout = '1s'",
 		call => sub { "SELECT caught('$_[0]')" }, says => qr/^caught$/m, survives => 1 },
@@ -50,14 +53,16 @@ my @endings = (
 		says => qr/terminating connection due to administrator command/ },
 	{ name => 'SIGINT to psql', end => signal_client('INT'), says => qr/Cancel request sent/ },
 	{ name => 'lost client', end => signal_client('KILL'), says => CLIENT_LOST },
-	{ name => 'killed backend', end => sub { kill_process($node, $_[0]{pid}) }, says => qr/connection.*(lost|closed)/ },
+	{ name => 'killed backend', end => sub { kill_process($node, $_[0]{pid}) },
+		says => qr/connection.*(lost|closed)/ },
 );
 
 sub test_ending
 {
 	my ($ending, $location, $suite) = @_;
 	my $name = "$ending->{name} at $location";
-	my $call = $ending->{call} // sub { "SELECT FROM sync_probe.probe('$_[0]', '$suite', " . LONG_PROBE . ')' };
+	my $call = $ending->{call} // sub { "SELECT FROM sync_probe.probe('$_[0]', '$suite', "
+		  . LONG_PROBE . ')' };
 	my $session = session($node);
 
 	# reporting looks for interrupts, which must not be what notices the end
@@ -80,7 +85,8 @@ sub test_ending
 		is(descriptors($session->{pid}), '', "$name: no descriptor is open");
 		is(leftovers($node), '', "$name: nothing is left while the session lives on");
 		query($session, "SET statement_timeout = 0");
-		($out, $err) = query($session, "SELECT sum(ops) > 0 FROM sync_probe.probe('$location', duration => '20 ms')");
+		($out, $err) = query($session,
+			"SELECT sum(ops) > 0 FROM sync_probe.probe('$location', duration => '20 ms')");
 		is($out, "t\n", "$name: the session probes again") or diag($err);
 		query($session, 'COMMIT');
 		is(descriptors($session->{pid}), '', "$name: and no descriptor is open again");
@@ -99,7 +105,8 @@ sub test_ending
 for my $ending (@endings)
 {
 	# one suite sleeps between its operations, the other never does
-	test_ending($ending, @$_) for [ 'pg_wal', 'wal' ], [ 'place', 'pg_test_fsync' ], [ 'pg_default', 'pg_test_fsync' ];
+	test_ending($ending, @$_) for [ 'pg_wal', 'wal' ], [ 'place', 'pg_test_fsync' ],
+		[ 'pg_default', 'pg_test_fsync' ];
 }
 
 # --- cancelled at any moment, also while it writes its files or records
@@ -110,11 +117,13 @@ for my $n (1 .. 20)
 {
 	my $location = (qw(pg_wal place pg_default))[ $n % 3 ];
 	my $suite = (qw(wal pg_test_fsync))[ $n % 2 ];
-	start_query($session, "SELECT sum(ops) > 0 FROM sync_probe.probe('$location', '$suite', duration => '100 ms')");
+	start_query($session, "SELECT sum(ops) > 0"
+		  . " FROM sync_probe.probe('$location', '$suite', duration => '100 ms')");
 	sleep rand(0.25);
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend($session->{pid})");
 	my ($out, $err) = finish_query($session);
-	my $told = $err =~ /canceling statement due to user request/ ? 'cancelled' : $out eq "t\n" ? 'done' : $err;
+	my $told = $err =~ /canceling statement due to user request/ ? 'cancelled' : $out eq "t\n"
+		? 'done' : $err;
 	my $left = descriptors($session->{pid}) . leftovers($node);
 	ok($told =~ /^(cancelled|done)$/ && $left eq '', "cancelled at random, $n of 20: $told")
 	  or diag("$told $left");
@@ -130,7 +139,8 @@ SQL
 
 $session = start_probe($node, "'pg_wal', " . LONG_PROBE);
 $node->restart;
-like((finish_query($session))[1], qr/terminating connection due to administrator command/, 'restart: the client was told');
+like((finish_query($session))[1], qr/terminating connection due to administrator command/,
+	'restart: the client was told');
 eval { $session->{run}->finish };
 is(leftovers($node), '', 'restart: nothing is left');
 
@@ -180,8 +190,11 @@ is($foreign_there->(), '', 'foreign files were made');
 
 # Each way of sweeping, and which of the two dead files it takes.
 for (
-	[ 'a probe of pg_wal', "SELECT bool_and(ops > 0) FROM sync_probe.probe('pg_wal', duration => '20 ms') WHERE status = 'ok'", 't', 0 ],
-	[ 'a probe of a tablespace', "SELECT bool_and(ops > 0) FROM sync_probe.probe('place', duration => '20 ms') WHERE status = 'ok'", 't', 1 ],
+	[ 'a probe of pg_wal', "SELECT bool_and(ops > 0)"
+		  . " FROM sync_probe.probe('pg_wal', duration => '20 ms') WHERE status = 'ok'", 't', 0 ],
+	[ 'a probe of a tablespace',
+		"SELECT bool_and(ops > 0) FROM sync_probe.probe('place', duration => '20 ms')"
+		  . " WHERE status = 'ok'", 't', 1 ],
 	[ 'cleanup()', 'SELECT sync_probe.cleanup()', 2, 0, 1 ],
 	[ 'a failing cleanup() transaction', 'BEGIN; SELECT sync_probe.cleanup(); ROLLBACK', 2, 0, 1 ],
 	[ 'cleanup() with nothing to do', 'SELECT sync_probe.cleanup()', 0 ])

@@ -62,10 +62,12 @@ sub test_exclusion
 			my $what = "$name excludes $sql in $asked_in";
 			isnt($status, 0, $what);
 			like($err, qr/ERROR:  55P03: another probe is running in this cluster/, "$what: 55P03");
-			like($err, qr/DETAIL:  Process $pid has been probing location "$location" since /, "$what: whose");
+			like($err, qr/DETAIL:  Process $pid has been probing location "$location" since /,
+				"$what: whose");
 			like($err, qr/HINT:  .*sync_probe\.running.*pg_cancel_backend/, "$what: what to do");
 		}
-		is($node->safe_psql($asked_in, <<'SQL'), "$pid|$database|prober|$location|$suite|measuring|t|00:05:00", "$name is shown in $asked_in");
+		is($node->safe_psql($asked_in,
+			<<'SQL'), "$pid|$database|prober|$location|$suite|measuring|t|00:05:00", "$name is shown in $asked_in");
 SELECT pid, database, username, location, suite, phase,
        started_at BETWEEN now() - interval '10 min' AND now()
        AND percent_done BETWEEN 0 AND 100, duration
@@ -74,7 +76,8 @@ SQL
 	}
 
 	my $rounds = $node->safe_psql('postgres', 'SELECT rounds FROM sync_probe.running');
-	ok($node->poll_query_until('other', "SELECT rounds > $rounds FROM sync_probe.running"), "$name: rounds grow");
+	ok($node->poll_query_until('other', "SELECT rounds > $rounds FROM sync_probe.running"),
+		"$name: rounds grow");
 	is($node->safe_psql('postgres', <<'SQL'), "0", "$name: of its locks none is a user's");
 SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = 0 AND objsubid IN (1, 2)
 SQL
@@ -82,7 +85,8 @@ SQL
 	$user->query('SELECT pg_advisory_unlock_all()');
 	is($user->query("SELECT $_"), 't', "$name: $_ beside a probe") for @user_locks;
 
-	like(end_probe($node, $holder), qr/canceling statement due to user request/, "$name: is cancelled");
+	like(end_probe($node, $holder), qr/canceling statement due to user request/,
+		"$name: is cancelled");
 	$user->quit;
 	is(leftovers($node), '', "$name: nothing is left");
 	works_ok($node, "after $name", "'$location'");
@@ -109,8 +113,10 @@ $session->quit;
 $session = session($node);
 start_query($session, "SELECT FROM sync_probe.probe_all(duration => '300 s')");
 wait_phase($node, $session, 'measuring');
-fails_ok($node, 'beside probe_all()', 'SELECT FROM sync_probe.probe()', '55P03', qr/Process $session->{pid} /);
-like(end_probe($node, $session), qr/canceling statement due to user request/, 'probe_all() is cancelled as a whole');
+fails_ok($node, 'beside probe_all()', 'SELECT FROM sync_probe.probe()', '55P03',
+	qr/Process $session->{pid} /);
+like(end_probe($node, $session), qr/canceling statement due to user request/,
+	'probe_all() is cancelled as a whole');
 is(leftovers($node), '', 'probe_all(): nothing is left');
 
 # --- a cleanup is no probe
@@ -126,8 +132,10 @@ start_query($session, 'SELECT sync_probe.cleanup()');
 wait_phase($node, $session, 'cleaning up');
 for my $sql (@excluded)
 {
-	my $beside = fails_ok($node, "beside cleanup(), $sql", $sql, '55P03', qr/a cleanup is running in this cluster/,
-		qr/DETAIL:  Process $session->{pid} has been cleaning up since \d/, qr/HINT:  .*pg_cancel_backend/);
+	my $beside = fails_ok($node, "beside cleanup(), $sql", $sql, '55P03',
+		qr/a cleanup is running in this cluster/,
+		qr/DETAIL:  Process $session->{pid} has been cleaning up since \d/,
+			qr/HINT:  .*pg_cancel_backend/);
 	unlike($beside, qr/probing|another probe/, "beside cleanup(), $sql: it is not called a probe");
 }
 query($blocker, 'ROLLBACK');
@@ -143,7 +151,8 @@ $node->safe_psql('postgres', $_)
 $session = start_probe($node, LONG_PROBE);
 is($node->safe_psql('postgres', 'SET ROLE watcher; SELECT pid FROM sync_probe.running'),
 	$session->{pid}, 'pg_monitor sees who probes');
-fails_ok($node, 'anybody', 'SET ROLE nobody; SELECT FROM sync_probe.running', '42501', qr/permission denied for/);
+fails_ok($node, 'anybody', 'SET ROLE nobody; SELECT FROM sync_probe.running', '42501',
+	qr/permission denied for/);
 end_probe($node, $session);
 
 $node->stop;

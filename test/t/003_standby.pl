@@ -20,8 +20,10 @@ $standby->start;
 # How a server answers that cannot record: the statement, where, and why.
 my @cases = (
 	[ 'standby', $standby, '', 'this server is a standby' ],
-	[ 'read-only transaction', $primary, 'SET default_transaction_read_only = on;', 'the transaction is read-only' ],
-	[ 'transaction made read-only', $primary, 'BEGIN; SET TRANSACTION READ ONLY;', 'the transaction is read-only' ],
+	[ 'read-only transaction', $primary, 'SET default_transaction_read_only = on;',
+		'the transaction is read-only' ],
+	[ 'transaction made read-only', $primary, 'BEGIN; SET TRANSACTION READ ONLY;',
+		'the transaction is read-only' ],
 );
 my @probes = (
 	[ "sync_probe.probe('pg_wal', duration => '200 ms')", 'ops > 0' ],
@@ -40,13 +42,15 @@ for (@cases)
 		like($err, qr/NOTICE:  nothing was recorded: \Q$why\E$/m, "$where: $call says why");
 	}
 	my ($status, $out, $err) = $node->psql('postgres',
-		"$before SELECT bool_or(recommended_method IS NOT NULL AND verdict <> 'not probed') FROM sync_probe.probe_all(duration => '200 ms')");
+		"$before SELECT bool_or(recommended_method IS NOT NULL AND verdict <> 'not probed')"
+			  . " FROM sync_probe.probe_all(duration => '200 ms')");
 	is($out, 't', "$where: probe_all() recommends");
 	like($err, qr/NOTICE:  nothing was recorded: \Q$why\E$/m, "$where: probe_all() says why");
 	($status, $out, $err) = $node->psql('postgres',
 		"$before SELECT FROM sync_probe.probe(duration => '20 ms', record => false)");
 	unlike($err, qr/nothing was recorded/, "$where: nothing is said when nothing is to be recorded");
-	is($node->safe_psql('postgres', 'SELECT count(*) FROM sync_probe.runs'), 0, "$where: there is no run");
+	is($node->safe_psql('postgres', 'SELECT count(*) FROM sync_probe.runs'), 0,
+		"$where: there is no run");
 	is(leftovers($node), '', "$where: nothing is left");
 }
 
@@ -55,11 +59,15 @@ for (@cases)
 my $session = start_probe($standby, "'pg_wal', " . LONG_PROBE);
 is($standby->safe_psql('postgres', 'SELECT pid, location, phase FROM sync_probe.running'),
 	"$session->{pid}|pg_wal|measuring", 'standby: a probe is seen');
-fails_ok($standby, "standby: $_", $_, '55P03', qr/Process $session->{pid} has been probing location "pg_wal"/)
-  for 'SELECT FROM sync_probe.probe()', 'SELECT FROM sync_probe.probe_all()', 'SELECT sync_probe.cleanup()';
-is($primary->safe_psql('postgres', 'SELECT count(*) FROM sync_probe.running'), 0, 'primary: it is not seen');
+fails_ok($standby, "standby: $_", $_, '55P03',
+	qr/Process $session->{pid} has been probing location "pg_wal"/)
+  for 'SELECT FROM sync_probe.probe()', 'SELECT FROM sync_probe.probe_all()',
+  	'SELECT sync_probe.cleanup()';
+is($primary->safe_psql('postgres', 'SELECT count(*) FROM sync_probe.running'), 0,
+	'primary: it is not seen');
 works_ok($primary, 'primary', "'pg_wal'");
-like(end_probe($standby, $session), qr/canceling statement due to user request/, 'standby: a probe is cancelled');
+like(end_probe($standby, $session), qr/canceling statement due to user request/,
+	'standby: a probe is cancelled');
 is(leftovers($standby), '', 'standby: nothing is left of it');
 
 append_to_file($standby->data_dir . '/pg_wal/xlogtemp.999999.sync_probe.0', 'left');
@@ -75,18 +83,25 @@ let_runs_count($primary);
 $primary->wait_for_catchup($standby);
 for my $relation (qw(runs measurements samples latency_histogram))
 {
-	my $sql = "SELECT count(*) || ' ' || md5(string_agg(r::text, '' ORDER BY r::text)) FROM sync_probe.$relation r";
+	my $sql = "SELECT count(*) || ' ' || md5(string_agg(r::text, '' ORDER BY r::text))"
+		  . " FROM sync_probe.$relation r";
 	my $there = $primary->safe_psql('postgres', $sql);
 	like($there, qr/^[1-9]/, "primary: $relation has rows");
 	is($standby->safe_psql('postgres', $sql), $there, "standby: $relation has them too");
 }
-unlike($primary->safe_psql('postgres', "SELECT verdict FROM sync_probe.recommendations WHERE location = 'pg_wal'"),
+unlike($primary->safe_psql('postgres',
+	"SELECT verdict FROM sync_probe.recommendations WHERE location = 'pg_wal'"),
 	qr/not probed/, 'primary: its run is the base of advice');
-is($standby->safe_psql('postgres', "SELECT verdict FROM sync_probe.recommendations WHERE location = 'pg_wal'"),
+is($standby->safe_psql('postgres',
+	"SELECT verdict FROM sync_probe.recommendations WHERE location = 'pg_wal'"),
 	'not probed', 'standby: the run of the primary is not');
-like($standby->safe_psql('postgres', "SELECT message FROM sync_probe.findings WHERE code = 'run_passed_over' AND location = 'pg_wal'"),
-	qr/^run 1 is the newest of pg_wal, but no advice rests on it: its directory was \S+$/, 'standby: a finding says why');
-is($standby->safe_psql('postgres', "SELECT count(*) > 1, bool_or(name = 'pg_wal' AND holds_wal) FROM sync_probe.locations"),
+like($standby->safe_psql('postgres',
+	"SELECT message FROM sync_probe.findings"
+	  . " WHERE code = 'run_passed_over' AND location = 'pg_wal'"),
+	qr/^run 1 is the newest of pg_wal, but no advice rests on it: its directory was \S+$/,
+		'standby: a finding says why');
+is($standby->safe_psql('postgres',
+	"SELECT count(*) > 1, bool_or(name = 'pg_wal' AND holds_wal) FROM sync_probe.locations"),
 	't|t', 'standby: locations answers');
 
 # --- a standby that is promoted while it is probed
@@ -94,7 +109,8 @@ is($standby->safe_psql('postgres', "SELECT count(*) > 1, bool_or(name = 'pg_wal'
 $session = start_probe($standby, "'pg_wal', duration => '300 s', stop_early => false");
 $standby->promote;
 $standby->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()');
-like(end_probe($standby, $session), qr/canceling statement due to user request/, 'promoted: the probe went on');
+like(end_probe($standby, $session), qr/canceling statement due to user request/,
+	'promoted: the probe went on');
 is($standby->safe_psql('postgres', <<'SQL'), 't', 'promoted: a run is recorded');
 SET client_min_messages = warning;
 SELECT bool_and(run_id > 1) FROM sync_probe.probe(duration => '20 ms')

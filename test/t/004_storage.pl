@@ -13,7 +13,8 @@ use SyncProbeTest;
 use Test::More;
 
 my $node = probe_cluster('storage', allows_streaming => 1, conf => 'fsync = off');
-my %place = map { $_ => add_tablespace($node, $_) } qw(gone target_gone linked closed dropped crowded);
+my %place = map { $_ => add_tablespace($node, $_) } qw(gone target_gone linked closed dropped
+	crowded);
 my $outside = PostgreSQL::Test::Utils::tempdir();
 
 sub version_directory { return (glob("$place{$_[0]}/PG_*"))[0] }
@@ -32,9 +33,11 @@ my @refusals = (
 		state => '58P01', says => [qr/could not open directory "pg_tblspc.*pgsql_tmp": No such file or directory/] },
 	{ location => 'target_gone', make => sub { rmtree($place{target_gone}) },
 		state => '58P01', says => [qr/could not open directory "pg_tblspc.*pgsql_tmp": No such file or directory/] },
-	{ location => 'linked', make => sub { replace_temporary_directory('linked', sub { symlink($outside, shift) }) },
+	{ location => 'linked', make => sub { replace_temporary_directory('linked',
+		sub { symlink($outside, shift) }) },
 		state => '42809', says => [qr/could not open directory "pg_tblspc.*pgsql_tmp": Not a directory/] },
-	{ location => 'closed', make => sub { replace_temporary_directory('closed', sub { mkdir(shift, 0500) }) },
+	{ location => 'closed', make => sub { replace_temporary_directory('closed',
+		sub { mkdir(shift, 0500) }) },
 		state => '42501', says => [qr/could not create file "pg_tblspc.*: Permission denied/],
 		skip => $> == 0 ? 'root may write everywhere' : undef },
 	{ location => 'crowded', set => 'pg_sync_probe.reserve_percent = 100', make => sub { },
@@ -57,10 +60,14 @@ for my $case (@refusals)
 		my $sql = "SELECT FROM sync_probe.probe('$case->{location}', duration => '20 ms')";
 		$sql = "LOAD 'pg_sync_probe'; SET $case->{set}; $sql" if $case->{set};
 		fails_ok($node, $name, $sql, $case->{state}, @{ $case->{says} });
-		is(leftovers($node) =~ s/^.*could not.*$//gmr, '', "$name: nothing is left") unless $case->{location} =~ /gone|linked/;
-		is($node->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), 0, "$name: no lock is left");
+		is(leftovers($node) =~ s/^.*could not.*$//gmr, '', "$name: nothing is left")
+			unless $case->{location} =~ /gone|linked/;
+		is($node->safe_psql('postgres',
+			"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), 0,
+			"$name: no lock is left");
 		works_ok($node, "$name, elsewhere", "'pg_default'");
-		is($node->safe_psql('postgres', "SELECT count(*) FROM sync_probe.locations WHERE name = '$case->{location}'"),
+		is($node->safe_psql('postgres',
+			"SELECT count(*) FROM sync_probe.locations WHERE name = '$case->{location}'"),
 			1, "$name: locations still answers");
 	}
 }
@@ -69,21 +76,29 @@ is(join(' ', glob("$outside/*")), '', 'nothing was written behind a link');
 my ($status, $out, $err) = $node->psql('postgres',
 	"SELECT string_agg(location, ' ') FROM sync_probe.probe_all(duration => '20 ms')");
 like($out, qr/^pg_wal/, 'probe_all() goes on');
-like($err, qr/WARNING:  could not probe location "target_gone": could not open directory/, 'and warns of what is gone');
+like($err, qr/WARNING:  could not probe location "target_gone": could not open directory/,
+	'and warns of what is gone');
 unlike($err, qr/^(DETAIL|HINT): *$/m, 'without empty lines');
-is($node->safe_psql('postgres', "SELECT verdict, durable, reason LIKE 'fsync is off: %', commands[1] FROM sync_probe.recommendation_details WHERE location = 'pg_wal'"),
+is($node->safe_psql('postgres',
+	"SELECT verdict, durable, reason LIKE 'fsync is off: %', commands[1]"
+	  . " FROM sync_probe.recommendation_details WHERE location = 'pg_wal'"),
 	'unsafe|no|t|ALTER SYSTEM SET fsync = on', 'fsync = off: the advice is to switch it on');
-is($node->safe_psql('postgres', "SELECT string_agg(location, ' ' ORDER BY location) FROM sync_probe.findings WHERE code = 'tablespace_missing' AND severity = 'error'"),
+is($node->safe_psql('postgres',
+	"SELECT string_agg(location, ' ' ORDER BY location) FROM sync_probe.findings"
+	  . " WHERE code = 'tablespace_missing' AND severity = 'error'"),
 	'gone target_gone', 'a finding of what is gone');
 is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), 0, 'cleanup() goes on, too');
 
 # --- what others do while it measures
 
 my $session = start_probe($node, "'dropped', " . LONG_PROBE);
-fails_ok($node, 'DROP TABLESPACE while it is probed', 'DROP TABLESPACE dropped', '55000', qr/tablespace "dropped" is not empty/);
+fails_ok($node, 'DROP TABLESPACE while it is probed', 'DROP TABLESPACE dropped', '55000',
+	qr/tablespace "dropped" is not empty/);
 end_probe($node, $session);
-is(($node->psql('postgres', 'DROP TABLESPACE dropped'))[0], 0, 'DROP TABLESPACE after it was probed');
-fails_ok($node, 'dropped', "SELECT FROM sync_probe.probe('dropped')", '42704', qr/location "dropped" does not exist/);
+is(($node->psql('postgres', 'DROP TABLESPACE dropped'))[0], 0,
+	'DROP TABLESPACE after it was probed');
+fails_ok($node, 'dropped', "SELECT FROM sync_probe.probe('dropped')", '42704',
+	qr/location "dropped" does not exist/);
 
 # What happens to the first of its files; each is a warning and no error.
 my $stranger = "$outside/stranger";
@@ -91,7 +106,8 @@ for (
 	[ 'removed', sub { unlink $_[0] } ],
 	[ 'renamed', sub { rename $_[0], "$outside/renamed" } ],
 	[ 'replaced', sub { unlink $_[0]; append_to_file($_[0], 'not yours') }, 1 ],
-	[ 'replaced by a link', sub { append_to_file($stranger, 'not yours'); unlink $_[0]; symlink $stranger, $_[0] }, 1 ])
+	[ 'replaced by a link', sub { append_to_file($stranger,
+		'not yours'); unlink $_[0]; symlink $stranger, $_[0] }, 1 ])
 {
 	my ($name, $do, $stays) = @$_;
 	$session = session($node);
@@ -101,7 +117,8 @@ for (
 	kill 'CONT', $session->{pid};
 	($out, $err) = finish_query($session);
 	is($out, "t\n", "a file is $name: the probe returns its rows");
-	like($err, qr/WARNING:  probe file "pg_tblspc.*\.$session->{pid}\.0" is no longer there/, "a file is $name: a warning");
+	like($err, qr/WARNING:  probe file "pg_tblspc.*\.$session->{pid}\.0" is no longer there/,
+		"a file is $name: a warning");
 	unlike($err, qr/ERROR/, "a file is $name: no error");
 	ok(-s $file, "a file is $name: the stranger's is not removed") if $stays;
 	unlink $file, $stranger;
@@ -117,10 +134,13 @@ for my $method (qw(open_datasync fsync fdatasync))
 	$node->reload;
 	$node->poll_query_until('postgres', "SELECT current_setting('wal_sync_method') = '$method'");
 	works_ok($node, "wal_sync_method = $method", 'record => true');
-	is($node->safe_psql('postgres', <<'SQL'), "$method|$method", "wal_sync_method = $method is followed");
+	is($node->safe_psql('postgres',
+		<<'SQL'), "$method|$method", "wal_sync_method = $method is followed");
 SELECT r.wal_sync_method, m.method
-FROM sync_probe.runs r JOIN sync_probe.measurements m USING (run_id) JOIN sync_probe.samples s USING (run_id, ordinal)
-WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs) AND test = 'paced' AND control_round_mean_us IS NOT NULL
+FROM sync_probe.runs r JOIN sync_probe.measurements m USING (run_id)
+    JOIN sync_probe.samples s USING (run_id, ordinal)
+WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs) AND test = 'paced'
+    AND control_round_mean_us IS NOT NULL
 SQL
 }
 
@@ -131,7 +151,8 @@ sub direct_io
 	my ($node) = @_;
 	return $node->safe_psql('postgres', <<'SQL');
 SET client_min_messages = warning;
-SELECT string_agg(DISTINCT format('%s/%s/%s', test, CASE WHEN method LIKE 'open%' THEN 'open' ELSE 'call' END, direct_io), ' ')
+SELECT string_agg(DISTINCT format('%s/%s/%s', test,
+    CASE WHEN method LIKE 'open%' THEN 'open' ELSE 'call' END, direct_io), ' ')
 FROM sync_probe.probe(duration => '20 ms', record => false) WHERE status <> 'unsupported'
 SQL
 }
@@ -157,10 +178,12 @@ is(direct_io($node), $modern ? $buffered : $direct, 'wal_level = minimal');
 # each time, and too few for the other.
 for (
 	[ 'wal', qr/^t\nt\nt\nt$/, qr/^(?!.*ERROR)/s ],
-	[ 'pg_test_fsync', qr/^$/, qr/ERROR:  53000: not enough file descriptors.*DETAIL:  Needs \d+\..*HINT: .*max_files_per_process/s ])
+	[ 'pg_test_fsync', qr/^$/,
+		qr/ERROR:  53000: not enough file descriptors.*DETAIL:  Needs \d+\..*HINT: .*max_files_per_process/s ])
 {
 	my ($suite, $expected, $says) = @$_;
-	my $sql = "SELECT sum(ops) > 0 FROM sync_probe.probe(suite => '$suite', duration => '20 ms', record => false);\n";
+	my $sql = "SELECT sum(ops) > 0"
+		  . " FROM sync_probe.probe(suite => '$suite', duration => '20 ms', record => false);\n";
 	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n" . $sql x 4);
 	like($out, $expected, "max_files_per_process = 64: $suite");
 	like($err, $says, "max_files_per_process = 64: what $suite says");
@@ -172,14 +195,16 @@ SKIP:
 	skip 'debug_io_direct came with PostgreSQL 16', 1 unless $modern;
 	$node->append_conf('postgresql.conf', 'debug_io_direct = wal');
 	$node->restart;
-	is(direct_io($node), 'paced/call/t paced/open/t saturated/call/t saturated/open/t', 'debug_io_direct = wal');
+	is(direct_io($node), 'paced/call/t paced/open/t saturated/call/t saturated/open/t',
+		'debug_io_direct = wal');
 }
 
 # --- a server that shuts down, and one without a postmaster
 
 $session = session($node);
 system_or_bail('pg_ctl', '-D', $node->data_dir, '-m', 'smart', '-W', 'stop');
-ok(wait_for(sub { slurp_file($node->data_dir . '/postmaster.pid') =~ /^stopping\s*\Z/m }), 'a smart shutdown is under way');
+ok(wait_for(sub { slurp_file($node->data_dir . '/postmaster.pid') =~ /^stopping\s*\Z/m }),
+	'a smart shutdown is under way');
 for ([ 'SELECT FROM sync_probe.probe()', 'probe' ],
 	[ 'SELECT FROM sync_probe.probe_all()', 'probe' ],
 	[ 'SELECT sync_probe.cleanup()', 'clean up' ],
@@ -187,28 +212,33 @@ for ([ 'SELECT FROM sync_probe.probe()', 'probe' ],
 	[ 'CALL sync_probe.run_workload()', 'run a workload' ])
 {
 	my ($sql, $verb) = @$_;
-	like((query($session, "\\set VERBOSITY verbose\n$sql"))[1], qr/ERROR:  55000: cannot $verb now\n.*DETAIL:  The server is shutting down/s, "smart shutdown: $sql");
+	like((query($session, "\\set VERBOSITY verbose\n$sql"))[1],
+		qr/ERROR:  55000: cannot $verb now\n.*DETAIL:  The server is shutting down/s,
+		"smart shutdown: $sql");
 }
 $session->quit;
 ok(wait_for(sub { !-e $node->data_dir . '/postmaster.pid' }), 'the server has stopped');
 $node->stop('fast', fail_ok => 1);	# tells the node object
 
 IPC::Run::run([ 'postgres', '--single', '-D', $node->data_dir, 'postgres' ],
-	'<', \"SELECT * FROM sync_probe.probe()\n", '>', \$out, '2>', \$err, IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
+	'<', \"SELECT * FROM sync_probe.probe()\n", '>', \$out, '2>', \$err,
+		IPC::Run::timeout($PostgreSQL::Test::Utils::timeout_default));
 like($err, qr/ERROR:  cannot probe now/, 'single-user mode');
 log_ok($node);
 
 # --- pg_wal moved elsewhere, as DBAs do it; with segments of the usual size
 
 my $elsewhere = PostgreSQL::Test::Utils::tempdir() . '/wal';
-my $moved = probe_cluster('moved', segment_size => 16, allows_streaming => 1, extra => [ '--waldir', $elsewhere ]);
+my $moved = probe_cluster('moved', segment_size => 16, allows_streaming => 1,
+	extra => [ '--waldir', $elsewhere ]);
 $session = start_probe($moved, "'pg_wal', " . LONG_PROBE);
 my @there = glob("$elsewhere/xlogtemp.$session->{pid}.sync_probe.*");
 cmp_ok(scalar(@there), '>', 3, 'moved pg_wal: the files are where WAL is');
 is(-s $there[0], 16 * 1024 * 1024, 'moved pg_wal: of a segment each');
 end_probe($moved, $session);
 is(leftovers($moved), '', 'moved pg_wal: nothing is left');
-is($moved->safe_psql('postgres', "SELECT directory FROM sync_probe.locations WHERE holds_wal"), $elsewhere, 'moved pg_wal: locations knows');
+is($moved->safe_psql('postgres', "SELECT directory FROM sync_probe.locations WHERE holds_wal"),
+	$elsewhere, 'moved pg_wal: locations knows');
 
 $moved->stop;
 log_ok($moved);

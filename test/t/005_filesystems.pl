@@ -17,7 +17,8 @@ use SyncProbeTest;
 use Test::More;
 
 my %filesystems = prepared_filesystems('SP_TEST_FILESYSTEMS');
-plan skip_all => 'SP_TEST_FILESYSTEMS names no file system to test on (needs root, see script/test)' unless %filesystems;
+plan skip_all => 'SP_TEST_FILESYSTEMS names no file system to test on (needs root, see script/test)'
+	unless %filesystems;
 
 use constant STEP_SECONDS => $PostgreSQL::Test::Utils::timeout_default;
 
@@ -50,7 +51,8 @@ sub bad_rows
 {
 	my ($node, $name, $location, $suite) = @_;
 	my $out = step($node, $name,
-		"SELECT test, method, direct_io, status, ops, detail FROM sync_probe.probe('$location', '$suite', duration => '1 s')");
+		"SELECT test, method, direct_io, status, ops, detail"
+			  . " FROM sync_probe.probe('$location', '$suite', duration => '1 s')");
 	return undef unless defined $out;
 	my @rows = map { [ split /\|/, $_, 6 ] } split /\n/, $out;
 	return 'no rows' unless @rows > 5 && grep { $_->[3] eq 'ok' } @rows;
@@ -75,7 +77,8 @@ sub test_steps
 	  SKIP:
 		{
 			skip "$filesystem: $name did not end in " . STEP_SECONDS . ' seconds', 1 unless defined $value;
-			ref $expected ? like($value, $expected, "$filesystem: $name") : is($value, $expected, "$filesystem: $name");
+			ref $expected ? like($value, $expected, "$filesystem: $name")
+				: is($value, $expected, "$filesystem: $name");
 		}
 		return 0 unless defined $value;
 	}
@@ -85,7 +88,9 @@ sub test_steps
 sub location_is
 {
 	my ($node, $filesystem, $location) = @_;
-	return [ 'locations names it', sub { step($node, shift, "SELECT filesystem FROM sync_probe.locations WHERE name = '$location'") },
+	return [ 'locations names it',
+		sub { step($node, shift, "SELECT filesystem FROM sync_probe.locations"
+		  . " WHERE name = '$location'") },
 		$called{$filesystem} // $filesystem ];
 }
 
@@ -93,7 +98,8 @@ sub probe_steps
 {
 	my ($node, $filesystem, $location) = @_;
 	return ((map { my $suite = $_;
-			[ "$suite at $location", sub { bad_rows($node, shift, $location, $suite) }, '' ] } qw(wal pg_test_fsync)),
+			[ "$suite at $location", sub { bad_rows($node, shift, $location, $suite) },
+				'' ] } qw(wal pg_test_fsync)),
 		[ "nothing is left at $location", sub { leftovers($node) }, '' ]);
 }
 
@@ -109,7 +115,8 @@ for my $filesystem (sort keys %filesystems)
 	my $directory = "$filesystems{$filesystem}/tablespace";
 	mkdir $directory or die "could not make $directory: $!";
 	my $ended = test_steps($filesystem,
-		[ 'a tablespace', sub { step($node, shift, "CREATE TABLESPACE on_$filesystem LOCATION '$directory'") }, '' ],
+		[ 'a tablespace', sub { step($node, shift,
+			"CREATE TABLESPACE on_$filesystem LOCATION '$directory'") }, '' ],
 		location_is($node, $filesystem, "on_$filesystem"),
 		probe_steps($node, $filesystem, "on_$filesystem"),
 		[ 'DROP TABLESPACE', sub { step($node, shift, "DROP TABLESPACE on_$filesystem") }, '' ]);
@@ -126,7 +133,8 @@ for my $filesystem (sort keys %filesystems)
 		eval {
 			local $SIG{ALRM} = sub { die "timed out\n" };
 			alarm STEP_SECONDS;
-			$moved = probe_cluster("wal_on_$filesystem", allows_streaming => 1, extra => [ '--waldir', $wal ]);
+			$moved = probe_cluster("wal_on_$filesystem", allows_streaming => 1,
+				extra => [ '--waldir', $wal ]);
 			$made = 1;
 		};
 		alarm 0;
@@ -135,7 +143,8 @@ for my $filesystem (sort keys %filesystems)
 			location_is($moved, $filesystem, 'pg_wal'),
 			probe_steps($moved, $filesystem, 'pg_wal'),
 			[ 'recommendations', sub { step($moved, shift,
-				"SELECT location, current_method, verdict IS NOT NULL, reason IS NOT NULL FROM sync_probe.recommendation_details WHERE holds_wal") },
+				"SELECT location, current_method, verdict IS NOT NULL, reason IS NOT NULL"
+					  . " FROM sync_probe.recommendation_details WHERE holds_wal") },
 				qr/^pg_wal\|\w+\|t\|t$/ ]);
 		$moved->stop('immediate', fail_ok => 1);
 		log_ok($moved);
@@ -160,7 +169,8 @@ GRANT CREATE ON TABLESPACE b_allowed TO prober;
 SQL
 	my $locations = "SELECT string_agg(location, ' ') FROM sync_probe.probe_all(duration => '20 ms')";
 	my ($status, $out, $err) = $node->psql('postgres', $locations, extra_params => [ '-U', 'prober' ]);
-	is($out, 'pg_wal b_allowed', 'probe_all() takes the tablespace that the role may use') or diag($err);
+	is($out, 'pg_wal b_allowed', 'probe_all() takes the tablespace that the role may use')
+		or diag($err);
 	unlike($err, qr/WARNING/, 'and warns of nothing');
 }
 

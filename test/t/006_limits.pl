@@ -17,22 +17,28 @@ my $node = probe_cluster('limits', allows_streaming => 1);
 # --- a duration that has no room for one round of all test cases: arguments,
 # what a round takes, and the ways out, each of which is one
 
-my $rows = $node->safe_psql('postgres', "SELECT count(*) FROM sync_probe.probe(duration => '10 ms')");
+my $rows = $node->safe_psql('postgres',
+	"SELECT count(*) FROM sync_probe.probe(duration => '10 ms')");
 for (
 	[ "duration => '200 ms', duty_cycle => 0.0001, flush_interval => '5 ms'",
-		'5 ms when paced (the flush_interval), and 280 s (7 test cases of 4 ms each, divided by a duty_cycle of 0.0001) when saturated',
+		'5 ms when paced (the flush_interval), and 280 s (7 test cases of 4 ms each, divided by a'
+			  . ' duty_cycle of 0.0001) when saturated',
 		"duration => '281 s'", 'duty_cycle => 0.144' ],
 	[ "duration => '5 s', flush_interval => '60 s'",
-		'60 s when paced (the flush_interval), and 28 ms (7 test cases of 4 ms each, divided by a duty_cycle of 1) when saturated',
+		'60 s when paced (the flush_interval), and 28 ms (7 test cases of 4 ms each, divided by a'
+			  . ' duty_cycle of 1) when saturated',
 		"duration => '60.1 s'", "flush_interval => '4.9 s'" ],
 	[ "duration => '50 ms', duty_cycle => 0.3, flush_interval => '0.5 ms'",
-		'0.5 ms when paced (the flush_interval), and 84 ms (7 test cases of 3.57 ms each, divided by a duty_cycle of 0.3) when saturated',
+		'0.5 ms when paced (the flush_interval), and 84 ms (7 test cases of 3.57 ms each, divided'
+			  . ' by a duty_cycle of 0.3) when saturated',
 		"duration => '94 ms'", 'duty_cycle => 0.506' ],
 	[ "duration => '60 s', duty_cycle => 0.0001, flush_interval => '60 s'",
-		'60 s when paced (the flush_interval), and 280 s (7 test cases of 4 ms each, divided by a duty_cycle of 0.0001) when saturated',
+		'60 s when paced (the flush_interval), and 280 s (7 test cases of 4 ms each, divided by a'
+			  . ' duty_cycle of 0.0001) when saturated',
 		"duration => '340 s'" ],
 	[ "duration => '60 s', duty_cycle => 0.00001, flush_interval => '60 s'",
-		'60 s when paced (the flush_interval), and 2800 s (7 test cases of 4 ms each, divided by a duty_cycle of 1e-05) when saturated' ],
+		'60 s when paced (the flush_interval), and 2800 s (7 test cases of 4 ms each, divided by a'
+			  . ' duty_cycle of 1e-05) when saturated' ],
 	[ "suite => 'pg_test_fsync', duration => '10 ms', duty_cycle => 0.9",
 		'12 ms (16 test cases of 0.625 ms each, divided by a duty_cycle of 0.9)',
 		"duration => '72 ms'", 'duty_cycle => 1' ],
@@ -43,7 +49,8 @@ for (
 	my ($arguments, $takes, @ways_out) = @$_;
 	my $hint = join ', or ', map { s/ => 1$/ of 1/r =~ s/ => '?/ of at least /r =~ s/'//r } @ways_out;
 	$hint =~ s/(flush_interval of at) least/$1 most/;
-	$hint = @ways_out ? join ', or ', map { "a $_" } split /, or /, $hint : 'a larger duty_cycle and a shorter flush_interval';
+	$hint = @ways_out ? join ', or ', map { "a $_" } split /, or /,
+		$hint : 'a larger duty_cycle and a shorter flush_interval';
 	fails_ok($node, $arguments, "SELECT FROM sync_probe.probe($arguments)", '22023',
 		qr/duration ".*" is too short for one round of all test cases/,
 		qr/DETAIL:  One round takes at least \Q$takes.\E\n/, qr/HINT:  Use \Q$hint.\E\n/);
@@ -53,23 +60,29 @@ for (
 	for my $way (@ways_out)
 	{
 		my ($name) = split / /, $way;
-		my $mended = join ', ', (grep { !/^$name / } split /, /, $arguments), $way, 'stop_early => false', 'record => false';
+		my $mended = join ', ', (grep { !/^$name / } split /, /, $arguments), $way,
+			'stop_early => false', 'record => false';
 		if ($mended =~ /duration => '\d+ ms'/)
 		{
-			is($node->safe_psql('postgres', "SELECT bool_and(ops > 0) FROM sync_probe.probe($mended) WHERE status NOT IN ('unsupported', 'no_direct_io')"),
+			is($node->safe_psql('postgres',
+				"SELECT bool_and(ops > 0) FROM sync_probe.probe($mended)"
+				  . " WHERE status NOT IN ('unsupported', 'no_direct_io')"),
 				't', "$mended: works");
 			next;
 		}
 		my $session = session($node);
 		start_query($session, "SELECT FROM sync_probe.probe($mended)");
 		$node->poll_query_until('postgres',
-			"SELECT count(*) = 1 FROM sync_probe.running WHERE pid = $session->{pid} AND phase IN ('writing files', 'measuring')")
+			"SELECT count(*) = 1 FROM sync_probe.running"
+				  . " WHERE pid = $session->{pid} AND phase IN ('writing files', 'measuring')")
 		  or die 'the probe never wrote files';
 		like(end_probe($node, $session), qr/canceling statement/, "$mended: works");
 	}
 }
-is($node->safe_psql('postgres', <<'SQL'), "$rows|1|1", 'a pace of 0.6 s in a second: one paced round, and no warming up');
-SELECT count(*), min(ops) FILTER (WHERE status = 'ok' AND test = 'paced'), max(ops) FILTER (WHERE test = 'paced')
+is($node->safe_psql('postgres',
+	<<'SQL'), "$rows|1|1", 'a pace of 0.6 s in a second: one paced round, and no warming up');
+SELECT count(*), min(ops) FILTER (WHERE status = 'ok' AND test = 'paced'),
+    max(ops) FILTER (WHERE test = 'paced')
 FROM sync_probe.probe(duration => '1 s', flush_interval => '600 ms', stop_early => false)
 SQL
 
@@ -78,7 +91,8 @@ SQL
 for my $suite (qw(wal pg_test_fsync))
 {
 	my ($status, $out, $err) = $node->psql('postgres',
-		"SELECT FROM sync_probe.probe(suite => '$suite', duration => '4 s', stop_early => false, record => false)");
+		"SELECT FROM sync_probe.probe(suite => '$suite', duration => '4 s', stop_early => false,"
+			  . " record => false)");
 	my @lines = split /\n/, $err =~ s/^psql:<stdin>:\d+: //gmr;
 	my $verdict = $suite eq 'wal' ? '(?:undecided|switch|keep|tie|unsafe) so far, ' : '';
 	my $test = $suite eq 'wal' ? '(?:paced|saturated)' : 'one_write';
@@ -86,7 +100,8 @@ for my $suite (qw(wal pg_test_fsync))
 	my $before = -1;
 
 	cmp_ok(scalar(@lines), '>', 0, "progress of $suite: there is some");
-	is(join("\n", grep { !/^NOTICE:  \d+\.\d s, $verdict$test: fdatasync \d+ us(?:; \w+ \d+\.\d\d(?:, \w+ \d+\.\d\d)*)?$/ } @lines),
+	is(join("\n", grep { !/^NOTICE:  \d+\.\d s, $verdict$test: fdatasync \d+ us(
+		?:; \w+ \d+\.\d\d(?:, \w+ \d+\.\d\d)*)?$/ } @lines),
 		'', "progress of $suite: time, verdict, test, current method and ratios");
 	is(join("\n", grep { length > 120 } @lines), '', "progress of $suite: 120 characters at most");
 	for (@lines)
@@ -115,10 +130,12 @@ SKIP:
 	my $probe = sub {
 		my ($duration) = @_;
 		my ($out, $err) = query($session,
-			"SELECT sum(ops) > 0 FROM sync_probe.probe(duration => '$duration', stop_early => false, record => false)");
+			"SELECT sum(ops) > 0 FROM sync_probe.probe(duration => '$duration', stop_early =>"
+				  . " false, record => false)");
 		is($out, "t\n", "probe of $duration") or diag($err);
 	};
-	my $contexts = sub { (query($session, 'SELECT sum(total_bytes) FROM pg_backend_memory_contexts'))[0] };
+	my $contexts = sub { (query($session,
+		'SELECT sum(total_bytes) FROM pg_backend_memory_contexts'))[0] };
 
 	# The first one counts whole; later ones get the memory that malloc() kept.
 	my $peak = sub {
@@ -147,14 +164,18 @@ SKIP:
 my $tablespaces = join "\n", 'SET allow_in_place_tablespaces = on;',
   map { sprintf "CREATE TABLESPACE in_place_%03d LOCATION '';", $_ } 1 .. 200;
 $node->safe_psql('postgres', $tablespaces);
-is($node->safe_psql('postgres', <<'SQL'), '202|202|t|201|in_place_200', '200 tablespaces: locations has them all');
+is($node->safe_psql('postgres',
+	<<'SQL'), '202|202|t|201|in_place_200', '200 tablespaces: locations has them all');
 SELECT count(*), count(DISTINCT name), bool_and(directory IS NOT NULL AND available_bytes > 0),
-       count(*) FILTER (WHERE shares_filesystem_with = 'pg_wal'), max(name::text) FILTER (WHERE name LIKE 'in%')
+       count(*) FILTER (WHERE shares_filesystem_with = 'pg_wal'),
+           max(name::text) FILTER (WHERE name LIKE 'in%')
 FROM sync_probe.locations
 SQL
 works_ok($node, '200 tablespaces', "'in_place_200'");
-is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), 0, '200 tablespaces: cleanup() goes through them');
-is($node->safe_psql('postgres', <<'SQL'), 'pg_wal', '200 tablespaces: probe_all() probes one file system once');
+is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), 0,
+	'200 tablespaces: cleanup() goes through them');
+is($node->safe_psql('postgres',
+	<<'SQL'), 'pg_wal', '200 tablespaces: probe_all() probes one file system once');
 SET client_min_messages = warning;
 SELECT string_agg(location, ' ') FROM sync_probe.probe_all(duration => '100 ms')
 SQL
@@ -166,10 +187,12 @@ SELECT FROM sync_probe.probe('pg_wal', duration => '100 ms', label => 'it''s "ke
 SELECT FROM sync_probe.probe('in_place_007', 'pg_test_fsync', duration => '100 ms');
 SELECT FROM sync_probe.probe('pg_default', duration => '100 ms');
 DELETE FROM sync_probe.runs WHERE location = 'pg_default';
-INSERT INTO sync_probe.workloads (workload, script) VALUES ('my "own" workload', E'\\set i 1\nSELECT :i;');
+INSERT INTO sync_probe.workloads (workload, script)
+    VALUES ('my "own" workload', E'\\set i 1\nSELECT :i;');
 INSERT INTO sync_probe.workloads (workload, script, author) VALUES
 ('of another', 'SELECT 1;', 'another');
-SELECT FROM sync_probe.pgbench('my "own" workload', 'in_place_007', clients => 2, transactions => 50, label => 'it''s "kept"');
+SELECT FROM sync_probe.pgbench('my "own" workload', 'in_place_007', clients => 2,
+    transactions => 50, label => 'it''s "kept"');
 CREATE DATABASE restored;
 SQL
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
@@ -177,7 +200,8 @@ $node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, 'postgres' ], 'pg_dump');
 $node->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'restored', $dump ], 'pg_restore');
 for my $relation (qw(runs measurements samples workloads workload_results))
 {
-	my $sql = "SELECT count(*) || ' ' || md5(string_agg(r::text, '' ORDER BY r::text)) FROM sync_probe.$relation r";
+	my $sql = "SELECT count(*) || ' ' || md5(string_agg(r::text, '' ORDER BY r::text))"
+		  . " FROM sync_probe.$relation r";
 	my $there = $node->safe_psql('postgres', $sql);
 	like($there, qr/^[1-9]/, "$relation has rows");
 	is($node->safe_psql('restored', $sql), $there, "$relation is restored");

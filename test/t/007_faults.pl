@@ -34,7 +34,8 @@ my $first_checkpointer = checkpointer();
 
 sub checkpointer
 {
-	return $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
+	return $node->safe_psql('postgres',
+		"SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
 }
 
 # Overwrites a file; the serial number makes each text another one, with which
@@ -100,7 +101,9 @@ sub no_trace_ok
 	my ($name, $location) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	is(traces(), '', "$name: no trace is left");
-	my ($out, $err) = query($session, "SELECT bool_or(ops > 0) AND bool_and(status <> 'error') FROM " . probe_of($location, 'wal'));
+	my ($out, $err) = query($session,
+		"SELECT bool_or(ops > 0) AND bool_and(status <> 'error') FROM "
+		  . probe_of($location, 'wal'));
 	is($out . $err, "t\n", "$name: the next probe works");
 	return;
 }
@@ -115,36 +118,62 @@ my $writes = $node->pg_version >= 18 ? 1 : 4;
 
 # location, suite, faults, SQLSTATE, message
 for (
-	[ 'pg_wal', 'wal', 'create 1 EROFS', '42501', qr/could not create file $file: Read-only file system/ ],
-	[ 'pg_default', 'wal', 'create 3 EACCES', '42501', qr/could not create file $file: Permission denied/ ],
-	[ 'pg_wal', 'wal', 'create 4 EMFILE', '53000', qr/could not create file $file: Too many open files/ ],
-	[ 'pg_default', 'pg_test_fsync', 'create 9 ENOSPC', '53100', qr/could not create file $file: No space left on device/ ],
+	[ 'pg_wal', 'wal', 'create 1 EROFS', '42501',
+		qr/could not create file $file: Read-only file system/ ],
+	[ 'pg_default', 'wal', 'create 3 EACCES', '42501',
+		qr/could not create file $file: Permission denied/ ],
+	[ 'pg_wal', 'wal', 'create 4 EMFILE', '53000',
+		qr/could not create file $file: Too many open files/ ],
+	[ 'pg_default', 'pg_test_fsync', 'create 9 ENOSPC', '53100',
+		qr/could not create file $file: No space left on device/ ],
 	[ 'pg_wal', 'wal', 'pwritev 1 EIO', '58030', qr/could not write file $file: Input\/output error/ ],
-	[ 'pg_default', 'pg_test_fsync', 'pwrite 17 EIO', '58030', qr/could not write file $file: Input\/output error/ ],
-	[ 'pg_wal', 'wal', 'pwritev 6 ENOSPC', '53100', qr/could not write file $file: No space left on device/ ],
-	[ 'pg_wal', 'wal', 'pwritev 5 EDQUOT', '53100', qr/could not write file $file: Disk quota exceeded/ ],
+	[ 'pg_default', 'pg_test_fsync', 'pwrite 17 EIO', '58030',
+		qr/could not write file $file: Input\/output error/ ],
+	[ 'pg_wal', 'wal', 'pwritev 6 ENOSPC', '53100',
+		qr/could not write file $file: No space left on device/ ],
+	[ 'pg_wal', 'wal', 'pwritev 5 EDQUOT', '53100',
+		qr/could not write file $file: Disk quota exceeded/ ],
 	# why a write was short, is what the next one says
-	[ 'pg_wal', 'wal', "pwritev 3 short\npwritev 4 ENOSPC", '53100', qr/could not write file $file: No space left on device/ ],
-	[ 'pg_default', 'wal', "pwritev 1 short\npwritev 2 EDQUOT", '53100', qr/could not write file $file: Disk quota exceeded/ ],
-	[ 'pg_default', 'wal', "pwritev 1 short\npwritev 2 EIO", '58030', qr/could not write file $file: Input\/output error/ ],
-	[ 'pg_default', 'pg_test_fsync', "pwrite 3 short\npwrite 4 EDQUOT", '53100', qr/could not write file $file: Disk quota exceeded/ ],
-	[ 'pg_default', 'wal', 'create 2 EDQUOT', '53100', qr/could not create file $file: Disk quota exceeded/ ],
-	[ 'pg_wal', 'wal', 'fsync 3 EDQUOT', '53100', qr/could not fsync file $file: Disk quota exceeded/ ],
-	[ 'pg_wal', 'wal', 'fsync_directory 1 EDQUOT', '53100', qr/could not fsync directory $directory: Disk quota exceeded/ ],
+	[ 'pg_wal', 'wal', "pwritev 3 short\npwritev 4 ENOSPC", '53100',
+		qr/could not write file $file: No space left on device/ ],
+	[ 'pg_default', 'wal', "pwritev 1 short\npwritev 2 EDQUOT", '53100',
+		qr/could not write file $file: Disk quota exceeded/ ],
+	[ 'pg_default', 'wal', "pwritev 1 short\npwritev 2 EIO", '58030',
+		qr/could not write file $file: Input\/output error/ ],
+	[ 'pg_default', 'pg_test_fsync', "pwrite 3 short\npwrite 4 EDQUOT", '53100',
+		qr/could not write file $file: Disk quota exceeded/ ],
+	[ 'pg_default', 'wal', 'create 2 EDQUOT', '53100',
+		qr/could not create file $file: Disk quota exceeded/ ],
+	[ 'pg_wal', 'wal', 'fsync 3 EDQUOT', '53100',
+		qr/could not fsync file $file: Disk quota exceeded/ ],
+	[ 'pg_wal', 'wal', 'fsync_directory 1 EDQUOT', '53100',
+		qr/could not fsync directory $directory: Disk quota exceeded/ ],
 	[ 'pg_wal', 'wal', 'fsync 1 EIO', '58030', qr/could not fsync file $file: Input\/output error/ ],
-	[ 'pg_default', 'pg_test_fsync', 'fsync 5 EIO', '58030', qr/could not fsync file $file: Input\/output error/ ],
-	[ 'pg_wal', 'wal', 'fsync_directory 1 EIO', '58030', qr/could not fsync directory $directory: Input\/output error/ ],
-	[ 'pg_default', 'wal', 'fsync_directory 1 EIO', '58030', qr/could not fsync directory $directory: Input\/output error/ ],
-	[ 'pg_wal', 'wal', 'fstatvfs 1 EIO', '58030', qr/could not determine free space of $directory: Input\/output error/ ],
-	[ 'pg_default', 'wal', 'fstatvfs 1 EIO', '58030', qr/could not determine free space of $directory: Input\/output error/ ],
+	[ 'pg_default', 'pg_test_fsync', 'fsync 5 EIO', '58030',
+		qr/could not fsync file $file: Input\/output error/ ],
+	[ 'pg_wal', 'wal', 'fsync_directory 1 EIO', '58030',
+		qr/could not fsync directory $directory: Input\/output error/ ],
+	[ 'pg_default', 'wal', 'fsync_directory 1 EIO', '58030',
+		qr/could not fsync directory $directory: Input\/output error/ ],
+	[ 'pg_wal', 'wal', 'fstatvfs 1 EIO', '58030',
+		qr/could not determine free space of $directory: Input\/output error/ ],
+	[ 'pg_default', 'wal', 'fstatvfs 1 EIO', '58030',
+		qr/could not determine free space of $directory: Input\/output error/ ],
 	# the first is before all files, then there is one before each (of 1 MB), then while it measures
-	[ 'pg_wal', 'wal', 'fstatvfs 1+ 0MB', '53100', qr/not enough space to probe location "pg_wal"\nDETAIL:  Needs 7.0 MB plus a reserve of \S+ [MG]B; 0 bytes is available\./ ],
-	[ 'pg_wal', 'wal', 'fstatvfs 2 0MB', '53100', qr/not enough space to go on probing location "pg_wal"\nDETAIL:  0 bytes is available, less than the reserve of \S+ [MG]B\.\nHINT:  WAL has grown/ ],
-	[ 'pg_default', 'wal', 'fstatvfs 5 0MB', '53100', qr/not enough space to go on probing location "pg_default"\nDETAIL:  0 bytes is .*\nHINT:  Others have used/ ],
-	[ 'pg_wal', 'wal', 'fstatvfs 9 0MB', '53100', qr/not enough space to go on probing location "pg_wal"/ ],
-	[ 'pg_wal', 'wal', 'fstatvfs 10 0MB', '53100', qr/not enough space to go on probing location "pg_wal"/ ],
-	[ 'pg_default', 'wal', 'fstatvfs 12 0MB', '53100', qr/not enough space to go on probing location "pg_default"/ ],
-	[ 'pg_default', 'pg_test_fsync', 'fstatvfs 18 0MB', '53100', qr/not enough space to go on probing location "pg_default"/ ])
+	[ 'pg_wal', 'wal', 'fstatvfs 1+ 0MB', '53100',
+		qr/not enough space to probe location "pg_wal"\nDETAIL:  Needs 7.0 MB plus a reserve of \S+ [MG]B; 0 bytes is available\./ ],
+	[ 'pg_wal', 'wal', 'fstatvfs 2 0MB', '53100',
+		qr/not enough space to go on probing location "pg_wal"\nDETAIL:  0 bytes is available, less than the reserve of \S+ [MG]B\.\nHINT:  WAL has grown/ ],
+	[ 'pg_default', 'wal', 'fstatvfs 5 0MB', '53100',
+		qr/not enough space to go on probing location "pg_default"\nDETAIL:  0 bytes is .*\nHINT:  Others have used/ ],
+	[ 'pg_wal', 'wal', 'fstatvfs 9 0MB', '53100',
+		qr/not enough space to go on probing location "pg_wal"/ ],
+	[ 'pg_wal', 'wal', 'fstatvfs 10 0MB', '53100',
+		qr/not enough space to go on probing location "pg_wal"/ ],
+	[ 'pg_default', 'wal', 'fstatvfs 12 0MB', '53100',
+		qr/not enough space to go on probing location "pg_default"/ ],
+	[ 'pg_default', 'pg_test_fsync', 'fstatvfs 18 0MB', '53100',
+		qr/not enough space to go on probing location "pg_default"/ ])
 {
 	my ($location, $suite, $fault, $state, $message) = @$_;
 	my @faults = split /\n/, $fault;
@@ -155,7 +184,8 @@ for (
 
 	is(scalar(grep { /injected$/ } @calls), scalar(@faults), "$name: is injected");
 	like($err, qr/^ERROR:  $state: $message/, "$name: $state");
-	is(scalar(grep { /^(?:create|open|pwrite|fsync) / } after_injection(@calls)), 0, "$name: nothing is written any more");
+	is(scalar(grep { /^(?:create|open|pwrite|fsync) / } after_injection(@calls)), 0,
+		"$name: nothing is written any more");
 	no_trace_ok($name, $location);
 }
 
@@ -178,11 +208,15 @@ sub after_injection
 $node->safe_psql('postgres', "SELECT pg_create_physical_replication_slot('keeps', true)");
 my $reserve_of_wal = sub {
 	my ($segments, @faults) = @_;
-	my $held = sub { $node->safe_psql('postgres', "SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}\$'") };
-	$node->safe_psql('postgres', 'SELECT pg_switch_wal() FROM pg_logical_emit_message(true, $$$$, $$$$)') while $held->() < $segments;
+	my $held = sub { $node->safe_psql('postgres',
+		"SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}\$'") };
+	$node->safe_psql('postgres',
+		'SELECT pg_switch_wal() FROM pg_logical_emit_message(true, $$$$,'
+		  . ' $$$$)') while $held->() < $segments;
 	my $before = $held->();
 	my ($out, $err, @calls) = with_faults(\@faults,
-		"SET pg_sync_probe.reserve_percent = 0; SELECT bool_or(ops > 0) FROM " . probe_of('pg_wal', 'wal') . '; RESET pg_sync_probe.reserve_percent');
+		"SET pg_sync_probe.reserve_percent = 0; SELECT bool_or(ops > 0) FROM "
+			  . probe_of('pg_wal', 'wal') . '; RESET pg_sync_probe.reserve_percent');
 
 	# the server may have made one more meanwhile
 	my $reserve = join '|', map { 64 - $_ } $before .. $held->();
@@ -192,11 +226,13 @@ my $reserve_of_wal = sub {
 	my ($name, $reserve, $out, $err) = $reserve_of_wal->(20, 'fstatvfs 1+ 60MB');
 	is($out . $err, 't', "$name: the rest, and 7 MB, fit into 60");
 	($name, $reserve, $out, $err) = $reserve_of_wal->(20, 'fstatvfs 1+ 30MB');
-	like($err, qr/DETAIL:  Needs 7\.0 MB plus a reserve of (?:$reserve) MB; 30 MB is available/, "$name: not into 30");
+	like($err, qr/DETAIL:  Needs 7\.0 MB plus a reserve of (?:$reserve) MB; 30 MB is available/,
+		"$name: not into 30");
 	($name, $reserve, $out, $err) = $reserve_of_wal->(64, 'fstatvfs 1+ 11MB');
 	is($out . $err, 't', "$name: four segments and 7 MB fit into 11");
 	($name, $reserve, $out, $err) = $reserve_of_wal->(64, 'fstatvfs 1+ 10MB');
-	like($err, qr/DETAIL:  Needs 7\.0 MB plus a reserve of 4\.0 MB; 10 MB is available/, "$name: not into 10");
+	like($err, qr/DETAIL:  Needs 7\.0 MB plus a reserve of 4\.0 MB; 10 MB is available/,
+		"$name: not into 10");
 }
 $node->safe_psql('postgres', "SELECT pg_drop_replication_slot('keeps')");
 is(traces(), '', 'the reserve of WAL: no trace is left');
@@ -228,22 +264,39 @@ my %without_fault = map { $_ => (failures([], 'pg_wal', $_))[0] } qw(wal pg_test
 
 # suite, fault, rows that are lost, other arguments
 for (
-	[ 'wal', 'fdatasync 1 EIO .1', [ map { "$_ fdatasync error: could not fdatasync file: $io" } qw(paced saturated) ] ],
-	[ 'wal', 'fdatasync 3 EIO .1', [ map { "$_ fdatasync error: could not fdatasync file: $io" } qw(paced saturated) ] ],
-	[ 'wal', 'fsync 2 EIO .2', [ map { "$_ fsync error: could not fsync file: $io" } qw(paced saturated) ] ],
-	[ 'wal', 'fsync 5 ENOSPC .2', [ map { "$_ fsync error: could not fsync file: $no_space" } qw(paced saturated) ] ],
-	[ 'wal', 'pwrite 1 EIO .0', [ map { "$_ open_datasync error: could not pwrite file: $io" } qw(paced saturated) ] ],
-	[ 'wal', 'pwrite 3 EIO .4', [ map { "$_ open_sync error: could not pwrite file: $io" } qw(paced saturated) ] ],
-	[ 'wal', "pwrite 2 short .2\npwrite 3 ENOSPC .2", [ map { "$_ fsync error: could not pwrite file: $no_space" } qw(paced saturated) ] ],
-	[ 'wal', "pwrite 2 short .2\npwrite 3 EDQUOT .2", [ map { "$_ fsync error: could not pwrite file: Disk quota exceeded" } qw(paced saturated) ] ],
-	[ 'wal', "pwritev @{[ $writes + 1 ]} EIO .4", [ map { "$_ open_sync error: could not pwrite file: $io" } qw(paced saturated) ], ', flush_size => 1000000' ],
-	[ 'wal', "pwritev @{[ $writes + 1 ]} short .1\npwritev @{[ $writes + 2 ]} ENOSPC .1", [ map { "$_ fdatasync error: could not pwrite file: $no_space" } qw(paced saturated) ], ', flush_size => 1000000' ],
+	[ 'wal', 'fdatasync 1 EIO .1',
+		[ map { "$_ fdatasync error: could not fdatasync file: $io" } qw(paced saturated) ] ],
+	[ 'wal', 'fdatasync 3 EIO .1',
+		[ map { "$_ fdatasync error: could not fdatasync file: $io" } qw(paced saturated) ] ],
+	[ 'wal', 'fsync 2 EIO .2', [ map { "$_ fsync error: could not fsync file: $io" } qw(paced
+		saturated) ] ],
+	[ 'wal', 'fsync 5 ENOSPC .2',
+		[ map { "$_ fsync error: could not fsync file: $no_space" } qw(paced saturated) ] ],
+	[ 'wal', 'pwrite 1 EIO .0',
+		[ map { "$_ open_datasync error: could not pwrite file: $io" } qw(paced saturated) ] ],
+	[ 'wal', 'pwrite 3 EIO .4', [ map { "$_ open_sync error: could not pwrite file: $io" } qw(paced
+		saturated) ] ],
+	[ 'wal', "pwrite 2 short .2\npwrite 3 ENOSPC .2",
+		[ map { "$_ fsync error: could not pwrite file: $no_space" } qw(paced saturated) ] ],
+	[ 'wal', "pwrite 2 short .2\npwrite 3 EDQUOT .2",
+		[ map { "$_ fsync error: could not pwrite file: Disk quota exceeded" } qw(paced
+		saturated) ] ],
+	[ 'wal', "pwritev @{[ $writes + 1 ]} EIO .4",
+		[ map { "$_ open_sync error: could not pwrite file: $io" } qw(paced saturated) ],
+		', flush_size => 1000000' ],
+	[ 'wal', "pwritev @{[ $writes + 1 ]} short .1\npwritev @{[ $writes + 2 ]} ENOSPC .1",
+		[ map { "$_ fdatasync error: could not pwrite file: $no_space" } qw(paced saturated) ],
+		', flush_size => 1000000' ],
 	# what could be written after all
 	[ 'wal', 'pwritev 1 short .1', [] ],
 	[ 'wal', 'pwrite 2 short .1', [] ],
 	[ 'pg_test_fsync', 'pwrite 5 short .1', [] ],
-	[ 'wal', 'open 1 EMFILE .1', [ map { "$_ fdatasync error: could not open file: Too many open files" } qw(paced saturated) ] ],
-	[ 'wal', 'open 1 EINVAL .0', [ map { "$_ open_datasync error: could not open file: Invalid argument" } qw(paced saturated) ] ],
+	[ 'wal', 'open 1 EMFILE .1',
+		[ map { "$_ fdatasync error: could not open file: Too many open files" } qw(paced
+		saturated) ] ],
+	[ 'wal', 'open 1 EINVAL .0',
+		[ map { "$_ open_datasync error: could not open file: Invalid argument" } qw(paced
+		saturated) ] ],
 	[ 'wal', 'open 1 EINVAL .6', [ 'saturated open_datasync O_DIRECT ' . sprintf $direct, 'open' ] ],
 	[ 'wal', 'pwrite 1 EINVAL .7', [ 'saturated open_sync O_DIRECT ' . sprintf $direct, 'pwrite' ] ],
 	[ 'wal', 'pwrite 2 EIO .7', [ "saturated open_sync O_DIRECT error: could not pwrite file: $io" ] ],
@@ -252,14 +305,22 @@ for (
 	[ 'wal', 'fdatasync 2 EINTR .1', [] ],
 	[ 'wal', 'pwrite 2 EINTR .4', [] ],
 	[ 'wal', 'pwritev 1 EINTR .4', [] ],
-	[ 'pg_test_fsync', 'fdatasync 2 EIO .1', [ "one_write fdatasync error: could not fdatasync file: $io" ] ],
+	[ 'pg_test_fsync', 'fdatasync 2 EIO .1',
+		[ "one_write fdatasync error: could not fdatasync file: $io" ] ],
 	[ 'pg_test_fsync', 'pwrite 130 EIO .7', [ "two_writes fsync error: could not pwrite file: $io" ] ],
-	[ 'pg_test_fsync', "pwrite 140 short .14\npwrite 141 ENOSPC .14", [ "open_sync_sizes open_sync O_DIRECT error: could not pwrite file: $no_space" ] ],
-	[ 'pg_test_fsync', 'open 2 EIO .15', [ "non_write_descriptor write_fsync_close error: could not open file: $io" ] ],
-	[ 'pg_test_fsync', 'open 5 EMFILE .15', [ 'non_write_descriptor write_fsync_close error: could not open file: Too many open files' ] ],
-	[ 'pg_test_fsync', 'fsync 2 EIO .16', [ "non_write_descriptor write_close_fsync error: could not fsync file: $io" ] ],
-	[ 'pg_test_fsync', 'fsync 3 EIO .15', [ "non_write_descriptor write_fsync_close error: could not fsync file: $io" ] ],
-	[ 'pg_test_fsync', 'pwrite 129 ENOSPC .17', [ "unsynced_write write error: could not pwrite file: $no_space" ] ],
+	[ 'pg_test_fsync', "pwrite 140 short .14\npwrite 141 ENOSPC .14",
+		[ "open_sync_sizes open_sync O_DIRECT error: could not pwrite file: $no_space" ] ],
+	[ 'pg_test_fsync', 'open 2 EIO .15',
+		[ "non_write_descriptor write_fsync_close error: could not open file: $io" ] ],
+	[ 'pg_test_fsync', 'open 5 EMFILE .15',
+		[ 'non_write_descriptor write_fsync_close error: could not open file: Too many open'
+		  . ' files' ] ],
+	[ 'pg_test_fsync', 'fsync 2 EIO .16',
+		[ "non_write_descriptor write_close_fsync error: could not fsync file: $io" ] ],
+	[ 'pg_test_fsync', 'fsync 3 EIO .15',
+		[ "non_write_descriptor write_fsync_close error: could not fsync file: $io" ] ],
+	[ 'pg_test_fsync', 'pwrite 129 ENOSPC .17',
+		[ "unsynced_write write error: could not pwrite file: $no_space" ] ],
 	# everything fails, each file in its own way
 	[ 'wal', 'pwrite 1+ EIO', undef ],
 	[ 'wal', 'open 1+ EIO', undef ])
@@ -280,7 +341,8 @@ for (
 		is($err, '', "$name: the probe does not fail");
 		if ($lost)
 		{
-			is_deeply([ sort split /\n/, $out ], [ sort keys %expected ], "$name: the rows of that file are lost");
+			is_deeply([ sort split /\n/, $out ], [ sort keys %expected ],
+				"$name: the rows of that file are lost");
 		}
 		else
 		{
@@ -300,7 +362,8 @@ for (
 		{
 			let_runs_count($node);
 			($out, $err) = query($session, <<"SQL");
-SELECT (SELECT label FROM sync_probe.runs r WHERE r.run_id = v.run_id), verdict, reason FROM sync_probe.recommendation_details v WHERE location = 'pg_wal'
+SELECT (SELECT label FROM sync_probe.runs r WHERE r.run_id = v.run_id), verdict, reason
+    FROM sync_probe.recommendation_details v WHERE location = 'pg_wal'
 SQL
 			like($out, qr/^\Q$label\E\|\w+\|.+/, "$name: recommendations answers");
 			is($err, '', "$name: and says nothing else");
@@ -325,18 +388,22 @@ for my $location (qw(pg_wal pg_default))
 	($out, $err) = with_faults(['unlinkat 1+ EIO'], 'SELECT sync_probe.cleanup()');
 	is($out, 0, "$location, unlinkat: cleanup() does not count what it cannot remove");
 	like($err, $cannot, "$location, unlinkat: cleanup() warns");
-	is((query($session, 'SELECT sync_probe.cleanup()'))[0], "1\n", "$location, unlinkat: the next cleanup() can");
+	is((query($session, 'SELECT sync_probe.cleanup()'))[0], "1\n",
+		"$location, unlinkat: the next cleanup() can");
 	is(traces(), '', "$location, unlinkat: no trace is left");
 
 	# the error that ended it is the one that is told
 	($out, $err) = with_faults([ "pwritev @{[ $writes + 1 ]} EIO", 'unlinkat 1+ EROFS' ], $probe);
-	like($err, qr/WARNING:  42501: could not remove file $file: Read-only file system/, "$location, pwrite and unlinkat: a warning");
-	like($err, qr/ERROR:  58030: could not write file $file: Input\/output error/, "$location, pwrite and unlinkat: the first error");
+	like($err, qr/WARNING:  42501: could not remove file $file: Read-only file system/,
+		"$location, pwrite and unlinkat: a warning");
+	like($err, qr/ERROR:  58030: could not write file $file: Input\/output error/,
+		"$location, pwrite and unlinkat: the first error");
 	is(scalar(probe_files($node)), 2, "$location, pwrite and unlinkat: both files are left");
 
 	# the same backend, so the same names
 	($out, $err) = with_faults(['unlinkat 1+ EIO'], $probe);
-	like($err, qr/ERROR:  58P02: could not create file $file: File exists/, "$location, unlinkat: what is in the way is not overwritten");
+	like($err, qr/ERROR:  58P02: could not create file $file: File exists/,
+		"$location, unlinkat: what is in the way is not overwritten");
 	is(scalar(probe_files($node)), 2, "$location, unlinkat: it is still there");
 	is(descriptors($session->{pid}), '', "$location, unlinkat: no descriptor is left");
 	no_trace_after_sweep_ok($location);
@@ -361,20 +428,24 @@ for my $call (qw(create open pwrite fsync fdatasync unlinkat))
 	while (!$clean && $runs++ < 40)
 	{
 		my ($out, $err, @calls) = with_faults(["$call $n EIO"], <<"SQL");
-SELECT count(*), count(*) FILTER (WHERE status = 'error') FROM sync_probe.probe('pg_default', 'pg_test_fsync', '10 ms', record => false)
+SELECT count(*), count(*) FILTER (WHERE status = 'error')
+    FROM sync_probe.probe('pg_default', 'pg_test_fsync', '10 ms', record => false)
 SQL
 		my $injected = grep { /injected$/ } @calls;
 		my $lost = 0;
 		$clean = !$injected;
 		if ($err =~ /^ERROR/)
 		{
-			push @wrong, "$call $n: $out$err" if $out ne '' || $err !~ /^ERROR:  58030: could not \w+ file $file: Input\/output error\n/ || $clean;
+			push @wrong, "$call $n: $out$err"
+				if $out ne '' || $err !~ /^ERROR:  58030: could not \w+ file $file: Input\/output error\n/ || $clean;
 		}
 		else
 		{
 			$lost = $injected && $call ne 'unlinkat' ? 1 : 0;
 			push @wrong, "$call $n: $out" if $out ne "18|$lost";
-			my $expected = $injected && $call eq 'unlinkat' ? qr/^WARNING:  58030: could not remove file $file: Input\/output error\n/ : qr/^\z/;
+			my $expected = $injected && $call eq 'unlinkat'
+				? qr/^WARNING:  58030: could not remove file $file: Input\/output error\n/
+				: qr/^\z/;
 			push @wrong, "$call $n: $err" if $err !~ $expected;
 		}
 		my $files = probe_files($node);
@@ -406,9 +477,11 @@ for my $suite (qw(wal pg_test_fsync))
 		# more than the laying out of the files: the fsync of each is one
 		my %files = map { /^create (\S+) done$/ ? ($1 => 1) : () } @calls;
 		my $made = grep { /^$call \S+ done$/ } @calls;
-		cmp_ok($made, '>', $call eq 'fsync' ? scalar(keys %files) : 0, "fsync = off, $suite: $call is called");
+		cmp_ok($made, '>', $call eq 'fsync' ? scalar(keys %files) : 0,
+			"fsync = off, $suite: $call is called");
 	}
-	is(scalar(grep { /^fsync_directory \S+ done$/ } @calls), 1, "fsync = off, $suite: the directory, too");
+	is(scalar(grep { /^fsync_directory \S+ done$/ } @calls), 1,
+		"fsync = off, $suite: the directory, too");
 }
 
 $session->quit;

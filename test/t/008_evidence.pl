@@ -37,7 +37,8 @@ sub answer
 sub probe
 {
 	my ($node, $location, $duration, @more) = @_;
-	answer($node, "SELECT FROM sync_probe.probe(" . join(', ', "'$location'", "duration => '$duration'", @more) . ')');
+	answer($node, "SELECT FROM sync_probe.probe(" . join(', ', "'$location'",
+		"duration => '$duration'", @more) . ')');
 	let_runs_count($node);
 	return;
 }
@@ -55,14 +56,16 @@ SQL
 sub reason
 {
 	my ($node, $location) = @_;
-	return answer($node, "SELECT reason FROM sync_probe.recommendation_details WHERE location = '$location'");
+	return answer($node, "SELECT reason FROM sync_probe.recommendation_details"
+		  . " WHERE location = '$location'");
 }
 
 # An expression on the row of one finding; nothing where there is no such finding.
 sub finding
 {
 	my ($node, $location, $code, $expression) = @_;
-	return answer($node, "SELECT $expression FROM sync_probe.findings WHERE location = '$location' AND code = '$code'");
+	return answer($node, "SELECT $expression FROM sync_probe.findings"
+		  . " WHERE location = '$location' AND code = '$code'");
 }
 
 # An expression on the newest run, its measurements being m.
@@ -99,20 +102,26 @@ sub make_place
 # least and most are bounds of flushes_per_op, of all methods; usual is the upper
 # one of fdatasync, which sends one flush, and kernel threads may add a few.
 my @places = (
-	{ place => 'ext4', durable => 'yes', every_run => qr/^(yes|unknown)\|(?!unsafe)/, least => 0.9, usual => 1.6,
-		has => [qw(write_cache_volatile loop_device)], lacks => [qw(flush_missing barrier_off memory_filesystem)] },
+	{ place => 'ext4', durable => 'yes', every_run => qr/^(yes|unknown)\|(?!unsafe)/, least => 0.9,
+		usual => 1.6,
+		has => [qw(write_cache_volatile loop_device)],
+			lacks => [qw(flush_missing barrier_off memory_filesystem)] },
 	{ place => 'xfs', durable => 'yes', every_run => qr/^(yes|unknown)\|(?!unsafe)/, least => 0.9,
 		has => [qw(write_cache_volatile loop_device)], lacks => [qw(flush_missing barrier_off)] },
 	{ place => 'btrfs', durable => 'yes', every_run => qr/^(yes|unknown)\|(?!unsafe)/, least => 0.9,
 		has => [qw(write_amplification loop_device)], lacks => [qw(flush_missing barrier_off)],
 		evidence => [ 'write_amplification', "(evidence->>'amplification')::float8 > 4" ] },
 	{ place => 'nobarrier', durable => 'no', every_run => qr/^no\|unsafe\|\|$/, most => 0.1,
-		reason => qr/syncs with \w+ do not reach the device/, has => [qw(flush_missing barrier_off loop_device)], lacks => ['memory_filesystem'],
-		evidence => [ 'flush_missing', "severity = 'error' AND (evidence->>'paced_flushes_per_op')::float8 < 0.1" ] },
-	{ place => 'write_through', durable => 'unknown', every_run => qr/^unknown\|(?!unsafe)/, most => 0.1,
+		reason => qr/syncs with \w+ do not reach the device/,
+			has => [qw(flush_missing barrier_off loop_device)], lacks => ['memory_filesystem'],
+		evidence => [ 'flush_missing',
+			"severity = 'error' AND (evidence->>'paced_flushes_per_op')::float8 < 0.1" ] },
+	{ place => 'write_through', durable => 'unknown', every_run => qr/^unknown\|(?!unsafe)/,
+		most => 0.1,
 		has => ['loop_device'], lacks => [qw(flush_missing barrier_off write_cache_volatile)] },
 	{ place => 'tmpfs', durable => 'no', every_run => qr/^no\|unsafe\|\|$/, no_device => 1,
-		reason => qr/tmpfs/, has => ['memory_filesystem'], lacks => [qw(flush_missing device_unknown counters_unknown)] },
+		reason => qr/tmpfs/, has => ['memory_filesystem'],
+			lacks => [qw(flush_missing device_unknown counters_unknown)] },
 );
 
 sub test_place
@@ -137,8 +146,10 @@ SQL
 	{
 		skip "$name: $below below takes no flushes, so nothing can prove that they arrive", 1
 		  if $row->{durable} eq 'yes' && $below ne '';
-		like($said[-1], qr/^$row->{durable}\|/, "$name: durable is $row->{durable}, after " . @said . ' probes')
-		  or diag(measured($node, $location, 'm.ordinal, m.test, m.method, m.mean_us, m.flushes_per_op, r.storage'));
+		like($said[-1], qr/^$row->{durable}\|/, "$name: durable is $row->{durable}, after " . @said
+			  . ' probes')
+		  or diag(measured($node, $location,
+		  	'm.ordinal, m.test, m.method, m.mean_us, m.flushes_per_op, r.storage'));
 	}
 	like(reason($node, $location), $row->{reason}, "$name: the reason") if $row->{reason};
 	test_measurements($node, $location, $row);
@@ -162,15 +173,20 @@ sub test_measurements
 	}
 	if ($row->{no_device})
 	{
-		is(measured($node, $location, 'sum(num_nonnulls(m.flushes_per_op, m.device_writes_per_op, m.device_bytes_per_op, m.device_utilization))'),
+		is(measured($node, $location,
+			'sum(num_nonnulls(m.flushes_per_op, m.device_writes_per_op, m.device_bytes_per_op,'
+			  . ' m.device_utilization))'),
 			0, "$name: no device, no counters");
 		return;
 	}
-	is(measured($node, $location, 'bool_and(m.device_writes_per_op >= 0.9 AND m.device_bytes_per_op >= 0.9 * 8192)'),
+	is(measured($node, $location,
+		'bool_and(m.device_writes_per_op >= 0.9 AND m.device_bytes_per_op >= 0.9 * 8192)'),
 		't', "$name: what is synced is written");
 	# the kernel counts whole milliseconds, of which a few fast writes take none
-	is(measured($node, $location, 'bool_and(m.device_utilization BETWEEN 0 AND 1)'), 't', "$name: the device was busy for a share of the time");
-	is(measured($node, $location, 'max(m.device_utilization) > 0'), 't', "$name: flushes keep it busy") if $row->{durable} eq 'yes';
+	is(measured($node, $location, 'bool_and(m.device_utilization BETWEEN 0 AND 1)'), 't',
+		"$name: the device was busy for a share of the time");
+	is(measured($node, $location, 'max(m.device_utilization) > 0'), 't',
+		"$name: flushes keep it busy") if $row->{durable} eq 'yes';
 	return;
 }
 
@@ -180,7 +196,8 @@ sub test_findings
 	my $name = $row->{place};
 	is(finding($node, $location, $_, 'count(*)'), 1, "$name: finding $_") for @{ $row->{has} };
 	is(finding($node, $location, $_, 'count(*)'), 0, "$name: no finding $_") for @{ $row->{lacks} };
-	is(finding($node, $location, $row->{evidence}[0], $row->{evidence}[1]), 't', "$name: evidence of $row->{evidence}[0]")
+	is(finding($node, $location, $row->{evidence}[0], $row->{evidence}[1]), 't',
+		"$name: evidence of $row->{evidence}[0]")
 	  if $row->{evidence};
 	return;
 }
@@ -203,7 +220,8 @@ for my $row (@places)
 # themselves should nobody end them.
 use constant OTHERS_LAST => 5 * STEP_SECONDS;
 my %others = (
-	appends => 'open my $f, ">", shift or die $!; for (;;) { truncate $f, 0 if sysseek($f, 0, 1) > 2 ** 24; syswrite $f, "x" x 8192; sync_it($f) }',
+	appends => 'open my $f, ">", shift or die $!; for (;;) { truncate $f, 0 if sysseek($f, 0, 1) >'
+		  . ' 2 ** 24; syswrite $f, "x" x 8192; sync_it($f) }',
 	flushes => 'open my $f, "<", shift or die $!; for (;;) { sync_it($f) }');
 
 sub start_others
@@ -215,7 +233,8 @@ sub start_others
 	for my $n (1 .. $count)
 	{
 		my $out = '';
-		my $handle = IPC::Run::start([ $^X, '-e', "$start $others{$program}", $path . ($program eq 'appends' ? ".$n" : '') ],
+		my $handle = IPC::Run::start([ $^X, '-e', "$start $others{$program}",
+			$path . ($program eq 'appends' ? ".$n" : '') ],
 			'>', \$out, IPC::Run::timeout(STEP_SECONDS));
 		$handle->pump until $out =~ /syncing/;
 		push @handles, $handle;
@@ -240,11 +259,15 @@ my $honest = qr/^(yes|unknown)\|(?!unsafe)/;
 my $unsafe = qr/^(no\|unsafe\|\|$|unknown\|(?!unsafe))/;
 my @shared = (
 	{ place => 'ext4', needs => 'ext4', program => 'appends', counts => [ 1, 2 ], may_be => $honest },
-	{ place => 'ext4', needs => 'ext4_device', program => 'flushes', counts => [1], may_be => $honest },
-	{ place => 'nobarrier', needs => 'nobarrier_device', program => 'flushes', counts => [ 1, 2, 4 ], may_be => $unsafe },
-	{ place => 'nobarrier', needs => 'nobarrier_device', program => 'flushes', counts => [ 1, 2 ], may_be => $unsafe,
+	{ place => 'ext4', needs => 'ext4_device', program => 'flushes', counts => [1],
+		may_be => $honest },
+	{ place => 'nobarrier', needs => 'nobarrier_device', program => 'flushes',
+		counts => [ 1, 2, 4 ], may_be => $unsafe },
+	{ place => 'nobarrier', needs => 'nobarrier_device', program => 'flushes', counts => [ 1, 2 ],
+		may_be => $unsafe,
 		arguments => ['flush_size => 1048576'] },
-	{ place => 'nobarrier', needs => 'nobarrier_device', program => 'flushes', counts => [ 2, 4 ], may_be => $unsafe,
+	{ place => 'nobarrier', needs => 'nobarrier_device', program => 'flushes', counts => [ 2, 4 ],
+		may_be => $unsafe,
 		arguments => [ 'flush_size => 1048576', "flush_interval => '500 us'" ] },
 );
 
@@ -260,8 +283,10 @@ sub test_shared
 		probe($node, $location, '1 s', @{ $row->{arguments} // [] });
 		my $said = advice($node, $location);
 		like($said, $row->{may_be}, "$name: durable")
-		  or diag(measured($node, $location, "m.test, m.method, m.mean_us, m.flushes_per_op, r.storage->'others'"));
-		$seen = finding($node, $location, 'counters_shared', "(evidence #>> '{others,flushes_per_sec}')::float8 > 0");
+		  or diag(measured($node, $location,
+		  	"m.test, m.method, m.mean_us, m.flushes_per_op, r.storage->'others'"));
+		$seen = finding($node, $location, 'counters_shared',
+			"(evidence #>> '{others,flushes_per_sec}')::float8 > 0");
 		last if $seen eq 't';
 	}
 	is($seen, 't', "$name: counters_shared");
@@ -273,8 +298,10 @@ for my $row (@shared)
   SKIP:
 	{
 		my $name = join(', ', $row->{place}, "another $row->{program}", @{ $row->{arguments} // [] });
-		skip "$name: needs $row->{needs}", 1 unless $directory{ $row->{place} } && $place{ $row->{needs} };
-		my $path = $row->{program} eq 'appends' ? "$directory{ $row->{place} }/others" : $place{ $row->{needs} };
+		skip "$name: needs $row->{needs}", 1
+			unless $directory{ $row->{place} } && $place{ $row->{needs} };
+		my $path = $row->{program} eq 'appends' ? "$directory{ $row->{place} }/others"
+			: $place{ $row->{needs} };
 		for my $count (@{ $row->{counts} })
 		{
 			my @handles = start_others($count, $row->{program}, $path);
@@ -292,11 +319,13 @@ SKIP:
 	skip 'a read-only transaction: no file system without barriers', 1 unless $directory{nobarrier};
 	like(answer($node, <<'SQL'), qr/^on_nobarrier\|no\|unsafe\|$/m, 'a read-only transaction: probe_all() knows what is durable');
 SET default_transaction_read_only = on;
-SELECT location, durable, verdict, recommended_method FROM sync_probe.probe_all(duration => '300 ms')
+SELECT location, durable, verdict, recommended_method
+    FROM sync_probe.probe_all(duration => '300 ms')
 SQL
 	is(answer($node, <<'SQL'), 't|t', 'record => false: the facts');
 SELECT FROM sync_probe.probe('on_nobarrier', duration => '100 ms', record => false);
-SELECT f->>'mount_options' ~ 'nobarrier|barrier=0', jsonb_array_length(f->'disks') > 0 FROM (SELECT sync_probe_internal.last_run()::jsonb -> 'storage') AS s (f)
+SELECT f->>'mount_options' ~ 'nobarrier|barrier=0', jsonb_array_length(f->'disks') > 0
+    FROM (SELECT sync_probe._last_run()::jsonb -> 'storage') AS s (f)
 SQL
 }
 is(answer($node, 'SELECT sync_probe_internal.last_run() IS NULL'), 't', 'no probe, no facts');
@@ -308,9 +337,11 @@ CREATE ROLE prober LOGIN;
 GRANT EXECUTE ON FUNCTION sync_probe.probe TO prober;
 SQL
 probe($node, 'pg_wal', '100 ms');
-answer($node, "SELECT FROM sync_probe.probe(duration => '100 ms')", extra_params => [ '-U', 'prober' ]);
+answer($node, "SELECT FROM sync_probe.probe(duration => '100 ms')",
+	extra_params => [ '-U', 'prober' ]);
 is(answer($node, <<'SQL'), '1|2', 'a role that may only probe records the same facts');
-SELECT count(DISTINCT (storage->'disks', storage->'source', storage->'mount_options')), count(storage->'disks')
+SELECT count(DISTINCT (storage->'disks', storage->'source', storage->'mount_options')),
+    count(storage->'disks')
 FROM (SELECT storage FROM sync_probe.runs WHERE location = 'pg_wal' ORDER BY run_id DESC LIMIT 2) s
 SQL
 
@@ -324,7 +355,8 @@ for my $n (0 .. 7)
 	if ($n < 2)
 	{
 		wait_phase($node, $session, 'measuring');
-		like(descriptors($session->{pid}), qr{^/sys/.*/stat$}m, "$counted is measured: its counters are open") if $directory{ext4};
+		like(descriptors($session->{pid}), qr{^/sys/.*/stat$}m,
+			"$counted is measured: its counters are open") if $directory{ext4};
 	}
 	else
 	{
@@ -347,7 +379,8 @@ for (
 {
 	my ($location, $setting, $says) = @$_;
 	query($session, "SET $setting") if $setting;
-	like((query($session, "SELECT FROM sync_probe.probe('$location')"))[1], $says, "$location, $setting: fails");
+	like((query($session, "SELECT FROM sync_probe.probe('$location')"))[1], $says,
+		"$location, $setting: fails");
 	is(descriptors($session->{pid}), '', "$location, $setting: nothing stays open");
 	query($session, 'RESET ALL');
 }
@@ -362,10 +395,13 @@ SKIP:
 	skip "$name: none was prepared", 1 unless $place{odd_name};
 	$directory{odd_name} = make_place($node, 'odd_name');
 	probe($node, 'on_odd_name', '200 ms');
-	is(answer($node, "SELECT filesystem, strpos(mount_point, '$odd') > 0 FROM sync_probe.locations WHERE name = 'on_odd_name'"),
+	is(answer($node, "SELECT filesystem, strpos(mount_point, '$odd') > 0 FROM sync_probe.locations"
+		  . " WHERE name = 'on_odd_name'"),
 		'ext4|t', "$name: locations");
-	is(measured($node, 'on_odd_name', "DISTINCT strpos(r.storage->>'backing_file', '$odd') > 0"), 't', "$name: facts");
-	is(finding($node, 'on_odd_name', 'loop_device', "strpos(evidence->>'backing_file', '$odd') > 0 AND strpos(message, '$odd') > 0"),
+	is(measured($node, 'on_odd_name', "DISTINCT strpos(r.storage->>'backing_file', '$odd') > 0"),
+		't', "$name: facts");
+	is(finding($node, 'on_odd_name', 'loop_device',
+		"strpos(evidence->>'backing_file', '$odd') > 0 AND strpos(message, '$odd') > 0"),
 		't', "$name: a finding names it");
 }
 
@@ -375,7 +411,8 @@ SKIP:
 {
 	skip 'pg_test_fsync: no ext4', 1 unless $directory{ext4};
 	is(answer($node, <<'SQL'), 't|t', 'pg_test_fsync: what syncs makes flushes, what does not makes none');
-SELECT bool_and(flushes_per_op >= 0.9) FILTER (WHERE test IN ('one_write', 'two_writes', 'open_sync_sizes')),
+SELECT bool_and(flushes_per_op >= 0.9) FILTER (WHERE test IN ('one_write', 'two_writes',
+    'open_sync_sizes')),
        bool_and(flushes_per_op < 0.1) FILTER (WHERE test = 'unsynced_write')
 FROM sync_probe.probe('on_ext4', 'pg_test_fsync', duration => '2 s', record => false) WHERE ops > 0
 SQL
@@ -396,11 +433,14 @@ log_ok($node);
 SKIP:
 {
 	skip 'pg_wal without barriers: no such file system was prepared', 1 unless $place{nobarrier};
-	my $moved = probe_cluster('wal_without_barriers', allows_streaming => 1, extra => [ '--waldir', "$place{nobarrier}/wal" ]);
+	my $moved = probe_cluster('wal_without_barriers', allows_streaming => 1,
+		extra => [ '--waldir', "$place{nobarrier}/wal" ]);
 	probe($moved, 'pg_wal', '1 s');
 	is(advice($moved, 'pg_wal'), 'no|unsafe||', 'pg_wal without barriers: unsafe, and no command');
-	is(finding($moved, 'pg_wal', 'flush_missing', 'severity'), 'error', 'pg_wal without barriers: flush_missing');
-	is(finding($moved, 'pg_wal', 'barrier_off', 'severity'), 'error', 'pg_wal without barriers: barrier_off');
+	is(finding($moved, 'pg_wal', 'flush_missing', 'severity'), 'error',
+		'pg_wal without barriers: flush_missing');
+	is(finding($moved, 'pg_wal', 'barrier_off', 'severity'), 'error',
+		'pg_wal without barriers: barrier_off');
 
 	$moved->backup('backup');
 	my $standby = PostgreSQL::Test::Cluster->new('standby_without_barriers');
@@ -409,7 +449,8 @@ SKIP:
 	system_or_bail('mv', $from, $to);
 	symlink $to, $from or die "could not link $from: $!";
 	$standby->start;
-	is(answer($standby, "SELECT location, durable, verdict, recommended_method FROM sync_probe.probe_all(duration => '500 ms') WHERE location = 'pg_wal'"),
+	is(answer($standby, "SELECT location, durable, verdict, recommended_method"
+		  . " FROM sync_probe.probe_all(duration => '500 ms') WHERE location = 'pg_wal'"),
 		'pg_wal|no|unsafe|', 'a standby: probe_all() knows what is durable');
 	$standby->stop('immediate', fail_ok => 1);
 	$moved->stop('immediate', fail_ok => 1);
@@ -427,22 +468,29 @@ sub test_zfs
 	make_place($zfs, 'zfs');
 	probe($zfs, 'on_zfs', '2 s');
 	note 'zfs: ', advice($zfs, 'on_zfs'), ' ', measured($zfs, 'on_zfs', 'DISTINCT r.storage');
-	is(measured($zfs, 'on_zfs', "DISTINCT r.storage #>> '{zfs,dataset}' ~ '^sync_probe_[0-9]+\$', r.storage #>> '{zfs,pool}' = r.storage #>> '{zfs,dataset}'"),
+	is(measured($zfs, 'on_zfs',
+		"DISTINCT r.storage #>> '{zfs,dataset}' ~ '^sync_probe_[0-9]+\$', r.storage #>>"
+		  . " '{zfs,pool}' = r.storage #>> '{zfs,dataset}'"),
 		't|t', 'zfs: data set and pool are named');
 	is(finding($zfs, 'on_zfs', 'zfs_unknown', 'count(*)'), 1, 'zfs: what is not known is said');
 	if ($place{zfs_tools})
 	{
-		is(measured($zfs, 'on_zfs', "DISTINCT r.storage #>> '{zfs,data_devices,0}' ~ '/zfs[.]img\$', (r.storage #>> '{zfs,recordsize}')::int > 0"),
+		is(measured($zfs, 'on_zfs',
+			"DISTINCT r.storage #>> '{zfs,data_devices,0}' ~ '/zfs[.]img\$', (r.storage #>>"
+			  . " '{zfs,recordsize}')::int > 0"),
 			't|t', 'zfs: device and record size are known');
-		is(finding($zfs, 'on_zfs', 'zfs_log_on_main_pool', 'count(*)'), 1, 'zfs: finding zfs_log_on_main_pool');
+		is(finding($zfs, 'on_zfs', 'zfs_log_on_main_pool', 'count(*)'), 1,
+			'zfs: finding zfs_log_on_main_pool');
 	}
 	else
 	{
 		like(finding($zfs, 'on_zfs', 'zfs_unknown', 'message'), qr/zfs get exited/, 'zfs: and why');
 	}
-	is(finding($zfs, 'on_zfs', $_, 'count(*)'), 0, "zfs: no finding $_") for qw(zfs_sync_disabled flush_missing device_unknown);
+	is(finding($zfs, 'on_zfs', $_, 'count(*)'), 0, "zfs: no finding $_")
+		for qw(zfs_sync_disabled flush_missing device_unknown);
 	# zfs-fuse does not know the property
-	like(advice($zfs, 'on_zfs'), qr/^(yes|unknown)\|(?!unsafe)/, 'zfs: a property that is not told is no alarm');
+	like(advice($zfs, 'on_zfs'), qr/^(yes|unknown)\|(?!unsafe)/,
+		'zfs: a property that is not told is no alarm');
 	answer($zfs, 'DROP TABLESPACE on_zfs');
 	bounded('rmdir', "$place{zfs}/evidence");
 	return;

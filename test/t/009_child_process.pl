@@ -125,7 +125,8 @@ write_script($node->data_dir . '/relative', "#!/bin/sh\necho here\n");
 
 my %done = (succeeded => 1, description => 'exited with status 0');
 my %overdue = (timeout_ms => 200,
-	want => { succeeded => 0, timed_out => 1, abandoned => 0, description => 'did not end within 0.2 s' });
+	want => { succeeded => 0, timed_out => 1, abandoned => 0,
+		description => 'did not end within 0.2 s' });
 # With time for the child to have written something.
 my %overdue_later = (%overdue, timeout_ms => 3000,
 	want => { %{ $overdue{want} }, description => 'did not end within 3 s' });
@@ -140,50 +141,68 @@ sub not_started
 
 # name; what is run; what is wanted of the result, the rest being as usual
 for my $case (
-	{ name => 'exit 0', sh => 'echo some; echo more >&2', want => { %done, stdout => "some\n", stderr => "more\n" } },
-	{ name => 'exit 1', sh => 'echo some; exit 1', want => { stdout => "some\n", description => 'exited with status 1' } },
+	{ name => 'exit 0', sh => 'echo some; echo more >&2',
+		want => { %done, stdout => "some\n", stderr => "more\n" } },
+	{ name => 'exit 1', sh => 'echo some; exit 1', want => { stdout => "some\n",
+		description => 'exited with status 1' } },
 	{ name => 'exit 127', sh => 'exit 127', want => { description => 'exited with status 127' } },
 	{ name => 'signal 9', sh => 'kill -9 $$', want => { description => 'was ended by signal 9' } },
-	{ name => 'signal 15', sh => 'echo some; kill $$', want => { stdout => "some\n", description => 'was ended by signal 15' } },
-	{ name => 'no such file', path => "$scratch/none", want => not_started(2, 'No such file or directory') },
+	{ name => 'signal 15', sh => 'echo some; kill $$',
+		want => { stdout => "some\n", description => 'was ended by signal 15' } },
+	{ name => 'no such file', path => "$scratch/none",
+		want => not_started(2, 'No such file or directory') },
 	{ name => 'empty path', path => '', want => not_started(2, 'No such file or directory') },
-	{ name => 'not executable', path => "$scratch/not_executable", want => not_started(13, 'Permission denied') },
+	{ name => 'not executable', path => "$scratch/not_executable",
+		want => not_started(13, 'Permission denied') },
 	{ name => 'directory', path => $scratch, want => not_started(13, 'Permission denied') },
-	{ name => 'below a file', path => "$scratch/not_executable/x", want => not_started(20, 'Not a directory') },
+	{ name => 'below a file', path => "$scratch/not_executable/x",
+		want => not_started(20, 'Not a directory') },
 	{ name => 'no "#!"', path => $no_newline, want => not_started(8, 'Exec format error') },
-	{ name => 'no interpreter', path => "$scratch/no_interpreter", want => not_started(2, 'No such file or directory') },
+	{ name => 'no interpreter', path => "$scratch/no_interpreter",
+		want => not_started(2, 'No such file or directory') },
 	{ name => 'below the data directory', path => 'relative', want => { %done, stdout => "here\n" } },
-	{ name => 'no shell', path => '/bin/echo', argv => [ 'echo', '$(touch x); `touch x` | x > x', '', '*', '-n' ],
+	{ name => 'no shell', path => '/bin/echo', argv => [ 'echo', '$(touch x); `touch x` | x > x',
+		'', '*', '-n' ],
 		want => { %done, stdout => "\$(touch x); `touch x` | x > x  * -n\n" } },
 	{ name => 'argv[0]', sh => 'echo "$0"', want => { %done, stdout => "sh\n" } },
-	{ name => 'environment', path => '/usr/bin/env', want => { %done, stdout => "PATH=/usr/bin:/bin\nLC_ALL=C\n" } },
-	{ name => 'standard input', sh => 'cat; readlink /proc/$$/fd/0', want => { %done, stdout => "/dev/null\n" } },
+	{ name => 'environment', path => '/usr/bin/env',
+		want => { %done, stdout => "PATH=/usr/bin:/bin\nLC_ALL=C\n" } },
+	{ name => 'standard input', sh => 'cat; readlink /proc/$$/fd/0',
+		want => { %done, stdout => "/dev/null\n" } },
 	{ name => 'descriptors', sh => 'ls /proc/$$/fd; :', want => { %done, stdout => "0\n1\n2\n" } },
 	# But for 32 and 33, which are the C library's own and cannot be set.
-	{ name => 'signals', sh => 'for s in Blk Ign; do echo $((0x$(sed -n "s/^Sig$s:[[:space:]]*//p" /proc/$$/status) & ~0x180000000)); done',
+	{ name => 'signals', sh => 'for s in Blk Ign; do echo $((0x$(sed -n "s/^Sig$s:[[:space:]]*//p"'
+		  . ' /proc/$$/status) & ~0x180000000)); done',
 		want => { %done, stdout => "0\n0\n" } },
-	{ name => 'process group', sh => 'cut -d" " -f5 /proc/self/stat', want => { %done, stdout => "$session->{pid}\n" } },
+	{ name => 'process group', sh => 'cut -d" " -f5 /proc/self/stat',
+		want => { %done, stdout => "$session->{pid}\n" } },
 
 	# what it writes
 	{ name => 'interleaved', sh => 'for i in 1 2 3; do echo o$i; echo e$i >&2; done',
 		want => { %done, stdout => "o1\no2\no3\n", stderr => "e1\ne2\ne3\n" } },
 	{ name => 'nothing', sh => ':', want => { %done, stdout => '', stderr => '' } },
-	{ name => 'no newline', sh => 'printf some; printf more >&2', want => { %done, stdout => 'some', stderr => 'more' } },
+	{ name => 'no newline', sh => 'printf some; printf more >&2',
+		want => { %done, stdout => 'some', stderr => 'more' } },
 	{ name => 'binary', sh => q{printf 'a\0b\377\n'}, want => { %done, stdout => "a<00>b<ff>\n" } },
 	{ name => 'more than is kept', sh => 'seq 1 100000; seq 1 100000 >&2', max_output => 10,
 		want => { %done, stdout => "1\n2\n3\n4\n5\n", stderr => "1\n2\n3\n4\n5\n" } },
-	{ name => 'nothing is kept', sh => 'seq 1 100000', max_output => 0, want => { %done, stdout => '' } },
-	{ name => 'closes one output', sh => 'exec >&-; echo more >&2', want => { %done, stderr => "more\n" } },
+	{ name => 'nothing is kept', sh => 'seq 1 100000', max_output => 0,
+		want => { %done, stdout => '' } },
+	{ name => 'closes one output', sh => 'exec >&-; echo more >&2',
+		want => { %done, stderr => "more\n" } },
 	{ name => 'closes its outputs, ends later', sh => 'echo some; exec >&- 2>&-; sleep 0.5; exit 5',
 		want => { stdout => "some\n", description => 'exited with status 5' } },
-	{ name => 'no time limit', sh => 'sleep 0.5; echo some', timeout_ms => 0, want => { %done, stdout => "some\n" } },
+	{ name => 'no time limit', sh => 'sleep 0.5; echo some', timeout_ms => 0,
+		want => { %done, stdout => "some\n" } },
 
 	# its own child has the pipes
 	{ name => 'grandchild', sh => "sleep 1000 & echo \$! >$pid_file; echo some", grandchild => 1,
 		want => { %done, stdout => "some\n" } },
-	{ name => 'talking grandchild', sh => "yes & echo \$! >$pid_file", grandchild => 1, max_output => 4,
+	{ name => 'talking grandchild', sh => "yes & echo \$! >$pid_file", grandchild => 1,
+		max_output => 4,
 		want => { %done, stdout => qr/^(y\ny\n)?$/ } },
-	{ name => 'grandchild of an overdue child', sh => "sleep 1000 & echo \$! >$pid_file; $endless", grandchild => 1, %overdue_later },
+	{ name => 'grandchild of an overdue child', sh => "sleep 1000 & echo \$! >$pid_file; $endless",
+		grandchild => 1, %overdue_later },
 
 	# the time is up
 	{ name => 'overdue', sh => 'echo some; exec sleep 1000', %overdue },
@@ -195,14 +214,16 @@ for my $case (
 	{ name => 'overdue, stopped', sh => 'kill -STOP $$', %overdue },
 	{ name => 'overdue, in a session of its own', sh => 'exec setsid sleep 1000', %overdue })
 {
-	my %want = (started => 1, exec_errno => 0, timed_out => 0, abandoned => 0, succeeded => 0, %{ $case->{want} });
+	my %want = (started => 1, exec_errno => 0, timed_out => 0, abandoned => 0, succeeded => 0,
+		%{ $case->{want} });
 	my $row = row_of("run(${\ arguments(%$case)})");
 	for my $column (grep { ref $want{$_} } keys %want)
 	{
 		like($row->{$column}, delete $want{$column}, "$case->{name}: $column");
 		$want{$column} = $row->{$column};
 	}
-	is_deeply({ map { $_ => $row->{$_} } keys %want }, \%want, "$case->{name}: the result") or diag(explain($row));
+	is_deeply({ map { $_ => $row->{$_} } keys %want }, \%want, "$case->{name}: the result")
+		or diag(explain($row));
 	if ($case->{grandchild})
 	{
 		# which was left alone; it may have died of the closed pipe
@@ -215,7 +236,9 @@ ok(!-e $node->data_dir . '/x', 'no shell looked at an argument');
 # As much on both pipes as neither holds.
 {
 	my $much = 'head -c 10000000 /dev/zero | tr "\0" x';
-	my ($out, $err) = query($session, 'SELECT succeeded, length(stdout), length(stderr), stdout = repeat($$x$$, 10000000) FROM run('
+	my ($out, $err) = query($session,
+		'SELECT succeeded, length(stdout), length(stderr), stdout = repeat($$x$$, 10000000)'
+		  . ' FROM run('
 		  . arguments(sh => "$much & $much >&2; wait", max_output => 20_000_000) . ')');
 	is("$out$err", "t|10000000|10000000|t\n", '10 MB on both outputs at once');
 	no_trace_ok('10 MB on both outputs at once');
@@ -251,9 +274,12 @@ for (
 	is("$out$err", "$lines\n", "lines of ${\ (split /\n/, $script)[0]}");
 }
 {
-	my ($out, $err) = query($session, q{SELECT count(*), min(line), max(line) FROM regexp_split_to_table(run_lines(}
-		  . arguments(sh => 'seq 100000 300000', max_output => 50) . q{, 'nothing'), '\n') line WHERE line <> ''});
-	is("$out$err", "200001|out: 100000|out: 300000\n", 'many lines, each longer than what is kept is short');
+	my ($out, $err) = query($session,
+		q{SELECT count(*), min(line), max(line) FROM regexp_split_to_table(run_lines(}
+		  . arguments(sh => 'seq 100000 300000', max_output => 50)
+		  	  . q{, 'nothing'), '\n') line WHERE line <> ''});
+	is("$out$err", "200001|out: 100000|out: 300000\n",
+		'many lines, each longer than what is kept is short');
 	($out, $err) = query($session, 'SELECT run_lines('
 		  . arguments(sh => "echo \$\$ >$pid_file; echo a; echo b; exec sleep 1000") . ", 'b')");
 	like($err, qr/ERROR:  XX000: line "b" was seen/, 'who gets the lines may throw an error');
@@ -268,7 +294,8 @@ my $prefix = "$scratch/stream";
 sub streams_call
 {
 	my ($n, $script, %of) = @_;
-	return 'run_streams(' . arguments(sh => $script, %of) . ', ' . quoted($prefix) . ", $n, " . quoted($of{throw_at} // 'nothing') . ')';
+	return 'run_streams(' . arguments(sh => $script, %of) . ', ' . quoted($prefix) . ", $n, "
+		  . quoted($of{throw_at} // 'nothing') . ')';
 }
 
 sub remove_fifos
@@ -279,29 +306,43 @@ sub remove_fifos
 
 # name, how many, script, contents; how it ends, if not well
 for my $case (
-	{ name => 'one each', n => 3, sh => "for i in 0 1 2; do echo \$i >$prefix.\$\$.\$i; done; echo done",
+	{ name => 'one each', n => 3,
+		sh => "for i in 0 1 2; do echo \$i >$prefix.\$\$.\$i; done; echo done",
 		contents => [ "0\n", "1\n", "2\n" ], stdout => "done\n" },
-	{ name => 'none is written', n => 2, sh => 'echo done', contents => [ '', '' ], stdout => "done\n" },
-	{ name => 'one is written', n => 3, sh => "echo x >$prefix.\$\$.1", contents => [ '', "x\n", '' ] },
+	{ name => 'none is written', n => 2, sh => 'echo done', contents => [ '', '' ],
+		stdout => "done\n" },
+	{ name => 'one is written', n => 3, sh => "echo x >$prefix.\$\$.1",
+		contents => [ '', "x\n", '' ] },
 	{ name => 'opened, not written', n => 1, sh => ": >$prefix.\$\$.0", contents => [''] },
 	{ name => 'in turns', n => 2, contents => [ "acd", "b" ],
-		sh => "exec 3>$prefix.\$\$.0 4>$prefix.\$\$.1; printf a >&3; sleep 0.2; printf b >&4; sleep 0.2; printf c >&3; exec 4>&-; printf d >&3" },
-	{ name => 'one ends early', n => 2, sh => "echo 0 >$prefix.\$\$.0; sleep 0.3; echo 1 >$prefix.\$\$.1", contents => [ "0\n", "1\n" ] },
-	{ name => 'written twice', n => 1, sh => "echo 0 >$prefix.\$\$.0; sleep 0.3; echo 1 >$prefix.\$\$.0", contents => ["0\n1\n"] },
-	{ name => 'outputs are closed', n => 1, sh => "exec >&- 2>&-; sleep 0.3; echo x >$prefix.\$\$.0", contents => ["x\n"] },
-	{ name => 'it fails', n => 1, sh => "echo x >$prefix.\$\$.0; exit 3", contents => ["x\n"], description => 'exited with status 3' },
-	{ name => 'it is killed', n => 1, sh => "exec 3>$prefix.\$\$.0; echo x >&3; kill -9 \$\$", contents => ["x\n"],
+		sh => "exec 3>$prefix.\$\$.0 4>$prefix.\$\$.1; printf a >&3; sleep 0.2; printf b >&4; sleep"
+			  . " 0.2; printf c >&3; exec 4>&-; printf d >&3" },
+	{ name => 'one ends early', n => 2,
+		sh => "echo 0 >$prefix.\$\$.0; sleep 0.3; echo 1 >$prefix.\$\$.1",
+		contents => [ "0\n", "1\n" ] },
+	{ name => 'written twice', n => 1,
+		sh => "echo 0 >$prefix.\$\$.0; sleep 0.3; echo 1 >$prefix.\$\$.0", contents => ["0\n1\n"] },
+	{ name => 'outputs are closed', n => 1,
+		sh => "exec >&- 2>&-; sleep 0.3; echo x >$prefix.\$\$.0", contents => ["x\n"] },
+	{ name => 'it fails', n => 1, sh => "echo x >$prefix.\$\$.0; exit 3", contents => ["x\n"],
+		description => 'exited with status 3' },
+	{ name => 'it is killed', n => 1, sh => "exec 3>$prefix.\$\$.0; echo x >&3; kill -9 \$\$",
+		contents => ["x\n"],
 		description => 'was ended by signal 9' },
-	{ name => 'it is overdue', n => 1, sh => "exec 3>$prefix.\$\$.0; echo x >&3; exec sleep 1000", timeout_ms => 3000, contents => ["x\n"],
+	{ name => 'it is overdue', n => 1, sh => "exec 3>$prefix.\$\$.0; echo x >&3; exec sleep 1000",
+		timeout_ms => 3000, contents => ["x\n"],
 		description => 'did not end within 3 s' },
-	{ name => 'grandchild has it open', n => 1, sh => "exec 3>$prefix.\$\$.0; sleep 1000 >/dev/null 2>&1 & echo \$! >$pid_file; echo x >&3",
+	{ name => 'grandchild has it open', n => 1,
+		sh => "exec 3>$prefix.\$\$.0; sleep 1000 >/dev/null 2>&1 & echo \$! >$pid_file; echo x >&3",
 		grandchild => 1, contents => ["x\n"] },
-	{ name => 'descriptors', n => 3, sh => 'ls /proc/$$/fd; :', contents => [ '', '', '' ], stdout => "0\n1\n2\n" },
+	{ name => 'descriptors', n => 3, sh => 'ls /proc/$$/fd; :', contents => [ '', '', '' ],
+		stdout => "0\n1\n2\n" },
 	{ name => 'cannot be executed', n => 1, path => "$scratch/none", contents => [''],
 		description => 'could not be started: No such file or directory' })
 {
 	my $row = row_of(streams_call($case->{n}, $case->{sh}, %$case));
-	is_deeply($row, { description => $case->{description} // 'exited with status 0', stdout => $case->{stdout} // '',
+	is_deeply($row, { description => $case->{description} // 'exited with status 0',
+		stdout => $case->{stdout} // '',
 			contents => $case->{contents} }, "streams, $case->{name}") or diag(explain($row));
 	kill 'KILL', pid_in($pid_file) if $case->{grandchild};
 	no_trace_ok("streams, $case->{name}");
@@ -311,7 +352,9 @@ for my $case (
 # More than any FIFO holds, in all at once, and in the right order.
 {
 	my $all = join ' ', map { "seq 1 300000 >$prefix.\$\$.$_ &" } 0 .. 2;
-	my ($out, $err) = query($session, "SELECT bool_and(c = (SELECT string_agg(n || E'\\n', '' ORDER BY n) FROM generate_series(1, 300000) n)), count(*)"
+	my ($out, $err) = query($session,
+		"SELECT bool_and(c = (SELECT string_agg(n || E'\\n', '' ORDER BY n)"
+		  . " FROM generate_series(1, 300000) n)), count(*)"
 		  . ' FROM ' . streams_call(3, "$all wait") . ', unnest(contents) c');
 	is("$out$err", "t|3\n", 'streams, much in each');
 	no_trace_ok('streams, much in each');
@@ -321,10 +364,14 @@ for my $case (
 # Errors before it runs the program, and while: the program has not run, or runs no more.
 for (
 	[ 'too many', undef, streams_call(1_000_000, "touch $scratch/ran"),
-		qr/53000: not enough file descriptors to run "\/bin\/sh"\nDETAIL:  It needs 10000\d\d in this session, and \d+ are free\.\nHINT:  Ask for fewer streams\. Alternatively, raise max_files_per_process\./ ],
-	[ 'one cannot be opened', 'fail_stream = 1', streams_call(3, "touch $scratch/ran"), qr/stream 1 cannot be opened/ ],
-	[ 'cancelled before it runs', 'hang_stream = 1', streams_call(3, "touch $scratch/ran"), qr/57014: canceling statement due to statement timeout/ ],
-	[ 'who reads one throws', undef, streams_call(2, "exec 3>$prefix.\$\$.1; printf x >&3; exec sleep 1000", throw_at => 'x'), qr/stream 1 was read/ ])
+		qr/53000: not enough file descriptors to run "\/bin\/sh"\nDETAIL:  It needs 10000\d\d in this session, and \d+ are free\.\nHINT:  Ask for fewer streams\. Or raise max_files_per_process\./ ],
+	[ 'one cannot be opened', 'fail_stream = 1', streams_call(3, "touch $scratch/ran"),
+		qr/stream 1 cannot be opened/ ],
+	[ 'cancelled before it runs', 'hang_stream = 1', streams_call(3, "touch $scratch/ran"),
+		qr/57014: canceling statement due to statement timeout/ ],
+	[ 'who reads one throws', undef, streams_call(2,
+		"exec 3>$prefix.\$\$.1; printf x >&3; exec sleep 1000", throw_at => 'x'),
+		qr/stream 1 was read/ ])
 {
 	my ($name, $setting, $call, $message) = @$_;
 	query($session, "SET child_process_test.$setting") if $setting;
@@ -333,7 +380,8 @@ for (
 	like($err, $message, "streams, $name: is an error");
 	ok(!-e "$scratch/ran", "streams, $name: the program has not run");
 	no_trace_ok("streams, $name");
-	query($session, 'RESET child_process_test.fail_stream; RESET child_process_test.hang_stream; RESET statement_timeout');
+	query($session, 'RESET child_process_test.fail_stream; RESET child_process_test.hang_stream;'
+		  . ' RESET statement_timeout');
 	remove_fifos();
 }
 
@@ -345,7 +393,8 @@ for (
 	map { [ "fail_pipe = $_", qr/53000: could not create pipe: Too many open files/ ] } 1 .. 4)
 {
 	my ($setting, $message) = @$_;
-	my ($out, $err) = query($session, "SET child_process_test.$setting; SELECT FROM run(${\ arguments(sh => ':')})");
+	my ($out, $err) = query($session,
+		"SET child_process_test.$setting; SELECT FROM run(${\ arguments(sh => ':')})");
 	like($err, qr/ERROR:  $message/, "$setting: is an error");
 	no_trace_ok($setting);
 	query($session, 'RESET child_process_test.fail_fork; RESET child_process_test.fail_pipe');
@@ -356,10 +405,12 @@ for (
 
 query($session, 'SET child_process_test.deaf = on');
 {
-	my $row = row_of('run(' . arguments(sh => "echo \$\$ >$pid_file; echo some; exec sleep 1000", timeout_ms => 3000) . ')');
+	my $row = row_of('run(' . arguments(sh => "echo \$\$ >$pid_file; echo some; exec sleep 1000",
+		timeout_ms => 3000) . ')');
 	my $pid = pid_in($pid_file);
 	is_deeply([ @$row{qw(started timed_out abandoned succeeded description stdout)} ],
-		[ 1, 1, 1, 0, 'did not end within 3 s, nor when it was killed', "some\n" ], 'a child that hangs in the kernel is abandoned');
+		[ 1, 1, 1, 0, 'did not end within 3 s, nor when it was killed', "some\n" ],
+			'a child that hangs in the kernel is abandoned');
 	is(pipes($session->{pid}), $usual_pipes, 'and no descriptor is left');
 	ok(pid_alive($pid), 'it lives on');
 
@@ -367,8 +418,10 @@ query($session, 'SET child_process_test.deaf = on');
 	{
 		# cancelled, and in a session of its own, so that the cancel does not reach it
 		query($session, "SET statement_timeout = '500ms'");
-		my ($out, $err) = query($session, 'SELECT FROM run(' . arguments(sh => "echo \$\$ >$pid_file; exec setsid sleep 1000") . ')');
-		like($err, qr/57014: canceling statement due to statement timeout/, 'another one is abandoned by a cancel');
+		my ($out, $err) = query($session, 'SELECT FROM run('
+			  . arguments(sh => "echo \$\$ >$pid_file; exec setsid sleep 1000") . ')');
+		like($err, qr/57014: canceling statement due to statement timeout/,
+			'another one is abandoned by a cancel');
 		query($session, 'RESET statement_timeout');
 		pid_in($pid_file);
 	};
@@ -384,14 +437,17 @@ query($session, 'SET child_process_test.deaf = on');
 # --- another module ignores the end of children
 
 query($session, 'SELECT ignores_sigchld(true)');
-is(row_of("run(${\ arguments(sh => 'exit 3')})")->{description}, 'exited with status 3', 'SIGCHLD ignored: the status is known');
-is((query($session, 'SELECT ignores_sigchld(null)'))[0], "t\n", 'SIGCHLD ignored: and it is ignored again');
+is(row_of("run(${\ arguments(sh => 'exit 3')})")->{description}, 'exited with status 3',
+	'SIGCHLD ignored: the status is known');
+is((query($session, 'SELECT ignores_sigchld(null)'))[0], "t\n",
+	'SIGCHLD ignored: and it is ignored again');
 query($session, 'SELECT ignores_sigchld(false)');
 
 # --- many runs
 
 {
-	my ($out, $err) = query($session, 'SELECT repeat_run(' . arguments(sh => 'echo a; echo b >&2', timeout_ms => 100000) . ', 210)');
+	my ($out, $err) = query($session, 'SELECT repeat_run('
+		  . arguments(sh => 'echo a; echo b >&2', timeout_ms => 100000) . ', 210)');
 	ok($err eq '' && $out < 65536, '200 runs: no memory is left') or diag("$out$err");
 	no_trace_ok('200 runs');
 
@@ -402,12 +458,14 @@ query($session, 'SELECT ignores_sigchld(false)');
 	{
 		query($session, "SET statement_timeout = " . (1 + int rand(40)));
 		($out, $err) = query($session, 'SELECT repeat_run('
-			  . arguments($n % 2 ? (path => '/bin/true') : (sh => 'echo a; sleep 0.01; echo b')) . ', 100000)');
+			  . arguments($n % 2 ? (path => '/bin/true') : (sh => 'echo a; sleep 0.01; echo b'))
+			  	  . ', 100000)');
 		$told{ $err =~ /57014/ ? 'cancelled' : $err }++;
 	}
 	is_deeply([ keys %told ], ['cancelled'], 'cancelled at random, 30 times') or diag(explain(\%told));
 	# which may be too short for this statement, too
-	ok(wait_for(sub { (query($session, 'RESET statement_timeout'))[1] eq '' }), 'without a limit again');
+	ok(wait_for(sub { (query($session, 'RESET statement_timeout'))[1] eq '' }),
+		'without a limit again');
 	no_trace_ok('cancelled at random');
 }
 
@@ -457,9 +515,12 @@ for my $ending (
 		says => qr/terminating connection due to administrator command/ },
 	{ name => 'lost client', before => "SET client_connection_check_interval = '50ms'",
 		end => signal_client('KILL'), says => CLIENT_LOST },
-	{ name => 'killed backend', end => sub { kill_process($node, $_[0]{pid}) }, says => qr/connection.*(lost|closed)/ },
-	{ name => 'fast shutdown', end => restart_after('fast'), says => qr/terminating connection due to administrator command/ },
-	{ name => 'immediate shutdown', end => restart_after('immediate'), says => qr/connection.*(lost|closed)|immediate shutdown/ },
+	{ name => 'killed backend', end => sub { kill_process($node, $_[0]{pid}) },
+		says => qr/connection.*(lost|closed)/ },
+	{ name => 'fast shutdown', end => restart_after('fast'),
+		says => qr/terminating connection due to administrator command/ },
+	{ name => 'immediate shutdown', end => restart_after('immediate'),
+		says => qr/connection.*(lost|closed)|immediate shutdown/ },
 	{ name => 'killed postmaster', end => \&kill_postmaster, says => qr/connection.*(lost|closed)/ })
 {
 	for my $kind (sort keys %kinds)
@@ -480,7 +541,8 @@ for my $ending (
 		{
 			ok(!pid_alive($child), "$name: the child is gone");
 			no_trace_ok($name, $of, $usual);
-			is((query($of, 'SELECT succeeded FROM run(' . arguments(sh => ':') . ')'))[0], "t\n", "$name: the session runs another");
+			is((query($of, 'SELECT succeeded FROM run(' . arguments(sh => ':') . ')'))[0], "t\n",
+				"$name: the session runs another");
 			$of->quit;
 		}
 		else
@@ -495,12 +557,17 @@ for my $ending (
 # The same before the program is executed: what ends the backend ends the process
 # that waits; and who kills that is noticed.
 for my $ending (
-	{ name => 'pg_cancel_backend', end => signal_backend($node, 'pg_cancel_backend'), says => qr/canceling statement due to user request/ },
-	{ name => 'pg_terminate_backend', end => signal_backend($node, 'pg_terminate_backend'), says => qr/terminating connection due to administrator command/ },
-	{ name => 'killed backend', end => sub { kill_process($node, $_[0]{pid}) }, says => qr/connection.*(lost|closed)/ },
-	{ name => 'fast shutdown', end => restart_after('fast'), says => qr/terminating connection due to administrator command/ },
+	{ name => 'pg_cancel_backend', end => signal_backend($node, 'pg_cancel_backend'),
+		says => qr/canceling statement due to user request/ },
+	{ name => 'pg_terminate_backend', end => signal_backend($node, 'pg_terminate_backend'),
+		says => qr/terminating connection due to administrator command/ },
+	{ name => 'killed backend', end => sub { kill_process($node, $_[0]{pid}) },
+		says => qr/connection.*(lost|closed)/ },
+	{ name => 'fast shutdown', end => restart_after('fast'),
+		says => qr/terminating connection due to administrator command/ },
 	{ name => 'killed postmaster', end => \&kill_postmaster, says => qr/connection.*(lost|closed)/ },
-	{ name => 'killed child', end => sub { kill 'KILL', $_[1] }, says => qr/^was ended by signal 9$/m })
+	{ name => 'killed child', end => sub { kill 'KILL', $_[1] },
+		says => qr/^was ended by signal 9$/m })
 {
 	my $name = "$ending->{name}, child before it runs";
 	my $of = verbose_session($node);
@@ -572,7 +639,8 @@ my $hangs = 'exec sleep 1000';
 # tools, data set, wanted columns, calls made
 for (
 	[ 'OpenZFS', \%openzfs, 'tank/pg',
-		{ known => 1, why => '', sync => 'standard', logbias => 'latency', recordsize => 16384, ashift => 12 }, $ask_all ],
+		{ known => 1, why => '', sync => 'standard', logbias => 'latency', recordsize => 16384,
+			ashift => 12 }, $ask_all ],
 	[ 'zfs-fuse', \%zfs_fuse, 'spz',
 		{ known => 1, why => '', sync => undef, logbias => 'latency', recordsize => 131072, ashift => 0,
 			vdevs => ['/srv/zz/z.img'] },
@@ -580,42 +648,61 @@ for (
 		  . "zpool [get] [-Hp] [all] [spz]\nzpool [get] [all] [spz]" ],
 	[ 'blanks', { zfs => answers('get -Hp all big pool/pg data' => 'get_always.txt'),
 			zpool => answers('get all big pool' => 'pool_blanks.txt') }, 'big pool/pg data',
-		{ known => 1, why => "zpool status exited with status 2: cannot do 'status big pool'", sync => 'always', ashift => 13, vdevs => [] },
-		"zfs [get] [-Hp] [all] [big pool/pg data]\nzpool [status] [-P] [big pool]\nzpool [status] [big pool]\n"
+		{ known => 1, why => "zpool status exited with status 2: cannot do 'status big pool'",
+			sync => 'always', ashift => 13, vdevs => [] },
+		"zfs [get] [-Hp] [all] [big pool/pg data]\nzpool [status] [-P] [big pool]\nzpool [status]"
+			  . " [big pool]\n"
 		  . "zpool [get] [-Hp] [all] [big pool]\nzpool [get] [all] [big pool]" ],
 
 	# what is missing
-	[ 'no tools', {}, 'tank/pg', { known => 0, why => qr/^there is no program "zfs" in "\Q%s\E"$/ }, '' ],
+	[ 'no tools', {}, 'tank/pg', { known => 0, why => qr/^there is no program "zfs" in "\Q%s\E"$/ },
+		'' ],
 	[ 'no zpool', { %openzfs, zpool => undef }, 'tank/pg',
-		{ known => 1, why => qr/^there is no program "zpool" in "\Q%s\E"$/, sync => 'standard', ashift => -1, vdevs => [] }, $ask_zfs ],
+		{ known => 1, why => qr/^there is no program "zpool" in "\Q%s\E"$/, sync => 'standard',
+			ashift => -1, vdevs => [] }, $ask_zfs ],
 	[ 'zfs fails', { %openzfs, zfs => 'echo nothing; exit 1' }, 'tank/pg',
-		{ known => 0, why => 'zfs get exited with status 1', sync => undef, recordsize => -1, ashift => -1, vdevs => [] }, $ask_zfs ],
+		{ known => 0, why => 'zfs get exited with status 1', sync => undef, recordsize => -1,
+			ashift => -1, vdevs => [] }, $ask_zfs ],
 	[ 'zfs knows it not', \%openzfs, 'tank/pgx',
-		{ known => 0, why => "zfs get exited with status 2: cannot do 'get -Hp all tank/pgx'" }, 'zfs [get] [-Hp] [all] [tank/pgx]' ],
-	[ 'zfs is killed', { %openzfs, zfs => 'kill -9 $$' }, 'tank/pg', { known => 0, why => 'zfs get was ended by signal 9' }, $ask_zfs ],
+		{ known => 0, why => "zfs get exited with status 2: cannot do 'get -Hp all tank/pgx'" },
+			'zfs [get] [-Hp] [all] [tank/pgx]' ],
+	[ 'zfs is killed', { %openzfs, zfs => 'kill -9 $$' }, 'tank/pg',
+		{ known => 0, why => 'zfs get was ended by signal 9' }, $ask_zfs ],
 	[ 'zpool fails', { %openzfs, zpool => 'exit 1' }, 'tank/pg',
-		{ known => 1, why => 'zpool status exited with status 1; zpool get exited with status 1', sync => 'standard', vdevs => [] },
-		"$ask_zfs\nzpool [status] [-P] [tank]\nzpool [status] [tank]\nzpool [get] [-Hp] [all] [tank]\nzpool [get] [all] [tank]" ],
-	[ 'long complaint in any bytes', { zfs => q{printf '\033[1m\303\244' >&2; head -c 1000 /dev/zero | tr '\0' x >&2; exit 1} }, 'tank/pg',
+		{ known => 1, why => 'zpool status exited with status 1; zpool get exited with status 1',
+			sync => 'standard', vdevs => [] },
+		"$ask_zfs\nzpool [status] [-P] [tank]\nzpool [status] [tank]\nzpool [get] [-Hp] [all]"
+			  . " [tank]\nzpool [get] [all] [tank]" ],
+	[ 'long complaint in any bytes',
+		{ zfs => q{printf '\033[1m\303\244' >&2; head -c 1000 /dev/zero | tr '\0' x >&2; exit 1} },
+		'tank/pg',
 		{ known => 0, why => 'zfs get exited with status 1: ?[1m??' . 'x' x 194 }, $ask_zfs ],
 
 	# what is not understood
-	[ 'garbage', { zfs => 'cat /bin/sh' }, 'tank/pg', { known => 0, why => 'zfs get printed output that is not understood' }, $ask_zfs ],
-	[ 'nothing', { zfs => ':' }, 'tank/pg', { known => 0, why => 'zfs get printed output that is not understood' }, $ask_zfs ],
+	[ 'garbage', { zfs => 'cat /bin/sh' }, 'tank/pg',
+		{ known => 0, why => 'zfs get answered nothing that is understood' }, $ask_zfs ],
+	[ 'nothing', { zfs => ':' }, 'tank/pg', { known => 0,
+		why => 'zfs get answered nothing that is understood' }, $ask_zfs ],
 	[ 'endless garbage', { zfs => 'yes garbage | head -c 10000000' }, 'tank/pg',
 		{ known => 0, why => 'zfs get printed output that is not understood' }, $ask_zfs ],
 	[ 'garbage of zpool', { %openzfs, zpool => 'cat /bin/sh' }, 'tank/pg',
-		{ known => 1, why => 'zpool status printed output that is not understood; zpool get printed output that is not understood', sync => 'standard' },
-		"$ask_zfs\nzpool [status] [-P] [tank]\nzpool [status] [tank]\nzpool [get] [-Hp] [all] [tank]\nzpool [get] [all] [tank]" ],
+		{ known => 1, why => 'zpool status answered nothing that is understood; zpool get answered'
+			  . ' nothing that is understood', sync => 'standard' },
+		"$ask_zfs\nzpool [status] [-P] [tank]\nzpool [status] [tank]\nzpool [get] [-Hp] [all]"
+			  . " [tank]\nzpool [get] [all] [tank]" ],
 
 	# who does not answer is not asked again
-	[ 'zfs hangs', { %openzfs, zfs => $hangs }, 'tank/pg', { known => 0, why => 'zfs get did not end within 5 s' }, $ask_zfs ],
+	[ 'zfs hangs', { %openzfs, zfs => $hangs }, 'tank/pg',
+		{ known => 0, why => 'zfs get did not end within 5 s' }, $ask_zfs ],
 	[ 'zpool hangs', { %openzfs, zpool => $hangs }, 'tank/pg',
-		{ known => 1, why => 'zpool status did not end within 5 s', sync => 'standard' }, "$ask_zfs\nzpool [status] [-P] [tank]" ],
+		{ known => 1, why => 'zpool status did not end within 5 s', sync => 'standard' },
+			"$ask_zfs\nzpool [status] [-P] [tank]" ],
 
 	# names that the tools are not given
-	map { [ "name \"$_->[0]\"", \%openzfs, $_->[1] // $_->[0], { known => 0, why => qr/" is not the name of a data set$/ }, '' ] }
-	  [''], ['-o'], ['a;b'], ["\$(touch $scratch/touched)"], ["`touch $scratch/touched`"], ['/tank'], ['tank/../x'],
+	map { [ "name \"$_->[0]\"", \%openzfs, $_->[1] // $_->[0],
+		{ known => 0, why => qr/" is not the name of a data set$/ }, '' ] }
+	  [''], ['-o'], ['a;b'], ["\$(touch $scratch/touched)"], ["`touch $scratch/touched`"],
+	  	['/tank'], ['tank/../x'],
 	  ['with newline', "tank\nx"], ['with quote', "tank'x"], [ 'too long', 'x' x 256 ])
 {
 	my ($name, $bodies, $dataset, $want, $called) = @$_;
@@ -626,7 +713,8 @@ for (
 	{
 		like($row->{why} =~ s/\Q$tools\E/%s/r, delete $want{why}, "$name: why");
 	}
-	is_deeply({ map { $_ => $row->{$_} } keys %want }, \%want, "$name: the answer") or diag(explain($row));
+	is_deeply({ map { $_ => $row->{$_} } keys %want }, \%want, "$name: the answer")
+		or diag(explain($row));
 	is(calls_made(), $called, "$name: the calls");
 }
 ok(!-e "$scratch/touched", 'no shell looked at a name');
@@ -634,7 +722,8 @@ ok(!-e "$scratch/touched", 'no shell looked at a name');
 {
 	set_tools(%openzfs);
 	my $row = row_of(q{ask_zfs('tank/pg')});
-	is(scalar(grep { m{^/dev/nvme[01]n1p1$} } @{ $row->{vdevs} }), 2, 'OpenZFS: the log devices are among the parts of the pool');
+	is(scalar(grep { m{^/dev/nvme[01]n1p1$} } @{ $row->{vdevs} }), 2,
+		'OpenZFS: the log devices are among the parts of the pool');
 
 	set_tools(zfs => "env -u PWD >$scratch/environment");
 	row_of(q{ask_zfs('tank/pg')});
@@ -643,12 +732,15 @@ ok(!-e "$scratch/touched", 'no shell looked at a name');
 
 	set_tools();
 	mkdir "$tools/zfs" or die $!;
-	like(row_of(q{ask_zfs('tank/pg')})->{why}, qr/^there is no program "zfs" in /, 'a directory is no program');
+	like(row_of(q{ask_zfs('tank/pg')})->{why}, qr/^there is no program "zfs" in /,
+		'a directory is no program');
 	rmdir "$tools/zfs";
 	write_script("$tools/zfs", "#!/bin/sh\n", 0644);
-	like(row_of(q{ask_zfs('tank/pg')})->{why}, qr/^there is no program "zfs" in /, 'nor is what is not executable');
+	like(row_of(q{ask_zfs('tank/pg')})->{why}, qr/^there is no program "zfs" in /,
+		'nor is what is not executable');
 	write_script("$tools/zfs", "no interpreter\n");
-	is(row_of(q{ask_zfs('tank/pg')})->{why}, 'zfs get could not be started: Exec format error', 'nor what is no program');
+	is(row_of(q{ask_zfs('tank/pg')})->{why}, 'zfs get could not be started: Exec format error',
+		'nor what is no program');
 
 	# a machine without ZFS, or with, but not with this
 	query($session, 'RESET child_process_test.zfs_directory');
@@ -672,8 +764,10 @@ for my $hanging (qw(zfs zpool))
 is(children($session->{pid}), '', 'the tools of ZFS: no child is left');
 $session->quit;
 
-fails_ok($node, 'where the tools are', <<'SQL', '42501', qr/permission denied to set parameter "pg_sync_probe.zfs_directory"/);
-LOAD 'pg_sync_probe'; CREATE ROLE somebody; SET ROLE somebody; SET pg_sync_probe.zfs_directory = '/tmp';
+fails_ok($node, 'where the tools are',
+	<<'SQL', '42501', qr/permission denied to set parameter "pg_sync_probe.zfs_directory"/);
+LOAD 'pg_sync_probe'; CREATE ROLE somebody; SET ROLE somebody; SET pg_sync_probe.zfs_directory
+    = '/tmp';
 SQL
 
 log_ok($node);

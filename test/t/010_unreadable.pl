@@ -41,48 +41,63 @@ my @rows = (
 		filesystem => 't', device => 'f', code => 'device_unknown' },
 	{ name => 'an empty /proc', change => 'mount -t tmpfs tmpfs /proc',
 		filesystem => 'f', device => 'f', code => 'device_unknown' },
-	{ name => 'a directory in the place of mountinfo', change => 'mount -t tmpfs tmpfs /proc; mkdir -p /proc/self/mountinfo',
+	{ name => 'a directory in the place of mountinfo',
+		change => 'mount -t tmpfs tmpfs /proc; mkdir -p /proc/self/mountinfo',
 		filesystem => 'f', device => 'f', code => 'device_unknown' },
-	{ name => 'a mountinfo of rubbish', change => 'mount -t tmpfs tmpfs /proc; mkdir /proc/self; cp "$1" /proc/self/mountinfo',
+	{ name => 'a mountinfo of rubbish',
+		change => 'mount -t tmpfs tmpfs /proc; mkdir /proc/self; cp "$1" /proc/self/mountinfo',
 		filesystem => 'f', device => 'f', code => 'device_unknown' },
-	{ name => 'a mountinfo of odd lines', change => "mount -t tmpfs tmpfs /proc; mkdir /proc/self; cat >/proc/self/mountinfo <<'LINES'\n${odd_lines}LINES",
+	{ name => 'a mountinfo of odd lines',
+		change => "mount -t tmpfs tmpfs /proc; mkdir /proc/self; cat >/proc/self/mountinfo"
+		  . " <<'LINES'\n${odd_lines}LINES",
 		filesystem => 'f', device => 'f', code => 'device_unknown' },
 	{ name => 'counters of rubbish', needs_disk => 1,
 		change => 'for f in /sys/block/*/stat; do mount --bind "$1" "$f"; done',
 		filesystem => 't', device => 't', code => 'counters_unknown' },
 	{ name => 'no counters', needs_disk => 1,
-		change => 'for f in /sys/block/*; do mount -t tmpfs tmpfs "$f"; mkdir "$f/queue"; echo "write back" >"$f/queue/write_cache"; done',
+		change => 'for f in /sys/block/*; do mount -t tmpfs tmpfs "$f"; mkdir "$f/queue"; echo'
+			  . ' "write back" >"$f/queue/write_cache"; done',
 		filesystem => 't', device => 't', code => 'counters_unknown' },
 	{ name => 'a cache of rubbish', needs_disk => 1, counted => 1,
-		change => 'for f in /sys/block/*/queue/write_cache /sys/block/*/queue/fua /sys/block/*/queue/rotational; do mount --bind "$1" "$f"; done',
+		change => 'for f in /sys/block/*/queue/write_cache /sys/block/*/queue/fua'
+			  . ' /sys/block/*/queue/rotational; do mount --bind "$1" "$f"; done',
 		filesystem => 't', device => 't', code => undef });
 
 my $node = probe_cluster('unreadable');
-my $has_disk = $node->safe_psql('postgres', "SELECT device IS NOT NULL FROM sync_probe.locations WHERE name = 'pg_wal'") eq 't';
+my $has_disk = $node->safe_psql('postgres',
+	"SELECT device IS NOT NULL FROM sync_probe.locations WHERE name = 'pg_wal'") eq 't';
 
 for my $row (@rows)
 {
   SKIP:
 	{
-		skip "$row->{name}: no disk can be named below pg_wal here", 1 if $row->{needs_disk} && !$has_disk;
+		skip "$row->{name}: no disk can be named below pg_wal here", 1
+			if $row->{needs_disk} && !$has_disk;
 		$node->stop;
 		command_ok([ @unshare, 'sh', '-ec', "$row->{change}\nshift; exec \"\$@\"", 'sh', $rubbish,
 			'pg_ctl', '--wait', '--pgdata', $node->data_dir, '--log', $node->logfile, 'start' ],
 			"$row->{name}: the server starts");
 		$node->_update_pid(1);
 
-		is($node->safe_psql('postgres', "SELECT count(*), bool_and((filesystem IS NOT NULL) = '$row->{filesystem}'), bool_and((device IS NOT NULL) = '$row->{device}') FROM sync_probe.locations"),
+		is($node->safe_psql('postgres',
+			"SELECT count(*), bool_and((filesystem IS NOT NULL) = '$row->{filesystem}'),"
+			  . " bool_and((device IS NOT NULL) = '$row->{device}') FROM sync_probe.locations"),
 			'2|t|t', "$row->{name}: what locations knows");
 		is($node->safe_psql('postgres', 'SET client_min_messages = warning; ' .
-				"SELECT count(*) > 5, bool_and(ops > 0), bool_and((device_writes_per_op IS NOT NULL) = '" . ($row->{counted} ? 't' : 'f') . "')" .
+				"SELECT count(*) > 5, bool_and(ops > 0), bool_and((device_writes_per_op IS NOT"
+					  . " NULL) = '" . ($row->{counted} ? 't' : 'f') . "')" .
 				" FROM sync_probe.probe(duration => '300 ms') WHERE status = 'ok'"),
 			't|t|t', "$row->{name}: a probe measures, and claims no counters that it has not");
 		let_runs_count($node);
-		my $durable = $node->safe_psql('postgres', "SELECT verdict, durable FROM sync_probe.recommendations WHERE location = 'pg_wal'");
-		like($durable, $row->{counted} ? qr/^\w+\|(yes|unknown)$/ : qr/^(?!unsafe)\w+\|unknown$/, "$row->{name}: nothing is claimed without evidence");
-		my $codes = $node->safe_psql('postgres', "SELECT string_agg(code, ' ') FROM sync_probe.findings WHERE location = 'pg_wal'");
+		my $durable = $node->safe_psql('postgres',
+			"SELECT verdict, durable FROM sync_probe.recommendations WHERE location = 'pg_wal'");
+		like($durable, $row->{counted} ? qr/^\w+\|(yes|unknown)$/ : qr/^(?!unsafe)\w+\|unknown$/,
+			"$row->{name}: nothing is claimed without evidence");
+		my $codes = $node->safe_psql('postgres',
+			"SELECT string_agg(code, ' ') FROM sync_probe.findings WHERE location = 'pg_wal'");
 		defined $row->{code} ? like($codes, qr/\b$row->{code}\b/, "$row->{name}: a finding says so")
-		  : unlike($codes, qr/flush_missing|write_cache_volatile/, "$row->{name}: no finding about a cache of which nothing is known");
+		  : unlike($codes, qr/flush_missing|write_cache_volatile/,
+		  	"$row->{name}: no finding about a cache of which nothing is known");
 		is(leftovers($node), '', "$row->{name}: nothing is left");
 	}
 }

@@ -18,7 +18,8 @@ use Time::HiRes qw(sleep);
 plan skip_all => 'processes are looked for in /proc' unless -e '/proc/self/stat';
 
 my $node = probe_cluster('workloads',
-	conf => "restart_after_crash = on\nclient_connection_check_interval = '50ms'\nlog_statement = none");
+	conf => "restart_after_crash = on\nclient_connection_check_interval = '50ms'\nlog_statement ="
+		  . " none");
 add_tablespace($node, 'place');
 
 # A tear-down or script with this waits as long as there is a file "gate" in the data
@@ -42,7 +43,8 @@ INSERT INTO sync_probe.workloads (workload, setup, script, teardown) VALUES
 ('stubborn tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', \$\$DO 'BEGIN LOOP
     BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN query_canceled THEN NULL; END;
 END LOOP; END'\$\$);
-CREATE FUNCTION caught(workload name, clients int, transactions int) RETURNS text LANGUAGE plpgsql AS \$\$
+CREATE FUNCTION caught(workload name, clients int, transactions int) RETURNS text
+    LANGUAGE plpgsql AS \$\$
 BEGIN
     PERFORM FROM sync_probe.pgbench(workload, clients => clients, transactions => transactions);
     RETURN 'not ended';
@@ -71,7 +73,8 @@ SELECT FROM sync_probe.pgbench('waits', clients => 1, duration => '1 s');
 ROLLBACK;
 CALL sync_probe.run_workload('sleeps', clients => 1, duration => '1 s');
 SQL
-my $slow_psql = IPC::Run::start([ 'psql', '-Xq', '-d', $slow->connstr('postgres'), '-f', $slow_script ],
+my $slow_psql = IPC::Run::start([ 'psql', '-Xq', '-d', $slow->connstr('postgres'), '-f',
+	$slow_script ],
 	'<', \undef, '>', '/dev/null', '2>', "$slow_script.messages");
 
 # Where it is when it ends: phase, workload with how long it runs, clients.
@@ -80,8 +83,10 @@ my %places = (
 	'running' => [ 'running', "'upsert', clients => 3, duration => '300 s', rows => 1000", 3 ],
 	'sleeping' => [ 'running', "'sleepy', clients => 2, duration => '300 s'", 2 ],
 	'tearing down' => [ 'tearing down', "'gated tear-down', clients => 1, transactions => 1", 0 ],
-	'endless tear-down' => [ 'tearing down', "'endless tear-down', clients => 1, transactions => 1", 0 ],
-	'stubborn tear-down' => [ 'tearing down', "'stubborn tear-down', clients => 1, transactions => 1", 0 ],
+	'endless tear-down' => [ 'tearing down', "'endless tear-down', clients => 1, transactions => 1",
+		0 ],
+	'stubborn tear-down' => [ 'tearing down',
+		"'stubborn tear-down', clients => 1, transactions => 1", 0 ],
 );
 
 sub wait_place
@@ -115,7 +120,8 @@ sub signal_pgbench
 
 sub worker
 {
-	return $node->safe_psql('postgres', "SELECT pid FROM pg_stat_activity WHERE backend_type ~ '^pg_sync_probe'");
+	return $node->safe_psql('postgres',
+		"SELECT pid FROM pg_stat_activity WHERE backend_type ~ '^pg_sync_probe'");
 }
 
 sub terminate_worker
@@ -134,19 +140,27 @@ my $lost = qr/connection.*(lost|closed)/;
 # is called if not by function and procedure in turn, whether cleanup() drops a
 # schema after it (it does, or the next run does, in turn).
 my @endings = (
-	{ name => 'pg_cancel_backend', end => signal_backend($node, 'pg_cancel_backend'), says => $cancelled, survives => 1 },
-	{ name => 'statement_timeout', before => "SET statement_timeout = '1s'", says => $timed_out, survives => 1 },
-	{ name => 'lost transaction', before => 'BEGIN', end => signal_backend($node, 'pg_cancel_backend'), kind => 'function',
+	{ name => 'pg_cancel_backend', end => signal_backend($node, 'pg_cancel_backend'),
+		says => $cancelled, survives => 1 },
+	{ name => 'statement_timeout', before => "SET statement_timeout = '1s'", says => $timed_out,
+		survives => 1 },
+	{ name => 'lost transaction', before => 'BEGIN',
+		end => signal_backend($node, 'pg_cancel_backend'), kind => 'function',
 		says => $cancelled, survives => 1, after => 'ROLLBACK', where => [ 'setting up', 'running' ] },
-	{ name => 'savepoint', before => 'BEGIN; SAVEPOINT s', end => signal_backend($node, 'pg_cancel_backend'), kind => 'function',
-		says => $cancelled, survives => 1, after => 'ROLLBACK TO s', where => [ 'setting up', 'sleeping' ] },
+	{ name => 'savepoint', before => 'BEGIN; SAVEPOINT s',
+		end => signal_backend($node, 'pg_cancel_backend'), kind => 'function',
+		says => $cancelled, survives => 1, after => 'ROLLBACK TO s',
+			where => [ 'setting up', 'sleeping' ] },
 	{ name => 'pg_terminate_backend', end => signal_backend($node, 'pg_terminate_backend'),
 		says => qr/FATAL:  57P01: terminating connection due to administrator command/ },
-	{ name => 'SIGINT to psql', end => signal_client('INT'), says => qr/Cancel request sent/, where => [ 'running' ] },
+	{ name => 'SIGINT to psql', end => signal_client('INT'), says => qr/Cancel request sent/,
+		where => [ 'running' ] },
 	{ name => 'lost client', end => signal_client('KILL'), says => CLIENT_LOST },
-	{ name => 'SIGKILL to pgbench', end => signal_pgbench('KILL'), survives => 1, where => [ 'running', 'sleeping' ],
+	{ name => 'SIGKILL to pgbench', end => signal_pgbench('KILL'), survives => 1,
+		where => [ 'running', 'sleeping' ],
 		says => qr/ERROR:  38000: pgbench was ended by signal 9 while it ran workload/ },
-	{ name => 'SIGTERM to pgbench', end => signal_pgbench('TERM'), survives => 1, where => [ 'running', 'sleeping' ],
+	{ name => 'SIGTERM to pgbench', end => signal_pgbench('TERM'), survives => 1,
+		where => [ 'running', 'sleeping' ],
 		says => qr/ERROR:  38000: pgbench was ended by signal 15 while it ran workload/ },
 	{ name => 'terminated worker', end => \&terminate_worker,
 		survives => 1, where => [ 'running', 'sleeping' ],
@@ -159,7 +173,8 @@ my @endings = (
 		says => qr/WARNING:  57014: could not tear down workload "gated tear-down": canceling statement/ },
 	{ name => 'killed backend', end => sub { kill_process($node, $_[0]{pid}) }, says => $lost,
 		leaves => { running => 1, sleeping => 1, 'tearing down' => 1 } },
-	{ name => 'killed worker', end => sub { kill_process($node, worker()) }, says => $lost, where => [ 'setting up', 'running' ],
+	{ name => 'killed worker', end => sub { kill_process($node, worker()) }, says => $lost,
+		where => [ 'setting up', 'running' ],
 		leaves => { running => 1 } },
 );
 
@@ -175,11 +190,14 @@ sub remove_leftovers
 {
 	my ($name) = @_;
 	my ($what, $sql, $expected) = @{ $removals[ $nremovals++ % @removals ] };
-	like(workload_schemas($node), qr/^sync_probe_workload_[0-9a-f]{8}$/, "$name: the crash left a schema");
-	is($node->safe_psql('other', 'SELECT sync_probe.cleanup()'), 0, "$name: cleanup() elsewhere does not see it");
+	like(workload_schemas($node), qr/^sync_probe_workload_[0-9a-f]{8}$/,
+		"$name: the crash left a schema");
+	is($node->safe_psql('other', 'SELECT sync_probe.cleanup()'), 0,
+		"$name: cleanup() elsewhere does not see it");
 	like(workload_schemas($node), qr/./, "$name: and lets it be");
 	my $out = $node->safe_psql('postgres', "SET client_min_messages = warning; $sql");
-	ref $expected ? like($out, $expected, "$name: $what works") : is($out, $expected, "$name: $what works");
+	ref $expected ? like($out, $expected, "$name: $what works")
+		: is($out, $expected, "$name: $what works");
 	return;
 }
 
@@ -211,7 +229,8 @@ sub test_ending
 	{
 		wait_place($session, $place);
 		isnt(leftovers($node), '', "$name: there is something that could be left");
-		isnt(join(' ', pgbench_children($node)), '', "$name: pgbench runs") if $places{$place}[0] eq 'running';
+		isnt(join(' ', pgbench_children($node)), '', "$name: pgbench runs")
+			if $places{$place}[0] eq 'running';
 		$ending->{end}->($session);
 	}
 	open_gate() if $ending->{end};
@@ -257,7 +276,8 @@ for ([ 'slow set-up', 1, 1 ], [ 'sleepy', 2, 1 ], [ 'gated tear-down', 1, 1 ])
 	is(descriptors($session->{pid}), '', "$name: no descriptor is open");
 	$session->quit;
 }
-like(($node->psql('postgres', <<'SQL'))[2], qr/WARNING:  caught (25001|2D000)$/m, 'a procedure that cannot commit says so');
+like(($node->psql('postgres',
+	<<'SQL'))[2], qr/WARNING:  caught (25001|2D000)$/m, 'a procedure that cannot commit says so');
 DO $$
 DECLARE
     id bigint;
@@ -278,7 +298,8 @@ nothing_left($node, 'a procedure that cannot commit');
 
 my $rows = 'SELECT count(*) FROM sync_probe.workload_results';
 my $before = $node->safe_psql('postgres', $rows);
-is($node->safe_psql('postgres', 'SET client_min_messages = warning; BEGIN; ' . workload_call('function', SMALL_RUN) . '; ROLLBACK'),
+is($node->safe_psql('postgres', 'SET client_min_messages = warning; BEGIN; '
+	  . workload_call('function', SMALL_RUN) . '; ROLLBACK'),
 	5, 'rolled back: it ran');
 is($node->safe_psql('postgres', $rows), $before, 'rolled back: there is no row');
 nothing_left($node, 'rolled back');
@@ -291,14 +312,17 @@ query($session, 'SET client_min_messages = warning');
 for my $n (1 .. 50)
 {
 	my $moment = $n % 16 ? rand(0.5) : 1.9 + rand(0.6);
-	start_query($session, workload_call((qw(function procedure))[ $n % 2 ], "'upsert', duration => '2 s', clients => 4, rows => 1000"));
+	start_query($session, workload_call((qw(function procedure))[ $n % 2 ],
+		"'upsert', duration => '2 s', clients => 4, rows => 1000"));
 	sleep $moment;
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend($session->{pid})");
 	my ($out, $err) = finish_query($session);
-	my $told = $err =~ /canceling statement due to user request/ ? 'cancelled' : $out =~ /^\d/ && $err eq '' ? 'done' : $err;
+	my $told = $err =~ /canceling statement due to user request/ ? 'cancelled' : $out =~ /^\d/
+		&& $err eq '' ? 'done' : $err;
 	my $left;
 	my $gone = wait_for(sub { ($left = descriptors($session->{pid}) . leftovers($node)) eq '' });
-	ok($gone && $told =~ /^(cancelled|done)$/, "cancelled at random, $n of 50: $told") or diag("after $moment s: $told $left");
+	ok($gone && $told =~ /^(cancelled|done)$/, "cancelled at random, $n of 50: $told")
+		or diag("after $moment s: $told $left");
 }
 $session->quit;
 
@@ -310,7 +334,8 @@ for my $n (1 .. 16)
 	my $what = (qw(backend worker pgbench client))[ $n % 4 ];
 	$session = session($node);
 	query($session, 'SET client_min_messages = warning');
-	start_query($session, workload_call((qw(function procedure))[ $n / 4 % 2 ], "'upsert', duration => '1 s', clients => 4, rows => 1000"));
+	start_query($session, workload_call((qw(function procedure))[ $n / 4 % 2 ],
+		"'upsert', duration => '1 s', clients => 4, rows => 1000"));
 	sleep rand(0.3);
 	if ($what eq 'client') { $session->{run}->signal('KILL') }
 	elsif ($what eq 'pgbench') { kill((qw(TERM KILL))[ $n / 8 % 2 ], pgbench_children($node)) }
@@ -326,7 +351,8 @@ for my $n (1 .. 16)
 	note "$out$err";
 	eval { $session->quit };
 }
-is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started, 'ended at random: the server has not crashed');
+is($node->safe_psql('postgres', 'SELECT pg_postmaster_start_time()'), $started,
+	'ended at random: the server has not crashed');
 
 # --- seen from elsewhere, while it runs
 
@@ -334,21 +360,26 @@ my $notice = qr{NOTICE:  upsert in place: \d+ s, \d+ transactions/s, latency [\d
 
 for (
 	[ 'duration', "'upsert', 'place', clients => 2, duration => '300 s'", "duration = '300 s'" ],
-	[ 'transactions', "'upsert', 'place', clients => 2, transactions => 100000000", 'duration IS NULL' ])
+	[ 'transactions', "'upsert', 'place', clients => 2, transactions => 100000000",
+		'duration IS NULL' ])
 {
 	my ($what, $arguments, $length) = @$_;
 	$session = session($node);
 	start_query($session, workload_call('function', $arguments));
 	for my $database (qw(postgres other))
 	{
-		ok($node->poll_query_until($database, <<"SQL"), "$what: sync_probe.running shows it in database $database");
-SELECT pid = $session->{pid} AND database = 'postgres' AND workload = 'upsert' AND suite = 'upsert' AND location = 'place'
-    AND phase = 'running' AND transactions > 0 AND percent_done > 0 AND percent_done < 100 AND rounds IS NULL AND $length
+		ok($node->poll_query_until($database,
+			<<"SQL"), "$what: sync_probe.running shows it in database $database");
+SELECT pid = $session->{pid} AND database = 'postgres' AND workload = 'upsert' AND suite = 'upsert'
+    AND location = 'place'
+    AND phase = 'running' AND transactions > 0 AND percent_done > 0 AND percent_done < 100
+        AND rounds IS NULL AND $length
 FROM sync_probe.running
 SQL
 	}
 	for my $sql (workload_call('function', SMALL_RUN), workload_call('procedure', SMALL_RUN),
-		'SELECT FROM sync_probe.probe()', 'SELECT FROM sync_probe.probe_all()', 'SELECT sync_probe.cleanup()')
+		'SELECT FROM sync_probe.probe()', 'SELECT FROM sync_probe.probe_all()',
+			'SELECT sync_probe.cleanup()')
 	{
 		fails_ok($node, "$what: meanwhile $sql", $sql, '55P03',
 			qr/DETAIL:  Process $session->{pid} has been running workload "upsert" in tablespace "place" since 2/);
@@ -360,15 +391,19 @@ SQL
 }
 
 # What the procedure is for.
-for ([ 'function', 'f' ], [ 'procedure', 't' ], [ 'procedure', 't', 'repeatable read' ], [ 'procedure', 't', 'serializable' ])
+for ([ 'function', 'f' ], [ 'procedure', 't' ], [ 'procedure', 't', 'repeatable read' ],
+	[ 'procedure', 't', 'serializable' ])
 {
 	my ($kind, $free, $isolation) = (@$_, 'read committed');
 	$session = session($node);
 	query($session, "SET default_transaction_isolation = '$isolation'");
-	start_query($session, workload_call($kind, "'upsert', 'place', clients => 2, duration => '300 s'"));
+	start_query($session, workload_call($kind,
+		"'upsert', 'place', clients => 2, duration => '300 s'"));
 	wait_running($node, $session, 2);
-	is($node->safe_psql('postgres', "SELECT backend_xmin IS NULL FROM pg_stat_activity WHERE pid = $session->{pid}"),
-		$free, "$isolation: the $kind " . ($free eq 't' ? 'holds no snapshot' : 'runs in its caller\'s snapshot'));
+	is($node->safe_psql('postgres',
+		"SELECT backend_xmin IS NULL FROM pg_stat_activity WHERE pid = $session->{pid}"),
+		$free, "$isolation: the $kind " . ($free eq 't' ? 'holds no snapshot'
+			: 'runs in its caller\'s snapshot'));
 	end_probe($node, $session);
 }
 
@@ -389,7 +424,8 @@ my $kept = workload_schemas($node);
 isnt($kept, '', 'a tear-down that goes on: its schema is still there');
 for my $sql ('SELECT sync_probe.cleanup()', workload_call('function', SMALL_RUN))
 {
-	is($node->safe_psql('postgres', "SET client_min_messages = warning; $sql"), $sql =~ /cleanup/ ? 0 : 5, "a tear-down that goes on: $sql works");
+	is($node->safe_psql('postgres', "SET client_min_messages = warning; $sql"),
+		$sql =~ /cleanup/ ? 0 : 5, "a tear-down that goes on: $sql works");
 	is(workload_schemas($node), $kept, "a tear-down that goes on: $sql does not interfere");
 }
 terminate_worker();
@@ -399,7 +435,9 @@ nothing_left($node, 'a tear-down that went on');
 
 my $marker;
 $session = start_workload('running');
-$marker = $node->safe_psql('postgres', "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname ~ '^sync_probe_workload_'");
+$marker = $node->safe_psql('postgres',
+	"SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace"
+	  . " WHERE nspname ~ '^sync_probe_workload_'");
 isnt($marker, '', 'a schema says what it is');
 end_probe($node, $session);
 nothing_left($node, 'the schema that said so');
@@ -463,9 +501,11 @@ my @foreign_files = (
 for (@foreign_files)
 {
 	my ($path, $kind) = ("$temporary/$_->[0]", $_->[1] // 'folder');
-	$kind eq 'folder' ? mkdir($path) : $kind eq 'link' ? symlink($target, $path) : append_to_file($path, 'something');
+	$kind eq 'folder' ? mkdir($path) : $kind eq 'link' ? symlink($target, $path)
+		: append_to_file($path, 'something');
 }
-my $missing = sub { join ' ', grep { !-l "$temporary/$_" && !-e _ } map { $_->[0] } @foreign_files };
+my $missing = sub { join ' ', grep { !-l "$temporary/$_"
+	&& !-e _ } map { $_->[0] } @foreign_files };
 is($missing->(), '', 'foreign folders were made');
 
 # One folder of a dead process, with what a run has in it.
@@ -488,16 +528,20 @@ for (
 {
 	my ($name, $role, $sql, $expected, @schemas) = @$_;
 	make_dead_folder();
-	is($node->safe_psql('postgres', "SET client_min_messages = warning; $sql", extra_params => [ '-U', $role ]), $expected, $name);
+	is($node->safe_psql('postgres', "SET client_min_messages = warning; $sql",
+		extra_params => [ '-U', $role ]), $expected, $name);
 	is(workload_schemas($node), $foreign_schemas->(@schemas), "$name: which schemas stay");
 	is(workload_schemas($node, 'other'), $elsewhere, "$name: nothing changes in another database");
-	ok(!-e "$temporary/pgsql_tmp_sync_probe.999999.workload", "$name: the folder of a dead process goes");
+	ok(!-e "$temporary/pgsql_tmp_sync_probe.999999.workload",
+		"$name: the folder of a dead process goes");
 	is($missing->(), '', "$name: no foreign folder or file goes");
 	ok(-s "$target/kept", "$name: nothing is removed behind a link");
 }
-is($node->safe_psql('other', 'SET client_min_messages = warning; ' . workload_call('function', SMALL_RUN)), 5, 'a run in the other database');
+is($node->safe_psql('other', 'SET client_min_messages = warning; '
+	  . workload_call('function', SMALL_RUN)), 5, 'a run in the other database');
 is(workload_schemas($node, 'other'), '', 'drops what was left there');
-$node->safe_psql('postgres', qq(SET client_min_messages = warning; DROP SCHEMA "$_->[0]" CASCADE)) for @foreign;
+$node->safe_psql('postgres', qq(SET client_min_messages = warning; DROP SCHEMA "$_->[0]" CASCADE))
+	for @foreign;
 rmtree([ map { "$temporary/$_->[0]" } grep { ($_->[1] // '') eq '' } @foreign_files ]);
 unlink map { "$temporary/$_->[0]" } @foreign_files;
 nothing_left($node, 'after all that was foreign');
@@ -517,7 +561,8 @@ my $told = end_probe($node, $session);
 like($told, qr/NOTICE:  alter_table_add \(1 of 45\)\n.*NOTICE:  alter_table_drop \(2 of 45\)\n/s,
 	'sql_bench: it tells how far it is');
 like($told, qr/ERROR:  canceling statement due to user request/, 'sql_bench: it was cancelled');
-like($node->safe_psql('postgres', <<'SQL'), qr/^alter_table_add alter_table_drop\b.*\|1$/, 'sql_bench: the rows before are there');
+like($node->safe_psql('postgres',
+	<<'SQL'), qr/^alter_table_add alter_table_drop\b.*\|1$/, 'sql_bench: the rows before are there');
 SELECT string_agg(workload, ' ' ORDER BY result_id), count(DISTINCT run_group)
 FROM sync_probe.workload_results
 SQL
@@ -534,7 +579,8 @@ $node->safe_psql('postgres', "ALTER DATABASE postgres SET $_")
 my @locked = map { sprintf 'sync_probe_workload_a11ce0%02x', $_ } 1 .. 12;
 make_schema('postgres', $_, $marker, 'alice') for @locked;
 $session = session($node);
-query($session, 'BEGIN; LOCK TABLE ' . join(', ', map { "$_.t" } @locked) . ' IN ACCESS SHARE MODE');
+query($session, 'BEGIN; LOCK TABLE ' . join(', ', map { "$_.t" } @locked)
+	  . ' IN ACCESS SHARE MODE');
 
 # Returns on how many tables somebody waited for a lock, and the messages.
 sub run_beside_locks
@@ -551,16 +597,19 @@ sub run_beside_locks
 }
 
 my $run = workload_call('function', SMALL_RUN);
-my ($waits, $warnings) = run_beside_locks('a run, locked schemas of another role', 'postgres', $run, 5);
+my ($waits, $warnings) = run_beside_locks('a run, locked schemas of another role', 'postgres', $run,
+	5);
 is($waits, 0, 'a run of a superuser waits for no lock on what others left');
 $node->safe_psql('postgres', join ';', map { "ALTER SCHEMA $_ OWNER TO bob" } @locked);
 ($waits) = run_beside_locks('a run of bob, locked schemas of its own', 'bob', $run, 5);
 cmp_ok($waits, '>', 0, 'a run waits for locks on what is its own');
 cmp_ok($waits, '<', @locked, 'but not for all of them');
-($waits, $warnings) = run_beside_locks('cleanup(), locked schemas', 'postgres', 'SELECT sync_probe.cleanup()', 0);
+($waits, $warnings) = run_beside_locks('cleanup(), locked schemas', 'postgres',
+	'SELECT sync_probe.cleanup()', 0);
 cmp_ok($waits, '<', @locked, 'cleanup() does not wait for all of them, either');
 is(() = $warnings =~ /WARNING:/g, 1, 'it warns once') or diag($warnings);
-like($warnings, qr/WARNING:  12 schemas of workloads could not be dropped\n/, 'it says how many are left');
+like($warnings, qr/WARNING:  12 schemas of workloads could not be dropped\n/,
+	'it says how many are left');
 like($warnings, qr/DETAIL:  The first is "sync_probe_workload_\w+": canceling statement due to lock timeout\n/,
 	'and why');
 query($session, 'ROLLBACK');
@@ -585,7 +634,8 @@ for my $mode (sort keys %modes)
 	{
 		close_gate();
 		$session = start_workload($place);
-		my @processes = ($node->{_pid}, split /\n/, $node->safe_psql('postgres', 'SELECT pid FROM pg_stat_activity'));
+		my @processes = ($node->{_pid}, split /\n/, $node->safe_psql('postgres',
+			'SELECT pid FROM pg_stat_activity'));
 		$mode eq 'killed' ? $node->kill9 : $node->stop($mode);
 		finish_query($session);
 		eval { $session->{run}->finish };
@@ -593,10 +643,12 @@ for my $mode (sort keys %modes)
 		ok(wait_for(sub { !pgbench_children($node) }), "$mode shutdown, $place: pgbench is gone");
 
 		# a server starts only where nothing of the one before is left, be it a zombie
-		ok(wait_for(sub { !grep { kill 0, $_ } @processes }), "$mode shutdown, $place: all processes are gone");
+		ok(wait_for(sub { !grep { kill 0, $_ } @processes }),
+			"$mode shutdown, $place: all processes are gone");
 		$node->start;
 		my $left = $place eq 'stubborn tear-down' || ($mode ne 'fast' && $place ne 'setting up') ? 1 : 0;
-		is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), $left, "$mode shutdown, $place: what cleanup() finds");
+		is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), $left,
+			"$mode shutdown, $place: what cleanup() finds");
 		nothing_left($node, "$mode shutdown, $place");
 	}
 }
@@ -604,7 +656,8 @@ for my $mode (sort keys %modes)
 # Sessions there are go on, new ones are refused.
 for (
 	[ 'running', "'gated script', clients => 2, transactions => 1", qr/^2\n$/ ],
-	[ 'setting up', "'gated set-up', clients => 1, transactions => 1", qr/ERROR:  08001: pgbench could not connect.*shutting down/s ],
+	[ 'setting up', "'gated set-up', clients => 1, transactions => 1",
+		qr/ERROR:  08001: pgbench could not connect.*shutting down/s ],
 	[ 'tearing down', "'gated tear-down', clients => 1, transactions => 1", qr/^1\n$/ ])
 {
 	my ($phase, $arguments, $says) = @$_;
@@ -619,10 +672,12 @@ for (
 	my ($out, $err) = finish_query($session);
 	like("$out$err", $says, "smart shutdown, $phase: what the client is told");
 	$session->quit;
-	ok(wait_for(sub { !-e $node->data_dir . '/postmaster.pid' }), "smart shutdown, $phase: the server stops");
+	ok(wait_for(sub { !-e $node->data_dir . '/postmaster.pid' }),
+		"smart shutdown, $phase: the server stops");
 	$node->stop('fast', fail_ok => 1);	# tells the node object
 	$node->start;
-	is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), 0, "smart shutdown, $phase: cleanup() finds nothing");
+	is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), 0,
+		"smart shutdown, $phase: cleanup() finds nothing");
 	nothing_left($node, "smart shutdown, $phase");
 }
 

@@ -19,10 +19,12 @@ sub record_switch
 	$node->safe_psql('postgres', <<'SQL');
 SET client_min_messages = warning;
 SELECT FROM sync_probe.probe(duration => '100 ms');
-UPDATE sync_probe.measurements SET relative_speed = 2, relative_speed_low = 1.9, relative_speed_high = 2.1,
+UPDATE sync_probe.measurements SET relative_speed = 2, relative_speed_low = 1.9,
+    relative_speed_high = 2.1,
     status = 'ok', ops = 1000
 WHERE method = 'fdatasync' AND NOT direct_io;
-UPDATE sync_probe.measurements SET relative_speed = 1, relative_speed_low = 0.99, relative_speed_high = 1.01
+UPDATE sync_probe.measurements SET relative_speed = 1, relative_speed_low = 0.99,
+    relative_speed_high = 1.01
 WHERE method <> 'fdatasync' AND NOT direct_io;
 -- the device has no say in this
 UPDATE sync_probe.runs SET storage = storage - 'write_cache' - 'syncs_nothing';
@@ -34,31 +36,40 @@ SQL
 sub advice
 {
 	return $node->safe_psql('postgres', <<'SQL');
-SELECT verdict, current_method, recommended_method, coalesce(array_to_string(commands, '; '), 'nothing to do')
+SELECT verdict, current_method, recommended_method,
+    coalesce(array_to_string(commands, '; '), 'nothing to do')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal'
 SQL
 }
 
-my $follow = "SELECT unnest(commands) FROM sync_probe.recommendation_details WHERE location = 'pg_wal' \\gexec";
+my $follow = "SELECT unnest(commands) FROM sync_probe.recommendation_details"
+	  . " WHERE location = 'pg_wal' \\gexec";
 
 record_switch();
-is(advice(), "switch|fsync|fdatasync|ALTER SYSTEM SET wal_sync_method = 'fdatasync'; SELECT pg_reload_conf()", 'a switch');
+is(advice(), "switch|fsync|fdatasync|ALTER SYSTEM SET wal_sync_method = 'fdatasync'; SELECT"
+	  . " pg_reload_conf()", 'a switch');
 is($node->safe_psql('postgres', $follow), 't', 'psql executes the commands with \gexec');
-ok($node->poll_query_until('postgres', "SELECT current_setting('wal_sync_method') = 'fdatasync'"), 'and the server follows');
+ok($node->poll_query_until('postgres', "SELECT current_setting('wal_sync_method') = 'fdatasync'"),
+	'and the server follows');
 is(advice(), 'switch|fsync|fdatasync|nothing to do', 'what was followed is done');
-is($node->safe_psql('postgres', "SELECT reason LIKE '%; already set', outdated FROM sync_probe.recommendation_details WHERE location = 'pg_wal'"),
+is($node->safe_psql('postgres',
+	"SELECT reason LIKE '%; already set', outdated FROM sync_probe.recommendation_details"
+	  . " WHERE location = 'pg_wal'"),
 	't|f', 'and said to be so');
 
 # as a driver does: each element alone, in the extended protocol
-$node->safe_psql('postgres', 'ALTER SYSTEM RESET wal_sync_method; SELECT pg_reload_conf()') =~ /t/ or die;
-ok($node->poll_query_until('postgres', "SELECT current_setting('wal_sync_method') = 'fsync'"), 'once more');
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET wal_sync_method; SELECT pg_reload_conf()') =~ /t/
+	or die;
+ok($node->poll_query_until('postgres', "SELECT current_setting('wal_sync_method') = 'fsync'"),
+	'once more');
 for my $command (split /\n/, $node->safe_psql('postgres',
 		"SELECT unnest(commands) FROM sync_probe.recommendation_details WHERE location = 'pg_wal'"))
 {
 	my ($status, $out, $err) = $node->psql('postgres', undef, extra_params => [ '-c', $command ]);
 	is($status, 0, "psql -c '$command'") or diag($err);
 }
-ok($node->poll_query_until('postgres', "SELECT current_setting('wal_sync_method') = 'fdatasync'"), 'the server follows');
+ok($node->poll_query_until('postgres', "SELECT current_setting('wal_sync_method') = 'fdatasync'"),
+	'the server follows');
 
 # --- the method that is recorded is the one that holds
 

@@ -34,7 +34,8 @@ sub shorten_defaults
 	my ($node, @names) = @_;
 	for my $name (@names)
 	{
-		my $definition = $node->safe_psql('postgres', "SELECT pg_get_functiondef('sync_probe.$name'::regproc)");
+		my $definition = $node->safe_psql('postgres',
+			"SELECT pg_get_functiondef('sync_probe.$name'::regproc)");
 		$definition =~ s/(duration interval DEFAULT )'[^']*'/$1'1 s'/ or die "no duration in $definition";
 		$node->safe_psql('postgres', $definition);
 	}
@@ -50,7 +51,8 @@ sub run_script
 	my $here = getcwd();
 	my ($out, $err) = ('', '');
 	chdir $directory or die "could not enter $directory: $!";
-	IPC::Run::run([ 'psql', '-X', '-v', 'ON_ERROR_STOP=1', '-d', $node->connstr($database // 'postgres') ],
+	IPC::Run::run([ 'psql', '-X', '-v', 'ON_ERROR_STOP=1', '-d',
+		$node->connstr($database // 'postgres') ],
 		'<', \$script, '>', \$out, '2>', \$err);
 	my $status = $?;
 	chdir $here or die "could not go back: $!";

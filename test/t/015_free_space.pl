@@ -77,7 +77,8 @@ SQL
 	{
 		my ($what, $used, $arguments, $needed) = @$_;
 		fill("$place{small}/used", $used);
-		fails_ok($node, "a tablespace of 64 MB, $what", "SELECT FROM sync_probe.probe('small'$arguments)", '53100',
+		fails_ok($node, "a tablespace of 64 MB, $what",
+			"SELECT FROM sync_probe.probe('small'$arguments)", '53100',
 			qr/not enough space to probe location "small"/,
 			qr/DETAIL:  Needs $needed MB plus a reserve of 3\.2 MB; \d\S* MB is available\./);
 		unlink "$place{small}/used";
@@ -105,7 +106,8 @@ SKIP:
 sub wal_files
 {
 	my ($cluster) = @_;
-	return $cluster->safe_psql('postgres', "SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}\$'");
+	return $cluster->safe_psql('postgres',
+		"SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}\$'");
 }
 
 SKIP:
@@ -116,7 +118,8 @@ SKIP:
 
 	# the slot keeps all of it, as one does whose standby is gone
 	my $full = probe_cluster('full_wal', segment_size => 16, allows_streaming => 1,
-		extra => [ '--waldir', "$place{tmpfs}/full_wal" ], conf => "max_wal_size = '304MB'\nmin_wal_size = '32MB'\nautovacuum = off");
+		extra => [ '--waldir', "$place{tmpfs}/full_wal" ],
+			conf => "max_wal_size = '304MB'\nmin_wal_size = '32MB'\nautovacuum = off");
 	$full->safe_psql('postgres', "SELECT pg_create_physical_replication_slot('gone', true)");
 	my $switch = 'SELECT pg_switch_wal() FROM pg_logical_emit_message(true, $$$$, $$$$)';
 	$full->safe_psql('postgres', $switch) while wal_files($full) < 19;
@@ -125,10 +128,12 @@ SKIP:
 
 	# what is left has room for the probe and four segments, not for much more WAL
 	my $session = start_probe($full, "'pg_wal', " . LONG_PROBE);
-	is(scalar(grep { -s $_ == 16 * MB } probe_files($full)), 7, 'WAL that grows: files of the usual size are there');
+	is(scalar(grep { -s $_ == 16 * MB } probe_files($full)), 7,
+		'WAL that grows: files of the usual size are there');
 	while (available_mb($place{tmpfs}) > 64)
 	{
-		last if $full->safe_psql('postgres', "$switch; SELECT count(*) FROM sync_probe.running") =~ /^0$/m;
+		last if $full->safe_psql('postgres',
+			"$switch; SELECT count(*) FROM sync_probe.running") =~ /^0$/m;
 	}
 	my ($out, $err) = finish_query($session);
 	like($err, qr/ERROR:  not enough space to go on probing location "pg_wal"\n.*DETAIL:  \S+ MB is available, less than the reserve of 64 MB\./s,
@@ -137,7 +142,8 @@ SKIP:
 	nothing_left($full, 'WAL that grows');
 	cmp_ok(available_mb($place{tmpfs}), '>', 100, 'WAL that grows: its space is free again');
 	is($full->safe_psql('postgres', 'SELECT 1'), 1, 'WAL that grows: the server goes on');
-	fails_ok($full, 'WAL that has grown', 'SELECT FROM sync_probe.probe(flush_size => 8388609)', '53100', qr/not enough space to probe location "pg_wal"/);
+	fails_ok($full, 'WAL that has grown', 'SELECT FROM sync_probe.probe(flush_size => 8388609)',
+		'53100', qr/not enough space to probe location "pg_wal"/);
 	$full->stop;
 	log_ok($full);
 	File::Path::rmtree("$place{tmpfs}/full_wal");

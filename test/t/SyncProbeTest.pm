@@ -289,7 +289,8 @@ UNION ALL SELECT 'running ' || r::text FROM sync_probe.running r
 UNION ALL SELECT 'pg_wal ' || name FROM pg_ls_waldir() WHERE name LIKE '%sync_probe%'
 UNION ALL SELECT spcname || ' ' || f.name FROM pg_tablespace t, pg_ls_tmpdir(t.oid) f
     WHERE spcname <> 'pg_global' AND f.name LIKE '%sync_probe%'
-UNION ALL SELECT 'process ' || concat_ws(' ', pid, backend_type, application_name, query) FROM pg_stat_activity
+UNION ALL SELECT 'process ' || concat_ws(' ', pid, backend_type, application_name, query)
+    FROM pg_stat_activity
     WHERE application_name ~ '^sync_probe_workload_' OR backend_type ~ '^pg_sync_probe'
 SQL
 	return join "\n", grep { $_ ne '' } $seen, workload_schemas($node), probe_files($node),
@@ -314,7 +315,8 @@ sub descriptors
 	my ($pid) = @_;
 	my @links = bsd_glob("/proc/$pid/fd/*");
 	die "cannot see the descriptors of process $pid" unless @links;
-	return join "\n", grep { m{sync_probe\.|/(pg_wal|pgsql_tmp)$|^/sys/} } map { readlink($_) // '' } @links;
+	return join "\n", grep { m{sync_probe\.|/(pg_wal|pgsql_tmp)$|^/sys/} } map { readlink($_)
+		// '' } @links;
 }
 
 # --------------------------------------------------------- what ends a statement

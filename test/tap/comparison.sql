@@ -12,16 +12,20 @@ CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
 SELECT plan(16);
 
 DELETE FROM sync_probe.workload_results;
-SELECT is_empty('SELECT * FROM sync_probe.workload_comparison', 'nothing recorded, nothing compared');
+SELECT is_empty('SELECT * FROM sync_probe.workload_comparison',
+                'nothing recorded, nothing compared');
 
 -- Groups 1 and 10 of one suite, 20 of another.  Each: group, workload, tablespace,
 -- settings, label, transactions, seconds, and whether they were counted.
-CREATE FUNCTION pg_temp.results(first bigint, suite name, VARIADIC results text[]) RETURNS void LANGUAGE sql AS $$
-INSERT INTO sync_probe.workload_results (result_id, run_group, suite, workload, tablespace, settings, label,
+CREATE FUNCTION pg_temp.results(first bigint, suite name, VARIADIC results text[]) RETURNS void
+    LANGUAGE sql AS $$
+INSERT INTO sync_probe.workload_results (result_id, run_group, suite, workload, tablespace,
+    settings, label,
                                          transactions, seconds, tps, transactions_per_client)
 SELECT first + place - 1, first, suite, f[1], f[2], nullif(f[3], '')::jsonb, nullif(f[4], ''),
        f[5]::bigint, f[6]::float8, f[5]::bigint / f[6]::float8, nullif(f[7], '')::integer
-FROM unnest(results) WITH ORDINALITY r (line, place), LATERAL regexp_split_to_array(line, ' *[|] *') f
+FROM unnest(results) WITH ORDINALITY r (line, place),
+    LATERAL regexp_split_to_array(line, ' *[|] *') f
 $$;
 
 SELECT pg_temp.results(1, 'sql_bench',
@@ -46,7 +50,8 @@ SELECT results_eq(
     'the newest statement of each suite');
 SELECT results_eq(
     $$SELECT operation, combination FROM sync_probe.workload_comparison WHERE suite = 'sql_bench'$$,
-    $$VALUES ('TOTALS'::name, 'slow'), ('TOTALS', 'fast'), ('TOTALS', 'fast jit=false work_mem=1MB'),
+    $$VALUES ('TOTALS'::name, 'slow'), ('TOTALS', 'fast'),
+        ('TOTALS', 'fast jit=false work_mem=1MB'),
              ('insert', 'slow'), ('insert', 'fast'), ('insert', 'fast jit=false work_mem=1MB'),
              ('select', 'slow'), ('select', 'fast'), ('select', 'fast jit=false work_mem=1MB')$$,
     'totals first, operations by name, combinations in the order in which they first ran');
@@ -56,7 +61,8 @@ SELECT results_eq(
     $$VALUES (100::bigint, 2::float8, 1::float8), (100, 1, 0.5), (100, 3, 1.5)$$,
     'the ratio is that of the times, to the first combination');
 SELECT results_eq(
-    $$SELECT ratio FROM sync_probe.workload_comparison WHERE suite = 'sql_bench' AND operation = 'insert'$$,
+    $$SELECT ratio FROM sync_probe.workload_comparison
+    WHERE suite = 'sql_bench' AND operation = 'insert'$$,
     $$VALUES (1::float8), (0.25), (0.125)$$,
     'also where another one ran first');
 SELECT results_eq(
@@ -65,20 +71,25 @@ SELECT results_eq(
     $$VALUES (110::bigint, 10::float8, 1::float8), (110, 3, 0.3), (110, 4, 0.4)$$,
     'totals are sums');
 
-SELECT is((SELECT count(*) FROM sync_probe.workload_comparison WHERE suite = 'upsert' AND operation = 'TOTALS'),
+SELECT is((SELECT count(*) FROM sync_probe.workload_comparison
+           WHERE suite = 'upsert' AND operation = 'TOTALS'),
           0::bigint, 'no totals of runs that lasted for a duration');
 SELECT results_eq(
     $$SELECT combination, iterations, seconds, tps, ratio FROM sync_probe.workload_comparison
       WHERE suite = 'upsert' AND operation = 'upsert'$$,
-    $$VALUES ('fast (before)', 3000::bigint, 30::float8, 100::float8, 1::float8), ('fast (after)', 9000, 30, 300, 0.333)$$,
-    'a label is part of the combination; repetitions are averaged, the time of a transaction is compared');
+    $$VALUES ('fast (before)', 3000::bigint, 30::float8, 100::float8, 1::float8),
+        ('fast (after)', 9000, 30, 300, 0.333)$$,
+    'a label is part of the combination; repetitions are averaged, the time of a transaction is '
+        'compared');
 SELECT results_eq(
-    $$SELECT combination, ratio FROM sync_probe.workload_comparison WHERE operation = 'upsert_on_conflict'$$,
+    $$SELECT combination, ratio FROM sync_probe.workload_comparison
+    WHERE operation = 'upsert_on_conflict'$$,
     $$VALUES ('fast (after)', 1::float8)$$,
     'a run without a transaction is left out');
 
 -- what else differs is named, and not averaged
-INSERT INTO sync_probe.workload_results (result_id, run_group, suite, workload, tablespace, settings, label,
+INSERT INTO sync_probe.workload_results (result_id, run_group, suite, workload, tablespace,
+    settings, label,
                                          transactions, seconds, tps, clients, threads, rows) VALUES
 (30, 30, 'user', 'mine', 'fast', NULL, NULL, 100, 1, 100, 1, 1, 10),
 (31, 30, 'user', 'mine', 'fast', '{}', '', 400, 1, 400, 1, 1, 10),

@@ -84,9 +84,11 @@ INSERT INTO rule VALUES
 
 -- ------------------------------------------------- a method in both regimes
 
-CREATE FUNCTION pg_temp.measured(ordinal integer, flushes float8, ops bigint) RETURNS sync_probe.measurements LANGUAGE sql AS $$
+CREATE FUNCTION pg_temp.measured(ordinal integer, flushes float8, ops bigint)
+RETURNS sync_probe.measurements LANGUAGE sql AS $$
     SELECT jsonb_populate_record(NULL::sync_probe.measurements,
-        jsonb_build_object('ordinal', ordinal, 'flushes_per_op', flushes, 'ops', ops, 'mean_us', 1000))
+        jsonb_build_object('ordinal', ordinal, 'flushes_per_op', flushes, 'ops', ops,
+                           'mean_us', 1000))
 $$;
 
 CREATE TEMP TABLE both_regimes (
@@ -99,21 +101,41 @@ INSERT INTO both_regimes VALUES
 ('in one alone', '{"others": {"most_flushes_per_sec": 0}}', 1, 100, 0, 100, 'no'),
 ('in the other alone', '{"others": {"most_flushes_per_sec": 0}}', 0, 100, 1, 100, 'no'),
 ('one is not known', '{"others": {"most_flushes_per_sec": 0}}', 1, 100, 0.5, 100, 'unknown'),
-('one is not known, the other is none', '{"others": {"most_flushes_per_sec": 0}}', 0.5, 100, 0, 100, 'no'),
+('one is not known, the other is none', '{"others": {"most_flushes_per_sec": 0}}',
+    0.5, 100, 0, 100, 'no'),
 ('one was not measured', '{"others": {"most_flushes_per_sec": 0}}', 1, 100, 0, 0, 'yes'),
 ('nothing was measured', '{"others": {"most_flushes_per_sec": 0}}', 0, 0, 0, NULL, 'unknown'),
 -- 250 a second are 0.25 in the millisecond of a sync, 300 are 0.3
-('background I/O leaves half', '{"others": {"most_flushes_per_sec": 250}}', 1, 100, 1, 100, 'yes'),
-('background I/O leaves less than half', '{"others": {"most_flushes_per_sec": 300}}', 1, 100, 1, 100, 'unknown'),
-('no idle sample', '{}', 1, 100, 1, 100, 'unknown'),
-('no idle sample, and none', '{}', 0, 100, 0, 100, 'no'),
-('all arrive below', '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 1}}', 1, 100, 1, 100, 'yes'),
-('all arrive below, but perhaps of background I/O', '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 300}, "below_flushes_per_op": {"2": 1, "7": 1}}', 1, 100, 1, 100, 'unknown'),
-('all arrive below, no idle sample there', '{"others": {"most_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 1}}', 1, 100, 1, 100, 'unknown'),
-('the caches of the disks differ', '{"write_cache": "mixed", "others": {"most_flushes_per_sec": 0}}', 1, 100, 0, 100, 'unknown'),
-('none of one arrives below', '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 0}}', 1, 100, 1, 100, 'unknown'),
-('only another''s arrive below', '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0}, "below_flushes_per_op": {"3": 1, "8": 1}}', 1, 100, 1, 100, 'unknown'),
-('nothing is known below', '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0}, "below_flushes_per_op": {}}', 1, 100, 1, 100, 'unknown'),
+('others leave half', '{"others": {"most_flushes_per_sec": 250}}', 1, 100, 1, 100, 'yes'),
+('others leave less than half', '{"others": {"most_flushes_per_sec": 300}}',
+    1, 100, 1, 100, 'unknown'),
+('nobody listened', '{}', 1, 100, 1, 100, 'unknown'),
+('nobody listened, and none', '{}', 0, 100, 0, 100, 'no'),
+('all arrive below',
+    '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0},
+        "below_flushes_per_op": {"2": 1, "7": 1}}',
+    1, 100, 1, 100, 'yes'),
+('all arrive below, but perhaps others'' own',
+    '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 300},
+        "below_flushes_per_op": {"2": 1, "7": 1}}',
+    1, 100, 1, 100, 'unknown'),
+('all arrive below, nobody listened there',
+    '{"others": {"most_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 1}}',
+    1, 100, 1, 100, 'unknown'),
+('the caches of the disks differ',
+    '{"write_cache": "mixed", "others": {"most_flushes_per_sec": 0}}', 1, 100, 0, 100, 'unknown'),
+('none of one arrives below',
+    '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0},
+        "below_flushes_per_op": {"2": 1, "7": 0}}',
+    1, 100, 1, 100, 'unknown'),
+('only another''s arrive below',
+    '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0},
+        "below_flushes_per_op": {"3": 1, "8": 1}}',
+    1, 100, 1, 100, 'unknown'),
+('nothing is known below',
+    '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0},
+        "below_flushes_per_op": {}}',
+    1, 100, 1, 100, 'unknown'),
 ('memory', '{"syncs_nothing": "tmpfs"}', NULL, 100, NULL, 100, 'no'),
 ('FUA', '{"fua": true}', 0, 100, 0, 100, 'unknown'),
 ('FUA is not known', '{"fua": null}', 0, 100, 0, 100, 'unknown'),
@@ -135,46 +157,75 @@ CREATE TEMP TABLE scenario (
 INSERT INTO scenario VALUES
 -- the current one does not sync: the fastest that does, however slow
 ('one method syncs', 'pg_wal', '{}', 0, 0, (1.10,1.20), 1, (0.60,0.70), 'unsafe', 'fsync', 'no',
-    'syncs with fdatasync do not reach the device; fsync is the fastest method whose syncs do', true),
-('two methods sync', 'pg_wal', '{}', 0, 1, (0.80,0.90), 1, (0.60,0.70), 'unsafe', 'open_datasync', 'no', 'open_datasync is the fastest method', true),
-('two methods sync, the other is the faster', 'pg_wal', '{}', 0, 1, (0.60,0.70), 1, (0.80,0.90), 'unsafe', 'fsync', 'no', 'fsync is the fastest method', true),
-('there were few rounds', 'pg_wal', '{}', 0, 0, NULL, 1, NULL, 'unsafe', 'fsync', 'no', 'fsync is the fastest method', true),
-('no method syncs', 'pg_wal', '{}', 0, 0, (1.10,1.20), 0, (0.60,0.70), 'unsafe', NULL, 'no', 'change the storage, not the setting', false),
-('of no method it is known', 'pg_wal', '{}', 0, 0.5, (1.10,1.20), NULL, (0.60,0.70), 'unsafe', NULL, 'no', 'nor is there a method whose syncs were seen to', false),
-('ZFS that syncs nothing', 'pg_wal', '{"syncs_nothing": "sync=disabled"}', 1, 1, (1.10,1.20), 1, (0.60,0.70), 'unsafe', NULL, 'no', 'not the setting (sync=disabled)', false),
-('memory', 'pg_wal', '{"syncs_nothing": "tmpfs"}', NULL, NULL, (1.10,1.20), NULL, (0.60,0.70), 'unsafe', NULL, 'no', 'not the setting (tmpfs)', false),
-('a tablespace where one method syncs', 'pg_default', '{}', 0, 0, (1.10,1.20), 1, (0.60,0.70), 'unsafe', 'fsync', 'no', 'if the WAL were here: syncs with fdatasync do not reach', false),
-('a tablespace where none does', 'pg_default', '{}', 0, 0, (1.10,1.20), 0, (0.60,0.70), 'unsafe', NULL, 'no', 'if the WAL were here: syncs with fdatasync do not reach', false),
+    'syncs with fdatasync do not reach the device; fsync is the fastest method whose syncs do',
+    true),
+('two methods sync', 'pg_wal', '{}', 0, 1, (0.80,0.90), 1, (0.60,0.70), 'unsafe', 'open_datasync',
+    'no', 'open_datasync is the fastest method', true),
+('two methods sync, the other is the faster', 'pg_wal', '{}', 0, 1, (0.60,0.70), 1, (0.80,0.90),
+    'unsafe', 'fsync', 'no', 'fsync is the fastest method', true),
+('there were few rounds', 'pg_wal', '{}', 0, 0, NULL, 1, NULL, 'unsafe', 'fsync', 'no',
+    'fsync is the fastest method', true),
+('no method syncs', 'pg_wal', '{}', 0, 0, (1.10,1.20), 0, (0.60,0.70), 'unsafe', NULL, 'no',
+    'change the storage, not the setting', false),
+('of no method it is known', 'pg_wal', '{}', 0, 0.5, (1.10,1.20), NULL, (0.60,0.70), 'unsafe',
+    NULL, 'no', 'nor is there a method whose syncs were seen to', false),
+('ZFS that syncs nothing', 'pg_wal', '{"syncs_nothing": "sync=disabled"}', 1, 1, (1.10,1.20), 1,
+    (0.60,0.70), 'unsafe', NULL, 'no', 'not the setting (sync=disabled)', false),
+('memory', 'pg_wal', '{"syncs_nothing": "tmpfs"}', NULL, NULL, (1.10,1.20), NULL, (0.60,0.70),
+    'unsafe', NULL, 'no', 'not the setting (tmpfs)', false),
+('a tablespace where one method syncs', 'pg_default', '{}', 0, 0, (1.10,1.20), 1, (0.60,0.70),
+    'unsafe', 'fsync', 'no', 'if the WAL lay here: syncs with fdatasync do not reach', false),
+('a tablespace where none does', 'pg_default', '{}', 0, 0, (1.10,1.20), 0, (0.60,0.70), 'unsafe',
+    NULL, 'no', 'if the WAL lay here: syncs with fdatasync do not reach', false),
 
 -- another one does not sync: it is never recommended
-('the faster one does not sync', 'pg_wal', '{}', 1, 0, (1.10,1.20), 1, (0.60,0.70), 'keep', 'fdatasync', 'yes', 'every other method that can be measured is slower than fdatasync', false),
-('the faster one does not sync, the next does', 'pg_wal', '{}', 1, 0, (1.50,1.60), 1, (1.10,1.20), 'switch', 'fsync', 'yes', 'fsync makes 15 % more', true),
-('the faster one does not sync, an equal does', 'pg_wal', '{}', 1, 0, (1.50,1.60), 1, (0.98,1.02), 'tie', 'fdatasync', 'yes', 'no method is more than 2 % faster at this cluster''s pace, or 2 % back to back; as fast as fdatasync: fsync', false),
+('the faster one does not sync', 'pg_wal', '{}', 1, 0, (1.10,1.20), 1, (0.60,0.70), 'keep',
+    'fdatasync', 'yes', 'every other method that can be measured is slower than fdatasync', false),
+('the faster one does not sync, the next does', 'pg_wal', '{}', 1, 0, (1.50,1.60), 1, (1.10,1.20),
+    'switch', 'fsync', 'yes', 'fsync makes 15 % more', true),
+('the faster one does not sync, an equal does', 'pg_wal', '{}', 1, 0, (1.50,1.60), 1, (0.98,1.02),
+    'tie', 'fdatasync', 'yes',
+    'no method is more than 2 % faster at this cluster''s pace, or 2 % back to back; as fast as '
+    'fdatasync: fsync',
+    false),
 -- nor does it stand in the way of the others
-('open, but does not sync', 'pg_wal', '{}', 1, 0, (0.90,1.30), 1, (0.60,0.70), 'keep', 'fdatasync', 'yes', 'every other method', false),
-('open, and syncs', 'pg_wal', '{}', 1, 1, (0.90,1.30), 1, (0.60,0.70), 'undecided', 'fdatasync', 'yes', 'not settled: open_datasync', false),
-('an equal does not sync', 'pg_wal', '{}', 1, 0, (0.98,1.02), 1, (0.60,0.70), 'keep', 'fdatasync', 'yes', 'every other method', false),
+('open, but does not sync', 'pg_wal', '{}', 1, 0, (0.90,1.30), 1, (0.60,0.70), 'keep', 'fdatasync',
+    'yes', 'every other method', false),
+('open, and syncs', 'pg_wal', '{}', 1, 1, (0.90,1.30), 1, (0.60,0.70), 'undecided', 'fdatasync',
+    'yes', 'not settled: open_datasync', false),
+('an equal does not sync', 'pg_wal', '{}', 1, 0, (0.98,1.02), 1, (0.60,0.70), 'keep', 'fdatasync',
+    'yes', 'every other method', false),
 
 -- what is not known takes part
-('the faster one may sync', 'pg_wal', '{}', 1, 0.5, (1.10,1.20), 1, (0.60,0.70), 'switch', 'open_datasync', 'yes', 'open_datasync makes 15 % more', true),
-('the current one may sync', 'pg_wal', '{}', 0.5, 1, (0.80,0.90), 1, (0.60,0.70), 'keep', 'fdatasync', 'unknown', 'every other method', false),
-('FUA', 'pg_wal', '{"fua": true}', 0, 0, (1.10,1.20), 1, (0.60,0.70), 'switch', 'open_datasync', 'unknown', 'open_datasync makes', true),
-('a write-through cache', 'pg_wal', '{"write_cache": "write through"}', 0, 0, (1.10,1.20), 1, (0.60,0.70), 'switch', 'open_datasync', 'unknown', 'open_datasync makes', true),
-('nothing was recorded of the storage', 'pg_wal', NULL, 0, 0, (1.10,1.20), 1, (0.60,0.70), 'switch', 'open_datasync', 'unknown', 'open_datasync makes', true),
-('a tablespace whose faster method does not sync', 'pg_default', '{}', 1, 0, (1.50,1.60), 1, (1.10,1.20), 'switch', 'fsync', 'yes', 'if the WAL were here: fsync makes', false);
+('the faster one may sync', 'pg_wal', '{}', 1, 0.5, (1.10,1.20), 1, (0.60,0.70), 'switch',
+    'open_datasync', 'yes', 'open_datasync makes 15 % more', true),
+('the current one may sync', 'pg_wal', '{}', 0.5, 1, (0.80,0.90), 1, (0.60,0.70), 'keep',
+    'fdatasync', 'unknown', 'every other method', false),
+('FUA', 'pg_wal', '{"fua": true}', 0, 0, (1.10,1.20), 1, (0.60,0.70), 'switch', 'open_datasync',
+    'unknown', 'open_datasync makes', true),
+('a write-through cache', 'pg_wal', '{"write_cache": "write through"}', 0, 0, (1.10,1.20), 1,
+    (0.60,0.70), 'switch', 'open_datasync', 'unknown', 'open_datasync makes', true),
+('nothing was recorded of the storage', 'pg_wal', NULL, 0, 0, (1.10,1.20), 1, (0.60,0.70),
+    'switch', 'open_datasync', 'unknown', 'open_datasync makes', true),
+('a tablespace whose faster method does not sync', 'pg_default', '{}', 1, 0, (1.50,1.60), 1,
+    (1.10,1.20), 'switch', 'fsync', 'yes', 'if the WAL lay here: fsync makes', false);
 
 CREATE FUNCTION pg_temp.record(s scenario) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     id bigint;
 BEGIN
     id := pg_temp.record_run(jsonb_build_object('location', s.location, 'storage',
-        '{"write_cache": "write back", "fua": false, "others": {"most_flushes_per_sec": 0}}' || s.of_storage));
-    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops, mean_us,
-        relative_speed, relative_speed_low, relative_speed_high, flushes_per_op)
+        '{"write_cache": "write back", "fua": false, "others": {"most_flushes_per_sec": 0}}'
+        || s.of_storage));
+    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops,
+        mean_us, relative_speed, relative_speed_low, relative_speed_high, flushes_per_op)
     SELECT id, row_number() OVER (), r.test, m.method, false, 'ok', 500, r.mean_us,
-           coalesce(sqrt((m.speed).low * (m.speed).high), m.estimate), (m.speed).low, (m.speed).high, m.flushes
+           coalesce(sqrt((m.speed).low * (m.speed).high), m.estimate),
+           (m.speed).low, (m.speed).high, m.flushes
     FROM (VALUES ('paced', 1000), ('saturated', 500)) AS r (test, mean_us),
-         (VALUES ('fdatasync', s.fdatasync, (0.99,1.01)::pg_temp.speed, 1), ('open_datasync', s.open_datasync, s.od_speed, 1.1), ('fsync', s.fsync, s.fsync_speed, 0.6)) AS m (method, flushes, speed, estimate);
+         (VALUES ('fdatasync', s.fdatasync, (0.99,1.01)::pg_temp.speed, 1),
+                 ('open_datasync', s.open_datasync, s.od_speed, 1.1),
+                 ('fsync', s.fsync, s.fsync_speed, 0.6)) AS m (method, flushes, speed, estimate);
     RETURN id;
 END
 $$;
@@ -187,7 +238,9 @@ DECLARE
 BEGIN
     FOR s IN SELECT * FROM scenario LOOP
         id := pg_temp.record(s);
-        INSERT INTO advice SELECT s.*, id, r FROM sync_probe.recommendation_details AS r WHERE r.location = s.location;
+        INSERT INTO advice
+        SELECT s.*, id, r FROM sync_probe.recommendation_details AS r
+        WHERE r.location = s.location;
     END LOOP;
 END
 $$;
@@ -195,17 +248,27 @@ $$;
 -- --------------------------------------------------------------------- tests
 
 SELECT plan((SELECT count(*)::integer FROM rule) + (SELECT count(*)::integer FROM both_regimes)
-            + (SELECT count(*)::integer * 6 FROM scenario) + 20);
+            + (SELECT count(*)::integer * 6 FROM scenario) + 17);
 
-SELECT is(sync_probe_internal.durable(write_cache, fua, syncs_nothing, flushes, background, has_backing, backing, background), durable,
-          format('%s, fua %s, nothing %s, %s flushes, background %s, backing %s %s', write_cache, fua, syncs_nothing, flushes, background, has_backing, backing))
+-- A run of a scenario that becomes the newest: an error unless one is recorded.
+PREPARE record (text) AS
+SELECT pg_temp.record(s) AS run_id FROM scenario AS s WHERE s.name = $1;
+
+SELECT is(sync_probe._durable(write_cache, fua, syncs_nothing, flushes, others,
+                              has_below, below, others),
+          durable,
+          format('%s, fua %s, nothing %s, %s flushes, others %s, below %s %s',
+                 write_cache, fua, syncs_nothing, flushes, others, has_below, below))
 FROM rule;
 
-SELECT is(sync_probe_internal.method_durable('{"write_cache": "write back", "fua": false}' || of_storage,
-                                     pg_temp.measured(2, paced, paced_ops), pg_temp.measured(7, saturated, saturated_ops)),
+SELECT is(sync_probe._method_durable('{"write_cache": "write back", "fua": false}' || of_storage,
+                                     pg_temp.measured(2, paced, paced_ops),
+                                     pg_temp.measured(7, saturated, saturated_ops)),
           durable, 'both regimes: ' || name)
 FROM both_regimes;
-SELECT is(sync_probe_internal.method_durable(NULL, pg_temp.measured(2, 0, 100), pg_temp.measured(7, 0, 100)), 'unknown', 'nothing is known of the storage');
+SELECT is(sync_probe._method_durable(NULL, pg_temp.measured(2, 0, 100),
+                                     pg_temp.measured(7, 0, 100)),
+          'unknown', 'nothing is known of the storage');
 
 SELECT is((got).run_id, id, name || ': the newest run') FROM advice;
 SELECT is((got).verdict, verdict, name || ': verdict') FROM advice;
@@ -214,55 +277,87 @@ SELECT is((got).durable, durable, name || ': durable') FROM advice;
 SELECT ok(strpos((got).reason, reason) > 0, name || ': reason: ' || (got).reason) FROM advice;
 SELECT is((got).commands,
           CASE WHEN has_command
-               THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = ''%s''', recommended), 'SELECT pg_reload_conf()']
+               THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = ''%s''', recommended),
+                          'SELECT pg_reload_conf()']
                WHEN verdict IN ('tie', 'undecided')
                THEN ARRAY['SELECT * FROM sync_probe.probe(duration => ''15 s'')'] END,
           name || ': commands')
 FROM advice;
 
 -- the figures are those of the method that is recommended, or none
-SELECT is((got).paced_speed_low, 0.6::float8, 'the price of safety, paced') FROM advice WHERE name = 'one method syncs';
-SELECT is((got).saturated_speed_high, 0.7::float8, 'and back to back') FROM advice WHERE name = 'one method syncs';
-SELECT is(num_nulls((got).paced_speed, (got).saturated_speed, (got).paced_flush_us, (got).recommended_commit_delay), 4, 'no method, no figures')
+SELECT is((got).paced_speed_low, 0.6::float8, 'the price of safety, paced')
+FROM advice WHERE name = 'one method syncs';
+SELECT is((got).saturated_speed_high, 0.7::float8, 'and back to back')
+FROM advice WHERE name = 'one method syncs';
+SELECT is(num_nulls((got).paced_speed, (got).saturated_speed, (got).paced_flush_us,
+                    (got).recommended_commit_delay), 4, 'no method, no figures')
 FROM advice WHERE name = 'no method syncs';
-SELECT is_empty('SELECT name FROM advice WHERE (got).reason LIKE ''%open_datasync%'' AND open_datasync = 0 AND fdatasync = 1', 'no word of a method that does not sync');
+SELECT is_empty($$SELECT name FROM advice
+                  WHERE (got).reason LIKE '%open_datasync%' AND open_datasync = 0
+                    AND fdatasync = 1$$,
+                'no word of a method that does not sync');
 
 -- back to back gains of a method that does not sync are none
-SELECT isnt(pg_temp.record(s), NULL, 'a run') FROM scenario AS s WHERE name = 'the faster one does not sync';
-UPDATE sync_probe.measurements SET relative_speed = 0.65, relative_speed_low = 0.6, relative_speed_high = 0.7
-WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs) AND test = 'paced' AND method = 'open_datasync';
-SELECT is(reason, 'every other method that can be measured is slower than fdatasync', 'nor are they told of') FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+EXECUTE record ('the faster one does not sync') \gset
+UPDATE sync_probe.measurements
+SET relative_speed = 0.65, relative_speed_low = 0.6, relative_speed_high = 0.7
+WHERE run_id = :run_id AND test = 'paced' AND method = 'open_datasync';
+SELECT is(reason, 'every other method that can be measured is slower than fdatasync',
+          'nor are they told of')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
 -- an advice that was followed: the run's method was another than today's
-SELECT isnt(pg_temp.record(s), NULL, 'a run') FROM scenario AS s WHERE name = 'two methods sync';
-UPDATE sync_probe.measurements SET method = CASE method WHEN 'open_datasync' THEN current_setting('wal_sync_method') ELSE 'once ' || method END
-WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs);
-UPDATE sync_probe.runs SET wal_sync_method = 'once fdatasync' WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs);
-SELECT is(verdict, 'unsafe', 'the verdict on the run stays') FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-SELECT is(commands, NULL, 'no command for what is set already') FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-SELECT ok(reason LIKE '%; already set', 'and the reason says so') FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+EXECUTE record ('two methods sync') \gset
+UPDATE sync_probe.measurements
+SET method = CASE method WHEN 'open_datasync' THEN current_setting('wal_sync_method')
+                         ELSE 'once ' || method END
+WHERE run_id = :run_id;
+UPDATE sync_probe.runs SET wal_sync_method = 'once fdatasync' WHERE run_id = :run_id;
+SELECT is(verdict, 'unsafe', 'the verdict on the run stays')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SELECT is(commands, NULL, 'no command for what is set already')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SELECT ok(reason LIKE '%; already set', 'and the reason says so')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
 -- the function takes the words alone
 CREATE TEMP VIEW judged AS
 SELECT d.durable, v.*
-FROM (VALUES ('{yes,yes}'::text[]), ('{yes,no}'), ('{no,yes}'), ('{no,unknown}'), ('{unknown,unknown}'), ('{NULL,perhaps}'), ('{unknown,yes}')) AS d (durable),
-     LATERAL sync_probe_internal.verdict('fsync', '{fsync,open_sync}', '{1,1.2}', '{0.99,1.1}', '{1.01,1.3}', '{1,1.2}', '{0.99,1.1}', '{1.01,1.3}', d.durable) AS v;
+FROM unnest('{"{yes,yes}", "{yes,no}", "{no,yes}", "{no,unknown}", "{unknown,unknown}",
+              "{NULL,perhaps}", "{unknown,yes}"}'::text[]) WITH ORDINALITY AS w (words, n),
+     LATERAL CAST(w.words AS text[]) AS d (durable),
+     LATERAL sync_probe._verdict('fsync', '{fsync,open_sync}', '{1,1.2}', '{0.99,1.1}',
+                                 '{1.01,1.3}', '{1,1.2}', '{0.99,1.1}', '{1.01,1.3}',
+                                 d.durable) AS v
+ORDER BY n;
 SELECT results_eq('SELECT durable, verdict, recommended_method FROM judged',
-    $$VALUES ('{yes,yes}'::text[], 'switch', 'open_sync'), ('{yes,no}', 'undecided', 'fsync'), ('{no,yes}', 'unsafe', 'open_sync'), ('{no,unknown}', 'unsafe', NULL),
-             ('{unknown,unknown}', 'switch', 'open_sync'), ('{NULL,perhaps}', 'switch', 'open_sync'), ('{unknown,yes}', 'switch', 'open_sync')$$,
-    'verdict() by the words on durability');
-SELECT is(reason, 'no other method could be measured', 'a method that does not sync leaves nobody to compare with') FROM judged WHERE durable = '{yes,no}';
-SELECT throws_ok('SELECT sync_probe_internal.verdict(''fsync'', ''{fsync,open_sync}'', ''{1,1}'', ''{1,1}'', ''{1,1}'', ''{1,1}'', ''{1,1}'', ''{1,1}'', ' || words || ')', '2202E', NULL,
-                 'durable has a word for each method: ' || words)
-FROM (VALUES ('''{yes}'''), ('''{yes,yes,yes}'''), ('''{}''')) AS w (words);
-SELECT is(sync_probe_internal.verdict('fsync', '{fsync}', '{1}', '{1}', '{1}', '{1}', '{1}', '{1}', NULL), NULL, 'null is null');
+    $$VALUES ('{yes,yes}'::text[], 'switch', 'open_sync'),
+             ('{yes,no}', 'undecided', 'fsync'),
+             ('{no,yes}', 'unsafe', 'open_sync'),
+             ('{no,unknown}', 'unsafe', NULL),
+             ('{unknown,unknown}', 'switch', 'open_sync'),
+             ('{NULL,perhaps}', 'switch', 'open_sync'),
+             ('{unknown,yes}', 'switch', 'open_sync')$$,
+    '_verdict() by the words on durability');
+SELECT is(reason, 'no other method could be measured',
+          'a method that does not sync leaves nobody to compare with')
+FROM judged WHERE durable = '{yes,no}';
+SELECT throws_ok(format($$SELECT sync_probe._verdict('fsync', '{fsync,open_sync}', '{1,1}', '{1,1}',
+                                                     '{1,1}', '{1,1}', '{1,1}', '{1,1}', %L)$$,
+                        words),
+                 '2202E', NULL, 'durable has a word for each method: ' || words)
+FROM unnest('{"{yes}", "{yes,yes,yes}", "{}"}'::text[]) AS words;
+SELECT is(sync_probe._verdict('fsync', '{fsync}', '{1}', '{1}', '{1}', '{1}', '{1}', '{1}', NULL),
+          NULL, 'null is null');
 
 -- of a run without figures of its method nothing is claimed
-SELECT isnt(pg_temp.record(s), NULL, 'a run') FROM scenario AS s WHERE name = 'no method syncs';
-UPDATE sync_probe.measurements SET ops = 0, status = 'error' WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs);
-SELECT is(durable, 'unknown', 'no operation, no word on it') FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-UPDATE sync_probe.measurements SET ops = NULL WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs);
-SELECT is(durable, 'unknown', 'none that is known, neither') FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+EXECUTE record ('no method syncs') \gset
+UPDATE sync_probe.measurements SET ops = 0, status = 'error' WHERE run_id = :run_id;
+SELECT is(durable, 'unknown', 'no operation, no word on it')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+UPDATE sync_probe.measurements SET ops = NULL WHERE run_id = :run_id;
+SELECT is(durable, 'unknown', 'none that is known, neither')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -10,7 +10,8 @@ CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
 DELETE FROM sync_probe.runs;
 
-INSERT INTO sync_probe.runs (run_id, source, location, suite) VALUES (1001, 'probe', 'pg_wal', 'wal');
+INSERT INTO sync_probe.runs (run_id, source, location, suite)
+    VALUES (1001, 'probe', 'pg_wal', 'wal');
 INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status) VALUES
     (1001, 1, 'paced', 'fsync', 'ok'), (1001, 2, 'paced', 'fdatasync', 'ok');
 
@@ -21,26 +22,31 @@ INSERT INTO sync_probe.samples (run_id, ordinal, bucket_lower_us, bucket_ops) VA
 
 SELECT plan(6);
 SELECT results_eq(
-    'SELECT lower_us, upper_us, ops, fraction, length(bar) FROM sync_probe.latency_histogram WHERE ordinal = 1',
+    'SELECT lower_us, upper_us, ops, fraction, length(bar) FROM sync_probe.latency_histogram '
+        'WHERE ordinal = 1',
     $$VALUES (131.1::float8, 147.5::float8, 6::bigint, 0.3::float8, 30),
              (147.5, 163.8, 10, 0.5, 50),
              (262.1, 294.9, 4, 0.2, 20)$$,
     'eight buckets to the octave, bars in proportion');
 SELECT is(sum(ops), 20::numeric, 'the smallest latencies are there too')
 FROM sync_probe.latency_histogram WHERE ordinal = 2;
-SELECT is(max(upper_us) <= 0.2, true, 'and stay small') FROM sync_probe.latency_histogram WHERE ordinal = 2;
-SELECT is(array_agg(DISTINCT method), '{fdatasync,fsync}'::text[], 'with the names of their methods')
+SELECT is(max(upper_us) <= 0.2, true, 'and stay small') FROM sync_probe.latency_histogram
+WHERE ordinal = 2;
+SELECT is(array_agg(DISTINCT method), '{fdatasync,fsync}'::text[],
+          'with the names of their methods')
 FROM sync_probe.latency_histogram;
 
 -- every bucket that the engine has falls into just one bucket of the view
 UPDATE sync_probe.samples SET
-    bucket_lower_us = ARRAY(SELECT CASE WHEN b < 64 THEN b ELSE (64 + b % 64) * 2.0 ^ (b / 64 - 1) END / 1000.0
+    bucket_lower_us = ARRAY(SELECT CASE WHEN b < 64 THEN b
+                            ELSE (64 + b % 64) * 2.0 ^ (b / 64 - 1) END / 1000.0
                             FROM generate_series(1, 2239) AS b),
     bucket_ops = array_fill(1::bigint, ARRAY[2239])
 WHERE ordinal = 1;
 SELECT is(sum(ops), 2239::numeric, 'no bucket is lost, none counted twice')
 FROM sync_probe.latency_histogram WHERE ordinal = 1;
-SELECT is(count(*) FILTER (WHERE ops <> 8), 0::bigint, 'eight of them in each, from the first full octave on')
+SELECT is(count(*) FILTER (WHERE ops <> 8), 0::bigint,
+          'eight of them in each, from the first full octave on')
 FROM sync_probe.latency_histogram WHERE ordinal = 1 AND lower_us >= 1;
 
 SELECT * FROM finish();

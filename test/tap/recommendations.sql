@@ -27,34 +27,40 @@ CREATE TEMP TABLE scenario (
     verdict text, recommended text, reason text);
 
 INSERT INTO scenario VALUES
-('faster in both regimes', 0.01, 'open_datasync', (1.10,1.20), (1.10,1.20), 'fsync', (0.6,0.7), (0.9,0.95),
-    'switch', 'open_datasync', 'open_datasync makes 15 % more'),
-('faster back to back alone', 0.01, 'open_datasync', (0.97,1.02), (1.10,1.20), 'fsync', (0.6,0.7), (0.9,0.95),
-    'switch', 'open_datasync', 'back to back'),
-('faster when paced, slower back to back: the pace decides', 0.01, 'open_datasync', (1.10,1.20), (0.80,0.90), 'fsync', (0.6,0.7), (0.9,0.95),
-    'switch', 'open_datasync', 'the pace decides'),
-('slower when paced, faster back to back: the pace decides', 0.01, 'open_datasync', (0.80,0.90), (1.10,1.20), 'fsync', (0.6,0.7), (0.9,0.95),
-    'keep', 'fdatasync', 'but not at this cluster''s pace'),
-('of two that are faster, the better paced one', 0.01, 'open_datasync', (1.10,1.20), (1.30,1.50), 'fsync', (1.20,1.30), (1.10,1.15),
-    'switch', 'fsync', 'fsync makes'),
-('faster, but not by the margin', 0.01, 'open_datasync', (1.01,1.04), (1.01,1.04), 'fsync', (0.6,0.7), (0.9,0.95),
-    'tie', 'fdatasync', 'as fast as fdatasync: open_datasync'),
+('faster in both regimes', 0.01, 'open_datasync', (1.10,1.20), (1.10,1.20), 'fsync', (0.6,0.7),
+    (0.9,0.95), 'switch', 'open_datasync', 'open_datasync makes 15 % more'),
+('faster back to back alone', 0.01, 'open_datasync', (0.97,1.02), (1.10,1.20), 'fsync', (0.6,0.7),
+    (0.9,0.95), 'switch', 'open_datasync', 'back to back'),
+('faster when paced, slower back to back: the pace decides', 0.01, 'open_datasync', (1.10,1.20),
+    (0.80,0.90), 'fsync', (0.6,0.7), (0.9,0.95), 'switch', 'open_datasync', 'the pace decides'),
+('slower when paced, faster back to back: the pace decides', 0.01, 'open_datasync', (0.80,0.90),
+    (1.10,1.20), 'fsync', (0.6,0.7), (0.9,0.95), 'keep', 'fdatasync',
+    'but not at this cluster''s pace'),
+('of two that are faster, the better paced one', 0.01, 'open_datasync', (1.10,1.20), (1.30,1.50),
+    'fsync', (1.20,1.30), (1.10,1.15), 'switch', 'fsync', 'fsync makes'),
+('faster, but not by the margin', 0.01, 'open_datasync', (1.01,1.04), (1.01,1.04), 'fsync',
+    (0.6,0.7), (0.9,0.95), 'tie', 'fdatasync', 'as fast as fdatasync: open_datasync'),
 ('equals', 0.01, 'open_datasync', (0.98,1.02), (0.98,1.03), 'fsync', (0.99,1.02), (0.97,1.01),
     'tie', 'fdatasync', 'open_datasync, fsync'),
 ('all slower', 0.01, 'open_datasync', (0.90,0.99), (0.91,0.99), 'fsync', (0.6,0.7), (0.9,0.95),
     'keep', 'fdatasync', 'every other method'),
-('equal or slower, but not faster', 0.01, 'open_datasync', (0.93,1.03), (0.98,1.02), 'fsync', (0.6,0.7), (0.9,0.95),
-    'keep', 'fdatasync', 'no method is more than 3 % faster at this cluster''s pace, or 2 % back to back; equal to fdatasync or slower: open_datasync'),
-('may be faster, may be slower', 0.01, 'open_datasync', (0.93,1.20), (0.95,1.20), 'fsync', (0.6,0.7), (0.9,0.95),
-    'undecided', 'fdatasync', 'no method is more than 20 % faster at this cluster''s pace, or 20 % back to back; not settled: open_datasync: probe much longer'),
-('above the margin in one look only by half', 0.01, 'open_datasync', (1.04,1.20), (1.04,1.20), 'fsync', (0.6,0.7), (0.9,0.95),
-    'undecided', 'fdatasync', 'not settled: open_datasync'),
-('clear of the margin in spite of the noise', 0.08, 'open_datasync', (1.50,1.60), (1.50,1.60), 'fsync', (0.6,0.7), (0.9,0.95),
-    'switch', 'open_datasync', 'open_datasync makes 55 % more'),
-('slower, but too noisy to be sure', 0.08, 'open_datasync', (0.90,0.99), (0.91,0.99), 'fsync', (0.6,0.7), (0.9,0.95),
-    'undecided', 'fdatasync', 'the noise is 8.0 %, above the margin of 5 %: probe 3 times as long as this run'),
-('too few rounds for an interval', NULL, 'open_datasync', (NULL,NULL), (NULL,NULL), 'fsync', (NULL,NULL), (NULL,NULL),
-    'undecided', 'fdatasync', 'too few rounds');
+('equal or slower, but not faster', 0.01, 'open_datasync', (0.93,1.03), (0.98,1.02), 'fsync',
+    (0.6,0.7), (0.9,0.95), 'keep', 'fdatasync',
+    'no method is more than 3 % faster at this cluster''s pace, or 2 % back to back; equal to '
+    'fdatasync or slower: open_datasync'),
+('may be faster, may be slower', 0.01, 'open_datasync', (0.93,1.20), (0.95,1.20), 'fsync',
+    (0.6,0.7), (0.9,0.95), 'undecided', 'fdatasync',
+    'no method is more than 20 % faster at this cluster''s pace, or 20 % back to back; not '
+    'settled: open_datasync: probe much longer'),
+('above the margin in one look only by half', 0.01, 'open_datasync', (1.04,1.20), (1.04,1.20),
+    'fsync', (0.6,0.7), (0.9,0.95), 'undecided', 'fdatasync', 'not settled: open_datasync'),
+('clear of the margin in spite of the noise', 0.08, 'open_datasync', (1.50,1.60), (1.50,1.60),
+    'fsync', (0.6,0.7), (0.9,0.95), 'switch', 'open_datasync', 'open_datasync makes 55 % more'),
+('slower, but too noisy to be sure', 0.08, 'open_datasync', (0.90,0.99), (0.91,0.99), 'fsync',
+    (0.6,0.7), (0.9,0.95), 'undecided', 'fdatasync',
+    'the noise is 8.0 %, above the margin of 5 %: probe 3 times as long as this run'),
+('too few rounds for an interval', NULL, 'open_datasync', (NULL,NULL), (NULL,NULL), 'fsync',
+    (NULL,NULL), (NULL,NULL), 'undecided', 'fdatasync', 'too few rounds');
 
 -- A run of the wal suite with these intervals, at a location.
 CREATE FUNCTION pg_temp.record(s scenario, at name) RETURNS bigint LANGUAGE plpgsql AS $$
@@ -67,10 +73,12 @@ BEGIN
            coalesce(sqrt((m.speed).low * (m.speed).high), 1), (m.speed).low, (m.speed).high
     FROM (VALUES
         ('paced', s.other, false, s.paced, 900.0),
-        ('paced', 'fdatasync', false, ((1 - s.noise, (1 - s.noise) * (1 + s.noise) ^ 2)::pg_temp.speed), 1000),
+        ('paced', 'fdatasync', false, ((1 - s.noise,
+            (1 - s.noise) * (1 + s.noise) ^ 2)::pg_temp.speed), 1000),
         ('paced', s.third, false, s.third_paced, 1200),
         ('saturated', s.other, false, s.saturated, 450),
-        ('saturated', 'fdatasync', false, ((1 - s.noise, (1 - s.noise) * (1 + s.noise) ^ 2)::pg_temp.speed), 500),
+        ('saturated', 'fdatasync', false, ((1 - s.noise,
+            (1 - s.noise) * (1 + s.noise) ^ 2)::pg_temp.speed), 500),
         ('saturated', s.third, false, s.third_saturated, 600),
         -- a variant that this server would not use is never recommended
         ('saturated', 'open_datasync', true, ((5, 6)::pg_temp.speed), 100)
@@ -97,7 +105,8 @@ BEGIN
     FOR s IN SELECT * FROM scenario LOOP
         id := pg_temp.record(s, 'pg_wal');
         INSERT INTO advice
-        SELECT s.name, s.verdict, s.recommended, s.reason, id, r FROM sync_probe.recommendation_details AS r
+        SELECT s.name, s.verdict, s.recommended, s.reason, id, r
+        FROM sync_probe.recommendation_details AS r
         WHERE r.location = 'pg_wal';
     END LOOP;
 END
@@ -108,10 +117,12 @@ SELECT no_plan();
 SELECT is((got).run_id, id, name || ': the newest run') FROM advice;
 SELECT is((got).verdict, expected_verdict, name || ': verdict') FROM advice;
 SELECT is((got).recommended_method, recommended, name || ': method') FROM advice;
-SELECT ok(strpos((got).reason, expected_reason) > 0, name || ': reason: ' || (got).reason) FROM advice;
+SELECT ok(strpos((got).reason, expected_reason) > 0, name || ': reason: ' || (got).reason)
+FROM advice;
 SELECT is((got).commands,
           CASE expected_verdict
-              WHEN 'switch' THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = ''%s''', recommended),
+              WHEN 'switch' THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = ''%s''',
+                  recommended),
                                        'SELECT pg_reload_conf()']
               WHEN 'keep' THEN NULL
               ELSE ARRAY['SELECT * FROM sync_probe.probe(duration => ''15 s'')'] END,
@@ -132,8 +143,10 @@ SELECT is(basis, 'wal', 'what the advice rests on') FROM switch;
 SELECT is(outdated, false, 'nothing has changed since') FROM switch;
 
 -- the row of a method that stays has no speed: it would be the control's
-SELECT is(num_nonnulls((got).paced_speed, (got).paced_speed_low, (got).paced_speed_high, (got).saturated_speed,
-                       (got).saturated_speed_low, (got).saturated_speed_high), 0, name || ': no speed')
+SELECT is(num_nonnulls((got).paced_speed, (got).paced_speed_low, (got).paced_speed_high,
+                       (got).saturated_speed,
+                       (got).saturated_speed_low, (got).saturated_speed_high), 0,
+                           name || ': no speed')
 FROM advice WHERE recommended = 'fdatasync';
 
 -- on one screen
@@ -143,20 +156,27 @@ SELECT row_eq('SELECT r.* FROM sync_probe.recommendations AS r WHERE location = 
               'recommendations is the short form');
 SELECT is(sync_probe_internal.speed_text(speed, low, high), text, 'speed as text: ' || text)
 FROM (VALUES (1.86, 1.7, 2.044, '1.86 (1.70-2.04)'), (12.34, 9.9949, 15, '12.3 (9.99-15.0)'),
-             (9.999, 0.001, 100, '10.0 (0.00-100)'), (1.5, NULL, NULL, '1.50'), (1.5, 1.4, NULL, '1.50'),
+             (9.999, 0.001, 100, '10.0 (0.00-100)'), (1.5, NULL, NULL, '1.50'),
+                 (1.5, 1.4, NULL, '1.50'),
              (12345, 99.94, 99.96, '12345 (99.9-100)')) AS v (speed, low, high, text);
 SELECT is(sync_probe_internal.speed_text(NULL, NULL, NULL), NULL, 'no speed, no text');
 
 -- another location: what would hold if the WAL lay there, but no command
-SELECT isnt(pg_temp.record(s, 'pg_default'), NULL, 'a run at pg_default') FROM scenario s WHERE name = 'faster in both regimes';
-SELECT ok(NOT holds_wal, 'pg_default does not hold the WAL') FROM sync_probe.recommendation_details WHERE location = 'pg_default';
-SELECT is(commands, NULL, 'and no command is given for it') FROM sync_probe.recommendation_details WHERE location = 'pg_default';
-SELECT ok(starts_with(reason, 'if the WAL were here: '), 'the reason says so') FROM sync_probe.recommendation_details WHERE location = 'pg_default';
-SELECT is(verdict, 'switch', 'the verdict is the same') FROM sync_probe.recommendation_details WHERE location = 'pg_default';
+SELECT isnt(pg_temp.record(s, 'pg_default'), NULL, 'a run at pg_default') FROM scenario s
+WHERE name = 'faster in both regimes';
+SELECT ok(NOT holds_wal, 'pg_default does not hold the WAL') FROM sync_probe.recommendation_details
+WHERE location = 'pg_default';
+SELECT is(commands, NULL, 'and no command is given for it') FROM sync_probe.recommendation_details
+WHERE location = 'pg_default';
+SELECT ok(starts_with(reason, 'if the WAL lay here: '), 'the reason says so')
+FROM sync_probe.recommendation_details WHERE location = 'pg_default';
+SELECT is(verdict, 'switch', 'the verdict is the same') FROM sync_probe.recommendation_details
+WHERE location = 'pg_default';
 
 -- the margin is the reader's
 SET LOCAL pg_sync_probe.margin = 0.5;
-SELECT isnt(verdict, 'switch', 'a wider margin asks for more') FROM sync_probe.recommendation_details WHERE location = 'pg_default';
+SELECT isnt(verdict, 'switch', 'a wider margin asks for more')
+FROM sync_probe.recommendation_details WHERE location = 'pg_default';
 RESET pg_sync_probe.margin;
 
 -- a newer run that does not count changes nothing, and a finding says so
@@ -166,9 +186,12 @@ INSERT INTO passed_over VALUES
 ('a tablespace that is gone', '{"location": "gone"}', NULL),
 ('flush_interval was given', '{"flush_interval_source": "argument"}', 'flush_interval was given'),
 ('flush_size was given', '{"flush_size_source": "argument"}', 'flush_size was given'),
-('few paced rounds', '{"paced_rounds": 15}', 'it has 15 paced and 16 saturated rounds, 16 are needed'),
-('few saturated rounds', '{"saturated_rounds": 15}', 'it has 64 paced and 15 saturated rounds, 16 are needed'),
-('rounds unknown', '{"paced_rounds": null, "saturated_rounds": null}', 'it has 0 paced and 0 saturated rounds'),
+('few paced rounds', '{"paced_rounds": 15}',
+    'it has 15 paced and 16 saturated rounds, 16 are needed'),
+('few saturated rounds', '{"saturated_rounds": 15}',
+    'it has 64 paced and 15 saturated rounds, 16 are needed'),
+('rounds unknown', '{"paced_rounds": null, "saturated_rounds": null}',
+    'it has 0 paced and 0 saturated rounds'),
 ('another cluster', '{"system_identifier": 1}', 'another cluster made it'),
 ('another host', '{"host": "elsewhere"}', 'host elsewhere made it'),
 ('no host', '{"host": null}', 'host unknown made it'),
@@ -176,8 +199,10 @@ INSERT INTO passed_over VALUES
 ('another device', '{"device": "sdz"}', 'its device was sdz'),
 ('no device', '{"device": null}', 'its device was unknown'),
 ('an import', '{"source": "pg_test_fsync"}', 'it comes from pg_test_fsync'),
-('all at once', '{"host": "elsewhere", "device": "sdz", "flush_size_source": "argument", "paced_rounds": 3}',
-    'host elsewhere made it, its device was sdz, flush_size was given, it has 3 paced and 16 saturated rounds');
+('all at once',
+    '{"host": "elsewhere", "device": "sdz", "flush_size_source": "argument", "paced_rounds": 3}',
+    'host elsewhere made it, its device was sdz, flush_size was given, it has 3 paced and 16 '
+    'saturated rounds');
 CREATE TEMP TABLE passed (name text, expected text, advice_unchanged boolean, got text);
 DO $$
 DECLARE
@@ -208,22 +233,29 @@ UPDATE examined SET shares_filesystem_with = NULL;
 INSERT INTO examined (name, holds_wal, tablespace, directory, shares_filesystem_with)
 VALUES ('fast one', false, 1, '/fast', NULL), ('beside it', false, 2, '/fast/2', 'fast one'),
        ('beside the WAL', false, 3, '/data/3', 'pg_wal');
-SELECT is((SELECT array_agg(concat_ws(' | ', location, verdict, durable, reason, commands[1], commands[2]))
+SELECT is((SELECT array_agg(concat_ws(' | ', location, verdict, durable, reason, commands[1],
+    commands[2]))
            FROM sync_probe.recommendation_details),
     ARRAY['pg_wal | not probed | unknown | never probed | SELECT * FROM sync_probe.probe()',
-          'fast one | not probed | unknown | never probed | SELECT * FROM sync_probe.probe(''fast one'')',
-          'pg_default | not probed | unknown | never probed | SELECT * FROM sync_probe.probe(''pg_default'')'],
+          'fast one | not probed | unknown | never probed | SELECT * FROM sync_probe.probe(''fast '
+              'one'')',
+          'pg_default | not probed | unknown | never probed | SELECT * FROM '
+              'sync_probe.probe(''pg_default'')'],
     'never probed');
-SELECT isnt(pg_temp.record_run('{"location": "beside it", "directory": "/fast/2"}', false), NULL, 'a run elsewhere');
-SELECT is((SELECT reason FROM sync_probe.recommendation_details WHERE location = 'fast one'), 'never probed',
+SELECT isnt(pg_temp.record_run('{"location": "beside it", "directory": "/fast/2"}', false), NULL,
+            'a run elsewhere');
+SELECT is((SELECT reason FROM sync_probe.recommendation_details WHERE location = 'fast one'),
+          'never probed',
           'a run that does not count is none');
 UPDATE examined SET device = 'nvme0n1' WHERE name = 'beside it';
-SELECT set_eq('SELECT location::text, coalesce(verdict = ''not probed'', false) FROM sync_probe.recommendations',
+SELECT set_eq('SELECT location::text, coalesce(verdict = ''not probed'', false) FROM '
+    'sync_probe.recommendations',
     $$VALUES ('pg_wal', true), ('beside it', false), ('pg_default', true)$$,
     'one location of a file system is enough');
 SELECT isnt(pg_temp.record_run('{"paced_rounds": 3}'), NULL, 'a run at pg_wal that does not count');
 SELECT is(reason, 'run ' || (SELECT max(run_id) FROM sync_probe.runs)
-                  || ' does not count: it has 3 paced and 16 saturated rounds, 16 are needed', 'which is said')
+                  || ' does not count: it has 3 paced and 16 saturated rounds, 16 are needed',
+                      'which is said')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
 -- what has changed at the location since the run
@@ -237,8 +269,10 @@ INSERT INTO outdated VALUES
     'but file system was ext4, is xfs: probe again'),
 ('method', 'pg_wal', 'UPDATE sync_probe.runs SET wal_sync_method = ''fsync''',
     'but wal_sync_method was fsync, is fdatasync: probe again'),
-('method, of a tablespace', 'pg_default', 'UPDATE sync_probe.runs SET wal_sync_method = ''fsync''', NULL);
-CREATE TEMP TABLE outdated_advice (name text, at name, expected text, got sync_probe.recommendation_details);
+('method, of a tablespace', 'pg_default',
+    'UPDATE sync_probe.runs SET wal_sync_method = ''fsync''', NULL);
+CREATE TEMP TABLE outdated_advice (name text, at name, expected text,
+    got sync_probe.recommendation_details);
 DO $$
 DECLARE
     o outdated;
@@ -255,16 +289,20 @@ BEGIN
 END
 $$;
 SELECT is((got).outdated, expected IS NOT NULL, 'outdated: ' || name) FROM outdated_advice;
-SELECT ok(CASE WHEN expected IS NULL THEN (got).reason NOT LIKE '%probe again' ELSE strpos((got).reason, expected) > 0 END,
+SELECT ok(CASE WHEN expected IS NULL THEN (got).reason NOT LIKE '%probe again'
+          ELSE strpos((got).reason, expected) > 0 END,
           'outdated: ' || name || ': ' || (got).reason)
 FROM outdated_advice;
-SELECT is((got).commands, ARRAY[sync_probe_internal.probe_command(at, NULL)], 'outdated: ' || name || ': probe again')
+SELECT is((got).commands, ARRAY[sync_probe._probe_command(at, NULL)],
+          'outdated: ' || name || ': probe again')
 FROM outdated_advice WHERE expected IS NOT NULL;
 
 -- an advice that was followed
 DELETE FROM sync_probe.runs;
-DO $$ BEGIN PERFORM pg_temp.record(s, 'pg_wal') FROM scenario AS s WHERE name = 'faster in both regimes'; END $$;
-UPDATE sync_probe.measurements SET method = CASE method WHEN 'open_datasync' THEN 'fdatasync' WHEN 'fdatasync' THEN 'open_datasync' ELSE method END;
+DO $$ BEGIN PERFORM pg_temp.record(s, 'pg_wal') FROM scenario AS s
+WHERE name = 'faster in both regimes'; END $$;
+UPDATE sync_probe.measurements SET method = CASE method WHEN 'open_datasync' THEN 'fdatasync'
+    WHEN 'fdatasync' THEN 'open_datasync' ELSE method END;
 UPDATE sync_probe.runs SET wal_sync_method = 'open_datasync';
 SELECT is(commands, NULL, 'no command for what is set already')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
@@ -272,7 +310,8 @@ SELECT ok(reason LIKE '%; already set' AND NOT outdated, 'and the reason says so
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
 -- a longer probe, as far as that is allowed
-CREATE FUNCTION pg_temp.commands(requested interval, longest text) RETURNS text[] LANGUAGE plpgsql AS $$
+CREATE FUNCTION pg_temp.commands(requested interval, longest text) RETURNS text[]
+    LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM sync_probe.runs;
     PERFORM pg_temp.record(s, 'pg_default') FROM scenario AS s WHERE name = 'equals';
@@ -281,11 +320,16 @@ BEGIN
     RETURN (SELECT commands FROM sync_probe.recommendation_details WHERE location = 'pg_default');
 END
 $$;
-SELECT is(pg_temp.commands(requested, longest), commands, format('%s, up to %s', requested, longest))
-FROM (VALUES ('100 ms'::interval, '10 min', ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', duration => ''15 s'')']),
-             ('15 s', '10 min', ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', duration => ''45 s'')']),
-             ('5 min', '10 min', ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', duration => ''600 s'')']),
-             ('10 min', '10 min', NULL), (NULL, '10 min', NULL)) AS v (requested, longest, commands);
+SELECT is(pg_temp.commands(requested, longest), commands,
+          format('%s, up to %s', requested, longest))
+FROM (VALUES ('100 ms'::interval, '10 min',
+              ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', duration => ''15 s'')']),
+             ('15 s', '10 min', ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', '
+                 'duration => ''45 s'')']),
+             ('5 min', '10 min', ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', '
+                 'duration => ''600 s'')']),
+             ('10 min', '10 min', NULL), (NULL, '10 min', NULL)) AS v (requested, longest,
+                 commands);
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -5,10 +5,11 @@
 --
 CREATE TEMP TABLE examined AS SELECT * FROM sync_probe_internal.examine_locations(NULL);
 
-CREATE OR REPLACE FUNCTION sync_probe_internal.examine_locations(only_location name)
-RETURNS SETOF sync_probe_internal.storage
-LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
-AS $$SELECT * FROM examined AS e WHERE only_location IS NULL OR e.name = only_location$$;
+SELECT format('CREATE OR REPLACE FUNCTION sync_probe._examine_locations(%s) RETURNS SETOF record'
+              ' LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp'
+              ' AS $$SELECT * FROM examined AS e WHERE only_location IS NULL OR '
+                  'e.name = only_location$$',
+              pg_get_function_arguments('sync_probe._examine_locations'::regproc)) \gexec
 
 -- A run of the wal suite, usable for advice, with differences.  Its location becomes
 -- as the run says, so that the run counts, unless told otherwise.
@@ -21,14 +22,19 @@ DECLARE
 BEGIN
     SELECT string_agg(quote_ident(attname), ', ') INTO columns
     FROM pg_attribute
-    WHERE attrelid = 'sync_probe.runs'::regclass AND attnum > 0 AND NOT attisdropped AND attgenerated = '';
+    WHERE attrelid = 'sync_probe.runs'::regclass AND attnum > 0 AND NOT attisdropped
+        AND attgenerated = '';
 
-    SELECT to_jsonb(s) || jsonb_build_object('run_id', id, 'started_at', now(), 'finished_at', now(),
-               'source', 'probe', 'location', 'pg_wal', 'suite', 'wal', 'wal_sync_method', 'fdatasync',
-               'directory', '/data', 'filesystem', 'ext4', 'device', 'nvme0n1', 'write_cache', 'write back',
+    SELECT to_jsonb(s) || jsonb_build_object('run_id', id, 'started_at', now(), 'finished_at',
+        now(),
+               'source', 'probe', 'location', 'pg_wal', 'suite', 'wal', 'wal_sync_method',
+                   'fdatasync',
+               'directory', '/data', 'filesystem', 'ext4', 'device', 'nvme0n1', 'write_cache',
+                   'write back',
                'flush_size', 8192, 'flush_size_source', 'pg_stat_wal',
                'flush_interval', '5 ms', 'flush_interval_source', 'pg_stat_wal',
-               'requested_duration', '5 s', 'paced_rounds', 64, 'saturated_rounds', 16, 'noise', 0.01)
+               'requested_duration', '5 s', 'paced_rounds', 64, 'saturated_rounds', 16, 'noise',
+                   0.01)
            || differences
     INTO run FROM sync_probe_internal.this_server() AS s;
 
