@@ -66,6 +66,7 @@ INSERT INTO scenario VALUES
 CREATE FUNCTION pg_temp.record(s scenario, at name) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     id bigint := pg_temp.record_run(jsonb_build_object('location', at, 'noise', s.noise));
+    control pg_temp.speed := (1 - s.noise, (1 - s.noise) * (1 + s.noise) ^ 2);
 BEGIN
     INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, mean_us,
         relative_speed, relative_speed_low, relative_speed_high)
@@ -73,12 +74,10 @@ BEGIN
            coalesce(sqrt((m.speed).low * (m.speed).high), 1), (m.speed).low, (m.speed).high
     FROM (VALUES
         ('paced', s.other, false, s.paced, 900.0),
-        ('paced', 'fdatasync', false, ((1 - s.noise,
-            (1 - s.noise) * (1 + s.noise) ^ 2)::pg_temp.speed), 1000),
+        ('paced', 'fdatasync', false, control, 1000),
         ('paced', s.third, false, s.third_paced, 1200),
         ('saturated', s.other, false, s.saturated, 450),
-        ('saturated', 'fdatasync', false, ((1 - s.noise,
-            (1 - s.noise) * (1 + s.noise) ^ 2)::pg_temp.speed), 500),
+        ('saturated', 'fdatasync', false, control, 500),
         ('saturated', s.third, false, s.third_saturated, 600),
         -- a variant that this server would not use is never recommended
         ('saturated', 'open_datasync', true, ((5, 6)::pg_temp.speed), 100)
@@ -112,7 +111,13 @@ BEGIN
 END
 $$;
 
-SELECT no_plan();
+-- A run of a scenario at a location that becomes the newest: an error unless one is
+-- recorded.
+PREPARE record (text, name) AS
+SELECT pg_temp.record(s, $2) AS run_id FROM scenario AS s WHERE s.name = $1;
+
+SELECT plan((SELECT count(*) * 5 + count(*) FILTER (WHERE recommended = 'fdatasync')
+             FROM scenario)::integer + 78);
 
 SELECT is((got).run_id, id, name || ': the newest run') FROM advice;
 SELECT is((got).verdict, expected_verdict, name || ': verdict') FROM advice;
@@ -121,9 +126,9 @@ SELECT ok(strpos((got).reason, expected_reason) > 0, name || ': reason: ' || (go
 FROM advice;
 SELECT is((got).commands,
           CASE expected_verdict
-              WHEN 'switch' THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = ''%s''',
-                  recommended),
-                                       'SELECT pg_reload_conf()']
+              WHEN 'switch'
+              THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = ''%s''', recommended),
+                         'SELECT pg_reload_conf()']
               WHEN 'keep' THEN NULL
               ELSE ARRAY['SELECT * FROM sync_probe.probe(duration => ''15 s'')'] END,
           name || ': commands')
@@ -144,9 +149,9 @@ SELECT is(outdated, false, 'nothing has changed since') FROM switch;
 
 -- the row of a method that stays has no speed: it would be the control's
 SELECT is(num_nonnulls((got).paced_speed, (got).paced_speed_low, (got).paced_speed_high,
-                       (got).saturated_speed,
-                       (got).saturated_speed_low, (got).saturated_speed_high), 0,
-                           name || ': no speed')
+                       (got).saturated_speed, (got).saturated_speed_low,
+                       (got).saturated_speed_high),
+          0, name || ': no speed')
 FROM advice WHERE recommended = 'fdatasync';
 
 -- on one screen
@@ -157,26 +162,22 @@ SELECT row_eq('SELECT r.* FROM sync_probe.recommendations AS r WHERE location = 
 SELECT is(sync_probe_internal.speed_text(speed, low, high), text, 'speed as text: ' || text)
 FROM (VALUES (1.86, 1.7, 2.044, '1.86 (1.70-2.04)'), (12.34, 9.9949, 15, '12.3 (9.99-15.0)'),
              (9.999, 0.001, 100, '10.0 (0.00-100)'), (1.5, NULL, NULL, '1.50'),
-                 (1.5, 1.4, NULL, '1.50'),
+             (1.5, 1.4, NULL, '1.50'),
              (12345, 99.94, 99.96, '12345 (99.9-100)')) AS v (speed, low, high, text);
 SELECT is(sync_probe_internal.speed_text(NULL, NULL, NULL), NULL, 'no speed, no text');
 
 -- another location: what would hold if the WAL lay there, but no command
-SELECT isnt(pg_temp.record(s, 'pg_default'), NULL, 'a run at pg_default') FROM scenario s
-WHERE name = 'faster in both regimes';
-SELECT ok(NOT holds_wal, 'pg_default does not hold the WAL') FROM sync_probe.recommendation_details
-WHERE location = 'pg_default';
-SELECT is(commands, NULL, 'and no command is given for it') FROM sync_probe.recommendation_details
-WHERE location = 'pg_default';
-SELECT ok(starts_with(reason, 'if the WAL lay here: '), 'the reason says so')
-FROM sync_probe.recommendation_details WHERE location = 'pg_default';
-SELECT is(verdict, 'switch', 'the verdict is the same') FROM sync_probe.recommendation_details
-WHERE location = 'pg_default';
+EXECUTE record ('faster in both regimes', 'pg_default') \gset
+CREATE TEMP VIEW elsewhere AS
+SELECT * FROM sync_probe.recommendation_details WHERE location = 'pg_default';
+SELECT ok(NOT holds_wal, 'pg_default does not hold the WAL') FROM elsewhere;
+SELECT is(commands, NULL, 'and no command is given for it') FROM elsewhere;
+SELECT ok(starts_with(reason, 'if the WAL lay here: '), 'the reason says so') FROM elsewhere;
+SELECT is(verdict, 'switch', 'the verdict is the same') FROM elsewhere;
 
 -- the margin is the reader's
 SET LOCAL pg_sync_probe.margin = 0.5;
-SELECT isnt(verdict, 'switch', 'a wider margin asks for more')
-FROM sync_probe.recommendation_details WHERE location = 'pg_default';
+SELECT isnt(verdict, 'switch', 'a wider margin asks for more') FROM elsewhere;
 RESET pg_sync_probe.margin;
 
 -- a newer run that does not count changes nothing, and a finding says so
@@ -233,29 +234,29 @@ UPDATE examined SET shares_filesystem_with = NULL;
 INSERT INTO examined (name, holds_wal, tablespace, directory, shares_filesystem_with)
 VALUES ('fast one', false, 1, '/fast', NULL), ('beside it', false, 2, '/fast/2', 'fast one'),
        ('beside the WAL', false, 3, '/data/3', 'pg_wal');
-SELECT is((SELECT array_agg(concat_ws(' | ', location, verdict, durable, reason, commands[1],
-    commands[2]))
-           FROM sync_probe.recommendation_details),
-    ARRAY['pg_wal | not probed | unknown | never probed | SELECT * FROM sync_probe.probe()',
-          'fast one | not probed | unknown | never probed | SELECT * FROM sync_probe.probe(''fast '
-              'one'')',
-          'pg_default | not probed | unknown | never probed | SELECT * FROM '
-              'sync_probe.probe(''pg_default'')'],
+SELECT results_eq(
+    'SELECT location, verdict, durable, reason, commands FROM sync_probe.recommendation_details',
+    $$VALUES ('pg_wal'::name, 'not probed', 'unknown', 'never probed',
+              '{SELECT * FROM sync_probe.probe()}'::text[]),
+             ('fast one', 'not probed', 'unknown', 'never probed',
+              '{SELECT * FROM sync_probe.probe(''fast one'')}'),
+             ('pg_default', 'not probed', 'unknown', 'never probed',
+              '{SELECT * FROM sync_probe.probe(''pg_default'')}')$$,
     'never probed');
-SELECT isnt(pg_temp.record_run('{"location": "beside it", "directory": "/fast/2"}', false), NULL,
-            'a run elsewhere');
+SELECT pg_temp.record_run('{"location": "beside it", "directory": "/fast/2"}', false)
+    AS run_id \gset
 SELECT is((SELECT reason FROM sync_probe.recommendation_details WHERE location = 'fast one'),
-          'never probed',
-          'a run that does not count is none');
+          'never probed', 'a run that does not count is none');
 UPDATE examined SET device = 'nvme0n1' WHERE name = 'beside it';
-SELECT set_eq('SELECT location::text, coalesce(verdict = ''not probed'', false) FROM '
-    'sync_probe.recommendations',
+SELECT set_eq(
+    $$SELECT location::text, coalesce(verdict = 'not probed', false)
+      FROM sync_probe.recommendations$$,
     $$VALUES ('pg_wal', true), ('beside it', false), ('pg_default', true)$$,
     'one location of a file system is enough');
-SELECT isnt(pg_temp.record_run('{"paced_rounds": 3}'), NULL, 'a run at pg_wal that does not count');
-SELECT is(reason, 'run ' || (SELECT max(run_id) FROM sync_probe.runs)
+SELECT pg_temp.record_run('{"paced_rounds": 3}') AS run_id \gset
+SELECT is(reason, 'run ' || :run_id
                   || ' does not count: it has 3 paced and 16 saturated rounds, 16 are needed',
-                      'which is said')
+          'a run at pg_wal that does not count, and why')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
 -- what has changed at the location since the run
@@ -299,10 +300,10 @@ FROM outdated_advice WHERE expected IS NOT NULL;
 
 -- an advice that was followed
 DELETE FROM sync_probe.runs;
-DO $$ BEGIN PERFORM pg_temp.record(s, 'pg_wal') FROM scenario AS s
-WHERE name = 'faster in both regimes'; END $$;
-UPDATE sync_probe.measurements SET method = CASE method WHEN 'open_datasync' THEN 'fdatasync'
-    WHEN 'fdatasync' THEN 'open_datasync' ELSE method END;
+EXECUTE record ('faster in both regimes', 'pg_wal') \gset
+UPDATE sync_probe.measurements
+SET method = CASE method WHEN 'open_datasync' THEN 'fdatasync'
+                         WHEN 'fdatasync' THEN 'open_datasync' ELSE method END;
 UPDATE sync_probe.runs SET wal_sync_method = 'open_datasync';
 SELECT is(commands, NULL, 'no command for what is set already')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
@@ -320,16 +321,15 @@ BEGIN
     RETURN (SELECT commands FROM sync_probe.recommendation_details WHERE location = 'pg_default');
 END
 $$;
-SELECT is(pg_temp.commands(requested, longest), commands,
+SELECT is(pg_temp.commands(requested, longest),
+          ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', duration => ''' || longer || ''')'],
           format('%s, up to %s', requested, longest))
-FROM (VALUES ('100 ms'::interval, '10 min',
-              ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', duration => ''15 s'')']),
-             ('15 s', '10 min', ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', '
-                 'duration => ''45 s'')']),
-             ('5 min', '10 min', ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', '
-                 'duration => ''600 s'')']),
-             ('10 min', '10 min', NULL), (NULL, '10 min', NULL)) AS v (requested, longest,
-                 commands);
+FROM (VALUES ('100 ms'::interval, '10 min', '15 s'),
+             ('15 s', '10 min', '45 s'),
+             ('5 min', '10 min', '600 s')) AS v (requested, longest, longer);
+SELECT is(pg_temp.commands(requested, '10 min'), NULL,
+          format('%s: no longer one is allowed', coalesce(requested::text, 'unknown')))
+FROM (VALUES ('10 min'::interval), (NULL)) AS v (requested);
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -10,129 +10,329 @@ BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
 
+-- Names, one a line, in the order of a table or of arguments.
+CREATE FUNCTION pg_temp.lines(names text) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT line FROM regexp_split_to_table(btrim(names, E' \n'), '\n *') AS line
+$$;
+
+CREATE FUNCTION pg_temp.columns(relation regclass) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT attname || ' ' || format_type(atttypid, atttypmod)
+    FROM pg_attribute
+    WHERE attrelid = relation AND attnum > 0 AND NOT attisdropped
+    ORDER BY attnum
+$$;
+
+CREATE FUNCTION pg_temp.arguments(function regproc) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT regexp_replace(argument, '^IN ', '')
+    FROM string_to_table(pg_get_function_arguments(function), ', ') AS argument
+$$;
+
 CREATE TEMP TABLE surface (relation name, columns text);
 INSERT INTO surface VALUES
-('locations', 'name name, holds_wal boolean, tablespace oid, directory text, filesystem text, '
-    'mount_point text, mount_options text, device text, rotational boolean, write_cache text, '
-    'size_bytes bigint, available_bytes bigint, shares_filesystem_with name'),
-('runs', 'run_id bigint, source text, label text, location name, suite text, started_at timestamp '
-    'with time zone, finished_at timestamp with time zone, username name, directory text, '
-    'filesystem text, device text, write_cache text, wal_sync_method text, wal_sync_method_at_end '
-    'text, wal_level text, flush_size integer, flush_size_source text, flush_interval interval, '
-    'flush_interval_source text, requested_duration interval, duty_cycle double precision, '
-    'stop_early boolean, duration interval, rounds integer, paced_rounds integer, '
-    'saturated_rounds integer, noise double precision, random_seed bigint, server_version_num '
-    'integer, system_identifier bigint, host text, storage jsonb, usable_for_advice boolean'),
-('measurements', 'test text, method text, direct_io boolean, choice text, status text, p50_us '
-    'double precision, relative_speed double precision, relative_speed_low double precision, '
-    'relative_speed_high double precision, p99_us double precision, max_us double precision, '
-    'flushes_per_op double precision, ops bigint, mean_us double precision, ops_per_sec double '
-    'precision, p90_us double precision, p999_us double precision, stddev_us double precision, '
-    'device_writes_per_op double precision, device_bytes_per_op double precision, '
-    'device_utilization double precision, write_size integer, writes_per_sync integer, detail '
-    'text, run_id bigint, ordinal integer'),
-('samples', 'run_id bigint, ordinal integer, round_mean_us double precision[], '
-    'control_round_mean_us double precision[], bucket_lower_us double precision[], bucket_ops '
-    'bigint[]'),
-('recommendations', 'location name, verdict text, current_method text, recommended_method text, '
-    'paced_flush_us double precision, paced_speed text, durable text, outdated boolean'),
-('recommendation_details',
-    'location name, holds_wal boolean, verdict text, current_method text, recommended_method '
-    'text, paced_flush_us double precision, paced_speed double precision, paced_speed_low double '
-    'precision, paced_speed_high double precision, saturated_flush_us double precision, '
-    'saturated_speed double precision, saturated_speed_low double precision, saturated_speed_high '
-    'double precision, recommended_commit_delay integer, durable text, basis text, run_id bigint, '
-    'measured_at timestamp with time zone, outdated boolean, reason text, commands text[]'),
-('findings', 'location name, severity text, code text, message text, hint text, commands text[], '
-    'evidence jsonb'),
-('latency_histogram',
-    'run_id bigint, ordinal integer, test text, method text, lower_us double precision, upper_us '
-    'double precision, ops bigint, fraction double precision, bar text'),
-('running', 'pid integer, database name, username name, location name, suite text, workload name, '
-    'phase text, started_at timestamp with time zone, rounds bigint, transactions bigint, '
-    'percent_done double precision, duration interval'),
-('workloads', 'workload name, suite name, description text, setup text, script text, teardown '
-    'text, transactions integer, protocol text, new_connections boolean, builtin boolean, author '
-    'name'),
-('workload_results', 'result_id bigint, run_group bigint, workload name, tablespace name, tps '
-    'double precision, latency_mean_ms double precision, latency_stddev_ms double precision, '
-    'latency_p50_ms double precision, latency_p95_ms double precision, latency_p99_ms double '
-    'precision, latency_max_ms double precision, transactions bigint, failed bigint, seconds '
-    'double precision, clients integer, threads integer, wal_bytes bigint, wal_syncs bigint, '
-    'wal_sync_time_ms double precision, wal_sync_method text, wal_sync_method_at_end text, fsync '
-    'boolean, synchronous_commit text, full_page_writes boolean, shared_buffers text, settings '
-    'jsonb, label text, username name, suite name, rows integer, transactions_per_client integer, '
-    'protocol text, new_connections boolean, connection_ms double precision, started_at timestamp '
-    'with time zone, finished_at timestamp with time zone, server_version_num integer, '
-    'pgbench_version text, statements jsonb, second_tps double precision[], second_latency_ms '
-    'double precision[]'),
-('workload_comparison',
-    'operation name, iterations bigint, combination text, seconds double precision, tps double '
-    'precision, ratio double precision, suite name, run_group bigint');
+('locations', $$
+    name name
+    holds_wal boolean
+    tablespace oid
+    directory text
+    filesystem text
+    mount_point text
+    mount_options text
+    device text
+    rotational boolean
+    write_cache text
+    size_bytes bigint
+    available_bytes bigint
+    shares_filesystem_with name
+$$),
+('runs', $$
+    run_id bigint
+    source text
+    label text
+    location name
+    suite text
+    started_at timestamp with time zone
+    finished_at timestamp with time zone
+    username name
+    directory text
+    filesystem text
+    device text
+    write_cache text
+    wal_sync_method text
+    wal_sync_method_at_end text
+    wal_level text
+    flush_size integer
+    flush_size_source text
+    flush_interval interval
+    flush_interval_source text
+    requested_duration interval
+    duty_cycle double precision
+    stop_early boolean
+    duration interval
+    rounds integer
+    paced_rounds integer
+    saturated_rounds integer
+    noise double precision
+    random_seed bigint
+    server_version_num integer
+    system_identifier bigint
+    host text
+    storage jsonb
+    usable_for_advice boolean
+$$),
+('measurements', $$
+    test text
+    method text
+    direct_io boolean
+    choice text
+    status text
+    p50_us double precision
+    relative_speed double precision
+    relative_speed_low double precision
+    relative_speed_high double precision
+    p99_us double precision
+    max_us double precision
+    flushes_per_op double precision
+    ops bigint
+    mean_us double precision
+    ops_per_sec double precision
+    p90_us double precision
+    p999_us double precision
+    stddev_us double precision
+    device_writes_per_op double precision
+    device_bytes_per_op double precision
+    device_utilization double precision
+    write_size integer
+    writes_per_sync integer
+    detail text
+    run_id bigint
+    ordinal integer
+$$),
+('samples', $$
+    run_id bigint
+    ordinal integer
+    round_mean_us double precision[]
+    control_round_mean_us double precision[]
+    bucket_lower_us double precision[]
+    bucket_ops bigint[]
+$$),
+('recommendations', $$
+    location name
+    verdict text
+    current_method text
+    recommended_method text
+    paced_flush_us double precision
+    paced_speed text
+    durable text
+    outdated boolean
+$$),
+('recommendation_details', $$
+    location name
+    holds_wal boolean
+    verdict text
+    current_method text
+    recommended_method text
+    paced_flush_us double precision
+    paced_speed double precision
+    paced_speed_low double precision
+    paced_speed_high double precision
+    saturated_flush_us double precision
+    saturated_speed double precision
+    saturated_speed_low double precision
+    saturated_speed_high double precision
+    recommended_commit_delay integer
+    durable text
+    basis text
+    run_id bigint
+    measured_at timestamp with time zone
+    outdated boolean
+    reason text
+    commands text[]
+$$),
+('findings', $$
+    location name
+    severity text
+    code text
+    message text
+    hint text
+    commands text[]
+    evidence jsonb
+$$),
+('latency_histogram', $$
+    run_id bigint
+    ordinal integer
+    test text
+    method text
+    lower_us double precision
+    upper_us double precision
+    ops bigint
+    fraction double precision
+    bar text
+$$),
+('running', $$
+    pid integer
+    database name
+    username name
+    location name
+    suite text
+    workload name
+    phase text
+    started_at timestamp with time zone
+    rounds bigint
+    transactions bigint
+    percent_done double precision
+    duration interval
+$$),
+('workloads', $$
+    workload name
+    suite name
+    description text
+    setup text
+    script text
+    teardown text
+    transactions integer
+    protocol text
+    new_connections boolean
+    builtin boolean
+    author name
+$$),
+('workload_results', $$
+    result_id bigint
+    run_group bigint
+    workload name
+    tablespace name
+    tps double precision
+    latency_mean_ms double precision
+    latency_stddev_ms double precision
+    latency_p50_ms double precision
+    latency_p95_ms double precision
+    latency_p99_ms double precision
+    latency_max_ms double precision
+    transactions bigint
+    failed bigint
+    seconds double precision
+    clients integer
+    threads integer
+    wal_bytes bigint
+    wal_syncs bigint
+    wal_sync_time_ms double precision
+    wal_sync_method text
+    wal_sync_method_at_end text
+    fsync boolean
+    synchronous_commit text
+    full_page_writes boolean
+    shared_buffers text
+    settings jsonb
+    label text
+    username name
+    suite name
+    rows integer
+    transactions_per_client integer
+    protocol text
+    new_connections boolean
+    connection_ms double precision
+    started_at timestamp with time zone
+    finished_at timestamp with time zone
+    server_version_num integer
+    pgbench_version text
+    statements jsonb
+    second_tps double precision[]
+    second_latency_ms double precision[]
+$$),
+('workload_comparison', $$
+    operation name
+    iterations bigint
+    combination text
+    seconds double precision
+    tps double precision
+    ratio double precision
+    suite name
+    run_group bigint
+$$);
 
-SELECT plan((SELECT count(*)::integer * 2 FROM surface) + 35);
+CREATE TEMP TABLE functions (name name, arguments text);
+INSERT INTO functions VALUES
+('probe', $$
+    location name DEFAULT 'pg_wal'::name
+    suite text DEFAULT 'wal'::text
+    duration interval DEFAULT '00:00:05'::interval
+    duty_cycle double precision DEFAULT 1.0
+    flush_size integer DEFAULT NULL::integer
+    flush_interval interval DEFAULT NULL::interval
+    stop_early boolean DEFAULT true
+    label text DEFAULT NULL::text
+    record boolean DEFAULT true
+$$),
+('probe_all', $$
+    duration interval DEFAULT '00:00:05'::interval
+    duty_cycle double precision DEFAULT 1.0
+    label text DEFAULT NULL::text
+$$),
+('device_lifetime', $$
+    location name
+    capacity_bytes bigint
+    erase_cycles integer
+    wal_bytes_per_sec double precision DEFAULT NULL::double precision
+    write_amplification double precision DEFAULT NULL::double precision
+$$),
+('pgbench', $$
+    workload name DEFAULT 'upsert'::name
+    tablespace name DEFAULT NULL::name
+    clients integer DEFAULT 16
+    threads integer DEFAULT 8
+    duration interval DEFAULT '00:00:30'::interval
+    transactions integer DEFAULT NULL::integer
+    rows integer DEFAULT 500000
+    settings jsonb DEFAULT NULL::jsonb
+    label text DEFAULT NULL::text
+    trust boolean DEFAULT false
+    allow_publication boolean DEFAULT false
+$$),
+('sql_bench', $$
+    tablespaces name[]
+    scale double precision DEFAULT 0.01
+    settings jsonb[] DEFAULT NULL::jsonb[]
+    allow_publication boolean DEFAULT false
+$$);
 
-SELECT is((SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod),
-    ', ' ORDER BY attnum)
-           FROM pg_attribute
-           WHERE attrelid = format('sync_probe.%I', relation)::regclass AND attnum > 0
-               AND NOT attisdropped),
-          columns, 'columns of ' || relation)
+SELECT plan((SELECT count(*)::integer * 2 FROM surface)
+            + (SELECT count(*)::integer FROM functions) + 28);
+
+SELECT results_eq(format('SELECT pg_temp.columns(%L)', 'sync_probe.' || relation),
+                  format('SELECT pg_temp.lines(%L)', columns), 'columns of ' || relation)
 FROM surface;
+
 SELECT ok(has_table_privilege('pg_monitor', format('sync_probe.%I', relation), 'SELECT')
           AND NOT has_table_privilege('pg_monitor', format('sync_probe.%I', relation), 'INSERT'),
           'pg_monitor may look at ' || relation || ' and no more')
 FROM surface;
 
-SELECT is(pg_get_function_arguments('sync_probe.probe'::regproc),
-          'location name DEFAULT ''pg_wal''::name, suite text DEFAULT ''wal''::text, duration '
-              'interval DEFAULT ''00:00:05''::interval, duty_cycle double precision DEFAULT 1.0, '
-              'flush_size integer DEFAULT NULL::integer, flush_interval interval DEFAULT '
-              'NULL::interval, stop_early boolean DEFAULT true, label text DEFAULT NULL::text, '
-              'record boolean DEFAULT true',
-          'arguments of probe()');
-SELECT is(pg_get_function_arguments('sync_probe.probe_all'::regproc),
-          'duration interval DEFAULT ''00:00:05''::interval, duty_cycle double precision DEFAULT '
-              '1.0, label text DEFAULT NULL::text',
-          'arguments of probe_all()');
-SELECT is(pg_get_function_arguments('sync_probe.device_lifetime'::regproc),
-          'location name, capacity_bytes bigint, erase_cycles integer, wal_bytes_per_sec double '
-              'precision DEFAULT NULL::double precision, write_amplification double precision '
-              'DEFAULT NULL::double precision',
-          'arguments of device_lifetime()');
+SELECT results_eq(format('SELECT pg_temp.arguments(%L)', 'sync_probe.' || name),
+                  format('SELECT pg_temp.lines(%L)', arguments), 'arguments of ' || name || '()')
+FROM functions;
 SELECT is(pg_get_function_result('sync_probe.device_lifetime'::regproc), 'sync_probe.lifetime',
           'what device_lifetime() returns');
-SELECT is((SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod),
-    ', ' ORDER BY attnum)
-           FROM pg_attribute WHERE attrelid = 'sync_probe.lifetime'::regclass AND attnum > 0
-               AND NOT attisdropped),
-          'location name, device text, capacity_bytes bigint, erase_cycles integer, '
-              'wal_bytes_per_sec double precision, wal_rate_source text, write_amplification '
-              'double precision, write_amplification_source text, written_bytes_per_day double '
-              'precision, years double precision',
-          'columns of lifetime');
-SELECT is(pg_get_function_arguments('sync_probe.pgbench'::regproc),
-          'workload name DEFAULT ''upsert''::name, tablespace name DEFAULT NULL::name, clients '
-              'integer DEFAULT 16, threads integer DEFAULT 8, duration interval '
-              'DEFAULT ''00:00:30''::interval, transactions integer DEFAULT NULL::integer, rows '
-              'integer DEFAULT 500000, settings jsonb DEFAULT NULL::jsonb, label text DEFAULT '
-              'NULL::text, trust boolean DEFAULT false, allow_publication boolean DEFAULT false',
-          'arguments of pgbench()');
+SELECT results_eq($$SELECT pg_temp.columns('sync_probe.lifetime')$$, $sql$SELECT pg_temp.lines($$
+    location name
+    device text
+    capacity_bytes bigint
+    erase_cycles integer
+    wal_bytes_per_sec double precision
+    wal_rate_source text
+    write_amplification double precision
+    write_amplification_source text
+    written_bytes_per_day double precision
+    years double precision
+$$)$sql$, 'columns of lifetime');
 SELECT is(replace(split_part(pg_get_function_arguments('sync_probe.run_workload'::regproc),
-    ', INOUT', 1), 'IN ', ''),
+                             ', INOUT', 1), 'IN ', ''),
           pg_get_function_arguments('sync_probe.pgbench'::regproc),
           'run_workload() takes the same');
-SELECT is(replace(pg_get_function_arguments('sync_probe.sql_bench'::regproc), 'IN ', ''),
-          'tablespaces name[], scale double precision DEFAULT 0.01, settings jsonb[] DEFAULT '
-              'NULL::jsonb[], allow_publication boolean DEFAULT false',
-          'arguments of sql_bench()');
 SELECT is((SELECT count(*) FROM sync_probe.workloads
            WHERE suite = 'sql_bench' AND builtin AND transactions > 0
-               AND protocol = 'simple' AND description IS NOT NULL), 45::bigint,
-          'the operations of sql-bench');
+             AND protocol = 'simple' AND description IS NOT NULL),
+          45::bigint, 'the operations of sql-bench');
 SELECT is((SELECT sum(transactions) FROM sync_probe.workloads WHERE suite = 'sql_bench'),
-          897029::bigint,
-          'as often as they were done there');
+          897029::bigint, 'as often as they were done there');
 SELECT function_returns('sync_probe', 'cleanup', ARRAY[]::name[], 'integer');
 SELECT function_returns('sync_probe', 'pg_test_fsync_report', ARRAY['bigint'], 'text');
 
@@ -140,8 +340,8 @@ SELECT function_returns('sync_probe', 'pg_test_fsync_report', ARRAY['bigint'], '
 SELECT ok(NOT has_function_privilege('pg_monitor', p.oid, 'EXECUTE'),
           p.proname || '() is revoked from PUBLIC')
 FROM pg_proc AS p
-WHERE p.pronamespace = 'sync_probe'::regnamespace AND p.proname IN ('probe', 'probe_all', 'cleanup',
-    'pgbench', 'run_workload', 'sql_bench')
+WHERE p.pronamespace = 'sync_probe'::regnamespace
+  AND p.proname IN ('probe', 'probe_all', 'cleanup', 'pgbench', 'run_workload', 'sql_bench')
 ORDER BY p.proname;
 
 -- nobody else looks; pg_monitor may, and what it calls works for it
@@ -151,11 +351,14 @@ SELECT ok(NOT has_table_privilege('sync_probe_nobody', 'sync_probe.findings', 'S
 SELECT ok(NOT has_table_privilege('sync_probe_nobody', 'sync_probe._run_findings', 'SELECT'),
           'nor are those of runs');
 SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe.device_lifetime'::regproc,
-    'EXECUTE'), 'nor is device_lifetime()');
-SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe._examine_locations'::regproc,
-    'EXECUTE'), 'nor are paths and disks');
+                                      'EXECUTE'),
+          'nor is device_lifetime()');
+SELECT ok(NOT has_function_privilege('sync_probe_nobody',
+                                      'sync_probe._examine_locations'::regproc, 'EXECUTE'),
+          'nor are paths and disks');
 SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe._last_run'::regproc,
-    'EXECUTE'), 'nor what a session probed');
+                                      'EXECUTE'),
+          'nor what a session probed');
 SET LOCAL ROLE pg_monitor;
 SELECT lives_ok('SELECT * FROM sync_probe.findings', 'pg_monitor reads findings');
 SELECT lives_ok('SELECT * FROM sync_probe.recommendations', 'and recommendations');
@@ -183,23 +386,22 @@ SELECT is_empty($$SELECT pg_describe_object(d.classid, d.objid, 0)
 
 -- text that has no collation cannot be sorted or compared
 SELECT is_empty($$SELECT a.attrelid::regclass, a.attname
-                  FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
-                      JOIN pg_type AS t ON t.oid = a.atttypid
+                  FROM pg_attribute AS a
+                  JOIN pg_class AS c ON c.oid = a.attrelid
+                  JOIN pg_type AS t ON t.oid = a.atttypid
                   WHERE c.relnamespace = 'sync_probe'::regnamespace AND a.attcollation = 0
-                      AND t.typcollation <> 0$$,
+                    AND t.typcollation <> 0$$,
                 'all text has a collation');
 -- what the partial index and the generated column call enough rounds is what the engine does
-SELECT is((SELECT count(*) FROM pg_index WHERE indrelid = 'sync_probe.runs'::regclass
-           AND indpred IS NOT NULL), 1::bigint,
-          'runs that advice can rest on have an index');
+SELECT is((SELECT count(*) FROM pg_index
+           WHERE indrelid = 'sync_probe.runs'::regclass AND indpred IS NOT NULL),
+          1::bigint, 'runs that advice can rest on have an index');
 
 SELECT is((SELECT count(*) FROM pg_extension, unnest(extconfig) WHERE extname = 'pg_sync_probe'),
-          7::bigint,
-          'the history is dumped: four tables and their sequences; and workloads');
+          7::bigint, 'the history is dumped: four tables and their sequences; and workloads');
 SELECT is((SELECT c FROM pg_extension, unnest(extconfig, extcondition) AS e (t, c)
            WHERE extname = 'pg_sync_probe' AND t = 'sync_probe.workloads'::regclass),
-               'WHERE NOT builtin',
-          'of these only what users added');
+          'WHERE NOT builtin', 'of these only what users added');
 SELECT is((SELECT extrelocatable FROM pg_extension WHERE extname = 'pg_sync_probe'), false,
           'not relocatable');
 
