@@ -27,8 +27,12 @@ DO $$
 DECLARE
     arguments text;
 BEGIN
-    FOREACH arguments IN ARRAY ARRAY['NULL, 1, 1', '''no_such_tablespace'', 1, 1',
-        '''pg_wal'', NULL, 1', '''pg_wal'', 1, 0', '''pg_wal'', 1, 1, ''NaN''']
+    FOREACH arguments IN ARRAY ARRAY[
+        'NULL, 1, 1',
+        '''no_such_tablespace'', 1, 1',
+        '''pg_wal'', NULL, 1',
+        '''pg_wal'', 1, 0',
+        '''pg_wal'', 1, 1, ''NaN''']
     LOOP
         BEGIN
             EXECUTE format('SELECT sync_probe.device_lifetime(%s)', arguments);
@@ -42,15 +46,14 @@ $$;
 
 -- 300 GB x 5,000 cycles at 3 MB a second are some 15 years, 240 GB x 3,000 some 7
 SELECT l.location, l.capacity_bytes, l.erase_cycles, l.wal_bytes_per_sec, l.wal_rate_source,
-    l.write_amplification,
-       l.write_amplification_source, l.written_bytes_per_day, l.years
+       l.write_amplification, l.write_amplification_source, l.written_bytes_per_day, l.years
 FROM (VALUES (300000000000, 5000), (240000000000, 3000)) AS v (capacity_bytes, erase_cycles),
-     LATERAL sync_probe.device_lifetime('pg_wal', v.capacity_bytes, v.erase_cycles, 3 * 1024 * 1024,
-         1) AS l;
+     LATERAL sync_probe.device_lifetime('pg_wal', v.capacity_bytes, v.erase_cycles,
+                                        3 * 1024 * 1024, 1) AS l;
 
 -- three times as much is written: a third of the years
-SELECT written_bytes_per_day, years FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000,
-    3 * 1024 * 1024, 3);
+SELECT written_bytes_per_day, years
+FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000, 3 * 1024 * 1024, 3);
 
 -- next to nothing is written, and very much
 SELECT written_bytes_per_day, years > 1e15 AS ages
@@ -66,49 +69,51 @@ SELECT CASE WHEN wal_rate_source LIKE 'pg\_stat\_wal since _%'
 FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000, write_amplification => 2);
 SELECT hours, r.*
 FROM unnest(ARRAY[0.5, 1, 48]) AS hours,
-     LATERAL sync_probe_internal.wal_rate(3600 * 1e6, '2026-05-03 00:00Z',
-                                  '2026-05-03 00:00Z'::timestamptz + hours * interval '1 hour') AS r;
+     LATERAL sync_probe._wal_rate(3600 * 1e6, '2026-05-03 00:00Z',
+                                  '2026-05-03 00:00Z'::timestamptz + hours * interval '1 hour')
+         AS r;
 
 -- the amplification is the newest run's; without one nothing is known
-SELECT wal_bytes_per_sec, write_amplification, write_amplification_source, written_bytes_per_day,
-    years
+SELECT wal_bytes_per_sec, write_amplification, write_amplification_source,
+       written_bytes_per_day, years
 FROM sync_probe.device_lifetime('regress_sync_probe', 300000000000, 5000, 3000000);
 
 INSERT INTO sync_probe.runs (run_id, source, location, suite, wal_sync_method, flush_size,
-    flush_size_source,
-    flush_interval_source, paced_rounds, saturated_rounds, system_identifier, host, directory,
-        device, storage)
+    flush_size_source, flush_interval_source, paced_rounds, saturated_rounds, system_identifier,
+    host, directory, device, storage)
 SELECT v.run_id, 'probe', l.name, 'wal', 'fdatasync', 8192, 'default',
        'default', 16, 16, s.system_identifier, s.host, l.directory, l.device, v.storage
 FROM sync_probe._this_server() AS s, sync_probe._examine_locations('regress_sync_probe') AS l,
-     (VALUES (1001, '{"others": {"bytes_per_sec": 0}}'::jsonb), (1002, NULL),
-      (1003, '{"others": {"bytes_per_sec": 16384000}}'),
-         (1004, '{"others": {"bytes_per_sec": 40960000}}')) AS v (run_id, storage);
-INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops, mean_us,
-    device_bytes_per_op)
+     (VALUES (1001, '{"others": {"bytes_per_sec": 0}}'::jsonb),
+             (1002, NULL),
+             (1003, '{"others": {"bytes_per_sec": 16384000}}'),
+             (1004, '{"others": {"bytes_per_sec": 40960000}}')) AS v (run_id, storage);
+INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops,
+    mean_us, device_bytes_per_op)
 SELECT r.run_id, o.ordinal, o.test, o.method, false, 'ok', 1000, 1000, o.bytes
 FROM sync_probe.runs AS r,
-     (VALUES (1, 'paced', 'fdatasync', 40960), (2, 'saturated', 'fdatasync', 9000),
-      (3, 'paced', 'fsync', 99999), (4, 'saturated', 'fsync', 99999)) AS o (ordinal, test, method,
-         bytes)
+     (VALUES (1, 'paced', 'fdatasync', 40960),
+             (2, 'saturated', 'fdatasync', 9000),
+             (3, 'paced', 'fsync', 99999),
+             (4, 'saturated', 'fsync', 99999)) AS o (ordinal, test, method, bytes)
 WHERE r.run_id > 1000;
 UPDATE sync_probe.measurements SET device_bytes_per_op = NULL WHERE run_id = 1002;
 
 -- from the newest: others wrote all of it, some of it, nobody counted, nothing of it
-SELECT wal_bytes_per_sec, write_amplification, write_amplification_source, written_bytes_per_day,
-    years
+SELECT wal_bytes_per_sec, write_amplification, write_amplification_source,
+       written_bytes_per_day, years
 FROM sync_probe.device_lifetime('regress_sync_probe', 300000000000, 5000, 3000000);
 DELETE FROM sync_probe.runs WHERE run_id = 1004;
-SELECT wal_bytes_per_sec, write_amplification, write_amplification_source, written_bytes_per_day,
-    years
+SELECT wal_bytes_per_sec, write_amplification, write_amplification_source,
+       written_bytes_per_day, years
 FROM sync_probe.device_lifetime('regress_sync_probe', 300000000000, 5000, 3000000);
 DELETE FROM sync_probe.runs WHERE run_id = 1003;
-SELECT wal_bytes_per_sec, write_amplification, write_amplification_source, written_bytes_per_day,
-    years
+SELECT wal_bytes_per_sec, write_amplification, write_amplification_source,
+       written_bytes_per_day, years
 FROM sync_probe.device_lifetime('regress_sync_probe', 300000000000, 5000, 3000000);
 DELETE FROM sync_probe.runs WHERE run_id = 1002;
-SELECT wal_bytes_per_sec, write_amplification, write_amplification_source, written_bytes_per_day,
-    years
+SELECT wal_bytes_per_sec, write_amplification, write_amplification_source,
+       written_bytes_per_day, years
 FROM sync_probe.device_lifetime('regress_sync_probe', 300000000000, 5000, 3000000);
 
 -- a run at another location says nothing

@@ -11,7 +11,7 @@ WHERE name IN ('pg_wal', 'pg_default') OR name LIKE 'regress%';
 
 -- one row for each, with pg_wal for pg_global
 SELECT (SELECT count(*) FROM sync_probe.locations)
-    = (SELECT count(*) FROM pg_tablespace) AS complete;
+       = (SELECT count(*) FROM pg_tablespace) AS complete;
 SELECT l.name FROM sync_probe.locations l
 LEFT JOIN pg_tablespace t ON t.oid = l.tablespace AND t.spcname = l.name
 WHERE t.oid IS NULL;

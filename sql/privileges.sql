@@ -43,8 +43,8 @@ SELECT count(*) FROM sync_probe.latency_histogram;
 SELECT count(*) FROM sync_probe.running;
 SELECT count(*) FILTER (WHERE code IS NULL) AS without_code FROM sync_probe.findings;
 SELECT years > 0 AS years FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000, 3e6, 1);
-SELECT years, write_amplification_source FROM sync_probe.device_lifetime('pg_wal', 300000000000,
-    5000);
+SELECT years, write_amplification_source
+FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000);
 SET pg_sync_probe.zfs_directory = '/tmp';
 SELECT FROM sync_probe.probe(duration => '10 ms');
 INSERT INTO sync_probe.runs (source, suite) VALUES ('probe', 'wal');
@@ -73,7 +73,8 @@ BEGIN
     RETURN new;
 END
 $$;
-CREATE TRIGGER attached BEFORE INSERT ON sync_probe.runs FOR EACH ROW EXECUTE FUNCTION regress_attached();
+CREATE TRIGGER attached BEFORE INSERT ON sync_probe.runs
+    FOR EACH ROW EXECUTE FUNCTION regress_attached();
 SET ROLE regress_sync_probe_prober;
 \set VERBOSITY terse
 SELECT FROM sync_probe.probe(duration => '20 ms', label => 'prober');

@@ -16,8 +16,8 @@ SELECT source, label, location, suite, finished_at > started_at AS took_time,
        wal_level = current_setting('wal_level') AS wal_level,
        flush_size, flush_size_source, flush_interval, flush_interval_source,
        duration BETWEEN '1 ms' AND '5 s' AS duration, random_seed <> 0 AS seed,
-       rounds = paced_rounds + saturated_rounds AND paced_rounds > 0
-           AND saturated_rounds > 0 AS rounds,
+       rounds = paced_rounds + saturated_rounds
+           AND paced_rounds > 0 AND saturated_rounds > 0 AS rounds,
        requested_duration, duty_cycle, stop_early, username = current_user AS username,
        wal_sync_method_at_end = wal_sync_method AS method_stayed,
        system_identifier = (SELECT system_identifier FROM pg_control_system()) AS cluster,
@@ -44,24 +44,24 @@ SELECT bool_and(m.ops = (SELECT sum(o) FROM unnest(s.bucket_ops) o)) AS buckets,
        bool_and(cardinality(s.bucket_lower_us) = cardinality(s.bucket_ops)) AS bounds,
        bool_and(cardinality(s.round_mean_us) > 0) AS rounds,
        count(s.control_round_mean_us) AS controls
-FROM sync_probe.runs r JOIN sync_probe.measurements m USING (run_id)
-    JOIN sync_probe.samples s USING (run_id, ordinal)
+FROM sync_probe.runs r
+JOIN sync_probe.measurements m USING (run_id)
+JOIN sync_probe.samples s USING (run_id, ordinal)
 WHERE r.label = 'wal, by hand';
 
 -- no operation without samples, no samples without an operation
-SELECT count(*) FROM sync_probe.measurements m LEFT JOIN sync_probe.samples s USING (run_id,
-    ordinal)
+SELECT count(*)
+FROM sync_probe.measurements m LEFT JOIN sync_probe.samples s USING (run_id, ordinal)
 WHERE (m.ops > 0) <> (s.run_id IS NOT NULL);
 
 -- the histogram has every operation, in buckets that do not overlap
 SELECT bool_and(h.ops = m.ops) AS complete, bool_and(abs(h.fraction - 1) < 0.01) AS fractions,
-    bool_and(h.apart) AS apart,
-       bool_and(h.bar) AS bars
+       bool_and(h.apart) AS apart, bool_and(h.bar) AS bars
 FROM sync_probe.measurements m
 JOIN (SELECT run_id, ordinal, sum(ops) AS ops, sum(fraction) AS fraction, bool_and(apart) AS apart,
              bool_or(length(bar) = 50) AS bar
-      FROM (SELECT *, coalesce(lower_us >= lag(upper_us) OVER (PARTITION BY run_id,
-          ordinal ORDER BY lower_us), true)
+      FROM (SELECT *, coalesce(lower_us >= lag(upper_us) OVER (PARTITION BY run_id, ordinal
+                                                               ORDER BY lower_us), true)
                       AND upper_us > lower_us AS apart
             FROM sync_probe.latency_histogram) b
       GROUP BY run_id, ordinal) h USING (run_id, ordinal);
@@ -77,8 +77,8 @@ WHERE r.label = 'wal, by hand' AND NOT m.direct_io GROUP BY m.test ORDER BY m.te
 SELECT verdict IN ('not probed', 'unsafe') AS not_probed, run_id IS NULL AS no_run,
        reason ~ 'run \d+ does not count: .*rounds, 16 are needed$' AS reason
 FROM sync_probe.recommendation_details WHERE holds_wal;
-SELECT regexp_replace(message, 'run \d+|\d+ (paced|saturated) ', 'N ',
-                      'g') ~ '16 are needed' AS says_why
+SELECT regexp_replace(message, 'run \d+|\d+ (paced|saturated) ', 'N ', 'g')
+       ~ '16 are needed' AS says_why
 FROM sync_probe.findings WHERE code = 'run_passed_over' AND location = 'pg_wal';
 
 -- one recommendation for each location that was probed, from its newest run
@@ -93,21 +93,21 @@ SELECT location, holds_wal,
        coalesce(paced_flush_us > 0, recommended_method IS NULL) AS paced_flush,
        coalesce(recommended_commit_delay > 0, recommended_method IS NULL) AS commit_delay,
        durable IN ('yes', 'no', 'unknown') AS durable,
-           (durable = 'no') = (verdict = 'unsafe') AS unsafe,
+       (durable = 'no') = (verdict = 'unsafe') AS unsafe,
        length(reason) > 10 AS reason,
        (paced_speed IS NOT NULL) = (recommended_method <> current_method) AS speed,
        outdated
 FROM sync_probe.recommendation_details WHERE holds_wal;
 SELECT count(*) AS not_one_statement
-FROM (SELECT commands FROM sync_probe.recommendation_details UNION ALL SELECT commands
-      FROM sync_probe.findings) AS r,
+FROM (SELECT commands FROM sync_probe.recommendation_details
+      UNION ALL SELECT commands FROM sync_probe.findings) AS r,
      unnest(commands) AS c
 WHERE c !~ '^(SELECT|ALTER SYSTEM) ' OR c ~ ';';
 
 -- what there is to know of this machine, whatever that is
 SELECT count(*) FILTER (WHERE severity NOT IN ('error', 'warning', 'info')) AS unknown_severity,
-       count(*) FILTER (WHERE num_nulls(location, severity, code, message, hint,
-           evidence) > 0) AS with_nulls,
+       count(*) FILTER (WHERE num_nulls(location, severity, code, message, hint, evidence) > 0)
+           AS with_nulls,
        count(*) FILTER (WHERE length(message) < 20 OR length(hint) < 10) AS too_short,
        count(*) FILTER (WHERE jsonb_typeof(evidence) <> 'object') AS without_evidence,
        count(*) FILTER (WHERE location NOT IN (SELECT name FROM sync_probe.locations)) AS nowhere,
@@ -115,54 +115,52 @@ SELECT count(*) FILTER (WHERE severity NOT IN ('error', 'warning', 'info')) AS u
 FROM sync_probe.findings;
 SELECT DISTINCT code FROM sync_probe.findings
 WHERE code NOT IN ('fsync_off', 'flush_missing', 'barrier_off', 'write_cache_volatile',
-                   'zfs_sync_disabled',
-                   'zfs_log_on_main_pool', 'zfs_logbias_throughput', 'zfs_unknown',
-                       'implausibly_fast',
-                   'memory_filesystem', 'network_filesystem', 'overlay_filesystem',
-                       'write_amplification',
+                   'zfs_sync_disabled', 'zfs_log_on_main_pool', 'zfs_logbias_throughput',
+                   'zfs_unknown', 'implausibly_fast', 'memory_filesystem',
+                   'network_filesystem', 'overlay_filesystem', 'write_amplification',
                    'software_bound', 'cow_wal_settings', 'wal_shares_device', 'low_space',
-                       'direct_io_refused',
-                   'slow_tail', 'drift', 'counters_shared', 'counters_unknown', 'loop_device',
-                       'device_unknown',
-                   'run_passed_over', 'outdated_run', 'tablespace_missing', 'read_only_filesystem');
+                   'direct_io_refused', 'slow_tail', 'drift', 'counters_shared',
+                   'counters_unknown', 'loop_device', 'device_unknown', 'run_passed_over',
+                   'outdated_run', 'tablespace_missing', 'read_only_filesystem');
 -- counters were read, or a finding says why not
 SELECT count(*) AS unexplained
-FROM sync_probe.recommendation_details JOIN sync_probe.runs AS r USING (run_id)
-    JOIN sync_probe.measurements AS m USING (run_id)
+FROM sync_probe.recommendation_details
+JOIN sync_probe.runs AS r USING (run_id)
+JOIN sync_probe.measurements AS m USING (run_id)
 WHERE m.ops > 0 AND m.method = r.wal_sync_method AND m.device_writes_per_op IS NULL
   AND NOT EXISTS (SELECT FROM sync_probe.findings AS f
-                  WHERE f.location = r.location AND f.code IN ('counters_unknown',
-                      'memory_filesystem', 'zfs_sync_disabled'));
+                  WHERE f.location = r.location
+                    AND f.code IN ('counters_unknown', 'memory_filesystem', 'zfs_sync_disabled'));
 
 -- all file systems at once; one without room for a probe is a warning, of which this
 -- test says nothing
 SET client_min_messages = error;
 SELECT count(*) FILTER (WHERE location = 'pg_wal') AS pg_wal,
-       count(*) - count(DISTINCT coalesce(l.shares_filesystem_with,
-           l.name)) AS twice_on_a_filesystem,
+       count(*) - count(DISTINCT coalesce(l.shares_filesystem_with, l.name))
+           AS twice_on_a_filesystem,
        bool_and(verdict <> 'not probed') AS verdicts, count(outdated) = count(*) AS outdated
 FROM sync_probe.probe_all(duration => '100 ms', label => 'all') AS a
-    JOIN sync_probe.locations AS l ON l.name = a.location;
+JOIN sync_probe.locations AS l ON l.name = a.location;
 SET client_min_messages = warning;
 SELECT count(*) FILTER (WHERE location = 'pg_wal') AS pg_wal,
-    count(*) - count(DISTINCT location) AS twice
+       count(*) - count(DISTINCT location) AS twice
 FROM sync_probe.runs WHERE label = 'all' AND suite = 'wal';
 
 -- the report looks like the tool's
 SELECT DISTINCT run_id IS NOT NULL AS recorded
 FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', label => 'tool');
 SELECT regexp_replace(regexp_replace(line, ' +\d+\.\d+ ops/sec +\d+ usecs/op',
-    ' N ops/sec M usecs/op'),
+                                     ' N ops/sec M usecs/op'),
                       'n/a\*?$|^[\d.]+(?= seconds)', 'X') AS report
 FROM sync_probe.runs,
-     regexp_split_to_table(sync_probe.pg_test_fsync_report(run_id),
-                           '\n') WITH ORDINALITY AS l (line, n)
+     regexp_split_to_table(sync_probe.pg_test_fsync_report(run_id), '\n')
+         WITH ORDINALITY AS l (line, n)
 WHERE label = 'tool' AND line !~ '^\*' AND line !~ 'open_(data)?sync '
 ORDER BY n;
 
 -- a wal run has no such report
 SELECT sync_probe.pg_test_fsync_report((SELECT min(run_id) FROM sync_probe.runs
-    WHERE suite = 'wal')) IS NULL AS report \gset
+                                        WHERE suite = 'wal')) IS NULL AS report \gset
 SELECT regexp_replace(message, '\d+', 'N') AS message
 FROM (VALUES (:'LAST_ERROR_MESSAGE')) e (message);
 

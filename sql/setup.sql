@@ -8,16 +8,22 @@ DROP SCHEMA elsewhere;
 -- Nor into a schema that is there already: its owner could put functions into
 -- it that a superuser calls, and drop the history.
 CREATE ROLE regress_sync_probe_squatter;
-DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO regress_sync_probe_squatter',
-    current_database()); END $$;
+DO $$
+BEGIN
+    EXECUTE format('GRANT CREATE ON DATABASE %I TO regress_sync_probe_squatter', current_database());
+END
+$$;
 SET ROLE regress_sync_probe_squatter;
 CREATE SCHEMA sync_probe;
 CREATE FUNCTION sync_probe.format(text, bigint) RETURNS text LANGUAGE sql AS $$ SELECT 'trapped' $$;
 RESET ROLE;
 CREATE EXTENSION pg_sync_probe;
 DROP SCHEMA sync_probe CASCADE;
-DO $$ BEGIN EXECUTE format('REVOKE CREATE ON DATABASE %I FROM regress_sync_probe_squatter',
-    current_database()); END $$;
+DO $$
+BEGIN
+    EXECUTE format('REVOKE CREATE ON DATABASE %I FROM regress_sync_probe_squatter', current_database());
+END
+$$;
 DROP ROLE regress_sync_probe_squatter;
 
 -- Nor where subscribers of all tables would get rows of tables that they lack.

@@ -18,8 +18,8 @@ WHERE direct_io;
 
 -- the methods are the server's own
 SELECT array_agg(method ORDER BY method) =
-       (SELECT array_agg(v ORDER BY v) FROM pg_settings,
-        unnest(enumvals) v WHERE name = 'wal_sync_method') AS all_known
+       (SELECT array_agg(v ORDER BY v) FROM pg_settings, unnest(enumvals) v
+        WHERE name = 'wal_sync_method') AS all_known
 FROM sync_probe.probe(duration => '100 ms', record => false)
 WHERE test = 'paced' AND status <> 'unsupported';
 
@@ -27,7 +27,7 @@ WHERE test = 'paced' AND status <> 'unsupported';
 SELECT DISTINCT write_size, writes_per_sync
 FROM sync_probe.probe(duration => '100 ms', flush_size => 100000, record => false);
 SELECT bool_and((p99_us IS NOT NULL) = (ops >= 299)) AS p99,
-    bool_and((p999_us IS NOT NULL) = (ops >= 2995)) AS p999
+       bool_and((p999_us IS NOT NULL) = (ops >= 2995)) AS p999
 FROM sync_probe.probe(duration => '300 ms', record => false) WHERE status = 'ok';
 
 -- a flush of one byte, and of a whole file
@@ -43,14 +43,14 @@ SELECT bool_and(ops > 0 OR status IN ('unsupported', 'no_direct_io')) AS all_mea
 FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', record => false);
 
 -- what the device did, or nothing of it where nobody can tell
-SELECT bool_and(num_nulls(device_writes_per_op, device_bytes_per_op, device_utilization) IN (0,
-    3)) AS all_or_none,
+SELECT bool_and(num_nulls(device_writes_per_op, device_bytes_per_op, device_utilization)
+                IN (0, 3)) AS all_or_none,
        bool_and(flushes_per_op IS NULL OR device_writes_per_op IS NOT NULL) AS no_flushes_alone,
-       coalesce(max(greatest(flushes_per_op, device_writes_per_op, device_bytes_per_op)),
-                0) < 1e12 AS not_wrapped,
+       coalesce(max(greatest(flushes_per_op, device_writes_per_op, device_bytes_per_op)), 0)
+           < 1e12 AS not_wrapped,
        bool_and(coalesce(device_utilization, 0) <= 1) AS share,
-       count(*) FILTER (WHERE coalesce(ops, 0) = 0
-                        AND device_writes_per_op IS NOT NULL) AS without_ops
+       count(*) FILTER (WHERE coalesce(ops, 0) = 0 AND device_writes_per_op IS NOT NULL)
+           AS without_ops
 FROM sync_probe.probe(duration => '300 ms', record => false);
 
 -- probing leaves nothing: no file, no lock

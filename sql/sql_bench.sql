@@ -44,8 +44,8 @@ DROP PUBLICATION regress_all;
 SELECT count(*) FROM sync_probe.workload_results;
 
 -- every combination begins once, and they take turns
-SELECT number, string_agg(concat_ws(' ', tablespace, run_settings),
-    ', ' ORDER BY n) AS combinations,
+SELECT number,
+       string_agg(concat_ws(' ', tablespace, run_settings), ', ' ORDER BY n) AS combinations,
        min(progress) AS progress
 FROM (SELECT *, (n - 1) / 4 + 1 AS number
       FROM sync_probe_internal.sql_bench_plan('{pg_default,regress_sync_probe}', 0.01, '{NULL,"{}"}')

@@ -110,11 +110,11 @@ DECLARE
     mean double precision;
     p99 double precision;
 BEGIN
-    CALL sync_probe.run_workload('upsert', clients => 1, transactions => 3, result_id => id,
-        tps => tps,
+    CALL sync_probe.run_workload('upsert', clients => 1, transactions => 3,
+                                 result_id => id, tps => tps,
                                  latency_mean_ms => mean, latency_p99_ms => p99);
-    RAISE WARNING '% % % %', (SELECT transactions FROM sync_probe.workload_results
-        WHERE result_id = id),
+    RAISE WARNING '% % % %',
+        (SELECT transactions FROM sync_probe.workload_results WHERE result_id = id),
         tps > 0, mean > 0, p99;
 END
 $$;
@@ -144,11 +144,10 @@ DELETE FROM sync_probe.workload_results;
 
 -- one that works: what it says is true of every machine
 SELECT workload, tablespace, transactions, failed, clients, threads, rows,
-    transactions_per_client AS per_client,
-       tps > 0 AS tps, seconds BETWEEN 0.0001 AND extract(epoch
-           FROM finished_at - started_at) AS seconds,
+       transactions_per_client AS per_client, tps > 0 AS tps,
+       seconds BETWEEN 0.0001 AND extract(epoch FROM finished_at - started_at) AS seconds,
        latency_mean_ms > 0 AS mean, latency_p50_ms <= latency_p95_ms AS p50,
-           latency_p95_ms <= latency_max_ms AS p95,
+       latency_p95_ms <= latency_max_ms AS p95,
        latency_p99_ms IS NULL AS p99_unknown, wal_bytes > 0 AS wal_bytes,
        wal_sync_method = current_setting('wal_sync_method') AS method,
        fsync = current_setting('fsync')::bool AS fsync,
@@ -156,20 +155,20 @@ SELECT workload, tablespace, transactions, failed, clients, threads, rows,
        shared_buffers = current_setting('shared_buffers') AS shared_buffers,
        synchronous_commit, username = current_user AS own,
        settings, label, suite, protocol, new_connections AS new,
-       finished_at > started_at AS time, server_version_num
-           = current_setting('server_version_num')::int AS version,
+       finished_at > started_at AS time,
+       server_version_num = current_setting('server_version_num')::int AS version,
        pgbench_version ~ '^[0-9]+' AS pgbench_version, jsonb_array_length(statements) AS statements
 FROM sync_probe.pgbench('upsert', 'regress_sync_probe', clients => 2, threads => 8,
                         transactions => 50, rows => 10,
                         settings => '{"synchronous_commit": "off", "jit": false}',
-                            label => 'first') \gx
+                        label => 'first') \gx
 SELECT s.value ->> 'statement' AS statement, (s.value ->> 'failures')::int AS failures,
        (s.value ->> 'latency_ms') IS NOT NULL AS latency
 FROM sync_probe.workload_results, jsonb_array_elements(statements) AS s;
 SELECT p.transactions, result_id > 0 AS result_id, run_group = result_id AS own_group
 FROM sync_probe.pgbench('upsert_on_conflict', clients => 1, transactions => 400) p;
-SELECT workload, latency_p99_ms > 0 AS p99, tablespace FROM sync_probe.workload_results
-ORDER BY result_id DESC LIMIT 1;
+SELECT workload, latency_p99_ms > 0 AS p99, tablespace
+FROM sync_probe.workload_results ORDER BY result_id DESC LIMIT 1;
 
 -- what was asked for in one statement is one group, which the label tells here
 CREATE FUNCTION regress_run(label text) RETURNS bigint
@@ -273,14 +272,15 @@ SHOW synchronous_commit;
 SELECT format('ALTER DATABASE %I RESET synchronous_commit', current_database()) \gexec
 RESET synchronous_commit;
 
--- a workload of one's own, in one's own schema, with the variables where they are replaced and where not
+-- a workload of one's own, in one's own schema, with the variables where they are
+-- replaced and where not
 CREATE TABLE public.regress_seen (what text, value text);
 INSERT INTO sync_probe.workloads (workload, setup, script, teardown, transactions, protocol) VALUES
 ('my own', $$
 CREATE TABLE :schema.t AS SELECT g AS i FROM generate_series(1, :rows) g; -- :rows
 INSERT INTO regress_seen VALUES ('set-up', :'tablespace'), ('quoted', ':rows'), ('rows', :rows),
     ('place', (SELECT coalesce(spcname, 'default') FROM pg_class
-        LEFT JOIN pg_tablespace s ON s.oid = reltablespace
+               LEFT JOIN pg_tablespace s ON s.oid = reltablespace
                WHERE pg_class.oid = 't'::regclass));
 $$, $$
 \set i random(1, :rows)
@@ -373,8 +373,11 @@ SET ROLE regress_sync_probe_runner;
 SELECT FROM sync_probe.pgbench();
 \set VERBOSITY default
 RESET ROLE;
-DO $$ BEGIN EXECUTE format('GRANT CREATE ON DATABASE %I TO regress_sync_probe_runner',
-    current_database()); END $$;
+DO $$
+BEGIN
+    EXECUTE format('GRANT CREATE ON DATABASE %I TO regress_sync_probe_runner', current_database());
+END
+$$;
 SET ROLE regress_sync_probe_runner;
 SELECT FROM sync_probe.pgbench(clients => 1);
 RESET ROLE;

@@ -28,24 +28,27 @@ sub replace_temporary_directory
 
 # --- what storage can be like: location, how it gets so, what a probe says
 
+my $temporary = qr/"pg_tblspc.*pgsql_tmp"/;
+my $size = qr/(?:bytes|[kMGT]B)/;
+my $no_room = qr/DETAIL:  Needs 7\.0 MB plus a reserve of [1-9]\S* [MGT]B; \d\S* $size is available\./;
 my @refusals = (
 	{ location => 'gone', make => sub { rmtree(version_directory('gone')) },
-		state => '58P01', says => [qr/could not open directory "pg_tblspc.*pgsql_tmp": No such file or directory/] },
+		state => '58P01', says => [qr/could not open directory $temporary: No such file or directory/] },
 	{ location => 'target_gone', make => sub { rmtree($place{target_gone}) },
-		state => '58P01', says => [qr/could not open directory "pg_tblspc.*pgsql_tmp": No such file or directory/] },
+		state => '58P01', says => [qr/could not open directory $temporary: No such file or directory/] },
 	{ location => 'linked', make => sub { replace_temporary_directory('linked',
 		sub { symlink($outside, shift) }) },
-		state => '42809', says => [qr/could not open directory "pg_tblspc.*pgsql_tmp": Not a directory/] },
+		state => '42809', says => [qr/could not open directory $temporary: Not a directory/] },
 	{ location => 'closed', make => sub { replace_temporary_directory('closed',
 		sub { mkdir(shift, 0500) }) },
 		state => '42501', says => [qr/could not create file "pg_tblspc.*: Permission denied/],
 		skip => $> == 0 ? 'root may write everywhere' : undef },
 	{ location => 'crowded', set => 'pg_sync_probe.reserve_percent = 100', make => sub { },
 		state => '53100', says => [ qr/not enough space to probe location "crowded"/,
-			qr/DETAIL:  Needs 7\.0 MB plus a reserve of [1-9]\S* [MGT]B; \d\S* (?:bytes|[kMGT]B) is available\./, qr/HINT:  / ] },
+			$no_room, qr/HINT:  / ] },
 	{ location => 'pg_wal', set => 'pg_sync_probe.reserve_percent = 100', make => sub { },
 		state => '53100', says => [ qr/not enough space to probe location "pg_wal"/,
-			qr/DETAIL:  Needs 7\.0 MB plus a reserve of [1-9]\S* [MGT]B; \d\S* (?:bytes|[kMGT]B) is available\./, qr/HINT:  .*max_wal_size/ ] },
+			$no_room, qr/HINT:  .*max_wal_size/ ] },
 	{ location => 'crowded', set => 'temp_file_limit = 1000', make => sub { },
 		state => '53400', says => [qr/exceeds temp_file_limit \(1000kB\)/] },
 );
@@ -176,10 +179,11 @@ $node->restart;
 is(direct_io($node), $modern ? $buffered : $direct, 'wal_level = minimal');
 # Few descriptors: enough for one suite, whose descriptors must be given back
 # each time, and too few for the other.
+my $setting = 'max_files_per_process';
 for (
 	[ 'wal', qr/^t\nt\nt\nt$/, qr/^(?!.*ERROR)/s ],
 	[ 'pg_test_fsync', qr/^$/,
-		qr/ERROR:  53000: not enough file descriptors.*DETAIL:  Needs \d+\..*HINT: .*max_files_per_process/s ])
+		qr/ERROR:  53000: not enough file descriptors.*DETAIL:  Needs \d+\..*HINT: .*$setting/s ])
 {
 	my ($suite, $expected, $says) = @$_;
 	my $sql = "SELECT sum(ops) > 0"

@@ -110,11 +110,16 @@ sub no_trace_ok
 
 # --- before any case could run
 
-my $file = qr/"(?:pg_wal\/xlogtemp\.\d+\.sync_probe|base\/pgsql_tmp\/pgsql_tmp_sync_probe\.\d+)\.\d+"/;
+my $file = qr{"(?:pg_wal/xlogtemp\.\d+\.sync_probe
+	|base/pgsql_tmp/pgsql_tmp_sync_probe\.\d+)\.\d+"}x;
 my $directory = qr/"(?:pg_wal|base\/pgsql_tmp)"/;
 
 # How often the server of this version, and so the wal suite, writes to lay out 1 MB.
 my $writes = $node->pg_version >= 18 ? 1 : 4;
+
+my $no_room = qr/DETAIL:  Needs 7\.0 MB plus a reserve of \S+ [MG]B; 0 bytes is available\./;
+my $goes_on = qr/not enough space to go on probing location/;
+my $no_reserve = qr/DETAIL:  0 bytes is available, less than the reserve of \S+ [MG]B\./;
 
 # location, suite, faults, SQLSTATE, message
 for (
@@ -161,11 +166,11 @@ for (
 		qr/could not determine free space of $directory: Input\/output error/ ],
 	# the first is before all files, then there is one before each (of 1 MB), then while it measures
 	[ 'pg_wal', 'wal', 'fstatvfs 1+ 0MB', '53100',
-		qr/not enough space to probe location "pg_wal"\nDETAIL:  Needs 7.0 MB plus a reserve of \S+ [MG]B; 0 bytes is available\./ ],
+		qr/not enough space to probe location "pg_wal"\n$no_room/ ],
 	[ 'pg_wal', 'wal', 'fstatvfs 2 0MB', '53100',
-		qr/not enough space to go on probing location "pg_wal"\nDETAIL:  0 bytes is available, less than the reserve of \S+ [MG]B\.\nHINT:  WAL has grown/ ],
+		qr/$goes_on "pg_wal"\n$no_reserve\nHINT:  WAL has grown/ ],
 	[ 'pg_default', 'wal', 'fstatvfs 5 0MB', '53100',
-		qr/not enough space to go on probing location "pg_default"\nDETAIL:  0 bytes is .*\nHINT:  Others have used/ ],
+		qr/$goes_on "pg_default"\n$no_reserve\nHINT:  Others have used/ ],
 	[ 'pg_wal', 'wal', 'fstatvfs 9 0MB', '53100',
 		qr/not enough space to go on probing location "pg_wal"/ ],
 	[ 'pg_wal', 'wal', 'fstatvfs 10 0MB', '53100',
@@ -437,7 +442,8 @@ SQL
 		if ($err =~ /^ERROR/)
 		{
 			push @wrong, "$call $n: $out$err"
-				if $out ne '' || $err !~ /^ERROR:  58030: could not \w+ file $file: Input\/output error\n/ || $clean;
+				if $out ne '' || $clean
+				|| $err !~ /^ERROR:  58030: could not \w+ file $file: Input\/output error\n/;
 		}
 		else
 		{

@@ -317,11 +317,12 @@ for my $row (@shared)
 SKIP:
 {
 	skip 'a read-only transaction: no file system without barriers', 1 unless $directory{nobarrier};
-	like(answer($node, <<'SQL'), qr/^on_nobarrier\|no\|unsafe\|$/m, 'a read-only transaction: probe_all() knows what is durable');
+	like(answer($node, <<'SQL'), qr/^on_nobarrier\|no\|unsafe\|$/m,
 SET default_transaction_read_only = on;
 SELECT location, durable, verdict, recommended_method
     FROM sync_probe.probe_all(duration => '300 ms')
 SQL
+		'a read-only transaction: probe_all() knows what is durable');
 	is(answer($node, <<'SQL'), 't|t', 'record => false: the facts');
 SELECT FROM sync_probe.probe('on_nobarrier', duration => '100 ms', record => false);
 SELECT f->>'mount_options' ~ 'nobarrier|barrier=0', jsonb_array_length(f->'disks') > 0
@@ -410,7 +411,7 @@ SKIP:
 SKIP:
 {
 	skip 'pg_test_fsync: no ext4', 1 unless $directory{ext4};
-	is(answer($node, <<'SQL'), 't|t', 'pg_test_fsync: what syncs makes flushes, what does not makes none');
+	is(answer($node, <<'SQL'), 't|t', 'pg_test_fsync: flushes of what syncs, and of nothing else');
 SELECT bool_and(flushes_per_op >= 0.9) FILTER (WHERE test IN ('one_write', 'two_writes',
     'open_sync_sizes')),
        bool_and(flushes_per_op < 0.1) FILTER (WHERE test = 'unsynced_write')

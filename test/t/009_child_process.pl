@@ -361,10 +361,13 @@ for my $case (
 	remove_fifos();
 }
 
+my $needs = qr/DETAIL:  It needs 10000\d\d in this session, and \d+ are free\./;
+my $fewer = qr/HINT:  Ask for fewer streams\. Or raise max_files_per_process\./;
+
 # Errors before it runs the program, and while: the program has not run, or runs no more.
 for (
 	[ 'too many', undef, streams_call(1_000_000, "touch $scratch/ran"),
-		qr/53000: not enough file descriptors to run "\/bin\/sh"\nDETAIL:  It needs 10000\d\d in this session, and \d+ are free\.\nHINT:  Ask for fewer streams\. Or raise max_files_per_process\./ ],
+		qr{53000: not enough file descriptors to run "/bin/sh"\n$needs\n$fewer} ],
 	[ 'one cannot be opened', 'fail_stream = 1', streams_call(3, "touch $scratch/ran"),
 		qr/stream 1 cannot be opened/ ],
 	[ 'cancelled before it runs', 'hang_stream = 1', streams_call(3, "touch $scratch/ran"),
@@ -389,7 +392,8 @@ for (
 
 # setting, SQLSTATE and message
 for (
-	[ 'fail_fork = on', qr/53000: could not fork process to run "\/bin\/sh": Resource temporarily unavailable/ ],
+	[ 'fail_fork = on',
+		qr{53000: could not fork process to run "/bin/sh": Resource temporarily unavailable} ],
 	map { [ "fail_pipe = $_", qr/53000: could not create pipe: Too many open files/ ] } 1 .. 4)
 {
 	my ($setting, $message) = @$_;
@@ -746,7 +750,8 @@ ok(!-e "$scratch/touched", 'no shell looked at a name');
 	query($session, 'RESET child_process_test.zfs_directory');
 	$row = row_of(q{ask_zfs('no_pool_of_ours/x')});
 	is($row->{known}, 0, 'the usual places: nothing is known');
-	like($row->{why}, qr{^(zfs get .*|there is no program "zfs" in /usr/sbin, /sbin, /usr/local/sbin, /usr/bin, /bin)$},
+	my $usual = '/usr/sbin, /sbin, /usr/local/sbin, /usr/bin, /bin';
+	like($row->{why}, qr{^(zfs get .*|there is no program "zfs" in $usual)$},
 		'the usual places: why');
 }
 

@@ -134,6 +134,9 @@ my @everywhere = ('setting up', 'running', 'sleeping', 'tearing down');
 my $cancelled = qr/ERROR:  57014: canceling statement due to user request/;
 my $timed_out = qr/ERROR:  57014: canceling statement due to statement timeout/;
 my $lost = qr/connection.*(lost|closed)/;
+my $exited = qr/ERROR:  38000: pgbench exited with status \d+/;
+my $not_set_up = qr/could not set up workload "slow set-up"/;
+my $not_torn_down = qr/could not tear down workload "gated tear-down"/;
 
 # What ends a workload, what the client is told, and whether its session goes on.
 # Optional: where (else everywhere), what is sent before it and after it, how it
@@ -164,13 +167,13 @@ my @endings = (
 		says => qr/ERROR:  38000: pgbench was ended by signal 15 while it ran workload/ },
 	{ name => 'terminated worker', end => \&terminate_worker,
 		survives => 1, where => [ 'running', 'sleeping' ],
-		says => qr/ERROR:  38000: pgbench exited with status \d+ while it ran workload.*DETAIL: .*terminating connection/s },
+		says => qr/$exited while it ran workload.*DETAIL: .*terminating connection/s },
 	{ name => 'terminated worker', end => \&terminate_worker,
 		survives => 1, where => [ 'setting up' ],
-		says => qr/ERROR:  55000: could not set up workload "slow set-up": its background worker has ended.*HINT:  /s },
+		says => qr/ERROR:  55000: $not_set_up: its background worker has ended.*HINT:  /s },
 	{ name => 'terminated worker', end => \&terminate_worker,
 		survives => 1, where => [ 'tearing down' ],
-		says => qr/WARNING:  57014: could not tear down workload "gated tear-down": canceling statement/ },
+		says => qr/WARNING:  57014: $not_torn_down: canceling statement/ },
 	{ name => 'killed backend', end => sub { kill_process($node, $_[0]{pid}) }, says => $lost,
 		leaves => { running => 1, sleeping => 1, 'tearing down' => 1 } },
 	{ name => 'killed worker', end => sub { kill_process($node, worker()) }, says => $lost,
@@ -382,7 +385,8 @@ SQL
 			'SELECT sync_probe.cleanup()')
 	{
 		fails_ok($node, "$what: meanwhile $sql", $sql, '55P03',
-			qr/DETAIL:  Process $session->{pid} has been running workload "upsert" in tablespace "place" since 2/);
+			qr/DETAIL:  Process $session->{pid} has been running workload "upsert"/,
+			qr/ in tablespace "place" since 2/);
 	}
 	ok(wait_for(sub { $session->{run}->pump_nb; $session->{stderr} =~ $notice }),
 		"$what: notices tell how far it is");
@@ -446,7 +450,8 @@ sub make_schema
 {
 	my ($database, $name, $comment, $owner) = @_;
 	my $quoted = $comment =~ s/'/''/gr;
-	$node->safe_psql($database, qq(CREATE SCHEMA "$name" AUTHORIZATION $owner; CREATE TABLE "$name".t ();
+	$node->safe_psql($database, qq(CREATE SCHEMA "$name" AUTHORIZATION $owner;
+		CREATE TABLE "$name".t ();
 		COMMENT ON SCHEMA "$name" IS '$quoted'));
 	return;
 }
@@ -610,7 +615,8 @@ cmp_ok($waits, '<', @locked, 'cleanup() does not wait for all of them, either');
 is(() = $warnings =~ /WARNING:/g, 1, 'it warns once') or diag($warnings);
 like($warnings, qr/WARNING:  12 schemas of workloads could not be dropped\n/,
 	'it says how many are left');
-like($warnings, qr/DETAIL:  The first is "sync_probe_workload_\w+": canceling statement due to lock timeout\n/,
+my $timeout = 'canceling statement due to lock timeout';
+like($warnings, qr/DETAIL:  The first is "sync_probe_workload_\w+": $timeout\n/,
 	'and why');
 query($session, 'ROLLBACK');
 $session->quit;
@@ -690,11 +696,12 @@ my $have_ended = sub {
 };
 ok(wait_for($have_ended), 'set-ups that would not end have ended') or $slow_psql->kill_kill;
 $slow_psql->finish;
-like($slow_messages, qr/ERROR:  55P03: could not set up workload "waits": canceling statement due to lock timeout/,
+like($slow_messages, qr/ERROR:  55P03: could not set up workload "waits": $timeout/,
 	'a set-up does not wait for ever for a lock');
 like($slow_messages, qr/HINT:  The transaction that runs the workload may hold the lock itself/,
 	'and says who may hold it');
-like($slow_messages, qr/ERROR:  57014: could not set up workload "sleeps" within 61 s\nDETAIL: .*max_duration/,
+like($slow_messages,
+	qr/ERROR:  57014: could not set up workload "sleeps" within 61 s\nDETAIL: .*max_duration/,
 	'a set-up has a limit');
 nothing_left($slow, 'a set-up that took too long');
 is($slow->safe_psql('postgres', <<'SQL'), 5, 'and a workload runs again');

@@ -78,7 +78,8 @@ sub sql_blocks
 }
 
 # Inline code that is a statement: a word of SQL, and a blank behind it.
-my $begins = qr/(?:SELECT|GRANT|REVOKE|ALTER|CREATE|CALL|INSERT|UPDATE|DELETE|SET|RESET|LOAD|DROP|COMMENT) /;
+my $begins = qr/(?:SELECT|GRANT|REVOKE|ALTER|CREATE|CALL|INSERT|UPDATE|DELETE|SET|RESET|LOAD
+	|DROP|COMMENT)[ ]/x;
 
 sub inline_statements
 {
