@@ -17,7 +17,7 @@ OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 
 # In this order: what comes later uses what comes before.
 SQL_PARTS = header locations tables workloads sql_bench workload_results probe histogram \
-	recommendations findings_storage findings_run findings lifetime running report comparison
+	recommendations findings lifetime running report comparison
 SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql)
 DATA_built = $(EXTENSION)--$(EXTVERSION).sql
 
@@ -25,7 +25,8 @@ PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
 
-REGRESS = setup arguments locations shapes recording lifetime privileges workloads sql_bench in_your_tests
+REGRESS = setup arguments locations shapes recording lifetime privileges workloads sql_bench \
+	in_your_tests
 REGRESS_OPTS = --inputdir=.
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
@@ -78,7 +79,8 @@ $(FAULT_LIBRARY).so: $(FAULT_LIBRARY).c
 # that the engine needs no server.  Needs cmocka.
 
 UNIT_CC = $(or $(UNIT_COMPILER),cc)
-UNIT_CFLAGS = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wmissing-prototypes -Werror -O2 -g -Isrc
+UNIT_CFLAGS = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wmissing-prototypes \
+	-Werror -O2 -g -Isrc
 UNIT_SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 UNIT_LIBS = -lcmocka -lm
 # Calls that a test replaces: those that it, or fake_disk.h for it, defines as __wrap_.
@@ -100,16 +102,17 @@ unit-check: $(UNIT_TESTS)
 unit-check-sanitized: $(UNIT_TESTS:unit/%=unit-asan/%) $(FUZZ_TARGETS:%=unit-asan/replay_%)
 	SP_FIXTURES=test/fixtures prove -v --exec '' $^
 
-# What was kept of the fuzzers' inputs is part of the tests.  To look for more
-# needs clang and its runtime (Debian: libclang-rt-dev): `make fuzz FUZZ_SECONDS=60` lets each target run that long, one
-# after the other, and adds to the corpora what reaches new code.  An input that
-# a target dies of is put there too, and ends it.
+# What was kept of the fuzzers' inputs is part of the tests.  To look for more needs clang
+# and its runtime (Debian: libclang-rt-dev): `make fuzz FUZZ_SECONDS=60` lets each target
+# run that long, one after the other, and adds to the corpora what reaches new code.  An
+# input that a target dies of is put there too, and ends it.
 
 FUZZ_CC ?= clang
 FUZZ_SANITIZE = -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
 FUZZ_SECONDS = 600
 
-unit-asan/replay_%: test/fuzz/fuzz_%.c test/fuzz/replay.c test/fuzz/fuzz.h $(ENGINE) $(ENGINE_HEADERS)
+unit-asan/replay_%: test/fuzz/fuzz_%.c test/fuzz/replay.c test/fuzz/fuzz.h $(ENGINE) \
+	$(ENGINE_HEADERS)
 	@mkdir -p $(@D)
 	$(UNIT_CC) $(UNIT_CFLAGS) $(UNIT_SANITIZE) $< test/fuzz/replay.c $(ENGINE) -lm -o $@
 
@@ -122,7 +125,8 @@ fuzz: $(FUZZ_TARGETS:%=unit-asan/fuzz_%)
 	set -e; for target in $(FUZZ_TARGETS); do \
 		corpus=test/fixtures/fuzz/$$target; found=unit-asan/found_$$target; \
 		mkdir -p $$found; \
-		unit-asan/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) -artifact_prefix=$$corpus/ $$found $$corpus; \
+		unit-asan/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) \
+			-artifact_prefix=$$corpus/ $$found $$corpus; \
 		unit-asan/fuzz_$$target -set_cover_merge=1 $$corpus $$found; \
 	done
 

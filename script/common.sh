@@ -204,7 +204,8 @@ choose_user() {
 	user=$(id -un)
 	if [[ $(id -u) == 0 ]]; then
 		user=postgres
-		id "$user" >/dev/null 2>&1 || die "the server refuses to run as root, and there is no user \"$user\""
+		id "$user" >/dev/null 2>&1 ||
+			die "the server refuses to run as root, and there is no user \"$user\""
 		as_user=(setpriv "--reuid=$user" "--regid=$(id -g "$user")" --init-groups)
 		chown "$user:" "$work"
 	fi
@@ -275,7 +276,8 @@ clean_up() {
 	if [[ -n $work ]]; then
 		end_processes
 		at_clean_up "$status"
-		[[ -z $installed ]] || make -s -C "$build" uninstall with_llvm=no "PG_CONFIG=$pg_config" >/dev/null 2>&1
+		[[ -z $installed ]] || make -s -C "$build" uninstall with_llvm=no \
+			"PG_CONFIG=$pg_config" >/dev/null 2>&1
 		cd /
 		rm -rf -- "$work"
 	fi
@@ -341,11 +343,13 @@ install_into_server() {
 	local extension_dir
 	extension_dir=$("$pg_config" --sharedir)/extension
 	if [[ -e $extension_dir/pg_sync_probe.control ]]; then
-		say "This server finds extensions in $extension_dir only, and that has a pg_sync_probe already: remove it first."
+		say "This server finds extensions in $extension_dir only, and that has a pg_sync_probe" \
+			"already: remove it first."
 		return 1
 	fi
 	if [[ ! -w $extension_dir || ! -w $("$pg_config" --pkglibdir) ]]; then
-		say "This server finds extensions in $extension_dir only, where $(id -un) may not write: run this as root."
+		say "This server finds extensions in $extension_dir only, where $(id -un) may not write:" \
+			"run this as root."
 		return 1
 	fi
 	say "This server finds extensions in $extension_dir only: installing there until the end."
@@ -360,7 +364,8 @@ install_into_server() {
 start_cluster() {
 	local data=$work/data
 	mkdir_as_user "$work/socket"
-	run_job "$bindir/initdb" -D "$data" -U postgres -A trust -E UTF8 --locale=C "$@" >"$work/logs/initdb.log" 2>&1 || {
+	run_job "$bindir/initdb" -D "$data" -U postgres -A trust -E UTF8 --locale=C "$@" \
+		>"$work/logs/initdb.log" 2>&1 || {
 		cat "$work/logs/initdb.log" >&2
 		return 1
 	}
@@ -381,7 +386,8 @@ start_cluster() {
 
 # end_cluster: gone, with its data.
 end_cluster() {
-	run_job "$bindir/pg_ctl" -D "$work/data" -s -w -t 10 -m immediate stop >/dev/null 2>&1 || end_processes
+	run_job "$bindir/pg_ctl" -D "$work/data" -s -w -t 10 -m immediate stop >/dev/null 2>&1 ||
+		end_processes
 	rm -rf -- "${work:?}/data"
 }
 

@@ -57,7 +57,8 @@ make_image() {
 # loop_attribute IMAGE NAME: where sysfs has it, of the device of a mounted image.
 loop_attribute() {
 	local device
-	device=$(timeout -k 5 "$fs_seconds" losetup -n -O NAME -j "$1" 2>>"$fs_folder/log" </dev/null) || return
+	device=$(timeout -k 5 "$fs_seconds" losetup -n -O NAME -j "$1" \
+		2>>"$fs_folder/log" </dev/null) || return
 	[[ -n $device ]] && printf '/sys/class/block/%s/%s\n' "${device##*/}" "$2"
 }
 
@@ -219,7 +220,8 @@ prepare_evidence_filesystems() {
 	local fs_owner=$1 name path absent=()
 	export SP_TEST_EVIDENCE=
 	[[ -n ${SP_PRIVATE_MOUNTS:-} ]] || return 0
-	for name in nobarrier write_through odd_name small quota foreign ext4_device nobarrier_device zfs_tools; do
+	for name in nobarrier write_through odd_name small quota foreign \
+		ext4_device nobarrier_device zfs_tools; do
 		case $name in
 			*_device) path=$fs_folder/devices/$name ;;
 			zfs_tools) path=/run/zfs/zfs_socket ;;
@@ -240,7 +242,8 @@ restore_write_back() {
 	local attribute
 	((${#fs_write_through[@]} > 0)) || return 0
 	for attribute in "${fs_write_through[@]}"; do
-		set_write_cache "$attribute" "write back" || echo "$attribute could not be set back to \"write back\"." >&2
+		set_write_cache "$attribute" "write back" ||
+			echo "$attribute could not be set back to \"write back\"." >&2
 	done
 	fs_write_through=()
 }

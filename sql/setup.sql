@@ -10,7 +10,8 @@ DROP SCHEMA elsewhere;
 CREATE ROLE regress_sync_probe_squatter;
 DO $$
 BEGIN
-    EXECUTE format('GRANT CREATE ON DATABASE %I TO regress_sync_probe_squatter', current_database());
+    EXECUTE format('GRANT CREATE ON DATABASE %I TO regress_sync_probe_squatter',
+                   current_database());
 END
 $$;
 SET ROLE regress_sync_probe_squatter;
@@ -21,7 +22,8 @@ CREATE EXTENSION pg_sync_probe;
 DROP SCHEMA sync_probe CASCADE;
 DO $$
 BEGIN
-    EXECUTE format('REVOKE CREATE ON DATABASE %I FROM regress_sync_probe_squatter', current_database());
+    EXECUTE format('REVOKE CREATE ON DATABASE %I FROM regress_sync_probe_squatter',
+                   current_database());
 END
 $$;
 DROP ROLE regress_sync_probe_squatter;

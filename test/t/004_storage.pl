@@ -30,7 +30,8 @@ sub replace_temporary_directory
 
 my $temporary = qr/"pg_tblspc.*pgsql_tmp"/;
 my $size = qr/(?:bytes|[kMGT]B)/;
-my $no_room = qr/DETAIL:  Needs 7\.0 MB plus a reserve of [1-9]\S* [MGT]B; \d\S* $size is available\./;
+my $reserve = qr/a reserve of [1-9]\S* [MGT]B/;
+my $no_room = qr/DETAIL:  Needs 7\.0 MB plus $reserve; \d\S* $size is available\./;
 my @refusals = (
 	{ location => 'gone', make => sub { rmtree(version_directory('gone')) },
 		state => '58P01', says => [qr/could not open directory $temporary: No such file or directory/] },

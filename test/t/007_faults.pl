@@ -368,7 +368,7 @@ for (
 			let_runs_count($node);
 			($out, $err) = query($session, <<"SQL");
 SELECT (SELECT label FROM sync_probe.runs r WHERE r.run_id = v.run_id), verdict, reason
-    FROM sync_probe.recommendation_details v WHERE location = 'pg_wal'
+FROM sync_probe.recommendation_details v WHERE location = 'pg_wal'
 SQL
 			like($out, qr/^\Q$label\E\|\w+\|.+/, "$name: recommendations answers");
 			is($err, '', "$name: and says nothing else");
@@ -434,7 +434,7 @@ for my $call (qw(create open pwrite fsync fdatasync unlinkat))
 	{
 		my ($out, $err, @calls) = with_faults(["$call $n EIO"], <<"SQL");
 SELECT count(*), count(*) FILTER (WHERE status = 'error')
-    FROM sync_probe.probe('pg_default', 'pg_test_fsync', '10 ms', record => false)
+FROM sync_probe.probe('pg_default', 'pg_test_fsync', '10 ms', record => false)
 SQL
 		my $injected = grep { /injected$/ } @calls;
 		my $lost = 0;

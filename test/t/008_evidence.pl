@@ -320,13 +320,13 @@ SKIP:
 	like(answer($node, <<'SQL'), qr/^on_nobarrier\|no\|unsafe\|$/m,
 SET default_transaction_read_only = on;
 SELECT location, durable, verdict, recommended_method
-    FROM sync_probe.probe_all(duration => '300 ms')
+FROM sync_probe.probe_all(duration => '300 ms')
 SQL
 		'a read-only transaction: probe_all() knows what is durable');
 	is(answer($node, <<'SQL'), 't|t', 'record => false: the facts');
 SELECT FROM sync_probe.probe('on_nobarrier', duration => '100 ms', record => false);
 SELECT f->>'mount_options' ~ 'nobarrier|barrier=0', jsonb_array_length(f->'disks') > 0
-    FROM (SELECT sync_probe._last_run()::jsonb -> 'storage') AS s (f)
+FROM (SELECT sync_probe._last_run()::jsonb -> 'storage') AS s (f)
 SQL
 }
 is(answer($node, 'SELECT sync_probe_internal.last_run() IS NULL'), 't', 'no probe, no facts');

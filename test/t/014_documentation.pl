@@ -93,11 +93,15 @@ sub inline_statements
 	return @found;
 }
 
+my $executed = 0;
 for my $file (@files)
 {
 	my $name = $file =~ s{^\Q$root\E/}{}r;
 	my @lines = split /\n/, slurp_file($file);
-	for (sql_blocks(@lines))
+	my @fences = grep { /^```sql\b/ } @lines;
+	is(scalar(my @blocks = sql_blocks(@lines)), scalar(@fences), "$name: every block of SQL is found");
+	$executed += @blocks;
+	for (@blocks)
 	{
 		my ($line, $script) = @$_;
 		my ($out, $wrong) = run_script($script);
@@ -111,6 +115,7 @@ for my $file (@files)
 	}
 	is(leftovers($node), '', "$name: nothing is left");
 }
+cmp_ok($executed, '>', 5, 'the documentation has examples');
 
 $node->stop;
 log_ok($node);

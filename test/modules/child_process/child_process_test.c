@@ -319,7 +319,8 @@ child_process_test_streams(PG_FUNCTION_ARGS)
 		contents[i] = bytes_as_text(&seen.contents[i]);
 	values[0] = CStringGetTextDatum(sp_child_describe(&program, &result));
 	values[1] = bytes_as_text(&result.out);
-	values[2] = PointerGetDatum(construct_array(contents, program.nstreams, TEXTOID, -1, false, TYPALIGN_INT));
+	values[2] = PointerGetDatum(construct_array(contents, program.nstreams, TEXTOID, -1, false,
+												 TYPALIGN_INT));
 	return row(fcinfo, values, nulls);
 }
 
@@ -398,7 +399,8 @@ child_process_test_ask_zfs(PG_FUNCTION_ARGS)
 	values[i++] = Int64GetDatum(zfs->ashift);
 	for (int n = 0; n < zfs->nvdevs; n++)
 		vdevs[n] = CStringGetTextDatum(zfs->vdevs[n].path);
-	values[i++] = PointerGetDatum(construct_array(vdevs, zfs->nvdevs, TEXTOID, -1, false, TYPALIGN_INT));
+	values[i++] = PointerGetDatum(construct_array(vdevs, zfs->nvdevs, TEXTOID, -1, false,
+												   TYPALIGN_INT));
 	Assert(i == lengthof(values));
 	return row(fcinfo, values, nulls);
 }

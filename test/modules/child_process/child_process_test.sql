@@ -5,12 +5,14 @@ CREATE FUNCTION run(path text, argv text[], timeout_ms int, max_output int, OUT 
     OUT exec_errno int, OUT timed_out bool, OUT abandoned bool, OUT succeeded bool,
     OUT description text, OUT stdout text, OUT stderr text)
 AS :'library', 'child_process_test_run' LANGUAGE C;
-CREATE FUNCTION run_lines(path text, argv text[], timeout_ms int, max_output int, throw_at text) RETURNS text
+CREATE FUNCTION run_lines(path text, argv text[], timeout_ms int, max_output int,
+    throw_at text) RETURNS text
 AS :'library', 'child_process_test_lines' LANGUAGE C;
-CREATE FUNCTION run_streams(path text, argv text[], timeout_ms int, max_output int, prefix text, n int, throw_at text,
-    OUT description text, OUT stdout text, OUT contents text[])
+CREATE FUNCTION run_streams(path text, argv text[], timeout_ms int, max_output int,
+    prefix text, n int, throw_at text, OUT description text, OUT stdout text, OUT contents text[])
 AS :'library', 'child_process_test_streams' LANGUAGE C;
-CREATE FUNCTION repeat_run(path text, argv text[], timeout_ms int, max_output int, times int) RETURNS bigint
+CREATE FUNCTION repeat_run(path text, argv text[], timeout_ms int, max_output int,
+    times int) RETURNS bigint
 AS :'library', 'child_process_test_repeat' LANGUAGE C;
 CREATE FUNCTION ignores_sigchld(ignore bool) RETURNS bool
 AS :'library', 'child_process_test_sigchld' LANGUAGE C;
