@@ -23,7 +23,7 @@ plan skip_all => 'processes are only looked at on Linux' if $^O ne 'linux';
 
 my $node = probe_cluster('child_process', conf => 'restart_after_crash = on');
 my $root = "$FindBin::RealBin/../..";
-my $scratch = PostgreSQL::Test::Utils::tempdir();
+my $temporary = PostgreSQL::Test::Utils::tempdir();
 $node->safe_psql('postgres',
 	"\\set library $ENV{TESTDIR}/test/modules/child_process/child_process_test\n"
 	  . slurp_file("$root/test/modules/child_process/child_process_test.sql"));
@@ -117,10 +117,10 @@ sub pid_in
 
 # --------------------------------------------- what it is given, how it ended
 
-my $pid_file = "$scratch/pid";
-my $no_newline = write_script("$scratch/no_interpreter_line", "echo x\n");
-write_script("$scratch/not_executable", "#!/bin/sh\n", 0644);
-write_script("$scratch/no_interpreter", "#!$scratch/none\n");
+my $pid_file = "$temporary/pid";
+my $no_newline = write_script("$temporary/no_interpreter_line", "echo x\n");
+write_script("$temporary/not_executable", "#!/bin/sh\n", 0644);
+write_script("$temporary/no_interpreter", "#!$temporary/none\n");
 write_script($node->data_dir . '/relative', "#!/bin/sh\necho here\n");
 
 my %done = (succeeded => 1, description => 'exited with status 0');
@@ -149,16 +149,16 @@ for my $case (
 	{ name => 'signal 9', sh => 'kill -9 $$', want => { description => 'was ended by signal 9' } },
 	{ name => 'signal 15', sh => 'echo some; kill $$',
 		want => { stdout => "some\n", description => 'was ended by signal 15' } },
-	{ name => 'no such file', path => "$scratch/none",
+	{ name => 'no such file', path => "$temporary/none",
 		want => not_started(2, 'No such file or directory') },
 	{ name => 'empty path', path => '', want => not_started(2, 'No such file or directory') },
-	{ name => 'not executable', path => "$scratch/not_executable",
+	{ name => 'not executable', path => "$temporary/not_executable",
 		want => not_started(13, 'Permission denied') },
-	{ name => 'directory', path => $scratch, want => not_started(13, 'Permission denied') },
-	{ name => 'below a file', path => "$scratch/not_executable/x",
+	{ name => 'directory', path => $temporary, want => not_started(13, 'Permission denied') },
+	{ name => 'below a file', path => "$temporary/not_executable/x",
 		want => not_started(20, 'Not a directory') },
 	{ name => 'no "#!"', path => $no_newline, want => not_started(8, 'Exec format error') },
-	{ name => 'no interpreter', path => "$scratch/no_interpreter",
+	{ name => 'no interpreter', path => "$temporary/no_interpreter",
 		want => not_started(2, 'No such file or directory') },
 	{ name => 'below the data directory', path => 'relative', want => { %done, stdout => "here\n" } },
 	{ name => 'no shell', path => '/bin/echo', argv => [ 'echo', '$(touch x); `touch x` | x > x',
@@ -289,7 +289,7 @@ for (
 
 # --- streams: what is read of FIFOs that have its process ID in their names
 
-my $prefix = "$scratch/stream";
+my $prefix = "$temporary/stream";
 
 sub streams_call
 {
@@ -337,7 +337,7 @@ for my $case (
 		grandchild => 1, contents => ["x\n"] },
 	{ name => 'descriptors', n => 3, sh => 'ls /proc/$$/fd; :', contents => [ '', '', '' ],
 		stdout => "0\n1\n2\n" },
-	{ name => 'cannot be executed', n => 1, path => "$scratch/none", contents => [''],
+	{ name => 'cannot be executed', n => 1, path => "$temporary/none", contents => [''],
 		description => 'could not be started: No such file or directory' })
 {
 	my $row = row_of(streams_call($case->{n}, $case->{sh}, %$case));
@@ -366,11 +366,11 @@ my $fewer = qr/HINT:  Ask for fewer streams\. Or raise max_files_per_process\./;
 
 # Errors before it runs the program, and while: the program has not run, or runs no more.
 for (
-	[ 'too many', undef, streams_call(1_000_000, "touch $scratch/ran"),
+	[ 'too many', undef, streams_call(1_000_000, "touch $temporary/ran"),
 		qr{53000: not enough file descriptors to run "/bin/sh"\n$needs\n$fewer} ],
-	[ 'one cannot be opened', 'fail_stream = 1', streams_call(3, "touch $scratch/ran"),
+	[ 'one cannot be opened', 'fail_stream = 1', streams_call(3, "touch $temporary/ran"),
 		qr/stream 1 cannot be opened/ ],
-	[ 'cancelled before it runs', 'hang_stream = 1', streams_call(3, "touch $scratch/ran"),
+	[ 'cancelled before it runs', 'hang_stream = 1', streams_call(3, "touch $temporary/ran"),
 		qr/57014: canceling statement due to statement timeout/ ],
 	[ 'who reads one throws', undef, streams_call(2,
 		"exec 3>$prefix.\$\$.1; printf x >&3; exec sleep 1000", throw_at => 'x'),
@@ -381,7 +381,7 @@ for (
 	query($session, "SET statement_timeout = '300ms'") if $name =~ /^cancelled/;
 	my ($out, $err) = query($session, "SELECT FROM $call");
 	like($err, $message, "streams, $name: is an error");
-	ok(!-e "$scratch/ran", "streams, $name: the program has not run");
+	ok(!-e "$temporary/ran", "streams, $name: the program has not run");
 	no_trace_ok("streams, $name");
 	query($session, 'RESET child_process_test.fail_stream; RESET child_process_test.hang_stream;'
 		  . ' RESET statement_timeout');
@@ -578,13 +578,13 @@ for my $ending (
 	my $child;
 
 	query($of, 'SET child_process_test.hang_stream = 0');
-	start_query($of, 'SELECT description FROM ' . streams_call(1, "touch $scratch/ran"));
+	start_query($of, 'SELECT description FROM ' . streams_call(1, "touch $temporary/ran"));
 	ok(wait_for(sub { ($child) = children($of->{pid}) =~ /^(\d+) postgres S$/ }), "$name: it waits");
 	$ending->{end}->($of, $child);
 	my ($out, $err) = finish_query($of);
 	client_told_ok($node, $of, $name, $ending->{says}, $out, $err);
 	ok(wait_for(sub { !pid_alive($child) }), "$name: it is gone");
-	ok(!-e "$scratch/ran", "$name: the program has not run");
+	ok(!-e "$temporary/ran", "$name: the program has not run");
 	eval { $of->quit };
 	remove_fifos();
 }
@@ -593,7 +593,7 @@ for my $ending (
 
 $session = verbose_session($node);
 my $fixtures = "$root/test/fixtures/zfs";
-my $calls = "$scratch/calls";
+my $calls = "$temporary/calls";
 my $tools;
 
 # A new directory with these tools: for each the body of a script, which is to
@@ -705,7 +705,7 @@ for (
 	# names that the tools are not given
 	map { [ "name \"$_->[0]\"", \%openzfs, $_->[1] // $_->[0],
 		{ known => 0, why => qr/" is not the name of a data set$/ }, '' ] }
-	  [''], ['-o'], ['a;b'], ["\$(touch $scratch/touched)"], ["`touch $scratch/touched`"],
+	  [''], ['-o'], ['a;b'], ["\$(touch $temporary/touched)"], ["`touch $temporary/touched`"],
 	  	['/tank'], ['tank/../x'],
 	  ['with newline', "tank\nx"], ['with quote', "tank'x"], [ 'too long', 'x' x 256 ])
 {
@@ -721,7 +721,7 @@ for (
 		or diag(explain($row));
 	is(calls_made(), $called, "$name: the calls");
 }
-ok(!-e "$scratch/touched", 'no shell looked at a name');
+ok(!-e "$temporary/touched", 'no shell looked at a name');
 
 {
 	set_tools(%openzfs);
@@ -729,9 +729,9 @@ ok(!-e "$scratch/touched", 'no shell looked at a name');
 	is(scalar(grep { m{^/dev/nvme[01]n1p1$} } @{ $row->{vdevs} }), 2,
 		'OpenZFS: the log devices are among the parts of the pool');
 
-	set_tools(zfs => "env -u PWD >$scratch/environment");
+	set_tools(zfs => "env -u PWD >$temporary/environment");
 	row_of(q{ask_zfs('tank/pg')});
-	is(join("\n", sort grep { !/^_=/ } split /\n/, slurp_file("$scratch/environment")),
+	is(join("\n", sort grep { !/^_=/ } split /\n/, slurp_file("$temporary/environment")),
 		"LC_ALL=C\nPATH=/usr/sbin:/usr/bin:/sbin:/bin", 'the environment of the tools');
 
 	set_tools();

@@ -1,5 +1,5 @@
 # However a workload ends, nothing of it stays: no pgbench, no session, no schema,
-# no folder, no lock, no worker.  What a crash left is dropped by the next run of the
+# no directory, no lock, no worker.  What a crash left is dropped by the next run of the
 # role in that database, or by cleanup(), and nothing else is.
 
 use strict;
@@ -435,7 +435,7 @@ for my $sql ('SELECT sync_probe.cleanup()', workload_call('function', SMALL_RUN)
 terminate_worker();
 nothing_left($node, 'a tear-down that went on');
 
-# --- schemas and folders: which are ours, and whose
+# --- schemas and directorys: which are ours, and whose
 
 my $marker;
 $session = start_workload('running');
@@ -482,7 +482,7 @@ make_schema('other', 'sync_probe_workload_abcdef01', $marker, 'postgres');
 make_schema('other', 'sync_probe_workload_abcdef02', $marker, 'postgres');
 my $elsewhere = workload_schemas($node, 'other');
 
-# Not ours in base/pgsql_tmp, however alike: name, and kind unless it is a folder.
+# Not ours in base/pgsql_tmp, however alike: name, and kind unless it is a directory.
 my $temporary = $node->data_dir . '/base/pgsql_tmp';
 my $target = PostgreSQL::Test::Utils::tempdir() . '/target';
 mkdir $temporary;
@@ -505,16 +505,16 @@ my @foreign_files = (
 );
 for (@foreign_files)
 {
-	my ($path, $kind) = ("$temporary/$_->[0]", $_->[1] // 'folder');
-	$kind eq 'folder' ? mkdir($path) : $kind eq 'link' ? symlink($target, $path)
+	my ($path, $kind) = ("$temporary/$_->[0]", $_->[1] // 'directory');
+	$kind eq 'directory' ? mkdir($path) : $kind eq 'link' ? symlink($target, $path)
 		: append_to_file($path, 'something');
 }
 my $missing = sub { join ' ', grep { !-l "$temporary/$_"
 	&& !-e _ } map { $_->[0] } @foreign_files };
-is($missing->(), '', 'foreign folders were made');
+is($missing->(), '', 'foreign directorys were made');
 
-# One folder of a dead process, with what a run has in it.
-sub make_dead_folder
+# One directory of a dead process, with what a run has in it.
+sub make_dead_directory
 {
 	my $path = "$temporary/pgsql_tmp_sync_probe.999999.workload";
 	mkdir $path, 0700;
@@ -529,17 +529,17 @@ for (
 	[ 'cleanup() of bob', 'bob', 'SELECT sync_probe.cleanup()', 1, 'sync_probe_workload_0a11ce00' ],
 	[ 'cleanup() of a superuser', 'postgres', 'SELECT sync_probe.cleanup()', 2 ],
 	[ 'a run of a superuser', 'postgres', workload_call('function', SMALL_RUN), 5 ],
-	[ 'cleanup() with nothing but a folder', 'postgres', 'SELECT sync_probe.cleanup()', 1 ])
+	[ 'cleanup() with nothing but a directory', 'postgres', 'SELECT sync_probe.cleanup()', 1 ])
 {
 	my ($name, $role, $sql, $expected, @schemas) = @$_;
-	make_dead_folder();
+	make_dead_directory();
 	is($node->safe_psql('postgres', "SET client_min_messages = warning; $sql",
 		extra_params => [ '-U', $role ]), $expected, $name);
 	is(workload_schemas($node), $foreign_schemas->(@schemas), "$name: which schemas stay");
 	is(workload_schemas($node, 'other'), $elsewhere, "$name: nothing changes in another database");
 	ok(!-e "$temporary/pgsql_tmp_sync_probe.999999.workload",
-		"$name: the folder of a dead process goes");
-	is($missing->(), '', "$name: no foreign folder or file goes");
+		"$name: the directory of a dead process goes");
+	is($missing->(), '', "$name: no foreign directory or file goes");
 	ok(-s "$target/kept", "$name: nothing is removed behind a link");
 }
 is($node->safe_psql('other', 'SET client_min_messages = warning; '

@@ -18,7 +18,6 @@ use Test::More;
 plan skip_all => 'processes are looked for in /proc' unless -e '/proc/self/stat';
 
 my $node = probe_cluster('workload_faults', allows_streaming => 1,
-	extra => [ '--encoding=UTF8', '--locale=C' ],
 	conf => "max_connections = 20\nlog_statement = none");
 my @kinds = qw(function procedure);
 
@@ -86,7 +85,7 @@ for (
 	[ 'nothing', undef, qr/could not find program ".*\/pgbench"/, qr/HINT:  Install the package/ ],
 	[ 'a file that cannot be executed', [ 0644, 'exit 0' ], qr/could not find program/,
 		qr/executable for the server's user/ ],
-	[ 'a folder', [ 0755 ], qr/could not find program/ ],
+	[ 'a directory', [ 0755 ], qr/could not find program/ ],
 	[ 'another version', [ 0755, 'echo "pgbench (PostgreSQL) 9.6.1"' ],
 		qr/pgbench" is of version 9, expected \d+/,
 		qr/HINT:  Set pg_sync_probe.pgbench_directory/ ],
@@ -567,7 +566,7 @@ cmp_ok($rss->() - $small, '<', 4 * 1024, 'nor do ten runs take more');
 
 # pgbench waits until its log is read.
 start_query($session, "SET client_min_messages = warning;"
-	  . workload_call('function', "'nothing', clients => 2, duration => '5 s'"));
+	  . workload_call('function', "'nothing', clients => 2, duration => '15 s'"));
 wait_phase($node, $session, 'running');
 kill 'STOP', $session->{pid};
 sleep 2;
