@@ -146,10 +146,10 @@ SQL
 	{
 		skip "$name: $below below takes no flushes, so nothing can prove that they arrive", 1
 		  if $row->{durable} eq 'yes' && $below ne '';
-		like($said[-1], qr/^$row->{durable}\|/, "$name: durable is $row->{durable}, after " . @said
-			  . ' probes')
+		like($said[-1], qr/^$row->{durable}\|/,
+			"$name: durable is $row->{durable}, after " . @said . ' probes')
 		  or diag(measured($node, $location,
-		  	'm.ordinal, m.test, m.method, m.mean_us, m.flushes_per_op, r.storage'));
+			'm.ordinal, m.test, m.method, m.mean_us, m.flushes_per_op, r.storage'));
 	}
 	like(reason($node, $location), $row->{reason}, "$name: the reason") if $row->{reason};
 	test_measurements($node, $location, $row);

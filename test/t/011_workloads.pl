@@ -18,8 +18,8 @@ use Time::HiRes qw(sleep);
 plan skip_all => 'processes are looked for in /proc' unless -e '/proc/self/stat';
 
 my $node = probe_cluster('workloads',
-	conf => "restart_after_crash = on\nclient_connection_check_interval = '50ms'\nlog_statement ="
-		  . " none");
+	conf => "restart_after_crash = on\nclient_connection_check_interval = '50ms'\n"
+		  . 'log_statement = none');
 add_tablespace($node, 'place');
 
 # A tear-down or script with this waits as long as there is a file "gate" in the data

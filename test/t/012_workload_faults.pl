@@ -147,8 +147,8 @@ for (
 	[ 'slow', 'exec 4>$log.1; for n in 1 2 3 4 5; do lines 1 >&4; printf "0 1 2" >&4; sleep 0.1;'
 		  . ' echo "50 0 1 1" >&4; done' ],
 	[ 'with files beside it',
-		'lines 10 >$log.1; touch $log.2 $log.x; mkdir $log.d; mkfifo $log.3 $log.d/fifo; ln -s'
-		  . ' /etc/passwd $log.4' ],
+		'lines 10 >$log.1; touch $log.2 $log.x; mkdir $log.d; mkfifo $log.3 $log.d/fifo;'
+		  . ' ln -s /etc/passwd $log.4' ],
 	[ 'never written', ':', qr/DETAIL:  It holds 0 of 10 transactions; unreadable lines: 0\./ ],
 	[ 'short', 'lines 9 >$log', qr/DETAIL:  It holds 9 of 10 transactions; unreadable lines: 0\./ ],
 	[ 'long', 'lines 9 >$log; lines 2 >$log.1',
@@ -180,8 +180,8 @@ SH
 	my $before = count_results();
 	my ($out, $err) = run_sql(
 		"LOAD 'pg_sync_probe'; SET pg_sync_probe.pgbench_directory = '$directory'; " .
-		"SELECT transactions FROM sync_probe.pgbench('upsert', clients => 2, threads => 2,"
-			  . " transactions => 5)");
+		"SELECT transactions FROM sync_probe.pgbench("
+		  . "'upsert', clients => 2, threads => 2, transactions => 5)");
 	is($out, 10, "log, $name: it works");
 	is(count_results(), $before + 1, "log, $name: the row is recorded");
 	$incomplete ? like($err, $log, "log, $name: a warning") : is($err, '', "log, $name: no warning");
@@ -213,8 +213,8 @@ sub password_file
 
 $node->safe_psql('postgres',
 	"CREATE ROLE secret LOGIN SUPERUSER PASSWORD 'right'; CREATE ROLE refused LOGIN SUPERUSER");
-set_hba("local all secret scram-sha-256\nhost all secret all scram-sha-256\nlocal all refused"
-	  . " reject");
+set_hba("local all secret scram-sha-256\n"
+	  . "host all secret all scram-sha-256\nlocal all refused reject");
 ok(wait_for(sub { ($node->psql('postgres', 'SELECT 1',
 	extra_params => [ '-w', '-U', 'refused' ]))[0] != 0 }), 'the new rules are there');
 for (
@@ -228,9 +228,9 @@ for (
 	[ 'the right password', 'secret', password_file('right', 'right', 0600) ])
 {
 	my ($name, $role, $file, $says) = @$_;
-	my $sql = "LOAD 'pg_sync_probe'; " . ($file ? "SET pg_sync_probe.pgbench_passfile = '$file'; "
-		: '') .
-	  "SET ROLE $role; " . workload_call('function', SMALL_RUN);
+	my $sql = "LOAD 'pg_sync_probe'; "
+	  . ($file ? "SET pg_sync_probe.pgbench_passfile = '$file'; " : '')
+	  . "SET ROLE $role; " . workload_call('function', SMALL_RUN);
 	if ($says)
 	{
 		fails_ok($node, $name, $sql, '08001', qr/pgbench could not connect/, $says,
@@ -264,10 +264,11 @@ INSERT INTO t SELECT '8 script', :'tablespace' WHERE :rows = 7 AND :'schema' = c
 INSERT INTO :schema.placed VALUES (:rows);
 CREATE TEMP TABLE IF NOT EXISTS temporary (i int) TABLESPACE :"tablespace";
 $$, $$
-CREATE TABLE public.seen AS SELECT DISTINCT what, CASE WHEN value = current_schema()
-    THEN 'the schema' ELSE value END AS value
-FROM :schema.t UNION ALL SELECT '9 rows', count(*)::text FROM placed UNION ALL SELECT '9 tear-down',
-    :'tablespace';
+CREATE TABLE public.seen AS
+SELECT DISTINCT what, CASE WHEN value = current_schema() THEN 'the schema' ELSE value END AS value
+FROM :schema.t
+UNION ALL SELECT '9 rows', count(*)::text FROM placed
+UNION ALL SELECT '9 tear-down', :'tablespace';
 $$, protocol FROM unnest('{simple,extended,prepared}'::text[]) AS protocol
 SQL
 
@@ -374,8 +375,9 @@ my %settings = (
 	'my.lines' => "one\n\ttwo",
 );
 sub json_text { return '"' . ($_[0] =~ s/(["\\])/\\$1/gr =~ s/\n/\\n/gr =~ s/\t/\\t/gr) . '"' }
-my $json = '{' . join(', ', map { json_text($_) . ': '
-	  . json_text($settings{$_}) } sort keys %settings) . ', "enable_seqscan": false}';
+my $json = '{'
+  . join(', ', map { json_text($_) . ': ' . json_text($settings{$_}) } sort keys %settings)
+  . ', "enable_seqscan": false}';
 my %expected = (%settings, work_mem => '12MB', enable_seqscan => 'off');
 my $names = join ', ', map { "'$_'" } sort keys %expected;
 $node->safe_psql('postgres', 'CREATE TABLE public.settings (name text, value text)');
@@ -480,8 +482,8 @@ for (
 {
 	my ($name, $role, $clients, $of_role, $of_database, $says, $most) = @$_;
 	$node->safe_psql('postgres',
-		"ALTER ROLE runner CONNECTION LIMIT $of_role; ALTER DATABASE postgres CONNECTION LIMIT"
-		  . " $of_database");
+		"ALTER ROLE runner CONNECTION LIMIT $of_role;"
+		  . " ALTER DATABASE postgres CONNECTION LIMIT $of_database");
 	alone_ok($name);
 	my ($out, $err) = run_sql(workload_call('function',
 		"'upsert', clients => $clients, transactions => 1"), role => $role);
