@@ -17,7 +17,7 @@ OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 
 # In this order: what comes later uses what comes before.
 SQL_PARTS = header locations tables workloads sql_bench workload_results probe histogram \
-	recommendations findings lifetime running report comparison
+	recommendations findings_storage findings_run findings lifetime running report comparison
 SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql)
 DATA_built = $(EXTENSION)--$(EXTVERSION).sql
 

@@ -69,7 +69,7 @@ SELECT CASE WHEN wal_rate_source LIKE 'pg\_stat\_wal since _%'
 FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000, write_amplification => 2);
 SELECT hours, r.*
 FROM unnest(ARRAY[0.5, 1, 48]) AS hours,
-     LATERAL sync_probe._wal_rate(3600 * 1e6, '2026-05-03 00:00Z',
+     LATERAL sync_probe_internal.wal_rate(3600 * 1e6, '2026-05-03 00:00Z',
                                   '2026-05-03 00:00Z'::timestamptz + hours * interval '1 hour')
          AS r;
 
@@ -83,7 +83,7 @@ INSERT INTO sync_probe.runs (run_id, source, location, suite, wal_sync_method, f
     host, directory, device, storage)
 SELECT v.run_id, 'probe', l.name, 'wal', 'fdatasync', 8192, 'default',
        'default', 16, 16, s.system_identifier, s.host, l.directory, l.device, v.storage
-FROM sync_probe._this_server() AS s, sync_probe._examine_locations('regress_sync_probe') AS l,
+FROM sync_probe_internal.this_server() AS s, sync_probe_internal.examine_locations('regress_sync_probe') AS l,
      (VALUES (1001, '{"others": {"bytes_per_sec": 0}}'::jsonb),
              (1002, NULL),
              (1003, '{"others": {"bytes_per_sec": 16384000}}'),

@@ -326,7 +326,7 @@ SQL
 	is(answer($node, <<'SQL'), 't|t', 'record => false: the facts');
 SELECT FROM sync_probe.probe('on_nobarrier', duration => '100 ms', record => false);
 SELECT f->>'mount_options' ~ 'nobarrier|barrier=0', jsonb_array_length(f->'disks') > 0
-FROM (SELECT sync_probe._last_run()::jsonb -> 'storage') AS s (f)
+FROM (SELECT sync_probe_internal.last_run()::jsonb -> 'storage') AS s (f)
 SQL
 }
 is(answer($node, 'SELECT sync_probe_internal.last_run() IS NULL'), 't', 'no probe, no facts');

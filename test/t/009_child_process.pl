@@ -684,14 +684,14 @@ for (
 
 	# what is not understood
 	[ 'garbage', { zfs => 'cat /bin/sh' }, 'tank/pg',
-		{ known => 0, why => 'zfs get answered nothing that is understood' }, $ask_zfs ],
+		{ known => 0, why => 'zfs get printed output that is not understood' }, $ask_zfs ],
 	[ 'nothing', { zfs => ':' }, 'tank/pg', { known => 0,
-		why => 'zfs get answered nothing that is understood' }, $ask_zfs ],
+		why => 'zfs get printed output that is not understood' }, $ask_zfs ],
 	[ 'endless garbage', { zfs => 'yes garbage | head -c 10000000' }, 'tank/pg',
 		{ known => 0, why => 'zfs get printed output that is not understood' }, $ask_zfs ],
 	[ 'garbage of zpool', { %openzfs, zpool => 'cat /bin/sh' }, 'tank/pg',
-		{ known => 1, why => 'zpool status answered nothing that is understood; zpool get answered'
-			  . ' nothing that is understood', sync => 'standard' },
+		{ known => 1, why => 'zpool status printed output that is not understood; zpool get printed'
+			  . ' output that is not understood', sync => 'standard' },
 		"$ask_zfs\nzpool [status] [-P] [tank]\nzpool [status] [tank]\nzpool [get] [-Hp] [all]"
 			  . " [tank]\nzpool [get] [all] [tank]" ],
 

@@ -468,15 +468,15 @@ $node->safe_psql('postgres',
 	"UPDATE sync_probe.workloads SET new_connections = true WHERE workload = 'reconnects'");
 for (
 	[ 'max_connections', 'postgres', 20, -1, -1,
-		qr/max_connections allows 20 sessions, 1 of them are in use/, 18 ],
+		qr/max_connections limits sessions to 20; in use: 1\./, 18 ],
 	[ 'max_connections, not superuser', 'runner', 20, -1, -1,
-		qr/max_connections, without those that are reserved, allows 17 sessions, 1 of them/, 15 ],
+		qr/max_connections, without reserved connections, limits sessions to 17; in use: 1\./, 15 ],
 	[ 'of the role', 'runner', 5, 4, -1,
-		qr/The role's CONNECTION LIMIT allows 4 sessions, 1 of them/, 2 ],
+		qr/The role's CONNECTION LIMIT limits sessions to 4; in use: 1\./, 2 ],
 	[ 'of the database', 'runner', 5, -1, 5,
-		qr/The database's CONNECTION LIMIT allows 5 sessions, 1 of them/, 3 ],
+		qr/The database's CONNECTION LIMIT limits sessions to 5; in use: 1\./, 3 ],
 	[ 'of the role, none', 'runner', 5, 1, -1,
-		qr/The role's CONNECTION LIMIT allows 1 sessions, 1 of them.*HINT:  Wait/s, 0 ],
+		qr/The role's CONNECTION LIMIT limits sessions to 1; in use: 1\..*HINT:  Wait/s, 0 ],
 	[ 'of all, the role allows least', 'runner', 20, 4, 6, qr/DETAIL:  /, 2 ],
 	[ 'of all, the database allows least', 'runner', 20, 7, 5, qr/DETAIL:  /, 3 ])
 {

@@ -254,19 +254,19 @@ SELECT plan((SELECT count(*)::integer FROM rule) + (SELECT count(*)::integer FRO
 PREPARE record (text) AS
 SELECT pg_temp.record(s) AS run_id FROM scenario AS s WHERE s.name = $1;
 
-SELECT is(sync_probe._durable(write_cache, fua, syncs_nothing, flushes, others,
+SELECT is(sync_probe_internal.durable(write_cache, fua, syncs_nothing, flushes, others,
                               has_below, below, others),
           durable,
           format('%s, fua %s, nothing %s, %s flushes, others %s, below %s %s',
                  write_cache, fua, syncs_nothing, flushes, others, has_below, below))
 FROM rule;
 
-SELECT is(sync_probe._method_durable('{"write_cache": "write back", "fua": false}' || of_storage,
+SELECT is(sync_probe_internal.method_durable('{"write_cache": "write back", "fua": false}' || of_storage,
                                      pg_temp.measured(2, paced, paced_ops),
                                      pg_temp.measured(7, saturated, saturated_ops)),
           durable, 'both regimes: ' || name)
 FROM both_regimes;
-SELECT is(sync_probe._method_durable(NULL, pg_temp.measured(2, 0, 100),
+SELECT is(sync_probe_internal.method_durable(NULL, pg_temp.measured(2, 0, 100),
                                      pg_temp.measured(7, 0, 100)),
           'unknown', 'nothing is known of the storage');
 
@@ -326,7 +326,7 @@ SELECT d.durable, v.*
 FROM unnest('{"{yes,yes}", "{yes,no}", "{no,yes}", "{no,unknown}", "{unknown,unknown}",
               "{NULL,perhaps}", "{unknown,yes}"}'::text[]) WITH ORDINALITY AS w (words, n),
      LATERAL CAST(w.words AS text[]) AS d (durable),
-     LATERAL sync_probe._verdict('fsync', '{fsync,open_sync}', '{1,1.2}', '{0.99,1.1}',
+     LATERAL sync_probe_internal.verdict('fsync', '{fsync,open_sync}', '{1,1.2}', '{0.99,1.1}',
                                  '{1.01,1.3}', '{1,1.2}', '{0.99,1.1}', '{1.01,1.3}',
                                  d.durable) AS v
 ORDER BY n;
@@ -342,12 +342,12 @@ SELECT results_eq('SELECT durable, verdict, recommended_method FROM judged',
 SELECT is(reason, 'no other method could be measured',
           'a method that does not sync leaves nobody to compare with')
 FROM judged WHERE durable = '{yes,no}';
-SELECT throws_ok(format($$SELECT sync_probe._verdict('fsync', '{fsync,open_sync}', '{1,1}', '{1,1}',
+SELECT throws_ok(format($$SELECT sync_probe_internal.verdict('fsync', '{fsync,open_sync}', '{1,1}', '{1,1}',
                                                      '{1,1}', '{1,1}', '{1,1}', '{1,1}', %L)$$,
                         words),
                  '2202E', NULL, 'durable has a word for each method: ' || words)
 FROM unnest('{"{yes}", "{yes,yes,yes}", "{}"}'::text[]) AS words;
-SELECT is(sync_probe._verdict('fsync', '{fsync}', '{1}', '{1}', '{1}', '{1}', '{1}', '{1}', NULL),
+SELECT is(sync_probe_internal.verdict('fsync', '{fsync}', '{1}', '{1}', '{1}', '{1}', '{1}', '{1}', NULL),
           NULL, 'null is null');
 
 -- of a run without figures of its method nothing is claimed

@@ -40,12 +40,12 @@ CREATE TEMP TABLE storage_scenario (
 INSERT INTO storage_scenario VALUES
 ('a disk in order', '[{}]', '{}', 'none', NULL),
 ('a tablespace in order',
-    '[{}, {"location": "fast", "holds_wal": false, "mount_point": "/fast", "device": "sdb",
+    '[{}, {"name": "fast", "holds_wal": false, "mount_point": "/fast", "device": "sdb",
         "disks": ["sdb"]}]',
     '{}', 'none', NULL),
 
 ('fsync off', '[{}]', '{"fsync": false}', 'pg_wal error fsync_off', 'Switch it on'),
-('fsync off is said once', '[{}, {"location": "fast", "holds_wal": false}]', '{"fsync": false}',
+('fsync off is said once', '[{}, {"name": "fast", "holds_wal": false}]', '{"fsync": false}',
     'pg_wal error fsync_off', NULL),
 
 ('nobarrier above a volatile cache',
@@ -62,7 +62,7 @@ INSERT INTO storage_scenario VALUES
 ('nobarrier above a cache that is not volatile', '[{"mount_options": "nobarrier"}]', '{}',
     'pg_wal warning barrier_off', 'remount,barrier /data'),
 ('nobarrier under a tablespace',
-    '[{"location": "fast", "holds_wal": false, "mount_options": "rw,nobarrier"}]', '{}',
+    '[{"name": "fast", "holds_wal": false, "mount_options": "rw,nobarrier"}]', '{}',
     'fast warning barrier_off', NULL),
 ('barriers on, by name', '[{"mount_options": "rw,barrier,barrier=1,nobarriers"}]', '{}',
     'none', NULL),
@@ -70,7 +70,7 @@ INSERT INTO storage_scenario VALUES
 ('a volatile cache', '[{"write_cache": "write back"}]', '{}', 'pg_wal info write_cache_volatile',
     'nvme0n1 has a volatile write cache'),
 ('a volatile cache under a name to be quoted',
-    '[{"location": "O''Hara", "holds_wal": false, "write_cache": "write back"}]', '{}',
+    '[{"name": "O''Hara", "holds_wal": false, "write_cache": "write back"}]', '{}',
     'O''Hara info write_cache_volatile', 'Probe it'),
 ('a volatile cache that takes FUA writes', '[{"write_cache": "write back", "fua": true}]', '{}',
     'none', NULL),
@@ -82,11 +82,11 @@ INSERT INTO storage_scenario VALUES
     '/data is tmpfs: what lies there is gone with the next restart of the machine / Stop the '
     'server'),
 ('pg_default on tmpfs',
-    '[{"location": "pg_default", "holds_wal": false, "filesystem": "tmpfs", "device": null,
+    '[{"name": "pg_default", "holds_wal": false, "filesystem": "tmpfs", "device": null,
         "disks": null}]',
     '{}', 'pg_default error memory_filesystem', 'move the data directory'),
 ('a tablespace on ramfs',
-    '[{"location": "fast one", "holds_wal": false, "filesystem": "ramfs", "device": null,
+    '[{"name": "fast one", "holds_wal": false, "filesystem": "ramfs", "device": null,
         "disks": null}]',
     '{}', 'fast one error memory_filesystem', 'then drop it'),
 
@@ -102,10 +102,10 @@ INSERT INTO storage_scenario VALUES
 ('less than max_wal_size', '[{"available_bytes": 59000000000}]', '{"max_wal_size": 60000000000}',
     'pg_wal warning low_space', NULL),
 ('less than max_wal_size, but for a tablespace',
-    '[{"location": "fast", "holds_wal": false, "available_bytes": 59000000000}]',
+    '[{"name": "fast", "holds_wal": false, "available_bytes": 59000000000}]',
     '{"max_wal_size": 60000000000}', 'none', NULL),
 ('a tablespace with less than the reserve',
-    '[{"location": "fast", "holds_wal": false, "available_bytes": 1000000}]', '{}',
+    '[{"name": "fast", "holds_wal": false, "available_bytes": 1000000}]', '{}',
     'fast warning low_space', 'no probe runs'),
 ('space unknown', '[{"size_bytes": null, "available_bytes": null}]', '{}', 'none', NULL),
 
@@ -119,31 +119,31 @@ INSERT INTO storage_scenario VALUES
     '{"wal_recycle": false, "wal_init_zero": false}', 'none', NULL),
 ('btrfs with nodatacow', '[{"filesystem": "btrfs", "mount_options": "rw,nodatacow,relatime"}]',
     '{}', 'none', NULL),
-('a tablespace on btrfs', '[{"location": "fast", "holds_wal": false, "filesystem": "btrfs"}]',
+('a tablespace on btrfs', '[{"name": "fast", "holds_wal": false, "filesystem": "btrfs"}]',
     '{}', 'none', NULL),
 
-('WAL beside the busiest tablespace', '[{}, {"location": "pg_default", "holds_wal": false}]', '{}',
+('WAL beside the busiest tablespace', '[{}, {"name": "pg_default", "holds_wal": false}]', '{}',
     'pg_wal info wal_shares_device', 'pg_wal shares nvme0n1 with pg_default'),
 ('one disk of several is shared',
-    '[{"disks": ["sda", "sdb"], "device": "md0"}, {"location": "pg_default", "holds_wal": false,
+    '[{"disks": ["sda", "sdb"], "device": "md0"}, {"name": "pg_default", "holds_wal": false,
         "mount_point": "/tables", "disks": ["sdb", "sdc"]}]',
     '{}', 'pg_wal info wal_shares_device', 'shares md0'),
 ('a file system without a disk is shared',
     '[{"filesystem": "nfs4", "device": null, "disks": null},
-        {"location": "pg_default", "holds_wal": false, "filesystem": "ext4", "disks": null}]',
+        {"name": "pg_default", "holds_wal": false, "filesystem": "ext4", "disks": null}]',
     '{}', 'pg_wal info wal_shares_device, pg_wal warning network_filesystem', 'shares /data with'),
 ('disks of their own',
-    '[{}, {"location": "pg_default", "holds_wal": false, "mount_point": "/tables",
+    '[{}, {"name": "pg_default", "holds_wal": false, "mount_point": "/tables",
         "disks": ["sdb"]}]',
     '{}', 'none', NULL),
 ('disks unknown',
-    '[{}, {"location": "pg_default", "holds_wal": false, "mount_point": "/tables", "disks": null}]',
+    '[{}, {"name": "pg_default", "holds_wal": false, "mount_point": "/tables", "disks": null}]',
     '{}', 'none', NULL),
 ('another tablespace is the busiest',
-    '[{}, {"location": "pg_default", "holds_wal": false},
-        {"location": "fast", "holds_wal": false, "mount_point": "/fast", "disks": ["sdb"]}]',
+    '[{}, {"name": "pg_default", "holds_wal": false},
+        {"name": "fast", "holds_wal": false, "mount_point": "/fast", "disks": ["sdb"]}]',
     '{"busiest": "fast"}', 'none', NULL),
-('no tablespace is busy', '[{}, {"location": "pg_default", "holds_wal": false}]',
+('no tablespace is busy', '[{}, {"name": "pg_default", "holds_wal": false}]',
     '{"busiest": null}', 'none', NULL),
 
 ('no disk can be named', '[{"device": null, "disks": null, "write_cache": null, "fua": null}]',
@@ -154,16 +154,16 @@ INSERT INTO storage_scenario VALUES
     '{}', 'pg_wal info device_unknown', 'below it (unknown file system)'),
 
 ('a file system that is not mounted',
-    '[{"location": "fast", "holds_wal": false, "directory": "/fast", "missing": true,
+    '[{"name": "fast", "holds_wal": false, "directory": "/fast", "missing": true,
         "device": null}]',
     '{}', 'fast error tablespace_missing', '/fast does not hold what this server made there'),
 ('a directory that is gone',
-    '[{"location": "fast", "holds_wal": false, "directory": null, "missing": true,
+    '[{"name": "fast", "holds_wal": false, "directory": null, "missing": true,
         "filesystem": null, "mount_point": null, "mount_options": null, "device": null,
         "write_cache": null}]',
     '{}', 'fast error tablespace_missing', 'its directory does not hold'),
 ('not mounted below a read-only file system',
-    '[{"location": "fast", "holds_wal": false, "missing": true, "mount_options": "ro"}]', '{}',
+    '[{"name": "fast", "holds_wal": false, "missing": true, "mount_options": "ro"}]', '{}',
     'fast error tablespace_missing', NULL),
 ('mounted read-only', '[{"mount_options": "ro,relatime"}]', '{}',
     'pg_wal error read_only_filesystem',
@@ -172,7 +172,7 @@ INSERT INTO storage_scenario VALUES
 
 ('all at once',
     '[{"filesystem": "overlay", "mount_options": "nobarrier", "write_cache": "write back",
-        "available_bytes": 1}, {"location": "pg_default", "holds_wal": false}]',
+        "available_bytes": 1}, {"name": "pg_default", "holds_wal": false}]',
     '{"fsync": false}',
     'pg_wal error barrier_off, pg_wal error fsync_off, pg_wal info wal_shares_device, pg_wal info '
         'write_cache_volatile, pg_wal warning low_space, pg_wal warning overlay_filesystem', NULL);
@@ -193,9 +193,9 @@ SELECT 'not on a network: ' || filesystem,
 FROM unnest('{ext4,xfs,fuse.zfs,fuseblk,fuse.sshfsx,xnfs,nfsd}'::text[]) AS filesystem;
 
 -- storage and server in order
-CREATE FUNCTION pg_temp.place(differences jsonb) RETURNS sync_probe._storage LANGUAGE sql AS $$
-    SELECT jsonb_populate_record(NULL::sync_probe._storage,
-        '{"location": "pg_wal", "holds_wal": true, "filesystem": "ext4", "mount_point": "/data",
+CREATE FUNCTION pg_temp.place(differences jsonb) RETURNS sync_probe_internal.storage LANGUAGE sql AS $$
+    SELECT jsonb_populate_record(NULL::sync_probe_internal.storage,
+        '{"name": "pg_wal", "holds_wal": true, "filesystem": "ext4", "mount_point": "/data",
           "mount_options": "rw,relatime", "device": "nvme0n1", "write_cache": "write through",
           "fua": false, "disks": ["nvme0n1"], "size_bytes": 100000000000,
           "available_bytes": 50000000000, "missing": false}' || differences)
@@ -207,7 +207,7 @@ FROM storage_scenario AS s,
      LATERAL (SELECT '{"fsync": true, "wal_recycle": true, "wal_init_zero": true,
                        "max_wal_size": 1073741824, "reserve_percent": 5,
                        "busiest": "pg_default"}' || s.settings) AS c (settings),
-     LATERAL sync_probe._storage_findings(
+     LATERAL sync_probe_internal.storage_findings(
          ARRAY(SELECT pg_temp.place(p.place) FROM jsonb_array_elements(s.places) AS p (place)),
          (c.settings ->> 'fsync')::boolean, (c.settings ->> 'wal_recycle')::boolean,
          (c.settings ->> 'wal_init_zero')::boolean, (c.settings ->> 'max_wal_size')::bigint,
@@ -631,7 +631,7 @@ BEGIN
     FOR s IN SELECT * FROM run_scenario LOOP
         DELETE FROM sync_probe.runs;
         PERFORM pg_temp.record(s.given);
-        INSERT INTO found SELECT 'run: ' || s.name, f.* FROM sync_probe._run_findings AS f;
+        INSERT INTO found SELECT 'run: ' || s.name, f.* FROM sync_probe_internal.run_findings AS f;
     END LOOP;
 END
 $$;
@@ -705,9 +705,9 @@ BEGIN
             PERFORM pg_temp.record(r);
         END LOOP;
         INSERT INTO drift SELECT s.name, s.says, f.message, f.evidence
-        FROM (SELECT) AS one LEFT JOIN sync_probe._run_findings AS f ON f.location = 'pg_wal'
+        FROM (SELECT) AS one LEFT JOIN sync_probe_internal.run_findings AS f ON f.location = 'pg_wal'
             AND f.code = 'drift';
-        INSERT INTO found SELECT 'drift: ' || s.name, f.* FROM sync_probe._run_findings AS f
+        INSERT INTO found SELECT 'drift: ' || s.name, f.* FROM sync_probe_internal.run_findings AS f
         WHERE f.code = 'drift';
     END LOOP;
 END
@@ -799,28 +799,28 @@ SELECT run_id, o.ordinal, 'saturated', o.method, true, o.status
 FROM sync_probe.runs,
      (VALUES (11, 'open_datasync', 'ok'), (12, 'open_sync', 'error'))
          AS o (ordinal, method, status);
-SELECT is_empty('SELECT * FROM sync_probe._run_findings',
+SELECT is_empty('SELECT * FROM sync_probe_internal.run_findings',
                 'O_DIRECT is taken, or fails for another reason');
 UPDATE sync_probe.measurements SET status = 'no_direct_io' WHERE ordinal > 10;
 SELECT results_eq(
     $$SELECT location, severity, code, message, evidence -> 'methods'
-      FROM sync_probe._run_findings$$,
+      FROM sync_probe_internal.run_findings$$,
     $$VALUES ('pg_wal'::name, 'info', 'direct_io_refused',
               'the file system (zfs) refuses O_DIRECT',
               '["open_datasync", "open_sync"]'::jsonb)$$,
     'O_DIRECT is refused');
 UPDATE sync_probe.runs SET filesystem = NULL;
-SELECT is((SELECT message FROM sync_probe._run_findings),
+SELECT is((SELECT message FROM sync_probe_internal.run_findings),
           'the file system (unknown) refuses O_DIRECT', 'by nobody knows whom');
 
 EXECUTE record ('{"run": {"filesystem": "zfs"}}') \gset
-SELECT is_empty('SELECT * FROM sync_probe._run_findings', 'nor by a newer run');
+SELECT is_empty('SELECT * FROM sync_probe_internal.run_findings', 'nor by a newer run');
 
 -- the margin is the reader's: two runs that differ by 23 %
 DELETE FROM sync_probe.runs;
 EXECUTE record ('{}') \gset
 EXECUTE record ('{"paced": {"p50_us": 700}}') \gset
-SELECT is((SELECT code FROM sync_probe._run_findings), 'drift', 'drift beyond the margin');
+SELECT is((SELECT code FROM sync_probe_internal.run_findings), 'drift', 'drift beyond the margin');
 SET LOCAL pg_sync_probe.margin = 0.5;
 SELECT is_empty('SELECT * FROM sync_probe_internal.run_findings', 'but not beyond a wide margin');
 SET LOCAL pg_sync_probe.margin = 0.05;
@@ -833,11 +833,11 @@ EXECUTE record ('{"run": {"location": "pg_default"}, "saturated": {"flushes_per_
     "storage": {"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 200}}}') \gset
 EXECUTE record ('{"run": {"location": "pg_wal", "suite": "pg_test_fsync"}}') \gset
 EXECUTE record ('{"run": {"location": "gone"}, "paced": {"flushes_per_op": 0}}') \gset
-SELECT bag_eq('SELECT location, code FROM sync_probe._run_findings',
+SELECT bag_eq('SELECT location, code FROM sync_probe_internal.run_findings',
     $$VALUES ('pg_wal'::name, 'flush_missing'), ('pg_default', 'flush_missing'),
              ('pg_default', 'counters_shared')$$, 'both locations, but no other');
 EXECUTE record ('{}') \gset
-SELECT bag_eq('SELECT location, code FROM sync_probe._run_findings',
+SELECT bag_eq('SELECT location, code FROM sync_probe_internal.run_findings',
     $$VALUES ('pg_default'::name, 'flush_missing'), ('pg_default', 'counters_shared')$$,
     'a newer run at pg_wal, with flushes, is the one that counts there');
 
@@ -860,7 +860,7 @@ SELECT is((SELECT count(*) FROM sync_probe.findings
            WHERE code = 'low_space' AND location <> 'pg_wal'),
           0::bigint, 'none is low if nothing is to be left');
 
-SELECT ok(sync_probe._busiest_tablespace() IN (SELECT spcname FROM pg_tablespace),
+SELECT ok(sync_probe_internal.busiest_tablespace() IN (SELECT spcname FROM pg_tablespace),
           'one of the tablespaces is the busiest');
 
 -- a run of other times: recommendations.sql has what makes it so
@@ -892,7 +892,7 @@ FROM commands;
 UPDATE sync_probe.measurements SET flushes_per_op = 1;
 SELECT lives_ok(format('UPDATE sync_probe.runs SET storage = %L;'
                        ' CREATE TEMP TABLE got ON COMMIT DROP AS'
-                       ' SELECT * FROM sync_probe._run_findings; DROP TABLE got', storage),
+                       ' SELECT * FROM sync_probe_internal.run_findings; DROP TABLE got', storage),
                 'storage: ' || coalesce(storage::jsonb::text, 'none'))
 FROM odd;
 

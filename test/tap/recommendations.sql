@@ -294,7 +294,7 @@ SELECT ok(CASE WHEN expected IS NULL THEN (got).reason NOT LIKE '%probe again'
           ELSE strpos((got).reason, expected) > 0 END,
           'outdated: ' || name || ': ' || (got).reason)
 FROM outdated_advice;
-SELECT is((got).commands, ARRAY[sync_probe._probe_command(at, NULL)],
+SELECT is((got).commands, ARRAY[sync_probe_internal.probe_command(at, NULL)],
           'outdated: ' || name || ': probe again')
 FROM outdated_advice WHERE expected IS NOT NULL;
 

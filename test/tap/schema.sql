@@ -194,6 +194,7 @@ $$),
     new_connections boolean
     builtin boolean
     author name
+    author_oid oid
 $$),
 ('workload_results', $$
     result_id bigint
@@ -348,15 +349,15 @@ ORDER BY p.proname;
 CREATE ROLE sync_probe_nobody;
 SELECT ok(NOT has_table_privilege('sync_probe_nobody', 'sync_probe.findings', 'SELECT'),
           'findings are not for everybody');
-SELECT ok(NOT has_table_privilege('sync_probe_nobody', 'sync_probe._run_findings', 'SELECT'),
+SELECT ok(NOT has_table_privilege('sync_probe_nobody', 'sync_probe_internal.run_findings', 'SELECT'),
           'nor are those of runs');
 SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe.device_lifetime'::regproc,
                                       'EXECUTE'),
           'nor is device_lifetime()');
 SELECT ok(NOT has_function_privilege('sync_probe_nobody',
-                                      'sync_probe._examine_locations'::regproc, 'EXECUTE'),
+                                      'sync_probe_internal.examine_locations'::regproc, 'EXECUTE'),
           'nor are paths and disks');
-SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe._last_run'::regproc,
+SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe_internal.last_run'::regproc,
                                       'EXECUTE'),
           'nor what a session probed');
 SET LOCAL ROLE pg_monitor;

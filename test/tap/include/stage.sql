@@ -5,11 +5,10 @@
 --
 CREATE TEMP TABLE examined AS SELECT * FROM sync_probe_internal.examine_locations(NULL);
 
-SELECT format('CREATE OR REPLACE FUNCTION sync_probe._examine_locations(%s) RETURNS SETOF record'
-              ' LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp'
-              ' AS $$SELECT * FROM examined AS e WHERE only_location IS NULL OR '
-                  'e.name = only_location$$',
-              pg_get_function_arguments('sync_probe._examine_locations'::regproc)) \gexec
+CREATE OR REPLACE FUNCTION sync_probe_internal.examine_locations(only_location name)
+RETURNS SETOF sync_probe_internal.storage
+LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
+AS $$SELECT * FROM examined AS e WHERE only_location IS NULL OR e.name = only_location$$;
 
 -- A run of the wal suite, usable for advice, with differences.  Its location becomes
 -- as the run says, so that the run counts, unless told otherwise.
