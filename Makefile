@@ -56,8 +56,8 @@ $(OBJS): $(wildcard src/*.h src/*/*.h) $(ENGINE_HEADERS)
 
 TEST_MODULE = test/modules/child_process/child_process_test
 TEST_MODULE_OBJS = $(TEST_MODULE).o $(addprefix src/, common/child_process.o common/child_exec.o \
-	common/child_output.o storage/zfs_tools.o \
-	engine/storage/zfs.o engine/storage/zfs_status.o engine/storage/zfs_text.o)
+	common/child_output.o storage/zfs_tools.o engine/storage/zfs.o \
+	engine/storage/zfs_status.o engine/text/slice.o)
 FAULT_LIBRARY = test/fault/fail_calls
 
 ifeq ($(PORTNAME),linux)

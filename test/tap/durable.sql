@@ -106,20 +106,20 @@ INSERT INTO both_regimes VALUES
 ('one was not measured', '{"others": {"most_flushes_per_sec": 0}}', 1, 100, 0, 0, 'yes'),
 ('nothing was measured', '{"others": {"most_flushes_per_sec": 0}}', 0, 0, 0, NULL, 'unknown'),
 -- 250 a second are 0.25 in the millisecond of a sync, 300 are 0.3
-('others leave half', '{"others": {"most_flushes_per_sec": 250}}', 1, 100, 1, 100, 'yes'),
-('others leave less than half', '{"others": {"most_flushes_per_sec": 300}}',
+('background I/O leaves half', '{"others": {"most_flushes_per_sec": 250}}', 1, 100, 1, 100, 'yes'),
+('background I/O leaves less than half', '{"others": {"most_flushes_per_sec": 300}}',
     1, 100, 1, 100, 'unknown'),
-('nobody listened', '{}', 1, 100, 1, 100, 'unknown'),
-('nobody listened, and none', '{}', 0, 100, 0, 100, 'no'),
+('no idle sample', '{}', 1, 100, 1, 100, 'unknown'),
+('no idle sample, and none', '{}', 0, 100, 0, 100, 'no'),
 ('all arrive below',
     '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0},
         "below_flushes_per_op": {"2": 1, "7": 1}}',
     1, 100, 1, 100, 'yes'),
-('all arrive below, but perhaps others'' own',
+('all arrive below, but perhaps of background I/O',
     '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 300},
         "below_flushes_per_op": {"2": 1, "7": 1}}',
     1, 100, 1, 100, 'unknown'),
-('all arrive below, nobody listened there',
+('all arrive below, no idle sample there',
     '{"others": {"most_flushes_per_sec": 0}, "below_flushes_per_op": {"2": 1, "7": 1}}',
     1, 100, 1, 100, 'unknown'),
 ('the caches of the disks differ',
@@ -174,9 +174,9 @@ INSERT INTO scenario VALUES
 ('memory', 'pg_wal', '{"syncs_nothing": "tmpfs"}', NULL, NULL, (1.10,1.20), NULL, (0.60,0.70),
     'unsafe', NULL, 'no', 'not the setting (tmpfs)', false),
 ('a tablespace where one method syncs', 'pg_default', '{}', 0, 0, (1.10,1.20), 1, (0.60,0.70),
-    'unsafe', 'fsync', 'no', 'if the WAL lay here: syncs with fdatasync do not reach', false),
+    'unsafe', 'fsync', 'no', 'if the WAL were here: syncs with fdatasync do not reach', false),
 ('a tablespace where none does', 'pg_default', '{}', 0, 0, (1.10,1.20), 0, (0.60,0.70), 'unsafe',
-    NULL, 'no', 'if the WAL lay here: syncs with fdatasync do not reach', false),
+    NULL, 'no', 'if the WAL were here: syncs with fdatasync do not reach', false),
 
 -- another one does not sync: it is never recommended
 ('the faster one does not sync', 'pg_wal', '{}', 1, 0, (1.10,1.20), 1, (0.60,0.70), 'keep',
@@ -208,7 +208,7 @@ INSERT INTO scenario VALUES
 ('nothing was recorded of the storage', 'pg_wal', NULL, 0, 0, (1.10,1.20), 1, (0.60,0.70),
     'switch', 'open_datasync', 'unknown', 'open_datasync makes', true),
 ('a tablespace whose faster method does not sync', 'pg_default', '{}', 1, 0, (1.50,1.60), 1,
-    (1.10,1.20), 'switch', 'fsync', 'yes', 'if the WAL lay here: fsync makes', false);
+    (1.10,1.20), 'switch', 'fsync', 'yes', 'if the WAL were here: fsync makes', false);
 
 CREATE FUNCTION pg_temp.record(s scenario) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -254,11 +254,11 @@ SELECT plan((SELECT count(*)::integer FROM rule) + (SELECT count(*)::integer FRO
 PREPARE record (text) AS
 SELECT pg_temp.record(s) AS run_id FROM scenario AS s WHERE s.name = $1;
 
-SELECT is(sync_probe_internal.durable(write_cache, fua, syncs_nothing, flushes, others,
-                              has_below, below, others),
+SELECT is(sync_probe_internal.durable(write_cache, fua, syncs_nothing, flushes, background,
+                              has_backing, backing, background),
           durable,
-          format('%s, fua %s, nothing %s, %s flushes, others %s, below %s %s',
-                 write_cache, fua, syncs_nothing, flushes, others, has_below, below))
+          format('%s, fua %s, nothing %s, %s flushes, background %s, backing %s %s',
+                 write_cache, fua, syncs_nothing, flushes, background, has_backing, backing))
 FROM rule;
 
 SELECT is(sync_probe_internal.method_durable('{"write_cache": "write back", "fua": false}' || of_storage,

@@ -79,7 +79,7 @@ INSERT INTO storage_scenario VALUES
 ('tmpfs',
     '[{"filesystem": "tmpfs", "device": null, "disks": null, "write_cache": null, "fua": null}]',
     '{}', 'pg_wal error memory_filesystem',
-    '/data is tmpfs: what lies there is gone with the next restart of the machine / Stop the '
+    '/data is tmpfs: its files are lost when the machine restarts / Stop the '
     'server'),
 ('pg_default on tmpfs',
     '[{"name": "pg_default", "holds_wal": false, "filesystem": "tmpfs", "device": null,
@@ -114,7 +114,7 @@ INSERT INTO storage_scenario VALUES
 ('zfs', '[{"filesystem": "zfs", "device": null, "disks": null}]', '{"wal_recycle": false}',
     'pg_wal warning cow_wal_settings', 'Switch both off'),
 ('zfs in user space', '[{"filesystem": "fuse.zfs", "device": null, "disks": null}]',
-    '{"wal_init_zero": false}', 'pg_wal warning cow_wal_settings', 'copies on write'),
+    '{"wal_init_zero": false}', 'pg_wal warning cow_wal_settings', 'a copy-on-write file system'),
 ('zfs with the settings for it', '[{"filesystem": "zfs", "device": null, "disks": null}]',
     '{"wal_recycle": false, "wal_init_zero": false}', 'none', NULL),
 ('btrfs with nodatacow', '[{"filesystem": "btrfs", "mount_options": "rw,nodatacow,relatime"}]',
@@ -156,12 +156,12 @@ INSERT INTO storage_scenario VALUES
 ('a file system that is not mounted',
     '[{"name": "fast", "holds_wal": false, "directory": "/fast", "missing": true,
         "device": null}]',
-    '{}', 'fast error tablespace_missing', '/fast does not hold what this server made there'),
+    '{}', 'fast error tablespace_missing', '/fast does not contain what this server created there'),
 ('a directory that is gone',
     '[{"name": "fast", "holds_wal": false, "directory": null, "missing": true,
         "filesystem": null, "mount_point": null, "mount_options": null, "device": null,
         "write_cache": null}]',
-    '{}', 'fast error tablespace_missing', 'its directory does not hold'),
+    '{}', 'fast error tablespace_missing', 'its directory does not contain'),
 ('not mounted below a read-only file system',
     '[{"name": "fast", "holds_wal": false, "missing": true, "mount_options": "ro"}]', '{}',
     'fast error tablespace_missing', NULL),
@@ -183,7 +183,7 @@ SELECT 'network: ' || filesystem,
                                             'disks', NULL, 'write_cache', NULL)),
        '{}', 'pg_wal warning network_filesystem',
        '/data is ' || filesystem
-       || ': whether a sync reaches a disk is decided on another machine'
+       || ': another machine decides whether a sync reaches a disk'
 FROM unnest('{nfs,nfs4,cifs,smb3,9p,ceph,fuse.sshfs,fuse.glusterfs,fuse.s3fs,fuse.davfs,
               fuse.davfs2}'::text[]) AS filesystem;
 INSERT INTO storage_scenario
@@ -207,11 +207,15 @@ FROM storage_scenario AS s,
      LATERAL (SELECT '{"fsync": true, "wal_recycle": true, "wal_init_zero": true,
                        "max_wal_size": 1073741824, "reserve_percent": 5,
                        "busiest": "pg_default"}' || s.settings) AS c (settings),
-     LATERAL sync_probe_internal.storage_findings(
-         ARRAY(SELECT pg_temp.place(p.place) FROM jsonb_array_elements(s.places) AS p (place)),
-         (c.settings ->> 'fsync')::boolean, (c.settings ->> 'wal_recycle')::boolean,
+     LATERAL (SELECT ARRAY(SELECT pg_temp.place(p.place)
+                           FROM jsonb_array_elements(s.places) AS p (place))) AS e (facts),
+     LATERAL (
+         SELECT * FROM sync_probe_internal.storage_findings(e.facts)
+         UNION ALL
+         SELECT * FROM sync_probe_internal.settings_findings(
+             e.facts, (c.settings ->> 'fsync')::boolean, (c.settings ->> 'wal_recycle')::boolean,
          (c.settings ->> 'wal_init_zero')::boolean, (c.settings ->> 'max_wal_size')::bigint,
-         (c.settings ->> 'reserve_percent')::integer, (c.settings ->> 'busiest')::name) AS f;
+         (c.settings ->> 'reserve_percent')::integer, (c.settings ->> 'busiest')::name)) AS f;
 
 -- ---------------------------------------------------------------------- runs
 
@@ -354,7 +358,7 @@ INSERT INTO run_scenario VALUES
 ('ZFS without its tools',
     '{"run": {"filesystem": "zfs", "device": null},
       "storage": {"zfs": {"dataset": "tank/pg", "pool": "tank", "unknown": "no program zfs"}}}',
-    'info zfs_unknown', 'of tank/pg does not tell all its properties: no program zfs', NULL),
+    'info zfs_unknown', 'not all ZFS properties of tank/pg are known: no program zfs', NULL),
 ('ZFS that tells half of it',
     '{"run": {"filesystem": "zfs", "device": null},
       "storage": {"zfs": {"dataset": "tank/pg", "pool": "tank", "sync": "standard",
@@ -363,7 +367,7 @@ INSERT INTO run_scenario VALUES
 ('ZFS that does not tell of sync',
     '{"run": {"filesystem": "zfs", "device": null},
       "storage": {"zfs": {"dataset": "tank/pg", "pool": "tank", "logbias": "latency"}}}',
-    'info zfs_unknown', 'sync is not among them', NULL),
+    'info zfs_unknown', 'sync is missing', NULL),
 
 -- barrier_off and loop_device
 ('a loop device',
@@ -374,7 +378,7 @@ INSERT INTO run_scenario VALUES
             {"name": "vda", "write_cache": "write back", "below": true}],
             "below_flushes_per_op": {"2": 1, "3": 0, "7": 0.11, "8": 0}}}',
     'info loop_device',
-    'loop0 is the file /srv/disk.img on ext4: a sync is as safe as it is there',
+    'loop0 is the file /srv/disk.img on ext4: a sync is as safe as on that file system',
     '{"backing_file": "/srv/disk.img", "below_flushes_per_op": {"2": 1, "7": 0.11}}'),
 ('a loop device that no flush gets through',
     '{"run": {"device": "loop0"},
@@ -382,7 +386,7 @@ INSERT INTO run_scenario VALUES
             "disks": [{"name": "loop0"}, {"name": "sda", "write_cache": "write through",
             "below": true}, {"name": "vda", "write_cache": "write back", "below": true}],
             "below_flushes_per_op": {"2": 1, "7": 0.1}}}',
-    'warning loop_device', 'no flush arrives at the disk below', '{"backing_filesystem": "xfs"}'),
+    'warning loop_device', 'no flush reaches the disk below', '{"backing_filesystem": "xfs"}'),
 ('the same when paced',
     '{"run": {"device": "loop0"},
       "storage": {"backing_file": "/srv/disk.img", "disks": [{"name": "loop0"},
@@ -421,7 +425,7 @@ INSERT INTO run_scenario VALUES
       "storage": {"backing_file": "/srv/disk.img",
             "backing_mount_options": "rw,nobarrier,relatime"}}',
     'info loop_device, warning barrier_off',
-    'loop0 lies in the file /srv/disk.img, on a file system mounted with nobarrier',
+    'loop0 is backed by file /srv/disk.img, on a file system mounted with nobarrier',
     '{"mount_options": "rw,nobarrier,relatime"}'),
 ('barrier=0 under the backing file',
     '{"run": {"device": "loop0"},
@@ -509,7 +513,7 @@ INSERT INTO run_scenario VALUES
         "amplification": 10.0}'),
 ('zfs', '{"run": {"filesystem": "zfs", "device": null}, "paced": {"device_bytes_per_op": 81920}}',
     'warning write_amplification',
-    'makes the device write 80 kB (10.0 times as much) / See recordsize', NULL),
+    'makes the device write 80 kB (10.0 times as much) / Check recordsize', NULL),
 ('four times as much and a byte', '{"paced": {"device_bytes_per_op": 32769}}',
     'warning write_amplification', 'Another wal_sync_method', NULL),
 ('four times as much', '{"paced": {"device_bytes_per_op": 32768}}', 'none', NULL, NULL),
@@ -579,13 +583,13 @@ INSERT INTO run_scenario VALUES
 ('others flush too',
     '{"storage": {"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 180,
           "bytes_per_sec": 0}}}',
-    'info counters_shared', 'others use nvme0n1 too: they flush it 100 times a second',
+    'info counters_shared', 'background I/O flushes nvme0n1 100 times a second',
     '{"others": {"flushes_per_sec": 100}, "other_flushes_per_op": 0.058, "flushes_per_op": 1}'),
 ('others flush too, no disk has a name',
     '{"run": {"device": null},
       "storage": {"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 180,
             "bytes_per_sec": 0}}}',
-    'info counters_shared', 'others use the device too', NULL),
+    'info counters_shared', 'background I/O flushes the device 100 times', NULL),
 ('nobody was heard, but not for long',
     '{"storage": {"others": {"flushes_per_sec": 0, "most_flushes_per_sec": 300,
           "bytes_per_sec": 0}}}',
@@ -608,7 +612,7 @@ INSERT INTO run_scenario VALUES
 ('counters that went backwards',
     '{"storage": {"readings_lost": 3}, "paced": {"device_bytes_per_op": null}}',
     'info counters_unknown',
-    'the counters of nvme0n1 were not read: 3 times they could not be read, or went backwards',
+    'the counters of nvme0n1 were not read: 3 readings failed or went backwards',
     '{"readings_lost": 3, "disks": [{"name": "nvme0n1"}]}'),
 
 -- several at once
@@ -873,7 +877,7 @@ SELECT results_eq(
     $$SELECT location, severity, message, commands, evidence -> 'changes'
       FROM found WHERE name = 'outdated'$$,
     format($$VALUES ('pg_wal'::name, 'warning',
-                     'run %s is of another time: mount options was rw,relatime, is rw,nobarrier',
+                     'run %s is outdated: mount options was rw,relatime, is rw,nobarrier',
                      '{SELECT * FROM sync_probe.probe()}'::text[],
                      '["mount options was rw,relatime, is rw,nobarrier"]'::jsonb)$$, :run_id),
     'of other times');

@@ -166,13 +166,13 @@ FROM (VALUES (1.86, 1.7, 2.044, '1.86 (1.70-2.04)'), (12.34, 9.9949, 15, '12.3 (
              (12345, 99.94, 99.96, '12345 (99.9-100)')) AS v (speed, low, high, text);
 SELECT is(sync_probe_internal.speed_text(NULL, NULL, NULL), NULL, 'no speed, no text');
 
--- another location: what would hold if the WAL lay there, but no command
+-- another location: what would hold if the WAL were there, but no command
 EXECUTE record ('faster in both regimes', 'pg_default') \gset
 CREATE TEMP VIEW elsewhere AS
 SELECT * FROM sync_probe.recommendation_details WHERE location = 'pg_default';
 SELECT ok(NOT holds_wal, 'pg_default does not hold the WAL') FROM elsewhere;
 SELECT is(commands, NULL, 'and no command is given for it') FROM elsewhere;
-SELECT ok(starts_with(reason, 'if the WAL lay here: '), 'the reason says so') FROM elsewhere;
+SELECT ok(starts_with(reason, 'if the WAL were here: '), 'the reason says so') FROM elsewhere;
 SELECT is(verdict, 'switch', 'the verdict is the same') FROM elsewhere;
 
 -- the margin is the reader's

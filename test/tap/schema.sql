@@ -296,7 +296,7 @@ $$),
 $$);
 
 SELECT plan((SELECT count(*)::integer * 2 FROM surface)
-            + (SELECT count(*)::integer FROM functions) + 28);
+            + (SELECT count(*)::integer FROM functions) + 30);
 
 SELECT results_eq(format('SELECT pg_temp.columns(%L)', 'sync_probe.' || relation),
                   format('SELECT pg_temp.lines(%L)', columns), 'columns of ' || relation)
