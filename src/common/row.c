@@ -159,7 +159,7 @@ filled_columns(TupleDesc type, HeapTuple *rows, int nrows)
 	return columns.data;
 }
 
-/* Insert rows of the table's own row type.  Must be called as its owner. */
+/* Insert rows of the table's own row type, if any.  Must be called as its owner. */
 void
 sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows)
 {
@@ -168,6 +168,9 @@ sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows)
 	Datum		values[1];
 	char	   *columns = filled_columns(type, rows, nrows);
 
+	/* no row fills a column: a probe in which nothing could be measured has no samples */
+	if (nrows == 0)
+		return;
 	for (int i = 0; i < nrows; i++)
 		datums[i] = HeapTupleGetDatum(rows[i]);
 	values[0] = PointerGetDatum(construct_array(datums, nrows, type->tdtypeid,

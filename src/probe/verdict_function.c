@@ -80,7 +80,8 @@ read_durable(FunctionCallInfo fcinfo, int arg, sp_comparison *comparison)
  *		paced_speed float8[], paced_speed_low, paced_speed_high,
  *		saturated_speed, saturated_speed_low, saturated_speed_high float8[],
  *		durable text[],
- *		OUT verdict text, OUT recommended_method text, OUT reason text)
+ *		OUT verdict text, OUT recommended_method text, OUT reason text,
+ *		OUT times_as_long float8)
  *
  * All arrays have one element for each method.  The elements of the current method are
  * those of its A/A control.  A null element is unknown.  The function is strict.
@@ -103,8 +104,9 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
 	TupleDesc	row_type;
 	Datum	   *names;
 	bool	   *name_nulls;
-	Datum		values[3];
-	bool		nulls[3] = {false, false, false};
+	double		times_as_long;
+	Datum		values[4];
+	bool		nulls[4] = {false, false, false, false};
 	int			durable_arg = 2 + lengthof(offsets);
 
 	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
@@ -131,7 +133,7 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
 
 	sp_classify(&comparison);
 	sp_judge(&comparison, &judgement);
-	sp_explain(&comparison, &judgement, reason);
+	times_as_long = sp_explain(&comparison, &judgement, reason);
 	values[0] = CStringGetTextDatum(sp_verdict_name(judgement.verdict));
 	nulls[1] = judgement.recommended < 0;
 	if (!nulls[1])
@@ -139,6 +141,8 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
 	/* it may have been cut within a letter of a method's name */
 	reason[pg_mbcliplen(reason, strlen(reason), strlen(reason))] = '\0';
 	values[2] = CStringGetTextDatum(reason);
+	nulls[3] = isnan(times_as_long);
+	values[3] = Float8GetDatum(times_as_long);
 	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row_type), values, nulls));
 }
 

@@ -26,6 +26,7 @@ FROM examined AS e,
          current_setting('wal_recycle')::boolean,
          current_setting('wal_init_zero')::boolean,
          pg_size_bytes(current_setting('max_wal_size')),
+         (SELECT coalesce(sum(w.size), 0)::bigint FROM pg_ls_waldir() AS w),
          current_setting('pg_sync_probe.reserve_percent')::integer,
          sync_probe_internal.busiest_tablespace()) AS f
 
@@ -43,6 +44,19 @@ FROM sync_probe.recommendation_details AS d
 JOIN sync_probe_internal.newest_runs AS n USING (location),
      LATERAL sync_probe_internal.changes(n.run, n.place) AS c (changes)
 WHERE d.outdated
+
+UNION ALL
+-- CREATE EXTENSION refuses where there is such a publication; it may have come later.
+SELECT 'pg_wal', 'warning', 'history_published',
+       format('publication %s is FOR ALL TABLES, which includes the tables of this extension',
+              string_agg(quote_ident(p.pubname), ', ' ORDER BY p.pubname)),
+       'Subscribers that lack these tables stop at the first row that is recorded. Keep the'
+       ' extension in another database, which measures the same.',
+       NULL,
+       jsonb_build_object('publications', jsonb_agg(p.pubname ORDER BY p.pubname))
+FROM pg_publication AS p
+WHERE p.puballtables
+HAVING count(*) > 0
 
 UNION ALL
 SELECT o.location, 'info', 'run_passed_over',

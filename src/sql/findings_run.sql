@@ -263,7 +263,8 @@ SELECT n.location, 'warning', 'write_amplification',
 FROM unnest(measured) AS n,
      LATERAL (SELECT b.bytes, round((b.bytes / n.written_bytes)::numeric, 1)
               FROM (SELECT n.paced_bytes - n.background_bytes) AS b (bytes)) AS a (bytes, factor)
-WHERE a.bytes > 4 * n.written_bytes
+-- Background I/O comes in bursts: as for durable, twice its mean is left out of account.
+WHERE n.paced_bytes - 2 * n.background_bytes > 4 * n.written_bytes
 
 UNION ALL
 -- The kernel counts device time in milliseconds and clock ticks: too coarse for a few syncs.
@@ -272,7 +273,7 @@ SELECT n.location, 'warning', 'software_bound',
               ' above it is the bottleneck', n.method, n.saturated_us,
               round(((1 - n.device_utilization) * 100)::numeric)),
        'A faster device will not help. Check the file system, encryption and other layers above'
-       ' the device.',
+       ' the device, and whether the processors were busy: load, cgroup limits, steal time.',
        NULL,
        jsonb_build_object('run_id', n.run_id, 'method', n.method, 'mean_us', n.saturated_us,
                           'device_utilization', n.device_utilization)

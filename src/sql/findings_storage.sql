@@ -61,7 +61,7 @@ SELECT p.name, 'info', 'write_cache_volatile',
        format('%s has a volatile write cache: a commit is safe only if flushes reach it',
               coalesce(p.device, p.name::text)),
        'Probe it. Column durable of sync_probe.recommendations then tells whether they do.',
-       ARRAY[sync_probe_internal.probe_command(p.name, NULL)],
+       ARRAY[sync_probe_internal.probe_command(p.name)],
        jsonb_build_object('device', p.device, 'disks', p.disks,
                           'write_cache', p.write_cache, 'fua', p.fua)
 FROM place AS p
@@ -144,7 +144,8 @@ COMMENT ON FUNCTION sync_probe_internal.storage_findings(sync_probe_internal.sto
 -- sync_probe_internal.settings_findings
 --
 -- Findings about settings and storage together, which need no probe.  The arguments are
--- the server's settings, sizes in bytes; busiest is busiest_tablespace().
+-- the server's settings, sizes in bytes; wal_size is what pg_wal holds, busiest is
+-- busiest_tablespace().
 --
 CREATE FUNCTION sync_probe_internal.settings_findings(
     facts sync_probe_internal.storage[],
@@ -152,6 +153,7 @@ CREATE FUNCTION sync_probe_internal.settings_findings(
     wal_recycle boolean,
     wal_init_zero boolean,
     max_wal_size bigint,
+    wal_size bigint,
     reserve_percent integer,
     busiest name)
 RETURNS SETOF sync_probe_internal.finding
@@ -168,7 +170,7 @@ FROM unnest(facts) AS p
 WHERE p.holds_wal AND NOT setting_fsync
 
 UNION ALL
--- Probes and workloads leave the same reserve; pg_wal may grow to max_wal_size besides.
+-- The reserve of a probe, see src/probe/free_space.c: in pg_wal WAL may grow to max_wal_size.
 SELECT p.name, 'warning', 'low_space',
        format('%s has %s available, less than the reserve of %s',
               coalesce(p.mount_point, p.directory), pg_size_pretty(p.available_bytes),
@@ -182,7 +184,8 @@ SELECT p.name, 'warning', 'low_space',
                           'size_bytes', p.size_bytes)
 FROM unnest(facts) AS p,
      LATERAL (SELECT greatest(p.size_bytes / 100 * reserve_percent,
-                              CASE WHEN p.holds_wal THEN max_wal_size ELSE 0 END)) AS r (reserve)
+                              CASE WHEN p.holds_wal THEN max_wal_size - wal_size ELSE 0 END)
+             ) AS r (reserve)
 WHERE p.available_bytes < r.reserve
 
 UNION ALL
@@ -217,7 +220,7 @@ WHERE w.holds_wal AND NOT b.holds_wal
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.settings_findings(sync_probe_internal.storage[], boolean,
-  boolean, boolean, bigint, integer, name) IS
+  boolean, boolean, bigint, bigint, integer, name) IS
   'Findings about settings and storage together; they need no probe';
 
 --

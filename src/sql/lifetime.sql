@@ -130,8 +130,10 @@ BEGIN
                     ELSE format('run %s, %s bytes of WAL a flush', n.run_id, n.flush_size) END
         INTO amplification, amplification_source
         FROM sync_probe_internal.newest_measured AS n,
-             LATERAL (SELECT nullif(round((greatest(n.paced_bytes - n.background_bytes, 0)
-                                           / nullif(n.flush_size, 0))::numeric, 2), 0)
+             -- Background I/O comes in bursts; its mean says little where it is as much.
+             LATERAL (SELECT CASE WHEN n.paced_bytes > 2 * n.background_bytes
+                                  THEN round(((n.paced_bytes - n.background_bytes)
+                                              / nullif(n.flush_size, 0))::numeric, 2) END
                      ) AS a (amplification)
         WHERE n.location = device_lifetime.location;
         amplification_source := coalesce(amplification_source, 'not probed yet');

@@ -16,7 +16,8 @@ CREATE FUNCTION sync_probe_internal.verdict(
     durable text[],
     OUT verdict text,
     OUT recommended_method text,
-    OUT reason text)
+    OUT reason text,
+    OUT times_as_long double precision)
 LANGUAGE c STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_verdict';
@@ -62,6 +63,9 @@ CREATE FUNCTION sync_probe_internal.this_server(
 LANGUAGE c STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_this_server';
+
+REVOKE ALL ON FUNCTION sync_probe_internal.this_server() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.this_server() TO pg_monitor;
 
 COMMENT ON FUNCTION sync_probe_internal.this_server() IS
   'System identifier of the cluster and name of the machine';
@@ -120,21 +124,26 @@ COMMENT ON FUNCTION sync_probe_internal.method_durable(jsonb, sync_probe.measure
 --
 -- sync_probe_internal.probe_command
 --
--- The statement that probes a location.  A null duration stands for the default.
+-- The statement that probes a location.  A null argument stands for the default.
 --
 CREATE FUNCTION sync_probe_internal.probe_command(
     location name,
-    duration interval)
+    duration interval DEFAULT NULL,
+    duty_cycle double precision DEFAULT NULL,
+    stop_early boolean DEFAULT NULL)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT format('SELECT * FROM sync_probe.probe(%s)', concat_ws(', ',
            CASE WHEN location <> 'pg_wal' THEN quote_literal(location) END,
-           'duration => ' || quote_literal(ceil(extract(epoch FROM duration)) || ' s')))
+           'duration => ' || quote_literal(ceil(extract(epoch FROM duration)) || ' s'),
+           'duty_cycle => ' || nullif(duty_cycle, 1),
+           'stop_early => ' || nullif(stop_early, true)))
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.probe_command(name, interval) IS
+COMMENT ON FUNCTION sync_probe_internal.probe_command(name, interval, double precision,
+  boolean) IS
   'The statement that probes a location';
 
 --
@@ -251,57 +260,71 @@ WITH method AS (
              a.ps, a.pl, a.ph, a.ss, a.sl, a.sh, a.durable) AS v
 ), advice AS (
     SELECT run.location = 'pg_wal' AS holds_wal, current_setting('fsync')::boolean AS fsync,
-           j.verdict, j.recommended_method, j.reason, j.compared,
-           coalesce(c.durable, 'unknown') AS durable, m.paced_us, m.saturated_us,
+           j.verdict, j.recommended_method, j.reason, j.times_as_long, j.compared,
+           coalesce(c.durable, 'unknown') AS durable,
+           coalesce(m.durable, 'unknown') AS recommended_durable, m.paced_us, m.saturated_us,
            j.verdict IN ('switch', 'unsafe') AS change,
            coalesce(j.recommended_method = current_setting('wal_sync_method'), false) AS done,
            w.ps, w.pl, w.ph, w.ss, w.sl, w.sh
     FROM judged AS j
     LEFT JOIN method AS c ON c.method = run.wal_sync_method
     LEFT JOIN method AS m ON m.method = j.recommended_method
-    -- The speed of the current method is 1 by definition, and not shown.
-    LEFT JOIN method AS w ON w.method = j.recommended_method AND w.method <> run.wal_sync_method
+    -- The speed of the current method is 1 by definition, and not shown; nor is that of a
+    -- method which has become the current one since.
+    LEFT JOIN method AS w
+        ON w.method = j.recommended_method AND w.method <> run.wal_sync_method
+        AND w.method <> current_setting('wal_sync_method')
 ), timely AS (
-    SELECT a.*,
+    SELECT a.*, a.change AND a.done AS followed,
            -- A change of wal_sync_method that follows the advice does not make it outdated.
            nullif(ARRAY(SELECT c FROM unnest(changes) AS c
                         WHERE NOT (a.change AND a.done AND c LIKE 'wal\_sync\_method %')),
                   '{}') AS since,
-           -- A run of three times the duration may settle the verdict.
-           least(greatest(run.requested_duration * 3, '15 s'),
-                 coalesce(current_setting('pg_sync_probe.max_duration', true),
-                          '10 min')::interval) AS longer
-    FROM advice AS a
+           -- As long as the reason says, if it names a number, to the end, and as gently.
+           sync_probe_internal.probe_command(run.location, l.duration, run.duty_cycle,
+               CASE WHEN a.verdict = 'undecided' THEN false END) AS longer,
+           l.duration > run.requested_duration
+           OR (run.stop_early AND a.verdict = 'undecided') AS may_settle
+    FROM advice AS a,
+         LATERAL (SELECT least(greatest(run.duration * least(coalesce(a.times_as_long, 3), 20),
+                                        '15 s'),
+                               coalesce(current_setting('pg_sync_probe.max_duration', true),
+                                        '10 min')::interval)) AS l (duration)
 )
 SELECT run.location, t.holds_wal,
-       CASE WHEN t.fsync THEN t.verdict ELSE 'unsafe' END,
-       run.wal_sync_method, t.recommended_method,
+       -- Advice that was followed: the recommended method is the current one, and stays.
+       CASE WHEN NOT t.fsync THEN 'unsafe' WHEN t.followed THEN 'keep' ELSE t.verdict END,
+       CASE WHEN t.followed THEN t.recommended_method ELSE run.wal_sync_method END,
+       t.recommended_method,
        t.paced_us, t.ps, t.pl, t.ph,
        t.saturated_us, t.ss, t.sl, t.sh,
        -- Half the time of a flush, as the manual advises for pg_test_fsync's
        -- figure ("WAL Configuration").
        round(t.saturated_us / 2)::integer,
-       CASE WHEN t.fsync THEN t.durable ELSE 'no' END,
+       CASE WHEN NOT t.fsync THEN 'no' WHEN t.followed THEN t.recommended_durable
+            ELSE t.durable END,
        'wal', run.run_id, run.finished_at, t.since IS NOT NULL,
        concat_ws('; ',
            CASE WHEN NOT t.fsync THEN 'fsync is off: this server syncs nothing' END,
-           CASE WHEN t.change AND NOT t.holds_wal THEN 'if the WAL were here: ' ELSE '' END
+           CASE WHEN t.followed THEN format('chosen instead of %s: ', run.wal_sync_method)
+                WHEN t.change AND NOT t.holds_wal THEN 'if the WAL were here: ' ELSE '' END
                || t.reason
                || CASE WHEN t.verdict = 'unsafe' AND run.storage ? 'syncs_nothing'
                        THEN format(' (%s)', run.storage ->> 'syncs_nothing') ELSE '' END,
-           CASE WHEN t.change AND t.done THEN 'already set' END,
            'but ' || array_to_string(t.since, ', ') || ': probe again'),
        -- wal_sync_method is one setting of the whole cluster, and acts on pg_wal alone.
        CASE WHEN t.holds_wal AND NOT t.fsync
             THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
             WHEN t.since IS NOT NULL
-            THEN ARRAY[sync_probe_internal.probe_command(run.location, NULL)]
+            THEN ARRAY[sync_probe_internal.probe_command(run.location)]
             WHEN t.change AND t.holds_wal AND NOT t.done AND t.recommended_method IS NOT NULL
             THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = %L', t.recommended_method),
                        'SELECT pg_reload_conf()']
-            WHEN t.verdict IN ('tie', 'undecided') AND t.compared
-                 AND t.longer > run.requested_duration
-            THEN ARRAY[sync_probe_internal.probe_command(run.location, t.longer)] END
+            -- A tie after 15 s is settled.
+            WHEN t.compared AND t.may_settle
+                 AND (t.verdict = 'undecided'
+                      OR t.verdict = 'tie' AND run.requested_duration < '15 s')
+            THEN ARRAY[t.longer] END
 FROM timely AS t
 $$;
 
@@ -419,7 +442,7 @@ SELECT p.location, (p.place).holds_wal,
                 ELSE format('run %s does not count: %s', o.run_id, o.why) END),
        CASE WHEN NOT s.fsync AND (p.place).holds_wal
             THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
-            ELSE ARRAY[sync_probe_internal.probe_command(p.location, NULL) COLLATE "default"] END
+            ELSE ARRAY[sync_probe_internal.probe_command(p.location) COLLATE "default"] END
 FROM place AS p
 CROSS JOIN (SELECT current_setting('fsync')::boolean) AS s (fsync)
 LEFT JOIN sync_probe_internal.passed_over_runs AS o USING (location)

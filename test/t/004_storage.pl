@@ -34,9 +34,13 @@ my $reserve = qr/a reserve of [1-9]\S* [MGT]B/;
 my $no_room = qr/DETAIL:  Needs 7\.0 MB plus $reserve; \d\S* $size is available\./;
 my @refusals = (
 	{ location => 'gone', make => sub { rmtree(version_directory('gone')) },
-		state => '58P01', says => [qr/could not open directory $temporary: No such file or directory/] },
+		state => '58P01', says => [ qr/tablespace "\w*gone" has no directory/,
+			qr/DETAIL:  Could not open directory $temporary: No such file or directory\./,
+			qr/HINT:  Is its file system mounted\?/ ] },
 	{ location => 'target_gone', make => sub { rmtree($place{target_gone}) },
-		state => '58P01', says => [qr/could not open directory $temporary: No such file or directory/] },
+		state => '58P01', says => [ qr/tablespace "\w*gone" has no directory/,
+			qr/DETAIL:  Could not open directory $temporary: No such file or directory\./,
+			qr/HINT:  Is its file system mounted\?/ ] },
 	{ location => 'linked', make => sub { replace_temporary_directory('linked',
 		sub { symlink($outside, shift) }) },
 		state => '42809', says => [qr/could not open directory $temporary: Not a directory/] },
@@ -80,7 +84,7 @@ is(join(' ', glob("$outside/*")), '', 'nothing was written behind a link');
 my ($status, $out, $err) = $node->psql('postgres',
 	"SELECT string_agg(location, ' ') FROM sync_probe.probe_all(duration => '20 ms')");
 like($out, qr/^pg_wal/, 'probe_all() goes on');
-like($err, qr/WARNING:  could not probe location "target_gone": could not open directory/,
+like($err, qr/WARNING:  could not probe location "target_gone": tablespace "target_gone" has no directory/,
 	'and warns of what is gone');
 unlike($err, qr/^(DETAIL|HINT): *$/m, 'without empty lines');
 is($node->safe_psql('postgres',

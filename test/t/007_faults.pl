@@ -170,7 +170,7 @@ for (
 	[ 'pg_wal', 'wal', 'fstatvfs 2 0MB', '53100',
 		qr/$goes_on "pg_wal"\n$no_reserve\nHINT:  WAL has grown/ ],
 	[ 'pg_default', 'wal', 'fstatvfs 5 0MB', '53100',
-		qr/$goes_on "pg_default"\n$no_reserve\nHINT:  Others have used/ ],
+		qr/$goes_on "pg_default"\n$no_reserve\nHINT:  Other processes have used/ ],
 	[ 'pg_wal', 'wal', 'fstatvfs 9 0MB', '53100',
 		qr/not enough space to go on probing location "pg_wal"/ ],
 	[ 'pg_wal', 'wal', 'fstatvfs 10 0MB', '53100',

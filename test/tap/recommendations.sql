@@ -117,7 +117,7 @@ PREPARE record (text, name) AS
 SELECT pg_temp.record(s, $2) AS run_id FROM scenario AS s WHERE s.name = $1;
 
 SELECT plan((SELECT count(*) * 5 + count(*) FILTER (WHERE recommended = 'fdatasync')
-             FROM scenario)::integer + 78);
+             FROM scenario)::integer + 83);
 
 SELECT is((got).run_id, id, name || ': the newest run') FROM advice;
 SELECT is((got).verdict, expected_verdict, name || ': verdict') FROM advice;
@@ -130,7 +130,9 @@ SELECT is((got).commands,
               THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = ''%s''', recommended),
                          'SELECT pg_reload_conf()']
               WHEN 'keep' THEN NULL
-              ELSE ARRAY['SELECT * FROM sync_probe.probe(duration => ''15 s'')'] END,
+              WHEN 'tie' THEN ARRAY['SELECT * FROM sync_probe.probe(duration => ''15 s'')']
+              ELSE ARRAY['SELECT * FROM sync_probe.probe(duration => ''15 s'', '
+                         'stop_early => false)'] END,
           name || ': commands')
 FROM advice;
 
@@ -294,7 +296,7 @@ SELECT ok(CASE WHEN expected IS NULL THEN (got).reason NOT LIKE '%probe again'
           ELSE strpos((got).reason, expected) > 0 END,
           'outdated: ' || name || ': ' || (got).reason)
 FROM outdated_advice;
-SELECT is((got).commands, ARRAY[sync_probe_internal.probe_command(at, NULL)],
+SELECT is((got).commands, ARRAY[sync_probe_internal.probe_command(at)],
           'outdated: ' || name || ': probe again')
 FROM outdated_advice WHERE expected IS NOT NULL;
 
@@ -307,29 +309,60 @@ SET method = CASE method WHEN 'open_datasync' THEN 'fdatasync'
 UPDATE sync_probe.runs SET wal_sync_method = 'open_datasync';
 SELECT is(commands, NULL, 'no command for what is set already')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-SELECT ok(reason LIKE '%; already set' AND NOT outdated, 'and the reason says so')
+SELECT ok(starts_with(reason, 'chosen instead of open_datasync: ') AND NOT outdated,
+          'and the reason says so')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SELECT is((verdict, current_method, recommended_method, paced_speed)::text,
+          format('(keep,%s,%1$s,)', current_setting('wal_sync_method')), 'it is kept')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
--- a longer probe, as far as that is allowed
-CREATE FUNCTION pg_temp.commands(requested interval, longest text) RETURNS text[]
+-- a probe that may settle it: longer, to the end, as gently, and as far as allowed
+CREATE TABLE pg_temp.unsettled (
+    scenario text,
+    run jsonb,              -- differences
+    arguments text);        -- of the probe; null: none is proposed
+INSERT INTO pg_temp.unsettled VALUES
+('equals', '{"requested_duration": "100 ms", "duration": "100 ms", "stop_early": true}',
+    'duration => ''15 s'''),
+('equals', '{"requested_duration": "15 s", "duration": "3 s", "stop_early": true}', NULL),
+('equals', '{"requested_duration": null, "duration": null, "stop_early": null}', NULL),
+('too few rounds for an interval',
+    '{"requested_duration": "5 s", "duration": "2 s", "stop_early": true}',
+    'duration => ''15 s'', stop_early => false'),
+('too few rounds for an interval',
+    '{"requested_duration": "15 s", "duration": "3 s", "stop_early": true, "duty_cycle": 0.05}',
+    'duration => ''15 s'', duty_cycle => 0.05, stop_early => false'),
+('too few rounds for an interval',
+    '{"requested_duration": "15 s", "duration": "15 s", "stop_early": false}',
+    'duration => ''45 s'', stop_early => false'),
+-- the reason says: 3 times as long
+('slower, but too noisy to be sure',
+    '{"requested_duration": "30 s", "duration": "30 s", "stop_early": false}',
+    'duration => ''90 s'', stop_early => false'),
+('too few rounds for an interval',
+    '{"requested_duration": "5 min", "duration": "5 min", "stop_early": false}',
+    'duration => ''600 s'', stop_early => false'),
+('too few rounds for an interval',
+    '{"requested_duration": "10 min", "duration": "10 min", "stop_early": false}', NULL);
+
+CREATE FUNCTION pg_temp.commands(of pg_temp.unsettled) RETURNS text[]
     LANGUAGE plpgsql AS $$
 BEGIN
     DELETE FROM sync_probe.runs;
-    PERFORM pg_temp.record(s, 'pg_default') FROM scenario AS s WHERE name = 'equals';
-    UPDATE sync_probe.runs SET requested_duration = requested;
-    PERFORM set_config('pg_sync_probe.max_duration', longest, true);
+    PERFORM pg_temp.record(s, 'pg_default') FROM scenario AS s WHERE name = of.scenario;
+    UPDATE sync_probe.runs AS r
+    SET (requested_duration, duration, stop_early, duty_cycle) =
+        (SELECT d.requested_duration, d.duration, d.stop_early, d.duty_cycle
+         FROM jsonb_populate_record(NULL::sync_probe.runs, of.run) AS d);
     RETURN (SELECT commands FROM sync_probe.recommendation_details WHERE location = 'pg_default');
 END
 $$;
-SELECT is(pg_temp.commands(requested, longest),
-          ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', duration => ''' || longer || ''')'],
-          format('%s, up to %s', requested, longest))
-FROM (VALUES ('100 ms'::interval, '10 min', '15 s'),
-             ('15 s', '10 min', '45 s'),
-             ('5 min', '10 min', '600 s')) AS v (requested, longest, longer);
-SELECT is(pg_temp.commands(requested, '10 min'), NULL,
-          format('%s: no longer one is allowed', coalesce(requested::text, 'unknown')))
-FROM (VALUES ('10 min'::interval), (NULL)) AS v (requested);
+SELECT is(pg_temp.commands(u),
+          CASE WHEN u.arguments IS NOT NULL
+               THEN ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', ' || u.arguments || ')']
+          END,
+          format('%s: %s', u.scenario, u.run))
+FROM pg_temp.unsettled AS u;
 
 SELECT * FROM finish();
 ROLLBACK;

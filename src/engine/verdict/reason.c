@@ -21,6 +21,7 @@ typedef struct explanation
 	const sp_judgement *judgement;
 	const sp_contender *current;
 	char	   *text;			/* SP_REASON_SIZE bytes */
+	double		times_as_long;	/* see sp_explain() */
 } explanation;
 
 static void
@@ -215,8 +216,9 @@ most_rounds_needed(const sp_comparison *comparison)
 static void
 say_longer(explanation *to, double times)
 {
+	to->times_as_long = times < 20 ? fmax(2, ceil(times)) : INFINITY;
 	if (times < 20)
-		say(to, "probe %.0f times as long as this run", fmax(2, ceil(times)));
+		say(to, "probe %.0f times as long as this run", to->times_as_long);
 	else
 		say(to, "probe much longer, or when it is quieter");
 }
@@ -275,7 +277,7 @@ explain_unsafe(explanation *to)
 			"change the storage, not the setting");
 }
 
-void
+double
 sp_explain(const sp_comparison *comparison, const sp_judgement *judgement,
 		   char reason[SP_REASON_SIZE])
 {
@@ -284,6 +286,7 @@ sp_explain(const sp_comparison *comparison, const sp_judgement *judgement,
 		.judgement = judgement,
 		.current = &comparison->contenders[comparison->current],
 		.text = reason,
+		.times_as_long = NAN,
 	};
 
 	reason[0] = '\0';
@@ -303,4 +306,5 @@ sp_explain(const sp_comparison *comparison, const sp_judgement *judgement,
 			explain_stay(&to);
 			break;
 	}
+	return to.times_as_long;
 }

@@ -17,8 +17,12 @@
 /* Enough for the names of all methods; a longer reason is cut short. */
 #define SP_REASON_SIZE			512
 
-/* Write the reason of a judgement of this comparison. */
-extern void sp_explain(const sp_comparison *comparison, const sp_judgement *judgement,
-					   char reason[SP_REASON_SIZE]);
+/*
+ * Write the reason of a judgement of this comparison.  Returns how many times as long
+ * a probe should take to settle the verdict: infinite if it can hardly do so, NAN if
+ * more time is not the question.
+ */
+extern double sp_explain(const sp_comparison *comparison, const sp_judgement *judgement,
+						 char reason[SP_REASON_SIZE]);
 
 #endif							/* SP_REASON_H */
