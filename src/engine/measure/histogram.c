@@ -3,8 +3,8 @@
  * histogram.c
  *		A log-linear histogram of latencies.
  *
- * sp_histogram_add() is called once per measured operation and must stay a
- * matter of nanoseconds: an unsynced 8 kB write takes about two microseconds.
+ * sp_histogram_add() is called once per measured operation and must take
+ * nanoseconds only: an unsynced 8 kB write takes about two microseconds.
  *
  *-------------------------------------------------------------------------
  */
@@ -84,7 +84,7 @@ sp_histogram_stddev_ns(const sp_histogram *histogram)
 	offset = histogram->sum_ns / n - histogram->shift_ns;
 	variance = (histogram->sum_squares - n * offset * offset) / (n - 1);
 
-	/* rounding can push a variance of nothing below zero */
+	/* rounding can make a variance of zero negative */
 	return sqrt(fmax(variance, 0));
 }
 

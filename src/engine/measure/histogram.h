@@ -5,8 +5,8 @@
  *
  * Buckets are one nanosecond wide up to 128 ns, then 64 to the octave: the
  * middle of a bucket is within 0.8 % of every value in it.  Histograms of the
- * same layout are merged by adding their counts.  The memory is the caller's
- * and constant, so a probe may last as long as it likes.
+ * same layout are merged by adding their counts.  The caller provides the
+ * memory, which does not grow with the length of a probe.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,8 +23,8 @@
 #define SP_HISTOGRAM_BUCKETS	((SP_HISTOGRAM_OCTAVES - SP_HISTOGRAM_SUBBITS + 1) * SP_HISTOGRAM_SUB)
 
 /*
- * The fewest values that say anything about a quantile: with fewer, a 95 %
- * confidence interval of the quantile has no upper end (1 - q^n < 0.95).
+ * The minimum number of values for a quantile: with fewer, its 95 % confidence
+ * interval has no upper end (1 - q^n < 0.95).
  */
 #define SP_P99_MIN_OPS		299
 #define SP_P999_MIN_OPS		2995
@@ -43,7 +43,7 @@ typedef struct sp_histogram
 extern void sp_histogram_reset(sp_histogram *histogram);
 extern void sp_histogram_add(sp_histogram *histogram, uint64_t ns);
 
-/* Bounds of a bucket in ns: lower is part of it, lower of the next is not. */
+/* The lower bound of a bucket in ns.  Its upper bound is the lower one of the next. */
 extern uint64_t sp_histogram_lower_ns(int bucket);
 
 /* Mean and standard deviation (of the sample) in ns; NAN where undefined. */

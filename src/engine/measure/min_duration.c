@@ -3,12 +3,12 @@
  * min_duration.c
  *		The minimum duration of a plan, so that a shorter probe can be refused.
  *
- * Computed from the plan alone, before a file is written: the paced regime needs
- * one flush interval, the saturated one a slice for each case, and a duty cycle
- * makes every slice longer by its rest.
+ * It is computed from the plan alone, before a file is written.  The paced
+ * regime needs one flush interval, the saturated one a slice for each case.  A
+ * duty cycle adds a rest to each slice.
  *
- * It must not: assume a speed of the device.  sp_probe_run() grants the first
- * round two seconds more for a slow one.
+ * It must not: assume a speed of the device.  For a slow device, sp_probe_run()
+ * grants the first round two more seconds.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,9 +30,9 @@ count_planned(const sp_probe *probe, sp_regime regime)
 }
 
 /*
- * A slice has the regime's share of the duration, and is 4 ms long where that
- * is more.  So either rounds of whole slices fit; or, in a short probe with a
- * large duty cycle, the slices become shorter with the duration.
+ * A slice lasts 4 ms, or its share of the duration if that is less.  So there
+ * are two solutions: a duration for whole slices; or, with a large duty cycle,
+ * a shorter one for shorter slices.
  */
 static double
 shortest_duration(const sp_min_duration *min, double whole_slices, double share, double duty_cycle)

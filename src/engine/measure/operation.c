@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * operation.c
- *		One operation, timed: write, sync, and what can go wrong with it.
+ *		Time one operation: write, sync, and their errors.
  *
- * What every method, suite and regime comes down to.  Between the two readings
- * of the clock nothing is done but what is measured: no allocation, no message,
- * no check of interrupts.
+ * Every method, suite and regime uses this.  Between the two readings of the
+ * clock only the measured calls are made: no allocation, no message, no check
+ * of interrupts.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,8 +28,8 @@ _Static_assert(MAX_PARTS <= IOV_MAX, "a write of a whole file must be one system
 #endif
 
 /*
- * One write as one system call.  Writes longer than the buffer repeat it, so
- * that a flush of a whole segment needs no memory of that size.
+ * One write as one system call.  A write longer than the buffer repeats the
+ * buffer, so that a flush of a whole segment needs no memory of that size.
  */
 static ssize_t
 write_once(int fd, const char *buffer, size_t size, off_t offset)
@@ -80,8 +80,8 @@ whole_pages(int64_t bytes)
 }
 
 /*
- * What XLogWrite() does for a flush: write again the page that holds the old
- * end of WAL, and all pages up to the new end, in one call.
+ * Write as XLogWrite() does for a flush: one call writes all pages from the one
+ * with the old end of WAL to the one with the new end.
  */
 static const char *
 write_flush(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
@@ -120,7 +120,7 @@ write_pattern(sp_probe *probe, const sp_test_case *test_case, int fd)
 	return NULL;
 }
 
-/* The name of what failed, with errno set; NULL if nothing did. */
+/* Returns NULL, or the name of the call that failed, with errno set. */
 static const char *
 sync_file(const sp_sync_method *method, int fd)
 {
@@ -135,7 +135,7 @@ open_again(const sp_file *file)
 	return openat(file->directory_fd, file->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Close on the way out of a failure, whose errno is the one to report. */
+/* Close a descriptor.  An earlier failure keeps its name and errno. */
 static const char *
 close_after(int fd, const char *failed)
 {
@@ -148,8 +148,8 @@ close_after(int fd, const char *failed)
 }
 
 /*
- * The tool's two lines about descriptors.  Both open twice, so that their
- * difference is only which descriptor is synced.
+ * The two lines of pg_test_fsync about descriptors.  Both open the file twice,
+ * so that they differ only in the descriptor that is synced.
  */
 static const char *
 reopening_operation(sp_probe *probe, const sp_test_case *test_case, const sp_file *file)
@@ -173,7 +173,7 @@ reopening_operation(sp_probe *probe, const sp_test_case *test_case, const sp_fil
 	return close_after(fd, failed);
 }
 
-/* One operation: NULL, or the name of the call that failed with errno set. */
+/* One operation.  Returns NULL, or the name of the call that failed, with errno set. */
 static const char *
 operate(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
 {
@@ -188,8 +188,8 @@ operate(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
 }
 
 /*
- * A file that failed is excluded with all its test cases: the other regime shares
- * the descriptor, and a sync after a failed sync may claim success.
+ * Exclude all test cases of a file that failed: the other regime shares its
+ * descriptor, and a sync after a failed sync may report success.
  */
 static void
 fail_file(sp_probe *probe, int file, const char *call, int error_number)
@@ -201,7 +201,7 @@ fail_file(sp_probe *probe, int file, const char *call, int error_number)
 		if (probe->cases[c].file != file || result->status != SP_OK)
 			continue;
 
-		/* some file systems take O_DIRECT at open, and refuse it at the write */
+		/* some file systems accept O_DIRECT at open and refuse it at the write */
 		result->status = error_number == EINVAL && probe->files[file].direct_io
 			? SP_NO_DIRECT_IO : SP_ERROR;
 		result->error_number = error_number;
@@ -210,9 +210,9 @@ fail_file(sp_probe *probe, int file, const char *call, int error_number)
 }
 
 /*
- * Run and time one operation.  Returns its time in ns, or -1 when the case has
- * failed and is excluded.  Interrupts are served before it, so that the wait for
- * a cancel is one sync at most; what a signal hit is done again, uncounted.
+ * Interrupts are checked before each operation, so that a cancel waits for one
+ * sync at most.  An operation interrupted by a signal is repeated and not
+ * counted.
  */
 int64_t
 sp_timed_operation(sp_probe *probe, int c)

@@ -3,9 +3,9 @@
  * probe.h
  *		The timed loop: test cases, rounds, regimes.
  *
- * The engine is handed open files and a plan, and measures.  It creates and
- * removes nothing, allocates nothing, and knows no server: what it needs from
- * one (the clock, interrupts, sleeping, wait events) comes as callbacks.
+ * The caller passes open files and a plan; the engine measures.  It does not
+ * create or remove files or allocate memory.  The clock, interrupts, sleep and
+ * wait events are callbacks.
  *
  *-------------------------------------------------------------------------
  */
@@ -24,24 +24,25 @@
 #define SP_MAX_FILES	24
 #define SP_NAME_LEN		64
 
-/* The server writes whole WAL pages (XLOG_BLCKSZ as everybody builds it). */
+/* The server writes whole WAL pages: the default XLOG_BLCKSZ. */
 #define SP_WAL_PAGE_SIZE	8192
 
 /*
- * A series keeps the mean time of every round; when it is full, neighbours
- * are merged two by two and from then on each entry stands for twice as many
- * rounds.  So memory stays constant however long a probe lasts.
+ * A series keeps the mean time of every round.  When it is full, each two
+ * entries are merged into one, and each entry then stands for twice as many
+ * rounds.  So memory does not grow with the duration of a probe.
  */
 #define SP_MAX_ROUNDS	4096
 
 /*
- * A case that never syncs has few, longer slices.  After the syncs of other cases
- * the disk is still busy, and an unsynced write is slower for 50 ms: by 9 % on
- * ext4 behind a loop device.  No other case is compared with it round by round.
+ * A case that never syncs has few, longer slices.  After the syncs of other
+ * cases the disk stays busy, and unsynced writes are slower for 50 ms: by 9 %
+ * on ext4 on a loop device.  The case needs no short rounds, since no other
+ * case is compared with it.
  */
 #define SP_UNSYNCED_ROUNDS	4
 
-/* The buffer that all writes come from: random, so that nothing compresses. */
+/* The size of the buffer of all writes.  Its content is random, so that it does not compress. */
 #define SP_BUFFER_SIZE	(256 * 1024)
 
 typedef enum sp_status
@@ -49,11 +50,11 @@ typedef enum sp_status
 	SP_OK,
 	SP_UNSUPPORTED,				/* not on this platform or server */
 	SP_NO_DIRECT_IO,			/* the file system refuses O_DIRECT */
-	SP_STOPPED,					/* the time was up before it was measured */
+	SP_STOPPED,					/* the time ran out before it was measured */
 	SP_ERROR					/* error_call and error_number say what failed */
 } sp_status;
 
-/* What one operation does with its descriptor besides writing and syncing. */
+/* How an operation opens and closes its file. */
 typedef enum sp_descriptor_use
 {
 	SP_KEEP_OPEN,
@@ -69,12 +70,12 @@ typedef struct sp_file
 	int			fd;				/* opened with the method's flags, or -1 */
 	int			directory_fd;	/* for operations that open by name */
 	char		name[SP_NAME_LEN];
-	int64_t		size;			/* bytes, all written before, by the caller */
-	int			layout_write_size;	/* bytes of each of these writes: it decides
-									 * the folios of the page cache, and these
-									 * what a write costs later */
+	int64_t		size;			/* bytes; the caller has written all of them */
+	int			layout_write_size;	/* bytes of each of these writes; it decides the
+									 * size of folios in the page cache, and so the
+									 * cost of later writes */
 	int64_t		position;		/* where WAL ends: the next flush begins here */
-	sp_status	status;			/* of opening it, for all its test cases */
+	sp_status	status;			/* result of opening it; all its test cases have it */
 	int			open_errno;
 } sp_file;
 
@@ -82,7 +83,7 @@ typedef struct sp_file
 typedef struct sp_test_case
 {
 	const char *test;
-	const char *label;			/* the method, or what stands in for it */
+	const char *label;			/* the method, or another name of the case */
 	int			file;			/* index into files */
 	sp_regime	regime;
 	sp_descriptor_use descriptor_use;
@@ -91,8 +92,8 @@ typedef struct sp_test_case
 								 * bytes per write */
 	int			writes_per_sync;
 	int			baseline;		/* case that its speed is compared with, or -1 */
-	int			max_rounds;		/* where it is enough to show it; 0: all */
-	bool		control;		/* second copy of its baseline: A/A */
+	int			max_rounds;		/* of a case that is only shown; 0: unlimited */
+	bool		control;		/* a second copy of its baseline, for A/A */
 	bool		contender;		/* may be recommended */
 } sp_test_case;
 
@@ -105,7 +106,7 @@ typedef struct sp_series
 	double		mean_us[SP_MAX_ROUNDS];
 } sp_series;
 
-/* What was measured of a test case. */
+/* The results of a test case. */
 typedef struct sp_result
 {
 	sp_status	status;
@@ -115,14 +116,14 @@ typedef struct sp_result
 	sp_series	rounds;
 	sp_speed	speed;			/* against its baseline, as of the last interim
 								 * analysis */
-	bool		excluded;		/* known to be slower: not measured on */
-	sp_evidence evidence;		/* of the device, while it was measured */
+	bool		excluded;		/* known to be slower: no longer measured */
+	sp_evidence evidence;		/* counters of the device, while it was measured */
 } sp_result;
 
 /*
- * What the engine asks of its surroundings.  check_interrupts and sleep_until
- * may leave by a long jump: the engine holds nothing that needs freeing but
- * descriptors of SP_WRITE_*_CLOSE operations, and calls them with none open.
+ * The callbacks of the engine. check_interrupts and sleep_until may leave by a
+ * long jump: when they are called, the engine holds nothing that must be freed,
+ * and no descriptor of an SP_WRITE_*_CLOSE operation is open.
  */
 typedef struct sp_callbacks
 {
@@ -136,19 +137,19 @@ typedef struct sp_callbacks
 	void		(*analysis_done) (void *context, sp_regime regime);
 
 	/*
-	 * The counters of the device, summed for each level; false if they cannot
-	 * be read now.  NULL: there are none.
+	 * Read the counters of the device, summed for each level; false if they
+	 * cannot be read now.  NULL if there are none.
 	 */
 	bool		(*read_counters) (void *context, sp_counters counters[SP_LEVELS]);
 } sp_callbacks;
 
-/* What is known of the device before it is measured. */
+/* Facts about the device, known before the probe. */
 typedef struct sp_device_facts
 {
 	bool		syncs_nothing;	/* see sp_durable_facts */
 	char		write_cache[16];
 	int			fua;
-	bool		has_backing;	/* a loop device, with its file on other disks */
+	bool		has_backing;	/* it is a loop device, with its file on other disks */
 } sp_device_facts;
 
 /* A run: plan, state and results.  Large; the caller allocates it. */
@@ -163,10 +164,10 @@ typedef struct sp_probe
 	int64_t		flush_interval_ns;	/* of the paced regime */
 	double		duty_cycle;		/* (0, 1]: share of the time spent writing */
 	double		margin;
-	bool		stop_early;		/* stop when settled, or when projected not to be;
-								 * exclude what is known to be slower */
+	bool		stop_early;		/* stop when the verdict is settled, or projected to
+								 * stay undecided; exclude slower methods */
 	uint64_t	random_seed;
-	int64_t		clock_cost_ns;	/* of reading the clock, taken off every time */
+	int64_t		clock_cost_ns;	/* of reading the clock; subtracted from each time */
 	const char *buffer;			/* SP_BUFFER_SIZE bytes, aligned for O_DIRECT */
 	sp_device_facts device;
 	int64_t		counters_cost_ns;	/* of reading them once */
@@ -183,7 +184,7 @@ typedef struct sp_probe
 	int64_t		paced_busy_ns;	/* in operations, of the last paced round */
 	bool		exhausted[SP_REGIMES];	/* no further round fits into the time */
 	unsigned short random_state[3];
-	sp_evidence background;		/* what the device did when the probe did nothing */
+	sp_evidence background;		/* idle samples: I/O of other processes */
 	bool		judged;			/* judgement is valid */
 	bool		done;			/* before the time was up */
 	sp_judgement judgement;		/* of the wal suite only */
@@ -194,19 +195,20 @@ typedef struct sp_probe
 } sp_probe;
 
 /*
- * Measure.  Cases whose file could not be opened carry the file's status;
- * those that fail while measured get SP_ERROR and are left out from then on
- * (a failed fsync is never tried again on its descriptor); the others go on.
+ * Run the probe.  Cases whose file could not be opened get the status of the
+ * file.  A case that fails during the probe gets SP_ERROR and is excluded (a
+ * failed fsync is never repeated on its descriptor); the others continue.
  *
- * Ends within duration_ns, except that every case is given one round if that
- * can be had within two seconds more.  An operation that has begun is finished.
+ * The probe ends within duration_ns, but every case runs at least one round,
+ * even if this takes up to two extra seconds.  An operation that has begun is
+ * finished.
  */
 extern void sp_probe_run(sp_probe *probe);
 
 /*
- * The minimum time of the first round of each regime, computed from the plan: the
- * time of a flush on this device is not known yet.  Nanoseconds in floating point,
- * since a tiny duty cycle gives a round of many years.
+ * The minimum time of the first round of each regime.  It is computed from the
+ * plan, since the flush time of the device is not known yet.  Nanoseconds are
+ * doubles, since a tiny duty cycle makes a round last for years.
  */
 typedef struct sp_min_duration
 {
@@ -216,7 +218,7 @@ typedef struct sp_min_duration
 	double		saturated_ns;	/* with the rests of the duty cycle */
 	double		duration_ns;	/* the shortest duration that has room for both */
 
-	/* what the plan's duration allows; NAN where it allows nothing */
+	/* the values that the plan's duration allows; NAN if it allows none */
 	double		duty_cycle;		/* the smallest */
 	double		flush_interval_ns;	/* the longest */
 } sp_min_duration;
@@ -230,8 +232,8 @@ extern void sp_probe_min_duration(const sp_probe *probe, sp_min_duration *min);
 extern bool sp_probe_compare(const sp_probe *probe, sp_comparison *comparison);
 
 /*
- * Do the syncs of a case reach the device, as far as its counters tell?  And
- * those of a method in all regimes: only if in each.
+ * Do the syncs of a case reach the device, as far as the counters tell?  Those
+ * of a method do if they do in each regime.
  */
 extern sp_durable sp_probe_case_durable(const sp_probe *probe, int c);
 extern sp_durable sp_probe_method_durable(const sp_probe *probe, const char *label);

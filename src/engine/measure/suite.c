@@ -13,29 +13,29 @@
 #include "engine/text/units.h"
 
 /*
- * The pg_test_fsync suite writes at offset 0 only, but the file must be larger
- * than a record of ZFS (128 kB), as the tool's own file is: there a small file
- * is one short record and logged in another way.
+ * The pg_test_fsync suite writes at offset 0 only, but its files must be larger
+ * than a record of ZFS (128 kB), as the tool's own file is.  ZFS stores a small
+ * file as one short record and logs it in another way.
  */
 #define PG_TEST_FSYNC_FILE_SIZE	(1024 * 1024)
 
 /*
- * The tool's file has small folios in the page cache where its lines write: the
- * lines with O_DIRECT drop the large ones with which it was written.
+ * The tool's file has small folios in the page cache at the offsets of its
+ * lines: the lines with O_DIRECT drop the large folios of the first write.
  */
 #define PG_TEST_FSYNC_LAYOUT_WRITE	SP_WAL_PAGE_SIZE
 
-/* The wal suite goes round its files; with smaller ones it would soon be back. */
+/* The wal suite cycles through its files, and smaller ones would soon be rewritten. */
 #define WAL_FILE_MIN_SIZE	(1024 * 1024)
 
 /*
- * Rounds of the cases that are shown but not judged: that of an interim
- * analysis, so that it has their last rounds, and few, so that the time goes to the
- * judged ones.
+ * The rounds of cases that are shown but not judged.  They end at an interim
+ * analysis, so that it includes their last round, and they are few, so that the
+ * judged cases get the time.
  */
 #define SHOWN_ROUNDS	SP_FIRST_ANALYSIS_ROUNDS
 
-/* The largest plans there can be, which have room: see add_file() and add_case(). */
+/* The largest possible plans.  add_file() and add_case() rely on their fitting. */
 #define WAL_FILES		(2 * SP_MAX_METHODS + 1)
 #define WAL_CASES		(SP_REGIMES * (SP_MAX_METHODS + 1) + SP_MAX_METHODS)
 #define TOOL_CASES(lines)	(2 * SP_MAX_METHODS + (lines))
@@ -68,9 +68,9 @@ add_case(sp_probe *probe, sp_test_case test_case)
 }
 
 /*
- * One regime of the wal suite: a case for every method, on the files that the
- * regimes share (they take turns, and a method leaves nothing dirty for
- * itself), and the current method a second time.
+ * One regime of the wal suite: a case for every method, and the A/A control of
+ * the current method.  The regimes share the files: they take turns, and a
+ * method leaves nothing dirty in its own file.
  */
 static void
 plan_wal_regime(sp_probe *probe, const sp_server *server, sp_regime regime,
@@ -145,7 +145,7 @@ plan_wal(sp_probe *probe, const sp_server *server)
 			baseline = probe->cases[i].baseline;
 	}
 
-	/* what O_DIRECT would do with open_*, where this server does not use it */
+	/* also measure open_* with O_DIRECT, if this server does not use it */
 	for (size_t i = 0; i < sp_sync_method_count; i++)
 	{
 		const sp_sync_method *method = &sp_sync_methods[i];
@@ -162,7 +162,7 @@ plan_wal(sp_probe *probe, const sp_server *server)
 	}
 }
 
-/* A line of pg_test_fsync whose method is not just the next of the table. */
+/* A line of pg_test_fsync. */
 typedef struct tool_line
 {
 	const char *test;
@@ -188,7 +188,7 @@ static const tool_line tool_lines[] = {
 _Static_assert(TOOL_CASES(lengthof(tool_lines)) <= SP_MAX_FILES &&
 			   SP_MAX_FILES <= SP_MAX_CASES, "the lines of pg_test_fsync need room");
 
-/* The tool measures what the platform has, whatever the server offers. */
+/* The tool measures all methods of the platform, even those the server does not offer. */
 static void
 add_tool_line(sp_probe *probe, const tool_line *line, const sp_sync_method *method)
 {
@@ -249,7 +249,7 @@ sp_suite_find(const char *name)
 	return NULL;
 }
 
-/* How many bytes of its file a case needs. */
+/* The number of bytes of its file that a case needs. */
 static int64_t
 extent_of(const sp_test_case *test_case)
 {

@@ -3,8 +3,8 @@
  * suite.h
  *		The suites: which test cases are measured together.
  *
- * A suite is rows; adding a case is adding a row.  What it depends on is told
- * by the caller in sp_server: the engine asks no server itself.
+ * A suite is a set of rows: to add a case, add a row.  The caller describes its
+ * server in sp_server.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,15 +14,15 @@
 #include "engine/measure/probe.h"
 
 /*
- * The wal suite's files are as large as a WAL segment, but not larger than
- * this: more would say no more, and would only be longer to write before.
+ * The wal suite's files are as large as a WAL segment, but at most this large:
+ * a larger file takes longer to fill and gives the same figures.
  */
 #define SP_WAL_FILE_MAX_SIZE	(16 * 1024 * 1024)
 
-/* What a suite must know of the server whose commits it imitates. */
+/* The properties of the server whose commits a suite imitates. */
 typedef struct sp_server
 {
-	const sp_sync_method *current;	/* wal_sync_method; NULL if we do not know it */
+	const sp_sync_method *current;	/* wal_sync_method; NULL if unknown */
 	bool		offers[SP_MAX_METHODS];	/* by index into sp_sync_methods */
 	bool		direct_io_open;	/* O_DIRECT with open_*? */
 	bool		direct_io_all;	/* O_DIRECT with every method? */
@@ -44,8 +44,8 @@ extern const int sp_suite_count;
 extern const sp_suite *sp_suite_find(const char *name);
 
 /*
- * Halve the files of a plan, for a small file system.  False where nothing can
- * be halved: files have 1 MB at least, and hold what one flush writes.
+ * Halve the files of a plan, for a small file system.  Returns false if a file
+ * would become smaller than 1 MB or than one flush.
  */
 extern bool sp_suite_halve_files(sp_probe *probe);
 

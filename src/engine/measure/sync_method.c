@@ -4,8 +4,8 @@
  *		The table of sync methods.  All #ifdefs about them are here.
  *
  * The flags and calls are those of issue_xlog_fsync() and get_sync_bit() in
- * PostgreSQL's src/backend/access/transam/xlog.c.  They are called raw: the
- * server's pg_fsync() and friends do nothing while fsync is off.
+ * PostgreSQL's src/backend/access/transam/xlog.c.  They are called directly,
+ * since the server's pg_fsync() does nothing while fsync is off.
  *
  *-------------------------------------------------------------------------
  */
@@ -41,7 +41,7 @@ fsync_writethrough(int fd)
 #define OPEN_SYNC false, true, 0, NULL
 #endif
 
-/* macOS declares no fdatasync(); POSIX says with this macro who has it. */
+/* macOS does not declare fdatasync(); systems that have it define this macro (POSIX). */
 #if defined(_POSIX_SYNCHRONIZED_IO) && _POSIX_SYNCHRONIZED_IO > 0
 #define FDATASYNC true, false, 0, fdatasync
 #else

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * sync_method.h
- *		The table of sync methods: how each one opens a file and how it makes
- *		what was written durable.
+ *		The table of sync methods: how each one opens a file and makes writes
+ *		durable.
  *
- * This table is the only place that knows the difference between the values
- * of wal_sync_method; everything else loops over it.  It must not know the
- * server: which of these methods a server offers is the server's to say.
+ * Only this table knows how the values of wal_sync_method differ; all other
+ * code loops over it.  It must not know which of these methods a server offers:
+ * the caller passes that.
  *
  *-------------------------------------------------------------------------
  */
@@ -20,14 +20,14 @@
  * One value of wal_sync_method.
  *
  * open_flags are added to O_RDWR when a file is opened; sync is called after
- * the writes and is NULL where the open flags already make each write wait.
- * sync returns 0, or -1 with errno set, like fsync(2).
+ * the writes; it is NULL if the open flags make each write sync. sync returns
+ * 0, or -1 with errno set, like fsync(2).
  */
 typedef struct sp_sync_method
 {
 	const char *name;			/* as in wal_sync_method */
 	bool		supported;		/* does this platform have it? */
-	bool		opens_synced;	/* open_*: the write itself waits */
+	bool		opens_synced;	/* open_*: the write itself syncs */
 	int			open_flags;
 	int			(*sync) (int fd);
 } sp_sync_method;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * log.c
- *		Latencies from the transaction log of pgbench (-l), however long it is.
+ *		Latencies from the transaction log of pgbench (-l).
  *
  * It must not: include a server header, allocate memory, open a file, print, or
  * exit.
@@ -33,7 +33,7 @@ static const struct
 {
 	{"failed ", offsetof(sp_pgbench_log, failed)},
 	{"skipped ", offsetof(sp_pgbench_log, skipped)},
-	/* --failures-detailed tells why */
+	/* with --failures-detailed */
 	{"serialization ", offsetof(sp_pgbench_log, failed)},
 	{"deadlock ", offsetof(sp_pgbench_log, failed)},
 	{"other ", offsetof(sp_pgbench_log, failed)},

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * log.h
- *		Latencies from the transaction log of pgbench (-l), however long it is.
+ *		Latencies from the transaction log of pgbench (-l).
  *
  * Each thread of pgbench writes a file of its own.  All are fed to one log, in
- * pieces and in any order, and it keeps a histogram: the memory it needs does not
- * depend on the length of the files.
+ * pieces and in any order.  It keeps a histogram, so its memory does not depend
+ * on the length of the files.
  *
  * A line: client, number, microseconds (or "failed", "skipped", or with
  * --failures-detailed the kind of failure), script, time in seconds and
@@ -22,17 +22,17 @@
 
 #include "engine/measure/histogram.h"
 
-#define SP_PGBENCH_LOG_LINE	256	/* longer than any that pgbench writes */
+#define SP_PGBENCH_LOG_LINE	256	/* longer than any line of pgbench */
 
 typedef struct sp_pgbench_log
 {
-	sp_histogram latencies;		/* of the transactions that were done, in ns */
+	sp_histogram latencies;		/* of successful transactions, in ns */
 	uint64_t	failed;
 	uint64_t	skipped;
-	uint64_t	unreadable;		/* lines that are none of these */
+	uint64_t	unreadable;		/* lines that are not understood */
 } sp_pgbench_log;
 
-/* What is kept of a file between two pieces; all zero at its beginning. */
+/* The state of a file between two pieces; all zero at its beginning. */
 typedef struct sp_pgbench_log_file
 {
 	char		rest[SP_PGBENCH_LOG_LINE];	/* of a line whose end is to come */
@@ -46,8 +46,8 @@ extern void sp_pgbench_log_feed(sp_pgbench_log *log, sp_pgbench_log_file *file,
 								const char *data, size_t length);
 
 /*
- * The end of a file: a line without a newline was not written to its end, and is
- * one that cannot be read.
+ * The end of a file.  A last line without a newline is incomplete, and counts
+ * as unreadable.
  */
 extern void sp_pgbench_log_end_of_file(sp_pgbench_log *log, sp_pgbench_log_file *file);
 

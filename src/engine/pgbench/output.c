@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * output.c
- *		Understand what pgbench prints: its progress, its summary, its version.
+ *		Parse the output of pgbench: its progress, its summary, its version.
  *
  * It must not: include a server header, keep state between calls, print, exit,
  * or ask the locale how a number looks.

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * output.h
- *		Understand what pgbench prints: its progress, its summary, its version.
+ *		Parse the output of pgbench: its progress, its summary, its version.
  *
  * Source of the formats: src/bin/pgbench/pgbench.c of PostgreSQL 15 to 19, run
  * with LC_ALL=C.
@@ -16,8 +16,8 @@
 #include <stdint.h>
 
 /*
- * A line of -P, of the time since the one before.  Here and below, a number that
- * is not finite or below zero is NAN.
+ * A line of -P: figures since the previous line.  Here and below, a number that
+ * is not finite or negative is NAN.
  */
 typedef struct sp_pgbench_progress
 {
@@ -28,7 +28,7 @@ typedef struct sp_pgbench_progress
 	int64_t		failed;
 } sp_pgbench_progress;
 
-/* The summary; numbers that it does not hold are -1 or NAN. */
+/* The summary; missing numbers are -1 or NAN. */
 typedef struct sp_pgbench_summary
 {
 	int			clients;
@@ -44,29 +44,29 @@ typedef struct sp_pgbench_summary
 } sp_pgbench_summary;
 
 /*
- * Called for each line of -r, in order.  text is not terminated; a statement of
- * several lines comes as pgbench prints it, in its first line alone, and cut to
- * 127 bytes: the last of its characters may lack some of its own.
+ * Called for each line of -r, in order. text is not terminated.  Of a statement
+ * of several lines pgbench prints only the first line, cut to 127 bytes,
+ * perhaps within a character.
  */
 typedef void (*sp_pgbench_take_statement) (void *context, double latency_ms, int64_t failures,
 										   const char *text, size_t length);
 
-/* line: without its newline.  False: it is not a progress line, and nothing is set. */
+/* line has no newline.  Returns false, and sets nothing, if it is not a progress line. */
 extern bool sp_pgbench_parse_progress(const char *line, sp_pgbench_progress *progress);
 
 /*
- * text need not be terminated, but what is behind its last newline was cut off
- * and is not read.  False unless it says how many transactions were processed
- * and how many a second (0, if all failed): then nobody knows what happened, and take is not
- * called; what is known is in *summary all the same.  take may be NULL.
+ * text need not be terminated; text behind its last newline is taken as cut
+ * off, and is not read.  Returns false unless the number of transactions and
+ * their rate (0 if all failed) are known.  Then take is not called, but
+ * *summary has the known figures. take may be NULL.
  */
 extern bool sp_pgbench_parse_summary(const char *text, size_t length, sp_pgbench_summary *summary,
 									 sp_pgbench_take_statement take, void *context);
 
 /*
- * What `pgbench --version` prints.  Returns the major version, 0 if it is not
- * understood; version gets the words after "pgbench (PostgreSQL) ", cut to size, or
- * is empty then.
+ * Parse the output of `pgbench --version`. Returns the major version, 0 if it
+ * is not understood. version gets the text after "pgbench (PostgreSQL) ", cut
+ * to size; it is empty if that is not understood.
  */
 extern int	sp_pgbench_parse_version(const char *text, char *version, size_t size);
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * engine/pgbench/pgbench.h
- *		What pgbench is given and what it gives back, as text.
+ *		Scripts for pgbench, and its output.
  *
  * Its output, its transaction log, and the variables in its scripts, as
  * PostgreSQL 15 to 19 have them.

@@ -1,19 +1,19 @@
 /*-------------------------------------------------------------------------
  *
  * script_variables.c
- *		Put values for :name, :'name' and :"name" into a script.
+ *		Replace :name, :'name' and :"name" in a script by values.
  *
  * It must not: include a server header, know what a statement means, or change
  * anything but the variables that it is given.
  *
- * The script is cut into tokens that are just long enough to know where a
- * variable can be: a quoted string or a comment is one, and so is a word, since
- * the $ or the E within it begin nothing.  What is left is one character each.
- * A meta-command begins at a backslash anywhere in SQL, as pgbench reads it, and
- * ends with its line; SQL's comments and dollar quotes mean nothing in it.
- * Texts are in the server's encoding, where no byte of a longer character
- * looks like ASCII.  standard_conforming_strings is taken to be on, which is
- * how pgbench reads a script, too.
+ * The script is cut into tokens that are just long enough to tell where a
+ * variable can be.  A quoted string, a comment and a word are tokens, since a $
+ * or an E within a word does not begin a string.  All else is tokens of one
+ * character.  A meta-command begins at a backslash anywhere in SQL, as pgbench
+ * reads it, and ends with its line; SQL's comments and dollar quotes mean
+ * nothing in it.  Texts are in the server's encoding, where no byte of a longer
+ * character looks like ASCII. standard_conforming_strings is taken to be on, as
+ * pgbench does.
  *
  *-------------------------------------------------------------------------
  */
@@ -29,7 +29,7 @@ typedef struct output
 {
 	char	   *to;
 	size_t		size;
-	size_t		length;			/* that it would have, were there room */
+	size_t		length;			/* of the whole, even if it does not fit */
 } output;
 
 static bool
@@ -38,7 +38,7 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* What a name or a tag may begin with; all that is not ASCII counts as letters. */
+/* May a name or a tag begin with it?  All bytes beyond ASCII count as letters. */
 static bool
 is_letter(char c)
 {
@@ -60,7 +60,7 @@ skip_name(const char *at)
 	return at;
 }
 
-/* at: behind the quote.  A doubled one ends this token and begins another. */
+/* at: behind the quote.  A doubled quote ends this token and begins another. */
 static const char *
 skip_quoted(const char *at, char quote)
 {
@@ -76,8 +76,8 @@ skip_line_comment(const char *at)
 }
 
 /*
- * A string goes on where the next line begins with a quote; blanks and line
- * comments may be between.  Behind that quote, or NULL.
+ * A string continues if the next line begins with a quote; blanks and line
+ * comments may be between.  Returns the place behind that quote, or NULL.
  */
 static const char *
 skip_to_continuation(const char *at)
@@ -125,7 +125,7 @@ skip_escape_string(const char *at)
 	return at;
 }
 
-/* A word, or with it the string whose prefix it is. */
+/* Skip a word, and the string if the word is its prefix. */
 static const char *
 skip_word(const char *at)
 {
@@ -138,7 +138,7 @@ skip_word(const char *at)
 	return at;
 }
 
-/* at: the first $.  A lone one, or a parameter like $1, begins no text. */
+/* at: the first $.  A lone $ and a parameter like $1 do not begin a text. */
 static const char *
 skip_dollar_quoted(const char *at)
 {
@@ -212,7 +212,7 @@ skip_sql_token(const char *at)
 		case '/':
 			return at[1] == '*' ? skip_comment(at) : at + 1;
 		case '\\':
-			/* these would otherwise mean something to psql */
+			/* the backslash keeps psql from interpreting these */
 			return at[1] == ':' || at[1] == ';' ? at + 2 : at + 1;
 		default:
 			return at + 1;
@@ -227,7 +227,7 @@ is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v';
 }
 
-/* Its length if a line is continued here: a backslash and the line's end; or 0. */
+/* The length of a continuation, which is a backslash at the end of a line; or 0. */
 static size_t
 continuation_length(const char *at)
 {
@@ -251,7 +251,7 @@ skip_blanks(const char *at)
 	}
 }
 
-/* The first word behind this place in a meta-command; empty if there is none. */
+/* Skip an argument of a meta-command. */
 static const char *
 skip_argument(const char *at)
 {
@@ -260,7 +260,7 @@ skip_argument(const char *at)
 	return at;
 }
 
-/* at: the backslash.  What it returns is the end of the line, or of the script. */
+/* at: the backslash.  Returns the end of the line, or of the script. */
 static const char *
 end_of_command(const char *at)
 {
@@ -274,7 +274,7 @@ end_of_command(const char *at)
 	return at;
 }
 
-/* Quotes mean nothing to pgbench here, but to a shell that \shell calls. */
+/* pgbench does not interpret quotes here, but the shell of \shell does. */
 static const char *
 skip_command_token(const char *at, const char *command_end)
 {
@@ -293,12 +293,12 @@ skip_command_token(const char *at, const char *command_end)
 
 /* ------------------------------------------------------------------- the scan */
 
-/* Where in a script we are; begin with end = the script and all else zero. */
+/* A position in a script.  It begins with end = the script and all else zero. */
 typedef struct scan
 {
 	const char *token;
 	const char *end;			/* behind the token; the next one begins there */
-	const char *command_end;	/* of the meta-command that we are in; or NULL */
+	const char *command_end;	/* of the current meta-command; or NULL */
 	bool		begins_command; /* the token is the backslash of one */
 } scan;
 
@@ -355,7 +355,7 @@ value_of(const scan *at, const sp_script_variable *variables, int n)
 static void
 append(output *out, const char *text, size_t length)
 {
-	/* a byte is left for the end */
+	/* one byte is left for the NUL */
 	if (out->length + 1 < out->size)
 	{
 		size_t		room = out->size - 1 - out->length;

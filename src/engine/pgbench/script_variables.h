@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * script_variables.h
- *		Put values for :name, :'name' and :"name" into a script.
+ *		Replace :name, :'name' and :"name" in a script by values.
  *
- * As psql does, and unlike pgbench: nothing is replaced in quotes, in
- * dollar-quoted text, in comments, in a cast (a::name) or a slice ([1:n]
- * is replaced, as psql does it); a name that is not given stays as it is, for
- * pgbench to replace, and so does :{?name}.  A value is not looked at again.
+ * This works as in psql, and unlike pgbench: nothing is replaced in quotes, in
+ * dollar-quoted text, in comments or in a cast (a::name); [1:n] is replaced.
+ * An unknown name and :{?name} stay for pgbench to replace.  Values are not
+ * scanned again.
  *
- * pgbench's own variables become parameters where it prepares statements, and
- * a parameter cannot be a table or a tablespace.  So what a script needs to know
- * is put in before pgbench sees it.
+ * pgbench's own variables become parameters where it prepares statements, and a
+ * parameter cannot be a table or a tablespace.  So names of objects are
+ * replaced before pgbench reads the script.
  *
  *-------------------------------------------------------------------------
  */
@@ -30,20 +30,20 @@ typedef struct sp_script_variable
 } sp_script_variable;
 
 /*
- * Like snprintf(): writes at most size bytes with the terminating NUL, and
- * returns the length that the whole has.
+ * Like snprintf(), this writes at most size bytes with the terminating NUL, and
+ * returns the length of the whole.
  */
 extern size_t sp_script_replace(const char *script, const sp_script_variable *variables, int n,
 								char *to, size_t size);
 
 /*
  * Does pgbench's transaction script use a :name that is not in known (ends with
- * NULL) and that no \set defines?  Then true, and name is the first of these, cut
- * to size.  False, too, if the script takes variables from results (\gset, \aset):
- * these cannot be known.
+ * NULL) and that no \set defines?  If so, name is the first of these, cut to
+ * size.  Returns false if the script takes variables from results (\gset,
+ * \aset), whose names are unknown.
  *
- * With protocols extended and prepared pgbench makes a null of such a name, and
- * tells nobody.  With protocol simple it leaves it as it is.
+ * With protocols extended and prepared, pgbench silently replaces such a name
+ * by null.  With protocol simple it leaves the name.
  */
 extern bool sp_script_unknown_variable(const char *script, const char *const *known,
 									   char *name, size_t size);

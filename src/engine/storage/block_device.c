@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * block_device.c
- *	  From a mount to its whole disk, by way of sysfs.
+ *	  Find the whole disk of a mount in sysfs.
  *
  * It must not: include a server header, keep state between calls, print,
  * exit, write, or open anything outside <sysroot>/sys.
@@ -26,8 +26,8 @@
 #include "engine/storage/block_device_internal.h"
 
 /*
- * File systems without a device number whose source is free text: whoever
- * mounts a tmpfs or a FUSE file system may well write /dev/sda there.
+ * File systems without a device number whose source is free text: the source of
+ * a tmpfs or a FUSE file system may be given as /dev/sda.
  */
 static const char *const types_without_device[] = {
 	"9p", "ceph", "cifs", "devtmpfs", "fuse", "nfs", "nfs4", "overlay",
@@ -41,7 +41,7 @@ sp_is_missing(int status)
 	return status == ENOENT || status == ENODEV || status == ENXIO;
 }
 
-/* A name from outside may become one component of a path, nothing more. */
+/* A name from outside must be a single component of a path. */
 static bool
 is_single_component(const char *name)
 {
@@ -66,7 +66,7 @@ sp_read_attribute(const char *directory, const char *attribute, char *value,
 	while (fd < 0 && errno == EINTR);
 	if (fd < 0)
 		return errno;
-	/* sysfs hands out a whole attribute in one read */
+	/* sysfs returns a whole attribute in one read */
 	do
 		length = read(fd, value, size);
 	while (length < 0 && errno == EINTR);
@@ -114,7 +114,7 @@ sp_find_by_name(const char *sysroot, const char *name, char *directory)
 	char		path[PATH_MAX];
 	int			status;
 
-	/* what could not be a device's name in sp_block_device is none */
+	/* a name that does not fit sp_block_device is not a device's */
 	if (!is_single_component(name) ||
 		strlen(name) >= sizeof(((sp_block_device *) NULL)->name))
 		return ENODEV;
@@ -123,8 +123,8 @@ sp_find_by_name(const char *sysroot, const char *name, char *directory)
 }
 
 /*
- * Is the entry of /sys/class/block the device-mapper device of that name?
- * Sets *match; a device that goes away meanwhile is not.
+ * Is the entry of /sys/class/block the device-mapper device of that name?  Sets
+ * *match; to false if the device is removed meanwhile.
  */
 static int
 compare_mapper_name(const char *directory, const char *entry,
@@ -208,7 +208,7 @@ sp_find_by_node(const char *sysroot, const char *node, char *directory)
 int
 sp_find_by_mount(const char *sysroot, const sp_mount *mount, char *directory)
 {
-	/* major 0 is the kernel's for file systems without a block device */
+	/* the kernel uses major 0 for file systems without a block device */
 	if (mount->dev_major != 0)
 		return sp_find_by_number(sysroot, mount->dev_major, mount->dev_minor,
 								 directory);
@@ -245,7 +245,7 @@ copy_name(const char *directory, sp_block_device *device)
 	return 0;
 }
 
-/* Kernels before 4.7 do not have this one. */
+/* Kernels before 4.7 do not have this attribute. */
 static int
 read_write_cache(const char *directory, sp_block_device *device)
 {

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * block_device.h
- *	  Which disk is below a mount, and has it a volatile write cache.
+ *	  The disk below a mount, and whether it has a volatile write cache.
  *
  * A sync ends at a disk: its counters tell whether the flush arrived, and its
  * write cache whether a flush was needed.  Both belong to the whole disk, so
- * that is what gets named, not the partition.
+ * the disk is named, not the partition.
  *
  * It must not: include a server header, keep state between calls, print,
  * exit, write, or open anything outside <sysroot>/sys.

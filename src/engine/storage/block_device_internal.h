@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * block_device_internal.h
- *	  What block_device.c and the disks below it share: reading sysfs.
+ *	  Reading sysfs: shared by block_device.c, disks.c and disk_stack.c only.
  *
  * It must not: be included outside src/engine.
  *
@@ -20,12 +20,12 @@
 /* device-mapper names: DM_NAME_LEN is 128 with the NUL, plus the newline */
 #define SP_ATTRIBUTE_SIZE 256
 
-/* Is an errno one of something that is not there, or not there any more? */
+/* Does the errno mean that something does not exist, or no longer exists? */
 extern bool sp_is_missing(int status);
 
 /*
- * Read an attribute, without its newline, into value, which has size bytes
- * and is empty on error.  A longer one is none that we know: EOVERFLOW.
+ * Read an attribute, without its newline, into value, which has size bytes and
+ * is empty on error.  EOVERFLOW if it is longer: no known attribute is.
  */
 extern int	sp_read_attribute(const char *directory, const char *attribute,
 							  char *value, size_t size);
@@ -34,7 +34,7 @@ extern int	sp_read_attribute(const char *directory, const char *attribute,
 extern int	sp_read_flag(const char *directory, const char *attribute,
 						 int *flag);
 
-/* directory: set to where the link leads. */
+/* Resolve a symbolic link: directory is set to its target. */
 extern int	sp_resolve(const char *path, char *directory);
 
 /* The directory of a device: by its number, ... */
@@ -56,7 +56,7 @@ extern int	sp_find_by_node(const char *sysroot, const char *node,
 extern int	sp_find_by_mount(const char *sysroot, const sp_mount *mount,
 							 char *directory);
 
-/* From a partition to its disk; others stay. */
+/* Change the directory of a partition to that of its disk. */
 extern int	sp_ascend_to_whole_disk(char *directory);
 
 /*

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * disk_stack.c
- *	  From a mount down to the disks at the bottom.
+ *	  Find the disks at the bottom of the stack below a mount.
  *
  * It must not: include a server header, keep state between calls, print,
  * exit, write, or open anything outside <sysroot>/sys.
@@ -15,7 +15,7 @@
  *	/sys/fs/btrfs/<uuid>/devices/vdb1
  *	/sys/class/block/nvme0c1n1			a path of the multipath device nvme0n1
  *
- * Only what the caller named must be there.  Further down, whatever fails
+ * The mount or path that the caller names must exist.  Any failure further down
  * makes the answer incomplete.
  *
  *-------------------------------------------------------------------------
@@ -33,7 +33,7 @@
 
 #include "engine/storage/disks_internal.h"
 
-/* a file on LVM over a cache, RAID, encryption and multipath is 8 */
+/* a file on LVM, a cache, RAID, encryption and multipath makes 8 */
 #define MAX_LAYERS 16
 
 typedef struct descent
@@ -44,7 +44,7 @@ typedef struct descent
 	sp_level	level;			/* at which disks are added */
 } descent;
 
-/* A device on the way down, and the one that it was found below. */
+/* A device on the way down, and the one above it. */
 typedef struct layer
 {
 	const char *name;
@@ -60,7 +60,7 @@ static int	add_path(descent *way, const char *path, const layer *above,
 					 const sp_mount **mount);
 
 /*
- * Would the device close a circle?  The kernel allows none, but a loop device
+ * Would the device close a cycle?  The kernel allows none, but a loop device
  * whose file is hidden by its own mount looks like one.
  */
 static bool
@@ -105,7 +105,7 @@ add_link(descent *way, const char *path, const char *name,
 	return status;
 }
 
-/* Behind a word and its number; NULL if the text does not begin with them. */
+/* Skip a word and its number; NULL if the text does not begin with them. */
 static const char *
 skip_numbered(const char *text, const char *word)
 {
@@ -135,9 +135,9 @@ is_path_of_nvme(const char *name, const char *head)
 }
 
 /*
- * Add what the symbolic links in a directory lead to; in order of their names,
- * so that the same stack always gives the same list.  nvme_head: take only
- * its paths; NULL: take all.
+ * Add the targets of the symbolic links in a directory, in the order of their
+ * names, so that the same stack always gives the same list.  With nvme_head,
+ * add only the paths of that device.
  */
 static int
 add_links(descent *way, const char *path, const char *nvme_head,
@@ -210,7 +210,7 @@ keep_backing_file(sp_disks *disks, const char *file)
 	if (length >= sizeof(disks->backing_file))
 	{
 		length = sizeof(disks->backing_file) - 1;
-		/* half a UTF-8 character would not be text any more */
+		/* do not cut a UTF-8 character */
 		while (length > 0 && ((unsigned char) file[length] & 0xC0) == 0x80)
 			length--;
 	}
@@ -231,7 +231,7 @@ add_backing_file(descent *way, const char *directory, const layer *here)
 		return status;
 	if (is_first)
 		keep_backing_file(way->disks, file);
-	/* what is there now is another file */
+	/* a file at that path now is another one */
 	status = is_deleted(file) ? ENOENT : add_path(way, file, here, &mount);
 	if (is_first)
 		way->disks->backing_mount = mount;
@@ -239,9 +239,9 @@ add_backing_file(descent *way, const char *directory, const layer *here)
 }
 
 /*
- * A loop device has counters of its own, and the backing devices of its file are
- * a level of their own.  A loop device that is itself the backing device of
- * another is listed only if nothing is known below it.
+ * A loop device has counters of its own, so it is listed, and the backing
+ * devices of its file form a second level.  A loop device that is itself a
+ * backing device is listed only if nothing below it is known.
  */
 static int
 add_loop(descent *way, const char *directory, const layer *here)
@@ -344,7 +344,7 @@ add_mount(descent *way, const sp_mount *mount, const layer *above)
 	return add_device(way, directory, above);
 }
 
-/* Shared memory is a file system of its own wherever it is mounted. */
+/* /dev/shm is a file system in memory, not a device. */
 static bool
 is_device_path(const char *path)
 {
@@ -352,9 +352,9 @@ is_device_path(const char *path)
 }
 
 /*
- * A node tells its number.  Where there are none (a captured tree, or a
- * container), its name must do: that which symbolic links lead to if they are
- * there, else the given one.
+ * A device node has the number.  Without nodes (in a captured tree or a
+ * container) the name is used: the target of symbolic links if they exist, else
+ * the given name.
  */
 static int
 find_by_device_path(const char *sysroot, const char *path, char *directory)
@@ -374,7 +374,7 @@ find_by_device_path(const char *sysroot, const char *path, char *directory)
 	return sp_find_by_node(sysroot, path, directory);
 }
 
-/* *mount: set to the one that a file lies on, NULL for a device. */
+/* *mount: set to the mount of a file; NULL for a device. */
 static int
 add_path(descent *way, const char *path, const layer *above,
 		 const sp_mount **mount)
@@ -394,8 +394,8 @@ add_path(descent *way, const char *path, const layer *above,
 }
 
 /*
- * Keep what was found, if anything was; *all is the caller's list, and found
- * began as a copy of it.
+ * Copy the found disks to the caller's list if there was no error.  found began
+ * as a copy of it.
  */
 static int
 finish(int status, const sp_disks *found, sp_disks *all)

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * disks.c
- *	  A list of disks, what they say of themselves, and their counters.
+ *	  A list of disks, their attributes, and their counters.
  *
  * It must not: include a server header, keep state between calls, print,
  * exit, write, or open anything outside <sysroot>/sys.
  *
- * disk_stack.c finds out which disks belong in the list.
+ * disk_stack.c finds the disks of the list.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,7 +34,7 @@ static const char *const drive_makers[] = {
 /* The models of virtual drives behind the vendor "ATA" begin with one of these. */
 static const char *const virtual_models[] = {"QEMU", "VBOX", "VMware", "Virtual"};
 
-/* Attributes of a fixed width come padded with blanks. */
+/* Attributes of a fixed width are padded with blanks. */
 static bool
 read_trimmed(const char *directory, const char *attribute, char *value)
 {
@@ -100,9 +100,8 @@ has_disk(const sp_disks *disks, sp_level level, const char *name)
 }
 
 /*
- * Flushes are counted where the kernel makes requests of them, in its block
- * layer's queues (blk-mq); a driver that takes each bio itself accounts for reads
- * and writes at most.
+ * The kernel counts flushes in the queues of its block layer (blk-mq).  A
+ * driver that takes each bio itself counts reads and writes at most.
  */
 static bool
 has_queues(const char *directory)
@@ -121,7 +120,7 @@ sp_disks_append(sp_disks *disks, sp_level level, const char *directory)
 	int			iostats = -1;
 	int			status = sp_read_block_device(directory, &device);
 
-	/* kernels before 4.10 do not have this one */
+	/* kernels before 4.10 do not have this attribute */
 	if (status == 0)
 		status = sp_read_flag(directory, "queue/fua", &fua);
 	if (status == 0)
@@ -261,7 +260,7 @@ read_counters(const sp_disk *disk, sp_counters *counters)
 
 	if (disk->stat_fd < 0)
 		return false;
-	/* sysfs makes the numbers anew for each read at the beginning */
+	/* a read at offset 0 gets new numbers */
 	do
 		length = pread(disk->stat_fd, text, sizeof(text), 0);
 	while (length < 0 && errno == EINTR);

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * disks.h
- *	  All disks that a mount's data come to lie on, and their counters.
+ *	  All disks below a mount, and their counters.
  *
  * What a DBA calls the device (sp_block_device) may be a stack: LVM on RAID on
- * disks.  Only the disks at its bottom count flushes, so they are what is
- * listed here: counters are summed, and the weakest cache decides.
+ * disks.  Only the disks at the bottom count flushes, so they are listed here:
+ * their counters are summed, and the weakest cache decides.
  *
  * It must not: include a server header, keep state between calls, print,
  * exit, write, or open anything outside <sysroot>/sys.
@@ -33,9 +33,9 @@ typedef struct sp_disk
 	int			fua;			/* 1 yes, 0 no, -1 unknown */
 	bool		is_physical;	/* a drive of a known maker; false if virtual, a
 								 * controller's or unknown */
-	bool		counts_nothing; /* somebody switched its statistics off */
-	bool		counts_flushes; /* its driver leaves that to the kernel's queues;
-								 * others (zram, DRBD, zvols) count none */
+	bool		counts_nothing; /* its statistics are switched off */
+	bool		counts_flushes; /* its driver uses the kernel's queues; others (zram,
+								 * DRBD, zvols) count none */
 	int			stat_fd;		/* its counters; -1 if not open */
 } sp_disk;
 
@@ -46,7 +46,7 @@ typedef struct sp_disks
 	bool		incomplete[SP_LEVELS];	/* there are more than these */
 	char		backing_file[256];	/* of the first loop device, "" if none;
 									 * a longer path is cut short */
-	const sp_mount *backing_mount;	/* where that lies, of the table given; NULL
+	const sp_mount *backing_mount;	/* the mount of that file in the given table; NULL
 									 * if unknown, a device or none */
 } sp_disks;
 
@@ -58,8 +58,8 @@ extern void sp_disks_init(sp_disks *disks);
 /*
  * Add all disks below a mount, each once per level.
  *
- * sysroot, mount: as for sp_block_device_find.  mounts: for what lies in a
- * file (loop), or in a directory (overlay), of another mount; may be NULL.
+ * sysroot, mount: as for sp_block_device_find. mounts: needed for loop devices
+ * and overlays, which lie on another mount; may be NULL.
  *
  * Followed are: partitions to their disk; dm and md to their slaves, over any
  * number of layers; the head of NVMe multipath to its paths; btrfs to all
@@ -99,12 +99,12 @@ extern const char *sp_disks_write_cache(const sp_disks *disks, sp_level level);
 extern bool sp_disks_caches_differ(const sp_disks *disks, sp_level level);
 
 /*
- * 1 if a disk of the level takes FUA writes (or may: unknown, or not listed), 0
+ * 1 if a disk of the level takes FUA writes, or may (unknown, or not listed); 0
  * if none does.
  */
 extern int	sp_disks_fua(const sp_disks *disks, sp_level level);
 
-/* Do all disks of the level, and is none of them missing? */
+/* Do all disks of the level count flushes, and is the list complete? */
 extern bool sp_disks_count_flushes(const sp_disks *disks, sp_level level);
 
 /*

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * disks_internal.h
- *	  What disk_stack.c (the way down) and disks.c (the list) share.
+ *	  Shared by disk_stack.c (the stack) and disks.c (the list) only.
  *
  * It must not: be included outside src/engine.
  *
@@ -14,9 +14,9 @@
 #include "engine/storage/disks.h"
 
 /*
- * Add the disk in a directory, unless the level has it.  If the list is full
- * that makes it incomplete.  Returns 0 or the errno of reading what the disk
- * says of itself; then nothing was added.
+ * Add the disk in a directory, unless the level has it.  A full list becomes
+ * incomplete.  Returns 0, or the errno of reading the attributes of the disk;
+ * then nothing was added.
  */
 extern int	sp_disks_append(sp_disks *disks, sp_level level,
 							const char *directory);

@@ -1,13 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * diskstats.c
- *	  Takes apart the "stat" attribute of a disk.
+ *	  Parse the "stat" attribute of a disk.
  *
  * It must not: include a server header, keep state between calls, allocate,
  * open a file, print, exit.
  *
- * The fields came in three steps: the first 11 always, discards with Linux
- * 4.18, flushes with 5.5.
+ * The first 11 fields always exist; discards came with Linux 4.18, flushes with
+ * 5.5.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@
 #include "engine/storage/diskstats.h"
 #include "engine/text/text.h"
 
-#define SECTOR_SIZE 512			/* of the statistics, whatever the disk's is */
+#define SECTOR_SIZE 512			/* of the statistics; the disk's own may differ */
 
 /* In the order of the attribute. */
 enum stat_field
@@ -101,7 +101,7 @@ sp_counters_add(sp_counters *sum, const sp_counters *more)
 	sum->writes += more->writes;
 	sum->written_bytes += more->written_bytes;
 	sum->has_flushes = sum->has_flushes && more->has_flushes;
-	/* those of one disk would pass for those of all */
+	/* the flushes of some disks would look like those of all */
 	sum->flushes = sum->has_flushes ? sum->flushes + more->flushes : 0;
 	sum->busy_ms += more->busy_ms;
 	sum->request_ms += more->request_ms;

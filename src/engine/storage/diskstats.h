@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * diskstats.h
- *	  What a disk has been asked to do, from its statistics in sysfs.
+ *	  The statistics of a disk in sysfs.
  *
- * Counters say what no timing can: whether a flush arrived, how many bytes a
- * write became, how long the device was at work.  They are the whole disk's,
- * so background I/O is in them, too.
+ * Counters show what timing cannot: whether a flush arrived, how many bytes a
+ * write became, how long the device was busy.  They are those of the whole
+ * disk, so they include background I/O.
  *
  * It must not: include a server header, keep state between calls, allocate,
  * open a file, print, exit.
@@ -38,11 +38,11 @@ typedef struct sp_counters
 	uint64_t	flushes;		/* flush requests completed */
 	uint64_t	busy_ms;		/* io_ticks: at least one request in flight, in
 								 * steps of a clock tick */
-	uint64_t	request_ms;		/* of all kinds of requests, the sum of their times */
+	uint64_t	request_ms;		/* the sum of the times of all requests */
 } sp_counters;
 
 /*
- * Take the numbers out of the content of a "stat" attribute.
+ * Parse the content of a "stat" attribute.
  *
  * Returns false, with *counters all zero, if it is not one: fewer than 11
  * fields, anything but unsigned decimal numbers, a number beyond 64 bits.
@@ -54,9 +54,9 @@ extern bool sp_counters_parse(const char *text, size_t length, sp_counters *coun
 extern void sp_counters_add(sp_counters *sum, const sp_counters *more);
 
 /*
- * What came between two readings.  Returns false, with *delta all zero, if a
+ * The difference of two readings.  Returns false, with *delta all zero, if a
  * counter went backwards: it wrapped (times do, every 50 days), or the device
- * is another one by now.
+ * was replaced.
  */
 extern bool sp_counters_between(const sp_counters *before, const sp_counters *after,
 								sp_counters *delta);

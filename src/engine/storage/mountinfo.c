@@ -31,7 +31,7 @@ typedef struct mount_entry
 {
 	sp_mount	mount;
 	size_t		mount_point_length;
-	char	   *line;			/* what the strings of mount point into, except
+	char	   *line;			/* the strings of mount point into it, except
 								 * mount_options, which is allocated */
 } mount_entry;
 
@@ -45,7 +45,7 @@ struct sp_mount_table
 static bool
 is_octal_escape(const char *text)
 {
-	/* 0 to 3 first: three digits must fit a byte */
+	/* the first digit is 0 to 3, since the value must fit a byte */
 	return text[0] == '\\' &&
 		text[1] >= '0' && text[1] <= '3' &&
 		text[2] >= '0' && text[2] <= '7' &&
@@ -53,8 +53,8 @@ is_octal_escape(const char *text)
 }
 
 /*
- * Decode \ooo in place, except where it stands for the character "keep".
- * \000 stays as well: it would cut the string short.
+ * Decode \ooo in place, except where it stands for the character "keep". \000
+ * also stays: it would end the string.
  */
 static void
 decode_escapes(char *text, char keep)
@@ -122,8 +122,9 @@ append_options(char *joined, const char *list)
 }
 
 /*
- * Both lists name rw or ro: a read-only bind mount of a writable file system
- * would read "ro,...,rw,...", and a DBA would have to know which one wins.
+ * Join both lists of options.  Both contain rw or ro: a read-only bind mount of
+ * a writable file system would be "ro,...,rw,...", which is ambiguous.  So rw
+ * is left out if either list has ro.
  *
  * Returns allocated memory, NULL if there is none.
  */
@@ -193,7 +194,7 @@ split_line(char *line, sp_mount *mount, const char **super_options)
 	mount->source = strsep(&rest, " ");
 	*super_options = rest;
 
-	/* once strsep runs out it gives only NULL, so the last tells for all */
+	/* strsep returns NULL from the end on, so that the last one tells for all */
 	if (rest == NULL)
 		return false;
 	return is_mount_id(mount_id) &&
@@ -318,7 +319,7 @@ sp_mount_table_read(const char *sysroot, sp_mount_table **table)
 	return status;
 }
 
-/* Whole components only: /data is no parent of /database. */
+/* Compare whole components: /data is no parent of /database. */
 static bool
 entry_holds_path(const mount_entry *entry, const char *path)
 {

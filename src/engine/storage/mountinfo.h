@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * mountinfo.h
- *	  Which file system does a path live on, and how is it mounted.
+ *	  The file system of a path, and how it is mounted.
  *
- * A sync costs what the file system makes of it, and options such as
- * nobarrier or data=writeback decide whether it means anything.  This module
- * reads the kernel's own list of mounts and answers for one path.
+ * The file system decides the cost of a sync, and options such as nobarrier or
+ * data=writeback decide whether it is effective.  This module reads the
+ * kernel's list of mounts, and finds the mount of a path.
  *
  * It must not: include a server header, keep state between calls, print,
  * exit, resolve paths, or open anything but <sysroot>/proc/self/mountinfo.
@@ -62,13 +62,13 @@ typedef struct sp_mount_table sp_mount_table;
 extern int	sp_mount_table_read(const char *sysroot, sp_mount_table **table);
 
 /*
- * The same from a stream, whose content need not be the kernel's.  Reads to its
- * end, and leaves it open.
+ * The same from a stream, with any content.  The stream is read to its end and
+ * stays open.
  */
 extern int	sp_mount_table_read_stream(FILE *file, sp_mount_table **table);
 
 /*
- * The mount that a path lives on.
+ * The mount of a path.
  *
  * path: absolute, without symbolic links, "." or ".."; need not exist.
  *
@@ -83,7 +83,7 @@ extern int	sp_mount_table_read_stream(FILE *file, sp_mount_table **table);
 extern const sp_mount *sp_mount_table_find(const sp_mount_table *table,
 										   const char *path);
 
-/* Number of mounts understood. */
+/* The number of mounts in the table. */
 extern size_t sp_mount_table_count(const sp_mount_table *table);
 
 /* Free the table and every mount in it.  NULL is allowed. */
@@ -107,17 +107,17 @@ extern bool sp_mount_has_option(const char *options, const char *option);
 extern const char *sp_mount_option(const char *options, const char *name);
 
 /*
- * The mount that the data of a mount comes to lie on: of an overlay the one
- * that its upper directory lies on, followed over overlays on overlays; any
- * other is that itself.
+ * The mount where the data of a mount is stored.  For an overlay this is the
+ * mount of its upper directory, also over several overlays; for any other mount
+ * it is the mount itself.
  *
- * Returns NULL if it cannot be told: without an upper directory (read-only),
- * or with one that is not visible here.  A container's own root is such an
- * overlay: its upper directory is a path of the host, which here lies on the
- * overlay itself.  The answer belongs to the table, or is mount.
+ * Returns NULL if it is unknown: there is no upper directory (read-only), or it
+ * is not visible here.  A container's own root is such an overlay: its upper
+ * directory is a path of the host, which here lies on the overlay itself.  The
+ * answer belongs to the table, or is mount.
  *
  * Limit: the path is the text given to mount(8), where symbolic links are not
- * followed, and one that is relative or holds "." or ".." cannot be told.
+ * followed.  If it is relative or has "." or "..", the result is unknown.
  */
 extern const sp_mount *sp_mount_beneath(const sp_mount_table *table,
 										const sp_mount *mount);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * overlay.c
- *	  From an overlay to the file system that its writes go to.
+ *	  Find the file system that stores the writes of an overlay.
  *
  * It must not: include a server header, keep state between calls, print,
  * exit, resolve paths, or open anything.
@@ -16,7 +16,7 @@
 
 #include "engine/storage/mountinfo.h"
 
-/* The kernel stacks two; more are a circle of paths that mislead us. */
+/* The kernel allows two layers; more are a cycle of misleading paths. */
 #define MAX_OVERLAYS 8
 
 static bool
@@ -27,8 +27,9 @@ is_escaped_comma(const char *text)
 
 /*
  * Decode a directory among the options of an overlay into path, which has
- * PATH_MAX bytes.  It is escaped twice: whoever mounts may put a backslash
- * before any character, and the kernel keeps that and writes a comma as \054.
+ * PATH_MAX bytes.  It is escaped twice: mount(8) may be given a backslash
+ * before any character, which the kernel keeps, and the kernel writes a comma
+ * as \054.
  *
  * Returns false if it is too long to be a path.
  */

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * engine/storage/storage.h
- *		From a path down to its disks: mounts, devices, counters, ZFS.
+ *		Storage below a path: mounts, devices, counters, ZFS.
  *
- * All of it is read from the kernel's own files, below a root directory that a
- * test may replace, or from the output of the tools of ZFS.
+ * It is read from files of the kernel, below a root directory that tests
+ * replace, and from the output of the ZFS tools.
  *
  * It must not: include a server header, keep state between calls, print, write,
  * start a program, or open a file outside of /proc and /sys.

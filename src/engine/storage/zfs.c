@@ -28,7 +28,7 @@ is_name_character(char c)
 		(c >= '0' && c <= '9') || strchr("-_.: ", c) != NULL;
 }
 
-/* The first component becomes part of a path here. */
+/* The first component is used in a path. */
 static bool
 is_name_component(sp_slice component)
 {
@@ -147,7 +147,7 @@ sp_zfs_parse_pool_properties(const char *text, size_t length,
 		sp_slice	property;
 		sp_slice	value;
 
-		/* not by fields: a pool's name may have blanks inside */
+		/* not by fields, since a pool's name may contain blanks */
 		if (line.length <= pool_length || !sp_is_blank(line.start[pool_length]) ||
 			memcmp(line.start, pool, pool_length) != 0)
 			continue;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * zfs_counters.c
- *	  What the ZFS module of the kernel counts.
+ *	  Read the counters of the ZFS kernel module.
  *
  * It must not: include a server header, keep state between calls, start a
  * program, print, exit, write, or open anything outside
@@ -18,13 +18,13 @@
 
 #include "engine/storage/zfs_internal.h"
 
-/* Some 30 lines of 40 bytes in OpenZFS 2.3; no other file comes near. */
+/* The largest file has some 30 lines of 40 bytes in OpenZFS 2.3. */
 #define KSTAT_SIZE	16384
 
 /*
- * Counters of a data set go when it is unmounted, perhaps while we look.  Not
- * sp_is_missing(), which is for sysfs: what has the name of the pool may be a
- * file here.
+ * The counters of a data set disappear when it is unmounted, perhaps while they
+ * are read. sp_is_missing() is for sysfs; here, a file may have the name of the
+ * pool.
  */
 static bool
 is_missing(int status)
@@ -32,7 +32,7 @@ is_missing(int status)
 	return status == ENOENT || status == ENOTDIR || status == ENODEV;
 }
 
-/* content: KSTAT_SIZE bytes.  A longer file is none that we know: EINVAL. */
+/* content: KSTAT_SIZE bytes.  EINVAL if the file is larger: no known file is. */
 static int
 read_kstat(const char *path, char *content, sp_slice *text)
 {
@@ -92,8 +92,8 @@ find_commits(sp_slice text, int64_t *commits)
 }
 
 /*
- * ENOENT: not the data set's, or of an OpenZFS that does not count for each
- * data set.
+ * ENOENT if it is not the file of the data set, or this OpenZFS does not count
+ * commits for each data set.
  */
 static int
 read_objset(const char *path, const char *dataset, int64_t *commits)
@@ -111,7 +111,7 @@ read_objset(const char *path, const char *dataset, int64_t *commits)
 	return find_commits(text, commits);
 }
 
-/* Only by looking into each file: they are named by number. */
+/* Each file must be read, since they are named by number. */
 static int
 search_pool(const char *directory, const char *dataset, int64_t *commits)
 {

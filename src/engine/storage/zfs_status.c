@@ -6,8 +6,8 @@
  * It must not: include a server header, keep state between calls, start a
  * program, print, exit, or open anything.
  *
- * Only indentation tells what is part of what: whether a line is a leaf shows in
- * the line below it.
+ * Only indentation tells the parts: a line is a leaf if the next line is not
+ * deeper.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 
 #include "engine/storage/zfs_internal.h"
 
-/* Where in the output of zpool status are we? */
+/* The current part of the output of zpool status. */
 typedef enum status_part
 {
 	OUTSIDE,					/* before "config:" or behind its tree */
@@ -38,7 +38,7 @@ typedef struct status_reader
 	sp_slice	pending_state;
 } status_reader;
 
-/* A device that takes no write any more has no say in what a sync costs. */
+/* A device that takes no more writes does not affect the cost of a sync. */
 static bool
 is_lost(sp_slice state)
 {
@@ -61,7 +61,7 @@ is_distributed_spare(sp_slice name)
 	return sp_take_text(&name, "draid") && name.length > 0;
 }
 
-/* The line before turned out to be a leaf. */
+/* Add the previous line, which is a leaf. */
 static void
 add_pending(status_reader *reader)
 {
@@ -105,7 +105,7 @@ read_heading(status_reader *reader, sp_slice line)
 	reader->part = IN_TREE;
 }
 
-/* What is not indented: the pool itself first, then what other parts are for. */
+/* A line of the top level: the pool first, then the uses of other parts. */
 static void
 read_tree_top(status_reader *reader, sp_slice name)
 {

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * evidence.c
- *		Sums of counters, rates from them, and the rule of what they prove.
+ *		Sum up counters, compute rates, and judge what they prove.
  *
  * It must not: read a file or a clock, allocate, print.
  *
@@ -16,15 +16,15 @@
 
 /*
  * A sync that reaches a write-back cache makes a flush of its own, since it
- * comes after its own write, so honest figures are 1 or more.  Below the lower
- * limit they are near 0; what is between the two is neither.
+ * follows its own write.  So there are 1 or more flushes per sync, or nearly
+ * none; figures between the two limits prove nothing.
  */
 #define FLUSHED			0.9
 #define NOT_FLUSHED		0.1
 
 /*
- * Background I/O is counted at other moments than the sync: it is given twice
- * its rate, and half a flush a sync must still be left.
+ * Background I/O is sampled at other times than the syncs.  So at least 0.5
+ * flushes per sync must remain after subtracting twice the background rate.
  */
 #define BACKGROUND_FACTOR	2
 #define MIN_OWN				0.5
@@ -63,7 +63,7 @@ sp_evidence_add(sp_evidence *evidence, const sp_counters before[SP_LEVELS],
 	}
 	for (int level = 0; level < SP_LEVELS; level++)
 	{
-		/* the first one says whether flushes are counted at all */
+		/* the first sample says whether flushes are counted at all */
 		if (evidence->ns == 0)
 			evidence->counters[level] = between[level];
 		else
@@ -74,10 +74,10 @@ sp_evidence_add(sp_evidence *evidence, const sp_counters before[SP_LEVELS],
 }
 
 /*
- * Neither of the kernel's times is the busy time, but both are never less.
- * io_ticks counts a whole clock tick (1 to 10 ms) for a request of 0.1 ms, which
- * makes a device that a few short requests reach seem busy all the time; the
- * sum of the requests' times counts those twice that overlap.
+ * An upper bound of the busy share.  The kernel has two times, and both are at
+ * least the busy time. io_ticks counts a whole clock tick (1 to 10 ms) for a
+ * request of 0.1 ms, so that a few short requests look like a busy device.  The
+ * sum of request times counts overlapping requests twice.
  */
 static double
 utilization(const sp_counters *counters, int64_t ns)
@@ -116,8 +116,9 @@ sp_evidence_flushes_per_second(const sp_evidence *evidence, sp_level level)
 }
 
 /*
- * Where n flushes were counted, the rate may be that of n + 3 sqrt(n) + 3 flushes
- * (Poisson, with a chance of 1 in 20 to be wrong for none, and less for more).
+ * If n flushes were counted, the true rate is at most that of n + 3 sqrt(n) + 3
+ * flushes (Poisson; this is wrong once in 20 times for n = 0, and less often
+ * for more).
  */
 double
 sp_evidence_max_flushes_per_second(const sp_evidence *evidence, sp_level level)
@@ -138,8 +139,8 @@ sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level)
 }
 
 /*
- * Did each sync have a flush that was not just background I/O?  Comparisons with NAN
- * are false: what is not known claims nothing.
+ * Did each sync cause a flush of its own?  Comparisons with NAN are false, so
+ * that an unknown rate proves nothing.
  */
 static bool
 is_flushed(double flushes, double background)
@@ -150,7 +151,8 @@ is_flushed(double flushes, double background)
 sp_durable
 sp_judge_durable(const sp_durable_facts *facts)
 {
-	double		background = isnan(facts->background_flushes_per_op) ? 0 : facts->background_flushes_per_op;
+	double		background = isnan(facts->background_flushes_per_op) ? 0 :
+		facts->background_flushes_per_op;
 
 	if (facts->syncs_nothing)
 		return SP_DURABLE_NO;

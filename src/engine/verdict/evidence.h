@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * evidence.h
- *		What the device did meanwhile, and what that says about a sync.
+ *		The counters of the device, and what they say about a sync.
  *
  * The counters of the disks are read before and after each slice, outside the
- * timed part, and between the flushes of the paced regime, when what moves is
- * background I/O.  Evidence, never proof: only pulling the plug proves a drive
- * honest.
+ * timed part, and between the flushes of the paced regime, when they count
+ * background I/O.  They are evidence, not proof: only a power failure proves a
+ * drive honest.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,12 +18,12 @@
 
 #include "engine/storage/diskstats.h"
 
-/* What was counted, over how much time and how many operations. */
+/* Counters, summed over a time and a number of operations. */
 typedef struct sp_evidence
 {
 	int64_t		ops;
 	int64_t		ns;
-	int64_t		lost;			/* pairs of readings that were of no use */
+	int64_t		lost;			/* pairs of readings that could not be used */
 	sp_counters counters[SP_LEVELS];
 } sp_evidence;
 
@@ -45,31 +45,32 @@ typedef enum sp_durable
 	SP_DURABLE_YES
 } sp_durable;
 
-/* What a claim about a sync rests on. */
+/* The facts from which sp_durable is derived. */
 typedef struct sp_durable_facts
 {
-	bool		syncs_nothing;	/* memory, or a file system told to ignore syncs */
+	bool		syncs_nothing;	/* a file system in memory, or one that ignores syncs */
 	const char *write_cache;	/* "write back", "write through" or "" of all
 								 * disks; SP_MIXED_CACHES if they differ */
-	int			fua;			/* 1: a flush may be part of a write; 0 no */
+	int			fua;			/* 1 if a flush may be part of a write, 0 if not */
 	double		flushes_per_op;
-	double		background_flushes_per_op;	/* of background I/O in that time, at
-											 * most; NAN unknown */
+	double		background_flushes_per_op;	/* upper bound of those of background I/O;
+											 * NAN if unknown */
 	double		backing_flushes_per_op; /* of the backing devices of a loop device;
-										 * NAN: there are none, or unknown */
+										 * NAN if there are none, or unknown */
 	double		background_backing_flushes_per_op;
 	bool		has_backing;
 } sp_durable_facts;
 
-/* Then a sync may go to the disk that needs no flush, and a flush to the other. */
+/*
+ * Some disks have a write-back cache and some do not.  A sync may reach only
+ * the latter, while background I/O flushes the former.
+ */
 #define SP_MIXED_CACHES	"mixed"
 
 /* 'unknown', 'no', 'yes' */
 extern const char *sp_durable_name(sp_durable durable);
 
-/*
- * Add what came between two readings; what cannot be used counts as lost.
- */
+/* Add the difference of two readings.  A pair that cannot be used counts as lost. */
 extern void sp_evidence_add(sp_evidence *evidence, const sp_counters before[SP_LEVELS],
 							const sp_counters after[SP_LEVELS], int64_t ns, int64_t ops);
 
@@ -79,7 +80,7 @@ extern sp_evidence_rates sp_evidence_rates_of(const sp_evidence *evidence, sp_le
 /* Per second, of background I/O; NAN where the idle samples are too short. */
 extern double sp_evidence_flushes_per_second(const sp_evidence *evidence, sp_level level);
 
-/* The same, as many as there may have been for all that was counted. */
+/* An upper bound of the same, given the random error of the count. */
 extern double sp_evidence_max_flushes_per_second(const sp_evidence *evidence, sp_level level);
 extern double sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level);
 
@@ -87,10 +88,12 @@ extern double sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level
  * The rule for one test case.
  *
  * no: nothing is synced at all; or (nearly) no flushes arrive at a write-back
- * cache without FUA.  Background I/O can hide a missing flush, never take one away.
- * yes: each sync had a flush, and background I/O cannot have been all of them.  A
- * write-through cache needs no flush, but that it is one is only what the
- * kernel was told: unknown.
+ * cache without FUA.  Background I/O can hide a missing flush, but not remove one.
+ *
+ * yes: each sync had a flush, and background I/O cannot have caused all of them.
+ *
+ * unknown: anything else.  A write-through cache needs no flush, but that it is one
+ * is only what the device told the kernel.
  */
 extern sp_durable sp_judge_durable(const sp_durable_facts *facts);
 

@@ -3,9 +3,9 @@
  * interval.c
  *		From the rounds of two test cases to an interval of their speeds.
  *
- * The round is the unit: within a round every method saw the same state of a
- * disk that others use too, so the ratio of two methods in one round is worth
- * far more than the ratio of their averages.
+ * The round is the unit: within a round every method sees the same state of a
+ * shared disk.  So the ratio of two methods in one round is far more precise
+ * than the ratio of their averages.
  *
  *-------------------------------------------------------------------------
  */
@@ -26,7 +26,7 @@ sp_analysis_rounds(int analysis)
 double
 sp_analysis_alpha(int analysis)
 {
-	/* there is always a next one, and something left for it */
+	/* each further analysis gets an eighth of the error of the one before */
 	return analysis <= EQUAL_ANALYSES ? ANALYSIS_ALPHA :
 		ANALYSIS_ALPHA * exp2(3.0 * (EQUAL_ANALYSES - analysis));
 }
@@ -42,8 +42,8 @@ compare_doubles(const void *a, const void *b)
 
 /*
  * The largest r such that the r-th smallest and the r-th largest of n values
- * enclose the median with probability 1 - alpha: r - 1 is the largest k with
- * 2 P(Binomial(n, 1/2) <= k) <= alpha.  0 where n is too small for any.
+ * enclose the median with probability 1 - alpha: r - 1 is the largest k with 2
+ * P(Binomial(n, 1/2) <= k) <= alpha. 0 if n is too small.
  */
 static int
 median_rank(int n, double alpha)
@@ -53,7 +53,7 @@ median_rank(int n, double alpha)
 
 	for (int k = 0; k < n / 2; k++)
 	{
-		/* in logarithms: 2^-n alone underflows beyond a thousand rounds */
+		/* in logarithms, since 2^-n underflows beyond a thousand rounds */
 		below += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) - n * M_LN2);
 		if (2 * below > alpha)
 			break;

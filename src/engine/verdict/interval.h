@@ -11,17 +11,17 @@
 #include <stdint.h>
 
 /*
- * Interim analyses are due after 16, 23, 32, 45, 64, ... rounds, each time half
- * as many again (a factor of the square root of two).  analysis is 1, 2, ...
+ * Interim analyses are due after 16, 23, 32, 45, 64, ... rounds, each time the
+ * square root of two times as many. analysis is 1, 2, ...
  */
 #define SP_FIRST_ANALYSIS_ROUNDS	16
 
 extern int64_t sp_analysis_rounds(int analysis);
 
 /*
- * A ratio of speeds and its confidence interval: 1.10 means 10 % more syncs
- * per second than the current method.  All NAN without any round; low and
- * high alone are NAN where the rounds are too few for an interval.
+ * A ratio of speeds and its confidence interval: 1.10 means 10 % more syncs per
+ * second than the current method.  All are NAN without any round; low and high
+ * are NAN if the rounds are too few for an interval.
  */
 typedef struct sp_speed
 {
@@ -31,12 +31,12 @@ typedef struct sp_speed
 } sp_speed;
 
 /*
- * The error allowed to an interval at the n-th interim analysis, so that those of
- * all analyses together miss with at most 5 %.  It is the same at every analysis
- * up to 4,096 rounds, after Pocock (Group sequential methods, Biometrika 64,
- * 1977): analyses of the same growing rounds mostly err together.  0.006 at each
- * of 17 is 4.6 % in all, computed exactly in test/unit/test_verdict.c; equal
- * shares of 5 % would be half of that each.
+ * The error of an interval at the n-th interim analysis.  It makes the
+ * intervals of all analyses together miss with at most 5 %.  It is the same at
+ * every analysis up to 4,096 rounds (Pocock, Group sequential methods,
+ * Biometrika 64, 1977).  Analyses of the same growing set of rounds mostly err
+ * together: 0.006 at each of 17 is 4.6 % in all, as test/unit/test_interval.c
+ * computes exactly.  Equal shares of 5 % would be half as much each.
  */
 extern double sp_analysis_alpha(int analysis);
 
@@ -44,11 +44,12 @@ extern double sp_analysis_alpha(int analysis);
  * Speed of a case against a baseline, from the mean time of each round: the
  * median of the logarithms of baseline_us[i] / case_us[i], with the exact
  * interval of the median by order statistics (David and Nagaraja, Order
- * Statistics, 7.1), which assumes no distribution and shrugs at outliers.
+ * Statistics, 7.1), which assumes no distribution and is robust against
+ * outliers.
  *
- * The lower end is corrected for the number of comparisons (Bonferroni): of
- * several methods one may seem faster by luck.  The upper end need not be: what
- * it serves for, that no method is faster, must hold for all of them at once
+ * The lower end is corrected for the number of comparisons (Bonferroni): one of
+ * several methods may seem faster by chance.  The upper end is not: it serves
+ * the claim that no method is faster, which must hold for all of them at once
  * (Berger, Multiparameter hypothesis testing, Technometrics 24, 1982).
  *
  * workspace: of n doubles.
@@ -57,10 +58,10 @@ extern sp_speed sp_speed_interval(const double *baseline_us, const double *case_
 								  int n, double alpha, int comparisons, double *workspace);
 
 /*
- * Noise as the A/A control's interval shows it: its half-width as a ratio.
- * Where it does not even enclose 1, two files of the same method differ by
- * their places alone (seen on tmpfs, 12 %): then its farther end.  NAN without
- * an interval.
+ * The noise that the interval of the A/A control shows: its half-width as a
+ * ratio.  If the interval does not enclose 1, two files of the same method
+ * differ by their places alone (12 % on tmpfs); then the noise is its farther
+ * end.  NAN without an interval.
  */
 extern double sp_speed_noise(sp_speed speed);
 
