@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * fake_disk.h
- *	  A disk and a clock made of numbers, for the tests of the timed loop.
+ *	  A simulated disk and clock, for the tests of the timed loop.
  *
- * The calls that the engine makes are replaced by the linker (--wrap): each
- * costs what the script says, on a clock that nothing else moves, so that a
- * run of minutes takes milliseconds and is the same every time.  Any one call
- * can be told to fail.  The files are real, and so are the writes if wanted.
+ * The linker replaces the calls of the engine (--wrap).  Each takes a set time
+ * on a simulated clock, so that a run of minutes takes milliseconds and is the
+ * same every time.  Any one call can be made to fail.  The files are real, and
+ * the writes can be.
  *
- * What must always hold is watched here: calls happen inside of an operation
- * only, on known descriptors, never beyond the end of a file, and never after
- * a failed sync of the same descriptor.
+ * Rules that must always hold are checked here: calls are made only within an
+ * operation, on known descriptors, never beyond the end of a file, and never
+ * after a failed sync of the same descriptor.
  *
  *-------------------------------------------------------------------------
  */
@@ -57,17 +57,18 @@ typedef struct fake_disk
 {
 	bool		armed;			/* the engine runs */
 	bool		really_writes;
-	bool		spoils_errno;	/* callbacks leave another errno */
+	bool		spoils_errno;	/* callbacks change errno */
 
-	/* what the device counts: of each sync, and of background I/O meanwhile */
+	/* what the device counts for each sync, and for background I/O */
 	uint64_t	sync_flushes;
 	uint64_t	write_requests;
 	double		background_flushes_per_second;
-	int64_t		silent_ns;		/* they end only so long after the probe's call */
+	int64_t		silent_ns;		/* background I/O ends only so long after the probe's
+								 * call */
 	int64_t		reading_cost;
-	long		fail_reading_from;	/* the n-th reading and all after it; 0 never */
+	long		fail_reading_from;	/* the n-th reading and all later ones; 0: never */
 	long		fail_one_reading;	/* the n-th alone */
-	long		reset_at_reading;	/* the counters begin again with this one */
+	long		reset_at_reading;	/* the counters restart at this one */
 	uint64_t	reset_by;
 	sp_counters counters;
 	sp_counters backing;
@@ -75,12 +76,12 @@ typedef struct fake_disk
 	int64_t		last_reading;	/* when background I/O was counted last */
 	int			calls_at_reading;
 	int64_t		now;
-	int64_t		tick;			/* what looking at the clock costs */
+	int64_t		tick;			/* time of reading the clock */
 	int64_t		cost[CALLS];
-	int64_t		file_cost[SP_MAX_FILES];	/* of each sync and write more */
-	double		sd;				/* of the logarithm of what a write costs */
+	int64_t		file_cost[SP_MAX_FILES];	/* additional time of each sync and write */
+	double		sd;				/* of the logarithm of the time of a write */
 	uint64_t	seed;			/* for that */
-	int64_t		fault_cost;		/* of the call that fails more */
+	int64_t		fault_cost;		/* additional time of the call that fails */
 
 	fake_call	fail_call;
 	int			fail_at;		/* the n-th of them, from 1; 0 never */
@@ -128,7 +129,7 @@ extern int	__wrap_close(int fd);
 extern int	__wrap_fsync(int fd);
 extern int	__wrap_fdatasync(int fd);
 
-/* Account for a call; the errno it shall fail with, or 0. */
+/* Record a call.  Returns the errno with which it fails, or 0. */
 static int
 on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 {
@@ -235,7 +236,7 @@ __wrap_openat(int dirfd, const char *name, int flags,...)
 	return fd;
 }
 
-/* A close that fails has closed all the same, as on Linux. */
+/* A close that fails closes the descriptor all the same, as on Linux. */
 int
 __wrap_close(int fd)
 {
@@ -300,7 +301,7 @@ fake_now_ns(void *context)
 	return disk.now += disk.tick;
 }
 
-/* Both may jump away, so nothing may be open or under way. */
+/* Both callbacks may jump, so no descriptor may be open and no operation running. */
 static void
 fake_check_interrupts(void *context)
 {
@@ -359,8 +360,8 @@ fake_analysis_done(void *context, sp_regime regime)
 }
 
 /*
- * The counters of the device, to which background I/O adds all the time, at random:
- * in step with the rounds it could hide in them.
+ * The counters of the device.  Background I/O adds to them at random: in step
+ * with the rounds it could hide in them.
  */
 static inline bool
 fake_read_counters(void *context, sp_counters counters[SP_LEVELS])
@@ -409,7 +410,7 @@ close_files(void)
 	probe->nfiles = 0;
 }
 
-/* Create what a plan wants, all written, and connect it to the disk. */
+/* Create and fill the files of a plan, and register them with the disk. */
 static void
 open_files(void)
 {
@@ -437,7 +438,7 @@ open_files(void)
 	}
 }
 
-/* A fast disk, and a run on it: what a test does not care about. */
+/* Defaults for a test: a fast disk, and a run on it. */
 static void
 plan_suite(const char *suite, const char *current, int flush_size, int64_t segment_size)
 {
@@ -470,7 +471,7 @@ plan_suite(const char *suite, const char *current, int flush_size, int64_t segme
 	open_files();
 }
 
-/* Only the cases of one regime. */
+/* Drop the cases of the other regime. */
 static inline void
 keep_regime(sp_regime regime)
 {
@@ -491,7 +492,7 @@ keep_regime(sp_regime regime)
 	probe->ncases = n;
 }
 
-/* Run from the start, and see that the rules held. */
+/* Run from the start, and check that the rules held. */
 static void
 run_probe(void)
 {

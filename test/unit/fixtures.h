@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fixtures.h
- *	  Where captured trees and outputs are.
+ *	  Find and read captured trees and outputs.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* path: room for PATH_MAX; of a file of test/fixtures. */
+/* The path of a file in test/fixtures; path has PATH_MAX bytes. */
 static inline void
 fixture_file(char *path, const char *directory, const char *name)
 {
@@ -29,7 +29,7 @@ fixture_file(char *path, const char *directory, const char *name)
 	assert_in_range(length, 1, PATH_MAX - 1);
 }
 
-/* The same of a kind of system, for sysroot. */
+/* The path of the captured tree of a kind of system, for sysroot. */
 static inline void
 fixture_path(char *path, const char *kind)
 {
@@ -37,8 +37,8 @@ fixture_path(char *path, const char *kind)
 }
 
 /*
- * To be freed.  Of exactly its length, so that reading behind it is noticed;
- * or with so many NULs behind it, which do not count.
+ * Returns a copy of exactly its length, so that reading beyond it is detected,
+ * or with so many NULs behind it.  The caller frees it.
  */
 static inline char *
 read_fixture(const char *directory, const char *name, size_t *length, size_t terminator)
@@ -60,7 +60,7 @@ read_fixture(const char *directory, const char *name, size_t *length, size_t ter
 	return text;
 }
 
-/* A copy of exactly the length, so that reading behind it is noticed; to be freed. */
+/* A copy of exactly that length, so that reading beyond it is detected.  The caller frees it. */
 static inline char *
 copy_bytes(const char *bytes, size_t length)
 {

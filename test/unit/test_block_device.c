@@ -3,8 +3,8 @@
  * test_block_device.c
  *	  Tests of src/engine/storage/block_device.c on captured sysfs trees.
  *
- * It must not: look at the devices of the machine it runs on.  The next kind
- * of system is a directory in test/fixtures/sysroot and a row of the table.
+ * It must not: look at the devices of the machine it runs on.  To add a kind of
+ * system, add a directory in test/fixtures/sysroot and a row of the table.
  *
  *-------------------------------------------------------------------------
  */
@@ -19,7 +19,7 @@
 
 #include "engine/storage/block_device.h"
 
-/* What is found for the mount of a path; on error all must be unknown. */
+/* The device of the mount of a path; on error, all is unknown. */
 typedef struct device_case
 {
 	const char *kind;
@@ -84,8 +84,8 @@ static const device_case device_cases[] = {
 };
 
 /*
- * Sources that must not be taken for a device, looked up in the btrfs tree,
- * where each would hit something if it were put into a path unchecked.
+ * Sources that must not be taken for a device.  Each would find something in
+ * the btrfs tree if it were used in a path unchecked.
  */
 static const char *const bad_sources[] = {
 	"", "/", "/dev", "/dev/", "/dev/.", "/dev/..", "/dev/../block/vda",
@@ -96,7 +96,7 @@ static const char *const bad_sources[] = {
 	"/dev/vda:/dev/vdb", "/dev/vda ",
 };
 
-/* Something that a function which forgets to set a field would leave. */
+/* Fill the fields, so that a field that is not set is detected. */
 static void
 fill_with_rubbish(sp_block_device *device)
 {
@@ -125,7 +125,7 @@ check_device(const device_case *row)
 	assert_int_equal(sp_mount_table_read(sysroot, &table), 0);
 	mount = sp_mount_table_find(table, row->path);
 	assert_non_null(mount);
-	/* else a row with a slip in its path would test another mount */
+	/* a wrong path in a row would test another mount */
 	assert_string_equal(mount->mount_point, row->path);
 	fill_with_rubbish(&device);
 	status = sp_block_device_find(sysroot, mount, &device);
@@ -171,7 +171,7 @@ does_not_trust_the_source(void **state)
 	sp_block_device device;
 
 	(void) state;
-	/* the tree and the way there are right, or all the rest says nothing */
+	/* first check that the tree is right */
 	assert_int_equal(find_by_source("btrfs", "/dev/vda", &device), 0);
 	assert_int_equal(find_by_source("btrfs", "/dev/mapper/vg0-pg", &device),
 					 0);
@@ -231,7 +231,7 @@ rejects_a_sysroot_too_long(void **state)
 	sp_block_device device;
 
 	(void) state;
-	/* cut short anywhere, a path with it would still be a directory */
+	/* any shortened path would still be a directory */
 	for (size_t i = 0; i < sizeof(sysroot) - 1; i++)
 		sysroot[i] = i % 2 == 0 ? '/' : '.';
 	sysroot[sizeof(sysroot) - 1] = '\0';

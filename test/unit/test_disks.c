@@ -3,8 +3,8 @@
  * test_disks.c
  *	  Tests of src/engine/storage/disks.c and disk_stack.c on captured sysfs trees.
  *
- * It must not: look at the devices of the machine it runs on.  The next kind
- * of stack is a directory in test/fixtures/sysroot and a row of the table.
+ * It must not: look at the devices of the machine it runs on.  To add a kind of
+ * stack, add a directory in test/fixtures/sysroot and a row of the table.
  *
  *-------------------------------------------------------------------------
  */
@@ -121,7 +121,7 @@ static const disks_case disks_cases[] = {
 	{"odd_attributes", "/longname", ENAMETOOLONG, "", "", {"", ""}, {0, 0}, false},
 };
 
-/* What the parts of a pool, or whoever else names a path, lie on. */
+/* The disks below a path, such as a part of a ZFS pool. */
 static const struct
 {
 	const char *kind;
@@ -223,12 +223,12 @@ find_mount(const sp_mount_table *table, const char *path)
 	const sp_mount *mount = sp_mount_table_find(table, path);
 
 	assert_non_null(mount);
-	/* else a row with a slip in its path would test another mount */
+	/* a wrong path in a row would test another mount */
 	assert_string_equal(mount->mount_point, path);
 	return mount;
 }
 
-/* Something that a function which forgets to set a field would leave. */
+/* Fill the fields, so that a field that is not set is detected. */
 static void
 init_with_rubbish(sp_disks *disks)
 {
@@ -524,7 +524,7 @@ write_attribute(const char *sysroot, const char *disk, const char *attribute,
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Make one disk the slave of another, which both come to be by that. */
+/* Create two disks, one of them the slave of the other. */
 static void
 make_slave(const char *sysroot, const char *upper, const char *lower)
 {
@@ -555,7 +555,7 @@ knows_physical_disks(void **state)
 		const char *name = physical_cases[i].name;
 		sp_disks	disks;
 
-		/* a tree for each, so that no attribute of another is found */
+		/* each row has a tree of its own, without the attributes of others */
 		snprintf(sysroot, sizeof(sysroot), "%s/%zu", (char *) *state, i);
 		write_attribute(sysroot, name, "queue/rotational", "0\n");
 		if (physical_cases[i].vendor != NULL)
@@ -574,7 +574,7 @@ knows_physical_disks(void **state)
 	}
 }
 
-/* What has no attribute decides nothing, unless another is known to be weak. */
+/* A disk without the attribute makes the cache unknown, unless another one is write back. */
 static void
 takes_the_weakest_cache(void **state)
 {
@@ -639,7 +639,7 @@ lists_no_more_than_it_can(void **state)
 	assert_string_equal(disks.disks[SP_MAX_DISKS - 1].name, "vd63");
 }
 
-/* Where the field ends in the middle of a letter, that is left out. */
+/* A character that does not fit as a whole is left out. */
 static void
 cuts_a_backing_file_between_letters(void **state)
 {
@@ -660,7 +660,7 @@ cuts_a_backing_file_between_letters(void **state)
 	assert_memory_equal(disks.backing_file, path + 1, 254);
 }
 
-/* A slave that has gone, and then the device itself cannot be read. */
+/* A slave has been removed, and then the device itself cannot be read. */
 static void
 changes_nothing_on_error(void **state)
 {
@@ -678,7 +678,7 @@ changes_nothing_on_error(void **state)
 	assert_false(is_incomplete(&disks));
 }
 
-/* High enough for what is in use, but not without end. */
+/* The stack may be high enough for real systems, but not endless. */
 static void
 follows_a_high_stack(void **state)
 {
@@ -723,7 +723,7 @@ __wrap_stat(const char *path, struct stat *st)
 	return 0;
 }
 
-/* A node's number counts, whatever its name is. */
+/* The number of a node decides, whatever its name is. */
 static void
 asks_a_node_for_its_number(void **state)
 {
@@ -870,7 +870,7 @@ has_no_counters_without_disks(void **state)
 	sp_disks_close(&disks);
 }
 
-/* Text that is none of the kernel's, or a descriptor that cannot be read. */
+/* Text that the kernel does not write, or a descriptor that cannot be read. */
 static void
 reports_counters_it_cannot_read(void **state)
 {
@@ -895,7 +895,7 @@ reports_counters_it_cannot_read(void **state)
 		assert_int_equal(counters[SP_LEVEL_DEVICE].writes, 0);
 	}
 	sp_disks_close(&disks);
-	/* reading a directory fails, as reading a disk that was pulled out */
+	/* reading a directory fails, as reading a removed disk does */
 	make_path(path, "%s/sys/class/block/vdb/stat", (char *) *state);
 	assert_int_equal(remove(path), 0);
 	make_path(path, "%s/sys/class/block/vdb/stat/x", (char *) *state);
@@ -905,7 +905,7 @@ reports_counters_it_cannot_read(void **state)
 	assert_int_equal(lowest_free_descriptor(), fd);
 }
 
-/* One that counts none, or that is not known, and a lack of flushes says nothing. */
+/* With a disk that counts no flushes, or an unknown one, missing flushes prove nothing. */
 static void
 knows_who_counts_flushes(void **state)
 {
@@ -948,7 +948,7 @@ compares_the_caches(void **state)
 	add_disk(*state, "vdc", &disks);
 	assert_true(sp_disks_caches_differ(&disks, SP_LEVEL_DEVICE));
 	assert_false(sp_disks_caches_differ(&disks, SP_LEVEL_BACKING));
-	/* statistics that somebody switched off */
+	/* statistics that were switched off */
 	assert_false(disks.disks[0].counts_nothing);
 	assert_true(disks.disks[1].counts_nothing);
 	assert_false(disks.disks[2].counts_nothing);
@@ -971,7 +971,7 @@ opens_all_or_none(void **state)
 	assert_int_equal(sp_disks_open(*state, &disks), ENOENT);
 	assert_int_equal(lowest_free_descriptor(), fd);
 	assert_false(sp_disks_read(&disks, counters));
-	/* cut short anywhere, a path with it would still be a directory */
+	/* any shortened path would still be a directory */
 	for (size_t i = 0; i < sizeof(sysroot) - 1; i++)
 		sysroot[i] = i % 2 == 0 ? '/' : '.';
 	sysroot[sizeof(sysroot) - 1] = '\0';

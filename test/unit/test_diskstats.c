@@ -78,7 +78,7 @@ static const parse_case parse_cases[] = {
 	{"times beyond 64 bits", TEXT("1 2 3 1 5 6 7 " MAX64 " 9 10 11\n"), false, {0}},
 };
 
-/* What came between; going backwards anywhere gives nothing. */
+/* The difference of two readings; if any counter goes backwards there is none. */
 typedef struct between_case
 {
 	const char *name;
@@ -130,7 +130,7 @@ parse_exactly(const char *text, size_t length, sp_counters *counters)
 	char	   *copy = test_malloc(length + 1);
 	bool		understood;
 
-	/* what follows would make another number of the last one */
+	/* the text behind it would change the last number */
 	memset(copy, '9', length + 1);
 	memcpy(copy, text, length);
 	memset(counters, 'x', sizeof(*counters));
@@ -156,7 +156,7 @@ takes_numbers_out_of_a_line(void **state)
 	}
 }
 
-/* Each field has its place: only the ones meant change anything. */
+/* Each field is read from its place, and no other field matters. */
 static void
 reads_the_right_fields(void **state)
 {
@@ -193,7 +193,7 @@ adds_disks(void **state)
 	(void) state;
 	sp_counters_add(&sum, &more);
 	check_counters("both", &sum, &expected);
-	/* the flushes of some would pass for those of all */
+	/* the flushes of some disks would look like those of all */
 	sp_counters_add(&sum, &old);
 	check_counters("only the first", &sum, &without);
 	sp_counters_add(&sum, &more);

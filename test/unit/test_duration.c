@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * test_duration.c
- *	  How long a probe takes on a disk of numbers: never longer than told.
+ *	  A probe never takes longer than its duration, on a simulated disk.
  *
- * The bound has two parts: a plan that cannot work within its duration is found
- * before it runs (min_duration.c), and one that runs ends in time, whatever its
- * flushes cost.  The __wrap_ functions are in fake_disk.h.
+ * The bound has two parts: a plan that does not fit into its duration is
+ * refused before it runs (min_duration.c), and a plan that runs ends in time,
+ * however slow its flushes are.  The __wrap_ functions are in fake_disk.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 
 static const char *const suites[] = {"wal", "pg_test_fsync"};
 
-/* When the first round of each regime was over; 0 if it never was. */
+/* When the first round of each regime ended; 0 if it did not. */
 static int64_t first_round_at[SP_REGIMES];
 
 static void
@@ -46,8 +46,8 @@ plan_run(const char *suite, int64_t duration, double duty_cycle, int64_t interva
 }
 
 /*
- * The end of a run against what was promised: two operations, one of them
- * uncounted, may have begun before the time was up.
+ * Check the end of a run: two operations, one of them not counted, may have
+ * begun before the deadline.
  */
 static void
 check_end(const char *name)
@@ -62,7 +62,7 @@ check_end(const char *name)
 	if (probe->finished_ns > limit)
 		fail_msg("%s: %lld us over", name, (long long) (probe->finished_ns - limit) / 1000);
 
-	/* what the device needs for a round beyond what the plan tells is the grace */
+	/* a slow device may use the grace time for its first round */
 	for (int c = 0; c < probe->ncases && disk.longest_operation * 6 * probe->ncases < GRACE; c++)
 	{
 		if (probe->results[c].status != SP_UNSUPPORTED && probe->results[c].histogram.ops == 0)
@@ -79,7 +79,7 @@ is_refused(void)
 	return min.duration_ns > (double) probe->duration_ns;
 }
 
-/* Each way out that a refusal names is one. */
+/* Each value that a refusal suggests is accepted. */
 static void
 check_ways_out(const char *name)
 {
@@ -112,7 +112,7 @@ check_ways_out(const char *name)
 	probe->flush_interval_ns = interval;
 }
 
-/* Refused with a way out, or over in time: there is nothing in between. */
+/* A plan is either refused with a suggestion, or ends in time. */
 static void
 takes_no_longer_than_told(void **state)
 {
@@ -157,7 +157,7 @@ takes_no_longer_than_told(void **state)
 	assert_true(refused > 100 && ran > 100);
 }
 
-/* What a plan takes at least, in ms: spelled out. */
+/* The minimum durations of some plans, in ms. */
 static const struct
 {
 	const char *suite;
@@ -173,7 +173,7 @@ static const struct
 {
 	/* seven cases of the wal suite, sixteen of the tool's, 4 ms each */
 	{"wal", 5000, 1, 5, 5, 28, 10, 28.0 / 4995, 4972},
-	{"wal", 10, 1, 5, 5, 5, 10, 1, 5},	/* what regression tests ask for */
+	{"wal", 10, 1, 5, 5, 5, 10, 1, 5},	/* as in the regression tests */
 	{"wal", 200, 0.0001, 5, 5, 280000, 280005, 28.0 / 195, 0},
 	{"wal", 5000, 1, 60000, 60000, 28, 60028, 0, 4972},
 	{"wal", 5000, 1, 3000, 3000, 28, 3028, 28.0 / 2000, 4972},
@@ -300,7 +300,7 @@ cuts_the_round_that_is_under_way(void **state)
 	assert_true(cut > 0);
 }
 
-/* Nobody rests when there is nothing left to do. */
+/* There is no rest after the last round. */
 static void
 rests_until_the_deadline_only(void **state)
 {
@@ -318,7 +318,10 @@ rests_until_the_deadline_only(void **state)
 	}
 }
 
-/* Never over, but for what is under way; and no time for a round is left unused. */
+/*
+ * A run exceeds its time only by an operation that has begun, and uses all the
+ * time that fits a round.
+ */
 static void
 ends_in_time(void **state)
 {
@@ -359,7 +362,7 @@ ends_in_time(void **state)
 	}
 }
 
-/* A round of both regimes is had even when the time is up at once. */
+/* Both regimes have a round even if the time is over at once. */
 static void
 gives_every_case_one_round(void **state)
 {
@@ -403,7 +406,7 @@ says_what_was_stopped(void **state)
 				assert_int_not_equal(probe->results[c].status, SP_OK);
 		}
 		assert_true(stopped > 0);
-		/* what was under way is finished: at most two operations */
+		/* operations that have begun are finished: at most two */
 		assert_true(probe->finished_ns - probe->started_ns <
 					2 * SECOND + 2 * 16 * 600 * MILLISECOND);
 	}

@@ -3,8 +3,9 @@
  * test_evidence.c
  *	  Tests of src/engine/verdict/evidence.c, and of what the timed loop counts for it.
  *
- * The rule is a table of facts.  The counters are those of a disk of numbers
- * (the __wrap_ functions of fake_disk.h), on which it is known what each sync did.
+ * The rule is tested by a table of facts.  The counters are those of a
+ * simulated disk (the __wrap_ functions of fake_disk.h), so that the effect of
+ * each sync is known.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,7 +44,7 @@ static const struct
 	{"no flush needed", "write through", 0, 0, 0, NAN, UNKNOWN},
 	{"no flush, cache unknown", "", 0, 0, 0, NAN, UNKNOWN},
 	{"flushes not counted", "write back", 0, NAN, 0, NAN, UNKNOWN},
-	/* background I/O can hide a missing flush, never take one away */
+	/* background I/O can hide a missing flush, but not remove one */
 	{"background I/O unknown", "write back", 0, 1, NAN, NAN, UNKNOWN},
 	{"background I/O unknown, no flush", "write back", 0, 0, NAN, NAN, NO},
 	{"background I/O too, own flush clear", "write back", 0, 1.2, 0.2, NAN, YES},
@@ -90,7 +91,7 @@ judges_by_the_rule(void **state)
 	}
 }
 
-/* Counters of a backing device that nobody could read prove nothing. */
+/* Without counters of the backing device nothing is proven. */
 static void
 needs_to_see_backing_device(void **state)
 {
@@ -135,7 +136,7 @@ adds_pairs_of_readings(void **state)
 	assert_true(isnan(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE)));
 	sp_evidence_add(&evidence, zero, after, 10 * MILLISECOND, 10);
 	sp_evidence_add(&evidence, zero, after, 10 * MILLISECOND, 10);
-	/* backwards: of no use, whichever level it is */
+	/* a counter that goes backwards, at either level */
 	sp_evidence_add(&evidence, after, zero, SECOND, 1000);
 	after[SP_LEVEL_BACKING].flushes = 0;
 	zero[SP_LEVEL_BACKING].flushes = 1;
@@ -198,14 +199,17 @@ plan_with_counters(void)
 	disk.write_requests = 2;
 }
 
-/* Does the case sync by a call of its own, which is what this disk counts? */
+/* Does the case sync by a call of its own?  This disk counts only these. */
 static bool
 syncs(int c)
 {
 	return probe->files[probe->cases[c].file].method->sync != NULL;
 }
 
-/* Each sync its own flush, none of another slice, nothing of the warming up. */
+/*
+ * Each case counts the flushes of its own syncs, without those of other slices
+ * and of the warm-up.
+ */
 static void
 counts_what_each_case_did(void **state)
 {
@@ -227,7 +231,7 @@ counts_what_each_case_did(void **state)
 		/* open_* flush in the write, which this disk does not count */
 		assert_int_equal(sp_probe_case_durable(probe, c), syncs(c) ? YES : NO);
 	}
-	/* nobody else was there: neither in the silence, nor between the flushes */
+	/* there was no background I/O, neither before the first round nor between the flushes */
 	assert_float_equal(sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE),
 					   0, 1e-9);
 	assert_true(probe->background.ns > 20 * MILLISECOND);
@@ -273,8 +277,8 @@ counts_background_io(void **state)
 }
 
 /*
- * Without a rest between the flushes there is still the idle sample at first, and
- * more of it where a flush takes long; never more than a tenth of the time.
+ * Without rests between the flushes, idle samples are taken before the first
+ * round, and more of them if flushes are slow; at most a tenth of the time.
  */
 static void
 samples_where_there_is_no_rest(void **state)
@@ -307,8 +311,8 @@ samples_where_there_is_no_rest(void **state)
 }
 
 /*
- * A device that serves one request after the other: background I/O ends in
- * our operations, as long as these follow each other closely.
+ * The device serves one request after the other: background I/O ends during our
+ * operations as long as these follow each other closely.
  */
 static void
 is_not_fooled_by_short_rests(void **state)
@@ -325,7 +329,7 @@ is_not_fooled_by_short_rests(void **state)
 	assert_true(sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_DEVICE) > 1000);
 }
 
-/* The time of a sync must not be that of reading. */
+/* The time of a sync does not include that of reading the counters. */
 static void
 reads_outside_of_the_timed_part(void **state)
 {
@@ -347,7 +351,7 @@ flushes_per_op(const sp_evidence *evidence)
 	return sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes;
 }
 
-/* Two readings a slice, and a hundredth of a slice for both: else not all. */
+/* Two readings may take a hundredth of a slice; if they take longer, not all slices have them. */
 static void
 reads_less_often_where_it_is_slow(void **state)
 {
@@ -396,7 +400,7 @@ survives_a_device_that_goes_away(void **state)
 				continue;
 			assert_true(probe->results[c].histogram.ops > 0);
 			assert_true(evidence->lost > 0);
-			/* what came before it counts, and nothing after */
+			/* readings before the failure count, later ones do not */
 			if (from[i] <= 3)
 				assert_int_equal(evidence->ops, 0);
 			if (evidence->ops > 0 && syncs(c))
@@ -405,7 +409,7 @@ survives_a_device_that_goes_away(void **state)
 	}
 }
 
-/* How many pairs of readings were lost; all figures must be right nonetheless. */
+/* The number of lost pairs of readings; all figures must be right nonetheless. */
 static int64_t
 count_lost(void)
 {
@@ -424,7 +428,7 @@ count_lost(void)
 	return lost;
 }
 
-/* What begins or ends with a reading that failed is lost; no more, no less. */
+/* The pairs that begin or end with the failed reading are lost, and no others. */
 static void
 survives_a_reading_that_fails(void **state)
 {
@@ -451,7 +455,7 @@ drops_what_goes_backwards(void **state)
 		disk.reset_at_reading = at;
 		disk.reset_by = 900000;
 		run_probe();
-		/* 0: of an operation that does not count */
+		/* 0: of a warm-up operation */
 		assert_in_range(count_lost(), 0, 1);
 	}
 }
@@ -491,12 +495,12 @@ believes_the_worst(void **state)
 	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
 	probe->results[paced].evidence.counters[SP_LEVEL_DEVICE] = none;
 	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), NO);
-	/* what was not measured at all says nothing */
+	/* a case that was not measured is ignored */
 	probe->results[paced].histogram.ops = 0;
 	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
 }
 
-/* The verdict of the run knows it too; a run that is unsafe soon is over. */
+/* The verdict is unsafe, and such a run ends soon. */
 static void
 finds_it_unsafe(void **state)
 {

@@ -3,8 +3,8 @@
  * test_histogram.c
  *	  Tests of src/engine/measure/histogram.c against exact arithmetic on the sample.
  *
- * What a row of sync_probe.measurements says about latency comes from here:
- * a bucket that is off by one would be believed for ever.
+ * All latencies in sync_probe.measurements come from here, and nothing else
+ * would reveal a bucket that is off by one.
  *
  *-------------------------------------------------------------------------
  */
@@ -197,7 +197,7 @@ says_nothing_about_nothing(void **state)
 	assert_true(isnan(sp_histogram_stddev_ns(&histogram)));
 	assert_true(isnan(sp_histogram_quantile_ns(&histogram, 0.5)));
 
-	/* one value has a mean, but deviates from nothing */
+	/* one value has a mean, but no deviation */
 	sp_histogram_add(&histogram, 5);
 	assert_true(sp_histogram_mean_ns(&histogram) == 5);
 	assert_true(isnan(sp_histogram_stddev_ns(&histogram)));
@@ -215,7 +215,7 @@ takes_values_of_any_size(void **state)
 	for (size_t i = 0; i < lengthof(huge); i++)
 		assert_int_equal(bucket_of_value(huge[i]), SP_HISTOGRAM_BUCKETS - 1);
 
-	/* a quantile in the last bucket still lies between what was seen */
+	/* a quantile in the last bucket lies between minimum and maximum */
 	sp_histogram_reset(&histogram);
 	for (size_t i = 2; i < lengthof(huge); i++)
 		sp_histogram_add(&histogram, huge[i]);
@@ -249,7 +249,7 @@ is_merged_by_addition(void **state)
 		assert_int_equal(parts[0].count[i] + parts[1].count[i], whole.count[i]);
 }
 
-/* The least sample of which an upper bound of the quantile exists at 95 %. */
+/* The smallest sample with an upper bound of the quantile at 95 %. */
 static void
 knows_how_many_values_a_quantile_needs(void **state)
 {

@@ -3,9 +3,9 @@
  * test_mountinfo.c
  *	  Tests of src/engine/storage/mountinfo.c on captured and generated mountinfo.
  *
- * It must not: look at the mounts of the machine it runs on, or at timing.
- * The next kind of system is a directory in test/fixtures/sysroot and a row
- * of the tables below.
+ * It must not: look at the mounts of the machine it runs on, or at timing.  To
+ * add a kind of system, add a directory in test/fixtures/sysroot and a row of
+ * the tables below.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,7 +21,7 @@
 
 #include "engine/storage/mountinfo.h"
 
-/* What mount is found for a path; mount_point NULL: none. */
+/* The mount of a path; mount_point is NULL if there is none. */
 typedef struct find_case
 {
 	const char *kind;
@@ -73,7 +73,7 @@ static const find_case find_cases[] = {
 	"/dev/vdb", "rw,relatime"},
 	{"escapes", "/srv/back\\slash", "/srv/back\\slash", "ext4", "/dev/vdb",
 	"rw,relatime"},
-	/* decoded once: what an escaped backslash begins is no escape */
+	/* decoded once: an escaped backslash does not begin an escape */
 	{"escapes", "/srv/literal\\040", "/srv/literal\\040", "ext4", "/dev/vdb",
 	"rw,relatime"},
 	{"escapes", "/srv/hash", "/srv/hash", "tmpfs", "a#b c",
@@ -150,7 +150,7 @@ static const struct
 	{"overlay", "/", "/var/lib/postgresql/data", false},
 };
 
-/* What the data of a mount comes to lie on; NULL: that cannot be told. */
+/* The mount where the data of a mount is stored; NULL if unknown. */
 static const struct
 {
 	const char *kind;
@@ -485,7 +485,7 @@ reads_ten_thousand_mounts(void **state)
 	sp_mount_table_free(table);
 }
 
-/* The line is longer than any buffer one would choose. */
+/* The line is longer than any likely buffer. */
 static void
 reads_a_very_long_line(void **state)
 {
@@ -524,7 +524,7 @@ reports_what_it_cannot_read(void **state)
 	assert_int_equal(sp_mount_table_read(*state, &table), EISDIR);
 	assert_null(table);
 
-	/* cut short anywhere, this would still be a directory that exists */
+	/* any shortened path would still be a directory */
 	for (size_t i = 0; i < sizeof(path) - 1; i++)
 		path[i] = i % 2 == 0 ? '/' : '.';
 	path[sizeof(path) - 1] = '\0';

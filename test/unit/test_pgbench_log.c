@@ -3,8 +3,8 @@
  * test_pgbench_log.c
  *	  Tests of src/engine/pgbench/log.c on captured and generated logs.
  *
- * It must not: start pgbench.  The next log is a file in test/fixtures/pgbench
- * and a row of the tables below.
+ * It must not: start pgbench.  To add a log, add a file in
+ * test/fixtures/pgbench and a row of the tables below.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,7 +16,7 @@
 
 #define RAW(bytes) bytes, sizeof(bytes) - 1
 
-/* What a log comes to; the histogram itself has tests of its own. */
+/* The figures of a log; the histogram itself has tests of its own. */
 typedef struct counts
 {
 	uint64_t	done;
@@ -233,7 +233,7 @@ reads_files_in_turns(void **state)
 	free(texts[1]);
 }
 
-/* It is neither read nor taken for the beginning of the next file's first. */
+/* A cut-off line is not read, and not taken for the beginning of the next file. */
 static void
 counts_a_line_that_lost_its_end(void **state)
 {
@@ -278,7 +278,7 @@ check_length(size_t length, size_t piece)
 	free(text);
 }
 
-/* Byte by byte: what is kept of a line never outgrows its buffer. */
+/* Byte by byte: the kept part of a line never exceeds its buffer. */
 static void
 keeps_no_more_than_a_line(void **state)
 {
@@ -316,7 +316,7 @@ survives_lines_of_any_length(void **state)
 	}
 }
 
-/* Fed like a file.  How long it takes is told, not tested: machines differ. */
+/* Fed like a file.  The time is printed, not tested, since machines differ. */
 static void
 reads_a_million_lines(void **state)
 {

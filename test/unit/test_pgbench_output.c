@@ -3,7 +3,7 @@
  * test_pgbench_output.c
  *	  Tests of src/engine/pgbench/output.c on captured and generated outputs.
  *
- * It must not: start pgbench.  The next output is a file in
+ * It must not: start pgbench.  To add an output, add a file in
  * test/fixtures/pgbench and a row of the tables below.
  *
  *-------------------------------------------------------------------------
@@ -16,7 +16,7 @@
 
 #define RAW(bytes) bytes, sizeof(bytes) - 1
 
-/* What makes a summary complete, for those that are made up. */
+/* The lines that make a generated summary complete. */
 #define PROCESSED "number of transactions actually processed: 7\n"
 #define TPS "tps = 3.500000 (without initial connection time)\n"
 #define HEADING "statement latencies in milliseconds and failures:\n"
@@ -75,7 +75,7 @@ static const summary_case summary_cases[] = {
 	{"15_slow.out", true,
 		{1, 1, 1, 0, 2204.008, 0, 2.263, 0.453686},
 		{{2204.008, 0, "SELECT pg_sleep(2.2);"}}},
-	/* that it was incomplete is told by the exit status */
+	/* the exit status tells that it was incomplete */
 	{"15_aborted.out", true,
 		{1, 1, 5, 0, 0.487, 0.458, 2.607, 1485.001485},
 		{
@@ -411,7 +411,7 @@ reads_odd_statements(void **state)
 	}
 }
 
-/* Where nobody knows what happened, no statement must be told. */
+/* An incomplete summary reports no statements. */
 static void
 tells_no_statement_without_a_summary(void **state)
 {
@@ -425,7 +425,7 @@ tells_no_statement_without_a_summary(void **state)
 	assert_int_equal(expected.count, 0);
 }
 
-/* Cut off anywhere, a summary tells nothing but what the whole tells. */
+/* A summary cut off anywhere gives no figures but those of the whole. */
 static void
 invents_nothing_when_cut_off(void **state)
 {

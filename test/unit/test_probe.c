@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_probe.c
- *	  Tests of the timed loop of src/engine/measure/probe.c on a disk of numbers.
+ *	  Tests of the timed loop of src/engine/measure/probe.c on a simulated disk.
  *
  * Rounds, order, duty cycle and where the writes go.  All times are those of a
  * clock that the test moves.  How long a run takes is in test_duration.c, what
@@ -14,7 +14,7 @@
 
 #define KILOBYTE	INT64_C(1024)
 
-/* Every case of a regime once in each round, and never the same order. */
+/* Each round has every case of a regime once, in a new order. */
 static void
 measures_every_case_once_a_round(void **state)
 {
@@ -91,7 +91,7 @@ repeats_the_order_of_a_seed(void **state)
 	assert_true(order_of_run(42 + (UINT64_C(1) << 40)) != hash);
 }
 
-/* A saturated slice: 4 ms, but five operations, one more uncounted. */
+/* A saturated slice lasts 4 ms, has at least five operations, and one more that is not counted. */
 static void
 fills_slices(void **state)
 {
@@ -130,8 +130,8 @@ fills_slices(void **state)
 }
 
 /*
- * What never syncs: so many stretches, each at least so long, a fifth of which is
- * not counted; short ones where a duty cycle asks for rests.
+ * A case that never syncs has a few long slices, a fifth of each not counted.
+ * With a duty cycle its slices are short.
  */
 static void
 writes_unsynced_at_a_stretch(void **state)
@@ -184,7 +184,7 @@ writes_unsynced_at_a_stretch(void **state)
 	}
 }
 
-/* What is timed is the operation, all of it and nothing else. */
+/* The time of an operation includes all of it and nothing else. */
 static void
 times_the_operation(void **state)
 {
@@ -232,7 +232,7 @@ rests_as_told(void **state)
 	}
 }
 
-/* Others wait for one flush of ours at a time: 3.3 ms of each 16. */
+/* Other processes wait for one flush of ours at a time: 3.3 ms of each 16. */
 static void
 rests_after_every_flush(void **state)
 {
@@ -257,7 +257,7 @@ rests_after_every_flush(void **state)
 	}
 }
 
-/* An interval holds one flush of each, even where all are fast. */
+/* An interval has one flush of each case, even if all are fast. */
 static void
 keeps_the_pace(void **state)
 {
@@ -288,7 +288,7 @@ checks_series(int64_t rounds)
 	}
 }
 
-/* However long it takes: constant memory, and no round lost. */
+/* A long run needs no more memory, and loses no round. */
 static void
 merges_rounds_of_long_runs(void **state)
 {
@@ -338,7 +338,7 @@ stops_when_settled(void **state)
 	assert_int_equal(disk.analyses, probe->analyses[SP_PACED] + probe->analyses[SP_SATURATED]);
 }
 
-/* What is only shown gets its interval with its last round, and keeps it. */
+/* A case that is only shown gets its interval with its last round, and keeps it. */
 static void
 looks_at_what_is_only_shown(void **state)
 {
@@ -367,7 +367,7 @@ looks_at_what_is_only_shown(void **state)
 
 /* ------------------------------------------------------------ stopping early */
 
-/* The cases that were left out, as they were when they were first seen so. */
+/* The excluded cases, as they were when they were excluded. */
 static bool seen_excluded[SP_MAX_CASES];
 static sp_result when_out[SP_MAX_CASES];
 
@@ -404,13 +404,13 @@ watch_excluded(void *context, sp_regime regime)
 	check_left_out();
 }
 
-/* A disk on which all methods cost the same but for noise. */
+/* A disk on which all methods take the same time, but for noise. */
 static void
 plan_equals(double sd, uint64_t seed)
 {
 	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
 	disk.cost[FSYNC] = disk.cost[FDATASYNC] = 10 * 1000;
-	/* open_* sync with the write, which is one call less */
+	/* open_* sync with the write, and so make one call less */
 	for (int i = 0; i < probe->nfiles; i++)
 		disk.file_cost[i] = probe->files[i].method->opens_synced ? 10 * 1000 : 0;
 	disk.sd = sd;
@@ -429,7 +429,7 @@ plan_slow_fsync(bool stop_early)
 	memset(seen_excluded, 0, sizeof(seen_excluded));
 }
 
-/* The time of what is known to be slower goes to the rest, and it stays known. */
+/* The time of slower methods goes to the others, and they keep their interval. */
 static void
 leaves_out_what_is_slower(void **state)
 {
@@ -459,7 +459,7 @@ leaves_out_what_is_slower(void **state)
 	assert_non_null(strstr(reason_of_run(), "open_datasync"));
 }
 
-/* Who asks for all of the time gets all of the figures. */
+/* Without stop_early, no case is excluded. */
 static void
 leaves_out_nothing_unless_told(void **state)
 {
@@ -476,7 +476,7 @@ leaves_out_nothing_unless_told(void **state)
 	}
 	assert_true(probe->finished_ns - probe->started_ns > 19 * SECOND);
 
-	/* nothing is left over from a run that did leave out */
+	/* nothing remains of a run that excluded cases */
 	probe->stop_early = true;
 	run_probe();
 	assert_true(probe->results[2].excluded);
@@ -515,7 +515,7 @@ stops_when_projected_undecided(void **state)
 			assert_true(probe->judged);
 			assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
 			assert_non_null(strstr(reason_of_run(), "the noise is "));
-			/* from fewer rounds nobody can tell */
+			/* there is no projection from fewer rounds */
 			for (int r = 0; r < SP_REGIMES; r++)
 				assert_true(probe->rounds[r] >= 45);
 
@@ -535,7 +535,7 @@ stops_when_projected_undecided(void **state)
 	assert_in_range(all, runs * duration / 2, runs * duration * 7 / 10);
 }
 
-/* Noise, but time enough to beat it: what differs is found, and what does not. */
+/* With enough time for the noise, differences and ties are found. */
 static void
 goes_on_when_projected_decided(void **state)
 {
@@ -637,7 +637,7 @@ moves_as_the_wal_does(void **state)
 	}
 }
 
-/* The tool writes at the beginning, every time. */
+/* The tool always writes at the beginning of the file. */
 static void
 writes_where_the_tool_does(void **state)
 {
@@ -661,12 +661,12 @@ writes_where_the_tool_does(void **state)
 		assert_int_equal(call->offset, next[call->file] * test_case->write_size);
 		next[call->file] = (next[call->file] + 1) % test_case->writes_per_sync;
 	}
-	/* two of everything for the lines that open and close */
+	/* the lines that open and close make each call twice */
 	assert_true(disk.calls[OPENAT] > 0 && disk.calls[OPENAT] % 2 == 0);
 	assert_int_equal(disk.calls[OPENAT], disk.calls[CLOSE]);
 }
 
-/* With real writes: no file grows, and what was not opened stays untouched. */
+/* With real writes: no file grows, and no other file changes. */
 static void
 writes_within_its_files(void **state)
 {

@@ -12,7 +12,7 @@
  */
 #include "fake_disk.h"
 
-/* Plans that between them make every call there is. */
+/* Plans that together make every call. */
 static const struct
 {
 	const char *suite;
@@ -24,7 +24,7 @@ static const struct
 	{"pg_test_fsync", 8192},	/* openat and close */
 };
 
-/* A call, the name it has in an error, and what it may fail with. */
+/* A call, its name in an error, and an errno that it may fail with. */
 static const struct
 {
 	fake_call	call;
@@ -49,7 +49,7 @@ plan_short_run(size_t plan)
 	disk.fault_cost = 3 * MILLISECOND;
 }
 
-/* What failed says so; everything else has been measured nevertheless. */
+/* The failed cases have an error; all others are measured. */
 static void
 check_failure(size_t fault, int error)
 {
@@ -77,7 +77,7 @@ check_failure(size_t fault, int error)
 	assert_true(failed > 0);
 }
 
-/* A signal: no case fails, and the time of what it hit is not counted. */
+/* A signal: no case fails, and the interrupted operation is not counted. */
 static void
 check_repetition(void)
 {
@@ -189,7 +189,7 @@ finishes_a_short_write(void **state)
 	assert_true(finished > 10);
 }
 
-/* The failure that counts is the first; the close that follows hides nothing. */
+/* The first failure is reported; the close after it does not hide it. */
 static void
 reports_the_first_of_two_failures(void **state)
 {
@@ -203,7 +203,7 @@ reports_the_first_of_two_failures(void **state)
 	}
 }
 
-/* Callbacks belong to the server: errno is not theirs to keep. */
+/* Callbacks may change errno. */
 static void
 knows_errno_before_it_calls_back(void **state)
 {
@@ -219,8 +219,8 @@ knows_errno_before_it_calls_back(void **state)
 }
 
 /*
- * Once a sync has failed, the next one on the same descriptor may claim that
- * all is well: the other regime of the method must be given up as well.
+ * After a failed sync, the next one on the same descriptor may report success.
+ * So the other regime of the method is excluded, too.
  */
 static void
 never_repeats_a_failed_sync(void **state)
@@ -231,7 +231,7 @@ never_repeats_a_failed_sync(void **state)
 	disk.fail_errno = EIO;
 	for (disk.fail_at = 1; disk.fail_at < 10; disk.fail_at++)
 	{
-		run_probe();			/* fails by itself when the rule is broken */
+		run_probe();			/* run_probe() fails if the rule is broken */
 		for (int c = 0; c < probe->ncases; c++)
 		{
 			if (probe->cases[c].file == disk.failed_file)
@@ -240,7 +240,7 @@ never_repeats_a_failed_sync(void **state)
 	}
 }
 
-/* The current method fails: nothing can be compared, nothing is advised. */
+/* If the current method fails, nothing is compared and nothing is recommended. */
 static void
 advises_nothing_when_the_current_method_fails(void **state)
 {
@@ -261,7 +261,7 @@ advises_nothing_when_the_current_method_fails(void **state)
 	}
 }
 
-/* Some file systems take O_DIRECT at open, and refuse it at the write. */
+/* Some file systems accept O_DIRECT at open and refuse it at the write. */
 static void
 tells_that_direct_io_is_refused(void **state)
 {
@@ -294,7 +294,7 @@ tells_that_direct_io_is_refused(void **state)
 	assert_true(refused > 10);
 }
 
-/* One regime has nothing left: the other has all of the time. */
+/* If all cases of one regime fail, the other regime gets all the time. */
 static void
 leaves_the_time_to_what_still_works(void **state)
 {
@@ -317,7 +317,7 @@ leaves_the_time_to_what_still_works(void **state)
 	assert_true(probe->rounds[SP_SATURATED] > 40);
 }
 
-/* An interrupt may come at any check, and leaves by a jump. */
+/* An interrupt may come at any check, and leaves the engine by a jump. */
 static void
 holds_nothing_when_interrupted(void **state)
 {

@@ -5,8 +5,8 @@
  *
  * It must not: ask a server or psql what they make of a script.
  *
- * The values say in which form a name was found: the first of a row of three
- * is that of :rows, and what psql would not replace must come out as it is.
+ * The values tell the form of the name: PLAIN is that of :rows.  Text that psql
+ * would not replace must not change.
  *
  *-------------------------------------------------------------------------
  */
@@ -270,7 +270,7 @@ leaves_all_alone_without_variables(void **state)
 	}
 }
 
-/* Cut to any size, it is the beginning of the whole, whose length is returned. */
+/* Cut to any size, the result is the beginning of the whole, whose length is returned. */
 static void
 cuts_to_size(void **state)
 {
@@ -380,7 +380,7 @@ static const unknown_case unknown_cases[] = {
 	{"\\sleep :aid ms\n", "aid"},
 	{"\\shell echo \\:aid\n", NULL},
 	{"\\shell echo ':aid' it's :bid\n", "bid"},
-	/* what is taken from results cannot be known */
+	/* variables taken from results are unknown */
 	{"SELECT 1 AS aid \\gset\nSELECT :aid;", NULL},
 	{"SELECT 1 AS aid \\GSET\nSELECT :aid;", NULL},
 	{"SELECT 1 AS aid \\aset p_\nSELECT :p_aid;", NULL},

@@ -18,7 +18,7 @@
 
 #define MEGABYTE	(INT64_C(1024) * 1024)
 
-/* A server, and what its plan must come to. */
+/* A server, and its plan. */
 typedef struct server_case
 {
 	const char *name;
@@ -115,7 +115,7 @@ plan(const char *suite, const server_case *row)
 	sp_suite_find(suite)->plan(probe, &server);
 }
 
-/* What must hold for every plan, whatever the suite and the server. */
+/* Rules for every plan of any suite and server. */
 static void
 check_rules(const server_case *row)
 {
@@ -158,7 +158,7 @@ direct_in_server(const sp_sync_method *method)
 	return server.direct_io_all || (server.direct_io_open && method->opens_synced);
 }
 
-/* Every method once in each regime, and what else there is. */
+/* Every method once in each regime, and the other cases. */
 static void
 check_wal_case(const server_case *row, int c, int *contenders, int *controls, int *extras)
 {
@@ -285,7 +285,7 @@ plans_the_lines_of_the_tool(void **state)
 	}
 }
 
-/* How far the files of a plan can be made smaller. */
+/* How often the files of a plan can be halved. */
 static const struct
 {
 	const char *suite;

@@ -37,7 +37,7 @@
 #define SYNCS_NOT(...) CONTENDER(SP_DURABLE_NO, __VA_ARGS__)
 #define CURRENT(...) METHOD("fdatasync", __VA_ARGS__)
 
-/* What sp_judge makes of some contenders; the first one is the current. */
+/* Scenarios for sp_judge.  The first contender is the current method. */
 static const struct
 {
 	const char *scenario;
@@ -190,7 +190,7 @@ static const struct
 		{CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1, 0.96, 1.09), EQUAL_SPEED)},
 		SP_UNDECIDED, 0, false,
 		{"no method is more than 9 % faster at this cluster's pace"}},
-	/* to stay, twice the margin may be ignored; to switch, the margin is enough */
+	/* a gain below twice the margin is ignored to keep a method, but is enough to switch */
 	{"faster back to back by less than twice the margin",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, SPEED(1.08, 1.06, 1.095))},
 		SP_SWITCH, 1, true,
@@ -402,7 +402,7 @@ names_verdicts(void **state)
 	assert_string_equal(sp_verdict_name(SP_UNSAFE), "unsafe");
 }
 
-/* Can the time that is left settle it, if a regime gets growth times the rounds? */
+/* Can the remaining time settle the verdict, if a regime gets growth times the rounds? */
 static const struct
 {
 	const char *scenario;
@@ -455,7 +455,7 @@ static const struct
 	{"noise, and much time",
 		{CURRENT(SPEED(1, 0.85, 1.18), QUIET), METHOD("fsync", SLOW, SLOW)},
 		{100, 100}, true},
-	/* it may come nearer to 1, and that must not carry it beyond */
+	/* the control moves towards 1, but not beyond */
 	{"noise around 1, and much time",
 		{CURRENT(SPEED(1.001, 0.82, 1.22), QUIET), METHOD("fsync", SLOW, SLOW)},
 		{100, 100}, true},
@@ -597,7 +597,8 @@ typedef struct simulation
 	double		speed[METHODS];	/* true, in both regimes */
 	double		sd;				/* of log(current / method) per round */
 	int			max_rounds;
-	bool		gives_up;		/* as a probe does when there is too little time left */
+	bool		gives_up;		/* stops when projected to stay undecided, as a probe
+								 * does */
 } simulation;
 
 /* The rounds of a run: of every method, and of the control after them. */
@@ -608,7 +609,7 @@ simulate_round(const simulation *sim, run_times us, int round, uint64_t *seed)
 {
 	for (int r = 0; r < SP_REGIMES; r++)
 	{
-		/* what the disk does to all of them in this round */
+		/* the state of the disk, which all share in this round */
 		double		common = 300 * exp(0.5 * random_normal(seed));
 
 		for (int m = 0; m <= METHODS; m++)
@@ -722,7 +723,7 @@ calls_equals_a_tie(void **state)
 	assert_in_range(simulate(&sim, SP_TIE, 0), RUNS * 90 / 100, RUNS);
 }
 
-/* To give up by projection must not cost more than a few verdicts. */
+/* Stopping by projection must not cost more than a few verdicts. */
 static void
 gives_up_seldom_in_vain(void **state)
 {

@@ -3,10 +3,9 @@
  * test_zfs.c
  *	  Tests of src/engine/storage/zfs*.c on captured and generated outputs.
  *
- * It must not: start a tool, or look at the ZFS of the machine it runs on.
- * The next output is a file in test/fixtures/zfs and a row of the tables
- * below; the next system's counters are a directory in
- * test/fixtures/sysroot.
+ * It must not: start a tool, or look at the ZFS of the machine it runs on.  To
+ * add an output, add a file in test/fixtures/zfs and a row of the tables below;
+ * for the counters of a system, a directory in test/fixtures/sysroot.
  *
  *-------------------------------------------------------------------------
  */
@@ -61,7 +60,7 @@ static const struct
 	{"t\303\244nk", NULL},
 };
 
-/* What zfs get tells of a data set; recordsize -1 and "": nothing. */
+/* The properties of a data set; -1 and "" are unknown. */
 typedef struct property_case
 {
 	const char *file;
@@ -93,7 +92,7 @@ static const property_case property_cases[] = {
 	{"pool_openzfs.txt", "tank", false, "", "", "", "", -1},
 };
 
-/* Lines about "d" that are made up, and what sync and recordsize become. */
+/* Generated lines about "d", and the resulting sync and recordsize. */
 static const struct
 {
 	const char *name;
@@ -137,7 +136,7 @@ static const struct
 	{"blank before", RAW("d\trecordsize\t 1\t-\n"), "", -1},
 };
 
-/* What zpool get tells; -1: nothing. */
+/* The ashift of a pool; -1 is unknown. */
 static const struct
 {
 	const char *file;
@@ -242,7 +241,7 @@ static const status_case status_cases[] = {
 	{"get_openzfs.txt", "tank", false, {{"", 0}}},
 };
 
-/* What stands between the heading and the end of a tree of pool "p". */
+/* The text between the heading and the end of the tree of pool "p". */
 #define HEADING "config:\n\n\tNAME    STATE     READ WRITE CKSUM\n"
 #define TOP "\tp       ONLINE       0     0     0\n"
 #define LEAF(name) "\t  " name "   ONLINE       0     0     0\n"
@@ -488,7 +487,7 @@ reads_odd_lines_of_properties(void **state)
 	}
 }
 
-/* What an earlier text told stays, where this one tells nothing. */
+/* Properties of an earlier text stay if this one does not have them. */
 static void
 adds_to_what_is_known(void **state)
 {
@@ -505,7 +504,7 @@ adds_to_what_is_known(void **state)
 	assert_int_equal(zfs.recordsize, 8192);
 }
 
-/* Longer than a pipe's buffer, and than any buffer one would choose. */
+/* Longer than a pipe's buffer, and than any likely buffer. */
 static void
 reads_behind_a_very_long_line(void **state)
 {
@@ -649,7 +648,7 @@ reads_odd_trees(void **state)
 	}
 }
 
-/* What the next release may call "news" is written to; logs end where it begins. */
+/* An unknown section, here "news", counts as data, and ends the logs. */
 static void
 takes_other_parts_for_data(void **state)
 {
@@ -670,8 +669,8 @@ takes_other_parts_for_data(void **state)
 }
 
 /*
- * Cut off anywhere, the output never tells a leaf that the whole does not, and
- * says so when it tells fewer.
+ * Output cut off anywhere has no leaf that the whole does not have, and is
+ * marked as incomplete if it has fewer.
  */
 static void
 invents_nothing_when_cut_off(void **state)
@@ -735,7 +734,7 @@ says_when_there_are_more(void **state)
 	assert_false(zfs.more_vdevs);
 }
 
-/* Half a path would be another file's. */
+/* Half a path would be the path of another file. */
 static void
 leaves_out_a_path_that_is_too_long(void **state)
 {
@@ -871,7 +870,7 @@ reads_odd_counters(void **state)
 	}
 }
 
-/* Up to 16 kB; more is none of the files that we know. */
+/* Files have up to 16 kB; larger ones are not read. */
 static void
 limits_the_size_of_counters(void **state)
 {
@@ -913,7 +912,7 @@ reports_what_it_cannot_read(void **state)
 					 ELOOP);
 	assert_false(whole_system);
 
-	/* cut short anywhere, this would still be a directory that exists */
+	/* any shortened path would still be a directory */
 	for (size_t i = 0; i < sizeof(path) - 1; i++)
 		path[i] = i % 2 == 0 ? '/' : '.';
 	path[sizeof(path) - 1] = '\0';

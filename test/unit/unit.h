@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * unit.h
- *	  What every unit test includes: cmocka, a random number generator, and a
- *	  look for descriptors that were left open.
+ *	  Included by every unit test: cmocka, a random number generator, and a
+ *	  check for descriptors left open.
  *
- * The generator is our own, so that a fixed seed gives the same numbers, and
- * a simulation the same result, with every C library.
+ * The generator is our own, so that a fixed seed gives the same simulation with
+ * every C library.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,7 +23,7 @@
 
 #include "engine/text/units.h"
 
-/* The number that the next descriptor gets: it grows when one is left open. */
+/* The number of the next descriptor: it grows if one is left open. */
 static inline int
 lowest_free_descriptor(void)
 {
@@ -45,7 +45,7 @@ random_bits(uint64_t *state)
 	return z ^ (z >> 31);
 }
 
-/* In (0, 1): never an end, so that its logarithm is finite. */
+/* In (0, 1) without its ends, so that its logarithm is finite. */
 static inline double
 random_uniform(uint64_t *state)
 {
