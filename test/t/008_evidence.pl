@@ -374,7 +374,7 @@ SQL
 my $gone = add_tablespace($node, 'gone');
 rmtree($gone);
 for (
-	[ 'gone', '', qr/could not open directory/ ],
+	[ 'gone', '', qr/tablespace "gone" has no directory/ ],
 	[ $counted, 'temp_file_limit = 1000', qr/exceeds temp_file_limit/ ],
 	[ $counted, 'pg_sync_probe.reserve_percent = 100', qr/not enough space/ ])
 {

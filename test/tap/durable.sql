@@ -168,7 +168,7 @@ INSERT INTO scenario VALUES
 ('no method syncs', 'pg_wal', '{}', 0, 0, (1.10,1.20), 0, (0.60,0.70), 'unsafe', NULL, 'no',
     'change the storage, not the setting', false),
 ('of no method it is known', 'pg_wal', '{}', 0, 0.5, (1.10,1.20), NULL, (0.60,0.70), 'unsafe',
-    NULL, 'no', 'nor is there a method whose syncs were seen to', false),
+    NULL, 'no', 'no method is known whose syncs do', false),
 ('ZFS that syncs nothing', 'pg_wal', '{"syncs_nothing": "sync=disabled"}', 1, 1, (1.10,1.20), 1,
     (0.60,0.70), 'unsafe', NULL, 'no', 'not the setting (sync=disabled)', false),
 ('memory', 'pg_wal', '{"syncs_nothing": "tmpfs"}', NULL, NULL, (1.10,1.20), NULL, (0.60,0.70),

@@ -264,7 +264,7 @@ static const struct
 		{SYNCS_NOT("fdatasync", QUIET, QUIET), SYNCS_NOT("fsync", FAST, FAST),
 			METHOD("open_sync", FAST, FAST)},
 		SP_UNSAFE, -1, true,
-		{"nor is there a method whose syncs were seen to: change the storage"}},
+		{"no method is known whose syncs do: change the storage"}},
 	{"not syncing comes before noise",
 		{SYNCS_NOT("fdatasync", SPEED(1, 0.5, 2), FEW(1)), SYNCS_NOT("fsync", FEW(1), FEW(1))},
 		SP_UNSAFE, -1, true,

@@ -273,7 +273,7 @@ explain_unsafe(explanation *to)
 		say(to, "%s is the fastest method whose syncs do",
 			to->comparison->contenders[recommended].name);
 	else
-		say(to, "nor is there a method whose syncs were seen to: "
+		say(to, "no method is known whose syncs do: "
 			"change the storage, not the setting");
 }
 
