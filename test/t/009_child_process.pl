@@ -362,7 +362,7 @@ for my $case (
 }
 
 my $needs = qr/DETAIL:  It needs 10000\d\d in this session, and \d+ are free\./;
-my $fewer = qr/HINT:  Ask for fewer streams\. Or raise max_files_per_process\./;
+my $fewer = qr/HINT:  Ask for fewer streams\. Alternatively, raise max_files_per_process\./;
 
 # Errors before it runs the program, and while: the program has not run, or runs no more.
 for (

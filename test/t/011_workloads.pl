@@ -56,13 +56,15 @@ END
 SQL
 $node->safe_psql('other', 'CREATE EXTENSION pg_sync_probe');
 
-# Set-ups that would not end, on a cluster of their own; see the end for what is said.
+# Set-ups and a tear-down that would not end, on a cluster of their own; see the end for
+# what is said.
 my $slow = probe_cluster('slow_set_up', conf => "pg_sync_probe.max_duration = '1s'");
 $slow->safe_psql('postgres', <<'SQL');
 CREATE TABLE locked ();
-INSERT INTO sync_probe.workloads (workload, setup, script) VALUES
-('waits', 'SELECT FROM public.locked', 'SELECT 1;'),
-('sleeps', 'CREATE TABLE t (i int); SELECT pg_sleep(1000000)', 'SELECT 1;');
+INSERT INTO sync_probe.workloads (workload, setup, script, teardown) VALUES
+('waits', 'SELECT FROM public.locked', 'SELECT 1;', NULL),
+('sleeps', 'CREATE TABLE t (i int); SELECT pg_sleep(1000000)', 'SELECT 1;', NULL),
+('stays', NULL, 'SELECT 1;', 'SELECT pg_sleep(1000000)');
 SQL
 my $slow_script = PostgreSQL::Test::Utils::tempdir() . '/script';
 append_to_file($slow_script, <<'SQL');
@@ -72,6 +74,7 @@ LOCK TABLE locked;
 SELECT FROM sync_probe.pgbench('waits', clients => 1, duration => '1 s');
 ROLLBACK;
 CALL sync_probe.run_workload('sleeps', clients => 1, duration => '1 s');
+CALL sync_probe.run_workload('stays', clients => 1, transactions => 1);
 SQL
 my $slow_psql = IPC::Run::start([ 'psql', '-Xq', '-d', $slow->connstr('postgres'), '-f',
 	$slow_script ],
@@ -687,12 +690,12 @@ for (
 	nothing_left($node, "smart shutdown, $phase");
 }
 
-# --- set-ups that would not end, begun above
+# --- set-ups and a tear-down that would not end, begun above
 
 my $slow_messages;
 my $have_ended = sub {
 	$slow_messages = slurp_file("$slow_script.messages");
-	return 2 == (() = $slow_messages =~ /ERROR: /g);
+	return 3 == (() = $slow_messages =~ /(?:ERROR|WARNING): /g);
 };
 ok(wait_for($have_ended), 'set-ups that would not end have ended') or $slow_psql->kill_kill;
 $slow_psql->finish;
@@ -703,7 +706,10 @@ like($slow_messages, qr/HINT:  The transaction that runs the workload may hold t
 like($slow_messages,
 	qr/ERROR:  57014: could not set up workload "sleeps" within 61 s\nDETAIL: .*max_duration/,
 	'a set-up has a limit');
-nothing_left($slow, 'a set-up that took too long');
+like($slow_messages,
+	qr/WARNING:  57014: could not tear down workload "stays": canceled because it did not end in time/,
+	'a tear-down has a limit');
+nothing_left($slow, 'set-ups and a tear-down that took too long');
 is($slow->safe_psql('postgres', <<'SQL'), 5, 'and a workload runs again');
 SET client_min_messages = warning;
 SELECT transactions FROM sync_probe.pgbench(clients => 1, transactions => 5, duration => '1 s');

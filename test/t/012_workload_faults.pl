@@ -68,7 +68,7 @@ for my $kind (@kinds)
 {
 	my $call = workload_call($kind, SMALL_RUN);
 	fails_ok($standby, "standby, $kind", $call, '25006', qr/cannot run a workload on a standby/,
-		qr/HINT:  sync_probe\.probe\(\) measures here/);
+		qr/HINT:  sync_probe\.probe\(\) works on a standby, too/);
 	fails_ok($node, "read-only session, $kind", "SET default_transaction_read_only = on; $call",
 		'25006', qr/read-only transaction/);
 }
@@ -84,7 +84,7 @@ my $hang = "trap '' TERM\nexec sleep 600";
 for (
 	[ 'nothing', undef, qr/could not find program ".*\/pgbench"/, qr/HINT:  Install the package/ ],
 	[ 'a file that cannot be executed', [ 0644, 'exit 0' ], qr/could not find program/,
-		qr/executable for the server's user/ ],
+		qr/operating system user of the server must be able to execute it/ ],
 	[ 'a directory', [ 0755 ], qr/could not find program/ ],
 	[ 'another version', [ 0755, 'echo "pgbench (PostgreSQL) 9.6.1"' ],
 		qr/pgbench" is of version 9, expected \d+/,
@@ -586,7 +586,7 @@ for my $kind (@kinds)
 {
 	fails_ok($node, "no worker can be had, $kind", workload_call($kind, SMALL_RUN), '53000',
 		qr/could not start a background worker for workload "upsert"/,
-			qr/DETAIL:  None of the 1 that max_worker_processes allows is free/,
+			qr/DETAIL:  No worker process is free; max_worker_processes is 1/,
 			qr/HINT: .*max_worker_processes/);
 	nothing_left($node, "no worker can be had, $kind");
 }
@@ -598,7 +598,7 @@ for my $kind (@kinds)
 		workload_call($kind, "'upsert', clients => 15, threads => 15, transactions => 5"), '53000',
 		qr/not enough file descriptors to run ".*\/pgbench"/,
 			qr/DETAIL:  It needs \d+ in this session, and \d+ are free/,
-		qr/HINT:  Lower threads; each takes one descriptor\. Or raise max_files_per_process\./);
+		qr/HINT:  Lower threads; each .*\. Alternatively, raise max_files_per_process\./);
 	nothing_left($node, "not enough descriptors, $kind");
 }
 workload_ok('fewer threads', workload_call('function',
