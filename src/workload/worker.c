@@ -386,6 +386,17 @@ take_objects_away(void)
 /* --------------------------------------------------------------------- main */
 
 /*
+ * The process exits, and its mapping goes before it does.  A SIGTERM that was sent to
+ * interrupt the set-up may arrive only now.
+ */
+static void
+on_worker_detach(dsm_segment *segment, Datum arg)
+{
+	pqsignal(SIGTERM, SIG_IGN);
+	phase = PHASE_OWN_WORK;
+}
+
+/*
  * Attach the shared memory before signals are unblocked.  False if the leader has gone:
  * then there is nothing to do.
  */
@@ -397,6 +408,7 @@ attach(dsm_handle handle)
 	if (segment == NULL)
 		return false;
 	dsm_pin_mapping(segment);
+	on_dsm_detach(segment, on_worker_detach, (Datum) 0);
 	shared = dsm_segment_address(segment);
 	shared->worker = MyProc;
 	return true;

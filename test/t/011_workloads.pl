@@ -310,14 +310,14 @@ is($node->safe_psql('postgres', 'SET client_min_messages = warning; BEGIN; '
 is($node->safe_psql('postgres', $rows), $before, 'rolled back: there is no row');
 nothing_left($node, 'rolled back');
 
-# --- cancelled at any moment: at its beginning, and at its end
+# --- cancelled at any moment: as its worker starts, later, and at its end
 
 seed_random();
 my $session = session($node);
 query($session, 'SET client_min_messages = warning');
-for my $n (1 .. 50)
+for my $n (1 .. 150)
 {
-	my $moment = $n % 16 ? rand(0.5) : 1.9 + rand(0.6);
+	my $moment = $n > 50 ? rand(0.03) : $n % 16 ? rand(0.5) : 1.9 + rand(0.6);
 	start_query($session, workload_call((qw(function procedure))[ $n % 2 ],
 		"'upsert', duration => '2 s', clients => 4, rows => 1000"));
 	sleep $moment;
@@ -327,7 +327,7 @@ for my $n (1 .. 50)
 		&& $err eq '' ? 'done' : $err;
 	my $left;
 	my $gone = wait_for(sub { ($left = descriptors($session->{pid}) . leftovers($node)) eq '' });
-	ok($gone && $told =~ /^(cancelled|done)$/, "cancelled at random, $n of 50: $told")
+	ok($gone && $told =~ /^(cancelled|done)$/, "cancelled at random, $n of 150: $told")
 		or diag("after $moment s: $told $left");
 }
 $session->quit;
