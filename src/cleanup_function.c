@@ -108,11 +108,15 @@ drop_leftover(schemas *schemas, const char *name)
 		if (is_left)
 			sp_schema_drop(name);
 		is_dropping = false;
+		/* a cancel that came too late to be noticed belongs to the drop, too */
+		CHECK_FOR_INTERRUPTS();
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
 		is_dropping = false;
+		if (is_out_of_time)
+			QueryCancelPending = false;
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
 		FlushErrorState();

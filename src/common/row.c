@@ -45,8 +45,8 @@ sp_row_put(sp_row *row, const char *column, Oid type, Datum value)
 	if (number <= 0 || SPI_gettypeid(row->type, number) != type)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of type %s is missing in table \"%s.%s\"", column,
-						format_type_be(type), SP_SCHEMA, format_type_be(row->type->tdtypeid)),
+				 errmsg("column \"%s\" of type %s is missing in table %s", column,
+						format_type_be(type), format_type_be_qualified(row->type->tdtypeid)),
 				 errhint("The table must be as the extension created it.")));
 	row->values[number - 1] = value;
 	row->nulls[number - 1] = false;

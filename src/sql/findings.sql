@@ -42,7 +42,12 @@ SELECT d.location, 'warning', 'outdated_run',
        jsonb_build_object('run_id', d.run_id, 'finished_at', d.measured_at, 'changes', c.changes)
 FROM sync_probe.recommendation_details AS d
 JOIN sync_probe_internal.newest_runs AS n USING (location),
-     LATERAL sync_probe_internal.changes(n.run, n.place) AS c (changes)
+     -- Of a followed recommendation the change of the method is none.
+     LATERAL (SELECT array_agg(c)
+              FROM unnest(sync_probe_internal.changes(n.run, n.place)) AS c
+              WHERE NOT (c LIKE 'wal\_sync\_method %'
+                         AND d.current_method = current_setting('wal_sync_method'))
+             ) AS c (changes)
 WHERE d.outdated
 
 UNION ALL

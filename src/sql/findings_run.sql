@@ -25,8 +25,17 @@ SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_inter
        coalesce(b.bytes * p.mean_us / 1e6, 0) AS background_bytes
 FROM (SELECT (n.run).*, coalesce(jsonb_strip_nulls((n.run).storage), '{}') AS facts
       FROM sync_probe_internal.newest_runs AS n) AS r
+CROSS JOIN LATERAL (
+    -- The method in use, which may be another one since the run, if the run measured it.
+    SELECT m.method
+    FROM sync_probe.measurements AS m
+    WHERE m.run_id = r.run_id AND m.test = 'paced'
+      AND (m.method = r.wal_sync_method
+           OR m.method = current_setting('wal_sync_method') AND m.ops > 0)
+    ORDER BY m.method = r.wal_sync_method
+    LIMIT 1) AS c
 JOIN sync_probe.measurements AS p
-    ON p.run_id = r.run_id AND p.test = 'paced' AND p.method = r.wal_sync_method
+    ON p.run_id = r.run_id AND p.test = 'paced' AND p.method = c.method
 JOIN sync_probe.measurements AS s
     ON s.run_id = r.run_id AND s.test = 'saturated' AND s.method = p.method
    AND s.direct_io = p.direct_io,

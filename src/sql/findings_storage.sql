@@ -170,7 +170,8 @@ FROM unnest(facts) AS p
 WHERE p.holds_wal AND NOT setting_fsync
 
 UNION ALL
--- The reserve of a probe, see src/probe/free_space.c: in pg_wal WAL may grow to max_wal_size.
+-- About the reserve of a probe, in which WAL may grow to max_wal_size.  A probe also keeps
+-- four segments free, and counts blocks (src/probe/free_space.c).
 SELECT p.name, 'warning', 'low_space',
        format('%s has %s available, less than the reserve of %s',
               coalesce(p.mount_point, p.directory), pg_size_pretty(p.available_bytes),

@@ -137,7 +137,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT format('SELECT * FROM sync_probe.probe(%s)', concat_ws(', ',
            CASE WHEN location <> 'pg_wal' THEN quote_literal(location) END,
-           'duration => ' || quote_literal(ceil(extract(epoch FROM duration)) || ' s'),
+           'duration => ' || quote_literal(trim_scale(extract(epoch FROM duration)) || ' s'),
            'duty_cycle => ' || nullif(duty_cycle, 1),
            'stop_early => ' || nullif(stop_early, true)))
 $$;
@@ -286,8 +286,10 @@ WITH method AS (
            l.duration > run.requested_duration
            OR (run.stop_early AND a.verdict = 'undecided') AS may_settle
     FROM advice AS a,
-         LATERAL (SELECT least(greatest(run.duration * least(coalesce(a.times_as_long, 3), 20),
-                                        '15 s'),
+         LATERAL (SELECT least(date_trunc('second',
+                                          greatest(run.duration
+                                                   * least(coalesce(a.times_as_long, 3), 20),
+                                                   '15 s')),
                                coalesce(current_setting('pg_sync_probe.max_duration', true),
                                         '10 min')::interval)) AS l (duration)
 )

@@ -221,7 +221,8 @@ COMMENT ON COLUMN sync_probe.measurements.write_size IS
 COMMENT ON COLUMN sync_probe.measurements.writes_per_sync IS
   'Writes before each sync';
 COMMENT ON COLUMN sync_probe.measurements.detail IS
-  'Call that failed and its error, if status is error; null otherwise';
+  'Call that failed and its error, if status is error or no_direct_io; after how many rounds a '
+  'slower method was left out; null otherwise';
 COMMENT ON COLUMN sync_probe.measurements.run_id IS
   'Run of this test case; null in what probe() returns for a run that was not recorded';
 COMMENT ON COLUMN sync_probe.measurements.ordinal IS

@@ -4,7 +4,11 @@ CREATE TRIGGER check_row BEFORE INSERT OR UPDATE OR DELETE ON sync_probe.workloa
     FOR EACH ROW EXECUTE FUNCTION sync_probe_internal.check_workload();
 CREATE TRIGGER check_truncate BEFORE TRUNCATE ON sync_probe.workloads
     FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.check_workload();
+-- After check_row, and only if the column is named in the UPDATE.
+CREATE TRIGGER check_row_author BEFORE UPDATE OF author ON sync_probe.workloads
+    FOR EACH ROW EXECUTE FUNCTION sync_probe_internal.check_workload('author');
 ALTER TABLE sync_probe.workloads ENABLE ALWAYS TRIGGER check_row;
+ALTER TABLE sync_probe.workloads ENABLE ALWAYS TRIGGER check_row_author;
 ALTER TABLE sync_probe.workloads ENABLE ALWAYS TRIGGER check_truncate;
 
 --

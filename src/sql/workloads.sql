@@ -73,7 +73,7 @@ COMMENT ON COLUMN sync_probe.workloads.author_oid IS
 -- Builtin workloads cannot be changed, because their names are in the history with the
 -- meaning that they have.  Other rows carry the role that wrote them.  An author that a
 -- superuser gives is kept, so that pg_restore keeps authors and a superuser can take
--- over a row.
+-- over a row.  The triggers are in workload_results.sql, after the builtin rows.
 --
 CREATE FUNCTION sync_probe_internal.check_workload()
 RETURNS trigger
@@ -106,7 +106,8 @@ BEGIN
     IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
         new.author := current_user;
         new.author_oid := NULL;
-    ELSIF TG_OP = 'UPDATE' AND new.author <> old.author THEN
+    ELSIF TG_NARGS = 1 AND new.author_oid IS NOT DISTINCT FROM old.author_oid THEN
+        -- UPDATE names author and not its OID: it is the role that has this name now.
         new.author_oid := NULL;
     END IF;
     new.author_oid := coalesce(new.author_oid, (SELECT oid FROM pg_roles WHERE rolname = new.author));

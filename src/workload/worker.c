@@ -46,8 +46,10 @@
 #define MAX_CANCELS		10
 
 /*
- * A drop waits for each lock that it needs.  Any role that may connect can hold
- * some, and let go of one shortly before each wait is over.
+ * A drop is tried again after an error that may pass, such as a deadlock, but not after
+ * a wait for a lock.  It waits for each lock that it needs.  Any role that may connect
+ * can hold some, and release each shortly before the wait for it ends, so that all of
+ * it has a limit, too.
  */
 #define DROP_TRIES		3
 #define DROP_MAX_MS		30000
@@ -330,6 +332,9 @@ tear_down(void *arg)
 						 TimestampTzPlusMilliseconds(now, Min(TEAR_DOWN_GRACE_MS, shared->script_limit_ms)),
 						 CANCEL_EVERY_MS);
 	execute_script(shared->texts + shared->teardown);
+
+	/* deferred triggers may take long, too */
+	sp_schema_execute("SET CONSTRAINTS ALL IMMEDIATE");
 	phase = PHASE_OWN_WORK;
 }
 
@@ -358,6 +363,7 @@ static void
 drop_schema(void)
 {
 	bool		done;
+	bool		is_late;
 
 	enable_timeout_every(limit_timer,
 						 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), DROP_MAX_MS),
@@ -365,8 +371,12 @@ drop_schema(void)
 	phase = PHASE_DROPPING;
 	done = sp_drop_in_transactions(NameStr(shared->schema), DROP_TRIES, &shared->drop);
 	phase = PHASE_OWN_WORK;
+	is_late = get_timeout_indicator(limit_timer, true);
 	disable_timeout(limit_timer, false);
 	QueryCancelPending = false;
+	if (!done && is_late && shared->drop.sqlstate == ERRCODE_QUERY_CANCELED)
+		snprintf(shared->drop.message, sizeof(shared->drop.message),
+				 "canceled because it took more than %d s", DROP_MAX_MS / 1000);
 	if (!done)
 		sp_log_report("could not drop schema", NameStr(shared->schema), &shared->drop);
 }

@@ -64,7 +64,11 @@ CREATE TABLE locked ();
 INSERT INTO sync_probe.workloads (workload, setup, script, teardown) VALUES
 ('waits', 'SELECT FROM public.locked', 'SELECT 1;', NULL),
 ('sleeps', 'CREATE TABLE t (i int); SELECT pg_sleep(1000000)', 'SELECT 1;', NULL),
-('stays', NULL, 'SELECT 1;', 'SELECT pg_sleep(1000000)');
+('stays', $$
+CREATE TABLE t (i int);
+CREATE FUNCTION sleep() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(1000000); END';
+CREATE CONSTRAINT TRIGGER sleep AFTER INSERT ON t DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION sleep()$$, 'SELECT 1;', 'INSERT INTO t VALUES (1)');
 SQL
 my $slow_script = PostgreSQL::Test::Utils::tempdir() . '/script';
 append_to_file($slow_script, <<'SQL');

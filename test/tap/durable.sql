@@ -248,7 +248,7 @@ $$;
 -- --------------------------------------------------------------------- tests
 
 SELECT plan((SELECT count(*)::integer FROM rule) + (SELECT count(*)::integer FROM both_regimes)
-            + (SELECT count(*)::integer * 6 FROM scenario) + 18);
+            + (SELECT count(*)::integer * 6 FROM scenario) + 19);
 
 -- A run of a scenario that becomes the newest: an error unless one is recorded.
 PREPARE record (text) AS
@@ -324,6 +324,9 @@ SELECT is(durable, 'yes', 'its syncs reach the device')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 SELECT ok(starts_with(reason, 'chosen instead of once fdatasync: '), 'and the reason says so')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SELECT is_empty($$SELECT code FROM sync_probe.findings
+                  WHERE location = 'pg_wal' AND code IN ('flush_missing', 'outdated_run')$$,
+                'and no finding says otherwise');
 
 -- the function takes the words alone
 CREATE TEMP VIEW judged AS
