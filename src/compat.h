@@ -193,4 +193,9 @@ sp_check_custom_name(const char *name)
 #endif
 }
 
+/* PostgreSQL 19 has a type of its own for signal handlers. */
+#ifndef PG_SIG_IGN
+#define PG_SIG_IGN SIG_IGN
+#endif
+
 #endif							/* SP_COMPAT_H */

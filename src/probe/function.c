@@ -20,6 +20,7 @@
 #include "pgstat.h"
 #include "storage/ipc.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 #include "compat.h"
 

@@ -17,6 +17,7 @@
 #include "common/relpath.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 #include "common/common.h"
 

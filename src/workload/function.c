@@ -25,6 +25,7 @@
 #include "storage/ipc.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/tuplestore.h"
 
 PG_FUNCTION_INFO_V1(sync_probe_pgbench);
 PG_FUNCTION_INFO_V1(sync_probe_run_workload);

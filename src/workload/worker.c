@@ -402,7 +402,7 @@ take_objects_away(void)
 static void
 on_worker_detach(dsm_segment *segment, Datum arg)
 {
-	pqsignal(SIGTERM, SIG_IGN);
+	pqsignal(SIGTERM, PG_SIG_IGN);
 	phase = PHASE_OWN_WORK;
 }
 
