@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * checks.c
- *		Check privileges and free connections before a workload creates anything.
+ *		Check privileges, tablespace, publications and free connections before a
+ *		workload creates anything.
  *
  * The error messages say what is needed and what is there, with numbers or with the
  * GRANT command that helps.

@@ -10,6 +10,9 @@
  * (temp_directory.c, pgbench.c, pgbench_command.c).  record.c writes the row, and
  * run_group.c finds the runs of the same statement.
  *
+ * How long it waits for locks is in objects_internal.h (set-up, tear-down, drop),
+ * worker.c (all of a drop) and drop.c (leftovers); cleanup_function.c has its own.
+ *
  * It must not: be used by a probe, or pass text of a user through a shell.
  *
  *-------------------------------------------------------------------------
