@@ -370,7 +370,7 @@ my $notice = qr{NOTICE:  upsert in place: \d+ s, \d+ transactions/s, latency [\d
 
 for (
 	[ 'duration', "'upsert', 'place', clients => 2, duration => '300 s'", "duration = '300 s'" ],
-	[ 'transactions', "'upsert', 'place', clients => 2, transactions => 100000000",
+	[ 'transactions', "'upsert', 'place', clients => 2, transactions => 10000000",
 		'duration IS NULL' ])
 {
 	my ($what, $arguments, $length) = @$_;
