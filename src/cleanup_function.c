@@ -105,6 +105,9 @@ drop_leftover(schemas *schemas, const char *name)
 		/* if the lock is held, a running process will drop the schema */
 		is_left = sp_schema_lock(sp_schema_id(name), false);
 		is_dropping = true;
+		/* the timer may have been over just before, and is not started again */
+		if (get_timeout_indicator(drop_timer(), false))
+			cancel_drop();
 		if (is_left)
 			sp_schema_drop(name);
 		is_dropping = false;

@@ -49,7 +49,7 @@ JOIN sync_probe_internal.newest_runs AS n USING (location),
      -- Of a followed recommendation the change of the method is none.
      LATERAL (SELECT array_agg(c)
               FROM unnest(sync_probe_internal.changes(n.run, n.place)) AS c
-              WHERE NOT (c LIKE 'wal\_sync\_method %'
+              WHERE NOT (starts_with(c, 'wal_sync_method ')
                          AND d.current_method = current_setting('wal_sync_method'))
              ) AS c (changes)
 WHERE d.outdated

@@ -35,7 +35,7 @@ WITH place AS (
     SELECT f.*, string_to_array(f.mount_options, ',') AS options,
            f.filesystem IN ('tmpfs', 'ramfs') AS is_memory,
            f.filesystem ~ ('^(nfs|nfs4|cifs|smb3|smbfs|9p|ceph|afs|lustre|glusterfs|beegfs'
-                           '|fuse\.(sshfs|glusterfs|ceph-fuse|s3fs|rclone|davfs2?))$') AS is_network
+                           '|fuse[.](sshfs|glusterfs|ceph-fuse|s3fs|rclone|davfs2?))$') AS is_network
     FROM unnest(facts) AS f
 )
 -- ext4(5): barrier=0; f2fs: fsync_mode=nobarrier; overlayfs: volatile omits all syncs.

@@ -278,7 +278,7 @@ WITH method AS (
     SELECT a.*, a.change AND a.done AS followed,
            -- A change of wal_sync_method that follows the advice does not make it outdated.
            nullif(ARRAY(SELECT c FROM unnest(changes) AS c
-                        WHERE NOT (a.change AND a.done AND c LIKE 'wal\_sync\_method %')),
+                        WHERE NOT (a.change AND a.done AND starts_with(c, 'wal_sync_method '))),
                   '{}') AS since,
            -- As long as the reason says, if it names a number, to the end, and as gently.
            sync_probe_internal.probe_command(run.location, l.duration, run.duty_cycle,
