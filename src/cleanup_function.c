@@ -24,8 +24,8 @@
 #include "workload/workload.h"
 
 /*
- * Anybody may hold locks on the tables of a schema, and let go of one shortly before
- * the wait for it is over.  So there is a limit for all of them together, too.
+ * Any role can hold locks on the tables of a schema, and release each shortly before the
+ * wait for it ends.  So the sum of all waits has a limit, too.
  */
 #define LOCK_TIMEOUT		"1 s"
 #define SCHEMAS_MAX_S		10
@@ -42,15 +42,13 @@ typedef struct schemas
 } schemas;
 
 static volatile sig_atomic_t is_dropping = false;
-static volatile sig_atomic_t is_out_of_time = false;
 
-/* Of a timer.  What it cancels is the drop, not the caller's statement. */
+/* The timer calls this.  It cancels a drop, but not the statement of the caller. */
 static void
 cancel_drop(void)
 {
 	if (!is_dropping)
 		return;
-	is_out_of_time = true;
 	QueryCancelPending = true;
 	InterruptPending = true;
 	SetLatch(MyLatch);
@@ -64,6 +62,12 @@ drop_timer(void)
 	if (timer == MAX_TIMEOUTS)
 		timer = RegisterTimeout(USER_TIMEOUT, cancel_drop);
 	return timer;
+}
+
+static bool
+is_out_of_time(void)
+{
+	return get_timeout_indicator(drop_timer(), false);
 }
 
 static void
@@ -81,7 +85,7 @@ note_error(schemas *schemas, const char *name, ErrorData *error)
 {
 	bool		is_canceled = error->sqlerrcode == ERRCODE_QUERY_CANCELED;
 
-	if (is_canceled && !is_out_of_time)
+	if (is_canceled && !is_out_of_time())
 		ReThrowError(error);
 	note_left(schemas, name, is_canceled ? NULL : error);
 }
@@ -105,20 +109,20 @@ drop_leftover(schemas *schemas, const char *name)
 		/* if the lock is held, a running process will drop the schema */
 		is_left = sp_schema_lock(sp_schema_id(name), false);
 		is_dropping = true;
-		/* the timer may have been over just before, and is not started again */
-		if (get_timeout_indicator(drop_timer(), false))
+		/* the timer fires only once, and may have done so just before */
+		if (is_out_of_time())
 			cancel_drop();
 		if (is_left)
 			sp_schema_drop(name);
 		is_dropping = false;
-		/* a cancel that came too late to be noticed belongs to the drop, too */
+		/* serve a late cancel of the timer here, not in the caller's statement */
 		CHECK_FOR_INTERRUPTS();
 		ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
 		is_dropping = false;
-		if (is_out_of_time)
+		if (is_out_of_time())
 			QueryCancelPending = false;
 		MemoryContextSwitchTo(context);
 		error = CopyErrorData();
@@ -167,11 +171,10 @@ drop_leftover_schemas(void)
 	(void) set_config_option("lock_timeout", LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
 	sp_spi_connect();
-	is_out_of_time = false;
 	enable_timeout_after(drop_timer(), SCHEMAS_MAX_S * 1000);
 	foreach(cell, sp_schema_leftovers(false, CurrentMemoryContext))
 	{
-		if (get_timeout_indicator(drop_timer(), false))
+		if (is_out_of_time())
 			note_left(&schemas, lfirst(cell), NULL);
 		else
 			drop_leftover(&schemas, lfirst(cell));
