@@ -163,14 +163,16 @@ filled_columns(TupleDesc type, HeapTuple *rows, int nrows)
 void
 sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows)
 {
-	Datum	   *datums = palloc(nrows * sizeof(Datum));
+	Datum	   *datums;
 	Oid			types[1] = {get_array_type(type->tdtypeid)};
 	Datum		values[1];
-	char	   *columns = filled_columns(type, rows, nrows);
+	char	   *columns;
 
-	/* no row fills a column: a probe in which nothing could be measured has no samples */
+	/* a probe in which nothing could be measured has no samples */
 	if (nrows == 0)
 		return;
+	columns = filled_columns(type, rows, nrows);
+	datums = palloc(nrows * sizeof(Datum));
 	for (int i = 0; i < nrows; i++)
 		datums[i] = HeapTupleGetDatum(rows[i]);
 	values[0] = PointerGetDatum(construct_array(datums, nrows, type->tdtypeid,

@@ -19,15 +19,13 @@
 #include "storage/latch.h"
 
 #include "compat.h"
-
-#define NS_PER_MS	INT64CONST(1000000)
-#define NS_PER_S	INT64CONST(1000000000)
+#include "engine/text/units.h"
 
 /*
  * How often a probe checks free space.  A slow check (remote file system, thousands of
  * WAL segments) runs less often, so that it takes at most 1/50 of the time.
  */
-#define SPACE_CHECK_INTERVAL_NS	(250 * NS_PER_MS)
+#define SPACE_CHECK_INTERVAL_NS	(250 * SP_NS_PER_MS)
 #define SPACE_CHECK_SHARE		50
 
 static int64_t
@@ -36,7 +34,7 @@ callback_now(void *context)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return ((sp_probe_context *) context)->now_ns = (int64_t) now.tv_sec * NS_PER_S + now.tv_nsec;
+	return ((sp_probe_context *) context)->now_ns = (int64_t) now.tv_sec * SP_NS_PER_S + now.tv_nsec;
 }
 
 static void
@@ -74,16 +72,16 @@ callback_sleep_until(void *context, int64_t deadline_ns)
 	for (;;)
 	{
 		int64_t		left = deadline_ns - callback_now(context);
-		struct timespec until = {deadline_ns / NS_PER_S, deadline_ns % NS_PER_S};
+		struct timespec until = {deadline_ns / SP_NS_PER_S, deadline_ns % SP_NS_PER_S};
 
 		if (left <= 0)
 			return;
-		if (left < 2 * NS_PER_MS)
+		if (left < 2 * SP_NS_PER_MS)
 			(void) clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
 		else
 		{
 			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-							 (long) Min(left / NS_PER_MS - 1, SPACE_CHECK_INTERVAL_NS / NS_PER_MS),
+							 (long) Min(left / SP_NS_PER_MS - 1, SPACE_CHECK_INTERVAL_NS / SP_NS_PER_MS),
 							 state->sleep_wait_event);
 			ResetLatch(MyLatch);
 		}
@@ -113,10 +111,10 @@ callback_round_done(void *context)
 
 /*
  * At most one NOTICE a second for ten seconds, then one after each 1/20 of the time
- * that has passed, as for a workload.
+ * that has passed.
  */
-#define NOTICE_INTERVAL_NS		NS_PER_S
-#define FREQUENT_NOTICES_NS		(10 * NS_PER_S)
+#define NOTICE_INTERVAL_NS		SP_NS_PER_S
+#define FREQUENT_NOTICES_NS		(10 * SP_NS_PER_S)
 #define NOTICES_OF_THE_PAST		20
 
 static int64
@@ -192,7 +190,7 @@ callback_analysis_done(void *context, sp_regime regime)
 	pfree(line);
 }
 
-/* Progress NOTICE before there is anything measured, from the second second on. */
+/* Send a NOTICE about the writing of files, if it takes longer than a second. */
 void
 sp_notice_filling(const sp_probe *probe, int64 done, int64 total)
 {
@@ -217,7 +215,7 @@ static int64
 clock_cost_ns(sp_probe_context *context)
 {
 	const int	readings = 64;
-	int64		minimum = NS_PER_S;
+	int64		minimum = SP_NS_PER_S;
 
 	for (int i = 0; i < 64; i++)
 	{
