@@ -134,13 +134,6 @@ put_shared_text(sp_objects_shared *shared, Size *next, const char *text)
 	return place;
 }
 
-/* How long a set-up may take, and a tear-down. */
-static int
-script_limit_ms(void)
-{
-	return (int) Min((int64) sp_max_duration_ms + SP_WORKLOAD_GRACE_MS, PG_INT32_MAX);
-}
-
 static void
 make_segment(sp_workload_objects *objects, const sp_workload_run *run)
 {
@@ -158,7 +151,7 @@ make_segment(sp_workload_objects *objects, const sp_workload_run *run)
 	shared->database = MyDatabaseId;
 	shared->user = GetUserId();
 	shared->schema_id = run->schema_id;
-	shared->script_limit_ms = script_limit_ms();
+	shared->script_limit_ms = sp_workload_limit_ms(sp_max_duration_ms);
 	shared->workload = run->workload.name;
 	shared->schema = run->schema;
 	if (!run->default_tablespace)
@@ -254,7 +247,7 @@ sp_workload_objects_make(sp_workload_run *run)
 	/* the memory of a portal is freed before its resource owner is released */
 	sp_workload_objects *objects = MemoryContextAllocZero(TopTransactionContext,
 														  sizeof(sp_workload_objects));
-	int64		limit_ms = script_limit_ms();
+	int			limit_ms = sp_workload_limit_ms(sp_max_duration_ms);
 
 	objects->wait_event = sp_wait_event_new("SyncProbeWorkload");
 	PG_ENSURE_ERROR_CLEANUP(give_up_objects, PointerGetDatum(objects));

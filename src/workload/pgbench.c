@@ -222,14 +222,6 @@ release_snapshots(void)
 	InvalidateCatalogSnapshot();
 }
 
-static int
-timeout_ms(const sp_workload_run *run)
-{
-	int64		own_ms = run->seconds > 0 ? run->seconds * INT64CONST(1000) : sp_max_duration_ms;
-
-	return (int) Min(own_ms + SP_WORKLOAD_GRACE_MS, PG_INT32_MAX);
-}
-
 static void
 init_output_reader(output_reader *state, sp_workload_run *run, sp_pgbench_result *result)
 {
@@ -255,7 +247,8 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 		.path = found->path,
 		.argv = sp_pgbench_argv(run, found, directory, script),
 		.envp = sp_pgbench_envp(run),
-		.timeout_ms = timeout_ms(run),
+		.timeout_ms = sp_workload_limit_ms(run->seconds > 0 ? run->seconds * INT64CONST(1000) :
+										   sp_max_duration_ms),
 		.max_output = MAX_OUTPUT,
 		.line = take_pgbench_line,
 		.nstreams = run->threads,

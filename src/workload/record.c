@@ -51,22 +51,17 @@ sp_wal_counts_read(sp_wal_counts *counts)
 	SPI_finish();
 }
 
-/* Of the current user: anybody else may call itself by that name, too. */
 static int
-sessions_of(const char *application_name)
+count_run_sessions(const sp_workload_run *run)
 {
-	Oid			types[] = {TEXTOID, OIDOID};
-	Datum		values[] = {CStringGetTextDatum(application_name), ObjectIdGetDatum(GetUserId())};
 	bool		isnull;
 	int			count;
 
 	pgstat_clear_snapshot();
 	sp_spi_connect();
-	sp_history_execute("SELECT pg_catalog.count(*)::pg_catalog.int4 FROM pg_catalog.pg_stat_activity"
-					   " WHERE application_name OPERATOR(pg_catalog.=) $1"
-					   " AND usesysid OPERATOR(pg_catalog.=) $2"
-					   " AND backend_type OPERATOR(pg_catalog.=) 'client backend'",
-					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
+	sp_history_execute(psprintf("SELECT pg_catalog.count(*)::pg_catalog.int4" SP_WORKLOAD_SESSIONS,
+								quote_literal_cstr(NameStr(run->schema)), GetUserId()),
+					   0, NULL, NULL, NULL, SPI_OK_SELECT);
 	count = DatumGetInt32(sp_history_value(1, &isnull));
 	SPI_finish();
 	return count;
@@ -80,7 +75,7 @@ sp_workload_wait_for_sessions(const sp_workload_run *run)
 
 	for (int waited = 0; waited < SESSIONS_WAIT_MS; waited += SESSIONS_PAUSE_MS)
 	{
-		if (sessions_of(NameStr(run->schema)) == 0)
+		if (count_run_sessions(run) == 0)
 			return;
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 SESSIONS_PAUSE_MS, wait_event);

@@ -201,7 +201,7 @@ set_session(void)
 
 /*
  * The owner of a database can set a role for all its sessions.  That role would own
- * the objects of the run, and could put into them what the run's sessions execute.
+ * the objects of the run, and could replace the functions that its sessions execute.
  */
 static void
 become_user(void)
@@ -276,15 +276,6 @@ keep_objects(void)
 
 /* ---------------------------------------------------------------- tear-down */
 
-/* The sessions of the run: anybody else may call itself by that name, too. */
-#define SESSIONS \
-	" FROM pg_catalog.pg_stat_activity" \
-	" WHERE application_name OPERATOR(pg_catalog.=) %s" \
-	" AND datid OPERATOR(pg_catalog.=) (SELECT oid FROM pg_catalog.pg_database" \
-	" WHERE datname OPERATOR(pg_catalog.=) pg_catalog.current_database())" \
-	" AND pid OPERATOR(pg_catalog.<>) pg_catalog.pg_backend_pid()" \
-	" AND usesysid OPERATOR(pg_catalog.=) %u"
-
 typedef struct session_check
 {
 	bool		terminate;
@@ -298,8 +289,9 @@ check_sessions(void *arg)
 	const char *schema = quote_literal_cstr(NameStr(shared->schema));
 
 	sp_schema_execute(check->terminate ?
-					  psprintf("SELECT pg_catalog.pg_terminate_backend(pid)" SESSIONS, schema, shared->user) :
-					  psprintf("SELECT pid" SESSIONS, schema, shared->user));
+					  psprintf("SELECT pg_catalog.pg_terminate_backend(pid)" SP_WORKLOAD_SESSIONS,
+							   schema, shared->user) :
+					  psprintf("SELECT pid" SP_WORKLOAD_SESSIONS, schema, shared->user));
 	check->found = SPI_processed;
 }
 
@@ -396,8 +388,8 @@ take_objects_away(void)
 /* --------------------------------------------------------------------- main */
 
 /*
- * The process exits, and its mapping goes before it does.  A SIGTERM that was sent to
- * interrupt the set-up may arrive only now.
+ * At exit, the shared memory is unmapped before the process ends.  A SIGTERM that the
+ * leader has sent to interrupt the set-up may arrive in between.
  */
 static void
 on_worker_detach(dsm_segment *segment, Datum arg)

@@ -38,6 +38,22 @@
  */
 #define SP_WORKLOAD_GRACE_MS	60000
 
+static inline int
+sp_workload_limit_ms(int64 duration_ms)
+{
+	return (int) Min(duration_ms + SP_WORKLOAD_GRACE_MS, PG_INT32_MAX);
+}
+
+/*
+ * The sessions of a run, of its application_name as a literal and the OID of its role.
+ * Another role may use the same application_name.
+ */
+#define SP_WORKLOAD_SESSIONS \
+	" FROM pg_catalog.pg_stat_activity" \
+	" WHERE application_name OPERATOR(pg_catalog.=) %s" \
+	" AND usesysid OPERATOR(pg_catalog.=) %u" \
+	" AND backend_type OPERATOR(pg_catalog.=) 'client backend'"
+
 /* GUCs of pgbench_command.c, see pg_sync_probe.c */
 extern char *sp_pgbench_directory;
 extern char *sp_pgbench_passfile;
