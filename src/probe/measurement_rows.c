@@ -25,16 +25,13 @@ put_us(sp_row *row, const char *column, double us)
 /* A quantile in microseconds, null with fewer than min_ops operations. */
 static void
 put_quantile_us(sp_row *row, const char *column, const sp_histogram *histogram, double q,
-			 uint64_t min_ops)
+				uint64_t min_ops)
 {
 	put_us(row, column,
 		   histogram->ops < min_ops ? NAN : sp_histogram_quantile_ns(histogram, q) / 1000);
 }
 
-/*
- * What went wrong with a case, or why its figures are of a part of the run only;
- * NULL for all others.
- */
+/* The error of a test case, or when it was left out; NULL for all others. */
 static const char *
 describe_case(const sp_probe *probe, int c)
 {

@@ -49,7 +49,7 @@ JOIN sync_probe.measurements AS s
 GRANT SELECT ON sync_probe_internal.newest_measured TO pg_monitor;
 
 COMMENT ON VIEW sync_probe_internal.newest_measured IS
-  'The run that the advice on each location rests on, with the figures of its current method';
+  'The run that the advice on each location rests on, with the figures of the method in use';
 
 --
 -- sync_probe_internal.durability_findings

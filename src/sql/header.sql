@@ -6,7 +6,7 @@
 -- Names without a schema are the server's own, whatever the caller's search_path is.
 SET LOCAL search_path = pg_catalog, pg_temp;
 
--- The server parses a script before it executes any of it, so that this cannot be set here.
+-- The server parses the whole script before it executes the first statement: SET comes too late.
 DO $$
 BEGIN
     IF current_setting('standard_conforming_strings') <> 'on' THEN

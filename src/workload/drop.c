@@ -69,8 +69,8 @@ drop_once(const char *schema, sp_error_report *report)
 }
 
 /*
- * A schema with all that is in it; the report is of the last try.  A lock that could
- * not be had is not waited for again.
+ * Drop a schema with its content.  The report is that of the last try.  A lock timeout
+ * ends the tries, since the next one would wait as long.
  */
 bool
 sp_drop_in_transactions(const char *schema, int tries, sp_error_report *report)

@@ -216,7 +216,7 @@ session_options(const sp_workload_run *run)
 	StringInfoData options;
 
 	initStringInfo(&options);
-	/* the database's owner may have set another: it would own what the run makes */
+	/* as the worker does, see become_user() in worker.c */
 	sp_append_session_option(&options, "role", "none");
 	sp_append_session_option(&options, "search_path", run->search_path);
 	sp_append_session_option(&options, "default_tablespace", run->default_tablespace ? "" :
@@ -229,7 +229,7 @@ session_options(const sp_workload_run *run)
 	return options.data;
 }
 
-/* Without the session options and the password file: any account can see arguments. */
+/* Not with session options or the password file: all users can see arguments. */
 static char *
 own_conninfo(const sp_workload_run *run, const char *host)
 {

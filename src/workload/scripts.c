@@ -182,7 +182,7 @@ search_path_of(const sp_workload_run *run)
 	const char *others = run->search_path ? run->search_path :
 		run->workload.builtin ? "pg_temp" : "\"$user\", public";
 
-	/* an empty one, but for white space, names no other schema */
+	/* only white space: no other schema */
 	if (others[strspn(others, " \t\n\r\f\v")] == '\0')
 		return pstrdup(quote_identifier(NameStr(run->schema)));
 	return psprintf("%s, %s", quote_identifier(NameStr(run->schema)), others);
