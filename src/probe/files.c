@@ -218,6 +218,18 @@ reserve_fds(sp_probe_files *files, int wanted)
 
 /* ----------------------------------------------------------------- creation */
 
+/* Close all descriptors of a file. */
+static void
+close_file(sp_file *file)
+{
+	for (int home = 0; home < SP_MAX_FILES; home++)
+	{
+		if (file->fds[home] >= 0)
+			close(file->fds[home]);
+		file->fds[home] = -1;
+	}
+}
+
 static int
 flags_of(const sp_file *file)
 {
@@ -226,10 +238,7 @@ flags_of(const sp_file *file)
 		(file->direct_io ? sp_direct_io_flag : 0);
 }
 
-/*
- * Create and fill one file, then open it with the flags of its method.  If that fails,
- * the status of the file says so; the file system may refuse O_DIRECT.
- */
+/* Create and fill one file. */
 static void
 create_file(sp_probe_files *files, int n, const char *directory)
 {
@@ -238,19 +247,18 @@ create_file(sp_probe_files *files, int n, const char *directory)
 
 	name_file(files->location, MyProcPid, n, file->name);
 	file->directory_fd = files->directory_fd;
-	file->fd = openat(files->directory_fd, file->name,
-					  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
-	if (file->fd >= 0 && fstat(file->fd, &status) != 0)
+	file->fds[n] = openat(files->directory_fd, file->name,
+						  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
+	if (file->fds[n] >= 0 && fstat(file->fds[n], &status) != 0)
 	{
 		int			saved_errno = errno;
 
 		/* without device and inode it could not be removed later */
 		(void) unlinkat(files->directory_fd, file->name, 0);
-		close(file->fd);
-		file->fd = -1;
+		close_file(file);
 		errno = saved_errno;
 	}
-	if (file->fd < 0)
+	if (file->fds[n] < 0)
 		ereport(ERROR,
 				(sp_errcode_for_file_access(),
 				 errmsg("could not create file \"%s/%s\": %m", directory, file->name)));
@@ -258,14 +266,52 @@ create_file(sp_probe_files *files, int n, const char *directory)
 	files->created[n].device = status.st_dev;
 	files->created[n].inode = status.st_ino;
 
-	sp_probe_file_fill(files, file, directory);
-	close(file->fd);
+	sp_probe_file_fill(files, n, directory);
+	close_file(file);
+}
 
-	file->fd = openat(files->directory_fd, file->name, flags_of(file));
-	if (file->fd >= 0)
+/*
+ * Open a file with the flags of its method.  If that fails, its status says so; the file
+ * system may refuse O_DIRECT.
+ */
+static void
+open_file(sp_probe_files *files, int n)
+{
+	sp_file    *file = &files->probe->files[n];
+
+	file->fds[n] = openat(files->directory_fd, file->name, flags_of(file));
+	if (file->fds[n] >= 0)
 		return;
 	file->open_errno = errno;
 	file->status = file->direct_io && errno == EINVAL ? SP_NO_DIRECT_IO : SP_ERROR;
+}
+
+/* Open a file for the other methods that it serves.  Without a descriptor it does not rotate. */
+static void
+open_for_others(sp_probe_files *files, int n)
+{
+	sp_probe   *probe = files->probe;
+
+	for (int home = 0; home < probe->nfiles; home++)
+	{
+		if (home != n && sp_file_serves(probe, n, home))
+			probe->files[n].fds[home] = openat(files->directory_fd, probe->files[n].name,
+											   flags_of(&probe->files[home]));
+	}
+}
+
+/* The descriptors that a probe needs. */
+static int
+count_descriptors(const sp_probe *probe)
+{
+	int			wanted = 2;		/* the directory, and a file that is being opened again */
+
+	for (int n = 0; n < probe->nfiles; n++)
+	{
+		for (int home = 0; home < probe->nfiles; home++)
+			wanted += probe->files[n].status == SP_OK && sp_file_serves(probe, n, home);
+	}
+	return wanted;
 }
 
 /*
@@ -277,11 +323,9 @@ sp_probe_files_create(sp_probe_files *files)
 {
 	sp_probe   *probe = files->probe;
 	char		directory[MAXPGPATH];
-	int			wanted = 2;		/* the directory, and a file that is being opened again */
+	int			order[SP_MAX_FILES];
 
-	for (int n = 0; n < probe->nfiles; n++)
-		wanted += probe->files[n].status == SP_OK;
-	reserve_fds(files, wanted);
+	reserve_fds(files, count_descriptors(probe));
 
 	files->directory_fd = open_directory(files->location, true, directory);
 	if (files->directory_fd < 0 && errno == ENOENT && OidIsValid(files->location->tablespace))
@@ -296,11 +340,19 @@ sp_probe_files_create(sp_probe_files *files)
 				 errmsg("could not open directory \"%s\": %m", directory)));
 	check_space(files, directory);
 
+	sp_creation_order(probe, order);
+	for (int i = 0; i < probe->nfiles; i++)
+	{
+		if (probe->files[order[i]].status == SP_OK)
+			create_file(files, order[i], directory);
+	}
 	for (int n = 0; n < probe->nfiles; n++)
 	{
 		if (probe->files[n].status == SP_OK)
-			create_file(files, n, directory);
+			open_file(files, n);
 	}
+	for (int n = 0; n < probe->nfiles; n++)
+		open_for_others(files, n);
 	if (fsync(files->directory_fd) != 0)
 		ereport(ERROR,
 				(sp_errcode_for_file_access(),
@@ -322,9 +374,7 @@ sp_probe_files_remove(sp_probe_files *files)
 		sp_file    *file = &files->probe->files[n];
 		struct stat status;
 
-		if (file->fd >= 0)
-			close(file->fd);
-		file->fd = -1;
+		close_file(file);
 		if (!files->created[n].exists)
 			continue;
 		files->created[n].exists = false;

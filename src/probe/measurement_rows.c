@@ -36,7 +36,7 @@ static const char *
 describe_case(const sp_probe *probe, int c)
 {
 	const sp_result *result = &probe->results[c];
-	const sp_series *rounds = &result->rounds;
+	const sp_series *rounds = &result->series;
 
 	if (result->excluded && result->status == SP_OK)
 		return psprintf("left out after " INT64_FORMAT " of " INT64_FORMAT " rounds: it is slower",
@@ -164,12 +164,12 @@ sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc
 
 	sp_row_put_int(row, "run_id", INT8OID, run_id);
 	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
-	put_rounds(row, "round_mean_us", &probe->results[c].rounds);
+	put_rounds(row, "round_mean_us", &probe->results[c].series);
 	/* only current methods have controls */
 	for (int i = 0; i < probe->ncases; i++)
 	{
 		if (probe->cases[i].control && probe->cases[i].baseline == c)
-			put_rounds(row, "control_round_mean_us", &probe->results[i].rounds);
+			put_rounds(row, "control_round_mean_us", &probe->results[i].series);
 	}
 	put_buckets(row, &probe->results[c].histogram);
 	return sp_row_form(row);

@@ -84,7 +84,7 @@ whole_pages(int64_t bytes)
  * with the old end of WAL to the one with the new end.
  */
 static const char *
-write_flush(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
+write_flush(sp_probe *probe, const sp_test_case *test_case, sp_file *file, int fd)
 {
 	int64_t		first = file->position / SP_WAL_PAGE_SIZE * SP_WAL_PAGE_SIZE;
 	int64_t		end = file->position + test_case->write_size;
@@ -100,7 +100,7 @@ write_flush(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
 	if (first + (int64_t) size > file->size)
 		size = (size_t) (file->size - first);
 
-	failed = write_all(file->fd, probe->buffer, size, first);
+	failed = write_all(fd, probe->buffer, size, first);
 	if (failed == NULL)
 		file->position = end;
 	return failed;
@@ -154,6 +154,7 @@ close_after(int fd, const char *failed)
 static const char *
 reopening_operation(sp_probe *probe, const sp_test_case *test_case, const sp_file *file)
 {
+	const sp_sync_method *method = probe->files[test_case->file].method;
 	bool		sync_second = test_case->descriptor_use == SP_WRITE_CLOSE_SYNC;
 	const char *failed;
 	int			fd;
@@ -162,51 +163,73 @@ reopening_operation(sp_probe *probe, const sp_test_case *test_case, const sp_fil
 		return "open";
 	failed = write_pattern(probe, test_case, fd);
 	if (failed == NULL && !sync_second)
-		failed = sync_file(file->method, fd);
+		failed = sync_file(method, fd);
 	if ((failed = close_after(fd, failed)) != NULL)
 		return failed;
 
 	if ((fd = open_again(file)) < 0)
 		return "open";
 	if (sync_second)
-		failed = sync_file(file->method, fd);
+		failed = sync_file(method, fd);
 	return close_after(fd, failed);
 }
 
 /* One operation.  Returns NULL, or the name of the call that failed, with errno set. */
 static const char *
-operate(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
+operate(sp_probe *probe, const sp_test_case *test_case, sp_file *file, int fd)
 {
 	const char *failed;
 
 	if (test_case->descriptor_use != SP_KEEP_OPEN)
 		return reopening_operation(probe, test_case, file);
 	failed = test_case->advances
-		? write_flush(probe, test_case, file)
-		: write_pattern(probe, test_case, file->fd);
-	return failed ? failed : sync_file(file->method, file->fd);
+		? write_flush(probe, test_case, file, fd)
+		: write_pattern(probe, test_case, fd);
+	return failed ? failed : sync_file(probe->files[test_case->file].method, fd);
 }
 
 /*
- * Exclude all test cases of a file that failed: the other regime shares its
- * descriptor, and a sync after a failed sync may report success.
+ * Exclude all test cases of a method whose file failed: the other regime shares its
+ * descriptor, and a sync after a failed sync may report success.  From now on no file
+ * moves, so that nobody else comes to the one that failed.
  */
 static void
-fail_file(sp_probe *probe, int file, const char *call, int error_number)
+fail_file(sp_probe *probe, int home, const char *call, int error_number)
 {
+	probe->places.frozen = true;
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		sp_result  *result = &probe->results[c];
 
-		if (probe->cases[c].file != file || result->status != SP_OK)
+		if (probe->cases[c].file != home || result->status != SP_OK)
 			continue;
 
 		/* some file systems accept O_DIRECT at open and refuse it at the write */
-		result->status = error_number == EINVAL && probe->files[file].direct_io
+		result->status = error_number == EINVAL && probe->files[home].direct_io
 			? SP_NO_DIRECT_IO : SP_ERROR;
 		result->error_number = error_number;
 		result->error_call = call;
 	}
+}
+
+void
+sp_settle_file(sp_probe *probe, int home)
+{
+	const sp_file *file = &probe->files[probe->places.in_use[home]];
+	const sp_callbacks *callbacks = &probe->callbacks;
+	int			result;
+	int			sync_errno;
+
+	do
+	{
+		callbacks->check_interrupts(callbacks->context);
+		callbacks->operation_begin(callbacks->context);
+		result = fsync(file->fds[home]);
+		sync_errno = errno;
+		callbacks->operation_end(callbacks->context);
+	} while (result != 0 && sync_errno == EINTR);
+	if (result != 0)
+		fail_file(probe, home, "fsync", sync_errno);
 }
 
 /*
@@ -218,7 +241,8 @@ int64_t
 sp_timed_operation(sp_probe *probe, int c)
 {
 	const sp_test_case *test_case = &probe->cases[c];
-	sp_file    *file = &probe->files[test_case->file];
+	sp_file    *file = &probe->files[probe->places.in_use[test_case->file]];
+	int			fd = file->fds[test_case->file];
 	const sp_callbacks *callbacks = &probe->callbacks;
 	const char *failed;
 	int64_t		begin;
@@ -230,7 +254,7 @@ sp_timed_operation(sp_probe *probe, int c)
 		callbacks->check_interrupts(callbacks->context);
 		callbacks->operation_begin(callbacks->context);
 		begin = callbacks->now_ns(callbacks->context);
-		failed = operate(probe, test_case, file);
+		failed = operate(probe, test_case, file, fd);
 		failed_errno = errno;	/* callbacks may change it */
 		end = callbacks->now_ns(callbacks->context);
 		callbacks->operation_end(callbacks->context);

@@ -18,6 +18,7 @@
 #include "engine/verdict/evidence.h"
 #include "engine/measure/histogram.h"
 #include "engine/measure/sync_method.h"
+#include "engine/verdict/tail.h"
 #include "engine/verdict/verdict.h"
 
 #define SP_MAX_CASES	32
@@ -28,11 +29,11 @@
 #define SP_WAL_PAGE_SIZE	8192
 
 /*
- * A series keeps the mean time of every round.  When it is full, each two
- * entries are merged into one, and each entry then stands for twice as many
- * rounds.  So memory does not grow with the duration of a probe.
+ * When a series is full, each two entries are merged into one, and each entry
+ * then stands for twice as many rounds.  So memory does not grow with the duration
+ * of a probe.
  */
-#define SP_MAX_ROUNDS	4096
+#define SP_MAX_ENTRIES	4096
 
 /*
  * A case that never syncs has few, longer slices.  After the syncs of other
@@ -62,12 +63,22 @@ typedef enum sp_descriptor_use
 	SP_WRITE_CLOSE_SYNC			/* open, write, close, open again, sync, close */
 } sp_descriptor_use;
 
-/* A file that is probed.  The caller opens it and closes it. */
+/*
+ * A file that is probed, and the method whose cases begin with it.  The caller
+ * opens it and closes it.
+ *
+ * Two files of one method differ by their places on the disk: by 3 % on btrfs.  So
+ * the files of the wal suite rotate among the methods, see places.c, and each has
+ * a descriptor for every method that may come to it.
+ */
 typedef struct sp_file
 {
 	const sp_sync_method *method;	/* NULL: not synced at all */
 	bool		direct_io;
-	int			fd;				/* opened with the method's flags, or -1 */
+	bool		rotates;
+	int			fds[SP_MAX_FILES];	/* opened with the flags of the method of that
+									 * file, or -1; of a file that does not rotate
+									 * only its own */
 	int			directory_fd;	/* for operations that open by name */
 	char		name[SP_NAME_LEN];
 	int64_t		size;			/* bytes; the caller has written all of them */
@@ -84,7 +95,8 @@ typedef struct sp_test_case
 {
 	const char *test;
 	const char *label;			/* the method, or another name of the case */
-	int			file;			/* index into files */
+	int			file;			/* index into files: the first one, and the one
+								 * whose method it uses */
 	sp_regime	regime;
 	sp_descriptor_use descriptor_use;
 	bool		advances;		/* moves through the file as WAL does */
@@ -92,18 +104,23 @@ typedef struct sp_test_case
 								 * bytes per write */
 	int			writes_per_sync;
 	int			baseline;		/* case that its speed is compared with, or -1 */
-	int			max_rounds;		/* of a case that is only shown; 0: unlimited */
+	int			max_rounds;		/* of a case that is only shown; 0: unlimited.  Only
+								 * where an entry is one round */
 	bool		control;		/* a second copy of its baseline, for A/A */
 	bool		contender;		/* may be recommended */
 } sp_test_case;
 
+/*
+ * What a case is compared by: one entry is the mean time of a flush in one or more
+ * rounds, see entry_rounds of sp_probe.
+ */
 typedef struct sp_series
 {
 	int			n;
-	int64_t		rounds_per_entry;	/* a power of two */
+	int64_t		rounds_per_entry;
 	int64_t		pending;		/* rounds in pending_us, fewer than an entry */
 	double		pending_us;
-	double		mean_us[SP_MAX_ROUNDS];
+	double		mean_us[SP_MAX_ENTRIES];
 } sp_series;
 
 /* The results of a test case. */
@@ -113,7 +130,11 @@ typedef struct sp_result
 	const char *error_call;		/* "pwrite", "fsync", ... */
 	int			error_number;
 	sp_histogram histogram;
-	sp_series	rounds;
+	sp_series	series;
+	sp_tail		tail;
+	int64_t		slow_ns;		/* of a baseline: times above it are slow; 0 while it
+								 * has too few operations to tell */
+	uint64_t	next_slow_ops;	/* operations after which slow_ns is set again */
 	sp_speed	speed;			/* against its baseline, as of the last interim
 								 * analysis */
 	bool		excluded;		/* known to be slower: no longer measured */
@@ -143,6 +164,23 @@ typedef struct sp_callbacks
 	bool		(*read_counters) (void *context, sp_counters counters[SP_LEVELS]);
 } sp_callbacks;
 
+/* Files that rotate among the methods: those of one direct_io. */
+typedef struct sp_ring
+{
+	int			n;
+	int			files[SP_MAX_FILES];
+} sp_ring;
+
+/* Which file the cases of each method write to, see places.c. */
+typedef struct sp_places
+{
+	int			in_use[SP_MAX_FILES];	/* by the file that its cases begin with */
+	sp_ring		rings[2];		/* without and with O_DIRECT */
+	int			shift[SP_REGIMES];
+	int64_t		block_rounds[SP_REGIMES];	/* counted since the last move */
+	bool		frozen;			/* a file has failed: all stay where they are */
+} sp_places;
+
 /* Facts about the device, known before the probe. */
 typedef struct sp_device_facts
 {
@@ -162,6 +200,8 @@ typedef struct sp_probe
 	sp_test_case cases[SP_MAX_CASES];
 	int64_t		duration_ns;	/* upper bound of the measuring */
 	int64_t		flush_interval_ns;	/* of the paced regime */
+	int64_t		cluster_interval_ns;	/* between two flushes of the cluster; 0 if
+										 * unknown */
 	double		duty_cycle;		/* (0, 1]: share of the time spent writing */
 	double		margin;
 	bool		stop_early;		/* stop when the verdict is settled, or projected to
@@ -178,17 +218,20 @@ typedef struct sp_probe
 	int64_t		deadline_ns;	/* started_ns + duration_ns */
 	int64_t		finished_ns;
 	int64_t		rounds[SP_REGIMES];
+	int			entry_rounds[SP_REGIMES];	/* rounds of an entry, before any merging */
 	int			analyses[SP_REGIMES];
 	int64_t		spent_ns[SP_REGIMES];
 	int64_t		round_ns[SP_REGIMES];	/* how long the last one took */
 	int64_t		paced_busy_ns;	/* in operations, of the last paced round */
+	int64_t		paced_ns;		/* length of all paced rounds that were counted */
 	bool		exhausted[SP_REGIMES];	/* no further round fits into the time */
+	sp_places	places;
 	unsigned short random_state[3];
 	sp_evidence background;		/* idle samples: I/O of other processes */
 	bool		judged;			/* judgement is valid */
 	bool		done;			/* before the time was up */
 	sp_judgement judgement;		/* of the wal suite only */
-	double		workspace[SP_MAX_ROUNDS];
+	double		workspace[SP_MAX_ENTRIES];
 
 	/* the results, by test case */
 	sp_result	results[SP_MAX_CASES];
@@ -204,6 +247,19 @@ typedef struct sp_probe
  * finished.
  */
 extern void sp_probe_run(sp_probe *probe);
+
+/* May the cases of file home come to this file?  Then it needs a descriptor for them. */
+extern bool sp_file_serves(const sp_probe *probe, int file, int home);
+
+/*
+ * A random order of the files, by the seed of the plan.  Files that were created first
+ * and last are faster on some file systems (by 4 % on btrfs), so they must not be those
+ * of the same methods in every run.
+ */
+extern void sp_creation_order(const sp_probe *probe, int order[SP_MAX_FILES]);
+
+/* The entries that a regime has. */
+extern int64_t sp_probe_entries(const sp_probe *probe, sp_regime regime);
 
 /*
  * The minimum time of the first round of each regime.  It is computed from the

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * probe_internal.h
- *		Shared by operation.c, round.c and probe.c only.
+ *		Shared by operation.c, places.c, round.c and probe.c only.
  *
- * One direction: probe.c (the run) calls round.c (a round), which calls
- * operation.c (an operation).
+ * One direction: probe.c (the run) calls places.c (which file) and round.c (a
+ * round), which calls operation.c (an operation).
  *
  *-------------------------------------------------------------------------
  */
@@ -22,11 +22,32 @@ extern int64_t sp_timed_operation(sp_probe *probe, int c);
 
 extern int64_t sp_now_ns(sp_probe *probe);
 
+/*
+ * Sync the file that the cases of file home write to, untimed.  If that fails, they
+ * are excluded.
+ */
+extern void sp_settle_file(sp_probe *probe, int home);
+
+/*
+ * Begin with each file at home.
+ */
+extern void sp_places_prepare(sp_probe *probe);
+
+/*
+ * Before a turn, and before every round: let the files be where they belong.  Returns
+ * true if they have moved: then the next round must not be counted.
+ */
+extern bool sp_places_begin_turn(sp_probe *probe, sp_regime regime);
+extern bool sp_places_begin_round(sp_probe *probe, sp_regime regime);
+
 /* Is the case excluded, or has it had all its rounds? */
 extern bool sp_is_finished(const sp_probe *probe, int c);
 
 /* How many cases of a regime can be measured? */
 extern int	sp_count_cases(const sp_probe *probe, sp_regime regime);
+
+/* Rest as the duty cycle demands after having been busy since begin. */
+extern void sp_rest_since(sp_probe *probe, int64_t begin);
 
 /* Sleep for so long, and count background I/O. */
 extern void sp_idle_sample(sp_probe *probe, int64_t length_ns);
@@ -47,6 +68,6 @@ extern void sp_idle_sample(sp_probe *probe, int64_t length_ns);
  * rests of a duty cycle end at the deadline of the probe.
  */
 extern void sp_paced_round(sp_probe *probe, bool counted, int64_t limit);
-extern void sp_saturated_round(sp_probe *probe, int64_t share, int64_t limit);
+extern void sp_saturated_round(sp_probe *probe, bool counted, int64_t share, int64_t limit);
 
 #endif							/* SP_PROBE_INTERNAL_H */

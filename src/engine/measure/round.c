@@ -44,6 +44,59 @@ sp_now_ns(sp_probe *probe)
 	return probe->callbacks.now_ns(probe->callbacks.context);
 }
 
+/* ------------------------------------------------------------------ entries */
+
+/*
+ * A flush is slow if it takes more than five times the baseline's median so far.  An
+ * entry counts it as that long and no longer: the mean of all times would need ten
+ * times the rounds, since a few flushes decide it.  That a method has more slow
+ * flushes is told apart, see sp_tail.
+ */
+#define SLOW_FACTOR		5
+#define SLOW_MIN_OPS	16
+
+/* Set slow_ns of a baseline again when it has an eighth more operations: it takes 2 us. */
+static void
+update_slow_limit(sp_result *baseline)
+{
+	uint64_t	ops = baseline->histogram.ops;
+
+	if (ops < SLOW_MIN_OPS || ops < baseline->next_slow_ops)
+		return;
+	baseline->slow_ns =
+		(int64_t) (SLOW_FACTOR * sp_histogram_quantile_ns(&baseline->histogram, 0.5));
+	baseline->next_slow_ops = ops + ops / 8;
+}
+
+/* The time of a flush as an entry counts it; *slow is set if it is a slow one. */
+static int64_t
+capped_ns(sp_probe *probe, int c, int64_t elapsed, bool *slow)
+{
+	int			baseline = probe->cases[c].baseline;
+	int64_t		limit;
+
+	if (baseline < 0)
+		return elapsed;
+	update_slow_limit(&probe->results[baseline]);
+	limit = probe->results[baseline].slow_ns;
+	if (limit == 0 || elapsed <= limit)
+		return elapsed;
+	*slow = true;
+	return limit;
+}
+
+/* Count a round of a case for its tail, once its baseline tells what is slow. */
+static void
+count_tail(sp_probe *probe, int c, bool slow)
+{
+	int			baseline = probe->cases[c].baseline;
+
+	if (baseline < 0 || probe->results[baseline].slow_ns == 0)
+		return;
+	probe->results[c].tail.rounds++;
+	probe->results[c].tail.slow_rounds += slow;
+}
+
 static void
 series_append(sp_series *series, double round_us)
 {
@@ -51,11 +104,11 @@ series_append(sp_series *series, double round_us)
 	if (++series->pending < series->rounds_per_entry)
 		return;
 
-	if (series->n == SP_MAX_ROUNDS)
+	if (series->n == SP_MAX_ENTRIES)
 	{
-		for (int i = 0; i < SP_MAX_ROUNDS / 2; i++)
+		for (int i = 0; i < SP_MAX_ENTRIES / 2; i++)
 			series->mean_us[i] = (series->mean_us[2 * i] + series->mean_us[2 * i + 1]) / 2;
-		series->n = SP_MAX_ROUNDS / 2;
+		series->n = SP_MAX_ENTRIES / 2;
 		series->rounds_per_entry *= 2;
 		return;					/* the pending rounds are now half an entry */
 	}
@@ -69,7 +122,7 @@ sp_is_finished(const sp_probe *probe, int c)
 {
 	return probe->results[c].excluded ||
 		(probe->cases[c].max_rounds > 0 &&
-		 probe->results[c].rounds.n >= probe->cases[c].max_rounds);
+		 probe->results[c].series.n >= probe->cases[c].max_rounds);
 }
 
 /* The cases of a regime that are still measured, in a new random order. */
@@ -220,6 +273,13 @@ end_of_rest(const sp_probe *probe, int64_t begin, int64_t busy)
 		begin + (int64_t) length : probe->deadline_ns;
 }
 
+void
+sp_rest_since(sp_probe *probe, int64_t begin)
+{
+	if (probe->duty_cycle < 1)
+		sleep_until(probe, end_of_rest(probe, begin, sp_now_ns(probe) - begin));
+}
+
 /* The end of a paced round with so much busy time. */
 static int64_t
 end_of_paced_round(const sp_probe *probe, int64_t begin, int64_t busy)
@@ -253,6 +313,7 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 	for (int i = 0; i < n; i++)
 	{
 		sp_result  *result = &probe->results[order[i]];
+		bool		slow = false;
 
 		sleep_until(probe, start + length * i / n);
 		if (sp_now_ns(probe) > limit)
@@ -272,7 +333,9 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 		if (counted)
 		{
 			sp_histogram_add(&result->histogram, (uint64_t) elapsed);
-			series_append(&result->rounds, (double) elapsed / SP_NS_PER_US);
+			series_append(&result->series,
+						  (double) capped_ns(probe, order[i], elapsed, &slow) / SP_NS_PER_US);
+			count_tail(probe, order[i], slow);
 		}
 	}
 
@@ -307,7 +370,7 @@ slice_length(const sp_probe *probe, int c, int64_t share)
  * previous case left behind (a time stamp to be journaled, cold caches).
  */
 static void
-saturated_slice(sp_probe *probe, int c, int64_t share, int64_t limit)
+saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t limit)
 {
 	sp_result  *result = &probe->results[c];
 	int64_t		min_length = slice_length(probe, c, share);
@@ -317,6 +380,7 @@ saturated_slice(sp_probe *probe, int c, int64_t share, int64_t limit)
 	int64_t		length;
 	int			ops = 0;
 	bool		complete;
+	bool		slow = false;
 	bool		read = round_has_evidence(probe, SP_SATURATED);
 	counter_reading reading = {0};
 
@@ -325,6 +389,8 @@ saturated_slice(sp_probe *probe, int c, int64_t share, int64_t limit)
 		if (sp_timed_operation(probe, c) < 0)
 			return;
 	} while (sp_now_ns(probe) < begin + warm_up && sp_now_ns(probe) < limit);
+	if (!counted)
+		return;
 	if (read)
 		begin_reading(probe, &reading);
 	do
@@ -334,7 +400,7 @@ saturated_slice(sp_probe *probe, int c, int64_t share, int64_t limit)
 		if (elapsed < 0)
 			return;
 		sp_histogram_add(&result->histogram, (uint64_t) elapsed);
-		sum += elapsed;
+		sum += capped_ns(probe, c, elapsed, &slow);
 		ops++;
 		length = sp_now_ns(probe) - begin;
 		complete = length >= share || (length >= min_length && ops >= SLICE_MIN_OPS);
@@ -344,17 +410,19 @@ saturated_slice(sp_probe *probe, int c, int64_t share, int64_t limit)
 		end_reading(probe, &reading, &result->evidence, ops);
 	/* a slice that was cut short may have missed the clock tick, and seem too fast */
 	if (complete)
-		series_append(&result->rounds, (double) sum / ops / SP_NS_PER_US);
-	if (probe->duty_cycle < 1)
-		sleep_until(probe, end_of_rest(probe, begin, length));
+	{
+		series_append(&result->series, (double) sum / ops / SP_NS_PER_US);
+		count_tail(probe, c, slow);
+	}
+	sp_rest_since(probe, begin);
 }
 
 void
-sp_saturated_round(sp_probe *probe, int64_t share, int64_t limit)
+sp_saturated_round(sp_probe *probe, bool counted, int64_t share, int64_t limit)
 {
 	int			order[SP_MAX_CASES];
 	int			n = shuffle_cases(probe, SP_SATURATED, order);
 
 	for (int i = 0; i < n && sp_now_ns(probe) <= limit; i++)
-		saturated_slice(probe, order[i], share, limit);
+		saturated_slice(probe, order[i], counted, share, limit);
 }

@@ -33,7 +33,7 @@
  * analysis, so that it includes their last round, and they are few, so that the
  * judged cases get the time.
  */
-#define SHOWN_ROUNDS	SP_FIRST_ANALYSIS_ROUNDS
+#define SHOWN_ROUNDS	SP_FIRST_ANALYSIS_ENTRIES
 
 /* The largest possible plans.  add_file() and add_case() rely on their fitting. */
 #define WAL_FILES		(2 * SP_MAX_METHODS + 1)
@@ -54,7 +54,8 @@ add_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t 
 	file->direct_io = direct_io;
 	file->size = size;
 	file->layout_write_size = layout_write_size;
-	file->fd = -1;
+	for (int home = 0; home < SP_MAX_FILES; home++)
+		file->fds[home] = -1;
 	file->directory_fd = -1;
 	file->status = offered ? SP_OK : SP_UNSUPPORTED;
 	return probe->nfiles++;
@@ -136,6 +137,8 @@ plan_wal(sp_probe *probe, const sp_server *server)
 		control_file = add_file(probe, server->current, probe->files[current_file].direct_io,
 								size, server->init_write_size, true);
 	}
+	for (int i = first_file; i < probe->nfiles; i++)
+		probe->files[i].rotates = true;
 
 	plan_wal_regime(probe, server, SP_PACED, first_file, control_file);
 	plan_wal_regime(probe, server, SP_SATURATED, first_file, control_file);

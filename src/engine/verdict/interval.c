@@ -18,9 +18,9 @@
 #define EQUAL_ANALYSES		17		/* up to 4,096 rounds */
 
 int64_t
-sp_analysis_rounds(int analysis)
+sp_analysis_entries(int analysis)
 {
-	return llround(SP_FIRST_ANALYSIS_ROUNDS * exp2((analysis - 1) / 2.0));
+	return llround(SP_FIRST_ANALYSIS_ENTRIES * exp2((analysis - 1) / 2.0));
 }
 
 double

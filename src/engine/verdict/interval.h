@@ -14,9 +14,9 @@
  * Interim analyses are due after 16, 23, 32, 45, 64, ... rounds, each time the
  * square root of two times as many. analysis is 1, 2, ...
  */
-#define SP_FIRST_ANALYSIS_ROUNDS	16
+#define SP_FIRST_ANALYSIS_ENTRIES	16
 
-extern int64_t sp_analysis_rounds(int analysis);
+extern int64_t sp_analysis_entries(int analysis);
 
 /*
  * A ratio of speeds and its confidence interval: 1.10 means 10 % more syncs per

@@ -1,0 +1,41 @@
+/*-------------------------------------------------------------------------
+ *
+ * tail.h
+ *		Does a method have more slow flushes than another?
+ *
+ * A flush is slow if it takes more than five times the median of the current
+ * method.  A method can be faster in most flushes, and still make a few commits
+ * wait for a long time.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_TAIL_H
+#define SP_TAIL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * The rounds of a case, and those with a slow flush.  The round is the unit: one
+ * stall of the disk can make several flushes of a slice slow.
+ */
+typedef struct sp_tail
+{
+	int64_t		rounds;
+	int64_t		slow_rounds;
+} sp_tail;
+
+/* The share of rounds with a slow flush; NAN without a round. */
+extern double sp_tail_share(const sp_tail *tail);
+
+/*
+ * Is the share larger than that of the other by more than chance, and by enough to
+ * matter?  False if one of them has no round.
+ *
+ * Given all slow rounds of both, those of one are binomial if the shares are equal
+ * (Przyborowski and Wilenski, Biometrika 31, 1940); three standard deviations are
+ * once in 700 times.
+ */
+extern bool sp_tail_exceeds(const sp_tail *tail, const sp_tail *other);
+
+#endif							/* SP_TAIL_H */
