@@ -74,11 +74,29 @@ same_file_in(const sp_probe *probe, sp_regime regime, int file)
 	return found;
 }
 
+/* The pace of the cluster and of the probe; saturated is the case of the current method. */
+static sp_pace
+pace_of(const sp_probe *probe, int saturated)
+{
+	sp_pace		pace = {NAN, NAN, NAN};
+
+	if (probe->cluster_interval_ns > 0)
+		pace.cluster_interval_us = (double) probe->cluster_interval_ns / SP_NS_PER_US;
+	if (probe->rounds[SP_PACED] > 0)
+		pace.paced_interval_us =
+			(double) probe->paced_ns / (double) probe->rounds[SP_PACED] / SP_NS_PER_US;
+	if (saturated >= 0)
+		pace.saturated_flush_us =
+			sp_histogram_mean_ns(&probe->results[saturated].histogram) / SP_NS_PER_US;
+	return pace;
+}
+
 bool
 sp_probe_compare(const sp_probe *probe, sp_comparison *comparison)
 {
 	memset(comparison, 0, sizeof(*comparison));
 	comparison->margin = probe->margin;
+	comparison->pace = pace_of(probe, -1);
 	comparison->current = -1;
 	for (int c = 0; c < probe->ncases && comparison->count < SP_MAX_METHODS; c++)
 	{
@@ -89,10 +107,16 @@ sp_probe_compare(const sp_probe *probe, sp_comparison *comparison)
 		if (!paced->contender || paced->regime != SP_PACED)
 			continue;
 		if (paced->baseline == c)
+		{
 			comparison->current = comparison->count;
+			comparison->pace = pace_of(probe, saturated);
+		}
 		contender->name = paced->label;
 		contender->durable = sp_probe_method_durable(probe, contender->name);
 		contender->speed[SP_PACED] = probe->results[c].speed;
+		contender->tail[SP_PACED] = probe->results[c].tail;
+		if (saturated >= 0)
+			contender->tail[SP_SATURATED] = probe->results[saturated].tail;
 		contender->speed[SP_SATURATED] = saturated >= 0 ?
 			probe->results[saturated].speed : (sp_speed) {NAN, NAN, NAN};
 		comparison->count++;

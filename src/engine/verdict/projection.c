@@ -18,14 +18,14 @@ sp_regime_is_open(const sp_comparison *comparison, sp_regime regime)
 	sp_speed	control = comparison->contenders[comparison->current].speed[regime];
 
 	/* written so that an unknown noise (NAN) is open */
-	if (!(sp_speed_noise(control) <= sp_stay_limit(regime, comparison->margin)))
+	if (!(sp_speed_noise(control) <= sp_stay_limit(comparison, regime)))
 		return true;
 	for (int i = 0; i < comparison->count; i++)
 	{
 		const sp_contender *contender = &comparison->contenders[i];
 
 		if (contender->class == SP_OPEN &&
-			sp_reaches_above(contender, regime, comparison->margin))
+			sp_reaches_above(comparison, contender, regime))
 			return true;
 	}
 	return false;

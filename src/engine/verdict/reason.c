@@ -39,13 +39,42 @@ say(explanation *to, const char *format,...)
 	va_end(args);
 }
 
-/* "12 % more flushes a second", with the interval where there is one */
+/* "with a flush every 5 ms": at the pace that was achieved. */
 static void
-say_speed(explanation *to, sp_speed speed, const char *when)
+say_paced_interval(explanation *to)
+{
+	double		interval_us = to->comparison->pace.paced_interval_us;
+
+	if (isnan(interval_us))
+		say(to, "when paced");
+	else if (interval_us < 10000)
+		say(to, "with a flush every %.2g ms", interval_us / 1000);
+	else
+		say(to, "with a flush every %.0f ms", interval_us / 1000);
+}
+
+/*
+ * When paced, the interval is given, and a method decides how long each commit waits:
+ * "takes 11 % less time per flush with a flush every 5 ms (-14 to -8)".
+ */
+static void
+say_paced(explanation *to, sp_speed speed)
+{
+	double		change = (1 / speed.estimate - 1) * 100;
+
+	say(to, "%.0f %% %s time per flush ", fabs(change), change > 0 ? "more" : "less");
+	say_paced_interval(to);
+	if (sp_has_interval(speed))
+		say(to, " (%+.0f to %+.0f)", (1 / speed.high - 1) * 100, (1 / speed.low - 1) * 100);
+}
+
+/* "12 % more flushes a second back to back", with the interval where there is one */
+static void
+say_saturated(explanation *to, sp_speed speed)
 {
 	double		gain = (speed.estimate - 1) * 100;
 
-	say(to, "%.0f %% %s flushes a second %s", fabs(gain), gain < 0 ? "fewer" : "more", when);
+	say(to, "%.0f %% %s flushes a second back to back", fabs(gain), gain < 0 ? "fewer" : "more");
 	if (sp_has_interval(speed))
 		say(to, " (%+.0f to %+.0f)", (speed.low - 1) * 100, (speed.high - 1) * 100);
 }
@@ -100,8 +129,73 @@ say_bound(explanation *to)
 	else if (paced == 0 && saturated == 0)
 		say(to, "no method is faster");
 	else
-		say(to, "no method is more than %.0f %% faster at this cluster's pace, "
-			"or %.0f %% back to back", paced, saturated);
+	{
+		say(to, "no method is more than %.0f %% faster ", paced);
+		say_paced_interval(to);
+		say(to, ", or %.0f %% back to back", saturated);
+	}
+}
+
+/* Which regime decides, where it is not the paced one. */
+static void
+say_deciding(explanation *to)
+{
+	double		load = sp_pace_load(&to->comparison->pace);
+
+	if (to->comparison->deciding == SP_SATURATED)
+		say(to, "; back to back decides, since this cluster flushes %.0f %% of the time",
+			fmin(load, 1) * 100);
+}
+
+/* What bars a contender that is faster. */
+static void
+say_bar(explanation *to, const sp_contender *contender)
+{
+	for (int r = 0; r < SP_REGIMES; r++)
+	{
+		if (!sp_has_heavier_tail(to->comparison, contender, r))
+			continue;
+		say(to, "%.1f %% of its %s rounds have a flush of more than five times the median "
+			"(%.1f %% with %s)", sp_tail_share(&contender->tail[r]) * 100, sp_regime_name(r),
+			sp_tail_share(&to->current->tail[r]) * 100, to->current->name);
+		return;
+	}
+	if (to->comparison->deciding == SP_PACED)
+	{
+		say(to, "it makes ");
+		say_saturated(to, contender->speed[SP_SATURATED]);
+	}
+	else
+	{
+		say(to, "it takes ");
+		say_paced(to, contender->speed[SP_PACED]);
+	}
+}
+
+/* The methods that are faster, and why they are not recommended. */
+static void
+say_barred(explanation *to)
+{
+	for (int i = 0; i < to->comparison->count; i++)
+	{
+		const sp_contender *contender = &to->comparison->contenders[i];
+
+		if (contender->class != SP_BARRED)
+			continue;
+		say(to, "; %s ", contender->name);
+		if (to->comparison->deciding == SP_PACED)
+		{
+			say(to, "takes ");
+			say_paced(to, contender->speed[SP_PACED]);
+		}
+		else
+		{
+			say(to, "makes ");
+			say_saturated(to, contender->speed[SP_SATURATED]);
+		}
+		say(to, ", but ");
+		say_bar(to, contender);
+	}
 }
 
 static void
@@ -109,30 +203,42 @@ explain_switch(explanation *to)
 {
 	const sp_contender *best = &to->comparison->contenders[to->judgement->recommended];
 
-	say(to, "%s makes ", best->name);
-	say_speed(to, best->speed[SP_PACED], "at this cluster's pace");
-	say(to, " and ");
-	say_speed(to, best->speed[SP_SATURATED], "back to back");
-	if (best->speed[SP_SATURATED].high < 1 - to->comparison->margin)
-		say(to, "; the pace decides, for back-to-back flushes %s is the faster",
-			to->current->name);
+	say(to, "%s takes ", best->name);
+	say_paced(to, best->speed[SP_PACED]);
+	say(to, " and makes ");
+	say_saturated(to, best->speed[SP_SATURATED]);
+	say_deciding(to);
 }
 
-/* The methods that would gain by more than the margin only when saturated. */
+/* The methods that would gain by more than the margin only in the regime that does not decide. */
 static void
-say_gains_when_saturated(explanation *to)
+say_other_gains(explanation *to)
 {
+	sp_regime	other = sp_other_regime(to->comparison->deciding);
+
 	for (int i = 0; i < to->comparison->count; i++)
 	{
 		const sp_contender *contender = &to->comparison->contenders[i];
-		sp_speed	speed = contender->speed[SP_SATURATED];
+		sp_speed	speed = contender->speed[other];
 
-		if (contender->class == SP_CURRENT || contender->durable == SP_DURABLE_NO ||
+		if (contender->class == SP_CURRENT || contender->class == SP_BARRED ||
+			contender->durable == SP_DURABLE_NO ||
 			isnan(speed.low) || speed.low <= 1 + to->comparison->margin)
 			continue;
-		say(to, "; %s would make ", contender->name);
-		say_speed(to, speed, "back to back");
-		say(to, ", but not at this cluster's pace");
+		say(to, "; %s would ", contender->name);
+		if (other == SP_SATURATED)
+		{
+			say(to, "make ");
+			say_saturated(to, speed);
+			say(to, ", but not ");
+			say_paced_interval(to);
+		}
+		else
+		{
+			say(to, "take ");
+			say_paced(to, speed);
+			say(to, ", but is not faster back to back");
+		}
 	}
 }
 
@@ -155,7 +261,9 @@ explain_stay(explanation *to)
 		say(to, "; as fast as %s: ", current);
 		say_names(to, SP_EQUAL);
 	}
-	say_gains_when_saturated(to);
+	say_barred(to);
+	say_other_gains(to);
+	say_deciding(to);
 }
 
 /*
@@ -172,26 +280,27 @@ rounds_until(double estimate, double end, double edge)
 
 /* How many times as many rounds until the intervals of a contender settle something. */
 static double
-rounds_needed(const sp_contender *contender, double margin)
+rounds_needed(const sp_comparison *comparison, const sp_contender *contender)
 {
-	sp_speed	paced = contender->speed[SP_PACED];
-	sp_speed	saturated = contender->speed[SP_SATURATED];
+	double		margin = comparison->margin;
+	sp_speed	deciding = contender->speed[comparison->deciding];
+	sp_speed	other = contender->speed[sp_other_regime(comparison->deciding)];
 	double		times = 1;
 
 	for (int r = 0; r < SP_REGIMES; r++)
 	{
 		sp_speed	speed = contender->speed[r];
-		double		edge = 1 + sp_stay_limit(r, margin);
+		double		edge = 1 + sp_stay_limit(comparison, r);
 
 		if (!sp_has_interval(speed))
 			return INFINITY;
-		if (sp_reaches_above(contender, r, margin))
+		if (sp_reaches_above(comparison, contender, r))
 			times = fmax(times, rounds_until(speed.estimate, speed.estimate < edge ?
 											 speed.high : speed.low, edge));
 	}
-	/* a gain when saturated counts only if nothing can be lost when paced */
-	if (saturated.low > 1 + margin && paced.low < 1 - margin)
-		times = fmax(times, rounds_until(paced.estimate, paced.low, 1 - margin));
+	/* a gain in the other regime counts only if nothing can be lost in the deciding one */
+	if (other.low > 1 + margin && deciding.low < 1 - margin)
+		times = fmax(times, rounds_until(deciding.estimate, deciding.low, 1 - margin));
 	return times;
 }
 
@@ -199,15 +308,14 @@ rounds_needed(const sp_contender *contender, double margin)
 static double
 most_rounds_needed(const sp_comparison *comparison)
 {
-	double		margin = comparison->margin;
 	double		times = 1;
 
 	for (int i = 0; i < comparison->count; i++)
 	{
 		const sp_contender *contender = &comparison->contenders[i];
 
-		if (sp_may_be_faster(contender, margin))
-			times = fmax(times, rounds_needed(contender, margin));
+		if (sp_may_be_faster(comparison, contender))
+			times = fmax(times, rounds_needed(comparison, contender));
 	}
 	return times;
 }
@@ -230,7 +338,7 @@ explain_undecided(explanation *to)
 	double		noise = to->judgement->noise;
 	const char *current = to->current->name;
 
-	if (isnan(sp_rank_estimate(to->current)))
+	if (isnan(sp_rank_estimate(comparison, to->current)))
 		say(to, "the current method %s could not be measured", current);
 	else if (isnan(noise))
 		say(to, "too few rounds, or the control was not measured: probe longer");
@@ -261,6 +369,10 @@ explain_undecided(explanation *to)
 		say(to, ": ");
 		say_longer(to, most_rounds_needed(comparison));
 	}
+	if (to->judgement->best != comparison->current && to->judgement->best >= 0)
+		say(to, "; the best choice so far is %s",
+			comparison->contenders[to->judgement->best].name);
+	say_deciding(to);
 }
 
 static void

@@ -10,6 +10,9 @@
 #include <math.h>
 #include <string.h>
 
+/* The saturated regime decides where flushes take more than this share of the time. */
+#define SATURATED_LOAD	0.5
+
 const char *
 sp_verdict_name(sp_verdict verdict)
 {
@@ -35,46 +38,85 @@ sp_has_interval(sp_speed speed)
 	return !isnan(speed.low) && !isnan(speed.high);
 }
 
-double
-sp_stay_limit(sp_regime regime, double margin)
+const char *
+sp_regime_name(sp_regime regime)
 {
-	return regime == SP_PACED ? margin : 2 * margin;
+	return regime == SP_PACED ? "paced" : "saturated";
+}
+
+sp_regime
+sp_other_regime(sp_regime regime)
+{
+	return regime == SP_PACED ? SP_SATURATED : SP_PACED;
+}
+
+double
+sp_pace_load(const sp_pace *pace)
+{
+	return pace->saturated_flush_us / pace->cluster_interval_us;
+}
+
+double
+sp_stay_limit(const sp_comparison *comparison, sp_regime regime)
+{
+	return regime == comparison->deciding ? comparison->margin : 2 * comparison->margin;
+}
+
+bool
+sp_has_heavier_tail(const sp_comparison *comparison, const sp_contender *contender,
+					sp_regime regime)
+{
+	return sp_tail_exceeds(&contender->tail[regime],
+						   &comparison->contenders[comparison->current].tail[regime]);
+}
+
+/* Is a contender that is faster worth a switch all the same? */
+static sp_contender_class
+faster_or_barred(const sp_comparison *comparison, const sp_contender *contender)
+{
+	for (int r = 0; r < SP_REGIMES; r++)
+	{
+		if (sp_has_heavier_tail(comparison, contender, r))
+			return SP_BARRED;
+	}
+	return SP_FASTER;
 }
 
 /* The class of a contender other than the current method. */
 static sp_contender_class
-class_of(const sp_contender *contender, double margin)
+class_of(const sp_comparison *comparison, const sp_contender *contender)
 {
-	sp_speed	paced = contender->speed[SP_PACED];
-	sp_speed	saturated = contender->speed[SP_SATURATED];
-	double		upper = 1 + margin;
-	double		lower = 1 - margin;
-	double		saturated_upper = 1 + sp_stay_limit(SP_SATURATED, margin);
-	double		saturated_lower = 1 - sp_stay_limit(SP_SATURATED, margin);
+	sp_regime	other_regime = sp_other_regime(comparison->deciding);
+	sp_speed	deciding = contender->speed[comparison->deciding];
+	sp_speed	other = contender->speed[other_regime];
+	double		upper = 1 + comparison->margin;
+	double		lower = 1 - comparison->margin;
+	double		other_upper = 1 + sp_stay_limit(comparison, other_regime);
+	double		other_lower = 1 - sp_stay_limit(comparison, other_regime);
 
 	if (contender->durable == SP_DURABLE_NO)
 		return SP_UNMEASURED;
-	if (isnan(paced.estimate) && isnan(saturated.estimate))
+	if (isnan(deciding.estimate) && isnan(other.estimate))
 		return SP_UNMEASURED;
-	if (!sp_has_interval(paced) || !sp_has_interval(saturated))
+	if (!sp_has_interval(deciding) || !sp_has_interval(other))
 		return SP_OPEN;
 
-	/* clear when paced: the saturated regime cannot change that */
-	if (paced.low > upper)
-		return SP_FASTER;
-	if (paced.high < lower)
+	if (deciding.high < lower)
 		return SP_SLOWER;
 
-	/* gains when saturated, and loses nothing when paced */
-	if (saturated.low > upper && paced.low >= lower)
-		return SP_FASTER;
+	/* gains in one regime, and loses nothing in the other */
+	if (deciding.low > upper && other.high < lower)
+		return SP_BARRED;
+	if ((deciding.low > upper && other.estimate >= lower) ||
+		(other.low > upper && deciding.low >= lower))
+		return faster_or_barred(comparison, contender);
 
 	/* loses in one regime, and gains too little in the other */
-	if ((paced.high < 1 && saturated.high <= saturated_upper) ||
-		(saturated.high < 1 && paced.high <= upper))
+	if ((deciding.high < 1 && other.high <= other_upper) ||
+		(other.high < 1 && deciding.high <= upper))
 		return SP_SLOWER;
-	if (paced.low >= lower && paced.high <= upper &&
-		saturated.low >= saturated_lower && saturated.high <= saturated_upper)
+	if (deciding.low >= lower && deciding.high <= upper &&
+		other.low >= other_lower && other.high <= other_upper)
 		return SP_EQUAL;
 	return SP_OPEN;
 }
@@ -82,31 +124,35 @@ class_of(const sp_contender *contender, double margin)
 void
 sp_classify(sp_comparison *comparison)
 {
+	/* written so that an unknown load (NAN) lets the paced regime decide */
+	comparison->deciding =
+		sp_pace_load(&comparison->pace) > SATURATED_LOAD ? SP_SATURATED : SP_PACED;
 	memset(comparison->count_of, 0, sizeof(comparison->count_of));
 	for (int i = 0; i < comparison->count; i++)
 	{
 		sp_contender *contender = &comparison->contenders[i];
 
 		contender->class = i == comparison->current ? SP_CURRENT :
-			class_of(contender, comparison->margin);
+			class_of(comparison, contender);
 		comparison->count_of[contender->class]++;
 	}
 }
 
 bool
-sp_reaches_above(const sp_contender *contender, sp_regime regime, double margin)
+sp_reaches_above(const sp_comparison *comparison, const sp_contender *contender,
+				 sp_regime regime)
 {
 	sp_speed	speed = contender->speed[regime];
 
-	return !sp_has_interval(speed) || speed.high > 1 + sp_stay_limit(regime, margin);
+	return !sp_has_interval(speed) || speed.high > 1 + sp_stay_limit(comparison, regime);
 }
 
 bool
-sp_may_be_faster(const sp_contender *contender, double margin)
+sp_may_be_faster(const sp_comparison *comparison, const sp_contender *contender)
 {
 	return contender->class == SP_OPEN &&
-		(sp_reaches_above(contender, SP_PACED, margin) ||
-		 sp_reaches_above(contender, SP_SATURATED, margin));
+		(sp_reaches_above(comparison, contender, SP_PACED) ||
+		 sp_reaches_above(comparison, contender, SP_SATURATED));
 }
 
 /* Is one of the contenders faster than the current method, or may it be? */
@@ -115,18 +161,19 @@ one_may_be_faster(const sp_comparison *comparison)
 {
 	for (int i = 0; i < comparison->count; i++)
 	{
-		if (sp_may_be_faster(&comparison->contenders[i], comparison->margin))
+		if (sp_may_be_faster(comparison, &comparison->contenders[i]))
 			return true;
 	}
 	return comparison->count_of[SP_FASTER] > 0;
 }
 
 double
-sp_rank_estimate(const sp_contender *contender)
+sp_rank_estimate(const sp_comparison *comparison, const sp_contender *contender)
 {
-	double		paced = contender->speed[SP_PACED].estimate;
+	double		deciding = contender->speed[comparison->deciding].estimate;
 
-	return isnan(paced) ? contender->speed[SP_SATURATED].estimate : paced;
+	return isnan(deciding) ?
+		contender->speed[sp_other_regime(comparison->deciding)].estimate : deciding;
 }
 
 /* The effect of places: how far two files of one method differ; 1 if not proven. */
@@ -166,21 +213,22 @@ sp_control_contradicts(const sp_comparison *comparison)
 	return false;
 }
 
-/* The noise of the deciding regime: the paced one, if it was measured. */
+/* The noise of the deciding regime, if it was measured. */
 static double
-control_noise(const sp_contender *current)
+control_noise(const sp_comparison *comparison, const sp_contender *current)
 {
-	sp_speed	paced = current->speed[SP_PACED];
+	sp_speed	deciding = current->speed[comparison->deciding];
 
-	return sp_speed_noise(isnan(paced.estimate) ? current->speed[SP_SATURATED] : paced);
+	return sp_speed_noise(isnan(deciding.estimate) ?
+						  current->speed[sp_other_regime(comparison->deciding)] : deciding);
 }
 
 /* The better of two contenders by estimate; best is -1 if there is none yet. */
 static int
 better_of(const sp_comparison *comparison, int best, int other)
 {
-	if (best >= 0 && !(sp_rank_estimate(&comparison->contenders[other]) >
-					   sp_rank_estimate(&comparison->contenders[best])))
+	if (best >= 0 && !(sp_rank_estimate(comparison, &comparison->contenders[other]) >
+					   sp_rank_estimate(comparison, &comparison->contenders[best])))
 		return best;
 	return other;
 }
@@ -195,7 +243,7 @@ fastest_durable(const sp_comparison *comparison)
 	{
 		const sp_contender *contender = &comparison->contenders[i];
 
-		if (contender->durable == SP_DURABLE_YES && !isnan(sp_rank_estimate(contender)))
+		if (contender->durable == SP_DURABLE_YES && !isnan(sp_rank_estimate(comparison, contender)))
 			best = better_of(comparison, best, i);
 	}
 	return best;
@@ -229,12 +277,15 @@ sp_judge(const sp_comparison *comparison, sp_judgement *judgement)
 	memset(judgement, 0, sizeof(*judgement));
 	judgement->verdict = SP_UNDECIDED;
 	judgement->recommended = comparison->current;
-	judgement->noise = control_noise(current);
+	judgement->noise = control_noise(comparison, current);
+	judgement->best = sp_best_choice(comparison);
+	judgement->loss_bound = sp_loss_bound(comparison);
 
 	if (current->durable == SP_DURABLE_NO)
 	{
 		judgement->verdict = SP_UNSAFE;
-		judgement->recommended = fastest_durable(comparison);
+		judgement->recommended = judgement->best = fastest_durable(comparison);
+		judgement->loss_bound = NAN;
 	}
 	else if (isnan(judgement->noise) || sp_control_contradicts(comparison))
 		return;
@@ -242,11 +293,11 @@ sp_judge(const sp_comparison *comparison, sp_judgement *judgement)
 	{
 		/* before the noise: an interval that exceeds the margin has it included */
 		judgement->verdict = SP_SWITCH;
-		judgement->recommended = best;
+		judgement->recommended = judgement->best = best;
 	}
 	else if (judgement->noise > comparison->margin)
 		return;
-	else if (count_of[SP_SLOWER] > 0 &&
+	else if (count_of[SP_SLOWER] + count_of[SP_BARRED] > 0 &&
 			 count_of[SP_FASTER] + count_of[SP_OPEN] + count_of[SP_EQUAL] == 0)
 		judgement->verdict = SP_KEEP;
 	else if (one_may_be_faster(comparison))
@@ -269,12 +320,12 @@ sp_judgement_settled(const sp_comparison *comparison, const sp_judgement *judgem
 		return false;
 	if (judgement->verdict != SP_SWITCH)
 		return true;
-	chosen = sp_rank_estimate(&comparison->contenders[judgement->recommended]);
+	chosen = sp_rank_estimate(comparison, &comparison->contenders[judgement->recommended]);
 	for (int i = 0; i < comparison->count; i++)
 	{
 		const sp_contender *contender = &comparison->contenders[i];
 
-		if (contender->class == SP_OPEN && sp_rank_estimate(contender) > chosen)
+		if (contender->class == SP_OPEN && sp_rank_estimate(comparison, contender) > chosen)
 			return false;
 	}
 	return true;

@@ -18,6 +18,7 @@
 
 #include "engine/verdict/evidence.h"
 #include "engine/verdict/interval.h"
+#include "engine/verdict/tail.h"
 
 #define SP_MAX_METHODS			8
 
@@ -46,6 +47,8 @@ typedef enum sp_contender_class
 	SP_FASTER,					/* worth a switch */
 	SP_EQUAL,					/* both intervals lie within the margins */
 	SP_SLOWER,					/* cannot be worth a switch */
+	SP_BARRED,					/* faster, but not worth a switch: slower in the other
+								 * regime, or more slow flushes */
 	SP_CLASSES
 } sp_contender_class;
 
@@ -55,13 +58,25 @@ typedef struct sp_contender
 	const char *name;
 	sp_speed	speed[SP_REGIMES];	/* against the current method; for the
 									 * current method itself, the A/A control */
+	sp_tail		tail[SP_REGIMES];
 	sp_durable	durable;		/* do its syncs reach the device? */
 	sp_contender_class class;	/* set by sp_classify() */
 } sp_contender;
 
 /*
+ * How fast the cluster flushes, and the times from which the deciding regime follows.
+ * NAN is unknown.
+ */
+typedef struct sp_pace
+{
+	double		cluster_interval_us;	/* between two flushes of the cluster */
+	double		paced_interval_us;	/* between two of a file when paced, as achieved */
+	double		saturated_flush_us; /* mean time of the current method */
+} sp_pace;
+
+/*
  * All methods of a run.  The caller fills in the contenders, their count,
- * current and margin, and then calls sp_classify().  All other functions need
+ * current, margin and pace, and then calls sp_classify().  All other functions need
  * the classes.
  */
 typedef struct sp_comparison
@@ -70,6 +85,8 @@ typedef struct sp_comparison
 	int			count;
 	int			current;		/* index of the method in use */
 	double		margin;			/* the least gain worth a switch: 0.05 is 5 % */
+	sp_pace		pace;
+	sp_regime	deciding;		/* set by sp_classify() */
 	int			count_of[SP_CLASSES];	/* set by sp_classify() */
 } sp_comparison;
 
@@ -81,33 +98,50 @@ typedef struct sp_judgement
 								 * and no method is known to be durable */
 	bool		by_exclusion;	/* keep, because no other method can be worth a
 								 * switch; some may still turn out equal */
-	double		noise;			/* of the paced regime if it was measured, see
+	double		noise;			/* of the deciding regime if it was measured, see
 								 * sp_speed_noise(): 0.02 is 2 %, NAN if unknown */
+	int			best;			/* the best choice so far, whatever the verdict: see
+								 * choice.c; -1 as recommended */
+	double		loss_bound;		/* what staying with the current method costs at most,
+								 * as a share of its flush time: 0.03 is 3 %; NAN if
+								 * unknown */
 } sp_judgement;
 
 /* 'switch', 'keep', 'tie', 'undecided', 'unsafe' */
 extern const char *sp_verdict_name(sp_verdict verdict);
 
+/* 'paced', 'saturated' */
+extern const char *sp_regime_name(sp_regime regime);
+
 /*
- * Set the class of each contender, and count the classes.
+ * The share of the time that the cluster spends in flushes; NAN if unknown.  The
+ * saturated flush time is used: it is the shortest, so that the share is not
+ * overestimated.
+ */
+extern double sp_pace_load(const sp_pace *pace);
+
+/*
+ * Find the deciding regime, set the class of each contender, and count the classes.
  *
- * Where the regimes contradict each other, the paced one decides: it is what
- * this cluster does.
+ * The saturated regime decides where the cluster flushes for more than half of the
+ * time, else the paced one.  A cluster of one client that commits without a pause
+ * leaves no room for the paced flushes of five files: what these gain, it never
+ * sees.
  */
 extern void sp_classify(sp_comparison *comparison);
 
 /*
  * The verdict.
  *
- * switch: a contender is faster by more than the margin when paced, or it is
- * faster by more than the margin when saturated and not slower by more than the
- * margin when paced.  Its whole interval must exceed the margin, and also the
- * effect of places that the control shows.  Of several contenders, the one with
- * the best paced estimate is recommended.
+ * switch: a contender is faster by more than the margin in one regime and not slower
+ * by more than the margin in the other.  Its whole interval must exceed the margin,
+ * and also the effect of places that the control shows.  In neither regime it has a
+ * significantly larger share of slow flushes.  Of several contenders, the one with
+ * the best estimate in the deciding regime is recommended.
  *
- * keep: every contender is slower.  That is: slower by more than the margin when
- * paced; or slower in one regime, and not faster by more than the margin in the
- * other.
+ * keep: every contender is slower or barred.  Slower is: by more than the margin in
+ * the deciding regime; or in one regime, and not faster by more than the margin in
+ * the other.
  *
  * tie: no contender can be faster by more than the margin, and at least one lies
  * wholly within it.
@@ -119,7 +153,7 @@ extern void sp_classify(sp_comparison *comparison);
  * method is recommended whose syncs do, as far as the counters tell.
  *
  * keep and tie need a noise below the margin.  For them the margin is doubled
- * when saturated, see sp_stay_limit().
+ * in the regime that does not decide, see sp_stay_limit().
  *
  * A contender that was not measured, or whose syncs do not reach the device,
  * cannot win and does not block a verdict.
@@ -129,8 +163,8 @@ extern void sp_judge(const sp_comparison *comparison, sp_judgement *judgement);
 /*
  * True when more rounds are not expected to change the verdict.  So it is for
  * all verdicts but undecided and keep by exclusion (which may become a tie).
- * For 'switch', no open contender may have a better paced estimate than the
- * recommended one.
+ * For 'switch', no open contender may have a better estimate in the deciding regime
+ * than the recommended one.
  */
 extern bool sp_judgement_settled(const sp_comparison *comparison,
 								 const sp_judgement *judgement);

@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * verdict_internal.h
- *		Shared by verdict.c, projection.c and reason.c only.
+ *		Shared by verdict.c, choice.c, projection.c and reason.c only.
  *
- * Dependencies go one way: projection.c and reason.c use verdict.c.
+ * Dependencies go one way: projection.c and reason.c use verdict.c, which uses
+ * choice.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,21 +15,35 @@
 
 extern bool sp_has_interval(sp_speed speed);
 
+/* The regime that is not the given one. */
+extern sp_regime sp_other_regime(sp_regime regime);
+
 /*
- * The gain that must be excluded to keep the current method: the margin when
- * paced, twice the margin when saturated.  This cluster does not flush back to
- * back, and excluding as little there takes many times as long.
+ * The gain that must be excluded to keep the current method: the margin in the
+ * deciding regime, twice the margin in the other.  That one is not what this cluster
+ * does, and excluding as little there takes many times as long.
  */
-extern double sp_stay_limit(sp_regime regime, double margin);
+extern double sp_stay_limit(const sp_comparison *comparison, sp_regime regime);
 
 /* May the contender still be faster than that limit in this regime? */
-extern bool sp_reaches_above(const sp_contender *contender, sp_regime regime, double margin);
+extern bool sp_reaches_above(const sp_comparison *comparison, const sp_contender *contender,
+							 sp_regime regime);
 
 /* Is the contender open, and does it reach above the limit in either regime? */
-extern bool sp_may_be_faster(const sp_contender *contender, double margin);
+extern bool sp_may_be_faster(const sp_comparison *comparison, const sp_contender *contender);
 
-/* The estimate that ranks contenders: the paced one where there is one. */
-extern double sp_rank_estimate(const sp_contender *contender);
+/* The estimate that ranks contenders: that of the deciding regime where there is one. */
+extern double sp_rank_estimate(const sp_comparison *comparison, const sp_contender *contender);
+
+/* Has the contender a larger share of slow flushes than the current method? */
+extern bool sp_has_heavier_tail(const sp_comparison *comparison, const sp_contender *contender,
+								sp_regime regime);
+
+/* The best choice by estimates and their errors; the current method if none is better. */
+extern int	sp_best_choice(const sp_comparison *comparison);
+
+/* What staying costs at most: see loss_bound of sp_judgement. */
+extern double sp_loss_bound(const sp_comparison *comparison);
 
 /* Does the A/A control prove the current method faster or slower than itself? */
 extern bool sp_control_contradicts(const sp_comparison *comparison);
