@@ -225,6 +225,9 @@ plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_wal_profile 
 	probe->buffer = buffer;
 	probe->duration_ns = duration_us * 1000;
 	probe->flush_interval_ns = profile->flush_interval_us * 1000;
+	/* an interval that was given is that of the cluster that is asked about */
+	probe->cluster_interval_ns = 1000 *
+		(PG_ARGISNULL(ARG_FLUSH_INTERVAL) ? profile->observed_interval_us : profile->flush_interval_us);
 	probe->duty_cycle = duty_cycle_argument(fcinfo);
 	probe->margin = sp_margin;
 	probe->stop_early = PG_GETARG_BOOL(ARG_STOP_EARLY);

@@ -36,11 +36,11 @@ static const char *
 describe_case(const sp_probe *probe, int c)
 {
 	const sp_result *result = &probe->results[c];
-	const sp_series *rounds = &result->series;
+	const sp_series *series = &result->series;
 
 	if (result->excluded && result->status == SP_OK)
 		return psprintf("left out after " INT64_FORMAT " of " INT64_FORMAT " rounds: it is slower",
-						(int64) (rounds->n * rounds->rounds_per_entry + rounds->pending),
+						(int64) (series->n * series->rounds_per_entry + series->pending),
 						(int64) probe->rounds[probe->cases[c].regime]);
 	if (result->status != SP_ERROR && result->status != SP_NO_DIRECT_IO)
 		return NULL;
@@ -64,8 +64,9 @@ choice_of(const sp_probe *probe, int c)
 				  test_case->label) == 0 ? "recommended" : NULL;
 }
 
+/* When paced, the interval sets how many operations there are in a second. */
 static void
-put_latencies(sp_row *row, const sp_histogram *histogram)
+put_latencies(sp_row *row, const sp_histogram *histogram, sp_regime regime)
 {
 	double		mean_ns = sp_histogram_mean_ns(histogram);
 
@@ -76,7 +77,8 @@ put_latencies(sp_row *row, const sp_histogram *histogram)
 	put_us(row, "max_us", histogram->ops ? (double) histogram->max_ns / 1000 : NAN);
 	put_us(row, "mean_us", mean_ns / 1000);
 	put_us(row, "stddev_us", sp_histogram_stddev_ns(histogram) / 1000);
-	sp_row_put_number(row, "ops_per_sec", 1e9 / mean_ns, 1);
+	if (regime == SP_SATURATED)
+		sp_row_put_number(row, "ops_per_sec", 1e9 / mean_ns, 1);
 	sp_row_put_int(row, "ops", INT8OID, (int64) histogram->ops);
 }
 
@@ -100,7 +102,12 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDe
 	sp_row_put_int(row, "writes_per_sync", INT4OID, test_case->writes_per_sync);
 	sp_row_put_text(row, "status", sp_status_name(result->status));
 	sp_row_put_text(row, "detail", describe_case(probe, c));
-	put_latencies(row, &result->histogram);
+	put_latencies(row, &result->histogram, test_case->regime);
+	if (result->tail.rounds > 0)
+	{
+		sp_row_put_int(row, "rounds", INT4OID, Min(result->tail.rounds, PG_INT32_MAX));
+		sp_row_put_int(row, "slow_rounds", INT4OID, Min(result->tail.slow_rounds, PG_INT32_MAX));
+	}
 	sp_row_put_number(row, "relative_speed", result->speed.estimate, 3);
 	sp_row_put_number(row, "relative_speed_low", result->speed.low, 3);
 	sp_row_put_number(row, "relative_speed_high", result->speed.high, 3);
@@ -152,9 +159,9 @@ put_buckets(sp_row *row, const sp_histogram *histogram)
 }
 
 static void
-put_rounds(sp_row *row, const char *column, const sp_series *rounds)
+put_series(sp_row *row, const char *column, const sp_series *series)
 {
-	sp_row_put_doubles(row, column, rounds->mean_us, rounds->n);
+	sp_row_put_doubles(row, column, series->mean_us, series->n);
 }
 
 HeapTuple
@@ -164,12 +171,12 @@ sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc
 
 	sp_row_put_int(row, "run_id", INT8OID, run_id);
 	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
-	put_rounds(row, "round_mean_us", &probe->results[c].series);
+	put_series(row, "round_mean_us", &probe->results[c].series);
 	/* only current methods have controls */
 	for (int i = 0; i < probe->ncases; i++)
 	{
 		if (probe->cases[i].control && probe->cases[i].baseline == c)
-			put_rounds(row, "control_round_mean_us", &probe->results[i].series);
+			put_series(row, "control_round_mean_us", &probe->results[i].series);
 	}
 	put_buckets(row, &probe->results[c].histogram);
 	return sp_row_form(row);

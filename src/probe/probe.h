@@ -31,7 +31,8 @@ typedef struct sp_wal_profile
 	sp_server	server;			/* for the suites */
 	const char *wal_sync_method;
 	const char *wal_level;
-	int64		flush_interval_us;
+	int64		flush_interval_us;	/* of the paced regime */
+	int64		observed_interval_us;	/* by the statistics; 0 if they hold too little */
 	const char *flush_size_source;
 	const char *flush_interval_source;
 } sp_wal_profile;

@@ -78,6 +78,8 @@ put_probe_request(sp_row *row, const sp_run *run)
 	sp_row_put_text(row, "flush_size_source", profile->flush_size_source);
 	sp_row_put_interval(row, "flush_interval", profile->flush_interval_us);
 	sp_row_put_text(row, "flush_interval_source", profile->flush_interval_source);
+	if (profile->observed_interval_us > 0)
+		sp_row_put_interval(row, "observed_flush_interval", profile->observed_interval_us);
 	sp_row_put_int(row, "random_seed", INT8OID, (int64) probe->random_seed);
 }
 
@@ -114,6 +116,10 @@ put_probe_outcome(sp_row *row, const sp_run *run)
 	sp_row_put_int(row, "rounds", INT4OID, Min(rounds, PG_INT32_MAX));
 	sp_row_put_int(row, "paced_rounds", INT4OID, Min(probe->rounds[SP_PACED], PG_INT32_MAX));
 	sp_row_put_int(row, "saturated_rounds", INT4OID, Min(probe->rounds[SP_SATURATED], PG_INT32_MAX));
+	sp_row_put_int(row, "entry_rounds", INT4OID, probe->entry_rounds[SP_PACED]);
+	if (probe->rounds[SP_PACED] > 0)
+		sp_row_put_interval(row, "achieved_flush_interval",
+							probe->paced_ns / probe->rounds[SP_PACED] / 1000);
 	if (probe->judged)
 		sp_row_put_number(row, "noise", probe->judgement.noise, 4);
 	sp_row_put(row, "storage", JSONBOID, run->storage_jsonb);

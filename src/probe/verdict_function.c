@@ -25,6 +25,21 @@ double		sp_margin = 0.05;
 PG_FUNCTION_INFO_V1(sync_probe_verdict);
 PG_FUNCTION_INFO_V1(sync_probe_durable);
 
+/* The arguments of verdict(), in order; speeds are three arrays, tails are two. */
+enum
+{
+	ARG_CURRENT_METHOD,
+	ARG_METHODS,
+	ARG_PACED_SPEEDS,
+	ARG_SATURATED_SPEEDS = ARG_PACED_SPEEDS + 3,
+	ARG_PACED_TAILS = ARG_SATURATED_SPEEDS + 3,
+	ARG_SATURATED_TAILS = ARG_PACED_TAILS + 2,
+	ARG_DURABLE = ARG_SATURATED_TAILS + 2,
+	ARG_CLUSTER_INTERVAL,
+	ARG_PACED_INTERVAL,
+	ARG_SATURATED_FLUSH
+};
+
 static void
 check_count(int n, int count, const char *what)
 {
@@ -34,9 +49,9 @@ check_count(int n, int count, const char *what)
 				 errmsg("array of %d %s for %d methods", n, what, count)));
 }
 
-/* Copy an array argument into a field of all contenders; null becomes NAN. */
+/* Copy an array argument; null becomes NAN. */
 static void
-read_doubles(FunctionCallInfo fcinfo, int arg, sp_comparison *comparison, size_t offset)
+read_doubles(FunctionCallInfo fcinfo, int arg, int count, double *into)
 {
 	Datum	   *values;
 	bool	   *nulls;
@@ -44,10 +59,41 @@ read_doubles(FunctionCallInfo fcinfo, int arg, sp_comparison *comparison, size_t
 
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(arg), FLOAT8OID, sizeof(float8),
 					  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE, &values, &nulls, &n);
-	check_count(n, comparison->count, "speeds");
+	check_count(n, count, "numbers");
 	for (int i = 0; i < n; i++)
-		*(double *) ((char *) &comparison->contenders[i] + offset) =
-			nulls[i] ? NAN : DatumGetFloat8(values[i]);
+		into[i] = nulls[i] ? NAN : DatumGetFloat8(values[i]);
+}
+
+/* Three arrays: the speeds of a regime. */
+static void
+read_speeds(FunctionCallInfo fcinfo, int arg, sp_comparison *comparison, sp_regime regime)
+{
+	double		estimates[SP_MAX_METHODS];
+	double		lows[SP_MAX_METHODS];
+	double		highs[SP_MAX_METHODS];
+
+	read_doubles(fcinfo, arg, comparison->count, estimates);
+	read_doubles(fcinfo, arg + 1, comparison->count, lows);
+	read_doubles(fcinfo, arg + 2, comparison->count, highs);
+	for (int i = 0; i < comparison->count; i++)
+		comparison->contenders[i].speed[regime] = (sp_speed) {estimates[i], lows[i], highs[i]};
+}
+
+/* Two arrays: the rounds of a regime, and those with a slow flush.  Null is none. */
+static void
+read_tails(FunctionCallInfo fcinfo, int arg, sp_comparison *comparison, sp_regime regime)
+{
+	double		rounds[SP_MAX_METHODS];
+	double		slow_rounds[SP_MAX_METHODS];
+
+	read_doubles(fcinfo, arg, comparison->count, rounds);
+	read_doubles(fcinfo, arg + 1, comparison->count, slow_rounds);
+	for (int i = 0; i < comparison->count; i++)
+	{
+		if (rounds[i] >= 0 && slow_rounds[i] >= 0 && rounds[i] < PG_INT32_MAX)
+			comparison->contenders[i].tail[regime] =
+				(sp_tail) {(int64) rounds[i], (int64) slow_rounds[i]};
+	}
 }
 
 /* The words of sync_probe_internal.durable(), for all contenders. */
@@ -75,75 +121,93 @@ read_durable(FunctionCallInfo fcinfo, int arg, sp_comparison *comparison)
 	}
 }
 
+/* The methods, and which of them is the current one. */
+static void
+read_methods(FunctionCallInfo fcinfo, sp_comparison *comparison)
+{
+	char	   *current_name = text_to_cstring(PG_GETARG_TEXT_PP(ARG_CURRENT_METHOD));
+	Datum	   *names;
+	bool	   *nulls;
+
+	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_METHODS), TEXTOID, -1, false, TYPALIGN_INT,
+					  &names, &nulls, &comparison->count);
+	if (comparison->count < 1 || comparison->count > SP_MAX_METHODS)
+		ereport(ERROR,
+				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+				 errmsg("%d methods, expected 1 to %d", comparison->count, SP_MAX_METHODS)));
+	comparison->current = -1;
+	for (int i = 0; i < comparison->count; i++)
+	{
+		comparison->contenders[i].name = nulls[i] ? "" : TextDatumGetCString(names[i]);
+		if (strcmp(comparison->contenders[i].name, current_name) == 0)
+			comparison->current = i;
+	}
+	if (comparison->current < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("current method \"%s\" is not among the methods", current_name)));
+}
+
+/* The name of a method, null for -1. */
+static void
+put_method(sp_row *row, const char *column, const sp_comparison *comparison, int method)
+{
+	sp_row_put_text(row, column, method < 0 ? NULL : comparison->contenders[method].name);
+}
+
 /*
  * sync_probe_internal.verdict(current_method text, method text[],
  *		paced_speed float8[], paced_speed_low, paced_speed_high,
  *		saturated_speed, saturated_speed_low, saturated_speed_high float8[],
- *		durable text[],
- *		OUT verdict text, OUT recommended_method text, OUT reason text,
+ *		paced_rounds, paced_slow_rounds, saturated_rounds, saturated_slow_rounds float8[],
+ *		durable text[], cluster_interval_us float8, paced_interval_us float8,
+ *		saturated_flush_us float8,
+ *		OUT verdict text, OUT recommended_method text, OUT best_method text,
+ *		OUT loss_bound float8, OUT deciding_test text, OUT reason text,
  *		OUT times_as_long float8)
  *
- * All arrays have one element for each method.  The elements of the current method are
- * those of its A/A control.  A null element is unknown.  The function is strict.
+ * All arrays have one element for each method.  The speeds of the current method are
+ * those of its A/A control.  A null element, or a NaN, is unknown.  The function is
+ * strict.
  */
 Datum
 sync_probe_verdict(PG_FUNCTION_ARGS)
 {
-	static const size_t offsets[] = {
-		offsetof(sp_contender, speed[SP_PACED].estimate),
-		offsetof(sp_contender, speed[SP_PACED].low),
-		offsetof(sp_contender, speed[SP_PACED].high),
-		offsetof(sp_contender, speed[SP_SATURATED].estimate),
-		offsetof(sp_contender, speed[SP_SATURATED].low),
-		offsetof(sp_contender, speed[SP_SATURATED].high),
-	};
-	char	   *current_name = text_to_cstring(PG_GETARG_TEXT_PP(0));
-	sp_comparison comparison = {.current = -1,.margin = sp_margin};
+	sp_comparison comparison = {.margin = sp_margin};
 	sp_judgement judgement;
 	char		reason[SP_REASON_SIZE];
 	TupleDesc	row_type;
-	Datum	   *names;
-	bool	   *name_nulls;
+	sp_row	   *row;
 	double		times_as_long;
-	Datum		values[4];
-	bool		nulls[4] = {false, false, false, false};
-	int			durable_arg = 2 + lengthof(offsets);
 
 	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	deconstruct_array(PG_GETARG_ARRAYTYPE_P(1), TEXTOID, -1, false, TYPALIGN_INT,
-					  &names, &name_nulls, &comparison.count);
-	if (comparison.count < 1 || comparison.count > SP_MAX_METHODS)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("%d methods, expected 1 to %d", comparison.count, SP_MAX_METHODS)));
-	for (int i = 0; i < comparison.count; i++)
-	{
-		comparison.contenders[i].name = name_nulls[i] ? "" : TextDatumGetCString(names[i]);
-		if (strcmp(comparison.contenders[i].name, current_name) == 0)
-			comparison.current = i;
-	}
-	for (int i = 0; i < lengthof(offsets); i++)
-		read_doubles(fcinfo, 2 + i, &comparison, offsets[i]);
-	read_durable(fcinfo, durable_arg, &comparison);
-	if (comparison.current < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("current method \"%s\" is not among the methods", current_name)));
+	read_methods(fcinfo, &comparison);
+	read_speeds(fcinfo, ARG_PACED_SPEEDS, &comparison, SP_PACED);
+	read_speeds(fcinfo, ARG_SATURATED_SPEEDS, &comparison, SP_SATURATED);
+	read_tails(fcinfo, ARG_PACED_TAILS, &comparison, SP_PACED);
+	read_tails(fcinfo, ARG_SATURATED_TAILS, &comparison, SP_SATURATED);
+	read_durable(fcinfo, ARG_DURABLE, &comparison);
+	comparison.pace.cluster_interval_us = PG_GETARG_FLOAT8(ARG_CLUSTER_INTERVAL);
+	comparison.pace.paced_interval_us = PG_GETARG_FLOAT8(ARG_PACED_INTERVAL);
+	comparison.pace.saturated_flush_us = PG_GETARG_FLOAT8(ARG_SATURATED_FLUSH);
 
 	sp_classify(&comparison);
 	sp_judge(&comparison, &judgement);
 	times_as_long = sp_explain(&comparison, &judgement, reason);
-	values[0] = CStringGetTextDatum(sp_verdict_name(judgement.verdict));
-	nulls[1] = judgement.recommended < 0;
-	if (!nulls[1])
-		values[1] = CStringGetTextDatum(comparison.contenders[judgement.recommended].name);
 	/* it may have been cut within a letter of a method's name */
 	reason[pg_mbcliplen(reason, strlen(reason), strlen(reason))] = '\0';
-	values[2] = CStringGetTextDatum(reason);
-	nulls[3] = isnan(times_as_long);
-	values[3] = Float8GetDatum(times_as_long);
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row_type), values, nulls));
+
+	row = sp_row_make(BlessTupleDesc(row_type));
+	sp_row_put_text(row, "verdict", sp_verdict_name(judgement.verdict));
+	put_method(row, "recommended_method", &comparison, judgement.recommended);
+	put_method(row, "best_method", &comparison, judgement.best);
+	sp_row_put_number(row, "loss_bound", judgement.loss_bound, 3);
+	sp_row_put_text(row, "deciding_test", sp_regime_name(comparison.deciding));
+	sp_row_put_text(row, "reason", reason);
+	if (!isnan(times_as_long))
+		sp_row_put(row, "times_as_long", FLOAT8OID, Float8GetDatum(times_as_long));
+	return HeapTupleGetDatum(sp_row_form(row));
 }
 
 /* A number, NAN for null. */

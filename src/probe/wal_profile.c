@@ -105,8 +105,9 @@ read_pace(sp_wal_profile *profile)
 
 	size = rint(statistics.bytes / flushes);
 	profile->server.flush_size = (int) Min(Max(size, 1), sp_wal_profile_max_flush_size(profile));
-	profile->flush_interval_us = (int64) Min(Max(statistics.seconds * 1e6 / flushes,
-												 MIN_INTERVAL_US), DEFAULT_INTERVAL_US);
+	profile->observed_interval_us = (int64) Max(statistics.seconds * 1e6 / flushes, 1);
+	profile->flush_interval_us = Min(Max(profile->observed_interval_us, MIN_INTERVAL_US),
+									 DEFAULT_INTERVAL_US);
 	profile->flush_size_source = profile->flush_interval_source = SP_WAL_STATISTICS_VIEW;
 }
 

@@ -2,7 +2,7 @@
 -- sync_probe_internal.verdict
 --
 -- The engine's verdict on intervals of speed, with one array element for each method.  The
--- elements of the current method are those of its A/A control.
+-- speeds of the current method are those of its A/A control.  A time that is unknown is NaN.
 --
 CREATE FUNCTION sync_probe_internal.verdict(
     current_method text,
@@ -13,9 +13,19 @@ CREATE FUNCTION sync_probe_internal.verdict(
     saturated_speed double precision[],
     saturated_speed_low double precision[],
     saturated_speed_high double precision[],
+    paced_rounds double precision[],
+    paced_slow_rounds double precision[],
+    saturated_rounds double precision[],
+    saturated_slow_rounds double precision[],
     durable text[],
+    cluster_interval_us double precision,
+    paced_interval_us double precision,
+    saturated_flush_us double precision,
     OUT verdict text,
     OUT recommended_method text,
+    OUT best_method text,
+    OUT loss_bound double precision,
+    OUT deciding_test text,
     OUT reason text,
     OUT times_as_long double precision)
 LANGUAGE c STABLE STRICT PARALLEL SAFE
@@ -24,7 +34,8 @@ AS 'MODULE_PATHNAME', 'sync_probe_verdict';
 
 COMMENT ON FUNCTION sync_probe_internal.verdict(text, text[], double precision[],
   double precision[], double precision[], double precision[], double precision[],
-  double precision[], text[]) IS
+  double precision[], double precision[], double precision[], double precision[],
+  double precision[], text[], double precision, double precision, double precision) IS
   'Verdict on intervals of speed relative to the current method';
 
 --
@@ -147,31 +158,6 @@ COMMENT ON FUNCTION sync_probe_internal.probe_command(name, interval, double pre
   'The statement that probes a location';
 
 --
--- sync_probe_internal.speed_text
---
--- A ratio of speeds with its interval, three digits each: 1.86 (1.70-2.04).
---
-CREATE FUNCTION sync_probe_internal.speed_text(
-    speed double precision,
-    low double precision,
-    high double precision)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT t.texts[1] || CASE WHEN low IS NULL OR high IS NULL THEN ''
-                          ELSE format(' (%s-%s)', t.texts[2], t.texts[3]) END
-FROM (SELECT array_agg(to_char(n.number, CASE WHEN n.number >= 99.95 THEN 'FM9999990'
-                                              WHEN n.number >= 9.995 THEN 'FM90.0'
-                                              ELSE 'FM0.00' END) ORDER BY n.place)
-      FROM unnest(ARRAY[speed, low, high]) WITH ORDINALITY AS n (number, place)) AS t (texts)
-$$;
-
-COMMENT ON FUNCTION sync_probe_internal.speed_text(double precision, double precision,
-  double precision) IS
-  'A ratio of speeds with its interval, as text';
-
---
 -- sync_probe_internal.changes
 --
 -- What has changed at a location since a run: "write cache was write back, is write
@@ -218,6 +204,9 @@ RETURNS TABLE (
     verdict text,
     current_method text,
     recommended_method text,
+    best_method text,
+    loss_bound double precision,
+    deciding_test text,
     paced_flush_us double precision,
     paced_speed double precision,
     paced_speed_low double precision,
@@ -243,6 +232,7 @@ WITH method AS (
     SELECT p.ordinal, p.method, p.mean_us AS paced_us, s.mean_us AS saturated_us,
            p.relative_speed AS ps, p.relative_speed_low AS pl, p.relative_speed_high AS ph,
            s.relative_speed AS ss, s.relative_speed_low AS sl, s.relative_speed_high AS sh,
+           p.rounds AS pn, p.slow_rounds AS pt, s.rounds AS sn, s.slow_rounds AS st,
            sync_probe_internal.method_durable(run.storage, p, s) AS durable
     FROM unnest(measured) AS p
     JOIN unnest(measured) AS s ON s.method = p.method AND s.direct_io = p.direct_io
@@ -253,14 +243,25 @@ WITH method AS (
                  array_agg(ps ORDER BY ordinal) AS ps, array_agg(pl ORDER BY ordinal) AS pl,
                  array_agg(ph ORDER BY ordinal) AS ph, array_agg(ss ORDER BY ordinal) AS ss,
                  array_agg(sl ORDER BY ordinal) AS sl, array_agg(sh ORDER BY ordinal) AS sh,
+                 array_agg(pn ORDER BY ordinal) AS pn, array_agg(pt ORDER BY ordinal) AS pt,
+                 array_agg(sn ORDER BY ordinal) AS sn, array_agg(st ORDER BY ordinal) AS st,
                  array_agg(m.durable ORDER BY ordinal) AS durable,
+                 max(m.saturated_us) FILTER (WHERE m.method = run.wal_sync_method) AS flush_us,
                  count(m.ps) > 1 AS compared
           FROM method AS m) AS a,
+         LATERAL (SELECT extract(epoch FROM CASE run.flush_interval_source
+                                            WHEN 'argument' THEN run.flush_interval
+                                            ELSE run.observed_flush_interval END) * 1e6,
+                         extract(epoch FROM run.achieved_flush_interval) * 1e6
+                 ) AS i (cluster_us, paced_us),
          LATERAL sync_probe_internal.verdict(run.wal_sync_method, a.method,
-             a.ps, a.pl, a.ph, a.ss, a.sl, a.sh, a.durable) AS v
+             a.ps, a.pl, a.ph, a.ss, a.sl, a.sh, a.pn, a.pt, a.sn, a.st, a.durable,
+             coalesce(i.cluster_us, 'NaN'), coalesce(i.paced_us, 'NaN'),
+             coalesce(a.flush_us, 'NaN')) AS v
 ), advice AS (
     SELECT run.location = 'pg_wal' AS holds_wal, current_setting('fsync')::boolean AS fsync,
-           j.verdict, j.recommended_method, j.reason, j.times_as_long, j.compared,
+           j.verdict, j.recommended_method, j.best_method, j.loss_bound, j.deciding_test,
+           j.reason, j.times_as_long, j.compared,
            coalesce(c.durable, 'unknown') AS durable,
            coalesce(m.durable, 'unknown') AS recommended_durable, m.paced_us, m.saturated_us,
            j.verdict IN ('switch', 'unsafe') AS change,
@@ -298,6 +299,9 @@ SELECT run.location, t.holds_wal,
        CASE WHEN NOT t.fsync THEN 'unsafe' WHEN t.followed THEN 'keep' ELSE t.verdict END,
        CASE WHEN t.followed THEN t.recommended_method ELSE run.wal_sync_method END,
        t.recommended_method,
+       -- The bound is about the method that was current.
+       CASE WHEN t.followed THEN t.recommended_method ELSE t.best_method END,
+       CASE WHEN NOT t.followed THEN t.loss_bound END, t.deciding_test,
        t.paced_us, t.ps, t.pl, t.ph,
        t.saturated_us, t.ss, t.sl, t.sh,
        -- Half the time of a flush, as the manual advises for pg_test_fsync's
@@ -387,9 +391,11 @@ SELECT n.location, r.run_id, r.finished_at,
                 THEN format('its device was %s', coalesce(r.device, 'unknown')) END,
            CASE WHEN r.flush_size_source = 'argument' THEN 'flush_size was given' END,
            CASE WHEN r.flush_interval_source = 'argument' THEN 'flush_interval was given' END,
-           CASE WHEN NOT coalesce(least(r.paced_rounds, r.saturated_rounds) >= 16, false)
-                THEN format('it has %s paced and %s saturated rounds, 16 are needed',
-                            coalesce(r.paced_rounds, 0), coalesce(r.saturated_rounds, 0)) END
+           CASE WHEN NOT coalesce(least(r.paced_rounds / coalesce(r.entry_rounds, 1),
+                                        r.saturated_rounds) >= 16, false)
+                THEN format('it has %s paced and %s saturated rounds, %s and 16 are needed',
+                            coalesce(r.paced_rounds, 0), coalesce(r.saturated_rounds, 0),
+                            16 * coalesce(r.entry_rounds, 1)) END
        ) AS why
 FROM sync_probe_internal.newest_runs AS n
 CROSS JOIN sync_probe_internal.this_server() AS s
@@ -422,7 +428,7 @@ WITH place AS MATERIALIZED (
     FROM sync_probe_internal.newest_runs AS n
 )
 SELECT a.location, a.holds_wal, a.verdict, a.current_method, a.recommended_method,
-       a.paced_flush_us, a.paced_speed, a.paced_speed_low, a.paced_speed_high,
+       a.best_method, a.loss_bound, a.deciding_test, a.paced_flush_us, a.paced_speed, a.paced_speed_low, a.paced_speed_high,
        a.saturated_flush_us, a.saturated_speed, a.saturated_speed_low, a.saturated_speed_high,
        a.recommended_commit_delay, a.durable, a.basis, a.run_id, a.measured_at, a.outdated,
        a.reason, a.commands
@@ -435,7 +441,7 @@ UNION ALL
 SELECT p.location, (p.place).holds_wal,
        CASE WHEN s.fsync THEN 'not probed' ELSE 'unsafe' END,
        current_setting('wal_sync_method'),
-       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
        CASE WHEN s.fsync THEN 'unknown' ELSE 'no' END,
        NULL, NULL, NULL, NULL,
        concat_ws('; ',
@@ -472,11 +478,21 @@ COMMENT ON COLUMN sync_probe.recommendation_details.current_method IS
   'wal_sync_method of the server when the run began; without a run, its present value';
 COMMENT ON COLUMN sync_probe.recommendation_details.recommended_method IS
   'Recommended wal_sync_method; null if there is no advice';
+COMMENT ON COLUMN sync_probe.recommendation_details.best_method IS
+  'Best choice by the figures so far, whatever the verdict. It needs no proof as a switch does: '
+  'an expected gain of more than 1 percent, and at most one chance in ten to be worse by that';
+COMMENT ON COLUMN sync_probe.recommendation_details.loss_bound IS
+  'What staying with the current method costs at most against the best one, as a share of its '
+  'flush time, at 95 percent confidence: 0.03 is 3 percent; null if unknown, or if the advice was '
+  'followed';
+COMMENT ON COLUMN sync_probe.recommendation_details.deciding_test IS
+  'Regime that decides: saturated if the cluster spends more than half of its time in flushes, '
+  'else paced';
 COMMENT ON COLUMN sync_probe.recommendation_details.paced_flush_us IS
-  'Mean time of a flush with the recommended method at the cluster''s own pace, in '
+  'Mean time of a flush with the recommended method in the paced regime, in '
   'microseconds; null without a run or advice';
 COMMENT ON COLUMN sync_probe.recommendation_details.paced_speed IS
-  'Speed of the recommended method relative to the current one, at the cluster''s own pace: '
+  'Speed of the recommended method relative to the current one in the paced regime: '
   '1.10 if the current method takes 1.10 times as long; null if the method stays';
 COMMENT ON COLUMN sync_probe.recommendation_details.paced_speed_low IS
   'Lower end of the 95 percent confidence interval of paced_speed';
@@ -516,9 +532,9 @@ COMMENT ON COLUMN sync_probe.recommendation_details.commands IS
 -- The main columns of recommendation_details, which fit 120 characters.
 --
 CREATE VIEW sync_probe.recommendations AS
-SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.paced_flush_us,
-       sync_probe_internal.speed_text(d.paced_speed, d.paced_speed_low, d.paced_speed_high)
-           AS paced_speed,
+SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.loss_bound,
+       CASE d.deciding_test WHEN 'saturated' THEN d.saturated_flush_us
+                            ELSE d.paced_flush_us END AS flush_us,
        d.durable, d.outdated
 FROM sync_probe.recommendation_details AS d
 ORDER BY d.holds_wal DESC, d.location;
@@ -536,12 +552,12 @@ COMMENT ON COLUMN sync_probe.recommendations.current_method IS
   'wal_sync_method of the server when the run began; without a run, its present value';
 COMMENT ON COLUMN sync_probe.recommendations.recommended_method IS
   'Recommended wal_sync_method; null if there is no advice';
-COMMENT ON COLUMN sync_probe.recommendations.paced_flush_us IS
-  'Mean time of a flush with the recommended method at the cluster''s own pace, in '
-  'microseconds; null without a run or advice';
-COMMENT ON COLUMN sync_probe.recommendations.paced_speed IS
-  'Speed of the recommended method relative to the current one at that pace, with its 95 '
-  'percent confidence interval; null if the method stays';
+COMMENT ON COLUMN sync_probe.recommendations.loss_bound IS
+  'What staying with the current method costs at most, as a share of its flush time: 0.03 is 3 '
+  'percent; see recommendation_details';
+COMMENT ON COLUMN sync_probe.recommendations.flush_us IS
+  'Mean time of a flush with the recommended method in the regime that decides, in microseconds; '
+  'null without a run or advice';
 COMMENT ON COLUMN sync_probe.recommendations.durable IS
   'Whether syncs with the current method reach the device, as far as the counters tell: yes, no '
   'or unknown. It is no if fsync is off';
@@ -644,9 +660,9 @@ BEGIN
                     duty_cycle => probe_all.duty_cycle, label => probe_all.label) AS p);
             RETURN QUERY
                 SELECT d.location, d.verdict, d.current_method, d.recommended_method,
-                       d.paced_flush_us,
-                       sync_probe_internal.speed_text(d.paced_speed, d.paced_speed_low,
-                                                      d.paced_speed_high),
+                       d.loss_bound,
+                       CASE d.deciding_test WHEN 'saturated' THEN d.saturated_flush_us
+                                            ELSE d.paced_flush_us END,
                        d.durable, d.outdated
                 FROM sync_probe_internal.recommend(
                     jsonb_populate_record(NULL::sync_probe.runs,

@@ -23,6 +23,8 @@ CREATE TABLE sync_probe.runs (
     flush_size_source text,
     flush_interval interval,
     flush_interval_source text,
+    observed_flush_interval interval,
+    achieved_flush_interval interval,
     requested_duration interval,
     duty_cycle double precision,
     stop_early boolean,
@@ -30,18 +32,20 @@ CREATE TABLE sync_probe.runs (
     rounds integer,
     paced_rounds integer,
     saturated_rounds integer,
+    entry_rounds integer,
     noise double precision,
     random_seed bigint,
     server_version_num integer,
     system_identifier bigint,
     host text,
     storage jsonb,
-    -- Both regimes reached their first interim analysis (SP_FIRST_ANALYSIS_ROUNDS), at
+    -- Both regimes reached their first interim analysis (SP_FIRST_ANALYSIS_ENTRIES), at
     -- the cluster's own pace and not at one given as an argument.
     usable_for_advice boolean NOT NULL GENERATED ALWAYS AS (
         coalesce(source = 'probe' AND suite = 'wal'
                  AND flush_size_source <> 'argument' AND flush_interval_source <> 'argument'
-                 AND paced_rounds >= 16 AND saturated_rounds >= 16, false)) STORED
+                 AND paced_rounds >= 16 * coalesce(entry_rounds, 1)
+                 AND saturated_rounds >= 16, false)) STORED
 );
 
 CREATE INDEX ON sync_probe.runs (location, suite, run_id DESC);
@@ -92,6 +96,12 @@ COMMENT ON COLUMN sync_probe.runs.flush_interval IS
   'Time between two flushes of the paced regime';
 COMMENT ON COLUMN sync_probe.runs.flush_interval_source IS
   'Where flush_interval is from, as for flush_size_source';
+COMMENT ON COLUMN sync_probe.runs.observed_flush_interval IS
+  'Time between two flushes of the cluster by its statistics; flush_interval is this within 0.5 '
+  'and 5 ms. Null if the statistics held fewer than 1,000 flushes';
+COMMENT ON COLUMN sync_probe.runs.achieved_flush_interval IS
+  'Mean time between two flushes of a file in the paced regime. It is longer than '
+  'flush_interval where the flushes of all methods do not fit, or with a duty cycle';
 COMMENT ON COLUMN sync_probe.runs.requested_duration IS
   'Argument duration of probe()';
 COMMENT ON COLUMN sync_probe.runs.duty_cycle IS
@@ -106,9 +116,11 @@ COMMENT ON COLUMN sync_probe.runs.paced_rounds IS
   'Rounds of the paced regime; 0 for other suites';
 COMMENT ON COLUMN sync_probe.runs.saturated_rounds IS
   'Rounds of the saturated regime; 0 for other suites';
+COMMENT ON COLUMN sync_probe.runs.entry_rounds IS
+  'Paced rounds whose mean is compared as one: two clock ticks, 8 ms';
 COMMENT ON COLUMN sync_probe.runs.noise IS
-  'Half-width of the paced confidence interval of the current method against itself: 0.02 is 2 '
-  'percent';
+  'Half-width of the confidence interval of the current method against itself, in the regime '
+  'that decides: 0.02 is 2 percent';
 COMMENT ON COLUMN sync_probe.runs.random_seed IS
   'Seed of the random order of the test cases';
 COMMENT ON COLUMN sync_probe.runs.server_version_num IS
@@ -122,7 +134,8 @@ COMMENT ON COLUMN sync_probe.runs.storage IS
   'properties. What is unknown is left out; doc/durability-and-findings.md describes its '
   'members';
 COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
-  'True for a wal run at the cluster''s own pace with at least 16 rounds in each regime. The '
+  'True for a wal run at the cluster''s own pace with at least 16 times entry_rounds paced and 16 '
+  'saturated rounds. The '
   'newest such run of this server, directory and device is the one that recommendations use';
 
 --
@@ -150,6 +163,8 @@ CREATE TABLE sync_probe.measurements (
     p90_us double precision,
     p999_us double precision,
     stddev_us double precision,
+    rounds integer,
+    slow_rounds integer,
     device_writes_per_op double precision,
     device_bytes_per_op double precision,
     device_utilization double precision,
@@ -182,7 +197,8 @@ COMMENT ON COLUMN sync_probe.measurements.status IS
 COMMENT ON COLUMN sync_probe.measurements.p50_us IS
   'Median latency of an operation';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed IS
-  'Median over the rounds of the current method''s time divided by this one''s: 1.10 if the '
+  'Median of the current method''s time divided by this one''s, over the entries of the run: '
+  '1.10 if the '
   'current method takes 1.10 times as long. On the row of the current method: the same for its '
   'second copy, the A/A control';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_low IS
@@ -202,13 +218,18 @@ COMMENT ON COLUMN sync_probe.measurements.ops IS
 COMMENT ON COLUMN sync_probe.measurements.mean_us IS
   'Mean time of an operation; unlike p50_us, a few slow operations change it';
 COMMENT ON COLUMN sync_probe.measurements.ops_per_sec IS
-  'Operations per second of time spent in them: the inverse of mean_us, also when paced';
+  'Operations per second of time spent in them: the inverse of mean_us; null when paced, since '
+  'the interval sets how many there are';
 COMMENT ON COLUMN sync_probe.measurements.p90_us IS
   '90th percentile of the latencies';
 COMMENT ON COLUMN sync_probe.measurements.p999_us IS
   '99.9th percentile of the latencies; null below 2,995 operations';
 COMMENT ON COLUMN sync_probe.measurements.stddev_us IS
   'Standard deviation of the latencies';
+COMMENT ON COLUMN sync_probe.measurements.rounds IS
+  'Rounds that slow_rounds is counted in: all but the first few; null without a current method';
+COMMENT ON COLUMN sync_probe.measurements.slow_rounds IS
+  'Rounds with a flush of more than five times the current method''s median';
 COMMENT ON COLUMN sync_probe.measurements.device_writes_per_op IS
   'Write requests that the disks completed, per operation';
 COMMENT ON COLUMN sync_probe.measurements.device_bytes_per_op IS
@@ -253,8 +274,9 @@ COMMENT ON COLUMN sync_probe.samples.run_id IS
 COMMENT ON COLUMN sync_probe.samples.ordinal IS
   'Test case, as in measurements';
 COMMENT ON COLUMN sync_probe.samples.round_mean_us IS
-  'Mean time of an operation in each round, in microseconds. A run of more than 4,096 rounds '
-  'stores means of 2, 4, ... neighbouring rounds';
+  'Mean time of an operation in each entry, in microseconds, where a slow flush counts as five '
+  'times the current method''s median. An entry is one round, when paced runs.entry_rounds rounds; '
+  'a run of more than 4,096 entries stores means of 2, 4, ... neighbouring ones';
 COMMENT ON COLUMN sync_probe.samples.control_round_mean_us IS
   'The same of the A/A control; null except for the current method';
 COMMENT ON COLUMN sync_probe.samples.bucket_lower_us IS

@@ -64,6 +64,8 @@ $$),
     flush_size_source text
     flush_interval interval
     flush_interval_source text
+    observed_flush_interval interval
+    achieved_flush_interval interval
     requested_duration interval
     duty_cycle double precision
     stop_early boolean
@@ -71,6 +73,7 @@ $$),
     rounds integer
     paced_rounds integer
     saturated_rounds integer
+    entry_rounds integer
     noise double precision
     random_seed bigint
     server_version_num integer
@@ -98,6 +101,8 @@ $$),
     p90_us double precision
     p999_us double precision
     stddev_us double precision
+    rounds integer
+    slow_rounds integer
     device_writes_per_op double precision
     device_bytes_per_op double precision
     device_utilization double precision
@@ -120,8 +125,8 @@ $$),
     verdict text
     current_method text
     recommended_method text
-    paced_flush_us double precision
-    paced_speed text
+    loss_bound double precision
+    flush_us double precision
     durable text
     outdated boolean
 $$),
@@ -131,6 +136,9 @@ $$),
     verdict text
     current_method text
     recommended_method text
+    best_method text
+    loss_bound double precision
+    deciding_test text
     paced_flush_us double precision
     paced_speed double precision
     paced_speed_low double precision

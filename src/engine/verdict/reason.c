@@ -253,6 +253,8 @@ explain_stay(explanation *to)
 		say(to, "; equal to %s or slower: ", current);
 		say_names(to, SP_OPEN);
 	}
+	else if (to->comparison->count_of[SP_BARRED] > 0 && to->judgement->verdict == SP_KEEP)
+		say(to, "no other method is worth a switch");
 	else if (to->judgement->verdict == SP_KEEP)
 		say(to, "every other method that can be measured is slower than %s", current);
 	else
