@@ -1,10 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * probe_internal.h
+<<<<<<< HEAD
  *		Shared by operation.c, places.c, round.c and probe.c only.
  *
  * One direction: probe.c (the run) calls places.c (which file) and round.c (a
  * round), which calls operation.c (an operation).
+=======
+ *		Shared by operation.c, background.c, round.c and probe.c only.
+ *
+ * One direction: probe.c (the run) calls round.c (a round), which calls
+ * background.c (the counters) and operation.c (an operation).
  *
  *-------------------------------------------------------------------------
  */
@@ -49,8 +55,41 @@ extern int	sp_count_cases(const sp_probe *probe, sp_regime regime);
 /* Rest as the duty cycle demands after having been busy since begin. */
 extern void sp_rest_since(sp_probe *probe, int64_t begin);
 
+/* -------------------------------------------------------------- background.c */
+
+/* The device's counters at one moment. */
+typedef struct sp_counter_reading
+{
+	bool		valid;
+	int64_t		at_ns;
+	sp_counters counters[SP_LEVELS];
+} sp_counter_reading;
+
+extern void sp_begin_reading(sp_probe *probe, sp_counter_reading *reading);
+
+/*
+ * Read the counters again, and add what they counted meanwhile to the evidence of
+ * so many operations.  *reading becomes the new reading.
+ */
+extern void sp_end_reading(sp_probe *probe, sp_counter_reading *reading,
+						   sp_evidence *evidence, int64_t ops);
+
+/* Are the counters read in this round? */
+extern bool sp_round_has_evidence(const sp_probe *probe, sp_regime regime);
+
 /* Sleep for so long, and count background I/O. */
 extern void sp_idle_sample(sp_probe *probe, int64_t length_ns);
+
+/*
+ * Take the rest since the last flush, which took flush_ns, as an idle sample, if it is
+ * long enough.
+ */
+extern void sp_sample_rest(sp_probe *probe, sp_counter_reading *reading, int64_t flush_ns);
+
+/* Take an idle sample between two rounds, if there are too few. */
+extern void sp_sample_more(sp_probe *probe, int64_t flush_ns);
+
+/* ------------------------------------------------------------------- round.c */
 
 /*
  * A saturated slice lasts 4 ms, a tick of most kernels' clocks (HZ=250).  A file's

@@ -25,19 +25,6 @@
 #define UNSYNCED_SLICE_NS		(250 * SP_NS_PER_MS)
 #define UNSYNCED_WARM_UP_SHARE	5
 
-/* Reading the counters may take a hundredth of a slice. */
-#define SLICE_COUNTERS_SHARE	100
-
-/*
- * The length of all idle samples and of one, as multiples of our flush time.  If no
- * flush is seen in 20 flush times, background I/O flushes in less than 1 of 6 (see
- * sp_evidence_max_flushes_per_second).  All samples take at most a tenth of the
- * duration.
- */
-#define ENOUGH_FLUSHES			20
-#define IDLE_SAMPLE_FLUSHES		4
-#define MAX_IDLE_SAMPLE_SHARE	10
-
 int64_t
 sp_now_ns(sp_probe *probe)
 {
@@ -168,96 +155,6 @@ sleep_until(sp_probe *probe, int64_t deadline)
 		probe->callbacks.sleep_until(probe->callbacks.context, deadline);
 }
 
-/* ----------------------------------------------------------------- counters */
-
-/* The device's counters at one moment. */
-typedef struct counter_reading
-{
-	bool		valid;
-	int64_t		at_ns;
-	sp_counters counters[SP_LEVELS];
-} counter_reading;
-
-static void
-begin_reading(sp_probe *probe, counter_reading *reading)
-{
-	reading->valid = probe->callbacks.read_counters != NULL &&
-		probe->callbacks.read_counters(probe->callbacks.context, reading->counters);
-	reading->at_ns = sp_now_ns(probe);
-}
-
-/*
- * Read the counters again, and add what they counted meanwhile to the evidence of
- * so many operations.  *reading becomes the new reading.
- */
-static void
-end_reading(sp_probe *probe, counter_reading *reading, sp_evidence *evidence, int64_t ops)
-{
-	counter_reading begin = *reading;
-
-	if (probe->callbacks.read_counters == NULL)
-		return;
-	begin_reading(probe, reading);
-	if (begin.valid && reading->valid)
-		sp_evidence_add(evidence, begin.counters, reading->counters,
-						reading->at_ns - begin.at_ns, ops);
-	else
-		evidence->lost++;
-}
-
-void
-sp_idle_sample(sp_probe *probe, int64_t length_ns)
-{
-	counter_reading reading;
-
-	if (probe->callbacks.read_counters == NULL)
-		return;
-	begin_reading(probe, &reading);
-	probe->callbacks.sleep_until(probe->callbacks.context, reading.at_ns + length_ns);
-	end_reading(probe, &reading, &probe->background, 0);
-}
-
-/*
- * Take the rest since the last flush as an idle sample: what was counted is
- * background I/O.  A rest shorter than that flush is not taken.  While our flush
- * waited, the device may have served all requests of others, so that a short rest
- * sees too few of them.
- */
-static void
-sample_rest(sp_probe *probe, counter_reading *reading, int64_t flush_ns)
-{
-	if (sp_now_ns(probe) - reading->at_ns >= flush_ns)
-		end_reading(probe, reading, &probe->background, 0);
-	else
-		begin_reading(probe, reading);
-}
-
-/*
- * Without such rests, take idle samples between the rounds, until they are long
- * enough to exclude that background I/O flushes during each of our flushes.
- */
-static void
-sample_more(sp_probe *probe, int64_t flush_ns)
-{
-	if (probe->background.ns < ENOUGH_FLUSHES * flush_ns &&
-		probe->background.ns < probe->duration_ns / MAX_IDLE_SAMPLE_SHARE &&
-		sp_now_ns(probe) + IDLE_SAMPLE_FLUSHES * flush_ns < probe->deadline_ns)
-		sp_idle_sample(probe, IDLE_SAMPLE_FLUSHES * flush_ns);
-}
-
-/*
- * Are the counters read in this round?  They are read twice a slice, which may
- * cost a hundredth of it.  A disk takes a microsecond, so rounds are skipped only
- * with dozens of disks below one file system.
- */
-static bool
-round_has_evidence(const sp_probe *probe, sp_regime regime)
-{
-	int64_t		every = 1 + 2 * probe->counters_cost_ns * SLICE_COUNTERS_SHARE / SP_SLICE_NS;
-
-	return probe->callbacks.read_counters != NULL && probe->rounds[regime] % every == 0;
-}
-
 /* -------------------------------------------------------------------- rounds */
 
 /*
@@ -305,8 +202,8 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 	int64_t		expected_busy = probe->duty_cycle < 1 ? probe->paced_busy_ns : 0;
 	int64_t		length = end_of_paced_round(probe, start, expected_busy) - start;
 	int64_t		end;
-	bool		read = round_has_evidence(probe, SP_PACED);
-	counter_reading reading = {0};
+	bool		read = sp_round_has_evidence(probe, SP_PACED);
+	sp_counter_reading reading = {0};
 	sp_evidence uncounted = {0};
 	int64_t		elapsed = 0;
 
@@ -320,12 +217,12 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 			return;
 
 		if (read && i > 0)
-			sample_rest(probe, &reading, elapsed);
+			sp_sample_rest(probe, &reading, elapsed);
 		else if (read)
-			begin_reading(probe, &reading);
+			sp_begin_reading(probe, &reading);
 		elapsed = sp_timed_operation(probe, order[i]);
 		if (read)
-			end_reading(probe, &reading,
+			sp_end_reading(probe, &reading,
 						counted && elapsed >= 0 ? &result->evidence : &uncounted, 1);
 		if (elapsed < 0)
 			continue;
@@ -343,7 +240,7 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 	end = end_of_paced_round(probe, start, busy);
 	sleep_until(probe, end < probe->deadline_ns ? end : probe->deadline_ns);
 	if (n > 0)
-		sample_more(probe, busy / n);
+		sp_sample_more(probe, busy / n);
 }
 
 /* With a duty cycle, slices stay short: a long slice would need a very long rest. */
@@ -381,8 +278,8 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 	int			ops = 0;
 	bool		complete;
 	bool		slow = false;
-	bool		read = round_has_evidence(probe, SP_SATURATED);
-	counter_reading reading = {0};
+	bool		read = sp_round_has_evidence(probe, SP_SATURATED);
+	sp_counter_reading reading = {0};
 
 	do
 	{
@@ -392,7 +289,7 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 	if (!counted)
 		return;
 	if (read)
-		begin_reading(probe, &reading);
+		sp_begin_reading(probe, &reading);
 	do
 	{
 		int64_t		elapsed = sp_timed_operation(probe, c);
@@ -407,7 +304,7 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 	} while (!complete && begin + length < limit);
 
 	if (read)
-		end_reading(probe, &reading, &result->evidence, ops);
+		sp_end_reading(probe, &reading, &result->evidence, ops);
 	/* a slice that was cut short may have missed the clock tick, and seem too fast */
 	if (complete)
 	{

@@ -1,0 +1,100 @@
+/*-------------------------------------------------------------------------
+ *
+ * background.c
+ *		The device's counters, around each slice and while nothing is written.
+ *
+ * What is counted while the probe writes nothing is background I/O, which is part of
+ * what is counted during the slices.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/measure/probe_internal.h"
+
+/* Reading the counters may take a hundredth of a slice. */
+#define SLICE_COUNTERS_SHARE	100
+
+/*
+ * The length of all idle samples and of one, as multiples of our flush time.  If no
+ * flush is seen in 20 flush times, background I/O flushes in less than 1 of 6 (see
+ * sp_evidence_max_flushes_per_second).  All samples take at most a tenth of the
+ * duration.
+ */
+#define ENOUGH_FLUSHES			20
+#define IDLE_SAMPLE_FLUSHES		4
+#define MAX_IDLE_SAMPLE_SHARE	10
+
+void
+sp_begin_reading(sp_probe *probe, sp_counter_reading *reading)
+{
+	reading->valid = probe->callbacks.read_counters != NULL &&
+		probe->callbacks.read_counters(probe->callbacks.context, reading->counters);
+	reading->at_ns = sp_now_ns(probe);
+}
+
+void
+sp_end_reading(sp_probe *probe, sp_counter_reading *reading, sp_evidence *evidence, int64_t ops)
+{
+	sp_counter_reading begin = *reading;
+
+	if (probe->callbacks.read_counters == NULL)
+		return;
+	sp_begin_reading(probe, reading);
+	if (begin.valid && reading->valid)
+		sp_evidence_add(evidence, begin.counters, reading->counters,
+						reading->at_ns - begin.at_ns, ops);
+	else
+		evidence->lost++;
+}
+
+void
+sp_idle_sample(sp_probe *probe, int64_t length_ns)
+{
+	sp_counter_reading reading;
+
+	if (probe->callbacks.read_counters == NULL)
+		return;
+	sp_begin_reading(probe, &reading);
+	probe->callbacks.sleep_until(probe->callbacks.context, reading.at_ns + length_ns);
+	sp_end_reading(probe, &reading, &probe->background, 0);
+}
+
+/*
+ * Take the rest since the last flush as an idle sample: what was counted is
+ * background I/O.  A rest shorter than that flush is not taken.  While our flush
+ * waited, the device may have served all requests of others, so that a short rest
+ * sees too few of them.
+ */
+void
+sp_sample_rest(sp_probe *probe, sp_counter_reading *reading, int64_t flush_ns)
+{
+	if (sp_now_ns(probe) - reading->at_ns >= flush_ns)
+		sp_end_reading(probe, reading, &probe->background, 0);
+	else
+		sp_begin_reading(probe, reading);
+}
+
+/*
+ * Without such rests, take idle samples between the rounds, until they are long
+ * enough to exclude that background I/O flushes during each of our flushes.
+ */
+void
+sp_sample_more(sp_probe *probe, int64_t flush_ns)
+{
+	if (probe->background.ns < ENOUGH_FLUSHES * flush_ns &&
+		probe->background.ns < probe->duration_ns / MAX_IDLE_SAMPLE_SHARE &&
+		sp_now_ns(probe) + IDLE_SAMPLE_FLUSHES * flush_ns < probe->deadline_ns)
+		sp_idle_sample(probe, IDLE_SAMPLE_FLUSHES * flush_ns);
+}
+
+/*
+ * Are the counters read in this round?  They are read twice a slice, which may
+ * cost a hundredth of it.  A disk takes a microsecond, so rounds are skipped only
+ * with dozens of disks below one file system.
+ */
+bool
+sp_round_has_evidence(const sp_probe *probe, sp_regime regime)
+{
+	int64_t		every = 1 + 2 * probe->counters_cost_ns * SLICE_COUNTERS_SHARE / SP_SLICE_NS;
+
+	return probe->callbacks.read_counters != NULL && probe->rounds[regime] % every == 0;
+}
