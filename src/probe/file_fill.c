@@ -41,14 +41,13 @@ fill_failed(const char *verb, const sp_file *file, const char *directory)
  * the duration of the probe.
  */
 static void
-rest_after_chunk(sp_probe_files *files, int n, int64 begin_ns, const char *directory)
+rest_after_chunk(sp_probe_files *files, const sp_file *file, int64 begin_ns, const char *directory)
 {
-	const sp_file *file = &files->probe->files[n];
 	const sp_callbacks *callbacks = &files->probe->callbacks;
 	int64		now_ns;
 	int64		rest_ns;
 
-	if (fdatasync(file->fds[n]) != 0)
+	if (fdatasync(file->fd) != 0)
 		fill_failed("fsync", file, directory);
 	now_ns = callbacks->now_ns(callbacks->context);
 	rest_ns = (int64) ((double) (now_ns - begin_ns) * (1 / files->probe->duty_cycle - 1));
@@ -79,16 +78,14 @@ write_blocks(int fd, const char *buffer, int64 offset, int64 size)
  * full file system or a quota.
  */
 static void
-fill_chunk(const sp_probe *probe, int n, int64 offset, int64 size, const char *directory)
+fill_chunk(const sp_probe *probe, const sp_file *file, int64 offset, int64 size, const char *directory)
 {
-	const sp_file *file = &probe->files[n];
-
 	for (int64 done = 0; done < size;)
 	{
 		ssize_t		written;
 
 		CHECK_FOR_INTERRUPTS();
-		written = write_blocks(file->fds[n], probe->buffer, offset + done, size - done);
+		written = write_blocks(file->fd, probe->buffer, offset + done, size - done);
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written == 0)
@@ -99,12 +96,11 @@ fill_chunk(const sp_probe *probe, int n, int64 offset, int64 size, const char *d
 	}
 }
 
-/* Write all blocks of the n-th file, which is new, and sync it. */
+/* Write all blocks of a new file, and sync it. */
 void
-sp_probe_file_fill(sp_probe_files *files, int n, const char *directory)
+sp_probe_file_fill(sp_probe_files *files, const sp_file *file, const char *directory)
 {
 	const sp_probe *probe = files->probe;
-	const sp_file *file = &probe->files[n];
 	int64		begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
 	int64		rested_at = 0;
 	int64		checked_at = -CHECK_BYTES;
@@ -118,17 +114,17 @@ sp_probe_file_fill(sp_probe_files *files, int n, const char *directory)
 			sp_check_reserve(files->location, files->directory_fd);
 			checked_at = done;
 		}
-		fill_chunk(probe, n, done, chunk, directory);
+		fill_chunk(probe, file, done, chunk, directory);
 		done += chunk;
 		files->filled_bytes += chunk;
 		sp_notice_filling(probe, files->filled_bytes, sp_probe_files_size(probe));
 		if (probe->duty_cycle < 1 && (done - rested_at >= REST_BYTES || done == file->size))
 		{
-			rest_after_chunk(files, n, begin_ns, directory);
+			rest_after_chunk(files, file, begin_ns, directory);
 			rested_at = done;
 			begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
 		}
 	}
-	if (fsync(file->fds[n]) != 0)
+	if (fsync(file->fd) != 0)
 		fill_failed("fsync", file, directory);
 }

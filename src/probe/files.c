@@ -165,7 +165,7 @@ sp_probe_files_size(const sp_probe *probe)
 
 /*
  * Check free space before anything is written.  If the files do not fit, reduce their
- * size as far as the suite allows.
+ * size and number as far as the suite allows.
  */
 static void
 check_space(const sp_probe_files *files, const char *directory)
@@ -181,7 +181,7 @@ check_space(const sp_probe_files *files, const char *directory)
 		needed = sp_probe_files_size(files->probe);
 		available = sp_location_space(location, files->directory_fd, directory, needed, &reserve);
 		fits = available >= needed + reserve;
-	} while (!fits && sp_suite_halve_files(files->probe));
+	} while (!fits && sp_suite_shrink_files(files->probe));
 
 	if (!fits)
 		ereport(ERROR,
@@ -201,44 +201,42 @@ check_space(const sp_probe_files *files, const char *directory)
 				 errdetail("Needs %s.", sp_pretty_bytes(needed))));
 }
 
-/* Reserve descriptors, so that fd.c keeps the total below the limit. */
-static void
-reserve_fds(sp_probe_files *files, int wanted)
+static int
+count_descriptors(const sp_probe *probe)
 {
-	for (; files->reserved_fds < wanted; files->reserved_fds++)
+	int			wanted = 2;		/* the directory, and a file that is being opened again */
+
+	for (int n = 0; n < probe->nfiles; n++)
+		wanted += probe->files[n].status == SP_OK;
+	return wanted;
+}
+
+/*
+ * Reserve descriptors, so that fd.c keeps the total below the limit.  If there are too
+ * few, the copies of files are dropped.
+ */
+static void
+reserve_fds(sp_probe_files *files)
+{
+	while (files->reserved_fds < count_descriptors(files->probe))
 	{
-		if (!AcquireExternalFD())
+		if (AcquireExternalFD())
+			files->reserved_fds++;
+		else if (!sp_suite_drop_copies(files->probe))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 					 errmsg("not enough file descriptors for a probe"),
-					 errdetail("Needs %d.", wanted),
+					 errdetail("Needs %d.", count_descriptors(files->probe)),
 					 errhint("Raise max_files_per_process.")));
 	}
 }
 
 /* ----------------------------------------------------------------- creation */
 
-/* Close all descriptors of a file. */
-static void
-close_file(sp_file *file)
-{
-	for (int home = 0; home < SP_MAX_FILES; home++)
-	{
-		if (file->fds[home] >= 0)
-			close(file->fds[home]);
-		file->fds[home] = -1;
-	}
-}
-
-static int
-flags_of(const sp_file *file)
-{
-	return O_RDWR | O_NOFOLLOW | O_CLOEXEC |
-		(file->method ? file->method->open_flags : 0) |
-		(file->direct_io ? sp_direct_io_flag : 0);
-}
-
-/* Create and fill one file. */
+/*
+ * Create and fill one file, then open it with the flags of its method.  If that fails,
+ * the status of the file says so; the file system may refuse O_DIRECT.
+ */
 static void
 create_file(sp_probe_files *files, int n, const char *directory)
 {
@@ -247,18 +245,19 @@ create_file(sp_probe_files *files, int n, const char *directory)
 
 	name_file(files->location, MyProcPid, n, file->name);
 	file->directory_fd = files->directory_fd;
-	file->fds[n] = openat(files->directory_fd, file->name,
-						  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
-	if (file->fds[n] >= 0 && fstat(file->fds[n], &status) != 0)
+	file->fd = openat(files->directory_fd, file->name,
+					  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
+	if (file->fd >= 0 && fstat(file->fd, &status) != 0)
 	{
 		int			saved_errno = errno;
 
 		/* without device and inode it could not be removed later */
 		(void) unlinkat(files->directory_fd, file->name, 0);
-		close_file(file);
+		close(file->fd);
+		file->fd = -1;
 		errno = saved_errno;
 	}
-	if (file->fds[n] < 0)
+	if (file->fd < 0)
 		ereport(ERROR,
 				(sp_errcode_for_file_access(),
 				 errmsg("could not create file \"%s/%s\": %m", directory, file->name)));
@@ -266,52 +265,14 @@ create_file(sp_probe_files *files, int n, const char *directory)
 	files->created[n].device = status.st_dev;
 	files->created[n].inode = status.st_ino;
 
-	sp_probe_file_fill(files, n, directory);
-	close_file(file);
-}
+	sp_probe_file_fill(files, file, directory);
+	close(file->fd);
 
-/*
- * Open a file with the flags of its method.  If that fails, its status says so; the file
- * system may refuse O_DIRECT.
- */
-static void
-open_file(sp_probe_files *files, int n)
-{
-	sp_file    *file = &files->probe->files[n];
-
-	file->fds[n] = openat(files->directory_fd, file->name, flags_of(file));
-	if (file->fds[n] >= 0)
+	file->fd = openat(files->directory_fd, file->name, sp_open_flags(file));
+	if (file->fd >= 0)
 		return;
 	file->open_errno = errno;
 	file->status = file->direct_io && errno == EINVAL ? SP_NO_DIRECT_IO : SP_ERROR;
-}
-
-/* Open a file for the other methods that it serves.  Without a descriptor it does not rotate. */
-static void
-open_for_others(sp_probe_files *files, int n)
-{
-	sp_probe   *probe = files->probe;
-
-	for (int home = 0; home < probe->nfiles; home++)
-	{
-		if (home != n && sp_file_serves(probe, n, home))
-			probe->files[n].fds[home] = openat(files->directory_fd, probe->files[n].name,
-											   flags_of(&probe->files[home]));
-	}
-}
-
-/* The descriptors that a probe needs. */
-static int
-count_descriptors(const sp_probe *probe)
-{
-	int			wanted = 2;		/* the directory, and a file that is being opened again */
-
-	for (int n = 0; n < probe->nfiles; n++)
-	{
-		for (int home = 0; home < probe->nfiles; home++)
-			wanted += probe->files[n].status == SP_OK && sp_file_serves(probe, n, home);
-	}
-	return wanted;
 }
 
 /*
@@ -325,7 +286,7 @@ sp_probe_files_create(sp_probe_files *files)
 	char		directory[MAXPGPATH];
 	int			order[SP_MAX_FILES];
 
-	reserve_fds(files, count_descriptors(probe));
+	reserve_fds(files);
 
 	files->directory_fd = open_directory(files->location, true, directory);
 	if (files->directory_fd < 0 && errno == ENOENT && OidIsValid(files->location->tablespace))
@@ -346,13 +307,6 @@ sp_probe_files_create(sp_probe_files *files)
 		if (probe->files[order[i]].status == SP_OK)
 			create_file(files, order[i], directory);
 	}
-	for (int n = 0; n < probe->nfiles; n++)
-	{
-		if (probe->files[n].status == SP_OK)
-			open_file(files, n);
-	}
-	for (int n = 0; n < probe->nfiles; n++)
-		open_for_others(files, n);
 	if (fsync(files->directory_fd) != 0)
 		ereport(ERROR,
 				(sp_errcode_for_file_access(),
@@ -374,7 +328,9 @@ sp_probe_files_remove(sp_probe_files *files)
 		sp_file    *file = &files->probe->files[n];
 		struct stat status;
 
-		close_file(file);
+		if (file->fd >= 0)
+			close(file->fd);
+		file->fd = -1;
 		if (!files->created[n].exists)
 			continue;
 		files->created[n].exists = false;

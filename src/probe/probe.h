@@ -76,7 +76,7 @@ extern int	sp_probe_files_sweep(const sp_location *location);
 
 /* ------------------------------------------------------------ file_fill.c */
 
-extern void sp_probe_file_fill(sp_probe_files *files, int n, const char *directory);
+extern void sp_probe_file_fill(sp_probe_files *files, const sp_file *file, const char *directory);
 
 /* ------------------------------------------------------------ callbacks.c */
 

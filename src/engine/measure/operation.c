@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -84,7 +85,7 @@ whole_pages(int64_t bytes)
  * with the old end of WAL to the one with the new end.
  */
 static const char *
-write_flush(sp_probe *probe, const sp_test_case *test_case, sp_file *file, int fd)
+write_flush(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
 {
 	int64_t		first = file->position / SP_WAL_PAGE_SIZE * SP_WAL_PAGE_SIZE;
 	int64_t		end = file->position + test_case->write_size;
@@ -100,7 +101,7 @@ write_flush(sp_probe *probe, const sp_test_case *test_case, sp_file *file, int f
 	if (first + (int64_t) size > file->size)
 		size = (size_t) (file->size - first);
 
-	failed = write_all(fd, probe->buffer, size, first);
+	failed = write_all(file->fd, probe->buffer, size, first);
 	if (failed == NULL)
 		file->position = end;
 	return failed;
@@ -127,6 +128,14 @@ sync_file(const sp_sync_method *method, int fd)
 	if (method == NULL || method->sync == NULL || method->sync(fd) == 0)
 		return NULL;
 	return method->name;
+}
+
+int
+sp_open_flags(const sp_file *file)
+{
+	return O_RDWR | O_NOFOLLOW | O_CLOEXEC |
+		(file->method ? file->method->open_flags : 0) |
+		(file->direct_io ? sp_direct_io_flag : 0);
 }
 
 static int
@@ -176,16 +185,26 @@ reopening_operation(sp_probe *probe, const sp_test_case *test_case, const sp_fil
 
 /* One operation.  Returns NULL, or the name of the call that failed, with errno set. */
 static const char *
-operate(sp_probe *probe, const sp_test_case *test_case, sp_file *file, int fd)
+operate(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
 {
 	const char *failed;
 
 	if (test_case->descriptor_use != SP_KEEP_OPEN)
 		return reopening_operation(probe, test_case, file);
 	failed = test_case->advances
-		? write_flush(probe, test_case, file, fd)
-		: write_pattern(probe, test_case, fd);
-	return failed ? failed : sync_file(probe->files[test_case->file].method, fd);
+		? write_flush(probe, test_case, file)
+		: write_pattern(probe, test_case, file->fd);
+	return failed ? failed : sync_file(probe->files[test_case->file].method, file->fd);
+}
+
+static bool
+uses_file(const sp_probe *probe, int c, int home)
+{
+	int			file = probe->cases[c].file;
+
+	while (file >= 0 && file != home)
+		file = probe->files[file].copy;
+	return file == home;
 }
 
 /*
@@ -201,7 +220,7 @@ fail_file(sp_probe *probe, int home, const char *call, int error_number)
 	{
 		sp_result  *result = &probe->results[c];
 
-		if (probe->cases[c].file != home || result->status != SP_OK)
+		if (!uses_file(probe, c, home) || result->status != SP_OK)
 			continue;
 
 		/* some file systems accept O_DIRECT at open and refuse it at the write */
@@ -212,24 +231,58 @@ fail_file(sp_probe *probe, int home, const char *call, int error_number)
 	}
 }
 
-void
-sp_settle_file(sp_probe *probe, int home)
+/* Is it still the file that it was?  The name may be that of another file by now. */
+static bool
+is_same_file(int fd, int other)
 {
-	const sp_file *file = &probe->files[probe->places.in_use[home]];
+	struct stat one;
+	struct stat two;
+
+	return fstat(fd, &one) == 0 && fstat(other, &two) == 0 &&
+		one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+/* Returns NULL, or the name of the call that failed, with errno set. */
+static const char *
+take_over(sp_file *file, int flags)
+{
+	int			fd;
+
+	if (fsync(file->fd) != 0)
+		return "fsync";
+	fd = openat(file->directory_fd, file->name, flags);
+	if (fd < 0)
+		return "open";
+	if (!is_same_file(fd, file->fd))
+	{
+		close(fd);
+		errno = ESTALE;
+		return "open";
+	}
+	/* what it closes was synced */
+	(void) close(file->fd);
+	file->fd = fd;
+	return NULL;
+}
+
+void
+sp_take_over_file(sp_probe *probe, int home)
+{
+	sp_file    *file = &probe->files[probe->places.in_use[home]];
 	const sp_callbacks *callbacks = &probe->callbacks;
-	int			result;
-	int			sync_errno;
+	const char *failed;
+	int			failed_errno;
 
 	do
 	{
 		callbacks->check_interrupts(callbacks->context);
 		callbacks->operation_begin(callbacks->context);
-		result = fsync(file->fds[home]);
-		sync_errno = errno;
+		failed = take_over(file, sp_open_flags(&probe->files[home]));
+		failed_errno = errno;
 		callbacks->operation_end(callbacks->context);
-	} while (result != 0 && sync_errno == EINTR);
-	if (result != 0)
-		fail_file(probe, home, "fsync", sync_errno);
+	} while (failed && failed_errno == EINTR);
+	if (failed)
+		fail_file(probe, home, failed, failed_errno);
 }
 
 /*
@@ -238,11 +291,10 @@ sp_settle_file(sp_probe *probe, int home)
  * counted.
  */
 int64_t
-sp_timed_operation(sp_probe *probe, int c)
+sp_timed_operation(sp_probe *probe, int c, int home)
 {
 	const sp_test_case *test_case = &probe->cases[c];
-	sp_file    *file = &probe->files[probe->places.in_use[test_case->file]];
-	int			fd = file->fds[test_case->file];
+	sp_file    *file = &probe->files[probe->places.in_use[home]];
 	const sp_callbacks *callbacks = &probe->callbacks;
 	const char *failed;
 	int64_t		begin;
@@ -254,7 +306,7 @@ sp_timed_operation(sp_probe *probe, int c)
 		callbacks->check_interrupts(callbacks->context);
 		callbacks->operation_begin(callbacks->context);
 		begin = callbacks->now_ns(callbacks->context);
-		failed = operate(probe, test_case, file, fd);
+		failed = operate(probe, test_case, file);
 		failed_errno = errno;	/* callbacks may change it */
 		end = callbacks->now_ns(callbacks->context);
 		callbacks->operation_end(callbacks->context);
@@ -264,6 +316,6 @@ sp_timed_operation(sp_probe *probe, int c)
 		if (failed_errno != EINTR)
 			break;
 	}
-	fail_file(probe, test_case->file, failed, failed_errno);
+	fail_file(probe, home, failed, failed_errno);
 	return -1;
 }

@@ -6,7 +6,9 @@
  * Two files of one method differ by their places on the disk, and stay so for the
  * whole run.  A longer run would only make this difference more certain.  So every
  * method comes to every file: after a block of rounds each method moves on to the
- * next file of its ring, which makes a Latin square of methods and files.
+ * next file of its ring, which makes a Latin square of methods and files.  Files with
+ * O_DIRECT are a ring of their own: a direct write drops pages that the next buffered
+ * one would find in the cache.
  *
  * What a method leaves behind must not be paid by the one that comes next: a time
  * stamp that fdatasync leaves dirty would be journaled by fsync.  So all files of a
@@ -27,20 +29,6 @@
 #define PACED_BLOCK_NS			(10 * SP_SLICE_NS)
 #define SATURATED_BLOCK_ROUNDS	4
 
-bool
-sp_file_serves(const sp_probe *probe, int file, int home)
-{
-	const sp_file *one = &probe->files[file];
-	const sp_file *other = &probe->files[home];
-
-	if (file == home)
-		return true;
-
-	/* a direct write drops pages that the next buffered one would find in the cache */
-	return one->rotates && other->rotates && one->direct_io == other->direct_io &&
-		one->status == SP_OK && other->status == SP_OK;
-}
-
 void
 sp_creation_order(const sp_probe *probe, int order[SP_MAX_FILES])
 {
@@ -58,18 +46,6 @@ sp_creation_order(const sp_probe *probe, int order[SP_MAX_FILES])
 	}
 }
 
-/* Does it have a descriptor for each of the files that it may have to serve? */
-static bool
-is_open_for_all(const sp_probe *probe, int file)
-{
-	for (int home = 0; home < probe->nfiles; home++)
-	{
-		if (sp_file_serves(probe, file, home) && probe->files[file].fds[home] < 0)
-			return false;
-	}
-	return true;
-}
-
 void
 sp_places_prepare(sp_probe *probe)
 {
@@ -78,12 +54,15 @@ sp_places_prepare(sp_probe *probe)
 	*places = (sp_places) {0};
 	for (int file = 0; file < probe->nfiles; file++)
 	{
-		sp_ring    *ring = &places->rings[probe->files[file].direct_io];
+		int			number = probe->files[file].ring;
 
 		places->in_use[file] = file;
-		if (probe->files[file].rotates && probe->files[file].status == SP_OK &&
-			is_open_for_all(probe, file))
+		if (number > 0 && probe->files[file].status == SP_OK)
+		{
+			sp_ring    *ring = &places->rings[number - 1];
+
 			ring->files[ring->n++] = file;
+		}
 	}
 }
 
@@ -101,17 +80,20 @@ rounds_of_block(const sp_probe *probe, sp_regime regime)
 	return (rounds + entry - 1) / entry * entry;
 }
 
-/* Sync all files of the rings.  A duty cycle has its rest afterwards. */
+/*
+ * Sync and open all files of the rings.  One that fails excludes its new method alone.
+ * A duty cycle has its rest afterwards.
+ */
 static void
-settle_files(sp_probe *probe)
+take_over_files(sp_probe *probe)
 {
-	sp_places  *places = &probe->places;
+	const sp_places *places = &probe->places;
 	int64_t		begin = sp_now_ns(probe);
 
-	for (int r = 0; r < 2; r++)
+	for (int r = 0; r < SP_MAX_RINGS; r++)
 	{
-		for (int i = 0; i < places->rings[r].n && !places->frozen; i++)
-			sp_settle_file(probe, places->rings[r].files[i]);
+		for (int i = 0; i < places->rings[r].n; i++)
+			sp_take_over_file(probe, places->rings[r].files[i]);
 	}
 	sp_rest_since(probe, begin);
 }
@@ -123,7 +105,7 @@ move_files(sp_probe *probe, sp_regime regime)
 	sp_places  *places = &probe->places;
 	bool		moved = false;
 
-	for (int r = 0; r < 2; r++)
+	for (int r = 0; r < SP_MAX_RINGS; r++)
 	{
 		const sp_ring *ring = &places->rings[r];
 
@@ -136,8 +118,35 @@ move_files(sp_probe *probe, sp_regime regime)
 		}
 	}
 	if (moved)
-		settle_files(probe);
+		take_over_files(probe);
 	return moved;
+}
+
+/*
+ * How many files of each method are flushed in a paced round: as many as leave the
+ * device idle for half of the time.  When it has no rest at all, a flush is not what
+ * it is in the cluster.
+ */
+static void
+set_paced_copies(sp_probe *probe)
+{
+	double		busy = 0;		/* with one flush for each case */
+
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_result *result = &probe->results[c];
+
+		if (probe->cases[c].regime != SP_PACED || result->status != SP_OK ||
+			result->excluded || result->histogram.ops == 0)
+			continue;
+		busy += sp_histogram_quantile_ns(&result->histogram, 0.5);
+	}
+	probe->paced_copies = 1;
+	if (busy == 0 || probe->duty_cycle < 1)
+		return;
+	while (probe->paced_copies < SP_PACED_COPIES &&
+		   (probe->paced_copies + 1) * busy < (double) probe->flush_interval_ns / 2)
+		probe->paced_copies++;
 }
 
 bool
@@ -155,5 +164,7 @@ sp_places_begin_round(sp_probe *probe, sp_regime regime)
 		return false;
 	places->block_rounds[regime] = 0;
 	places->shift[regime]++;
+	if (regime == SP_PACED)
+		set_paced_copies(probe);
 	return move_files(probe, regime);
 }

@@ -337,6 +337,7 @@ prepare(sp_probe *probe)
 	memset(probe->round_ns, 0, sizeof(probe->round_ns));
 	memset(probe->exhausted, 0, sizeof(probe->exhausted));
 	probe->paced_busy_ns = 0;
+	probe->paced_copies = 1;
 	probe->paced_ns = 0;
 	probe->entry_rounds[SP_SATURATED] = 1;
 	probe->entry_rounds[SP_PACED] = probe->flush_interval_ns >= PACED_ENTRY_NS ? 1 :

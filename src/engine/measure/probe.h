@@ -22,7 +22,7 @@
 #include "engine/verdict/verdict.h"
 
 #define SP_MAX_CASES	32
-#define SP_MAX_FILES	24
+#define SP_MAX_FILES	48
 #define SP_NAME_LEN		64
 
 /* The server writes whole WAL pages: the default XLOG_BLCKSZ. */
@@ -42,6 +42,12 @@
  * case is compared with it.
  */
 #define SP_UNSYNCED_ROUNDS	4
+
+/*
+ * The files of a method in the paced regime.  Each has the cluster's own interval, and
+ * the mean of three flushes has less noise than one.
+ */
+#define SP_PACED_COPIES	3
 
 /* The size of the buffer of all writes.  Its content is random, so that it does not compress. */
 #define SP_BUFFER_SIZE	(256 * 1024)
@@ -65,21 +71,21 @@ typedef enum sp_descriptor_use
 
 /*
  * A file that is probed, and the method whose cases begin with it.  The caller
- * opens it and closes it.
+ * opens it with sp_open_flags() and closes it.
  *
  * Two files of one method differ by their places on the disk: by 3 % on btrfs.  So
- * the files of the wal suite rotate among the methods, see places.c, and each has
- * a descriptor for every method that may come to it.
+ * the files of the wal suite rotate among the methods, see places.c.  Then the engine
+ * opens them again by name, with the flags of the method that comes.
  */
 typedef struct sp_file
 {
 	const sp_sync_method *method;	/* NULL: not synced at all */
 	bool		direct_io;
-	bool		rotates;
-	int			fds[SP_MAX_FILES];	/* opened with the flags of the method of that
-									 * file, or -1; of a file that does not rotate
-									 * only its own */
-	int			directory_fd;	/* for operations that open by name */
+	int			ring;			/* files of one ring rotate among its methods; 0: stays */
+	int			copy;			/* another file for the same cases, or -1 */
+	int			fd;				/* opened with the flags of the method that uses it
+								 * now, or -1 */
+	int			directory_fd;	/* where it is opened by name */
 	char		name[SP_NAME_LEN];
 	int64_t		size;			/* bytes; the caller has written all of them */
 	int			layout_write_size;	/* bytes of each of these writes; it decides the
@@ -96,7 +102,8 @@ typedef struct sp_test_case
 	const char *test;
 	const char *label;			/* the method, or another name of the case */
 	int			file;			/* index into files: the first one, and the one
-								 * whose method it uses */
+								 * whose method it uses.  When paced, the case also
+								 * has its copies */
 	sp_regime	regime;
 	sp_descriptor_use descriptor_use;
 	bool		advances;		/* moves through the file as WAL does */
@@ -164,18 +171,21 @@ typedef struct sp_callbacks
 	bool		(*read_counters) (void *context, sp_counters counters[SP_LEVELS]);
 } sp_callbacks;
 
-/* Files that rotate among the methods: those of one direct_io. */
+/* Files that rotate among the methods. */
 typedef struct sp_ring
 {
 	int			n;
-	int			files[SP_MAX_FILES];
+	int			files[SP_MAX_METHODS + 1];
 } sp_ring;
+
+/* Without and with O_DIRECT, for every copy. */
+#define SP_MAX_RINGS	(2 * SP_PACED_COPIES)
 
 /* Which file the cases of each method write to, see places.c. */
 typedef struct sp_places
 {
 	int			in_use[SP_MAX_FILES];	/* by the file that its cases begin with */
-	sp_ring		rings[2];		/* without and with O_DIRECT */
+	sp_ring		rings[SP_MAX_RINGS];
 	int			shift[SP_REGIMES];
 	int64_t		block_rounds[SP_REGIMES];	/* counted since the last move */
 	bool		frozen;			/* a file has failed: all stay where they are */
@@ -222,6 +232,7 @@ typedef struct sp_probe
 	int			analyses[SP_REGIMES];
 	int64_t		spent_ns[SP_REGIMES];
 	int64_t		round_ns[SP_REGIMES];	/* how long the last one took */
+	int			paced_copies;	/* files that a case flushes in a paced round */
 	int64_t		paced_busy_ns;	/* in operations, of the last paced round */
 	int64_t		paced_ns;		/* length of all paced rounds that were counted */
 	bool		exhausted[SP_REGIMES];	/* no further round fits into the time */
@@ -248,8 +259,8 @@ typedef struct sp_probe
  */
 extern void sp_probe_run(sp_probe *probe);
 
-/* May the cases of file home come to this file?  Then it needs a descriptor for them. */
-extern bool sp_file_serves(const sp_probe *probe, int file, int home);
+/* The flags with which the method of a file opens it. */
+extern int	sp_open_flags(const sp_file *file);
 
 /*
  * A random order of the files, by the seed of the plan.  Files that were created first

@@ -21,18 +21,18 @@
 #include "engine/text/units.h"
 
 /*
- * Run and time one operation of case c.  Returns its time in ns, or -1 if it failed
- * and the case is excluded.
+ * Run and time one operation of case c at the place of a file: its own or a copy of
+ * that.  Returns its time in ns, or -1 if it failed and the case is excluded.
  */
-extern int64_t sp_timed_operation(sp_probe *probe, int c);
+extern int64_t sp_timed_operation(sp_probe *probe, int c, int home);
 
 extern int64_t sp_now_ns(sp_probe *probe);
 
 /*
- * Sync the file that the cases of file home write to, untimed.  If that fails, they
- * are excluded.
+ * Untimed: sync the file that the cases of file home write to from now on, and open
+ * it with their flags.  If that fails, they are excluded.
  */
-extern void sp_settle_file(sp_probe *probe, int home);
+extern void sp_take_over_file(sp_probe *probe, int home);
 
 /*
  * Begin with each file at home.

@@ -186,17 +186,71 @@ end_of_paced_round(const sp_probe *probe, int64_t begin, int64_t busy)
 	return end > begin + probe->flush_interval_ns ? end : begin + probe->flush_interval_ns;
 }
 
+/* A flush of a paced round. */
+typedef struct paced_flush
+{
+	int			c;
+	int			home;			/* the file of the case, or a copy of that */
+} paced_flush;
+
+/* All flushes of a paced round, in a new random order. */
+static int
+shuffle_flushes(sp_probe *probe, paced_flush *order)
+{
+	int			cases[SP_MAX_CASES];
+	int			ncases = shuffle_cases(probe, SP_PACED, cases);
+	int			n = 0;
+
+	for (int i = 0; i < ncases; i++)
+	{
+		int			home = probe->cases[cases[i]].file;
+
+		for (int copy = 0; copy < probe->paced_copies && home >= 0; copy++)
+		{
+			int			j = (int) (nrand48(probe->random_state) % (n + 1));
+
+			order[n++] = order[j];
+			order[j] = (paced_flush) {cases[i], home};
+			home = probe->files[home].copy;
+		}
+	}
+	return n;
+}
+
+/* What a case has had in one round. */
+typedef struct round_sum
+{
+	int			flushes;
+	int64_t		ns;				/* each counted as capped_ns() says */
+	bool		slow;
+} round_sum;
+
+/* Append the mean of a round to the series of each case. */
+static void
+append_round(sp_probe *probe, const round_sum *sums)
+{
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (sums[c].flushes == 0 || probe->results[c].status != SP_OK)
+			continue;
+		series_append(&probe->results[c].series,
+					  (double) sums[c].ns / sums[c].flushes / SP_NS_PER_US);
+		count_tail(probe, c, sums[c].slow);
+	}
+}
+
 /*
- * Every case once, evenly spread over one flush interval: each file is flushed at
- * the cluster's own interval, and the device rests in between.  A duty cycle may
- * lengthen the round, as far as the previous round tells; then all rests grow, so
- * that other processes wait for one flush of ours at a time.
+ * Every case once, or once for each of its copies, evenly spread over one flush interval:
+ * each file is flushed at the cluster's own interval, and the device rests in between.
+ * A duty cycle may lengthen the round, as far as the previous round tells; then all
+ * rests grow, so that other processes wait for one flush of ours at a time.
  */
 void
 sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 {
-	int			order[SP_MAX_CASES];
-	int			n = shuffle_cases(probe, SP_PACED, order);
+	paced_flush order[SP_MAX_FILES];
+	round_sum	sums[SP_MAX_CASES] = {0};
+	int			n = shuffle_flushes(probe, order);
 	int64_t		start = sp_now_ns(probe);
 	int64_t		busy = 0;
 	int64_t		expected_busy = probe->duty_cycle < 1 ? probe->paced_busy_ns : 0;
@@ -209,9 +263,12 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 
 	for (int i = 0; i < n; i++)
 	{
-		sp_result  *result = &probe->results[order[i]];
-		bool		slow = false;
+		int			c = order[i].c;
+		sp_result  *result = &probe->results[c];
 
+		/* a copy that failed in this round has excluded the case */
+		if (result->status != SP_OK)
+			continue;
 		sleep_until(probe, start + length * i / n);
 		if (sp_now_ns(probe) > limit)
 			return;
@@ -220,21 +277,21 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 			sp_sample_rest(probe, &reading, elapsed);
 		else if (read)
 			sp_begin_reading(probe, &reading);
-		elapsed = sp_timed_operation(probe, order[i]);
+		elapsed = sp_timed_operation(probe, c, order[i].home);
 		if (read)
 			sp_end_reading(probe, &reading,
-						counted && elapsed >= 0 ? &result->evidence : &uncounted, 1);
+						   counted && elapsed >= 0 ? &result->evidence : &uncounted, 1);
 		if (elapsed < 0)
 			continue;
 		busy += elapsed;
 		if (counted)
 		{
 			sp_histogram_add(&result->histogram, (uint64_t) elapsed);
-			series_append(&result->series,
-						  (double) capped_ns(probe, order[i], elapsed, &slow) / SP_NS_PER_US);
-			count_tail(probe, order[i], slow);
+			sums[c].ns += capped_ns(probe, c, elapsed, &sums[c].slow);
+			sums[c].flushes++;
 		}
 	}
+	append_round(probe, sums);
 
 	probe->paced_busy_ns = busy;
 	end = end_of_paced_round(probe, start, busy);
@@ -270,6 +327,7 @@ static void
 saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t limit)
 {
 	sp_result  *result = &probe->results[c];
+	int			file = probe->cases[c].file;
 	int64_t		min_length = slice_length(probe, c, share);
 	int64_t		begin = sp_now_ns(probe);
 	int64_t		warm_up = has_long_slices(probe, c) ? min_length / UNSYNCED_WARM_UP_SHARE : 0;
@@ -283,7 +341,7 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 
 	do
 	{
-		if (sp_timed_operation(probe, c) < 0)
+		if (sp_timed_operation(probe, c, file) < 0)
 			return;
 	} while (sp_now_ns(probe) < begin + warm_up && sp_now_ns(probe) < limit);
 	if (!counted)
@@ -292,7 +350,7 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 		sp_begin_reading(probe, &reading);
 	do
 	{
-		int64_t		elapsed = sp_timed_operation(probe, c);
+		int64_t		elapsed = sp_timed_operation(probe, c, file);
 
 		if (elapsed < 0)
 			return;

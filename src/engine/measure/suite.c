@@ -29,6 +29,13 @@
 #define WAL_FILE_MIN_SIZE	(1024 * 1024)
 
 /*
+ * Three files of 4 MB for each method take less time to fill than one of 16 MB.  For
+ * large flushes one file must do: they leave no room for more in an interval.
+ */
+#define WAL_COPY_SIZE		(4 * 1024 * 1024)
+#define COPY_MAX_FLUSH_SIZE	(64 * 1024)
+
+/*
  * The rounds of cases that are shown but not judged.  They end at an interim
  * analysis, so that it includes their last round, and they are few, so that the
  * judged cases get the time.
@@ -36,7 +43,7 @@
 #define SHOWN_ROUNDS	SP_FIRST_ANALYSIS_ENTRIES
 
 /* The largest possible plans.  add_file() and add_case() rely on their fitting. */
-#define WAL_FILES		(2 * SP_MAX_METHODS + 1)
+#define WAL_FILES		(SP_PACED_COPIES * (SP_MAX_METHODS + 1) + SP_MAX_METHODS)
 #define WAL_CASES		(SP_REGIMES * (SP_MAX_METHODS + 1) + SP_MAX_METHODS)
 #define TOOL_CASES(lines)	(2 * SP_MAX_METHODS + (lines))
 
@@ -54,9 +61,9 @@ add_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t 
 	file->direct_io = direct_io;
 	file->size = size;
 	file->layout_write_size = layout_write_size;
-	for (int home = 0; home < SP_MAX_FILES; home++)
-		file->fds[home] = -1;
+	file->fd = -1;
 	file->directory_fd = -1;
+	file->copy = -1;
 	file->status = offered ? SP_OK : SP_UNSUPPORTED;
 	return probe->nfiles++;
 }
@@ -110,16 +117,14 @@ plan_wal_regime(sp_probe *probe, const sp_server *server, sp_regime regime,
 	add_case(probe, row);
 }
 
-static void
-plan_wal(sp_probe *probe, const sp_server *server)
+/*
+ * A file for every method, and behind them one for the control.  Files with and
+ * without O_DIRECT are rings of their own.
+ */
+static int
+add_wal_files(sp_probe *probe, const sp_server *server, int64_t size, int copy)
 {
-	int64_t		size = server->segment_size;
-	int			first_file = probe->nfiles;
-	int			control_file = -1;
-	int			baseline = -1;
-
-	if (size > SP_WAL_FILE_MAX_SIZE)
-		size = SP_WAL_FILE_MAX_SIZE;
+	int			first = probe->nfiles;
 
 	for (size_t i = 0; i < sp_sync_method_count; i++)
 	{
@@ -131,15 +136,49 @@ plan_wal(sp_probe *probe, const sp_server *server)
 				 method->supported && server->offers[i]);
 	}
 	if (server->current)
+		add_file(probe, server->current,
+				 probe->files[first + (server->current - sp_sync_methods)].direct_io,
+				 size, server->init_write_size, true);
+	for (int i = first; i < probe->nfiles; i++)
+		probe->files[i].ring = 1 + 2 * copy + probe->files[i].direct_io;
+	return first;
+}
+
+/* The copies are the last files of a plan, so that they can be dropped. */
+static void
+add_copies(sp_probe *probe, const sp_server *server, int first_file, int copies)
+{
+	for (int copy = 1; copy < copies; copy++)
 	{
-		int			current_file = first_file + (int) (server->current - sp_sync_methods);
+		int			next_file = add_wal_files(probe, server, probe->files[first_file].size, copy);
 
-		control_file = add_file(probe, server->current, probe->files[current_file].direct_io,
-								size, server->init_write_size, true);
+		for (int i = 0; next_file + i < probe->nfiles; i++)
+			probe->files[first_file + i].copy = next_file + i;
+		first_file = next_file;
 	}
-	for (int i = first_file; i < probe->nfiles; i++)
-		probe->files[i].rotates = true;
+}
 
+static void
+plan_wal(sp_probe *probe, const sp_server *server)
+{
+	int64_t		size = server->segment_size;
+	int			copies = 1;
+	int			first_file;
+	int			control_file = -1;
+	int			baseline = -1;
+
+	if (size > SP_WAL_FILE_MAX_SIZE)
+		size = SP_WAL_FILE_MAX_SIZE;
+	if (server->flush_size <= COPY_MAX_FLUSH_SIZE)
+	{
+		copies = SP_PACED_COPIES;
+		if (size > WAL_COPY_SIZE)
+			size = WAL_COPY_SIZE;
+	}
+
+	first_file = add_wal_files(probe, server, size, 0);
+	if (server->current)
+		control_file = probe->nfiles - 1;
 	plan_wal_regime(probe, server, SP_PACED, first_file, control_file);
 	plan_wal_regime(probe, server, SP_SATURATED, first_file, control_file);
 	for (int i = 0; i < probe->ncases; i++)
@@ -163,6 +202,7 @@ plan_wal(sp_probe *probe, const sp_server *server)
 				.baseline = baseline, .max_rounds = SHOWN_ROUNDS,
 		});
 	}
+	add_copies(probe, server, first_file, copies);
 }
 
 /* A line of pg_test_fsync. */
@@ -189,7 +229,8 @@ static const tool_line tool_lines[] = {
 
 /* Each case has a file of its own. */
 _Static_assert(TOOL_CASES(lengthof(tool_lines)) <= SP_MAX_FILES &&
-			   SP_MAX_FILES <= SP_MAX_CASES, "the lines of pg_test_fsync need room");
+			   TOOL_CASES(lengthof(tool_lines)) <= SP_MAX_CASES,
+			   "the lines of pg_test_fsync need room");
 
 /* The tool measures all methods of the platform, even those the server does not offer. */
 static void
@@ -263,7 +304,24 @@ extent_of(const sp_test_case *test_case)
 }
 
 bool
-sp_suite_halve_files(sp_probe *probe)
+sp_suite_drop_copies(sp_probe *probe)
+{
+	int			first = probe->nfiles;
+
+	for (int i = 0; i < probe->nfiles; i++)
+	{
+		if (probe->files[i].copy >= 0 && probe->files[i].copy < first)
+			first = probe->files[i].copy;
+		probe->files[i].copy = -1;
+	}
+	if (first == probe->nfiles)
+		return false;
+	probe->nfiles = first;
+	return true;
+}
+
+static bool
+halve_files(sp_probe *probe)
 {
 	for (int i = 0; i < probe->nfiles; i++)
 	{
@@ -278,4 +336,10 @@ sp_suite_halve_files(sp_probe *probe)
 	for (int i = 0; i < probe->nfiles; i++)
 		probe->files[i].size /= 2;
 	return true;
+}
+
+bool
+sp_suite_shrink_files(sp_probe *probe)
+{
+	return halve_files(probe) || sp_suite_drop_copies(probe);
 }

@@ -44,9 +44,13 @@ extern const int sp_suite_count;
 extern const sp_suite *sp_suite_find(const char *name);
 
 /*
- * Halve the files of a plan, for a small file system.  Returns false if a file
- * would become smaller than 1 MB or than one flush.
+ * For a small file system: halve the files of a plan or, if a file would become
+ * smaller than 1 MB or than one flush, drop the copies.  Returns false if neither
+ * is possible.
  */
-extern bool sp_suite_halve_files(sp_probe *probe);
+extern bool sp_suite_shrink_files(sp_probe *probe);
+
+/* Drop the copies of a plan: its last files.  Returns false if it has none. */
+extern bool sp_suite_drop_copies(sp_probe *probe);
 
 #endif							/* SP_SUITE_H */
