@@ -143,16 +143,4 @@ advise_at() {
 	done
 }
 
-# Memory has no commits worth a choice.
-measure_advice() {
-	local place all=("${places[@]}") places=()
-	observe_machine advice
-	for place in "${all[@]}"; do
-		if [[ $(stat -f -c %T "${place#*=}") == tmpfs ]]; then
-			observe advice.skipped "${place%%=*}" "memory: no device to wait for"
-		else
-			places+=("$place")
-		fi
-	done
-	at_each_place advice advise_at
-}
+measure_advice() { at_each_device advice advise_at; }
