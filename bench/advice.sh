@@ -80,13 +80,19 @@ commit_session() {
 
 seconds_since() { awk "BEGIN { print $EPOCHREALTIME - $1 }"; }
 
-# Our advice for the load that just ran, with the method that is set.
+# Our advice for the load that just ran, with the method that is set: the method that is
+# recommended, and the best one so far, which an undecided verdict has, too.
 ask_probe() {
-	local load=$1 current=$2 begin=$EPOCHREALTIME seconds
+	local load=$1 current=$2 begin=$EPOCHREALTIME seconds pick verdict best reason
 	ask "SELECT count(*) FROM sync_probe.probe()" || return
 	seconds=$(seconds_since "$begin")
-	ask "SELECT recommended_method, verdict, reason FROM sync_probe.recommendation_details WHERE location = 'pg_wal'" || return
-	observe advice.picks "$place_name" "$turn" "$load" probe "$current" "$(cut -f 1,2 <<<"$answer")" "$seconds" "$(cut -f 3 <<<"$answer")"
+	ask "SELECT recommended_method, verdict, coalesce(best_method, current_method), reason
+		FROM sync_probe.recommendation_details WHERE location = 'pg_wal'" || return
+	IFS=$'\t' read -r pick verdict best reason <<<"$answer"
+	observe advice.picks "$place_name" "$turn" "$load" probe \
+		"$current" "$pick" "$verdict" "$seconds" "$reason"
+	observe advice.picks "$place_name" "$turn" "$load" best \
+		"$current" "$best" "$verdict" "$seconds" "$reason"
 }
 
 # The tool is asked for its first section, the one that its manual's readers pick
