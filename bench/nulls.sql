@@ -42,6 +42,7 @@ SELECT count(*) AS probes, count(*) FILTER (WHERE verdict = 'switch') AS "false 
        round(percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds)::numeric, 1) AS "median seconds",
        (SELECT to_char(percentile_cont(0.5) WITHIN GROUP (ORDER BY abs(paced - 1)) * 100, 'FM990.0')
                || ' %' FROM estimates WHERE paced <> 'NaN') AS "distance, paced",
-       (SELECT to_char(percentile_cont(0.5) WITHIN GROUP (ORDER BY abs(saturated - 1)) * 100, 'FM990.0')
+       (SELECT to_char(percentile_cont(0.5) WITHIN GROUP (ORDER BY abs(saturated - 1)) * 100,
+                   'FM990.0')
                || ' %' FROM estimates WHERE saturated <> 'NaN') AS "distance, saturated"
 FROM probes;

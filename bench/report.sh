@@ -4,20 +4,51 @@
 # SQL does the sums, in a cluster that is made for it and measures nothing.
 # Each bench has <bench>.sql, whose output is its section, in Markdown.
 
-# psql's unaligned output, with the line that makes a Markdown table of it.
-# Lines that begin with "text:" are shown without it.
+# psql's unaligned output, with the line that makes a Markdown table of it.  Lines that
+# begin with "text:" are shown without it: those that follow each other are a paragraph,
+# which is wrapped, and an empty one is a blank line.
 markdown() {
 	awk -F ' [|] ' '
-		/^text:/ { sub(/^text:/, ""); print; head = 0; next }
+		# Markdown takes a number or a sign at the begin of a line for a list or a heading.
+		function put_word(word, blank) {
+			blank = line == "" ? "" : " "
+			if (line != "" && length(line blank word) > 100 && word !~ /^([0-9]+[.)]|[-+*#>=]+)$/) {
+				print line
+				line = blank = ""
+			}
+			line = line blank word
+		}
+		function end_paragraph() {
+			if (line != "") print line
+			line = ""
+		}
+		/^text:/ {
+			sub(/^text:/, "")
+			if ($0 == "") { end_paragraph(); print "" }
+			count = split($0, words, / +/)
+			for (i = 1; i <= count; i++) if (words[i] != "") put_word(words[i])
+			head = 0
+			next
+		}
+		{ end_paragraph() }
 		NF == 1 { print; head = 0; next }
-		!head { printf "\n| %s |\n|", $0; for (i = 1; i <= NF; i++) printf " --- |"; print ""; head = 1; next }
+		!head {
+			printf "\n| %s |\n|", $0
+			for (i = 1; i <= NF; i++) printf " --- |"
+			print ""
+			head = 1
+			next
+		}
 		{ printf "| %s |\n", $0 }
+		END { end_paragraph() }
 	'
 }
 
 # machine_line OBSERVATIONS: when, on what.
 machine_line() {
-	awk -F '\t' '{ printf "%s, %s, %s, %s processors, extension at %s.\n", $1, $2, $3, $4, $5 }' "$work/results/$1.machine.tsv"
+	awk -F '\t' '{
+		printf "text:%s, %s, %s, %s processors, extension at %s.\n", $1, $2, $3, $4, $5
+	}' "$work/results/$1.machine.tsv" | markdown
 }
 
 places_table() {
@@ -48,7 +79,8 @@ write_report() {
 	cluster_conf=
 	start_cluster || die "no cluster to make the report with"
 	{
-		printf '# Results\n\nWritten by `bench/run` from [results](results); what the benches do and what was learnt is in [README.md](README.md).\n'
+		printf '# Results\n\nWritten by `bench/run` from [results](results); what the benches do and what was\n'
+		printf 'learnt is in [README.md](README.md).\n'
 		for bench in "${benches[@]}"; do
 			section "$bench"
 		done

@@ -28,7 +28,8 @@ WITH relative AS (
            array_agg(ln(t.us / o.us) ORDER BY ln(t.us / o.us)) AS losses
     FROM truth AS t
     JOIN best AS b ON b.place = t.place AND b.load = t.load AND b.half = 1 - t.round % 2
-    JOIN truth AS o ON o.place = t.place AND o.load = t.load AND o.round = t.round AND o.method = b.method
+    JOIN truth AS o ON o.place = t.place AND o.load = t.load AND o.round = t.round
+        AND o.method = b.method
     GROUP BY t.place, t.load, t.method
 ), ranked AS (
     -- the rank below the median by 1.96 standard deviations of Binomial(n, 1/2)
