@@ -4,8 +4,9 @@
 #
 # To be sourced after script/common.sh and script/filesystems.sh.
 #
-# Reads: places (array of "name=directory").  Sets: observations (the folder
-# where benches leave what they saw until a file system is done).
+# Reads: places (array of "name=directory"), absent_places (names of those that cannot be
+# made) and place_settings (of places.sh).  Sets: observations (the folder where benches
+# leave what they saw until a file system is done).
 
 observations=
 hung=()				# file systems that are given up, with what they hung at
@@ -69,7 +70,7 @@ observe_machine() {
 # begin_place BENCH NAME DIRECTORY: a cluster with its pg_wal there.
 begin_place() {
 	local bench=$1 name=$2 directory=$3
-	cluster_conf=$bench_settings
+	cluster_conf=$bench_settings${place_settings[$name]:-}
 	mkdir_as_user "$work/logs"
 	start_cluster -X "$directory/pg_wal" &&
 		ask "CREATE EXTENSION pg_sync_probe" &&
@@ -95,6 +96,9 @@ release_place() { [[ $1 != zfs ]] || end_zfs; }
 # here and in the results; the others go on.
 at_each_place() {
 	local bench=$1 function=$2 place name directory
+	for name in "${absent_places[@]}"; do
+		observe "$bench.skipped" "$name" "cannot be made here"
+	done
 	for place in "${places[@]}"; do
 		name=${place%%=*}
 		directory=${place#*=}
