@@ -13,7 +13,8 @@
  *
  * The line has these columns, separated by tabs: verdict, recommended method and best
  * method so far ("-" for none), bound of the loss of staying, deciding regime, seconds of
- * measuring, noise, paced rounds, saturated rounds, speeds, reason.  The speeds are an array for PostgreSQL, one row for each method that was measured:
+ * measuring, noise, paced rounds, saturated rounds, speeds, reason.  The speeds are an
+ * array for PostgreSQL, one row for each method that was measured:
  * {name, estimate, low, high (paced), estimate, low, high (saturated)}.
  *
  * -f measures for the full time, also after the verdict is settled: a recording for other
