@@ -153,40 +153,15 @@ fill_file(const sp_probe *probe, const sp_file *file, int fd)
 		fail(1, "could not fsync file \"%s\": %s", file->name, strerror(errno));
 }
 
-/* Open a file for the cases that begin with file home, with the flags of their method. */
-static int
-open_for(const sp_probe *probe, int n, int home)
-{
-	const sp_file *file = &probe->files[home];
-
-	return openat(directory_fd, probe->files[n].name, O_RDWR | O_CLOEXEC |
-				  file->method->open_flags | (file->direct_io ? sp_direct_io_flag : 0));
-}
-
-/*
- * Open all files, each for every method that may come to it.  The file system may
- * refuse O_DIRECT.
- */
+/* Open a file with the flags of its method.  The file system may refuse O_DIRECT. */
 static void
-open_files(sp_probe *probe)
+open_file(sp_file *file)
 {
-	for (int n = 0; n < probe->nfiles; n++)
-	{
-		sp_file    *file = &probe->files[n];
-
-		if (file->status != SP_OK || (file->fds[n] = open_for(probe, n, n)) >= 0)
-			continue;
-		file->open_errno = errno;
-		file->status = file->direct_io && errno == EINVAL ? SP_NO_DIRECT_IO : SP_ERROR;
-	}
-	for (int n = 0; n < probe->nfiles; n++)
-	{
-		for (int home = 0; home < probe->nfiles; home++)
-		{
-			if (home != n && sp_file_serves(probe, n, home))
-				probe->files[n].fds[home] = open_for(probe, n, home);
-		}
-	}
+	file->fd = openat(directory_fd, file->name, sp_open_flags(file));
+	if (file->fd >= 0)
+		return;
+	file->open_errno = errno;
+	file->status = file->direct_io && errno == EINVAL ? SP_NO_DIRECT_IO : SP_ERROR;
 }
 
 static void
@@ -203,6 +178,7 @@ create_file(sp_probe *probe, int n)
 	exists[n] = true;
 	fill_file(probe, file, fd);
 	close(fd);
+	open_file(file);
 }
 
 static void
@@ -220,7 +196,6 @@ create_files(sp_probe *probe, const char *directory)
 		if (probe->files[order[i]].status == SP_OK)
 			create_file(probe, order[i]);
 	}
-	open_files(probe);
 	if (fsync(directory_fd) != 0)
 		fail(1, "could not fsync directory \"%s\": %s", directory, strerror(errno));
 }
