@@ -428,7 +428,8 @@ WITH place AS MATERIALIZED (
     FROM sync_probe_internal.newest_runs AS n
 )
 SELECT a.location, a.holds_wal, a.verdict, a.current_method, a.recommended_method,
-       a.best_method, a.loss_bound, a.deciding_test, a.paced_flush_us, a.paced_speed, a.paced_speed_low, a.paced_speed_high,
+       a.best_method, a.loss_bound, a.deciding_test,
+       a.paced_flush_us, a.paced_speed, a.paced_speed_low, a.paced_speed_high,
        a.saturated_flush_us, a.saturated_speed, a.saturated_speed_low, a.saturated_speed_high,
        a.recommended_commit_delay, a.durable, a.basis, a.run_id, a.measured_at, a.outdated,
        a.reason, a.commands

@@ -243,7 +243,7 @@ my $moved = probe_cluster('moved', segment_size => 16, allows_streaming => 1,
 $session = start_probe($moved, "'pg_wal', " . LONG_PROBE);
 my @there = glob("$elsewhere/xlogtemp.$session->{pid}.sync_probe.*");
 cmp_ok(scalar(@there), '>', 3, 'moved pg_wal: the files are where WAL is');
-is(-s $there[0], 16 * 1024 * 1024, 'moved pg_wal: of a segment each');
+is(-s $there[0], 4 * 1024 * 1024, 'moved pg_wal: of 4 MB each');
 end_probe($moved, $session);
 is(leftovers($moved), '', 'moved pg_wal: nothing is left');
 is($moved->safe_psql('postgres', "SELECT directory FROM sync_probe.locations WHERE holds_wal"),

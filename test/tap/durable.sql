@@ -352,8 +352,8 @@ SELECT is(reason, 'no other method could be measured',
           'a method that does not sync leaves nobody to compare with')
 FROM judged WHERE durable = '{yes,no}';
 SELECT throws_ok(format($$SELECT sync_probe_internal.verdict('fsync', '{fsync,open_sync}', '{1,1}', '{1,1}',
-                                                     '{1,1}', '{1,1}', '{1,1}', '{1,1}', '{9,9}', '{0,0}',
-                                                     '{9,9}', '{0,0}', %L, 1, 1, 1)$$,
+                                             '{1,1}', '{1,1}', '{1,1}', '{1,1}', '{9,9}', '{0,0}',
+                                             '{9,9}', '{0,0}', %L, 1, 1, 1)$$,
                         words),
                  '2202E', NULL, 'durable has a word for each method: ' || words)
 FROM unnest('{"{yes}", "{yes,yes,yes}", "{}"}'::text[]) AS words;
