@@ -9,6 +9,7 @@
 #
 # Observations: advice.truth   place round load method us_per_transaction
 #               advice.picks   place turn load advisor current pick verdict seconds reason
+#               advice.rounds  place turn load current test method us...   (compressed)
 # (a pick of the tool has no load: it knows none)
 
 # name, clients, transactions a second (0: flat out), rounds a turn, and seconds
@@ -93,6 +94,21 @@ ask_probe() {
 		"$current" "$pick" "$verdict" "$seconds" "$reason"
 	observe advice.picks "$place_name" "$turn" "$load" best \
 		"$current" "$best" "$verdict" "$seconds" "$reason"
+	record_rounds "$load" "$current"
+}
+
+# What the newest run compared, so that other rules can be replayed on it.
+record_rounds() {
+	ask "SELECT m.test, m.method || s.suffix, array_to_string(s.entries_us::numeric(12, 1)[], ' ')
+		FROM sync_probe.samples AS r
+		JOIN sync_probe.measurements AS m USING (run_id, ordinal),
+		     LATERAL (VALUES ('', r.round_mean_us), (' control', r.control_round_mean_us))
+		             AS s (suffix, entries_us)
+		WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs) AND NOT m.direct_io
+		  AND s.entries_us IS NOT NULL
+		ORDER BY ordinal" || return
+	sed "s/^/$place_name\t$turn\t$1\t$2\t/" <<<"$answer" |
+		gzip -9n >>"$observations/advice.rounds.tsv.gz"
 }
 
 # The tool is asked for its first section, the one that its manual's readers pick
