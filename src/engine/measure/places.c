@@ -38,11 +38,14 @@ sp_creation_order(const sp_probe *probe, int order[SP_MAX_FILES])
 	for (int i = 0; i < 3; i++)
 		random_state[i] = (unsigned short) (~probe->random_seed >> (16 * i));
 	for (int i = 0; i < probe->nfiles; i++)
+		order[i] = i;
+	for (int i = probe->nfiles - 1; i > 0; i--)
 	{
 		int			j = (int) (nrand48(random_state) % (i + 1));
+		int			swap = order[i];
 
 		order[i] = order[j];
-		order[j] = i;
+		order[j] = swap;
 	}
 }
 

@@ -112,22 +112,42 @@ sp_is_finished(const sp_probe *probe, int c)
 		 probe->results[c].series.n >= probe->cases[c].max_rounds);
 }
 
-/* The cases of a regime that are still measured, in a new random order. */
+/*
+ * An operation that is due in a round: a case, and which of its files it uses. A file
+ * is told by its number in the plan, wherever it is now.
+ */
+typedef struct due_operation
+{
+	int			c;
+	int			home;
+} due_operation;
+
+/*
+ * What is due in a round, in a new random order: every case of the regime that is
+ * still measured, with so many of its files.
+ */
 static int
-shuffle_cases(sp_probe *probe, sp_regime regime, int *order)
+shuffle_due(sp_probe *probe, sp_regime regime, int copies, due_operation order[SP_MAX_FILES])
 {
 	int			n = 0;
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		if (probe->cases[c].regime == regime && probe->results[c].status == SP_OK &&
-			!sp_is_finished(probe, c))
-			order[n++] = c;
+		int			home = probe->cases[c].file;
+
+		if (probe->cases[c].regime != regime || probe->results[c].status != SP_OK ||
+			sp_is_finished(probe, c))
+			continue;
+		for (int copy = 0; copy < copies && home >= 0; copy++)
+		{
+			order[n++] = (due_operation) {c, home};
+			home = probe->files[home].copy;
+		}
 	}
 	for (int i = n - 1; i > 0; i--)
 	{
 		int			j = (int) (nrand48(probe->random_state) % (i + 1));
-		int			swap = order[i];
+		due_operation swap = order[i];
 
 		order[i] = order[j];
 		order[j] = swap;
@@ -186,37 +206,6 @@ end_of_paced_round(const sp_probe *probe, int64_t begin, int64_t busy)
 	return end > begin + probe->flush_interval_ns ? end : begin + probe->flush_interval_ns;
 }
 
-/* A flush of a paced round. */
-typedef struct paced_flush
-{
-	int			c;
-	int			home;			/* the file of the case, or a copy of that */
-} paced_flush;
-
-/* All flushes of a paced round, in a new random order. */
-static int
-shuffle_flushes(sp_probe *probe, paced_flush *order)
-{
-	int			cases[SP_MAX_CASES];
-	int			ncases = shuffle_cases(probe, SP_PACED, cases);
-	int			n = 0;
-
-	for (int i = 0; i < ncases; i++)
-	{
-		int			home = probe->cases[cases[i]].file;
-
-		for (int copy = 0; copy < probe->paced_copies && home >= 0; copy++)
-		{
-			int			j = (int) (nrand48(probe->random_state) % (n + 1));
-
-			order[n++] = order[j];
-			order[j] = (paced_flush) {cases[i], home};
-			home = probe->files[home].copy;
-		}
-	}
-	return n;
-}
-
 /* What a case has had in one round. */
 typedef struct round_sum
 {
@@ -248,9 +237,9 @@ append_round(sp_probe *probe, const round_sum *sums)
 void
 sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 {
-	paced_flush order[SP_MAX_FILES];
+	due_operation order[SP_MAX_FILES];
 	round_sum	sums[SP_MAX_CASES] = {0};
-	int			n = shuffle_flushes(probe, order);
+	int			n = shuffle_due(probe, SP_PACED, probe->paced_copies, order);
 	int64_t		start = sp_now_ns(probe);
 	int64_t		busy = 0;
 	int64_t		expected_busy = probe->duty_cycle < 1 ? probe->paced_busy_ns : 0;
@@ -375,9 +364,9 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 void
 sp_saturated_round(sp_probe *probe, bool counted, int64_t share, int64_t limit)
 {
-	int			order[SP_MAX_CASES];
-	int			n = shuffle_cases(probe, SP_SATURATED, order);
+	due_operation order[SP_MAX_FILES];
+	int			n = shuffle_due(probe, SP_SATURATED, 1, order);
 
 	for (int i = 0; i < n && sp_now_ns(probe) <= limit; i++)
-		saturated_slice(probe, order[i], counted, share, limit);
+		saturated_slice(probe, order[i].c, counted, share, limit);
 }
