@@ -310,6 +310,11 @@ take_turn(sp_probe *probe, sp_regime regime, int64_t share)
 
 	while (!probe->done && sp_count_cases(probe, regime) > 0)
 	{
+		/* a turn has at least one counted round; half a round may exceed it */
+		if (probe->rounds[regime] > rounds_before &&
+			sp_now_ns(probe) + expected_length(probe, regime) / 2 >= end)
+			return;
+		/* not before that: the next turn would count its first round after a move */
 		if (sp_places_begin_round(probe, regime))
 			counted = false;
 		now = sp_now_ns(probe);
@@ -319,10 +324,6 @@ take_turn(sp_probe *probe, sp_regime regime, int64_t share)
 			probe->exhausted[regime] = true;
 			return;
 		}
-		/* a turn has at least one counted round; half a round may exceed it */
-		if (probe->rounds[regime] > rounds_before &&
-			now + expected_length(probe, regime) / 2 >= end)
-			return;
 		measure_round(probe, regime, share, counted, now);
 		counted = true;
 	}
