@@ -114,7 +114,7 @@ highest_gain(const sp_comparison *comparison, sp_regime regime)
 			return NAN;
 		highest = fmax(highest, speed.high);
 	}
-	return ceil((highest - 1) * 100 - 1e-9);
+	return ceil((highest - 1) * 100 - 1e-9) + 0.0;	/* not -0 */
 }
 
 /* "no method is more than 7 % faster": what the intervals exclude. */
@@ -253,8 +253,8 @@ explain_stay(explanation *to)
 		say(to, "; equal to %s or slower: ", current);
 		say_names(to, SP_OPEN);
 	}
-	else if (to->comparison->count_of[SP_BARRED] > 0 && to->judgement->verdict == SP_KEEP)
-		say(to, "no other method is worth a switch");
+	else if (to->judgement->verdict == SP_KEEP && to->comparison->count_of[SP_BARRED] > 0)
+		say(to, "no other method that can be measured is worth a switch from %s", current);
 	else if (to->judgement->verdict == SP_KEEP)
 		say(to, "every other method that can be measured is slower than %s", current);
 	else
