@@ -36,7 +36,8 @@ INSERT INTO scenario VALUES
 ('faster when paced, slower back to back', 0.01, 'open_datasync', (1.10,1.20),
     (0.80,0.90), 'fsync', (0.6,0.7), (0.9,0.95), 'keep', 'fdatasync',
     'no other method that can be measured is worth a switch from fdatasync; open_datasync takes '
-    '13 % less time per flush with a flush every 5 ms (-17 to -9), but it makes 15 % fewer flushes a second back to back (-20 to -10)'),
+    '13 % less time per flush with a flush every 5 ms (-17 to -9), but it makes 15 % fewer flushes '
+    'a second back to back (-20 to -10)'),
 ('slower when paced, faster back to back', 0.01, 'open_datasync', (0.80,0.90),
     (1.10,1.20), 'fsync', (0.6,0.7), (0.9,0.95), 'keep', 'fdatasync',
     'but not with a flush every 5 ms'),
@@ -360,7 +361,8 @@ SELECT set_eq(
     'one location of a file system is enough');
 SELECT pg_temp.record_run('{"paced_rounds": 3}') AS run_id \gset
 SELECT is(reason, 'run ' || :run_id
-                  || ' does not count: it has 3 paced and 16 saturated rounds, 32 and 16 are needed',
+                  || ' does not count: it has 3 paced and 16 saturated rounds, '
+                     '32 and 16 are needed',
           'a run at pg_wal that does not count, and why')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
