@@ -21,10 +21,10 @@ SET client_min_messages = warning;
 SELECT FROM sync_probe.probe(duration => '100 ms');
 UPDATE sync_probe.measurements SET relative_speed = 2, relative_speed_low = 1.9,
     relative_speed_high = 2.1,
-    status = 'ok', ops = 1000
+    status = 'ok', ops = 1000, rounds = 100, slow_rounds = 0
 WHERE method = 'fdatasync' AND NOT direct_io;
 UPDATE sync_probe.measurements SET relative_speed = 1, relative_speed_low = 0.99,
-    relative_speed_high = 1.01
+    relative_speed_high = 1.01, rounds = 100, slow_rounds = 0
 WHERE method <> 'fdatasync' AND NOT direct_io;
 -- the device has no say in this
 UPDATE sync_probe.runs SET storage = storage - 'write_cache' - 'syncs_nothing';

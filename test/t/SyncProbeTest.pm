@@ -173,7 +173,8 @@ sub let_runs_count
 	$node->safe_psql('postgres', <<'SQL');
 UPDATE sync_probe.runs
 SET flush_size_source = 'default', flush_interval_source = 'default',
-    paced_rounds = greatest(paced_rounds, 16), saturated_rounds = greatest(saturated_rounds, 16)
+    paced_rounds = greatest(paced_rounds, 16 * entry_rounds),
+    saturated_rounds = greatest(saturated_rounds, 16)
 SQL
 	return;
 }
