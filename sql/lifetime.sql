@@ -79,7 +79,7 @@ SELECT wal_bytes_per_sec, write_amplification, write_amplification_source,
 FROM sync_probe.device_lifetime('regress_sync_probe', 300000000000, 5000, 3000000);
 
 INSERT INTO sync_probe.runs (run_id, source, location, suite, wal_sync_method, flush_size,
-    flush_size_source, flush_interval_source, paced_rounds, saturated_rounds, system_identifier,
+    flush_size_source, flush_interval_source, paced_entries, saturated_rounds, system_identifier,
     host, directory, device, storage)
 SELECT v.run_id, 'probe', l.name, 'wal', 'fdatasync', 8192, 'default',
        'default', 16, 16, s.system_identifier, s.host, l.directory, l.device, v.storage

@@ -75,15 +75,15 @@ WHERE r.label = 'wal, by hand' AND NOT m.direct_io GROUP BY m.test ORDER BY m.te
 
 -- a run at a pace of one's own is no base for advice, nor is one without rounds
 SELECT verdict IN ('not probed', 'unsafe') AS not_probed, run_id IS NULL AS no_run,
-       reason ~ 'run \d+ does not count: .*rounds, \d+ and 16 are needed$' AS reason
+       reason ~ 'run \d+ does not count: .*rounds, 16 are needed$' AS reason
 FROM sync_probe.recommendation_details WHERE holds_wal;
 SELECT regexp_replace(message, 'run \d+|\d+ (paced|saturated) ', 'N ', 'g')
-       ~ '\d+ and 16 are needed' AS says_why
+       ~ '16 are needed' AS says_why
 FROM sync_probe.findings WHERE code = 'run_passed_over' AND location = 'pg_wal';
 
 -- one recommendation for each location that was probed, from its newest run
 UPDATE sync_probe.runs SET flush_size_source = 'default', flush_interval_source = 'default',
-    paced_rounds = 16 * entry_rounds, saturated_rounds = 16
+    paced_entries = 16, saturated_rounds = 16
 WHERE label = 'wal, by hand';
 SELECT location, holds_wal,
        run_id = (SELECT run_id FROM sync_probe.runs WHERE label = 'wal, by hand') AS newest,

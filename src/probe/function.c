@@ -279,16 +279,14 @@ measure_location(probing *state, const sp_location *location)
 static void
 tell_if_too_short(const sp_probe *probe)
 {
-	int64		paced = probe->rounds[SP_PACED];
-	int64		saturated = probe->rounds[SP_SATURATED];
-	int			paced_needed = SP_FIRST_ANALYSIS_ENTRIES * probe->entry_rounds[SP_PACED];
-	int			saturated_needed = SP_FIRST_ANALYSIS_ENTRIES * probe->entry_rounds[SP_SATURATED];
+	int64		paced = probe->entries[SP_PACED];
+	int64		saturated = probe->entries[SP_SATURATED];
 
-	if (probe->judged && (paced < paced_needed || saturated < saturated_needed))
+	if (probe->judged && Min(paced, saturated) < SP_FIRST_ANALYSIS_ENTRIES)
 		ereport(NOTICE,
-				(errmsg("too few rounds for advice: " INT64_FORMAT " paced, " INT64_FORMAT
-						" saturated; %d and %d are needed",
-						paced, saturated, paced_needed, saturated_needed)));
+				(errmsg("too few rounds for advice: " INT64_FORMAT " paced entries, " INT64_FORMAT
+						" saturated rounds; %d of each are needed",
+						paced, saturated, SP_FIRST_ANALYSIS_ENTRIES)));
 }
 
 static void

@@ -36,11 +36,10 @@ static const char *
 describe_case(const sp_probe *probe, int c)
 {
 	const sp_result *result = &probe->results[c];
-	const sp_series *series = &result->series;
 
 	if (result->excluded && result->status == SP_OK)
 		return psprintf("left out after " INT64_FORMAT " of " INT64_FORMAT " rounds: it is slower",
-						(int64) (series->n * series->rounds_per_entry + series->pending),
+						(int64) result->series.rounds,
 						(int64) probe->rounds[probe->cases[c].regime]);
 	if (result->status != SP_ERROR && result->status != SP_NO_DIRECT_IO)
 		return NULL;

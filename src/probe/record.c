@@ -116,7 +116,7 @@ put_probe_outcome(sp_row *row, const sp_run *run)
 	sp_row_put_int(row, "rounds", INT4OID, Min(rounds, PG_INT32_MAX));
 	sp_row_put_int(row, "paced_rounds", INT4OID, Min(probe->rounds[SP_PACED], PG_INT32_MAX));
 	sp_row_put_int(row, "saturated_rounds", INT4OID, Min(probe->rounds[SP_SATURATED], PG_INT32_MAX));
-	sp_row_put_int(row, "entry_rounds", INT4OID, probe->entry_rounds[SP_PACED]);
+	sp_row_put_int(row, "paced_entries", INT4OID, Min(probe->entries[SP_PACED], PG_INT32_MAX));
 	if (probe->rounds[SP_PACED] > 0)
 		sp_row_put_interval(row, "achieved_flush_interval",
 							probe->paced_ns / probe->rounds[SP_PACED] / 1000);

@@ -391,11 +391,9 @@ SELECT n.location, r.run_id, r.finished_at,
                 THEN format('its device was %s', coalesce(r.device, 'unknown')) END,
            CASE WHEN r.flush_size_source = 'argument' THEN 'flush_size was given' END,
            CASE WHEN r.flush_interval_source = 'argument' THEN 'flush_interval was given' END,
-           CASE WHEN NOT coalesce(least(r.paced_rounds / coalesce(r.entry_rounds, 1),
-                                        r.saturated_rounds) >= 16, false)
-                THEN format('it has %s paced and %s saturated rounds, %s and 16 are needed',
-                            coalesce(r.paced_rounds, 0), coalesce(r.saturated_rounds, 0),
-                            16 * coalesce(r.entry_rounds, 1)) END
+           CASE WHEN NOT coalesce(least(r.paced_entries, r.saturated_rounds) >= 16, false)
+                THEN format('it has %s paced entries and %s saturated rounds, 16 are needed',
+                            coalesce(r.paced_entries, 0), coalesce(r.saturated_rounds, 0)) END
        ) AS why
 FROM sync_probe_internal.newest_runs AS n
 CROSS JOIN sync_probe_internal.this_server() AS s

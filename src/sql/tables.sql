@@ -32,7 +32,7 @@ CREATE TABLE sync_probe.runs (
     rounds integer,
     paced_rounds integer,
     saturated_rounds integer,
-    entry_rounds integer,
+    paced_entries integer,
     noise double precision,
     random_seed bigint,
     server_version_num integer,
@@ -44,8 +44,7 @@ CREATE TABLE sync_probe.runs (
     usable_for_advice boolean NOT NULL GENERATED ALWAYS AS (
         coalesce(source = 'probe' AND suite = 'wal'
                  AND flush_size_source <> 'argument' AND flush_interval_source <> 'argument'
-                 AND paced_rounds >= 16 * coalesce(entry_rounds, 1)
-                 AND saturated_rounds >= 16, false)) STORED
+                 AND paced_entries >= 16 AND saturated_rounds >= 16, false)) STORED
 );
 
 CREATE INDEX ON sync_probe.runs (location, suite, run_id DESC);
@@ -116,8 +115,8 @@ COMMENT ON COLUMN sync_probe.runs.paced_rounds IS
   'Rounds of the paced regime; 0 for other suites';
 COMMENT ON COLUMN sync_probe.runs.saturated_rounds IS
   'Rounds of the saturated regime; 0 for other suites';
-COMMENT ON COLUMN sync_probe.runs.entry_rounds IS
-  'Paced rounds whose mean is compared as one: two clock ticks, 8 ms';
+COMMENT ON COLUMN sync_probe.runs.paced_entries IS
+  'Entries of the paced regime: the rounds of two clock ticks, 8 ms, are compared as one';
 COMMENT ON COLUMN sync_probe.runs.noise IS
   'Half-width of the confidence interval of the current method against itself, in the regime '
   'that decides: 0.02 is 2 percent';
@@ -134,8 +133,8 @@ COMMENT ON COLUMN sync_probe.runs.storage IS
   'properties. What is unknown is left out; doc/durability-and-findings.md describes its '
   'members';
 COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
-  'True for a wal run at the cluster''s own pace with at least 16 times entry_rounds paced and 16 '
-  'saturated rounds. The '
+  'True for a wal run at the cluster''s own pace with at least 16 paced entries and 16 saturated '
+  'rounds. The '
   'newest such run of this server, directory and device is the one that recommendations use';
 
 --
@@ -275,7 +274,7 @@ COMMENT ON COLUMN sync_probe.samples.ordinal IS
   'Test case, as in measurements';
 COMMENT ON COLUMN sync_probe.samples.round_mean_us IS
   'Mean time of an operation in each entry, in microseconds, where a slow flush counts as five '
-  'times the current method''s median. An entry is one round, when paced runs.entry_rounds rounds; '
+  'times the current method''s median. An entry is one round, when paced the rounds of 8 ms; '
   'a run of more than 4,096 entries stores means of 2, 4, ... neighbouring ones';
 COMMENT ON COLUMN sync_probe.samples.control_round_mean_us IS
   'The same of the A/A control; null except for the current method';

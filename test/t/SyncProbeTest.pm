@@ -173,7 +173,7 @@ sub let_runs_count
 	$node->safe_psql('postgres', <<'SQL');
 UPDATE sync_probe.runs
 SET flush_size_source = 'default', flush_interval_source = 'default',
-    paced_rounds = greatest(paced_rounds, 16 * entry_rounds),
+    paced_entries = greatest(paced_entries, 16),
     saturated_rounds = greatest(saturated_rounds, 16)
 SQL
 	return;

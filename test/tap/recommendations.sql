@@ -293,12 +293,12 @@ INSERT INTO passed_over VALUES
 ('a tablespace that is gone', '{"location": "gone"}', NULL),
 ('flush_interval was given', '{"flush_interval_source": "argument"}', 'flush_interval was given'),
 ('flush_size was given', '{"flush_size_source": "argument"}', 'flush_size was given'),
-('few paced rounds', '{"paced_rounds": 31}',
-    'it has 31 paced and 16 saturated rounds, 32 and 16 are needed'),
+('few paced entries', '{"paced_entries": 15}',
+    'it has 15 paced entries and 16 saturated rounds, 16 are needed'),
 ('few saturated rounds', '{"saturated_rounds": 15}',
-    'it has 64 paced and 15 saturated rounds, 32 and 16 are needed'),
-('rounds unknown', '{"paced_rounds": null, "saturated_rounds": null}',
-    'it has 0 paced and 0 saturated rounds'),
+    'it has 32 paced entries and 15 saturated rounds, 16 are needed'),
+('rounds unknown', '{"paced_entries": null, "saturated_rounds": null}',
+    'it has 0 paced entries and 0 saturated rounds'),
 ('another cluster', '{"system_identifier": 1}', 'another cluster made it'),
 ('another host', '{"host": "elsewhere"}', 'host elsewhere made it'),
 ('no host', '{"host": null}', 'host unknown made it'),
@@ -307,9 +307,10 @@ INSERT INTO passed_over VALUES
 ('no device', '{"device": null}', 'its device was unknown'),
 ('an import', '{"source": "pg_test_fsync"}', 'it comes from pg_test_fsync'),
 ('all at once',
-    '{"host": "elsewhere", "device": "sdz", "flush_size_source": "argument", "paced_rounds": 3}',
-    'host elsewhere made it, its device was sdz, flush_size was given, it has 3 paced and 16 '
-    'saturated rounds');
+    '{"host": "elsewhere", "device": "sdz", "flush_size_source": "argument",
+      "paced_entries": 3}',
+    'host elsewhere made it, its device was sdz, flush_size was given, it has 3 paced entries and '
+    '16 saturated rounds');
 CREATE TEMP TABLE passed (name text, expected text, advice_unchanged boolean, got text);
 DO $$
 DECLARE
@@ -359,10 +360,10 @@ SELECT set_eq(
       FROM sync_probe.recommendations$$,
     $$VALUES ('pg_wal', true), ('beside it', false), ('pg_default', true)$$,
     'one location of a file system is enough');
-SELECT pg_temp.record_run('{"paced_rounds": 3}') AS run_id \gset
+SELECT pg_temp.record_run('{"paced_entries": 3}') AS run_id \gset
 SELECT is(reason, 'run ' || :run_id
-                  || ' does not count: it has 3 paced and 16 saturated rounds, '
-                     '32 and 16 are needed',
+                  || ' does not count: it has 3 paced entries and 16 saturated rounds, '
+                     '16 are needed',
           'a run at pg_wal that does not count, and why')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 

@@ -73,7 +73,7 @@ $$),
     rounds integer
     paced_rounds integer
     saturated_rounds integer
-    entry_rounds integer
+    paced_entries integer
     noise double precision
     random_seed bigint
     server_version_num integer

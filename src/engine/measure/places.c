@@ -69,18 +69,24 @@ sp_places_prepare(sp_probe *probe)
 	}
 }
 
-/* The rounds of a block: a whole number of entries. */
+/* The rounds of a block, at least. */
 static int64_t
 rounds_of_block(const sp_probe *probe, sp_regime regime)
 {
-	int64_t		rounds = SATURATED_BLOCK_ROUNDS;
-	int			entry = probe->entry_rounds[regime];
+	int64_t		rounds = PACED_BLOCK_NS / probe->flush_interval_ns;
 
-	if (regime == SP_PACED)
-		rounds = PACED_BLOCK_NS / probe->flush_interval_ns;
-	if (regime == SP_PACED && rounds < PACED_BLOCK_ROUNDS)
-		rounds = PACED_BLOCK_ROUNDS;
-	return (rounds + entry - 1) / entry * entry;
+	if (regime == SP_SATURATED)
+		return SATURATED_BLOCK_ROUNDS;
+	return rounds > PACED_BLOCK_ROUNDS ? rounds : PACED_BLOCK_ROUNDS;
+}
+
+/* Is a block over?  It ends with an entry, which so comes from one place. */
+static bool
+block_is_over(const sp_probe *probe, sp_regime regime)
+{
+	if (regime == SP_PACED && probe->entry_ns > 0)
+		return false;
+	return probe->places.block_rounds[regime] >= rounds_of_block(probe, regime);
 }
 
 /*
@@ -163,7 +169,7 @@ sp_places_begin_round(sp_probe *probe, sp_regime regime)
 {
 	sp_places  *places = &probe->places;
 
-	if (places->frozen || places->block_rounds[regime] < rounds_of_block(probe, regime))
+	if (places->frozen || !block_is_over(probe, regime))
 		return false;
 	places->block_rounds[regime] = 0;
 	places->shift[regime]++;

@@ -20,14 +20,6 @@
 #define TURN_NS			(500 * SP_NS_PER_MS)
 
 /*
- * A paced entry is the mean of so much time of flushes: two clock ticks.  A file's
- * time stamp changes once a tick, and fsync pays for its journal once a tick, which
- * the median of single flushes does not see: at 0.5 ms an extra cost of 12 to 14 %
- * looked like 1 to 2 %.
- */
-#define PACED_ENTRY_NS	(2 * SP_SLICE_NS)
-
-/*
  * After a keep by exclusion, up to 64 entries are measured to find methods that are
  * equal.
  */
@@ -168,12 +160,6 @@ analyze(sp_probe *probe, sp_regime regime)
 
 /* ---------------------------------------------------------------------- run */
 
-int64_t
-sp_probe_entries(const sp_probe *probe, sp_regime regime)
-{
-	return probe->entry_rounds[regime] > 0 ? probe->rounds[regime] / probe->entry_rounds[regime] : 0;
-}
-
 /* Has each regime had its interim analysis after this many entries? */
 static bool
 has_analysis_at(const sp_probe *probe, int64_t entries)
@@ -234,6 +220,26 @@ expected_length(const sp_probe *probe, sp_regime regime)
 	return probe->round_ns[regime] > min ? probe->round_ns[regime] : min;
 }
 
+/* End the entry of all cases, if it is long enough. */
+static bool
+end_entry(sp_probe *probe, sp_regime regime)
+{
+	if (regime == SP_PACED)
+	{
+		probe->entry_ns += probe->round_ns[regime];
+		if (probe->entry_ns < SP_PACED_ENTRY_NS)
+			return false;
+		probe->entry_ns = 0;
+	}
+	probe->entries[regime]++;
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->cases[c].regime == regime)
+			sp_series_end_entry(&probe->results[c].series);
+	}
+	return true;
+}
+
 /* Count a measured round.  An interim analysis follows when one is due. */
 static void
 count_round(sp_probe *probe, sp_regime regime)
@@ -241,7 +247,8 @@ count_round(sp_probe *probe, sp_regime regime)
 	probe->rounds[regime]++;
 	probe->places.block_rounds[regime]++;
 	probe->callbacks.round_done(probe->callbacks.context);
-	if (sp_probe_entries(probe, regime) < sp_analysis_entries(probe->analyses[regime] + 1))
+	if (!end_entry(probe, regime) ||
+		probe->entries[regime] < sp_analysis_entries(probe->analyses[regime] + 1))
 		return;
 	analyze(probe, regime);
 	probe->done = probe->stop_early && (settled(probe) || stays_undecided(probe));
@@ -340,9 +347,8 @@ prepare(sp_probe *probe)
 	probe->paced_busy_ns = 0;
 	probe->paced_copies = 1;
 	probe->paced_ns = 0;
-	probe->entry_rounds[SP_SATURATED] = 1;
-	probe->entry_rounds[SP_PACED] = probe->flush_interval_ns >= PACED_ENTRY_NS ? 1 :
-		(int) ((PACED_ENTRY_NS + probe->flush_interval_ns - 1) / probe->flush_interval_ns);
+	memset(probe->entries, 0, sizeof(probe->entries));
+	probe->entry_ns = 0;
 	sp_places_prepare(probe);
 	probe->judged = false;
 	probe->done = false;
@@ -358,8 +364,7 @@ prepare(sp_probe *probe)
 		result->error_number = file->open_errno;
 		result->error_call = file->status == SP_ERROR ? "open" : NULL;
 		sp_histogram_reset(&result->histogram);
-		memset(&result->series, 0, sizeof(result->series));
-		result->series.rounds_per_entry = probe->entry_rounds[probe->cases[c].regime];
+		sp_series_reset(&result->series);
 		memset(&result->tail, 0, sizeof(result->tail));
 		result->slow_ns = 0;
 		result->next_slow_ops = 0;
@@ -428,7 +433,7 @@ analyze_rest(sp_probe *probe)
 {
 	for (int r = 0; r < SP_REGIMES; r++)
 	{
-		int64_t		entries = sp_probe_entries(probe, r);
+		int64_t		entries = probe->entries[r];
 
 		/* a settled verdict keeps the intervals that settled it */
 		if (probe->stop_early && settled(probe))

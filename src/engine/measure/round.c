@@ -31,7 +31,7 @@ sp_now_ns(sp_probe *probe)
 	return probe->callbacks.now_ns(probe->callbacks.context);
 }
 
-/* ------------------------------------------------------------------ entries */
+/* -------------------------------------------------------------- slow flushes */
 
 /*
  * A flush is slow if it takes more than five times the baseline's median so far.  An
@@ -84,32 +84,12 @@ count_tail(sp_probe *probe, int c, bool slow)
 	probe->results[c].tail.slow_rounds += slow;
 }
 
-static void
-series_append(sp_series *series, double round_us)
-{
-	series->pending_us += round_us;
-	if (++series->pending < series->rounds_per_entry)
-		return;
-
-	if (series->n == SP_MAX_ENTRIES)
-	{
-		for (int i = 0; i < SP_MAX_ENTRIES / 2; i++)
-			series->mean_us[i] = (series->mean_us[2 * i] + series->mean_us[2 * i + 1]) / 2;
-		series->n = SP_MAX_ENTRIES / 2;
-		series->rounds_per_entry *= 2;
-		return;					/* the pending rounds are now half an entry */
-	}
-	series->mean_us[series->n++] = series->pending_us / (double) series->pending;
-	series->pending = 0;
-	series->pending_us = 0;
-}
-
 bool
 sp_is_finished(const sp_probe *probe, int c)
 {
 	return probe->results[c].excluded ||
 		(probe->cases[c].max_rounds > 0 &&
-		 probe->results[c].series.n >= probe->cases[c].max_rounds);
+		 probe->results[c].series.rounds >= probe->cases[c].max_rounds);
 }
 
 /*
@@ -214,16 +194,16 @@ typedef struct round_sum
 	bool		slow;
 } round_sum;
 
-/* Append the mean of a round to the series of each case. */
+/* Add the mean of a round to the series of each case. */
 static void
-append_round(sp_probe *probe, const round_sum *sums)
+add_round(sp_probe *probe, const round_sum *sums)
 {
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (sums[c].flushes == 0 || probe->results[c].status != SP_OK)
 			continue;
-		series_append(&probe->results[c].series,
-					  (double) sums[c].ns / sums[c].flushes / SP_NS_PER_US);
+		sp_series_add_round(&probe->results[c].series,
+							(double) sums[c].ns / sums[c].flushes / SP_NS_PER_US);
 		count_tail(probe, c, sums[c].slow);
 	}
 }
@@ -280,7 +260,7 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 			sums[c].flushes++;
 		}
 	}
-	append_round(probe, sums);
+	add_round(probe, sums);
 
 	probe->paced_busy_ns = busy;
 	end = end_of_paced_round(probe, start, busy);
@@ -355,7 +335,7 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 	/* a slice that was cut short may have missed the clock tick, and seem too fast */
 	if (complete)
 	{
-		series_append(&result->series, (double) sum / ops / SP_NS_PER_US);
+		sp_series_add_round(&result->series, (double) sum / ops / SP_NS_PER_US);
 		count_tail(probe, c, slow);
 	}
 	sp_rest_since(probe, begin);

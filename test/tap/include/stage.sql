@@ -32,7 +32,7 @@ BEGIN
                    'write back',
                'flush_size', 8192, 'flush_size_source', 'pg_stat_wal',
                'flush_interval', '5 ms', 'flush_interval_source', 'pg_stat_wal',
-               'achieved_flush_interval', '5 ms', 'entry_rounds', 2,
+               'achieved_flush_interval', '5 ms', 'paced_entries', 32,
                'requested_duration', '5 s', 'paced_rounds', 64, 'saturated_rounds', 16, 'noise',
                    0.01)
            || differences

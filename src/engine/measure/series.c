@@ -1,0 +1,45 @@
+/*-------------------------------------------------------------------------
+ *
+ * series.c
+ *		The entries of a test case: the times that it is compared by.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/measure/series.h"
+
+#include <string.h>
+
+void
+sp_series_reset(sp_series *series)
+{
+	memset(series, 0, sizeof(*series));
+	series->merged = 1;
+}
+
+void
+sp_series_add_round(sp_series *series, double round_us)
+{
+	series->rounds++;
+	series->pending_rounds++;
+	series->pending_us += round_us;
+}
+
+void
+sp_series_end_entry(sp_series *series)
+{
+	if (series->pending_rounds == 0 || ++series->pending_ends < series->merged)
+		return;
+
+	if (series->n == SP_MAX_ENTRIES)
+	{
+		for (int i = 0; i < SP_MAX_ENTRIES / 2; i++)
+			series->mean_us[i] = (series->mean_us[2 * i] + series->mean_us[2 * i + 1]) / 2;
+		series->n = SP_MAX_ENTRIES / 2;
+		series->merged *= 2;
+		return;					/* what is pending is now half an entry */
+	}
+	series->mean_us[series->n++] = series->pending_us / (double) series->pending_rounds;
+	series->pending_ends = 0;
+	series->pending_rounds = 0;
+	series->pending_us = 0;
+}
