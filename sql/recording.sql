@@ -92,7 +92,7 @@ SELECT location, holds_wal,
        coalesce(recommended_method <> '', verdict = 'unsafe') AS recommended,
        coalesce(paced_flush_us > 0, recommended_method IS NULL) AS paced_flush,
        coalesce(recommended_commit_delay > 0, recommended_method IS NULL) AS commit_delay,
-       durable IN ('yes', 'no', 'unknown') AS durable,
+       durable IN ('yes', 'no', 'no_cache', 'unknown') AS durable,
        (durable = 'no') = (verdict = 'unsafe') AS unsafe,
        length(reason) > 10 AS reason,
        (paced_speed IS NOT NULL) = (recommended_method <> current_method) AS speed,
@@ -171,7 +171,7 @@ FROM sync_probe.probe(duration => '20 ms', record => false);
 BEGIN READ ONLY;
 SELECT count(*) > 0 AS rows_come_back, count(run_id) AS recorded
 FROM sync_probe.probe(duration => '20 ms');
-SELECT bool_and(durable IN ('yes', 'no', 'unknown')) AS durable
+SELECT bool_and(durable IN ('yes', 'no', 'no_cache', 'unknown')) AS durable
 FROM sync_probe.probe_all(duration => '20 ms');
 -- a run that is not kept, for the advice on it
 SELECT run ->> 'run_id' IS NULL AS not_kept, jsonb_typeof(run #> '{storage,disks}') AS disks

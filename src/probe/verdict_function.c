@@ -113,7 +113,7 @@ read_durable(FunctionCallInfo fcinfo, int arg, sp_comparison *comparison)
 		sp_contender *contender = &comparison->contenders[i];
 
 		contender->durable = SP_DURABLE_UNKNOWN;
-		for (int d = SP_DURABLE_UNKNOWN; d <= SP_DURABLE_YES; d++)
+		for (int d = SP_DURABLE_UNKNOWN; d < SP_DURABLES; d++)
 		{
 			if (strcmp(word, sp_durable_name(d)) == 0)
 				contender->durable = d;
@@ -217,11 +217,19 @@ double_argument(FunctionCallInfo fcinfo, int arg)
 	return PG_ARGISNULL(arg) ? NAN : PG_GETARG_FLOAT8(arg);
 }
 
+/* Some text, empty for null. */
+static char *
+text_argument(FunctionCallInfo fcinfo, int arg)
+{
+	return PG_ARGISNULL(arg) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(arg));
+}
+
 /*
- * sync_probe_internal.durable(write_cache text, fua boolean, syncs_nothing boolean,
+ * sync_probe_internal.durable(write_cache text, flush_may_hide boolean, syncs_nothing boolean,
  *		flushes_per_op float8, background_flushes_per_op float8,
  *		has_backing boolean, backing_flushes_per_op float8,
- *		background_backing_flushes_per_op float8) RETURNS text
+ *		background_backing_flushes_per_op float8,
+ *		writes_per_op float8, backing_write_cache text) RETURNS text
  *
  * Do the syncs of a test case reach the device?  A null argument is unknown.
  */
@@ -229,14 +237,17 @@ Datum
 sync_probe_durable(PG_FUNCTION_ARGS)
 {
 	sp_durable_facts facts = {
-		.write_cache = PG_ARGISNULL(0) ? "" : text_to_cstring(PG_GETARG_TEXT_PP(0)),
-		.fua = PG_ARGISNULL(1) || PG_GETARG_BOOL(1),
+		.write_cache = text_argument(fcinfo, 0),
+		.flush_may_hide = PG_ARGISNULL(1) || PG_GETARG_BOOL(1),
 		.syncs_nothing = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2),
-		.flushes_per_op = double_argument(fcinfo, 3),
-		.background_flushes_per_op = double_argument(fcinfo, 4),
+		.device.flushes_per_op = double_argument(fcinfo, 3),
+		.device.least_flushes_per_op = double_argument(fcinfo, 3),
+		.device.background_flushes_per_op = double_argument(fcinfo, 4),
 		.has_backing = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5),
-		.backing_flushes_per_op = double_argument(fcinfo, 6),
-		.background_backing_flushes_per_op = double_argument(fcinfo, 7),
+		.backing.least_flushes_per_op = double_argument(fcinfo, 6),
+		.backing.background_flushes_per_op = double_argument(fcinfo, 7),
+		.writes_per_op = double_argument(fcinfo, 8),
+		.backing_write_cache = text_argument(fcinfo, 9),
 	};
 
 	PG_RETURN_TEXT_P(cstring_to_text(sp_durable_name(sp_judge_durable(&facts))));

@@ -10,7 +10,8 @@ SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_inter
        coalesce(r.device, 'the device') AS device_name,
        p.ordinal AS paced_ordinal, s.ordinal AS saturated_ordinal,
        p.p50_us AS paced_p50_us, p.p99_us AS paced_p99_us,
-       p.flushes_per_op AS paced_flushes, p.device_bytes_per_op AS paced_bytes,
+       p.flushes_per_op AS paced_flushes, p.device_writes_per_op AS paced_writes,
+       s.device_writes_per_op AS saturated_writes, p.device_bytes_per_op AS paced_bytes,
        s.p50_us AS saturated_p50_us, s.p99_us AS saturated_p99_us,
        s.mean_us AS saturated_us, s.ops AS saturated_ops,
        s.ops_per_sec, s.flushes_per_op AS saturated_flushes, s.device_utilization,
@@ -64,8 +65,11 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 -- Storage that is known to sync nothing has a finding of its own, which says why.
 SELECT n.location, 'error', 'flush_missing',
-       format('syncs with %s send no flush to %s, whose write cache is volatile: commits may be'
-              ' lost when the power fails', n.method, n.device_name),
+       CASE WHEN n.storage ->> 'writes_uncounted' = 'false' AND w.writes < 0.1
+            THEN format('syncs with %s write nothing to %s: commits may be lost when the power'
+                        ' fails', n.method, n.device_name)
+            ELSE format('syncs with %s send no flush to %s, whose write cache is volatile: commits'
+                        ' may be lost when the power fails', n.method, n.device_name) END,
        'Check the mount options for nobarrier, and the layers in between for one that drops'
        ' flushes. Then probe again.',
        NULL::text[],
@@ -73,8 +77,10 @@ SELECT n.location, 'error', 'flush_missing',
                           'paced_flushes_per_op', n.paced_flushes,
                           'saturated_flushes_per_op', n.saturated_flushes,
                           'others', n.storage -> 'others',
+                          'device_writes_per_op', w.writes,
                           'write_cache', n.storage -> 'write_cache', 'fua', n.storage -> 'fua')
-FROM unnest(measured) AS n
+FROM unnest(measured) AS n,
+     LATERAL (SELECT least(n.paced_writes, n.saturated_writes)) AS w (writes)
 WHERE n.durable = 'no' AND NOT n.storage ? 'syncs_nothing'
 
 UNION ALL

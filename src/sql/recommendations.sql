@@ -41,26 +41,30 @@ COMMENT ON FUNCTION sync_probe_internal.verdict(text, text[], double precision[]
 --
 -- sync_probe_internal.durable
 --
--- The engine's rule whether the syncs of a test case reach the device: yes, no or unknown.
--- Arguments that are unknown are null.
+-- The engine's rule whether the syncs of a test case reach the device: yes, no, no_cache
+-- (the device says that it has no volatile cache) or unknown.  Arguments that are unknown
+-- are null.  flush_may_hide: a sync of this case may show no flush, since a FUA write
+-- replaces it or the driver does not count it.
 --
 CREATE FUNCTION sync_probe_internal.durable(
     write_cache text,
-    fua boolean,
+    flush_may_hide boolean,
     syncs_nothing boolean,
     flushes_per_op double precision,
     background_flushes_per_op double precision,
     has_backing boolean,
     backing_flushes_per_op double precision,
-    background_backing_flushes_per_op double precision)
+    background_backing_flushes_per_op double precision,
+    writes_per_op double precision DEFAULT NULL,
+    backing_write_cache text DEFAULT NULL)
 RETURNS text
 LANGUAGE c IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_durable';
 
 COMMENT ON FUNCTION sync_probe_internal.durable(text, boolean, boolean, double precision,
-  double precision, boolean, double precision, double precision) IS
-  'Whether syncs reach the device, as far as its counters tell: yes, no or unknown';
+  double precision, boolean, double precision, double precision, double precision, text) IS
+  'Whether syncs reach the device, as far as its counters tell: yes, no, no_cache or unknown';
 
 --
 -- sync_probe_internal.this_server
@@ -102,7 +106,10 @@ COMMENT ON FUNCTION sync_probe_internal.last_run() IS
 --
 -- sync_probe_internal.method_durable
 --
--- The same for all measurements of a method in a run: yes only if yes in each.
+-- The same for all measurements of a method in a run: the word that claims least.
+--
+-- A FUA write replaces a flush for open_datasync with O_DIRECT alone, see
+-- sp_fua_may_replace_flush() in src/engine/measure/sync_method.h.
 --
 CREATE FUNCTION sync_probe_internal.method_durable(
     of_storage jsonb,
@@ -112,25 +119,32 @@ RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT CASE WHEN bool_or(d.durable = 'no') THEN 'no'
-            WHEN bool_and(d.durable = 'yes') THEN 'yes'
-            ELSE 'unknown' END
+SELECT coalesce((array_agg(d.durable
+                           ORDER BY array_position('{no,unknown,no_cache,yes}', d.durable)))[1],
+                'unknown')
 FROM (VALUES (paced), (saturated)) AS v (m),
      LATERAL sync_probe_internal.durable(
-         of_storage ->> 'write_cache', (of_storage ->> 'fua')::boolean,
+         of_storage ->> 'write_cache',
+         coalesce((of_storage ->> 'flushes_uncounted')::boolean,
+                  (of_storage ->> 'fua')::boolean, true)
+         OR ((m).method = 'open_datasync' AND (m).direct_io
+             AND (of_storage ->> 'fua')::boolean IS NOT FALSE),
          of_storage ? 'syncs_nothing',
          (m).flushes_per_op,
          (of_storage #>> '{others,most_flushes_per_sec}')::float8 * (m).mean_us / 1e6,
          of_storage ? 'below_flushes_per_op',
          (of_storage #>> ARRAY['below_flushes_per_op', (m).ordinal::text])::float8,
-         (of_storage #>> '{others,most_below_flushes_per_sec}')::float8 * (m).mean_us / 1e6
+         (of_storage #>> '{others,most_below_flushes_per_sec}')::float8 * (m).mean_us / 1e6,
+         CASE WHEN NOT (of_storage ->> 'writes_uncounted')::boolean
+              THEN (m).device_writes_per_op END,
+         of_storage ->> 'below_write_cache'
      ) AS d (durable)
 WHERE (m).ops > 0
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.method_durable(jsonb, sync_probe.measurements,
   sync_probe.measurements) IS
-  'Whether the syncs of a method reach the device: yes, no or unknown';
+  'Whether the syncs of a method reach the device: yes, no, no_cache or unknown';
 
 --
 -- sync_probe_internal.probe_command
@@ -509,8 +523,9 @@ COMMENT ON COLUMN sync_probe.recommendation_details.saturated_speed_high IS
 COMMENT ON COLUMN sync_probe.recommendation_details.recommended_commit_delay IS
   'Half of saturated_flush_us: a value for commit_delay, in microseconds';
 COMMENT ON COLUMN sync_probe.recommendation_details.durable IS
-  'Whether syncs with the current method reach the device, as far as the counters tell: yes, no '
-  'or unknown. It is no if fsync is off';
+  'Whether syncs with the current method reach the device, as far as the counters tell: yes, '
+  'no, no_cache (the device says that it has no volatile cache, so no flush is needed) or unknown. '
+  'It is no if fsync is off';
 COMMENT ON COLUMN sync_probe.recommendation_details.basis IS
   'Suite of the run that the advice uses; null without a run';
 COMMENT ON COLUMN sync_probe.recommendation_details.run_id IS
@@ -558,8 +573,9 @@ COMMENT ON COLUMN sync_probe.recommendations.flush_us IS
   'Mean time of a flush with the recommended method in the regime that decides, in microseconds; '
   'null without a run or advice';
 COMMENT ON COLUMN sync_probe.recommendations.durable IS
-  'Whether syncs with the current method reach the device, as far as the counters tell: yes, no '
-  'or unknown. It is no if fsync is off';
+  'Whether syncs with the current method reach the device, as far as the counters tell: yes, '
+  'no, no_cache (the device says that it has no volatile cache, so no flush is needed) or unknown. '
+  'It is no if fsync is off';
 COMMENT ON COLUMN sync_probe.recommendations.outdated IS
   'Whether something has changed at the location since the run; null without a run';
 

@@ -212,7 +212,12 @@ sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
 	add_disks(json, &storage->disks);
 	add_text(json, "write_cache", probe->device.write_cache);
 	if (storage->disks.count > 0)
+	{
 		add_boolean(json, "fua", probe->device.fua);
+		add_boolean(json, "flushes_uncounted", probe->device.flushes_uncounted);
+		add_boolean(json, "writes_uncounted", probe->device.writes_uncounted);
+	}
+	add_text(json, "below_write_cache", probe->device.backing_write_cache);
 	add_text(json, "backing_file", storage->disks.backing_file);
 	add_text(json, "backing_filesystem", storage->backing_filesystem);
 	add_text(json, "backing_mount_options", storage->backing_options);

@@ -154,18 +154,33 @@ examine_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_mount 
 	storage->syncs_nothing = why_syncs_nothing(storage, mount, beneath);
 }
 
+/* The cache of all disks of a level in one word. */
+static const char *
+write_cache_of(const sp_disks *disks, sp_level level)
+{
+	return sp_disks_caches_differ(disks, level) ? SP_MIXED_CACHES :
+		sp_disks_write_cache(disks, level);
+}
+
 /* Set the facts for the engine. */
 static void
 set_facts(const sp_storage *storage, sp_device_facts *facts)
 {
-	facts->syncs_nothing = storage->syncs_nothing != NULL;
-	strlcpy(facts->write_cache, sp_disks_caches_differ(&storage->disks, SP_LEVEL_DEVICE) ?
-			SP_MIXED_CACHES : sp_disks_write_cache(&storage->disks, SP_LEVEL_DEVICE),
-			sizeof(facts->write_cache));
+	const sp_disks *disks = &storage->disks;
 
-	/* with FUA or without a flush counter, a sync may show no flush */
-	facts->fua = sp_disks_fua(&storage->disks, SP_LEVEL_DEVICE) ||
-		!sp_disks_count_flushes(&storage->disks, SP_LEVEL_DEVICE);
+	facts->syncs_nothing = storage->syncs_nothing != NULL;
+	strlcpy(facts->write_cache, write_cache_of(disks, SP_LEVEL_DEVICE),
+			sizeof(facts->write_cache));
+	strlcpy(facts->backing_write_cache, write_cache_of(disks, SP_LEVEL_BACKING),
+			sizeof(facts->backing_write_cache));
+	facts->fua = sp_disks_fua(disks, SP_LEVEL_DEVICE);
+	facts->flushes_uncounted = !sp_disks_count_flushes(disks, SP_LEVEL_DEVICE);
+
+	/*
+	 * A driver without the kernel's queues may count no writes either.  Of ZFS it is not
+	 * known which parts of the pool a sync writes to, nor what deduplication leaves out.
+	 */
+	facts->writes_uncounted = facts->flushes_uncounted || storage->is_zfs;
 
 	/* the file of a loop device has a backing device, even if that is unknown */
 	facts->has_backing = storage->disks.backing_file[0] != '\0';

@@ -102,13 +102,13 @@ sub make_place
 # least and most are bounds of flushes_per_op, of all methods; usual is the upper
 # one of fdatasync, which sends one flush, and kernel threads may add a few.
 my @places = (
-	{ place => 'ext4', durable => 'yes', every_run => qr/^(yes|unknown)\|(?!unsafe)/, least => 0.9,
+	{ place => 'ext4', durable => 'yes', every_run => qr/^(yes|no_cache|unknown)\|(?!unsafe)/, least => 0.9,
 		usual => 1.6,
 		has => [qw(write_cache_volatile loop_device)],
 			lacks => [qw(flush_missing barrier_off memory_filesystem)] },
-	{ place => 'xfs', durable => 'yes', every_run => qr/^(yes|unknown)\|(?!unsafe)/, least => 0.9,
+	{ place => 'xfs', durable => 'yes', every_run => qr/^(yes|no_cache|unknown)\|(?!unsafe)/, least => 0.9,
 		has => [qw(write_cache_volatile loop_device)], lacks => [qw(flush_missing barrier_off)] },
-	{ place => 'btrfs', durable => 'yes', every_run => qr/^(yes|unknown)\|(?!unsafe)/, least => 0.9,
+	{ place => 'btrfs', durable => 'yes', every_run => qr/^(yes|no_cache|unknown)\|(?!unsafe)/, least => 0.9,
 		has => [qw(write_amplification loop_device)], lacks => [qw(flush_missing barrier_off)],
 		evidence => [ 'write_amplification', "(evidence->>'amplification')::float8 > 4" ] },
 	{ place => 'nobarrier', durable => 'no', every_run => qr/^no\|unsafe\|\|$/, most => 0.1,
@@ -255,7 +255,7 @@ sub end_others
 # Where, what the others do, how many at a time, and what may be said.  Others can
 # hide a missing flush, but never make one look safe: not even in writes that take
 # as long as several of their flushes, and with hardly a rest in between.
-my $honest = qr/^(yes|unknown)\|(?!unsafe)/;
+my $honest = qr/^(yes|no_cache|unknown)\|(?!unsafe)/;
 my $unsafe = qr/^(no\|unsafe\|\|$|unknown\|(?!unsafe))/;
 my @shared = (
 	{ place => 'ext4', needs => 'ext4', program => 'appends', counts => [ 1, 2 ], may_be => $honest },

@@ -60,9 +60,11 @@ INSERT INTO rule VALUES
 ('write back', NULL, false, 0, 0, false, NULL, 'unknown'),
 ('write back', NULL, false, 1, 0, false, NULL, 'yes'),
 -- a write-through cache needs none
-('write through', false, false, 0, 0, false, NULL, 'unknown'),
+('write through', false, false, 0, 0, false, NULL, 'no_cache'),
+('write through', false, false, NULL, NULL, false, NULL, 'no_cache'),
+('write through', false, false, 0, 0, true, 0, 'unknown'),
 ('write through', false, false, 1, 0, false, NULL, 'yes'),
-('write through', true, false, 0.05, 0, false, NULL, 'unknown'),
+('write through', true, false, 0.05, 0, false, NULL, 'no_cache'),
 (NULL, false, false, 0, 0, false, NULL, 'unknown'),
 (NULL, NULL, NULL, 0, NULL, NULL, NULL, 'unknown'),
 (NULL, false, false, 1, 0, false, NULL, 'yes'),
@@ -88,7 +90,7 @@ CREATE FUNCTION pg_temp.measured(ordinal integer, flushes float8, ops bigint)
 RETURNS sync_probe.measurements LANGUAGE sql AS $$
     SELECT jsonb_populate_record(NULL::sync_probe.measurements,
         jsonb_build_object('ordinal', ordinal, 'flushes_per_op', flushes, 'ops', ops,
-                           'mean_us', 1000))
+                           'mean_us', 1000, 'method', 'fdatasync', 'direct_io', false))
 $$;
 
 CREATE TEMP TABLE both_regimes (
@@ -139,7 +141,42 @@ INSERT INTO both_regimes VALUES
 ('memory', '{"syncs_nothing": "tmpfs"}', NULL, 100, NULL, 100, 'no'),
 ('FUA', '{"fua": true}', 0, 100, 0, 100, 'unknown'),
 ('FUA is not known', '{"fua": null}', 0, 100, 0, 100, 'unknown'),
-('a write-through cache', '{"write_cache": "write through"}', 0, 100, 0, 100, 'unknown');
+('FUA, which does not replace flushes of buffered writes',
+    '{"fua": true, "flushes_uncounted": false}', 0, 100, 0, 100, 'no'),
+('flushes may not be counted', '{"fua": false, "flushes_uncounted": true}', 0, 100, 0, 100,
+    'unknown'),
+('a write-through cache', '{"write_cache": "write through"}', 0, 100, 0, 100, 'no_cache'),
+('a write-through cache, but flushes in one regime',
+    '{"write_cache": "write through", "others": {"most_flushes_per_sec": 0}}', 1, 100, 0, 100,
+    'no_cache'),
+('a write-through cache, and flushes in both',
+    '{"write_cache": "write through", "others": {"most_flushes_per_sec": 0}}', 1, 100, 1, 100,
+    'yes'),
+('a loop device, whose disk needs no flush',
+    '{"others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0},
+        "below_flushes_per_op": {"2": 0, "7": 0}, "below_write_cache": "write through"}',
+    1, 100, 1, 100, 'no_cache'),
+('a loop device that passes no flush on',
+    '{"write_cache": "write through", "below_flushes_per_op": {"2": 0, "7": 0},
+        "below_write_cache": "write through"}', 0, 100, 0, 100, 'unknown');
+
+-- FUA replaces a flush for open_datasync with O_DIRECT alone.
+CREATE TEMP TABLE fua_case (method text, direct_io boolean, durable text);
+INSERT INTO fua_case VALUES
+('open_datasync', true, 'unknown'),
+('open_datasync', false, 'no'),
+('open_datasync', NULL, 'unknown'),
+('open_sync', true, 'no'),
+('fdatasync', true, 'no');
+
+-- Syncs that write nothing reach nothing, if writes are counted.
+CREATE TEMP TABLE write_case (of_storage jsonb, writes float8, durable text);
+INSERT INTO write_case VALUES
+('{"writes_uncounted": false}', 0.09, 'no'),
+('{"writes_uncounted": false}', 0.1, 'no_cache'),
+('{"writes_uncounted": false}', NULL, 'no_cache'),
+('{"writes_uncounted": true}', 0, 'no_cache'),
+('{}', 0, 'no_cache');
 
 -- ----------------------------------------------------------- recommendations
 
@@ -204,7 +241,7 @@ INSERT INTO scenario VALUES
 ('FUA', 'pg_wal', '{"fua": true}', 0, 0, (1.10,1.20), 1, (0.60,0.70), 'switch', 'open_datasync',
     'unknown', 'open_datasync takes', true),
 ('a write-through cache', 'pg_wal', '{"write_cache": "write through"}', 0, 0, (1.10,1.20), 1,
-    (0.60,0.70), 'switch', 'open_datasync', 'unknown', 'open_datasync takes', true),
+    (0.60,0.70), 'switch', 'open_datasync', 'no_cache', 'open_datasync takes', true),
 ('nothing was recorded of the storage', 'pg_wal', NULL, 0, 0, (1.10,1.20), 1, (0.60,0.70),
     'switch', 'open_datasync', 'unknown', 'open_datasync takes', true),
 ('a tablespace whose faster method does not sync', 'pg_default', '{}', 1, 0, (1.50,1.60), 1,
@@ -248,7 +285,9 @@ $$;
 -- --------------------------------------------------------------------- tests
 
 SELECT plan((SELECT count(*)::integer FROM rule) + (SELECT count(*)::integer FROM both_regimes)
-            + (SELECT count(*)::integer * 6 FROM scenario) + 19);
+            + (SELECT count(*)::integer * 6 FROM scenario)
+            + (SELECT count(*)::integer FROM fua_case) + (SELECT count(*)::integer FROM write_case)
+            + 19);
 
 -- A run of a scenario that becomes the newest: an error unless one is recorded.
 PREPARE record (text) AS
@@ -266,6 +305,18 @@ SELECT is(sync_probe_internal.method_durable('{"write_cache": "write back", "fua
                                      pg_temp.measured(7, saturated, saturated_ops)),
           durable, 'both regimes: ' || name)
 FROM both_regimes;
+SELECT is(sync_probe_internal.method_durable(
+              '{"write_cache": "write back", "fua": true, "flushes_uncounted": false}', m, m),
+          f.durable, format('FUA: %s, direct_io %s', f.method, f.direct_io))
+FROM fua_case AS f,
+     LATERAL jsonb_populate_record(pg_temp.measured(2, 0, 100),
+         jsonb_build_object('method', f.method, 'direct_io', f.direct_io)) AS m;
+SELECT is(sync_probe_internal.method_durable('{"write_cache": "write through"}' || of_storage,
+                                             m, m),
+          durable, format('%s writes per sync, %s', writes, of_storage))
+FROM write_case,
+     LATERAL jsonb_populate_record(pg_temp.measured(2, 0, 100),
+         jsonb_build_object('device_writes_per_op', writes)) AS m;
 SELECT is(sync_probe_internal.method_durable(NULL, pg_temp.measured(2, 0, 100),
                                      pg_temp.measured(7, 0, 100)),
           'unknown', 'nothing is known of the storage');
@@ -332,7 +383,8 @@ SELECT is_empty($$SELECT code FROM sync_probe.findings
 CREATE TEMP VIEW judged AS
 SELECT d.durable, v.*
 FROM unnest('{"{yes,yes}", "{yes,no}", "{no,yes}", "{no,unknown}", "{unknown,unknown}",
-              "{NULL,perhaps}", "{unknown,yes}"}'::text[]) WITH ORDINALITY AS w (words, n),
+              "{NULL,perhaps}", "{unknown,yes}", "{no,no_cache}",
+              "{no_cache,no_cache}"}'::text[]) WITH ORDINALITY AS w (words, n),
      LATERAL CAST(w.words AS text[]) AS d (durable),
      LATERAL sync_probe_internal.verdict('fsync', '{fsync,open_sync}', '{1,1.2}', '{0.99,1.1}',
                                  '{1.01,1.3}', '{1,1.2}', '{0.99,1.1}', '{1.01,1.3}',
@@ -346,7 +398,9 @@ SELECT results_eq('SELECT durable, verdict, recommended_method FROM judged',
              ('{no,unknown}', 'unsafe', NULL),
              ('{unknown,unknown}', 'switch', 'open_sync'),
              ('{NULL,perhaps}', 'switch', 'open_sync'),
-             ('{unknown,yes}', 'switch', 'open_sync')$$,
+             ('{unknown,yes}', 'switch', 'open_sync'),
+             ('{no,no_cache}', 'unsafe', 'open_sync'),
+             ('{no_cache,no_cache}', 'switch', 'open_sync')$$,
     '_verdict() by the words on durability');
 SELECT is(reason, 'no other method could be measured',
           'a method that does not sync leaves nobody to compare with')

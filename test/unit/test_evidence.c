@@ -15,6 +15,7 @@
 #define UNKNOWN		SP_DURABLE_UNKNOWN
 #define NO			SP_DURABLE_NO
 #define YES			SP_DURABLE_YES
+#define NO_CACHE	SP_DURABLE_NO_CACHE
 
 /* ---------------------------------------------------------------------- rule */
 
@@ -22,7 +23,7 @@ static const struct
 {
 	const char *scenario;
 	const char *write_cache;
-	int			fua;
+	bool		may_hide;		/* a flush, in a FUA write */
 	double		flushes;
 	double		background;
 	double		backing;
@@ -40,8 +41,9 @@ static const struct
 	{"hardly any flush", "write back", 0, 0.09, 0, NAN, NO},
 	{"no flush", "write back", 0, 0, 0, NAN, NO},
 	{"no flush, but FUA", "write back", 1, 0, 0, NAN, UNKNOWN},
-	{"no flush, FUA unknown", "write back", -1, 0, 0, NAN, UNKNOWN},
-	{"no flush needed", "write through", 0, 0, 0, NAN, UNKNOWN},
+	{"no flush needed", "write through", 0, 0, 0, NAN, NO_CACHE},
+	{"no flush needed, and none counted", "write through", 1, NAN, NAN, NAN, NO_CACHE},
+	{"a flush that was not needed", "write through", 0, 1, 0, NAN, YES},
 	{"no flush, cache unknown", "", 0, 0, 0, NAN, UNKNOWN},
 	{"flushes not counted", "write back", 0, NAN, 0, NAN, UNKNOWN},
 	/* background I/O can hide a missing flush, but not remove one */
@@ -74,13 +76,13 @@ judges_by_the_rule(void **state)
 	{
 		sp_durable_facts facts = {
 			.write_cache = rule_cases[i].write_cache,
-			.fua = rule_cases[i].fua,
-			.flushes_per_op = rule_cases[i].flushes,
-			.background_flushes_per_op = rule_cases[i].background,
+			.flush_may_hide = rule_cases[i].may_hide,
+			.writes_per_op = NAN,
+			.device = {rule_cases[i].flushes, rule_cases[i].flushes, rule_cases[i].background},
 			.has_backing = !isnan(rule_cases[i].backing),
-			.backing_flushes_per_op = rule_cases[i].backing,
+			.backing_write_cache = "write back",
 			/* all background I/O goes through the loop device */
-			.background_backing_flushes_per_op = rule_cases[i].background,
+			.backing = {NAN, rule_cases[i].backing, rule_cases[i].background},
 		};
 		sp_durable	durable = sp_judge_durable(&facts);
 
@@ -95,16 +97,80 @@ judges_by_the_rule(void **state)
 static void
 needs_to_see_backing_device(void **state)
 {
-	sp_durable_facts facts = {false, "write back", 0, 1, 0, NAN, 0, true};
+	sp_durable_facts facts = {
+		.write_cache = "write back",.writes_per_op = 1,.device = {1, 1, 0},
+		.has_backing = true,.backing_write_cache = "write back",.backing = {NAN, NAN, 0},
+	};
 
 	(void) state;
 	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
-	facts.backing_flushes_per_op = 1;
+	facts.backing.least_flushes_per_op = 1;
 	assert_int_equal(sp_judge_durable(&facts), YES);
-	facts.background_backing_flushes_per_op = 0.3;
+	facts.backing.background_flushes_per_op = 0.3;
 	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
-	facts.background_backing_flushes_per_op = NAN;
+	facts.backing.background_flushes_per_op = NAN;
 	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
+}
+
+/* Flushes must reach a loop device, though the disks below need none. */
+static void
+knows_backing_device_without_cache(void **state)
+{
+	sp_durable_facts facts = {
+		.write_cache = "write back",.writes_per_op = 1,.device = {1, 1, 0},
+		.has_backing = true,.backing_write_cache = "write through",.backing = {0, 0, 0},
+	};
+
+	(void) state;
+	assert_int_equal(sp_judge_durable(&facts), NO_CACHE);
+	facts.device = (sp_flush_facts) {0.5, 0.5, 0};
+	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
+	facts.device = (sp_flush_facts) {0, 0, 0};
+	assert_int_equal(sp_judge_durable(&facts), NO);
+	/* a loop device that passes no flush on */
+	facts.write_cache = "write through";
+	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
+}
+
+/* The disk with the fewest flushes proves a yes; only those that a sync must flush prove a no. */
+static void
+counts_the_least(void **state)
+{
+	sp_durable_facts facts = {
+		.write_cache = "write back",.writes_per_op = 4,.device = {1, 0, 0},
+		.backing_write_cache = "",
+	};
+
+	(void) state;
+	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
+	facts.device.flushes_per_op = 0;
+	assert_int_equal(sp_judge_durable(&facts), NO);
+	facts.device.flushes_per_op = NAN;
+	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
+	facts.device.least_flushes_per_op = 1;
+	assert_int_equal(sp_judge_durable(&facts), YES);
+}
+
+/* A sync that writes nothing reaches nothing, whatever cache there is. */
+static void
+expects_writes(void **state)
+{
+	static const char *const caches[] = {"write back", "write through", ""};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(caches); i++)
+	{
+		sp_durable_facts facts = {
+			.write_cache = caches[i],.flush_may_hide = true,.writes_per_op = 0.09,
+			.device = {1, 1, 0},.backing_write_cache = "",
+		};
+
+		assert_int_equal(sp_judge_durable(&facts), NO);
+		facts.writes_per_op = 0.1;
+		assert_int_equal(sp_judge_durable(&facts), YES);
+		facts.writes_per_op = NAN;
+		assert_int_equal(sp_judge_durable(&facts), YES);
+	}
 }
 
 static void
@@ -114,6 +180,9 @@ names_the_words(void **state)
 	assert_string_equal(sp_durable_name(UNKNOWN), "unknown");
 	assert_string_equal(sp_durable_name(NO), "no");
 	assert_string_equal(sp_durable_name(YES), "yes");
+	assert_string_equal(sp_durable_name(NO_CACHE), "no_cache");
+	for (int durable = 0; durable < SP_DURABLES; durable++)
+		assert_int_equal(sp_durable_is_safe(durable), durable == YES || durable == NO_CACHE);
 }
 
 /* --------------------------------------------------------------------- rates */
@@ -500,6 +569,55 @@ believes_the_worst(void **state)
 	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
 }
 
+/* Missing flushes prove something, unless FUA may replace them: see sync_method.h. */
+static void
+asks_whether_fua_replaces_a_flush(void **state)
+{
+	int			direct = 0;
+
+	(void) state;
+	plan_with_counters();
+	probe->device.fua = true;
+	disk.sync_flushes = 0;
+	run_probe();
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_file *file = &probe->files[probe->cases[c].file];
+		bool		may = file->direct_io && strcmp(file->method->name, "open_datasync") == 0;
+
+		if (probe->results[c].status != SP_OK)
+			continue;
+		direct += may;
+		assert_int_equal(sp_probe_case_durable(probe, c), may ? UNKNOWN : NO);
+	}
+	assert_int_equal(direct, 1);
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), NO);
+
+	/* where flushes are not counted, nothing shows */
+	probe->device.flushes_uncounted = true;
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
+}
+
+static void
+needs_no_flush_without_a_cache(void **state)
+{
+	(void) state;
+	plan_with_counters();
+	strcpy(probe->device.write_cache, "write through");
+	disk.sync_flushes = 0;
+	run_probe();
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), NO_CACHE);
+	assert_int_not_equal(probe->judgement.verdict, SP_UNSAFE);
+
+	/* but writes, if they are counted */
+	disk.write_requests = 0;
+	run_probe();
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), NO);
+	assert_int_equal(probe->judgement.verdict, SP_UNSAFE);
+	probe->device.writes_uncounted = true;
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), NO_CACHE);
+}
+
 /* The verdict is unsafe, and such a run ends soon. */
 static void
 finds_it_unsafe(void **state)
@@ -520,7 +638,7 @@ finds_it_unsafe(void **state)
 	strcpy(probe->device.write_cache, "write back");
 	probe->duration_ns = 60 * SECOND;
 	probe->stop_early = true;
-	disk.sync_flushes = 1;
+	disk.sync_flushes = disk.write_requests = 1;
 	run_probe();
 	assert_int_equal(probe->judgement.verdict, SP_UNSAFE);
 	assert_true(probe->judgement.recommended >= 0);
@@ -534,6 +652,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(judges_by_the_rule),
 		cmocka_unit_test(needs_to_see_backing_device),
+		cmocka_unit_test(knows_backing_device_without_cache),
+		cmocka_unit_test(counts_the_least),
+		cmocka_unit_test(expects_writes),
 		cmocka_unit_test(names_the_words),
 		cmocka_unit_test(adds_pairs_of_readings),
 		cmocka_unit_test(needs_long_idle_samples),
@@ -549,6 +670,8 @@ main(void)
 		cmocka_unit_test(drops_what_goes_backwards),
 		cmocka_unit_test(does_without_counters),
 		cmocka_unit_test(believes_the_worst),
+		cmocka_unit_test(asks_whether_fua_replaces_a_flush),
+		cmocka_unit_test(needs_no_flush_without_a_cache),
 		cmocka_unit_test(finds_it_unsafe),
 	};
 

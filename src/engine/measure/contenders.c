@@ -14,49 +14,71 @@
 
 #include "engine/text/units.h"
 
+/* What the counters of a level say of a case's flushes. */
+static sp_flush_facts
+flush_facts(const sp_probe *probe, const sp_evidence *evidence, sp_level level)
+{
+	double		seconds_per_op = evidence->ops == 0 ? NAN :
+		(double) evidence->ns / (double) evidence->ops / SP_NS_PER_S;
+	sp_evidence_rates rates = sp_evidence_rates_of(evidence, level);
+
+	return (sp_flush_facts) {
+		.flushes_per_op = rates.flushes,
+		.least_flushes_per_op = rates.flushes,
+		.background_flushes_per_op = seconds_per_op *
+			sp_evidence_max_flushes_per_second(&probe->background, level),
+	};
+}
+
 sp_durable
 sp_probe_case_durable(const sp_probe *probe, int c)
 {
+	const sp_device_facts *device = &probe->device;
+	const sp_file *file = &probe->files[probe->cases[c].file];
 	const sp_evidence *evidence = &probe->results[c].evidence;
-	double		seconds_per_op = evidence->ops == 0 ? NAN :
-		(double) evidence->ns / (double) evidence->ops / SP_NS_PER_S;
+	bool		may_use_fua = device->fua && sp_fua_may_replace_flush(file->method, file->direct_io);
 	sp_durable_facts facts = {
-		.syncs_nothing = probe->device.syncs_nothing,
-		.write_cache = probe->device.write_cache,
-		.fua = probe->device.fua,
-		.has_backing = probe->device.has_backing,
+		.syncs_nothing = device->syncs_nothing,
+		.write_cache = device->write_cache,
+		.flush_may_hide = device->flushes_uncounted || may_use_fua,
+		.writes_per_op = device->writes_uncounted ? NAN :
+			sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).writes,
+		.device = flush_facts(probe, evidence, SP_LEVEL_DEVICE),
+		.has_backing = device->has_backing,
+		.backing_write_cache = device->backing_write_cache,
+		.backing = flush_facts(probe, evidence, SP_LEVEL_BACKING),
 	};
 
-	facts.flushes_per_op = sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes;
-	facts.backing_flushes_per_op = sp_evidence_rates_of(evidence, SP_LEVEL_BACKING).flushes;
-	facts.background_flushes_per_op = seconds_per_op *
-		sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_DEVICE);
-	facts.background_backing_flushes_per_op = seconds_per_op *
-		sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_BACKING);
 	return sp_judge_durable(&facts);
+}
+
+/* The word that claims less. */
+static sp_durable
+weaker_of(sp_durable one, sp_durable other)
+{
+	static const int strength[SP_DURABLES] = {
+		[SP_DURABLE_NO] = 0,[SP_DURABLE_UNKNOWN] = 1,
+		[SP_DURABLE_NO_CACHE] = 2,[SP_DURABLE_YES] = 3,
+	};
+
+	return strength[one] < strength[other] ? one : other;
 }
 
 sp_durable
 sp_probe_method_durable(const sp_probe *probe, const char *label)
 {
-	sp_durable	durable = SP_DURABLE_UNKNOWN;
-	bool		first = true;
+	sp_durable	durable = SP_DURABLE_YES;
+	bool		measured = false;
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		sp_durable	one;
-
 		if (!probe->cases[c].contender || strcmp(probe->cases[c].label, label) != 0 ||
 			probe->results[c].histogram.ops == 0)
 			continue;
-		one = sp_probe_case_durable(probe, c);
-		if (one == SP_DURABLE_NO)
-			return SP_DURABLE_NO;
-		if (first || one == SP_DURABLE_UNKNOWN)
-			durable = one;
-		first = false;
+		durable = weaker_of(durable, sp_probe_case_durable(probe, c));
+		measured = true;
 	}
-	return durable;
+	return measured ? durable : SP_DURABLE_UNKNOWN;
 }
 
 /* The case of another regime that measures the same file; -1 if there is none. */

@@ -184,8 +184,11 @@ typedef struct sp_device_facts
 {
 	bool		syncs_nothing;	/* see sp_durable_facts */
 	char		write_cache[16];
-	int			fua;
+	bool		fua;			/* a disk may take FUA writes */
+	bool		flushes_uncounted;	/* a disk may not count flushes */
+	bool		writes_uncounted;	/* syncs may write where no counter shows it */
 	bool		has_backing;	/* it is a loop device, with its file on other disks */
+	char		backing_write_cache[16];
 } sp_device_facts;
 
 /* A run: plan, state and results.  Large; the caller allocates it. */

@@ -77,3 +77,14 @@ sp_sync_method_find(const char *name)
 	}
 	return NULL;
 }
+
+/* O_SYNC includes the bits of O_DSYNC on Linux; elsewhere the two may be the same. */
+bool
+sp_fua_may_replace_flush(const sp_sync_method *method, bool direct_io)
+{
+#if defined(O_DSYNC) && defined(O_SYNC)
+	return direct_io && method != NULL && (method->open_flags & (O_SYNC | O_DSYNC)) == O_DSYNC;
+#else
+	return direct_io && method != NULL && method->opens_synced;
+#endif
+}

@@ -36,6 +36,18 @@ typedef struct sp_sync_method
 extern const sp_sync_method sp_sync_methods[];
 extern const size_t sp_sync_method_count;
 
+/*
+ * May a write that bypasses the device's cache (FUA) make a sync of this method durable,
+ * instead of a flush?
+ *
+ * On Linux so it is for O_DIRECT with O_DSYNC alone (fs/iomap/direct-io.c): a FUA write
+ * covers the data and nothing else.  With O_SYNC the kernel does not try it, since O_SYNC
+ * also asks for the metadata: it calls the file system's fsync, which flushes.  Buffered
+ * data are written back without FUA, and then flushed by fsync.  A journal may write its
+ * commit record by FUA, but flushes the data before it.
+ */
+extern bool sp_fua_may_replace_flush(const sp_sync_method *method, bool direct_io);
+
 /* The flag for direct I/O, 0 where this platform has none. */
 extern const int sp_direct_io_flag;
 

@@ -22,6 +22,9 @@
 #define FLUSHED			0.9
 #define NOT_FLUSHED		0.1
 
+/* Likewise, each sync makes at least one write.  Others can only add to them. */
+#define NOT_WRITTEN		0.1
+
 /*
  * Background I/O is sampled at other times than the syncs.  So at least 0.5
  * flushes per sync must remain after subtracting twice the background rate.
@@ -41,10 +44,19 @@ sp_durable_name(sp_durable durable)
 			return "no";
 		case SP_DURABLE_YES:
 			return "yes";
+		case SP_DURABLE_NO_CACHE:
+			return "no_cache";
 		case SP_DURABLE_UNKNOWN:
+		case SP_DURABLES:
 			break;
 	}
 	return "unknown";
+}
+
+bool
+sp_durable_is_safe(sp_durable durable)
+{
+	return durable == SP_DURABLE_YES || durable == SP_DURABLE_NO_CACHE;
 }
 
 void
@@ -143,29 +155,46 @@ sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level)
  * that an unknown rate proves nothing.
  */
 static bool
-is_flushed(double flushes, double background)
+is_flushed(const sp_flush_facts *facts)
 {
-	return flushes >= FLUSHED && flushes - BACKGROUND_FACTOR * background >= MIN_OWN;
+	double		own = facts->least_flushes_per_op -
+		BACKGROUND_FACTOR * facts->background_flushes_per_op;
+
+	return facts->least_flushes_per_op >= FLUSHED && own >= MIN_OWN;
+}
+
+/* Did hardly any sync cause a flush?  Unknown background I/O cannot have removed one. */
+static bool
+is_unflushed(const sp_flush_facts *facts)
+{
+	double		background = isnan(facts->background_flushes_per_op) ? 0 :
+		facts->background_flushes_per_op;
+
+	return facts->flushes_per_op < MIN_OWN &&
+		facts->flushes_per_op - BACKGROUND_FACTOR * background < NOT_FLUSHED;
 }
 
 sp_durable
 sp_judge_durable(const sp_durable_facts *facts)
 {
-	double		background = isnan(facts->background_flushes_per_op) ? 0 :
-		facts->background_flushes_per_op;
+	bool		flushed = is_flushed(&facts->device);
 
-	if (facts->syncs_nothing)
+	if (facts->syncs_nothing || facts->writes_per_op < NOT_WRITTEN)
 		return SP_DURABLE_NO;
-
 	if (strcmp(facts->write_cache, SP_MIXED_CACHES) == 0)
 		return SP_DURABLE_UNKNOWN;
-	if (is_flushed(facts->flushes_per_op, facts->background_flushes_per_op) &&
-		(!facts->has_backing ||
-		 is_flushed(facts->backing_flushes_per_op, facts->background_backing_flushes_per_op)))
+	if (flushed && (!facts->has_backing || is_flushed(&facts->backing)))
 		return SP_DURABLE_YES;
-	if (strcmp(facts->write_cache, "write back") == 0 && facts->fua == 0 &&
-		facts->flushes_per_op < MIN_OWN &&
-		facts->flushes_per_op - BACKGROUND_FACTOR * background < NOT_FLUSHED)
+	if (strcmp(facts->write_cache, "write back") == 0 && !facts->flush_may_hide &&
+		is_unflushed(&facts->device))
 		return SP_DURABLE_NO;
+
+	/*
+	 * A loop device has no cache of its own: its data are in the page cache of this
+	 * machine.  Set to write through it passes no flush on, and its data stay there.
+	 */
+	if (strcmp(facts->has_backing ? facts->backing_write_cache : facts->write_cache,
+			   "write through") == 0 && (flushed || !facts->has_backing))
+		return SP_DURABLE_NO_CACHE;
 	return SP_DURABLE_UNKNOWN;
 }

@@ -42,8 +42,20 @@ typedef enum sp_durable
 {
 	SP_DURABLE_UNKNOWN,
 	SP_DURABLE_NO,
-	SP_DURABLE_YES
+	SP_DURABLE_YES,
+	SP_DURABLE_NO_CACHE,		/* the device says that it has no volatile cache, so
+								 * that no flush is needed */
+	SP_DURABLES
 } sp_durable;
+
+/* The flushes of one test case at one level.  NAN where it is not known. */
+typedef struct sp_flush_facts
+{
+	double		flushes_per_op; /* at a disk that each sync must flush */
+	double		least_flushes_per_op;	/* at the disk with the fewest of all that need
+										 * flushes */
+	double		background_flushes_per_op;	/* upper bound of those of background I/O */
+} sp_flush_facts;
 
 /* The facts from which sp_durable is derived. */
 typedef struct sp_durable_facts
@@ -51,14 +63,13 @@ typedef struct sp_durable_facts
 	bool		syncs_nothing;	/* a file system in memory, or one that ignores syncs */
 	const char *write_cache;	/* "write back", "write through" or "" of all
 								 * disks; SP_MIXED_CACHES if they differ */
-	int			fua;			/* 1 if a flush may be part of a write, 0 if not */
-	double		flushes_per_op;
-	double		background_flushes_per_op;	/* upper bound of those of background I/O;
-											 * NAN if unknown */
-	double		backing_flushes_per_op; /* of the backing devices of a loop device;
-										 * NAN if there are none, or unknown */
-	double		background_backing_flushes_per_op;
-	bool		has_backing;
+	bool		flush_may_hide; /* a sync of this case may show no flush: a FUA write
+								 * replaces it, or the driver does not count it */
+	double		writes_per_op;	/* NAN if the counters may miss writes */
+	sp_flush_facts device;
+	bool		has_backing;	/* it is a loop device, which passes flushes on */
+	const char *backing_write_cache;	/* as write_cache, of the disks below it */
+	sp_flush_facts backing;
 } sp_durable_facts;
 
 /*
@@ -67,8 +78,11 @@ typedef struct sp_durable_facts
  */
 #define SP_MIXED_CACHES	"mixed"
 
-/* 'unknown', 'no', 'yes' */
+/* 'unknown', 'no', 'yes', 'no_cache' */
 extern const char *sp_durable_name(sp_durable durable);
+
+/* Are data safe on stable storage then, as far as the counters and the device tell? */
+extern bool sp_durable_is_safe(sp_durable durable);
 
 /* Add the difference of two readings.  A pair that cannot be used counts as lost. */
 extern void sp_evidence_add(sp_evidence *evidence, const sp_counters before[SP_LEVELS],
@@ -87,13 +101,17 @@ extern double sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level
 /*
  * The rule for one test case.
  *
- * no: nothing is synced at all; or (nearly) no flushes arrive at a write-back
- * cache without FUA.  Background I/O can hide a missing flush, but not remove one.
+ * no: nothing is synced at all; or syncs (nearly) never write to the device; or
+ * (nearly) no flushes arrive at a write-back cache, though they would be counted.
+ * Background I/O can hide a missing flush, but not remove one.
  *
  * yes: each sync had a flush, and background I/O cannot have caused all of them.
  *
- * unknown: anything else.  A write-through cache needs no flush, but that it is one
- * is only what the device told the kernel.
+ * no_cache: the device says that it has no volatile cache (write through).  Then the
+ * kernel sends no flush, and none is needed.  That it has none is what the device told
+ * the kernel: it is no better evidence than that.
+ *
+ * unknown: anything else.
  */
 extern sp_durable sp_judge_durable(const sp_durable_facts *facts);
 

@@ -243,7 +243,8 @@ fastest_durable(const sp_comparison *comparison)
 	{
 		const sp_contender *contender = &comparison->contenders[i];
 
-		if (contender->durable == SP_DURABLE_YES && !isnan(sp_rank_estimate(comparison, contender)))
+		if (sp_durable_is_safe(contender->durable) &&
+			!isnan(sp_rank_estimate(comparison, contender)))
 			best = better_of(comparison, best, i);
 	}
 	return best;
