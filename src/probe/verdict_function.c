@@ -229,7 +229,8 @@ text_argument(FunctionCallInfo fcinfo, int arg)
  *		flushes_per_op float8, background_flushes_per_op float8,
  *		has_backing boolean, backing_flushes_per_op float8,
  *		background_backing_flushes_per_op float8,
- *		writes_per_op float8, backing_write_cache text) RETURNS text
+ *		writes_per_op float8, backing_write_cache text,
+ *		least_flushes_per_op float8) RETURNS text
  *
  * Do the syncs of a test case reach the device?  A null argument is unknown.
  */
@@ -241,7 +242,7 @@ sync_probe_durable(PG_FUNCTION_ARGS)
 		.flush_may_hide = PG_ARGISNULL(1) || PG_GETARG_BOOL(1),
 		.syncs_nothing = !PG_ARGISNULL(2) && PG_GETARG_BOOL(2),
 		.device.flushes_per_op = double_argument(fcinfo, 3),
-		.device.least_flushes_per_op = double_argument(fcinfo, 3),
+		.device.least_flushes_per_op = double_argument(fcinfo, 10),
 		.device.background_flushes_per_op = double_argument(fcinfo, 4),
 		.has_backing = !PG_ARGISNULL(5) && PG_GETARG_BOOL(5),
 		.backing.least_flushes_per_op = double_argument(fcinfo, 6),
@@ -249,6 +250,10 @@ sync_probe_durable(PG_FUNCTION_ARGS)
 		.writes_per_op = double_argument(fcinfo, 8),
 		.backing_write_cache = text_argument(fcinfo, 9),
 	};
+
+	/* of one disk, the sum is the least; of several that differ it proves nothing */
+	if (PG_ARGISNULL(10) && strcmp(facts.write_cache, SP_MIXED_CACHES) != 0)
+		facts.device.least_flushes_per_op = facts.device.flushes_per_op;
 
 	PG_RETURN_TEXT_P(cstring_to_text(sp_durable_name(sp_judge_durable(&facts))));
 }

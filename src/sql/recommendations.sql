@@ -56,14 +56,16 @@ CREATE FUNCTION sync_probe_internal.durable(
     backing_flushes_per_op double precision,
     background_backing_flushes_per_op double precision,
     writes_per_op double precision DEFAULT NULL,
-    backing_write_cache text DEFAULT NULL)
+    backing_write_cache text DEFAULT NULL,
+    least_flushes_per_op double precision DEFAULT NULL)
 RETURNS text
 LANGUAGE c IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_durable';
 
 COMMENT ON FUNCTION sync_probe_internal.durable(text, boolean, boolean, double precision,
-  double precision, boolean, double precision, double precision, double precision, text) IS
+  double precision, boolean, double precision, double precision, double precision, text,
+  double precision) IS
   'Whether syncs reach the device, as far as its counters tell: yes, no, no_cache or unknown';
 
 --
@@ -130,14 +132,18 @@ FROM (VALUES (paced), (saturated)) AS v (m),
          OR ((m).method = 'open_datasync' AND (m).direct_io
              AND (of_storage ->> 'fua')::boolean IS NOT FALSE),
          of_storage ? 'syncs_nothing',
-         (m).flushes_per_op,
+         CASE WHEN of_storage ? 'required_flushes_per_op'
+              THEN (of_storage #>> ARRAY['required_flushes_per_op', (m).ordinal::text])::float8
+              WHEN (of_storage ->> 'write_cache') IS DISTINCT FROM 'mixed'
+              THEN (m).flushes_per_op END,
          (of_storage #>> '{others,most_flushes_per_sec}')::float8 * (m).mean_us / 1e6,
          of_storage ? 'below_flushes_per_op',
          (of_storage #>> ARRAY['below_flushes_per_op', (m).ordinal::text])::float8,
          (of_storage #>> '{others,most_below_flushes_per_sec}')::float8 * (m).mean_us / 1e6,
          CASE WHEN NOT (of_storage ->> 'writes_uncounted')::boolean
               THEN (m).device_writes_per_op END,
-         of_storage ->> 'below_write_cache'
+         of_storage ->> 'below_write_cache',
+         (of_storage #>> ARRAY['least_flushes_per_op', (m).ordinal::text])::float8
      ) AS d (durable)
 WHERE (m).ops > 0
 $$;

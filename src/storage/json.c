@@ -181,20 +181,21 @@ readings_lost(const sp_probe *probe)
 	return lost;
 }
 
-/* Flushes at the backing devices of a loop device, by the ordinals of the measurements. */
+/* Some flushes per operation, by the ordinals of the measurements. */
 static void
-add_backing_flushes(sp_jsonb *json, const sp_probe *probe)
+add_flushes(sp_jsonb *json, const char *name, const sp_probe *probe, sp_level level, size_t offset)
 {
 	int			ordinal = 0;
 
-	sp_jsonb_begin_object(json, "below_flushes_per_op");
+	sp_jsonb_begin_object(json, name);
 	for (int c = 0; c < probe->ncases; c++)
 	{
+		sp_evidence_rates rates = sp_evidence_rates_of(&probe->results[c].evidence, level);
+
 		if (probe->cases[c].control)
 			continue;
 		ordinal++;
-		add_number(json, psprintf("%d", ordinal),
-				   sp_evidence_rates_of(&probe->results[c].evidence, SP_LEVEL_BACKING).flushes, 3);
+		add_number(json, psprintf("%d", ordinal), *(double *) ((char *) &rates + offset), 3);
 	}
 	sp_jsonb_end_object(json);
 }
@@ -230,8 +231,17 @@ sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
 	add_background(json, probe);
 	if (readings_lost(probe) > 0)
 		add_number(json, "readings_lost", readings_lost(probe), 0);
+	/* of one disk it is what measurements.flushes_per_op has */
+	if (sp_disks_count(&storage->disks, SP_LEVEL_DEVICE) > 1)
+	{
+		add_flushes(json, "least_flushes_per_op", probe, SP_LEVEL_DEVICE,
+					offsetof(sp_evidence_rates, least_flushes));
+		add_flushes(json, "required_flushes_per_op", probe, SP_LEVEL_DEVICE,
+					offsetof(sp_evidence_rates, required_flushes));
+	}
 	if (probe->device.has_backing)
-		add_backing_flushes(json, probe);
+		add_flushes(json, "below_flushes_per_op", probe, SP_LEVEL_BACKING,
+					offsetof(sp_evidence_rates, least_flushes));
 	sp_jsonb_end_object(json);
 	return sp_jsonb_datum(json);
 }

@@ -30,22 +30,43 @@ is_zfs(const char *filesystem)
 	return strcmp(filesystem, "zfs") == 0 || strcmp(filesystem, "fuse.zfs") == 0;
 }
 
-/* Add the disks that receive syncs: data and log devices of the pool. */
+/* Add the disks of a pool that have a use. */
 static void
-add_pool_disks(sp_storage *storage, const sp_mount_table *mounts)
+add_vdevs_of(sp_storage *storage, const sp_mount_table *mounts, sp_vdev_use use)
 {
 	for (int i = 0; i < storage->zfs.nvdevs; i++)
 	{
 		const sp_vdev *vdev = &storage->zfs.vdevs[i];
 		char		path[MAXPGPATH];
 
-		if (vdev->use != SP_VDEV_DATA && vdev->use != SP_VDEV_LOG)
+		if (vdev->use != use)
 			continue;
 		/* without -P the tool omits the directory */
 		snprintf(path, sizeof(path), "%s%s", vdev->path[0] == '/' ? "" : "/dev/", vdev->path);
 		if (sp_disks_add_path("", mounts, path, &storage->disks) != 0)
 			storage->disks.incomplete[SP_LEVEL_DEVICE] = true;
 	}
+}
+
+/*
+ * Add the disks that receive syncs: data and log devices of the pool.
+ *
+ * A sync writes the intent log to one part of the pool, and ZFS flushes that part alone.
+ * So the flushes of all of them together must be one a sync.  Where there are log devices,
+ * the log is there, and these decide alone.  With another logbias the data of a sync go to
+ * the data devices nonetheless.
+ */
+static void
+add_pool_disks(sp_storage *storage, const sp_mount_table *mounts)
+{
+	bool		log_decides = sp_zfs_log_devices_decide(&storage->zfs);
+
+	/* first, so that a disk which is both is a log device */
+	sp_disks_expect(&storage->disks, SP_FLUSHED_PERHAPS, true);
+	add_vdevs_of(storage, mounts, SP_VDEV_LOG);
+	if (log_decides)
+		sp_disks_expect(&storage->disks, SP_FLUSHED_NEVER, false);
+	add_vdevs_of(storage, mounts, SP_VDEV_DATA);
 	if (storage->zfs.more_vdevs)
 		storage->disks.incomplete[SP_LEVEL_DEVICE] = true;
 }
@@ -84,16 +105,25 @@ static void
 add_disks_of_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_mount *mount)
 {
 	static const char *const options[] = {"logdev", "rtdev"};
-	int			status = sp_disks_find("", mounts, mount, &storage->disks);
+	bool		is_xfs = strcmp(mount->fstype, "xfs") == 0;
+	int			status;
 
+	/*
+	 * xfs_file_fsync() flushes the device that holds the data of the file, and the log
+	 * only if metadata were logged.  Files may be on the real-time device instead.
+	 */
+	if (is_xfs && sp_mount_option(mount->mount_options, "rtdev"))
+		sp_disks_expect(&storage->disks, SP_FLUSHED_PERHAPS, false);
+	status = sp_disks_find("", mounts, mount, &storage->disks);
 	if (status != 0 && status != ENODEV)
 		storage->no_counters = psprintf("the disks cannot be determined: %s", strerror(status));
-	if (strcmp(mount->fstype, "xfs") != 0)
+	if (!is_xfs)
 		return;
 	for (int i = 0; i < lengthof(options); i++)
 	{
 		const char *device = sp_mount_option(mount->mount_options, options[i]);
 
+		sp_disks_expect(&storage->disks, i == 0 ? SP_FLUSHED_NEVER : SP_FLUSHED_PERHAPS, false);
 		if (device && sp_disks_add_path("", mounts, pnstrdup(device, strcspn(device, ",")),
 										&storage->disks) != 0)
 			storage->disks.incomplete[SP_LEVEL_DEVICE] = true;

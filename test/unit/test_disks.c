@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -954,6 +955,132 @@ compares_the_caches(void **state)
 	assert_false(disks.disks[2].counts_nothing);
 }
 
+/* A stack of /dev/<top> over vda and vdb (or other slaves), and what must be flushed. */
+static const struct
+{
+	const char *kind;
+	const char *top;
+	const char *attribute;		/* of it, that says what it is; or NULL */
+	const char *value;
+	const char *slaves[3];
+	double		least;			/* of vda 2, vdb 30, vdc 500 flushes */
+	double		required;
+}			duty_cases[] =
+{
+	{"RAID 1", "md0", "md/level", "raid1\n", {"vda", "vdb"}, 2, 2},
+	{"RAID 0", "md0", "md/level", "raid0\n", {"vda", "vdb"}, 2, 2},
+	{"RAID 10", "md0", "md/level", "raid10\n", {"vda", "vdb"}, 2, 2},
+	{"a linear array", "md0", "md/level", "linear\n", {"vda", "vdb"}, 2, 2},
+	{"RAID 5", "md0", "md/level", "raid5\n", {"vda", "vdb"}, 2, 32},
+	{"an array of unknown kind", "md0", NULL, NULL, {"vda", "vdb"}, 2, 32},
+	{"multipath", "dm-0", "dm/uuid", "mpath-36001405\n", {"vda", "vdb"}, 32, 32},
+	{"LVM over two", "dm-0", "dm/uuid", "LVM-abc\n", {"vda", "vdb"}, 2, 32},
+	{"LVM over one", "dm-0", "dm/uuid", "LVM-abc\n", {"vdb"}, 30, 30},
+	{"one needs no flush", "md0", "md/level", "raid1\n", {"vda", "vdc"}, 2, 2},
+	{"one needs no flush, or the other", "dm-0", "dm/uuid", "LVM-abc\n", {"vda", "vdc"}, 2, NAN},
+	{"none needs a flush", "md0", "md/level", "raid1\n", {"vdc"}, NAN, NAN},
+	{"one and a spare", "md0", "md/level", "raid1\n", {"vdb", "vdd"}, 30, 30},
+	{"no cache is known", "md0", "md/level", "raid1\n", {"vdb", "vde"}, 7, 30},
+};
+
+static void
+same_double(const char *kind, double found, double expected)
+{
+	if (!(found == expected || (isnan(found) && isnan(expected))))
+		fail_msg("%s: %g, not %g", kind, found, expected);
+}
+
+static void
+knows_which_disks_each_sync_flushes(void **state)
+{
+	static const struct
+	{
+		const char *name;
+		const char *cache;
+		int			flushes;
+	}			all[] = {
+		{"vda", "write back\n", 2}, {"vdb", "write back\n", 30},
+		{"vdc", "write through\n", 500}, {"vdd", "write back\n", 0}, {"vde", "\n", 7},
+	};
+
+	for (size_t i = 0; i < lengthof(duty_cases); i++)
+	{
+		sp_disks	disks;
+		sp_counters counters[SP_LEVELS];
+		char		sysroot[PATH_MAX];
+		const char *top = duty_cases[i].top;
+
+		/* each row has a tree of its own */
+		snprintf(sysroot, sizeof(sysroot), "%s/%zu", (char *) *state, i);
+		for (size_t d = 0; d < lengthof(all); d++)
+		{
+			write_stat(sysroot, all[d].name, 1, all[d].flushes);
+			write_attribute(sysroot, all[d].name, "queue/write_cache", all[d].cache);
+		}
+		write_attribute(sysroot, top, "queue/rotational", "0\n");
+		if (duty_cases[i].attribute)
+			write_attribute(sysroot, top, duty_cases[i].attribute, duty_cases[i].value);
+		for (int n = 0; n < 3 && duty_cases[i].slaves[n]; n++)
+		{
+			char		slot[64];
+
+			make_slave(sysroot, top, duty_cases[i].slaves[n]);
+			snprintf(slot, sizeof(slot), "md/dev-%s/slot", duty_cases[i].slaves[n]);
+			write_attribute(sysroot, top, slot,
+							strcmp(duty_cases[i].slaves[n], "vdd") == 0 ? "none\n" : "0\n");
+		}
+		init_with_rubbish(&disks);
+		add_disk(sysroot, top, &disks);
+		assert_int_equal(sp_disks_open(sysroot, &disks), 0);
+		assert_true(sp_disks_read(&disks, counters));
+		sp_disks_close(&disks);
+		same_double(duty_cases[i].kind, sp_counters_least_flushes(&counters[0]),
+					duty_cases[i].least);
+		same_double(duty_cases[i].kind, sp_counters_required_flushes(&counters[0]),
+					duty_cases[i].required);
+	}
+}
+
+/* As for a pool of ZFS: the log device decides, and data devices are one member. */
+static void
+takes_the_duty_from_the_caller(void **state)
+{
+	sp_disks	disks;
+	sp_counters counters[SP_LEVELS];
+
+	write_stat(*state, "vda", 1, 2);
+	write_stat(*state, "vdb", 1, 30);
+	write_stat(*state, "vdc", 1, 500);
+	write_attribute(*state, "vda", "queue/write_cache", "write back\n");
+	write_attribute(*state, "vdb", "queue/write_cache", "write back\n");
+	write_attribute(*state, "vdc", "queue/write_cache", "write through\n");
+	for (int log_decides = 0; log_decides < 2; log_decides++)
+	{
+		init_with_rubbish(&disks);
+		sp_disks_expect(&disks, SP_FLUSHED_PERHAPS, true);
+		add_disk(*state, "vdb", &disks);
+		if (log_decides)
+			sp_disks_expect(&disks, SP_FLUSHED_NEVER, false);
+		add_disk(*state, "vda", &disks);
+		add_disk(*state, "vdc", &disks);
+		assert_int_equal(sp_disks_open(*state, &disks), 0);
+		assert_true(sp_disks_read(&disks, counters));
+		sp_disks_close(&disks);
+		assert_int_equal(counters[0].flushes, 532);
+		same_double("least", sp_counters_least_flushes(&counters[0]), log_decides ? 30 : 32);
+		same_double("required", sp_counters_required_flushes(&counters[0]),
+					log_decides ? 532 : NAN);
+		assert_int_equal(sp_disks_caches_differ(&disks, SP_LEVEL_DEVICE), !log_decides);
+		assert_int_equal(sp_disks_count(&disks, SP_LEVEL_DEVICE), 3);
+		assert_int_equal(sp_disks_count(&disks, SP_LEVEL_BACKING), 0);
+		/* a disk that is also one of the others keeps the stricter duty */
+		sp_disks_expect(&disks, SP_FLUSHED_ALWAYS, false);
+		add_disk(*state, "vda", &disks);
+		assert_int_equal(disks.count, 3);
+		assert_int_equal(disks.disks[1].duty, SP_FLUSHED_ALWAYS);
+	}
+}
+
 static void
 opens_all_or_none(void **state)
 {
@@ -1006,6 +1133,8 @@ main(void)
 		WITH_TREE(reports_counters_it_cannot_read),
 		WITH_TREE(knows_who_counts_flushes),
 		WITH_TREE(compares_the_caches),
+		WITH_TREE(knows_which_disks_each_sync_flushes),
+		WITH_TREE(takes_the_duty_from_the_caller),
 		WITH_TREE(opens_all_or_none),
 	};
 

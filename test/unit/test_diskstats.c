@@ -78,6 +78,10 @@ static const parse_case parse_cases[] = {
 	{"times beyond 64 bits", TEXT("1 2 3 1 5 6 7 " MAX64 " 9 10 11\n"), false, {0}},
 };
 
+#define COUNTED(n, bytes, counts_flushes, flushed, busy, request) { \
+	.writes = n, .written_bytes = bytes, .has_flushes = counts_flushes, .flushes = flushed, \
+	.busy_ms = busy, .request_ms = request}
+
 /* The difference of two readings; if any counter goes backwards there is none. */
 typedef struct between_case
 {
@@ -89,21 +93,21 @@ typedef struct between_case
 } between_case;
 
 static const between_case between_cases[] = {
-	{"all", {10, 100, true, 5, 50, 60}, {13, 104, true, 10, 56, 67},
-	true, {3, 4, true, 5, 6, 7}},
-	{"nothing", {10, 100, true, 5, 50, 60}, {10, 100, true, 5, 50, 60},
-	true, {0, 0, true, 0, 0, 0}},
-	{"no flushes counted", {10, 100, false, 0, 50, 60}, {13, 104, false, 0, 56, 67},
-	true, {3, 4, false, 0, 6, 7}},
-	{"flushes counted only now", {10, 100, false, 0, 50, 60}, {13, 104, true, 9, 56, 67},
-	true, {3, 4, false, 0, 6, 7}},
-	{"flushes counted no more", {10, 100, true, 9, 50, 60}, {13, 104, false, 0, 56, 67},
-	true, {3, 4, false, 0, 6, 7}},
-	{"writes back", {10, 100, true, 5, 50, 60}, {9, 104, true, 10, 56, 67}, false, {0}},
-	{"bytes back", {10, 100, true, 5, 50, 60}, {13, 99, true, 10, 56, 67}, false, {0}},
-	{"flushes back", {10, 100, true, 5, 50, 60}, {13, 104, true, 4, 56, 67}, false, {0}},
-	{"busy back", {10, 100, true, 5, 50, 60}, {13, 104, true, 10, 49, 67}, false, {0}},
-	{"time back", {10, 100, true, 5, 50, 60}, {13, 104, true, 10, 56, 59}, false, {0}},
+	{"all", COUNTED(10, 100, true, 5, 50, 60), COUNTED(13, 104, true, 10, 56, 67),
+	true, COUNTED(3, 4, true, 5, 6, 7)},
+	{"nothing", COUNTED(10, 100, true, 5, 50, 60), COUNTED(10, 100, true, 5, 50, 60),
+	true, COUNTED(0, 0, true, 0, 0, 0)},
+	{"no flushes counted", COUNTED(10, 100, false, 0, 50, 60), COUNTED(13, 104, false, 0, 56, 67),
+	true, COUNTED(3, 4, false, 0, 6, 7)},
+	{"flushes counted only now", COUNTED(10, 100, false, 0, 50, 60), COUNTED(13, 104, true, 9, 56, 67),
+	true, COUNTED(3, 4, false, 0, 6, 7)},
+	{"flushes counted no more", COUNTED(10, 100, true, 9, 50, 60), COUNTED(13, 104, false, 0, 56, 67),
+	true, COUNTED(3, 4, false, 0, 6, 7)},
+	{"writes back", COUNTED(10, 100, true, 5, 50, 60), COUNTED(9, 104, true, 10, 56, 67), false, {0}},
+	{"bytes back", COUNTED(10, 100, true, 5, 50, 60), COUNTED(13, 99, true, 10, 56, 67), false, {0}},
+	{"flushes back", COUNTED(10, 100, true, 5, 50, 60), COUNTED(13, 104, true, 4, 56, 67), false, {0}},
+	{"busy back", COUNTED(10, 100, true, 5, 50, 60), COUNTED(13, 104, true, 10, 49, 67), false, {0}},
+	{"time back", COUNTED(10, 100, true, 5, 50, 60), COUNTED(13, 104, true, 10, 56, 59), false, {0}},
 };
 
 static void
@@ -183,12 +187,12 @@ reads_the_right_fields(void **state)
 static void
 adds_disks(void **state)
 {
-	sp_counters sum = {1, 512, true, 3, 4, 5};
-	const sp_counters more = {10, 1024, true, 30, 40, 50};
-	const sp_counters old = {100, 512, false, 0, 400, 500};
-	const sp_counters expected = {11, 1536, true, 33, 44, 55};
-	const sp_counters without = {111, 2048, false, 0, 444, 555};
-	const sp_counters still = {121, 3072, false, 0, 484, 605};
+	sp_counters sum = COUNTED(1, 512, true, 3, 4, 5);
+	const sp_counters more = COUNTED(10, 1024, true, 30, 40, 50);
+	const sp_counters old = COUNTED(100, 512, false, 0, 400, 500);
+	const sp_counters expected = COUNTED(11, 1536, true, 33, 44, 55);
+	const sp_counters without = COUNTED(111, 2048, false, 0, 444, 555);
+	const sp_counters still = COUNTED(121, 3072, false, 0, 484, 605);
 
 	(void) state;
 	sp_counters_add(&sum, &more);
@@ -218,6 +222,69 @@ subtracts_readings(void **state)
 	}
 }
 
+/* Two mirrors, of which one must be flushed, and how often each of them was. */
+static sp_counters
+level_of_two(uint64_t first, uint64_t second)
+{
+	return (sp_counters) {
+		.has_flushes = true,.flushes = first + second,
+		.nmembers = 2,.required = 2,.member_flushes = {first, second},
+	};
+}
+
+static void
+keeps_the_flushes_of_members(void **state)
+{
+	sp_counters before = level_of_two(100, 1000);
+	sp_counters after = level_of_two(100, 1005);
+	sp_counters sum;
+	sp_counters delta;
+
+	(void) state;
+	assert_true(sp_counters_between(&before, &after, &sum));
+	assert_float_equal(sp_counters_least_flushes(&sum), 0, 0);
+	assert_float_equal(sp_counters_required_flushes(&sum), 5, 0);
+	before = level_of_two(102, 1006);
+	assert_true(sp_counters_between(&after, &before, &delta));
+	sp_counters_add(&sum, &delta);
+	assert_int_equal(sum.flushes, 8);
+	assert_float_equal(sp_counters_least_flushes(&sum), 2, 0);
+	assert_float_equal(sp_counters_required_flushes(&sum), 6, 0);
+
+	/* one goes back, while the sum does not */
+	after = level_of_two(101, 2000);
+	assert_false(sp_counters_between(&before, &after, &delta));
+	assert_int_equal(delta.nmembers, 0);
+}
+
+static void
+knows_which_flushes_count(void **state)
+{
+	sp_counters counters = level_of_two(3, 5);
+
+	(void) state;
+	/* none is required: none of all would be needed for a no */
+	counters.required = 0;
+	assert_float_equal(sp_counters_required_flushes(&counters), 8, 0);
+	counters.has_exempt = true;
+	assert_true(isnan(sp_counters_required_flushes(&counters)));
+	assert_float_equal(sp_counters_least_flushes(&counters), 3, 0);
+	counters.required = 3;
+	assert_float_equal(sp_counters_required_flushes(&counters), 3, 0);
+
+	/* no member at all: one disk, or none that needs a flush */
+	counters.nmembers = 0;
+	counters.required = 0;
+	assert_true(isnan(sp_counters_least_flushes(&counters)));
+	counters.has_exempt = false;
+	assert_float_equal(sp_counters_least_flushes(&counters), 8, 0);
+
+	counters = level_of_two(3, 5);
+	counters.has_flushes = false;
+	assert_true(isnan(sp_counters_least_flushes(&counters)));
+	assert_true(isnan(sp_counters_required_flushes(&counters)));
+}
+
 int
 main(void)
 {
@@ -226,6 +293,8 @@ main(void)
 		cmocka_unit_test(reads_the_right_fields),
 		cmocka_unit_test(adds_disks),
 		cmocka_unit_test(subtracts_readings),
+		cmocka_unit_test(keeps_the_flushes_of_members),
+		cmocka_unit_test(knows_which_flushes_count),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

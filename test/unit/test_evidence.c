@@ -63,8 +63,9 @@ static const struct
 	{"backing device, but not here", "write back", 0, 0, 0, 1, NO},
 	{"backing device, beside as much background I/O", "write back", 0, 1, 0.3, 1, UNKNOWN},
 	/* one disk that needs flushes, and one that needs none */
-	{"caches differ, flushes", "mixed", 0, 1, 0, NAN, UNKNOWN},
-	{"caches differ, no flush", "mixed", 0, 0, 0, NAN, UNKNOWN},
+	{"caches differ, flushes", "mixed", 0, 1, 0, NAN, YES},
+	{"caches differ, no flush", "mixed", 0, 0, 0, NAN, NO},
+	{"caches differ, flushes unknown", "mixed", 0, NAN, 0, NAN, UNKNOWN},
 	{"write through, not the backing device", "write through", 0, 0, 0, 0, UNKNOWN},
 };
 
@@ -155,7 +156,7 @@ counts_the_least(void **state)
 static void
 expects_writes(void **state)
 {
-	static const char *const caches[] = {"write back", "write through", ""};
+	static const char *const caches[] = {"write back", "write through", "", "mixed"};
 
 	(void) state;
 	for (size_t i = 0; i < lengthof(caches); i++)

@@ -921,6 +921,30 @@ reports_what_it_cannot_read(void **state)
 	assert_int_equal(commits, -1);
 }
 
+static void
+lets_log_devices_decide(void **state)
+{
+	sp_zfs		zfs;
+
+	(void) state;
+	sp_zfs_init(&zfs);
+	strcpy(zfs.logbias, "latency");
+	zfs.nvdevs = 2;
+	zfs.vdevs[0].use = SP_VDEV_DATA;
+	zfs.vdevs[1].use = SP_VDEV_CACHE;
+	assert_false(sp_zfs_log_devices_decide(&zfs));
+	zfs.vdevs[1].use = SP_VDEV_LOG;
+	assert_true(sp_zfs_log_devices_decide(&zfs));
+	/* another log device may be missing in the list */
+	zfs.more_vdevs = true;
+	assert_false(sp_zfs_log_devices_decide(&zfs));
+	zfs.more_vdevs = false;
+	strcpy(zfs.logbias, "throughput");
+	assert_false(sp_zfs_log_devices_decide(&zfs));
+	strcpy(zfs.logbias, "");
+	assert_false(sp_zfs_log_devices_decide(&zfs));
+}
+
 int
 main(void)
 {
@@ -946,6 +970,7 @@ main(void)
 		WITH_SYSROOT(reads_odd_counters),
 		WITH_SYSROOT(limits_the_size_of_counters),
 		WITH_SYSROOT(reports_what_it_cannot_read),
+		cmocka_unit_test(lets_log_devices_decide),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

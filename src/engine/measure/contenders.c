@@ -23,8 +23,8 @@ flush_facts(const sp_probe *probe, const sp_evidence *evidence, sp_level level)
 	sp_evidence_rates rates = sp_evidence_rates_of(evidence, level);
 
 	return (sp_flush_facts) {
-		.flushes_per_op = rates.flushes,
-		.least_flushes_per_op = rates.flushes,
+		.flushes_per_op = rates.required_flushes,
+		.least_flushes_per_op = rates.least_flushes,
 		.background_flushes_per_op = seconds_per_op *
 			sp_evidence_max_flushes_per_second(&probe->background, level),
 	};

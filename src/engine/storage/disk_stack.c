@@ -42,6 +42,8 @@ typedef struct descent
 	const sp_mount_table *mounts;	/* or NULL */
 	sp_disks   *disks;
 	sp_level	level;			/* at which disks are added */
+	sp_flush_duty duty;			/* of the disks that are added */
+	int			group;			/* that they belong to, or 0 */
 } descent;
 
 /* A device on the way down, and the one above it. */
@@ -135,6 +137,21 @@ is_path_of_nvme(const char *name, const char *head)
 }
 
 /*
+ * Is a slave no part of the data of an md array?  Its slot is a number if it is, else
+ * "none" (a spare) or "journal".
+ */
+static bool
+is_beside_array(const char *slaves, const char *name)
+{
+	char		directory[PATH_MAX];
+	char		slot[SP_ATTRIBUTE_SIZE];
+
+	return sp_build_path(directory, "%s/../md/dev-%s", slaves, name) == 0 &&
+		sp_read_attribute(directory, "slot", slot, sizeof(slot)) == 0 &&
+		!isdigit((unsigned char) slot[0]);
+}
+
+/*
  * Add the targets of the symbolic links in a directory, in the order of their
  * names, so that the same stack always gives the same list.  With nvme_head,
  * add only the paths of that device.
@@ -146,6 +163,7 @@ add_links(descent *way, const char *path, const char *nvme_head,
 	struct dirent **entries;
 	int			count = scandir(path, &entries, is_visible, alphasort);
 	int			added = 0;
+	sp_flush_duty duty = way->duty;
 
 	if (count < 0)
 		return errno;
@@ -155,22 +173,68 @@ add_links(descent *way, const char *path, const char *nvme_head,
 
 		if (nvme_head != NULL && !is_path_of_nvme(name, nvme_head))
 			continue;
+		way->duty = is_beside_array(path, name) ? SP_FLUSHED_NEVER : duty;
 		if (add_link(way, path, name, above) == 0)
 			added++;
 		else
 			way->disks->incomplete[way->level] = true;
 	}
+	way->duty = duty;
 	free_entries(entries, count);
 	return added > 0 ? 0 : ENODEV;
+}
+
+/* Are the slaves of a device of device-mapper paths to one disk? */
+static bool
+is_multipath(const char *directory)
+{
+	static const char prefix[] = "mpath-";
+	char		uuid[SP_ATTRIBUTE_SIZE];
+
+	return sp_read_attribute(directory, "dm/uuid", uuid, sizeof(uuid)) == 0 &&
+		strncmp(uuid, prefix, sizeof(prefix) - 1) == 0;
+}
+
+/* Does a flush of a device go to all its slaves?  See sp_flush_duty. */
+static bool
+flushes_all_slaves(const char *directory, const char *slaves)
+{
+	static const char *const levels[] = {"raid0", "raid1", "raid10", "linear"};
+	char		level[SP_ATTRIBUTE_SIZE];
+	struct dirent **entries;
+	int			count;
+
+	if (sp_read_attribute(directory, "md/level", level, sizeof(level)) == 0)
+	{
+		for (size_t i = 0; i < lengthof(levels); i++)
+		{
+			if (strcmp(level, levels[i]) == 0)
+				return true;
+		}
+	}
+	count = scandir(slaves, &entries, is_visible, NULL);
+	if (count >= 0)
+		free_entries(entries, count);
+	return count == 1;
 }
 
 static int
 add_slaves(descent *way, const char *directory, const layer *here)
 {
 	char		path[PATH_MAX];
+	descent		from = *way;
 	int			status = sp_build_path(path, "%s/slaves", directory);
 
-	return status != 0 ? status : add_links(way, path, NULL, here);
+	if (status != 0)
+		return status;
+	if (is_multipath(directory))
+		way->group = ++way->disks->groups;
+	else if (!flushes_all_slaves(directory, path) && way->duty == SP_FLUSHED_ALWAYS)
+		way->duty = SP_FLUSHED_PERHAPS;
+	status = add_links(way, path, NULL, here);
+	way->group = from.group;
+	way->duty = from.duty;
+	return status;
 }
 
 /* ENODEV if the device is no head of NVMe multipath, or no path is visible. */
@@ -178,11 +242,17 @@ static int
 add_nvme_paths(descent *way, const layer *here)
 {
 	char		path[PATH_MAX];
+	int			group = way->group;
 	int			status = sp_build_path(path, "%s/sys/class/block", way->sysroot);
 
 	if (skip_numbered(here->name, "nvme") == NULL)
 		return ENODEV;
-	return status != 0 ? status : add_links(way, path, here->name, here);
+	if (status != 0)
+		return status;
+	way->group = ++way->disks->groups;
+	status = add_links(way, path, here->name, here);
+	way->group = group;
+	return status;
 }
 
 /* Device-mapper and md have no storage of their own. */
@@ -251,7 +321,8 @@ add_loop(descent *way, const char *directory, const layer *here)
 
 	if (level == SP_LEVEL_DEVICE)
 	{
-		int			status = sp_disks_append(way->disks, level, directory);
+		int			status = sp_disks_append(way->disks, level, directory, way->duty,
+											 way->group);
 
 		if (status != 0)
 			return status;
@@ -263,7 +334,7 @@ add_loop(descent *way, const char *directory, const layer *here)
 		return 0;
 	way->disks->incomplete[SP_LEVEL_BACKING] = true;
 	return level == SP_LEVEL_DEVICE ? 0 :
-		sp_disks_append(way->disks, level, directory);
+		sp_disks_append(way->disks, level, directory, way->duty, way->group);
 }
 
 /* Changes directory to that of the whole disk. */
@@ -285,7 +356,7 @@ add_device(descent *way, char *directory, const layer *above)
 		return 0;
 	if (must_have_slaves(here.name))
 		way->disks->incomplete[way->level] = true;
-	return sp_disks_append(way->disks, way->level, directory);
+	return sp_disks_append(way->disks, way->level, directory, way->duty, way->group);
 }
 
 /*
@@ -411,7 +482,7 @@ sp_disks_find(const char *sysroot, const sp_mount_table *mounts,
 {
 	sp_disks	found = *disks;
 	descent		way = {.sysroot = sysroot,.mounts = mounts,
-	.disks = &found,.level = SP_LEVEL_DEVICE};
+	.disks = &found,.level = SP_LEVEL_DEVICE,.duty = disks->next_duty,.group = disks->next_group};
 
 	return finish(add_mount(&way, mount, NULL), &found, disks);
 }
@@ -423,7 +494,7 @@ sp_disks_add_path(const char *sysroot, const sp_mount_table *mounts,
 	sp_disks	found = *disks;
 	const sp_mount *mount;
 	descent		way = {.sysroot = sysroot,.mounts = mounts,
-	.disks = &found,.level = SP_LEVEL_DEVICE};
+	.disks = &found,.level = SP_LEVEL_DEVICE,.duty = disks->next_duty,.group = disks->next_group};
 
 	return finish(add_path(&way, path, NULL, &mount), &found, disks);
 }

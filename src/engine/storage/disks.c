@@ -87,16 +87,23 @@ sp_disks_init(sp_disks *disks)
 	memset(disks, 0, sizeof(*disks));
 }
 
-static bool
-has_disk(const sp_disks *disks, sp_level level, const char *name)
+void
+sp_disks_expect(sp_disks *disks, sp_flush_duty duty, bool form_group)
+{
+	disks->next_duty = duty;
+	disks->next_group = form_group ? ++disks->groups : 0;
+}
+
+static sp_disk *
+find_disk(sp_disks *disks, sp_level level, const char *name)
 {
 	for (int i = 0; i < disks->count; i++)
 	{
 		if (disks->disks[i].level == level &&
 			strcmp(disks->disks[i].name, name) == 0)
-			return true;
+			return &disks->disks[i];
 	}
-	return false;
+	return NULL;
 }
 
 /*
@@ -112,7 +119,8 @@ has_queues(const char *directory)
 }
 
 int
-sp_disks_append(sp_disks *disks, sp_level level, const char *directory)
+sp_disks_append(sp_disks *disks, sp_level level, const char *directory, sp_flush_duty duty,
+				int group)
 {
 	sp_block_device device;
 	sp_disk    *disk;
@@ -125,8 +133,15 @@ sp_disks_append(sp_disks *disks, sp_level level, const char *directory)
 		status = sp_read_flag(directory, "queue/fua", &fua);
 	if (status == 0)
 		status = sp_read_flag(directory, "queue/iostats", &iostats);
-	if (status != 0 || has_disk(disks, level, device.name))
+	if (status != 0)
 		return status;
+	disk = find_disk(disks, level, device.name);
+	if (disk != NULL)
+	{
+		if (duty < disk->duty)
+			disk->duty = duty;
+		return 0;
+	}
 	if (disks->count >= SP_MAX_DISKS)
 	{
 		disks->incomplete[level] = true;
@@ -142,8 +157,18 @@ sp_disks_append(sp_disks *disks, sp_level level, const char *directory)
 	disk->is_physical = is_physical(directory, device.name);
 	disk->counts_nothing = iostats == 0;
 	disk->counts_flushes = has_queues(directory);
+	disk->duty = duty;
+	disk->group = group;
+	disk->member = -1;
 	disk->stat_fd = -1;
 	return 0;
+}
+
+/* Can its cache keep a sync from being durable? */
+static bool
+cache_matters(const sp_disk *disk, sp_level level)
+{
+	return disk->level == level && disk->duty != SP_FLUSHED_NEVER;
 }
 
 const char *
@@ -155,7 +180,7 @@ sp_disks_write_cache(const sp_disks *disks, sp_level level)
 	{
 		const sp_disk *disk = &disks->disks[i];
 
-		if (disk->level != level)
+		if (!cache_matters(disk, level))
 			continue;
 		if (strcmp(disk->write_cache, "write back") == 0)
 			return "write back";
@@ -176,7 +201,7 @@ sp_disks_caches_differ(const sp_disks *disks, sp_level level)
 	{
 		const sp_disk *disk = &disks->disks[i];
 
-		if (disk->level != level)
+		if (!cache_matters(disk, level))
 			continue;
 		if (first != NULL && strcmp(first, disk->write_cache) != 0)
 			return true;
@@ -192,7 +217,7 @@ sp_disks_fua(const sp_disks *disks, sp_level level)
 		return 1;
 	for (int i = 0; i < disks->count; i++)
 	{
-		if (disks->disks[i].level == level && disks->disks[i].fua != 0)
+		if (cache_matters(&disks->disks[i], level) && disks->disks[i].fua != 0)
 			return 1;
 	}
 	return 0;
@@ -207,6 +232,50 @@ sp_disks_count_flushes(const sp_disks *disks, sp_level level)
 			return false;
 	}
 	return !disks->incomplete[level];
+}
+
+int
+sp_disks_count(const sp_disks *disks, sp_level level)
+{
+	int			count = 0;
+
+	for (int i = 0; i < disks->count; i++)
+		count += disks->disks[i].level == level;
+	return count;
+}
+
+/* The member that an earlier disk of the same group has; -1 if there is none. */
+static int
+member_of_group(const sp_disks *disks, int last)
+{
+	const sp_disk *disk = &disks->disks[last];
+
+	for (int i = 0; i < last && disk->group != 0; i++)
+	{
+		if (disks->disks[i].level == disk->level && disks->disks[i].group == disk->group &&
+			disks->disks[i].member >= 0)
+			return disks->disks[i].member;
+	}
+	return -1;
+}
+
+/* Number the members of each level: disks that may need a flush. */
+static void
+number_members(sp_disks *disks)
+{
+	int			count[SP_LEVELS] = {0};
+
+	for (int i = 0; i < disks->count; i++)
+	{
+		sp_disk    *disk = &disks->disks[i];
+
+		disk->member = -1;
+		if (!cache_matters(disk, disk->level) || strcmp(disk->write_cache, "write through") == 0)
+			continue;
+		disk->member = member_of_group(disks, i);
+		if (disk->member < 0)
+			disk->member = count[disk->level]++;
+	}
 }
 
 static int
@@ -228,6 +297,7 @@ int
 sp_disks_open(const char *sysroot, sp_disks *disks)
 {
 	sp_disks_close(disks);
+	number_members(disks);
 	for (int i = 0; i < disks->count; i++)
 	{
 		int			status = open_counters(sysroot, &disks->disks[i]);
@@ -267,6 +337,26 @@ read_counters(const sp_disk *disk, sp_counters *counters)
 	return length >= 0 && sp_counters_parse(text, (size_t) length, counters);
 }
 
+/*
+ * Add a disk's flushes to those of its member.  A disk that is never flushed does not
+ * count at all; one without a volatile cache may hold the file, and then no disk needs a
+ * flush.
+ */
+static void
+add_member(const sp_disk *disk, uint64_t flushes, sp_counters *level)
+{
+	if (disk->member < 0)
+	{
+		level->has_exempt = level->has_exempt || disk->duty != SP_FLUSHED_NEVER;
+		return;
+	}
+	if (disk->member >= level->nmembers)
+		level->nmembers = disk->member + 1;
+	level->member_flushes[disk->member] += flushes;
+	if (disk->duty == SP_FLUSHED_ALWAYS && strcmp(disk->write_cache, "write back") == 0)
+		level->required |= UINT64_C(1) << disk->member;
+}
+
 bool
 sp_disks_read(const sp_disks *disks, sp_counters counters[SP_LEVELS])
 {
@@ -283,11 +373,11 @@ sp_disks_read(const sp_disks *disks, sp_counters counters[SP_LEVELS])
 			memset(counters, 0, SP_LEVELS * sizeof(counters[0]));
 			return false;
 		}
-		if (has_any[level])
-			sp_counters_add(&counters[level], &one);
-		else
-			counters[level] = one;
+		if (!has_any[level])
+			counters[level].has_flushes = true;
 		has_any[level] = true;
+		sp_counters_add(&counters[level], &one);
+		add_member(&disks->disks[i], one.flushes, &counters[level]);
 	}
 	return true;
 }

@@ -24,6 +24,22 @@
 
 #define SP_MAX_DISKS	64
 
+/*
+ * Does a flush of the file system go to a disk?
+ *
+ * Linux sends it to all members of RAID 0, 1 and 10 and of a linear array
+ * (md_flush_request), and to all devices of a btrfs (barrier_all_devices), whichever of
+ * them hold the data.  RAID 5 with a journal or a partial parity log flushes otherwise,
+ * and device-mapper has targets that leave devices out, such as the metadata of a thin
+ * pool.  Spares of md are not flushed.
+ */
+typedef enum sp_flush_duty
+{
+	SP_FLUSHED_ALWAYS,
+	SP_FLUSHED_PERHAPS,
+	SP_FLUSHED_NEVER
+} sp_flush_duty;
+
 typedef struct sp_disk
 {
 	char		name[64];		/* as in sp_block_device: "sda", "nvme0c1n1" */
@@ -36,6 +52,11 @@ typedef struct sp_disk
 	bool		counts_nothing; /* its statistics are switched off */
 	bool		counts_flushes; /* its driver uses the kernel's queues; others (zram,
 								 * DRBD, zvols) count none */
+	sp_flush_duty duty;
+	int			group;			/* disks of the same group are one member: a flush
+								 * goes to one of them; 0: none */
+	int			member;			/* index of its member, see sp_counters; -1 if it needs
+								 * no flush */
 	int			stat_fd;		/* its counters; -1 if not open */
 } sp_disk;
 
@@ -48,6 +69,9 @@ typedef struct sp_disks
 									 * a longer path is cut short */
 	const sp_mount *backing_mount;	/* the mount of that file in the given table; NULL
 									 * if unknown, a device or none */
+	int			groups;			/* the last one */
+	sp_flush_duty next_duty;	/* of the disks that are added next */
+	int			next_group;
 } sp_disks;
 
 /*
@@ -90,6 +114,14 @@ extern int	sp_disks_add_path(const char *sysroot, const sp_mount_table *mounts,
 							  const char *path, sp_disks *disks);
 
 /*
+ * Say what is known of the disks that are added next: their duty, and whether they form
+ * a group.  Without this call each must always be flushed.
+ */
+extern void sp_disks_expect(sp_disks *disks, sp_flush_duty duty, bool form_group);
+
+/*
+ * The next three leave out disks that are never flushed.
+ *
  * The cache that decides for a level: "write back" if one disk has it, "write
  * through" if all have, else "".
  */
@@ -106,6 +138,9 @@ extern int	sp_disks_fua(const sp_disks *disks, sp_level level);
 
 /* Do all disks of the level count flushes, and is the list complete? */
 extern bool sp_disks_count_flushes(const sp_disks *disks, sp_level level);
+
+/* How many disks does a level have? */
+extern int	sp_disks_count(const sp_disks *disks, sp_level level);
 
 /*
  * Open the counters of all disks; sp_disks_close closes what is open, and may

@@ -11,6 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -105,6 +106,42 @@ sp_counters_add(sp_counters *sum, const sp_counters *more)
 	sum->flushes = sum->has_flushes ? sum->flushes + more->flushes : 0;
 	sum->busy_ms += more->busy_ms;
 	sum->request_ms += more->request_ms;
+	for (int i = 0; i < sum->nmembers; i++)
+		sum->member_flushes[i] += more->member_flushes[i];
+}
+
+/* The least of the members in a set of bits. */
+static double
+least_of(const sp_counters *counters, uint64_t members)
+{
+	double		least = NAN;
+
+	for (int i = 0; i < counters->nmembers; i++)
+	{
+		if (members & UINT64_C(1) << i)
+			least = fmin(least, (double) counters->member_flushes[i]);
+	}
+	return least;
+}
+
+double
+sp_counters_least_flushes(const sp_counters *counters)
+{
+	if (!counters->has_flushes)
+		return NAN;
+	if (counters->nmembers == 0 && !counters->has_exempt)
+		return (double) counters->flushes;
+	return least_of(counters, UINT64_MAX);
+}
+
+double
+sp_counters_required_flushes(const sp_counters *counters)
+{
+	if (!counters->has_flushes)
+		return NAN;
+	if (counters->required != 0)
+		return least_of(counters, counters->required);
+	return counters->has_exempt ? NAN : (double) counters->flushes;
 }
 
 bool
@@ -120,11 +157,21 @@ sp_counters_between(const sp_counters *before, const sp_counters *after,
 		after->busy_ms < before->busy_ms ||
 		after->request_ms < before->request_ms)
 		return false;
+	for (int i = 0; has_flushes && i < after->nmembers; i++)
+	{
+		if (after->member_flushes[i] < before->member_flushes[i])
+			return false;
+	}
 	delta->writes = after->writes - before->writes;
 	delta->written_bytes = after->written_bytes - before->written_bytes;
 	delta->has_flushes = has_flushes;
 	delta->flushes = has_flushes ? after->flushes - before->flushes : 0;
 	delta->busy_ms = after->busy_ms - before->busy_ms;
 	delta->request_ms = after->request_ms - before->request_ms;
+	delta->nmembers = after->nmembers;
+	delta->required = after->required;
+	delta->has_exempt = after->has_exempt;
+	for (int i = 0; has_flushes && i < after->nmembers; i++)
+		delta->member_flushes[i] = after->member_flushes[i] - before->member_flushes[i];
 	return true;
 }

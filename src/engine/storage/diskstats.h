@@ -29,7 +29,14 @@ typedef enum sp_level
 	SP_LEVELS
 } sp_level;
 
-/* Since boot, or between two readings. */
+/*
+ * A member is a disk of a level whose cache each flush of the file system must reach.
+ * Some disks are one member together, since a flush goes to one of them alone: the paths
+ * to one disk.
+ */
+#define SP_MAX_MEMBERS	64
+
+/* Since boot, or between two readings; of a disk, or the sum of those of a level. */
 typedef struct sp_counters
 {
 	uint64_t	writes;			/* write requests completed */
@@ -39,6 +46,12 @@ typedef struct sp_counters
 	uint64_t	busy_ms;		/* io_ticks: at least one request in flight, in
 								 * steps of a clock tick */
 	uint64_t	request_ms;		/* the sum of the times of all requests */
+
+	/* of a level: the flushes of its members; none where a level is one disk */
+	int			nmembers;
+	uint64_t	required;		/* bit n is set if each sync must flush member n */
+	bool		has_exempt;		/* there are disks that need no flush */
+	uint64_t	member_flushes[SP_MAX_MEMBERS];
 } sp_counters;
 
 /*
@@ -50,8 +63,20 @@ typedef struct sp_counters
  */
 extern bool sp_counters_parse(const char *text, size_t length, sp_counters *counters);
 
-/* Add the counters of one more disk; the sum has flushes if both have. */
+/*
+ * Add the counters of one more disk, or of one more time; the sum has flushes if both
+ * have.  The members are those of the first sum, so both must have the same.
+ */
 extern void sp_counters_add(sp_counters *sum, const sp_counters *more);
+
+/*
+ * The flushes of the member with the fewest; of all, or only of those that each sync must
+ * flush.  If there are none of the latter, the flushes of all disks together: if these
+ * lack, no disk was flushed.  NAN if it is not known, and if disks that need no flush may
+ * hold the file.
+ */
+extern double sp_counters_least_flushes(const sp_counters *counters);
+extern double sp_counters_required_flushes(const sp_counters *counters);
 
 /*
  * The difference of two readings.  Returns false, with *delta all zero, if a

@@ -161,3 +161,16 @@ sp_zfs_parse_pool_properties(const char *text, size_t length,
 	}
 	return found;
 }
+
+bool
+sp_zfs_log_devices_decide(const sp_zfs *zfs)
+{
+	if (zfs->more_vdevs || strcmp(zfs->logbias, "latency") != 0)
+		return false;
+	for (int i = 0; i < zfs->nvdevs; i++)
+	{
+		if (zfs->vdevs[i].use == SP_VDEV_LOG)
+			return true;
+	}
+	return false;
+}

@@ -110,6 +110,12 @@ extern bool sp_zfs_parse_pool_properties(const char *text, size_t length,
 										 const char *pool, sp_zfs *zfs);
 
 /*
+ * Do the log devices of the pool decide alone whether syncs are durable?  So it is where
+ * there are any, and logbias is "latency".
+ */
+extern bool sp_zfs_log_devices_decide(const sp_zfs *zfs);
+
+/*
  * Read the number of commits of the intent log: of the data set, if OpenZFS
  * counts it (2.2 and later: zil_commit_count in
  * <sysroot>/proc/spl/kstat/zfs/<pool>/objset-0x..., found by its dataset_name);

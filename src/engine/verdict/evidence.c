@@ -104,13 +104,15 @@ sp_evidence_rates
 sp_evidence_rates_of(const sp_evidence *evidence, sp_level level)
 {
 	const sp_counters *counters = &evidence->counters[level];
-	sp_evidence_rates rates = {NAN, NAN, NAN, NAN};
+	sp_evidence_rates rates = {NAN, NAN, NAN, NAN, NAN, NAN};
 	double		ops = (double) evidence->ops;
 
 	if (evidence->ops <= 0 || evidence->ns <= 0)
 		return rates;
 	if (counters->has_flushes)
 		rates.flushes = (double) counters->flushes / ops;
+	rates.least_flushes = sp_counters_least_flushes(counters) / ops;
+	rates.required_flushes = sp_counters_required_flushes(counters) / ops;
 	rates.writes = (double) counters->writes / ops;
 	rates.bytes = (double) counters->written_bytes / ops;
 	rates.utilization = utilization(counters, evidence->ns);
@@ -174,6 +176,12 @@ is_unflushed(const sp_flush_facts *facts)
 		facts->flushes_per_op - BACKGROUND_FACTOR * background < NOT_FLUSHED;
 }
 
+static bool
+has_volatile_cache(const char *write_cache)
+{
+	return strcmp(write_cache, "write back") == 0 || strcmp(write_cache, SP_MIXED_CACHES) == 0;
+}
+
 sp_durable
 sp_judge_durable(const sp_durable_facts *facts)
 {
@@ -181,11 +189,9 @@ sp_judge_durable(const sp_durable_facts *facts)
 
 	if (facts->syncs_nothing || facts->writes_per_op < NOT_WRITTEN)
 		return SP_DURABLE_NO;
-	if (strcmp(facts->write_cache, SP_MIXED_CACHES) == 0)
-		return SP_DURABLE_UNKNOWN;
 	if (flushed && (!facts->has_backing || is_flushed(&facts->backing)))
 		return SP_DURABLE_YES;
-	if (strcmp(facts->write_cache, "write back") == 0 && !facts->flush_may_hide &&
+	if (has_volatile_cache(facts->write_cache) && !facts->flush_may_hide &&
 		is_unflushed(&facts->device))
 		return SP_DURABLE_NO;
 

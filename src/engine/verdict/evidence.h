@@ -30,7 +30,9 @@ typedef struct sp_evidence
 /* The same per operation; NAN where it is not known. */
 typedef struct sp_evidence_rates
 {
-	double		flushes;
+	double		flushes;		/* of all disks of the level */
+	double		least_flushes;	/* see sp_counters_least_flushes() */
+	double		required_flushes;
 	double		writes;
 	double		bytes;
 	double		utilization;	/* share of the time that the device was busy, at
@@ -73,8 +75,8 @@ typedef struct sp_durable_facts
 } sp_durable_facts;
 
 /*
- * Some disks have a write-back cache and some do not.  A sync may reach only
- * the latter, while background I/O flushes the former.
+ * Some disks have a write-back cache and some do not.  Only the former need flushes, and
+ * only they are members (see sp_counters).
  */
 #define SP_MIXED_CACHES	"mixed"
 
