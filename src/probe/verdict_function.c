@@ -230,7 +230,8 @@ text_argument(FunctionCallInfo fcinfo, int arg)
  *		has_backing boolean, backing_flushes_per_op float8,
  *		background_backing_flushes_per_op float8,
  *		writes_per_op float8, backing_write_cache text,
- *		least_flushes_per_op float8) RETURNS text
+ *		least_flushes_per_op float8, own_share float8, lacking_share float8,
+ *		backing_own_share float8) RETURNS text
  *
  * Do the syncs of a test case reach the device?  A null argument is unknown.
  */
@@ -249,6 +250,9 @@ sync_probe_durable(PG_FUNCTION_ARGS)
 		.backing.background_flushes_per_op = double_argument(fcinfo, 7),
 		.writes_per_op = double_argument(fcinfo, 8),
 		.backing_write_cache = text_argument(fcinfo, 9),
+		.device.own_share = double_argument(fcinfo, 11),
+		.device.lacking_share = double_argument(fcinfo, 12),
+		.backing.own_share = double_argument(fcinfo, 13),
 	};
 
 	/* of one disk, the sum is the least; of several that differ it proves nothing */

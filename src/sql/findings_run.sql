@@ -166,7 +166,7 @@ UNION ALL
 SELECT n.location, 'info', 'counters_shared',
        format('background I/O flushes %s %s times a second, so its counters prove less',
               n.device_name, n.storage #>> '{others,flushes_per_sec}'),
-       'If durable is unknown, probe again when the device is quiet.',
+       'If durable is unknown, probe longer with stop_early => false, or when the device is quiet.',
        NULL,
        jsonb_build_object('run_id', n.run_id, 'others', n.storage -> 'others',
                           'other_flushes_per_op', round(n.background_flushes::numeric, 3),

@@ -57,7 +57,10 @@ CREATE FUNCTION sync_probe_internal.durable(
     background_backing_flushes_per_op double precision,
     writes_per_op double precision DEFAULT NULL,
     backing_write_cache text DEFAULT NULL,
-    least_flushes_per_op double precision DEFAULT NULL)
+    least_flushes_per_op double precision DEFAULT NULL,
+    own_share double precision DEFAULT NULL,
+    lacking_share double precision DEFAULT NULL,
+    backing_own_share double precision DEFAULT NULL)
 RETURNS text
 LANGUAGE c IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -65,7 +68,7 @@ AS 'MODULE_PATHNAME', 'sync_probe_durable';
 
 COMMENT ON FUNCTION sync_probe_internal.durable(text, boolean, boolean, double precision,
   double precision, boolean, double precision, double precision, double precision, text,
-  double precision) IS
+  double precision, double precision, double precision, double precision) IS
   'Whether syncs reach the device, as far as its counters tell: yes, no, no_cache or unknown';
 
 --
@@ -111,7 +114,8 @@ COMMENT ON FUNCTION sync_probe_internal.last_run() IS
 -- The same for all measurements of a method in a run: the word that claims least.
 --
 -- A FUA write replaces a flush for open_datasync with O_DIRECT alone, see
--- sp_fua_may_replace_flush() in src/engine/measure/sync_method.h.
+-- sp_fua_may_replace_flush() in src/engine/measure/sync_method.h.  Shares of windows (see
+-- src/engine/verdict/windows.h) are known of the paced regime and hold for both.
 --
 CREATE FUNCTION sync_probe_internal.method_durable(
     of_storage jsonb,
@@ -143,7 +147,10 @@ FROM (VALUES (paced), (saturated)) AS v (m),
          CASE WHEN NOT (of_storage ->> 'writes_uncounted')::boolean
               THEN (m).device_writes_per_op END,
          of_storage ->> 'below_write_cache',
-         (of_storage #>> ARRAY['least_flushes_per_op', (m).ordinal::text])::float8
+         (of_storage #>> ARRAY['least_flushes_per_op', (m).ordinal::text])::float8,
+         (of_storage #>> ARRAY['own_share', (paced).ordinal::text])::float8,
+         (of_storage #>> ARRAY['lacking_share', (paced).ordinal::text])::float8,
+         (of_storage #>> ARRAY['below_own_share', (paced).ordinal::text])::float8
      ) AS d (durable)
 WHERE (m).ops > 0
 $$;

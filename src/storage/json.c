@@ -158,6 +158,8 @@ add_background(sp_jsonb *json, const sp_probe *probe)
 		return;
 	sp_jsonb_begin_object(json, "others");
 	add_number(json, "seconds", background->ns / 1e9, 3);
+	if (probe->sham_windows > 0)
+		add_number(json, "sham_windows", probe->sham_windows, 0);
 	add_number(json, "flushes_per_sec",
 			   sp_evidence_flushes_per_second(background, SP_LEVEL_DEVICE), 1);
 	add_number(json, "most_flushes_per_sec",
@@ -200,6 +202,25 @@ add_flushes(sp_jsonb *json, const char *name, const sp_probe *probe, sp_level le
 	sp_jsonb_end_object(json);
 }
 
+/* A bound from the windows of the paced cases, by the ordinals of the measurements. */
+static void
+add_shares(sp_jsonb *json, const char *name, const sp_probe *probe, sp_level level,
+		   double (*share) (const sp_windows *windows, sp_level level))
+{
+	int			ordinal = 0;
+
+	sp_jsonb_begin_object(json, name);
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->cases[c].control)
+			continue;
+		ordinal++;
+		if (probe->cases[c].regime == SP_PACED)
+			add_number(json, psprintf("%d", ordinal), share(&probe->results[c].windows, level), 3);
+	}
+	sp_jsonb_end_object(json);
+}
+
 /* The value of sync_probe.runs.storage.  Its comment describes the members. */
 Datum
 sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
@@ -238,6 +259,14 @@ sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
 					offsetof(sp_evidence_rates, least_flushes));
 		add_flushes(json, "required_flushes_per_op", probe, SP_LEVEL_DEVICE,
 					offsetof(sp_evidence_rates, required_flushes));
+	}
+	if (probe->callbacks.read_counters)
+		add_shares(json, "lacking_share", probe, SP_LEVEL_DEVICE, sp_windows_lacking_share);
+	if (probe->sham_windows > 0)
+	{
+		add_shares(json, "own_share", probe, SP_LEVEL_DEVICE, sp_windows_own_share);
+		if (probe->device.has_backing)
+			add_shares(json, "below_own_share", probe, SP_LEVEL_BACKING, sp_windows_own_share);
 	}
 	if (probe->device.has_backing)
 		add_flushes(json, "below_flushes_per_op", probe, SP_LEVEL_BACKING,

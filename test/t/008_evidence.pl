@@ -101,14 +101,15 @@ sub make_place
 # durable is what is waited for, every_run what each run must say meanwhile.
 # least and most are bounds of flushes_per_op, of all methods; usual is the upper
 # one of fdatasync, which sends one flush, and kernel threads may add a few.
+my $not_unsafe = qr/^(yes|no_cache|unknown)\|(?!unsafe)/;
 my @places = (
-	{ place => 'ext4', durable => 'yes', every_run => qr/^(yes|no_cache|unknown)\|(?!unsafe)/, least => 0.9,
+	{ place => 'ext4', durable => 'yes', every_run => $not_unsafe, least => 0.9,
 		usual => 1.6,
 		has => [qw(write_cache_volatile loop_device)],
 			lacks => [qw(flush_missing barrier_off memory_filesystem)] },
-	{ place => 'xfs', durable => 'yes', every_run => qr/^(yes|no_cache|unknown)\|(?!unsafe)/, least => 0.9,
+	{ place => 'xfs', durable => 'yes', every_run => $not_unsafe, least => 0.9,
 		has => [qw(write_cache_volatile loop_device)], lacks => [qw(flush_missing barrier_off)] },
-	{ place => 'btrfs', durable => 'yes', every_run => qr/^(yes|no_cache|unknown)\|(?!unsafe)/, least => 0.9,
+	{ place => 'btrfs', durable => 'yes', every_run => $not_unsafe, least => 0.9,
 		has => [qw(write_amplification loop_device)], lacks => [qw(flush_missing barrier_off)],
 		evidence => [ 'write_amplification', "(evidence->>'amplification')::float8 > 4" ] },
 	{ place => 'nobarrier', durable => 'no', every_run => qr/^no\|unsafe\|\|$/, most => 0.1,
@@ -255,12 +256,11 @@ sub end_others
 # Where, what the others do, how many at a time, and what may be said.  Others can
 # hide a missing flush, but never make one look safe: not even in writes that take
 # as long as several of their flushes, and with hardly a rest in between.
-my $honest = qr/^(yes|no_cache|unknown)\|(?!unsafe)/;
 my $unsafe = qr/^(no\|unsafe\|\|$|unknown\|(?!unsafe))/;
 my @shared = (
-	{ place => 'ext4', needs => 'ext4', program => 'appends', counts => [ 1, 2 ], may_be => $honest },
+	{ place => 'ext4', needs => 'ext4', program => 'appends', counts => [ 1, 2 ], may_be => $not_unsafe },
 	{ place => 'ext4', needs => 'ext4_device', program => 'flushes', counts => [1],
-		may_be => $honest },
+		may_be => $not_unsafe },
 	{ place => 'nobarrier', needs => 'nobarrier_device', program => 'flushes',
 		counts => [ 1, 2, 4 ], may_be => $unsafe },
 	{ place => 'nobarrier', needs => 'nobarrier_device', program => 'flushes', counts => [ 1, 2 ],
@@ -308,6 +308,67 @@ for my $row (@shared)
 			test_shared($node, $row, "$name ($count)");
 			end_others(@handles);
 		}
+	}
+}
+
+# ------------------------------------------------ a busy server, same device
+
+# A server whose WAL lies on the place, with pgbench on it; both end with end_busy_server.
+sub start_busy_server
+{
+	my ($place) = @_;
+	my $busy = PostgreSQL::Test::Cluster->new("busy_$place");
+	$busy->init(extra => [ '--waldir', "$place{$place}/busy_wal" ]);
+	$busy->append_conf('postgresql.conf', "fsync = on\nmax_wal_size = 200MB");
+	$busy->start;
+	$busy->command_ok([ 'pgbench', '-i', '-q', '-s', '2', 'postgres' ], "$place: pgbench is ready");
+	my $handle = IPC::Run::start(
+		[ 'pgbench', '-h', $busy->host, '-p', $busy->port, '-n', '-c', '8', '-j', '2', '-T', OTHERS_LAST,
+			'postgres' ], '>', \my $out, '2>', \my $err);
+	$busy->poll_query_until('postgres', 'SELECT count(*) > 100 FROM pgbench_history')
+		or die "$place: pgbench does not run";
+	return { node => $busy, pgbench => $handle };
+}
+
+sub end_busy_server
+{
+	my ($busy) = @_;
+	end_others($busy->{pgbench});
+	$busy->{node}->stop('immediate');
+	rmtree($busy->{node}->data_dir . '/pg_wal');
+	return;
+}
+
+# Sham windows tell what is ours.  Where the machine is too busy, it takes some probes.
+for my $row ([ 'ext4', 'yes', $not_unsafe ], [ 'nobarrier', 'no', $unsafe ])
+{
+	my ($place, $durable, $may_be) = @$row;
+	my $name = "$place, beside a busy server";
+  SKIP:
+	{
+		skip "$name: no such file system was prepared", 1 unless $directory{$place};
+		my $busy = start_busy_server($place);
+		my $said;
+		for my $n (1 .. TRIES)
+		{
+			probe($node, "on_$place", '3 s', 'stop_early => false');
+			$said = advice($node, "on_$place");
+			like($said, $may_be, "$name: probe $n");
+			last if $said =~ /^$durable\|/;
+		}
+		my $below = measured($node, "on_$place", "DISTINCT r.storage->>'below_write_cache'");
+		$durable = 'no_cache' if $durable eq 'yes' && $below eq 'write through';
+		like($said, qr/^$durable\|/, "$name: durable is $durable")
+			or diag(measured($node, "on_$place",
+			"m.ordinal, m.test, m.method, m.mean_us, m.flushes_per_op, r.storage"));
+		if ($place eq 'ext4')
+		{
+			is(measured($node, 'on_ext4', "DISTINCT (r.storage #>> '{others,sham_windows}')::int > 0"), 't',
+				"$name: sham windows");
+			is(measured($node, 'on_ext4', "bool_and((r.storage->'lacking_share'->>m.ordinal::text)::float8"
+				  . " <= 0.05) FILTER (WHERE m.test = 'paced')"), 't', "$name: each sync had a flush");
+		}
+		end_busy_server($busy);
 	}
 }
 

@@ -17,6 +17,11 @@
 #define YES			SP_DURABLE_YES
 #define NO_CACHE	SP_DURABLE_NO_CACHE
 
+/* Without windows. */
+#define FLUSHES(required, least, background) (sp_flush_facts) { \
+	.flushes_per_op = required, .least_flushes_per_op = least, \
+	.background_flushes_per_op = background, .own_share = NAN, .lacking_share = NAN}
+
 /* ---------------------------------------------------------------------- rule */
 
 static const struct
@@ -79,11 +84,12 @@ judges_by_the_rule(void **state)
 			.write_cache = rule_cases[i].write_cache,
 			.flush_may_hide = rule_cases[i].may_hide,
 			.writes_per_op = NAN,
-			.device = {rule_cases[i].flushes, rule_cases[i].flushes, rule_cases[i].background},
+			.device = FLUSHES(rule_cases[i].flushes, rule_cases[i].flushes,
+							  rule_cases[i].background),
 			.has_backing = !isnan(rule_cases[i].backing),
 			.backing_write_cache = "write back",
 			/* all background I/O goes through the loop device */
-			.backing = {NAN, rule_cases[i].backing, rule_cases[i].background},
+			.backing = FLUSHES(NAN, rule_cases[i].backing, rule_cases[i].background),
 		};
 		sp_durable	durable = sp_judge_durable(&facts);
 
@@ -99,8 +105,8 @@ static void
 needs_to_see_backing_device(void **state)
 {
 	sp_durable_facts facts = {
-		.write_cache = "write back",.writes_per_op = 1,.device = {1, 1, 0},
-		.has_backing = true,.backing_write_cache = "write back",.backing = {NAN, NAN, 0},
+		.write_cache = "write back",.writes_per_op = 1,.device = FLUSHES(1, 1, 0),
+		.has_backing = true,.backing_write_cache = "write back",.backing = FLUSHES(NAN, NAN, 0),
 	};
 
 	(void) state;
@@ -118,15 +124,15 @@ static void
 knows_backing_device_without_cache(void **state)
 {
 	sp_durable_facts facts = {
-		.write_cache = "write back",.writes_per_op = 1,.device = {1, 1, 0},
-		.has_backing = true,.backing_write_cache = "write through",.backing = {0, 0, 0},
+		.write_cache = "write back",.writes_per_op = 1,.device = FLUSHES(1, 1, 0),
+		.has_backing = true,.backing_write_cache = "write through",.backing = FLUSHES(0, 0, 0),
 	};
 
 	(void) state;
 	assert_int_equal(sp_judge_durable(&facts), NO_CACHE);
-	facts.device = (sp_flush_facts) {0.5, 0.5, 0};
+	facts.device = FLUSHES(0.5, 0.5, 0);
 	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
-	facts.device = (sp_flush_facts) {0, 0, 0};
+	facts.device = FLUSHES(0, 0, 0);
 	assert_int_equal(sp_judge_durable(&facts), NO);
 	/* a loop device that passes no flush on */
 	facts.write_cache = "write through";
@@ -138,7 +144,7 @@ static void
 counts_the_least(void **state)
 {
 	sp_durable_facts facts = {
-		.write_cache = "write back",.writes_per_op = 4,.device = {1, 0, 0},
+		.write_cache = "write back",.writes_per_op = 4,.device = FLUSHES(1, 0, 0),
 		.backing_write_cache = "",
 	};
 
@@ -163,7 +169,7 @@ expects_writes(void **state)
 	{
 		sp_durable_facts facts = {
 			.write_cache = caches[i],.flush_may_hide = true,.writes_per_op = 0.09,
-			.device = {1, 1, 0},.backing_write_cache = "",
+			.device = FLUSHES(1, 1, 0),.backing_write_cache = "",
 		};
 
 		assert_int_equal(sp_judge_durable(&facts), NO);
@@ -172,6 +178,41 @@ expects_writes(void **state)
 		facts.writes_per_op = NAN;
 		assert_int_equal(sp_judge_durable(&facts), YES);
 	}
+}
+
+/* Windows decide where the mean rates of background I/O do not. */
+static void
+asks_the_windows(void **state)
+{
+	sp_durable_facts facts = {
+		.write_cache = "write back",.writes_per_op = 4,.device = FLUSHES(2, 2, 1.5),
+		.backing_write_cache = "write back",.backing = FLUSHES(2, 2, 1.5),
+	};
+
+	(void) state;
+	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
+	facts.device.own_share = 0.49;
+	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
+	facts.device.own_share = 0.5;
+	assert_int_equal(sp_judge_durable(&facts), YES);
+	facts.has_backing = true;
+	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
+	facts.backing.own_share = 0.5;
+	assert_int_equal(sp_judge_durable(&facts), YES);
+
+	/* not with fewer flushes than syncs */
+	facts.device.least_flushes_per_op = 0.89;
+	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
+
+	facts.device.lacking_share = 0.05;
+	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
+	facts.device.lacking_share = 0.06;
+	assert_int_equal(sp_judge_durable(&facts), NO);
+	facts.flush_may_hide = true;
+	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
+	facts.flush_may_hide = false;
+	facts.write_cache = "";
+	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
 }
 
 static void
@@ -315,9 +356,10 @@ counts_background_io(void **state)
 		double		per_second;
 		uint64_t	own;
 		sp_durable	durable;
+		sp_durable	without_shams;
 	}			rows[] = {
-		{0, 1, YES}, {100, 1, YES}, {5000, 1, UNKNOWN},
-		{0, 0, NO}, {307, 0, NO}, {1500, 0, UNKNOWN}, {5000, 0, UNKNOWN},
+		{0, 1, YES, YES}, {100, 1, YES, YES}, {1500, 1, YES, UNKNOWN}, {5000, 1, UNKNOWN, UNKNOWN},
+		{0, 0, NO, NO}, {307, 0, NO, NO}, {1500, 0, NO, NO}, {5000, 0, UNKNOWN, UNKNOWN},
 	};
 
 	(void) state;
@@ -327,9 +369,11 @@ counts_background_io(void **state)
 		{
 			double		counted;
 			double		max;
+			sp_durable	durable = paced_only ? rows[i].without_shams : rows[i].durable;
 
 			plan_with_counters();
 			probe->duration_ns = 10 * SECOND;
+			/* sham windows write to a file of the other regime */
 			if (paced_only)
 				keep_regime(SP_PACED);
 			disk.background_flushes_per_second = rows[i].per_second;
@@ -339,7 +383,9 @@ counts_background_io(void **state)
 			max = sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_DEVICE);
 			assert_in_range(counted, rows[i].per_second * 0.7, rows[i].per_second * 1.3);
 			assert_in_range(max, rows[i].per_second, rows[i].per_second * 2 + 100);
-			if (sp_probe_method_durable(probe, "fdatasync") != rows[i].durable)
+			assert_int_equal(probe->sham_windows > 0, rows[i].per_second > 0 && !paced_only);
+			assert_true(probe->sham_ns <= probe->duration_ns / 8);
+			if (sp_probe_method_durable(probe, "fdatasync") != durable)
 				fail_msg("%g a second, own %d: %s", rows[i].per_second, (int) rows[i].own,
 						 sp_durable_name(sp_probe_method_durable(probe, "fdatasync")));
 		}
@@ -378,6 +424,41 @@ samples_where_there_is_no_rest(void **state)
 		assert_in_range(probe->background.ns, rows[i].min_ns, rows[i].max_ns);
 		assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), rows[i].durable);
 	}
+}
+
+/* They take a little time, and a failure of one of them spoils nothing. */
+static void
+makes_sham_windows(void **state)
+{
+	(void) state;
+	plan_with_counters();
+	disk.background_flushes_per_second = 1000;
+	run_probe();
+	assert_true(probe->sham_windows > 10);
+	/* the only calls that open a file, and close it again */
+	assert_int_equal(disk.calls[OPENAT], probe->sham_windows);
+	assert_int_equal(disk.calls[CLOSE], probe->sham_windows);
+
+	/* a sham write that fails is the last one, and excludes no case */
+	for (int call = OPENAT; call <= CLOSE; call++)
+	{
+		plan_with_counters();
+		disk.background_flushes_per_second = 1000;
+		disk.fail_call = (fake_call) call;
+		disk.fail_at = 5;
+		disk.fail_errno = EIO;
+		run_probe();
+		assert_int_equal(disk.calls[OPENAT], 5);
+		assert_int_equal(probe->sham_windows, 4);
+		assert_true(probe->sham_failed);
+		for (int c = 0; c < probe->ncases; c++)
+			assert_int_not_equal(probe->results[c].status, SP_ERROR);
+	}
+
+	/* without others that flush there is nothing to tell */
+	plan_with_counters();
+	run_probe();
+	assert_int_equal(disk.calls[OPENAT], 0);
 }
 
 /*
@@ -656,6 +737,7 @@ main(void)
 		cmocka_unit_test(knows_backing_device_without_cache),
 		cmocka_unit_test(counts_the_least),
 		cmocka_unit_test(expects_writes),
+		cmocka_unit_test(asks_the_windows),
 		cmocka_unit_test(names_the_words),
 		cmocka_unit_test(adds_pairs_of_readings),
 		cmocka_unit_test(needs_long_idle_samples),
@@ -663,6 +745,7 @@ main(void)
 		cmocka_unit_test(counts_what_each_case_did),
 		cmocka_unit_test(counts_background_io),
 		cmocka_unit_test(samples_where_there_is_no_rest),
+		cmocka_unit_test(makes_sham_windows),
 		cmocka_unit_test(is_not_fooled_by_short_rests),
 		cmocka_unit_test(reads_outside_of_the_timed_part),
 		cmocka_unit_test(reads_less_often_where_it_is_slow),

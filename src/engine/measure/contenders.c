@@ -14,10 +14,35 @@
 
 #include "engine/text/units.h"
 
+/* The case of another regime that measures the same file; -1 if there is none. */
+static int
+same_file_in(const sp_probe *probe, sp_regime regime, int file)
+{
+	int			found = -1;
+
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->cases[c].contender && probe->cases[c].regime == regime &&
+			probe->cases[c].file == file)
+			found = c;
+	}
+	return found;
+}
+
+const sp_windows *
+sp_probe_case_windows(const sp_probe *probe, int c)
+{
+	int			paced = same_file_in(probe, SP_PACED, probe->cases[c].file);
+
+	return &probe->results[paced >= 0 && probe->cases[c].regime != SP_PACED ? paced : c].windows;
+}
+
 /* What the counters of a level say of a case's flushes. */
 static sp_flush_facts
-flush_facts(const sp_probe *probe, const sp_evidence *evidence, sp_level level)
+flush_facts(const sp_probe *probe, int c, sp_level level)
 {
+	const sp_evidence *evidence = &probe->results[c].evidence;
+	const sp_windows *windows = sp_probe_case_windows(probe, c);
 	double		seconds_per_op = evidence->ops == 0 ? NAN :
 		(double) evidence->ns / (double) evidence->ops / SP_NS_PER_S;
 	sp_evidence_rates rates = sp_evidence_rates_of(evidence, level);
@@ -27,6 +52,8 @@ flush_facts(const sp_probe *probe, const sp_evidence *evidence, sp_level level)
 		.least_flushes_per_op = rates.least_flushes,
 		.background_flushes_per_op = seconds_per_op *
 			sp_evidence_max_flushes_per_second(&probe->background, level),
+		.own_share = sp_windows_own_share(windows, level),
+		.lacking_share = sp_windows_lacking_share(windows, level),
 	};
 }
 
@@ -43,10 +70,10 @@ sp_probe_case_durable(const sp_probe *probe, int c)
 		.flush_may_hide = device->flushes_uncounted || may_use_fua,
 		.writes_per_op = device->writes_uncounted ? NAN :
 			sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).writes,
-		.device = flush_facts(probe, evidence, SP_LEVEL_DEVICE),
+		.device = flush_facts(probe, c, SP_LEVEL_DEVICE),
 		.has_backing = device->has_backing,
 		.backing_write_cache = device->backing_write_cache,
-		.backing = flush_facts(probe, evidence, SP_LEVEL_BACKING),
+		.backing = flush_facts(probe, c, SP_LEVEL_BACKING),
 	};
 
 	return sp_judge_durable(&facts);
@@ -79,21 +106,6 @@ sp_probe_method_durable(const sp_probe *probe, const char *label)
 		measured = true;
 	}
 	return measured ? durable : SP_DURABLE_UNKNOWN;
-}
-
-/* The case of another regime that measures the same file; -1 if there is none. */
-static int
-same_file_in(const sp_probe *probe, sp_regime regime, int file)
-{
-	int			found = -1;
-
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		if (probe->cases[c].contender && probe->cases[c].regime == regime &&
-			probe->cases[c].file == file)
-			found = c;
-	}
-	return found;
 }
 
 /* The pace of the cluster and of the probe; saturated is the case of the current method. */

@@ -371,8 +371,13 @@ prepare(sp_probe *probe)
 		result->speed = (sp_speed) {NAN, NAN, NAN};
 		result->excluded = false;
 		memset(&result->evidence, 0, sizeof(result->evidence));
+		memset(&result->windows, 0, sizeof(result->windows));
+		result->window_ns = 0;
 	}
 	memset(&probe->background, 0, sizeof(probe->background));
+	probe->sham_ns = 0;
+	probe->sham_windows = 0;
+	probe->sham_failed = false;
 }
 
 static bool

@@ -21,6 +21,7 @@
 #include "engine/measure/sync_method.h"
 #include "engine/verdict/tail.h"
 #include "engine/verdict/verdict.h"
+#include "engine/verdict/windows.h"
 
 #define SP_MAX_CASES	32
 #define SP_MAX_FILES	48
@@ -134,6 +135,8 @@ typedef struct sp_result
 								 * analysis */
 	bool		excluded;		/* known to be slower: no longer measured */
 	sp_evidence evidence;		/* counters of the device, while it was measured */
+	sp_windows	windows;		/* of each paced flush, and sham windows as long */
+	int64_t		window_ns;		/* the length of the last of these flushes; 0 before */
 } sp_result;
 
 /*
@@ -231,6 +234,9 @@ typedef struct sp_probe
 	sp_places	places;
 	unsigned short random_state[3];
 	sp_evidence background;		/* idle samples: I/O of other processes */
+	int64_t		sham_ns;		/* spent on sham windows */
+	int64_t		sham_windows;
+	bool		sham_failed;	/* none is possible */
 	bool		judged;			/* judgement is valid */
 	bool		done;			/* before the time was up */
 	sp_judgement judgement;		/* of the wal suite only */
@@ -293,6 +299,12 @@ extern bool sp_probe_compare(const sp_probe *probe, sp_comparison *comparison);
  */
 extern sp_durable sp_probe_case_durable(const sp_probe *probe, int c);
 extern sp_durable sp_probe_method_durable(const sp_probe *probe, const char *label);
+
+/*
+ * The windows that tell of a case: its own, or, if it is not paced, those of the paced
+ * case of the same file and so of the same calls.
+ */
+extern const sp_windows *sp_probe_case_windows(const sp_probe *probe, int c);
 
 /* 'ok', 'unsupported', 'no_direct_io', 'stopped', 'error' */
 extern const char *sp_status_name(sp_status status);

@@ -1,16 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * probe_internal.h
-<<<<<<< HEAD
- *		Shared by operation.c, places.c, round.c and probe.c only.
+ *		Shared by operation.c, background.c, places.c, round.c and probe.c only.
  *
  * One direction: probe.c (the run) calls places.c (which file) and round.c (a
- * round), which calls operation.c (an operation).
-=======
- *		Shared by operation.c, background.c, round.c and probe.c only.
- *
- * One direction: probe.c (the run) calls round.c (a round), which calls
- * background.c (the counters) and operation.c (an operation).
+ * round), which calls background.c (the counters) and operation.c (an operation).
  *
  *-------------------------------------------------------------------------
  */
@@ -73,6 +67,15 @@ extern void sp_begin_reading(sp_probe *probe, sp_counter_reading *reading);
  */
 extern void sp_end_reading(sp_probe *probe, sp_counter_reading *reading,
 						   sp_evidence *evidence, int64_t ops);
+
+/*
+ * The same for a paced flush, which is a window, too.  result: NULL if it does not
+ * count.
+ */
+extern void sp_end_flush(sp_probe *probe, sp_counter_reading *reading, sp_result *result);
+
+/* Take a sham window after the last flush, if others flush and there is time for it. */
+extern void sp_sham_window(sp_probe *probe, int64_t last_flush_ns);
 
 /* Are the counters read in this round? */
 extern bool sp_round_has_evidence(const sp_probe *probe, sp_regime regime);

@@ -227,7 +227,6 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 	int64_t		end;
 	bool		read = sp_round_has_evidence(probe, SP_PACED);
 	sp_counter_reading reading = {0};
-	sp_evidence uncounted = {0};
 	int64_t		elapsed = 0;
 
 	for (int i = 0; i < n; i++)
@@ -248,8 +247,7 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 			sp_begin_reading(probe, &reading);
 		elapsed = sp_timed_operation(probe, c, order[i].home);
 		if (read)
-			sp_end_reading(probe, &reading,
-						   counted && elapsed >= 0 ? &result->evidence : &uncounted, 1);
+			sp_end_flush(probe, &reading, counted && elapsed >= 0 ? result : NULL);
 		if (elapsed < 0)
 			continue;
 		busy += elapsed;
@@ -267,6 +265,8 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 	sleep_until(probe, end < probe->deadline_ns ? end : probe->deadline_ns);
 	if (n > 0)
 		sp_sample_more(probe, busy / n);
+	if (read && counted)
+		sp_sham_window(probe, reading.at_ns);
 }
 
 /* With a duty cycle, slices stay short: a long slice would need a very long rest. */

@@ -15,8 +15,8 @@
 
 /*
  * Add the disk in a directory, unless the level has it.  A disk that is found twice has
- * the stricter duty.  A full list becomes incomplete.  Returns 0, or the errno of reading the attributes of the disk;
- * then nothing was added.
+ * the stricter duty.  A full list becomes incomplete.  Returns 0, or the errno of reading
+ * the attributes of the disk; then nothing was added.
  */
 extern int	sp_disks_append(sp_disks *disks, sp_level level,
 							const char *directory, sp_flush_duty duty, int group);

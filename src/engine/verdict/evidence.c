@@ -32,6 +32,12 @@
 #define BACKGROUND_FACTOR	2
 #define MIN_OWN				0.5
 
+/*
+ * A sync that reaches the cache has a flush each time.  If surely one in 20 has none, even
+ * of others, this is no error of counting.
+ */
+#define LACKING			0.05
+
 /* An idle sample shorter than this can miss a process that flushes 100 times a second. */
 #define MIN_IDLE_SAMPLE_NS	10e6
 
@@ -153,8 +159,9 @@ sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level)
 }
 
 /*
- * Did each sync cause a flush of its own?  Comparisons with NAN are false, so
- * that an unknown rate proves nothing.
+ * Did each sync cause a flush of its own?  Sham windows tell on a busy device, where the
+ * mean rate of background I/O does not.  Comparisons with NAN are false, so that an
+ * unknown rate proves nothing.
  */
 static bool
 is_flushed(const sp_flush_facts *facts)
@@ -162,18 +169,23 @@ is_flushed(const sp_flush_facts *facts)
 	double		own = facts->least_flushes_per_op -
 		BACKGROUND_FACTOR * facts->background_flushes_per_op;
 
-	return facts->least_flushes_per_op >= FLUSHED && own >= MIN_OWN;
+	return facts->least_flushes_per_op >= FLUSHED &&
+		(own >= MIN_OWN || facts->own_share >= MIN_OWN);
 }
 
-/* Did hardly any sync cause a flush?  Unknown background I/O cannot have removed one. */
+/*
+ * Did hardly any sync cause a flush, or had some surely none?  Unknown background I/O
+ * cannot have removed one.
+ */
 static bool
 is_unflushed(const sp_flush_facts *facts)
 {
 	double		background = isnan(facts->background_flushes_per_op) ? 0 :
 		facts->background_flushes_per_op;
 
-	return facts->flushes_per_op < MIN_OWN &&
-		facts->flushes_per_op - BACKGROUND_FACTOR * background < NOT_FLUSHED;
+	return facts->lacking_share > LACKING ||
+		(facts->flushes_per_op < MIN_OWN &&
+		 facts->flushes_per_op - BACKGROUND_FACTOR * background < NOT_FLUSHED);
 }
 
 static bool

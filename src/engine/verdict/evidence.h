@@ -57,6 +57,8 @@ typedef struct sp_flush_facts
 	double		least_flushes_per_op;	/* at the disk with the fewest of all that need
 										 * flushes */
 	double		background_flushes_per_op;	/* upper bound of those of background I/O */
+	double		own_share;		/* see sp_windows_own_share() */
+	double		lacking_share;	/* see sp_windows_lacking_share() */
 } sp_flush_facts;
 
 /* The facts from which sp_durable is derived. */
@@ -104,10 +106,12 @@ extern double sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level
  * The rule for one test case.
  *
  * no: nothing is synced at all; or syncs (nearly) never write to the device; or
- * (nearly) no flushes arrive at a write-back cache, though they would be counted.
- * Background I/O can hide a missing flush, but not remove one.
+ * (nearly) no flushes arrive at a write-back cache, though they would be counted; or
+ * some syncs had none at all.  Background I/O can hide a missing flush, but not remove
+ * one.
  *
- * yes: each sync had a flush, and background I/O cannot have caused all of them.
+ * yes: each sync had a flush, and background I/O cannot have caused all of them, since it
+ * flushes too seldom, or since it left sham windows without a flush.
  *
  * no_cache: the device says that it has no volatile cache (write through).  Then the
  * kernel sends no flush, and none is needed.  That it has none is what the device told

@@ -1,0 +1,155 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_windows.c
+ *	  Tests of src/engine/verdict/windows.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/verdict/windows.h"
+
+/* Add so many windows; in each, the two disks of the level have so many flushes. */
+static void
+add_windows(sp_window_count *counts, int n, uint64_t first, uint64_t second)
+{
+	sp_counters before[SP_LEVELS] = {
+		{.has_flushes = true,.flushes = 10,.nmembers = 2,.required = 1,.member_flushes = {3, 7}},
+		{.has_flushes = false},
+	};
+	sp_counters after[SP_LEVELS];
+
+	memcpy(after, before, sizeof(after));
+	after[0].flushes += first + second;
+	after[0].member_flushes[0] += first;
+	after[0].member_flushes[1] += second;
+	for (int i = 0; i < n; i++)
+		sp_windows_add(counts, before, after);
+}
+
+static void
+counts_windows_without_a_flush(void **state)
+{
+	sp_windows	windows = {0};
+	sp_counters less[SP_LEVELS] = {{.has_flushes = true}, {.has_flushes = true}};
+	sp_counters more[SP_LEVELS] = {{.has_flushes = true,.flushes = 1}, {.has_flushes = true}};
+
+	(void) state;
+	add_windows(windows.syncs, 5, 1, 2);
+	add_windows(windows.syncs, 3, 2, 0);
+	add_windows(windows.syncs, 2, 0, 4);
+	assert_int_equal(windows.syncs[0].all, 10);
+	assert_int_equal(windows.syncs[0].unflushed, 5);
+	assert_int_equal(windows.syncs[0].lacking, 2);
+	assert_int_equal(windows.shams[0].all, 0);
+	/* a level that counts no flushes */
+	assert_int_equal(windows.syncs[1].all, 0);
+	/* one that goes backwards, and one that does not */
+	sp_windows_add(windows.syncs, more, less);
+	assert_int_equal(windows.syncs[0].all, 10);
+	assert_int_equal(windows.syncs[1].all, 1);
+	assert_int_equal(windows.syncs[1].unflushed, 1);
+}
+
+static void
+knows_nothing_without_windows(void **state)
+{
+	sp_windows	windows = {0};
+
+	(void) state;
+	assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_DEVICE)));
+	assert_true(isnan(sp_windows_lacking_share(&windows, SP_LEVEL_DEVICE)));
+	add_windows(windows.syncs, 100, 1, 1);
+	assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_DEVICE)));
+	assert_float_equal(sp_windows_lacking_share(&windows, SP_LEVEL_DEVICE), 0, 1e-9);
+	/* others flush all the time */
+	add_windows(windows.shams, 100, 1, 1);
+	assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_DEVICE)));
+	add_windows(windows.shams, 1, 0, 1);
+	assert_false(isnan(sp_windows_own_share(&windows, SP_LEVEL_DEVICE)));
+	assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_BACKING)));
+}
+
+/* What was seen beside others, and whether it proves that half of the syncs flush. */
+static void
+compares_syncs_with_shams(void **state)
+{
+	static const struct
+	{
+		int			syncs;
+		int			syncs_without;
+		int			shams;
+		int			shams_without;
+		bool		flushed;
+		bool		lacking;
+	}			rows[] = {
+		/* a quiet device */
+		{100, 0, 100, 100, true, false}, {100, 100, 100, 100, false, true},
+		/* beside pgbench, and beside a program that flushes */
+		{200, 0, 200, 47, true, false}, {60, 0, 60, 15, true, false},
+		{200, 33, 200, 68, false, true}, {200, 0, 200, 6, false, false},
+		/* too few, or too many */
+		{5, 0, 5, 1, false, false}, {100, 1, 3, 3, true, false},
+		{100, 1, 3, 1, false, false},
+		{100, 20, 100, 40, false, true}, {1000, 10, 1000, 300, true, false},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		sp_windows	windows = {0};
+
+		add_windows(windows.syncs, rows[i].syncs_without, 0, 1);
+		add_windows(windows.syncs, rows[i].syncs - rows[i].syncs_without, 1, 1);
+		add_windows(windows.shams, rows[i].shams_without, 0, 1);
+		add_windows(windows.shams, rows[i].shams - rows[i].shams_without, 1, 1);
+		if ((sp_windows_own_share(&windows, SP_LEVEL_DEVICE) >= 0.5) != rows[i].flushed ||
+			(sp_windows_lacking_share(&windows, SP_LEVEL_DEVICE) > 0.05) != rows[i].lacking)
+			fail_msg("row %zu: own %g, lacking %g", i,
+					 sp_windows_own_share(&windows, SP_LEVEL_DEVICE),
+					 sp_windows_lacking_share(&windows, SP_LEVEL_DEVICE));
+	}
+}
+
+/* How often syncs without a flush of their own pass for flushed ones; others flush. */
+static void
+is_seldom_fooled(void **state)
+{
+	uint64_t	seed = 1;
+
+	(void) state;
+	for (int percent = 5; percent <= 95; percent += 15)
+	{
+		int			fooled = 0;
+
+		for (int run = 0; run < 2000; run++)
+		{
+			sp_windows	windows = {0};
+
+			for (int i = 0; i < 60; i++)
+			{
+				add_windows(windows.syncs, 1, random_uniform(&seed) * 100 < percent, 1);
+				add_windows(windows.shams, 1, random_uniform(&seed) * 100 < percent, 1);
+			}
+			fooled += sp_windows_own_share(&windows, SP_LEVEL_DEVICE) >= 0.5;
+		}
+		assert_in_range(fooled, 0, 10);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts_windows_without_a_flush),
+		cmocka_unit_test(knows_nothing_without_windows),
+		cmocka_unit_test(compares_syncs_with_shams),
+		cmocka_unit_test(is_seldom_fooled),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("windows", tests, NULL, NULL);
+}
