@@ -18,7 +18,7 @@ fs_names="ext4 xfs btrfs zfs tmpfs"
 fs_seconds=60			# more than any of these commands needs: then it hangs
 fs_mounts=()
 fs_directories=()		# made outside of our folder
-fs_write_through=()		# attributes that must not stay so
+fs_attributes=()		# pairs: the usual value, and the attribute that must get it back
 fs_zfs_daemon=
 fs_folder=
 
@@ -62,8 +62,8 @@ loop_attribute() {
 	[[ -n $device ]] && printf '/sys/class/block/%s/%s\n' "${device##*/}" "$2"
 }
 
-# set_write_cache FILE VALUE: for a write that could wait for the device.
-set_write_cache() {
+# set_attribute FILE VALUE: for a write that could wait for the device.
+set_attribute() {
 	# shellcheck disable=SC2016
 	[[ $(<"$1") == "$2" ]] || fs_try "$BASH" -c 'printf "%s" "$2" >"$1"' bash "$1" "$2"
 }
@@ -73,7 +73,7 @@ set_write_cache() {
 use_write_back() {
 	local attribute
 	attribute=$(loop_attribute "$1" queue/write_cache) || return
-	[[ ! -e $attribute ]] || set_write_cache "$attribute" "write back"
+	[[ ! -e $attribute ]] || set_attribute "$attribute" "write back"
 }
 
 # make_image_filesystem NAME [TYPE]
@@ -160,16 +160,23 @@ make_nobarrier() {
 	fs_try mount -o remount,nobarrier "$fs_folder/nobarrier"
 }
 
+# make_with_attribute NAME ATTRIBUTE VALUE USUAL
 # The setting outlives the mount, and the next user of the loop device would get
 # it: it is noted before it is made, whatever happens in between.
-make_write_through() {
+make_with_attribute() {
 	local attribute
-	make_image_filesystem write_through ext4 || return
-	attribute=$(loop_attribute "$fs_folder/write_through.img" queue/write_cache) || return
+	make_image_filesystem "$1" ext4 || return
+	attribute=$(loop_attribute "$fs_folder/$1.img" "$2") || return
 	[[ -e $attribute ]] || return
-	fs_write_through+=("$attribute")
-	set_write_cache "$attribute" "write through"
+	fs_attributes+=("$4" "$attribute")
+	set_attribute "$attribute" "$3"
 }
+
+make_write_through() {
+	make_with_attribute write_through queue/write_cache "write through" "write back"
+}
+
+make_no_iostats() { make_with_attribute no_iostats queue/iostats 0 1; }
 
 # Whatever a name may hold, not all of it valid in any encoding; the path that
 # is given out is a plain one.
@@ -220,7 +227,7 @@ prepare_evidence_filesystems() {
 	local fs_owner=$1 name path absent=()
 	export SP_TEST_EVIDENCE=
 	[[ -n ${SP_PRIVATE_MOUNTS:-} ]] || return 0
-	for name in nobarrier write_through odd_name small quota foreign \
+	for name in nobarrier write_through no_iostats odd_name small quota foreign \
 		ext4_device nobarrier_device zfs_tools; do
 		case $name in
 			*_device) path=$fs_folder/devices/$name ;;
@@ -238,14 +245,13 @@ prepare_evidence_filesystems() {
 }
 
 # While the device is ours: after the unmount it may be anybody's.
-restore_write_back() {
-	local attribute
-	((${#fs_write_through[@]} > 0)) || return 0
-	for attribute in "${fs_write_through[@]}"; do
-		set_write_cache "$attribute" "write back" ||
-			echo "$attribute could not be set back to \"write back\"." >&2
+restore_attributes() {
+	local i
+	for ((i = 0; i < ${#fs_attributes[@]}; i += 2)); do
+		set_attribute "${fs_attributes[i + 1]}" "${fs_attributes[i]}" ||
+			echo "${fs_attributes[i + 1]} could not be set back to \"${fs_attributes[i]}\"." >&2
 	done
-	fs_write_through=()
+	fs_attributes=()
 }
 
 # ------------------------------------------------------------------- the end
@@ -255,7 +261,7 @@ restore_write_back() {
 release_filesystems() {
 	local i
 	[[ -n $fs_folder ]] || return 0
-	restore_write_back
+	restore_attributes
 	end_zfs
 	for ((i = ${#fs_mounts[@]} - 1; i >= 0; i--)); do
 		fs_try umount "${fs_mounts[i]}" || fs_try umount -l "${fs_mounts[i]}" || true

@@ -176,18 +176,27 @@ WHERE n.background_flushes > 0 AND n.max_background_flushes > 0.1
 
 UNION ALL
 SELECT n.location, 'info', 'counters_unknown',
-       format('the counters of %s were not read: %s', n.device_name,
-              coalesce(n.storage ->> 'no_counters',
-                       format('%s readings failed or went backwards',
-                              n.storage ->> 'readings_lost'))),
-       'Without them it is unknown whether syncs reach the device.',
+       CASE WHEN o.disk IS NOT NULL
+            THEN format('I/O statistics of %s are disabled: only its flushes are counted', o.disk)
+            ELSE format('the counters of %s were not read: %s', n.device_name,
+                        coalesce(n.storage ->> 'no_counters',
+                                 format('%s readings failed or went backwards',
+                                        n.storage ->> 'readings_lost'))) END,
+       CASE WHEN o.disk IS NOT NULL
+            THEN format('Switch them on: write 1 to /sys/class/block/%s/queue/iostats.', o.disk)
+            ELSE 'Without them it is unknown whether syncs reach the device.' END,
        NULL,
        jsonb_build_object('run_id', n.run_id, 'no_counters', n.storage -> 'no_counters',
                           'readings_lost', n.storage -> 'readings_lost',
                           'disks', n.storage -> 'disks')
-FROM unnest(measured) AS n
+FROM unnest(measured) AS n,
+     LATERAL (SELECT min(d ->> 'name')
+              FROM jsonb_array_elements(coalesce(n.storage -> 'disks', '[]')) AS d
+              WHERE d ? 'counts_flushes_only' AND n.paced_bytes IS NULL
+                AND NOT n.storage ? 'no_counters') AS o (disk)
 WHERE (n.storage ? 'no_counters' AND NOT n.storage ? 'syncs_nothing')
    OR (n.storage ? 'readings_lost' AND n.paced_bytes IS NULL)
+   OR o.disk IS NOT NULL
 $$;
 
 COMMENT ON FUNCTION

@@ -49,6 +49,8 @@ add_disk(sp_jsonb *json, const sp_disk *disk)
 	add_boolean(json, "fua", disk->fua);
 	add_boolean(json, "rotational", disk->rotational);
 	add_boolean(json, "virtual", disk->is_physical ? 0 : -1);
+	if (disk->counts_flushes_only)
+		add_boolean(json, "counts_flushes_only", 1);
 	if (!disk->counts_flushes)
 		add_boolean(json, "counts_flushes", 0);
 	if (disk->level == SP_LEVEL_BACKING)

@@ -255,18 +255,6 @@ sp_storage_examine(const sp_location *location, sp_storage *storage, sp_device_f
 
 /* ----------------------------------------------------------------- counters */
 
-/* The first disk whose statistics are disabled; NULL if there is none. */
-static const char *
-disk_without_statistics(const sp_disks *disks)
-{
-	for (int i = 0; i < disks->count; i++)
-	{
-		if (disks->disks[i].counts_nothing)
-			return disks->disks[i].name;
-	}
-	return NULL;
-}
-
 bool
 sp_storage_open(sp_storage *storage)
 {
@@ -276,12 +264,6 @@ sp_storage_open(sp_storage *storage)
 	{
 		if (storage->no_counters == NULL)
 			storage->no_counters = "the disks are unknown";
-		return false;
-	}
-	if (disk_without_statistics(&storage->disks))
-	{
-		storage->no_counters = psprintf("I/O statistics of the disk are disabled (0 in /sys/class/block/%s/queue/iostats)",
-										disk_without_statistics(&storage->disks));
 		return false;
 	}
 	for (; storage->reserved_fds < storage->disks.count; storage->reserved_fds++)

@@ -120,6 +120,10 @@ my @places = (
 	{ place => 'write_through', durable => 'unknown', every_run => qr/^unknown\|(?!unsafe)/,
 		most => 0.1,
 		has => ['loop_device'], lacks => [qw(flush_missing barrier_off write_cache_volatile)] },
+	# the kernel counts flushes though its statistics are off
+	{ place => 'no_iostats', durable => 'yes', every_run => $not_unsafe, least => 0.9, usual => 1.6,
+		flushes_only => 1, has => [qw(counters_unknown loop_device)], lacks => ['flush_missing'],
+		evidence => [ 'counters_unknown', "message ~ 'only its flushes are counted'" ] },
 	{ place => 'tmpfs', durable => 'no', every_run => qr/^no\|unsafe\|\|$/, no_device => 1,
 		reason => qr/tmpfs/, has => ['memory_filesystem'],
 			lacks => [qw(flush_missing device_unknown counters_unknown)] },
@@ -178,6 +182,13 @@ sub test_measurements
 			'sum(num_nonnulls(m.flushes_per_op, m.device_writes_per_op, m.device_bytes_per_op,'
 			  . ' m.device_utilization))'),
 			0, "$name: no device, no counters");
+		return;
+	}
+	if ($row->{flushes_only})
+	{
+		is(measured($node, $location,
+			'sum(num_nonnulls(m.device_writes_per_op, m.device_bytes_per_op, m.device_utilization))'),
+			0, "$name: nothing else is claimed");
 		return;
 	}
 	is(measured($node, $location,

@@ -65,6 +65,7 @@ typedef struct fake_disk
 	double		background_flushes_per_second;
 	int64_t		silent_ns;		/* background I/O ends only so long after the probe's
 								 * call */
+	bool		writes_wait;	/* for the next flush of background I/O */
 	int64_t		reading_cost;
 	long		fail_reading_from;	/* the n-th reading and all later ones; 0: never */
 	long		fail_one_reading;	/* the n-th alone */
@@ -145,6 +146,13 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 		disk.wrong_calls++;
 	if (file >= 0 && call != OPENAT && call != CLOSE)
 		disk.now += disk.file_cost[file];
+	if (disk.writes_wait && call == PWRITE)
+	{
+		disk.now += (int64_t) (random_uniform(&disk.seed) * SECOND /
+							   disk.background_flushes_per_second);
+		disk.counters.flushes++;
+		disk.last_reading = disk.now;
+	}
 	if (call == PWRITE || call == PWRITEV)
 	{
 		disk.counters.writes += disk.write_requests;

@@ -829,7 +829,12 @@ sums_the_counters_of_each_level(void **state)
 	write_stat(*state, "vda", 11, 21);
 	assert_true(sp_disks_read(&disks, counters));
 	check_sums(&counters[SP_LEVEL_BACKING], 111, 221);
-	/* one disk of a level that does not count flushes is enough */
+	assert_false(counters[SP_LEVEL_BACKING].flushes_only);
+	/* one disk of a level that counts nothing else, or no flushes, is enough */
+	disks.disks[1].counts_flushes_only = true;
+	assert_true(sp_disks_read(&disks, counters));
+	assert_true(counters[SP_LEVEL_BACKING].flushes_only);
+	assert_false(counters[SP_LEVEL_DEVICE].flushes_only);
 	write_attribute(*state, "vdb", "stat", "0 0 0 0 100 0 800 0 0 0 0\n");
 	assert_true(sp_disks_read(&disks, counters));
 	check_sums(&counters[SP_LEVEL_DEVICE], 5, 6);
@@ -950,9 +955,9 @@ compares_the_caches(void **state)
 	assert_true(sp_disks_caches_differ(&disks, SP_LEVEL_DEVICE));
 	assert_false(sp_disks_caches_differ(&disks, SP_LEVEL_BACKING));
 	/* statistics that were switched off */
-	assert_false(disks.disks[0].counts_nothing);
-	assert_true(disks.disks[1].counts_nothing);
-	assert_false(disks.disks[2].counts_nothing);
+	assert_false(disks.disks[0].counts_flushes_only);
+	assert_true(disks.disks[1].counts_flushes_only);
+	assert_false(disks.disks[2].counts_flushes_only);
 }
 
 /* A stack of /dev/<top> over vda and vdb (or other slaves), and what must be flushed. */

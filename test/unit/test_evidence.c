@@ -267,6 +267,26 @@ adds_pairs_of_readings(void **state)
 	assert_float_equal(sp_evidence_bytes_per_second(&evidence, SP_LEVEL_DEVICE), 8192000, 1e-3);
 }
 
+/* Statistics that are switched off tell flushes, and nothing else. */
+static void
+takes_flushes_alone(void **state)
+{
+	sp_evidence evidence = {0};
+	sp_counters before[SP_LEVELS] = {{.has_flushes = true,.flushes_only = true}};
+	sp_counters after[SP_LEVELS] = {{.has_flushes = true,.flushes_only = true,.flushes = 20}};
+	sp_evidence_rates rates;
+
+	(void) state;
+	sp_evidence_add(&evidence, before, after, 10 * MILLISECOND, 10);
+	sp_evidence_add(&evidence, before, after, 10 * MILLISECOND, 10);
+	rates = sp_evidence_rates_of(&evidence, SP_LEVEL_DEVICE);
+	assert_float_equal(rates.flushes, 2, 1e-9);
+	assert_float_equal(rates.least_flushes, 2, 1e-9);
+	assert_true(isnan(rates.writes) && isnan(rates.bytes) && isnan(rates.utilization));
+	assert_float_equal(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE), 2000, 1e-6);
+	assert_true(isnan(sp_evidence_bytes_per_second(&evidence, SP_LEVEL_DEVICE)));
+}
+
 static void
 needs_long_idle_samples(void **state)
 {
@@ -459,6 +479,25 @@ makes_sham_windows(void **state)
 	plan_with_counters();
 	run_probe();
 	assert_int_equal(disk.calls[OPENAT], 0);
+}
+
+/*
+ * A device that makes writes wait for the flush of another process: each write of ours
+ * sees a flush then, with or without a sync.  Sham windows must have such a write.
+ */
+static void
+is_not_fooled_by_writes_that_wait(void **state)
+{
+	(void) state;
+	plan_with_counters();
+	probe->duration_ns = 10 * SECOND;
+	disk.cost[FSYNC] = disk.cost[FDATASYNC] = disk.cost[PWRITE] = 20 * 1000;
+	disk.background_flushes_per_second = 2000;
+	disk.writes_wait = true;
+	disk.sync_flushes = 0;
+	run_probe();
+	assert_true(probe->sham_windows > 100);
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
 }
 
 /*
@@ -740,12 +779,14 @@ main(void)
 		cmocka_unit_test(asks_the_windows),
 		cmocka_unit_test(names_the_words),
 		cmocka_unit_test(adds_pairs_of_readings),
+		cmocka_unit_test(takes_flushes_alone),
 		cmocka_unit_test(needs_long_idle_samples),
 		cmocka_unit_test(is_busy_all_the_time_at_most),
 		cmocka_unit_test(counts_what_each_case_did),
 		cmocka_unit_test(counts_background_io),
 		cmocka_unit_test(samples_where_there_is_no_rest),
 		cmocka_unit_test(makes_sham_windows),
+		cmocka_unit_test(is_not_fooled_by_writes_that_wait),
 		cmocka_unit_test(is_not_fooled_by_short_rests),
 		cmocka_unit_test(reads_outside_of_the_timed_part),
 		cmocka_unit_test(reads_less_often_where_it_is_slow),

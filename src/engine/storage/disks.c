@@ -155,7 +155,7 @@ sp_disks_append(sp_disks *disks, sp_level level, const char *directory, sp_flush
 	strcpy(disk->write_cache, device.write_cache);
 	disk->fua = fua;
 	disk->is_physical = is_physical(directory, device.name);
-	disk->counts_nothing = iostats == 0;
+	disk->counts_flushes_only = iostats == 0;
 	disk->counts_flushes = has_queues(directory);
 	disk->duty = duty;
 	disk->group = group;
@@ -373,6 +373,7 @@ sp_disks_read(const sp_disks *disks, sp_counters counters[SP_LEVELS])
 			memset(counters, 0, SP_LEVELS * sizeof(counters[0]));
 			return false;
 		}
+		one.flushes_only = disks->disks[i].counts_flushes_only;
 		if (!has_any[level])
 			counters[level].has_flushes = true;
 		has_any[level] = true;

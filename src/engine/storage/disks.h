@@ -49,7 +49,9 @@ typedef struct sp_disk
 	int			fua;			/* 1 yes, 0 no, -1 unknown */
 	bool		is_physical;	/* a drive of a known maker; false if virtual, a
 								 * controller's or unknown */
-	bool		counts_nothing; /* its statistics are switched off */
+	bool		counts_flushes_only;	/* its statistics are switched off (0 in
+										 * queue/iostats).  The kernel counts flushes
+										 * all the same: blk_account_io_flush() */
 	bool		counts_flushes; /* its driver uses the kernel's queues; others (zram,
 								 * DRBD, zvols) count none */
 	sp_flush_duty duty;

@@ -106,6 +106,7 @@ sp_counters_add(sp_counters *sum, const sp_counters *more)
 	sum->flushes = sum->has_flushes ? sum->flushes + more->flushes : 0;
 	sum->busy_ms += more->busy_ms;
 	sum->request_ms += more->request_ms;
+	sum->flushes_only = sum->flushes_only || more->flushes_only;
 	for (int i = 0; i < sum->nmembers; i++)
 		sum->member_flushes[i] += more->member_flushes[i];
 }
@@ -168,6 +169,7 @@ sp_counters_between(const sp_counters *before, const sp_counters *after,
 	delta->flushes = has_flushes ? after->flushes - before->flushes : 0;
 	delta->busy_ms = after->busy_ms - before->busy_ms;
 	delta->request_ms = after->request_ms - before->request_ms;
+	delta->flushes_only = after->flushes_only;
 	delta->nmembers = after->nmembers;
 	delta->required = after->required;
 	delta->has_exempt = after->has_exempt;

@@ -47,6 +47,9 @@ typedef struct sp_counters
 								 * steps of a clock tick */
 	uint64_t	request_ms;		/* the sum of the times of all requests */
 
+	/* the statistics of a disk are switched off: all but flushes stand still */
+	bool		flushes_only;
+
 	/* of a level: the flushes of its members; none where a level is one disk */
 	int			nmembers;
 	uint64_t	required;		/* bit n is set if each sync must flush member n */

@@ -119,6 +119,8 @@ sp_evidence_rates_of(const sp_evidence *evidence, sp_level level)
 		rates.flushes = (double) counters->flushes / ops;
 	rates.least_flushes = sp_counters_least_flushes(counters) / ops;
 	rates.required_flushes = sp_counters_required_flushes(counters) / ops;
+	if (counters->flushes_only)
+		return rates;
 	rates.writes = (double) counters->writes / ops;
 	rates.bytes = (double) counters->written_bytes / ops;
 	rates.utilization = utilization(counters, evidence->ns);
@@ -153,7 +155,7 @@ sp_evidence_max_flushes_per_second(const sp_evidence *evidence, sp_level level)
 double
 sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level)
 {
-	if ((double) evidence->ns < MIN_IDLE_SAMPLE_NS)
+	if ((double) evidence->ns < MIN_IDLE_SAMPLE_NS || evidence->counters[level].flushes_only)
 		return NAN;
 	return (double) evidence->counters[level].written_bytes * SP_NS_PER_S / (double) evidence->ns;
 }
