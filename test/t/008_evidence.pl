@@ -362,7 +362,7 @@ for my $row ([ 'ext4', 'yes', $not_unsafe ], [ 'nobarrier', 'no', $unsafe ])
 		my $said;
 		for my $n (1 .. TRIES)
 		{
-			probe($node, "on_$place", '3 s', 'stop_early => false');
+			probe($node, "on_$place", '5 s');
 			$said = advice($node, "on_$place");
 			like($said, $may_be, "$name: probe $n");
 			last if $said =~ /^$durable\|/;

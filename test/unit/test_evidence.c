@@ -446,6 +446,39 @@ samples_where_there_is_no_rest(void **state)
 	}
 }
 
+/* A verdict may be settled before the windows are enough. */
+static void
+waits_for_enough_windows(void **state)
+{
+	static const struct
+	{
+		double		per_second;
+		int64_t		min_windows;
+		int64_t		max_windows;
+		sp_durable	durable;
+	}			rows[] = {
+		/* the idle samples tell */
+		{0, 0, 0, YES}, {100, 0, 150, YES},
+		/* the windows tell */
+		{1500, 10, 150, YES},
+		/* nothing tells: each window has a flush */
+		{5000, 100, 250, UNKNOWN},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		plan_with_counters();
+		probe->duration_ns = 60 * SECOND;
+		probe->stop_early = true;
+		disk.background_flushes_per_second = rows[i].per_second;
+		run_probe();
+		assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), rows[i].durable);
+		assert_in_range(probe->sham_windows, rows[i].min_windows, rows[i].max_windows);
+		assert_in_range(probe->finished_ns - probe->started_ns, 0, 10 * SECOND);
+	}
+}
+
 /* They take a little time, and a failure of one of them spoils nothing. */
 static void
 makes_sham_windows(void **state)
@@ -786,6 +819,7 @@ main(void)
 		cmocka_unit_test(counts_background_io),
 		cmocka_unit_test(samples_where_there_is_no_rest),
 		cmocka_unit_test(makes_sham_windows),
+		cmocka_unit_test(waits_for_enough_windows),
 		cmocka_unit_test(is_not_fooled_by_writes_that_wait),
 		cmocka_unit_test(is_not_fooled_by_short_rests),
 		cmocka_unit_test(reads_outside_of_the_timed_part),

@@ -17,6 +17,9 @@
 /* Sham windows may take a tenth of the time. */
 #define MAX_SHAM_SHARE			10
 
+/* So many tell, if anything can: with fewer than 60, one in five must have no flush. */
+#define ENOUGH_SHAM_WINDOWS		100
+
 /* Reading the counters may take a hundredth of a slice. */
 #define SLICE_COUNTERS_SHARE	100
 
@@ -211,6 +214,22 @@ sp_sham_window(sp_probe *probe, int64_t last_flush_ns)
 			probe->results[c].window_ns <= after.at_ns - before.at_ns)
 			sp_windows_add(probe->results[c].windows.shams, before.counters, after.counters);
 	}
+}
+
+bool
+sp_needs_windows(const sp_probe *probe)
+{
+	if (!others_flush(&probe->background) || probe->sham_failed || sham_file(probe) == NULL)
+		return false;
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_test_case *test_case = &probe->cases[c];
+
+		if (test_case->regime == SP_PACED && test_case->baseline == c &&
+			probe->results[c].windows.shams[SP_LEVEL_DEVICE].all < ENOUGH_SHAM_WINDOWS)
+			return sp_probe_method_durable(probe, test_case->label) == SP_DURABLE_UNKNOWN;
+	}
+	return false;
 }
 
 /* ------------------------------------------------------------------------ cost */

@@ -251,7 +251,8 @@ count_round(sp_probe *probe, sp_regime regime)
 		probe->entries[regime] < sp_analysis_entries(probe->analyses[regime] + 1))
 		return;
 	analyze(probe, regime);
-	probe->done = probe->stop_early && (settled(probe) || stays_undecided(probe));
+	probe->done = probe->stop_early && (settled(probe) || stays_undecided(probe)) &&
+		!sp_needs_windows(probe);
 }
 
 /*

@@ -77,6 +77,12 @@ extern void sp_end_flush(sp_probe *probe, sp_counter_reading *reading, sp_result
 /* Take a sham window after the last flush, if others flush and there is time for it. */
 extern void sp_sham_window(sp_probe *probe, int64_t last_flush_ns);
 
+/*
+ * May some more sham windows tell whether the current method is durable?  Then the probe
+ * does not stop early.
+ */
+extern bool sp_needs_windows(const sp_probe *probe);
+
 /* Are the counters read in this round? */
 extern bool sp_round_has_evidence(const sp_probe *probe, sp_regime regime);
 

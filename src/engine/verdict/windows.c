@@ -53,8 +53,8 @@ sp_windows_own_share(const sp_windows *windows, sp_level level)
 
 	if (syncs->all == 0 || shams->all == 0 || shams->unflushed == 0)
 		return NAN;
-	return 1 - share_bound(syncs->unflushed, syncs->all, 2) /
-		share_bound(shams->unflushed, shams->all, -2);
+	return fmax(0, 1 - share_bound(syncs->unflushed, syncs->all, 2) /
+				share_bound(shams->unflushed, shams->all, -2));
 }
 
 double
