@@ -105,6 +105,7 @@ sp_end_flush(sp_probe *probe, sp_counter_reading *reading, sp_result *result)
 	sp_evidence uncounted = {0};
 
 	sp_end_reading(probe, reading, result ? &result->evidence : &uncounted, 1);
+	probe->last_flush_ns = reading->at_ns;
 	if (result == NULL || !begin.valid || !reading->valid)
 		return;
 	sp_windows_add(result->windows.syncs, begin.counters, reading->counters);
@@ -180,7 +181,7 @@ random_window_ns(sp_probe *probe)
  * It counts for all cases whose last flush took no longer.
  */
 void
-sp_sham_window(sp_probe *probe, int64_t last_flush_ns)
+sp_sham_window(sp_probe *probe)
 {
 	int64_t		now = sp_now_ns(probe);
 	const sp_file *file = sham_file(probe);
@@ -193,7 +194,7 @@ sp_sham_window(sp_probe *probe, int64_t last_flush_ns)
 		probe->sham_ns > (now - probe->started_ns) / MAX_SHAM_SHARE ||
 		(length = random_window_ns(probe)) == 0)
 		return;
-	begin = last_flush_ns + length > now ? last_flush_ns + length : now;
+	begin = probe->last_flush_ns + length > now ? probe->last_flush_ns + length : now;
 	begin += (int64_t) (erand48(probe->random_state) * (double) length);
 	if (begin + 2 * length > probe->deadline_ns)
 		return;

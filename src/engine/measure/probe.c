@@ -298,7 +298,10 @@ measure_round(sp_probe *probe, sp_regime regime, int64_t share, bool counted, in
 	if (!counted)
 		return;
 	if (regime == SP_PACED)
+	{
 		probe->paced_ns += probe->round_ns[regime];
+		sp_sham_window(probe);
+	}
 	count_round(probe, regime);
 }
 
@@ -376,6 +379,7 @@ prepare(sp_probe *probe)
 		result->window_ns = 0;
 	}
 	memset(&probe->background, 0, sizeof(probe->background));
+	probe->last_flush_ns = 0;
 	probe->sham_ns = 0;
 	probe->sham_windows = 0;
 	probe->sham_failed = false;

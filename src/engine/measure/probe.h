@@ -234,6 +234,7 @@ typedef struct sp_probe
 	sp_places	places;
 	unsigned short random_state[3];
 	sp_evidence background;		/* idle samples: I/O of other processes */
+	int64_t		last_flush_ns;	/* when the last paced flush had been done */
 	int64_t		sham_ns;		/* spent on sham windows */
 	int64_t		sham_windows;
 	bool		sham_failed;	/* none is possible */

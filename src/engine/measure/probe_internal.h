@@ -75,7 +75,7 @@ extern void sp_end_reading(sp_probe *probe, sp_counter_reading *reading,
 extern void sp_end_flush(sp_probe *probe, sp_counter_reading *reading, sp_result *result);
 
 /* Take a sham window after the last flush, if others flush and there is time for it. */
-extern void sp_sham_window(sp_probe *probe, int64_t last_flush_ns);
+extern void sp_sham_window(sp_probe *probe);
 
 /*
  * May some more sham windows tell whether the current method is durable?  Then the probe

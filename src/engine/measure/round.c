@@ -265,8 +265,6 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 	sleep_until(probe, end < probe->deadline_ns ? end : probe->deadline_ns);
 	if (n > 0)
 		sp_sample_more(probe, busy / n);
-	if (read && counted)
-		sp_sham_window(probe, reading.at_ns);
 }
 
 /* With a duty cycle, slices stay short: a long slice would need a very long rest. */
