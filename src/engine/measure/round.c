@@ -312,7 +312,10 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 			return;
 	} while (sp_now_ns(probe) < begin + warm_up && sp_now_ns(probe) < limit);
 	if (!counted)
+	{
+		sp_rest_since(probe, begin);
 		return;
+	}
 	if (read)
 		sp_begin_reading(probe, &reading);
 	do
