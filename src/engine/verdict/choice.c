@@ -29,7 +29,10 @@
 /* The ends of an interval at the level of the analyses, in standard errors. */
 #define INTERVAL_DEVIATIONS	2.75
 
-/* The expected gain of a contender, as a logarithm; NAN if it is not a choice. */
+/*
+ * The expected gain of a contender, as a logarithm; NAN if it is not a choice.  Whatever
+ * its class, it is none if more slow flushes are likely: the gain does not include them.
+ */
 static double
 expected_gain(const sp_comparison *comparison, const sp_contender *contender)
 {
@@ -39,7 +42,8 @@ expected_gain(const sp_comparison *comparison, const sp_contender *contender)
 	double		gain;
 
 	if (contender->class == SP_CURRENT || contender->class == SP_UNMEASURED ||
-		contender->class == SP_BARRED || !sp_has_interval(speed))
+		contender->class == SP_BARRED || !sp_has_interval(speed) ||
+		sp_may_have_heavier_tail(comparison, contender))
 		return NAN;
 	/* the lower end is corrected for the number of methods, the upper one is not */
 	error = log(speed.high / speed.estimate) / INTERVAL_DEVIATIONS;

@@ -52,7 +52,10 @@ project(sp_speed speed, double growth, bool control, double shift)
 	return speed;
 }
 
-/* The verdict if all contenders move by shift standard errors. */
+/*
+ * The verdict if all contenders move by shift standard errors.  More slow flushes that are
+ * not proven are taken to be chance: proven, they would settle the question as well.
+ */
 static sp_verdict
 projected_verdict(const sp_comparison *comparison, const double growth[SP_REGIMES], double shift)
 {
@@ -64,8 +67,12 @@ projected_verdict(const sp_comparison *comparison, const double growth[SP_REGIME
 		sp_contender *contender = &projected.contenders[i];
 
 		for (int r = 0; r < SP_REGIMES; r++)
+		{
 			contender->speed[r] = project(contender->speed[r], growth[r],
 										  i == projected.current, shift);
+			if (i != projected.current && !sp_has_heavier_tail(comparison, contender, r))
+				contender->tail[r] = (sp_tail) {0, 0};
+		}
 	}
 	sp_classify(&projected);
 	sp_judge(&projected, &judgement);

@@ -38,4 +38,10 @@ extern double sp_tail_share(const sp_tail *tail);
  */
 extern bool sp_tail_exceeds(const sp_tail *tail, const sp_tail *other);
 
+/*
+ * May it be larger, as far as these rounds tell?  That is so after two slow rounds against
+ * none.  Few rounds cannot prove more slow flushes, but they can make them likely.
+ */
+extern bool sp_tail_may_exceed(const sp_tail *tail, const sp_tail *other);
+
 #endif							/* SP_TAIL_H */

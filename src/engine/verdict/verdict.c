@@ -70,7 +70,23 @@ sp_has_heavier_tail(const sp_comparison *comparison, const sp_contender *contend
 						   &comparison->contenders[comparison->current].tail[regime]);
 }
 
-/* Is a contender that is faster worth a switch all the same? */
+bool
+sp_may_have_heavier_tail(const sp_comparison *comparison, const sp_contender *contender)
+{
+	const sp_contender *current = &comparison->contenders[comparison->current];
+
+	for (int r = 0; r < SP_REGIMES; r++)
+	{
+		if (sp_tail_may_exceed(&contender->tail[r], &current->tail[r]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Is a contender that is faster worth a switch all the same?  Its gain may be proven in
+ * fewer rounds than it takes to prove more slow flushes; these must not be likely.
+ */
 static sp_contender_class
 faster_or_barred(const sp_comparison *comparison, const sp_contender *contender)
 {
@@ -79,7 +95,7 @@ faster_or_barred(const sp_comparison *comparison, const sp_contender *contender)
 		if (sp_has_heavier_tail(comparison, contender, r))
 			return SP_BARRED;
 	}
-	return SP_FASTER;
+	return sp_may_have_heavier_tail(comparison, contender) ? SP_OPEN : SP_FASTER;
 }
 
 /* The class of a contender other than the current method. */

@@ -39,6 +39,10 @@ extern double sp_rank_estimate(const sp_comparison *comparison, const sp_contend
 extern bool sp_has_heavier_tail(const sp_comparison *comparison, const sp_contender *contender,
 								sp_regime regime);
 
+/* May it have one, in either regime? */
+extern bool sp_may_have_heavier_tail(const sp_comparison *comparison,
+									 const sp_contender *contender);
+
 /* The best choice by estimates and their errors; the current method if none is better. */
 extern int	sp_best_choice(const sp_comparison *comparison);
 
