@@ -89,8 +89,21 @@ block_is_over(const sp_probe *probe, sp_regime regime)
 	return probe->places.block_rounds[regime] >= rounds_of_block(probe, regime);
 }
 
+/* No file is taken over later than that: the regimes have their first rounds until then. */
+static int64_t
+last_move(const sp_probe *probe)
+{
+	for (int r = 0; r < SP_REGIMES; r++)
+	{
+		if (probe->rounds[r] == 0 && sp_count_cases(probe, r) > 0)
+			return probe->deadline_ns + SP_FIRST_ROUND_GRACE_NS;
+	}
+	return probe->deadline_ns;
+}
+
 /*
  * Sync and open all files of the rings.  One that fails excludes its new method alone.
+ * When the time is over the run ends, since the others are still open for other methods.
  * A duty cycle has its rest afterwards.
  */
 static void
@@ -98,11 +111,20 @@ take_over_files(sp_probe *probe)
 {
 	const sp_places *places = &probe->places;
 	int64_t		begin = sp_now_ns(probe);
+	int64_t		limit = last_move(probe);
 
 	for (int r = 0; r < SP_MAX_RINGS; r++)
 	{
 		for (int i = 0; i < places->rings[r].n; i++)
+		{
+			if (sp_now_ns(probe) >= limit)
+			{
+				for (int regime = 0; regime < SP_REGIMES; regime++)
+					probe->exhausted[regime] = true;
+				return;
+			}
 			sp_take_over_file(probe, places->rings[r].files[i]);
+		}
 	}
 	sp_rest_since(probe, begin);
 }

@@ -32,9 +32,6 @@
 #define IDLE_SAMPLE_SHARE		100
 #define MAX_IDLE_SAMPLE_NS	(50 * SP_NS_PER_MS)
 
-/* The first round of a regime may end so long after the deadline. */
-#define FIRST_ROUND_GRACE_NS	(2000 * SP_NS_PER_MS)
-
 const char *
 sp_status_name(sp_status status)
 {
@@ -263,7 +260,7 @@ static bool
 has_time_for(const sp_probe *probe, sp_regime regime, int rounds, int64_t now)
 {
 	if (probe->rounds[regime] == 0)
-		return now < probe->deadline_ns + FIRST_ROUND_GRACE_NS;
+		return now < probe->deadline_ns + SP_FIRST_ROUND_GRACE_NS;
 	return rounds * expected_length(probe, regime) <= probe->deadline_ns - now;
 }
 
@@ -285,7 +282,7 @@ static void
 measure_round(sp_probe *probe, sp_regime regime, int64_t share, bool counted, int64_t now)
 {
 	int64_t		limit = probe->deadline_ns +
-		(probe->rounds[regime] == 0 ? FIRST_ROUND_GRACE_NS : 0);
+		(probe->rounds[regime] == 0 ? SP_FIRST_ROUND_GRACE_NS : 0);
 
 	if (regime == SP_PACED)
 		sp_paced_round(probe, counted, limit);
@@ -319,7 +316,7 @@ take_turn(sp_probe *probe, sp_regime regime, int64_t share)
 	int64_t		rounds_before = probe->rounds[regime];
 	bool		counted = !sp_places_begin_turn(probe, regime) && regime == SP_SATURATED;
 
-	while (!probe->done && sp_count_cases(probe, regime) > 0)
+	while (!probe->done && !probe->exhausted[regime] && sp_count_cases(probe, regime) > 0)
 	{
 		/* a turn has at least one counted round; half a round may exceed it */
 		if (probe->rounds[regime] > rounds_before &&
@@ -330,7 +327,7 @@ take_turn(sp_probe *probe, sp_regime regime, int64_t share)
 			counted = false;
 		now = sp_now_ns(probe);
 		counted = counted || skips_warm_up(probe, regime, now);
-		if (!has_time_for(probe, regime, counted ? 1 : 2, now))
+		if (probe->exhausted[regime] || !has_time_for(probe, regime, counted ? 1 : 2, now))
 		{
 			probe->exhausted[regime] = true;
 			return;

@@ -28,6 +28,9 @@ extern int64_t sp_now_ns(sp_probe *probe);
  */
 extern void sp_take_over_file(sp_probe *probe, int home);
 
+/* The first round of a regime may end so long after the deadline. */
+#define SP_FIRST_ROUND_GRACE_NS	(2000 * SP_NS_PER_MS)
+
 /*
  * Begin with each file at home.
  */
