@@ -87,7 +87,9 @@ ask_probe() {
 	local load=$1 current=$2 begin=$EPOCHREALTIME seconds pick verdict best reason
 	ask "SELECT count(*) FROM sync_probe.probe()" || return
 	seconds=$(seconds_since "$begin")
-	ask "SELECT recommended_method, verdict, coalesce(best_method, current_method), reason
+	# a probe without enough rounds recommends nothing: then the method stays
+	ask "SELECT coalesce(recommended_method, current_method), verdict,
+			coalesce(best_method, current_method), reason
 		FROM sync_probe.recommendation_details WHERE location = 'pg_wal'" || return
 	IFS=$'\t' read -r pick verdict best reason <<<"$answer"
 	observe advice.picks "$place_name" "$turn" "$load" probe \

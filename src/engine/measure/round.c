@@ -13,10 +13,12 @@
 #include <stdlib.h>
 
 /*
- * A slice has at least five counted operations.  A slow device may take longer
- * for them, but never more than the case's share of the time.
+ * A slice has at least five counted operations, or as many as fit into two clock
+ * ticks.  On a disk that takes 8 ms for a flush, five would leave time for nine rounds
+ * in 5 s, which are too few for any advice.
  */
 #define SLICE_MIN_OPS	5
+#define SLICE_ENOUGH_NS	(2 * SP_SLICE_NS)
 
 /*
  * The slice of a case that never syncs, see SP_UNSYNCED_ROUNDS.  Its first fifth
@@ -328,7 +330,8 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 		sum += capped_ns(probe, c, elapsed, &slow);
 		ops++;
 		length = sp_now_ns(probe) - begin;
-		complete = length >= share || (length >= min_length && ops >= SLICE_MIN_OPS);
+		complete = length >= share ||
+			(length >= min_length && (ops >= SLICE_MIN_OPS || length >= SLICE_ENOUGH_NS));
 	} while (!complete && begin + length < limit);
 
 	if (read)
