@@ -101,55 +101,64 @@ last_move(const sp_probe *probe)
 	return probe->deadline_ns;
 }
 
-/*
- * Sync and open all files of the rings.  One that fails excludes its new method alone.
- * When the time is over the run ends, since the others are still open for other methods.
- * A duty cycle has its rest afterwards.
- */
-static void
-take_over_files(sp_probe *probe)
+/* Let every method of a ring be at the file where the shift says.  True if they have moved. */
+static bool
+move_ring(sp_places *places, const sp_ring *ring, int shift)
 {
-	const sp_places *places = &probe->places;
-	int64_t		begin = sp_now_ns(probe);
-	int64_t		limit = last_move(probe);
+	bool		moved = false;
 
-	for (int r = 0; r < SP_MAX_RINGS; r++)
+	for (int i = 0; i < ring->n; i++)
 	{
-		for (int i = 0; i < places->rings[r].n; i++)
-		{
-			if (sp_now_ns(probe) >= limit)
-			{
-				for (int regime = 0; regime < SP_REGIMES; regime++)
-					probe->exhausted[regime] = true;
-				return;
-			}
-			sp_take_over_file(probe, places->rings[r].files[i]);
-		}
+		int			file = ring->files[(i + shift) % ring->n];
+
+		moved = moved || places->in_use[ring->files[i]] != file;
+		places->in_use[ring->files[i]] = file;
 	}
-	sp_rest_since(probe, begin);
+	return moved;
 }
 
-/* Let every method be at the file where the regime's shift says.  True if one has moved. */
+/*
+ * Sync and open the files of a ring.  One that fails excludes its new method alone.
+ * When the time is over the run ends, since the others are still open for other methods.
+ */
+static void
+take_over_ring(sp_probe *probe, const sp_ring *ring)
+{
+	int64_t		limit = last_move(probe);
+
+	for (int i = 0; i < ring->n; i++)
+	{
+		if (sp_now_ns(probe) >= limit)
+		{
+			for (int regime = 0; regime < SP_REGIMES; regime++)
+				probe->exhausted[regime] = true;
+			return;
+		}
+		sp_take_over_file(probe, ring->files[i]);
+	}
+}
+
+/*
+ * Move the rings that a regime uses: the first files of the cases, and when paced as many
+ * copies as are flushed.  True if one has moved.  A duty cycle has its rest afterwards.
+ */
 static bool
 move_files(sp_probe *probe, sp_regime regime)
 {
 	sp_places  *places = &probe->places;
+	int			copies = regime == SP_PACED ? probe->paced_copies : 1;
+	int64_t		begin = sp_now_ns(probe);
 	bool		moved = false;
 
-	for (int r = 0; r < SP_MAX_RINGS; r++)
+	for (int r = 0; r < 2 * copies; r++)
 	{
-		const sp_ring *ring = &places->rings[r];
-
-		for (int i = 0; i < ring->n; i++)
-		{
-			int			file = ring->files[(i + places->shift[regime]) % ring->n];
-
-			moved = moved || places->in_use[ring->files[i]] != file;
-			places->in_use[ring->files[i]] = file;
-		}
+		if (!move_ring(places, &places->rings[r], places->shift[regime]))
+			continue;
+		moved = true;
+		take_over_ring(probe, &places->rings[r]);
 	}
 	if (moved)
-		take_over_files(probe);
+		sp_rest_since(probe, begin);
 	return moved;
 }
 
