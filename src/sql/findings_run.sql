@@ -8,6 +8,8 @@ CREATE VIEW sync_probe_internal.newest_measured AS
 SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_interval, r.noise,
        r.wal_sync_method AS method, r.facts AS storage, r.facts -> 'zfs' AS zfs,
        coalesce(r.device, 'the device') AS device_name,
+       -- behind a hypervisor the counters are those of the virtual disk
+       coalesce(d.virtual, false) AS on_virtual_disk,
        p.ordinal AS paced_ordinal, s.ordinal AS saturated_ordinal,
        p.p50_us AS paced_p50_us, p.p99_us AS paced_p99_us,
        p.flushes_per_op AS paced_flushes, p.device_writes_per_op AS paced_writes,
@@ -44,7 +46,10 @@ JOIN sync_probe.measurements AS s
                      (r.storage #>> '{others,most_flushes_per_sec}')::float8,
                      (r.storage #>> '{others,most_below_flushes_per_sec}')::float8,
                      (r.storage #>> '{others,bytes_per_sec}')::float8
-             ) AS b (flushes, max_flushes, max_backing_flushes, bytes);
+             ) AS b (flushes, max_flushes, max_backing_flushes, bytes),
+     LATERAL (SELECT bool_and(coalesce((d ->> 'virtual')::boolean, false))
+              FROM jsonb_array_elements(coalesce(r.facts -> 'disks', '[]')) AS d
+              WHERE NOT d ? 'below') AS d (virtual);
 
 -- device_lifetime() reads it with the rights of its caller.
 GRANT SELECT ON sync_probe_internal.newest_measured TO pg_monitor;
@@ -66,10 +71,13 @@ AS $$
 -- Storage that is known to sync nothing has a finding of its own, which says why.
 SELECT n.location, 'error', 'flush_missing',
        CASE WHEN n.storage ->> 'writes_uncounted' = 'false' AND w.writes < 0.1
-            THEN format('syncs with %s write nothing to %s: commits may be lost when the power'
-                        ' fails', n.method, n.device_name)
-            ELSE format('syncs with %s send no flush to %s, whose write cache is volatile: commits'
-                        ' may be lost when the power fails', n.method, n.device_name) END,
+            THEN format('syncs with %s write nothing to %s%s: commits are lost when this machine'
+                        ' fails', n.method, v.kind, n.device_name)
+            ELSE format('syncs with %s send no flush to %s%s, whose write cache is volatile:'
+                        ' commits may be lost when %s', n.method, v.kind, n.device_name,
+                        CASE WHEN n.on_virtual_disk THEN 'its host fails'
+                             ELSE 'the power fails, unless that cache is protected (capacitor,'
+                                  ' battery)' END) END,
        'Check the mount options for nobarrier, and the layers in between for one that drops'
        ' flushes. Then probe again.',
        NULL::text[],
@@ -80,7 +88,8 @@ SELECT n.location, 'error', 'flush_missing',
                           'device_writes_per_op', w.writes,
                           'write_cache', n.storage -> 'write_cache', 'fua', n.storage -> 'fua')
 FROM unnest(measured) AS n,
-     LATERAL (SELECT least(n.paced_writes, n.saturated_writes)) AS w (writes)
+     LATERAL (SELECT least(n.paced_writes, n.saturated_writes)) AS w (writes),
+     LATERAL (SELECT CASE WHEN n.on_virtual_disk THEN 'the virtual disk ' ELSE '' END) AS v (kind)
 WHERE n.durable = 'no' AND NOT n.storage ? 'syncs_nothing'
 
 UNION ALL

@@ -58,8 +58,8 @@ WHERE o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarri
 UNION ALL
 -- A disk with FUA can make a single write durable without a flush.
 SELECT p.name, 'info', 'write_cache_volatile',
-       format('%s has a volatile write cache: a commit is safe only if flushes reach it',
-              coalesce(p.device, p.name::text)),
+       format('%s has a volatile write cache: a commit is safe only if flushes reach it, or if a'
+              ' capacitor or battery protects it', coalesce(p.device, p.name::text)),
        'Probe it. Column durable of sync_probe.recommendations then tells whether they do.',
        ARRAY[sync_probe_internal.probe_command(p.name)],
        jsonb_build_object('device', p.device, 'disks', p.disks,

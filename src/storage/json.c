@@ -48,7 +48,7 @@ add_disk(sp_jsonb *json, const sp_disk *disk)
 	add_text(json, "write_cache", disk->write_cache);
 	add_boolean(json, "fua", disk->fua);
 	add_boolean(json, "rotational", disk->rotational);
-	add_boolean(json, "virtual", disk->is_physical ? 0 : -1);
+	add_boolean(json, "virtual", disk->is_physical ? 0 : disk->is_virtual ? 1 : -1);
 	if (disk->counts_flushes_only)
 		add_boolean(json, "counts_flushes_only", 1);
 	if (!disk->counts_flushes)

@@ -180,33 +180,41 @@ static const struct
 	const char *vendor;			/* NULL: no such attribute */
 	const char *model;
 	bool		is_physical;
+	bool		is_virtual;
 }			physical_cases[] =
 {
-	{"vda", NULL, NULL, false},
-	{"mmcblk0", NULL, NULL, false},
-	{"nvme0n1", NULL, "Samsung SSD 980 PRO 1TB                 ", false},
-	{"sda", "ATA     ", "INTEL SSDSC2BB48", true},
-	{"sda", "SEAGATE ", "ST600MM0208     ", true},
-	{"sda", "WDC", "WUSTR6480ASS204 ", true},
-	{"sdaa", "TOSHIBA ", "AL15SEB060N     ", true},
-	{"sda", "QEMU    ", "QEMU HARDDISK   ", false},
-	{"sda", "ATA     ", "QEMU HARDDISK   ", false},
-	{"sda", "ATA     ", "VBOX HARDDISK   ", false},
-	{"sda", "ATA     ", "VMware Virtual I", false},
-	{"sda", "ATA     ", "Virtual HD      ", false},
-	{"sda", "VMware  ", "Virtual disk    ", false},
-	{"sda", "Msft    ", "Virtual Disk    ", false},
-	{"sda", "Google  ", "PersistentDisk  ", false},
-	{"sda", "DELL    ", "PERC H730 Mini  ", false},
-	{"sda", "HP      ", "LOGICAL VOLUME  ", false},
+	{"vda", NULL, NULL, false, true},
+	{"mmcblk0", NULL, NULL, false, false},
+	{"nvme0n1", NULL, "Samsung SSD 980 PRO 1TB                 ", false, false},
+	{"sda", "ATA     ", "INTEL SSDSC2BB48", true, false},
+	{"sda", "SEAGATE ", "ST600MM0208     ", true, false},
+	{"sda", "WDC", "WUSTR6480ASS204 ", true, false},
+	{"sdaa", "TOSHIBA ", "AL15SEB060N     ", true, false},
+	{"sda", "QEMU    ", "QEMU HARDDISK   ", false, true},
+	{"sda", "ATA     ", "QEMU HARDDISK   ", false, true},
+	{"sda", "ATA     ", "VBOX HARDDISK   ", false, true},
+	{"sda", "ATA     ", "VMware Virtual I", false, true},
+	{"sda", "ATA     ", "Virtual HD      ", false, true},
+	{"sda", "VMware  ", "Virtual disk    ", false, true},
+	{"sda", "Msft    ", "Virtual Disk    ", false, true},
+	{"sda", "Google  ", "PersistentDisk  ", false, true},
+	{"sda", "DELL    ", "PERC H730 Mini  ", false, false},
+	{"sda", "HP      ", "LOGICAL VOLUME  ", false, false},
 	/* a RAID controller, unlike INTEL */
-	{"sda", "Intel   ", "RS3DC080        ", false},
-	{"sda", "ATAX    ", "x               ", false},
-	{"sda", "        ", "                ", false},
-	{"sda", "ATA     ", NULL, false},
-	{"sda", NULL, "QEMU HARDDISK   ", false},
+	{"sda", "Intel   ", "RS3DC080        ", false, false},
+	{"sda", "ATAX    ", "x               ", false, false},
+	{"sda", "        ", "                ", false, false},
+	{"sda", "ATA     ", NULL, false, false},
+	{"sda", NULL, "QEMU HARDDISK   ", false, true},
 	/* no SCSI disk, whatever its attributes say */
-	{"vda", "SEAGATE ", "ST600MM0208     ", false},
+	{"vda", "SEAGATE ", "ST600MM0208     ", false, true},
+	{"vdb1x", NULL, NULL, false, true}, {"xvda", NULL, NULL, false, true},
+	{"loop3", NULL, NULL, false, true}, {"nbd0", NULL, NULL, false, true},
+	{"nvme0n1", NULL, "Amazon Elastic Block Store", false, true},
+	{"nvme0n1", NULL, "Amazon EC2 NVMe Instance Storage", false, false},
+	{"nvme0n1", NULL, "QEMU NVMe Ctrl                          ", false, true},
+	{"sda", "Virtual ", "x               ", false, false},
+	{"dm-7", NULL, "QEMU", false, false},
 };
 
 static sp_mount_table *
@@ -572,6 +580,8 @@ knows_physical_disks(void **state)
 					 physical_cases[i].vendor ? physical_cases[i].vendor : "",
 					 physical_cases[i].model ? physical_cases[i].model : "",
 					 disks.disks[0].is_physical);
+		if (disks.disks[0].is_virtual != physical_cases[i].is_virtual)
+			fail_msg("row %zu, %s: virtual %d", i, name, disks.disks[0].is_virtual);
 	}
 }
 

@@ -14,72 +14,12 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include "engine/storage/disks_internal.h"
 
 /* 17 numbers of 20 digits are 357 bytes; further numbers are not read. */
 #define STAT_SIZE 512
-
-/*
- * SCSI vendors of drives, in full.  Case matters: RAID controllers call themselves
- * "Intel".  Controllers are not listed, since their own cache is unknown.
- */
-static const char *const drive_makers[] = {
-	"ATA", "SEAGATE", "HGST", "HITACHI", "WDC", "TOSHIBA", "FUJITSU",
-	"SAMSUNG", "INTEL", "KIOXIA", "MICRON",
-};
-
-/* The models of virtual drives behind the vendor "ATA" begin with one of these. */
-static const char *const virtual_models[] = {"QEMU", "VBOX", "VMware", "Virtual"};
-
-/* Attributes of a fixed width are padded with blanks. */
-static bool
-read_trimmed(const char *directory, const char *attribute, char *value)
-{
-	size_t		blanks;
-	size_t		length;
-
-	if (sp_read_attribute(directory, attribute, value,
-						  SP_ATTRIBUTE_SIZE) != 0)
-		return false;
-	blanks = strspn(value, " ");
-	length = strlen(value + blanks);
-	while (length > 0 && value[blanks + length - 1] == ' ')
-		length--;
-	memmove(value, value + blanks, length);
-	value[length] = '\0';
-	return length > 0;
-}
-
-/*
- * Is it a physical drive?  This matters only where a disk says that it rotates, as
- * virtual disks and RAID controllers often do.  So only SCSI disks are asked: NVMe
- * does not rotate, and virtio and Xen disks have no vendor.
- */
-static bool
-is_physical(const char *directory, const char *name)
-{
-	char		vendor[SP_ATTRIBUTE_SIZE];
-	char		model[SP_ATTRIBUTE_SIZE];
-
-	if (strncmp(name, "sd", 2) != 0 ||
-		!read_trimmed(directory, "device/vendor", vendor) ||
-		!read_trimmed(directory, "device/model", model))
-		return false;
-	for (size_t i = 0; i < lengthof(virtual_models); i++)
-	{
-		if (strncasecmp(model, virtual_models[i], strlen(virtual_models[i])) == 0)
-			return false;
-	}
-	for (size_t i = 0; i < lengthof(drive_makers); i++)
-	{
-		if (strcmp(vendor, drive_makers[i]) == 0)
-			return true;
-	}
-	return false;
-}
 
 void
 sp_disks_init(sp_disks *disks)
@@ -154,7 +94,8 @@ sp_disks_append(sp_disks *disks, sp_level level, const char *directory, sp_flush
 	disk->rotational = device.rotational;
 	strcpy(disk->write_cache, device.write_cache);
 	disk->fua = fua;
-	disk->is_physical = is_physical(directory, device.name);
+	disk->is_physical = sp_is_physical(directory, device.name);
+	disk->is_virtual = sp_is_virtual(directory, device.name);
 	disk->counts_flushes_only = iostats == 0;
 	disk->counts_flushes = has_queues(directory);
 	disk->duty = duty;

@@ -47,6 +47,7 @@ typedef struct sp_disk
 	int			rotational;		/* 1 yes, 0 no, -1 unknown */
 	char		write_cache[16];	/* "write back", "write through" or "" */
 	int			fua;			/* 1 yes, 0 no, -1 unknown */
+	bool		is_virtual;		/* known to be one */
 	bool		is_physical;	/* a drive of a known maker; false if virtual, a
 								 * controller's or unknown */
 	bool		counts_flushes_only;	/* its statistics are switched off (0 in

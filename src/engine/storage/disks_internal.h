@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * disks_internal.h
- *	  Shared by disk_stack.c (the stack) and disks.c (the list) only.
+ *	  Shared by disk_stack.c (the stack), disk_kind.c and disks.c (the list) only.
  *
  * It must not: be included outside src/engine.
  *
@@ -20,5 +20,9 @@
  */
 extern int	sp_disks_append(sp_disks *disks, sp_level level,
 							const char *directory, sp_flush_duty duty, int group);
+
+/* disk_kind.c, see sp_disk; directory: of the disk. */
+extern bool sp_is_physical(const char *directory, const char *name);
+extern bool sp_is_virtual(const char *directory, const char *name);
 
 #endif							/* SP_DISKS_INTERNAL_H */
