@@ -254,8 +254,9 @@ sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
 	add_background(json, probe);
 	if (readings_lost(probe) > 0)
 		add_number(json, "readings_lost", readings_lost(probe), 0);
-	/* of one disk it is what measurements.flushes_per_op has */
-	if (sp_disks_count(&storage->disks, SP_LEVEL_DEVICE) > 1)
+	/* of one disk that needs flushes it is what measurements.flushes_per_op has */
+	if (sp_disks_count(&storage->disks, SP_LEVEL_DEVICE) > 1 ||
+		strcmp(probe->device.write_cache, "write through") == 0)
 	{
 		add_flushes(json, "least_flushes_per_op", probe, SP_LEVEL_DEVICE,
 					offsetof(sp_evidence_rates, least_flushes));
