@@ -158,7 +158,7 @@ put_buckets(sp_row *row, const sp_histogram *histogram)
 }
 
 static void
-put_series(sp_row *row, const char *column, const sp_series *series)
+put_entries(sp_row *row, const char *column, const sp_series *series)
 {
 	sp_row_put_doubles(row, column, series->mean_us, series->n);
 }
@@ -170,12 +170,12 @@ sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc
 
 	sp_row_put_int(row, "run_id", INT8OID, run_id);
 	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
-	put_series(row, "round_mean_us", &probe->results[c].series);
+	put_entries(row, "round_mean_us", &probe->results[c].series);
 	/* only current methods have controls */
 	for (int i = 0; i < probe->ncases; i++)
 	{
 		if (probe->cases[i].control && probe->cases[i].baseline == c)
-			put_series(row, "control_round_mean_us", &probe->results[i].series);
+			put_entries(row, "control_round_mean_us", &probe->results[i].series);
 	}
 	put_buckets(row, &probe->results[c].histogram);
 	return sp_row_form(row);

@@ -123,7 +123,7 @@ read_durable(FunctionCallInfo fcinfo, int arg, sp_comparison *comparison)
 
 /* The methods, and which of them is the current one. */
 static void
-read_methods(FunctionCallInfo fcinfo, sp_comparison *comparison)
+read_method_names(FunctionCallInfo fcinfo, sp_comparison *comparison)
 {
 	char	   *current_name = text_to_cstring(PG_GETARG_TEXT_PP(ARG_CURRENT_METHOD));
 	Datum	   *names;
@@ -182,7 +182,7 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	read_methods(fcinfo, &comparison);
+	read_method_names(fcinfo, &comparison);
 	read_speeds(fcinfo, ARG_PACED_SPEEDS, &comparison, SP_PACED);
 	read_speeds(fcinfo, ARG_SATURATED_SPEEDS, &comparison, SP_SATURATED);
 	read_tails(fcinfo, ARG_PACED_TAILS, &comparison, SP_PACED);
