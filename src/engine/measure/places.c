@@ -189,22 +189,23 @@ set_paced_copies(sp_probe *probe)
 		probe->paced_copies++;
 }
 
-bool
-sp_places_begin_turn(sp_probe *probe, sp_regime regime)
-{
-	return !probe->places.frozen && move_files(probe, regime);
-}
-
+/*
+ * When a block is over, the next one begins here, also if it is the begin of a turn: files
+ * move once then, not twice.
+ */
 bool
 sp_places_begin_round(sp_probe *probe, sp_regime regime)
 {
 	sp_places  *places = &probe->places;
 
-	if (places->frozen || !block_is_over(probe, regime))
+	if (places->frozen)
 		return false;
-	places->block_rounds[regime] = 0;
-	places->shift[regime]++;
-	if (regime == SP_PACED)
-		set_paced_copies(probe);
+	if (block_is_over(probe, regime))
+	{
+		places->block_rounds[regime] = 0;
+		places->shift[regime]++;
+		if (regime == SP_PACED)
+			set_paced_copies(probe);
+	}
 	return move_files(probe, regime);
 }

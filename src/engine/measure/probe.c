@@ -314,7 +314,7 @@ take_turn(sp_probe *probe, sp_regime regime, int64_t share)
 	int64_t		length = share * sp_count_cases(probe, regime);
 	int64_t		end = now + (length < TURN_NS ? length : TURN_NS);
 	int64_t		rounds_before = probe->rounds[regime];
-	bool		counted = !sp_places_begin_turn(probe, regime) && regime == SP_SATURATED;
+	bool		counted = regime == SP_SATURATED;
 
 	while (!probe->done && !probe->exhausted[regime] && sp_count_cases(probe, regime) > 0)
 	{

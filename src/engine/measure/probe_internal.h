@@ -37,10 +37,9 @@ extern void sp_take_over_file(sp_probe *probe, int home);
 extern void sp_places_prepare(sp_probe *probe);
 
 /*
- * Before a turn, and before every round: let the files be where they belong.  Returns
- * true if they have moved: then the next round must not be counted.
+ * Before every round: let the files be where they belong.  Returns true if they have
+ * moved: then the next round must not be counted.
  */
-extern bool sp_places_begin_turn(sp_probe *probe, sp_regime regime);
 extern bool sp_places_begin_round(sp_probe *probe, sp_regime regime);
 
 /* Is the case excluded, or has it had all its rounds? */
