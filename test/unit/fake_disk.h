@@ -9,8 +9,8 @@
  * the writes can be.
  *
  * Rules that must always hold are checked here: calls are made only within an
- * operation, on known descriptors, never beyond the end of a file, and never
- * after a failed sync of the same descriptor.
+ * operation, on known descriptors with the flags of the method that uses them, never
+ * beyond the end of a file, and never after a failed sync of the same file.
  *
  *-------------------------------------------------------------------------
  */
@@ -47,9 +47,11 @@ typedef struct call_record
 {
 	fake_call	call;
 	int			file;
+	int			home;			/* whose cases use it */
 	int64_t		offset;
 	int64_t		size;
 	int			parts;
+	bool		cleans_up;		/* its operation began with a sync: the file moves */
 	int64_t		at;				/* when it had been done */
 } call_record;
 
@@ -79,7 +81,9 @@ typedef struct fake_disk
 	int64_t		now;
 	int64_t		tick;			/* time of reading the clock */
 	int64_t		cost[CALLS];
-	int64_t		file_cost[SP_MAX_FILES];	/* additional time of each sync and write */
+	int64_t		file_cost[SP_MAX_FILES];	/* additional time of each sync and write, by
+											 * the place: whoever is there */
+	int64_t		home_cost[SP_MAX_FILES];	/* the same by the method: wherever it is */
 	double		sd;				/* of the logarithm of the time of a write */
 	uint64_t	seed;			/* for that */
 	int64_t		fault_cost;		/* additional time of the call that fails */
@@ -90,13 +94,18 @@ typedef struct fake_disk
 	int			rest_errno;		/* of the rest of a short write; 0 succeeds */
 	int			close_errno;	/* of the close after the failure; 0 succeeds */
 	int			failed_file;	/* -1: nothing failed */
+	int			failed_home;
+	int			failed_record;	/* index into records */
 	int			rest_of;		/* file whose last write was short, or -1 */
 	long		jump_at;		/* check of interrupts that jumps; 0 never */
 	jmp_buf		jump;
 
 	int			file_of[MAX_FD];	/* index into files, -1 unknown */
-	bool		sync_failed[MAX_FD];
+	int			flags_of[MAX_FD];	/* with which it was opened */
+	bool		sync_failed[SP_MAX_FILES];
 	bool		in_operation;
+	bool		has_written;	/* in this operation */
+	bool		cleaning;		/* see cleans_up of the records */
 	int64_t		operation_began;
 	int64_t		longest_operation;
 	int			reopened;		/* descriptors opened and not yet closed */
@@ -130,10 +139,37 @@ extern int	__wrap_close(int fd);
 extern int	__wrap_fsync(int fd);
 extern int	__wrap_fdatasync(int fd);
 
+/* The file whose cases are at this one, or -1. */
+static int
+home_at(int file)
+{
+	for (int home = 0; file >= 0 && home < probe->nfiles; home++)
+	{
+		if (probe->places.in_use[home] == file)
+			return home;
+	}
+	return -1;
+}
+
+/* Does a method use the descriptor of a file that was opened with other flags? */
+static bool
+has_wrong_flags(int fd)
+{
+	int			file = disk.file_of[fd];
+
+	return probe->files[file].fd == fd &&
+		disk.flags_of[fd] != sp_open_flags(&probe->files[home_at(file)]);
+}
+
 /* Record a call.  Returns the errno with which it fails, or 0. */
 static int
 on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 {
+	int			home = home_at(file);
+
+	disk.cleaning = disk.cleaning ||
+		((call == FSYNC || call == FDATASYNC) && !disk.has_written);
+
 	disk.calls[call]++;
 	if (disk.sd > 0 && (call == PWRITE || call == PWRITEV))
 		disk.now += (int64_t) ((double) disk.cost[call] * exp(disk.sd * random_normal(&disk.seed)));
@@ -145,7 +181,11 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 		(offset < 0 || offset + size > probe->files[file].size))
 		disk.wrong_calls++;
 	if (file >= 0 && call != OPENAT && call != CLOSE)
-		disk.now += disk.file_cost[file];
+	{
+		disk.now += disk.file_cost[file] + disk.home_cost[home];
+		disk.wrong_calls += disk.sync_failed[file];
+	}
+	disk.has_written = disk.has_written || call == PWRITE || call == PWRITEV;
 	if (disk.writes_wait && call == PWRITE)
 	{
 		disk.now += (int64_t) (random_uniform(&disk.seed) * SECOND /
@@ -161,11 +201,15 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 	if (call == FSYNC || call == FDATASYNC)
 		disk.counters.flushes += disk.sync_flushes;
 	if (disk.nrecords < MAX_RECORDS)
-		disk.records[disk.nrecords++] = (call_record) {call, file, offset, size, parts, disk.now};
+		disk.records[disk.nrecords++] = (call_record) {
+			call, file, home, offset, size, parts, disk.cleaning, disk.now
+		};
 
 	if (call != disk.fail_call || disk.calls[call] != disk.fail_at)
 		return 0;
 	disk.failed_file = file;
+	disk.failed_home = home;
+	disk.failed_record = disk.nrecords - 1;
 	disk.now += disk.fault_cost;
 	return disk.fail_errno;
 }
@@ -181,11 +225,11 @@ fake_write(fake_call call, int fd, off_t offset, size_t size, int parts)
 {
 	int			failure = on_call(call, file_of(fd), offset, (int64_t) size, parts);
 
+	if (file_of(fd) >= 0 && has_wrong_flags(fd))
+		disk.wrong_calls++;
 	if (failure == 0 && disk.rest_of == file_of(fd))
 		failure = disk.rest_errno;
 	disk.rest_of = failure == SHORT_WRITE ? file_of(fd) : -1;
-	if (fd >= 0 && fd < MAX_FD && disk.sync_failed[fd])
-		disk.wrong_calls++;
 	if (failure == 0)
 		return (ssize_t) size;
 	if (failure == SHORT_WRITE)
@@ -234,11 +278,12 @@ __wrap_openat(int dirfd, const char *name, int flags,...)
 	}
 	if (disk.armed && (errno = on_call(OPENAT, file, 0, 0, 0)) != 0)
 		return -1;
-	fd = __real_openat(dirfd, name, flags);
+	/* the flags are only looked at: a synced write would take its time */
+	fd = __real_openat(dirfd, name, flags & ~(O_SYNC | O_DSYNC | O_DIRECT));
 	if (disk.armed && fd >= 0 && fd < MAX_FD)
 	{
 		disk.file_of[fd] = file;
-		disk.sync_failed[fd] = false;
+		disk.flags_of[fd] = flags;
 		disk.reopened++;
 	}
 	return fd;
@@ -255,8 +300,10 @@ __wrap_close(int fd)
 	failure = on_call(CLOSE, file_of(fd), 0, 0, 0);
 	if (failure == 0 && file_of(fd) >= 0 && file_of(fd) == disk.failed_file)
 		failure = disk.close_errno;
-	if (file_of(fd) >= 0 && probe->files[file_of(fd)].fd == fd)
-		disk.wrong_calls++;		/* that one is the caller's */
+	/* that one is the caller's, or another one takes its place */
+	if (file_of(fd) >= 0 && probe->files[file_of(fd)].fd == fd &&
+		(!disk.cleaning || disk.reopened == 0))
+		disk.wrong_calls++;
 	if (fd >= 0 && fd < MAX_FD)
 		disk.file_of[fd] = -1;
 	disk.reopened--;
@@ -268,14 +315,14 @@ __wrap_close(int fd)
 static int
 fake_sync(fake_call call, int fd)
 {
-	int			failure = on_call(call, file_of(fd), 0, 0, 0);
+	int			file = file_of(fd);
+	int			failure = on_call(call, file, 0, 0, 0);
 
-	if (fd < 0 || fd >= MAX_FD || disk.sync_failed[fd])
-	{
-		disk.wrong_calls++;
+	if (file < 0)
 		return 0;
-	}
-	disk.sync_failed[fd] = failure != 0 && failure != EINTR;
+	if (disk.has_written && has_wrong_flags(fd))
+		disk.wrong_calls++;
+	disk.sync_failed[file] = disk.sync_failed[file] || (failure != 0 && failure != EINTR);
 	errno = failure;
 	return failure == 0 ? 0 : -1;
 }
@@ -337,6 +384,7 @@ fake_operation_begin(void *context)
 	(void) context;
 	disk.wrong_calls += disk.in_operation;
 	disk.in_operation = true;
+	disk.has_written = disk.cleaning = false;
 	disk.operation_began = disk.now;
 	disk.operations++;
 }
@@ -418,7 +466,10 @@ close_files(void)
 	probe->nfiles = 0;
 }
 
-/* Create and fill the files of a plan, and register them with the disk. */
+/*
+ * Create and fill the files of a plan, and register them with the disk.  They are opened
+ * without their flags, some of which not every file system takes.
+ */
 static void
 open_files(void)
 {
@@ -434,6 +485,8 @@ open_files(void)
 		file->fd = __real_openat(directory_fd, file->name,
 								 O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		assert_in_range(file->fd, 0, MAX_FD - 1);
+		disk.file_of[file->fd] = i;
+		disk.flags_of[file->fd] = sp_open_flags(file);
 		file->directory_fd = directory_fd;
 		for (int64_t at = 0; at < file->size; at += SP_BUFFER_SIZE)
 		{
@@ -442,7 +495,6 @@ open_files(void)
 
 			assert_true(__real_pwrite(file->fd, buffer, size, at) > 0);
 		}
-		disk.file_of[file->fd] = i;
 	}
 }
 
@@ -475,7 +527,7 @@ plan_suite(const char *suite, const char *current, int flush_size, int64_t segme
 	disk.tick = 50;
 	disk.cost[PWRITE] = disk.cost[PWRITEV] = 200 * 1000;
 	disk.cost[FSYNC] = disk.cost[FDATASYNC] = 300 * 1000;
-	disk.failed_file = disk.rest_of = -1;
+	disk.failed_file = disk.failed_home = disk.rest_of = -1;
 	open_files();
 }
 
@@ -500,30 +552,107 @@ keep_regime(sp_regime regime)
 	probe->ncases = n;
 }
 
+/* Let every method stay at its first file. */
+static inline void
+stay_at_home(void)
+{
+	for (int i = 0; i < probe->nfiles; i++)
+		probe->files[i].ring = 0;
+}
+
+/* One file for each case.  The others of the plan only move. */
+static inline void
+drop_copies(void)
+{
+	for (int i = 0; i < probe->nfiles; i++)
+		probe->files[i].copy = -1;
+}
+
+/* Does a case use that file of the plan, or is it one of its copies? */
+static inline bool
+uses_home(int c, int home)
+{
+	int			file = probe->cases[c].file;
+
+	while (file >= 0 && file != home)
+		file = probe->files[file].copy;
+	return file == home;
+}
+
+/* How often have files been synced because they move?  All of them are, each time. */
+static inline int
+count_moves(void)
+{
+	int			rotating = 0;
+	int			syncs = 0;
+
+	assert_true(disk.nrecords < MAX_RECORDS);
+	for (int i = 0; i < probe->nfiles; i++)
+		rotating += probe->files[i].ring > 0 && probe->files[i].status == SP_OK;
+	for (int i = 0; i < disk.nrecords; i++)
+		syncs += disk.records[i].cleans_up && disk.records[i].call == FSYNC;
+	assert_true(rotating > 0 || syncs == 0);
+	assert_int_equal(rotating == 0 ? 0 : syncs % rotating, 0);
+	return rotating == 0 ? 0 : syncs / rotating;
+}
+
+/* Descriptors change their numbers when files move, but not their count. */
+static int
+count_descriptors(void)
+{
+	int			n = 0;
+
+	for (int fd = 0; fd < MAX_FD; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/*
+ * Let every file have the flags of its own method again, as the caller opens them.  A run
+ * that has ended leaves those of another one.
+ */
+static void
+reset_flags(void)
+{
+	for (int i = 0; i < probe->nfiles; i++)
+	{
+		if (probe->files[i].fd >= 0)
+			disk.flags_of[probe->files[i].fd] = sp_open_flags(&probe->files[i]);
+	}
+}
+
+/* An interrupt leaves the engine by a jump to here. */
+static void __attribute__((noinline))
+run_armed(void)
+{
+	disk.armed = true;
+	if (setjmp(disk.jump) == 0)
+		sp_probe_run(probe);
+	disk.armed = false;
+}
+
 /* Run from the start, and check that the rules held. */
 static void
 run_probe(void)
 {
-	int			fd = lowest_free_descriptor();
+	int			open = count_descriptors();
 
 	disk.nrecords = 0;
 	disk.rounds = disk.analyses = 0;
 	disk.slept = 0;
 	disk.operations = disk.interrupt_checks = disk.readings = 0;
 	disk.longest_operation = 0;
-	disk.failed_file = disk.rest_of = -1;
+	disk.failed_file = disk.failed_home = disk.rest_of = -1;
 	memset(disk.calls, 0, sizeof(disk.calls));
 	memset(disk.sync_failed, 0, sizeof(disk.sync_failed));
 	for (int i = 0; i < probe->nfiles; i++)
 		probe->files[i].position = 0;
+	reset_flags();
 
-	disk.armed = true;
-	if (setjmp(disk.jump) == 0)
-		sp_probe_run(probe);
-	disk.armed = false;
+	run_armed();
 	assert_int_equal(disk.wrong_calls, 0);
 	assert_int_equal(disk.reopened, 0);
-	assert_int_equal(lowest_free_descriptor(), fd);
+	assert_int_equal(count_descriptors(), open);
 }
 
 /* The reason of the verdict of the last run. */

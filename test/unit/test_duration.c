@@ -292,7 +292,7 @@ cuts_the_round_that_is_under_way(void **state)
 				if (probe->cases[c].regime != SP_SATURATED || result->status != SP_OK)
 					continue;
 				/* five operations each at least */
-				assert_true(result->histogram.ops >= 5 * (uint64_t) result->rounds.n);
+				assert_true(result->histogram.ops >= 5 * (uint64_t) result->series.n);
 				cut += result->histogram.ops % 5 != 0;
 			}
 		}

@@ -131,9 +131,9 @@ error_of_all_analyses(int comparisons, bool count_low, bool count_high)
 
 	memset(chance, 0, sizeof(chance));
 	chance[0] = 1;
-	for (int analysis = 1; sp_analysis_rounds(analysis) <= EQUAL_ERROR_ROUNDS; analysis++)
+	for (int analysis = 1; sp_analysis_entries(analysis) <= EQUAL_ERROR_ROUNDS; analysis++)
 	{
-		int			n = (int) sp_analysis_rounds(analysis);
+		int			n = (int) sp_analysis_entries(analysis);
 		sp_speed	ranks = interval_of_ranks(n, sp_analysis_alpha(analysis), comparisons);
 
 		binomial(n - before, steps);
@@ -167,7 +167,7 @@ errs_less_than_five_percent_in_all(void **state)
 	int			analysis = 1;
 
 	(void) state;
-	while (sp_analysis_rounds(analysis) <= EQUAL_ERROR_ROUNDS)
+	while (sp_analysis_entries(analysis) <= EQUAL_ERROR_ROUNDS)
 		analysis++;
 	for (int last = analysis + 40; analysis < last; analysis++)
 	{
@@ -201,10 +201,10 @@ spaces_analyses_ever_wider(void **state)
 
 	(void) state;
 	for (size_t i = 0; i < lengthof(first); i++)
-		assert_int_equal(sp_analysis_rounds((int) i + 1), first[i]);
+		assert_int_equal(sp_analysis_entries((int) i + 1), first[i]);
 	/* a run of weeks: no overflow, and no two analyses at the same round */
 	for (int analysis = 2; analysis < 80; analysis++)
-		assert_true(sp_analysis_rounds(analysis) > sp_analysis_rounds(analysis - 1));
+		assert_true(sp_analysis_entries(analysis) > sp_analysis_entries(analysis - 1));
 }
 
 static void

@@ -22,26 +22,32 @@ measures_every_case_once_a_round(void **state)
 	int			n;
 	int			same = 0;
 	int			rounds;
+	int			uncounted;
 
 	(void) state;
 	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
 	keep_regime(SP_PACED);
+	probe->duration_ns = 400 * MILLISECOND;
 	run_probe();
 	n = (int) sp_sync_method_count;	/* one not supported, one twice */
 	rounds = disk.calls[PWRITE] / n;
 	assert_int_equal(disk.calls[PWRITE] % n, 0);
 
-	/* the first round of a turn is not counted */
-	assert_in_range(rounds, 15, 20);
-	assert_int_equal(probe->rounds[SP_PACED], rounds - 1);
+	/* the first round of a turn is not counted, and the first one after each move */
+	assert_in_range(rounds, 70, 80);
+	assert_in_range(count_moves(), 3, 4);
+	uncounted = 1 + count_moves();
+	assert_int_equal(probe->rounds[SP_PACED], rounds - uncounted);
 	assert_int_equal(disk.rounds, probe->rounds[SP_PACED]);
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (probe->results[c].status == SP_UNSUPPORTED)
 			continue;
 		assert_int_equal(probe->results[c].status, SP_OK);
-		assert_int_equal(probe->results[c].histogram.ops, rounds - 1);
-		assert_int_equal(probe->results[c].rounds.n, rounds - 1);
+		assert_int_equal(probe->results[c].histogram.ops, rounds - uncounted);
+		/* at 5 ms, an entry is two rounds */
+		assert_int_equal(probe->results[c].series.n, (rounds - uncounted) / 2);
+		assert_int_equal(probe->results[c].series.n, probe->entries[SP_PACED]);
 	}
 
 	for (int round = 0, at = 0; round < rounds; round++)
@@ -53,7 +59,7 @@ measures_every_case_once_a_round(void **state)
 		{
 			if (disk.records[at].call != PWRITE)
 				continue;
-			order[i] = disk.records[at].file;
+			order[i] = disk.records[at].home;
 			assert_false(seen[order[i]]);
 			seen[order[i++]] = true;
 		}
@@ -98,6 +104,7 @@ fills_slices(void **state)
 	(void) state;
 	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
 	keep_regime(SP_SATURATED);
+	stay_at_home();				/* with moves: see test_places.c */
 	probe->duration_ns = 10 * SECOND;
 	for (int slow = 0; slow < 2; slow++)
 	{
@@ -114,11 +121,11 @@ fills_slices(void **state)
 
 			if (result->status != SP_OK)
 				continue;
-			operations += result->histogram.ops + (uint64_t) result->rounds.n;
+			operations += result->histogram.ops + (uint64_t) result->series.n;
 			rounds = probe->rounds[SP_SATURATED];
 			if (probe->cases[c].max_rounds > 0 && rounds > probe->cases[c].max_rounds)
 				rounds = probe->cases[c].max_rounds;
-			assert_int_equal(result->rounds.n, rounds);
+			assert_int_equal(result->series.n, rounds);
 			if (slow && is_fsync)
 				assert_int_equal(result->histogram.ops, 5 * rounds);
 			else
@@ -175,7 +182,7 @@ writes_unsynced_at_a_stretch(void **state)
 							(rows[i].length + 2) * MILLISECOND);
 		}
 		assert_int_equal(stretches, SP_UNSYNCED_ROUNDS);
-		assert_int_equal(probe->results[c].rounds.n, SP_UNSYNCED_ROUNDS);
+		assert_int_equal(probe->results[c].series.n, SP_UNSYNCED_ROUNDS);
 		if (rows[i].length > 4)
 			assert_in_range(probe->results[c].histogram.ops * 100 / (uint64_t) writes, 78, 81);
 		else
@@ -190,8 +197,10 @@ times_the_operation(void **state)
 {
 	(void) state;
 	plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
-	disk.file_cost[1] = 7000;
+	disk.home_cost[1] = 7000;
+	probe->duration_ns = SECOND;	/* with moves */
 	run_probe();
+	assert_true(count_moves() > 2);
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		const sp_histogram *histogram = &probe->results[c].histogram;
@@ -266,7 +275,17 @@ keeps_the_pace(void **state)
 	keep_regime(SP_PACED);
 	probe->duration_ns = 2 * SECOND;
 	run_probe();
-	/* four turns of 500 ms, the first round of each uncounted */
+	/*
+	 * Four turns of 500 ms, the first round of each uncounted.  To move takes a round, and
+	 * 0.3 ms for each of 15 files.
+	 */
+	assert_in_range(count_moves(), 20, 22);
+	assert_in_range(probe->rounds[SP_PACED], 2000 * 16 / (16 * 5 + 9.5) - 4 - 3,
+					2000 * 16 / (16 * 5 + 9.5) + 1);
+
+	stay_at_home();
+	run_probe();
+	assert_int_equal(count_moves(), 0);
 	assert_in_range(probe->rounds[SP_PACED], 2000 / 5 - 4 - 3, 2000 / 5 - 4 + 1);
 }
 
@@ -275,38 +294,43 @@ checks_series(int64_t rounds)
 {
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		const sp_series *series = &probe->results[c].rounds;
-		double		sum = series->pending_us;
+		const sp_series *series = &probe->results[c].series;
+		double		mean_us = sp_histogram_mean_ns(&probe->results[c].histogram) / 1000;
 
 		if (probe->results[c].status == SP_UNSUPPORTED)
 			continue;
-		assert_in_range(series->n, SP_MAX_ROUNDS / 2, SP_MAX_ROUNDS);
-		assert_true(series->n * series->rounds_per_entry + series->pending == rounds);
+		assert_in_range(series->n, SP_MAX_ENTRIES / 2, SP_MAX_ENTRIES);
+		assert_int_equal(series->rounds, rounds);
+		assert_int_equal(series->n * series->merged + series->pending_ends,
+						 probe->entries[SP_PACED]);
 		for (int i = 0; i < series->n; i++)
-			sum += series->mean_us[i] * (double) series->rounds_per_entry;
-		assert_true(fabs(sum / (probe->results[c].histogram.sum_ns / 1000) - 1) < 1e-9);
+			assert_true(fabs(series->mean_us[i] / mean_us - 1) < 1e-9);
 	}
 }
 
 /* A long run needs no more memory, and loses no round. */
 static void
-merges_rounds_of_long_runs(void **state)
+merges_entries_of_long_runs(void **state)
 {
-	static const int seconds[] = {3, 6, 12, 30};
-	int64_t		per_entry = 0;
+	static const struct
+	{
+		int64_t		interval;	/* us */
+		int64_t		seconds;
+		int64_t		merged;		/* entries that became one */
+	}			rows[] = {{8000, 45, 2}, {8000, 85, 4}, {8000, 400, 16}, {500, 50, 2}};
 
 	(void) state;
-	for (size_t i = 0; i < lengthof(seconds); i++)
+	for (size_t i = 0; i < lengthof(rows); i++)
 	{
 		plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
 		keep_regime(SP_PACED);
-		probe->flush_interval_ns = MILLISECOND / 2;
+		drop_copies();			/* the histogram has single flushes */
+		probe->flush_interval_ns = rows[i].interval * 1000;
 		disk.cost[PWRITE] = disk.cost[FSYNC] = disk.cost[FDATASYNC] = 10 * 1000;
-		probe->duration_ns = seconds[i] * SECOND;
+		probe->duration_ns = rows[i].seconds * SECOND;
 		run_probe();
 		checks_series(probe->rounds[SP_PACED]);
-		assert_true(probe->results[1].rounds.rounds_per_entry > per_entry);
-		per_entry = probe->results[1].rounds.rounds_per_entry;
+		assert_int_equal(probe->results[1].series.merged, rows[i].merged);
 	}
 }
 
@@ -320,7 +344,7 @@ stops_when_settled(void **state)
 	probe->duration_ns = 10 * SECOND;
 	disk.cost[FSYNC] = MILLISECOND;
 	disk.cost[FDATASYNC] = MILLISECOND / 2;
-	disk.file_cost[0] = disk.file_cost[4] = 5 * MILLISECOND;
+	disk.home_cost[0] = disk.home_cost[4] = 5 * MILLISECOND;
 
 	run_probe();
 	assert_true(probe->finished_ns - probe->started_ns > 9 * SECOND);
@@ -336,6 +360,55 @@ stops_when_settled(void **state)
 	for (int r = 0; r < SP_REGIMES; r++)
 		assert_true(fabs(comparison.contenders[1].speed[r].estimate - 1.2 / 0.7) < 0.01);
 	assert_int_equal(disk.analyses, probe->analyses[SP_PACED] + probe->analyses[SP_SATURATED]);
+}
+
+/* The paces that decide: the cluster's own, and what the probe made of it. */
+static void
+knows_its_pace(void **state)
+{
+	static const struct
+	{
+		int64_t		cluster;	/* us; 0: unknown */
+		int64_t		interval;	/* us, that of the plan */
+		double		achieved;	/* us */
+		sp_regime	deciding;
+	}			rows[] = {
+		/* a flush of the current method takes 0.5 ms back to back */
+		{0, 5000, 5000, SP_PACED},
+		{5000, 5000, 5000, SP_PACED},
+		{1001, 5000, 5000, SP_PACED},
+		{999, 5000, 5000, SP_SATURATED},
+		/* five flushes of 0.2 to 0.5 ms do not fit into half a millisecond */
+		{500, 500, 1900, SP_SATURATED},
+	};
+	sp_comparison comparison;
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+		probe->duration_ns = 2 * SECOND;
+		probe->flush_interval_ns = rows[i].interval * 1000;
+		probe->cluster_interval_ns = rows[i].cluster * 1000;
+		disk.tick = 0;
+		run_probe();
+		assert_true(sp_probe_compare(probe, &comparison));
+		assert_true(rows[i].cluster == 0 ? isnan(comparison.pace.cluster_interval_us)
+					: comparison.pace.cluster_interval_us == (double) rows[i].cluster);
+		assert_float_equal(comparison.pace.paced_interval_us, rows[i].achieved, 1);
+		assert_float_equal(comparison.pace.saturated_flush_us, 500, 1);
+		assert_int_equal(comparison.deciding, rows[i].deciding);
+		assert_int_equal(strstr(reason_of_run(), "back to back decides") != NULL,
+						 rows[i].deciding == SP_SATURATED);
+	}
+
+	/* without the other regime, its flush time is not known */
+	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	keep_regime(SP_PACED);
+	run_probe();
+	assert_true(sp_probe_compare(probe, &comparison));
+	assert_true(isnan(comparison.pace.saturated_flush_us));
+	assert_int_equal(comparison.deciding, SP_PACED);
 }
 
 /* A case that is only shown gets its interval with its last round, and keeps it. */
@@ -357,8 +430,8 @@ looks_at_what_is_only_shown(void **state)
 		if (probe->cases[c].max_rounds == 0)
 			continue;
 		shown++;
-		assert_int_equal(result->rounds.n, probe->cases[c].max_rounds);
-		assert_true(probe->rounds[SP_SATURATED] > 2 * result->rounds.n);
+		assert_int_equal(result->series.n, probe->cases[c].max_rounds);
+		assert_true(probe->rounds[SP_SATURATED] > 2 * result->series.n);
 		ratio = result->speed.high / result->speed.low;
 		assert_true(ratio > 1 && ratio < 2);
 	}
@@ -392,7 +465,10 @@ check_left_out(void)
 		}
 		assert_true(result->excluded);
 		assert_true(is_same_speed(result->speed, when_out[c].speed));
-		assert_int_equal(result->rounds.n, when_out[c].rounds.n);
+		assert_int_equal(result->series.rounds, when_out[c].series.rounds);
+		/* rounds of an entry that had begun still make one */
+		assert_in_range(result->series.n, when_out[c].series.n,
+						when_out[c].series.n + (when_out[c].series.pending_rounds > 0));
 		assert_int_equal(result->histogram.ops, when_out[c].histogram.ops);
 	}
 }
@@ -412,7 +488,7 @@ plan_equals(double sd, uint64_t seed)
 	disk.cost[FSYNC] = disk.cost[FDATASYNC] = 10 * 1000;
 	/* open_* sync with the write, and so make one call less */
 	for (int i = 0; i < probe->nfiles; i++)
-		disk.file_cost[i] = probe->files[i].method->opens_synced ? 10 * 1000 : 0;
+		disk.home_cost[i] = probe->files[i].method->opens_synced ? 10 * 1000 : 0;
 	disk.sd = sd;
 	disk.seed = seed;
 }
@@ -449,12 +525,14 @@ leaves_out_what_is_slower(void **state)
 		if (is_fsync)
 		{
 			assert_true(seen_excluded[c]);
-			assert_in_range(result->rounds.n, SP_FIRST_ANALYSIS_ROUNDS,
-							probe->rounds[probe->cases[c].regime] - SP_FIRST_ANALYSIS_ROUNDS);
+			assert_in_range(result->series.n, SP_FIRST_ANALYSIS_ENTRIES,
+							probe->entries[probe->cases[c].regime] -
+							SP_FIRST_ANALYSIS_ENTRIES);
 			assert_true(result->speed.high < 0.95);
 		}
 		else
-			assert_int_equal(result->rounds.n, probe->rounds[probe->cases[c].regime]);
+			assert_int_equal(result->series.n,
+							 probe->entries[probe->cases[c].regime]);
 	}
 	assert_non_null(strstr(reason_of_run(), "open_datasync"));
 }
@@ -472,7 +550,8 @@ leaves_out_nothing_unless_told(void **state)
 
 		assert_false(result->excluded);
 		if (result->status == SP_OK && probe->cases[c].max_rounds == 0)
-			assert_int_equal(result->rounds.n, probe->rounds[probe->cases[c].regime]);
+			assert_int_equal(result->series.n,
+							 probe->entries[probe->cases[c].regime]);
 	}
 	assert_true(probe->finished_ns - probe->started_ns > 19 * SECOND);
 
@@ -484,7 +563,7 @@ leaves_out_nothing_unless_told(void **state)
 	probe->stop_early = false;
 	run_probe();
 	assert_false(probe->results[2].excluded);
-	assert_int_equal(probe->results[2].rounds.n, probe->rounds[SP_PACED]);
+	assert_int_equal(probe->results[2].series.n, probe->entries[SP_PACED]);
 }
 
 /*
@@ -515,9 +594,9 @@ stops_when_projected_undecided(void **state)
 			assert_true(probe->judged);
 			assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
 			assert_non_null(strstr(reason_of_run(), "the noise is "));
-			/* there is no projection from fewer rounds */
+			/* there is no projection from fewer entries */
 			for (int r = 0; r < SP_REGIMES; r++)
-				assert_true(probe->rounds[r] >= 45);
+				assert_true(probe->entries[r] >= 45);
 
 			/* to the end means within half a round of it */
 			assert_int_equal(probe->done, took < duration - SECOND / 5);
@@ -719,8 +798,9 @@ main(void)
 		cmocka_unit_test(rests_as_told),
 		cmocka_unit_test(rests_after_every_flush),
 		cmocka_unit_test(keeps_the_pace),
-		cmocka_unit_test(merges_rounds_of_long_runs),
+		cmocka_unit_test(merges_entries_of_long_runs),
 		cmocka_unit_test(stops_when_settled),
+		cmocka_unit_test(knows_its_pace),
 		cmocka_unit_test(looks_at_what_is_only_shown),
 		cmocka_unit_test(leaves_out_what_is_slower),
 		cmocka_unit_test(leaves_out_nothing_unless_told),

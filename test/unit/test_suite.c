@@ -30,20 +30,25 @@ typedef struct server_case
 	int			flush_size;
 	int64_t		file_size;		/* of the wal suite */
 	int			direct_extras;
+	int			copies;			/* files of each method when paced */
 } server_case;
 
 static const server_case server_cases[] = {
-	{"PostgreSQL 15", "fdatasync", NULL, false, false, 16 * MEGABYTE, 8192, 16 * MEGABYTE, 2},
+	{"PostgreSQL 15", "fdatasync", NULL, false, false, 16 * MEGABYTE, 8192, 4 * MEGABYTE, 2, 3},
 	{"wal_level minimal", "open_datasync", NULL, true, false,
-	16 * MEGABYTE, 8192, 16 * MEGABYTE, 0},
-	{"debug_io_direct", "fsync", NULL, false, true, 16 * MEGABYTE, 300000, 16 * MEGABYTE, 0},
-	{"both direct", "open_sync", NULL, true, true, 16 * MEGABYTE, 1, 16 * MEGABYTE, 0},
-	{"small segments", "fdatasync", NULL, false, false, MEGABYTE, 8192, MEGABYTE, 2},
-	{"large segments", "fdatasync", NULL, false, false, 1024 * MEGABYTE, 8192, 16 * MEGABYTE, 2},
-	{"unknown method", NULL, NULL, false, false, 16 * MEGABYTE, 8192, 16 * MEGABYTE, 2},
+	16 * MEGABYTE, 8192, 4 * MEGABYTE, 0, 3},
+	{"debug_io_direct", "fsync", NULL, false, true, 16 * MEGABYTE, 300000, 16 * MEGABYTE, 0, 1},
+	{"both direct", "open_sync", NULL, true, true, 16 * MEGABYTE, 1, 4 * MEGABYTE, 0, 3},
+	{"small segments", "fdatasync", NULL, false, false, MEGABYTE, 8192, MEGABYTE, 2, 3},
+	{"large segments", "fdatasync", NULL, false, false, 1024 * MEGABYTE, 8192, 4 * MEGABYTE, 2, 3},
+	{"large segments and flushes", "fdatasync", NULL, false, false,
+	1024 * MEGABYTE, 65537, 16 * MEGABYTE, 2, 1},
+	{"the largest flush for copies", "fdatasync", NULL, false, false,
+	16 * MEGABYTE, 65536, 4 * MEGABYTE, 2, 3},
+	{"unknown method", NULL, NULL, false, false, 16 * MEGABYTE, 8192, 4 * MEGABYTE, 2, 3},
 	{"no open_datasync", "fdatasync", "open_datasync", false, false,
-	16 * MEGABYTE, 8192, 16 * MEGABYTE, 2},
-	{"no fsync", "open_sync", "fsync", true, false, 16 * MEGABYTE, 8192, 16 * MEGABYTE, 0},
+	16 * MEGABYTE, 8192, 4 * MEGABYTE, 2, 3},
+	{"no fsync", "open_sync", "fsync", true, false, 16 * MEGABYTE, 8192, 4 * MEGABYTE, 0, 3},
 };
 
 /* The lines of the tool, in its order; see pg_test_fsync.c of PostgreSQL. */
@@ -179,6 +184,8 @@ check_wal_case(const server_case *row, int c, int *contenders, int *controls, in
 	assert_int_equal(file->status, file->method->supported && server.offers[index]
 					 ? SP_OK : SP_UNSUPPORTED);
 
+	/* what is compared rotates; what is only shown has its file for itself */
+	assert_int_equal(file->ring > 0, test_case->contender || test_case->control);
 	if (test_case->contender || test_case->control)
 		assert_int_equal(file->direct_io, direct_in_server(file->method));
 	if (test_case->contender)
@@ -235,8 +242,9 @@ shares_files_between_regimes_only(void **state)
 	for (size_t i = 0; i < lengthof(server_cases); i++)
 	{
 		plan("wal", &server_cases[i]);
-		assert_int_equal(probe->nfiles, (int) sp_sync_method_count +
-						 (server_cases[i].current != NULL) + server_cases[i].direct_extras);
+		assert_int_equal(probe->nfiles, server_cases[i].direct_extras +
+						 server_cases[i].copies * ((int) sp_sync_method_count +
+												   (server_cases[i].current != NULL)));
 		for (int c = 0; c < probe->ncases; c++)
 		{
 			int			users = 0;
@@ -245,6 +253,63 @@ shares_files_between_regimes_only(void **state)
 				users += probe->cases[other].file == probe->cases[c].file;
 			assert_int_equal(users, probe->cases[c].contender || probe->cases[c].control ? 2 : 1);
 		}
+	}
+}
+
+/*
+ * Each case that is compared has its copies: like its own file, in rings of their own.
+ * Nobody else has them, and they are the last ones.
+ */
+static void
+plans_copies(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(server_cases); i++)
+	{
+		bool		used[SP_MAX_FILES] = {false};
+		int			first_copy = SP_MAX_FILES;
+		int			last_own = 0;
+		int			kinds_of_ring[SP_MAX_RINGS + 1] = {0};	/* 1 buffered, 2 direct */
+
+		plan("wal", &server_cases[i]);
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			int			own = probe->cases[c].file;
+			int			copies = 0;
+
+			last_own = own > last_own ? own : last_own;
+			for (int file = own; file >= 0; file = probe->files[file].copy)
+			{
+				const sp_file *one = &probe->files[file];
+
+				copies++;
+				assert_ptr_equal(one->method, probe->files[own].method);
+				assert_int_equal(one->direct_io, probe->files[own].direct_io);
+				assert_int_equal(one->status, probe->files[own].status);
+				assert_int_equal(one->layout_write_size, probe->files[own].layout_write_size);
+				assert_true(one->size == probe->files[own].size);
+				assert_in_range(one->ring, 0, SP_MAX_RINGS);
+				assert_true(one->ring == 0 || kinds_of_ring[one->ring] == 0 ||
+							kinds_of_ring[one->ring] == 1 + one->direct_io);
+				kinds_of_ring[one->ring] = 1 + one->direct_io;
+				if (file == own)
+					continue;
+				assert_int_not_equal(one->ring, probe->files[own].ring);
+				first_copy = file < first_copy ? file : first_copy;
+				/* both regimes of a method have the same ones */
+				assert_true(probe->cases[c].regime == SP_SATURATED || !used[file]);
+				used[file] = true;
+			}
+			assert_int_equal(copies, probe->cases[c].contender || probe->cases[c].control
+							 ? server_cases[i].copies : 1);
+		}
+		assert_true(last_own < first_copy);
+		assert_int_equal(sp_suite_drop_copies(probe), server_cases[i].copies > 1);
+		assert_int_equal(probe->nfiles, last_own + 1);
+		for (int file = 0; file < probe->nfiles; file++)
+			assert_int_equal(probe->files[file].copy, -1);
+		assert_false(sp_suite_drop_copies(probe));
+		check_rules(&server_cases[i]);
 	}
 }
 
@@ -272,6 +337,8 @@ plans_the_lines_of_the_tool(void **state)
 			assert_int_equal(test_case->descriptor_use, tool_lines[c].descriptor_use);
 			assert_int_equal(test_case->regime, SP_SATURATED);
 			assert_false(test_case->advances || test_case->contender || test_case->control);
+			assert_int_equal(file->ring, 0);
+			assert_int_equal(file->copy, -1);
 			assert_int_equal(test_case->baseline >= 0, compared);
 
 			/* the tool opens with O_DIRECT what it opens synced, and only that */
@@ -285,7 +352,7 @@ plans_the_lines_of_the_tool(void **state)
 	}
 }
 
-/* How often the files of a plan can be halved. */
+/* How small the files of a plan can become. */
 static const struct
 {
 	const char *suite;
@@ -306,7 +373,7 @@ static const struct
 };
 
 static void
-halves_files_while_they_serve(void **state)
+shrinks_files_while_they_serve(void **state)
 {
 	(void) state;
 	for (size_t i = 0; i < lengthof(halved_cases); i++)
@@ -319,7 +386,10 @@ halves_files_while_they_serve(void **state)
 		plan(halved_cases[i].suite, &row);
 		do
 			size = probe->files[0].size;
-		while (sp_suite_halve_files(probe));
+		while (sp_suite_shrink_files(probe));
+		/* the copies go last */
+		for (int f = 0; f < probe->nfiles; f++)
+			assert_int_equal(probe->files[f].copy, -1);
 		if (size != halved_cases[i].smallest)
 			fail_msg("row %zu: %lld", i, (long long) size);
 		for (int f = 0; f < probe->nfiles; f++)
@@ -362,8 +432,9 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plans_what_the_server_does),
 		cmocka_unit_test(shares_files_between_regimes_only),
+		cmocka_unit_test(plans_copies),
 		cmocka_unit_test(plans_the_lines_of_the_tool),
-		cmocka_unit_test(halves_files_while_they_serve),
+		cmocka_unit_test(shrinks_files_while_they_serve),
 		cmocka_unit_test(finds_suites_by_name),
 		cmocka_unit_test(knows_every_method_by_name),
 	};

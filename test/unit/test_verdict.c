@@ -3,8 +3,9 @@
  * test_verdict.c
  *	  Tests of verdict.c, projection.c and reason.c of src/engine/verdict.
  *
- * The rules are tested by a table of scenarios, the error rates of whole runs by
- * simulations with a fixed seed.  Intervals alone are in test_interval.c.
+ * The rules are tested by a table of scenarios.  How often they err is in
+ * test_simulation.c, the best choice in test_choice.c, slow flushes alone in
+ * test_tail.c, and intervals in test_interval.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,7 +18,6 @@
 #include "engine/verdict/verdict.h"
 
 #define MARGIN		0.05
-#define RUNS		1000
 #define MAX_CONTENDERS	4		/* of a scenario */
 
 /* Speeds for the table: an interval, an estimate alone, nothing. */
@@ -35,10 +35,14 @@
 #define METHOD(...) CONTENDER(SP_DURABLE_UNKNOWN, __VA_ARGS__)
 #define SYNCS(...) CONTENDER(SP_DURABLE_YES, __VA_ARGS__)
 #define SYNCS_NOT(...) CONTENDER(SP_DURABLE_NO, __VA_ARGS__)
+#define TAILED(its_name, paced_tail, saturated_tail, ...) \
+	{.name = its_name, .speed = {__VA_ARGS__}, .tail = {paced_tail, saturated_tail}, \
+		.durable = SP_DURABLE_UNKNOWN}
+#define TAIL(all, slow) {.rounds = all, .slow_rounds = slow}
 #define CURRENT(...) METHOD("fdatasync", __VA_ARGS__)
 
-/* Scenarios for sp_judge.  The first contender is the current method. */
-static const struct
+/* A scenario for sp_judge.  The first contender is the current method. */
+typedef struct judge_case
 {
 	const char *scenario;
 	sp_contender contenders[MAX_CONTENDERS];
@@ -46,14 +50,22 @@ static const struct
 	int			recommended;
 	bool		settled;
 	const char *reason[3];		/* must be part of it */
-}			judge_cases[] =
-{
+} judge_case;
+
+/* The cluster's interval is not known, the probe's is; so the paced regime decides. */
+static const sp_pace every_5_ms = {NAN, 5000, NAN};
+
+/* Here the saturated one does: flushes take 60 % of the time. */
+static const sp_pace busy_pace = {500, 5000, 300};
+
+/* Scenarios of every_5_ms. */
+static const judge_case judge_cases[] = {
 	{"faster in both",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, SPEED(1.3, 1.2, 1.4)),
 			METHOD("open_sync", SLOW, SLOW)},
 		SP_SWITCH, 1, true,
-		{"fsync makes 20 % more flushes a second at this cluster's pace (+15 to +25)",
-			"30 % more flushes a second back to back (+20 to +40)"}},
+		{"fsync takes 17 % less time per flush with a flush every 5 ms (-20 to -13)",
+			"and makes 30 % more flushes a second back to back (+20 to +40)"}},
 	{"faster back to back, equal when paced",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, FAST)},
 		SP_SWITCH, 1, true,
@@ -61,20 +73,49 @@ static const struct
 	{"faster back to back, paced not known to be equal",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(0.97, 0.93, 1.01), FAST)},
 		SP_UNDECIDED, 0, false,
-		{"no method is more than 1 % faster at this cluster's pace, or 25 % back to back; "
+		{"no method is more than 1 % faster with a flush every 5 ms, or 25 % back to back; "
 			"not settled: fsync: probe "}},
-	{"faster when paced, slower back to back: the pace decides",
+	/* what a cluster may come to know at its peak bars a gain at its usual pace */
+	{"faster when paced, slower back to back",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, SLOW)},
+		SP_KEEP, 0, true,
+		{"no other method that can be measured is worth a switch from fdatasync; "
+			"fsync takes 17 % less time per flush with a flush every 5 ms (-20 to -13), but it "
+			"makes 20 % fewer flushes a second back to back (-25 to -15)"}},
+	{"faster when paced, perhaps slower back to back",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, SPEED(0.94, 0.92, 0.96))},
+		SP_UNDECIDED, 0, false,
+		{"no method is more than 25 % faster with a flush every 5 ms, or 0 % back to back; "
+			"not settled: fsync"}},
+	{"faster when paced, a little slower back to back",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, SPEED(0.96, 0.93, 0.99))},
 		SP_SWITCH, 1, true,
-		{"20 % fewer flushes a second back to back (-25 to -15)",
-			"the pace decides",
-			"for back-to-back flushes fdatasync is the faster"}},
+		{"fsync takes 17 % less", "makes 4 % fewer flushes a second back to back (-7 to -1)"}},
+	{"one faster when paced but slower back to back, one faster in both by less",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1.3, 1.2, 1.4), SLOW),
+			METHOD("open_sync", FAST, EQUAL_SPEED)},
+		SP_SWITCH, 2, true,
+		{"open_sync takes 17 % less"}},
+	{"one barred, one equal",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, SLOW),
+			METHOD("open_sync", EQUAL_SPEED, EQUAL_SPEED)},
+		SP_TIE, 0, true,
+		{"as fast as fdatasync: open_sync; fsync takes 17 % less"}},
+	{"one barred, one open",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, SLOW),
+			METHOD("open_sync", SPEED(1.02, 0.98, 1.065), EQUAL_SPEED)},
+		SP_UNDECIDED, 0, false,
+		{"not settled: open_sync"}},
+	{"one barred, one slower",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, SLOW), METHOD("open_sync", SLOW, SLOW)},
+		SP_KEEP, 0, true,
+		{"worth a switch from fdatasync; fsync takes 17 % less"}},
 	{"slower when paced, faster back to back: the pace decides",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", SLOW, FAST)},
 		SP_KEEP, 0, true,
 		{"every other method that can be measured is slower than fdatasync",
 			"fsync would make 20 % more flushes a second back to back (+15 to +25)",
-			"but not at this cluster's pace"}},
+			"but not with a flush every 5 ms"}},
 	{"all slower",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", SLOW, SLOW), METHOD("open_sync", SLOW, SLOW)},
 		SP_KEEP, 0, true,
@@ -146,17 +187,17 @@ static const struct
 		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, SPEED(2, 1.9, 2.1)),
 			METHOD("open_sync", SPEED(1.3, 1.2, 1.4), FAST)},
 		SP_SWITCH, 2, true,
-		{"open_sync makes 30 % more"}},
+		{"open_sync takes 23 % less"}},
 	{"one faster, a better one not settled",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, FAST),
 			METHOD("open_sync", SPEED(1.3, 1.0, 1.6), EQUAL_SPEED)},
 		SP_SWITCH, 1, false,
-		{"fsync makes 20 % more"}},
+		{"fsync takes 17 % less"}},
 	{"one faster, a worse one not settled",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, FAST),
 			METHOD("open_sync", SPEED(1.1, 1.0, 1.2), EQUAL_SPEED)},
 		SP_SWITCH, 1, true,
-		{"fsync makes 20 % more"}},
+		{"fsync takes 17 % less"}},
 	{"noise, and nothing clear",
 		{CURRENT(SPEED(1, 0.92, 1.08), QUIET), METHOD("fsync", SPEED(1, 0.91, 1.09), EQUAL_SPEED)},
 		SP_UNDECIDED, 0, false,
@@ -177,7 +218,7 @@ static const struct
 	{"equal, back to back within twice the margin",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, SPEED(1, 0.91, 1.09))},
 		SP_TIE, 0, true,
-		{"no method is more than 3 % faster at this cluster's pace, or 9 % back to back"}},
+		{"no method is more than 3 % faster with a flush every 5 ms, or 9 % back to back"}},
 	{"equal, back to back not within twice the margin",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, SPEED(1, 0.91, 1.11))},
 		SP_UNDECIDED, 0, false,
@@ -189,7 +230,7 @@ static const struct
 	{"within the margin only back to back",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1, 0.96, 1.09), EQUAL_SPEED)},
 		SP_UNDECIDED, 0, false,
-		{"no method is more than 9 % faster at this cluster's pace"}},
+		{"no method is more than 9 % faster with a flush every 5 ms"}},
 	/* a gain below twice the margin is ignored to keep a method, but is enough to switch */
 	{"faster back to back by less than twice the margin",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, SPEED(1.08, 1.06, 1.095))},
@@ -198,12 +239,12 @@ static const struct
 	{"clear in spite of the noise",
 		{CURRENT(SPEED(1, 0.92, 1.08), QUIET), METHOD("fsync", FAST, FAST)},
 		SP_SWITCH, 1, true,
-		{"fsync makes 20 % more"}},
+		{"fsync takes 17 % less"}},
 	{"equal or slower, but not faster",
 		{CURRENT(QUIET, QUIET), METHOD("open_datasync", SPEED(0.98, 0.93, 1.03), EQUAL_SPEED),
 			METHOD("fsync", SLOW, SLOW)},
 		SP_KEEP, 0, false,
-		{"no method is more than 3 % faster at this cluster's pace, or 3 % back to back; "
+		{"no method is more than 3 % faster with a flush every 5 ms, or 3 % back to back; "
 			"equal to fdatasync or slower: open_datasync"}},
 	{"no faster than another place",
 		{CURRENT(SPEED(1.045, 1.01, 1.08), QUIET),
@@ -223,7 +264,7 @@ static const struct
 	{"faster than any place",
 		{CURRENT(SPEED(1.045, 1.01, 1.08), QUIET), METHOD("fsync", FAST, EQUAL_SPEED)},
 		SP_SWITCH, 1, true,
-		{"fsync makes 20 % more"}},
+		{"fsync takes 17 % less"}},
 	{"the current method faster than itself",
 		{CURRENT(SPEED(1.1, 1.07, 1.12), QUIET), METHOD("fsync", FAST, FAST)},
 		SP_UNDECIDED, 0, false,
@@ -278,24 +319,179 @@ static const struct
 		{SYNCS("fdatasync", QUIET, QUIET), SYNCS_NOT("fsync", SLOW, SPEED(5, 4, 6)),
 			METHOD("open_sync", EQUAL_SPEED, EQUAL_SPEED)},
 		SP_TIE, 0, true,
-		{"no method is more than 3 % faster at this cluster's pace, or 3 % back to back; "
+		{"no method is more than 3 % faster with a flush every 5 ms, or 3 % back to back; "
 			"as fast as fdatasync: open_sync"}},
 	{"one faster, a faster one does not sync",
 		{SYNCS("fdatasync", QUIET, QUIET), SYNCS_NOT("fsync", SPEED(5, 1, 9), FAST),
 			METHOD("open_sync", FAST, FAST)},
 		SP_SWITCH, 2, true,
-		{"open_sync makes 20 % more"}},
+		{"open_sync takes 17 % less"}},
 	{"too few rounds back to back",
 		{CURRENT(QUIET, FEW(1)), METHOD("fsync", FAST, FEW(1.5))},
 		SP_UNDECIDED, 0, false,
 		{"too few rounds"}},
+
+	/* slow flushes */
+	{"faster, but with slow flushes when paced",
+		{TAILED("fdatasync", TAIL(1000, 2), TAIL(1000, 0), QUIET, QUIET),
+			TAILED("fsync", TAIL(1000, 30), TAIL(1000, 0), FAST, FAST)},
+		SP_KEEP, 0, true,
+		{"worth a switch from fdatasync; fsync takes 17 % less time per flush with a flush every "
+			"5 ms (-20 to -13), but 3.0 % of its paced rounds have a flush of more than five "
+			"times the median (0.2 % with fdatasync)"}},
+	{"faster, but with slow flushes back to back",
+		{TAILED("fdatasync", TAIL(1000, 2), TAIL(1000, 10), QUIET, QUIET),
+			TAILED("fsync", TAIL(1000, 2), TAIL(1000, 50), FAST, FAST)},
+		SP_KEEP, 0, true,
+		{"5.0 % of its saturated rounds have a flush of more than five times the median "
+			"(1.0 % with fdatasync)"}},
+	{"faster, with fewer slow flushes",
+		{TAILED("fdatasync", TAIL(1000, 30), TAIL(1000, 50), QUIET, QUIET),
+			TAILED("fsync", TAIL(1000, 2), TAIL(1000, 0), FAST, FAST)},
+		SP_SWITCH, 1, true,
+		{"fsync takes 17 % less"}},
+	{"faster, with more slow flushes by chance",
+		{TAILED("fdatasync", TAIL(100, 1), TAIL(100, 1), QUIET, QUIET),
+			TAILED("fsync", TAIL(100, 3), TAIL(100, 2), FAST, FAST)},
+		SP_SWITCH, 1, true,
+		{"fsync takes 17 % less"}},
+	/* fewer rounds than it takes to prove them */
+	{"faster, perhaps with more slow flushes back to back",
+		{TAILED("fdatasync", TAIL(75, 0), TAIL(15, 0), QUIET, QUIET),
+			TAILED("fsync", TAIL(75, 1), TAIL(15, 6), FAST, FAST)},
+		SP_UNDECIDED, 0, false,
+		{"not settled: fsync: probe 2 times as long"}},
+	{"faster, perhaps with more slow flushes when paced",
+		{TAILED("fdatasync", TAIL(75, 0), TAIL(15, 0), QUIET, QUIET),
+			TAILED("fsync", TAIL(75, 2), TAIL(15, 0), FAST, FAST)},
+		SP_UNDECIDED, 0, false,
+		{"not settled: fsync: probe 2 times as long"}},
+	{"one faster, a better one perhaps with more slow flushes",
+		{TAILED("fdatasync", TAIL(75, 0), TAIL(15, 0), QUIET, QUIET),
+			TAILED("fsync", TAIL(75, 0), TAIL(15, 0), FAST, FAST),
+			TAILED("open_sync", TAIL(75, 0), TAIL(15, 6), SPEED(1.3, 1.2, 1.4), FAST)},
+		SP_SWITCH, 1, false,
+		{"fsync takes 17 % less"}},
+	{"faster, with slightly more slow flushes",
+		{TAILED("fdatasync", TAIL(100000, 100), TAIL(100000, 100), QUIET, QUIET),
+			TAILED("fsync", TAIL(100000, 500), TAIL(100000, 500), FAST, FAST)},
+		SP_SWITCH, 1, true,
+		{"fsync takes 17 % less"}},
+	{"one faster but with slow flushes, one faster by less",
+		{TAILED("fdatasync", TAIL(1000, 2), TAIL(1000, 0), QUIET, QUIET),
+			TAILED("fsync", TAIL(1000, 30), TAIL(1000, 0), SPEED(1.3, 1.2, 1.4), FAST),
+			TAILED("open_sync", TAIL(1000, 2), TAIL(1000, 0), FAST, FAST)},
+		SP_SWITCH, 2, true,
+		{"open_sync takes 17 % less"}},
+	{"equal, with slow flushes",
+		{TAILED("fdatasync", TAIL(1000, 2), TAIL(1000, 0), QUIET, QUIET),
+			TAILED("fsync", TAIL(1000, 30), TAIL(1000, 0), EQUAL_SPEED, EQUAL_SPEED)},
+		SP_TIE, 0, true,
+		{"as fast as fdatasync: fsync"}},
+	{"slower, with slow flushes",
+		{TAILED("fdatasync", TAIL(1000, 2), TAIL(1000, 0), QUIET, QUIET),
+			TAILED("fsync", TAIL(1000, 30), TAIL(1000, 0), SLOW, SLOW)},
+		SP_KEEP, 0, true,
+		{"every other method that can be measured is slower than fdatasync"}},
+};
+
+/* Scenarios that depend on the pace. */
+static const struct
+{
+	sp_pace		pace;
+	judge_case	row;
+}			pace_cases[] =
+{
+	/* a cluster that flushes for 60 % of the time, or for another share */
+	{{500, 5000, 300}, {"saturated: faster back to back, slower when paced",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", SLOW, FAST)},
+		SP_KEEP, 0, true,
+		{"worth a switch from fdatasync; fsync makes 20 % more flushes a second back to back "
+			"(+15 to +25), but it takes 25 % more time per flush with a flush every 5 ms "
+			"(+18 to +33)",
+			"; back to back decides, since this cluster flushes 60 % of the time"}}},
+	{{500, 5000, 300}, {"saturated: slower back to back, faster when paced",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, SLOW)},
+		SP_KEEP, 0, true,
+		{"every other method that can be measured is slower than fdatasync; fsync would take "
+			"17 % less time per flush with a flush every 5 ms (-20 to -13), but is not faster "
+			"back to back",
+			"; back to back decides"}}},
+	{{500, 5000, 300}, {"saturated: faster in both",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1.3, 1.2, 1.4), FAST)},
+		SP_SWITCH, 1, true,
+		{"fsync takes 23 % less time per flush with a flush every 5 ms (-29 to -17) and makes "
+			"20 % more flushes a second back to back (+15 to +25)",
+			"; back to back decides"}}},
+	{{500, 5000, 300}, {"saturated: several faster: the best back to back",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, SPEED(2, 1.9, 2.1)),
+			METHOD("open_sync", SPEED(1.3, 1.2, 1.4), FAST)},
+		SP_SWITCH, 1, true,
+		{"fsync takes 17 % less"}}},
+	{{500, 5000, 300}, {"saturated: equal, when paced within twice the margin",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1, 0.91, 1.09), EQUAL_SPEED)},
+		SP_TIE, 0, true,
+		{"no method is more than 9 % faster with a flush every 5 ms, or 3 % back to back",
+			"; back to back decides"}}},
+	{{500, 5000, 300}, {"saturated: equal, back to back not within the margin",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", EQUAL_SPEED, SPEED(1, 0.91, 1.09))},
+		SP_UNDECIDED, 0, false,
+		{"not settled: fsync", "; back to back decides"}}},
+	{{500, 5000, 300}, {"saturated: noise when paced is no matter",
+		{CURRENT(SPEED(1, 0.92, 1.08), QUIET), METHOD("fsync", SLOW, SLOW)},
+		SP_KEEP, 0, true,
+		{"slower than fdatasync"}}},
+	{{500, 5000, 300}, {"saturated: noise back to back",
+		{CURRENT(QUIET, SPEED(1, 0.92, 1.08)), METHOD("fsync", SLOW, SLOW)},
+		SP_UNDECIDED, 0, false,
+		{"the noise is 8.3 %"}}},
+	{{500, 5000, 250}, {"half of the time: the paced regime decides",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", SLOW, FAST)},
+		SP_KEEP, 0, true,
+		{"every other method that can be measured is slower than fdatasync; fsync would make "
+			"20 % more flushes a second back to back (+15 to +25), but not with a flush every "
+			"5 ms"}}},
+	{{500, 5000, 250.01}, {"a little more than half of the time",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", SLOW, FAST)},
+		SP_KEEP, 0, true,
+		{"fsync makes 20 % more", "; back to back decides, since this cluster flushes 50 % of"}}},
+	{{500, 5000, 1000}, {"more than all of the time",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", SLOW, FAST)},
+		SP_KEEP, 0, true,
+		{"; back to back decides, since this cluster flushes 100 % of the time"}}},
+	{{NAN, 5000, 300}, {"the cluster's interval is not known",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", SLOW, FAST)},
+		SP_KEEP, 0, true,
+		{"every other method that can be measured is slower than fdatasync; fsync would make "}}},
+	{{500, 5000, NAN}, {"the flush time is not known",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", SLOW, FAST)},
+		SP_KEEP, 0, true,
+		{"every other method that can be measured is slower than fdatasync; fsync would make "}}},
+
+	/* the pace that was achieved */
+	{{NAN, NAN, NAN}, {"the probe's interval is not known",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, FAST)},
+		SP_SWITCH, 1, true,
+		{"fsync takes 17 % less time per flush when paced (-20 to -13) and makes"}}},
+	{{NAN, 512, NAN}, {"a fast pace",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, FAST)},
+		SP_SWITCH, 1, true,
+		{"time per flush with a flush every 0.51 ms (-20"}}},
+	{{NAN, 5096, NAN}, {"an odd pace",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, FAST)},
+		SP_SWITCH, 1, true,
+		{"time per flush with a flush every 5.1 ms (-20"}}},
+	{{NAN, 123900, NAN}, {"a slow pace",
+		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, FAST)},
+		SP_SWITCH, 1, true,
+		{"time per flush with a flush every 124 ms (-20"}}},
 };
 
 /* The contenders of a row, classified; or the same in reverse order. */
 static sp_comparison
-compare_row(const sp_contender contenders[MAX_CONTENDERS], bool reversed)
+compare_row(const sp_contender contenders[MAX_CONTENDERS], const sp_pace *pace, bool reversed)
 {
-	sp_comparison comparison = {.margin = MARGIN};
+	sp_comparison comparison = {.margin = MARGIN, .pace = *pace};
 
 	while (comparison.count < MAX_CONTENDERS && contenders[comparison.count].name != NULL)
 		comparison.count++;
@@ -307,46 +503,60 @@ compare_row(const sp_contender contenders[MAX_CONTENDERS], bool reversed)
 }
 
 static void
+check_case(const judge_case *row, const sp_pace *pace)
+{
+	sp_comparison comparison = compare_row(row->contenders, pace, false);
+	sp_judgement judgement;
+	char		reason[SP_REASON_SIZE];
+
+	sp_judge(&comparison, &judgement);
+	sp_explain(&comparison, &judgement, reason);
+	if (judgement.verdict != row->verdict || judgement.recommended != row->recommended)
+		fail_msg("%s: %s, method %d: %s", row->scenario,
+				 sp_verdict_name(judgement.verdict), judgement.recommended, reason);
+	if (sp_judgement_settled(&comparison, &judgement) != row->settled)
+		fail_msg("%s: settled is wrong", row->scenario);
+	for (size_t k = 0; k < lengthof(row->reason) && row->reason[k] != NULL; k++)
+	{
+		if (strstr(reason, row->reason[k]) == NULL)
+			fail_msg("%s: the reason is \"%s\"", row->scenario, reason);
+	}
+	/* only the regime that is not the usual one is named */
+	assert_int_equal(strstr(reason, "back to back decides") != NULL,
+					 comparison.deciding == SP_SATURATED);
+}
+
+static void
 judges_by_the_rules(void **state)
 {
 	(void) state;
 	for (size_t i = 0; i < lengthof(judge_cases); i++)
-	{
-		sp_comparison comparison = compare_row(judge_cases[i].contenders, false);
-		sp_judgement judgement;
-		char		reason[SP_REASON_SIZE];
-
-		sp_judge(&comparison, &judgement);
-		sp_explain(&comparison, &judgement, reason);
-		if (judgement.verdict != judge_cases[i].verdict ||
-			judgement.recommended != judge_cases[i].recommended)
-			fail_msg("%s: %s, method %d: %s", judge_cases[i].scenario,
-					 sp_verdict_name(judgement.verdict), judgement.recommended, reason);
-		if (sp_judgement_settled(&comparison, &judgement) != judge_cases[i].settled)
-			fail_msg("%s: settled is wrong", judge_cases[i].scenario);
-		for (size_t k = 0; k < 3 && judge_cases[i].reason[k] != NULL; k++)
-		{
-			if (strstr(reason, judge_cases[i].reason[k]) == NULL)
-				fail_msg("%s: the reason is \"%s\"", judge_cases[i].scenario, reason);
-		}
-	}
+		check_case(&judge_cases[i], &every_5_ms);
+	for (size_t i = 0; i < lengthof(pace_cases); i++)
+		check_case(&pace_cases[i].row, &pace_cases[i].pace);
 }
 
 /* The verdict does not depend on the order of the contenders. */
+static void
+check_reversed(const judge_case *row, const sp_pace *pace)
+{
+	sp_comparison comparison = compare_row(row->contenders, pace, true);
+	sp_judgement judgement;
+
+	sp_judge(&comparison, &judgement);
+	assert_int_equal(judgement.verdict, row->verdict);
+	assert_int_equal(judgement.recommended, row->recommended < 0 ? -1 :
+					 comparison.count - 1 - row->recommended);
+}
+
 static void
 judges_any_order(void **state)
 {
 	(void) state;
 	for (size_t i = 0; i < lengthof(judge_cases); i++)
-	{
-		sp_comparison comparison = compare_row(judge_cases[i].contenders, true);
-		sp_judgement judgement;
-
-		sp_judge(&comparison, &judgement);
-		assert_int_equal(judgement.verdict, judge_cases[i].verdict);
-		assert_int_equal(judgement.recommended, judge_cases[i].recommended < 0 ? -1 :
-						 comparison.count - 1 - judge_cases[i].recommended);
-	}
+		check_reversed(&judge_cases[i], &every_5_ms);
+	for (size_t i = 0; i < lengthof(pace_cases); i++)
+		check_reversed(&pace_cases[i].row, &pace_cases[i].pace);
 }
 
 /* A reason never favours a method that does not sync. */
@@ -357,7 +567,7 @@ praises_no_method_that_does_not_sync(void **state)
 		SYNCS("fdatasync", QUIET, QUIET), SYNCS_NOT("fsync", SLOW, SPEED(5, 4, 6)),
 		METHOD("open_sync", SLOW, SLOW)
 	};
-	sp_comparison comparison = compare_row(contenders, false);
+	sp_comparison comparison = compare_row(contenders, &every_5_ms, false);
 	sp_judgement judgement;
 	char		reason[SP_REASON_SIZE];
 
@@ -384,7 +594,7 @@ cuts_a_long_reason(void **state)
 	(void) state;
 	memset(name, 'x', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	comparison = compare_row(contenders, false);
+	comparison = compare_row(contenders, &every_5_ms, false);
 	sp_judge(&comparison, &judgement);
 	sp_explain(&comparison, &judgement, reason);
 	assert_int_equal(judgement.verdict, SP_TIE);
@@ -446,6 +656,20 @@ static const struct
 	{"no interval of the control yet",
 		{CURRENT(FEW(1), QUIET), METHOD("fsync", SPEED(1, 0.8, 1.25), EQUAL_SPEED)},
 		{1.01, 1.01}, true},
+	/* slow flushes are proven then, or were chance */
+	{"faster, perhaps with more slow flushes",
+		{TAILED("fdatasync", TAIL(75, 0), TAIL(15, 0), QUIET, QUIET),
+			TAILED("fsync", TAIL(75, 0), TAIL(15, 6), FAST, FAST)},
+		{1.01, 1.01}, true},
+	{"perhaps faster, and perhaps with more slow flushes",
+		{TAILED("fdatasync", TAIL(75, 0), TAIL(15, 0), QUIET, QUIET),
+			TAILED("fsync", TAIL(75, 0), TAIL(15, 6), SPEED(1.2, 0.9, 1.6), EQUAL_SPEED)},
+		{1.2, 1.2}, false},
+	{"barred, and another one far from clear",
+		{TAILED("fdatasync", TAIL(75, 0), TAIL(150, 0), QUIET, QUIET),
+			TAILED("fsync", TAIL(75, 0), TAIL(150, 60), FAST, FAST),
+			METHOD("open_sync", SPEED(1, 0.8, 1.25), EQUAL_SPEED)},
+		{1.2, 1.2}, false},
 	{"settled already",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", SLOW, SLOW)},
 		{1, 1}, true},
@@ -478,7 +702,8 @@ projects_the_verdict(void **state)
 	{
 		for (int reversed = 0; reversed <= 1; reversed++)
 		{
-			sp_comparison comparison = compare_row(projection_cases[i].contenders, reversed);
+			sp_comparison comparison =
+				compare_row(projection_cases[i].contenders, &every_5_ms, reversed);
 
 			if (sp_projection_settles(&comparison, projection_cases[i].growth) !=
 				projection_cases[i].settles)
@@ -519,11 +744,90 @@ excludes_only_slower_methods(void **state)
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
 		sp_contender contenders[MAX_CONTENDERS] = {CURRENT(QUIET, QUIET), rows[i].contender};
-		sp_comparison comparison = compare_row(contenders, false);
+		sp_comparison comparison = compare_row(contenders, &every_5_ms, false);
 
 		assert_int_equal(comparison.contenders[0].class, SP_CURRENT);
 		if ((comparison.contenders[1].class == SP_SLOWER) != rows[i].excluded)
 			fail_msg("%s", rows[i].contender.name);
+	}
+}
+
+/* Which regime decides, and by which share of the time? */
+static void
+knows_which_regime_decides(void **state)
+{
+	static const struct
+	{
+		sp_pace		pace;
+		double		load;		/* NAN: unknown */
+		sp_regime	deciding;
+	}			rows[] = {
+		{{1000, 5000, 100}, 0.1, SP_PACED},
+		{{1000, 5000, 500}, 0.5, SP_PACED},
+		{{1000, 5000, 501}, 0.501, SP_SATURATED},
+		{{1000, 5000, 4000}, 4, SP_SATURATED},
+		{{NAN, 5000, 4000}, NAN, SP_PACED},
+		{{1000, 5000, NAN}, NAN, SP_PACED},
+		{{NAN, NAN, NAN}, NAN, SP_PACED},
+		/* what the probe achieved is not the pace of the cluster */
+		{{10000, 500, 400}, 0.04, SP_PACED},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		sp_contender contenders[MAX_CONTENDERS] = {CURRENT(QUIET, QUIET)};
+		sp_comparison comparison = compare_row(contenders, &rows[i].pace, false);
+		double		load = sp_pace_load(&rows[i].pace);
+
+		assert_int_equal(comparison.deciding, rows[i].deciding);
+		assert_true(isnan(rows[i].load) ? isnan(load) : fabs(load - rows[i].load) < 1e-9);
+	}
+	assert_string_equal(sp_regime_name(SP_PACED), "paced");
+	assert_string_equal(sp_regime_name(SP_SATURATED), "saturated");
+}
+
+/*
+ * Swap the regimes, and let the other one decide: everything else is the same.  Only
+ * the words differ.
+ */
+static void
+treats_the_regimes_alike(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(judge_cases); i++)
+	{
+		sp_comparison comparison = compare_row(judge_cases[i].contenders, &every_5_ms, false);
+		sp_comparison swapped = comparison;
+		sp_judgement judgement;
+		sp_judgement other;
+
+		for (int c = 0; c < swapped.count; c++)
+		{
+			for (int r = 0; r < SP_REGIMES; r++)
+			{
+				swapped.contenders[c].speed[r] = comparison.contenders[c].speed[SP_SATURATED - r];
+				swapped.contenders[c].tail[r] = comparison.contenders[c].tail[SP_SATURATED - r];
+			}
+		}
+		swapped.pace = busy_pace;
+		sp_classify(&swapped);
+		assert_int_equal(swapped.deciding, SP_SATURATED);
+		sp_judge(&comparison, &judgement);
+		sp_judge(&swapped, &other);
+		for (int c = 0; c < swapped.count; c++)
+			assert_int_equal(swapped.contenders[c].class, comparison.contenders[c].class);
+		if (judgement.verdict != other.verdict || judgement.recommended != other.recommended ||
+			judgement.best != other.best || judgement.by_exclusion != other.by_exclusion)
+			fail_msg("%s: %s and %s", judge_cases[i].scenario,
+					 sp_verdict_name(judgement.verdict), sp_verdict_name(other.verdict));
+		for (int r = 0; r < SP_REGIMES; r++)
+			assert_int_equal(sp_regime_is_open(&comparison, r),
+							 sp_regime_is_open(&swapped, SP_SATURATED - r));
+		assert_int_equal(sp_judgement_settled(&comparison, &judgement),
+						 sp_judgement_settled(&swapped, &other));
+		assert_int_equal(sp_projection_settles(&comparison, (double[]) {1.5, 4}),
+						 sp_projection_settles(&swapped, (double[]) {4, 1.5}));
 	}
 }
 
@@ -576,172 +880,13 @@ knows_which_regime_is_open(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
-		sp_comparison comparison = compare_row(rows[i].contenders, false);
+		sp_comparison comparison = compare_row(rows[i].contenders, &every_5_ms, false);
 
 		for (int r = 0; r < SP_REGIMES; r++)
 		{
 			if (sp_regime_is_open(&comparison, r) != rows[i].open[r])
 				fail_msg("%s: regime %d", rows[i].scenario, r);
 		}
-	}
-}
-
-/* -------------------------------------------------------------- simulation */
-
-#define METHODS		4			/* the current one and three others */
-#define MAX_ROUNDS	128
-
-typedef struct simulation
-{
-	const char *name;
-	double		speed[METHODS];	/* true, in both regimes */
-	double		sd;				/* of log(current / method) per round */
-	int			max_rounds;
-	bool		gives_up;		/* stops when projected to stay undecided, as a probe
-								 * does */
-} simulation;
-
-/* The rounds of a run: of every method, and of the control after them. */
-typedef double run_times[SP_REGIMES][METHODS + 1][MAX_ROUNDS];
-
-static void
-simulate_round(const simulation *sim, run_times us, int round, uint64_t *seed)
-{
-	for (int r = 0; r < SP_REGIMES; r++)
-	{
-		/* the state of the disk, which all share in this round */
-		double		common = 300 * exp(0.5 * random_normal(seed));
-
-		for (int m = 0; m <= METHODS; m++)
-			us[r][m][round] = common / sim->speed[m < METHODS ? m : 0] *
-				exp(sim->sd / sqrt(2) * random_normal(seed));
-	}
-}
-
-/* Compare the methods after so many rounds, as an interim analysis does. */
-static sp_comparison
-compare_run(run_times us, int rounds, int analysis)
-{
-	static const char *const names[METHODS] = {
-		"fdatasync", "fsync", "open_sync", "open_datasync"
-	};
-	sp_comparison comparison = {.count = METHODS,.margin = MARGIN};
-	double		workspace[MAX_ROUNDS];
-
-	for (int m = 0; m < METHODS; m++)
-	{
-		comparison.contenders[m].name = names[m];
-		for (int r = 0; r < SP_REGIMES; r++)
-			comparison.contenders[m].speed[r] =
-				sp_speed_interval(us[r][0], us[r][m == 0 ? METHODS : m], rounds,
-								  sp_analysis_alpha(analysis), m == 0 ? 1 : METHODS - 1,
-								  workspace);
-	}
-	sp_classify(&comparison);
-	return comparison;
-}
-
-/* One run with its interim analyses until the verdict is settled; returns its rounds. */
-static int
-simulate_run(const simulation *sim, uint64_t *seed, sp_judgement *judgement)
-{
-	static run_times us;
-	int			rounds = 0;
-
-	for (int analysis = 1; sp_analysis_rounds(analysis) <= sim->max_rounds; analysis++)
-	{
-		sp_comparison comparison;
-
-		while (rounds < sp_analysis_rounds(analysis))
-			simulate_round(sim, us, rounds++, seed);
-		comparison = compare_run(us, rounds, analysis);
-		sp_judge(&comparison, judgement);
-		if (sp_judgement_settled(&comparison, judgement))
-			break;
-		if (sim->gives_up && rounds >= 45 && rounds < sim->max_rounds)
-		{
-			/* a probe projects that either regime gets all the remaining time */
-			double		growth = 1 + 2.0 * (sim->max_rounds - rounds) / rounds;
-
-			if (!sp_projection_settles(&comparison, (double[]) {growth, growth}))
-				break;
-		}
-	}
-	return rounds;
-}
-
-/* How many of the runs end with this verdict, and this method recommended. */
-static int
-simulate(const simulation *sim, sp_verdict verdict, int recommended)
-{
-	int			verdicts[SP_UNSAFE + 1] = {0};
-	int			wanted = 0;
-	int64_t		rounds = 0;
-	uint64_t	seed = 15;
-
-	for (int run = 0; run < RUNS; run++)
-	{
-		sp_judgement judgement;
-
-		rounds += simulate_run(sim, &seed, &judgement);
-		verdicts[judgement.verdict]++;
-		if (judgement.verdict == verdict &&
-			(recommended < 0 || judgement.recommended == recommended))
-			wanted++;
-	}
-	print_message("# %s: switch %d, keep %d, tie %d, undecided %d of %d runs, "
-				  "%.0f rounds each; counted %d\n",
-				  sim->name, verdicts[SP_SWITCH], verdicts[SP_KEEP], verdicts[SP_TIE],
-				  verdicts[SP_UNDECIDED], RUNS, (double) rounds / RUNS, wanted);
-	return wanted;
-}
-
-static void
-seldom_switches_without_a_difference(void **state)
-{
-	static const simulation sim = {"no difference, sd 10 %", {1, 1, 1, 1}, 0.10, 64, false};
-
-	(void) state;
-	assert_in_range(simulate(&sim, SP_SWITCH, -1), 0, RUNS * 25 / 1000);
-}
-
-static void
-finds_what_is_faster(void **state)
-{
-	static const simulation sim = {"one 20 % faster, sd 10 %", {1, 1, 1.2, 1}, 0.10, 32, false};
-
-	(void) state;
-	assert_in_range(simulate(&sim, SP_SWITCH, 2), RUNS * 95 / 100, RUNS);
-}
-
-static void
-calls_equals_a_tie(void **state)
-{
-	static const simulation sim = {"all within 1 %, sd 5 %", {1, 0.99, 1, 1.01}, 0.05, 64, false};
-
-	(void) state;
-	assert_in_range(simulate(&sim, SP_TIE, 0), RUNS * 90 / 100, RUNS);
-}
-
-/* Stopping by projection must not cost more than a few verdicts. */
-static void
-gives_up_seldom_in_vain(void **state)
-{
-	static const simulation rows[] = {
-		{"one 20 % faster, sd 20 %", {1, 1, 1.2, 1}, 0.20, 128, false},
-		{"one 10 % faster, sd 10 %", {1, 1, 1.1, 1}, 0.10, 128, false},
-		{"all within 1 %, sd 5 %", {1, 0.99, 1, 1.01}, 0.05, 64, false},
-		{"all within 1 %, sd 8 %", {1, 0.99, 1, 1.01}, 0.08, 128, false},
-	};
-
-	(void) state;
-	for (size_t i = 0; i < lengthof(rows); i++)
-	{
-		simulation	sim = rows[i];
-		int			undecided = simulate(&sim, SP_UNDECIDED, -1);
-
-		sim.gives_up = true;
-		assert_in_range(simulate(&sim, SP_UNDECIDED, -1), 0, undecided + RUNS * 3 / 100);
 	}
 }
 
@@ -756,11 +901,9 @@ main(void)
 		cmocka_unit_test(names_verdicts),
 		cmocka_unit_test(projects_the_verdict),
 		cmocka_unit_test(excludes_only_slower_methods),
+		cmocka_unit_test(knows_which_regime_decides),
+		cmocka_unit_test(treats_the_regimes_alike),
 		cmocka_unit_test(knows_which_regime_is_open),
-		cmocka_unit_test(seldom_switches_without_a_difference),
-		cmocka_unit_test(finds_what_is_faster),
-		cmocka_unit_test(calls_equals_a_tie),
-		cmocka_unit_test(gives_up_seldom_in_vain),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -1,0 +1,746 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_places.c
+ *	  Tests of src/engine/measure/places.c: the files rotate among the methods.
+ *
+ * What is checked is what the simulated disk saw: who wrote to which file, when, and
+ * what came before.  The __wrap_ functions are in fake_disk.h.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fake_disk.h"
+
+#define KILOBYTE	INT64_C(1024)
+
+/* Files that rotate: one method is not here, one is here twice, and each has its copies. */
+#define FILES		((int) sp_sync_method_count * SP_PACED_COPIES)
+
+/* The calls of a run between two moves, and what they tell. */
+typedef struct block
+{
+	int			first;			/* records: the syncs of the move, then the rounds */
+	int			end;
+	int			syncs[SP_MAX_FILES];	/* of the move, by file */
+	int			home_at[SP_MAX_FILES];	/* whose file it is; -1 nobody wrote to it */
+	int			writes[SP_MAX_FILES];	/* by file */
+} block;
+
+#define MAX_BLOCKS	2000
+
+static block blocks[MAX_BLOCKS];
+static int	nblocks;
+
+/* Split the records of the run into blocks.  Two methods at one file fail here. */
+static void
+read_blocks(void)
+{
+	assert_true(disk.nrecords < MAX_RECORDS);
+	nblocks = 0;
+	for (int i = 0; i < disk.nrecords; i++)
+	{
+		const call_record *call = &disk.records[i];
+		block	   *now;
+
+		if (nblocks == 0 || (call->cleans_up && !disk.records[i - 1].cleans_up))
+		{
+			assert_true(nblocks < MAX_BLOCKS);
+			now = &blocks[nblocks++];
+			memset(now, 0, sizeof(*now));
+			now->first = i;
+			/* of a move, every file tells whose it is; before the first one, it is its own */
+			for (int file = 0; file < SP_MAX_FILES; file++)
+				now->home_at[file] = nblocks == 1 && file < probe->nfiles &&
+					probe->files[file].ring > 0 && probe->files[file].status == SP_OK ? file : -1;
+		}
+		now = &blocks[nblocks - 1];
+		now->end = i + 1;
+		if (call->cleans_up)
+		{
+			now->syncs[call->file] += call->call == FSYNC;
+			now->home_at[call->file] = call->home;
+		}
+		else if (call->call == PWRITE)
+		{
+			now->writes[call->file]++;
+			if (now->home_at[call->file] >= 0)
+				assert_int_equal(now->home_at[call->file], call->home);
+			now->home_at[call->file] = call->home;
+		}
+		else
+			assert_int_equal(now->home_at[call->file], call->home);
+	}
+}
+
+/* Plan a run of the wal suite for a server that uses O_DIRECT with some methods, or with none. */
+static void
+plan_rotation(const char *current, bool direct_io_open, int64_t duration)
+{
+	plan_suite("wal", current, 8192, 64 * KILOBYTE);
+	for (int i = 0; direct_io_open && i < probe->nfiles; i++)
+	{
+		if (probe->files[i].ring == 0 || !probe->files[i].method->opens_synced)
+			continue;
+		probe->files[i].direct_io = true;
+		probe->files[i].ring++;	/* see add_wal_files() */
+	}
+	probe->duration_ns = duration;
+}
+
+/* How many files rotate together with this one, itself included? */
+static int
+count_ring(int file)
+{
+	int			n = 0;
+
+	for (int i = 0; i < probe->nfiles; i++)
+		n += probe->files[i].ring == probe->files[file].ring && probe->files[i].status == SP_OK;
+	return n;
+}
+
+static const struct
+{
+	const char *current;
+	bool		direct_io_open;
+	sp_regime	regime;
+	int			block_rounds;
+	int64_t		duration;		/* ms */
+}			squares[] =
+{
+	{"fdatasync", false, SP_PACED, 16, 3000},
+	{"fdatasync", false, SP_SATURATED, 4, 3000},
+	{"open_datasync", true, SP_PACED, 16, 3000},
+	{"open_datasync", true, SP_SATURATED, 4, 3000},
+	{"fsync", true, SP_SATURATED, 4, 3000},
+};
+
+/*
+ * In as many blocks as a ring has files, every method comes to every file of it once.
+ * Nobody comes to a file of another kind, and files that do not rotate stay with theirs.
+ */
+static void
+brings_every_method_to_every_file(void **state)
+{
+	(void) state;
+	for (size_t row = 0; row < lengthof(squares); row++)
+	{
+		int			rings[SP_MAX_RINGS + 1] = {0};
+		int			rotating = 0;
+
+		plan_rotation(squares[row].current, squares[row].direct_io_open,
+					  squares[row].duration * MILLISECOND);
+		keep_regime(squares[row].regime);
+		run_probe();
+		read_blocks();
+		assert_true(nblocks > 12);
+		for (int file = 0; file < probe->nfiles; file++)
+		{
+			int			ring = count_ring(file);
+
+			if (probe->files[file].status != SP_OK)
+				continue;
+			if (probe->files[file].ring > 0)
+				rings[probe->files[file].ring] = ring;
+			/* any consecutive blocks: the last one may have no whole round */
+			for (int begin = 0; begin + ring < nblocks; begin++)
+			{
+				int			visits[SP_MAX_FILES] = {0};
+
+				for (int b = begin; b < begin + ring; b++)
+				{
+					if (blocks[b].home_at[file] >= 0)
+						visits[blocks[b].home_at[file]]++;
+				}
+				for (int home = 0; home < probe->nfiles; home++)
+				{
+					bool		together = probe->files[home].status == SP_OK &&
+						probe->files[home].ring == probe->files[file].ring;
+
+					/* direct writes and buffered ones never share a file */
+					if (together && probe->files[file].ring > 0)
+						assert_int_equal(probe->files[home].direct_io,
+										 probe->files[file].direct_io);
+					if (probe->files[file].ring > 0)
+						assert_int_equal(visits[home], together);
+					else if (home != file)
+						assert_int_equal(visits[home], 0);
+				}
+			}
+		}
+		/* one method is not here, one is here twice; each has its copies */
+		for (int i = 1; i <= SP_MAX_RINGS; i++)
+		{
+			rotating += rings[i];
+			assert_int_equal(rings[i] > 0, i % 2 == 1 || squares[row].direct_io_open);
+			assert_int_not_equal(rings[i], 1);
+		}
+		assert_int_equal(rotating, FILES);
+	}
+}
+
+/* Every file of a ring is synced once at a move, before anybody writes; nothing else is. */
+static void
+syncs_every_file_at_a_move(void **state)
+{
+	(void) state;
+	for (size_t row = 0; row < lengthof(squares); row++)
+	{
+		plan_rotation(squares[row].current, squares[row].direct_io_open,
+					  squares[row].duration * MILLISECOND);
+		run_probe();			/* both regimes: their turns move files, too */
+		read_blocks();
+		for (int b = 0; b + 1 < nblocks; b++)
+		{
+			for (int file = 0; file < probe->nfiles; file++)
+				assert_int_equal(blocks[b].syncs[file], b > 0 && probe->files[file].ring > 0 &&
+								 probe->files[file].status == SP_OK);
+			/* by the descriptor of the one who comes, with which it then writes */
+			for (int i = blocks[b].first; i < blocks[b].end; i++)
+			{
+				const call_record *call = &disk.records[i];
+
+				if (call->cleans_up && blocks[b].home_at[call->file] >= 0)
+					assert_int_equal(call->home, blocks[b].home_at[call->file]);
+			}
+		}
+	}
+}
+
+/* The round after a move is not counted; when saturated it is one operation of each case. */
+static void
+leaves_out_the_round_after_a_move(void **state)
+{
+	(void) state;
+	for (size_t row = 0; row < lengthof(squares); row++)
+	{
+		int			moves;
+		int64_t		writes = 0;
+		int64_t		counted = 0;
+		int64_t		uncounted;
+		int			cases = 0;
+		int			idle = 0;	/* moves after which no round had time */
+
+		plan_rotation(squares[row].current, squares[row].direct_io_open,
+					  squares[row].duration * MILLISECOND);
+		keep_regime(squares[row].regime);
+		/* without the cases that are only shown and then end */
+		while (probe->cases[probe->ncases - 1].max_rounds > 0)
+			probe->ncases--;
+		run_probe();
+		read_blocks();
+		moves = count_moves();
+		assert_int_equal(moves, nblocks - 1);
+		assert_true(moves > 10);
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			counted += (int64_t) probe->results[c].histogram.ops;
+			cases += probe->results[c].status == SP_OK;
+		}
+		for (int b = 0; b < nblocks; b++)
+		{
+			idle += blocks[b].writes[0] == 0;
+			for (int file = 0; file < probe->nfiles; file++)
+				writes += blocks[b].writes[file];
+		}
+		assert_in_range(idle, 0, 1);
+		/* and of each turn the first paced one, and of each saturated slice one operation */
+		uncounted = writes - counted;
+		assert_int_equal(uncounted % cases, 0);
+		if (squares[row].regime == SP_PACED)
+			assert_in_range(uncounted / cases, moves + 1, moves + 7);	/* up to 7 turns */
+		else
+			assert_int_equal(uncounted, (probe->rounds[SP_SATURATED] + moves - idle) * cases);
+		assert_in_range(probe->rounds[squares[row].regime],
+						squares[row].block_rounds * (int64_t) moves,
+						squares[row].block_rounds * (int64_t) (moves + 1));
+	}
+}
+
+/* A paced block has at least 16 rounds and lasts at least 40 ms, in whole entries. */
+static void
+moves_after_whole_entries(void **state)
+{
+	static const struct
+	{
+		int64_t		interval;	/* us */
+		int			entry;		/* rounds */
+		int			block;
+	}			rows[] = {
+		{500, 16, 80},
+		{510, 16, 80},			/* 78 rounds are 40 ms */
+		{700, 12, 60},			/* 57 rounds are 40 ms */
+		{900, 9, 45},			/* 44 */
+		{1000, 8, 40},
+		{1500, 6, 30},			/* 26 */
+		{3000, 3, 18},
+		{5000, 2, 16},
+		{7900, 2, 16},
+		{8000, 1, 16},
+		{20000, 1, 16},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		const int64_t turn = 500 * MILLISECOND;
+		int			seen = 0;
+
+		plan_rotation("fdatasync", false, 0);
+		keep_regime(SP_PACED);
+		disk.cost[PWRITE] = disk.cost[FSYNC] = disk.cost[FDATASYNC] = 10 * 1000;
+		probe->flush_interval_ns = rows[i].interval * 1000;
+		probe->duration_ns = (20 + 4 * rows[i].block) * probe->flush_interval_ns;
+		run_probe();
+		assert_int_equal(rows[i].block % rows[i].entry, 0);
+		read_blocks();
+		for (int b = 0; b + 1 < nblocks; b++)
+		{
+			/* one of them is the round that is not counted, or the first one of a turn */
+			int64_t		rounds = blocks[b].writes[1] - 1;
+
+			/* where a new turn begins there is one more */
+			if (rounds != rows[i].block &&
+				!(rounds == rows[i].block + 1 && disk.records[blocks[b].end - 1].at > turn))
+				fail_msg("every %d us, block %d: %d rounds", (int) rows[i].interval, b,
+						 (int) rounds);
+			seen += rounds == rows[i].block;
+		}
+		assert_true(seen >= 1);
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			const sp_series *series = &probe->results[c].series;
+
+			if (probe->results[c].status != SP_OK)
+				continue;
+			assert_int_equal(series->rounds, probe->rounds[SP_PACED]);
+			assert_int_equal(series->n, probe->rounds[SP_PACED] / rows[i].entry);
+			assert_int_equal(series->n, probe->entries[SP_PACED]);
+			assert_int_equal(series->pending_rounds, probe->rounds[SP_PACED] % rows[i].entry);
+		}
+	}
+}
+
+/* WAL goes on where it ended in a file, whoever writes it. */
+static void
+goes_on_where_the_other_ended(void **state)
+{
+	int64_t		next[SP_MAX_FILES] = {0};
+
+	(void) state;
+	plan_rotation("fdatasync", false, SECOND);
+	run_probe();
+	assert_true(count_moves() > 5);
+	for (int i = 0; i < disk.nrecords; i++)
+	{
+		const call_record *call = &disk.records[i];
+
+		if (call->call != PWRITE)
+			continue;
+		assert_true(call->offset == next[call->file] * 8 * KILOBYTE);
+		next[call->file] = (next[call->file] + 1) % 8;
+	}
+}
+
+/*
+ * Every method pays for every place: a slow file makes no method seem slow.  Without
+ * rotation it does.
+ */
+static void
+evens_out_the_places(void **state)
+{
+	(void) state;
+	for (int rotates = 0; rotates < 2; rotates++)
+	{
+		plan_rotation("fdatasync", false, 10 * SECOND);
+		if (!rotates)
+			stay_at_home();
+		drop_copies();			/* they have other places */
+		disk.cost[FSYNC] = disk.cost[FDATASYNC] = 10 * 1000;
+		for (int i = 0; i < probe->nfiles; i++)
+			disk.home_cost[i] = probe->files[i].method->opens_synced ? 10 * 1000 : 0;
+		disk.sd = 0.05;
+		disk.seed = 7;
+		disk.file_cost[2] = 10 * 1000;	/* 9 %, where fsync begins */
+		run_probe();
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			sp_speed	speed = probe->results[c].speed;
+
+			if (probe->results[c].status != SP_OK || !probe->cases[c].contender ||
+				probe->cases[c].baseline == c)
+				continue;
+			assert_true(rotates || strcmp(probe->cases[c].label, "fsync") != 0 ||
+						speed.high < 0.95);
+			/* 3 of 5 entries do not have it at either of two methods */
+			assert_true(!rotates || fabs(speed.estimate - 1) < 0.02);
+		}
+	}
+}
+
+/* The flags are those of the method, and of nobody else. */
+static void
+knows_the_flags_of_a_method(void **state)
+{
+	static const struct
+	{
+		int			file;
+		int			flags;		/* beside those that all have */
+	}			rows[] = {{0, O_DSYNC}, {1, 0}, {2, 0}, {4, O_SYNC}, {5, 0}};
+	const int	all = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+
+	(void) state;
+	plan_rotation("fdatasync", false, SECOND);
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		sp_file    *file = &probe->files[rows[i].file];
+
+		assert_int_equal(sp_open_flags(file), all | rows[i].flags);
+		file->direct_io = true;
+		assert_int_equal(sp_open_flags(file), all | rows[i].flags | O_DIRECT);
+	}
+	plan_suite("pg_test_fsync", "fdatasync", 8192, 64 * KILOBYTE);
+	assert_null(probe->files[probe->nfiles - 1].method);
+	assert_int_equal(sp_open_flags(&probe->files[probe->nfiles - 1]), all);
+}
+
+/* Somebody puts another file in the place of one. */
+static int	replace_after;		/* rounds; 0: it has been done */
+
+static void
+replace_file(void *context)
+{
+	fake_round_done(context);
+	if (replace_after == 0 || --replace_after > 0)
+		return;
+	assert_int_equal(unlinkat(directory_fd, probe->files[2].name, 0), 0);
+	__real_close(__real_openat(directory_fd, probe->files[2].name,
+							   O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+}
+
+/* A file that is another one by now is not written to. */
+static void
+takes_over_no_strange_file(void **state)
+{
+	struct stat status;
+	int			failed = 0;
+
+	(void) state;
+	plan_rotation("fdatasync", false, SECOND);
+	probe->callbacks.round_done = replace_file;
+	disk.really_writes = true;
+	replace_after = 20;
+	run_probe();
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->results[c].status != SP_ERROR)
+			continue;
+		failed++;
+		assert_int_equal(probe->results[c].error_number, ESTALE);
+		assert_string_equal(probe->results[c].error_call, "open");
+	}
+	/* that of one method, in both regimes, or the control and nobody else */
+	assert_int_equal(failed, 2);
+	assert_int_equal(fstatat(directory_fd, probe->files[2].name, &status, 0), 0);
+	assert_int_equal(status.st_size, 0);
+}
+
+/* How many files of each method are flushed in a round: 1.9 ms are busy with one. */
+static void
+uses_copies_where_there_is_time(void **state)
+{
+	static const struct
+	{
+		int64_t		interval;	/* us */
+		double		duty_cycle;
+		int			copies;
+	}			rows[] = {
+		{1000, 1, 1},
+		{5000, 1, 1},
+		{7500, 1, 1},			/* 2 * 1.9 ms is more than half of it */
+		{7700, 1, 2},
+		{11300, 1, 2},
+		{11500, 1, 3},
+		{50000, 1, 3},
+		{50000, 0.5, 1},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		uint64_t	rounds;
+
+		plan_rotation("fdatasync", false, 0);
+		keep_regime(SP_PACED);
+		disk.tick = 0;
+		probe->duty_cycle = rows[i].duty_cycle;
+		probe->flush_interval_ns = rows[i].interval * 1000;
+		probe->duration_ns = 150 * probe->flush_interval_ns;
+		run_probe();
+		if (probe->paced_copies != rows[i].copies)
+			fail_msg("row %zu: %d", i, probe->paced_copies);
+		rounds = (uint64_t) probe->rounds[SP_PACED];
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			const sp_result *result = &probe->results[c];
+			double		own = probe->files[probe->cases[c].file].method->opens_synced ? 200 : 500;
+
+			if (result->status != SP_OK)
+				continue;
+			/* the first block has one file each, and tells how long a flush takes */
+			if (rows[i].copies == 1)
+				assert_int_equal(result->histogram.ops, rounds);
+			else
+				assert_in_range(result->histogram.ops, rows[i].copies * (rounds - 40),
+								rows[i].copies * (rounds - 16) + 16);
+			/* an entry is a mean, however many files */
+			for (int k = 0; k < result->series.n; k++)
+				assert_float_equal(result->series.mean_us[k], own, 1e-3);
+			assert_int_equal(result->tail.slow_rounds, 0);
+			assert_in_range(result->tail.rounds, rounds - 17, rounds);
+		}
+	}
+}
+
+/* Each copy sees the cluster's own interval, and a round has each of them once. */
+static void
+paces_every_copy(void **state)
+{
+	int64_t		before[SP_MAX_FILES] = {0};
+	int			seen = 0;
+
+	(void) state;
+	plan_rotation("fdatasync", false, 3 * SECOND);
+	keep_regime(SP_PACED);
+	stay_at_home();
+	disk.tick = 0;
+	probe->flush_interval_ns = 20 * MILLISECOND;
+	run_probe();
+	assert_int_equal(probe->paced_copies, 3);
+	for (int i = 0; i < disk.nrecords; i++)
+	{
+		const call_record *call = &disk.records[i];
+		int64_t		since;
+
+		if (call->call != PWRITE)
+			continue;
+		since = call->at - before[call->file];
+		if (before[call->file] > 0)
+		{
+			/* once a round, anywhere in it */
+			assert_in_range(since, MILLISECOND, 2 * 20 * MILLISECOND);
+			seen += probe->cases[call->home].file != call->home;
+		}
+		before[call->file] = call->at;
+	}
+	assert_true(seen > 100);
+}
+
+/* From a failure on, every method stays where it is; the failed file is left alone. */
+static void
+stays_after_a_failure(void **state)
+{
+	static const fake_call calls[] = {PWRITE, FSYNC, FDATASYNC};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(calls); i++)
+	{
+		for (int at = 3; at < 200; at += 7)
+		{
+			const call_record *failed;
+			int			home_at[SP_MAX_FILES];
+			int			after = 0;
+
+			plan_rotation("fdatasync", false, 2 * SECOND);
+			disk.fail_call = calls[i];
+			disk.fail_errno = EIO;
+			disk.fail_at = at;
+			run_probe();
+			assert_true(disk.failed_file >= 0);
+			failed = &disk.records[disk.failed_record];
+			for (int file = 0; file < SP_MAX_FILES; file++)
+				home_at[file] = -1;
+			for (int k = disk.failed_record + 1; k < disk.nrecords; k++)
+			{
+				const call_record *call = &disk.records[k];
+
+				assert_int_not_equal(call->file, failed->file);
+				/* the other files of the same move are taken over: they are open for others */
+				if (call->cleans_up)
+				{
+					assert_true(failed->cleans_up && after == 0);
+					continue;
+				}
+				assert_int_not_equal(call->home, failed->home);
+				if (home_at[call->file] >= 0)
+					assert_int_equal(home_at[call->file], call->home);
+				home_at[call->file] = call->home;
+				after++;
+			}
+			assert_true(after > 100);
+		}
+	}
+}
+
+/* A run begins at home, also after one that ended elsewhere. */
+static void
+begins_at_home(void **state)
+{
+	(void) state;
+	plan_rotation("fdatasync", false, SECOND);
+	for (int run = 0; run < 2; run++)
+	{
+		probe->duration_ns = SECOND + run * 100 * MILLISECOND;
+		run_probe();
+		read_blocks();
+		assert_true(nblocks > 3);
+		for (int file = 0; file < probe->nfiles; file++)
+			assert_true(blocks[0].home_at[file] == -1 || blocks[0].home_at[file] == file);
+	}
+}
+
+/* With a duty cycle, the syncs of a move are followed by their rest. */
+static void
+rests_after_a_move(void **state)
+{
+	static const double duty_cycles[] = {1, 0.5, 0.2};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(duty_cycles); i++)
+	{
+		int			moves = 0;
+
+		plan_rotation("fdatasync", false, 4 * SECOND);
+		keep_regime(SP_PACED);
+		probe->duty_cycle = duty_cycles[i];
+		run_probe();
+		read_blocks();
+		for (int b = 1; b + 1 < nblocks; b++)
+		{
+			/* each is synced, opened and closed */
+			const call_record *last = &disk.records[blocks[b].first + 3 * FILES - 1];
+			int64_t		busy = FILES * disk.cost[FSYNC];
+			int64_t		rest = (last + 1)->at - disk.cost[PWRITE] - last->at;
+			int64_t		owed = (int64_t) ((double) busy / duty_cycles[i]) - busy;
+
+			assert_true(last->cleans_up && (last + 1)->call == PWRITE);
+			assert_in_range(rest, owed, owed + 100 * disk.tick);
+			moves++;
+		}
+		assert_true(moves > 3);
+	}
+}
+
+/* No sync of a move begins after the deadline. */
+static void
+moves_within_its_time(void **state)
+{
+	int			cut = 0;
+
+	(void) state;
+	for (int64_t duration = 2000; duration < 4000; duration += 37)
+	{
+		int			syncs = 0;
+
+		plan_rotation("fdatasync", false, duration * MILLISECOND);
+		disk.cost[FSYNC] = 20 * MILLISECOND;
+		disk.cost[FDATASYNC] = MILLISECOND / 2;
+		run_probe();
+		for (int i = 0; i < disk.nrecords; i++)
+		{
+			if (!disk.records[i].cleans_up || disk.records[i].call != FSYNC)
+				continue;
+			syncs++;
+			assert_true(disk.records[i].at - disk.cost[FSYNC] < probe->deadline_ns);
+		}
+		cut += syncs % FILES != 0;
+	}
+	assert_true(cut > 0);
+}
+
+/* ------------------------------------------------------------ creation order */
+
+static void
+creates_in_a_random_order(void **state)
+{
+	const int	seeds = 2000;
+	int			first[SP_MAX_FILES] = {0};
+	int			last[SP_MAX_FILES] = {0};
+	int			same = 0;
+	int			before[SP_MAX_FILES] = {0};
+
+	(void) state;
+	plan_rotation("fdatasync", false, SECOND);
+	for (int seed = 1; seed <= seeds; seed++)
+	{
+		int			order[SP_MAX_FILES] = {0};
+		int			again[SP_MAX_FILES] = {0};
+		bool		seen[SP_MAX_FILES] = {false};
+
+		probe->random_seed = (uint64_t) seed;
+		sp_creation_order(probe, order);
+		sp_creation_order(probe, again);
+		assert_memory_equal(order, again, sizeof(order));
+		for (int i = 0; i < probe->nfiles; i++)
+		{
+			assert_in_range(order[i], 0, probe->nfiles - 1);
+			assert_false(seen[order[i]]);
+			seen[order[i]] = true;
+		}
+		same += memcmp(order, before, sizeof(order)) == 0;
+		memcpy(before, order, sizeof(order));
+		first[order[0]]++;
+		last[order[probe->nfiles - 1]]++;
+	}
+	assert_in_range(same, 0, 5);	/* hardly ever by chance */
+	/* twenty files: 100 times each, by chance 10 more or less; five standard deviations */
+	assert_int_equal(probe->nfiles, 20);
+	for (int i = 0; i < probe->nfiles; i++)
+	{
+		assert_in_range(first[i], 100 - 50, 100 + 50);
+		assert_in_range(last[i], 100 - 50, 100 + 50);
+	}
+}
+
+/* It takes nothing from the random numbers of the run, before or after. */
+static void
+keeps_the_order_of_the_run(void **state)
+{
+	int			order[SP_MAX_FILES];
+	static call_record first_run[200];
+
+	(void) state;
+	plan_rotation("fdatasync", false, 100 * MILLISECOND);
+	run_probe();
+	assert_true(disk.nrecords > 200);
+	memcpy(first_run, disk.records, 200 * sizeof(call_record));
+	sp_creation_order(probe, order);
+	disk.now = 0;
+	run_probe();
+	for (int i = 0; i < 200; i++)
+		assert_int_equal(disk.records[i].home, first_run[i].home);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(brings_every_method_to_every_file),
+		cmocka_unit_test(syncs_every_file_at_a_move),
+		cmocka_unit_test(leaves_out_the_round_after_a_move),
+		cmocka_unit_test(moves_after_whole_entries),
+		cmocka_unit_test(goes_on_where_the_other_ended),
+		cmocka_unit_test(evens_out_the_places),
+		cmocka_unit_test(knows_the_flags_of_a_method),
+		cmocka_unit_test(takes_over_no_strange_file),
+		cmocka_unit_test(uses_copies_where_there_is_time),
+		cmocka_unit_test(paces_every_copy),
+		cmocka_unit_test(stays_after_a_failure),
+		cmocka_unit_test(begins_at_home),
+		cmocka_unit_test(rests_after_a_move),
+		cmocka_unit_test(moves_within_its_time),
+		cmocka_unit_test(creates_in_a_random_order),
+		cmocka_unit_test(keeps_the_order_of_the_run),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("places", tests, set_up, tear_down);
+}

@@ -1,0 +1,603 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_runs.c
+ *	  How often whole runs of the engine err, on disks that are not kind.
+ *
+ * The engine runs as in the server, with its rounds, moves, interim analyses and early
+ * stop; the linker replaces its calls (--wrap) by a model of a disk with a clock of its
+ * own.  Its files differ by their places, its noise is not independent, and it stalls.
+ * All random numbers have a fixed seed.
+ *
+ * The figures are printed.  What is asserted is that a switch is seldom wrong, and that
+ * a method that is faster is found.  The same runs without rotation are shown beside.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "engine/measure/suite.h"
+
+#define MILLISECOND		SP_NS_PER_MS
+#define SECOND			SP_NS_PER_S
+#define TICK			(4 * MILLISECOND)
+#define STALL			(100 * MILLISECOND)
+#define METHODS			4
+#define FIRST_FD		1000	/* and the number of the file: none of them is real */
+
+/* The methods of the models, in this order. */
+static const char *const methods[METHODS] = {
+	"open_datasync", "fdatasync", "fsync", "open_sync"
+};
+
+/* A disk, its methods, and a probe of it. */
+typedef struct model
+{
+	const char *name;
+	const char *current;
+	int64_t		interval_us;	/* of the paced regime */
+	double		rested_us;		/* a flush after a rest ... */
+	double		busy_us;		/* ... and right after another one */
+	double		gain[METHODS];	/* log of the speed, in both regimes */
+	double		tick_us;		/* fsync and open_sync pay that once a clock tick */
+	int64_t		cluster_us;		/* between two flushes of the cluster; 0: unknown */
+	double		tail;			/* share of flushes of open_datasync that ... */
+	double		tail_us;		/* ... take so much longer */
+
+	/* standard deviations of logarithms */
+	double		place;			/* of files, for the whole run */
+	double		drift;			/* of files, from its begin to its end */
+	double		noise;			/* of each flush by itself */
+	double		waves;			/* of a file, lasting some 20 ms each */
+	double		common;			/* of all files, lasting some 100 ms */
+
+	double		stalls;			/* a second, of 100 ms */
+
+	double		found;			/* share of the runs that must find the gain */
+} model;
+
+typedef struct wave
+{
+	double		value;
+	int64_t		at;
+} wave;
+
+static struct
+{
+	const model *model;
+	uint64_t	seed;
+	int64_t		now;
+	int64_t		rested_since;
+	int64_t		next_stall;
+	double		place[SP_MAX_FILES];
+	double		drift[SP_MAX_FILES];
+	wave		waves[SP_MAX_FILES];
+	wave		common;
+	int64_t		journaled[SP_MAX_FILES];	/* the tick of the last time */
+	bool		written[SP_MAX_FILES];	/* and not yet synced */
+	int			method[SP_MAX_FILES];	/* index into methods, or -1 */
+} disk;
+
+static sp_probe *probe;
+
+extern ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset);
+extern int	__wrap_openat(int dirfd, const char *name, int flags,...);
+extern int	__wrap_fstat(int fd, struct stat *status);
+extern int	__wrap_close(int fd);
+extern int	__wrap_fsync(int fd);
+extern int	__wrap_fdatasync(int fd);
+
+/* ------------------------------------------------------------------------ disk */
+
+/* The value of a random process with that standard deviation and time constant, now. */
+static double
+wave_now(wave *one, double sd, double constant_ns)
+{
+	double		keeps = exp(-(double) (disk.now - one->at) / constant_ns);
+
+	if (sd == 0)
+		return 0;
+	one->value = keeps * one->value + sqrt(1 - keeps * keeps) * sd * random_normal(&disk.seed);
+	one->at = disk.now;
+	return one->value;
+}
+
+/* The time until the next stall. */
+static int64_t
+until_stall(void)
+{
+	return (int64_t) (-log(random_uniform(&disk.seed)) / disk.model->stalls * SECOND);
+}
+
+/* The disk works for so long, and stalls meanwhile. */
+static void
+work(double us)
+{
+	int64_t		end = disk.now + (int64_t) (us * 1000);
+
+	if (disk.model->stalls > 0)
+	{
+		while (disk.next_stall + STALL < disk.now)
+			disk.next_stall += STALL + until_stall();
+		if (end > disk.next_stall)
+		{
+			end = disk.next_stall + STALL + (int64_t) (us * 1000);
+			disk.next_stall += STALL + until_stall();
+		}
+	}
+	disk.now = disk.rested_since = end;
+}
+
+/* A flush of a file by a method, -1 for a clean-up. */
+static void
+flush(int file, int method)
+{
+	const model *m = disk.model;
+	double		log_us = log(disk.now - disk.rested_since > MILLISECOND / 10 ?
+							 m->rested_us : m->busy_us);
+	int64_t		tick = disk.now / TICK;
+	bool		journals = method < 0 || method >= 2;
+	double		us;
+
+	log_us += disk.place[file] +
+		disk.drift[file] * ((double) disk.now / (double) probe->duration_ns - 0.5) +
+		m->noise * random_normal(&disk.seed) + wave_now(&disk.waves[file], m->waves, 2e7) +
+		wave_now(&disk.common, m->common, 1e8);
+	if (method >= 0)
+		log_us -= m->gain[method];
+	us = exp(log_us);
+	if (journals && disk.journaled[file] != tick)
+	{
+		us += m->tick_us;
+		disk.journaled[file] = tick;
+	}
+	if (method == 0 && m->tail > 0 && random_uniform(&disk.seed) < m->tail)
+		us += m->tail_us;
+	work(us);
+}
+
+/* All of a flush takes place in the write, also that of a method that syncs by a call. */
+ssize_t
+__wrap_pwrite(int fd, const void *data, size_t size, off_t offset)
+{
+	int			file = fd - FIRST_FD;
+	int			home = 0;
+
+	assert_true(file >= 0 && data != NULL && offset >= 0);
+	while (probe->places.in_use[home] != file)
+		home++;
+	flush(file, disk.method[home]);
+	disk.written[file] = probe->files[home].method->sync != NULL;
+	return (ssize_t) size;
+}
+
+static int
+sync_file(int fd)
+{
+	int			file = fd - FIRST_FD;
+
+	assert_true(file >= 0);
+	if (!disk.written[file])
+		flush(file, -1);
+	disk.written[file] = false;
+	return 0;
+}
+
+int
+__wrap_fsync(int fd)
+{
+	return sync_file(fd);
+}
+
+int
+__wrap_fdatasync(int fd)
+{
+	return sync_file(fd);
+}
+
+/* When a file moves it is opened again, which costs nothing here. */
+int
+__wrap_openat(int dirfd, const char *name, int flags,...)
+{
+	(void) dirfd;
+	(void) flags;
+	return FIRST_FD + atoi(name);
+}
+
+int
+__wrap_fstat(int fd, struct stat *status)
+{
+	memset(status, 0, sizeof(*status));
+	status->st_ino = (ino_t) fd;
+	return 0;
+}
+
+int
+__wrap_close(int fd)
+{
+	assert_true(fd >= FIRST_FD);
+	return 0;
+}
+
+/* ------------------------------------------------------------------- callbacks */
+
+static int64_t
+now_ns(void *context)
+{
+	(void) context;
+	return disk.now;
+}
+
+static void
+nothing(void *context)
+{
+	(void) context;
+}
+
+static void
+sleep_until(void *context, int64_t deadline_ns)
+{
+	(void) context;
+	if (deadline_ns > disk.now)
+		disk.now = deadline_ns;
+}
+
+static void
+no_analysis(void *context, sp_regime regime)
+{
+	(void) context;
+	(void) regime;
+}
+
+/* ------------------------------------------------------------------------ runs */
+
+/* What came of the runs of a model. */
+typedef struct outcome
+{
+	int			runs;
+	int			verdicts[SP_UNSAFE + 1];
+	int			right;			/* switches to one that is faster, see is_wrong() */
+	int			wrong;			/* other switches */
+	int			worse;			/* best choices that are slower by more than 1 % */
+	double		seconds;
+	double		entries;		/* when paced */
+} outcome;
+
+static int
+method_index(const char *name)
+{
+	for (int m = 0; m < METHODS; m++)
+	{
+		if (strcmp(methods[m], name) == 0)
+			return m;
+	}
+	return -1;
+}
+
+static void
+plan_run(const model *m, uint64_t seed, bool rotates)
+{
+	static char data[SP_BUFFER_SIZE];
+	sp_server	server = {
+		.current = sp_sync_method_find(m->current),.segment_size = 16 << 20,
+		.init_write_size = 262144,.flush_size = 8192
+	};
+
+	memset(probe, 0, sizeof(*probe));
+	memset(&disk, 0, sizeof(disk));
+	for (size_t i = 0; i < sp_sync_method_count; i++)
+		server.offers[i] = true;
+	sp_suite_find("wal")->plan(probe, &server);
+	disk.model = m;
+	disk.seed = seed;
+	disk.next_stall = m->stalls > 0 ? until_stall() : 0;
+	disk.common.value = m->common * random_normal(&disk.seed);
+	for (int i = 0; i < probe->nfiles; i++)
+	{
+		sp_file    *file = &probe->files[i];
+
+		if (!rotates)
+			file->ring = 0;
+		file->fd = FIRST_FD + i;
+		snprintf(file->name, sizeof(file->name), "%d", i);
+		disk.place[i] = m->place * random_normal(&disk.seed);
+		disk.drift[i] = m->drift * random_normal(&disk.seed);
+		disk.waves[i].value = m->waves * random_normal(&disk.seed);
+		disk.journaled[i] = -1;
+		disk.method[i] = method_index(file->method->name);
+	}
+	probe->duration_ns = 5 * SECOND;
+	probe->flush_interval_ns = m->interval_us * 1000;
+	probe->cluster_interval_ns = m->cluster_us * 1000;
+	probe->duty_cycle = 1;
+	probe->margin = 0.05;
+	probe->stop_early = true;
+	probe->random_seed = random_bits(&disk.seed);
+	probe->buffer = data;
+	probe->callbacks = (sp_callbacks) {
+		NULL, now_ns, nothing, sleep_until, nothing, nothing, nothing, no_analysis, NULL
+	};
+}
+
+/* The true log speed of a method against the current one, by the means of all flushes. */
+static double
+true_gain(const model *m, int method, sp_regime regime)
+{
+	double		flush_us = regime == SP_PACED ? m->rested_us : m->busy_us;
+	double		interval_us = regime == SP_PACED ? (double) m->interval_us : m->busy_us;
+	double		ticks = fmin(1, interval_us * 1000 / TICK);	/* in a flush */
+	int			of[2] = {method_index(m->current), method};
+	double		us[2];
+
+	for (int i = 0; i < 2; i++)
+		us[i] = flush_us * exp(-m->gain[of[i]]) + (of[i] >= 2 ? m->tick_us * ticks : 0) +
+			(of[i] == 0 ? m->tail * m->tail_us : 0);
+	return log(us[0] / us[1]);
+}
+
+/* A switch is wrong if nothing is gained by more than the margin, or as much is lost. */
+static bool
+is_wrong(const model *m, int method)
+{
+	double		paced = true_gain(m, method, SP_PACED);
+	double		saturated = true_gain(m, method, SP_SATURATED);
+
+	return fmax(paced, saturated) <= log(1 + probe->margin) ||
+		fmin(paced, saturated) < log(1 - probe->margin);
+}
+
+static outcome
+simulate(const model *m, int runs, bool rotates)
+{
+	outcome		sum = {.runs = runs};
+
+	for (int run = 0; run < runs; run++)
+	{
+		uint64_t	seed = 1000003 * (uint64_t) (run + 1);
+		sp_comparison comparison;
+		int			best;
+
+		plan_run(m, random_bits(&seed), rotates);
+		sp_probe_run(probe);
+		assert_true(probe->judged);
+		assert_true(sp_probe_compare(probe, &comparison));
+		sum.verdicts[probe->judgement.verdict]++;
+		sum.seconds += (double) (probe->finished_ns - probe->started_ns) / SECOND;
+		sum.entries += (double) probe->entries[SP_PACED];
+		best = method_index(comparison.contenders[probe->judgement.best].name);
+		if (probe->judgement.verdict == SP_SWITCH)
+		{
+			assert_int_equal(probe->judgement.best, probe->judgement.recommended);
+			sum.wrong += is_wrong(m, best);
+			sum.right += !is_wrong(m, best);
+		}
+		sum.worse += true_gain(m, best, comparison.deciding) < -0.01;
+	}
+	print_message("# %s%s: switch %.1f %%, keep %.1f, tie %.1f, undecided %.1f; "
+				  "false switch %.1f; best choice is worse %.1f; %.1f s, %.0f paced entries\n",
+				  m->name, rotates ? "" : ", without rotation",
+				  100.0 * sum.verdicts[SP_SWITCH] / runs, 100.0 * sum.verdicts[SP_KEEP] / runs,
+				  100.0 * sum.verdicts[SP_TIE] / runs, 100.0 * sum.verdicts[SP_UNDECIDED] / runs,
+				  100.0 * sum.wrong / runs, 100.0 * sum.worse / runs,
+				  sum.seconds / runs, sum.entries / runs);
+	return sum;
+}
+
+/* The most that chance brings of events of that share, but for once in a thousand times. */
+static int
+most_by_chance(int runs, double share)
+{
+	double		chance = pow(1 - share, runs);	/* of exactly k */
+	double		up_to = chance;
+	int			k = 0;
+
+	while (1 - up_to > 0.001)
+	{
+		chance *= (double) (runs - k) / (k + 1) * share / (1 - share);
+		up_to += chance;
+		k++;
+	}
+	return k;
+}
+
+#define RUNS			250
+#define RUNS_BESIDE		100		/* without rotation */
+
+#define EQUAL	{0, 0, 0, 0}
+#define GAIN_12	0.1133			/* log 1.12 */
+#define GAIN_30	0.2624
+
+/* Flush times of a virtual disk at a slow pace, and of a fast disk at a fast one. */
+#define SLOW_DISK	5000, 500, 300
+#define FAST_DISK	500, 60, 40
+#define IDLE_DISK	5000, 100, 60	/* with time for three files of each method */
+#define NOISE	.noise = 0.15, .common = 0.2
+
+/* A switch is wrong at most so often, beside what chance adds. */
+#define SELDOM	0.01
+
+/* No method is faster by more than the margin, or it is not worth a switch. */
+static const model nulls[] = {
+	{"no difference", "fdatasync", SLOW_DISK, EQUAL, NOISE},
+	{"places differ by 2 %", "fdatasync", SLOW_DISK, EQUAL, NOISE, .place = 0.02},
+	{"places differ by 3 %", "fdatasync", SLOW_DISK, EQUAL, NOISE, .place = 0.03},
+	{"places differ by 4 %", "fdatasync", SLOW_DISK, EQUAL, NOISE, .place = 0.04},
+	{"places differ by 6 %", "fdatasync", SLOW_DISK, EQUAL, NOISE, .place = 0.06},
+	{"files drift by 10 %", "fdatasync", SLOW_DISK, EQUAL, NOISE, .drift = 0.1},
+	{"2 stalls of 100 ms a second", "fdatasync", SLOW_DISK, EQUAL, NOISE, .place = 0.02,
+		.stalls = 2},
+	{"noise of files in waves of 20 ms", "fdatasync", SLOW_DISK, EQUAL, NOISE, .place = 0.02,
+		.waves = 0.15},
+	{"fsync pays 12 % by ticks", "fdatasync", FAST_DISK, EQUAL, NOISE, .place = 0.02,
+		.tick_us = 58},
+	{"fsync is 10 % faster, but pays 25 % by ticks", "fdatasync", FAST_DISK, {0, 0, 0.1, 0}, NOISE,
+		.place = 0.02, .tick_us = 120},
+	{"12 % faster, but 3 % take 5 ms longer", "fdatasync", SLOW_DISK, {GAIN_12, 0, 0, 0}, NOISE,
+		.place = 0.02, .tail = 0.03, .tail_us = 5000},
+	{"30 % faster, but 3 % take 5 ms longer", "fdatasync", SLOW_DISK, {GAIN_30, 0, 0, 0}, NOISE,
+		.place = 0.02, .tail = 0.03, .tail_us = 5000},
+	{"no difference, 60 % of the time in flushes", "fdatasync", 500, 500, 300, EQUAL, NOISE,
+		.place = 0.03, .cluster_us = 500},
+	{"three files of a method, places differ by 4 %", "fdatasync", IDLE_DISK, EQUAL, NOISE,
+		.place = 0.04},
+	{"all 4 % faster", "fdatasync", SLOW_DISK, {0.0392, 0, 0.0392, 0.0392}, NOISE, .place = 0.03},
+};
+
+/* Here a run is sometimes over before two rounds with a slow flush are seen. */
+static const model rare_tails[] = {
+	{"12 % faster, but 1 % take 5 ms longer", "fdatasync", SLOW_DISK, {GAIN_12, 0, 0, 0}, NOISE,
+		.place = 0.02, .tail = 0.01, .tail_us = 5000},
+};
+
+/* The truth is on the edge of the margin: an interval misses it at most so often. */
+#define MISSES	0.05
+
+static const model edges[] = {
+	{"all 4.99 % faster", "fdatasync", SLOW_DISK, {0.0487, 0, 0.0487, 0.0487}, NOISE,
+		.place = 0.03},
+	{"all 4.99 % faster, no places", "fdatasync", SLOW_DISK, {0.0487, 0, 0.0487, 0.0487}, NOISE},
+};
+
+/* One method is worth a switch; at least that share of the runs must find it. */
+static const model gains[] = {
+	{"12 % faster", "fdatasync", SLOW_DISK, {GAIN_12, 0, 0, 0}, NOISE, .place = 0.03,
+		.found = 0.9},
+	{"12 % faster, files drift by 10 %", "fdatasync", SLOW_DISK, {GAIN_12, 0, 0, 0}, NOISE,
+		.place = 0.03, .drift = 0.1, .found = 0.9},
+	{"12 % faster, 2 stalls a second", "fdatasync", SLOW_DISK, {GAIN_12, 0, 0, 0}, NOISE,
+		.place = 0.02, .stalls = 2, .found = 0.75},
+	{"12 % faster by ticks", "fsync", FAST_DISK, EQUAL, NOISE, .place = 0.02, .tick_us = 58,
+		.found = 0.9},
+	{"12 % faster, 60 % of the time in flushes", "fdatasync", 500, 500, 300, {GAIN_12, 0, 0, 0},
+		NOISE, .place = 0.03, .cluster_us = 500, .found = 0.9},
+	{"12 % faster, three files of a method", "fdatasync", IDLE_DISK, {GAIN_12, 0, 0, 0}, NOISE,
+		.place = 0.04, .found = 0.9},
+	{"8 % faster", "fdatasync", SLOW_DISK, {0.077, 0, 0, 0}, NOISE, .place = 0.02,
+		.found = 0.25},
+	{"20 % faster, noise in waves", "fdatasync", SLOW_DISK, {0.1823, 0, 0, 0}, NOISE, .place = 0.02,
+		.waves = 0.15, .found = 0.9},
+};
+
+static void
+seldom_switches_wrongly(void **state)
+{
+	int			wrong = 0;
+	int			worse = 0;
+	int			wrong_beside = 0;
+	const int	n = lengthof(nulls);
+
+	(void) state;
+	for (int i = 0; i < n; i++)
+	{
+		outcome		one = simulate(&nulls[i], RUNS, true);
+		outcome		beside = simulate(&nulls[i], RUNS_BESIDE, false);
+
+		assert_in_range(one.wrong, 0, most_by_chance(RUNS, SELDOM));
+		wrong += one.wrong;
+		worse += one.worse;
+		wrong_beside += beside.wrong;
+	}
+	print_message("# all: %d wrong switches in %d runs; without rotation %d in %d\n",
+				  wrong, n * RUNS, wrong_beside, n * RUNS_BESIDE);
+	assert_in_range(wrong, 0, most_by_chance(n * RUNS, SELDOM));
+	/* a best choice has no proof, and may be worse more often */
+	assert_in_range(worse, 0, most_by_chance(n * RUNS, 2 * SELDOM));
+	/* these disks are such that it would show */
+	assert_true(wrong_beside > most_by_chance(n * RUNS_BESIDE, SELDOM));
+}
+
+static void
+seldom_misses_rare_slow_flushes(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(rare_tails); i++)
+	{
+		outcome		one = simulate(&rare_tails[i], RUNS, true);
+
+		simulate(&rare_tails[i], RUNS_BESIDE, false);
+		assert_in_range(one.wrong, 0, RUNS * 15 / 100);
+		assert_in_range(one.worse, 0, most_by_chance(RUNS, SELDOM));
+	}
+}
+
+static void
+errs_on_the_edge_as_promised(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(edges); i++)
+	{
+		outcome		one = simulate(&edges[i], RUNS, true);
+
+		simulate(&edges[i], RUNS_BESIDE, false);
+		assert_in_range(one.wrong, 0, most_by_chance(RUNS, MISSES));
+	}
+}
+
+static void
+finds_what_is_worth_a_switch(void **state)
+{
+	int			wrong = 0;
+	int			worse = 0;
+	const int	n = lengthof(gains);
+
+	(void) state;
+	for (int i = 0; i < n; i++)
+	{
+		outcome		one = simulate(&gains[i], RUNS, true);
+
+		simulate(&gains[i], RUNS_BESIDE, false);
+		if (one.right < gains[i].found * RUNS)
+			fail_msg("%s: found in %d of %d runs", gains[i].name, one.right, RUNS);
+		wrong += one.wrong;
+		worse += one.worse;
+	}
+	assert_in_range(wrong, 0, most_by_chance(n * RUNS, SELDOM));
+	assert_in_range(worse, 0, most_by_chance(n * RUNS, SELDOM));
+}
+
+/* The bound itself: sums of the binomial distribution, from tables. */
+static void
+knows_what_chance_brings(void **state)
+{
+	(void) state;
+	assert_int_equal(most_by_chance(1, 0.01), 1);
+	assert_int_equal(most_by_chance(1, 0.0005), 0);
+	assert_int_equal(most_by_chance(10, 0.5), 9);	/* 10 once in 1,024 times */
+	assert_int_equal(most_by_chance(300, 0.01), 10);	/* about Poisson of 3 */
+}
+
+static int
+allocate(void **state)
+{
+	(void) state;
+	probe = malloc(sizeof(*probe));
+	return probe == NULL ? -1 : 0;
+}
+
+static int
+release(void **state)
+{
+	(void) state;
+	free(probe);
+	return 0;
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(seldom_switches_wrongly),
+		cmocka_unit_test(seldom_misses_rare_slow_flushes),
+		cmocka_unit_test(errs_on_the_edge_as_promised),
+		cmocka_unit_test(finds_what_is_worth_a_switch),
+		cmocka_unit_test(knows_what_chance_brings),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("runs", tests, allocate, release);
+}
