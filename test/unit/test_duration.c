@@ -291,8 +291,8 @@ cuts_the_round_that_is_under_way(void **state)
 
 				if (probe->cases[c].regime != SP_SATURATED || result->status != SP_OK)
 					continue;
-				/* five operations each at least */
-				assert_true(result->histogram.ops >= 5 * (uint64_t) result->series.n);
+				/* one operation each at least: two clock ticks are enough */
+				assert_true(result->histogram.ops >= (uint64_t) result->series.n);
 				cut += result->histogram.ops % 5 != 0;
 			}
 		}

@@ -293,7 +293,7 @@ counts_a_slow_slice_once(void **state)
 		{
 			slow++;
 			assert_int_equal(result->tail.slow_rounds, result->tail.rounds);
-			assert_int_equal(result->histogram.ops, 5 * rounds);
+			assert_int_equal(result->histogram.ops, rounds);	/* two clock ticks are enough */
 			/* the first round may come before there is a median */
 			assert_true(result->series.mean_us[rounds - 1] < 2500 * 1.01);
 		}
