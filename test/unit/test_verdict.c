@@ -582,7 +582,7 @@ praises_no_method_that_does_not_sync(void **state)
 static void
 cuts_a_long_reason(void **state)
 {
-	char		name[600];
+	char		name[1200];
 	sp_contender contenders[MAX_CONTENDERS] = {
 		CURRENT(QUIET, QUIET), METHOD(name, EQUAL_SPEED, EQUAL_SPEED),
 		METHOD("fsync", EQUAL_SPEED, EQUAL_SPEED)

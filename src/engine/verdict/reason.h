@@ -15,7 +15,7 @@
 #include "engine/verdict/verdict.h"
 
 /* Enough for the names of all methods; a longer reason is cut short. */
-#define SP_REASON_SIZE			512
+#define SP_REASON_SIZE			1024
 
 /*
  * Write the reason of a judgement of this comparison.  Returns how many times as long

@@ -34,7 +34,7 @@ extern double sp_tail_share(const sp_tail *tail);
  *
  * Given all slow rounds of both, those of one are binomial if the shares are equal
  * (Przyborowski and Wilenski, Biometrika 31, 1940); three standard deviations are
- * once in 700 times.
+ * about once in 500 times.
  */
 extern bool sp_tail_exceeds(const sp_tail *tail, const sp_tail *other);
 
