@@ -90,7 +90,7 @@ read_tails(FunctionCallInfo fcinfo, int arg, sp_comparison *comparison, sp_regim
 	read_doubles(fcinfo, arg + 1, comparison->count, slow_rounds);
 	for (int i = 0; i < comparison->count; i++)
 	{
-		if (rounds[i] >= 0 && slow_rounds[i] >= 0 && rounds[i] < PG_INT32_MAX)
+		if (slow_rounds[i] >= 0 && slow_rounds[i] <= rounds[i] && rounds[i] <= PG_INT32_MAX)
 			comparison->contenders[i].tail[regime] =
 				(sp_tail) {(int64) rounds[i], (int64) slow_rounds[i]};
 	}

@@ -158,7 +158,13 @@ static const struct
 		SP_UNDECIDED, 1, 0.13},
 	{"alone", &paced_pace,
 		{CURRENT(QUIET, QUIET)},
-		SP_UNDECIDED, 0, 0},
+		SP_UNDECIDED, 0, NAN},
+	{"nothing to compare with", &paced_pace,
+		{CURRENT(QUIET, QUIET), METHOD("fsync", NONE, NONE)},
+		SP_UNDECIDED, 0, NAN},
+	{"the current method is not measured", &paced_pace,
+		{CURRENT(NONE, NONE), METHOD("fsync", NONE, NONE)},
+		SP_UNDECIDED, 0, NAN},
 };
 
 static void

@@ -69,24 +69,16 @@ sp_places_prepare(sp_probe *probe)
 	}
 }
 
-/* The rounds of a block, at least. */
-static int64_t
-rounds_of_block(const sp_probe *probe, sp_regime regime)
-{
-	int64_t		rounds = PACED_BLOCK_NS / probe->flush_interval_ns;
-
-	if (regime == SP_SATURATED)
-		return SATURATED_BLOCK_ROUNDS;
-	return rounds > PACED_BLOCK_ROUNDS ? rounds : PACED_BLOCK_ROUNDS;
-}
-
-/* Is a block over?  It ends with an entry, which so comes from one place. */
+/* Is a block over?  A paced one ends with an entry, which so comes from one place. */
 static bool
 block_is_over(const sp_probe *probe, sp_regime regime)
 {
-	if (regime == SP_PACED && probe->entry_ns > 0)
-		return false;
-	return probe->places.block_rounds[regime] >= rounds_of_block(probe, regime);
+	const sp_places *places = &probe->places;
+
+	if (regime == SP_SATURATED)
+		return places->block_rounds[regime] >= SATURATED_BLOCK_ROUNDS;
+	return probe->entry_ns == 0 && places->block_rounds[regime] >= PACED_BLOCK_ROUNDS &&
+		places->block_ns[regime] >= PACED_BLOCK_NS;
 }
 
 /* No file is taken over later than that: the regimes have their first rounds until then. */
@@ -203,6 +195,7 @@ sp_places_begin_round(sp_probe *probe, sp_regime regime)
 	if (block_is_over(probe, regime))
 	{
 		places->block_rounds[regime] = 0;
+		places->block_ns[regime] = 0;
 		places->shift[regime]++;
 		if (regime == SP_PACED)
 			set_paced_copies(probe);

@@ -59,6 +59,7 @@ case_speed(sp_probe *probe, int c, int analysis, int comparisons)
 {
 	const sp_series *baseline = &probe->results[probe->cases[c].baseline].series;
 	sp_speed	one = {1, NAN, NAN};
+	sp_speed	none = {NAN, NAN, NAN};
 	int			other = c;
 	int			n;
 
@@ -66,12 +67,13 @@ case_speed(sp_probe *probe, int c, int analysis, int comparisons)
 	{
 		for (int i = 0; i < probe->ncases; i++)
 		{
-			if (probe->cases[i].control && probe->cases[i].baseline == c &&
-				probe->results[i].status == SP_OK)
+			if (probe->cases[i].control && probe->cases[i].baseline == c)
 				other = i;
 		}
 		if (other == c)
-			return one;
+			return one;			/* the suite has no control */
+		if (probe->results[other].status != SP_OK)
+			return none;
 	}
 	n = probe->results[other].series.n;
 	if (n > baseline->n)
@@ -243,6 +245,7 @@ count_round(sp_probe *probe, sp_regime regime)
 {
 	probe->rounds[regime]++;
 	probe->places.block_rounds[regime]++;
+	probe->places.block_ns[regime] += probe->round_ns[regime];
 	probe->callbacks.round_done(probe->callbacks.context);
 	if (!end_entry(probe, regime) ||
 		probe->entries[regime] < sp_analysis_entries(probe->analyses[regime] + 1))
@@ -283,16 +286,14 @@ measure_round(sp_probe *probe, sp_regime regime, int64_t share, bool counted, in
 {
 	int64_t		limit = probe->deadline_ns +
 		(probe->rounds[regime] == 0 ? SP_FIRST_ROUND_GRACE_NS : 0);
-
-	if (regime == SP_PACED)
-		sp_paced_round(probe, counted, limit);
-	else
+	bool		complete = regime == SP_PACED ? sp_paced_round(probe, counted, limit) :
 		sp_saturated_round(probe, counted, share, limit);
+
 	probe->spent_ns[regime] += sp_now_ns(probe) - now;
 	if (!counted && regime == SP_SATURATED)
 		return;					/* it was shorter than those that are counted */
 	probe->round_ns[regime] = sp_now_ns(probe) - now;
-	if (!counted)
+	if (!counted || !complete)
 		return;
 	if (regime == SP_PACED)
 	{
@@ -322,7 +323,13 @@ take_turn(sp_probe *probe, sp_regime regime, int64_t share)
 		if (probe->rounds[regime] > rounds_before &&
 			sp_now_ns(probe) + expected_length(probe, regime) / 2 >= end)
 			return;
-		/* not before that: the next turn would count its first round after a move */
+		now = sp_now_ns(probe);
+		if (!has_time_for(probe, regime, 1, now))
+		{
+			probe->exhausted[regime] = true;
+			return;
+		}
+		/* not before that: a round must follow a move within the turn */
 		if (sp_places_begin_round(probe, regime))
 			counted = false;
 		now = sp_now_ns(probe);

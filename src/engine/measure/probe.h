@@ -179,6 +179,7 @@ typedef struct sp_places
 	sp_ring		rings[SP_MAX_RINGS];
 	int			shift[SP_REGIMES];
 	int64_t		block_rounds[SP_REGIMES];	/* counted since the last move */
+	int64_t		block_ns[SP_REGIMES];	/* their length */
 	bool		frozen;			/* a file has failed: all stay where they are */
 } sp_places;
 

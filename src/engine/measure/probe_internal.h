@@ -117,7 +117,7 @@ extern void sp_sample_more(sp_probe *probe, int64_t flush_ns);
  * warm-up round; share is the longest time, in ns, that a slice may take.  The
  * rests of a duty cycle end at the deadline of the probe.
  */
-extern void sp_paced_round(sp_probe *probe, bool counted, int64_t limit);
-extern void sp_saturated_round(sp_probe *probe, bool counted, int64_t share, int64_t limit);
+extern bool sp_paced_round(sp_probe *probe, bool counted, int64_t limit);
+extern bool sp_saturated_round(sp_probe *probe, bool counted, int64_t share, int64_t limit);
 
 #endif							/* SP_PROBE_INTERNAL_H */

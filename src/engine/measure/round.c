@@ -216,7 +216,7 @@ add_round(sp_probe *probe, const round_sum *sums)
  * A duty cycle may lengthen the round, as far as the previous round tells; then all
  * rests grow, so that other processes wait for one flush of ours at a time.
  */
-void
+bool
 sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 {
 	due_operation order[SP_MAX_FILES];
@@ -241,7 +241,7 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 			continue;
 		sleep_until(probe, start + length * i / n);
 		if (sp_now_ns(probe) > limit)
-			return;
+			return false;
 
 		if (read && i > 0)
 			sp_sample_rest(probe, &reading, elapsed);
@@ -267,6 +267,7 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 	sleep_until(probe, end < probe->deadline_ns ? end : probe->deadline_ns);
 	if (n > 0)
 		sp_sample_more(probe, busy / n);
+	return true;
 }
 
 /* With a duty cycle, slices stay short: a long slice would need a very long rest. */
@@ -292,7 +293,7 @@ slice_length(const sp_probe *probe, int c, int64_t share)
  * One case, back to back.  The first operation is not counted: it pays for what the
  * previous case left behind (a time stamp to be journaled, cold caches).
  */
-static void
+static bool
 saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t limit)
 {
 	sp_result  *result = &probe->results[c];
@@ -311,12 +312,12 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 	do
 	{
 		if (sp_timed_operation(probe, c, file) < 0)
-			return;
+			return true;
 	} while (sp_now_ns(probe) < begin + warm_up && sp_now_ns(probe) < limit);
-	if (!counted)
+	if (!counted || sp_now_ns(probe) >= limit)
 	{
 		sp_rest_since(probe, begin);
-		return;
+		return !counted;
 	}
 	if (read)
 		sp_begin_reading(probe, &reading);
@@ -325,7 +326,7 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 		int64_t		elapsed = sp_timed_operation(probe, c, file);
 
 		if (elapsed < 0)
-			return;
+			return true;
 		sp_histogram_add(&result->histogram, (uint64_t) elapsed);
 		sum += capped_ns(probe, c, elapsed, &slow);
 		ops++;
@@ -343,14 +344,20 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 		count_tail(probe, c, slow);
 	}
 	sp_rest_since(probe, begin);
+	return complete;
 }
 
-void
+bool
 sp_saturated_round(sp_probe *probe, bool counted, int64_t share, int64_t limit)
 {
 	due_operation order[SP_MAX_FILES];
 	int			n = shuffle_due(probe, SP_SATURATED, 1, order);
 
-	for (int i = 0; i < n && sp_now_ns(probe) <= limit; i++)
-		saturated_slice(probe, order[i].c, counted, share, limit);
+	for (int i = 0; i < n; i++)
+	{
+		if (sp_now_ns(probe) > limit ||
+			!saturated_slice(probe, order[i].c, counted, share, limit))
+			return false;
+	}
+	return true;
 }

@@ -81,7 +81,7 @@ sp_best_choice(const sp_comparison *comparison)
 double
 sp_loss_bound(const sp_comparison *comparison)
 {
-	double		highest = 1;
+	double		highest = NAN;	/* as long as there is nothing to compare with */
 
 	for (int i = 0; i < comparison->count; i++)
 	{
@@ -92,7 +92,8 @@ sp_loss_bound(const sp_comparison *comparison)
 			continue;
 		if (!sp_has_interval(speed))
 			return NAN;
-		highest = fmax(highest, speed.high);
+		/* fmax() takes the other argument of a NAN */
+		highest = fmax(highest, fmax(speed.high, 1));
 	}
 	return highest - 1;
 }

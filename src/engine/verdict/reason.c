@@ -296,6 +296,8 @@ rounds_needed(const sp_comparison *comparison, const sp_contender *contender)
 
 		if (!sp_has_interval(speed))
 			return INFINITY;
+		times = fmax(times, sp_tail_rounds_needed(&contender->tail[r],
+												  &comparison->contenders[comparison->current].tail[r]));
 		if (sp_reaches_above(comparison, contender, r))
 			times = fmax(times, rounds_until(speed.estimate, speed.estimate < edge ?
 											 speed.high : speed.low, edge));
@@ -320,6 +322,40 @@ most_rounds_needed(const sp_comparison *comparison)
 			times = fmax(times, rounds_needed(comparison, contender));
 	}
 	return times;
+}
+
+/* "2 of 40 paced rounds had a slow flush (0 of 41 with fdatasync)" */
+static void
+say_likely_tail(explanation *to, const sp_contender *contender)
+{
+	for (int r = 0; r < SP_REGIMES; r++)
+	{
+		const sp_tail *tail = &contender->tail[r];
+		const sp_tail *current = &to->current->tail[r];
+
+		if (!sp_tail_may_exceed(tail, current))
+			continue;
+		say(to, "%lld of %lld %s rounds had a slow flush (%lld of %lld with %s)",
+			(long long) tail->slow_rounds, (long long) tail->rounds, sp_regime_name(r),
+			(long long) current->slow_rounds, (long long) current->rounds, to->current->name);
+		return;
+	}
+}
+
+/* The methods that are faster, and wait for more rounds to tell of slow flushes. */
+static void
+say_waiting(explanation *to)
+{
+	for (int i = 0; i < to->comparison->count; i++)
+	{
+		const sp_contender *contender = &to->comparison->contenders[i];
+
+		if (contender->class != SP_OPEN || !sp_is_faster(to->comparison, contender))
+			continue;
+		say(to, "%s is faster, but ", contender->name);
+		say_likely_tail(to, contender);
+		say(to, ", too few to tell; ");
+	}
 }
 
 /* Advise how much longer to probe. */
@@ -365,6 +401,7 @@ explain_undecided(explanation *to)
 		say(to, "no other method could be measured");
 	else
 	{
+		say_waiting(to);
 		say_bound(to);
 		say(to, "; not settled: ");
 		say_names(to, SP_OPEN);

@@ -26,8 +26,9 @@ sp_tail_share(const sp_tail *tail)
 	return tail->rounds > 0 ? (double) tail->slow_rounds / (double) tail->rounds : NAN;
 }
 
-static bool
-exceeds_by(const sp_tail *tail, const sp_tail *other, double deviations)
+/* By how many standard deviations is the share larger?  0 if not by enough to matter. */
+static double
+deviations_above(const sp_tail *tail, const sp_tail *other)
 {
 	double		slow = (double) (tail->slow_rounds + other->slow_rounds);
 	double		part;			/* of all rounds */
@@ -35,20 +36,31 @@ exceeds_by(const sp_tail *tail, const sp_tail *other, double deviations)
 
 	/* written so that an unknown share (NAN) exceeds nothing */
 	if (!(sp_tail_share(tail) - sp_tail_share(other) > MIN_EXCESS))
-		return false;
+		return 0;
 	part = (double) tail->rounds / (double) (tail->rounds + other->rounds);
 	excess = (double) tail->slow_rounds - slow * part;
-	return excess > deviations * sqrt(slow * part * (1 - part));
+	return excess / sqrt(slow * part * (1 - part));
 }
 
 bool
 sp_tail_exceeds(const sp_tail *tail, const sp_tail *other)
 {
-	return exceeds_by(tail, other, DEVIATIONS);
+	return deviations_above(tail, other) > DEVIATIONS;
 }
 
 bool
 sp_tail_may_exceed(const sp_tail *tail, const sp_tail *other)
 {
-	return exceeds_by(tail, other, LIKELY_DEVIATIONS);
+	return deviations_above(tail, other) > LIKELY_DEVIATIONS;
+}
+
+double
+sp_tail_rounds_needed(const sp_tail *tail, const sp_tail *other)
+{
+	double		deviations = deviations_above(tail, other);
+
+	if (deviations <= LIKELY_DEVIATIONS || deviations >= DEVIATIONS)
+		return 1;
+	/* deviations grow with the root of the rounds */
+	return DEVIATIONS / deviations * DEVIATIONS / deviations;
 }

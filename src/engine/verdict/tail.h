@@ -44,4 +44,10 @@ extern bool sp_tail_exceeds(const sp_tail *tail, const sp_tail *other);
  */
 extern bool sp_tail_may_exceed(const sp_tail *tail, const sp_tail *other);
 
+/*
+ * How many times as many rounds until a share that may be larger is known to be, if
+ * both shares stay as they are; 1 if it is known, or may not be larger.
+ */
+extern double sp_tail_rounds_needed(const sp_tail *tail, const sp_tail *other);
+
 #endif							/* SP_TAIL_H */

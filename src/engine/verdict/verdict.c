@@ -98,6 +98,19 @@ faster_or_barred(const sp_comparison *comparison, const sp_contender *contender)
 	return sp_may_have_heavier_tail(comparison, contender) ? SP_OPEN : SP_FASTER;
 }
 
+bool
+sp_is_faster(const sp_comparison *comparison, const sp_contender *contender)
+{
+	sp_speed	deciding = contender->speed[comparison->deciding];
+	sp_speed	other = contender->speed[sp_other_regime(comparison->deciding)];
+	double		upper = 1 + comparison->margin;
+	double		lower = 1 - comparison->margin;
+
+	return sp_has_interval(deciding) && sp_has_interval(other) &&
+		((deciding.low > upper && other.estimate >= lower) ||
+		 (other.low > upper && deciding.low >= lower));
+}
+
 /* The class of a contender other than the current method. */
 static sp_contender_class
 class_of(const sp_comparison *comparison, const sp_contender *contender)
@@ -123,8 +136,7 @@ class_of(const sp_comparison *comparison, const sp_contender *contender)
 	/* gains in one regime, and loses nothing in the other */
 	if (deciding.low > upper && other.high < lower)
 		return SP_BARRED;
-	if ((deciding.low > upper && other.estimate >= lower) ||
-		(other.low > upper && deciding.low >= lower))
+	if (sp_is_faster(comparison, contender))
 		return faster_or_barred(comparison, contender);
 
 	/* loses in one regime, and gains too little in the other */

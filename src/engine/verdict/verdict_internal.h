@@ -39,7 +39,10 @@ extern double sp_rank_estimate(const sp_comparison *comparison, const sp_contend
 extern bool sp_has_heavier_tail(const sp_comparison *comparison, const sp_contender *contender,
 								sp_regime regime);
 
-/* May it have one, in either regime? */
+/* Is it faster, as far as the intervals tell?  Slow flushes may still bar it. */
+extern bool sp_is_faster(const sp_comparison *comparison, const sp_contender *contender);
+
+/* May it have a larger share of slow flushes, in either regime? */
 extern bool sp_may_have_heavier_tail(const sp_comparison *comparison,
 									 const sp_contender *contender);
 
