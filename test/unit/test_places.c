@@ -265,18 +265,22 @@ moves_after_whole_entries(void **state)
 		int64_t		interval;	/* us */
 		int			entry;		/* rounds */
 		int			block;
+		int64_t		round;		/* us, where the flushes do not fit into an interval */
 	}			rows[] = {
-		{500, 16, 80},
-		{510, 16, 80},			/* 78 rounds are 40 ms */
-		{700, 12, 60},			/* 57 rounds are 40 ms */
-		{900, 9, 45},			/* 44 */
-		{1000, 8, 40},
-		{1500, 6, 30},			/* 26 */
-		{3000, 3, 18},
-		{5000, 2, 16},
-		{7900, 2, 16},
-		{8000, 1, 16},
-		{20000, 1, 16},
+		{500, 16, 80, 0},
+		{500, 1, 16, 8000},
+		{1, 2, 16, 4000},
+		{1, 10, 50, 800},
+		{510, 16, 80, 0},			/* 78 rounds are 40 ms */
+		{700, 12, 60, 0},			/* 57 rounds are 40 ms */
+		{900, 9, 45, 0},			/* 44 */
+		{1000, 8, 40, 0},
+		{1500, 6, 30, 0},			/* 26 */
+		{3000, 3, 18, 0},
+		{5000, 2, 16, 0},
+		{7900, 2, 16, 0},
+		{8000, 1, 16, 0},
+		{20000, 1, 16, 0},
 	};
 
 	(void) state;
@@ -287,9 +291,12 @@ moves_after_whole_entries(void **state)
 
 		plan_rotation("fdatasync", false, 0);
 		keep_regime(SP_PACED);
-		disk.cost[PWRITE] = disk.cost[FSYNC] = disk.cost[FDATASYNC] = 10 * 1000;
+		/* five writes and three syncs are a round */
+		disk.cost[PWRITE] = disk.cost[FSYNC] = disk.cost[FDATASYNC] =
+			rows[i].round > 0 ? rows[i].round * 1000 / 8 : 10 * 1000;
 		probe->flush_interval_ns = rows[i].interval * 1000;
-		probe->duration_ns = (20 + 4 * rows[i].block) * probe->flush_interval_ns;
+		probe->duration_ns = (20 + 4 * rows[i].block) * 1000 *
+			(rows[i].round > 0 ? rows[i].round : rows[i].interval);
 		run_probe();
 		assert_int_equal(rows[i].block % rows[i].entry, 0);
 		read_blocks();
