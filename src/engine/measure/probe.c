@@ -407,8 +407,8 @@ can_go_on(const sp_probe *probe, sp_regime regime)
 
 /*
  * The regime of the next turn, or -1 if none can be measured.  It is the one that
- * has had less time; but if only the other one is open, that one gets up to three
- * quarters of the time.
+ * has had less time; but if only the other one is open, that one gets up to nine
+ * tenths of the time.
  */
 static int
 next_regime(const sp_probe *probe)
@@ -420,7 +420,7 @@ next_regime(const sp_probe *probe)
 	if (!can_go_on(probe, less))
 		return can_go_on(probe, more) ? more : -1;
 	if (can_go_on(probe, more) && is_open(probe, more) && !is_open(probe, less) &&
-		probe->spent_ns[less] * 3 > probe->spent_ns[more])
+		probe->spent_ns[less] * 9 > probe->spent_ns[more])
 		return more;
 	return less;
 }
