@@ -496,21 +496,22 @@ COMMENT ON COLUMN sync_probe.recommendation_details.location IS
 COMMENT ON COLUMN sync_probe.recommendation_details.holds_wal IS
   'True for pg_wal, the only location that wal_sync_method acts on';
 COMMENT ON COLUMN sync_probe.recommendation_details.verdict IS
-  'switch: another method is faster by more than the margin; keep: no other method is; tie: at '
-  'least one other method is equally fast; undecided: the run could not settle it; unsafe: '
-  'syncs with the current method do not reach the device, or fsync is off; not probed: there is '
-  'no usable run';
+  'switch: another method is faster by more than the margin; keep: no other method is worth a '
+  'switch; tie: no other method is, and at least one is equally fast; undecided: the run could '
+  'not settle it; unsafe: syncs with the current method do not reach the device, or fsync is off; '
+  'not probed: there is no usable run';
 COMMENT ON COLUMN sync_probe.recommendation_details.current_method IS
   'wal_sync_method of the server when the run began; without a run, its present value';
 COMMENT ON COLUMN sync_probe.recommendation_details.recommended_method IS
   'Recommended wal_sync_method; null if there is no advice';
 COMMENT ON COLUMN sync_probe.recommendation_details.best_method IS
   'Best choice by the figures so far, whatever the verdict. It needs no proof as a switch does: '
-  'an expected gain of more than 1 percent, and at most one chance in ten to be worse by that';
+  'an expected gain of more than 1 percent, and at most one chance in ten to be worse by that. A '
+  'method that is likely to have more slow flushes is not chosen, unless the verdict is unsafe';
 COMMENT ON COLUMN sync_probe.recommendation_details.loss_bound IS
-  'What staying with the current method costs at most against the best one, as a share of its '
-  'flush time, at 95 percent confidence: 0.03 is 3 percent; null if unknown, or if the advice was '
-  'followed';
+  'A flush with the current method takes at most this much longer than with the best one: 0.03 is '
+  '3 percent longer. This is at 95 percent confidence, in the regime that decides; null if '
+  'unknown, or if the advice was followed';
 COMMENT ON COLUMN sync_probe.recommendation_details.deciding_test IS
   'Regime that decides: saturated if the cluster spends more than half of its time in flushes, '
   'else paced';
@@ -580,8 +581,8 @@ COMMENT ON COLUMN sync_probe.recommendations.current_method IS
 COMMENT ON COLUMN sync_probe.recommendations.recommended_method IS
   'Recommended wal_sync_method; null if there is no advice';
 COMMENT ON COLUMN sync_probe.recommendations.loss_bound IS
-  'What staying with the current method costs at most, as a share of its flush time: 0.03 is 3 '
-  'percent; see recommendation_details';
+  'A flush with the current method takes at most this much longer than with the best one: 0.03 is '
+  '3 percent longer; see recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.flush_us IS
   'Mean time of a flush with the recommended method in the regime that decides, in microseconds; '
   'null without a run or advice';

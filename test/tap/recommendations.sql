@@ -169,7 +169,7 @@ SELECT row_eq('SELECT r.* FROM sync_probe.recommendations AS r WHERE location = 
                   'unknown', false)::sync_probe.recommendations,
               'recommendations is the short form');
 
--- the best choice, and what staying costs at most: the highest end of an interval
+-- the best choice, and how much longer than it a flush takes at most: the highest end
 CREATE TEMP VIEW choice AS
 SELECT v.name, v.best_method, v.loss_bound, a.got
 FROM (VALUES ('faster in both regimes', 'open_datasync', 0.2::float8),

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * choice.c
- *		The best choice so far, and what staying may cost.
+ *		The best choice so far, and how much longer than it a flush may take.
  *
  * A verdict needs proof, and often there is none in the time.  A DBA must choose a
  * method all the same.  The rule here needs no proof, only good odds, so it finds

@@ -39,8 +39,9 @@ extern double sp_tail_share(const sp_tail *tail);
 extern bool sp_tail_exceeds(const sp_tail *tail, const sp_tail *other);
 
 /*
- * May it be larger, as far as these rounds tell?  That is so after two slow rounds against
- * none.  Few rounds cannot prove more slow flushes, but they can make them likely.
+ * May it be larger, as far as these rounds tell?  Few rounds cannot prove more slow flushes,
+ * but they can make them likely.  Below 400 rounds of each, two slow ones against none are
+ * enough.  With more rounds these are less than the least difference that matters.
  */
 extern bool sp_tail_may_exceed(const sp_tail *tail, const sp_tail *other);
 

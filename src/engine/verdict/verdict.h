@@ -102,9 +102,9 @@ typedef struct sp_judgement
 								 * sp_speed_noise(): 0.02 is 2 %, NAN if unknown */
 	int			best;			/* the best choice so far, whatever the verdict: see
 								 * choice.c; -1 as recommended */
-	double		loss_bound;		/* what staying with the current method costs at most,
-								 * as a share of its flush time: 0.03 is 3 %; NAN if
-								 * unknown */
+	double		loss_bound;		/* A flush with the current method takes at most this
+								 * much longer than with the best one: 0.03 is 3 %
+								 * longer.  NAN if unknown */
 } sp_judgement;
 
 /* 'switch', 'keep', 'tie', 'undecided', 'unsafe' */
@@ -125,8 +125,8 @@ extern double sp_pace_load(const sp_pace *pace);
  *
  * The saturated regime decides where the cluster flushes for more than half of the
  * time, else the paced one.  A cluster of one client that commits without a pause
- * leaves no room for the paced flushes of five files: what these gain, it never
- * sees.
+ * leaves no room for the paced flushes of five files.  Such a cluster never gets the
+ * gain of a paced flush.
  */
 extern void sp_classify(sp_comparison *comparison);
 
@@ -135,19 +135,21 @@ extern void sp_classify(sp_comparison *comparison);
  *
  * switch: a contender is faster by more than the margin in one regime and not slower
  * by more than the margin in the other.  Its whole interval must exceed the margin,
- * and also the effect of places that the control shows.  In neither regime it has a
- * significantly larger share of slow flushes.  Of several contenders, the one with
- * the best estimate in the deciding regime is recommended.
+ * and also the effect of places that the control shows.  In neither regime it has more
+ * slow flushes.  Where these are proven (sp_tail_exceeds(), three deviations) it is
+ * barred.  Where they are only likely (sp_tail_may_exceed(), 1.4 deviations) it stays
+ * open, and is not the best choice either.  Of several contenders, the one with the best
+ * estimate in the deciding regime is recommended.
  *
- * keep: every contender is slower or barred.  Slower is: by more than the margin in
- * the deciding regime; or in one regime, and not faster by more than the margin in
- * the other.
+ * keep: no contender is worth a switch, since each one is slower or barred.  Slower is:
+ * by more than the margin in the deciding regime; or in one regime, and not faster by
+ * more than the margin in the other.  Barred is: faster by more than the margin, but
+ * slower by as much in the other regime, or with more slow flushes.
  *
- * tie: no contender can be faster by more than the margin, and at least one lies
- * wholly within it.
+ * tie: no contender can be worth a switch, and at least one lies wholly within the
+ * margins.
  *
- * keep by exclusion: no contender can be faster by more than the margin, and
- * nothing else can be said.
+ * keep by exclusion: no contender can be worth a switch, and nothing else can be said.
  *
  * unsafe: the syncs of the current method do not reach the device.  The fastest
  * method is recommended whose syncs do, as far as the counters tell.
@@ -161,7 +163,7 @@ extern void sp_classify(sp_comparison *comparison);
 extern void sp_judge(const sp_comparison *comparison, sp_judgement *judgement);
 
 /*
- * True when more rounds are not expected to change the verdict.  So it is for
+ * True when more entries are not expected to change the verdict.  So it is for
  * all verdicts but undecided and keep by exclusion (which may become a tie).
  * For 'switch', no open contender may have a better estimate in the deciding regime
  * than the recommended one.
@@ -171,14 +173,14 @@ extern bool sp_judgement_settled(const sp_comparison *comparison,
 
 /*
  * Can the remaining time settle what is undecided?  growth[r] is the number of
- * rounds that a regime will have had at the end, divided by that of now.
+ * entries that a regime will have had at the end, divided by that of now.
  * Intervals are taken to shrink with the root of it, and every estimate to move
  * by one standard error in favour of a verdict.
  */
 extern bool sp_projection_settles(const sp_comparison *comparison,
 								  const double growth[SP_REGIMES]);
 
-/* Can more rounds of this regime still settle something? */
+/* Can more entries of this regime still settle something? */
 extern bool sp_regime_is_open(const sp_comparison *comparison, sp_regime regime);
 
 #endif							/* SP_VERDICT_H */

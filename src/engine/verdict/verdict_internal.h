@@ -49,7 +49,7 @@ extern bool sp_may_have_heavier_tail(const sp_comparison *comparison,
 /* The best choice by estimates and their errors; the current method if none is better. */
 extern int	sp_best_choice(const sp_comparison *comparison);
 
-/* What staying costs at most: see loss_bound of sp_judgement. */
+/* How much longer a flush with the current method takes at most: see sp_judgement. */
 extern double sp_loss_bound(const sp_comparison *comparison);
 
 /* Does the A/A control prove the current method faster or slower than itself? */
