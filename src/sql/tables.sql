@@ -99,8 +99,8 @@ COMMENT ON COLUMN sync_probe.runs.observed_flush_interval IS
   'Time between two flushes of the cluster by its statistics; flush_interval is this within 0.5 '
   'and 5 ms. Null if the statistics held fewer than 1,000 flushes';
 COMMENT ON COLUMN sync_probe.runs.achieved_flush_interval IS
-  'Mean time between two flushes of a file in the paced regime. It is longer than '
-  'flush_interval where the flushes of all methods do not fit, or with a duty cycle';
+  'Mean length of a paced round. It is longer than flush_interval where the flushes of all methods '
+  'do not fit, or with a duty cycle';
 COMMENT ON COLUMN sync_probe.runs.requested_duration IS
   'Argument duration of probe()';
 COMMENT ON COLUMN sync_probe.runs.duty_cycle IS
@@ -197,9 +197,9 @@ COMMENT ON COLUMN sync_probe.measurements.p50_us IS
   'Median latency of an operation';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed IS
   'Median of the current method''s time divided by this one''s, over the entries of the run: '
-  '1.10 if the '
-  'current method takes 1.10 times as long. On the row of the current method: the same for its '
-  'second copy, the A/A control';
+  '1.10 if the current method takes 1.10 times as long. It is not below about 0.2, since a flush '
+  'counts as five times the current method''s median at most. On the row of the current method: '
+  'the same for its second copy, the A/A control';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_low IS
   'Lower end of the 95 percent confidence interval of relative_speed, corrected for repeated '
   'interim analyses and the number of methods';
@@ -251,7 +251,7 @@ COMMENT ON COLUMN sync_probe.measurements.ordinal IS
 --
 -- samples
 --
--- The rounds and the histogram of each measurement.
+-- The entries and the histogram of each measurement.
 --
 CREATE TABLE sync_probe.samples (
     run_id bigint,
@@ -267,7 +267,7 @@ CREATE TABLE sync_probe.samples (
 GRANT SELECT ON sync_probe.samples TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.samples IS
-  'History: the rounds and latency buckets behind each measurement';
+  'History: the entries and latency buckets behind each measurement';
 COMMENT ON COLUMN sync_probe.samples.run_id IS
   'Run, as in measurements';
 COMMENT ON COLUMN sync_probe.samples.ordinal IS
@@ -275,7 +275,9 @@ COMMENT ON COLUMN sync_probe.samples.ordinal IS
 COMMENT ON COLUMN sync_probe.samples.round_mean_us IS
   'Mean time of an operation in each entry, in microseconds, where a slow flush counts as five '
   'times the current method''s median. An entry is one round, when paced the rounds of 8 ms; '
-  'a run of more than 4,096 entries stores means of 2, 4, ... neighbouring ones';
+  'a run of more than 4,096 entries stores means of 2, 4, ... neighbouring ones. A method that was '
+  'left out earlier keeps entries that are not merged. So elements of two rows of such a run do '
+  'not correspond';
 COMMENT ON COLUMN sync_probe.samples.control_round_mean_us IS
   'The same of the A/A control; null except for the current method';
 COMMENT ON COLUMN sync_probe.samples.bucket_lower_us IS

@@ -1,11 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * interval.c
- *		From the rounds of two test cases to an interval of their speeds.
+ *		From the entries of two test cases to an interval of their speeds.
  *
- * The round is the unit: within a round every method sees the same state of a
- * shared disk.  So the ratio of two methods in one round is far more precise
- * than the ratio of their averages.
+ * The entry is the unit: within an entry every method sees the same state of a
+ * shared disk.  So the ratio of two methods in one entry is far more precise than
+ * the ratio of their averages.
  *
  *-------------------------------------------------------------------------
  */
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #define ANALYSIS_ALPHA		0.006
-#define EQUAL_ANALYSES		17		/* up to 4,096 rounds */
+#define EQUAL_ANALYSES		17		/* up to 4,096 entries */
 
 int64_t
 sp_analysis_entries(int analysis)
@@ -53,7 +53,7 @@ median_rank(int n, double alpha)
 
 	for (int k = 0; k < n / 2; k++)
 	{
-		/* in logarithms, since 2^-n underflows beyond a thousand rounds */
+		/* in logarithms, since 2^-n underflows beyond a thousand entries */
 		below += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) - n * M_LN2);
 		if (2 * below > alpha)
 			break;

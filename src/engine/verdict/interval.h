@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * interval.h
- *		From the rounds of two test cases to an interval of their speeds.
+ *		From the entries of two test cases to an interval of their speeds.
  *
  *-------------------------------------------------------------------------
  */
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /*
- * Interim analyses are due after 16, 23, 32, 45, 64, ... rounds, each time the
+ * Interim analyses are due after 16, 23, 32, 45, 64, ... entries, each time the
  * square root of two times as many. analysis is 1, 2, ...
  */
 #define SP_FIRST_ANALYSIS_ENTRIES	16
@@ -20,8 +20,8 @@ extern int64_t sp_analysis_entries(int analysis);
 
 /*
  * A ratio of speeds and its confidence interval: 1.10 means 10 % more syncs per
- * second than the current method.  All are NAN without any round; low and high
- * are NAN if the rounds are too few for an interval.
+ * second than the current method.  All are NAN without any entry; low and high
+ * are NAN if the entries are too few for an interval.
  */
 typedef struct sp_speed
 {
@@ -33,15 +33,15 @@ typedef struct sp_speed
 /*
  * The error of an interval at the n-th interim analysis.  It makes the
  * intervals of all analyses together miss with at most 5 %.  It is the same at
- * every analysis up to 4,096 rounds (Pocock, Group sequential methods,
- * Biometrika 64, 1977).  Analyses of the same growing set of rounds mostly err
+ * every analysis up to 4,096 entries (Pocock, Group sequential methods,
+ * Biometrika 64, 1977).  Analyses of the same growing set of entries mostly err
  * together: 0.006 at each of 17 is 4.6 % in all, as test/unit/test_interval.c
  * computes exactly.  Equal shares of 5 % would be half as much each.
  */
 extern double sp_analysis_alpha(int analysis);
 
 /*
- * Speed of a case against a baseline, from the mean time of each round: the
+ * Speed of a case against a baseline, from the mean time of each entry: the
  * median of the logarithms of baseline_us[i] / case_us[i], with the exact
  * interval of the median by order statistics (David and Nagaraja, Order
  * Statistics, 7.1), which assumes no distribution and is robust against

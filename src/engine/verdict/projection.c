@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * projection.c
- *		Can more rounds still change the verdict?
+ *		Can more entries still change the verdict?
  *
  * A probe asks this to give its time to the regime with open questions, and to
  * stop when the remaining time cannot answer any.
@@ -32,7 +32,7 @@ sp_regime_is_open(const sp_comparison *comparison, sp_regime regime)
 }
 
 /*
- * Project an interval to growth times as many rounds.  It becomes narrower, and
+ * Project an interval to growth times as many entries.  It becomes narrower, and
  * moves by up to one standard error, which is a third of its half-width at the
  * level of the analyses.  The control moves towards 1, where its true value is;
  * a contender moves by shift standard errors.

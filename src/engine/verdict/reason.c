@@ -269,8 +269,8 @@ explain_stay(explanation *to)
 }
 
 /*
- * How many times as many rounds until the end of an interval comes within an
- * edge: intervals shrink with the root of the rounds.
+ * How many times as many entries until the end of an interval comes within an
+ * edge: intervals shrink with the root of the entries.
  */
 static double
 rounds_until(double estimate, double end, double edge)
@@ -280,7 +280,7 @@ rounds_until(double estimate, double end, double edge)
 	return ratio * ratio;
 }
 
-/* How many times as many rounds until the intervals of a contender settle something. */
+/* How many times as many entries until the intervals of a contender settle something. */
 static double
 rounds_needed(const sp_comparison *comparison, const sp_contender *contender)
 {
