@@ -31,12 +31,17 @@
 #define SP_WAL_PAGE_SIZE	8192
 
 /*
- * A paced entry is the mean of so much time of flushes: two clock ticks.  A file's
- * time stamp changes once a tick, and fsync pays for its journal once a tick, which
- * the median of single flushes does not see: at 0.5 ms an extra cost of 12 to 14 %
- * looked like 1 to 2 %.  A saturated entry is one round.
+ * A tick of most kernels' clocks (HZ=250).  A file's time stamp changes once a tick, and
+ * fsync and open_sync must write it to the journal.
  */
-#define SP_PACED_ENTRY_NS	(8 * SP_NS_PER_MS)
+#define SP_CLOCK_TICK_NS	(4 * SP_NS_PER_MS)
+
+/*
+ * A paced entry is the mean of so much time of flushes: two clock ticks.  fsync pays for
+ * its journal once a tick, which the median of single flushes does not see: at 0.5 ms an
+ * extra cost of 12 to 14 % looked like 1 to 2 %.  A saturated entry is one round.
+ */
+#define SP_PACED_ENTRY_NS	(2 * SP_CLOCK_TICK_NS)
 
 /*
  * A case that never syncs has few, longer slices.  After the syncs of other

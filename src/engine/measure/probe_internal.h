@@ -1,10 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * probe_internal.h
- *		Shared by operation.c, background.c, places.c, round.c and probe.c only.
+ *		Shared by the files of a run: probe.c, places.c, round.c, background.c,
+ *		contenders.c, operation.c and min_duration.c.
  *
- * One direction: probe.c (the run) calls places.c (which file) and round.c (a
- * round), which calls background.c (the counters) and operation.c (an operation).
+ * probe.c (the run) calls places.c (which file), round.c (a round), background.c (the
+ * counters) and contenders.c (the comparison of methods).  round.c calls background.c and
+ * operation.c (an operation), and places.c calls operation.c.  background.c asks
+ * contenders.c what is known of a method.  operation.c, contenders.c and min_duration.c
+ * call none of the others.  Small functions that several of them need are in round.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -103,14 +107,12 @@ extern void sp_sample_more(sp_probe *probe, int64_t flush_ns);
 /* ------------------------------------------------------------------- round.c */
 
 /*
- * A saturated slice lasts 4 ms, a tick of most kernels' clocks (HZ=250).  A file's
- * time stamp changes once a tick, and fsync and open_sync must journal it: a
- * shorter slice would often miss that, and a longer one makes fewer rounds.  Many
- * short rounds even out the bursts of a shared disk: in 2.5 s of a busy virtual
- * disk the interval of the control was 0.90 to 1.10 with slices of 3 ms, 0.7 to
- * 1.5 with 10 ms, and 0.4 to 4 with 30 ms.
+ * A saturated slice lasts a clock tick.  A shorter one would often miss what fsync pays
+ * once a tick, and a longer one makes fewer rounds.  Many short rounds even out the
+ * bursts of a shared disk: in 2.5 s of a busy virtual disk the interval of the control
+ * was 0.90 to 1.10 with slices of 3 ms, 0.7 to 1.5 with 10 ms, and 0.4 to 4 with 30 ms.
  */
-#define SP_SLICE_NS		(4 * SP_NS_PER_MS)
+#define SP_SLICE_NS		SP_CLOCK_TICK_NS
 
 /*
  * Measure one round.  No operation begins after limit.  counted is false for a

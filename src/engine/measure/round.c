@@ -13,12 +13,12 @@
 #include <stdlib.h>
 
 /*
- * A slice has at least five counted operations, or as many as fit into two clock
- * ticks.  On a disk that takes 8 ms for a flush, five would leave time for nine rounds
- * in 5 s, which are too few for any advice.
+ * A slice has at least five counted operations, or lasts two clock ticks.  Its first
+ * operation, which is not counted, is part of that time.  On a disk that takes 8 ms for a
+ * flush, five would leave time for nine rounds in 5 s, which are too few for any advice.
  */
 #define SLICE_MIN_OPS	5
-#define SLICE_ENOUGH_NS	(2 * SP_SLICE_NS)
+#define SLICE_ENOUGH_NS	(2 * SP_CLOCK_TICK_NS)
 
 /*
  * The slice of a case that never syncs, see SP_UNSYNCED_ROUNDS.  Its first fifth
