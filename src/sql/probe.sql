@@ -1,8 +1,9 @@
 --
 -- probe
 --
--- Measure one location with one suite.  It writes files of its own there (16 MB for each
--- sync method, removed at the end) and loads the device while it runs.
+-- Measure one location with one suite.  It writes files of its own there, removes them at
+-- the end, and loads the device while it runs.  For the wal suite these are three files of
+-- 4 MB for each sync method, or one of 16 MB for flushes of more than 64 kB.
 --
 -- It returns one row for each test case, always the same cases in the same order.  A case
 -- that could not be measured is a row whose status says why.  doc/probe.md describes

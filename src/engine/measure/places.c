@@ -12,7 +12,8 @@
  *
  * What a method leaves behind must not be paid by the one that comes next: a time
  * stamp that fdatasync leaves dirty would be journaled by fsync.  So all files of a
- * ring are synced when they move, and the next round is not counted.
+ * ring are synced when they move.  The next round is not counted, unless rounds are so
+ * long that two take more than half of the duration (see skips_warm_up() in probe.c).
  *
  *-------------------------------------------------------------------------
  */

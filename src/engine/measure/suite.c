@@ -77,8 +77,9 @@ add_case(sp_probe *probe, sp_test_case test_case)
 
 /*
  * One regime of the wal suite: a case for every method, and the A/A control of
- * the current method.  The regimes share the files: they take turns, and a
- * method leaves nothing dirty in its own file.
+ * the current method.  The regimes take turns and share the files.  A method may leave
+ * its file dirty, as fdatasync leaves a time stamp: so a file is synced before another
+ * method gets it, see places.c.
  */
 static void
 plan_wal_regime(sp_probe *probe, const sp_server *server, sp_regime regime,

@@ -14,8 +14,9 @@
 #include "engine/measure/probe.h"
 
 /*
- * The wal suite's files are as large as a WAL segment, but at most this large:
- * a larger file takes longer to fill and gives the same figures.
+ * The wal suite has three files of 4 MB for each method, for flushes up to 64 kB.  For
+ * larger ones it has one file of this size: a larger file takes longer to fill and gives
+ * the same figures.  None is larger than a WAL segment.
  */
 #define SP_WAL_FILE_MAX_SIZE	(16 * 1024 * 1024)
 
