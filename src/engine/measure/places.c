@@ -27,7 +27,7 @@
  * so that five blocks, a whole square, fit into one turn.
  */
 #define PACED_BLOCK_ROUNDS		16
-#define PACED_BLOCK_NS			(10 * SP_SLICE_NS)
+#define PACED_BLOCK_NS			(10 * SP_CLOCK_TICK_NS)
 #define SATURATED_BLOCK_ROUNDS	4
 
 void

@@ -115,9 +115,10 @@ extern void sp_sample_more(sp_probe *probe, int64_t flush_ns);
 #define SP_SLICE_NS		SP_CLOCK_TICK_NS
 
 /*
- * Measure one round.  No operation begins after limit.  counted is false for a
- * warm-up round; share is the longest time, in ns, that a slice may take.  The
- * rests of a duty cycle end at the deadline of the probe.
+ * Measure one round.  No operation begins after limit; returns false if that cut the
+ * round, which then must not be counted.  counted is false for a warm-up round; share
+ * is the longest time, in ns, that a slice may take.  The rests of a duty cycle end at
+ * the deadline of the probe.
  */
 extern bool sp_paced_round(sp_probe *probe, bool counted, int64_t limit);
 extern bool sp_saturated_round(sp_probe *probe, bool counted, int64_t share, int64_t limit);
