@@ -29,8 +29,12 @@ same_file_in(const sp_probe *probe, sp_regime regime, int file)
 	return found;
 }
 
-const sp_windows *
-sp_probe_case_windows(const sp_probe *probe, int c)
+/*
+ * The windows that tell of a case: its own, or, if it is not paced, those of the paced
+ * case of the same file and so of the same calls.
+ */
+static const sp_windows *
+case_windows(const sp_probe *probe, int c)
 {
 	int			paced = same_file_in(probe, SP_PACED, probe->cases[c].file);
 
@@ -42,7 +46,7 @@ static sp_flush_facts
 flush_facts(const sp_probe *probe, int c, sp_level level)
 {
 	const sp_evidence *evidence = &probe->results[c].evidence;
-	const sp_windows *windows = sp_probe_case_windows(probe, c);
+	const sp_windows *windows = case_windows(probe, c);
 	double		seconds_per_op = evidence->ops == 0 ? NAN :
 		(double) evidence->ns / (double) evidence->ops / SP_NS_PER_S;
 	sp_evidence_rates rates = sp_evidence_rates_of(evidence, level);

@@ -307,12 +307,6 @@ extern bool sp_probe_compare(const sp_probe *probe, sp_comparison *comparison);
 extern sp_durable sp_probe_case_durable(const sp_probe *probe, int c);
 extern sp_durable sp_probe_method_durable(const sp_probe *probe, const char *label);
 
-/*
- * The windows that tell of a case: its own, or, if it is not paced, those of the paced
- * case of the same file and so of the same calls.
- */
-extern const sp_windows *sp_probe_case_windows(const sp_probe *probe, int c);
-
 /* 'ok', 'unsupported', 'no_direct_io', 'stopped', 'error' */
 extern const char *sp_status_name(sp_status status);
 

@@ -1,14 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * probe_internal.h
- *		Shared by the files of a run: probe.c, places.c, round.c, background.c,
+ *		Shared by the files of a run: probe.c, places.c, round.c, background.c, sham.c,
  *		contenders.c, operation.c and min_duration.c.
  *
- * probe.c (the run) calls places.c (which file), round.c (a round), background.c (the
- * counters) and contenders.c (the comparison of methods).  round.c calls background.c and
- * operation.c (an operation), and places.c calls operation.c.  background.c asks
- * contenders.c what is known of a method.  operation.c, contenders.c and min_duration.c
- * call none of the others.  Small functions that several of them need are in round.c.
+ * probe.c (the run) calls places.c (which file), round.c (a round), sham.c (sham windows),
+ * background.c (the counters) and contenders.c (the comparison of methods).  round.c calls
+ * background.c and operation.c (an operation), and places.c calls operation.c.  sham.c
+ * calls background.c and operation.c, and asks contenders.c what is known of a method.
+ * operation.c, contenders.c and min_duration.c call none of the others.  Small functions
+ * that several of them need are in round.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -80,15 +81,6 @@ extern void sp_end_reading(sp_probe *probe, sp_counter_reading *reading,
  */
 extern void sp_end_flush(sp_probe *probe, sp_counter_reading *reading, sp_result *result);
 
-/* Take a sham window after the last flush, if others flush and there is time for it. */
-extern void sp_sham_window(sp_probe *probe);
-
-/*
- * May some more sham windows tell whether the current method is durable?  Then the probe
- * does not stop early.
- */
-extern bool sp_needs_windows(const sp_probe *probe);
-
 /* Are the counters read in this round? */
 extern bool sp_round_has_evidence(const sp_probe *probe, sp_regime regime);
 
@@ -103,6 +95,17 @@ extern void sp_sample_rest(sp_probe *probe, sp_counter_reading *reading, int64_t
 
 /* Take an idle sample between two rounds, if there are too few. */
 extern void sp_sample_more(sp_probe *probe, int64_t flush_ns);
+
+/* -------------------------------------------------------------------- sham.c */
+
+/* Take a sham window after the last flush, if others flush and there is time for it. */
+extern void sp_sham_window(sp_probe *probe);
+
+/*
+ * May some more sham windows tell whether the current method is durable?  Then the probe
+ * does not stop early.
+ */
+extern bool sp_needs_windows(const sp_probe *probe);
 
 /* ------------------------------------------------------------------- round.c */
 
