@@ -488,10 +488,39 @@ waits_for_enough_windows(void **state)
 	}
 }
 
+/* The record of the n-th call that opened a file. */
+static int
+record_of_open(int n)
+{
+	int			i = 0;
+
+	while (n > 0)
+		n -= disk.records[i++].call == OPENAT;
+	return i - 1;
+}
+
+/* The writes before the n-th open, of the same run once more. */
+static int
+writes_until_opened(int n)
+{
+	fake_disk	plan = disk;
+	int			writes = 0;
+
+	disk.fail_at = 0;
+	run_probe();
+	for (int i = 0; i < record_of_open(n); i++)
+		writes += disk.records[i].call == PWRITE;
+	disk = plan;
+	return writes;
+}
+
 /* They take a little time, and a failure of one of them spoils nothing. */
 static void
 makes_sham_windows(void **state)
 {
+	static const fake_call calls[] = {OPENAT, PWRITE, CLOSE};
+	int			sham;
+
 	(void) state;
 	plan_with_counters();
 	disk.background_flushes_per_second = 1000;
@@ -500,6 +529,7 @@ makes_sham_windows(void **state)
 	/* the only calls that open a file, and close it again */
 	assert_int_equal(disk.calls[OPENAT], probe->sham_windows);
 	assert_int_equal(disk.calls[CLOSE], probe->sham_windows);
+	sham = disk.records[record_of_open(5)].file;
 
 	/* a sham write that fails is the last one, and excludes no case */
 	for (int call = OPENAT; call <= CLOSE; call++)
@@ -517,10 +547,65 @@ makes_sham_windows(void **state)
 			assert_int_not_equal(probe->results[c].status, SP_ERROR);
 	}
 
+	/* one that a signal interrupts is repeated */
+	for (size_t i = 0; i < lengthof(calls); i++)
+	{
+		plan_with_counters();
+		disk.background_flushes_per_second = 1000;
+		disk.fail_call = calls[i];
+		disk.fail_at = calls[i] == PWRITE ? writes_until_opened(5) + 1 : 5;
+		disk.fail_errno = EINTR;
+		run_probe();
+		assert_int_equal(disk.records[disk.failed_record].file, sham);
+		assert_false(probe->sham_failed);
+		assert_true(probe->sham_windows > 10);
+		assert_int_equal(disk.calls[OPENAT], probe->sham_windows + 1);
+	}
+
 	/* without others that flush there is nothing to tell */
 	plan_with_counters();
 	run_probe();
 	assert_int_equal(disk.calls[OPENAT], 0);
+}
+
+/* Somebody puts another file in the place of the one for sham writes. */
+static void
+replace_sham_file(void *context)
+{
+	fake_round_done(context);
+	for (int i = 0; i < probe->nfiles && disk.rounds == 20; i++)
+	{
+		if (probe->files[i].fd < 0)
+			continue;
+		assert_int_equal(unlinkat(directory_fd, probe->files[i].name, 0), 0);
+		__real_close(__real_openat(directory_fd, probe->files[i].name,
+								   O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+	}
+}
+
+static void
+makes_no_sham_write_to_a_strange_file(void **state)
+{
+	struct stat status;
+
+	(void) state;
+	plan_with_counters();
+	disk.background_flushes_per_second = 1000;
+	disk.really_writes = true;
+	probe->callbacks.round_done = replace_sham_file;
+	run_probe();
+	assert_true(probe->sham_failed);
+	assert_true(probe->sham_windows > 0);
+	assert_int_equal(disk.calls[OPENAT], probe->sham_windows + 1);
+	for (int i = 0; i < probe->nfiles; i++)
+	{
+		if (probe->files[i].fd < 0)
+			continue;
+		assert_int_equal(fstatat(directory_fd, probe->files[i].name, &status, 0), 0);
+		assert_int_equal(status.st_size, 0);
+	}
+	for (int c = 0; c < probe->ncases; c++)
+		assert_int_not_equal(probe->results[c].status, SP_ERROR);
 }
 
 /*
@@ -829,6 +914,7 @@ main(void)
 		cmocka_unit_test(counts_background_io),
 		cmocka_unit_test(samples_where_there_is_no_rest),
 		cmocka_unit_test(makes_sham_windows),
+		cmocka_unit_test(makes_no_sham_write_to_a_strange_file),
 		cmocka_unit_test(waits_for_enough_windows),
 		cmocka_unit_test(is_not_fooled_by_writes_that_wait),
 		cmocka_unit_test(is_not_fooled_by_short_rests),

@@ -451,6 +451,47 @@ takes_over_no_strange_file(void **state)
 	assert_int_equal(status.st_size, 0);
 }
 
+static void
+replace_all_files(void *context)
+{
+	fake_round_done(context);
+	for (int i = 0; i < probe->nfiles && disk.rounds == 1; i++)
+	{
+		if (probe->files[i].fd < 0)
+			continue;
+		assert_int_equal(unlinkat(directory_fd, probe->files[i].name, 0), 0);
+		__real_close(__real_openat(directory_fd, probe->files[i].name,
+								   O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+	}
+}
+
+/* The operations that open their file by name do not write to another one either. */
+static void
+reopens_no_strange_file(void **state)
+{
+	struct stat status;
+
+	(void) state;
+	plan_suite("pg_test_fsync", "fdatasync", 8192, 1024 * 1024);
+	probe->duration_ns = SECOND;
+	probe->callbacks.round_done = replace_all_files;
+	disk.really_writes = true;
+	run_probe();
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_test_case *test_case = &probe->cases[c];
+
+		if (probe->files[test_case->file].fd < 0)
+			continue;
+		assert_int_equal(probe->results[c].status,
+						 test_case->descriptor_use == SP_KEEP_OPEN ? SP_OK : SP_ERROR);
+		if (test_case->descriptor_use != SP_KEEP_OPEN)
+			assert_int_equal(probe->results[c].error_number, ESTALE);
+		assert_int_equal(fstatat(directory_fd, probe->files[test_case->file].name, &status, 0), 0);
+		assert_int_equal(status.st_size, 0);
+	}
+}
+
 /* How many files of each method are flushed in a round: 1.9 ms are busy with one. */
 static void
 uses_copies_where_there_is_time(void **state)
@@ -739,6 +780,7 @@ main(void)
 		cmocka_unit_test(evens_out_the_places),
 		cmocka_unit_test(knows_the_flags_of_a_method),
 		cmocka_unit_test(takes_over_no_strange_file),
+		cmocka_unit_test(reopens_no_strange_file),
 		cmocka_unit_test(uses_copies_where_there_is_time),
 		cmocka_unit_test(paces_every_copy),
 		cmocka_unit_test(stays_after_a_failure),

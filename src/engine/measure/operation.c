@@ -138,10 +138,34 @@ sp_open_flags(const sp_file *file)
 		(file->direct_io ? sp_direct_io_flag : 0);
 }
 
+static bool
+is_same_file(int fd, int other)
+{
+	struct stat one;
+	struct stat two;
+
+	return fstat(fd, &one) == 0 && fstat(other, &two) == 0 &&
+		one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+int
+sp_open_same_file(const sp_file *file, int flags)
+{
+	int			fd = openat(file->directory_fd, file->name, flags);
+
+	if (fd >= 0 && !is_same_file(fd, file->fd))
+	{
+		close(fd);
+		errno = ESTALE;
+		return -1;
+	}
+	return fd;
+}
+
 static int
 open_again(const sp_file *file)
 {
-	return openat(file->directory_fd, file->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	return sp_open_same_file(file, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 }
 
 /* Close a descriptor.  An earlier failure keeps its name and errno. */
@@ -158,7 +182,8 @@ close_after(int fd, const char *failed)
 
 /*
  * The two lines of pg_test_fsync about descriptors.  Both open the file twice,
- * so that they differ only in the descriptor that is synced.
+ * so that they differ only in the descriptor that is synced.  The times of both include
+ * the calls of fstat() that compare the files.
  */
 static const char *
 reopening_operation(sp_probe *probe, const sp_test_case *test_case, const sp_file *file)
@@ -231,17 +256,6 @@ fail_file(sp_probe *probe, int home, const char *call, int error_number)
 	}
 }
 
-/* Is it still the file that it was?  The name may be that of another file by now. */
-static bool
-is_same_file(int fd, int other)
-{
-	struct stat one;
-	struct stat two;
-
-	return fstat(fd, &one) == 0 && fstat(other, &two) == 0 &&
-		one.st_dev == two.st_dev && one.st_ino == two.st_ino;
-}
-
 /* Returns NULL, or the name of the call that failed, with errno set. */
 static const char *
 take_over(sp_file *file, int flags)
@@ -250,15 +264,9 @@ take_over(sp_file *file, int flags)
 
 	if (fsync(file->fd) != 0)
 		return "fsync";
-	fd = openat(file->directory_fd, file->name, flags);
+	fd = sp_open_same_file(file, flags);
 	if (fd < 0)
 		return "open";
-	if (!is_same_file(fd, file->fd))
-	{
-		close(fd);
-		errno = ESTALE;
-		return "open";
-	}
 	/* what it closes was synced */
 	(void) close(file->fd);
 	file->fd = fd;

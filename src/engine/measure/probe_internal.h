@@ -33,6 +33,12 @@ extern int64_t sp_now_ns(sp_probe *probe);
  */
 extern void sp_take_over_file(sp_probe *probe, int home);
 
+/*
+ * Open a file by its name once more.  The name may be that of another file by now: then
+ * this returns -1 with errno ESTALE, and has written nothing.
+ */
+extern int	sp_open_same_file(const sp_file *file, int flags);
+
 /* The first round of a regime may end so long after the deadline. */
 #define SP_FIRST_ROUND_GRACE_NS	(2000 * SP_NS_PER_MS)
 

@@ -9,6 +9,7 @@
  */
 #include "engine/measure/probe_internal.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -41,18 +42,39 @@ sham_file(const sp_probe *probe)
  * together with one.  The write is direct, since a buffered one would not go to the device.
  */
 static bool
+write_directly(const sp_file *file, const char *buffer)
+{
+	int			fd = sp_open_same_file(file, O_RDWR | O_NOFOLLOW | O_CLOEXEC | sp_direct_io_flag);
+	ssize_t		written;
+	int			write_errno;
+
+	if (fd < 0)
+		return false;
+	errno = 0;
+	written = pwrite(fd, buffer, SP_WAL_PAGE_SIZE, 0);
+	write_errno = errno;
+	if (close(fd) != 0)
+		return false;
+	errno = write_errno;
+	return written == SP_WAL_PAGE_SIZE;
+}
+
+/* A write that a signal has interrupted is repeated.  False if none is possible. */
+static bool
 sham_write(sp_probe *probe, const sp_file *file)
 {
-	int			fd;
+	const sp_callbacks *callbacks = &probe->callbacks;
 	bool		written;
+	int			write_errno;
 
-	probe->callbacks.operation_begin(probe->callbacks.context);
-	fd = openat(file->directory_fd, file->name,
-				O_RDWR | O_NOFOLLOW | O_CLOEXEC | sp_direct_io_flag);
-	written = fd >= 0 && pwrite(fd, probe->buffer, SP_WAL_PAGE_SIZE, 0) == SP_WAL_PAGE_SIZE;
-	if (fd >= 0 && close(fd) != 0)
-		written = false;
-	probe->callbacks.operation_end(probe->callbacks.context);
+	do
+	{
+		callbacks->check_interrupts(callbacks->context);
+		callbacks->operation_begin(callbacks->context);
+		written = write_directly(file, probe->buffer);
+		write_errno = errno;	/* callbacks may change it */
+		callbacks->operation_end(callbacks->context);
+	} while (!written && write_errno == EINTR);
 	return written;
 }
 
