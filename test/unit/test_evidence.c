@@ -488,6 +488,66 @@ waits_for_enough_windows(void **state)
 	}
 }
 
+/*
+ * A loop device that is set to write through, on a disk that others flush: no window tells
+ * anything, since no disk of the device needs flushes.
+ */
+static void
+waits_for_no_window_that_cannot_tell(void **state)
+{
+	(void) state;
+	plan_with_counters();
+	probe->duration_ns = 60 * SECOND;
+	probe->stop_early = true;
+	probe->device.has_backing = true;
+	strcpy(probe->device.write_cache, "write through");
+	strcpy(probe->device.backing_write_cache, "write back");
+	disk.counters.has_exempt = true;
+	disk.background_flushes_per_second = 5000;
+	run_probe();
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
+	assert_int_equal(probe->results[1].windows.shams[SP_LEVEL_DEVICE].all, 0);
+	assert_in_range(probe->finished_ns - probe->started_ns, 0, 10 * SECOND);
+}
+
+/* Nor for windows without counters. */
+static void
+waits_for_no_lost_counters(void **state)
+{
+	(void) state;
+	plan_with_counters();
+	probe->duration_ns = 60 * SECOND;
+	probe->stop_early = true;
+	disk.background_flushes_per_second = 5000;
+	disk.fail_reading_from = 300;
+	run_probe();
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
+	assert_in_range(probe->sham_windows, 1, 250);
+	assert_in_range(probe->finished_ns - probe->started_ns, 0, 10 * SECOND);
+}
+
+/* A slow current method has windows of its own length, not a share of those of all methods. */
+static void
+makes_windows_for_a_slow_method(void **state)
+{
+	const sp_result *current = NULL;
+
+	(void) state;
+	plan_with_counters();
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->cases[c].regime == SP_PACED && probe->cases[c].baseline == c)
+			current = &probe->results[c];
+	}
+	assert_non_null(current);
+	disk.cost[FDATASYNC] = 3 * MILLISECOND;
+	disk.background_flushes_per_second = 5000;
+	probe->duration_ns = 10 * SECOND;
+	run_probe();
+	assert_true(probe->sham_windows > 30);
+	assert_true(current->windows.shams[SP_LEVEL_DEVICE].all > probe->sham_windows * 3 / 4);
+}
+
 /* The record of the n-th call that opened a file. */
 static int
 record_of_open(int n)
@@ -916,6 +976,9 @@ main(void)
 		cmocka_unit_test(makes_sham_windows),
 		cmocka_unit_test(makes_no_sham_write_to_a_strange_file),
 		cmocka_unit_test(waits_for_enough_windows),
+		cmocka_unit_test(waits_for_no_window_that_cannot_tell),
+		cmocka_unit_test(waits_for_no_lost_counters),
+		cmocka_unit_test(makes_windows_for_a_slow_method),
 		cmocka_unit_test(is_not_fooled_by_writes_that_wait),
 		cmocka_unit_test(is_not_fooled_by_short_rests),
 		cmocka_unit_test(reads_outside_of_the_timed_part),

@@ -41,9 +41,12 @@ case_windows(const sp_probe *probe, int c)
 	return &probe->results[paced >= 0 && probe->cases[c].regime != SP_PACED ? paced : c].windows;
 }
 
-/* What the counters of a level say of a case's flushes. */
+/*
+ * What the counters of a level say of a case's flushes.  at_best: if sham windows showed
+ * that all of them are its own.
+ */
 static sp_flush_facts
-flush_facts(const sp_probe *probe, int c, sp_level level)
+flush_facts(const sp_probe *probe, int c, sp_level level, bool at_best)
 {
 	const sp_evidence *evidence = &probe->results[c].evidence;
 	const sp_windows *windows = case_windows(probe, c);
@@ -56,13 +59,13 @@ flush_facts(const sp_probe *probe, int c, sp_level level)
 		.least_flushes_per_op = rates.least_flushes,
 		.background_flushes_per_op = seconds_per_op *
 			sp_evidence_max_flushes_per_second(&probe->background, level),
-		.own_share = sp_windows_own_share(windows, level),
+		.own_share = at_best ? 1 : sp_windows_own_share(windows, level),
 		.lacking_share = sp_windows_lacking_share(windows, level),
 	};
 }
 
-sp_durable
-sp_probe_case_durable(const sp_probe *probe, int c)
+static sp_durable
+case_durable(const sp_probe *probe, int c, bool at_best)
 {
 	const sp_device_facts *device = &probe->device;
 	const sp_file *file = &probe->files[probe->cases[c].file];
@@ -74,13 +77,19 @@ sp_probe_case_durable(const sp_probe *probe, int c)
 		.flush_may_hide = device->flushes_uncounted || may_use_fua,
 		.writes_per_op = device->writes_uncounted ? NAN :
 			sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).writes,
-		.device = flush_facts(probe, c, SP_LEVEL_DEVICE),
+		.device = flush_facts(probe, c, SP_LEVEL_DEVICE, at_best),
 		.has_backing = device->has_backing,
 		.backing_write_cache = device->backing_write_cache,
-		.backing = flush_facts(probe, c, SP_LEVEL_BACKING),
+		.backing = flush_facts(probe, c, SP_LEVEL_BACKING, at_best),
 	};
 
 	return sp_judge_durable(&facts);
+}
+
+sp_durable
+sp_probe_case_durable(const sp_probe *probe, int c)
+{
+	return case_durable(probe, c, false);
 }
 
 /* The word that claims less. */
@@ -95,8 +104,8 @@ weaker_of(sp_durable one, sp_durable other)
 	return strength[one] < strength[other] ? one : other;
 }
 
-sp_durable
-sp_probe_method_durable(const sp_probe *probe, const char *label)
+static sp_durable
+method_durable(const sp_probe *probe, const char *label, bool at_best)
 {
 	sp_durable	durable = SP_DURABLE_YES;
 	bool		measured = false;
@@ -106,10 +115,23 @@ sp_probe_method_durable(const sp_probe *probe, const char *label)
 		if (!probe->cases[c].contender || strcmp(probe->cases[c].label, label) != 0 ||
 			probe->results[c].histogram.ops == 0)
 			continue;
-		durable = weaker_of(durable, sp_probe_case_durable(probe, c));
+		durable = weaker_of(durable, case_durable(probe, c, at_best));
 		measured = true;
 	}
 	return measured ? durable : SP_DURABLE_UNKNOWN;
+}
+
+sp_durable
+sp_probe_method_durable(const sp_probe *probe, const char *label)
+{
+	return method_durable(probe, label, false);
+}
+
+bool
+sp_windows_may_tell(const sp_probe *probe, const char *label)
+{
+	return method_durable(probe, label, false) == SP_DURABLE_UNKNOWN &&
+		method_durable(probe, label, true) != SP_DURABLE_UNKNOWN;
 }
 
 /* The pace of the cluster and of the probe; saturated is the case of the current method. */

@@ -242,7 +242,7 @@ typedef struct sp_probe
 	sp_evidence background;		/* idle samples: I/O of other processes */
 	int64_t		last_flush_ns;	/* when the last paced flush had been done */
 	int64_t		sham_ns;		/* spent on sham windows */
-	int64_t		sham_windows;
+	int64_t		sham_windows;	/* also those whose counters could not be read */
 	bool		sham_failed;	/* none is possible */
 	bool		judged;			/* judgement is valid */
 	bool		done;			/* before the time was up */

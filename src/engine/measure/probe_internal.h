@@ -113,6 +113,11 @@ extern void sp_sham_window(sp_probe *probe);
  */
 extern bool sp_needs_windows(const sp_probe *probe);
 
+/* -------------------------------------------------------------- contenders.c */
+
+/* Is it unknown whether a method is durable, but would be known by sham windows? */
+extern bool sp_windows_may_tell(const sp_probe *probe, const char *label);
+
 /* ------------------------------------------------------------------- round.c */
 
 /*

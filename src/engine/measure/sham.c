@@ -17,8 +17,13 @@
 /* Sham windows may take a tenth of the time. */
 #define MAX_SHAM_SHARE			10
 
-/* So many tell, if anything can: with fewer than 60, one in five must have no flush. */
+/*
+ * 100 windows decide if at least one in seven has no flush; 60 need one in five (Wilson
+ * bounds, as many syncs as shams).  Some windows count for other methods only, or their
+ * counters cannot be read: after 200 none is waited for.
+ */
 #define ENOUGH_SHAM_WINDOWS		100
+#define MAX_AWAITED_WINDOWS		200
 
 /* A file for sham writes: no paced case has it, and it can be written to directly. */
 static const sp_file *
@@ -89,13 +94,40 @@ others_flush(const sp_evidence *background)
 	return false;
 }
 
-/* The length of the last flush of any paced case; 0 if there was none. */
+/*
+ * The paced case of the current method, if more windows may tell whether it is durable;
+ * else -1.
+ */
+static int
+case_without_windows(const sp_probe *probe)
+{
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_test_case *test_case = &probe->cases[c];
+
+		if (test_case->regime == SP_PACED && test_case->baseline == c &&
+			probe->results[c].status == SP_OK && probe->results[c].window_ns > 0 &&
+			probe->results[c].windows.shams[SP_LEVEL_DEVICE].all < ENOUGH_SHAM_WINDOWS &&
+			sp_windows_may_tell(probe, test_case->label))
+			return c;
+	}
+	return -1;
+}
+
+/*
+ * The length of the last flush of the current method while that lacks windows: a window
+ * counts for a case only if it is as long as its flush.  Then that of any paced case.
+ * 0 if there was no flush.
+ */
 static int64_t
 random_window_ns(sp_probe *probe)
 {
 	int			measured[SP_MAX_CASES];
 	int			n = 0;
+	int			current = case_without_windows(probe);
 
+	if (current >= 0)
+		return probe->results[current].window_ns;
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (probe->results[c].window_ns > 0 && !sp_is_finished(probe, c))
@@ -147,7 +179,6 @@ take_window(sp_probe *probe, int64_t begin, int64_t length, sp_counter_reading *
 static void
 count_window(sp_probe *probe, const sp_counter_reading *before, const sp_counter_reading *after)
 {
-	probe->sham_windows++;
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		sp_result  *result = &probe->results[c];
@@ -170,22 +201,17 @@ sp_sham_window(sp_probe *probe)
 		return;
 	take_window(probe, begin, length, &before, &after);
 	probe->sham_ns += after.at_ns - now;
-	if (!probe->sham_failed && before.valid && after.valid)
+	if (probe->sham_failed)
+		return;
+	probe->sham_windows++;
+	if (before.valid && after.valid)
 		count_window(probe, &before, &after);
 }
 
 bool
 sp_needs_windows(const sp_probe *probe)
 {
-	if (!others_flush(&probe->background) || probe->sham_failed || sham_file(probe) == NULL)
-		return false;
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		const sp_test_case *test_case = &probe->cases[c];
-
-		if (test_case->regime == SP_PACED && test_case->baseline == c &&
-			probe->results[c].windows.shams[SP_LEVEL_DEVICE].all < ENOUGH_SHAM_WINDOWS)
-			return sp_probe_method_durable(probe, test_case->label) == SP_DURABLE_UNKNOWN;
-	}
-	return false;
+	return others_flush(&probe->background) && !probe->sham_failed && sham_file(probe) != NULL &&
+		!probe->exhausted[SP_PACED] && probe->sham_windows < MAX_AWAITED_WINDOWS &&
+		case_without_windows(probe) >= 0;
 }
