@@ -11,6 +11,8 @@
  */
 #include "fake_disk.h"
 
+#include "engine/measure/probe_internal.h"
+
 #define KILOBYTE	INT64_C(1024)
 #define UNKNOWN		SP_DURABLE_UNKNOWN
 #define NO			SP_DURABLE_NO
@@ -453,6 +455,63 @@ samples_where_there_is_no_rest(void **state)
 		assert_in_range(probe->background.ns, rows[i].min_ns, rows[i].max_ns);
 		assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), rows[i].durable);
 	}
+}
+
+/* A rest is a sample if it is as long as the flush before it; not after one that failed. */
+static void
+samples_rests_after_flushes(void **state)
+{
+	static const struct
+	{
+		int64_t		flush_ns;
+		bool		taken;
+	}			rows[] = {
+		{0, true}, {MILLISECOND, true}, {2 * MILLISECOND, false}, {-1, false},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		sp_counter_reading reading;
+		int64_t		begin;
+
+		plan_with_counters();
+		sp_begin_reading(probe, &reading);
+		begin = reading.at_ns;
+		disk.now += MILLISECOND;
+		sp_sample_rest(probe, &reading, rows[i].flush_ns);
+		assert_int_equal(probe->background.ns > 0, rows[i].taken);
+		assert_int_equal(probe->background.lost, 0);
+		/* the next flush begins with a new reading in any case */
+		assert_true(reading.valid && reading.at_ns >= begin + MILLISECOND);
+	}
+}
+
+/*
+ * A sham window waits for at least its own length, which is that of a flush, after the last
+ * flush: also after one of a round without evidence.
+ */
+static void
+keeps_away_from_the_last_flush(void **state)
+{
+	int			windows = 0;
+
+	(void) state;
+	plan_with_counters();
+	disk.background_flushes_per_second = 1000;
+	/* the files are flushed one right after the other, and counters are read now and then */
+	probe->flush_interval_ns = MILLISECOND / 2;
+	probe->counters_cost_ns = 100 * 1000;
+	probe->duration_ns = 10 * SECOND;
+	run_probe();
+	for (int i = 1; i < disk.nrecords; i++)
+	{
+		if (disk.records[i].call != OPENAT)
+			continue;
+		windows++;
+		assert_true(disk.records[i].at - disk.records[i - 1].at >= disk.cost[PWRITE]);
+	}
+	assert_true(windows > 10);
 }
 
 /* A verdict may be settled before the windows are enough. */
@@ -973,6 +1032,8 @@ main(void)
 		cmocka_unit_test(counts_what_each_case_did),
 		cmocka_unit_test(counts_background_io),
 		cmocka_unit_test(samples_where_there_is_no_rest),
+		cmocka_unit_test(samples_rests_after_flushes),
+		cmocka_unit_test(keeps_away_from_the_last_flush),
 		cmocka_unit_test(makes_sham_windows),
 		cmocka_unit_test(makes_no_sham_write_to_a_strange_file),
 		cmocka_unit_test(waits_for_enough_windows),

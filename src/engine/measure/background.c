@@ -62,12 +62,12 @@ sp_idle_sample(sp_probe *probe, int64_t length_ns)
  * Take the rest since the last flush as an idle sample: what was counted is
  * background I/O.  A rest shorter than that flush is not taken.  While our flush
  * waited, the device may have served all requests of others, so that a short rest
- * sees too few of them.
+ * sees too few of them.  How long a rest must be after a flush that failed is unknown.
  */
 void
 sp_sample_rest(sp_probe *probe, sp_counter_reading *reading, int64_t flush_ns)
 {
-	if (sp_now_ns(probe) - reading->at_ns >= flush_ns)
+	if (flush_ns >= 0 && sp_now_ns(probe) - reading->at_ns >= flush_ns)
 		sp_end_reading(probe, reading, &probe->background, 0);
 	else
 		sp_begin_reading(probe, reading);
@@ -93,7 +93,6 @@ sp_end_flush(sp_probe *probe, sp_counter_reading *reading, sp_result *result)
 	sp_evidence uncounted = {0};
 
 	sp_end_reading(probe, reading, result ? &result->evidence : &uncounted, 1);
-	probe->last_flush_ns = reading->at_ns;
 	if (result == NULL || !begin.valid || !reading->valid)
 		return;
 	sp_windows_add(result->windows.syncs, begin.counters, reading->counters);

@@ -94,8 +94,8 @@ extern bool sp_round_has_evidence(const sp_probe *probe, sp_regime regime);
 extern void sp_idle_sample(sp_probe *probe, int64_t length_ns);
 
 /*
- * Take the rest since the last flush, which took flush_ns, as an idle sample, if it is
- * long enough.
+ * Take the rest since the last flush, which took flush_ns (-1: it failed), as an idle
+ * sample, if it is long enough.
  */
 extern void sp_sample_rest(sp_probe *probe, sp_counter_reading *reading, int64_t flush_ns);
 

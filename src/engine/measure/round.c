@@ -248,6 +248,7 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 		else if (read)
 			sp_begin_reading(probe, &reading);
 		elapsed = sp_timed_operation(probe, c, order[i].home);
+		probe->last_flush_ns = sp_now_ns(probe);
 		if (read)
 			sp_end_flush(probe, &reading, counted && elapsed >= 0 ? result : NULL);
 		if (elapsed < 0)
