@@ -92,30 +92,16 @@ file_bytes(const sp_probe *probe)
 	return bytes;
 }
 
-/* The operations of a run that sync; counts of the whole run are divided by this. */
-static int64
-count_syncs(const sp_probe *probe)
-{
-	int64		syncs = 0;
-
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		if (probe->files[probe->cases[c].file].method != NULL)
-			syncs += (int64) probe->results[c].histogram.ops;
-	}
-	return syncs;
-}
-
+/* The commits of the whole run, for each of its syncs. */
 static void
 add_zil_commits(sp_jsonb *json, sp_storage *storage, const sp_probe *probe)
 {
 	int64		before = storage->zil_commits_before;
 	int64		after = before < 0 ? -1 : sp_storage_zil_commits(storage);
-	int64		syncs = count_syncs(probe);
 
-	if (before < 0 || after < before || syncs == 0)
+	if (before < 0 || after < before || probe->syncs == 0)
 		return;
-	add_number(json, "intent_log_commits_per_op", (double) (after - before) / syncs, 2);
+	add_number(json, "intent_log_commits_per_op", (double) (after - before) / probe->syncs, 2);
 	if (storage->zil_whole_system)
 		add_boolean(json, "intent_log_commits_of_all_pools", 1);
 }

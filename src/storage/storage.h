@@ -67,7 +67,7 @@ typedef struct sp_storage
 	bool		is_zfs;
 	char	   *zfs_unknown;	/* why properties are unknown; may be empty */
 	sp_zfs		zfs;
-	int64		zil_commits_before; /* -1: not counted */
+	int64		zil_commits_before; /* before the run; -1: not counted */
 	bool		zil_whole_system;
 } sp_storage;
 
@@ -75,9 +75,9 @@ extern void sp_storage_examine(const sp_location *location, sp_storage *storage,
 							   sp_device_facts *facts);
 
 /*
- * Open the counters of its disks.  The caller must call sp_storage_close() afterwards,
- * also after an error.  If they cannot be read, return false and set
- * storage->no_counters.
+ * Open the counters of its disks, right before the run.  The caller must call
+ * sp_storage_close() afterwards, also after an error.  If they cannot be read, return
+ * false and set storage->no_counters.
  */
 extern bool sp_storage_open(sp_storage *storage);
 extern void sp_storage_close(sp_storage *storage);

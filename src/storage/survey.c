@@ -94,7 +94,6 @@ examine_zfs(sp_storage *storage, const sp_mount_table *mounts)
 	(void) sp_zfs_ask_tools(storage->source, &storage->zfs, &why_not);
 	storage->zfs_unknown = why_not.data;
 	add_pool_disks(storage, mounts);
-	storage->zil_commits_before = sp_storage_zil_commits(storage);
 }
 
 /*
@@ -260,6 +259,9 @@ sp_storage_open(sp_storage *storage)
 {
 	int			status;
 
+	/* after the files have been written: see sp_probe.syncs */
+	if (storage->is_zfs)
+		storage->zil_commits_before = sp_storage_zil_commits(storage);
 	if (storage->disks.count == 0)
 	{
 		if (storage->no_counters == NULL)

@@ -492,6 +492,28 @@ reopens_no_strange_file(void **state)
 	}
 }
 
+/* All syncs of a run are counted: of warm-ups, of rounds after a move, and of the move. */
+static void
+counts_all_syncs(void **state)
+{
+	int			unsynced = 0;
+
+	(void) state;
+	plan_rotation("fdatasync", false, SECOND);
+	run_probe();
+	assert_true(count_moves() > 2);
+	assert_int_equal(probe->syncs, disk.operations);
+
+	plan_suite("pg_test_fsync", "fdatasync", 8192, 1024 * 1024);
+	probe->duration_ns = SECOND;
+	run_probe();
+	assert_true(disk.nrecords < MAX_RECORDS);
+	for (int i = 0; i < disk.nrecords; i++)
+		unsynced += probe->files[disk.records[i].file].method == NULL;
+	assert_true(unsynced > 0);
+	assert_int_equal(probe->syncs, disk.operations - unsynced);
+}
+
 /* How many files of each method are flushed in a round: 1.9 ms are busy with one. */
 static void
 uses_copies_where_there_is_time(void **state)
@@ -781,6 +803,7 @@ main(void)
 		cmocka_unit_test(knows_the_flags_of_a_method),
 		cmocka_unit_test(takes_over_no_strange_file),
 		cmocka_unit_test(reopens_no_strange_file),
+		cmocka_unit_test(counts_all_syncs),
 		cmocka_unit_test(uses_copies_where_there_is_time),
 		cmocka_unit_test(paces_every_copy),
 		cmocka_unit_test(stays_after_a_failure),

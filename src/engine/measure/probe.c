@@ -382,6 +382,7 @@ prepare(sp_probe *probe)
 		memset(&result->windows, 0, sizeof(result->windows));
 		result->window_ns = 0;
 	}
+	probe->syncs = 0;
 	memset(&probe->background, 0, sizeof(probe->background));
 	probe->last_flush_ns = 0;
 	probe->sham_ns = 0;

@@ -239,6 +239,8 @@ typedef struct sp_probe
 	bool		exhausted[SP_REGIMES];	/* no further round fits into the time */
 	sp_places	places;
 	unsigned short random_state[3];
+	int64_t		syncs;			/* operations that synced, counted or not, and syncs of
+								 * files that moved */
 	sp_evidence background;		/* idle samples: I/O of other processes */
 	int64_t		last_flush_ns;	/* when the last paced flush had been done */
 	int64_t		sham_ns;		/* spent on sham windows */
