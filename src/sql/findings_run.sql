@@ -73,8 +73,14 @@ SELECT n.location, 'error', 'flush_missing',
        CASE WHEN n.storage ->> 'writes_uncounted' = 'false' AND w.writes < 0.1
             THEN format('syncs with %s write nothing to %s%s: commits are lost when this machine'
                         ' fails', n.method, v.kind, n.device_name)
-            ELSE format('syncs with %s send no flush to %s%s, whose write cache is volatile:'
-                        ' commits may be lost when %s', n.method, v.kind, n.device_name,
+            ELSE format('%s %s%s, whose write cache is volatile: commits may be lost when %s',
+                        -- others flush, so that there are flushes, but not in each sync
+                        CASE WHEN least(n.paced_flushes, n.saturated_flushes) >= 0.1
+                                  AND s.lacking > 0.05
+                             THEN format('at least %s %% of the syncs with %s ended without a'
+                                         ' flush on', floor(100 * s.lacking), n.method)
+                             ELSE format('syncs with %s send no flush to', n.method) END,
+                        v.kind, n.device_name,
                         CASE WHEN n.on_virtual_disk THEN 'its host fails'
                              ELSE 'the power fails, unless that cache is protected (capacitor,'
                                   ' battery)' END) END,
@@ -84,11 +90,15 @@ SELECT n.location, 'error', 'flush_missing',
        jsonb_build_object('run_id', n.run_id, 'method', n.method,
                           'paced_flushes_per_op', n.paced_flushes,
                           'saturated_flushes_per_op', n.saturated_flushes,
+                          'lacking_share', s.lacking, 'own_share', s.own,
                           'others', n.storage -> 'others',
                           'device_writes_per_op', w.writes,
                           'write_cache', n.storage -> 'write_cache', 'fua', n.storage -> 'fua')
 FROM unnest(measured) AS n,
      LATERAL (SELECT least(n.paced_writes, n.saturated_writes)) AS w (writes),
+     LATERAL (SELECT (n.storage #>> ARRAY['lacking_share', n.paced_ordinal::text])::numeric,
+                     (n.storage #>> ARRAY['own_share', n.paced_ordinal::text])::numeric
+             ) AS s (lacking, own),
      LATERAL (SELECT CASE WHEN n.on_virtual_disk THEN 'the virtual disk ' ELSE '' END) AS v (kind)
 WHERE n.durable = 'no' AND NOT n.storage ? 'syncs_nothing'
 
