@@ -109,7 +109,7 @@ extern void sp_sham_window(sp_probe *probe);
 
 /*
  * May some more sham windows tell whether the current method is durable?  Then the probe
- * does not stop early.
+ * does not stop early.  After 200 windows it does not wait for more.
  */
 extern bool sp_needs_windows(const sp_probe *probe);
 

@@ -40,7 +40,7 @@ extern const size_t sp_sync_method_count;
  * May a write that bypasses the device's cache (FUA) make a sync of this method durable,
  * instead of a flush?
  *
- * On Linux so it is for O_DIRECT with O_DSYNC alone (fs/iomap/direct-io.c): a FUA write
+ * On Linux this holds only for O_DIRECT with O_DSYNC (fs/iomap/direct-io.c): a FUA write
  * covers the data and nothing else.  With O_SYNC the kernel does not try it, since O_SYNC
  * also asks for the metadata: it calls the file system's fsync, which flushes.  Buffered
  * data are written back without FUA, and then flushed by fsync.  A journal may write its

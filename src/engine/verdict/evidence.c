@@ -33,8 +33,8 @@
 #define MIN_OWN				0.5
 
 /*
- * A sync that reaches the cache has a flush each time.  If surely one in 20 has none, even
- * of others, this is no error of counting.
+ * A sync that reaches the cache has a flush each time, its own or one of others.  If more
+ * than one sync in 20 surely saw no flush at all, that is no counting error.
  */
 #define LACKING			0.05
 

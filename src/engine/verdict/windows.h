@@ -48,9 +48,9 @@ extern void sp_windows_add(sp_window_count counts[SP_LEVELS],
 
 /*
  * A lower bound of the share of syncs that had a flush of their own, with two standard
- * errors on each side.  If n of the sham windows had no flush, so had the syncs without a
- * flush of their own.  NAN if there are no windows of either kind, or no sham window was
- * without a flush.
+ * errors on each side.  Of the syncs without a flush of their own, the same share shows no
+ * flush as of the sham windows.  NAN if there are no windows of either kind, or no sham
+ * window was without a flush.
  */
 extern double sp_windows_own_share(const sp_windows *windows, sp_level level);
 
