@@ -36,7 +36,7 @@ sub available_mb
 	return (split ' ', (split /\n/, `df -Pk '$directory'`)[-1])[3] / 1024;
 }
 
-# --- a small tablespace: seven files of 16 MB do not fit into it
+# --- a small tablespace: 17 files of 4 MB do not fit into it, nor seven of 16
 
 SKIP:
 {
@@ -53,10 +53,12 @@ SQL
 
 	# MB that something else has, arguments, MB of a file of the probe
 	for (
-		[ 'wal', 0, '', 8 ],
+		[ 'wal', 0, '', 2 ],
 		[ 'wal', 0, ', flush_size => 8388608', 8 ],
-		[ 'wal', 30, '', 4 ],
-		[ 'wal', 45, '', 2 ],
+		[ 'wal', 0, ', flush_size => 65537', 8 ],
+		[ 'wal', 30, '', 1 ],
+		# too little for 17 files: seven are left
+		[ 'wal', 45, '', 1 ],
 		[ 'wal', 52, '', 1 ],
 		[ 'pg_test_fsync', 0, '', 1 ],
 		[ 'pg_test_fsync', 35, '', 1 ])
@@ -128,7 +130,7 @@ SKIP:
 
 	# what is left has room for the probe and four segments, not for much more WAL
 	my $session = start_probe($full, "'pg_wal', " . LONG_PROBE);
-	is(scalar(grep { -s $_ == 16 * MB } probe_files($full)), 7,
+	is(scalar(grep { -s $_ == 4 * MB } probe_files($full)), 17,
 		'WAL that grows: files of the usual size are there');
 	while (available_mb($place{tmpfs}) > 64)
 	{
