@@ -158,7 +158,8 @@ describe_regime(const sp_probe *probe, sp_regime regime)
 	{
 		const sp_test_case *test_case = &probe->cases[c];
 
-		if (test_case->regime != regime || test_case->control || test_case->baseline != c)
+		if (test_case->regime != regime || test_case->control || test_case->baseline != c ||
+			probe->results[c].histogram.ops == 0)
 			continue;
 		if (probe->judged)
 			appendStringInfo(&line, "%s so far, ", sp_verdict_name(probe->judgement.verdict));

@@ -31,6 +31,13 @@ put_quantile_us(sp_row *row, const char *column, const sp_histogram *histogram, 
 		   histogram->ops < min_ops ? NAN : sp_histogram_quantile_ns(histogram, q) / 1000);
 }
 
+static const char *
+describe_error(const sp_result *result)
+{
+	return psprintf("could not %s file: %s", result->error_call ? result->error_call : "open",
+					strerror(result->error_number));
+}
+
 /* The error of a test case, or when it was left out; NULL for all others. */
 static const char *
 describe_case(const sp_probe *probe, int c)
@@ -41,10 +48,16 @@ describe_case(const sp_probe *probe, int c)
 		return psprintf("left out after " INT64_FORMAT " of " INT64_FORMAT " rounds: it is slower",
 						(int64) result->series.rounds,
 						(int64) probe->rounds[probe->cases[c].regime]);
-	if (result->status != SP_ERROR && result->status != SP_NO_DIRECT_IO)
-		return NULL;
-	return psprintf("could not %s file: %s", result->error_call ? result->error_call : "open",
-					strerror(result->error_number));
+	if (result->status == SP_ERROR || result->status == SP_NO_DIRECT_IO)
+		return describe_error(result);
+	/* the control has no row of its own */
+	for (int i = 0; i < probe->ncases; i++)
+	{
+		if (probe->cases[i].control && probe->cases[i].baseline == c &&
+			probe->results[i].status == SP_ERROR)
+			return psprintf("its second copy, the control: %s", describe_error(&probe->results[i]));
+	}
+	return NULL;
 }
 
 /* "current" or "recommended"; NULL for all other methods. */

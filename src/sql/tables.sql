@@ -40,10 +40,12 @@ CREATE TABLE sync_probe.runs (
     host text,
     storage jsonb,
     -- Both regimes reached their first interim analysis (SP_FIRST_ANALYSIS_ENTRIES), at
-    -- the cluster's own pace and not at one given as an argument.
+    -- the cluster's own pace and not at one given as an argument; and the current method was
+    -- measured to the end, since without its control there is no noise.
     usable_for_advice boolean NOT NULL GENERATED ALWAYS AS (
         coalesce(source = 'probe' AND suite = 'wal'
                  AND flush_size_source <> 'argument' AND flush_interval_source <> 'argument'
+                 AND noise IS NOT NULL
                  AND paced_entries >= 16 AND saturated_rounds >= 16, false)) STORED
 );
 
@@ -134,7 +136,7 @@ COMMENT ON COLUMN sync_probe.runs.storage IS
   'members';
 COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
   'True for a wal run at the cluster''s own pace with at least 16 paced entries and 16 saturated '
-  'rounds. The '
+  'rounds, in which the current method and its control did not fail. The '
   'newest such run of this server, directory and device is the one that recommendations use';
 
 --
@@ -241,8 +243,8 @@ COMMENT ON COLUMN sync_probe.measurements.write_size IS
 COMMENT ON COLUMN sync_probe.measurements.writes_per_sync IS
   'Writes before each sync';
 COMMENT ON COLUMN sync_probe.measurements.detail IS
-  'Call that failed and its error, if status is error or no_direct_io; after how many rounds a '
-  'slower method was left out; null otherwise';
+  'Call that failed and its error, if status is error or no_direct_io, or if the second copy of '
+  'the current method failed; after how many rounds a slower method was left out; null otherwise';
 COMMENT ON COLUMN sync_probe.measurements.run_id IS
   'Run of this test case; null in what probe() returns for a run that was not recorded';
 COMMENT ON COLUMN sync_probe.measurements.ordinal IS

@@ -72,7 +72,8 @@ INSERT INTO scenario VALUES
 -- A run of the wal suite with these intervals, at a location.
 CREATE FUNCTION pg_temp.record(s scenario, at name) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
-    id bigint := pg_temp.record_run(jsonb_build_object('location', at, 'noise', s.noise));
+    id bigint := pg_temp.record_run(jsonb_build_object('location', at,
+                                                       'noise', coalesce(s.noise, 0.5)));
     control pg_temp.speed := (1 - s.noise, (1 - s.noise) * (1 + s.noise) ^ 2);
 BEGIN
     INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, mean_us,
@@ -124,7 +125,7 @@ PREPARE record (text, name) AS
 SELECT pg_temp.record(s, $2) AS run_id FROM scenario AS s WHERE s.name = $1;
 
 SELECT plan((SELECT count(*) * 5 + count(*) FILTER (WHERE recommended = 'fdatasync')
-             FROM scenario)::integer + 128);
+             FROM scenario)::integer + 130);
 
 SELECT is((got).run_id, id, name || ': the newest run') FROM advice;
 SELECT is((got).verdict, expected_verdict, name || ': verdict') FROM advice;
@@ -302,6 +303,7 @@ INSERT INTO passed_over VALUES
 ('another cluster', '{"system_identifier": 1}', 'another cluster made it'),
 ('another host', '{"host": "elsewhere"}', 'host elsewhere made it'),
 ('no host', '{"host": null}', 'host unknown made it'),
+('no control', '{"noise": null}', 'its current method or the control could not be measured'),
 ('another directory', '{"directory": "/elsewhere"}', 'its directory was /elsewhere'),
 ('another device', '{"device": "sdz"}', 'its device was sdz'),
 ('no device', '{"device": null}', 'its device was unknown'),

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -233,6 +234,26 @@ uses_file(const sp_probe *probe, int c, int home)
 }
 
 /*
+ * A case that failed has no speed, nor has one that was compared with it: the interim
+ * analyses to come no longer renew these.
+ */
+static void
+forget_speeds(sp_probe *probe, int failed)
+{
+	const sp_speed none = {NAN, NAN, NAN};
+	int			baseline = probe->cases[failed].baseline;
+
+	probe->results[failed].speed = none;
+	if (probe->cases[failed].control)
+		probe->results[baseline].speed = none;
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (baseline == failed && probe->cases[c].baseline == failed)
+			probe->results[c].speed = none;
+	}
+}
+
+/*
  * Exclude all test cases of a method whose file failed: the other regime shares its
  * descriptor, and a sync after a failed sync may report success.  From now on no file
  * moves, so that nobody else comes to the one that failed.
@@ -253,6 +274,7 @@ fail_file(sp_probe *probe, int home, const char *call, int error_number)
 			? SP_NO_DIRECT_IO : SP_ERROR;
 		result->error_number = error_number;
 		result->error_call = call;
+		forget_speeds(probe, c);
 	}
 }
 

@@ -289,6 +289,8 @@ measure_round(sp_probe *probe, sp_regime regime, int64_t share, bool counted, in
 	bool		complete = regime == SP_PACED ? sp_paced_round(probe, counted, limit) :
 		sp_saturated_round(probe, counted, share, limit);
 
+	/* also where no operation has done so */
+	probe->callbacks.check_interrupts(probe->callbacks.context);
 	probe->spent_ns[regime] += sp_now_ns(probe) - now;
 	if (!counted && regime == SP_SATURATED)
 		return;					/* it was shorter than those that are counted */
@@ -459,6 +461,16 @@ analyze_rest(sp_probe *probe)
 	}
 }
 
+/* A file that has failed since the last interim analysis has no speed any more. */
+static void
+judge_failures(sp_probe *probe)
+{
+	sp_comparison comparison;
+
+	if (probe->judged && probe->places.frozen && sp_probe_compare(probe, &comparison))
+		sp_judge(&comparison, &probe->judgement);
+}
+
 void
 sp_probe_run(sp_probe *probe)
 {
@@ -475,6 +487,7 @@ sp_probe_run(sp_probe *probe)
 		take_turn(probe, regime, share[regime]);
 
 	analyze_rest(probe);
+	judge_failures(probe);
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (probe->results[c].status == SP_OK && probe->results[c].histogram.ops == 0)

@@ -56,7 +56,7 @@ extern bool sp_places_begin_round(sp_probe *probe, sp_regime regime);
 /* Is the case excluded, or has it had all its rounds? */
 extern bool sp_is_finished(const sp_probe *probe, int c);
 
-/* How many cases of a regime can be measured? */
+/* How many cases of a regime are still measured? */
 extern int	sp_count_cases(const sp_probe *probe, sp_regime regime);
 
 /* Rest as the duty cycle demands after having been busy since begin. */

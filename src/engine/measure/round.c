@@ -144,7 +144,8 @@ sp_count_cases(const sp_probe *probe, sp_regime regime)
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		if (probe->cases[c].regime == regime && probe->results[c].status == SP_OK)
+		if (probe->cases[c].regime == regime && probe->results[c].status == SP_OK &&
+			!sp_is_finished(probe, c))
 			n++;
 	}
 	return n;

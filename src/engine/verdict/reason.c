@@ -369,6 +369,18 @@ say_longer(explanation *to, double times)
 		say(to, "probe much longer, or when it is quieter");
 }
 
+/* Is there a figure against the current method?  Its own one is that of the control. */
+static bool
+is_any_compared(const sp_comparison *comparison)
+{
+	for (int i = 0; i < comparison->count; i++)
+	{
+		if (!isnan(sp_rank_estimate(comparison, &comparison->contenders[i])))
+			return true;
+	}
+	return false;
+}
+
 static void
 explain_undecided(explanation *to)
 {
@@ -376,7 +388,7 @@ explain_undecided(explanation *to)
 	double		noise = to->judgement->noise;
 	const char *current = to->current->name;
 
-	if (isnan(sp_rank_estimate(comparison, to->current)))
+	if (isnan(noise) && !is_any_compared(comparison))
 		say(to, "the current method %s could not be measured", current);
 	else if (isnan(noise))
 		say(to, "too few rounds, or the control was not measured: probe longer");
