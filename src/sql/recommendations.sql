@@ -420,9 +420,7 @@ SELECT n.location, r.run_id, r.finished_at,
            CASE WHEN r.flush_interval_source = 'argument' THEN 'flush_interval was given' END,
            CASE WHEN NOT coalesce(least(r.paced_entries, r.saturated_rounds) >= 16, false)
                 THEN format('it has %s paced entries and %s saturated rounds, 16 are needed',
-                            coalesce(r.paced_entries, 0), coalesce(r.saturated_rounds, 0))
-                WHEN r.noise IS NULL
-                THEN 'its current method or the control could not be measured' END
+                            coalesce(r.paced_entries, 0), coalesce(r.saturated_rounds, 0)) END
        ) AS why
 FROM sync_probe_internal.newest_runs AS n
 CROSS JOIN sync_probe_internal.this_server() AS s

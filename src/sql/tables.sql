@@ -40,12 +40,10 @@ CREATE TABLE sync_probe.runs (
     host text,
     storage jsonb,
     -- Both regimes reached their first interim analysis (SP_FIRST_ANALYSIS_ENTRIES), at
-    -- the cluster's own pace and not at one given as an argument; and the current method was
-    -- measured to the end, since without its control there is no noise.
+    -- the cluster's own pace and not at one given as an argument.
     usable_for_advice boolean NOT NULL GENERATED ALWAYS AS (
         coalesce(source = 'probe' AND suite = 'wal'
                  AND flush_size_source <> 'argument' AND flush_interval_source <> 'argument'
-                 AND noise IS NOT NULL
                  AND paced_entries >= 16 AND saturated_rounds >= 16, false)) STORED
 );
 
@@ -136,7 +134,7 @@ COMMENT ON COLUMN sync_probe.runs.storage IS
   'members';
 COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
   'True for a wal run at the cluster''s own pace with at least 16 paced entries and 16 saturated '
-  'rounds, in which the current method and its control did not fail. The '
+  'rounds. The '
   'newest such run of this server, directory and device is the one that recommendations use';
 
 --

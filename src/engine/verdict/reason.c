@@ -203,10 +203,21 @@ explain_switch(explanation *to)
 {
 	const sp_contender *best = &to->comparison->contenders[to->judgement->recommended];
 
-	say(to, "%s takes ", best->name);
-	say_paced(to, best->speed[SP_PACED]);
-	say(to, " and makes ");
-	say_saturated(to, best->speed[SP_SATURATED]);
+	/* what this cluster would see comes first */
+	if (to->comparison->deciding == SP_SATURATED)
+	{
+		say(to, "%s makes ", best->name);
+		say_saturated(to, best->speed[SP_SATURATED]);
+		say(to, " and takes ");
+		say_paced(to, best->speed[SP_PACED]);
+	}
+	else
+	{
+		say(to, "%s takes ", best->name);
+		say_paced(to, best->speed[SP_PACED]);
+		say(to, " and makes ");
+		say_saturated(to, best->speed[SP_SATURATED]);
+	}
 	say_deciding(to);
 }
 
@@ -419,6 +430,11 @@ explain_undecided(explanation *to)
 		say_names(to, SP_OPEN);
 		say(to, ": ");
 		say_longer(to, most_rounds_needed(comparison));
+	}
+	if (comparison->count_of[SP_SLOWER] > 0)
+	{
+		say(to, "; slower than %s: ", current);
+		say_names(to, SP_SLOWER);
 	}
 	if (to->judgement->best != comparison->current && to->judgement->best >= 0)
 		say(to, "; the best choice so far is %s",
