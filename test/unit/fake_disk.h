@@ -90,6 +90,7 @@ typedef struct fake_disk
 
 	fake_call	fail_call;
 	int			fail_at;		/* the n-th of them, from 1; 0 never */
+	bool		fails_on;		/* and all later ones */
 	int			fail_errno;
 	int			rest_errno;		/* of the rest of a short write; 0 succeeds */
 	int			close_errno;	/* of the close after the failure; 0 succeeds */
@@ -205,7 +206,8 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 			call, file, home, offset, size, parts, disk.cleaning, disk.now
 		};
 
-	if (call != disk.fail_call || disk.calls[call] != disk.fail_at)
+	if (call != disk.fail_call || disk.fail_at == 0 || disk.calls[call] < disk.fail_at ||
+		(disk.calls[call] > disk.fail_at && !disk.fails_on))
 		return 0;
 	disk.failed_file = file;
 	disk.failed_home = home;

@@ -170,6 +170,43 @@ survives_the_failure_of_any_call(void **state)
 	}
 }
 
+/*
+ * When no file can be opened again, only the cases that are shown are left, and these
+ * end.  The probe must end, too, and no speed of the last analysis may stay.
+ */
+static void
+ends_when_every_file_fails(void **state)
+{
+	(void) state;
+	plan_suite("wal", "fdatasync", 8192, 1024 * 1024);
+	probe->duration_ns = 60 * SECOND;
+	probe->stop_early = false;
+	disk.fail_call = OPENAT;
+	disk.fail_errno = EIO;
+	disk.fails_on = true;
+	for (int moves = 0; moves < 30; moves += 10)
+	{
+		/* each move opens five files or more */
+		disk.fail_at = 1 + 5 * moves;
+		run_probe();
+		assert_true(disk.failed_file >= 0);
+		assert_true(probe->finished_ns - probe->started_ns < 20 * SECOND);
+		assert_in_range(probe->rounds[SP_SATURATED], 1, 1000);
+		assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			const sp_result *result = &probe->results[c];
+
+			if (result->status == SP_UNSUPPORTED || probe->cases[c].max_rounds > 0)
+				continue;
+			assert_int_equal(result->status, SP_ERROR);
+			assert_true(isnan(result->speed.estimate) && isnan(result->speed.low) &&
+						isnan(result->speed.high));
+		}
+	}
+	disk.fails_on = false;
+}
+
 /* The n-th record of a call, from 1. */
 static const call_record *
 find_record(fake_call call, int n)
@@ -381,6 +418,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(survives_the_failure_of_any_call),
+		cmocka_unit_test(ends_when_every_file_fails),
 		cmocka_unit_test(finishes_a_short_write),
 		cmocka_unit_test(reports_the_first_of_two_failures),
 		cmocka_unit_test(knows_errno_before_it_calls_back),
