@@ -423,14 +423,14 @@ static const struct
 	{{500, 5000, 300}, {"saturated: faster in both",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1.3, 1.2, 1.4), FAST)},
 		SP_SWITCH, 1, true,
-		{"fsync takes 23 % less time per flush with a flush every 5 ms (-29 to -17) and makes "
-			"20 % more flushes a second back to back (+15 to +25)",
+		{"fsync makes 20 % more flushes a second back to back (+15 to +25) and takes "
+			"23 % less time per flush with a flush every 5 ms (-29 to -17)",
 			"; back to back decides"}}},
 	{{500, 5000, 300}, {"saturated: several faster: the best back to back",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", FAST, SPEED(2, 1.9, 2.1)),
 			METHOD("open_sync", SPEED(1.3, 1.2, 1.4), FAST)},
 		SP_SWITCH, 1, true,
-		{"fsync takes 17 % less"}}},
+		{"fsync makes ", "and takes 17 % less"}}},
 	{{500, 5000, 300}, {"saturated: equal, when paced within twice the margin",
 		{CURRENT(QUIET, QUIET), METHOD("fsync", SPEED(1, 0.91, 1.09), EQUAL_SPEED)},
 		SP_TIE, 0, true,
