@@ -4,7 +4,8 @@
  *		Can more entries still change the verdict?
  *
  * A probe asks this to give its time to the regime with open questions, and to
- * stop when the remaining time cannot answer any.
+ * stop when the remaining time cannot answer any.  Its reason then says how much longer
+ * the next one should take.
  *
  *-------------------------------------------------------------------------
  */
@@ -94,4 +95,59 @@ sp_projection_settles(const sp_comparison *comparison, const double growth[SP_RE
 	}
 	return projected_verdict(comparison, growth, -1) != SP_UNDECIDED ||
 		projected_verdict(comparison, growth, 1) == SP_SWITCH;
+}
+
+/*
+ * How many times as many entries until the end of an interval comes within an
+ * edge: intervals shrink with the root of the entries.
+ */
+static double
+entries_until(double estimate, double end, double edge)
+{
+	double		ratio = log(end / estimate) / log(edge / estimate);
+
+	return ratio * ratio;
+}
+
+/* How many times as many entries until the intervals of a contender settle something. */
+static double
+entries_needed(const sp_comparison *comparison, const sp_contender *contender)
+{
+	const sp_contender *current = &comparison->contenders[comparison->current];
+	double		margin = comparison->margin;
+	sp_speed	deciding = contender->speed[comparison->deciding];
+	sp_speed	other = contender->speed[sp_other_regime(comparison->deciding)];
+	double		times = 1;
+
+	for (int r = 0; r < SP_REGIMES; r++)
+	{
+		sp_speed	speed = contender->speed[r];
+		double		edge = 1 + sp_stay_limit(comparison, r);
+
+		if (!sp_has_interval(speed))
+			return INFINITY;
+		times = fmax(times, sp_tail_rounds_needed(&contender->tail[r], &current->tail[r]));
+		if (sp_reaches_above(comparison, contender, r))
+			times = fmax(times, entries_until(speed.estimate, speed.estimate < edge ?
+											 speed.high : speed.low, edge));
+	}
+	/* a gain in the other regime counts only if nothing can be lost in the deciding one */
+	if (other.low > 1 + margin && deciding.low < 1 - margin)
+		times = fmax(times, entries_until(deciding.estimate, deciding.low, 1 - margin));
+	return times;
+}
+
+double
+sp_entries_needed(const sp_comparison *comparison)
+{
+	double		times = 1;
+
+	for (int i = 0; i < comparison->count; i++)
+	{
+		const sp_contender *contender = &comparison->contenders[i];
+
+		if (sp_may_be_faster(comparison, contender))
+			times = fmax(times, entries_needed(comparison, contender));
+	}
+	return times;
 }

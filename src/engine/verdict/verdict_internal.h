@@ -46,6 +46,12 @@ extern bool sp_is_faster(const sp_comparison *comparison, const sp_contender *co
 extern bool sp_may_have_heavier_tail(const sp_comparison *comparison,
 									 const sp_contender *contender);
 
+/*
+ * How many times as many entries until the intervals of all contenders that may be faster
+ * settle something: infinite if one has no interval.  At least 1.
+ */
+extern double sp_entries_needed(const sp_comparison *comparison);
+
 /* The best choice by estimates and their errors; the current method if none is better. */
 extern int	sp_best_choice(const sp_comparison *comparison);
 
