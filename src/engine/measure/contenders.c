@@ -134,9 +134,9 @@ sp_windows_may_tell(const sp_probe *probe, const char *label)
 		method_durable(probe, label, true) != SP_DURABLE_UNKNOWN;
 }
 
-/* The pace of the cluster and of the probe; saturated is the case of the current method. */
+/* The pace of the cluster and of the probe, without the flush time of the current method. */
 static sp_pace
-pace_of(const sp_probe *probe, int saturated)
+pace_of(const sp_probe *probe)
 {
 	sp_pace		pace = {NAN, NAN, NAN};
 
@@ -145,10 +145,17 @@ pace_of(const sp_probe *probe, int saturated)
 	if (probe->rounds[SP_PACED] > 0)
 		pace.paced_interval_us =
 			(double) probe->paced_ns / (double) probe->rounds[SP_PACED] / SP_NS_PER_US;
-	if (saturated >= 0)
-		pace.saturated_flush_us =
-			sp_histogram_mean_ns(&probe->results[saturated].histogram) / SP_NS_PER_US;
 	return pace;
+}
+
+/* What the saturated case of a contender tells. */
+static void
+add_saturated(const sp_result *result, bool is_current, sp_contender *contender, sp_pace *pace)
+{
+	contender->speed[SP_SATURATED] = result->speed;
+	contender->tail[SP_SATURATED] = result->tail;
+	if (is_current)
+		pace->saturated_flush_us = sp_histogram_mean_ns(&result->histogram) / SP_NS_PER_US;
 }
 
 bool
@@ -156,7 +163,7 @@ sp_probe_compare(const sp_probe *probe, sp_comparison *comparison)
 {
 	memset(comparison, 0, sizeof(*comparison));
 	comparison->margin = probe->margin;
-	comparison->pace = pace_of(probe, -1);
+	comparison->pace = pace_of(probe);
 	comparison->current = -1;
 	for (int c = 0; c < probe->ncases && comparison->count < SP_MAX_METHODS; c++)
 	{
@@ -167,18 +174,15 @@ sp_probe_compare(const sp_probe *probe, sp_comparison *comparison)
 		if (!paced->contender || paced->regime != SP_PACED)
 			continue;
 		if (paced->baseline == c)
-		{
 			comparison->current = comparison->count;
-			comparison->pace = pace_of(probe, saturated);
-		}
 		contender->name = paced->label;
 		contender->durable = sp_probe_method_durable(probe, contender->name);
 		contender->speed[SP_PACED] = probe->results[c].speed;
 		contender->tail[SP_PACED] = probe->results[c].tail;
+		contender->speed[SP_SATURATED] = (sp_speed) {NAN, NAN, NAN};
 		if (saturated >= 0)
-			contender->tail[SP_SATURATED] = probe->results[saturated].tail;
-		contender->speed[SP_SATURATED] = saturated >= 0 ?
-			probe->results[saturated].speed : (sp_speed) {NAN, NAN, NAN};
+			add_saturated(&probe->results[saturated], paced->baseline == c, contender,
+						  &comparison->pace);
 		comparison->count++;
 	}
 	sp_classify(comparison);

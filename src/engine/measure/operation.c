@@ -240,16 +240,13 @@ uses_file(const sp_probe *probe, int c, int home)
 static void
 forget_speeds(sp_probe *probe, int failed)
 {
-	const sp_speed none = {NAN, NAN, NAN};
-	int			baseline = probe->cases[failed].baseline;
+	const sp_test_case *test_case = &probe->cases[failed];
 
-	probe->results[failed].speed = none;
-	if (probe->cases[failed].control)
-		probe->results[baseline].speed = none;
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		if (baseline == failed && probe->cases[c].baseline == failed)
-			probe->results[c].speed = none;
+		if (c == failed || probe->cases[c].baseline == failed ||
+			(test_case->control && c == test_case->baseline))
+			probe->results[c].speed = (sp_speed) {NAN, NAN, NAN};
 	}
 }
 

@@ -94,6 +94,14 @@ sp_is_finished(const sp_probe *probe, int c)
 		 probe->results[c].series.rounds >= probe->cases[c].max_rounds);
 }
 
+/* Is a case of this regime still measured? */
+static bool
+is_due(const sp_probe *probe, int c, sp_regime regime)
+{
+	return probe->cases[c].regime == regime && probe->results[c].status == SP_OK &&
+		!sp_is_finished(probe, c);
+}
+
 /*
  * An operation that is due in a round: a case, and which of its files it uses. A file
  * is told by its number in the plan, wherever it is now.
@@ -117,8 +125,7 @@ shuffle_due(sp_probe *probe, sp_regime regime, int copies, due_operation order[S
 	{
 		int			home = probe->cases[c].file;
 
-		if (probe->cases[c].regime != regime || probe->results[c].status != SP_OK ||
-			sp_is_finished(probe, c))
+		if (!is_due(probe, c, regime))
 			continue;
 		for (int copy = 0; copy < copies && home >= 0; copy++)
 		{
@@ -143,11 +150,7 @@ sp_count_cases(const sp_probe *probe, sp_regime regime)
 	int			n = 0;
 
 	for (int c = 0; c < probe->ncases; c++)
-	{
-		if (probe->cases[c].regime == regime && probe->results[c].status == SP_OK &&
-			!sp_is_finished(probe, c))
-			n++;
-	}
+		n += is_due(probe, c, regime);
 	return n;
 }
 
