@@ -1,15 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * probe_internal.h
- *		Shared by the files of a run: probe.c, places.c, round.c, background.c, sham.c,
- *		contenders.c, operation.c and min_duration.c.
+ *		Shared by the files of a run: probe.c, analysis.c, places.c, round.c,
+ *		background.c, sham.c, contenders.c, operation.c and min_duration.c.
  *
  * probe.c (the run) calls places.c (which file), round.c (a round), sham.c (sham windows),
- * background.c (the counters) and contenders.c (the comparison of methods).  round.c calls
- * background.c and operation.c (an operation), and places.c calls operation.c.  sham.c
- * calls background.c and operation.c, and asks contenders.c what is known of a method.
- * operation.c, contenders.c and min_duration.c call none of the others.  Small functions
- * that several of them need are in round.c.
+ * background.c (the counters) and analysis.c, which calls contenders.c (the comparison of
+ * methods) and asks sham.c whether windows are missing.  round.c calls background.c and
+ * operation.c (an operation), and places.c calls operation.c.  sham.c calls background.c
+ * and operation.c, and asks contenders.c what is known of a method.  operation.c,
+ * contenders.c and min_duration.c call none of the others.  Small functions that several
+ * of them need are in round.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -112,6 +113,20 @@ extern void sp_sham_window(sp_probe *probe);
  * does not stop early.  After 200 windows it does not wait for more.
  */
 extern bool sp_needs_windows(const sp_probe *probe);
+
+/* ---------------------------------------------------------------- analysis.c */
+
+/*
+ * At the end of an entry: an interim analysis, if one is due.  The probe is done if it
+ * stops early and the verdict is settled, or projected to stay undecided.
+ */
+extern void sp_analyze_when_due(sp_probe *probe, sp_regime regime);
+
+/* At the end of the run: what came after the last interim analyses. */
+extern void sp_analyze_rest(sp_probe *probe);
+
+/* Can more rounds of a regime still settle something, as far as is known? */
+extern bool sp_is_open(const sp_probe *probe, sp_regime regime);
 
 /* -------------------------------------------------------------- contenders.c */
 
