@@ -14,6 +14,7 @@
 #define SP_TEXT_H
 
 #include "engine/text/path.h"
+#include "engine/text/sentence.h"
 #include "engine/text/slice.h"
 #include "engine/text/units.h"
 

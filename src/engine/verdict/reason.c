@@ -8,10 +8,9 @@
 #include "engine/verdict/reason.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
+#include "engine/text/text.h"
 #include "engine/verdict/verdict_internal.h"
 
 /* A reason that is being written, and what it explains. */
@@ -20,24 +19,9 @@ typedef struct explanation
 	const sp_comparison *comparison;
 	const sp_judgement *judgement;
 	const sp_contender *current;
-	char	   *text;			/* SP_REASON_SIZE bytes */
+	sp_sentence said;
 	double		times_as_long;	/* see sp_explain() */
 } explanation;
-
-static void
-say(explanation *to, const char *format,...)
-	__attribute__((format(printf, 2, 3)));
-
-static void
-say(explanation *to, const char *format,...)
-{
-	size_t		used = strlen(to->text);
-	va_list		args;
-
-	va_start(args, format);
-	vsnprintf(to->text + used, SP_REASON_SIZE - used, format, args);
-	va_end(args);
-}
 
 /* "with a flush every 5 ms": at the pace that was achieved. */
 static void
@@ -46,11 +30,11 @@ say_paced_interval(explanation *to)
 	double		interval_us = to->comparison->pace.paced_interval_us;
 
 	if (isnan(interval_us))
-		say(to, "when paced");
+		sp_say(&to->said, "when paced");
 	else if (interval_us < 10000)
-		say(to, "with a flush every %.2g ms", interval_us / 1000);
+		sp_say(&to->said, "with a flush every %.2g ms", interval_us / 1000);
 	else
-		say(to, "with a flush every %.0f ms", interval_us / 1000);
+		sp_say(&to->said, "with a flush every %.0f ms", interval_us / 1000);
 }
 
 /*
@@ -62,10 +46,10 @@ say_paced(explanation *to, sp_speed speed)
 {
 	double		change = (1 / speed.estimate - 1) * 100;
 
-	say(to, "%.0f %% %s time per flush ", fabs(change), change > 0 ? "more" : "less");
+	sp_say(&to->said, "%.0f %% %s time per flush ", fabs(change), change > 0 ? "more" : "less");
 	say_paced_interval(to);
 	if (sp_has_interval(speed))
-		say(to, " (%+.0f to %+.0f)", (1 / speed.high - 1) * 100, (1 / speed.low - 1) * 100);
+		sp_say(&to->said, " (%+.0f to %+.0f)", (1 / speed.high - 1) * 100, (1 / speed.low - 1) * 100);
 }
 
 /* "12 % more flushes a second back to back", with the interval where there is one */
@@ -74,9 +58,10 @@ say_saturated(explanation *to, sp_speed speed)
 {
 	double		gain = (speed.estimate - 1) * 100;
 
-	say(to, "%.0f %% %s flushes a second back to back", fabs(gain), gain < 0 ? "fewer" : "more");
+	sp_say(&to->said, "%.0f %% %s flushes a second back to back", fabs(gain),
+		   gain < 0 ? "fewer" : "more");
 	if (sp_has_interval(speed))
-		say(to, " (%+.0f to %+.0f)", (speed.low - 1) * 100, (speed.high - 1) * 100);
+		sp_say(&to->said, " (%+.0f to %+.0f)", (speed.low - 1) * 100, (speed.high - 1) * 100);
 }
 
 /* "takes 11 % less time per flush ..." or "makes 12 % more flushes ...", by the regime. */
@@ -85,12 +70,12 @@ say_does(explanation *to, const sp_contender *contender, sp_regime regime)
 {
 	if (regime == SP_PACED)
 	{
-		say(to, "takes ");
+		sp_say(&to->said, "takes ");
 		say_paced(to, contender->speed[SP_PACED]);
 	}
 	else
 	{
-		say(to, "makes ");
+		sp_say(&to->said, "makes ");
 		say_saturated(to, contender->speed[SP_SATURATED]);
 	}
 }
@@ -107,7 +92,7 @@ say_names(explanation *to, sp_contender_class wanted)
 
 		if (contender->class != wanted)
 			continue;
-		say(to, "%s%s", separator, contender->name);
+		sp_say(&to->said, "%s%s", separator, contender->name);
 		separator = ", ";
 	}
 }
@@ -141,14 +126,14 @@ say_bound(explanation *to)
 	double		saturated = highest_gain(to->comparison, SP_SATURATED);
 
 	if (isnan(paced) || isnan(saturated))
-		say(to, "too few rounds to exclude anything");
+		sp_say(&to->said, "too few rounds to exclude anything");
 	else if (paced == 0 && saturated == 0)
-		say(to, "no method is faster");
+		sp_say(&to->said, "no method is faster");
 	else
 	{
-		say(to, "no method is more than %.0f %% faster ", paced);
+		sp_say(&to->said, "no method is more than %.0f %% faster ", paced);
 		say_paced_interval(to);
-		say(to, ", or %.0f %% back to back", saturated);
+		sp_say(&to->said, ", or %.0f %% back to back", saturated);
 	}
 }
 
@@ -159,7 +144,7 @@ say_deciding(explanation *to)
 	double		load = sp_pace_load(&to->comparison->pace);
 
 	if (to->comparison->deciding == SP_SATURATED)
-		say(to, "; back to back decides, since this cluster flushes %.0f %% of the time",
+		sp_say(&to->said, "; back to back decides, since this cluster flushes %.0f %% of the time",
 			fmin(load, 1) * 100);
 }
 
@@ -171,12 +156,12 @@ say_bar(explanation *to, const sp_contender *contender)
 	{
 		if (!sp_has_heavier_tail(to->comparison, contender, r))
 			continue;
-		say(to, "%.1f %% of its %s rounds have a flush of more than five times the median "
+		sp_say(&to->said, "%.1f %% of its %s rounds have a flush of more than five times the median "
 			"(%.1f %% with %s)", sp_tail_share(&contender->tail[r]) * 100, sp_regime_name(r),
 			sp_tail_share(&to->current->tail[r]) * 100, to->current->name);
 		return;
 	}
-	say(to, "it ");
+	sp_say(&to->said, "it ");
 	say_does(to, contender, sp_other_regime(to->comparison->deciding));
 }
 
@@ -190,9 +175,9 @@ say_barred(explanation *to)
 
 		if (contender->class != SP_BARRED)
 			continue;
-		say(to, "; %s ", contender->name);
+		sp_say(&to->said, "; %s ", contender->name);
 		say_does(to, contender, to->comparison->deciding);
-		say(to, ", but ");
+		sp_say(&to->said, ", but ");
 		say_bar(to, contender);
 	}
 }
@@ -204,9 +189,9 @@ explain_switch(explanation *to)
 	sp_regime	deciding = to->comparison->deciding;
 
 	/* what this cluster would see comes first */
-	say(to, "%s ", best->name);
+	sp_say(&to->said, "%s ", best->name);
 	say_does(to, best, deciding);
-	say(to, " and ");
+	sp_say(&to->said, " and ");
 	say_does(to, best, sp_other_regime(deciding));
 	say_deciding(to);
 }
@@ -226,19 +211,19 @@ say_other_gains(explanation *to)
 			contender->durable == SP_DURABLE_NO ||
 			isnan(speed.low) || speed.low <= 1 + to->comparison->margin)
 			continue;
-		say(to, "; %s would ", contender->name);
+		sp_say(&to->said, "; %s would ", contender->name);
 		if (other == SP_SATURATED)
 		{
-			say(to, "make ");
+			sp_say(&to->said, "make ");
 			say_saturated(to, speed);
-			say(to, ", but not ");
+			sp_say(&to->said, ", but not ");
 			say_paced_interval(to);
 		}
 		else
 		{
-			say(to, "take ");
+			sp_say(&to->said, "take ");
 			say_paced(to, speed);
-			say(to, ", but is not faster back to back");
+			sp_say(&to->said, ", but is not faster back to back");
 		}
 	}
 }
@@ -251,17 +236,17 @@ explain_stay(explanation *to)
 	if (to->judgement->by_exclusion)
 	{
 		say_bound(to);
-		say(to, "; equal to %s or slower: ", current);
+		sp_say(&to->said, "; equal to %s or slower: ", current);
 		say_names(to, SP_OPEN);
 	}
 	else if (to->judgement->verdict == SP_KEEP && to->comparison->count_of[SP_BARRED] > 0)
-		say(to, "no other method that can be measured is worth a switch from %s", current);
+		sp_say(&to->said, "no other method that can be measured is worth a switch from %s", current);
 	else if (to->judgement->verdict == SP_KEEP)
-		say(to, "every other method that can be measured is slower than %s", current);
+		sp_say(&to->said, "every other method that can be measured is slower than %s", current);
 	else
 	{
 		say_bound(to);
-		say(to, "; as fast as %s: ", current);
+		sp_say(&to->said, "; as fast as %s: ", current);
 		say_names(to, SP_EQUAL);
 	}
 	say_barred(to);
@@ -280,7 +265,7 @@ say_likely_tail(explanation *to, const sp_contender *contender)
 
 		if (!sp_tail_may_exceed(tail, current))
 			continue;
-		say(to, "%lld of %lld %s rounds had a slow flush (%lld of %lld with %s)",
+		sp_say(&to->said, "%lld of %lld %s rounds had a slow flush (%lld of %lld with %s)",
 			(long long) tail->slow_rounds, (long long) tail->rounds, sp_regime_name(r),
 			(long long) current->slow_rounds, (long long) current->rounds, to->current->name);
 		return;
@@ -297,9 +282,9 @@ say_waiting(explanation *to)
 
 		if (contender->class != SP_OPEN || !sp_is_faster(to->comparison, contender))
 			continue;
-		say(to, "%s is faster, but ", contender->name);
+		sp_say(&to->said, "%s is faster, but ", contender->name);
 		say_likely_tail(to, contender);
-		say(to, ", too few to tell; ");
+		sp_say(&to->said, ", too few to tell; ");
 	}
 }
 
@@ -309,9 +294,9 @@ say_longer(explanation *to, double times)
 {
 	to->times_as_long = times < 20 ? fmax(2, ceil(times)) : INFINITY;
 	if (times < 20)
-		say(to, "probe %.0f times as long as this run", to->times_as_long);
+		sp_say(&to->said, "probe %.0f times as long as this run", to->times_as_long);
 	else
-		say(to, "probe much longer, or when it is quieter");
+		sp_say(&to->said, "probe much longer, or when it is quieter");
 }
 
 /* Is there a figure against the current method?  Its own one is that of the control. */
@@ -334,44 +319,44 @@ explain_undecided(explanation *to)
 	const char *current = to->current->name;
 
 	if (isnan(noise) && !is_any_compared(comparison))
-		say(to, "the current method %s could not be measured", current);
+		sp_say(&to->said, "the current method %s could not be measured", current);
 	else if (isnan(noise))
-		say(to, "too few rounds, or the control was not measured: probe longer");
+		sp_say(&to->said, "too few rounds, or the control was not measured: probe longer");
 	else if (sp_control_contradicts(comparison))
-		say(to, "the control, %s against itself, differs by more than the margin of %.0f %%: "
+		sp_say(&to->said, "the control, %s against itself, differs by more than the margin of %.0f %%: "
 			"probe longer, or when it is quieter", current, comparison->margin * 100);
 	else if (noise > comparison->margin)
 	{
 		double		times = noise / comparison->margin;
 
-		say(to, "the noise is %.1f %%, above the margin of %.0f %%: ",
+		sp_say(&to->said, "the noise is %.1f %%, above the margin of %.0f %%: ",
 			noise * 100, comparison->margin * 100);
 		say_longer(to, times * times);
 	}
 	else if (comparison->count_of[SP_FASTER] > 0)
 	{
-		say(to, "faster, but not by more than two files of %s differ: ", current);
+		sp_say(&to->said, "faster, but not by more than two files of %s differ: ", current);
 		say_names(to, SP_FASTER);
-		say(to, ": probe longer");
+		sp_say(&to->said, ": probe longer");
 	}
 	else if (comparison->count_of[SP_OPEN] == 0)
-		say(to, "no other method could be measured");
+		sp_say(&to->said, "no other method could be measured");
 	else
 	{
 		say_waiting(to);
 		say_bound(to);
-		say(to, "; not settled: ");
+		sp_say(&to->said, "; not settled: ");
 		say_names(to, SP_OPEN);
-		say(to, ": ");
+		sp_say(&to->said, ": ");
 		say_longer(to, sp_entries_needed(comparison));
 	}
 	if (comparison->count_of[SP_SLOWER] > 0)
 	{
-		say(to, "; slower than %s: ", current);
+		sp_say(&to->said, "; slower than %s: ", current);
 		say_names(to, SP_SLOWER);
 	}
 	if (to->judgement->best != comparison->current && to->judgement->best >= 0)
-		say(to, "; the best choice so far is %s",
+		sp_say(&to->said, "; the best choice so far is %s",
 			comparison->contenders[to->judgement->best].name);
 	say_deciding(to);
 }
@@ -381,12 +366,12 @@ explain_unsafe(explanation *to)
 {
 	int			recommended = to->judgement->recommended;
 
-	say(to, "syncs with %s do not reach the device; ", to->current->name);
+	sp_say(&to->said, "syncs with %s do not reach the device; ", to->current->name);
 	if (recommended >= 0)
-		say(to, "%s is the fastest method whose syncs do",
+		sp_say(&to->said, "%s is the fastest method whose syncs do",
 			to->comparison->contenders[recommended].name);
 	else
-		say(to, "no method is known whose syncs do: "
+		sp_say(&to->said, "no method is known whose syncs do: "
 			"change the storage, not the setting");
 }
 
@@ -398,11 +383,10 @@ sp_explain(const sp_comparison *comparison, const sp_judgement *judgement,
 		.comparison = comparison,
 		.judgement = judgement,
 		.current = &comparison->contenders[comparison->current],
-		.text = reason,
+		.said = sp_sentence_begin(reason, SP_REASON_SIZE),
 		.times_as_long = NAN,
 	};
 
-	reason[0] = '\0';
 	switch (judgement->verdict)
 	{
 		case SP_UNSAFE:

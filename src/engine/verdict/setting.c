@@ -1,0 +1,181 @@
+/*-------------------------------------------------------------------------
+ *
+ * setting.c
+ *		Compare values of a setting by the rounds of a trial or of the commit suite.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/verdict/setting.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "engine/text/text.h"
+
+void
+sp_setting_add_round(sp_setting_comparison *setting,
+					 const double *wait_us, const double *commits_per_sec)
+{
+	int			n = setting->rounds;
+
+	if (n == SP_SETTING_MAX_ROUNDS)
+		return;
+	for (int i = 0; i <= setting->count; i++)
+	{
+		/* written so that NAN is lost, too */
+		if (!(wait_us[i] > 0 && commits_per_sec[i] > 0))
+		{
+			setting->lost_rounds++;
+			return;
+		}
+	}
+	for (int i = 0; i <= setting->count; i++)
+	{
+		setting->values[i].wait_us[n] = wait_us[i];
+		setting->values[i].commits_per_sec[n] = commits_per_sec[i];
+	}
+	setting->rounds++;
+}
+
+/* A speed above 1 is better: a shorter wait, or more commits. */
+static void
+compare_value(sp_setting_comparison *setting, const sp_setting_value *value, double error,
+			  sp_speed speed[SP_REGIMES])
+{
+	const sp_setting_value *current = &setting->values[setting->current];
+	int			comparisons = setting->count - 1;
+
+	speed[SP_COMMIT_WAIT] = sp_speed_interval(current->wait_us, value->wait_us, setting->rounds,
+											  error, comparisons, setting->workspace);
+	speed[SP_COMMIT_RATE] = sp_speed_interval(value->commits_per_sec, current->commits_per_sec,
+											  setting->rounds, error, comparisons,
+											  setting->workspace);
+}
+
+void
+sp_setting_judge(sp_setting_comparison *setting, double error)
+{
+	sp_comparison *comparison = &setting->comparison;
+
+	memset(comparison, 0, sizeof(*comparison));
+	comparison->count = setting->count;
+	comparison->current = setting->current;
+	comparison->margin = setting->margin;
+	/* a load of 1 makes the second figure decide, an unknown one the first */
+	comparison->pace = setting->deciding == SP_COMMIT_RATE ?
+		(sp_pace) {1, 1, 1} : (sp_pace) {NAN, NAN, NAN};
+	for (int i = 0; i < setting->count; i++)
+	{
+		sp_contender *contender = &comparison->contenders[i];
+		bool		is_current = i == setting->current;
+
+		contender->name = setting->values[i].value;
+		contender->durable = setting->values[i].durable;
+		compare_value(setting, &setting->values[is_current ? setting->count : i], error,
+					  contender->speed);
+	}
+	sp_classify(comparison);
+	sp_judge(comparison, &setting->judgement);
+}
+
+/* ------------------------------------------------------------------- words */
+
+/* "12 % less time (-15 to -8)" */
+static void
+say_wait(sp_sentence *to, sp_speed speed)
+{
+	double		change = (1 / speed.estimate - 1) * 100;
+
+	sp_say(to, "%.0f %% %s time (%+.0f to %+.0f)", fabs(change), change > 0 ? "more" : "less",
+		   (1 / speed.high - 1) * 100, (1 / speed.low - 1) * 100);
+}
+
+/* "4 % more commits per second (+1 to +7)" */
+static void
+say_rate(sp_sentence *to, sp_speed speed)
+{
+	double		gain = (speed.estimate - 1) * 100;
+
+	sp_say(to, "%.0f %% %s commits per second (%+.0f to %+.0f)", fabs(gain),
+		   gain < 0 ? "fewer" : "more", (speed.low - 1) * 100, (speed.high - 1) * 100);
+}
+
+/* "with 50 us a commit takes ... and there are ..." */
+static void
+say_value(sp_sentence *to, const sp_setting_comparison *setting, int i)
+{
+	const sp_contender *contender = &setting->comparison.contenders[i];
+
+	sp_say(to, "with %s%s ", contender->name, setting->unit);
+	if (isnan(contender->speed[SP_COMMIT_WAIT].low))
+	{
+		sp_say(to, "nothing was measured");
+		return;
+	}
+	sp_say(to, "a commit takes ");
+	say_wait(to, contender->speed[SP_COMMIT_WAIT]);
+	sp_say(to, ", with ");
+	say_rate(to, contender->speed[SP_COMMIT_RATE]);
+}
+
+static void
+say_others(sp_sentence *to, const sp_setting_comparison *setting)
+{
+	for (int i = 0; i < setting->count; i++)
+	{
+		if (i == setting->current)
+			continue;
+		sp_say(to, "; ");
+		say_value(to, setting, i);
+	}
+}
+
+/* Why it is undecided. */
+static void
+say_open(sp_sentence *to, const sp_setting_comparison *setting)
+{
+	double		noise = setting->judgement.noise;
+
+	if (setting->rounds < SP_SETTING_MIN_ROUNDS)
+		sp_say(to, "%d rounds are too few, %d are needed", setting->rounds, SP_SETTING_MIN_ROUNDS);
+	else if (isnan(noise))
+		sp_say(to, "the current value could not be compared with itself");
+	else if (noise > setting->margin)
+		sp_say(to, "two measurements of the current value differ by up to %.0f %%, "
+			"more than the margin of %.0f %%", noise * 100, setting->margin * 100);
+	else
+		sp_say(to, "the differences are not settled in this time");
+	if (setting->lost_rounds > 0)
+		sp_say(to, "; %d rounds had a slot without a commit", setting->lost_rounds);
+}
+
+void
+sp_setting_explain(const sp_setting_comparison *setting, char reason[SP_REASON_SIZE])
+{
+	const sp_judgement *judgement = &setting->judgement;
+	const char *current = setting->values[setting->current].value;
+	sp_sentence to = sp_sentence_begin(reason, SP_REASON_SIZE);
+
+	switch (judgement->verdict)
+	{
+		case SP_SWITCH:
+			say_value(&to, setting, judgement->recommended);
+			sp_say(&to, " than with %s%s", current, setting->unit);
+			return;
+		case SP_UNSAFE:
+			sp_say(&to, "syncs with %s do not reach the device", current);
+			return;
+		case SP_KEEP:
+			sp_say(&to, "no other value is worth a switch from %s%s", current, setting->unit);
+			break;
+		case SP_TIE:
+			sp_say(&to, "no other value is worth a switch from %s%s, and at least one is equal to it",
+				current, setting->unit);
+			break;
+		case SP_UNDECIDED:
+			say_open(&to, setting);
+			break;
+	}
+	if (setting->rounds > 0)
+		say_others(&to, setting);
+}

@@ -1,0 +1,78 @@
+/*-------------------------------------------------------------------------
+ *
+ * setting.h
+ *		Values of a setting, compared on real commits and judged like methods.
+ *
+ * A round holds one slot of time for each value, and a second one for the current value,
+ * the A/A control.  What is compared are the mean wait of a commit and the commits per
+ * second.  They take the places of the two regimes of a probe: one decides, and a value
+ * that loses in the other by more than the margin is barred.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_SETTING_H
+#define SP_SETTING_H
+
+#include "engine/verdict/reason.h"
+#include "engine/verdict/verdict.h"
+
+/* Rounds beyond these are not compared. */
+#define SP_SETTING_MAX_ROUNDS	4096
+
+/* Below as many rounds, no verdict is possible. */
+#define SP_SETTING_MIN_ROUNDS	SP_FIRST_ANALYSIS_ENTRIES
+
+/* What decides is commit wait: it is what a session sees of a commit. */
+typedef enum sp_setting_figure
+{
+	SP_COMMIT_WAIT = SP_PACED,
+	SP_COMMIT_RATE = SP_SATURATED
+} sp_setting_figure;
+
+/* One value, and the figures of its slot in each round. */
+typedef struct sp_setting_value
+{
+	const char *value;
+	sp_durable	durable;		/* SP_DURABLE_UNKNOWN unless it is a sync method */
+	double		wait_us[SP_SETTING_MAX_ROUNDS];
+	double		commits_per_sec[SP_SETTING_MAX_ROUNDS];
+} sp_setting_value;
+
+/* The caller fills in the first part, and adds rounds. */
+typedef struct sp_setting_comparison
+{
+	const char *setting;		/* "wal_sync_method" */
+	const char *unit;			/* of its values in a sentence: " us", or "" */
+	int			count;			/* of values */
+	int			current;		/* index of the value in use */
+	double		margin;
+	sp_setting_figure deciding;
+	sp_setting_value values[SP_MAX_METHODS + 1];	/* values[count]: the control */
+
+	int			rounds;
+	int			lost_rounds;	/* of all that were added: a slot without a commit */
+	double		workspace[SP_SETTING_MAX_ROUNDS];
+
+	/* set by sp_setting_judge(); contenders[] are the values, speed[] the figures */
+	sp_comparison comparison;
+	sp_judgement judgement;
+} sp_setting_comparison;
+
+/*
+ * Add a round: the figures of values[0] to values[count].  A round in which one is not
+ * above zero counts as lost.
+ */
+extern void sp_setting_add_round(sp_setting_comparison *setting,
+								 const double *wait_us, const double *commits_per_sec);
+
+/*
+ * Compare and judge all rounds.  error is that of each interval: 0.05 if this is the only
+ * look, else sp_analysis_alpha().
+ */
+extern void sp_setting_judge(sp_setting_comparison *setting, double error);
+
+/* The reason of the verdict, in words. */
+extern void sp_setting_explain(const sp_setting_comparison *setting,
+							   char reason[SP_REASON_SIZE]);
+
+#endif							/* SP_SETTING_H */
