@@ -11,6 +11,7 @@
 #ifndef SP_COMPAT_H
 #define SP_COMPAT_H
 
+#include "access/transam.h"
 #include "access/xlog.h"
 #include "catalog/pg_tablespace.h"
 #include "port/pg_iovec.h"
@@ -110,6 +111,27 @@ sp_errcode_for_file_access(void)
 /* PostgreSQL 17 added infinite intervals. */
 #ifndef INTERVAL_NOT_FINITE
 #define INTERVAL_NOT_FINITE(interval) false
+#endif
+
+/*
+ * Ends of transactions that had a transaction ID, rollbacks included, and of rolled back
+ * subtransactions.  PostgreSQL 17 renamed the variable (b31ba5310b5).
+ */
+static inline uint64
+sp_xact_completion_count(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return TransamVariables->xactCompletionCount;
+#else
+	return ShmemVariableCache->xactCompletionCount;
+#endif
+}
+
+/* PostgreSQL 19 gave the sleep of commit_delay a wait event.  0 is none. */
+#if PG_VERSION_NUM >= 190000
+#define SP_WAIT_EVENT_COMMIT_DELAY WAIT_EVENT_COMMIT_DELAY
+#else
+#define SP_WAIT_EVENT_COMMIT_DELAY 0
 #endif
 
 /* Since PostgreSQL 17, wait events of extensions have names. */
