@@ -16,7 +16,7 @@ SERVER = $(sort $(wildcard src/*.c src/*/*.c))
 OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 
 # In this order: what comes later uses what comes before.
-SQL_PARTS = header locations tables workloads sql_bench workload_results probe histogram \
+SQL_PARTS = header locations tables commit_waits workloads sql_bench workload_results probe histogram \
 	recommendations findings_storage findings_run findings lifetime running report comparison
 SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql)
 DATA_built = $(EXTENSION)--$(EXTVERSION).sql
@@ -26,7 +26,7 @@ PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
 
 REGRESS = setup arguments locations shapes recording lifetime privileges workloads sql_bench \
-	in_your_tests
+	commit_waits in_your_tests
 REGRESS_OPTS = --inputdir=.
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl

@@ -15,6 +15,7 @@
 #include "fmgr.h"
 
 #include "compat.h"
+#include "live/live.h"
 #include "probe/probe.h"
 #include "storage/zfs_tools.h"
 #include "workload/workload.h"
@@ -37,6 +38,12 @@ _PG_init(void)
 							NULL,
 							&sp_max_duration_ms, 600000, 10, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
+
+	DefineCustomIntVariable("pg_sync_probe.commit_waits_max_age",
+							"Oldest result of sync_probe.commit_waits() that a probe takes its pace from.",
+							"0 lets it take its pace from the statistics of the server.",
+							&sp_commit_waits_max_age, 3600, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_S, NULL, NULL, NULL);
 
 	DefineCustomIntVariable("pg_sync_probe.reserve_percent",
 							"Share of a file system that a probe leaves free.",

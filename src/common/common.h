@@ -96,6 +96,7 @@ extern Datum sp_jsonb_datum(sp_jsonb *json);
 /* ------------------------------------------------------------------ spi.c */
 
 extern bool sp_record_possible(void);
+extern bool sp_record_or_tell(void);
 extern void sp_spi_connect(void);
 extern int	sp_pin_search_path(void);
 extern void sp_as_history_owner(void (*work) (void *), void *arg);
@@ -126,5 +127,10 @@ extern void sp_row_put_doubles(sp_row *row, const char *column, const double *va
 extern void sp_row_put_interval(sp_row *row, const char *column, int64 us);
 extern HeapTuple sp_row_form(const sp_row *row);
 extern void sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows);
+
+/* ---------------------------------------------------------- this_server.c */
+
+extern uint64 sp_this_server(char host[MAXPGPATH]);
+extern void sp_row_put_this_server(sp_row *row);
 
 #endif							/* SP_COMMON_H */

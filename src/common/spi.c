@@ -31,6 +31,19 @@ sp_record_possible(void)
 	return !RecoveryInProgress() && !XactReadOnly;
 }
 
+/* The same, with a NOTICE that says why nothing is recorded. */
+bool
+sp_record_or_tell(void)
+{
+	bool		possible = sp_record_possible();
+
+	if (!possible)
+		ereport(NOTICE,
+				(errmsg("nothing was recorded: %s", RecoveryInProgress() ?
+						"this server is a standby" : "the transaction is read-only")));
+	return possible;
+}
+
 void
 sp_spi_connect(void)
 {

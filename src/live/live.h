@@ -3,8 +3,8 @@
  * live/live.h
  *		The commits of the running server: watch them, and make some.
  *
- * sampler.c samples the processes of the server.  commit_waits.c makes
- * sync_probe.commit_waits() of it.
+ * sampler.c samples the processes of the server, and wal_statistics.c reads how often it
+ * flushes WAL.  commit_waits.c makes sync_probe.commit_waits() of both.
  *
  * It must not: change a setting of another process, or judge.
  *
@@ -43,5 +43,41 @@ extern const sp_commit_sums *sp_sampler_stop(sp_sampler *sampler);
 
 /* Is WAL written that is not flushed, now? */
 extern bool sp_wal_is_unflushed(void);
+
+/* ------------------------------------------------------- wal_statistics.c */
+
+/* Sums of the server since a time.  bytes: of all WAL; seconds: since that time. */
+typedef struct sp_wal_statistics
+{
+	double		bytes;
+	double		flushes;
+	double		seconds;
+} sp_wal_statistics;
+
+extern void sp_wal_statistics_read(sp_wal_statistics *statistics);
+
+/* --------------------------------------------------------- commit_waits.c */
+
+/* GUC, see pg_sync_probe.c */
+extern int	sp_commit_waits_max_age;
+
+/* What is known of the commits of this server.  All zero: nothing. */
+typedef struct sp_observed_commits
+{
+	int64		result_id;		/* of sync_probe.commit_wait_results */
+	int			committers;		/* sessions that committed */
+	double		commits_per_sec;
+	double		wal_bytes_per_commit;
+	double		wait_share;		/* of the active time of sessions; NAN if unknown */
+	double		flushes;		/* in that time; 0 if unknown */
+	double		flushes_per_sec;
+	double		bytes_per_flush;
+} sp_observed_commits;
+
+/*
+ * The newest recorded commit_waits() of this server that is not older than
+ * pg_sync_probe.commit_waits_max_age.  False if there is none.
+ */
+extern bool sp_observed_commits_read(sp_observed_commits *observed);
 
 #endif							/* SP_LIVE_H */

@@ -36,6 +36,7 @@ struct sp_sampler
 {
 	sp_commit_sums sums;
 	instr_time	started;
+	bool		in_recovery;	/* at the start: it may be promoted meanwhile */
 	uint64		first_completion;
 	XLogRecPtr	first_insert;
 	bool	   *has_committed;	/* by the index of the process */
@@ -52,9 +53,16 @@ sp_sampler_make(void)
 
 /* On a standby nothing is inserted. */
 static XLogRecPtr
-insert_position(void)
+insert_position(const sp_sampler *sampler)
 {
-	return RecoveryInProgress() ? InvalidXLogRecPtr : GetXLogInsertRecPtr();
+	return sampler->in_recovery ? InvalidXLogRecPtr : GetXLogInsertRecPtr();
+}
+
+/* On a standby the transactions that it replays are counted, and nothing commits. */
+static uint64
+completion_count(const sp_sampler *sampler)
+{
+	return sampler->in_recovery ? 0 : sp_xact_completion_count(sampler);
 }
 
 void
@@ -63,8 +71,9 @@ sp_sampler_start(sp_sampler *sampler)
 	memset(&sampler->sums, 0, sizeof(sampler->sums));
 	memset(sampler->has_committed, 0, ProcGlobal->allProcCount * sizeof(bool));
 	sampler->sums.flushes = sampler->sums.flushed_bytes = NAN;
-	sampler->first_completion = sp_xact_completion_count();
-	sampler->first_insert = insert_position();
+	sampler->in_recovery = RecoveryInProgress();
+	sampler->first_completion = completion_count(sampler);
+	sampler->first_insert = insert_position(sampler);
 	INSTR_TIME_SET_CURRENT(sampler->started);
 }
 
@@ -161,8 +170,8 @@ const sp_commit_sums *
 sp_sampler_stop(sp_sampler *sampler)
 {
 	sampler->sums.seconds = seconds_since(sampler->started);
-	sampler->sums.commits = sp_xact_completion_count() - sampler->first_completion;
-	sampler->sums.wal_bytes = insert_position() - sampler->first_insert;
+	sampler->sums.commits = completion_count(sampler) - sampler->first_completion;
+	sampler->sums.wal_bytes = insert_position(sampler) - sampler->first_insert;
 	return &sampler->sums;
 }
 

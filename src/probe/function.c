@@ -294,15 +294,9 @@ return_and_record(FunctionCallInfo fcinfo, const sp_run *run)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	HeapTuple	rows[SP_MAX_CASES];
-	bool		wanted = PG_GETARG_BOOL(ARG_RECORD);
-	bool		recorded = wanted && sp_record_possible();
+	bool		recorded = PG_GETARG_BOOL(ARG_RECORD) && sp_record_or_tell();
 	int64		run_id = recorded ? sp_history_next_id("runs_run_id_seq") : 0;
 	int			nrows;
-
-	if (wanted && !recorded)
-		ereport(NOTICE,
-				(errmsg("nothing was recorded: %s", RecoveryInProgress() ?
-						"this server is a standby" : "the transaction is read-only")));
 
 	tell_if_too_short(run->probe);
 

@@ -10,8 +10,6 @@
  */
 #include "probe/probe.h"
 
-#include <unistd.h>
-
 #include "access/htup_details.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
@@ -25,42 +23,9 @@
 /* The last probe of the session as json, in TopMemoryContext; NULL before it. */
 static char *last_run = NULL;
 
-PG_FUNCTION_INFO_V1(sync_probe_this_server);
 PG_FUNCTION_INFO_V1(sync_probe_last_run);
 
 /* ------------------------------------------------------------------ the run */
-
-/*
- * Identify the server, since a recommendation is valid only where it was measured.  A
- * standby has the system identifier of its primary, so the host name is needed, too.
- */
-static uint64
-this_server(char *host, size_t size)
-{
-	if (gethostname(host, size) != 0)
-		host[0] = '\0';
-	host[size - 1] = '\0';
-	return GetSystemIdentifier();
-}
-
-/*
- * sync_probe_internal.this_server(OUT system_identifier bigint, OUT host text): see
- * sync_probe.runs.
- */
-Datum
-sync_probe_this_server(PG_FUNCTION_ARGS)
-{
-	TupleDesc	row_type;
-	char		host[MAXPGPATH];
-	Datum		values[2];
-	bool		nulls[2] = {false, false};
-
-	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	values[0] = Int64GetDatum((int64) this_server(host, sizeof(host)));
-	values[1] = CStringGetTextDatum(sp_valid_text(host));
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row_type), values, nulls));
-}
 
 static void
 put_probe_request(sp_row *row, const sp_run *run)
@@ -87,10 +52,8 @@ static void
 put_where(sp_row *row, const sp_run *run)
 {
 	const sp_storage *storage = run->storage;
-	char		host[MAXPGPATH];
 
-	sp_row_put_int(row, "system_identifier", INT8OID, (int64) this_server(host, sizeof(host)));
-	sp_row_put_text(row, "host", sp_valid_text(host));
+	sp_row_put_this_server(row);
 	sp_row_put_name(row, "username", GetUserNameFromId(GetUserId(), false));
 	sp_row_put_int(row, "server_version_num", INT4OID, PG_VERSION_NUM);
 	sp_row_put_text(row, "directory", sp_known_text(storage->directory));

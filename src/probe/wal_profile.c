@@ -13,12 +13,13 @@
 #include <math.h>
 
 #include "access/xlog_internal.h"
-#include "executor/spi.h"
 
 #include "compat.h"
+#include "live/live.h"
 
 /* With fewer flushes the average is not used. */
 #define MIN_FLUSHES			1000
+#define MIN_OBSERVED_FLUSHES	100
 
 /*
  * Bounds of the flush interval.  Above a clock tick (4 ms) the ranking of the methods
@@ -30,36 +31,6 @@
 
 StaticAssertDecl(XLOG_BLCKSZ == SP_WAL_PAGE_SIZE,
 				 "the engine writes WAL in pages of 8 kB, this server is built with others");
-
-typedef struct wal_statistics
-{
-	double		bytes;
-	double		syncs;
-	double		writes;
-	double		seconds;
-} wal_statistics;
-
-/* All zero if the server has no statistics yet. */
-static void
-read_wal_statistics(wal_statistics *statistics)
-{
-	double	   *fields[] = {&statistics->bytes, &statistics->syncs,
-		&statistics->writes, &statistics->seconds};
-
-	memset(statistics, 0, sizeof(*statistics));
-	sp_spi_connect();
-	if (SPI_execute(SP_WAL_STATISTICS_QUERY, true, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not read the statistics of WAL");
-	for (int i = 0; i < lengthof(fields) && SPI_processed == 1; i++)
-	{
-		bool		isnull;
-		Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &isnull);
-
-		if (!isnull)
-			*fields[i] = DatumGetFloat8(value);
-	}
-	SPI_finish();
-}
 
 /* Which methods of the engine does this server offer? */
 static void
@@ -84,31 +55,42 @@ sp_wal_profile_max_flush_size(const sp_wal_profile *profile)
 	return (int) Min(profile->server.segment_size, SP_WAL_FILE_MAX_SIZE);
 }
 
+/* Take the mean of a number of flushes. */
+static void
+take_pace(sp_wal_profile *profile, double bytes_per_flush, double flushes_per_sec,
+		  const char *source)
+{
+	double		size = rint(bytes_per_flush);
+
+	profile->server.flush_size = (int) Min(Max(size, 1), sp_wal_profile_max_flush_size(profile));
+	profile->observed_interval_us = (int64) Max(1e6 / flushes_per_sec, 1);
+	profile->flush_interval_us = Min(Max(profile->observed_interval_us, MIN_INTERVAL_US),
+									 DEFAULT_INTERVAL_US);
+	profile->flush_size_source = profile->flush_interval_source = source;
+}
+
+/*
+ * From the newest commit_waits(), which saw the cluster lately and for a known time; else
+ * from the server's statistics, an average since they were reset.
+ */
 static void
 read_pace(sp_wal_profile *profile)
 {
-	wal_statistics statistics;
-	double		flushes;
-	double		size = 0;
-
-	read_wal_statistics(&statistics);
-
-	/* with open_*, every write is a flush, and the server counts no syncs */
-	flushes = profile->server.current && profile->server.current->opens_synced
-		? statistics.writes : statistics.syncs;
+	sp_observed_commits observed;
+	sp_wal_statistics statistics;
 
 	profile->server.flush_size = SP_WAL_PAGE_SIZE;
 	profile->flush_interval_us = DEFAULT_INTERVAL_US;
 	profile->flush_size_source = profile->flush_interval_source = "default";
-	if (flushes < MIN_FLUSHES || statistics.seconds <= 0)
+	if (sp_observed_commits_read(&observed) && observed.flushes >= MIN_OBSERVED_FLUSHES)
+	{
+		take_pace(profile, observed.bytes_per_flush, observed.flushes_per_sec, "commit_waits");
 		return;
-
-	size = rint(statistics.bytes / flushes);
-	profile->server.flush_size = (int) Min(Max(size, 1), sp_wal_profile_max_flush_size(profile));
-	profile->observed_interval_us = (int64) Max(statistics.seconds * 1e6 / flushes, 1);
-	profile->flush_interval_us = Min(Max(profile->observed_interval_us, MIN_INTERVAL_US),
-									 DEFAULT_INTERVAL_US);
-	profile->flush_size_source = profile->flush_interval_source = SP_WAL_STATISTICS_VIEW;
+	}
+	sp_wal_statistics_read(&statistics);
+	if (statistics.flushes >= MIN_FLUSHES && statistics.seconds > 0)
+		take_pace(profile, statistics.bytes / statistics.flushes,
+				  statistics.flushes / statistics.seconds, SP_WAL_STATISTICS_VIEW);
 }
 
 /* The strings are in the current memory context. */

@@ -104,8 +104,8 @@ COMMENT ON COLUMN sync_probe.runs.wal_level IS
 COMMENT ON COLUMN sync_probe.runs.flush_size IS
   'Bytes of WAL per flush that the run imitated';
 COMMENT ON COLUMN sync_probe.runs.flush_size_source IS
-  'Where flush_size is from: argument, pg_stat_wal, pg_stat_io, or default (fewer than 1,000 '
-  'flushes in the statistics)';
+  'Where flush_size is from: argument, commit_waits, pg_stat_wal, pg_stat_io, or default (fewer '
+  'than 1,000 flushes in the statistics)';
 COMMENT ON COLUMN sync_probe.runs.flush_interval IS
   'Time between two flushes of the paced regime';
 COMMENT ON COLUMN sync_probe.runs.flush_interval_source IS

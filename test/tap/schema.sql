@@ -50,6 +50,10 @@ $$),
     label text
     location name
     suite text
+    setting name
+    verdict text
+    recommended_value text
+    reason text
     started_at timestamp with time zone
     finished_at timestamp with time zone
     username name
@@ -74,6 +78,7 @@ $$),
     paced_rounds integer
     saturated_rounds integer
     paced_entries integer
+    workers integer
     noise double precision
     random_seed bigint
     server_version_num integer
@@ -85,6 +90,7 @@ $$),
 ('measurements', $$
     test text
     method text
+    value text
     direct_io boolean
     choice text
     status text
@@ -103,6 +109,10 @@ $$),
     stddev_us double precision
     rounds integer
     slow_rounds integer
+    relative_rate double precision
+    relative_rate_low double precision
+    relative_rate_high double precision
+    own_share double precision
     device_writes_per_op double precision
     device_bytes_per_op double precision
     device_utilization double precision
@@ -190,6 +200,39 @@ $$),
     percent_done double precision
     duration interval
 $$),
+('commit_wait_results', $$
+    answer text
+    commits_per_sec double precision
+    commit_wait_us double precision
+    wait_share double precision
+    sync_us double precision
+    write_us double precision
+    queue_us double precision
+    commit_delay_us double precision
+    sync_rep_us double precision
+    other_us double precision
+    commits bigint
+    committers integer
+    committing_sessions double precision
+    active_sessions double precision
+    connected_sessions double precision
+    wal_bytes_per_commit double precision
+    commits_per_flush double precision
+    bytes_per_flush double precision
+    flushes_per_sec double precision
+    flushes double precision
+    flushes_source text
+    unflushed_share double precision
+    samples bigint
+    wal_sync_method text
+    commit_delay integer
+    started_at timestamp with time zone
+    duration interval
+    username name
+    system_identifier bigint
+    host text
+    result_id bigint
+$$),
 ('workloads', $$
     workload name
     suite name
@@ -276,6 +319,9 @@ $$),
     duty_cycle double precision DEFAULT 1.0
     label text DEFAULT NULL::text
 $$),
+('commit_waits', $$
+    duration interval DEFAULT '00:00:05'::interval
+$$),
 ('device_lifetime', $$
     location name
     capacity_bytes bigint
@@ -359,6 +405,9 @@ SELECT ok(NOT has_table_privilege('sync_probe_nobody', 'sync_probe.findings', 'S
           'findings are not for everybody');
 SELECT ok(NOT has_table_privilege('sync_probe_nobody', 'sync_probe_internal.run_findings', 'SELECT'),
           'nor are those of runs');
+SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe.commit_waits'::regproc,
+                                      'EXECUTE'),
+          'nor is commit_waits()');
 SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe.device_lifetime'::regproc,
                                       'EXECUTE'),
           'nor is device_lifetime()');

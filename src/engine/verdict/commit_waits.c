@@ -51,7 +51,9 @@ sp_commit_figures_of(const sp_commit_sums *sums, sp_commit_figures *figures)
 	for (int p = 0; p < SP_COMMIT_PARTS; p++)
 		figures->part_us[p] = ratio(ratio((double) sums->part[p], samples) * 1e6, rate);
 	/* logical replication commits in processes that are not client backends */
-	figures->wait_share = fmin(ratio(figures->committing, figures->active), 1);
+	figures->wait_share = ratio(figures->committing, figures->active);
+	if (figures->wait_share > 1)
+		figures->wait_share = 1;
 	figures->wal_bytes_per_commit = ratio((double) sums->wal_bytes, (double) sums->commits);
 	figures->flushes_per_sec = ratio(sums->flushes, sums->seconds);
 	figures->bytes_per_flush = ratio(sums->flushed_bytes, sums->flushes);

@@ -1,0 +1,60 @@
+/*-------------------------------------------------------------------------
+ *
+ * this_server.c
+ *		Identify the server: a result is valid only where it was measured.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "common/common.h"
+
+#include <unistd.h>
+
+#include "access/htup_details.h"
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+
+PG_FUNCTION_INFO_V1(sync_probe_this_server);
+
+/*
+ * The system identifier of the cluster, and the name of the machine in host.  A standby
+ * has the identifier of its primary, so the name is needed, too.
+ */
+uint64
+sp_this_server(char host[MAXPGPATH])
+{
+	if (gethostname(host, MAXPGPATH) != 0)
+		host[0] = '\0';
+	host[MAXPGPATH - 1] = '\0';
+	return GetSystemIdentifier();
+}
+
+/* Columns system_identifier and host of a table of the history. */
+void
+sp_row_put_this_server(sp_row *row)
+{
+	char		host[MAXPGPATH];
+
+	sp_row_put_int(row, "system_identifier", INT8OID, (int64) sp_this_server(host));
+	sp_row_put_text(row, "host", sp_valid_text(host));
+}
+
+/*
+ * sync_probe_internal.this_server(OUT system_identifier bigint, OUT host text): see
+ * sync_probe.runs.
+ */
+Datum
+sync_probe_this_server(PG_FUNCTION_ARGS)
+{
+	TupleDesc	row_type;
+	char		host[MAXPGPATH];
+	Datum		values[2];
+	bool		nulls[2] = {false, false};
+
+	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	values[0] = Int64GetDatum((int64) sp_this_server(host));
+	values[1] = CStringGetTextDatum(sp_valid_text(host));
+	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row_type), values, nulls));
+}

@@ -1,0 +1,239 @@
+/*-------------------------------------------------------------------------
+ *
+ * commit_waits.c
+ *		sync_probe.commit_waits(): how long the commits of this server wait, and for what.
+ *
+ * It measures without any write.  Only its result is recorded, as one row.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "live/live.h"
+
+#include <math.h>
+
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+
+#include "compat.h"
+
+#define RESULT_TABLE	"commit_wait_results"
+
+/* The server's statistics lag by a second, so a shorter time is not worth the reading. */
+#define MIN_DURATION_US		(100 * INT64CONST(1000))
+
+#define ANSWER_SIZE		1024
+
+int			sp_commit_waits_max_age = 3600;
+
+PG_FUNCTION_INFO_V1(sync_probe_commit_waits);
+
+/* ------------------------------------------------------------------ observe */
+
+/* What was seen, and the settings at that time. */
+typedef struct observation
+{
+	sp_commit_sums sums;
+	TimestampTz started_at;
+	const char *wal_sync_method;
+	int			commit_delay;
+} observation;
+
+/* Flushes and their bytes, from what the server has counted before and after. */
+static void
+count_flushes(observation *seen, const sp_wal_statistics *before)
+{
+	sp_wal_statistics after;
+
+	sp_wal_statistics_read(&after);
+	/* fewer: the statistics were reset meanwhile */
+	if (after.flushes < before->flushes || after.bytes < before->bytes)
+		return;
+	seen->sums.flushes = after.flushes - before->flushes;
+	seen->sums.flushed_bytes = after.bytes - before->bytes;
+}
+
+static void
+observe(observation *seen, int64 duration_us)
+{
+	sp_sampler *sampler = sp_sampler_make();
+	sp_wal_statistics before;
+
+	sp_process_reload();
+	seen->wal_sync_method = pstrdup(GetConfigOption("wal_sync_method", false, false));
+	seen->commit_delay = atoi(GetConfigOption("commit_delay", false, false));
+	seen->started_at = GetCurrentTimestamp();
+	sp_wal_statistics_read(&before);
+	sp_sampler_start(sampler);
+	sp_sampler_run(sampler, duration_us / 1e6);
+	seen->sums = *sp_sampler_stop(sampler);
+	count_flushes(seen, &before);
+}
+
+/* ----------------------------------------------------------------- the row */
+
+static void
+put_waits(sp_row *row, const observation *seen, const sp_commit_figures *figures)
+{
+	const double *part_us = figures->part_us;
+	/* up to 18, who sleeps for commit_delay has no wait event, as who computes */
+	bool		sleeps = seen->commit_delay > 0 && SP_WAIT_EVENT_COMMIT_DELAY == 0;
+	double		running = part_us[SP_PART_RUNNING];
+
+	sp_row_put_number(row, "commits_per_sec", figures->commits_per_sec, 1);
+	sp_row_put_number(row, "commit_wait_us", figures->wait_us, 1);
+	sp_row_put_number(row, "wait_share", figures->wait_share, 4);
+	sp_row_put_number(row, "sync_us", part_us[SP_PART_SYNC], 1);
+	sp_row_put_number(row, "write_us", part_us[SP_PART_WRITE], 1);
+	sp_row_put_number(row, "queue_us", part_us[SP_PART_QUEUE], 1);
+	sp_row_put_number(row, "commit_delay_us",
+					  part_us[SP_PART_DELAY] + (sleeps ? running : 0), 1);
+	sp_row_put_number(row, "sync_rep_us", part_us[SP_PART_SYNC_REP], 1);
+	sp_row_put_number(row, "other_us", part_us[SP_PART_OTHER] + (sleeps ? 0 : running), 1);
+}
+
+static void
+put_load(sp_row *row, const observation *seen, const sp_commit_figures *figures)
+{
+	const sp_commit_sums *sums = &seen->sums;
+
+	sp_row_put_int(row, "commits", INT8OID, (int64) sums->commits);
+	sp_row_put_int(row, "committers", INT4OID, sums->committers);
+	sp_row_put_number(row, "committing_sessions", figures->committing, 2);
+	sp_row_put_number(row, "active_sessions", figures->active, 2);
+	sp_row_put_number(row, "connected_sessions", figures->connected, 1);
+	sp_row_put_number(row, "wal_bytes_per_commit", figures->wal_bytes_per_commit, 0);
+	sp_row_put_number(row, "flushes", sums->flushes, 0);
+	sp_row_put_number(row, "flushes_per_sec", figures->flushes_per_sec, 1);
+	sp_row_put_number(row, "bytes_per_flush", figures->bytes_per_flush, 0);
+	sp_row_put_number(row, "commits_per_flush", figures->commits_per_flush, 2);
+	if (!isnan(sums->flushes))
+		sp_row_put_text(row, "flushes_source", SP_WAL_STATISTICS_VIEW);
+	if (sums->samples > 0)
+		sp_row_put_number(row, "unflushed_share",
+						  (double) sums->unflushed / (double) sums->samples, 4);
+	sp_row_put_int(row, "samples", INT8OID, sums->samples);
+}
+
+/* result_id: 0 if the result is not recorded */
+static HeapTuple
+result_row(const observation *seen, int64 result_id, TupleDesc type)
+{
+	sp_row	   *row = sp_row_make(type);
+	sp_commit_figures figures;
+	char		answer[ANSWER_SIZE];
+
+	sp_commit_figures_of(&seen->sums, &figures);
+	sp_commit_answer(&seen->sums, seen->commit_delay, answer, sizeof(answer));
+	if (result_id != 0)
+		sp_row_put_int(row, "result_id", INT8OID, result_id);
+	sp_row_put_text(row, "answer", RecoveryInProgress() ?
+					"nothing commits on a standby: call it on the primary" : answer);
+	put_waits(row, seen, &figures);
+	put_load(row, seen, &figures);
+	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(seen->started_at));
+	sp_row_put_interval(row, "duration", (int64) (seen->sums.seconds * 1e6));
+	sp_row_put_text(row, "wal_sync_method", seen->wal_sync_method);
+	sp_row_put_int(row, "commit_delay", INT4OID, seen->commit_delay);
+	sp_row_put_name(row, "username", GetUserNameFromId(GetUserId(), false));
+	sp_row_put_this_server(row);
+	return sp_row_form(row);
+}
+
+typedef struct record_result_args
+{
+	TupleDesc	type;
+	HeapTuple	row;
+} record_result_args;
+
+static void
+record_result(void *arg)
+{
+	record_result_args *args = arg;
+
+	sp_history_insert(RESULT_TABLE, args->type, &args->row, 1);
+}
+
+/*
+ * sync_probe.commit_waits(duration interval) RETURNS sync_probe.commit_wait_results
+ */
+Datum
+sync_probe_commit_waits(PG_FUNCTION_ARGS)
+{
+	static const char *const arg_names[] = {"duration"};
+	observation seen = {0};
+	record_result_args args;
+	int64		duration_us;
+	int64		result_id;
+
+	sp_check_circumstances("sample commits");
+	sp_refuse_null(fcinfo, 0, arg_names);
+	duration_us = sp_interval_argument(fcinfo, 0, arg_names, MIN_DURATION_US,
+									   sp_max_duration_ms * INT64CONST(1000),
+									   "The upper limit is pg_sync_probe.max_duration.");
+	observe(&seen, duration_us);
+
+	result_id = sp_record_or_tell() ? sp_history_next_id(RESULT_TABLE "_result_id_seq") : 0;
+	args.type = BlessTupleDesc(sp_history_row_type(RESULT_TABLE));
+	args.row = result_row(&seen, result_id, args.type);
+	if (result_id != 0)
+		sp_as_history_owner(record_result, &args);
+	return HeapTupleGetDatum(args.row);
+}
+
+/* ------------------------------------------------------------------- newest */
+
+/* A column of the newest result.  A null is that value. */
+static double
+result_column(int column, double null)
+{
+	bool		isnull;
+	Datum		value = sp_history_value(column, &isnull);
+
+	return isnull ? null : DatumGetFloat8(value);
+}
+
+static void
+read_newest(void *arg)
+{
+	sp_observed_commits *observed = arg;
+	char		host[MAXPGPATH];
+	Oid			types[] = {INT8OID, TEXTOID, INT4OID};
+	Datum		values[3];
+	bool		isnull;
+
+	values[0] = Int64GetDatum((int64) sp_this_server(host));
+	values[1] = CStringGetTextDatum(sp_valid_text(host));
+	values[2] = Int32GetDatum(sp_commit_waits_max_age);
+	sp_history_execute("SELECT result_id, committers::float8, commits_per_sec,"
+					   " wal_bytes_per_commit, wait_share, flushes, flushes_per_sec,"
+					   " bytes_per_flush FROM " SP_SCHEMA "." RESULT_TABLE
+					   " WHERE system_identifier = $1 AND host = $2"
+					   " AND started_at > pg_catalog.clock_timestamp()"
+					   " - pg_catalog.make_interval(secs => $3)"
+					   " ORDER BY result_id DESC LIMIT 1",
+					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
+	if (SPI_processed == 0)
+		return;
+	observed->result_id = DatumGetInt64(sp_history_value(1, &isnull));
+	observed->committers = (int) result_column(2, 0);
+	observed->commits_per_sec = result_column(3, 0);
+	observed->wal_bytes_per_commit = result_column(4, 0);
+	observed->wait_share = result_column(5, NAN);
+	observed->flushes = result_column(6, 0);
+	observed->flushes_per_sec = result_column(7, 0);
+	observed->bytes_per_flush = result_column(8, 0);
+}
+
+bool
+sp_observed_commits_read(sp_observed_commits *observed)
+{
+	memset(observed, 0, sizeof(*observed));
+	if (sp_commit_waits_max_age > 0)
+		sp_as_history_owner(read_newest, observed);
+	return observed->result_id != 0;
+}

@@ -1,0 +1,176 @@
+# What commit_waits() sees of real commits: their number, their waits and the parts of
+# these, on a primary, with a synchronous standby, and on the standby.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SyncProbeTest;
+use Test::More;
+
+my $clients = 4;
+my $primary = probe_cluster('primary', allows_streaming => 1);
+# the log would have a line for each commit
+$primary->append_conf('postgresql.conf', 'log_statement = none');
+$primary->reload;
+$primary->safe_psql('postgres', 'CREATE TABLE t (i integer)');
+$primary->backup('backup');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($primary, 'backup', has_streaming => 1);
+$standby->append_conf('postgresql.conf', "cluster_name = 'standby'");
+$standby->start;
+
+my $scripts = PostgreSQL::Test::Utils::tempdir;
+append_to_file("$scripts/insert.sql", "INSERT INTO t VALUES (1);\n");
+append_to_file("$scripts/rollback.sql", "BEGIN;\nINSERT INTO t VALUES (1);\nROLLBACK;\n");
+append_to_file("$scripts/asynchronous.sql",
+	"SET synchronous_commit = off;\nINSERT INTO t VALUES (1);\n");
+
+# Clients that run a script until the returned function is called.
+sub load_with
+{
+	my ($script) = @_;
+	my $log = '';
+	local $ENV{PGAPPNAME} = 'load';
+	my $pgbench = IPC::Run::start(
+		[ 'pgbench', '--no-vacuum', '-c', $clients, '-j', 1, '-T', 600, '-f', "$scripts/$script.sql",
+			'-h', $primary->host, '-p', $primary->port, 'postgres' ],
+		'<', \undef, '>&', \$log);
+	$primary->poll_query_until('postgres', "SELECT count(*) = $clients FROM pg_stat_activity"
+		  . " WHERE application_name = 'load' AND pid <> pg_backend_pid()")
+	  or die "pgbench does not run: $log";
+	return sub {
+		$pgbench->signal('TERM');
+		$pgbench->finish;
+		$primary->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity"
+			  . " WHERE application_name = 'load'");
+	};
+}
+
+# The columns of one call, as a hash.
+sub observe
+{
+	my ($node, $duration) = @_;
+	my $row = $node->safe_psql('postgres', "SET client_min_messages = warning;"
+		  . " SELECT to_json(w) FROM sync_probe.commit_waits('$duration') AS w");
+	my %row = map { $_ => undef } $row =~ /"(\w+)":null/g;
+	$row{$1} = $2 while $row =~ /"(\w+)":"?([^",}]*)/g;
+	defined $row{$_} && $row{$_} eq 'null' and $row{$_} = undef for keys %row;
+	return \%row;
+}
+
+my @parts = map { "${_}_us" } qw(sync write queue commit_delay sync_rep other);
+
+sub adds_up
+{
+	my ($name, $row) = @_;
+	my $sum = 0;
+	$sum += $row->{$_} for @parts;
+	cmp_ok(abs($sum - $row->{commit_wait_us}), '<=', 0.5, "$name: the parts are the wait")
+	  or diag(explain($row));
+}
+
+# --- commits of several clients
+
+my $stop = load_with('insert');
+my $before = $primary->safe_psql('postgres', 'SELECT count(*) FROM t');
+my $row = observe($primary, '3 s');
+my $inserted = $primary->safe_psql('postgres', 'SELECT count(*) FROM t') - $before;
+is($row->{committers}, $clients, 'each client is seen committing');
+cmp_ok($row->{commits}, '>', 0, 'commits are counted');
+# other processes may end transactions, too: autovacuum
+cmp_ok($row->{commits}, '<=', $inserted + 100, 'and hardly more than there were');
+cmp_ok($row->{commit_wait_us}, '>', 0, 'they wait');
+cmp_ok($row->{wait_share}, '>', 0, 'for a share of the active time');
+cmp_ok($row->{wait_share}, '<=', 1, 'of at most all');
+cmp_ok($row->{active_sessions}, '<=', $row->{connected_sessions}, 'active sessions are connected');
+cmp_ok($row->{connected_sessions}, '<=', $clients + 1, 'this session is left out');
+cmp_ok($row->{wal_bytes_per_commit}, '>', 24, 'each commit has at least a record');
+is($row->{commit_delay_us}, 0, 'without commit_delay nothing waits for it');
+is($row->{sync_rep_us}, 0, 'nothing waits for a standby');
+like($row->{answer}, qr/^(?:yes|hardly|no): /, 'the answer is one');
+adds_up('commits', $row);
+
+# --- a probe at that pace
+
+is($primary->safe_psql('postgres', <<'SQL'), 't|commit_waits|commit_waits', 'a probe takes it');
+SET client_min_messages = warning;
+DO $$ BEGIN PERFORM FROM sync_probe.probe(duration => '50 ms', label => 'pace'); END $$;
+SELECT r.flush_size = greatest(round(w.bytes_per_flush), 1)::integer,
+       r.flush_size_source, r.flush_interval_source
+FROM (SELECT * FROM sync_probe.runs WHERE label = 'pace') AS r,
+     (SELECT * FROM sync_probe.commit_wait_results ORDER BY result_id DESC LIMIT 1) AS w
+SQL
+
+# --- commit_delay
+
+$primary->append_conf('postgresql.conf', "commit_delay = 20000\ncommit_siblings = 0");
+$primary->reload;
+$primary->poll_query_until('postgres', "SELECT setting = '20000' FROM pg_settings"
+	  . " WHERE name = 'commit_delay'");
+$row = observe($primary, '3 s');
+is($row->{commit_delay}, 20000, 'commit_delay is recorded');
+cmp_ok($row->{commit_delay_us}, '>', 0, 'commits wait for it');
+adds_up('commit_delay', $row);
+$primary->append_conf('postgresql.conf', 'commit_delay = 0');
+$primary->reload;
+$stop->();
+
+# --- a synchronous standby that does not answer
+
+$primary->append_conf('postgresql.conf', "synchronous_standby_names = 'standby'");
+$primary->reload;
+$primary->poll_query_until('postgres',
+	"SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
+$stop = load_with('insert');
+$row = observe($primary, '3 s');
+cmp_ok($row->{sync_rep_us}, '>', 0, 'commits wait for the standby') or diag(explain($row));
+adds_up('synchronous standby', $row);
+$primary->append_conf('postgresql.conf', "synchronous_standby_names = ''");
+$primary->reload;
+
+# --- the standby
+
+$row = observe($standby, '500 ms');
+is($row->{commits}, 0, 'standby: no commit');
+like($row->{answer}, qr/^nothing commits on a standby: call it on the primary/,
+	'standby: and it says so');
+is($row->{result_id}, undef, 'standby: nothing is recorded');
+my ($status, $out, $err) = $standby->psql('postgres', "SELECT sync_probe.commit_waits('100 ms')");
+like($err, qr/NOTICE:  nothing was recorded: this server is a standby/, 'standby: with a NOTICE');
+$stop->();
+
+# --- rollbacks count, asynchronous commits leave WAL that is not flushed
+
+$stop = load_with('rollback');
+$row = observe($primary, '1 s');
+cmp_ok($row->{commits}, '>', 0, 'rollbacks are counted');
+$stop->();
+
+$stop = load_with('asynchronous');
+$row = observe($primary, '2 s');
+cmp_ok($row->{commits}, '>', 0, 'asynchronous commits are counted');
+$stop->();
+
+# --- ends: a cancel, and a backend that is terminated
+
+for (['cancel', qr/canceling statement due to user request/],
+	['terminate', qr/terminating connection due to administrator command/])
+{
+	my ($how, $message) = @$_;
+	my ($out, $err) = ('', '');
+	my $psql = IPC::Run::start(
+		[ 'psql', '-X', '-h', $primary->host, '-p', $primary->port, '-d', 'postgres',
+			'-c', "SELECT sync_probe.commit_waits('10 min')" ], '>', \$out, '2>', \$err);
+	$primary->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_activity"
+		  . " WHERE query LIKE '%commit_waits(''10 min'')%' AND pid <> pg_backend_pid()");
+	$primary->safe_psql('postgres', "SELECT pg_${how}_backend(pid) FROM pg_stat_activity"
+		  . " WHERE query LIKE '%commit_waits(''10 min'')%' AND pid <> pg_backend_pid()");
+	$psql->finish;
+	like($err, $message, "$how ends it");
+}
+
+done_testing();

@@ -1,0 +1,212 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_commit_waits.c
+ *	  Tests of src/engine/verdict/commit_waits.c: figures, sums and the answer.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include <string.h>
+
+#include "engine/verdict/commit_waits.h"
+
+#define ANSWER_SIZE	1024
+
+/* 1,000 samples in a second: two of four active sessions commit, a thousand times. */
+static sp_commit_sums
+busy(void)
+{
+	sp_commit_sums sums = {
+		.seconds = 1,
+		.samples = 1000,
+		.active = 4000,
+		.connected = 10000,
+		.committers = 8,
+		.commits = 1000,
+		.wal_bytes = 300000,
+		.flushes = 500,
+		.flushed_bytes = 300000,
+	};
+
+	sums.part[SP_PART_SYNC] = 800;
+	sums.part[SP_PART_WRITE] = 200;
+	sums.part[SP_PART_QUEUE] = 1000;
+	return sums;
+}
+
+static void
+follows_from_littles_law(void **state)
+{
+	sp_commit_sums sums = busy();
+	sp_commit_figures figures;
+
+	(void) state;
+	sp_commit_figures_of(&sums, &figures);
+	assert_float_equal(figures.commits_per_sec, 1000, 1e-9);
+	assert_float_equal(figures.committing, 2, 1e-9);
+	assert_float_equal(figures.wait_us, 2000, 1e-9);
+	assert_float_equal(figures.part_us[SP_PART_SYNC], 800, 1e-9);
+	assert_float_equal(figures.part_us[SP_PART_QUEUE], 1000, 1e-9);
+	assert_float_equal(figures.wait_share, 0.5, 1e-9);
+	assert_float_equal(figures.connected, 10, 1e-9);
+	assert_float_equal(figures.wal_bytes_per_commit, 300, 1e-9);
+	assert_float_equal(figures.bytes_per_flush, 600, 1e-9);
+	assert_float_equal(figures.commits_per_flush, 2, 1e-9);
+	assert_float_equal(figures.flushes_per_sec, 500, 1e-9);
+}
+
+static void
+parts_add_up(void **state)
+{
+	sp_commit_sums sums = busy();
+	sp_commit_figures figures;
+	double		sum = 0;
+
+	(void) state;
+	for (int p = 0; p < SP_COMMIT_PARTS; p++)
+		sums.part[p] = 10 * p + 1;
+	sp_commit_figures_of(&sums, &figures);
+	for (int p = 0; p < SP_COMMIT_PARTS; p++)
+		sum += figures.part_us[p];
+	assert_float_equal(sum, figures.wait_us, 1e-6);
+}
+
+/* What was not seen is NAN, and never 0 or 1. */
+static void
+tells_what_is_unknown(void **state)
+{
+	sp_commit_sums nothing = {.flushes = NAN, .flushed_bytes = NAN};
+	sp_commit_sums idle = {.seconds = 5, .samples = 5000, .connected = 5000};
+	sp_commit_figures figures;
+
+	(void) state;
+	sp_commit_figures_of(&nothing, &figures);
+	assert_true(isnan(figures.commits_per_sec));
+	assert_true(isnan(figures.wait_us));
+	assert_true(isnan(figures.wait_share));
+	assert_true(isnan(figures.flushes_per_sec));
+	sp_commit_figures_of(&idle, &figures);
+	assert_true(figures.commits_per_sec == 0);
+	assert_true(isnan(figures.wait_us));
+	assert_true(isnan(figures.wait_share));
+	assert_true(isnan(figures.wal_bytes_per_commit));
+	assert_true(isnan(figures.bytes_per_flush));
+}
+
+/* Processes of logical replication commit, too, and are no sessions. */
+static void
+share_is_at_most_one(void **state)
+{
+	sp_commit_sums sums = busy();
+	sp_commit_figures figures;
+
+	(void) state;
+	sums.active = 1000;
+	sp_commit_figures_of(&sums, &figures);
+	assert_true(figures.wait_share == 1);
+}
+
+static void
+adds_sums(void **state)
+{
+	sp_commit_sums sums = busy();
+	sp_commit_sums other = busy();
+	sp_commit_figures one;
+	sp_commit_figures both;
+
+	(void) state;
+	other.committers = 9;
+	other.unflushed = 3;
+	sp_commit_figures_of(&sums, &one);
+	sp_commit_sums_add(&sums, &other);
+	sp_commit_figures_of(&sums, &both);
+	assert_true(sums.commits == 2000 && sums.samples == 2000 && sums.unflushed == 3);
+	assert_int_equal(sums.committers, 9);
+	assert_float_equal(one.wait_us, both.wait_us, 1e-9);
+	assert_float_equal(one.wait_share, both.wait_share, 1e-9);
+	assert_float_equal(one.flushes_per_sec, both.flushes_per_sec, 1e-9);
+}
+
+static void
+answers(void **state)
+{
+	static const struct
+	{
+		const char *scenario;
+		int64_t		commits;
+		int64_t		active;
+		int64_t		part[SP_COMMIT_PARTS];
+		int			commit_delay;
+		const char *answer;
+	}			rows[] = {
+		{"few commits", 19, 4000, {1000}, 0, "too few commits for an answer: 19 in 1.0 s"},
+		{"commits that do not wait", 20000, 4000, {19}, 0,
+		"no: commits hardly wait, 19 of 1000 samples saw one that does"},
+		{"all in the sync", 1000, 2000, {1000}, 0,
+			"yes: sessions wait for commits in 50 % of their active time; a commit waits 1.0 ms, "
+			"of which 1.0 ms are syncs, its own or the one ahead of it; syncs in half the time "
+		"would save 25 % of the active time"},
+		/* the queue waits for a process that syncs in four fifths of its time */
+		{"with a queue", 1000, 4000, {[SP_PART_SYNC] = 800, [SP_PART_WRITE] = 200,
+			[SP_PART_QUEUE] = 1000}, 0,
+			"yes: sessions wait for commits in 50 % of their active time; a commit waits 2.0 ms, "
+			"of which 1.6 ms are syncs, its own or the one ahead of it; syncs in half the time "
+		"would save 20 % of the active time"},
+		{"little of the time", 1000, 100000, {[SP_PART_SYNC] = 1000}, 0,
+			"hardly: sessions wait for commits in 1 % of their active time; a commit waits 1.0 ms, "
+			"of which 1.0 ms are syncs, its own or the one ahead of it; syncs in half the time "
+		"would save 0 % of the active time"},
+		{"commit_delay without a wait event", 1000, 2000, {[SP_PART_SYNC] = 500,
+			[SP_PART_RUNNING] = 500}, 200,
+			"yes: sessions wait for commits in 50 % of their active time; a commit waits 1.0 ms, "
+			"of which 500 us are syncs, its own or the one ahead of it, and up to 500 us are "
+		"commit_delay; syncs in half the time would save 12 % of the active time"},
+		{"a slow standby", 100, 2000, {[SP_PART_SYNC] = 100, [SP_PART_SYNC_REP] = 1900}, 0,
+			"hardly: sessions wait for commits in 100 % of their active time; a commit waits 20 ms, "
+			"of which 1.0 ms are syncs, its own or the one ahead of it, and 19 ms are for the "
+			"synchronous standby; syncs in half the time would save 2 % of the active time"},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	{
+		sp_commit_sums sums = busy();
+		char		answer[ANSWER_SIZE];
+
+		sums.commits = (uint64_t) rows[i].commits;
+		sums.active = rows[i].active;
+		memcpy(sums.part, rows[i].part, sizeof(sums.part));
+		sp_commit_answer(&sums, rows[i].commit_delay, answer, sizeof(answer));
+		print_message("# %s\n", rows[i].scenario);
+		assert_string_equal(answer, rows[i].answer);
+	}
+}
+
+static void
+cuts_a_long_answer(void **state)
+{
+	sp_commit_sums sums = busy();
+	char		answer[16];
+
+	(void) state;
+	sp_commit_answer(&sums, 0, answer, sizeof(answer));
+	assert_string_equal(answer, "yes: sessions w");
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(follows_from_littles_law),
+		cmocka_unit_test(parts_add_up),
+		cmocka_unit_test(tells_what_is_unknown),
+		cmocka_unit_test(share_is_at_most_one),
+		cmocka_unit_test(adds_sums),
+		cmocka_unit_test(answers),
+		cmocka_unit_test(cuts_a_long_answer),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("commit_waits", tests, NULL, NULL);
+}

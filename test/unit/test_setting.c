@@ -1,0 +1,221 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_setting.c
+ *	  Tests of src/engine/verdict/setting.c: rounds of a setting's values, and their verdict.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/verdict/setting.h"
+
+#define ROUNDS	60
+
+/* Two values, of which the first is the current one. */
+static sp_setting_comparison *
+two_values(sp_setting_figure deciding)
+{
+	sp_setting_comparison *setting = calloc(1, sizeof(*setting));
+
+	assert_non_null(setting);
+	setting->setting = "wal_sync_method";
+	setting->unit = "";
+	setting->count = 2;
+	setting->margin = 0.05;
+	setting->deciding = deciding;
+	setting->values[0].value = "fsync";
+	setting->values[1].value = "fdatasync";
+	return setting;
+}
+
+/*
+ * Rounds on a disk that becomes three times as slow, with noise of 2 %: the other value
+ * takes this share of the current one's wait, and makes this share of its commits.
+ */
+static void
+add_rounds(sp_setting_comparison *setting, int n, double wait, double rate, uint64_t seed)
+{
+	for (int i = 0; i < n; i++)
+	{
+		double		drift = 1 + 2.0 * i / n;
+		double		wait_us[] = {500 * drift, 500 * drift * wait, 500 * drift};
+		double		per_sec[] = {2000 / drift, 2000 / drift * rate, 2000 / drift};
+
+		for (int v = 0; v < 3; v++)
+		{
+			wait_us[v] *= exp(0.02 * random_normal(&seed));
+			per_sec[v] *= exp(0.02 * random_normal(&seed));
+		}
+		sp_setting_add_round(setting, wait_us, per_sec);
+	}
+}
+
+static void
+judges(void **state)
+{
+	static const struct
+	{
+		const char *scenario;
+		sp_setting_figure deciding;
+		double		wait;
+		double		rate;
+		sp_verdict	verdict;
+		const char *begins;
+	}			rows[] = {
+		{"shorter wait, more commits", SP_COMMIT_WAIT, 0.8, 1.1, SP_SWITCH,
+		"with fdatasync a commit takes 20 % less time ("},
+		{"shorter wait, as many commits", SP_COMMIT_WAIT, 0.8, 1, SP_SWITCH,
+		"with fdatasync a commit takes 20 % less time ("},
+		{"shorter wait, fewer commits", SP_COMMIT_WAIT, 0.8, 0.8, SP_KEEP,
+		"no other value is worth a switch from fsync; with fdatasync a commit takes 20 % less"},
+		{"longer wait", SP_COMMIT_WAIT, 1.2, 0.9, SP_KEEP,
+		"no other value is worth a switch from fsync; with fdatasync a commit takes 20 % more"},
+		{"equal", SP_COMMIT_WAIT, 1, 1, SP_TIE,
+		"no other value is worth a switch from fsync, and at least one is equal to it; with"},
+		{"more commits decide", SP_COMMIT_RATE, 1, 1.2, SP_SWITCH,
+		"with fdatasync a commit takes 0 % "},
+		{"fewer commits decide", SP_COMMIT_RATE, 1, 0.8, SP_KEEP, "no other value is worth"},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	{
+		sp_setting_comparison *setting = two_values(rows[i].deciding);
+		char		reason[SP_REASON_SIZE];
+
+		add_rounds(setting, ROUNDS, rows[i].wait, rows[i].rate, i + 1);
+		sp_setting_judge(setting, 0.05);
+		sp_setting_explain(setting, reason);
+		print_message("# %s: %s\n", rows[i].scenario, reason);
+		assert_int_equal(setting->judgement.verdict, rows[i].verdict);
+		assert_int_equal(setting->judgement.recommended, rows[i].verdict == SP_SWITCH);
+		assert_memory_equal(reason, rows[i].begins, strlen(rows[i].begins));
+		free(setting);
+	}
+}
+
+static void
+needs_enough_rounds(void **state)
+{
+	sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
+	char		reason[SP_REASON_SIZE];
+
+	(void) state;
+	sp_setting_judge(setting, 0.05);
+	sp_setting_explain(setting, reason);
+	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
+	assert_string_equal(reason, "0 rounds are too few, 16 are needed");
+
+	add_rounds(setting, 4, 0.5, 2, 1);
+	sp_setting_judge(setting, 0.05);
+	sp_setting_explain(setting, reason);
+	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
+	assert_string_equal(reason, "4 rounds are too few, 16 are needed; "
+						"with fdatasync nothing was measured");
+	free(setting);
+}
+
+/* The control differs from the current value by more than the margin: no tie, no keep. */
+static void
+trusts_no_noise(void **state)
+{
+	sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
+	uint64_t	seed = 7;
+	char		reason[SP_REASON_SIZE];
+
+	(void) state;
+	for (int i = 0; i < ROUNDS; i++)
+	{
+		double		wait_us[3];
+		double		per_sec[3];
+
+		for (int v = 0; v < 3; v++)
+		{
+			wait_us[v] = 500 * exp(0.8 * random_normal(&seed));
+			per_sec[v] = 2000 * exp(0.8 * random_normal(&seed));
+		}
+		sp_setting_add_round(setting, wait_us, per_sec);
+	}
+	sp_setting_judge(setting, 0.05);
+	sp_setting_explain(setting, reason);
+	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
+	assert_memory_equal(reason, "two measurements of the current value differ by up to ", 54);
+	free(setting);
+}
+
+static void
+leaves_out_rounds_without_commits(void **state)
+{
+	sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
+	const double some[] = {500, 400, 500};
+	const double none[] = {500, 0, 500};
+	const double unknown[] = {500, 400, NAN};
+	char		reason[SP_REASON_SIZE];
+
+	(void) state;
+	sp_setting_add_round(setting, some, some);
+	sp_setting_add_round(setting, none, some);
+	sp_setting_add_round(setting, some, none);
+	sp_setting_add_round(setting, unknown, some);
+	assert_int_equal(setting->rounds, 1);
+	assert_int_equal(setting->lost_rounds, 3);
+	sp_setting_judge(setting, 0.05);
+	sp_setting_explain(setting, reason);
+	assert_non_null(strstr(reason, "; 3 rounds had a slot without a commit"));
+	free(setting);
+}
+
+static void
+keeps_within_its_room(void **state)
+{
+	sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
+
+	(void) state;
+	add_rounds(setting, SP_SETTING_MAX_ROUNDS + 10, 0.8, 1.1, 3);
+	assert_int_equal(setting->rounds, SP_SETTING_MAX_ROUNDS);
+	sp_setting_judge(setting, 0.05);
+	assert_int_equal(setting->judgement.verdict, SP_SWITCH);
+	free(setting);
+}
+
+/*
+ * A gain of just the margin is no switch, but for the error of one side of the interval:
+ * 10 of 400, and three standard deviations more.
+ */
+static void
+errs_rarely(void **state)
+{
+	int			wrong = 0;
+
+	(void) state;
+	for (uint64_t seed = 1; seed <= 400; seed++)
+	{
+		sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
+
+		add_rounds(setting, ROUNDS, 1 / 1.05, 1, seed);
+		sp_setting_judge(setting, 0.05);
+		wrong += setting->judgement.verdict == SP_SWITCH;
+		free(setting);
+	}
+	print_message("# %d of 400\n", wrong);
+	assert_true(wrong <= 19);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(judges),
+		cmocka_unit_test(needs_enough_rounds),
+		cmocka_unit_test(trusts_no_noise),
+		cmocka_unit_test(leaves_out_rounds_without_commits),
+		cmocka_unit_test(keeps_within_its_room),
+		cmocka_unit_test(errs_rarely),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("setting", tests, NULL, NULL);
+}
