@@ -17,7 +17,8 @@ SELECT count(*) FROM sync_probe.commit_wait_results;
 SELECT commits_per_sec >= 0 AS rate, samples > 10 AS samples, answer <> '' AS answer,
        duration >= '200 ms' AS duration, started_at < clock_timestamp() AS started,
        wal_sync_method = current_setting('wal_sync_method') AS method, commit_delay,
-       flushes_source IN ('pg_stat_wal', 'pg_stat_io') AS source, username = current_user AS username,
+       flushes_source IN ('pg_stat_wal', 'pg_stat_io') AS source,
+       username = current_user AS username,
        system_identifier = (SELECT system_identifier FROM pg_control_system()) AS cluster,
        host <> '' AS host, result_id IS NOT NULL AS recorded
 FROM sync_probe.commit_waits('200 ms');
@@ -73,7 +74,8 @@ $$;
 DELETE FROM sync_probe.commit_wait_results;
 INSERT INTO sync_probe.commit_wait_results (answer, system_identifier, host, started_at, flushes,
     flushes_per_sec, bytes_per_flush, committers, commits_per_sec)
-SELECT '', s.system_identifier, s.host, clock_timestamp() - '10 min'::interval, 1000, 400, 4321, 8, 400
+SELECT '', s.system_identifier, s.host, clock_timestamp() - '10 min'::interval, 1000, 400, 4321,
+       8, 400
 FROM sync_probe_internal.this_server() AS s;
 SELECT * FROM pg_temp.pace_of_probe('1 h');
 
@@ -87,7 +89,8 @@ FROM pg_temp.pace_of_probe('0');
 UPDATE sync_probe.commit_wait_results SET flushes_per_sec = 20000;
 SELECT flush_interval, observed FROM pg_temp.pace_of_probe('1 h');
 UPDATE sync_probe.commit_wait_results SET flushes_per_sec = 25, bytes_per_flush = 1e12;
-SELECT flush_size <= 16777216 AS flush_size, flush_interval, observed FROM pg_temp.pace_of_probe('1 h');
+SELECT flush_size <= 16777216 AS flush_size, flush_interval, observed
+FROM pg_temp.pace_of_probe('1 h');
 
 -- too few flushes, unknown ones, and those of another server
 UPDATE sync_probe.commit_wait_results SET flushes = 99;

@@ -62,7 +62,7 @@ insert_position(const sp_sampler *sampler)
 static uint64
 completion_count(const sp_sampler *sampler)
 {
-	return sampler->in_recovery ? 0 : sp_xact_completion_count(sampler);
+	return sampler->in_recovery ? 0 : sp_xact_completion_count();
 }
 
 void

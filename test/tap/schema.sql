@@ -350,7 +350,7 @@ $$),
 $$);
 
 SELECT plan((SELECT count(*)::integer * 2 FROM surface)
-            + (SELECT count(*)::integer FROM functions) + 30);
+            + (SELECT count(*)::integer FROM functions) + 31);
 
 SELECT results_eq(format('SELECT pg_temp.columns(%L)', 'sync_probe.' || relation),
                   format('SELECT pg_temp.lines(%L)', columns), 'columns of ' || relation)
@@ -456,7 +456,7 @@ SELECT is((SELECT count(*) FROM pg_index
           1::bigint, 'runs that advice can rest on have an index');
 
 SELECT is((SELECT count(*) FROM pg_extension, unnest(extconfig) WHERE extname = 'pg_sync_probe'),
-          7::bigint, 'the history is dumped: four tables and their sequences; and workloads');
+          9::bigint, 'the history is dumped: five tables and their sequences; and workloads');
 SELECT is((SELECT c FROM pg_extension, unnest(extconfig, extcondition) AS e (t, c)
            WHERE extname = 'pg_sync_probe' AND t = 'sync_probe.workloads'::regclass),
           'WHERE NOT builtin', 'of these only what users added');
