@@ -55,6 +55,23 @@ JOIN sync_probe_internal.newest_runs AS n USING (location),
 WHERE d.outdated
 
 UNION ALL
+-- Only with a recommendation to change wal_sync_method on the running server.
+SELECT d.location, 'info', 'sync_method_change',
+       format('while processes change from %s to %s, WAL counts as flushed that the disk may not'
+              ' have', current_setting('wal_sync_method'), d.recommended_method),
+       'If the power fails then, commits are lost or the cluster is damaged. It is over when a'
+       ' checkpoint has completed that began after all processes had the new method: execute all'
+       ' of these commands, or restart the server instead of a reload.',
+       d.commands,
+       jsonb_build_object('run_id', d.run_id, 'method', current_setting('wal_sync_method'),
+                          'recommended_method', d.recommended_method)
+FROM sync_probe.recommendation_details AS d
+WHERE d.commands = sync_probe_internal.change_commands(current_setting('wal_sync_method'),
+                                                       d.recommended_method)
+  AND sync_probe_internal.unlike_methods(current_setting('wal_sync_method'),
+                                         d.recommended_method)
+
+UNION ALL
 -- CREATE EXTENSION refuses where there is such a publication; it may have come later.
 SELECT 'pg_wal', 'warning', 'history_published',
        format('publication %s is FOR ALL TABLES, which includes the tables of this extension',

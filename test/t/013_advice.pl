@@ -11,21 +11,23 @@ use PostgreSQL::Test::Utils;
 use SyncProbeTest;
 use Test::More;
 
-my $node = probe_cluster('advice', conf => "wal_sync_method = fsync");
+# Without replica, open_* would be O_DIRECT on 15, and record_switch() would have to know.
+my $node = probe_cluster('advice', conf => "wal_sync_method = fsync\nwal_level = replica");
 
-# A real run in which fdatasync takes half the time of fsync, by decree.
+# A real run in which a flush with this method takes half the time, by decree.
 sub record_switch
 {
-	$node->safe_psql('postgres', <<'SQL');
+	my ($method) = @_;
+	$node->safe_psql('postgres', <<"SQL");
 SET client_min_messages = warning;
 SELECT FROM sync_probe.probe(duration => '100 ms');
 UPDATE sync_probe.measurements SET relative_speed = 2, relative_speed_low = 1.9,
     relative_speed_high = 2.1,
     status = 'ok', ops = 1000, rounds = 100, slow_rounds = 0
-WHERE method = 'fdatasync' AND NOT direct_io;
+WHERE method = '$method' AND NOT direct_io;
 UPDATE sync_probe.measurements SET relative_speed = 1, relative_speed_low = 0.99,
     relative_speed_high = 1.01, rounds = 100, slow_rounds = 0
-WHERE method <> 'fdatasync' AND NOT direct_io;
+WHERE method <> '$method' AND NOT direct_io;
 -- the device has no say in this
 UPDATE sync_probe.runs SET storage = storage - 'write_cache' - 'syncs_nothing';
 SQL
@@ -45,7 +47,7 @@ SQL
 my $follow = "SELECT unnest(commands) FROM sync_probe.recommendation_details"
 	  . " WHERE location = 'pg_wal' \\gexec";
 
-record_switch();
+record_switch('fdatasync');
 is(advice(), "switch|fsync|fdatasync|ALTER SYSTEM SET wal_sync_method = 'fdatasync'; SELECT"
 	  . " pg_reload_conf()", 'a switch');
 is($node->safe_psql('postgres', $follow), 't', 'psql executes the commands with \gexec');
@@ -71,6 +73,68 @@ for my $command (split /\n/, $node->safe_psql('postgres',
 }
 ok($node->poll_query_until('postgres', "SELECT current_setting('wal_sync_method') = 'fdatasync'"),
 	'the server follows');
+
+# --- a change between methods that must not meet
+
+# The server has what it was told, in its processes, not only in the file.
+sub method_is
+{
+	my ($method) = @_;
+	return $node->poll_query_until('postgres',
+		"SELECT current_setting('wal_sync_method') = '$method'");
+}
+
+sub checkpoint
+{
+	return $node->safe_psql('postgres', 'SELECT checkpoint_lsn FROM pg_control_checkpoint()');
+}
+
+for my $change ([ 'fdatasync', 'open_sync' ], [ 'open_sync', 'fdatasync' ])
+{
+	my ($from, $to) = @$change;
+	my $name = "from $from to $to";
+	ok(method_is($from), "$name: at first");
+	record_switch($to);
+	is(advice(), "switch|$from|$to|ALTER SYSTEM SET wal_sync_method = '$to'; SELECT"
+		  . ' pg_reload_conf(); CALL sync_probe.wait_for_reload(); CHECKPOINT', "$name: commands");
+	is($node->safe_psql('postgres', <<'SQL'), "$from|$to|t", "$name: the finding says why");
+SELECT f.evidence ->> 'method', f.evidence ->> 'recommended_method', f.commands = r.commands
+FROM sync_probe.findings AS f JOIN sync_probe.recommendation_details AS r USING (location)
+WHERE f.code = 'sync_method_change'
+SQL
+
+	# This statement keeps the old method until it ends, and another session waits for that.
+	my $checkpoint = checkpoint();
+	my $busy = session($node);
+	start_query($busy, 'SELECT pg_sleep(4)');
+	ok($node->poll_query_until('postgres',
+		"SELECT state = 'active' FROM pg_stat_activity WHERE pid = $busy->{pid}"),
+		"$name: a statement that began before");
+	my ($status, $out, $err) = $node->psql('postgres',
+		"$follow\nSELECT state FROM pg_stat_activity WHERE pid = $busy->{pid}");
+	is($out, "t\nidle", "$name: it has ended when the commands are through");
+	like($err, qr/NOTICE:.*waiting.*\nDETAIL:  Processes: $busy->{pid}\.$/, "$name: and was named");
+	isnt(checkpoint(), $checkpoint, "$name: with a checkpoint");
+	finish_query($busy);
+	$busy->quit;
+	ok(method_is($to), "$name: the server follows");
+	is($node->safe_psql('postgres',
+		"SELECT count(*) FROM sync_probe.findings WHERE code = 'sync_method_change'"),
+		'0', "$name: nothing is left to say");
+}
+
+my ($status, $out, $err) = $node->psql('postgres', <<"SQL");
+BEGIN;
+CALL sync_probe.wait_for_reload();
+SQL
+like($err, qr/ERROR:  invalid transaction termination/, 'not in a transaction block');
+
+# A session that does not say what it does is not taken for idle.
+my $silent = session($node);
+query($silent, 'SET track_activities = off');
+($status, $out, $err) = $node->psql('postgres', 'CALL sync_probe.wait_for_reload()');
+like($err, qr/WARNING:.*unknown.*\nDETAIL:.*off in processes: $silent->{pid}\./, 'a silent session');
+$silent->quit;
 
 # --- the method that is recorded is the one that holds
 
@@ -105,7 +169,7 @@ is(join("\n", @wrong), '', 'right after a reload, of a workload');
 
 # An edit that nobody asked to load is none.
 $node->safe_psql('postgres', "ALTER SYSTEM SET wal_sync_method = 'open_sync'");
-my ($out) = query($session, <<'SQL');
+($out) = query($session, <<'SQL');
 SELECT FROM sync_probe.probe(duration => '20 ms');
 SELECT wal_sync_method, wal_sync_method_at_end FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1
 SQL

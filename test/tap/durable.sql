@@ -376,6 +376,8 @@ SELECT is((got).commands,
           CASE WHEN has_command
                THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = ''%s''', recommended),
                           'SELECT pg_reload_conf()']
+                    || CASE WHEN recommended LIKE 'open%'
+                       THEN '{CALL sync_probe.wait_for_reload(),CHECKPOINT}'::text[] END
                WHEN verdict = 'tie'
                THEN ARRAY['SELECT * FROM sync_probe.probe(duration => ''15 s'')']
                WHEN verdict = 'undecided'

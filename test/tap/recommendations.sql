@@ -100,7 +100,7 @@ $$;
 
 CREATE TEMP TABLE advice (
     name text, expected_verdict text, recommended text, expected_reason text,
-    id bigint, got sync_probe.recommendation_details);
+    id bigint, got sync_probe.recommendation_details, warned sync_probe.findings);
 
 -- each run becomes the newest in turn
 DO $$
@@ -111,8 +111,9 @@ BEGIN
     FOR s IN SELECT * FROM scenario LOOP
         id := pg_temp.record(s, 'pg_wal');
         INSERT INTO advice
-        SELECT s.name, s.verdict, s.recommended, s.reason, id, r
+        SELECT s.name, s.verdict, s.recommended, s.reason, id, r, f
         FROM sync_probe.recommendation_details AS r
+        LEFT JOIN sync_probe.findings AS f ON f.code = 'sync_method_change'
         WHERE r.location = 'pg_wal';
     END LOOP;
 END
@@ -123,8 +124,8 @@ $$;
 PREPARE record (text, name) AS
 SELECT pg_temp.record(s, $2) AS run_id FROM scenario AS s WHERE s.name = $1;
 
-SELECT plan((SELECT count(*) * 5 + count(*) FILTER (WHERE recommended = 'fdatasync')
-             FROM scenario)::integer + 128);
+SELECT plan((SELECT count(*) * 6 + count(*) FILTER (WHERE recommended = 'fdatasync')
+             FROM scenario)::integer + 138);
 
 SELECT is((got).run_id, id, name || ': the newest run') FROM advice;
 SELECT is((got).verdict, expected_verdict, name || ': verdict') FROM advice;
@@ -136,12 +137,47 @@ SELECT is((got).commands,
               WHEN 'switch'
               THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = ''%s''', recommended),
                          'SELECT pg_reload_conf()']
+                   -- current is fdatasync
+                   || CASE recommended WHEN 'open_datasync'
+                      THEN '{CALL sync_probe.wait_for_reload(),CHECKPOINT}'::text[] END
               WHEN 'keep' THEN NULL
               WHEN 'tie' THEN ARRAY['SELECT * FROM sync_probe.probe(duration => ''15 s'')']
               ELSE ARRAY['SELECT * FROM sync_probe.probe(duration => ''15 s'', '
                          'stop_early => false)'] END,
           name || ': commands')
 FROM advice;
+
+-- A checkpoint where processes with both sorts of methods may meet, in either direction: with
+-- open_* XLogWrite() takes for flushed what the others have written.
+SELECT is(sync_probe_internal.change_commands(old_method, new_method),
+          ARRAY['ALTER SYSTEM SET wal_sync_method = ''' || new_method || '''',
+                'SELECT pg_reload_conf()']
+          || CASE WHEN checkpoint
+                  THEN ARRAY['CALL sync_probe.wait_for_reload()', 'CHECKPOINT'] END,
+          format('commands from %s to %s', old_method, new_method))
+FROM (VALUES ('fsync', 'open_datasync', true), ('fdatasync', 'open_sync', true),
+             ('fsync_writethrough', 'open_sync', true), ('open_sync', 'fdatasync', true),
+             ('open_datasync', 'fsync', true), ('fsync', 'fdatasync', false),
+             ('fdatasync', 'fsync_writethrough', false),
+             ('open_sync', 'open_datasync', false)) AS c (old_method, new_method, checkpoint);
+
+-- and the finding that says why
+SELECT is((warned).commands, CASE WHEN 'CHECKPOINT' = ANY ((got).commands) THEN (got).commands END,
+          name || ': finding: ' || coalesce((warned).message, 'none'))
+FROM advice;
+SELECT is((SELECT array_agg(name ORDER BY id) FROM advice WHERE (warned).code IS NOT NULL),
+          ARRAY['faster in both regimes', 'faster back to back alone',
+                'clear of the margin in spite of the noise'],
+          'of switches to open_datasync, but of no switch to fsync');
+SELECT results_eq(
+    $$SELECT (warned).location, (warned).severity, (warned).message, (warned).evidence
+      FROM advice WHERE name = 'faster in both regimes'$$,
+    $$SELECT 'pg_wal'::name, 'info',
+             'while processes change from fdatasync to open_datasync, WAL counts as flushed that'
+             ' the disk may not have',
+             jsonb_build_object('run_id', id, 'method', 'fdatasync',
+                                'recommended_method', 'open_datasync')
+      FROM advice WHERE name = 'faster in both regimes'$$, 'what it says');
 
 -- the row of a switch
 CREATE TEMP TABLE switch AS SELECT (got).* FROM advice WHERE name = 'faster in both regimes';

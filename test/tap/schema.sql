@@ -350,7 +350,7 @@ $$),
 $$);
 
 SELECT plan((SELECT count(*)::integer * 2 FROM surface)
-            + (SELECT count(*)::integer FROM functions) + 31);
+            + (SELECT count(*)::integer FROM functions) + 34);
 
 SELECT results_eq(format('SELECT pg_temp.columns(%L)', 'sync_probe.' || relation),
                   format('SELECT pg_temp.lines(%L)', columns), 'columns of ' || relation)
@@ -399,6 +399,12 @@ WHERE p.pronamespace = 'sync_probe'::regnamespace
   AND p.proname IN ('probe', 'probe_all', 'cleanup', 'pgbench', 'run_workload', 'sql_bench')
 ORDER BY p.proname;
 
+-- what waits for other sessions is for those who may see what these do
+SELECT is(pg_get_function_arguments('sync_probe.wait_for_reload'::regproc), '',
+          'wait_for_reload() takes no arguments');
+SELECT ok(has_function_privilege('pg_monitor', 'sync_probe.wait_for_reload'::regproc, 'EXECUTE'),
+          'pg_monitor may call it');
+
 -- nobody else looks; pg_monitor may, and what it calls works for it
 CREATE ROLE sync_probe_nobody;
 SELECT ok(NOT has_table_privilege('sync_probe_nobody', 'sync_probe.findings', 'SELECT'),
@@ -417,6 +423,9 @@ SELECT ok(NOT has_function_privilege('sync_probe_nobody',
 SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe_internal.last_run'::regproc,
                                       'EXECUTE'),
           'nor what a session probed');
+SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe.wait_for_reload'::regproc,
+                                      'EXECUTE'),
+          'and nobody else');
 SET LOCAL ROLE pg_monitor;
 SELECT lives_ok('SELECT * FROM sync_probe.findings', 'pg_monitor reads findings');
 SELECT lives_ok('SELECT * FROM sync_probe.recommendations', 'and recommendations');
