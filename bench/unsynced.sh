@@ -71,7 +71,9 @@ start_clean() {
 }
 
 unsynced_turn() {
-	local before=$1 after=$2 load=$3 later_load=$4 since n ask_seconds=180
+	local before=$1 after=$2 load=$3 later_load=$4 since n
+	# shellcheck disable=SC2034  # of ask: for as long as a statement of the load lasts
+	local ask_seconds=180
 	set_method "$before" && ask "CALL sync_probe.wait_for_reload()" && start_clean || return
 	start_load "$load"
 	sleep 1
@@ -126,6 +128,7 @@ choose_unsynced_places() {
 
 measure_unsynced() {
 	local all=("${places[@]}") places=()
+	# shellcheck disable=SC2034  # of begin_place: no checkpoint by itself in the middle of a load
 	local bench_settings=${bench_settings/max_wal_size = 256MB/max_wal_size = 600MB}
 	observe_machine unsynced
 	: >"$observations/unsynced.checks.tsv"		# there, even if all is given up
