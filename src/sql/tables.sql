@@ -13,6 +13,7 @@ CREATE TABLE sync_probe.runs (
     verdict text
         CHECK (verdict IN ('switch', 'keep', 'tie', 'undecided', 'unsafe')),
     recommended_value text,
+    recommended_commit_delay integer,
     reason text,
     started_at timestamptz,
     finished_at timestamptz,
@@ -79,6 +80,9 @@ COMMENT ON COLUMN sync_probe.runs.verdict IS
   'reads them';
 COMMENT ON COLUMN sync_probe.runs.recommended_value IS
   'Value of the setting that the run recommends; the current one unless the verdict is switch';
+COMMENT ON COLUMN sync_probe.runs.recommended_commit_delay IS
+  'commit_delay that the commit suite recommends, in microseconds; the current one unless another is '
+  'worth a switch. Null if it was not compared, or undecided';
 COMMENT ON COLUMN sync_probe.runs.reason IS
   'Reason of that verdict, in words';
 COMMENT ON COLUMN sync_probe.runs.started_at IS

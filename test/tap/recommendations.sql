@@ -202,7 +202,7 @@ FROM advice WHERE recommended = 'fdatasync';
 -- on one screen
 SELECT row_eq('SELECT r.* FROM sync_probe.recommendations AS r WHERE location = ''pg_wal''',
               ROW('pg_wal'::name, 'undecided', 'fdatasync', 'fdatasync', NULL::float8, 1000::float8,
-                  'unknown', false)::sync_probe.recommendations,
+                  'unknown', 'wal', false)::sync_probe.recommendations,
               'recommendations is the short form');
 
 -- the best choice, and how much longer than it a flush takes at most: the highest end

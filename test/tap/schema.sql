@@ -53,6 +53,7 @@ $$),
     setting name
     verdict text
     recommended_value text
+    recommended_commit_delay integer
     reason text
     started_at timestamp with time zone
     finished_at timestamp with time zone
@@ -138,6 +139,7 @@ $$),
     loss_bound double precision
     flush_us double precision
     durable text
+    basis text
     outdated boolean
 $$),
 ('recommendation_details', $$
@@ -158,6 +160,10 @@ $$),
     saturated_speed_low double precision
     saturated_speed_high double precision
     recommended_commit_delay integer
+    commit_delay_basis text
+    commit_delay_rate double precision
+    commit_delay_rate_low double precision
+    commit_delay_rate_high double precision
     durable text
     basis text
     run_id bigint

@@ -1,0 +1,120 @@
+--
+-- sync_probe_internal.live_run
+--
+-- The newest trial, else the newest run of the commit suite, whose verdict on a setting
+-- counts at the place of the WAL: made by this server, at its directory and device, decided,
+-- and nothing has changed since but that its advice was followed.  A trial comes first: it
+-- saw the load of the server's own sessions.
+--
+CREATE FUNCTION sync_probe_internal.live_run(place sync_probe.locations, of_setting name)
+RETURNS SETOF sync_probe.runs
+LANGUAGE sql STABLE PARALLEL SAFE
+ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT r.*
+FROM sync_probe_internal.this_server() AS s,
+     unnest('{trial,commit}'::text[]) WITH ORDINALITY AS u (suite, rank),
+     LATERAL (
+         SELECT r.*
+         FROM sync_probe.runs AS r
+         WHERE (r.location, r.suite) >= (place.name, u.suite)
+           AND (r.location, r.suite) <= (place.name, u.suite)
+           AND r.system_identifier = s.system_identifier AND r.host = s.host
+           AND r.directory IS NOT DISTINCT FROM place.directory
+           AND r.device IS NOT DISTINCT FROM place.device
+           AND CASE WHEN of_setting = 'commit_delay' AND r.suite = 'commit'
+                    THEN r.recommended_commit_delay IS NOT NULL
+                    ELSE r.setting = of_setting AND r.verdict IN ('switch', 'keep', 'tie') END
+         ORDER BY r.location DESC, r.suite DESC, r.run_id DESC
+         LIMIT 1) AS r
+WHERE NOT EXISTS (
+    SELECT FROM unnest(sync_probe_internal.changes(r, place)) AS c
+    WHERE NOT (of_setting = 'wal_sync_method' AND starts_with(c, 'wal_sync_method ')
+               AND r.recommended_value = current_setting('wal_sync_method')))
+ORDER BY u.rank
+LIMIT 1
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.live_run(sync_probe.locations, name) IS
+  'The newest trial, else run of the commit suite, whose verdict on a setting counts';
+
+--
+-- sync_probe_internal.live_method
+--
+-- What that run says of wal_sync_method.  compared: all methods that it measured.
+-- loss_bound: a commit with the current method waits at most this much longer than with
+-- any other of these.
+--
+CREATE FUNCTION sync_probe_internal.live_method(
+    place sync_probe.locations,
+    OUT verdict text,
+    OUT current_method text,
+    OUT recommended_method text,
+    OUT loss_bound double precision,
+    OUT basis text,
+    OUT run_id bigint,
+    OUT measured_at timestamptz,
+    OUT compared text[],
+    OUT reason text,
+    OUT commands text[])
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL SAFE
+ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN f.followed THEN 'keep' ELSE r.verdict END,
+       current_setting('wal_sync_method'),
+       r.recommended_value,
+       CASE WHEN NOT f.followed THEN m.loss_bound END,
+       r.suite, r.run_id, r.finished_at, m.compared,
+       CASE WHEN f.followed THEN format('chosen instead of %s: ', r.wal_sync_method) ELSE '' END
+           || r.reason,
+       CASE WHEN r.verdict = 'switch' AND NOT f.followed
+            THEN sync_probe_internal.change_commands(current_setting('wal_sync_method'),
+                                                     r.recommended_value) END
+FROM sync_probe_internal.live_run(place, 'wal_sync_method') AS r,
+     LATERAL (SELECT r.verdict = 'switch'
+                     AND r.recommended_value = current_setting('wal_sync_method')) AS f (followed),
+     LATERAL (
+         SELECT array_agg(m.value) AS compared,
+                greatest(max(m.relative_speed_high)
+                             FILTER (WHERE m.value <> r.wal_sync_method) - 1, 0) AS loss_bound
+         FROM sync_probe.measurements AS m
+         WHERE m.run_id = r.run_id AND m.test = 'wal_sync_method' AND m.status = 'ok') AS m
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.live_method(sync_probe.locations) IS
+  'What a trial, or a run of the commit suite, says of wal_sync_method';
+
+--
+-- sync_probe_internal.live_commit_delay
+--
+-- What a trial, or a run of the commit suite, says of commit_delay, with the commits per
+-- second relative to those of the value that was current.
+--
+CREATE FUNCTION sync_probe_internal.live_commit_delay(
+    place sync_probe.locations,
+    OUT commit_delay integer,
+    OUT basis text,
+    OUT rate double precision,
+    OUT rate_low double precision,
+    OUT rate_high double precision)
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL SAFE
+ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT v.commit_delay, r.suite, m.relative_rate, m.relative_rate_low, m.relative_rate_high
+FROM sync_probe_internal.live_run(place, 'commit_delay') AS r,
+     LATERAL (SELECT CASE r.suite WHEN 'commit' THEN r.recommended_commit_delay
+                                  ELSE r.recommended_value::integer END) AS v (commit_delay)
+LEFT JOIN LATERAL (
+    SELECT m.*
+    FROM sync_probe.measurements AS m
+    WHERE m.run_id = r.run_id AND m.test = 'commit_delay' AND m.value = v.commit_delay::text
+    LIMIT 1) AS m ON true
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.live_commit_delay(sync_probe.locations) IS
+  'What a trial, or a run of the commit suite, says of commit_delay';
