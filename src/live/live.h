@@ -6,6 +6,11 @@
  * sampler.c samples the processes of the server, and wal_statistics.c reads how often it
  * flushes WAL.  commit_waits.c makes sync_probe.commit_waits() of both.
  *
+ * commit_load.c makes commits: it starts the workers of the commit suite, whose main
+ * function is in commit_worker.c, and runs slots of time with one value of a setting each.
+ * commit_checks.c says when it must not.  wal_segments.c opens and syncs files of WAL with
+ * the methods of the server.
+ *
  * It must not: change a setting of another process, or judge.
  *
  *-------------------------------------------------------------------------
@@ -14,6 +19,7 @@
 #define SP_LIVE_H
 
 #include "common/common.h"
+#include "engine/measure/measure.h"
 #include "engine/verdict/commit_waits.h"
 
 /* -------------------------------------------------------------- sampler.c */
@@ -25,6 +31,9 @@
 typedef struct sp_sampler sp_sampler;
 
 extern sp_sampler *sp_sampler_make(void);
+
+/* Sample only client backends: no background worker, and no process of the server. */
+extern void sp_sampler_clients_only(sp_sampler *sampler);
 
 /* Begin a time: all sums are zero, and the server's counters are read. */
 extern void sp_sampler_start(sp_sampler *sampler);
@@ -79,5 +88,107 @@ typedef struct sp_observed_commits
  * pg_sync_probe.commit_waits_max_age.  False if there is none.
  */
 extern bool sp_observed_commits_read(sp_observed_commits *observed);
+
+/* ---------------------------------------------------------- commit_load.c */
+
+#define SP_MAX_COMMIT_WORKERS	64
+
+/* The largest record of a worker, in bytes of WAL. */
+#define SP_MAX_COMMIT_RECORD	(1024 * 1024)
+
+/* What workers set for a slot, each in its own process only. */
+typedef struct sp_commit_settings
+{
+	const char *wal_sync_method;
+	int			commit_delay;	/* microseconds */
+	bool		hold_xid;		/* hold a transaction ID, so that commit_delay acts */
+	bool		stop_if_unflushed;	/* end the slot if WAL is written and not flushed */
+} sp_commit_settings;
+
+/* The figures of a slot. */
+typedef struct sp_commit_slot
+{
+	double		commits_per_sec;	/* of all workers together */
+	double		wait_us;		/* mean time of one; NAN without any */
+	int64		syncs;			/* samples in which a process syncs WAL: it sums all of
+								 * these processes, if there are several */
+	int64		worker_syncs;	/* those in which it is a worker */
+} sp_commit_slot;
+
+/* The workers of one run.  In the current memory context. */
+typedef struct sp_commit_load sp_commit_load;
+
+extern sp_commit_load *sp_commit_load_make(void);
+
+/*
+ * Register up to that many workers, and wait until they have started.  They rest.  Returns
+ * their number.  Fewer than wanted: an error, or a NOTICE if fewer_allowed.  record_size:
+ * bytes of WAL per commit.  interval_us: time between two commits of all workers together,
+ * 0 without a pause.  After an error, the caller must call sp_commit_load_abandon().
+ */
+extern int	sp_commit_load_start(sp_commit_load *load, int wanted, bool fewer_allowed,
+								 int record_size, int64 interval_us);
+
+/*
+ * Let all workers commit for that time, and add the time of each commit to the histogram,
+ * which may be NULL.  Returns false if WAL was seen unflushed and the settings forbid it;
+ * then the slot was cut short.  Handles interrupts.  An error if a worker ends.
+ */
+extern bool sp_commit_load_slot(sp_commit_load *load, const sp_commit_settings *settings,
+								double seconds, sp_commit_slot *slot, sp_histogram *histogram);
+
+/*
+ * Share of the syncs of WAL that workers made, 0 to 1; NAN if too few were seen.  In the
+ * others, another process synced with its own method.
+ */
+extern double sp_commit_load_own_share(int64 worker_syncs, int64 syncs);
+
+/* Bytes of WAL that the workers have inserted so far. */
+extern int64 sp_commit_load_wal_bytes(const sp_commit_load *load);
+
+/* The commits of client backends meanwhile.  sample returns whether WAL was unflushed. */
+extern void sp_commit_load_others_start(sp_commit_load *load);
+extern bool sp_commit_load_others_sample(sp_commit_load *load, double seconds);
+extern void sp_commit_load_others_stop(sp_commit_load *load, sp_commit_sums *sums);
+
+/* End the workers and wait for them. */
+extern void sp_commit_load_finish(sp_commit_load *load);
+
+/*
+ * The same after an error, or while the backend exits: waits for at most 10 s, and throws
+ * no error.
+ */
+extern void sp_commit_load_abandon(sp_commit_load *load);
+
+/* -------------------------------------------------------- commit_checks.c */
+
+/* Throw an error where the server should not get WAL that nobody needs. */
+extern void sp_commit_checks(void);
+
+/* --------------------------------------------------------- wal_segments.c */
+
+/* WAL that processes wrote with different methods, and that needs a sync of its own. */
+typedef struct sp_mixed_wal
+{
+	bool		owed;
+	uint32		timeline;
+	uint64		first_segment;	/* with the redo pointer of the last checkpoint */
+} sp_mixed_wal;
+
+/* Call before the first process uses the other kind of method. */
+extern void sp_mixed_wal_begin(sp_mixed_wal *mixed);
+
+/*
+ * fdatasync() all segments since then, if it is owed.  No process may use the other kind of
+ * method any more.  PANIC if a sync fails, as in the server.  May be called while the backend
+ * exits.
+ */
+extern void sp_mixed_wal_sync(sp_mixed_wal *mixed);
+
+/*
+ * Write a block of a new file in pg_wal as the server does with that method.  SP_OK, or
+ * another status with *call and errno.
+ */
+extern sp_status sp_wal_try_method(const sp_sync_method *method, const char **call);
 
 #endif							/* SP_LIVE_H */

@@ -40,6 +40,7 @@ struct sp_sampler
 	uint64		first_completion;
 	XLogRecPtr	first_insert;
 	bool	   *has_committed;	/* by the index of the process */
+	int			processes;		/* the first ones, which are sampled */
 };
 
 sp_sampler *
@@ -47,8 +48,16 @@ sp_sampler_make(void)
 {
 	sp_sampler *sampler = palloc0(sizeof(sp_sampler));
 
-	sampler->has_committed = palloc0(ProcGlobal->allProcCount * sizeof(bool));
+	sampler->processes = (int) ProcGlobal->allProcCount;
+	sampler->has_committed = palloc0(sampler->processes * sizeof(bool));
 	return sampler;
+}
+
+/* InitProcGlobal() gives the first MaxConnections entries to client backends. */
+void
+sp_sampler_clients_only(sp_sampler *sampler)
+{
+	sampler->processes = MaxConnections;
 }
 
 /* On a standby nothing is inserted. */
@@ -69,7 +78,7 @@ void
 sp_sampler_start(sp_sampler *sampler)
 {
 	memset(&sampler->sums, 0, sizeof(sampler->sums));
-	memset(sampler->has_committed, 0, ProcGlobal->allProcCount * sizeof(bool));
+	memset(sampler->has_committed, 0, sampler->processes * sizeof(bool));
 	sampler->sums.flushes = sampler->sums.flushed_bytes = NAN;
 	sampler->in_recovery = RecoveryInProgress();
 	sampler->first_completion = completion_count(sampler);
@@ -126,8 +135,7 @@ sample_process(sp_sampler *sampler, int i, bool is_client)
 void
 sp_sampler_take(sp_sampler *sampler)
 {
-	/* InitProcGlobal() gives the first MaxConnections entries to client backends */
-	for (int i = 0; i < (int) ProcGlobal->allProcCount; i++)
+	for (int i = 0; i < sampler->processes; i++)
 		sample_process(sampler, i, i < MaxConnections);
 	if (sp_wal_is_unflushed())
 		sampler->sums.unflushed++;

@@ -249,6 +249,37 @@ is_merged_by_addition(void **state)
 		assert_int_equal(parts[0].count[i] + parts[1].count[i], whole.count[i]);
 }
 
+/* As if all values had been added to one; also to and from an empty one. */
+static void
+merges_all_that_it_knows(void **state)
+{
+	static sp_histogram parts[3];
+	static sp_histogram whole;
+	uint64_t	seed = 11;
+
+	(void) state;
+	sp_histogram_reset(&whole);
+	for (int i = 0; i < 3; i++)
+		sp_histogram_reset(&parts[i]);
+	for (int i = 0; i < 3000; i++)
+	{
+		uint64_t	ns = random_latency(&seed) + (i % 3 == 0 ? 5000000 : 0);
+
+		sp_histogram_add(&parts[i % 3 == 0 ? 0 : 1], ns);
+		sp_histogram_add(&whole, ns);
+	}
+	sp_histogram_merge(&parts[2], &parts[0]);
+	sp_histogram_merge(&parts[2], &parts[1]);
+	sp_histogram_reset(&parts[0]);
+	sp_histogram_merge(&parts[2], &parts[0]);
+	assert_int_equal(parts[2].ops, whole.ops);
+	assert_int_equal(parts[2].min_ns, whole.min_ns);
+	assert_int_equal(parts[2].max_ns, whole.max_ns);
+	assert_memory_equal(parts[2].count, whole.count, sizeof(whole.count));
+	assert_true(fabs(sp_histogram_mean_ns(&parts[2]) / sp_histogram_mean_ns(&whole) - 1) < 1e-12);
+	assert_true(fabs(sp_histogram_stddev_ns(&parts[2]) / sp_histogram_stddev_ns(&whole) - 1) < 1e-9);
+}
+
 /* The smallest sample with an upper bound of the quantile at 95 %. */
 static void
 knows_how_many_values_a_quantile_needs(void **state)
@@ -272,6 +303,7 @@ main(void)
 		cmocka_unit_test(says_nothing_about_nothing),
 		cmocka_unit_test(takes_values_of_any_size),
 		cmocka_unit_test(is_merged_by_addition),
+		cmocka_unit_test(merges_all_that_it_knows),
 		cmocka_unit_test(knows_how_many_values_a_quantile_needs),
 	};
 

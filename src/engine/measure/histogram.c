@@ -66,6 +66,33 @@ sp_histogram_add(sp_histogram *histogram, uint64_t ns)
 	histogram->count[bucket_of(ns)]++;
 }
 
+/* The squares are those of differences to two shifts: move them to the one that stays. */
+void
+sp_histogram_merge(sp_histogram *histogram, const sp_histogram *other)
+{
+	double		n = (double) other->ops;
+	double		moved;
+
+	if (other->ops == 0)
+		return;
+	if (histogram->ops == 0)
+	{
+		*histogram = *other;
+		return;
+	}
+	moved = other->shift_ns - histogram->shift_ns;
+	histogram->sum_squares += other->sum_squares +
+		moved * (2 * (other->sum_ns - n * other->shift_ns) + n * moved);
+	histogram->ops += other->ops;
+	histogram->sum_ns += other->sum_ns;
+	if (other->min_ns < histogram->min_ns)
+		histogram->min_ns = other->min_ns;
+	if (other->max_ns > histogram->max_ns)
+		histogram->max_ns = other->max_ns;
+	for (int i = 0; i < SP_HISTOGRAM_BUCKETS; i++)
+		histogram->count[i] += other->count[i];
+}
+
 double
 sp_histogram_mean_ns(const sp_histogram *histogram)
 {

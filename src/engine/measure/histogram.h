@@ -43,6 +43,9 @@ typedef struct sp_histogram
 extern void sp_histogram_reset(sp_histogram *histogram);
 extern void sp_histogram_add(sp_histogram *histogram, uint64_t ns);
 
+/* Add all values of another histogram. */
+extern void sp_histogram_merge(sp_histogram *histogram, const sp_histogram *other);
+
 /* The lower bound of a bucket in ns.  Its upper bound is the lower one of the next. */
 extern uint64_t sp_histogram_lower_ns(int bucket);
 

@@ -1,0 +1,122 @@
+/*-------------------------------------------------------------------------
+ *
+ * commit_checks.c
+ *		When the commit suite must not write WAL.
+ *
+ * Its WAL goes to the archive and to all standbys.  Where one of them lags behind, more
+ * WAL would stay in pg_wal.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "live/live.h"
+
+#include <limits.h>
+
+#include "access/xlog.h"
+#include "access/xlog_internal.h"
+#include "access/xlogarchive.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "replication/slot.h"
+#include "storage/fd.h"
+#include "utils/builtins.h"
+
+#include "compat.h"
+
+#define ARCHIVE_STATUS_DIR	XLOGDIR "/archive_status"
+
+static int64
+max_wal_bytes(void)
+{
+	return (int64) max_wal_size_mb * 1024 * 1024;
+}
+
+static void
+refuse_now(const char *detail, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("cannot run the commit suite now"),
+			 errdetail_internal("%s", detail),
+			 errhint("%s", hint)));
+}
+
+/* Segments that wait for the archive. */
+static int64
+count_ready_files(void)
+{
+	DIR		   *directory = AllocateDir(ARCHIVE_STATUS_DIR);
+	struct dirent *entry;
+	int64		count = 0;
+
+	while ((entry = ReadDir(directory, ARCHIVE_STATUS_DIR)) != NULL)
+	{
+		const char *dot = strrchr(entry->d_name, '.');
+
+		if (dot && strcmp(dot, ".ready") == 0)
+			count++;
+	}
+	FreeDir(directory);
+	return count;
+}
+
+static void
+check_archiving(void)
+{
+	const PgStat_ArchiverStats *archiver;
+	int64		ready;
+
+	if (!XLogArchivingActive())
+		return;
+	archiver = pgstat_fetch_stat_archiver();
+	if (archiver->last_failed_timestamp > archiver->last_archived_timestamp)
+		refuse_now("The last attempt to archive WAL has failed, see pg_stat_archiver.",
+				 "Wait until archiving works again.");
+	ready = count_ready_files();
+	if (ready * wal_segment_size > max_wal_bytes())
+		refuse_now(psprintf(INT64_FORMAT " WAL segments wait for the archive, more than max_wal_size.",
+						  ready),
+				 "Wait until archiving has caught up.");
+}
+
+/* The name of a slot that retains more WAL than max_wal_size; NULL if there is none. */
+static char *
+lagging_slot(XLogRecPtr now)
+{
+	char	   *name = NULL;
+
+	LWLockAcquire(ReplicationSlotControlLock, LW_SHARED);
+	for (int i = 0; i < max_replication_slots && name == NULL; i++)
+	{
+		ReplicationSlot *slot = &ReplicationSlotCtl->replication_slots[i];
+		XLogRecPtr	restart_lsn;
+
+		if (!slot->in_use)
+			continue;
+		SpinLockAcquire(&slot->mutex);
+		restart_lsn = slot->data.restart_lsn;
+		SpinLockRelease(&slot->mutex);
+		if (restart_lsn != InvalidXLogRecPtr && restart_lsn + max_wal_bytes() < now)
+			name = pstrdup(NameStr(slot->data.name));
+	}
+	LWLockRelease(ReplicationSlotControlLock);
+	return name;
+}
+
+void
+sp_commit_checks(void)
+{
+	char	   *slot;
+
+	if (RecoveryInProgress())
+		refuse_now("This server is a standby, which does not write WAL of its own.",
+				 "Run it on the primary, or probe with suite 'wal' here.");
+	if (!enableFsync)
+		refuse_now("fsync is off, so that no method would sync.",
+				 "Set fsync = on, or probe with suite 'wal'.");
+	check_archiving();
+	slot = lagging_slot(GetXLogInsertRecPtr());
+	if (slot)
+		refuse_now(psprintf("Replication slot \"%s\" retains more WAL than max_wal_size.", slot),
+				 "Wait until its consumer has caught up, or drop the slot.");
+}

@@ -1,0 +1,368 @@
+/*-------------------------------------------------------------------------
+ *
+ * commit_load.c
+ *		The leader of the commit suite's workers: start them, run slots, end them.
+ *
+ * While a slot runs, the leader samples the processes of the server.  It sees how long
+ * other sessions wait for their commits, whether a worker or another process syncs WAL,
+ * and whether WAL is written that is not flushed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "live/live_internal.h"
+
+#include <math.h>
+
+#include "access/xlogrecord.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "storage/dsm.h"
+#include "storage/proc.h"
+#include "utils/wait_event.h"
+
+#include "compat.h"
+
+#define CHECK_WORKERS_NS	(20 * INT64CONST(1000000))
+#define MAX_END_NS			(10 * INT64CONST(1000000000))
+
+/* With fewer syncs, their share says nothing. */
+#define MIN_SEEN_SYNCS		20
+
+struct sp_commit_load
+{
+	dsm_segment *segment;
+	sp_commit_control *control;
+	int			nworkers;		/* registered */
+	BackgroundWorkerHandle *handles[SP_MAX_COMMIT_WORKERS];
+	int64		next_check_ns;	/* of the workers */
+	int64		records;
+	bool	   *is_worker;		/* by the index of the process */
+	sp_sampler *others;
+	uint64		transactions;	/* of workers, since others was started */
+	bool		unflushed;		/* seen in this slot */
+	int64		worker_syncs;	/* samples of this slot in which a worker syncs */
+	int64		other_syncs;	/* ... and any other process */
+};
+
+sp_commit_load *
+sp_commit_load_make(void)
+{
+	sp_commit_load *load = palloc0(sizeof(sp_commit_load));
+
+	load->is_worker = palloc0(ProcGlobal->allProcCount * sizeof(bool));
+	load->others = sp_sampler_make();
+	sp_sampler_clients_only(load->others);
+	return load;
+}
+
+/* ----------------------------------------------------------------- sampling */
+
+/* Who syncs WAL now?  With open_*, its write is the sync. */
+static void
+sample_syncs(sp_commit_load *load)
+{
+	for (int i = 0; i < (int) ProcGlobal->allProcCount; i++)
+	{
+		volatile PGPROC *process = &ProcGlobal->allProcs[i];
+		uint32		wait_event = process->wait_event_info;
+
+		if (process->pid == 0 ||
+			(wait_event != WAIT_EVENT_WAL_SYNC && wait_event != WAIT_EVENT_WAL_WRITE))
+			continue;
+		if (load->is_worker[i])
+			load->worker_syncs++;
+		else
+			load->other_syncs++;
+	}
+}
+
+static void
+extend_lease(sp_commit_load *load)
+{
+	pg_atomic_write_u64(&load->control->lease_ns,
+						(uint64) (sp_monotonic_ns() + SP_COMMIT_LEASE_NS));
+}
+
+/* Throw an error if a worker has ended. */
+static void
+check_workers(sp_commit_load *load)
+{
+	if (sp_monotonic_ns() < load->next_check_ns)
+		return;
+	load->next_check_ns = sp_monotonic_ns() + CHECK_WORKERS_NS;
+	for (int i = 0; i < load->nworkers; i++)
+	{
+		pid_t		pid;
+		BgwHandleStatus status = GetBackgroundWorkerPid(load->handles[i], &pid);
+
+		if (status != BGWH_STOPPED && status != BGWH_POSTMASTER_DIED)
+			continue;
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a background worker of the commit suite has ended"),
+				 errdetail("It was worker %d of %d.", i + 1, load->nworkers),
+				 errhint("The server log may say why. Start the probe again.")));
+	}
+}
+
+/* One step of waiting while workers run: sample, and sleep for about a millisecond. */
+static void
+watch(sp_commit_load *load)
+{
+	CHECK_FOR_INTERRUPTS();
+	extend_lease(load);
+	check_workers(load);
+	sp_sampler_take(load->others);
+	sample_syncs(load);
+	if (sp_wal_is_unflushed())
+		load->unflushed = true;
+	sp_sampler_sleep(load->others);
+}
+
+void
+sp_commit_load_others_start(sp_commit_load *load)
+{
+	load->transactions = 0;
+	sp_sampler_start(load->others);
+}
+
+bool
+sp_commit_load_others_sample(sp_commit_load *load, double seconds)
+{
+	int64		end_ns = sp_monotonic_ns() + (int64) (seconds * 1e9);
+	bool		unflushed = false;
+
+	while (sp_monotonic_ns() < end_ns)
+	{
+		CHECK_FOR_INTERRUPTS();
+		sp_sampler_take(load->others);
+		unflushed |= sp_wal_is_unflushed();
+		sp_sampler_sleep(load->others);
+	}
+	return unflushed;
+}
+
+void
+sp_commit_load_others_stop(sp_commit_load *load, sp_commit_sums *sums)
+{
+	*sums = *sp_sampler_stop(load->others);
+	sums->commits -= Min(sums->commits, load->transactions);
+}
+
+/* ------------------------------------------------------------------ workers */
+
+static void
+allocate_control(sp_commit_load *load, int nworkers, int record_size, int64 interval_us)
+{
+	Size		size = offsetof(sp_commit_control, workers) + nworkers * sizeof(sp_commit_worker);
+
+	load->segment = dsm_create(size, 0);
+	load->control = dsm_segment_address(load->segment);
+	memset(load->control, 0, size);
+	load->control->record_size = record_size;
+	load->control->interval_ns = interval_us * 1000 * nworkers;
+	pg_atomic_init_u32(&load->control->command, 0);
+	pg_atomic_init_u32(&load->control->settled, 0);
+	pg_atomic_init_u32(&load->control->resting, 0);
+	pg_atomic_init_u64(&load->control->lease_ns, 0);
+	extend_lease(load);
+	for (int i = 0; i < nworkers; i++)
+		load->control->workers[i].process = -1;
+}
+
+/* False if no slot of max_worker_processes is free. */
+static bool
+register_worker(sp_commit_load *load, int number)
+{
+	BackgroundWorker worker = {0};
+
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
+	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	worker.bgw_notify_pid = MyProcPid;
+	worker.bgw_main_arg = UInt32GetDatum(dsm_segment_handle(load->segment));
+	snprintf(worker.bgw_name, BGW_MAXLEN, "pg_sync_probe commit worker %d for PID %d",
+			 number + 1, MyProcPid);
+	snprintf(worker.bgw_type, BGW_MAXLEN, "pg_sync_probe commit worker");
+	snprintf(worker.bgw_library_name, sizeof(worker.bgw_library_name), "pg_sync_probe");
+	snprintf(worker.bgw_function_name, BGW_MAXLEN, "sync_probe_commit_worker");
+	memcpy(worker.bgw_extra, &number, sizeof(number));
+	return RegisterDynamicBackgroundWorker(&worker, &load->handles[number]);
+}
+
+static void
+complain_about_workers(int wanted, int free)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
+			 errmsg("not enough background workers for the commit suite"),
+			 errdetail("%d of max_worker_processes (%d) are free, %d are needed.",
+					   free, max_worker_processes, wanted),
+			 free > 0 ?
+			 errhint("Use workers => %d, or raise max_worker_processes and restart the server.",
+					 free) :
+			 errhint("Wait until parallel queries and other background workers end, or raise max_worker_processes and restart the server.")));
+}
+
+/* They rest until the first slot. */
+static void
+await_workers(sp_commit_load *load)
+{
+	for (int i = 0; i < load->nworkers; i++)
+	{
+		while (load->control->workers[i].process < 0)
+			watch(load);
+		load->is_worker[load->control->workers[i].process] = true;
+	}
+}
+
+int
+sp_commit_load_start(sp_commit_load *load, int wanted, bool fewer_allowed, int record_size,
+					 int64 interval_us)
+{
+	allocate_control(load, wanted, record_size, interval_us);
+	while (load->nworkers < wanted && register_worker(load, load->nworkers))
+		load->nworkers++;
+	if (load->nworkers < wanted && (load->nworkers == 0 || !fewer_allowed))
+		complain_about_workers(wanted, load->nworkers);
+	if (load->nworkers < wanted)
+		ereport(NOTICE,
+				(errmsg("%d workers instead of %d: no more of max_worker_processes (%d) are free",
+						load->nworkers, wanted, max_worker_processes)));
+	load->control->nworkers = load->nworkers;
+	load->control->interval_ns = interval_us * 1000 * load->nworkers;
+	await_workers(load);
+	return load->nworkers;
+}
+
+static void
+wake_workers(sp_commit_load *load)
+{
+	for (int i = 0; i < load->nworkers; i++)
+	{
+		int			process = load->control->workers[i].process;
+
+		if (process >= 0 && !load->control->workers[i].ended)
+			SetLatch(&ProcGlobal->allProcs[process].procLatch);
+	}
+}
+
+/* -------------------------------------------------------------------- slots */
+
+/* All workers rest: sum up what they did. */
+static void
+collect_slot(sp_commit_load *load, sp_commit_slot *slot, sp_histogram *histogram)
+{
+	int64		syncs = load->worker_syncs + load->other_syncs;
+	double		sum_us = 0;
+	int64		counted = 0;
+
+	memset(slot, 0, sizeof(*slot));
+	for (int i = 0; i < load->nworkers; i++)
+	{
+		const sp_commit_worker *worker = &load->control->workers[i];
+
+		load->records += worker->records;
+		if (worker->counted_ns == 0)
+			continue;
+		counted += (int64) worker->histogram.ops;
+		sum_us += worker->histogram.sum_ns / 1000;
+		slot->commits_per_sec += (double) worker->histogram.ops / ((double) worker->counted_ns / 1e9);
+		if (histogram)
+			sp_histogram_merge(histogram, &worker->histogram);
+	}
+	slot->wait_us = counted > 0 ? sum_us / (double) counted : NAN;
+	slot->worker_syncs = load->worker_syncs;
+	slot->syncs = syncs;
+}
+
+bool
+sp_commit_load_slot(sp_commit_load *load, const sp_commit_settings *settings, double seconds,
+					sp_commit_slot *slot, sp_histogram *histogram)
+{
+	sp_commit_control *control = load->control;
+	uint32		nworkers = (uint32) load->nworkers;
+	int64		end_ns;
+
+	strlcpy(control->method, settings->wal_sync_method, sizeof(control->method));
+	control->commit_delay = settings->commit_delay;
+	control->hold_xid = settings->hold_xid;
+	pg_atomic_write_u32(&control->settled, 0);
+	pg_atomic_write_u32(&control->resting, 0);
+	load->unflushed = false;
+	(void) pg_atomic_fetch_add_u32(&control->command, 1);
+	wake_workers(load);
+	if (settings->hold_xid)
+		load->transactions += nworkers;
+
+	while (pg_atomic_read_u32(&control->settled) < nworkers)
+		watch(load);
+	load->worker_syncs = load->other_syncs = 0;
+	end_ns = sp_monotonic_ns() + (int64) (seconds * 1e9);
+	while (sp_monotonic_ns() < end_ns && !(settings->stop_if_unflushed && load->unflushed))
+		watch(load);
+	(void) pg_atomic_fetch_add_u32(&control->command, 1);
+	while (pg_atomic_read_u32(&control->resting) < nworkers)
+		watch(load);
+	collect_slot(load, slot, histogram);
+	return !(settings->stop_if_unflushed && load->unflushed);
+}
+
+double
+sp_commit_load_own_share(int64 worker_syncs, int64 syncs)
+{
+	return syncs < MIN_SEEN_SYNCS ? NAN : (double) worker_syncs / (double) syncs;
+}
+
+int64
+sp_commit_load_wal_bytes(const sp_commit_load *load)
+{
+	return load->records * (int64) MAXALIGN(load->control->record_size);
+}
+
+/* ---------------------------------------------------------------------- end */
+
+void
+sp_commit_load_finish(sp_commit_load *load)
+{
+	load->control->stop = true;
+	wake_workers(load);
+	for (int i = 0; i < load->nworkers; i++)
+		(void) WaitForBackgroundWorkerShutdown(load->handles[i]);
+	load->nworkers = 0;
+	dsm_detach(load->segment);
+	load->segment = NULL;
+}
+
+/* A worker that has not begun yet is stopped by the postmaster, and finds no segment. */
+static bool
+all_ended(const sp_commit_load *load)
+{
+	for (int i = 0; i < load->nworkers; i++)
+	{
+		const sp_commit_worker *worker = &load->control->workers[i];
+
+		if (worker->process >= 0 && !worker->ended)
+			return false;
+	}
+	return true;
+}
+
+void
+sp_commit_load_abandon(sp_commit_load *load)
+{
+	int64		give_up_ns = sp_monotonic_ns() + MAX_END_NS;
+
+	if (load->segment == NULL)
+		return;
+	load->control->stop = true;
+	wake_workers(load);
+	for (int i = 0; i < load->nworkers; i++)
+	{
+		if (load->control->workers[i].process < 0)
+			TerminateBackgroundWorker(load->handles[i]);
+	}
+	while (!all_ended(load) && sp_monotonic_ns() < give_up_ns)
+		pg_usleep(1000);
+}

@@ -1,0 +1,70 @@
+/*-------------------------------------------------------------------------
+ *
+ * live_internal.h
+ *		What the workers of the commit suite and their leader share.
+ *
+ * The leader alternates slots and rests.  A rest ends when the leader makes command odd,
+ * and the slot when it makes it even again.  Each worker tells when it has settled in a
+ * slot and when it rests.  The leader changes method, commit_delay and hold_xid, and reads
+ * the figures of a worker, only while all workers rest.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef SP_LIVE_INTERNAL_H
+#define SP_LIVE_INTERNAL_H
+
+#include <time.h>
+
+#include "live/live.h"
+#include "port/atomics.h"
+#include "storage/latch.h"
+
+/* A worker ends if its leader has not extended the lease: it is stopped, or lost. */
+#define SP_COMMIT_LEASE_NS	(10 * INT64CONST(1000000000))
+
+/* One worker; only it writes here. */
+typedef struct sp_commit_worker
+{
+	volatile int process;		/* its index in ProcGlobal->allProcs; -1 before it began */
+	volatile bool ended;
+
+	/* of the last slot */
+	int64		counted_ns;		/* time in which its records were counted */
+	int64		records;		/* counted or not */
+	sp_histogram histogram;		/* of the records that were counted */
+} sp_commit_worker;
+
+/* In dynamic shared memory. */
+typedef struct sp_commit_control
+{
+	/* set before the workers start */
+	int			record_size;	/* bytes of WAL, with the header of the record */
+	int64		interval_ns;	/* between two records of a worker; 0: without a pause */
+	int			nworkers;		/* set once all have started */
+
+	/* set before each slot */
+	char		method[NAMEDATALEN];
+	int			commit_delay;
+	bool		hold_xid;
+
+	pg_atomic_uint32 command;
+	pg_atomic_uint32 settled;	/* workers that have flushed once in this slot */
+	pg_atomic_uint32 resting;	/* workers that have left this slot */
+	pg_atomic_uint64 lease_ns;	/* by sp_monotonic_ns() */
+	volatile bool stop;
+
+	sp_commit_worker workers[FLEXIBLE_ARRAY_MEMBER];
+} sp_commit_control;
+
+static inline int64
+sp_monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64) now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+extern PGDLLEXPORT void sync_probe_commit_worker(Datum handle);
+
+#endif							/* SP_LIVE_INTERNAL_H */
