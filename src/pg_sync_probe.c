@@ -51,6 +51,12 @@ _PG_init(void)
 							&sp_reserve_percent, 5, 0, 100,
 							PGC_SUSET, 0, NULL, NULL, NULL);
 
+	DefineCustomIntVariable("pg_sync_probe.max_commit_wal",
+							"WAL after which the commit suite ends.",
+							NULL,
+							&sp_max_commit_wal_mb, 1024, 1, MAX_KILOBYTES,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+
 	DefineCustomStringVariable("pg_sync_probe.zfs_directory",
 							   "Directory of the programs zfs and zpool.",
 							   "If empty, the usual directories are searched.",

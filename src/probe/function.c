@@ -24,36 +24,19 @@
 
 #include "compat.h"
 
-#define MIN_DURATION_MS	10
-#define MAX_INTERVAL_US		(60 * USECS_PER_SEC)
-
 PG_FUNCTION_INFO_V1(sync_probe_probe);
 
-/* The arguments of probe(), in order. */
-enum
-{
-	ARG_LOCATION,
-	ARG_SUITE,
-	ARG_DURATION,
-	ARG_DUTY_CYCLE,
-	ARG_FLUSH_SIZE,
-	ARG_FLUSH_INTERVAL,
-	ARG_STOP_EARLY,
-	ARG_LABEL,
-	ARG_RECORD
-};
-
-static const char *const probe_arg_names[] = {
+const char *const sp_probe_arg_names[] = {
 	"location", "suite", "duration", "duty_cycle", "flush_size",
-	"flush_interval", "stop_early", "label", "record"
+	"flush_interval", "stop_early", "label", "record",
+	"methods", "commit_delays", "workers"
 };
 
 /* ---------------------------------------------------------------- arguments */
 
 static const sp_suite *
-suite_argument(FunctionCallInfo fcinfo)
+suite_argument(const char *name)
 {
-	char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(ARG_SUITE));
 	const sp_suite *suite = sp_suite_find(name);
 	StringInfoData valid;
 
@@ -61,7 +44,8 @@ suite_argument(FunctionCallInfo fcinfo)
 		return suite;
 	initStringInfo(&valid);
 	for (int i = 0; i < sp_suite_count; i++)
-		appendStringInfo(&valid, "%s\"%s\"", i > 0 ? ", " : "", sp_suites[i].name);
+		appendStringInfo(&valid, "\"%s\", ", sp_suites[i].name);
+	appendStringInfoString(&valid, "\"" SP_COMMIT_SUITE "\"");
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unrecognized suite \"%s\"", name),
@@ -71,10 +55,25 @@ suite_argument(FunctionCallInfo fcinfo)
 	return NULL;				/* keep compiler quiet */
 }
 
+/* Arguments of the commit suite mean nothing to the others. */
+static void
+refuse_commit_arguments(FunctionCallInfo fcinfo, const char *suite)
+{
+	for (int arg = SP_ARG_METHODS; arg <= SP_ARG_WORKERS; arg++)
+	{
+		if (!PG_ARGISNULL(arg))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("argument \"%s\" does not apply to suite \"%s\"",
+							sp_probe_arg_names[arg], suite),
+					 errhint("Omit it, or use suite => '" SP_COMMIT_SUITE "'.")));
+	}
+}
+
 static double
 duty_cycle_argument(FunctionCallInfo fcinfo)
 {
-	double		duty_cycle = PG_GETARG_FLOAT8(ARG_DUTY_CYCLE);
+	double		duty_cycle = PG_GETARG_FLOAT8(SP_ARG_DUTY_CYCLE);
 
 	if (isnan(duty_cycle) || duty_cycle <= 0 || duty_cycle > 1)
 		ereport(ERROR,
@@ -89,9 +88,9 @@ duty_cycle_argument(FunctionCallInfo fcinfo)
 static void
 override_pace(FunctionCallInfo fcinfo, sp_wal_profile *profile)
 {
-	if (!PG_ARGISNULL(ARG_FLUSH_SIZE))
+	if (!PG_ARGISNULL(SP_ARG_FLUSH_SIZE))
 	{
-		int			flush_size = PG_GETARG_INT32(ARG_FLUSH_SIZE);
+		int			flush_size = PG_GETARG_INT32(SP_ARG_FLUSH_SIZE);
 		int			max = sp_wal_profile_max_flush_size(profile);
 
 		if (flush_size < 1 || flush_size > max)
@@ -103,10 +102,10 @@ override_pace(FunctionCallInfo fcinfo, sp_wal_profile *profile)
 		profile->server.flush_size = flush_size;
 		profile->flush_size_source = "argument";
 	}
-	if (!PG_ARGISNULL(ARG_FLUSH_INTERVAL))
+	if (!PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL))
 	{
 		profile->flush_interval_us =
-			sp_interval_argument(fcinfo, ARG_FLUSH_INTERVAL, probe_arg_names, 1, MAX_INTERVAL_US,
+			sp_interval_argument(fcinfo, SP_ARG_FLUSH_INTERVAL, sp_probe_arg_names, 1, SP_MAX_INTERVAL_US,
 								 "Omit it to use the average of this cluster.");
 		profile->flush_interval_source = "argument";
 	}
@@ -165,7 +164,7 @@ check_duration(FunctionCallInfo fcinfo, const sp_probe *probe)
 {
 	sp_min_duration min;
 	char	   *slices;
-	char	   *shown = DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(ARG_DURATION)));
+	char	   *shown = DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(SP_ARG_DURATION)));
 
 	sp_probe_min_duration(probe, &min);
 	if (min.duration_ns <= (double) probe->duration_ns)
@@ -227,10 +226,10 @@ plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_wal_profile 
 	probe->flush_interval_ns = profile->flush_interval_us * 1000;
 	/* an interval that was given is that of the cluster that is asked about */
 	probe->cluster_interval_ns = 1000 *
-		(PG_ARGISNULL(ARG_FLUSH_INTERVAL) ? profile->observed_interval_us : profile->flush_interval_us);
+		(PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL) ? profile->observed_interval_us : profile->flush_interval_us);
 	probe->duty_cycle = duty_cycle_argument(fcinfo);
 	probe->margin = sp_margin;
-	probe->stop_early = PG_GETARG_BOOL(ARG_STOP_EARLY);
+	probe->stop_early = PG_GETARG_BOOL(SP_ARG_STOP_EARLY);
 
 	/* the generator of the engine takes 48 bits */
 	probe->random_seed = pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF);
@@ -294,7 +293,7 @@ return_and_record(FunctionCallInfo fcinfo, const sp_run *run)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	HeapTuple	rows[SP_MAX_CASES];
-	bool		recorded = PG_GETARG_BOOL(ARG_RECORD) && sp_record_or_tell();
+	bool		recorded = PG_GETARG_BOOL(SP_ARG_RECORD) && sp_record_or_tell();
 	int64		run_id = recorded ? sp_history_next_id("runs_run_id_seq") : 0;
 	int			nrows;
 
@@ -308,7 +307,7 @@ return_and_record(FunctionCallInfo fcinfo, const sp_run *run)
 
 /*
  * sync_probe.probe(location, suite, duration, duty_cycle, flush_size,
- * flush_interval, stop_early, label, record)
+ * flush_interval, stop_early, label, record, methods, commit_delays, workers)
  */
 Datum
 sync_probe_probe(PG_FUNCTION_ARGS)
@@ -318,20 +317,25 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	sp_run		run = {.location = &location, .profile = &profile};
 	probing		state = {0};
 	int64		duration_us;
+	char	   *suite;
 
 	sp_check_circumstances("probe");
-	for (int arg = ARG_LOCATION; arg <= ARG_RECORD; arg++)
+	for (int arg = SP_ARG_LOCATION; arg <= SP_ARG_RECORD; arg++)
 	{
-		if (arg != ARG_FLUSH_SIZE && arg != ARG_FLUSH_INTERVAL && arg != ARG_LABEL)
-			sp_refuse_null(fcinfo, arg, probe_arg_names);
+		if (arg != SP_ARG_FLUSH_SIZE && arg != SP_ARG_FLUSH_INTERVAL && arg != SP_ARG_LABEL)
+			sp_refuse_null(fcinfo, arg, sp_probe_arg_names);
 	}
-	run.suite = suite_argument(fcinfo);
-	duration_us = sp_interval_argument(fcinfo, ARG_DURATION, probe_arg_names,
-									   MIN_DURATION_MS * INT64CONST(1000),
+	suite = text_to_cstring(PG_GETARG_TEXT_PP(SP_ARG_SUITE));
+	if (strcmp(suite, SP_COMMIT_SUITE) == 0)
+		return sp_commit_suite(fcinfo);
+	run.suite = suite_argument(suite);
+	refuse_commit_arguments(fcinfo, suite);
+	duration_us = sp_interval_argument(fcinfo, SP_ARG_DURATION, sp_probe_arg_names,
+									   SP_MIN_DURATION_MS * INT64CONST(1000),
 									   sp_max_duration_ms * INT64CONST(1000),
 									   "The upper limit is pg_sync_probe.max_duration.");
-	run.label = sp_label_argument(fcinfo, ARG_LABEL);
-	sp_location_find(NameStr(*PG_GETARG_NAME(ARG_LOCATION)), &location);
+	run.label = sp_label_argument(fcinfo, SP_ARG_LABEL);
+	sp_location_find(NameStr(*PG_GETARG_NAME(SP_ARG_LOCATION)), &location);
 	sp_location_check_privilege(&location);
 	sp_await_reload();
 	sp_wal_profile_read(&profile);

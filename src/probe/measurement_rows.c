@@ -76,21 +76,16 @@ choice_of(const sp_probe *probe, int c)
 				  test_case->label) == 0 ? "recommended" : NULL;
 }
 
-/* When paced, the interval sets how many operations there are in a second. */
-static void
-put_latencies(sp_row *row, const sp_histogram *histogram, sp_regime regime)
+void
+sp_put_latencies(sp_row *row, const sp_histogram *histogram)
 {
-	double		mean_ns = sp_histogram_mean_ns(histogram);
-
 	put_quantile_us(row, "p50_us", histogram, 0.5, 1);
 	put_quantile_us(row, "p90_us", histogram, 0.9, 1);
 	put_quantile_us(row, "p99_us", histogram, 0.99, SP_P99_MIN_OPS);
 	put_quantile_us(row, "p999_us", histogram, 0.999, SP_P999_MIN_OPS);
 	put_us(row, "max_us", histogram->ops ? (double) histogram->max_ns / 1000 : NAN);
-	put_us(row, "mean_us", mean_ns / 1000);
+	put_us(row, "mean_us", sp_histogram_mean_ns(histogram) / 1000);
 	put_us(row, "stddev_us", sp_histogram_stddev_ns(histogram) / 1000);
-	if (regime == SP_SATURATED)
-		sp_row_put_number(row, "ops_per_sec", 1e9 / mean_ns, 1);
 	sp_row_put_int(row, "ops", INT8OID, (int64) histogram->ops);
 }
 
@@ -114,7 +109,10 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDe
 	sp_row_put_int(row, "writes_per_sync", INT4OID, test_case->writes_per_sync);
 	sp_row_put_text(row, "status", sp_status_name(result->status));
 	sp_row_put_text(row, "detail", describe_case(probe, c));
-	put_latencies(row, &result->histogram, test_case->regime);
+	sp_put_latencies(row, &result->histogram);
+	/* when paced, the interval sets how many operations there are in a second */
+	if (test_case->regime == SP_SATURATED)
+		sp_row_put_number(row, "ops_per_sec", 1e9 / sp_histogram_mean_ns(&result->histogram), 1);
 	if (result->tail.rounds > 0)
 	{
 		sp_row_put_int(row, "rounds", INT4OID, Min(result->tail.rounds, PG_INT32_MAX));
@@ -150,8 +148,8 @@ sp_measurement_rows(const sp_probe *probe, int64 run_id, TupleDesc row_type, Hea
 }
 
 /* Lower bounds in microseconds and counts of the buckets that are not empty. */
-static void
-put_buckets(sp_row *row, const sp_histogram *histogram)
+void
+sp_put_buckets(sp_row *row, const sp_histogram *histogram)
 {
 	double	   *bounds = palloc(SP_HISTOGRAM_BUCKETS * sizeof(double));
 	Datum	   *counts = palloc(SP_HISTOGRAM_BUCKETS * sizeof(Datum));
@@ -190,6 +188,6 @@ sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc
 		if (probe->cases[i].control && probe->cases[i].baseline == c)
 			put_entries(row, "control_round_mean_us", &probe->results[i].series);
 	}
-	put_buckets(row, &probe->results[c].histogram);
+	sp_put_buckets(row, &probe->results[c].histogram);
 	return sp_row_form(row);
 }

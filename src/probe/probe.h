@@ -8,6 +8,10 @@
  * with callbacks.c.  measurement_rows.c builds the rows of the result, and record.c
  * records the run.  verdict_function.c judges recorded figures for SQL.
  *
+ * The commit suite is not one of the engine's: commit_plan.c checks its arguments,
+ * commit_rounds.c lets the workers of live/ commit in rounds and has the figures judged,
+ * commit_record.c builds its rows, and commit_suite.c calls all of them.
+ *
  * It must not: time an operation, which the engine does, or use a workload.
  *
  *-------------------------------------------------------------------------
@@ -16,7 +20,34 @@
 #define SP_PROBE_FUNCTION_H
 
 #include "common/common.h"
+#include "engine/verdict/setting.h"
+#include "live/live.h"
+#include "nodes/execnodes.h"
 #include "storage/storage.h"
+
+/* ------------------------------------------------------------- function.c */
+
+/* The arguments of probe(), in order. */
+typedef enum sp_probe_argument
+{
+	SP_ARG_LOCATION,
+	SP_ARG_SUITE,
+	SP_ARG_DURATION,
+	SP_ARG_DUTY_CYCLE,
+	SP_ARG_FLUSH_SIZE,
+	SP_ARG_FLUSH_INTERVAL,
+	SP_ARG_STOP_EARLY,
+	SP_ARG_LABEL,
+	SP_ARG_RECORD,
+	SP_ARG_METHODS,
+	SP_ARG_COMMIT_DELAYS,
+	SP_ARG_WORKERS
+} sp_probe_argument;
+
+extern const char *const sp_probe_arg_names[];
+
+#define SP_MIN_DURATION_MS		10
+#define SP_MAX_INTERVAL_US		(60 * USECS_PER_SEC)
 
 /* ---------------------------------------------------- verdict_function.c */
 
@@ -112,6 +143,10 @@ extern int	sp_measurement_rows(const sp_probe *probe, int64 run_id, TupleDesc ro
 extern HeapTuple sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id,
 							   TupleDesc row_type);
 
+/* All times of a measurement, and the number of its operations. */
+extern void sp_put_latencies(sp_row *row, const sp_histogram *histogram);
+extern void sp_put_buckets(sp_row *row, const sp_histogram *histogram);
+
 /* --------------------------------------------------------------- record.c */
 
 /* A run without its measurements. */
@@ -128,7 +163,91 @@ typedef struct sp_run
 	TimestampTz finished_at;
 } sp_run;
 
+/* Who ran a probe, on which server, and what is below the location. */
+extern void sp_put_where(sp_row *row, const sp_storage *storage);
+
 extern void sp_record(const sp_run *run, int64 run_id, TupleDesc measurement_type,
 					  HeapTuple *measurements, int nmeasurements);
+
+/* ----------------------------------------------------------- commit_plan.c */
+
+#define SP_COMMIT_SUITE		"commit"
+
+/* GUC, see pg_sync_probe.c */
+extern int	sp_max_commit_wal_mb;
+
+/* One value of a setting that the commit suite compares. */
+typedef struct sp_commit_value
+{
+	const char *text;			/* the value */
+	const char *wal_sync_method;	/* of its slots */
+	int			commit_delay;	/* of its slots */
+	bool		mixed;			/* another kind of method than the server's own */
+	sp_status	status;
+	const char *detail;
+	sp_histogram histogram;
+	int64		syncs;
+	int64		worker_syncs;
+} sp_commit_value;
+
+/* The values of one setting, and their comparison. */
+typedef struct sp_commit_values
+{
+	int			count;			/* 0: this setting is not compared */
+	sp_commit_value values[SP_MAX_METHODS];
+	int			member[SP_MAX_METHODS];	/* index in values, by index in setting.values */
+	bool		hold_xid;
+	sp_setting_comparison setting;
+	int			analyses;
+	bool		done;
+	char		reason[2 * SP_REASON_SIZE];
+} sp_commit_values;
+
+/* A run of the commit suite.  Large. */
+typedef struct sp_commit_run
+{
+	/* the plan */
+	sp_location location;
+	const char *label;
+	int64		duration_us;
+	bool		stop_early;
+	int			workers_wanted;
+	bool		fewer_allowed;
+	int			record_size;	/* bytes of WAL per commit */
+	const char *record_size_source;
+	int64		interval_us;	/* between two commits of all workers; 0: flat out */
+	const char *interval_source;
+	const char *wal_sync_method;
+	const char *wal_level;
+	int			commit_delay;	/* of the server */
+	uint64		random_seed;
+	sp_commit_values methods;
+	sp_commit_values delays;
+
+	/* what came of it */
+	int			workers;
+	int64		rounds;
+	int64		measured_us;
+	TimestampTz started_at;
+	TimestampTz finished_at;
+	sp_storage	storage;
+} sp_commit_run;
+
+/* Check the arguments, and plan the run.  In the current memory context. */
+extern sp_commit_run *sp_commit_plan(FunctionCallInfo fcinfo);
+
+/* --------------------------------------------------------- commit_rounds.c */
+
+/* Start the workers, run rounds until all is settled or the time is up, and judge. */
+extern void sp_commit_rounds(sp_commit_run *run, sp_progress *progress);
+
+/* --------------------------------------------------------- commit_record.c */
+
+/* Build the rows of the run, return them, and record them if run_id is not 0. */
+extern void sp_commit_record(const sp_commit_run *run, int64 run_id, ReturnSetInfo *result);
+
+/* ---------------------------------------------------------- commit_suite.c */
+
+extern Datum sp_commit_suite(FunctionCallInfo fcinfo);
 
 #endif							/* SP_PROBE_FUNCTION_H */

@@ -48,11 +48,9 @@ put_probe_request(sp_row *row, const sp_run *run)
 	sp_row_put_int(row, "random_seed", INT8OID, (int64) probe->random_seed);
 }
 
-static void
-put_where(sp_row *row, const sp_run *run)
+void
+sp_put_where(sp_row *row, const sp_storage *storage)
 {
-	const sp_storage *storage = run->storage;
-
 	sp_row_put_this_server(row);
 	sp_row_put_name(row, "username", GetUserNameFromId(GetUserId(), false));
 	sp_row_put_int(row, "server_version_num", INT4OID, PG_VERSION_NUM);
@@ -98,7 +96,7 @@ run_row(const sp_run *run, int64 run_id, TupleDesc row_type)
 		sp_row_put_int(row, "run_id", INT8OID, run_id);
 	sp_row_put_text(row, "source", "probe");
 	put_probe_request(row, run);
-	put_where(row, run);
+	sp_put_where(row, run->storage);
 	put_probe_outcome(row, run);
 	return sp_row_form(row);
 }

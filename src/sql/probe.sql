@@ -5,6 +5,8 @@
 -- the end, and loads the device while it runs.  For the wal suite these are three files of
 -- 4 MB for each sync method, or one of 16 MB for flushes of more than 64 kB.
 --
+-- The commit suite writes no files.  Background workers write WAL, see doc/real-commits.md.
+--
 -- It returns one row for each test case, always the same cases in the same order.  A case
 -- that could not be measured is a row whose status says why.  doc/probe.md describes
 -- arguments and columns, doc/settings-and-privileges.md errors.
@@ -18,17 +20,20 @@ CREATE FUNCTION sync_probe.probe(
     flush_interval interval DEFAULT NULL,
     stop_early boolean DEFAULT true,
     label text DEFAULT NULL,
-    record boolean DEFAULT true)
+    record boolean DEFAULT true,
+    methods text[] DEFAULT NULL,
+    commit_delays integer[] DEFAULT NULL,
+    workers integer DEFAULT NULL)
 RETURNS SETOF sync_probe.measurements
 LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_probe';
 
 REVOKE ALL ON FUNCTION sync_probe.probe(name, text, interval, double precision,
-  integer, interval, boolean, text, boolean) FROM PUBLIC;
+  integer, interval, boolean, text, boolean, text[], integer[], integer) FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.probe(name, text, interval, double precision,
-  integer, interval, boolean, text, boolean) IS
+  integer, interval, boolean, text, boolean, text[], integer[], integer) IS
   'Measure what writing and syncing costs at pg_wal or a tablespace, with every sync method. '
   'Returns one row for each test case. The measuring ends within duration, or up to two '
   'seconds later if a test case has not had its first round. Requires EXECUTE, which only the '

@@ -106,12 +106,13 @@ COMMENT ON COLUMN sync_probe.runs.wal_sync_method_at_end IS
 COMMENT ON COLUMN sync_probe.runs.wal_level IS
   'Server''s wal_level';
 COMMENT ON COLUMN sync_probe.runs.flush_size IS
-  'Bytes of WAL per flush that the run imitated';
+  'Bytes of WAL per flush that the run imitated; in the commit suite per commit';
 COMMENT ON COLUMN sync_probe.runs.flush_size_source IS
   'Where flush_size is from: argument, commit_waits, pg_stat_wal, pg_stat_io, or default (fewer '
   'than 1,000 flushes in the statistics)';
 COMMENT ON COLUMN sync_probe.runs.flush_interval IS
-  'Time between two flushes of the paced regime';
+  'Time between two flushes of the paced regime; in the commit suite between two commits of all '
+  'workers, null if they commit without a pause';
 COMMENT ON COLUMN sync_probe.runs.flush_interval_source IS
   'Where flush_interval is from, as for flush_size_source';
 COMMENT ON COLUMN sync_probe.runs.observed_flush_interval IS
@@ -207,7 +208,7 @@ COMMENT ON TABLE sync_probe.measurements IS
   'History: one row for each test case of a run, as probe() returned it. Times are in '
   'microseconds; figures are null if the case was not measured';
 COMMENT ON COLUMN sync_probe.measurements.test IS
-  'Test of the suite: paced or saturated (wal); one_write, two_writes, open_sync_sizes, '
+  'Test of the suite: paced or saturated (wal); the setting that is compared (commit); one_write, two_writes, open_sync_sizes, '
   'non_write_descriptor or unsynced_write (pg_test_fsync)';
 COMMENT ON COLUMN sync_probe.measurements.method IS
   'Sync method, a value of wal_sync_method, or what the test does instead';
@@ -265,8 +266,9 @@ COMMENT ON COLUMN sync_probe.measurements.relative_rate_low IS
 COMMENT ON COLUMN sync_probe.measurements.relative_rate_high IS
   'Upper end of that interval';
 COMMENT ON COLUMN sync_probe.measurements.own_share IS
-  'In the commit suite: share of the commits that a worker flushed itself. Others were flushed by '
-  'another worker or session, with its method; null for other suites';
+  'In the commit suite: share of the syncs of WAL that the workers made, by samples of the wait '
+  'events. Other processes synced with the server''s own settings. Null below 20 samples, and for '
+  'other suites';
 COMMENT ON COLUMN sync_probe.measurements.device_writes_per_op IS
   'Write requests that the disks completed, per operation';
 COMMENT ON COLUMN sync_probe.measurements.device_bytes_per_op IS

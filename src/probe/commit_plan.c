@@ -1,0 +1,376 @@
+/*-------------------------------------------------------------------------
+ *
+ * commit_plan.c
+ *		The arguments of probe() for the commit suite, and its plan.
+ *
+ * What is not given comes from the newest commit_waits(): how many sessions commit, how
+ * much WAL, and how often.
+ *
+ * It must not: write WAL, or start a worker.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "probe/probe.h"
+
+#include <math.h>
+
+#include "access/xlogrecord.h"
+#include "catalog/pg_type.h"
+#include "common/pg_prng.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+
+#include "compat.h"
+
+int			sp_max_commit_wal_mb = 1024;
+
+#define DEFAULT_WORKERS		8
+#define MAX_DELAY_US		100000	/* of commit_delay */
+
+/* If sessions wait for their commits for a smaller share of their time, workers pause. */
+#define FLAT_OUT_SHARE		0.5
+
+/* ------------------------------------------------------------------- values */
+
+static void
+refuse_argument(int arg, const char *why, const char *hint)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("argument \"%s\" %s", sp_probe_arg_names[arg], why),
+			 errhint("%s", hint)));
+}
+
+/* The elements of an array argument.  An array without any, and nulls, are refused. */
+static int
+array_argument(FunctionCallInfo fcinfo, int arg, Oid type, Datum **elements)
+{
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(arg);
+	bool	   *nulls;
+	int			n;
+
+	if (type == TEXTOID)
+		deconstruct_array(array, type, -1, false, TYPALIGN_INT, elements, &nulls, &n);
+	else
+		deconstruct_array(array, type, sizeof(int32), true, TYPALIGN_INT, elements, &nulls, &n);
+	if (n == 0)
+		refuse_argument(arg, "must not be empty", "Omit the argument to use its default.");
+	for (int i = 0; i < n; i++)
+	{
+		if (nulls[i])
+			refuse_argument(arg, "must not contain null", "Name each value.");
+	}
+	return n;
+}
+
+static sp_commit_value *
+add_value(sp_commit_values *values, int arg, const char *text)
+{
+	sp_commit_value *value;
+
+	for (int i = 0; i < values->count; i++)
+	{
+		if (strcmp(values->values[i].text, text) == 0)
+			return &values->values[i];
+	}
+	if (values->count == SP_MAX_METHODS)
+		refuse_argument(arg, psprintf("has more than %d values", SP_MAX_METHODS),
+						"The current value of the setting counts, too.");
+	value = &values->values[values->count++];
+	value->text = text;
+	value->status = SP_OK;
+	sp_histogram_reset(&value->histogram);
+	return value;
+}
+
+/* Prepare the comparison: its members are all values. */
+static void
+prepare_comparison(sp_commit_values *values, const char *name, const char *unit,
+				   const char *current)
+{
+	sp_setting_comparison *setting = &values->setting;
+
+	setting->setting = name;
+	setting->unit = unit;
+	setting->count = values->count;
+	setting->margin = sp_margin;
+	setting->deciding = SP_COMMIT_WAIT;
+	for (int i = 0; i < values->count; i++)
+	{
+		values->member[i] = i;
+		setting->values[i].value = values->values[i].text;
+		setting->values[i].durable = SP_DURABLE_UNKNOWN;
+		if (strcmp(values->values[i].text, current) == 0)
+			setting->current = i;
+	}
+	setting->values[values->count].value = current;
+	setting->values[values->count].durable = SP_DURABLE_UNKNOWN;
+}
+
+/* ------------------------------------------------------------------ methods */
+
+static void
+refuse_method(const char *name)
+{
+	StringInfoData valid;
+
+	initStringInfo(&valid);
+	for (const struct config_enum_entry *entry = wal_sync_method_options; entry->name; entry++)
+		appendStringInfo(&valid, "%s\"%s\"", valid.len > 0 ? ", " : "", entry->name);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unrecognized method \"%s\"", name),
+			 errhint("Methods of this server are %s.", valid.data)));
+}
+
+/* A method that the server offers and the engine knows; NULL if there is no such one. */
+static const sp_sync_method *
+offered_method(const char *name)
+{
+	for (const struct config_enum_entry *entry = wal_sync_method_options; entry->name; entry++)
+	{
+		if (strcmp(entry->name, name) == 0)
+			return sp_sync_method_find(name);
+	}
+	return NULL;
+}
+
+/*
+ * Which methods are compared if none are named: those that sync as the current one does.
+ * The others must not be mixed with it while WAL is written and not flushed, so that they
+ * are only used on request, see wal_segments.c.
+ */
+static bool
+is_default_method(const sp_sync_method *method, const sp_sync_method *current)
+{
+	if (method->opens_synced != current->opens_synced)
+		return false;
+	return method->opens_synced || strcmp(method->name, "fsync") == 0 ||
+		strcmp(method->name, "fdatasync") == 0;
+}
+
+static void
+add_method(sp_commit_run *run, const sp_sync_method *method, const sp_sync_method *current)
+{
+	sp_commit_value *value = add_value(&run->methods, SP_ARG_METHODS, method->name);
+
+	value->wal_sync_method = method->name;
+	value->commit_delay = run->commit_delay;
+	value->mixed = method->opens_synced != current->opens_synced;
+}
+
+static void
+plan_methods(FunctionCallInfo fcinfo, sp_commit_run *run)
+{
+	const sp_sync_method *current = offered_method(run->wal_sync_method);
+	Datum	   *names;
+	int			n;
+
+	if (current == NULL)
+		refuse_method(run->wal_sync_method);
+	add_method(run, current, current);
+	if (PG_ARGISNULL(SP_ARG_METHODS))
+	{
+		for (const struct config_enum_entry *entry = wal_sync_method_options; entry->name; entry++)
+		{
+			const sp_sync_method *method = sp_sync_method_find(entry->name);
+
+			if (method && is_default_method(method, current))
+				add_method(run, method, current);
+		}
+		return;
+	}
+	n = array_argument(fcinfo, SP_ARG_METHODS, TEXTOID, &names);
+	for (int i = 0; i < n; i++)
+	{
+		const char *name = TextDatumGetCString(names[i]);
+		const sp_sync_method *method = offered_method(name);
+
+		if (method == NULL)
+			refuse_method(name);
+		add_method(run, method, current);
+	}
+}
+
+/* ------------------------------------------------------------ commit delays */
+
+/* Does the transaction ID of workers matter?  Only where commit_delay may act. */
+static void
+plan_delays(FunctionCallInfo fcinfo, sp_commit_run *run)
+{
+	Datum	   *delays;
+	int			n;
+
+	run->methods.hold_xid = run->commit_delay > 0;
+	if (PG_ARGISNULL(SP_ARG_COMMIT_DELAYS))
+		return;
+	n = array_argument(fcinfo, SP_ARG_COMMIT_DELAYS, INT4OID, &delays);
+	(void) add_value(&run->delays, SP_ARG_COMMIT_DELAYS, psprintf("%d", run->commit_delay));
+	for (int i = 0; i < n; i++)
+	{
+		int			delay = DatumGetInt32(delays[i]);
+
+		if (delay < 0 || delay > MAX_DELAY_US)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("commit_delay %d is out of range", delay),
+					 errdetail("It must be between 0 and %d microseconds.", MAX_DELAY_US)));
+		(void) add_value(&run->delays, SP_ARG_COMMIT_DELAYS, psprintf("%d", delay));
+	}
+	for (int i = 0; i < run->delays.count; i++)
+	{
+		run->delays.values[i].wal_sync_method = run->wal_sync_method;
+		run->delays.values[i].commit_delay = atoi(run->delays.values[i].text);
+	}
+	run->delays.hold_xid = true;
+}
+
+/* One value cannot be compared. */
+static void
+drop_single_values(FunctionCallInfo fcinfo, sp_commit_run *run)
+{
+	const char *current = psprintf("%d", run->commit_delay);
+
+	if (run->delays.count == 1)
+		refuse_argument(SP_ARG_COMMIT_DELAYS, "has only the current value",
+						"Name at least one other value.");
+	if (run->methods.count == 1 && run->delays.count == 0)
+		refuse_argument(SP_ARG_METHODS, "has only the current method",
+						"Name at least one other method, or pass commit_delays.");
+	if (run->methods.count == 1)
+		run->methods.count = 0;
+	prepare_comparison(&run->methods, "wal_sync_method", "", run->wal_sync_method);
+	prepare_comparison(&run->delays, "commit_delay", " us", current);
+}
+
+/* --------------------------------------------------------------------- load */
+
+static void
+plan_workers(FunctionCallInfo fcinfo, sp_commit_run *run, const sp_observed_commits *observed)
+{
+	run->fewer_allowed = PG_ARGISNULL(SP_ARG_WORKERS);
+	if (run->fewer_allowed)
+	{
+		int			workers = observed && observed->committers > 0 ?
+			observed->committers : DEFAULT_WORKERS;
+
+		run->workers_wanted = Min(workers, SP_MAX_COMMIT_WORKERS);
+		return;
+	}
+	run->workers_wanted = PG_GETARG_INT32(SP_ARG_WORKERS);
+	if (run->workers_wanted < 1 || run->workers_wanted > SP_MAX_COMMIT_WORKERS)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("workers %d is out of range", run->workers_wanted),
+				 errdetail("It must be between 1 and %d.", SP_MAX_COMMIT_WORKERS)));
+}
+
+static void
+plan_record_size(FunctionCallInfo fcinfo, sp_commit_run *run, const sp_wal_profile *profile,
+				 const sp_observed_commits *observed)
+{
+	int			min = SizeOfXLogRecord;
+	double		size = profile->server.flush_size;
+
+	run->record_size_source = profile->flush_size_source;
+	if (!PG_ARGISNULL(SP_ARG_FLUSH_SIZE))
+	{
+		run->record_size = PG_GETARG_INT32(SP_ARG_FLUSH_SIZE);
+		run->record_size_source = "argument";
+		if (run->record_size < min || run->record_size > SP_MAX_COMMIT_RECORD)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("flush_size %d is out of range", run->record_size),
+					 errdetail("It must be between %d and %d bytes, the WAL of one commit.", min,
+							   SP_MAX_COMMIT_RECORD),
+					 errhint("Omit it to use the average of this cluster.")));
+		return;
+	}
+	if (observed && observed->wal_bytes_per_commit > 0)
+	{
+		size = observed->wal_bytes_per_commit;
+		run->record_size_source = "commit_waits";
+	}
+	run->record_size = (int) Min(Max(rint(size), min), SP_MAX_COMMIT_RECORD);
+}
+
+/* Flat out, unless the sessions of this cluster are known to pause between commits. */
+static void
+plan_interval(FunctionCallInfo fcinfo, sp_commit_run *run, const sp_observed_commits *observed)
+{
+	run->interval_source = "default";
+	if (!PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL))
+	{
+		run->interval_us = sp_interval_argument(fcinfo, SP_ARG_FLUSH_INTERVAL, sp_probe_arg_names,
+												1, SP_MAX_INTERVAL_US,
+												"Omit it to commit as often as this cluster.");
+		run->interval_source = "argument";
+		return;
+	}
+	if (observed == NULL || isnan(observed->wait_share))
+		return;
+	run->interval_source = "commit_waits";
+	if (observed->wait_share <= FLAT_OUT_SHARE && observed->commits_per_sec > 0)
+		run->interval_us = (int64) Min(Max(1e6 / observed->commits_per_sec, 1), SP_MAX_INTERVAL_US);
+}
+
+static void
+plan_load(FunctionCallInfo fcinfo, sp_commit_run *run)
+{
+	sp_observed_commits found;
+	sp_wal_profile profile;
+	const sp_observed_commits *observed = sp_observed_commits_read(&found) ? &found : NULL;
+
+	sp_wal_profile_read(&profile);
+	run->wal_level = profile.wal_level;
+	plan_workers(fcinfo, run, observed);
+	plan_record_size(fcinfo, run, &profile, observed);
+	plan_interval(fcinfo, run, observed);
+}
+
+/* --------------------------------------------------------------------- plan */
+
+static void
+check_location(FunctionCallInfo fcinfo, sp_commit_run *run)
+{
+	const char *name = NameStr(*PG_GETARG_NAME(SP_ARG_LOCATION));
+
+	sp_location_find(name, &run->location);
+	if (OidIsValid(run->location.tablespace))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("suite \"" SP_COMMIT_SUITE "\" does not apply to location \"%s\"", name),
+				 errhint("Commits write to pg_wal: SELECT * FROM " SP_SCHEMA ".probe('pg_wal', '" SP_COMMIT_SUITE "').")));
+	sp_location_check_privilege(&run->location);
+}
+
+sp_commit_run *
+sp_commit_plan(FunctionCallInfo fcinfo)
+{
+	sp_commit_run *run = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(sp_commit_run),
+													MCXT_ALLOC_ZERO);
+
+	run->duration_us = sp_interval_argument(fcinfo, SP_ARG_DURATION, sp_probe_arg_names,
+											SP_MIN_DURATION_MS * INT64CONST(1000),
+											sp_max_duration_ms * INT64CONST(1000),
+											"The upper limit is pg_sync_probe.max_duration.");
+	if (PG_GETARG_FLOAT8(SP_ARG_DUTY_CYCLE) != 1)
+		refuse_argument(SP_ARG_DUTY_CYCLE, "does not apply to suite \"" SP_COMMIT_SUITE "\"",
+						"Use a longer flush_interval or fewer workers for less load.");
+	run->label = sp_label_argument(fcinfo, SP_ARG_LABEL);
+	run->stop_early = PG_GETARG_BOOL(SP_ARG_STOP_EARLY);
+	check_location(fcinfo, run);
+	sp_await_reload();
+	run->wal_sync_method = pstrdup(GetConfigOption("wal_sync_method", false, false));
+	/* of new sessions, and not what SET may say here */
+	run->commit_delay = atoi(GetConfigOptionResetString("commit_delay"));
+	run->random_seed = pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF);
+	plan_methods(fcinfo, run);
+	plan_delays(fcinfo, run);
+	drop_single_values(fcinfo, run);
+	plan_load(fcinfo, run);
+	return run;
+}

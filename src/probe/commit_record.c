@@ -1,0 +1,262 @@
+/*-------------------------------------------------------------------------
+ *
+ * commit_record.c
+ *		The rows of a run of the commit suite.
+ *
+ * One row for each value of each setting.  A value of a setting is compared with the
+ * current one of that setting.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "probe/probe.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "utils/guc.h"
+#include "utils/tuplestore.h"
+
+#define MAX_ROWS	(2 * SP_MAX_METHODS)
+
+/* The rows of a run, while they are built. */
+typedef struct commit_rows
+{
+	const sp_commit_run *run;
+	int64		run_id;			/* 0 if the run is not recorded */
+	TupleDesc	run_type;
+	TupleDesc	measurement_type;
+	TupleDesc	sample_type;
+	HeapTuple	run_row;
+	HeapTuple	measurements[MAX_ROWS];
+	HeapTuple	samples[MAX_ROWS];
+	int			count;
+	int			samples_count;
+} commit_rows;
+
+/* The index of a value in the comparison; -1 if it was left out. */
+static int
+member_of(const sp_commit_values *values, int v)
+{
+	for (int m = 0; m < values->setting.count; m++)
+	{
+		if (values->member[m] == v)
+			return m;
+	}
+	return -1;
+}
+
+static const char *
+choice_in(const sp_commit_values *values, int m)
+{
+	if (m == values->setting.current)
+		return "current";
+	if (m >= 0 && values->setting.judgement.verdict == SP_SWITCH &&
+		m == values->setting.judgement.recommended)
+		return "recommended";
+	return NULL;
+}
+
+static int
+compare_rates(const void *a, const void *b)
+{
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* NAN without a round. */
+static double
+median_rate(const sp_setting_comparison *setting, int m)
+{
+	int			n = setting->rounds;
+	double	   *rates;
+
+	if (n == 0)
+		return NAN;
+	rates = palloc(n * sizeof(double));
+	memcpy(rates, setting->values[m].commits_per_sec, n * sizeof(double));
+	qsort(rates, n, sizeof(double), compare_rates);
+	return (rates[(n - 1) / 2] + rates[n / 2]) / 2;
+}
+
+static void
+put_comparison(sp_row *row, const sp_commit_values *values, int m)
+{
+	const sp_setting_comparison *setting = &values->setting;
+	const sp_speed *speed = setting->comparison.contenders[m].speed;
+
+	sp_row_put_number(row, "ops_per_sec", median_rate(setting, m), 1);
+	sp_row_put_int(row, "rounds", INT4OID, setting->rounds);
+	if (setting->rounds == 0)
+		return;
+	sp_row_put_number(row, "relative_speed", speed[SP_COMMIT_WAIT].estimate, 3);
+	sp_row_put_number(row, "relative_speed_low", speed[SP_COMMIT_WAIT].low, 3);
+	sp_row_put_number(row, "relative_speed_high", speed[SP_COMMIT_WAIT].high, 3);
+	sp_row_put_number(row, "relative_rate", speed[SP_COMMIT_RATE].estimate, 3);
+	sp_row_put_number(row, "relative_rate_low", speed[SP_COMMIT_RATE].low, 3);
+	sp_row_put_number(row, "relative_rate_high", speed[SP_COMMIT_RATE].high, 3);
+}
+
+static HeapTuple
+value_row(const commit_rows *rows, const sp_commit_values *values, int v, int ordinal)
+{
+	const sp_commit_value *value = &values->values[v];
+	sp_row	   *row = sp_row_make(rows->measurement_type);
+	int			m = member_of(values, v);
+
+	if (rows->run_id != 0)
+		sp_row_put_int(row, "run_id", INT8OID, rows->run_id);
+	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
+	sp_row_put_text(row, "test", values->setting.setting);
+	sp_row_put_text(row, "method", value->wal_sync_method);
+	sp_row_put_text(row, "value", value->text);
+	sp_row_put_text(row, "choice", choice_in(values, m));
+	sp_row_put_int(row, "write_size", INT4OID, rows->run->record_size);
+	sp_row_put_int(row, "writes_per_sync", INT4OID, 1);
+	sp_row_put_text(row, "status",
+					sp_status_name(value->status == SP_OK && value->histogram.ops == 0 ?
+								   SP_STOPPED : value->status));
+	sp_row_put_text(row, "detail", value->detail);
+	if (value->histogram.ops > 0)
+		sp_put_latencies(row, &value->histogram);
+	sp_row_put_number(row, "own_share",
+					  sp_commit_load_own_share(value->worker_syncs, value->syncs), 3);
+	if (m >= 0)
+		put_comparison(row, values, m);
+	return sp_row_form(row);
+}
+
+static HeapTuple
+value_sample_row(const commit_rows *rows, const sp_commit_values *values, int v, int ordinal)
+{
+	const sp_setting_comparison *setting = &values->setting;
+	sp_row	   *row = sp_row_make(rows->sample_type);
+	int			m = member_of(values, v);
+
+	sp_row_put_int(row, "run_id", INT8OID, rows->run_id);
+	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
+	if (m >= 0)
+		sp_row_put_doubles(row, "round_mean_us", setting->values[m].wait_us, setting->rounds);
+	if (m == setting->current)
+		sp_row_put_doubles(row, "control_round_mean_us", setting->values[setting->count].wait_us,
+						   setting->rounds);
+	sp_put_buckets(row, &values->values[v].histogram);
+	return sp_row_form(row);
+}
+
+static void
+add_rows(commit_rows *rows, const sp_commit_values *values)
+{
+	for (int v = 0; v < values->count; v++)
+	{
+		int			ordinal = rows->count + 1;
+
+		rows->measurements[rows->count++] = value_row(rows, values, v, ordinal);
+		if (values->values[v].histogram.ops > 0)
+			rows->samples[rows->samples_count++] = value_sample_row(rows, values, v, ordinal);
+	}
+}
+
+/* -------------------------------------------------------------------- the run */
+
+/* The verdict on the methods; on commit_delay if they were not compared. */
+static void
+put_verdict(sp_row *row, const sp_commit_run *run)
+{
+	const sp_commit_values *first = run->methods.count > 0 ? &run->methods : &run->delays;
+	const sp_judgement *judgement = &first->setting.judgement;
+	const char *reason = first->reason;
+
+	if (run->methods.count > 0 && run->delays.count > 0)
+		reason = psprintf("%s. commit_delay: %s", reason, run->delays.reason);
+	sp_row_put_name(row, "setting", first->setting.setting);
+	sp_row_put_text(row, "verdict", sp_verdict_name(judgement->verdict));
+	if (judgement->recommended >= 0)
+		sp_row_put_text(row, "recommended_value",
+						first->setting.values[judgement->recommended].value);
+	sp_row_put_text(row, "reason", reason);
+	sp_row_put_number(row, "noise", judgement->noise, 4);
+}
+
+/* Null while it is undecided. */
+static void
+put_recommended_delay(sp_row *row, const sp_commit_values *delays)
+{
+	const sp_judgement *judgement = &delays->setting.judgement;
+
+	if (delays->count > 0 && judgement->verdict != SP_UNDECIDED && judgement->recommended >= 0)
+		sp_row_put_int(row, "recommended_commit_delay", INT4OID,
+					   atoi(delays->setting.values[judgement->recommended].value));
+}
+
+static void
+put_request(sp_row *row, const sp_commit_run *run)
+{
+	sp_row_put_text(row, "source", "probe");
+	sp_row_put_text(row, "label", run->label);
+	sp_row_put_name(row, "location", NameStr(run->location.name));
+	sp_row_put_text(row, "suite", SP_COMMIT_SUITE);
+	sp_row_put_interval(row, "requested_duration", run->duration_us);
+	sp_row_put(row, "stop_early", BOOLOID, BoolGetDatum(run->stop_early));
+	sp_row_put_int(row, "flush_size", INT4OID, run->record_size);
+	sp_row_put_text(row, "flush_size_source", run->record_size_source);
+	if (run->interval_us > 0)
+		sp_row_put_interval(row, "flush_interval", run->interval_us);
+	sp_row_put_text(row, "flush_interval_source", run->interval_source);
+	sp_row_put_int(row, "random_seed", INT8OID, (int64) run->random_seed);
+	sp_row_put_int(row, "workers", INT4OID, run->workers);
+}
+
+static HeapTuple
+commit_run_row(const commit_rows *rows)
+{
+	const sp_commit_run *run = rows->run;
+	sp_row	   *row = sp_row_make(rows->run_type);
+
+	sp_row_put_int(row, "run_id", INT8OID, rows->run_id);
+	put_request(row, run);
+	sp_put_where(row, &run->storage);
+	put_verdict(row, run);
+	put_recommended_delay(row, &run->delays);
+	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->started_at));
+	sp_row_put(row, "finished_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->finished_at));
+	sp_row_put_text(row, "wal_sync_method", run->wal_sync_method);
+	sp_row_put_text(row, "wal_sync_method_at_end", GetConfigOption("wal_sync_method", false, false));
+	sp_row_put_text(row, "wal_level", run->wal_level);
+	sp_row_put_interval(row, "duration", run->measured_us);
+	sp_row_put_int(row, "rounds", INT4OID, run->rounds);
+	return sp_row_form(row);
+}
+
+static void
+insert_rows(void *arg)
+{
+	commit_rows *rows = arg;
+
+	sp_history_insert("runs", rows->run_type, &rows->run_row, 1);
+	sp_history_insert("measurements", rows->measurement_type, rows->measurements, rows->count);
+	sp_history_insert("samples", rows->sample_type, rows->samples, rows->samples_count);
+}
+
+void
+sp_commit_record(const sp_commit_run *run, int64 run_id, ReturnSetInfo *result)
+{
+	commit_rows *rows = palloc0(sizeof(commit_rows));
+
+	rows->run = run;
+	rows->run_id = run_id;
+	rows->measurement_type = result->setDesc;
+	rows->run_type = sp_history_row_type("runs");
+	rows->sample_type = sp_history_row_type("samples");
+	add_rows(rows, &run->methods);
+	add_rows(rows, &run->delays);
+	for (int i = 0; i < rows->count; i++)
+		tuplestore_puttuple(result->setResult, rows->measurements[i]);
+	if (run_id == 0)
+		return;
+	rows->run_row = commit_run_row(rows);
+	sp_as_history_owner(insert_rows, rows);
+}

@@ -1,0 +1,525 @@
+/*-------------------------------------------------------------------------
+ *
+ * commit_rounds.c
+ *		The rounds of the commit suite, and what ends them.
+ *
+ * A round holds a slot for each value in random order, and a second one for the current
+ * value.  The first round of each setting warms up and does not count.  The rounds of two
+ * settings alternate, until both are settled.
+ *
+ * However a run ends, the workers end, and WAL that two kinds of methods have written is
+ * synced.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "probe/probe.h"
+
+#include <fcntl.h>
+#include <math.h>
+
+#include "common/pg_prng.h"
+#include "engine/text/sentence.h"
+#include "miscadmin.h"
+#include "portability/instr_time.h"
+#include "storage/fd.h"
+#include "storage/ipc.h"
+
+#include "compat.h"
+
+#define ROUND_SECONDS		0.2
+#define MIN_SLOT_SECONDS	0.04
+#define MAX_SLOT_SECONDS	1.0
+
+/* A slot should hold as many commits: of each worker flat out, of all workers when paced. */
+#define SLOT_COMMITS		8
+
+/* Before the workers begin: at most that, and a tenth of the duration. */
+#define BASELINE_SECONDS	0.5
+#define GATE_SECONDS		0.2
+
+/* Other sessions are compared with themselves once a second, with that many commits. */
+#define OTHERS_SECONDS		1.0
+#define MIN_OTHERS_COMMITS	20
+#define MAX_OTHERS_FACTOR	2
+
+/* Below that share of the syncs, workers do not show what their settings do. */
+#define MIN_OWN_SHARE		(1.0 / 3)
+
+/* The state of a run. */
+typedef struct commit_running
+{
+	sp_commit_run *run;
+	sp_progress *progress;
+	sp_commit_load *load;
+	sp_mixed_wal mixed;
+	pg_prng_state random;
+	instr_time	started;
+	int			directory_fd;
+	double		slot_seconds;
+	double		others_wait_us; /* before the workers; NAN if too few commits */
+	double		others_since;	/* seconds of the run at which others were counted anew */
+	double		round_seconds;	/* the longest so far */
+	bool		over;
+} commit_running;
+
+static double
+elapsed_seconds(const commit_running *state)
+{
+	instr_time	now;
+
+	INSTR_TIME_SET_CURRENT(now);
+	INSTR_TIME_SUBTRACT(now, state->started);
+	return INSTR_TIME_GET_DOUBLE(now);
+}
+
+/* ------------------------------------------------------------------- values */
+
+/* Leave a member out of the comparison.  It must not be the current one. */
+static void
+drop_member(sp_commit_values *values, int m)
+{
+	sp_setting_comparison *setting = &values->setting;
+
+	memmove(&setting->values[m], &setting->values[m + 1],
+			(setting->count - m) * sizeof(sp_setting_value));
+	memmove(&values->member[m], &values->member[m + 1],
+			(setting->count - m - 1) * sizeof(int));
+	setting->count--;
+	if (setting->current > m)
+		setting->current--;
+	if (setting->count == 1)
+		values->done = true;
+}
+
+static sp_commit_value *
+member_value(sp_commit_values *values, int m)
+{
+	/* the control is the current value once more */
+	return &values->values[values->member[m == values->setting.count ? values->setting.current : m]];
+}
+
+static bool
+has_mixed(sp_commit_values *values)
+{
+	for (int m = 0; m < values->setting.count; m++)
+	{
+		if (member_value(values, m)->mixed)
+			return true;
+	}
+	return false;
+}
+
+/* WAL is written and not flushed: methods of the other kind must not be used any more. */
+static void
+stop_mixed(sp_commit_values *values)
+{
+	for (int m = values->setting.count - 1; m >= 0; m--)
+	{
+		sp_commit_value *value = member_value(values, m);
+
+		if (!value->mixed)
+			continue;
+		value->status = SP_STOPPED;
+		value->detail = "other sessions write WAL without flushing it, which is not safe beside this method";
+		drop_member(values, m);
+	}
+}
+
+/* A worker that cannot write WAL would end the server, so the others are tried before. */
+static void
+try_methods(sp_commit_values *methods)
+{
+	for (int m = methods->setting.count - 1; m >= 0; m--)
+	{
+		sp_commit_value *value = member_value(methods, m);
+		const char *call;
+
+		if (m == methods->setting.current)
+			continue;
+		value->status = sp_wal_try_method(sp_sync_method_find(value->wal_sync_method), &call);
+		if (value->status == SP_OK)
+			continue;
+		value->detail = psprintf("could not %s file: %s", call, strerror(errno));
+		drop_member(methods, m);
+	}
+}
+
+/* ---------------------------------------------------------------- judgement */
+
+static void
+judge(const commit_running *state, sp_commit_values *values)
+{
+	double		error = state->run->stop_early ? sp_analysis_alpha(values->analyses + 1) : 0.05;
+
+	sp_setting_judge(&values->setting, error);
+}
+
+/* At an interim analysis: is the verdict settled? */
+static void
+analyze_if_due(const commit_running *state, sp_commit_values *values)
+{
+	sp_setting_comparison *setting = &values->setting;
+
+	if (!state->run->stop_early ||
+		setting->rounds < sp_analysis_entries(values->analyses + 1))
+		return;
+	judge(state, values);
+	values->analyses++;
+	values->done = sp_judgement_settled(&setting->comparison, &setting->judgement);
+}
+
+/* The smallest share of the syncs that workers made with one of the values. */
+static double
+least_own_share(sp_commit_values *values)
+{
+	double		least = NAN;
+
+	for (int m = 0; m < values->setting.count; m++)
+	{
+		const sp_commit_value *value = member_value(values, m);
+
+		least = fmin(least, sp_commit_load_own_share(value->worker_syncs, value->syncs));
+	}
+	return least;
+}
+
+/*
+ * Where others sync most of the WAL, differences look smaller than they are: they may still
+ * show a gain, but never that there is none.
+ */
+static void
+explain(sp_commit_values *values)
+{
+	sp_judgement *judgement = &values->setting.judgement;
+	sp_sentence to = {values->reason, sizeof(values->reason)};
+	double		own_share = least_own_share(values);
+	bool		diluted = own_share < MIN_OWN_SHARE;
+
+	if (diluted && (judgement->verdict == SP_KEEP || judgement->verdict == SP_TIE))
+	{
+		judgement->verdict = SP_UNDECIDED;
+		values->reason[0] = '\0';
+	}
+	else
+	{
+		sp_setting_explain(&values->setting, values->reason);
+		if (diluted)
+			sp_say(&to, "; ");
+	}
+	if (diluted)
+		sp_say(&to, "workers made only %.0f %% of the syncs of WAL, and other processes synced with "
+			   "the server's own settings: CALL " SP_SCHEMA ".trial() compares those",
+			   own_share * 100);
+}
+
+static void
+conclude(const commit_running *state, sp_commit_values *values)
+{
+	if (values->count == 0)
+		return;
+	/* a settled verdict keeps the intervals that settled it */
+	if (!values->done || values->analyses == 0)
+		judge(state, values);
+	if (values->setting.count == 1)
+		strlcpy(values->reason, "no other value could be measured", sizeof(values->reason));
+	else
+		explain(values);
+}
+
+/* ------------------------------------------------------------------- rounds */
+
+static void
+shuffle(commit_running *state, int *order, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		int			j = (int) pg_prng_uint64_range(&state->random, 0, i);
+
+		order[i] = order[j];
+		order[j] = i;
+	}
+}
+
+/* One slot.  Returns false if WAL was seen unflushed beside methods of another kind. */
+static bool
+run_slot_of(commit_running *state, sp_commit_values *values, int m, bool counts,
+			bool gated, sp_commit_slot *slot)
+{
+	sp_commit_value *value = member_value(values, m);
+	sp_commit_settings settings = {
+		.wal_sync_method = value->wal_sync_method,
+		.commit_delay = value->commit_delay,
+		.hold_xid = values->hold_xid,
+		.stop_if_unflushed = gated
+	};
+	/* the control has no figures of its own */
+	bool		shown = counts && m < values->setting.count;
+
+	if (value->mixed && !state->mixed.owed)
+		sp_mixed_wal_begin(&state->mixed);
+	if (!sp_commit_load_slot(state->load, &settings, state->slot_seconds, slot,
+							 shown ? &value->histogram : NULL))
+		return false;
+	if (shown)
+	{
+		value->syncs += slot->syncs;
+		value->worker_syncs += slot->worker_syncs;
+	}
+	return true;
+}
+
+/* A slow device needs longer slots.  Known after the first round. */
+static void
+adapt_slot(commit_running *state, const double *wait_us, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		/* a slot without a commit says nothing */
+		if (wait_us[i] > 0)
+			state->slot_seconds = Max(state->slot_seconds, SLOT_COMMITS * wait_us[i] / 1e6);
+	}
+	state->slot_seconds = Min(state->slot_seconds, MAX_SLOT_SECONDS);
+}
+
+static void
+run_round(commit_running *state, sp_commit_values *values, bool counts)
+{
+	int			n = values->setting.count + 1;
+	int			order[SP_MAX_METHODS + 1];
+	double		wait_us[SP_MAX_METHODS + 1];
+	double		commits_per_sec[SP_MAX_METHODS + 1];
+	double		began = elapsed_seconds(state);
+	bool		gated = has_mixed(values);
+
+	shuffle(state, order, n);
+	for (int i = 0; i < n; i++)
+	{
+		sp_commit_slot slot;
+
+		if (!run_slot_of(state, values, order[i], counts, gated, &slot))
+		{
+			stop_mixed(values);
+			sp_mixed_wal_sync(&state->mixed);
+			return;
+		}
+		wait_us[order[i]] = slot.wait_us;
+		commits_per_sec[order[i]] = slot.commits_per_sec;
+	}
+	state->round_seconds = Max(state->round_seconds, elapsed_seconds(state) - began);
+	if (!counts)
+	{
+		adapt_slot(state, wait_us, n);
+		return;
+	}
+	sp_setting_add_round(&values->setting, wait_us, commits_per_sec);
+	state->progress->rounds = ++state->run->rounds;
+	analyze_if_due(state, values);
+}
+
+/* ------------------------------------------------------------------- limits */
+
+static void
+end_early(commit_running *state, const char *why, const char *hint)
+{
+	ereport(NOTICE,
+			(errmsg("the commit suite ends early: %s", why),
+			 hint ? errhint("%s", hint) : 0));
+	state->over = true;
+}
+
+static void
+check_wal(commit_running *state)
+{
+	if (sp_commit_load_wal_bytes(state->load) < (int64) sp_max_commit_wal_mb * 1024 * 1024)
+		return;
+	end_early(state, psprintf("it has written %s of WAL, as much as pg_sync_probe.max_commit_wal",
+							 sp_pretty_bytes(sp_commit_load_wal_bytes(state->load))), NULL);
+}
+
+static double
+others_wait_us(commit_running *state)
+{
+	sp_commit_sums sums;
+	sp_commit_figures figures;
+
+	sp_commit_load_others_stop(state->load, &sums);
+	if (sums.commits < MIN_OTHERS_COMMITS)
+		return NAN;
+	sp_commit_figures_of(&sums, &figures);
+	return figures.wait_us;
+}
+
+/* Compared with their time before the workers began. */
+static void
+check_others(commit_running *state)
+{
+	double		wait_us;
+
+	if (elapsed_seconds(state) - state->others_since < OTHERS_SECONDS)
+		return;
+	wait_us = others_wait_us(state);
+	if (wait_us > MAX_OTHERS_FACTOR * state->others_wait_us)
+		end_early(state, psprintf("commits of other sessions wait %.0f us instead of %.0f us",
+								 wait_us, state->others_wait_us),
+				 "Use a longer flush_interval or fewer workers, or CALL " SP_SCHEMA ".trial().");
+	state->others_since = elapsed_seconds(state);
+	sp_commit_load_others_start(state->load);
+}
+
+/* A full pg_wal stops the cluster. */
+static void
+check_space_left(const commit_running *state)
+{
+	const sp_location *location = &state->run->location;
+	int64		reserve;
+	int64		available = sp_location_space(location, state->directory_fd, location->directory,
+											  0, &reserve);
+
+	if (available < reserve)
+		ereport(ERROR,
+				(errcode(ERRCODE_DISK_FULL),
+				 errmsg("not enough space for the commit suite"),
+				 errdetail("%s is available, less than the reserve of %s.",
+						   sp_pretty_bytes(available), sp_pretty_bytes(reserve)),
+				 errhint("Free some space. WAL must be able to grow to max_wal_size, and pg_sync_probe.reserve_percent of the file system must stay free.")));
+}
+
+static void
+check_limits(commit_running *state)
+{
+	check_wal(state);
+	check_others(state);
+	check_space_left(state);
+}
+
+static bool
+has_time_for_round(const commit_running *state)
+{
+	return elapsed_seconds(state) + state->round_seconds < state->run->duration_us / 1e6;
+}
+
+/* ---------------------------------------------------------------------- run */
+
+static void
+run_all_rounds(commit_running *state)
+{
+	sp_commit_values *both[] = {&state->run->methods, &state->run->delays};
+
+	for (int i = 0; i < lengthof(both); i++)
+	{
+		if (both[i]->setting.count > 1)
+			run_round(state, both[i], false);
+	}
+	for (int i = 0; !state->over; i = !i)
+	{
+		bool		left = both[i]->setting.count > 1 && !both[i]->done;
+		bool		left_other = both[!i]->setting.count > 1 && !both[!i]->done;
+
+		if (!left && !left_other)
+			return;
+		if (!left)
+			continue;
+		if (!has_time_for_round(state))
+			return;
+		check_limits(state);
+		if (!state->over)
+			run_round(state, both[i], true);
+	}
+}
+
+/* What the commits of others are like before.  Also the first look at unflushed WAL. */
+static void
+look_before(commit_running *state)
+{
+	bool		mixed = has_mixed(&state->run->methods);
+	double		seconds = Min(BASELINE_SECONDS, state->run->duration_us / 1e7);
+
+	sp_commit_load_others_start(state->load);
+	if (sp_commit_load_others_sample(state->load, mixed ? Max(seconds, GATE_SECONDS) : seconds) &&
+		mixed)
+		stop_mixed(&state->run->methods);
+	state->others_wait_us = others_wait_us(state);
+	sp_commit_load_others_start(state->load);
+	state->others_since = elapsed_seconds(state);
+}
+
+static double
+first_slot_seconds(const sp_commit_run *run)
+{
+	int			slots = Max(run->methods.count, run->delays.count) + 1;
+	double		seconds = Max(ROUND_SECONDS / slots, MIN_SLOT_SECONDS);
+
+	return Min(Max(seconds, SLOT_COMMITS * run->interval_us / 1e6), MAX_SLOT_SECONDS);
+}
+
+/* Two rounds of each setting, of which one counts, must fit. */
+static void
+check_suite_duration(const sp_commit_run *run, double slot_seconds)
+{
+	int			slots = (run->methods.count ? run->methods.count + 1 : 0) +
+		(run->delays.count ? run->delays.count + 1 : 0);
+	double		needed = 2 * slots * slot_seconds;
+
+	/* a tenth is spent before */
+	needed = Min(needed / 0.9, needed + BASELINE_SECONDS);
+	if (run->duration_us / 1e6 < needed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("duration is too short for the commit suite"),
+				 errdetail("A first round and one that counts take %.2g s: %d slots of %.2g s.",
+						   needed, 2 * slots, slot_seconds),
+				 errhint("A verdict needs at least %d rounds.", SP_SETTING_MIN_ROUNDS)));
+}
+
+/* Also called while the backend exits: must not throw an error. */
+static void
+end_workers(int code, Datum arg)
+{
+	commit_running *state = (commit_running *) DatumGetPointer(arg);
+
+	sp_commit_load_abandon(state->load);
+	sp_mixed_wal_sync(&state->mixed);
+}
+
+static void
+commit_with_workers(commit_running *state)
+{
+	sp_commit_run *run = state->run;
+
+	PG_ENSURE_ERROR_CLEANUP(end_workers, PointerGetDatum(state));
+	{
+		run->workers = sp_commit_load_start(state->load, run->workers_wanted, run->fewer_allowed,
+											run->record_size, run->interval_us);
+		look_before(state);
+		run_all_rounds(state);
+		sp_commit_load_finish(state->load);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(end_workers, PointerGetDatum(state));
+	sp_mixed_wal_sync(&state->mixed);
+}
+
+void
+sp_commit_rounds(sp_commit_run *run, sp_progress *progress)
+{
+	commit_running state = {.run = run, .progress = progress};
+
+	state.slot_seconds = first_slot_seconds(run);
+	check_suite_duration(run, state.slot_seconds);
+	state.load = sp_commit_load_make();
+	state.directory_fd = OpenTransientFile(run->location.directory, O_RDONLY | O_DIRECTORY);
+	if (state.directory_fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open directory \"%s\": %m", run->location.directory)));
+	check_space_left(&state);
+	pg_prng_seed(&state.random, run->random_seed);
+	try_methods(&run->methods);
+
+	sp_progress_set_phase("measuring");
+	INSTR_TIME_SET_CURRENT(state.started);
+	commit_with_workers(&state);
+	run->measured_us = (int64) (elapsed_seconds(&state) * 1e6);
+	(void) CloseTransientFile(state.directory_fd);
+	conclude(&state, &run->methods);
+	conclude(&state, &run->delays);
+}
