@@ -1,0 +1,347 @@
+# The commit suite: workers flush WAL with methods of their own, change nothing that
+# others see, and end however the run ends.  Standbys, subscribers, slots and the archive
+# beside it keep working.
+
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::RealBin;
+use IPC::Run;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SyncProbeTest;
+use Test::More;
+
+use constant WORKER => 'pg_sync_probe commit worker';
+
+# Always ended from outside.
+use constant LONG_RUN => "'pg_wal', 'commit', workers => 3, " . LONG_PROBE;
+
+my $archive = PostgreSQL::Test::Utils::tempdir();
+my $node = probe_cluster('commits', allows_streaming => 'logical',
+	conf => <<"CONF");
+max_worker_processes = 12
+wal_sync_method = fdatasync
+restart_after_crash = on
+archive_mode = on
+archive_command = 'cp "%p" "$archive/%f"'
+CONF
+
+sub commit_call
+{
+	my ($arguments) = @_;
+	return "sync_probe.probe('pg_wal', 'commit', $arguments)";
+}
+
+sub workers_of
+{
+	my ($server) = @_;
+	return split /\n/, $server->safe_psql('postgres',
+		"SELECT pid FROM pg_stat_activity WHERE backend_type = '" . WORKER . "'");
+}
+
+# --- beside it: a standby, a subscriber, a slot
+
+$node->safe_psql('postgres', 'CREATE TABLE seen (id int PRIMARY KEY)');
+$node->backup('backup');
+my $standby = PostgreSQL::Test::Cluster->new('standby');
+$standby->init_from_backup($node, 'backup', has_streaming => 1);
+$standby->start;
+
+my $subscriber = PostgreSQL::Test::Cluster->new('subscriber');
+$subscriber->init;
+$subscriber->start;
+$subscriber->safe_psql('postgres', 'CREATE TABLE seen (id int PRIMARY KEY)');
+$node->safe_psql('postgres', 'CREATE PUBLICATION p FOR TABLE seen');
+$subscriber->safe_psql('postgres',
+	"CREATE SUBSCRIPTION s CONNECTION '" . $node->connstr . " dbname=postgres' PUBLICATION p");
+$subscriber->wait_for_subscription_sync($node, 's');
+$node->safe_psql('postgres',
+	"SELECT pg_create_logical_replication_slot('watcher', 'test_decoding')");
+my $before_lsn = $node->safe_psql('postgres', 'SELECT pg_current_wal_lsn()');
+
+# --- a run, and what it records
+
+my $rows = $node->safe_psql('postgres', <<'SQL');
+SET client_min_messages = warning;
+SELECT string_agg(concat_ws(' ', test, method, value, choice, status), ', ' ORDER BY ordinal),
+       bool_and(ops > 0), bool_and(ops_per_sec > 0), bool_and(p50_us <= max_us),
+       bool_and(relative_speed > 0 AND relative_rate > 0),
+       bool_and(own_share BETWEEN 0 AND 1) IS NOT false, bool_and(write_size = 300)
+FROM sync_probe.probe('pg_wal', 'commit', workers => 3, flush_size => 300, duration => '3 s',
+    methods => '{fsync,fdatasync}', commit_delays => '{0,10}', stop_early => false)
+SQL
+is($rows, 'wal_sync_method fdatasync fdatasync current ok, wal_sync_method fsync fsync ok, '
+	  . 'commit_delay fdatasync 0 current ok, commit_delay fdatasync 10 ok|t|t|t|t|t|t',
+	'a row for each value of each setting');
+is($node->safe_psql('postgres', <<'SQL'), 'commit|wal_sync_method|t|t|3|300|argument||t|f|t',
+SELECT suite, setting, verdict IS NOT NULL, reason LIKE '%. commit_delay: %', workers, flush_size,
+       flush_size_source, flush_interval, filesystem IS NOT NULL, usable_for_advice,
+       rounds = (SELECT sum(rounds) FROM (SELECT DISTINCT test, rounds FROM sync_probe.measurements
+                                          WHERE run_id = r.run_id) AS d)
+FROM sync_probe.runs AS r ORDER BY run_id DESC LIMIT 1
+SQL
+	'the run');
+is($node->safe_psql('postgres', <<'SQL'), 't|t',
+SELECT bool_and(m.ops = (SELECT sum(n) FROM unnest(s.bucket_ops) AS n)),
+       bool_and(cardinality(s.round_mean_us) = m.rounds)
+FROM sync_probe.measurements AS m JOIN sync_probe.samples AS s USING (run_id, ordinal)
+SQL
+	'histograms and rounds add up to the rows');
+$node->safe_psql('postgres', "SELECT FROM sync_probe.$_") for
+  qw(recommendations recommendation_details findings latency_histogram running);
+
+# records are as long as asked for
+SKIP:
+{
+	my ($status) = $node->psql('postgres', 'CREATE EXTENSION pg_walinspect');
+	skip 'no pg_walinspect', 3 if $status != 0;
+	for my $size (24, 200, 3000)
+	{
+		my $from = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+		$node->psql('postgres',
+			'SELECT FROM ' . commit_call("workers => 1, flush_size => $size, duration => '500 ms'"));
+		is($node->safe_psql('postgres', <<"SQL"), $size, "records of $size bytes");
+SELECT string_agg(DISTINCT record_length::text, ',')
+FROM pg_get_wal_records_info('$from', pg_current_wal_flush_lsn())
+WHERE resource_manager = 'XLOG' AND record_type = 'NOOP'
+SQL
+	}
+}
+
+# paced, it commits as often as it is told
+my ($ops, $seconds) = split /\|/, $node->safe_psql('postgres', <<'SQL');
+SET client_min_messages = warning;
+SELECT sum(p.ops), 3 FROM sync_probe.probe('pg_wal', 'commit', workers => 4, duration => '3 s',
+    flush_interval => '20 ms', stop_early => false) AS p
+SQL
+cmp_ok($ops, '<', 3 / 0.02 * 1.5, 'paced: no more commits than asked for');
+cmp_ok($ops, '>', 0, 'paced: some');
+is($node->safe_psql('postgres',
+	'SELECT flush_interval FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1'), '00:00:00.02',
+	'paced: the interval is recorded');
+
+# --- while it runs: nobody's setting is touched, and everybody sees the workers
+
+my $session = start_probe($node, LONG_RUN . ", methods => '{fsync}', commit_delays => '{10}'");
+is(scalar(workers_of($node)), 3, 'three workers show in pg_stat_activity');
+is($node->safe_psql('postgres', 'SHOW wal_sync_method'), 'fdatasync', 'the method is as before');
+is($node->safe_psql('postgres', 'SHOW commit_delay'), '0', 'commit_delay is as before');
+is($node->safe_psql('postgres', 'SELECT suite, phase FROM sync_probe.running'), 'commit|measuring',
+	'the run shows in running');
+
+sub strace_counts
+{
+	my ($pid, @calls) = @_;
+	my $log = PostgreSQL::Test::Utils::tempdir() . '/strace';
+	my $command = [ 'strace', '-f', '-y', '-p', $pid, '-e', 'trace=' . join(',', @calls), '-o', $log ];
+	my $run = eval { IPC::Run::start($command, '>', \my $out, '2>', \my $err) } or return;
+	return { run => $run, log => $log };
+}
+
+SKIP:
+{
+	my ($pid) = workers_of($node);
+	my $trace = strace_counts($pid, 'fsync', 'fdatasync');
+	skip 'no strace', 2 unless $trace;
+	my $both = wait_for(sub {
+		my $log = -e $trace->{log} ? slurp_file($trace->{log}) : '';
+		return $log =~ /\bfsync\(/ && $log =~ /\bfdatasync\(/ || !$trace->{run}->pumpable;
+	});
+	my $log = -e $trace->{log} ? slurp_file($trace->{log}) : '';
+	$trace->{run}->signal('INT');
+	eval { $trace->{run}->finish };
+	skip 'strace may not attach', 2 if $log eq '';
+	like($log, qr/\bfsync\(/, 'strace: a worker uses fsync');
+	like($log, qr/\bfdatasync\(/, 'strace: and fdatasync');
+}
+
+# a reload reaches everybody but the workers
+$node->safe_psql('postgres', q(ALTER SYSTEM SET wal_sync_method = 'fsync'));
+$node->reload;
+is(scalar(workers_of($node)), 3, 'they survive a reload');
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET wal_sync_method');
+$node->reload;
+
+# --- how it ends
+
+sub ends_ok
+{
+	my ($name, $end, $says) = @_;
+	my $run = start_probe($node, LONG_RUN);
+	$end->($run);
+	my ($out, $err) = finish_query($run);
+	like($err, $says, "$name: says so");
+	eval { $run->quit };
+	nothing_left($node, $name);
+}
+
+signal_backend($node, 'pg_cancel_backend')->($session);
+my ($out, $err) = finish_query($session);
+like($err, qr/canceling statement due to user request/, 'cancel: says so');
+nothing_left($node, 'cancel');
+like((query($session, 'SELECT count(*) FROM ' . commit_call("workers => 2, duration => '1 s'")))[0],
+	qr/^2$/m, 'cancel: the session can go on');
+$session->quit;
+
+ends_ok('terminate', signal_backend($node, 'pg_terminate_backend'),
+	qr/terminating connection due to administrator command/);
+ends_ok('worker terminated',
+	sub { $node->safe_psql('postgres', 'SELECT pg_terminate_backend(' . (workers_of($node))[0] . ')') },
+	qr/ERROR:  a background worker of the commit suite has ended/);
+fails_ok($node, 'timeout', "SET statement_timeout = '1 s'; SELECT FROM sync_probe.probe(" . LONG_RUN . ')',
+	57014, qr/canceling statement due to statement timeout/);
+nothing_left($node, 'timeout');
+
+for my $victim ('worker', 'leader')
+{
+	my $run = start_probe($node, LONG_RUN);
+	kill_process($node, $victim eq 'worker' ? (workers_of($node))[0] : $run->{pid});
+	finish_query($run);
+	eval { $run->quit };
+	nothing_left($node, "SIGKILL of the $victim");
+	works_ok($node, "SIGKILL of the $victim", "stop_early => true");
+}
+
+# --- what stood beside it
+
+$node->safe_psql('postgres', 'INSERT INTO seen VALUES (1)');
+$node->wait_for_catchup($standby, 'replay');
+is($standby->safe_psql('postgres', 'SELECT count(*) FROM seen'), 1, 'the standby has replayed it');
+$node->wait_for_catchup('s');
+is($subscriber->safe_psql('postgres', 'SELECT count(*) FROM seen'), 1, 'the subscriber follows');
+is($node->safe_psql('postgres', <<'SQL'), 't',
+SELECT bool_and(data ~ '^(BEGIN|COMMIT)|sync_probe\.|seen')
+FROM pg_logical_slot_get_changes('watcher', NULL, NULL, 'skip-empty-xacts', '1')
+SQL
+	'the slot decodes nothing but changes');
+$node->safe_psql('postgres', 'SELECT pg_switch_wal()');
+ok(wait_for(sub { $node->safe_psql('postgres',
+		'SELECT archived_count > 0 AND failed_count = 0 FROM pg_stat_archiver') eq 't' }),
+	'the archive works');
+
+# --- refused
+
+fails_ok($node, 'too many workers', 'SELECT FROM ' . commit_call("workers => 64"), 53400,
+	qr/not enough background workers/, qr/max_worker_processes \(12\) are free, 64 are needed/,
+	qr/Use workers => \d+, or raise max_worker_processes/);
+nothing_left($node, 'too many workers');
+($out, $err) = ($node->psql('postgres', 'SELECT count(*) FROM ' . commit_call("duration => '1 s'")))[1, 2];
+is($out, 2, 'the default number of workers is lowered');
+
+fails_ok($standby, 'standby', 'SELECT FROM ' . commit_call("workers => 1"), 55000,
+	qr/cannot run the commit suite now/, qr/This server is a standby/);
+
+my $next_segment = 'INSERT INTO seen SELECT max(id) + 1 FROM seen; SELECT pg_switch_wal()';
+for (
+	[ 'fsync off', "fsync = off", 'fsync = on', qr/fsync is off/ ],
+	[ 'archiving fails', "archive_command = 'false'", qq(archive_command = 'cp "%p" "$archive/%f"'),
+		qr/last attempt to archive WAL has failed/ ])
+{
+	my ($name, $bad, $good, $says) = @$_;
+	$node->append_conf('postgresql.conf', $bad);
+	$node->reload;
+	$node->safe_psql('postgres', $next_segment);
+	$node->poll_query_until('postgres',
+		'SELECT last_failed_time > last_archived_time FROM pg_stat_archiver')
+	  if $name =~ /archiv/;
+	fails_ok($node, $name, 'SELECT FROM ' . commit_call("workers => 1"), 55000,
+		qr/cannot run the commit suite now/, $says);
+	$node->append_conf('postgresql.conf', $good);
+	$node->reload;
+	$node->safe_psql('postgres', $next_segment);
+}
+ok($node->poll_query_until('postgres',
+		'SELECT coalesce(last_archived_time > last_failed_time, true) FROM pg_stat_archiver'),
+	'the archive works again');
+
+# a slot that nobody reads
+$node->safe_psql('postgres', 'CREATE TABLE bulk (t text)');
+$node->safe_psql('postgres', "SELECT pg_create_physical_replication_slot('lazy', true)");
+$node->safe_psql('postgres', q(INSERT INTO bulk SELECT repeat('x', 1000) FROM generate_series(1, 80000)));
+fails_ok($node, 'lagging slot', 'SELECT FROM ' . commit_call("workers => 1"), 55000,
+	qr/slot "(lazy|watcher)" retains more WAL than max_wal_size/);
+$node->safe_psql('postgres', "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_type = 'physical' OR plugin = 'test_decoding'");
+$node->wait_for_catchup('s');
+
+# a bound on WAL
+$node->safe_psql('postgres', 'CHECKPOINT');
+($out, $err) = ($node->psql('postgres', q(SET pg_sync_probe.max_commit_wal = '1MB';
+	SELECT count(*) FROM ) . commit_call("workers => 3, flush_size => 100000, duration => '20 s'")))[1, 2];
+is($out, 2, 'max_commit_wal: the rows so far');
+like($err, qr/NOTICE:  the commit suite ends early: it has written .* of WAL, as much as pg_sync_probe.max_commit_wal/,
+	'max_commit_wal: a notice');
+
+# --- methods of the other kind
+
+# nobody else writes: they are measured, and then the segments are synced
+my $idle = probe_cluster('idle', conf => "wal_sync_method = fdatasync\nautovacuum = off");
+my $mixed = "workers => 2, methods => '{open_datasync}', record => false";
+$session = session($idle);
+SKIP:
+{
+	query($session, 'LOAD \'pg_sync_probe\'');
+	my $trace = strace_counts($session->{pid}, 'fdatasync');
+	skip 'no strace', 2 unless $trace;
+	skip 'strace may not attach', 2 unless wait_for(sub { -e $trace->{log} || !$trace->{run}->pumpable })
+	  && $trace->{run}->pumpable;
+	start_query($session, "SELECT status FROM " . commit_call("$mixed, duration => '2 s'"));
+	($out, $err) = finish_query($session);
+	start_query($session, 'SELECT FROM ' . commit_call("$mixed, " . "duration => '60 s', stop_early => false"));
+	wait_phase($idle, $session, 'measuring');
+	my $traced = slurp_file($trace->{log});
+	$idle->poll_query_until('postgres', 'SELECT rounds > 2 FROM sync_probe.running');
+	$idle->safe_psql('postgres', "SELECT pg_cancel_backend($session->{pid})");
+	finish_query($session);
+	my $later = slurp_file($trace->{log});
+	$trace->{run}->signal('INT');
+	eval { $trace->{run}->finish };
+	like($traced, qr{fdatasync\(\d+<[^>]*/pg_wal/[0-9A-F]{24}>\)\s*= 0}, 'the segments are synced');
+	cmp_ok(length($later), '>', length($traced), 'also after a cancel');
+}
+$session->quit;
+
+# WAL that is written and not flushed
+for (
+	[ 'bulk insert', q(INSERT INTO bulk SELECT repeat('x', 1000) FROM (SELECT generate_series(1, 100000000)) AS s) ],
+	[ 'async commits', q(SET synchronous_commit = off;
+		DO $$ BEGIN LOOP INSERT INTO bulk VALUES (repeat('x', 1000)); COMMIT; END LOOP; END $$) ])
+{
+	my ($name, $sql) = @$_;
+	$idle->safe_psql('postgres', 'DROP TABLE IF EXISTS bulk; CREATE TABLE bulk (t text)');
+	my $writer = session($idle);
+	start_query($writer, $sql);
+	$idle->poll_query_until('postgres', "SELECT pg_relation_size('bulk') > 0");
+	is($idle->safe_psql('postgres', <<"SQL"), 't|t', "$name: open_datasync is stopped");
+SET client_min_messages = warning;
+SELECT bool_and(status = 'stopped' AND detail LIKE '%without flushing%')
+           FILTER (WHERE method = 'open_datasync'),
+       bool_or(method = 'fsync')
+FROM sync_probe.probe('pg_wal', 'commit', workers => 2, methods => '{open_datasync,fsync}',
+    duration => '3 s')
+SQL
+	$idle->safe_psql('postgres', "SELECT pg_terminate_backend($writer->{pid})");
+	eval { finish_query($writer); $writer->quit };
+}
+
+# a server that opens WAL with O_DIRECT, where the file system may refuse it
+my $minimal = probe_cluster('minimal',
+	conf => "wal_level = minimal\nmax_wal_senders = 0\nwal_sync_method = fdatasync");
+is($minimal->safe_psql('postgres', <<'SQL'), 't',
+SET client_min_messages = warning;
+SELECT bool_and(status IN ('ok', 'no_direct_io', 'error', 'stopped'))
+FROM sync_probe.probe('pg_wal', 'commit', workers => 2, methods => '{open_datasync,open_sync}',
+    duration => '2 s')
+SQL
+	'wal_level = minimal: the server survives');
+nothing_left($minimal, 'wal_level = minimal');
+
+for my $server ($node, $idle, $minimal)
+{
+	nothing_left($server, $server->name);
+	$server->stop;
+	log_ok($server);
+}
+$_->stop for $standby, $subscriber;
+done_testing();
