@@ -160,6 +160,7 @@ allocate_control(sp_commit_load *load, int nworkers, int record_size, int64 inte
 	load->segment = dsm_create(size, 0);
 	load->control = dsm_segment_address(load->segment);
 	memset(load->control, 0, size);
+	load->control->leader_pid = MyProcPid;
 	load->control->record_size = record_size;
 	load->control->interval_ns = interval_us * 1000 * nworkers;
 	pg_atomic_init_u32(&load->control->command, 0);

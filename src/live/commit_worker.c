@@ -18,6 +18,8 @@
  */
 #include "live/live_internal.h"
 
+#include <signal.h>
+
 #include "access/rmgr.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -203,13 +205,20 @@ tell_leader(int code, Datum arg)
 	((sp_commit_worker *) DatumGetPointer(arg))->ended = true;
 }
 
+/* A leader tells when it ends; one that was killed cannot. */
+static bool
+leader_lives(const sp_commit_control *control)
+{
+	return kill(control->leader_pid, 0) == 0 || errno != ESRCH;
+}
+
 static void
 serve(const committing *state)
 {
 	sp_commit_control *control = state->control;
 	uint32		done = 0;
 
-	while (!control->stop && (int64) pg_atomic_read_u64(&control->lease_ns) > sp_monotonic_ns())
+	while (!control->stop && leader_lives(control))
 	{
 		uint32		command = pg_atomic_read_u32(&control->command);
 

@@ -19,7 +19,7 @@
 #include "port/atomics.h"
 #include "storage/latch.h"
 
-/* A worker ends if its leader has not extended the lease: it is stopped, or lost. */
+/* A worker leaves its slot if the leader has not extended the lease: the leader hangs. */
 #define SP_COMMIT_LEASE_NS	(10 * INT64CONST(1000000000))
 
 /* One worker; only it writes here. */
@@ -38,6 +38,7 @@ typedef struct sp_commit_worker
 typedef struct sp_commit_control
 {
 	/* set before the workers start */
+	int			leader_pid;
 	int			record_size;	/* bytes of WAL, with the header of the record */
 	int64		interval_ns;	/* between two records of a worker; 0: without a pause */
 	int			nworkers;		/* set once all have started */

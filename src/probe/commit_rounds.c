@@ -23,6 +23,7 @@
 #include "portability/instr_time.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
+#include "utils/guc.h"
 
 #include "compat.h"
 
@@ -220,10 +221,13 @@ conclude(const commit_running *state, sp_commit_values *values)
 	/* a settled verdict keeps the intervals that settled it */
 	if (!values->done || values->analyses == 0)
 		judge(state, values);
-	if (values->setting.count == 1)
-		strlcpy(values->reason, "no other value could be measured", sizeof(values->reason));
-	else
+	if (values->setting.count > 1)
+	{
 		explain(values);
+		return;
+	}
+	values->setting.judgement.verdict = SP_UNDECIDED;
+	strlcpy(values->reason, "no other value could be measured", sizeof(values->reason));
 }
 
 /* ------------------------------------------------------------------- rounds */
@@ -384,9 +388,25 @@ check_space_left(const commit_running *state)
 				 errhint("Free some space. WAL must be able to grow to max_wal_size, and pg_sync_probe.reserve_percent of the file system must stay free.")));
 }
 
+/* Workers ignore a reload, so they may be of the other kind than the server now. */
+static void
+check_method(commit_running *state)
+{
+	const char *now;
+
+	sp_process_reload();
+	now = GetConfigOption("wal_sync_method", false, false);
+	if (strcmp(now, state->run->wal_sync_method) == 0)
+		return;
+	if (!state->mixed.owed)
+		sp_mixed_wal_begin(&state->mixed);
+	end_early(state, psprintf("wal_sync_method was changed to %s", now), NULL);
+}
+
 static void
 check_limits(commit_running *state)
 {
+	check_method(state);
 	check_wal(state);
 	check_others(state);
 	check_space_left(state);
