@@ -207,7 +207,7 @@ tell_leader(int code, Datum arg)
 
 /* A leader tells when it ends; one that was killed cannot. */
 static bool
-leader_lives(const sp_commit_control *control)
+leader_is_alive(const sp_commit_control *control)
 {
 	return kill(control->leader_pid, 0) == 0 || errno != ESRCH;
 }
@@ -218,7 +218,7 @@ serve(const committing *state)
 	sp_commit_control *control = state->control;
 	uint32		done = 0;
 
-	while (!control->stop && leader_lives(control))
+	while (!control->stop && leader_is_alive(control))
 	{
 		uint32		command = pg_atomic_read_u32(&control->command);
 
