@@ -319,6 +319,9 @@ INSERT INTO functions VALUES
     stop_early boolean DEFAULT true
     label text DEFAULT NULL::text
     record boolean DEFAULT true
+    methods text[] DEFAULT NULL::text[]
+    commit_delays integer[] DEFAULT NULL::integer[]
+    workers integer DEFAULT NULL::integer
 $$),
 ('probe_all', $$
     duration interval DEFAULT '00:00:05'::interval
