@@ -105,7 +105,7 @@ write_block(int fd, int flags, const char *path, const char **call)
 	if (pwrite(fd, block, XLOG_BLCKSZ, 0) != XLOG_BLCKSZ)
 		return -1;
 	*call = "open";
-	fd = open(path, flags);
+	fd = openat(AT_FDCWD, path, flags);
 	if (fd < 0)
 		return -1;
 	*call = "write";
@@ -130,13 +130,14 @@ sp_wal_try_method(const sp_sync_method *method, const char **call)
 
 	snprintf(path, sizeof(path), SCRATCH_FILE_FORMAT, MyProcPid, SCRATCH_FILE_NUMBER);
 	*call = "create";
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
+	fd = openat(AT_FDCWD, path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+				pg_file_create_mode);
 	if (fd < 0)
 		return SP_ERROR;
 	result = write_block(fd, flags, path, call);
 	saved_errno = errno;
 	close(fd);
-	(void) unlink(path);
+	(void) unlinkat(AT_FDCWD, path, 0);
 	errno = saved_errno;
 	if (result == 0)
 		return SP_OK;

@@ -121,7 +121,8 @@ stop_mixed(sp_commit_values *values)
 		if (!value->mixed)
 			continue;
 		value->status = SP_STOPPED;
-		value->detail = "other sessions write WAL without flushing it, which is not safe beside this method";
+		value->detail = "other sessions write WAL without flushing it, which is not safe beside "
+			"this method";
 		drop_member(values, m);
 	}
 }

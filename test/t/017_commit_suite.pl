@@ -196,7 +196,8 @@ $session->quit;
 ends_ok('terminate', signal_backend($node, 'pg_terminate_backend'),
 	qr/terminating connection due to administrator command/);
 ends_ok('worker terminated',
-	sub { $node->safe_psql('postgres', 'SELECT pg_terminate_backend(' . (workers_of($node))[0] . ')') },
+	sub { $node->safe_psql('postgres',
+			'SELECT pg_terminate_backend(' . (workers_of($node))[0] . ')') },
 	qr/ERROR:  a background worker of the commit suite has ended/);
 fails_ok($node, 'timeout', "SET statement_timeout = '1 s'; SELECT FROM sync_probe.probe(" . LONG_RUN . ')',
 	57014, qr/canceling statement due to statement timeout/);
@@ -267,7 +268,10 @@ $node->safe_psql('postgres', "SELECT pg_create_physical_replication_slot('lazy',
 $node->safe_psql('postgres', q(INSERT INTO bulk SELECT repeat('x', 1000) FROM generate_series(1, 80000)));
 fails_ok($node, 'lagging slot', 'SELECT FROM ' . commit_call("workers => 1"), 55000,
 	qr/slot "(lazy|watcher)" retains more WAL than max_wal_size/);
-$node->safe_psql('postgres', "SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_type = 'physical' OR plugin = 'test_decoding'");
+$node->safe_psql('postgres', <<'SQL');
+SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots
+WHERE slot_type = 'physical' OR plugin = 'test_decoding'
+SQL
 $node->wait_for_catchup('s');
 
 # a bound on WAL
@@ -380,7 +384,7 @@ FROM (SELECT * FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1) AS r,
 SQL
 	'workers, size and pace are those of commit_waits()');
 
-# a server that opens WAL with O_DIRECT, where the file system may refuse it; it has few workers
+# a server that opens WAL with O_DIRECT, which a file system may refuse; it has few workers
 my %place = prepared_filesystems('SP_TEST_FILESYSTEMS');
 my $waldir = $place{zfs} ? "$place{zfs}/commit_wal" : PostgreSQL::Test::Utils::tempdir() . '/wal';
 my $minimal = probe_cluster('minimal', extra => [ '--waldir', $waldir ],
@@ -400,6 +404,36 @@ SKIP:
 like($err, qr/NOTICE:  3 workers instead of 8: no more of max_worker_processes \(4\) are free/,
 	'the default number of workers is lowered');
 nothing_left($minimal, 'wal_level = minimal');
+
+# a method that fails on a new file is not used, since a worker would end the server
+SKIP:
+{
+	my $library = "$ENV{TESTDIR}/test/fault/fail_calls.so";
+	skip 'preloading is only tried on Linux', 6 unless -e $library;
+	my $faults = PostgreSQL::Test::Utils::tempdir() . '/fault';
+	$minimal->stop;
+	{
+		local $ENV{LD_PRELOAD} = join ' ', $library, grep { defined } $ENV{LD_PRELOAD};
+		local $ENV{SP_FAULT_FILE} = $faults;
+		$minimal->start;
+	}
+	for (
+		[ 'open 1 EINVAL', 'no_direct_io|could not open file: Invalid argument' ],
+		[ 'pwrite 2 EIO', 'error|could not write file: Input/output error' ],
+		[ 'create 1 EROFS', 'error|could not create file: Read-only file system' ])
+	{
+		my ($fault, $row) = @$_;
+		open my $file, '>', $faults or die "$faults: $!";
+		print $file "$fault\n";
+		close $file;
+		is($minimal->safe_psql('postgres', <<'SQL'), $row, "$fault: a row says so");
+SET client_min_messages = warning;
+SELECT status, detail FROM sync_probe.probe('pg_wal', 'commit', workers => 2, duration => '2 s',
+    methods => '{open_datasync}', record => false) WHERE method = 'open_datasync'
+SQL
+		nothing_left($minimal, $fault);
+	}
+}
 
 for my $server ($node, $idle, $minimal)
 {
