@@ -2,8 +2,9 @@
 -- sync_probe_internal.live_run
 --
 -- The newest trial, else the newest run of the commit suite, whose verdict on a setting
--- counts at the place of the WAL: made by this server, at its directory and device, decided,
--- and nothing has changed since but that its advice was followed.  A trial comes first: it
+-- counts at the place of the WAL: made by this server, at its directory and device, at the
+-- cluster's own pace and size, decided, and nothing has changed since but that its advice was
+-- followed.  A trial comes first: it
 -- saw the load of the server's own sessions.
 --
 CREATE FUNCTION sync_probe_internal.live_run(place sync_probe.locations, of_setting name)
@@ -23,6 +24,8 @@ FROM sync_probe_internal.this_server() AS s,
            AND r.system_identifier = s.system_identifier AND r.host = s.host
            AND r.directory IS NOT DISTINCT FROM place.directory
            AND r.device IS NOT DISTINCT FROM place.device
+           AND r.flush_size_source IS DISTINCT FROM 'argument'
+           AND r.flush_interval_source IS DISTINCT FROM 'argument'
            AND CASE WHEN of_setting = 'commit_delay' AND r.suite = 'commit'
                     THEN r.recommended_commit_delay IS NOT NULL
                     ELSE r.setting = of_setting AND r.verdict IN ('switch', 'keep', 'tie') END
