@@ -16,7 +16,7 @@ SERVER = $(sort $(wildcard src/*.c src/*/*.c))
 OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 
 # In this order: what comes later uses what comes before.
-SQL_PARTS = header locations tables commit_waits workloads sql_bench workload_results probe \
+SQL_PARTS = header locations tables commit_waits workloads sql_bench workload_results probe trial \
 	histogram verdict probed_advice live_advice recommendations findings_storage findings_run \
 	findings lifetime running report comparison
 SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql)

@@ -21,6 +21,7 @@
 #include "utils/timeout.h"
 
 #include "probe/probe.h"
+#include "trial/trial.h"
 #include "workload/workload.h"
 
 /*
@@ -188,8 +189,9 @@ drop_leftover_schemas(void)
 }
 
 /*
- * Returns the number of files, directories and schemas that were removed.  On a
- * standby and in a read-only transaction, schemas are not dropped.
+ * Returns the number of files, directories and schemas that were removed, and of settings
+ * that were restored.  On a standby and in a read-only transaction, schemas are not
+ * dropped.
  */
 Datum
 sync_probe_cleanup(PG_FUNCTION_ARGS)
@@ -200,6 +202,7 @@ sync_probe_cleanup(PG_FUNCTION_ARGS)
 	sp_check_circumstances("clean up");
 	sp_cluster_lock_acquire("", "", 0);
 	sp_progress_set_phase("cleaning up");
+	removed += sp_trial_cleanup();
 	foreach(cell, sp_location_list())
 		removed += sp_probe_files_sweep(lfirst(cell));
 	removed += sp_temp_directory_sweep();

@@ -218,6 +218,26 @@ sp_check_custom_name(const char *name)
 /* PostgreSQL 19 has a type of its own for signal handlers. */
 #ifndef PG_SIG_IGN
 #define PG_SIG_IGN SIG_IGN
+#define PG_SIG_DFL SIG_DFL
+#endif
+
+/* libpq/libpq.h includes the headers of GSSAPI, which need not be installed. */
+extern bool pq_check_connection(void);
+
+/* PostgreSQL 17 (d3ae2a24f26) can forbid ALTER SYSTEM. */
+static inline bool
+sp_alter_system_is_allowed(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return AllowAlterSystem;
+#else
+	return true;
+#endif
+}
+
+/* PostgreSQL 16 (d7e39d72ca1) renamed this function. */
+#if PG_VERSION_NUM < 160000
+#define pgstat_get_local_beentry_by_index(i) pgstat_fetch_stat_local_beentry(i)
 #endif
 
 #endif							/* SP_COMPAT_H */

@@ -18,6 +18,7 @@
 #include "live/live.h"
 #include "probe/probe.h"
 #include "storage/zfs_tools.h"
+#include "trial/trial.h"
 #include "workload/workload.h"
 
 PG_MODULE_MAGIC;
@@ -34,7 +35,7 @@ _PG_init(void)
 							 PGC_USERSET, 0, NULL, NULL, NULL);
 
 	DefineCustomIntVariable("pg_sync_probe.max_duration",
-							"Longest duration that sync_probe.probe() and sync_probe.pgbench() accept.",
+							"Longest duration that sync_probe.probe(), trial() and pgbench() accept.",
 							NULL,
 							&sp_max_duration_ms, 600000, 10, INT_MAX,
 							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
@@ -74,6 +75,12 @@ _PG_init(void)
 							   "If empty, .pgpass in the home directory of the operating system user of the server.",
 							   &sp_pgbench_passfile, "",
 							   PGC_SUSET, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
+
+	DefineCustomStringVariable(SP_TRIAL_MARKER,
+							   "Setting that a trial has changed, and its value before.",
+							   "Written by sync_probe.trial() while it runs. Where it is left over, sync_probe.cleanup() restores the setting.",
+							   &sp_trial_restores, "",
+							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 
 	MarkGUCPrefixReserved("pg_sync_probe");
 }

@@ -102,6 +102,8 @@ describe_holder(int pid, const sp_progress *progress)
 	if (sp_progress_is_workload(progress))
 		return psprintf("Process %d has been running workload \"%s\" in tablespace \"%s\" since %s.",
 						pid, NameStr(progress->workload), NameStr(progress->location), since);
+	if (sp_progress_is_trial(progress))
+		return psprintf("Process %d has been trying values of a setting since %s.", pid, since);
 	return psprintf("Process %d has been probing location \"%s\" since %s.",
 					pid, NameStr(progress->location), since);
 }
@@ -119,6 +121,7 @@ complain_about_holder(void)
 			 pid == 0 || !published ? errmsg("another probe, workload or cleanup is running in this cluster") :
 			 is_cleanup(&progress) ? errmsg("a cleanup is running in this cluster") :
 			 sp_progress_is_workload(&progress) ? errmsg("a workload is running in this cluster") :
+			 sp_progress_is_trial(&progress) ? errmsg("a trial is running in this cluster") :
 			 errmsg("another probe is running in this cluster"),
 			 pid == 0 ? 0 :
 			 !published ? errdetail("Process %d holds the lock.", pid) :

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * common/common.h
- *		Functions of the server part that probes and workloads share.
+ *		Functions of the server part that probes, trials and workloads share.
  *
  * Checks of arguments, access to the extension's tables through SPI, the cluster lock
  * that lets one probe or workload run at a time, its progress, reloads of the
@@ -44,6 +44,9 @@ extern void sp_await_reload(void);
 
 /* --------------------------------------------------------- cluster_lock.c */
 
+/* The suite of a trial, in its progress and in its row of sync_probe.runs. */
+#define SP_TRIAL_SUITE	"trial"
+
 /* The progress of a probe or workload, in shared memory while it runs. */
 typedef struct sp_progress
 {
@@ -70,9 +73,16 @@ extern int	sp_cluster_lock_holder(sp_progress *progress, bool *published);
 extern bool sp_schema_lock(uint32 schema_id, bool session);
 extern void sp_schema_unlock(uint32 schema_id);
 
+/* ------------------------------------------------------------ procedure.c */
+
+extern void sp_refuse_transaction_block(FunctionCallInfo fcinfo, const char *call,
+										const char *detail, const char *hint);
+extern void sp_commit(void);
+
 /* ------------------------------------------------------------- progress.c */
 
 extern bool sp_progress_is_workload(const sp_progress *progress);
+extern bool sp_progress_is_trial(const sp_progress *progress);
 
 /* ----------------------------------------------------------- valid_text.c */
 

@@ -21,6 +21,12 @@ sp_progress_is_workload(const sp_progress *progress)
 	return NameStr(progress->workload)[0] != '\0';
 }
 
+bool
+sp_progress_is_trial(const sp_progress *progress)
+{
+	return strcmp(NameStr(progress->suite), SP_TRIAL_SUITE) == 0;
+}
+
 /* The share of the transactions or of the time that is done. */
 static double
 share_done(const sp_progress *progress)

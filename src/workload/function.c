@@ -242,29 +242,6 @@ sync_probe_pgbench(PG_FUNCTION_ARGS)
 
 #define CALL_NAME	"CALL sync_probe.run_workload()"
 
-static void
-check_not_in_transaction(FunctionCallInfo fcinfo)
-{
-	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
-		castNode(CallContext, fcinfo->context)->atomic)
-		ereport(ERROR,
-				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("%s cannot run inside a transaction block", CALL_NAME),
-				 errdetail("It commits, so that it holds no snapshot while the workload runs."),
-				 errhint("SELECT * FROM sync_probe.pgbench() can run inside a transaction block.")));
-}
-
-/*
- * Commit.  The next transaction is READ COMMITTED, whatever
- * default_transaction_isolation is, so that it holds no snapshot between statements.
- */
-static void
-commit(void)
-{
-	SPI_commit();
-	XactIsoLevel = XACT_READ_COMMITTED;
-}
-
 /* The columns of the recorded row that the procedure returns. */
 static HeapTuple
 output_row(HeapTuple recorded, TupleDesc output_type)
@@ -294,7 +271,9 @@ sync_probe_run_workload(PG_FUNCTION_ARGS)
 	HeapTupleHeader output;
 	int			nest_level;
 
-	check_not_in_transaction(fcinfo);
+	sp_refuse_transaction_block(fcinfo, CALL_NAME,
+								"It commits, so that it holds no snapshot while the workload runs.",
+								"SELECT * FROM sync_probe.pgbench() can run inside a transaction block.");
 	sp_check_circumstances("run a workload");
 	check_writable(CALL_NAME);
 	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
@@ -307,7 +286,7 @@ sync_probe_run_workload(PG_FUNCTION_ARGS)
 	take_arguments(fcinfo, &run);
 	AtEOXact_GUC(true, nest_level);
 	run.is_procedure = true;
-	commit();
+	sp_commit();
 	nest_level = sp_pin_search_path();
 	output = SPI_returntuple(output_row(run_workload(&run), output_type), output_type);
 	AtEOXact_GUC(true, nest_level);

@@ -1,0 +1,51 @@
+--
+-- trial
+--
+-- Try values of a setting on the server's own load: switch it for the whole cluster, in
+-- short slots of time in random order, and compare how long commits wait and how many there
+-- are.  However it ends, the old value comes back.
+--
+-- Settings are wal_sync_method, commit_delay, commit_siblings, wal_compression,
+-- wal_writer_delay and wal_writer_flush_after.  doc/real-commits.md describes it,
+-- doc/settings-and-privileges.md its errors.
+--
+-- Without SET search_path, with which it could not commit.
+--
+CREATE PROCEDURE sync_probe.trial(
+    setting name DEFAULT 'wal_sync_method',
+    "values" text[] DEFAULT NULL,
+    duration interval DEFAULT '1 min',
+    slot interval DEFAULT NULL,
+    label text DEFAULT NULL,
+    INOUT run_id bigint DEFAULT NULL,
+    INOUT verdict text DEFAULT NULL,
+    INOUT recommended_value text DEFAULT NULL,
+    INOUT reason text DEFAULT NULL)
+LANGUAGE c
+AS 'MODULE_PATHNAME', 'sync_probe_trial';
+
+REVOKE ALL ON PROCEDURE sync_probe.trial(name, text[], interval, interval, text,
+  bigint, text, text, text) FROM PUBLIC;
+
+COMMENT ON PROCEDURE sync_probe.trial(name, text[], interval, interval, text,
+  bigint, text, text, text) IS
+  'Switch a setting of the cluster in short random slots, and compare the commits of its '
+  'sessions. Returns one row, and restores the setting. Requires EXECUTE, which only the owner '
+  'has at first, and ALTER SYSTEM on the setting for the session user and the current user';
+
+--
+-- sync_probe_internal.trial_leftover
+--
+CREATE FUNCTION sync_probe_internal.trial_leftover()
+RETURNS text
+LANGUAGE c VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'sync_probe_trial_leftover';
+
+REVOKE ALL ON FUNCTION sync_probe_internal.trial_leftover() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.trial_leftover() TO pg_monitor;
+
+COMMENT ON FUNCTION sync_probe_internal.trial_leftover() IS
+  'What a trial left in postgresql.auto.conf that no longer runs, as setting[=value before]; '
+  'null if there is nothing';
+
