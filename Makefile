@@ -26,8 +26,8 @@ PG_CPPFLAGS = -I$(srcdir)/src
 PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
 
-REGRESS = setup arguments locations shapes recording lifetime privileges workloads sql_bench \
-	commit_waits commit_suite in_your_tests
+REGRESS = setup arguments locations shapes recording lifetime privileges trial workloads \
+	sql_bench commit_waits commit_suite in_your_tests
 REGRESS_OPTS = --inputdir=.
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl

@@ -41,7 +41,7 @@ sp_trial_check_server(void)
 /* -------------------------------------------------------------- privileges */
 
 static void
-check_role(const char *setting, Oid role)
+check_right_of(const char *setting, Oid role)
 {
 	const char *name;
 
@@ -63,8 +63,8 @@ check_role(const char *setting, Oid role)
 void
 sp_trial_check_privilege(const char *setting)
 {
-	check_role(setting, GetUserId());
-	check_role(setting, GetSessionUserId());
+	check_right_of(setting, GetUserId());
+	check_right_of(setting, GetSessionUserId());
 }
 
 /* ------------------------------------------------------------- the setting */

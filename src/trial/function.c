@@ -71,7 +71,7 @@ take_setting(FunctionCallInfo fcinfo, sp_trial *trial)
 
 /* In the current memory context, which survives a commit. */
 static void
-take_arguments(FunctionCallInfo fcinfo, sp_trial *trial)
+take_other_arguments(FunctionCallInfo fcinfo, sp_trial *trial)
 {
 	sp_refuse_null(fcinfo, ARG_DURATION, trial_arg_names);
 	trial->duration_us = sp_interval_argument(fcinfo, ARG_DURATION, trial_arg_names,
@@ -83,8 +83,6 @@ take_arguments(FunctionCallInfo fcinfo, sp_trial *trial)
 													  MAX_SLOT_US, "Omit it to use the shortest one.") /
 			USECS_PER_SEC;
 	trial->label = sp_label_argument(fcinfo, ARG_LABEL);
-	sp_trial_take_values(trial, PG_ARGISNULL(ARG_VALUES) ? (Datum) 0 : PG_GETARG_DATUM(ARG_VALUES),
-						 PG_ARGISNULL(ARG_VALUES));
 	trial->random_seed = (int64) (pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF));
 }
 
@@ -192,12 +190,14 @@ sync_probe_trial(PG_FUNCTION_ARGS)
 	/* a procedure with SET search_path cannot commit */
 	nest_level = sp_pin_search_path();
 	take_setting(fcinfo, trial);
+	take_other_arguments(fcinfo, trial);
 	sp_await_reload();
 	/* before the first reload */
 	sp_trial_check_pending_edits();
 	restore_leftover();
-	take_arguments(fcinfo, trial);
 	sp_trial_check_source(trial->setting);
+	sp_trial_take_values(trial, PG_ARGISNULL(ARG_VALUES) ? (Datum) 0 : PG_GETARG_DATUM(ARG_VALUES),
+						 PG_ARGISNULL(ARG_VALUES));
 	sp_trial_choose_slot(trial, &shortest);
 	check_slot(trial, shortest);
 	AtEOXact_GUC(true, nest_level);

@@ -125,7 +125,7 @@ put_outcome(sp_row *row, const sp_trial *trial)
 }
 
 static HeapTuple
-run_row(const sp_trial *trial, int64 run_id)
+trial_row(const sp_trial *trial, int64 run_id)
 {
 	sp_row	   *row = sp_row_make(sp_history_row_type("runs"));
 	const char *method = GetConfigOption("wal_sync_method", false, false);
@@ -168,7 +168,7 @@ choice_of_value(const sp_trial *trial, int value)
 }
 
 static HeapTuple
-measurement_row(const sp_trial *trial, int value, int64 run_id, TupleDesc type)
+value_row(const sp_trial *trial, int value, int64 run_id, TupleDesc type)
 {
 	sp_row	   *row = sp_row_make(type);
 	const sp_trial_value *tried = &trial->values[value];
@@ -207,10 +207,10 @@ record_trial(void *arg)
 	TupleDesc	run_type = sp_history_row_type("runs");
 	TupleDesc	type = sp_history_row_type("measurements");
 	HeapTuple	rows[SP_MAX_METHODS];
-	HeapTuple	run = run_row(args->trial, args->run_id);
+	HeapTuple	run = trial_row(args->trial, args->run_id);
 
 	for (int i = 0; i < args->trial->count; i++)
-		rows[i] = measurement_row(args->trial, i, args->run_id, type);
+		rows[i] = value_row(args->trial, i, args->run_id, type);
 	sp_history_insert("runs", run_type, &run, 1);
 	sp_history_insert("measurements", type, rows, args->trial->count);
 }

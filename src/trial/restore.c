@@ -243,12 +243,15 @@ sp_trial_identify(sp_trial_identity *identity)
 	return true;
 }
 
+/* Without the first prepared file, no other trial has begun. */
 static bool
 are_files_of(const sp_trial_identity *of)
 {
 	sp_trial_identity now;
 
-	return sp_trial_identify(&now) && now.device == of->device && now.inode == of->inode &&
+	if (!sp_trial_identify(&now))
+		return true;
+	return now.device == of->device && now.inode == of->inode &&
 		now.modified.tv_sec == of->modified.tv_sec && now.modified.tv_nsec == of->modified.tv_nsec;
 }
 

@@ -67,7 +67,7 @@ sp_trial_choose_slot(sp_trial *trial, double *shortest)
 	sp_sampler_run(sampler, LOOK_S);
 	sp_commit_figures_of(sp_sampler_stop(sampler), &figures);
 	idle = figures.connected - figures.active;
-	*shortest = Max(MIN_SLOT_S, MIN_SLOT_S + (idle - 100) * MIN_SLOT_PER_IDLE_S);
+	*shortest = MIN_SLOT_S + idle * MIN_SLOT_PER_IDLE_S;
 	*shortest = Max(*shortest, (RELOAD_S + RELOAD_PER_IDLE_S * idle +
 								RELOAD_PER_ACTIVE_S * figures.active) / RELOAD_SHARE);
 	if (trial->slot_s == 0)

@@ -97,7 +97,7 @@ set_handlers(bool watching)
 }
 
 static void
-make_segment(sp_watchdog *watchdog)
+make_shared(sp_watchdog *watchdog)
 {
 	watchdog->segment = dsm_create(sizeof(watched), 0);
 	watchdog->shared = dsm_segment_address(watchdog->segment);
@@ -112,7 +112,7 @@ make_segment(sp_watchdog *watchdog)
 }
 
 static void
-start_worker(sp_watchdog *watchdog)
+register_worker(sp_watchdog *watchdog)
 {
 	BackgroundWorker worker = {0};
 
@@ -135,7 +135,7 @@ start_worker(sp_watchdog *watchdog)
 }
 
 static void
-await_worker(sp_watchdog *watchdog)
+await_watching(sp_watchdog *watchdog)
 {
 	uint32		wait_event = sp_wait_event_new("SyncProbeTrial");
 	pid_t		pid;
@@ -159,11 +159,11 @@ sp_watchdog_start(void)
 	/* after an error, clean_up() of function.c still needs it */
 	sp_watchdog *watchdog = MemoryContextAllocZero(TopTransactionContext, sizeof(sp_watchdog));
 
-	make_segment(watchdog);
-	start_worker(watchdog);
+	make_shared(watchdog);
+	register_worker(watchdog);
 	PG_TRY();
 	{
-		await_worker(watchdog);
+		await_watching(watchdog);
 	}
 	PG_CATCH();
 	{

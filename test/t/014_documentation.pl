@@ -26,7 +26,7 @@ CREATE ROLE role LOGIN;
 CREATE DATABASE x;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 SQL
-shorten_defaults($node, qw(probe probe_all pgbench run_workload));
+shorten_defaults($node, qw(probe probe_all pgbench run_workload trial));
 
 # The same functions with a shorter default of duration.
 sub shorten_defaults

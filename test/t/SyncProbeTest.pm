@@ -23,7 +23,7 @@ use Time::HiRes qw(sleep);
 our @EXPORT = qw(probe_cluster add_tablespace prepared_filesystems session verbose_session
   start_query finish_query query start_probe pause_probe end_probe wait_for wait_phase
   wait_running probe_files pgbench_children workload_call workload_schemas let_runs_count
-  leftovers nothing_left descriptors signal_backend signal_client kill_process client_told_ok
+  leftovers nothing_left trial_watchdogs descriptors signal_backend signal_client kill_process client_told_ok
   seed_random fails_ok works_ok log_ok pid_alive LONG_PROBE SMALL_RUN CLIENT_LOST);
 
 # Longer than any test waits; always ended from outside.
@@ -279,7 +279,23 @@ sub workload_schemas
 		"SELECT nspname FROM pg_namespace WHERE nspname ~ '^sync_probe_workload_' ORDER BY 1");
 }
 
-# All traces of a probe or workload in the cluster, as text; empty when there are
+# The background workers that watch a trial.  They have no row in pg_stat_activity.
+sub trial_watchdogs
+{
+	my ($node) = @_;
+	my $data = realpath($node->data_dir);
+	my @watchdogs;
+	for my $directory (bsd_glob('/proc/[0-9]*'))
+	{
+		next if (readlink("$directory/cwd") // '') ne $data;
+		open my $file, '<', "$directory/cmdline" or next;
+		my ($pid) = $directory =~ /(\d+)$/;
+		push @watchdogs, $pid if (<$file> // '') =~ /pg_sync_probe trial/ && pid_alive($pid);
+	}
+	return @watchdogs;
+}
+
+# All traces of a probe, trial or workload in the cluster, as text; empty when there are
 # none.  Schemas: those of database postgres.
 sub leftovers
 {
@@ -295,7 +311,9 @@ UNION ALL SELECT 'process ' || concat_ws(' ', pid, backend_type, application_nam
     WHERE application_name ~ '^sync_probe_workload_' OR backend_type ~ '^pg_sync_probe'
 SQL
 	return join "\n", grep { $_ ne '' } $seen, workload_schemas($node), probe_files($node),
-	  map { "pgbench $_" } pgbench_children($node);
+	  (map { "pgbench $_" } pgbench_children($node)),
+	  (map { "watchdog $_" } trial_watchdogs($node)),
+	  map { "file $_" } bsd_glob($node->data_dir . '/pg_sync_probe*');
 }
 
 # The worker of a run that was given up may still be dropping: poll for it.

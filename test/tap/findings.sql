@@ -911,6 +911,10 @@ SELECT is((SELECT count(*) FROM sync_probe.findings
 SELECT ok(sync_probe_internal.busiest_tablespace() IN (SELECT spcname FROM pg_tablespace),
           'one of the tablespaces is the busiest');
 
+-- test/t/018_trial.pl has what leaves it
+SELECT is_empty($$SELECT code FROM sync_probe.findings WHERE code = 'trial_not_restored'$$,
+                'no trial is left');
+
 -- a publication that came after the extension
 SELECT is_empty($$SELECT code FROM sync_probe.findings WHERE code = 'history_published'$$,
                 'the tables are not published');
