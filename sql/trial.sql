@@ -85,12 +85,12 @@ DROP ROLE regress_trial_caller;
 \pset null '(null)'
 CALL sync_probe.trial('commit_delay', '{0,10}', duration => '2 s', label => 'regress',
                       run_id => NULL, verdict => NULL, recommended_value => NULL, reason => NULL) \gset
-SELECT source, label, location, suite, setting, verdict, recommended_value, reason, rounds > 0 AS rounds,
+SELECT source, label, location, suite, setting, verdict, recommended_value, reason <> '' AS has_reason,
        directory IS NOT NULL AS has_directory, wal_sync_method = wal_sync_method_at_end AS same,
        requested_duration, usable_for_advice
 FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1;
 SELECT m.test, m.method = current_setting('wal_sync_method') AS in_force, m.value, m.choice, m.status,
-       m.mean_us, m.relative_speed, m.relative_rate, m.ordinal
+       m.relative_speed, m.relative_rate, m.ordinal
 FROM sync_probe.measurements AS m
 WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs) ORDER BY ordinal;
 SHOW commit_delay;

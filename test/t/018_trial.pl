@@ -321,7 +321,9 @@ command_ok([ 'pg_ctl', '-D', $node->data_dir, '-l', $node->logfile, '-o', '-c co
 $node->_update_pid(1);
 fails_ok($node, 'command line', sprintf($trial, 5), '55000', qr/a reload would not change/,
 	qr/Its value is from: command line/);
-$node->restart;
+# a restart would keep the option
+$node->stop;
+$node->start;
 
 # --- one at a time
 {

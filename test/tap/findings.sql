@@ -784,7 +784,7 @@ CREATE TEMP VIEW commands AS SELECT DISTINCT c AS command FROM found, unnest(com
 SELECT plan((SELECT count(*) + count(says) FROM storage_scenario)::integer
             + (SELECT count(*) + count(says) + count(shows) FROM run_scenario)::integer
             + (SELECT count(*) FROM drift_scenario)::integer
-            + (SELECT count(*) FROM odd)::integer + 40);
+            + (SELECT count(*) FROM odd)::integer + 41);
 
 SELECT is(pg_temp.codes('storage: ' || name, true), codes, 'storage: ' || name)
 FROM storage_scenario;
