@@ -109,8 +109,11 @@ sample_process(sp_sampler *sampler, int i, bool is_client)
 	volatile PGPROC *process = &ProcGlobal->allProcs[i];
 	uint32		wait_event;
 
-	/* without a pid: an unused entry, or a prepared transaction */
-	if (process->pid == 0 || process->pid == MyProcPid)
+	/*
+	 * Without a pid: an unused entry, or a prepared transaction.  Up to 16 at least, the pid
+	 * of a process that has ended stays, but nobody owns its latch.
+	 */
+	if (process->pid == 0 || process->pid == MyProcPid || process->procLatch.owner_pid == 0)
 		return;
 	wait_event = process->wait_event_info;
 	if (is_client)
