@@ -59,6 +59,6 @@ REVOKE ALL ON FUNCTION sync_probe.cleanup() FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.cleanup() IS
   'Remove what killed probes and workloads left behind: files in all locations, and schemas in '
-  'this database; restore the setting of a trial. Returns how many. Requires EXECUTE, which only the owner has at '
-  'first';
+  'this database. Restore the setting of a trial. Returns how many. Requires EXECUTE, which only '
+  'the owner has at first';
 

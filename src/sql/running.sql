@@ -1,7 +1,7 @@
 --
 -- running
 --
--- The probe, workload or cleanup that runs in this cluster.  Every session of every
+-- The probe, trial, workload or cleanup that runs in this cluster.  Every session of every
 -- database sees it.
 --
 CREATE FUNCTION sync_probe_internal.running(
@@ -37,7 +37,7 @@ LEFT JOIN pg_catalog.pg_stat_activity AS a USING (pid);
 GRANT SELECT ON sync_probe.running TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.running IS
-  'The probe, workload or cleanup that runs now in this cluster; no row if none runs';
+  'The probe, trial, workload or cleanup that runs now in this cluster; no row if none runs';
 COMMENT ON COLUMN sync_probe.running.pid IS
   'Process ID of its backend';
 COMMENT ON COLUMN sync_probe.running.database IS
@@ -45,9 +45,9 @@ COMMENT ON COLUMN sync_probe.running.database IS
 COMMENT ON COLUMN sync_probe.running.username IS
   'Role that called it; null as database';
 COMMENT ON COLUMN sync_probe.running.location IS
-  'Location of the probe; the tablespace of a workload';
+  'Location of the probe, pg_wal for a trial; the tablespace of a workload';
 COMMENT ON COLUMN sync_probe.running.suite IS
-  'Suite of the probe or workload';
+  'Suite of the probe or workload; trial for a trial';
 COMMENT ON COLUMN sync_probe.running.workload IS
   'Name of the workload; null for a probe';
 COMMENT ON COLUMN sync_probe.running.phase IS
@@ -56,7 +56,7 @@ COMMENT ON COLUMN sync_probe.running.phase IS
 COMMENT ON COLUMN sync_probe.running.started_at IS
   'Start of the probe, workload or cleanup';
 COMMENT ON COLUMN sync_probe.running.rounds IS
-  'Rounds of a probe so far';
+  'Rounds of a probe or trial so far';
 COMMENT ON COLUMN sync_probe.running.transactions IS
   'Transactions of a workload so far';
 COMMENT ON COLUMN sync_probe.running.percent_done IS

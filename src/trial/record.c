@@ -253,5 +253,5 @@ sp_trial_tell(const sp_trial *trial)
 	if (all_commits(trial) == 0 && trial->comparison->count > 1)
 		ereport(NOTICE,
 				(errmsg("no transaction that writes has committed during the trial"),
-				 errhint("Call it while the server is busy, or make load in another session, for example with pgbench.")));
+				 errhint("Call it while the server is busy, or make load, for example with pgbench.")));
 }

@@ -142,8 +142,10 @@ tries_open_methods(const sp_trial *trial)
 	return false;
 }
 
-#define WHY_UNFLUSHED	"WAL is written that is not flushed at once, which open_* would take as flushed"
-#define WHY_OLD			"a statement lasts longer than a slot, and may write WAL with another method"
+#define WHY_UNFLUSHED \
+	"WAL is written that is not flushed at once, which open_* would take as flushed"
+#define WHY_OLD \
+	"a statement lasts longer than a slot, and may write WAL with another method"
 
 /* Before the first switch. */
 static void

@@ -126,7 +126,11 @@ my @endings = (
 	{ name => 'SIGKILL of both', end => sub { crash('KILL', @{ $_[0] }{qw(pid watchdog)}) } },
 	{ name => 'SIGABRT of the watchdog', end => sub { crash('ABRT', $_[0]{watchdog}) } },
 	{ name => 'SIGKILL of another session',
-		end => sub { my $other = session($node); crash('KILL', $other->{pid}); $other->{run}->kill_kill } },
+		end => sub {
+			my $other = session($node);
+			crash('KILL', $other->{pid});
+			$other->{run}->kill_kill;
+		} },
 	{ name => 'fast stop', end => sub { stop_and_start($_[0], 'fast') } },
 	{ name => 'immediate stop', end => sub { stop_and_start($_[0], 'immediate') } },
 	{ name => 'SIGKILL of the postmaster',
@@ -209,7 +213,8 @@ sub finding_ok
 {
 	my ($server, $name) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	is($server->safe_psql('postgres', <<'SQL'), "error|commit_delay|7|{\"SELECT sync_probe.cleanup()\"}", $name);
+	my $expected = 'error|commit_delay|7|{"SELECT sync_probe.cleanup()"}';
+	is($server->safe_psql('postgres', <<'SQL'), $expected, $name);
 SELECT severity, evidence ->> 'setting', evidence ->> 'value_before', commands
 FROM sync_probe.findings WHERE code = 'trial_not_restored'
 SQL
@@ -279,6 +284,37 @@ for my $change (@changes)
 	$session->quit;
 }
 
+# ----------------------------------------------------- open_* and old statements
+
+my $open = q{CALL sync_probe.trial('wal_sync_method', '{open_datasync}', duration => '3 s')};
+{
+	my (undef, $out, $err) = $node->psql('postgres', $open);
+	like($err, qr/wal_sync_method = open_datasync: /, 'open_datasync is tried where nothing writes');
+	unlike($out, qr/left out/, 'and not left out');
+
+	# commits that no one waits for
+	my $writer = session($node);
+	$node->safe_psql('postgres', 'CREATE TABLE filled (n integer)');
+	start_query($writer, <<'SQL');
+SET synchronous_commit = off;
+DO $$ BEGIN LOOP INSERT INTO filled VALUES (1); COMMIT; END LOOP; END $$
+SQL
+	$node->poll_query_until('postgres', 'SELECT EXISTS (SELECT FROM filled)') or die 'nobody writes';
+	my $offset = -s $node->logfile;
+	(undef, $out, $err) = $node->psql('postgres', $open);
+	like($out, qr/open_datasync was left out: (?:WAL is written|a statement lasts)/,
+		'it is left out beside asynchronous commits');
+	unlike(slurp_file($node->logfile, $offset), qr/changed to "open_datasync"/,
+		'and not switched to while they are made');
+	(undef, $out, $err) = $node->psql('postgres', sprintf($trial, 4));
+	like($out, qr/up to 1 sessions ran a statement that was older than a slot/,
+		'a statement that is older than its slot is told');
+	$node->safe_psql('postgres', "SELECT pg_terminate_backend($writer->{pid})");
+	$writer->{run}->kill_kill;
+	ok(new_session_shows('wal_sync_method', 'fdatasync'), 'the method is as before');
+	nothing_left($node, 'open_datasync');
+}
+
 # --------------------------------------------------------- where it is refused
 
 # A file with a change that a reload would activate.
@@ -316,7 +352,8 @@ for my $case (
 
 # --- a value from the command line
 $node->stop;
-command_ok([ 'pg_ctl', '-D', $node->data_dir, '-l', $node->logfile, '-o', '-c commit_delay=5', '-w', 'start' ],
+command_ok([ 'pg_ctl', '-D', $node->data_dir, '-l', $node->logfile, '-o', '-c commit_delay=5',
+		'-w', 'start' ],
 	'the server starts with an option');
 $node->_update_pid(1);
 fails_ok($node, 'command line', sprintf($trial, 5), '55000', qr/a reload would not change/,
