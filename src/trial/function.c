@@ -140,7 +140,7 @@ try_values(sp_trial *trial)
 /* ---------------------------------------------------------------- procedure */
 
 static HeapTuple
-result_row(const sp_trial *trial, int64 run_id, TupleDesc type)
+procedure_row(const sp_trial *trial, int64 run_id, TupleDesc type)
 {
 	Datum		values[] = {
 		Int64GetDatum(run_id),
@@ -209,7 +209,7 @@ sync_probe_trial(PG_FUNCTION_ARGS)
 	run_id = sp_trial_record(trial);
 	sp_trial_tell(trial);
 	sp_cluster_lock_release();
-	output = SPI_returntuple(result_row(trial, run_id, type), type);
+	output = SPI_returntuple(procedure_row(trial, run_id, type), type);
 	AtEOXact_GUC(true, nest_level);
 	SPI_finish();
 	PG_RETURN_HEAPTUPLEHEADER(output);
