@@ -306,6 +306,14 @@ SQL
 		'it is left out beside asynchronous commits');
 	unlike(slurp_file($node->logfile, $offset), qr/changed to "open_datasync"/,
 		'and not switched to while they are made');
+	$node->safe_psql('postgres', 'ALTER SYSTEM SET wal_sync_method = open_datasync');
+	$node->reload;
+	ok(new_session_shows('wal_sync_method', 'open_datasync'), 'open_datasync is current');
+	(undef, $out, $err) = $node->psql('postgres', "CALL sync_probe.trial(duration => '3 s')");
+	like($out, qr/undecided.*the current value cannot be tried beside others/,
+		'then there is no trial beside asynchronous commits');
+	$node->safe_psql('postgres', 'ALTER SYSTEM RESET wal_sync_method');
+	$node->reload;
 	(undef, $out, $err) = $node->psql('postgres', sprintf($trial, 4));
 	like($out, qr/up to 1 sessions ran a statement that was older than a slot/,
 		'a statement that is older than its slot is told');
