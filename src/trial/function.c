@@ -102,6 +102,7 @@ restore_leftover(void)
 /* What must be given back, however the trial ends. */
 typedef struct trying
 {
+	sp_trial   *trial;
 	sp_watchdog *watchdog;		/* NULL before it watches */
 } trying;
 
@@ -115,13 +116,14 @@ clean_up_trial(int code, Datum arg)
 		sp_watchdog_give_up(state->watchdog);
 	else
 		(void) sp_trial_restore_quietly();
+	sp_mixed_wal_sync(&state->trial->mixed);
 }
 
 static void
 try_values(sp_trial *trial)
 {
 	sp_progress *progress = sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, trial->duration_us);
-	trying		state = {NULL};
+	trying		state = {.trial = trial};
 	sp_trial_files files = {0};
 
 	sp_progress_set_phase("measuring");

@@ -12,19 +12,9 @@
  */
 #include "trial/trial.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include "access/xlog.h"
-#include "access/xlog_internal.h"
 #include "miscadmin.h"
-#include "storage/fd.h"
 
 #include "compat.h"
-#include "engine/measure/sync_method.h"
-
-/* RemoveTempXlogFiles() removes it after a crash, and cleanup() knows its name. */
-#define SCRATCH_FORMAT	XLOGDIR "/xlogtemp.%d.sync_probe.0"
 
 #define GATE_US			200000L
 #define GATE_POLL_US	1000L
@@ -38,37 +28,20 @@ sp_trial_is_open_method(const char *setting, const char *value)
 }
 
 /*
- * Open and write a file as the server would do it with this method.  Where this fails,
- * the server would stop with a PANIC: up to 15 with wal_level = minimal these methods use
- * O_DIRECT, which not every file system has.
+ * Open and write a new file as the server would do it with this method.  Where this
+ * fails, the server would stop with a PANIC: up to 15 with wal_level = minimal these
+ * methods use O_DIRECT, which not every file system has.
  */
 void
-sp_trial_write_scratch_file(const char *name)
+sp_trial_check_method(const char *name)
 {
-	const sp_sync_method *method = sp_sync_method_find(name);
-	int			flags = O_RDWR | O_CREAT | O_EXCL | PG_BINARY | method->open_flags;
-	char	   *path = psprintf(SCRATCH_FORMAT, MyProcPid);
-	char	   *buffer = palloc0(2 * XLOG_BLCKSZ);
-	int			fd;
-	bool		failed;
-	int			save_errno;
+	const char *call;
 
-	buffer = (char *) TYPEALIGN(XLOG_BLCKSZ, buffer);
-	if (sp_wal_direct_io_open() || sp_wal_direct_io_all())
-		flags |= sp_direct_io_flag;
-	(void) unlink(path);
-	fd = OpenTransientFile(path, flags);
-	failed = fd < 0 || pg_pwrite(fd, buffer, XLOG_BLCKSZ, 0) != XLOG_BLCKSZ;
-	save_errno = errno;
-	if (fd >= 0)
-		(void) CloseTransientFile(fd);
-	(void) unlink(path);
-	errno = save_errno;
-	if (failed)
+	if (sp_wal_try_method(sp_sync_method_find(name), &call) != SP_OK)
 		ereport(ERROR,
 				(sp_errcode_for_file_access(),
-				 errmsg("the file system of pg_wal does not support %s: %m", name),
-				 errdetail("A file could not be opened and written as the server would do it.")));
+				 errmsg("cannot use %s in pg_wal: could not %s file: %m", name, call),
+				 errdetail("A file was opened and written as the server would do it.")));
 }
 
 /* Watch for a while. */
@@ -83,37 +56,4 @@ sp_trial_sees_unflushed_wal(void)
 		pg_usleep(GATE_POLL_US);
 	}
 	return false;
-}
-
-static void
-sync_segment(const char *path)
-{
-	int			fd = OpenTransientFile(path, O_RDWR | PG_BINARY);
-
-	/* a checkpoint may have removed it meanwhile */
-	if (fd < 0 && errno == ENOENT)
-		return;
-	if (fd < 0 || fdatasync(fd) != 0)
-		ereport(data_sync_elevel(ERROR),
-				(errcode_for_file_access(), errmsg("could not fdatasync file \"%s\": %m", path)));
-	(void) CloseTransientFile(fd);
-}
-
-/* All segments that a recovery would read. */
-void
-sp_trial_sync_segments(void)
-{
-	TimeLineID	timeline = GetWALInsertionTimeLine();
-	XLogSegNo	segment;
-	XLogSegNo	last;
-
-	XLByteToSeg(GetRedoRecPtr(), segment, wal_segment_size);
-	XLByteToSeg(GetXLogWriteRecPtr(), last, wal_segment_size);
-	for (; segment <= last; segment++)
-	{
-		char		path[MAXPGPATH];
-
-		XLogFilePath(path, timeline, segment, wal_segment_size);
-		sync_segment(path);
-	}
 }

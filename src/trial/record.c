@@ -67,7 +67,7 @@ say_left_out(sp_sentence *to, const sp_trial *trial)
 }
 
 static void
-judge(sp_trial *trial)
+judge_trial(sp_trial *trial)
 {
 	char		reason[SP_REASON_SIZE];
 	sp_sentence to = sp_sentence_begin(trial->reason, SP_REASON_SIZE);
@@ -148,7 +148,7 @@ trial_row(const sp_trial *trial, int64 run_id)
 	sp_row_put_text(row, "wal_sync_method_at_end", method);
 	sp_row_put_text(row, "wal_level", GetConfigOption("wal_level", false, false));
 	put_outcome(row, trial);
-	sp_put_place(row, &storage);
+	sp_put_where(row, &storage);
 	return sp_row_form(row);
 }
 
@@ -170,7 +170,7 @@ choice_of_value(const sp_trial *trial, int value)
 }
 
 static HeapTuple
-value_row(const sp_trial *trial, int value, int64 run_id, TupleDesc type)
+tried_value_row(const sp_trial *trial, int value, int64 run_id, TupleDesc type)
 {
 	sp_row	   *row = sp_row_make(type);
 	const sp_trial_value *tried = &trial->values[value];
@@ -212,7 +212,7 @@ record_trial(void *arg)
 	HeapTuple	run = trial_row(args->trial, args->run_id);
 
 	for (int i = 0; i < args->trial->count; i++)
-		rows[i] = value_row(args->trial, i, args->run_id, type);
+		rows[i] = tried_value_row(args->trial, i, args->run_id, type);
 	sp_history_insert("runs", run_type, &run, 1);
 	sp_history_insert("measurements", type, rows, args->trial->count);
 }
@@ -222,7 +222,7 @@ sp_trial_record(sp_trial *trial)
 {
 	record_args args = {.trial = trial};
 
-	judge(trial);
+	judge_trial(trial);
 	args.run_id = sp_history_next_id("runs_run_id_seq");
 	sp_as_history_owner(record_trial, &args);
 	return args.run_id;

@@ -49,7 +49,6 @@ typedef struct run_state
 	sp_watchdog *watchdog;
 	sp_sampler *sampler;
 	pg_prng_state random;
-	int			before;			/* the value of the slot before, -1 at first */
 	bool		old_statements; /* of that slot */
 	bool		stopped;		/* the current value cannot be tried any longer */
 } run_state;
@@ -158,7 +157,7 @@ open_gate(run_state *state)
 	for (int i = 0; i < trial->count; i++)
 	{
 		if (trial->values[i].is_open)
-			sp_trial_write_scratch_file(trial->values[i].text);
+			sp_trial_check_method(trial->values[i].text);
 	}
 	if (sp_trial_sees_unflushed_wal())
 		leave_out_open_methods(state, WHY_UNFLUSHED);
@@ -201,12 +200,13 @@ take_slot(run_state *state, int value, double seconds, const sp_commit_sums **su
 	if (trial->values[value].left_out)
 		return false;
 	sp_watchdog_feed(state->watchdog, seconds);
+	if (trial->values[value].is_open && !trial->mixed.owed)
+		sp_mixed_wal_begin(&trial->mixed);
 	sp_trial_switch(state->files, value);
 	started = GetCurrentTimestamp();
-	/* a slot of open_* has ended: what it took as flushed */
-	if (state->before >= 0 && trial->values[state->before].is_open)
-		sp_trial_sync_segments();
-	state->before = value;
+	/* after the slots of open_* */
+	if (!trial->values[value].is_open)
+		sp_mixed_wal_sync(&trial->mixed);
 	settle(started + (TimestampTz) (SETTLE_S * USECS_PER_SEC));
 
 	/* nothing is read from a table during a slot */
@@ -298,7 +298,7 @@ shrink_comparison(run_state *state)
 }
 
 static void
-shuffle(int *order, int n, pg_prng_state *random)
+shuffle_slots(int *order, int n, pg_prng_state *random)
 {
 	for (int i = 0; i < n; i++)
 		order[i] = i;
@@ -323,7 +323,7 @@ take_round(run_state *state)
 	double		wait_us[SP_MAX_METHODS + 1];
 	double		rate[SP_MAX_METHODS + 1];
 
-	shuffle(order, n, &state->random);
+	shuffle_slots(order, n, &state->random);
 	for (int i = 0; i < n; i++)
 	{
 		int			k = order[i];
@@ -365,18 +365,17 @@ take_rounds(run_state *state, TimestampTz end, sp_progress *progress)
 	}
 }
 
-/* Also the segments after a slot of open_*, or if the cluster goes back to one. */
+/* Back to the current value, which may be one of open_*. */
 static void
-sync_at_end(const sp_trial *trial)
+go_back(run_state *state)
 {
-	for (int i = 0; i < trial->count; i++)
-	{
-		if (trial->values[i].is_open)
-		{
-			sp_trial_sync_segments();
-			return;
-		}
-	}
+	sp_trial   *trial = state->trial;
+
+	if (trial->values[trial->current].is_open && !trial->mixed.owed)
+		sp_mixed_wal_begin(&trial->mixed);
+	(void) sp_trial_restore(NULL, true);
+	sp_trial_reload();
+	sp_mixed_wal_sync(&trial->mixed);
 }
 
 void
@@ -388,7 +387,6 @@ sp_trial_run(sp_trial *trial, sp_trial_files *files, sp_watchdog *watchdog,
 		.files = files,
 		.watchdog = watchdog,
 		.sampler = sp_sampler_make(),
-		.before = -1,
 	};
 	TimestampTz end = GetCurrentTimestamp() + trial->duration_us;
 
@@ -396,7 +394,5 @@ sp_trial_run(sp_trial *trial, sp_trial_files *files, sp_watchdog *watchdog,
 	open_gate(&state);
 	expose(&state);
 	take_rounds(&state, end, progress);
-	(void) sp_trial_restore(NULL, true);
-	sp_trial_reload();
-	sync_at_end(trial);
+	go_back(&state);
 }

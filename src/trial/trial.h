@@ -63,6 +63,7 @@ typedef struct sp_trial
 	TimestampTz started_at;
 	TimestampTz finished_at;
 
+	sp_mixed_wal mixed;			/* what open_* took as flushed, to be synced */
 	int			old_statements; /* most that were older than their slot */
 	int			tried[SP_MAX_METHODS];	/* indexes of the values still compared */
 	sp_setting_comparison *comparison;	/* its values are the tried ones */
@@ -163,9 +164,8 @@ extern PGDLLEXPORT void sync_probe_trial_watchdog(Datum main_arg);
 
 /* Is this value open_datasync or open_sync? */
 extern bool sp_trial_is_open_method(const char *setting, const char *value);
-extern void sp_trial_write_scratch_file(const char *method);
+extern void sp_trial_check_method(const char *name);
 extern bool sp_trial_sees_unflushed_wal(void);
-extern void sp_trial_sync_segments(void);
 
 /* ----------------------------------------------------------------- slots.c */
 

@@ -109,7 +109,7 @@ find_value(const sp_trial *trial, const char *text)
 }
 
 static void
-add_value(sp_trial *trial, const char *text)
+add_tried_value(sp_trial *trial, const char *text)
 {
 	sp_trial_value *value = &trial->values[trial->count];
 
@@ -137,7 +137,7 @@ take_default_values(sp_trial *trial)
 	for (int i = 0; i < lengthof(methods); i++)
 	{
 		if (find_value(trial, methods[i]) < 0 && sp_sync_method_find(methods[i])->supported)
-			add_value(trial, methods[i]);
+			add_tried_value(trial, methods[i]);
 	}
 }
 
@@ -164,7 +164,7 @@ take_given_values(sp_trial *trial, ArrayType *array)
 		if (found < 0)
 		{
 			found = trial->count;
-			add_value(trial, shown);
+			add_tried_value(trial, shown);
 		}
 		if (seen[found])
 			ereport(ERROR,
@@ -180,7 +180,7 @@ void
 sp_trial_take_values(sp_trial *trial, Datum array, bool isnull)
 {
 	trial->current = 0;
-	add_value(trial, shown_value(trial->setting));
+	add_tried_value(trial, shown_value(trial->setting));
 	if (isnull)
 		take_default_values(trial);
 	else

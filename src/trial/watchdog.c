@@ -112,7 +112,7 @@ make_shared(sp_watchdog *watchdog)
 }
 
 static void
-register_worker(sp_watchdog *watchdog)
+register_watchdog(sp_watchdog *watchdog)
 {
 	BackgroundWorker worker = {0};
 
@@ -160,7 +160,7 @@ sp_watchdog_start(void)
 	sp_watchdog *watchdog = MemoryContextAllocZero(TopTransactionContext, sizeof(sp_watchdog));
 
 	make_shared(watchdog);
-	register_worker(watchdog);
+	register_watchdog(watchdog);
 	PG_TRY();
 	{
 		await_watching(watchdog);
@@ -256,7 +256,7 @@ reason_to_restore(const watched *shared, int shutdown_polls)
 }
 
 static void
-watch(watched *shared)
+watch_session(watched *shared)
 {
 	uint32		wait_event = sp_wait_event_new("SyncProbeTrial");
 	const char *why = NULL;
@@ -306,5 +306,5 @@ sync_probe_trial_watchdog(Datum main_arg)
 	shared->watchdog = MyProc;
 	shared->ready = true;
 	SetLatch(&shared->owner->procLatch);
-	watch(shared);
+	watch_session(shared);
 }
