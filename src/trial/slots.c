@@ -204,10 +204,10 @@ take_slot(run_state *state, int value, double seconds, const sp_commit_sums **su
 		sp_mixed_wal_begin(&trial->mixed);
 	sp_trial_switch(state->files, value);
 	started = GetCurrentTimestamp();
-	/* after the slots of open_* */
+	settle(started + (TimestampTz) (SETTLE_S * USECS_PER_SEC));
+	/* after the slots of open_*, once sessions have had time to leave it */
 	if (!trial->values[value].is_open)
 		sp_mixed_wal_sync(&trial->mixed);
-	settle(started + (TimestampTz) (SETTLE_S * USECS_PER_SEC));
 
 	/* nothing is read from a table during a slot */
 	InvalidateCatalogSnapshot();
@@ -375,6 +375,8 @@ go_back(run_state *state)
 		sp_mixed_wal_begin(&trial->mixed);
 	(void) sp_trial_restore(NULL, true);
 	sp_trial_reload();
+	if (trial->mixed.owed)
+		settle(GetCurrentTimestamp() + (TimestampTz) (SETTLE_S * USECS_PER_SEC));
 	sp_mixed_wal_sync(&trial->mixed);
 }
 

@@ -113,8 +113,9 @@ needs_enough_rounds(void **state)
 	sp_setting_judge(setting, 0.05);
 	sp_setting_explain(setting, reason);
 	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
-	assert_string_equal(reason, "4 rounds are too few, 16 are needed; "
-						"with fdatasync nothing was measured");
+	assert_memory_equal(reason, "4 rounds are too few, 16 are needed; with fdatasync a commit takes ",
+						67);
+	assert_null(strchr(reason, '('));
 	free(setting);
 }
 

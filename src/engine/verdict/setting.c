@@ -80,14 +80,22 @@ sp_setting_judge(sp_setting_comparison *setting, double error)
 
 /* ------------------------------------------------------------------- words */
 
+/* " (-15 to -8)", in percent, where there is an interval */
+static void
+say_interval(sp_sentence *to, double low, double high)
+{
+	if (!isnan(low) && !isnan(high))
+		sp_say(to, " (%+.0f to %+.0f)", (low - 1) * 100, (high - 1) * 100);
+}
+
 /* "12 % less time (-15 to -8)" */
 static void
 say_wait(sp_sentence *to, sp_speed speed)
 {
 	double		change = (1 / speed.estimate - 1) * 100;
 
-	sp_say(to, "%.0f %% %s time (%+.0f to %+.0f)", fabs(change), change > 0 ? "more" : "less",
-		   (1 / speed.high - 1) * 100, (1 / speed.low - 1) * 100);
+	sp_say(to, "%.0f %% %s time", fabs(change), change > 0 ? "more" : "less");
+	say_interval(to, 1 / speed.high, 1 / speed.low);
 }
 
 /* "4 % more commits per second (+1 to +7)" */
@@ -96,18 +104,18 @@ say_rate(sp_sentence *to, sp_speed speed)
 {
 	double		gain = (speed.estimate - 1) * 100;
 
-	sp_say(to, "%.0f %% %s commits per second (%+.0f to %+.0f)", fabs(gain),
-		   gain < 0 ? "fewer" : "more", (speed.low - 1) * 100, (speed.high - 1) * 100);
+	sp_say(to, "%.0f %% %s commits per second", fabs(gain), gain < 0 ? "fewer" : "more");
+	say_interval(to, speed.low, speed.high);
 }
 
-/* "with 50 us a commit takes ... and there are ..." */
+/* "with 50 us a commit takes 12 % less time (-15 to -8), with 4 % more ..." */
 static void
 say_value(sp_sentence *to, const sp_setting_comparison *setting, int i)
 {
 	const sp_contender *contender = &setting->comparison.contenders[i];
 
 	sp_say(to, "with %s%s ", contender->name, setting->unit);
-	if (isnan(contender->speed[SP_COMMIT_WAIT].low))
+	if (isnan(contender->speed[SP_COMMIT_WAIT].estimate))
 	{
 		sp_say(to, "nothing was measured");
 		return;
