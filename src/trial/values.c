@@ -123,10 +123,11 @@ add_tried_value(sp_trial *trial, const char *text)
 	trial->count++;
 }
 
+/* All methods of the current one's kind: the other kind must not meet it unasked. */
 static void
 take_default_values(sp_trial *trial)
 {
-	static const char *const methods[] = {"fsync", "fdatasync"};
+	const sp_sync_method *current;
 
 	if (strcmp(trial->setting, "wal_sync_method") != 0)
 		ereport(ERROR,
@@ -134,10 +135,14 @@ take_default_values(sp_trial *trial)
 				 errmsg("no values of \"%s\" are given", trial->setting),
 				 errhint("For example: \"values\" => '{%s}'",
 						 trial_settings[find_setting(trial->setting)].example)));
-	for (int i = 0; i < lengthof(methods); i++)
+	current = sp_sync_method_find(trial->values[0].text);
+	for (size_t i = 0; current && i < sp_sync_method_count; i++)
 	{
-		if (find_value(trial, methods[i]) < 0 && sp_sync_method_find(methods[i])->supported)
-			add_tried_value(trial, methods[i]);
+		const sp_sync_method *method = &sp_sync_methods[i];
+
+		if (method->supported && method->opens_synced == current->opens_synced &&
+			find_value(trial, method->name) < 0)
+			add_tried_value(trial, method->name);
 	}
 }
 
