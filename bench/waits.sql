@@ -1,0 +1,83 @@
+-- What commit_waits() says of commits, against what clients see, and what it costs.
+CREATE TEMP TABLE slots (place text, turn int, load text, method text, counted float8,
+    waited_us float8, client_tps float8, client_us float8);
+CREATE TEMP TABLE cost (place text, turn int, block int, part text, tps float8, us float8);
+\copy slots FROM 'waits.slots.tsv'
+\copy cost FROM 'waits.cost.tsv'
+
+-- median (least to most)
+CREATE FUNCTION pg_temp.spread(figures float8[], digits int) RETURNS text LANGUAGE sql AS
+$$ SELECT coalesce(format('%s (%s to %s)',
+       round(percentile_cont(0.5) WITHIN GROUP (ORDER BY f)::numeric, digits),
+       round(min(f)::numeric, digits), round(max(f)::numeric, digits)), 'n/a')
+    FROM unnest(figures) AS f HAVING count(f) > 0 $$;
+CREATE FUNCTION pg_temp.median(figures float8[]) RETURNS numeric LANGUAGE sql AS
+$$ SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY f)::numeric FROM unnest(figures) AS f $$;
+
+-- A method by fdatasync, within a turn: twice the same quotient, from two sources.
+CREATE TEMP VIEW relative AS
+SELECT m.place, m.load, m.turn, replace(m.method, '_again', ' again') AS method,
+       m.client_us / b.client_us AS client_us, m.waited_us / b.waited_us AS waited_us,
+       m.client_tps / b.client_tps AS client_tps, m.counted / nullif(b.counted, 0) AS counted
+FROM slots AS m
+JOIN slots AS b ON b.place = m.place AND b.load = m.load AND b.turn = m.turn
+    AND b.method = 'fdatasync'
+WHERE m.method <> 'fdatasync';
+
+\echo text:
+\echo text:Each method by fdatasync, within a turn: latency as pgbench saw it and the wait that
+\echo text:commit_waits() sampled in the same time; transactions per second as pgbench saw them and
+\echo 'text:commits that commit_waits() counted. Median (least to most). "Sample by client" is the'
+\echo text:quotient of the two ratios, within a turn: 1 if the sample says the same as the clients.
+\echo 'text:"fdatasync again" compares the method with itself: its spread is the noise of the'
+\echo text:machine.
+SELECT place, load, method, count(*) AS turns,
+       pg_temp.spread(array_agg(client_us), 3) AS "latency by client",
+       pg_temp.spread(array_agg(waited_us), 3) AS "wait by sample",
+       pg_temp.spread(array_agg(waited_us / client_us), 3) AS "sample by client",
+       pg_temp.spread(array_agg(client_tps), 3) AS "tps by client",
+       pg_temp.spread(array_agg(counted), 3) AS "by count",
+       pg_temp.spread(array_agg(counted / client_tps), 3) AS "count by client"
+FROM relative GROUP BY place, load, method ORDER BY place, load, method;
+
+\echo text:
+\echo text:The sampled wait against the latency of the whole transaction, which holds the wait, and
+\echo text:what the server and the client do besides: microseconds, median (least to most). Then
+\echo text:transactions per second, and the commits that were counted by those in the same time.
+SELECT place, load, replace(method, '_again', ' again') AS method, count(*) AS turns,
+       pg_temp.spread(array_agg(client_us), 0) AS "latency by client",
+       pg_temp.spread(array_agg(waited_us), 0) AS "wait by sample",
+       pg_temp.spread(array_agg(waited_us / client_us), 3) AS "wait by latency",
+       round(pg_temp.median(array_agg(client_us - waited_us))) AS "the rest, median",
+       pg_temp.spread(array_agg(client_tps), 0) AS "tps by client",
+       pg_temp.spread(array_agg(counted / client_tps), 4) AS "count by client"
+FROM slots GROUP BY place, load, method ORDER BY place, load, method;
+
+-- A window by the mean of both windows without commit_waits(), or by the other one of these.
+CREATE TEMP VIEW costs AS
+SELECT place, turn, block, s.tps / ((a.tps + b.tps) / 2) AS sampled, b.tps / a.tps AS noise,
+       s.us / ((a.us + b.us) / 2) AS sampled_us
+FROM cost AS s
+JOIN cost AS a USING (place, turn, block)
+JOIN cost AS b USING (place, turn, block)
+WHERE s.part = 'sampled' AND a.part = 'alone' AND b.part = 'alone_again';
+
+-- the median's interval by order statistics, at 95 %
+CREATE FUNCTION pg_temp.median_interval(figures float8[]) RETURNS text LANGUAGE sql AS
+$$ SELECT format('%s to %s', round(sorted[low]::numeric, 3), round(sorted[n + 1 - low]::numeric, 3))
+   FROM (SELECT array_agg(f ORDER BY f), count(*)::int,
+                greatest(1, floor((count(*) + 1) / 2.0 - 0.98 * sqrt(count(*))))::int
+         FROM unnest(figures) AS f) AS s (sorted, n, low) $$;
+
+\echo text:
+\echo text:Eight clients that commit flat out, with commit_waits() beside them, by the mean of two
+\echo text:windows of one second without it: tps and latency, median (least to most), and the 95 %
+\echo 'text:interval of the median of tps. "Noise" is the tps of the one window without it by that'
+\echo text:of the other.
+SELECT place, count(*) AS blocks,
+       pg_temp.spread(array_agg(sampled), 3) AS "tps beside it",
+       pg_temp.median_interval(array_agg(sampled)) AS "interval of the median",
+       pg_temp.spread(array_agg(sampled_us), 3) AS "latency beside it",
+       pg_temp.spread(array_agg(noise), 3) AS noise,
+       pg_temp.median_interval(array_agg(noise)) AS "its interval"
+FROM costs GROUP BY place ORDER BY place;
