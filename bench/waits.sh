@@ -93,7 +93,8 @@ waits_session() {
 	# shellcheck disable=SC2046	# two arguments or none
 	step "$((seconds + 30))" bash "$build/bench/commit_session.sh" "$bindir" "$work/waits" \
 		-n -M prepared -f "$build/bench/upsert.sql" -D "rows=$upsert_rows" \
-		-c "$clients" -j "$((clients < 2 ? clients : 2))" -T "$seconds" $( ((rate == 0)) || echo "-R $rate") || return
+		-c "$clients" -j "$((clients < 2 ? clients : 2))" -T "$seconds" \
+		$( ((rate == 0)) || echo "-R $rate") || return
 	cut_log >"$work/waits/windows" ||
 		{ echo "${load:-cost}: a window without a transaction" >"$work/err"; return 1; }
 	while IFS= read -r line; do
