@@ -1,16 +1,14 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154	# shared with bench/run and common.sh
-# waits: what commit_waits() says of commits, against what clients see, and what it costs.
+# waits: what commit_waits() says of commits, against what clients see.
 #
 # A turn holds, for every load, one session of pgbench, in which a reload switches
 # wal_sync_method over all methods in random order, the one that is compared with twice.
 # After each switch commit_waits() runs, and pgbench's log is cut at the begin and the
-# end of its sampling: both tell of the same commits.  Then one more session with eight
-# clients, where windows with commit_waits() and two kinds of windows without it take turns.
+# end of its sampling: both tell of the same commits.
 #
 # Observations: waits.slots  place turn load method counted_per_sec waited_us
 #                            client_per_sec client_us
-#               waits.cost   place turn block window client_per_sec client_us
 # (a method that is measured again has the suffix "_again"; waited_us is \N if no commit
 # was seen)
 
@@ -20,8 +18,6 @@ waits_loads=("flat_8 8 0 1.5" "flat_1 1 0 1.5" "rate_200 8 200 2" "rate_50 8 50 
 waits_base=fdatasync	# what the other methods are compared with
 waits_settle=0.2		# after a switch, not counted: a session takes it with its next statement
 waits_turns=${BENCH_TURNS:-10}
-waits_cost_blocks=2		# of a turn
-waits_cost_seconds=1	# of a window
 
 # What psql does beside pgbench.  Of each window its begin and end, and what was seen.
 write_slots() {
@@ -36,28 +32,6 @@ write_slots() {
 			wal_sync_method || '${slot#"${slot%_again}"}', commits_per_sec,
 			coalesce(commit_wait_us::text, '\\N')
 			FROM sync_probe.commit_waits('$seconds s');"
-	done
-}
-
-# The server's default method, and windows that differ in commit_waits() only.
-write_cost_windows() {
-	local block window shuffled
-	echo "ALTER SYSTEM RESET wal_sync_method;"
-	echo "SELECT pg_reload_conf() \\g /dev/null"
-	for ((block = 1; block <= waits_cost_blocks; block++)); do
-		shuffled sampled alone alone_again
-		for window in "${shuffled[@]}"; do
-			echo "SELECT pg_sleep($waits_settle) \\g /dev/null"
-			if [[ $window == sampled ]]; then
-				echo "SELECT extract(epoch FROM started_at), extract(epoch FROM started_at + duration),
-					$block, '$window' FROM sync_probe.commit_waits('$waits_cost_seconds s');"
-			else
-				echo "SELECT clock_timestamp() AS begun \\gset"
-				echo "SELECT pg_sleep($waits_cost_seconds) \\g /dev/null"
-				echo "SELECT extract(epoch FROM :'begun'::timestamptz), extract(epoch FROM clock_timestamp()),
-					$block, '$window';"
-			fi
-		done
 	done
 }
 
@@ -84,27 +58,23 @@ cut_log() {
 		}' "$work/waits/slots" "$work/waits"/log.*
 }
 
-# waits_session OBSERVATION LOAD CLIENTS RATE: with the schedule in $schedule.
-waits_session() {
-	local observation=$1 load=$2 clients=$3 rate=$4 line seconds=120	# the schedule ends it
+# cut_session LOAD CLIENTS RATE SCHEDULE: leaves what cut_log() says in $work/waits/windows.
+cut_session() {
+	local load=$1 clients=$2 rate=$3 seconds=120	# the schedule ends it
 	rm -rf -- "$work/waits"
 	mkdir_as_user "$work/waits"
-	"${as_user[@]}" tee "$work/waits/schedule.sql" >/dev/null <<<"$schedule"
+	"${as_user[@]}" tee "$work/waits/schedule.sql" >/dev/null <<<"$4"
 	# shellcheck disable=SC2046	# two arguments or none
 	step "$((seconds + 30))" bash "$build/bench/commit_session.sh" "$bindir" "$work/waits" \
 		-n -M prepared -f "$build/bench/upsert.sql" -D "rows=$upsert_rows" \
 		-c "$clients" -j "$((clients < 2 ? clients : 2))" -T "$seconds" \
 		$( ((rate == 0)) || echo "-R $rate") || return
 	cut_log >"$work/waits/windows" ||
-		{ echo "${load:-cost}: a window without a transaction" >"$work/err"; return 1; }
-	while IFS= read -r line; do
-		observe "$observation" "$place_name" "$turn" ${load:+"$load"} "$line"
-	done <"$work/waits/windows"
-	rm -rf -- "$work/waits"
+		{ echo "$load: a window without a transaction" >"$work/err"; return 1; }
 }
 
 waits_at() {
-	local place_name=$1 turn entry load clients rate seconds schedule methods
+	local place_name=$1 turn entry load clients rate seconds line methods
 	prepare_upsert || return
 	sync_methods || return
 	read -r -a methods <<<"$answer"
@@ -112,17 +82,16 @@ waits_at() {
 		ask "CHECKPOINT" || return
 		for entry in "${waits_loads[@]}"; do
 			read -r load clients rate seconds <<<"$entry"
-			schedule=$(write_slots "$seconds")
-			waits_session waits.slots "$load" "$clients" "$rate" || return
+			cut_session "$load" "$clients" "$rate" "$(write_slots "$seconds")" || return
+			while IFS= read -r line; do
+				observe waits.slots "$place_name" "$turn" "$load" "$line"
+			done <"$work/waits/windows"
 		done
-		schedule=$(write_cost_windows)
-		waits_session waits.cost "" 8 0 || return
 		printf '%s: turn %d\n' "$place_name" "$turn" >&2
 	done
 }
 
 measure_waits() {
 	: >"$observations/waits.slots.tsv"		# there, even if all is given up
-	: >"$observations/waits.cost.tsv"
 	at_each_device waits waits_at
 }

@@ -1,9 +1,7 @@
--- What commit_waits() says of commits, against what clients see, and what it costs.
+-- What commit_waits() says of commits, against what clients see.
 CREATE TEMP TABLE slots (place text, turn int, load text, method text, counted float8,
     waited_us float8, client_tps float8, client_us float8);
-CREATE TEMP TABLE cost (place text, turn int, block int, part text, tps float8, us float8);
 \copy slots FROM 'waits.slots.tsv'
-\copy cost FROM 'waits.cost.tsv'
 
 -- median (least to most)
 CREATE FUNCTION pg_temp.spread(figures float8[], digits int) RETURNS text LANGUAGE sql AS
@@ -52,32 +50,3 @@ SELECT place, load, replace(method, '_again', ' again') AS method, count(*) AS t
        pg_temp.spread(array_agg(client_tps), 0) AS "tps by client",
        pg_temp.spread(array_agg(counted / client_tps), 4) AS "count by client"
 FROM slots GROUP BY place, load, method ORDER BY place, load, method;
-
--- A window by the mean of both windows without commit_waits(), or by the other one of these.
-CREATE TEMP VIEW costs AS
-SELECT place, turn, block, s.tps / ((a.tps + b.tps) / 2) AS sampled, b.tps / a.tps AS noise,
-       s.us / ((a.us + b.us) / 2) AS sampled_us
-FROM cost AS s
-JOIN cost AS a USING (place, turn, block)
-JOIN cost AS b USING (place, turn, block)
-WHERE s.part = 'sampled' AND a.part = 'alone' AND b.part = 'alone_again';
-
--- the median's interval by order statistics, at 95 %
-CREATE FUNCTION pg_temp.median_interval(figures float8[]) RETURNS text LANGUAGE sql AS
-$$ SELECT format('%s to %s', round(sorted[low]::numeric, 3), round(sorted[n + 1 - low]::numeric, 3))
-   FROM (SELECT array_agg(f ORDER BY f), count(*)::int,
-                greatest(1, floor((count(*) + 1) / 2.0 - 0.98 * sqrt(count(*))))::int
-         FROM unnest(figures) AS f) AS s (sorted, n, low) $$;
-
-\echo text:
-\echo text:Eight clients that commit flat out, with commit_waits() beside them, by the mean of two
-\echo text:windows of one second without it: tps and latency, median (least to most), and the 95 %
-\echo 'text:interval of the median of tps. "Noise" is the tps of the one window without it by that'
-\echo text:of the other.
-SELECT place, count(*) AS blocks,
-       pg_temp.spread(array_agg(sampled), 3) AS "tps beside it",
-       pg_temp.median_interval(array_agg(sampled)) AS "interval of the median",
-       pg_temp.spread(array_agg(sampled_us), 3) AS "latency beside it",
-       pg_temp.spread(array_agg(noise), 3) AS noise,
-       pg_temp.median_interval(array_agg(noise)) AS "its interval"
-FROM costs GROUP BY place ORDER BY place;
