@@ -23,6 +23,26 @@ JOIN slots AS b ON b.place = m.place AND b.load = m.load AND b.turn = m.turn
 WHERE m.method <> 'fdatasync';
 
 \echo text:
+\echo text:How well sample and client agree: all ratios of a method to fdatasync, within a turn.
+\echo text:Correlation of the logarithms; the ratio by sample by that by client, its median and the
+\echo text:range of the middle two thirds; how often both say that the method is slower, or both that
+\echo 'text:it is faster; how far the count is off at most. "Noise" is how much the client''s latency'
+\echo text:differs between the two slots of fdatasync in a turn, median.
+SELECT place, load, count(*) AS ratios,
+       round(corr(ln(client_us), ln(waited_us))::numeric, 3) AS correlation,
+       format('%s (%s to %s)', round(pg_temp.median(array_agg(waited_us / client_us)), 3),
+           round(percentile_cont(1 / 6.0) WITHIN GROUP (ORDER BY waited_us / client_us)::numeric, 3),
+           round(percentile_cont(5 / 6.0) WITHIN GROUP (ORDER BY waited_us / client_us)::numeric, 3))
+           AS "sample by client",
+       format('%s of %s', count(*) FILTER (WHERE (client_us > 1) = (waited_us > 1)), count(*))
+           AS "same direction",
+       round(100 * (exp(pg_temp.median(array_agg(abs(ln(client_us)))
+                                       FILTER (WHERE method = 'fdatasync again'))) - 1)) || ' %'
+           AS noise,
+       round(max(abs(counted / client_tps - 1))::numeric * 100, 2) || ' %' AS "count, most off"
+FROM relative GROUP BY place, load ORDER BY place, load;
+
+\echo text:
 \echo text:Each method by fdatasync, within a turn: latency as pgbench saw it and the wait that
 \echo text:commit_waits() sampled in the same time; transactions per second as pgbench saw them and
 \echo 'text:commits that commit_waits() counted. Median (least to most). "Sample by client" is the'
