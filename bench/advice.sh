@@ -4,8 +4,9 @@
 #
 # A turn holds, for every load: commits under that load while wal_sync_method is
 # switched by reload, in random order, several times each (the truth); then, with
-# the last of the methods still set, what probe() recommends for this load; and
-# what a DBA picks from pg_test_fsync.
+# the last of the methods still set and the load still running, commit_waits() and
+# trial(); after the load, what probe() and its suite commit recommend for it, both
+# with what commit_waits() saw; and what a DBA picks from pg_test_fsync.
 #
 # Observations: advice.truth   place round load method us_per_transaction
 #               advice.picks   place turn load advisor current pick verdict seconds reason
@@ -16,27 +17,45 @@
 # that a method is set: short, since the disk changes; but a mean needs commits
 advice_loads=("flat_1 1 0 8 0.3" "flat_8 8 0 8 0.3" "rate_50 4 50 4 0.8" "rate_200 4 200 6 0.4")
 settle_seconds=0.05		# after a reload, not counted: the reload itself writes
+watched_seconds=3		# of commit_waits(): at 50 a second more than 100 flushes
+trial_seconds=30		# 16 rounds of five slots of 0.3 s, and a few more
+suite_seconds=15		# at most, of the suite commit
 
 tool_default_turns=2	# its default takes longer than all the rest: every other turn
 least_turns=${BENCH_TURNS:-10}
 most_turns=${BENCH_MOST_TURNS:-$((least_turns * 3 / 2))}
 
-# What psql does during a session of commits: each method in random order for a
-# while, round after round.  The statistics that a probe asks are of the last one.
-write_schedule() {
-	local rounds=$1 slot=$2 round shuffled
+# write_rounds SETTING ROUNDS SLOT VALUE...: what psql does during a session of commits:
+# each value in random order for a while, round after round.  A value may have a name of
+# its own, as NAME=VALUE.  The statistics that a probe asks are of the last slot.
+write_rounds() {
+	local setting=$1 rounds=$2 slot=$3 round value shuffled
+	shift 3
 	for ((round = 1; round <= rounds; round++)); do
-		shuffled "${methods[@]}"
-		for method in "${shuffled[@]}"; do
-			echo "ALTER SYSTEM SET wal_sync_method = '$method';"
+		shuffled "$@"
+		for value in "${shuffled[@]}"; do
+			echo "ALTER SYSTEM SET $setting = '${value#*=}';"
 			echo "SELECT pg_reload_conf() \\g /dev/null"
-			[[ $round -lt $rounds || $method != "${shuffled[-1]}" ]] ||
+			[[ $round -lt $rounds || $value != "${shuffled[-1]}" ]] ||
 				echo "SELECT pg_stat_reset_shared('wal') \\g /dev/null"
-			echo "SELECT '$(((turn - 1) * rounds + round))', '$method', extract(epoch FROM clock_timestamp());"
+			echo "SELECT '$(((turn - 1) * rounds + round))', '${value%%=*}',
+				extract(epoch FROM clock_timestamp());"
 			echo "SELECT pg_sleep($slot) \\g /dev/null"
 		done
 	done
 	echo "SELECT 'end', '-', extract(epoch FROM clock_timestamp());"
+}
+
+# list ELEMENT...: an array, as SQL has it.
+list() { (IFS=, && printf "'{%s}'" "$*"); }
+
+# What is asked while the load goes on, with the last value set.
+write_live_advice() {
+	local setting=$1
+	shift
+	echo "SELECT FROM sync_probe.commit_waits('$watched_seconds s') \\g /dev/null"
+	echo "CALL sync_probe.trial('$setting', $(list "$@"),
+		duration => '$trial_seconds s') \\g /dev/null"
 }
 
 # Per slot of the schedule: microseconds a transaction took (flat out: of the
@@ -60,23 +79,57 @@ time_slots() {
 		}' "$work/commits/slots" "$work/commits"/log.*
 }
 
-# commit_session LOAD CLIENTS RATE ROUNDS SLOT: leaves the last method of the schedule
-# set, and its name in $method.
+# commit_session LOAD CLIENTS RATE SCHEDULE: leaves the times of the slots in
+# $work/commits/times.
 commit_session() {
-	local load=$1 clients=$2 rate=$3 rounds=$4 slot=$5 seconds round us
+	local load=$1 clients=$2 rate=$3 seconds=180		# the schedule ends it
 	rm -rf -- "$work/commits"
 	mkdir_as_user "$work/commits"
-	write_schedule "$rounds" "$slot" | "${as_user[@]}" tee "$work/commits/schedule.sql" >/dev/null
-	method=$(sed -n "s/^ALTER SYSTEM SET wal_sync_method = '\(.*\)';/\1/p" "$work/commits/schedule.sql" | tail -n 1)
-	seconds=$(awk "BEGIN { print int(${#methods[@]} * $rounds * ($slot + 0.1)) + 5 }")
-	step "$((seconds * 2 + 30))" bash "$build/bench/commit_session.sh" "$bindir" "$work/commits" \
-		-n -M prepared -f "$build/bench/upsert.sql" -D "rows=$upsert_rows" -c "$clients" -j "$((clients < 2 ? clients : 2))" \
-		-T "$seconds" $( ((rate == 0)) || echo "-R $rate") || return
-	time_slots "$rate" >"$work/commits/times" || { echo "$load: a slot without a transaction" >"$work/err"; return 1; }
+	"${as_user[@]}" tee "$work/commits/schedule.sql" >/dev/null <<<"$4"
+	# shellcheck disable=SC2046	# two arguments or none
+	step "$((seconds + 30))" bash "$build/bench/commit_session.sh" "$bindir" "$work/commits" \
+		-n -M prepared -f "$build/bench/upsert.sql" -D "rows=$upsert_rows" \
+		-c "$clients" -j "$((clients < 2 ? clients : 2))" -T "$seconds" \
+		$( ((rate == 0)) || echo "-R $rate") || return
+	time_slots "$rate" >"$work/commits/times" ||
+		{ echo "$load: a slot without a transaction" >"$work/err"; return 1; }
+}
+
+# Commits under a load with each method.  Leaves the last method of the schedule set, and
+# its name in $method.
+commits_with_methods() {
+	local load=$1 clients=$2 rate=$3 rounds=$4 slot=$5 schedule round slot_method us
+	schedule=$(write_rounds wal_sync_method "$rounds" "$slot" "${methods[@]}"
+		write_live_advice wal_sync_method "${methods[@]}")
+	method=$(sed -n "s/^ALTER SYSTEM SET wal_sync_method = '\(.*\)';/\1/p" <<<"$schedule" | tail -n 1)
+	forget_runs && commit_session "$load" "$clients" "$rate" "$schedule" || return
 	while IFS=$'\t' read -r round slot_method us; do
 		observe advice.truth "$place_name" "$round" "$load" "$slot_method" "$us"
 	done <"$work/commits/times"
-	rm -rf -- "$work/commits"
+	take_live_advice trial "$load" "$method"
+}
+
+# Advice must not rest on what was measured under another load.
+forget_runs() { ask "DELETE FROM sync_probe.runs"; }
+
+# What the newest run says of the setting.
+take_live_advice() {
+	local advisor=$1 load=$2 current=$3 pick verdict seconds reason
+	ask "SELECT coalesce(recommended_value, '$current'), verdict,
+			extract(epoch FROM finished_at - started_at), reason
+		FROM sync_probe.runs WHERE suite = '$advisor' ORDER BY run_id DESC LIMIT 1" || return
+	[[ -n $answer ]] || { echo "$load: no run of $advisor" >"$work/err"; return 1; }
+	IFS=$'\t' read -r pick verdict seconds reason <<<"$answer"
+	observe advice.picks "$place_name" "$turn" "$load" "$advisor" \
+		"$current" "$pick" "$verdict" "$seconds" "$reason"
+}
+
+# The suite commit, of all methods: nothing else writes WAL.  Its load is that of the
+# newest commit_waits().
+ask_commit_suite() {
+	local load=$1 current=$2
+	ask "SELECT count(*) FROM sync_probe.probe('pg_wal', 'commit', duration => '$suite_seconds s',
+		methods => $(list "${methods[@]}"))" && take_live_advice commit "$load" "$current"
 }
 
 seconds_since() { awk "BEGIN { print $EPOCHREALTIME - $1 }"; }
@@ -84,7 +137,9 @@ seconds_since() { awk "BEGIN { print $EPOCHREALTIME - $1 }"; }
 # Our advice for the load that just ran, with the method that is set: the method that is
 # recommended, and the best one so far, which an undecided verdict has, too.
 ask_probe() {
-	local load=$1 current=$2 begin=$EPOCHREALTIME seconds pick verdict best reason
+	local load=$1 current=$2 begin seconds pick verdict best reason
+	forget_runs || return
+	begin=$EPOCHREALTIME
 	ask "SELECT count(*) FROM sync_probe.probe()" || return
 	seconds=$(seconds_since "$begin")
 	# a probe without enough rounds recommends nothing: then the method stays
@@ -159,7 +214,8 @@ advise_at() {
 		fi
 		for load in "${advice_loads[@]}"; do
 			# shellcheck disable=SC2086	# its fields are arguments
-			commit_session $load && ask_probe "${load%% *}" "$method" || return
+			commits_with_methods $load && ask_probe "${load%% *}" "$method" &&
+				ask_commit_suite "${load%% *}" "$method" || return
 		done
 		tool_picks 1 "$directory" || return
 		((turn % tool_default_turns)) || [[ $place_name == zfs ]] || tool_picks 5 "$directory" || return
@@ -167,4 +223,8 @@ advise_at() {
 	done
 }
 
-measure_advice() { at_each_device advice advise_at; }
+measure_advice() {
+	# shellcheck disable=SC2034  # of begin_place: room for the workers of the suite commit
+	local bench_settings=$bench_settings$'max_worker_processes = 40\n'
+	at_each_device advice advise_at
+}

@@ -34,7 +34,9 @@ FROM regret GROUP BY place, load ORDER BY place, load;
 \echo text:
 \echo text:Regret: what following the advice loses. "Outside the noise" is the lower end of its
 \echo text:interval. "probe" recommends a method, "best" is its best method so far whatever the
-\echo text:verdict, "keep" stays with the method that is set, "default" takes the default.
+\echo 'text:verdict, "commit" is what the suite of that name recommends, and "trial" is what trial()'
+\echo text:does beside the load. "keep" stays with the method that is set, "default" takes the
+\echo text:default.
 SELECT place, load, advisor, count(*) AS times,
        pg_temp.percent(avg(regret)) AS "mean regret",
        pg_temp.percent(max(regret)) AS worst,
@@ -87,7 +89,8 @@ SELECT coalesce(load, 'all') AS load, advisor, times,
             ELSE to_char(by_default, 'FM99990.00') END
            AS "by the default's",
        pairs,
-       CASE WHEN advisor IN ('probe', 'best') THEN pg_temp.target(mean, sure, by_default) ELSE '-'
+       CASE WHEN advisor IN ('probe', 'best', 'commit', 'trial')
+            THEN pg_temp.target(mean, sure, by_default) ELSE '-'
        END AS target
 FROM compared ORDER BY compared.load NULLS LAST, advisor;
 

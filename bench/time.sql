@@ -2,7 +2,7 @@
 \ir picks.sql
 
 CREATE TEMP VIEW asked AS
-SELECT * FROM picks WHERE advisor = 'probe' OR advisor LIKE 'tool%';
+SELECT * FROM picks WHERE advisor IN ('probe', 'commit', 'trial') OR advisor LIKE 'tool%';
 
 CREATE FUNCTION pg_temp.median(figures float8[]) RETURNS numeric IMMUTABLE LANGUAGE sql
 RETURN (SELECT round(percentile_cont(0.5) WITHIN GROUP (ORDER BY f)::numeric, 1)
@@ -35,11 +35,13 @@ SELECT verdict, CASE WHEN current = pick THEN 'stay' ELSE 'switch' END AS advice
 FROM asked WHERE advisor = 'probe' GROUP BY 1, 2 ORDER BY 1, 2;
 
 \echo text:
-\echo text:How often a probe with the defaults stays undecided. Target: at most 10 %.
-SELECT place, times, undecided, round(100.0 * undecided / times, 1) || ' %' AS share,
-       CASE WHEN undecided <= 0.1 * times THEN 'met'
+\echo text:How often a probe with the defaults stays undecided, and the suite commit and the trial
+\echo text:in their time. Target of the probe: at most 10 %.
+SELECT place, advisor, times, undecided, round(100.0 * undecided / times, 1) || ' %' AS share,
+       CASE WHEN advisor <> 'probe' THEN '-' WHEN undecided <= 0.1 * times THEN 'met'
             ELSE '**missed** by ' || round(100.0 * undecided / times - 10, 1) || ' %' END AS target
-FROM (SELECT coalesce(place, 'all') AS place, count(*) AS times,
+FROM (SELECT coalesce(place, 'all') AS place, advisor, count(*) AS times,
              count(*) FILTER (WHERE verdict = 'undecided') AS undecided
-      FROM asked WHERE advisor = 'probe' GROUP BY ROLLUP (place)) AS p
-ORDER BY place = 'all', place;
+      FROM asked WHERE advisor NOT LIKE 'tool%'
+      GROUP BY GROUPING SETS ((place, advisor), (advisor))) AS p
+ORDER BY place = 'all', place, advisor;
