@@ -86,7 +86,7 @@ static void
 put_comparison(sp_row *row, const sp_commit_values *values, int m)
 {
 	const sp_setting_comparison *setting = &values->setting;
-	const sp_speed *speed = setting->comparison.contenders[m].speed;
+	const sp_speed *speed = setting->values[m].speed;
 
 	sp_row_put_number(row, "ops_per_sec", median_rate(setting, m), 1);
 	sp_row_put_int(row, "rounds", INT4OID, setting->rounds);

@@ -191,7 +191,7 @@ tried_value_row(const sp_trial *trial, int value, int64 run_id, TupleDesc type)
 	sp_row_put_number(row, "mean_us", figures.wait_us, 1);
 	if (place >= 0)
 	{
-		const sp_speed *speed = trial->comparison->comparison.contenders[place].speed;
+		const sp_speed *speed = trial->comparison->values[place].speed;
 
 		put_speed(row, "relative_speed", speed[SP_COMMIT_WAIT]);
 		put_speed(row, "relative_rate", speed[SP_COMMIT_RATE]);

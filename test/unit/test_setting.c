@@ -97,6 +97,39 @@ judges(void **state)
 	}
 }
 
+/*
+ * Clients that commit at a pace of their own: the rate is theirs, and noisy.  A wait that
+ * is much shorter is a switch, and one that is equal a tie.
+ */
+static void
+lets_no_noise_of_the_rate_decide(void **state)
+{
+	(void) state;
+	for (int shorter = 0; shorter <= 1; shorter++)
+	{
+		sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
+		uint64_t	seed = 11;
+
+		for (int i = 0; i < ROUNDS; i++)
+		{
+			double		wait_us[3];
+			double		per_sec[3];
+
+			for (int v = 0; v < 3; v++)
+			{
+				wait_us[v] = (v == 1 && shorter ? 250 : 500) * exp(0.02 * random_normal(&seed));
+				per_sec[v] = (v == 1 ? 188 : 200) * exp(0.5 * random_normal(&seed));
+			}
+			sp_setting_add_round(setting, wait_us, per_sec);
+		}
+		sp_setting_judge(setting, 0.05);
+		assert_true(setting->values[1].speed[SP_COMMIT_RATE].estimate < 1 - setting->margin);
+		assert_true(setting->values[1].speed[SP_COMMIT_RATE].high > 1);
+		assert_int_equal(setting->judgement.verdict, shorter ? SP_SWITCH : SP_TIE);
+		free(setting);
+	}
+}
+
 static void
 needs_enough_rounds(void **state)
 {
@@ -210,6 +243,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(judges),
+		cmocka_unit_test(lets_no_noise_of_the_rate_decide),
 		cmocka_unit_test(needs_enough_rounds),
 		cmocka_unit_test(trusts_no_noise),
 		cmocka_unit_test(leaves_out_rounds_without_commits),

@@ -39,17 +39,34 @@ sp_setting_add_round(sp_setting_comparison *setting,
 
 /* A speed above 1 is better: a shorter wait, or more commits. */
 static void
-compare_value(sp_setting_comparison *setting, const sp_setting_value *value, double error,
-			  sp_speed speed[SP_REGIMES])
+compare_value(sp_setting_comparison *setting, sp_setting_value *value, double error)
 {
 	const sp_setting_value *current = &setting->values[setting->current];
+	/* the current value against its control */
+	const sp_setting_value *other = value == current ? &setting->values[setting->count] : value;
 	int			comparisons = setting->count - 1;
 
-	speed[SP_COMMIT_WAIT] = sp_speed_interval(current->wait_us, value->wait_us, setting->rounds,
-											  error, comparisons, setting->workspace);
-	speed[SP_COMMIT_RATE] = sp_speed_interval(value->commits_per_sec, current->commits_per_sec,
-											  setting->rounds, error, comparisons,
-											  setting->workspace);
+	value->speed[SP_COMMIT_WAIT] =
+		sp_speed_interval(current->wait_us, other->wait_us, setting->rounds,
+						  error, comparisons, setting->workspace);
+	value->speed[SP_COMMIT_RATE] =
+		sp_speed_interval(other->commits_per_sec, current->commits_per_sec, setting->rounds,
+						  error, comparisons, setting->workspace);
+}
+
+/* What is judged: the figure that does not decide has a say only if it is clear of 1. */
+static void
+enter_value(const sp_setting_comparison *setting, const sp_setting_value *value,
+			sp_contender *contender)
+{
+	for (int r = 0; r < SP_REGIMES; r++)
+	{
+		bool		clear = value->speed[r].low > 1 || value->speed[r].high < 1;
+
+		contender->speed[r] = value->speed[clear ? r : (int) setting->deciding];
+	}
+	contender->name = value->value;
+	contender->durable = value->durable;
 }
 
 void
@@ -66,13 +83,8 @@ sp_setting_judge(sp_setting_comparison *setting, double error)
 		(sp_pace) {1, 1, 1} : (sp_pace) {NAN, NAN, NAN};
 	for (int i = 0; i < setting->count; i++)
 	{
-		sp_contender *contender = &comparison->contenders[i];
-		bool		is_current = i == setting->current;
-
-		contender->name = setting->values[i].value;
-		contender->durable = setting->values[i].durable;
-		compare_value(setting, &setting->values[is_current ? setting->count : i], error,
-					  contender->speed);
+		compare_value(setting, &setting->values[i], error);
+		enter_value(setting, &setting->values[i], &comparison->contenders[i]);
 	}
 	sp_classify(comparison);
 	sp_judge(comparison, &setting->judgement);
@@ -112,18 +124,18 @@ say_rate(sp_sentence *to, sp_speed speed)
 static void
 say_value(sp_sentence *to, const sp_setting_comparison *setting, int i)
 {
-	const sp_contender *contender = &setting->comparison.contenders[i];
+	const sp_setting_value *value = &setting->values[i];
 
-	sp_say(to, "with %s%s ", contender->name, setting->unit);
-	if (isnan(contender->speed[SP_COMMIT_WAIT].estimate))
+	sp_say(to, "with %s%s ", value->value, setting->unit);
+	if (isnan(value->speed[SP_COMMIT_WAIT].estimate))
 	{
 		sp_say(to, "nothing was measured");
 		return;
 	}
 	sp_say(to, "a commit takes ");
-	say_wait(to, contender->speed[SP_COMMIT_WAIT]);
+	say_wait(to, value->speed[SP_COMMIT_WAIT]);
 	sp_say(to, ", with ");
-	say_rate(to, contender->speed[SP_COMMIT_RATE]);
+	say_rate(to, value->speed[SP_COMMIT_RATE]);
 }
 
 static void

@@ -8,6 +8,10 @@
  * second.  They take the places of the two regimes of a probe: one decides, and a value
  * that loses in the other by more than the margin is barred.
  *
+ * The other one has a say only where its interval excludes 1.  Clients that commit at a
+ * pace of their own make the rate of commits what they like, and its noise would leave a
+ * much shorter wait undecided.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SP_SETTING_H
@@ -36,6 +40,8 @@ typedef struct sp_setting_value
 	sp_durable	durable;		/* SP_DURABLE_UNKNOWN unless it is a sync method */
 	double		wait_us[SP_SETTING_MAX_ROUNDS];
 	double		commits_per_sec[SP_SETTING_MAX_ROUNDS];
+	sp_speed	speed[SP_REGIMES];	/* by sp_setting_figure, against the current value;
+									 * set by sp_setting_judge(), as the members below */
 } sp_setting_value;
 
 /* The caller fills in the first part, and adds rounds. */
@@ -53,7 +59,7 @@ typedef struct sp_setting_comparison
 	int			lost_rounds;	/* of all that were added: a slot without a commit */
 	double		workspace[SP_SETTING_MAX_ROUNDS];
 
-	/* set by sp_setting_judge(); contenders[] are the values, speed[] the figures */
+	/* what was judged: contenders[] are the values */
 	sp_comparison comparison;
 	sp_judgement judgement;
 } sp_setting_comparison;
