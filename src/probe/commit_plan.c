@@ -172,6 +172,9 @@ plan_methods(FunctionCallInfo fcinfo, sp_commit_run *run)
 	if (current == NULL)
 		refuse_method(run->wal_sync_method);
 	add_method(run, current, current);
+	/* who asks for delays wants to know about these */
+	if (PG_ARGISNULL(SP_ARG_METHODS) && !PG_ARGISNULL(SP_ARG_COMMIT_DELAYS))
+		return;
 	if (PG_ARGISNULL(SP_ARG_METHODS))
 	{
 		for (const struct config_enum_entry *entry = wal_sync_method_options; entry->name; entry++)
@@ -317,6 +320,21 @@ plan_interval(FunctionCallInfo fcinfo, sp_commit_run *run, const sp_observed_com
 		run->interval_us = (int64) Min(Max(1e6 / observed->commits_per_sec, 1), SP_MAX_INTERVAL_US);
 }
 
+/* The load may have been another one when commit_waits() saw it. */
+static void
+tell_observed_load(const sp_commit_run *run, const sp_observed_commits *observed)
+{
+	if (observed == NULL || (!run->fewer_allowed && strcmp(run->interval_source, "commit_waits") != 0))
+		return;
+	ereport(NOTICE,
+			(errmsg("workers: %d, %s", run->workers_wanted, run->interval_us == 0 ?
+					"which commit without a pause" :
+					psprintf("which commit every %.3g ms together", run->interval_us / 1e3)),
+			 errdetail("So it was when commit_waits() was called, result " INT64_FORMAT ".",
+					   observed->result_id),
+			 errhint("Call commit_waits() again if the load has changed, or pass workers and flush_interval.")));
+}
+
 static void
 plan_load(FunctionCallInfo fcinfo, sp_commit_run *run)
 {
@@ -329,6 +347,7 @@ plan_load(FunctionCallInfo fcinfo, sp_commit_run *run)
 	plan_workers(fcinfo, run, observed);
 	plan_record_size(fcinfo, run, &profile, observed);
 	plan_interval(fcinfo, run, observed);
+	tell_observed_load(run, observed);
 }
 
 /* --------------------------------------------------------------------- plan */

@@ -204,8 +204,10 @@ put_request(sp_row *row, const sp_commit_run *run)
 	sp_row_put_int(row, "flush_size", INT4OID, run->record_size);
 	sp_row_put_text(row, "flush_size_source", run->record_size_source);
 	if (run->interval_us > 0)
+	{
 		sp_row_put_interval(row, "flush_interval", run->interval_us);
-	sp_row_put_text(row, "flush_interval_source", run->interval_source);
+		sp_row_put_text(row, "flush_interval_source", run->interval_source);
+	}
 	sp_row_put_int(row, "random_seed", INT8OID, (int64) run->random_seed);
 	sp_row_put_int(row, "workers", INT4OID, run->workers);
 }

@@ -329,7 +329,7 @@ end_early(commit_running *state, const char *why, const char *hint)
 	ereport(NOTICE,
 			(errmsg("the commit suite ends early: %s", why),
 			 hint ? errhint("%s", hint) : 0));
-	state->over = true;
+	state->over = state->run->ended_early = true;
 }
 
 static void

@@ -7,6 +7,8 @@
  */
 #include "probe/probe.h"
 
+#include <math.h>
+
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
@@ -14,13 +16,20 @@
 #include "compat.h"
 
 static void
-tell_if_few_rounds(const sp_commit_values *values)
+tell_if_few_rounds(const sp_commit_run *run, const sp_commit_values *values)
 {
-	if (values->count > 0 && values->setting.rounds < SP_SETTING_MIN_ROUNDS)
-		ereport(NOTICE,
-				(errmsg("too few rounds for a verdict on %s: %d, %d are needed",
-						values->setting.setting, values->setting.rounds, SP_SETTING_MIN_ROUNDS),
-				 errhint("Use a longer duration.")));
+	double		rounds = values->setting.rounds;
+	double		seconds = run->measured_us / 1e6;
+
+	if (values->count == 0 || rounds >= SP_SETTING_MIN_ROUNDS)
+		return;
+	/* ended before its time: the reason was said */
+	ereport(NOTICE,
+			(errmsg("too few rounds for a verdict on %s: %d of %d",
+					values->setting.setting, values->setting.rounds, SP_SETTING_MIN_ROUNDS),
+			 run->ended_early || rounds == 0 ? 0 :
+			 errhint("Use a duration of at least %.0f s.",
+					 ceil(seconds * (SP_SETTING_MIN_ROUNDS + 1) / rounds))));
 }
 
 /* commit_delay acts only while commit_siblings other transactions are active. */
@@ -62,8 +71,8 @@ sp_commit_suite(FunctionCallInfo fcinfo)
 	sp_commit_rounds(run, progress);
 	run->finished_at = GetCurrentTimestamp();
 	tell_if_few_workers(run);
-	tell_if_few_rounds(&run->methods);
-	tell_if_few_rounds(&run->delays);
+	tell_if_few_rounds(run, &run->methods);
+	tell_if_few_rounds(run, &run->delays);
 	sp_progress_set_phase("recording");
 	sp_process_reload();
 	sp_commit_record(run, new_run_id(fcinfo), (ReturnSetInfo *) fcinfo->resultinfo);

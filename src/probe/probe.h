@@ -227,6 +227,7 @@ typedef struct sp_commit_run
 	/* what came of it */
 	int			workers;
 	int64		rounds;
+	bool		ended_early;	/* by a limit */
 	int64		measured_us;
 	TimestampTz started_at;
 	TimestampTz finished_at;

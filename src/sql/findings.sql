@@ -66,8 +66,8 @@ SELECT d.location, 'info', 'sync_method_change',
        jsonb_build_object('run_id', d.run_id, 'method', current_setting('wal_sync_method'),
                           'recommended_method', d.recommended_method)
 FROM sync_probe.recommendation_details AS d
-WHERE d.commands = sync_probe_internal.change_commands(current_setting('wal_sync_method'),
-                                                       d.recommended_method)
+WHERE d.commands @> sync_probe_internal.change_commands(current_setting('wal_sync_method'),
+                                                        d.recommended_method)
   AND sync_probe_internal.unlike_methods(current_setting('wal_sync_method'),
                                          d.recommended_method)
 

@@ -81,8 +81,9 @@ FROM sync_probe_internal.live_run(place, 'wal_sync_method') AS r,
                      AND r.recommended_value = current_setting('wal_sync_method')) AS f (followed),
      LATERAL (
          SELECT array_agg(m.value) AS compared,
-                greatest(max(m.relative_speed_high)
-                             FILTER (WHERE m.value <> r.wal_sync_method) - 1, 0) AS loss_bound
+                greatest(round((max(m.relative_speed_high)
+                                    FILTER (WHERE m.value <> r.wal_sync_method) - 1)::numeric, 3),
+                         0)::float8 AS loss_bound
          FROM sync_probe.measurements AS m
          WHERE m.run_id = r.run_id AND m.test = 'wal_sync_method' AND m.status = 'ok') AS m
 $$;
@@ -94,7 +95,8 @@ COMMENT ON FUNCTION sync_probe_internal.live_method(sync_probe.locations) IS
 -- sync_probe_internal.live_commit_delay
 --
 -- What a trial, or a run of the commit suite, says of commit_delay, with the commits per
--- second relative to those of the value that was current.
+-- second relative to those of the value that was current.  It says nothing once the setting
+-- has another value than one of these two.
 --
 CREATE FUNCTION sync_probe_internal.live_commit_delay(
     place sync_probe.locations,
@@ -102,21 +104,27 @@ CREATE FUNCTION sync_probe_internal.live_commit_delay(
     OUT basis text,
     OUT rate double precision,
     OUT rate_low double precision,
-    OUT rate_high double precision)
+    OUT rate_high double precision,
+    OUT commands text[])
 RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL SAFE
 ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT v.commit_delay, r.suite, m.relative_rate, m.relative_rate_low, m.relative_rate_high
-FROM sync_probe_internal.live_run(place, 'commit_delay') AS r,
-     LATERAL (SELECT CASE r.suite WHEN 'commit' THEN r.recommended_commit_delay
-                                  ELSE r.recommended_value::integer END) AS v (commit_delay)
-LEFT JOIN LATERAL (
-    SELECT m.*
-    FROM sync_probe.measurements AS m
-    WHERE m.run_id = r.run_id AND m.test = 'commit_delay' AND m.value = v.commit_delay::text
-    LIMIT 1) AS m ON true
+SELECT v.commit_delay, r.suite, m.relative_rate, m.relative_rate_low, m.relative_rate_high,
+       CASE WHEN v.commit_delay <> s.commit_delay
+            THEN ARRAY[format('ALTER SYSTEM SET commit_delay = %s', v.commit_delay),
+                       'SELECT pg_reload_conf()'] END
+FROM sync_probe_internal.live_run(place, 'commit_delay') AS r
+CROSS JOIN LATERAL (SELECT CASE r.suite WHEN 'commit' THEN r.recommended_commit_delay
+                                        ELSE r.recommended_value::integer END) AS v (commit_delay)
+CROSS JOIN (SELECT setting::integer FROM pg_settings WHERE name = 'commit_delay')
+    AS s (commit_delay)
+LEFT JOIN sync_probe.measurements AS m
+    ON m.run_id = r.run_id AND m.test = 'commit_delay' AND m.value = v.commit_delay::text
+LEFT JOIN sync_probe.measurements AS c
+    ON c.run_id = r.run_id AND c.test = 'commit_delay' AND c.choice = 'current'
+WHERE s.commit_delay IN (v.commit_delay, coalesce(c.value::integer, v.commit_delay))
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.live_commit_delay(sync_probe.locations) IS

@@ -13,15 +13,15 @@ SELECT a.location, a.holds_wal, coalesce(v.verdict, a.verdict) AS verdict,
        coalesce(v.recommended_method, a.recommended_method) AS recommended_method,
        coalesce(v.recommended_method, a.best_method) AS best_method,
        CASE WHEN v.run_id IS NULL THEN a.loss_bound ELSE v.loss_bound END AS loss_bound,
-       CASE WHEN k.kept THEN a.deciding_test END AS deciding_test,
-       CASE WHEN k.kept THEN a.paced_flush_us END AS paced_flush_us,
-       CASE WHEN k.kept THEN a.paced_speed END AS paced_speed,
-       CASE WHEN k.kept THEN a.paced_speed_low END AS paced_speed_low,
-       CASE WHEN k.kept THEN a.paced_speed_high END AS paced_speed_high,
-       CASE WHEN k.kept THEN a.saturated_flush_us END AS saturated_flush_us,
-       CASE WHEN k.kept THEN a.saturated_speed END AS saturated_speed,
-       CASE WHEN k.kept THEN a.saturated_speed_low END AS saturated_speed_low,
-       CASE WHEN k.kept THEN a.saturated_speed_high END AS saturated_speed_high,
+       CASE WHEN v.run_id IS NULL THEN a.deciding_test END AS deciding_test,
+       CASE WHEN v.run_id IS NULL THEN a.paced_flush_us END AS paced_flush_us,
+       CASE WHEN v.run_id IS NULL THEN a.paced_speed END AS paced_speed,
+       CASE WHEN v.run_id IS NULL THEN a.paced_speed_low END AS paced_speed_low,
+       CASE WHEN v.run_id IS NULL THEN a.paced_speed_high END AS paced_speed_high,
+       CASE WHEN v.run_id IS NULL THEN a.saturated_flush_us END AS saturated_flush_us,
+       CASE WHEN v.run_id IS NULL THEN a.saturated_speed END AS saturated_speed,
+       CASE WHEN v.run_id IS NULL THEN a.saturated_speed_low END AS saturated_speed_low,
+       CASE WHEN v.run_id IS NULL THEN a.saturated_speed_high END AS saturated_speed_high,
        coalesce(d.commit_delay, a.recommended_commit_delay) AS recommended_commit_delay,
        CASE WHEN d.basis IS NOT NULL THEN d.basis
             WHEN a.recommended_commit_delay IS NOT NULL THEN 'rule' END AS commit_delay_basis,
@@ -31,15 +31,16 @@ SELECT a.location, a.holds_wal, coalesce(v.verdict, a.verdict) AS verdict,
        coalesce(v.measured_at, a.measured_at) AS measured_at,
        CASE WHEN v.run_id IS NULL THEN a.outdated ELSE false END AS outdated,
        coalesce(v.reason, a.reason) AS reason,
-       CASE WHEN v.run_id IS NULL THEN a.commands ELSE v.commands END AS commands
+       -- a command that probes again comes last
+       nullif(coalesce(d.commands, '{}')
+              || coalesce(CASE WHEN v.run_id IS NULL THEN a.commands ELSE v.commands END, '{}'),
+              '{}') AS commands
 FROM sync_probe_internal.probed_advice AS a
 LEFT JOIN LATERAL sync_probe_internal.live_method(a.place) AS v
     ON a.holds_wal AND a.verdict <> 'unsafe'
     AND (a.verdict IN ('not probed', 'undecided') OR a.outdated
          OR a.recommended_method = ANY (v.compared))
 LEFT JOIN LATERAL sync_probe_internal.live_commit_delay(a.place) AS d ON a.holds_wal
-CROSS JOIN LATERAL (SELECT v.run_id IS NULL
-                           OR v.recommended_method = a.recommended_method) AS k (kept)
 ORDER BY a.holds_wal DESC, a.location;
 
 GRANT SELECT ON sync_probe.recommendation_details TO pg_monitor;

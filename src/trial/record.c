@@ -42,12 +42,29 @@ all_commits(const sp_trial *trial)
 	return commits;
 }
 
+/*
+ * Do commits wait for a flush of WAL with none of the values?  Then differences in how long
+ * they wait are those of the processor.
+ */
+static bool
+waits_for_no_flush(const sp_trial *trial)
+{
+	sp_commit_sums all = {0};
+
+	for (int i = 0; i < trial->count; i++)
+		sp_commit_sums_add(&all, &trial->values[i].sums);
+	return trial->deciding == SP_COMMIT_WAIT && sp_commit_waits_for_no_flush(&all);
+}
+
 /* Why there is nothing to compare, or NULL. */
 static const char *
 nothing_to_compare(const sp_trial *trial)
 {
-	if (trial->comparison->rounds > 0 || trial->comparison->count == 1)
+	if (trial->comparison->count == 1)
 		return NULL;
+	if (trial->comparison->rounds > 0)
+		return waits_for_no_flush(trial) ?
+			"commits did not wait for a flush of WAL: synchronous_commit may be off" : NULL;
 	if (trial->values[trial->current].left_out)
 		return "the current value cannot be tried beside others";
 	if (all_commits(trial) == 0)
@@ -82,7 +99,10 @@ judge_trial(sp_trial *trial)
 		trial->comparison->judgement.verdict = SP_UNDECIDED;
 	}
 	else if (nothing)
+	{
 		sp_say(&to, "%s", nothing);
+		sp_setting_withdraw(trial->comparison);
+	}
 	else
 	{
 		sp_setting_explain(trial->comparison, reason);
@@ -237,7 +257,10 @@ tell_value(const sp_trial *trial, int value)
 	sp_commit_figures figures;
 
 	sp_commit_figures_of(&tried->sums, &figures);
-	if (tried->sums.commits == 0)
+	if (tried->sums.commits == 0 && tried->left_out)
+		ereport(NOTICE,
+				(errmsg("%s = %s%s: left out", trial->setting, tried->text, trial->unit)));
+	else if (tried->sums.commits == 0)
 		ereport(NOTICE,
 				(errmsg("%s = %s%s: no commits", trial->setting, tried->text, trial->unit)));
 	else
@@ -247,11 +270,31 @@ tell_value(const sp_trial *trial, int value)
 						figures.wait_us)));
 }
 
+/* What to type next. */
+static void
+tell_command(const sp_trial *trial)
+{
+	const char *recommended = sp_trial_recommended(trial);
+
+	if (trial->comparison->judgement.verdict != SP_SWITCH)
+		return;
+	if (strcmp(trial->setting, "wal_sync_method") == 0)
+		ereport(NOTICE,
+				(errmsg("the trial recommends %s = %s", trial->setting, recommended),
+				 errhint("Execute the commands in " SP_SCHEMA ".recommendation_details.")));
+	else
+		ereport(NOTICE,
+				(errmsg("the trial recommends %s = %s", trial->setting, recommended),
+				 errhint("ALTER SYSTEM SET %s = '%s'; SELECT pg_reload_conf();", trial->setting,
+						 recommended)));
+}
+
 void
 sp_trial_tell(const sp_trial *trial)
 {
 	for (int i = 0; i < trial->count; i++)
 		tell_value(trial, i);
+	tell_command(trial);
 	if (all_commits(trial) == 0 && trial->comparison->count > 1 &&
 		trial->values[trial->current].left_out == NULL)
 		ereport(NOTICE,

@@ -33,11 +33,12 @@ LANGUAGE sql AS $$
             "setting": "wal_sync_method", "paced_entries": null, "saturated_rounds": null,
             "reason": "seen in commits"}' || differences) AS id),
     rows AS (
-        INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, value, status,
+        INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, value, choice, status,
             relative_speed, relative_speed_low, relative_speed_high,
             relative_rate, relative_rate_low, relative_rate_high, ops)
         SELECT run.id, row_number() OVER (), coalesce(differences ->> 'test',
-                   differences ->> 'setting', 'wal_sync_method'), s.key, s.key, 'ok',
+                   differences ->> 'setting', 'wal_sync_method'), s.key, s.key,
+               CASE WHEN s.key IN ('0', 'fdatasync') THEN 'current' END, 'ok',
                s.value::float8, s.value::float8 - 0.02, s.value::float8 + 0.02,
                s.value::float8, s.value::float8 - 0.03, s.value::float8 + 0.03, 1000
         FROM run, jsonb_each_text(speeds) AS s)
@@ -107,7 +108,7 @@ $$;
 
 CREATE TEMP TABLE played AS SELECT s.*, pg_temp.play(s) AS got FROM scenario AS s ORDER BY id;
 
-SELECT plan((SELECT count(*)::integer * 4 FROM scenario) + 17);
+SELECT plan((SELECT count(*)::integer * 4 FROM scenario) + 20);
 
 SELECT is(current_setting('wal_sync_method'), 'fdatasync', 'the tests are about such a server');
 
@@ -131,7 +132,7 @@ FROM played WHERE name = 'a trial whose advice was followed';
 SELECT is(num_nonnulls((got).deciding_test, (got).paced_flush_us, (got).paced_speed), 0,
           'figures of a probe that recommends another method are left out')
 FROM played WHERE name = 'a trial contradicts it';
-SELECT is((got).paced_flush_us, 500::float8, 'those of the same method stay')
+SELECT is((got).paced_flush_us, NULL, 'those of the same method, too')
 FROM played WHERE name = 'a trial confirms what a probe recommends';
 
 -- without any probe
@@ -184,6 +185,15 @@ SELECT results_eq(
 SELECT pg_temp.live('{"verdict": "undecided", "recommended_value": "0",
                       "setting": "commit_delay"}', '{"0": 1, "200": 1.1}') AS id \gset
 SELECT is(recommended_commit_delay, 100, 'an undecided trial does not count')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SELECT is(commands[1:2], ARRAY['ALTER SYSTEM SET commit_delay = 100', 'SELECT pg_reload_conf()'],
+          'commands set it')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SET LOCAL commit_delay = 100;
+SELECT is(commands[1] LIKE 'ALTER%', NULL, 'and no longer once it is set')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SET LOCAL commit_delay = 70;
+SELECT is(commit_delay_basis, 'rule', 'a trial against another value does not count')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 SELECT is((SELECT count(*) FROM sync_probe.recommendation_details
            WHERE NOT holds_wal AND (basis <> 'wal' OR commit_delay_basis <> 'rule')),

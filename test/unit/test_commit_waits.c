@@ -145,26 +145,35 @@ answers(void **state)
 		"no: commits hardly wait, 19 of 1000 samples saw one that does"},
 		{"all in the sync", 1000, 2000, {1000}, 0,
 			"yes: sessions wait for commits in 50 % of their active time; a commit waits 1.0 ms, "
-			"of which 1.0 ms are syncs, its own or the one ahead of it; syncs in half the time "
-		"would save 25 % of the active time"},
-		/* the queue waits for a process that syncs in four fifths of its time */
+			"of which 1.0 ms are writes and syncs of WAL, its own or those ahead of it; syncs in half "
+		"the time would save 25 % of the active time"},
+		/* the queue waits for a process that writes and syncs all of its time */
 		{"with a queue", 1000, 4000, {[SP_PART_SYNC] = 800, [SP_PART_WRITE] = 200,
 			[SP_PART_QUEUE] = 1000}, 0,
 			"yes: sessions wait for commits in 50 % of their active time; a commit waits 2.0 ms, "
-			"of which 1.6 ms are syncs, its own or the one ahead of it; syncs in half the time "
-		"would save 20 % of the active time"},
+			"of which 2.0 ms are writes and syncs of WAL, its own or those ahead of it; syncs in half "
+		"the time would save 25 % of the active time"},
 		{"little of the time", 1000, 100000, {[SP_PART_SYNC] = 1000}, 0,
 			"hardly: sessions wait for commits in 1 % of their active time; a commit waits 1.0 ms, "
-			"of which 1.0 ms are syncs, its own or the one ahead of it; syncs in half the time "
-		"would save 0 % of the active time"},
+			"of which 1.0 ms are writes and syncs of WAL, its own or those ahead of it; syncs in half "
+		"the time would save 0 % of the active time"},
 		{"commit_delay without a wait event", 1000, 2000, {[SP_PART_SYNC] = 500,
 			[SP_PART_RUNNING] = 500}, 200,
 			"yes: sessions wait for commits in 50 % of their active time; a commit waits 1.0 ms, "
-			"of which 500 us are syncs, its own or the one ahead of it, and up to 500 us are "
-		"commit_delay; syncs in half the time would save 12 % of the active time"},
+			"of which 500 us are writes and syncs of WAL, its own or those ahead of it, and up to "
+			"500 us are commit_delay; syncs in half the time would save 12 % of the active time"},
+		/* most queue behind a process that sleeps */
+		{"a long commit_delay", 1000, 10000, {[SP_PART_SYNC] = 50, [SP_PART_RUNNING] = 950,
+			[SP_PART_QUEUE] = 9000}, 5000,
+			"hardly: sessions wait for commits in 100 % of their active time; a commit waits 10 ms, "
+			"of which 500 us are writes and syncs of WAL, its own or those ahead of it, and up to "
+			"9.5 ms are commit_delay; syncs in half the time would save 2 % of the active time; "
+		"first try a shorter commit_delay, which is 5000 us"},
+		{"asynchronous commits", 1000, 2000, {[SP_PART_RUNNING] = 95, [SP_PART_QUEUE] = 5}, 0,
+		"no: commits do not wait for a sync (synchronous_commit may be off)"},
 		{"a slow standby", 100, 2000, {[SP_PART_SYNC] = 100, [SP_PART_SYNC_REP] = 1900}, 0,
 			"hardly: sessions wait for commits in 100 % of their active time; a commit waits 20 ms, "
-			"of which 1.0 ms are syncs, its own or the one ahead of it, and 19 ms are for the "
+			"of which 1.0 ms are writes and syncs of WAL, its own or those ahead of it, and 19 ms are for the "
 			"synchronous standby; syncs in half the time would save 2 % of the active time"},
 	};
 

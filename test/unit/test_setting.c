@@ -140,15 +140,21 @@ needs_enough_rounds(void **state)
 	sp_setting_judge(setting, 0.05);
 	sp_setting_explain(setting, reason);
 	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
-	assert_string_equal(reason, "0 rounds are too few, 16 are needed");
+	assert_string_equal(reason, "too few rounds: 0 of 16");
 
 	add_rounds(setting, 4, 0.5, 2, 1);
 	sp_setting_judge(setting, 0.05);
 	sp_setting_explain(setting, reason);
 	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
-	assert_memory_equal(reason, "4 rounds are too few, 16 are needed; with fdatasync a commit takes ",
-						67);
+	assert_memory_equal(reason, "too few rounds: 4 of 16; with fdatasync a commit takes ", 54);
 	assert_null(strchr(reason, '('));
+
+	/* an interval that is clear of the margin, and still too few */
+	add_rounds(setting, 11, 0.5, 2, 2);
+	sp_setting_judge(setting, 0.05);
+	assert_true(setting->values[1].speed[SP_COMMIT_WAIT].low > 1.5);
+	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
+	assert_int_equal(setting->judgement.recommended, 0);
 	free(setting);
 }
 

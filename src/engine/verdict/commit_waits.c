@@ -8,6 +8,7 @@
 #include "engine/verdict/commit_waits.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "engine/text/text.h"
@@ -15,6 +16,9 @@
 /* With fewer commits or processes seen in a commit, no sentence is made of them. */
 #define MIN_COMMITS		20
 #define MIN_SEEN		20
+
+/* Below this share of the wait, commits do not wait for flushes. */
+#define NO_FLUSH_SHARE	0.1
 
 /* Below this share of the active time, half of a sync is not worth a change. */
 #define SMALL_SHARE		0.1
@@ -93,31 +97,47 @@ say_time(sp_sentence *to, double us)
 }
 
 /*
- * The time that follows that of a sync: the sync itself, and of the queue the share that
- * the process in front spends in its sync.
+ * A part with its share of the queue: who queues waits for what the process in front does,
+ * in the proportions of the parts.
  */
+static double
+with_queue(const sp_commit_figures *figures, double part_us)
+{
+	double		front_us = figures->part_us[SP_PART_SYNC] + figures->part_us[SP_PART_WRITE] +
+		figures->part_us[SP_PART_DELAY] + figures->part_us[SP_PART_RUNNING];
+
+	return part_us + (front_us > 0 ? figures->part_us[SP_PART_QUEUE] * part_us / front_us : 0);
+}
+
+/* With open_*, the write is the sync. */
 static double
 sync_us(const sp_commit_figures *figures)
 {
-	double		sync = figures->part_us[SP_PART_SYNC];
-	double		front = sync + figures->part_us[SP_PART_WRITE] +
-		figures->part_us[SP_PART_DELAY] + figures->part_us[SP_PART_RUNNING];
+	return with_queue(figures, figures->part_us[SP_PART_SYNC] + figures->part_us[SP_PART_WRITE]);
+}
 
-	return sync + (front > 0 ? figures->part_us[SP_PART_QUEUE] * sync / front : 0);
+static double
+delay_us(const sp_commit_figures *figures, int commit_delay)
+{
+	double		delay = figures->part_us[SP_PART_DELAY];
+
+	/* up to 18, the sleep has no wait event */
+	if (commit_delay > 0)
+		delay += figures->part_us[SP_PART_RUNNING];
+	return with_queue(figures, delay);
 }
 
 static void
 say_parts(sp_sentence *to, const sp_commit_figures *figures, int commit_delay)
 {
-	double		delay = figures->part_us[SP_PART_DELAY] +
-		(commit_delay > 0 ? figures->part_us[SP_PART_RUNNING] : 0);
+	double		delay = delay_us(figures, commit_delay);
 
 	sp_say(to, "a commit waits ");
 	say_time(to, figures->wait_us);
 	sp_say(to, ", of which ");
 	say_time(to, sync_us(figures));
-	sp_say(to, " are syncs, its own or the one ahead of it");
-	if (commit_delay > 0 && delay > 0)
+	sp_say(to, " are writes and syncs of WAL, its own or those ahead of it");
+	if (delay > 0)
 	{
 		sp_say(to, ", and up to ");
 		say_time(to, delay);
@@ -129,6 +149,15 @@ say_parts(sp_sentence *to, const sp_commit_figures *figures, int commit_delay)
 		say_time(to, figures->part_us[SP_PART_SYNC_REP]);
 		sp_say(to, " are for the synchronous standby");
 	}
+}
+
+bool
+sp_commit_waits_for_no_flush(const sp_commit_sums *sums)
+{
+	int64_t		flush = sums->part[SP_PART_SYNC] + sums->part[SP_PART_WRITE] +
+		sums->part[SP_PART_QUEUE] + sums->part[SP_PART_DELAY] + sums->part[SP_PART_SYNC_REP];
+
+	return (double) flush < NO_FLUSH_SHARE * (double) committing(sums);
 }
 
 void
@@ -151,10 +180,17 @@ sp_commit_answer(const sp_commit_sums *sums, int commit_delay, char *answer, siz
 			(long long) committing(sums), (long long) sums->samples);
 		return;
 	}
+	if (sp_commit_waits_for_no_flush(sums) && commit_delay == 0)
+	{
+		sp_say(&to, "no: commits do not wait for a sync (synchronous_commit may be off)");
+		return;
+	}
 	saved = figures.wait_share * sync_us(&figures) / figures.wait_us / 2;
 	sp_say(&to, "%s: ", saved * 2 < SMALL_SHARE ? "hardly" : "yes");
 	sp_say(&to, "sessions wait for commits in %.0f %% of their active time; ",
 		figures.wait_share * 100);
 	say_parts(&to, &figures, commit_delay);
 	sp_say(&to, "; syncs in half the time would save %.0f %% of the active time", saved * 100);
+	if (delay_us(&figures, commit_delay) > sync_us(&figures))
+		sp_say(&to, "; first try a shorter commit_delay, which is %d us", commit_delay);
 }

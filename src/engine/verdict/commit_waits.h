@@ -12,6 +12,7 @@
 #ifndef SP_COMMIT_WAITS_H
 #define SP_COMMIT_WAITS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,6 +69,12 @@ extern void sp_commit_figures_of(const sp_commit_sums *sums, sp_commit_figures *
 
 /* Add the sums of another time: all but committers, which become the larger number. */
 extern void sp_commit_sums_add(sp_commit_sums *sums, const sp_commit_sums *other);
+
+/*
+ * Do commits wait neither for their own flush nor for one of another, nor for a standby?
+ * False if no process was seen committing.
+ */
+extern bool sp_commit_waits_for_no_flush(const sp_commit_sums *sums);
 
 /*
  * The answer to "would a faster sync help?", as one or two sentences.  commit_delay is the

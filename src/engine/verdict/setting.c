@@ -88,6 +88,15 @@ sp_setting_judge(sp_setting_comparison *setting, double error)
 	}
 	sp_classify(comparison);
 	sp_judge(comparison, &setting->judgement);
+	if (setting->rounds < SP_SETTING_MIN_ROUNDS)
+		sp_setting_withdraw(setting);
+}
+
+void
+sp_setting_withdraw(sp_setting_comparison *setting)
+{
+	setting->judgement.verdict = SP_UNDECIDED;
+	setting->judgement.recommended = setting->judgement.best = setting->current;
 }
 
 /* ------------------------------------------------------------------- words */
@@ -157,7 +166,7 @@ say_open(sp_sentence *to, const sp_setting_comparison *setting)
 	double		noise = setting->judgement.noise;
 
 	if (setting->rounds < SP_SETTING_MIN_ROUNDS)
-		sp_say(to, "%d rounds are too few, %d are needed", setting->rounds, SP_SETTING_MIN_ROUNDS);
+		sp_say(to, "too few rounds: %d of %d", setting->rounds, SP_SETTING_MIN_ROUNDS);
 	else if (isnan(noise))
 		sp_say(to, "the current value could not be compared with itself");
 	else if (noise > setting->margin)

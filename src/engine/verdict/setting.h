@@ -77,6 +77,9 @@ extern void sp_setting_add_round(sp_setting_comparison *setting,
  */
 extern void sp_setting_judge(sp_setting_comparison *setting, double error);
 
+/* There is no verdict after all: the current value stays. */
+extern void sp_setting_withdraw(sp_setting_comparison *setting);
+
 /* The reason of the verdict, in words. */
 extern void sp_setting_explain(const sp_setting_comparison *setting,
 							   char reason[SP_REASON_SIZE]);
