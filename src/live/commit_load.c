@@ -36,11 +36,12 @@ struct sp_commit_load
 	int			nworkers;		/* registered */
 	BackgroundWorkerHandle *handles[SP_MAX_COMMIT_WORKERS];
 	int64		next_check_ns;	/* of the workers */
-	int64		records;
 	bool	   *is_worker;		/* by the index of the process */
 	sp_sampler *others;
 	uint64		transactions;	/* of workers, since others was started */
-	bool		unflushed;		/* seen in this slot */
+	bool		unflushed;		/* seen in this slot, or not looked for */
+	int64		lease_ns;
+	int64		watched_ns;		/* the last time */
 	int64		worker_syncs;	/* samples of this slot in which a worker syncs */
 	int64		other_syncs;	/* ... and any other process */
 };
@@ -81,7 +82,18 @@ static void
 extend_lease(sp_commit_load *load)
 {
 	pg_atomic_write_u64(&load->control->lease_ns,
-						(uint64) (sp_monotonic_ns() + SP_COMMIT_LEASE_NS));
+						(uint64) (sp_monotonic_ns() + load->lease_ns));
+}
+
+/* Where nobody looked for a lease, WAL may have been written meanwhile without a flush. */
+static void
+note_gap(sp_commit_load *load)
+{
+	int64		now_ns = sp_monotonic_ns();
+
+	if (load->watched_ns > 0 && now_ns - load->watched_ns > SP_GUARDED_LEASE_NS)
+		load->unflushed = true;
+	load->watched_ns = now_ns;
 }
 
 /* Throw an error if a worker has ended. */
@@ -111,6 +123,7 @@ static void
 watch(sp_commit_load *load)
 {
 	CHECK_FOR_INTERRUPTS();
+	note_gap(load);
 	extend_lease(load);
 	check_workers(load);
 	sp_sampler_take(load->others);
@@ -167,6 +180,8 @@ allocate_control(sp_commit_load *load, int nworkers, int record_size, int64 inte
 	pg_atomic_init_u32(&load->control->settled, 0);
 	pg_atomic_init_u32(&load->control->resting, 0);
 	pg_atomic_init_u64(&load->control->lease_ns, 0);
+	pg_atomic_init_u64(&load->control->wal_bytes, 0);
+	load->lease_ns = SP_COMMIT_LEASE_NS;
 	extend_lease(load);
 	for (int i = 0; i < nworkers; i++)
 		load->control->workers[i].process = -1;
@@ -220,9 +235,10 @@ await_workers(sp_commit_load *load)
 
 int
 sp_commit_load_start(sp_commit_load *load, int wanted, bool fewer_allowed, int record_size,
-					 int64 interval_us)
+					 int64 interval_us, int64 max_wal_bytes)
 {
 	allocate_control(load, wanted, record_size, interval_us);
+	load->control->max_wal_bytes = max_wal_bytes;
 	while (load->nworkers < wanted && register_worker(load, load->nworkers))
 		load->nworkers++;
 	if (load->nworkers < wanted && (load->nworkers == 0 || !fewer_allowed))
@@ -264,7 +280,6 @@ collect_slot(sp_commit_load *load, sp_commit_slot *slot, sp_histogram *histogram
 	{
 		const sp_commit_worker *worker = &load->control->workers[i];
 
-		load->records += worker->records;
 		if (worker->counted_ns == 0)
 			continue;
 		counted += (int64) worker->histogram.ops;
@@ -292,6 +307,9 @@ sp_commit_load_slot(sp_commit_load *load, const sp_commit_settings *settings, do
 	pg_atomic_write_u32(&control->settled, 0);
 	pg_atomic_write_u32(&control->resting, 0);
 	load->unflushed = false;
+	load->watched_ns = 0;
+	load->lease_ns = settings->stop_if_unflushed ? SP_GUARDED_LEASE_NS : SP_COMMIT_LEASE_NS;
+	extend_lease(load);
 	(void) pg_atomic_fetch_add_u32(&control->command, 1);
 	wake_workers(load);
 	if (settings->hold_xid)
@@ -319,7 +337,7 @@ sp_commit_load_own_share(int64 worker_syncs, int64 syncs)
 int64
 sp_commit_load_wal_bytes(const sp_commit_load *load)
 {
-	return load->records * (int64) MAXALIGN(load->control->record_size);
+	return load->control ? (int64) pg_atomic_read_u64(&load->control->wal_bytes) : 0;
 }
 
 /* ---------------------------------------------------------------------- end */
@@ -334,6 +352,7 @@ sp_commit_load_finish(sp_commit_load *load)
 	load->nworkers = 0;
 	dsm_detach(load->segment);
 	load->segment = NULL;
+	load->control = NULL;
 }
 
 /* A worker that has not begun yet is stopped by the postmaster, and finds no segment. */

@@ -86,12 +86,20 @@ slot_goes_on(const committing *state, uint32 command)
 		(int64) pg_atomic_read_u64(&state->control->lease_ns) > sp_monotonic_ns();
 }
 
-/* Insert a record and flush it. */
-static void
+/*
+ * Insert a record and flush it.  False if it would exceed the limit: the leader looks at
+ * limits between rounds only, and many workers fill a disk sooner.
+ */
+static bool
 commit_record(const committing *state)
 {
+	sp_commit_control *control = state->control;
+	int64		bytes = MAXALIGN(control->record_size);
 	XLogRecPtr	end;
 
+	if ((int64) pg_atomic_fetch_add_u64(&control->wal_bytes, bytes) + bytes >
+		control->max_wal_bytes)
+		return false;
 	XLogBeginInsert();
 	/* as others that need no checkpoint, no archiving and no snapshot of their own */
 	XLogSetRecordFlags(XLOG_MARK_UNIMPORTANT);
@@ -100,6 +108,7 @@ commit_record(const committing *state)
 	end = XLogInsert(RM_XLOG_ID, XLOG_NOOP);
 	XLogFlush(end);
 	state->worker->records++;
+	return true;
 }
 
 /* Sleep until that time; false if the slot has ended before. */
@@ -157,7 +166,8 @@ commit_records(const committing *state, uint32 command)
 				break;
 		}
 		began_ns = sp_monotonic_ns();
-		commit_record(state);
+		if (!commit_record(state))
+			break;
 		if (counted_since_ns > 0)
 			sp_histogram_add(&worker->histogram, (uint64) (sp_monotonic_ns() - began_ns));
 	}
@@ -180,9 +190,11 @@ run_slot(const committing *state, uint32 command)
 {
 	sp_commit_control *control = state->control;
 	bool		hold_xid = control->hold_xid;
+	bool		within_limit;
 
 	set_own_settings(control);
 	state->worker->records = 0;
+	state->worker->counted_ns = 0;
 	sp_histogram_reset(&state->worker->histogram);
 	if (hold_xid)
 	{
@@ -190,9 +202,11 @@ run_slot(const committing *state, uint32 command)
 		StartTransactionCommand();
 		(void) GetTopTransactionId();
 	}
-	commit_record(state);
+	/* the leader waits for all to settle, and to rest, also beyond the limit of WAL */
+	within_limit = commit_record(state);
 	(void) pg_atomic_fetch_add_u32(&control->settled, 1);
-	commit_records(state, command);
+	if (within_limit)
+		commit_records(state, command);
 	if (hold_xid)
 		CommitTransactionCommand();
 	(void) pg_atomic_fetch_add_u32(&control->resting, 1);

@@ -124,15 +124,16 @@ extern sp_commit_load *sp_commit_load_make(void);
  * Register up to that many workers, and wait until they have started.  They rest.  Returns
  * their number.  Fewer than wanted: an error, or a NOTICE if fewer_allowed.  record_size:
  * bytes of WAL per commit.  interval_us: time between two commits of all workers together,
- * 0 without a pause.  After an error, the caller must call sp_commit_load_abandon().
+ * 0 without a pause.  max_wal_bytes: no record is written beyond it.  After an error, the
+ * caller must call sp_commit_load_abandon().
  */
 extern int	sp_commit_load_start(sp_commit_load *load, int wanted, bool fewer_allowed,
-								 int record_size, int64 interval_us);
+								 int record_size, int64 interval_us, int64 max_wal_bytes);
 
 /*
  * Let all workers commit for that time, and add the time of each commit to the histogram,
- * which may be NULL.  Returns false if WAL was seen unflushed and the settings forbid it;
- * then the slot was cut short.  Handles interrupts.  An error if a worker ends.
+ * which may be NULL.  Returns false if the settings forbid unflushed WAL, and it was seen, or
+ * not looked for long enough to miss it; then the slot was cut short.  Handles interrupts.  An error if a worker ends.
  */
 extern bool sp_commit_load_slot(sp_commit_load *load, const sp_commit_settings *settings,
 								double seconds, sp_commit_slot *slot, sp_histogram *histogram);
@@ -143,7 +144,7 @@ extern bool sp_commit_load_slot(sp_commit_load *load, const sp_commit_settings *
  */
 extern double sp_commit_load_own_share(int64 worker_syncs, int64 syncs);
 
-/* Bytes of WAL that the workers have inserted so far. */
+/* Bytes of WAL that the workers have inserted so far, or tried to beyond their limit. */
 extern int64 sp_commit_load_wal_bytes(const sp_commit_load *load);
 
 /* The commits of client backends meanwhile.  sample returns whether WAL was unflushed. */

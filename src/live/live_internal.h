@@ -19,8 +19,12 @@
 #include "port/atomics.h"
 #include "storage/latch.h"
 
-/* A worker leaves its slot if the leader has not extended the lease: the leader hangs. */
+/*
+ * A worker leaves its slot if the leader has not extended the lease: the leader hangs.
+ * Where a method must not meet WAL that is not flushed, nobody looks for it then.
+ */
 #define SP_COMMIT_LEASE_NS	(10 * INT64CONST(1000000000))
+#define SP_GUARDED_LEASE_NS	(250 * INT64CONST(1000000))
 
 /* One worker; only it writes here. */
 typedef struct sp_commit_worker
@@ -41,6 +45,7 @@ typedef struct sp_commit_control
 	int			leader_pid;
 	int			record_size;	/* bytes of WAL, with the header of the record */
 	int64		interval_ns;	/* between two records of a worker; 0: without a pause */
+	int64		max_wal_bytes;	/* of all workers; beyond it none writes a record */
 	int			nworkers;		/* set once all have started */
 
 	/* set before each slot */
@@ -52,6 +57,7 @@ typedef struct sp_commit_control
 	pg_atomic_uint32 settled;	/* workers that have flushed once in this slot */
 	pg_atomic_uint32 resting;	/* workers that have left this slot */
 	pg_atomic_uint64 lease_ns;	/* by sp_monotonic_ns() */
+	pg_atomic_uint64 wal_bytes; /* of all workers, since they started */
 	volatile bool stop;
 
 	sp_commit_worker workers[FLEXIBLE_ARRAY_MEMBER];

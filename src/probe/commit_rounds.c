@@ -56,6 +56,7 @@ typedef struct commit_running
 	pg_prng_state random;
 	instr_time	started;
 	int			directory_fd;
+	int64		max_wal_bytes;	/* the setting, or less if the disk has no room for it */
 	double		slot_seconds;
 	double		others_wait_us; /* before the workers; NAN if too few commits */
 	double		others_since;	/* seconds of the run at which others were counted anew */
@@ -71,6 +72,19 @@ elapsed_seconds(const commit_running *state)
 	INSTR_TIME_SET_CURRENT(now);
 	INSTR_TIME_SUBTRACT(now, state->started);
 	return INSTR_TIME_GET_DOUBLE(now);
+}
+
+static int64
+setting_max_wal_bytes(void)
+{
+	return (int64) sp_max_commit_wal_mb * 1024 * 1024;
+}
+
+/* Workers stop at this limit by themselves.  The round in which they do does not count. */
+static bool
+wal_is_used_up(const commit_running *state)
+{
+	return sp_commit_load_wal_bytes(state->load) >= state->max_wal_bytes;
 }
 
 /* ------------------------------------------------------------------- values */
@@ -316,6 +330,8 @@ run_round(commit_running *state, sp_commit_values *values, bool counts)
 		adapt_slot(state, wait_us, n);
 		return;
 	}
+	if (wal_is_used_up(state))
+		return;
 	sp_setting_add_round(&values->setting, wait_us, commits_per_sec);
 	state->progress->rounds = ++state->run->rounds;
 	analyze_if_due(state, values);
@@ -335,10 +351,10 @@ end_early(commit_running *state, const char *why, const char *hint)
 static void
 check_wal(commit_running *state)
 {
-	if (sp_commit_load_wal_bytes(state->load) < (int64) sp_max_commit_wal_mb * 1024 * 1024)
-		return;
-	end_early(state, psprintf("it has written %s of WAL, as much as pg_sync_probe.max_commit_wal",
-							 sp_pretty_bytes(sp_commit_load_wal_bytes(state->load))), NULL);
+	if (wal_is_used_up(state))
+		end_early(state, psprintf("it has written %s of WAL", sp_pretty_bytes(state->max_wal_bytes)),
+				 state->max_wal_bytes < setting_max_wal_bytes() ?
+				 "Free space in pg_wal limits it." : "pg_sync_probe.max_commit_wal limits it.");
 }
 
 static double
@@ -373,7 +389,7 @@ check_others(commit_running *state)
 
 /* A full pg_wal stops the cluster. */
 static void
-check_space_left(const commit_running *state)
+check_space_left(commit_running *state)
 {
 	const sp_location *location = &state->run->location;
 	int64		reserve;
@@ -387,6 +403,8 @@ check_space_left(const commit_running *state)
 				 errdetail("%s is available, less than the reserve of %s.",
 						   sp_pretty_bytes(available), sp_pretty_bytes(reserve)),
 				 errhint("Free some space. WAL must be able to grow to max_wal_size, and pg_sync_probe.reserve_percent of the file system must stay free.")));
+	state->max_wal_bytes = Min(state->max_wal_bytes,
+							   sp_commit_load_wal_bytes(state->load) + available - reserve);
 }
 
 /* Workers ignore a reload, so they may be of the other kind than the server now. */
@@ -510,7 +528,8 @@ commit_with_workers(commit_running *state)
 	PG_ENSURE_ERROR_CLEANUP(end_workers, PointerGetDatum(state));
 	{
 		run->workers = sp_commit_load_start(state->load, run->workers_wanted, run->fewer_allowed,
-											run->record_size, run->interval_us);
+											run->record_size, run->interval_us,
+											state->max_wal_bytes);
 		look_before(state);
 		run_all_rounds(state);
 		sp_commit_load_finish(state->load);
@@ -532,6 +551,7 @@ sp_commit_rounds(sp_commit_run *run, sp_progress *progress)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not open directory \"%s\": %m", run->location.directory)));
+	state.max_wal_bytes = setting_max_wal_bytes();
 	check_space_left(&state);
 	pg_prng_seed(&state.random, run->random_seed);
 	try_methods(&run->methods);

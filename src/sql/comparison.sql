@@ -211,11 +211,11 @@ CREATE PROCEDURE sync_probe.sql_bench(
 LANGUAGE plpgsql
 AS $procedure$
 DECLARE
-    run record;
-    result_id bigint;
-    tps double precision;
-    latency_mean_ms double precision;
-    latency_p99_ms double precision;
+    run pg_catalog.record;
+    result_id pg_catalog.int8;
+    tps pg_catalog.float8;
+    latency_mean_ms pg_catalog.float8;
+    latency_p99_ms pg_catalog.float8;
 BEGIN
     FOR run IN SELECT * FROM sync_probe_internal.sql_bench_plan(tablespaces, scale, settings)
     LOOP

@@ -103,15 +103,15 @@ COMMENT ON FUNCTION sync_probe_internal.older_statements(timestamptz, text) IS
 --
 -- It commits after each look, so that it holds no snapshot while it waits: a statement that
 -- it waits for may take hours.  It has no SET search_path, because a procedure with one
--- cannot commit; every name that it executes has a schema.
+-- cannot commit; every name in it, of types too, has a schema.
 --
 CREATE PROCEDURE sync_probe.wait_for_reload()
 LANGUAGE plpgsql
 AS $procedure$
 DECLARE
-    before timestamptz;
-    seen record;
-    said text;
+    before pg_catalog.timestamptz;
+    seen pg_catalog.record;
+    said pg_catalog.text;
 BEGIN
     COMMIT;
     -- Signals arrive within milliseconds, also at processes that execute no statements.

@@ -146,24 +146,25 @@ timestamp_of(struct timespec time)
  * A trial itself changes the latter of postgresql.auto.conf.
  */
 static void
-check_file(const char *path)
+check_file(const char *path, TimestampTz loaded)
 {
 	struct stat status;
 
-	if (path == NULL || path[0] == '\0' || stat(path, &status) != 0)
+	if (stat(path, &status) != 0)
 		return;
-	if (timestamp_of(status.st_mtim) > PgReloadTime)
+	if (timestamp_of(status.st_mtim) > loaded)
 		refuse_edit(path);
 	if (strcmp(last_dir_separator(path) ? last_dir_separator(path) + 1 : path, SP_TRIAL_AUTO) == 0)
 		return;
-	if (timestamp_of(status.st_ctim) > PgReloadTime)
+	if (timestamp_of(status.st_ctim) > loaded)
 		refuse_edit(path);
 }
 
 /* Files with an error: then a reload changes nothing.  A pending restart is none. */
 static void
-check_settings_files(void *arg)
+read_settings_files(void *arg)
 {
+	List	  **paths = arg;
 	SPITupleTable *table;
 	uint64		count;
 
@@ -179,30 +180,51 @@ check_settings_files(void *arg)
 	{
 		char	   *path = SPI_getvalue(table->vals[i], table->tupdesc, 1);
 		char	   *has_error = SPI_getvalue(table->vals[i], table->tupdesc, 2);
+		MemoryContext old;
 
-		check_file(path);
 		if (has_error && has_error[0] == 't')
 			ereport(ERROR,
 					(errcode(ERRCODE_CONFIG_FILE_ERROR),
 					 errmsg("configuration file \"%s\" contains errors", path),
 					 errdetail("A reload would not change a setting."),
 					 errhint("See the view pg_file_settings.")));
+		/* SPI's own contexts end with it; the caller's outlives a commit */
+		old = MemoryContextSwitchTo(GetMemoryChunkContext(*paths));
+		*paths = lappend(*paths, pstrdup(path));
+		MemoryContextSwitchTo(old);
 	}
 }
 
-void
-sp_trial_check_pending_edits(void)
+/* The files that a reload reads.  In the current memory context. */
+List *
+sp_trial_list_files(void)
 {
 	static const char *const certificates[] = {
 		"ssl_cert_file", "ssl_key_file", "ssl_ca_file", "ssl_crl_file", "ssl_crl_dir",
 		"ssl_dh_params_file"
 	};
+	List	   *paths = list_make1(pstrdup(SP_TRIAL_AUTO));
 
-	check_file(ConfigFileName);
-	check_file(SP_TRIAL_AUTO);
-	check_file(HbaFileName);
-	check_file(IdentFileName);
+	paths = lappend(paths, pstrdup(ConfigFileName));
+	paths = lappend(paths, pstrdup(HbaFileName));
+	paths = lappend(paths, pstrdup(IdentFileName));
 	for (int i = 0; i < lengthof(certificates); i++)
-		check_file(GetConfigOption(certificates[i], true, false));
-	sp_as_history_owner(check_settings_files, NULL);
+	{
+		const char *path = GetConfigOption(certificates[i], true, false);
+
+		if (path && path[0] != '\0')
+			paths = lappend(paths, pstrdup(path));
+	}
+	sp_as_history_owner(read_settings_files, &paths);
+	return paths;
+}
+
+/* loaded: when the server has read its configuration.  Reads no table. */
+void
+sp_trial_check_pending_edits(List *paths, TimestampTz loaded)
+{
+	ListCell   *cell;
+
+	foreach(cell, paths)
+		check_file(lfirst(cell), loaded);
 }

@@ -132,6 +132,7 @@ try_values(sp_trial *trial)
 	{
 		sp_trial_files_make(trial, &files);
 		state.watchdog = sp_watchdog_start();
+		sp_trial_check_pending_edits(trial->files, sp_watchdog_load_time(state.watchdog));
 		sp_trial_run(trial, &files, state.watchdog, progress);
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(clean_up_trial, PointerGetDatum(&state));
@@ -195,7 +196,8 @@ sync_probe_trial(PG_FUNCTION_ARGS)
 	take_other_arguments(fcinfo, trial);
 	sp_await_reload();
 	/* before the first reload */
-	sp_trial_check_pending_edits();
+	trial->files = sp_trial_list_files();
+	sp_trial_check_pending_edits(trial->files, PgReloadTime);
 	restore_leftover();
 	sp_trial_check_source(trial->setting);
 	sp_trial_take_values(trial, PG_ARGISNULL(ARG_VALUES) ? (Datum) 0 : PG_GETARG_DATUM(ARG_VALUES),

@@ -45,7 +45,8 @@ trial_is_running(void)
 Datum
 sync_probe_trial_leftover(PG_FUNCTION_ARGS)
 {
-	char	   *marker = sp_trial_marker();
+	/* findings must show the others also if the file has an error */
+	char	   *marker = sp_trial_marker(DEBUG1);
 
 	if (marker == NULL || trial_is_running())
 		PG_RETURN_NULL();

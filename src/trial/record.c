@@ -60,9 +60,7 @@ waits_for_no_flush(const sp_trial *trial)
 static const char *
 nothing_to_compare(const sp_trial *trial)
 {
-	if (trial->comparison->count == 1)
-		return NULL;
-	if (trial->comparison->rounds > 0)
+	if (trial->comparison->count > 1 && trial->comparison->rounds > 0)
 		return waits_for_no_flush(trial) ?
 			"commits did not wait for a flush of WAL: synchronous_commit may be off" : NULL;
 	if (trial->values[trial->current].left_out)
@@ -91,7 +89,7 @@ judge_trial(sp_trial *trial)
 	const char *nothing = nothing_to_compare(trial);
 
 	sp_setting_judge(trial->comparison, 0.05);
-	if (trial->comparison->count == 1)
+	if (trial->comparison->count == 1 && trial->values[trial->current].left_out == NULL)
 	{
 		/* by exclusion: the others cannot be worth a switch, or cannot be tried */
 		sp_say(&to, "no other value than %s%s is left", trial->values[trial->current].text,

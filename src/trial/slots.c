@@ -77,9 +77,12 @@ sp_trial_choose_slot(sp_trial *trial, double *shortest)
 		trial->slot_s = *shortest;
 }
 
-/* Sessions whose statement began before that time: they still have an older value. */
+/*
+ * Sessions whose statement began before that time: they still have an older value.  With
+ * track_activities off it is not known; silent_too counts those as well.
+ */
 static int
-count_old_statements(TimestampTz started)
+count_old_statements(TimestampTz started, bool silent_too)
 {
 	int			count = 0;
 	int			entries;
@@ -90,9 +93,12 @@ count_old_statements(TimestampTz started)
 	{
 		const PgBackendStatus *status = &pgstat_get_local_beentry_by_index(i)->backendStatus;
 
-		if (status->st_procpid != MyProcPid && status->st_backendType == B_BACKEND &&
-			(status->st_state == STATE_RUNNING || status->st_state == STATE_FASTPATH) &&
-			status->st_activity_start_timestamp < started)
+		if (status->st_procpid == MyProcPid || status->st_backendType != B_BACKEND)
+			continue;
+		if (status->st_state == STATE_DISABLED)
+			count += silent_too;
+		else if ((status->st_state == STATE_RUNNING || status->st_state == STATE_FASTPATH) &&
+				 status->st_activity_start_timestamp < started)
 			count++;
 	}
 	pgstat_clear_backend_activity_snapshot();
@@ -148,7 +154,7 @@ tries_open_methods(const sp_trial *trial)
 #define WHY_UNFLUSHED \
 	"WAL is written that is not flushed at once, which open_* would take as flushed"
 #define WHY_OLD \
-	"a statement lasts longer than a slot, and may write WAL with another method"
+	"a statement lasts longer than a slot, or does not tell (track_activities is off), and may write WAL with another method"
 
 /* Before the first switch. */
 static void
@@ -219,7 +225,7 @@ take_slot(run_state *state, int value, double seconds, const sp_commit_sums **su
 	sp_sampler_run(state->sampler, seconds - SETTLE_S);
 	*sums = sp_sampler_stop(state->sampler);
 
-	old = count_old_statements(started);
+	old = count_old_statements(started, tries_open_methods(trial));
 	state->old_statements = old > 0;
 	trial->old_statements = Max(trial->old_statements, old);
 	if (tries_open_methods(trial) && (*sums)->unflushed > 0)

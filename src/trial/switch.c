@@ -140,8 +140,10 @@ sp_trial_files_make(const sp_trial *trial, sp_trial_files *files)
 	for (int i = 0; i < trial->count; i++)
 		files->values[i] = make_value_file(trial, i, original, marker);
 	link_original(&status);
-	fsync_fname(SP_TRIAL_ORIGINAL, false);
-	fsync_fname(".", true);
+	/* an error, where fsync_fname() would end the server; ALTER SYSTEM has synced the file */
+	if (fsync_fname_ext(".", true, false, ERROR) != 0)
+		ereport(ERROR,
+				(sp_errcode_for_file_access(), errmsg("could not sync the data directory: %m")));
 	files->original = files->now = status.st_ino;
 }
 

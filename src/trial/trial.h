@@ -27,6 +27,7 @@
 
 #include <sys/stat.h>
 
+#include "nodes/pg_list.h"
 #include "storage/proc.h"
 
 /* In the data directory, beside the file that ALTER SYSTEM writes. */
@@ -59,6 +60,7 @@ typedef struct sp_trial
 	int64		duration_us;
 	double		slot_s;			/* 0: not given as an argument */
 	const char *label;			/* may be NULL */
+	List	   *files;			/* that a reload reads */
 	int64		random_seed;
 	TimestampTz started_at;
 	TimestampTz finished_at;
@@ -72,6 +74,7 @@ typedef struct sp_trial
 
 /* ---------------------------------------------------------------- values.c */
 
+extern bool sp_trial_can_try(const char *setting);
 extern void sp_trial_take_setting(sp_trial *trial, const char *name);
 extern void sp_trial_take_values(sp_trial *trial, Datum array, bool isnull);
 
@@ -80,7 +83,8 @@ extern void sp_trial_take_values(sp_trial *trial, Datum array, bool isnull);
 extern void sp_trial_check_server(void);
 extern void sp_trial_check_privilege(const char *setting);
 extern void sp_trial_check_source(const char *setting);
-extern void sp_trial_check_pending_edits(void);
+extern List *sp_trial_list_files(void);
+extern void sp_trial_check_pending_edits(List *paths, TimestampTz loaded);
 
 /* --------------------------------------------------------------- restore.c */
 
@@ -119,8 +123,11 @@ extern sp_restored sp_trial_restore_quietly(void);
  */
 extern bool sp_trial_restore(const sp_trial_identity *of, bool patient);
 
-/* The marker in postgresql.auto.conf, in the current memory context, or NULL. */
-extern char *sp_trial_marker(void);
+/*
+ * The marker in postgresql.auto.conf, in the current memory context, or NULL.  elevel: if the
+ * file has an error.
+ */
+extern char *sp_trial_marker(int elevel);
 
 extern void sp_trial_write_file(const char *path, const char *content, size_t length);
 
@@ -148,6 +155,9 @@ typedef struct sp_watchdog sp_watchdog;
 
 /* Start it and wait until it watches.  After the files are made, before the first switch. */
 extern sp_watchdog *sp_watchdog_start(void);
+
+/* When the server has read its configuration: this session may have done so later. */
+extern TimestampTz sp_watchdog_load_time(const sp_watchdog *watchdog);
 
 /* Tell it that the trial lives, and may take that long until it says so again. */
 extern void sp_watchdog_feed(sp_watchdog *watchdog, double seconds);

@@ -50,16 +50,32 @@ complain_about_setting(const char *name)
 			 errhint("Settings that can be tried are %s.", valid.data)));
 }
 
+/* -1 if it cannot be tried. */
 static int
-find_setting(const char *name)
+lookup_setting(const char *name)
 {
 	for (int i = 0; i < lengthof(trial_settings); i++)
 	{
 		if (pg_strcasecmp(trial_settings[i].name, name) == 0)
 			return i;
 	}
-	complain_about_setting(name);
-	return 0;					/* keep compiler quiet */
+	return -1;
+}
+
+bool
+sp_trial_can_try(const char *setting)
+{
+	return lookup_setting(setting) >= 0;
+}
+
+static int
+find_setting(const char *name)
+{
+	int			i = lookup_setting(name);
+
+	if (i < 0)
+		complain_about_setting(name);
+	return i;
 }
 
 void

@@ -50,6 +50,7 @@ typedef struct watched
 	volatile bool done;			/* nothing is left to restore */
 	volatile bool abandoned;	/* the session leaves it to the watchdog */
 	volatile TimestampTz deadline;
+	TimestampTz load_time;		/* of the postmaster; set before ready */
 	sp_trial_identity files;
 } watched;
 
@@ -176,6 +177,12 @@ sp_watchdog_start(void)
 	return watchdog;
 }
 
+TimestampTz
+sp_watchdog_load_time(const sp_watchdog *watchdog)
+{
+	return watchdog->shared->load_time;
+}
+
 void
 sp_watchdog_feed(sp_watchdog *watchdog, double seconds)
 {
@@ -206,10 +213,11 @@ sp_watchdog_give_up(sp_watchdog *watchdog)
 	sp_restored restored = sp_trial_restore_quietly();
 
 	set_handlers(false);
-	if (restored == SP_CHANGED_BY_OTHERS || restored == SP_RESTORE_FAILED)
-		watchdog->shared->abandoned = true;
-	else
+	/* not switched: the watchdog was first, and somebody may have copied its file since */
+	if (restored == SP_RESTORED)
 		watchdog->shared->done = true;
+	else
+		watchdog->shared->abandoned = true;
 	wake_worker(watchdog->shared);
 }
 
@@ -255,8 +263,9 @@ reason_to_restore(const watched *shared, int shutdown_polls)
 	return NULL;
 }
 
-static void
-watch_session(watched *shared)
+/* Wait until there is a reason to restore.  NULL: the session has done so. */
+static const char *
+await_reason(const watched *shared)
 {
 	uint32		wait_event = sp_wait_event_new("SyncProbeTrial");
 	const char *why = NULL;
@@ -278,8 +287,39 @@ watch_session(watched *shared)
 			shutdown_polls++;
 		why = reason_to_restore(shared, shutdown_polls);
 	}
-	if (why && !shared->done && sp_trial_restore(&shared->files, false))
+	return why;
+}
+
+/* Wait until the session has ended its trial, in whatever way. */
+static void
+await_end(const watched *shared)
+{
+	uint32		wait_event = sp_wait_event_new("SyncProbeTrial");
+
+	while (!shared->done && !shared->abandoned && owner_lives(shared) && !shutdown_requested)
+	{
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, POLL_MS, wait_event);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+/*
+ * ALTER SYSTEM of another session may have read the file of the trial before, and put its
+ * copy in place after it was restored.  So look again once nothing of the trial goes on.
+ */
+static void
+watch_session(watched *shared)
+{
+	const char *why = await_reason(shared);
+
+	if (why == NULL || shared->done)
+		return;
+	if (sp_trial_restore(&shared->files, false))
 		ereport(LOG, (errmsg("restored \"%s\" after a trial: %s", SP_TRIAL_AUTO, why)));
+	await_end(shared);
+	if (!shared->done && sp_trial_restore(&shared->files, true))
+		ereport(LOG, (errmsg("took the values of a trial out of \"%s\"", SP_TRIAL_AUTO)));
 }
 
 void
@@ -304,6 +344,9 @@ sync_probe_trial_watchdog(Datum main_arg)
 	dsm_pin_mapping(segment);
 	shared = dsm_segment_address(segment);
 	shared->watchdog = MyProc;
+	/* inherited: it has not read the files itself */
+	shared->load_time = PgReloadTime;
+	pg_write_barrier();
 	shared->ready = true;
 	SetLatch(&shared->owner->procLatch);
 	watch_session(shared);

@@ -279,7 +279,7 @@ $node->safe_psql('postgres', 'CHECKPOINT');
 ($out, $err) = ($node->psql('postgres', q(SET pg_sync_probe.max_commit_wal = '1MB';
 	SELECT count(*) FROM ) . commit_call("workers => 3, flush_size => 100000, duration => '20 s'")))[1, 2];
 is($out, 2, 'max_commit_wal: the rows so far');
-like($err, qr/NOTICE:  the commit suite ends early: it has written .* of WAL, as much as pg_sync_probe.max_commit_wal/,
+like($err, qr/NOTICE:  the commit suite ends early: it has written .* of WAL\s+HINT:  pg_sync_probe.max_commit_wal limits it/,
 	'max_commit_wal: a notice');
 
 # --- methods of the other kind
@@ -376,9 +376,12 @@ $idle->safe_psql('postgres', "SELECT FROM sync_probe.commit_waits('1 s')");
 $idle->safe_psql('postgres', "SELECT pg_terminate_backend($writer->{pid})");
 eval { finish_query($writer); $writer->quit };
 $idle->safe_psql('postgres', "SELECT FROM sync_probe.probe('pg_wal', 'commit', duration => '3 s')");
-is($idle->safe_psql('postgres', <<'SQL'), 't|t|commit_waits|commit_waits|t',
+is($idle->safe_psql('postgres', <<'SQL'), 't|t|commit_waits|t|t',
 SELECT r.workers = w.committers, abs(r.flush_size - w.wal_bytes_per_commit) < 1,
-       flush_size_source, flush_interval_source, (r.flush_interval IS NULL) = (w.wait_share > 0.5)
+       flush_size_source,
+       flush_interval_source IS NOT DISTINCT FROM
+           CASE WHEN r.flush_interval IS NOT NULL THEN 'commit_waits' END,
+       (r.flush_interval IS NULL) = (w.wait_share > 0.5)
 FROM (SELECT * FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1) AS r,
      (SELECT * FROM sync_probe.commit_wait_results ORDER BY result_id DESC LIMIT 1) AS w
 SQL

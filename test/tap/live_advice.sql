@@ -190,7 +190,7 @@ SELECT is(commands[1:2], ARRAY['ALTER SYSTEM SET commit_delay = 100', 'SELECT pg
           'commands set it')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 SET LOCAL commit_delay = 100;
-SELECT is(commands[1] LIKE 'ALTER%', NULL, 'and no longer once it is set')
+SELECT is(coalesce(commands[1], '') LIKE 'ALTER%', false, 'and no longer once it is set')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 SET LOCAL commit_delay = 70;
 SELECT is(commit_delay_basis, 'rule', 'a trial against another value does not count')
