@@ -7,6 +7,9 @@
  * the child.  It must poll: a backend leaves SIGCHLD at its default, and a child may
  * close its outputs and go on, or leave them to its own children.
  *
+ * sp_child_poll() is one round of such a loop without the wait, for a caller that does
+ * something else meanwhile.
+ *
  * It must not: fork, which has its own rules (child_exec.c), or interpret the output
  * (child_output.c).
  *
@@ -43,7 +46,10 @@
 #define STREAMS_WAIT_MS	20
 #define STREAM_IS_FAST	(32 * 1024)
 
-typedef struct child_process
+/* What a poll reads of an output at most, in calls of read(): as much as a pipe holds. */
+#define READS_PER_POLL	8
+
+struct sp_child
 {
 	const sp_child_program *program;
 	sp_child_result *result;
@@ -58,7 +64,8 @@ typedef struct child_process
 	int64		pause_ms;		/* between polls when both outputs are closed */
 	bool		sigchld_changed;
 	struct sigaction old_sigchld;
-} child_process;
+	bool		finished;		/* it has ended, and its output is read */
+};
 
 /*
  * Children that did not end in time.  A later run reaps them.  If there are more, they
@@ -79,7 +86,7 @@ now_ms(void)
 
 /* Another module may have set a SIGCHLD handler that reaps our child. */
 static void
-set_sigchld(child_process *child)
+set_sigchld(sp_child *child)
 {
 	struct sigaction action = {.sa_handler = SIG_DFL};
 
@@ -87,7 +94,7 @@ set_sigchld(child_process *child)
 }
 
 static void
-start_child(child_process *child)
+start_child(sp_child *child)
 {
 	const sp_child_program *program = child->program;
 
@@ -139,7 +146,7 @@ reap_abandoned(void)
 }
 
 static bool
-has_ended(child_process *child)
+has_ended(sp_child *child)
 {
 	int			ended = reap(child->pid, &child->result->status);
 
@@ -154,7 +161,7 @@ has_ended(child_process *child)
 
 /* End an overdue child.  False if SIGKILL did not end it. */
 static bool
-end_if_overdue(child_process *child)
+end_if_overdue(sp_child *child)
 {
 	int64		now = now_ms();
 
@@ -171,7 +178,7 @@ end_if_overdue(child_process *child)
 }
 
 static void
-make_wait_set(child_process *child)
+make_wait_set(sp_child *child)
 {
 	WaitEventSet *set = sp_wait_event_set_new(SP_N_OUTPUTS + 2);
 
@@ -188,7 +195,7 @@ make_wait_set(child_process *child)
 }
 
 static void
-free_wait_set(child_process *child)
+free_wait_set(sp_child *child)
 {
 	if (child->wait_set)
 		FreeWaitEventSet(child->wait_set);
@@ -200,7 +207,7 @@ free_wait_set(child_process *child)
  * ends at once, so it is polled soon.
  */
 static long
-wait_ms(child_process *child)
+wait_ms(sp_child *child)
 {
 	int64		max_ms = MAX_WAIT_MS;
 
@@ -215,7 +222,7 @@ wait_ms(child_process *child)
 }
 
 static void
-read_streams(child_process *child)
+read_streams(sp_child *child)
 {
 	child->has_fast_stream = false;
 	for (int i = 0; i < child->fds.nstreams; i++)
@@ -227,7 +234,7 @@ read_streams(child_process *child)
 }
 
 static void
-wait_and_read(child_process *child)
+wait_and_read(sp_child *child)
 {
 	WaitEvent	events[SP_N_OUTPUTS + 2];
 	int			nevents;
@@ -253,28 +260,34 @@ wait_and_read(child_process *child)
 	read_streams(child);
 }
 
+/* Has it ended, or is it abandoned since it does not end? */
+static bool
+is_over(sp_child *child)
+{
+	if (has_ended(child))
+		return true;
+	if (end_if_overdue(child))
+		return false;
+	child->result->abandoned = true;
+	abandon(child->pid);
+	child->pid = 0;
+	return true;
+}
+
 /*
  * Wait until the child has ended or is abandoned.  A signal to the process group, such
  * as a cancel, reaches backend and child at once.  So interrupts are checked again
  * before the end of the child is reported as its own.
  */
 static void
-attend_child(child_process *child)
+attend_child(sp_child *child)
 {
-	bool		ended;
-
-	while (!(ended = has_ended(child)) && end_if_overdue(child))
+	while (!is_over(child))
 	{
 		CHECK_FOR_INTERRUPTS();
 		wait_and_read(child);
 	}
 	CHECK_FOR_INTERRUPTS();
-	if (!ended)
-	{
-		child->result->abandoned = true;
-		abandon(child->pid);
-		child->pid = 0;
-	}
 }
 
 /* ------------------------------------------------------------------------ end */
@@ -303,7 +316,7 @@ ends_within(pid_t pid, int signal_number, int64 grace_ms)
 static void
 end_child(int code, Datum arg)
 {
-	child_process *child = (child_process *) DatumGetPointer(arg);
+	sp_child *child = (sp_child *) DatumGetPointer(arg);
 
 	/* before the exec the child has all signals blocked, but exits when this closes */
 	sp_close_descriptor(&child->fds.fd[SP_GO_WRITE]);
@@ -320,7 +333,7 @@ end_child(int code, Datum arg)
 }
 
 static void
-finish_result(child_process *child)
+finish_result(sp_child *child)
 {
 	sp_child_result *result = child->result;
 
@@ -332,7 +345,7 @@ finish_result(child_process *child)
 }
 
 static void
-init_child(child_process *child, const sp_child_program *program, sp_child_result *result)
+init_child(sp_child *child, const sp_child_program *program, sp_child_result *result)
 {
 	memset(child, 0, sizeof(*child));
 	memset(result, 0, sizeof(*result));
@@ -347,7 +360,7 @@ init_child(child_process *child, const sp_child_program *program, sp_child_resul
 void
 sp_child_run(const sp_child_program *program, sp_child_result *result)
 {
-	child_process child;
+	sp_child	child;
 
 	reap_abandoned();
 	init_child(&child, program, result);
@@ -364,6 +377,63 @@ sp_child_run(const sp_child_program *program, sp_child_result *result)
 	for (int i = 0; i < SP_N_OUTPUTS; i++)
 		pfree(child.outputs[i].line.data);
 	pfree(child.fds.stream);
+}
+
+/* ------------------------------------------------- beside the caller's own work */
+
+sp_child *
+sp_child_start(const sp_child_program *program, sp_child_result *result)
+{
+	sp_child   *child = palloc(sizeof(sp_child));
+
+	reap_abandoned();
+	init_child(child, program, result);
+	PG_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(child));
+	{
+		sp_open_descriptors(&child->fds, program);
+		set_sigchld(child);
+		start_child(child);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(child));
+	return child;
+}
+
+/* Does not wait.  A program that writes faster than it is polled has to wait itself. */
+static void
+read_available(sp_child *child)
+{
+	for (int i = 0; i < SP_N_OUTPUTS; i++)
+	{
+		sp_child_output *output = &child->outputs[i];
+
+		for (int reads = 0; reads < READS_PER_POLL && *output->fd >= 0; reads++)
+			sp_read_output(child->program, output);
+	}
+	read_streams(child);
+}
+
+bool
+sp_child_poll(sp_child *child)
+{
+	if (child->finished)
+		return true;
+	if (child->pid > 0 && !is_over(child))
+	{
+		read_available(child);
+		return false;
+	}
+	/* see attend_child() */
+	CHECK_FOR_INTERRUPTS();
+	finish_result(child);
+	child->finished = true;
+	return true;
+}
+
+void
+sp_child_end(sp_child *child)
+{
+	end_child(0, PointerGetDatum(child));
+	child->finished = true;
 }
 
 /* --------------------------------------------------------------------- result */

@@ -67,6 +67,23 @@ typedef struct sp_child_result
  */
 extern void sp_child_run(const sp_child_program *program, sp_child_result *result);
 
+/*
+ * Or start it, and go on.  The caller polls it, and ends it also after an error.  program
+ * and result must stay as long.
+ */
+typedef struct sp_child sp_child;
+
+extern sp_child *sp_child_start(const sp_child_program *program, sp_child_result *result);
+
+/*
+ * Read what it has written so far, without a wait.  True if it has ended: the result is
+ * complete.  Errors are those of sp_child_run().
+ */
+extern bool sp_child_poll(sp_child *child);
+
+/* End it if it has not ended, without a result.  Throws no error; may be called again. */
+extern void sp_child_end(sp_child *child);
+
 /* Did the program run and exit with status 0? */
 extern bool sp_child_succeeded(const sp_child_result *result);
 

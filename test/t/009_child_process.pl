@@ -388,6 +388,50 @@ for (
 	remove_fifos();
 }
 
+# --- polled by a caller that does something else meanwhile
+
+for my $case (
+	{ name => 'ends', sh => 'echo some; echo words >&2; exit 3',
+		row => { ended => 1, description => 'exited with status 3', stdout => "some\n",
+			stderr => "words\n" } },
+	{ name => 'is ended', sh => 'echo ready; exec sleep 1000', until => 'ready',
+		row => { ended => 0, description => undef, stdout => "ready\n", stderr => '' } },
+	{ name => 'ignores SIGTERM', sh => "trap '' TERM; echo ready; exec sleep 1000", until => 'ready',
+		row => { ended => 0, description => undef, stdout => "ready\n", stderr => '' } },
+	{ name => 'writes more than pipes hold',
+		sh => 'head -c 300000 /dev/zero | tr "\\0" x; head -c 300000 /dev/zero | tr "\\0" y >&2',
+		max_output => 10,
+		row => { ended => 1, description => 'exited with status 0', stdout => 'x' x 10,
+			stderr => 'y' x 10 } },
+	{ name => 'cannot be executed', path => "$temporary/none",
+		row => { ended => 1, description => 'could not be started: No such file or directory',
+			stdout => '', stderr => '' } },
+	{ name => 'takes too long', sh => 'exec sleep 1000', timeout_ms => 200,
+		row => { ended => 1, description => 'did not end within 0.2 s', stdout => '', stderr => '' } })
+{
+	my $row = row_of('poll(' . arguments(%$case) . ', ' . quoted($case->{until} // 'never') . ')');
+	is_deeply($row, $case->{row}, "polled, $case->{name}") or diag(explain($row));
+	no_trace_ok("polled, $case->{name}");
+}
+{
+	start_query($session, 'SELECT FROM poll('
+		  . arguments(sh => "echo \$\$ >$pid_file; exec sleep 1000") . ", 'never')");
+	my $child = pid_in($pid_file);
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend($session->{pid})");
+	my ($out, $err) = finish_query($session);
+	like($err, qr/57014: canceling statement due to user request/, 'polled: can be cancelled');
+	ok(!pid_alive($child), 'polled: a cancel ends the child');
+	no_trace_ok('polled, cancelled');
+}
+for my $setting ('fail_fork = on', 'fail_pipe = 2')
+{
+	my ($out, $err) = query($session,
+		"SET child_process_test.$setting; SELECT FROM poll(${\ arguments(sh => ':')}, '')");
+	like($err, qr/ERROR:  53000: could not/, "polled, $setting: is an error");
+	no_trace_ok("polled, $setting");
+	query($session, 'RESET child_process_test.fail_fork; RESET child_process_test.fail_pipe');
+}
+
 # --- the server has no process, or no descriptor
 
 # setting, SQLSTATE and message

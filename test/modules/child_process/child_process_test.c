@@ -21,6 +21,7 @@
 #include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
+#include "storage/ipc.h"
 #include "storage/latch.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -35,6 +36,7 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(child_process_test_run);
 PG_FUNCTION_INFO_V1(child_process_test_lines);
+PG_FUNCTION_INFO_V1(child_process_test_poll);
 PG_FUNCTION_INFO_V1(child_process_test_streams);
 PG_FUNCTION_INFO_V1(child_process_test_repeat);
 PG_FUNCTION_INFO_V1(child_process_test_sigchld);
@@ -231,6 +233,67 @@ child_process_test_lines(PG_FUNCTION_ARGS)
 	program.context = &seen;
 	sp_child_run(&program, &result);
 	PG_RETURN_DATUM(bytes_as_text(&seen.all));
+}
+
+typedef struct line_awaited
+{
+	const char *line;
+	bool		seen;
+} line_awaited;
+
+static void
+await_line(void *context, bool from_stderr, const char *line)
+{
+	line_awaited *awaited = context;
+
+	if (strcmp(line, awaited->line) == 0)
+		awaited->seen = true;
+}
+
+static void
+end_polled(int code, Datum arg)
+{
+	sp_child_end((sp_child *) DatumGetPointer(arg));
+}
+
+/*
+ * child_process_test_poll(path, argv, timeout_ms, max_output, until): start it, poll until it
+ * has ended or has written that line, and end it.  Whether it had ended; then how; its output.
+ */
+Datum
+child_process_test_poll(PG_FUNCTION_ARGS)
+{
+	line_awaited awaited = {.line = text_to_cstring(PG_GETARG_TEXT_PP(4))};
+	sp_child_program program;
+	sp_child_result result;
+	sp_child   *child;
+	bool		ended;
+	Datum		values[4];
+	bool		nulls[4] = {false};
+
+	get_program(fcinfo, &program);
+	program.line = await_line;
+	program.context = &awaited;
+	child = sp_child_start(&program, &result);
+	PG_ENSURE_ERROR_CLEANUP(end_polled, PointerGetDatum(child));
+	{
+		while (!(ended = sp_child_poll(child)) && !awaited.seen)
+		{
+			CHECK_FOR_INTERRUPTS();
+			pg_usleep(1000L);
+		}
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(end_polled, PointerGetDatum(child));
+	if (ended && !sp_child_poll(child))
+		elog(ERROR, "a child that has ended has not ended");
+	sp_child_end(child);
+	sp_child_end(child);
+	values[0] = BoolGetDatum(ended);
+	nulls[1] = !ended;
+	values[1] = ended ? CStringGetTextDatum(sp_child_describe(&program, &result)) : (Datum) 0;
+	values[2] = bytes_as_text(&result.out);
+	values[3] = bytes_as_text(&result.err);
+	return row(fcinfo, values, nulls);
 }
 
 typedef struct streams_seen

@@ -8,6 +8,9 @@ AS :'library', 'child_process_test_run' LANGUAGE C;
 CREATE FUNCTION run_lines(path text, argv text[], timeout_ms int, max_output int,
     throw_at text) RETURNS text
 AS :'library', 'child_process_test_lines' LANGUAGE C;
+CREATE FUNCTION poll(path text, argv text[], timeout_ms int, max_output int, until text,
+    OUT ended bool, OUT description text, OUT stdout text, OUT stderr text)
+AS :'library', 'child_process_test_poll' LANGUAGE C;
 CREATE FUNCTION run_streams(path text, argv text[], timeout_ms int, max_output int,
     prefix text, n int, throw_at text, OUT description text, OUT stdout text, OUT contents text[])
 AS :'library', 'child_process_test_streams' LANGUAGE C;
