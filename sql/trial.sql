@@ -29,6 +29,17 @@ CALL sync_probe.trial(duration => NULL);
 CALL sync_probe.trial(slot => '0.1 s');
 CALL sync_probe.trial(slot => '10 s', duration => '20 s');
 
+-- the workload that makes the load
+CALL sync_probe.trial(workload => 'no_such_workload');
+CALL sync_probe.trial(workload => '');
+CALL sync_probe.trial(workload => 'sql_bench');
+INSERT INTO sync_probe.workloads (workload, script, transactions)
+VALUES ('regress counted', 'SELECT 1', 5);
+CALL sync_probe.trial(workload => 'regress counted');
+DELETE FROM sync_probe.workloads WHERE workload = 'regress counted';
+-- the slots of more sessions are longer
+CALL sync_probe.trial('commit_delay', '{0,10}', duration => '1 s', slot => '0.3 s', workload => 'upsert');
+
 -- a text that is stored
 CALL sync_probe.trial(label => repeat('x', 257));
 
@@ -87,7 +98,7 @@ CALL sync_probe.trial('commit_delay', '{0,10}', duration => '2 s', label => 'reg
                       run_id => NULL, verdict => NULL, recommended_value => NULL, reason => NULL) \gset
 SELECT source, label, location, suite, setting, verdict, recommended_value, reason <> '' AS has_reason,
        directory IS NOT NULL AS has_directory, wal_sync_method = wal_sync_method_at_end AS same,
-       requested_duration, usable_for_advice
+       requested_duration, usable_for_advice, workload
 FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1;
 SELECT m.test, m.method = current_setting('wal_sync_method') AS in_force, m.value, m.choice, m.status,
        m.relative_speed, m.relative_rate, m.ordinal

@@ -53,7 +53,7 @@ typedef struct sp_progress
 	int			pid;
 	NameData	location;		/* of a workload: its tablespace */
 	NameData	suite;
-	NameData	workload;		/* empty for a probe */
+	NameData	workload;		/* empty for a probe; of a trial: what makes its load */
 	NameData	phase;			/* 'examining storage', 'writing files',
 								 * 'measuring', 'recording'; of a workload
 								 * 'setting up', 'running', 'tearing down',

@@ -18,7 +18,7 @@ PG_FUNCTION_INFO_V1(sync_probe_running);
 bool
 sp_progress_is_workload(const sp_progress *progress)
 {
-	return NameStr(progress->workload)[0] != '\0';
+	return NameStr(progress->workload)[0] != '\0' && !sp_progress_is_trial(progress);
 }
 
 bool
@@ -65,7 +65,7 @@ sync_probe_running(PG_FUNCTION_ARGS)
 	values[i++] = Int32GetDatum(progress.pid);
 	values[i++] = NameGetDatum(&progress.location);
 	values[i++] = CStringGetTextDatum(NameStr(progress.suite));
-	nulls[i] = !workload;
+	nulls[i] = NameStr(progress.workload)[0] == '\0';
 	values[i++] = NameGetDatum(&progress.workload);
 	values[i++] = CStringGetTextDatum(NameStr(progress.phase));
 	values[i++] = TimestampTzGetDatum(progress.started_at);

@@ -4,8 +4,8 @@
 -- The newest trial, else the newest run of the commit suite, whose verdict on a setting
 -- counts at the place of the WAL: made by this server, at its directory and device, at the
 -- cluster's own pace and size, decided, and nothing has changed since but that its advice was
--- followed.  A trial comes first: it
--- saw the load of the server's own sessions.
+-- followed.  A trial of the load of the server's own sessions comes first, then one of a
+-- workload.
 --
 CREATE FUNCTION sync_probe_internal.live_run(place sync_probe.locations, of_setting name)
 RETURNS SETOF sync_probe.runs
@@ -15,7 +15,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT r.*
 FROM sync_probe_internal.this_server() AS s,
-     unnest('{trial,commit}'::text[]) WITH ORDINALITY AS u (suite, rank),
+     (VALUES (1, 'trial', false), (2, 'trial', true), (3, 'commit', false)) AS u (rank, suite, made),
      LATERAL (
          SELECT r.*
          FROM sync_probe.runs AS r
@@ -26,6 +26,7 @@ FROM sync_probe_internal.this_server() AS s,
            AND r.device IS NOT DISTINCT FROM place.device
            AND r.flush_size_source IS DISTINCT FROM 'argument'
            AND r.flush_interval_source IS DISTINCT FROM 'argument'
+           AND (r.workload IS NOT NULL) = u.made
            AND CASE WHEN of_setting = 'commit_delay' AND r.suite = 'commit'
                     THEN r.recommended_commit_delay IS NOT NULL
                     ELSE r.setting = of_setting AND r.verdict IN ('switch', 'keep', 'tie') END

@@ -49,10 +49,11 @@ COMMENT ON COLUMN sync_probe.running.location IS
 COMMENT ON COLUMN sync_probe.running.suite IS
   'Suite of the probe or workload; trial for a trial';
 COMMENT ON COLUMN sync_probe.running.workload IS
-  'Name of the workload; null for a probe';
+  'Name of the workload, or of that which makes the load of a trial; null otherwise';
 COMMENT ON COLUMN sync_probe.running.phase IS
   'Of a probe: examining storage, writing files, measuring, recording. Of a workload: setting '
-  'up, running, tearing down, recording. Of a cleanup: cleaning up';
+  'up, running, tearing down, recording. Of a trial: measuring, recording; with a workload also '
+  'setting up, tearing down. Of a cleanup: cleaning up';
 COMMENT ON COLUMN sync_probe.running.started_at IS
   'Start of the probe, workload or cleanup';
 COMMENT ON COLUMN sync_probe.running.rounds IS

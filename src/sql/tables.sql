@@ -10,6 +10,7 @@ CREATE TABLE sync_probe.runs (
     location name,
     suite text NOT NULL,
     setting name,
+    workload name,
     verdict text
         CHECK (verdict IN ('switch', 'keep', 'tie', 'undecided', 'unsafe')),
     recommended_value text,
@@ -75,6 +76,9 @@ COMMENT ON COLUMN sync_probe.runs.suite IS
   'wal, commit or pg_test_fsync; trial for a trial';
 COMMENT ON COLUMN sync_probe.runs.setting IS
   'Setting whose values a trial or the commit suite compared; null for other suites';
+COMMENT ON COLUMN sync_probe.runs.workload IS
+  'Workload that made the load of a trial; null if the load was that of the server''s own sessions, '
+  'and for other suites';
 COMMENT ON COLUMN sync_probe.runs.verdict IS
   'Verdict of a trial or of the commit suite on that setting. Other suites are judged when a view '
   'reads them';

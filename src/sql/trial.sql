@@ -1,13 +1,14 @@
 --
 -- trial
 --
--- Try values of a setting on the server's own load: switch it for the whole cluster, in
--- short slots of time in random order, and compare how long commits wait and how many there
--- are.  However it ends, the old value comes back.
+-- Try values of a setting on the server's own load, or on that of a workload: switch it
+-- for the whole cluster, in short slots of time in random order, and compare how long
+-- commits wait and how many there are.  However it ends, the old value comes back.
 --
 -- Settings are wal_sync_method, commit_delay, commit_siblings, wal_compression,
--- wal_writer_delay and wal_writer_flush_after.  doc/real-commits.md describes it,
--- doc/settings-and-privileges.md its errors.
+-- wal_writer_delay and wal_writer_flush_after.  workload: a row of workloads, which
+-- pgbench runs as long as the trial lasts; it needs the privileges of run_workload(), too.
+-- doc/real-commits.md describes it, doc/settings-and-privileges.md its errors.
 --
 -- Without SET search_path, with which it could not commit.
 --
@@ -16,6 +17,7 @@ CREATE PROCEDURE sync_probe.trial(
     "values" text[] DEFAULT NULL,
     duration interval DEFAULT '1 min',
     slot interval DEFAULT NULL,
+    workload name DEFAULT NULL,
     label text DEFAULT NULL,
     INOUT run_id bigint DEFAULT NULL,
     INOUT verdict text DEFAULT NULL,
@@ -24,14 +26,15 @@ CREATE PROCEDURE sync_probe.trial(
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'sync_probe_trial';
 
-REVOKE ALL ON PROCEDURE sync_probe.trial(name, text[], interval, interval, text,
+REVOKE ALL ON PROCEDURE sync_probe.trial(name, text[], interval, interval, name, text,
   bigint, text, text, text) FROM PUBLIC;
 
-COMMENT ON PROCEDURE sync_probe.trial(name, text[], interval, interval, text,
+COMMENT ON PROCEDURE sync_probe.trial(name, text[], interval, interval, name, text,
   bigint, text, text, text) IS
   'Switch a setting of the cluster in short random slots, and compare the commits of its '
   'sessions. Returns one row, and restores the setting. Requires EXECUTE, which only the owner '
-  'has at first, and ALTER SYSTEM on the setting for the session user and the current user';
+  'has at first, and ALTER SYSTEM on the setting for the session user and the current user. With '
+  'workload it makes its own load, and requires the privileges of run_workload(), too';
 
 --
 -- sync_probe_internal.trial_leftover

@@ -6,7 +6,8 @@
  * The procedure commits once, before it takes the cluster lock.  From then on it reads no
  * table until it records: its transaction has no snapshot, and holds back no vacuum.
  *
- * However a trial ends, the setting is restored: see watchdog.c.
+ * However a trial ends, the setting is restored: see watchdog.c.  Then the workload that
+ * made its load is ended, and its objects are dropped: see workload/load.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -37,10 +38,13 @@ enum
 	ARG_VALUES,
 	ARG_DURATION,
 	ARG_SLOT,
+	ARG_WORKLOAD,
 	ARG_LABEL
 };
 
-static const char *const trial_arg_names[] = {"setting", "values", "duration", "slot", "label"};
+static const char *const trial_arg_names[] = {
+	"setting", "values", "duration", "slot", "workload", "label"
+};
 
 /* ---------------------------------------------------------------- arguments */
 
@@ -82,6 +86,8 @@ take_other_arguments(FunctionCallInfo fcinfo, sp_trial *trial)
 		trial->slot_s = (double) sp_interval_argument(fcinfo, ARG_SLOT, trial_arg_names, MIN_SLOT_US,
 													  MAX_SLOT_US, "Omit it to use the shortest one.") /
 			USECS_PER_SEC;
+	if (!PG_ARGISNULL(ARG_WORKLOAD))
+		trial->workload = pstrdup(NameStr(*PG_GETARG_NAME(ARG_WORKLOAD)));
 	trial->label = sp_label_argument(fcinfo, ARG_LABEL);
 	trial->random_seed = (int64) (pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF));
 }
@@ -120,9 +126,8 @@ clean_up_trial(int code, Datum arg)
 }
 
 static void
-try_values(sp_trial *trial)
+try_values(sp_trial *trial, sp_progress *progress)
 {
-	sp_progress *progress = sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, trial->duration_us);
 	trying		state = {.trial = trial};
 	sp_trial_files files = {0};
 
@@ -138,6 +143,40 @@ try_values(sp_trial *trial)
 	PG_END_ENSURE_ERROR_CLEANUP(clean_up_trial, PointerGetDatum(&state));
 	sp_watchdog_stop(state.watchdog);
 	trial->finished_at = GetCurrentTimestamp();
+}
+
+/* Also called while the backend exits: must not throw an error. */
+static void
+clean_up_load(int code, Datum arg)
+{
+	sp_load_give_up((sp_load *) DatumGetPointer(arg));
+}
+
+/* After an error the setting is restored first: pgbench and the objects can wait. */
+static void
+try_values_with_load(sp_trial *trial, sp_progress *progress)
+{
+	namestrcpy(&progress->workload, trial->workload);
+	PG_ENSURE_ERROR_CLEANUP(clean_up_load, PointerGetDatum(trial->load));
+	{
+		sp_progress_set_phase("setting up");
+		sp_trial_begin_load(trial);
+		try_values(trial, progress);
+		sp_progress_set_phase("tearing down");
+		sp_load_finish(trial->load);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(clean_up_load, PointerGetDatum(trial->load));
+}
+
+static void
+run_trial(sp_trial *trial)
+{
+	sp_progress *progress = sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, trial->duration_us);
+
+	if (trial->load)
+		try_values_with_load(trial, progress);
+	else
+		try_values(trial, progress);
 }
 
 /* ---------------------------------------------------------------- procedure */
@@ -169,8 +208,8 @@ check_all(FunctionCallInfo fcinfo)
 }
 
 /*
- * sync_probe.trial(setting, values, duration, slot, label, INOUT run_id, INOUT verdict,
- * INOUT recommended_value, INOUT reason)
+ * sync_probe.trial(setting, values, duration, slot, workload, label, INOUT run_id,
+ * INOUT verdict, INOUT recommended_value, INOUT reason)
  */
 Datum
 sync_probe_trial(PG_FUNCTION_ARGS)
@@ -202,13 +241,14 @@ sync_probe_trial(PG_FUNCTION_ARGS)
 	sp_trial_check_source(trial->setting);
 	sp_trial_take_values(trial, PG_ARGISNULL(ARG_VALUES) ? (Datum) 0 : PG_GETARG_DATUM(ARG_VALUES),
 						 PG_ARGISNULL(ARG_VALUES));
+	sp_trial_prepare_load(trial);
 	sp_trial_choose_slot(trial, &shortest);
 	check_slot(trial, shortest);
 	AtEOXact_GUC(true, nest_level);
 	sp_commit();
 
 	nest_level = sp_pin_search_path();
-	try_values(trial);
+	run_trial(trial);
 	sp_progress_set_phase("recording");
 	run_id = sp_trial_record(trial);
 	sp_trial_tell(trial);

@@ -134,6 +134,8 @@ put_outcome(sp_row *row, const sp_trial *trial)
 	const sp_setting_comparison *comparison = trial->comparison;
 
 	sp_row_put_name(row, "setting", trial->setting);
+	if (trial->workload)
+		sp_row_put_name(row, "workload", trial->workload);
 	sp_row_put_text(row, "verdict", sp_verdict_name(comparison->judgement.verdict));
 	sp_row_put_text(row, "recommended_value", sp_trial_recommended(trial));
 	sp_row_put_text(row, "reason", trial->reason);
@@ -293,9 +295,10 @@ sp_trial_tell(const sp_trial *trial)
 	for (int i = 0; i < trial->count; i++)
 		tell_value(trial, i);
 	tell_command(trial);
-	if (all_commits(trial) == 0 && trial->comparison->count > 1 &&
+	if (trial->load == NULL && all_commits(trial) == 0 && trial->comparison->count > 1 &&
 		trial->values[trial->current].left_out == NULL)
 		ereport(NOTICE,
 				(errmsg("no transaction that writes has committed during the trial"),
-				 errhint("Call it while the server is busy, or make load, for example with pgbench.")));
+				 errhint("Call it while the server is busy, or let a workload make load:"
+						 " workload => 'upsert'.")));
 }

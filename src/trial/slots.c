@@ -69,6 +69,12 @@ sp_trial_choose_slot(sp_trial *trial, double *shortest)
 	sp_sampler_start(sampler);
 	sp_sampler_run(sampler, LOOK_S);
 	sp_commit_figures_of(sp_sampler_stop(sampler), &figures);
+	/* its sessions do not exist yet, but will be active */
+	if (trial->load)
+	{
+		figures.active += sp_load_clients(trial->load);
+		figures.connected += sp_load_clients(trial->load);
+	}
 	idle = figures.connected - figures.active;
 	*shortest = MIN_SLOT_S + idle * MIN_SLOT_PER_IDLE_S;
 	*shortest = Max(*shortest, (RELOAD_S + RELOAD_PER_IDLE_S * idle +
@@ -222,7 +228,7 @@ take_slot(run_state *state, int value, double seconds, const sp_commit_sums **su
 	/* nothing is read from a table during a slot */
 	InvalidateCatalogSnapshot();
 	sp_sampler_start(state->sampler);
-	sp_sampler_run(state->sampler, seconds - SETTLE_S);
+	sp_trial_sample(trial, state->sampler, seconds - SETTLE_S);
 	*sums = sp_sampler_stop(state->sampler);
 
 	old = count_old_statements(started, tries_open_methods(trial));

@@ -1,12 +1,13 @@
 /*-------------------------------------------------------------------------
  *
  * trial/trial.h
- *		sync_probe.trial(): try values of a setting on the server's own load.
+ *		sync_probe.trial(): try values of a setting on the server's own load, or on that of
+ *		a workload.
  *
  * function.c is the procedure.  values.c reads its arguments, and checks.c says where a
  * trial is refused.  slots.c gives each value short slots of time in random order and
  * samples the commits in them; open_methods.c has what makes the open_* methods safe.
- * record.c records the result.
+ * load.c starts the workload, if there is one, and record.c records the result.
  *
  * A switch replaces postgresql.auto.conf by a prepared file and reloads (switch.c).
  * However a trial ends, the original file comes back: restore.c does so, for the session
@@ -29,6 +30,7 @@
 
 #include "nodes/pg_list.h"
 #include "storage/proc.h"
+#include "workload/workload.h"
 
 /* In the data directory, beside the file that ALTER SYSTEM writes. */
 #define SP_TRIAL_AUTO		"postgresql.auto.conf"
@@ -59,6 +61,8 @@ typedef struct sp_trial
 	sp_trial_value values[SP_MAX_METHODS];
 	int64		duration_us;
 	double		slot_s;			/* 0: not given as an argument */
+	const char *workload;		/* NULL: the server's own load */
+	sp_load    *load;			/* of that workload; NULL without one */
 	const char *label;			/* may be NULL */
 	List	   *files;			/* that a reload reads */
 	int64		random_seed;
@@ -77,6 +81,9 @@ typedef struct sp_trial
 extern bool sp_trial_can_try(const char *setting);
 extern void sp_trial_take_setting(sp_trial *trial, const char *name);
 extern void sp_trial_take_values(sp_trial *trial, Datum array, bool isnull);
+
+/* An error if the current value is another one now. */
+extern void sp_trial_check_current(const sp_trial *trial);
 
 /* ---------------------------------------------------------------- checks.c */
 
@@ -176,6 +183,16 @@ extern PGDLLEXPORT void sync_probe_trial_watchdog(Datum main_arg);
 extern bool sp_trial_is_open_method(const char *setting, const char *value);
 extern void sp_trial_check_method(const char *name);
 extern bool sp_trial_sees_unflushed_wal(void);
+
+/* ------------------------------------------------------------------ load.c */
+
+extern void sp_trial_prepare_load(sp_trial *trial);
+
+/* Start the load and wait until it commits, for a bounded time. */
+extern void sp_trial_begin_load(sp_trial *trial);
+
+/* Sample for that much of the time since the start, and attend to the load meanwhile. */
+extern void sp_trial_sample(const sp_trial *trial, sp_sampler *sampler, double seconds);
 
 /* ----------------------------------------------------------------- slots.c */
 

@@ -196,6 +196,20 @@ take_given_values(sp_trial *trial, ArrayType *array)
 	}
 }
 
+void
+sp_trial_check_current(const sp_trial *trial)
+{
+	const char *shown = shown_value(trial->setting);
+
+	if (strcmp(shown, trial->values[trial->current].text) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("\"%s\" was changed while the workload was set up", trial->setting),
+				 errdetail("Its value was \"%s\", and is \"%s\" now.",
+						   trial->values[trial->current].text, shown),
+				 errhint("Call the trial again.")));
+}
+
 /* The current value comes first, whether it is given or not. */
 void
 sp_trial_take_values(sp_trial *trial, Datum array, bool isnull)

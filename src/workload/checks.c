@@ -34,6 +34,9 @@
 #include "compat.h"
 #include "storage/storage.h"
 
+/* As many as superuser_reserved_connections by default. */
+#define SPARE_CONNECTIONS	3
+
 /* --------------------------------------------------------------- privileges */
 
 /* pgbench and the background worker log in as the current role. */
@@ -119,7 +122,7 @@ check_readable(const sp_workload *workload)
 }
 
 /*
- * May the current user run this script?  It runs with the privileges of the current
+ * May the current user run this script?  has_trust: the caller has an argument "trust".  It runs with the privileges of the current
  * user, which its author thereby gains.  An author who can SET ROLE to that role gains
  * nothing.  For any other author the caller must confirm that the script is trusted.
  *
@@ -129,7 +132,7 @@ check_readable(const sp_workload *workload)
  * privileges on tablespaces.
  */
 void
-sp_workload_check_script(const sp_workload *workload, bool trust)
+sp_workload_check_script(const sp_workload *workload, bool trust, bool has_trust)
 {
 	const char *name = NameStr(workload->name);
 	const char *author = NameStr(workload->author);
@@ -145,7 +148,10 @@ sp_workload_check_script(const sp_workload *workload, bool trust)
 			 errmsg("workload \"%s\" was written by role \"%s\", and is not trusted", name, author),
 			 errdetail("Its SQL would be executed as role \"%s\", its \\shell commands as the operating system account of the server.",
 					   GetUserNameFromId(GetUserId(), false)),
+			 has_trust ?
 			 errhint("Read it with SELECT * FROM " SP_SCHEMA ".workloads WHERE workload = %s; then pass trust => true.",
+					 quote_literal_cstr(name)) :
+			 errhint("Read it with SELECT * FROM " SP_SCHEMA ".workloads WHERE workload = %s; then insert a copy under a name of your own.",
 					 quote_literal_cstr(name))));
 }
 
@@ -154,10 +160,10 @@ sp_workload_check_script(const sp_workload *workload, bool trust)
 /*
  * A publication FOR ALL TABLES would send the tables of a run to subscribers that do
  * not have them.  One FOR TABLES IN SCHEMA cannot name the schema of the run, which is
- * new.
+ * new.  has_allow: the caller has an argument "allow_publication".
  */
 void
-sp_workload_check_publications(void)
+sp_workload_check_publications(bool has_allow)
 {
 	const char *publication = NULL;
 
@@ -173,7 +179,9 @@ sp_workload_check_publications(void)
 						get_database_name(MyDatabaseId)),
 				 errdetail("Publication \"%s\" is FOR ALL TABLES. Its subscribers do not have the tables of a workload, and would fail at the first row.",
 						   publication),
-				 errhint("Run it in another database. If there are no subscribers, pass allow_publication => true.")));
+				 has_allow ?
+				 errhint("Run it in another database. If there are no subscribers, pass allow_publication => true.") :
+				 errhint("Run it in another database.")));
 	SPI_finish();
 }
 
@@ -276,6 +284,12 @@ find_tightest_limit(void)
 	return tightest;
 }
 
+static int
+most_clients(const tightest_limit *tightest, bool new_connections)
+{
+	return (tightest->room - 1) / (new_connections ? 2 : 1);
+}
+
 /*
  * Are there enough free connections?  pgbench opens one connection before those of its
  * clients, and its backend may still exist when these connect.  With new_connections
@@ -285,8 +299,7 @@ void
 sp_workload_check_connections(int clients, bool new_connections)
 {
 	tightest_limit tightest = find_tightest_limit();
-	int			each = new_connections ? 2 : 1;
-	int			max_clients = (tightest.room - 1) / each;
+	int			max_clients = most_clients(&tightest, new_connections);
 
 	if (clients > max_clients)
 		ereport(ERROR,
@@ -298,4 +311,50 @@ sp_workload_check_connections(int clients, bool new_connections)
 				 max_clients > 0 ?
 				 errhint("Argument \"clients\" can be at most %d now.", max_clients) :
 				 errhint("Wait until some sessions have ended, or raise the limit.")));
+}
+
+/*
+ * For a caller without an argument "clients": that many clients, or fewer, so that some
+ * connections stay free for others.  An error if there is none.
+ */
+int
+sp_workload_fit_clients(int wanted, bool new_connections)
+{
+	tightest_limit tightest = find_tightest_limit();
+	int			max_clients = most_clients(&tightest, new_connections);
+
+	if (max_clients < 1)
+		sp_workload_check_connections(1, new_connections);
+	return Min(wanted, Max(max_clients - SPARE_CONNECTIONS, 1));
+}
+
+/* -------------------------------------------------------------- EXECUTE */
+
+/*
+ * EXECUTE on pgbench() or run_workload() is the right to run builtin workloads.  A function
+ * that runs one on behalf of its caller must not lend it.
+ */
+void
+sp_workload_check_execute(void)
+{
+	bool		isnull;
+	bool		allowed;
+
+	sp_spi_connect();
+	sp_history_execute("SELECT EXISTS (SELECT FROM pg_catalog.pg_proc p"
+					   " JOIN pg_catalog.pg_namespace n"
+					   " ON p.pronamespace OPERATOR(pg_catalog.=) n.oid"
+					   " WHERE n.nspname OPERATOR(pg_catalog.=) '" SP_SCHEMA "'"
+					   " AND p.proname OPERATOR(pg_catalog.=) ANY ('{pgbench,run_workload}')"
+					   " AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE'))",
+					   0, NULL, NULL, NULL, SPI_OK_SELECT);
+	allowed = DatumGetBool(sp_history_value(1, &isnull));
+	SPI_finish();
+	if (!allowed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied to run a workload"),
+				 errdetail("It needs EXECUTE on pgbench() or run_workload()."),
+				 errhint("GRANT EXECUTE ON PROCEDURE " SP_SCHEMA ".run_workload TO %s;",
+						 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
 }

@@ -103,11 +103,11 @@ take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 	run->rows = sp_integer_argument(fcinfo, ARG_ROWS, workload_arg_names, 1, NULL);
 	run->workload.name = *PG_GETARG_NAME(ARG_WORKLOAD);
 	sp_workload_find(&run->workload);
-	sp_workload_check_script(&run->workload, PG_GETARG_BOOL(ARG_TRUST));
+	sp_workload_check_script(&run->workload, PG_GETARG_BOOL(ARG_TRUST), true);
 	take_length(fcinfo, run);
 	sp_workload_check_privileges();
 	if (!PG_GETARG_BOOL(ARG_ALLOW_PUBLICATION))
-		sp_workload_check_publications();
+		sp_workload_check_publications(true);
 	sp_workload_find_tablespace(PG_ARGISNULL(ARG_TABLESPACE) ? NULL :
 								NameStr(*PG_GETARG_NAME(ARG_TABLESPACE)), run);
 	if (!PG_ARGISNULL(ARG_SETTINGS))
@@ -132,8 +132,8 @@ check_writable(const char *command)
 }
 
 /* 32 random bits: a collision with one of a few leftovers is very unlikely. */
-static void
-name_schema(sp_workload_run *run)
+void
+sp_workload_name_schema(sp_workload_run *run)
 {
 	run->schema_id = pg_prng_uint32(&pg_global_prng_state);
 	snprintf(NameStr(run->schema), NAMEDATALEN, SP_WORKLOAD_SCHEMA_PREFIX "%08x", run->schema_id);
@@ -198,7 +198,7 @@ run_workload(sp_workload_run *run)
 	HeapTuple	row;
 
 	sp_pgbench_find(&program);
-	name_schema(run);
+	sp_workload_name_schema(run);
 	sp_workload_fill_in(run);
 
 	publish(run);

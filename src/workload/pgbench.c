@@ -44,7 +44,7 @@
 #define MAX_FIFO_BYTES_ALL	(32 * MAX_FIFO_BYTES)
 #define MIN_FIFO_BYTES		(64 * 1024)	/* the default of Linux */
 
-/* The context of the callbacks for output and log. */
+/* The context of the callbacks for output and log.  A load has only words. */
 typedef struct output_reader
 {
 	sp_workload_run *run;
@@ -91,22 +91,35 @@ note_progress(output_reader *state, const sp_pgbench_progress *progress)
 					psprintf(", latency %.3f ms", progress->latency_ms))));
 }
 
+static const char *
+without_prompt(const char *line)
+{
+	return strncmp(line, PROMPT, strlen(PROMPT)) == 0 ? line + strlen(PROMPT) : line;
+}
+
 static void
-take_pgbench_line(void *context, bool from_stderr, const char *line)
+take_words(void *context, bool from_stderr, const char *line)
 {
 	output_reader *state = context;
-	sp_pgbench_progress progress;
 
 	if (!from_stderr)
 		return;
-	if (strncmp(line, PROMPT, strlen(PROMPT)) == 0)
-		line += strlen(PROMPT);
+	line = without_prompt(line);
 	if (strncmp(line, "pgbench: error: ", strlen("pgbench: error: ")) == 0)
 		state->errors++;
-	if (sp_pgbench_parse_progress(line, &progress))
-		note_progress(state, &progress);
-	else if (state->errors < 2 && state->words.len < MAX_WORDS && line[0] != '\0')
+	if (state->errors < 2 && state->words.len < MAX_WORDS && line[0] != '\0')
 		appendStringInfo(&state->words, "%s%s", state->words.len > 0 ? "\n" : "", line);
+}
+
+static void
+take_pgbench_line(void *context, bool from_stderr, const char *line)
+{
+	sp_pgbench_progress progress;
+
+	if (from_stderr && sp_pgbench_parse_progress(without_prompt(line), &progress))
+		note_progress(context, &progress);
+	else
+		take_words(context, from_stderr, line);
 }
 
 /* pgbench truncates the text, possibly within a multibyte character. */
@@ -227,10 +240,12 @@ init_output_reader(output_reader *state, sp_workload_run *run, sp_pgbench_result
 {
 	memset(state, 0, sizeof(*state));
 	state->run = run;
+	initStringInfo(&state->words);
+	if (result == NULL)
+		return;
 	state->result = result;
 	state->allocated = 64;
 	state->log_files = palloc0(run->threads * sizeof(*state->log_files));
-	initStringInfo(&state->words);
 	sp_pgbench_log_init(&result->log);
 	result->second_tps = palloc(state->allocated * sizeof(double));
 	result->second_latency_ms = palloc(state->allocated * sizeof(double));
@@ -278,4 +293,59 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 	pfree(ended.out.data);
 	pfree(ended.err.data);
 	pfree(state.log_files);
+}
+
+/* ------------------------------------------------------------------- as a load */
+
+struct sp_pgbench_load
+{
+	sp_workload_run *run;
+	output_reader reader;
+	sp_child_program program;
+	sp_child_result ended;
+	sp_child   *child;			/* NULL before it is started */
+};
+
+/* Without progress and log: nobody wants them. */
+sp_pgbench_load *
+sp_pgbench_start(sp_workload_run *run, const sp_pgbench_program *found,
+				 const sp_temp_directory *directory)
+{
+	char	   *script = sp_temp_directory_write(directory, "script.sql", run->workload.script);
+	sp_pgbench_load *load = palloc0(sizeof(sp_pgbench_load));
+
+	load->run = run;
+	init_output_reader(&load->reader, run, NULL);
+	load->program = (sp_child_program) {
+		.path = found->path,
+		.argv = sp_pgbench_argv(run, found, NULL, script),
+		.envp = sp_pgbench_envp(run),
+		.max_output = MAX_OUTPUT,
+		.line = take_words,
+		.context = &load->reader
+	};
+	release_snapshots();
+	load->child = sp_child_start(&load->program, &load->ended);
+	return load;
+}
+
+/*
+ * An error if it has ended, or has lost a client.  It goes on without that client, and fails
+ * at its end, but that is never awaited.
+ */
+void
+sp_pgbench_check(sp_pgbench_load *load)
+{
+	if (sp_child_poll(load->child))
+		complain(load->run, &load->reader, sp_child_describe(&load->program, &load->ended), false);
+	if (load->reader.errors > 0)
+		complain(load->run, &load->reader, "reported an error", false);
+}
+
+/* Throws no error. */
+void
+sp_pgbench_end(sp_pgbench_load *load)
+{
+	if (load->child)
+		sp_child_end(load->child);
 }

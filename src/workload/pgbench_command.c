@@ -245,9 +245,10 @@ own_conninfo(const sp_workload_run *run, const char *host)
 	return conninfo.data;
 }
 
+/* log_directory: NULL for a run without progress and log. */
 char **
 sp_pgbench_argv(const sp_workload_run *run, const sp_pgbench_program *program,
-				const sp_temp_directory *directory, const char *script)
+				const sp_temp_directory *log_directory, const char *script)
 {
 	char	  **argv = palloc0(MAX_ARGUMENTS * sizeof(char *));
 	int			n = 0;
@@ -265,9 +266,12 @@ sp_pgbench_argv(const sp_workload_run *run, const sp_pgbench_program *program,
 		psprintf("--time=%d", run->seconds);
 	if (run->workload.new_connections)
 		argv[n++] = "-C";
-	argv[n++] = "--progress=1";
-	argv[n++] = "--log";
-	argv[n++] = psprintf("--log-prefix=%s/" SP_PGBENCH_LOG_PREFIX, directory->path);
+	if (log_directory)
+	{
+		argv[n++] = "--progress=1";
+		argv[n++] = "--log";
+		argv[n++] = psprintf("--log-prefix=%s/" SP_PGBENCH_LOG_PREFIX, log_directory->path);
+	}
 	/* variables last as long as the client, so a script can count with this one */
 	argv[n++] = "--define=iteration=0";
 	argv[n++] = own_conninfo(run, program->host);

@@ -14,7 +14,7 @@
 #define SP_PGBENCH_LOG_PREFIX	"log"
 
 extern char **sp_pgbench_argv(const sp_workload_run *run, const sp_pgbench_program *program,
-							  const sp_temp_directory *directory, const char *script);
+							  const sp_temp_directory *log_directory, const char *script);
 extern char **sp_pgbench_envp(const sp_workload_run *run);
 
 #endif							/* SP_PGBENCH_INTERNAL_H */

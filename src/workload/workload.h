@@ -2,13 +2,14 @@
  *
  * workload/workload.h
  *		sync_probe.pgbench() and run_workload(): run pgbench, and record it.
+ *		Run one as the load of something else, too.
  *
  * function.c checks the arguments with checks.c and settings.c, and puts values into
  * the scripts (scripts.c).  A background worker creates the objects, since no other
  * session could see those of this transaction (objects.c; in that process worker.c,
  * transaction.c, drop.c and schema.c).  pgbench runs in a temporary directory
  * (temp_directory.c, pgbench.c, pgbench_command.c).  record.c writes the row, and
- * run_group.c finds the runs of the same statement.
+ * run_group.c finds the runs of the same statement.  load.c runs a workload beside a trial.
  *
  * How long it waits for locks is in objects_internal.h (set-up, tear-down, drop),
  * worker.c (all of a drop) and drop.c (leftovers); cleanup_function.c has its own.
@@ -101,6 +102,11 @@ typedef struct sp_workload_run
 	TimestampTz finished_at;
 } sp_workload_run;
 
+/* -------------------------------------------------------------- function.c */
+
+/* Set schema_id and schema. */
+extern void sp_workload_name_schema(sp_workload_run *run);
+
 /* --------------------------------------------------------------- scripts.c */
 
 extern void sp_workload_find(sp_workload *workload);
@@ -109,9 +115,11 @@ extern void sp_workload_fill_in(sp_workload_run *run);
 /* ---------------------------------------------------------------- checks.c */
 
 extern void sp_workload_check_privileges(void);
-extern void sp_workload_check_script(const sp_workload *workload, bool trust);
-extern void sp_workload_check_publications(void);
+extern void sp_workload_check_execute(void);
+extern void sp_workload_check_script(const sp_workload *workload, bool trust, bool has_trust);
+extern void sp_workload_check_publications(bool has_allow);
 extern void sp_workload_check_connections(int clients, bool new_connections);
+extern int	sp_workload_fit_clients(int wanted, bool new_connections);
 extern void sp_workload_find_tablespace(const char *name, sp_workload_run *run);
 
 /* -------------------------------------------------------------- settings.c */
@@ -203,6 +211,45 @@ extern void sp_append_session_option(StringInfo options, const char *name, const
 extern void sp_pgbench_find(sp_pgbench_program *program);
 extern void sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *program,
 						   const sp_temp_directory *directory, sp_pgbench_result *result);
+
+/* The same program while the caller does something else, see load.c. */
+typedef struct sp_pgbench_load sp_pgbench_load;
+
+extern sp_pgbench_load *sp_pgbench_start(sp_workload_run *run, const sp_pgbench_program *program,
+										 const sp_temp_directory *directory);
+extern void sp_pgbench_check(sp_pgbench_load *load);
+extern void sp_pgbench_end(sp_pgbench_load *load);
+
+/* -------------------------------------------------------------------- load.c */
+
+/*
+ * A workload that runs until it is told to end, and is not recorded: the load of a trial.
+ * Its arguments are the defaults of pgbench(), but for the time.
+ */
+typedef struct sp_load sp_load;
+
+/*
+ * Check all that pgbench() checks, and EXECUTE on it.  In the current memory context, which
+ * must survive a commit of the caller.  seconds: how long the caller may need it.  Its hints
+ * name no argument.
+ */
+extern sp_load *sp_load_make(const char *workload, int seconds);
+extern int	sp_load_clients(const sp_load *load);
+
+/* Create its objects.  From here on the caller must end with finish() or give_up(). */
+extern void sp_load_set_up(sp_load *load);
+
+/* Start pgbench.  Releases all snapshots. */
+extern void sp_load_start(sp_load *load);
+
+/* Call it often: it reads what pgbench prints.  Its errors are those of pgbench(). */
+extern void sp_load_check(sp_load *load);
+
+/* End pgbench, drop the objects, and wait for that. */
+extern void sp_load_finish(sp_load *load);
+
+/* The same after an error, or while the backend exits: throws no error, waits briefly. */
+extern void sp_load_give_up(sp_load *load);
 
 /* --------------------------------------------------------------- run_group.c */
 

@@ -108,7 +108,7 @@ $$;
 
 CREATE TEMP TABLE played AS SELECT s.*, pg_temp.play(s) AS got FROM scenario AS s ORDER BY id;
 
-SELECT plan((SELECT count(*)::integer * 4 FROM scenario) + 20);
+SELECT plan((SELECT count(*)::integer * 4 FROM scenario) + 22);
 
 SELECT is(current_setting('wal_sync_method'), 'fdatasync', 'the tests are about such a server');
 
@@ -152,6 +152,14 @@ FROM sync_probe.recommendations WHERE location = 'pg_wal';
 SELECT pg_temp.live('{"verdict": "switch", "recommended_value": "fsync"}',
                     '{"fdatasync": 1, "fsync": 1.2}') AS id \gset
 SELECT is(verdict || ' ' || run_id, 'switch ' || :id, 'of two trials the newer one counts')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SELECT pg_temp.live('{"verdict": "keep", "recommended_value": "fdatasync", "workload": "upsert"}',
+                    '{"fdatasync": 1, "fsync": 0.9}') AS made \gset
+SELECT is(verdict || ' ' || run_id, 'switch ' || :id, 'a newer trial of a workload counts less')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+DELETE FROM sync_probe.runs WHERE suite = 'trial' AND workload IS NULL;
+SELECT is(verdict || ' ' || run_id, 'keep ' || :made,
+          'but it counts before the commit suite')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
 -- the file system is mounted otherwise since

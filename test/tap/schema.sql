@@ -51,6 +51,7 @@ $$),
     location name
     suite text
     setting name
+    workload name
     verdict text
     recommended_value text
     recommended_commit_delay integer

@@ -1,0 +1,137 @@
+/*-------------------------------------------------------------------------
+ *
+ * load.c
+ *		Run a workload beside something else, until that has ended.
+ *
+ * A trial of a setting needs commits, and an idle server has none.  The workload has the
+ * same checks, objects, worker process and command as a run of pgbench(), but no result: the
+ * caller measures, and so decides how long it runs.  The caller holds the cluster lock.
+ *
+ * It must not: record anything, or wait for the end of pgbench.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "workload/workload.h"
+
+#include "utils/builtins.h"
+
+/* The defaults of pgbench(), see workload_results.sql. */
+#define DEFAULT_CLIENTS		16
+#define DEFAULT_THREADS		8
+#define DEFAULT_ROWS		500000
+
+struct sp_load
+{
+	sp_workload_run run;
+	sp_pgbench_program program;
+	sp_workload_objects *objects;	/* NULL unless they exist */
+	sp_temp_directory directory;
+	sp_pgbench_load *pgbench;	/* NULL unless it runs */
+};
+
+/* ------------------------------------------------------------------- checks */
+
+/* It has to run as long as it is needed. */
+static void
+refuse_counted(const sp_workload *workload)
+{
+	if (workload->transactions > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("workload \"%s\" cannot make load", NameStr(workload->name)),
+				 errdetail("It runs a fixed number of transactions: %d per client.",
+						   workload->transactions),
+				 errhint("SELECT workload FROM " SP_SCHEMA ".workloads WHERE transactions IS NULL;")));
+}
+
+static void
+choose_clients(sp_workload_run *run)
+{
+	run->clients = sp_workload_fit_clients(DEFAULT_CLIENTS, run->workload.new_connections);
+	run->threads = Min(run->clients, DEFAULT_THREADS);
+	if (run->clients < DEFAULT_CLIENTS)
+		ereport(NOTICE,
+				(errmsg("workload \"%s\" runs with %d clients instead of %d",
+						NameStr(run->workload.name), run->clients, DEFAULT_CLIENTS),
+				 errdetail("There are not enough free connections.")));
+}
+
+sp_load *
+sp_load_make(const char *workload, int seconds)
+{
+	sp_load    *load = palloc0(sizeof(sp_load));
+	sp_workload_run *run = &load->run;
+
+	namestrcpy(&run->workload.name, workload);
+	sp_workload_find(&run->workload);
+	sp_workload_check_execute();
+	sp_workload_check_script(&run->workload, false, false);
+	refuse_counted(&run->workload);
+	sp_workload_check_privileges();
+	sp_workload_check_publications(false);
+	sp_workload_find_tablespace(NULL, run);
+	choose_clients(run);
+	run->rows = DEFAULT_ROWS;
+	run->seconds = seconds;
+	sp_pgbench_find(&load->program);
+	sp_workload_name_schema(run);
+	sp_workload_fill_in(run);
+	return load;
+}
+
+int
+sp_load_clients(const sp_load *load)
+{
+	return load->run.clients;
+}
+
+/* ---------------------------------------------------------------------- run */
+
+void
+sp_load_set_up(sp_load *load)
+{
+	load->objects = sp_workload_objects_make(&load->run);
+}
+
+void
+sp_load_start(sp_load *load)
+{
+	sp_temp_directory_make(&load->directory);
+	load->pgbench = sp_pgbench_start(&load->run, &load->program, &load->directory);
+}
+
+void
+sp_load_check(sp_load *load)
+{
+	sp_pgbench_check(load->pgbench);
+}
+
+/* ---------------------------------------------------------------------- end */
+
+static void
+end_pgbench(sp_load *load)
+{
+	if (load->pgbench)
+		sp_pgbench_end(load->pgbench);
+	load->pgbench = NULL;
+	sp_temp_directory_remove(&load->directory);
+}
+
+void
+sp_load_finish(sp_load *load)
+{
+	sp_workload_objects *objects = load->objects;
+
+	end_pgbench(load);
+	sp_workload_objects_drop(objects);
+	load->objects = NULL;
+}
+
+void
+sp_load_give_up(sp_load *load)
+{
+	end_pgbench(load);
+	if (load->objects)
+		sp_workload_objects_give_up(load->objects);
+	load->objects = NULL;
+}
