@@ -122,7 +122,7 @@ check_readable(const sp_workload *workload)
 }
 
 /*
- * May the current user run this script?  has_trust: the caller has an argument "trust".  It runs with the privileges of the current
+ * May the current user run this script?  It runs with the privileges of the current
  * user, which its author thereby gains.  An author who can SET ROLE to that role gains
  * nothing.  For any other author the caller must confirm that the script is trusted.
  *
@@ -130,6 +130,8 @@ check_readable(const sp_workload *workload)
  * the operating system account of the server, whatever the role of the session.  It
  * would also measure something else, since each role has its own settings and
  * privileges on tablespaces.
+ *
+ * has_trust: the caller has an argument "trust", which the hint may name.
  */
 void
 sp_workload_check_script(const sp_workload *workload, bool trust, bool has_trust)
@@ -328,7 +330,7 @@ sp_workload_fit_clients(int wanted, bool new_connections)
 	return Min(wanted, Max(max_clients - SPARE_CONNECTIONS, 1));
 }
 
-/* -------------------------------------------------------------- EXECUTE */
+/* ------------------------------------------------------------------ EXECUTE */
 
 /*
  * EXECUTE on pgbench() or run_workload() is the right to run builtin workloads.  A function

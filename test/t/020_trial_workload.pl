@@ -127,6 +127,11 @@ fails_whole_ok('no pgbench',
 	'58P01', qr/could not find program/);
 fails_whole_ok('set-up fails', call('bad set-up', 3), '22012', qr/could not set up workload/);
 
+$node->safe_psql('postgres', 'CREATE PUBLICATION everything FOR ALL TABLES');
+fails_whole_ok('publication', call('upsert', 3), '55000', qr/whose tables are all published/,
+	qr/HINT:  Run it in another database\.$/m);
+$node->safe_psql('postgres', 'DROP PUBLICATION everything');
+
 # Each needs one privilege more than those before it.
 for (
 	[ qr/EXECUTE on pgbench\(\) or run_workload\(\)/, 'upsert',
