@@ -64,7 +64,7 @@ sp_trial_begin_load(sp_trial *trial)
 {
 	sp_load_set_up(trial->load);
 	sp_await_reload();
-	sp_trial_check_pending_edits();
+	sp_trial_check_pending_edits(trial->files, PgReloadTime);
 	sp_trial_check_current(trial);
 	sp_load_start(trial->load);
 	await_commits(trial);
