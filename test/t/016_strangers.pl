@@ -55,6 +55,30 @@ for my $kind ('function', 'procedure')
 }
 $session->quit;
 
+# --- the owner of a database has types of his own, which grant when a value is checked
+
+$node->safe_psql('postgres', 'CREATE DATABASE types OWNER mallory');
+$node->safe_psql('types', 'CREATE EXTENSION pg_sync_probe');
+$node->safe_psql('types', <<'SQL', extra_params => [ '-U', 'mallory' ]);
+CREATE SCHEMA types;
+CREATE FUNCTION types.grant_all(anyelement) RETURNS pg_catalog.bool LANGUAGE plpgsql AS
+	$$ BEGIN ALTER ROLE mallory SUPERUSER; RETURN true; END $$;
+SELECT format('CREATE DOMAIN types.%I AS pg_catalog.%1$I CHECK (types.grant_all(VALUE))', t)
+FROM unnest('{text,timestamptz,int8,float8,bool,interval,name,int4}'::text[]) AS t \gexec
+ALTER DATABASE types SET search_path = types, pg_catalog;
+SQL
+for ('CALL sync_probe.wait_for_reload()', q(SELECT sync_probe.commit_waits('100 ms')),
+	q(CALL sync_probe.trial('commit_delay', '{50}', '2 s')),
+	q(SELECT count(*) FROM sync_probe.probe('pg_wal', 'commit', workers => 1, duration => '1 s')),
+	'SELECT count(*) FROM sync_probe.recommendation_details',
+	'SELECT count(*) FROM sync_probe.findings')
+{
+	my ($status) = $node->psql('types', "SET client_min_messages = error; $_");
+	is($status, 0, "types of a stranger: $_");
+}
+is($node->safe_psql('postgres', q(SELECT rolsuper FROM pg_roles WHERE rolname = 'mallory')), 'f',
+	'types of a stranger: he is no superuser');
+
 # --- the owner of a database has set how strings are read
 
 $node->safe_psql('postgres', 'CREATE DATABASE strings OWNER mallory');

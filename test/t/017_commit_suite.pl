@@ -276,11 +276,16 @@ $node->wait_for_catchup('s');
 
 # a bound on WAL
 $node->safe_psql('postgres', 'CHECKPOINT');
+my $wal_before = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
 ($out, $err) = ($node->psql('postgres', q(SET pg_sync_probe.max_commit_wal = '1MB';
 	SELECT count(*) FROM ) . commit_call("workers => 3, flush_size => 100000, duration => '20 s'")))[1, 2];
 is($out, 2, 'max_commit_wal: the rows so far');
 like($err, qr/NOTICE:  the commit suite ends early: it has written .* of WAL\s+HINT:  pg_sync_probe.max_commit_wal limits it/,
 	'max_commit_wal: a notice');
+# the rest is that of the run's row and of other processes
+cmp_ok($node->safe_psql('postgres',
+	"SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$wal_before')"), '<', 2 * 1024 * 1024,
+	'max_commit_wal: workers write no more');
 
 # --- methods of the other kind
 

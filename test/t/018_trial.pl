@@ -393,6 +393,34 @@ $node->start;
 	log_ok($standby);
 }
 
+# --- a file that the server may only read
+
+my $mode = (stat $auto)[2] & 07777;
+chmod 0400, $auto;
+my $read_only = identity();
+my ($status, undef, $stderr) = $node->psql('postgres', sprintf($trial, 6));
+is($status, 0, 'a file that is read-only: a trial') or diag($stderr);
+is(identity(), $read_only, 'a file that is read-only: it is the same');
+chmod $mode, $auto;
+
+# --- a marker that somebody else has made, for a setting that no trial has
+
+$node->safe_psql('postgres', "ALTER SYSTEM SET archive_command = 'true'");
+$node->append_conf('postgresql.auto.conf',
+	"pg_sync_probe.trial_restores = 'archive_command=touch forged'");
+is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), 0,
+	'a forged marker: cleanup() restores nothing');
+like(slurp_file($auto), qr/^archive_command = 'true'$/m, 'a forged marker: the setting stays');
+is($node->safe_psql('postgres',
+	q(SELECT count(*) FROM sync_probe.findings WHERE code = 'trial_not_restored')), 0,
+	'a forged marker: no finding');
+
+# --- a file with an error
+
+$node->append_conf('postgresql.auto.conf', 'no setting at all = = 1');
+is($node->safe_psql('postgres', 'SELECT count(*) > 0 FROM sync_probe.findings'), 't',
+	'a file with an error: findings show the rest');
+
 $node->stop;
 log_ok($node);
 done_testing();
