@@ -166,16 +166,18 @@ sp_commit_load_others_stop(sp_commit_load *load, sp_commit_sums *sums)
 /* ------------------------------------------------------------------ workers */
 
 static void
-allocate_control(sp_commit_load *load, int nworkers, int record_size, int64 interval_us)
+allocate_control(sp_commit_load *load, const sp_commit_demand *demand)
 {
-	Size		size = offsetof(sp_commit_control, workers) + nworkers * sizeof(sp_commit_worker);
+	Size		size = offsetof(sp_commit_control, workers) +
+		demand->workers * sizeof(sp_commit_worker);
 
 	load->segment = dsm_create(size, 0);
 	load->control = dsm_segment_address(load->segment);
 	memset(load->control, 0, size);
 	load->control->leader_pid = MyProcPid;
-	load->control->record_size = record_size;
-	load->control->interval_ns = interval_us * 1000 * nworkers;
+	load->control->record_size = demand->record_size;
+	load->control->think_ns = demand->think_us * 1000;
+	load->control->max_wal_bytes = demand->max_wal_bytes;
 	pg_atomic_init_u32(&load->control->command, 0);
 	pg_atomic_init_u32(&load->control->settled, 0);
 	pg_atomic_init_u32(&load->control->resting, 0);
@@ -183,7 +185,7 @@ allocate_control(sp_commit_load *load, int nworkers, int record_size, int64 inte
 	pg_atomic_init_u64(&load->control->wal_bytes, 0);
 	load->lease_ns = SP_COMMIT_LEASE_NS;
 	extend_lease(load);
-	for (int i = 0; i < nworkers; i++)
+	for (int i = 0; i < demand->workers; i++)
 		load->control->workers[i].process = -1;
 }
 
@@ -234,21 +236,21 @@ await_workers(sp_commit_load *load)
 }
 
 int
-sp_commit_load_start(sp_commit_load *load, int wanted, bool fewer_allowed, int record_size,
-					 int64 interval_us, int64 max_wal_bytes)
+sp_commit_load_start(sp_commit_load *load, const sp_commit_demand *demand)
 {
-	allocate_control(load, wanted, record_size, interval_us);
-	load->control->max_wal_bytes = max_wal_bytes;
+	int			wanted = demand->workers;
+
+	allocate_control(load, demand);
 	while (load->nworkers < wanted && register_worker(load, load->nworkers))
 		load->nworkers++;
-	if (load->nworkers < wanted && (load->nworkers == 0 || !fewer_allowed))
+	if (load->nworkers < wanted && (load->nworkers == 0 || !demand->fewer_allowed))
 		complain_about_workers(wanted, load->nworkers);
 	if (load->nworkers < wanted)
 		ereport(NOTICE,
 				(errmsg("%d workers instead of %d: no more of max_worker_processes (%d) are free",
 						load->nworkers, wanted, max_worker_processes)));
 	load->control->nworkers = load->nworkers;
-	load->control->interval_ns = interval_us * 1000 * load->nworkers;
+	load->control->interval_ns = demand->interval_us * 1000 * load->nworkers;
 	await_workers(load);
 	return load->nworkers;
 }

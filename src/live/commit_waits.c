@@ -210,7 +210,7 @@ read_newest(void *arg)
 	values[1] = CStringGetTextDatum(sp_valid_text(host));
 	values[2] = Int32GetDatum(sp_commit_waits_max_age);
 	sp_history_execute("SELECT result_id, committers::float8, commits_per_sec,"
-					   " wal_bytes_per_commit, wait_share, flushes, flushes_per_sec,"
+					   " wal_bytes_per_commit, commit_wait_us, flushes, flushes_per_sec,"
 					   " bytes_per_flush FROM " SP_SCHEMA "." RESULT_TABLE
 					   " WHERE system_identifier = $1 AND host = $2"
 					   " AND started_at > pg_catalog.clock_timestamp()"
@@ -223,7 +223,7 @@ read_newest(void *arg)
 	observed->committers = (int) result_column(2, 0);
 	observed->commits_per_sec = result_column(3, 0);
 	observed->wal_bytes_per_commit = result_column(4, 0);
-	observed->wait_share = result_column(5, NAN);
+	observed->wait_us = result_column(5, NAN);
 	observed->flushes = result_column(6, 0);
 	observed->flushes_per_sec = result_column(7, 0);
 	observed->bytes_per_flush = result_column(8, 0);

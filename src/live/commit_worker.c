@@ -159,12 +159,12 @@ commit_records(const committing *state, uint32 command)
 		if (counted_since_ns == 0 &&
 			pg_atomic_read_u32(&control->settled) == (uint32) control->nworkers)
 			counted_since_ns = sp_monotonic_ns();
-		if (interval_ns > 0)
-		{
+		if (control->think_ns > 0)
+			due_ns = next_due(sp_monotonic_ns(), control->think_ns);
+		else if (interval_ns > 0)
 			due_ns = Max(next_due(due_ns, interval_ns), sp_monotonic_ns());
-			if (!pause_until(state, command, due_ns))
-				break;
-		}
+		if (control->think_ns + interval_ns > 0 && !pause_until(state, command, due_ns))
+			break;
 		began_ns = sp_monotonic_ns();
 		if (!commit_record(state))
 			break;

@@ -77,7 +77,7 @@ typedef struct sp_observed_commits
 	int			committers;		/* sessions that committed */
 	double		commits_per_sec;
 	double		wal_bytes_per_commit;
-	double		wait_share;		/* of the active time of sessions; NAN if unknown */
+	double		wait_us;		/* mean wait of a commit; NAN if unknown */
 	double		flushes;		/* in that time; 0 if unknown */
 	double		flushes_per_sec;
 	double		bytes_per_flush;
@@ -120,15 +120,22 @@ typedef struct sp_commit_load sp_commit_load;
 
 extern sp_commit_load *sp_commit_load_make(void);
 
+/* How workers commit.  Both times 0: one commit follows the other without a pause. */
+typedef struct sp_commit_demand
+{
+	int			workers;
+	bool		fewer_allowed;	/* else fewer are an error */
+	int			record_size;	/* bytes of WAL per commit */
+	int64		interval_us;	/* between two commits of all workers together, or 0 */
+	int64		think_us;		/* of a worker between two commits, or 0 */
+	int64		max_wal_bytes;	/* no record is written beyond it */
+} sp_commit_demand;
+
 /*
- * Register up to that many workers, and wait until they have started.  They rest.  Returns
- * their number.  Fewer than wanted: an error, or a NOTICE if fewer_allowed.  record_size:
- * bytes of WAL per commit.  interval_us: time between two commits of all workers together,
- * 0 without a pause.  max_wal_bytes: no record is written beyond it.  After an error, the
- * caller must call sp_commit_load_abandon().
+ * Register workers, and wait until they have started.  They rest.  Returns their number.
+ * After an error, the caller must call sp_commit_load_abandon().
  */
-extern int	sp_commit_load_start(sp_commit_load *load, int wanted, bool fewer_allowed,
-								 int record_size, int64 interval_us, int64 max_wal_bytes);
+extern int	sp_commit_load_start(sp_commit_load *load, const sp_commit_demand *demand);
 
 /*
  * Let all workers commit for that time, and add the time of each commit to the histogram,

@@ -44,7 +44,8 @@ typedef struct sp_commit_control
 	/* set before the workers start */
 	int			leader_pid;
 	int			record_size;	/* bytes of WAL, with the header of the record */
-	int64		interval_ns;	/* between two records of a worker; 0: without a pause */
+	int64		interval_ns;	/* between two records of a worker, or 0 */
+	int64		think_ns;		/* from one record of a worker to its next, or 0 */
 	int64		max_wal_bytes;	/* of all workers; beyond it none writes a record */
 	int			nworkers;		/* set once all have started */
 

@@ -30,9 +30,6 @@ int			sp_max_commit_wal_mb = 1024;
 #define DEFAULT_WORKERS		8
 #define MAX_DELAY_US		100000	/* of commit_delay */
 
-/* If sessions wait for their commits for a smaller share of their time, workers pause. */
-#define FLAT_OUT_SHARE		0.5
-
 /* ------------------------------------------------------------------- values */
 
 static void
@@ -300,36 +297,43 @@ plan_record_size(FunctionCallInfo fcinfo, sp_commit_run *run, const sp_wal_profi
 	run->record_size = (int) Min(Max(rint(size), min), SP_MAX_COMMIT_RECORD);
 }
 
-/* Flat out, unless the sessions of this cluster are known to pause between commits. */
+/*
+ * Workers pause between two commits as sessions of this cluster do, by Little's law: those
+ * that commit, divided by their rate, are the time from one commit to the next, of which
+ * the commit is a part.  Without pauses commits would meet more often than they do, and a
+ * commit_delay would look better than it is.
+ */
 static void
 plan_interval(FunctionCallInfo fcinfo, sp_commit_run *run, const sp_observed_commits *observed)
 {
-	run->interval_source = "default";
+	double		cycle_us;
+
 	if (!PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL))
 	{
 		run->interval_us = sp_interval_argument(fcinfo, SP_ARG_FLUSH_INTERVAL, sp_probe_arg_names,
 												1, SP_MAX_INTERVAL_US,
 												"Omit it to commit as often as this cluster.");
-		run->interval_source = "argument";
+		run->expected_us = run->interval_us;
 		return;
 	}
-	if (observed == NULL || isnan(observed->wait_share))
+	if (observed == NULL || isnan(observed->wait_us) || observed->commits_per_sec <= 0)
 		return;
-	run->interval_source = "commit_waits";
-	if (observed->wait_share <= FLAT_OUT_SHARE && observed->commits_per_sec > 0)
-		run->interval_us = (int64) Min(Max(1e6 / observed->commits_per_sec, 1), SP_MAX_INTERVAL_US);
+	cycle_us = Min(1e6 * observed->committers / observed->commits_per_sec, SP_MAX_INTERVAL_US);
+	run->think_us = (int64) Max(cycle_us - observed->wait_us, 0);
+	run->expected_us = cycle_us / run->workers_wanted;
 }
 
 /* The load may have been another one when commit_waits() saw it. */
 static void
 tell_observed_load(const sp_commit_run *run, const sp_observed_commits *observed)
 {
-	if (observed == NULL || (!run->fewer_allowed && strcmp(run->interval_source, "commit_waits") != 0))
+	if (observed == NULL || (!run->fewer_allowed && run->interval_us > 0))
 		return;
 	ereport(NOTICE,
-			(errmsg("workers: %d, %s", run->workers_wanted, run->interval_us == 0 ?
-					"which commit without a pause" :
-					psprintf("which commit every %.3g ms together", run->interval_us / 1e3)),
+			(errmsg("workers: %d, which commit %s", run->workers_wanted,
+					run->interval_us > 0 ? "as often as flush_interval says" :
+					run->think_us == 0 ? "without a pause" :
+					psprintf("with pauses of %.3g ms", run->think_us / 1e3)),
 			 errdetail("So it was when commit_waits() was called, result " INT64_FORMAT ".",
 					   observed->result_id),
 			 errhint("Call commit_waits() again if the load has changed, or pass workers and flush_interval.")));

@@ -206,8 +206,9 @@ put_request(sp_row *row, const sp_commit_run *run)
 	if (run->interval_us > 0)
 	{
 		sp_row_put_interval(row, "flush_interval", run->interval_us);
-		sp_row_put_text(row, "flush_interval_source", run->interval_source);
+		sp_row_put_text(row, "flush_interval_source", "argument");
 	}
+	sp_row_put_interval(row, "think_time", run->think_us);
 	sp_row_put_int(row, "random_seed", INT8OID, (int64) run->random_seed);
 	sp_row_put_int(row, "workers", INT4OID, run->workers);
 }

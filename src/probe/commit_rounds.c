@@ -488,7 +488,7 @@ first_slot_seconds(const sp_commit_run *run)
 	int			slots = Max(run->methods.count, run->delays.count) + 1;
 	double		seconds = Max(ROUND_SECONDS / slots, MIN_SLOT_SECONDS);
 
-	return Min(Max(seconds, SLOT_COMMITS * run->interval_us / 1e6), MAX_SLOT_SECONDS);
+	return Min(Max(seconds, SLOT_COMMITS * run->expected_us / 1e6), MAX_SLOT_SECONDS);
 }
 
 /* Two rounds of each setting, of which one counts, must fit. */
@@ -524,12 +524,18 @@ static void
 commit_with_workers(commit_running *state)
 {
 	sp_commit_run *run = state->run;
+	sp_commit_demand demand = {
+		.workers = run->workers_wanted,
+		.fewer_allowed = run->fewer_allowed,
+		.record_size = run->record_size,
+		.interval_us = run->interval_us,
+		.think_us = run->think_us,
+		.max_wal_bytes = state->max_wal_bytes
+	};
 
 	PG_ENSURE_ERROR_CLEANUP(end_workers, PointerGetDatum(state));
 	{
-		run->workers = sp_commit_load_start(state->load, run->workers_wanted, run->fewer_allowed,
-											run->record_size, run->interval_us,
-											state->max_wal_bytes);
+		run->workers = sp_commit_load_start(state->load, &demand);
 		look_before(state);
 		run_all_rounds(state);
 		sp_commit_load_finish(state->load);

@@ -215,8 +215,9 @@ typedef struct sp_commit_run
 	bool		fewer_allowed;
 	int			record_size;	/* bytes of WAL per commit */
 	const char *record_size_source;
-	int64		interval_us;	/* between two commits of all workers; 0: flat out */
-	const char *interval_source;
+	int64		interval_us;	/* between two commits of all workers, or 0 */
+	int64		think_us;		/* of a worker between two commits, or 0 */
+	double		expected_us;	/* between two commits of all workers; 0: unknown */
 	const char *wal_sync_method;
 	const char *wal_level;
 	int			commit_delay;	/* of the server */

@@ -41,6 +41,7 @@ CREATE TABLE sync_probe.runs (
     saturated_rounds integer,
     paced_entries integer,
     workers integer,
+    think_time interval,
     noise double precision,
     random_seed bigint,
     server_version_num integer,
@@ -116,7 +117,7 @@ COMMENT ON COLUMN sync_probe.runs.flush_size_source IS
   'than 1,000 flushes in the statistics)';
 COMMENT ON COLUMN sync_probe.runs.flush_interval IS
   'Time between two flushes of the paced regime; in the commit suite between two commits of all '
-  'workers, null if they commit without a pause';
+  'workers, if it was given';
 COMMENT ON COLUMN sync_probe.runs.flush_interval_source IS
   'Where flush_interval is from, as for flush_size_source';
 COMMENT ON COLUMN sync_probe.runs.observed_flush_interval IS
@@ -143,6 +144,10 @@ COMMENT ON COLUMN sync_probe.runs.paced_entries IS
   'Entries of the paced regime: the rounds of two clock ticks, 8 ms, are compared as one';
 COMMENT ON COLUMN sync_probe.runs.workers IS
   'Background workers that committed in the commit suite; null for other suites';
+COMMENT ON COLUMN sync_probe.runs.think_time IS
+  'Mean pause of a worker of the commit suite between two commits, as sessions pause by '
+  'commit_waits(). 0 if workers commit without a pause, or as often as flush_interval says; null '
+  'for other suites';
 COMMENT ON COLUMN sync_probe.runs.noise IS
   'Half-width of the confidence interval of the current method against itself, in the regime '
   'that decides: 0.02 is 2 percent';

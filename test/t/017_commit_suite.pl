@@ -384,9 +384,9 @@ $idle->safe_psql('postgres', "SELECT FROM sync_probe.probe('pg_wal', 'commit', d
 is($idle->safe_psql('postgres', <<'SQL'), 't|t|commit_waits|t|t',
 SELECT r.workers = w.committers, abs(r.flush_size - w.wal_bytes_per_commit) < 1,
        flush_size_source,
-       flush_interval_source IS NOT DISTINCT FROM
-           CASE WHEN r.flush_interval IS NOT NULL THEN 'commit_waits' END,
-       (r.flush_interval IS NULL) = (w.wait_share > 0.5)
+       r.flush_interval IS NULL,
+       abs(extract(epoch FROM r.think_time) * 1e6
+           - greatest(w.committers / w.commits_per_sec * 1e6 - w.commit_wait_us, 0)) < 2
 FROM (SELECT * FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1) AS r,
      (SELECT * FROM sync_probe.commit_wait_results ORDER BY result_id DESC LIMIT 1) AS w
 SQL

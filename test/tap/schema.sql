@@ -81,6 +81,7 @@ $$),
     saturated_rounds integer
     paced_entries integer
     workers integer
+    think_time interval
     noise double precision
     random_seed bigint
     server_version_num integer
