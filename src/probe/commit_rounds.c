@@ -18,7 +18,6 @@
 #include <math.h>
 
 #include "common/pg_prng.h"
-#include "engine/text/sentence.h"
 #include "miscadmin.h"
 #include "portability/instr_time.h"
 #include "storage/fd.h"
@@ -42,9 +41,6 @@
 #define OTHERS_SECONDS		1.0
 #define MIN_OTHERS_COMMITS	20
 #define MAX_OTHERS_FACTOR	2
-
-/* Below that share of the syncs, workers do not show what their settings do. */
-#define MIN_OWN_SHARE		(1.0 / 3)
 
 /* The state of a run. */
 typedef struct commit_running
@@ -87,164 +83,6 @@ wal_is_used_up(const commit_running *state)
 	return sp_commit_load_wal_bytes(state->load) >= state->max_wal_bytes;
 }
 
-/* ------------------------------------------------------------------- values */
-
-/* Leave a member out of the comparison.  It must not be the current one. */
-static void
-drop_member(sp_commit_values *values, int m)
-{
-	sp_setting_comparison *setting = &values->setting;
-
-	memmove(&setting->values[m], &setting->values[m + 1],
-			(setting->count - m) * sizeof(sp_setting_value));
-	memmove(&values->member[m], &values->member[m + 1],
-			(setting->count - m - 1) * sizeof(int));
-	setting->count--;
-	if (setting->current > m)
-		setting->current--;
-	if (setting->count == 1)
-		values->done = true;
-}
-
-static sp_commit_value *
-member_value(sp_commit_values *values, int m)
-{
-	/* the control is the current value once more */
-	return &values->values[values->member[m == values->setting.count ? values->setting.current : m]];
-}
-
-static bool
-has_mixed(sp_commit_values *values)
-{
-	for (int m = 0; m < values->setting.count; m++)
-	{
-		if (member_value(values, m)->mixed)
-			return true;
-	}
-	return false;
-}
-
-/* WAL is written and not flushed: methods of the other kind must not be used any more. */
-static void
-stop_mixed(sp_commit_values *values)
-{
-	for (int m = values->setting.count - 1; m >= 0; m--)
-	{
-		sp_commit_value *value = member_value(values, m);
-
-		if (!value->mixed)
-			continue;
-		value->status = SP_STOPPED;
-		value->detail = "other sessions write WAL without flushing it, which is not safe beside "
-			"this method";
-		drop_member(values, m);
-	}
-}
-
-/* A worker that cannot write WAL would end the server, so the others are tried before. */
-static void
-try_methods(sp_commit_values *methods)
-{
-	for (int m = methods->setting.count - 1; m >= 0; m--)
-	{
-		sp_commit_value *value = member_value(methods, m);
-		const char *call;
-
-		if (m == methods->setting.current)
-			continue;
-		value->status = sp_wal_try_method(sp_sync_method_find(value->wal_sync_method), &call);
-		if (value->status == SP_OK)
-			continue;
-		value->detail = psprintf("could not %s file: %s", call, strerror(errno));
-		drop_member(methods, m);
-	}
-}
-
-/* ---------------------------------------------------------------- judgement */
-
-static void
-judge(const commit_running *state, sp_commit_values *values)
-{
-	double		error = state->run->stop_early ? sp_analysis_alpha(values->analyses + 1) : 0.05;
-
-	sp_setting_judge(&values->setting, error);
-}
-
-/* At an interim analysis: is the verdict settled? */
-static void
-analyze_if_due(const commit_running *state, sp_commit_values *values)
-{
-	sp_setting_comparison *setting = &values->setting;
-
-	if (!state->run->stop_early ||
-		setting->rounds < sp_analysis_entries(values->analyses + 1))
-		return;
-	judge(state, values);
-	values->analyses++;
-	values->done = sp_judgement_settled(&setting->comparison, &setting->judgement);
-}
-
-/* The smallest share of the syncs that workers made with one of the values. */
-static double
-least_own_share(sp_commit_values *values)
-{
-	double		least = NAN;
-
-	for (int m = 0; m < values->setting.count; m++)
-	{
-		const sp_commit_value *value = member_value(values, m);
-
-		least = fmin(least, sp_commit_load_own_share(value->worker_syncs, value->syncs));
-	}
-	return least;
-}
-
-/*
- * Where others sync most of the WAL, differences look smaller than they are: they may still
- * show a gain, but never that there is none.
- */
-static void
-explain(sp_commit_values *values)
-{
-	sp_judgement *judgement = &values->setting.judgement;
-	sp_sentence to = {values->reason, sizeof(values->reason)};
-	double		own_share = least_own_share(values);
-	bool		diluted = own_share < MIN_OWN_SHARE;
-
-	if (diluted && (judgement->verdict == SP_KEEP || judgement->verdict == SP_TIE))
-	{
-		judgement->verdict = SP_UNDECIDED;
-		values->reason[0] = '\0';
-	}
-	else
-	{
-		sp_setting_explain(&values->setting, values->reason);
-		if (diluted)
-			sp_say(&to, "; ");
-	}
-	if (diluted)
-		sp_say(&to, "workers made only %.0f %% of the syncs of WAL, and other processes synced with "
-			   "the server's own settings: CALL " SP_SCHEMA ".trial() compares those",
-			   own_share * 100);
-}
-
-static void
-conclude(const commit_running *state, sp_commit_values *values)
-{
-	if (values->count == 0)
-		return;
-	/* a settled verdict keeps the intervals that settled it */
-	if (!values->done || values->analyses == 0)
-		judge(state, values);
-	if (values->setting.count > 1)
-	{
-		explain(values);
-		return;
-	}
-	values->setting.judgement.verdict = SP_UNDECIDED;
-	strlcpy(values->reason, "no other value could be measured", sizeof(values->reason));
-}
-
 /* ------------------------------------------------------------------- rounds */
 
 static void
@@ -264,7 +102,7 @@ static bool
 run_slot_of(commit_running *state, sp_commit_values *values, int m, bool counts,
 			bool gated, sp_commit_slot *slot)
 {
-	sp_commit_value *value = member_value(values, m);
+	sp_commit_value *value = sp_commit_member(values, m);
 	sp_commit_settings settings = {
 		.wal_sync_method = value->wal_sync_method,
 		.commit_delay = value->commit_delay,
@@ -308,7 +146,7 @@ run_round(commit_running *state, sp_commit_values *values, bool counts)
 	double		wait_us[SP_MAX_METHODS + 1];
 	double		commits_per_sec[SP_MAX_METHODS + 1];
 	double		began = elapsed_seconds(state);
-	bool		gated = has_mixed(values);
+	bool		gated = sp_commit_has_mixed(values);
 
 	shuffle(state, order, n);
 	for (int i = 0; i < n; i++)
@@ -317,7 +155,7 @@ run_round(commit_running *state, sp_commit_values *values, bool counts)
 
 		if (!run_slot_of(state, values, order[i], counts, gated, &slot))
 		{
-			stop_mixed(values);
+			sp_commit_stop_mixed(values);
 			sp_mixed_wal_sync(&state->mixed);
 			return;
 		}
@@ -334,7 +172,7 @@ run_round(commit_running *state, sp_commit_values *values, bool counts)
 		return;
 	sp_setting_add_round(&values->setting, wait_us, commits_per_sec);
 	state->progress->rounds = ++state->run->rounds;
-	analyze_if_due(state, values);
+	sp_commit_analyze_if_due(state->run, values);
 }
 
 /* ------------------------------------------------------------------- limits */
@@ -470,13 +308,13 @@ run_all_rounds(commit_running *state)
 static void
 look_before(commit_running *state)
 {
-	bool		mixed = has_mixed(&state->run->methods);
+	bool		mixed = sp_commit_has_mixed(&state->run->methods);
 	double		seconds = Min(BASELINE_SECONDS, state->run->duration_us / 1e7);
 
 	sp_commit_load_others_start(state->load);
 	if (sp_commit_load_others_sample(state->load, mixed ? Max(seconds, GATE_SECONDS) : seconds) &&
 		mixed)
-		stop_mixed(&state->run->methods);
+		sp_commit_stop_mixed(&state->run->methods);
 	state->others_wait_us = others_wait_us(state);
 	sp_commit_load_others_start(state->load);
 	state->others_since = elapsed_seconds(state);
@@ -560,13 +398,13 @@ sp_commit_rounds(sp_commit_run *run, sp_progress *progress)
 	state.max_wal_bytes = setting_max_wal_bytes();
 	check_space_left(&state);
 	pg_prng_seed(&state.random, run->random_seed);
-	try_methods(&run->methods);
+	sp_commit_try_methods(&run->methods);
 
 	sp_progress_set_phase("measuring");
 	INSTR_TIME_SET_CURRENT(state.started);
 	commit_with_workers(&state);
 	run->measured_us = (int64) (elapsed_seconds(&state) * 1e6);
 	(void) CloseTransientFile(state.directory_fd);
-	conclude(&state, &run->methods);
-	conclude(&state, &run->delays);
+	sp_commit_conclude(run, &run->methods);
+	sp_commit_conclude(run, &run->delays);
 }

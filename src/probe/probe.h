@@ -9,8 +9,8 @@
  * records the run.  verdict_function.c judges recorded figures for SQL.
  *
  * The commit suite is not one of the engine's: commit_plan.c checks its arguments,
- * commit_rounds.c lets the workers of live/ commit in rounds and has the figures judged,
- * commit_record.c builds its rows, and commit_suite.c calls all of them.
+ * commit_rounds.c lets the workers of live/ commit in rounds, commit_values.c judges their
+ * figures, commit_record.c builds its rows, and commit_suite.c calls all of them.
  *
  * It must not: time an operation, which the engine does, or use a workload.
  *
@@ -237,6 +237,26 @@ typedef struct sp_commit_run
 
 /* Check the arguments, and plan the run.  In the current memory context. */
 extern sp_commit_run *sp_commit_plan(FunctionCallInfo fcinfo);
+
+/* --------------------------------------------------------- commit_values.c */
+
+/* Member m of the comparison; behind the last one is the control, the current value again. */
+extern sp_commit_value *sp_commit_member(sp_commit_values *values, int m);
+
+/* Is a method among them that must not meet WAL that is not flushed? */
+extern bool sp_commit_has_mixed(sp_commit_values *values);
+
+/* Such WAL was seen: these methods leave the comparison. */
+extern void sp_commit_stop_mixed(sp_commit_values *values);
+
+/* Methods that fail on a file of our own leave the comparison, too. */
+extern void sp_commit_try_methods(sp_commit_values *methods);
+
+/* After a round: is the verdict settled?  Then values->done. */
+extern void sp_commit_analyze_if_due(const sp_commit_run *run, sp_commit_values *values);
+
+/* The verdict and its reason, at the end. */
+extern void sp_commit_conclude(const sp_commit_run *run, sp_commit_values *values);
 
 /* --------------------------------------------------------- commit_rounds.c */
 
