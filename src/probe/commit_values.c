@@ -24,13 +24,8 @@ drop_member(sp_commit_values *values, int m)
 {
 	sp_setting_comparison *setting = &values->setting;
 
-	memmove(&setting->values[m], &setting->values[m + 1],
-			(setting->count - m) * sizeof(sp_setting_value));
-	memmove(&values->member[m], &values->member[m + 1],
-			(setting->count - m - 1) * sizeof(int));
-	setting->count--;
-	if (setting->current > m)
-		setting->current--;
+	sp_setting_remove_value(setting, m);
+	memmove(&values->member[m], &values->member[m + 1], (setting->count - m) * sizeof(int));
 	if (setting->count == 1)
 		values->done = true;
 }

@@ -322,11 +322,9 @@ shrink_comparison(run_state *state)
 	{
 		if (trial->values[trial->tried[k]].left_out == NULL || k == comparison->current)
 			continue;
-		memmove(&comparison->values[k], &comparison->values[k + 1],
-				(comparison->count - k) * sizeof(comparison->values[0]));
+		sp_setting_remove_value(comparison, k);
 		memmove(&trial->tried[k], &trial->tried[k + 1],
-				(comparison->count - k - 1) * sizeof(trial->tried[0]));
-		comparison->count--;
+				(comparison->count - k) * sizeof(trial->tried[0]));
 	}
 	return comparison->count > 1 && !state->stopped;
 }
