@@ -140,7 +140,8 @@ extern int	sp_commit_load_start(sp_commit_load *load, const sp_commit_demand *de
 /*
  * Let all workers commit for that time, and add the time of each commit to the histogram,
  * which may be NULL.  Returns false if the settings forbid unflushed WAL, and it was seen, or
- * not looked for long enough to miss it; then the slot was cut short.  Handles interrupts.  An error if a worker ends.
+ * not looked for long enough to miss it; then the slot was cut short.  Handles interrupts.
+ * An error if a worker ends.
  */
 extern bool sp_commit_load_slot(sp_commit_load *load, const sp_commit_settings *settings,
 								double seconds, sp_commit_slot *slot, sp_histogram *histogram);

@@ -16,8 +16,8 @@
 
 #include "compat.h"
 
-#define GATE_US			200000L
-#define GATE_POLL_US	1000L
+/* Seconds, before the first switch. */
+#define GATE_S			0.2
 
 bool
 sp_trial_is_open_method(const char *setting, const char *value)
@@ -32,8 +32,8 @@ sp_trial_is_open_method(const char *setting, const char *value)
  * fails, the server would stop with a PANIC: up to 15 with wal_level = minimal these
  * methods use O_DIRECT, which not every file system has.
  */
-void
-sp_trial_check_method(const char *name)
+static void
+try_open_method(const char *name)
 {
 	const char *call;
 
@@ -44,16 +44,39 @@ sp_trial_check_method(const char *name)
 				 errdetail("A file was opened and written as the server would do it.")));
 }
 
-/* Watch for a while. */
 bool
-sp_trial_sees_unflushed_wal(void)
+sp_trial_tries_open(const sp_trial *trial)
 {
-	for (long us = 0; us < GATE_US; us += GATE_POLL_US)
+	for (int i = 0; i < trial->count; i++)
 	{
-		CHECK_FOR_INTERRUPTS();
-		if (sp_wal_is_unflushed())
+		if (trial->values[i].is_open && trial->values[i].left_out == NULL)
 			return true;
-		pg_usleep(GATE_POLL_US);
 	}
 	return false;
+}
+
+void
+sp_trial_leave_out_open(sp_trial *trial, const char *why)
+{
+	for (int i = 0; i < trial->count; i++)
+	{
+		if (trial->values[i].is_open && trial->values[i].left_out == NULL)
+			trial->values[i].left_out = why;
+	}
+}
+
+void
+sp_trial_open_gate(sp_trial *trial, sp_sampler *sampler)
+{
+	if (!sp_trial_tries_open(trial))
+		return;
+	for (int i = 0; i < trial->count; i++)
+	{
+		if (trial->values[i].is_open)
+			try_open_method(trial->values[i].text);
+	}
+	sp_sampler_start(sampler);
+	sp_sampler_run(sampler, GATE_S);
+	if (sp_sampler_stop(sampler)->unflushed > 0)
+		sp_trial_leave_out_open(trial, SP_TRIAL_WHY_UNFLUSHED);
 }

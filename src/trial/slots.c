@@ -54,7 +54,6 @@ typedef struct run_state
 	sp_sampler *sampler;
 	pg_prng_state random;
 	bool		old_statements; /* of that slot */
-	bool		stopped;		/* the current value cannot be tried any longer */
 } run_state;
 
 /* ------------------------------------------------------------------- sessions */
@@ -123,62 +122,6 @@ check_client(void)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* ------------------------------------------------------------------ open_* */
-
-static void
-leave_out(run_state *state, int value, const char *why)
-{
-	sp_trial   *trial = state->trial;
-
-	if (trial->values[value].left_out == NULL)
-		trial->values[value].left_out = why;
-	if (value == trial->current)
-		state->stopped = true;
-}
-
-static void
-leave_out_open_methods(run_state *state, const char *why)
-{
-	for (int i = 0; i < state->trial->count; i++)
-	{
-		if (state->trial->values[i].is_open)
-			leave_out(state, i, why);
-	}
-}
-
-static bool
-tries_open_methods(const sp_trial *trial)
-{
-	for (int i = 0; i < trial->count; i++)
-	{
-		if (trial->values[i].is_open && trial->values[i].left_out == NULL)
-			return true;
-	}
-	return false;
-}
-
-#define WHY_UNFLUSHED \
-	"WAL is written that is not flushed at once, which open_* would take as flushed"
-#define WHY_OLD \
-	"a statement lasts longer than a slot, or does not tell (track_activities is off), and may write WAL with another method"
-
-/* Before the first switch. */
-static void
-open_gate(run_state *state)
-{
-	sp_trial   *trial = state->trial;
-
-	if (!tries_open_methods(trial))
-		return;
-	for (int i = 0; i < trial->count; i++)
-	{
-		if (trial->values[i].is_open)
-			sp_trial_check_method(trial->values[i].text);
-	}
-	if (sp_trial_sees_unflushed_wal())
-		leave_out_open_methods(state, WHY_UNFLUSHED);
-}
-
 /* ------------------------------------------------------------------- a slot */
 
 static void
@@ -211,8 +154,8 @@ take_slot(run_state *state, int value, double seconds, const sp_commit_sums **su
 
 	check_client();
 	sp_check_circumstances("go on with the trial");
-	if (tries_open_methods(trial) && state->old_statements)
-		leave_out_open_methods(state, WHY_OLD);
+	if (sp_trial_tries_open(trial) && state->old_statements)
+		sp_trial_leave_out_open(trial, SP_TRIAL_WHY_OLD);
 	if (trial->values[value].left_out)
 		return false;
 	sp_watchdog_feed(state->watchdog, seconds);
@@ -231,12 +174,19 @@ take_slot(run_state *state, int value, double seconds, const sp_commit_sums **su
 	sp_trial_sample(trial, state->sampler, seconds - SETTLE_S);
 	*sums = sp_sampler_stop(state->sampler);
 
-	old = count_old_statements(started, tries_open_methods(trial));
+	old = count_old_statements(started, sp_trial_tries_open(trial));
 	state->old_statements = old > 0;
 	trial->old_statements = Max(trial->old_statements, old);
-	if (tries_open_methods(trial) && (*sums)->unflushed > 0)
-		leave_out_open_methods(state, WHY_UNFLUSHED);
+	if (sp_trial_tries_open(trial) && (*sums)->unflushed > 0)
+		sp_trial_leave_out_open(trial, SP_TRIAL_WHY_UNFLUSHED);
 	return trial->values[value].left_out == NULL;
+}
+
+/* Without the current value there is nothing to compare with. */
+static bool
+has_current(const sp_trial *trial)
+{
+	return trial->values[trial->current].left_out == NULL;
 }
 
 /* --------------------------------------------------------- first exposures */
@@ -264,7 +214,7 @@ expose(run_state *state)
 	sp_trial   *trial = state->trial;
 	double		current_us = expose_value(state, trial->current);
 
-	for (int i = 0; i < trial->count && !state->stopped; i++)
+	for (int i = 0; i < trial->count && has_current(trial); i++)
 	{
 		double		wait_us;
 
@@ -277,9 +227,9 @@ expose(run_state *state)
 			wait_us = fmin(wait_us, expose_value(state, i));
 		}
 		if (wait_us > MAX_SLOWDOWN * current_us)
-			leave_out(state, i, psprintf("in its first %d slots of %g ms a commit waited %.1f times as long",
-										 1 + EXPOSURE_REPEATS, (EXPOSURE_S - SETTLE_S) * 1e3,
-										 wait_us / current_us));
+			trial->values[i].left_out =
+				psprintf("in its first %d slots of %g ms a commit waited %.1f times as long",
+						 1 + EXPOSURE_REPEATS, (EXPOSURE_S - SETTLE_S) * 1e3, wait_us / current_us);
 	}
 }
 
@@ -308,7 +258,7 @@ begin_comparison(run_state *state)
 		comparison->values[comparison->count].durable = SP_DURABLE_UNKNOWN;
 		comparison->count++;
 	}
-	return comparison->count > 1 && !state->stopped;
+	return comparison->count > 1 && has_current(trial);
 }
 
 /* Take values that were left out meanwhile out of the rounds so far, too. */
@@ -326,7 +276,7 @@ shrink_comparison(run_state *state)
 		memmove(&trial->tried[k], &trial->tried[k + 1],
 				(comparison->count - k) * sizeof(trial->tried[0]));
 	}
-	return comparison->count > 1 && !state->stopped;
+	return comparison->count > 1 && has_current(trial);
 }
 
 static void
@@ -437,7 +387,7 @@ sp_trial_run(sp_trial *trial, sp_trial_files *files, sp_watchdog *watchdog,
 	TimestampTz end = GetCurrentTimestamp() + trial->duration_us;
 
 	pg_prng_seed(&state.random, (uint64) trial->random_seed);
-	open_gate(&state);
+	sp_trial_open_gate(trial, state.sampler);
 	expose(&state);
 	take_rounds(&state, end, progress);
 	go_back(&state);

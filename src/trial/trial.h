@@ -179,10 +179,26 @@ extern PGDLLEXPORT void sync_probe_trial_watchdog(Datum main_arg);
 
 /* ---------------------------------------------------------- open_methods.c */
 
+/* Why a method is left out. */
+#define SP_TRIAL_WHY_UNFLUSHED \
+	"WAL is written that is not flushed at once, which open_* would take as flushed"
+#define SP_TRIAL_WHY_OLD \
+	"a statement lasts longer than a slot, or does not tell (track_activities is off), and may" \
+	" write WAL with another method"
+
 /* Is this value open_datasync or open_sync? */
 extern bool sp_trial_is_open_method(const char *setting, const char *value);
-extern void sp_trial_check_method(const char *name);
-extern bool sp_trial_sees_unflushed_wal(void);
+
+/* Is one of them still tried? */
+extern bool sp_trial_tries_open(const sp_trial *trial);
+
+extern void sp_trial_leave_out_open(sp_trial *trial, const char *why);
+
+/*
+ * Before the first switch: an error if one of them fails on a file of our own; none is tried
+ * if WAL is seen that is not flushed.
+ */
+extern void sp_trial_open_gate(sp_trial *trial, sp_sampler *sampler);
 
 /* ------------------------------------------------------------------ load.c */
 
