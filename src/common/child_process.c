@@ -19,9 +19,9 @@
 
 #include <signal.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "common/common.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
@@ -76,10 +76,7 @@ static pid_t abandoned[16];
 static int64
 now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return sp_monotonic_ns() / 1000000;
 }
 
 /* ---------------------------------------------------------------------- start */

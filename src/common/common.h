@@ -16,12 +16,25 @@
 
 #include "postgres.h"
 
+#include <time.h>
+
 #include "access/htup.h"
 #include "access/tupdesc.h"
+#include "common/pg_prng.h"
 #include "fmgr.h"
 #include "utils/timestamp.h"
 
 #define SP_SCHEMA	"sync_probe"
+
+/* The clock of all measurements: it is never set. */
+static inline int64
+sp_monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64) now.tv_sec * 1000000000 + now.tv_nsec;
+}
 
 /* ------------------------------------------------------------ arguments.c */
 
@@ -137,6 +150,11 @@ extern void sp_row_put_doubles(sp_row *row, const char *column, const double *va
 extern void sp_row_put_interval(sp_row *row, const char *column, int64 us);
 extern HeapTuple sp_row_form(const sp_row *row);
 extern void sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows);
+
+/* --------------------------------------------------------------- random.c */
+
+extern void sp_fill_random(char *buffer, size_t size);
+extern void sp_shuffle(int *order, int n, pg_prng_state *state);
 
 /* ---------------------------------------------------------- this_server.c */
 

@@ -65,11 +65,10 @@ sample_syncs(sp_commit_load *load)
 {
 	for (int i = 0; i < (int) ProcGlobal->allProcCount; i++)
 	{
-		volatile PGPROC *process = &ProcGlobal->allProcs[i];
-		uint32		wait_event = process->wait_event_info;
+		volatile PGPROC *process = sp_live_process(i);
+		uint32		wait_event = process ? process->wait_event_info : 0;
 
-		if (process->pid == 0 ||
-			(wait_event != WAIT_EVENT_WAL_SYNC && wait_event != WAIT_EVENT_WAL_WRITE))
+		if (wait_event != WAIT_EVENT_WAL_SYNC && wait_event != WAIT_EVENT_WAL_WRITE)
 			continue;
 		if (load->is_worker[i])
 			load->worker_syncs++;
@@ -126,10 +125,9 @@ watch(sp_commit_load *load)
 	note_gap(load);
 	extend_lease(load);
 	check_workers(load);
-	sp_sampler_take(load->others);
-	sample_syncs(load);
-	if (sp_wal_is_unflushed())
+	if (sp_sampler_take(load->others))
 		load->unflushed = true;
+	sample_syncs(load);
 	sp_sampler_sleep(load->others);
 }
 
@@ -149,8 +147,7 @@ sp_commit_load_others_sample(sp_commit_load *load, double seconds)
 	while (sp_monotonic_ns() < end_ns)
 	{
 		CHECK_FOR_INTERRUPTS();
-		sp_sampler_take(load->others);
-		unflushed |= sp_wal_is_unflushed();
+		unflushed |= sp_sampler_take(load->others);
 		sp_sampler_sleep(load->others);
 	}
 	return unflushed;

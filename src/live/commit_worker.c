@@ -66,19 +66,6 @@ record_data_size(int record_size)
 	return record_size - (int) (SizeOfXLogRecord + SizeOfXLogRecordDataHeaderLong);
 }
 
-/* Random bytes, which a file system cannot compress. */
-static char *
-random_bytes(int size)
-{
-	char	   *bytes = palloc(size + 1);
-	pg_prng_state state;
-
-	pg_prng_seed(&state, (uint64) MyProcPid);
-	for (int i = 0; i < size; i++)
-		bytes[i] = (char) pg_prng_uint32(&state);
-	return bytes;
-}
-
 static bool
 slot_goes_on(const committing *state, uint32 command)
 {
@@ -269,7 +256,8 @@ sync_probe_commit_worker(Datum handle)
 	state.control = dsm_segment_address(segment);
 	state.worker = &state.control->workers[number];
 	state.data_size = record_data_size(state.control->record_size);
-	state.data = random_bytes(state.data_size);
+	state.data = palloc(state.data_size + 1);
+	sp_fill_random(state.data, state.data_size);
 	state.pause_event = sp_wait_event_new("SyncProbeCommitPause");
 	state.rest_event = sp_wait_event_new("SyncProbeCommitRest");
 

@@ -38,8 +38,11 @@ extern void sp_sampler_clients_only(sp_sampler *sampler);
 /* Begin a time: all sums are zero, and the server's counters are read. */
 extern void sp_sampler_start(sp_sampler *sampler);
 
-/* One sample, without a pause.  What it reads may be torn apart by a few microseconds. */
-extern void sp_sampler_take(sp_sampler *sampler);
+/*
+ * One sample, without a pause.  What it reads may be torn apart by a few microseconds.
+ * Returns whether WAL was written and not flushed.
+ */
+extern bool sp_sampler_take(sp_sampler *sampler);
 
 /* Sleep for 0.5 to 1.5 ms, at random. */
 extern void sp_sampler_sleep(sp_sampler *sampler);
@@ -49,9 +52,6 @@ extern void sp_sampler_run(sp_sampler *sampler, double seconds);
 
 /* End the time: the sums are complete. */
 extern const sp_commit_sums *sp_sampler_stop(sp_sampler *sampler);
-
-/* Is WAL written that is not flushed, now? */
-extern bool sp_wal_is_unflushed(void);
 
 /* ------------------------------------------------------- wal_statistics.c */
 

@@ -13,11 +13,10 @@
 #ifndef SP_LIVE_INTERNAL_H
 #define SP_LIVE_INTERNAL_H
 
-#include <time.h>
-
 #include "live/live.h"
 #include "port/atomics.h"
 #include "storage/latch.h"
+#include "storage/proc.h"
 
 /*
  * A worker leaves its slot if the leader has not extended the lease: the leader hangs.
@@ -64,13 +63,17 @@ typedef struct sp_commit_control
 	sp_commit_worker workers[FLEXIBLE_ARRAY_MEMBER];
 } sp_commit_control;
 
-static inline int64
-sp_monotonic_ns(void)
+/*
+ * The process of an entry, read without a lock, or NULL.  Without a pid the entry is unused,
+ * or a prepared transaction.  Up to 16 at least, the pid of a process that has ended stays,
+ * but nobody owns its latch.
+ */
+static inline volatile PGPROC *
+sp_live_process(int i)
 {
-	struct timespec now;
+	volatile PGPROC *process = &ProcGlobal->allProcs[i];
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64) now.tv_sec * 1000000000 + now.tv_nsec;
+	return process->pid != 0 && process->procLatch.owner_pid != 0 ? process : NULL;
 }
 
 extern PGDLLEXPORT void sync_probe_commit_worker(Datum handle);

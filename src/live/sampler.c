@@ -14,7 +14,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "live/live.h"
+#include "live/live_internal.h"
 
 #include <math.h>
 
@@ -22,9 +22,7 @@
 #include "access/xlog.h"
 #include "common/pg_prng.h"
 #include "miscadmin.h"
-#include "portability/instr_time.h"
 #include "storage/lwlock.h"
-#include "storage/proc.h"
 #include "utils/wait_event.h"
 
 #include "compat.h"
@@ -35,7 +33,7 @@
 struct sp_sampler
 {
 	sp_commit_sums sums;
-	instr_time	started;
+	int64		started_ns;
 	bool		in_recovery;	/* at the start: it may be promoted meanwhile */
 	uint64		first_completion;
 	XLogRecPtr	first_insert;
@@ -83,7 +81,7 @@ sp_sampler_start(sp_sampler *sampler)
 	sampler->in_recovery = RecoveryInProgress();
 	sampler->first_completion = completion_count(sampler);
 	sampler->first_insert = insert_position(sampler);
-	INSTR_TIME_SET_CURRENT(sampler->started);
+	sampler->started_ns = sp_monotonic_ns();
 }
 
 /* What a process that is committing waits for. */
@@ -106,14 +104,10 @@ part_of(uint32 wait_event)
 static void
 sample_process(sp_sampler *sampler, int i, bool is_client)
 {
-	volatile PGPROC *process = &ProcGlobal->allProcs[i];
+	volatile PGPROC *process = sp_live_process(i);
 	uint32		wait_event;
 
-	/*
-	 * Without a pid: an unused entry, or a prepared transaction.  Up to 16 at least, the pid
-	 * of a process that has ended stays, but nobody owns its latch.
-	 */
-	if (process->pid == 0 || process->pid == MyProcPid || process->procLatch.owner_pid == 0)
+	if (process == NULL || process->pid == MyProcPid)
 		return;
 	wait_event = process->wait_event_info;
 	if (is_client)
@@ -135,14 +129,32 @@ sample_process(sp_sampler *sampler, int i, bool is_client)
 	}
 }
 
-void
+/*
+ * XLogWrite() publishes both positions at its end, so that a commit never shows as WAL
+ * that is written and not flushed.  Asynchronous commits do, and whatever fills the WAL
+ * buffers.
+ */
+static bool
+wal_is_unflushed(void)
+{
+	XLogRecPtr	written;
+
+	if (RecoveryInProgress())
+		return false;
+	written = GetXLogWriteRecPtr();
+	return written > GetFlushRecPtr(NULL);
+}
+
+bool
 sp_sampler_take(sp_sampler *sampler)
 {
+	bool		unflushed = wal_is_unflushed();
+
 	for (int i = 0; i < sampler->processes; i++)
 		sample_process(sampler, i, i < MaxConnections);
-	if (sp_wal_is_unflushed())
-		sampler->sums.unflushed++;
+	sampler->sums.unflushed += unflushed;
 	sampler->sums.samples++;
+	return unflushed;
 }
 
 /*
@@ -157,19 +169,15 @@ sp_sampler_sleep(sp_sampler *sampler)
 }
 
 static double
-seconds_since(instr_time started)
+seconds_sampled(const sp_sampler *sampler)
 {
-	instr_time	now;
-
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, started);
-	return INSTR_TIME_GET_DOUBLE(now);
+	return (double) (sp_monotonic_ns() - sampler->started_ns) / 1e9;
 }
 
 void
 sp_sampler_run(sp_sampler *sampler, double seconds)
 {
-	while (seconds_since(sampler->started) < seconds)
+	while (seconds_sampled(sampler) < seconds)
 	{
 		CHECK_FOR_INTERRUPTS();
 		sp_sampler_take(sampler);
@@ -180,24 +188,8 @@ sp_sampler_run(sp_sampler *sampler, double seconds)
 const sp_commit_sums *
 sp_sampler_stop(sp_sampler *sampler)
 {
-	sampler->sums.seconds = seconds_since(sampler->started);
+	sampler->sums.seconds = seconds_sampled(sampler);
 	sampler->sums.commits = completion_count(sampler) - sampler->first_completion;
 	sampler->sums.wal_bytes = insert_position(sampler) - sampler->first_insert;
 	return &sampler->sums;
-}
-
-/*
- * XLogWrite() publishes both positions at its end, so that a commit never shows as WAL
- * that is written and not flushed.  Asynchronous commits do, and whatever fills the WAL
- * buffers.
- */
-bool
-sp_wal_is_unflushed(void)
-{
-	XLogRecPtr	written;
-
-	if (RecoveryInProgress())
-		return false;
-	written = GetXLogWriteRecPtr();
-	return written > GetFlushRecPtr(NULL);
 }

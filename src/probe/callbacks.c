@@ -31,10 +31,7 @@
 static int64_t
 callback_now(void *context)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return ((sp_probe_context *) context)->now_ns = (int64_t) now.tv_sec * SP_NS_PER_S + now.tv_nsec;
+	return ((sp_probe_context *) context)->now_ns = sp_monotonic_ns();
 }
 
 static void

@@ -19,7 +19,6 @@
 
 #include "common/pg_prng.h"
 #include "miscadmin.h"
-#include "portability/instr_time.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
 #include "utils/guc.h"
@@ -50,7 +49,7 @@ typedef struct commit_running
 	sp_commit_load *load;
 	sp_mixed_wal mixed;
 	pg_prng_state random;
-	instr_time	started;
+	int64		started_ns;
 	int			directory_fd;
 	int64		max_wal_bytes;	/* the setting, or less if the disk has no room for it */
 	double		slot_seconds;
@@ -63,11 +62,7 @@ typedef struct commit_running
 static double
 elapsed_seconds(const commit_running *state)
 {
-	instr_time	now;
-
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, state->started);
-	return INSTR_TIME_GET_DOUBLE(now);
+	return (double) (sp_monotonic_ns() - state->started_ns) / 1e9;
 }
 
 static int64
@@ -84,18 +79,6 @@ wal_is_used_up(const commit_running *state)
 }
 
 /* ------------------------------------------------------------------- rounds */
-
-static void
-shuffle(commit_running *state, int *order, int n)
-{
-	for (int i = 0; i < n; i++)
-	{
-		int			j = (int) pg_prng_uint64_range(&state->random, 0, i);
-
-		order[i] = order[j];
-		order[j] = i;
-	}
-}
 
 /* One slot.  Returns false if WAL was seen unflushed beside methods of another kind. */
 static bool
@@ -148,7 +131,7 @@ run_round(commit_running *state, sp_commit_values *values, bool counts)
 	double		began = elapsed_seconds(state);
 	bool		gated = sp_commit_has_mixed(values);
 
-	shuffle(state, order, n);
+	sp_shuffle(order, n, &state->random);
 	for (int i = 0; i < n; i++)
 	{
 		sp_commit_slot slot;
@@ -401,7 +384,7 @@ sp_commit_rounds(sp_commit_run *run, sp_progress *progress)
 	sp_commit_try_methods(&run->methods);
 
 	sp_progress_set_phase("measuring");
-	INSTR_TIME_SET_CURRENT(state.started);
+	state.started_ns = sp_monotonic_ns();
 	commit_with_workers(&state);
 	run->measured_us = (int64) (elapsed_seconds(&state) * 1e6);
 	(void) CloseTransientFile(state.directory_fd);

@@ -194,21 +194,6 @@ typedef struct probing
 	sp_probe_files files;
 } probing;
 
-static void
-fill_random(char *buffer)
-{
-	pg_prng_state state;
-
-	/* file content need not be reproducible */
-	pg_prng_seed(&state, (uint64) MyProcPid);
-	for (size_t i = 0; i < SP_BUFFER_SIZE; i += sizeof(uint64))
-	{
-		uint64		random = pg_prng_uint64(&state);
-
-		memcpy(buffer + i, &random, sizeof(random));
-	}
-}
-
 static sp_probe *
 plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_wal_profile *profile,
 		   int64 duration_us, probing *state)
@@ -219,7 +204,7 @@ plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_wal_profile 
 
 	/* O_DIRECT needs a buffer that is aligned to the blocks of the device */
 	buffer = (char *) TYPEALIGN(SP_WAL_PAGE_SIZE, buffer);
-	fill_random(buffer);
+	sp_fill_random(buffer, SP_BUFFER_SIZE);
 
 	probe->buffer = buffer;
 	probe->duration_ns = duration_us * 1000;

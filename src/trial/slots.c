@@ -279,21 +279,6 @@ shrink_comparison(run_state *state)
 	return comparison->count > 1 && has_current(trial);
 }
 
-static void
-shuffle_slots(int *order, int n, pg_prng_state *random)
-{
-	for (int i = 0; i < n; i++)
-		order[i] = i;
-	for (int i = n - 1; i > 0; i--)
-	{
-		int			j = (int) pg_prng_uint64_range(random, 0, i);
-		int			swapped = order[i];
-
-		order[i] = order[j];
-		order[j] = swapped;
-	}
-}
-
 /* False if a value was left out in it: then it does not count. */
 static bool
 take_round(run_state *state)
@@ -305,7 +290,7 @@ take_round(run_state *state)
 	double		wait_us[SP_MAX_METHODS + 1];
 	double		rate[SP_MAX_METHODS + 1];
 
-	shuffle_slots(order, n, &state->random);
+	sp_shuffle(order, n, &state->random);
 	for (int i = 0; i < n; i++)
 	{
 		int			k = order[i];
