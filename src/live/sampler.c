@@ -10,7 +10,8 @@
  *
  * Everything is read without a lock, as pg_stat_activity reads wait events: a sample may
  * be wrong about a process that changes its state meanwhile.  At about a thousand samples
- * a second this costs 0.5 % of a processor with 500 connections.
+ * a second this costs 2 % of a processor, with 10 connections and with 500 (measured by
+ * the processor time of the backend, under pgbench and idle).
  *
  *-------------------------------------------------------------------------
  */
