@@ -377,7 +377,7 @@ FROM unnest(measured) AS n,
                           FROM sync_probe.runs AS r
                           WHERE (r.location, r.suite) >= (n.location, 'wal')
                             AND (r.location, r.suite) <= (n.location, 'wal')
-                            AND r.run_id + 0 < n.run_id
+                            AND r.run_id + 0 < n.run_id AND r.imported_at IS NULL
                           ORDER BY r.location, r.suite, r.run_id DESC
                           LIMIT 100) AS r
                     WHERE r.filesystem IS NOT DISTINCT FROM n.filesystem

@@ -21,6 +21,7 @@ FROM sync_probe_internal.this_server() AS s,
          FROM sync_probe.runs AS r
          WHERE (r.location, r.suite) >= (place.name, u.suite)
            AND (r.location, r.suite) <= (place.name, u.suite)
+           AND r.imported_at IS NULL
            AND r.system_identifier = s.system_identifier AND r.host = s.host
            AND r.directory IS NOT DISTINCT FROM place.directory
            AND r.device IS NOT DISTINCT FROM place.device

@@ -363,7 +363,7 @@ COMMENT ON VIEW sync_probe_internal.newest_runs IS
 -- sync_probe_internal.passed_over_runs
 --
 -- The newest run of the wal suite of each location, if its advice does not rest on that
--- run, and the reason.
+-- run, and the reason.  Who imports a run does not expect advice from it.
 --
 CREATE VIEW sync_probe_internal.passed_over_runs AS
 SELECT n.location, r.run_id, r.finished_at,
@@ -390,6 +390,7 @@ JOIN LATERAL (
     FROM sync_probe.runs AS r
     WHERE (r.location, r.suite) >= (n.location, 'wal')
       AND (r.location, r.suite) <= (n.location, 'wal')
+      AND r.imported_at IS NULL
     ORDER BY r.location, r.suite, r.run_id DESC
     LIMIT 1) AS r ON r.run_id IS DISTINCT FROM (n.run).run_id;
 

@@ -48,15 +48,18 @@ CREATE TABLE sync_probe.runs (
     system_identifier bigint,
     host text,
     storage jsonb,
+    imported_at timestamptz,
     -- Both regimes reached their first interim analysis (SP_FIRST_ANALYSIS_ENTRIES), at
     -- the cluster's own pace and not at one given as an argument.
     usable_for_advice boolean NOT NULL GENERATED ALWAYS AS (
-        coalesce(source = 'probe' AND suite = 'wal'
+        coalesce(source = 'probe' AND suite = 'wal' AND imported_at IS NULL
                  AND flush_size_source <> 'argument' AND flush_interval_source <> 'argument'
                  AND paced_entries >= 16 AND saturated_rounds >= 16, false)) STORED
 );
 
-CREATE INDEX ON sync_probe.runs (location, suite, run_id DESC);
+-- What advice and findings look through.  Runs that were measured elsewhere tell nothing of
+-- this server, whatever else they say.
+CREATE INDEX ON sync_probe.runs (location, suite, run_id DESC) WHERE imported_at IS NULL;
 CREATE INDEX ON sync_probe.runs (location, suite, system_identifier, host, run_id DESC)
     WHERE usable_for_advice;
 
@@ -163,9 +166,12 @@ COMMENT ON COLUMN sync_probe.runs.storage IS
   'Evidence about the storage as an object: disks and their caches, background I/O, ZFS '
   'properties. What is unknown is left out; doc/durability-and-findings.md describes its '
   'members';
+COMMENT ON COLUMN sync_probe.runs.imported_at IS
+  'Time at which the run was imported; null if this server measured it. No advice rests on an '
+  'imported run';
 COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
-  'True for a wal run at the cluster''s own pace with at least 16 paced entries and 16 saturated '
-  'rounds. The '
+  'True for a wal run that was not imported, at the cluster''s own pace with at least 16 paced '
+  'entries and 16 saturated rounds. The '
   'newest such run of this server, directory and device is the one that recommendations use';
 
 --

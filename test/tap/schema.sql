@@ -88,6 +88,7 @@ $$),
     system_identifier bigint
     host text
     storage jsonb
+    imported_at timestamp with time zone
     usable_for_advice boolean
 $$),
 ('measurements', $$
@@ -473,7 +474,7 @@ SELECT is_empty($$SELECT a.attrelid::regclass, a.attname
 -- what the partial index and the generated column call enough rounds is what the engine does
 SELECT is((SELECT count(*) FROM pg_index
            WHERE indrelid = 'sync_probe.runs'::regclass AND indpred IS NOT NULL),
-          1::bigint, 'runs that advice can rest on have an index');
+          2::bigint, 'runs of this server, and those that advice can rest on, have an index');
 
 SELECT is((SELECT count(*) FROM pg_extension, unnest(extconfig) WHERE extname = 'pg_sync_probe'),
           9::bigint, 'the history is dumped: five tables and their sequences; and workloads');
