@@ -18,7 +18,8 @@ OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 # In this order: what comes later uses what comes before.
 SQL_PARTS = header locations tables commit_waits workloads sql_bench workload_results probe trial \
 	histogram verdict probed_advice live_advice recommendations findings_storage findings_run \
-	findings lifetime running report comparison
+	findings lifetime running report comparison \
+	html_style html html_plot report_data page_findings report_html
 SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql)
 DATA_built = $(EXTENSION)--$(EXTVERSION).sql
 

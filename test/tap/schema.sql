@@ -341,6 +341,10 @@ $$),
     wal_bytes_per_sec double precision DEFAULT NULL::double precision
     write_amplification double precision DEFAULT NULL::double precision
 $$),
+('report_html', $$
+    run_ids bigint[] DEFAULT NULL::bigint[]
+    paths boolean DEFAULT true
+$$),
 ('pgbench', $$
     workload name DEFAULT 'upsert'::name
     tablespace name DEFAULT NULL::name
@@ -362,7 +366,7 @@ $$),
 $$);
 
 SELECT plan((SELECT count(*)::integer * 2 FROM surface)
-            + (SELECT count(*)::integer FROM functions) + 34);
+            + (SELECT count(*)::integer FROM functions) + 36);
 
 SELECT results_eq(format('SELECT pg_temp.columns(%L)', 'sync_probe.' || relation),
                   format('SELECT pg_temp.lines(%L)', columns), 'columns of ' || relation)
@@ -402,6 +406,7 @@ SELECT is((SELECT sum(transactions) FROM sync_probe.workloads WHERE suite = 'sql
           897029::bigint, 'as often as they were done there');
 SELECT function_returns('sync_probe', 'cleanup', ARRAY[]::name[], 'integer');
 SELECT function_returns('sync_probe', 'pg_test_fsync_report', ARRAY['bigint'], 'text');
+SELECT function_returns('sync_probe', 'report_html', ARRAY['bigint[]', 'boolean'], 'text');
 
 -- what writes is nobody's but the owner's, until granted
 SELECT ok(NOT has_function_privilege('pg_monitor', p.oid, 'EXECUTE'),
@@ -429,6 +434,9 @@ SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe.commit_wai
 SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe.device_lifetime'::regproc,
                                       'EXECUTE'),
           'nor is device_lifetime()');
+SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe.report_html'::regproc,
+                                      'EXECUTE'),
+          'nor is report_html()');
 SELECT ok(NOT has_function_privilege('sync_probe_nobody',
                                       'sync_probe_internal.examine_locations'::regproc, 'EXECUTE'),
           'nor are paths and disks');

@@ -1,0 +1,427 @@
+--
+-- sync_probe_internal.axis
+--
+-- An axis: its ends, whether it is logarithmic, where it has ticks, what these are called, and
+-- the unit, in plain text.
+--
+CREATE TYPE sync_probe_internal.axis AS (
+    low double precision,
+    high double precision,
+    logarithmic boolean,
+    ticks double precision[],
+    labels text[],
+    unit text);
+
+COMMENT ON TYPE sync_probe_internal.axis IS
+  'An axis of a plot';
+
+--
+-- sync_probe_internal.round_tick
+--
+-- The nearest of 1, 2 and 5 times a power of ten that is not above, or not below, a number
+-- above 0.
+--
+CREATE FUNCTION sync_probe_internal.round_tick(number double precision, up boolean)
+RETURNS double precision
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN up THEN min(t.tick) FILTER (WHERE t.tick >= number * 0.9999999)
+            ELSE max(t.tick) FILTER (WHERE t.tick <= number * 1.0000001) END::float8
+FROM unnest('{0.5,1,2,5,10,20}'::numeric[]) AS m,
+     LATERAL (SELECT m * 10::numeric ^ floor(log(number::numeric)) AS tick) AS t
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.round_tick(double precision, boolean) IS
+  'The nearest of 1, 2 and 5 times a power of ten';
+
+--
+-- sync_probe_internal.html_log_axis
+--
+-- A logarithmic axis that holds two numbers, between round ends.  It has ticks at 1, 2 and 5 up
+-- to two decades, beyond that at powers of ten.  Null if a number is unknown or not above 0.
+--
+CREATE FUNCTION sync_probe_internal.html_log_axis(
+    lowest double precision,
+    highest double precision,
+    unit text)
+RETURNS sync_probe_internal.axis
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT ROW(e.low, e.high, true, t.ticks, t.labels, unit)::sync_probe_internal.axis
+FROM (SELECT sync_probe_internal.round_tick(lowest, false),
+             sync_probe_internal.round_tick(greatest(highest, lowest * 2), true)) AS e (low, high),
+     LATERAL (SELECT array_agg(p.tick::float8 ORDER BY p.tick),
+                     array_agg(to_char(trim_scale(p.tick), CASE WHEN p.tick >= 1
+                                                           THEN 'FM999,999,999,999'
+                                                           ELSE 'FM0.999999' END)
+                               ORDER BY p.tick)
+              FROM generate_series(floor(log(e.low::numeric))::integer,
+                                   ceil(log(e.high::numeric))::integer) AS d,
+                   unnest(CASE WHEN e.high / e.low <= 100.0001 THEN '{1,2,5}'::numeric[]
+                               ELSE '{1}' END) AS m,
+                   LATERAL (SELECT m * 10::numeric ^ d) AS p (tick)
+              WHERE p.tick >= e.low::numeric * 0.9999 AND p.tick <= e.high::numeric * 1.0001
+             ) AS t (ticks, labels)
+WHERE lowest > 0 AND highest > 0 AND greatest(lowest, highest) < 1e15
+$$;
+
+COMMENT ON FUNCTION
+  sync_probe_internal.html_log_axis(double precision, double precision, text) IS
+  'A logarithmic axis that holds two numbers';
+
+--
+-- sync_probe_internal.html_linear_axis
+--
+-- An axis from 0 that holds a number, with two to five ticks.
+--
+CREATE FUNCTION sync_probe_internal.html_linear_axis(highest double precision, unit text)
+RETURNS sync_probe_internal.axis
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT ROW(0, e.high, false, t.ticks, t.labels, unit)::sync_probe_internal.axis
+FROM (SELECT CASE WHEN highest > 0 AND highest < 1e15 THEN highest * 1.04 ELSE 1 END) AS e (high),
+     LATERAL (SELECT sync_probe_internal.round_tick(e.high / 5, true)) AS s (step),
+     LATERAL (SELECT array_agg((n * s.step)::float8 ORDER BY n),
+                     array_agg(CASE WHEN n = 0 THEN '0'
+                                    WHEN s.step >= 1
+                                    THEN to_char(n * s.step, 'FM999,999,999,999,999')
+                                    ELSE trim_scale(n * s.step::numeric)::text END ORDER BY n)
+              FROM generate_series(0, floor(e.high / s.step)::integer) AS n) AS t (ticks, labels)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_linear_axis(double precision, text) IS
+  'An axis from 0 that holds a number';
+
+--
+-- sync_probe_internal.html_ratio_axis
+--
+-- A logarithmic axis of ratios around 1 that holds two of them, with at least 15 percent to
+-- each side.  It ends at 1/20 and at 20: beyond that a mark is an arrow.
+--
+CREATE FUNCTION sync_probe_internal.html_ratio_axis(
+    lowest double precision,
+    highest double precision)
+RETURNS sync_probe_internal.axis
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT ROW(e.low, e.high, true, t.ticks, t.labels, 'times')::sync_probe_internal.axis
+FROM (SELECT greatest(least(coalesce(lowest, 1) / 1.03, 0.87), 0.045),
+             least(greatest(coalesce(highest, 1) * 1.03, 1.15), 22)) AS e (low, high),
+     LATERAL (SELECT array_agg(tick::float8 ORDER BY tick), array_agg(tick::text ORDER BY tick)
+              FROM unnest(CASE WHEN e.high / e.low < 1.6 THEN '{0.8,0.9,1,1.1,1.2}'
+                               WHEN e.high / e.low < 6 THEN '{0.3,0.5,0.7,1,1.25,1.5,2,3,4}'
+                               ELSE '{0.05,0.1,0.2,0.5,1,2,5,10,20}' END::numeric[]) AS tick
+              WHERE tick BETWEEN e.low AND e.high) AS t (ticks, labels)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_ratio_axis(double precision, double precision) IS
+  'A logarithmic axis of ratios around 1';
+
+--
+-- sync_probe_internal.html_at
+--
+-- Where a number is on an axis, in percent from its low end.  What is beyond an end is at it.
+-- Null if the number is unknown.
+--
+CREATE FUNCTION sync_probe_internal.html_at(
+    axis sync_probe_internal.axis,
+    number double precision)
+RETURNS numeric
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN number = 'NaN' OR axis.low IS NULL THEN NULL
+            WHEN number <= axis.low THEN 0
+            WHEN number >= axis.high THEN 100
+            WHEN axis.logarithmic
+            THEN trim_scale(round((100 * ln(number / axis.low)
+                                   / ln(axis.high / axis.low))::numeric, 1))
+            ELSE trim_scale(round((100 * (number - axis.low)
+                                   / (axis.high - axis.low))::numeric, 1)) END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_at(sync_probe_internal.axis, double precision) IS
+  'Where a number is on an axis, in percent';
+
+--
+-- sync_probe_internal.html_grid
+--
+-- Grid lines of an axis from one y to another, and the names of the ticks below.  The last name
+-- has the unit and ends inside the plot.  One that would touch it, or the one before, is left
+-- out.
+--
+CREATE FUNCTION sync_probe_internal.html_grid(
+    axis sync_probe_internal.axis,
+    top integer,
+    bottom integer)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+WITH tick AS (
+    SELECT t.n, t.label, sync_probe_internal.html_at(axis, t.tick) AS x,
+           t.n = array_length((axis).ticks, 1) AS is_last
+    FROM unnest((axis).ticks, (axis).labels) WITH ORDINALITY AS t (tick, label, n)
+), placed AS (
+    SELECT *, max(x) OVER () - x < 18 AS near_last,
+           x - lag(x, 1, -100.0) OVER (ORDER BY n) < 7 AS near_previous
+    FROM tick
+)
+SELECT coalesce(string_agg(
+           format('<line class=%s x1=%s%% x2=%2$s%% y1=%s y2=%s />',
+                  CASE WHEN x = 0 AND NOT (axis).logarithmic THEN 'z' ELSE 'g' END,
+                  x, top, bottom)
+           || CASE WHEN is_last
+                   THEN format('<text class="t %s" x=%s%% y=%s>%s</text>',
+                               CASE WHEN x > 88 THEN 'e' ELSE 'c' END, x, bottom + 15,
+                               sync_probe_internal.html_prose(
+                                   concat_ws(' ', label, nullif((axis).unit, 'times')))
+                               || CASE WHEN (axis).unit = 'times' THEN '&times;' ELSE '' END)
+                   WHEN near_last OR near_previous THEN ''
+                   ELSE format('<text class="t c" x=%s%% y=%s>%s</text>', x, bottom + 15,
+                               sync_probe_internal.html_escape(label)) END, '' ORDER BY n), '')
+FROM placed
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_grid(sync_probe_internal.axis, integer, integer) IS
+  'Grid lines of an axis with the names of its ticks';
+
+--
+-- sync_probe_internal.html_row_name
+--
+-- The name of a row left of the plot, with its baseline at y, and a note below.
+--
+CREATE FUNCTION sync_probe_internal.html_row_name(y integer, name text, note text DEFAULT NULL)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT concat(format('<text class=k x=-10 y=%s>%s</text>', y,
+                     CASE WHEN length(name) > 14
+                          THEN sync_probe_internal.html_escape(left(name, 13)) || '&hellip;'
+                          ELSE sync_probe_internal.html_escape(name) END),
+              format('<text class=u x=-10 y=%s>%s</text>', y + 15,
+                     sync_probe_internal.html_escape(note)))
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_row_name(integer, text, text) IS
+  'The name of a row left of the plot';
+
+--
+-- sync_probe_internal.html_bar
+--
+-- A bar of 14 pixels from the low end of the axis, and its number behind or inside.  Classes are
+-- f or h, and a colour.  An unknown number has no bar.
+--
+CREATE FUNCTION sync_probe_internal.html_bar(
+    axis sync_probe_internal.axis,
+    y integer,
+    number double precision,
+    classes text,
+    label text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT format('<g class="%s">', substr(classes, 3))
+       || CASE WHEN x > 0 THEN format('<rect class=%s width=%s%% y=%s height=14 />',
+                                      left(classes, 1), x, y) ELSE '' END
+       || CASE WHEN x > 80
+               THEN format('<text class="e%s" x=%s%% dx=-5 y=%s>',
+                           CASE WHEN classes LIKE 'f%' THEN ' on' ELSE '' END, x, y + 11)
+               ELSE format('<text class=y x=%s%% dx=5 y=%s>', coalesce(x, 0), y + 11) END
+       || sync_probe_internal.html_prose(label) || '</text></g>'
+FROM sync_probe_internal.html_at(axis, number) AS x
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_bar(sync_probe_internal.axis, integer,
+  double precision, text, text) IS
+  'A bar with its number';
+
+--
+-- sync_probe_internal.html_mark
+--
+-- A number with its interval: a shape (dot, ring or diamond) on a line.  If the number is beyond
+-- the axis, an arrow at its end.
+--
+CREATE FUNCTION sync_probe_internal.html_mark(
+    axis sync_probe_internal.axis,
+    y integer,
+    shape text,
+    number double precision,
+    low double precision DEFAULT NULL,
+    high double precision DEFAULT NULL)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT concat(
+    CASE WHEN low < high
+         THEN format('<line class=l x1=%s%% x2=%s%% y1=%s y2=%3$s />',
+                     sync_probe_internal.html_at(axis, low),
+                     sync_probe_internal.html_at(axis, high), y) END,
+    CASE WHEN number > (axis).high
+         THEN format('<text class="e bx" x=100%% y=%s>&rsaquo;</text>', y + 4)
+         WHEN number < (axis).low
+         THEN format('<text class=bx x=0 y=%s>&lsaquo;</text>', y + 4)
+         WHEN shape = 'diamond' THEN format('<use href=#diamond class=f x=%s%% y=%s />', x, y)
+         WHEN x IS NOT NULL
+         THEN format('<circle class=%s cx=%s%% cy=%s r=4.5 />',
+                     CASE shape WHEN 'ring' THEN 'h' ELSE 'f' END, x, y) END)
+FROM sync_probe_internal.html_at(axis, number) AS x
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_mark(sync_probe_internal.axis, integer, text,
+  double precision, double precision, double precision) IS
+  'A number with its interval';
+
+--
+-- sync_probe_internal.html_plot
+--
+-- A plot: id, height in pixels, title, the figures in words, content.  Class wide has room for
+-- numbers at the right.
+--
+CREATE FUNCTION sync_probe_internal.html_plot(
+    id text,
+    height integer,
+    title text,
+    description text,
+    content_html text,
+    class text DEFAULT '')
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT format(E'<svg class="plot %6$s" role=img aria-labelledby="%1$s-t %1$s-d" height=%2$s>'
+              '<title id=%1$s-t>%3$s</title><desc id=%1$s-d>%4$s</desc>\n%5$s</svg>',
+              id, height, sync_probe_internal.html_prose(title),
+              sync_probe_internal.html_prose(description), content_html, class)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_plot(text, integer, text, text, text, text) IS
+  'A plot with its title and description';
+
+--
+-- sync_probe_internal.html_panel
+--
+-- One of several plots side by side: name and note above it.  These are put into
+-- <div class=duo> or <div class=tri>, where only the first of a row shows names of rows.
+--
+CREATE FUNCTION sync_probe_internal.html_panel(name text, note text, plot_html text)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT concat('<div><h4>', sync_probe_internal.html_escape(name),
+              ' <i>' || sync_probe_internal.html_prose(note) || '</i>', '</h4>', plot_html,
+              '</div>')
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_panel(text, text, text) IS
+  'One of several plots side by side';
+
+--
+-- sync_probe_internal.forest_mark
+--
+-- A line of a forest plot: name and note of its row, which are shown where they change, its
+-- colour, its shape as in html_mark(), a ratio and its interval.
+--
+CREATE TYPE sync_probe_internal.forest_mark AS (
+    name text,
+    note text,
+    colour text,
+    shape text,
+    ratio double precision,
+    low double precision,
+    high double precision);
+
+COMMENT ON TYPE sync_probe_internal.forest_mark IS
+  'A line of a forest plot';
+
+--
+-- sync_probe_internal.html_forest
+--
+-- A forest plot of ratios to one of the rows, in the order of the marks: band of the margin, line
+-- at 1, and numbers at the right if it is wide.  What is better lies to the right.
+--
+CREATE FUNCTION sync_probe_internal.html_forest(
+    id text,
+    title text,
+    marks sync_probe_internal.forest_mark[],
+    axis sync_probe_internal.axis,
+    worse text,
+    better text,
+    wide boolean DEFAULT true)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+WITH mark AS (
+    SELECT m.*, m.name IS DISTINCT FROM lag(m.name) OVER (ORDER BY m.n) AS starts,
+           m.name IS DISTINCT FROM lead(m.name) OVER (ORDER BY m.n) AS ends
+    FROM unnest(marks) WITH ORDINALITY
+         AS m (name, note, colour, shape, ratio, low, high, n)
+), line AS (
+    -- 18 pixels a line, and 10 more between two rows; 11 and 6 in a narrow plot
+    SELECT *, (CASE WHEN wide THEN 20 ELSE -6 END
+               + CASE WHEN wide THEN 18 ELSE 12 END * n
+               + CASE WHEN wide THEN 12 ELSE 8 END * (count(*) FILTER (WHERE starts)
+                                                          OVER (ORDER BY n) - 1)
+               + CASE WHEN wide THEN 0 ELSE 6 END)::integer AS y
+    FROM mark
+), frame AS (
+    SELECT CASE WHEN wide THEN 24 ELSE 2 END AS top, max(y) + 12 AS bottom,
+           string_agg(CASE WHEN starts OR shape = 'dot' OR shape = 'diamond'
+                           THEN format('%s %s (%s to %s)', name,
+                                       sync_probe_internal.html_factor(ratio),
+                                       sync_probe_internal.html_factor(low),
+                                       sync_probe_internal.html_factor(high)) END, '; '
+                      ORDER BY n) FILTER (WHERE ratio IS NOT NULL) AS description
+    FROM line
+), content AS (
+    SELECT string_agg(concat(
+               format('<g class=%s>', colour),
+               CASE WHEN starts THEN sync_probe_internal.html_row_name(
+                        y + CASE WHEN ends OR note IS NOT NULL OR NOT wide THEN 4 ELSE 13 END,
+                        name, CASE WHEN wide THEN note END) END,
+               sync_probe_internal.html_mark(axis, y, shape, ratio, low, high),
+               CASE WHEN wide
+                    THEN format('<text class=%s x=100%% dx=12 y=%s>%s%s</text>',
+                                CASE shape WHEN 'ring' THEN 't' ELSE 'b' END, y + 4,
+                                coalesce(sync_probe_internal.html_factor(ratio)
+                                         || '&times;', '&ndash;'),
+                                format('<tspan class="wd t"> (%s to %s)</tspan>',
+                                       sync_probe_internal.html_factor(low),
+                                       sync_probe_internal.html_factor(high))) END,
+               '</g>',
+               CASE WHEN ends AND wide AND y + 12 < bottom
+                    THEN format('<line class=g x1=0%% x2=100%% y1=%s y2=%1$s />', y + 15) END,
+               E'\n'), '' ORDER BY n) AS html
+    FROM line, frame
+)
+SELECT sync_probe_internal.html_plot(id, bottom + 22, title, description, concat(
+           CASE WHEN wide
+                THEN format('<text class="t e" x=%1$s%% dx=-14 y=14>&larr; %2$s</text>'
+                            '<text class=t x=%1$s%% dx=14 y=14>%3$s &rarr;</text>',
+                            sync_probe_internal.html_at(axis, 1),
+                            sync_probe_internal.html_prose(worse),
+                            sync_probe_internal.html_prose(better)) END,
+           format('<rect class=band x=%s%% width=%s%% y=%s height=%s />', b.low, b.high - b.low,
+                  top, bottom - top),
+           sync_probe_internal.html_grid(axis, top, bottom),
+           format('<line class=z x1=%s%% x2=%1$s%% y1=%s y2=%s />',
+                  sync_probe_internal.html_at(axis, 1), top, bottom),
+           content.html), CASE WHEN wide THEN 'wide' ELSE '' END)
+FROM frame, content,
+     LATERAL (SELECT current_setting('pg_sync_probe.margin')::float8) AS s (margin),
+     LATERAL (SELECT sync_probe_internal.html_at(axis, 1 / (1 + s.margin)),
+                     sync_probe_internal.html_at(axis, 1 + s.margin)) AS b (low, high)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_forest(text, text,
+  sync_probe_internal.forest_mark[], sync_probe_internal.axis, text, text, boolean) IS
+  'A forest plot of ratios';

@@ -1,0 +1,156 @@
+--
+-- sync_probe_internal.report_data
+--
+-- What the sections of the report are made from, read once.  chosen: the caller named the runs;
+-- otherwise they are the newest runs of this server.  paths: whether the page may show where
+-- things are; if not, they are left out of this data already.
+--
+CREATE TYPE sync_probe_internal.report_data AS (
+    chosen boolean,
+    paths boolean,
+    places sync_probe.locations[],
+    runs sync_probe.runs[],
+    advice sync_probe.recommendation_details[],
+    findings sync_probe.findings[]);
+
+COMMENT ON TYPE sync_probe_internal.report_data IS
+  'What the sections of the report are made from';
+
+--
+-- sync_probe_internal.secrets
+--
+-- What tells where the data are: directories, mount points, backing files, ZFS datasets and
+-- pools, and names of hosts.  The longest come first.
+--
+CREATE FUNCTION sync_probe_internal.secrets(
+    places sync_probe.locations[],
+    runs sync_probe.runs[])
+RETURNS text[]
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT coalesce(array_agg(s.secret ORDER BY length(s.secret) DESC, s.secret), '{}')
+FROM (SELECT p.directory FROM unnest(places) AS p
+      UNION SELECT p.mount_point FROM unnest(places) AS p
+      UNION SELECT r.directory FROM unnest(runs) AS r
+      UNION SELECT r.host FROM unnest(runs) AS r
+      UNION SELECT r.storage ->> k
+            FROM unnest(runs) AS r, unnest('{mount_point,backing_file}'::text[]) AS k
+      UNION SELECT r.storage -> 'zfs' ->> k
+            FROM unnest(runs) AS r, unnest('{dataset,pool}'::text[]) AS k
+      UNION SELECT host FROM sync_probe_internal.this_server()
+      UNION SELECT current_setting('data_directory', true)) AS s (secret)
+WHERE s.secret NOT IN ('', '/')
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.secrets(sync_probe.locations[], sync_probe.runs[]) IS
+  'What tells where the data are';
+
+--
+-- sync_probe_internal.without_paths
+--
+-- A text with "(path)" instead of such names, and of whatever else looks like an absolute path
+-- outside of /dev, /proc and /sys.
+--
+CREATE FUNCTION sync_probe_internal.without_paths(plain text, secrets text[])
+RETURNS text
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    secret text;
+BEGIN
+    FOREACH secret IN ARRAY secrets LOOP
+        IF strpos(plain, secret) > 0 THEN
+            plain := regexp_replace(plain, '(?<!\w)' || regexp_replace(secret, '(\W)', '\\\1', 'g')
+                                           || '(?!\w)', '(path)', 'g');
+        END IF;
+    END LOOP;
+    RETURN regexp_replace(plain, '(?<![\w/)])/(?!(?:sys|proc|dev)/)[^\s"'',;:()]+', '(path)', 'g');
+END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.without_paths(text, text[]) IS
+  'A text without paths and names of hosts';
+
+--
+-- sync_probe_internal.report_without_paths
+--
+-- The data without what tells where things are.  Labels and names of tablespaces stay: users gave
+-- them to know things again.
+--
+CREATE FUNCTION sync_probe_internal.report_without_paths(data sync_probe_internal.report_data)
+RETURNS sync_probe_internal.report_data
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    secrets text[] := sync_probe_internal.secrets(data.places, data.runs);
+BEGIN
+    data.places := ARRAY(
+        SELECT jsonb_populate_record(data.places[i], jsonb_build_object(
+                   'directory', NULL, 'mount_point', NULL, 'mount_options',
+                   sync_probe_internal.without_paths((data.places[i]).mount_options, secrets)))
+        FROM generate_subscripts(data.places, 1) AS i ORDER BY i);
+    data.runs := ARRAY(
+        SELECT jsonb_populate_record(data.runs[i], jsonb_build_object(
+                   'directory', NULL, 'host', NULL, 'username', NULL,
+                   'label', sync_probe_internal.without_paths((data.runs[i]).label, secrets),
+                   'reason', sync_probe_internal.without_paths((data.runs[i]).reason, secrets),
+                   'storage', sync_probe_internal.without_paths((data.runs[i]).storage::text,
+                                                                secrets)::jsonb))
+        FROM generate_subscripts(data.runs, 1) AS i ORDER BY i);
+    data.advice := ARRAY(
+        SELECT jsonb_populate_record(data.advice[i], jsonb_build_object(
+                   'reason', sync_probe_internal.without_paths((data.advice[i]).reason, secrets)))
+        FROM generate_subscripts(data.advice, 1) AS i ORDER BY i);
+    data.findings := ARRAY(
+        SELECT jsonb_populate_record(f, jsonb_build_object(
+                   'message', sync_probe_internal.without_paths(f.message, secrets),
+                   'hint', sync_probe_internal.without_paths(f.hint, secrets),
+                   'commands', (SELECT array_agg(
+                                           sync_probe_internal.without_paths(c.command, secrets)
+                                           ORDER BY c.n)
+                                FROM unnest(f.commands) WITH ORDINALITY AS c (command, n)),
+                   'evidence', NULL))
+        FROM generate_subscripts(data.findings, 1) AS i, LATERAL (SELECT (data.findings[i]).*) AS f
+        ORDER BY i);
+    RETURN data;
+END
+$$;
+
+COMMENT ON FUNCTION
+  sync_probe_internal.report_without_paths(sync_probe_internal.report_data) IS
+  'The data of a report without what tells where things are';
+
+--
+-- sync_probe_internal.report_newest
+--
+-- The data of this server: its advice, the runs that this rests on, and findings.
+--
+CREATE FUNCTION sync_probe_internal.report_newest()
+RETURNS sync_probe_internal.report_data
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    data sync_probe_internal.report_data;
+BEGIN
+    data.chosen := false;
+    data.places := ARRAY(SELECT l FROM sync_probe.locations AS l
+                         ORDER BY l.holds_wal DESC, l.name);
+    data.advice := ARRAY(SELECT d FROM sync_probe.recommendation_details AS d
+                         ORDER BY d.holds_wal DESC, d.location);
+    data.runs := ARRAY(SELECT n.run FROM sync_probe_internal.newest_runs AS n
+                       WHERE (n.run).run_id IS NOT NULL
+                       ORDER BY n.location <> 'pg_wal', n.location);
+    data.findings := ARRAY(
+        SELECT f FROM sync_probe.findings AS f
+        ORDER BY array_position('{error,warning,info}', f.severity),
+                 f.location <> 'pg_wal', f.location, f.code, f.message);
+    RETURN data;
+END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_newest() IS
+  'The data of a report on this server';

@@ -1,0 +1,96 @@
+--
+-- sync_probe_internal.report_sections
+--
+-- The sections in their order.  One that has nothing to show is null.
+--
+CREATE FUNCTION sync_probe_internal.report_sections(data sync_probe_internal.report_data)
+RETURNS sync_probe_internal.section[]
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT ARRAY[
+    sync_probe_internal.page_findings(data)
+]
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_sections(sync_probe_internal.report_data) IS
+  'The sections of the report';
+
+--
+-- sync_probe_internal.require_runs
+--
+-- An error unless all of these runs exist.
+--
+CREATE FUNCTION sync_probe_internal.require_runs(run_ids bigint[])
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    missing bigint;
+BEGIN
+    IF array_position(run_ids, NULL) IS NOT NULL THEN
+        RAISE EXCEPTION 'argument "run_ids" must not contain null'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'Without run_ids the report is about this server''s newest runs.';
+    END IF;
+    SELECT i INTO missing
+    FROM unnest(run_ids) WITH ORDINALITY AS u (i, n)
+    WHERE NOT EXISTS (SELECT FROM sync_probe.runs AS r WHERE r.run_id = u.i)
+    ORDER BY n LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'run % does not exist', missing
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'See SELECT run_id, location, suite, started_at FROM sync_probe.runs.';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.require_runs(bigint[]) IS
+  'An error unless all of these runs exist';
+
+--
+-- report_html
+--
+-- One page of HTML that needs no other file: verdict, figures, findings and all numbers of the
+-- newest runs of this server, or of the given runs.  paths => false leaves out directories, mount
+-- points and names of hosts.  doc/report.md describes it.
+--
+-- With many tablespaces the plans look costly enough to compile, which takes seconds.
+--
+CREATE FUNCTION sync_probe.report_html(
+    run_ids bigint[] DEFAULT NULL,
+    paths boolean DEFAULT true)
+RETURNS text
+LANGUAGE plpgsql STABLE
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+DECLARE
+    data sync_probe_internal.report_data;
+BEGIN
+    PERFORM sync_probe_internal.require_runs(run_ids);
+    IF paths IS NULL THEN
+        RAISE EXCEPTION 'argument "paths" must not be null'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'true shows directories and host names, false leaves them out.';
+    END IF;
+    data := sync_probe_internal.report_newest();
+    data.paths := paths;
+    IF NOT paths THEN
+        data := sync_probe_internal.report_without_paths(data);
+    END IF;
+    RETURN sync_probe_internal.html_page('pg_sync_probe',
+        '<p class=kicker>pg_sync_probe report</p><h1>What a WAL sync costs</h1>',
+        sync_probe_internal.report_sections(data),
+        '<p>Made by <code>SELECT sync_probe.report_html()</code>. <a href=#top>Back to the top'
+        '</a></p>');
+END
+$$;
+
+REVOKE ALL ON FUNCTION sync_probe.report_html(bigint[], boolean) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe.report_html(bigint[], boolean) TO pg_monitor;
+
+COMMENT ON FUNCTION sync_probe.report_html(bigint[], boolean) IS
+  'A page of HTML with verdict, figures, findings and all numbers: of this server''s newest runs, '
+  'or of the given ones';
