@@ -16,7 +16,7 @@ SERVER = $(sort $(wildcard src/*.c src/*/*.c))
 OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 
 # In this order: what comes later uses what comes before.
-SQL_PARTS = header locations tables commit_waits workloads sql_bench workload_results probe trial \
+SQL_PARTS = header bar locations tables commit_waits workloads sql_bench workload_results probe trial \
 	histogram verdict probed_advice live_advice recommendations findings_storage findings_run \
 	findings lifetime running report comparison \
 	html_style html html_plot report_data page_findings report_html

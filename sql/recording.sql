@@ -24,7 +24,8 @@ SELECT source, label, location, suite, finished_at > started_at AS took_time,
        host <> '' AS host, usable_for_advice,
        jsonb_typeof(storage -> 'disks') AS disks,
        storage ->> 'mount_options' IS NOT DISTINCT FROM
-           (SELECT mount_options FROM sync_probe.locations WHERE name = 'pg_wal') AS mount_options
+           (SELECT mount_options FROM sync_probe.locations WHERE name = 'pg_wal') AS mount_options,
+       storage ->> 'kernel' ~ '^[[:alnum:]_]+ [[:digit:]]' AS kernel
 FROM sync_probe.runs;
 
 -- without arguments the cluster's own pace is taken, within its bounds
@@ -59,7 +60,7 @@ SELECT bool_and(h.ops = m.ops) AS complete, bool_and(abs(h.fraction - 1) < 0.01)
        bool_and(h.apart) AS apart, bool_and(h.bar) AS bars
 FROM sync_probe.measurements m
 JOIN (SELECT run_id, ordinal, sum(ops) AS ops, sum(fraction) AS fraction, bool_and(apart) AS apart,
-             bool_or(length(bar) = 50) AS bar
+             bool_or(length(bar) = 40) AS bar
       FROM (SELECT *, coalesce(lower_us >= lag(upper_us) OVER (PARTITION BY run_id, ordinal
                                                                ORDER BY lower_us), true)
                       AND upper_us > lower_us AS apart

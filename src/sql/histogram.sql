@@ -22,8 +22,8 @@ WITH bucket AS (
 ), bar AS (
     SELECT run_id, ordinal, lower_us, lower_us + width_us AS upper_us,
            sum(ops)::bigint AS ops,
-           sum(ops) / sum(sum(ops)) OVER of_measurement AS fraction,
-           sum(ops) / max(sum(ops)) OVER of_measurement AS height
+           sum(ops) / nullif(sum(sum(ops)) OVER of_measurement, 0) AS fraction,
+           (sum(ops) / nullif(max(sum(ops)) OVER of_measurement, 0))::float8 AS height
     FROM part
     GROUP BY run_id, ordinal, lower_us, width_us
     WINDOW of_measurement AS (PARTITION BY run_id, ordinal)
@@ -32,7 +32,7 @@ SELECT b.run_id, b.ordinal, m.test, m.method,
        round(b.lower_us::numeric, CASE WHEN b.lower_us < 10 THEN 3 ELSE 1 END)::float8 AS lower_us,
        round(b.upper_us::numeric, CASE WHEN b.upper_us < 10 THEN 3 ELSE 1 END)::float8 AS upper_us,
        b.ops, round(b.fraction, 4)::float8 AS fraction,
-       repeat('#', ceil(b.height * 50)::integer) AS bar
+       sync_probe_internal.bar(b.height) AS bar
 FROM bar AS b
 JOIN sync_probe.measurements AS m USING (run_id, ordinal)
 ORDER BY b.run_id, b.ordinal, b.lower_us;
@@ -59,5 +59,5 @@ COMMENT ON COLUMN sync_probe.latency_histogram.ops IS
 COMMENT ON COLUMN sync_probe.latency_histogram.fraction IS
   'Share of the measurement''s operations in this bucket, 0 to 1';
 COMMENT ON COLUMN sync_probe.latency_histogram.bar IS
-  'Number of operations as a bar; the fullest bucket has 50 characters';
+  'Number of operations as a bar; the fullest bucket has 40 characters';
 

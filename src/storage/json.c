@@ -11,6 +11,7 @@
 #include "storage/storage.h"
 
 #include <math.h>
+#include <sys/utsname.h>
 
 #include "common/common.h"
 
@@ -209,6 +210,16 @@ add_shares(sp_jsonb *json, const char *name, const sp_probe *probe, sp_level lev
 	sp_jsonb_end_object(json);
 }
 
+/* The name and release of the kernel: its version decides how fast a file system syncs. */
+static void
+add_kernel(sp_jsonb *json)
+{
+	struct utsname kernel;
+
+	if (uname(&kernel) == 0)
+		add_text(json, "kernel", psprintf("%s %s", kernel.sysname, kernel.release));
+}
+
 /* The value of sync_probe.runs.storage.  Its comment describes the members. */
 Datum
 sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
@@ -216,6 +227,7 @@ sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
 	sp_jsonb   *json = sp_jsonb_make();
 
 	sp_jsonb_begin_object(json, NULL);
+	add_kernel(json);
 	add_text(json, "mount_options", storage->mount_options);
 	add_text(json, "source", storage->source);
 	add_text(json, "syncs_nothing", storage->syncs_nothing);

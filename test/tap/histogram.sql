@@ -20,13 +20,13 @@ INSERT INTO sync_probe.samples (run_id, ordinal, bucket_lower_us, bucket_ops) VA
     (1001, 1, '{131.072, 133.12, 145.408, 147.456, 262.144}', '{1, 2, 3, 10, 4}'),
     (1001, 2, '{0.001, 0.127, 0.128}', '{5, 5, 10}');
 
-SELECT plan(6);
+SELECT plan(7);
 SELECT results_eq(
     'SELECT lower_us, upper_us, ops, fraction, length(bar) FROM sync_probe.latency_histogram '
         'WHERE ordinal = 1',
-    $$VALUES (131.1::float8, 147.5::float8, 6::bigint, 0.3::float8, 30),
-             (147.5, 163.8, 10, 0.5, 50),
-             (262.1, 294.9, 4, 0.2, 20)$$,
+    $$VALUES (131.1::float8, 147.5::float8, 6::bigint, 0.3::float8, 24),
+             (147.5, 163.8, 10, 0.5, 40),
+             (262.1, 294.9, 4, 0.2, 16)$$,
     'eight buckets to the octave, bars in proportion');
 SELECT is(sum(ops), 20::numeric, 'the smallest latencies are there too')
 FROM sync_probe.latency_histogram WHERE ordinal = 2;
@@ -48,6 +48,12 @@ FROM sync_probe.latency_histogram WHERE ordinal = 1;
 SELECT is(count(*) FILTER (WHERE ops <> 8), 0::bigint,
           'eight of them in each, from the first full octave on')
 FROM sync_probe.latency_histogram WHERE ordinal = 1 AND lower_us >= 1;
+
+-- from elsewhere
+UPDATE sync_probe.samples SET bucket_ops = '{0, 0}', bucket_lower_us = '{1, 9}';
+SELECT is(count(*) FILTER (WHERE bar IS NULL AND fraction IS NULL), 4::bigint,
+          'buckets that are all empty have no share')
+FROM sync_probe.latency_histogram;
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -300,6 +300,61 @@ covers_as_promised(void **state)
 	}
 }
 
+/* The median of values of its own, without a baseline. */
+static void
+takes_the_median_of_one_series(void **state)
+{
+	double		none[1];
+	double		five[] = {5, 1, 4, 2, 3};
+	double		eight[] = {80, 10, 70, 20, 60, 30, 50, 40};
+	double		large[] = {1.7e308, 1.7e308};
+	sp_median	median;
+
+	(void) state;
+	assert_true(isnan(sp_median_interval(none, 0, 0.05).estimate));
+	median = sp_median_interval(five, 5, 0.05);
+	assert_true(median.estimate == 3 && isnan(median.low) && isnan(median.high));
+	median = sp_median_interval(five, 5, 0.07);
+	assert_true(median.estimate == 3 && median.low == 1 && median.high == 5);
+	median = sp_median_interval(eight, 8, 0.05);
+	assert_true(median.estimate == 45 && median.low == 10 && median.high == 80);
+	median = sp_median_interval(eight, 8, 0.0704);
+	assert_true(median.low == 20 && median.high == 70);
+	assert_true(sp_median_interval(large, 2, 0.05).estimate == 1.7e308);
+}
+
+/*
+ * The ratio of two medians lies between the ratios of the ends of their intervals, if each
+ * of these misses with half of the error.
+ */
+static void
+covers_the_ratio_of_two_runs(void **state)
+{
+	uint64_t	seed = 7;
+	int			missed = 0;
+	int			runs = 20000;
+
+	(void) state;
+	for (int i = 0; i < runs; i++)
+	{
+		double		before[20];
+		double		after[37];
+		sp_median	a;
+		sp_median	b;
+
+		for (int k = 0; k < 20; k++)
+			before[k] = 100 * exp(0.1 * random_normal(&seed));
+		for (int k = 0; k < 37; k++)
+			after[k] = 210 * exp(0.3 * random_normal(&seed));
+		a = sp_median_interval(before, 20, 0.025);
+		b = sp_median_interval(after, 37, 0.025);
+		missed += b.low / a.high > 2.1 || b.high / a.low < 2.1;
+	}
+	print_message("# the interval of a ratio missed %.2f %%\n", 100.0 * missed / runs);
+	assert_true(missed > 0);
+	assert_true(missed < 0.05 * runs);
+}
+
 int
 main(void)
 {
@@ -311,6 +366,8 @@ main(void)
 		cmocka_unit_test(has_no_interval_without_rounds),
 		cmocka_unit_test(works_with_thousands_of_rounds),
 		cmocka_unit_test(covers_as_promised),
+		cmocka_unit_test(takes_the_median_of_one_series),
+		cmocka_unit_test(covers_the_ratio_of_two_runs),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -87,6 +87,25 @@ sp_speed_interval(const double *baseline_us, const double *case_us,
 	return speed;
 }
 
+sp_median
+sp_median_interval(double *values, int n, double alpha)
+{
+	sp_median	median = {NAN, NAN, NAN};
+	int			rank;
+
+	if (n < 1)
+		return median;
+	qsort(values, n, sizeof(double), compare_doubles);
+	median.estimate = values[(n - 1) / 2] / 2 + values[n / 2] / 2;
+	rank = median_rank(n, alpha);
+	if (rank > 0)
+	{
+		median.low = values[rank - 1];
+		median.high = values[n - rank];
+	}
+	return median;
+}
+
 double
 sp_speed_noise(sp_speed speed)
 {

@@ -58,6 +58,19 @@ extern sp_speed sp_speed_interval(const double *baseline_us, const double *case_
 								  int n, double alpha, int comparisons, double *workspace);
 
 /*
+ * The median of n values and its exact interval by order statistics, as above.  It sorts
+ * the values.
+ */
+typedef struct sp_median
+{
+	double		estimate;
+	double		low;
+	double		high;
+} sp_median;
+
+extern sp_median sp_median_interval(double *values, int n, double alpha);
+
+/*
  * The noise that the interval of the A/A control shows: its half-width as a
  * ratio.  If the interval does not enclose 1, two files of the same method
  * differ by their places alone (12 % on tmpfs); then the noise is its farther

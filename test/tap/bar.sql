@@ -1,0 +1,45 @@
+--
+-- Shares as bars.  test/t/025_history.pl has databases and clients of other encodings.
+--
+\set ON_ERROR_STOP on
+\set QUIET on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+
+CREATE TEMP TABLE bar (fraction float8, width integer, ascii text, blocks text);
+INSERT INTO bar VALUES
+(0, 40, '', ''),
+(-1, 40, '', ''),
+('NaN', 40, '', ''),
+(1e-300, 40, '#', U&'\258F'),
+(0.0125, 10, '#', U&'\258F'),
+(0.1, 10, '#', U&'\2588'),
+(0.19, 10, '##', U&'\2588\2589'),
+(0.15, 10, '##', U&'\2588\258C'),
+(0.5, 4, '##', U&'\2588\2588'),
+(1, 4, '####', U&'\2588\2588\2588\2588'),
+('Infinity', 3, '###', U&'\2588\2588\2588'),
+(7, 3, '###', U&'\2588\2588\2588'),
+(1, 0, '', ''),
+(1, -2147483648, '', ''),
+(1, 2147483647, repeat('#', 40), repeat(U&'\2588', 40));
+
+SELECT plan((SELECT count(*)::integer * 2 FROM bar) + 3);
+
+SELECT is(getdatabaseencoding(), 'UTF8', 'the tests are about such a database');
+SET client_encoding = 'UTF8';
+SELECT is(sync_probe_internal.bar(fraction, width), blocks, format('%s of %s', fraction, width))
+FROM bar;
+SET client_encoding = 'LATIN1';
+SELECT is(sync_probe_internal.bar(fraction, width), ascii,
+          format('%s of %s, the client uses LATIN1', fraction, width))
+FROM bar;
+RESET client_encoding;
+SELECT is(length(sync_probe_internal.bar(1)), 40, '40 characters unless told otherwise');
+SELECT is(sync_probe_internal.bar(NULL), NULL, 'no bar of what is unknown');
+
+SELECT * FROM finish();
+ROLLBACK;
