@@ -19,7 +19,9 @@ OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 SQL_PARTS = header bar locations tables commit_waits workloads sql_bench workload_results probe trial \
 	histogram verdict probed_advice live_advice recommendations findings_storage findings_run \
 	findings lifetime running report comparison \
-	html_style html html_plot report_data page_findings report_html
+	html_style html html_plot report_data report_runs page_head \
+	page_verdict page_methods page_latency page_device page_tool page_findings page_numbers \
+	report_html
 SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql)
 DATA_built = $(EXTENSION)--$(EXTVERSION).sql
 

@@ -113,6 +113,7 @@ FROM (SELECT greatest(least(coalesce(lowest, 1) / 1.03, 0.87), 0.045),
              least(greatest(coalesce(highest, 1) * 1.03, 1.15), 22)) AS e (low, high),
      LATERAL (SELECT array_agg(tick::float8 ORDER BY tick), array_agg(tick::text ORDER BY tick)
               FROM unnest(CASE WHEN e.high / e.low < 1.6 THEN '{0.8,0.9,1,1.1,1.2}'
+                               WHEN e.high / e.low < 3 THEN '{0.5,0.7,1,1.25,1.5,1.75,2,2.5}'
                                WHEN e.high / e.low < 6 THEN '{0.3,0.5,0.7,1,1.25,1.5,2,3,4}'
                                ELSE '{0.05,0.1,0.2,0.5,1,2,5,10,20}' END::numeric[]) AS tick
               WHERE tick BETWEEN e.low AND e.high) AS t (ticks, labels)
@@ -168,7 +169,7 @@ WITH tick AS (
     FROM unnest((axis).ticks, (axis).labels) WITH ORDINALITY AS t (tick, label, n)
 ), placed AS (
     SELECT *, max(x) OVER () - x < 18 AS near_last,
-           x - lag(x, 1, -100.0) OVER (ORDER BY n) < 7 AS near_previous
+           x - lag(x, 1, -100.0) OVER (ORDER BY n) < 12 AS near_previous
     FROM tick
 )
 SELECT coalesce(string_agg(
@@ -316,8 +317,8 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT concat('<div><h4>', sync_probe_internal.html_escape(name),
-              ' <i>' || sync_probe_internal.html_prose(note) || '</i>', '</h4>', plot_html,
+SELECT concat('<div><p class=panel>', sync_probe_internal.html_escape(name),
+              ' <i>' || sync_probe_internal.html_prose(note) || '</i>', '</p>', plot_html,
               '</div>')
 $$;
 

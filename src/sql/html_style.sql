@@ -28,7 +28,7 @@ body { margin: 0; background: var(--bg); color: var(--ink);
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue",
     "Liberation Sans", Arial, sans-serif;
   font-variant-numeric: tabular-nums lining-nums; overflow-wrap: break-word }
-h1, h2, h3, h4, p, dl, dd, ol, ul, figure, pre { margin: 0 }
+h1, h2, h3, p, dl, dd, ol, ul, figure, pre { margin: 0 }
 a { color: var(--blue); text-underline-offset: .18em }
 :focus-visible { outline: 2px solid var(--blue); outline-offset: 2px; border-radius: 2px }
 .skip { position: absolute; left: -99rem }
@@ -42,9 +42,9 @@ h1 { font-size: 1.75rem; line-height: 1.18; font-weight: 650; letter-spacing: -.
 h2 { font-size: 1.125rem; line-height: 1.3; font-weight: 650; text-wrap: balance }
 h2 b { display: block; font-size: .8125rem; font-weight: 400; color: var(--ink3) }
 h3 { font-size: .9375rem; line-height: 1.4; font-weight: 650 }
-h4 { font-size: .8125rem; line-height: 1.5; font-weight: 600; margin-bottom: .35rem;
+.panel { font-size: .8125rem; line-height: 1.5; font-weight: 600; margin-bottom: .35rem;
   white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
-h4 i { font-style: normal; font-weight: 400; color: var(--ink2) }
+.panel i { font-style: normal; font-weight: 400; color: var(--ink2) }
 code, pre, .m, .plot .k {
   font-family: ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace }
 code, .m { font-size: .94em; overflow-wrap: anywhere }
@@ -175,7 +175,8 @@ tbody tr:nth-child(4n) > * { border-bottom: 1px solid var(--grid) }
   .plot.wide { --r: 3.4rem }
   .plot.tall { --l: 3.4rem; --r: 3.4rem } }
 @media (min-width: 40.01rem) {
-  .facts, .big .figures { grid-template-columns: repeat(4, 1fr) }
+  .facts { grid-template-columns: repeat(4, 1fr) }
+  .big .figures { grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)) }
   .pair { grid-template-columns: 1fr 1fr }
   .plot.wide { --r: 9.5rem }
   .plot.tall { --l: 3.6rem; --r: 4.2rem }
@@ -205,7 +206,7 @@ tbody tr:nth-child(4n) > * { border-bottom: 1px solid var(--grid) }
   nav, .skip, .ft, details:not([open]) { display: none }
   .kicker { padding-top: 0 }
   section { padding-top: 1.5rem }
-  .hd, h3, h4, .key { break-after: avoid }
+  .hd, h3, .panel, .key { break-after: avoid }
   .hd, figure, .v, .fi, tr { break-inside: avoid }
   .scroll { overflow: visible }
   table { font-size: 6.3pt }

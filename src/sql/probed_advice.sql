@@ -180,12 +180,15 @@ COMMENT ON FUNCTION sync_probe_internal.changes(sync_probe.runs, sync_probe.loca
 --
 -- The recommendation from the measurements of one run of the wal suite.  It takes rows
 -- and not a run_id, because a run on a standby is not in the tables.  The argument changes
--- is the result of changes().  The column durable is about the current method.
+-- is the result of changes().  The column durable is about the current method.  elsewhere: a run
+-- of another server, or imported; settings of this server then mean nothing, and no command
+-- follows.
 --
 CREATE FUNCTION sync_probe_internal.recommend(
     run sync_probe.runs,
     measured sync_probe.measurements[],
-    changes text[])
+    changes text[],
+    elsewhere boolean DEFAULT false)
 RETURNS TABLE (
     location name,
     holds_wal boolean,
@@ -247,22 +250,25 @@ WITH method AS (
              coalesce(i.cluster_us, 'NaN'), coalesce(i.paced_us, 'NaN'),
              coalesce(a.flush_us, 'NaN')) AS v
 ), advice AS (
-    SELECT run.location = 'pg_wal' AS holds_wal, current_setting('fsync')::boolean AS fsync,
+    SELECT run.location = 'pg_wal' AS holds_wal, n.fsync,
            j.verdict, j.recommended_method, j.best_method, j.loss_bound, j.deciding_test,
            j.reason, j.times_as_long, j.compared,
            coalesce(c.durable, 'unknown') AS durable,
            coalesce(m.durable, 'unknown') AS recommended_durable, m.paced_us, m.saturated_us,
            j.verdict IN ('switch', 'unsafe') AS change,
-           coalesce(j.recommended_method = current_setting('wal_sync_method'), false) AS done,
+           coalesce(j.recommended_method = n.method, false) AS done,
            w.ps, w.pl, w.ph, w.ss, w.sl, w.sh
     FROM judged AS j
+    CROSS JOIN (SELECT elsewhere OR current_setting('fsync')::boolean,
+                       CASE WHEN elsewhere THEN run.wal_sync_method
+                            ELSE current_setting('wal_sync_method') END) AS n (fsync, method)
     LEFT JOIN method AS c ON c.method = run.wal_sync_method
     LEFT JOIN method AS m ON m.method = j.recommended_method
     -- The speed of the current method is 1 by definition, and not shown; nor is that of a
     -- method which has become the current one since.
     LEFT JOIN method AS w
         ON w.method = j.recommended_method AND w.method <> run.wal_sync_method
-        AND w.method <> current_setting('wal_sync_method')
+        AND w.method <> n.method
 ), timely AS (
     SELECT a.*, a.change AND a.done AS followed,
            -- A change of wal_sync_method that follows the advice does not make it outdated.
@@ -307,7 +313,8 @@ SELECT run.location, t.holds_wal,
                        THEN format(' (%s)', run.storage ->> 'syncs_nothing') ELSE '' END,
            'but ' || array_to_string(t.since, ', ') || ': probe again'),
        -- wal_sync_method is one setting of the whole cluster, and acts on pg_wal alone.
-       CASE WHEN t.holds_wal AND NOT t.fsync
+       CASE WHEN elsewhere THEN NULL
+            WHEN t.holds_wal AND NOT t.fsync
             THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
             WHEN t.since IS NOT NULL
             THEN ARRAY[sync_probe_internal.probe_command(run.location)]
@@ -323,7 +330,7 @@ FROM timely AS t
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.recommend(sync_probe.runs, sync_probe.measurements[],
-  text[]) IS
+  text[], boolean) IS
   'Recommendation from the measurements of one run of the wal suite';
 
 --

@@ -9,12 +9,38 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT ARRAY[
-    sync_probe_internal.page_findings(data)
+    sync_probe_internal.page_verdict(data),
+    sync_probe_internal.page_methods(data),
+    sync_probe_internal.page_latency(data),
+    sync_probe_internal.page_device(data),
+    sync_probe_internal.page_tool(data),
+    sync_probe_internal.page_findings(data),
+    sync_probe_internal.page_numbers(data)
 ]
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.report_sections(sync_probe_internal.report_data) IS
   'The sections of the report';
+
+--
+-- sync_probe_internal.report_foot
+--
+CREATE FUNCTION sync_probe_internal.report_foot()
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT format('<p>Made by <code>SELECT sync_probe.report_html()</code>, pg_sync_probe %s. All '
+              'numbers are in the tables and views of schema <code>sync_probe</code>. '
+              '<a href=#top>Back to the top</a></p>',
+              (SELECT e.extversion FROM pg_extension AS e WHERE e.extname = 'pg_sync_probe'))
+       || '<p>At this cluster&#39;s pace, or paced: one flush in each flush interval, as commits '
+          'come here. Back to back, or saturated: one flush right after the other. Flushes that '
+          'were counted are evidence, not proof: only pulling the plug proves a drive honest.</p>'
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_foot() IS
+  'The foot of the report';
 
 --
 -- sync_probe_internal.require_runs
@@ -75,16 +101,18 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'true shows directories and host names, false leaves them out.';
     END IF;
-    data := sync_probe_internal.report_newest();
+    data := CASE WHEN run_ids IS NULL THEN sync_probe_internal.report_newest()
+                 ELSE sync_probe_internal.report_chosen(run_ids) END;
     data.paths := paths;
     IF NOT paths THEN
         data := sync_probe_internal.report_without_paths(data);
     END IF;
-    RETURN sync_probe_internal.html_page('pg_sync_probe',
-        '<p class=kicker>pg_sync_probe report</p><h1>What a WAL sync costs</h1>',
+    RETURN sync_probe_internal.html_page(
+        'pg_sync_probe: '
+            || sync_probe_internal.clipped(sync_probe_internal.report_title(data), 120),
+        sync_probe_internal.report_head(data),
         sync_probe_internal.report_sections(data),
-        '<p>Made by <code>SELECT sync_probe.report_html()</code>. <a href=#top>Back to the top'
-        '</a></p>');
+        sync_probe_internal.report_foot());
 END
 $$;
 

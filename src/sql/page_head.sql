@@ -1,0 +1,158 @@
+--
+-- sync_probe_internal.report_title
+--
+-- The verdict on pg_wal as a heading; of given runs, which these are.
+--
+CREATE FUNCTION sync_probe_internal.report_title(data sync_probe_internal.report_data)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE
+    WHEN data.chosen AND cardinality(data.runs) = 1
+    THEN format('Run %s: %s', (data.runs[1]).run_id,
+                concat_ws(', ', coalesce((data.runs[1]).location, (data.runs[1]).label),
+                          'suite ' || (data.runs[1]).suite))
+    WHEN data.chosen THEN format('%s runs', cardinality(data.runs))
+    ELSE coalesce((
+        SELECT CASE a.verdict
+               WHEN 'switch' THEN 'Set wal_sync_method to ' || a.recommended_method
+               WHEN 'unsafe' THEN coalesce('Commits are not safe: set wal_sync_method to '
+                                           || a.recommended_method,
+                                           'Commits on pg_wal are not safe')
+               WHEN 'keep' THEN format('Keep wal_sync_method = %s', a.current_method)
+               WHEN 'tie' THEN format('wal_sync_method = %s can stay', a.current_method)
+               WHEN 'undecided' THEN format('Not settled: %s stays for now', a.current_method) END
+        FROM unnest(data.advice) AS a
+        WHERE a.holds_wal LIMIT 1), 'pg_wal has not been probed') END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_title(sync_probe_internal.report_data) IS
+  'The title of the report';
+
+--
+-- sync_probe_internal.report_lead
+--
+-- What follows the title: why, and where syncs are not safe.
+--
+CREATE FUNCTION sync_probe_internal.report_lead(data sync_probe_internal.report_data)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT concat_ws(' ',
+    -- an empty list of runs and a server without any
+    CASE WHEN data.chosen AND cardinality(data.runs) = 0
+         THEN 'The list of runs is empty, so nothing can be shown.'
+         WHEN NOT data.chosen AND cardinality(data.runs) = 0
+         THEN 'Nothing that counts was probed on this server yet. These statements probe each file '
+              'system for up to 5 seconds, and make this page again:' END,
+    CASE WHEN cardinality(data.runs) = 0
+         THEN '</p>' || sync_probe_internal.html_code(
+                  '{SELECT * FROM sync_probe.probe_all(),SELECT sync_probe.report_html()}')
+              || '<p class=lead>' END,
+    (SELECT sync_probe_internal.html_prose(CASE
+         WHEN a.verdict = 'switch' AND f.words IS NOT NULL
+         THEN format('A flush %s takes %s.', CASE a.deciding_test WHEN 'saturated'
+                         THEN 'back to back' ELSE 'at this cluster''s pace' END, f.words)
+         WHEN a.verdict IN ('keep', 'tie', 'undecided') AND a.loss_bound IS NOT NULL
+         THEN format('Staying with %s costs at most %s %% of the time of a flush.',
+                     a.current_method, ceil((100 * a.loss_bound)::numeric))
+         ELSE format('On %s: %s.', a.location, a.reason) END)
+     FROM unnest(data.advice) AS a, LATERAL sync_probe_internal.report_flush(a) AS f (words)
+     WHERE NOT data.chosen AND a.holds_wal AND a.run_id IS NOT NULL LIMIT 1),
+    (SELECT CASE WHEN count(*) > 0 THEN format(
+                'The syncs of %s do not reach the device: %s.',
+                CASE count(*) WHEN 1 THEN 'one more location'
+                              ELSE format('%s more locations', count(*)) END,
+                sync_probe_internal.html_escape(sync_probe_internal.clipped(
+                    string_agg(a.location, ', ' ORDER BY a.location), 200))) END
+     FROM unnest(data.advice) AS a
+     WHERE NOT data.chosen AND NOT a.holds_wal AND a.durable = 'no'))
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_lead(sync_probe_internal.report_data) IS
+  'What follows the title of the report';
+
+--
+-- sync_probe_internal.report_facts
+--
+-- What was measured, where and how: pairs of a word and plain text.  Null leaves a pair out.
+--
+CREATE FUNCTION sync_probe_internal.report_facts(data sync_probe_internal.report_data)
+RETURNS text[]
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT ARRAY[
+    'Server', CASE WHEN NOT data.chosen
+                   THEN concat_ws(', ', CASE WHEN data.paths THEN s.host END,
+                                  'PostgreSQL ' || split_part(
+                                      current_setting('server_version'), ' (', 1)) END,
+    'Setting', CASE WHEN NOT data.chosen
+                    THEN 'wal_sync_method = ' || current_setting('wal_sync_method') END,
+    'pg_wal lies on', concat_ws(', ', p.filesystem || coalesce(' on ' || p.device, ''),
+                                p.write_cache, 'mounted ' || p.mount_options),
+    'Directory', p.directory,
+    'A flush, as imitated', format('%s bytes of WAL', r.flush_size)
+        || coalesce(' every ' || sync_probe_internal.html_duration(r.flush_interval), ''),
+    'Measured', sync_probe_internal.html_time(r.finished_at)
+        || coalesce(', ' || sync_probe_internal.html_duration(r.duration), ''),
+    'Label', sync_probe_internal.clipped(r.label, 80),
+    'Findings', CASE WHEN cardinality(data.findings) > 0
+                     THEN (SELECT string_agg(format('%s %s%s', f.count, f.severity,
+                                                    CASE WHEN f.count > 1 THEN 's' END), ', '
+                                             ORDER BY f.place)
+                           FROM (SELECT s.place, s.severity, count(*)
+                                 FROM unnest(data.findings) AS f
+                                 JOIN unnest('{error,warning,info}'::text[])
+                                      WITH ORDINALITY AS s (severity, place) USING (severity)
+                                 GROUP BY s.place, s.severity) AS f) END]
+FROM sync_probe_internal.this_server() AS s
+LEFT JOIN LATERAL (SELECT p.* FROM unnest(data.places) AS p
+                   WHERE p.holds_wal AND NOT data.chosen LIMIT 1) AS p ON true
+LEFT JOIN LATERAL (SELECT r.* FROM unnest(data.runs) AS r
+                   WHERE r.location = 'pg_wal' AND NOT data.chosen LIMIT 1) AS r ON true
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_facts(sync_probe_internal.report_data) IS
+  'What a report says about the server and its newest run on pg_wal';
+
+--
+-- sync_probe_internal.report_head
+--
+-- What stands before the sections: title, verdicts at a glance, facts.
+--
+CREATE FUNCTION sync_probe_internal.report_head(data sync_probe_internal.report_data)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT concat('<p class=kicker>pg_sync_probe report</p><h1>',
+    sync_probe_internal.html_escape(
+        sync_probe_internal.clipped(sync_probe_internal.report_title(data), 120)), '</h1>',
+    '<p class=lead>' || nullif(sync_probe_internal.report_lead(data), '') || '</p>',
+    '<dl class=facts>' || f.facts || '</dl>',
+    '<ul class=glance>' || g.verdicts || '</ul>')
+FROM (SELECT string_agg(format('<div><dt>%s<dd>%s</div>', a.facts[i],
+                               sync_probe_internal.html_prose(a.facts[i + 1])), '' ORDER BY i)
+                 FILTER (WHERE a.facts[i + 1] <> '')
+      FROM (SELECT sync_probe_internal.report_facts(data)) AS a (facts),
+           LATERAL generate_series(1, cardinality(a.facts), 2) AS i) AS f (facts)
+CROSS JOIN (
+    SELECT string_agg(format('<li class=%s><a href=#%s><b>%s</b> <span class=m>%s</span></a>',
+                             sync_probe_internal.html_class(a.verdict),
+                             CASE WHEN p.number <= 12 THEN 'verdict-' || p.number
+                                  ELSE 'numbers' END,
+                             sync_probe_internal.html_escape(coalesce(a.verdict, 'unknown')),
+                             sync_probe_internal.html_escape(
+                                 concat_ws(' ', a.location,
+                                           CASE WHEN data.chosen THEN 'run ' || a.run_id END))), ''
+                      ORDER BY p.number)
+    FROM sync_probe_internal.report_panels(data) AS p,
+         LATERAL (SELECT (data.advice[p.n]).*) AS a
+    WHERE p.number <= 24) AS g (verdicts)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_head(sync_probe_internal.report_data) IS
+  'What stands before the sections of the report';

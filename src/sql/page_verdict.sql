@@ -1,0 +1,156 @@
+--
+-- sync_probe_internal.report_sentence
+--
+-- The verdict on a location in a few words, as HTML.  The methods are values of the history, which
+-- may be anything.
+--
+CREATE FUNCTION sync_probe_internal.report_sentence(advice sync_probe.recommendation_details)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE
+    WHEN advice.verdict = 'switch' THEN coalesce(' from ' || m.now, '') || ' to ' || m.advised
+    WHEN advice.verdict = 'unsafe' AND m.advised IS NOT NULL THEN ': use ' || m.advised
+    WHEN advice.verdict = 'unsafe' AND advice.run_id IS NOT NULL
+    THEN ': no method was seen to be safe'
+    WHEN advice.verdict = 'keep' THEN ' ' || m.now
+    WHEN advice.verdict = 'tie' THEN ': stay with ' || m.now
+    WHEN advice.verdict = 'undecided' THEN ': stay with ' || m.now || ' for now' END
+FROM (SELECT '<code>' || sync_probe_internal.html_escape(advice.current_method) || '</code>',
+             '<code>' || sync_probe_internal.html_escape(advice.recommended_method)
+                      || '</code>') AS m (now, advised)
+$$;
+
+COMMENT ON FUNCTION
+  sync_probe_internal.report_sentence(sync_probe.recommendation_details) IS
+  'The verdict on a location in a few words';
+
+--
+-- sync_probe_internal.report_flush
+--
+-- Time of a flush with the recommended method in the regime that decides, and with the current
+-- one.
+--
+CREATE FUNCTION sync_probe_internal.report_flush(advice sync_probe.recommendation_details)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT sync_probe_internal.html_duration(f.advised_us)
+       || coalesce(', with ' || min(m.method) || ' ' ||
+                   min(sync_probe_internal.html_duration(m.mean_us)), '')
+FROM (SELECT CASE advice.deciding_test WHEN 'saturated' THEN advice.saturated_flush_us
+                                       ELSE advice.paced_flush_us END) AS f (advised_us)
+LEFT JOIN sync_probe.measurements AS m
+    ON m.run_id = advice.run_id AND m.test = advice.deciding_test
+    AND m.method = advice.current_method AND NOT m.direct_io
+    AND advice.recommended_method <> advice.current_method
+GROUP BY f.advised_us
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_flush(sync_probe.recommendation_details) IS
+  'Time of a flush with the recommended and the current method';
+
+--
+-- sync_probe_internal.report_panel
+--
+-- The verdict on one location, or of one run.
+--
+CREATE FUNCTION sync_probe_internal.report_panel(
+    data sync_probe_internal.report_data,
+    number bigint,
+    advice sync_probe.recommendation_details)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT concat(
+    format('<article id=verdict-%s class="v %s %s"><div class=vh><h3 class=m>%s</h3>', number,
+           CASE WHEN number = 1 THEN 'big' END, sync_probe_internal.html_class(advice.verdict),
+           concat_ws(' ', sync_probe_internal.html_escape(
+                              coalesce(advice.location, CASE WHEN data.chosen THEN ''
+                                                             ELSE 'unknown' END)),
+                     CASE WHEN data.chosen THEN 'run ' || advice.run_id END)),
+    '<span class=sm>' || sync_probe_internal.html_escape(concat_ws(', ',
+        r.filesystem || coalesce(' on ' || r.device, ''), r.write_cache)) || '</span></div>',
+    '<p class=vw>' || sync_probe_internal.html_tag(coalesce(advice.verdict, 'unknown')),
+    sync_probe_internal.report_sentence(advice),
+    ' <span class=from>' || r.origin || '</span>',
+    CASE WHEN advice.outdated THEN ' <span class=from>outdated</span>' END,
+    '</p><p class=why>' || sync_probe_internal.html_prose(advice.reason) || '</p>',
+    '<dl class=figures>',
+    '<div><dt>Durable<dd>' || sync_probe_internal.html_tag(advice.durable) || '</div>',
+    '<div><dt>A flush takes<dd>'
+        || sync_probe_internal.html_prose(sync_probe_internal.report_flush(advice)) || '</div>',
+    '<div><dt>Staying costs<dd>' || sync_probe_internal.html_prose(
+        CASE WHEN round((100 * advice.loss_bound)::numeric) > 0
+             THEN format('at most %s %% longer', round((100 * advice.loss_bound)::numeric))
+             WHEN advice.loss_bound IS NOT NULL THEN 'nothing' END) || '</div>',
+    '<div><dt>Rests on<dd>' || sync_probe_internal.html_escape(
+        CASE advice.basis WHEN 'wal' THEN 'probe' WHEN 'commit' THEN 'suite commit'
+                          ELSE advice.basis END || ', run ' || advice.run_id) || '</div>',
+    (SELECT format('<div><dt>Worst finding<dd><a href=#%s>%s</a></div>',
+                   CASE WHEN f.number <= 20 THEN 'finding-' || f.number ELSE 'findings' END,
+                   sync_probe_internal.html_escape(f.severity || ', ' || f.code))
+     FROM sync_probe_internal.report_findings(data) AS f
+     WHERE advice.location = ANY (f.locations) AND r.origin IS NULL
+     ORDER BY f.number LIMIT 1),
+    '</dl>', sync_probe_internal.html_code(advice.commands), E'</article>\n')
+FROM (VALUES (1)) AS one
+LEFT JOIN LATERAL (
+    SELECT r.filesystem, r.device, r.write_cache,
+           sync_probe_internal.report_origin(data.runs[i]) AS origin
+    FROM generate_subscripts(data.runs, 1) AS i, LATERAL (SELECT (data.runs[i]).*) AS r
+    WHERE r.run_id = advice.run_id OR NOT data.chosen AND r.location = advice.location
+    LIMIT 1) AS r ON true
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_panel(sync_probe_internal.report_data, bigint,
+  sync_probe.recommendation_details) IS
+  'The verdict on one location';
+
+--
+-- sync_probe_internal.page_verdict
+--
+-- Verdicts: the first large, the others small.  After 12 the rest is counted: the table of all
+-- numbers has them.
+--
+CREATE FUNCTION sync_probe_internal.page_verdict(data sync_probe_internal.report_data)
+RETURNS sync_probe_internal.section
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+WITH shown AS (
+    SELECT p.number, sync_probe_internal.report_panel(data, p.number, data.advice[p.n]) AS html
+    FROM sync_probe_internal.report_panels(data) AS p
+    WHERE p.number <= 12
+)
+SELECT ROW('verdict', CASE WHEN data.chosen THEN 'Verdict on each run' ELSE 'Verdict' END,
+    'Verdict',
+    CASE WHEN data.chosen THEN 'Each panel judges one run. ' ELSE 'Each panel judges one location '
+         'by the strongest measurement of it. ' END
+    || '<code>wal_sync_method</code> is one setting for the whole cluster and acts on '
+    '<code>pg_wal</code> alone. The panel of a tablespace says what would hold if the WAL lay '
+    'there.',
+    concat(string_agg(html, '') FILTER (WHERE number = 1),
+           '<div class=pair>' || string_agg(html, '' ORDER BY number) FILTER (WHERE number > 1)
+           || '</div>',
+           CASE WHEN cardinality(data.advice) > 12
+                THEN format('<p class=note>%s more are in the tables at the end.</p>',
+                            cardinality(data.advice) - 12) END,
+           '<p class=note>Not probed apart, because they share a file system: '
+           || sync_probe_internal.html_escape((
+               SELECT string_agg(format('%s (with %s)', p.name, p.shares_filesystem_with), ', '
+                                 ORDER BY p.name)
+               FROM unnest(data.places) AS p
+               WHERE NOT data.chosen AND p.shares_filesystem_with IS NOT NULL
+                 AND NOT EXISTS (SELECT FROM unnest(data.advice) AS a
+                                 WHERE a.location = p.name))) || '.</p>')
+    )::sync_probe_internal.section
+FROM shown
+HAVING count(*) > 0
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.page_verdict(sync_probe_internal.report_data) IS
+  'Section of the report: verdicts';
