@@ -127,6 +127,10 @@ static char *buffer;
 static char directory[64];
 static int	directory_fd;
 
+/* Of a stream: its log, and the limit that its files are planned for, 0 for none. */
+static sp_seconds stream_log;
+static int64_t planned_bytes;
+
 extern ssize_t __real_pwrite(int fd, const void *data, size_t size, off_t offset);
 extern ssize_t __real_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset);
 extern int	__real_openat(int dirfd, const char *name, int flags,...);
@@ -514,6 +518,8 @@ plan_suite(const char *suite, const char *current, int flush_size, int64_t segme
 	server.current = current ? sp_sync_method_find(current) : NULL;
 	for (size_t i = 0; i < sp_sync_method_count; i++)
 		server.offers[i] = true;
+	probe->max_bytes = planned_bytes;
+	probe->seconds = sp_suite_find(suite)->streams ? &stream_log : NULL;
 	sp_suite_find(suite)->plan(probe, &server);
 
 	probe->duration_ns = 100 * MILLISECOND;

@@ -370,6 +370,7 @@ static const struct
 	{"wal", 2 * MEGABYTE, 8192, MEGABYTE},
 	{"wal", MEGABYTE, 8192, MEGABYTE},
 	{"pg_test_fsync", 16 * MEGABYTE, 8192, MEGABYTE},
+	{"stream", 16 * MEGABYTE, 8192, MEGABYTE},
 };
 
 static void
@@ -403,9 +404,10 @@ finds_suites_by_name(void **state)
 	(void) state;
 	assert_string_equal(sp_suite_find("wal")->name, "wal");
 	assert_string_equal(sp_suite_find("pg_test_fsync")->name, "pg_test_fsync");
+	assert_string_equal(sp_suite_find("stream")->name, "stream");
 	assert_null(sp_suite_find("WAL"));
 	assert_null(sp_suite_find(""));
-	assert_int_equal(sp_suite_count, 2);
+	assert_int_equal(sp_suite_count, 3);
 }
 
 static void

@@ -16,6 +16,7 @@
 
 #include "engine/measure/histogram.h"
 #include "engine/measure/probe.h"
+#include "engine/measure/seconds.h"
 #include "engine/measure/suite.h"
 #include "engine/measure/sync_method.h"
 

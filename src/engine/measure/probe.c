@@ -265,20 +265,30 @@ share_duration(const sp_probe *probe, int64_t share[SP_REGIMES])
 	}
 }
 
+static void
+take_turns(sp_probe *probe)
+{
+	int64_t		share[SP_REGIMES];
+	int			regime;
+
+	share_duration(probe, share);
+	while (!probe->done && (regime = next_regime(probe)) >= 0)
+		take_turn(probe, regime, share[regime]);
+}
+
 void
 sp_probe_run(sp_probe *probe)
 {
-	int64_t		share[SP_REGIMES];
 	int64_t		idle_sample = probe->duration_ns / IDLE_SAMPLE_SHARE;
-	int			regime;
 
 	prepare(probe);
-	share_duration(probe, share);
 	probe->started_ns = sp_now_ns(probe);
 	probe->deadline_ns = probe->started_ns + probe->duration_ns;
 	sp_idle_sample(probe, idle_sample < MAX_IDLE_SAMPLE_NS ? idle_sample : MAX_IDLE_SAMPLE_NS);
-	while (!probe->done && (regime = next_regime(probe)) >= 0)
-		take_turn(probe, regime, share[regime]);
+	if (probe->seconds)
+		sp_stream(probe);
+	else
+		take_turns(probe);
 
 	sp_analyze_rest(probe);
 	for (int c = 0; c < probe->ncases; c++)

@@ -17,6 +17,7 @@
 
 #include "engine/verdict/evidence.h"
 #include "engine/measure/histogram.h"
+#include "engine/measure/seconds.h"
 #include "engine/measure/series.h"
 #include "engine/measure/sync_method.h"
 #include "engine/verdict/tail.h"
@@ -216,6 +217,8 @@ typedef struct sp_probe
 	double		margin;
 	bool		stop_early;		/* stop when the verdict is settled, or projected to
 								 * stay undecided; exclude slower methods */
+	sp_seconds *seconds;		/* of a stream: the log that it fills; NULL for others */
+	int64_t		max_bytes;		/* that a stream writes; 0: unlimited */
 	uint64_t	random_seed;
 	int64_t		clock_cost_ns;	/* of reading the clock; subtracted from each time */
 	const char *buffer;			/* SP_BUFFER_SIZE bytes, aligned for O_DIRECT */
@@ -246,6 +249,8 @@ typedef struct sp_probe
 	int64_t		sham_ns;		/* spent on sham windows */
 	int64_t		sham_windows;	/* also those whose counters could not be read */
 	bool		sham_failed;	/* none is possible */
+	int64_t		written_bytes;	/* by a stream */
+	bool		bytes_used_up;	/* max_bytes has ended it */
 	bool		judged;			/* judgement is valid */
 	bool		done;			/* before the time was up */
 	sp_judgement judgement;		/* of the wal suite only */

@@ -1,13 +1,15 @@
 /*-------------------------------------------------------------------------
  *
  * probe_internal.h
- *		Shared by the files of a run: probe.c, analysis.c, places.c, round.c,
- *		background.c, sham.c, contenders.c, operation.c and min_duration.c.
+ *		Shared by the files of a run: probe.c, analysis.c, places.c, round.c, stream.c,
+ *		background.c, sham.c, contenders.c, operation.c and min_duration.c; and by those
+ *		of the plans, suite.c and stream_plan.c.
  *
  * probe.c (the run) calls places.c (which file), round.c (a round), sham.c (sham windows),
  * background.c (the counters) and analysis.c, which calls contenders.c (the comparison of
- * methods) and asks sham.c whether windows are missing.  round.c calls background.c and
- * operation.c (an operation), and places.c calls operation.c.  sham.c calls background.c
+ * methods) and asks sham.c whether windows are missing.  Or it calls stream.c, whose rounds
+ * are of seconds.  round.c and stream.c call background.c and operation.c (an operation),
+ * and places.c calls operation.c.  sham.c calls background.c
  * and operation.c, and asks contenders.c what is known of a method.  operation.c,
  * contenders.c and min_duration.c call none of the others.  Small functions that several
  * of them need are in round.c.
@@ -18,6 +20,7 @@
 #define SP_PROBE_INTERNAL_H
 
 #include "engine/measure/probe.h"
+#include "engine/measure/suite.h"
 #include "engine/text/units.h"
 
 /*
@@ -133,6 +136,20 @@ extern bool sp_is_open(const sp_probe *probe, sp_regime regime);
 /* Is it unknown whether a method is durable, but would be known by sham windows? */
 extern bool sp_windows_may_tell(const sp_probe *probe, const char *label);
 
+/* ------------------------------------------------------------------ stream.c */
+
+/* Measure a plan that has a log of seconds, until the time is up, or the bytes. */
+extern void sp_stream(sp_probe *probe);
+
+/* ------------------------------------------------------- suite.c, stream_plan.c */
+
+/* Add a file or a test case to a plan.  Returns its index. */
+extern int	sp_plan_file(sp_probe *probe, const sp_sync_method *method, bool direct_io,
+						 int64_t size, int layout_write_size, bool offered);
+extern int	sp_plan_case(sp_probe *probe, sp_test_case test_case);
+
+extern void sp_plan_stream(sp_probe *probe, const sp_server *server);
+
 /* ------------------------------------------------------------------- round.c */
 
 /*
@@ -142,6 +159,23 @@ extern bool sp_windows_may_tell(const sp_probe *probe, const char *label);
  * was 0.90 to 1.10 with slices of 3 ms, 0.7 to 1.5 with 10 ms, and 0.4 to 4 with 30 ms.
  */
 #define SP_SLICE_NS		SP_CLOCK_TICK_NS
+
+/*
+ * An operation that is due in a round: a case, and which of its files it uses. A file
+ * is told by its number in the plan, wherever it is now.
+ */
+typedef struct sp_due_operation
+{
+	int			c;
+	int			home;
+} sp_due_operation;
+
+/*
+ * What is due in a round, in a new random order: every case of the regime that is
+ * still measured, with so many of its files.  Returns how many these are.
+ */
+extern int	sp_shuffle_due(sp_probe *probe, sp_regime regime, int copies,
+						   sp_due_operation order[SP_MAX_FILES]);
 
 /*
  * Measure one round.  No operation begins after limit; returns false if that cut the

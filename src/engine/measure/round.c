@@ -102,22 +102,9 @@ is_due(const sp_probe *probe, int c, sp_regime regime)
 		!sp_is_finished(probe, c);
 }
 
-/*
- * An operation that is due in a round: a case, and which of its files it uses. A file
- * is told by its number in the plan, wherever it is now.
- */
-typedef struct due_operation
-{
-	int			c;
-	int			home;
-} due_operation;
-
-/*
- * What is due in a round, in a new random order: every case of the regime that is
- * still measured, with so many of its files.
- */
-static int
-shuffle_due(sp_probe *probe, sp_regime regime, int copies, due_operation order[SP_MAX_FILES])
+int
+sp_shuffle_due(sp_probe *probe, sp_regime regime, int copies,
+			   sp_due_operation order[SP_MAX_FILES])
 {
 	int			n = 0;
 
@@ -129,14 +116,14 @@ shuffle_due(sp_probe *probe, sp_regime regime, int copies, due_operation order[S
 			continue;
 		for (int copy = 0; copy < copies && home >= 0; copy++)
 		{
-			order[n++] = (due_operation) {c, home};
+			order[n++] = (sp_due_operation) {c, home};
 			home = probe->files[home].copy;
 		}
 	}
 	for (int i = n - 1; i > 0; i--)
 	{
 		int			j = (int) (nrand48(probe->random_state) % (i + 1));
-		due_operation swap = order[i];
+		sp_due_operation swap = order[i];
 
 		order[i] = order[j];
 		order[j] = swap;
@@ -223,9 +210,9 @@ add_round(sp_probe *probe, const round_sum *sums)
 bool
 sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 {
-	due_operation order[SP_MAX_FILES];
+	sp_due_operation order[SP_MAX_FILES];
 	round_sum	sums[SP_MAX_CASES] = {0};
-	int			n = shuffle_due(probe, SP_PACED, probe->paced_copies, order);
+	int			n = sp_shuffle_due(probe, SP_PACED, probe->paced_copies, order);
 	int64_t		start = sp_now_ns(probe);
 	int64_t		busy = 0;
 	int64_t		expected_busy = probe->duty_cycle < 1 ? probe->paced_busy_ns : 0;
@@ -355,8 +342,8 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 bool
 sp_saturated_round(sp_probe *probe, bool counted, int64_t share, int64_t limit)
 {
-	due_operation order[SP_MAX_FILES];
-	int			n = shuffle_due(probe, SP_SATURATED, 1, order);
+	sp_due_operation order[SP_MAX_FILES];
+	int			n = sp_shuffle_due(probe, SP_SATURATED, 1, order);
 
 	for (int i = 0; i < n; i++)
 	{

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/measure/probe_internal.h"
 #include "engine/text/units.h"
 
 /*
@@ -42,7 +43,7 @@
  */
 #define SHOWN_ROUNDS	SP_FIRST_ANALYSIS_ENTRIES
 
-/* The largest possible plans.  add_file() and add_case() rely on their fitting. */
+/* The largest possible plans.  sp_plan_file() and sp_plan_case() rely on their fitting. */
 #define WAL_FILES		(SP_PACED_COPIES * (SP_MAX_METHODS + 1) + SP_MAX_METHODS)
 #define WAL_CASES		(SP_REGIMES * (SP_MAX_METHODS + 1) + SP_MAX_METHODS)
 #define TOOL_CASES(lines)	(2 * SP_MAX_METHODS + (lines))
@@ -50,9 +51,9 @@
 _Static_assert(WAL_FILES <= SP_MAX_FILES, "the files of the wal suite need room");
 _Static_assert(WAL_CASES <= SP_MAX_CASES, "the cases of the wal suite need room");
 
-static int
-add_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t size,
-		 int layout_write_size, bool offered)
+int
+sp_plan_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t size,
+			 int layout_write_size, bool offered)
 {
 	sp_file    *file = &probe->files[probe->nfiles];
 
@@ -68,8 +69,8 @@ add_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t 
 	return probe->nfiles++;
 }
 
-static int
-add_case(sp_probe *probe, sp_test_case test_case)
+int
+sp_plan_case(sp_probe *probe, sp_test_case test_case)
 {
 	probe->cases[probe->ncases] = test_case;
 	return probe->ncases++;
@@ -103,7 +104,7 @@ plan_wal_regime(sp_probe *probe, const sp_server *server, sp_regime regime,
 		row.baseline = -1;
 		if (&sp_sync_methods[i] == server->current)
 			baseline = probe->ncases;
-		add_case(probe, row);
+		sp_plan_case(probe, row);
 	}
 	if (baseline < 0)
 		return;
@@ -115,7 +116,7 @@ plan_wal_regime(sp_probe *probe, const sp_server *server, sp_regime regime,
 	row.baseline = baseline;
 	row.control = true;
 	row.contender = false;
-	add_case(probe, row);
+	sp_plan_case(probe, row);
 }
 
 /*
@@ -133,11 +134,11 @@ add_wal_files(sp_probe *probe, const sp_server *server, int64_t size, int copy)
 		bool		direct_io = server->direct_io_all ||
 			(server->direct_io_open && method->opens_synced);
 
-		add_file(probe, method, direct_io, size, server->init_write_size,
+		sp_plan_file(probe, method, direct_io, size, server->init_write_size,
 				 method->supported && server->offers[i]);
 	}
 	if (server->current)
-		add_file(probe, server->current,
+		sp_plan_file(probe, server->current,
 				 probe->files[first + (server->current - sp_sync_methods)].direct_io,
 				 size, server->init_write_size, true);
 	for (int i = first; i < probe->nfiles; i++)
@@ -195,9 +196,9 @@ plan_wal(sp_probe *probe, const sp_server *server)
 
 		if (!method->opens_synced || probe->files[first_file + (int) i].direct_io)
 			continue;
-		add_case(probe, (sp_test_case) {
+		sp_plan_case(probe, (sp_test_case) {
 			.test = "saturated", .label = method->name, .regime = SP_SATURATED,
-				.file = add_file(probe, method, true, size, server->init_write_size,
+				.file = sp_plan_file(probe, method, true, size, server->init_write_size,
 								 method->supported && server->offers[i]),
 				.advances = true, .write_size = server->flush_size, .writes_per_sync = 1,
 				.baseline = baseline, .max_rounds = SHOWN_ROUNDS,
@@ -239,11 +240,11 @@ add_tool_line(sp_probe *probe, const tool_line *line, const sp_sync_method *meth
 {
 	bool		direct_io = method && method->opens_synced && sp_direct_io_flag != 0;
 
-	add_case(probe, (sp_test_case) {
+	sp_plan_case(probe, (sp_test_case) {
 		.test = line->test,
 			.label = line->label ? line->label : method->name,
 			.regime = SP_SATURATED,
-			.file = add_file(probe, method, direct_io, PG_TEST_FSYNC_FILE_SIZE,
+			.file = sp_plan_file(probe, method, direct_io, PG_TEST_FSYNC_FILE_SIZE,
 							 PG_TEST_FSYNC_LAYOUT_WRITE, method == NULL || method->supported),
 			.descriptor_use = line->descriptor_use,
 			.write_size = line->write_size,
@@ -277,8 +278,9 @@ plan_pg_test_fsync(sp_probe *probe, const sp_server *server)
 }
 
 const sp_suite sp_suites[] = {
-	{"wal", plan_wal},
-	{"pg_test_fsync", plan_pg_test_fsync},
+	{"wal", plan_wal, false},
+	{"pg_test_fsync", plan_pg_test_fsync, false},
+	{"stream", sp_plan_stream, true},
 };
 
 const int	sp_suite_count = lengthof(sp_suites);

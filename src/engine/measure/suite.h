@@ -36,6 +36,7 @@ typedef struct sp_suite
 {
 	const char *name;
 	void		(*plan) (sp_probe *probe, const sp_server *server);
+	bool		streams;		/* the caller sets probe->seconds, see seconds.h */
 } sp_suite;
 
 extern const sp_suite sp_suites[];

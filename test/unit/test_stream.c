@@ -1,0 +1,355 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_stream.c
+ *	  Tests of the stream suite on a simulated disk: its plan, its turns, its log.
+ *
+ * The files are of 1 MB, and the disk takes 0.5 ms for a write and its sync.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fake_disk.h"
+
+#define MEGABYTE	(INT64_C(1024) * 1024)
+#define GRACE		(2 * SECOND)
+
+static void
+plan_stream(const char *current, int64_t duration)
+{
+	planned_bytes = MEGABYTE;
+	plan_suite("stream", current, 8192, 16 * MEGABYTE);
+	probe->max_bytes = 0;
+	probe->duration_ns = duration;
+	disk.sync_flushes = disk.write_requests = 1;
+	disk.reading_cost = 1000;
+	probe->callbacks.read_counters = fake_read_counters;
+}
+
+/* -------------------------------------------------------------------- plans */
+
+/* A server, and the test cases of its plan: method, "direct" or "", size. */
+static const struct
+{
+	const char *current;
+	bool		direct_io_open;
+	bool		direct_io_all;
+	const char *plan;
+}			plans[] =
+{
+	{"fdatasync", false, false, "fdatasync 8 kB,64 kB,1 MB;open_datasync direct 8 kB,1 MB;"},
+	{"fsync", false, false,
+	"fsync 8 kB,64 kB,1 MB;fdatasync 8 kB,1 MB;open_datasync direct 8 kB,1 MB;"},
+	{"open_datasync", false, false,
+	"open_datasync 8 kB,64 kB,1 MB;fdatasync 8 kB,1 MB;open_datasync direct 8 kB,1 MB;"},
+	{"open_datasync", true, false, "open_datasync direct 8 kB,64 kB,1 MB;fdatasync 8 kB,1 MB;"},
+	{"fdatasync", false, true,
+	"fdatasync direct 8 kB,64 kB,1 MB;fdatasync 8 kB,1 MB;open_datasync direct 8 kB,1 MB;"},
+	{NULL, false, false, "fdatasync 8 kB,1 MB;open_datasync direct 8 kB,1 MB;"},
+};
+
+static void
+append(char *text, size_t size, const char *more)
+{
+	assert_true(strlen(text) + strlen(more) < size);
+	strcat(text, more);
+}
+
+static void
+plans_the_current_method_and_those_of_dd(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(plans); i++)
+	{
+		const sp_sync_method *current = plans[i].current
+			? sp_sync_method_find(plans[i].current) : NULL;
+		sp_server	server = {
+			.current = current,.direct_io_open = plans[i].direct_io_open,
+			.direct_io_all = plans[i].direct_io_all,.init_write_size = 262144
+		};
+		char		plan[200] = "";
+
+		close_files();
+		memset(probe, 0, sizeof(*probe));
+		sp_suite_find("stream")->plan(probe, &server);
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			const sp_test_case *test_case = &probe->cases[c];
+			const sp_file *file = &probe->files[test_case->file];
+
+			if (c == 0 || probe->cases[c - 1].file != test_case->file)
+			{
+				append(plan, sizeof(plan), test_case->label);
+				append(plan, sizeof(plan), file->direct_io ? " direct " : " ");
+			}
+			append(plan, sizeof(plan), test_case->test);
+			append(plan, sizeof(plan), c + 1 < probe->ncases &&
+				   probe->cases[c + 1].file == test_case->file ? "," : ";");
+			assert_string_equal(file->method->name, test_case->label);
+			assert_true(file->size == 64 * MEGABYTE && file->ring == 0);
+			assert_true(test_case->advances && test_case->write_size % 8192 == 0);
+			/* those of the server are marked as current */
+			assert_int_equal(test_case->baseline, test_case->file == 0 && current ? c : -1);
+		}
+		assert_string_equal(plan, plans[i].plan);
+		probe->nfiles = 0;
+	}
+}
+
+/* -------------------------------------------------------------------- turns */
+
+/* The log holds what was measured, second by second, with no gap between. */
+static void
+check_log(void)
+{
+	int64_t		ops[SP_MAX_CASES] = {0};
+	int64_t		bytes = 0;
+
+	assert_in_range(stream_log.n, 1, SP_MAX_SECONDS);
+	for (int i = 0; i < stream_log.n; i++)
+	{
+		const sp_second *second = &stream_log.rows[i];
+		int64_t		end = second->begin_ns + second->length_ns;
+
+		ops[second->test_case] += second->ops;
+		bytes += second->bytes;
+		assert_true(second->bytes == second->ops * probe->cases[second->test_case].write_size);
+		assert_true(second->busy_ns <= second->length_ns);
+		assert_true(second->slowest_ns > 0 && second->slowest_begin_ns >= second->begin_ns &&
+					second->slowest_begin_ns + second->slowest_ns <= end);
+		if (i + 1 < stream_log.n)
+			assert_in_range(stream_log.rows[i + 1].begin_ns - end, 0, MILLISECOND);
+	}
+	for (int c = 0; c < probe->ncases; c++)
+		assert_true(ops[c] == (int64_t) probe->results[c].histogram.ops);
+	assert_true(bytes == probe->written_bytes);
+}
+
+static void
+gives_each_second_to_a_case(void **state)
+{
+	(void) state;
+	plan_stream("fdatasync", 23 * SECOND);
+	run_probe();
+	check_log();
+	assert_int_equal(probe->ncases, 5);
+	assert_int_equal(probe->rounds[SP_SATURATED], 4);
+	assert_int_equal(disk.rounds, 4);
+	assert_int_equal(disk.slept, SECOND / 20);	/* the idle sample */
+	assert_true(probe->finished_ns - probe->started_ns < 23 * SECOND + 2 * MILLISECOND);
+
+	/* each case once a round, and each row begins in a second of its own */
+	for (int i = 0; i < stream_log.n; i++)
+	{
+		for (int k = i - i % 5; k < i; k++)
+			assert_int_not_equal(stream_log.rows[k].test_case, stream_log.rows[i].test_case);
+		if (i > 0)
+			assert_true(stream_log.rows[i].begin_ns / SECOND > stream_log.rows[i - 1].begin_ns / SECOND);
+	}
+	assert_int_equal(stream_log.n, 23);
+	for (int c = 0; c < probe->ncases; c++)
+		assert_int_equal(probe->results[c].series.n, c == stream_log.rows[20].test_case ||
+						 c == stream_log.rows[21].test_case || c == stream_log.rows[22].test_case ? 5 : 4);
+}
+
+/* The position goes round in the file, whichever case of its method writes. */
+static void
+writes_in_order(void **state)
+{
+	int64_t		end[2] = {0, 0};
+
+	(void) state;
+	plan_stream("fdatasync", SECOND);
+	run_probe();
+	assert_int_equal(probe->nfiles, 2);
+	for (int i = 0; i < disk.nrecords; i++)
+	{
+		const call_record *record = &disk.records[i];
+
+		if (record->call != PWRITE && record->call != PWRITEV)
+			continue;
+		assert_true(record->offset == end[record->file] ||
+					(record->offset == 0 && end[record->file] + record->size > MEGABYTE));
+		end[record->file] = record->offset + record->size;
+	}
+}
+
+static void
+shares_a_short_duration(void **state)
+{
+	static const int64_t costs[] = {MILLISECOND / 10, 30 * MILLISECOND, 300 * MILLISECOND};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(costs); i++)
+	{
+		plan_stream("fsync", 10 * MILLISECOND);
+		disk.cost[PWRITE] = disk.cost[PWRITEV] = costs[i];
+		run_probe();
+		check_log();
+		assert_true(probe->finished_ns - probe->started_ns <
+					10 * MILLISECOND + GRACE + costs[i] + MILLISECOND);
+		assert_int_equal(probe->ncases, 7);
+		for (int c = 0; c < probe->ncases; c++)
+			assert_int_equal(probe->results[c].status,
+							 probe->results[c].histogram.ops > 0 ? SP_OK : SP_STOPPED);
+	}
+	/* the last one: two seconds of grace are six flushes and the one under way */
+	assert_int_equal(stream_log.n, 7);
+}
+
+/* ------------------------------------------------------------------- stalls */
+
+/* One sync takes long: its second says when, how long, and what the device did. */
+static void
+logs_a_stall(void **state)
+{
+	const int64_t stall = 3500 * MILLISECOND;
+	const sp_second *stalled = NULL;
+	int			stalls = 0;
+
+	(void) state;
+	plan_stream("fdatasync", 20 * SECOND);
+	disk.fail_call = FDATASYNC;
+	disk.fail_at = 2000;
+	disk.fail_errno = 0;		/* it is only slow */
+	disk.fault_cost = stall;
+	run_probe();
+	check_log();
+	for (int i = 0; i < stream_log.n; i++)
+	{
+		if (stream_log.rows[i].slowest_ns < 20 * MILLISECOND)
+		{
+			assert_true(isnan(stream_log.rows[i].slowest_device.flushes));
+			continue;
+		}
+		stalled = &stream_log.rows[i];
+		stalls++;
+	}
+	assert_int_equal(stalls, 1);
+	assert_in_range(stalled->slowest_ns - stall, 0, MILLISECOND);
+	assert_in_range(stalled->length_ns, stall, stall + SECOND);
+	assert_true(stalled->begin_ns + probe->started_ns < disk.records[disk.failed_record].at);
+	assert_true(llabs(probe->started_ns + stalled->slowest_begin_ns + stall -
+					  disk.records[disk.failed_record].at) < stall + MILLISECOND);
+
+	/* the slow one, and those of the 10 ms before it at 0.5 ms each */
+	assert_true(stalled->slowest_device.flushes >= 1 && stalled->slowest_device.flushes <= 22);
+	assert_float_equal(stalled->device.flushes, (double) stalled->ops, 0.1);
+	assert_float_equal(stalled->device.bytes, (double) stalled->bytes, 0.1);
+	/* a run of 20 s with a stall of 3.5 s still gives every case its turns */
+	assert_int_equal(probe->rounds[SP_SATURATED], 3);
+}
+
+/* Without counters, or with a reading lost, the log is the same without the device. */
+static void
+does_without_counters(void **state)
+{
+	(void) state;
+	plan_stream("fdatasync", 6 * SECOND);
+	probe->callbacks.read_counters = NULL;
+	disk.cost[FDATASYNC] = 30 * MILLISECOND;
+	run_probe();
+	check_log();
+	for (int i = 0; i < stream_log.n; i++)
+		assert_true(isnan(stream_log.rows[i].device.writes) &&
+					isnan(stream_log.rows[i].slowest_device.writes));
+
+	plan_stream("fdatasync", 6 * SECOND);
+	disk.fail_reading_from = 250;
+	run_probe();
+	check_log();
+	assert_false(isnan(stream_log.rows[0].device.writes));
+	assert_true(isnan(stream_log.rows[stream_log.n - 1].device.writes));
+}
+
+/* ------------------------------------------------------------------- limits */
+
+static void
+ends_at_its_limit_of_bytes(void **state)
+{
+	static const int64_t limits[] = {
+		8191, 8192, 100000, MEGABYTE, 40 * MEGABYTE, 2000 * MEGABYTE
+	};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(limits); i++)
+	{
+		plan_stream("fdatasync", 30 * SECOND);
+		probe->max_bytes = limits[i];
+		run_probe();
+		assert_true(probe->bytes_used_up);
+		assert_true(probe->written_bytes <= limits[i]);
+		assert_true(probe->written_bytes > limits[i] - MEGABYTE);
+		if (probe->written_bytes > 0)
+			check_log();
+		for (int c = 0; c < probe->ncases; c++)
+			assert_int_equal(probe->results[c].status,
+							 probe->results[c].histogram.ops > 0 ? SP_OK : SP_STOPPED);
+	}
+}
+
+/* No case of a file that has failed goes on; those of the other file do. */
+static void
+leaves_out_a_file_that_fails(void **state)
+{
+	int64_t		last[2] = {0, 0};
+
+	(void) state;
+	plan_stream("fdatasync", 20 * SECOND);
+	disk.fail_call = FDATASYNC;
+	disk.fail_at = 3000;
+	disk.fail_errno = EIO;
+	run_probe();
+	check_log();
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		bool		failed = probe->cases[c].file == disk.failed_home;
+
+		assert_int_equal(probe->results[c].status, failed ? SP_ERROR : SP_OK);
+		if (failed)
+			assert_string_equal(probe->results[c].error_call, "fdatasync");
+	}
+	for (int i = 0; i < stream_log.n; i++)
+		last[probe->cases[stream_log.rows[i].test_case].file == disk.failed_home] =
+			stream_log.rows[i].begin_ns + stream_log.rows[i].length_ns;
+	assert_true(last[true] < 10 * SECOND && last[false] >= 20 * SECOND);
+
+	/* if all fail, the run is over */
+	plan_stream("fdatasync", 20 * SECOND);
+	disk.fail_call = PWRITE;
+	disk.fail_at = 1;
+	disk.fails_on = true;
+	disk.fail_errno = ENOSPC;
+	run_probe();
+	assert_true(probe->finished_ns - probe->started_ns < 5 * SECOND);
+}
+
+static void
+stops_at_an_interrupt(void **state)
+{
+	(void) state;
+	for (int at = 1; at < 3000; at += 97)
+	{
+		plan_stream("fdatasync", 20 * SECOND);
+		disk.jump_at = at;
+		run_probe();
+		assert_int_equal(disk.interrupt_checks, at);
+	}
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plans_the_current_method_and_those_of_dd),
+		cmocka_unit_test(gives_each_second_to_a_case),
+		cmocka_unit_test(writes_in_order),
+		cmocka_unit_test(shares_a_short_duration),
+		cmocka_unit_test(logs_a_stall),
+		cmocka_unit_test(does_without_counters),
+		cmocka_unit_test(ends_at_its_limit_of_bytes),
+		cmocka_unit_test(leaves_out_a_file_that_fails),
+		cmocka_unit_test(stops_at_an_interrupt),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("stream", tests, set_up, tear_down);
+}
