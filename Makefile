@@ -16,7 +16,7 @@ SERVER = $(sort $(wildcard src/*.c src/*/*.c))
 OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 
 # In this order: what comes later uses what comes before.
-SQL_PARTS = header bar locations tables commit_waits workloads sql_bench workload_results probe trial \
+SQL_PARTS = header bar locations tables stream commit_waits workloads sql_bench workload_results probe trial \
 	histogram verdict probed_advice live_advice recommendations findings_storage findings_run \
 	findings lifetime running report comparison \
 	html_style html html_plot report_data report_runs page_head \
@@ -30,7 +30,7 @@ PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
 
 REGRESS = setup arguments locations shapes recording lifetime privileges trial workloads \
-	sql_bench commit_waits commit_suite in_your_tests
+	sql_bench commit_waits commit_suite stream_suite in_your_tests
 REGRESS_OPTS = --inputdir=.
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl

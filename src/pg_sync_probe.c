@@ -58,6 +58,12 @@ _PG_init(void)
 							&sp_max_commit_wal_mb, 1024, 1, MAX_KILOBYTES,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
 
+	DefineCustomIntVariable("pg_sync_probe.max_stream_write",
+							"Bytes written after which the stream suite ends.",
+							"Each of its files is written once before, and is not larger than this.",
+							&sp_max_stream_mb, 4096, 1, MAX_KILOBYTES,
+							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
+
 	DefineCustomStringVariable("pg_sync_probe.zfs_directory",
 							   "Directory of the programs zfs and zpool.",
 							   "If empty, the usual directories are searched.",

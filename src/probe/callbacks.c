@@ -98,12 +98,6 @@ callback_operation_end(void *context)
 	pgstat_report_wait_end();
 }
 
-static void
-callback_round_done(void *context)
-{
-	((sp_probe_context *) context)->progress->rounds++;
-}
-
 /* ----------------------------------------------------------------- progress */
 
 /*
@@ -167,18 +161,18 @@ describe_regime(const sp_probe *probe, sp_regime regime)
 	return line.data;
 }
 
-/* Send a progress NOTICE, unless it repeats the last one. */
+/* Send a progress NOTICE, unless it is too early or repeats the last one. */
 static void
-callback_analysis_done(void *context, sp_regime regime)
+notify(sp_probe_context *state, sp_regime regime,
+	   char *(*describe) (const sp_probe *probe, sp_regime regime))
 {
-	sp_probe_context *state = context;
-	int64_t		now_ns = callback_now(context);
+	int64_t		now_ns = callback_now(state);
 	int64_t		elapsed_ns = now_ns - state->probe->started_ns;
 	char	   *line;
 
 	if (now_ns < state->next_notice_ns)
 		return;
-	line = describe_regime(state->probe, regime);
+	line = describe(state->probe, regime);
 	if (line[0] != '\0' && strcmp(line, state->noticed[regime]) != 0)
 	{
 		ereport(NOTICE, (errmsg("%.1f s, %s", elapsed_ns / 1e9, line)));
@@ -186,6 +180,22 @@ callback_analysis_done(void *context, sp_regime regime)
 		strlcpy(state->noticed[regime], line, sizeof(state->noticed[regime]));
 	}
 	pfree(line);
+}
+
+static void
+callback_analysis_done(void *context, sp_regime regime)
+{
+	notify(context, regime, describe_regime);
+}
+
+static void
+callback_round_done(void *context)
+{
+	sp_probe_context *state = context;
+
+	state->progress->rounds++;
+	if (state->probe->seconds)
+		notify(state, SP_SATURATED, sp_stream_line);
 }
 
 /* Send a NOTICE about the writing of files, if it takes longer than a second. */

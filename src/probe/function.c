@@ -219,6 +219,8 @@ plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_wal_profile 
 	/* the generator of the engine takes 48 bits */
 	probe->random_seed = pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF);
 	sp_callbacks_set(probe, &state->context);
+	if (suite->streams)
+		sp_stream_prepare(probe);
 	suite->plan(probe, &profile->server);
 	return probe;
 }
@@ -283,6 +285,7 @@ return_and_record(FunctionCallInfo fcinfo, const sp_run *run)
 	int			nrows;
 
 	tell_if_too_short(run->probe);
+	sp_stream_tell_end(run->probe);
 
 	nrows = sp_measurement_rows(run->probe, run_id, rsinfo->setDesc, rows);
 	sp_record(run, run_id, rsinfo->setDesc, rows, nrows);
@@ -315,6 +318,8 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 		return sp_commit_suite(fcinfo);
 	run.suite = suite_argument(suite);
 	refuse_commit_arguments(fcinfo, suite);
+	if (run.suite->streams)
+		sp_stream_refuse_arguments(fcinfo);
 	duration_us = sp_interval_argument(fcinfo, SP_ARG_DURATION, sp_probe_arg_names,
 									   SP_MIN_DURATION_MS * INT64CONST(1000),
 									   sp_max_duration_ms * INT64CONST(1000),
@@ -337,6 +342,7 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	run.started_at = GetCurrentTimestamp();
 	measure_location(&state, &location);
 	run.finished_at = GetCurrentTimestamp();
+	run.measuring_since = state.context.progress->measuring_since;
 	run.storage = &state.storage;
 	run.storage_jsonb = sp_storage_jsonb(&state.storage, state.probe);
 	sp_progress_set_phase("recording");

@@ -38,7 +38,7 @@ describe_error(const sp_result *result)
 					strerror(result->error_number));
 }
 
-/* The error of a test case, or when it was left out; NULL for all others. */
+/* The error of a test case, when it was left out, or how fast it streamed; NULL for others. */
 static const char *
 describe_case(const sp_probe *probe, int c)
 {
@@ -50,6 +50,8 @@ describe_case(const sp_probe *probe, int c)
 						(int64) probe->rounds[probe->cases[c].regime]);
 	if (result->status == SP_ERROR || result->status == SP_NO_DIRECT_IO)
 		return describe_error(result);
+	if (probe->seconds && result->histogram.ops > 0)
+		return sp_stream_describe(probe, c);
 	/* the control has no row of its own */
 	for (int i = 0; i < probe->ncases; i++)
 	{

@@ -6,7 +6,7 @@
  * function.c checks the arguments, reads how this cluster flushes WAL (wal_profile.c),
  * creates the files (files.c, file_fill.c, free_space.c), and lets the engine measure
  * with callbacks.c.  measurement_rows.c builds the rows of the result, and record.c
- * records the run.  verdict_function.c judges recorded figures for SQL.
+ * records the run.  stream_suite.c has what only the stream suite needs.  verdict_function.c judges recorded figures for SQL.
  *
  * The commit suite is not one of the engine's: commit_plan.c checks its arguments,
  * commit_rounds.c lets the workers of live/ commit in rounds, commit_values.c judges their
@@ -160,6 +160,7 @@ typedef struct sp_run
 	Datum		storage_jsonb;	/* see sp_storage_jsonb() */
 	const char *label;			/* may be NULL */
 	TimestampTz started_at;
+	TimestampTz measuring_since;
 	TimestampTz finished_at;
 } sp_run;
 
@@ -168,6 +169,28 @@ extern void sp_put_where(sp_row *row, const sp_storage *storage);
 
 extern void sp_record(const sp_run *run, int64 run_id, TupleDesc measurement_type,
 					  HeapTuple *measurements, int nmeasurements);
+
+/* ---------------------------------------------------------- stream_suite.c */
+
+/* GUC, see pg_sync_probe.c */
+extern int	sp_max_stream_mb;
+
+extern void sp_stream_refuse_arguments(FunctionCallInfo fcinfo);
+
+/* Before the plan is made: its log and its limit. */
+extern void sp_stream_prepare(sp_probe *probe);
+
+/* The rates of the last second of each test case, in one line. */
+extern char *sp_stream_line(const sp_probe *probe, sp_regime regime);
+
+/* The rates of a test case. */
+extern char *sp_stream_describe(const sp_probe *probe, int c);
+
+/* Say so if the limit has ended the run. */
+extern void sp_stream_tell_end(const sp_probe *probe);
+
+/* Insert the rows of sync_probe.stream_seconds, if there are any.  As the history's owner. */
+extern void sp_stream_record(const sp_run *run, int64 run_id);
 
 /* ----------------------------------------------------------- commit_plan.c */
 

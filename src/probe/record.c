@@ -160,6 +160,7 @@ record(void *arg)
 	sp_history_insert("runs", args->row_type, &args->row, 1);
 	sp_history_insert("measurements", args->measurement_type, args->measurements, args->nmeasurements);
 	sp_history_insert("samples", sample_type, samples, nsamples);
+	sp_stream_record(args->run, args->run_id);
 }
 
 /*

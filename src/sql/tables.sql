@@ -66,8 +66,8 @@ CREATE INDEX ON sync_probe.runs (location, suite, system_identifier, host, run_i
 GRANT SELECT ON sync_probe.runs TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.runs IS
-  'History: one row for each recorded call of probe(). Deleting a run deletes its measurements '
-  'and samples';
+  'History: one row for each recorded call of probe(). Deleting a run deletes its '
+  'measurements, samples and seconds';
 COMMENT ON COLUMN sync_probe.runs.run_id IS
   'Number of the run';
 COMMENT ON COLUMN sync_probe.runs.source IS
@@ -77,7 +77,7 @@ COMMENT ON COLUMN sync_probe.runs.label IS
 COMMENT ON COLUMN sync_probe.runs.location IS
   'Location that was probed: pg_wal or a tablespace';
 COMMENT ON COLUMN sync_probe.runs.suite IS
-  'wal, commit or pg_test_fsync; trial for a trial';
+  'wal, commit, stream or pg_test_fsync; trial for a trial';
 COMMENT ON COLUMN sync_probe.runs.setting IS
   'Setting whose values a trial or the commit suite compared; null for other suites';
 COMMENT ON COLUMN sync_probe.runs.workload IS
@@ -223,7 +223,8 @@ COMMENT ON TABLE sync_probe.measurements IS
   'History: one row for each test case of a run, as probe() returned it. Times are in '
   'microseconds; figures are null if the case was not measured';
 COMMENT ON COLUMN sync_probe.measurements.test IS
-  'Test of the suite: paced or saturated (wal); the setting that is compared (commit); one_write, two_writes, open_sync_sizes, '
+  'Test of the suite: paced or saturated (wal); the setting that is compared (commit); the size of '
+  'a block (stream); one_write, two_writes, open_sync_sizes, '
   'non_write_descriptor or unsynced_write (pg_test_fsync)';
 COMMENT ON COLUMN sync_probe.measurements.method IS
   'Sync method, a value of wal_sync_method, or what the test does instead';
@@ -292,12 +293,13 @@ COMMENT ON COLUMN sync_probe.measurements.device_utilization IS
   'Share of the time that the device was busy, 0 to 1. It is an upper bound, because the kernel '
   'counts whole milliseconds';
 COMMENT ON COLUMN sync_probe.measurements.write_size IS
-  'Bytes of WAL per flush (wal suite) or bytes per write (pg_test_fsync suite)';
+  'Bytes of WAL per flush (wal suite) or bytes per write (stream and pg_test_fsync suites)';
 COMMENT ON COLUMN sync_probe.measurements.writes_per_sync IS
   'Writes before each sync';
 COMMENT ON COLUMN sync_probe.measurements.detail IS
   'Call that failed and its error, if status is error or no_direct_io, or if the second copy of '
-  'the current method failed; after how many rounds a slower method was left out; null otherwise';
+  'the current method failed; after how many rounds a slower method was left out; the rate of the '
+  'stream suite; null otherwise';
 COMMENT ON COLUMN sync_probe.measurements.run_id IS
   'Run of this test case; null in what probe() returns for a run that was not recorded';
 COMMENT ON COLUMN sync_probe.measurements.ordinal IS

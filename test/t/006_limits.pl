@@ -200,7 +200,7 @@ SQL
 my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
 $node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, 'postgres' ], 'pg_dump');
 $node->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'restored', $dump ], 'pg_restore');
-for my $relation (qw(runs measurements samples workloads workload_results))
+for my $relation (qw(runs measurements samples stream_seconds workloads workload_results))
 {
 	my $sql = "SELECT count(*) || ' ' || md5(string_agg(r::text, '' ORDER BY r::text))"
 		  . " FROM sync_probe.$relation r";

@@ -134,6 +134,42 @@ $$),
     bucket_lower_us double precision[]
     bucket_ops bigint[]
 $$),
+('stream_seconds', $$
+    run_id bigint
+    ordinal integer
+    second integer
+    began_at timestamp with time zone
+    length_ms double precision
+    ops bigint
+    bytes bigint
+    mb_per_sec double precision
+    slowest_us double precision
+    slowest_at timestamp with time zone
+    device_writes bigint
+    device_bytes bigint
+    device_flushes bigint
+    device_utilization double precision
+    slowest_device_writes bigint
+    slowest_device_bytes bigint
+    slowest_device_flushes bigint
+    slowest_device_utilization double precision
+$$),
+('stalls', $$
+    stalled_at timestamp with time zone
+    kind text
+    stalled_ms double precision
+    usual_ms double precision
+    mb_per_sec double precision
+    usual_mb_per_sec double precision
+    meanwhile text
+    location name
+    test text
+    method text
+    direct_io boolean
+    run_id bigint
+    ordinal integer
+    second integer
+$$),
 ('recommendations', $$
     location name
     verdict text
@@ -485,7 +521,7 @@ SELECT is((SELECT count(*) FROM pg_index
           2::bigint, 'runs of this server, and those that advice can rest on, have an index');
 
 SELECT is((SELECT count(*) FROM pg_extension, unnest(extconfig) WHERE extname = 'pg_sync_probe'),
-          9::bigint, 'the history is dumped: five tables and their sequences; and workloads');
+          10::bigint, 'the history is dumped: six tables and their sequences; and workloads');
 SELECT is((SELECT c FROM pg_extension, unnest(extconfig, extcondition) AS e (t, c)
            WHERE extname = 'pg_sync_probe' AND t = 'sync_probe.workloads'::regclass),
           'WHERE NOT builtin', 'of these only what users added');

@@ -1,0 +1,71 @@
+--
+-- The stream suite: its arguments, its limit, and what it records.
+--
+-- It writes as much as the storage takes in 10 ms, or up to its limit.
+\set SHOW_CONTEXT never
+SET client_min_messages = warning;
+
+-- a stream has no pace, and no verdict
+SELECT FROM sync_probe.probe('pg_wal', 'stream', duty_cycle => 0.5);
+SELECT FROM sync_probe.probe('pg_wal', 'stream', duty_cycle => 'NaN');
+SELECT FROM sync_probe.probe('pg_wal', 'stream', flush_size => 8192);
+SELECT FROM sync_probe.probe('pg_wal', 'stream', flush_interval => '5 ms');
+SELECT FROM sync_probe.probe('pg_wal', 'stream', workers => 2);
+SELECT FROM sync_probe.probe('pg_wal', 'stream', methods => '{fsync}');
+SELECT FROM sync_probe.probe('pg_wal', 'stream', duration => '1 ms');
+SELECT FROM sync_probe.probe('pg_wal', 'stream', duration => NULL);
+
+-- the current method with three block sizes, and two with the flags of dd
+SET pg_sync_probe.max_stream_write = '64MB';
+SELECT ordinal, test, choice, write_size, writes_per_sync,
+       method = current_setting('wal_sync_method') AS is_current
+FROM sync_probe.probe('regress_sync_probe', 'stream', duration => '10 ms', label => 'stream')
+WHERE choice IS NOT NULL;
+SELECT test, method, direct_io, choice, write_size, status IN ('ok', 'no_direct_io') AS tried
+FROM sync_probe.measurements JOIN sync_probe.runs USING (run_id)
+WHERE label = 'stream' AND method = 'open_datasync' AND direct_io AND choice IS NULL
+ORDER BY ordinal;
+SELECT suite, usable_for_advice, paced_rounds, verdict FROM sync_probe.runs WHERE label = 'stream';
+
+-- each second belongs to a case, and all operations are in one
+SELECT m.ordinal, m.ops = sum(s.ops) AS ops, abs(m.max_us - max(s.slowest_us)) < 0.1 AS slowest,
+       sum(s.bytes) = m.ops * m.write_size AS bytes,
+       bool_and(s.slowest_at BETWEEN s.began_at AND r.finished_at) AS in_time,
+       bool_and(s.mb_per_sec > 0 AND s.length_ms > 0) AS rates,
+       m.detail ~ '^[0-9.]+ MB/s, slowest second [0-9.]+ MB/s$' AS described
+FROM sync_probe.runs AS r
+JOIN sync_probe.measurements AS m USING (run_id)
+JOIN sync_probe.stream_seconds AS s USING (run_id, ordinal)
+WHERE r.label = 'stream' AND m.choice = 'current'
+GROUP BY m.run_id, m.ordinal
+ORDER BY m.ordinal;
+SELECT bool_and(num_nulls(device_writes, device_bytes, device_utilization)
+                IN (0, 3)) AS all_or_none,
+       bool_and(slowest_us >= 20000 OR slowest_device_writes IS NULL) AS slow_only,
+       bool_and(coalesce(device_utilization, 0) BETWEEN 0 AND 1) AS share
+FROM sync_probe.stream_seconds;
+
+-- the limit: what would exceed it is not written
+SET pg_sync_probe.max_stream_write = '1MB';
+SELECT bool_and(status IN ('ok', 'stopped', 'no_direct_io')) AS statuses,
+       bool_or(status = 'stopped') AS stopped,
+       coalesce(sum(ops * write_size), 0) <= 1048576 AS within
+FROM sync_probe.probe('regress_sync_probe', 'stream', duration => '10 s', label => 'limit');
+SELECT (storage ->> 'file_bytes')::int AS file_bytes, duration < '10 s' AS ended_early
+FROM sync_probe.runs WHERE label = 'limit';
+SELECT sum(bytes) <= 1048576 AS within
+FROM sync_probe.stream_seconds JOIN sync_probe.runs USING (run_id) WHERE label = 'limit';
+SET pg_sync_probe.max_stream_write = 0;
+RESET pg_sync_probe.max_stream_write;
+CREATE ROLE regress_sync_probe_streamer;
+SET ROLE regress_sync_probe_streamer;
+SET pg_sync_probe.max_stream_write = '1TB';
+SELECT FROM sync_probe.probe('pg_wal', 'stream');
+RESET ROLE;
+DROP ROLE regress_sync_probe_streamer;
+
+-- it leaves nothing, and its rows go with its run
+SELECT count(*) FROM pg_ls_tmpdir() WHERE name LIKE '%sync\_probe%';
+SELECT count(*) > 0 AS seconds FROM sync_probe.stream_seconds;
+DELETE FROM sync_probe.runs WHERE suite = 'stream';
+SELECT count(*) AS seconds FROM sync_probe.stream_seconds;

@@ -1,0 +1,195 @@
+/*-------------------------------------------------------------------------
+ *
+ * stream_suite.c
+ *		The suite stream of sync_probe.probe(): its limit, its NOTICEs, its seconds.
+ *
+ * The engine measures it like the others; see engine/measure/stream.c.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "probe/probe.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+
+#include "compat.h"
+#include "engine/text/units.h"
+
+int			sp_max_stream_mb = 4096;
+
+#define BYTES_PER_MB	(1024.0 * 1024.0)
+
+/* ---------------------------------------------------------------- arguments */
+
+/* A stream has no pace: it writes as fast as it can, in blocks of its own. */
+void
+sp_stream_refuse_arguments(FunctionCallInfo fcinfo)
+{
+	static const sp_probe_argument pace[] = {
+		SP_ARG_DUTY_CYCLE, SP_ARG_FLUSH_SIZE, SP_ARG_FLUSH_INTERVAL
+	};
+
+	for (int i = 0; i < lengthof(pace); i++)
+	{
+		if (pace[i] == SP_ARG_DUTY_CYCLE ? PG_GETARG_FLOAT8(SP_ARG_DUTY_CYCLE) == 1 :
+			PG_ARGISNULL(pace[i]))
+			continue;
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" does not apply to suite \"stream\"",
+						sp_probe_arg_names[pace[i]]),
+				 errhint("Omit it. A shorter duration or a lower pg_sync_probe.max_stream_write writes less.")));
+	}
+}
+
+void
+sp_stream_prepare(sp_probe *probe)
+{
+	probe->seconds = palloc(sizeof(sp_seconds));
+	probe->seconds->n = 0;
+	probe->max_bytes = (int64) sp_max_stream_mb * 1024 * 1024;
+}
+
+/* ------------------------------------------------------------------ progress */
+
+/* MB per second, with two or three digits. */
+static char *
+pretty_rate(double bytes_per_second)
+{
+	double		rate = bytes_per_second / BYTES_PER_MB;
+
+	return psprintf("%.*f", rate < 0.995 ? 2 : rate < 99.5 ? 1 : 0, rate);
+}
+
+static const sp_second *
+last_second(const sp_probe *probe, int c)
+{
+	for (int i = probe->seconds->n - 1; i >= 0; i--)
+	{
+		if (probe->seconds->rows[i].test_case == c)
+			return &probe->seconds->rows[i];
+	}
+	return NULL;
+}
+
+char *
+sp_stream_line(const sp_probe *probe, sp_regime regime)
+{
+	StringInfoData line;
+	int			file = -1;
+
+	initStringInfo(&line);
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_test_case *test_case = &probe->cases[c];
+		const sp_second *second = last_second(probe, c);
+		char	   *method = psprintf("%s%s ", test_case->label,
+									  probe->files[test_case->file].direct_io ? " direct" : "");
+		char	   *more;
+
+		if (probe->results[c].status != SP_OK || second == NULL)
+			continue;
+		more = psprintf("%s%s%s %s",
+						file < 0 ? "MB/s: " : test_case->file == file ? ", " : "; ",
+						test_case->file == file ? "" : method,
+						test_case->test, pretty_rate(sp_second_rate(second)));
+		if (line.len + strlen(more) >= SP_NOTICE_LENGTH)
+			break;
+		appendStringInfoString(&line, more);
+		file = test_case->file;
+	}
+	return line.data;
+}
+
+char *
+sp_stream_describe(const sp_probe *probe, int c)
+{
+	sp_stream_rates rates = sp_seconds_rates(probe->seconds, c);
+
+	return psprintf("%s MB/s, slowest second %s MB/s", pretty_rate(rates.mean),
+					pretty_rate(rates.slowest));
+}
+
+void
+sp_stream_tell_end(const sp_probe *probe)
+{
+	double		ns = (double) (probe->finished_ns - probe->started_ns);
+
+	if (!probe->bytes_used_up)
+		return;
+	ereport(NOTICE,
+			(errmsg("the run ended after %.1f s: pg_sync_probe.max_stream_write (%s) is used up",
+					ns / SP_NS_PER_S, sp_pretty_bytes(probe->max_bytes)),
+			 errdetail("What was measured until then counts. At this rate, the whole duration would write %s.",
+					   sp_pretty_bytes((int64) (probe->written_bytes * (probe->duration_ns / ns)))),
+			 errhint("A superuser can raise the limit, which bounds the wear of the device.")));
+}
+
+/* ------------------------------------------------------------------- records */
+
+/* The time of day of a moment of the run. */
+static Datum
+time_of_day(const sp_run *run, int64 ns)
+{
+	return TimestampTzGetDatum(run->measuring_since + ns / SP_NS_PER_US);
+}
+
+/* What the device did in a time; columns whose figures are unknown stay null. */
+static void
+put_device(sp_row *row, const char *prefix, const sp_evidence_rates *device)
+{
+	const struct
+	{
+		const char *name;
+		double		count;
+	}			counts[] = {
+		{"writes", device->writes}, {"bytes", device->bytes}, {"flushes", device->flushes}
+	};
+
+	for (int i = 0; i < lengthof(counts); i++)
+	{
+		if (!isnan(counts[i].count))
+			sp_row_put_int(row, psprintf("%s_%s", prefix, counts[i].name), INT8OID,
+						   (int64) counts[i].count);
+	}
+	sp_row_put_number(row, psprintf("%s_utilization", prefix), device->utilization, 3);
+}
+
+static HeapTuple
+second_row(const sp_run *run, const sp_second *second, int64 run_id, TupleDesc row_type)
+{
+	sp_row	   *row = sp_row_make(row_type);
+
+	sp_row_put_int(row, "run_id", INT8OID, run_id);
+	/* the plan has no control, so that each case has a row */
+	sp_row_put_int(row, "ordinal", INT4OID, second->test_case + 1);
+	sp_row_put_int(row, "second", INT4OID, second->begin_ns / SP_NS_PER_S);
+	sp_row_put(row, "began_at", TIMESTAMPTZOID, time_of_day(run, second->begin_ns));
+	sp_row_put_number(row, "length_ms", (double) second->length_ns / SP_NS_PER_MS, 3);
+	sp_row_put_int(row, "ops", INT8OID, second->ops);
+	sp_row_put_int(row, "bytes", INT8OID, second->bytes);
+	sp_row_put_number(row, "mb_per_sec", sp_second_rate(second) / BYTES_PER_MB, 3);
+	sp_row_put_number(row, "slowest_us", (double) second->slowest_ns / SP_NS_PER_US, 1);
+	sp_row_put(row, "slowest_at", TIMESTAMPTZOID, time_of_day(run, second->slowest_begin_ns));
+	put_device(row, "device", &second->device);
+	put_device(row, "slowest_device", &second->slowest_device);
+	return sp_row_form(row);
+}
+
+void
+sp_stream_record(const sp_run *run, int64 run_id)
+{
+	const sp_seconds *seconds = run->probe->seconds;
+	TupleDesc	row_type;
+	HeapTuple  *rows;
+
+	if (seconds == NULL || seconds->n == 0)
+		return;
+	row_type = sp_history_row_type("stream_seconds");
+	rows = palloc(seconds->n * sizeof(HeapTuple));
+	for (int i = 0; i < seconds->n; i++)
+		rows[i] = second_row(run, &seconds->rows[i], run_id, row_type);
+	sp_history_insert("stream_seconds", row_type, rows, seconds->n);
+}

@@ -1,0 +1,191 @@
+--
+-- stream_seconds
+--
+-- One row for each second of a run of the stream suite.  Each belongs to one test case.
+--
+CREATE TABLE sync_probe.stream_seconds (
+    run_id bigint,
+    ordinal integer,
+    second integer,
+    began_at timestamptz,
+    length_ms double precision,
+    ops bigint,
+    bytes bigint,
+    mb_per_sec double precision,
+    slowest_us double precision,
+    slowest_at timestamptz,
+    device_writes bigint,
+    device_bytes bigint,
+    device_flushes bigint,
+    device_utilization double precision,
+    slowest_device_writes bigint,
+    slowest_device_bytes bigint,
+    slowest_device_flushes bigint,
+    slowest_device_utilization double precision,
+    PRIMARY KEY (run_id, ordinal, second),
+    FOREIGN KEY (run_id, ordinal) REFERENCES sync_probe.measurements ON DELETE CASCADE
+);
+
+GRANT SELECT ON sync_probe.stream_seconds TO pg_monitor;
+
+COMMENT ON TABLE sync_probe.stream_seconds IS
+  'History: what the stream suite wrote in each second, and what the device did meanwhile. The '
+  'test cases take turns, so that each second belongs to one of them';
+COMMENT ON COLUMN sync_probe.stream_seconds.run_id IS
+  'Run, as in measurements';
+COMMENT ON COLUMN sync_probe.stream_seconds.ordinal IS
+  'Test case, as in measurements';
+COMMENT ON COLUMN sync_probe.stream_seconds.second IS
+  'Seconds since the start of the measuring, when this one began';
+COMMENT ON COLUMN sync_probe.stream_seconds.began_at IS
+  'Time of day when it began';
+COMMENT ON COLUMN sync_probe.stream_seconds.length_ms IS
+  'Its length in milliseconds. It ends with the first flush that ends after a second, so it is '
+  'longer where a flush is slow, and in runs of more than an hour. The last one of a run is '
+  'shorter, and all are if the duration has less than a second for each test case';
+COMMENT ON COLUMN sync_probe.stream_seconds.ops IS
+  'Flushes: each is one write of the test case''s write_size and its sync';
+COMMENT ON COLUMN sync_probe.stream_seconds.bytes IS
+  'Bytes written by them';
+COMMENT ON COLUMN sync_probe.stream_seconds.mb_per_sec IS
+  'These bytes divided by the length, in units of 1,048,576 bytes per second';
+COMMENT ON COLUMN sync_probe.stream_seconds.slowest_us IS
+  'Longest flush in microseconds';
+COMMENT ON COLUMN sync_probe.stream_seconds.slowest_at IS
+  'Time of day when it began';
+COMMENT ON COLUMN sync_probe.stream_seconds.device_writes IS
+  'Write requests that the disks completed in this second, those of others included; null if '
+  'their counters are unknown';
+COMMENT ON COLUMN sync_probe.stream_seconds.device_bytes IS
+  'Bytes of these write requests';
+COMMENT ON COLUMN sync_probe.stream_seconds.device_flushes IS
+  'Flush requests that the disks completed in this second';
+COMMENT ON COLUMN sync_probe.stream_seconds.device_utilization IS
+  'Share of this second that the device was busy, 0 to 1; an upper bound, as in measurements';
+COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_writes IS
+  'Write requests that the disks completed during the slowest flush and up to 10 ms before it; '
+  'null if it took less than 20 ms';
+COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_bytes IS
+  'Bytes of these write requests';
+COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_flushes IS
+  'Flush requests that the disks completed in the same time';
+COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_utilization IS
+  'Share of the same time that the device was busy';
+
+-- The history is the user's data: pg_dump includes it.
+SELECT pg_catalog.pg_extension_config_dump('sync_probe.stream_seconds', '');
+
+--
+-- sync_probe_internal.device_meanwhile
+--
+-- What the device did during a stall, in words: who made it wait.  written: the bytes
+-- that the run's own flushes usually make the device write in that time.
+--
+-- An idle device is no cause.  A busy one is, unless others wrote: 8 MB are more than the
+-- journal and the log tree of any file system add to a flush.
+--
+CREATE FUNCTION sync_probe_internal.device_meanwhile(
+    utilization double precision, writes bigint, bytes bigint, flushes bigint,
+    written double precision)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE
+    WHEN num_nulls(utilization, writes, bytes) > 0
+    THEN 'unknown: the counters of the device were not read'
+    ELSE format(
+        CASE WHEN utilization < 0.25
+             THEN 'the device was idle %s %% of the time: something above it waited (file system,'
+                  ' processor, a limit on I/O)'
+             WHEN bytes > 2 * coalesce(written, 0) + 8 * 1024 * 1024
+             THEN 'the device was busy %2$s %% of the time: others wrote %3$s'
+             ELSE 'the device was busy %2$s %% of the time and completed %4$s: it was slow itself'
+             END,
+        round((100 * (1 - utilization))::numeric), round((100 * utilization)::numeric),
+        pg_size_pretty((bytes - coalesce(written, 0))::bigint),
+        concat_ws(' and ', writes || CASE writes WHEN 1 THEN ' write' ELSE ' writes' END,
+                  flushes || CASE flushes WHEN 1 THEN ' flush' ELSE ' flushes' END)) END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.device_meanwhile(double precision, bigint, bigint, bigint,
+  double precision) IS
+  'What the device did during a stall, in words';
+
+--
+-- stalls
+--
+-- Where a stream stalled: a flush of more than 100 ms and ten times the median of its test
+-- case, or a second with less than a tenth of the median rate of its seconds.  A second that
+-- the end of the run has cut short has too few flushes for a rate.
+--
+-- Of a flush the counters are those around it, else those of the whole second.
+--
+CREATE VIEW sync_probe.stalls AS
+WITH usual AS (
+    SELECT run_id, ordinal,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY mb_per_sec) AS mb_per_sec,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY device_bytes / nullif(bytes, 0)::float8)
+               AS amplification
+    FROM sync_probe.stream_seconds
+    GROUP BY run_id, ordinal
+)
+SELECT k.stalled_at, k.kind, round(k.stalled_ms::numeric, 1)::float8 AS stalled_ms,
+       round(m.p50_us::numeric / 1000, 3)::float8 AS usual_ms,
+       round(t.mb_per_sec::numeric, 2)::float8 AS mb_per_sec,
+       round(u.mb_per_sec::numeric, 2)::float8 AS usual_mb_per_sec,
+       sync_probe_internal.device_meanwhile(k.utilization, k.writes, k.device_bytes, k.flushes,
+                                            k.bytes * u.amplification) AS meanwhile,
+       r.location, m.test, m.method, m.direct_io, t.run_id, t.ordinal, t.second
+FROM sync_probe.stream_seconds AS t
+JOIN usual AS u USING (run_id, ordinal)
+JOIN sync_probe.measurements AS m USING (run_id, ordinal)
+JOIN sync_probe.runs AS r USING (run_id),
+     LATERAL (SELECT t.slowest_us > greatest(10 * m.p50_us, 100000)) AS f (is_flush),
+     LATERAL (SELECT 'flush', t.slowest_at, t.slowest_us / 1000, m.write_size::bigint,
+                     t.slowest_device_utilization, t.slowest_device_writes,
+                     t.slowest_device_bytes, t.slowest_device_flushes
+              WHERE f.is_flush
+              UNION ALL
+              SELECT 'second', t.began_at, t.length_ms, t.bytes, t.device_utilization,
+                     t.device_writes, t.device_bytes, t.device_flushes
+              WHERE NOT f.is_flush AND t.length_ms >= 500
+                AND t.mb_per_sec < u.mb_per_sec / 10
+             ) AS k (kind, stalled_at, stalled_ms, bytes, utilization, writes, device_bytes,
+                     flushes)
+ORDER BY t.run_id, k.stalled_at;
+
+GRANT SELECT ON sync_probe.stalls TO pg_monitor;
+
+COMMENT ON VIEW sync_probe.stalls IS
+  'Stalls of the stream suite: flushes and seconds that took much longer than usual, and what the '
+  'device did meanwhile';
+COMMENT ON COLUMN sync_probe.stalls.stalled_at IS
+  'Time of day when it began';
+COMMENT ON COLUMN sync_probe.stalls.kind IS
+  'flush: one took more than 100 ms and ten times the median of its test case. second: less than '
+  'a tenth of the median rate of the test case was written in it, and no flush was that slow';
+COMMENT ON COLUMN sync_probe.stalls.stalled_ms IS
+  'Time of that flush, or the length of that second, in milliseconds';
+COMMENT ON COLUMN sync_probe.stalls.usual_ms IS
+  'Median time of a flush of the test case in milliseconds';
+COMMENT ON COLUMN sync_probe.stalls.mb_per_sec IS
+  'Rate of the second in which it ended, in MB per second';
+COMMENT ON COLUMN sync_probe.stalls.usual_mb_per_sec IS
+  'Median rate of the seconds of the test case';
+COMMENT ON COLUMN sync_probe.stalls.meanwhile IS
+  'What the device did meanwhile, in words, by its counters';
+COMMENT ON COLUMN sync_probe.stalls.location IS
+  'Location of the run';
+COMMENT ON COLUMN sync_probe.stalls.test IS
+  'Block size of the test case, as in measurements';
+COMMENT ON COLUMN sync_probe.stalls.method IS
+  'Sync method, as in measurements';
+COMMENT ON COLUMN sync_probe.stalls.direct_io IS
+  'Whether the file was opened with O_DIRECT';
+COMMENT ON COLUMN sync_probe.stalls.run_id IS
+  'Run, as in measurements';
+COMMENT ON COLUMN sync_probe.stalls.ordinal IS
+  'Test case, as in measurements';
+COMMENT ON COLUMN sync_probe.stalls.second IS
+  'Second of the run, as in stream_seconds';
