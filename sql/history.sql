@@ -1,0 +1,56 @@
+-- Arguments, errors, privileges and shapes of compare() and history().
+\set SHOW_CONTEXT never
+SET client_min_messages = warning;
+
+DELETE FROM sync_probe.runs;
+SELECT count(*) > 0 AS probed FROM sync_probe.probe(duration => '500 ms', label => 'before',
+    flush_size => 8192, flush_interval => '5 ms');
+SELECT count(*) > 0 AS probed FROM sync_probe.probe(duration => '500 ms', label => 'after',
+    flush_size => 8192, flush_interval => '5 ms');
+SELECT count(*) > 0 AS probed FROM sync_probe.probe('pg_wal', 'pg_test_fsync', '300 ms');
+SELECT array_agg(run_id ORDER BY run_id) AS ids FROM sync_probe.runs \gset
+
+-- wrong arguments
+SELECT * FROM sync_probe.compare(NULL);
+SELECT * FROM sync_probe.compare('{}');
+SELECT * FROM sync_probe.compare('{-7}');
+SELECT * FROM sync_probe.compare('{NULL}');
+SELECT * FROM sync_probe.history(NULL);
+SELECT * FROM sync_probe.history('nowhere');
+SELECT * FROM sync_probe.history('/tmp');
+SELECT * FROM sync_probe.history('PG_WAL');
+SELECT * FROM sync_probe.history('pg_global');
+
+-- two runs side by side
+SELECT test_case, run, value_us > 0 AS measured
+FROM sync_probe.compare((:'ids'::bigint[])[1:2])
+WHERE test = 'paced' AND value_us IS NOT NULL
+    AND test_case IN ('fdatasync', 'fsync') \crosstabview
+SELECT count(*) > 0 AS cases,
+       count(*) FILTER (WHERE NOT ratio BETWEEN ratio_low AND ratio_high) AS outside,
+       max(length(bar)) <= 20 AS bars, max(not_comparable) AS differs
+FROM sync_probe.compare((:'ids'::bigint[])[1:2]) WHERE run = 'after' AND value_us IS NOT NULL;
+
+-- each test case has a name of its own in its run
+SELECT count(*) AS twice
+FROM (SELECT FROM sync_probe.compare(:'ids') GROUP BY run, test, test_case HAVING count(*) > 1) AS t;
+
+-- the newest run comes last
+SELECT label, method = current_setting('wal_sync_method') AS method, p50_us > 0 AS p50,
+       ratio > 0 AS ratio, ratio NOT BETWEEN ratio_low AND ratio_high AS outside, changes
+FROM sync_probe.history();
+SELECT count(*) FROM sync_probe.history('pg_default');
+
+-- the tables are read with the rights of the caller
+CREATE ROLE regress_sync_probe_reader;
+SET ROLE regress_sync_probe_reader;
+SELECT * FROM sync_probe.compare('{1}');
+SELECT * FROM sync_probe.history();
+RESET ROLE;
+GRANT pg_monitor TO regress_sync_probe_reader;
+SET ROLE regress_sync_probe_reader;
+SELECT count(*) > 0 AS compared FROM sync_probe.compare(:'ids');
+SELECT count(*) FROM sync_probe.history();
+RESET ROLE;
+DROP ROLE regress_sync_probe_reader;
+DELETE FROM sync_probe.runs;

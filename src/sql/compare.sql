@@ -1,0 +1,345 @@
+--
+-- sync_probe_internal.median_interval
+--
+-- The median of an array, and the ends of its exact interval: order statistics that enclose
+-- the median with probability 1 - alpha (see src/engine/verdict/interval.h).  Null elements
+-- are left out; too few have no interval.
+--
+CREATE FUNCTION sync_probe_internal.median_interval(
+    samples double precision[],
+    alpha double precision,
+    OUT median double precision,
+    OUT low double precision,
+    OUT high double precision)
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'sync_probe_median_interval';
+
+COMMENT ON FUNCTION sync_probe_internal.median_interval(double precision[], double precision) IS
+  'Median of an array and its exact confidence interval';
+
+--
+-- sync_probe_internal.rounded_us
+--
+-- Microseconds, rounded to what they are worth.
+--
+CREATE FUNCTION sync_probe_internal.rounded_us(us double precision)
+RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT round(us::numeric, CASE WHEN us < 10 THEN 3 ELSE 1 END)::float8
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.rounded_us(double precision) IS
+  'Microseconds, rounded to what they are worth';
+
+--
+-- sync_probe_internal.milliseconds
+--
+CREATE FUNCTION sync_probe_internal.milliseconds(duration interval)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT trim_scale(extract(epoch FROM duration) * 1000) || ' ms'
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.milliseconds(interval) IS
+  'A duration in words, whatever IntervalStyle is';
+
+--
+-- sync_probe_internal.require_run_ids
+--
+-- An error unless the argument names some runs, each once.
+--
+CREATE FUNCTION sync_probe_internal.require_run_ids(run_ids bigint[], most integer)
+RETURNS void
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    wrong text;
+BEGIN
+    wrong := CASE WHEN run_ids IS NULL THEN 'argument "run_ids" must not be null'
+                  WHEN cardinality(run_ids) = 0 THEN 'argument "run_ids" must name a run'
+                  WHEN cardinality(run_ids) > most
+                  THEN format('argument "run_ids" names %s runs, at most %s are allowed',
+                              cardinality(run_ids), most) END;
+    IF wrong IS NULL THEN
+        SELECT CASE WHEN i.run_id IS NULL THEN 'argument "run_ids" must not contain null'
+                    WHEN r.run_id IS NULL THEN format('run %s does not exist', i.run_id)
+                    ELSE format('argument "run_ids" names run %s twice', i.run_id) END
+        INTO wrong
+        FROM (SELECT u.run_id, u.n, row_number() OVER (PARTITION BY u.run_id ORDER BY u.n) AS nth
+              FROM unnest(run_ids) WITH ORDINALITY AS u (run_id, n)) AS i
+        LEFT JOIN sync_probe.runs AS r ON r.run_id = i.run_id
+        WHERE r.run_id IS NULL OR i.nth > 1
+        ORDER BY i.n LIMIT 1;
+    END IF;
+    IF wrong IS NOT NULL THEN
+        RAISE EXCEPTION USING
+            ERRCODE = 'invalid_parameter_value', MESSAGE = wrong,
+            HINT = 'See SELECT run_id, label, location, suite, finished_at FROM sync_probe.runs.';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.require_run_ids(bigint[], integer) IS
+  'An error unless the argument names some runs, each once';
+
+--
+-- sync_probe_internal.compared_runs
+--
+-- The runs in the order of the array, each with a short name of its own: its label, else
+-- "run 7".  If two names are equal, the number of each run is part of its name.
+--
+CREATE FUNCTION sync_probe_internal.compared_runs(
+    run_ids bigint[],
+    OUT place bigint,
+    OUT name text,
+    OUT run sync_probe.runs)
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT n.place,
+       CASE WHEN max(n.alike) OVER () = 1 THEN n.name
+            WHEN n.label IS NULL THEN format('run %s', (n.run).run_id)
+            ELSE format('run %s: %s', (n.run).run_id, n.label) END,
+       n.run
+FROM (SELECT l.*, count(*) OVER (PARTITION BY l.name) AS alike
+      FROM (SELECT i.place, r AS run, nullif(left(r.label, 40), '') AS label,
+                   coalesce(nullif(left(r.label, 40), ''), format('run %s', r.run_id)) AS name
+            FROM unnest(run_ids) WITH ORDINALITY AS i (run_id, place)
+            JOIN sync_probe.runs AS r ON r.run_id = i.run_id) AS l) AS n
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.compared_runs(bigint[]) IS
+  'Runs with a short name of their own each';
+
+--
+-- sync_probe_internal.compared_cases
+--
+-- The test cases of these runs, with names that are unique within a test of a run: the value
+-- of a setting, else the method; where these are not unique, what tells them apart.
+--
+-- value_us is the median of the entries, as in a verdict, where all of the runs have entries
+-- of the case.  It is the mean of all operations where one has none, since a mean and a
+-- median do not compare: pg_test_fsync prints a mean, and a trial records one.
+--
+-- The interval of each median misses with 2.5 % at most, so that both of a ratio miss with
+-- 5 % at most (Bonferroni's inequality).
+--
+CREATE FUNCTION sync_probe_internal.compared_cases(
+    run_ids bigint[],
+    OUT place bigint,
+    OUT name text,
+    OUT run sync_probe.runs,
+    OUT test_case text,
+    OUT measured sync_probe.measurements,
+    OUT statistic text,
+    OUT value_us double precision,
+    OUT low double precision,
+    OUT high double precision)
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+WITH measured AS (
+    SELECT c.place, c.name, c.run, m AS measured, coalesce(m.value, m.method) AS base,
+           i.median, i.low, i.high
+    FROM sync_probe_internal.compared_runs(run_ids) AS c
+    JOIN sync_probe.measurements AS m ON m.run_id = (c.run).run_id
+    LEFT JOIN sync_probe.samples AS s ON s.run_id = m.run_id AND s.ordinal = m.ordinal
+    LEFT JOIN LATERAL sync_probe_internal.median_interval(s.round_mean_us, 0.025) AS i ON true
+), told AS (
+    SELECT m.*, (m.measured).test,
+           m.base
+           || CASE WHEN (m.measured).direct_io AND NOT bool_and((m.measured).direct_io) OVER w
+                   THEN ' direct' ELSE '' END
+           || CASE WHEN min((m.measured).write_size) OVER w < max((m.measured).write_size) OVER w
+                     OR min((m.measured).writes_per_sync) OVER w
+                        < max((m.measured).writes_per_sync) OVER w
+                   THEN format(' %s x %s', (m.measured).writes_per_sync,
+                               CASE (m.measured).write_size % 1024
+                                   WHEN 0 THEN (m.measured).write_size / 1024 || ' kB'
+                                   ELSE (m.measured).write_size || ' B' END) ELSE '' END AS told
+    FROM measured AS m
+    WINDOW w AS (PARTITION BY m.place, (m.measured).test, m.base)
+), named AS (
+    SELECT t.*,
+           t.told || coalesce(' #' || nullif(row_number() OVER (
+               PARTITION BY t.place, t.test, t.told ORDER BY (t.measured).ordinal), 1), '')
+               AS test_case
+    FROM told AS t
+), valued AS (
+    SELECT n.*, bool_and(n.median IS NOT NULL) FILTER (WHERE (n.measured).mean_us IS NOT NULL)
+                    OVER (PARTITION BY n.test, n.test_case) AS by_median
+    FROM named AS n
+)
+SELECT v.place, v.name, v.run, v.test_case, v.measured,
+       CASE WHEN v.by_median THEN 'median' WHEN NOT v.by_median THEN 'mean' END,
+       CASE WHEN v.by_median THEN v.median ELSE (v.measured).mean_us END,
+       CASE WHEN v.by_median THEN v.low END,
+       CASE WHEN v.by_median THEN v.high END
+FROM valued AS v
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.compared_cases(bigint[]) IS
+  'Test cases of runs, named and valued alike in all of them';
+
+--
+-- sync_probe_internal.case_durable
+--
+-- method_durable() of a test case: of its method in both regimes, or of the case alone.
+--
+CREATE FUNCTION sync_probe_internal.case_durable(
+    of_storage jsonb,
+    measured sync_probe.measurements)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT sync_probe_internal.method_durable(of_storage, coalesce(p.m, measured),
+                                          coalesce(s.m, measured))
+FROM (SELECT) AS one
+LEFT JOIN LATERAL (
+    SELECT m FROM sync_probe.measurements AS m
+    WHERE m.run_id = measured.run_id AND m.test = 'paced' AND m.method = measured.method
+      AND m.direct_io = measured.direct_io
+    LIMIT 1) AS p ON true
+LEFT JOIN LATERAL (
+    SELECT m FROM sync_probe.measurements AS m
+    WHERE m.run_id = measured.run_id AND m.test = 'saturated' AND m.method = measured.method
+      AND m.direct_io = measured.direct_io
+    LIMIT 1) AS s ON true
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.case_durable(jsonb, sync_probe.measurements) IS
+  'Whether the syncs of a test case reach the device: yes, no, no_cache or unknown';
+
+--
+-- sync_probe_internal.differences
+--
+-- What makes a test case of a run another measurement than that of the first run, in words;
+-- null if nothing does.  What is unknown of both is no difference.
+--
+CREATE FUNCTION sync_probe_internal.differences(
+    first_run sync_probe.runs,
+    first_case sync_probe.measurements,
+    run sync_probe.runs,
+    measured sync_probe.measurements)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT nullif(concat_ws('; ',
+    CASE WHEN run.suite <> first_run.suite
+         THEN format('suite %s, not %s', run.suite, first_run.suite) END,
+    CASE WHEN run.host IS DISTINCT FROM first_run.host
+         THEN format('host %s, not %s', coalesce(run.host, 'unknown'),
+                     coalesce(first_run.host, 'unknown'))
+         WHEN run.system_identifier IS DISTINCT FROM first_run.system_identifier
+         THEN 'another cluster' END,
+    CASE WHEN run.device IS DISTINCT FROM first_run.device
+         THEN format('device %s, not %s', coalesce(run.device, 'unknown'),
+                     coalesce(first_run.device, 'unknown')) END,
+    -- of a flush, the pages that it writes
+    CASE WHEN run.suite = 'pg_test_fsync'
+              AND (measured.write_size, measured.writes_per_sync)
+                  IS DISTINCT FROM (first_case.write_size, first_case.writes_per_sync)
+         THEN format('%s writes of %s bytes, not %s of %s', measured.writes_per_sync,
+                     measured.write_size, first_case.writes_per_sync, first_case.write_size)
+         WHEN run.suite <> 'pg_test_fsync'
+              AND (run.flush_size::bigint - 1) / 8192 <> (first_run.flush_size::bigint - 1) / 8192
+         THEN format('flushes of %s bytes, not %s', run.flush_size, first_run.flush_size) END,
+    CASE WHEN measured.direct_io <> first_case.direct_io
+         THEN CASE WHEN measured.direct_io THEN 'with O_DIRECT' ELSE 'without O_DIRECT' END END,
+    CASE WHEN measured.test <> 'saturated' AND run.suite <> 'pg_test_fsync'
+         THEN CASE WHEN num_nulls(run.flush_interval, first_run.flush_interval) = 1
+                        OR run.flush_interval > first_run.flush_interval * 2
+                        OR run.flush_interval * 2 < first_run.flush_interval
+                   THEN format('a flush interval of %s, not %s',
+                               coalesce(sync_probe_internal.milliseconds(run.flush_interval),
+                                        'no length'),
+                               coalesce(sync_probe_internal.milliseconds(first_run.flush_interval),
+                                        'no length')) END END,
+    CASE WHEN run.workers <> first_run.workers
+         THEN format('%s workers, not %s', run.workers, first_run.workers) END,
+    CASE WHEN run.workload IS DISTINCT FROM first_run.workload
+         THEN format('load of %s, not %s', coalesce(run.workload, 'its own sessions'),
+                     coalesce(first_run.workload, 'its own sessions')) END,
+    CASE WHEN measured.test <> 'wal_sync_method' AND measured.method <> first_case.method
+         THEN format('%s, not %s', measured.method, first_case.method) END), '')
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.differences(sync_probe.runs, sync_probe.measurements,
+  sync_probe.runs, sync_probe.measurements) IS
+  'What makes a test case another measurement than that of another run, in words';
+
+--
+-- compare
+--
+-- Test cases of several runs side by side, in long form for psql's \crosstabview.
+--
+CREATE FUNCTION sync_probe.compare(run_ids bigint[])
+RETURNS TABLE (
+    run text,
+    test text,
+    test_case text,
+    value_us double precision,
+    ratio double precision,
+    ratio_low double precision,
+    ratio_high double precision,
+    bar text,
+    not_comparable text,
+    statistic text,
+    run_id bigint,
+    ordinal integer)
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+SET jit = off -- many columns look costly enough to compile, which takes longer than the query
+AS $$
+BEGIN
+    PERFORM sync_probe_internal.require_run_ids(run_ids, 100);
+    RETURN QUERY
+        WITH cases AS MATERIALIZED (
+            SELECT c.*, (c.measured).test,
+                   (c.measured).test <> 'unsynced_write'
+                   AND sync_probe_internal.case_durable((c.run).storage, c.measured) = 'no'
+                       AS unsafe
+            FROM sync_probe_internal.compared_cases(run_ids) AS c
+        )
+        SELECT c.name, c.test, c.test_case,
+               sync_probe_internal.rounded_us(c.value_us),
+               round((c.value_us / nullif(f.value_us, 0))::numeric, 3)::float8,
+               CASE WHEN c.place > 1
+                    THEN round((c.low / nullif(f.high, 0))::numeric, 3)::float8 END,
+               CASE WHEN c.place > 1
+                    THEN round((c.high / nullif(f.low, 0))::numeric, 3)::float8 END,
+               sync_probe_internal.bar(c.value_us / nullif(max(c.value_us) OVER of_test, 0), 20),
+               nullif(concat_ws('; ',
+                   CASE WHEN c.place > f.place AND num_nulls(c.value_us, f.value_us) = 0
+                        THEN sync_probe_internal.differences(f.run, f.measured, c.run, c.measured)
+                        END,
+                   CASE WHEN c.unsafe THEN 'its syncs do not reach the device' END,
+                   CASE WHEN f.unsafe AND c.place > 1
+                        THEN format('syncs of %s do not reach the device', f.name) END), ''),
+               c.statistic, (c.run).run_id, (c.measured).ordinal
+        FROM cases AS c
+        LEFT JOIN cases AS f ON f.place = 1 AND f.test = c.test AND f.test_case = c.test_case
+        WINDOW of_test AS (PARTITION BY c.test)
+        ORDER BY min((c.measured).ordinal) OVER of_test, c.test,
+                 min((c.measured).ordinal) OVER (PARTITION BY c.test, c.test_case), c.test_case,
+                 c.place;
+END
+$$;
+
+COMMENT ON FUNCTION sync_probe.compare(bigint[]) IS
+  'Test cases of runs side by side, at most 100 runs: one row for each test case of each run, in '
+  'the form that psql''s \crosstabview takes. value_us is the median of the entries of the run '
+  '(statistic), else the mean time of an operation; ratio is this time relative to the first run '
+  '(2: twice as long), with its 95 percent confidence interval; not_comparable says what else '
+  'differs. Reads the tables with the rights of its caller';
+

@@ -1,0 +1,276 @@
+--
+-- sync_probe_internal.own_runs
+--
+-- The runs of the wal suite at a location that this cluster has measured, with what each
+-- says of its current method when paced.  before: the last run before it that measured
+-- something.  The row comparison makes a range of the index on runs that were not imported.
+--
+CREATE FUNCTION sync_probe_internal.own_runs(
+    of_location name,
+    OUT run sync_probe.runs,
+    OUT measured sync_probe.measurements,
+    OUT before bigint)
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT r, m,
+       max(r.run_id) FILTER (WHERE m.ops > 0)
+           OVER (ORDER BY r.run_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+FROM sync_probe.runs AS r
+LEFT JOIN sync_probe.measurements AS m
+    ON m.run_id = r.run_id AND m.test = 'paced' AND m.method = r.wal_sync_method
+WHERE (r.location, r.suite) >= (of_location, 'wal')
+  AND (r.location, r.suite) <= (of_location, 'wal')
+  AND r.imported_at IS NULL
+  AND r.system_identifier = (SELECT s.system_identifier FROM sync_probe_internal.this_server() AS s)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.own_runs(name) IS
+  'Runs of the wal suite of this cluster at a location';
+
+--
+-- sync_probe_internal.version_words
+--
+CREATE FUNCTION sync_probe_internal.version_words(server_version_num integer)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT format('%s.%s', server_version_num / 10000, server_version_num % 10000)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.version_words(integer) IS
+  'server_version_num as it is written: 150004 is 15.4';
+
+--
+-- sync_probe_internal.options_left
+--
+-- The options of a list that another list lacks, in their order; "none" if there are none.
+--
+CREATE FUNCTION sync_probe_internal.options_left(options text, others text)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT coalesce(string_agg(o.option, ',' ORDER BY o.n), 'none')
+FROM string_to_table(options, ',') WITH ORDINALITY AS o (option, n)
+WHERE o.option <> ALL (string_to_array(others, ','))
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.options_left(text, text) IS
+  'The options of a list that another list lacks';
+
+--
+-- sync_probe_internal.changes_between
+--
+-- What changed from a run to the next, one element each: what it is, and how it was and is.
+-- What is unknown of one of them is no change, but a device or a host that is no longer known
+-- is.  Flushes differ by the pages that they write; paces by more than a factor of two.
+--
+CREATE FUNCTION sync_probe_internal.changes_between(before sync_probe.runs, run sync_probe.runs)
+RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT array_agg(format('%s: %s -> %s', c.what, coalesce(c.old, 'unknown'),
+                        coalesce(c.new, 'unknown')) ORDER BY c.n)
+FROM (VALUES
+    (1, 'host', before.host, run.host, true),
+    (2, 'directory', before.directory, run.directory, true),
+    (3, 'device', before.device, run.device, true),
+    (4, 'file system', before.filesystem, run.filesystem, true),
+    (5, 'mount options',
+        sync_probe_internal.options_left(before.storage ->> 'mount_options',
+                                         run.storage ->> 'mount_options'),
+        sync_probe_internal.options_left(run.storage ->> 'mount_options',
+                                         before.storage ->> 'mount_options'), false),
+    (6, 'write cache', before.write_cache, run.write_cache, true),
+    (7, 'kernel', before.storage ->> 'kernel', run.storage ->> 'kernel', false),
+    (8, 'server version', sync_probe_internal.version_words(before.server_version_num),
+        sync_probe_internal.version_words(run.server_version_num), false),
+    (9, 'wal_sync_method', before.wal_sync_method, run.wal_sync_method, false),
+    (10, 'flush size',
+        CASE WHEN (before.flush_size::bigint - 1) / 8192 <> (run.flush_size::bigint - 1) / 8192
+             THEN before.flush_size || ' bytes' END, run.flush_size || ' bytes', false),
+    (11, 'flush interval',
+        CASE WHEN before.flush_interval > run.flush_interval * 2
+                  OR before.flush_interval * 2 < run.flush_interval
+             THEN sync_probe_internal.milliseconds(before.flush_interval) END,
+        sync_probe_internal.milliseconds(run.flush_interval), false)
+) AS c (n, what, old, new, or_unknown)
+WHERE CASE WHEN c.or_unknown THEN c.old IS DISTINCT FROM c.new ELSE c.old <> c.new END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.changes_between(sync_probe.runs, sync_probe.runs) IS
+  'What changed from a run to the next; null if nothing did';
+
+--
+-- sync_probe_internal.paced_time
+--
+-- Time of a method when paced: as compare() takes it, the median of the entries with the
+-- interval that is due to one of two runs.
+--
+CREATE FUNCTION sync_probe_internal.paced_time(
+    of_run bigint,
+    of_method text,
+    OUT mean_us double precision,
+    OUT median double precision,
+    OUT low double precision,
+    OUT high double precision)
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL SAFE
+ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT m.mean_us, i.median, i.low, i.high
+FROM sync_probe.measurements AS m
+LEFT JOIN sync_probe.samples AS s ON s.run_id = m.run_id AND s.ordinal = m.ordinal
+LEFT JOIN LATERAL sync_probe_internal.median_interval(s.round_mean_us, 0.025) AS i ON true
+WHERE m.run_id = of_run AND m.test = 'paced' AND m.method = of_method
+LIMIT 1
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.paced_time(bigint, text) IS
+  'Time of a method when paced, with the interval of its median';
+
+--
+-- sync_probe_internal.change_sentence
+--
+-- What changes went along with, in words: the same method took longer or less time.  When
+-- they were made, is known from the times of the runs alone.  A change of wal_sync_method
+-- is none that the same method could feel.
+--
+CREATE FUNCTION sync_probe_internal.change_sentence(
+    changes text[],
+    before timestamptz,
+    after timestamptz,
+    method text,
+    ratio numeric,
+    low numeric,
+    high numeric)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT format('since %s changed (%s%s), %s takes %s times as long (%s to %s)',
+              string_agg('the ' || split_part(c.change, ': ', 1), ' and ' ORDER BY c.n),
+              CASE WHEN d.first = d.last THEN 'on ' ELSE format('between %s and ', d.first) END,
+              d.last, method, round(ratio, 2), round(low, 2), round(high, 2))
+FROM unnest(changes) WITH ORDINALITY AS c (change, n),
+     LATERAL (SELECT to_char(before, 'YYYY-MM-DD'), to_char(after, 'YYYY-MM-DD')) AS d (first, last)
+WHERE NOT starts_with(c.change, 'wal_sync_method: ')
+GROUP BY d.first, d.last
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.change_sentence(text[], timestamptz, timestamptz, text,
+  numeric, numeric, numeric) IS
+  'What changes went along with, in words; null if none can have to do with it';
+
+--
+-- sync_probe_internal.switch_sentence
+--
+-- What a change of wal_sync_method did, by the run after it, which measured both methods.
+--
+CREATE FUNCTION sync_probe_internal.switch_sentence(
+    old_method text,
+    run sync_probe.runs,
+    margin double precision)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT format('%s takes %s times as long as %s did (%s to %s, by run %s)', run.wal_sync_method,
+              round(m.relative_speed::numeric, 2), old_method,
+              round(m.relative_speed_low::numeric, 2), round(m.relative_speed_high::numeric, 2),
+              run.run_id)
+FROM sync_probe.measurements AS m
+WHERE m.run_id = run.run_id AND m.test = 'paced' AND m.method = old_method
+  AND old_method <> run.wal_sync_method
+  AND (m.relative_speed_low > 1 + margin OR m.relative_speed_high < 1 / (1 + margin))
+LIMIT 1
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.switch_sentence(text, sync_probe.runs, double precision) IS
+  'What a change of wal_sync_method did, in words; null if it was less than the margin';
+
+--
+-- history
+--
+-- The runs of a location in the order in which they were made, and what changed between them.
+--
+-- A location without a run must exist.  The error is that of probe().
+--
+CREATE FUNCTION sync_probe.history(location name DEFAULT 'pg_wal')
+RETURNS TABLE (
+    finished_at timestamptz,
+    run_id bigint,
+    method text,
+    p50_us double precision,
+    p99_us double precision,
+    bar text,
+    ratio double precision,
+    ratio_low double precision,
+    ratio_high double precision,
+    changes text,
+    sentence text,
+    label text)
+LANGUAGE plpgsql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+SET jit = off -- many columns look costly enough to compile, which takes longer than the query
+AS $$
+DECLARE
+    margin double precision;
+BEGIN
+    IF location IS NULL THEN
+        RAISE EXCEPTION 'argument "location" must not be null'
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'See SELECT name FROM sync_probe.locations.';
+    END IF;
+    IF NOT EXISTS (SELECT FROM sync_probe_internal.own_runs(history.location)) THEN
+        PERFORM sync_probe_internal.examine_locations(history.location);
+    END IF;
+    margin := current_setting('pg_sync_probe.margin');
+    RETURN QUERY
+        SELECT date_trunc('second', (o.run).finished_at), (o.run).run_id,
+               (o.run).wal_sync_method, (o.measured).p50_us, (o.measured).p99_us,
+               sync_probe_internal.bar((o.measured).p50_us
+                                       / nullif(max((o.measured).p50_us) OVER (), 0), 20),
+               r.ratio::float8, r.low::float8, r.high::float8,
+               array_to_string(c.changes, '; '),
+               nullif(concat_ws('; ',
+                   CASE WHEN r.low > 1 + margin OR r.high < 1 / (1 + margin)
+                        THEN sync_probe_internal.change_sentence(c.changes, b.finished_at,
+                                 (o.run).finished_at, (o.run).wal_sync_method,
+                                 r.ratio, r.low, r.high) END,
+                   sync_probe_internal.switch_sentence(b.wal_sync_method, o.run, margin),
+                   CASE WHEN sync_probe_internal.case_durable((o.run).storage, o.measured) = 'no'
+                        THEN format('syncs with %s do not reach the device',
+                                    (o.run).wal_sync_method) END), ''),
+               (o.run).label
+        FROM sync_probe_internal.own_runs(history.location) AS o
+        LEFT JOIN sync_probe.runs AS b ON b.run_id = o.before
+        LEFT JOIN LATERAL sync_probe_internal.paced_time(o.before, (o.run).wal_sync_method)
+            AS t ON true
+        LEFT JOIN LATERAL sync_probe_internal.paced_time((o.run).run_id, (o.run).wal_sync_method)
+            AS n ON true
+        LEFT JOIN LATERAL (
+            SELECT round((CASE WHEN num_nulls(t.median, n.median) = 0
+                               THEN n.median / nullif(t.median, 0)
+                               ELSE n.mean_us / nullif(t.mean_us, 0) END)::numeric, 3),
+                   round((n.low / nullif(t.high, 0))::numeric, 3),
+                   round((n.high / nullif(t.low, 0))::numeric, 3)) AS r (ratio, low, high) ON true
+        LEFT JOIN LATERAL (
+            SELECT sync_probe_internal.changes_between(b, o.run)
+            WHERE b.run_id IS NOT NULL) AS c (changes) ON true
+        ORDER BY (o.run).run_id;
+END
+$$;
+
+COMMENT ON FUNCTION sync_probe.history(name) IS
+  'Runs of the wal suite of this cluster at a location, the newest last: what a paced flush with '
+  'the method of that time took, and the ratio to the same method in the run before (2: twice as '
+  'long), with its 95 percent confidence interval. changes says what is different since then, '
+  'sentence what went along with it if the interval lies beyond the margin. Reads the tables with '
+  'the rights of its caller';
+

@@ -1,0 +1,203 @@
+--
+-- What sync_probe.compare() makes of recorded runs.
+--
+\set ON_ERROR_STOP on
+\set QUIET on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+DELETE FROM sync_probe.runs;
+\ir include/stage.sql
+
+-- A run with these test cases; entries: those of its samples, or none.
+CREATE FUNCTION pg_temp.record(differences jsonb, VARIADIC cases jsonb[]) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    id bigint := pg_temp.record_run(differences);
+    m sync_probe.measurements;
+BEGIN
+    FOR i IN 1 .. cardinality(cases) LOOP
+        m := jsonb_populate_record(NULL::sync_probe.measurements,
+            '{"test": "paced", "method": "fdatasync", "direct_io": false, "status": "ok",
+              "write_size": 8192, "writes_per_sync": 1, "ops": 1000, "mean_us": 500}'
+            || cases[i] || jsonb_build_object('run_id', id, 'ordinal', i));
+        INSERT INTO sync_probe.measurements SELECT m.*;
+        IF cases[i] ? 'entries' THEN
+            INSERT INTO sync_probe.samples (run_id, ordinal, round_mean_us)
+            SELECT id, i, array_agg(e::float8) FROM jsonb_array_elements_text(cases[i] -> 'entries')
+                AS e;
+        END IF;
+    END LOOP;
+    RETURN id;
+END
+$$;
+
+-- ------------------------------------------------------ values and intervals
+
+-- 1 to 11: the median is 6, and ranks 2 and 10 enclose it (2 * 12 / 2048 <= 2.5 %)
+SELECT pg_temp.record('{}', '{"entries": [11,1,2,3,4,5,6,7,8,9,10]}',
+                      '{"method": "fsync", "entries": [6,6]}', '{"method": "open_sync"}') AS a \gset
+SELECT pg_temp.record('{"label": "twice"}', '{"entries": [22,2,4,6,8,10,12,14,16,18,20]}',
+                      '{"method": "fsync", "entries": [9,9,9]}',
+                      '{"method": "open_sync", "mean_us": 750, "entries": [7]}',
+                      '{"method": "open_datasync", "status": "stopped", "mean_us": null,
+                        "ops": null}') AS b \gset
+CREATE TEMP VIEW got AS SELECT * FROM sync_probe.compare((SELECT array_agg(run_id ORDER BY run_id)
+                                                          FROM sync_probe.runs));
+
+SELECT plan(44);
+
+SELECT results_eq(
+    $$SELECT test_case, run, value_us, ratio, ratio_low, ratio_high, statistic FROM got$$,
+    format($$VALUES ('fdatasync', 'run %1$s', 6::float8, 1::float8, NULL::float8, NULL::float8,
+                     'median'),
+                    ('fdatasync', 'twice', 12, 2, 0.4, 10, 'median'),
+                    ('fsync', 'run %1$s', 6, 1, NULL, NULL, 'median'),
+                    ('fsync', 'twice', 9, 1.5, NULL, NULL, 'median'),
+                    ('open_sync', 'run %1$s', 500, 1, NULL, NULL, 'mean'),
+                    ('open_sync', 'twice', 750, 1.5, NULL, NULL, 'mean'),
+                    ('open_datasync', 'twice', NULL, NULL, NULL, NULL, NULL)$$, :a),
+    'medians where both have entries, else means');
+SELECT results_eq(
+    $$SELECT * FROM sync_probe_internal.median_interval('{5,1,NULL,NaN,4,2,3,Infinity}', 0.07)$$,
+    'VALUES (3::float8, 1::float8, 5::float8)', 'what is no number is left out of a median');
+SELECT results_eq(
+    $$SELECT * FROM sync_probe_internal.median_interval('{NULL}', 0.05)
+      UNION ALL SELECT * FROM sync_probe_internal.median_interval('{}', 0.05)$$,
+    'VALUES (NULL::float8, NULL::float8, NULL::float8), (NULL, NULL, NULL)', 'nor a median of none');
+SELECT is(array_agg(length(bar) ORDER BY run_id), '{14,20}'::integer[], 'bars in proportion')
+FROM got WHERE test_case = 'open_sync';
+SELECT is(max(length(bar)), 20, 'the longest has 20 characters') FROM got;
+SELECT is_empty('SELECT * FROM got WHERE not_comparable IS NOT NULL', 'both are comparable');
+SELECT is(array_agg(r.test_case), '{fdatasync,fsync,open_sync}'::text[],
+          'the first run of the array is what ratios are of')
+FROM sync_probe.compare(ARRAY[:b, :a]) AS r WHERE run_id = :a AND ratio < 1;
+SELECT is(count(*), 4::bigint, 'one run alone') FROM sync_probe.compare(ARRAY[:b]) WHERE
+    ratio IS NOT DISTINCT FROM CASE WHEN value_us IS NOT NULL THEN 1 END;
+
+-- --------------------------------------------------------------------- names
+
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.record('{"label": "same"}', '{}') AS a \gset
+SELECT pg_temp.record('{"label": "same"}', '{}') AS b \gset
+SELECT pg_temp.record('{}', '{}') AS c \gset
+SELECT is(array_agg(run ORDER BY run_id), ARRAY['run ' || :a || ': same', 'run ' || :b || ': same',
+                                                'run ' || :c], 'runs with the same label') FROM got;
+UPDATE sync_probe.runs SET label = '' WHERE run_id = :a;
+UPDATE sync_probe.runs SET label = format('run %s', :a) WHERE run_id = :b;
+SELECT is(count(DISTINCT run), 3::bigint, 'a label that looks like another run') FROM got;
+
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.record('{"suite": "pg_test_fsync"}',
+    '{"test": "one_write", "direct_io": true}',
+    '{"test": "open_sync_sizes", "method": "open_sync", "write_size": 16384}',
+    '{"test": "open_sync_sizes", "method": "open_sync", "writes_per_sync": 2}',
+    '{"test": "open_sync_sizes", "method": "open_sync", "write_size": 512, "writes_per_sync": 32}',
+    '{"test": "saturated", "method": "open_sync"}',
+    '{"test": "saturated", "method": "open_sync", "direct_io": true}',
+    '{"test": "commit_delay", "value": "0"}', '{"test": "commit_delay", "value": "50"}',
+    '{"test": "odd"}', '{"test": "odd"}') AS a \gset
+SELECT is(array_agg(test_case ORDER BY ordinal),
+          '{fdatasync,open_sync 1 x 16 kB,open_sync 2 x 8 kB,open_sync 32 x 512 B,open_sync,
+            open_sync direct,0,50,fdatasync,fdatasync #2}'::text[], 'names of test cases')
+FROM got;
+
+-- --------------------------------------------------- what cannot be compared
+
+CREATE TEMP TABLE other (name text, run jsonb, of_case jsonb, says text);
+INSERT INTO other VALUES
+('nothing', '{}', '{}', NULL),
+('another host', '{"host": "web2"}', '{}', '^host web2, not \S+$'),
+('an unknown host', '{"host": null, "system_identifier": null}', '{}', '^host unknown, not \S+$'),
+('another cluster', '{"system_identifier": 1}', '{}', '^another cluster$'),
+('another device', '{"device": "sdb"}', '{}', '^device sdb, not nvme0n1$'),
+('another suite', '{"suite": "stream"}', '{}', '^suite stream, not wal$'),
+('more pages', '{"flush_size": 8193}', '{}', '^flushes of 8193 bytes, not 8192$'),
+('as many pages', '{"flush_size": 100}', '{}', NULL),
+('a huge flush', '{"flush_size": 2147483647}', '{}', 'not 8192$'),
+('O_DIRECT', '{}', '{"direct_io": true}', '^with O_DIRECT$'),
+('about the pace', '{"flush_interval": "2.5 ms"}', '{}', NULL),
+('another pace', '{"flush_interval": "2.4 ms"}', '{}', '^a flush interval of 2.4 ms, not 5 ms$'),
+('a slower one', '{"flush_interval": "10.1 ms"}', '{}', '^a flush interval of 10.1 ms, not 5 ms$'),
+('no pace', '{"flush_interval": null}', '{}', '^a flush interval of no length, not 5 ms$'),
+('workers', '{"workers": 8}', '{}', NULL),
+('a load', '{"workload": "upsert"}', '{}', '^load of upsert, not its own sessions$'),
+('two things', '{"device": "sdb", "flush_size": 50000}', '{"direct_io": true}',
+    '^device sdb, not nvme0n1; flushes of 50000 bytes, not 8192; with O_DIRECT$'),
+('no sync', '{"storage": {"syncs_nothing": "tmpfs"}}', '{}', '^its syncs do not reach the device$'),
+('no flush', '{"storage": {"write_cache": "write back", "fua": false}}',
+    '{"flushes_per_op": 0, "device_writes_per_op": 1}', '^its syncs do not reach the device$'),
+('flushes', '{"storage": {"write_cache": "write back", "fua": false}}',
+    '{"flushes_per_op": 1, "device_writes_per_op": 1}', NULL);
+
+CREATE FUNCTION pg_temp.said(o other) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    a bigint;
+    b bigint;
+BEGIN
+    DELETE FROM sync_probe.runs;
+    a := pg_temp.record('{}', '{}');
+    b := pg_temp.record(o.run, o.of_case);
+    RETURN (SELECT c.not_comparable FROM sync_probe.compare(ARRAY[a, b]) AS c
+            WHERE c.run_id = b AND c.ratio = 1);
+END
+$$;
+SELECT ok(CASE WHEN says IS NULL THEN s.said IS NULL ELSE s.said ~ says END,
+          format('%s: %s', name, coalesce(s.said, 'comparable')))
+FROM other AS o, LATERAL (SELECT pg_temp.said(o)) AS s (said);
+
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.record('{"storage": {"syncs_nothing": "tmpfs"}, "label": "memory"}', '{}',
+                      '{"test": "unsynced_write", "method": "write"}') AS a,
+       pg_temp.record('{"label": "disk"}', '{}', '{"test": "unsynced_write", "method": "write"}')
+           AS b \gset
+SELECT results_eq($$SELECT run, not_comparable FROM got WHERE test = 'paced'$$,
+    $$VALUES ('memory', 'its syncs do not reach the device'),
+             ('disk', 'syncs of memory do not reach the device')$$, 'the first run syncs nothing');
+SELECT is_empty($$SELECT * FROM got WHERE test = 'unsynced_write' AND not_comparable IS NOT NULL$$,
+                'what is not synced need not reach the device');
+
+-- the pace does not matter back to back, nor to the lines of pg_test_fsync
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.record('{}', '{"test": "saturated"}') AS a,
+       pg_temp.record('{"flush_interval": "0.5 ms"}', '{"test": "saturated"}') AS b \gset
+SELECT is_empty('SELECT * FROM got WHERE not_comparable IS NOT NULL', 'the pace back to back');
+UPDATE sync_probe.runs SET suite = 'pg_test_fsync';
+UPDATE sync_probe.measurements SET test = 'one_write';
+SELECT is_empty('SELECT * FROM got WHERE not_comparable IS NOT NULL', 'the pace of pg_test_fsync');
+UPDATE sync_probe.measurements SET write_size = 4096 WHERE run_id = :b;
+SELECT is(not_comparable, '1 writes of 4096 bytes, not 1 of 8192', 'its writes')
+FROM got WHERE run_id = :b;
+
+-- settings
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.record('{"suite": "commit", "workers": 4}', '{"test": "commit_delay", "value": "0"}')
+           AS a,
+       pg_temp.record('{"suite": "commit", "workers": 8}',
+                      '{"test": "commit_delay", "value": "0", "method": "fsync"}') AS b \gset
+SELECT is(not_comparable, '8 workers, not 4; fsync, not fdatasync', 'the suite commit')
+FROM got WHERE run_id = :b;
+
+-- times that are zero, or as large as an import may bring
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.record('{}', '{"mean_us": 0}', '{"method": "fsync", "mean_us": 1e-12}') AS a,
+       pg_temp.record('{}', '{"mean_us": 1e15}', '{"method": "fsync", "mean_us": 1e15}') AS b \gset
+SELECT results_eq('SELECT ratio FROM got WHERE run_id = ' || :b,
+                  'VALUES (NULL::float8), (1e27)', 'no ratio to zero');
+
+-- what was not measured
+SELECT throws_ok(format('SELECT * FROM sync_probe.compare(%L)', ids), '22023', message, message)
+FROM (VALUES (NULL, 'argument "run_ids" must not be null'),
+             ('{}', 'argument "run_ids" must name a run'),
+             ('{-1}', 'run -1 does not exist')) AS v (ids, message);
+SELECT throws_ok(format('SELECT * FROM sync_probe.compare(ARRAY[%s, NULL])', :a), '22023',
+                 'argument "run_ids" must not contain null', 'null');
+SELECT throws_ok(format('SELECT * FROM sync_probe.compare(ARRAY[%1$s, %2$s, %1$s])', :a, :b), '22023',
+                 format('argument "run_ids" names run %s twice', :a), 'twice');
+SELECT throws_ok('SELECT * FROM sync_probe.compare((SELECT array_agg(i) FROM generate_series(1, 101) i))',
+                 '22023', 'argument "run_ids" names 101 runs, at most 100 are allowed', 'too many');
+
+SELECT * FROM finish();
+ROLLBACK;

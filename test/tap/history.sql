@@ -1,0 +1,218 @@
+--
+-- What sync_probe.history() makes of recorded runs.
+--
+\set ON_ERROR_STOP on
+\set QUIET on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+DELETE FROM sync_probe.runs;
+\ir include/stage.sql
+SET LOCAL pg_sync_probe.margin = 0.05;
+SET LOCAL TimeZone = 'UTC';
+
+-- A run whose entries of fdatasync are us - 1, us and us + 1, and those of fsync half of that.
+-- By itself, fdatasync takes 1.25 times as long as fsync.
+CREATE FUNCTION pg_temp.record(differences jsonb, us float8 DEFAULT 100) RETURNS bigint
+LANGUAGE plpgsql AS $$
+DECLARE
+    id bigint := pg_temp.record_run('{"storage": {}}' || differences);
+    current text := coalesce(differences ->> 'wal_sync_method', 'fdatasync');
+BEGIN
+    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops,
+        p50_us, p99_us, mean_us, relative_speed, relative_speed_low, relative_speed_high)
+    SELECT id, row_number() OVER (), t, m, false, 'ok', 1000, v.us, v.us * 3, v.us,
+           s.speed, s.speed - 0.01, s.speed + 0.01
+    FROM unnest('{paced,saturated}'::text[]) AS t,
+         (VALUES ('fdatasync', us, 0.8), ('fsync', us / 2, 1.25)) AS v (m, us, speed),
+         LATERAL (SELECT CASE WHEN m = current THEN 1 ELSE v.speed END) AS s (speed);
+    INSERT INTO sync_probe.samples (run_id, ordinal, round_mean_us)
+    SELECT id, ordinal, ARRAY(SELECT p50_us + i % 3 - 1 FROM generate_series(1, 30) AS i)
+    FROM sync_probe.measurements WHERE run_id = id;
+    RETURN id;
+END
+$$;
+
+CREATE TEMP TABLE scenario (name text, before jsonb, before_us float8, run jsonb, us float8,
+                            changes text, sentence text);
+INSERT INTO scenario VALUES
+('nothing changed', '{}', 100, '{}', 100, NULL, NULL),
+('slower, for no known reason', '{}', 100, '{}', 210, NULL, NULL),
+('remounted', '{"storage": {"mount_options": "rw,relatime"}}', 100,
+    '{"storage": {"mount_options": "rw,relatime,nobarrier"}}', 210,
+    '^mount options: none -> nobarrier$',
+    '^since the mount options changed \(between 2026-05-01 and 2026-05-03\), fdatasync takes 2.10'
+    ' times as long \(2.07 to 2.13\)$'),
+('options in another order', '{"storage": {"mount_options": "rw,a=1"}}', 100,
+    '{"storage": {"mount_options": "a=1,rw"}}', 210, NULL, NULL),
+('another option', '{"storage": {"mount_options": "rw,a=1,b"}}', 100,
+    '{"storage": {"mount_options": "rw,a=2"}}', 100, '^mount options: a=1,b -> a=2$', NULL),
+('options were not known', '{}', 100, '{"storage": {"mount_options": "rw"}}', 210, NULL, NULL),
+('remounted, the same speed', '{"storage": {"mount_options": "rw"}}', 100,
+    '{"storage": {"mount_options": "rw,discard"}}', 104, 'discard', NULL),
+('remounted, faster', '{"storage": {"mount_options": "rw"}}', 100,
+    '{"storage": {"mount_options": "rw,nobarrier"}}', 50, 'nobarrier', 'takes 0.50 times as long'),
+('another kernel', '{"storage": {"kernel": "Linux 5"}}', 100, '{"storage": {"kernel": "Linux 6"}}',
+    210, '^kernel: Linux 5 -> Linux 6$', '^since the kernel changed'),
+('another host', '{"host": "web1"}', 100, '{"host": "web2"}', 210, '^host: web1 -> web2$',
+    '^since the host changed'),
+('moved', '{"directory": "/a", "device": "sda", "filesystem": "ext4", "write_cache": "write back"}',
+    100, '{"directory": "/b", "device": null, "filesystem": "zfs", "write_cache": null}', 50,
+    '^directory: /a -> /b; device: sda -> unknown; file system: ext4 -> zfs; '
+    'write cache: write back -> unknown$',
+    '^since the directory and the device and the file system and the write cache changed'),
+('another server', '{"server_version_num": 150004}', 100, '{"server_version_num": 160001}', 210,
+    '^server version: 15.4 -> 16.1$', '^since the server version changed'),
+('larger flushes', '{}', 100, '{"flush_size": 50000}', 210,
+    '^flush size: 8192 bytes -> 50000 bytes$', '^since the flush size changed'),
+('as many pages', '{}', 100, '{"flush_size": 100}', 210, NULL, NULL),
+('another pace', '{}', 100, '{"flush_interval": "0.5 ms"}', 50,
+    '^flush interval: 5 ms -> 0.5 ms$', '^since the flush interval changed'),
+('about the same pace', '{}', 100, '{"flush_interval": "3 ms"}', 50, NULL, NULL),
+-- fsync took half as long before, too
+('another method', '{"wal_sync_method": "fsync"}', 100, '{}', 100,
+    '^wal_sync_method: fsync -> fdatasync$',
+    '^fdatasync takes 1.25 times as long as fsync did \(1.24 to 1.26, by run \d+\)$'),
+('another method, and the storage', '{"wal_sync_method": "fsync", "device": "sda"}', 100, '{}', 210,
+    '^device: sda -> nvme0n1; wal_sync_method: fsync -> fdatasync$',
+    '^since the device changed .* fdatasync takes 2.10 .*; fdatasync takes 1.25 times as long as'
+    ' fsync'),
+-- a run that did not measure its own method is no run to compare with
+('another method, unmeasured', '{"wal_sync_method": "open_sync"}', 100, '{}', 210, NULL, NULL);
+
+CREATE TEMP TABLE got (name text, n bigint, finished_at timestamptz, run_id bigint, method text,
+    p50_us float8, p99_us float8, bar text, ratio float8, ratio_low float8, ratio_high float8,
+    changes text, sentence text, label text);
+DO $$
+DECLARE
+    s scenario;
+BEGIN
+    FOR s IN SELECT * FROM scenario LOOP
+        DELETE FROM sync_probe.runs;
+        PERFORM pg_temp.record(s.before || '{"finished_at": "2026-05-01 20:00"}', s.before_us);
+        PERFORM pg_temp.record(s.run || '{"finished_at": "2026-05-03 10:00"}', s.us);
+        INSERT INTO got SELECT s.name, row_number() OVER (), h.* FROM sync_probe.history() AS h;
+    END LOOP;
+END
+$$;
+
+SELECT plan((SELECT count(*)::integer * 3 FROM scenario) + 20);
+
+SELECT is((SELECT count(*) FROM got WHERE got.name = s.name), 2::bigint, name || ': a row each')
+FROM scenario AS s;
+SELECT ok(CASE WHEN s.changes IS NULL THEN g.changes IS NULL ELSE g.changes ~ s.changes END,
+          format('%s: %s', name, coalesce(g.changes, 'no changes')))
+FROM scenario AS s JOIN got AS g USING (name) WHERE g.n = 2;
+SELECT ok(CASE WHEN s.sentence IS NULL THEN g.sentence IS NULL ELSE g.sentence ~ s.sentence END,
+          format('%s: %s', name, coalesce(g.sentence, 'no sentence')))
+FROM scenario AS s JOIN got AS g USING (name) WHERE g.n = 2;
+SELECT is(count(*), 0::bigint, 'nothing changed before the first run')
+FROM got WHERE n = 1 AND (changes IS NOT NULL OR sentence IS NOT NULL OR ratio IS NOT NULL);
+
+-- the figures of a row; interval: 101 and 99 of one, 211 and 209 of the other
+SELECT results_eq(
+    $$SELECT finished_at, method, p50_us, p99_us, length(bar), ratio, ratio_low, ratio_high
+      FROM got WHERE name = 'remounted' ORDER BY n$$,
+    $$VALUES ('2026-05-01 20:00'::timestamptz, 'fdatasync', 100::float8, 300::float8, 10,
+              NULL::float8, NULL::float8, NULL::float8),
+             ('2026-05-03 10:00', 'fdatasync', 210, 630, 20, 2.1, round(209 / 101.0, 3)::float8,
+              round(211 / 99.0, 3)::float8)$$, 'figures');
+SELECT is(ratio, 1::float8, 'the ratio is of the same method')
+FROM got WHERE name = 'another method' AND n = 2;
+SELECT is(ratio, NULL, 'no ratio without the same method')
+FROM got WHERE name = 'another method, unmeasured' AND n = 1;
+
+-- which runs
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.record('{"label": "first"}') AS first,
+       pg_temp.record('{"imported_at": "2026-05-02"}', 300) AS imported,
+       pg_temp.record('{"system_identifier": 7}', 300) AS elsewhere,
+       pg_temp.record('{"suite": "commit"}', 300) AS commits,
+       pg_temp.record('{"location": "pg_default"}', 300) AS tablespace,
+       pg_temp.record('{"label": "last"}', 110) AS last \gset
+SELECT results_eq('SELECT run_id, label, ratio FROM sync_probe.history()',
+    format($$VALUES (%s::bigint, 'first', NULL::float8), (%s, 'last', 1.1)$$, :first, :last),
+    'runs of this suite, location and cluster, the newest last');
+SELECT results_eq('SELECT run_id FROM sync_probe.history(''pg_default'')',
+                  'VALUES (' || :tablespace || '::bigint)', 'another location');
+
+-- a run that measured nothing is a row, and the one after it is compared with the one before
+SELECT pg_temp.record('{}', 500) AS stopped, pg_temp.record('{}', 220) AS next \gset
+UPDATE sync_probe.measurements
+SET ops = NULL, status = 'stopped', p50_us = NULL, p99_us = NULL, mean_us = NULL
+WHERE run_id = :stopped;
+DELETE FROM sync_probe.samples WHERE run_id = :stopped;
+SELECT results_eq($$SELECT ratio, bar IS NULL FROM sync_probe.history()$$,
+    $$VALUES (NULL::float8, false), (1.1, false), (NULL, true), (2, false)$$,
+    'a run that measured nothing');
+DELETE FROM sync_probe.measurements WHERE run_id = :stopped;
+SELECT is(count(*), 4::bigint, 'or that has no test cases') FROM sync_probe.history();
+
+-- without samples there is a ratio of means, but no interval and no sentence
+UPDATE sync_probe.runs SET device = 'sdz' WHERE run_id = :next;
+DELETE FROM sync_probe.samples WHERE run_id = :last;
+UPDATE sync_probe.measurements SET mean_us = 440 WHERE run_id = :last;
+SELECT results_eq($$SELECT ratio, ratio_low, ratio_high, changes, sentence
+                    FROM sync_probe.history() OFFSET 3$$,
+    $$VALUES (0.5::float8, NULL::float8, NULL::float8, 'device: nvme0n1 -> sdz', NULL)$$,
+    'no samples');
+SELECT is_empty($$SELECT * FROM sync_probe.history() WHERE ratio_low > ratio_high$$,
+                'intervals are in order');
+
+-- fast, but for a bad reason
+SELECT pg_temp.record('{"storage": {"syncs_nothing": "tmpfs"}}', 20) AS id \gset
+SELECT is(sentence, 'since the device changed (on ' || to_char(now(), 'YYYY-MM-DD')
+          || '), fdatasync takes 0.09 times as long (0.09 to 0.10); syncs with fdatasync do not'
+          || ' reach the device', 'syncs nothing')
+FROM sync_probe.history() WHERE run_id = :id;
+DELETE FROM sync_probe.runs WHERE run_id = :id;
+
+-- the margin
+SELECT pg_temp.record('{"device": "sdy"}', 240) AS id \gset
+SELECT is(sentence IS NULL, true, '9 percent, but the interval reaches 8 percent')
+FROM (SELECT set_config('pg_sync_probe.margin', '0.09', true)) AS s,
+     LATERAL sync_probe.history() WHERE run_id = :id;
+SELECT is(sentence IS NOT NULL, true, 'above a margin of 7 percent')
+FROM (SELECT set_config('pg_sync_probe.margin', '0.07', true)) AS s,
+     LATERAL sync_probe.history() WHERE run_id = :id;
+
+-- values that a hand may have put there
+UPDATE sync_probe.runs SET storage = '[]', flush_size = -2147483648, finished_at = NULL,
+                           server_version_num = 0, flush_interval = '0';
+SELECT lives_ok('SELECT * FROM sync_probe.history()', 'odd values');
+UPDATE sync_probe.runs SET storage = '{"mount_options": {"a": 1}, "kernel": null}',
+                           finished_at = 'infinity', wal_sync_method = NULL;
+SELECT lives_ok('SELECT * FROM sync_probe.history()', 'more of them');
+
+-- arguments; sql/history.sql has the errors about locations
+SELECT throws_ok('SELECT * FROM sync_probe.history(NULL)', '22023',
+                 'argument "location" must not be null', 'null');
+UPDATE sync_probe.runs SET location = 'dropped' WHERE location = 'pg_default';
+SELECT is(count(*), 1::bigint, 'a tablespace that was dropped') FROM sync_probe.history('dropped');
+SELECT is(count(*), 0::bigint, 'a location without a run') FROM sync_probe.history('pg_default');
+
+-- 500 runs take the index
+DELETE FROM sync_probe.runs;
+INSERT INTO sync_probe.runs (source, location, suite, system_identifier, wal_sync_method)
+SELECT 'probe', l, 'wal', s.system_identifier, 'fsync'
+FROM generate_series(1, 5000) AS i, unnest('{pg_default,x,y,z}'::name[]) AS l,
+     sync_probe_internal.this_server() AS s;
+INSERT INTO sync_probe.runs (source, location, suite, system_identifier, wal_sync_method)
+SELECT 'probe', 'pg_wal', 'wal', s.system_identifier, 'fsync'
+FROM generate_series(1, 500) AS i, sync_probe_internal.this_server() AS s;
+ANALYZE sync_probe.runs;
+CREATE FUNCTION pg_temp.plan() RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN QUERY EXECUTE $q$EXPLAIN SELECT r.* FROM sync_probe.runs AS r
+        WHERE (r.location, r.suite) >= ('pg_wal'::name, 'wal')
+          AND (r.location, r.suite) <= ('pg_wal'::name, 'wal') AND r.imported_at IS NULL$q$;
+END
+$$;
+SELECT isnt_empty($$SELECT * FROM pg_temp.plan() AS l WHERE l ~ 'Index (Only )?Scan.*location_suite'$$,
+                  'the index on locations is used');
+SELECT is(count(*), 500::bigint, '500 runs') FROM sync_probe.history();
+
+SELECT * FROM finish();
+ROLLBACK;
