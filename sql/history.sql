@@ -37,7 +37,7 @@ FROM (SELECT FROM sync_probe.compare(:'ids') GROUP BY run, test, test_case HAVIN
 
 -- the newest run comes last
 SELECT label, method = current_setting('wal_sync_method') AS method, p50_us > 0 AS p50,
-       ratio > 0 AS ratio, ratio NOT BETWEEN ratio_low AND ratio_high AS outside, changes
+       ratio > 0 AS ratio, ratio > 0 AND ratio BETWEEN ratio_low AND ratio_high IS FALSE AS outside, changes
 FROM sync_probe.history();
 SELECT count(*) FROM sync_probe.history('pg_default');
 

@@ -59,7 +59,7 @@ DROP SCHEMA regress_trap CASCADE;
 ALTER EXTENSION pg_sync_probe SET SCHEMA public;
 
 -- the functions and views that people use, each with its comment
-SELECT p.proname, pg_get_function_result(p.oid) AS returns,
+SELECT p.proname, regexp_replace(pg_get_function_result(p.oid), '^TABLE.*', 'TABLE') AS returns,
        obj_description(p.oid, 'pg_proc') IS NOT NULL AS has_comment
 FROM pg_proc p
 WHERE p.pronamespace = 'sync_probe'::regnamespace

@@ -370,6 +370,12 @@ $$),
 ('commit_waits', $$
     duration interval DEFAULT '00:00:05'::interval
 $$),
+('compare', $$
+    run_ids bigint[]
+$$),
+('history', $$
+    location name DEFAULT 'pg_wal'::name
+$$),
 ('device_lifetime', $$
     location name
     capacity_bytes bigint
@@ -402,7 +408,7 @@ $$),
 $$);
 
 SELECT plan((SELECT count(*)::integer * 2 FROM surface)
-            + (SELECT count(*)::integer FROM functions) + 36);
+            + (SELECT count(*)::integer FROM functions) + 38);
 
 SELECT results_eq(format('SELECT pg_temp.columns(%L)', 'sync_probe.' || relation),
                   format('SELECT pg_temp.lines(%L)', columns), 'columns of ' || relation)
@@ -418,6 +424,16 @@ SELECT results_eq(format('SELECT pg_temp.arguments(%L)', 'sync_probe.' || name),
 FROM functions;
 SELECT is(pg_get_function_result('sync_probe.device_lifetime'::regproc), 'sync_probe.lifetime',
           'what device_lifetime() returns');
+SELECT is(pg_get_function_result('sync_probe.compare'::regproc),
+          'TABLE(run text, test text, test_case text, value_us double precision, '
+          'ratio double precision, ratio_low double precision, ratio_high double precision, '
+          'bar text, not_comparable text, statistic text, run_id bigint, ordinal integer)',
+          'what compare() returns');
+SELECT is(pg_get_function_result('sync_probe.history'::regproc),
+          'TABLE(finished_at timestamp with time zone, run_id bigint, method text, '
+          'p50_us double precision, p99_us double precision, bar text, ratio double precision, '
+          'ratio_low double precision, ratio_high double precision, changes text, sentence text, '
+          'label text)', 'what history() returns');
 SELECT results_eq($$SELECT pg_temp.columns('sync_probe.lifetime')$$, $sql$SELECT pg_temp.lines($$
     location name
     device text
