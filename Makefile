@@ -18,7 +18,7 @@ OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 # In this order: what comes later uses what comes before.
 SQL_PARTS = header bar locations tables stream commit_waits workloads sql_bench workload_results probe trial \
 	histogram verdict probed_advice live_advice recommendations findings_storage findings_run \
-	findings lifetime running report comparison \
+	findings lifetime running pg_test_fsync comparison \
 	compare history \
 	html_style html html_plot report_data report_runs page_head \
 	page_verdict page_methods page_latency page_device page_tool page_findings page_numbers \
@@ -31,7 +31,7 @@ PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
 
 REGRESS = setup arguments locations shapes recording lifetime privileges trial workloads \
-	sql_bench commit_waits commit_suite stream_suite history in_your_tests
+	sql_bench commit_waits commit_suite import stream_suite history in_your_tests
 REGRESS_OPTS = --inputdir=.
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl

@@ -400,6 +400,10 @@ $$),
     trust boolean DEFAULT false
     allow_publication boolean DEFAULT false
 $$),
+('import_pg_test_fsync', $$
+    report text
+    label text DEFAULT NULL::text
+$$),
 ('sql_bench', $$
     tablespaces name[]
     scale double precision DEFAULT 0.01
@@ -408,7 +412,7 @@ $$),
 $$);
 
 SELECT plan((SELECT count(*)::integer * 2 FROM surface)
-            + (SELECT count(*)::integer FROM functions) + 38);
+            + (SELECT count(*)::integer FROM functions) + 39);
 
 SELECT results_eq(format('SELECT pg_temp.columns(%L)', 'sync_probe.' || relation),
                   format('SELECT pg_temp.lines(%L)', columns), 'columns of ' || relation)
@@ -465,7 +469,8 @@ SELECT ok(NOT has_function_privilege('pg_monitor', p.oid, 'EXECUTE'),
           p.proname || '() is revoked from PUBLIC')
 FROM pg_proc AS p
 WHERE p.pronamespace = 'sync_probe'::regnamespace
-  AND p.proname IN ('probe', 'probe_all', 'cleanup', 'pgbench', 'run_workload', 'sql_bench')
+  AND p.proname IN ('probe', 'probe_all', 'cleanup', 'pgbench', 'run_workload', 'sql_bench',
+                    'import_pg_test_fsync')
 ORDER BY p.proname;
 
 -- what waits for other sessions is for those who may see what these do

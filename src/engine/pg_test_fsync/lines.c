@@ -68,6 +68,9 @@ static const char *const explanations[] = {
 /* A block of WAL has at most 64 kB; a fork's may have more. */
 #define MAX_BLOCK_KB		1024
 
+/* A longer line is none of the program's. */
+#define MAX_LINE_LENGTH	1000
+
 /* How far the two numbers of a line may be apart: both are rounded. */
 #define MAX_DISAGREEMENT	0.01
 
@@ -387,6 +390,8 @@ sp_tool_parse_line(sp_slice line, bool cut)
 	sp_tool_line_content content = {.kind = SP_TOOL_LINE_UNKNOWN};
 
 	line = sp_tool_strip(line);
+	if (line.length > MAX_LINE_LENGTH)
+		return content;
 	if (parse_figure_line(line, cut, &content) || parse_heading(line, &content) ||
 		parse_seconds(line, &content) || parse_operations(line, &content) ||
 		parse_direct_io(line, &content))
