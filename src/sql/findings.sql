@@ -2,7 +2,7 @@
 -- sync_probe_internal.findings
 --
 -- The rows of the view.  Those that need no run are in findings_storage.sql, those of a
--- run in findings_run.sql: a paragraph for each.  A new code also has its place in
+-- run in findings_run.sql and findings_stream.sql: a paragraph for each.  A new code also has its place in
 -- doc/durability-and-findings.md and in the list of test/tap/findings.sql.
 --
 -- A function, so that it can set jit: with many tablespaces the
@@ -37,6 +37,10 @@ FROM examined AS e,
 UNION ALL
 SELECT f.*
 FROM sync_probe_internal.run_findings AS f
+
+UNION ALL
+SELECT f.*
+FROM examined AS e, LATERAL sync_probe_internal.stream_findings(e.facts) AS f
 
 UNION ALL
 SELECT d.location, 'warning', 'outdated_run',

@@ -11,7 +11,9 @@ use PostgreSQL::Test::Utils;
 use SyncProbeTest;
 use Test::More;
 
-my $primary = probe_cluster('primary', allows_streaming => 1);
+# files of a stream are not larger than its limit
+my $primary = probe_cluster('primary', allows_streaming => 1,
+	conf => "pg_sync_probe.max_stream_write = '8MB'");
 $primary->backup('backup');
 my $standby = PostgreSQL::Test::Cluster->new('standby');
 $standby->init_from_backup($primary, 'backup', has_streaming => 1);
@@ -28,6 +30,7 @@ my @cases = (
 my @probes = (
 	[ "sync_probe.probe('pg_wal', duration => '200 ms')", 'ops > 0' ],
 	[ "sync_probe.probe('pg_default', 'pg_test_fsync', duration => '200 ms')", 'ops > 0' ],
+	[ "sync_probe.probe('pg_default', 'stream', duration => '200 ms')", 'ops > 0' ],
 );
 
 for (@cases)
@@ -79,9 +82,10 @@ is($primary->safe_psql('postgres', <<'SQL'), 't', 'primary: a run is recorded');
 SET client_min_messages = warning;
 SELECT bool_and(run_id = 1) FROM sync_probe.probe(duration => '200 ms', label => 'of the primary')
 SQL
+$primary->safe_psql('postgres', "SELECT FROM sync_probe.probe('pg_default', 'stream', duration => '50 ms')");
 let_runs_count($primary);
 $primary->wait_for_catchup($standby);
-for my $relation (qw(runs measurements samples latency_histogram))
+for my $relation (qw(runs measurements samples stream_seconds latency_histogram))
 {
 	my $sql = "SELECT count(*) || ' ' || md5(string_agg(r::text, '' ORDER BY r::text))"
 		  . " FROM sync_probe.$relation r";

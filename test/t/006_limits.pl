@@ -187,6 +187,7 @@ SQL
 $node->safe_psql('postgres', <<'SQL');
 SELECT FROM sync_probe.probe('pg_wal', duration => '100 ms', label => 'it''s "kept"');
 SELECT FROM sync_probe.probe('in_place_007', 'pg_test_fsync', duration => '100 ms');
+SELECT FROM sync_probe.probe('in_place_007', 'stream', duration => '100 ms');
 SELECT FROM sync_probe.probe('pg_default', duration => '100 ms');
 DELETE FROM sync_probe.runs WHERE location = 'pg_default';
 INSERT INTO sync_probe.workloads (workload, script)

@@ -19,7 +19,8 @@ my $library = "$ENV{TESTDIR}/test/fault/fail_calls.so";
 my $control_file = PostgreSQL::Test::Utils::tempdir() . '/fault';
 my $log_file = "$control_file.log";
 
-my $node = probe_cluster('faults', allows_streaming => 1, conf => 'fsync = off');
+my $node = probe_cluster('faults', allows_streaming => 1,
+	conf => "fsync = off\npg_sync_probe.max_stream_write = '1MB'");
 $node->stop;
 {
 	# the server's environment; psql is started without
@@ -179,6 +180,11 @@ for (
 	[ 'pg_default', 'wal', 'fstatvfs 22 0MB', '53100',
 		qr/not enough space to go on probing location "pg_default"/ ],
 	[ 'pg_default', 'pg_test_fsync', 'fstatvfs 18 0MB', '53100',
+		qr/not enough space to go on probing location "pg_default"/ ],
+	# two files, which are not larger than the limit
+	[ 'pg_wal', 'stream', 'pwritev 2 ENOSPC', '53100',
+		qr/could not write file $file: No space left on device/ ],
+	[ 'pg_default', 'stream', 'fstatvfs 4 0MB', '53100',
 		qr/not enough space to go on probing location "pg_default"/ ])
 {
 	my ($location, $suite, $fault, $state, $message) = @$_;

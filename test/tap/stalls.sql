@@ -9,9 +9,10 @@
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
-SELECT plan(22);
+SELECT plan(33);
 
 DELETE FROM sync_probe.runs;
+\ir include/stage.sql
 INSERT INTO sync_probe.runs (run_id, source, suite, location, started_at) VALUES
 (1, 'probe', 'stream', 'pg_wal', '2026-01-01 12:00:00Z'),
 (2, 'probe', 'stream', 'fast', '2026-01-01 13:00:00Z'),
@@ -135,6 +136,60 @@ SELECT results_eq('SELECT second FROM sync_probe.stalls WHERE run_id = 1',
                   'VALUES (8), (11), (12), (15)', 'in the order of time');
 DELETE FROM sync_probe.runs;
 SELECT is_empty('SELECT * FROM sync_probe.stream_seconds', 'seconds go with their run');
+
+-- ------------------------------------------------------------------ the finding
+
+-- A run of 40 s, with a second of its only case as given.
+CREATE FUNCTION pg_temp.record_stream(changes jsonb, of_run jsonb DEFAULT '{}')
+RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    id bigint := pg_temp.record_run('{"suite": "stream", "duration": "40 s"}' || of_run,
+                                    NOT of_run ? 'elsewhere');
+BEGIN
+    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status, p50_us, write_size)
+    VALUES (id, 1, '8 kB', 'fdatasync', 'ok', 200, 8192);
+    INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second, began_at, length_ms, ops,
+                                           bytes, mb_per_sec, slowest_us, slowest_at)
+    SELECT id, 1, n, now(), 1000, 5000, 40960000, 39, 900, now()
+    FROM generate_series(0, 39) AS n;
+    WITH changed AS (
+        DELETE FROM sync_probe.stream_seconds AS s
+        WHERE s.run_id = id AND s.second < coalesce((changes ->> 'seconds')::int, 1)
+        RETURNING jsonb_populate_record(s, changes) AS r)
+    INSERT INTO sync_probe.stream_seconds SELECT (c.r).* FROM changed AS c;
+    RETURN id;
+END
+$$;
+CREATE FUNCTION pg_temp.found(changes jsonb, of_run jsonb DEFAULT '{}')
+RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_temp.record_stream(changes, of_run);
+    RETURN coalesce((SELECT concat_ws(' ', f.location, f.severity, f.message)
+                     FROM sync_probe.findings AS f WHERE f.code = 'stream_stalls'), 'none');
+END
+$$;
+
+SELECT is(pg_temp.found('{}'), 'none', 'no finding without a stall');
+SELECT is(pg_temp.found('{"slowest_us": 999949}'), 'none', 'nor with one of less than a second');
+SELECT is(pg_temp.found('{"slowest_us": 1000000, "length_ms": 1500}'),
+          'pg_wal warning a stream stalled once in 40.0 s, for 1.0 s in all; in the longest stall,'
+          ' of 1.0 s, unknown: the counters of the device were not read', 'a flush of a second');
+SELECT is(pg_temp.found('{"mb_per_sec": 1}'), 'none', 'nor with one slow second of 40');
+SELECT is(pg_temp.found('{"mb_per_sec": 1, "seconds": 2}'),
+          'pg_wal warning a stream stalled 2 times in 40.0 s, for 2.0 s in all; in the longest'
+          ' stall, of 1.0 s, unknown: the counters of the device were not read', 'but with two');
+SELECT is((SELECT count(*) FROM sync_probe.findings WHERE code = 'stream_stalls'
+           AND commands = ARRAY[format('SELECT * FROM sync_probe.stalls WHERE run_id = %s',
+                                       evidence ->> 'run_id')]
+           AND evidence @> '{"stalls": 2, "stalled_seconds": 2, "seconds": 40}'),
+          1::bigint, 'with a command and figures');
+SELECT is(pg_temp.found('{}'), 'none', 'a newer run without a stall counts');
+SELECT matches(pg_temp.found('{"slowest_us": 2e6}'), '^pg_wal warning ', 'as does one with a stall');
+SELECT is(pg_temp.found('{}', '{"suite": "wal"}') <> 'none', true, 'a run of another suite does not');
+SELECT matches(pg_temp.found('{}', '{"elsewhere": true, "device": "sdz"}'), '^pg_wal warning ',
+               'nor does one on another device');
+SELECT matches(pg_temp.found('{}', '{"elsewhere": true, "imported_at": "2026-01-01"}'),
+               '^pg_wal warning ', 'nor one that was imported');
 
 SELECT * FROM finish();
 ROLLBACK;
