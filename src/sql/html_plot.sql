@@ -151,9 +151,8 @@ COMMENT ON FUNCTION sync_probe_internal.html_at(sync_probe_internal.axis, double
 --
 -- sync_probe_internal.html_grid
 --
--- Grid lines of an axis from one y to another, and the names of the ticks below.  The last name
--- has the unit and ends inside the plot.  One that would touch it, or the one before, is left
--- out.
+-- Grid lines of an axis from one y to another, and the names of the ticks below: as many as there
+-- is room for in 200 pixels.  The last name has the unit, and ends inside the plot at its end.
 --
 CREATE FUNCTION sync_probe_internal.html_grid(
     axis sync_probe_internal.axis,
@@ -164,28 +163,42 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH tick AS (
-    SELECT t.n, t.label, sync_probe_internal.html_at(axis, t.tick) AS x,
-           t.n = array_length((axis).ticks, 1) AS is_last
+    SELECT t.n, sync_probe_internal.html_at(axis, t.tick) AS x, t.label,
+           concat_ws(' ', t.label, nullif((axis).unit, 'times')) AS with_unit,
+           CASE WHEN (axis).unit = 'times' THEN array_position((axis).labels, '1')
+                ELSE cardinality((axis).ticks) END AS anchor
     FROM unnest((axis).ticks, (axis).labels) WITH ORDINALITY AS t (tick, label, n)
-), placed AS (
-    SELECT *, max(x) OVER () - x < 18 AS near_last,
-           x - lag(x, 1, -100.0) OVER (ORDER BY n) < 12 AS near_previous
-    FROM tick
+), candidate AS (
+    -- every k-th tick, so that the anchor is among them; 1.6: half a character in 200 pixels
+    SELECT t.*, k, t.n = max(t.n) OVER w AS is_last,
+           CASE WHEN t.n < max(t.n) OVER w THEN 1.6 * length(t.label)
+                WHEN t.x > 88 THEN 3.2 * (length(t.with_unit) + 1)
+                ELSE 1.6 * (length(t.with_unit) + 1) END AS half
+    FROM tick AS t, generate_series(1, cardinality((axis).ticks)) AS k
+    WHERE (t.n - t.anchor) % k = 0
+    WINDOW w AS (PARTITION BY k)
+), spaced AS (
+    SELECT c.*, c.x - lag(c.x) OVER w - c.half - lag(c.half) OVER w AS room
+    FROM candidate AS c
+    WINDOW w AS (PARTITION BY k ORDER BY c.n)
+), named AS (
+    SELECT * FROM spaced
+    WHERE k = (SELECT min(f.k) FROM (SELECT s.k FROM spaced AS s
+                                     GROUP BY s.k HAVING coalesce(min(s.room), 2) >= 2) AS f)
 )
 SELECT coalesce(string_agg(
            format('<line class=%s x1=%s%% x2=%2$s%% y1=%s y2=%s />',
-                  CASE WHEN x = 0 AND NOT (axis).logarithmic THEN 'z' ELSE 'g' END,
-                  x, top, bottom)
-           || CASE WHEN is_last
-                   THEN format('<text class="t %s" x=%s%% y=%s>%s</text>',
-                               CASE WHEN x > 88 THEN 'e' ELSE 'c' END, x, bottom + 15,
-                               sync_probe_internal.html_prose(
-                                   concat_ws(' ', label, nullif((axis).unit, 'times')))
-                               || CASE WHEN (axis).unit = 'times' THEN '&times;' ELSE '' END)
-                   WHEN near_last OR near_previous THEN ''
-                   ELSE format('<text class="t c" x=%s%% y=%s>%s</text>', x, bottom + 15,
-                               sync_probe_internal.html_escape(label)) END, '' ORDER BY n), '')
-FROM placed
+                  CASE WHEN t.x = 0 AND NOT (axis).logarithmic THEN 'z' ELSE 'g' END,
+                  t.x, top, bottom)
+           || CASE WHEN c.n IS NULL THEN ''
+                   ELSE format('<text class="t %s" x=%s%% y=%s>%s%s</text>',
+                               CASE WHEN c.is_last AND t.x > 88 THEN 'e' ELSE 'c' END, t.x,
+                               bottom + 15,
+                               sync_probe_internal.html_prose(CASE WHEN c.is_last THEN t.with_unit
+                                                                   ELSE t.label END),
+                               CASE WHEN c.is_last AND (axis).unit = 'times' THEN '&times;' END)
+                   END, '' ORDER BY t.n), '')
+FROM tick AS t LEFT JOIN named AS c USING (n)
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.html_grid(sync_probe_internal.axis, integer, integer) IS
@@ -410,7 +423,9 @@ SELECT sync_probe_internal.html_plot(id, bottom + 22, title, description, concat
                             '<text class=t x=%1$s%% dx=14 y=14>%3$s &rarr;</text>',
                             sync_probe_internal.html_at(axis, 1),
                             sync_probe_internal.html_prose(worse),
-                            sync_probe_internal.html_prose(better)) END,
+                            -- short on a phone
+                            regexp_replace(sync_probe_internal.html_prose(better), '( than .*)',
+                                           '<tspan class=wd>\1</tspan>')) END,
            format('<rect class=band x=%s%% width=%s%% y=%s height=%s />', b.low, b.high - b.low,
                   top, bottom - top),
            sync_probe_internal.html_grid(axis, top, bottom),

@@ -129,6 +129,7 @@ figcaption { margin-top: .45rem; max-width: 76ch }
 .plot .y, .plot .b { paint-order: stroke; stroke: var(--bg); stroke-width: 3px;
   stroke-linejoin: round }
 .plot .on { fill: var(--bg); stroke: none }
+.plot .oth .on { fill: #000 }
 .cur { --m: var(--cur) } .rec { --m: var(--blue) } .oth { --m: var(--oth) }
 .bad { --m: var(--red) }
 .f { fill: var(--m) }
@@ -146,9 +147,9 @@ figcaption { margin-top: .45rem; max-width: 76ch }
 .q { stroke: var(--ink); stroke-width: 1.5 }
 .q9 { stroke: var(--ink2); stroke-dasharray: 2 2 }
 .w1 { fill: var(--blue) } .w2 { fill: var(--w2) } .w3 { fill: var(--w3) }
-.w4 { fill: var(--w4) } .w5 { fill: var(--w5) }
-.plot :is(.w1, .w2, .w3, .w4, .w5) { stroke: var(--bg) }
-.plot :is(.o1, .o4) { fill: var(--bg) }
+.w4 { fill: var(--w4) } .w5 { fill: var(--w5) } .w6 { fill: var(--amber) }
+.plot :is(.w1, .w2, .w3, .w4, .w5, .w6) { stroke: var(--bg) }
+.plot :is(.o1, .o4, .o6) { fill: var(--bg) }
 .plot :is(.o2, .o3, .o5) { fill: var(--on) }
 .duo, .tri { display: grid; gap: 1.1rem 1.5rem }
 .duo > *, .tri > * { min-width: 0 }
@@ -209,7 +210,8 @@ tbody tr:nth-child(4n) > * { border-bottom: 1px solid var(--grid) }
   .hd, h3, .panel, .key { break-after: avoid }
   .hd, figure, .v, .fi, tr { break-inside: avoid }
   .scroll { overflow: visible }
-  table { font-size: 6.3pt }
+  table { font-size: 6.3pt; white-space: normal }
+  thead th { overflow-wrap: anywhere }
   th, td { padding: .1rem 0 .1rem .45rem }
   a { color: inherit; text-decoration: none } }
 $$

@@ -69,8 +69,9 @@ SELECT sync_probe_internal.html_panel(title, NULL, sync_probe_internal.html_plot
     string_agg(format('%s %s', r.name, coalesce(sync_probe_internal.html_number(r.number),
                                                 r.instead)), '; ' ORDER BY r.n),
     concat(sync_probe_internal.html_grid(axis, 0, (26 * max(r.n))::integer),
-           format('<line class=q9 x1=%s%% x2=%1$s%% y2=%s />',
-                  sync_probe_internal.html_at(axis, mark), 26 * max(r.n)),
+           CASE WHEN mark IS NOT NULL
+                THEN format('<line class=q9 x1=%s%% x2=%1$s%% y2=%s />',
+                            sync_probe_internal.html_at(axis, mark), 26 * max(r.n)) END,
            string_agg(sync_probe_internal.html_row_name((26 * r.n - 9)::integer, r.name)
                       || sync_probe_internal.html_bar(axis, (26 * r.n - 20)::integer, r.number,
                              r.classes, coalesce(sync_probe_internal.html_number(r.number),

@@ -1,8 +1,8 @@
 --
 -- sync_probe_internal.tool_figure
 --
--- A run of the pg_test_fsync suite, measured or imported: bars of operations per second, and the
--- table of the program.
+-- A run of the pg_test_fsync suite, measured or imported: bars of operations per second, and all
+-- tests as a table.
 --
 CREATE FUNCTION sync_probe_internal.tool_figure(run sync_probe.runs)
 RETURNS text
@@ -40,8 +40,13 @@ WITH test (n, test, title) AS (VALUES
 SELECT sync_probe_internal.html_figure(
     '<div class=duo>' || string_agg(p.html, '' ORDER BY p.n) || '</div>',
     'Syncs per second, back to back. A star is O_DIRECT.',
-    '<pre>' || sync_probe_internal.html_escape(
-                   sync_probe.pg_test_fsync_report(run.run_id)) || '</pre>',
+    (SELECT sync_probe_internal.html_table(format('All tests of run %s', run.run_id),
+                '{test,method,O_DIRECT,write size,writes per sync,status,ops/s,us per op}',
+                array_agg(ARRAY[m.test, m.method, CASE WHEN m.direct_io THEN 'yes' ELSE 'no' END,
+                                m.write_size::text, m.writes_per_sync::text, m.status,
+                                sync_probe_internal.html_number(m.ops_per_sec),
+                                sync_probe_internal.html_number(m.mean_us)] ORDER BY m.ordinal), 3)
+     FROM sync_probe.measurements AS m WHERE m.run_id = run.run_id),
     concat_ws(', ', 'Run ' || run.run_id, run.location,
               sync_probe_internal.clipped(nullif(run.label, ''), 80),
               sync_probe_internal.report_origin(run)))

@@ -2,14 +2,16 @@
 -- sync_probe_internal.report_data
 --
 -- What the sections of the report are made from, read once.  chosen: the caller named the runs;
--- otherwise they are the newest runs of this server.  paths: whether the page may show where
--- things are; if not, they are left out of this data already.
+-- otherwise they are the newest runs of this server.  more: without such a choice, earlier runs of
+-- pg_wal, and the newest runs of other suites.  paths: whether the page may show where things are;
+-- if not, they are left out of this data already.
 --
 CREATE TYPE sync_probe_internal.report_data AS (
     chosen boolean,
     paths boolean,
     places sync_probe.locations[],
     runs sync_probe.runs[],
+    more sync_probe.runs[],
     advice sync_probe.recommendation_details[],
     findings sync_probe.findings[]);
 
@@ -74,6 +76,27 @@ COMMENT ON FUNCTION sync_probe_internal.without_paths(text, text[]) IS
   'A text without paths and names of hosts';
 
 --
+-- sync_probe_internal.runs_without_paths
+--
+CREATE FUNCTION sync_probe_internal.runs_without_paths(runs sync_probe.runs[], secrets text[])
+RETURNS sync_probe.runs[]
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT ARRAY(
+    SELECT jsonb_populate_record(runs[i], jsonb_build_object(
+               'directory', NULL, 'host', NULL, 'username', NULL,
+               'label', sync_probe_internal.without_paths((runs[i]).label, secrets),
+               'reason', sync_probe_internal.without_paths((runs[i]).reason, secrets),
+               'storage', sync_probe_internal.without_paths((runs[i]).storage::text,
+                                                            secrets)::jsonb))
+    FROM generate_subscripts(runs, 1) AS i ORDER BY i)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.runs_without_paths(sync_probe.runs[], text[]) IS
+  'Runs without what tells where things are';
+
+--
 -- sync_probe_internal.report_without_paths
 --
 -- The data without what tells where things are.  Labels and names of tablespaces stay: users gave
@@ -85,21 +108,16 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-    secrets text[] := sync_probe_internal.secrets(data.places, data.runs);
+    secrets text[] := sync_probe_internal.secrets(data.places,
+                                                  data.runs || data.more);
 BEGIN
     data.places := ARRAY(
         SELECT jsonb_populate_record(data.places[i], jsonb_build_object(
                    'directory', NULL, 'mount_point', NULL, 'mount_options',
                    sync_probe_internal.without_paths((data.places[i]).mount_options, secrets)))
         FROM generate_subscripts(data.places, 1) AS i ORDER BY i);
-    data.runs := ARRAY(
-        SELECT jsonb_populate_record(data.runs[i], jsonb_build_object(
-                   'directory', NULL, 'host', NULL, 'username', NULL,
-                   'label', sync_probe_internal.without_paths((data.runs[i]).label, secrets),
-                   'reason', sync_probe_internal.without_paths((data.runs[i]).reason, secrets),
-                   'storage', sync_probe_internal.without_paths((data.runs[i]).storage::text,
-                                                                secrets)::jsonb))
-        FROM generate_subscripts(data.runs, 1) AS i ORDER BY i);
+    data.runs := sync_probe_internal.runs_without_paths(data.runs, secrets);
+    data.more := sync_probe_internal.runs_without_paths(data.more, secrets);
     data.advice := ARRAY(
         SELECT jsonb_populate_record(data.advice[i], jsonb_build_object(
                    'reason', sync_probe_internal.without_paths((data.advice[i]).reason, secrets)))
@@ -124,6 +142,38 @@ COMMENT ON FUNCTION
   'The data of a report without what tells where things are';
 
 --
+-- sync_probe_internal.report_more
+--
+-- Runs of this server beside those that its advice rests on: the newest 60 of pg_wal by the wal
+-- suite, and the newest of each other suite, setting and location.
+--
+CREATE FUNCTION sync_probe_internal.report_more()
+RETURNS sync_probe.runs[]
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT array_agg(m.run ORDER BY m.run_id DESC)
+FROM (SELECT * FROM (
+          SELECT r AS run, r.run_id
+          FROM sync_probe.runs AS r
+          WHERE (r.location, r.suite) >= ('pg_wal', 'wal')
+            AND (r.location, r.suite) <= ('pg_wal', 'wal') AND r.imported_at IS NULL
+          ORDER BY r.location DESC, r.suite DESC, r.run_id DESC
+          LIMIT 60) AS history
+      UNION ALL
+      SELECT n.run, n.run_id
+      FROM (SELECT DISTINCT ON (r.suite, r.location, r.setting, r.workload IS NULL)
+                   r AS run, r.run_id
+            FROM sync_probe.runs AS r
+            WHERE r.suite <> 'wal' AND r.imported_at IS NULL
+            ORDER BY r.suite, r.location, r.setting, r.workload IS NULL, r.run_id DESC) AS n
+     ) AS m
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_more() IS
+  'Earlier runs of pg_wal, and the newest of other suites';
+
+--
 -- sync_probe_internal.report_newest
 --
 -- The data of this server: its advice, the runs that this rests on, and findings.
@@ -144,6 +194,7 @@ BEGIN
     data.runs := ARRAY(SELECT n.run FROM sync_probe_internal.newest_runs AS n
                        WHERE (n.run).run_id IS NOT NULL
                        ORDER BY n.location <> 'pg_wal', n.location);
+    data.more := sync_probe_internal.report_more();
     data.findings := ARRAY(
         SELECT f FROM sync_probe.findings AS f
         ORDER BY array_position('{error,warning,info}', f.severity),

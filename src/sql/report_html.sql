@@ -12,7 +12,11 @@ SELECT ARRAY[
     sync_probe_internal.page_verdict(data),
     sync_probe_internal.page_methods(data),
     sync_probe_internal.page_latency(data),
+    sync_probe_internal.page_waits(data),
+    sync_probe_internal.page_trials(data),
     sync_probe_internal.page_device(data),
+    sync_probe_internal.page_history(data),
+    sync_probe_internal.page_workloads(data),
     sync_probe_internal.page_tool(data),
     sync_probe_internal.page_findings(data),
     sync_probe_internal.page_numbers(data)
