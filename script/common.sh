@@ -115,6 +115,10 @@ find_missing() {
 	need xfsprogs command -v mkfs.xfs
 	need btrfs-progs command -v mkfs.btrfs
 	need zfs-fuse command -v zfs-fuse
+	if [[ $1 == test ]]; then
+		need chromium command -v chromium
+		need chromium-driver command -v chromedriver
+	fi
 	wanted=("${missing[@]}")
 	missing=("${required[@]}")
 }
@@ -171,7 +175,7 @@ require() {
 	fi
 	for package in "${wanted[@]}"; do
 		apt_get install --no-install-recommends "$package" ||
-			say "$package cannot be installed here: its file system will be left out"
+			say "$package cannot be installed here: what needs it will be left out"
 	done
 	remove_temporary_settings
 

@@ -1,0 +1,163 @@
+# SyncProbeBrowser.pm
+#
+# A headless Chromium for tests: chromedriver, spoken to by the WebDriver protocol (HTTP and
+# JSON), with a profile of its own in a temporary directory.  What it is told to inspect in a
+# page is in page_checks.js.
+
+package SyncProbeBrowser;
+
+use strict;
+use warnings;
+
+use HTTP::Tiny;
+use IPC::Run;
+use JSON::PP;
+use MIME::Base64;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+use constant MISSING => 'needs chromium and chromedriver (Debian: chromium-driver)';
+# WebDriver's name of the key
+use constant TAB => "\x{E004}";
+
+sub in_path
+{
+	my ($program) = @_;
+	return (grep { -x } map { "$_/$program" } split /:/, $ENV{PATH})[0];
+}
+
+sub is_installed { return defined in_path('chromium') && defined in_path('chromedriver') }
+
+# As it works without its sandbox, which containers often refuse, it must only read pages that
+# the test itself made.
+sub start
+{
+	my ($class) = @_;
+	my $home = PostgreSQL::Test::Utils::tempdir();
+	my $out = '';
+	local @ENV{qw(HOME XDG_CONFIG_HOME XDG_CACHE_HOME)} = ($home) x 3;
+	my $driver = IPC::Run::start([ in_path('chromedriver'), '--port=0', "--log-path=$home/log" ],
+		'<', \undef, '>', \$out, '2>', "$home/err");
+	$driver->pump until $out =~ /successfully on port (\d+)/;
+	my $self = bless {
+		driver => $driver, home => $home,
+		http => HTTP::Tiny->new(timeout => 300, no_proxy => '127.0.0.1'),
+		url => "http://127.0.0.1:$1/session" }, $class;
+
+	my $session = $self->call('POST', '', { capabilities => { alwaysMatch => {
+		'goog:loggingPrefs' => { browser => 'ALL' },
+		'goog:chromeOptions' => {
+			binary => in_path('chromium'),
+			args => [ qw(--headless --no-sandbox --disable-gpu --disable-dev-shm-usage
+				--no-first-run --hide-scrollbars), "--user-data-dir=$home/profile" ] } } } });
+	$self->{url} .= "/$session->{sessionId}";
+	return $self;
+}
+
+# One command; dies with the message of the driver if that refuses it.
+sub call
+{
+	my ($self, $method, $path, $body) = @_;
+	my $answer = $self->{http}->request($method, $self->{url} . $path,
+		defined $body ? { content => encode_json($body) } : {});
+	my $value = eval { decode_json($answer->{content})->{value} };
+	die "$method $path: ", ref $value ? $value->{message} : $answer->{content}
+	  unless $answer->{success};
+	return $value;
+}
+
+sub cdp
+{
+	my ($self, $command, $parameters) = @_;
+	return $self->call('POST', '/goog/cdp/execute', { cmd => $command, params => $parameters // {} });
+}
+
+# The body of a function; what it returns.
+sub script
+{
+	my ($self, $body, @arguments) = @_;
+	return $self->call('POST', '/execute/sync', { script => $body, args => \@arguments });
+}
+
+# Width in pixels; scheme (light or dark) and media (screen or print) as the reader has them.
+sub view
+{
+	my ($self, $width, $scheme, $media) = @_;
+	$self->cdp('Emulation.setDeviceMetricsOverride',
+		{ width => $width, height => 900, deviceScaleFactor => 1, mobile => JSON::PP::false });
+	$self->cdp('Emulation.setEmulatedMedia', { media => $media // 'screen',
+		features => [ { name => 'prefers-color-scheme', value => $scheme // 'light' } ] });
+	return;
+}
+
+sub open_page
+{
+	my ($self, $file) = @_;
+	$self->call('POST', '/url', { url => "file://$file" });
+	return;
+}
+
+# What the page or the browser has complained of since the last call.
+sub console
+{
+	my ($self) = @_;
+	return map { "$_->{level} $_->{message}" }
+	  grep { $_->{level} =~ /^(?:SEVERE|WARNING)$/ }
+	  @{ $self->call('POST', '/se/log', { type => 'browser' }) };
+}
+
+# Complaints of a check in page_checks.js about the page that is open.
+sub check
+{
+	my ($self, $name, @arguments) = @_;
+	$self->{checks} //= slurp_file(__FILE__ =~ s/SyncProbeBrowser\.pm$/page_checks.js/r);
+	return @{ $self->script("$self->{checks}\nreturn checks.$name(...arguments);", @arguments) };
+}
+
+sub press_tab
+{
+	my ($self, $times) = @_;
+	$self->call('POST', '/actions', { actions => [ { type => 'key', id => 'keyboard',
+		actions => [ map { ({ type => 'keyDown', value => TAB }, { type => 'keyUp', value => TAB }) }
+			1 .. $times ] } ] });
+	return;
+}
+
+# Tab from the start of the page through all that takes the focus, with all details open.
+sub check_keyboard
+{
+	my ($self) = @_;
+	my ($count) = $self->check('watchFocus');
+	$self->press_tab($count);
+	return $self->check('focusWas');
+}
+
+sub pdf
+{
+	my ($self) = @_;
+	return decode_base64($self->cdp('Page.printToPDF',
+		{ preferCSSPageSize => JSON::PP::true })->{data});
+}
+
+sub screenshot
+{
+	my ($self, $file) = @_;
+	my ($height) = $self->script('return document.documentElement.scrollHeight');
+	my $width = $self->script('return innerWidth');
+	my $image = $self->cdp('Page.captureScreenshot', { captureBeyondViewport => JSON::PP::true,
+		clip => { x => 0, y => 0, width => $width, height => $height, scale => 1 } })->{data};
+	open my $out, '>:raw', $file or die "could not write $file: $!";
+	print $out decode_base64($image);
+	close $out;
+	return;
+}
+
+sub stop
+{
+	my ($self) = @_;
+	eval { $self->call('DELETE', '') };
+	$self->{driver}->kill_kill;
+	return;
+}
+
+1;
