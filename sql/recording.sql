@@ -159,6 +159,19 @@ FROM sync_probe.runs,
 WHERE label = 'tool' AND line !~ '^\*' AND line !~ 'open_(data)?sync '
 ORDER BY n;
 
+-- and can be imported as such
+SELECT test_cases, missing
+FROM sync_probe.runs AS r,
+     sync_probe.import_pg_test_fsync(sync_probe.pg_test_fsync_report(r.run_id), 'the report')
+WHERE r.label = 'tool';
+SELECT count(*) AS lines,
+       count(*) FILTER (WHERE round(a.mean_us) <> round(b.mean_us) OR a.status <> b.status
+                              OR a.direct_io <> b.direct_io) AS different
+FROM sync_probe.runs AS r JOIN sync_probe.measurements AS a USING (run_id),
+     sync_probe.runs AS i JOIN sync_probe.measurements AS b USING (run_id)
+WHERE r.label = 'tool' AND i.label = 'the report' AND a.ordinal = b.ordinal
+  AND (a.test, a.method, a.write_size) = (b.test, b.method, b.write_size);
+
 -- a wal run has no such report
 SELECT sync_probe.pg_test_fsync_report((SELECT min(run_id) FROM sync_probe.runs
                                         WHERE suite = 'wal')) IS NULL AS report \gset

@@ -10,9 +10,10 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     found_suite text;
+    imported boolean;
     report text;
 BEGIN
-    SELECT r.suite INTO found_suite FROM sync_probe.runs AS r
+    SELECT r.suite, r.imported_at IS NOT NULL INTO found_suite, imported FROM sync_probe.runs AS r
     WHERE r.run_id = pg_test_fsync_report.run_id;
     IF found_suite IS DISTINCT FROM 'pg_test_fsync' THEN
         RAISE EXCEPTION USING
@@ -41,7 +42,10 @@ BEGIN
                        ELSE m.method END,
                    CASE WHEN m.ops_per_sec IS NOT NULL
                         THEN format('%13s ops/sec  %6s usecs/op',
-                                    to_char(m.ops_per_sec, 'FM999999999990.000'),
+                                    -- of a probe, ops_per_sec has fewer decimals
+                                    to_char(CASE WHEN imported THEN m.ops_per_sec
+                                                 ELSE 1e6 / nullif(m.mean_us, 0) END,
+                                            'FM999999999990.000'),
                                     to_char(m.mean_us, 'FM999999999990'))
                         ELSE format('%21s', CASE m.status WHEN 'no_direct_io' THEN 'n/a*'
                                                           WHEN 'unsupported' THEN 'n/a'

@@ -52,6 +52,10 @@ for (@cases)
 	($status, $out, $err) = $node->psql('postgres',
 		"$before SELECT FROM sync_probe.probe(duration => '20 ms', record => false)");
 	unlike($err, qr/nothing was recorded/, "$where: nothing is said when nothing is to be recorded");
+	fails_ok($node, "$where: an import", $before . <<'SQL', '25006', qr/cannot record a report/);
+SELECT FROM sync_probe.import_pg_test_fsync(
+    E'Compare file sync methods using one 8kB write:\nfsync 1.500 ops/sec\n')
+SQL
 	is($node->safe_psql('postgres', 'SELECT count(*) FROM sync_probe.runs'), 0,
 		"$where: there is no run");
 	is(leftovers($node), '', "$where: nothing is left");

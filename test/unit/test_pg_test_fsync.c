@@ -497,6 +497,30 @@ test_single_lines(void **state)
 	}
 }
 
+/* A line that is too long says nothing, and ends nothing. */
+static void
+test_long_line(void **state)
+{
+	static const struct
+	{
+		int			comment;
+		double		ops_per_sec;
+	}			lengths[] = {{900, 7.5}, {1100, NONE}};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(lengths); i++)
+	{
+		char		text[2000];
+		sp_tool_report report;
+
+		snprintf(text, sizeof(text), HEAD ONE "fdatasync 7.500 ops/sec %0*d\nfsync 8.500 ops/sec\n",
+				 lengths[i].comment, 0);
+		report = read_report(text);
+		assert_true(value_of(&report.figures[1]) == lengths[i].ops_per_sec);
+		assert_true(value_of(&report.figures[2]) == 8.5);
+	}
+}
+
 /* The line before the headings. */
 static const struct
 {
@@ -825,6 +849,7 @@ main(void)
 		cmocka_unit_test(test_any_cut),
 		cmocka_unit_test(test_any_line_missing),
 		cmocka_unit_test(test_single_lines),
+		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_heads),
 		cmocka_unit_test(test_headings),
 		cmocka_unit_test(test_unsynced_headings),
