@@ -75,7 +75,8 @@ COMMENT ON COLUMN sync_probe.runs.source IS
 COMMENT ON COLUMN sync_probe.runs.label IS
   'Free text stored with the run; null if none was given';
 COMMENT ON COLUMN sync_probe.runs.location IS
-  'Location that was probed: pg_wal or a tablespace';
+  'Location that was probed: pg_wal or a tablespace; null in imports of pg_test_fsync, as is all '
+  'that the text does not say';
 COMMENT ON COLUMN sync_probe.runs.suite IS
   'wal, commit, stream or pg_test_fsync; trial for a trial';
 COMMENT ON COLUMN sync_probe.runs.setting IS
@@ -98,7 +99,7 @@ COMMENT ON COLUMN sync_probe.runs.started_at IS
 COMMENT ON COLUMN sync_probe.runs.finished_at IS
   'End of the probe, before it was recorded';
 COMMENT ON COLUMN sync_probe.runs.username IS
-  'Role that called probe()';
+  'Role that called probe(), or imported a report of pg_test_fsync';
 COMMENT ON COLUMN sync_probe.runs.directory IS
   'Directory of the location during the run';
 COMMENT ON COLUMN sync_probe.runs.filesystem IS
@@ -136,7 +137,8 @@ COMMENT ON COLUMN sync_probe.runs.duty_cycle IS
 COMMENT ON COLUMN sync_probe.runs.stop_early IS
   'Argument stop_early of probe()';
 COMMENT ON COLUMN sync_probe.runs.duration IS
-  'Time of the measuring, without the time to write the files';
+  'Time of the measuring, without the time to write the files; in imports the seconds per test of '
+  'all lines with a figure';
 COMMENT ON COLUMN sync_probe.runs.rounds IS
   'Rounds measured, of all regimes together';
 COMMENT ON COLUMN sync_probe.runs.paced_rounds IS
@@ -258,7 +260,8 @@ COMMENT ON COLUMN sync_probe.measurements.flushes_per_op IS
   'Flush requests that the disks completed, per operation, background I/O included; null if the '
   'counters are unknown';
 COMMENT ON COLUMN sync_probe.measurements.ops IS
-  'Operations that were counted: one is the writes and their sync';
+  'Operations that were counted: one is the writes and their sync. Null in imports of '
+  'pg_test_fsync since 9.2, which does not print it';
 COMMENT ON COLUMN sync_probe.measurements.mean_us IS
   'Mean time of an operation; unlike p50_us, a few slow operations change it';
 COMMENT ON COLUMN sync_probe.measurements.ops_per_sec IS
