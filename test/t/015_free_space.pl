@@ -61,7 +61,9 @@ SQL
 		[ 'wal', 45, '', 1 ],
 		[ 'wal', 52, '', 1 ],
 		[ 'pg_test_fsync', 0, '', 1 ],
-		[ 'pg_test_fsync', 35, '', 1 ])
+		[ 'pg_test_fsync', 35, '', 1 ],
+		[ 'stream', 0, '', 16 ],
+		[ 'stream', 45, '', 4 ])
 	{
 		my ($suite, $used, $more, $expected) = @$_;
 		my $name = "a tablespace of 64 MB, $used MB are used, $suite$more";
