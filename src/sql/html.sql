@@ -268,8 +268,10 @@ SELECT format('<div class=scroll tabindex=0 role=region aria-label="%s"><table c
                                      THEN '<th scope=row>' ELSE '<td>' END
                                 || coalesce(CASE WHEN c.cell ~ '^-[\d.,]+$'
                                                  THEN '&minus;' || substr(c.cell, 2)
-                                                 ELSE sync_probe_internal.html_escape(
-                                                     sync_probe_internal.clipped(c.cell, 200)) END,
+                                                 WHEN length(c.cell) > 200
+                                                 THEN sync_probe_internal.html_escape(
+                                                     sync_probe_internal.clipped(c.cell, 200))
+                                                 ELSE sync_probe_internal.html_escape(c.cell) END,
                                             '&ndash;'), '' ORDER BY c.n) AS row_html
                      FROM unnest(cells) WITH ORDINALITY AS c (cell, n)
                      GROUP BY 1) AS line))

@@ -32,8 +32,8 @@ SELECT row_number() OVER (ORDER BY m.n), m.name, m.durable,
        CASE WHEN b.given > 0 AND NOT p.storage ? 'syncs_nothing'
             THEN greatest((m.paced).device_bytes_per_op - b.others, 0) / b.given END,
        CASE WHEN NOT p.storage ? 'syncs_nothing' THEN 100 * (m.saturated).device_utilization END
-FROM sync_probe_internal.report_measured(data) AS m
-JOIN sync_probe_internal.report_probes(data) AS p USING (run_id)
+FROM unnest(data.methods) AS m
+JOIN unnest(data.probes) AS p USING (run_id)
 JOIN unnest(data.runs) AS r USING (run_id),
      LATERAL (SELECT nullif(r.flush_size, 0)::bigint + 8192 - gcd(r.flush_size, 8192),
                      coalesce((p.storage #>> '{others,bytes_per_sec}')::float8

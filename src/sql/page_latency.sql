@@ -184,7 +184,7 @@ BEGIN
                      ORDER BY (m.paced).p50_us, (m.paced).ordinal)
     INTO name, paced, saturated
     FROM (SELECT m.*, rank() OVER (ORDER BY m.n) AS place
-          FROM sync_probe_internal.report_measured(data) AS m
+          FROM unnest(data.methods) AS m
           WHERE num_nonnulls((m.paced).p50_us, (m.saturated).p50_us) > 0) AS m
     WHERE m.place = 1;
     axis := sync_probe_internal.latency_axis(paced || saturated);
@@ -233,7 +233,7 @@ BEGIN
                          m.paced)::sync_probe_internal.latency_row
                      ORDER BY (m.paced).p50_us, m.n)
     INTO methods, void, rows
-    FROM (SELECT m.* FROM sync_probe_internal.report_measured(data) AS m
+    FROM (SELECT m.* FROM unnest(data.methods) AS m
           WHERE m.is_current AND (m.paced).p50_us > 0 ORDER BY m.n LIMIT 8) AS m;
     axis := sync_probe_internal.latency_axis(rows);
     IF cardinality(rows) < 2 OR axis.low IS NULL THEN

@@ -21,7 +21,7 @@ SELECT sync_probe_internal.html_table(caption,
         sync_probe_internal.html_factor((m.saturated).relative_speed_low),
         sync_probe_internal.html_factor((m.saturated).relative_speed_high)]
         ORDER BY m.n, (m.paced).ordinal), 3)
-FROM sync_probe_internal.report_measured(data) AS m
+FROM unnest(data.methods) AS m
 WHERE m.run_id = ANY (run_ids)
 $$;
 
@@ -48,7 +48,7 @@ WITH method AS (
     SELECT m.*, row_number() OVER (
                ORDER BY CASE WHEN wide THEN (m.paced).relative_speed END DESC NULLS LAST,
                         (m.paced).ordinal) AS place
-    FROM sync_probe_internal.report_measured(data) AS m
+    FROM unnest(data.methods) AS m
     WHERE m.run_id = of_run AND num_nonnulls((m.paced).relative_speed,
                                              (m.saturated).relative_speed) > 0
 )
@@ -88,8 +88,8 @@ WITH place AS (
            least(min((m.paced).relative_speed_low), min((m.saturated).relative_speed)) AS lowest,
            greatest(max((m.paced).relative_speed_high), max((m.saturated).relative_speed))
                AS highest
-    FROM sync_probe_internal.report_measured(data) AS m
-    JOIN sync_probe_internal.report_probes(data) AS p USING (run_id)
+    FROM unnest(data.methods) AS m
+    JOIN unnest(data.probes) AS p USING (run_id)
     GROUP BY m.n, m.run_id, m.name
     HAVING count((m.paced).relative_speed) + count((m.saturated).relative_speed) > 0
 ), shown AS (

@@ -1,10 +1,53 @@
 --
+-- sync_probe_internal.report_probe
+--
+-- A run of the wal suite in a report: n is its place in figures, name its location, with the
+-- number of the run if the page has several runs of that, advised the method that its verdict
+-- recommends.
+--
+CREATE TYPE sync_probe_internal.report_probe AS (
+    n bigint,
+    run_id bigint,
+    name text,
+    location name,
+    current_method text,
+    advised text,
+    verdict text,
+    storage jsonb);
+
+COMMENT ON TYPE sync_probe_internal.report_probe IS
+  'A run of the wal suite in a report';
+
+--
+-- sync_probe_internal.report_method
+--
+-- A method that such a run measured in both regimes, whether its syncs reach the device, and the
+-- colour of its marks.
+--
+CREATE TYPE sync_probe_internal.report_method AS (
+    n bigint,
+    run_id bigint,
+    name text,
+    location name,
+    method text,
+    is_current boolean,
+    is_advised boolean,
+    durable text,
+    colour text,
+    paced sync_probe.measurements,
+    saturated sync_probe.measurements);
+
+COMMENT ON TYPE sync_probe_internal.report_method IS
+  'A method of a run in a report';
+
+--
 -- sync_probe_internal.report_data
 --
 -- What the sections of the report are made from, read once.  chosen: the caller named the runs;
 -- otherwise they are the newest runs of this server.  more: without such a choice, earlier runs of
 -- pg_wal, and the newest runs of other suites.  paths: whether the page may show where things are;
--- if not, they are left out of this data already.
+-- if not, they are left out of this data already.  probes and methods are about the first 24 runs
+-- of the wal suite.
 --
 CREATE TYPE sync_probe_internal.report_data AS (
     chosen boolean,
@@ -13,7 +56,9 @@ CREATE TYPE sync_probe_internal.report_data AS (
     runs sync_probe.runs[],
     more sync_probe.runs[],
     advice sync_probe.recommendation_details[],
-    findings sync_probe.findings[]);
+    findings sync_probe.findings[],
+    probes sync_probe_internal.report_probe[],
+    methods sync_probe_internal.report_method[]);
 
 COMMENT ON TYPE sync_probe_internal.report_data IS
   'What the sections of the report are made from';

@@ -111,6 +111,7 @@ BEGIN
     IF NOT paths THEN
         data := sync_probe_internal.report_without_paths(data);
     END IF;
+    data := sync_probe_internal.report_complete(data);
     RETURN sync_probe_internal.html_page(
         'pg_sync_probe: '
             || sync_probe_internal.clipped(sync_probe_internal.report_title(data), 120),

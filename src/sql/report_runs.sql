@@ -62,7 +62,8 @@ COMMENT ON FUNCTION
 --
 -- sync_probe_internal.report_chosen
 --
--- The data of given runs: their verdicts, and the findings that rest on one of them.
+-- The data of given runs: the verdicts of the first 100, and the findings that rest on one of
+-- them.
 --
 CREATE FUNCTION sync_probe_internal.report_chosen(run_ids bigint[])
 RETURNS sync_probe_internal.report_data
@@ -82,6 +83,7 @@ BEGIN
         SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details, v)
         FROM generate_subscripts(data.runs, 1) AS i,
              LATERAL sync_probe_internal.report_verdict(data.runs[i], data.places) AS v
+        WHERE i <= 100
         ORDER BY i);
     data.findings := ARRAY(
         SELECT f FROM sync_probe.findings AS f
@@ -99,28 +101,19 @@ COMMENT ON FUNCTION sync_probe_internal.report_chosen(bigint[]) IS
 -- sync_probe_internal.report_probes
 --
 -- The runs of the wal suite in the order of figures: the WAL's own location, then the worst
--- verdicts; given runs as they were given.  name is the location, with the number of the run if
--- the page has several runs of it.  advised: the method that its verdict recommends.
+-- verdicts; given runs as they were given.
 --
-CREATE FUNCTION sync_probe_internal.report_probes(
-    data sync_probe_internal.report_data,
-    OUT n bigint,
-    OUT run_id bigint,
-    OUT name text,
-    OUT location name,
-    OUT current_method text,
-    OUT advised text,
-    OUT verdict text,
-    OUT storage jsonb)
-RETURNS SETOF record
+CREATE FUNCTION sync_probe_internal.report_probes(data sync_probe_internal.report_data)
+RETURNS SETOF sync_probe_internal.report_probe
 LANGUAGE sql STABLE PARALLEL SAFE
 ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT row_number() OVER (
            ORDER BY CASE WHEN NOT data.chosen
-                         THEN array_position('{unsafe,switch,undecided}', a.verdict)
-                              - CASE WHEN r.location = 'pg_wal' THEN 9 ELSE 0 END END, r.n),
+                         THEN CASE WHEN r.location = 'pg_wal' THEN -1
+                                   ELSE array_position('{unsafe,switch,undecided}',
+                                                       a.verdict) END END, r.n),
        r.run_id,
        CASE WHEN count(*) OVER (PARTITION BY r.location) > 1 OR r.location IS NULL
             THEN concat_ws(' ', r.location, 'run ' || r.run_id) ELSE r.location::text END,
@@ -141,23 +134,10 @@ COMMENT ON FUNCTION sync_probe_internal.report_probes(sync_probe_internal.report
 --
 -- sync_probe_internal.report_measured
 --
--- What these runs measured of each method, and whether its syncs reach the device.  colour is
--- that of its marks.
+-- What these runs measured of each method.
 --
-CREATE FUNCTION sync_probe_internal.report_measured(
-    data sync_probe_internal.report_data,
-    OUT n bigint,
-    OUT run_id bigint,
-    OUT name text,
-    OUT location name,
-    OUT method text,
-    OUT is_current boolean,
-    OUT is_advised boolean,
-    OUT durable text,
-    OUT colour text,
-    OUT paced sync_probe.measurements,
-    OUT saturated sync_probe.measurements)
-RETURNS SETOF record
+CREATE FUNCTION sync_probe_internal.report_measured(data sync_probe_internal.report_data)
+RETURNS SETOF sync_probe_internal.report_method
 LANGUAGE sql STABLE PARALLEL SAFE
 ROWS 40
 SET search_path = pg_catalog, pg_temp
@@ -165,7 +145,7 @@ AS $$
 SELECT p.n, p.run_id, p.name, p.location, m.method, u.is_current, u.is_advised, u.durable,
        CASE WHEN u.durable = 'no' THEN 'bad' WHEN u.is_advised AND NOT u.is_current THEN 'rec'
             WHEN u.is_current THEN 'cur' ELSE 'oth' END, m, s
-FROM sync_probe_internal.report_probes(data) AS p
+FROM unnest(data.probes) AS p
 JOIN sync_probe.measurements AS m ON m.run_id = p.run_id AND m.test = 'paced'
 JOIN sync_probe.measurements AS s
     ON s.run_id = p.run_id AND s.test = 'saturated' AND s.method = m.method
@@ -178,6 +158,28 @@ $$;
 
 COMMENT ON FUNCTION sync_probe_internal.report_measured(sync_probe_internal.report_data) IS
   'What the runs of a report measured of each method';
+
+--
+-- sync_probe_internal.report_complete
+--
+-- The data with what follows from them.
+--
+CREATE FUNCTION sync_probe_internal.report_complete(data sync_probe_internal.report_data)
+RETURNS sync_probe_internal.report_data
+LANGUAGE plpgsql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    data.probes := ARRAY(SELECT p FROM sync_probe_internal.report_probes(data) AS p
+                         ORDER BY p.n LIMIT 24);
+    data.methods := ARRAY(SELECT m FROM sync_probe_internal.report_measured(data) AS m
+                          ORDER BY m.n, (m.paced).ordinal);
+    RETURN data;
+END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_complete(sync_probe_internal.report_data) IS
+  'The data of a report with what follows from them';
 
 --
 -- sync_probe_internal.report_findings
