@@ -119,6 +119,7 @@ WITH place AS (
          LATERAL (SELECT sync_probe_internal.html_ratio_axis(min(o.lowest), max(o.highest))
                   FROM shown AS o WHERE o.number BETWEEN 2 AND 8) AS a (axis)
     WHERE s.number BETWEEN 2 AND 8
+    HAVING count(*) > 0
 )
 SELECT ROW('speed', 'How much faster?', 'How much faster?',
     'A mark to the right of the shaded band is a method whose flushes take less time than those of '

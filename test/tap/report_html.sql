@@ -1,0 +1,319 @@
+--
+-- The page of report_html() on recorded rows: what is on it, that its numbers are those of the
+-- tables and views, and that no text gets out of its place.
+--
+\set ON_ERROR_STOP on
+\set QUIET on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+DELETE FROM sync_probe.runs;
+SET LOCAL pg_sync_probe.margin = 0.05;
+\ir include/stage.sql
+DELETE FROM examined WHERE name <> 'pg_wal';
+UPDATE examined SET directory = '/data', filesystem = 'ext4', mount_point = '/', disks = '{}',
+    mount_options = 'rw', device = 'nvme0n1', write_cache = 'write through', missing = false,
+    shares_filesystem_with = NULL;
+
+-- Measurements of a run with differences, such as to the methods: open_datasync is 1.78 times as
+-- fast as fdatasync when paced.
+CREATE FUNCTION pg_temp.measure(id bigint, differences jsonb DEFAULT '{}')
+RETURNS void LANGUAGE sql AS $$
+    INSERT INTO sync_probe.measurements
+    SELECT r.*
+    FROM (VALUES ('paced', 1, 'open_datasync', 68.0, 1.783), ('paced', 2, 'fdatasync', 122, 0.991),
+                 ('paced', 3, 'fsync', 131, 0.942), ('saturated', 4, 'open_datasync', 40, 1.021),
+                 ('saturated', 5, 'fdatasync', 41, 1.004), ('saturated', 6, 'fsync', 44, 0.957))
+             AS m (test, ordinal, method, p50_us, speed),
+         LATERAL jsonb_populate_record(NULL::sync_probe.measurements, jsonb_build_object(
+             'run_id', id, 'ordinal', m.ordinal, 'test', m.test, 'method', m.method,
+             'direct_io', false, 'status', 'ok', 'ops', 675, 'rounds', 675, 'slow_rounds', 0,
+             'p50_us', m.p50_us, 'mean_us', m.p50_us + 2.5, 'p90_us', m.p50_us * 1.6,
+             'p99_us', m.p50_us * 3.3, 'max_us', 1896.4,
+             'relative_speed', m.speed, 'relative_speed_low', m.speed - 0.031,
+             'relative_speed_high', m.speed + 0.037, 'flushes_per_op', 1.9,
+             'device_writes_per_op', 2.9, 'device_bytes_per_op', 20268,
+             'device_utilization', 0.85) || differences) AS r;
+    INSERT INTO sync_probe.samples (run_id, ordinal, bucket_lower_us, bucket_ops)
+    SELECT id, n, ARRAY[32, 34.9, 64, 128, 256], ARRAY[10, 40, 500, 100, 25]
+    FROM generate_series(1, 6) AS n
+$$;
+
+-- One section of a page, and all matches of a pattern in a text.
+CREATE FUNCTION pg_temp.part(page text, id text) RETURNS text LANGUAGE sql AS $$
+    SELECT substring(page FROM '<section id=' || id || ' .*?</section>')
+$$;
+CREATE FUNCTION pg_temp.found(page text, pattern text) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT m[1] FROM regexp_matches(page, pattern, 'g') AS m
+$$;
+CREATE FUNCTION pg_temp.sections(page text) RETURNS text LANGUAGE sql AS $$
+    SELECT string_agg(id, ' ') FROM pg_temp.found(page, '<section id=(\w+)') AS id
+$$;
+
+-- What holds for each page: nothing of the elements that could run or load something, ASCII
+-- alone, no control, each id once, each link has its target, each figure a title, words, a table.
+CREATE FUNCTION pg_temp.is_sound(page text, name text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+BEGIN
+    RETURN NEXT is(page ~ '^<!DOCTYPE html>\n<html lang=en>' AND page ~ '</html>\n$', true,
+                   name || ': a whole page');
+    RETURN NEXT is(page ~ '[^\x09\x0A\x20-\x7E]', false, name || ': printable ASCII');
+    RETURN NEXT is_empty(format($q$
+        SELECT DISTINCT tag FROM pg_temp.found(%L, '<([^ />\n]+)') AS tag
+        WHERE tag <> ALL (%L)$q$, page,
+        '{!DOCTYPE,html,head,meta,title,style,body,a,svg,path,div,header,p,h1,h2,h3,b,i,code,dl,dt,dd,'
+        'ul,ol,li,nav,main,section,article,span,pre,figure,figcaption,details,summary,table,caption,'
+        'thead,tbody,tr,th,td,footer,desc,g,line,rect,circle,text,tspan,use}'),
+        name || ': only known elements');
+    RETURN NEXT is(page ~* '<[^>]*\s(on\w+|style|src)\s*=', false, name || ': nothing that runs');
+    RETURN NEXT is_empty(format($q$SELECT link FROM pg_temp.found(%1$L, 'href=([^ >]+)') AS link
+                                   WHERE link !~ '^#[\w-]+$'
+                                      OR substr(link, 2) NOT IN (
+                                          SELECT pg_temp.found(%1$L, '\sid=([\w-]+)'))$q$, page),
+                         name || ': links stay on the page');
+    RETURN NEXT is_empty(format($q$SELECT id FROM pg_temp.found(%L, '\sid=([\w-]+)') AS id
+                                   GROUP BY id HAVING count(*) > 1$q$, page),
+                         name || ': each id once');
+    RETURN NEXT is_empty(format($q$
+        SELECT figure FROM pg_temp.found(%L, '(<figure>.*?</figure>)') AS figure
+        WHERE figure !~ '<svg[^>]*role=img' OR figure !~ '<title id=[^>]*>[^<]'
+           OR figure !~ '<desc id=[^>]*>[^<]' OR figure !~ '<details.*(<table|<pre)'$q$, page),
+        name || ': each figure has words and a table');
+END
+$$;
+
+SELECT * FROM no_plan();
+
+-- ------------------------------------------------------------- no run at all
+CREATE TEMP TABLE page AS SELECT sync_probe.report_html() AS nothing,
+    sync_probe.report_html('{}') AS empty;
+SELECT pg_temp.is_sound(nothing, 'no run') FROM page;
+SELECT is(nothing ~ '<h1>pg_wal has not been probed</h1>', true, 'the title says so')
+FROM page;
+SELECT is(nothing ~ '<pre>SELECT \* FROM sync_probe.probe_all\(\);', true,
+          'and what to execute') FROM page;
+SELECT is(pg_temp.sections(nothing) ~ '^verdict (findings )?numbers$', true,
+          'no figure without a run') FROM page;
+SELECT pg_temp.is_sound(empty, 'no run given') FROM page;
+SELECT is(pg_temp.sections(empty), NULL, 'an empty list has no sections') FROM page;
+SELECT is(empty ~ 'The list of runs is empty', true, 'and says that it is empty') FROM page;
+
+-- ------------------------------------------------------------------- one run
+SELECT pg_temp.record_run('{"label": "weekly", "storage": {"write_cache": "write back",
+    "fua": false, "mount_options": "rw"}}') AS run \gset
+SELECT pg_temp.measure(:run);
+DROP TABLE page;
+CREATE TEMP TABLE page AS SELECT sync_probe.report_html() AS html,
+    sync_probe.report_html(ARRAY[:run]::bigint[]) AS given;
+SELECT pg_temp.is_sound(html, 'one run') FROM page;
+SELECT pg_temp.is_sound(given, 'one given run') FROM page;
+SELECT is(sync_probe.report_html(), html, 'the same again') FROM page;
+SELECT matches(pg_temp.sections(html), '^verdict speed latency device .*numbers$', 'its sections')
+FROM page;
+SELECT is(pg_temp.sections(html) ~ 'tool', false, 'none of a suite that has not run') FROM page;
+SELECT is((SELECT array_agg(link) FROM pg_temp.found(html, '<nav.*?</nav>') AS nav,
+                  pg_temp.found(nav, 'href=#(\w+)') AS link),
+          (SELECT array_agg(id) FROM pg_temp.found(html, '<section id=(\w+)') AS id),
+          'the contents are the sections') FROM page;
+SELECT is(html ~ '<h1>Set wal_sync_method to open_datasync</h1>', true, 'the title is the verdict')
+FROM page;
+SELECT is(pg_temp.part(html, 'verdict') ~ (
+              SELECT '<pre>' || replace(replace(string_agg(regexp_replace(c, '([()*])', '\\\1', 'g'),
+                                                  E';\n' ORDER BY n), '''', '&#39;'), '"', '&quot;')
+              FROM sync_probe.recommendation_details AS d,
+                   unnest(d.commands) WITH ORDINALITY AS u (c, n)),
+          true, 'its commands are those of recommendation_details') FROM page;
+SELECT is(html ~ format('at most %s&nbsp;%% longer', (
+              SELECT round((100 * loss_bound)::numeric) FROM sync_probe.recommendation_details)),
+          true, 'and so is the bound of the loss') FROM page;
+
+-- No number in a figure that is not in the table, and none is missing.
+SELECT is(ARRAY(SELECT f FROM pg_temp.found(pg_temp.part(html, 'speed'),
+                    'class=[bt] x=100% dx=12 y=\d+>([\d.]+)&times;') AS f),
+          ARRAY(SELECT to_char(m.relative_speed, 'FM0.00') FROM sync_probe.measurements AS m
+                JOIN sync_probe.measurements AS p USING (run_id, method)
+                WHERE m.run_id = :run AND p.test = 'paced'
+                ORDER BY p.relative_speed DESC, m.test), 'speeds are those of measurements')
+FROM page;
+SELECT is(ARRAY(SELECT f FROM pg_temp.found(pg_temp.part(html, 'speed'), '> \(([\d.]+ to [\d.]+)\)<') AS f),
+          ARRAY(SELECT to_char(m.relative_speed_low, 'FM0.00') || ' to '
+                       || to_char(m.relative_speed_high, 'FM0.00')
+                FROM sync_probe.measurements AS m
+                JOIN sync_probe.measurements AS p USING (run_id, method)
+                WHERE m.run_id = :run AND p.test = 'paced'
+                ORDER BY p.relative_speed DESC, m.test), 'with their intervals') FROM page;
+SELECT is(ARRAY(SELECT f FROM pg_temp.found(pg_temp.part(html, 'latency'), 'class="b e"[^>]*>([^<]+)') AS f),
+          ARRAY(SELECT round(p50_us::numeric)::text FROM sync_probe.measurements
+                WHERE run_id = :run ORDER BY test, p50_us), 'medians are those of measurements')
+FROM page;
+SELECT is(ARRAY(SELECT f FROM pg_temp.found(pg_temp.part(html, 'latency'), 'class="y[ e]*"[^>]*>([^<]+)') AS f),
+          ARRAY(SELECT round(p99_us::numeric)::text FROM sync_probe.measurements
+                WHERE run_id = :run ORDER BY test, p50_us), 'and 99th percentiles') FROM page;
+SELECT is((SELECT count(*) FROM pg_temp.found(pg_temp.part(html, 'latency'), '<path class=a d="(M[^"]+)"')),
+          6::bigint, 'a shape for each distribution') FROM page;
+SELECT is(ARRAY(SELECT f FROM pg_temp.found(pg_temp.part(html, 'device'), '<text class="?(?:e on|e|y)"?[^>]*>([\d.]+)<') AS f),
+          '{1.9,2.5,85}', 'flushes, bytes for each byte given, and busy share') FROM page;
+SELECT is(pg_temp.part(html, 'device') ~ '<td>20,268<td>8,192<td>2.47<td>85', true,
+          'and their table') FROM page;
+SELECT is(pg_temp.part(html, 'numbers') ~ '<th scope=row>paced<td>open_datasync<td>&ndash;<td>no<td>ok'
+          '<td>675<td>&ndash;<td>71<td>68<td>109<td>224<td>&ndash;<td>1,896<td>1.78<td>1.75<td>1.82',
+          true, 'and that of all numbers') FROM page;
+
+-- A mark lies where its axis says.  0.87 to 1.82 * 1.03 is the axis of these speeds.
+SELECT is((SELECT count(*) FROM pg_temp.found(pg_temp.part(html, 'speed'),
+               format('class=f cx=(%s)%%', round(100 * ln(1.783 / 0.87) / ln(1.82 * 1.03 / 0.87), 1)))),
+          1::bigint, 'the mark of 1.783 is at its place') FROM page;
+
+-- ---------------------------------------------- a run of another server, and an imported one
+SELECT pg_temp.record_run('{"host": "elsewhere", "system_identifier": 7, "storage": {}}', false)
+    AS foreign_run \gset
+SELECT pg_temp.record_run(format('{"imported_at": %s, "storage": {}}', to_json(now()))::jsonb, false)
+    AS imported_run \gset
+SELECT pg_temp.measure(:foreign_run), pg_temp.measure(:imported_run);
+UPDATE page SET html = sync_probe.report_html(ARRAY[:foreign_run, :imported_run]::bigint[]);
+SELECT pg_temp.is_sound(html, 'runs from elsewhere') FROM page;
+SELECT is(ARRAY(SELECT f FROM pg_temp.found(html, '<span class=from>([^<]+)') AS f),
+          '{another server,imported}', 'they are marked') FROM page;
+SELECT is((SELECT count(*) FROM pg_temp.found(html, '<b class="tag blue">(switch)</b> from')),
+          2::bigint, 'and judged') FROM page;
+SELECT is(html ~ '<pre>', false, 'without commands') FROM page;
+-- Settings of this server mean nothing for them.
+SELECT is((SELECT array_agg(a.verdict ORDER BY v.elsewhere)
+           FROM sync_probe.runs AS r, (VALUES (false), (true)) AS v (elsewhere),
+                LATERAL sync_probe_internal.recommend(r,
+                    ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id),
+                    NULL, v.elsewhere) AS a
+           WHERE r.run_id = :foreign_run),
+          CASE WHEN current_setting('fsync')::boolean THEN '{switch,switch}'
+               ELSE '{unsafe,switch}' END::text[], 'fsync of this server says nothing of them');
+SELECT is((sync_probe.report_html(ARRAY[:run, :foreign_run]::bigint[]) ~ ('pg_wal run ' || :run)),
+          true, 'several runs of one location are told apart');
+
+-- ----------------------------------------------------------- the verdict of a given trial
+INSERT INTO sync_probe.runs (source, suite, location, setting, verdict, recommended_value, reason)
+VALUES ('trial', 'trial', 'pg_wal', 'commit_delay', 'keep', '0', 'no other value is better')
+RETURNING run_id AS trial \gset
+UPDATE page SET html = sync_probe.report_html(ARRAY[:trial]::bigint[]);
+SELECT pg_temp.is_sound(html, 'a trial') FROM page;
+SELECT is(pg_temp.part(html, 'verdict') ~ 'no other value is better', true, 'its reason') FROM page;
+
+-- ----------------------------------------------------------------- pg_test_fsync
+SELECT pg_temp.record_run('{"suite": "pg_test_fsync", "label": "from the tool", "storage": null}',
+                          false) AS tool \gset
+INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops_per_sec,
+                                     mean_us)
+VALUES (:tool, 1, 'one_write', 'open_datasync', true, 'no_direct_io', NULL, NULL),
+       (:tool, 2, 'one_write', 'fdatasync', false, 'ok', 3722.4, 268.6);
+UPDATE page SET html = sync_probe.report_html(ARRAY[:tool]::bigint[]);
+SELECT pg_temp.is_sound(html, 'a run of pg_test_fsync') FROM page;
+SELECT is(pg_temp.sections(html), 'tool numbers', 'has a section') FROM page;
+SELECT is(pg_temp.part(html, 'tool') ~ '>3,722<', true, 'a bar') FROM page;
+SELECT is(pg_temp.part(html, 'tool') ~ 'fdatasync +3722.400 ops/sec +269 usecs/op', true,
+          'and the table of the program') FROM page;
+
+-- ------------------------------------------------------------------ nothing is known
+INSERT INTO sync_probe.runs (source, suite) VALUES ('probe', 'wal') RETURNING run_id AS bare \gset
+INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status)
+SELECT :bare, n, CASE WHEN n < 3 THEN 'paced' ELSE 'saturated' END,
+       CASE WHEN n % 2 = 0 THEN 'fsync' ELSE 'fdatasync' END, 'stopped'
+FROM generate_series(1, 4) AS n;
+UPDATE page SET html = sync_probe.report_html(ARRAY[:bare]::bigint[]);
+SELECT pg_temp.is_sound(html, 'a run without a figure') FROM page;
+SELECT is(pg_temp.sections(html) ~ 'speed|latency|device', false, 'has no figures') FROM page;
+UPDATE sync_probe.runs SET location = 'pg_wal', wal_sync_method = 'fsync', storage = '{}'
+WHERE run_id = :bare;
+UPDATE page SET html = sync_probe.report_html(ARRAY[:bare]::bigint[]);
+SELECT pg_temp.is_sound(html, 'a run of a location without a figure') FROM page;
+-- Only some numbers, and those that are none
+UPDATE sync_probe.measurements SET p50_us = CASE ordinal WHEN 1 THEN 'NaN' WHEN 2 THEN 0.0::float8
+                                                         WHEN 3 THEN 'Infinity' ELSE 12 END,
+    relative_speed = CASE ordinal WHEN 1 THEN 'NaN' WHEN 2 THEN 1e9::float8 ELSE -1 END,
+    flushes_per_op = 1e300, device_bytes_per_op = 'NaN', ops = 0
+WHERE run_id = :bare;
+INSERT INTO sync_probe.samples (run_id, ordinal, bucket_lower_us, bucket_ops)
+VALUES (:bare, 4, '{}', '{}'), (:bare, 2, '{0, 0, 5e9}', '{1, 2, 3}');
+UPDATE page SET html = sync_probe.report_html(ARRAY[:bare]::bigint[]);
+SELECT pg_temp.is_sound(html, 'numbers that are none') FROM page;
+SELECT is(html ~ 'NaN|Infinity', false, 'are not shown') FROM page;
+DELETE FROM sync_probe.runs;
+
+-- ----------------------------------------------------------------- hostile text
+-- All columns that hold text say what would leave its place.
+CREATE TEMP TABLE hostile (name text, said text);
+INSERT INTO hostile VALUES
+('script', '<script>alert(1)</script>'),
+('attribute', $h$" onload="alert(1)' onload='alert(1)$h$),
+('markup', $h$&lt;b&amp; ]]> --> </style> </title> </svg>$h$),
+('controls', E'a\x01b\x1b[31m\x7f\r\n\tc'),
+('long', repeat('<i>alert', 1250));
+DO $$BEGIN
+    IF getdatabaseencoding() = 'UTF8' THEN
+        INSERT INTO hostile VALUES
+            ('others', 'alert ' || U&'\00E4\20AC\202E\0085\+01F600\FFFE');
+    END IF;
+END$$;
+CREATE FUNCTION pg_temp.hostile_page(said text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    id bigint;
+    texts jsonb;
+BEGIN
+    DELETE FROM sync_probe.runs;
+    SELECT jsonb_object_agg(attname, said) INTO texts FROM pg_attribute
+    WHERE attrelid = 'sync_probe.runs'::regclass AND atttypid IN ('text'::regtype, 'name'::regtype)
+      AND attname NOT IN ('source', 'suite', 'host', 'verdict', 'flush_size_source',
+                          'flush_interval_source');
+    UPDATE examined SET name = left(said, 40), holds_wal = true, mount_point = said,
+        mount_options = said;
+    id := pg_temp.record_run(texts || jsonb_build_object('location', left(said, 40), 'storage',
+        jsonb_build_object('mount_options', said, 'backing_file', said, 'syncs_nothing', said,
+                           'zfs', jsonb_build_object('dataset', said, 'sync', 'disabled'))));
+    UPDATE examined SET missing = false;
+    PERFORM pg_temp.measure(id, jsonb_build_object('detail', said));
+    UPDATE sync_probe.measurements SET method = said WHERE run_id = id AND method = 'fsync';
+    INSERT INTO sync_probe.runs (source, suite, location, setting, verdict, recommended_value,
+                                 reason, label)
+    VALUES ('trial', 'trial', left(said, 40), left(said, 40), 'switch', said, said, said);
+    RETURN sync_probe.report_html() || sync_probe.report_html(ARRAY(SELECT run_id FROM sync_probe.runs));
+END
+$$;
+CREATE TEMP TABLE hostile_page AS SELECT name, pg_temp.hostile_page(said) AS html FROM hostile;
+SELECT is(html ~ '<script|<i>alert|onload="|onload=''|\]\]>|</style> |[^\x09\x0A\x20-\x7E]', false,
+          name || ': nothing gets out of its place') FROM hostile_page;
+SELECT is(html ~ 'alert|&amp;lt;b&amp;amp; |a&#9217;b', true, name || ': but it is shown')
+FROM hostile_page;
+SELECT is((SELECT count(*) FROM pg_temp.found(html, '(<script|<img|\son\w+=")')), 0::bigint,
+          name || ': nothing runs') FROM hostile_page;
+SELECT cmp_ok(max(length(html)), '<', 700000, 'long texts are cut') FROM hostile_page;
+SELECT is(html ~ '&#228;&#8364;&#65533;&#65533;&#128512;&#65533;', true, 'characters beyond ASCII are '
+          'references, and those that turn text around or are none are replaced')
+FROM hostile_page WHERE name = 'others';
+
+-- ----------------------------------------------------------------- without paths
+UPDATE examined SET name = 'pg_wal', mount_point = '/srv/secret place', mount_options = 'rw,nobarrier,lowerdir=/secret/b';
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.record_run('{"directory": "/srv/secret place/wal", "label": "moved to /srv/secret/wal",
+    "storage": {"backing_file": "/mnt/secret image", "backing_filesystem": "ext4",
+                "backing_mount_options": "rw,nobarrier", "mount_options": "rw,lowerdir=/secret/b",
+                "zfs": {"dataset": "secretpool/wal", "pool": "secretpool", "sync": "disabled"}}}') AS run \gset
+SELECT pg_temp.measure(:run, '{"detail": "could not open file \"/srv/secret place/x\": I/O error"}');
+INSERT INTO examined SELECT (jsonb_populate_record(e, '{"name": "t", "holds_wal": false,
+    "directory": "/secret", "missing": true}')).* FROM examined AS e;
+UPDATE page SET html = sync_probe.report_html(paths => false),
+    given = sync_probe.report_html(ARRAY[:run]::bigint[], false);
+SELECT is(sync_probe.report_html() ~ 'secret', true, 'with paths the page says where things are');
+SELECT pg_temp.is_sound(html, 'without paths') FROM page;
+SELECT is(regexp_replace(html, '.*(.{40}secret.{20}).*', '\1'), html,
+          'without paths it does not') FROM page;
+SELECT is(given ~ 'secret', false, 'nor does that of given runs') FROM page;
+SELECT is(html ~ ('\y' || s.host || '\y'), false, 'nor does it name the host')
+FROM page, sync_probe_internal.this_server() AS s WHERE length(s.host) > 3;
+SELECT is(html ~ 'moved to \(path\)', true, 'a label stays, without its path') FROM page;
+SELECT is(sync_probe_internal.without_paths(plain, '{/a b/c,host1}'), expected, plain)
+FROM (VALUES ('in "/a b/c/x": no', 'in "(path)/x": no'), ('on host1.', 'on (path).'),
+             ('host12', 'host12'), ('5 kB/s and 1/2', '5 kB/s and 1/2'),
+             ('/sys/block/sda, /etc/fstab', '/sys/block/sda, (path)'),
+             ('a=/b/c:/d,(/e)', 'a=(path):(path),((path))')) AS v (plain, expected);
+
+SELECT * FROM finish();
+ROLLBACK;
