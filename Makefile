@@ -31,7 +31,7 @@ PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
 
 REGRESS = setup arguments locations shapes recording lifetime privileges trial workloads \
-	sql_bench commit_waits commit_suite import stream_suite history in_your_tests
+	sql_bench commit_waits commit_suite import stream_suite history report_html in_your_tests
 REGRESS_OPTS = --inputdir=.
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl

@@ -18,8 +18,10 @@ SELECT ROW('findings', 'Findings', 'Findings',
         format('<h3><code>%s</code> <span class="sm m">%s</span></h3>',
                sync_probe_internal.html_escape(f.code),
                sync_probe_internal.html_escape(array_to_string(f.locations, ', '))),
-        '<p>' || sync_probe_internal.html_prose(f.message) || '</p>',
-        '<p>' || sync_probe_internal.html_prose(f.hint) || '</p>',
+        '<p>' || sync_probe_internal.html_prose(
+            sync_probe_internal.clipped(f.message, 1000)) || '</p>',
+        '<p>' || sync_probe_internal.html_prose(
+            sync_probe_internal.clipped(f.hint, 1000)) || '</p>',
         sync_probe_internal.html_code(f.commands),
         E'</div></div>\n'), '' ORDER BY f.number) FILTER (WHERE f.number <= 20)
     || CASE WHEN count(*) > 20

@@ -57,8 +57,10 @@ SELECT concat_ws(' ',
                          THEN 'back to back' ELSE 'at this cluster''s pace' END, f.words)
          WHEN a.verdict IN ('keep', 'tie', 'undecided') AND a.loss_bound IS NOT NULL
          THEN format('Staying with %s costs at most %s %% of the time of a flush.',
-                     a.current_method, ceil((100 * a.loss_bound)::numeric))
-         ELSE format('On %s: %s.', a.location, a.reason) END)
+                     sync_probe_internal.clipped(a.current_method, 60),
+                     ceil((100 * a.loss_bound)::numeric))
+         ELSE format('On %s: %s.', a.location,
+                     sync_probe_internal.clipped(a.reason, 1000)) END)
      FROM unnest(data.advice) AS a, LATERAL sync_probe_internal.report_flush(a) AS f (words)
      WHERE NOT data.chosen AND a.holds_wal AND a.run_id IS NOT NULL LIMIT 1),
     (SELECT CASE WHEN count(*) > 0 THEN format(
@@ -135,7 +137,9 @@ SELECT concat('<p class=kicker>pg_sync_probe report</p><h1>',
     '<dl class=facts>' || f.facts || '</dl>',
     '<ul class=glance>' || g.verdicts || '</ul>')
 FROM (SELECT string_agg(format('<div><dt>%s<dd>%s</div>', a.facts[i],
-                               sync_probe_internal.html_prose(a.facts[i + 1])), '' ORDER BY i)
+                               sync_probe_internal.html_prose(
+                                   sync_probe_internal.clipped(a.facts[i + 1], 200))), ''
+                        ORDER BY i)
                  FILTER (WHERE a.facts[i + 1] <> '')
       FROM (SELECT sync_probe_internal.report_facts(data)) AS a (facts),
            LATERAL generate_series(1, cardinality(a.facts), 2) AS i) AS f (facts)

@@ -13,7 +13,9 @@ WITH test (n, test, title) AS (VALUES
     (1, 'one_write', 'One write of 8 kB'),
     (2, 'two_writes', 'Two writes of 8 kB')
 ), bar AS (
-    SELECT t.n, t.test, t.title, m.method || CASE WHEN m.direct_io THEN '*' ELSE '' END AS name,
+    SELECT t.n, t.test, t.title,
+           sync_probe_internal.clipped(m.method, 60)
+               || CASE WHEN m.direct_io THEN '*' ELSE '' END AS name,
            m.status, m.ops_per_sec,
            row_number() OVER (PARTITION BY t.n ORDER BY m.ordinal)::integer AS place,
            CASE WHEN m.choice = 'current' THEN 'f cur' ELSE 'f oth' END AS classes

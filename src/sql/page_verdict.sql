@@ -17,8 +17,10 @@ SELECT CASE
     WHEN advice.verdict = 'keep' THEN ' ' || m.now
     WHEN advice.verdict = 'tie' THEN ': stay with ' || m.now
     WHEN advice.verdict = 'undecided' THEN ': stay with ' || m.now || ' for now' END
-FROM (SELECT '<code>' || sync_probe_internal.html_escape(advice.current_method) || '</code>',
-             '<code>' || sync_probe_internal.html_escape(advice.recommended_method)
+FROM (SELECT '<code>' || sync_probe_internal.html_escape(
+                             sync_probe_internal.clipped(advice.current_method, 60)) || '</code>',
+             '<code>' || sync_probe_internal.html_escape(
+                             sync_probe_internal.clipped(advice.recommended_method, 60))
                       || '</code>') AS m (now, advised)
 $$;
 
@@ -38,7 +40,7 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT sync_probe_internal.html_duration(f.advised_us)
-       || coalesce(', with ' || min(m.method) || ' ' ||
+       || coalesce(', with ' || sync_probe_internal.clipped(min(m.method), 60) || ' ' ||
                    min(sync_probe_internal.html_duration(m.mean_us)), '')
 FROM (SELECT CASE advice.deciding_test WHEN 'saturated' THEN advice.saturated_flush_us
                                        ELSE advice.paced_flush_us END) AS f (advised_us)
@@ -78,7 +80,8 @@ SELECT concat(
     sync_probe_internal.report_sentence(advice),
     ' <span class=from>' || r.origin || '</span>',
     CASE WHEN advice.outdated THEN ' <span class=from>outdated</span>' END,
-    '</p><p class=why>' || sync_probe_internal.html_prose(advice.reason) || '</p>',
+    '</p><p class=why>' || sync_probe_internal.html_prose(
+        sync_probe_internal.clipped(advice.reason, 1000)) || '</p>',
     '<dl class=figures>',
     '<div><dt>Durable<dd>' || sync_probe_internal.html_tag(advice.durable) || '</div>',
     '<div><dt>A flush takes<dd>'

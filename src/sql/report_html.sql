@@ -86,7 +86,8 @@ COMMENT ON FUNCTION sync_probe_internal.require_runs(bigint[]) IS
 -- newest runs of this server, or of the given runs.  paths => false leaves out directories, mount
 -- points and names of hosts.  doc/report.md describes it.
 --
--- With many tablespaces the plans look costly enough to compile, which takes seconds.
+-- With many tablespaces the plans look costly enough to compile, which takes seconds.  The
+-- functions below are parsed when they are called, with backslashes as they were written.
 --
 CREATE FUNCTION sync_probe.report_html(
     run_ids bigint[] DEFAULT NULL,
@@ -95,6 +96,7 @@ RETURNS text
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 SET jit = off
+SET standard_conforming_strings = on
 AS $$
 DECLARE
     data sync_probe_internal.report_data;

@@ -134,7 +134,7 @@ COMMENT ON FUNCTION sync_probe_internal.report_probes(sync_probe_internal.report
 --
 -- sync_probe_internal.report_measured
 --
--- What these runs measured of each method.
+-- What these runs measured of each method.  A name of the history may be of any length.
 --
 CREATE FUNCTION sync_probe_internal.report_measured(data sync_probe_internal.report_data)
 RETURNS SETOF sync_probe_internal.report_method
@@ -142,7 +142,8 @@ LANGUAGE sql STABLE PARALLEL SAFE
 ROWS 40
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT p.n, p.run_id, p.name, p.location, m.method, u.is_current, u.is_advised, u.durable,
+SELECT p.n, p.run_id, p.name, p.location, sync_probe_internal.clipped(m.method, 60),
+       u.is_current, u.is_advised, u.durable,
        CASE WHEN u.durable = 'no' THEN 'bad' WHEN u.is_advised AND NOT u.is_current THEN 'rec'
             WHEN u.is_current THEN 'cur' ELSE 'oth' END, m, s
 FROM unnest(data.probes) AS p

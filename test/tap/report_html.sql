@@ -62,9 +62,9 @@ BEGIN
     RETURN NEXT is_empty(format($q$
         SELECT DISTINCT tag FROM pg_temp.found(%L, '<([^ />\n]+)') AS tag
         WHERE tag <> ALL (%L)$q$, page,
-        '{!DOCTYPE,html,head,meta,title,style,body,a,svg,path,div,header,p,h1,h2,h3,b,i,code,dl,dt,dd,'
-        'ul,ol,li,nav,main,section,article,span,pre,figure,figcaption,details,summary,table,caption,'
-        'thead,tbody,tr,th,td,footer,desc,g,line,rect,circle,text,tspan,use}'),
+        '{!DOCTYPE,html,head,meta,title,style,body,a,svg,path,div,header,p,h1,h2,h3,b,i,code,dl,dt,'
+        'dd,ul,ol,li,nav,main,section,article,span,pre,figure,figcaption,details,summary,table,'
+        'caption,thead,tbody,tr,th,td,footer,desc,g,line,rect,circle,text,tspan,use}'),
         name || ': only known elements');
     RETURN NEXT is(page ~* '<[^>]*\s(on\w+|style|src)\s*=', false, name || ': nothing that runs');
     RETURN NEXT is_empty(format($q$SELECT link FROM pg_temp.found(%1$L, 'href=([^ >]+)') AS link
@@ -119,8 +119,8 @@ SELECT is((SELECT array_agg(link) FROM pg_temp.found(html, '<nav.*?</nav>') AS n
 SELECT is(html ~ '<h1>Set wal_sync_method to open_datasync</h1>', true, 'the title is the verdict')
 FROM page;
 SELECT is(pg_temp.part(html, 'verdict') ~ (
-              SELECT '<pre>' || replace(replace(string_agg(regexp_replace(c, '([()*])', '\\\1', 'g'),
-                                                  E';\n' ORDER BY n), '''', '&#39;'), '"', '&quot;')
+              SELECT '<pre>' || replace(string_agg(regexp_replace(c, '([()*])', '\\\1', 'g'),
+                                                   E';\n' ORDER BY n), '''', '&#39;')
               FROM sync_probe.recommendation_details AS d,
                    unnest(d.commands) WITH ORDINALITY AS u (c, n)),
           true, 'its commands are those of recommendation_details') FROM page;
@@ -136,39 +136,47 @@ SELECT is(ARRAY(SELECT f FROM pg_temp.found(pg_temp.part(html, 'speed'),
                 WHERE m.run_id = :run AND p.test = 'paced'
                 ORDER BY p.relative_speed DESC, m.test), 'speeds are those of measurements')
 FROM page;
-SELECT is(ARRAY(SELECT f FROM pg_temp.found(pg_temp.part(html, 'speed'), '> \(([\d.]+ to [\d.]+)\)<') AS f),
+SELECT is(ARRAY(SELECT f FROM pg_temp.found(pg_temp.part(html, 'speed'),
+                    '> \(([\d.]+ to [\d.]+)\)<') AS f),
           ARRAY(SELECT to_char(m.relative_speed_low, 'FM0.00') || ' to '
                        || to_char(m.relative_speed_high, 'FM0.00')
                 FROM sync_probe.measurements AS m
                 JOIN sync_probe.measurements AS p USING (run_id, method)
                 WHERE m.run_id = :run AND p.test = 'paced'
                 ORDER BY p.relative_speed DESC, m.test), 'with their intervals') FROM page;
-SELECT is(ARRAY(SELECT f FROM pg_temp.found(pg_temp.part(html, 'latency'), 'class="b e"[^>]*>([^<]+)') AS f),
+SELECT is(ARRAY(SELECT f FROM pg_temp.found(pg_temp.part(html, 'latency'),
+                    'class="b e"[^>]*>([^<]+)') AS f),
           ARRAY(SELECT round(p50_us::numeric)::text FROM sync_probe.measurements
                 WHERE run_id = :run ORDER BY test, p50_us), 'medians are those of measurements')
 FROM page;
-SELECT is(ARRAY(SELECT f FROM pg_temp.found(pg_temp.part(html, 'latency'), 'class="y[ e]*"[^>]*>([^<]+)') AS f),
+SELECT is(ARRAY(SELECT f FROM pg_temp.found(pg_temp.part(html, 'latency'),
+                    'class="y[ e]*"[^>]*>([^<]+)') AS f),
           ARRAY(SELECT round(p99_us::numeric)::text FROM sync_probe.measurements
                 WHERE run_id = :run ORDER BY test, p50_us), 'and 99th percentiles') FROM page;
-SELECT is((SELECT count(*) FROM pg_temp.found(pg_temp.part(html, 'latency'), '<path class=a d="(M[^"]+)"')),
+SELECT is((SELECT count(*) FROM pg_temp.found(pg_temp.part(html, 'latency'),
+               '<path class=a d="(M[^"]+)"')),
           6::bigint, 'a shape for each distribution') FROM page;
-SELECT is(ARRAY(SELECT f FROM pg_temp.found(pg_temp.part(html, 'device'), '<text class="?(?:e on|e|y)"?[^>]*>([\d.]+)<') AS f),
+SELECT is(ARRAY(SELECT f FROM pg_temp.found(pg_temp.part(html, 'device'),
+                    '<text class="?(?:e on|e|y)"?[^>]*>([\d.]+)<') AS f),
           '{1.9,2.5,85}', 'flushes, bytes for each byte given, and busy share') FROM page;
 SELECT is(pg_temp.part(html, 'device') ~ '<td>20,268<td>8,192<td>2.47<td>85', true,
           'and their table') FROM page;
-SELECT is(pg_temp.part(html, 'numbers') ~ '<th scope=row>paced<td>open_datasync<td>&ndash;<td>no<td>ok'
-          '<td>675<td>&ndash;<td>71<td>68<td>109<td>224<td>&ndash;<td>1,896<td>1.78<td>1.75<td>1.82',
+SELECT is(pg_temp.part(html, 'numbers')
+          ~ '<th scope=row>paced<td>open_datasync<td>&ndash;<td>no<td>ok'
+          '<td>675<td>&ndash;<td>71<td>68<td>109<td>224<td>&ndash;<td>1,896'
+          '<td>1.78<td>1.75<td>1.82',
           true, 'and that of all numbers') FROM page;
 
 -- A mark lies where its axis says.  0.87 to 1.82 * 1.03 is the axis of these speeds.
 SELECT is((SELECT count(*) FROM pg_temp.found(pg_temp.part(html, 'speed'),
-               format('class=f cx=(%s)%%', round(100 * ln(1.783 / 0.87) / ln(1.82 * 1.03 / 0.87), 1)))),
+               format('class=f cx=(%s)%%',
+                      round(100 * ln(1.783 / 0.87) / ln(1.82 * 1.03 / 0.87), 1)))),
           1::bigint, 'the mark of 1.783 is at its place') FROM page;
 
 -- ---------------------------------------------- a run of another server, and an imported one
 SELECT pg_temp.record_run('{"host": "elsewhere", "system_identifier": 7, "storage": {}}', false)
     AS foreign_run \gset
-SELECT pg_temp.record_run(format('{"imported_at": %s, "storage": {}}', to_json(now()))::jsonb, false)
+SELECT pg_temp.record_run(jsonb_build_object('imported_at', now(), 'storage', '{}'::jsonb), false)
     AS imported_run \gset
 SELECT pg_temp.measure(:foreign_run), pg_temp.measure(:imported_run);
 UPDATE page SET html = sync_probe.report_html(ARRAY[:foreign_run, :imported_run]::bigint[]);
@@ -209,8 +217,9 @@ UPDATE page SET html = sync_probe.report_html(ARRAY[:tool]::bigint[]);
 SELECT pg_temp.is_sound(html, 'a run of pg_test_fsync') FROM page;
 SELECT is(pg_temp.sections(html), 'tool numbers', 'has a section') FROM page;
 SELECT is(pg_temp.part(html, 'tool') ~ '>3,722<', true, 'a bar') FROM page;
-SELECT is(pg_temp.part(html, 'tool') ~ 'fdatasync +3722.400 ops/sec +269 usecs/op', true,
-          'and the table of the program') FROM page;
+SELECT is(pg_temp.part(html, 'tool')
+          ~ '<td>fdatasync<td>no<td>&ndash;<td>&ndash;<td>ok<td>3,722<td>269', true, 'and a table')
+FROM page;
 
 -- ------------------------------------------------------------------ nothing is known
 INSERT INTO sync_probe.runs (source, suite) VALUES ('probe', 'wal') RETURNING run_id AS bare \gset
@@ -255,26 +264,44 @@ DO $$BEGIN
 END$$;
 CREATE FUNCTION pg_temp.hostile_page(said text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-    id bigint;
+    place name := left(said, 40);
     texts jsonb;
+    nothing_synced bigint;
+    id bigint;
+    tool bigint;
 BEGIN
     DELETE FROM sync_probe.runs;
     SELECT jsonb_object_agg(attname, said) INTO texts FROM pg_attribute
     WHERE attrelid = 'sync_probe.runs'::regclass AND atttypid IN ('text'::regtype, 'name'::regtype)
       AND attname NOT IN ('source', 'suite', 'host', 'verdict', 'flush_size_source',
                           'flush_interval_source');
-    UPDATE examined SET name = left(said, 40), holds_wal = true, mount_point = said,
-        mount_options = said;
-    id := pg_temp.record_run(texts || jsonb_build_object('location', left(said, 40), 'storage',
+    -- three locations: one that syncs nothing, one that does, one on the file system of these
+    DELETE FROM examined WHERE NOT holds_wal;
+    UPDATE examined SET name = place, mount_point = said, mount_options = said;
+    INSERT INTO examined
+    SELECT (jsonb_populate_record(e, jsonb_build_object('name', v.prefix || place,
+                'holds_wal', false,
+                'shares_filesystem_with', CASE v.prefix WHEN '3' THEN place END))).*
+    FROM examined AS e, (VALUES ('2'), ('3')) AS v (prefix);
+    nothing_synced := pg_temp.record_run(texts || jsonb_build_object('location', place, 'storage',
         jsonb_build_object('mount_options', said, 'backing_file', said, 'syncs_nothing', said,
                            'zfs', jsonb_build_object('dataset', said, 'sync', 'disabled'))));
+    id := pg_temp.record_run(texts || jsonb_build_object('location', '2' || place, 'storage',
+        '{"write_cache": "write back"}'::jsonb));
+    tool := pg_temp.record_run(texts || jsonb_build_object('location', '2' || place,
+        'suite', 'pg_test_fsync', 'storage', NULL), false);
     UPDATE examined SET missing = false;
-    PERFORM pg_temp.measure(id, jsonb_build_object('detail', said));
-    UPDATE sync_probe.measurements SET method = said WHERE run_id = id AND method = 'fsync';
+    PERFORM pg_temp.measure(nothing_synced),
+            pg_temp.measure(id, jsonb_build_object('detail', said));
+    UPDATE sync_probe.measurements SET method = said
+    WHERE run_id = id AND method = 'fdatasync' OR run_id = nothing_synced AND method = 'fdatasync';
+    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, value, status, ops_per_sec)
+    VALUES (tool, 1, 'one_write', said, said, 'ok', 1);
     INSERT INTO sync_probe.runs (source, suite, location, setting, verdict, recommended_value,
                                  reason, label)
-    VALUES ('trial', 'trial', left(said, 40), left(said, 40), 'switch', said, said, said);
-    RETURN sync_probe.report_html() || sync_probe.report_html(ARRAY(SELECT run_id FROM sync_probe.runs));
+    VALUES ('trial', 'trial', place, place, 'switch', said, said, said);
+    RETURN sync_probe.report_html() || sync_probe.report_html(ARRAY[id])
+           || sync_probe.report_html(ARRAY(SELECT run_id FROM sync_probe.runs));
 END
 $$;
 CREATE TEMP TABLE hostile_page AS SELECT name, pg_temp.hostile_page(said) AS html FROM hostile;
@@ -284,19 +311,26 @@ SELECT is(html ~ 'alert|&amp;lt;b&amp;amp; |a&#9217;b', true, name || ': but it 
 FROM hostile_page;
 SELECT is((SELECT count(*) FROM pg_temp.found(html, '(<script|<img|\son\w+=")')), 0::bigint,
           name || ': nothing runs') FROM hostile_page;
-SELECT cmp_ok(max(length(html)), '<', 700000, 'long texts are cut') FROM hostile_page;
-SELECT is(html ~ '&#228;&#8364;&#65533;&#65533;&#128512;&#65533;', true, 'characters beyond ASCII are '
-          'references, and those that turn text around or are none are replaced')
+SELECT is(pg_temp.sections(html) ~ 'verdict speed latency device tool (findings )?numbers', true,
+          name || ': in all sections') FROM hostile_page;
+SELECT cmp_ok(max(length(html)), '<', 1000000, 'long texts are cut') FROM hostile_page;
+SELECT is(html ~ '&#228;&#8364;&#65533;&#65533;&#128512;&#65533;', true,
+          'characters beyond ASCII are references; what turns text around, or is none, is replaced')
 FROM hostile_page WHERE name = 'others';
 
 -- ----------------------------------------------------------------- without paths
-UPDATE examined SET name = 'pg_wal', mount_point = '/srv/secret place', mount_options = 'rw,nobarrier,lowerdir=/secret/b';
+DELETE FROM examined WHERE NOT holds_wal;
+UPDATE examined SET name = 'pg_wal', mount_point = '/srv/secret place',
+    mount_options = 'rw,nobarrier,lowerdir=/secret/b';
 DELETE FROM sync_probe.runs;
-SELECT pg_temp.record_run('{"directory": "/srv/secret place/wal", "label": "moved to /srv/secret/wal",
+SELECT pg_temp.record_run('{"directory": "/srv/secret place/wal",
+    "label": "moved to /srv/secret/wal",
     "storage": {"backing_file": "/mnt/secret image", "backing_filesystem": "ext4",
                 "backing_mount_options": "rw,nobarrier", "mount_options": "rw,lowerdir=/secret/b",
-                "zfs": {"dataset": "secretpool/wal", "pool": "secretpool", "sync": "disabled"}}}') AS run \gset
-SELECT pg_temp.measure(:run, '{"detail": "could not open file \"/srv/secret place/x\": I/O error"}');
+                "zfs": {"dataset": "secretpool/wal", "pool": "secretpool",
+                        "sync": "disabled"}}}') AS run \gset
+SELECT pg_temp.measure(:run,
+                       '{"detail": "could not open file \"/srv/secret place/x\": I/O error"}');
 INSERT INTO examined SELECT (jsonb_populate_record(e, '{"name": "t", "holds_wal": false,
     "directory": "/secret", "missing": true}')).* FROM examined AS e;
 UPDATE page SET html = sync_probe.report_html(paths => false),
