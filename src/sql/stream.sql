@@ -103,7 +103,7 @@ SELECT CASE
              ELSE 'the device was busy %2$s %% of the time and completed %4$s: it was slow itself'
              END,
         round((100 * (1 - utilization))::numeric), round((100 * utilization)::numeric),
-        pg_size_pretty((bytes - coalesce(written, 0))::bigint),
+        pg_size_pretty(greatest(bytes - coalesce(written, 0), 0)::bigint),
         concat_ws(' and ', writes || CASE writes WHEN 1 THEN ' write' ELSE ' writes' END,
                   flushes || CASE flushes WHEN 1 THEN ' flush' ELSE ' flushes' END)) END
 $$;
