@@ -33,19 +33,37 @@ FROM sync_probe.compare((:'ids'::bigint[])[1:2]) WHERE run = 'after' AND value_u
 
 -- each test case has a name of its own in its run
 SELECT count(*) AS twice
-FROM (SELECT FROM sync_probe.compare(:'ids') GROUP BY run, test, test_case HAVING count(*) > 1) AS t;
+FROM (SELECT FROM sync_probe.compare(:'ids')
+      GROUP BY run, test, test_case HAVING count(*) > 1) AS t;
 
 -- the newest run comes last
 SELECT label, method = current_setting('wal_sync_method') AS method, p50_us > 0 AS p50,
-       ratio > 0 AS ratio, ratio > 0 AND ratio BETWEEN ratio_low AND ratio_high IS FALSE AS outside, changes
+       ratio > 0 AS ratio, (ratio BETWEEN ratio_low AND ratio_high) IS FALSE AS outside, changes
 FROM sync_probe.history();
 SELECT count(*) FROM sync_probe.history('pg_default');
+
+-- documents
+SELECT sync_probe.export_json(NULL);
+SELECT sync_probe.export_json('{-7}');
+SELECT sync_probe.import_json(NULL);
+SELECT sync_probe.import_json('{"runs": []}');
+SELECT sync_probe.import_json('{"format": "pg_sync_probe runs", "version": 2, "runs": []}');
+SELECT sync_probe.import_json('{"format": "pg_sync_probe runs", "version": 1, "runs": [7]}');
+SELECT sync_probe.import_json('{"format": "pg_sync_probe runs", "version": 1, "runs": []}');
+SELECT sync_probe.export_json(:'ids') AS document \gset
+SELECT array_agg(i) AS imported FROM sync_probe.import_json(:'document') AS i \gset
+SELECT sync_probe.export_json(:'imported')::text = :'document' AS the_same;
+SELECT source, label, imported_at < now() AS imported, usable_for_advice
+FROM sync_probe.runs ORDER BY run_id;
+DELETE FROM sync_probe.runs WHERE imported_at IS NOT NULL;
 
 -- the tables are read with the rights of the caller
 CREATE ROLE regress_sync_probe_reader;
 SET ROLE regress_sync_probe_reader;
 SELECT * FROM sync_probe.compare('{1}');
 SELECT * FROM sync_probe.history();
+SELECT sync_probe.export_json('{1}');
+SELECT sync_probe.import_json('{}');
 RESET ROLE;
 GRANT pg_monitor TO regress_sync_probe_reader;
 SET ROLE regress_sync_probe_reader;

@@ -210,7 +210,8 @@ BEGIN
           AND (r.location, r.suite) <= ('pg_wal'::name, 'wal') AND r.imported_at IS NULL$q$;
 END
 $$;
-SELECT isnt_empty($$SELECT * FROM pg_temp.plan() AS l WHERE l ~ 'Index (Only )?Scan.*location_suite'$$,
+SELECT isnt_empty($$SELECT * FROM pg_temp.plan() AS l
+                    WHERE l ~ 'Index (Only )?Scan.*location_suite'$$,
                   'the index on locations is used');
 SELECT is(count(*), 500::bigint, '500 runs') FROM sync_probe.history();
 

@@ -376,6 +376,12 @@ $$),
 ('history', $$
     location name DEFAULT 'pg_wal'::name
 $$),
+('export_json', $$
+    run_ids bigint[]
+$$),
+('import_json', $$
+    document jsonb
+$$),
 ('device_lifetime', $$
     location name
     capacity_bytes bigint
@@ -412,7 +418,7 @@ $$),
 $$);
 
 SELECT plan((SELECT count(*)::integer * 2 FROM surface)
-            + (SELECT count(*)::integer FROM functions) + 39);
+            + (SELECT count(*)::integer FROM functions) + 40);
 
 SELECT results_eq(format('SELECT pg_temp.columns(%L)', 'sync_probe.' || relation),
                   format('SELECT pg_temp.lines(%L)', columns), 'columns of ' || relation)
@@ -470,7 +476,7 @@ SELECT ok(NOT has_function_privilege('pg_monitor', p.oid, 'EXECUTE'),
 FROM pg_proc AS p
 WHERE p.pronamespace = 'sync_probe'::regnamespace
   AND p.proname IN ('probe', 'probe_all', 'cleanup', 'pgbench', 'run_workload', 'sql_bench',
-                    'import_pg_test_fsync')
+                    'import_pg_test_fsync', 'import_json')
 ORDER BY p.proname;
 
 -- what waits for other sessions is for those who may see what these do
