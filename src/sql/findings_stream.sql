@@ -18,8 +18,10 @@ SELECT r.location, 'warning', 'stream_stalls',
        'Commits wait meanwhile. The command shows when. Another run of suite stream tells whether'
        ' it comes again.',
        ARRAY[format('SELECT * FROM sync_probe.stalls WHERE run_id = %s', r.run_id)],
-       jsonb_build_object('run_id', r.run_id, 'stalls', t.stalls, 'stalled_seconds', t.seconds,
-                          'longest_seconds', t.longest, 'seconds', d.seconds)
+       jsonb_build_object('run_id', r.run_id, 'stalls', t.stalls,
+                          'stalled_seconds', round(t.seconds::numeric, 3),
+                          'longest_seconds', round(t.longest::numeric, 3),
+                          'seconds', round(d.seconds::numeric, 3))
 FROM sync_probe_internal.this_server() AS s
 CROSS JOIN unnest(facts) AS l
 CROSS JOIN LATERAL (
