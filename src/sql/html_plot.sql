@@ -152,12 +152,14 @@ COMMENT ON FUNCTION sync_probe_internal.html_at(sync_probe_internal.axis, double
 -- sync_probe_internal.html_grid
 --
 -- Grid lines of an axis from one y to another, and the names of the ticks below: as many as there
--- is room for in 200 pixels.  The last name has the unit, and ends inside the plot at its end.
+-- is room for in 200 pixels, and in a wide plot more where the page is wide.  The last name has the
+-- unit, and ends inside the plot at its end.
 --
 CREATE FUNCTION sync_probe_internal.html_grid(
     axis sync_probe_internal.axis,
     top integer,
-    bottom integer)
+    bottom integer,
+    wide boolean DEFAULT false)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -178,22 +180,31 @@ WITH tick AS (
     WHERE (t.n - t.anchor) % k = 0
     WINDOW w AS (PARTITION BY k)
 ), spaced AS (
-    SELECT c.*, c.x - lag(c.x) OVER w - c.half - lag(c.half) OVER w AS room
+    SELECT c.*, c.x - lag(c.x) OVER w AS distance, c.half + lag(c.half) OVER w AS names
     FROM candidate AS c
     WINDOW w AS (PARTITION BY k ORDER BY c.n)
+), step AS (
+    SELECT k, coalesce(bool_and(distance - names >= 2), true) AS fits_narrow,
+           coalesce(bool_and(distance - 0.4 * names >= 2), true) AS fits_wide
+    FROM spaced
+    GROUP BY k
+), narrow AS (
+    SELECT min(k) AS k FROM step WHERE fits_narrow
 ), named AS (
-    SELECT * FROM spaced
-    WHERE k = (SELECT min(f.k) FROM (SELECT s.k FROM spaced AS s
-                                     GROUP BY s.k HAVING coalesce(min(s.room), 2) >= 2) AS f)
+    SELECT s.n, s.is_last, s.k <> narrow.k AS only_wide
+    FROM narrow, spaced AS s
+    WHERE s.k = narrow.k
+       OR wide AND s.k = (SELECT min(t.k) FROM step AS t WHERE t.fits_wide AND narrow.k % t.k = 0)
+          AND NOT EXISTS (SELECT FROM spaced AS o WHERE o.k = narrow.k AND o.n = s.n)
 )
 SELECT coalesce(string_agg(
            format('<line class=%s x1=%s%% x2=%2$s%% y1=%s y2=%s />',
                   CASE WHEN t.x = 0 AND NOT (axis).logarithmic THEN 'z' ELSE 'g' END,
                   t.x, top, bottom)
            || CASE WHEN c.n IS NULL THEN ''
-                   ELSE format('<text class="t %s" x=%s%% y=%s>%s%s</text>',
-                               CASE WHEN c.is_last AND t.x > 88 THEN 'e' ELSE 'c' END, t.x,
-                               bottom + 15,
+                   ELSE format('<text class="t %s%s" x=%s%% y=%s>%s%s</text>',
+                               CASE WHEN c.is_last AND t.x > 88 THEN 'e' ELSE 'c' END,
+                               CASE WHEN c.only_wide THEN ' wd' END, t.x, bottom + 15,
                                sync_probe_internal.html_prose(CASE WHEN c.is_last THEN t.with_unit
                                                                    ELSE t.label END),
                                CASE WHEN c.is_last AND (axis).unit = 'times' THEN '&times;' END)
@@ -201,7 +212,8 @@ SELECT coalesce(string_agg(
 FROM tick AS t LEFT JOIN named AS c USING (n)
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.html_grid(sync_probe_internal.axis, integer, integer) IS
+COMMENT ON FUNCTION
+  sync_probe_internal.html_grid(sync_probe_internal.axis, integer, integer, boolean) IS
   'Grid lines of an axis with the names of its ticks';
 
 --
@@ -428,7 +440,7 @@ SELECT sync_probe_internal.html_plot(id, bottom + 22, title, description, concat
                                            '<tspan class=wd>\1</tspan>')) END,
            format('<rect class=band x=%s%% width=%s%% y=%s height=%s />', b.low, b.high - b.low,
                   top, bottom - top),
-           sync_probe_internal.html_grid(axis, top, bottom),
+           sync_probe_internal.html_grid(axis, top, bottom, wide),
            format('<line class=z x1=%s%% x2=%1$s%% y1=%s y2=%s />',
                   sync_probe_internal.html_at(axis, 1), top, bottom),
            content.html), CASE WHEN wide THEN 'wide' ELSE '' END)

@@ -13,7 +13,8 @@ SELECT CASE
     THEN format('Run %s: %s', (data.runs[1]).run_id,
                 concat_ws(', ', coalesce((data.runs[1]).location, (data.runs[1]).label),
                           'suite ' || (data.runs[1]).suite))
-    WHEN data.chosen THEN format('%s runs', cardinality(data.runs))
+    WHEN data.chosen THEN format('%s runs', cardinality(data.runs)) || coalesce(
+        (SELECT ' of ' || string_agg(DISTINCT r.location, ', ') FROM unnest(data.runs) AS r), '')
     ELSE coalesce((
         SELECT CASE a.verdict
                WHEN 'switch' THEN 'Set wal_sync_method to ' || a.recommended_method
@@ -79,7 +80,8 @@ COMMENT ON FUNCTION sync_probe_internal.report_lead(sync_probe_internal.report_d
 --
 -- sync_probe_internal.report_facts
 --
--- What was measured, where and how: pairs of a word and plain text.  Null leaves a pair out.
+-- What was measured, where and how, by the newest run on pg_wal or the only run that was given:
+-- pairs of a word and plain text.  Null leaves a pair out.
 --
 CREATE FUNCTION sync_probe_internal.report_facts(data sync_probe_internal.report_data)
 RETURNS text[]
@@ -91,12 +93,18 @@ SELECT ARRAY[
                    THEN concat_ws(', ', CASE WHEN data.paths THEN s.host END,
                                   'PostgreSQL ' || split_part(
                                       current_setting('server_version'), ' (', 1)) END,
-    'Setting', CASE WHEN NOT data.chosen
-                    THEN 'wal_sync_method = ' || current_setting('wal_sync_method') END,
+    'Server', CASE WHEN data.chosen
+                   THEN concat_ws(', ', r.host, 'PostgreSQL ' || r.server_version_num / 10000) END,
+    'Setting', 'wal_sync_method = ' || CASE WHEN data.chosen THEN r.wal_sync_method
+                                            ELSE current_setting('wal_sync_method') END,
     'pg_wal lies on', concat_ws(', ', p.filesystem || coalesce(' on ' || p.device, ''),
                                 p.write_cache, 'mounted ' || p.mount_options),
-    'Directory', p.directory,
-    'A flush, as imitated', format('%s bytes of WAL', r.flush_size)
+    'Storage', CASE WHEN data.chosen
+                    THEN concat_ws(', ', r.filesystem || coalesce(' on ' || r.device, ''),
+                                   r.write_cache,
+                                   'mounted ' || (r.storage ->> 'mount_options')) END,
+    'Directory', CASE WHEN data.chosen THEN r.directory ELSE p.directory END,
+    'A flush, as imitated', r.flush_size || ' bytes of WAL'
         || coalesce(' every ' || sync_probe_internal.html_duration(r.flush_interval), ''),
     'Measured', sync_probe_internal.html_time(r.finished_at)
         || coalesce(', ' || sync_probe_internal.html_duration(r.duration), ''),
@@ -114,11 +122,12 @@ FROM sync_probe_internal.this_server() AS s
 LEFT JOIN LATERAL (SELECT p.* FROM unnest(data.places) AS p
                    WHERE p.holds_wal AND NOT data.chosen LIMIT 1) AS p ON true
 LEFT JOIN LATERAL (SELECT r.* FROM unnest(data.runs) AS r
-                   WHERE r.location = 'pg_wal' AND NOT data.chosen LIMIT 1) AS r ON true
+                   WHERE CASE WHEN data.chosen THEN cardinality(data.runs) = 1
+                              ELSE r.location = 'pg_wal' END LIMIT 1) AS r ON true
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.report_facts(sync_probe_internal.report_data) IS
-  'What a report says about the server and its newest run on pg_wal';
+  'What was measured, where and how';
 
 --
 -- sync_probe_internal.report_head

@@ -87,11 +87,14 @@ COMMENT ON FUNCTION sync_probe_internal.latency_shapes(sync_probe_internal.laten
 --
 -- sync_probe_internal.latency_plot
 --
+-- Distributions on an axis, one below the other.
+--
 CREATE FUNCTION sync_probe_internal.latency_plot(
     id text,
     title text,
     rows sync_probe_internal.latency_row[],
-    axis sync_probe_internal.axis)
+    axis sync_probe_internal.axis,
+    wide boolean)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -109,7 +112,7 @@ SELECT sync_probe_internal.html_plot(id, max(y) + 20, title,
     string_agg(format('%s p50 %s%s us', name, sync_probe_internal.html_number(p50),
                       ', p99 ' || sync_probe_internal.html_number(p99)), '; ' ORDER BY n)
         FILTER (WHERE p50 IS NOT NULL),
-    sync_probe_internal.html_grid(axis, 0, max(y))
+    sync_probe_internal.html_grid(axis, 0, max(y), wide)
     || string_agg(concat(
         format('<g class=%s>', colour), sync_probe_internal.html_row_name(y - 4, name),
         format('<svg y=%s width=100%% height=34 viewBox="0 0 500 50" preserveAspectRatio=none>'
@@ -131,11 +134,13 @@ FROM line
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.latency_plot(text, text,
-  sync_probe_internal.latency_row[], sync_probe_internal.axis) IS
+  sync_probe_internal.latency_row[], sync_probe_internal.axis, boolean) IS
   'A plot of latency distributions';
 
 --
 -- sync_probe_internal.latency_table
+--
+-- Their numbers.
 --
 CREATE FUNCTION sync_probe_internal.latency_table(
     caption text,
@@ -195,10 +200,11 @@ BEGIN
         concat('<div class=duo>', sync_probe_internal.html_panel('At this cluster''s pace', NULL,
                    sync_probe_internal.latency_plot('latency-paced',
                        format('Latency of flushes at this cluster''s pace, %s', name), paced,
-                       axis)),
+                       axis, false)),
                sync_probe_internal.html_panel('Back to back', NULL,
                    sync_probe_internal.latency_plot('latency-saturated',
-                       format('Latency of flushes back to back, %s', name), saturated, axis)),
+                       format('Latency of flushes back to back, %s', name), saturated, axis,
+                       false)),
                '</div>'), NULL,
         sync_probe_internal.latency_table(format('Latency in us, %s', name), paced || saturated),
         name,
@@ -241,7 +247,8 @@ BEGIN
     END IF;
     RETURN sync_probe_internal.html_figure(
         sync_probe_internal.latency_plot('latency-places',
-            format('Latency of flushes with %s, at the pace of the cluster', methods), rows, axis),
+            format('Latency of flushes with %s, at the pace of the cluster', methods), rows,
+            axis, true),
         CASE WHEN void THEN 'In red: syncs that do not reach the device. Their speed means nothing.'
         END,
         sync_probe_internal.latency_table(format('Latency in us, %s', methods), rows),

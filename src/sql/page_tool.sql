@@ -68,9 +68,9 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT ROW('tool', 'What does pg_test_fsync say?', 'pg_test_fsync',
-    'These are the tests of the program <code>pg_test_fsync</code>. It syncs back to back and one '
-    'method after the other, so that it does not see what a server with pauses between commits '
-    'sees, and noise of a minute looks like a difference of methods.',
+    'These are the tests of the program <code>pg_test_fsync</code>. They sync back to back, so '
+    'that they do not see what a server with pauses between commits sees. The program itself '
+    'measures one method after the other: noise of a minute then looks like a difference.',
     string_agg(f.html, '' ORDER BY i))::sync_probe_internal.section
 FROM generate_subscripts(data.runs, 1) AS i,
      LATERAL (SELECT sync_probe_internal.tool_figure(data.runs[i])) AS f (html)
