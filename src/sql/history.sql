@@ -67,6 +67,7 @@ COMMENT ON FUNCTION sync_probe_internal.options_left(text, text) IS
 -- What changed from a run to the next, one element each: what it is, and how it was and is.
 -- What is unknown of one of them is no change, but a device or a host that is no longer known
 -- is.  Flushes differ by the pages that they write; paces by more than a factor of two.
+-- Words are made only of what differs: these calls were most of the time of history().
 --
 CREATE FUNCTION sync_probe_internal.changes_between(before sync_probe.runs, run sync_probe.runs)
 RETURNS text[]
@@ -81,14 +82,19 @@ FROM (VALUES
     (3, 'device', before.device, run.device, true),
     (4, 'file system', before.filesystem, run.filesystem, true),
     (5, 'mount options',
-        sync_probe_internal.options_left(before.storage ->> 'mount_options',
-                                         run.storage ->> 'mount_options'),
-        sync_probe_internal.options_left(run.storage ->> 'mount_options',
-                                         before.storage ->> 'mount_options'), false),
+        CASE WHEN before.storage -> 'mount_options' <> run.storage -> 'mount_options'
+             THEN sync_probe_internal.options_left(before.storage ->> 'mount_options',
+                                                   run.storage ->> 'mount_options') END,
+        CASE WHEN before.storage -> 'mount_options' <> run.storage -> 'mount_options'
+             THEN sync_probe_internal.options_left(run.storage ->> 'mount_options',
+                                                   before.storage ->> 'mount_options') END, false),
     (6, 'write cache', before.write_cache, run.write_cache, true),
     (7, 'kernel', before.storage ->> 'kernel', run.storage ->> 'kernel', false),
-    (8, 'server version', sync_probe_internal.version_words(before.server_version_num),
-        sync_probe_internal.version_words(run.server_version_num), false),
+    (8, 'server version',
+        CASE WHEN before.server_version_num <> run.server_version_num
+             THEN sync_probe_internal.version_words(before.server_version_num) END,
+        CASE WHEN before.server_version_num <> run.server_version_num
+             THEN sync_probe_internal.version_words(run.server_version_num) END, false),
     (9, 'wal_sync_method', before.wal_sync_method, run.wal_sync_method, false),
     (10, 'flush size',
         CASE WHEN (before.flush_size::bigint - 1) / 8192 <> (run.flush_size::bigint - 1) / 8192
@@ -97,7 +103,8 @@ FROM (VALUES
         CASE WHEN before.flush_interval > run.flush_interval * 2
                   OR before.flush_interval * 2 < run.flush_interval
              THEN sync_probe_internal.milliseconds(before.flush_interval) END,
-        sync_probe_internal.milliseconds(run.flush_interval), false)
+        CASE WHEN before.flush_interval <> run.flush_interval
+             THEN sync_probe_internal.milliseconds(run.flush_interval) END, false)
 ) AS c (n, what, old, new, or_unknown)
 WHERE CASE WHEN c.or_unknown THEN c.old IS DISTINCT FROM c.new ELSE c.old <> c.new END
 $$;
@@ -227,9 +234,8 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'See SELECT name FROM sync_probe.locations.';
     END IF;
-    IF NOT EXISTS (SELECT FROM sync_probe_internal.own_runs(history.location)) THEN
-        PERFORM sync_probe_internal.examine_locations(history.location);
-    END IF;
+    -- this call loads the library, which knows the setting
+    PERFORM sync_probe_internal.bar(0);
     margin := current_setting('pg_sync_probe.margin');
     RETURN QUERY
         SELECT date_trunc('second', (o.run).finished_at), (o.run).run_id,
@@ -264,6 +270,9 @@ BEGIN
             SELECT sync_probe_internal.changes_between(b, o.run)
             WHERE b.run_id IS NOT NULL) AS c (changes) ON true
         ORDER BY (o.run).run_id;
+    IF NOT FOUND THEN
+        PERFORM sync_probe_internal.examine_locations(history.location);
+    END IF;
 END
 $$;
 

@@ -41,7 +41,7 @@ CREATE TEMP TABLE imported AS
 SELECT run_id, row_number() OVER () AS n
 FROM document, LATERAL sync_probe.import_json(document) AS run_id;
 
-SELECT plan(116);
+SELECT plan(117);
 
 SELECT is((SELECT count(*) FROM imported), 2::bigint, 'two runs');
 SELECT is(sync_probe.export_json((SELECT array_agg(run_id ORDER BY n) FROM imported))::text,
@@ -317,7 +317,8 @@ FROM unnest(ARRAY['sync_probe.latency_histogram', 'sync_probe.recommendations',
                   'sync_probe.compare((SELECT array_agg(i ORDER BY i DESC)'
                   ' FROM ids, unnest(ids) AS i))',
                   'sync_probe.pg_test_fsync_report((SELECT ids[4] FROM ids))',
-                  'sync_probe.device_lifetime(''pg_wal'', 300000000000, 5000)']) AS relation;
+                  'sync_probe.device_lifetime(''pg_wal'', 300000000000, 5000)',
+                  'sync_probe.report_html((SELECT ids FROM ids))']) AS relation;
 SELECT is(count(*), 0::bigint, 'history() leaves it out') FROM sync_probe.history();
 
 SELECT * FROM finish();
