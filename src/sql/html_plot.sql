@@ -152,7 +152,7 @@ COMMENT ON FUNCTION sync_probe_internal.html_at(sync_probe_internal.axis, double
 -- sync_probe_internal.html_grid
 --
 -- Grid lines of an axis from one y to another, and the names of the ticks below: as many as there
--- is room for in 200 pixels, and in a wide plot more where the page is wide.  The last name has the
+-- is room for in 190 pixels, and in a wide plot more where the page is wide.  The last name has the
 -- unit, and ends inside the plot at its end.
 --
 CREATE FUNCTION sync_probe_internal.html_grid(
@@ -171,11 +171,11 @@ WITH tick AS (
                 ELSE cardinality((axis).ticks) END AS anchor
     FROM unnest((axis).ticks, (axis).labels) WITH ORDINALITY AS t (tick, label, n)
 ), candidate AS (
-    -- every k-th tick, so that the anchor is among them; 1.6: half a character in 200 pixels
+    -- every k-th tick, so that the anchor is among them; 1.8: half a character in 190 pixels
     SELECT t.*, k, t.n = max(t.n) OVER w AS is_last,
-           CASE WHEN t.n < max(t.n) OVER w THEN 1.6 * length(t.label)
-                WHEN t.x > 88 THEN 3.2 * (length(t.with_unit) + 1)
-                ELSE 1.6 * (length(t.with_unit) + 1) END AS half
+           CASE WHEN t.n < max(t.n) OVER w THEN 1.8 * length(t.label)
+                WHEN t.x > 88 THEN 3.6 * (length(t.with_unit) + 1)
+                ELSE 1.8 * (length(t.with_unit) + 1) END AS half
     FROM tick AS t, generate_series(1, cardinality((axis).ticks)) AS k
     WHERE (t.n - t.anchor) % k = 0
     WINDOW w AS (PARTITION BY k)

@@ -112,6 +112,7 @@ h3 .sm { font-weight: 400 }
 /* figures: x in percent of the plot, y in pixels, so that text keeps its size */
 figure + figure, figure + h3, .note + figure { margin-top: 1.8rem }
 figure > h3 { margin-bottom: .6rem }
+figure > div + div { margin-top: .9rem }
 figcaption { margin-top: .45rem; max-width: 76ch }
 .key { display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; margin-bottom: .6rem }
 .key svg { width: 14px; height: 12px; vertical-align: -1px; overflow: visible }
@@ -135,6 +136,7 @@ figcaption { margin-top: .45rem; max-width: 76ch }
 .f { fill: var(--m) }
 .h { fill: var(--bg); stroke: var(--m); stroke-width: 1.5 }
 .l { stroke: var(--m); stroke-width: 1.75; fill: none }
+.tick { stroke: var(--m); stroke-width: 1.75; vector-effect: non-scaling-stroke }
 .n { stroke: var(--m) }
 .a { fill: var(--m); fill-opacity: .42; stroke: var(--m); vector-effect: non-scaling-stroke }
 .oth .a { fill-opacity: .2 }

@@ -9,6 +9,7 @@ package SyncProbeBrowser;
 use strict;
 use warnings;
 
+use Encode ();
 use HTTP::Tiny;
 use IPC::Run;
 use JSON::PP;
@@ -111,7 +112,9 @@ sub check
 {
 	my ($self, $name, @arguments) = @_;
 	$self->{checks} //= slurp_file(__FILE__ =~ s/SyncProbeBrowser\.pm$/page_checks.js/r);
-	return @{ $self->script("$self->{checks}\nreturn checks.$name(...arguments);", @arguments) };
+	# bytes, as TAP is written
+	return map { ref || !defined ? $_ : Encode::encode_utf8($_) }
+	  @{ $self->script("$self->{checks}\nreturn checks.$name(...arguments);", @arguments) };
 }
 
 sub press_tab
