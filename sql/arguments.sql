@@ -52,6 +52,12 @@ SELECT FROM sync_probe.probe(flush_interval => '-1 ms');
 SELECT FROM sync_probe.probe(flush_interval => '0');
 SELECT FROM sync_probe.probe(flush_interval => '61 s');
 
+-- what does not apply to a suite
+SELECT FROM sync_probe.probe('pg_wal', 'segments', flush_interval => '1 ms');
+SELECT FROM sync_probe.probe('pg_wal', 'segments', workers => 2);
+SELECT FROM sync_probe.probe('pg_wal', 'segments', flush_size => 16777217);
+SELECT FROM sync_probe.probe('pg_wal', 'segments', duty_cycle => 0);
+
 -- no room for one round of all test cases; how many there are is the platform's business
 \set VERBOSITY terse
 SELECT FROM sync_probe.probe(duration => '200 ms', duty_cycle => 0.0001);

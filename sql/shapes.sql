@@ -43,6 +43,32 @@ FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms
 SELECT bool_and(ops > 0 OR status IN ('unsupported', 'no_direct_io')) AS all_measured
 FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', record => false);
 
+-- where a new WAL segment comes from, at pg_wal and in a tablespace
+SELECT ordinal, test, method, coalesce(choice = 'current', false) AS current, write_size,
+       writes_per_sync, status, ops > 0 AS measured, p50_us > 0 AS takes_time
+FROM sync_probe.probe('pg_wal', 'segments', duration => '500 ms', flush_size => 8192,
+                      record => false);
+SELECT count(*) FILTER (WHERE ops > 0) AS measured, count(DISTINCT test) AS tests,
+       min(detail) FILTER (WHERE test = 'segment')
+           = 'creation and one flush' AS one_flush
+FROM sync_probe.probe('regress_sync_probe', 'segments', duration => '500 ms',
+                      flush_size => 16777216, duty_cycle => 0.9, record => false);
+
+-- the current kind is what the settings make of a segment that is needed
+CREATE FUNCTION pg_temp.current_kinds() RETURNS text LANGUAGE sql AS $$
+    SELECT string_agg(test || ' ' || method, ', ' ORDER BY ordinal)
+    FROM sync_probe.probe('pg_wal', 'segments', duration => '100 ms', record => false)
+    WHERE choice = 'current'
+$$;
+SELECT pg_temp.current_kinds();
+SET wal_init_zero = off;
+SELECT pg_temp.current_kinds();
+SET wal_recycle = off;
+SELECT pg_temp.current_kinds();
+RESET wal_init_zero;
+SELECT pg_temp.current_kinds();
+RESET wal_recycle;
+
 -- what the device did, or nothing of it where nobody can tell
 SELECT bool_and(num_nulls(device_writes_per_op, device_bytes_per_op, device_utilization)
                 IN (0, 3)) AS all_or_none,

@@ -40,7 +40,7 @@ check_space_again(sp_probe_context *state)
 	int64_t		begin_ns = callback_now(state);
 	int64_t		end_ns;
 
-	sp_check_reserve(state->files->location, state->files->directory_fd);
+	sp_check_reserve(state->files->location, state->files->directory_fd, 0);
 	end_ns = callback_now(state);
 	state->next_check_ns = end_ns + Max(SPACE_CHECK_INTERVAL_NS, (end_ns - begin_ns) * SPACE_CHECK_SHARE);
 }
@@ -84,6 +84,15 @@ callback_sleep_until(void *context, int64_t deadline_ns)
 		}
 		callback_check_interrupts(context);
 	}
+}
+
+/* Before a file is created. */
+static void
+callback_check_space(void *context, int64_t bytes)
+{
+	sp_probe_context *state = context;
+
+	sp_check_reserve(state->files->location, state->files->directory_fd, bytes);
 }
 
 static void
@@ -254,6 +263,7 @@ sp_callbacks_set(sp_probe *probe, sp_probe_context *context)
 		.operation_end = callback_operation_end,
 		.round_done = callback_round_done,
 		.analysis_done = callback_analysis_done,
+		.check_space = callback_check_space,
 	};
 }
 

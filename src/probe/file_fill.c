@@ -111,7 +111,7 @@ sp_probe_file_fill(sp_probe_files *files, const sp_file *file, const char *direc
 
 		if (done - checked_at >= CHECK_BYTES)
 		{
-			sp_check_reserve(files->location, files->directory_fd);
+			sp_check_reserve(files->location, files->directory_fd, 0);
 			checked_at = done;
 		}
 		fill_chunk(probe, file, done, chunk, directory);

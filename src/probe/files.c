@@ -243,8 +243,6 @@ create_file(sp_probe_files *files, int n, const char *directory)
 	sp_file    *file = &files->probe->files[n];
 	struct stat status;
 
-	name_file(files->location, MyProcPid, n, file->name);
-	file->directory_fd = files->directory_fd;
 	file->fd = openat(files->directory_fd, file->name,
 					  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
 	if (file->fd >= 0 && fstat(file->fd, &status) != 0)
@@ -261,9 +259,9 @@ create_file(sp_probe_files *files, int n, const char *directory)
 		ereport(ERROR,
 				(sp_errcode_for_file_access(),
 				 errmsg("could not create file \"%s/%s\": %m", directory, file->name)));
-	files->created[n].exists = true;
-	files->created[n].device = status.st_dev;
-	files->created[n].inode = status.st_ino;
+	file->exists = true;
+	file->device = status.st_dev;
+	file->inode = status.st_ino;
 
 	sp_probe_file_fill(files, file, directory);
 	close(file->fd);
@@ -273,6 +271,21 @@ create_file(sp_probe_files *files, int n, const char *directory)
 		return;
 	file->open_errno = errno;
 	file->status = file->direct_io && errno == EINVAL ? SP_NO_DIRECT_IO : SP_ERROR;
+}
+
+/* All of these names are swept. */
+static void
+name_files(sp_probe_files *files)
+{
+	for (int n = 0; n < files->probe->nfiles; n++)
+	{
+		sp_file    *file = &files->probe->files[n];
+
+		name_file(files->location, MyProcPid, n, file->name);
+		name_file(files->location, MyProcPid, n + SP_MAX_FILES, file->other_name);
+		file->directory_fd = files->directory_fd;
+		file->create_mode = pg_file_create_mode;
+	}
 }
 
 /*
@@ -301,10 +314,13 @@ sp_probe_files_create(sp_probe_files *files)
 				 errmsg("could not open directory \"%s\": %m", directory)));
 	check_space(files, directory);
 
+	name_files(files);
 	sp_creation_order(probe, order);
 	for (int i = 0; i < probe->nfiles; i++)
 	{
-		if (probe->files[order[i]].status == SP_OK)
+		const sp_file *file = &probe->files[order[i]];
+
+		if (file->status == SP_OK && !file->made_by_engine)
 			create_file(files, order[i], directory);
 	}
 	if (fsync(files->directory_fd) != 0)
@@ -331,12 +347,12 @@ sp_probe_files_remove(sp_probe_files *files)
 		if (file->fd >= 0)
 			close(file->fd);
 		file->fd = -1;
-		if (!files->created[n].exists)
+		if (!file->exists)
 			continue;
-		files->created[n].exists = false;
+		file->exists = false;
 
 		if (fstatat(files->directory_fd, file->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-			status.st_dev != files->created[n].device || status.st_ino != files->created[n].inode)
+			status.st_dev != file->device || status.st_ino != file->inode)
 			ereport(WARNING,
 					(errmsg("probe file \"%s/%s\" is no longer there", directory, file->name),
 					 errdetail("It was removed or replaced while it was measured. Measurements of a removed file can be wrong.")));

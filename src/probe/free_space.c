@@ -116,19 +116,26 @@ sp_pretty_bytes(int64 bytes)
 	return psprintf("%.*f %s", unit > 0 && amount < 9.95 ? 1 : 0, amount, units[unit]);
 }
 
-/* Throw an error if the reserve is no longer free.  Called while a probe runs. */
+/*
+ * Throw an error if the reserve, and so many bytes more, are no longer free.  Called while
+ * a probe runs.
+ */
 void
-sp_check_reserve(const sp_location *location, int directory_fd)
+sp_check_reserve(const sp_location *location, int directory_fd, int64 wanted)
 {
 	int64		reserve;
-	int64		available = sp_location_space(location, directory_fd, location->directory, 0, &reserve);
+	int64		available = sp_location_space(location, directory_fd, location->directory, wanted,
+										  &reserve);
 
-	if (available < reserve)
+	if (available < reserve + wanted)
 		ereport(ERROR,
 				(errcode(ERRCODE_DISK_FULL),
 				 errmsg("not enough space to go on probing location \"%s\"", NameStr(location->name)),
+				 wanted == 0 ?
 				 errdetail("%s is available, less than the reserve of %s.",
-						   sp_pretty_bytes(available), sp_pretty_bytes(reserve)),
+						   sp_pretty_bytes(available), sp_pretty_bytes(reserve)) :
+				 errdetail("Needs %s plus a reserve of %s; %s is available.", sp_pretty_bytes(wanted),
+						   sp_pretty_bytes(reserve), sp_pretty_bytes(available)),
 				 OidIsValid(location->tablespace) ?
 				 errhint("Other processes have used the space, or a copy-on-write file system needs more space than the size of the probe files. The probe files are removed.") :
 				 errhint("WAL has grown, or a copy-on-write file system needs more space than the size of the probe files. The probe files are removed. Check for inactive replication slots and failing archiving.")));

@@ -70,6 +70,18 @@ refuse_commit_arguments(FunctionCallInfo fcinfo, const char *suite)
 	}
 }
 
+/* Its flushes follow one another, as far as the first ones of a segment are measured. */
+static void
+refuse_interval_of_segments(FunctionCallInfo fcinfo, const sp_suite *suite)
+{
+	if (strcmp(suite->name, SP_SEGMENTS_SUITE) == 0 && !PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("argument \"%s\" does not apply to suite \"%s\"",
+						sp_probe_arg_names[SP_ARG_FLUSH_INTERVAL], suite->name),
+				 errhint("Omit it. For less load use a duty_cycle below 1.")));
+}
+
 static double
 duty_cycle_argument(FunctionCallInfo fcinfo)
 {
@@ -166,6 +178,9 @@ check_duration(FunctionCallInfo fcinfo, const sp_probe *probe)
 	char	   *slices;
 	char	   *shown = DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(SP_ARG_DURATION)));
 
+	/* how long a segment takes is not known before */
+	if (probe->segments.nslots > 0)
+		return;
 	sp_probe_min_duration(probe, &min);
 	if (min.duration_ns <= (double) probe->duration_ns)
 		return;
@@ -268,6 +283,11 @@ tell_if_too_short(const sp_probe *probe)
 	int64		paced = probe->entries[SP_PACED];
 	int64		saturated = probe->entries[SP_SATURATED];
 
+	if (probe->segments.nslots > 0 && saturated < SP_FIRST_ANALYSIS_ENTRIES)
+		ereport(NOTICE,
+				(errmsg("too few rounds for advice: " INT64_FORMAT " of %d", saturated,
+						SP_FIRST_ANALYSIS_ENTRIES),
+				 errhint("Use a longer duration.")));
 	if (probe->judged && Min(paced, saturated) < SP_FIRST_ANALYSIS_ENTRIES)
 		ereport(NOTICE,
 				(errmsg("too few rounds for advice: " INT64_FORMAT " paced entries, " INT64_FORMAT
@@ -320,6 +340,7 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	refuse_commit_arguments(fcinfo, suite);
 	if (run.suite->streams)
 		sp_stream_refuse_arguments(fcinfo);
+	refuse_interval_of_segments(fcinfo, run.suite);
 	duration_us = sp_interval_argument(fcinfo, SP_ARG_DURATION, sp_probe_arg_names,
 									   SP_MIN_DURATION_MS * INT64CONST(1000),
 									   sp_max_duration_ms * INT64CONST(1000),

@@ -52,6 +52,10 @@ describe_case(const sp_probe *probe, int c)
 		return describe_error(result);
 	if (probe->seconds && result->histogram.ops > 0)
 		return sp_stream_describe(probe, c);
+	if (probe->cases[c].part == SP_WHOLE_SEGMENT || probe->cases[c].part == SP_NEW_SEGMENT)
+		return probe->segments.all_flushes == 1 ? "creation and one flush" :
+			psprintf("creation and %d flushes, of which the first %d were measured",
+					 probe->segments.all_flushes, probe->segments.first_flushes);
 	/* the control has no row of its own */
 	for (int i = 0; i < probe->ncases; i++)
 	{
@@ -60,6 +64,19 @@ describe_case(const sp_probe *probe, int c)
 			return psprintf("its second copy, the control: %s", describe_error(&probe->results[i]));
 	}
 	return NULL;
+}
+
+/* Of a kind of segment that is not the current one. */
+static const char *
+choice_of_kind(const sp_probe *probe, const sp_test_case *test_case)
+{
+	const char *recommended;
+	sp_judgement judgement;
+
+	if (probe->entries[SP_SATURATED] < SP_FIRST_ANALYSIS_ENTRIES || !test_case->contender)
+		return NULL;
+	(void) sp_segments_judge(probe, test_case->part, &judgement, &recommended);
+	return recommended && strcmp(recommended, test_case->label) == 0 ? "recommended" : NULL;
 }
 
 /* "current" or "recommended"; NULL for all other methods. */
@@ -71,6 +88,8 @@ choice_of(const sp_probe *probe, int c)
 
 	if (test_case->baseline == c)
 		return "current";
+	if (test_case->part != SP_NO_PART)
+		return choice_of_kind(probe, test_case);
 	if (!test_case->contender || !probe->judged || probe->judgement.recommended < 0)
 		return NULL;
 	(void) sp_probe_compare(probe, &comparison);

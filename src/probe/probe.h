@@ -32,6 +32,8 @@
 
 /* ------------------------------------------------------------- function.c */
 
+#define SP_SEGMENTS_SUITE	"segments"
+
 /* The arguments of probe(), in order. */
 typedef enum sp_probe_argument
 {
@@ -83,7 +85,7 @@ extern int	sp_reserve_percent;
 
 extern int64 sp_location_space(const sp_location *location, int directory_fd,
 							   const char *directory, int64 wanted, int64 *reserve);
-extern void sp_check_reserve(const sp_location *location, int directory_fd);
+extern void sp_check_reserve(const sp_location *location, int directory_fd, int64 wanted);
 extern char *sp_pretty_bytes(int64 bytes);
 
 /* ---------------------------------------------------------------- files.c */
@@ -97,12 +99,6 @@ typedef struct sp_probe_files
 	int			reserved_fds;	/* told to fd.c */
 	int64		rested_ns;		/* between the chunks while filling, in all */
 	int64		filled_bytes;	/* of all files, so far */
-	struct
-	{
-		bool		exists;
-		dev_t		device;
-		ino_t		inode;
-	}			created[SP_MAX_FILES];
 } sp_probe_files;
 
 extern void sp_probe_files_create(sp_probe_files *files);

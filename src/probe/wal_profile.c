@@ -103,6 +103,8 @@ sp_wal_profile_read(sp_wal_profile *profile)
 	profile->server.init_write_size = SP_WAL_INIT_WRITE;
 	profile->server.direct_io_open = sp_wal_direct_io_open();
 	profile->server.direct_io_all = sp_wal_direct_io_all();
+	profile->server.wal_recycle = wal_recycle;
+	profile->server.wal_init_zero = wal_init_zero;
 	read_methods(profile);
 	read_pace(profile);
 }

@@ -5,7 +5,8 @@
 -- the end, and loads the device while it runs.  For the wal suite these are three files of
 -- 4 MB for each sync method, or one of 16 MB for flushes of more than 64 kB.
 --
--- The commit suite writes no files.  Background workers write WAL, see doc/real-commits.md.
+-- The segments suite has up to three files at a time, each of a segment or 16 MB.  The commit
+-- suite writes no files: background workers write WAL, see doc/real-commits.md.
 --
 -- It returns one row for each test case, always the same cases in the same order.  A case
 -- that could not be measured is a row whose status says why.  doc/probe.md describes

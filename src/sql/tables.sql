@@ -78,7 +78,7 @@ COMMENT ON COLUMN sync_probe.runs.location IS
   'Location that was probed: pg_wal or a tablespace; null in imports of pg_test_fsync, as is all '
   'that the text does not say';
 COMMENT ON COLUMN sync_probe.runs.suite IS
-  'wal, commit, stream or pg_test_fsync; trial for a trial';
+  'wal, commit, stream, segments or pg_test_fsync; trial for a trial';
 COMMENT ON COLUMN sync_probe.runs.setting IS
   'Setting whose values a trial or the commit suite compared; null for other suites';
 COMMENT ON COLUMN sync_probe.runs.workload IS
@@ -226,17 +226,18 @@ COMMENT ON TABLE sync_probe.measurements IS
   'microseconds; figures are null if the case was not measured';
 COMMENT ON COLUMN sync_probe.measurements.test IS
   'Test of the suite: paced or saturated (wal); the setting that is compared (commit); the size of '
-  'a block (stream); one_write, two_writes, open_sync_sizes, '
-  'non_write_descriptor or unsynced_write (pg_test_fsync)';
+  'a block (stream); segment, new_segment, create, first_flushes or remove (segments); one_write, '
+  'two_writes, open_sync_sizes, non_write_descriptor or unsynced_write (pg_test_fsync)';
 COMMENT ON COLUMN sync_probe.measurements.method IS
-  'Sync method, a value of wal_sync_method, or what the test does instead';
+  'Sync method, a value of wal_sync_method, or what the test does instead; in suite segments where '
+  'a segment comes from: recycle, zero_fill or sparse';
 COMMENT ON COLUMN sync_probe.measurements.value IS
   'Value of the setting that a trial or the commit suite compared; null for other suites';
 COMMENT ON COLUMN sync_probe.measurements.direct_io IS
   'Whether the file was opened with O_DIRECT';
 COMMENT ON COLUMN sync_probe.measurements.choice IS
-  'current: the server''s wal_sync_method; recommended: the method that this run recommends '
-  'instead; null for all others';
+  'current: the server''s wal_sync_method, or what its settings make of a segment; recommended: '
+  'what this run recommends instead; null for all others';
 COMMENT ON COLUMN sync_probe.measurements.status IS
   'ok; unsupported: the platform or server lacks the method; no_direct_io: the file system '
   'refuses O_DIRECT; stopped: no time was left; error: see detail';
@@ -296,13 +297,14 @@ COMMENT ON COLUMN sync_probe.measurements.device_utilization IS
   'Share of the time that the device was busy, 0 to 1. It is an upper bound, because the kernel '
   'counts whole milliseconds';
 COMMENT ON COLUMN sync_probe.measurements.write_size IS
-  'Bytes of WAL per flush (wal suite) or bytes per write (stream and pg_test_fsync suites)';
+  'Bytes of WAL per flush (wal suite), of a segment (segments suite), or per write (stream and '
+  'pg_test_fsync suites)';
 COMMENT ON COLUMN sync_probe.measurements.writes_per_sync IS
   'Writes before each sync';
 COMMENT ON COLUMN sync_probe.measurements.detail IS
   'Call that failed and its error, if status is error or no_direct_io, or if the second copy of '
   'the current method failed; after how many rounds a slower method was left out; the rate of the '
-  'stream suite; null otherwise';
+  'stream suite; the flushes of a segment; null otherwise';
 COMMENT ON COLUMN sync_probe.measurements.run_id IS
   'Run of this test case; null in what probe() returns for a run that was not recorded';
 COMMENT ON COLUMN sync_probe.measurements.ordinal IS

@@ -31,6 +31,7 @@ my @probes = (
 	[ "sync_probe.probe('pg_wal', duration => '200 ms')", 'ops > 0' ],
 	[ "sync_probe.probe('pg_default', 'pg_test_fsync', duration => '200 ms')", 'ops > 0' ],
 	[ "sync_probe.probe('pg_default', 'stream', duration => '200 ms')", 'ops > 0' ],
+	[ "sync_probe.probe('pg_wal', 'segments', duration => '200 ms')", 'ops > 0' ],
 );
 
 for (@cases)

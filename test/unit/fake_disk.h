@@ -530,7 +530,8 @@ plan_suite(const char *suite, const char *current, int flush_size, int64_t segme
 	probe->buffer = buffer;
 	probe->callbacks = (sp_callbacks) {
 		&disk, fake_now_ns, fake_check_interrupts, fake_sleep_until,
-			fake_operation_begin, fake_operation_end, fake_round_done, fake_analysis_done, NULL
+			fake_operation_begin, fake_operation_end, fake_round_done, fake_analysis_done,
+			NULL, NULL
 	};
 	disk.tick = 50;
 	disk.cost[PWRITE] = disk.cost[PWRITEV] = 200 * 1000;

@@ -320,7 +320,7 @@ plan_run(const model *m, uint64_t seed, bool rotates)
 	probe->random_seed = random_bits(&disk.seed);
 	probe->buffer = data;
 	probe->callbacks = (sp_callbacks) {
-		NULL, now_ns, nothing, sleep_until, nothing, nothing, nothing, no_analysis, NULL
+		NULL, now_ns, nothing, sleep_until, nothing, nothing, nothing, no_analysis, NULL, NULL
 	};
 }
 

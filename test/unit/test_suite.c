@@ -407,7 +407,8 @@ finds_suites_by_name(void **state)
 	assert_string_equal(sp_suite_find("stream")->name, "stream");
 	assert_null(sp_suite_find("WAL"));
 	assert_null(sp_suite_find(""));
-	assert_int_equal(sp_suite_count, 3);
+	assert_string_equal(sp_suite_find("segments")->name, "segments");
+	assert_int_equal(sp_suite_count, 4);
 }
 
 static void

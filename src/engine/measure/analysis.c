@@ -88,9 +88,8 @@ count_comparisons(const sp_probe *probe, sp_regime regime)
 	return n;
 }
 
-/* Update the speeds of all cases of a regime. */
-static void
-compute_speeds(sp_probe *probe, sp_regime regime)
+void
+sp_compute_speeds(sp_probe *probe, sp_regime regime)
 {
 	sp_speed	none = {NAN, NAN, NAN};
 	int			comparisons = count_comparisons(probe, regime);
@@ -116,7 +115,7 @@ analyze(sp_probe *probe, sp_regime regime)
 	sp_comparison comparison;
 
 	probe->analyses[regime]++;
-	compute_speeds(probe, regime);
+	sp_compute_speeds(probe, regime);
 	if (sp_probe_compare(probe, &comparison))
 	{
 		sp_judge(&comparison, &probe->judgement);

@@ -250,13 +250,8 @@ forget_speeds(sp_probe *probe, int failed)
 	}
 }
 
-/*
- * Exclude all test cases of a method whose file failed: the other regime shares its
- * descriptor, and a sync after a failed sync may report success.  From now on no file
- * moves, so that nobody else comes to the one that failed.
- */
-static void
-fail_file(sp_probe *probe, int home, const char *call, int error_number)
+void
+sp_fail_file(sp_probe *probe, int home, const char *call, int error_number)
 {
 	probe->places.frozen = true;
 	for (int c = 0; c < probe->ncases; c++)
@@ -311,7 +306,7 @@ sp_take_over_file(sp_probe *probe, int home)
 	if (failed == NULL)
 		probe->syncs++;
 	else
-		fail_file(probe, home, failed, failed_errno);
+		sp_fail_file(probe, home, failed, failed_errno);
 }
 
 /*
@@ -344,7 +339,7 @@ sp_timed_operation(sp_probe *probe, int c, int home)
 			break;
 		if (failed_errno != EINTR)
 		{
-			fail_file(probe, home, failed, failed_errno);
+			sp_fail_file(probe, home, failed, failed_errno);
 			return -1;
 		}
 	}

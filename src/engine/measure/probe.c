@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "engine/measure/probe_internal.h"
+#include "engine/measure/segments_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -285,12 +285,16 @@ sp_probe_run(sp_probe *probe)
 	probe->started_ns = sp_now_ns(probe);
 	probe->deadline_ns = probe->started_ns + probe->duration_ns;
 	sp_idle_sample(probe, idle_sample < MAX_IDLE_SAMPLE_NS ? idle_sample : MAX_IDLE_SAMPLE_NS);
-	if (probe->seconds)
-		sp_stream(probe);
+	if (probe->segments.nslots > 0)
+		sp_segments_measure(probe);
 	else
-		take_turns(probe);
-
-	sp_analyze_rest(probe);
+	{
+		if (probe->seconds)
+			sp_stream(probe);
+		else
+			take_turns(probe);
+		sp_analyze_rest(probe);
+	}
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (probe->results[c].status == SP_OK && probe->results[c].histogram.ops == 0)

@@ -14,10 +14,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "engine/verdict/evidence.h"
 #include "engine/measure/histogram.h"
 #include "engine/measure/seconds.h"
+#include "engine/measure/segments.h"
 #include "engine/measure/series.h"
 #include "engine/measure/sync_method.h"
 #include "engine/verdict/tail.h"
@@ -96,6 +98,14 @@ typedef struct sp_file
 								 * now, or -1 */
 	int			directory_fd;	/* where it is opened by name */
 	char		name[SP_NAME_LEN];
+	char		other_name[SP_NAME_LEN];	/* that a segment gets by a rename; it takes
+											 * turns with name */
+	bool		made_by_engine;	/* while it is measured, and removed again: the caller
+								 * gives it names, a directory and create_mode */
+	mode_t		create_mode;
+	bool		exists;			/* below its name, with this device and inode */
+	dev_t		device;
+	ino_t		inode;
 	int64_t		size;			/* bytes; the caller has written all of them */
 	int			layout_write_size;	/* bytes of each of these writes; it decides the
 									 * size of folios in the page cache, and so the
@@ -123,6 +133,7 @@ typedef struct sp_test_case
 	int			max_rounds;		/* of a case that is only shown; 0: unlimited */
 	bool		control;		/* a second copy of its baseline, for A/A */
 	bool		contender;		/* may be recommended */
+	sp_segment_part part;		/* of the suite segments */
 } sp_test_case;
 
 /* The results of a test case. */
@@ -166,6 +177,12 @@ typedef struct sp_callbacks
 	 * cannot be read now.  NULL if there are none.
 	 */
 	bool		(*read_counters) (void *context, sp_counters counters[SP_LEVELS]);
+
+	/*
+	 * Is there room for a file of so many bytes?  It may leave by a long jump, too.  NULL
+	 * if that is not asked.
+	 */
+	void		(*check_space) (void *context, int64_t bytes);
 } sp_callbacks;
 
 /* Files that rotate among the methods. */
@@ -207,6 +224,7 @@ typedef struct sp_probe
 	/* the plan */
 	int			nfiles;
 	int			ncases;
+	sp_segments segments;		/* of the suite segments */
 	sp_file		files[SP_MAX_FILES];
 	sp_test_case cases[SP_MAX_CASES];
 	int64_t		duration_ns;	/* upper bound of the measuring */
@@ -313,6 +331,14 @@ extern bool sp_probe_compare(const sp_probe *probe, sp_comparison *comparison);
  */
 extern sp_durable sp_probe_case_durable(const sp_probe *probe, int c);
 extern sp_durable sp_probe_method_durable(const sp_probe *probe, const char *label);
+
+/*
+ * The verdict of a run of the suite segments on the kinds of a part: SP_WHOLE_SEGMENT or
+ * SP_NEW_SEGMENT.  *recommended is the kind to switch to, or NULL.  Returns whether more
+ * rounds are not expected to change it.
+ */
+extern bool sp_segments_judge(const sp_probe *probe, sp_segment_part part,
+							  sp_judgement *judgement, const char **recommended);
 
 /* 'ok', 'unsupported', 'no_direct_io', 'stopped', 'error' */
 extern const char *sp_status_name(sp_status status);

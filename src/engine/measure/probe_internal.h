@@ -3,7 +3,8 @@
  * probe_internal.h
  *		Shared by the files of a run: probe.c, analysis.c, places.c, round.c, stream.c,
  *		background.c, sham.c, contenders.c, operation.c and min_duration.c; and by those
- *		of the plans, suite.c and stream_plan.c.
+ *		of the plans, suite.c and stream_plan.c.  Those of the suite segments also share
+ *		segments_internal.h.
  *
  * probe.c (the run) calls places.c (which file), round.c (a round), sham.c (sham windows),
  * background.c (the counters) and analysis.c, which calls contenders.c (the comparison of
@@ -12,7 +13,8 @@
  * and places.c calls operation.c.  sham.c calls background.c
  * and operation.c, and asks contenders.c what is known of a method.  operation.c,
  * contenders.c and min_duration.c call none of the others.  Small functions that several
- * of them need are in round.c.
+ * of them need are in round.c.  In the suite segments probe.c calls segments.c, which takes
+ * the places of round.c and analysis.c, and uses operation.c and background.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,6 +30,13 @@
  * that.  Returns its time in ns, or -1 if it failed and the case is excluded.
  */
 extern int64_t sp_timed_operation(sp_probe *probe, int c, int home);
+
+/*
+ * Exclude all test cases of a method whose file failed: the other regime shares its
+ * descriptor, and a sync after a failed sync may report success.  From now on no file
+ * moves, so that nobody else comes to the one that failed.
+ */
+extern void sp_fail_file(sp_probe *probe, int home, const char *call, int error_number);
 
 extern int64_t sp_now_ns(sp_probe *probe);
 
@@ -124,6 +133,9 @@ extern bool sp_needs_windows(const sp_probe *probe);
  * stops early and the verdict is settled, or projected to stay undecided.
  */
 extern void sp_analyze_when_due(sp_probe *probe, sp_regime regime);
+
+/* Update the speeds of all cases of a regime, as of its last interim analysis. */
+extern void sp_compute_speeds(sp_probe *probe, sp_regime regime);
 
 /* At the end of the run: what came after the last interim analyses. */
 extern void sp_analyze_rest(sp_probe *probe);

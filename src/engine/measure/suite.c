@@ -281,6 +281,7 @@ const sp_suite sp_suites[] = {
 	{"wal", plan_wal, false},
 	{"pg_test_fsync", plan_pg_test_fsync, false},
 	{"stream", sp_plan_stream, true},
+	{"segments", sp_segments_plan, false},
 };
 
 const int	sp_suite_count = lengthof(sp_suites);
@@ -344,5 +345,8 @@ halve_files(sp_probe *probe)
 bool
 sp_suite_shrink_files(sp_probe *probe)
 {
+	/* a smaller segment would be another question */
+	if (probe->segments.nslots > 0)
+		return false;
 	return halve_files(probe) || sp_suite_drop_copies(probe);
 }

@@ -30,6 +30,8 @@ typedef struct sp_server
 	int64_t		segment_size;	/* wal_segment_size, bytes */
 	int			init_write_size;	/* bytes of a write that fills a new segment */
 	int			flush_size;		/* bytes of WAL per flush */
+	bool		wal_recycle;
+	bool		wal_init_zero;
 } sp_server;
 
 typedef struct sp_suite
@@ -41,6 +43,9 @@ typedef struct sp_suite
 
 extern const sp_suite sp_suites[];
 extern const int sp_suite_count;
+
+/* See segments.h.  One of the suites, in a file of its own. */
+extern void sp_segments_plan(sp_probe *probe, const sp_server *server);
 
 /* The suite of that name, or NULL. */
 extern const sp_suite *sp_suite_find(const char *name);

@@ -180,6 +180,9 @@ extern bool sp_judgement_settled(const sp_comparison *comparison,
 extern bool sp_projection_settles(const sp_comparison *comparison,
 								  const double growth[SP_REGIMES]);
 
+/* Does the A/A control prove the current method faster or slower than itself? */
+extern bool sp_control_contradicts(const sp_comparison *comparison);
+
 /* Can more entries of this regime still settle something? */
 extern bool sp_regime_is_open(const sp_comparison *comparison, sp_regime regime);
 

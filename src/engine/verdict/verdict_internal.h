@@ -58,7 +58,4 @@ extern int	sp_best_choice(const sp_comparison *comparison);
 /* How much longer a flush with the current method takes at most: see sp_judgement. */
 extern double sp_loss_bound(const sp_comparison *comparison);
 
-/* Does the A/A control prove the current method faster or slower than itself? */
-extern bool sp_control_contradicts(const sp_comparison *comparison);
-
 #endif							/* SP_VERDICT_INTERNAL_H */

@@ -1,0 +1,304 @@
+/*-------------------------------------------------------------------------
+ *
+ * segment_file.c
+ *		Make, rename and remove a segment as the server does, and time it.
+ *
+ * The calls are those of XLogFileInitInternal(), InstallXLogFileSegment() and
+ * RemoveXlogFile(): write, fsync, durable_rename(), durable_unlink().  Each is timed by
+ * itself, and interrupts are checked between any two of them.  So a cancel waits for one
+ * sync at most, though a segment on a slow disk takes seconds.
+ *
+ * It must not: replace a file, remove one that is not ours, or repeat a sync that failed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/measure/segments_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* A write of zeros has as many blocks as the server's, at most. */
+#define MAX_BLOCKS	128
+
+static const char zeros[SP_WAL_PAGE_SIZE];
+
+/* Returns NULL, or the name of the call that failed, with errno set. */
+typedef const char *(*segment_step) (sp_segment_work *work);
+
+/* -------------------------------------------------------------------- steps */
+
+static const char *
+make_file(sp_segment_work *work)
+{
+	sp_file    *file = work->file;
+	struct stat status;
+	int			saved_errno;
+
+	file->fd = openat(file->directory_fd, file->name,
+					  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file->create_mode);
+	if (file->fd < 0)
+		return "open";
+	if (fstat(file->fd, &status) == 0)
+	{
+		file->exists = true;
+		file->device = status.st_dev;
+		file->inode = status.st_ino;
+		return NULL;
+	}
+	/* without device and inode it could not be removed later */
+	saved_errno = errno;
+	(void) unlinkat(file->directory_fd, file->name, 0);
+	(void) close(file->fd);
+	file->fd = -1;
+	errno = saved_errno;
+	return "fstat";
+}
+
+/* One write; what is left is for the next one. */
+static const char *
+write_zeros(sp_segment_work *work)
+{
+	struct iovec parts[MAX_BLOCKS];
+	int			nparts = 0;
+	int64_t		size = work->file->size - work->position;
+	ssize_t		written;
+
+	if (size > work->probe->segments.fill_write_size)
+		size = work->probe->segments.fill_write_size;
+	for (int64_t done = 0; done < size && nparts < MAX_BLOCKS; nparts++)
+	{
+		int64_t		left = size - done;
+
+		parts[nparts].iov_base = (void *) zeros;
+		parts[nparts].iov_len = (size_t) (left < SP_WAL_PAGE_SIZE ? left : SP_WAL_PAGE_SIZE);
+		done += (int64_t) parts[nparts].iov_len;
+	}
+	written = pwritev(work->file->fd, parts, nparts, work->position);
+	if (written == 0)
+		errno = ENOSPC;
+	if (written <= 0)
+		return "pwrite";
+	work->position += written;
+	return NULL;
+}
+
+static const char *
+write_last_byte(sp_segment_work *work)
+{
+	ssize_t		written = pwrite(work->file->fd, zeros, 1, work->file->size - 1);
+
+	if (written == 0)
+		errno = ENOSPC;
+	return written == 1 ? NULL : "pwrite";
+}
+
+static const char *
+sync_and_close(sp_segment_work *work)
+{
+	int			fd = work->file->fd;
+
+	if (fsync(fd) != 0)
+		return "fsync";
+	work->file->fd = -1;
+	return close(fd) == 0 ? NULL : "close";
+}
+
+/* As fsync_fname() does, by the name.  The descriptor is closed by the next step. */
+static const char *
+sync_by_name(sp_segment_work *work)
+{
+	sp_file    *file = work->file;
+
+	file->fd = openat(file->directory_fd, file->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	return file->fd < 0 ? "open" : sync_and_close(work);
+}
+
+static const char *
+give_other_name(sp_segment_work *work)
+{
+	sp_file    *file = work->file;
+	char		name[SP_NAME_LEN];
+
+	if (renameat(file->directory_fd, file->name, file->directory_fd, file->other_name) != 0)
+		return "rename";
+	memcpy(name, file->name, sizeof(name));
+	memcpy(file->name, file->other_name, sizeof(name));
+	memcpy(file->other_name, name, sizeof(name));
+	return NULL;
+}
+
+static const char *
+sync_directory(sp_segment_work *work)
+{
+	return fsync(work->file->directory_fd) == 0 ? NULL : "fsync";
+}
+
+static const char *
+remove_file(sp_segment_work *work)
+{
+	sp_file    *file = work->file;
+
+	if (unlinkat(file->directory_fd, file->name, 0) != 0)
+		return "unlink";
+	file->exists = false;
+	return NULL;
+}
+
+/* -------------------------------------------------------------------- timing */
+
+static sp_segment_end
+run_step(sp_segment_work *work, segment_step step)
+{
+	sp_probe   *probe = work->probe;
+	const sp_callbacks *callbacks = &probe->callbacks;
+	int64_t		begin;
+	int64_t		elapsed;
+	int			failed_errno;
+
+	callbacks->check_interrupts(callbacks->context);
+	if (sp_now_ns(probe) >= work->limit)
+		return SP_SEGMENT_CUT;
+	callbacks->operation_begin(callbacks->context);
+	begin = sp_now_ns(probe);
+	work->failed = step(work);
+	failed_errno = errno;		/* callbacks may change it */
+	elapsed = sp_now_ns(probe) - begin - probe->clock_cost_ns;
+	callbacks->operation_end(callbacks->context);
+	errno = failed_errno;
+	if (work->failed)
+		return failed_errno == EINTR ? SP_SEGMENT_CUT : SP_SEGMENT_FAILED;
+	work->ns += elapsed > 0 ? elapsed : 0;
+	return SP_SEGMENT_DONE;
+}
+
+static sp_segment_end
+run_steps(sp_segment_work *work, const segment_step *steps, int nsteps)
+{
+	for (int i = 0; i < nsteps; i++)
+	{
+		sp_segment_end end;
+
+		do
+			end = run_step(work, steps[i]);
+		while (end == SP_SEGMENT_DONE && steps[i] == write_zeros &&
+			   work->position < work->file->size);
+		if (end != SP_SEGMENT_DONE)
+			return end;
+	}
+	return SP_SEGMENT_DONE;
+}
+
+/* ------------------------------------------------------------------ untimed */
+
+/* Is the file below that name the one that was created? */
+static bool
+is_ours(const sp_file *file)
+{
+	struct stat status;
+
+	return fstatat(file->directory_fd, file->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		status.st_dev == file->device && status.st_ino == file->inode;
+}
+
+/* A rename would replace a file without a word. */
+static bool
+is_free(const sp_file *file, const char *name)
+{
+	struct stat status;
+
+	if (fstatat(file->directory_fd, name, &status, AT_SYMLINK_NOFOLLOW) == 0)
+		errno = EEXIST;
+	return errno == ENOENT;
+}
+
+/* What it closes was synced, or is no longer used. */
+static void
+close_file(sp_file *file)
+{
+	if (file->fd >= 0)
+		(void) close(file->fd);
+	file->fd = -1;
+}
+
+static sp_segment_end
+fail(sp_segment_work *work, const char *call)
+{
+	work->failed = call;
+	return errno == EINTR ? SP_SEGMENT_CUT : SP_SEGMENT_FAILED;
+}
+
+static sp_segment_end
+open_for_flushes(sp_segment_work *work)
+{
+	sp_file    *file = work->file;
+
+	if (!is_ours(file))
+	{
+		errno = ESTALE;
+		return fail(work, "open");
+	}
+	file->fd = openat(file->directory_fd, file->name, sp_open_flags(file));
+	file->position = 0;
+	return file->fd < 0 ? fail(work, "open") : SP_SEGMENT_DONE;
+}
+
+void
+sp_segment_let_age(const sp_file *file)
+{
+	if (file->fd >= 0)
+		(void) posix_fadvise(file->fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+void
+sp_segment_discard(sp_file *file)
+{
+	close_file(file);
+	if (file->exists && is_ours(file))
+		(void) unlinkat(file->directory_fd, file->name, 0);
+	file->exists = false;
+}
+
+/* --------------------------------------------------------------- operations */
+
+sp_segment_end
+sp_segment_make(sp_segment_work *work, sp_segment_kind kind)
+{
+	static const segment_step fill[] = {make_file, write_zeros, sync_and_close};
+	static const segment_step stretch[] = {make_file, write_last_byte, sync_and_close};
+	static const segment_step rename[] = {
+		sync_by_name, give_other_name, sync_by_name, sync_directory
+	};
+	sp_segment_end end = SP_SEGMENT_DONE;
+
+	work->position = 0;
+	if (kind == SP_RECYCLED)
+		close_file(work->file);
+	if (!is_free(work->file, work->file->other_name))
+		return fail(work, "rename");
+	if (kind == SP_ZERO_FILLED)
+		end = run_steps(work, fill, lengthof(fill));
+	else if (kind == SP_SPARSE)
+		end = run_steps(work, stretch, lengthof(stretch));
+	if (end == SP_SEGMENT_DONE)
+		end = run_steps(work, rename, lengthof(rename));
+	return end == SP_SEGMENT_DONE ? open_for_flushes(work) : end;
+}
+
+sp_segment_end
+sp_segment_remove(sp_segment_work *work)
+{
+	static const segment_step steps[] = {remove_file, sync_directory};
+
+	close_file(work->file);
+	if (!is_ours(work->file))
+	{
+		errno = ESTALE;
+		return fail(work, "unlink");
+	}
+	return run_steps(work, steps, lengthof(steps));
+}

@@ -1,0 +1,152 @@
+/*-------------------------------------------------------------------------
+ *
+ * segments_plan.c
+ *		The plan of the suite segments: its files and test cases.
+ *
+ * Each slot of a round has a file of its own.  Old segments are there before the run.  The
+ * others are made and removed in each round, so that one of them exists at a time.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/measure/suite.h"
+
+#include <string.h>
+
+#include "engine/measure/segments_internal.h"
+
+static const char *const kind_names[SP_SEGMENT_KINDS] = {
+	[SP_RECYCLED] = "recycle",[SP_ZERO_FILLED] = "zero_fill",[SP_SPARSE] = "sparse"
+};
+
+static const char *const part_names[SP_SEGMENT_PARTS] = {
+	[SP_WHOLE_SEGMENT] = "segment",[SP_NEW_SEGMENT] = "new_segment",[SP_CREATION] = "create",
+	[SP_FIRST_FLUSHES] = "first_flushes",[SP_REMOVAL] = "remove"
+};
+
+bool
+sp_segment_part_has(sp_segment_part part, sp_segment_kind kind)
+{
+	return kind != SP_RECYCLED || (part != SP_NEW_SEGMENT && part != SP_REMOVAL);
+}
+
+/* What each kind of a part is compared with. */
+static sp_segment_kind
+baseline_kind(const sp_segments *segments, sp_segment_part part)
+{
+	return sp_segment_part_has(part, segments->current) ? segments->current : segments->created;
+}
+
+static bool
+is_judged(sp_segment_part part)
+{
+	return part == SP_WHOLE_SEGMENT || part == SP_NEW_SEGMENT;
+}
+
+static void
+add_slot(sp_probe *probe, const sp_server *server, sp_segment_kind kind, bool control)
+{
+	sp_segments *segments = &probe->segments;
+	sp_file    *file = &probe->files[probe->nfiles];
+
+	memset(file, 0, sizeof(*file));
+	file->method = server->current;
+	file->direct_io = server->current &&
+		(server->direct_io_all || (server->direct_io_open && server->current->opens_synced));
+	file->size = server->segment_size < SP_WAL_FILE_MAX_SIZE ?
+		server->segment_size : SP_WAL_FILE_MAX_SIZE;
+	file->layout_write_size = server->init_write_size;
+	file->made_by_engine = kind != SP_RECYCLED;
+	file->fd = -1;
+	file->directory_fd = -1;
+	file->copy = -1;
+	/* without a method that it knows, the engine cannot flush */
+	file->status = server->current ? SP_OK : SP_UNSUPPORTED;
+	segments->slots[segments->nslots++] = (sp_segment_slot) {kind, probe->nfiles++, control};
+}
+
+static int
+add_segment_case(sp_probe *probe, sp_segment_part part, const sp_segment_slot *slot)
+{
+	probe->cases[probe->ncases] = (sp_test_case) {
+		.test = part_names[part],
+		.label = kind_names[slot->kind],
+		.file = slot->file,
+		.regime = SP_SATURATED,
+		.advances = true,
+		.write_size = part == SP_FIRST_FLUSHES ?
+			probe->segments.flush_size : (int) probe->files[slot->file].size,
+		.writes_per_sync = 1,
+		.baseline = -1,
+		.control = slot->control,
+		.contender = is_judged(part) && !slot->control,
+		.part = part,
+	};
+	return probe->ncases++;
+}
+
+/*
+ * The cases of a part: one for each kind, and behind them the controls.  A control of a
+ * kind that is not the baseline of this part is measured for another part alone.
+ */
+static void
+add_part(sp_probe *probe, sp_segment_part part)
+{
+	const sp_segments *segments = &probe->segments;
+	sp_segment_kind current = baseline_kind(segments, part);
+	int			first = probe->ncases;
+	int			baseline = -1;
+
+	for (int controls = 0; controls < 2; controls++)
+	{
+		for (int i = 0; i < segments->nslots; i++)
+		{
+			const sp_segment_slot *slot = &segments->slots[i];
+			int			c;
+
+			if (slot->control != (controls == 1) || !sp_segment_part_has(part, slot->kind))
+				continue;
+			c = add_segment_case(probe, part, slot);
+			if (!slot->control && slot->kind == current)
+				baseline = c;
+		}
+	}
+	for (int c = first; c < probe->ncases; c++)
+	{
+		if (!probe->cases[c].control || probe->cases[c].label == kind_names[current])
+			probe->cases[c].baseline = baseline;
+	}
+}
+
+void
+sp_segments_plan(sp_probe *probe, const sp_server *server)
+{
+	sp_segments *segments = &probe->segments;
+
+	memset(segments, 0, sizeof(*segments));
+	segments->created = server->wal_init_zero ? SP_ZERO_FILLED : SP_SPARSE;
+	segments->current = server->wal_recycle ? SP_RECYCLED : segments->created;
+	segments->flush_size = server->flush_size;
+	segments->fill_write_size = server->init_write_size;
+	for (int kind = 0; kind < SP_SEGMENT_KINDS; kind++)
+		add_slot(probe, server, kind, false);
+	add_slot(probe, server, segments->created, true);
+	if (segments->current == SP_RECYCLED)
+		add_slot(probe, server, SP_RECYCLED, true);
+
+	segments->all_flushes = (int) (probe->files[0].size / server->flush_size);
+	if (segments->all_flushes < 1)
+		segments->all_flushes = 1;
+	for (int part = SP_WHOLE_SEGMENT; part < SP_SEGMENT_PARTS; part++)
+		add_part(probe, part);
+}
+
+int
+sp_segment_case(const sp_probe *probe, sp_segment_part part, int file)
+{
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->cases[c].part == part && probe->cases[c].file == file)
+			return c;
+	}
+	return -1;
+}

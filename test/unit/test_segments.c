@@ -1,0 +1,1014 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_segments.c
+ *	  Tests of the suite segments: its calls, its files, its verdict.
+ *
+ * The directory and its names are real; the writes and syncs are not.  Each takes a set
+ * time on a simulated clock, and any one of them can be made to fail.  Whatever happens,
+ * no file of the engine is left, no other file is touched, and no sync is repeated on a
+ * descriptor after it has failed.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "unit.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "engine/measure/segments_internal.h"
+#include "engine/measure/suite.h"
+
+#define SEGMENT		(1024 * 1024)
+#define FLUSH		8192
+#define FILL		(256 * 1024)
+#define SHORT_WRITE	(-1)		/* in the place of an errno */
+#define MAX_FD		256
+
+typedef enum fake_call
+{
+	OPEN, PWRITEV, PWRITE, FSYNC, FDATASYNC, CLOSE, RENAME, UNLINK, CALLS
+} fake_call;
+
+static const char *const call_names[CALLS] = {
+	"open", "pwrite", "pwrite", "fsync", "fdatasync", "close", "rename", "unlink"
+};
+
+static struct
+{
+	bool		armed;
+	int64_t		now;
+	int64_t		cost[CALLS];
+	int64_t		flush_cost[SP_SEGMENT_KINDS];
+	double		noise;			/* of a flush: standard deviation of its logarithm */
+	uint64_t	seed;
+	int64_t		slept;
+	int			kind_of[MAX_FD];	/* of the segment, or -1 */
+	bool		sync_failed[MAX_FD];
+	fake_call	fail_call;
+	int			fail_at;		/* the n-th of them, from 1; 0: never */
+	int			fail_errno;
+	bool		failed;
+	bool		rest_can_be_written;	/* after a short write */
+	int			seen[CALLS];
+	char		log[200];		/* calls, a letter each; all but the flushes */
+	size_t		nlog;
+	int			wrong_calls;
+	long		checks;
+	long		jump_at;
+	jmp_buf		jump;
+	int			rounds;
+	int			spaces;
+} disk;
+
+static sp_probe *probe;
+static char *buffer;
+static char directory[64];
+static int	directory_fd;
+
+extern int	__real_openat(int dirfd, const char *name, int flags,...);
+extern int	__real_close(int fd);
+extern int	__real_renameat(int dirfd, const char *name, int to, const char *other);
+extern int	__real_unlinkat(int dirfd, const char *name, int flags);
+extern int	__wrap_openat(int dirfd, const char *name, int flags,...);
+extern int	__wrap_close(int fd);
+extern int	__wrap_renameat(int dirfd, const char *name, int to, const char *other);
+extern int	__wrap_unlinkat(int dirfd, const char *name, int flags);
+extern ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset);
+extern ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset);
+extern int	__wrap_fsync(int fd);
+extern int	__wrap_fdatasync(int fd);
+
+/* --------------------------------------------------------------------- calls */
+
+/* Time passes; returns whether this call fails. */
+static bool
+fails(fake_call call)
+{
+	disk.now += disk.cost[call];
+	disk.seen[call]++;
+	if (disk.nlog < sizeof(disk.log) - 1 && call != FDATASYNC)
+		disk.log[disk.nlog++] = "OVWS CRU"[call];
+	if (call != disk.fail_call || disk.seen[call] != disk.fail_at)
+		return false;
+	disk.failed = true;
+	errno = disk.fail_errno == SHORT_WRITE ? 0 : disk.fail_errno;
+	return true;
+}
+
+/* The slot is in the name, see plan(). */
+static int
+kind_of_name(const char *name)
+{
+	int			n = atoi(strrchr(name, '.') + 1) % SP_MAX_FILES;
+
+	for (int i = 0; i < probe->segments.nslots; i++)
+	{
+		if (probe->segments.slots[i].file == n)
+			return (int) probe->segments.slots[i].kind;
+	}
+	return -1;
+}
+
+int
+__wrap_openat(int dirfd, const char *name, int flags,...)
+{
+	va_list		arguments;
+	mode_t		mode;
+	int			fd;
+
+	va_start(arguments, flags);
+	mode = flags & O_CREAT ? va_arg(arguments, mode_t) : 0;
+	va_end(arguments);
+	if (!disk.armed)
+		return __real_openat(dirfd, name, flags, mode);
+	disk.wrong_calls += dirfd != directory_fd || (flags & (O_NOFOLLOW | O_CLOEXEC)) !=
+		(O_NOFOLLOW | O_CLOEXEC) || (flags & O_CREAT && !(flags & O_EXCL));
+	if (fails(OPEN))
+		return -1;
+	fd = __real_openat(dirfd, name, flags, mode);
+	if (fd >= 0)
+	{
+		disk.kind_of[fd] = kind_of_name(name);
+		disk.sync_failed[fd] = false;
+	}
+	return fd;
+}
+
+static ssize_t
+fake_write(fake_call call, size_t size)
+{
+	if (!fails(call))
+		return (ssize_t) size;
+	if (disk.fail_errno != SHORT_WRITE)
+		return -1;
+	if (disk.rest_can_be_written)
+		return (ssize_t) size / 2;
+	/* the call after it says why */
+	disk.fail_at++;
+	disk.fail_errno = EDQUOT;
+	return (ssize_t) size / 2;
+}
+
+ssize_t
+__wrap_pwrite(int fd, const void *data, size_t size, off_t offset)
+{
+	(void) data;
+	disk.wrong_calls += offset + (off_t) size > SEGMENT || disk.sync_failed[fd];
+	return fake_write(PWRITE, size);
+}
+
+ssize_t
+__wrap_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset)
+{
+	size_t		size = 0;
+
+	for (int i = 0; i < nparts; i++)
+	{
+		size += parts[i].iov_len;
+		disk.wrong_calls += parts[i].iov_len != SP_WAL_PAGE_SIZE ||
+			((const char *) parts[i].iov_base)[SP_WAL_PAGE_SIZE - 1] != 0;
+	}
+	disk.wrong_calls += size > FILL || offset + (off_t) size > SEGMENT || disk.sync_failed[fd];
+	return fake_write(PWRITEV, size);
+}
+
+static int
+fake_sync(fake_call call, int fd)
+{
+	disk.wrong_calls += disk.sync_failed[fd];
+	if (!fails(call))
+		return 0;
+	/* a signal is no failure of the disk, and the directory has no other descriptor */
+	disk.sync_failed[fd] = disk.fail_errno != EINTR && fd != directory_fd;
+	return -1;
+}
+
+int
+__wrap_fsync(int fd)
+{
+	return fake_sync(FSYNC, fd);
+}
+
+int
+__wrap_fdatasync(int fd)
+{
+	int			kind = disk.kind_of[fd];
+
+	if (kind >= 0)
+		disk.now += (int64_t) ((double) disk.flush_cost[kind] *
+							   exp(disk.noise * random_normal(&disk.seed)));
+	return fake_sync(FDATASYNC, fd);
+}
+
+int
+__wrap_close(int fd)
+{
+	bool		failed = disk.armed && fails(CLOSE);
+	int			failed_errno = errno;
+
+	(void) __real_close(fd);
+	errno = failed_errno;
+	return failed ? -1 : 0;
+}
+
+int
+__wrap_renameat(int dirfd, const char *name, int to, const char *other)
+{
+	disk.wrong_calls += dirfd != directory_fd || to != directory_fd ||
+		strncmp(name, "xlogtemp.", 9) != 0 || strncmp(other, "xlogtemp.", 9) != 0;
+	return fails(RENAME) ? -1 : __real_renameat(dirfd, name, to, other);
+}
+
+int
+__wrap_unlinkat(int dirfd, const char *name, int flags)
+{
+	if (disk.armed && fails(UNLINK))
+		return -1;
+	return __real_unlinkat(dirfd, name, flags);
+}
+
+/* ----------------------------------------------------------------- callbacks */
+
+static int64_t
+now_ns(void *context)
+{
+	(void) context;
+	return disk.now;
+}
+
+static void
+check_interrupts(void *context)
+{
+	(void) context;
+	if (++disk.checks == disk.jump_at)
+		longjmp(disk.jump, 1);
+}
+
+static void
+sleep_until(void *context, int64_t deadline)
+{
+	(void) context;
+	if (deadline > disk.now)
+	{
+		disk.slept += deadline - disk.now;
+		disk.now = deadline;
+	}
+}
+
+/* callbacks may change errno */
+static void
+nothing(void *context)
+{
+	(void) context;
+	errno = EDOM;
+}
+
+static void
+round_done(void *context)
+{
+	(void) context;
+	disk.rounds++;
+}
+
+static void
+analysis_done(void *context, sp_regime regime)
+{
+	(void) context;
+	assert_int_equal(regime, SP_SATURATED);
+}
+
+static void
+check_space(void *context, int64_t bytes)
+{
+	(void) context;
+	assert_int_equal(bytes, SEGMENT);
+	disk.spaces++;
+}
+
+/* --------------------------------------------------------------------- stage */
+
+static void
+set_flush_costs(int recycled_us, int zero_filled_us, int sparse_us)
+{
+	disk.flush_cost[SP_RECYCLED] = recycled_us * SP_NS_PER_US;
+	disk.flush_cost[SP_ZERO_FILLED] = zero_filled_us * SP_NS_PER_US;
+	disk.flush_cost[SP_SPARSE] = sparse_us * SP_NS_PER_US;
+}
+
+/* A plan and a disk in order: a segment has 128 flushes of 0.3 ms, or 38 ms. */
+static void
+plan(bool wal_recycle, bool wal_init_zero)
+{
+	sp_server	server = {
+		.current = sp_sync_method_find("fdatasync"),
+		.segment_size = SEGMENT, .init_write_size = FILL, .flush_size = FLUSH,
+		.wal_recycle = wal_recycle, .wal_init_zero = wal_init_zero
+	};
+
+	memset(&disk, 0, sizeof(disk));
+	memset(probe, 0, sizeof(*probe));
+	memset(disk.kind_of, -1, sizeof(disk.kind_of));
+	disk.seed = 1;
+	disk.noise = 0.02;
+	for (int call = 0; call < CALLS; call++)
+		disk.cost[call] = 10 * SP_NS_PER_US;
+	disk.cost[FSYNC] = SP_NS_PER_MS;
+	set_flush_costs(300, 300, 300);
+	probe->buffer = buffer;
+	probe->duration_ns = 60 * SP_NS_PER_S;
+	probe->duty_cycle = 1;
+	probe->margin = 0.05;
+	probe->stop_early = true;
+	probe->random_seed = 42;
+	probe->callbacks = (sp_callbacks) {
+		.now_ns = now_ns, .check_interrupts = check_interrupts, .sleep_until = sleep_until,
+		.operation_begin = nothing, .operation_end = nothing, .round_done = round_done,
+		.analysis_done = analysis_done, .check_space = check_space,
+	};
+	sp_suite_find("segments")->plan(probe, &server);
+}
+
+/* As the caller does before a run. */
+static void
+make_old_segments(void)
+{
+	for (int i = 0; i < probe->nfiles; i++)
+	{
+		sp_file    *file = &probe->files[i];
+		struct stat status;
+
+		snprintf(file->name, SP_NAME_LEN, "xlogtemp.1.sync_probe.%d", i);
+		snprintf(file->other_name, SP_NAME_LEN, "xlogtemp.1.sync_probe.%d", i + SP_MAX_FILES);
+		file->directory_fd = directory_fd;
+		file->create_mode = 0600;
+		if (file->made_by_engine)
+			continue;
+		file->fd = __real_openat(directory_fd, file->name, O_RDWR | O_CREAT | O_EXCL, 0600);
+		assert_true(file->fd >= 0 && fstat(file->fd, &status) == 0);
+		disk.kind_of[file->fd] = SP_RECYCLED;
+		file->exists = true;
+		file->device = status.st_dev;
+		file->inode = status.st_ino;
+	}
+}
+
+static int
+count_files(void)
+{
+	DIR		   *files = opendir(directory);
+	struct dirent *entry;
+	int			n = 0;
+
+	assert_non_null(files);
+	while ((entry = readdir(files)) != NULL)
+		n += entry->d_name[0] != '.';
+	closedir(files);
+	return n;
+}
+
+static int
+count_old(void)
+{
+	int			n = 0;
+
+	for (int i = 0; i < probe->nfiles; i++)
+		n += !probe->files[i].made_by_engine;
+	return n;
+}
+
+/* As the caller does at the end of a run: it closes and removes what is there. */
+static void
+remove_files(void)
+{
+	for (int i = 0; i < probe->nfiles; i++)
+	{
+		sp_file    *file = &probe->files[i];
+
+		if (file->fd >= 0)
+			(void) __real_close(file->fd);
+		if (file->exists)
+			assert_int_equal(__real_unlinkat(directory_fd, file->name, 0), 0);
+	}
+	assert_int_equal(count_files(), 0);
+}
+
+static void __attribute__((noinline))
+run_armed(void)
+{
+	disk.armed = true;
+	if (setjmp(disk.jump) == 0)
+		sp_probe_run(probe);
+	disk.armed = false;
+}
+
+/* A whole run, and the rules that hold for each. */
+static void
+run(void)
+{
+	make_old_segments();
+	run_armed();
+	assert_int_equal(disk.wrong_calls, 0);
+	if (disk.jump_at == 0)
+	{
+		assert_int_equal(count_files(), count_old());
+		assert_int_equal(disk.rounds, probe->rounds[SP_SATURATED]);
+	}
+	remove_files();
+}
+
+static int
+case_of(sp_segment_part part, sp_segment_kind kind, bool control)
+{
+	for (int i = 0; i < probe->segments.nslots; i++)
+	{
+		const sp_segment_slot *slot = &probe->segments.slots[i];
+
+		if (slot->kind == kind && slot->control == control)
+			return sp_segment_case(probe, part, slot->file);
+	}
+	return -1;
+}
+
+static const sp_result *
+result(sp_segment_part part, sp_segment_kind kind)
+{
+	int			c = case_of(part, kind, false);
+
+	assert_true(c >= 0);
+	return &probe->results[c];
+}
+
+static sp_verdict
+verdict(sp_segment_part part, const char **recommended)
+{
+	sp_judgement judgement;
+
+	(void) sp_segments_judge(probe, part, &judgement, recommended);
+	return judgement.verdict;
+}
+
+/* --------------------------------------------------------------------- plans */
+
+static void
+plans_what_the_settings_say(void **state)
+{
+	static const struct
+	{
+		bool		recycle;
+		bool		init_zero;
+		sp_segment_kind current;
+		sp_segment_kind created;
+		int			slots;
+	}			rows[] =
+	{
+		{true, true, SP_RECYCLED, SP_ZERO_FILLED, 5},
+		{true, false, SP_RECYCLED, SP_SPARSE, 5},
+		{false, true, SP_ZERO_FILLED, SP_ZERO_FILLED, 4},
+		{false, false, SP_SPARSE, SP_SPARSE, 4},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		plan(rows[i].recycle, rows[i].init_zero);
+		assert_int_equal(probe->segments.nslots, rows[i].slots);
+		assert_int_equal(probe->nfiles, rows[i].slots);
+		assert_int_equal(probe->segments.all_flushes, 128);
+		for (int part = SP_WHOLE_SEGMENT; part < SP_SEGMENT_PARTS; part++)
+		{
+			sp_segment_kind baseline = part == SP_NEW_SEGMENT || part == SP_REMOVAL ?
+				rows[i].created : rows[i].current;
+
+			for (int kind = 0; kind < SP_SEGMENT_KINDS; kind++)
+			{
+				int			c = case_of(part, kind, false);
+
+				assert_int_equal(c >= 0, sp_segment_part_has(part, kind));
+				if (c < 0)
+					continue;
+				assert_int_equal(probe->cases[c].baseline, case_of(part, baseline, false));
+				assert_int_equal(probe->cases[c].contender, part <= SP_NEW_SEGMENT);
+				assert_false(probe->cases[c].control);
+			}
+			assert_true(case_of(part, baseline, true) >= 0);
+			assert_int_equal(probe->cases[case_of(part, baseline, true)].baseline,
+							 case_of(part, baseline, false));
+		}
+		/* rows come first, and the kinds of each test in one order */
+		assert_string_equal(probe->cases[0].test, "segment");
+		assert_string_equal(probe->cases[0].label, "recycle");
+		assert_string_equal(probe->cases[1].label, "zero_fill");
+		assert_string_equal(probe->cases[2].label, "sparse");
+		assert_false(sp_suite_shrink_files(probe));
+	}
+}
+
+static void
+knows_no_method(void **state)
+{
+	sp_server	server = {.segment_size = SEGMENT, .init_write_size = FILL, .flush_size = FLUSH};
+
+	(void) state;
+	plan(true, true);
+	sp_suite_find("segments")->plan(memset(probe, 0, sizeof(*probe)), &server);
+	for (int i = 0; i < probe->nfiles; i++)
+		assert_int_equal(probe->files[i].status, SP_UNSUPPORTED);
+}
+
+static void
+bounds_what_is_large(void **state)
+{
+	sp_server	server = {
+		.current = sp_sync_method_find("fsync"), .segment_size = INT64_C(1) << 30,
+		.init_write_size = FILL, .flush_size = SP_WAL_FILE_MAX_SIZE
+	};
+
+	(void) state;
+	sp_suite_find("segments")->plan(memset(probe, 0, sizeof(*probe)), &server);
+	assert_int_equal(probe->files[0].size, SP_WAL_FILE_MAX_SIZE);
+	assert_int_equal(probe->segments.all_flushes, 1);
+}
+
+/* --------------------------------------------------------------------- calls */
+
+/* What is done with a segment of that kind, without its flushes. */
+static const char *
+calls_of(sp_segment_kind kind)
+{
+	plan(true, true);
+	make_old_segments();
+	disk.armed = true;
+	for (int i = 0; i < probe->segments.nslots; i++)
+	{
+		const sp_segment_slot *slot = &probe->segments.slots[i];
+		sp_segment_work work = {
+			.probe = probe, .file = &probe->files[slot->file], .limit = INT64_MAX
+		};
+
+		if (slot->kind != kind || slot->control)
+			continue;
+		assert_int_equal(sp_segment_make(&work, kind), SP_SEGMENT_DONE);
+		assert_true(work.file->fd >= 0 && work.file->exists);
+		assert_int_equal(count_files(), count_old() + (kind != SP_RECYCLED));
+		/* what the engine opens for itself takes no time that counts */
+		assert_true(work.ns > 0 && work.ns <= disk.now);
+		disk.log[disk.nlog++] = ' ';
+		if (kind != SP_RECYCLED)
+			assert_int_equal(sp_segment_remove(&work), SP_SEGMENT_DONE);
+	}
+	disk.armed = false;
+	remove_files();
+	return disk.log;
+}
+
+/* O open, V pwritev, W pwrite, S fsync, C close, R rename, U unlink */
+static void
+does_what_the_server_does(void **state)
+{
+	(void) state;
+	/* four writes of 256 kB; durable_rename(); and the descriptor for the flushes */
+	assert_string_equal(calls_of(SP_ZERO_FILLED), "OVVVVSC" "OSCROSCS" "O CUS");
+	assert_string_equal(calls_of(SP_SPARSE), "OWSC" "OSCROSCS" "O CUS");
+	assert_string_equal(calls_of(SP_RECYCLED), "C" "OSCROSCS" "O ");
+}
+
+static void
+measures_every_kind(void **state)
+{
+	(void) state;
+	plan(true, true);
+	run();
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		assert_int_equal(probe->results[c].status, SP_OK);
+		assert_true(probe->results[c].histogram.ops > 0);
+		assert_int_equal(probe->results[c].series.n, probe->rounds[SP_SATURATED]);
+	}
+	/* four of five segments are made, in each round and in the one that is not counted */
+	assert_int_equal(disk.spaces, 3 * (disk.rounds + 1));
+	assert_true(probe->segments.first_flushes == 128);
+	/* 4 writes and 4 syncs, 1 write and 4 syncs, 3 syncs; the rest are calls of 10 us */
+	assert_true(sp_histogram_mean_ns(&result(SP_CREATION, SP_ZERO_FILLED)->histogram) > 4e6);
+	assert_true(sp_histogram_mean_ns(&result(SP_CREATION, SP_ZERO_FILLED)->histogram) < 4.2e6);
+	assert_true(sp_histogram_mean_ns(&result(SP_CREATION, SP_RECYCLED)->histogram) > 3e6);
+	assert_true(sp_histogram_mean_ns(&result(SP_CREATION, SP_RECYCLED)->histogram) < 3.1e6);
+}
+
+/* With few flushes measured, the whole is their mean, as often as a segment has one. */
+static void
+adds_creation_and_all_flushes(void **state)
+{
+	double		whole;
+
+	(void) state;
+	plan(true, true);
+	disk.noise = 0;
+	probe->duration_ns = 2 * SP_NS_PER_S;
+	run();
+	assert_in_range(probe->segments.first_flushes, 8, 100);
+	/* 128 flushes of 320 us with their write, and 4 syncs, 4 writes and 6 calls */
+	whole = sp_histogram_mean_ns(&result(SP_WHOLE_SEGMENT, SP_ZERO_FILLED)->histogram);
+	assert_true(fabs(whole / (128 * 320e3 + 4e6 + 120e3) - 1) < 0.01);
+	assert_true(sp_histogram_mean_ns(&result(SP_NEW_SEGMENT, SP_ZERO_FILLED)->histogram) == whole);
+	assert_true(probe->finished_ns - probe->started_ns <= probe->duration_ns);
+	assert_true(probe->rounds[SP_SATURATED] >= 16);
+}
+
+/* ------------------------------------------------------------------- verdicts */
+
+static void
+judges_the_kinds(void **state)
+{
+	static const struct
+	{
+		bool		recycle;
+		bool		init_zero;
+		int			flush_us[SP_SEGMENT_KINDS];
+		sp_verdict	whole;
+		const char *whole_kind; /* recommended, or NULL */
+		sp_verdict	created;
+		const char *created_kind;
+	}			rows[] =
+	{
+		/* to allocate costs: as on ext4 */
+		{true, true, {300, 300, 600}, SP_KEEP, NULL, SP_KEEP, NULL},
+		{true, false, {300, 300, 600}, SP_KEEP, NULL, SP_SWITCH, "zero_fill"},
+		{false, false, {300, 300, 600}, SP_SWITCH, "recycle", SP_SWITCH, "zero_fill"},
+		/* old segments cost, new ones do not: what the manual expects of copy on write */
+		{true, true, {600, 300, 250}, SP_SWITCH, "sparse", SP_SWITCH, "sparse"},
+		{false, true, {600, 300, 250}, SP_SWITCH, "sparse", SP_SWITCH, "sparse"},
+		{false, false, {600, 300, 250}, SP_KEEP, NULL, SP_KEEP, NULL},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		const char *kind;
+
+		plan(rows[i].recycle, rows[i].init_zero);
+		/* what a segment costs beside its flushes */
+		disk.cost[FSYNC] = 2 * SP_NS_PER_MS;
+		set_flush_costs(rows[i].flush_us[0], rows[i].flush_us[1], rows[i].flush_us[2]);
+		run();
+		assert_int_equal(verdict(SP_WHOLE_SEGMENT, &kind), rows[i].whole);
+		assert_true(rows[i].whole_kind ? strcmp(kind, rows[i].whole_kind) == 0 : kind == NULL);
+		assert_int_equal(verdict(SP_NEW_SEGMENT, &kind), rows[i].created);
+		assert_true(rows[i].created_kind ? strcmp(kind, rows[i].created_kind) == 0 : kind == NULL);
+		/* such differences are settled at the first look */
+		assert_int_equal(probe->rounds[SP_SATURATED], 16);
+	}
+}
+
+/* Two kinds that cost the same are a tie. */
+static void
+finds_a_tie(void **state)
+{
+	const char *kind;
+
+	(void) state;
+	plan(false, true);
+	disk.cost[FSYNC] = disk.cost[PWRITEV] = 0;
+	run();
+	assert_int_equal(verdict(SP_NEW_SEGMENT, &kind), SP_TIE);
+	assert_null(kind);
+}
+
+static void
+is_undecided_in_noise(void **state)
+{
+	const char *kind;
+
+	(void) state;
+	plan(true, true);
+	disk.noise = 2;
+	probe->duration_ns = 3 * SP_NS_PER_S;
+	run();
+	assert_int_equal(verdict(SP_WHOLE_SEGMENT, &kind), SP_UNDECIDED);
+	assert_null(kind);
+	assert_true(probe->finished_ns - probe->started_ns > 2 * SP_NS_PER_S);
+}
+
+/* The intervals of all kinds, the first one that of the control. */
+static sp_verdict
+judge_speeds(sp_speed recycled, sp_speed zero_filled, sp_speed sparse)
+{
+	const char *kind;
+
+	plan(true, true);
+	probe->results[case_of(SP_WHOLE_SEGMENT, SP_RECYCLED, false)].speed = recycled;
+	probe->results[case_of(SP_WHOLE_SEGMENT, SP_ZERO_FILLED, false)].speed = zero_filled;
+	probe->results[case_of(SP_WHOLE_SEGMENT, SP_SPARSE, false)].speed = sparse;
+	return verdict(SP_WHOLE_SEGMENT, &kind);
+}
+
+/* A switch needs a gain beyond the noise; that nothing is gained needs no quiet disk. */
+static void
+asks_for_a_gain_beyond_the_noise(void **state)
+{
+	sp_speed	quiet = {1, 0.98, 1.02};
+	sp_speed	noisy = {1, 0.7, 1.4};
+	sp_speed	slower = {0.5, 0.4, 0.6};
+	sp_speed	unknown = {NAN, NAN, NAN};
+
+	(void) state;
+	assert_int_equal(judge_speeds(quiet, slower, (sp_speed) {1.5, 1.3, 1.7}), SP_SWITCH);
+	assert_int_equal(judge_speeds(noisy, slower, (sp_speed) {1.5, 1.3, 1.7}), SP_UNDECIDED);
+	assert_int_equal(judge_speeds(noisy, slower, (sp_speed) {1.7, 1.5, 1.9}), SP_SWITCH);
+	assert_int_equal(judge_speeds(noisy, slower, slower), SP_KEEP);
+	assert_int_equal(judge_speeds(noisy, slower, noisy), SP_UNDECIDED);
+	assert_int_equal(judge_speeds(quiet, slower, quiet), SP_TIE);
+	/* the current kind differs from itself, or was not measured twice */
+	assert_int_equal(judge_speeds((sp_speed) {1.1, 1.06, 1.2}, slower, slower), SP_UNDECIDED);
+	assert_int_equal(judge_speeds(unknown, slower, slower), SP_UNDECIDED);
+}
+
+/* ----------------------------------------------------------------------- time */
+
+static void
+uses_the_whole_time_if_told(void **state)
+{
+	(void) state;
+	plan(true, true);
+	probe->stop_early = false;
+	probe->duration_ns = 20 * SP_NS_PER_S;
+	run();
+	assert_in_range(probe->finished_ns - probe->started_ns, 19 * SP_NS_PER_S, 20 * SP_NS_PER_S);
+}
+
+static void
+rests_as_the_duty_cycle_says(void **state)
+{
+	(void) state;
+	plan(true, true);
+	probe->stop_early = false;
+	probe->duty_cycle = 0.25;
+	probe->duration_ns = 20 * SP_NS_PER_S;
+	run();
+	assert_in_range(disk.slept, 14 * SP_NS_PER_S, 16 * SP_NS_PER_S);
+	assert_true(probe->rounds[SP_SATURATED] >= 16);
+}
+
+/* A disk that takes 3 s to fill a segment: no round in that time, and no file is left. */
+static void
+ends_on_a_slow_disk(void **state)
+{
+	(void) state;
+	plan(true, true);
+	disk.cost[PWRITEV] = 800 * SP_NS_PER_MS;
+	probe->duration_ns = SP_NS_PER_S;
+	run();
+	assert_int_equal(probe->rounds[SP_SATURATED], 0);
+	assert_true(probe->finished_ns - probe->started_ns < 4 * SP_NS_PER_S);
+	for (int c = 0; c < probe->ncases; c++)
+		assert_int_equal(probe->results[c].status, SP_STOPPED);
+}
+
+/* -------------------------------------------------------------------- failures */
+
+/* The slots whose cases have failed: exactly one, unless nothing did. */
+static void
+check_failure(fake_call call, int error)
+{
+	int			failed = 0;
+
+	for (int i = 0; i < probe->segments.nslots; i++)
+	{
+		int			file = probe->segments.slots[i].file;
+		bool		first = true;
+		bool		slot_failed = false;
+
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			const sp_result *of_case = &probe->results[c];
+
+			if (probe->cases[c].file != file)
+				continue;
+			if (first)
+				slot_failed = of_case->status == SP_ERROR;
+			first = false;
+			if (!slot_failed)
+			{
+				assert_int_equal(of_case->status, SP_OK);
+				assert_true(of_case->histogram.ops > 0);
+				continue;
+			}
+			assert_int_equal(of_case->status, SP_ERROR);
+			assert_int_equal(of_case->error_number, error);
+			assert_string_equal(of_case->error_call, call_names[call]);
+			assert_true(isnan(of_case->speed.low));
+		}
+		failed += slot_failed;
+	}
+	assert_int_equal(failed, 1);
+}
+
+static void
+check_no_failure(void)
+{
+	for (int c = 0; c < probe->ncases; c++)
+		assert_int_equal(probe->results[c].status, SP_OK);
+	assert_true(probe->rounds[SP_SATURATED] > 0);
+}
+
+/* The n-th call fails, for all n of the first rounds. */
+static int
+fail_each_call(fake_call call, int error)
+{
+	int			runs = 0;
+
+	for (int n = 1; n <= 120; n++)
+	{
+		bool		clean_up;
+
+		plan(n % 2, n % 3);
+		probe->duration_ns = 300 * SP_NS_PER_MS;
+		probe->stop_early = false;
+		disk.fail_call = call;
+		disk.fail_errno = error;
+		disk.fail_at = n;
+		run();
+		if (!disk.failed)
+			break;
+		runs++;
+		/* what is closed before it gets another name was synced */
+		clean_up = call == CLOSE && probe->results[0].status == SP_OK;
+		for (int c = 0; clean_up && c < probe->ncases; c++)
+			clean_up = probe->results[c].status != SP_ERROR;
+		if (error == EINTR || clean_up)
+			check_no_failure();
+		else
+			check_failure(call, error == SHORT_WRITE ? EDQUOT : error);
+	}
+	return runs;
+}
+
+static void
+survives_the_failure_of_any_call(void **state)
+{
+	static const int errors[] = {EIO, ENOSPC, EINTR};
+
+	(void) state;
+	for (int call = 0; call < CALLS; call++)
+	{
+		for (size_t i = 0; i < lengthof(errors); i++)
+			assert_true(fail_each_call(call, errors[i]) > 10);
+	}
+	assert_true(fail_each_call(PWRITEV, SHORT_WRITE) > 10);
+}
+
+/* Zeros that were written in part are written on from there. */
+static void
+finishes_a_short_write(void **state)
+{
+	sp_segment_work work = {.probe = probe, .limit = INT64_MAX};
+
+	(void) state;
+	plan(true, true);
+	make_old_segments();
+	work.file = &probe->files[probe->cases[case_of(SP_CREATION, SP_ZERO_FILLED, false)].file];
+	disk.fail_call = PWRITEV;
+	disk.fail_at = 1;
+	disk.fail_errno = SHORT_WRITE;
+	disk.rest_can_be_written = true;
+	disk.armed = true;
+	assert_int_equal(sp_segment_make(&work, SP_ZERO_FILLED), SP_SEGMENT_DONE);
+	/* half a write, and what is left in whole ones */
+	assert_memory_equal(disk.log, "OVVVVVSC", 8);
+	assert_int_equal(work.position, SEGMENT);
+	sp_segment_discard(work.file);
+	disk.armed = false;
+	assert_int_equal(disk.wrong_calls, 0);
+	remove_files();
+}
+
+/* An interrupt leaves by a jump: the caller finds every file by its name. */
+static void
+can_be_interrupted_anywhere(void **state)
+{
+	(void) state;
+	for (long n = 1;; n++)
+	{
+		plan(n % 2, n % 3);
+		probe->duration_ns = 300 * SP_NS_PER_MS;
+		disk.jump_at = n;
+		run();
+		if (disk.checks < n || n > 400)
+			break;
+		assert_int_equal(disk.checks, n);
+	}
+}
+
+/* Another file has the name that a segment would get: it stays. */
+static void
+replaces_no_file(void **state)
+{
+	const char *name = "xlogtemp.1.sync_probe.49";	/* of the second slot */
+	int			fd = __real_openat(directory_fd, name, O_RDWR | O_CREAT | O_EXCL, 0600);
+	struct stat before;
+	struct stat after;
+
+	(void) state;
+	assert_true(fd >= 0 && fstat(fd, &before) == 0);
+	plan(true, true);
+	make_old_segments();
+	run_armed();
+	assert_int_equal(fstatat(directory_fd, name, &after, 0), 0);
+	assert_int_equal(after.st_ino, before.st_ino);
+	assert_int_equal(result(SP_CREATION, SP_ZERO_FILLED)->status, SP_ERROR);
+	assert_int_equal(result(SP_CREATION, SP_ZERO_FILLED)->error_number, EEXIST);
+	assert_int_equal(result(SP_CREATION, SP_SPARSE)->status, SP_OK);
+	(void) __real_close(fd);
+	assert_int_equal(__real_unlinkat(directory_fd, name, 0), 0);
+	remove_files();
+}
+
+/* A file that took the place of ours is not removed. */
+static void
+removes_no_other_file(void **state)
+{
+	sp_segment_work work;
+	int			fd;
+
+	(void) state;
+	plan(true, true);
+	make_old_segments();
+	disk.armed = true;
+	work = (sp_segment_work) {.probe = probe, .file = &probe->files[2], .limit = INT64_MAX};
+	assert_int_equal(sp_segment_make(&work, SP_SPARSE), SP_SEGMENT_DONE);
+	disk.armed = false;
+	assert_int_equal(__real_renameat(directory_fd, work.file->name, directory_fd, "moved"), 0);
+	fd = __real_openat(directory_fd, work.file->name, O_RDWR | O_CREAT | O_EXCL, 0600);
+	disk.armed = true;
+	assert_int_equal(sp_segment_remove(&work), SP_SEGMENT_FAILED);
+	assert_int_equal(errno, ESTALE);
+	sp_segment_discard(work.file);
+	disk.armed = false;
+	assert_int_equal(faccessat(directory_fd, work.file->name, F_OK, 0), 0);
+	(void) __real_close(fd);
+	assert_int_equal(__real_unlinkat(directory_fd, work.file->name, 0), 0);
+	assert_int_equal(__real_unlinkat(directory_fd, "moved", 0), 0);
+	remove_files();
+}
+
+/* --------------------------------------------------------------------- set-up */
+
+static int
+set_up(void **state)
+{
+	(void) state;
+	strcpy(directory, "/tmp/sp_segments_XXXXXX");
+	probe = calloc(1, sizeof(*probe));
+	buffer = aligned_alloc(4096, SP_BUFFER_SIZE);
+	if (probe == NULL || buffer == NULL || mkdtemp(directory) == NULL)
+		return -1;
+	memset(buffer, 'x', SP_BUFFER_SIZE);
+	directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return directory_fd < 0 ? -1 : 0;
+}
+
+static int
+tear_down(void **state)
+{
+	(void) state;
+	(void) __real_close(directory_fd);
+	free(probe);
+	free(buffer);
+	return rmdir(directory);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plans_what_the_settings_say),
+		cmocka_unit_test(knows_no_method),
+		cmocka_unit_test(bounds_what_is_large),
+		cmocka_unit_test(does_what_the_server_does),
+		cmocka_unit_test(measures_every_kind),
+		cmocka_unit_test(adds_creation_and_all_flushes),
+		cmocka_unit_test(judges_the_kinds),
+		cmocka_unit_test(finds_a_tie),
+		cmocka_unit_test(is_undecided_in_noise),
+		cmocka_unit_test(asks_for_a_gain_beyond_the_noise),
+		cmocka_unit_test(uses_the_whole_time_if_told),
+		cmocka_unit_test(rests_as_the_duty_cycle_says),
+		cmocka_unit_test(ends_on_a_slow_disk),
+		cmocka_unit_test(survives_the_failure_of_any_call),
+		cmocka_unit_test(finishes_a_short_write),
+		cmocka_unit_test(can_be_interrupted_anywhere),
+		cmocka_unit_test(replaces_no_file),
+		cmocka_unit_test(removes_no_other_file),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("segments", tests, set_up, tear_down);
+}
