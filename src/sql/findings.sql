@@ -24,15 +24,23 @@ FROM examined AS e, LATERAL sync_probe_internal.storage_findings(e.facts) AS f
 UNION ALL
 SELECT f.*
 FROM examined AS e,
+     -- what was measured needs no rule
+     LATERAL (SELECT ARRAY(SELECT a.setting::text FROM sync_probe.segment_advice AS a
+                           WHERE a.location = 'pg_wal' AND a.verdict <> 'undecided')
+             ) AS m (settled),
      LATERAL sync_probe_internal.settings_findings(
          e.facts,
          current_setting('fsync')::boolean,
-         current_setting('wal_recycle')::boolean,
-         current_setting('wal_init_zero')::boolean,
+         current_setting('wal_recycle')::boolean AND NOT 'wal_recycle' = ANY (m.settled),
+         current_setting('wal_init_zero')::boolean AND NOT 'wal_init_zero' = ANY (m.settled),
          pg_size_bytes(current_setting('max_wal_size')),
          (SELECT coalesce(sum(w.size), 0)::bigint FROM pg_ls_waldir() AS w),
          current_setting('pg_sync_probe.reserve_percent')::integer,
          sync_probe_internal.busiest_tablespace()) AS f
+
+UNION ALL
+SELECT f.*
+FROM sync_probe_internal.segment_findings AS f
 
 UNION ALL
 SELECT f.*

@@ -145,7 +145,8 @@ COMMENT ON FUNCTION sync_probe_internal.storage_findings(sync_probe_internal.sto
 --
 -- Findings about settings and storage together, which need no probe.  The arguments are
 -- the server's settings, sizes in bytes; wal_size is what pg_wal holds, busiest is
--- busiest_tablespace().
+-- busiest_tablespace().  wal_recycle and wal_init_zero are false, too, where a run has settled
+-- them.
 --
 CREATE FUNCTION sync_probe_internal.settings_findings(
     facts sync_probe_internal.storage[],
@@ -190,13 +191,16 @@ FROM unnest(facts) AS p,
 WHERE p.available_bytes < r.reserve
 
 UNION ALL
--- The manual on wal_recycle and wal_init_zero: copy-on-write file systems need neither.
+-- The manual on wal_recycle and wal_init_zero: copy-on-write file systems need neither.  It
+-- is a rule for what was not measured, see findings().
 SELECT p.name, 'warning', 'cow_wal_settings',
-       format('pg_wal is on %s, a copy-on-write file system: recycling and zero-filling WAL files'
-              ' gains nothing there and costs writes', p.filesystem),
-       'Switch both off.',
-       ARRAY['ALTER SYSTEM SET wal_recycle = off', 'ALTER SYSTEM SET wal_init_zero = off',
-             'SELECT pg_reload_conf()'],
+       format('pg_wal is on %s, a copy-on-write file system: %s may gain nothing there and cost'
+              ' writes', p.filesystem,
+              concat_ws(' and ', CASE WHEN wal_recycle THEN 'recycling' END,
+                        CASE WHEN wal_init_zero THEN 'zero-filling' END) || ' WAL files'),
+       'The manual advises to switch wal_recycle and wal_init_zero off there. Measure whether that'
+       ' holds here: sync_probe.segment_advice then tells.',
+       ARRAY[format('SELECT * FROM sync_probe.probe(%L, ''segments'')', p.name)],
        jsonb_build_object('filesystem', p.filesystem, 'wal_recycle', wal_recycle,
                           'wal_init_zero', wal_init_zero)
 FROM unnest(facts) AS p

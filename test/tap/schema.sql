@@ -220,6 +220,20 @@ $$),
     commands text[]
     evidence jsonb
 $$),
+('segment_advice', $$
+    location name
+    setting name
+    verdict text
+    current_value text
+    recommended_value text
+    ratio double precision
+    ratio_low double precision
+    ratio_high double precision
+    run_id bigint
+    measured_at timestamp with time zone
+    reason text
+    commands text[]
+$$),
 ('latency_histogram', $$
     run_id bigint
     ordinal integer

@@ -1,0 +1,286 @@
+--
+-- sync_probe_internal.judge_kinds
+--
+-- The engine's verdict on the kinds of WAL segments that a test of the suite segments has
+-- compared, prepared as in src/engine/measure/segments_verdict.c.  One figure takes the place
+-- of both regimes.  A switch needs a gain beyond the noise, for which the lower ends of the
+-- intervals are made lower.  All columns are null without a current kind.
+--
+CREATE FUNCTION sync_probe_internal.judge_kinds(
+    measured sync_probe.measurements[],
+    of_test text,
+    OUT verdict text,
+    OUT current_kind text,
+    OUT recommended_kind text)
+RETURNS record
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+WITH control AS (
+    SELECT m.method AS current_kind, s.margin,
+           m.relative_speed_low <= 1 + s.margin AND m.relative_speed_high >= 1 - s.margin AS usable,
+           CASE WHEN m.relative_speed_low > 1 THEN m.relative_speed_high - 1
+                WHEN m.relative_speed_high < 1 THEN 1 / nullif(m.relative_speed_low, 0) - 1
+                ELSE sqrt(m.relative_speed_high / nullif(m.relative_speed_low, 0)) - 1 END AS noise
+    FROM unnest(measured) AS m,
+         (SELECT current_setting('pg_sync_probe.margin')::float8) AS s (margin)
+    WHERE m.test = of_test AND m.choice = 'current'
+    LIMIT 1
+), prepared AS (
+    SELECT m.method, m.ordinal, c.current_kind,
+           CASE WHEN c.usable AND m.method = c.current_kind THEN 1
+                ELSE m.relative_speed END AS speed,
+           CASE WHEN NOT c.usable THEN m.relative_speed_low
+                WHEN m.method = c.current_kind THEN 1
+                ELSE m.relative_speed_low / greatest((1 + c.noise) / (1 + c.margin), 1) END AS low,
+           CASE WHEN c.usable AND m.method = c.current_kind THEN 1
+                ELSE m.relative_speed_high END AS high
+    FROM unnest(measured) AS m, control AS c
+    WHERE m.test = of_test
+)
+SELECT v.verdict, a.current_kind, v.recommended_method
+FROM (SELECT max(p.current_kind) AS current_kind,
+             array_agg(p.method ORDER BY p.ordinal) AS kind,
+             array_agg(p.speed ORDER BY p.ordinal) AS speed,
+             array_agg(p.low ORDER BY p.ordinal) AS low,
+             array_agg(p.high ORDER BY p.ordinal) AS high,
+             array_agg(0::float8) AS no_rounds,
+             array_agg('unknown'::text) AS durable
+      FROM prepared AS p) AS a,
+     LATERAL sync_probe_internal.verdict(a.current_kind, a.kind,
+         a.speed, a.low, a.high, a.speed, a.low, a.high,
+         a.no_rounds, a.no_rounds, a.no_rounds, a.no_rounds, a.durable,
+         'NaN', 'NaN', 'NaN') AS v
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.judge_kinds(sync_probe.measurements[], text) IS
+  'Verdict on the kinds of WAL segments of one test of suite segments';
+
+--
+-- sync_probe_internal.segment_settings
+--
+-- What a run of the suite segments says of wal_recycle and wal_init_zero: a row for each.
+-- All kinds together decide wal_recycle.  The kinds that are created decide wal_init_zero,
+-- unless one of them is worth a switch among all kinds: then it is that one.
+--
+-- at_run and recommended: on or off.  speed: of the other value against that at the run.
+--
+CREATE FUNCTION sync_probe_internal.segment_settings(measured sync_probe.measurements[])
+RETURNS TABLE (
+    setting name,
+    verdict text,
+    at_run text,
+    recommended text,
+    speed double precision,
+    speed_low double precision,
+    speed_high double precision)
+LANGUAGE sql STABLE PARALLEL SAFE
+ROWS 2
+SET search_path = pg_catalog, pg_temp
+AS $$
+WITH kind AS (
+    SELECT w.verdict, w.current_kind, w.recommended_kind, n.verdict AS new_verdict,
+           n.current_kind AS new_current, c.created, c.by_all
+    FROM sync_probe_internal.judge_kinds(measured, 'segment') AS w,
+         sync_probe_internal.judge_kinds(measured, 'new_segment') AS n,
+         LATERAL (SELECT w.verdict = 'switch' AND w.recommended_kind <> 'recycle') AS a (by_all),
+         LATERAL (SELECT CASE WHEN a.by_all THEN w.recommended_kind ELSE n.recommended_kind END,
+                         a.by_all) AS c (created, by_all)
+    WHERE w.current_kind IS NOT NULL AND n.current_kind IS NOT NULL
+), said AS (
+    SELECT 'wal_recycle' AS setting,
+           CASE WHEN k.verdict <> 'switch' THEN k.verdict
+                WHEN (k.current_kind = 'recycle') = (k.recommended_kind = 'recycle') THEN 'keep'
+                ELSE 'switch' END AS verdict,
+           k.current_kind = 'recycle' AS at_run, k.recommended_kind = 'recycle' AS recommended,
+           'segment' AS test,
+           CASE k.current_kind WHEN 'recycle' THEN k.created ELSE 'recycle' END AS other
+    FROM kind AS k
+    UNION ALL
+    SELECT 'wal_init_zero',
+           CASE WHEN NOT k.by_all THEN k.new_verdict
+                WHEN k.created = k.new_current THEN 'keep'
+                ELSE 'switch' END,
+           k.new_current = 'zero_fill', k.created = 'zero_fill', 'new_segment',
+           CASE k.new_current WHEN 'zero_fill' THEN 'sparse' ELSE 'zero_fill' END
+    FROM kind AS k
+)
+SELECT s.setting, s.verdict, CASE WHEN s.at_run THEN 'on' ELSE 'off' END,
+       CASE WHEN s.recommended THEN 'on' ELSE 'off' END,
+       m.relative_speed, m.relative_speed_low, m.relative_speed_high
+FROM said AS s
+LEFT JOIN unnest(measured) AS m ON m.test = s.test AND m.method = s.other
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.segment_settings(sync_probe.measurements[]) IS
+  'What a run of suite segments says of wal_recycle and wal_init_zero';
+
+--
+-- sync_probe_internal.explain_segments
+--
+-- The figures of a run in words: "a segment takes 304 ms recycled, 312 ms zero-filled, ...".
+--
+CREATE FUNCTION sync_probe_internal.explain_segments(measured sync_probe.measurements[])
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT format('a segment takes %s, by the median',
+              string_agg(format('%s ms %s', t.ms, t.kind), ', ' ORDER BY m.ordinal)
+                  FILTER (WHERE m.test = 'segment'))
+       || coalesce('; to create it takes '
+              || string_agg(format('%s ms %s (at most %s)', t.ms, t.kind, t.max_ms), ', '
+                            ORDER BY m.ordinal)
+                     FILTER (WHERE m.test = 'create' AND m.method <> 'recycle')
+              || ' of that, when commits wait', '')
+FROM unnest(measured) AS m,
+     LATERAL (SELECT CASE m.method WHEN 'recycle' THEN 'recycled' WHEN 'sparse' THEN 'sparse'
+                                   ELSE 'zero-filled' END,
+                     (m.p50_us / 1e3)::numeric, (m.max_us / 1e3)::numeric) AS n (kind, ms, max_ms),
+     LATERAL (SELECT n.kind,
+                     round(n.ms, CASE WHEN n.ms < 1 THEN 2 WHEN n.ms < 10 THEN 1 ELSE 0 END) AS ms,
+                     round(n.max_ms, CASE WHEN n.max_ms < 1 THEN 2 WHEN n.max_ms < 10 THEN 1
+                                          ELSE 0 END) AS max_ms) AS t
+WHERE m.test IN ('segment', 'create') AND m.p50_us IS NOT NULL
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.explain_segments(sync_probe.measurements[]) IS
+  'The figures of a run of suite segments in words';
+
+--
+-- sync_probe_internal.segment_run
+--
+-- The newest run of the suite segments that counts at a location: measured by this server,
+-- at the directory and on the device that the location has now, with flushes as large as the
+-- cluster's, and at least SP_FIRST_ANALYSIS_ENTRIES rounds; and nothing has changed since.
+--
+CREATE FUNCTION sync_probe_internal.segment_run(place sync_probe.locations)
+RETURNS SETOF sync_probe.runs
+LANGUAGE sql STABLE PARALLEL SAFE
+ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT newest.*
+FROM (SELECT r.*
+      FROM sync_probe.runs AS r, sync_probe_internal.this_server() AS s
+      WHERE (r.location, r.suite) >= (place.name, 'segments')
+        AND (r.location, r.suite) <= (place.name, 'segments')
+        AND r.source = 'probe' AND r.imported_at IS NULL
+        AND r.system_identifier = s.system_identifier AND r.host = s.host
+        AND r.directory IS NOT DISTINCT FROM place.directory
+        AND r.device IS NOT DISTINCT FROM place.device
+        AND r.flush_size_source IS DISTINCT FROM 'argument'
+        AND r.saturated_rounds >= 16
+      ORDER BY r.location DESC, r.suite DESC, r.run_id DESC
+      LIMIT 1) AS newest
+WHERE sync_probe_internal.changes(newest, place) IS NULL
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.segment_run(sync_probe.locations) IS
+  'The newest run of suite segments that counts at a location';
+
+--
+-- segment_advice
+--
+-- What was measured on wal_recycle and wal_init_zero, for each location: two rows of the
+-- newest run that counts.  A run counts as long as each setting has the value that it had
+-- then, or the one that was recommended.
+--
+CREATE VIEW sync_probe.segment_advice AS
+WITH judged AS (
+    SELECT l.name AS location, l.holds_wal, l.filesystem, r.run_id, r.finished_at, s.*,
+           c.current_value, sync_probe_internal.explain_segments(f.measured) AS figures,
+           s.verdict = 'switch' AND c.current_value = s.recommended AS followed,
+           bool_and(c.current_value IN (s.at_run, s.recommended)) OVER (PARTITION BY l.name)
+               AS counts
+    FROM sync_probe.locations AS l
+    CROSS JOIN LATERAL sync_probe_internal.segment_run(l) AS r
+    CROSS JOIN LATERAL (SELECT ARRAY(SELECT m FROM sync_probe.measurements AS m
+                                     WHERE m.run_id = r.run_id)) AS f (measured)
+    CROSS JOIN LATERAL sync_probe_internal.segment_settings(f.measured) AS s
+    CROSS JOIN LATERAL (SELECT current_setting(s.setting) COLLATE "default") AS c (current_value)
+)
+SELECT j.location, j.setting,
+       CASE WHEN j.followed THEN 'keep' ELSE j.verdict END AS verdict,
+       j.current_value, j.recommended AS recommended_value,
+       round((CASE WHEN j.followed THEN j.speed
+                   ELSE 1 / nullif(j.speed, 0) END)::numeric, 2)::float8 AS ratio,
+       round((CASE WHEN j.followed THEN j.speed_low
+                   ELSE 1 / nullif(j.speed_high, 0) END)::numeric, 2)::float8 AS ratio_low,
+       round((CASE WHEN j.followed THEN j.speed_high
+                   ELSE 1 / nullif(j.speed_low, 0) END)::numeric, 2)::float8 AS ratio_high,
+       j.run_id, j.finished_at AS measured_at,
+       concat(CASE WHEN NOT j.holds_wal THEN 'if the WAL were here: ' END,
+              CASE WHEN j.followed THEN format('chosen instead of %s: ', j.at_run) END,
+              j.figures) AS reason,
+       CASE WHEN j.verdict = 'undecided'
+            THEN ARRAY[format('SELECT * FROM sync_probe.probe(%L, ''segments'', ''1 min'')',
+                              j.location) COLLATE "default"]
+            WHEN j.verdict = 'switch' AND NOT j.followed AND j.holds_wal
+            THEN ARRAY[format('ALTER SYSTEM SET %s = %s', j.setting, j.recommended)
+                           COLLATE "default",
+                       'SELECT pg_reload_conf()'] END AS commands
+FROM judged AS j
+WHERE j.counts
+ORDER BY j.holds_wal DESC, j.location, j.setting DESC;
+
+GRANT SELECT ON sync_probe.segment_advice TO pg_monitor;
+
+COMMENT ON VIEW sync_probe.segment_advice IS
+  'Measured advice on wal_recycle and wal_init_zero, for each location with a run of suite '
+  'segments that counts';
+COMMENT ON COLUMN sync_probe.segment_advice.location IS
+  'Location that was measured; the settings act on pg_wal alone';
+COMMENT ON COLUMN sync_probe.segment_advice.setting IS
+  'wal_recycle or wal_init_zero';
+COMMENT ON COLUMN sync_probe.segment_advice.verdict IS
+  'switch: the other value makes a segment cheaper by more than the margin; keep: it cannot; tie: '
+  'both are equal within the margin; undecided: the run could not settle it';
+COMMENT ON COLUMN sync_probe.segment_advice.current_value IS
+  'Present value of the setting';
+COMMENT ON COLUMN sync_probe.segment_advice.recommended_value IS
+  'Recommended value; the present one unless the verdict is switch';
+COMMENT ON COLUMN sync_probe.segment_advice.ratio IS
+  'Time of a segment with the other value divided by that with the present one: 2 takes twice as '
+  'long. Of wal_init_zero: of a segment that is created';
+COMMENT ON COLUMN sync_probe.segment_advice.ratio_low IS
+  'Lower end of the 95 percent confidence interval of ratio';
+COMMENT ON COLUMN sync_probe.segment_advice.ratio_high IS
+  'Upper end of that interval';
+COMMENT ON COLUMN sync_probe.segment_advice.run_id IS
+  'Run that the advice uses';
+COMMENT ON COLUMN sync_probe.segment_advice.measured_at IS
+  'End of that run';
+COMMENT ON COLUMN sync_probe.segment_advice.reason IS
+  'The figures that the verdict rests on, in words';
+COMMENT ON COLUMN sync_probe.segment_advice.commands IS
+  'SQL to execute next, one statement in each element; null if nothing is to be done';
+
+--
+-- sync_probe_internal.segment_findings
+--
+-- Where the WAL is, other values of wal_recycle and wal_init_zero were measured to be better.
+--
+CREATE VIEW sync_probe_internal.segment_findings AS
+SELECT a.location, 'warning' AS severity, 'cow_wal_settings' AS code,
+       format('%s would make WAL segments cheaper here, as measured in run %s',
+              string_agg(format('%s = %s', a.setting, a.recommended_value), ' and '
+                         ORDER BY a.setting DESC), a.run_id) COLLATE "default"
+           AS message,
+       upper(left(a.reason, 1)) || substr(a.reason, 2) || '.' AS hint,
+       array_agg(a.commands[1] ORDER BY a.setting DESC) || a.commands[2] AS commands,
+       jsonb_build_object('run_id', a.run_id,
+           'settings', jsonb_object_agg(a.setting,
+               jsonb_build_object('current', a.current_value,
+                                  'recommended', a.recommended_value, 'ratio', a.ratio,
+                                  'ratio_low', a.ratio_low, 'ratio_high', a.ratio_high)))
+           AS evidence
+FROM sync_probe.segment_advice AS a
+WHERE a.location = 'pg_wal' AND a.verdict = 'switch'
+GROUP BY a.location, a.run_id, a.reason, a.commands[2];
+
+-- findings() reads it with the rights of its caller.
+GRANT SELECT ON sync_probe_internal.segment_findings TO pg_monitor;
+
+COMMENT ON VIEW sync_probe_internal.segment_findings IS
+  'Measured finding on wal_recycle and wal_init_zero';

@@ -1,0 +1,254 @@
+--
+-- What a recorded run of suite segments says of wal_recycle and wal_init_zero, and the
+-- finding that rests on it.
+--
+\set ON_ERROR_STOP on
+\set QUIET on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+DELETE FROM sync_probe.runs;
+SET LOCAL pg_sync_probe.margin = 0.05;
+\ir include/stage.sql
+UPDATE examined SET filesystem = 'ext4', mount_options = 'rw';
+
+-- A run with the speeds of all kinds and, in "new", of those that are created; 1 is that of
+-- the current kind.  "width" is half of each interval.
+CREATE FUNCTION pg_temp.measured(run jsonb, speeds jsonb, new jsonb, width float8)
+RETURNS bigint LANGUAGE sql AS $$
+    WITH run AS (
+        SELECT pg_temp.record_run('{"suite": "segments", "paced_entries": 0,
+            "saturated_rounds": 32, "storage": {"mount_options": "rw"}}' || (run - 'stays'),
+            NOT run ? 'stays') AS id),
+    rows AS (
+        INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, choice, status,
+            p50_us, max_us, relative_speed, relative_speed_low, relative_speed_high, ops)
+        SELECT run.id, row_number() OVER (), t.test, s.key,
+               CASE WHEN s.value::float8 = 1 THEN 'current' END, 'ok',
+               400000 / s.value::float8, 900000, s.value::float8, s.value::float8 - width,
+               s.value::float8 + width, 32
+        FROM run, (VALUES ('segment', speeds), ('new_segment', new), ('create', speeds))
+            AS t (test, speeds), jsonb_each_text(t.speeds) AS s)
+    SELECT id FROM run
+$$;
+
+CREATE TEMP TABLE scenario (
+    id serial, name text,
+    recycle text, init_zero text,   -- settings now
+    run jsonb, speeds jsonb, new jsonb, width float8,
+    advice text,                    -- setting: verdict recommended
+    finding text);                  -- how its message begins
+INSERT INTO scenario (name, recycle, init_zero, run, speeds, new, width, advice, finding) VALUES
+('present settings are right', 'on', 'on', '{}',
+ '{"recycle": 1, "zero_fill": 0.8, "sparse": 0.5}', '{"zero_fill": 1, "sparse": 0.5}', 0.01,
+ 'wal_recycle: keep on, wal_init_zero: keep on', NULL),
+('no old segments, and none with zeros', 'on', 'on', '{}',
+ '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
+ 'wal_recycle: switch off, wal_init_zero: switch off',
+ 'wal_recycle = off and wal_init_zero = off would make'),
+('old segments, and none with zeros', 'on', 'on', '{}',
+ '{"recycle": 1, "zero_fill": 0.5, "sparse": 0.8}', '{"zero_fill": 1, "sparse": 1.6}', 0.01,
+ 'wal_recycle: keep on, wal_init_zero: switch off', 'wal_init_zero = off would make'),
+('new segments with zeros instead of old ones', 'on', 'off', '{}',
+ '{"recycle": 1, "zero_fill": 1.4, "sparse": 0.7}', '{"zero_fill": 2, "sparse": 1}', 0.01,
+ 'wal_recycle: switch off, wal_init_zero: switch on',
+ 'wal_recycle = off and wal_init_zero = on would make'),
+('old segments again', 'off', 'off', '{}',
+ '{"recycle": 1.4, "zero_fill": 1.2, "sparse": 1}', '{"zero_fill": 1.2, "sparse": 1}', 0.01,
+ 'wal_recycle: switch on, wal_init_zero: switch on',
+ 'wal_recycle = on and wal_init_zero = on would make'),
+('zeros, and no old segments', 'off', 'off', '{}',
+ '{"recycle": 0.7, "zero_fill": 1.2, "sparse": 1}', '{"zero_fill": 1.2, "sparse": 1}', 0.01,
+ 'wal_recycle: keep off, wal_init_zero: switch on', 'wal_init_zero = on would make'),
+('a tie', 'on', 'on', '{}',
+ '{"recycle": 1, "zero_fill": 0.99, "sparse": 1.01}', '{"zero_fill": 1, "sparse": 1.01}', 0.01,
+ 'wal_recycle: tie on, wal_init_zero: tie on', NULL),
+('a tie on a copy-on-write file system', 'on', 'on', '{"filesystem": "btrfs"}',
+ '{"recycle": 1, "zero_fill": 0.99, "sparse": 1.01}', '{"zero_fill": 1, "sparse": 1.01}', 0.01,
+ 'wal_recycle: tie on, wal_init_zero: tie on', NULL),
+('undecided on a copy-on-write file system', 'on', 'on', '{"filesystem": "btrfs"}',
+ '{"recycle": 1, "zero_fill": 0.99, "sparse": 1.01}', '{"zero_fill": 1, "sparse": 1.01}', 0.2,
+ 'wal_recycle: undecided on, wal_init_zero: undecided on', 'pg_wal is on btrfs'),
+('undecided elsewhere', 'on', 'on', '{}',
+ '{"recycle": 1, "zero_fill": 0.99, "sparse": 1.01}', '{"zero_fill": 1, "sparse": 1.01}', 0.2,
+ 'wal_recycle: undecided on, wal_init_zero: undecided on', NULL),
+('one of both is decided', 'on', 'on', '{"filesystem": "btrfs"}',
+ '{"recycle": 1, "zero_fill": 1.03, "sparse": 0.8}', '{"zero_fill": 1, "sparse": 0.8}', 0.04,
+ 'wal_recycle: undecided on, wal_init_zero: keep on',
+ 'pg_wal is on btrfs, a copy-on-write file system: recycling WAL files may'),
+('a gain that the noise may have made', 'on', 'on', '{}',
+ '{"recycle": 1, "zero_fill": 0.98, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.5}', 0.3,
+ 'wal_recycle: undecided on, wal_init_zero: undecided on', NULL),
+('a gain beyond the noise', 'on', 'on', '{}',
+ '{"recycle": 1, "zero_fill": 0.98, "sparse": 1.8}', '{"zero_fill": 1, "sparse": 1.8}', 0.3,
+ 'wal_recycle: switch off, wal_init_zero: switch off', 'wal_recycle = off and wal_init_zero'),
+('a loss beyond the noise', 'on', 'on', '{}',
+ '{"recycle": 1, "zero_fill": 0.6, "sparse": 0.5}', '{"zero_fill": 1, "sparse": 0.6}', 0.3,
+ 'wal_recycle: keep on, wal_init_zero: keep on', NULL),
+('advice that was followed', 'off', 'off', '{"filesystem": "btrfs"}',
+ '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
+ 'wal_recycle: keep off, wal_init_zero: keep off', NULL),
+('advice that was followed in part', 'on', 'off', '{"filesystem": "btrfs"}',
+ '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
+ 'wal_recycle: switch off, wal_init_zero: keep off', 'wal_recycle = off would make'),
+('other settings than then', 'off', 'on', '{"filesystem": "btrfs"}',
+ '{"recycle": 1, "zero_fill": 0.8, "sparse": 0.5}', '{"zero_fill": 1, "sparse": 0.5}', 0.01,
+ NULL, 'pg_wal is on btrfs, a copy-on-write file system: zero-filling WAL files may'),
+('another device', 'on', 'on', '{"device": "sdz", "filesystem": "ext4", "stays": true}',
+ '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
+ NULL, NULL),
+('another directory', 'on', 'on', '{"directory": "/other", "stays": true}',
+ '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
+ NULL, NULL),
+('another file system', 'on', 'on', '{"filesystem": "xfs", "stays": true}',
+ '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
+ NULL, NULL),
+('another server', 'on', 'on', '{"host": "elsewhere"}',
+ '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
+ NULL, NULL),
+('imported', 'on', 'on', '{"imported_at": "2026-01-01"}',
+ '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
+ NULL, NULL),
+('flushes of another size', 'on', 'on', '{"flush_size_source": "argument"}',
+ '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
+ NULL, NULL),
+('another sync method', 'on', 'on', '{"wal_sync_method": "open_sync"}',
+ '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
+ NULL, NULL),
+('too few rounds', 'on', 'on', '{"saturated_rounds": 15}',
+ '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
+ NULL, NULL),
+('another suite', 'on', 'on', '{"suite": "wal"}',
+ '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
+ NULL, NULL),
+('nothing was measured', 'on', 'on', '{}', '{}', '{}', 0, NULL, NULL);
+
+-- what the stage's runs have, and what a place has before a run
+CREATE FUNCTION pg_temp.set_stage() RETURNS void LANGUAGE sql AS $$
+    DELETE FROM sync_probe.runs;
+    UPDATE examined SET directory = '/data', filesystem = 'ext4', device = 'nvme0n1',
+        write_cache = 'write back', mount_options = 'rw', disks = '{nvme0n1}'
+    WHERE name = 'pg_wal';
+$$;
+
+CREATE TEMP TABLE played (id integer, name text, advice text, expected text, message text,
+    expected_message text);
+CREATE TEMP TABLE found AS SELECT * FROM sync_probe.findings WHERE false;
+DO $$
+DECLARE
+    s scenario;
+BEGIN
+    FOR s IN SELECT * FROM scenario ORDER BY id LOOP
+        PERFORM pg_temp.set_stage();
+        PERFORM pg_temp.measured(s.run, s.speeds, s.new, s.width);
+        PERFORM set_config('wal_recycle', s.recycle, true),
+                set_config('wal_init_zero', s.init_zero, true);
+        INSERT INTO found SELECT * FROM sync_probe.findings WHERE code = 'cow_wal_settings';
+        INSERT INTO played SELECT s.id, s.name,
+            (SELECT string_agg(format('%s: %s %s', setting, verdict, recommended_value), ', '
+                               ORDER BY setting DESC)
+             FROM sync_probe.segment_advice WHERE location = 'pg_wal'),
+            s.advice,
+            (SELECT string_agg(message, '; ') FROM sync_probe.findings
+             WHERE code = 'cow_wal_settings'),
+            s.finding;
+    END LOOP;
+    PERFORM set_config('wal_recycle', 'on', true), set_config('wal_init_zero', 'on', true);
+END
+$$;
+
+SELECT plan((2 * (SELECT count(*) FROM scenario) + 13)::integer);
+
+SELECT is(advice, expected, name) FROM played ORDER BY id;
+SELECT ok((expected_message IS NULL AND message IS NULL)
+          OR starts_with(message, expected_message),
+          format('%s: %s', name, coalesce(message, 'no finding')))
+FROM played ORDER BY id;
+
+SELECT is_empty($$SELECT message, hint FROM found
+                  WHERE message || ' / ' || hint ~ 'NULL|  |\(\)' OR message ~ '[.]$'
+                     OR hint !~ '[.]$' OR evidence IS NULL$$, 'findings are whole sentences');
+SELECT is_empty($$SELECT message FROM found WHERE severity <> 'warning'$$, 'warnings');
+SELECT bag_eq($$SELECT DISTINCT commands FROM found$$,
+    $$VALUES ('{"SELECT * FROM sync_probe.probe(''pg_wal'', ''segments'')"}'::text[]),
+             (ARRAY['ALTER SYSTEM SET wal_recycle = off', 'ALTER SYSTEM SET wal_init_zero = off',
+                    'SELECT pg_reload_conf()']),
+             ('{ALTER SYSTEM SET wal_init_zero = off,SELECT pg_reload_conf()}'),
+             (ARRAY['ALTER SYSTEM SET wal_recycle = off', 'ALTER SYSTEM SET wal_init_zero = on',
+                    'SELECT pg_reload_conf()']),
+             (ARRAY['ALTER SYSTEM SET wal_recycle = on', 'ALTER SYSTEM SET wal_init_zero = on',
+                    'SELECT pg_reload_conf()']),
+             ('{ALTER SYSTEM SET wal_init_zero = on,SELECT pg_reload_conf()}'),
+             ('{ALTER SYSTEM SET wal_recycle = off,SELECT pg_reload_conf()}')$$,
+    'each finding with its commands, and one reload');
+
+-- ratios are times of the other value by those of the present one
+SELECT pg_temp.set_stage();
+SELECT pg_temp.measured('{}', '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.25}',
+                        '{"zero_fill": 1, "sparse": 1.25}', 0.05) AS run_id \gset
+SELECT results_eq(
+    $$SELECT setting, current_value, ratio, ratio_low, ratio_high, commands
+      FROM sync_probe.segment_advice$$,
+    $$VALUES ('wal_recycle'::name, 'on', 0.8::float8, 0.77::float8, 0.83::float8,
+              '{ALTER SYSTEM SET wal_recycle = off,SELECT pg_reload_conf()}'::text[]),
+             ('wal_init_zero', 'on', 0.8, 0.77, 0.83,
+              '{ALTER SYSTEM SET wal_init_zero = off,SELECT pg_reload_conf()}')$$,
+    'ratios before the advice is followed');
+SET LOCAL wal_recycle = off;
+SET LOCAL wal_init_zero = off;
+SELECT results_eq(
+    $$SELECT setting, current_value, ratio, ratio_low, ratio_high, commands,
+             starts_with(reason, 'chosen instead of on: a segment takes 320 ms sparse, 400 ms')
+      FROM sync_probe.segment_advice$$,
+    $$VALUES ('wal_recycle'::name, 'off', 1.25::float8, 1.2::float8, 1.3::float8, NULL::text[],
+              true),
+             ('wal_init_zero', 'off', 1.25, 1.2, 1.3, NULL, true)$$, 'and after it');
+RESET wal_recycle;
+RESET wal_init_zero;
+SELECT is((SELECT DISTINCT reason FROM sync_probe.segment_advice),
+          'a segment takes 320 ms sparse, 400 ms recycled, 333 ms zero-filled, by the median;'
+          ' to create it takes 320 ms sparse (at most 900), 333 ms zero-filled (at most 900)'
+          ' of that, when commits wait', 'the figures in words');
+
+-- two segments of the current kind that differ by more than the margin
+SELECT pg_temp.set_stage();
+SELECT pg_temp.measured('{}', '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}',
+                        '{"zero_fill": 1, "sparse": 1.3}', 0.01) AS run_id \gset
+UPDATE sync_probe.measurements SET relative_speed_low = 1.06, relative_speed_high = 1.1
+WHERE choice = 'current';
+SELECT is((SELECT string_agg(DISTINCT verdict, ' ') FROM sync_probe.segment_advice), 'undecided',
+          'a control that differs');
+
+-- a tablespace: what would hold if the WAL were there
+SELECT pg_temp.measured('{"location": "pg_default"}',
+                        '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}',
+                        '{"zero_fill": 1, "sparse": 1.3}', 0.01) AS run_id \gset
+SELECT results_eq(
+    $$SELECT verdict, commands, starts_with(reason, 'if the WAL were here: a segment')
+      FROM sync_probe.segment_advice WHERE location = 'pg_default'$$,
+    $$VALUES ('switch', NULL::text[], true), ('switch', NULL, true)$$, 'a tablespace');
+SELECT is((SELECT count(*) FROM sync_probe.findings
+           WHERE code = 'cow_wal_settings' AND location <> 'pg_wal'), 0::bigint,
+          'has no finding');
+SELECT is((SELECT string_agg(DISTINCT location, ' ') FROM sync_probe.segment_advice),
+          'pg_default pg_wal', 'both have advice');
+
+-- the newest run that counts
+SELECT pg_temp.set_stage();
+SELECT pg_temp.measured('{}', '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}',
+                        '{"zero_fill": 1, "sparse": 1.3}', 0.01) AS first_id \gset
+SELECT pg_temp.measured('{"flush_size_source": "argument"}', '{"recycle": 1, "sparse": 0.5}',
+                        '{"zero_fill": 1, "sparse": 0.5}', 0.01) AS run_id \gset
+SELECT is((SELECT DISTINCT run_id FROM sync_probe.segment_advice), :first_id::bigint,
+          'a newer run that does not count');
+SELECT pg_temp.measured('{}', '{"recycle": 1, "zero_fill": 0.8, "sparse": 0.5}',
+                        '{"zero_fill": 1, "sparse": 0.5}', 0.01) AS run_id \gset
+SELECT is((SELECT DISTINCT run_id FROM sync_probe.segment_advice), :run_id::bigint,
+          'a newer run that counts');
+SELECT is_empty($$SELECT FROM sync_probe.findings WHERE code = 'cow_wal_settings'$$,
+                'whose verdict ends the finding');
+
+SELECT * FROM finish();
+ROLLBACK;
