@@ -439,7 +439,7 @@ BEGIN
             PERFORM sync_probe_internal.check_children(run, child.name, child.relation,
                                                        child.most, path);
         END LOOP;
-        RETURN NEXT sync_probe_internal.import_run(run, path);
+        RETURN QUERY SELECT sync_probe_internal.import_run(run, path);
     END LOOP;
 END
 $$;
