@@ -51,7 +51,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT ROW(e.low, e.high, true, t.ticks, t.labels, unit)::sync_probe_internal.axis
 FROM (SELECT sync_probe_internal.round_tick(lowest, false),
-             sync_probe_internal.round_tick(greatest(highest, lowest * 2), true)) AS e (low, high),
+             sync_probe_internal.round_tick(greatest(highest, lowest * 2), true)
+      OFFSET 0) AS e (low, high), -- not pulled up, which would repeat the calls
      LATERAL (SELECT array_agg(p.tick::float8 ORDER BY p.tick),
                      array_agg(to_char(trim_scale(p.tick), CASE WHEN p.tick >= 1
                                                            THEN 'FM999,999,999,999'
@@ -83,7 +84,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT ROW(0, e.high, false, t.ticks, t.labels, unit)::sync_probe_internal.axis
 FROM (SELECT CASE WHEN highest > 0 AND highest < 1e15 THEN highest * 1.04 ELSE 1 END) AS e (high),
-     LATERAL (SELECT sync_probe_internal.round_tick(e.high / 5, true)) AS s (step),
+     LATERAL (SELECT sync_probe_internal.round_tick(e.high / 5, true) OFFSET 0) AS s (step),
      LATERAL (SELECT array_agg((n * s.step)::float8 ORDER BY n),
                      array_agg(CASE WHEN n = 0 THEN '0'
                                     WHEN s.step >= 1
