@@ -47,7 +47,7 @@ SELECT pg_temp.record('{"label": "twice"}', '{"entries": [22,2,4,6,8,10,12,14,16
 CREATE TEMP VIEW got AS SELECT * FROM sync_probe.compare((SELECT array_agg(run_id ORDER BY run_id)
                                                           FROM sync_probe.runs));
 
-SELECT plan(44);
+SELECT plan(46);
 
 SELECT results_eq(
     $$SELECT test_case, run, value_us, ratio, ratio_low, ratio_high, statistic FROM got$$,
@@ -120,9 +120,9 @@ INSERT INTO other VALUES
 ('a huge flush', '{"flush_size": 2147483647}', '{}', 'not 8192$'),
 ('O_DIRECT', '{}', '{"direct_io": true}', '^with O_DIRECT$'),
 ('about the pace', '{"flush_interval": "2.5 ms"}', '{}', NULL),
-('another pace', '{"flush_interval": "2.4 ms"}', '{}', '^a flush interval of 2.4 ms, not 5 ms$'),
-('a slower one', '{"flush_interval": "10.1 ms"}', '{}', '^a flush interval of 10.1 ms, not 5 ms$'),
-('no pace', '{"flush_interval": null}', '{}', '^a flush interval of no length, not 5 ms$'),
+('another pace', '{"flush_interval": "2.4 ms"}', '{}', '^flush interval 2.4 ms, not 5 ms$'),
+('a slower one', '{"flush_interval": "10.1 ms"}', '{}', '^flush interval 10.1 ms, not 5 ms$'),
+('no pace', '{"flush_interval": null}', '{}', '^flush interval none, not 5 ms$'),
 ('workers', '{"workers": 8}', '{}', NULL),
 ('a load', '{"workload": "upsert"}', '{}', '^load of upsert, not its own sessions$'),
 ('two things', '{"device": "sdb", "flush_size": 50000}', '{"direct_io": true}',
@@ -165,6 +165,12 @@ DELETE FROM sync_probe.runs;
 SELECT pg_temp.record('{}', '{"test": "saturated"}') AS a,
        pg_temp.record('{"flush_interval": "0.5 ms"}', '{"test": "saturated"}') AS b \gset
 SELECT is_empty('SELECT * FROM got WHERE not_comparable IS NOT NULL', 'the pace back to back');
+UPDATE sync_probe.runs SET suite = 'stream';
+UPDATE sync_probe.measurements SET test = '8 kB';
+SELECT is_empty('SELECT * FROM got WHERE not_comparable IS NOT NULL', 'the pace of a stream');
+UPDATE sync_probe.runs SET suite = 'commit';
+SELECT is(not_comparable, 'flush interval 0.5 ms, not 5 ms', 'the pace of commits')
+FROM got WHERE run_id = :b;
 UPDATE sync_probe.runs SET suite = 'pg_test_fsync';
 UPDATE sync_probe.measurements SET test = 'one_write';
 SELECT is_empty('SELECT * FROM got WHERE not_comparable IS NOT NULL', 'the pace of pg_test_fsync');
