@@ -41,7 +41,7 @@ RETURNS TABLE (n bigint, figure text) LANGUAGE sql AS $$
     FROM pg_temp.figures(report, with_us) AS f
 $$;
 
-SELECT plan((SELECT count(*)::integer * 7 FROM files) + 20);
+SELECT plan((SELECT count(*)::integer * 7 FROM files) + 23);
 
 -- before the first import
 CREATE TEMP TABLE advice AS SELECT * FROM sync_probe.recommendation_details;
@@ -149,6 +149,31 @@ SELECT set_eq('SELECT location, severity, code, message FROM sync_probe.findings
               'SELECT * FROM found', 'nor does a finding');
 SELECT is_empty('SELECT * FROM sync_probe.latency_histogram JOIN imports USING (run_id)',
                 'an import has no histogram');
+
+-- translated: the figures are taken, and what else the text says is missing
+\cd translated
+\set files `for f in *.txt; do printf '\f%s\n' "$f"; cat "$f"; done`
+CREATE TEMP TABLE translated AS
+SELECT f.name, f.report, i.*
+FROM (SELECT split_part(file, E'\n', 1), substr(file, strpos(file, E'\n') + 1)
+      FROM string_to_table(substr(:'files', 2), E'\f') AS file) AS f (name, report),
+     sync_probe.import_pg_test_fsync(f.report, f.name) AS i;
+SELECT results_eq('SELECT name, test_cases FROM translated ORDER BY name',
+                  $$VALUES ('15_de.txt', 16), ('15_fr.txt', 18), ('15_ja.txt', 16)$$,
+                  'translated: 16 figures, and n/a where it is not translated');
+SELECT is_empty($$SELECT name, missing FROM translated
+                  WHERE missing !~ ('^the seconds per test; whether open_\* used O_DIRECT;'
+                      ' the block size(; the line fsync_writethrough in "\w+ writes?")*$')$$,
+                'translated: what is missing');
+SELECT results_eq(
+    $$SELECT t.name, m.ops_per_sec
+      FROM translated AS t JOIN sync_probe.measurements AS m USING (run_id)
+      WHERE m.status = 'ok' ORDER BY t.name, m.ordinal$$,
+    $$SELECT t.name, f[1]::float8
+      FROM translated AS t,
+           regexp_matches(t.report, '(\d+\.\d{3}) \S', 'g') WITH ORDINALITY AS r (f, n)
+      ORDER BY t.name, r.n$$,
+    'translated: the figures, in their places');
 
 -- what is missing
 CREATE FUNCTION pg_temp.missing(pattern text, report text) RETURNS text LANGUAGE sql AS $$

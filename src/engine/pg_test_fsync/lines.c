@@ -213,11 +213,41 @@ make_figure(decimal rate, double usecs, sp_tool_figure *figure)
 	return true;
 }
 
+/* A unit in another language: what there is until a blank and a digit. */
+static bool
+take_unit(sp_slice *line)
+{
+	bool		after_blank = false;
+	size_t		length = 0;
+
+	while (length < line->length && !(line->start[length] >= '0' && line->start[length] <= '9'))
+		after_blank = sp_is_blank(line->start[length++]);
+	if (length == 0 || length == line->length || !after_blank)
+		return false;
+	sp_skip(line, length);
+	return true;
+}
+
+/*
+ * Two numbers and their units as other languages have them.  That both numbers agree proves
+ * what the units are.
+ */
+static bool
+parse_translated(decimal rate, sp_slice line, sp_tool_figure *figure)
+{
+	decimal		usecs;
+
+	return rate.decimals == 3 && take_blanks(&line) && take_unit(&line) &&
+		take_decimal(&line, 0, &usecs) && usecs.value > 0 && take_blanks(&line) &&
+		line.length > 0 && !sp_at_digit(line) && make_figure(rate, usecs.value, figure);
+}
+
 /* What stands behind a label.  "n/a" at the end of a cut text may have been "n/a*". */
 static bool
 parse_value(sp_slice line, bool cut, sp_tool_figure *figure)
 {
 	decimal		rate;
+	sp_slice	rest;
 
 	if (sp_take_text(&line, "n/a"))
 	{
@@ -226,8 +256,12 @@ parse_value(sp_slice line, bool cut, sp_tool_figure *figure)
 		figure->status = star ? SP_TOOL_NO_DIRECT_IO : SP_TOOL_UNSUPPORTED;
 		return line.length == 0 && (star || !cut);
 	}
-	return take_decimal(&line, 3, &rate) && take_spaced_words(&line, " ops/sec") &&
-		at_word_end(line) && make_figure(rate, take_usecs(line), figure);
+	if (!take_decimal(&line, 3, &rate))
+		return false;
+	rest = line;
+	if (take_spaced_words(&rest, " ops/sec"))
+		return at_word_end(rest) && make_figure(rate, take_usecs(rest), figure);
+	return parse_translated(rate, line, figure);
 }
 
 static bool
@@ -239,6 +273,30 @@ take_label_and_blanks(sp_slice *line, const char *label)
 		return false;
 	*line = rest;
 	return true;
+}
+
+/* "2 *  8kB" and words of another language; -1 if it is none of the tool's sizes. */
+static int
+take_translated_size(sp_slice *line)
+{
+	sp_slice	rest = *line;
+	uint64_t	writes;
+	uint64_t	kb;
+
+	if (!sp_take_number(&rest, &writes) || !take_spaced_words(&rest, " * ") ||
+		!sp_take_number(&rest, &kb) || !take_unit(&rest))
+		return -1;
+	for (int i = 0; i < SP_TOOL_LINES; i++)
+	{
+		if (sp_tool_lines[i].section == SP_TOOL_OPEN_SYNC_SIZES &&
+			(uint64_t) sp_tool_lines[i].writes_per_sync == writes &&
+			(uint64_t) sp_tool_lines[i].write_size / 1024 == kb)
+		{
+			*line = rest;
+			return i;
+		}
+	}
+	return -1;
 }
 
 /*
@@ -259,7 +317,7 @@ take_label(sp_slice *line)
 			 take_label_and_blanks(line, strchr(known->label, '*') + 2)))
 			return i;
 	}
-	return -1;
+	return take_translated_size(line);
 }
 
 /* "8kB ", or nothing where the size is not known. */

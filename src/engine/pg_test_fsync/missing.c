@@ -82,6 +82,22 @@ say_separator(sp_sentence *to)
 	sp_say(to, to->text[0] == '\0' ? "" : "; ");
 }
 
+/* The headings say it, except for the section that has sizes of its own. */
+static void
+say_block_size(sp_sentence *to, const sp_tool_report *report)
+{
+	for (int i = 0; i < SP_TOOL_LINES; i++)
+	{
+		if (report->block_size == 0 && sp_tool_lines[i].write_size == 0 &&
+			report->figures[i].status == SP_TOOL_OK)
+		{
+			say_separator(to);
+			sp_say(to, "the block size");
+			return;
+		}
+	}
+}
+
 /* What the head of a report says. */
 static void
 say_head(sp_sentence *to, const sp_tool_report *report)
@@ -143,6 +159,7 @@ sp_tool_missing(const sp_tool_report *report, char *text, size_t size)
 		say_head(&to, report);
 		first = 0;
 	}
+	say_block_size(&to, report);
 	for (int line = first; line < SP_TOOL_LINES; line++)
 	{
 		int			end = line + count_missing(report, line);

@@ -4,7 +4,7 @@
  *		Reports of the program pg_test_fsync.
  *
  * As PostgreSQL 9.1 to 19 print them in English.  PostgreSQL 11 and later translate
- * them; a translated report is not understood.
+ * them: of such a report the lines with figures are understood.
  *
  * It must not: include a server header, allocate, print, or run that program.
  *

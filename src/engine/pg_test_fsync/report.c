@@ -77,6 +77,20 @@ keep_orphan(sp_tool_orphans *orphans, int method, const sp_tool_figure *figure)
 	orphans->figures[orphans->groups - 1][method] = *figure;
 }
 
+/* With its beginning cut off, a translated label may end with "open_sync". */
+static bool
+is_open_sync_alone(const sp_tool_orphans *orphans)
+{
+	if (orphans->groups != 1)
+		return false;
+	for (int m = 0; m < SP_TOOL_METHODS - 1; m++)
+	{
+		if (orphans->figures[0][m].status != SP_TOOL_MISSING)
+			return false;
+	}
+	return true;
+}
+
 static void
 adopt_group(sp_tool_reader *reader, int group, sp_tool_section section)
 {
@@ -181,6 +195,10 @@ take_figure(sp_tool_reader *reader, int line, const sp_tool_figure *figure,
 		return false;
 	if (line <= reader->last)
 		ended = end_report(reader, report);
+	/* within a section, that may be the line before, of which the beginning is cut off */
+	if (sp_tool_lines[line - 1].section == sp_tool_lines[line].section &&
+		is_open_sync_alone(&reader->orphans))
+		memset(&reader->orphans, 0, sizeof(reader->orphans));
 	if (enter_section(reader, sp_tool_lines[line].section, report))
 		ended = true;
 	reader->report.figures[line] = *figure;
