@@ -149,37 +149,34 @@ COMMENT ON FUNCTION sync_probe_internal.runs_without_paths(sync_probe.runs[], te
 --
 CREATE FUNCTION sync_probe_internal.report_without_paths(data sync_probe_internal.report_data)
 RETURNS sync_probe_internal.report_data
-LANGUAGE plpgsql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-    secrets text[] := sync_probe_internal.secrets(data.places,
-                                                  data.runs || data.more);
-BEGIN
-    data.places := ARRAY(
-        SELECT jsonb_populate_record(data.places[i], jsonb_build_object(
-                   'directory', NULL, 'mount_point', NULL, 'mount_options',
-                   sync_probe_internal.without_paths((data.places[i]).mount_options, secrets)))
-        FROM generate_subscripts(data.places, 1) AS i ORDER BY i);
-    data.runs := sync_probe_internal.runs_without_paths(data.runs, secrets);
-    data.more := sync_probe_internal.runs_without_paths(data.more, secrets);
-    data.advice := ARRAY(
-        SELECT jsonb_populate_record(data.advice[i], jsonb_build_object(
-                   'reason', sync_probe_internal.without_paths((data.advice[i]).reason, secrets)))
-        FROM generate_subscripts(data.advice, 1) AS i ORDER BY i);
-    data.findings := ARRAY(
-        SELECT jsonb_populate_record(f, jsonb_build_object(
-                   'message', sync_probe_internal.without_paths(f.message, secrets),
-                   'hint', sync_probe_internal.without_paths(f.hint, secrets),
-                   'commands', (SELECT array_agg(
-                                           sync_probe_internal.without_paths(c.command, secrets)
-                                           ORDER BY c.n)
-                                FROM unnest(f.commands) WITH ORDINALITY AS c (command, n)),
-                   'evidence', NULL))
-        FROM generate_subscripts(data.findings, 1) AS i, LATERAL (SELECT (data.findings[i]).*) AS f
-        ORDER BY i);
-    RETURN data;
-END
+SELECT ROW(data.chosen, data.paths,
+    ARRAY(SELECT jsonb_populate_record(data.places[i], jsonb_build_object(
+                     'directory', NULL, 'mount_point', NULL, 'mount_options',
+                     sync_probe_internal.without_paths((data.places[i]).mount_options, s.secrets)))
+          FROM generate_subscripts(data.places, 1) AS i ORDER BY i),
+    sync_probe_internal.runs_without_paths(data.runs, s.secrets),
+    sync_probe_internal.runs_without_paths(data.more, s.secrets),
+    ARRAY(SELECT jsonb_populate_record(data.advice[i], jsonb_build_object(
+                     'reason', sync_probe_internal.without_paths((data.advice[i]).reason,
+                                                                 s.secrets)))
+          FROM generate_subscripts(data.advice, 1) AS i ORDER BY i),
+    ARRAY(SELECT jsonb_populate_record(data.findings[i], jsonb_build_object(
+                     'message', sync_probe_internal.without_paths(f.message, s.secrets),
+                     'hint', sync_probe_internal.without_paths(f.hint, s.secrets),
+                     'commands', (SELECT array_agg(sync_probe_internal.without_paths(c.command,
+                                                                                     s.secrets)
+                                                   ORDER BY c.n)
+                                  FROM unnest(f.commands) WITH ORDINALITY AS c (command, n)),
+                     'evidence', NULL))
+          FROM generate_subscripts(data.findings, 1) AS i,
+               LATERAL (SELECT (data.findings[i]).*) AS f
+          ORDER BY i),
+    data.probes, data.methods)::sync_probe_internal.report_data
+FROM (SELECT sync_probe_internal.secrets(data.places, data.runs || data.more)
+      OFFSET 0) AS s (secrets) -- not pulled up, which would repeat the call
 $$;
 
 COMMENT ON FUNCTION
@@ -223,30 +220,24 @@ COMMENT ON FUNCTION sync_probe_internal.report_more() IS
 --
 -- The data of this server: its advice, the runs that this rests on, and findings.
 --
-CREATE FUNCTION sync_probe_internal.report_newest()
+CREATE FUNCTION sync_probe_internal.report_newest(paths boolean)
 RETURNS sync_probe_internal.report_data
-LANGUAGE plpgsql STABLE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-    data sync_probe_internal.report_data;
-BEGIN
-    data.chosen := false;
-    data.places := ARRAY(SELECT l FROM sync_probe.locations AS l
-                         ORDER BY l.holds_wal DESC, l.name);
-    data.advice := ARRAY(SELECT d FROM sync_probe.recommendation_details AS d
-                         ORDER BY d.holds_wal DESC, d.location);
-    data.runs := ARRAY(SELECT n.run FROM sync_probe_internal.newest_runs AS n
-                       WHERE (n.run).run_id IS NOT NULL
-                       ORDER BY n.location <> 'pg_wal', n.location);
-    data.more := sync_probe_internal.report_more();
-    data.findings := ARRAY(
-        SELECT f FROM sync_probe.findings AS f
-        ORDER BY array_position('{error,warning,info}', f.severity),
-                 f.location <> 'pg_wal', f.location, f.code, f.message);
-    RETURN data;
-END
+SELECT ROW(false, paths,
+    ARRAY(SELECT l FROM sync_probe.locations AS l ORDER BY l.holds_wal DESC, l.name),
+    ARRAY(SELECT n.run FROM sync_probe_internal.newest_runs AS n
+          WHERE (n.run).run_id IS NOT NULL
+          ORDER BY n.location <> 'pg_wal', n.location),
+    sync_probe_internal.report_more(),
+    ARRAY(SELECT d FROM sync_probe.recommendation_details AS d
+          ORDER BY d.holds_wal DESC, d.location),
+    ARRAY(SELECT f FROM sync_probe.findings AS f
+          ORDER BY array_position('{error,warning,info}', f.severity),
+                   f.location <> 'pg_wal', f.location, f.code, f.message),
+    NULL, NULL)::sync_probe_internal.report_data
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.report_newest() IS
+COMMENT ON FUNCTION sync_probe_internal.report_newest(boolean) IS
   'The data of a report on this server';

@@ -108,9 +108,8 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'true shows directories and host names, false leaves them out.';
     END IF;
-    data := CASE WHEN run_ids IS NULL THEN sync_probe_internal.report_newest()
-                 ELSE sync_probe_internal.report_chosen(run_ids) END;
-    data.paths := paths;
+    data := CASE WHEN run_ids IS NULL THEN sync_probe_internal.report_newest(paths)
+                 ELSE sync_probe_internal.report_chosen(run_ids, paths) END;
     IF NOT paths THEN
         data := sync_probe_internal.report_without_paths(data);
     END IF;

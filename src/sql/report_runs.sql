@@ -65,36 +65,30 @@ COMMENT ON FUNCTION
 -- The data of given runs: the verdicts of the first 100, and the findings that rest on one of
 -- them.
 --
-CREATE FUNCTION sync_probe_internal.report_chosen(run_ids bigint[])
+CREATE FUNCTION sync_probe_internal.report_chosen(run_ids bigint[], paths boolean)
 RETURNS sync_probe_internal.report_data
-LANGUAGE plpgsql STABLE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-    data sync_probe_internal.report_data;
-BEGIN
-    data.chosen := true;
-    data.places := ARRAY(SELECT l FROM sync_probe.locations AS l
-                         ORDER BY l.holds_wal DESC, l.name);
-    data.runs := ARRAY(SELECT r FROM sync_probe.runs AS r
-                       WHERE r.run_id = ANY (run_ids)
-                       ORDER BY array_position(run_ids, r.run_id));
-    data.advice := ARRAY(
-        SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details, v)
-        FROM generate_subscripts(data.runs, 1) AS i,
-             LATERAL sync_probe_internal.report_verdict(data.runs[i], data.places) AS v
-        WHERE i <= 100
-        ORDER BY i);
-    data.findings := ARRAY(
-        SELECT f FROM sync_probe.findings AS f
-        WHERE (f.evidence ->> 'run_id')::bigint = ANY (run_ids)
-        ORDER BY array_position('{error,warning,info}', f.severity),
-                 f.location <> 'pg_wal', f.location, f.code, f.message);
-    RETURN data;
-END
+SELECT ROW(true, paths, p.places, r.runs, NULL,
+    ARRAY(SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details, v)
+          FROM generate_subscripts(r.runs, 1) AS i,
+               LATERAL sync_probe_internal.report_verdict(r.runs[i], p.places) AS v
+          WHERE i <= 100
+          ORDER BY i),
+    ARRAY(SELECT f FROM sync_probe.findings AS f
+          WHERE (f.evidence ->> 'run_id')::bigint = ANY (run_ids)
+          ORDER BY array_position('{error,warning,info}', f.severity),
+                   f.location <> 'pg_wal', f.location, f.code, f.message),
+    NULL, NULL)::sync_probe_internal.report_data
+FROM (SELECT ARRAY(SELECT l FROM sync_probe.locations AS l
+                   ORDER BY l.holds_wal DESC, l.name)) AS p (places),
+     (SELECT ARRAY(SELECT r FROM sync_probe.runs AS r
+                   WHERE r.run_id = ANY (run_ids)
+                   ORDER BY array_position(run_ids, r.run_id))) AS r (runs)
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.report_chosen(bigint[]) IS
+COMMENT ON FUNCTION sync_probe_internal.report_chosen(bigint[], boolean) IS
   'The data of a report on given runs';
 
 --
@@ -136,7 +130,7 @@ COMMENT ON FUNCTION sync_probe_internal.report_probes(sync_probe_internal.report
 --
 -- What these runs measured of each method.  A name of the history may be of any length.
 --
-CREATE FUNCTION sync_probe_internal.report_measured(data sync_probe_internal.report_data)
+CREATE FUNCTION sync_probe_internal.report_measured(probes sync_probe_internal.report_probe[])
 RETURNS SETOF sync_probe_internal.report_method
 LANGUAGE sql STABLE PARALLEL SAFE
 ROWS 40
@@ -146,7 +140,7 @@ SELECT p.n, p.run_id, p.name, p.location, sync_probe_internal.clipped(m.method, 
        u.is_current, u.is_advised, u.durable,
        CASE WHEN u.durable = 'no' THEN 'bad' WHEN u.is_advised AND NOT u.is_current THEN 'rec'
             WHEN u.is_current THEN 'cur' ELSE 'oth' END, m, s
-FROM unnest(data.probes) AS p
+FROM unnest(probes) AS p
 JOIN sync_probe.measurements AS m ON m.run_id = p.run_id AND m.test = 'paced'
 JOIN sync_probe.measurements AS s
     ON s.run_id = p.run_id AND s.test = 'saturated' AND s.method = m.method
@@ -157,7 +151,8 @@ JOIN sync_probe.measurements AS s
          AS u (is_current, is_advised, durable)
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.report_measured(sync_probe_internal.report_data) IS
+COMMENT ON FUNCTION
+  sync_probe_internal.report_measured(sync_probe_internal.report_probe[]) IS
   'What the runs of a report measured of each method';
 
 --
@@ -167,16 +162,15 @@ COMMENT ON FUNCTION sync_probe_internal.report_measured(sync_probe_internal.repo
 --
 CREATE FUNCTION sync_probe_internal.report_complete(data sync_probe_internal.report_data)
 RETURNS sync_probe_internal.report_data
-LANGUAGE plpgsql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-BEGIN
-    data.probes := ARRAY(SELECT p FROM sync_probe_internal.report_probes(data) AS p
-                         ORDER BY p.n LIMIT 24);
-    data.methods := ARRAY(SELECT m FROM sync_probe_internal.report_measured(data) AS m
-                          ORDER BY m.n, (m.paced).ordinal);
-    RETURN data;
-END
+SELECT ROW(data.chosen, data.paths, data.places, data.runs, data.more, data.advice, data.findings,
+    p.probes,
+    ARRAY(SELECT m FROM sync_probe_internal.report_measured(p.probes) AS m
+          ORDER BY m.n, (m.paced).ordinal))::sync_probe_internal.report_data
+FROM (SELECT ARRAY(SELECT p FROM sync_probe_internal.report_probes(data) AS p
+                   ORDER BY p.n LIMIT 24) OFFSET 0) AS p (probes)
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.report_complete(sync_probe_internal.report_data) IS
