@@ -247,6 +247,60 @@ SELECT pg_temp.is_sound(html, 'numbers that are none') FROM page;
 SELECT is(html ~ 'NaN|Infinity', false, 'are not shown') FROM page;
 DELETE FROM sync_probe.runs;
 
+-- ---------------------------------------------------------------- other verdicts
+CREATE FUNCTION pg_temp.page_of(run jsonb, measured jsonb) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM sync_probe.runs;
+    PERFORM pg_temp.measure(pg_temp.record_run(run), measured);
+    RETURN sync_probe.report_html();
+END
+$$;
+CREATE TEMP TABLE other_page AS
+SELECT v.name, v.title, v.lead,
+       pg_temp.page_of('{"storage": {"write_cache": "write back", "fua": false}}', measured) AS html
+FROM (VALUES
+    ('tie', 'wal_sync_method = fdatasync can stay', 'costs at most \d+&nbsp;% of the time',
+     '{"relative_speed": 1, "relative_speed_low": 0.99, "relative_speed_high": 1.01}'::jsonb),
+    ('undecided', 'Not settled: fdatasync stays for now', 'Staying with fdatasync costs at most',
+     '{"relative_speed": 1.02, "relative_speed_low": 0.8, "relative_speed_high": 1.3}'),
+    ('unsafe', 'Commits on pg_wal are not safe', 'On pg_wal: syncs with fdatasync',
+     '{"flushes_per_op": 0}')) AS v (name, title, lead, measured);
+SELECT is(html ~ format('<h1>%s</h1>', title), true, name || ': title') FROM other_page;
+SELECT is(html ~ ('<p class=lead>[^\n]*' || lead), true, name || ': lead') FROM other_page;
+SELECT is(html ~ format('id=verdict-1 .*<b class="tag \w+">%s</b>', name), true, name || ': panel')
+FROM other_page;
+SELECT is(pg_temp.sections(html) ~ 'speed', name <> 'unsafe',
+          name || ': speeds are compared only where syncs reach the device') FROM other_page;
+SELECT pg_temp.is_sound(html, name) FROM other_page;
+
+-- --------------------------------------------------------------- many locations
+DELETE FROM sync_probe.runs;
+INSERT INTO examined
+SELECT (jsonb_populate_record(e, jsonb_build_object('name', 'place' || n, 'holds_wal', false))).*
+FROM examined AS e, generate_series(1, 30) AS n;
+SELECT count(pg_temp.measure(pg_temp.record_run(jsonb_build_object('location', e.name,
+                                 'storage', '{"write_cache": "write back", "fua": false}'::jsonb)),
+                             jsonb_build_object('flushes_per_op',
+                                                CASE e.name WHEN 'place9' THEN 0 ELSE 1 END)))
+FROM examined AS e \gset
+UPDATE page SET html = sync_probe.report_html();
+SELECT pg_temp.is_sound(html, 'many locations') FROM page;
+SELECT is((SELECT count(*) FROM pg_temp.found(html, '(<article )')), 12::bigint, '12 panels')
+FROM page;
+SELECT is((SELECT array_agg(h)
+           FROM (SELECT h FROM pg_temp.found(html, '<h3 class=m>(\w+)</h3>') AS h
+                 LIMIT 2) AS first), '{pg_wal,place9}',
+          'pg_wal first, and then the worst') FROM page;
+SELECT is((SELECT count(*) FROM pg_temp.found(pg_temp.part(html, 'device'), '(<text class=k)')),
+          24::bigint, 'eight rows in each of three plots') FROM page;
+SELECT is((SELECT count(*) FROM pg_temp.found(pg_temp.part(html, 'speed'), '(<svg class="plot)')),
+          8::bigint, 'and eight plots of speed') FROM page;
+SELECT is((SELECT count(*) FROM pg_temp.found(pg_temp.part(html, 'numbers'),
+               '(<th scope=row>(?:pg_wal|place\d+)<td>(?:switch|unsafe))')),
+          31::bigint, 'all are in the table') FROM page;
+DELETE FROM examined WHERE NOT holds_wal;
+DELETE FROM sync_probe.runs;
+
 -- ----------------------------------------------------------------- hostile text
 -- All columns that hold text say what would leave its place.
 CREATE TEMP TABLE hostile (name text, said text);
@@ -277,14 +331,15 @@ BEGIN
     WHERE attrelid = 'sync_probe.runs'::regclass AND atttypid IN ('text'::regtype, 'name'::regtype)
       AND attname NOT IN ('source', 'suite', 'host', 'verdict', 'flush_size_source',
                           'flush_interval_source');
-    -- three locations: one that syncs nothing, one that does, one on the file system of the first
+    -- four locations: one that syncs nothing, one that does, one on the file system of the first,
+    -- one whose syncs do not reach the device
     DELETE FROM examined WHERE NOT holds_wal;
     UPDATE examined SET mount_point = said, mount_options = said;
     INSERT INTO examined
     SELECT (jsonb_populate_record(e, jsonb_build_object('name', v.prefix || place,
                 'holds_wal', false,
                 'shares_filesystem_with', CASE v.prefix WHEN '3' THEN 'pg_wal' END))).*
-    FROM examined AS e, (VALUES ('2'), ('3')) AS v (prefix);
+    FROM examined AS e, (VALUES ('2'), ('3'), ('4')) AS v (prefix);
     -- and what changes between two runs on pg_wal
     PERFORM pg_temp.measure(pg_temp.record_run(texts || jsonb_build_object('location', 'pg_wal',
         'wal_sync_method', 'fdatasync', 'storage', '{"mount_options": "rw"}'::jsonb)));
@@ -292,6 +347,9 @@ BEGIN
         'storage', hostile_storage));
     id := pg_temp.record_run(texts || jsonb_build_object('location', '2' || place, 'storage',
         '{"write_cache": "write back"}'::jsonb));
+    PERFORM pg_temp.measure(pg_temp.record_run(texts || jsonb_build_object('location',
+        '4' || place, 'wal_sync_method', 'fdatasync',
+        'storage', '{"write_cache": "write back", "fua": false}'::jsonb)), '{"flushes_per_op": 0}');
     tool := pg_temp.record_run(texts || jsonb_build_object('location', '2' || place,
         'suite', 'pg_test_fsync', 'storage', NULL), false);
     UPDATE examined SET missing = false;
