@@ -364,8 +364,7 @@ SELECT n.location, 'info', 'drift',
               CASE WHEN d.ratio > 1 THEN 'more' ELSE 'less' END,
               e.runs, CASE e.runs WHEN 1 THEN 'run' ELSE 'runs' END),
        'Something changed: load, firmware, mount options, the layers below. Compare the runs.',
-       ARRAY[format('SELECT * FROM sync_probe.runs WHERE location = %L AND suite = ''wal'''
-                    ' ORDER BY run_id DESC LIMIT 20', n.location)],
+       ARRAY[format('SELECT * FROM sync_probe.history(%L)', n.location)],
        jsonb_build_object('run_id', n.run_id, 'method', n.method, 'p50_us', n.paced_p50_us,
                           'earlier_runs', e.runs, 'earlier_median_us', e.median_us,
                           'noise', d.noise, 'margin', d.margin)
