@@ -47,7 +47,7 @@ SELECT pg_temp.record('{"label": "twice"}', '{"entries": [22,2,4,6,8,10,12,14,16
 CREATE TEMP VIEW got AS SELECT * FROM sync_probe.compare((SELECT array_agg(run_id ORDER BY run_id)
                                                           FROM sync_probe.runs));
 
-SELECT plan(46);
+SELECT plan(47);
 
 SELECT results_eq(
     $$SELECT test_case, run, value_us, ratio, ratio_low, ratio_high, statistic FROM got$$,
@@ -186,6 +186,15 @@ SELECT pg_temp.record('{"suite": "commit", "workers": 4}', '{"test": "commit_del
                       '{"test": "commit_delay", "value": "0", "method": "fsync"}') AS b \gset
 SELECT is(not_comparable, '8 workers, not 4; fsync, not fdatasync', 'the suite commit')
 FROM got WHERE run_id = :b;
+
+-- what has no ratio has no reason to mistrust it
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.record('{}', '{"status": "stopped", "mean_us": null}', '{"method": "fsync"}') AS a,
+       pg_temp.record('{"device": "sdb"}', '{}', '{"method": "fsync"}',
+                      '{"method": "open_sync"}') AS b \gset
+SELECT results_eq('SELECT test_case, ratio, not_comparable FROM got WHERE run_id = ' || :b,
+    $$VALUES ('fdatasync', NULL::float8, NULL), ('fsync', 1, 'device sdb, not nvme0n1'),
+             ('open_sync', NULL, NULL)$$, 'what one of them did not measure');
 
 -- times that are zero, or as large as an import may bring
 DELETE FROM sync_probe.runs;
