@@ -54,8 +54,8 @@ describe_case(const sp_probe *probe, int c)
 		return sp_stream_describe(probe, c);
 	if (probe->cases[c].part == SP_WHOLE_SEGMENT || probe->cases[c].part == SP_NEW_SEGMENT)
 		return probe->segments.all_flushes == 1 ? "creation and one flush" :
-			psprintf("creation and %d flushes, of which the first %d were measured",
-					 probe->segments.all_flushes, probe->segments.first_flushes);
+			psprintf("creation and %d flushes, of which the first %d or more were measured",
+					 probe->segments.all_flushes, probe->segments.fewest_flushes);
 	/* the control has no row of its own */
 	for (int i = 0; i < probe->ncases; i++)
 	{

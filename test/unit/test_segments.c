@@ -49,6 +49,7 @@ static struct
 	int64_t		cost[CALLS];
 	int64_t		flush_cost[SP_SEGMENT_KINDS];
 	double		noise;			/* of a flush: standard deviation of its logarithm */
+	int64_t		slow_from;		/* flushes take eight times as long from then; 0: never */
 	uint64_t	seed;
 	int64_t		slept;
 	int			kind_of[MAX_FD];	/* of the segment, or -1 */
@@ -205,6 +206,7 @@ __wrap_fdatasync(int fd)
 
 	if (kind >= 0)
 		disk.now += (int64_t) ((double) disk.flush_cost[kind] *
+							   (disk.slow_from > 0 && disk.now > disk.slow_from ? 8 : 1) *
 							   exp(disk.noise * random_normal(&disk.seed)));
 	return fake_sync(FDATASYNC, fd);
 }
@@ -757,6 +759,21 @@ rests_as_the_duty_cycle_says(void **state)
 	assert_true(probe->rounds[SP_SATURATED] >= 16);
 }
 
+/* A disk that becomes slow gets fewer flushes in a round, not fewer rounds. */
+static void
+adapts_to_a_disk_that_slows_down(void **state)
+{
+	(void) state;
+	plan(true, true);
+	probe->stop_early = false;
+	probe->duration_ns = 10 * SP_NS_PER_S;
+	disk.slow_from = SP_NS_PER_S / 2;
+	run();
+	assert_true(probe->rounds[SP_SATURATED] >= 16);
+	assert_in_range(probe->segments.fewest_flushes, 8, 64);
+	assert_true(probe->finished_ns - probe->started_ns <= probe->duration_ns);
+}
+
 /* A disk that takes 3 s to fill a segment: no round in that time, and no file is left. */
 static void
 ends_on_a_slow_disk(void **state)
@@ -1001,6 +1018,7 @@ main(void)
 		cmocka_unit_test(asks_for_a_gain_beyond_the_noise),
 		cmocka_unit_test(uses_the_whole_time_if_told),
 		cmocka_unit_test(rests_as_the_duty_cycle_says),
+		cmocka_unit_test(adapts_to_a_disk_that_slows_down),
 		cmocka_unit_test(ends_on_a_slow_disk),
 		cmocka_unit_test(survives_the_failure_of_any_call),
 		cmocka_unit_test(finishes_a_short_write),

@@ -8,7 +8,8 @@
  * time of the whole segment is that of its creation, and the mean flush as often as a
  * segment holds one: to measure all flushes would take a second or more for each kind.
  *
- * The first round is not counted.  It tells how many flushes leave time for enough rounds.
+ * The first round is not counted.  Each round tells how many flushes leave time for enough
+ * rounds to come: a shared disk can be ten times as slow a second later.
  *
  *-------------------------------------------------------------------------
  */
@@ -22,6 +23,9 @@
 
 /* So few flushes say little about the mean; the first round has as many. */
 #define MIN_FIRST_FLUSHES	8
+
+/* One round may be a lucky one: the next has so many times its flushes at most. */
+#define MAX_GROWTH			4
 
 /* What was measured of the segment of a slot. */
 typedef struct slot_times
@@ -192,6 +196,8 @@ count_segments(sp_probe *probe, const slot_times times[SP_MAX_SEGMENT_SLOTS])
 	}
 	for (int c = 0; c < probe->ncases; c++)
 		sp_series_end_entry(&probe->results[c].series);
+	if (probe->rounds[SP_SATURATED] == 0 || segments->first_flushes < segments->fewest_flushes)
+		probe->segments.fewest_flushes = segments->first_flushes;
 	probe->rounds[SP_SATURATED]++;
 	probe->entries[SP_SATURATED]++;
 	probe->callbacks.round_done(probe->callbacks.context);
@@ -227,26 +233,35 @@ measure_segments(sp_probe *probe, int flushes, bool counted, int64_t limit,
 	return whole;
 }
 
-/* How many flushes of each segment leave time for enough rounds. */
+/*
+ * How many flushes of each segment leave time for enough rounds, as long as these are like
+ * the last one.  All segments of a round have as many, so that they can be compared.
+ */
 static int
-choose_first_flushes(const sp_probe *probe, const slot_times times[SP_MAX_SEGMENT_SLOTS])
+choose_first_flushes(sp_probe *probe, const slot_times times[SP_MAX_SEGMENT_SLOTS])
 {
 	const sp_segments *segments = &probe->segments;
-	double		left = (double) probe->duration_ns * probe->duty_cycle / WANTED_ROUNDS;
+	int64_t		rounds = WANTED_ROUNDS - probe->rounds[SP_SATURATED];
+	double		left = (double) (probe->deadline_ns - sp_now_ns(probe)) * probe->duty_cycle;
+	int			most = segments->first_flushes * MAX_GROWTH;
 	double		one_of_each = 0;
 	double		flushes;
 
+	if (rounds < 1)
+		return segments->first_flushes;
+	left /= (double) rounds;
 	for (int i = 0; i < segments->nslots; i++)
 	{
 		left -= (double) (times[i].made_ns + times[i].removed_ns);
 		one_of_each += (double) times[i].flushes_ns / segments->first_flushes;
 	}
-	flushes = one_of_each > 0 ? left / one_of_each : segments->all_flushes;
-	if (flushes > segments->all_flushes)
-		return segments->all_flushes;
-	if (flushes > segments->first_flushes)
-		return (int) flushes;
-	return segments->first_flushes;
+	if (most > segments->all_flushes)
+		most = segments->all_flushes;
+	flushes = one_of_each > 0 ? left / one_of_each : most;
+	if (flushes >= most)
+		return most;
+	return flushes > MIN_FIRST_FLUSHES ? (int) flushes :
+		most < MIN_FIRST_FLUSHES ? most : MIN_FIRST_FLUSHES;
 }
 
 /* -------------------------------------------------------------------- the run */
@@ -283,14 +298,15 @@ sp_segments_measure(sp_probe *probe)
 		whole = measure_segments(probe, segments->first_flushes, counted, limit, times);
 		round_ns = sp_now_ns(probe) - begin;
 		probe->spent_ns[SP_SATURATED] += round_ns;
-		if (counted && whole)
+		if (!whole)
+			continue;
+		if (counted)
 		{
 			count_segments(probe, times);
 			sp_segments_analyze_when_due(probe);
 		}
-		else if (!counted && whole)
-			segments->first_flushes = choose_first_flushes(probe, times);
-		counted = counted || whole;
+		segments->first_flushes = choose_first_flushes(probe, times);
+		counted = true;
 	}
 	probe->round_ns[SP_SATURATED] = round_ns;
 	sp_segments_analyze_rest(probe);

@@ -55,7 +55,8 @@ typedef struct sp_segments
 	int			flush_size;		/* bytes of WAL */
 	int			fill_write_size;	/* bytes of a write that fills with zeros */
 	int			all_flushes;	/* of a segment */
-	int			first_flushes;	/* of these are measured */
+	int			first_flushes;	/* of these are measured in the next round */
+	int			fewest_flushes; /* in any round that counts */
 } sp_segments;
 
 #endif							/* SP_SEGMENTS_H */
