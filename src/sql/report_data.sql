@@ -123,6 +123,8 @@ COMMENT ON FUNCTION sync_probe_internal.without_paths(text, text[]) IS
 --
 -- sync_probe_internal.runs_without_paths
 --
+-- This machine has no name then, another one "(host)".
+--
 CREATE FUNCTION sync_probe_internal.runs_without_paths(runs sync_probe.runs[], secrets text[])
 RETURNS sync_probe.runs[]
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -130,12 +132,13 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT ARRAY(
     SELECT jsonb_populate_record(runs[i], jsonb_build_object(
-               'directory', NULL, 'host', NULL, 'username', NULL,
+               'directory', NULL, 'username', NULL,
+               'host', CASE WHEN (runs[i]).host <> s.host THEN '(host)' END,
                'label', sync_probe_internal.without_paths((runs[i]).label, secrets),
                'reason', sync_probe_internal.without_paths((runs[i]).reason, secrets),
                'storage', sync_probe_internal.without_paths((runs[i]).storage::text,
                                                             secrets)::jsonb))
-    FROM generate_subscripts(runs, 1) AS i ORDER BY i)
+    FROM generate_subscripts(runs, 1) AS i, sync_probe_internal.this_server() AS s ORDER BY i)
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.runs_without_paths(sync_probe.runs[], text[]) IS

@@ -2,6 +2,7 @@
 -- sync_probe_internal.report_origin
 --
 -- Where a run comes from, if not from this server: then nothing follows from it for this one.
+-- Without paths the host of this server's runs is null.
 --
 CREATE FUNCTION sync_probe_internal.report_origin(run sync_probe.runs)
 RETURNS text
@@ -10,7 +11,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN run.imported_at IS NOT NULL THEN 'imported'
             WHEN run.system_identifier IS DISTINCT FROM s.system_identifier
-                 OR run.host IS DISTINCT FROM s.host THEN 'another server' END
+                 OR run.host <> s.host THEN 'another server' END
 FROM sync_probe_internal.this_server() AS s
 $$;
 
