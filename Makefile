@@ -22,7 +22,7 @@ SQL_PARTS = header bar locations tables stream commit_waits workloads sql_bench 
 	pg_test_fsync comparison compare history exchange exchange_checks exchange_import \
 	html_style html html_plot report_data report_runs page_head \
 	page_verdict page_methods page_latency page_waits page_trials page_device page_stream \
-	page_history page_workloads page_tool page_findings page_numbers report_html
+	page_segments page_history page_workloads page_tool page_findings page_numbers report_html
 SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql)
 DATA_built = $(EXTENSION)--$(EXTVERSION).sql
 

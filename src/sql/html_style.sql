@@ -182,7 +182,7 @@ tbody tr:nth-child(4n) > * { border-bottom: 1px solid var(--grid) }
   .big .figures { grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)) }
   .pair { grid-template-columns: 1fr 1fr }
   .plot.wide { --r: 9.5rem }
-  .plot.tall { --l: 3.6rem; --r: 4.2rem }
+  .plot.tall { --l: 3.6rem; --r: 4.8rem }
   .fi { display: grid; grid-template-columns: 4.6rem 1fr }
   /* side by side: names of rows at the first only */
   .duo, .tri { padding-left: 6.9rem; grid-template-columns: 1fr 1fr }

@@ -109,7 +109,7 @@ SELECT sync_probe_internal.html_plot(id, 38 * cardinality(cases) + 24, title,
                ORDER BY c.n),
     sync_probe_internal.html_grid(
         ROW(0, seconds, false, a.ticks, a.labels, 's')::sync_probe_internal.axis,
-        0, 38 * cardinality(cases) + 4)
+        0, 38 * cardinality(cases) + 4, true)
     || string_agg(concat(format('<g class=%s>', c.colour),
            sync_probe_internal.html_row_name(38 * c.n - 16, c.name, c.note),
            format('<line class=ax x2=100%% y1=%1$s y2=%1$s />'

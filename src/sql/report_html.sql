@@ -16,6 +16,7 @@ SELECT ARRAY[
     sync_probe_internal.page_trials(data),
     sync_probe_internal.page_device(data),
     sync_probe_internal.page_stream(data),
+    sync_probe_internal.page_segments(data),
     sync_probe_internal.page_history(data),
     sync_probe_internal.page_workloads(data),
     sync_probe_internal.page_tool(data),

@@ -207,7 +207,7 @@ my $tablespace = q{<script>document.title='run'</script>};
 add_tablespace($node, qq{"$tablespace"});
 $node->safe_psql('postgres', <<"SQL");
 SET client_min_messages = warning;
-SELECT FROM unnest('{wal,wal,wal,pg_test_fsync,commit,stream}'::text[]) AS s,
+SELECT FROM unnest('{wal,wal,wal,pg_test_fsync,commit,stream,segments}'::text[]) AS s,
     sync_probe.probe(suite => s, duration => '1 s', label => \$label\$$hostile\$label\$);
 SELECT FROM sync_probe.probe_all(duration => '500 ms', label => 'all');
 SELECT FROM sync_probe.probe(\$name\$$tablespace\$name\$, duration => '200 ms');
@@ -223,9 +223,12 @@ isnt($browser->script('return document.title'), 'run', 'no script in a name has 
 like($browser->script('return document.body.textContent'), qr/<script>document\.title='run'/,
 	'the name of a tablespace is shown as it is');
 ok(grep({ $_ eq $browser->script("return document.querySelector('#$_')?.id ?? ''") } $_),
-	"there is a section \"$_\"") for qw(waits trials stream history workloads);
+	"there is a section \"$_\"") for qw(waits trials stream segments history workloads);
 
-is(report($node, 'paths => false') =~ /\Q${\$node->data_dir}\E/ ? 'shown' : 'left out', 'left out',
+my $without_paths = report($node, 'paths => false');
+unlike($without_paths, qr/another server/, 'without paths runs are still those of this server');
+like($without_paths, qr/Worst finding/, 'without paths there is a worst finding');
+is($without_paths =~ /\Q${\$node->data_dir}\E/ ? 'shown' : 'left out', 'left out',
 	'the data directory without paths');
 page_is_fine('chosen runs', report($node, '(SELECT array_agg(run_id) FROM sync_probe.runs)'));
 
