@@ -223,7 +223,8 @@ COMMENT ON FUNCTION sync_probe_internal.case_durable(jsonb, sync_probe.measureme
 -- sync_probe_internal.differences
 --
 -- What makes a test case of a run another measurement than that of the first run, in words;
--- null if nothing does.  What is unknown of both is no difference.
+-- null if nothing does.  What is unknown of both is no difference.  Neither is another device
+-- or file system of one machine: that is what a comparison of locations is about.
 --
 CREATE FUNCTION sync_probe_internal.differences(
     first_run sync_probe.runs,
@@ -242,9 +243,6 @@ SELECT nullif(concat_ws('; ',
                      coalesce(first_run.host, 'unknown'))
          WHEN run.system_identifier IS DISTINCT FROM first_run.system_identifier
          THEN 'another cluster' END,
-    CASE WHEN run.device IS DISTINCT FROM first_run.device
-         THEN format('device %s, not %s', coalesce(run.device, 'unknown'),
-                     coalesce(first_run.device, 'unknown')) END,
     -- of a flush, the pages that it writes
     CASE WHEN run.suite = 'pg_test_fsync'
               AND (measured.write_size, measured.writes_per_sync)

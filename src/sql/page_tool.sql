@@ -10,10 +10,11 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH test (n, test, title) AS (VALUES
-    (1, 'one_write', 'One write of 8 kB'),
-    (2, 'two_writes', 'Two writes of 8 kB')
+    (1, 'one_write', 'One write of %s kB'),
+    (2, 'two_writes', 'Two writes of %s kB')
 ), bar AS (
-    SELECT t.n, t.test, t.title,
+    -- an imported report may be of a server with another block size
+    SELECT t.n, t.test, format(t.title, max(m.write_size) OVER () / 1024) AS title,
            sync_probe_internal.clipped(m.method, 60)
                || CASE WHEN m.direct_io THEN '*' ELSE '' END AS name,
            m.status, m.ops_per_sec,

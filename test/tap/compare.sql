@@ -113,7 +113,7 @@ INSERT INTO other VALUES
 ('another host', '{"host": "web2"}', '{}', '^host web2, not \S+$'),
 ('an unknown host', '{"host": null, "system_identifier": null}', '{}', '^host unknown, not \S+$'),
 ('another cluster', '{"system_identifier": 1}', '{}', '^another cluster$'),
-('another device', '{"device": "sdb"}', '{}', '^device sdb, not nvme0n1$'),
+('another device', '{"device": "sdb", "filesystem": "zfs", "location": "fast"}', '{}', NULL),
 ('another suite', '{"suite": "stream"}', '{}', '^suite stream, not wal$'),
 ('more pages', '{"flush_size": 8193}', '{}', '^flushes of 8193 bytes, not 8192$'),
 ('as many pages', '{"flush_size": 100}', '{}', NULL),
@@ -125,8 +125,8 @@ INSERT INTO other VALUES
 ('no pace', '{"flush_interval": null}', '{}', '^flush interval none, not 5 ms$'),
 ('workers', '{"workers": 8}', '{}', NULL),
 ('a load', '{"workload": "upsert"}', '{}', '^load of upsert, not its own sessions$'),
-('two things', '{"device": "sdb", "flush_size": 50000}', '{"direct_io": true}',
-    '^device sdb, not nvme0n1; flushes of 50000 bytes, not 8192; with O_DIRECT$'),
+('three things', '{"host": "web2", "flush_size": 50000}', '{"direct_io": true}',
+    '^host web2, not \S+; flushes of 50000 bytes, not 8192; with O_DIRECT$'),
 ('no sync', '{"storage": {"syncs_nothing": "tmpfs"}}', '{}', '^its syncs do not reach the device$'),
 ('no flush', '{"storage": {"write_cache": "write back", "fua": false}}',
     '{"flushes_per_op": 0, "device_writes_per_op": 1}', '^its syncs do not reach the device$'),
@@ -190,10 +190,10 @@ FROM got WHERE run_id = :b;
 -- what has no ratio has no reason to mistrust it
 DELETE FROM sync_probe.runs;
 SELECT pg_temp.record('{}', '{"status": "stopped", "mean_us": null}', '{"method": "fsync"}') AS a,
-       pg_temp.record('{"device": "sdb"}', '{}', '{"method": "fsync"}',
+       pg_temp.record('{"suite": "stream"}', '{}', '{"method": "fsync"}',
                       '{"method": "open_sync"}') AS b \gset
 SELECT results_eq('SELECT test_case, ratio, not_comparable FROM got WHERE run_id = ' || :b,
-    $$VALUES ('fdatasync', NULL::float8, NULL), ('fsync', 1, 'device sdb, not nvme0n1'),
+    $$VALUES ('fdatasync', NULL::float8, NULL), ('fsync', 1, 'suite stream, not wal'),
              ('open_sync', NULL, NULL)$$, 'what one of them did not measure');
 
 -- times that are zero, or as large as an import may bring
