@@ -101,6 +101,13 @@ for my $relation (qw(runs measurements samples stream_seconds latency_histogram)
 unlike($primary->safe_psql('postgres',
 	"SELECT verdict FROM sync_probe.recommendations WHERE location = 'pg_wal'"),
 	qr/not probed/, 'primary: its run is the base of advice');
+like($standby->safe_psql('postgres', 'SELECT sync_probe.report_html()'),
+	qr/<h1>pg_wal has not been probed.*run 1 does not count: its directory was/s,
+	'standby: a report is about the standby, not about its primary');
+unlike($standby->safe_psql('postgres', <<'SQL'),
+SELECT sync_probe.report_html(ARRAY[max(run_id)]) FROM sync_probe.runs WHERE suite = 'wal';
+SQL
+	qr/<pre>/, 'standby: from a run of the primary no command follows');
 is($standby->safe_psql('postgres',
 	"SELECT verdict FROM sync_probe.recommendations WHERE location = 'pg_wal'"),
 	'not probed', 'standby: the run of the primary is not');
