@@ -61,7 +61,7 @@ _PG_init(void)
 	DefineCustomIntVariable("pg_sync_probe.max_stream_write",
 							"Bytes written after which the stream suite ends.",
 							"Each of its files is written once before, and is not larger than this.",
-							&sp_max_stream_mb, 4096, 1, MAX_KILOBYTES,
+							&sp_max_stream_mb, 16 * 1024, 1, MAX_KILOBYTES,
 							PGC_SUSET, GUC_UNIT_MB, NULL, NULL, NULL);
 
 	DefineCustomStringVariable("pg_sync_probe.zfs_directory",

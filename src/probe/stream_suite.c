@@ -17,7 +17,7 @@
 #include "compat.h"
 #include "engine/text/units.h"
 
-int			sp_max_stream_mb = 4096;
+int			sp_max_stream_mb = 16 * 1024;
 
 #define BYTES_PER_MB	(1024.0 * 1024.0)
 
