@@ -97,7 +97,9 @@ SELECT concat(
                    CASE WHEN f.number <= 20 THEN 'finding-' || f.number ELSE 'findings' END,
                    sync_probe_internal.html_escape(f.severity || ', ' || f.code))
      FROM sync_probe_internal.report_findings(data) AS f
-     WHERE advice.location = ANY (f.locations) AND r.origin IS NULL
+     WHERE r.origin IS NULL
+       AND CASE WHEN data.chosen THEN advice.run_id = ANY (f.run_ids)
+                ELSE advice.location = ANY (f.locations) END
      ORDER BY f.number LIMIT 1),
     '</dl>', sync_probe_internal.html_code(advice.commands), E'</article>\n')
 FROM (VALUES (1)) AS one

@@ -173,7 +173,7 @@ SELECT ROW(data.chosen, data.paths,
                                                                                      s.secrets)
                                                    ORDER BY c.n)
                                   FROM unnest(f.commands) WITH ORDINALITY AS c (command, n)),
-                     'evidence', NULL))
+                     'evidence', jsonb_build_object('run_id', f.evidence -> 'run_id')))
           FROM generate_subscripts(data.findings, 1) AS i,
                LATERAL (SELECT (data.findings[i]).*) AS f
           ORDER BY i),

@@ -189,6 +189,7 @@ CREATE FUNCTION sync_probe_internal.report_findings(
     OUT severity text,
     OUT code text,
     OUT locations text[],
+    OUT run_ids bigint[],
     OUT message text,
     OUT hint text,
     OUT commands text[])
@@ -198,6 +199,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT row_number() OVER (ORDER BY min(f.n)), f.severity, f.code,
        array_agg(f.location::text ORDER BY f.n),
+       array_agg((f.evidence ->> 'run_id')::bigint ORDER BY f.n),
        (array_agg(f.message ORDER BY f.n))[1], (array_agg(f.hint ORDER BY f.n))[1],
        ARRAY(SELECT jsonb_array_elements_text((jsonb_agg(f.commands ORDER BY f.n)
                                                    FILTER (WHERE f.commands IS NOT NULL)) -> 0))

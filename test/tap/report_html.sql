@@ -198,6 +198,15 @@ SELECT is((SELECT array_agg(a.verdict ORDER BY v.elsewhere)
 SELECT is((sync_probe.report_html(ARRAY[:run, :foreign_run]::bigint[]) ~ ('pg_wal run ' || :run)),
           true, 'several runs of one location are told apart');
 
+-- Of two runs on pg_wal one has a finding, and the other one has not.
+SELECT pg_temp.record_run('{"storage": {"write_cache": "write back", "fua": false}}') AS newer \gset
+SELECT pg_temp.measure(:newer, '{"flushes_per_op": 0}');
+SELECT is(ARRAY(SELECT f FROM pg_temp.found(
+                    sync_probe.report_html(ARRAY[:run, :newer]::bigint[], paths),
+                    '<p class=vw>|Worst finding<dd><a href=#finding-1>(\w+)') AS f),
+          ARRAY[NULL, NULL, 'error'], 'a finding is that of its run, paths ' || paths)
+FROM (VALUES (true), (false)) AS v (paths);
+
 -- ----------------------------------------------------------- the verdict of a given trial
 INSERT INTO sync_probe.runs (source, suite, location, setting, verdict, recommended_value, reason)
 VALUES ('trial', 'trial', 'pg_wal', 'commit_delay', 'keep', '0', 'no other value is better')
