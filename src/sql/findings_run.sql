@@ -10,22 +10,22 @@ SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_inter
        coalesce(r.device, 'the device') AS device_name,
        -- behind a hypervisor the counters are those of the virtual disk
        coalesce(d.virtual, false) AS on_virtual_disk,
-       p.ordinal AS paced_ordinal, s.ordinal AS saturated_ordinal,
-       p.p50_us AS paced_p50_us, p.p99_us AS paced_p99_us,
-       p.flushes_per_op AS paced_flushes, p.device_writes_per_op AS paced_writes,
-       s.device_writes_per_op AS saturated_writes, p.device_bytes_per_op AS paced_bytes,
-       s.p50_us AS saturated_p50_us, s.p99_us AS saturated_p99_us,
-       s.mean_us AS saturated_us, s.ops AS saturated_ops,
-       s.ops_per_sec, s.flushes_per_op AS saturated_flushes, s.device_utilization,
+       (p).ordinal AS paced_ordinal, (s).ordinal AS saturated_ordinal,
+       (p).p50_us AS paced_p50_us, (p).p99_us AS paced_p99_us,
+       (p).flushes_per_op AS paced_flushes, (p).device_writes_per_op AS paced_writes,
+       (s).device_writes_per_op AS saturated_writes, (p).device_bytes_per_op AS paced_bytes,
+       (s).p50_us AS saturated_p50_us, (s).p99_us AS saturated_p99_us,
+       (s).mean_us AS saturated_us, (s).ops AS saturated_ops,
+       (s).ops_per_sec, (s).flushes_per_op AS saturated_flushes, (s).device_utilization,
        sync_probe_internal.method_durable(r.storage, p, s) AS durable,
        -- The page that holds the old end of WAL is written again: the mean over
        -- all places where flush_size bytes can begin in a page of 8 kB.
        nullif(r.flush_size, 0)::bigint + 8192 - gcd(r.flush_size, 8192) AS written_bytes,
        -- background I/O in the time of one paced flush
-       b.flushes * p.mean_us / 1e6 AS background_flushes,
-       b.max_flushes * p.mean_us / 1e6 AS max_background_flushes,
-       b.max_backing_flushes * p.mean_us / 1e6 AS max_background_backing_flushes,
-       coalesce(b.bytes * p.mean_us / 1e6, 0) AS background_bytes
+       b.flushes * (p).mean_us / 1e6 AS background_flushes,
+       b.max_flushes * (p).mean_us / 1e6 AS max_background_flushes,
+       b.max_backing_flushes * (p).mean_us / 1e6 AS max_background_backing_flushes,
+       coalesce(b.bytes * (p).mean_us / 1e6, 0) AS background_bytes
 FROM (SELECT (n.run).*, coalesce(jsonb_strip_nulls((n.run).storage), '{}') AS facts
       FROM sync_probe_internal.newest_runs AS n) AS r
 CROSS JOIN LATERAL (
@@ -37,11 +37,16 @@ CROSS JOIN LATERAL (
            OR m.method = current_setting('wal_sync_method') AND m.ops > 0)
     ORDER BY m.method = r.wal_sync_method
     LIMIT 1) AS c
-JOIN sync_probe.measurements AS p
-    ON p.run_id = r.run_id AND p.test = 'paced' AND p.method = c.method
-JOIN sync_probe.measurements AS s
-    ON s.run_id = r.run_id AND s.test = 'saturated' AND s.method = p.method
-   AND s.direct_io = p.direct_io,
+CROSS JOIN LATERAL (
+    -- Not pulled up: without statistics, as after a restore, the two tables were joined first,
+    -- all runs with all runs.
+    SELECT p, s
+    FROM sync_probe.measurements AS p
+    JOIN sync_probe.measurements AS s
+        ON s.run_id = p.run_id AND s.test = 'saturated' AND s.method = p.method
+       AND s.direct_io = p.direct_io
+    WHERE p.run_id = r.run_id AND p.test = 'paced' AND p.method = c.method
+    OFFSET 0) AS m,
      LATERAL (SELECT (r.storage #>> '{others,flushes_per_sec}')::float8,
                      (r.storage #>> '{others,most_flushes_per_sec}')::float8,
                      (r.storage #>> '{others,most_below_flushes_per_sec}')::float8,
