@@ -209,6 +209,8 @@ $node->safe_psql('postgres', <<"SQL");
 SET client_min_messages = warning;
 SELECT FROM unnest('{wal,wal,wal,pg_test_fsync,commit,stream,segments}'::text[]) AS s,
     sync_probe.probe(suite => s, duration => '1 s', label => \$label\$$hostile\$label\$);
+SELECT sync_probe.import_pg_test_fsync(sync_probe.pg_test_fsync_report(run_id), label)
+FROM sync_probe.runs WHERE suite = 'pg_test_fsync';
 SELECT FROM sync_probe.probe_all(duration => '500 ms', label => 'all');
 SELECT FROM sync_probe.probe(\$name\$$tablespace\$name\$, duration => '200 ms');
 SELECT FROM unnest(ARRAY['pg_default', \$name\$$tablespace\$name\$]) AS t,
@@ -231,8 +233,11 @@ like($without_paths, qr/Worst finding/, 'without paths there is a worst finding'
 is($without_paths =~ /\Q${\$node->data_dir}\E/ ? 'shown' : 'left out', 'left out',
 	'the data directory without paths');
 page_is_fine('chosen runs', report($node, '(SELECT array_agg(run_id) FROM sync_probe.runs)'));
+like($browser->script("return document.querySelector('#tool').textContent"), qr/imported/,
+	'an imported run says so');
 
-# A history of years, with a change in every tenth run.
+# A history of years, with a change in every fifth run, and without statistics on it, as after a
+# restore.
 $node->safe_psql('postgres', <<'SQL');
 SET session_replication_role = replica;
 CREATE TEMP TABLE r AS SELECT * FROM sync_probe.runs WHERE location = 'pg_wal' AND suite = 'wal'
@@ -253,7 +258,6 @@ BEGIN
         INSERT INTO sync_probe.measurements SELECT * FROM m;
     END LOOP;
 END $$;
-ANALYZE sync_probe.runs, sync_probe.measurements, sync_probe.samples;
 SQL
 my $begin = time;
 my $long = report($node, '');
