@@ -163,6 +163,9 @@ choose_statements() {
 	add_statement locations 200 locations "SELECT * FROM sync_probe.locations" &&
 		add_statement recommendations 20 recommendations "SELECT * FROM sync_probe.recommendations" &&
 		add_statement findings 20 findings "SELECT * FROM sync_probe.findings" &&
+		add_statement "report of this server" 1000 runs "SELECT sync_probe.report_html()" &&
+		add_statement "report of given runs" 2000 runs \
+			"SELECT sync_probe.report_html(array_agg(run_id)) FROM sync_probe.runs WHERE run_id % 1500 = 0" &&
 		add_statement "histogram of a measurement" 20 latency_histogram \
 			"SELECT * FROM sync_probe.latency_histogram WHERE run_id = $run AND ordinal = $ordinal" &&
 		add_statement "histogram by test and method" 20 latency_histogram \
