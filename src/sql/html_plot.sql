@@ -231,8 +231,9 @@ SELECT concat(format('<text class=k x=-10 y=%s>%s</text>', y,
                      CASE WHEN length(name) > 14
                           THEN sync_probe_internal.html_escape(left(name, 13)) || '&hellip;'
                           ELSE sync_probe_internal.html_escape(name) END),
-              format('<text class=u x=-10 y=%s>%s</text>', y + 15,
-                     sync_probe_internal.html_escape(note)))
+              CASE WHEN note <> ''
+                   THEN format('<text class=u x=-10 y=%s>%s</text>', y + 15,
+                               sync_probe_internal.html_escape(note)) END)
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.html_row_name(integer, text, text) IS

@@ -31,11 +31,13 @@ WITH second AS (
     FROM sync_probe.stream_seconds AS s
     WHERE s.run_id = of_run
 )
-SELECT ordinal, round((500 * avg(at / total))::numeric, 1),
-       round((500 / least(60, greatest(max(total), 1)))::numeric, 1),
+SELECT ordinal, round(least(greatest(500 * avg(at / total), w.width / 2),
+                            500 - w.width / 2)::numeric, 1),
+       round(w.width::numeric, 1),
        min(mb_per_sec) FILTER (WHERE is_whole), max(slowest_us)
-FROM second
-GROUP BY ordinal, floor(60 * at / total)
+FROM second,
+     LATERAL (SELECT 500 / least(60, greatest(total, 1)) AS width) AS w
+GROUP BY ordinal, floor(60 * at / total), w.width
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.stream_points(bigint) IS

@@ -67,9 +67,10 @@ SELECT concat(
                      '<text class="%3$s" x=%1$s%% dx=%4$s y=%5$s>%6$s</text>', x.p99, y,
                      CASE WHEN x.p99 > 80 THEN 'y e' ELSE 'y' END,
                      CASE WHEN x.p99 > 80 THEN -7 ELSE 7 END, y - 5,
-                     sync_probe_internal.html_number(p99)) END)
-FROM (SELECT sync_probe_internal.html_at(axis, p50), sync_probe_internal.html_at(axis, p99),
-             sync_probe_internal.html_at(axis, longest)) AS x (p50, p99, longest)
+                     sync_probe_internal.html_number(latency_row.p99)) END)
+FROM (SELECT sync_probe_internal.html_at(axis, latency_row.p50),
+             sync_probe_internal.html_at(axis, latency_row.p99),
+             sync_probe_internal.html_at(axis, latency_row.longest)) AS x (p50, p99, longest)
 WHERE x.p50 IS NOT NULL
 $$;
 
@@ -126,7 +127,7 @@ WITH line AS (
     FROM shown AS s, frame AS f WHERE f.ms IS NOT NULL GROUP BY f.height, f.ms
 ), words AS (
     SELECT format('Workload %s with %s clients and %s rows', min(workload), min(clients),
-                  sync_probe_internal.html_number(min(rows))) AS heading,
+                  to_char(min(rows), 'FM9,999,999,999')) AS heading,
            format('%s each; wal_sync_method = %s, synchronous_commit = %s.%s',
                   sync_probe_internal.html_duration(min(seconds) * 1e6), min(wal_sync_method),
                   min(synchronous_commit),

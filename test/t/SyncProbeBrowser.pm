@@ -155,11 +155,21 @@ sub screenshot
 	return;
 }
 
+# Also if the test dies: a browser would stay behind.
 sub stop
 {
 	my ($self) = @_;
+	my $driver = delete $self->{driver} or return;
 	eval { $self->call('DELETE', '') };
-	$self->{driver}->kill_kill;
+	eval { $driver->kill_kill };
+	return;
+}
+
+sub DESTROY
+{
+	my ($self) = @_;
+	local ($@, $?);
+	$self->stop;
 	return;
 }
 
