@@ -121,7 +121,7 @@ FROM sync_probe_internal.live_run(place, 'commit_delay') AS r
 CROSS JOIN LATERAL (SELECT CASE r.suite WHEN 'commit' THEN r.recommended_commit_delay
                                         -- a value of the history may be anything
                                         ELSE substring(r.recommended_value
-                                                       FROM '^\d{1,6}$')::integer END)
+                                                       FROM '^[0-9]{1,6}$')::integer END)
     AS v (commit_delay)
 CROSS JOIN (SELECT setting::integer FROM pg_settings WHERE name = 'commit_delay')
     AS s (commit_delay)
@@ -129,7 +129,7 @@ LEFT JOIN sync_probe.measurements AS m
     ON m.run_id = r.run_id AND m.test = 'commit_delay' AND m.value = v.commit_delay::text
 LEFT JOIN sync_probe.measurements AS c
     ON c.run_id = r.run_id AND c.test = 'commit_delay' AND c.choice = 'current'
-WHERE s.commit_delay IN (v.commit_delay, coalesce(substring(c.value FROM '^\d{1,6}$')::integer,
+WHERE s.commit_delay IN (v.commit_delay, coalesce(substring(c.value FROM '^[0-9]{1,6}$')::integer,
                                                 v.commit_delay))
 $$;
 
