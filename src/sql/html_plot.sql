@@ -169,6 +169,7 @@ WITH tick AS (
     SELECT t.n, sync_probe_internal.html_at(axis, t.tick) AS x, t.label,
            concat_ws(' ', t.label, nullif((axis).unit, 'times')) AS with_unit,
            CASE WHEN (axis).unit = 'times' THEN array_position((axis).labels, '1')
+                WHEN NOT (axis).logarithmic THEN 1
                 ELSE cardinality((axis).ticks) END AS anchor
     FROM unnest((axis).ticks, (axis).labels) WITH ORDINALITY AS t (tick, label, n)
 ), candidate AS (
