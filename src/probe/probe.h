@@ -6,12 +6,11 @@
  * function.c checks the arguments, reads how this cluster flushes WAL (wal_profile.c),
  * creates the files (files.c, file_fill.c, free_space.c), and lets the engine measure
  * with callbacks.c.  measurement_rows.c builds the rows of the result, and record.c
-<<<<<<< HEAD
- * records the run.  stream_suite.c has what only the stream suite needs.  verdict_function.c judges recorded figures for SQL.
-=======
- * records the run.  verdict_function.c judges recorded figures for SQL.
- * tool_report_function.c records what pg_test_fsync has printed.
->>>>>>> b2af28f (Import reports of pg_test_fsync)
+ * records the run.  stream_suite.c has what only the stream suite needs.
+ *
+ * Other functions are about runs that were recorded, or printed: verdict_function.c judges
+ * figures for SQL, median_function.c has the interval of a median, and tool_report_function.c
+ * records what pg_test_fsync has printed.
  *
  * The commit suite is not one of the engine's: commit_plan.c checks its arguments,
  * commit_rounds.c lets the workers of live/ commit in rounds, commit_values.c judges their
