@@ -55,31 +55,47 @@ suite_argument(const char *name)
 	return NULL;				/* keep compiler quiet */
 }
 
-/* Arguments of the commit suite mean nothing to the others. */
-static void
-refuse_commit_arguments(FunctionCallInfo fcinfo, const char *suite)
+#define COMMIT_HINT		"Omit it, or use suite => '" SP_COMMIT_SUITE "'."
+#define STREAM_HINT		"Omit it. A shorter duration or a lower pg_sync_probe.max_stream_write " \
+	"writes less."
+#define SEGMENTS_HINT	"Omit it. For less load use a duty_cycle below 1."
+
+/*
+ * Arguments that mean nothing to a suite; without a name, to any suite but commit.  A stream
+ * has no pace: it writes as fast as it can, in blocks of its own.  In the suite segments
+ * flushes follow one another.
+ */
+static const struct
 {
-	for (int arg = SP_ARG_METHODS; arg <= SP_ARG_WORKERS; arg++)
+	const char *suite;
+	sp_probe_argument arg;
+	const char *hint;
+}			inapplicable[] = {
+	{NULL, SP_ARG_METHODS, COMMIT_HINT},
+	{NULL, SP_ARG_COMMIT_DELAYS, COMMIT_HINT},
+	{NULL, SP_ARG_WORKERS, COMMIT_HINT},
+	{"stream", SP_ARG_DUTY_CYCLE, STREAM_HINT},
+	{"stream", SP_ARG_FLUSH_SIZE, STREAM_HINT},
+	{"stream", SP_ARG_FLUSH_INTERVAL, STREAM_HINT},
+	{"segments", SP_ARG_FLUSH_INTERVAL, SEGMENTS_HINT},
+};
+
+static void
+refuse_inapplicable(FunctionCallInfo fcinfo, const char *suite)
+{
+	for (int i = 0; i < lengthof(inapplicable); i++)
 	{
-		if (!PG_ARGISNULL(arg))
+		sp_probe_argument arg = inapplicable[i].arg;
+
+		if (inapplicable[i].suite && strcmp(inapplicable[i].suite, suite) != 0)
+			continue;
+		if (arg == SP_ARG_DUTY_CYCLE ? PG_GETARG_FLOAT8(arg) != 1 : !PG_ARGISNULL(arg))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("argument \"%s\" does not apply to suite \"%s\"",
 							sp_probe_arg_names[arg], suite),
-					 errhint("Omit it, or use suite => '" SP_COMMIT_SUITE "'.")));
+					 errhint("%s", inapplicable[i].hint)));
 	}
-}
-
-/* Its flushes follow one another, as far as the first ones of a segment are measured. */
-static void
-refuse_interval_of_segments(FunctionCallInfo fcinfo, const sp_suite *suite)
-{
-	if (strcmp(suite->name, SP_SEGMENTS_SUITE) == 0 && !PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" does not apply to suite \"%s\"",
-						sp_probe_arg_names[SP_ARG_FLUSH_INTERVAL], suite->name),
-				 errhint("Omit it. For less load use a duty_cycle below 1.")));
 }
 
 static double
@@ -337,10 +353,7 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	if (strcmp(suite, SP_COMMIT_SUITE) == 0)
 		return sp_commit_suite(fcinfo);
 	run.suite = suite_argument(suite);
-	refuse_commit_arguments(fcinfo, suite);
-	if (run.suite->streams)
-		sp_stream_refuse_arguments(fcinfo);
-	refuse_interval_of_segments(fcinfo, run.suite);
+	refuse_inapplicable(fcinfo, suite);
 	duration_us = sp_interval_argument(fcinfo, SP_ARG_DURATION, sp_probe_arg_names,
 									   SP_MIN_DURATION_MS * INT64CONST(1000),
 									   sp_max_duration_ms * INT64CONST(1000),

@@ -31,8 +31,6 @@
 
 /* ------------------------------------------------------------- function.c */
 
-#define SP_SEGMENTS_SUITE	"segments"
-
 /* The arguments of probe(), in order. */
 typedef enum sp_probe_argument
 {
@@ -174,8 +172,6 @@ extern void sp_record(const sp_run *run, int64 run_id, TupleDesc measurement_typ
 
 /* GUC, see pg_sync_probe.c */
 extern int	sp_max_stream_mb;
-
-extern void sp_stream_refuse_arguments(FunctionCallInfo fcinfo);
 
 /* Before the plan is made: its log and its limit. */
 extern void sp_stream_prepare(sp_probe *probe);

@@ -21,29 +21,6 @@ int			sp_max_stream_mb = 16 * 1024;
 
 #define BYTES_PER_MB	(1024.0 * 1024.0)
 
-/* ---------------------------------------------------------------- arguments */
-
-/* A stream has no pace: it writes as fast as it can, in blocks of its own. */
-void
-sp_stream_refuse_arguments(FunctionCallInfo fcinfo)
-{
-	static const sp_probe_argument pace[] = {
-		SP_ARG_DUTY_CYCLE, SP_ARG_FLUSH_SIZE, SP_ARG_FLUSH_INTERVAL
-	};
-
-	for (int i = 0; i < lengthof(pace); i++)
-	{
-		if (pace[i] == SP_ARG_DUTY_CYCLE ? PG_GETARG_FLOAT8(SP_ARG_DUTY_CYCLE) == 1 :
-			PG_ARGISNULL(pace[i]))
-			continue;
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" does not apply to suite \"stream\"",
-						sp_probe_arg_names[pace[i]]),
-				 errhint("Omit it. A shorter duration or a lower pg_sync_probe.max_stream_write writes less.")));
-	}
-}
-
 void
 sp_stream_prepare(sp_probe *probe)
 {
