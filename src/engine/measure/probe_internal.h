@@ -3,8 +3,8 @@
  * probe_internal.h
  *		Shared by the files of a run: probe.c, analysis.c, places.c, round.c, stream.c,
  *		background.c, sham.c, contenders.c, operation.c and min_duration.c; and by those
- *		of the plans, suite.c and stream_plan.c.  Those of the suite segments also share
- *		segments_internal.h.
+ *		of the plans, suite.c, stream_plan.c and segments_plan.c.  Those of the suite
+ *		segments also share segments_internal.h.
  *
  * probe.c (the run) calls places.c (which file), round.c (a round), sham.c (sham windows),
  * background.c (the counters) and analysis.c, which calls contenders.c (the comparison of
@@ -153,14 +153,19 @@ extern bool sp_windows_may_tell(const sp_probe *probe, const char *label);
 /* Measure a plan that has a log of seconds, until the time is up, or the bytes. */
 extern void sp_stream(sp_probe *probe);
 
-/* ------------------------------------------------------- suite.c, stream_plan.c */
+/* --------------------------------------- suite.c, stream_plan.c, segments_plan.c */
 
 /* Add a file or a test case to a plan.  Returns its index. */
 extern int	sp_plan_file(sp_probe *probe, const sp_sync_method *method, bool direct_io,
 						 int64_t size, int layout_write_size, bool offered);
 extern int	sp_plan_case(sp_probe *probe, sp_test_case test_case);
 
+/* Does this server open WAL with O_DIRECT for a method? */
+extern bool sp_opens_directly(const sp_server *server, const sp_sync_method *method);
+
+/* Suites with a file of their own. */
 extern void sp_plan_stream(sp_probe *probe, const sp_server *server);
+extern void sp_plan_segments(sp_probe *probe, const sp_server *server);
 
 /* ------------------------------------------------------------------- round.c */
 

@@ -46,42 +46,34 @@ static void
 add_slot(sp_probe *probe, const sp_server *server, sp_segment_kind kind, bool control)
 {
 	sp_segments *segments = &probe->segments;
-	sp_file    *file = &probe->files[probe->nfiles];
-
-	memset(file, 0, sizeof(*file));
-	file->method = server->current;
-	file->direct_io = server->current &&
-		(server->direct_io_all || (server->direct_io_open && server->current->opens_synced));
-	file->size = server->segment_size < SP_WAL_FILE_MAX_SIZE ?
+	const sp_sync_method *method = server->current;
+	int64_t		size = server->segment_size < SP_WAL_FILE_MAX_SIZE ?
 		server->segment_size : SP_WAL_FILE_MAX_SIZE;
-	file->layout_write_size = server->init_write_size;
-	file->made_by_engine = kind != SP_RECYCLED;
-	file->fd = -1;
-	file->directory_fd = -1;
-	file->copy = -1;
 	/* without a method that it knows, the engine cannot flush */
-	file->status = server->current ? SP_OK : SP_UNSUPPORTED;
-	segments->slots[segments->nslots++] = (sp_segment_slot) {kind, probe->nfiles++, control};
+	int			file = sp_plan_file(probe, method, method && sp_opens_directly(server, method),
+									size, server->init_write_size, method != NULL);
+
+	probe->files[file].made_by_engine = kind != SP_RECYCLED;
+	segments->slots[segments->nslots++] = (sp_segment_slot) {kind, file, control};
 }
 
 static int
 add_segment_case(sp_probe *probe, sp_segment_part part, const sp_segment_slot *slot)
 {
-	probe->cases[probe->ncases] = (sp_test_case) {
+	return sp_plan_case(probe, (sp_test_case) {
 		.test = part_names[part],
-		.label = kind_names[slot->kind],
-		.file = slot->file,
-		.regime = SP_SATURATED,
-		.advances = true,
-		.write_size = part == SP_FIRST_FLUSHES ?
+			.label = kind_names[slot->kind],
+			.file = slot->file,
+			.regime = SP_SATURATED,
+			.advances = true,
+			.write_size = part == SP_FIRST_FLUSHES ?
 			probe->segments.flush_size : (int) probe->files[slot->file].size,
-		.writes_per_sync = 1,
-		.baseline = -1,
-		.control = slot->control,
-		.contender = is_judged(part) && !slot->control,
-		.part = part,
-	};
-	return probe->ncases++;
+			.writes_per_sync = 1,
+			.baseline = -1,
+			.control = slot->control,
+			.contender = is_judged(part) && !slot->control,
+			.part = part,
+	});
 }
 
 /*
@@ -118,7 +110,7 @@ add_part(sp_probe *probe, sp_segment_part part)
 }
 
 void
-sp_segments_plan(sp_probe *probe, const sp_server *server)
+sp_plan_segments(sp_probe *probe, const sp_server *server)
 {
 	sp_segments *segments = &probe->segments;
 

@@ -68,12 +68,6 @@ plan_method(sp_probe *probe, const sp_server *server, const sp_sync_method *meth
 		});
 }
 
-static bool
-opens_directly(const sp_server *server, const sp_sync_method *method)
-{
-	return server->direct_io_all || (server->direct_io_open && method->opens_synced);
-}
-
 void
 sp_plan_stream(sp_probe *probe, const sp_server *server)
 {
@@ -82,10 +76,10 @@ sp_plan_stream(sp_probe *probe, const sp_server *server)
 	const sp_sync_method *direct = sp_sync_method_find("open_datasync");
 
 	if (current)
-		plan_method(probe, server, current, opens_directly(server, current),
+		plan_method(probe, server, current, sp_opens_directly(server, current),
 					all_sizes, lengthof(all_sizes));
-	if (current != buffered || opens_directly(server, buffered))
+	if (current != buffered || sp_opens_directly(server, buffered))
 		plan_method(probe, server, buffered, false, both_ends, lengthof(both_ends));
-	if (current != direct || !opens_directly(server, direct))
+	if (current != direct || !sp_opens_directly(server, direct))
 		plan_method(probe, server, direct, true, both_ends, lengthof(both_ends));
 }

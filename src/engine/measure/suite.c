@@ -7,7 +7,6 @@
  */
 #include "engine/measure/suite.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "engine/measure/probe_internal.h"
@@ -76,6 +75,12 @@ sp_plan_case(sp_probe *probe, sp_test_case test_case)
 	return probe->ncases++;
 }
 
+bool
+sp_opens_directly(const sp_server *server, const sp_sync_method *method)
+{
+	return server->direct_io_all || (server->direct_io_open && method->opens_synced);
+}
+
 /*
  * One regime of the wal suite: a case for every method, and the A/A control of
  * the current method.  The regimes take turns and share the files.  A method may leave
@@ -131,16 +136,13 @@ add_wal_files(sp_probe *probe, const sp_server *server, int64_t size, int copy)
 	for (size_t i = 0; i < sp_sync_method_count; i++)
 	{
 		const sp_sync_method *method = &sp_sync_methods[i];
-		bool		direct_io = server->direct_io_all ||
-			(server->direct_io_open && method->opens_synced);
 
-		sp_plan_file(probe, method, direct_io, size, server->init_write_size,
-				 method->supported && server->offers[i]);
+		sp_plan_file(probe, method, sp_opens_directly(server, method), size,
+					 server->init_write_size, method->supported && server->offers[i]);
 	}
 	if (server->current)
-		sp_plan_file(probe, server->current,
-				 probe->files[first + (server->current - sp_sync_methods)].direct_io,
-				 size, server->init_write_size, true);
+		sp_plan_file(probe, server->current, sp_opens_directly(server, server->current), size,
+					 server->init_write_size, true);
 	for (int i = first; i < probe->nfiles; i++)
 		probe->files[i].ring = 1 + 2 * copy + probe->files[i].direct_io;
 	return first;
@@ -199,7 +201,7 @@ plan_wal(sp_probe *probe, const sp_server *server)
 		sp_plan_case(probe, (sp_test_case) {
 			.test = "saturated", .label = method->name, .regime = SP_SATURATED,
 				.file = sp_plan_file(probe, method, true, size, server->init_write_size,
-								 method->supported && server->offers[i]),
+									 method->supported && server->offers[i]),
 				.advances = true, .write_size = server->flush_size, .writes_per_sync = 1,
 				.baseline = baseline, .max_rounds = SHOWN_ROUNDS,
 		});
@@ -245,7 +247,7 @@ add_tool_line(sp_probe *probe, const tool_line *line, const sp_sync_method *meth
 			.label = line->label ? line->label : method->name,
 			.regime = SP_SATURATED,
 			.file = sp_plan_file(probe, method, direct_io, PG_TEST_FSYNC_FILE_SIZE,
-							 PG_TEST_FSYNC_LAYOUT_WRITE, method == NULL || method->supported),
+								 PG_TEST_FSYNC_LAYOUT_WRITE, method == NULL || method->supported),
 			.descriptor_use = line->descriptor_use,
 			.write_size = line->write_size,
 			.writes_per_sync = line->writes_per_sync,
@@ -281,7 +283,7 @@ const sp_suite sp_suites[] = {
 	{"wal", plan_wal, false},
 	{"pg_test_fsync", plan_pg_test_fsync, false},
 	{"stream", sp_plan_stream, true},
-	{"segments", sp_segments_plan, false},
+	{"segments", sp_plan_segments, false},
 };
 
 const int	sp_suite_count = lengthof(sp_suites);

@@ -44,9 +44,6 @@ typedef struct sp_suite
 extern const sp_suite sp_suites[];
 extern const int sp_suite_count;
 
-/* See segments.h.  One of the suites, in a file of its own. */
-extern void sp_segments_plan(sp_probe *probe, const sp_server *server);
-
 /* The suite of that name, or NULL. */
 extern const sp_suite *sp_suite_find(const char *name);
 
