@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * bar.c
- *		sync_probe_internal.bar(): a share as a bar of characters.
+ *		sync_probe.bar(): a share as a bar of characters.
  *
  * chr() of a block character is an error in a database of another encoding, and the
  * conversion to the client's is one, too.  So the bar is of what both can show.
@@ -37,7 +37,7 @@ steps_of(double fraction, int all)
 }
 
 /*
- * sync_probe_internal.bar(fraction float8, width integer) RETURNS text
+ * sync_probe.bar(fraction float8, width integer) RETURNS text
  */
 Datum
 sync_probe_bar(PG_FUNCTION_ARGS)

@@ -316,7 +316,7 @@ BEGIN
                     THEN round((c.low / nullif(f.high, 0))::numeric, 3)::float8 END,
                CASE WHEN c.place > 1
                     THEN round((c.high / nullif(f.low, 0))::numeric, 3)::float8 END,
-               sync_probe_internal.bar(c.value_us / nullif(max(c.value_us) OVER of_test, 0), 20),
+               sync_probe.bar(c.value_us / nullif(max(c.value_us) OVER of_test, 0), 20),
                nullif(concat_ws('; ',
                    CASE WHEN c.place > f.place AND num_nulls(c.value_us, f.value_us) = 0
                         THEN sync_probe_internal.differences(f.run, f.measured, c.run, c.measured)

@@ -32,7 +32,7 @@ SELECT b.run_id, b.ordinal, m.test, m.method,
        round(b.lower_us::numeric, CASE WHEN b.lower_us < 10 THEN 3 ELSE 1 END)::float8 AS lower_us,
        round(b.upper_us::numeric, CASE WHEN b.upper_us < 10 THEN 3 ELSE 1 END)::float8 AS upper_us,
        b.ops, round(b.fraction, 4)::float8 AS fraction,
-       sync_probe_internal.bar(b.height) AS bar
+       sync_probe.bar(b.height) AS bar
 FROM bar AS b
 JOIN sync_probe.measurements AS m USING (run_id, ordinal)
 ORDER BY b.run_id, b.ordinal, b.lower_us;

@@ -235,13 +235,13 @@ BEGIN
                   HINT = 'See SELECT name FROM sync_probe.locations.';
     END IF;
     -- this call loads the library, which knows the setting
-    PERFORM sync_probe_internal.bar(0);
+    PERFORM sync_probe.bar(0);
     margin := current_setting('pg_sync_probe.margin');
     RETURN QUERY
         SELECT date_trunc('second', (o.run).finished_at), (o.run).run_id,
                (o.run).wal_sync_method, (o.measured).p50_us, (o.measured).p99_us,
-               sync_probe_internal.bar((o.measured).p50_us
-                                       / nullif(max((o.measured).p50_us) OVER (), 0), 20),
+               sync_probe.bar((o.measured).p50_us
+                              / nullif(max((o.measured).p50_us) OVER (), 0), 20),
                r.ratio::float8, r.low::float8, r.high::float8,
                array_to_string(c.changes, '; '),
                nullif(concat_ws('; ',

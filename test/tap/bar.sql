@@ -31,15 +31,15 @@ SELECT plan((SELECT count(*)::integer * 2 FROM bar) + 3);
 
 SELECT is(getdatabaseencoding(), 'UTF8', 'the tests are about such a database');
 SET client_encoding = 'UTF8';
-SELECT is(sync_probe_internal.bar(fraction, width), blocks, format('%s of %s', fraction, width))
+SELECT is(sync_probe.bar(fraction, width), blocks, format('%s of %s', fraction, width))
 FROM bar;
 SET client_encoding = 'LATIN1';
-SELECT is(sync_probe_internal.bar(fraction, width), ascii,
+SELECT is(sync_probe.bar(fraction, width), ascii,
           format('%s of %s, the client uses LATIN1', fraction, width))
 FROM bar;
 RESET client_encoding;
-SELECT is(length(sync_probe_internal.bar(1)), 40, '40 characters unless told otherwise');
-SELECT is(sync_probe_internal.bar(NULL), NULL, 'no bar of what is unknown');
+SELECT is(length(sync_probe.bar(1)), 40, '40 characters unless told otherwise');
+SELECT is(sync_probe.bar(NULL), NULL, 'no bar of what is unknown');
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -384,6 +384,10 @@ $$),
 ('commit_waits', $$
     duration interval DEFAULT '00:00:05'::interval
 $$),
+('bar', $$
+    fraction double precision
+    width integer DEFAULT 40
+$$),
 ('compare', $$
     run_ids bigint[]
 $$),
