@@ -1,12 +1,13 @@
 --
 -- sync_probe_internal.findings
 --
--- The rows of the view.  Those that need no run are in findings_storage.sql, those of a
--- run in findings_run.sql and findings_stream.sql: a paragraph for each.  A new code also has its place in
--- doc/durability-and-findings.md and in the list of test/tap/findings.sql.
+-- The rows of the view.  Those that need no run are in findings_storage.sql, those of a run
+-- in findings_run.sql, findings_stream.sql and segments.sql: a paragraph for each.  A new code
+-- also has its place in doc/durability-and-findings.md and in the list of
+-- test/tap/findings.sql.
 --
--- A function, so that it can set jit: with many tablespaces the
--- plan looks costly enough to compile, which takes seconds for a query of milliseconds.
+-- A function, so that it can set jit: with many tablespaces the plan looks costly enough to
+-- compile, which takes seconds for a query of milliseconds.
 --
 CREATE FUNCTION sync_probe_internal.findings()
 RETURNS SETOF sync_probe_internal.finding

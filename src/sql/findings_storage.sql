@@ -1,10 +1,10 @@
 --
 -- sync_probe_internal.finding
 --
--- A row of sync_probe.findings.  The functions of findings_storage.sql and
--- findings_run.sql return such rows, one paragraph for each code.  Each paragraph gives
--- the columns in the order of the type, one to a line: location with severity and code,
--- message, hint, commands, evidence; then where the finding holds.
+-- A row of sync_probe.findings.  The functions of the files findings_*.sql return such
+-- rows, one paragraph for each code.  Each paragraph gives the columns in the order of the
+-- type, one to a line: location with severity and code, message, hint, commands, evidence;
+-- then where the finding holds.
 --
 CREATE TYPE sync_probe_internal.finding AS (
     location name,

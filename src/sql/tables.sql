@@ -173,8 +173,8 @@ COMMENT ON COLUMN sync_probe.runs.imported_at IS
   'imported run';
 COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
   'True for a wal run that was not imported, at the cluster''s own pace with at least 16 paced '
-  'entries and 16 saturated rounds. The '
-  'newest such run of this server, directory and device is the one that recommendations use';
+  'entries and 16 saturated rounds. The newest such run of this server, directory and device is '
+  'the one that recommendations use';
 
 --
 -- measurements
