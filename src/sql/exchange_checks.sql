@@ -79,8 +79,9 @@ CROSS JOIN (SELECT *, relation <> 'sync_probe.runs'::regclass AS is_figure
          WHEN c.type = 'boolean' THEN
              CASE WHEN v.type <> 'boolean' THEN 'must be true or false' END
          WHEN c.type IN ('integer', 'bigint') THEN
-             CASE WHEN v.type <> 'number' THEN 'must be a whole number'
-                  WHEN v.value::numeric % 1 <> 0 THEN 'must be a whole number'
+             -- 1.0 is no integer for the server
+             CASE WHEN v.type <> 'number' OR v.value #>> '{}' !~ '^-?\d+$'
+                  THEN 'must be a whole number'
                   WHEN v.value::numeric NOT BETWEEN
                            CASE WHEN c.type = 'bigint' AND NOT c.is_figure
                                 THEN -9223372036854775808 ELSE 0 END
@@ -101,7 +102,7 @@ CROSS JOIN (SELECT *, relation <> 'sync_probe.runs'::regclass AS is_figure
                                  WHEN c.type = 'double precision[]' AND e = '"-0"' THEN false
                                  WHEN jsonb_typeof(e) <> 'number' THEN true
                                  WHEN c.type = 'bigint[]'
-                                 THEN e::numeric % 1 <> 0 OR e::numeric NOT BETWEEN 0 AND 1e14
+                                 THEN e #>> '{}' !~ '^\d+$' OR e::numeric NOT BETWEEN 0 AND 1e14
                                  ELSE e <> '0' AND e::numeric NOT BETWEEN 1e-12 AND 1e15 END)
                   THEN 'has an element that is no number, or out of range' END
          WHEN c.type = 'timestamp with time zone' THEN
@@ -116,7 +117,8 @@ CROSS JOIN (SELECT *, relation <> 'sync_probe.runs'::regclass AS is_figure
                   THEN 'is no day of the calendar' END
          WHEN c.type = 'interval' THEN
              CASE WHEN v.type <> 'string'
-                    OR v.value #>> '{}' !~ ('^(\d{1,3} (year|mon|day)s? ?){0,3}'
+                    OR v.value #>> '{}' !~ ('^(\d{1,3} years?( |$))?(\d{1,3} mons?( |$))?'
+                                            '(\d{1,3} days?( |$))?'
                                             '(\d{2,5}(:[0-5]\d){2}([.]\d{1,6})?)?$')
                     OR v.value = '""'
                   THEN 'must be a duration as 1 day 00:00:05.25' END

@@ -37,7 +37,7 @@ BEGIN
          ORDER BY k.key LIMIT 1));
     RETURN new_id;
 EXCEPTION
-    -- what the checks did not see, such as the 31st of February
+    -- what the checks did not see: no such document is known
     WHEN data_exception OR integrity_constraint_violation THEN
         IF SQLSTATE = '22P02' AND starts_with(SQLERRM, 'cannot import the document') THEN
             RAISE;

@@ -41,7 +41,7 @@ CREATE TEMP TABLE imported AS
 SELECT run_id, row_number() OVER () AS n
 FROM document, LATERAL sync_probe.import_json(document) AS run_id;
 
-SELECT plan(117);
+SELECT plan(122);
 
 SELECT is((SELECT count(*) FROM imported), 2::bigint, 'two runs');
 SELECT is(sync_probe.export_json((SELECT array_agg(run_id ORDER BY n) FROM imported))::text,
@@ -148,6 +148,7 @@ INSERT INTO wrong (path, value, says) VALUES
 ('{runs,1,verdict}', '"maybe"', '.verdict has a value that is not allowed'),
 ('{runs,1,rounds}', '"7"', '.rounds must be a whole number$'),
 ('{runs,1,rounds}', '1.5', '.rounds must be a whole number$'),
+('{runs,1,rounds}', '1.0', '.rounds must be a whole number$'),
 ('{runs,1,rounds}', '-1', '.rounds is out of range$'),
 ('{runs,1,rounds}', '2147483648', '.rounds is out of range$'),
 ('{runs,1,random_seed}', '9223372036854775808', '.random_seed is out of range$'),
@@ -171,6 +172,9 @@ INSERT INTO wrong (path, value, says) VALUES
 ('{runs,1,duration}', '""', '.duration must be a duration'),
 ('{runs,1,duration}', '"00:99:00"', '.duration must be a duration'),
 ('{runs,1,duration}', '"999999 years"', '.duration must be a duration'),
+('{runs,1,duration}', '"1 day 1 day"', '.duration must be a duration'),
+('{runs,1,duration}', '"1 day2 days"', '.duration must be a duration'),
+('{runs,1,duration}', '"1 day "', '.duration is not as it would be'),
 ('{runs,1,storage}', '[]', '.storage must be an object$'),
 ('{runs,1,storage}', '"x"', '.storage must be an object$'),
 ('{runs,1,storage,fua}', '"maybe"', '.storage.fua must be a boolean$'),
@@ -205,6 +209,7 @@ INSERT INTO wrong (path, value, says) VALUES
 ('{runs,1,measurements,1,ops}', '100000000000001', '.measurements\[1\].ops is out of range$'),
 ('{runs,1,samples,0,bucket_ops}', '[-1]', '.samples\[0\].bucket_ops has an element'),
 ('{runs,1,samples,0,bucket_ops}', '[1.5]', '.samples\[0\].bucket_ops has an element'),
+('{runs,1,samples,0,bucket_ops}', '[1.0]', '.samples\[0\].bucket_ops has an element'),
 ('{runs,1,samples,0,bucket_ops}', '[[1]]', '.samples\[0\].bucket_ops has an element'),
 ('{runs,1,samples,0,round_mean_us}', '["NaN"]', '.samples\[0\].round_mean_us has an element'),
 ('{runs,1,samples,0,round_mean_us}', '[1e400]', '.samples\[0\].round_mean_us has an element'),
