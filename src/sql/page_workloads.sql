@@ -41,11 +41,11 @@ COMMENT ON FUNCTION sync_probe_internal.workload_rows(sync_probe_internal.report
   'Results of the newest workload by tablespace';
 
 --
--- sync_probe_internal.latency_row
+-- sync_probe_internal.workload_latency
 --
 -- p50, p99 and the longest transaction on one line.
 --
-CREATE FUNCTION sync_probe_internal.latency_row(
+CREATE FUNCTION sync_probe_internal.workload_latency(
     axis sync_probe_internal.axis,
     y integer,
     p50 double precision,
@@ -67,14 +67,14 @@ SELECT concat(
                      '<text class="%3$s" x=%1$s%% dx=%4$s y=%5$s>%6$s</text>', x.p99, y,
                      CASE WHEN x.p99 > 80 THEN 'y e' ELSE 'y' END,
                      CASE WHEN x.p99 > 80 THEN -7 ELSE 7 END, y - 5,
-                     sync_probe_internal.html_number(latency_row.p99)) END)
-FROM (SELECT sync_probe_internal.html_at(axis, latency_row.p50),
-             sync_probe_internal.html_at(axis, latency_row.p99),
-             sync_probe_internal.html_at(axis, latency_row.longest)) AS x (p50, p99, longest)
+                     sync_probe_internal.html_number(workload_latency.p99)) END)
+FROM (SELECT sync_probe_internal.html_at(axis, workload_latency.p50),
+             sync_probe_internal.html_at(axis, workload_latency.p99),
+             sync_probe_internal.html_at(axis, workload_latency.longest)) AS x (p50, p99, longest)
 WHERE x.p50 IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.latency_row(sync_probe_internal.axis, integer,
+COMMENT ON FUNCTION sync_probe_internal.workload_latency(sync_probe_internal.axis, integer,
   double precision, double precision, double precision) IS
   'Latencies of a workload on one line';
 
@@ -122,7 +122,7 @@ WITH line AS (
                        ORDER BY s.n),
             sync_probe_internal.html_grid(f.ms, 0, f.height)
             || string_agg(format(E'<g class=%s>%s%s</g>\n', s.colour, s.name_html,
-                   sync_probe_internal.latency_row(f.ms, s.y + 7, s.latency_p50_ms,
+                   sync_probe_internal.workload_latency(f.ms, s.y + 7, s.latency_p50_ms,
                        s.latency_p99_ms, s.latency_max_ms)), '' ORDER BY s.n))) AS html
     FROM shown AS s, frame AS f WHERE f.ms IS NOT NULL GROUP BY f.height, f.ms
 ), words AS (

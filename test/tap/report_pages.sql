@@ -75,10 +75,12 @@ SELECT is_empty($$SELECT * FROM sync_probe_internal.workload_rows(pg_temp.data(t
 SELECT matches((sync_probe_internal.page_workloads(pg_temp.data(false))).body_html,
     'default p50 1\.0, p99 \?, longest 3.0&nbsp;ms', 'an unknown quantile is said');
 
-SELECT matches(sync_probe_internal.latency_row(sync_probe_internal.html_log_axis(1, 100, 'ms'), 9,
-    1.5, 34, 90), '>34</text>$', 'the number beside p99 is p99');
-SELECT is(sync_probe_internal.latency_row(sync_probe_internal.html_log_axis(1, 100, 'ms'), 9,
-    NULL, NULL, 90), NULL, 'nothing is drawn without p50');
+SELECT matches(sync_probe_internal.workload_latency(
+    sync_probe_internal.html_log_axis(1, 100, 'ms'), 9, 1.5, 34, 90), '>34</text>$',
+    'the number beside p99 is p99');
+SELECT is(sync_probe_internal.workload_latency(
+    sync_probe_internal.html_log_axis(1, 100, 'ms'), 9, NULL, NULL, 90), NULL,
+    'nothing is drawn without p50');
 
 -- --------------------------------------------------------------------- waits
 
