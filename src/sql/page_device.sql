@@ -47,44 +47,6 @@ COMMENT ON FUNCTION sync_probe_internal.device_rows(sync_probe_internal.report_d
   'What arrives at the device for each sync';
 
 --
--- sync_probe_internal.device_plot
---
--- Bars of one of these numbers, with a dashed line at a limit.
---
-CREATE FUNCTION sync_probe_internal.device_plot(
-    id text,
-    title text,
-    names text[],
-    classes text[],
-    numbers double precision[],
-    instead text[],
-    mark double precision,
-    axis sync_probe_internal.axis)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT sync_probe_internal.html_panel(title, NULL, sync_probe_internal.html_plot(
-    id, (26 * max(r.n) + 22)::integer, title,
-    string_agg(format('%s %s', r.name, coalesce(sync_probe_internal.html_number(r.number),
-                                                r.instead)), '; ' ORDER BY r.n),
-    concat(sync_probe_internal.html_grid(axis, 0, (26 * max(r.n))::integer),
-           CASE WHEN mark IS NOT NULL
-                THEN format('<line class=q9 x1=%s%% x2=%1$s%% y2=%s />',
-                            sync_probe_internal.html_at(axis, mark), 26 * max(r.n)) END,
-           string_agg(sync_probe_internal.html_row_name((26 * r.n - 9)::integer, r.name)
-                      || sync_probe_internal.html_bar(axis, (26 * r.n - 20)::integer, r.number,
-                             r.classes, coalesce(sync_probe_internal.html_number(r.number),
-                                                 r.instead)), E'\n' ORDER BY r.n))))
-FROM unnest(names, classes, numbers, instead) WITH ORDINALITY
-     AS r (name, classes, number, instead, n)
-$$;
-
-COMMENT ON FUNCTION sync_probe_internal.device_plot(text, text, text[], text[],
-  double precision[], text[], double precision, sync_probe_internal.axis) IS
-  'Bars of what arrives at the device';
-
---
 -- sync_probe_internal.page_device
 --
 CREATE FUNCTION sync_probe_internal.page_device(data sync_probe_internal.report_data)
@@ -111,13 +73,13 @@ SELECT ROW('device', 'Does the sync reach the device?', 'Does it reach the devic
     'one will not help. Counters are evidence, not proof.',
     sync_probe_internal.html_figure(
         concat('<div class=tri>',
-            sync_probe_internal.device_plot('device-flushes', 'Flushes per sync', s.names,
+            sync_probe_internal.html_bars('device-flushes', 'Flushes per sync', s.names,
                 s.classes, s.flushes, s.instead, 1,
                 sync_probe_internal.html_linear_axis(greatest(s.most_flushes, 1.1), '')),
-            sync_probe_internal.device_plot('device-bytes', 'Write amplification', s.names,
+            sync_probe_internal.html_bars('device-bytes', 'Write amplification', s.names,
                 s.classes, s.bytes, s.instead, 4,
                 sync_probe_internal.html_linear_axis(greatest(s.most_bytes, 4.2), '')),
-            sync_probe_internal.device_plot('device-busy', 'Device busy, %', s.names, s.classes,
+            sync_probe_internal.html_bars('device-busy', 'Device busy, %', s.names, s.classes,
                 s.busy, s.instead, NULL,
                 ROW(0, 100, false, '{0,50,100}', '{0,50,100}', '')::sync_probe_internal.axis),
             '</div>'),

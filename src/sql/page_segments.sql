@@ -17,7 +17,7 @@ WITH panel (n, test, id, title, scale) AS (VALUES
     SELECT m.*, CASE m.method WHEN 'recycle' THEN 1 WHEN 'zero_fill' THEN 2 ELSE 3 END AS place
     FROM sync_probe.measurements AS m WHERE m.run_id = run.run_id
 ), plot AS (
-    SELECT p.n, sync_probe_internal.device_plot(format('segments-%s-%s', run.run_id, p.id), p.title,
+    SELECT p.n, sync_probe_internal.html_bars(format('segments-%s-%s', run.run_id, p.id), p.title,
                array_agg(m.method ORDER BY m.place),
                array_agg(CASE WHEN m.choice = 'current' THEN 'f cur' ELSE 'f oth' END
                          ORDER BY m.place),
