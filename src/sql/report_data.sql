@@ -189,8 +189,8 @@ COMMENT ON FUNCTION
 --
 -- sync_probe_internal.report_more
 --
--- Runs of this server beside those that its advice rests on: the newest 60 of pg_wal by the wal
--- suite, and the newest of each other suite, setting and location.
+-- Runs of this cluster beside those that its advice rests on: the newest 60 of pg_wal by the wal
+-- suite, as in history(), and the newest of each other suite, setting and location.
 --
 CREATE FUNCTION sync_probe_internal.report_more()
 RETURNS sync_probe.runs[]
@@ -203,6 +203,8 @@ FROM (SELECT * FROM (
           FROM sync_probe.runs AS r
           WHERE (r.location, r.suite) >= ('pg_wal', 'wal')
             AND (r.location, r.suite) <= ('pg_wal', 'wal') AND r.imported_at IS NULL
+            AND r.system_identifier = (SELECT s.system_identifier
+                                       FROM sync_probe_internal.this_server() AS s)
           ORDER BY r.location DESC, r.suite DESC, r.run_id DESC
           LIMIT 60) AS history
       UNION ALL
@@ -211,12 +213,14 @@ FROM (SELECT * FROM (
                    r AS run, r.run_id
             FROM sync_probe.runs AS r
             WHERE r.suite <> 'wal' AND r.imported_at IS NULL
+              AND r.system_identifier = (SELECT s.system_identifier
+                                         FROM sync_probe_internal.this_server() AS s)
             ORDER BY r.suite, r.location, r.setting, r.workload IS NULL, r.run_id DESC) AS n
      ) AS m
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.report_more() IS
-  'Earlier runs of pg_wal, and the newest of other suites';
+  'Earlier runs of this cluster on pg_wal, and the newest of other suites';
 
 --
 -- sync_probe_internal.report_newest

@@ -179,6 +179,15 @@ SELECT pg_temp.record_run('{"host": "elsewhere", "system_identifier": 7, "storag
 SELECT pg_temp.record_run(jsonb_build_object('imported_at', now(), 'storage', '{}'::jsonb), false)
     AS imported_run \gset
 SELECT pg_temp.measure(:foreign_run), pg_temp.measure(:imported_run);
+SELECT pg_temp.record_run(
+           '{"suite": "stream", "host": "elsewhere", "system_identifier": 7, "storage": {}}', false)
+    AS foreign_stream \gset
+SELECT results_eq(
+    $$SELECT r.run_id FROM unnest(sync_probe_internal.report_more()) AS r ORDER BY 1$$,
+    format($$SELECT run_id FROM sync_probe.runs
+             WHERE run_id <> ALL ('{%s,%s,%s}') AND (suite <> 'wal' OR location = 'pg_wal')
+             ORDER BY 1$$, :foreign_run, :imported_run, :foreign_stream),
+    'none of them is shown unless it was chosen');
 UPDATE page SET html = sync_probe.report_html(ARRAY[:foreign_run, :imported_run]::bigint[]);
 SELECT pg_temp.is_sound(html, 'runs from elsewhere') FROM page;
 SELECT is(ARRAY(SELECT f FROM pg_temp.found(html, '<span class=from>([^<]+)') AS f),
