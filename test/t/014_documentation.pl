@@ -107,6 +107,7 @@ for my $file (@files)
 		my ($out, $wrong) = run_script($script);
 		is($wrong, '', "$name:$line: runs");
 		isnt($out, '', "$name:$line: prints what it finds");
+		unlike($script, qr/sync_probe_internal/, "$name:$line: needs nothing internal");
 	}
 	for (inline_statements(@lines))
 	{
