@@ -223,7 +223,7 @@ COMMENT ON FUNCTION sync_probe_internal.case_durable(jsonb, sync_probe.measureme
 -- sync_probe_internal.differences
 --
 -- What makes a test case of a run another measurement than that of the first run, in words;
--- null if nothing does.  What is unknown of both is no difference.  Neither is another device
+-- null if nothing known does.  What is unknown of both is no difference.  Neither is another device
 -- or file system of one machine: that is what a comparison of locations is about.
 --
 CREATE FUNCTION sync_probe_internal.differences(
@@ -239,8 +239,8 @@ SELECT nullif(concat_ws('; ',
     CASE WHEN run.suite <> first_run.suite
          THEN format('suite %s, not %s', run.suite, first_run.suite) END,
     CASE WHEN run.host IS DISTINCT FROM first_run.host
-         THEN format('host %s, not %s', coalesce(run.host, 'unknown'),
-                     coalesce(first_run.host, 'unknown'))
+         THEN coalesce(format('host %s, not ', coalesce(run.host, 'unknown')) || first_run.host,
+                       'host of the first run unknown')
          WHEN run.system_identifier IS DISTINCT FROM first_run.system_identifier
          THEN 'another cluster' END,
     -- of a flush, the pages that it writes
@@ -308,6 +308,9 @@ BEGIN
                    AND sync_probe_internal.case_durable((c.run).storage, c.measured) = 'no'
                        AS unsafe
             FROM sync_probe_internal.compared_cases(run_ids) AS c
+        ), first_run AS (
+            SELECT c.name, (c.run).suite FROM sync_probe_internal.compared_runs(run_ids) AS c
+            WHERE c.place = 1
         )
         SELECT c.name, c.test, c.test_case,
                sync_probe_internal.rounded_us(c.value_us),
@@ -320,12 +323,16 @@ BEGIN
                nullif(concat_ws('; ',
                    CASE WHEN c.place > f.place AND num_nulls(c.value_us, f.value_us) = 0
                         THEN sync_probe_internal.differences(f.run, f.measured, c.run, c.measured)
-                        END,
+                        WHEN c.place > 1 AND c.value_us IS NOT NULL AND (c.run).suite <> o.suite
+                        THEN format('suite %s, not %s', (c.run).suite, o.suite)
+                        WHEN c.place > 1 AND c.value_us IS NOT NULL
+                        THEN format('not measured by %s', o.name) END,
                    CASE WHEN c.unsafe THEN 'its syncs do not reach the device' END,
                    CASE WHEN f.unsafe AND c.place > 1
                         THEN format('syncs of %s do not reach the device', f.name) END), ''),
                c.statistic, (c.run).run_id, (c.measured).ordinal
         FROM cases AS c
+        CROSS JOIN first_run AS o
         LEFT JOIN cases AS f ON f.place = 1 AND f.test = c.test AND f.test_case = c.test_case
         WINDOW of_test AS (PARTITION BY c.test)
         ORDER BY min((c.measured).ordinal) OVER of_test, c.test,

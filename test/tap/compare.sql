@@ -47,7 +47,7 @@ SELECT pg_temp.record('{"label": "twice"}', '{"entries": [22,2,4,6,8,10,12,14,16
 CREATE TEMP VIEW got AS SELECT * FROM sync_probe.compare((SELECT array_agg(run_id ORDER BY run_id)
                                                           FROM sync_probe.runs));
 
-SELECT plan(47);
+SELECT plan(49);
 
 SELECT results_eq(
     $$SELECT test_case, run, value_us, ratio, ratio_low, ratio_high, statistic FROM got$$,
@@ -187,14 +187,23 @@ SELECT pg_temp.record('{"suite": "commit", "workers": 4}', '{"test": "commit_del
 SELECT is(not_comparable, '8 workers, not 4; fsync, not fdatasync', 'the suite commit')
 FROM got WHERE run_id = :b;
 
--- what has no ratio has no reason to mistrust it
+-- why there is no ratio
 DELETE FROM sync_probe.runs;
 SELECT pg_temp.record('{}', '{"status": "stopped", "mean_us": null}', '{"method": "fsync"}') AS a,
        pg_temp.record('{"suite": "stream"}', '{}', '{"method": "fsync"}',
                       '{"method": "open_sync"}') AS b \gset
 SELECT results_eq('SELECT test_case, ratio, not_comparable FROM got WHERE run_id = ' || :b,
-    $$VALUES ('fdatasync', NULL::float8, NULL), ('fsync', 1, 'suite stream, not wal'),
-             ('open_sync', NULL, NULL)$$, 'what one of them did not measure');
+    $$VALUES ('fdatasync', NULL::float8, 'suite stream, not wal'),
+             ('fsync', 1, 'suite stream, not wal'),
+             ('open_sync', NULL, 'suite stream, not wal')$$, 'another suite');
+UPDATE sync_probe.runs SET suite = 'wal';
+SELECT results_eq('SELECT test_case, ratio, not_comparable FROM got WHERE run_id = ' || :b,
+    format($$VALUES ('fdatasync', NULL::float8, 'not measured by run %1$s'), ('fsync', 1, NULL),
+                    ('open_sync', NULL, 'not measured by run %1$s')$$, :a),
+    'what the first run did not measure');
+SELECT is_empty('SELECT * FROM sync_probe.compare(ARRAY[' || :b || ', ' || :a || '])
+                 WHERE value_us IS NULL AND not_comparable IS NOT NULL',
+                'what has no time has no reason');
 
 -- times that are zero, or as large as an import may bring
 DELETE FROM sync_probe.runs;
