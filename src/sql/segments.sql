@@ -118,21 +118,20 @@ COMMENT ON FUNCTION sync_probe_internal.segment_settings(sync_probe.measurements
 --
 -- sync_probe_internal.explain_segments
 --
--- The figures of a run in words: "a segment takes 304 ms recycled, 312 ms zero-filled, ...".
+-- The figures of a run in words: "a segment with all its flushes takes 304 ms recycled, ...".
 --
 CREATE FUNCTION sync_probe_internal.explain_segments(measured sync_probe.measurements[])
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT format('a segment takes %s, by the median',
+SELECT format('a segment with all its flushes takes %s (medians)',
               string_agg(format('%s ms %s', t.ms, t.kind), ', ' ORDER BY m.ordinal)
                   FILTER (WHERE m.test = 'segment'))
-       || coalesce('; to create it takes '
+       || coalesce('; commits wait for its creation: '
               || string_agg(format('%s ms %s (at most %s)', t.ms, t.kind, t.max_ms), ', '
                             ORDER BY m.ordinal)
-                     FILTER (WHERE m.test = 'create' AND m.method <> 'recycle')
-              || ' of that, when commits wait', '')
+                     FILTER (WHERE m.test = 'create' AND m.method <> 'recycle'), '')
 FROM unnest(measured) AS m,
      LATERAL (SELECT CASE m.method WHEN 'recycle' THEN 'recycled' WHEN 'sparse' THEN 'sparse'
                                    ELSE 'zero-filled' END,

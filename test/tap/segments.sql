@@ -200,7 +200,7 @@ SET LOCAL wal_recycle = off;
 SET LOCAL wal_init_zero = off;
 SELECT results_eq(
     $$SELECT setting, current_value, ratio, ratio_low, ratio_high, commands,
-             starts_with(reason, 'chosen instead of on: a segment takes 320 ms sparse, 400 ms')
+             starts_with(reason, 'chosen instead of on: a segment with all its flushes takes 320 ms')
       FROM sync_probe.segment_advice$$,
     $$VALUES ('wal_recycle'::name, 'off', 1.25::float8, 1.2::float8, 1.3::float8, NULL::text[],
               true),
@@ -208,9 +208,9 @@ SELECT results_eq(
 RESET wal_recycle;
 RESET wal_init_zero;
 SELECT is((SELECT DISTINCT reason FROM sync_probe.segment_advice),
-          'a segment takes 320 ms sparse, 400 ms recycled, 333 ms zero-filled, by the median;'
-          ' to create it takes 320 ms sparse (at most 900), 333 ms zero-filled (at most 900)'
-          ' of that, when commits wait', 'the figures in words');
+          'a segment with all its flushes takes 320 ms sparse, 400 ms recycled,'
+          ' 333 ms zero-filled (medians); commits wait for its creation: 320 ms sparse'
+          ' (at most 900), 333 ms zero-filled (at most 900)', 'the figures in words');
 
 -- two segments of the current kind that differ by more than the margin
 SELECT pg_temp.set_stage();
