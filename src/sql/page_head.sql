@@ -16,7 +16,9 @@ SELECT CASE
     WHEN data.chosen THEN format('%s runs', cardinality(data.runs)) || coalesce(
         (SELECT ' of ' || string_agg(DISTINCT r.location, ', ') FROM unnest(data.runs) AS r), '')
     ELSE coalesce((
-        SELECT CASE a.verdict
+        SELECT CASE CASE WHEN a.outdated AND a.verdict <> 'unsafe' THEN 'outdated'
+                         ELSE a.verdict END
+               WHEN 'outdated' THEN 'Probe pg_wal again: its run is outdated'
                WHEN 'switch' THEN 'Set wal_sync_method to ' || a.recommended_method
                WHEN 'unsafe' THEN coalesce('Commits are not safe: set wal_sync_method to '
                                            || a.recommended_method,
@@ -52,7 +54,15 @@ SELECT concat_ws(' ',
          THEN '</p>' || sync_probe_internal.html_code(
                   '{SELECT * FROM sync_probe.probe_all(),SELECT sync_probe.report_html()}')
               || '<p class=lead>' END,
+    CASE WHEN cardinality(data.runs) = 0
+              AND EXISTS (SELECT FROM sync_probe.runs AS r WHERE r.imported_at IS NOT NULL)
+         THEN 'Imported runs are shown only if they are named:</p>'
+              || sync_probe_internal.html_code(ARRAY['SELECT sync_probe.report_html(ARRAY('
+                     'SELECT run_id FROM sync_probe.runs WHERE imported_at IS NOT NULL))'])
+              || '<p class=lead>' END,
     (SELECT sync_probe_internal.html_prose(CASE
+         WHEN a.outdated
+         THEN format('On %s: %s.', a.location, sync_probe_internal.clipped(a.reason, 1000))
          WHEN a.verdict = 'switch' AND f.words IS NOT NULL
          THEN format('A flush %s takes %s.', CASE a.deciding_test WHEN 'saturated'
                          THEN 'back to back' ELSE 'at this cluster''s pace' END, f.words)

@@ -2,9 +2,10 @@
 -- sync_probe_internal.tool_figure
 --
 -- A run of the pg_test_fsync suite, measured or imported: bars of operations per second, and all
--- tests as a table.
+-- tests as a table.  most: where the axis ends, the same for all runs of the page, since readers
+-- compare the bars of one with those of the next.
 --
-CREATE FUNCTION sync_probe_internal.tool_figure(run sync_probe.runs)
+CREATE FUNCTION sync_probe_internal.tool_figure(run sync_probe.runs, most double precision)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -23,7 +24,7 @@ WITH test (n, test, title) AS (VALUES
     FROM test AS t
     JOIN sync_probe.measurements AS m ON m.run_id = run.run_id AND m.test = t.test
 ), axis AS (
-    SELECT sync_probe_internal.html_linear_axis(max(b.ops_per_sec), '') AS axis FROM bar AS b
+    SELECT sync_probe_internal.html_linear_axis(most, '') AS axis
 ), plot AS (
     SELECT b.n, sync_probe_internal.html_panel(b.title, NULL, sync_probe_internal.html_plot(
                format('tool-%s-%s', run.run_id, b.n), 26 * max(b.place) + 22,
@@ -42,7 +43,7 @@ WITH test (n, test, title) AS (VALUES
 )
 SELECT sync_probe_internal.html_figure(
     '<div class=duo>' || string_agg(p.html, '' ORDER BY p.n) || '</div>',
-    'Syncs per second, back to back. A star is O_DIRECT.',
+    'Syncs per second, back to back, on one scale for all runs. A star is O_DIRECT.',
     (SELECT sync_probe_internal.html_table(format('All tests of run %s', run.run_id),
                 '{test,method,O_DIRECT,write size,writes per sync,status,ops/s,us per op}',
                 array_agg(ARRAY[m.test, m.method, CASE WHEN m.direct_io THEN 'yes' ELSE 'no' END,
@@ -57,7 +58,7 @@ FROM plot AS p
 HAVING count(*) > 0
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.tool_figure(sync_probe.runs) IS
+COMMENT ON FUNCTION sync_probe_internal.tool_figure(sync_probe.runs, double precision) IS
   'Figure of a run of the pg_test_fsync suite';
 
 --
@@ -74,7 +75,10 @@ SELECT ROW('tool', 'What does pg_test_fsync say?', 'pg_test_fsync',
     'measures one method after the other: noise of a minute then looks like a difference.',
     string_agg(f.html, '' ORDER BY i))::sync_probe_internal.section
 FROM generate_subscripts(data.runs, 1) AS i,
-     LATERAL (SELECT sync_probe_internal.tool_figure(data.runs[i])) AS f (html)
+     (SELECT max(m.ops_per_sec)
+      FROM unnest(data.runs) AS r JOIN sync_probe.measurements AS m ON m.run_id = r.run_id
+      WHERE r.suite = 'pg_test_fsync' AND m.test IN ('one_write', 'two_writes')) AS a (most),
+     LATERAL (SELECT sync_probe_internal.tool_figure(data.runs[i], a.most)) AS f (html)
 WHERE (data.runs[i]).suite = 'pg_test_fsync' AND f.html <> ''
 HAVING count(*) > 0
 $$;

@@ -10,6 +10,8 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE
+    -- the method of then need not be the one of now
+    WHEN advice.outdated AND advice.verdict <> 'unsafe' THEN NULL
     WHEN advice.verdict = 'switch' THEN coalesce(' from ' || m.now, '') || ' to ' || m.advised
     WHEN advice.verdict = 'unsafe' AND m.advised IS NOT NULL THEN ': use ' || m.advised
     WHEN advice.verdict = 'unsafe' AND advice.run_id IS NOT NULL
@@ -87,8 +89,8 @@ SELECT concat(
     '<div><dt>A flush takes<dd>'
         || sync_probe_internal.html_prose(sync_probe_internal.report_flush(advice)) || '</div>',
     '<div><dt>Staying costs<dd>' || sync_probe_internal.html_prose(
-        CASE WHEN round((100 * advice.loss_bound)::numeric) > 0
-             THEN format('at most %s %% longer', round((100 * advice.loss_bound)::numeric))
+        CASE WHEN ceil((100 * advice.loss_bound)::numeric) > 0
+             THEN format('at most %s %% longer', ceil((100 * advice.loss_bound)::numeric))
              WHEN advice.loss_bound IS NOT NULL THEN 'nothing' END) || '</div>',
     '<div><dt>Rests on<dd>' || sync_probe_internal.html_escape(
         CASE advice.basis WHEN 'wal' THEN 'probe' WHEN 'commit' THEN 'suite commit'

@@ -73,7 +73,8 @@ BEGIN
     IF FOUND THEN
         RAISE EXCEPTION 'run % does not exist', missing
             USING ERRCODE = 'invalid_parameter_value',
-                  HINT = 'See SELECT run_id, location, suite, started_at FROM sync_probe.runs.';
+                  HINT = 'See SELECT run_id, label, location, suite, finished_at '
+                         'FROM sync_probe.runs.';
     END IF;
 END
 $$;

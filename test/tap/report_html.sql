@@ -98,6 +98,13 @@ SELECT is(pg_temp.sections(nothing) ~ '^verdict (findings )?numbers$', true,
 SELECT pg_temp.is_sound(empty, 'no run given') FROM page;
 SELECT is(pg_temp.sections(empty), NULL, 'an empty list has no sections') FROM page;
 SELECT is(empty ~ 'The list of runs is empty', true, 'and says that it is empty') FROM page;
+SELECT is(nothing ~ 'Imported runs', false, 'none was imported') FROM page;
+SELECT pg_temp.record_run(jsonb_build_object('imported_at', now())) AS imported_run \gset
+SELECT is(sync_probe.report_html() ~ ('Imported runs are shown only if they are named:</p>'
+              '<pre>SELECT sync_probe.report_html\(ARRAY\(SELECT run_id FROM sync_probe.runs '
+              'WHERE imported_at IS NOT NULL\)\);</pre>'), true,
+          'how to see what was imported');
+DELETE FROM sync_probe.runs WHERE run_id = :imported_run;
 
 -- ------------------------------------------------------------------- one run
 SELECT pg_temp.record_run('{"label": "weekly", "storage": {"write_cache": "write back",
@@ -290,6 +297,15 @@ FROM other_page;
 SELECT is(pg_temp.sections(html) ~ 'speed', name <> 'unsafe',
           name || ': speeds are compared only where syncs reach the device') FROM other_page;
 SELECT pg_temp.is_sound(html, name) FROM other_page;
+
+-- the method of then is not the one that can stay
+UPDATE page SET html = pg_temp.page_of('{"wal_sync_method": "fsync"}',
+    '{"relative_speed": 1, "relative_speed_low": 0.99, "relative_speed_high": 1.01}');
+SELECT is(html ~ '<h1>Probe pg_wal again: its run is outdated</h1><p class=lead>On pg_wal: '
+                 '[^\n]*; but wal_sync_method was fsync, is ', true, 'outdated: title and lead')
+FROM page;
+SELECT is(html ~ '<b class="tag \w+">tie</b> *<span class=from>outdated</span>', true,
+          'outdated: nobody is told to stay with it') FROM page;
 
 -- --------------------------------------------------------------- many locations
 DELETE FROM sync_probe.runs;
