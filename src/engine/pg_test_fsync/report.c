@@ -127,7 +127,7 @@ adopt_orphans(sp_tool_reader *reader, sp_tool_section next)
 
 /* ------------------------------------------------------------- lines in order */
 
-/* Go on to a section, which has this block size if it is not 0. */
+/* Go on to a section, or to another report if it comes before the latest one. */
 static bool
 enter_section(sp_tool_reader *reader, sp_tool_section section, sp_tool_report *report)
 {
