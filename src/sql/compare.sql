@@ -49,11 +49,12 @@ COMMENT ON FUNCTION sync_probe_internal.milliseconds(interval) IS
   'A duration in words, whatever IntervalStyle is';
 
 --
--- sync_probe_internal.require_run_ids
+-- sync_probe_internal.require_runs
 --
--- An error unless the argument names some runs, each once.
+-- An error unless all of these runs exist; and, if there is a limit, unless they are one or
+-- more, at most so many, and each named once.
 --
-CREATE FUNCTION sync_probe_internal.require_run_ids(run_ids bigint[], most integer)
+CREATE FUNCTION sync_probe_internal.require_runs(run_ids bigint[], most integer DEFAULT NULL)
 RETURNS void
 LANGUAGE plpgsql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -61,7 +62,8 @@ AS $$
 DECLARE
     wrong text;
 BEGIN
-    wrong := CASE WHEN run_ids IS NULL THEN 'argument "run_ids" must not be null'
+    wrong := CASE WHEN most IS NULL THEN NULL
+                  WHEN run_ids IS NULL THEN 'argument "run_ids" must not be null'
                   WHEN cardinality(run_ids) = 0 THEN 'argument "run_ids" must name a run'
                   WHEN cardinality(run_ids) > most
                   THEN format('argument "run_ids" names %s runs, at most %s are allowed',
@@ -74,7 +76,7 @@ BEGIN
         FROM (SELECT u.run_id, u.n, row_number() OVER (PARTITION BY u.run_id ORDER BY u.n) AS nth
               FROM unnest(run_ids) WITH ORDINALITY AS u (run_id, n)) AS i
         LEFT JOIN sync_probe.runs AS r ON r.run_id = i.run_id
-        WHERE r.run_id IS NULL OR i.nth > 1
+        WHERE r.run_id IS NULL OR (i.nth > 1 AND most IS NOT NULL)
         ORDER BY i.n LIMIT 1;
     END IF;
     IF wrong IS NOT NULL THEN
@@ -85,8 +87,8 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.require_run_ids(bigint[], integer) IS
-  'An error unless the argument names some runs, each once';
+COMMENT ON FUNCTION sync_probe_internal.require_runs(bigint[], integer) IS
+  'An error unless all of these runs exist';
 
 --
 -- sync_probe_internal.compared_runs
@@ -300,7 +302,7 @@ SET search_path = pg_catalog, pg_temp
 SET jit = off -- many columns look costly enough to compile, which takes longer than the query
 AS $$
 BEGIN
-    PERFORM sync_probe_internal.require_run_ids(run_ids, 100);
+    PERFORM sync_probe_internal.require_runs(run_ids, 100);
     RETURN QUERY
         WITH cases AS MATERIALIZED (
             SELECT c.*, (c.measured).test,

@@ -140,7 +140,7 @@ SET datestyle = 'ISO, YMD'
 SET intervalstyle = 'postgres'
 AS $$
 BEGIN
-    PERFORM sync_probe_internal.require_run_ids(run_ids, 1000);
+    PERFORM sync_probe_internal.require_runs(run_ids, 1000);
     RETURN jsonb_build_object('format', 'pg_sync_probe runs', 'version', 1, 'runs',
         (SELECT jsonb_agg(sync_probe_internal.exchange_run(i.run_id) ORDER BY i.n)
          FROM unnest(run_ids) WITH ORDINALITY AS i (run_id, n)));
