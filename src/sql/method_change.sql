@@ -1,0 +1,121 @@
+--
+-- sync_probe_internal.unlike_methods
+--
+-- Whether a change between two methods leads through a time in which WAL counts as flushed
+-- that is not: see "A change of wal_sync_method" in doc/durability-and-findings.md.  With an
+-- open_* method XLogWrite() takes what is written for flushed, whoever wrote it.  So one of
+-- them must not meet a process that writes WAL without one, in either direction.  Methods
+-- that sync the file afterwards can meet: each sync is of the whole file.
+--
+CREATE FUNCTION sync_probe_internal.unlike_methods(one text, other text)
+RETURNS boolean
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT starts_with(one, 'open_') <> starts_with(other, 'open_')
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.unlike_methods(text, text) IS
+  'Whether one of two values of wal_sync_method opens WAL for synchronous writes and the other '
+  'does not';
+
+--
+-- sync_probe_internal.change_commands
+--
+-- The statements that change wal_sync_method on a running server.
+--
+CREATE FUNCTION sync_probe_internal.change_commands(old_method text, new_method text)
+RETURNS text[]
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT ARRAY[format('ALTER SYSTEM SET wal_sync_method = %L', new_method),
+             'SELECT pg_reload_conf()']
+       || CASE WHEN sync_probe_internal.unlike_methods(old_method, new_method)
+               THEN ARRAY['CALL sync_probe.wait_for_reload()', 'CHECKPOINT'] END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.change_commands(text, text) IS
+  'The statements that change wal_sync_method on a running server';
+
+--
+-- sync_probe_internal.older_statements
+--
+-- Processes that execute a statement which began before a time.  A session takes a new
+-- configuration between two statements only.  WAL senders take it at once, and their
+-- statement never ends.  Lists of processes are null if empty; news: the first one is not
+-- the one that was said before.
+--
+CREATE FUNCTION sync_probe_internal.older_statements(
+    before timestamptz,
+    said text,
+    OUT pids text,
+    OUT silent_pids text,
+    OUT news boolean)
+LANGUAGE sql VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT s.pids, s.silent_pids, s.pids IS DISTINCT FROM said
+FROM (SELECT string_agg(a.pid::text, ', ' ORDER BY a.pid)
+                 FILTER (WHERE a.state IN ('active', 'fastpath function call')
+                           AND a.query_start < before),
+             -- track_activities is off there: it is unknown whether a statement runs
+             string_agg(a.pid::text, ', ' ORDER BY a.pid) FILTER (WHERE a.state = 'disabled')
+      FROM pg_stat_activity AS a
+      WHERE a.pid <> pg_backend_pid() AND a.backend_type <> 'walsender') AS s (pids, silent_pids)
+$$;
+
+REVOKE ALL ON FUNCTION sync_probe_internal.older_statements(timestamptz, text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.older_statements(timestamptz, text) TO pg_monitor;
+
+COMMENT ON FUNCTION sync_probe_internal.older_statements(timestamptz, text) IS
+  'Processes that execute a statement which began before a time, and those that do not say';
+
+--
+-- wait_for_reload
+--
+-- Wait until all processes of the cluster have the configuration of the last reload.
+--
+-- It commits after each look, so that it holds no snapshot while it waits: a statement that
+-- it waits for may take hours.  It has no SET search_path, because a procedure with one
+-- cannot commit; every name in it, of types too, has a schema.
+--
+CREATE PROCEDURE sync_probe.wait_for_reload()
+LANGUAGE plpgsql
+AS $procedure$
+DECLARE
+    before pg_catalog.timestamptz;
+    seen pg_catalog.record;
+    said pg_catalog.text;
+BEGIN
+    COMMIT;
+    -- Signals arrive within milliseconds, also at processes that execute no statements.
+    PERFORM pg_catalog.pg_sleep(1);
+    before := pg_catalog.clock_timestamp();
+    LOOP
+        SELECT * INTO seen FROM sync_probe_internal.older_statements(before, said);
+        EXIT WHEN seen.pids IS NULL;
+        IF seen.news THEN
+            RAISE NOTICE 'waiting for statements that may have begun before the reload'
+                USING DETAIL = pg_catalog.concat('Processes: ', seen.pids, '.');
+            said := seen.pids;
+        END IF;
+        COMMIT;
+        PERFORM pg_catalog.pg_sleep(0.1);
+    END LOOP;
+    IF seen.silent_pids IS NOT NULL THEN
+        RAISE WARNING 'it is unknown whether all sessions use the configuration of the last reload'
+            USING DETAIL = pg_catalog.concat('track_activities is off in processes: ',
+                                             seen.silent_pids, '.'),
+                  HINT = 'Wait until each of them has executed another statement.';
+    END IF;
+END
+$procedure$;
+
+REVOKE ALL ON PROCEDURE sync_probe.wait_for_reload() FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE sync_probe.wait_for_reload() TO pg_monitor;
+
+COMMENT ON PROCEDURE sync_probe.wait_for_reload() IS
+  'Wait until all processes of the cluster have the configuration of the last reload: a second, '
+  'and then until every statement that runs by then has ended. Cannot be called in a transaction '
+  'block';
