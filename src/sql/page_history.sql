@@ -282,4 +282,4 @@ WHERE h.count > 1 AND h.axis IS NOT NULL
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.page_history(sync_probe_internal.report_data) IS
-  'Section: the history of pg_wal';
+  'Section of the report: the history of pg_wal';

@@ -86,4 +86,4 @@ HAVING count(f.html) > 0
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.page_segments(sync_probe_internal.report_data) IS
-  'Section: runs of the suite segments';
+  'Section of the report: runs of the suite segments';

@@ -259,4 +259,4 @@ HAVING count(f.html) > 0
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.page_stream(sync_probe_internal.report_data) IS
-  'Section: runs of the stream suite';
+  'Section of the report: runs of the stream suite';

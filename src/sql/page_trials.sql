@@ -110,4 +110,4 @@ HAVING count(f.html) > 0
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.page_trials(sync_probe_internal.report_data) IS
-  'Section: trials and the commit suite';
+  'Section of the report: trials and the commit suite';

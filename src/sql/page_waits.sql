@@ -150,4 +150,4 @@ GROUP BY a.a, a.rows, a.delays
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.page_waits(sync_probe_internal.report_data) IS
-  'Section: what commits wait for';
+  'Section of the report: what commits wait for';

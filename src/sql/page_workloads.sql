@@ -167,4 +167,4 @@ FROM tps AS t CROSS JOIN frame AS f CROSS JOIN words AS w LEFT JOIN latency AS l
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.page_workloads(sync_probe_internal.report_data) IS
-  'Section: the newest workload by tablespace';
+  'Section of the report: the newest workload by tablespace';
