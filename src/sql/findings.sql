@@ -61,7 +61,7 @@ FROM sync_probe.recommendation_details AS d
 JOIN sync_probe_internal.newest_runs AS n USING (location),
      -- Of a followed recommendation the change of the method is none.
      LATERAL (SELECT array_agg(c)
-              FROM unnest(sync_probe_internal.changes(n.run, n.place)) AS c
+              FROM unnest(sync_probe_internal.changes_since(n.run, n.place)) AS c
               WHERE NOT (starts_with(c, 'wal_sync_method ')
                          AND d.current_method = current_setting('wal_sync_method'))
              ) AS c (changes)

@@ -15,7 +15,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT r.*
 FROM sync_probe_internal.this_server() AS s,
-     (VALUES (1, 'trial', false), (2, 'trial', true), (3, 'commit', false)) AS u (rank, suite, made),
+     (VALUES (1, 'trial', false), (2, 'trial', true), (3, 'commit', false))
+         AS u (rank, suite, made),
      LATERAL (
          SELECT r.*
          FROM sync_probe.runs AS r
@@ -34,7 +35,7 @@ FROM sync_probe_internal.this_server() AS s,
          ORDER BY r.location DESC, r.suite DESC, r.run_id DESC
          LIMIT 1) AS r
 WHERE NOT EXISTS (
-    SELECT FROM unnest(sync_probe_internal.changes(r, place)) AS c
+    SELECT FROM unnest(sync_probe_internal.changes_since(r, place)) AS c
     WHERE NOT (of_setting = 'wal_sync_method' AND starts_with(c, 'wal_sync_method ')
                AND r.recommended_value = current_setting('wal_sync_method')))
 ORDER BY u.rank

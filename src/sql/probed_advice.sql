@@ -24,13 +24,13 @@ COMMENT ON FUNCTION sync_probe_internal.probe_command(name, interval, double pre
   'The statement that probes a location';
 
 --
--- sync_probe_internal.changes
+-- sync_probe_internal.changes_since
 --
 -- What has changed at a location since a run: "write cache was write back, is write
 -- through".  Directory and device are left out: a run at another directory or device is
 -- not a run of this location.
 --
-CREATE FUNCTION sync_probe_internal.changes(
+CREATE FUNCTION sync_probe_internal.changes_since(
     run sync_probe.runs,
     place sync_probe.locations)
 RETURNS text[]
@@ -50,7 +50,7 @@ FROM (VALUES
 WHERE c.before <> coalesce(c.now, '')
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.changes(sync_probe.runs, sync_probe.locations) IS
+COMMENT ON FUNCTION sync_probe_internal.changes_since(sync_probe.runs, sync_probe.locations) IS
   'What has changed at a location since a run; null if nothing has';
 
 --
@@ -58,9 +58,9 @@ COMMENT ON FUNCTION sync_probe_internal.changes(sync_probe.runs, sync_probe.loca
 --
 -- The recommendation from the measurements of one run of the wal suite.  It takes rows
 -- and not a run_id, because a run on a standby is not in the tables.  The argument changes
--- is the result of changes().  The column durable is about the current method.  elsewhere: a run
--- of another server, or imported; settings of this server then mean nothing, and no command
--- follows.
+-- is the result of changes_since().  The column durable is about the current method.
+-- elsewhere: a run of another server, or imported; settings of this server then mean nothing,
+-- and no command follows.
 --
 CREATE FUNCTION sync_probe_internal.recommend(
     run sync_probe.runs,
@@ -303,7 +303,7 @@ SELECT p.place, a.*
 FROM place AS p,
      LATERAL sync_probe_internal.recommend(p.run,
          ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = (p.run).run_id),
-         sync_probe_internal.changes(p.run, p.place)) AS a
+         sync_probe_internal.changes_since(p.run, p.place)) AS a
 WHERE (p.run).run_id IS NOT NULL
 UNION ALL
 SELECT p.place, p.location, (p.place).holds_wal,

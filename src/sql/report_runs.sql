@@ -42,7 +42,8 @@ LEFT JOIN LATERAL (
       AND l.device IS NOT DISTINCT FROM run.device) AS p ON true
 CROSS JOIN LATERAL sync_probe_internal.recommend(run,
     ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = run.run_id),
-    CASE WHEN p.same_place THEN sync_probe_internal.changes(run, p.place) END, o.elsewhere) AS a
+    CASE WHEN p.same_place THEN sync_probe_internal.changes_since(run, p.place) END,
+    o.elsewhere) AS a
 WHERE run.suite = 'wal'
 UNION ALL
 SELECT jsonb_build_object(

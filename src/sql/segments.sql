@@ -172,7 +172,7 @@ FROM (SELECT r.*
         AND r.saturated_rounds >= 16
       ORDER BY r.location DESC, r.suite DESC, r.run_id DESC
       LIMIT 1) AS newest
-WHERE sync_probe_internal.changes(newest, place) IS NULL
+WHERE sync_probe_internal.changes_since(newest, place) IS NULL
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.segment_run(sync_probe.locations) IS
