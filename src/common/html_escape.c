@@ -21,13 +21,32 @@
 
 PG_FUNCTION_INFO_V1(sync_probe_html_escape);
 
-/* Characters that HTML forbids, and those that reverse the order of what follows. */
+/* Characters that HTML forbids. */
 static bool
-is_unwanted(pg_wchar c)
+is_forbidden(pg_wchar c)
 {
 	return (c >= 0x80 && c <= 0x9F) ||
-		(c >= 0xFDD0 && c <= 0xFDEF) || (c & 0xFFFE) == 0xFFFE ||
+		(c >= 0xFDD0 && c <= 0xFDEF) || (c & 0xFFFE) == 0xFFFE;
+}
+
+/* Characters that set the direction of what is next to them. */
+static bool
+is_direction(pg_wchar c)
+{
+	return c == 0x061C || c == 0x200E || c == 0x200F ||
 		(c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069);
+}
+
+/*
+ * Characters that nobody sees: two names that differ would look the same.  Not those that
+ * Persian and emoji need (U+200C, U+200D), nor selectors of variants.
+ */
+static bool
+is_invisible(pg_wchar c)
+{
+	return c == 0x00AD || c == 0x034F || c == 0x115F || c == 0x1160 || c == 0x180E ||
+		c == 0x200B || (c >= 0x2060 && c <= 0x2065) || (c >= 0x206A && c <= 0x206F) ||
+		c == 0x3164 || c == 0xFEFF || c == 0xFFA0 || (c >= 0xE0000 && c <= 0xE007F);
 }
 
 static void
@@ -37,7 +56,7 @@ append_character(StringInfo html, pg_wchar c)
 		c += CONTROL_PICTURES;
 	else if (c == 0x7F)
 		c = PICTURE_OF_DELETE;
-	else if (is_unwanted(c))
+	else if (is_forbidden(c) || is_direction(c) || is_invisible(c))
 		c = REPLACEMENT_CHARACTER;
 
 	switch (c)

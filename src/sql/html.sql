@@ -40,7 +40,7 @@
 -- sync_probe_internal.html_escape
 --
 -- Text as HTML, for elements and for attributes in quotes.  Controls become visible pictures.
--- Characters that HTML forbids, and those that reverse the direction of text, become U+FFFD.
+-- Characters that HTML forbids, that set the direction of text, or that nobody sees become U+FFFD.
 --
 CREATE FUNCTION sync_probe_internal.html_escape(plain text)
 RETURNS text

@@ -161,7 +161,8 @@ COMMENT ON FUNCTION sync_probe_internal.html_mark(sync_probe_internal.axis, inte
 -- sync_probe_internal.html_plot
 --
 -- A plot: id, height in pixels, title, the figures in words, content.  Class wide has room for
--- numbers at the right.
+-- numbers at the right.  An attribute without quotes ends at a blank, so that an id loses all
+-- that is no letter, digit or hyphen.
 --
 CREATE FUNCTION sync_probe_internal.html_plot(
     id text,
@@ -176,7 +177,8 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT format(E'<svg class="plot %6$s" role=img aria-labelledby="%1$s-t %1$s-d" height=%2$s>'
               '<title id=%1$s-t>%3$s</title><desc id=%1$s-d>%4$s</desc>\n%5$s</svg>',
-              id, height, sync_probe_internal.html_prose(title),
+              regexp_replace(id, '[^A-Za-z0-9-]+', '_', 'g'), height,
+              sync_probe_internal.html_prose(title),
               sync_probe_internal.html_prose(description), content_html, class)
 $$;
 

@@ -28,7 +28,8 @@ WITH value AS (
     WHERE v.n <= 12
 )
 SELECT sync_probe_internal.html_figure(
-    sync_probe_internal.html_forest(format('trials-%s-%s', run.run_id, of_setting),
+    sync_probe_internal.html_forest(
+        format('trials-%s-%s', run.run_id, (SELECT min(v.ordinal) FROM value AS v)),
         format('Commits with each value of %s, relative to the current one', of_setting),
         array_agg(m.mark ORDER BY m.n, m.k),
         sync_probe_internal.html_ratio_axis(least(min(m.ratio), min(m.low)),

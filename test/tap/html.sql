@@ -17,6 +17,12 @@ FROM (VALUES ('', ''), ('plain', 'plain'), ('<a & "b''>', '&lt;a &amp; &quot;b&#
              ('&amp;', '&amp;amp;'), (E'\t\n', E'\t\n'),
              (E'\x01\x1f\x7f\r', '&#9217;&#9247;&#9249;&#9229;'))
      AS v (plain, html);
+SELECT is(sync_probe_internal.html_escape(plain), html, 'directions and the unseen: ' || html)
+FROM (VALUES (U&'a\202Eb\2066c\200Ed\061C', 'a&#65533;b&#65533;c&#65533;d&#65533;'),
+             (U&'a\200Bb\00ADc\FEFFd\2060e\+0E0041',
+              'a&#65533;b&#65533;c&#65533;d&#65533;e&#65533;'),
+             (U&'\05D0\200D\200C\+01F600', '&#1488;&#8205;&#8204;&#128512;')) AS v (plain, html)
+WHERE current_setting('server_encoding') = 'UTF8';
 SELECT is(sync_probe_internal.html_escape(NULL), NULL, 'null stays null');
 SELECT is(sync_probe_internal.html_escape(repeat('<', 100000)), repeat('&lt;', 100000),
           'a long text');
@@ -27,6 +33,11 @@ FROM (VALUES ('13 % less (-17 to -9)', '13&nbsp;% less (&minus;17 to &minus;9)')
              ('a-1 <b>', 'a-1 &lt;b&gt;')) AS v (plain, html);
 SELECT is(sync_probe_internal.clipped(plain, 6), cut, 'cut to six: ' || cut)
 FROM (VALUES ('', ''), ('sixsix', 'sixsix'), ('sevense', 'sev...')) AS v (plain, cut);
+
+SELECT is(sync_probe_internal.html_plot('a-1 x=y>"<b', 1, 't', 'd', 'c'),
+          E'<svg class="plot " role=img aria-labelledby="a-1_x_y_b-t a-1_x_y_b-d" height=1>'
+           '<title id=a-1_x_y_b-t>t</title><desc id=a-1_x_y_b-d>d</desc>\nc</svg>',
+          'an id is one word');
 
 -- ---------------------------------------------------------------------- numbers
 SELECT is(sync_probe_internal.html_number(number), words, 'number ' || number)
