@@ -121,8 +121,11 @@ read_durable(FunctionCallInfo fcinfo, int arg, sp_comparison *comparison)
 	}
 }
 
-/* The methods, and which of them is the current one. */
-static void
+/*
+ * The methods, and which of them is the current one.  Returns whether there is something to
+ * judge: an imported run may have any names.
+ */
+static bool
 read_method_names(FunctionCallInfo fcinfo, sp_comparison *comparison)
 {
 	char	   *current_name = text_to_cstring(PG_GETARG_TEXT_PP(ARG_CURRENT_METHOD));
@@ -131,10 +134,8 @@ read_method_names(FunctionCallInfo fcinfo, sp_comparison *comparison)
 
 	deconstruct_array(PG_GETARG_ARRAYTYPE_P(ARG_METHODS), TEXTOID, -1, false, TYPALIGN_INT,
 					  &names, &nulls, &comparison->count);
-	if (comparison->count < 1 || comparison->count > SP_MAX_METHODS)
-		ereport(ERROR,
-				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("%d methods, expected 1 to %d", comparison->count, SP_MAX_METHODS)));
+	if (comparison->count > SP_MAX_METHODS)
+		return false;
 	comparison->current = -1;
 	for (int i = 0; i < comparison->count; i++)
 	{
@@ -142,10 +143,7 @@ read_method_names(FunctionCallInfo fcinfo, sp_comparison *comparison)
 		if (strcmp(comparison->contenders[i].name, current_name) == 0)
 			comparison->current = i;
 	}
-	if (comparison->current < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("current method \"%s\" is not among the methods", current_name)));
+	return comparison->current >= 0;
 }
 
 /* The name of a method, null for -1. */
@@ -168,7 +166,7 @@ put_method(sp_row *row, const char *column, const sp_comparison *comparison, int
  *
  * All arrays have one element for each method.  The speeds of the current method are
  * those of its A/A control.  A null element, or a NaN, is unknown.  The function is
- * strict.
+ * strict, and null if the current method is not among the methods, or if these are too many.
  */
 Datum
 sync_probe_verdict(PG_FUNCTION_ARGS)
@@ -182,7 +180,8 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
 
 	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	read_method_names(fcinfo, &comparison);
+	if (!read_method_names(fcinfo, &comparison))
+		PG_RETURN_NULL();
 	read_speeds(fcinfo, ARG_PACED_SPEEDS, &comparison, SP_PACED);
 	read_speeds(fcinfo, ARG_SATURATED_SPEEDS, &comparison, SP_SATURATED);
 	read_tails(fcinfo, ARG_PACED_TAILS, &comparison, SP_PACED);

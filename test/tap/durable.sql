@@ -333,7 +333,7 @@ $$;
 SELECT plan((SELECT count(*)::integer FROM rule) + (SELECT count(*)::integer FROM both_regimes)
             + (SELECT count(*)::integer * 6 FROM scenario)
             + (SELECT count(*)::integer FROM fua_case) + (SELECT count(*)::integer FROM write_case)
-            + 19);
+            + 23);
 
 -- A run of a scenario that becomes the newest: an error unless one is recorded.
 PREPARE record (text) AS
@@ -462,6 +462,15 @@ FROM unnest('{"{yes}", "{yes,yes,yes}", "{}"}'::text[]) AS words;
 SELECT is(sync_probe_internal.verdict('fsync', '{fsync}', '{1}', '{1}', '{1}', '{1}', '{1}', '{1}',
                                       '{9}', '{0}', '{9}', '{0}', NULL, 1, 1, 1),
           NULL, 'null is null');
+SELECT is(sync_probe_internal.verdict(current, '{fsync}', '{1}', '{1}', '{1}', '{1}', '{1}', '{1}',
+                                      '{9}', '{0}', '{9}', '{0}', '{yes}', 1, 1, 1) IS NULL,
+          unknown, 'a verdict on ' || current || ' needs its figures')
+FROM (VALUES ('fsync', false), ('open_sync', true)) AS v (current, unknown);
+SELECT is(sync_probe_internal.verdict('fsync', array_fill('fsync'::text, n), o, o, o, o, o, o, o, o,
+                                      o, o, array_fill('yes'::text, n), 1, 1, 1) IS NULL,
+          unknown, format('a verdict on %s methods', n[1]))
+FROM (VALUES ('{8}'::int[], false), ('{9}', true)) AS v (n, unknown),
+     LATERAL (SELECT array_fill(1::float8, n)) AS a (o);
 
 -- of a run without figures of its method nothing is claimed
 EXECUTE record ('no method syncs') \gset
