@@ -137,7 +137,7 @@ COMMENT ON FUNCTION sync_probe_internal.value_fault(jsonb, regclass, text) IS
 -- sync_probe_internal.storage_fault
 --
 -- The first member of storage that its readers could not take: they cast what has these
--- names.  Members with other names are not read.
+-- names.  Members with other names are not read.  A reader may call itself for each level.
 --
 CREATE FUNCTION sync_probe_internal.storage_fault(storage jsonb, path text)
 RETURNS text
@@ -155,10 +155,10 @@ WITH RECURSIVE expected (type, names) AS (VALUES
     ('array', '{disks,data_devices,log_devices}'),
     ('object', '{zfs,others,least_flushes_per_op,required_flushes_per_op,below_flushes_per_op,
                  lacking_share,own_share,below_own_share}')
-), member (path, name, parent, value) AS (
-    SELECT path, NULL, NULL, storage
+), member (path, name, parent, value, level) AS (
+    SELECT path, NULL, NULL, storage, 0
     UNION ALL
-    SELECT m.path, m.name, p.name, m.value
+    SELECT m.path, m.name, p.name, m.value, p.level + 1
     FROM member AS p,
          LATERAL (
              SELECT format('%s.%s', p.path, left(o.key, 63)), o.key, o.value
@@ -169,8 +169,9 @@ WITH RECURSIVE expected (type, names) AS (VALUES
              FROM jsonb_array_elements(CASE jsonb_typeof(p.value) WHEN 'array' THEN p.value
                                                                   ELSE '[]' END)
                       WITH ORDINALITY AS a (value, n)) AS m (path, name, value)
+    WHERE p.level < 10
 ), typed AS (
-    SELECT m.path, m.value,
+    SELECT m.path, m.value, m.level,
            CASE WHEN m.parent IN ('others', 'least_flushes_per_op', 'required_flushes_per_op',
                                   'below_flushes_per_op', 'lacking_share', 'own_share',
                                   'below_own_share') THEN 'number'
@@ -180,11 +181,13 @@ WITH RECURSIVE expected (type, names) AS (VALUES
     FROM member AS m
 )
 SELECT CASE WHEN octet_length(storage::text) > 200000 THEN path || ' is too long'
-            ELSE (SELECT format(CASE WHEN t.type = jsonb_typeof(t.value) THEN '%s is out of range'
+            ELSE (SELECT format(CASE WHEN t.level = 10 THEN '%s is nested too deeply'
+                                     WHEN t.type = jsonb_typeof(t.value) THEN '%s is out of range'
                                      WHEN t.type IN ('array', 'object') THEN '%s must be an %s'
                                      ELSE '%s must be a %s' END, t.path, t.type)
                   FROM typed AS t
-                  WHERE CASE WHEN t.type = 'number' AND jsonb_typeof(t.value) = 'number'
+                  WHERE CASE WHEN t.level = 10 THEN true
+                             WHEN t.type = 'number' AND jsonb_typeof(t.value) = 'number'
                              THEN t.value <> '0' AND t.value::numeric NOT BETWEEN 1e-12 AND 1e15
                              WHEN t.type IN ('array', 'object')
                              THEN jsonb_typeof(t.value) <> t.type

@@ -121,6 +121,36 @@ COMMENT ON FUNCTION sync_probe_internal.without_paths(text, text[]) IS
   'A text without paths and names of hosts';
 
 --
+-- sync_probe_internal.storage_without_paths
+--
+-- The same of each text in runs.storage.  Not of the whole as one text: what is escaped there is
+-- no path any more, and the host may have the name of a member, or be a number.
+--
+CREATE FUNCTION sync_probe_internal.storage_without_paths(member jsonb, secrets text[])
+RETURNS jsonb
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+    RETURN CASE jsonb_typeof(member)
+        WHEN 'string' THEN to_jsonb(sync_probe_internal.without_paths(member #>> '{}', secrets))
+        WHEN 'array' THEN
+            (SELECT coalesce(jsonb_agg(
+                        sync_probe_internal.storage_without_paths(a.value, secrets) ORDER BY a.n),
+                    '[]')
+             FROM jsonb_array_elements(member) WITH ORDINALITY AS a (value, n))
+        WHEN 'object' THEN
+            (SELECT coalesce(jsonb_object_agg(o.key,
+                        sync_probe_internal.storage_without_paths(o.value, secrets)), '{}')
+             FROM jsonb_each(member) AS o)
+        ELSE member END;
+END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.storage_without_paths(jsonb, text[]) IS
+  'runs.storage, or a member of it, without paths and names of hosts';
+
+--
 -- sync_probe_internal.runs_without_paths
 --
 -- This machine has no name then, another one "(host)".
@@ -136,8 +166,7 @@ SELECT ARRAY(
                'host', CASE WHEN (runs[i]).host <> s.host THEN '(host)' END,
                'label', sync_probe_internal.without_paths((runs[i]).label, secrets),
                'reason', sync_probe_internal.without_paths((runs[i]).reason, secrets),
-               'storage', sync_probe_internal.without_paths((runs[i]).storage::text,
-                                                            secrets)::jsonb))
+               'storage', sync_probe_internal.storage_without_paths((runs[i]).storage, secrets)))
     FROM generate_subscripts(runs, 1) AS i, sync_probe_internal.this_server() AS s ORDER BY i)
 $$;
 

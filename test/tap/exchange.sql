@@ -41,7 +41,7 @@ CREATE TEMP TABLE imported AS
 SELECT run_id, row_number() OVER () AS n
 FROM document, LATERAL sync_probe.import_json(document) AS run_id;
 
-SELECT plan(122);
+SELECT plan(124);
 
 SELECT is((SELECT count(*) FROM imported), 2::bigint, 'two runs');
 SELECT is(sync_probe.export_json((SELECT array_agg(run_id ORDER BY n) FROM imported))::text,
@@ -195,6 +195,8 @@ INSERT INTO wrong (path, value, says) VALUES
 ('{runs,1,storage,zfs}', '{"log_devices": [1]}', '.storage.zfs.log_devices\[0\] must be a string$'),
 ('{runs,1,storage,file_bytes}', '"1"', '.storage.file_bytes must be a number$'),
 ('{runs,1,storage,else}', to_jsonb(repeat('x', 200001)), '.storage is too long$'),
+('{runs,1,storage,else}', '[[[[[[[[[1]]]]]]]]]', '.storage.else(\[0\]){9} is nested too deeply$'),
+('{runs,1,storage,else}', (repeat('[', 5000) || repeat(']', 5000))::jsonb, 'nested too deeply$'),
 ('{runs,1,measurements}', '{}', '.measurements must be an array$'),
 ('{runs,1,measurements}', 'null', '.measurements must be an array$'),
 ('{runs,1,measurements,1}', '[]', '.measurements\[1\] must be an object$'),

@@ -66,7 +66,8 @@ BEGIN
         'dd,ul,ol,li,nav,main,section,article,span,pre,figure,figcaption,details,summary,table,'
         'caption,thead,tbody,tr,th,td,footer,desc,g,line,rect,circle,text,tspan,use}'),
         name || ': only known elements');
-    RETURN NEXT is(page ~* '<[^>]*\s(on\w+|style|src)\s*=', false, name || ': nothing that runs');
+    RETURN NEXT is(regexp_replace(page, '"[^"]*"', '""', 'g') ~* '<[^>]*\s(on\w+|style|src)\s*=',
+                   false, name || ': nothing that runs');
     RETURN NEXT is_empty(format($q$SELECT link FROM pg_temp.found(%1$L, 'href=([^ >]+)') AS link
                                    WHERE link !~ '^#[\w-]+$'
                                       OR substr(link, 2) NOT IN (
@@ -445,6 +446,50 @@ FROM (VALUES ('in "/a b/c/x": no', 'in "(path)/x": no'), ('on host1.', 'on (path
              ('host12', 'host12'), ('5 kB/s and 1/2', '5 kB/s and 1/2'),
              ('/sys/block/sda, /etc/fstab', '/sys/block/sda, (path)'),
              ('a=/b/c:/d,(/e)', 'a=(path):(path),((path))')) AS v (plain, expected);
+SELECT is(sync_probe_internal.storage_without_paths(storage, ARRAY['a"b\', 'sync', '1', '5']),
+          expected, 'of storage: ' || storage::text)
+FROM (VALUES ('{"source": "a\"b\\", "s": 1.5, "sync": "sync", "x": ["/a\"b\\c", null, true]}'::jsonb,
+              '{"source": "(path)", "s": 1.5, "sync": "(path)", "x": ["(path)\"b\\c", null, true]}'
+              ::jsonb), ('{}', '{}'), ('{"a": [], "b": {}}', '{"a": [], "b": {}}'))
+     AS v (storage, expected);
+
+-- Whatever an imported run may say of itself, in each column and each suite.
+DELETE FROM sync_probe.runs;
+CREATE TEMP TABLE forged AS
+SELECT s.suite, n.named, pg_temp.record_run(jsonb_build_object(
+           'suite', s.suite, 'source', CASE s.suite WHEN 'trial' THEN 'trial' ELSE 'probe' END,
+           'label', t.evil, 'location', left(t.evil, 63), 'setting', left(t.evil, 63),
+           'workload', left(t.evil, 63), 'verdict', 'switch', 'recommended_value', t.evil,
+           'reason', t.evil, 'directory', t.evil, 'filesystem', t.evil, 'device', t.evil,
+           'write_cache', t.evil, 'wal_level', t.evil, 'flush_size_source', t.evil, 'host', t.evil,
+           'username', left(t.evil, 63), 'imported_at', now(), 'storage', jsonb_build_object(
+               'kernel', t.evil, 'mount_options', t.evil, 'source', t.evil,
+               'syncs_nothing', t.evil, 'disks', jsonb_build_array(
+                   jsonb_build_object('name', t.evil, 'write_cache', t.evil)))) || CASE
+           WHEN n.named THEN jsonb_build_object('wal_sync_method', t.evil) ELSE '{}' END) AS id
+FROM (VALUES (' x=y></title></svg></table></style>"''><script>1</script><img src=x onerror="1">'
+              '&lt;%s$&\1 ')) AS t (evil),
+     unnest('{wal,commit,trial,stream,segments,pg_test_fsync}'::text[]) AS s (suite),
+     unnest('{true,false}'::boolean[]) AS n (named);
+SELECT pg_temp.measure(h.id) FROM forged AS h WHERE NOT h.named;
+SELECT pg_temp.measure(h.id, jsonb_build_object('method', r.label, 'value', r.label, 'detail',
+                                                r.label, 'choice', 'current'))
+FROM forged AS h JOIN sync_probe.runs AS r ON r.run_id = h.id WHERE h.named;
+UPDATE sync_probe.measurements AS m SET test = r.label || m.test
+FROM sync_probe.runs AS r WHERE r.run_id = m.run_id AND r.suite <> 'wal';
+UPDATE page SET html = sync_probe.report_html(ARRAY(SELECT id FROM forged)),
+    given = sync_probe.report_html(ARRAY(SELECT id FROM forged), false);
+SELECT pg_temp.is_sound(html, 'hostile imports') FROM page;
+SELECT pg_temp.is_sound(given, 'hostile imports, without paths') FROM page;
+SELECT is(html ~ '<section id=trials .* x=y&gt;&lt;/title&gt;', true, 'they are shown') FROM page;
+SELECT pg_temp.is_sound(sync_probe.report_html(), 'a server with hostile imports');
+
+-- An import may name a current method that it did not measure, or too many.
+SELECT is(v ->> 'verdict' IS NULL, h.named,
+          'named a method that was not measured, or too many: ' || h.named)
+FROM forged AS h JOIN sync_probe.runs AS r ON r.run_id = h.id,
+     LATERAL sync_probe_internal.report_verdict(r, '{}') AS v
+WHERE h.suite = 'wal';
 
 SELECT * FROM finish();
 ROLLBACK;
