@@ -44,24 +44,6 @@ COMMENT ON FUNCTION sync_probe_internal.version_words(integer) IS
   'server_version_num as it is written: 150004 is 15.4';
 
 --
--- sync_probe_internal.options_left
---
--- The options of a list that another list lacks, in their order; "none" if there are none.
---
-CREATE FUNCTION sync_probe_internal.options_left(options text, others text)
-RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT coalesce(string_agg(o.option, ',' ORDER BY o.n), 'none')
-FROM string_to_table(options, ',') WITH ORDINALITY AS o (option, n)
-WHERE o.option <> ALL (string_to_array(others, ','))
-$$;
-
-COMMENT ON FUNCTION sync_probe_internal.options_left(text, text) IS
-  'The options of a list that another list lacks';
-
---
 -- sync_probe_internal.changes_between
 --
 -- What changed from a run to the next, one element each: what it is, and how it was and is.

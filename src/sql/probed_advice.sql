@@ -24,11 +24,29 @@ COMMENT ON FUNCTION sync_probe_internal.probe_command(name, interval, double pre
   'The statement that probes a location';
 
 --
+-- sync_probe_internal.options_left
+--
+-- The options of a list that another list lacks, in their order; "none" if there are none.
+--
+CREATE FUNCTION sync_probe_internal.options_left(options text, others text)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT coalesce(string_agg(o.option, ',' ORDER BY o.n), 'none')
+FROM string_to_table(options, ',') WITH ORDINALITY AS o (option, n)
+WHERE o.option <> ALL (string_to_array(others, ','))
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.options_left(text, text) IS
+  'The options of a list that another list lacks';
+
+--
 -- sync_probe_internal.changes_since
 --
 -- What has changed at a location since a run: "write cache was write back, is write
--- through".  Directory and device are left out: a run at another directory or device is
--- not a run of this location.
+-- through".  Of mount options only those that differ.  Directory and device are left out: a
+-- run at another directory or device is not a run of this location.
 --
 CREATE FUNCTION sync_probe_internal.changes_since(
     run sync_probe.runs,
@@ -37,16 +55,19 @@ RETURNS text[]
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT array_agg(format('%s was %s, is %s', c.what, c.before, coalesce(c.now, 'unknown'))
-                 ORDER BY c.n)
+SELECT array_agg(format(c.words, c.before, coalesce(c.now, 'unknown')) ORDER BY c.n)
 FROM (VALUES
-    (1, 'wal_sync_method', run.wal_sync_method,
+    (1, 'wal_sync_method was %s, is %s', run.wal_sync_method,
         CASE WHEN place.holds_wal THEN current_setting('wal_sync_method')
              ELSE run.wal_sync_method END),
-    (2, 'file system', run.filesystem, place.filesystem),
-    (3, 'write cache', run.write_cache, place.write_cache),
-    (4, 'mount options', run.storage ->> 'mount_options', place.mount_options)
-) AS c (n, what, before, now)
+    (2, 'file system was %s, is %s', run.filesystem, place.filesystem),
+    (3, 'write cache was %s, is %s', run.write_cache, place.write_cache),
+    (4, 'mount options were %s, are %s',
+        coalesce(sync_probe_internal.options_left(run.storage ->> 'mount_options',
+                                                  place.mount_options),
+                 run.storage ->> 'mount_options'),
+        sync_probe_internal.options_left(place.mount_options, run.storage ->> 'mount_options'))
+) AS c (n, words, before, now)
 WHERE c.before <> coalesce(c.now, '')
 $$;
 

@@ -937,9 +937,9 @@ SELECT results_eq(
     $$SELECT location, severity, message, commands, evidence -> 'changes'
       FROM found WHERE name = 'outdated'$$,
     format($$VALUES ('pg_wal'::name, 'warning',
-                     'run %s is outdated: mount options was rw,relatime, is rw,nobarrier',
+                     'run %s is outdated: mount options were relatime, are nobarrier',
                      '{SELECT * FROM sync_probe.probe()}'::text[],
-                     '["mount options was rw,relatime, is rw,nobarrier"]'::jsonb)$$, :run_id),
+                     '["mount options were relatime, are nobarrier"]'::jsonb)$$, :run_id),
     'of other times');
 
 -- every command is one statement, and one that the server understands

@@ -409,7 +409,7 @@ FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 CREATE TEMP TABLE outdated (name text, at name, change text, reason text);
 INSERT INTO outdated VALUES
 ('mount options', 'pg_wal', 'UPDATE examined SET mount_options = ''rw,nobarrier''',
-    'but mount options was rw,relatime, is rw,nobarrier: probe again'),
+    'but mount options were relatime, are nobarrier: probe again'),
 ('write cache', 'pg_wal', 'UPDATE examined SET write_cache = NULL',
     'but write cache was write back, is unknown: probe again'),
 ('file system', 'pg_default', 'UPDATE examined SET filesystem = ''xfs''',
