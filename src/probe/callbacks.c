@@ -157,14 +157,17 @@ describe_regime(const sp_probe *probe, sp_regime regime)
 	for (int c = 0; c < probe->ncases && line.len == 0; c++)
 	{
 		const sp_test_case *test_case = &probe->cases[c];
+		double		mean_ns;
 
 		if (test_case->regime != regime || test_case->control || test_case->baseline != c ||
 			probe->results[c].histogram.ops == 0)
 			continue;
 		if (probe->judged)
 			appendStringInfo(&line, "%s so far, ", sp_verdict_name(probe->judgement.verdict));
-		appendStringInfo(&line, "%s: %s %.0f us", test_case->test, test_case->label,
-						 sp_histogram_mean_ns(&probe->results[c].histogram) / 1000);
+		mean_ns = sp_histogram_mean_ns(&probe->results[c].histogram);
+		appendStringInfo(&line, mean_ns < 1e7 ? "%s: %s %.0f us" : "%s: %s %.0f ms",
+						 test_case->test, test_case->label,
+						 mean_ns < 1e7 ? mean_ns / 1e3 : mean_ns / 1e6);
 		append_ratios(&line, probe, c);
 	}
 	return line.data;

@@ -96,8 +96,8 @@ refuse_text(sp_slice text, sp_slice not_understood)
 						 shown_line(not_understood))
 			 : text.length == 0 ? errdetail("It is empty.")
 			 : errdetail("It has no line with a figure of which the section is known."),
-			 errhint("Pass the output of the program with its headings, best in English: "
-					 "LC_ALL=C pg_test_fsync.")));
+			 errhint("Pass the output of the program itself, with its headings, best in English "
+					 "(LC_ALL=C pg_test_fsync); not the name of a file.")));
 }
 
 static void

@@ -76,8 +76,8 @@ SELECT concat_ws(' ',
      WHERE NOT data.chosen AND a.holds_wal AND a.run_id IS NOT NULL LIMIT 1),
     (SELECT CASE WHEN count(*) > 0 THEN format(
                 'The syncs of %s do not reach the device: %s.',
-                CASE count(*) WHEN 1 THEN 'one more location'
-                              ELSE format('%s more locations', count(*)) END,
+                CASE count(*) WHEN 1 THEN 'one other location'
+                              ELSE format('%s other locations', count(*)) END,
                 sync_probe_internal.html_escape(sync_probe_internal.clipped(
                     string_agg(a.location, ', ' ORDER BY a.location), 200))) END
      FROM unnest(data.advice) AS a

@@ -34,7 +34,7 @@ SELECT sync_probe_internal.html_figure(
                  CASE s.verdict WHEN 'switch' THEN 'switch to ' || s.recommended
                                 ELSE s.verdict END), '; ' ORDER BY s.setting DESC),
                  upper(left(w.words, 1)) || substr(w.words, 2),
-                 format('Medians; run %s of %s, wal_sync_method = %s.', run.run_id,
+                 format('Run %s of %s, wal_sync_method = %s.', run.run_id,
                         sync_probe_internal.html_time(run.started_at), run.wal_sync_method))
      FROM (SELECT array_agg(m) FROM sync_probe.measurements AS m
            WHERE m.run_id = run.run_id) AS a (rows)

@@ -102,7 +102,7 @@ for my $suite (qw(wal pg_test_fsync))
 
 	cmp_ok(scalar(@lines), '>', 0, "progress of $suite: there is some");
 	my $ratio = qr/\w+ \d+\.\d\dx/;
-	my $line = qr/^NOTICE:  \d+\.\d s, $verdict$test: fdatasync \d+ us(?:; $ratio(?:, $ratio)*)?$/;
+	my $line = qr/^NOTICE:  \d+\.\d s, $verdict$test: fdatasync \d+ [um]s(?:; $ratio(?:, $ratio)*)?$/;
 	is(join("\n", grep { !/$line/ } @lines),
 		'', "progress of $suite: time, verdict, test, current method and ratios");
 	is(join("\n", grep { length > 120 } @lines), '', "progress of $suite: 120 characters at most");
