@@ -14,7 +14,10 @@ SELECT CASE
                 concat_ws(', ', coalesce((data.runs[1]).location, (data.runs[1]).label),
                           'suite ' || (data.runs[1]).suite))
     WHEN data.chosen THEN format('%s runs', cardinality(data.runs)) || coalesce(
-        (SELECT ' of ' || string_agg(DISTINCT r.location, ', ') FROM unnest(data.runs) AS r), '')
+        (SELECT ' of ' || string_agg(DISTINCT r.location, ', ') FROM unnest(data.runs) AS r),
+        -- reports of pg_test_fsync do not say where they were made
+        (SELECT ': ' || string_agg(DISTINCT nullif(r.label, ''), ', ')
+         FROM unnest(data.runs) AS r), '')
     ELSE coalesce((
         SELECT CASE CASE WHEN a.outdated AND a.verdict <> 'unsafe' THEN 'outdated'
                          ELSE a.verdict END

@@ -72,7 +72,8 @@ AS $$
 SELECT ROW('tool', 'What does pg_test_fsync say?', 'pg_test_fsync',
     'These are the tests of the program <code>pg_test_fsync</code>. They sync back to back, so '
     'that they do not see what a server with pauses between commits sees. The program itself '
-    'measures one method after the other: noise of a minute then looks like a difference.',
+    'measures one method after the other: noise of a minute then looks like a difference. Its '
+    'output does not tell whether a sync has reached the disk.',
     string_agg(f.html, '' ORDER BY i))::sync_probe_internal.section
 FROM generate_subscripts(data.runs, 1) AS i,
      (SELECT max(m.ops_per_sec)

@@ -243,6 +243,19 @@ UPDATE page SET html = sync_probe.report_html(ARRAY[:tool]::bigint[]);
 SELECT pg_temp.is_sound(html, 'a run of pg_test_fsync') FROM page;
 SELECT is(pg_temp.sections(html), 'tool numbers', 'has a section') FROM page;
 SELECT is(pg_temp.part(html, 'tool') ~ '>3,722<', true, 'a bar') FROM page;
+SELECT pg_temp.record_run('{"suite": "pg_test_fsync", "label": "a < b", "storage": null}',
+                          false) AS slow \gset
+INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops_per_sec,
+                                     mean_us)
+VALUES (:slow, 2, 'one_write', 'fdatasync', false, 'ok', 37.2, 26882);
+UPDATE sync_probe.runs SET location = NULL WHERE run_id IN (:tool, :slow);
+UPDATE page SET html = sync_probe.report_html(ARRAY[:tool, :slow]::bigint[]);
+SELECT pg_temp.is_sound(html, 'runs of pg_test_fsync') FROM page;
+SELECT is(html ~ '<h1>2 runs: a &lt; b, from the tool</h1>', true, 'their labels are the title')
+FROM page;
+SELECT is((SELECT array_agg(w[1]::float8 > 50 ORDER BY n)
+           FROM regexp_matches(pg_temp.part(html, 'tool'), '<rect [^>]*width="?([0-9.]+)%', 'g')
+               WITH ORDINALITY AS r (w, n)), '{t,f}', 'bars of one scale') FROM page;
 SELECT is(pg_temp.part(html, 'tool')
           ~ '<td>fdatasync<td>no<td>&ndash;<td>&ndash;<td>ok<td>3,722<td>269', true, 'and a table')
 FROM page;
