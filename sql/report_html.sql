@@ -40,7 +40,7 @@ SELECT sync_probe.report_html() AS before \gset
 SET timezone = 'Asia/Kolkata';
 SET datestyle = 'SQL, DMY';
 SET intervalstyle = 'iso_8601';
-SET extra_float_digits = 0;
+SET extra_float_digits = -15;
 SET lc_numeric = 'C';
 SET standard_conforming_strings = off;
 SET search_path = pg_temp;

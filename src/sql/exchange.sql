@@ -128,7 +128,9 @@ COMMENT ON FUNCTION sync_probe_internal.exchange_run(bigint) IS
 -- export_json
 --
 -- The settings make the document the same in each session, and exact: extra_float_digits
--- above zero writes the shortest number that is read as the same bits.
+-- above zero writes the shortest number that is read as the same bits.  The functions below
+-- are parsed when they are called, with backslashes as they were written, and compare names of
+-- types.
 --
 CREATE FUNCTION sync_probe.export_json(run_ids bigint[])
 RETURNS jsonb
@@ -138,6 +140,8 @@ SET extra_float_digits = 1
 SET timezone = 'UTC'
 SET datestyle = 'ISO, YMD'
 SET intervalstyle = 'postgres'
+SET standard_conforming_strings = on
+SET quote_all_identifiers = off
 AS $$
 BEGIN
     PERFORM sync_probe_internal.require_runs(run_ids, 1000);

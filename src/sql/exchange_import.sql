@@ -65,6 +65,8 @@ SET extra_float_digits = 1
 SET timezone = 'UTC'
 SET datestyle = 'ISO, YMD'
 SET intervalstyle = 'postgres'
+SET standard_conforming_strings = on
+SET quote_all_identifiers = off
 AS $$
 DECLARE
     child record;

@@ -57,6 +57,7 @@ COMMENT ON FUNCTION sync_probe_internal.report_foot() IS
 --
 -- With many tablespaces the plans look costly enough to compile, which takes seconds.  The
 -- functions below are parsed when they are called, with backslashes as they were written.
+-- Numbers have all their digits, whatever the session shows.
 --
 CREATE FUNCTION sync_probe.report_html(
     run_ids bigint[] DEFAULT NULL,
@@ -66,6 +67,7 @@ LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 SET jit = off
 SET standard_conforming_strings = on
+SET extra_float_digits = 1
 AS $$
 DECLARE
     data sync_probe_internal.report_data;
