@@ -89,7 +89,8 @@ SELECT concat(
     '<div><dt>A flush takes<dd>'
         || sync_probe_internal.html_prose(sync_probe_internal.report_flush(advice)) || '</div>',
     '<div><dt>Staying costs<dd>' || sync_probe_internal.html_prose(
-        CASE WHEN ceil((100 * advice.loss_bound)::numeric) > 0
+        CASE WHEN advice.outdated THEN NULL
+             WHEN ceil((100 * advice.loss_bound)::numeric) > 0
              THEN format('at most %s %% longer', ceil((100 * advice.loss_bound)::numeric))
              WHEN advice.loss_bound IS NOT NULL THEN 'nothing' END) || '</div>',
     '<div><dt>Rests on<dd>' || sync_probe_internal.html_escape(

@@ -320,6 +320,8 @@ SELECT is(html ~ '<h1>Probe pg_wal again: its run is outdated</h1><p class=lead>
 FROM page;
 SELECT is(html ~ '<b class="tag \w+">tie</b> *<span class=from>outdated</span>', true,
           'outdated: nobody is told to stay with it') FROM page;
+SELECT is(pg_temp.part(html, 'verdict') ~ 'Staying costs', false, 'nor what that would cost')
+FROM page;
 
 -- --------------------------------------------------------------- many locations
 DELETE FROM sync_probe.runs;
