@@ -1,5 +1,5 @@
 --
--- Shares as bars.  test/t/025_history.pl has databases and clients of other encodings.
+-- Shares as bars.  test/t/024_history.pl has databases and clients of other encodings.
 --
 \set ON_ERROR_STOP on
 \set QUIET on
