@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * verdict_function.c
- *		sync_probe_internal.verdict() and durable(): the engine's rules on recorded figures.
+ *		sync_probe_internal.verdict(), kinds_verdict() and durable(): the engine's rules on
+ *		recorded figures.
  *
  * The views judge recorded figures with the same code that judged the running probe,
  * so that both always agree.
@@ -23,6 +24,7 @@
 double		sp_margin = 0.05;
 
 PG_FUNCTION_INFO_V1(sync_probe_verdict);
+PG_FUNCTION_INFO_V1(sync_probe_kinds_verdict);
 PG_FUNCTION_INFO_V1(sync_probe_durable);
 
 /* The arguments of verdict(), in order; speeds are three arrays, tails are two. */
@@ -206,6 +208,40 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
 	sp_row_put_text(row, "reason", reason);
 	if (!isnan(times_as_long))
 		sp_row_put(row, "times_as_long", FLOAT8OID, Float8GetDatum(times_as_long));
+	return HeapTupleGetDatum(sp_row_form(row));
+}
+
+/*
+ * sync_probe_internal.kinds_verdict(current_kind text, kind text[],
+ *		speed float8[], speed_low float8[], speed_high float8[],
+ *		OUT verdict text, OUT recommended_kind text)
+ *
+ * The same for kinds of WAL segments, whose one figure takes the place of both regimes.
+ */
+Datum
+sync_probe_kinds_verdict(PG_FUNCTION_ARGS)
+{
+	sp_comparison comparison = {.margin = sp_margin, .pace = {NAN, NAN, NAN}};
+	sp_judgement judgement;
+	TupleDesc	row_type;
+	sp_row	   *row;
+
+	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	if (!read_method_names(fcinfo, &comparison))
+		PG_RETURN_NULL();
+	read_speeds(fcinfo, ARG_PACED_SPEEDS, &comparison, SP_PACED);
+	read_speeds(fcinfo, ARG_PACED_SPEEDS, &comparison, SP_SATURATED);
+	for (int i = 0; i < comparison.count; i++)
+		comparison.contenders[i].durable = SP_DURABLE_UNKNOWN;
+
+	sp_take_out_noise(&comparison);
+	sp_classify(&comparison);
+	sp_judge(&comparison, &judgement);
+
+	row = sp_row_make(BlessTupleDesc(row_type));
+	sp_row_put_text(row, "verdict", sp_verdict_name(judgement.verdict));
+	put_method(row, "recommended_kind", &comparison, judgement.recommended);
 	return HeapTupleGetDatum(sp_row_form(row));
 }
 

@@ -1,10 +1,31 @@
 --
+-- sync_probe_internal.kinds_verdict
+--
+-- The engine's verdict on kinds of WAL segments, with one array element for each kind.  The
+-- speeds of the current kind are those of its A/A control.  A switch needs a gain beyond the
+-- noise.
+--
+CREATE FUNCTION sync_probe_internal.kinds_verdict(
+    current_kind text,
+    kind text[],
+    speed double precision[],
+    speed_low double precision[],
+    speed_high double precision[],
+    OUT verdict text,
+    OUT recommended_kind text)
+LANGUAGE c STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'sync_probe_kinds_verdict';
+
+COMMENT ON FUNCTION sync_probe_internal.kinds_verdict(text, text[], double precision[],
+  double precision[], double precision[]) IS
+  'Verdict on intervals of speed relative to the current kind of WAL segments';
+
+--
 -- sync_probe_internal.judge_kinds
 --
--- The engine's verdict on the kinds of WAL segments that a test of the suite segments has
--- compared, prepared as in src/engine/measure/segments_verdict.c.  One figure takes the place
--- of both regimes.  A switch needs a gain beyond the noise, for which the lower ends of the
--- intervals are made lower.  All columns are null without a current kind.
+-- That verdict on the kinds which a test of the suite segments has compared.  All columns
+-- are null without a current kind.
 --
 CREATE FUNCTION sync_probe_internal.judge_kinds(
     measured sync_probe.measurements[],
@@ -16,41 +37,16 @@ RETURNS record
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-WITH control AS (
-    SELECT m.method AS current_kind, s.margin,
-           m.relative_speed_low <= 1 + s.margin AND m.relative_speed_high >= 1 - s.margin AS usable,
-           CASE WHEN m.relative_speed_low > 1 THEN m.relative_speed_high - 1
-                WHEN m.relative_speed_high < 1 THEN 1 / nullif(m.relative_speed_low, 0) - 1
-                ELSE sqrt(m.relative_speed_high / nullif(m.relative_speed_low, 0)) - 1 END AS noise
-    FROM unnest(measured) AS m,
-         (SELECT current_setting('pg_sync_probe.margin')::float8) AS s (margin)
-    WHERE m.test = of_test AND m.choice = 'current'
-    LIMIT 1
-), prepared AS (
-    SELECT m.method, m.ordinal, c.current_kind,
-           CASE WHEN c.usable AND m.method = c.current_kind THEN 1
-                ELSE m.relative_speed END AS speed,
-           CASE WHEN NOT c.usable THEN m.relative_speed_low
-                WHEN m.method = c.current_kind THEN 1
-                ELSE m.relative_speed_low / greatest((1 + c.noise) / (1 + c.margin), 1) END AS low,
-           CASE WHEN c.usable AND m.method = c.current_kind THEN 1
-                ELSE m.relative_speed_high END AS high
-    FROM unnest(measured) AS m, control AS c
-    WHERE m.test = of_test
-)
-SELECT v.verdict, a.current_kind, v.recommended_method
-FROM (SELECT max(p.current_kind) AS current_kind,
-             array_agg(p.method ORDER BY p.ordinal) AS kind,
-             array_agg(p.speed ORDER BY p.ordinal) AS speed,
-             array_agg(p.low ORDER BY p.ordinal) AS low,
-             array_agg(p.high ORDER BY p.ordinal) AS high,
-             array_agg(0::float8) AS no_rounds,
-             array_agg('unknown'::text) AS durable
-      FROM prepared AS p) AS a,
-     LATERAL sync_probe_internal.verdict(a.current_kind, a.kind,
-         a.speed, a.low, a.high, a.speed, a.low, a.high,
-         a.no_rounds, a.no_rounds, a.no_rounds, a.no_rounds, a.durable,
-         'NaN', 'NaN', 'NaN') AS v
+SELECT v.verdict, a.current_kind, v.recommended_kind
+FROM (SELECT min(m.method) FILTER (WHERE m.choice = 'current') AS current_kind,
+             array_agg(m.method ORDER BY m.ordinal) AS kind,
+             array_agg(m.relative_speed ORDER BY m.ordinal) AS speed,
+             array_agg(m.relative_speed_low ORDER BY m.ordinal) AS low,
+             array_agg(m.relative_speed_high ORDER BY m.ordinal) AS high
+      FROM unnest(measured) AS m
+      WHERE m.test = of_test) AS a,
+     LATERAL sync_probe_internal.kinds_verdict(a.current_kind, a.kind, a.speed, a.low,
+                                               a.high) AS v
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.judge_kinds(sync_probe.measurements[], text) IS

@@ -5,12 +5,9 @@
  *
  * Two questions are judged as methods are: is another kind of segment worth a switch, and
  * is another kind of those that are created?  Their one figure takes the place of both
- * regimes.  sync_probe_internal.judge_kinds() judges the recorded figures in the same way.
- *
- * Where the disk is busy with others, kinds may differ by what these do: on a busy disk a
- * kind was seen twice as fast that is half as fast on a quiet one.  So a switch must gain
- * more than two segments of the current kind differ.  For a verdict that it stays that
- * does not matter: the intervals of the others are as wide as the noise makes them.
+ * regimes.  Where the disk is busy with others, kinds may differ by what these do: on a busy
+ * disk a kind was seen twice as fast that is half as fast on a quiet one.  So the noise is
+ * taken out, see sp_take_out_noise().
  *
  *-------------------------------------------------------------------------
  */
@@ -18,33 +15,6 @@
 
 #include <math.h>
 #include <string.h>
-
-/*
- * Let a switch need a gain beyond the noise, and the others none.  A control that differs
- * by more than the margin, or was not measured, stays: nothing can be said then.
- */
-static void
-take_out_noise(sp_comparison *comparison)
-{
-	sp_contender *current = &comparison->contenders[comparison->current];
-	double		noise = sp_speed_noise(current->speed[SP_PACED]);
-	double		lowered = (1 + noise) / (1 + comparison->margin);
-
-	if (isnan(noise) || sp_control_contradicts(comparison))
-		return;
-	for (int i = 0; i < comparison->count; i++)
-	{
-		sp_contender *contender = &comparison->contenders[i];
-
-		for (int r = 0; r < SP_REGIMES; r++)
-		{
-			if (contender == current)
-				contender->speed[r] = (sp_speed) {1, 1, 1};
-			else if (lowered > 1)
-				contender->speed[r].low /= lowered;
-		}
-	}
-}
 
 /* Fill in the kinds of a part.  Returns false if there is nothing to compare. */
 static bool
@@ -71,7 +41,7 @@ compare_kinds(const sp_probe *probe, sp_segment_part part, sp_comparison *compar
 	}
 	if (comparison->current < 0)
 		return false;
-	take_out_noise(comparison);
+	sp_take_out_noise(comparison);
 	sp_classify(comparison);
 	return true;
 }

@@ -241,6 +241,29 @@ sp_control_contradicts(const sp_comparison *comparison)
 	return false;
 }
 
+void
+sp_take_out_noise(sp_comparison *comparison)
+{
+	sp_contender *current = &comparison->contenders[comparison->current];
+	double		noise = sp_speed_noise(current->speed[SP_PACED]);
+	double		lowered = (1 + noise) / (1 + comparison->margin);
+
+	if (isnan(noise) || sp_control_contradicts(comparison))
+		return;
+	for (int i = 0; i < comparison->count; i++)
+	{
+		sp_contender *contender = &comparison->contenders[i];
+
+		for (int r = 0; r < SP_REGIMES; r++)
+		{
+			if (contender == current)
+				contender->speed[r] = (sp_speed) {1, 1, 1};
+			else if (lowered > 1)
+				contender->speed[r].low /= lowered;
+		}
+	}
+}
+
 /* The noise of the deciding regime, if it was measured. */
 static double
 control_noise(const sp_comparison *comparison, const sp_contender *current)

@@ -183,6 +183,15 @@ extern bool sp_projection_settles(const sp_comparison *comparison,
 /* Does the A/A control prove the current method faster or slower than itself? */
 extern bool sp_control_contradicts(const sp_comparison *comparison);
 
+/*
+ * Let a switch need a gain beyond the noise, and the other verdicts none: where one figure
+ * takes the place of both regimes, and storage is busy with others.  A switch then gains
+ * more than two measurements of the current contender differ.  For a verdict that it stays
+ * noise does not matter, as the intervals of the others are as wide as it makes them.  A
+ * control that contradicts, or was not measured, stays: nothing can be said then.
+ */
+extern void sp_take_out_noise(sp_comparison *comparison);
+
 /* Can more entries of this regime still settle something? */
 extern bool sp_regime_is_open(const sp_comparison *comparison, sp_regime regime);
 
