@@ -1,5 +1,5 @@
 --
--- Reports of pg_test_fsync: what is refused, who may import, what is recorded.
+-- import_pg_test_fsync(): arguments, errors, privileges, and the rows that it records.
 -- test/tap/import.sql has the reports of all versions.
 --
 SET client_min_messages = warning;
