@@ -976,6 +976,31 @@ removes_no_other_file(void **state)
 	remove_files();
 }
 
+/* A file that could not be removed is still known: the caller removes it, or says so. */
+static void
+forgets_no_file(void **state)
+{
+	sp_segment_work work;
+
+	(void) state;
+	plan(true, true);
+	make_old_segments();
+	work = (sp_segment_work) {.probe = probe, .file = &probe->files[2], .limit = INT64_MAX};
+	disk.armed = true;
+	assert_int_equal(sp_segment_make(&work, SP_SPARSE), SP_SEGMENT_DONE);
+	disk.fail_call = UNLINK;
+	disk.fail_at = disk.seen[UNLINK] + 1;
+	disk.fail_errno = EIO;
+	sp_segment_discard(work.file);
+	assert_true(disk.failed);
+	assert_true(work.file->exists);
+	sp_segment_discard(work.file);
+	disk.armed = false;
+	assert_false(work.file->exists);
+	assert_int_not_equal(faccessat(directory_fd, work.file->name, F_OK, 0), 0);
+	remove_files();
+}
+
 /* --------------------------------------------------------------------- set-up */
 
 static int
@@ -1025,6 +1050,7 @@ main(void)
 		cmocka_unit_test(can_be_interrupted_anywhere),
 		cmocka_unit_test(replaces_no_file),
 		cmocka_unit_test(removes_no_other_file),
+		cmocka_unit_test(forgets_no_file),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -258,8 +258,8 @@ void
 sp_segment_discard(sp_file *file)
 {
 	close_file(file);
-	if (file->exists && is_ours(file))
-		(void) unlinkat(file->directory_fd, file->name, 0);
+	if (file->exists && is_ours(file) && unlinkat(file->directory_fd, file->name, 0) != 0)
+		return;					/* the caller of the suite tries again, and says so */
 	file->exists = false;
 }
 
