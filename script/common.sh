@@ -318,7 +318,7 @@ make_args() { printf '%s\n' with_llvm=no "PG_CONFIG=$pg_config"; }
 build_extension() {
 	local arguments
 	mapfile -t arguments < <(make_args)
-	run_job make -s "${arguments[@]}" all || return
+	run_job make -s "-j$(nproc)" "${arguments[@]}" all || return
 	run_job make -s "${arguments[@]}" install "DESTDIR=$work/stage" || return
 }
 
