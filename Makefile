@@ -5,14 +5,24 @@
 #   make unit-check				the engine alone: no server, no server headers
 #
 # script/test runs all of it on a throw-away cluster.
+#
+# A build may lie elsewhere: make -f SOURCE/Makefile VPATH=SOURCE.  Then nothing is written
+# into the source.
+
+# As PGXS finds srcdir, which is not known before it is included.
+SOURCE := $(or $(VPATH),$(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST)))))
+# Names relative to the source: make looks for such files along VPATH.
+sources = $(patsubst $(SOURCE)/%,%,$(sort $(wildcard $(addprefix $(SOURCE)/,$(1)))))
 
 EXTENSION = pg_sync_probe
-EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" $(EXTENSION).control)
+EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" \
+	$(SOURCE)/$(EXTENSION).control)
 
 MODULE_big = pg_sync_probe
-ENGINE = $(sort $(wildcard src/engine/*/*.c))
-ENGINE_HEADERS = $(wildcard src/engine/*/*.h)
-SERVER = $(sort $(wildcard src/*.c src/*/*.c))
+ENGINE = $(call sources,src/engine/*/*.c)
+ENGINE_HEADERS = $(call sources,src/engine/*/*.h)
+SERVER = $(call sources,src/*.c src/*/*.c)
+SERVER_HEADERS = $(call sources,src/*.h src/*/*.h)
 OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 
 # In this order: what comes later uses what comes before.
@@ -33,12 +43,13 @@ SHLIB_LINK = -lm
 
 REGRESS = setup arguments locations shapes recording lifetime privileges trial workloads \
 	sql_bench commit_waits commit_suite import stream_suite history report_html in_your_tests
-REGRESS_OPTS = --inputdir=.
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl
+TEST_MODULE = test/modules/child_process/child_process_test
+FAULT_LIBRARY = test/fault/fail_calls
 
-UNIT_TESTS = $(patsubst test/unit/%.c,unit/%,$(sort $(wildcard test/unit/test_*.c)))
-FUZZ_TARGETS = $(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
+UNIT_TESTS = $(patsubst test/unit/%.c,unit/%,$(call sources,test/unit/test_*.c))
+FUZZ_TARGETS = $(patsubst test/fuzz/fuzz_%.c,%,$(call sources,test/fuzz/fuzz_*.c))
 EXTRA_CLEAN = unit unit-asan $(EXTENSION)--*.sql results regression.diffs regression.out tmp_check \
 	$(TEST_MODULE).o $(TEST_MODULE).so $(FAULT_LIBRARY).so
 
@@ -49,10 +60,16 @@ include $(PGXS)
 endif
 
 $(EXTENSION)--$(EXTVERSION).sql: $(SQL_SOURCES) Makefile
-	cat $(SQL_SOURCES) > $@
+	cat $(filter %.sql,$^) > $@
 
 # Headers are few and small: all objects depend on all of them.
-$(OBJS): $(wildcard src/*.h src/*/*.h) $(ENGINE_HEADERS)
+$(OBJS): $(SERVER_HEADERS) $(ENGINE_HEADERS)
+
+# A build elsewhere has no folders yet.  Absolute names: make would find the source's.
+FOLDERS = $(addprefix $(CURDIR)/,$(sort $(dir $(OBJS) $(TEST_MODULE) $(FAULT_LIBRARY))))
+$(OBJS) $(OBJS:.o=.bc) $(TEST_MODULE).o $(FAULT_LIBRARY).so: | $(FOLDERS)
+$(FOLDERS):
+	mkdir -p $@
 
 # ------------------------------------------------- libraries of the Perl tests
 #
@@ -60,17 +77,15 @@ $(OBJS): $(wildcard src/*.h src/*/*.h) $(ENGINE_HEADERS)
 # the objects of this extension, and its own functions instead of some system calls;
 # the other library is preloaded into a server.
 
-TEST_MODULE = test/modules/child_process/child_process_test
 TEST_MODULE_OBJS = $(TEST_MODULE).o $(addprefix src/, common/child_process.o common/child_exec.o \
 	common/child_output.o storage/zfs_tools.o engine/storage/zfs.o \
 	engine/storage/zfs_status.o engine/text/slice.o)
-FAULT_LIBRARY = test/fault/fail_calls
 
-ifeq ($(PORTNAME),linux)
+ifeq ($(PORTNAME)$(TAP_TESTS),linux1)
 installcheck: $(TEST_MODULE).so $(FAULT_LIBRARY).so
 endif
 
-$(TEST_MODULE).o: $(wildcard src/*.h src/*/*.h) $(ENGINE_HEADERS)
+$(TEST_MODULE).o: $(SERVER_HEADERS) $(ENGINE_HEADERS)
 
 $(TEST_MODULE).so: $(TEST_MODULE_OBJS)
 	$(LINK.shared) -o $@ $^ $(LDFLAGS) $(LDFLAGS_SL) -Wl,--wrap=pipe2,--wrap=fork,--wrap=kill
@@ -86,12 +101,12 @@ $(FAULT_LIBRARY).so: $(FAULT_LIBRARY).c
 
 UNIT_CC = $(or $(UNIT_COMPILER),cc)
 UNIT_CFLAGS = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wmissing-prototypes \
-	-Werror -O2 -g -Isrc
+	-Werror -O2 -g -I$(SOURCE)/src
 UNIT_SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 UNIT_LIBS = -lcmocka -lm
 # Calls that a test replaces: those that it, or fake_disk.h for it, defines as __wrap_.
 UNIT_WRAP = $(patsubst __wrap_%,-Wl$(comma)--wrap=%,$(sort $(shell grep -oh '__wrap_[a-z]\+' $(1) \
-	$(if $(findstring fake_disk.h,$(shell cat $(1))),test/unit/fake_disk.h))))
+	$(if $(findstring fake_disk.h,$(shell cat $(1))),$(SOURCE)/test/unit/fake_disk.h))))
 comma := ,
 
 # The engine is compiled once for all tests.  A call that a test replaces is replaced in the
@@ -110,18 +125,18 @@ unit/engine.a unit-asan/engine.a:
 	rm -f $@
 	$(AR) rcs $@ $^
 
-unit/%: test/unit/%.c unit/engine.a $(ENGINE_HEADERS) $(wildcard test/unit/*.h)
+unit/%: test/unit/%.c unit/engine.a $(ENGINE_HEADERS) $(call sources,test/unit/*.h)
 	$(UNIT_CC) $(UNIT_CFLAGS) $< unit/engine.a $(call UNIT_WRAP,$<) $(UNIT_LIBS) -o $@
 
-unit-asan/%: test/unit/%.c unit-asan/engine.a $(ENGINE_HEADERS) $(wildcard test/unit/*.h)
+unit-asan/%: test/unit/%.c unit-asan/engine.a $(ENGINE_HEADERS) $(call sources,test/unit/*.h)
 	$(UNIT_CC) $(UNIT_CFLAGS) $(UNIT_SANITIZE) $< unit-asan/engine.a $(call UNIT_WRAP,$<) \
 		$(UNIT_LIBS) -o $@
 
 unit-check: $(UNIT_TESTS)
-	SP_FIXTURES=test/fixtures prove -v --exec '' $(UNIT_TESTS)
+	SP_FIXTURES=$(SOURCE)/test/fixtures prove -v --exec '' $(UNIT_TESTS)
 
 unit-check-sanitized: $(UNIT_TESTS:unit/%=unit-asan/%) $(FUZZ_TARGETS:%=unit-asan/replay_%)
-	SP_FIXTURES=test/fixtures prove -v --exec '' $^
+	SP_FIXTURES=$(SOURCE)/test/fixtures prove -v --exec '' $^
 
 # What was kept of the fuzzers' inputs is part of the tests.  To look for more needs clang
 # and its runtime (Debian: libclang-rt-dev): `make fuzz FUZZ_SECONDS=60` lets each target
@@ -134,16 +149,16 @@ FUZZ_SECONDS = 600
 
 unit-asan/replay_%: test/fuzz/fuzz_%.c test/fuzz/replay.c test/fuzz/fuzz.h unit-asan/engine.a \
 	$(ENGINE_HEADERS)
-	$(UNIT_CC) $(UNIT_CFLAGS) $(UNIT_SANITIZE) $< test/fuzz/replay.c unit-asan/engine.a -lm -o $@
+	$(UNIT_CC) $(UNIT_CFLAGS) $(UNIT_SANITIZE) $(filter %.c,$^) unit-asan/engine.a -lm -o $@
 
 unit-asan/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $(ENGINE) $(ENGINE_HEADERS)
 	@mkdir -p $(@D)
-	$(FUZZ_CC) $(UNIT_CFLAGS) $(FUZZ_SANITIZE) $< $(ENGINE) -lm -o $@
+	$(FUZZ_CC) $(UNIT_CFLAGS) $(FUZZ_SANITIZE) $(filter %.c,$^) -lm -o $@
 
 # All that is found goes to a directory of its own first: most of it is not new.
 fuzz: $(FUZZ_TARGETS:%=unit-asan/fuzz_%)
 	set -e; for target in $(FUZZ_TARGETS); do \
-		corpus=test/fixtures/fuzz/$$target; found=unit-asan/found_$$target; \
+		corpus=$(SOURCE)/test/fixtures/fuzz/$$target; found=unit-asan/found_$$target; \
 		mkdir -p $$found; \
 		unit-asan/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) \
 			-artifact_prefix=$$corpus/ $$found $$corpus; \
