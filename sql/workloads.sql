@@ -350,6 +350,21 @@ UPDATE sync_probe.workloads SET builtin = true WHERE workload = 'mine';
 DELETE FROM sync_probe.workloads WHERE workload = 'mine';
 TRUNCATE sync_probe.workloads;
 
+-- a later version may bring one whose name is taken: the name keeps its meaning
+SET client_min_messages = notice;
+INSERT INTO sync_probe.workloads (workload, script, suite) VALUES
+('upsert_on_conflict', 'SELECT 1;', 'mine'), ('insert', 'SELECT 1;', 'mine');
+SET client_min_messages = warning;
+SELECT workload, suite, statements -> 0 ->> 'statement' AS statement
+FROM sync_probe.pgbench('upsert_on_conflict', clients => 1, transactions => 1);
+CALL sync_probe.sql_bench('{pg_default}');
+UPDATE sync_probe.workloads SET workload = 'mine' WHERE workload = 'insert' AND NOT builtin;
+UPDATE sync_probe.workloads SET description = 'mine' WHERE workload = 'upsert_on_conflict'
+    AND NOT builtin;
+DELETE FROM sync_probe.workloads WHERE NOT builtin;
+SELECT workload, suite FROM sync_probe.pgbench('upsert_on_conflict', clients => 1, transactions => 1);
+DELETE FROM sync_probe.workload_results WHERE workload = 'upsert_on_conflict';
+
 -- nobody else's business, until granted
 CREATE ROLE regress_sync_probe_runner;
 SET ROLE regress_sync_probe_runner;
@@ -389,7 +404,11 @@ RESET ROLE;
 -- a row carries who wrote it, which only a superuser can set
 RESET ROLE;
 CREATE ROLE regress_sync_probe_author;
-GRANT SELECT, INSERT, UPDATE ON sync_probe.workloads TO regress_sync_probe_author;
+GRANT INSERT ON sync_probe.workloads TO regress_sync_probe_author;
+SET ROLE regress_sync_probe_author;
+INSERT INTO sync_probe.workloads (workload, script) VALUES ('upsert', 'SELECT 1;');
+RESET ROLE;
+GRANT SELECT, UPDATE ON sync_probe.workloads TO regress_sync_probe_author;
 GRANT SET ON PARAMETER session_replication_role TO regress_sync_probe_author;
 INSERT INTO sync_probe.workloads (workload, script) VALUES
 ('ours', 'SELECT 1;'), ('changed', 'SELECT 1;');
@@ -398,6 +417,7 @@ INSERT INTO sync_probe.workloads (workload, script, author) VALUES
 ('theirs', 'SELECT 1;', session_user), ('taken over', 'SELECT 1;', session_user);
 UPDATE sync_probe.workloads SET description = 'SELECT 1 + 1', author = session_user
 WHERE workload = 'changed';
+UPDATE sync_probe.workloads SET workload = 'upsert' WHERE workload = 'changed';
 SET session_replication_role = replica;
 INSERT INTO sync_probe.workloads (workload, script, author) VALUES
 ('replicated', 'SELECT 1;', session_user);

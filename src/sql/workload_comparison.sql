@@ -135,7 +135,7 @@ LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $function$
 DECLARE
-    missing record;
+    wrong record;
     combinations integer;
 BEGIN
     IF NOT has_table_privilege('sync_probe.workloads', 'SELECT') THEN
@@ -168,11 +168,23 @@ BEGIN
                   HINT = '1 runs as many iterations as MySQL''s sql-bench, 0.01 one percent of'
                          ' them.';
     END IF;
-    SELECT t.name INTO missing
+    SELECT t.name INTO wrong
     FROM unnest(tablespaces) AS t (name) WHERE t.name NOT IN (SELECT spcname FROM pg_tablespace);
     IF FOUND THEN
-        RAISE EXCEPTION 'tablespace "%" does not exist', missing.name
+        RAISE EXCEPTION 'tablespace "%" does not exist', wrong.name
             USING ERRCODE = 'undefined_object', HINT = 'See SELECT spcname FROM pg_tablespace.';
+    END IF;
+    SELECT w.workload INTO wrong
+    FROM sync_probe.workloads AS w
+    JOIN sync_probe.workloads AS b ON b.workload = w.workload AND b.suite = 'sql_bench' AND b.builtin
+    WHERE NOT w.builtin ORDER BY w.workload LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'workload "%" hides an operation of sql_bench', wrong.workload
+            USING ERRCODE = 'object_not_in_prerequisite_state',
+                  DETAIL = 'It is not the builtin workload of that name.',
+                  HINT = 'Give the row another name: UPDATE sync_probe.workloads SET'
+                         || format(' workload = ... WHERE workload = %L AND NOT builtin;',
+                                   wrong.workload);
     END IF;
     settings := coalesce(nullif(settings, '{}'), ARRAY[NULL::jsonb]);
     combinations := cardinality(tablespaces) * cardinality(settings);

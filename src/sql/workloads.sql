@@ -15,8 +15,11 @@
 -- Set-up and tear-down are one transaction each.  The script is what pgbench's manual
 -- calls a transaction script.
 --
+-- A later version may bring a builtin workload with the name of a user's row.  Both are
+-- kept, in an update as in a restore, and the name goes on to mean the user's row.
+--
 CREATE TABLE sync_probe.workloads (
-    workload name PRIMARY KEY CHECK (workload <> ''),
+    workload name CHECK (workload <> ''),
     suite name NOT NULL DEFAULT 'user',
     description text,
     setup text,
@@ -28,7 +31,8 @@ CREATE TABLE sync_probe.workloads (
     new_connections boolean NOT NULL DEFAULT false,
     builtin boolean NOT NULL DEFAULT false,
     author name NOT NULL DEFAULT current_user,
-    author_oid oid
+    author_oid oid,
+    PRIMARY KEY (workload, builtin)
 );
 
 GRANT SELECT ON sync_probe.workloads TO pg_monitor;
@@ -38,7 +42,8 @@ COMMENT ON TABLE sync_probe.workloads IS
   'workloads through pgbench(); any other requires SELECT on this table, since what pgbench '
   'reports shows its script';
 COMMENT ON COLUMN sync_probe.workloads.workload IS
-  'Name of the workload, the first argument of pgbench()';
+  'Name of the workload, the first argument of pgbench(). A row that is not builtin hides a '
+  'builtin one of the same name';
 COMMENT ON COLUMN sync_probe.workloads.suite IS
   'Group of workloads that workload_comparison shows together';
 COMMENT ON COLUMN sync_probe.workloads.description IS
@@ -68,18 +73,37 @@ COMMENT ON COLUMN sync_probe.workloads.author_oid IS
   'the author';
 
 --
+-- sync_probe_internal.is_builtin_workload
+--
+-- A role may have INSERT on workloads without SELECT.
+--
+CREATE FUNCTION sync_probe_internal.is_builtin_workload(name name)
+RETURNS boolean
+LANGUAGE sql STABLE STRICT SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $function$
+    SELECT EXISTS (SELECT FROM sync_probe.workloads AS w WHERE w.workload = $1 AND w.builtin)
+$function$;
+
+COMMENT ON FUNCTION sync_probe_internal.is_builtin_workload(name) IS
+  'Whether a builtin workload has this name';
+
+--
 -- sync_probe_internal.check_workload
 --
 -- Builtin workloads cannot be changed, because their names are in the history with the
 -- meaning that they have.  Other rows carry the role that wrote them.  An author that a
 -- superuser gives is kept, so that pg_restore keeps authors and a superuser can take
--- over a row.  The triggers are in workload_results.sql, after the builtin rows.
+-- over a row.  Only a superuser can hide a builtin workload from all others: a restore must
+-- be able to, where a later version has brought one of that name.  The triggers are in workload_results.sql, after the builtin rows.
 --
 CREATE FUNCTION sync_probe_internal.check_workload()
 RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 AS $function$
+DECLARE
+    superuser boolean;
 BEGIN
     IF TG_OP = 'TRUNCATE' THEN
         RAISE EXCEPTION 'table "workloads" cannot be truncated'
@@ -103,7 +127,21 @@ BEGIN
                   DETAIL = 'Builtin workloads come with the extension. pg_dump leaves them out.',
                   HINT = 'Leave out column builtin.';
     END IF;
-    IF NOT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+    superuser := (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
+    IF TG_NARGS = 0 AND (TG_OP = 'INSERT' OR new.workload <> old.workload)
+       AND sync_probe_internal.is_builtin_workload(new.workload) THEN
+        IF NOT superuser THEN
+            RAISE EXCEPTION 'workload "%" came with the extension', new.workload
+                USING ERRCODE = 'unique_violation',
+                      DETAIL = 'Your row would hide it from everybody. Only a superuser can do that.',
+                      HINT = 'Use another name.';
+        END IF;
+        RAISE NOTICE 'workload "%" hides the builtin workload of that name', new.workload
+            USING HINT = 'To use both, give the row another name: UPDATE sync_probe.workloads SET'
+                         || format(' workload = ... WHERE workload = %L AND NOT builtin;',
+                                   new.workload);
+    END IF;
+    IF NOT superuser THEN
         new.author := current_user;
         new.author_oid := NULL;
     ELSIF TG_NARGS = 1 AND new.author_oid IS NOT DISTINCT FROM old.author_oid THEN

@@ -53,7 +53,9 @@ read_workload(void *arg)
 	char	   *author_oid;
 	char	   *transactions;
 
-	sp_history_execute("SELECT * FROM " SP_SCHEMA ".workloads WHERE workload OPERATOR(pg_catalog.=) $1",
+	/* a user's row before a builtin one that a later version of the extension has brought */
+	sp_history_execute("SELECT * FROM " SP_SCHEMA ".workloads WHERE workload OPERATOR(pg_catalog.=) $1"
+					   " ORDER BY builtin LIMIT 1",
 					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
 	if ((lookup->found = SPI_processed == 1) == false)
 		return;
