@@ -22,6 +22,9 @@
 #include "utils/jsonb.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"				/* part of postgres.h before */
+#endif
 
 #if PG_VERSION_NUM < 150000
 #error "pg_sync_probe needs PostgreSQL 15 or later"

@@ -15,6 +15,8 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
+#include "compat.h"
+
 #define REPLACEMENT_CHARACTER	0xFFFD
 #define CONTROL_PICTURES		0x2400	/* has a picture for each of the 32 controls */
 #define PICTURE_OF_DELETE		0x2421

@@ -12,6 +12,7 @@
  */
 #include "common/common.h"
 
+#include "access/htup_details.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "catalog/namespace.h"

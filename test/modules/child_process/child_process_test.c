@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
@@ -242,7 +243,7 @@ typedef struct line_awaited
 } line_awaited;
 
 static void
-await_line(void *context, bool from_stderr, const char *line)
+await_line(void *context, bool from_stderr pg_attribute_unused(), const char *line)
 {
 	line_awaited *awaited = context;
 
@@ -251,7 +252,7 @@ await_line(void *context, bool from_stderr, const char *line)
 }
 
 static void
-end_polled(int code, Datum arg)
+end_polled(int code pg_attribute_unused(), Datum arg)
 {
 	sp_child_end((sp_child *) DatumGetPointer(arg));
 }
