@@ -490,7 +490,7 @@ open_files(void)
 		snprintf(file->name, sizeof(file->name), "file%d", i);
 		file->fd = __real_openat(directory_fd, file->name,
 								 O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		assert_in_range(file->fd, 0, MAX_FD - 1);
+		assert_uint_in_range(file->fd, 0, MAX_FD - 1);
 		disk.file_of[file->fd] = i;
 		disk.flags_of[file->fd] = sp_open_flags(file);
 		file->directory_fd = directory_fd;

@@ -26,7 +26,7 @@ fixture_file(char *path, const char *directory, const char *name)
 								  fixtures != NULL ? fixtures : "test/fixtures",
 								  directory, name);
 
-	assert_in_range(length, 1, PATH_MAX - 1);
+	assert_uint_in_range(length, 1, PATH_MAX - 1);
 }
 
 /* The path of the captured tree of a kind of system, for sysroot. */

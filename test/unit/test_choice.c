@@ -278,7 +278,7 @@ loses_less_than_staying(void **state)
 					  100 * sum.of_choice / RUNS, 100.0 * sum.changes / RUNS,
 					  100.0 * sum.worse / RUNS);
 		assert_true(sum.of_choice < sum.of_staying);
-		assert_in_range(sum.worse, 0, RUNS / 10);
+		assert_uint_in_range(sum.worse, 0, RUNS / 10);
 		assert_true(sum.changes > RUNS / 20);
 	}
 }

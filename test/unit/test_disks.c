@@ -508,7 +508,7 @@ make_path(char *path, const char *format,...)
 	va_list		arguments;
 
 	va_start(arguments, format);
-	assert_in_range(vsnprintf(path, PATH_MAX, format, arguments), 1,
+	assert_uint_in_range(vsnprintf(path, PATH_MAX, format, arguments), 1,
 					PATH_MAX - 1);
 	va_end(arguments);
 	for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++)

@@ -245,7 +245,7 @@ leaves_out_a_warm_up_that_takes_too_long(void **state)
 		run_probe();
 		check_end("a slow pace");
 		assert_true(probe->rounds[SP_SATURATED] > 0);
-		assert_in_range(first_round_at[SP_PACED] - probe->started_ns,
+		assert_uint_in_range(first_round_at[SP_PACED] - probe->started_ns,
 						slow_paces[i].first_round * MILLISECOND,
 						(slow_paces[i].first_round + 10) * MILLISECOND);
 		for (int c = 0; c < probe->ncases; c++)

@@ -412,8 +412,8 @@ counts_background_io(void **state)
 			run_probe();
 			counted = sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE);
 			max = sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_DEVICE);
-			assert_in_range(counted, rows[i].per_second * 0.7, rows[i].per_second * 1.3);
-			assert_in_range(max, rows[i].per_second, rows[i].per_second * 2 + 100);
+			assert_uint_in_range(counted, rows[i].per_second * 0.7, rows[i].per_second * 1.3);
+			assert_uint_in_range(max, rows[i].per_second, rows[i].per_second * 2 + 100);
 			assert_int_equal(probe->sham_windows > 0, rows[i].per_second > 0 && !paced_only);
 			assert_true(probe->sham_ns <= probe->duration_ns / 8);
 			if (sp_probe_method_durable(probe, "fdatasync") != durable)
@@ -452,7 +452,7 @@ samples_where_there_is_no_rest(void **state)
 		probe->flush_interval_ns = MILLISECOND / 2;
 		disk.cost[FSYNC] = disk.cost[FDATASYNC] = disk.cost[PWRITE] = rows[i].sync_ns;
 		run_probe();
-		assert_in_range(probe->background.ns, rows[i].min_ns, rows[i].max_ns);
+		assert_uint_in_range(probe->background.ns, rows[i].min_ns, rows[i].max_ns);
 		assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), rows[i].durable);
 	}
 }
@@ -542,8 +542,8 @@ waits_for_enough_windows(void **state)
 		disk.background_flushes_per_second = rows[i].per_second;
 		run_probe();
 		assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), rows[i].durable);
-		assert_in_range(probe->sham_windows, rows[i].min_windows, rows[i].max_windows);
-		assert_in_range(probe->finished_ns - probe->started_ns, 0, 10 * SECOND);
+		assert_uint_in_range(probe->sham_windows, rows[i].min_windows, rows[i].max_windows);
+		assert_uint_in_range(probe->finished_ns - probe->started_ns, 0, 10 * SECOND);
 	}
 }
 
@@ -566,7 +566,7 @@ waits_for_no_window_that_cannot_tell(void **state)
 	run_probe();
 	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
 	assert_int_equal(probe->results[1].windows.shams[SP_LEVEL_DEVICE].all, 0);
-	assert_in_range(probe->finished_ns - probe->started_ns, 0, 10 * SECOND);
+	assert_uint_in_range(probe->finished_ns - probe->started_ns, 0, 10 * SECOND);
 }
 
 /* Nor for windows without counters. */
@@ -581,8 +581,8 @@ waits_for_no_lost_counters(void **state)
 	disk.fail_reading_from = 300;
 	run_probe();
 	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
-	assert_in_range(probe->sham_windows, 1, 250);
-	assert_in_range(probe->finished_ns - probe->started_ns, 0, 10 * SECOND);
+	assert_uint_in_range(probe->sham_windows, 1, 250);
+	assert_uint_in_range(probe->finished_ns - probe->started_ns, 0, 10 * SECOND);
 }
 
 /* A slow current method has windows of its own length, not a share of those of all methods. */
@@ -811,8 +811,8 @@ reads_less_often_where_it_is_slow(void **state)
 		seen += (uint64_t) probe->results[c].evidence.ops;
 	}
 	assert_true(disk.readings * probe->counters_cost_ns < probe->duration_ns / 100 * 2);
-	assert_in_range(disk.readings, 10, readings / 4);
-	assert_in_range(seen, ops / 10, ops / 4);
+	assert_uint_in_range(disk.readings, 10, readings / 4);
+	assert_uint_in_range(seen, ops / 10, ops / 4);
 	assert_float_equal(flushes_per_op(&probe->results[2].evidence), 1, 1e-9);
 }
 
@@ -875,7 +875,7 @@ survives_a_reading_that_fails(void **state)
 		disk.counters.flushes = 1000000;
 		disk.fail_one_reading = at;
 		run_probe();
-		assert_in_range(count_lost(), 0, 2);
+		assert_uint_in_range(count_lost(), 0, 2);
 	}
 }
 
@@ -892,7 +892,7 @@ drops_what_goes_backwards(void **state)
 		disk.reset_by = 900000;
 		run_probe();
 		/* 0: of a warm-up operation */
-		assert_in_range(count_lost(), 0, 1);
+		assert_uint_in_range(count_lost(), 0, 1);
 	}
 }
 
@@ -997,7 +997,7 @@ finds_it_unsafe(void **state)
 	run_probe();
 	assert_int_equal(probe->judgement.verdict, SP_UNSAFE);
 	assert_int_equal(probe->judgement.recommended, -1);
-	assert_in_range(probe->finished_ns - probe->started_ns, 0, 4 * SECOND);
+	assert_uint_in_range(probe->finished_ns - probe->started_ns, 0, 4 * SECOND);
 
 	/* if other cases sync they are compared, and get their rounds first */
 	plan_suite("wal", "open_datasync", 8192, 64 * KILOBYTE);
@@ -1011,7 +1011,7 @@ finds_it_unsafe(void **state)
 	assert_int_equal(probe->judgement.verdict, SP_UNSAFE);
 	assert_true(probe->judgement.recommended >= 0);
 	assert_true(probe->rounds[SP_PACED] >= 64 && probe->rounds[SP_SATURATED] >= 64);
-	assert_in_range(probe->finished_ns - probe->started_ns, 0, 10 * SECOND);
+	assert_uint_in_range(probe->finished_ns - probe->started_ns, 0, 10 * SECOND);
 }
 
 int

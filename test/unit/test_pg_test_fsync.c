@@ -173,7 +173,7 @@ read_reports(const char *text, size_t length, sp_tool_report *reports, char *not
 		step = sp_tool_read_line(&reader, &report);
 		if (step == SP_TOOL_STEP_REPORT)
 		{
-			assert_in_range(count, 0, MAX_REPORTS - 1);
+			assert_uint_in_range(count, 0, MAX_REPORTS - 1);
 			reports[count++] = report;
 		}
 	} while (step != SP_TOOL_STEP_END);
@@ -889,7 +889,7 @@ test_longest_missing(void **state)
 		if (strlen(missing) > longest)
 			longest = strlen(missing);
 	}
-	assert_in_range(longest, 100, SP_TOOL_MISSING_SIZE - 2);
+	assert_uint_in_range(longest, 100, SP_TOOL_MISSING_SIZE - 2);
 }
 
 /* The table of lines is that of the suite: five sections, in order. */

@@ -242,15 +242,15 @@ leaves_out_the_round_after_a_move(void **state)
 			for (int file = 0; file < probe->nfiles; file++)
 				writes += blocks[b].writes[file];
 		}
-		assert_in_range(idle, 0, 1);
+		assert_uint_in_range(idle, 0, 1);
 		/* and of each turn the first paced one, and of each saturated slice one operation */
 		uncounted = writes - counted;
 		assert_int_equal(uncounted % cases, 0);
 		if (squares[row].regime == SP_PACED)
-			assert_in_range(uncounted / cases, moves + 1, moves + 7);	/* up to 7 turns */
+			assert_uint_in_range(uncounted / cases, moves + 1, moves + 7);	/* up to 7 turns */
 		else
 			assert_int_equal(uncounted, (probe->rounds[SP_SATURATED] + moves - idle) * cases);
-		assert_in_range(probe->rounds[squares[row].regime],
+		assert_uint_in_range(probe->rounds[squares[row].regime],
 						squares[row].block_rounds * (int64_t) moves,
 						squares[row].block_rounds * (int64_t) (moves + 1));
 	}
@@ -560,13 +560,13 @@ uses_copies_where_there_is_time(void **state)
 			if (rows[i].copies == 1)
 				assert_int_equal(result->histogram.ops, rounds);
 			else
-				assert_in_range(result->histogram.ops, rows[i].copies * (rounds - 40),
+				assert_uint_in_range(result->histogram.ops, rows[i].copies * (rounds - 40),
 								rows[i].copies * (rounds - 16) + 16);
 			/* an entry is a mean, however many files */
 			for (int k = 0; k < result->series.n; k++)
 				assert_float_equal(result->series.mean_us[k], own, 1e-3);
 			assert_int_equal(result->tail.slow_rounds, 0);
-			assert_in_range(result->tail.rounds, rounds - 17, rounds);
+			assert_uint_in_range(result->tail.rounds, rounds - 17, rounds);
 		}
 	}
 }
@@ -597,7 +597,7 @@ paces_every_copy(void **state)
 		if (before[call->file] > 0)
 		{
 			/* once a round, anywhere in it */
-			assert_in_range(since, MILLISECOND, 2 * 20 * MILLISECOND);
+			assert_uint_in_range(since, MILLISECOND, 2 * 20 * MILLISECOND);
 			seen += probe->cases[call->home].file != call->home;
 		}
 		before[call->file] = call->at;
@@ -693,7 +693,7 @@ rests_after_a_move(void **state)
 			int64_t		owed = (int64_t) ((double) busy / duty_cycles[i]) - busy;
 
 			assert_true(last->cleans_up && (last + 1)->call == PWRITE);
-			assert_in_range(rest, owed, owed + 100 * disk.tick);
+			assert_uint_in_range(rest, owed, owed + 100 * disk.tick);
 			moves++;
 		}
 		assert_true(moves > 3);
@@ -752,7 +752,7 @@ creates_in_a_random_order(void **state)
 		assert_memory_equal(order, again, sizeof(order));
 		for (int i = 0; i < probe->nfiles; i++)
 		{
-			assert_in_range(order[i], 0, probe->nfiles - 1);
+			assert_uint_in_range(order[i], 0, probe->nfiles - 1);
 			assert_false(seen[order[i]]);
 			seen[order[i]] = true;
 		}
@@ -761,13 +761,13 @@ creates_in_a_random_order(void **state)
 		first[order[0]]++;
 		last[order[probe->nfiles - 1]]++;
 	}
-	assert_in_range(same, 0, 5);	/* hardly ever by chance */
+	assert_uint_in_range(same, 0, 5);	/* hardly ever by chance */
 	/* twenty files: 100 times each, by chance 10 more or less; five standard deviations */
 	assert_int_equal(probe->nfiles, 20);
 	for (int i = 0; i < probe->nfiles; i++)
 	{
-		assert_in_range(first[i], 100 - 50, 100 + 50);
-		assert_in_range(last[i], 100 - 50, 100 + 50);
+		assert_uint_in_range(first[i], 100 - 50, 100 + 50);
+		assert_uint_in_range(last[i], 100 - 50, 100 + 50);
 	}
 }
 

@@ -34,8 +34,8 @@ measures_every_case_once_a_round(void **state)
 	assert_int_equal(disk.calls[PWRITE] % n, 0);
 
 	/* the first round of a turn is not counted, and the first one after each move */
-	assert_in_range(rounds, 70, 80);
-	assert_in_range(count_moves(), 3, 4);
+	assert_uint_in_range(rounds, 70, 80);
+	assert_uint_in_range(count_moves(), 3, 4);
 	uncounted = 1 + count_moves();
 	assert_int_equal(probe->rounds[SP_PACED], rounds - uncounted);
 	assert_int_equal(disk.rounds, probe->rounds[SP_PACED]);
@@ -66,7 +66,7 @@ measures_every_case_once_a_round(void **state)
 		same += round > 0 && memcmp(order, before, sizeof(order)) == 0;
 		memcpy(before, order, sizeof(order));
 	}
-	assert_in_range(same, 0, rounds / 4);	/* one in 120 by chance */
+	assert_uint_in_range(same, 0, rounds / 4);	/* one in 120 by chance */
 }
 
 /* The files in the order in which they were written to, as one number. */
@@ -77,7 +77,7 @@ order_of_run(uint64_t seed)
 
 	probe->random_seed = seed;
 	run_probe();
-	assert_in_range(disk.nrecords, 100, MAX_RECORDS - 1);
+	assert_uint_in_range(disk.nrecords, 100, MAX_RECORDS - 1);
 	for (int i = 0; i < disk.nrecords; i++)
 		hash = (hash ^ (uint64_t) disk.records[i].file) * UINT64_C(0x100000001b3) + 1;
 	return hash;
@@ -129,7 +129,7 @@ fills_slices(void **state)
 			if (slow && is_fsync)
 				assert_int_equal(result->histogram.ops, rounds);	/* two clock ticks are enough */
 			else
-				assert_in_range(result->histogram.ops, 7 * rounds, 20 * rounds);
+				assert_uint_in_range(result->histogram.ops, 7 * rounds, 20 * rounds);
 		}
 		assert_int_equal(disk.operations, operations);
 		assert_int_equal(disk.slept, 0);
@@ -164,7 +164,7 @@ writes_unsynced_at_a_stretch(void **state)
 		c = probe->ncases - 1;
 		assert_string_equal(probe->cases[c].test, "unsynced_write");
 		run_probe();
-		assert_in_range(disk.nrecords, 1000, MAX_RECORDS);	/* they come first */
+		assert_uint_in_range(disk.nrecords, 1000, MAX_RECORDS);	/* they come first */
 		for (int k = 0; k < disk.nrecords; k++)
 		{
 			int64_t		taken;
@@ -178,13 +178,13 @@ writes_unsynced_at_a_stretch(void **state)
 				continue;
 			stretches++;
 			taken = disk.records[k].at - begin;
-			assert_in_range(taken, (rows[i].length - 1) * MILLISECOND,
+			assert_uint_in_range(taken, (rows[i].length - 1) * MILLISECOND,
 							(rows[i].length + 2) * MILLISECOND);
 		}
 		assert_int_equal(stretches, SP_UNSYNCED_ROUNDS);
 		assert_int_equal(probe->results[c].series.n, SP_UNSYNCED_ROUNDS);
 		if (rows[i].length > 4)
-			assert_in_range(probe->results[c].histogram.ops * 100 / (uint64_t) writes, 78, 81);
+			assert_uint_in_range(probe->results[c].histogram.ops * 100 / (uint64_t) writes, 78, 81);
 		else
 			assert_int_equal(probe->results[c].histogram.ops, writes - stretches);
 		assert_true(probe->rounds[SP_SATURATED] > 2 * SP_UNSYNCED_ROUNDS);
@@ -254,7 +254,7 @@ rests_after_every_flush(void **state)
 	probe->duration_ns = 5 * SECOND;
 	disk.cost[PWRITE] = 3 * MILLISECOND;
 	run_probe();
-	assert_in_range(disk.nrecords, 400, MAX_RECORDS - 1);
+	assert_uint_in_range(disk.nrecords, 400, MAX_RECORDS - 1);
 	/* the first rounds do not know yet how long flushes take */
 	for (int i = 50; i < disk.nrecords; i++)
 	{
@@ -279,14 +279,14 @@ keeps_the_pace(void **state)
 	 * Four turns of 500 ms, the first round of each uncounted.  To move takes a round, and
 	 * 0.3 ms for each of five files.
 	 */
-	assert_in_range(count_moves(), 20, 23);
-	assert_in_range(probe->rounds[SP_PACED], 2000 * 16 / (16 * 5 + 6.5) - 4 - 3,
+	assert_uint_in_range(count_moves(), 20, 23);
+	assert_uint_in_range(probe->rounds[SP_PACED], 2000 * 16 / (16 * 5 + 6.5) - 4 - 3,
 					2000 * 16 / (16 * 5 + 6.5) + 1);
 
 	stay_at_home();
 	run_probe();
 	assert_int_equal(count_moves(), 0);
-	assert_in_range(probe->rounds[SP_PACED], 2000 / 5 - 4 - 3, 2000 / 5 - 4 + 1);
+	assert_uint_in_range(probe->rounds[SP_PACED], 2000 / 5 - 4 - 3, 2000 / 5 - 4 + 1);
 }
 
 static void
@@ -299,7 +299,7 @@ checks_series(int64_t rounds)
 
 		if (probe->results[c].status == SP_UNSUPPORTED)
 			continue;
-		assert_in_range(series->n, SP_MAX_ENTRIES / 2, SP_MAX_ENTRIES);
+		assert_uint_in_range(series->n, SP_MAX_ENTRIES / 2, SP_MAX_ENTRIES);
 		assert_int_equal(series->rounds, rounds);
 		assert_int_equal(series->n * series->merged + series->pending_ends,
 						 probe->entries[SP_PACED]);
@@ -467,7 +467,7 @@ check_left_out(void)
 		assert_true(is_same_speed(result->speed, when_out[c].speed));
 		assert_int_equal(result->series.rounds, when_out[c].series.rounds);
 		/* rounds of an entry that had begun still make one */
-		assert_in_range(result->series.n, when_out[c].series.n,
+		assert_uint_in_range(result->series.n, when_out[c].series.n,
 						when_out[c].series.n + (when_out[c].series.pending_rounds > 0));
 		assert_int_equal(result->histogram.ops, when_out[c].histogram.ops);
 	}
@@ -525,7 +525,7 @@ leaves_out_what_is_slower(void **state)
 		if (is_fsync)
 		{
 			assert_true(seen_excluded[c]);
-			assert_in_range(result->series.n, SP_FIRST_ANALYSIS_ENTRIES,
+			assert_uint_in_range(result->series.n, SP_FIRST_ANALYSIS_ENTRIES,
 							probe->entries[probe->cases[c].regime] -
 							SP_FIRST_ANALYSIS_ENTRIES);
 			assert_true(result->speed.high < 0.95);
@@ -610,8 +610,8 @@ stops_when_projected_undecided(void **state)
 	}
 	print_message("# %d of %d given up, after %.0f %% of the time\n", given_up, runs,
 				  100.0 * (double) all / (double) (runs * duration));
-	assert_in_range(given_up, runs * 8 / 10, runs);
-	assert_in_range(all, runs * duration / 2, runs * duration * 7 / 10);
+	assert_uint_in_range(given_up, runs * 8 / 10, runs);
+	assert_uint_in_range(all, runs * duration / 2, runs * duration * 7 / 10);
 }
 
 /* With enough time for the noise, differences and ties are found. */
@@ -636,7 +636,7 @@ goes_on_when_projected_decided(void **state)
 				: probe->judgement.verdict == SP_TIE || probe->judgement.verdict == SP_KEEP;
 		}
 		print_message("# fdatasync of %d us: %d of 20 decided\n", (int) slower[i] / 1000, decided);
-		assert_in_range(decided, 19, 20);
+		assert_uint_in_range(decided, 19, 20);
 	}
 }
 

@@ -191,7 +191,7 @@ ends_when_every_file_fails(void **state)
 		run_probe();
 		assert_true(disk.failed_file >= 0);
 		assert_true(probe->finished_ns - probe->started_ns < 20 * SECOND);
-		assert_in_range(probe->rounds[SP_SATURATED], 1, 1000);
+		assert_uint_in_range(probe->rounds[SP_SATURATED], 1, 1000);
 		assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
 		for (int c = 0; c < probe->ncases; c++)
 		{

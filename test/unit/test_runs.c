@@ -497,16 +497,16 @@ seldom_switches_wrongly(void **state)
 		outcome		one = simulate(&nulls[i], RUNS, true);
 		outcome		beside = simulate(&nulls[i], RUNS_BESIDE, false);
 
-		assert_in_range(one.wrong, 0, most_by_chance(RUNS, SELDOM));
+		assert_uint_in_range(one.wrong, 0, most_by_chance(RUNS, SELDOM));
 		wrong += one.wrong;
 		worse += one.worse;
 		wrong_beside += beside.wrong;
 	}
 	print_message("# all: %d wrong switches in %d runs; without rotation %d in %d\n",
 				  wrong, n * RUNS, wrong_beside, n * RUNS_BESIDE);
-	assert_in_range(wrong, 0, most_by_chance(n * RUNS, SELDOM));
+	assert_uint_in_range(wrong, 0, most_by_chance(n * RUNS, SELDOM));
 	/* a best choice has no proof, and may be worse more often */
-	assert_in_range(worse, 0, most_by_chance(n * RUNS, 2 * SELDOM));
+	assert_uint_in_range(worse, 0, most_by_chance(n * RUNS, 2 * SELDOM));
 	/* these disks are such that it would show */
 	assert_true(wrong_beside > most_by_chance(n * RUNS_BESIDE, SELDOM));
 }
@@ -520,8 +520,8 @@ seldom_misses_rare_slow_flushes(void **state)
 		outcome		one = simulate(&rare_tails[i], RUNS, true);
 
 		simulate(&rare_tails[i], RUNS_BESIDE, false);
-		assert_in_range(one.wrong, 0, RUNS * 15 / 100);
-		assert_in_range(one.worse, 0, most_by_chance(RUNS, SELDOM));
+		assert_uint_in_range(one.wrong, 0, RUNS * 15 / 100);
+		assert_uint_in_range(one.worse, 0, most_by_chance(RUNS, SELDOM));
 	}
 }
 
@@ -534,7 +534,7 @@ errs_on_the_edge_as_promised(void **state)
 		outcome		one = simulate(&edges[i], RUNS, true);
 
 		simulate(&edges[i], RUNS_BESIDE, false);
-		assert_in_range(one.wrong, 0, most_by_chance(RUNS, MISSES));
+		assert_uint_in_range(one.wrong, 0, most_by_chance(RUNS, MISSES));
 	}
 }
 
@@ -556,8 +556,8 @@ finds_what_is_worth_a_switch(void **state)
 		wrong += one.wrong;
 		worse += one.worse;
 	}
-	assert_in_range(wrong, 0, most_by_chance(n * RUNS, SELDOM));
-	assert_in_range(worse, 0, most_by_chance(n * RUNS, SELDOM));
+	assert_uint_in_range(wrong, 0, most_by_chance(n * RUNS, SELDOM));
+	assert_uint_in_range(worse, 0, most_by_chance(n * RUNS, SELDOM));
 }
 
 /* The bound itself: sums of the binomial distribution, from tables. */

@@ -616,7 +616,7 @@ adds_creation_and_all_flushes(void **state)
 	disk.noise = 0;
 	probe->duration_ns = 2 * SP_NS_PER_S;
 	run();
-	assert_in_range(probe->segments.first_flushes, 8, 100);
+	assert_uint_in_range(probe->segments.first_flushes, 8, 100);
 	/* 128 flushes of 320 us with their write, and 4 syncs, 4 writes and 6 calls */
 	whole = sp_histogram_mean_ns(&result(SP_WHOLE_SEGMENT, SP_ZERO_FILLED)->histogram);
 	assert_true(fabs(whole / (128 * 320e3 + 4e6 + 120e3) - 1) < 0.01);
@@ -743,7 +743,8 @@ uses_the_whole_time_if_told(void **state)
 	probe->stop_early = false;
 	probe->duration_ns = 20 * SP_NS_PER_S;
 	run();
-	assert_in_range(probe->finished_ns - probe->started_ns, 19 * SP_NS_PER_S, 20 * SP_NS_PER_S);
+	assert_uint_in_range(probe->finished_ns - probe->started_ns,
+						 19 * SP_NS_PER_S, 20 * SP_NS_PER_S);
 }
 
 static void
@@ -755,7 +756,7 @@ rests_as_the_duty_cycle_says(void **state)
 	probe->duty_cycle = 0.25;
 	probe->duration_ns = 20 * SP_NS_PER_S;
 	run();
-	assert_in_range(disk.slept, 14 * SP_NS_PER_S, 16 * SP_NS_PER_S);
+	assert_uint_in_range(disk.slept, 14 * SP_NS_PER_S, 16 * SP_NS_PER_S);
 	assert_true(probe->rounds[SP_SATURATED] >= 16);
 }
 
@@ -770,7 +771,7 @@ adapts_to_a_disk_that_slows_down(void **state)
 	disk.slow_from = SP_NS_PER_S / 2;
 	run();
 	assert_true(probe->rounds[SP_SATURATED] >= 16);
-	assert_in_range(probe->segments.fewest_flushes, 8, 64);
+	assert_uint_in_range(probe->segments.fewest_flushes, 8, 64);
 	assert_true(probe->finished_ns - probe->started_ns <= probe->duration_ns);
 }
 

@@ -133,7 +133,7 @@ seldom_switches_without_a_difference(void **state)
 	static const simulation sim = {"no difference, sd 10 %", {1, 1, 1, 1}, 0.10, 64, false};
 
 	(void) state;
-	assert_in_range(simulate(&sim, SP_SWITCH, -1), 0, RUNS * 25 / 1000);
+	assert_uint_in_range(simulate(&sim, SP_SWITCH, -1), 0, RUNS * 25 / 1000);
 }
 
 static void
@@ -142,7 +142,7 @@ finds_what_is_faster(void **state)
 	static const simulation sim = {"one 20 % faster, sd 10 %", {1, 1, 1.2, 1}, 0.10, 32, false};
 
 	(void) state;
-	assert_in_range(simulate(&sim, SP_SWITCH, 2), RUNS * 95 / 100, RUNS);
+	assert_uint_in_range(simulate(&sim, SP_SWITCH, 2), RUNS * 95 / 100, RUNS);
 }
 
 static void
@@ -151,7 +151,7 @@ calls_equals_a_tie(void **state)
 	static const simulation sim = {"all within 1 %, sd 5 %", {1, 0.99, 1, 1.01}, 0.05, 64, false};
 
 	(void) state;
-	assert_in_range(simulate(&sim, SP_TIE, 0), RUNS * 90 / 100, RUNS);
+	assert_uint_in_range(simulate(&sim, SP_TIE, 0), RUNS * 90 / 100, RUNS);
 }
 
 /* Stopping by projection must not cost more than a few verdicts. */
@@ -172,7 +172,7 @@ gives_up_seldom_in_vain(void **state)
 		int			undecided = simulate(&sim, SP_UNDECIDED, -1);
 
 		sim.gives_up = true;
-		assert_in_range(simulate(&sim, SP_UNDECIDED, -1), 0, undecided + RUNS * 3 / 100);
+		assert_uint_in_range(simulate(&sim, SP_UNDECIDED, -1), 0, undecided + RUNS * 3 / 100);
 	}
 }
 

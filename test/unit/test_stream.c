@@ -103,7 +103,7 @@ check_log(void)
 	int64_t		ops[SP_MAX_CASES] = {0};
 	int64_t		bytes = 0;
 
-	assert_in_range(stream_log.n, 1, SP_MAX_SECONDS);
+	assert_uint_in_range(stream_log.n, 1, SP_MAX_SECONDS);
 	for (int i = 0; i < stream_log.n; i++)
 	{
 		const sp_second *second = &stream_log.rows[i];
@@ -116,7 +116,7 @@ check_log(void)
 		assert_true(second->slowest_ns > 0 && second->slowest_begin_ns >= second->begin_ns &&
 					second->slowest_begin_ns + second->slowest_ns <= end);
 		if (i + 1 < stream_log.n)
-			assert_in_range(stream_log.rows[i + 1].begin_ns - end, 0, MILLISECOND);
+			assert_uint_in_range(stream_log.rows[i + 1].begin_ns - end, 0, MILLISECOND);
 	}
 	for (int c = 0; c < probe->ncases; c++)
 		assert_true(ops[c] == (int64_t) probe->results[c].histogram.ops);
@@ -224,8 +224,8 @@ logs_a_stall(void **state)
 		stalls++;
 	}
 	assert_int_equal(stalls, 1);
-	assert_in_range(stalled->slowest_ns - stall, 0, MILLISECOND);
-	assert_in_range(stalled->length_ns, stall, stall + SECOND);
+	assert_uint_in_range(stalled->slowest_ns - stall, 0, MILLISECOND);
+	assert_uint_in_range(stalled->length_ns, stall, stall + SECOND);
 	assert_true(stalled->begin_ns + probe->started_ns < disk.records[disk.failed_record].at);
 	assert_true(llabs(probe->started_ns + stalled->slowest_begin_ns + stall -
 					  disk.records[disk.failed_record].at) < stall + MILLISECOND);

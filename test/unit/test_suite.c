@@ -124,14 +124,14 @@ plan(const char *suite, const server_case *row)
 static void
 check_rules(const server_case *row)
 {
-	assert_in_range(probe->nfiles, 1, SP_MAX_FILES);
-	assert_in_range(probe->ncases, 1, SP_MAX_CASES);
+	assert_uint_in_range(probe->nfiles, 1, SP_MAX_FILES);
+	assert_uint_in_range(probe->ncases, 1, SP_MAX_CASES);
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		const sp_test_case *test_case = &probe->cases[c];
 		const sp_file *file;
 
-		assert_in_range(test_case->file, 0, probe->nfiles - 1);
+		assert_uint_in_range(test_case->file, 0, probe->nfiles - 1);
 		file = &probe->files[test_case->file];
 		assert_true(test_case->write_size > 0 && test_case->writes_per_sync > 0);
 		assert_true(test_case->advances || (int64_t) test_case->write_size *
@@ -148,7 +148,7 @@ check_rules(const server_case *row)
 		}
 		if (test_case->baseline < 0)
 			continue;
-		assert_in_range(test_case->baseline, 0, probe->ncases - 1);
+		assert_uint_in_range(test_case->baseline, 0, probe->ncases - 1);
 		assert_ptr_equal(probe->files[probe->cases[test_case->baseline].file].method,
 						 server.current);
 		assert_int_equal(probe->cases[test_case->baseline].regime, test_case->regime);
@@ -288,7 +288,7 @@ plans_copies(void **state)
 				assert_int_equal(one->status, probe->files[own].status);
 				assert_int_equal(one->layout_write_size, probe->files[own].layout_write_size);
 				assert_true(one->size == probe->files[own].size);
-				assert_in_range(one->ring, 0, SP_MAX_RINGS);
+				assert_uint_in_range(one->ring, 0, SP_MAX_RINGS);
 				assert_true(one->ring == 0 || kinds_of_ring[one->ring] == 0 ||
 							kinds_of_ring[one->ring] == 1 + one->direct_io);
 				kinds_of_ring[one->ring] = 1 + one->direct_io;

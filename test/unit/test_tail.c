@@ -231,7 +231,7 @@ counts_a_stall_as_five_medians(void **state)
 				continue;
 			assert_int_equal(tail->slow_rounds, i == c);
 			/* without the first 16, of which there is no median yet */
-			assert_in_range(tail->rounds, probe->rounds[SP_PACED] - 17,
+			assert_uint_in_range(tail->rounds, probe->rounds[SP_PACED] - 17,
 							probe->rounds[SP_PACED] - 15);
 		}
 	}
@@ -299,7 +299,7 @@ counts_a_slow_slice_once(void **state)
 		}
 		else
 			assert_int_equal(result->tail.slow_rounds, 0);
-		assert_in_range(result->tail.rounds, rounds - 3, rounds);
+		assert_uint_in_range(result->tail.rounds, rounds - 3, rounds);
 	}
 	assert_int_equal(slow, 1);
 }
@@ -359,7 +359,7 @@ spreads_a_stall_over_its_entry(void **state)
 	probe->flush_interval_ns = 4 * MILLISECOND;	/* two rounds */
 	probe->duration_ns = 3 * SECOND;
 	run_probe();
-	assert_in_range(probe->entries[SP_PACED], probe->rounds[SP_PACED] / 2 - 1,
+	assert_uint_in_range(probe->entries[SP_PACED], probe->rounds[SP_PACED] / 2 - 1,
 					probe->rounds[SP_PACED] / 2);
 	c = case_of(disk.failed_file);
 	own = probe->files[disk.failed_file].method->opens_synced ? 200 : 500;

@@ -136,7 +136,7 @@ is_seldom_fooled(void **state)
 			}
 			fooled += sp_windows_own_share(&windows, SP_LEVEL_DEVICE) >= 0.5;
 		}
-		assert_in_range(fooled, 0, 10);
+		assert_uint_in_range(fooled, 0, 10);
 	}
 }
 

@@ -23,6 +23,11 @@
 
 #include "engine/text/units.h"
 
+/* cmocka 2 has this name for what was assert_in_range(), which it deprecates. */
+#ifndef assert_uint_in_range
+#define assert_uint_in_range(value, minimum, maximum) assert_in_range(value, minimum, maximum)
+#endif
+
 /* The number of the next descriptor: it grows if one is left open. */
 static inline int
 lowest_free_descriptor(void)
