@@ -53,6 +53,13 @@ FUZZ_TARGETS = $(patsubst test/fuzz/fuzz_%.c,%,$(call sources,test/fuzz/fuzz_*.c
 EXTRA_CLEAN = unit unit-asan $(EXTENSION)--*.sql results regression.diffs regression.out tmp_check \
 	$(TEST_MODULE).o $(TEST_MODULE).so $(FAULT_LIBRARY).so
 
+# `make COPT='-Wall -Wextra -Werror'` is about this extension: the server's own headers do
+# not pass -Wextra.  As system headers they do not warn.  Both directories, in the order
+# that PGXS has them in: that of internal headers may have those of another version.
+ifneq ($(filter -Wextra,$(COPT)),)
+PG_CPPFLAGS += -isystem $(includedir_server) -isystem $(includedir_internal)
+endif
+
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 ifneq ($(PGXS),)

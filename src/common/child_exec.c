@@ -66,7 +66,7 @@ set_standard_descriptors(int *fds)
 {
 	const sp_child_fd used[] = {SP_INPUT, SP_OUT_WRITE, SP_ERR_WRITE, SP_EXEC_WRITE};
 
-	for (int i = 0; i < lengthof(used); i++)
+	for (size_t i = 0; i < lengthof(used); i++)
 	{
 		int			fd = fcntl(fds[used[i]], F_DUPFD_CLOEXEC, 3);
 
@@ -187,7 +187,7 @@ sp_open_descriptors(sp_child_fds *fds, const sp_child_program *program)
 	open_pipe(&fds->fd[SP_ERR_READ]);
 	open_pipe(&fds->fd[SP_EXEC_READ]);
 	open_pipe(&fds->fd[SP_GO_READ]);
-	for (int i = 0; i < lengthof(our_ends); i++)
+	for (size_t i = 0; i < lengthof(our_ends); i++)
 	{
 		if (!pg_set_noblock(fds->fd[our_ends[i]]))
 			ereport(ERROR,

@@ -120,7 +120,7 @@ reap(pid_t pid, int *status)
 static void
 abandon(pid_t pid)
 {
-	for (int i = 0; i < lengthof(abandoned); i++)
+	for (size_t i = 0; i < lengthof(abandoned); i++)
 	{
 		if (abandoned[i] == 0)
 		{
@@ -135,7 +135,7 @@ reap_abandoned(void)
 {
 	int			status;
 
-	for (int i = 0; i < lengthof(abandoned); i++)
+	for (size_t i = 0; i < lengthof(abandoned); i++)
 	{
 		if (abandoned[i] != 0 && reap(abandoned[i], &status) != 0)
 			abandoned[i] = 0;
@@ -311,7 +311,7 @@ ends_within(pid_t pid, int signal_number, int64 grace_ms)
  * not throw an error.
  */
 static void
-end_child(int code, Datum arg)
+end_child(int code pg_attribute_unused(), Datum arg)
 {
 	sp_child *child = (sp_child *) DatumGetPointer(arg);
 

@@ -128,7 +128,7 @@ watch(sp_commit_load *load)
 	if (sp_sampler_take(load->others))
 		load->unflushed = true;
 	sample_syncs(load);
-	sp_sampler_sleep(load->others);
+	sp_sampler_sleep();
 }
 
 void
@@ -148,7 +148,7 @@ sp_commit_load_others_sample(sp_commit_load *load, double seconds)
 	{
 		CHECK_FOR_INTERRUPTS();
 		unflushed |= sp_sampler_take(load->others);
-		sp_sampler_sleep(load->others);
+		sp_sampler_sleep();
 	}
 	return unflushed;
 }

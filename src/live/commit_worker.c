@@ -201,7 +201,7 @@ run_slot(const committing *state, uint32 command)
 
 /* The leader waits for this after an error, too. */
 static void
-tell_leader(int code, Datum arg)
+tell_leader(int code pg_attribute_unused(), Datum arg)
 {
 	((sp_commit_worker *) DatumGetPointer(arg))->ended = true;
 }

@@ -45,7 +45,7 @@ extern void sp_sampler_start(sp_sampler *sampler);
 extern bool sp_sampler_take(sp_sampler *sampler);
 
 /* Sleep for 0.5 to 1.5 ms, at random. */
-extern void sp_sampler_sleep(sp_sampler *sampler);
+extern void sp_sampler_sleep(void);
 
 /* Sample until that much of the time has passed.  Handles interrupts. */
 extern void sp_sampler_run(sp_sampler *sampler, double seconds);

@@ -163,7 +163,7 @@ sp_sampler_take(sp_sampler *sampler)
  * is a millisecond, and nothing that wakes it up is due within this one.
  */
 void
-sp_sampler_sleep(sp_sampler *sampler)
+sp_sampler_sleep(void)
 {
 	pg_usleep(MIN_SLEEP_US + (long) (pg_prng_double(&pg_global_prng_state) *
 									 (MAX_SLEEP_US - MIN_SLEEP_US)));
@@ -182,7 +182,7 @@ sp_sampler_run(sp_sampler *sampler, double seconds)
 	{
 		CHECK_FOR_INTERRUPTS();
 		sp_sampler_take(sampler);
-		sp_sampler_sleep(sampler);
+		sp_sampler_sleep();
 	}
 }
 

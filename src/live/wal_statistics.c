@@ -33,7 +33,7 @@ sp_wal_statistics_read(sp_wal_statistics *statistics)
 	sp_spi_connect();
 	if (SPI_execute(SP_WAL_STATISTICS_QUERY, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the statistics of WAL");
-	for (int i = 0; i < lengthof(fields) && SPI_processed == 1; i++)
+	for (size_t i = 0; i < lengthof(fields) && SPI_processed == 1; i++)
 	{
 		bool		isnull;
 		Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &isnull);

@@ -102,7 +102,7 @@ callback_operation_begin(void *context)
 }
 
 static void
-callback_operation_end(void *context)
+callback_operation_end(void *context pg_attribute_unused())
 {
 	pgstat_report_wait_end();
 }

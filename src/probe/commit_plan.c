@@ -230,7 +230,7 @@ plan_delays(FunctionCallInfo fcinfo, sp_commit_run *run)
 
 /* One value cannot be compared. */
 static void
-drop_single_values(FunctionCallInfo fcinfo, sp_commit_run *run)
+drop_single_values(sp_commit_run *run)
 {
 	const char *current = psprintf("%d", run->commit_delay);
 
@@ -393,7 +393,7 @@ sp_commit_plan(FunctionCallInfo fcinfo)
 	run->random_seed = pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF);
 	plan_methods(fcinfo, run);
 	plan_delays(fcinfo, run);
-	drop_single_values(fcinfo, run);
+	drop_single_values(run);
 	plan_load(fcinfo, run);
 	return run;
 }

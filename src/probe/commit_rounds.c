@@ -265,7 +265,7 @@ run_all_rounds(commit_running *state)
 {
 	sp_commit_values *both[] = {&state->run->methods, &state->run->delays};
 
-	for (int i = 0; i < lengthof(both); i++)
+	for (size_t i = 0; i < lengthof(both); i++)
 	{
 		if (both[i]->setting.count > 1)
 			run_round(state, both[i], false);
@@ -333,7 +333,7 @@ check_suite_duration(const sp_commit_run *run, double slot_seconds)
 
 /* Also called while the backend exits: must not throw an error. */
 static void
-end_workers(int code, Datum arg)
+end_workers(int code pg_attribute_unused(), Datum arg)
 {
 	commit_running *state = (commit_running *) DatumGetPointer(arg);
 

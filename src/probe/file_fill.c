@@ -62,7 +62,7 @@ static ssize_t
 write_blocks(int fd, const char *buffer, int64 offset, int64 size)
 {
 	struct iovec parts[PG_IOV_MAX];
-	int			nparts = 0;
+	size_t		nparts = 0;
 
 	for (int64 done = 0; done < size && nparts < lengthof(parts); nparts++)
 	{

@@ -106,7 +106,7 @@ sp_pretty_bytes(int64 bytes)
 {
 	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
 	double		amount = (double) bytes;
-	int			unit = 0;
+	size_t		unit = 0;
 
 	while (amount >= 1000 && unit < lengthof(units) - 1)
 	{

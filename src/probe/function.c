@@ -83,7 +83,7 @@ static const struct
 static void
 refuse_inapplicable(FunctionCallInfo fcinfo, const char *suite)
 {
-	for (int i = 0; i < lengthof(inapplicable); i++)
+	for (size_t i = 0; i < lengthof(inapplicable); i++)
 	{
 		sp_probe_argument arg = inapplicable[i].arg;
 
@@ -258,7 +258,7 @@ plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_wal_profile 
 
 /* Also called while the backend exits: must not throw an error. */
 static void
-clean_up(int code, Datum arg)
+clean_up(int code pg_attribute_unused(), Datum arg)
 {
 	probing    *state = (probing *) DatumGetPointer(arg);
 

@@ -52,7 +52,7 @@ last_second(const sp_probe *probe, int c)
 }
 
 char *
-sp_stream_line(const sp_probe *probe, sp_regime regime)
+sp_stream_line(const sp_probe *probe, sp_regime regime pg_attribute_unused())
 {
 	StringInfoData line;
 	int			file = -1;
@@ -125,7 +125,7 @@ put_device(sp_row *row, const char *prefix, const sp_evidence_rates *device)
 		{"writes", device->writes}, {"bytes", device->bytes}, {"flushes", device->flushes}
 	};
 
-	for (int i = 0; i < lengthof(counts); i++)
+	for (size_t i = 0; i < lengthof(counts); i++)
 	{
 		if (!isnan(counts[i].count))
 			sp_row_put_int(row, psprintf("%s_%s", prefix, counts[i].name), INT8OID,

@@ -118,7 +118,7 @@ add_disks_of_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_m
 		storage->no_counters = psprintf("the disks cannot be determined: %s", strerror(status));
 	if (!is_xfs)
 		return;
-	for (int i = 0; i < lengthof(options); i++)
+	for (size_t i = 0; i < lengthof(options); i++)
 	{
 		const char *device = sp_mount_option(mount->mount_options, options[i]);
 
@@ -226,7 +226,6 @@ sp_storage_examine(const sp_location *location, sp_storage *storage, sp_device_f
 {
 	char	   *directory = realpath(location->directory, NULL);
 	sp_mount_table *mounts = NULL;
-	const sp_mount *mount = NULL;
 
 	memset(storage, 0, sizeof(*storage));
 	sp_disks_init(&storage->disks);
@@ -234,6 +233,8 @@ sp_storage_examine(const sp_location *location, sp_storage *storage, sp_device_f
 	(void) sp_mount_table_read("", &mounts);
 	PG_TRY();
 	{
+		const sp_mount *mount = NULL;
+
 		if (directory)
 			storage->directory = pstrdup(directory);
 		if (mounts && directory)

@@ -75,7 +75,7 @@ find_tool(const char *name, char *path)
 		snprintf(path, MAXPGPATH, "%s/%s", sp_zfs_directory, name);
 		return is_program(path);
 	}
-	for (int i = 0; i < lengthof(usual_directories); i++)
+	for (size_t i = 0; i < lengthof(usual_directories); i++)
 	{
 		snprintf(path, MAXPGPATH, "%s/%s", usual_directories[i], name);
 		if (is_program(path))
@@ -112,7 +112,7 @@ append_not_found(StringInfo reason, const char *name)
 		appendStringInfo(reason, " in \"%s\"", sp_zfs_directory);
 	else
 	{
-		for (int i = 0; i < lengthof(usual_directories); i++)
+		for (size_t i = 0; i < lengthof(usual_directories); i++)
 			appendStringInfo(reason, "%s%s", i == 0 ? " in " : ", ", usual_directories[i]);
 	}
 }
@@ -181,7 +181,7 @@ ask(const question *asked, const char *name, sp_zfs *zfs, StringInfo why_not)
 	StringInfoData reason;
 
 	initStringInfo(&reason);
-	for (int i = 0; i < lengthof(asked->commands) && answer == REFUSED; i++)
+	for (size_t i = 0; i < lengthof(asked->commands) && answer == REFUSED; i++)
 	{
 		if (asked->commands[i][0])
 			answer = run_command(asked, asked->commands[i], name, zfs, &reason);
@@ -206,7 +206,7 @@ sp_zfs_ask_tools(const char *dataset, sp_zfs *zfs, StringInfo why_not)
 	if (ask(&about_dataset, dataset, zfs, why_not) != UNDERSTOOD)
 		return false;
 	sp_zfs_pool_name(dataset, pool);
-	for (int i = 0; i < lengthof(about_pool); i++)
+	for (size_t i = 0; i < lengthof(about_pool); i++)
 	{
 		if (ask(&about_pool[i], pool, zfs, why_not) == NO_ANSWER)
 			break;

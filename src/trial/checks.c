@@ -208,7 +208,7 @@ sp_trial_list_files(void)
 	paths = lappend(paths, pstrdup(ConfigFileName));
 	paths = lappend(paths, pstrdup(HbaFileName));
 	paths = lappend(paths, pstrdup(IdentFileName));
-	for (int i = 0; i < lengthof(certificates); i++)
+	for (size_t i = 0; i < lengthof(certificates); i++)
 	{
 		const char *path = GetConfigOption(certificates[i], true, false);
 

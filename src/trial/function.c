@@ -114,7 +114,7 @@ typedef struct trying
 
 /* Also called while the backend exits: must not throw an error. */
 static void
-clean_up_trial(int code, Datum arg)
+clean_up_trial(int code pg_attribute_unused(), Datum arg)
 {
 	trying	   *state = (trying *) DatumGetPointer(arg);
 
@@ -147,7 +147,7 @@ try_values(sp_trial *trial, sp_progress *progress)
 
 /* Also called while the backend exits: must not throw an error. */
 static void
-clean_up_load(int code, Datum arg)
+clean_up_load(int code pg_attribute_unused(), Datum arg)
 {
 	sp_load_give_up((sp_load *) DatumGetPointer(arg));
 }

@@ -48,13 +48,14 @@ static void
 await_commits(const sp_trial *trial)
 {
 	sp_sampler *sampler = sp_sampler_make();
+	uint64		clients = sp_load_clients(trial->load);
 
 	sp_sampler_start(sampler);
 	for (double seconds = 0; seconds < FIRST_COMMITS_S; seconds += ATTEND_S)
 	{
 		sp_sampler_run(sampler, seconds);
 		sp_load_check(trial->load);
-		if (sp_sampler_stop(sampler)->commits >= sp_load_clients(trial->load))
+		if (sp_sampler_stop(sampler)->commits >= clients)
 			break;
 	}
 }

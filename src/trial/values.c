@@ -42,7 +42,7 @@ complain_about_setting(const char *name)
 	/* the server has its own words for a setting that does not exist */
 	(void) GetConfigOption(name, false, false);
 	initStringInfo(&valid);
-	for (int i = 0; i < lengthof(trial_settings); i++)
+	for (size_t i = 0; i < lengthof(trial_settings); i++)
 		appendStringInfo(&valid, "%s%s", i > 0 ? ", " : "", trial_settings[i].name);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -54,7 +54,7 @@ complain_about_setting(const char *name)
 static int
 lookup_setting(const char *name)
 {
-	for (int i = 0; i < lengthof(trial_settings); i++)
+	for (size_t i = 0; i < lengthof(trial_settings); i++)
 	{
 		if (pg_strcasecmp(trial_settings[i].name, name) == 0)
 			return i;

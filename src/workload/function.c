@@ -95,7 +95,7 @@ take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 		ARG_ALLOW_PUBLICATION
 	};
 
-	for (int i = 0; i < lengthof(required); i++)
+	for (size_t i = 0; i < lengthof(required); i++)
 		sp_refuse_null(fcinfo, required[i], workload_arg_names);
 	run->clients = sp_integer_argument(fcinfo, ARG_CLIENTS, workload_arg_names, 1, NULL);
 	run->threads = Min(run->clients, sp_integer_argument(fcinfo, ARG_THREADS, workload_arg_names, 1,
@@ -150,7 +150,7 @@ typedef struct running
 
 /* Also called while the backend exits: must not throw an error. */
 static void
-clean_up_run(int code, Datum arg)
+clean_up_run(int code pg_attribute_unused(), Datum arg)
 {
 	running    *state = (running *) DatumGetPointer(arg);
 

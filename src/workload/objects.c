@@ -107,7 +107,7 @@ await_worker(const sp_workload_objects *objects, sp_worker_state state, Timestam
 
 /* Called by the resource owner, possibly after the memory of the caller is gone. */
 static void
-on_detach(dsm_segment *segment, Datum arg)
+on_detach(dsm_segment *segment pg_attribute_unused(), Datum arg)
 {
 	sp_workload_objects *objects = (sp_workload_objects *) DatumGetPointer(arg);
 
@@ -236,7 +236,7 @@ complain_about_set_up(const sp_workload_objects *objects, const sp_workload_run 
 }
 
 static void
-give_up_objects(int code, Datum arg)
+give_up_objects(int code pg_attribute_unused(), Datum arg)
 {
 	sp_workload_objects_give_up((sp_workload_objects *) DatumGetPointer(arg));
 }

@@ -29,7 +29,7 @@ check_setting(const char *name, const char *value)
 {
 	static const char *const ours[] = {"application_name", "role", "session_authorization"};
 
-	for (int i = 0; i < lengthof(ours); i++)
+	for (size_t i = 0; i < lengthof(ours); i++)
 	{
 		if (pg_strcasecmp(name, ours[i]) == 0)
 			ereport(ERROR,

@@ -189,7 +189,7 @@ set_session(void)
 		{"transaction_timeout", "0"},
 	};
 
-	for (int i = 0; i < lengthof(settings); i++)
+	for (size_t i = 0; i < lengthof(settings); i++)
 	{
 		/* not every server version has all of them */
 		if (GetConfigOption(settings[i].name, true, false) != NULL)
@@ -216,7 +216,7 @@ become_user(void)
  * that has arrived by then is served at the end, a later one after the commit.
  */
 static void
-make_objects(void *arg)
+make_objects(void *arg pg_attribute_unused())
 {
 	if (!sp_schema_lock(shared->schema_id, true))
 		elog(ERROR, "schema ID %08x is in use", shared->schema_id);
@@ -314,7 +314,7 @@ end_sessions(void)
 }
 
 static void
-tear_down(void *arg)
+tear_down(void *arg pg_attribute_unused())
 {
 	TimestampTz now = GetCurrentTimestamp();
 
@@ -392,7 +392,7 @@ take_objects_away(void)
  * leader has sent to interrupt the set-up may arrive in between.
  */
 static void
-on_worker_detach(dsm_segment *segment, Datum arg)
+on_worker_detach(dsm_segment *segment pg_attribute_unused(), Datum arg pg_attribute_unused())
 {
 	pqsignal(SIGTERM, PG_SIG_IGN);
 	phase = PHASE_OWN_WORK;
