@@ -1,0 +1,358 @@
+# shellcheck shell=bash
+# Clean Debian systems, one for each version of PostgreSQL, to build and test in.
+#
+# To be sourced, by root.  Each system is a folder made by mmdebstrap from the mirror that
+# this machine's own apt uses.  It holds a server, its development package and nothing
+# else of what tests need.  Commands run in namespaces of their own (mounts, processes,
+# IPC), with pivot_root: after chroot(2) alone, probes would read this machine's mount
+# table.  What a command changes is gone when it ends, and so are its mounts, processes and
+# loop devices, also after SIGKILL.
+#
+#	prepare_chroots FOLDER			first of all; needs mmdebstrap, or installs it
+#	versions_to_have			prints the versions that can be had, one a line
+#	make_server_chroot 17			makes $chroots/17, or says why not (in $chroot_reason)
+#	make_chroot NAME "stable testing" PACKAGE...	a system of other packages
+#	enter_chroot NAME COMMAND...		runs it there, from a folder that has the checkout
+#	change_chroot NAME COMMAND...		in the system itself: keeps what it changes
+#	leave_chroot				ends the command, for traps
+#
+# script/in-chroot does all of this for one command.  With SP_CHROOTS=FOLDER the systems
+# stay there for the next time, and are made again when the mirror has another version.
+#
+# Which suite has a version is asked from the mirror, as versions move from suite to suite.
+# 16 was in none of Debian's releases: it is the server in a wheel on PyPI (see below).
+#
+# Uses script/common.sh, which is to be sourced before: $work, $root, list_sources, apt_get.
+# shellcheck disable=SC2154,SC2034
+
+supported_versions="15 16 17 18 19"
+
+# The first that has a version gives it: releases before what still changes.
+debian_suites="oldoldstable oldstable stable testing unstable experimental"
+debian_keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+
+# A complete server 16.2 with headers, x86_64 only; any of its wheels has the same server.
+wheel_major=16
+wheel_package=pgserver==0.1.4
+wheel_python=3.12
+wheel_folder=/opt/pgserver
+
+chroots=				# the folder of all of them
+chroots_lists=			# of packages in all suites: files of a private apt
+chroot_reason=			# why a system could not be made
+chroot_job=				# process (and process group) in one
+
+# ------------------------------------------------------------ what the mirror has
+
+# The machine's own mirror of a part of Debian: Debian, or Debian-Security.
+# shellcheck disable=SC2016
+mirror_of() {
+	apt-get indextargets 'Created-By: Packages' --format '$(ORIGIN)|$(LABEL)|$(REPO_URI)' |
+		sed -n "s,/*\$,,; /^Debian|$1|/{s,.*|,,p;q}"
+}
+
+# The machine's settings of how to fetch: a proxy, certificates, whether dates count.
+fetch_settings() {
+	apt-config dump | grep -E '^Acquire::(Check-|Retries|ForceIPv|https?|Languages)' |
+		grep -vE ' "";$|Auto-Detect'
+}
+
+# sources_of SUITE [OPTIONS]: lines for apt.  Releases have security updates of their own.
+sources_of() {
+	local suite=$1 options=$2
+	printf 'deb [%s] %s %s main\n' "$options" "$(mirror_of Debian)" "$suite"
+	if [[ $suite == *stable && $suite != unstable && -n $(mirror_of Debian-Security) ]]; then
+		printf 'deb [%s] %s %s-security main\n' "$options" "$(mirror_of Debian-Security)" "$suite"
+	fi
+}
+
+# apt about all suites at once, with lists of its own.
+private_apt() {
+	local command=$1
+	shift
+	"$command" -o "Dir::Etc::sourcelist=$chroots_lists/sources.list" -o Dir::Etc::sourceparts=- \
+		-o Dir::Etc::preferencesparts=- -o "Dir::State::lists=$chroots_lists/lists" \
+		-o "Dir::Cache=$chroots_lists/cache" -o Dir::State::status=/dev/null \
+		-o APT::Sandbox::User=root "$@"
+}
+
+# A suite that the mirror has no more is no error: the others answer.
+fetch_lists() {
+	local suite
+	mkdir -p "$chroots_lists/lists/partial" "$chroots_lists/cache/archives/partial"
+	for suite in $debian_suites; do
+		sources_of "$suite" "targets=Packages signed-by=$debian_keyring"
+	done >"$chroots_lists/sources.list"
+	private_apt apt-get -q update >"$chroots_lists/log" 2>&1 </dev/null || true
+}
+
+# package_in_debian PACKAGE: prints "suite version" of the first suite that has it; of
+# two versions in one suite (security updates) the newer is listed first.
+package_in_debian() {
+	private_apt apt-cache madison "$1" | awk -F'[|]' -v suites="$debian_suites" '
+		{ gsub(/ /, "", $2); split($3, word, " "); suite = word[2]; sub("(-security)?/.*", "", suite) }
+		!(suite in version) { version[suite] = $2 }
+		END {
+			n = split(suites, order, " ")
+			for (i = 1; i <= n; i++)
+				if (order[i] in version) { print order[i], version[order[i]]; exit }
+		}'
+}
+
+# suites_for MAJOR: what a system with this server is made of, and the server's version;
+# nothing, and the reason, when there is none.
+suites_for() {
+	local major=$1 found
+	chroot_reason=
+	found=$(package_in_debian "postgresql-$major")
+	if [[ -n $found ]]; then
+		# experimental is never complete: it stands on unstable
+		echo "${found/#experimental/unstable+experimental}"
+	elif [[ $major == "$wheel_major" && $(uname -m) == x86_64 ]]; then
+		found=$(package_in_debian "postgresql-$((major + 1))")
+		[[ -z $found ]] || echo "${found%% *} $wheel_package"
+	fi
+}
+
+versions_to_have() {
+	local major
+	for major in $supported_versions; do
+		[[ -z $(suites_for "$major") ]] || echo "$major"
+	done
+}
+
+# ------------------------------------------------------------------ preparation
+
+install_mmdebstrap() {
+	if command -v mmdebstrap >/dev/null && [[ -f $debian_keyring ]]; then
+		return 0
+	fi
+	command -v apt-get >/dev/null || { chroot_reason="this is no Debian: no apt"; return 1; }
+	apt_get update || true
+	apt_get install --no-install-recommends mmdebstrap debian-archive-keyring ||
+		{ chroot_reason="mmdebstrap cannot be installed"; return 1; }
+}
+
+# prepare_chroots FOLDER: where they are kept, or a temporary folder of the caller's.
+prepare_chroots() {
+	chroots=$1
+	chroots_lists=$chroots/lists
+	chroot_reason=
+	[[ $chroots != *[[:space:],:\\]* ]] ||
+		die "the folder of chroots is \"$chroots\": overlays take no blank, comma, colon or backslash"
+	[[ $(id -u) == 0 ]] || { chroot_reason="only root can make chroots"; return 1; }
+	unshare --mount --pid --ipc --fork true 2>/dev/null ||
+		{ chroot_reason="no namespaces can be made here"; return 1; }
+	mkdir -p "$chroots"
+	install_mmdebstrap || return
+	if [[ -z $(mirror_of Debian) ]]; then
+		apt_get update || true
+	fi
+	[[ -n $(mirror_of Debian) ]] || { chroot_reason="apt has no mirror of Debian"; return 1; }
+	# a caller's caller has just done this
+	[[ -n $(find "$chroots_lists/log" -mmin -30 2>/dev/null) ]] || fetch_lists
+}
+
+# ------------------------------------------------------------- making a system
+
+# In a system that is being made: no cluster, and what reaches beyond the mirror.
+write_settings() {
+	local root=$1 pinned=$2 file
+	mkdir -p "$root/etc/postgresql-common/createcluster.d" "$root/etc/apt/preferences.d" \
+		"$root/usr/local/share/ca-certificates"
+	echo 'create_main_cluster = false' \
+		>"$root/etc/postgresql-common/createcluster.d/pg_sync_probe.conf"
+	[[ -z $pinned ]] || printf 'Package: src:%s\nPin: release a=experimental\nPin-Priority: 990\n' \
+		"$pinned" >"$root/etc/apt/preferences.d/pg_sync_probe"
+	for file in /usr/local/share/ca-certificates/*.crt; do
+		[[ ! -f $file ]] || cp "$file" "$root/usr/local/share/ca-certificates/"
+	done
+	[[ ! -f /etc/pip.conf ]] || cp /etc/pip.conf "$root/etc/"
+}
+
+# make_chroot NAME SUITES [PACKAGE...]: SUITES separated by blanks; the first is the one
+# to stand on, the others are for what it lacks.  Of the first package's source everything
+# comes from experimental, if that is among them.  What was made before from the same is
+# kept.
+make_chroot() {
+	local name=$1 suites=$2 key pinned="" settings=() line suite status=0
+	shift 2
+	key="$suites ${chroot_version:-} $*"
+	[[ $(cat "$chroots/$name/.made_of" 2>/dev/null) != "$key" ]] || return 0
+	rm -rf -- "${chroots:?}/$name"
+	[[ " $suites " != *" experimental "* ]] || pinned=${1:-}
+	while IFS= read -r line; do
+		settings+=("--aptopt=$line")
+	done < <(fetch_settings)
+	for suite in $suites; do
+		sources_of "$suite" "signed-by=$debian_keyring"
+	done >"$chroots/$name.list"
+	write_settings "$chroots/$name.settings" "$pinned"
+	run_apart env "TMPDIR=$chroots" mmdebstrap --variant=minbase \
+		"--include=$(IFS=,; echo "ca-certificates,$*")" "${settings[@]}" \
+		"--setup-hook=cp -r '$chroots/$name.settings/.' \"\$1\"" \
+		"${suites%% *}" "$chroots/$name" "$chroots/$name.list" \
+		>"$chroots/$name.log" 2>&1 || status=$?
+	rm -rf -- "$chroots/$name.settings" "$chroots/$name.list"
+	if ((status != 0)); then
+		chroot_reason="mmdebstrap failed: $(grep '^E:' "$chroots/$name.log" | tail -n 1)"
+		rm -rf -- "${chroots:?}/$name"
+		return 1
+	fi
+	printf '%s\n' "$key" >"$chroots/$name/.made_of"
+}
+
+# The wheel's makefile knows no Perl tests, and its server no pgTAP: both are those of the
+# next major.
+# shellcheck disable=SC2016
+install_wheel() {
+	change_chroot "$1" bash -euc '
+		python3 -m venv /tmp/venv
+		/tmp/venv/bin/pip -q --disable-pip-version-check install --no-deps \
+			--only-binary :all: --platform manylinux2014_x86_64 --implementation cp \
+			--python-version "$2" --target "$3" "$1"
+		server=$3/pgserver/pginstall
+		next=/usr/lib/postgresql/$4
+		pgxs=$server/lib/postgresql/pgxs/src
+		cp -r "$next/lib/pgxs/src/test/perl" "$pgxs/test/"
+		sed -i "s/^enable_tap_tests.*/enable_tap_tests = yes/; s/^PROVE *=.*/PROVE = prove/
+			s/^PERL *=.*/PERL = perl/" "$pgxs/Makefile.global"
+		cp "/usr/share/postgresql/$4/extension"/pgtap* "$server/share/postgresql/extension/"
+		"$server/bin/postgres" --version
+		ln -s "$server/bin" /opt/server
+	' install_wheel "$wheel_package" "$wheel_python" "$wheel_folder" "$((wheel_major + 1))" \
+		>>"$chroots/$1.log" 2>&1 && return 0
+	chroot_reason="the wheel cannot be installed: $(tail -n 1 "$chroots/$1.log")"
+	rm -rf -- "${chroots:?}/$1"
+	return 1
+}
+
+# make_server_chroot MAJOR: the system $chroots/MAJOR; its server is in /opt/server.
+make_server_chroot() {
+	local major=$1 suites chroot_version
+	read -r suites chroot_version <<<"$(suites_for "$major")"
+	if [[ -z $suites ]]; then
+		chroot_reason="no suite of Debian has postgresql-$major"
+		return 1
+	fi
+	# one at a time makes it; the lock goes with the descriptor
+	local lock
+	exec {lock}>"$chroots/$major.lock"
+	flock "$lock"
+	if [[ $chroot_version == "$wheel_package" ]]; then
+		make_chroot "$major" "$suites" "postgresql-server-dev-$((major + 1))" \
+			"postgresql-$((major + 1))-pgtap" python3-venv &&
+			{ [[ -e $chroots/$major/opt/server ]] || install_wheel "$major"; }
+	else
+		make_chroot "$major" "${suites//+/ }" "postgresql-$major" "postgresql-server-dev-$major" &&
+			ln -sfn "/usr/lib/postgresql/$major/bin" "$chroots/$major/opt/server"
+	fi
+	local status=$?
+	exec {lock}>&-
+	return "$status"
+}
+
+# -------------------------------------------------------------- being in a system
+
+# run_apart COMMAND...: in namespaces of its own and a session of its own, which die with
+# this shell.  Bash lets background commands ignore SIGINT; tests of cancelling need it.
+run_apart() {
+	local status=0
+	env --default-signal=INT,QUIT setsid setpriv --pdeathsig KILL \
+		unshare --mount --propagation private --pid --ipc --fork --kill-child --mount-proc \
+		-- "$@" <&0 &
+	chroot_job=$!
+	wait "$chroot_job" || status=$?
+	chroot_job=
+	return "$status"
+}
+
+# Commands inside may tidy up (a loop device remembers its settings); what still runs after
+# a minute gets SIGKILL with its namespace, as its first process does.
+leave_chroot() {
+	local tries
+	[[ -n $chroot_job ]] || return 0
+	kill -TERM -- "-$chroot_job" 2>/dev/null || true
+	for ((tries = 0; tries < 600; tries++)); do
+		kill -0 "$chroot_job" 2>/dev/null || break
+		sleep 0.1
+	done
+	kill -KILL "$chroot_job" 2>/dev/null || true
+	wait "$chroot_job" 2>/dev/null || true
+	chroot_job=
+}
+
+# What runs first in the namespaces: ROOT becomes /, with this machine's devices and a /tmp
+# on a file system of this machine that a server may use.  The last shell stays as the
+# first process, and waits for those without parents.
+# shellcheck disable=SC2016
+chroot_entry='
+	set -e
+	root=$1 temporary=$2 overlay=$3
+	shift 3
+	[[ -z $overlay ]] || mount -t overlay -o "$overlay" overlay "$root"
+	cd "$root"
+	mkdir -p old
+	[[ -n $overlay ]] || mount --bind . .
+	cd "$root"
+	mount --rbind /dev dev
+	mount --rbind /sys sys
+	mount -t proc proc proc
+	mount -t tmpfs -o mode=1777 tmpfs dev/shm
+	mount --bind "$temporary" tmp
+	cat /etc/resolv.conf >etc/resolv.conf
+	cat /etc/hosts >etc/hosts
+	pivot_root . old
+	umount -l /old
+	cd /root/pg_sync_probe 2>/dev/null || cd /root
+	exec /bin/bash -c "\"\$@\"; exit \$?" bash "$@"
+'
+
+# As after a login of root: of this shell only what reaches the network.
+chroot_environment() {
+	printf '%s\n' HOME=/root USER=root LOGNAME=root "TERM=${TERM:-dumb}" SHELL=/bin/bash \
+		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+	env | grep -E '^(https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY|PIP_[A-Z_]*|CI)=' || true
+}
+
+# enter_root ROOT TEMPORARY OVERLAY COMMAND...
+enter_root() {
+	local environment
+	mapfile -t environment < <(chroot_environment)
+	chmod 1777 "$2"
+	run_apart env -i "${environment[@]}" bash -c "$chroot_entry" bash "$@"
+}
+
+# change_chroot NAME COMMAND...: in the folder itself.
+change_chroot() {
+	local name=$1 temporary status=0
+	shift
+	temporary=$(mktemp -d "$chroots/tmp.XXXXXXXX")
+	enter_root "$chroots/$name" "$temporary" "" "$@" || status=$?
+	rm -rf -- "$temporary"
+	return "$status"
+}
+
+# enter_chroot NAME COMMAND...: on an overlay, or where none can be mounted on a copy; with
+# a copy of this checkout in /root/pg_sync_probe.
+enter_chroot() {
+	local name=$1 layer overlay sources status=0
+	shift
+	layer=$(mktemp -d "$chroots/layer.XXXXXXXX")
+	mkdir "$layer/upper" "$layer/work" "$layer/root" "$layer/tmp"
+	overlay=lowerdir=$chroots/$name,upperdir=$layer/upper,workdir=$layer/work
+	sources=$layer/upper
+	if ! unshare --mount mount -t overlay -o "$overlay" overlay "$layer/root" 2>/dev/null; then
+		overlay=
+		sources=$layer/root
+		cp -a --reflink=auto "$chroots/$name/." "$layer/root"
+	fi
+	mkdir -p "$sources/root/pg_sync_probe"
+	chmod 700 "$sources/root"
+	list_sources
+	tar -C "$root" --null -T "$work/sources" -cf - |
+		tar -C "$sources/root/pg_sync_probe" --no-same-owner -xf -
+	enter_root "$layer/root" "$layer/tmp" "$overlay" "$@" || status=$?
+	rm -rf -- "$layer"
+	return "$status"
+}
