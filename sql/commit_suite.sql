@@ -54,7 +54,9 @@ SELECT FROM sync_probe.probe('pg_wal', 'commit', duration => '100 ms', workers =
 SELECT FROM sync_probe.probe('pg_wal', 'commit', duration => '5 s', flush_interval => '60 s');
 
 -- its limit is for superusers
+\set VERBOSITY sqlstate
 SET pg_sync_probe.max_commit_wal = 0;
+\set VERBOSITY default
 CREATE ROLE regress_sync_probe_committer;
 SET ROLE regress_sync_probe_committer;
 SET pg_sync_probe.max_commit_wal = '10GB';

@@ -42,7 +42,6 @@ SET datestyle = 'SQL, DMY';
 SET intervalstyle = 'iso_8601';
 SET extra_float_digits = -15;
 SET lc_numeric = 'C';
-SET standard_conforming_strings = off;
 SET search_path = pg_temp;
 SELECT sync_probe.report_html() = :'before' AS is_the_same;
 RESET ALL;

@@ -1,6 +1,7 @@
 --
 -- The extension installs into schemas of its own, and cannot be put elsewhere.
 --
+\set SHOW_CONTEXT never
 CREATE SCHEMA elsewhere;
 CREATE EXTENSION pg_sync_probe SCHEMA elsewhere;
 DROP SCHEMA elsewhere;
@@ -29,7 +30,6 @@ $$;
 DROP ROLE regress_sync_probe_squatter;
 
 -- Nor where subscribers of all tables would get rows of tables that they lack.
-\set SHOW_CONTEXT never
 SET client_min_messages = error;
 CREATE PUBLICATION regress_all FOR ALL TABLES;
 RESET client_min_messages;

@@ -55,7 +55,9 @@ SELECT (storage ->> 'file_bytes')::int AS file_bytes, duration < '10 s' AS ended
 FROM sync_probe.runs WHERE label = 'limit';
 SELECT sum(bytes) <= 1048576 AS within
 FROM sync_probe.stream_seconds JOIN sync_probe.runs USING (run_id) WHERE label = 'limit';
+\set VERBOSITY sqlstate
 SET pg_sync_probe.max_stream_write = 0;
+\set VERBOSITY default
 RESET pg_sync_probe.max_stream_write;
 CREATE ROLE regress_sync_probe_streamer;
 SET ROLE regress_sync_probe_streamer;

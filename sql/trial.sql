@@ -20,7 +20,7 @@ CALL sync_probe.trial('commit_delay', '{0,10,NULL}');
 CALL sync_probe.trial('commit_delay', '{1,2,3,4,5,6,7,8}');
 CALL sync_probe.trial('wal_writer_delay', '{100ms,0.1s}');
 CALL sync_probe.trial('wal_sync_method', '{fdatasynk}');
-CALL sync_probe.trial('wal_compression', '{pglz,on}');
+CALL sync_probe.trial('wal_compression', '{yes,on}');
 
 -- times
 CALL sync_probe.trial(duration => '0.5 s');

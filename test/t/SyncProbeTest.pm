@@ -20,8 +20,8 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 
-our @EXPORT = qw(probe_cluster add_tablespace prepared_filesystems session verbose_session
-  start_query finish_query query start_probe pause_probe end_probe wait_for wait_phase
+our @EXPORT = qw(probe_cluster add_tablespace has_other_strings prepared_filesystems session
+  verbose_session start_query finish_query query start_probe pause_probe end_probe wait_for wait_phase
   wait_running probe_files pgbench_children workload_call workload_schemas let_runs_count
   leftovers nothing_left trial_watchdogs descriptors signal_backend signal_client kill_process client_told_ok
   seed_random fails_ok works_ok log_ok pid_alive LONG_PROBE SMALL_RUN CLIENT_LOST);
@@ -64,6 +64,17 @@ sub add_tablespace
 	$directory //= PostgreSQL::Test::Utils::tempdir();
 	$node->safe_psql('postgres', "CREATE TABLESPACE $name LOCATION '$directory'");
 	return $directory;
+}
+
+# Can strings be read in another way than the standard's?  PostgreSQL 19 refuses that.
+sub has_other_strings
+{
+	my ($node) = @_;
+	my ($status, undef, $err) = $node->psql('postgres',
+		"\\set VERBOSITY sqlstate\nSET standard_conforming_strings = off", on_error_stop => 1);
+
+	die "standard_conforming_strings: $err" if $status != 0 && $err !~ /ERROR:  0A000$/m;
+	return $status == 0;
 }
 
 # File systems that script/filesystems.sh has prepared, by name, of these variables

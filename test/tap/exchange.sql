@@ -76,7 +76,6 @@ SET LOCAL timezone = 'Asia/Kolkata';
 SET LOCAL datestyle = 'German';
 SET LOCAL intervalstyle = 'sql_standard';
 SET LOCAL extra_float_digits = -15;
-SET LOCAL standard_conforming_strings = off;
 SET LOCAL quote_all_identifiers = on;
 SELECT is(sync_probe.export_json(ARRAY[:b, :a])::text, document::text, 'other settings, export')
 FROM document;
@@ -86,7 +85,6 @@ RESET timezone;
 RESET datestyle;
 RESET intervalstyle;
 RESET extra_float_digits;
-RESET standard_conforming_strings;
 RESET quote_all_identifiers;
 SELECT is((SELECT document::text FROM document WHERE name = 'again'), document::text,
           'other settings, import') FROM document WHERE name = 'both';
