@@ -18,6 +18,9 @@ EXTENSION = pg_sync_probe
 EXTVERSION = $(shell sed -n "s/^default_version *= *'\(.*\)'/\1/p" \
 	$(SOURCE)/$(EXTENSION).control)
 
+# Of the release, with the number of its patch: the library says it.
+RELEASE := $(shell sed -n 's/^ *"version": *"\(.*\)",$$/\1/p' $(SOURCE)/META.json | head -n 1)
+
 MODULE_big = pg_sync_probe
 ENGINE = $(call sources,src/engine/*/*.c)
 ENGINE_HEADERS = $(call sources,src/engine/*/*.h)
@@ -35,9 +38,14 @@ SQL_PARTS = header bar locations tables stream commit_waits workloads sql_bench 
 	page_stream page_segments page_history page_workloads page_tool page_findings page_numbers \
 	report_html
 SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql)
-DATA_built = $(EXTENSION)--$(EXTVERSION).sql
+JOINED_SQL = $(EXTENSION)--$(EXTVERSION).sql
+DATA_built = $(JOINED_SQL)
+# Scripts of earlier releases as they were, and those that update from one to the next.
+KEPT = src/sql/releases
+DATA = $(filter-out $(KEPT)/$(JOINED_SQL),$(call sources,$(KEPT)/*.sql)) \
+	$(call sources,src/sql/updates/*.sql)
 
-PG_CPPFLAGS = -I$(srcdir)/src
+PG_CPPFLAGS = -I$(srcdir)/src -DSP_VERSION='"$(RELEASE)"'
 PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
 
@@ -66,11 +74,21 @@ ifneq ($(PGXS),)
 include $(PGXS)
 endif
 
-$(EXTENSION)--$(EXTVERSION).sql: $(SQL_SOURCES) Makefile
+$(JOINED_SQL): $(SQL_SOURCES) Makefile
 	cat $(filter %.sql,$^) > $@
 
+# At a release: keeps its install script, which never changes from then on.  This fails if
+# another script is kept under its name.
+release-script: $(JOINED_SQL)
+	mkdir -p $(SOURCE)/$(KEPT)
+	cd $(SOURCE)/$(KEPT) && if test -e $(JOINED_SQL); then \
+		cmp $(CURDIR)/$(JOINED_SQL) $(JOINED_SQL); \
+	else \
+		cp $(CURDIR)/$(JOINED_SQL) . && sha256sum $(JOINED_SQL) >> SHA256SUMS; \
+	fi
+
 # Headers are few and small: all objects depend on all of them.
-$(OBJS): $(SERVER_HEADERS) $(ENGINE_HEADERS)
+$(OBJS): $(SERVER_HEADERS) $(ENGINE_HEADERS) META.json
 
 # A build elsewhere has no folders yet.  Absolute names: make would find the source's.
 FOLDERS = $(addprefix $(CURDIR)/,$(sort $(dir $(OBJS) $(TEST_MODULE) $(FAULT_LIBRARY))))
@@ -172,4 +190,4 @@ fuzz: $(FUZZ_TARGETS:%=unit-asan/fuzz_%)
 		unit-asan/fuzz_$$target -set_cover_merge=1 $$corpus $$found; \
 	done
 
-.PHONY: unit-check unit-check-sanitized fuzz
+.PHONY: release-script unit-check unit-check-sanitized fuzz

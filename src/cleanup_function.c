@@ -31,8 +31,6 @@
 #define LOCK_TIMEOUT		"1 s"
 #define SCHEMAS_MAX_S		10
 
-PG_FUNCTION_INFO_V1(sync_probe_cleanup);
-
 /* The result for all schemas. */
 typedef struct schemas
 {
@@ -193,8 +191,7 @@ drop_leftover_schemas(void)
  * that were restored.  On a standby and in a read-only transaction, schemas are not
  * dropped.
  */
-Datum
-sync_probe_cleanup(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_cleanup, "-> int4")
 {
 	int			removed = 0;
 	ListCell   *cell;

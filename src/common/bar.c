@@ -18,8 +18,6 @@
 
 #define MAX_WIDTH	40
 
-PG_FUNCTION_INFO_V1(sync_probe_bar);
-
 /* U+2588 is a full block, U+2589 is seven eighths of one, ... U+258F is one eighth. */
 static void
 append_block(StringInfo bar, int eighths)
@@ -39,8 +37,7 @@ steps_of(double fraction, int all)
 /*
  * sync_probe.bar(fraction float8, width integer) RETURNS text
  */
-Datum
-sync_probe_bar(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_bar, "float8, int4 -> text STRICT")
 {
 	double		fraction = PG_GETARG_FLOAT8(0);
 	int			width = Min(PG_GETARG_INT32(1), MAX_WIDTH);

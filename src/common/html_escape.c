@@ -21,8 +21,6 @@
 #define CONTROL_PICTURES		0x2400	/* has a picture for each of the 32 controls */
 #define PICTURE_OF_DELETE		0x2421
 
-PG_FUNCTION_INFO_V1(sync_probe_html_escape);
-
 /* Characters that HTML forbids. */
 static bool
 is_forbidden(pg_wchar c)
@@ -110,8 +108,7 @@ append_converted(StringInfo html, const char *text, int length, Oid conversion)
  * html_escape(text).  SQL_ASCII says nothing about bytes above 127: they are taken for
  * UTF-8 where that is valid.
  */
-Datum
-sync_probe_html_escape(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_html_escape, "text -> text STRICT")
 {
 	text	   *argument = PG_GETARG_TEXT_PP(0);
 	const char *c = VARDATA_ANY(argument);

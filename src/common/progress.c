@@ -13,8 +13,6 @@
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-PG_FUNCTION_INFO_V1(sync_probe_running);
-
 bool
 sp_progress_is_workload(const sp_progress *progress)
 {
@@ -45,8 +43,9 @@ share_done(const sp_progress *progress)
 /*
  * sync_probe_internal.running(): one row for the probe or workload that runs, if one does.
  */
-Datum
-sync_probe_running(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_running,
+			"-> SETOF pid int4, location name, suite text, workload name, phase text, started_at "
+			"timestamptz, rounds int8, transactions int8, done float8, duration_seconds float8")
 {
 #define RUNNING_COLUMNS 10
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;

@@ -47,7 +47,8 @@ sp_row_put(sp_row *row, const char *column, Oid type, Datum value)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of type %s is missing in table %s", column,
 						format_type_be(type), format_type_be_qualified(row->type->tdtypeid)),
-				 errhint("The table must be as the extension created it.")));
+				 errdetail("The table must be as this version of the extension, %s, creates it.", SP_VERSION),
+				 errhint(SP_UPDATE_HINT)));
 	row->values[number - 1] = value;
 	row->nulls[number - 1] = false;
 }

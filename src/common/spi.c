@@ -76,6 +76,11 @@ sp_history_row_type(const char *table)
 {
 	Oid			relation = get_relname_relid(table, get_namespace_oid(SP_SCHEMA, false));
 
+	if (!OidIsValid(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("table \"%s.%s\" does not exist", SP_SCHEMA, table),
+				 errhint(SP_UPDATE_HINT)));
 	return lookup_rowtype_tupdesc_copy(get_rel_type_id(relation), -1);
 }
 

@@ -15,8 +15,6 @@
 #include "funcapi.h"
 #include "utils/builtins.h"
 
-PG_FUNCTION_INFO_V1(sync_probe_this_server);
-
 /*
  * The system identifier of the cluster, and the name of the machine in host.  A standby
  * has the identifier of its primary, so the name is needed, too.
@@ -44,8 +42,7 @@ sp_row_put_this_server(sp_row *row)
  * sync_probe_internal.this_server(OUT system_identifier bigint, OUT host text): see
  * sync_probe.runs.
  */
-Datum
-sync_probe_this_server(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_this_server, "-> system_identifier int8, host text")
 {
 	TupleDesc	row_type;
 	char		host[MAXPGPATH];

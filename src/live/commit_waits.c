@@ -30,8 +30,6 @@
 
 int			sp_commit_waits_max_age = 3600;
 
-PG_FUNCTION_INFO_V1(sync_probe_commit_waits);
-
 /* ------------------------------------------------------------------ observe */
 
 /* What was seen, and the settings at that time. */
@@ -161,8 +159,7 @@ record_result(void *arg)
 /*
  * sync_probe.commit_waits(duration interval) RETURNS sync_probe.commit_wait_results
  */
-Datum
-sync_probe_commit_waits(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_commit_waits, "interval -> sync_probe.commit_wait_results")
 {
 	static const char *const arg_names[] = {"duration"};
 	observation seen = {0};

@@ -24,8 +24,6 @@
 
 #include "compat.h"
 
-PG_FUNCTION_INFO_V1(sync_probe_probe);
-
 const char *const sp_probe_arg_names[] = {
 	"location", "suite", "duration", "duty_cycle", "flush_size",
 	"flush_interval", "stop_early", "label", "record",
@@ -333,8 +331,9 @@ return_and_record(FunctionCallInfo fcinfo, const sp_run *run)
  * sync_probe.probe(location, suite, duration, duty_cycle, flush_size,
  * flush_interval, stop_early, label, record, methods, commit_delays, workers)
  */
-Datum
-sync_probe_probe(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_probe,
+			"name, text, interval, float8, int4, interval, bool, text, bool, text[], int4[], "
+			"int4 -> SETOF sync_probe.measurements")
 {
 	sp_location location;
 	sp_wal_profile profile;

@@ -17,8 +17,6 @@
 #include "funcapi.h"
 #include "utils/array.h"
 
-PG_FUNCTION_INFO_V1(sync_probe_median_interval);
-
 /* The elements that are numbers.  Returns their count. */
 static int
 take_numbers(ArrayType *array, double **numbers)
@@ -45,8 +43,8 @@ take_numbers(ArrayType *array, double **numbers)
  *
  * What is unknown is null: everything without a number, the interval if they are too few.
  */
-Datum
-sync_probe_median_interval(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_median_interval,
+			"float8[], float8 -> median float8, low float8, high float8 STRICT")
 {
 	double	   *numbers;
 	int			count = take_numbers(PG_GETARG_ARRAYTYPE_P(0), &numbers);

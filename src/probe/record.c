@@ -23,8 +23,6 @@
 /* The last probe of the session as json, in TopMemoryContext; NULL before it. */
 static char *last_run = NULL;
 
-PG_FUNCTION_INFO_V1(sync_probe_last_run);
-
 /* ------------------------------------------------------------------ the run */
 
 static void
@@ -118,8 +116,7 @@ remember_run(HeapTuple row)
  * the columns of sync_probe.runs, for the advice on a run that could not be
  * recorded; null before it.
  */
-Datum
-sync_probe_last_run(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_last_run, "-> text")
 {
 	if (last_run == NULL)
 		PG_RETURN_NULL();

@@ -32,8 +32,6 @@
 /* Of a line that is shown in a message. */
 #define MAX_SHOWN_BYTES	80
 
-PG_FUNCTION_INFO_V1(sync_probe_import_pg_test_fsync);
-
 /* The arguments, in order. */
 enum
 {
@@ -290,8 +288,8 @@ return_rows(const import *work, ReturnSetInfo *result)
  * sync_probe.import_pg_test_fsync(report text, label text)
  *		RETURNS TABLE (run_id bigint, test_cases integer, missing text)
  */
-Datum
-sync_probe_import_pg_test_fsync(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_import_pg_test_fsync,
+			"text, text -> SETOF run_id int8, test_cases int4, missing text")
 {
 	import		work = {0};
 	text	   *report;

@@ -23,10 +23,6 @@
 
 double		sp_margin = 0.05;
 
-PG_FUNCTION_INFO_V1(sync_probe_verdict);
-PG_FUNCTION_INFO_V1(sync_probe_kinds_verdict);
-PG_FUNCTION_INFO_V1(sync_probe_durable);
-
 /* The arguments of verdict(), in order; speeds are three arrays, tails are two. */
 enum
 {
@@ -170,8 +166,11 @@ put_method(sp_row *row, const char *column, const sp_comparison *comparison, int
  * those of its A/A control.  A null element, or a NaN, is unknown.  The function is
  * strict, and null if the current method is not among the methods, or if these are too many.
  */
-Datum
-sync_probe_verdict(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_verdict,
+			"text, text[], float8[], float8[], float8[], float8[], float8[], float8[], float8[], "
+			"float8[], float8[], float8[], text[], float8, float8, float8 -> verdict text, "
+			"recommended_method text, best_method text, loss_bound float8, deciding_test text, "
+			"reason text, times_as_long float8 STRICT")
 {
 	sp_comparison comparison = {.margin = sp_margin};
 	sp_judgement judgement;
@@ -218,8 +217,9 @@ sync_probe_verdict(PG_FUNCTION_ARGS)
  *
  * The same for kinds of WAL segments, whose one figure takes the place of both regimes.
  */
-Datum
-sync_probe_kinds_verdict(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_kinds_verdict,
+			"text, text[], float8[], float8[], float8[] -> verdict text, recommended_kind text "
+			"STRICT")
 {
 	sp_comparison comparison = {.margin = sp_margin, .pace = {NAN, NAN, NAN}};
 	sp_judgement judgement;
@@ -270,8 +270,9 @@ text_argument(FunctionCallInfo fcinfo, int arg)
  *
  * Do the syncs of a test case reach the device?  A null argument is unknown.
  */
-Datum
-sync_probe_durable(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_durable,
+			"text, bool, bool, float8, float8, bool, float8, float8, float8, text, float8, "
+			"float8, float8, float8 -> text")
 {
 	sp_durable_facts facts = {
 		.write_cache = text_argument(fcinfo, 0),

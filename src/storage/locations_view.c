@@ -14,14 +14,13 @@
 #include <unistd.h>
 
 #include "catalog/pg_tablespace.h"
+#include "catalog/pg_type.h"
 #include "common/relpath.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
 #include "common/common.h"
-
-PG_FUNCTION_INFO_V1(sync_probe_locations);
 
 /* A row of the view, before it is a tuple. */
 typedef struct location_row
@@ -111,55 +110,62 @@ same_filesystem(const location_row *a, const location_row *b)
 }
 
 static void
-put_known_text(Datum *value, bool *null, const char *text)
+put_known_text(sp_row *row, const char *column, const char *text)
 {
-	*null = text == NULL || text[0] == '\0';
-	if (!*null)
-		*value = CStringGetTextDatum(sp_valid_text(text));
+	if (text && text[0] != '\0')
+		sp_row_put_text(row, column, sp_valid_text(text));
 }
 
 static void
-put_location_row(ReturnSetInfo *rsinfo, const location_row *row, const sp_location *first)
+put_mount(sp_row *row, const sp_mount *mount)
 {
-#define LOCATION_COLUMNS 16
-	const sp_location_device *device = &row->device;
-	Datum		values[LOCATION_COLUMNS] = {0};
-	bool		nulls[LOCATION_COLUMNS] = {0};
-	int			i = 0;
+	put_known_text(row, "filesystem", mount->fstype);
+	put_known_text(row, "mount_point", mount->mount_point);
+	put_known_text(row, "mount_options", mount->mount_options);
+}
 
-	values[i++] = NameGetDatum(&row->location->name);
-	values[i++] = BoolGetDatum(!OidIsValid(row->location->tablespace));
-	nulls[i] = !OidIsValid(row->location->tablespace);
-	values[i++] = ObjectIdGetDatum(row->location->tablespace);
-	put_known_text(&values[i], &nulls[i], row->directory);
-	i++;
-	put_known_text(&values[i], &nulls[i], row->mount ? row->mount->fstype : NULL);
-	i++;
-	put_known_text(&values[i], &nulls[i], row->mount ? row->mount->mount_point : NULL);
-	i++;
-	put_known_text(&values[i], &nulls[i], row->mount ? row->mount->mount_options : NULL);
-	i++;
-	put_known_text(&values[i], &nulls[i], device->device.name);
-	i++;
-	nulls[i] = !device->known || device->device.rotational < 0;
-	values[i++] = BoolGetDatum(device->device.rotational > 0);
-	put_known_text(&values[i], &nulls[i], device->device.write_cache);
-	i++;
-	nulls[i] = device->disks == 0;
-	values[i++] = BoolGetDatum(device->fua > 0);
-	nulls[i] = device->disks == 0;
-	values[i++] = device->disks;
-	nulls[i] = nulls[i + 1] = !row->has_space;
-	values[i++] = Int64GetDatum((int64) row->space.f_blocks * row->space.f_frsize);
-	values[i++] = Int64GetDatum((int64) row->space.f_bavail * row->space.f_frsize);
-	nulls[i] = first == NULL;
+static void
+put_disks(sp_row *row, const sp_location_device *device)
+{
+	put_known_text(row, "device", device->device.name);
+	put_known_text(row, "write_cache", device->device.write_cache);
+	if (device->known && device->device.rotational >= 0)
+		sp_row_put(row, "rotational", BOOLOID, BoolGetDatum(device->device.rotational > 0));
+	if (device->disks != 0)
+	{
+		sp_row_put(row, "fua", BOOLOID, BoolGetDatum(device->fua > 0));
+		sp_row_put(row, "disks", TEXTARRAYOID, device->disks);
+	}
+}
+
+static void
+put_space(sp_row *row, const struct statvfs *space)
+{
+	sp_row_put_int(row, "size_bytes", INT8OID, (int64) space->f_blocks * space->f_frsize);
+	sp_row_put_int(row, "available_bytes", INT8OID, (int64) space->f_bavail * space->f_frsize);
+}
+
+/* first: the first location on the same file system, NULL if it is this one */
+static void
+put_location_row(ReturnSetInfo *rsinfo, const location_row *location, const sp_location *first)
+{
+	Oid			tablespace = location->location->tablespace;
+	sp_row	   *row = sp_row_make(rsinfo->setDesc);
+
+	sp_row_put_name(row, "name", NameStr(location->location->name));
+	sp_row_put(row, "holds_wal", BOOLOID, BoolGetDatum(!OidIsValid(tablespace)));
+	if (OidIsValid(tablespace))
+		sp_row_put(row, "tablespace", OIDOID, ObjectIdGetDatum(tablespace));
+	put_known_text(row, "directory", location->directory);
+	if (location->mount)
+		put_mount(row, location->mount);
+	put_disks(row, &location->device);
+	if (location->has_space)
+		put_space(row, &location->space);
 	if (first)
-		values[i] = NameGetDatum(&first->name);
-	i++;
-	values[i++] = BoolGetDatum(!row->in_use);
-	Assert(i == LOCATION_COLUMNS);
-
-	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+		sp_row_put_name(row, "shares_filesystem_with", NameStr(first->name));
+	sp_row_put(row, "missing", BOOLOID, BoolGetDatum(!location->in_use));
+	tuplestore_puttuple(rsinfo->setResult, sp_row_form(row));
 }
 
 static sp_location *
@@ -188,8 +194,7 @@ compare_locations(const ListCell *a, const ListCell *b)
  * sync_probe.locations; with an argument that one alone, so that a probe of
  * one location does not wait for the file system of another that hangs.
  */
-Datum
-sync_probe_locations(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_locations, "name -> SETOF sync_probe_internal.storage")
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	List	   *locations = PG_ARGISNULL(0) ? sp_location_list() :

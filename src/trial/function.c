@@ -24,8 +24,6 @@
 
 #include "compat.h"
 
-PG_FUNCTION_INFO_V1(sync_probe_trial);
-
 #define CALL_NAME		"CALL sync_probe.trial()"
 #define MIN_DURATION_US	USECS_PER_SEC
 #define MIN_SLOT_US		(300 * INT64CONST(1000))
@@ -211,8 +209,9 @@ check_all(FunctionCallInfo fcinfo)
  * sync_probe.trial(setting, values, duration, slot, workload, label, INOUT run_id,
  * INOUT verdict, INOUT recommended_value, INOUT reason)
  */
-Datum
-sync_probe_trial(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_trial,
+			"name, text[], interval, interval, name, text, int8, text, text, text -> run_id "
+			"int8, verdict text, recommended_value text, reason text")
 {
 	sp_trial   *trial;
 	TupleDesc	type;

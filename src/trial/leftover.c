@@ -13,8 +13,6 @@
 #include "funcapi.h"
 #include "utils/builtins.h"
 
-PG_FUNCTION_INFO_V1(sync_probe_trial_leftover);
-
 char	   *sp_trial_restores = NULL;
 
 /* The caller holds the cluster lock, so that no trial is running. */
@@ -42,8 +40,7 @@ trial_is_running(void)
  * sync_probe_internal.trial_leftover() RETURNS text: 'setting[=value]', what cleanup()
  * would restore; null if there is nothing, or a trial is running.
  */
-Datum
-sync_probe_trial_leftover(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_trial_leftover, "-> text")
 {
 	/* findings must show the others also if the file has an error */
 	char	   *marker = sp_trial_marker(DEBUG1);

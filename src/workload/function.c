@@ -27,9 +27,6 @@
 #include "utils/guc.h"
 #include "utils/tuplestore.h"
 
-PG_FUNCTION_INFO_V1(sync_probe_pgbench);
-PG_FUNCTION_INFO_V1(sync_probe_run_workload);
-
 /* The arguments of both, in order. */
 enum
 {
@@ -224,8 +221,9 @@ run_workload(sp_workload_run *run)
  * transactions, rows, settings, label, trust, allow_publication): one row of
  * sync_probe.workload_results.
  */
-Datum
-sync_probe_pgbench(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_pgbench,
+			"name, name, int4, int4, interval, int4, int4, jsonb, text, bool, bool -> SETOF "
+			"sync_probe.workload_results")
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	sp_workload_run run = {0};
@@ -263,8 +261,10 @@ output_row(HeapTuple recorded, TupleDesc output_type)
  * CALL sync_probe.run_workload(): the same arguments, and some columns of the same row.
  * The memory context of SPI survives the commit.
  */
-Datum
-sync_probe_run_workload(PG_FUNCTION_ARGS)
+SP_FUNCTION(sync_probe_run_workload,
+			"name, name, int4, int4, interval, int4, int4, jsonb, text, bool, bool, int8, "
+			"float8, float8, float8 -> result_id int8, tps float8, latency_mean_ms float8, "
+			"latency_p99_ms float8")
 {
 	sp_workload_run run = {0};
 	TupleDesc	output_type;

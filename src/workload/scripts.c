@@ -32,8 +32,14 @@ static char *
 text_column(const lookup *lookup, const char *column)
 {
 	int			number = SPI_fnumber(SPI_tuptable->tupdesc, column);
-	char	   *value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, number);
+	char	   *value;
 
+	if (number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" is missing in table %s.workloads", column, SP_SCHEMA),
+				 errhint(SP_UPDATE_HINT)));
+	value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, number);
 	return value ? MemoryContextStrdup(lookup->context, value) : NULL;
 }
 
