@@ -78,25 +78,31 @@ private_apt() {
 
 # A suite that the mirror has no more is no error: the others answer.
 fetch_lists() {
-	local suite
+	local suite major servers=()
 	mkdir -p "$chroots_lists/lists/partial" "$chroots_lists/cache/archives/partial"
 	for suite in $debian_suites; do
 		sources_of "$suite" "targets=Packages signed-by=$debian_keyring"
 	done >"$chroots_lists/sources.list"
 	private_apt apt-get -q update >"$chroots_lists/log" 2>&1 </dev/null || true
+	for major in $supported_versions; do
+		servers+=("postgresql-$major")
+	done
+	private_apt apt-cache madison "${servers[@]}" >"$chroots_lists/servers" || true
 }
 
-# package_in_debian PACKAGE: prints "suite version" of the first suite that has it; of
-# two versions in one suite (security updates) the newer is listed first.
-package_in_debian() {
-	private_apt apt-cache madison "$1" | awk -F'[|]' -v suites="$debian_suites" '
-		{ gsub(/ /, "", $2); split($3, word, " "); suite = word[2]; sub("(-security)?/.*", "", suite) }
+# server_in_debian MAJOR: prints "suite version" of the first suite that has it; of two
+# versions in one suite (security updates) the newer is listed first.
+server_in_debian() {
+	awk -F'[|]' -v suites="$debian_suites" -v package="postgresql-$1" '
+		{ gsub(/ /, "", $1); gsub(/ /, "", $2); split($3, word, " ") }
+		$1 != package { next }
+		{ suite = word[2]; sub("(-security)?/.*", "", suite) }
 		!(suite in version) { version[suite] = $2 }
 		END {
 			n = split(suites, order, " ")
 			for (i = 1; i <= n; i++)
 				if (order[i] in version) { print order[i], version[order[i]]; exit }
-		}'
+		}' "$chroots_lists/servers"
 }
 
 # suites_for MAJOR: what a system with this server is made of, and the server's version;
@@ -104,12 +110,12 @@ package_in_debian() {
 suites_for() {
 	local major=$1 found
 	chroot_reason=
-	found=$(package_in_debian "postgresql-$major")
+	found=$(server_in_debian "$major")
 	if [[ -n $found ]]; then
 		# experimental is never complete: it stands on unstable
 		echo "${found/#experimental/unstable+experimental}"
 	elif [[ $major == "$wheel_major" && $(uname -m) == x86_64 ]]; then
-		found=$(package_in_debian "postgresql-$((major + 1))")
+		found=$(server_in_debian "$((major + 1))")
 		[[ -z $found ]] || echo "${found%% *} $wheel_package"
 	fi
 }
@@ -149,8 +155,8 @@ prepare_chroots() {
 		apt_get update || true
 	fi
 	[[ -n $(mirror_of Debian) ]] || { chroot_reason="apt has no mirror of Debian"; return 1; }
-	# a caller's caller has just done this
-	[[ -n $(find "$chroots_lists/log" -mmin -30 2>/dev/null) ]] || fetch_lists
+	# script/test-versions did so for all versions
+	[[ -n $(find "$chroots_lists/servers" -mmin -360 2>/dev/null) ]] || fetch_lists
 }
 
 # ------------------------------------------------------------- making a system

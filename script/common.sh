@@ -26,6 +26,7 @@ user=				# and whose name that is
 job=				# process (and process group) of run_job
 installed=			# set when the build went into the server itself
 temporary_settings=()	# files outside of $work, while packages are installed
+pgtap_files=			# where pgTAP of another server's package is
 
 heading() { printf '\n== %s\n\n' "$*"; }
 say() { printf '%s\n' "$*" >&2; }
@@ -84,7 +85,23 @@ need() {
 has_server() { [[ -x $("$pg_config" --bindir)/postgres ]]; }
 # Debian's client package has pgxs.mk too: the headers are what is missing.
 has_server_headers() { [[ -f $("$pg_config" --includedir-server)/postgres.h ]]; }
-has_pgtap() { [[ -f $("$pg_config" --sharedir)/extension/pgtap.control ]]; }
+has_pgtap() { [[ -n $pgtap_files || -f $("$pg_config" --sharedir)/extension/pgtap.control ]]; }
+
+# A new server has no package of pgTAP for a while.  pgTAP is SQL only, and that of the server
+# before serves: its files are put where our build is, and nothing gets installed.
+borrow_pgtap() {
+	local packages package
+	command -v apt-cache >/dev/null || return
+	packages=$(apt-cache pkgnames postgresql- | grep -xE 'postgresql-[0-9]+-pgtap' | sort -V) ||
+		return
+	# where it has one, that is what is missing
+	[[ $'\n'$packages$'\n' != *$'\n'"postgresql-$major-pgtap"$'\n'* ]] || return
+	package=${packages##*$'\n'}
+	(cd "$work" && apt-get -q download "$package" >>apt.log 2>&1 </dev/null &&
+		dpkg-deb -x "$package"_*.deb pgtap) || return
+	pgtap_files=$(echo "$work"/pgtap/usr/share/postgresql/*/extension)
+	say "There is no pgTAP for PostgreSQL $major: using that of $package"
+}
 
 # find_missing WHAT, where WHAT is demo, test or bench: fills the array missing,
 # and the array wanted with what can be done without (it is skipped, visibly).
@@ -100,7 +117,7 @@ find_missing() {
 	[[ $1 != demo ]] || return 0
 
 	if [[ $1 == test ]]; then
-		need "postgresql-$version-pgtap" has_pgtap
+		has_pgtap || borrow_pgtap || missing+=("postgresql-$version-pgtap")
 		need libtap-parser-sourcehandler-pgtap-perl command -v pg_prove
 		need libcmocka-dev test -f /usr/include/cmocka.h
 		need perl command -v prove
@@ -320,6 +337,8 @@ build_extension() {
 	mapfile -t arguments < <(make_args)
 	run_job make -s "-j$(nproc)" "${arguments[@]}" all || return
 	run_job make -s "${arguments[@]}" install "DESTDIR=$work/stage" || return
+	[[ -z $pgtap_files ]] ||
+		run_job cp -R "$pgtap_files/." "$work/stage$("$pg_config" --sharedir)/extension/"
 }
 
 # has_setting DATA_DIRECTORY NAME
