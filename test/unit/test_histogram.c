@@ -138,6 +138,7 @@ agrees_with_the_sorted_sample(void **state)
 	{
 		size_t		n = sizes[i];
 		double		sum = 0;
+		double		mean;
 		double		squares = 0;
 
 		sp_histogram_reset(&histogram);
@@ -155,7 +156,8 @@ agrees_with_the_sorted_sample(void **state)
 		assert_int_equal(histogram.min_ns, sample[0]);
 		assert_int_equal(histogram.max_ns, sample[n - 1]);
 		assert_true(histogram.sum_ns == sum);
-		assert_true(sp_histogram_mean_ns(&histogram) == sum / (double) n);
+		mean = sum / (double) n;
+		assert_true(sp_histogram_mean_ns(&histogram) == mean);
 		if (n > 1)
 			assert_true(fabs(sp_histogram_stddev_ns(&histogram) /
 							 sqrt(squares / (double) (n - 1)) - 1) < 1e-9);

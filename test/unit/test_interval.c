@@ -307,7 +307,7 @@ takes_the_median_of_one_series(void **state)
 	double		none[1];
 	double		five[] = {5, 1, 4, 2, 3};
 	double		eight[] = {80, 10, 70, 20, 60, 30, 50, 40};
-	double		large[] = {1.7e308, 1.7e308};
+	double		large[] = {1.7e308, 1.7e308};	/* their sum is infinite */
 	sp_median	median;
 
 	(void) state;
@@ -320,7 +320,7 @@ takes_the_median_of_one_series(void **state)
 	assert_true(median.estimate == 45 && median.low == 10 && median.high == 80);
 	median = sp_median_interval(eight, 8, 0.0704);
 	assert_true(median.low == 20 && median.high == 70);
-	assert_true(sp_median_interval(large, 2, 0.05).estimate == 1.7e308);
+	assert_true(sp_median_interval(large, 2, 0.05).estimate == large[0]);
 }
 
 /*

@@ -15,15 +15,18 @@
 #include "engine/text/units.h"
 
 /*
+ * The limits are cast: where the processor computes with more digits (x87), a constant keeps
+ * these, and differs from the same number in a variable.
+ *
  * A sync that reaches a write-back cache makes a flush of its own, since it
  * follows its own write.  So there are 1 or more flushes per sync, or nearly
  * none; figures between the two limits prove nothing.
  */
-#define FLUSHED			0.9
-#define NOT_FLUSHED		0.1
+#define FLUSHED			((double) 0.9)
+#define NOT_FLUSHED		((double) 0.1)
 
 /* Likewise, each sync makes at least one write.  Others can only add to them. */
-#define NOT_WRITTEN		0.1
+#define NOT_WRITTEN		((double) 0.1)
 
 /*
  * Background I/O is sampled at other times than the syncs.  So at least 0.5
@@ -36,7 +39,7 @@
  * A sync that reaches the cache has a flush each time, its own or one of others.  If more
  * than one sync in 20 surely saw no flush at all, that is no counting error.
  */
-#define LACKING			0.05
+#define LACKING			((double) 0.05)
 
 /* An idle sample shorter than this can miss a process that flushes 100 times a second. */
 #define MIN_IDLE_SAMPLE_NS	10e6

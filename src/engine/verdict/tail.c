@@ -20,7 +20,7 @@
  * one make the mean at least 0.13 % longer with 15 flushes in a saturated slice.  When
  * paced, with three flushes to one in a round, they make it at least 0.7 to 2 % longer.
  */
-#define MIN_EXCESS		0.005
+#define MIN_EXCESS_ONE_IN	200
 
 double
 sp_tail_share(const sp_tail *tail)
@@ -28,20 +28,21 @@ sp_tail_share(const sp_tail *tail)
 	return tail->rounds > 0 ? (double) tail->slow_rounds / (double) tail->rounds : NAN;
 }
 
-/* By how many standard deviations is the share larger?  0 if not by enough to matter. */
+/*
+ * By how many standard deviations is the share larger?  0 if not by enough to matter, or if a
+ * share is unknown.  Whole numbers as long as possible: differences of rounded quotients would
+ * fall on either side of a limit, as the processor rounds.
+ */
 static double
 deviations_above(const sp_tail *tail, const sp_tail *other)
 {
-	double		slow = (double) (tail->slow_rounds + other->slow_rounds);
-	double		part;			/* of all rounds */
-	double		excess;
+	int64_t		slow = tail->slow_rounds + other->slow_rounds;
+	int64_t		pairs = tail->rounds * other->rounds;
+	int64_t		excess = tail->slow_rounds * other->rounds - other->slow_rounds * tail->rounds;
 
-	/* written so that an unknown share (NAN) exceeds nothing */
-	if (!(sp_tail_share(tail) - sp_tail_share(other) > MIN_EXCESS))
+	if (excess * MIN_EXCESS_ONE_IN <= pairs)
 		return 0;
-	part = (double) tail->rounds / (double) (tail->rounds + other->rounds);
-	excess = (double) tail->slow_rounds - slow * part;
-	return excess / sqrt(slow * part * (1 - part));
+	return (double) excess / sqrt((double) slow * (double) pairs);
 }
 
 bool
