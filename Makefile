@@ -45,7 +45,9 @@ KEPT = src/sql/releases
 DATA = $(filter-out $(KEPT)/$(JOINED_SQL),$(call sources,$(KEPT)/*.sql)) \
 	$(call sources,src/sql/updates/*.sql)
 
-PG_CPPFLAGS = -I$(srcdir)/src -DSP_VERSION='"$(RELEASE)"'
+# As in servers of 32 bits: offsets of files have 64, also where no header of the server says so.
+LARGE_FILES = -D_FILE_OFFSET_BITS=64
+PG_CPPFLAGS = -I$(srcdir)/src -DSP_VERSION='"$(RELEASE)"' $(LARGE_FILES)
 PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
 
@@ -126,13 +128,14 @@ $(FAULT_LIBRARY).so: $(FAULT_LIBRARY).c
 
 UNIT_CC = $(or $(UNIT_COMPILER),cc)
 UNIT_CFLAGS = -std=c11 -D_GNU_SOURCE -Wall -Wextra -Wshadow -Wmissing-prototypes \
-	-Werror -O2 -g -I$(SOURCE)/src
+	-Werror -O2 -g -I$(SOURCE)/src $(LARGE_FILES)
 UNIT_SANITIZE = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 UNIT_LIBS = -lcmocka -lm
-# Calls that a test replaces: those that it, or fake_disk.h for it, defines as __wrap_.
-UNIT_WRAP = $(patsubst __wrap_%,-Wl$(comma)--wrap=%,$(sort $(shell grep -oh '__wrap_[a-z]\+' $(1) \
-	$(if $(findstring fake_disk.h,$(shell cat $(1))),$(SOURCE)/test/unit/fake_disk.h))))
-comma := ,
+# Some compilers fortify calls unless told otherwise: these then have other names.
+UNIT_CFLAGS += -U_FORTIFY_SOURCE
+# In recipes: options for the calls that a test replaces, of the library it is linked with.
+UNIT_WRAP = wrap=$$($(SOURCE)/test/unit/wrapped_calls $(NM) $(1) $<)
+NM ?= nm
 
 # The engine is compiled once for all tests.  A call that a test replaces is replaced in the
 # members of the library too, since the linker does it wherever a symbol is undefined.
@@ -150,12 +153,16 @@ unit/engine.a unit-asan/engine.a:
 	rm -f $@
 	$(AR) rcs $@ $^
 
-unit/%: test/unit/%.c unit/engine.a $(ENGINE_HEADERS) $(call sources,test/unit/*.h)
-	$(UNIT_CC) $(UNIT_CFLAGS) $< unit/engine.a $(call UNIT_WRAP,$<) $(UNIT_LIBS) -o $@
+UNIT_PARTS = $(ENGINE_HEADERS) $(call sources,test/unit/*.h) test/unit/wrapped_calls
 
-unit-asan/%: test/unit/%.c unit-asan/engine.a $(ENGINE_HEADERS) $(call sources,test/unit/*.h)
-	$(UNIT_CC) $(UNIT_CFLAGS) $(UNIT_SANITIZE) $< unit-asan/engine.a $(call UNIT_WRAP,$<) \
-		$(UNIT_LIBS) -o $@
+unit/%: test/unit/%.c unit/engine.a $(UNIT_PARTS)
+	$(call UNIT_WRAP,unit/engine.a) && \
+		$(UNIT_CC) $(UNIT_CFLAGS) $$wrap $< unit/engine.a $(UNIT_LIBS) -o $@
+
+unit-asan/%: test/unit/%.c unit-asan/engine.a $(UNIT_PARTS)
+	$(call UNIT_WRAP,unit-asan/engine.a) && \
+		$(UNIT_CC) $(UNIT_CFLAGS) $(UNIT_SANITIZE) $$wrap $< unit-asan/engine.a \
+			$(UNIT_LIBS) -o $@
 
 unit-check: $(UNIT_TESTS)
 	SP_FIXTURES=$(SOURCE)/test/fixtures prove -v --exec '' $(UNIT_TESTS)

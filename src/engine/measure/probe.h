@@ -26,6 +26,9 @@
 #include "engine/verdict/verdict.h"
 #include "engine/verdict/windows.h"
 
+/* Sources with and without server headers share structures: off_t decides their layout. */
+_Static_assert(sizeof(off_t) == 8, "compile with -D_FILE_OFFSET_BITS=64");
+
 #define SP_MAX_CASES	32
 #define SP_MAX_FILES	48
 #define SP_NAME_LEN		64
