@@ -41,16 +41,19 @@ fsync_writethrough(int fd)
 #define OPEN_SYNC false, true, 0, NULL
 #endif
 
-/* macOS does not declare fdatasync(); systems that have it define this macro (POSIX). */
-#if defined(_POSIX_SYNCHRONIZED_IO) && _POSIX_SYNCHRONIZED_IO > 0
-#define FDATASYNC true, false, 0, fdatasync
-#else
-#define FDATASYNC false, false, 0, NULL
+/*
+ * All systems of PostgreSQL have fdatasync(), and since 16 it is a value of wal_sync_method on
+ * all of them.  POSIX has _POSIX_SYNCHRONIZED_IO to ask for it, but that says no on FreeBSD,
+ * OpenBSD and macOS, and nothing with musl.  macOS does not declare it; elsewhere a missing
+ * declaration ends the compilation.
+ */
+#ifdef __APPLE__
+extern int	fdatasync(int fd);
 #endif
 
 const sp_sync_method sp_sync_methods[] = {
 	{"open_datasync", OPEN_DATASYNC},
-	{"fdatasync", FDATASYNC},
+	{"fdatasync", true, false, 0, fdatasync},
 	{"fsync", true, false, 0, fsync},
 	{"fsync_writethrough", FSYNC_WRITETHROUGH},
 	{"open_sync", OPEN_SYNC},
