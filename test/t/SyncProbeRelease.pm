@@ -1,0 +1,239 @@
+# SyncProbeRelease.pm
+#
+# What tests of versions share: the install script that make has joined, a server that knows
+# further versions of the extension, rows of every table, and the comparison of what two
+# databases have installed.
+
+package SyncProbeRelease;
+
+use strict;
+use warnings;
+
+use Exporter 'import';
+use FindBin;
+use File::Path qw(make_path);
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SyncProbeTest;
+
+our @EXPORT = qw(source_file default_version kept_versions joined_script offer_versions
+  record_history history_of installed differences);
+
+my $root = "$FindBin::RealBin/../..";
+
+sub source_file
+{
+	my ($name) = @_;
+	return "$root/$name";
+}
+
+sub default_version
+{
+	my ($version) = slurp_file("$root/pg_sync_probe.control") =~ /^default_version = '(.*)'$/m
+	  or die "no default_version in pg_sync_probe.control";
+	return $version;
+}
+
+# Those whose install scripts are kept, with the current one if it is released.
+sub kept_versions
+{
+	return map { /--(.*)\.sql$/ } glob("$root/src/sql/releases/*.sql");
+}
+
+sub pg_config
+{
+	my ($what) = @_;
+	my $answer = qx(pg_config --$what);
+	die "pg_config --$what failed" if $? != 0;
+	chomp $answer;
+	return $answer;
+}
+
+# From the folder of the build, or as it was installed.
+sub joined_script
+{
+	my $name = 'pg_sync_probe--' . default_version() . '.sql';
+	my @places = map { "$_/$name" } $ENV{TESTDIR} // '.', pg_config('sharedir') . '/extension';
+	for (@places)
+	{
+		return slurp_file($_) if -e $_;
+	}
+	die "no install script: neither @places";
+}
+
+# ---------------------------------------------------- a server with further versions
+
+# The library that a session of the server has loaded, without its suffix.
+sub loaded_library
+{
+	my ($node) = @_;
+	my $session = session($node);
+	query($session, 'SELECT sync_probe.bar(1)');
+	my ($library) = slurp_file("/proc/$session->{pid}/maps") =~ m{ (/\S*/pg_sync_probe)\.so$}m
+	  or die "the session has not loaded the library";
+	$session->quit;
+	return $library;
+}
+
+sub has_setting
+{
+	my ($node, $name) = @_;
+	return ($node->psql('postgres', "SHOW $name"))[0] == 0;
+}
+
+my @written;
+END { unlink @written }
+
+# Lets a server find these files of an extension (name => text), besides those that it has.
+# Debian's servers up to 17 look below extension_destdir, later ones along a path; others only
+# in their own folder.  Returns whether that could be done.
+sub offer_versions
+{
+	my ($node, %files) = @_;
+	my $own = pg_config('sharedir') . '/extension';
+	my $folder = PostgreSQL::Test::Utils::tempdir();
+	my ($target, $setting) =
+		has_setting($node, 'extension_destdir') ? ("$folder$own", "extension_destdir = '$folder'")
+	  : has_setting($node, 'extension_control_path')
+	  ? ("$folder/extension", "extension_control_path = '$folder:\$system'")
+	  : ($own, undef);
+
+	if ($setting)
+	{
+		# the library is where it was before
+		my $library = loaded_library($node);
+		my $control = slurp_file(source_file('pg_sync_probe.control'));
+		$control =~ s/^module_pathname = .*$/module_pathname = '$library'/m or die $control;
+		make_path($target);
+		$files{'pg_sync_probe.control'} = $control;
+		$files{ 'pg_sync_probe--' . default_version() . '.sql' } = joined_script();
+		$node->append_conf('postgresql.conf', $setting);
+		$node->reload;
+	}
+	elsif (!-w $target)
+	{
+		return 0;
+	}
+	for my $name (sort keys %files)
+	{
+		push @written, "$target/$name" unless $setting;
+		append_to_file("$target/$name", $files{$name});
+	}
+	return 1;
+}
+
+# ----------------------------------------------------------------- rows of every table
+
+my %order = (
+	runs => 'run_id',
+	measurements => 'run_id, ordinal',
+	samples => 'run_id, ordinal',
+	stream_seconds => 'run_id, ordinal, second',
+	commit_wait_results => 'result_id',
+	workload_results => 'result_id',
+	workloads => 'workload, builtin');
+
+sub record_history
+{
+	my ($node, $database) = @_;
+	$node->safe_psql($database, <<'SQL');
+SET client_min_messages = warning;
+SELECT FROM sync_probe.commit_waits('100 ms');
+SELECT FROM sync_probe.probe(duration => '100 ms', label => E'it''s "kept" \\ \t é');
+SELECT FROM sync_probe.probe('pg_wal', 'pg_test_fsync', '100 ms');
+SELECT FROM sync_probe.probe('pg_wal', 'stream', '100 ms');
+SELECT FROM sync_probe.probe('pg_wal', 'commit', '1 s');
+SELECT sync_probe.import_json(sync_probe.export_json(ARRAY[1::bigint]));
+SELECT FROM sync_probe.import_pg_test_fsync(sync_probe.pg_test_fsync_report(2));
+DELETE FROM sync_probe.runs WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs);
+INSERT INTO sync_probe.workloads (workload, script)
+    VALUES ('my "own"', E'\\set i 1\nSELECT :i;'), ('queue', 'SELECT 2;');
+INSERT INTO sync_probe.workloads (workload, script, author) VALUES ('of another', 'SELECT 1;', 'x');
+SELECT FROM sync_probe.pgbench('my "own"', clients => 1, transactions => 5, label => 'kept');
+SQL
+	return;
+}
+
+# The rows of every table as text, a hash; builtin workloads are the extension's.  Columns
+# that a later version has are left out.
+sub history_of
+{
+	my ($node, $database, @later) = @_;
+	my $without = join '', map { " - '$_'" } @later;
+	my %rows;
+	for my $table (sort keys %order)
+	{
+		my $where = $table eq 'workloads' ? 'WHERE NOT builtin' : '';
+		$rows{$table} = $node->safe_psql($database,
+			"SELECT to_jsonb(t)$without FROM sync_probe.$table AS t $where"
+			  . " ORDER BY $order{$table}");
+	}
+	return %rows;
+}
+
+# ------------------------------------------------------------- what is installed
+
+# pg_dump shows members of an extension where it prepares an upgrade.  Its lines about OIDs
+# and transactions say nothing of the objects.
+sub dumped_members
+{
+	my ($node, $database) = @_;
+	my $file = PostgreSQL::Test::Utils::tempdir() . '/members';
+	$node->command_ok([ 'pg_dump', '--binary-upgrade', '--schema-only', '-f', $file, $database ],
+		"$database: pg_dump of the members");
+	my $dump = slurp_file($file);
+	$dump =~ s/^SELECT pg_catalog\.binary_upgrade_set_next_.*\n//mg;
+	$dump =~ s/^-- For binary upgrade, .*\n//mg;
+	$dump =~ s/^SELECT pg_catalog\.binary_upgrade_create_empty_extension\(.*\n//mg;
+	$dump =~ s/^UPDATE pg_catalog\.pg_class\nSET relfrozenxid = .*\nWHERE .*\n//mg;
+	$dump =~ s/^\\(un)?restrict .*\n//mg;
+	my %members;
+	for my $entry (split /^--\n(?=-- Name: )/m, $dump)
+	{
+		my ($name, $type, $schema, $owner, $definition) =
+		  $entry =~ /\A-- Name: (.*); Type: (.*); Schema: (.*); Owner: (.*)\n--\n((?s:.*))/
+		  or next;
+		next if $type eq 'SEQUENCE SET';
+		$definition =~ s/^(--)?\n//mg;
+		$definition .= "owner $owner\n" if $type ne 'COMMENT' && $type ne 'ACL';
+		$members{"$type $schema $name"} .= $definition;
+	}
+	return %members;
+}
+
+# The objects that the extension has in a database, its tables for pg_dump, and its own rows.
+sub installed
+{
+	my ($node, $database) = @_;
+	my %objects = dumped_members($node, $database);
+	die "pg_dump shows no members" if keys %objects < 100;
+	$objects{'version'} = $node->safe_psql($database,
+		"SELECT extversion FROM pg_extension WHERE extname = 'pg_sync_probe'");
+	$objects{"rows of pg_dump $_->[0]"} = $_->[1]
+	  for map { [ split /\|/, $_, 2 ] } split /\n/, $node->safe_psql($database, <<'SQL');
+SELECT t::regclass, c
+FROM pg_extension, unnest(extconfig, extcondition) AS e (t, c) WHERE extname = 'pg_sync_probe'
+SQL
+	$objects{"workload $_->[0]"} = $_->[1]
+	  for map { [ split /\|/, $_, 2 ] } split /\n/, $node->safe_psql($database, <<'SQL');
+SELECT workload, to_jsonb(w) FROM sync_probe.workloads AS w WHERE builtin
+SQL
+	return \%objects;
+}
+
+# One line for each object that is not the same in both.
+sub differences
+{
+	my ($one, $other) = @_;
+	my @lines;
+	for my $name (sort keys %{ { %$one, %$other } })
+	{
+		push @lines, !exists $other->{$name} ? "missing: $name"
+		  : !exists $one->{$name} ? "extra: $name"
+		  : $one->{$name} ne $other->{$name} ? "other: $name"
+		  : ();
+	}
+	return sort @lines;
+}
+
+1;
