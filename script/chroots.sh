@@ -14,7 +14,7 @@
 #	make_chroot NAME "stable testing" PACKAGE...	a system of other packages
 #	enter_chroot NAME COMMAND...		runs it there, from a folder that has the checkout
 #	change_chroot NAME COMMAND...		in the system itself: keeps what it changes
-#	leave_chroot				ends the command, for traps
+#	leave_chroot				for traps: ends the command, and removes what it left
 #
 # script/in-chroot does all of this for one command.  With SP_CHROOTS=FOLDER the systems
 # stay there for the next time, and are made again when the mirror has another version.
@@ -41,6 +41,7 @@ chroots=				# the folder of all of them
 chroots_lists=			# of packages in all suites: files of a private apt
 chroot_reason=			# why a system could not be made
 chroot_job=				# process (and process group) in one
+chroot_layers=()		# folders of what was changed
 
 # ------------------------------------------------------------ what the mirror has
 
@@ -277,15 +278,18 @@ run_apart() {
 # a minute gets SIGKILL with its namespace, as its first process does.
 leave_chroot() {
 	local tries
-	[[ -n $chroot_job ]] || return 0
-	kill -TERM -- "-$chroot_job" 2>/dev/null || true
-	for ((tries = 0; tries < 600; tries++)); do
-		kill -0 "$chroot_job" 2>/dev/null || break
-		sleep 0.1
-	done
-	kill -KILL "$chroot_job" 2>/dev/null || true
-	wait "$chroot_job" 2>/dev/null || true
-	chroot_job=
+	if [[ -n $chroot_job ]]; then
+		kill -TERM -- "-$chroot_job" 2>/dev/null || true
+		for ((tries = 0; tries < 120; tries++)); do
+			kill -0 "$chroot_job" 2>/dev/null || break
+			sleep 0.5
+		done
+		kill -KILL "$chroot_job" 2>/dev/null || true
+		wait "$chroot_job" 2>/dev/null || true
+		chroot_job=
+	fi
+	((${#chroot_layers[@]} == 0)) || rm -rf -- "${chroot_layers[@]}"
+	chroot_layers=()
 }
 
 # What runs first in the namespaces: ROOT becomes /, with this machine's devices and a /tmp
@@ -334,8 +338,9 @@ change_chroot() {
 	local name=$1 temporary status=0
 	shift
 	temporary=$(mktemp -d "$chroots/tmp.XXXXXXXX")
+	chroot_layers+=("$temporary")
 	enter_root "$chroots/$name" "$temporary" "" "$@" || status=$?
-	rm -rf -- "$temporary"
+	leave_chroot
 	return "$status"
 }
 
@@ -345,6 +350,7 @@ enter_chroot() {
 	local name=$1 layer overlay sources status=0
 	shift
 	layer=$(mktemp -d "$chroots/layer.XXXXXXXX")
+	chroot_layers+=("$layer")
 	mkdir "$layer/upper" "$layer/work" "$layer/root" "$layer/tmp"
 	overlay=lowerdir=$chroots/$name,upperdir=$layer/upper,workdir=$layer/work
 	sources=$layer/upper
@@ -359,6 +365,6 @@ enter_chroot() {
 	tar -C "$root" --null -T "$work/sources" -cf - |
 		tar -C "$sources/root/pg_sync_probe" --no-same-owner -xf -
 	enter_root "$layer/root" "$layer/tmp" "$overlay" "$@" || status=$?
-	rm -rf -- "$layer"
+	leave_chroot
 	return "$status"
 }
