@@ -385,7 +385,7 @@ sub client_told_ok
 		like(join('', @messages), $says, "$name: the client was told");
 		return;
 	}
-	my $lost = qr/ \[$session->{pid}\] .*FATAL:  connection to client lost$/m;
+	my $lost = qr/\[$session->{pid}\] .*FATAL:  connection to client lost$/m;
 	ok(wait_for(sub { slurp_file($node->logfile) =~ $lost }), "$name: the server noticed");
 	return;
 }
