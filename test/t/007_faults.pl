@@ -15,7 +15,7 @@ use Test::More;
 
 plan skip_all => 'preloading is only tried on Linux' if $^O ne 'linux';
 
-my $library = "$ENV{TESTDIR}/test/fault/fail_calls.so";
+my $library = build_directory() . '/test/fault/fail_calls.so';
 my $control_file = PostgreSQL::Test::Utils::tempdir() . '/fault';
 my $log_file = "$control_file.log";
 

@@ -25,7 +25,7 @@ my $node = probe_cluster('child_process', conf => 'restart_after_crash = on');
 my $root = "$FindBin::RealBin/../..";
 my $temporary = PostgreSQL::Test::Utils::tempdir();
 $node->safe_psql('postgres',
-	"\\set library $ENV{TESTDIR}/test/modules/child_process/child_process_test\n"
+	"\\set library ${\build_directory()}/test/modules/child_process/child_process_test\n"
 	  . slurp_file("$root/test/modules/child_process/child_process_test.sql"));
 
 # --------------------------------------------------------------------- helpers

@@ -416,7 +416,7 @@ nothing_left($minimal, 'wal_level = minimal');
 # a method that fails on a new file is not used, since a worker would end the server
 SKIP:
 {
-	my $library = "$ENV{TESTDIR}/test/fault/fail_calls.so";
+	my $library = build_directory() . '/test/fault/fail_calls.so';
 	skip 'preloading is only tried on Linux', 6 unless -e $library;
 	my $faults = PostgreSQL::Test::Utils::tempdir() . '/fault';
 	$minimal->stop;

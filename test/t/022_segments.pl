@@ -14,7 +14,7 @@ use Time::HiRes qw(sleep);
 
 use constant MB => 1024 * 1024;
 
-my $library = "$ENV{TESTDIR}/test/fault/fail_calls.so";
+my $library = build_directory() . '/test/fault/fail_calls.so';
 my $control_file = PostgreSQL::Test::Utils::tempdir() . '/fault';
 
 my $node = probe_cluster('segments', conf => 'restart_after_crash = on');

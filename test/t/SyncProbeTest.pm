@@ -13,6 +13,7 @@ use warnings;
 
 use Cwd qw(realpath);
 use Exporter 'import';
+use File::Basename qw(dirname);
 use File::Glob qw(bsd_glob);
 use IPC::Run;
 use PostgreSQL::Test::Cluster;
@@ -20,11 +21,12 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 
-our @EXPORT = qw(probe_cluster add_tablespace has_other_strings prepared_filesystems session
-  verbose_session start_query finish_query query start_probe pause_probe end_probe wait_for wait_phase
-  wait_running probe_files pgbench_children workload_call workload_schemas let_runs_count
-  leftovers nothing_left trial_watchdogs descriptors signal_backend signal_client kill_process client_told_ok
-  seed_random fails_ok works_ok log_ok pid_alive LONG_PROBE SMALL_RUN CLIENT_LOST);
+our @EXPORT = qw(probe_cluster build_directory add_tablespace has_other_strings
+  prepared_filesystems session verbose_session start_query finish_query query start_probe
+  pause_probe end_probe wait_for wait_phase wait_running probe_files pgbench_children
+  workload_call workload_schemas let_runs_count leftovers nothing_left trial_watchdogs descriptors
+  signal_backend signal_client kill_process client_told_ok seed_random fails_ok works_ok log_ok
+  pid_alive LONG_PROBE SMALL_RUN CLIENT_LOST);
 
 # Longer than any test waits; always ended from outside.
 use constant LONG_PROBE => "duration => '300 s', stop_early => false, record => false";
@@ -75,6 +77,13 @@ sub has_other_strings
 
 	die "standard_conforming_strings: $err" if $status != 0 && $err !~ /ERROR:  0A000$/m;
 	return $status == 0;
+}
+
+# Where make has built the libraries of tests.  The server's makefiles up to 15 say it
+# itself, later ones the tmp_check in it.
+sub build_directory
+{
+	return $ENV{TESTDIR} // dirname($ENV{TESTDATADIR});
 }
 
 # File systems that script/filesystems.sh has prepared, by name, of these variables
