@@ -1,0 +1,291 @@
+# Settings that not every server has, and what they change for a probe: how WAL is opened
+# (debug_io_direct), how blocks are read (io_method), checksums, the clock of the server.
+# What a server does not have is skipped.
+
+use strict;
+use warnings;
+
+use Fcntl qw(:DEFAULT);
+use File::Glob qw(bsd_glob);
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SyncProbeTest;
+use Test::More;
+use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
+
+plan skip_all => 'no /proc/PID/fdinfo' unless -d '/proc/self/fdinfo';
+
+use constant RING => 'anon_inode:[io_uring]';
+
+# Blocks are read again and again: the buffers hold a tenth of the table.
+my $node = probe_cluster('settings', conf => "shared_buffers = 1MB\nautovacuum = off");
+$node->safe_psql('postgres',
+	"CREATE TABLE blocks AS SELECT n, repeat('x', 900) AS filler FROM generate_series(1, 10000) AS n");
+
+# The values of an enum, or nothing where the server has no such setting.
+sub values_of
+{
+	my ($setting) = @_;
+	return split /\n/, $node->safe_psql('postgres',
+		"SELECT unnest(enumvals) FROM pg_settings WHERE name = '$setting'");
+}
+
+# Restarts with these lines, and says why this is not possible.
+sub restart_with
+{
+	my ($conf) = @_;
+	$node->stop;
+	open my $file, '>', $node->data_dir . '/settings.conf' or die "settings.conf: $!";
+	print $file $conf;
+	close $file;
+	my $offset = -s $node->logfile;
+	return '' if $node->start(fail_ok => 1);
+	my ($why) = substr(slurp_file($node->logfile), $offset) =~ /((?:FATAL|PANIC):  .*)/;
+	return $why // 'the server does not start';
+}
+$node->append_conf('postgresql.conf', "include_if_exists = 'settings.conf'");
+
+# --------------------------------------------------------------- how WAL is opened
+
+# The flags of descriptors that decide how a write gets to the device, of files whose path
+# is like this.
+sub open_flags
+{
+	my ($pid, $path) = @_;
+	my %seen;
+	for my $descriptor (bsd_glob("/proc/$pid/fd/*"))
+	{
+		next if (readlink($descriptor) // '') !~ $path;
+		open my $info, '<', $descriptor =~ s/\bfd\b/fdinfo/r or next;
+		my ($flags) = join('', <$info>) =~ /^flags:\s*([0-7]+)$/m or next;
+		$seen{ oct($flags) & (O_DIRECT | O_SYNC) } = 1;
+	}
+	return %seen;
+}
+
+sub flag_names
+{
+	my ($flags) = @_;
+	my $sync = $flags & O_SYNC;
+	return join '|', $flags & O_DIRECT ? 'O_DIRECT' : (),
+	  $sync == O_SYNC ? 'O_SYNC' : $sync == O_DSYNC ? 'O_DSYNC' : (), 'O_RDWR';
+}
+
+# With which flags a backend has the segment open that it commits to.
+sub flags_of_server
+{
+	my ($session, $method) = @_;
+	my %seen;
+	$node->safe_psql('postgres', "ALTER SYSTEM SET wal_sync_method = $method");
+	$node->reload;
+	wait_for(sub { (query($session, 'SHOW wal_sync_method'))[0] eq "$method\n" })
+	  or die "wal_sync_method did not become $method";
+	# the WAL writer may be faster: then the backend has no need to open it
+	wait_for(sub {
+		query($session, 'INSERT INTO committed VALUES (1)');
+		return %seen = open_flags($session->{pid}, qr{/pg_wal/[0-9A-F]{24}$});
+	}) or die 'a backend never opened WAL';
+	return keys %seen;
+}
+
+# All flags that a probe uses, once those of the server are among them.
+sub flags_of_probe
+{
+	my (@wanted) = @_;
+	my $session = start_probe($node, "'pg_wal', " . LONG_PROBE);
+	my %seen;
+	wait_for(sub {
+		%seen = (%seen, open_flags($session->{pid}, qr{/pg_wal/xlogtemp\.\d+\.sync_probe\.\d+$}));
+		return !grep { !$seen{$_} } @wanted;
+	});
+	end_probe($node, $session);
+	return \%seen;
+}
+
+sub direct_io_is_possible
+{
+	my $name = $node->data_dir . '/pg_wal/direct_io';
+	my $possible = sysopen(my $file, $name, O_RDWR | O_CREAT | O_EXCL | O_DIRECT);
+	unlink $name;
+	return $possible;
+}
+
+$node->safe_psql('postgres', 'CREATE TABLE committed (i int)');
+my $old = $node->pg_version < 16;
+for my $row (
+	{ conf => 'wal_level = replica' },
+	{ conf => "wal_level = minimal\nmax_wal_senders = 0", direct => $old ? qr/open/ : undef },
+	{ conf => 'debug_io_direct = wal', since => 16, direct => qr/./ })
+{
+	my $name = $row->{conf} =~ s/\n.*//sr;
+  SKIP:
+	{
+		skip "$name: not in this version", 4 if $node->pg_version < ($row->{since} // 0);
+		skip "$name: this file system has no O_DIRECT", 4
+		  if $row->{direct} && !direct_io_is_possible();
+		is(restart_with($row->{conf}), '', "$name: the server starts");
+		my @methods = grep { $_ ne 'fsync_writethrough' } values_of('wal_sync_method');
+		my $session = session($node);
+		my %server = map { $_ => [ flags_of_server($session, $_) ] } @methods;
+		$session->quit;
+		is(join(' ', map { "$_ " . join('+', map { flag_names($_) } @{ $server{$_} }) } @methods),
+			join(' ', map {
+				"$_ " . flag_names(($row->{direct} && $_ =~ $row->{direct} ? O_DIRECT : 0)
+					| ({ open_datasync => O_DSYNC, open_sync => O_SYNC }->{$_} // 0))
+			} @methods), "$name: how the server opens WAL");
+
+		my @flags = map { @$_ } values %server;
+		my $probe = flags_of_probe(@flags);
+		is(join(' ', map { flag_names($_) } grep { !$probe->{$_} } @flags), '',
+			"$name: a probe opens files in the same ways");
+		is($node->safe_psql('postgres', <<'SQL'), join("\n", map {
+SET client_min_messages = warning;
+SELECT DISTINCT method || ' ' || direct_io
+FROM sync_probe.probe(duration => '50 ms', record => false)
+WHERE test = 'paced' AND status = 'ok' ORDER BY 1
+SQL
+				"$_ " . ($row->{direct} && $_ =~ $row->{direct} ? 'true' : 'false') } sort @methods),
+			"$name: and direct_io says which ones");
+	}
+}
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET wal_sync_method');
+
+# ------------------------------------------------------------- how blocks are read
+
+# Descriptors of a process on io_uring.
+sub rings
+{
+	my ($pid) = @_;
+	return grep { (readlink($_) // '') eq RING } bsd_glob("/proc/$pid/fd/*");
+}
+
+sub blocks_ok
+{
+	my ($session, $name) = @_;
+	my ($out, $err) = query($session, 'SELECT sum(n), sum(length(filler)) FROM blocks');
+	is("$out$err", "50005000|9000000\n", "$name: blocks are read as before");
+	return;
+}
+
+my %io_methods = map { $_ => 1 } values_of('io_method');
+for my $method (qw(sync worker io_uring))
+{
+	my $name = "io_method = $method";
+  SKIP:
+	{
+		skip "$name: this server does not have it", 17 unless $io_methods{$method};
+		my $why = restart_with("io_method = $method");
+		if ($why)
+		{
+			restart_with('');
+			skip "$name: $why", 17 if $method eq 'io_uring' && $why =~ /io_uring/;
+			BAIL_OUT("$name: $why");
+		}
+		my $session = session($node);
+		query($session, 'SET client_min_messages = warning');
+		blocks_ok($session, $name);
+		# one for each process, all inherited from the postmaster
+		is(scalar(rings($session->{pid})) > 0 ? 1 : 0, $method eq 'io_uring' ? 1 : 0,
+			"$name: a backend uses io_uring or does not");
+
+		for ("'pg_wal', duration => '100 ms'",
+			"'pg_default', 'pg_test_fsync', duration => '100 ms'",
+			"'pg_wal', 'commit', workers => 2, duration => '1 s', flush_interval => '2 ms'")
+		{
+			my ($out, $err) = query($session,
+				"SELECT sum(ops) > 0 FROM sync_probe.probe($_, record => false)");
+			is("$out$err", "t\n", "$name: probe($_)");
+			blocks_ok($session, "$name, then");
+		}
+
+		# a cancel that arrives while a probe flushes, and one in its sleep
+		for my $arguments ("'pg_default', 'pg_test_fsync', " . LONG_PROBE,
+			"'pg_wal', duty_cycle => 0.01, " . LONG_PROBE)
+		{
+			start_query($session, "SELECT FROM sync_probe.probe($arguments)");
+			wait_phase($node, $session, 'measuring');
+			$node->safe_psql('postgres', "SELECT pg_cancel_backend($session->{pid})");
+			my ($out, $err) = finish_query($session);
+			like($err, qr/canceling statement due to user request/, "$name: canceled");
+			blocks_ok($session, "$name, then");
+		}
+
+		# a child process of the backend
+		start_query($session, 'SELECT transactions > 0 FROM sync_probe.pgbench('
+			  . "'upsert', clients => 2, rows => 100, duration => '3 s')");
+		wait_running($node, $session, 2);
+		my @children = pgbench_children($node);
+		is(scalar(@children), 1, "$name: pgbench runs");
+		is(join(' ', map { rings($_) } @children), '', "$name: it has no descriptor of a ring");
+		my ($out, $err) = finish_query($session);
+		is("$out$err", "t\n", "$name: a workload");
+		blocks_ok($session, "$name, then");
+		$session->quit;
+		nothing_left($node, $name);
+	}
+}
+restart_with('');
+log_ok($node);
+
+# ------------------------------------------------------------------------ checksums
+
+for my $checksums ('on', 'off')
+{
+	my $name = "data_checksums = $checksums";
+	# the default is on since PostgreSQL 18, off before; only 18 has the option to say so
+	my @option = $checksums eq 'on' ? '--data-checksums'
+	  : $node->pg_version >= 18 ? '--no-data-checksums' : ();
+	my $other = probe_cluster("checksums_$checksums", extra => \@option);
+	is($other->safe_psql('postgres', 'SHOW data_checksums'), $checksums, $name);
+	my $place = add_tablespace($other, 'place');
+	works_ok($other, $name, "'$_'") for qw(pg_wal pg_default place);
+	is($other->safe_psql('postgres', 'SET client_min_messages = warning;'
+			  . workload_call('function', SMALL_RUN . ", tablespace => 'place'")), '5',
+		"$name: a workload");
+
+	# what a dead server leaves is no block of a table
+	my $session = start_probe($other, "'place', " . LONG_PROBE);
+	$other->stop('immediate');
+	isnt(join(' ', bsd_glob("$place/*/pgsql_tmp/*sync_probe*")), '', "$name: files are left");
+	eval { $session->{run}->finish };
+	$other->start;
+	$other->stop;
+	$other->command_checks_all([ 'pg_checksums', '--check', '-D', $other->data_dir ],
+		$checksums eq 'on' ? 0 : 1,
+		[ $checksums eq 'on' ? qr/Bad checksums:\s+0$/m : qr/^$/ ],
+		[ $checksums eq 'on' ? qr/^$/ : qr/checksums are not enabled/ ],
+		"$name: pg_checksums");
+}
+
+# --------------------------------------------------------------- the server's clock
+
+# A probe reads CLOCK_MONOTONIC, whatever the server measures with: what it has measured
+# fits into the time that passes here.
+my @clocks = values_of('timing_clock_source');
+SKIP:
+{
+	skip 'timing_clock_source: this server does not have it', 1 unless @clocks;
+	for my $clock (@clocks)
+	{
+		my $began = clock_gettime(CLOCK_MONOTONIC);
+		my ($status, $out, $err) = $node->psql('postgres', <<"SQL");
+SET client_min_messages = warning;
+SET timing_clock_source = $clock;
+SELECT sum(ops * mean_us) / 1e6 FROM sync_probe.probe(duration => '300 ms', record => false)
+SQL
+		my $passed = clock_gettime(CLOCK_MONOTONIC) - $began;
+	  SKIP:
+		{
+			skip "timing_clock_source = $clock: $err", 1
+			  if $status != 0 && $clock eq 'tsc' && $err =~ /timing_clock_source/;
+			ok($status == 0 && $out > 0 && $out <= $passed,
+				"timing_clock_source = $clock: times are as long as they are")
+			  or diag("$out s within $passed s, $err");
+		}
+	}
+}
+
+$node->stop;
+done_testing();
