@@ -209,29 +209,38 @@ make_chroot() {
 	printf '%s\n' "$key" >"$chroots/$name/.made_of"
 }
 
-# The wheel's makefile knows no Perl tests, and its server no pgTAP: both are those of the
-# next major.
+# PyPI may be out of reach; what comes after must work.
 # shellcheck disable=SC2016
 install_wheel() {
-	change_chroot "$1" bash -euc '
+	if ! change_chroot "$1" bash -euc '
 		python3 -m venv /tmp/venv
 		/tmp/venv/bin/pip -q --disable-pip-version-check install --no-deps \
 			--only-binary :all: --platform manylinux2014_x86_64 --implementation cp \
 			--python-version "$2" --target "$3" "$1"
-		server=$3/pgserver/pginstall
-		next=/usr/lib/postgresql/$4
+	' bash "$wheel_package" "$wheel_python" "$wheel_folder" >>"$chroots/$1.log" 2>&1; then
+		chroot_reason="$wheel_package cannot be installed: $(tail -n 1 "$chroots/$1.log")"
+		rm -rf -- "${chroots:?}/$1"
+		return 1
+	fi
+	complete_wheel "$1"
+}
+
+# The wheel's makefile knows no Perl tests, and its server no pgTAP: both are those of the
+# next major.
+# shellcheck disable=SC2016
+complete_wheel() {
+	change_chroot "$1" bash -euc '
+		server=$1/pgserver/pginstall
 		pgxs=$server/lib/postgresql/pgxs/src
-		cp -r "$next/lib/pgxs/src/test/perl" "$pgxs/test/"
+		cp -r "/usr/lib/postgresql/$2/lib/pgxs/src/test/perl" "$pgxs/test/"
 		sed -i "s/^enable_tap_tests.*/enable_tap_tests = yes/; s/^PROVE *=.*/PROVE = prove/
 			s/^PERL *=.*/PERL = perl/" "$pgxs/Makefile.global"
-		cp "/usr/share/postgresql/$4/extension"/pgtap* "$server/share/postgresql/extension/"
+		cp "/usr/share/postgresql/$2/extension"/pgtap* "$server/share/postgresql/extension/"
 		"$server/bin/postgres" --version
 		ln -s "$server/bin" /opt/server
-	' install_wheel "$wheel_package" "$wheel_python" "$wheel_folder" "$((wheel_major + 1))" \
-		>>"$chroots/$1.log" 2>&1 && return 0
-	chroot_reason="the wheel cannot be installed: $(tail -n 1 "$chroots/$1.log")"
-	rm -rf -- "${chroots:?}/$1"
-	return 1
+	' bash "$wheel_folder" "$((wheel_major + 1))" >>"$chroots/$1.log" 2>&1 && return
+	tail -n 5 "$chroots/$1.log" >&2
+	die "the server of $wheel_package cannot be set up"
 }
 
 # make_server_chroot MAJOR: the system $chroots/MAJOR; its server is in /opt/server.
@@ -249,7 +258,7 @@ make_server_chroot() {
 	if [[ $chroot_version == "$wheel_package" ]]; then
 		make_chroot "$major" "$suites" "postgresql-server-dev-$((major + 1))" \
 			"postgresql-$((major + 1))-pgtap" python3-venv &&
-			{ [[ -e $chroots/$major/opt/server ]] || install_wheel "$major"; }
+			{ [[ -L $chroots/$major/opt/server ]] || install_wheel "$major"; }
 	else
 		make_chroot "$major" "${suites//+/ }" "postgresql-$major" "postgresql-server-dev-$major" &&
 			ln -sfn "/usr/lib/postgresql/$major/bin" "$chroots/$major/opt/server"
