@@ -15,6 +15,7 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "storage/latch.h"
+#include "storage/proc.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/resowner.h"
@@ -149,7 +150,7 @@ warn_about_left(const schemas *schemas)
 						   schemas->left, schemas->left),
 			 errdetail("The first is \"%s\": %s", schemas->first_left,
 					   error ? error->message : "no time was left"),
-			 errhint("Call sync_probe.cleanup() again when no session uses their tables. It waits " LOCK_TIMEOUT " for a lock, and %d s in all. A schema that is too large for one transaction is dropped when its owner runs the next workload.",
+			 errhint("Call sync_probe.cleanup() again when no session uses their tables. It waits " LOCK_TIMEOUT " for a lock unless lock_timeout is set, and %d s in all. A schema that is too large for one transaction is dropped when its owner runs the next workload.",
 					 SCHEMAS_MAX_S)));
 }
 
@@ -167,8 +168,9 @@ drop_leftover_schemas(void)
 	/* suppress the NOTICE "drop cascades to" */
 	(void) set_config_option("client_min_messages", "warning", PGC_USERSET, PGC_S_SESSION,
 							 GUC_ACTION_SAVE, true, 0, false);
-	(void) set_config_option("lock_timeout", LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
+	if (LockTimeout == 0)
+		(void) set_config_option("lock_timeout", LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION,
+								 GUC_ACTION_SAVE, true, 0, false);
 	sp_spi_connect();
 	enable_timeout_after(drop_timer(), SCHEMAS_MAX_S * 1000);
 	foreach(cell, sp_schema_leftovers(false, CurrentMemoryContext))

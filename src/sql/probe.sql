@@ -48,7 +48,8 @@ COMMENT ON FUNCTION sync_probe.probe(name, text, interval, double precision,
 -- for its own location, and each workload for the schemas of its role in its database.
 --
 -- The schemas are those of all roles that the caller can act as.  It waits 1 s for a lock
--- on a schema, and 10 s for all schemas.  A WARNING says how many are left.
+-- on a schema, unless lock_timeout is set, and 10 s for all schemas.  A WARNING says how many
+-- are left.
 --
 CREATE FUNCTION sync_probe.cleanup()
 RETURNS integer

@@ -123,12 +123,13 @@ is(leftovers($node), '', 'probe_all(): nothing is left');
 # --- a cleanup is no probe
 #
 # It waits, for the lock of a catalog that it reads where a schema is called like
-# those of workloads.
+# those of workloads: as long as all these statements take.
 
 $node->safe_psql('postgres', 'CREATE SCHEMA sync_probe_workload_00000001');
 my $blocker = session($node);
 query($blocker, 'BEGIN; LOCK TABLE pg_catalog.pg_description');
 $session = session($node);
+query($session, "SET lock_timeout = '10min'");
 start_query($session, 'SELECT sync_probe.cleanup()');
 wait_phase($node, $session, 'cleaning up');
 for my $sql (@excluded)
