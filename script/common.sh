@@ -154,8 +154,10 @@ remove_temporary_settings() {
 	temporary_settings=()
 }
 
+# One at a time: apt itself does not wait while another one fetches lists.
 apt_get() {
-	DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@" </dev/null >>"$work/apt.log" 2>&1
+	DEBIAN_FRONTEND=noninteractive flock /var/cache/apt apt-get -q -y \
+		-o DPkg::Lock::Timeout=300 "$@" </dev/null >>"$work/apt.log" 2>&1
 }
 
 # On a machine without any server, its packages would make and start a cluster,
