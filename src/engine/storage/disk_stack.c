@@ -28,10 +28,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "engine/storage/disks_internal.h"
+#include "engine/storage/system_internal.h"
 
 /* a file on LVM, a cache, RAID, encryption and multipath makes 8 */
 #define MAX_LAYERS 16
@@ -438,8 +438,13 @@ find_by_device_path(const char *sysroot, const char *path, char *directory)
 	if (status != 0)
 		return status;
 	if (stat(node, &st) == 0 && S_ISBLK(st.st_mode))
-		return sp_find_by_number(sysroot, major(st.st_rdev),
-								 minor(st.st_rdev), directory);
+	{
+		unsigned	dev_major;
+		unsigned	dev_minor;
+
+		sp_system_device_number(st.st_rdev, &dev_major, &dev_minor);
+		return sp_find_by_number(sysroot, dev_major, dev_minor, directory);
+	}
 	if (sp_resolve(node, target) == 0)
 		return sp_find_by_name(sysroot, strrchr(target, '/') + 1, directory);
 	return sp_find_by_node(sysroot, path, directory);

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * mountinfo.c
- *	  Reads /proc/self/mountinfo and finds the mount of a path.
+ *	  Reads mounts as Linux lists them, and their options.
  *
  * It must not: include a server header, keep state between calls, print,
- * exit, resolve paths, or open anything but <sysroot>/proc/self/mountinfo.
+ * exit, resolve paths, or open anything but a file of this kind.
  *
  * A line looks like this; the number of optional fields before the lone "-"
  * varies from none to several:
@@ -24,23 +24,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/storage/mountinfo.h"
+#include "engine/storage/mount_table_internal.h"
+#include "engine/storage/system_internal.h"
 #include "engine/text/text.h"
-
-typedef struct mount_entry
-{
-	sp_mount	mount;
-	size_t		mount_point_length;
-	char	   *line;			/* the strings of mount point into it, except
-								 * mount_options, which is allocated */
-} mount_entry;
-
-struct sp_mount_table
-{
-	mount_entry *entries;
-	size_t		count;
-	size_t		capacity;
-};
 
 static bool
 is_octal_escape(const char *text)
@@ -205,25 +191,6 @@ split_line(char *line, sp_mount *mount, const char **super_options)
 		mount->fstype[0] != '\0';
 }
 
-/* Make room for one more entry; doubling keeps the whole reading linear. */
-static int
-reserve_entry(sp_mount_table *table)
-{
-	size_t		capacity = table->capacity == 0 ? 64 : table->capacity * 2;
-	mount_entry *entries;
-
-	if (table->count < table->capacity)
-		return 0;
-	if (capacity > SIZE_MAX / sizeof(mount_entry))
-		return ENOMEM;
-	entries = realloc(table->entries, capacity * sizeof(mount_entry));
-	if (entries == NULL)
-		return ENOMEM;
-	table->entries = entries;
-	table->capacity = capacity;
-	return 0;
-}
-
 /*
  * Add the mount that a line describes, if it does.  On success the table owns
  * the line and *used is set; otherwise it is still the caller's.
@@ -231,7 +198,7 @@ reserve_entry(sp_mount_table *table)
 static int
 add_mount_line(sp_mount_table *table, char *line, size_t length, bool *used)
 {
-	mount_entry entry = {.line = line};
+	sp_mount	mount;
 	const char *super_options;
 	int			status;
 
@@ -240,21 +207,21 @@ add_mount_line(sp_mount_table *table, char *line, size_t length, bool *used)
 		line[--length] = '\0';
 	/* a NUL inside would hide the rest of the line from what follows */
 	if (strlen(line) != length ||
-		!split_line(line, &entry.mount, &super_options))
+		!split_line(line, &mount, &super_options))
 		return 0;
-	status = reserve_entry(table);
-	if (status != 0)
-		return status;
-	entry.mount.mount_options = join_options(entry.mount.mount_options,
-											 super_options);
-	if (entry.mount.mount_options == NULL)
+	mount.mount_options = join_options(mount.mount_options, super_options);
+	if (mount.mount_options == NULL)
 		return ENOMEM;
-	decode_escapes(entry.mount.root, '\0');
-	decode_escapes(entry.mount.mount_point, '\0');
-	decode_escapes(entry.mount.fstype, '\0');
-	decode_escapes(entry.mount.source, '\0');
-	entry.mount_point_length = strlen(entry.mount.mount_point);
-	table->entries[table->count++] = entry;
+	decode_escapes(mount.root, '\0');
+	decode_escapes(mount.mount_point, '\0');
+	decode_escapes(mount.fstype, '\0');
+	decode_escapes(mount.source, '\0');
+	status = sp_mount_table_append(table, &mount, line);
+	if (status != 0)
+	{
+		free(mount.mount_options);
+		return status;
+	}
 	*used = true;
 	return 0;
 }
@@ -300,18 +267,12 @@ sp_mount_table_read_stream(FILE *file, sp_mount_table **table)
 }
 
 int
-sp_mount_table_read(const char *sysroot, sp_mount_table **table)
+sp_mountinfo_read(const char *path, sp_mount_table **table)
 {
-	char		path[PATH_MAX];
-	int			length;
+	FILE	   *file = fopen(path, "re");
 	int			status;
-	FILE	   *file;
 
 	*table = NULL;
-	length = snprintf(path, sizeof(path), "%s/proc/self/mountinfo", sysroot);
-	if (length < 0 || (size_t) length >= sizeof(path))
-		return ENAMETOOLONG;
-	file = fopen(path, "re");
 	if (file == NULL)
 		return errno;
 	status = sp_mount_table_read_stream(file, table);
@@ -319,68 +280,18 @@ sp_mount_table_read(const char *sysroot, sp_mount_table **table)
 	return status;
 }
 
-/* Compare whole components: /data is no parent of /database. */
-static bool
-entry_holds_path(const mount_entry *entry, const char *path)
+/* A captured tree is one of Linux, wherever it is read. */
+int
+sp_mount_table_read(const char *sysroot, sp_mount_table **table)
 {
-	size_t		length = entry->mount_point_length;
+	char		path[PATH_MAX];
+	int			status;
 
-	if (length == 1)			/* the root directory */
-		return true;
-	return strncmp(path, entry->mount.mount_point, length) == 0 &&
-		(path[length] == '\0' || path[length] == '/');
-}
-
-const sp_mount *
-sp_mount_table_find(const sp_mount_table *table, const char *path)
-{
-	const mount_entry *best = NULL;
-
-	if (path[0] != '/')
-		return NULL;
-	for (size_t i = 0; i < table->count; i++)
-	{
-		const mount_entry *entry = &table->entries[i];
-
-		/* equal length is the same mount point, and the later one hides it */
-		if ((best == NULL ||
-			 entry->mount_point_length >= best->mount_point_length) &&
-			entry_holds_path(entry, path))
-			best = entry;
-	}
-	return best == NULL ? NULL : &best->mount;
-}
-
-size_t
-sp_mount_table_count(const sp_mount_table *table)
-{
-	return table->count;
-}
-
-void
-sp_mount_table_free(sp_mount_table *table)
-{
-	if (table == NULL)
-		return;
-	for (size_t i = 0; i < table->count; i++)
-	{
-		free(table->entries[i].mount.mount_options);
-		free(table->entries[i].line);
-	}
-	free(table->entries);
-	free(table);
-}
-
-bool
-sp_mount_same_filesystem(const sp_mount *a, const sp_mount *b)
-{
-	if (a == NULL || b == NULL)
-		return false;
-	if (a->dev_major == b->dev_major && a->dev_minor == b->dev_minor)
-		return true;
-	return strcmp(a->fstype, "btrfs") == 0 &&
-		strcmp(b->fstype, "btrfs") == 0 &&
-		a->source[0] != '\0' && strcmp(a->source, b->source) == 0;
+	if (sysroot[0] == '\0')
+		return sp_system_mounts(table);
+	*table = NULL;
+	status = sp_build_path(path, "%s/proc/self/mountinfo", sysroot);
+	return status != 0 ? status : sp_mountinfo_read(path, table);
 }
 
 bool

@@ -11,7 +11,7 @@
  * exit, resolve paths, or open anything but <sysroot>/proc/self/mountinfo.
  *
  * Format: proc(5), "/proc/[pid]/mountinfo"; kernel fs/proc_namespace.c,
- * show_mountinfo().
+ * show_mountinfo().  FreeBSD and macOS answer getfsstat(2) instead.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,7 +28,8 @@
  */
 typedef struct sp_mount
 {
-	unsigned	dev_major;		/* 0: no device number of its own */
+	unsigned	dev_major;		/* 0: no device number of its own; on FreeBSD and macOS
+								 * both are from f_fsid, 0 if that is not told */
 	unsigned	dev_minor;
 	char	   *root;			/* the directory of the file system that is
 								 * mounted, "/" unless bind mount or subvolume */
@@ -57,7 +58,7 @@ typedef struct sp_mount_table sp_mount_table;
  * Lines that cannot be understood are skipped.
  *
  * Returns 0; ENOENT (no such file), ENAMETOOLONG (sysroot), ENOMEM, or the
- * errno of opening or reading.
+ * errno of opening or reading; ENOTSUP on a system whose mounts are not known.
  */
 extern int	sp_mount_table_read(const char *sysroot, sp_mount_table **table);
 
@@ -93,6 +94,7 @@ extern void sp_mount_table_free(sp_mount_table *table);
  * Do two mounts show the same file system?  True for equal device numbers,
  * and for two btrfs mounts with the same source, because btrfs hands out
  * anonymous numbers.  Data sets of one ZFS pool are different file systems.
+ * Without any numbers, true for the same mount point.
  * False if either is NULL.
  */
 extern bool sp_mount_same_filesystem(const sp_mount *a, const sp_mount *b);
