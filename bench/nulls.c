@@ -157,7 +157,7 @@ fill_file(const sp_probe *probe, const sp_file *file, int fd)
 static void
 open_file(sp_file *file)
 {
-	file->fd = openat(directory_fd, file->name, sp_open_flags(file));
+	file->fd = sp_openat(directory_fd, file->name, sp_open_flags(file));
 	if (file->fd >= 0)
 		return;
 	file->open_errno = errno;

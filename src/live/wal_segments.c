@@ -105,7 +105,7 @@ write_block(int fd, int flags, const char *path, const char **call)
 	if (pwrite(fd, block, XLOG_BLCKSZ, 0) != XLOG_BLCKSZ)
 		return -1;
 	*call = "open";
-	fd = openat(AT_FDCWD, path, flags);
+	fd = sp_openat(AT_FDCWD, path, flags);
 	if (fd < 0)
 		return -1;
 	*call = "write";

@@ -266,7 +266,7 @@ create_file(sp_probe_files *files, int n, const char *directory)
 	sp_probe_file_fill(files, file, directory);
 	close(file->fd);
 
-	file->fd = openat(files->directory_fd, file->name, sp_open_flags(file));
+	file->fd = sp_openat(files->directory_fd, file->name, sp_open_flags(file));
 	if (file->fd >= 0)
 		return;
 	file->open_errno = errno;

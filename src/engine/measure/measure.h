@@ -15,6 +15,7 @@
 #define SP_MEASURE_H
 
 #include "engine/measure/histogram.h"
+#include "engine/measure/page_cache.h"
 #include "engine/measure/probe.h"
 #include "engine/measure/seconds.h"
 #include "engine/measure/suite.h"

@@ -152,7 +152,7 @@ is_same_file(int fd, int other)
 int
 sp_open_same_file(const sp_file *file, int flags)
 {
-	int			fd = openat(file->directory_fd, file->name, flags);
+	int			fd = sp_openat(file->directory_fd, file->name, flags);
 
 	if (fd >= 0 && !is_same_file(fd, file->fd))
 	{

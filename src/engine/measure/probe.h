@@ -85,7 +85,7 @@ typedef enum sp_descriptor_use
 
 /*
  * A file that is probed, and the method whose cases begin with it.  The caller
- * opens it with sp_open_flags() and closes it.
+ * opens it with sp_openat() and sp_open_flags(), and closes it.
  *
  * Two files of one method differ by their places on the disk: by 3 % on btrfs.  So
  * the files of the wal suite rotate among the methods, see places.c.  Then the engine
@@ -292,7 +292,7 @@ typedef struct sp_probe
  */
 extern void sp_probe_run(sp_probe *probe);
 
-/* The flags with which the method of a file opens it. */
+/* The flags with which the method of a file opens it, for sp_openat(). */
 extern int	sp_open_flags(const sp_file *file);
 
 /*

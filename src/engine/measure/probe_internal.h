@@ -21,6 +21,7 @@
 #ifndef SP_PROBE_INTERNAL_H
 #define SP_PROBE_INTERNAL_H
 
+#include "engine/measure/page_cache.h"
 #include "engine/measure/probe.h"
 #include "engine/measure/suite.h"
 #include "engine/text/units.h"

@@ -242,7 +242,7 @@ open_for_flushes(sp_segment_work *work)
 		errno = ESTALE;
 		return fail(work, "open");
 	}
-	file->fd = openat(file->directory_fd, file->name, sp_open_flags(file));
+	file->fd = sp_openat(file->directory_fd, file->name, sp_open_flags(file));
 	file->position = 0;
 	return file->fd < 0 ? fail(work, "open") : SP_SEGMENT_DONE;
 }
@@ -251,7 +251,7 @@ void
 sp_segment_let_age(const sp_file *file)
 {
 	if (file->fd >= 0)
-		(void) posix_fadvise(file->fd, 0, 0, POSIX_FADV_DONTNEED);
+		sp_drop_cached_pages(file->fd);
 }
 
 void

@@ -64,12 +64,6 @@ _Static_assert(lengthof(sp_sync_methods) <= SP_MAX_METHODS,
 
 const size_t sp_sync_method_count = lengthof(sp_sync_methods);
 
-#ifdef O_DIRECT
-const int	sp_direct_io_flag = O_DIRECT;
-#else
-const int	sp_direct_io_flag = 0;
-#endif
-
 const sp_sync_method *
 sp_sync_method_find(const char *name)
 {

@@ -48,9 +48,6 @@ extern const size_t sp_sync_method_count;
  */
 extern bool sp_fua_may_replace_flush(const sp_sync_method *method, bool direct_io);
 
-/* The flag for direct I/O, 0 where this platform has none. */
-extern const int sp_direct_io_flag;
-
 /* The method of that name, or NULL. */
 extern const sp_sync_method *sp_sync_method_find(const char *name);
 

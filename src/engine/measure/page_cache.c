@@ -1,0 +1,57 @@
+/*-------------------------------------------------------------------------
+ *
+ * page_cache.c
+ *		Files beside the page cache.  All #ifdefs about it are here.
+ *
+ * macOS has no O_DIRECT: F_NOCACHE is set after the file is opened, as the server does in
+ * BasicOpenFilePerm() for its PG_O_DIRECT.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/measure/page_cache.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+#if defined(O_DIRECT)
+const int	sp_direct_io_flag = O_DIRECT;
+#elif defined(F_NOCACHE)
+#define NO_CACHE	INT_MIN		/* the bit that no flag of open() has */
+_Static_assert((NO_CACHE & (O_RDWR | O_CREAT | O_EXCL | O_SYNC | O_DSYNC | O_NOFOLLOW |
+							O_CLOEXEC | O_DIRECTORY)) == 0, "NO_CACHE must be a bit of its own");
+const int	sp_direct_io_flag = NO_CACHE;
+#else
+const int	sp_direct_io_flag = 0;
+#endif
+
+int
+sp_openat(int directory_fd, const char *name, int flags)
+{
+#ifdef NO_CACHE
+	int			fd = openat(directory_fd, name, flags & ~NO_CACHE);
+
+	if (fd >= 0 && (flags & NO_CACHE) != 0 && fcntl(fd, F_NOCACHE, 1) < 0)
+	{
+		int			saved_errno = errno;
+
+		(void) close(fd);
+		errno = saved_errno;
+		return -1;
+	}
+	return fd;
+#else
+	return openat(directory_fd, name, flags);
+#endif
+}
+
+void
+sp_drop_cached_pages(int fd)
+{
+#ifdef POSIX_FADV_DONTNEED
+	(void) posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+#else
+	(void) fd;
+#endif
+}
