@@ -164,10 +164,22 @@ reserve_descriptors(sp_child_fds *fds, const sp_child_program *program)
 	fds->reserved--;
 }
 
+/* A backend has one thread, so nothing is forked between the two calls of macOS. */
+static int
+close_on_exec_pipe(int *ends)
+{
+#ifdef __APPLE__
+	return pipe(ends) != 0 || fcntl(ends[0], F_SETFD, FD_CLOEXEC) != 0 ||
+		fcntl(ends[1], F_SETFD, FD_CLOEXEC) != 0 ? -1 : 0;
+#else
+	return pipe2(ends, O_CLOEXEC);
+#endif
+}
+
 static void
 open_pipe(int *ends)
 {
-	if (pipe2(ends, O_CLOEXEC) != 0)
+	if (close_on_exec_pipe(ends) != 0)
 	{
 		ends[0] = ends[1] = -1;
 		ereport(ERROR,

@@ -26,6 +26,12 @@
 
 #define SP_SCHEMA	"sync_probe"
 
+/* macOS has other names than POSIX for these members of struct stat. */
+#ifdef __APPLE__
+#define st_mtim		st_mtimespec
+#define st_ctim		st_ctimespec
+#endif
+
 /* The clock of all measurements: it is never set. */
 static inline int64
 sp_monotonic_ns(void)

@@ -56,9 +56,24 @@ callback_check_interrupts(void *context)
 		check_space_again(state);
 }
 
+/* macOS sleeps for a time only, not until one. */
+static void
+sleep_precisely(int64_t deadline_ns, int64_t left_ns)
+{
+#ifdef TIMER_ABSTIME
+	struct timespec until = {deadline_ns / SP_NS_PER_S, deadline_ns % SP_NS_PER_S};
+
+	(void) clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+#else
+	struct timespec left = {left_ns / SP_NS_PER_S, left_ns % SP_NS_PER_S};
+
+	(void) nanosleep(&left, NULL);
+#endif
+}
+
 /*
  * A latch wait has a resolution of 1 ms, which is too coarse for a flush interval of
- * 0.5 ms.  So the last 2 ms are slept with clock_nanosleep().  A busy loop would keep
+ * 0.5 ms.  So the last 2 ms are slept by sleep_precisely().  A busy loop would keep
  * the processor at its full clock rate, unlike on an idle server.
  */
 static void
@@ -69,12 +84,11 @@ callback_sleep_until(void *context, int64_t deadline_ns)
 	for (;;)
 	{
 		int64_t		left = deadline_ns - callback_now(context);
-		struct timespec until = {deadline_ns / SP_NS_PER_S, deadline_ns % SP_NS_PER_S};
 
 		if (left <= 0)
 			return;
 		if (left < 2 * SP_NS_PER_MS)
-			(void) clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+			sleep_precisely(deadline_ns, left);
 		else
 		{
 			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
