@@ -22,8 +22,7 @@ CREATE TABLE sync_probe.stream_seconds (
     slowest_device_bytes bigint,
     slowest_device_flushes bigint,
     slowest_device_utilization double precision,
-    PRIMARY KEY (run_id, ordinal, second),
-    FOREIGN KEY (run_id, ordinal) REFERENCES sync_probe.measurements ON DELETE CASCADE
+    PRIMARY KEY (run_id, ordinal, second)
 );
 
 GRANT SELECT ON sync_probe.stream_seconds TO pg_monitor;
@@ -147,7 +146,7 @@ JOIN sync_probe.runs AS r USING (run_id),
                      t.slowest_device_bytes, t.slowest_device_flushes
               WHERE f.is_flush
               UNION ALL
-              SELECT 'second', t.began_at, t.length_ms, t.bytes, t.device_utilization,
+              SELECT 'second'::text, t.began_at, t.length_ms, t.bytes, t.device_utilization,
                      t.device_writes, t.device_bytes, t.device_flushes
               WHERE NOT f.is_flush AND t.length_ms >= 500
                 AND t.mb_per_sec < u.mb_per_sec / 10

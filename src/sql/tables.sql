@@ -181,6 +181,9 @@ COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
 --
 -- One row for each test case of a run.  probe() returns rows of this type.
 --
+-- There is no foreign key, here and below: pg_restore with several jobs loads the tables of an
+-- extension in any order, and would fail.  Triggers on runs and measurements do the rest.
+--
 CREATE TABLE sync_probe.measurements (
     test text NOT NULL,
     method text NOT NULL,
@@ -214,7 +217,7 @@ CREATE TABLE sync_probe.measurements (
     write_size integer,
     writes_per_sync integer,
     detail text,
-    run_id bigint REFERENCES sync_probe.runs ON DELETE CASCADE,
+    run_id bigint,
     ordinal integer,
     PRIMARY KEY (run_id, ordinal)
 );
@@ -322,8 +325,7 @@ CREATE TABLE sync_probe.samples (
     control_round_mean_us double precision[],
     bucket_lower_us double precision[],
     bucket_ops bigint[],
-    PRIMARY KEY (run_id, ordinal),
-    FOREIGN KEY (run_id, ordinal) REFERENCES sync_probe.measurements ON DELETE CASCADE
+    PRIMARY KEY (run_id, ordinal)
 );
 
 GRANT SELECT ON sync_probe.samples TO pg_monitor;
@@ -354,3 +356,78 @@ SELECT pg_catalog.pg_extension_config_dump('sync_probe.runs_run_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.measurements', '');
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.samples', '');
 
+--
+-- sync_probe_internal.delete_measurements, delete_samples, renumber_run
+--
+-- What belongs to a run goes with it, or to its new number.  They run as the owner, as
+-- actions of foreign keys do.
+--
+CREATE FUNCTION sync_probe_internal.delete_measurements()
+RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $function$
+BEGIN
+    IF TG_OP = 'TRUNCATE' THEN
+        DELETE FROM sync_probe.measurements;
+    ELSE
+        DELETE FROM sync_probe.measurements AS m USING gone AS g WHERE m.run_id = g.run_id;
+    END IF;
+    RETURN NULL;
+END
+$function$;
+
+COMMENT ON FUNCTION sync_probe_internal.delete_measurements() IS
+  'Deletes the measurements of deleted runs';
+
+CREATE FUNCTION sync_probe_internal.delete_samples()
+RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $function$
+BEGIN
+    IF TG_OP = 'TRUNCATE' THEN
+        DELETE FROM sync_probe.samples;
+        DELETE FROM sync_probe.stream_seconds;
+    ELSE
+        DELETE FROM sync_probe.samples AS s USING gone AS g
+        WHERE s.run_id = g.run_id AND s.ordinal = g.ordinal;
+        DELETE FROM sync_probe.stream_seconds AS s USING gone AS g
+        WHERE s.run_id = g.run_id AND s.ordinal = g.ordinal;
+    END IF;
+    RETURN NULL;
+END
+$function$;
+
+COMMENT ON FUNCTION sync_probe_internal.delete_samples() IS
+  'Deletes the samples and seconds of deleted measurements';
+
+CREATE FUNCTION sync_probe_internal.renumber_run()
+RETURNS trigger
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $function$
+BEGIN
+    UPDATE sync_probe.measurements SET run_id = new.run_id WHERE run_id = old.run_id;
+    UPDATE sync_probe.samples SET run_id = new.run_id WHERE run_id = old.run_id;
+    UPDATE sync_probe.stream_seconds SET run_id = new.run_id WHERE run_id = old.run_id;
+    RETURN NULL;
+END
+$function$;
+
+COMMENT ON FUNCTION sync_probe_internal.renumber_run() IS
+  'Gives what belongs to a run its new number';
+
+CREATE TRIGGER delete_measurements AFTER DELETE ON sync_probe.runs
+    REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_measurements();
+CREATE TRIGGER truncate_measurements AFTER TRUNCATE ON sync_probe.runs
+    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_measurements();
+CREATE TRIGGER renumber_run AFTER UPDATE OF run_id ON sync_probe.runs
+    FOR EACH ROW WHEN (old.run_id <> new.run_id)
+    EXECUTE FUNCTION sync_probe_internal.renumber_run();
+CREATE TRIGGER delete_samples AFTER DELETE ON sync_probe.measurements
+    REFERENCING OLD TABLE AS gone
+    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_samples();
+CREATE TRIGGER truncate_samples AFTER TRUNCATE ON sync_probe.measurements
+    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_samples();

@@ -51,7 +51,7 @@ WITH combination AS (
     FROM operation
     UNION ALL
     -- Sums can be compared if all combinations ran the same operations equally often.
-    SELECT run_group, suite, 'TOTALS', combination, sum(iterations), sum(seconds),
+    SELECT run_group, suite, 'TOTALS'::name, combination, sum(iterations), sum(seconds),
            sum(iterations) / sum(seconds), true
     FROM operation
     JOIN combination USING (run_group, suite, combination)

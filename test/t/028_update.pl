@@ -213,8 +213,8 @@ my %kinds = (
 	  => 'ALTER TABLE sync_probe.samples ALTER bucket_ops SET NOT NULL',
 	'other: TABLE sync_probe stream_seconds'
 	  => 'ALTER TABLE sync_probe.stream_seconds ADD COLUMN more text',
-	'missing: FK CONSTRAINT sync_probe samples samples_run_id_ordinal_fkey'
-	  => 'ALTER TABLE sync_probe.samples DROP CONSTRAINT samples_run_id_ordinal_fkey',
+	'missing: CONSTRAINT sync_probe stream_seconds stream_seconds_pkey'
+	  => 'ALTER TABLE sync_probe.stream_seconds DROP CONSTRAINT stream_seconds_pkey',
 	'missing: INDEX sync_probe workload_results_suite_run_group_idx'
 	  => 'DROP INDEX sync_probe.workload_results_suite_run_group_idx',
 	'other: TRIGGER sync_probe workloads check_truncate'

@@ -1,0 +1,81 @@
+-- What belongs to a run goes with it, without foreign keys.
+
+SET client_min_messages = warning;
+BEGIN;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+SELECT plan(13);
+
+SELECT is_empty($$SELECT conrelid::regclass, conname FROM pg_constraint
+                  WHERE contype = 'f'
+                    AND connamespace IN ('sync_probe'::regnamespace,
+                                         'sync_probe_internal'::regnamespace)$$,
+                'no foreign key, which pg_restore in several jobs would violate');
+
+-- Three runs with two measurements each, with samples and seconds.
+CREATE FUNCTION pg_temp.fill() RETURNS void LANGUAGE sql AS $$
+    INSERT INTO sync_probe.runs (run_id, source, suite)
+    SELECT r, 'probe', 'stream' FROM generate_series(901, 903) AS r;
+    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status)
+    SELECT r, o, '8 kB', 'fsync', 'ok'
+    FROM generate_series(901, 903) AS r, generate_series(1, 2) AS o;
+    INSERT INTO sync_probe.samples (run_id, ordinal)
+    SELECT run_id, ordinal FROM sync_probe.measurements WHERE run_id > 900;
+    INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second)
+    SELECT run_id, ordinal, 7 FROM sync_probe.measurements WHERE run_id > 900;
+$$;
+
+-- The rows that are there, run.ordinal in each table.
+CREATE FUNCTION pg_temp.there(OUT measurements text, OUT samples text, OUT seconds text)
+LANGUAGE sql AS $$
+    SELECT (SELECT string_agg(run_id || '.' || ordinal, ' ' ORDER BY run_id, ordinal)
+            FROM sync_probe.measurements WHERE run_id > 900),
+           (SELECT string_agg(run_id || '.' || ordinal, ' ' ORDER BY run_id, ordinal)
+            FROM sync_probe.samples WHERE run_id > 900),
+           (SELECT string_agg(run_id || '.' || ordinal, ' ' ORDER BY run_id, ordinal)
+            FROM sync_probe.stream_seconds WHERE run_id > 900)
+$$;
+
+CREATE FUNCTION pg_temp.are(rows text, name text) RETURNS text LANGUAGE sql AS $$
+    SELECT results_eq('SELECT * FROM pg_temp.there()',
+                      format('VALUES (%1$L::text, %1$L::text, %1$L::text)', rows), name)
+$$;
+
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.fill();
+SELECT pg_temp.are('901.1 901.2 902.1 902.2 903.1 903.2', 'two of each');
+DELETE FROM sync_probe.runs WHERE run_id = 902;
+SELECT pg_temp.are('901.1 901.2 903.1 903.2', 'a run goes with what belongs to it');
+DELETE FROM sync_probe.runs WHERE run_id = 902;
+SELECT pg_temp.are('901.1 901.2 903.1 903.2', 'no run, nothing');
+DELETE FROM sync_probe.measurements WHERE run_id = 901 AND ordinal = 2;
+SELECT pg_temp.are('901.1 903.1 903.2', 'and so does a measurement');
+UPDATE sync_probe.runs SET run_id = run_id + 10;
+SELECT pg_temp.are('911.1 913.1 913.2', 'a new number is that of all');
+UPDATE sync_probe.runs SET run_id = run_id, label = 'same';
+SELECT pg_temp.are('911.1 913.1 913.2', 'the same number changes nothing');
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.are(NULL, 'all runs');
+
+-- as actions of foreign keys, they need no privilege on other tables
+SELECT pg_temp.fill();
+CREATE ROLE sync_probe_cleaner;
+GRANT SELECT, DELETE, UPDATE, TRUNCATE ON sync_probe.runs TO sync_probe_cleaner;
+SET LOCAL ROLE sync_probe_cleaner;
+DELETE FROM sync_probe.runs WHERE run_id = 901;
+UPDATE sync_probe.runs SET run_id = 904 WHERE run_id = 902;
+RESET ROLE;
+SELECT pg_temp.are('903.1 903.2 904.1 904.2', 'a role that may change runs only');
+SET LOCAL ROLE sync_probe_cleaner;
+TRUNCATE sync_probe.runs;
+RESET ROLE;
+SELECT pg_temp.are(NULL, 'TRUNCATE of runs');
+SELECT pg_temp.fill();
+TRUNCATE sync_probe.measurements;
+SELECT pg_temp.are(NULL, 'TRUNCATE of measurements');
+SELECT is((SELECT count(*) FROM sync_probe.runs), 3::bigint, 'which leaves runs');
+SELECT ok(NOT has_table_privilege('sync_probe_cleaner', 'sync_probe.measurements', 'DELETE'),
+          'the role has no privilege on measurements');
+
+SELECT * FROM finish();
+ROLLBACK;
