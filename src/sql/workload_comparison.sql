@@ -176,7 +176,8 @@ BEGIN
     END IF;
     SELECT w.workload INTO wrong
     FROM sync_probe.workloads AS w
-    JOIN sync_probe.workloads AS b ON b.workload = w.workload AND b.suite = 'sql_bench' AND b.builtin
+    JOIN sync_probe.workloads AS b
+        ON b.workload = w.workload AND b.suite = 'sql_bench' AND b.builtin
     WHERE NOT w.builtin ORDER BY w.workload LIMIT 1;
     IF FOUND THEN
         RAISE EXCEPTION 'workload "%" hides an operation of sql_bench', wrong.workload
