@@ -70,8 +70,17 @@ FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000, write_amplificatio
 SELECT hours, r.*
 FROM unnest(ARRAY[0.5, 1, 48]) AS hours,
      LATERAL sync_probe_internal.wal_rate(3600 * 1e6, '2026-05-03 00:00Z',
-                                  '2026-05-03 00:00Z'::timestamptz + hours * interval '1 hour')
+                                  '2026-05-03 00:00Z'::timestamptz + hours * interval '1 hour',
+                                  '-infinity')
          AS r;
+
+-- time as a standby must not be part of it
+SELECT recovery_end, r.*
+FROM unnest('{2026-05-02 23:59Z, 2026-05-03 00:00Z, 2026-05-03 00:01Z, infinity}'::timestamptz[])
+         AS recovery_end,
+     LATERAL sync_probe_internal.wal_rate(3600 * 1e6, '2026-05-03 00:00Z', '2026-05-03 01:00Z',
+                                          recovery_end) AS r;
+SELECT sync_probe_internal.recovery_end() < clock_timestamp() AS has_ended;
 
 -- the amplification is the newest run's; without one nothing is known
 SELECT wal_bytes_per_sec, write_amplification, write_amplification_source,

@@ -86,29 +86,44 @@ sp_errcode_for_file_access(void)
 }
 
 /*
- * One row of float8: bytes of WAL, its syncs and writes, the seconds since these are
- * counted, and the milliseconds that the syncs took.  The counts of writes and syncs
- * moved to pg_stat_io in PostgreSQL 18.
+ * One row of float8: bytes of WAL, its syncs and writes, the milliseconds that the syncs
+ * took, and since when the bytes and the others are counted, in seconds since 1970.  The
+ * counts of writes and syncs moved to pg_stat_io in PostgreSQL 18.
+ *
+ * A walreceiver syncs WAL that pg_stat_wal does not count, since others inserted it.  From
+ * 18 on, its syncs can be told apart: on a standby the row is about them alone, with the
+ * bytes that the walreceiver wrote, elsewhere it is about all others.
  */
 #if PG_VERSION_NUM >= 180000
 #define SP_WAL_STATISTICS_VIEW "pg_stat_io"
+#define SP_WAL_STATISTICS_RESET \
+	"SELECT pg_stat_reset_shared('wal'), pg_stat_reset_shared('io')"
+#define SP_WAL_STATISTICS_TELL_RECEIVED true
 #define SP_WAL_STATISTICS_QUERY \
-	"SELECT w.wal_bytes::pg_catalog.float8, pg_catalog.sum(io.fsyncs)::pg_catalog.float8," \
+	"SELECT CASE WHEN s.receives THEN pg_catalog.sum(io.write_bytes) ELSE w.wal_bytes" \
+	" END::pg_catalog.float8," \
+	" pg_catalog.sum(io.fsyncs)::pg_catalog.float8," \
 	" pg_catalog.sum(io.writes)::pg_catalog.float8," \
-	" extract(epoch FROM pg_catalog.clock_timestamp() OPERATOR(pg_catalog.-)" \
-	" greatest(pg_catalog.max(io.stats_reset), w.stats_reset))::pg_catalog.float8," \
-	" pg_catalog.sum(io.fsync_time)::pg_catalog.float8" \
-	" FROM pg_catalog.pg_stat_wal w, pg_catalog.pg_stat_io io" \
+	" pg_catalog.sum(io.fsync_time)::pg_catalog.float8," \
+	" extract(epoch FROM CASE WHEN s.receives THEN pg_catalog.max(io.stats_reset)" \
+	" ELSE w.stats_reset END)::pg_catalog.float8," \
+	" extract(epoch FROM pg_catalog.max(io.stats_reset))::pg_catalog.float8" \
+	" FROM (SELECT pg_catalog.pg_is_in_recovery()) s (receives)," \
+	" pg_catalog.pg_stat_wal w, pg_catalog.pg_stat_io io" \
 	" WHERE io.object OPERATOR(pg_catalog.=) 'wal'" \
 	" AND io.context OPERATOR(pg_catalog.=) 'normal'" \
-	" GROUP BY w.wal_bytes, w.stats_reset"
+	" AND (io.backend_type OPERATOR(pg_catalog.=) 'walreceiver')" \
+	" OPERATOR(pg_catalog.=) s.receives" \
+	" GROUP BY s.receives, w.wal_bytes, w.stats_reset"
 #else
 #define SP_WAL_STATISTICS_VIEW "pg_stat_wal"
+#define SP_WAL_STATISTICS_RESET "SELECT pg_stat_reset_shared('wal')"
+#define SP_WAL_STATISTICS_TELL_RECEIVED false
 #define SP_WAL_STATISTICS_QUERY \
 	"SELECT wal_bytes::pg_catalog.float8, wal_sync::pg_catalog.float8," \
-	" wal_write::pg_catalog.float8, extract(epoch FROM pg_catalog.clock_timestamp()" \
-	" OPERATOR(pg_catalog.-) stats_reset)::pg_catalog.float8," \
-	" wal_sync_time::pg_catalog.float8 FROM pg_catalog.pg_stat_wal"
+	" wal_write::pg_catalog.float8, wal_sync_time::pg_catalog.float8," \
+	" extract(epoch FROM stats_reset)::pg_catalog.float8," \
+	" extract(epoch FROM stats_reset)::pg_catalog.float8 FROM pg_catalog.pg_stat_wal"
 #endif
 
 /* PostgreSQL 17 added infinite intervals. */

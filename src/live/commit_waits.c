@@ -48,10 +48,9 @@ count_flushes(observation *seen, const sp_wal_statistics *before)
 	sp_wal_statistics after;
 
 	sp_wal_statistics_read(&after);
-	/* fewer: the statistics were reset meanwhile */
-	if (after.flushes < before->flushes || after.bytes < before->bytes)
+	if (!sp_wal_statistics_comparable(before, &after))
 		return;
-	seen->sums.flushes = after.flushes - before->flushes;
+	seen->sums.flushes = sp_wal_statistics_flushes(&after) - sp_wal_statistics_flushes(before);
 	seen->sums.flushed_bytes = after.bytes - before->bytes;
 }
 

@@ -4,7 +4,7 @@
  *		The commits of the running server: watch them, and make some.
  *
  * sampler.c samples the processes of the server, and wal_statistics.c reads how often it
- * flushes WAL.  commit_waits.c makes sync_probe.commit_waits() of both.
+ * flushes WAL, and how much.  commit_waits.c makes sync_probe.commit_waits() of both.
  *
  * commit_load.c makes commits: it starts the workers of the commit suite, whose main
  * function is in commit_worker.c, and runs slots of time with one value of a setting each.
@@ -55,15 +55,41 @@ extern const sp_commit_sums *sp_sampler_stop(sp_sampler *sampler);
 
 /* ------------------------------------------------------- wal_statistics.c */
 
-/* Sums of the server since a time.  bytes: of all WAL; seconds: since that time. */
+/*
+ * What the server has counted, and since when, in seconds since 1970.  On a standby of
+ * PostgreSQL 18 or later it is what the walreceiver did.
+ */
 typedef struct sp_wal_statistics
 {
-	double		bytes;
-	double		flushes;
-	double		seconds;
+	double		bytes;			/* of all WAL */
+	double		syncs;
+	double		writes;
+	double		sync_time_ms;
+	double		bytes_since;
+	double		flushes_since;	/* of syncs and writes */
+	bool		in_recovery;
 } sp_wal_statistics;
 
 extern void sp_wal_statistics_read(sp_wal_statistics *statistics);
+
+/* The flushes among them, with the present wal_sync_method. */
+extern double sp_wal_statistics_flushes(const sp_wal_statistics *statistics);
+
+/* Is later less earlier what this server did between the two? */
+extern bool sp_wal_statistics_comparable(const sp_wal_statistics *earlier,
+										 const sp_wal_statistics *later);
+
+/* The mean flush of this server since its statistics were reset. */
+typedef struct sp_wal_pace
+{
+	double		flushes;		/* NAN if there are no statistics */
+	double		bytes_per_flush;	/* NAN if unknown */
+	double		flushes_per_sec;	/* NAN if unknown */
+	const char *unknown;		/* why one of them is, or NULL */
+	bool		in_recovery;
+} sp_wal_pace;
+
+extern void sp_wal_pace_read(sp_wal_pace *pace);
 
 /* --------------------------------------------------------- commit_waits.c */
 

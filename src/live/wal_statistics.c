@@ -3,14 +3,37 @@
  * wal_statistics.c
  *		What the server's statistics say about its flushes of WAL.
  *
+ * They count from a reset, and survive a clean restart and a promotion.  Two things can
+ * make their quotients meaningless.  Since PostgreSQL 18, bytes and flushes are counted in
+ * different views, which can be reset at different times.  And time as a standby counts:
+ * the server inserts no WAL then, but its walreceiver flushes.
+ *
  *-------------------------------------------------------------------------
  */
 #include "live/live.h"
 
+#include <math.h>
+#include <sys/stat.h>
+
+#include "access/xlog_internal.h"
 #include "executor/spi.h"
 #include "pgstat.h"
+#include "utils/builtins.h"
 
 #include "compat.h"
+
+/*
+ * Two resets count as one if they are at most this share of the shorter time apart: those
+ * of one statement are some microseconds apart.
+ */
+#define MAX_APART			0.01
+
+/* macOS has another name for what POSIX calls st_mtim. */
+#ifdef __APPLE__
+#define st_mtim st_mtimespec
+#endif
+
+/* ----------------------------------------------------------------- counters */
 
 /* With open_*, every write is a flush, and the server counts no syncs. */
 static bool
@@ -20,29 +43,138 @@ writes_are_flushes(void)
 }
 
 /*
- * All that the server has counted since its statistics were reset.  All zero if it has
- * none.  A session reports what it has done once a second at most.
+ * All that the server has counted since its statistics were reset.  NAN where it has
+ * nothing.  A session reports what it has done once a second at most.
  */
 void
 sp_wal_statistics_read(sp_wal_statistics *statistics)
 {
-	double		fields[4] = {0};
+	double		fields[6];
 
 	/* a transaction would see the same again */
 	pgstat_clear_snapshot();
+	statistics->in_recovery = RecoveryInProgress();
 	sp_spi_connect();
 	if (SPI_execute(SP_WAL_STATISTICS_QUERY, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the statistics of WAL");
-	for (size_t i = 0; i < lengthof(fields) && SPI_processed == 1; i++)
+	for (size_t i = 0; i < lengthof(fields); i++)
 	{
-		bool		isnull;
-		Datum		value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &isnull);
+		bool		isnull = true;
+		Datum		value = 0;
 
-		if (!isnull)
-			fields[i] = DatumGetFloat8(value);
+		if (SPI_processed == 1)
+			value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, (int) i + 1, &isnull);
+		fields[i] = isnull ? NAN : DatumGetFloat8(value);
 	}
 	SPI_finish();
 	statistics->bytes = fields[0];
-	statistics->flushes = writes_are_flushes() ? fields[2] : fields[1];
-	statistics->seconds = fields[3];
+	statistics->syncs = fields[1];
+	statistics->writes = fields[2];
+	statistics->sync_time_ms = fields[3];
+	statistics->bytes_since = fields[4];
+	statistics->flushes_since = fields[5];
+}
+
+double
+sp_wal_statistics_flushes(const sp_wal_statistics *statistics)
+{
+	return writes_are_flushes() ? statistics->writes : statistics->syncs;
+}
+
+/* Not if they were reset in between, or if it was a standby. */
+bool
+sp_wal_statistics_comparable(const sp_wal_statistics *earlier, const sp_wal_statistics *later)
+{
+	return !earlier->in_recovery && !later->in_recovery &&
+		earlier->bytes_since == later->bytes_since &&
+		earlier->flushes_since == later->flushes_since;
+}
+
+/* ----------------------------------------------------------------- recovery */
+
+/*
+ * When this server last became a primary, in seconds since 1970: a promotion begins a
+ * timeline, and writes its history file after the walreceiver has ended.  -INFINITY if it
+ * never was anything else, and INFINITY if it is a standby, or if the file is missing.
+ */
+static double
+recovery_end(void)
+{
+	char		path[MAXPGPATH];
+	TimeLineID	timeline;
+	struct stat history;
+
+	if (RecoveryInProgress())
+		return INFINITY;
+	timeline = GetWALInsertionTimeLine();
+	if (timeline == 1)
+		return -INFINITY;
+	TLHistoryFilePath(path, timeline);
+	if (stat(path, &history) != 0)
+		return INFINITY;
+	return (double) history.st_mtim.tv_sec + history.st_mtim.tv_nsec / 1e9;
+}
+
+/*
+ * sync_probe_internal.recovery_end() RETURNS timestamptz
+ */
+SP_FUNCTION(sync_probe_recovery_end, "-> timestamptz")
+{
+	PG_RETURN_DATUM(DirectFunctionCall1(float8_timestamptz, Float8GetDatum(recovery_end())));
+}
+
+/* --------------------------------------------------------------------- pace */
+
+/* Were bytes and flushes counted in the same time? */
+static bool
+reset_together(const sp_wal_statistics *statistics, double now)
+{
+	double		shorter = now - Max(statistics->bytes_since, statistics->flushes_since);
+
+	return fabs(statistics->bytes_since - statistics->flushes_since) <= MAX_APART * shorter;
+}
+
+/* The size of a flush is known where the bytes are those of the flushes. */
+static void
+find_size(sp_wal_pace *pace, const sp_wal_statistics *statistics, double now,
+		  bool includes_recovery)
+{
+	if (!reset_together(statistics, now))
+		pace->unknown = "pg_stat_wal and pg_stat_io were reset at different times";
+	else if (SP_WAL_STATISTICS_TELL_RECEIVED || !includes_recovery)
+		pace->bytes_per_flush = statistics->bytes / pace->flushes;
+}
+
+/*
+ * The rate needs more than the size: the whole time must be that of a primary.  On a standby
+ * a walreceiver reports what it did only after it had nothing to do for seconds.
+ */
+static void
+find_rate(sp_wal_pace *pace, const sp_wal_statistics *statistics, double now,
+		  bool includes_recovery)
+{
+	if (pace->in_recovery)
+		pace->unknown = "this server is a standby";
+	else if (includes_recovery)
+		pace->unknown = SP_WAL_STATISTICS_VIEW " includes time as a standby";
+	else
+		pace->flushes_per_sec = pace->flushes / (now - statistics->flushes_since);
+}
+
+void
+sp_wal_pace_read(sp_wal_pace *pace)
+{
+	sp_wal_statistics statistics;
+	double		now = (double) GetCurrentTimestamp() / USECS_PER_SEC +
+		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (double) SECS_PER_DAY;
+	bool		includes_recovery;
+
+	sp_wal_statistics_read(&statistics);
+	includes_recovery = statistics.flushes_since < recovery_end();
+	memset(pace, 0, sizeof(*pace));
+	pace->in_recovery = statistics.in_recovery;
+	pace->flushes = sp_wal_statistics_flushes(&statistics);
+	pace->bytes_per_flush = pace->flushes_per_sec = NAN;
+	find_size(pace, &statistics, now, includes_recovery);
+	find_rate(pace, &statistics, now, includes_recovery);
 }

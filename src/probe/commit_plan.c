@@ -294,6 +294,8 @@ plan_record_size(FunctionCallInfo fcinfo, sp_commit_run *run, const sp_wal_profi
 		size = observed->wal_bytes_per_commit;
 		run->record_size_source = "commit_waits";
 	}
+	else
+		sp_wal_profile_tell_unknown(profile, false);
 	run->record_size = (int) Min(Max(rint(size), min), SP_MAX_COMMIT_RECORD);
 }
 

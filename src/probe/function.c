@@ -212,6 +212,16 @@ check_duration(FunctionCallInfo fcinfo, const sp_probe *probe)
 			 errhint("%s", way_out(probe, &min))));
 }
 
+/* Suite wal writes at the cluster's pace; a segment has flushes of its size. */
+static void
+tell_unknown_pace(const sp_suite *suite, const sp_wal_profile *profile)
+{
+	bool		paced = strcmp(suite->name, "wal") == 0;
+
+	if (paced || strcmp(suite->name, "segments") == 0)
+		sp_wal_profile_tell_unknown(profile, paced);
+}
+
 /* -------------------------------------------------------------------- probe */
 
 /* The state of a call of probe(), for clean_up(). */
@@ -368,6 +378,7 @@ SP_FUNCTION(sync_probe_probe,
 	state.probe = plan_probe(fcinfo, run.suite, &profile, duration_us, &state);
 	run.probe = state.probe;
 	check_duration(fcinfo, state.probe);
+	tell_unknown_pace(run.suite, &profile);
 
 	state.context.storage = &state.storage;
 	state.context.files = &state.files;

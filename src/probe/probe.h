@@ -70,9 +70,14 @@ typedef struct sp_wal_profile
 	int64		observed_interval_us;	/* by the statistics; 0 if they hold too little */
 	const char *flush_size_source;
 	const char *flush_interval_source;
+	const char *pace_unknown;	/* why the statistics give no size or interval, or NULL */
+	bool		in_recovery;
 } sp_wal_profile;
 
 extern void sp_wal_profile_read(sp_wal_profile *profile);
+
+/* A NOTICE where the statistics hold enough, and do not tell what was asked for. */
+extern void sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters);
 extern int	sp_wal_profile_max_flush_size(const sp_wal_profile *profile);
 
 /* ----------------------------------------------------------- free_space.c */

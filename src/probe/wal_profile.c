@@ -55,42 +55,85 @@ sp_wal_profile_max_flush_size(const sp_wal_profile *profile)
 	return (int) Min(profile->server.segment_size, SP_WAL_FILE_MAX_SIZE);
 }
 
-/* Take the mean of a number of flushes. */
 static void
-take_pace(sp_wal_profile *profile, double bytes_per_flush, double flushes_per_sec,
-		  const char *source)
+take_size(sp_wal_profile *profile, double bytes_per_flush, const char *source)
 {
 	double		size = rint(bytes_per_flush);
 
 	profile->server.flush_size = (int) Min(Max(size, 1), sp_wal_profile_max_flush_size(profile));
+	profile->flush_size_source = source;
+}
+
+static void
+take_interval(sp_wal_profile *profile, double flushes_per_sec, const char *source)
+{
 	profile->observed_interval_us = (int64) Max(1e6 / flushes_per_sec, 1);
 	profile->flush_interval_us = Min(Max(profile->observed_interval_us, MIN_INTERVAL_US),
 									 DEFAULT_INTERVAL_US);
-	profile->flush_size_source = profile->flush_interval_source = source;
+	profile->flush_interval_source = source;
+}
+
+/* The average since the server's statistics were reset, as far as they tell it. */
+static void
+read_average_pace(sp_wal_profile *profile)
+{
+	sp_wal_pace pace;
+
+	sp_wal_pace_read(&pace);
+	profile->in_recovery = pace.in_recovery;
+	if (pace.flushes >= MIN_FLUSHES || pace.in_recovery)
+		profile->pace_unknown = pace.unknown;
+	if (!(pace.flushes >= MIN_FLUSHES))
+		return;
+	if (!isnan(pace.bytes_per_flush))
+		take_size(profile, pace.bytes_per_flush, SP_WAL_STATISTICS_VIEW);
+	if (!isnan(pace.flushes_per_sec))
+		take_interval(profile, pace.flushes_per_sec, SP_WAL_STATISTICS_VIEW);
 }
 
 /*
  * From the newest commit_waits(), which saw the cluster lately and for a known time; else
- * from the server's statistics, an average since they were reset.
+ * from the server's statistics.
  */
 static void
 read_pace(sp_wal_profile *profile)
 {
 	sp_observed_commits observed;
-	sp_wal_statistics statistics;
 
 	profile->server.flush_size = SP_WAL_PAGE_SIZE;
 	profile->flush_interval_us = DEFAULT_INTERVAL_US;
 	profile->flush_size_source = profile->flush_interval_source = "default";
 	if (sp_observed_commits_read(&observed) && observed.flushes >= MIN_OBSERVED_FLUSHES)
 	{
-		take_pace(profile, observed.bytes_per_flush, observed.flushes_per_sec, "commit_waits");
-		return;
+		take_size(profile, observed.bytes_per_flush, "commit_waits");
+		take_interval(profile, observed.flushes_per_sec, "commit_waits");
 	}
-	sp_wal_statistics_read(&statistics);
-	if (statistics.flushes >= MIN_FLUSHES && statistics.seconds > 0)
-		take_pace(profile, statistics.bytes / statistics.flushes,
-				  statistics.flushes / statistics.seconds, SP_WAL_STATISTICS_VIEW);
+	else
+		read_average_pace(profile);
+}
+
+void
+sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters)
+{
+	bool		no_size = strcmp(profile->flush_size_source, "default") == 0;
+	bool		no_interval = interval_matters &&
+		strcmp(profile->flush_interval_source, "default") == 0;
+
+	if (profile->pace_unknown == NULL || !(no_size || no_interval))
+		return;
+	ereport(NOTICE,
+			(errmsg("%s of this server unknown: %s",
+					no_size && no_interval ? "flush size and interval" :
+					no_size ? "flush size" : "flush interval", profile->pace_unknown),
+			 no_size && no_interval ?
+			 errdetail("%d bytes and %d ms are used instead.", SP_WAL_PAGE_SIZE,
+					   DEFAULT_INTERVAL_US / 1000) :
+			 no_size ? errdetail("%d bytes are used instead.", SP_WAL_PAGE_SIZE) :
+			 errdetail("%d ms are used instead.", DEFAULT_INTERVAL_US / 1000),
+			 profile->in_recovery ?
+			 errhint("Give the probe flush_size and flush_interval of the primary.") :
+			 errhint("Call sync_probe.commit_waits() under the usual load, or reset the"
+					 " statistics: %s.", SP_WAL_STATISTICS_RESET)));
 }
 
 /* The strings are in the current memory context. */

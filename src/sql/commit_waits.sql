@@ -89,7 +89,7 @@ COMMENT ON COLUMN sync_probe.commit_wait_results.flushes IS
   'to the statistics once a second at most';
 COMMENT ON COLUMN sync_probe.commit_wait_results.flushes_source IS
   'Statistics view that flushes are from: pg_stat_wal, pg_stat_io since 18; null if it was reset '
-  'meanwhile';
+  'meanwhile, or on a standby';
 COMMENT ON COLUMN sync_probe.commit_wait_results.unflushed_share IS
   'Share of the samples in which WAL was written and not flushed, as asynchronous commits and bulk '
   'loads leave it';

@@ -1,27 +1,49 @@
 --
+-- sync_probe_internal.recovery_end
+--
+-- When this server was promoted, or recovered to a point in time: -infinity if never, and
+-- infinity on a standby.  Statistics survive a promotion, and time as a standby counts in
+-- them.
+--
+CREATE FUNCTION sync_probe_internal.recovery_end()
+RETURNS timestamptz
+LANGUAGE c VOLATILE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'sync_probe_recovery_end';
+
+COMMENT ON FUNCTION sync_probe_internal.recovery_end() IS
+  'When this server was last promoted; -infinity if never, infinity on a standby';
+
+--
 -- sync_probe_internal.wal_rate
 --
 -- Bytes of WAL per second since the statistics were reset, and the source of that rate.
 -- The rate is null with less than an hour of statistics: the first minutes after a start
--- or a restored dump are not typical.
+-- or a restored dump are not typical.  It is null where they include time as a standby:
+-- pg_stat_wal does not count the WAL that a standby receives.
 --
 CREATE FUNCTION sync_probe_internal.wal_rate(
     wal_bytes numeric,
     since timestamptz,
     until timestamptz,
+    recovery_end timestamptz,
     OUT bytes_per_sec double precision,
     OUT source text)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT CASE WHEN a.seconds >= 3600 THEN wal_bytes / a.seconds END,
-       CASE WHEN a.seconds >= 3600 THEN format('pg_stat_wal since %s', since)
+SELECT CASE WHEN a.seconds >= 3600 AND since >= recovery_end THEN wal_bytes / a.seconds END,
+       CASE WHEN recovery_end = 'infinity' THEN 'pg_stat_wal does not count what a standby receives'
+            WHEN since < recovery_end THEN 'pg_stat_wal includes time as a standby'
+            WHEN a.seconds >= 3600 THEN format('pg_stat_wal since %s', since)
             ELSE format('pg_stat_wal covers only %s s, an hour is needed', round(a.seconds)) END
 FROM (SELECT extract(epoch FROM until - since)) AS a (seconds)
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.wal_rate(numeric, timestamptz, timestamptz) IS
-  'Bytes of WAL per second since the statistics were reset; null with less than an hour of them';
+COMMENT ON FUNCTION sync_probe_internal.wal_rate(numeric, timestamptz, timestamptz,
+  timestamptz) IS
+  'Bytes of WAL per second since the statistics were reset; null with less than an hour of them, '
+  'and where they include time as a standby';
 
 --
 -- device_lifetime
@@ -57,7 +79,7 @@ COMMENT ON COLUMN sync_probe.lifetime.capacity_bytes IS
 COMMENT ON COLUMN sync_probe.lifetime.erase_cycles IS
   'Argument erase_cycles';
 COMMENT ON COLUMN sync_probe.lifetime.wal_bytes_per_sec IS
-  'Bytes of WAL per second; null with less than an hour of statistics';
+  'Bytes of WAL per second; null if the statistics do not tell: see wal_rate_source';
 COMMENT ON COLUMN sync_probe.lifetime.wal_rate_source IS
   'Where wal_bytes_per_sec is from: argument, or the time of the statistics';
 COMMENT ON COLUMN sync_probe.lifetime.write_amplification IS
@@ -119,7 +141,8 @@ BEGIN
     IF rate IS NULL THEN
         SELECT r.bytes_per_sec, r.source INTO rate, rate_source
         FROM pg_stat_wal AS w,
-             sync_probe_internal.wal_rate(w.wal_bytes, w.stats_reset, clock_timestamp()) AS r;
+             sync_probe_internal.wal_rate(w.wal_bytes, w.stats_reset, clock_timestamp(),
+                                          sync_probe_internal.recovery_end()) AS r;
     END IF;
     IF amplification IS NULL THEN
         SELECT a.amplification,

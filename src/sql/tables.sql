@@ -118,7 +118,7 @@ COMMENT ON COLUMN sync_probe.runs.flush_size IS
   'Bytes of WAL per flush that the run imitated; in the commit suite per commit';
 COMMENT ON COLUMN sync_probe.runs.flush_size_source IS
   'Where flush_size is from: argument, commit_waits, pg_stat_wal, pg_stat_io, or default (fewer '
-  'than 1,000 flushes in the statistics)';
+  'than 1,000 flushes in the statistics, or they do not tell)';
 COMMENT ON COLUMN sync_probe.runs.flush_interval IS
   'Time between two flushes of the paced regime; in the commit suite between two commits of all '
   'workers, if it was given';
@@ -126,7 +126,7 @@ COMMENT ON COLUMN sync_probe.runs.flush_interval_source IS
   'Where flush_interval is from, as for flush_size_source';
 COMMENT ON COLUMN sync_probe.runs.observed_flush_interval IS
   'Time between two flushes of the cluster by its statistics; flush_interval is this within 0.5 '
-  'and 5 ms. Null if the statistics held fewer than 1,000 flushes';
+  'and 5 ms. Null if the statistics held fewer than 1,000 flushes, or time as a standby';
 COMMENT ON COLUMN sync_probe.runs.achieved_flush_interval IS
   'Mean length of a paced round. It is longer than flush_interval where the flushes of all methods '
   'do not fit, or with a duty cycle';

@@ -169,18 +169,18 @@ publish(sp_workload_run *run)
 /* Run pgbench between two readings of the WAL counters. */
 static void
 measure_workload(sp_workload_run *run, running *state, const sp_pgbench_program *program,
-				 sp_pgbench_result *result, sp_wal_counts *before, sp_wal_counts *after)
+				 sp_pgbench_result *result, sp_wal_statistics *before, sp_wal_statistics *after)
 {
 	sp_temp_directory_make(&state->directory);
 	sp_await_reload();
 	run->wal_sync_method = pstrdup(GetConfigOption("wal_sync_method", false, false));
-	sp_wal_counts_read(before);
+	sp_wal_statistics_read(before);
 	sp_progress_set_phase("running");
 	sp_pgbench_run(run, program, &state->directory, result);
 	sp_progress_set_phase("tearing down");
 	sp_temp_directory_remove(&state->directory);
 	sp_workload_wait_for_sessions(run);
-	sp_wal_counts_read(after);
+	sp_wal_statistics_read(after);
 }
 
 /* Run the workload, and return the recorded row. */
@@ -189,8 +189,8 @@ run_workload(sp_workload_run *run)
 {
 	sp_pgbench_program program;
 	sp_pgbench_result *result = palloc(sizeof(sp_pgbench_result));
-	sp_wal_counts before;
-	sp_wal_counts after;
+	sp_wal_statistics before;
+	sp_wal_statistics after;
 	running		state = {0};
 	HeapTuple	row;
 

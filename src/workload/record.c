@@ -27,29 +27,7 @@
 #define SESSIONS_WAIT_MS	5000
 #define SESSIONS_PAUSE_MS	10
 
-/* ------------------------------------------------------------------ counters */
-
-static double
-double_column(int column)
-{
-	bool		isnull;
-	Datum		value = sp_history_value(column, &isnull);
-
-	return isnull ? NAN : DatumGetFloat8(value);
-}
-
-/* Read the WAL counters of the whole server. */
-void
-sp_wal_counts_read(sp_wal_counts *counts)
-{
-	pgstat_clear_snapshot();
-	sp_spi_connect();
-	sp_history_execute(SP_WAL_STATISTICS_QUERY, 0, NULL, NULL, NULL, SPI_OK_SELECT);
-	counts->bytes = double_column(1);
-	counts->syncs = double_column(2);
-	counts->sync_time_ms = track_wal_io_timing ? double_column(5) : NAN;
-	SPI_finish();
-}
+/* ------------------------------------------------------------------ sessions */
 
 static int
 count_run_sessions(const sp_workload_run *run)
@@ -226,14 +204,15 @@ put_workload_outcome(sp_row *row, const sp_pgbench_result *result)
 }
 
 static void
-put_wal_counts(sp_row *row, const sp_wal_counts *before, const sp_wal_counts *after)
+put_wal_counts(sp_row *row, const sp_wal_statistics *before, const sp_wal_statistics *after)
 {
 	/* somebody reset the statistics during the run */
-	if (after->bytes < before->bytes || after->syncs < before->syncs)
+	if (!sp_wal_statistics_comparable(before, after))
 		return;
 	put_count(row, "wal_bytes", INT8OID, (int64) (after->bytes - before->bytes));
 	put_count(row, "wal_syncs", INT8OID, (int64) (after->syncs - before->syncs));
-	sp_row_put_number(row, "wal_sync_time_ms", after->sync_time_ms - before->sync_time_ms, 3);
+	if (track_wal_io_timing)
+		sp_row_put_number(row, "wal_sync_time_ms", after->sync_time_ms - before->sync_time_ms, 3);
 }
 
 /* ----------------------------------------------------------------- recording */
@@ -257,7 +236,7 @@ insert_result(void *arg)
 /* Write the row, and return it in the current memory context. */
 HeapTuple
 sp_workload_record(const sp_workload_run *run, const sp_pgbench_result *result,
-				   const sp_wal_counts *before, const sp_wal_counts *after)
+				   const sp_wal_statistics *before, const sp_wal_statistics *after)
 {
 	insertion	insertion = {.type = sp_history_row_type(RESULTS_TABLE)};
 	sp_row	   *row = sp_row_make(insertion.type);

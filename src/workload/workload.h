@@ -28,6 +28,7 @@
 
 #include "common/common.h"
 #include "engine/pgbench/pgbench.h"
+#include "live/live.h"
 
 /* The name of a schema is this prefix and the schema ID in eight hexadecimal digits. */
 #define SP_WORKLOAD_SCHEMA_PREFIX	"sync_probe_workload_"
@@ -257,17 +258,8 @@ extern int64 sp_run_group(int64 result_id);
 
 /* ---------------------------------------------------------------- record.c */
 
-/* WAL counters of the whole server; NAN if unknown. */
-typedef struct sp_wal_counts
-{
-	double		bytes;
-	double		syncs;
-	double		sync_time_ms;
-} sp_wal_counts;
-
-extern void sp_wal_counts_read(sp_wal_counts *counts);
 extern void sp_workload_wait_for_sessions(const sp_workload_run *run);
 extern HeapTuple sp_workload_record(const sp_workload_run *run, const sp_pgbench_result *result,
-									const sp_wal_counts *before, const sp_wal_counts *after);
+									const sp_wal_statistics *before, const sp_wal_statistics *after);
 
 #endif							/* SP_WORKLOAD_H */
