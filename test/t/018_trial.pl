@@ -242,7 +242,9 @@ start_again(fail_like_a_machine());
 
 # --- a base backup that was taken during a trial
 {
-	my $session = start_trial();
+	# An idle server ends a trial after three rounds: they must outlast a slow backup.
+	my $session = start_trial(call => q{CALL sync_probe.trial('commit_delay', '{0,50}',
+		duration => '300 s', slot => '10 s')});
 	$node->backup('during_a_trial');
 	is($node->safe_psql('postgres', <<"SQL"), 't|t', 'a trial holds no snapshot');
 SELECT backend_xmin IS NULL, backend_xid IS NULL FROM pg_stat_activity WHERE pid = $session->{pid}
