@@ -233,7 +233,9 @@ COMMENT ON FUNCTION sync_probe_internal.settings_findings(sync_probe_internal.st
 --
 -- The tablespace with the most blocks fetched.  The statistics of each database count for
 -- its default tablespace.  Relations of this database in another tablespace count for
--- that one; such relations of other databases cannot be seen from here.
+-- that one; such relations of other databases cannot be seen from here.  The views know
+-- which function has the statistics of an index: since PostgreSQL 20 (72a6dad1c9) another
+-- one than those of a table.
 --
 CREATE FUNCTION sync_probe_internal.busiest_tablespace()
 RETURNS name
@@ -244,9 +246,17 @@ SELECT t.spcname
 FROM (SELECT d.dattablespace AS oid, pg_stat_get_db_blocks_fetched(d.oid) AS blocks
       FROM pg_database AS d
       UNION ALL
-      SELECT m.oid, m.sign * pg_stat_get_blocks_fetched(c.oid)
+      SELECT m.oid, m.sign * r.blocks
       FROM pg_class AS c
       JOIN pg_database AS d ON d.datname = current_database(),
+           LATERAL (SELECT t.heap_blks_read + t.heap_blks_hit
+                    FROM pg_statio_all_tables AS t WHERE t.relid = c.oid
+                    UNION ALL
+                    SELECT i.idx_blks_read + i.idx_blks_hit
+                    FROM pg_statio_all_indexes AS i WHERE i.indexrelid = c.oid
+                    UNION ALL
+                    SELECT q.blks_read + q.blks_hit
+                    FROM pg_statio_all_sequences AS q WHERE q.relid = c.oid) AS r (blocks),
            LATERAL (VALUES (c.reltablespace, 1), (d.dattablespace, -1)) AS m (oid, sign)
       WHERE c.reltablespace <> 0 AND NOT c.relisshared) AS s
 JOIN pg_tablespace AS t ON t.oid = s.oid

@@ -259,6 +259,27 @@ for my $checksums ('on', 'off')
 		"$name: pg_checksums");
 }
 
+# ------------------------------------------------------------- statistics of indexes
+#
+# PostgreSQL 20 keeps them apart from those of tables.  The tablespace of an index is the
+# busiest if only the index is read.
+
+my $quiet = probe_cluster('quiet', conf => 'autovacuum = off');
+add_tablespace($quiet, 'place');
+$quiet->safe_psql('postgres', $_) for <<'SQL', 'VACUUM ANALYZE keys', <<'SQL';
+CREATE TABLE keys (n int PRIMARY KEY USING INDEX TABLESPACE place);
+INSERT INTO keys SELECT generate_series(1, 1000)
+SQL
+SET enable_seqscan = off;
+SET enable_bitmapscan = off;
+SET enable_memoize = off;
+SELECT count(k) FROM generate_series(1, 300000) AS g,
+    LATERAL (SELECT n FROM keys WHERE n = g % 1000 + 1 OFFSET 0) AS k
+SQL
+ok($quiet->poll_query_until('postgres', 'SELECT sync_probe_internal.busiest_tablespace()', 'place'),
+	'blocks of an index count for its tablespace');
+$quiet->stop;
+
 # --------------------------------------------------------------- the server's clock
 
 # A probe reads CLOCK_MONOTONIC, whatever the server measures with: what it has measured
