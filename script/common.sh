@@ -350,6 +350,7 @@ has_setting() { run_job "$bindir/postgres" -D "$1" -C "$2" >/dev/null 2>&1; }
 # later ones (18 and up) along a path.  Needs a data directory to ask with.
 stage_extension() {
 	local data=$1 share library
+	[[ -d $work/stage ]] || return 0		# prepare_installed
 	share=$work/stage$("$pg_config" --sharedir)
 	library=$work/stage$("$pg_config" --pkglibdir)
 	if has_setting "$data" extension_destdir; then
@@ -427,4 +428,22 @@ prepare() {
 	choose_user
 	cd /			# the user may not read where we were called
 	copy_sources
+}
+
+# prepare_installed: for an extension that the server has already.  Needs no development
+# package, so maybe no pg_config.
+prepare_installed() {
+	forget_session
+	start_work
+	choose_server
+	if [[ -x $pg_config ]]; then
+		bindir=$("$pg_config" --bindir)
+	else
+		bindir=$(dirname "$(realpath "$(command -v postgres)")") || true
+	fi
+	[[ -x $bindir/postgres ]] || die "there is no PostgreSQL server"
+	major=$("$bindir/postgres" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
+	choose_user
+	cd /
+	build=$work/build
 }
