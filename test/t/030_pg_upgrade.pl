@@ -1,0 +1,153 @@
+# The history survives pg_upgrade, by copy and by link, from every older server on this
+# machine: those of Debian's packages that have headers, or SP_TEST_OLD_BINDIR.
+
+use strict;
+use warnings;
+
+use Cwd ();
+use File::Find qw(find);
+use FindBin;
+use lib $FindBin::RealBin;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use SyncProbeRelease;
+use SyncProbeTest;
+use Test::More;
+
+sub answer_of
+{
+	my (@command) = @_;
+	my ($out, $err) = run_command([@command]);
+	return $out;
+}
+
+sub major_of { return answer_of("$_[0]/pg_config", '--version') =~ /(\d+)/ ? $1 : 0 }
+
+my $bindir = answer_of('pg_config', '--bindir');
+my $major = major_of($bindir);
+
+# pg_upgrade leads from 15 on to any later version; the extension must be built for both.
+my @old = grep {
+	-x "$_/postgres" && -x "$_/pg_config" && major_of($_) >= 15 && major_of($_) < $major
+	  && -f answer_of("$_/pg_config", '--includedir-server') . '/postgres.h'
+} $ENV{SP_TEST_OLD_BINDIR} // glob('/usr/lib/postgresql/*/bin');
+plan skip_all => "no server older than $major with its headers on this machine" if !@old;
+
+my @initdb = (extra => [ '--wal-segsize=1', '--data-checksums', '--encoding=UTF8', '--locale=C' ]);
+my $conf = "fsync = on\nmax_wal_size = '64MB'\nmin_wal_size = '32MB'\n";
+my $export =
+  'SELECT sync_probe.export_json(array_agg(run_id ORDER BY run_id)) FROM sync_probe.runs';
+
+# Builds the extension for another server, below a folder of its own.  Returns lines with
+# which that server finds it, as script/common.sh does; none if it is told neither way.
+sub conf_of_build
+{
+	my ($node, $old) = @_;
+	my $build = PostgreSQL::Test::Utils::tempdir();
+	my @make = ('make', '-s', '-C', $build, "PG_CONFIG=$old/pg_config", 'with_llvm=no');
+	my %made = map { $_ => 1 } qw(MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES);
+	local @ENV{ keys %made };
+	delete @ENV{ keys %made };
+	# a copy: this source may hold what was built for the other server
+	$node->command_ok([ 'cp', '-R',
+			map({ source_file($_) } qw(Makefile META.json pg_sync_probe.control src)), $build ],
+		'the source is copied');
+	find(sub { unlink if /\.(o|bc)$/ }, "$build/src");
+	$node->command_ok([ @make, 'all', 'install', "DESTDIR=$build/stage" ],
+		'the extension is built for it');
+	my $has = sub {
+		return (run_command([ "$old/postgres", '-D', $node->data_dir, '-C', $_[0] ]))[1] !~ /FATAL/;
+	};
+	my $stage = "$build/stage";
+	my $share = $stage . answer_of("$old/pg_config", '--sharedir');
+	my $library = $stage . answer_of("$old/pg_config", '--pkglibdir');
+	my $found = $has->('extension_destdir') ? "extension_destdir = '$stage'"
+	  : $has->('extension_control_path') ? "extension_control_path = '$share:\$system'"
+	  : return;
+	return "$found\ndynamic_library_path = '$library:\$libdir'\n";
+}
+
+# A stopped cluster of the old version with a history.
+sub old_cluster
+{
+	my ($old, $name) = @_;
+	my $node = PostgreSQL::Test::Cluster->new($name, install_path => $old =~ s{/bin$}{}r);
+	# it says where the new server finds the extension
+	local $ENV{TEMP_CONFIG};
+	delete $ENV{TEMP_CONFIG};
+	$node->init(@initdb);
+	my $build = conf_of_build($node, $old) or return;
+	$node->append_conf('postgresql.conf', $conf . $build);
+	$node->start;
+	$node->safe_psql('postgres', 'CREATE EXTENSION pg_sync_probe');
+	record_history($node, 'postgres');
+	$node->safe_psql('postgres',
+		"INSERT INTO sync_probe.workloads (workload, script) VALUES ('upsert', 'SELECT 3;')");
+	return $node;
+}
+
+sub upgrade_ok
+{
+	my ($name, $old, $from, $mode, $was) = @_;
+	my $to = PostgreSQL::Test::Cluster->new("${name}_$mode");
+	$to->init(@initdb);
+	$to->append_conf('postgresql.conf', $conf);
+	my $here = Cwd::getcwd();
+	chdir PostgreSQL::Test::Utils::tempdir() or die "could not enter a folder: $!";
+	command_ok([ "$bindir/pg_upgrade", '-d', $from->data_dir, '-D', $to->data_dir, '-b', $old,
+			'-B', $bindir, '-s', $to->host, '-p', $from->port, '-P', $to->port, "--$mode" ],
+		"$name: pg_upgrade --$mode");
+	chdir $here;
+	$to->start;
+
+	my %rows = history_of($to, 'postgres');
+	is($rows{$_}, $was->{rows}{$_}, "$name, $mode: the rows of $_") for sort keys %rows;
+	is($to->safe_psql('postgres', $export), $was->{export}, "$name, $mode: the same export");
+	$to->safe_psql('postgres', 'CREATE DATABASE fresh');
+	$to->safe_psql('fresh', 'CREATE EXTENSION pg_sync_probe');
+	is(join("\n", differences(installed($to, 'fresh'), installed($to, 'postgres'))), '',
+		"$name, $mode: the objects are those of a fresh install");
+
+	# pg_upgrade made another cluster: doc/updating.md says how the runs become its own
+	is($to->safe_psql('postgres', 'SELECT count(*) FROM sync_probe.history()'), 0,
+		"$name, $mode: the runs are of another cluster");
+	$to->safe_psql('postgres', <<"SQL");
+UPDATE sync_probe.runs SET system_identifier = c.system_identifier
+FROM pg_control_system() AS c WHERE runs.system_identifier = $was->{identifier}
+SQL
+	is($to->safe_psql('postgres', 'SELECT count(*) FROM sync_probe.history()'), $was->{own},
+		"$name, $mode: until that is told");
+	is($to->safe_psql('postgres', <<'SQL'), "t\nSELECT 3;\nt", "$name, $mode: it works");
+SET client_min_messages = warning;
+SELECT p.run_id > (SELECT max(run_id) FROM sync_probe.runs)
+FROM sync_probe.probe(duration => '20 ms') AS p LIMIT 1;
+SELECT statements -> 0 ->> 'statement'
+FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1);
+SELECT length(sync_probe.report_html()) > 10000;
+SQL
+	$to->stop;
+	log_ok($to);
+	return;
+}
+
+for my $old (@old)
+{
+	my $name = 'from_' . major_of($old);
+	my $from = old_cluster($old, $name);
+	if (!$from)
+	{
+		SKIP: { skip "$old: this server finds extensions in its own folder only", 1 }
+		next;
+	}
+	my %was = (
+		rows => { history_of($from, 'postgres') },
+		export => $from->safe_psql('postgres', $export),
+		own => $from->safe_psql('postgres', 'SELECT count(*) FROM sync_probe.history()'),
+		identifier =>
+		  $from->safe_psql('postgres', 'SELECT system_identifier FROM pg_control_system()'));
+	cmp_ok($was{own}, '>', 0, "$name: it had a history");
+	$from->stop;
+	upgrade_ok($name, $old, $from, $_, \%was) for qw(copy link);
+}
+
+done_testing();
