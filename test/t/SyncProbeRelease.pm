@@ -173,7 +173,7 @@ sub history_of
 
 # ------------------------------------------------------------- what is installed
 
-# pg_dump shows members of an extension where it prepares an upgrade.  Its lines about OIDs
+# pg_dump shows members of an extension where it prepares an upgrade.  Rows and lines about OIDs
 # and transactions say nothing of the objects.
 sub dumped_members
 {
@@ -188,7 +188,7 @@ sub dumped_members
 	$dump =~ s/^UPDATE pg_catalog\.pg_class\nSET relfrozenxid = .*\nWHERE .*\n//mg;
 	$dump =~ s/^\\(un)?restrict .*\n//mg;
 	my %members;
-	for my $entry (split /^--\n(?=-- Name: )/m, $dump)
+	for my $entry (split /^--\n(?=-- .*Name: )/m, $dump)
 	{
 		my ($name, $type, $schema, $owner, $definition) =
 		  $entry =~ /\A-- Name: (.*); Type: (.*); Schema: (.*); Owner: (.*)\n--\n((?s:.*))/
