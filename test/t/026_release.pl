@@ -27,11 +27,9 @@ my $short = $release =~ s/\.0$//r;
 for (
 	[ 'CHANGELOG.md', qr/^## (\S+) \((?:\d{4}-\d\d-\d\d|not released)\)$/m, $short ],
 	[ 'debian/changelog', qr/\A\S+ \(([^-)]+)(?:-[^)]+)?\) /, $release ],
-	[ 'pg_sync_probe.spec', qr/^Version:\s+(\S+)$/m, $release ],
-	[ 'rpm/pg_sync_probe.spec', qr/^Version:\s+(\S+)$/m, $release ])
+	[ 'rpm/postgresql-pg_sync_probe.spec', qr/^Version:\s+(\S+)$/m, $release ])
 {
 	my ($name, $pattern, $expected) = @$_;
-	next if !-e source_file($name);
 	my ($found) = slurp_file(source_file($name)) =~ $pattern;
 	is($found, $expected, "$name: the version is that of META.json");
 }
