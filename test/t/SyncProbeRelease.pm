@@ -53,7 +53,7 @@ sub pg_config
 sub joined_script
 {
 	my $name = 'pg_sync_probe--' . default_version() . '.sql';
-	my @places = map { "$_/$name" } $ENV{TESTDIR} // '.', pg_config('sharedir') . '/extension';
+	my @places = map { "$_/$name" } build_directory(), pg_config('sharedir') . '/extension';
 	for (@places)
 	{
 		return slurp_file($_) if -e $_;
