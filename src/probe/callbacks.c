@@ -58,7 +58,7 @@ callback_check_interrupts(void *context)
 
 /* macOS sleeps for a time only, not until one. */
 static void
-sleep_precisely(int64_t deadline_ns, int64_t left_ns)
+sleep_precisely(int64_t deadline_ns, int64_t left_ns pg_attribute_unused())
 {
 #ifdef TIMER_ABSTIME
 	struct timespec until = {deadline_ns / SP_NS_PER_S, deadline_ns % SP_NS_PER_S};
