@@ -180,11 +180,11 @@ write_settings() {
 # make_chroot NAME SUITES [PACKAGE...]: SUITES separated by blanks; the first is the one
 # to stand on, the others are for what it lacks.  Of the first package's source everything
 # comes from experimental, if that is among them.  What was made before from the same is
-# kept.
+# kept.  Of $chroot_architecture, if that is set: one that this machine's kernel runs.
 make_chroot() {
 	local name=$1 suites=$2 key pinned="" settings=() line suite status=0
 	shift 2
-	key="$suites ${chroot_version:-} $*"
+	key="$suites ${chroot_version:-} ${chroot_architecture:-} $*"
 	[[ $(cat "$chroots/$name/.made_of" 2>/dev/null) != "$key" ]] || return 0
 	rm -rf -- "${chroots:?}/$name"
 	[[ " $suites " != *" experimental "* ]] || pinned=${1:-}
@@ -195,6 +195,7 @@ make_chroot() {
 		sources_of "$suite" "signed-by=$debian_keyring"
 	done >"$chroots/$name.list"
 	write_settings "$chroots/$name.settings" "$pinned"
+	[[ -z ${chroot_architecture:-} ]] || settings+=("--architectures=$chroot_architecture")
 	run_apart env "TMPDIR=$chroots" mmdebstrap --variant=minbase \
 		"--include=$(IFS=,; echo "ca-certificates,$*")" "${settings[@]}" \
 		"--setup-hook=cp -r '$chroots/$name.settings/.' \"\$1\"" \

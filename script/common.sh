@@ -42,6 +42,26 @@ forget_session() {
 	unset MAKEFLAGS MFLAGS MAKELEVEL CDPATH
 }
 
+# count_tests LOG: prints "passed failed skipped" from TAP as prove -v shows it
+# and from pg_regress, which prints TAP since 16 and "test x ... ok" before.  A
+# file that skips as a whole counts as one; a TODO counts as skipped.
+# A program that dies after its last good test, or runs fewer than it planned,
+# has no "not ok": prove's summary tells.
+count_tests() {
+	awk '
+		tolower($0) ~ /^(not )?ok [0-9]+.*# (skip|todo)/ || /\.\. skipped(:|$)/ { skipped++; next }
+		/^ok [0-9]+/ || /^(test|    ) .*\.\.\. ok( |$)/ { passed++; next }
+		/^not ok [0-9]+/ || /^(test|    ) .*\.\.\. FAILED( |$)/ { failed++; next }
+		/\(Wstat: .*Tests: [0-9]+ Failed: 0\)/ {
+			if ($0 ~ /\(Wstat: 0 /) silent = 1; else failed++
+			next
+		}
+		silent && /Parse errors:/ { failed++ }
+		{ silent = 0 }
+		END { print passed + 0, failed + 0, skipped + 0 }
+	' "$1"
+}
+
 # ------------------------------------------------------------------ packages
 
 # Newest server below Debian's directory; empty without any.
