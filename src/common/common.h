@@ -5,7 +5,8 @@
  *
  * Checks of arguments, access to the extension's tables through SPI, the cluster lock
  * that lets one probe or workload run at a time, its progress, reloads of the
- * configuration, text and jsonb, SQL of another version.  child_process.h runs other programs.
+ * configuration, text and jsonb, SQL of another version, background workers.
+ * child_process.h runs other programs.
  *
  * It must not: measure, look at what is below a location, or run a workload.
  *
@@ -22,6 +23,8 @@
 #include "access/tupdesc.h"
 #include "common/pg_prng.h"
 #include "fmgr.h"
+#include "postmaster/bgworker.h"
+#include "storage/dsm.h"
 #include "utils/timestamp.h"
 
 #define SP_SCHEMA	"sync_probe"
@@ -116,6 +119,18 @@ extern void sp_cluster_lock_release(void);
 extern int	sp_cluster_lock_holder(sp_progress *progress, bool *published);
 extern bool sp_schema_lock(uint32 schema_id, bool session);
 extern void sp_schema_unlock(uint32 schema_id);
+
+/* --------------------------------------------------------------- worker.c */
+
+/* The hint of a session whose worker has ended before it began to work. */
+#define SP_WORKER_HINT \
+	"If the package was upgraded after this session began, reconnect. " \
+	"Otherwise see the server log for the reason."
+
+extern bool sp_worker_register(BackgroundWorker *worker, const char *function,
+							   dsm_segment *segment, int number, BackgroundWorkerHandle **handle);
+extern bool sp_worker_fits(void);
+extern int	sp_worker_number(void);
 
 /* ------------------------------------------------------------ procedure.c */
 

@@ -16,8 +16,6 @@
 #include "access/xlogrecord.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "postmaster/bgworker.h"
-#include "storage/dsm.h"
 #include "storage/proc.h"
 #include "utils/wait_event.h"
 
@@ -113,6 +111,7 @@ check_workers(sp_commit_load *load)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("a background worker of the commit suite has ended"),
 				 errdetail("It was worker %d of %d.", i + 1, load->nworkers),
+				 load->control->workers[i].process < 0 ? errhint(SP_WORKER_HINT) :
 				 errhint("The server log may say why. Start the probe again.")));
 	}
 }
@@ -195,15 +194,11 @@ register_worker(sp_commit_load *load, int number)
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	worker.bgw_notify_pid = MyProcPid;
-	worker.bgw_main_arg = UInt32GetDatum(dsm_segment_handle(load->segment));
 	snprintf(worker.bgw_name, BGW_MAXLEN, "pg_sync_probe commit worker %d for PID %d",
 			 number + 1, MyProcPid);
 	snprintf(worker.bgw_type, BGW_MAXLEN, "pg_sync_probe commit worker");
-	snprintf(worker.bgw_library_name, sizeof(worker.bgw_library_name), "pg_sync_probe");
-	snprintf(worker.bgw_function_name, BGW_MAXLEN, "sync_probe_commit_worker");
-	memcpy(worker.bgw_extra, &number, sizeof(number));
-	return RegisterDynamicBackgroundWorker(&worker, &load->handles[number]);
+	return sp_worker_register(&worker, "sync_probe_commit_worker", load->segment, number,
+							  &load->handles[number]);
 }
 
 static void

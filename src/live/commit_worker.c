@@ -30,9 +30,7 @@
 #include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "postmaster/bgworker.h"
 #include "postmaster/interrupt.h"
-#include "storage/dsm.h"
 #include "storage/ipc.h"
 #include "storage/proc.h"
 #include "tcop/tcopprot.h"
@@ -242,9 +240,9 @@ sync_probe_commit_worker(Datum handle)
 {
 	committing	state = {0};
 	dsm_segment *segment;
-	int			number;
 
-	memcpy(&number, MyBgworkerEntry->bgw_extra, sizeof(number));
+	if (!sp_worker_fits())
+		return;
 	pqsignal(SIGTERM, die);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
@@ -254,7 +252,7 @@ sync_probe_commit_worker(Datum handle)
 		return;					/* the leader has ended */
 	dsm_pin_mapping(segment);
 	state.control = dsm_segment_address(segment);
-	state.worker = &state.control->workers[number];
+	state.worker = &state.control->workers[sp_worker_number()];
 	state.data_size = record_data_size(state.control->record_size);
 	state.data = palloc(state.data_size + 1);
 	sp_fill_random(state.data, state.data_size);

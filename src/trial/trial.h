@@ -32,7 +32,10 @@
 #include "storage/proc.h"
 #include "workload/workload.h"
 
-/* In the data directory, beside the file that ALTER SYSTEM writes. */
+/*
+ * In the data directory, beside the file that ALTER SYSTEM writes.  These names and the marker
+ * are the same in all releases: each restores what a trial of any other has left.
+ */
 #define SP_TRIAL_AUTO		"postgresql.auto.conf"
 #define SP_TRIAL_ORIGINAL	"pg_sync_probe.trial_original"	/* a link to the original */
 #define SP_TRIAL_NEXT		"pg_sync_probe.trial_next"

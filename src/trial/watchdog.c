@@ -10,7 +10,8 @@
  * case the watchdog is the process that has crashed.
  *
  * The postmaster starts it again after a crash.  Then its shared memory has gone: it
- * restores what the handlers could not, and ends.
+ * restores what the handlers could not, and ends.  The library may be of another release
+ * then, since all releases find the same files and the same marker (see trial.h).
  *
  *-------------------------------------------------------------------------
  */
@@ -20,8 +21,6 @@
 #include <unistd.h>
 
 #include "miscadmin.h"
-#include "postmaster/bgworker.h"
-#include "storage/dsm.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/procarray.h"
@@ -120,14 +119,10 @@ register_watchdog(sp_watchdog *watchdog)
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS;
 	worker.bgw_start_time = BgWorkerStart_PostmasterStart;
 	worker.bgw_restart_time = 1;	/* with BGW_NEVER_RESTART a crash would forget it */
-	strlcpy(worker.bgw_library_name, "pg_sync_probe", sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "sync_probe_trial_watchdog",
-			sizeof(worker.bgw_function_name));
 	strlcpy(worker.bgw_name, NAME, sizeof(worker.bgw_name));
 	strlcpy(worker.bgw_type, NAME, sizeof(worker.bgw_type));
-	worker.bgw_main_arg = UInt32GetDatum(dsm_segment_handle(watchdog->segment));
-	worker.bgw_notify_pid = MyProcPid;
-	if (!RegisterDynamicBackgroundWorker(&worker, &watchdog->handle))
+	if (!sp_worker_register(&worker, "sync_probe_trial_watchdog", watchdog->segment, 0,
+							&watchdog->handle))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 				 errmsg("no background worker is free for the trial"),
@@ -147,7 +142,7 @@ await_watching(sp_watchdog *watchdog)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("the background worker of the trial has ended"),
-					 errhint("See the server log for the reason.")));
+					 errhint(SP_WORKER_HINT)));
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, POLL_MS, wait_event);
 		ResetLatch(MyLatch);
 		CHECK_FOR_INTERRUPTS();
@@ -341,6 +336,9 @@ sync_probe_trial_watchdog(Datum main_arg)
 		(void) kill(PostmasterPid, SIGHUP);
 		return;
 	}
+	/* nothing is switched yet; the session fails, and removes its files itself */
+	if (!sp_worker_fits())
+		return;
 	dsm_pin_mapping(segment);
 	shared = dsm_segment_address(segment);
 	shared->watchdog = MyProc;

@@ -17,8 +17,6 @@
 #include "workload/objects_internal.h"
 
 #include "miscadmin.h"
-#include "postmaster/bgworker.h"
-#include "storage/dsm.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/pmsignal.h"
@@ -172,16 +170,13 @@ start_worker(sp_workload_objects *objects)
 	snprintf(worker.bgw_name, sizeof(worker.bgw_name), "pg_sync_probe workload \"%s\"",
 			 NameStr(objects->shared->workload));
 	snprintf(worker.bgw_type, sizeof(worker.bgw_type), "pg_sync_probe workload");
-	snprintf(worker.bgw_library_name, sizeof(worker.bgw_library_name), "pg_sync_probe");
-	snprintf(worker.bgw_function_name, sizeof(worker.bgw_function_name), "sync_probe_workload_worker");
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	worker.bgw_main_arg = UInt32GetDatum(dsm_segment_handle(objects->segment));
-	worker.bgw_notify_pid = MyProcPid;
 
 	old = MemoryContextSwitchTo(TopTransactionContext);
-	registered = RegisterDynamicBackgroundWorker(&worker, &objects->handle);
+	registered = sp_worker_register(&worker, "sync_probe_workload_worker", objects->segment, 0,
+									&objects->handle);
 	MemoryContextSwitchTo(old);
 	if (!registered)
 		ereport(ERROR,
@@ -225,6 +220,7 @@ complain_about_set_up(const sp_workload_objects *objects, const sp_workload_run 
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("could not set up workload \"%s\": its background worker has ended",
 						NameStr(run->workload.name)),
+				 objects->shared->worker == NULL ? errhint(SP_WORKER_HINT) :
 				 errhint("See the server log for the reason.")));
 	ereport(ERROR,
 			(errcode(report->sqlstate),

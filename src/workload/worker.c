@@ -17,8 +17,6 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "postmaster/bgworker.h"
-#include "storage/dsm.h"
 #include "storage/latch.h"
 #include "storage/procarray.h"
 #include "utils/builtins.h"
@@ -419,7 +417,7 @@ attach(dsm_handle handle)
 void
 sync_probe_workload_worker(Datum main_arg)
 {
-	if (!attach(DatumGetUInt32(main_arg)))
+	if (!sp_worker_fits() || !attach(DatumGetUInt32(main_arg)))
 		return;
 	pqsignal(SIGTERM, handle_sigterm);
 	BackgroundWorkerUnblockSignals();

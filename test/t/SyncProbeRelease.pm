@@ -16,8 +16,8 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use SyncProbeTest;
 
-our @EXPORT = qw(source_file default_version kept_versions joined_script offer_versions
-  record_history history_of installed differences);
+our @EXPORT = qw(source_file default_version kept_versions joined_script
+  loaded_library offer_versions record_history history_of installed differences);
 
 my $root = "$FindBin::RealBin/../..";
 

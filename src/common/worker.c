@@ -1,0 +1,113 @@
+/*-------------------------------------------------------------------------
+ *
+ * worker.c
+ *		Background workers: how they are registered, and whether they fit their session.
+ *
+ * A worker loads the library when it starts.  If the package was upgraded meanwhile, that
+ * library is not the one of the session that registers it, and may have another layout of
+ * the memory that both share.  A worker that reads it wrongly can crash, and the whole
+ * cluster with it.  So the session passes its release outside of that memory, and the
+ * worker compares it first.
+ *
+ * It must not: read the memory that is shared.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "common/common.h"
+
+#include "miscadmin.h"
+
+/* In bgw_extra.  All releases have the release first, or another library cannot tell. */
+typedef struct worker_extra
+{
+	char		release[32];
+	int			number;
+} worker_extra;
+
+StaticAssertDecl(sizeof(worker_extra) <= BGW_EXTRALEN, "too large for bgw_extra");
+StaticAssertDecl(sizeof(SP_VERSION) <= sizeof(((worker_extra *) 0)->release), "too long a release");
+
+static worker_extra
+make_extra(int number)
+{
+	worker_extra extra = {.number = number};
+
+	strlcpy(extra.release, SP_VERSION, sizeof(extra.release));
+	return extra;
+}
+
+/* ------------------------------------------------------------- the session */
+
+/*
+ * Complete and register the worker, which has its name, flags and times, and whose handle
+ * is allocated in the current memory context.  Several of the same function are told apart
+ * by number.  False if no slot of max_worker_processes is free.
+ */
+bool
+sp_worker_register(BackgroundWorker *worker, const char *function, dsm_segment *segment,
+				   int number, BackgroundWorkerHandle **handle)
+{
+	worker_extra extra = make_extra(number);
+
+	memcpy(worker->bgw_extra, &extra, sizeof(extra));
+	strlcpy(worker->bgw_library_name, "pg_sync_probe", sizeof(worker->bgw_library_name));
+	strlcpy(worker->bgw_function_name, function, sizeof(worker->bgw_function_name));
+	worker->bgw_main_arg = UInt32GetDatum(dsm_segment_handle(segment));
+	worker->bgw_notify_pid = MyProcPid;
+	return RegisterDynamicBackgroundWorker(worker, handle);
+}
+
+/* -------------------------------------------------------------- the worker */
+
+static worker_extra
+registered_extra(void)
+{
+	worker_extra extra;
+
+	memcpy(&extra, MyBgworkerEntry->bgw_extra, sizeof(extra));
+	return extra;
+}
+
+/* For the log: another library may have put there what is no text. */
+static const char *
+shown_release(const char *release, size_t size)
+{
+	size_t		length = strnlen(release, size);
+
+	if (length == 0 || length == size)
+		return "unknown";
+	for (size_t i = 0; i < length; i++)
+	{
+		if (release[i] <= ' ' || release[i] > '~')
+			return "unknown";
+	}
+	return release;
+}
+
+/*
+ * Is this library of the same release as that of the session?  If not, the log says so, and
+ * the worker must return without a look at the memory that they share.  Returning ends it
+ * with exit code 0, so that it is not started again.
+ */
+bool
+sp_worker_fits(void)
+{
+	worker_extra theirs = registered_extra();
+	worker_extra ours = make_extra(0);
+
+	if (memcmp(theirs.release, ours.release, sizeof(ours.release)) == 0)
+		return true;
+	ereport(LOG,
+			(errmsg("background worker \"%s\" cannot work: its session has loaded release %s "
+					"of pg_sync_probe, but the library is now release %s; "
+					"the session must reconnect",
+					MyBgworkerEntry->bgw_name,
+					shown_release(theirs.release, sizeof(theirs.release)), ours.release)));
+	return false;
+}
+
+int
+sp_worker_number(void)
+{
+	return registered_extra().number;
+}
