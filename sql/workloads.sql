@@ -355,8 +355,11 @@ SET client_min_messages = notice;
 INSERT INTO sync_probe.workloads (workload, script, suite) VALUES
 ('upsert_on_conflict', 'SELECT 1;', 'mine'), ('insert', 'SELECT 1;', 'mine');
 SET client_min_messages = warning;
+\set VERBOSITY terse
+SELECT FROM sync_probe.pgbench('upsert_on_conflict', clients => 1, transactions => 1);
+\set VERBOSITY default
 SELECT workload, suite, statements -> 0 ->> 'statement' AS statement
-FROM sync_probe.pgbench('upsert_on_conflict', clients => 1, transactions => 1);
+FROM sync_probe.pgbench('upsert_on_conflict', clients => 1, transactions => 1, trust => true);
 CALL sync_probe.sql_bench('{pg_default}');
 UPDATE sync_probe.workloads SET workload = 'mine' WHERE workload = 'insert' AND NOT builtin;
 UPDATE sync_probe.workloads SET description = 'mine' WHERE workload = 'upsert_on_conflict'

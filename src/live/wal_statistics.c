@@ -95,7 +95,7 @@ sp_wal_statistics_comparable(const sp_wal_statistics *earlier, const sp_wal_stat
 /*
  * When this server last became a primary, in seconds since 1970: a promotion begins a
  * timeline, and writes its history file after the walreceiver has ended.  -INFINITY if it
- * never was anything else, and INFINITY if it is a standby, or if the file is missing.
+ * never was anything else, INFINITY if it is a standby, and NAN if the file is missing.
  */
 static double
 recovery_end(void)
@@ -111,7 +111,7 @@ recovery_end(void)
 		return -INFINITY;
 	TLHistoryFilePath(path, timeline);
 	if (stat(path, &history) != 0)
-		return INFINITY;
+		return NAN;
 	return (double) history.st_mtim.tv_sec + history.st_mtim.tv_nsec / 1e9;
 }
 
@@ -120,7 +120,11 @@ recovery_end(void)
  */
 SP_FUNCTION(sync_probe_recovery_end, "-> timestamptz")
 {
-	PG_RETURN_DATUM(DirectFunctionCall1(float8_timestamptz, Float8GetDatum(recovery_end())));
+	double		end = recovery_end();
+
+	if (isnan(end))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(DirectFunctionCall1(float8_timestamptz, Float8GetDatum(end)));
 }
 
 /* --------------------------------------------------------------------- pace */
@@ -170,7 +174,8 @@ sp_wal_pace_read(sp_wal_pace *pace)
 	bool		includes_recovery;
 
 	sp_wal_statistics_read(&statistics);
-	includes_recovery = statistics.flushes_since < recovery_end();
+	/* if that is not known, it may */
+	includes_recovery = !(statistics.flushes_since >= recovery_end());
 	memset(pace, 0, sizeof(*pace));
 	pace->in_recovery = statistics.in_recovery;
 	pace->flushes = sp_wal_statistics_flushes(&statistics);

@@ -100,7 +100,8 @@ COMMENT ON FUNCTION sync_probe_internal.html_linear_axis(double precision, text)
 -- sync_probe_internal.html_ratio_axis
 --
 -- A logarithmic axis of ratios around 1 that holds two of them, with at least 15 percent to
--- each side.  It ends at 1/20 and at 20: beyond that a mark is an arrow.
+-- each side.  It ends at 1/20 and at 20: beyond that a mark is an arrow.  Ticks are at least 15
+-- percent of its length apart: on paper their labels would touch otherwise.
 --
 CREATE FUNCTION sync_probe_internal.html_ratio_axis(
     lowest double precision,
@@ -114,9 +115,10 @@ FROM (SELECT greatest(least(coalesce(lowest, 1) / 1.03, 0.87), 0.045),
              least(greatest(coalesce(highest, 1) * 1.03, 1.15), 22)) AS e (low, high),
      LATERAL (SELECT array_agg(tick::float8 ORDER BY tick), array_agg(tick::text ORDER BY tick)
               FROM unnest(CASE WHEN e.high / e.low < 1.6 THEN '{0.8,0.9,1,1.1,1.2}'
-                               WHEN e.high / e.low < 3 THEN '{0.5,0.7,1,1.25,1.5,1.75,2,2.5}'
-                               WHEN e.high / e.low < 6 THEN '{0.3,0.5,0.7,1,1.25,1.5,2,3,4}'
-                               ELSE '{0.05,0.1,0.2,0.5,1,2,5,10,20}' END::numeric[]) AS tick
+                               WHEN e.high / e.low < 3 THEN '{0.5,0.6,0.8,1,1.25,1.5,2,2.5}'
+                               WHEN e.high / e.low < 6 THEN '{0.3,0.5,0.7,1,1.5,2,3,4}'
+                               WHEN e.high / e.low < 30 THEN '{0.05,0.1,0.2,0.5,1,2,5,10,20}'
+                               ELSE '{0.05,0.2,1,5,20}' END::numeric[]) AS tick
               WHERE tick BETWEEN e.low AND e.high) AS t (ticks, labels)
 $$;
 

@@ -1,9 +1,9 @@
 --
 -- sync_probe_internal.recovery_end
 --
--- When this server was promoted, or recovered to a point in time: -infinity if never, and
--- infinity on a standby.  Statistics survive a promotion, and time as a standby counts in
--- them.
+-- When this server was promoted, or recovered to a point in time: -infinity if never,
+-- infinity on a standby, and null if the timeline's history file is missing.  Statistics
+-- survive a promotion, and time as a standby counts in them.
 --
 CREATE FUNCTION sync_probe_internal.recovery_end()
 RETURNS timestamptz
@@ -12,7 +12,7 @@ SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_recovery_end';
 
 COMMENT ON FUNCTION sync_probe_internal.recovery_end() IS
-  'When this server was last promoted; -infinity if never, infinity on a standby';
+  'When this server was last promoted; -infinity if never, infinity on a standby; null: unknown';
 
 --
 -- sync_probe_internal.wal_rate
@@ -35,6 +35,7 @@ AS $$
 SELECT CASE WHEN a.seconds >= 3600 AND since >= recovery_end THEN wal_bytes / a.seconds END,
        CASE WHEN recovery_end = 'infinity' THEN 'pg_stat_wal does not count what a standby receives'
             WHEN since < recovery_end THEN 'pg_stat_wal includes time as a standby'
+            WHEN recovery_end IS NULL THEN 'no history file tells whether this was a standby'
             WHEN a.seconds >= 3600 THEN format('pg_stat_wal since %s', since)
             ELSE format('pg_stat_wal covers only %s s, an hour is needed', round(a.seconds)) END
 FROM (SELECT extract(epoch FROM until - since)) AS a (seconds)

@@ -360,7 +360,8 @@ SELECT pg_catalog.pg_extension_config_dump('sync_probe.samples', '');
 -- sync_probe_internal.delete_measurements, delete_samples, renumber_run
 --
 -- What belongs to a run goes with it, or to its new number.  They run as the owner, as
--- actions of foreign keys do.
+-- actions of foreign keys do.  Nobody else can make triggers of them: on a table of his
+-- own, the comparisons could call a function of his own as the owner.
 --
 CREATE FUNCTION sync_probe_internal.delete_measurements()
 RETURNS trigger
@@ -376,6 +377,8 @@ BEGIN
     RETURN NULL;
 END
 $function$;
+
+REVOKE ALL ON FUNCTION sync_probe_internal.delete_measurements() FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe_internal.delete_measurements() IS
   'Deletes the measurements of deleted runs';
@@ -399,6 +402,8 @@ BEGIN
 END
 $function$;
 
+REVOKE ALL ON FUNCTION sync_probe_internal.delete_samples() FROM PUBLIC;
+
 COMMENT ON FUNCTION sync_probe_internal.delete_samples() IS
   'Deletes the samples and seconds of deleted measurements';
 
@@ -414,6 +419,8 @@ BEGIN
     RETURN NULL;
 END
 $function$;
+
+REVOKE ALL ON FUNCTION sync_probe_internal.renumber_run() FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe_internal.renumber_run() IS
   'Gives what belongs to a run its new number';

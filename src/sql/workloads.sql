@@ -94,8 +94,9 @@ COMMENT ON FUNCTION sync_probe_internal.is_builtin_workload(name) IS
 -- Builtin workloads cannot be changed, because their names are in the history with the
 -- meaning that they have.  Other rows carry the role that wrote them.  An author that a
 -- superuser gives is kept, so that pg_restore keeps authors and a superuser can take
--- over a row.  Only a superuser can hide a builtin workload from all others: a restore must
--- be able to, where a later version has brought one of that name.  The triggers are in workload_results.sql, after the builtin rows.
+-- over a row.  Only a superuser can hide a builtin workload from all others: a restore must be
+-- able to, where a later version has brought one of that name.  The triggers are in
+-- workload_results.sql, after the builtin rows.
 --
 CREATE FUNCTION sync_probe_internal.check_workload()
 RETURNS trigger

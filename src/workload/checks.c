@@ -126,6 +126,10 @@ check_readable(const sp_workload *workload)
  * user, which its author thereby gains.  An author who can SET ROLE to that role gains
  * nothing.  For any other author the caller must confirm that the script is trusted.
  *
+ * So must he where the row hides a builtin workload, whoever its author is: who runs that
+ * by its name has not read it, and a superuser who restores another's dump has stored
+ * whatever rows and authors are in there.
+ *
  * To run the script as its author would not help: pgbench's \shell and \setshell run as
  * the operating system account of the server, whatever the role of the session.  It
  * would also measure something else, since each role has its own settings and
@@ -143,10 +147,13 @@ sp_workload_check_script(const sp_workload *workload, bool trust, bool has_trust
 	if (workload->builtin)
 		return;
 	check_readable(workload);
-	if (trust || (OidIsValid(role) && role == workload->author_oid && sp_can_act_as(role, GetUserId())))
+	if (trust || (!workload->hides_builtin && OidIsValid(role) &&
+				  role == workload->author_oid && sp_can_act_as(role, GetUserId())))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 workload->hides_builtin ?
+			 errmsg("workload \"%s\" is not the builtin workload of that name, and is not trusted", name) :
 			 errmsg("workload \"%s\" was written by role \"%s\", and is not trusted", name, author),
 			 errdetail("Its SQL would be executed as role \"%s\", its \\shell commands as the operating system account of the server.",
 					   GetUserNameFromId(GetUserId(), false)),

@@ -60,7 +60,8 @@ read_workload(void *arg)
 	char	   *transactions;
 
 	/* a user's row before a builtin one that a later version of the extension has brought */
-	sp_history_execute("SELECT * FROM " SP_SCHEMA ".workloads WHERE workload OPERATOR(pg_catalog.=) $1"
+	sp_history_execute("SELECT *, pg_catalog.count(*) OVER () OPERATOR(pg_catalog.>) 1 AS hides_builtin"
+					   " FROM " SP_SCHEMA ".workloads WHERE workload OPERATOR(pg_catalog.=) $1"
 					   " ORDER BY builtin LIMIT 1",
 					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
 	if ((lookup->found = SPI_processed == 1) == false)
@@ -72,6 +73,7 @@ read_workload(void *arg)
 	workload->protocol = text_column(lookup, "protocol");
 	workload->new_connections = is_true(lookup, "new_connections");
 	workload->builtin = is_true(lookup, "builtin");
+	workload->hides_builtin = is_true(lookup, "hides_builtin");
 	namestrcpy(&workload->author, text_column(lookup, "author"));
 	author_oid = text_column(lookup, "author_oid");
 	workload->author_oid = author_oid ? strtoul(author_oid, NULL, 10) : InvalidOid;

@@ -72,6 +72,7 @@ typedef struct sp_workload
 	char	   *protocol;		/* pgbench's -M */
 	bool		new_connections;	/* pgbench's -C */
 	bool		builtin;
+	bool		hides_builtin;	/* one of that name */
 	NameData	author;			/* the role that wrote the row */
 	Oid			author_oid;		/* its OID: another role may have the name now */
 } sp_workload;

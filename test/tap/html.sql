@@ -87,6 +87,13 @@ FROM (VALUES (NULL::float8, NULL::float8), (0.97, 1.02), (0.5, 0.6), (1.5, 1.9),
              ('NaN', 'NaN')) AS v (low, high),
      LATERAL (SELECT sync_probe_internal.html_ratio_axis(v.low, v.high)) AS x (a);
 
+SELECT cmp_ok(min(apart), '>=', 15::numeric, 'labels of ratios have room between them')
+FROM generate_series(0, 31) AS l, generate_series(0, 31) AS h,
+     LATERAL (SELECT sync_probe_internal.html_ratio_axis(0.9 ^ l, 1.1 ^ h)) AS x (a),
+     LATERAL (SELECT sync_probe_internal.html_at(a, tick)
+                     - lag(sync_probe_internal.html_at(a, tick)) OVER (ORDER BY tick)
+              FROM unnest((a).ticks) AS tick) AS t (apart);
+
 -- ------------------------------------------------------------------ tables, plots
 SELECT is(regexp_replace(sync_probe_internal.html_table('c', '{a,b}', '{{x,-1},{<y>,NULL}}', 1),
                          '.*<tbody>(.*)</table>.*', '\1'),

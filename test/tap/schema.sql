@@ -436,7 +436,7 @@ $$),
 $$);
 
 SELECT plan((SELECT count(*)::integer * 2 FROM surface)
-            + (SELECT count(*)::integer FROM functions) + 40);
+            + (SELECT count(*)::integer FROM functions) + 41);
 
 SELECT results_eq(format('SELECT pg_temp.columns(%L)', 'sync_probe.' || relation),
                   format('SELECT pg_temp.lines(%L)', columns), 'columns of ' || relation)
@@ -496,6 +496,16 @@ WHERE p.pronamespace = 'sync_probe'::regnamespace
   AND p.proname IN ('probe', 'probe_all', 'cleanup', 'pgbench', 'run_workload', 'sql_bench',
                     'import_pg_test_fsync', 'import_json')
 ORDER BY p.proname;
+
+-- what runs as the owner is nobody else's, except one that only compares names: any role
+-- could call it, and make triggers of a trigger function on tables of its own
+SELECT is_empty($$
+    SELECT p.oid::regprocedure FROM pg_proc AS p
+    CROSS JOIN LATERAL aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) AS a
+    WHERE p.pronamespace IN ('sync_probe'::regnamespace, 'sync_probe_internal'::regnamespace)
+      AND p.prosecdef AND a.grantee <> p.proowner
+      AND p.oid <> 'sync_probe_internal.is_builtin_workload(name)'::regprocedure$$,
+    'no other role may execute what runs as the owner');
 
 -- what waits for other sessions is for those who may see what these do
 SELECT is(pg_get_function_arguments('sync_probe.wait_for_reload'::regproc), '',
