@@ -150,14 +150,17 @@ install($release);
 	nothing_left($node, 'a workload that goes on');
 }
 
-# both processes at once, so that none of them can restore
+# both processes are stopped first, so that the end of one does not let the other restore
 my $running = session_with_library();
 start_query($running, "$trial '300 s')");
 wait_for(sub { slurp_file($auto) =~ /pg_sync_probe\.trial_restores/ }) or die 'no value was tried';
 my ($watchdog) = trial_watchdogs($node) or die 'the trial has no watchdog';
 install($other);
 my $offset = -s $node->logfile;
-kill 'KILL', $running->{pid}, $watchdog;
+my @both = ($running->{pid}, $watchdog);
+kill 'STOP', @both;
+wait_for(sub { !grep { slurp_file("/proc/$_/stat") !~ /\) T/ } @both }) or die 'one goes on';
+kill 'KILL', @both;
 $node->wait_for_log(qr/database system is ready to accept connections/, $offset);
 ok(wait_for(sub { identity() eq $before }),
 	'after a crash the watchdog of another release restores the setting');
