@@ -131,9 +131,9 @@ sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters
 			 no_size ? errdetail("%d bytes are used instead.", SP_WAL_PAGE_SIZE) :
 			 errdetail("%d ms are used instead.", DEFAULT_INTERVAL_US / 1000),
 			 profile->in_recovery ?
-			 errhint("Give the probe flush_size and flush_interval of the primary.") :
-			 errhint("Call sync_probe.commit_waits() under the usual load, or reset the"
-					 " statistics: %s.", SP_WAL_STATISTICS_RESET)));
+			 errhint("Give the probe flush_size and flush_interval of the primary: see a run of its own in " SP_SCHEMA ".runs.") :
+			 errhint("Call " SP_SCHEMA ".commit_waits() under the usual load. Or reset the statistics, and probe again after %d flushes: %s.",
+					 MIN_FLUSHES, SP_WAL_STATISTICS_RESET)));
 }
 
 /* The strings are in the current memory context. */
