@@ -49,7 +49,10 @@ for my $line (-e source_file('src/sql/releases/SHA256SUMS')
 is(join(' ', grep { !$kept{ (split m{/})[-1] } } glob(source_file('src/sql/releases/*.sql'))), '',
 	'each script of a release has a checksum');
 
+# 1.0.1 has the same SQL as 1.0, so only the first release of a version keeps a script.
 my $current = "pg_sync_probe--$version.sql";
+my ($dated) = slurp_file(source_file('CHANGELOG.md')) =~ /^## \Q$version\E \((\d{4}-\d\d-\d\d)\)$/m;
+is(defined $dated ? 1 : 0, $kept{$current} // 0, "$version has a date if it is kept");
 if ($kept{$current})
 {
 	ok(joined_script() eq slurp_file(source_file("src/sql/releases/$current")),
