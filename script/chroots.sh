@@ -22,7 +22,7 @@
 # Which suite has a version is asked from the mirror, as versions move from suite to suite.
 # 16 was in none of Debian's releases: it is the server in a wheel on PyPI (see below).
 #
-# Uses script/common.sh, which is to be sourced before: $work, $root, list_sources, apt_get.
+# Uses script/common.sh, which is to be sourced before: $work, $root, unpack_sources, apt_get.
 # shellcheck disable=SC2154,SC2034
 
 supported_versions="15 16 17 18 19"
@@ -77,18 +77,71 @@ private_apt() {
 		-o APT::Sandbox::User=root "$@"
 }
 
-# A suite that the mirror has no more is no error: the others answer.
+# apt's own words why it could not fetch everything; none when the mirror lacks a suite, which
+# is no error: the others answer.
+fetch_error() {
+	awk -v status="$1" '
+		/^Err:/ {
+			getline
+			sub(/^ +/, "")
+			absent = 1
+			if (error == "" && !/^404 |File not found/) error = $0
+			next
+		}
+		/404 |File not found| Release file\.$|Some index files/ { next }
+		/^E: / && error == "" { error = substr($0, 4) }
+		END { print error == "" && !absent ? "apt-get update: exit status " status : error }
+	' "$chroots_lists/log"
+}
+
+# Which servers there are.  apt takes older lists where it cannot fetch new ones, but says so in
+# the file error: "no suite has it" would not be the reason then.
 fetch_lists() {
-	local suite major servers=()
+	local suite major status=0 error="" servers=()
 	mkdir -p "$chroots_lists/lists/partial" "$chroots_lists/cache/archives/partial"
 	for suite in $debian_suites; do
 		sources_of "$suite" "targets=Packages signed-by=$debian_keyring"
 	done >"$chroots_lists/sources.list"
-	private_apt apt-get -q update >"$chroots_lists/log" 2>&1 </dev/null || true
+	private_apt apt-get -q -o APT::Update::Error-Mode=any update >"$chroots_lists/log" 2>&1 \
+		</dev/null || status=$?
+	((status == 0)) || error=$(fetch_error "$status")
 	for major in $supported_versions; do
 		servers+=("postgresql-$major")
 	done
-	private_apt apt-cache madison "${servers[@]}" >"$chroots_lists/servers" || true
+	# what it has not found is not in there
+	private_apt apt-cache madison "${servers[@]}" 2>>"$chroots_lists/log" \
+		>"$chroots_lists/servers.new" || true
+	if [[ ! -s $chroots_lists/servers.new ]]; then
+		chroot_reason="apt cannot tell which servers Debian has: ${error:-it knows none}"
+		return 1
+	fi
+	[[ -z $error ]] || say "apt-get update failed ($error), trying with the lists there are"
+	printf '%s' "$error" >"$chroots_lists/error"
+	mv "$chroots_lists/servers.new" "$chroots_lists/servers"
+}
+
+# For six hours, or not for long when apt failed; script/test-versions does so for all versions.
+have_lists() {
+	local minutes=360 lock
+	mkdir -p "$chroots_lists"
+	exec {lock}>"$chroots_lists.lock"
+	flock "$lock"
+	[[ ! -s $chroots_lists/error ]] || minutes=10
+	[[ -n $(find "$chroots_lists/servers" -size +0 -mmin "-$minutes" 2>/dev/null) ]] || fetch_lists
+	local status=$?
+	exec {lock}>&-
+	return "$status"
+}
+
+# Why no suite has it.
+no_server() {
+	local error=""
+	[[ ! -s $chroots_lists/error ]] || error=$(<"$chroots_lists/error")
+	if [[ -n $error ]]; then
+		echo "no list there is has postgresql-$1, and apt cannot fetch all: $error"
+	else
+		echo "no suite of Debian has postgresql-$1"
+	fi
 }
 
 # server_in_debian MAJOR: prints "suite version" of the first suite that has it; of two
@@ -123,6 +176,7 @@ suites_for() {
 
 versions_to_have() {
 	local major
+	[[ -s $chroots_lists/servers ]] || return 0
 	for major in $supported_versions; do
 		[[ -z $(suites_for "$major") ]] || echo "$major"
 	done
@@ -142,7 +196,7 @@ install_mmdebstrap() {
 
 # prepare_chroots FOLDER: where they are kept, or a temporary folder of the caller's.
 prepare_chroots() {
-	chroots=$1
+	chroots=$(realpath -m -- "$1")
 	chroots_lists=$chroots/lists
 	chroot_reason=
 	[[ $chroots != *[[:space:],:\\]* ]] ||
@@ -150,14 +204,13 @@ prepare_chroots() {
 	[[ $(id -u) == 0 ]] || { chroot_reason="only root can make chroots"; return 1; }
 	unshare --mount --pid --ipc --fork true 2>/dev/null ||
 		{ chroot_reason="no namespaces can be made here"; return 1; }
-	mkdir -p "$chroots"
+	private_folder SP_CHROOTS "$chroots"
 	install_mmdebstrap || return
 	if [[ -z $(mirror_of Debian) ]]; then
 		apt_get update || true
 	fi
 	[[ -n $(mirror_of Debian) ]] || { chroot_reason="apt has no mirror of Debian"; return 1; }
-	# script/test-versions did so for all versions
-	[[ -n $(find "$chroots_lists/servers" -mmin -360 2>/dev/null) ]] || fetch_lists
+	have_lists
 }
 
 # ------------------------------------------------------------- making a system
@@ -249,7 +302,7 @@ make_server_chroot() {
 	local major=$1 suites chroot_version
 	read -r suites chroot_version <<<"$(suites_for "$major")"
 	if [[ -z $suites ]]; then
-		chroot_reason="no suite of Debian has postgresql-$major"
+		chroot_reason=$(no_server "$major")
 		return 1
 	fi
 	# one at a time makes it; the lock goes with the descriptor
@@ -304,7 +357,8 @@ leave_chroot() {
 
 # What runs first in the namespaces: ROOT becomes /, with this machine's devices and a /tmp
 # on a file system of this machine that a server may use.  The last shell stays as the
-# first process, and waits for those without parents.
+# first process, and waits for those without parents.  What was run in the system before may have
+# left links: nothing is mounted on them, and files are written when / is the system.
 # shellcheck disable=SC2016
 chroot_entry='
 	set -e
@@ -312,6 +366,9 @@ chroot_entry='
 	shift 3
 	[[ -z $overlay ]] || mount -t overlay -o "$overlay" overlay "$root"
 	cd "$root"
+	for folder in old dev sys proc tmp; do
+		[[ ! -L $folder ]] || { echo "/$folder is a link in $root" >&2; exit 1; }
+	done
 	mkdir -p old
 	[[ -n $overlay ]] || mount --bind . .
 	cd "$root"
@@ -320,10 +377,12 @@ chroot_entry='
 	mount -t proc proc proc
 	mount -t tmpfs -o mode=1777 tmpfs dev/shm
 	mount --bind "$temporary" tmp
-	cat /etc/resolv.conf >etc/resolv.conf
-	cat /etc/hosts >etc/hosts
+	names=$(cat /etc/resolv.conf) hosts=$(cat /etc/hosts)
 	pivot_root . old
 	umount -l /old
+	rm -f /etc/resolv.conf /etc/hosts
+	echo "$names" >/etc/resolv.conf
+	echo "$hosts" >/etc/hosts
 	cd /root/pg_sync_probe 2>/dev/null || cd /root
 	exec /bin/bash -c "\"\$@\"; exit \$?" bash "$@"
 '
@@ -369,11 +428,8 @@ enter_chroot() {
 		sources=$layer/root
 		cp -a --reflink=auto "$chroots/$name/." "$layer/root"
 	fi
-	mkdir -p "$sources/root/pg_sync_probe"
+	unpack_sources "$sources/root/pg_sync_probe"
 	chmod 700 "$sources/root"
-	list_sources
-	tar -C "$root" --null -T "$work/sources" -cf - |
-		tar -C "$sources/root/pg_sync_probe" --no-same-owner -xf -
 	enter_root "$layer/root" "$layer/tmp" "$overlay" "$@" || status=$?
 	leave_chroot
 	return "$status"
