@@ -19,48 +19,56 @@ join_lines() {
 		sed '/^[[:space:]]*$/d'
 }
 
-# What docker build leaves out: our .dockerignore names build products and no sources, and
-# list_sources gives sources only.
-copy_context() {
-	local target=$1
-	list_sources
-	mkdir -p "$target"
-	tar -C "$root" --null -T "$work/sources" -cf - |
-		tar -C "$target" --no-same-owner -xf -
-}
+# Prints an archive of what patterns in a folder name, without the folders of it.
+# shellcheck disable=SC2016
+archive_files='
+	cd "$1"
+	shift
+	arguments=()
+	for pattern; do
+		for file in ${pattern#/}; do
+			arguments+=(-C "$(dirname "$PWD/$file")" "$(basename "$file")")
+		done
+	done
+	exec tar -cf - "${arguments[@]}"
+'
 
-# copy_into STAGE WORKDIR [--from=STAGE] SOURCE... TARGET
+# copy_into STAGE WORKDIR [--from=STAGE] SOURCE... TARGET: read and written by tar inside of the
+# systems, as links in them must not lead to files of this machine.  What docker build leaves out
+# is no source: our .dockerignore names build products.
 copy_into() {
-	local stage=$chroots/$1 directory=$2 from=$root sources target source
+	local stage=$1 directory=$2 from="" sources target
 	shift 2
 	if [[ $1 == --from=* ]]; then
-		from=$chroots/docker-${1#--from=}
+		from=docker-${1#--from=}
 		shift
 	fi
 	sources=("${@:1:$#-1}")
 	target=${*: -1}
 	[[ $target == /* ]] || target=$directory/$target
-	if [[ $from == "$root" && ${sources[*]} == . ]]; then
-		copy_context "$stage$target"
-		return
-	fi
-	mkdir -p "$stage$target"
-	for source in "${sources[@]}"; do
-		# patterns are docker's to expand, and so ours
-		# shellcheck disable=SC2086
-		cp -a "$from"/${source#/} "$stage$target" || return
-	done
+	if [[ -n $from ]]; then
+		change_chroot "$from" bash -euc "$archive_files" bash / "${sources[@]}" </dev/null
+	elif [[ ${sources[*]} == . ]]; then
+		pack_sources
+	else
+		bash -euc "$archive_files" bash "$root" "${sources[@]}"
+	fi >"$work/copied" || return
+	# shellcheck disable=SC2016
+	change_chroot "$stage" bash -euc 'mkdir -p "$1"; tar -C "$1" --no-same-owner -xf -' \
+		bash "$target" <"$work/copied"
 }
 
-# expand TEXT: ${NAME} of the build's arguments, which are variables docker_NAME here.
+# expand TEXT: ${NAME} of the build's arguments, which are variables docker_NAME here.  Their
+# values are taken as they are.
 expand() {
-	local text=$1 name
-	while [[ $text =~ \$\{([A-Z]+)\} ]]; do
+	local rest=$1 text="" name
+	while [[ $rest =~ \$\{([A-Z]+)\} ]]; do
 		name=docker_${BASH_REMATCH[1]}
 		[[ -v $name ]] || return
-		text=${text//"${BASH_REMATCH[0]}"/${!name}}
+		text+=${rest%%"${BASH_REMATCH[0]}"*}${!name}
+		rest=${rest#*"${BASH_REMATCH[0]}"}
 	done
-	printf '%s' "$text"
+	printf '%s' "$text$rest"
 }
 
 start_stage() {
@@ -108,7 +116,10 @@ run_dockerfile() {
 				[[ $rest != *" AS "* ]] || stage=docker-${rest##* }
 				start_stage "${rest%% *}" "$stage" || return
 				;;
-			WORKDIR) directory=$rest; mkdir -p "$chroots/$stage$directory" ;;
+			WORKDIR)
+				directory=$rest
+				change_chroot "$stage" mkdir -p "$directory" </dev/null || return
+				;;
 			USER) user=$rest ;;
 			COPY)
 				read -r -a words <<<"$rest"
