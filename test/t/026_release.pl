@@ -27,7 +27,8 @@ my $short = $release =~ s/\.0$//r;
 for (
 	[ 'CHANGELOG.md', qr/^## (\S+) \((?:\d{4}-\d\d-\d\d|not released)\)$/m, $short ],
 	[ 'debian/changelog', qr/\A\S+ \(([^-)]+)(?:-[^)]+)?\) /, $release ],
-	[ 'rpm/postgresql-pg_sync_probe.spec', qr/^Version:\s+(\S+)$/m, $release ])
+	[ 'rpm/postgresql-pg_sync_probe.spec', qr/^Version:\s+(\S+)$/m, $release ],
+	[ 'doc/installing.md', qr{--prefix=pg_sync_probe-(\S+)/}, $release ])
 {
 	my ($name, $pattern, $expected) = @$_;
 	my ($found) = slurp_file(source_file($name)) =~ $pattern;
