@@ -118,6 +118,12 @@ show('good', $good);
 like(join("\n", $browser->check('width', 390)), qr/the window is 1000 wide/,
 	'check of itself: a window of another width is noticed');
 
+# On paper a table may reach into the margin.
+$browser->view(PAPER, 'light', 'print');
+show('margin', $good =~ s/<p id=word/<p style="width:@{[PAPER]}px;text-align:right" id=word/r);
+is(join("\n", $browser->check('width', PAPER, MARGIN)), '', 'check of itself: beyond the edge');
+is(join("\n", $browser->check('contrast')), '', 'check of itself: contrast beyond the edge');
+
 # --------------------------------------------------------------------- the report
 
 # Opens a page, and asserts all of the above about it.

@@ -115,8 +115,11 @@ const bringIntoView = (node) => {
 	range.selectNodeContents(node);
 	const clip = clippingAncestor(node.parentElement);
 	const [before] = range.getClientRects();
-	if (clip) clip.scrollLeft += before.left - clip.getBoundingClientRect().left - 9;
 	if (before.top < 0 || before.bottom > innerHeight) scrollBy(0, before.top - innerHeight / 2);
+	if (clip) clip.scrollLeft += before.left - clip.getBoundingClientRect().left - 9;
+	// a table of numbers may reach into the margin of the paper
+	else if (before.left < 0) scrollBy(before.left - 9, 0);
+	else if (before.right > innerWidth) scrollBy(before.right - innerWidth + 9, 0);
 	return range.getClientRects()[0];
 };
 
