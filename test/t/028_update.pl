@@ -143,7 +143,10 @@ SQL
 if (!offer_versions($node, 'pg_sync_probe--later.sql' => $script,
 		"pg_sync_probe--$version--later.sql" => $update))
 {
-	note 'this server finds extensions in one folder only, which this user cannot write';
+	SKIP:
+	{
+		skip 'this server finds extensions in one folder only, which this user cannot write', 1;
+	}
 	done_testing();
 	exit;
 }
@@ -157,7 +160,7 @@ differences_ok('updated is as fresh', 'fresh_later', 'updated');
 is($node->safe_psql('updated', <<'SQL'), 'f|SELECT 2;', 'the name of a workload keeps its meaning');
 SET client_min_messages = warning;
 SELECT w.builtin, r.statements -> 0 ->> 'statement'
-FROM sync_probe.pgbench('queue', clients => 1, transactions => 1) AS r
+FROM sync_probe.pgbench('queue', clients => 1, transactions => 1, trust => true) AS r
 JOIN sync_probe.workloads AS w ON w.workload = r.workload
                               AND w.script = r.statements -> 0 ->> 'statement'
 SQL
