@@ -122,7 +122,7 @@ SET client_min_messages = warning;
 SELECT p.run_id > (SELECT max(run_id) FROM sync_probe.runs)
 FROM sync_probe.probe(duration => '20 ms') AS p LIMIT 1;
 SELECT statements -> 0 ->> 'statement'
-FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1);
+FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, trust => true);
 SELECT length(sync_probe.report_html()) > 10000;
 SQL
 	$to->stop;
