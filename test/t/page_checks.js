@@ -85,7 +85,8 @@ const backgroundAt = (x, y, element) => {
 	const dark = matchMedia('(prefers-color-scheme: dark)').matches
 		&& getComputedStyle(document.documentElement).colorScheme.includes('dark');
 	const canvas = dark ? { r: 18, g: 18, b: 18, a: 1 } : { r: 255, g: 255, b: 255, a: 1 };
-	return stack.slice(position).reverse().map(paint).filter(Boolean)
+	// the background of body is that of the canvas, also beyond the edges of body
+	return [document.body, ...stack.slice(position).reverse()].map(paint).filter(Boolean)
 		.reduce((below, colour) => over(colour, below), canvas);
 };
 
