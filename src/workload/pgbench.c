@@ -222,6 +222,20 @@ check_log(output_reader *state)
 						   (int64) log->unreadable)));
 }
 
+/*
+ * Clients end a transaction that they have begun, but begin none when time is up, which
+ * runs while they connect.
+ */
+static void
+warn_of_no_transaction(const output_reader *state)
+{
+	if (state->result->summary.transactions == 0 && state->result->summary.failed == 0)
+		ereport(WARNING,
+				(errmsg("workload \"%s\" has begun no transaction", NameStr(state->run->workload.name)),
+				 errdetail("Its clients were not connected before its duration was over."),
+				 errhint("Choose a longer duration, or fewer clients.")));
+}
+
 /* ------------------------------------------------------------------ the run */
 
 /*
@@ -290,6 +304,7 @@ sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
 								  take_statement, result))
 		complain(run, &state, "printed a summary that is not understood", false);
 	check_log(&state);
+	warn_of_no_transaction(&state);
 	pfree(ended.out.data);
 	pfree(ended.err.data);
 	pfree(state.log_files);

@@ -353,6 +353,23 @@ is((run_sql("SELECT transactions, failed, tps IS NULL OR tps = 0, latency_mean_m
 	'0|6|t|t', 'only failures: they are counted');
 nothing_left($node, 'only failures');
 
+# Clients that are connected after the end: pgbench's summary has no rate then, as that of
+# a run that was aborted.
+for my $kind (@kinds)
+{
+	my ($out, $err) = run_sql(workload_call($kind, "'upsert', clients => 2, rows => 10,"
+		  . q{ duration => '1 s', settings => '{"post_auth_delay": "2"}', label => 'late'}) . ';'
+		  . "SELECT transactions, failed, tps, seconds IS NULL, latency_mean_ms IS NULL"
+		  . " FROM sync_probe.workload_results WHERE label = 'late'"
+		  . ' ORDER BY result_id DESC LIMIT 1');
+	like($out, qr/^0\|0\|0\|t\|t$/m, "late clients, $kind: there was no transaction");
+	like($err, qr/WARNING: .*workload "upsert" has begun no transaction/,
+		"late clients, $kind: a warning");
+	like($err, qr/HINT: .*Choose a longer duration/, "late clients, $kind: what to do");
+	unlike($err, qr/ERROR/, "late clients, $kind: no error");
+	nothing_left($node, "late clients, $kind");
+}
+
 my $shell = PostgreSQL::Test::Utils::tempdir() . '/made_by_shell';
 add_workload('shell', undef,
 	"\\shell touch $shell\n\\setshell n echo 42\nSELECT 1 / (:n = 42)::int;");

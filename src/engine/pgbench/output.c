@@ -275,8 +275,8 @@ sp_pgbench_parse_summary(const char *text, size_t length, sp_pgbench_summary *su
 		read_count_line(line, summary);
 		counts = heading_counts(line);
 	}
-	/* if all transactions failed, pgbench prints no more */
-	if (summary->transactions == 0 && summary->failed > 0 && isnan(summary->tps))
+	/* if no transaction was done, pgbench prints no more */
+	if (summary->transactions == 0 && summary->failed >= 0 && isnan(summary->tps))
 		summary->tps = 0;
 	if (summary->transactions < 0 || isnan(summary->tps))
 		return false;

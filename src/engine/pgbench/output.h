@@ -57,8 +57,9 @@ extern bool sp_pgbench_parse_progress(const char *line, sp_pgbench_progress *pro
 /*
  * text need not be terminated; text behind its last newline is taken as cut
  * off, and is not read.  Returns false unless the number of transactions and
- * their rate (0 if all failed) are known.  Then take is not called, but
- * *summary has the known figures. take may be NULL.
+ * their rate (0 if none was done) are known.  Then take is not called, but
+ * *summary has the known figures. take may be NULL.  A run that was aborted
+ * prints the same, but its exit status is not 0.
  */
 extern bool sp_pgbench_parse_summary(const char *text, size_t length, sp_pgbench_summary *summary,
 									 sp_pgbench_take_statement take, void *context);
