@@ -21,6 +21,9 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(sleep);
 
+# A test that takes too long is ended so; an error stops its clusters.
+use sigtrap qw(die TERM);
+
 our @EXPORT = qw(probe_cluster build_directory add_tablespace has_other_strings
   prepared_filesystems session verbose_session start_query finish_query query start_probe
   pause_probe end_probe wait_for wait_phase wait_running probe_files pgbench_children
@@ -162,23 +165,26 @@ sub start_probe
 }
 
 # Starts a probe that ends by itself, and stops its process while it measures; to be
-# continued with SIGCONT.  On a slow machine a probe may be over before it can be
-# stopped: then a longer one is started.
+# continued with SIGCONT.  A process that is stopped elsewhere may be reading a page or hold a
+# lock, which others then wait for: so it is seen to measure first, and the query that tells
+# whether it still did is given up after a while.  On a slow machine a probe may be over before
+# it can be stopped: then a longer one is started.
 sub pause_probe
 {
 	my ($node, $session, $arguments) = @_;
+	my $phase = "SELECT phase FROM sync_probe.running WHERE pid = $session->{pid}";
 	for my $seconds (1, 5, 25, 125)
 	{
 		start_query($session, 'SELECT count(*) > 5 FROM sync_probe.probe('
 			  . "$arguments, duration => '$seconds s', stop_early => false)");
 		until (query_has_ended($session))
 		{
+			next if $node->safe_psql('postgres', $phase) ne 'measuring';
 			kill 'STOP', $session->{pid};
-			return if $node->safe_psql('postgres', <<"SQL") eq 'measuring';
-SELECT phase FROM sync_probe.running WHERE pid = $session->{pid}
-SQL
+			my ($status, $seen) =
+			  $node->psql('postgres', $phase, timeout => 10, timed_out => \my $timed_out);
+			return if !$timed_out && $seen eq 'measuring';
 			kill 'CONT', $session->{pid};
-			sleep 0.05;
 		}
 		finish_query($session);
 	}
