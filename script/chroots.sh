@@ -9,6 +9,7 @@
 # loop devices, also after SIGKILL.
 #
 #	prepare_chroots FOLDER			first of all; needs mmdebstrap, or installs it
+#	check_versions MAJOR...		ends with an error unless they are supported
 #	versions_to_have			prints the versions that can be had, one a line
 #	make_server_chroot 17			makes $chroots/17, or says why not (in $chroot_reason)
 #	make_chroot NAME "stable testing" PACKAGE...	a system of other packages
@@ -26,6 +27,14 @@
 # shellcheck disable=SC2154,SC2034
 
 supported_versions="15 16 17 18 19"
+
+check_versions() {
+	local major
+	for major; do
+		[[ " $supported_versions " == *" $major "* ]] ||
+			die "\"$major\" is no supported version; supported are $supported_versions"
+	done
+}
 
 # The first that has a version gives it: releases before what still changes.
 debian_suites="oldoldstable oldstable stable testing unstable experimental"

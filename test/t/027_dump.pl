@@ -46,14 +46,7 @@ sub restored_ok
 		"$name: $_ goes on") for sort keys %next;
 	is(join("\n", differences(installed($node, 'postgres'), installed($node, $database))), '',
 		"$name: the objects are the same");
-	is($node->safe_psql($database, <<'SQL'), "t\nSELECT 3;\nt", "$name: it works");
-SET client_min_messages = warning;
-SELECT p.run_id > (SELECT max(run_id) FROM sync_probe.runs)
-FROM sync_probe.probe(duration => '20 ms') AS p LIMIT 1;
-SELECT statements -> 0 ->> 'statement'
-FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, trust => true);
-SELECT length(sync_probe.report_html()) > 10000;
-SQL
+	works_with_history_ok($node, $database, $name);
 	$node->safe_psql('postgres', "DROP DATABASE $database");
 	return;
 }

@@ -117,14 +117,7 @@ FROM pg_control_system() AS c WHERE runs.system_identifier = $was->{identifier}
 SQL
 	is($to->safe_psql('postgres', 'SELECT count(*) FROM sync_probe.history()'), $was->{own},
 		"$name, $mode: until that is told");
-	is($to->safe_psql('postgres', <<'SQL'), "t\nSELECT 3;\nt", "$name, $mode: it works");
-SET client_min_messages = warning;
-SELECT p.run_id > (SELECT max(run_id) FROM sync_probe.runs)
-FROM sync_probe.probe(duration => '20 ms') AS p LIMIT 1;
-SELECT statements -> 0 ->> 'statement'
-FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, trust => true);
-SELECT length(sync_probe.report_html()) > 10000;
-SQL
+	works_with_history_ok($to, 'postgres', "$name, $mode");
 	$to->stop;
 	log_ok($to);
 	return;

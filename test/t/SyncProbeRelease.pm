@@ -15,9 +15,11 @@ use File::Path qw(make_path);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use SyncProbeTest;
+use Test::More;
 
 our @EXPORT = qw(source_file default_version kept_versions joined_script
-  loaded_library offer_versions record_history history_of installed differences);
+  loaded_library offer_versions record_history history_of works_with_history_ok installed
+  differences);
 
 my $root = "$FindBin::RealBin/../..";
 
@@ -169,6 +171,23 @@ sub history_of
 			  . " ORDER BY $order{$table}");
 	}
 	return %rows;
+}
+
+# A database with the rows of another goes on: further runs, a workload that a user's row hides,
+# a report of all.
+sub works_with_history_ok
+{
+	my ($node, $database, $name) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	is($node->safe_psql($database, <<'SQL'), "t\nSELECT 3;\nt", "$name: it works");
+SET client_min_messages = warning;
+SELECT p.run_id > (SELECT max(run_id) FROM sync_probe.runs)
+FROM sync_probe.probe(duration => '20 ms') AS p LIMIT 1;
+SELECT statements -> 0 ->> 'statement'
+FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, trust => true);
+SELECT length(sync_probe.report_html()) > 10000;
+SQL
+	return;
 }
 
 # ------------------------------------------------------------- what is installed
