@@ -38,6 +38,21 @@ my $conf = "fsync = on\nmax_wal_size = '64MB'\nmin_wal_size = '32MB'\n";
 my $export =
   'SELECT sync_probe.export_json(array_agg(run_id ORDER BY run_id)) FROM sync_probe.runs';
 
+# A server that finds extensions along a path looks for '$libdir/...' in its own folder only, and
+# creates functions without '$libdir/'; pg_upgrade asks it for the library by the name of old.
+my $along_a_path = defined $ENV{TEMP_CONFIG}
+  && slurp_file($ENV{TEMP_CONFIG}) =~ /^extension_control_path\b/m;
+
+sub leave_out_libdir
+{
+	my ($control) = @_;
+	my $text = slurp_file($control);
+	$text =~ s/^(module_pathname = ')\$libdir\//$1/m or die "no \$libdir in $control";
+	unlink $control;
+	append_to_file($control, $text);
+	return;
+}
+
 # Builds the extension for another server, below a folder of its own.  Returns lines with
 # which that server finds it, as script/common.sh does; none if it is told neither way.
 sub conf_of_build
@@ -53,6 +68,7 @@ sub conf_of_build
 			map({ source_file($_) } qw(Makefile META.json pg_sync_probe.control src)), $build ],
 		'the source is copied');
 	find(sub { unlink if /\.(o|bc)$/ }, "$build/src");
+	leave_out_libdir("$build/pg_sync_probe.control") if $along_a_path;
 	$node->command_ok([ @make, 'all', 'install', "DESTDIR=$build/stage" ],
 		'the extension is built for it');
 	my $has = sub {

@@ -82,8 +82,9 @@ static const summary_case summary_cases[] = {
 			{0.352, 0, "INSERT INTO counted SELECT count(*) + 1 FROM counted;"},
 			{0.100, 0, "SELECT 1 / (6 - count(*)) FROM counted;"},
 	}},
-	/* nothing was done: "0 (NaN%)", and no tps; with exit status 0 if time was up before */
+	/* nothing was done: "0 (NaN%)", and no tps; since 18 no failures either */
 	{"15_broken.out", true, {2, 1, 0, 0, NAN, NAN, NAN, 0}, {{0, 0, NULL}}},
+	{"19_late.out", true, {2, 1, 0, -1, NAN, NAN, NAN, 0}, {{0, 0, NULL}}},
 	/* all were done and failed: no tps either, and the exit status is 0 */
 	{"15_all_failed.out", true, {2, 1, 0, 6, NAN, NAN, NAN, 0}, {{0, 0, NULL}}},
 	/* a script whose lines look like others, and a deviation of less than none */
@@ -120,6 +121,7 @@ static const struct
 	{"as little as may be", RAW(PROCESSED TPS), true, 7, -1, NAN, 3.5},
 	{"no count", RAW(TPS), false, -1, -1, NAN, 3.5},
 	{"no tps", RAW(PROCESSED), false, 7, -1, NAN, NAN},
+	{"none, no tps", RAW("number of transactions actually processed: 0\n"), true, 0, -1, NAN, 0},
 	{"behind another heading", RAW("statement latencies in milliseconds and failures: x\n"
 								   PROCESSED TPS), true, 7, -1, NAN, 3.5},
 	{"statements that nobody takes", RAW(PROCESSED TPS HEADING " 0.5 1 X\n"), true, 7, -1,

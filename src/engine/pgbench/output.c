@@ -276,7 +276,7 @@ sp_pgbench_parse_summary(const char *text, size_t length, sp_pgbench_summary *su
 		counts = heading_counts(line);
 	}
 	/* if no transaction was done, pgbench prints no more */
-	if (summary->transactions == 0 && summary->failed >= 0 && isnan(summary->tps))
+	if (summary->transactions == 0 && isnan(summary->tps))
 		summary->tps = 0;
 	if (summary->transactions < 0 || isnan(summary->tps))
 		return false;

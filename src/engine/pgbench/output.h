@@ -34,7 +34,7 @@ typedef struct sp_pgbench_summary
 	int			clients;
 	int			threads;
 	int64_t		transactions;	/* actually processed */
-	int64_t		failed;
+	int64_t		failed;			/* since 18 missing if nothing was begun */
 	double		latency_mean_ms;
 	double		latency_stddev_ms;
 	double		connection_ms;	/* initial connection time, or with -C the
