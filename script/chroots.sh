@@ -240,8 +240,8 @@ write_settings() {
 }
 
 # make_chroot NAME SUITES [PACKAGE...]: SUITES separated by blanks; the first is the one
-# to stand on, the others are for what it lacks.  Of the first package's source everything
-# comes from experimental, if that is among them.  What was made before from the same is
+# to stand on, the others are for what it lacks.  If experimental is among them, everything of
+# the source package $chroot_source comes from there.  What was made before from the same is
 # kept.  Of $chroot_architecture, if that is set: one that this machine's kernel runs.
 make_chroot() {
 	local name=$1 suites=$2 key pinned="" settings=() line suite status=0
@@ -249,7 +249,7 @@ make_chroot() {
 	key="$suites ${chroot_version:-} ${chroot_architecture:-} $*"
 	[[ $(cat "$chroots/$name/.made_of" 2>/dev/null) != "$key" ]] || return 0
 	rm -rf -- "${chroots:?}/$name"
-	[[ " $suites " != *" experimental "* ]] || pinned=${1:-}
+	[[ " $suites " != *" experimental "* ]] || pinned=${chroot_source:-}
 	while IFS= read -r line; do
 		settings+=("--aptopt=$line")
 	done < <(fetch_settings)
@@ -308,7 +308,7 @@ complete_wheel() {
 
 # make_server_chroot MAJOR: the system $chroots/MAJOR; its server is in /opt/server.
 make_server_chroot() {
-	local major=$1 suites chroot_version
+	local major=$1 suites chroot_version chroot_source=postgresql-$1
 	read -r suites chroot_version <<<"$(suites_for "$major")"
 	if [[ -z $suites ]]; then
 		chroot_reason=$(no_server "$major")
