@@ -265,7 +265,7 @@ make_chroot() {
 		>"$chroots/$name.log" 2>&1 || status=$?
 	rm -rf -- "$chroots/$name.settings" "$chroots/$name.list"
 	if ((status != 0)); then
-		chroot_reason="mmdebstrap failed: $(grep '^E:' "$chroots/$name.log" | tail -n 1)"
+		chroot_reason="mmdebstrap failed: $(grep -m 1 '^E:' "$chroots/$name.log")"
 		rm -rf -- "${chroots:?}/$name"
 		return 1
 	fi
