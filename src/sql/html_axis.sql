@@ -18,8 +18,9 @@ COMMENT ON TYPE sync_probe_internal.axis IS
 --
 -- sync_probe_internal.round_tick
 --
--- The nearest of 1, 2 and 5 times a power of ten that is not above, or not below, a number
--- above 0.
+-- The nearest of 1, 2 and 5 times a power of ten that is not above, or not below, a number.
+-- Null if that is not above 0: a caller's WHERE would be too late, since the planner computes
+-- immutable functions of known arguments (18 and later do so with those of SQL functions).
 --
 CREATE FUNCTION sync_probe_internal.round_tick(number double precision, up boolean)
 RETURNS double precision
@@ -29,7 +30,8 @@ AS $$
 SELECT CASE WHEN up THEN min(t.tick) FILTER (WHERE t.tick >= number * 0.9999999)
             ELSE max(t.tick) FILTER (WHERE t.tick <= number * 1.0000001) END::float8
 FROM unnest('{0.5,1,2,5,10,20}'::numeric[]) AS m,
-     LATERAL (SELECT m * 10::numeric ^ floor(log(number::numeric)) AS tick) AS t
+     LATERAL (SELECT m * 10::numeric ^ floor(log(CASE WHEN number > 0 THEN number::numeric END))
+                  AS tick) AS t
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.round_tick(double precision, boolean) IS

@@ -70,6 +70,8 @@ SELECT is((sync_probe_internal.html_log_axis(low, high, 'us')).low, NULL,
           format('no log axis of %s to %s', low, high))
 FROM (VALUES (0::float8, 1::float8), (NULL, 1), (-1, 1), (1, 'NaN'), ('NaN', 1), (1, 1e300))
      AS v (low, high);
+SELECT is(sync_probe_internal.round_tick(number, up), NULL, format('no tick at %s, %s', number, up))
+FROM (VALUES (0::float8, false), (0, true), (-1, false), (-1, true)) AS v (number, up);
 SELECT is((sync_probe_internal.html_linear_axis(high, '')).labels, expected::text[],
           format('linear axis to %s', high))
 FROM (VALUES (2::float8, '{0,0.5,1,1.5,2}'), (12.9, '{0,5,10}'), (0.03, '{0,0.01,0.02,0.03}'),
