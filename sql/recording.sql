@@ -76,7 +76,7 @@ WHERE r.label = 'wal, by hand' AND NOT m.direct_io GROUP BY m.test ORDER BY m.te
 
 -- a run at a pace of one's own is no base for advice, nor is one without rounds
 SELECT verdict IN ('not probed', 'unsafe') AS not_probed, run_id IS NULL AS no_run,
-       reason ~ 'run \d+ does not count: .*rounds, 16 are needed$' AS reason
+       reason ~ 'run \d+ does not count: .*rounds?, 16 are needed$' AS reason
 FROM sync_probe.recommendation_details WHERE holds_wal;
 SELECT regexp_replace(message, 'run \d+|\d+ (paced|saturated) ', 'N ', 'g')
        ~ '16 are needed' AS says_why
@@ -192,6 +192,13 @@ SELECT run ->> 'run_id' IS NULL AS not_kept, jsonb_typeof(run #> '{storage,disks
 FROM (SELECT sync_probe_internal.last_run()::jsonb) AS r (run);
 COMMIT;
 SELECT count(*) - :n AS recorded FROM sync_probe.runs;
+
+-- a rule of a user that does something else
+CREATE RULE nothing AS ON INSERT TO sync_probe.runs DO INSTEAD NOTHING;
+\set VERBOSITY sqlstate
+SELECT FROM sync_probe.probe(duration => '20 ms');
+\set VERBOSITY default
+DROP RULE nothing ON sync_probe.runs;
 
 -- deleting a run deletes all of it
 DELETE FROM sync_probe.runs;

@@ -152,7 +152,8 @@ has_ended(sp_child *child)
 	child->pid = 0;
 	if (ended < 0)
 		ereport(ERROR,
-				(errmsg("could not wait for process of \"%s\": %m", child->program->path)));
+				(errcode(ERRCODE_SYSTEM_ERROR),
+				 errmsg("could not wait for process of \"%s\": %m", child->program->path)));
 	return true;
 }
 

@@ -91,7 +91,10 @@ sp_history_execute(const char *sql, int nargs, Oid *types, Datum *values, const 
 	int			result = SPI_execute_with_args(sql, nargs, types, values, nulls, false, 0);
 
 	if (result != expected)
-		elog(ERROR, "could not execute: %s: %s", sql, SPI_result_code_string(result));
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("could not execute: %s: %s", sql, SPI_result_code_string(result)),
+				 errhint("Drop rules on the tables of schema " SP_SCHEMA ".")));
 }
 
 /*

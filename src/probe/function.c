@@ -314,8 +314,8 @@ tell_if_too_short(const sp_probe *probe)
 				 errhint("Use a longer duration.")));
 	if (probe->judged && Min(paced, saturated) < SP_FIRST_ANALYSIS_ENTRIES)
 		ereport(NOTICE,
-				(errmsg("too few rounds for advice: " INT64_FORMAT " paced entries, " INT64_FORMAT
-						" saturated rounds; %d of each are needed",
+				(errmsg("too few rounds for advice: paced entries: " INT64_FORMAT ", saturated rounds: "
+						INT64_FORMAT "; %d of each are needed",
 						paced, saturated, SP_FIRST_ANALYSIS_ENTRIES)));
 }
 

@@ -44,7 +44,7 @@ check_count(int n, int count, const char *what)
 	if (n != count)
 		ereport(ERROR,
 				(errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-				 errmsg("array of %d %s for %d methods", n, what, count)));
+				 errmsg("array of length %d for %s, expected %d", n, what, count)));
 }
 
 /* Copy an array argument; null becomes NAN. */

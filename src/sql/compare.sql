@@ -249,7 +249,7 @@ SELECT nullif(concat_ws('; ',
     CASE WHEN run.suite = 'pg_test_fsync'
               AND (measured.write_size, measured.writes_per_sync)
                   IS DISTINCT FROM (first_case.write_size, first_case.writes_per_sync)
-         THEN format('%s writes of %s bytes, not %s of %s', measured.writes_per_sync,
+         THEN format('syncs of %s x %s bytes, not %s x %s', measured.writes_per_sync,
                      measured.write_size, first_case.writes_per_sync, first_case.write_size)
          WHEN run.suite <> 'pg_test_fsync'
               AND (run.flush_size::bigint - 1) / 8192 <> (first_run.flush_size::bigint - 1) / 8192
@@ -266,7 +266,7 @@ SELECT nullif(concat_ws('; ',
                      coalesce(sync_probe_internal.milliseconds(first_run.flush_interval),
                               'none')) END,
     CASE WHEN run.workers <> first_run.workers
-         THEN format('%s workers, not %s', run.workers, first_run.workers) END,
+         THEN format('workers: %s, not %s', run.workers, first_run.workers) END,
     CASE WHEN run.workload IS DISTINCT FROM first_run.workload
          THEN format('load of %s, not %s', coalesce(run.workload, 'its own sessions'),
                      coalesce(first_run.workload, 'its own sessions')) END,

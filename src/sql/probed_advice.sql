@@ -286,8 +286,11 @@ SELECT n.location, r.run_id, r.finished_at,
            CASE WHEN r.flush_size_source = 'argument' THEN 'flush_size was given' END,
            CASE WHEN r.flush_interval_source = 'argument' THEN 'flush_interval was given' END,
            CASE WHEN NOT coalesce(least(r.paced_entries, r.saturated_rounds) >= 16, false)
-                THEN format('it has %s paced entries and %s saturated rounds, 16 are needed',
-                            coalesce(r.paced_entries, 0), coalesce(r.saturated_rounds, 0)) END
+                THEN format('it has %s paced %s and %s saturated %s, 16 are needed',
+                            coalesce(r.paced_entries, 0),
+                            CASE r.paced_entries WHEN 1 THEN 'entry' ELSE 'entries' END,
+                            coalesce(r.saturated_rounds, 0),
+                            CASE r.saturated_rounds WHEN 1 THEN 'round' ELSE 'rounds' END) END
        ) AS why
 FROM sync_probe_internal.newest_runs AS n
 CROSS JOIN sync_probe_internal.this_server() AS s

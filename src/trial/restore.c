@@ -354,7 +354,9 @@ sp_trial_reload(void)
 
 	ConfigReloadPending = false;
 	if (kill(PostmasterPid, SIGHUP) != 0)
-		ereport(ERROR, (errmsg("could not send signal to postmaster: %m")));
+		ereport(ERROR,
+				(errcode(ERRCODE_SYSTEM_ERROR),
+				 errmsg("could not send signal to postmaster: %m")));
 	for (int waited_ms = 0; !ConfigReloadPending && waited_ms < RELOAD_MAX_MS;
 		 waited_ms += RELOAD_POLL_MS)
 	{

@@ -313,7 +313,8 @@ sp_workload_check_connections(int clients, bool new_connections)
 	if (clients > max_clients)
 		ereport(ERROR,
 				(errcode(ERRCODE_TOO_MANY_CONNECTIONS),
-				 errmsg("not enough free connections for %d clients", clients),
+				 errmsg_plural("not enough free connections for %d client",
+							   "not enough free connections for %d clients", clients, clients),
 				 errdetail("%s limits sessions to %d; in use: %d. pgbench needs one connection more than clients%s.",
 						   tightest.what, tightest.limit, tightest.used,
 						   new_connections ? ", and with new_connections a second one for each client" : ""),

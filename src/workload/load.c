@@ -51,8 +51,9 @@ choose_clients(sp_workload_run *run)
 	run->threads = Min(run->clients, DEFAULT_THREADS);
 	if (run->clients < DEFAULT_CLIENTS)
 		ereport(NOTICE,
-				(errmsg("workload \"%s\" runs with %d clients instead of %d",
-						NameStr(run->workload.name), run->clients, DEFAULT_CLIENTS),
+				(errmsg_plural("workload \"%s\" runs with %d client instead of %d",
+							   "workload \"%s\" runs with %d clients instead of %d", run->clients,
+							   NameStr(run->workload.name), run->clients, DEFAULT_CLIENTS),
 				 errdetail("There are not enough free connections.")));
 }
 

@@ -150,7 +150,7 @@ own_words(output_reader *state)
 		state->words.data[state->words.len] = '\0';
 	}
 	if (state->errors > 1)
-		appendStringInfo(&state->words, "\n(%d more errors after this one)", state->errors - 1);
+		appendStringInfo(&state->words, "\n(errors after this one: %d)", state->errors - 1);
 	return sp_valid_text(state->words.data);
 }
 

@@ -162,13 +162,18 @@ sub run_as_runner
 	my ($status, $out, $err) = run_as_runner();
 	is($status, 0, 'with all privileges it works') or diag($err);
 	unlike($err, qr/instead of 16/, 'with all clients');
-	$node->safe_psql('postgres', 'ALTER ROLE runner CONNECTION LIMIT 8');
-	($status, $out, $err) = run_as_runner();
-	is($status, 0, 'it works with fewer connections') or diag($err);
-	like($err, qr/NOTICE:  workload "upsert" runs with 3 clients instead of 16/, 'a NOTICE says so');
+	for ([ 8, '3 clients' ], [ 4, '1 client' ])
+	{
+		my ($limit, $clients) = @$_;
+		$node->safe_psql('postgres', "ALTER ROLE runner CONNECTION LIMIT $limit");
+		($status, $out, $err) = run_as_runner();
+		is($status, 0, "it works with $limit connections") or diag($err);
+		like($err, qr/NOTICE:  workload "upsert" runs with $clients instead of 16/,
+			"$limit connections: a NOTICE says so");
+	}
 	$node->safe_psql('postgres', 'ALTER ROLE runner CONNECTION LIMIT 2');
 	($status, $out, $err) = run_as_runner();
-	like($err, qr/ERROR:  not enough free connections for 1 clients/, 'one client is the least');
+	like($err, qr/ERROR:  not enough free connections for 1 client\n/, 'one client is the least');
 	$node->safe_psql('postgres', 'ALTER ROLE runner CONNECTION LIMIT -1');
 	restored_ok('runner');
 }

@@ -175,7 +175,7 @@ UPDATE sync_probe.runs SET suite = 'pg_test_fsync';
 UPDATE sync_probe.measurements SET test = 'one_write';
 SELECT is_empty('SELECT * FROM got WHERE not_comparable IS NOT NULL', 'the pace of pg_test_fsync');
 UPDATE sync_probe.measurements SET write_size = 4096 WHERE run_id = :b;
-SELECT is(not_comparable, '1 writes of 4096 bytes, not 1 of 8192', 'its writes')
+SELECT is(not_comparable, 'syncs of 1 x 4096 bytes, not 1 x 8192', 'its writes')
 FROM got WHERE run_id = :b;
 
 -- settings
@@ -184,7 +184,7 @@ SELECT pg_temp.record('{"suite": "commit", "workers": 4}', '{"test": "commit_del
            AS a,
        pg_temp.record('{"suite": "commit", "workers": 8}',
                       '{"test": "commit_delay", "value": "0", "method": "fsync"}') AS b \gset
-SELECT is(not_comparable, '8 workers, not 4; fsync, not fdatasync', 'the suite commit')
+SELECT is(not_comparable, 'workers: 8, not 4; fsync, not fdatasync', 'the suite commit')
 FROM got WHERE run_id = :b;
 
 -- why there is no ratio

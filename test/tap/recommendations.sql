@@ -125,7 +125,7 @@ PREPARE record (text, name) AS
 SELECT pg_temp.record(s, $2) AS run_id FROM scenario AS s WHERE s.name = $1;
 
 SELECT plan((SELECT count(*) * 6 + count(*) FILTER (WHERE recommended = 'fdatasync')
-             FROM scenario)::integer + 138);
+             FROM scenario)::integer + 140);
 
 SELECT is((got).run_id, id, name || ': the newest run') FROM advice;
 SELECT is((got).verdict, expected_verdict, name || ': verdict') FROM advice;
@@ -333,6 +333,8 @@ INSERT INTO passed_over VALUES
 ('flush_size was given', '{"flush_size_source": "argument"}', 'flush_size was given'),
 ('few paced entries', '{"paced_entries": 15}',
     'it has 15 paced entries and 16 saturated rounds, 16 are needed'),
+('one of each', '{"paced_entries": 1, "saturated_rounds": 1}',
+    'it has 1 paced entry and 1 saturated round, 16 are needed'),
 ('few saturated rounds', '{"saturated_rounds": 15}',
     'it has 32 paced entries and 15 saturated rounds, 16 are needed'),
 ('rounds unknown', '{"paced_entries": null, "saturated_rounds": null}',

@@ -198,6 +198,9 @@ leaves_out_rounds_without_commits(void **state)
 	(void) state;
 	sp_setting_add_round(setting, some, some);
 	sp_setting_add_round(setting, none, some);
+	sp_setting_judge(setting, 0.05);
+	sp_setting_explain(setting, reason);
+	assert_non_null(strstr(reason, "; 1 round had a slot without a commit"));
 	sp_setting_add_round(setting, some, none);
 	sp_setting_add_round(setting, unknown, some);
 	assert_int_equal(setting->rounds, 1);

@@ -186,7 +186,8 @@ say_open(sp_sentence *to, const sp_setting_comparison *setting)
 	else
 		sp_say(to, "the differences are not settled in this time");
 	if (setting->lost_rounds > 0)
-		sp_say(to, "; %d rounds had a slot without a commit", setting->lost_rounds);
+		sp_say(to, "; %d round%s had a slot without a commit", setting->lost_rounds,
+			   setting->lost_rounds == 1 ? "" : "s");
 }
 
 void
