@@ -90,7 +90,9 @@ interrupt_process(void)
 
 /*
  * The leader sets shared->stop and then has SIGTERM sent.  That cancels the set-up
- * without a log message.  A second SIGTERM, or one from another process, terminates.
+ * without a log message.  A second SIGTERM, or one from another process, terminates it.
+ * The tear-down is only canceled, however often: the postmaster sends a shutdown's SIGTERM
+ * to the process and to its group, which arrives once or twice.
  */
 static void
 handle_sigterm(SIGNAL_ARGS)
@@ -98,9 +100,7 @@ handle_sigterm(SIGNAL_ARGS)
 	int			save_errno = errno;
 	bool		from_leader = shared->stop && !terminated;
 
-	if (phase == PHASE_TEARING_DOWN && terminated)
-		interrupt_process();
-	else if (phase == PHASE_TEARING_DOWN || (phase == PHASE_SETTING_UP && from_leader))
+	if (phase == PHASE_TEARING_DOWN || (phase == PHASE_SETTING_UP && from_leader))
 		interrupt_query();
 	else if (phase == PHASE_SETTING_UP || (phase == PHASE_CONNECTING && !from_leader))
 		interrupt_process();

@@ -40,6 +40,12 @@ INSERT INTO sync_probe.workloads (workload, setup, script, teardown) VALUES
 ('sleepy', 'CREATE TABLE t (i int)', 'SELECT pg_sleep(60);', NULL),
 ('gated tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', \$gate\$$wait\$gate\$),
 ('endless tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', 'SELECT pg_sleep(60)'),
+('reluctant tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', \$\$DO 'BEGIN
+    PERFORM pg_sleep(60);
+EXCEPTION WHEN query_canceled THEN
+    PERFORM pg_advisory_lock(7);
+    PERFORM pg_sleep(60);
+END'\$\$),
 ('stubborn tear-down', 'CREATE TABLE t (i int)', 'SELECT 1;', \$\$DO 'BEGIN LOOP
     BEGIN PERFORM pg_sleep(60); EXCEPTION WHEN query_canceled THEN NULL; END;
 END LOOP; END'\$\$);
@@ -92,6 +98,8 @@ my %places = (
 	'tearing down' => [ 'tearing down', "'gated tear-down', clients => 1, transactions => 1", 0 ],
 	'endless tear-down' => [ 'tearing down', "'endless tear-down', clients => 1, transactions => 1",
 		0 ],
+	'reluctant tear-down' => [ 'tearing down',
+		"'reluctant tear-down', clients => 1, transactions => 1", 0 ],
 	'stubborn tear-down' => [ 'tearing down',
 		"'stubborn tear-down', clients => 1, transactions => 1", 0 ],
 );
@@ -134,6 +142,16 @@ sub worker
 sub terminate_worker
 {
 	$node->safe_psql('postgres', 'SELECT pg_terminate_backend(' . worker() . ')');
+	return;
+}
+
+# As a shutdown does: the postmaster signals the process, and then its group.
+sub terminate_worker_twice
+{
+	terminate_worker();
+	$node->poll_query_until('postgres',
+		"SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND granted");
+	terminate_worker();
 	return;
 }
 
@@ -181,6 +199,9 @@ my @endings = (
 	{ name => 'terminated worker', end => \&terminate_worker,
 		survives => 1, where => [ 'tearing down' ],
 		says => qr/WARNING:  57014: $not_torn_down: canceling statement/ },
+	{ name => 'worker terminated twice', end => \&terminate_worker_twice,
+		survives => 1, where => ['reluctant tear-down'],
+		says => qr/WARNING:  57014: could not tear down .*"reluctant tear-down": canceling statement/ },
 	{ name => 'killed backend', end => sub { kill_process($node, $_[0]{pid}) }, says => $lost,
 		leaves => { running => 1, sleeping => 1, 'tearing down' => 1 } },
 	{ name => 'killed worker', end => sub { kill_process($node, worker()) }, says => $lost,
