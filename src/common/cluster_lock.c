@@ -15,6 +15,8 @@
  */
 #include "common/common.h"
 
+#include "catalog/pg_extension.h"
+#include "commands/extension.h"
 #include "miscadmin.h"
 #include "storage/dsm.h"
 #include "storage/lock.h"
@@ -33,6 +35,9 @@
 
 /* The progress of this backend; it is detached at the end of the transaction. */
 static dsm_segment *segment;
+
+/* The extension, locked until the end of the transaction. */
+static LOCKTAG extension_tag;
 
 static void
 set_tag(LOCKTAG *tag, uint32 handle, uint16 kind)
@@ -129,6 +134,36 @@ complain_about_holder(void)
 			 errhint("Only one of them can run at a time. Wait until it ends (see sync_probe.running), or cancel it with pg_cancel_backend().")));
 }
 
+static void
+complain_about_drop(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_QUERY_CANCELED),
+			 errmsg("canceling statement because the extension is being dropped")));
+}
+
+/*
+ * DROP EXTENSION locks the extension before anything that belongs to it.  So it waits
+ * here for the end of a run, and not with a lock on a table that the run needs for its
+ * record, while the run has one on another: that would be a deadlock.  Never waits.
+ */
+static void
+lock_extension(void)
+{
+	SET_LOCKTAG_OBJECT(extension_tag, MyDatabaseId, ExtensionRelationId,
+					   get_extension_oid("pg_sync_probe", false), 0);
+	if (LockAcquire(&extension_tag, AccessShareLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+		complain_about_drop();
+}
+
+/* Throw an error if DROP EXTENSION waits for this run. */
+void
+sp_yield_to_drop(void)
+{
+	if (LockHasWaiters(&extension_tag, AccessShareLock, false))
+		complain_about_drop();
+}
+
 /*
  * Acquire the cluster lock, or throw an error (55P03).  Returns the published progress,
  * which the caller updates.
@@ -143,6 +178,7 @@ sp_cluster_lock_acquire(const char *location, const char *suite, int64 duration_
 	set_tag(&tag, 0, TAG_MUTEX);
 	if (LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_OK)
 		complain_about_holder();
+	lock_extension();
 
 	segment = dsm_create(sizeof(sp_progress), 0);
 	progress = dsm_segment_address(segment);

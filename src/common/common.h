@@ -114,6 +114,7 @@ typedef struct sp_progress
 } sp_progress;
 
 extern sp_progress *sp_cluster_lock_acquire(const char *location, const char *suite, int64 duration_us);
+extern void sp_yield_to_drop(void);
 extern void sp_progress_set_phase(const char *phase);
 extern void sp_cluster_lock_release(void);
 extern int	sp_cluster_lock_holder(sp_progress *progress, bool *published);

@@ -22,7 +22,7 @@
 #include "engine/text/units.h"
 
 /*
- * How often a probe checks free space.  A slow check (remote file system, thousands of
+ * How often a probe checks free space, and for DROP EXTENSION.  A slow check (remote file system, thousands of
  * WAL segments) runs less often, so that it takes at most 1/50 of the time.
  */
 #define SPACE_CHECK_INTERVAL_NS	(250 * SP_NS_PER_MS)
@@ -35,11 +35,12 @@ callback_now(void *context)
 }
 
 static void
-check_space_again(sp_probe_context *state)
+check_again(sp_probe_context *state)
 {
 	int64_t		begin_ns = callback_now(state);
 	int64_t		end_ns;
 
+	sp_yield_to_drop();
 	sp_check_reserve(state->files->location, state->files->directory_fd, 0);
 	end_ns = callback_now(state);
 	state->next_check_ns = end_ns + Max(SPACE_CHECK_INTERVAL_NS, (end_ns - begin_ns) * SPACE_CHECK_SHARE);
@@ -53,7 +54,7 @@ callback_check_interrupts(void *context)
 
 	CHECK_FOR_INTERRUPTS();
 	if (state->now_ns >= state->next_check_ns)
-		check_space_again(state);
+		check_again(state);
 }
 
 /* macOS sleeps for a time only, not until one. */

@@ -127,7 +127,7 @@ typedef struct sp_probe_context
 	uint32		flush_wait_event;
 	uint32		sleep_wait_event;
 	int64		now_ns;			/* the last reading of the clock */
-	int64		next_check_ns;	/* of free space */
+	int64		next_check_ns;	/* of free space and DROP EXTENSION */
 	int64		filling_since_ns;	/* files are written; 0 before */
 	int64		next_notice_ns;
 	char		noticed[SP_REGIMES][SP_NOTICE_LENGTH];	/* the last NOTICE of each regime */

@@ -146,6 +146,27 @@ is((finish_query($session))[0], "0\n", 'cleanup() goes on');
 $session->quit;
 $node->safe_psql('postgres', 'DROP SCHEMA sync_probe_workload_00000001');
 
+# --- DROP EXTENSION
+#
+# A probe has then read a table, and needs others for its record.
+
+my $dropped = qr/ERROR:  canceling statement because the extension is being dropped$/m;
+$session = start_probe($node, "duration => '300 s', stop_early => false", 'other');
+is(($node->psql('other', 'DROP EXTENSION pg_sync_probe'))[0], 0, 'DROP EXTENSION during a probe');
+like((finish_query($session))[1], $dropped, 'it cancels the probe');
+nothing_left($node, 'DROP EXTENSION during a probe');
+query($session, 'CREATE EXTENSION pg_sync_probe');
+query($session, 'BEGIN; DROP EXTENSION pg_sync_probe');
+like(($node->psql('other', 'SELECT sync_probe.cleanup()'))[2], $dropped,
+	'before the commit of DROP EXTENSION: nothing begins');
+query($session, 'ROLLBACK');
+$session->quit;
+
+$session = start_probe($node, LONG_PROBE);
+$node->safe_psql('other', 'DROP EXTENSION pg_sync_probe; CREATE EXTENSION pg_sync_probe');
+like(end_probe($node, $session), qr/canceling statement due to user request/,
+	'DROP EXTENSION in another database: the probe goes on');
+
 # --- who may look, and only look
 
 $node->safe_psql('postgres', $_)

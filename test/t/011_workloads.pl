@@ -653,6 +653,17 @@ is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), scalar(@locked),
 $node->safe_psql('postgres', 'ALTER DATABASE postgres RESET ALL');
 nothing_left($node, 'after the locks');
 
+# --- DROP EXTENSION waits for a run, which has read a table and needs another for its record
+
+$session = session($node, 'other');
+start_query($session, workload_call('function', "'upsert', clients => 1, duration => '2 s'"));
+wait_phase($node, $session, 'running');
+is(($node->psql('other', 'DROP EXTENSION pg_sync_probe'))[0], 0, 'DROP EXTENSION beside a run');
+my ($count, $errors) = finish_query($session);
+like($count, qr/^\d+\n$/, 'DROP EXTENSION: the run ends as usual') or diag($errors);
+$session->quit;
+$node->safe_psql('other', 'CREATE EXTENSION pg_sync_probe');
+
 # --- the server stops meanwhile
 
 # The user's tear-down is cut short, but the schema goes; unless it catches even
