@@ -50,6 +50,12 @@ SELECT sync_probe.import_json('{"runs": []}');
 SELECT sync_probe.import_json('{"format": "pg_sync_probe runs", "version": 2, "runs": []}');
 SELECT sync_probe.import_json('{"format": "pg_sync_probe runs", "version": 1, "runs": [7]}');
 SELECT sync_probe.import_json('{"format": "pg_sync_probe runs", "version": 1, "runs": []}');
+SELECT sync_probe.import_json(jsonb_build_object('format', 'pg_sync_probe runs', 'version', 1,
+                                                 'runs', jsonb_agg(n))::text)
+FROM generate_series(1, 1001) AS n;
+-- this is no json, but nobody looks
+SELECT sync_probe.import_json(repeat('x', 64 * 1024 * 1024 + 1));
+SELECT sync_probe.import_json('x');
 SELECT sync_probe.export_json(:'ids') AS document \gset
 SELECT array_agg(i) AS imported FROM sync_probe.import_json(:'document') AS i \gset
 SELECT sync_probe.export_json(:'imported')::text = :'document' AS the_same;

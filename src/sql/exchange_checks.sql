@@ -344,6 +344,11 @@ BEGIN
         jsonb_build_array(document), '{format,version,runs}', 'document'), 'document[0].', ''));
     PERFORM sync_probe_internal.refuse_document(
         CASE WHEN jsonb_typeof(document -> 'runs') <> 'array' THEN 'runs must be an array' END);
+    IF jsonb_array_length(document -> 'runs') > 1000 THEN
+        RAISE EXCEPTION 'the document has % runs, at most 1000 are allowed',
+                        jsonb_array_length(document -> 'runs')
+            USING ERRCODE = 'program_limit_exceeded', HINT = 'Export fewer runs at a time.';
+    END IF;
 END
 $$;
 

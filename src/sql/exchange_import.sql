@@ -55,9 +55,10 @@ COMMENT ON FUNCTION sync_probe_internal.import_run(jsonb, text) IS
 --
 -- Writes as the owner of the tables, as probe() does: a role that may import needs no
 -- privileges on the history.  All that it executes has pinned names, and takes the document
--- as a value.  Settings: see export_json().
+-- as a value.  A large document is refused before it is parsed, which takes ten times its
+-- size in memory.  Settings: see export_json().
 --
-CREATE FUNCTION sync_probe.import_json(document jsonb)
+CREATE FUNCTION sync_probe.import_json(document text)
 RETURNS SETOF bigint
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -69,11 +70,18 @@ SET standard_conforming_strings = on
 SET quote_all_identifiers = off
 AS $$
 DECLARE
+    max_size CONSTANT integer := 64 * 1024 * 1024;
+    parsed jsonb;
     child record;
     run jsonb;
     path text;
 BEGIN
-    PERFORM sync_probe_internal.check_document(document);
+    IF octet_length(document) > max_size THEN
+        RAISE EXCEPTION 'the document is larger than %', pg_size_pretty(max_size::bigint)
+            USING ERRCODE = 'program_limit_exceeded', HINT = 'Export fewer runs at a time.';
+    END IF;
+    parsed := document::jsonb;
+    PERFORM sync_probe_internal.check_document(parsed);
     IF pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean THEN
         RAISE EXCEPTION 'cannot import runs %',
                         CASE WHEN pg_is_in_recovery() THEN 'on a standby'
@@ -81,11 +89,11 @@ BEGIN
             USING ERRCODE = 'read_only_sql_transaction',
                   HINT = 'Import them on the primary, in a transaction that may write.';
     END IF;
-    PERFORM sync_probe_internal.check_rows(document -> 'runs', 'sync_probe.runs', 'runs',
+    PERFORM sync_probe_internal.check_rows(parsed -> 'runs', 'sync_probe.runs', 'runs',
         ARRAY(SELECT t.name::text FROM sync_probe_internal.exchange_tables() AS t));
     FOR run, path IN
         SELECT r.run, format('runs[%s]', r.n - 1)
-        FROM jsonb_array_elements(document -> 'runs') WITH ORDINALITY AS r (run, n) ORDER BY r.n
+        FROM jsonb_array_elements(parsed -> 'runs') WITH ORDINALITY AS r (run, n) ORDER BY r.n
     LOOP
         PERFORM sync_probe_internal.refuse_document(
             sync_probe_internal.storage_fault(nullif(run -> 'storage', 'null'),
@@ -99,10 +107,10 @@ BEGIN
 END
 $$;
 
-REVOKE ALL ON FUNCTION sync_probe.import_json(jsonb) FROM PUBLIC;
+REVOKE ALL ON FUNCTION sync_probe.import_json(text) FROM PUBLIC;
 
-COMMENT ON FUNCTION sync_probe.import_json(jsonb) IS
-  'Import the runs of a document that export_json() wrote on another server, all or none. Returns '
-  'their new numbers, in the order of the document. No advice rests on them. Requires EXECUTE, '
-  'which only the owner has at first';
+COMMENT ON FUNCTION sync_probe.import_json(text) IS
+  'Import the runs of a document that export_json() wrote on another server, all or none: at most '
+  '1,000 runs and 64 MB. Returns their new numbers, in the order of the document. No advice rests '
+  'on them. Requires EXECUTE, which only the owner has at first';
 

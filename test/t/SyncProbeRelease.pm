@@ -145,7 +145,7 @@ SELECT FROM sync_probe.probe(duration => '100 ms', label => E'it''s "kept" \\ \t
 SELECT FROM sync_probe.probe('pg_wal', 'pg_test_fsync', '100 ms');
 SELECT FROM sync_probe.probe('pg_wal', 'stream', '100 ms');
 SELECT FROM sync_probe.probe('pg_wal', 'commit', '1 s');
-SELECT sync_probe.import_json(sync_probe.export_json(ARRAY[1::bigint]));
+SELECT sync_probe.import_json(sync_probe.export_json(ARRAY[1::bigint])::text);
 SELECT FROM sync_probe.import_pg_test_fsync(sync_probe.pg_test_fsync_report(2));
 DELETE FROM sync_probe.runs WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs);
 INSERT INTO sync_probe.workloads (workload, script)

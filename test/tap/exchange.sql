@@ -39,7 +39,7 @@ CREATE TEMP TABLE document (name text PRIMARY KEY, document jsonb);
 INSERT INTO document VALUES ('both', sync_probe.export_json(ARRAY[:b, :a]));
 CREATE TEMP TABLE imported AS
 SELECT run_id, row_number() OVER () AS n
-FROM document, LATERAL sync_probe.import_json(document) AS run_id;
+FROM document, LATERAL sync_probe.import_json(document::text) AS run_id;
 
 SELECT plan(124);
 
@@ -79,7 +79,8 @@ SET LOCAL extra_float_digits = -15;
 SET LOCAL quote_all_identifiers = on;
 SELECT is(sync_probe.export_json(ARRAY[:b, :a])::text, document::text, 'other settings, export')
 FROM document;
-SELECT array_agg(i) AS again FROM document, LATERAL sync_probe.import_json(document) AS i \gset
+SELECT array_agg(i) AS again FROM document, LATERAL sync_probe.import_json(document::text) AS i
+\gset
 INSERT INTO document SELECT 'again', sync_probe.export_json(:'again');
 RESET timezone;
 RESET datestyle;
@@ -95,7 +96,8 @@ WHERE run_id = :a AND ordinal = 1;
 SELECT ok(sync_probe.export_json(ARRAY[:a]) #> '{runs,0,measurements,0}'
               @> '{"mean_us": "NaN", "p50_us": "-Infinity", "max_us": "Infinity"}',
           'what is no number is exported as text');
-SELECT throws_ok(format('SELECT sync_probe.import_json(sync_probe.export_json(ARRAY[%s]))', :a),
+SELECT throws_ok(
+    format('SELECT sync_probe.import_json(sync_probe.export_json(ARRAY[%s])::text)', :a),
     '22P02',
     'cannot import the document: runs[0].measurements[0].p50_us must be a number',
     'but not imported');
@@ -113,7 +115,7 @@ SELECT set_eq(
 
 CREATE FUNCTION pg_temp.refused(document jsonb) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM sync_probe.import_json(document);
+    PERFORM sync_probe.import_json(document::text);
     RETURN NULL;
 EXCEPTION WHEN OTHERS THEN
     RETURN SQLSTATE || ' ' || SQLERRM;
@@ -306,7 +308,7 @@ FROM document WHERE name = 'both';
 SELECT * INTO TEMP before FROM sync_probe.recommendation_details;
 SELECT * INTO TEMP findings_before FROM sync_probe.findings;
 CREATE TEMP TABLE ids AS
-SELECT array_agg(i) AS ids FROM document, LATERAL sync_probe.import_json(document) AS i
+SELECT array_agg(i) AS ids FROM document, LATERAL sync_probe.import_json(document::text) AS i
 WHERE name = 'worst';
 SELECT is((SELECT cardinality(ids) FROM ids), 6, 'the worst document is accepted');
 SELECT set_eq('SELECT * FROM sync_probe.recommendation_details', 'SELECT * FROM before',

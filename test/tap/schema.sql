@@ -398,7 +398,7 @@ $$),
     run_ids bigint[]
 $$),
 ('import_json', $$
-    document jsonb
+    document text
 $$),
 ('device_lifetime', $$
     location name
