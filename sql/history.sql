@@ -63,14 +63,29 @@ SELECT source, label, imported_at < now() AS imported, usable_for_advice
 FROM sync_probe.runs ORDER BY run_id;
 DELETE FROM sync_probe.runs WHERE imported_at IS NOT NULL;
 
--- the tables are read with the rights of the caller
+-- without rights they say which role helps, and not which functions called each other
 CREATE ROLE regress_sync_probe_reader;
 SET ROLE regress_sync_probe_reader;
+\set SHOW_CONTEXT always
 SELECT * FROM sync_probe.compare('{1}');
 SELECT * FROM sync_probe.history();
 SELECT sync_probe.export_json('{1}');
+\set SHOW_CONTEXT never
 SELECT sync_probe.import_json('{}');
+
+-- SELECT is enough to read tables alone
 RESET ROLE;
+GRANT SELECT ON sync_probe.runs, sync_probe.measurements, sync_probe.samples
+    TO regress_sync_probe_reader;
+SET ROLE regress_sync_probe_reader;
+SELECT count(*) > 0 AS compared FROM sync_probe.compare(:'ids');
+SELECT sync_probe.export_json(:'ids');
+RESET ROLE;
+GRANT SELECT ON sync_probe.stream_seconds TO regress_sync_probe_reader;
+SET ROLE regress_sync_probe_reader;
+SELECT sync_probe.export_json(:'ids') IS NOT NULL AS exported;
+RESET ROLE;
+REVOKE SELECT ON ALL TABLES IN SCHEMA sync_probe FROM regress_sync_probe_reader;
 GRANT pg_monitor TO regress_sync_probe_reader;
 SET ROLE regress_sync_probe_reader;
 SELECT count(*) > 0 AS compared FROM sync_probe.compare(:'ids');

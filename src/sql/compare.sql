@@ -302,6 +302,8 @@ SET search_path = pg_catalog, pg_temp
 SET jit = off -- many columns look costly enough to compile, which takes longer than the query
 AS $$
 BEGIN
+    PERFORM sync_probe_internal.require_monitor('compare()',
+        '{sync_probe.runs,sync_probe.measurements,sync_probe.samples}');
     PERFORM sync_probe_internal.require_runs(run_ids, 100);
     RETURN QUERY
         WITH cases AS MATERIALIZED (
@@ -348,5 +350,5 @@ COMMENT ON FUNCTION sync_probe.compare(bigint[]) IS
   'the form that psql''s \crosstabview takes. value_us is the median of the entries of the run '
   '(statistic), else the mean time of an operation; ratio is this time relative to the first run '
   '(2: twice as long), with its 95 percent confidence interval; not_comparable says what else '
-  'differs. Reads the tables with the rights of its caller';
+  'differs. Requires the privileges of pg_monitor, or SELECT on the tables';
 

@@ -144,6 +144,8 @@ SET standard_conforming_strings = on
 SET quote_all_identifiers = off
 AS $$
 BEGIN
+    PERFORM sync_probe_internal.require_monitor('export_json()', 'sync_probe.runs'::regclass
+        || ARRAY(SELECT t.relation FROM sync_probe_internal.exchange_tables() AS t));
     PERFORM sync_probe_internal.require_runs(run_ids, 1000);
     RETURN jsonb_build_object('format', 'pg_sync_probe runs', 'version', 1, 'runs',
         (SELECT jsonb_agg(sync_probe_internal.exchange_run(i.run_id) ORDER BY i.n)
@@ -153,5 +155,5 @@ $$;
 
 COMMENT ON FUNCTION sync_probe.export_json(bigint[]) IS
   'Runs with all that belongs to them, at most 1,000, as a document for import_json() on another '
-  'server. Reads the tables with the rights of its caller';
+  'server. Requires the privileges of pg_monitor, or SELECT on the tables';
 

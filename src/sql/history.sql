@@ -211,6 +211,7 @@ AS $$
 DECLARE
     margin double precision;
 BEGIN
+    PERFORM sync_probe_internal.require_monitor('history()');
     IF location IS NULL THEN
         RAISE EXCEPTION 'argument "location" must not be null'
             USING ERRCODE = 'invalid_parameter_value',
@@ -262,6 +263,6 @@ COMMENT ON FUNCTION sync_probe.history(name) IS
   'Runs of the wal suite of this cluster at a location, the newest last: what a paced flush with '
   'the method of that time took, and the ratio to the same method in the run before (2: twice as '
   'long), with its 95 percent confidence interval. changes says what is different since then, '
-  'sentence what went along with it if the interval lies beyond the margin. Reads the tables with '
-  'the rights of its caller';
+  'sentence what went along with it if the interval lies beyond the margin. Requires the '
+  'privileges of pg_monitor';
 

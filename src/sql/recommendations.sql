@@ -167,27 +167,17 @@ COMMENT ON COLUMN sync_probe.recommendations.outdated IS
 --
 -- sync_probe_internal.require_monitor
 --
--- An error unless the caller has the privileges of pg_monitor.  Its hint has the GRANT
--- that helps.
+-- An error unless the caller has the privileges of pg_monitor, or SELECT on all of the
+-- tables, if any are given.  Its hint has the GRANT that helps.  It has no context.
 --
-CREATE FUNCTION sync_probe_internal.require_monitor(caller text)
+CREATE FUNCTION sync_probe_internal.require_monitor(caller text, or_select regclass[] DEFAULT '{}')
 RETURNS void
-LANGUAGE plpgsql STABLE PARALLEL SAFE
+LANGUAGE c STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-    IF NOT pg_has_role('pg_monitor', 'USAGE') THEN
-        RAISE EXCEPTION 'permission denied to call sync_probe.%', caller
-            USING ERRCODE = 'insufficient_privilege',
-                  DETAIL = 'Only roles with privileges of the "pg_monitor" role may examine all'
-                           ' locations.',
-                  HINT = format('GRANT pg_monitor TO %I;', current_user);
-    END IF;
-END
-$$;
+AS 'MODULE_PATHNAME', 'sync_probe_require_monitor';
 
-COMMENT ON FUNCTION sync_probe_internal.require_monitor(text) IS
-  'An error unless the caller has the privileges of pg_monitor';
+COMMENT ON FUNCTION sync_probe_internal.require_monitor(text, regclass[]) IS
+  'An error unless the caller has the privileges of pg_monitor, or SELECT on all of these tables';
 
 --
 -- sync_probe_internal.warn
