@@ -314,6 +314,39 @@ COMMENT ON FUNCTION sync_probe_internal.check_children(jsonb, name, regclass, in
   'An error if rows that belong to a run cannot be imported as they are in a document';
 
 --
+-- sync_probe_internal.check_size
+--
+-- An error if a document is too large to be parsed: a value of jsonb takes up to a hundred
+-- times as much memory, one of json takes its length.
+--
+CREATE FUNCTION sync_probe_internal.check_size(document text)
+RETURNS void
+LANGUAGE plpgsql IMMUTABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+    max_bytes CONSTANT bigint := 64 * 1024 * 1024;
+    max_runs CONSTANT integer := 1000;
+    runs json;
+    count integer;
+BEGIN
+    IF octet_length(document) > max_bytes THEN
+        RAISE EXCEPTION 'the document is larger than %', pg_size_pretty(max_bytes)
+            USING ERRCODE = 'program_limit_exceeded', HINT = 'Export fewer runs at a time.';
+    END IF;
+    runs := document::json -> 'runs';
+    count := CASE WHEN json_typeof(runs) = 'array' THEN json_array_length(runs) END;
+    IF count > max_runs THEN
+        RAISE EXCEPTION 'the document has % runs, at most % are allowed', count, max_runs
+            USING ERRCODE = 'program_limit_exceeded', HINT = 'Export fewer runs at a time.';
+    END IF;
+END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.check_size(text) IS
+  'An error if a document of runs is too large to be parsed';
+
+--
 -- sync_probe_internal.check_document
 --
 -- An error unless a document is one of runs, of a version that is known.
@@ -344,11 +377,6 @@ BEGIN
         jsonb_build_array(document), '{format,version,runs}', 'document'), 'document[0].', ''));
     PERFORM sync_probe_internal.refuse_document(
         CASE WHEN jsonb_typeof(document -> 'runs') <> 'array' THEN 'runs must be an array' END);
-    IF jsonb_array_length(document -> 'runs') > 1000 THEN
-        RAISE EXCEPTION 'the document has % runs, at most 1000 are allowed',
-                        jsonb_array_length(document -> 'runs')
-            USING ERRCODE = 'program_limit_exceeded', HINT = 'Export fewer runs at a time.';
-    END IF;
 END
 $$;
 

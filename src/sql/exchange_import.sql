@@ -55,8 +55,7 @@ COMMENT ON FUNCTION sync_probe_internal.import_run(jsonb, text) IS
 --
 -- Writes as the owner of the tables, as probe() does: a role that may import needs no
 -- privileges on the history.  All that it executes has pinned names, and takes the document
--- as a value.  A large document is refused before it is parsed, which takes ten times its
--- size in memory.  Settings: see export_json().
+-- as a value.  Settings: see export_json().
 --
 CREATE FUNCTION sync_probe.import_json(document text)
 RETURNS SETOF bigint
@@ -70,16 +69,12 @@ SET standard_conforming_strings = on
 SET quote_all_identifiers = off
 AS $$
 DECLARE
-    max_size CONSTANT integer := 64 * 1024 * 1024;
     parsed jsonb;
     child record;
     run jsonb;
     path text;
 BEGIN
-    IF octet_length(document) > max_size THEN
-        RAISE EXCEPTION 'the document is larger than %', pg_size_pretty(max_size::bigint)
-            USING ERRCODE = 'program_limit_exceeded', HINT = 'Export fewer runs at a time.';
-    END IF;
+    PERFORM sync_probe_internal.check_size(document);
     parsed := document::jsonb;
     PERFORM sync_probe_internal.check_document(parsed);
     IF pg_is_in_recovery() OR current_setting('transaction_read_only')::boolean THEN
