@@ -15,12 +15,15 @@ CALL sync_probe.trial('commit_delay', '{}');
 CALL sync_probe.trial('commit_delay', '{0}');
 CALL sync_probe.trial('commit_delay', '{0,x}');
 CALL sync_probe.trial('commit_delay', '{0,100001}');
-CALL sync_probe.trial('commit_delay', '{0,10,10}');
 CALL sync_probe.trial('commit_delay', '{0,10,NULL}');
 CALL sync_probe.trial('commit_delay', '{1,2,3,4,5,6,7,8}');
-CALL sync_probe.trial('wal_writer_delay', '{100ms,0.1s}');
+CALL sync_probe.trial('wal_writer_delay', '{200ms,0.2s}');
 CALL sync_probe.trial('wal_sync_method', '{fdatasynk}');
-CALL sync_probe.trial('wal_compression', '{yes,on}');
+CALL sync_probe.trial('wal_compression', '{off,no}');
+-- a method of another kind
+\set VERBOSITY default
+CALL sync_probe.trial("values" => '{fsync,open_datasync}');
+\set VERBOSITY terse
 
 -- times
 CALL sync_probe.trial(duration => '0.5 s');
@@ -63,11 +66,6 @@ DROP PROCEDURE public.lent;
 SET default_transaction_read_only = on;
 CALL sync_probe.trial();
 RESET default_transaction_read_only;
-
--- a value of this session
-SET commit_delay = 10;
-CALL sync_probe.trial('commit_delay', '{0,20}');
-RESET commit_delay;
 
 -- two privileges, and both for the session user and the current user
 CREATE ROLE regress_trial_caller;

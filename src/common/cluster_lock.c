@@ -32,6 +32,7 @@
 #define TAG_MUTEX		11
 #define TAG_PROGRESS	12
 #define TAG_SCHEMA		13
+#define TAG_TRIAL		14
 
 /* The progress of this backend; it is detached at the end of the transaction. */
 static dsm_segment *segment;
@@ -244,4 +245,47 @@ sp_schema_unlock(uint32 schema_id)
 
 	set_tag(&tag, schema_id, TAG_SCHEMA);
 	LockRelease(&tag, ExclusiveLock, true);
+}
+
+/* ---------------------------------------------- the setting that a trial changes */
+
+/*
+ * Who holds this lock may give the setting of a trial its old value back: the session of a
+ * trial while it runs, then the worker that watches it, cleanup() or the next trial.  In
+ * a session it ends with the transaction.  False if another process holds it.
+ */
+bool
+sp_trial_lock(bool wait)
+{
+	LOCKTAG		tag;
+
+	set_tag(&tag, 0, TAG_TRIAL);
+	return LockAcquire(&tag, ExclusiveLock, false, !wait) != LOCKACQUIRE_NOT_AVAIL;
+}
+
+void
+sp_trial_unlock(void)
+{
+	LOCKTAG		tag;
+
+	set_tag(&tag, 0, TAG_TRIAL);
+	LockRelease(&tag, ExclusiveLock, false);
+}
+
+/* The process that holds it; 0 if there is none. */
+int
+sp_trial_lock_holder(void)
+{
+	LockData   *locks = GetLockStatusData();
+
+	for (int i = 0; i < locks->nelements; i++)
+	{
+		const LOCKTAG *tag = &locks->locks[i].locktag;
+
+		if (tag->locktag_type == LOCKTAG_ADVISORY && tag->locktag_field1 == InvalidOid &&
+			tag->locktag_field2 == TAG_MAGIC && tag->locktag_field4 == TAG_TRIAL &&
+			locks->locks[i].holdMask != 0)
+			return locks->locks[i].pid;
+	}
+	return 0;
 }

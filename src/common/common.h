@@ -5,8 +5,8 @@
  *
  * Checks of arguments, access to the extension's tables through SPI, the cluster lock
  * that lets one probe or workload run at a time, its progress, reloads of the
- * configuration, text and jsonb, SQL of another version, background workers.
- * child_process.h runs other programs.
+ * configuration, text and jsonb, SQL of another version, background workers, and what a
+ * process shows that starts now.  child_process.h runs other programs.
  *
  * It must not: measure, look at what is below a location, or run a workload.
  *
@@ -23,6 +23,7 @@
 #include "access/tupdesc.h"
 #include "common/pg_prng.h"
 #include "fmgr.h"
+#include "nodes/pg_list.h"
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
 #include "utils/timestamp.h"
@@ -88,6 +89,8 @@ extern void sp_check_circumstances(const char *verb);
 
 extern void sp_process_reload(void);
 extern void sp_await_reload(void);
+extern List *sp_configuration_files(void);
+extern void sp_refuse_pending_edits(List *files, TimestampTz load_time);
 
 /* --------------------------------------------------------- cluster_lock.c */
 
@@ -118,6 +121,9 @@ extern void sp_yield_to_drop(void);
 extern void sp_progress_set_phase(const char *phase);
 extern void sp_cluster_lock_release(void);
 extern int	sp_cluster_lock_holder(sp_progress *progress, bool *published);
+extern bool sp_trial_lock(bool wait);
+extern void sp_trial_unlock(void);
+extern int	sp_trial_lock_holder(void);
 extern bool sp_schema_lock(uint32 schema_id, bool session);
 extern void sp_schema_unlock(uint32 schema_id);
 
@@ -132,6 +138,17 @@ extern bool sp_worker_register(BackgroundWorker *worker, const char *function,
 							   dsm_segment *segment, int number, BackgroundWorkerHandle **handle);
 extern bool sp_worker_fits(void);
 extern int	sp_worker_number(void);
+
+/* ---------------------------------------------------------- new_process.c */
+
+typedef struct sp_new_process
+{
+	char		value[128];		/* of the setting asked for */
+	TimestampTz load_time;		/* when the postmaster read its configuration */
+} sp_new_process;
+
+extern void sp_new_process_show(const char *setting, sp_new_process *shown);
+extern PGDLLEXPORT void sync_probe_new_process(Datum handle);
 
 /* ------------------------------------------------------------ procedure.c */
 

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * configuration.c
- *		Apply a reload of the configuration before a measurement.
+ *		Reloads of the configuration: apply one before a measurement, and refuse one that
+ *		would activate more than is wanted.
  *
  * A backend reloads the configuration between two statements of its client, and only
  * if the postmaster has signalled it by then.  After
@@ -17,10 +18,12 @@
 
 #include <sys/stat.h>
 
+#include "executor/spi.h"
 #include "miscadmin.h"
 #include "postmaster/interrupt.h"
 #include "storage/latch.h"
 #include "utils/guc.h"
+#include "utils/memutils.h"
 
 #include "compat.h"
 
@@ -47,6 +50,12 @@ sp_process_reload(void)
 	ProcessConfigFile(PGC_SIGHUP);
 }
 
+static TimestampTz
+time_of(struct timespec time)
+{
+	return time_t_to_timestamptz(time.tv_sec) + time.tv_nsec / 1000;
+}
+
 /* Was the file changed recently, and after this backend read it? */
 static bool
 is_newly_edited(const char *path, TimestampTz now)
@@ -56,8 +65,7 @@ is_newly_edited(const char *path, TimestampTz now)
 
 	if (path == NULL || stat(path, &status) != 0)
 		return false;
-	edited = time_t_to_timestamptz(status.st_mtim.tv_sec) + status.st_mtim.tv_nsec / 1000 +
-		CLOCK_TICK_US;
+	edited = time_of(status.st_mtim) + CLOCK_TICK_US;
 	return edited > PgReloadTime && now - edited < RECENT_EDIT_US;
 }
 
@@ -82,4 +90,59 @@ sp_await_reload(void)
 		CHECK_FOR_INTERRUPTS();
 	}
 	sp_process_reload();
+}
+
+/* ----------------------------------------------------------- pending edits */
+
+static void
+read_files(void *arg)
+{
+	List	  **files = arg;
+
+	sp_history_execute("SELECT sourcefile FROM pg_catalog.pg_file_settings"
+					   " WHERE sourcefile IS NOT NULL UNION"
+					   " SELECT setting FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=)"
+					   " ANY ('{config_file,hba_file,ident_file,ssl_cert_file,ssl_key_file,ssl_ca_file,"
+					   "ssl_crl_file,ssl_crl_dir,ssl_dh_params_file}')",
+					   0, NULL, NULL, NULL, SPI_OK_SELECT);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		char	   *file = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
+
+		*files = lappend(*files, MemoryContextStrdup(GetMemoryChunkContext(*files), file));
+	}
+}
+
+/* The files that a reload reads: of settings, of clients, and certificates. */
+List *
+sp_configuration_files(void)
+{
+	List	   *files = list_make1(pstrdup(AUTO_CONF_FILE));
+
+	sp_as_history_owner(read_files, &files);
+	return files;
+}
+
+/*
+ * Refuse a reload that would activate what somebody has changed and not loaded yet.  A file
+ * that was moved here keeps the time of its last change, but not that of its inode.  Reads
+ * no table.
+ */
+void
+sp_refuse_pending_edits(List *files, TimestampTz load_time)
+{
+	ListCell   *cell;
+
+	foreach(cell, files)
+	{
+		const char *path = lfirst(cell);
+		struct stat status;
+
+		if (stat(path, &status) == 0 && time_of(status.st_ctim) > load_time)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("file \"%s\" was changed since the server has read it", path),
+					 errdetail("A trial reloads the configuration, which would activate the change."),
+					 errhint("Check the file. Then undo the change, or execute SELECT pg_reload_conf().")));
+	}
 }

@@ -41,7 +41,8 @@ make_extra(int number)
 /*
  * Complete and register the worker, which has its name, flags and times, and whose handle
  * is allocated in the current memory context.  Several of the same function are told apart
- * by number.  False if no slot of max_worker_processes is free.
+ * by number.  segment may be NULL: then bgw_main_arg is the caller's.  False if no slot of
+ * max_worker_processes is free.
  */
 bool
 sp_worker_register(BackgroundWorker *worker, const char *function, dsm_segment *segment,
@@ -52,7 +53,8 @@ sp_worker_register(BackgroundWorker *worker, const char *function, dsm_segment *
 	memcpy(worker->bgw_extra, &extra, sizeof(extra));
 	strlcpy(worker->bgw_library_name, "pg_sync_probe", sizeof(worker->bgw_library_name));
 	strlcpy(worker->bgw_function_name, function, sizeof(worker->bgw_function_name));
-	worker->bgw_main_arg = UInt32GetDatum(dsm_segment_handle(segment));
+	if (segment)
+		worker->bgw_main_arg = UInt32GetDatum(dsm_segment_handle(segment));
 	worker->bgw_notify_pid = MyProcPid;
 	return RegisterDynamicBackgroundWorker(worker, handle);
 }

@@ -199,6 +199,7 @@ extern void sp_commit_load_abandon(sp_commit_load *load);
 
 /* Throw an error where the server should not get WAL that nobody needs. */
 extern void sp_commit_checks(void);
+extern void sp_refuse_other_kind(const char *method, const char *current);
 
 /* --------------------------------------------------------- wal_segments.c */
 

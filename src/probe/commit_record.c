@@ -82,24 +82,6 @@ median_rate(const sp_setting_comparison *setting, int m)
 	return (rates[(n - 1) / 2] + rates[n / 2]) / 2;
 }
 
-static void
-put_comparison(sp_row *row, const sp_commit_values *values, int m)
-{
-	const sp_setting_comparison *setting = &values->setting;
-	const sp_speed *speed = setting->values[m].speed;
-
-	sp_row_put_number(row, "ops_per_sec", median_rate(setting, m), 1);
-	sp_row_put_int(row, "rounds", INT4OID, setting->rounds);
-	if (setting->rounds == 0)
-		return;
-	sp_row_put_number(row, "relative_speed", speed[SP_COMMIT_WAIT].estimate, 3);
-	sp_row_put_number(row, "relative_speed_low", speed[SP_COMMIT_WAIT].low, 3);
-	sp_row_put_number(row, "relative_speed_high", speed[SP_COMMIT_WAIT].high, 3);
-	sp_row_put_number(row, "relative_rate", speed[SP_COMMIT_RATE].estimate, 3);
-	sp_row_put_number(row, "relative_rate_low", speed[SP_COMMIT_RATE].low, 3);
-	sp_row_put_number(row, "relative_rate_high", speed[SP_COMMIT_RATE].high, 3);
-}
-
 static HeapTuple
 value_row(const commit_rows *rows, const sp_commit_values *values, int v, int ordinal)
 {
@@ -125,7 +107,10 @@ value_row(const commit_rows *rows, const sp_commit_values *values, int v, int or
 	sp_row_put_number(row, "own_share",
 					  sp_commit_load_own_share(value->worker_syncs, value->syncs), 3);
 	if (m >= 0)
-		put_comparison(row, values, m);
+	{
+		sp_row_put_number(row, "ops_per_sec", median_rate(&values->setting, m), 1);
+		sp_put_speeds(row, &values->setting, m);
+	}
 	return sp_row_form(row);
 }
 

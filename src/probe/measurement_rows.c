@@ -212,3 +212,23 @@ sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc
 	sp_put_buckets(row, &probe->results[c].histogram);
 	return sp_row_form(row);
 }
+
+/* How a value of a setting compares with the current one, after sp_setting_judge(). */
+void
+sp_put_speeds(sp_row *row, const sp_setting_comparison *setting, int m)
+{
+	static const char *const columns[SP_REGIMES] = {
+		[SP_COMMIT_WAIT] = "relative_speed",
+		[SP_COMMIT_RATE] = "relative_rate"
+	};
+
+	sp_row_put_int(row, "rounds", INT4OID, setting->rounds);
+	for (int i = 0; setting->rounds > 0 && i < SP_REGIMES; i++)
+	{
+		sp_speed	speed = setting->values[m].speed[i];
+
+		sp_row_put_number(row, columns[i], speed.estimate, 3);
+		sp_row_put_number(row, psprintf("%s_low", columns[i]), speed.low, 3);
+		sp_row_put_number(row, psprintf("%s_high", columns[i]), speed.high, 3);
+	}
+}

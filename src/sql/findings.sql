@@ -86,13 +86,12 @@ WHERE d.commands @> sync_probe_internal.change_commands(current_setting('wal_syn
 
 UNION ALL
 SELECT 'pg_wal', 'error', 'trial_not_restored',
-       format('a trial has left a value of %s behind', split_part(t.marker, '=', 1)),
+       format('a trial has left a value of %s behind', t.leftover[1]),
        'The server or the machine has failed during the trial. Restore the value from before.',
        ARRAY['SELECT sync_probe.cleanup()'],
-       jsonb_build_object('setting', split_part(t.marker, '=', 1),
-                          'value_before', substring(t.marker FROM '=(.*)'))
-FROM sync_probe_internal.trial_leftover() AS t (marker)
-WHERE t.marker IS NOT NULL
+       jsonb_build_object('setting', t.leftover[1], 'value_before', nullif(t.leftover[2], ''))
+FROM sync_probe_internal.trial_leftover() AS t (leftover)
+WHERE t.leftover IS NOT NULL
 
 UNION ALL
 -- CREATE EXTENSION refuses where there is such a publication; it may have come later.

@@ -39,26 +39,49 @@ COMMENT ON FUNCTION sync_probe_internal.change_commands(text, text) IS
   'The statements that change wal_sync_method on a running server';
 
 --
+-- sync_probe_internal.await_postmaster
+--
+-- Wait until the postmaster has handled all reloads that were requested before, and return
+-- the time.  By then it has told all processes.
+--
+CREATE FUNCTION sync_probe_internal.await_postmaster()
+RETURNS timestamptz
+LANGUAGE c VOLATILE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'sync_probe_await_postmaster';
+
+REVOKE ALL ON FUNCTION sync_probe_internal.await_postmaster() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.await_postmaster() TO pg_monitor;
+
+COMMENT ON FUNCTION sync_probe_internal.await_postmaster() IS
+  'Wait until the postmaster has handled all reloads that were requested, and return the time';
+
+--
 -- sync_probe_internal.older_statements
 --
 -- Processes that execute a statement which began before a time.  A session takes a new
--- configuration between two statements only.  WAL senders take it at once, and their
--- statement never ends.  Lists of processes are null if empty; news: the first one is not
--- the one that was said before.
+-- configuration between two statements only, a worker of autovacuum between two tables, the
+-- checkpointer between two checkpoints and while it waits in one.  WAL senders take it at
+-- once, and their statement never ends.  Lists of processes are null if empty; news: the
+-- first one is not the one of the notice before.
 --
 CREATE FUNCTION sync_probe_internal.older_statements(
     before timestamptz,
-    said text,
+    noticed text,
     OUT pids text,
     OUT silent_pids text,
     OUT news boolean)
 LANGUAGE sql VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT s.pids, s.silent_pids, s.pids IS DISTINCT FROM said
+SELECT s.pids, s.silent_pids, s.pids IS DISTINCT FROM noticed
 FROM (SELECT string_agg(a.pid::text, ', ' ORDER BY a.pid)
-                 FILTER (WHERE a.state IN ('active', 'fastpath function call')
-                           AND a.query_start < before),
+                 FILTER (WHERE CASE a.backend_type
+                     WHEN 'autovacuum worker' THEN coalesce(a.query_start, a.backend_start) < before
+                     WHEN 'checkpointer' THEN coalesce(a.wait_event, '') NOT IN
+                         ('CheckpointerMain', 'CheckpointWriteDelay')
+                     ELSE a.state IN ('active', 'fastpath function call')
+                         AND a.query_start < before END),
              -- track_activities is off there: it is unknown whether a statement runs
              string_agg(a.pid::text, ', ' ORDER BY a.pid) FILTER (WHERE a.state = 'disabled')
       FROM pg_stat_activity AS a
@@ -69,7 +92,8 @@ REVOKE ALL ON FUNCTION sync_probe_internal.older_statements(timestamptz, text) F
 GRANT EXECUTE ON FUNCTION sync_probe_internal.older_statements(timestamptz, text) TO pg_monitor;
 
 COMMENT ON FUNCTION sync_probe_internal.older_statements(timestamptz, text) IS
-  'Processes that execute a statement which began before a time, and those that do not say';
+  'Processes that may still have the configuration from before a time, and those of which it is '
+  'unknown';
 
 --
 -- wait_for_reload
@@ -86,19 +110,17 @@ AS $procedure$
 DECLARE
     before pg_catalog.timestamptz;
     seen pg_catalog.record;
-    said pg_catalog.text;
+    noticed pg_catalog.text;
 BEGIN
     COMMIT;
-    -- Signals arrive within milliseconds, also at processes that execute no statements.
-    PERFORM pg_catalog.pg_sleep(1);
-    before := pg_catalog.clock_timestamp();
+    before := sync_probe_internal.await_postmaster();
     LOOP
-        SELECT * INTO seen FROM sync_probe_internal.older_statements(before, said);
+        SELECT * INTO seen FROM sync_probe_internal.older_statements(before, noticed);
         EXIT WHEN seen.pids IS NULL;
         IF seen.news THEN
-            RAISE NOTICE 'waiting for statements that may have begun before the reload'
+            RAISE NOTICE 'waiting for processes that may not have read the configuration yet'
                 USING DETAIL = pg_catalog.concat('Processes: ', seen.pids, '.');
-            said := seen.pids;
+            noticed := seen.pids;
         END IF;
         COMMIT;
         PERFORM pg_catalog.pg_sleep(0.1);
@@ -116,6 +138,6 @@ REVOKE ALL ON PROCEDURE sync_probe.wait_for_reload() FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE sync_probe.wait_for_reload() TO pg_monitor;
 
 COMMENT ON PROCEDURE sync_probe.wait_for_reload() IS
-  'Wait until all processes of the cluster have the configuration of the last reload: a second, '
-  'and then until every statement that runs by then has ended. Cannot be called in a transaction '
-  'block';
+  'Wait until the postmaster has read the configuration of the last reload, and until every '
+  'statement, autovacuum worker and checkpoint that began before has ended. Cannot be called in a '
+  'transaction block';

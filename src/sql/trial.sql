@@ -3,7 +3,8 @@
 --
 -- Try values of a setting on the server's own load, or on that of a workload: switch it
 -- for the whole cluster, in short slots of time in random order, and compare how long
--- commits wait and how many there are.  However it ends, the old value comes back.
+-- commits wait and how many there are.  However it ends, the old value comes back.  Values of
+-- wal_sync_method are of the kind in use: buffered, or open_*.
 --
 -- Settings are wal_sync_method, commit_delay, commit_siblings, wal_compression,
 -- wal_writer_delay and wal_writer_flush_after.  workload: a row of workloads, which
@@ -40,7 +41,7 @@ COMMENT ON PROCEDURE sync_probe.trial(name, text[], interval, interval, name, te
 -- sync_probe_internal.trial_leftover
 --
 CREATE FUNCTION sync_probe_internal.trial_leftover()
-RETURNS text
+RETURNS text[]
 LANGUAGE c VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_trial_leftover';
@@ -49,6 +50,5 @@ REVOKE ALL ON FUNCTION sync_probe_internal.trial_leftover() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe_internal.trial_leftover() TO pg_monitor;
 
 COMMENT ON FUNCTION sync_probe_internal.trial_leftover() IS
-  'What a trial left in postgresql.auto.conf that no longer runs, as setting[=value before]; '
-  'null if there is nothing';
-
+  'The setting that a trial left changed in postgresql.auto.conf, and its value before (empty if '
+  'the file had none); null if there is nothing, or a trial runs';

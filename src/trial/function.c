@@ -3,8 +3,8 @@
  * function.c
  *		CALL sync_probe.trial().
  *
- * The procedure commits once, before it takes the cluster lock.  From then on it reads no
- * table until it records: its transaction has no snapshot, and holds back no vacuum.
+ * The procedure commits once, before its first switch.  From then on it reads no table until
+ * it records: its transaction has no snapshot, and holds back no vacuum.
  *
  * However a trial ends, the setting is restored: see watchdog.c.  Then the workload that
  * made its load is ended, and its objects are dropped: see workload/load.c.
@@ -14,11 +14,14 @@
 #include "trial/trial.h"
 
 #include "access/htup_details.h"
+#include "access/xlog.h"
 #include "common/pg_prng.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
+#include "storage/lwlock.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
@@ -28,6 +31,12 @@
 #define MIN_DURATION_US	USECS_PER_SEC
 #define MIN_SLOT_US		(300 * INT64CONST(1000))
 #define MAX_SLOT_US		(60 * USECS_PER_SEC)
+
+/* Beyond its duration, the session of a trial must have been stopped. */
+#define GRACE_US		(15 * USECS_PER_SEC)
+
+/* How long pgbench may run beyond the trial, which ends it: no longer than after an accident. */
+#define LOAD_GRACE_S	(10 + SP_WORKLOAD_GRACE_MS / 1000)
 
 /* The arguments, in order. */
 enum
@@ -43,6 +52,50 @@ enum
 static const char *const trial_arg_names[] = {
 	"setting", "values", "duration", "slot", "workload", "label"
 };
+
+/* ------------------------------------------------------------------- checks */
+
+static void
+check_server(void)
+{
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot run a trial on a standby"),
+				 errdetail("Nothing commits there.")));
+	if (!enableFsync)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot run a trial while fsync is off"),
+				 errdetail("No commit waits for the disk.")));
+}
+
+static void
+check_right_of(const char *setting, Oid role)
+{
+	const char *name;
+
+	if (superuser_arg(role) ||
+		pg_parameter_aclcheck(setting, role, ACL_ALTER_SYSTEM) == ACLCHECK_OK)
+		return;
+	name = GetUserNameFromId(role, false);
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied to set parameter \"%s\"", setting),
+			 errdetail("Role \"%s\" may not change it with ALTER SYSTEM.", name),
+			 errhint("GRANT ALTER SYSTEM ON PARAMETER %s TO %s;", setting, quote_identifier(name))));
+}
+
+/*
+ * A function that is SECURITY DEFINER changes the current user only.  It must not lend
+ * this right to whoever may call it.
+ */
+static void
+check_privilege(const char *setting)
+{
+	check_right_of(setting, GetUserId());
+	check_right_of(setting, GetSessionUserId());
+}
 
 /* ---------------------------------------------------------------- arguments */
 
@@ -63,18 +116,13 @@ check_slot(const sp_trial *trial, double shortest)
 				 errdetail("A round has %d slots of %.2f s.", trial->count + 1, trial->slot_s)));
 }
 
+/* In the current memory context, which survives a commit. */
 static void
-take_setting(FunctionCallInfo fcinfo, sp_trial *trial)
+take_trial_arguments(FunctionCallInfo fcinfo, sp_trial *trial)
 {
 	sp_refuse_null(fcinfo, ARG_SETTING, trial_arg_names);
 	sp_trial_take_setting(trial, NameStr(*PG_GETARG_NAME(ARG_SETTING)));
-	sp_trial_check_privilege(trial->setting);
-}
-
-/* In the current memory context, which survives a commit. */
-static void
-take_other_arguments(FunctionCallInfo fcinfo, sp_trial *trial)
-{
+	check_privilege(trial->setting);
 	sp_refuse_null(fcinfo, ARG_DURATION, trial_arg_names);
 	trial->duration_us = sp_interval_argument(fcinfo, ARG_DURATION, trial_arg_names,
 											  MIN_DURATION_US,
@@ -92,89 +140,56 @@ take_other_arguments(FunctionCallInfo fcinfo, sp_trial *trial)
 
 /* -------------------------------------------------------------------- trial */
 
-/* What an earlier trial has left is not the value to come back to. */
-static void
-restore_leftover(void)
-{
-	(void) sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, 0);
-	if (sp_trial_cleanup() > 0)
-		ereport(NOTICE, (errmsg("restored the setting of an earlier trial")));
-	sp_process_reload();
-	sp_cluster_lock_release();
-}
-
-/* What must be given back, however the trial ends. */
-typedef struct trying
-{
-	sp_trial   *trial;
-	sp_watchdog *watchdog;		/* NULL before it watches */
-} trying;
-
-/* Also called while the backend exits: must not throw an error. */
-static void
-clean_up_trial(int code pg_attribute_unused(), Datum arg)
-{
-	trying	   *state = (trying *) DatumGetPointer(arg);
-
-	if (state->watchdog)
-		sp_watchdog_give_up(state->watchdog);
-	else
-		(void) sp_trial_restore_quietly();
-	sp_mixed_wal_sync(&state->trial->mixed);
-}
-
+/*
+ * After an error nothing is done here: the lock ends with the transaction, and the watchdog
+ * restores.
+ */
 static void
 try_values(sp_trial *trial, sp_progress *progress)
 {
-	trying		state = {.trial = trial};
-	sp_trial_files files = {0};
+	BackgroundWorkerHandle *watchdog;
 
 	sp_progress_set_phase("measuring");
 	trial->started_at = GetCurrentTimestamp();
-	PG_ENSURE_ERROR_CLEANUP(clean_up_trial, PointerGetDatum(&state));
-	{
-		sp_trial_files_make(trial, &files);
-		state.watchdog = sp_watchdog_start();
-		sp_trial_check_pending_edits(trial->files, sp_watchdog_load_time(state.watchdog));
-		sp_trial_run(trial, &files, state.watchdog, progress);
-	}
-	PG_END_ENSURE_ERROR_CLEANUP(clean_up_trial, PointerGetDatum(&state));
-	sp_watchdog_stop(state.watchdog);
+	watchdog = sp_watchdog_start(trial->started_at + trial->duration_us + GRACE_US);
+	sp_trial_begin_changes(trial);
+	sp_trial_run(trial, progress);
+	sp_watchdog_stop(watchdog);
 	trial->finished_at = GetCurrentTimestamp();
 }
 
-/* Also called while the backend exits: must not throw an error. */
+/*
+ * Also called while the backend exits: must not throw an error.  It waits for processes, and
+ * neither the watchdog nor ALTER SYSTEM should wait for it: locks end now.
+ */
 static void
 clean_up_load(int code pg_attribute_unused(), Datum arg)
 {
+	LWLockReleaseAll();
+	sp_trial_unlock();
 	sp_load_give_up((sp_load *) DatumGetPointer(arg));
 }
 
-/* After an error the setting is restored first: pgbench and the objects can wait. */
 static void
 try_values_with_load(sp_trial *trial, sp_progress *progress)
 {
+	sp_new_process shown;
+
 	namestrcpy(&progress->workload, trial->workload);
 	PG_ENSURE_ERROR_CLEANUP(clean_up_load, PointerGetDatum(trial->load));
 	{
 		sp_progress_set_phase("setting up");
-		sp_trial_begin_load(trial);
+		sp_load_set_up(trial->load);
+		/* which may have lasted for minutes */
+		sp_new_process_show(trial->setting, &shown);
+		sp_refuse_pending_edits(trial->files, shown.load_time);
+		sp_trial_check_current(trial, shown.value);
+		sp_load_start(trial->load);
 		try_values(trial, progress);
 		sp_progress_set_phase("tearing down");
 		sp_load_finish(trial->load);
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(clean_up_load, PointerGetDatum(trial->load));
-}
-
-static void
-run_trial(sp_trial *trial)
-{
-	sp_progress *progress = sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, trial->duration_us);
-
-	if (trial->load)
-		try_values_with_load(trial, progress);
-	else
-		try_values(trial, progress);
 }
 
 /* ---------------------------------------------------------------- procedure */
@@ -194,6 +209,49 @@ procedure_row(const sp_trial *trial, int64 run_id, TupleDesc type)
 	return heap_form_tuple(type, values, nulls);
 }
 
+/* What an earlier trial has left is not the value to come back to. */
+static void
+restore_leftover(const sp_trial *trial, sp_new_process *shown)
+{
+	sp_new_process_show(trial->setting, shown);
+	/* before the first reload */
+	sp_refuse_pending_edits(trial->files, shown->load_time);
+	if (!sp_trial_cleanup())
+		return;
+	ereport(NOTICE, (errmsg("restored the setting of an earlier trial")));
+	sp_new_process_show(trial->setting, shown);
+}
+
+/* All that may refuse the trial before its first switch, and that reads tables. */
+static void
+prepare_trial(sp_trial *trial, ArrayType *values)
+{
+	sp_new_process shown;
+
+	trial->files = sp_configuration_files();
+	(void) sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, 0);
+	restore_leftover(trial, &shown);
+	sp_cluster_lock_release();
+	sp_trial_take_values(trial, shown.value, values);
+	if (trial->workload)
+		trial->load = sp_load_make(trial->workload,
+								   (int) (trial->duration_us / USECS_PER_SEC) + LOAD_GRACE_S);
+	check_slot(trial, sp_trial_choose_slot(trial));
+}
+
+static void
+run_trial(sp_trial *trial)
+{
+	sp_progress *progress = sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, trial->duration_us);
+
+	(void) sp_trial_lock(true);
+	if (trial->load)
+		try_values_with_load(trial, progress);
+	else
+		try_values(trial, progress);
+	sp_progress_set_phase("recording");
+}
+
 static void
 check_all(FunctionCallInfo fcinfo)
 {
@@ -201,7 +259,7 @@ check_all(FunctionCallInfo fcinfo)
 								"It commits, so that it holds no snapshot while it runs.",
 								"Call it as a statement of its own.");
 	sp_check_circumstances("run a trial");
-	sp_trial_check_server();
+	check_server();
 	PreventCommandIfReadOnly(CALL_NAME);
 }
 
@@ -216,7 +274,6 @@ SP_FUNCTION(sync_probe_trial,
 	sp_trial   *trial;
 	TupleDesc	type;
 	HeapTupleHeader output;
-	double		shortest;
 	int64		run_id;
 	int			nest_level;
 
@@ -230,25 +287,13 @@ SP_FUNCTION(sync_probe_trial,
 	trial->comparison = palloc0(sizeof(sp_setting_comparison));
 	/* a procedure with SET search_path cannot commit */
 	nest_level = sp_pin_search_path();
-	take_setting(fcinfo, trial);
-	take_other_arguments(fcinfo, trial);
-	sp_await_reload();
-	/* before the first reload */
-	trial->files = sp_trial_list_files();
-	sp_trial_check_pending_edits(trial->files, PgReloadTime);
-	restore_leftover();
-	sp_trial_check_source(trial->setting);
-	sp_trial_take_values(trial, PG_ARGISNULL(ARG_VALUES) ? (Datum) 0 : PG_GETARG_DATUM(ARG_VALUES),
-						 PG_ARGISNULL(ARG_VALUES));
-	sp_trial_prepare_load(trial);
-	sp_trial_choose_slot(trial, &shortest);
-	check_slot(trial, shortest);
+	take_trial_arguments(fcinfo, trial);
+	prepare_trial(trial, PG_ARGISNULL(ARG_VALUES) ? NULL : PG_GETARG_ARRAYTYPE_P(ARG_VALUES));
 	AtEOXact_GUC(true, nest_level);
 	sp_commit();
 
 	nest_level = sp_pin_search_path();
 	run_trial(trial);
-	sp_progress_set_phase("recording");
 	run_id = sp_trial_record(trial);
 	sp_trial_tell(trial);
 	sp_cluster_lock_release();

@@ -5,8 +5,9 @@
  *
  * A round has one slot for each value and a second one for the current value.  A reload
  * costs each process something, so that a slot must be long enough for this to be at most
- * 2 % of it.  The first part of a slot is not counted: sessions take the value in before
- * their next statement, and commits of the old one may still be on their way.
+ * 2 % of it.  A slot counts from when a new process shows its value, and its first part is
+ * not counted: sessions take the value in before their next statement, and commits of the
+ * old one may still be on their way.
  *
  *-------------------------------------------------------------------------
  */
@@ -16,8 +17,6 @@
 
 #include "common/pg_prng.h"
 #include "miscadmin.h"
-#include "postmaster/interrupt.h"
-#include "storage/latch.h"
 #include "utils/backend_status.h"
 #include "utils/snapmgr.h"
 
@@ -46,48 +45,38 @@
 /* Where the rate decides, commits may not wait at all: shorter waits count as this. */
 #define MIN_WAIT_US			100
 
-typedef struct run_state
-{
-	sp_trial   *trial;
-	sp_trial_files *files;
-	sp_watchdog *watchdog;
-	sp_sampler *sampler;
-	pg_prng_state random;
-	bool		old_statements; /* of that slot */
-} run_state;
+/* How often what pgbench prints is read: it blocks when a pipe of 64 kB is full. */
+#define ATTEND_S			0.02
 
-/* ------------------------------------------------------------------- sessions */
+/* ------------------------------------------------------------------- a slot */
 
-void
-sp_trial_choose_slot(sp_trial *trial, double *shortest)
+/* The shortest slot for the sessions of the server, in seconds. */
+double
+sp_trial_choose_slot(sp_trial *trial)
 {
 	sp_sampler *sampler = sp_sampler_make();
 	sp_commit_figures figures;
 	double		idle;
+	double		shortest;
 
 	sp_sampler_start(sampler);
 	sp_sampler_run(sampler, LOOK_S);
 	sp_commit_figures_of(sp_sampler_stop(sampler), &figures);
+	idle = figures.connected - figures.active;
 	/* its sessions do not exist yet, but will be active */
 	if (trial->load)
-	{
 		figures.active += sp_load_clients(trial->load);
-		figures.connected += sp_load_clients(trial->load);
-	}
-	idle = figures.connected - figures.active;
-	*shortest = MIN_SLOT_S + idle * MIN_SLOT_PER_IDLE_S;
-	*shortest = Max(*shortest, (RELOAD_S + RELOAD_PER_IDLE_S * idle +
-								RELOAD_PER_ACTIVE_S * figures.active) / RELOAD_SHARE);
+	shortest = Max(MIN_SLOT_S + idle * MIN_SLOT_PER_IDLE_S,
+				   (RELOAD_S + RELOAD_PER_IDLE_S * idle +
+					RELOAD_PER_ACTIVE_S * figures.active) / RELOAD_SHARE);
 	if (trial->slot_s == 0)
-		trial->slot_s = *shortest;
+		trial->slot_s = shortest;
+	return shortest;
 }
 
-/*
- * Sessions whose statement began before that time: they still have an older value.  With
- * track_activities off it is not known; silent_too counts those as well.
- */
+/* Sessions whose statement began before that time: they still have an older value. */
 static int
-count_old_statements(TimestampTz started, bool silent_too)
+count_old_statements(TimestampTz started)
 {
 	int			count = 0;
 	int			entries;
@@ -98,13 +87,9 @@ count_old_statements(TimestampTz started, bool silent_too)
 	{
 		const PgBackendStatus *status = &pgstat_get_local_beentry_by_index(i)->backendStatus;
 
-		if (status->st_procpid == MyProcPid || status->st_backendType != B_BACKEND)
-			continue;
-		if (status->st_state == STATE_DISABLED)
-			count += silent_too;
-		else if ((status->st_state == STATE_RUNNING || status->st_state == STATE_FASTPATH) &&
-				 status->st_activity_start_timestamp < started)
-			count++;
+		count += status->st_procpid != MyProcPid && status->st_backendType == B_BACKEND &&
+			(status->st_state == STATE_RUNNING || status->st_state == STATE_FASTPATH) &&
+			status->st_activity_start_timestamp < started;
 	}
 	pgstat_clear_backend_activity_snapshot();
 	return count;
@@ -122,86 +107,66 @@ check_client(void)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* ------------------------------------------------------------------- a slot */
-
+/* Sample until that much of the time since the start has passed, and attend to the load. */
 static void
-settle(TimestampTz until)
+sample_until(const sp_trial *trial, sp_sampler *sampler, double seconds)
 {
-	uint32		wait_event = sp_wait_event_new("SyncProbeTrial");
-
-	for (;;)
+	for (double done = 0; trial->load && done < seconds; done += ATTEND_S)
 	{
-		long		ms = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), until);
-
-		if (ms <= 0)
-			break;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ms, wait_event);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		sp_sampler_run(sampler, done);
+		sp_load_check(trial->load);
 	}
+	sp_sampler_run(sampler, seconds);
 }
 
-/*
- * One slot of a value.  False if it does not count, since the value cannot be tried any
- * longer.  *sums are valid until the next slot.
- */
-static bool
-take_slot(run_state *state, int value, double seconds, const sp_commit_sums **sums)
+/* Switch, and wait until processes that start have the value.  NULL: the old one. */
+static void
+switch_to(sp_trial *trial, const char *value)
 {
-	sp_trial   *trial = state->trial;
+	const char *expected = value ? value : trial->values[0].text;
+	sp_new_process shown;
+
+	sp_trial_change(trial, value);
+	sp_new_process_show(trial->setting, &shown);
+	if (strcmp(shown.value, expected) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("\"%s\" is still \"%s\" after a reload", trial->setting, shown.value),
+				 errdetail("ALTER SYSTEM has set it to \"%s\".", expected),
+				 errhint("It may be set on the command line of the server, or a configuration file may contain errors: see the server log.")));
+}
+
+/* One slot of a value, or of the control.  The sums are valid until the next slot. */
+static const sp_commit_sums *
+take_slot(sp_trial *trial, sp_sampler *sampler, int value, double seconds)
+{
 	TimestampTz started;
-	int			old;
 
 	check_client();
 	sp_check_circumstances("go on with the trial");
-	if (sp_trial_tries_open(trial) && state->old_statements)
-		sp_trial_leave_out_open(trial, SP_TRIAL_WHY_OLD);
-	if (trial->values[value].left_out)
-		return false;
-	sp_watchdog_feed(state->watchdog, seconds);
-	if (trial->values[value].is_open && !trial->mixed.owed)
-		sp_mixed_wal_begin(&trial->mixed);
-	sp_trial_switch(state->files, value);
+	switch_to(trial, trial->values[value].text);
 	started = GetCurrentTimestamp();
-	settle(started + (TimestampTz) (SETTLE_S * USECS_PER_SEC));
-	/* after the slots of open_*, once sessions have had time to leave it */
-	if (!trial->values[value].is_open)
-		sp_mixed_wal_sync(&trial->mixed);
-
 	/* nothing is read from a table during a slot */
 	InvalidateCatalogSnapshot();
-	sp_sampler_start(state->sampler);
-	sp_trial_sample(trial, state->sampler, seconds - SETTLE_S);
-	*sums = sp_sampler_stop(state->sampler);
-
-	old = count_old_statements(started, sp_trial_tries_open(trial));
-	state->old_statements = old > 0;
-	trial->old_statements = Max(trial->old_statements, old);
-	if (sp_trial_tries_open(trial) && (*sums)->unflushed > 0)
-		sp_trial_leave_out_open(trial, SP_TRIAL_WHY_UNFLUSHED);
-	return trial->values[value].left_out == NULL;
-}
-
-/* Without the current value there is nothing to compare with. */
-static bool
-has_current(const sp_trial *trial)
-{
-	return trial->values[trial->current].left_out == NULL;
+	sp_sampler_start(sampler);
+	sample_until(trial, sampler, SETTLE_S);
+	sp_sampler_start(sampler);
+	sample_until(trial, sampler, seconds - SETTLE_S);
+	trial->old_statements = Max(trial->old_statements, count_old_statements(started));
+	return sp_sampler_stop(sampler);
 }
 
 /* --------------------------------------------------------- first exposures */
 
 /* The mean wait in a short slot; NAN if it is not known. */
 static double
-expose_value(run_state *state, int value)
+expose_value(sp_trial *trial, sp_sampler *sampler, int value)
 {
-	const sp_commit_sums *sums;
+	const sp_commit_sums *sums = take_slot(trial, sampler, value, EXPOSURE_S);
 	sp_commit_figures figures;
 
-	if (!take_slot(state, value, EXPOSURE_S, &sums) || sums->commits < MIN_EXPOSED)
-		return NAN;
 	sp_commit_figures_of(sums, &figures);
-	return figures.wait_us;
+	return sums->commits < MIN_EXPOSED ? NAN : figures.wait_us;
 }
 
 /*
@@ -209,22 +174,18 @@ expose_value(run_state *state, int value)
  * as long as an exposure, so a slow one is repeated beside the current value.
  */
 static void
-expose(run_state *state)
+expose(sp_trial *trial, sp_sampler *sampler)
 {
-	sp_trial   *trial = state->trial;
-	double		current_us = expose_value(state, trial->current);
+	double		current_us = expose_value(trial, sampler, 0);
 
-	for (int i = 0; i < trial->count && has_current(trial); i++)
+	for (int i = 1; i < trial->count; i++)
 	{
-		double		wait_us;
+		double		wait_us = expose_value(trial, sampler, i);
 
-		if (i == trial->current)
-			continue;
-		wait_us = expose_value(state, i);
 		for (int again = 0; again < EXPOSURE_REPEATS && wait_us > MAX_SLOWDOWN * current_us; again++)
 		{
-			current_us = fmax(current_us, expose_value(state, trial->current));
-			wait_us = fmin(wait_us, expose_value(state, i));
+			current_us = fmax(current_us, expose_value(trial, sampler, 0));
+			wait_us = fmin(wait_us, expose_value(trial, sampler, i));
 		}
 		if (wait_us > MAX_SLOWDOWN * current_us)
 			trial->values[i].left_out =
@@ -235,145 +196,82 @@ expose(run_state *state)
 
 /* ------------------------------------------------------------------ rounds */
 
-/* Let the comparison have the values that are still tried.  False if it has no other. */
-static bool
-begin_comparison(run_state *state)
+static void
+begin_comparison(sp_trial *trial)
 {
-	sp_trial   *trial = state->trial;
 	sp_setting_comparison *comparison = trial->comparison;
 
-	memset(comparison, 0, sizeof(*comparison));
 	comparison->setting = trial->setting;
 	comparison->unit = trial->unit;
 	comparison->margin = sp_margin;
 	comparison->deciding = trial->deciding;
 	for (int i = 0; i < trial->count; i++)
 	{
-		if (trial->values[i].left_out && i != trial->current)
+		if (trial->values[i].left_out)
 			continue;
-		if (i == trial->current)
-			comparison->current = comparison->count;
 		trial->tried[comparison->count] = i;
 		comparison->values[comparison->count].value = trial->values[i].text;
 		comparison->values[comparison->count].durable = SP_DURABLE_UNKNOWN;
 		comparison->count++;
 	}
-	return comparison->count > 1 && has_current(trial);
 }
 
-/* Take values that were left out meanwhile out of the rounds so far, too. */
-static bool
-shrink_comparison(run_state *state)
+static void
+take_round(sp_trial *trial, sp_sampler *sampler, pg_prng_state *random)
 {
-	sp_trial   *trial = state->trial;
-	sp_setting_comparison *comparison = trial->comparison;
-
-	for (int k = comparison->count - 1; k >= 0; k--)
-	{
-		if (trial->values[trial->tried[k]].left_out == NULL || k == comparison->current)
-			continue;
-		sp_setting_remove_value(comparison, k);
-		memmove(&trial->tried[k], &trial->tried[k + 1],
-				(comparison->count - k) * sizeof(trial->tried[0]));
-	}
-	return comparison->count > 1 && has_current(trial);
-}
-
-/* False if a value was left out in it: then it does not count. */
-static bool
-take_round(run_state *state)
-{
-	sp_trial   *trial = state->trial;
 	sp_setting_comparison *comparison = trial->comparison;
 	int			n = comparison->count + 1;	/* the last one is the control */
 	int			order[SP_MAX_METHODS + 1];
 	double		wait_us[SP_MAX_METHODS + 1];
 	double		rate[SP_MAX_METHODS + 1];
 
-	sp_shuffle(order, n, &state->random);
+	sp_shuffle(order, n, random);
 	for (int i = 0; i < n; i++)
 	{
 		int			k = order[i];
-		int			value = trial->tried[k == comparison->count ? comparison->current : k];
-		const sp_commit_sums *sums;
+		bool		is_control = k == comparison->count;
+		int			value = is_control ? 0 : trial->tried[k];
+		const sp_commit_sums *sums = take_slot(trial, sampler, value, trial->slot_s);
 		sp_commit_figures figures;
 
-		if (!take_slot(state, value, trial->slot_s, &sums))
-			return false;
 		sp_commit_figures_of(sums, &figures);
 		wait_us[k] = trial->deciding == SP_COMMIT_RATE && sums->commits > 0 ?
 			Max(figures.wait_us, MIN_WAIT_US) : figures.wait_us;
 		rate[k] = figures.commits_per_sec;
-		if (k != comparison->count)
+		if (!is_control)
 			sp_commit_sums_add(&trial->values[value].sums, sums);
 	}
 	sp_setting_add_round(comparison, wait_us, rate);
-	return true;
-}
-
-static double
-seconds_until(TimestampTz end)
-{
-	return (double) (end - GetCurrentTimestamp()) / USECS_PER_SEC;
 }
 
 /* Has the server been idle from the beginning? */
 static bool
 is_idle(const sp_trial *trial)
 {
+	uint64		commits = 0;
+
 	for (int i = 0; i < trial->count; i++)
-	{
-		if (trial->values[i].sums.commits > 0)
-			return false;
-	}
-	return GetCurrentTimestamp() - trial->started_at > IDLE_S * USECS_PER_SEC;
+		commits += trial->values[i].sums.commits;
+	return commits == 0 && GetCurrentTimestamp() - trial->started_at > IDLE_S * USECS_PER_SEC;
 }
 
-static void
-take_rounds(run_state *state, TimestampTz end, sp_progress *progress)
-{
-	sp_trial   *trial = state->trial;
-	bool		go_on = begin_comparison(state);
-
-	while (go_on && trial->comparison->rounds < SP_SETTING_MAX_ROUNDS &&
-		   seconds_until(end) > (trial->comparison->count + 1) * trial->slot_s)
-	{
-		if (take_round(state))
-			progress->rounds++;
-		go_on = shrink_comparison(state) && !is_idle(trial);
-	}
-}
-
-/* Back to the current value, which may be one of open_*. */
-static void
-go_back(run_state *state)
-{
-	sp_trial   *trial = state->trial;
-
-	if (trial->values[trial->current].is_open && !trial->mixed.owed)
-		sp_mixed_wal_begin(&trial->mixed);
-	(void) sp_trial_restore(NULL, true);
-	sp_trial_reload();
-	if (trial->mixed.owed)
-		settle(GetCurrentTimestamp() + (TimestampTz) (SETTLE_S * USECS_PER_SEC));
-	sp_mixed_wal_sync(&trial->mixed);
-}
-
+/* Try the values for the duration, and give the old one back. */
 void
-sp_trial_run(sp_trial *trial, sp_trial_files *files, sp_watchdog *watchdog,
-			 sp_progress *progress)
+sp_trial_run(sp_trial *trial, sp_progress *progress)
 {
-	run_state	state = {
-		.trial = trial,
-		.files = files,
-		.watchdog = watchdog,
-		.sampler = sp_sampler_make(),
-	};
-	TimestampTz end = GetCurrentTimestamp() + trial->duration_us;
+	sp_sampler *sampler = sp_sampler_make();
+	sp_setting_comparison *comparison = trial->comparison;
+	TimestampTz end = trial->started_at + trial->duration_us;
+	pg_prng_state random;
 
-	pg_prng_seed(&state.random, (uint64) trial->random_seed);
-	sp_trial_open_gate(trial, state.sampler);
-	expose(&state);
-	take_rounds(&state, end, progress);
-	go_back(&state);
+	pg_prng_seed(&random, (uint64) trial->random_seed);
+	expose(trial, sampler);
+	begin_comparison(trial);
+	while (comparison->count > 1 && comparison->rounds < SP_SETTING_MAX_ROUNDS && !is_idle(trial) &&
+		   end - GetCurrentTimestamp() > (comparison->count + 1) * trial->slot_s * USECS_PER_SEC)
+	{
+		take_round(trial, sampler, &random);
+		progress->rounds++;
+	}
+	switch_to(trial, NULL);
 }

@@ -34,22 +34,6 @@ static const struct
 	{"wal_writer_flush_after", "", SP_COMMIT_RATE, "256kB,1MB"},
 };
 
-static void
-complain_about_setting(const char *name)
-{
-	StringInfoData valid;
-
-	/* the server has its own words for a setting that does not exist */
-	(void) GetConfigOption(name, false, false);
-	initStringInfo(&valid);
-	for (size_t i = 0; i < lengthof(trial_settings); i++)
-		appendStringInfo(&valid, "%s%s", i > 0 ? ", " : "", trial_settings[i].name);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("setting \"%s\" cannot be tried", name),
-			 errhint("Settings that can be tried are %s.", valid.data)));
-}
-
 /* -1 if it cannot be tried. */
 static int
 lookup_setting(const char *name)
@@ -68,33 +52,29 @@ sp_trial_can_try(const char *setting)
 	return lookup_setting(setting) >= 0;
 }
 
-static int
-find_setting(const char *name)
-{
-	int			i = lookup_setting(name);
-
-	if (i < 0)
-		complain_about_setting(name);
-	return i;
-}
-
 void
 sp_trial_take_setting(sp_trial *trial, const char *name)
 {
-	int			i = find_setting(name);
+	int			i = lookup_setting(name);
+	StringInfoData valid;
 
+	initStringInfo(&valid);
+	for (size_t k = 0; k < lengthof(trial_settings); k++)
+		appendStringInfo(&valid, "%s%s", k > 0 ? ", " : "", trial_settings[k].name);
+	/* the server has its own words for a setting that does not exist */
+	if (i < 0)
+		(void) GetConfigOption(name, false, false);
+	if (i < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("setting \"%s\" cannot be tried", name),
+				 errhint("Settings that can be tried are %s.", valid.data)));
 	trial->setting = trial_settings[i].name;
 	trial->unit = trial_settings[i].unit;
 	trial->deciding = trial_settings[i].deciding;
 }
 
 /* ------------------------------------------------------------------ values */
-
-static const char *
-shown_value(const char *setting)
-{
-	return pstrdup(GetConfigOptionByName(setting, NULL, false));
-}
 
 /*
  * The value as SHOW prints it.  An invalid one is the server's own error.  This process
@@ -108,121 +88,95 @@ normal_form(const char *setting, const char *value)
 
 	(void) set_config_option(setting, value, PGC_SIGHUP, PGC_S_SESSION, GUC_ACTION_SAVE,
 							 true, ERROR, false);
-	shown = shown_value(setting);
+	shown = pstrdup(GetConfigOptionByName(setting, NULL, false));
 	AtEOXact_GUC(false, nest_level);
 	return shown;
-}
-
-static int
-find_value(const sp_trial *trial, const char *text)
-{
-	for (int i = 0; i < trial->count; i++)
-	{
-		if (strcmp(trial->values[i].text, text) == 0)
-			return i;
-	}
-	return -1;
 }
 
 static void
 add_tried_value(sp_trial *trial, const char *text)
 {
-	sp_trial_value *value = &trial->values[trial->count];
-
 	if (trial->count == SP_MAX_METHODS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("too many values"),
 				 errdetail("At most %d can be compared, with the current one.", SP_MAX_METHODS)));
-	value->text = text;
-	value->is_open = sp_trial_is_open_method(trial->setting, text);
-	trial->count++;
+	if (strcmp(trial->setting, "wal_sync_method") == 0 && trial->count > 0)
+		sp_refuse_other_kind(text, trial->values[0].text);
+	trial->values[trial->count++].text = text;
 }
 
-/* All methods of the current one's kind: the other kind must not meet it unasked. */
+/* All methods of the current one's kind. */
 static void
 take_default_values(sp_trial *trial)
 {
-	const sp_sync_method *current;
+	const sp_sync_method *current = sp_sync_method_find(trial->values[0].text);
 
 	if (strcmp(trial->setting, "wal_sync_method") != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("no values of \"%s\" are given", trial->setting),
 				 errhint("For example: \"values\" => '{%s}'",
-						 trial_settings[find_setting(trial->setting)].example)));
-	current = sp_sync_method_find(trial->values[0].text);
+						 trial_settings[lookup_setting(trial->setting)].example)));
 	for (size_t i = 0; current && i < sp_sync_method_count; i++)
 	{
 		const sp_sync_method *method = &sp_sync_methods[i];
 
-		if (method->supported && method->opens_synced == current->opens_synced &&
-			find_value(trial, method->name) < 0)
+		if (method->supported && method->opens_synced == current->opens_synced && method != current)
 			add_tried_value(trial, method->name);
 	}
 }
 
+/* A value that occurs twice counts once. */
 static void
 take_given_values(sp_trial *trial, ArrayType *array)
 {
 	Datum	   *datums;
 	bool	   *nulls;
 	int			count;
-	bool		seen[SP_MAX_METHODS] = {false};
 
 	deconstruct_array(array, TEXTOID, -1, false, TYPALIGN_INT, &datums, &nulls, &count);
 	for (int i = 0; i < count; i++)
 	{
 		const char *shown;
-		int			found;
+		int			found = 0;
 
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("argument \"values\" must not contain nulls")));
 		shown = normal_form(trial->setting, TextDatumGetCString(datums[i]));
-		found = find_value(trial, shown);
-		if (found < 0)
-		{
-			found = trial->count;
+		while (found < trial->count && strcmp(trial->values[found].text, shown) != 0)
+			found++;
+		if (found == trial->count)
 			add_tried_value(trial, shown);
-		}
-		if (seen[found])
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("value \"%s\" occurs twice", TextDatumGetCString(datums[i])),
-					 errdetail("The server shows it as \"%s\".", shown)));
-		seen[found] = true;
 	}
 }
 
+/* The current value comes first, whether it is given or not.  given may be NULL. */
 void
-sp_trial_check_current(const sp_trial *trial)
+sp_trial_take_values(sp_trial *trial, const char *current, ArrayType *given)
 {
-	const char *shown = shown_value(trial->setting);
-
-	if (strcmp(shown, trial->values[trial->current].text) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("\"%s\" was changed while the workload was set up", trial->setting),
-				 errdetail("Its value was \"%s\", and is \"%s\" now.",
-						   trial->values[trial->current].text, shown),
-				 errhint("Call the trial again.")));
-}
-
-/* The current value comes first, whether it is given or not. */
-void
-sp_trial_take_values(sp_trial *trial, Datum array, bool isnull)
-{
-	trial->current = 0;
-	add_tried_value(trial, shown_value(trial->setting));
-	if (isnull)
-		take_default_values(trial);
+	add_tried_value(trial, pstrdup(current));
+	if (given)
+		take_given_values(trial, given);
 	else
-		take_given_values(trial, DatumGetArrayTypeP(array));
+		take_default_values(trial);
 	if (trial->count == 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is no value to compare with the current one, \"%s\"",
 						trial->values[0].text)));
+}
+
+/* An error if the current value is another one now. */
+void
+sp_trial_check_current(const sp_trial *trial, const char *shown)
+{
+	if (strcmp(shown, trial->values[0].text) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("\"%s\" was changed while the workload was set up", trial->setting),
+				 errdetail("Its value was \"%s\", and is \"%s\" now.", trial->values[0].text, shown),
+				 errhint("Call the trial again.")));
 }

@@ -10,6 +10,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use SyncProbeTest;
 use Test::More;
+use Time::HiRes qw(sleep);
 
 # Without replica, open_* would be O_DIRECT on 15, and record_switch() would have to know.
 my $node = probe_cluster('advice', conf => "wal_sync_method = fsync\nwal_level = replica");
@@ -129,12 +130,123 @@ CALL sync_probe.wait_for_reload();
 SQL
 like($err, qr/ERROR:  invalid transaction termination/, 'not in a transaction block');
 
+# While the postmaster is stopped, no other session can begin.
+my $session_beside = session($node);
+
+sub beside
+{
+	my ($out) = query($session_beside, @_);
+	chomp $out;
+	return $out;
+}
+
 # A session that does not say what it does is not taken for idle.
 my $silent = session($node);
 query($silent, 'SET track_activities = off');
 ($status, $out, $err) = $node->psql('postgres', 'CALL sync_probe.wait_for_reload()');
 like($err, qr/WARNING:.*unknown.*\nDETAIL:.*off in processes: $silent->{pid}\./, 'a silent session');
 $silent->quit;
+
+# --- what wait_for_reload() waits for
+
+# A session that has asked for a reload, and waits.
+sub start_waiting
+{
+	my $waiting = session($node);
+	query($waiting, 'SELECT pg_reload_conf()');
+	start_query($waiting, 'CALL sync_probe.wait_for_reload()');
+	return $waiting;
+}
+
+# Does it name that process, and end once the code has been called?
+sub waits_for_ok
+{
+	my ($waiting, $pid, $release, $name) = @_;
+	ok($node->poll_query_until('postgres',
+		"SELECT query ~ 'wait_for_reload' AND state = 'active' FROM pg_stat_activity"
+		  . " WHERE pid = $waiting->{pid}"), "$name: it waits");
+	my $notice = qr/NOTICE:.*waiting.*\nDETAIL:  Processes: (?:\d+, )*$pid\b/;
+	ok(wait_for(sub { $waiting->{run}->pump_nb; $waiting->{stderr} =~ $notice }),
+		"$name: it names the process");
+	$release->();
+	finish_query($waiting);
+	$waiting->quit;
+	return;
+}
+
+# The postmaster has not read the file while it is stopped.
+{
+	my $postmaster = $node->{_pid};
+	my $waiting = session($node);
+	kill 'STOP', $postmaster;
+	query($waiting, "ALTER SYSTEM SET commit_siblings = 6; SELECT pg_reload_conf()");
+	start_query($waiting, 'CALL sync_probe.wait_for_reload()');
+	sleep 3;
+	is(beside("SELECT state FROM pg_stat_activity WHERE pid = $waiting->{pid}"),
+		'active', 'postmaster stopped: it waits');
+	kill 'CONT', $postmaster;
+	finish_query($waiting);
+	is($node->safe_psql('postgres', 'SHOW commit_siblings'), '6',
+		'postmaster stopped: then new sessions have the value');
+	$waiting->quit;
+}
+
+# A worker of autovacuum that is busy with one table.
+$node->safe_psql('postgres', <<'SQL');
+CREATE TABLE to_vacuum WITH (autovacuum_vacuum_threshold = 1, autovacuum_vacuum_cost_delay = 100,
+    autovacuum_vacuum_cost_limit = 1) AS SELECT generate_series(1, 100000);
+DELETE FROM to_vacuum;
+ALTER SYSTEM SET autovacuum_naptime = '1s';
+SELECT pg_reload_conf();
+SQL
+{
+	my $vacuums = q(SELECT pid FROM pg_stat_activity
+		WHERE backend_type = 'autovacuum worker' AND query ~ 'to_vacuum');
+	$node->poll_query_until('postgres', "SELECT count(*) = 1 FROM ($vacuums) v")
+	  or die 'nothing is vacuumed';
+	my $pid = $node->safe_psql('postgres', $vacuums);
+	waits_for_ok(start_waiting(), $pid, sub {
+			$node->safe_psql('postgres',
+				'DROP TABLE to_vacuum; ALTER SYSTEM RESET autovacuum_naptime; SELECT pg_reload_conf()');
+		}, 'autovacuum');
+}
+
+# The checkpointer, stopped while it writes or syncs.
+{
+	my $checkpointer = "pid, coalesce(wait_event, 'none') FROM pg_stat_activity"
+	  . " WHERE backend_type = 'checkpointer'";
+	my ($pid, $state) = split /\|/, $node->safe_psql('postgres', "SELECT $checkpointer");
+	my $busy = session($node);
+	query($busy, 'CREATE TABLE to_write (n int)');
+	start_query($busy, <<'SQL');
+DO $$ BEGIN FOR i IN 1 .. 100000 LOOP
+    INSERT INTO to_write SELECT generate_series(1, 20000);
+    COMMIT;
+    PERFORM pg_sleep(0);
+END LOOP; END $$
+SQL
+	my $checkpoints = session($node);
+	my $in_progress = wait_for(sub {
+		start_query($checkpoints, 'CHECKPOINT');
+		for (1 .. 200)
+		{
+			($pid, $state) = split /\|/, beside("SELECT $checkpointer");
+			last if $state !~ /^Checkpoint/;
+		}
+		kill 'STOP', $pid;
+		(undef, $state) = split /\|/, beside("SELECT $checkpointer");
+		return 1 if $state !~ /^Checkpoint/;
+		kill 'CONT', $pid;
+		finish_query($checkpoints);
+		return 0;
+	});
+	ok($in_progress, 'checkpointer: stopped in a checkpoint');
+	$node->safe_psql('postgres', "SELECT pg_terminate_backend($busy->{pid})");
+	waits_for_ok(start_waiting(), $pid, sub { kill 'CONT', $pid }, 'checkpointer');
+	$_->{run}->kill_kill for $busy, $checkpoints;
+	$node->safe_psql('postgres', 'DROP TABLE to_write');
+}
+$session_beside->quit;
 
 # --- the method that is recorded is the one that holds
 

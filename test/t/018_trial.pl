@@ -1,11 +1,9 @@
-# However a trial ends, postgresql.auto.conf is the same file with the same content as
-# before, and the server has the old value.  What a failure of the machine leaves, is found
-# and restored.
+# However a trial ends, the server has the old value again, and changes that others make with
+# ALTER SYSTEM meanwhile stay.  What a failure of the machine leaves, is found and restored.
 
 use strict;
 use warnings;
 
-use File::Copy qw(copy);
 use FindBin;
 use lib $FindBin::RealBin;
 use PostgreSQL::Test::Cluster;
@@ -23,30 +21,24 @@ my $auto = $node->data_dir . '/postgresql.auto.conf';
 # The old value is one that is not the default, so that it has to come back.
 $node->safe_psql('postgres', "ALTER SYSTEM SET commit_delay = 7");
 $node->safe_psql('postgres', "ALTER SYSTEM SET work_mem = '5MB'");
-$node->append_conf('postgresql.auto.conf', "# by hand, it's kept");
+$node->safe_psql('postgres', "ALTER SYSTEM SET application_name = 'it''s kept'");
 $node->reload;
 
 my $trial = q{CALL sync_probe.trial('commit_delay', '{0,50}', duration => '%s s', slot => '1 s')};
-
-# Content, inode and link count.
-sub identity
-{
-	my @status = stat $auto;
-	return join "\n", @status[ 1, 2, 3, 4, 5, 9 ], slurp_file($auto);
-}
-
-my $before = identity();
+my $before = auto_settings($node);
 
 # ------------------------------------------------------------------- a trial
 
-# A session whose trial has another value in place now.
+# A session whose trial has that value in place now.
 sub start_trial
 {
 	my (%opt) = @_;
 	my $session = session($node);
+	my $value = $opt{value} // '(0|50)';
 	query($session, $opt{before}) if $opt{before};
 	start_query($session, $opt{call} // sprintf($trial, 300));
-	wait_for(sub { slurp_file($auto) =~ /commit_delay = '(0|50)'\n/ }) or die 'no value was tried';
+	wait_for(sub { slurp_file($auto) =~ /commit_delay = '$value'\n.*trial_restores/s })
+	  or die 'no value was tried';
 	$session->{watchdog} = (trial_watchdogs($node))[0] or die 'the trial has no watchdog';
 	return $session;
 }
@@ -66,8 +58,8 @@ sub restored_ok
 {
 	my ($name) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	ok(wait_for(sub { identity() eq $before }), "$name: the same file with the same content")
-	  or diag($before, identity());
+	ok(wait_for(sub { auto_settings($node) eq $before }), "$name: the settings are as before")
+	  or diag($before, "\n", auto_settings($node));
 	ok(new_session_shows('commit_delay', 7), "$name: a new session has the old value");
 	nothing_left($node, $name);
 	return;
@@ -90,61 +82,68 @@ sub start_again
 	return;
 }
 
-# The server crashes and starts again, or the test starts it.
+# The server crashes and starts again.
 sub crash
 {
-	my ($signal, @pids) = @_;
+	my (@pids) = @_;
 	my $offset = -s $node->logfile;
-	kill $signal, @pids;
+	kill 'KILL', @pids;
 	$node->wait_for_log(qr/database system is ready to accept connections/, $offset);
 	return;
 }
 
-sub stop_and_start
+# --- endings after which the setting is restored without further ado
+
+# ALTER SYSTEM can write no file, in the session and in the worker.
+my $temporary = "$auto.tmp";
+my $log_offset;
+
+sub allow_writing
 {
-	my ($session, $mode) = @_;
-	$node->stop($mode);
-	is(identity(), $before, "$mode stop: restored before the end of the server");
-	$node->start;
+	my $failures = sub {
+		my $count = () = slurp_file($node->logfile, $log_offset) =~
+		  /ERROR:  could not open file "postgresql\.auto\.conf\.tmp"/g;
+		return $count;
+	};
+	ok(wait_for(sub { $failures->() == 2 }), 'error: the session and the worker report it');
+	# at its own times; one second, two, and four are enough for three attempts
+	sleep 4;
+	is($failures->(), 2, 'error: the worker reports it once, and tries again');
+	rmdir $temporary;
 	return;
 }
 
 my @endings = (
 	{ name => 'the end', call => sprintf($trial, 5), end => sub { }, says => qr/undecided/ },
-	{ name => 'error', end => sub { mkdir $node->data_dir . '/pg_sync_probe.trial_next' },
-		says => qr/ERROR:  could not put file/,
-		after => sub { rmdir $node->data_dir . '/pg_sync_probe.trial_next' } },
+	{ name => 'error', end => sub { $log_offset = -s $node->logfile; mkdir $temporary },
+		says => qr/ERROR:  could not open file "postgresql\.auto\.conf\.tmp"/,
+		after => \&allow_writing },
 	{ name => 'pg_cancel_backend', end => signal_backend($node, 'pg_cancel_backend'),
 		says => qr/canceling statement due to user request/ },
 	{ name => 'statement_timeout', before => "SET statement_timeout = '2s'", end => sub { },
 		says => qr/canceling statement due to statement timeout/ },
 	{ name => 'pg_terminate_backend', end => signal_backend($node, 'pg_terminate_backend'),
-		says => qr/terminating connection due to administrator command/ },
+		says => qr/terminating connection due to administrator command/, over => 1 },
 	{ name => 'client killed', end => signal_client('KILL') },
-	{ name => 'SIGKILL of the session', end => sub { crash('KILL', $_[0]{pid}) } },
-	{ name => 'SIGKILL of the watchdog', end => sub { crash('KILL', $_[0]{watchdog}) } },
-	{ name => 'SIGKILL of both', end => sub { crash('KILL', @{ $_[0] }{qw(pid watchdog)}) } },
-	{ name => 'SIGABRT of the watchdog', end => sub { crash('ABRT', $_[0]{watchdog}) } },
+	{ name => 'SIGKILL of the session', end => sub { crash($_[0]{pid}) } },
+	{ name => 'SIGKILL of the watchdog', end => sub { crash($_[0]{watchdog}) } },
+	{ name => 'SIGKILL of both', end => sub { crash(@{ $_[0] }{qw(pid watchdog)}) } },
 	{ name => 'SIGKILL of another session',
 		end => sub {
 			my $other = session($node);
-			crash('KILL', $other->{pid});
+			crash($other->{pid});
 			$other->{run}->kill_kill;
 		} },
-	{ name => 'fast stop', end => sub { stop_and_start($_[0], 'fast') } },
-	{ name => 'immediate stop', end => sub { stop_and_start($_[0], 'immediate') } },
-	{ name => 'SIGKILL of the postmaster',
+	{ name => 'fast stop',
 		end => sub {
-			my $postmaster = $node->{_pid};
-			kill 'KILL', $postmaster;
-			wait_dead(@{ $_[0] }{qw(pid watchdog)});
-			is(identity(), $before, 'SIGKILL of the postmaster: restored without it');
-			start_again($postmaster);
+			$node->stop('fast');
+			is(auto_settings($node), $before, 'fast stop: restored before the end of the server');
+			$node->start;
 		} },
-	{ name => 'SIGSTOP of the session',
+	{ name => 'SIGSTOP of the session', call => sprintf($trial, 6),
 		end => sub {
 			kill 'STOP', $_[0]{pid};
-			ok(wait_for(sub { identity() eq $before }), 'the watchdog restores');
+			ok(wait_for(sub { auto_settings($node) eq $before }), 'the watchdog restores');
 			kill 'CONT', $_[0]{pid};
 		}, says => qr/was changed during the trial/ });
 
@@ -156,6 +155,11 @@ for my $ending (@endings)
 	{
 		my ($out, $err) = finish_query($session);
 		like($out . $err, $ending->{says}, "$ending->{name}: the client was told");
+		# an error while a lock was held must not leave the session deaf
+		(undef, $err) = query($session, "SET statement_timeout = '100ms'; SELECT pg_sleep(60)")
+		  unless $ending->{over};
+		like($err, qr/canceling statement|terminating connection/,
+			"$ending->{name}: the session can be cancelled");
 	}
 	$ending->{after}->() if $ending->{after};
 	restored_ok($ending->{name});
@@ -169,76 +173,108 @@ for my $ending (@endings)
 		'>', \my $out);
 	my (undef, $err) = finish_query($session);
 	like($err, qr/cannot go on with the trial now/, 'smart stop: the trial ends');
+	ok(wait_for(sub { auto_settings($node) eq $before }), 'smart stop: restored');
 	$session->quit;
 	$stop->finish;
 	$node->_update_pid(0);
-	is(identity(), $before, 'smart stop: restored');
 	$node->start;
 	restored_ok('smart stop');
 }
 
-# --- a crash after which the server stays down
-$node->safe_psql('postgres', 'ALTER SYSTEM SET restart_after_crash = off');
-$node->reload;
-$before = identity();
-{
-	my $session = start_trial();
-	my $postmaster = $node->{_pid};
-	kill 'KILL', $session->{watchdog};
-	wait_dead($postmaster);
-	is(identity(), $before, 'restart_after_crash = off: restored by the session');
-	start_again($postmaster);
-	restored_ok('restart_after_crash = off');
-	$session->{run}->kill_kill;
-}
-$node->safe_psql('postgres', 'ALTER SYSTEM RESET restart_after_crash');
-$node->reload;
-$before = identity();
-
-# ------------------------------------------------ all processes gone at once
-
-sub fail_like_a_machine
-{
-	my $session = start_trial();
-	my $postmaster = $node->{_pid};
-	kill 'STOP', @{$session}{qw(pid watchdog)};
-	kill 'KILL', $postmaster;
-	kill 'KILL', @{$session}{qw(pid watchdog)};
-	wait_dead($postmaster, @{$session}{qw(pid watchdog)});
-	$session->{run}->kill_kill;
-	return $postmaster;
-}
+# --- where no process is left that could: a finding, cleanup(), and the next trial
 
 sub finding_ok
 {
 	my ($server, $name) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
 	my $expected = 'error|commit_delay|7|{"SELECT sync_probe.cleanup()"}';
-	is($server->safe_psql('postgres', <<'SQL'), $expected, $name);
+	is($server->safe_psql('postgres', <<'SQL'), $expected, "$name: a finding says so");
 SELECT severity, evidence ->> 'setting', evidence ->> 'value_before', commands
 FROM sync_probe.findings WHERE code = 'trial_not_restored'
 SQL
 	return;
 }
 
-my $postmaster = fail_like_a_machine();
-isnt(identity(), $before, 'power failure: a value of the trial is left');
-start_again($postmaster);
-finding_ok($node, 'power failure: a finding tells so');
-is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), '1', 'cleanup() restores it');
-restored_ok('power failure and cleanup()');
-is($node->safe_psql('postgres', <<'SQL'), '0', 'then the finding has gone');
+sub cleanup_ok
+{
+	my ($name) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	finding_ok($node, $name);
+	is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), '1', "$name: cleanup()");
+	is($node->safe_psql('postgres', 'SHOW commit_delay'), '7', "$name: the next session has it");
+	restored_ok($name);
+	is($node->safe_psql('postgres', <<'SQL'), '0', "$name: then the finding has gone");
 SELECT count(*) FROM sync_probe.findings WHERE code = 'trial_not_restored'
 SQL
-is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), '0', 'cleanup() has nothing to do');
+	is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), '0',
+		"$name: cleanup() has nothing to do");
+	return;
+}
 
-start_again(fail_like_a_machine());
+sub immediate_stop
 {
-	my (undef, $out, $err) = $node->psql('postgres', sprintf($trial, 4));
+	$node->stop('immediate');
+	$node->start;
+	return;
+}
+
+sub kill_postmaster
+{
+	my ($session) = @_;
+	my $postmaster = $node->{_pid};
+	kill 'KILL', $postmaster;
+	wait_dead(@{$session}{qw(pid watchdog)});
+	start_again($postmaster);
+	return;
+}
+
+for my $case ([ 'immediate stop', \&immediate_stop ], [ 'SIGKILL of postmaster', \&kill_postmaster ])
+{
+	my ($name, $end) = @$case;
+	my $session = start_trial();
+	$end->($session);
+	cleanup_ok($name);
+	$session->{run}->kill_kill;
+}
+{
+	my $session = start_trial();
+	kill_postmaster($session);
+	my (undef, undef, $err) = $node->psql('postgres', sprintf($trial, 4));
 	like($err, qr/NOTICE:  restored the setting of an earlier trial/, 'the next trial restores it');
 	like($err, qr/commit_delay = 7 us/, 'it compares with the value before');
-	restored_ok('power failure and the next trial');
+	restored_ok('the next trial');
+	$session->{run}->kill_kill;
 }
+
+# Somebody has changed the setting before anything was restored: the newer value stays.
+{
+	my $session = start_trial();
+	kill_postmaster($session);
+	$node->safe_psql('postgres', 'ALTER SYSTEM SET commit_delay = 8');
+	is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), '1', 'newer value: cleanup()');
+	like(auto_settings($node), qr/^commit_delay = '8'$/m, 'newer value: it stays');
+	unlike(auto_settings($node), qr/sync_probe/, 'newer value: the marker goes');
+	$node->safe_psql('postgres', 'ALTER SYSTEM SET commit_delay = 7');
+	$node->reload;
+	$session->{run}->kill_kill;
+}
+
+# --- a crash after which the server stays down
+$node->safe_psql('postgres', 'ALTER SYSTEM SET restart_after_crash = off');
+$node->reload;
+$before = auto_settings($node);
+{
+	my $session = start_trial();
+	my $postmaster = $node->{_pid};
+	kill 'KILL', $session->{watchdog};
+	wait_dead($postmaster);
+	start_again($postmaster);
+	cleanup_ok('restart_after_crash = off');
+	$session->{run}->kill_kill;
+}
+$node->safe_psql('postgres', 'ALTER SYSTEM RESET restart_after_crash');
+$node->reload;
+$before = auto_settings($node);
 
 # --- a base backup that was taken during a trial
 {
@@ -255,7 +291,7 @@ SQL
 	my $copy = PostgreSQL::Test::Cluster->new('copy');
 	$copy->init_from_backup($node, 'during_a_trial');
 	$copy->start;
-	finding_ok($copy, 'the copy has a finding');
+	finding_ok($copy, 'the copy');
 	is($copy->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), '1', 'cleanup() restores there');
 	is($copy->safe_psql('postgres', 'SHOW commit_delay'), '7', 'the copy has the old value');
 	is($copy->safe_psql('postgres', 'SHOW work_mem'), '5MB', 'and the other settings');
@@ -263,89 +299,131 @@ SQL
 	$copy->stop;
 }
 
+# ------------------------------------------------- a slot has the value that it counts for
+
+# The postmaster reads no file while it is stopped: the trial must not go on to the next value.
+{
+	my $session = start_trial();
+	my $seen = '';
+	my $since = time;
+	kill 'STOP', $node->{_pid};
+	ok(wait_for(
+			sub {
+				my $now = auto_settings($node);
+				($seen, $since) = ($now, time) if $now ne $seen;
+				return time - $since > 8;
+			}), 'postmaster stopped: the trial stays at one value');
+	kill 'CONT', $node->{_pid};
+	end_probe($node, $session);
+	restored_ok('postmaster stopped');
+}
+
 # ----------------------------------------------- ALTER SYSTEM during a trial
 
-# The statement, commit_delay and work_mem after it.
-my @changes = (
-	[ "ALTER SYSTEM SET work_mem = '6MB'", '7', '6MB' ],
-	[ 'ALTER SYSTEM SET commit_delay = 70', '70', '6MB' ],
-	[ 'ALTER SYSTEM SET commit_delay = 7', '7', '6MB' ],
-	[ 'ALTER SYSTEM RESET commit_delay', '0', '6MB' ],
-	[ 'ALTER SYSTEM RESET ALL', '0', '4MB' ]);
-for my $change (@changes)
+# Of another setting: the server merges it, and the trial goes on.
 {
-	my ($statement, $commit_delay, $work_mem) = @$change;
-	my $session = start_trial();
-	$node->safe_psql('postgres', $statement);
-	my (undef, $err) = finish_query($session);
-	like($err, qr/was changed during the trial/, "$statement: the trial ends");
-	ok(new_session_shows('commit_delay', $commit_delay), "$statement: commit_delay");
-	ok(new_session_shows('work_mem', $work_mem), "$statement: work_mem");
-	# the watchdog takes it out, after the session has told its error
-	ok(wait_for(sub { slurp_file($auto) !~ /sync_probe/ }), "$statement: no marker is left")
-	  or diag(slurp_file($auto));
-	nothing_left($node, $statement);
+	my $session = start_trial(call => sprintf($trial, 7));
+	$node->safe_psql('postgres', "ALTER SYSTEM SET work_mem = '6MB'");
+	my ($out, $err) = finish_query($session);
+	like($out, qr/undecided/, 'another setting: the trial goes on to its end');
+	$before =~ s/5MB/6MB/;
+	restored_ok('another setting');
 	$session->quit;
 }
 
-# ----------------------------------------------------- open_* and old statements
-
-my $open = q{CALL sync_probe.trial('wal_sync_method', '{open_datasync}', duration => '3 s')};
+# Of its own: the value in place then, the statement, what is told, commit_delay after it.
+my $changed = qr/"commit_delay" was changed during the trial/;
+my @changes = (
+	[ '0', 'SET commit_delay = 70', $changed, 70 ],
+	[ '0', 'SET commit_delay = 50', $changed, 50 ],
+	[ '50', 'SET commit_delay = 50', $changed, 50 ],
+	[ '50', 'SET commit_delay = 0', $changed, 0 ],
+	[ '50', 'SET commit_delay = 7', $changed, 7 ],
+	[ '50', 'RESET commit_delay', $changed, 0 ],
+	[ '50', 'RESET pg_sync_probe.trial_restores',
+		qr/"pg_sync_probe\.trial_restores" was changed during the trial/, 7 ],
+	[ '50', 'RESET ALL', $changed, 0 ]);
+for my $change (@changes)
 {
-	my (undef, $out, $err) = $node->psql('postgres', $open);
-	like($err, qr/wal_sync_method = open_datasync: /, 'open_datasync is tried where nothing writes');
-	unlike($out, qr/left out/, 'and not left out');
+	my ($value, $statement, $told, $after) = @$change;
+	my $name = "ALTER SYSTEM $statement beside $value";
+	my $session = start_trial(value => $value);
+	$node->safe_psql('postgres', "ALTER SYSTEM $statement");
+	my (undef, $err) = finish_query($session);
+	like($err, $told, "$name: the trial ends");
+	ok(new_session_shows('commit_delay', $after), "$name: commit_delay");
+	unlike(auto_settings($node), qr/sync_probe/, "$name: no marker is left");
+	nothing_left($node, $name);
+	$session->quit;
+	$node->safe_psql('postgres', 'ALTER SYSTEM SET commit_delay = 7');
+	$node->reload;
+}
 
-	# commits that no one waits for
-	my $writer = session($node);
-	$node->safe_psql('postgres', 'CREATE TABLE filled (n integer)');
-	start_query($writer, <<'SQL');
-SET synchronous_commit = off;
-DO $$ BEGIN LOOP INSERT INTO filled VALUES (1); COMMIT; END LOOP; END $$
-SQL
-	$node->poll_query_until('postgres', 'SELECT EXISTS (SELECT FROM filled)') or die 'nobody writes';
-	my $offset = -s $node->logfile;
-	(undef, $out, $err) = $node->psql('postgres', $open);
-	like($out, qr/open_datasync was left out: (?:WAL is written|a statement lasts)/,
-		'it is left out beside asynchronous commits');
-	unlike(slurp_file($node->logfile, $offset), qr/changed to "open_datasync"/,
-		'and not switched to while they are made');
-	$node->safe_psql('postgres', 'ALTER SYSTEM SET wal_sync_method = open_datasync');
-	$node->reload;
-	ok(new_session_shows('wal_sync_method', 'open_datasync'), 'open_datasync is current');
-	(undef, $out, $err) = $node->psql('postgres', "CALL sync_probe.trial(duration => '3 s')");
-	like($out, qr/undecided.*the current value cannot be tried beside others/,
-		'then there is no trial beside asynchronous commits');
-	$node->safe_psql('postgres', 'ALTER SYSTEM RESET wal_sync_method');
-	$node->reload;
-	(undef, $out, $err) = $node->psql('postgres', sprintf($trial, 4));
-	like($out, qr/up to 1 sessions ran a statement that was older than a slot/,
-		'a statement that is older than its slot is told');
-	$node->safe_psql('postgres', "SELECT pg_terminate_backend($writer->{pid})");
-	$writer->{run}->kill_kill;
-	ok(new_session_shows('wal_sync_method', 'fdatasync'), 'the method is as before');
-	nothing_left($node, 'open_datasync');
+# --- a statement that outlasts its slot
+{
+	my $long = session($node);
+	start_query($long, 'SELECT pg_sleep(300)');
+	wait_for(sub {
+		$node->safe_psql('postgres',
+			"SELECT state FROM pg_stat_activity WHERE pid = $long->{pid}") eq 'active'
+	}) or die 'no statement runs';
+	my (undef, $out) = $node->psql('postgres', sprintf($trial, 4));
+	like($out, qr/; 1 session still used the previous value/, 'it is part of the reason');
+	$node->safe_psql('postgres', "SELECT pg_terminate_backend($long->{pid})");
+	$long->{run}->kill_kill;
 }
 
 # --------------------------------------------------------- where it is refused
 
-# A file with a change that a reload would activate.
-for my $file (qw(postgresql.conf pg_hba.conf pg_ident.conf postgresql.auto.conf))
+# A file with a change that a reload would activate, also if it was moved there.
+for my $file (qw(postgresql.conf pg_hba.conf pg_ident.conf postgresql.auto.conf moved))
 {
+	my $path = $node->data_dir . '/' . ($file eq 'moved' ? 'postgresql.conf' : $file);
+	my $modified = (stat $path)[9];
 	sleep 0.1;
-	$node->append_conf($file, '# a change');
+	append_to_file($path, "# a change\n");
+	utime $modified, $modified, $path if $file eq 'moved';
 	fails_ok($node, "$file changed", sprintf($trial, 5), '55000',
-		qr/file ".*\Q$file\E" was changed since the server has read it/);
+		qr/file ".*" was changed since the server has read it/);
 	$node->reload;
 	ok(wait_for(sub { $node->psql('postgres', sprintf($trial, 4)) == 0 }),
 		"$file: after a reload a trial works");
 }
-$node->append_conf('postgresql.conf', "max_connections = many");
+
+# A file with an error is not read, and a reload changes nothing.
+$before = auto_settings($node);
+$node->append_conf('postgresql.conf', 'no setting = = 1');
 $node->reload;
-fails_ok($node, 'an error in a file', sprintf($trial, 5), 'F0000|55000', qr/changed|contains errors/);
-$node->append_conf('postgresql.conf', "max_connections = 20");
-$node->adjust_conf('postgresql.conf', 'max_connections', '20');
-$node->restart;
+fails_ok($node, 'an error in a file', sprintf($trial, 5), '55000',
+	qr/postgresql\.conf" was changed since the server has read it/);
+{
+	my $conf = $node->data_dir . '/postgresql.conf';
+	my $content = slurp_file($conf);
+	$content =~ s/^no setting.*\n//m;
+	unlink $conf;
+	append_to_file($conf, $content);
+}
+$node->reload;
+restored_ok('an error in a file');
+
+# A file that cannot be read for a moment is no empty one.
+my $mode = (stat $auto)[2] & 07777;
+{
+	my $session = start_trial();
+	chmod 0, $auto;
+	my (undef, $err) = finish_query($session);
+	like($err, qr/could not open file "postgresql\.auto\.conf": Permission denied/,
+		'a file that cannot be read: the trial ends');
+	chmod $mode, $auto;
+	restored_ok('a file that cannot be read');
+	$session->quit;
+}
+chmod 0400, $auto;
+$node->reload;
+$node->safe_psql('postgres', 'CALL sync_probe.wait_for_reload()');
+fails_ok($node, 'a file that is read-only', sprintf($trial, 5), '42501', qr/Permission denied/);
+chmod $mode, $auto;
+restored_ok('a file that is read-only');
 
 for my $case (
 	[ 'fsync', 'off', qr/while fsync is off/ ],
@@ -354,9 +432,8 @@ for my $case (
 	my ($setting, $value, $message, $sqlstate) = @$case;
 	$node->append_conf('postgresql.conf', "$setting = $value");
 	$node->restart;
-	$before = identity();
 	fails_ok($node, "$setting = $value", sprintf($trial, 5), $sqlstate // '55000', $message);
-	is(identity(), $before, "$setting = $value: the file is as before");
+	is(auto_settings($node), $before, "$setting = $value: the settings are as before");
 	nothing_left($node, "$setting = $value");
 	$node->adjust_conf('postgresql.conf', $setting, $setting eq 'fsync' ? 'on' : '8');
 	$node->restart;
@@ -368,11 +445,18 @@ command_ok([ 'pg_ctl', '-D', $node->data_dir, '-l', $node->logfile, '-o', '-c co
 		'-w', 'start' ],
 	'the server starts with an option');
 $node->_update_pid(1);
-fails_ok($node, 'command line', sprintf($trial, 5), '55000', qr/a reload would not change/,
-	qr/Its value is from: command line/);
+fails_ok($node, 'command line', sprintf($trial, 5), '55000',
+	qr/"commit_delay" is still "5" after a reload/, qr/on the command line/);
+ok(wait_for(sub { auto_settings($node) eq $before }), 'command line: the settings are as before');
 # a restart would keep the option
 $node->stop;
 $node->start;
+
+# --- a value of the session is not that of the server
+{
+	my (undef, undef, $err) = $node->psql('postgres', 'SET commit_delay = 10; ' . sprintf($trial, 4));
+	like($err, qr/commit_delay = 7 us/, 'the current value is that of new sessions');
+}
 
 # --- one at a time
 {
@@ -393,25 +477,17 @@ $node->start;
 	$standby->init_from_backup($node, 'for_standby', has_streaming => 1);
 	$standby->start;
 	fails_ok($standby, 'standby', sprintf($trial, 5), '25006', qr/on a standby/);
+	is($standby->psql('postgres', 'CALL sync_probe.wait_for_reload()'), 0,
+		'wait_for_reload() works there');
 	$standby->stop;
 	log_ok($standby);
 }
-
-# --- a file that the server may only read
-
-my $mode = (stat $auto)[2] & 07777;
-chmod 0400, $auto;
-my $read_only = identity();
-my ($status, undef, $stderr) = $node->psql('postgres', sprintf($trial, 6));
-is($status, 0, 'a file that is read-only: a trial') or diag($stderr);
-is(identity(), $read_only, 'a file that is read-only: it is the same');
-chmod $mode, $auto;
 
 # --- a marker that somebody else has made, for a setting that no trial has
 
 $node->safe_psql('postgres', "ALTER SYSTEM SET archive_command = 'true'");
 $node->append_conf('postgresql.auto.conf',
-	"pg_sync_probe.trial_restores = 'archive_command=touch forged'");
+	q(pg_sync_probe.trial_restores = '"archive_command","touch forged","true"'));
 is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), 0,
 	'a forged marker: cleanup() restores nothing');
 like(slurp_file($auto), qr/^archive_command = 'true'$/m, 'a forged marker: the setting stays');

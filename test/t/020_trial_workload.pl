@@ -45,20 +45,14 @@ sub call
 	  . " workload => '$workload')";
 }
 
-# Content, inode and link count.
-sub identity
-{
-	my @status = stat $auto;
-	return join "\n", @status[ 1, 2, 3, 4, 5, 9 ], slurp_file($auto);
-}
-my $before = identity();
+my $before = auto_settings($node);
 
 sub restored_ok
 {
 	my ($name) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	ok(wait_for(sub { identity() eq $before }), "$name: the same file with the same content")
-	  or diag($before, identity());
+	ok(wait_for(sub { auto_settings($node) eq $before }), "$name: the settings are as before")
+	  or diag($before, "\n", auto_settings($node));
 	nothing_left($node, $name);
 	return;
 }
@@ -213,7 +207,7 @@ sub start_trial
 	my $session = session($node);
 	query($session, $opt{before}) if $opt{before};
 	start_query($session, call('upsert', 300));
-	wait_for(sub { slurp_file($auto) =~ /commit_delay = '(0|50)'\n/ }) or die 'no value was tried';
+	wait_for(sub { slurp_file($auto) =~ /commit_delay = '(0|50)'\n.*trial_restores/s }) or die 'no value was tried';
 	return $session;
 }
 
@@ -249,9 +243,9 @@ for my $ending (
 			$node->safe_psql('postgres', 'DROP TABLE ' . workload_schemas($node) . '.test');
 		}, says => qr/pgbench .* while it ran workload "upsert".*test.* does not exist/s },
 	{ name => 'error of the trial',
-		end => sub { mkdir $node->data_dir . '/pg_sync_probe.trial_next' },
-		says => qr/ERROR:  could not put file/,
-		after => sub { rmdir $node->data_dir . '/pg_sync_probe.trial_next' } },
+		end => sub { mkdir "$auto.tmp" },
+		says => qr/ERROR:  could not open file "postgresql\.auto\.conf\.tmp"/,
+		after => sub { rmdir "$auto.tmp" } },
 	{ name => 'SIGKILL of the session', end => sub { crash_and_clean_up($_[0]{pid}) } },
 	{ name => 'fast stop', end => sub { $node->stop('fast'); $node->start } },
 	{ name => 'immediate stop', end => sub { $node->stop('immediate'); $node->start; clean_up() } })
@@ -300,7 +294,7 @@ for (
 	append_to_file($gate, 'closed');
 	start_query($session, call('gated set-up', 5));
 	wait_phase($node, $session, 'setting up');
-	is(identity(), $before, "$name: the set-up comes before the first switch");
+	is(auto_settings($node), $before, "$name: the set-up comes before the first switch");
 	$change->($session);
 	unlink $gate;
 	my ($out, $err) = finish_query($session);
@@ -309,7 +303,7 @@ for (
 	nothing_left($node, $name);
 	$node->safe_psql('postgres', 'ALTER SYSTEM SET commit_delay = 7');
 	$node->reload;
-	$before = identity();
+	$before = auto_settings($node);
 }
 
 $node->stop;

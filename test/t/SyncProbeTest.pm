@@ -27,8 +27,8 @@ use sigtrap qw(die TERM);
 our @EXPORT = qw(probe_cluster build_directory add_tablespace has_other_strings
   prepared_filesystems session verbose_session start_query finish_query query start_probe
   pause_probe end_probe wait_for wait_phase wait_running probe_files pgbench_children
-  workload_call workload_schemas let_runs_count leftovers nothing_left trial_watchdogs descriptors
-  signal_backend signal_client kill_process client_told_ok seed_random fails_ok works_ok log_ok
+  workload_call workload_schemas let_runs_count leftovers nothing_left trial_watchdogs auto_settings
+  descriptors signal_backend signal_client kill_process client_told_ok seed_random fails_ok works_ok log_ok
   pid_alive LONG_PROBE SMALL_RUN CLIENT_LOST);
 
 # Longer than any test waits; always ended from outside.
@@ -319,6 +319,14 @@ sub trial_watchdogs
 		push @watchdogs, $pid if (<$file> // '') =~ /pg_sync_probe trial/ && pid_alive($pid);
 	}
 	return @watchdogs;
+}
+
+# The settings in postgresql.auto.conf.  ALTER SYSTEM drops comments, and moves lines.
+sub auto_settings
+{
+	my ($node) = @_;
+	return join "\n",
+	  sort grep { /^[^#]/ } split /\n/, slurp_file($node->data_dir . '/postgresql.auto.conf');
 }
 
 # All traces of a probe, trial or workload in the cluster, as text; empty when there are

@@ -1,0 +1,125 @@
+/*-------------------------------------------------------------------------
+ *
+ * new_process.c
+ *		What a process of this server shows that starts now.
+ *
+ * Only the postmaster knows whether it has read the configuration again, and no other
+ * process can see it.  But a process that it starts inherits its values.
+ *
+ * It must not: depend on what the calling session shows, which may have values of its own.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "common/common.h"
+
+#include "miscadmin.h"
+#include "port/atomics.h"
+#include "storage/latch.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+
+#include "compat.h"
+
+/* Parallel queries may have all background workers for a moment. */
+#define MAX_POLLS	100
+#define POLL_MS		100
+
+typedef struct shared_answer
+{
+	char		setting[NAMEDATALEN];
+	sp_new_process shown;
+	volatile bool complete;
+} shared_answer;
+
+static void
+register_when_free(dsm_segment *segment, BackgroundWorkerHandle **handle)
+{
+	BackgroundWorker worker = {0};
+
+	worker.bgw_flags = BGWORKER_SHMEM_ACCESS;
+	worker.bgw_start_time = BgWorkerStart_PostmasterStart;
+	worker.bgw_restart_time = BGW_NEVER_RESTART;
+	strlcpy(worker.bgw_name, "pg_sync_probe new process", sizeof(worker.bgw_name));
+	strlcpy(worker.bgw_type, worker.bgw_name, sizeof(worker.bgw_type));
+	for (int i = 0; !sp_worker_register(&worker, "sync_probe_new_process", segment, 0, handle); i++)
+	{
+		if (i == MAX_POLLS || max_worker_processes == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("no background worker is free"),
+					 errdetail("A new process shows whether the server has read its configuration."),
+					 errhint("Increase max_worker_processes, or wait until other workers end.")));
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, POLL_MS,
+						 sp_wait_event_new("SyncProbeReload"));
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
+static void
+ask_one(const char *setting, sp_new_process *shown)
+{
+	dsm_segment *segment = dsm_create(sizeof(shared_answer), 0);
+	shared_answer *answer = dsm_segment_address(segment);
+	BackgroundWorkerHandle *handle;
+
+	memset(answer, 0, sizeof(*answer));
+	strlcpy(answer->setting, setting, sizeof(answer->setting));
+	register_when_free(segment, &handle);
+	(void) WaitForBackgroundWorkerShutdown(handle);
+	if (!answer->complete)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a background worker has ended before it showed \"%s\"", setting),
+				 errhint(SP_WORKER_HINT)));
+	*shown = answer->shown;
+	dsm_detach(segment);
+	pfree(handle);
+}
+
+/*
+ * The value of a setting in a new process, as SHOW prints it, and when the postmaster read
+ * its configuration.  The postmaster has handled all signals that it got before this call.
+ *
+ * The first process may start while the postmaster handles an older request, with a reload
+ * still pending.  It handles that before it looks at the next request.
+ */
+void
+sp_new_process_show(const char *setting, sp_new_process *shown)
+{
+	ask_one(setting, shown);
+	ask_one(setting, shown);
+}
+
+/* The main function of the process.  handle: of the segment with shared_answer. */
+void
+sync_probe_new_process(Datum handle)
+{
+	dsm_segment *segment;
+	shared_answer *answer;
+
+	if (!sp_worker_fits())
+		return;
+	BackgroundWorkerUnblockSignals();
+	segment = dsm_attach(DatumGetUInt32(handle));
+	if (segment == NULL)
+		return;					/* the session has been cancelled */
+	answer = dsm_segment_address(segment);
+	answer->shown.load_time = PgReloadTime;
+	strlcpy(answer->shown.value, GetConfigOptionByName(answer->setting, NULL, false),
+			sizeof(answer->shown.value));
+	pg_write_barrier();
+	answer->complete = true;
+}
+
+/*
+ * sync_probe_internal.await_postmaster() -> timestamptz: waits until the postmaster has
+ * handled all reloads that were requested, and returns the time.
+ */
+SP_FUNCTION(sync_probe_await_postmaster, "-> timestamptz")
+{
+	sp_new_process shown;
+
+	sp_new_process_show("wal_sync_method", &shown);
+	PG_RETURN_TIMESTAMPTZ(GetCurrentTimestamp());
+}
