@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * commit_checks.c
- *		When the commit suite must not write WAL.
+ *		When the commit suite must not write WAL, and with which methods nobody may.
  *
- * Its WAL goes to the archive and to all standbys.  Where one of them lags behind, more
+ * The suite's WAL goes to the archive and to all standbys.  Where one of them lags behind, more
  * WAL would stay in pg_wal.
  *
  *-------------------------------------------------------------------------

@@ -201,6 +201,12 @@ extern void sp_commit_load_abandon(sp_commit_load *load);
 extern void sp_commit_checks(void);
 extern void sp_refuse_other_kind(const char *method, const char *current);
 
+/*
+ * Throw an error if a process with that method must not write WAL beside processes with the
+ * current one.
+ */
+extern void sp_refuse_other_kind(const char *method, const char *current);
+
 /* --------------------------------------------------------- wal_segments.c */
 
 /* WAL that processes wrote with different methods, and that needs a sync of its own. */
