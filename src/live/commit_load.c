@@ -4,8 +4,8 @@
  *		The leader of the commit suite's workers: start them, run slots, end them.
  *
  * While a slot runs, the leader samples the processes of the server.  It sees how long
- * other sessions wait for their commits, whether a worker or another process syncs WAL,
- * and whether WAL is written that is not flushed.
+ * other sessions wait for their commits, and whether a worker or another process syncs WAL.
+ * It also looks at the space and the configuration, and gives the workers leave to write.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,15 +13,19 @@
 
 #include <math.h>
 
+#include "access/xlog.h"
+#include "access/xlog_internal.h"
 #include "access/xlogrecord.h"
 #include "miscadmin.h"
 #include "pgstat.h"
+#include "postmaster/interrupt.h"
 #include "storage/proc.h"
 #include "utils/wait_event.h"
 
 #include "compat.h"
 
 #define CHECK_WORKERS_NS	(20 * INT64CONST(1000000))
+#define LOOK_NS				(100 * INT64CONST(1000000))
 #define MAX_END_NS			(10 * INT64CONST(1000000000))
 
 /* With fewer syncs, their share says nothing. */
@@ -34,12 +38,15 @@ struct sp_commit_load
 	int			nworkers;		/* registered */
 	BackgroundWorkerHandle *handles[SP_MAX_COMMIT_WORKERS];
 	int64		next_check_ns;	/* of the workers */
+	sp_commit_look look;
+	void	   *look_context;
+	int64		next_look_ns;
+	uint64		in_flight;		/* WAL of workers that have looked for room, at most */
+	XLogSegNo	last_segment;	/* that was made */
+	bool		over;			/* by the look */
 	bool	   *is_worker;		/* by the index of the process */
 	sp_sampler *others;
 	uint64		transactions;	/* of workers, since others was started */
-	bool		unflushed;		/* seen in this slot, or not looked for */
-	int64		lease_ns;
-	int64		watched_ns;		/* the last time */
 	int64		worker_syncs;	/* samples of this slot in which a worker syncs */
 	int64		other_syncs;	/* ... and any other process */
 };
@@ -75,24 +82,6 @@ sample_syncs(sp_commit_load *load)
 	}
 }
 
-static void
-extend_lease(sp_commit_load *load)
-{
-	pg_atomic_write_u64(&load->control->lease_ns,
-						(uint64) (sp_monotonic_ns() + load->lease_ns));
-}
-
-/* Where nobody looked for a lease, WAL may have been written meanwhile without a flush. */
-static void
-note_gap(sp_commit_load *load)
-{
-	int64		now_ns = sp_monotonic_ns();
-
-	if (load->watched_ns > 0 && now_ns - load->watched_ns > SP_GUARDED_LEASE_NS)
-		load->unflushed = true;
-	load->watched_ns = now_ns;
-}
-
 /* Throw an error if a worker has ended. */
 static void
 check_workers(sp_commit_load *load)
@@ -116,19 +105,101 @@ check_workers(sp_commit_load *load)
 	}
 }
 
+/* ------------------------------------------------------- leave to write WAL */
+
+int64
+sp_commit_load_max_wal_bytes(const sp_commit_load *load)
+{
+	return (int64) pg_atomic_read_u64(&load->control->max_wal_bytes);
+}
+
+bool
+sp_commit_load_wal_is_used_up(const sp_commit_load *load)
+{
+	return (int64) pg_atomic_read_u64(&load->control->wal_bytes) >=
+		sp_commit_load_max_wal_bytes(load);
+}
+
+/* Workers may write no more than that from now on.  The limit never rises. */
+static void
+limit_wal(sp_commit_load *load, int64 bytes)
+{
+	int64		limit = (int64) pg_atomic_read_u64(&load->control->wal_bytes) + bytes;
+
+	if (limit < sp_commit_load_max_wal_bytes(load))
+		pg_atomic_write_u64(&load->control->max_wal_bytes, (uint64) limit);
+}
+
+/* Two segments more than workers need now: one to go on, and one for other processes. */
+static XLogSegNo
+wanted_segment(const sp_commit_load *load)
+{
+	XLogSegNo	segment;
+
+	XLByteToSeg(GetXLogInsertRecPtr() + load->in_flight, segment, wal_segment_size);
+	return segment + 2;
+}
+
+/*
+ * Make segments before workers need them.  The server does it while it writes WAL, where a
+ * full disk is a PANIC.  Here it is an error.
+ */
+static void
+make_segments(sp_commit_load *load, XLogSegNo wanted)
+{
+	TimeLineID	timeline = GetWALInsertionTimeLine();
+	XLogRecPtr	last_begin;
+
+	for (; load->last_segment < wanted; load->last_segment++)
+		close(XLogFileInit(load->last_segment + 1, timeline));
+	XLogSegNoOffsetToRecPtr(load->last_segment, 0, wal_segment_size, last_begin);
+	pg_atomic_write_u64(&load->control->room, last_begin - load->in_flight);
+}
+
+/* Every 100 ms, after a reload, and when workers need another segment. */
+static void
+attend(sp_commit_load *load)
+{
+	sp_commit_control *control = load->control;
+	uint32		asked = pg_atomic_read_u32(&control->asked);
+	bool		reloaded = asked != pg_atomic_read_u32(&control->granted);
+	XLogSegNo	wanted = wanted_segment(load);
+	int64		free_bytes;
+
+	if (load->over || (!reloaded && wanted <= load->last_segment &&
+					   sp_monotonic_ns() < load->next_look_ns))
+		return;
+	load->next_look_ns = sp_monotonic_ns() + LOOK_NS;
+	/* the signal may reach this process later than a worker */
+	if (reloaded)
+		ConfigReloadPending = true;
+	free_bytes = load->look(load->look_context);
+	load->over = free_bytes < 0;
+	if (load->over)
+		return;
+	pg_atomic_write_u32(&control->granted, asked);
+	if ((int64) (wanted - load->last_segment) * wal_segment_size > free_bytes)
+		limit_wal(load, 0);
+	else
+	{
+		limit_wal(load, free_bytes / 2);
+		make_segments(load, wanted);
+	}
+}
+
 /* One step of waiting while workers run: sample, and sleep for about a millisecond. */
 static void
 watch(sp_commit_load *load)
 {
 	CHECK_FOR_INTERRUPTS();
-	note_gap(load);
-	extend_lease(load);
+	attend(load);
 	check_workers(load);
-	if (sp_sampler_take(load->others))
-		load->unflushed = true;
+	sp_sampler_take(load->others);
 	sample_syncs(load);
 	sp_sampler_sleep();
 }
+
+/* ------------------------------------------------------------------- others */
 
 void
 sp_commit_load_others_start(sp_commit_load *load)
@@ -137,19 +208,13 @@ sp_commit_load_others_start(sp_commit_load *load)
 	sp_sampler_start(load->others);
 }
 
-bool
+void
 sp_commit_load_others_sample(sp_commit_load *load, double seconds)
 {
 	int64		end_ns = sp_monotonic_ns() + (int64) (seconds * 1e9);
-	bool		unflushed = false;
 
 	while (sp_monotonic_ns() < end_ns)
-	{
-		CHECK_FOR_INTERRUPTS();
-		unflushed |= sp_sampler_take(load->others);
-		sp_sampler_sleep();
-	}
-	return unflushed;
+		watch(load);
 }
 
 void
@@ -170,17 +235,16 @@ allocate_control(sp_commit_load *load, const sp_commit_demand *demand)
 	load->segment = dsm_create(size, 0);
 	load->control = dsm_segment_address(load->segment);
 	memset(load->control, 0, size);
-	load->control->leader_pid = MyProcPid;
 	load->control->record_size = demand->record_size;
 	load->control->think_ns = demand->think_us * 1000;
-	load->control->max_wal_bytes = demand->max_wal_bytes;
 	pg_atomic_init_u32(&load->control->command, 0);
 	pg_atomic_init_u32(&load->control->settled, 0);
 	pg_atomic_init_u32(&load->control->resting, 0);
-	pg_atomic_init_u64(&load->control->lease_ns, 0);
+	pg_atomic_init_u32(&load->control->asked, 0);
+	pg_atomic_init_u32(&load->control->granted, 0);
+	pg_atomic_init_u64(&load->control->room, 0);
+	pg_atomic_init_u64(&load->control->max_wal_bytes, (uint64) demand->max_wal_bytes);
 	pg_atomic_init_u64(&load->control->wal_bytes, 0);
-	load->lease_ns = SP_COMMIT_LEASE_NS;
-	extend_lease(load);
 	for (int i = 0; i < demand->workers; i++)
 		load->control->workers[i].process = -1;
 }
@@ -207,8 +271,8 @@ complain_about_workers(int wanted, int free)
 	ereport(ERROR,
 			(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 			 errmsg("not enough background workers for the commit suite"),
-			 errdetail("%d of max_worker_processes (%d) are free, %d are needed.",
-					   free, max_worker_processes, wanted),
+			 errdetail("Needed: %d. Free: %d of max_worker_processes (%d).",
+					   wanted, free, max_worker_processes),
 			 free > 0 ?
 			 errhint("Use workers => %d, or raise max_worker_processes and restart the server.",
 					 free) :
@@ -233,13 +297,18 @@ sp_commit_load_start(sp_commit_load *load, const sp_commit_demand *demand)
 	int			wanted = demand->workers;
 
 	allocate_control(load, demand);
+	load->look = demand->look;
+	load->look_context = demand->look_context;
+	load->in_flight = demand->workers * MAXALIGN(demand->record_size);
+	XLByteToSeg(GetXLogInsertRecPtr(), load->last_segment, wal_segment_size);
+	attend(load);
 	while (load->nworkers < wanted && register_worker(load, load->nworkers))
 		load->nworkers++;
 	if (load->nworkers < wanted && (load->nworkers == 0 || !demand->fewer_allowed))
 		complain_about_workers(wanted, load->nworkers);
 	if (load->nworkers < wanted)
 		ereport(NOTICE,
-				(errmsg("%d workers instead of %d: no more of max_worker_processes (%d) are free",
+				(errmsg("using %d of %d workers; max_worker_processes (%d) is exhausted",
 						load->nworkers, wanted, max_worker_processes)));
 	load->control->nworkers = load->nworkers;
 	load->control->interval_ns = demand->interval_us * 1000 * load->nworkers;
@@ -287,6 +356,12 @@ collect_slot(sp_commit_load *load, sp_commit_slot *slot, sp_histogram *histogram
 	slot->syncs = syncs;
 }
 
+static bool
+is_cut_short(const sp_commit_load *load)
+{
+	return load->over || sp_commit_load_wal_is_used_up(load);
+}
+
 bool
 sp_commit_load_slot(sp_commit_load *load, const sp_commit_settings *settings, double seconds,
 					sp_commit_slot *slot, sp_histogram *histogram)
@@ -300,38 +375,28 @@ sp_commit_load_slot(sp_commit_load *load, const sp_commit_settings *settings, do
 	control->hold_xid = settings->hold_xid;
 	pg_atomic_write_u32(&control->settled, 0);
 	pg_atomic_write_u32(&control->resting, 0);
-	load->unflushed = false;
-	load->watched_ns = 0;
-	load->lease_ns = settings->stop_if_unflushed ? SP_GUARDED_LEASE_NS : SP_COMMIT_LEASE_NS;
-	extend_lease(load);
 	(void) pg_atomic_fetch_add_u32(&control->command, 1);
 	wake_workers(load);
 	if (settings->hold_xid)
 		load->transactions += nworkers;
 
-	while (pg_atomic_read_u32(&control->settled) < nworkers)
+	while (pg_atomic_read_u32(&control->settled) < nworkers && !is_cut_short(load))
 		watch(load);
 	load->worker_syncs = load->other_syncs = 0;
 	end_ns = sp_monotonic_ns() + (int64) (seconds * 1e9);
-	while (sp_monotonic_ns() < end_ns && !(settings->stop_if_unflushed && load->unflushed))
+	while (sp_monotonic_ns() < end_ns && !is_cut_short(load))
 		watch(load);
 	(void) pg_atomic_fetch_add_u32(&control->command, 1);
 	while (pg_atomic_read_u32(&control->resting) < nworkers)
 		watch(load);
 	collect_slot(load, slot, histogram);
-	return !(settings->stop_if_unflushed && load->unflushed);
+	return !is_cut_short(load);
 }
 
 double
 sp_commit_load_own_share(int64 worker_syncs, int64 syncs)
 {
 	return syncs < MIN_SEEN_SYNCS ? NAN : (double) worker_syncs / (double) syncs;
-}
-
-int64
-sp_commit_load_wal_bytes(const sp_commit_load *load)
-{
-	return load->control ? (int64) pg_atomic_read_u64(&load->control->wal_bytes) : 0;
 }
 
 /* ---------------------------------------------------------------------- end */

@@ -5,7 +5,8 @@
  *
  * It inserts records that redo nothing (XLOG_NOOP) and flushes each with XLogFlush(), so
  * it takes part in the group commit of the server.  The sync method and commit_delay are
- * set in this process only.  SIGHUP is ignored, so that a reload does not undo this.
+ * set in this process only, which does not read the configuration at a reload: it asks the
+ * leader whether it may go on.
  *
  * commit_delay counts other processes with a transaction ID (MinimumActiveBackends()).
  * So each worker holds one where commit_delay matters, for one slot at most, since it
@@ -17,8 +18,6 @@
  *-------------------------------------------------------------------------
  */
 #include "live/live_internal.h"
-
-#include <signal.h>
 
 #include "access/rmgr.h"
 #include "access/xact.h"
@@ -42,6 +41,9 @@
 #define MAX_PIECE_NS	(5 * INT64CONST(1000000))
 #define REST_MS			5
 
+/* Until the leader looks, see commit_load.c. */
+#define WAIT_NS			(1 * INT64CONST(1000000))
+
 /* The state of this process. */
 typedef struct committing
 {
@@ -49,6 +51,7 @@ typedef struct committing
 	sp_commit_worker *worker;
 	char	   *data;
 	int			data_size;
+	uint32		asked;			/* this worker's last question, by its number */
 	uint32		pause_event;
 	uint32		rest_event;
 } committing;
@@ -67,14 +70,53 @@ record_data_size(int record_size)
 static bool
 slot_goes_on(const committing *state, uint32 command)
 {
-	return pg_atomic_read_u32(&state->control->command) == command && !state->control->stop &&
-		(int64) pg_atomic_read_u64(&state->control->lease_ns) > sp_monotonic_ns();
+	return pg_atomic_read_u32(&state->control->command) == command && !state->control->stop;
+}
+
+/* Has the leader read the configuration since the last reload, and wal_sync_method is as before? */
+static bool
+may_use_method(committing *state)
+{
+	if (ConfigReloadPending)
+	{
+		ConfigReloadPending = false;
+		state->asked = pg_atomic_add_fetch_u32(&state->control->asked, 1);
+	}
+	return pg_atomic_read_u32(&state->control->granted) >= state->asked;
+}
+
+static bool
+has_room(const committing *state)
+{
+	return GetXLogInsertRecPtr() < pg_atomic_read_u64(&state->control->room);
 }
 
 /*
- * Insert a record and flush it.  False if it would exceed the limit: the leader looks at
- * limits between rounds only, and many workers fill a disk sooner.
+ * Wait until that time, and until this process may insert a record.  False if the slot has
+ * ended before.
  */
+static bool
+await_turn(committing *state, uint32 command, int64 due_ns)
+{
+	while (slot_goes_on(state, command))
+	{
+		int64		left = due_ns - sp_monotonic_ns();
+
+		CHECK_FOR_INTERRUPTS();
+		if (left <= 0)
+		{
+			if (may_use_method(state) && has_room(state))
+				return true;
+			left = WAIT_NS;
+		}
+		pgstat_report_wait_start(state->pause_event);
+		pg_usleep((long) (Min(left, MAX_PIECE_NS) / 1000) + 1);
+		pgstat_report_wait_end();
+	}
+	return false;
+}
+
+/* Insert a record and flush it.  False if it would exceed the limit of WAL. */
 static bool
 commit_record(const committing *state)
 {
@@ -82,8 +124,8 @@ commit_record(const committing *state)
 	int64		bytes = MAXALIGN(control->record_size);
 	XLogRecPtr	end;
 
-	if ((int64) pg_atomic_fetch_add_u64(&control->wal_bytes, bytes) + bytes >
-		control->max_wal_bytes)
+	if (pg_atomic_add_fetch_u64(&control->wal_bytes, bytes) >
+		pg_atomic_read_u64(&control->max_wal_bytes))
 		return false;
 	XLogBeginInsert();
 	/* as others that need no checkpoint, no archiving and no snapshot of their own */
@@ -92,26 +134,7 @@ commit_record(const committing *state)
 		XLogRegisterData(state->data, state->data_size);
 	end = XLogInsert(RM_XLOG_ID, XLOG_NOOP);
 	XLogFlush(end);
-	state->worker->records++;
 	return true;
-}
-
-/* Sleep until that time; false if the slot has ended before. */
-static bool
-pause_until(const committing *state, uint32 command, int64 due_ns)
-{
-	int64		left;
-
-	while ((left = due_ns - sp_monotonic_ns()) > 0)
-	{
-		if (!slot_goes_on(state, command))
-			return false;
-		CHECK_FOR_INTERRUPTS();
-		pgstat_report_wait_start(state->pause_event);
-		pg_usleep((long) (Min(left, MAX_PIECE_NS) / 1000) + 1);
-		pgstat_report_wait_end();
-	}
-	return slot_goes_on(state, command);
 }
 
 /* The next record is due: at random, as commits of sessions are. */
@@ -127,7 +150,7 @@ next_due(int64 due_ns, int64 interval_ns)
  * counts even if it ends later.
  */
 static void
-commit_records(const committing *state, uint32 command)
+commit_records(committing *state, uint32 command)
 {
 	sp_commit_control *control = state->control;
 	sp_commit_worker *worker = state->worker;
@@ -136,11 +159,10 @@ commit_records(const committing *state, uint32 command)
 		(int64) (pg_prng_double(&pg_global_prng_state) * (double) interval_ns);
 	int64		counted_since_ns = 0;
 
-	while (slot_goes_on(state, command))
+	for (;;)
 	{
 		int64		began_ns;
 
-		CHECK_FOR_INTERRUPTS();
 		if (counted_since_ns == 0 &&
 			pg_atomic_read_u32(&control->settled) == (uint32) control->nworkers)
 			counted_since_ns = sp_monotonic_ns();
@@ -148,7 +170,7 @@ commit_records(const committing *state, uint32 command)
 			due_ns = next_due(sp_monotonic_ns(), control->think_ns);
 		else if (interval_ns > 0)
 			due_ns = Max(next_due(due_ns, interval_ns), sp_monotonic_ns());
-		if (control->think_ns + interval_ns > 0 && !pause_until(state, command, due_ns))
+		if (!await_turn(state, command, due_ns))
 			break;
 		began_ns = sp_monotonic_ns();
 		if (!commit_record(state))
@@ -170,15 +192,23 @@ set_own_settings(const sp_commit_control *control)
 	SetConfigOption("commit_delay", delay, PGC_SUSET, PGC_S_OVERRIDE);
 }
 
+/* A commit flushes, as a rollback does not: not with a method that may be of the other kind. */
 static void
-run_slot(const committing *state, uint32 command)
+end_transaction(committing *state)
+{
+	if (may_use_method(state))
+		CommitTransactionCommand();
+	else
+		AbortCurrentTransaction();
+}
+
+static void
+run_slot(committing *state, uint32 command)
 {
 	sp_commit_control *control = state->control;
 	bool		hold_xid = control->hold_xid;
-	bool		within_limit;
 
 	set_own_settings(control);
-	state->worker->records = 0;
 	state->worker->counted_ns = 0;
 	sp_histogram_reset(&state->worker->histogram);
 	if (hold_xid)
@@ -187,13 +217,13 @@ run_slot(const committing *state, uint32 command)
 		StartTransactionCommand();
 		(void) GetTopTransactionId();
 	}
-	/* the leader waits for all to settle, and to rest, also beyond the limit of WAL */
-	within_limit = commit_record(state);
-	(void) pg_atomic_fetch_add_u32(&control->settled, 1);
-	if (within_limit)
+	if (await_turn(state, command, 0) && commit_record(state))
+	{
+		(void) pg_atomic_fetch_add_u32(&control->settled, 1);
 		commit_records(state, command);
+	}
 	if (hold_xid)
-		CommitTransactionCommand();
+		end_transaction(state);
 	(void) pg_atomic_fetch_add_u32(&control->resting, 1);
 }
 
@@ -204,28 +234,22 @@ tell_leader(int code pg_attribute_unused(), Datum arg)
 	((sp_commit_worker *) DatumGetPointer(arg))->ended = true;
 }
 
-/* A leader tells when it ends; one that was killed cannot. */
-static bool
-leader_is_alive(const sp_commit_control *control)
-{
-	return kill(control->leader_pid, 0) == 0 || errno != ESRCH;
-}
-
 static void
-serve(const committing *state)
+serve(committing *state)
 {
 	sp_commit_control *control = state->control;
 	uint32		done = 0;
 
-	while (!control->stop && leader_is_alive(control))
+	while (!control->stop)
 	{
-		uint32		command = pg_atomic_read_u32(&control->command);
+		/* also one that is over already: the leader waits until all have left it */
+		uint32		slot = (pg_atomic_read_u32(&control->command) + 1) / 2;
 
 		CHECK_FOR_INTERRUPTS();
-		if (command % 2 == 1 && command != done)
+		if (slot != done)
 		{
-			run_slot(state, command);
-			done = command;
+			run_slot(state, 2 * slot - 1);
+			done = slot;
 			continue;
 		}
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, REST_MS,
@@ -244,6 +268,7 @@ sync_probe_commit_worker(Datum handle)
 	if (!sp_worker_fits())
 		return;
 	pqsignal(SIGTERM, die);
+	pqsignal(SIGHUP, SignalHandlerForConfigReload);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
 
@@ -259,6 +284,8 @@ sync_probe_commit_worker(Datum handle)
 	state.pause_event = sp_wait_event_new("SyncProbeCommitPause");
 	state.rest_event = sp_wait_event_new("SyncProbeCommitRest");
 
+	/* a reload may have come before this process could notice it */
+	ConfigReloadPending = true;
 	/* the end of its transactions must not wait for a standby */
 	SetConfigOption("synchronous_commit", "local", PGC_USERSET, PGC_S_OVERRIDE);
 	pgstat_report_activity(STATE_RUNNING, "sync_probe.probe(): flushing WAL for the commit suite");

@@ -8,8 +8,7 @@
  *
  * commit_load.c makes commits: it starts the workers of the commit suite, whose main
  * function is in commit_worker.c, and runs slots of time with one value of a setting each.
- * commit_checks.c says when it must not.  wal_segments.c opens and syncs files of WAL with
- * the methods of the server.
+ * commit_checks.c says when it must not, and which methods must not meet.
  *
  * It must not: change a setting of another process, or judge.
  *
@@ -38,11 +37,8 @@ extern void sp_sampler_clients_only(sp_sampler *sampler);
 /* Begin a time: all sums are zero, and the server's counters are read. */
 extern void sp_sampler_start(sp_sampler *sampler);
 
-/*
- * One sample, without a pause.  What it reads may be torn apart by a few microseconds.
- * Returns whether WAL was written and not flushed.
- */
-extern bool sp_sampler_take(sp_sampler *sampler);
+/* One sample, without a pause.  What it reads may be torn apart by a few microseconds. */
+extern void sp_sampler_take(sp_sampler *sampler);
 
 /* Sleep for 0.5 to 1.5 ms, at random. */
 extern void sp_sampler_sleep(void);
@@ -128,7 +124,6 @@ typedef struct sp_commit_settings
 	const char *wal_sync_method;
 	int			commit_delay;	/* microseconds */
 	bool		hold_xid;		/* hold a transaction ID, so that commit_delay acts */
-	bool		stop_if_unflushed;	/* end the slot if WAL is written and not flushed */
 } sp_commit_settings;
 
 /* The figures of a slot. */
@@ -146,6 +141,13 @@ typedef struct sp_commit_load sp_commit_load;
 
 extern sp_commit_load *sp_commit_load_make(void);
 
+/*
+ * What the leader looks at: whether it has to apply a reload, and the space.  Returns how many
+ * bytes are free in pg_wal above the server's own need, or -1 if the run is over.  May throw
+ * an error.
+ */
+typedef int64 (*sp_commit_look) (void *context);
+
 /* How workers commit.  Both times 0: one commit follows the other without a pause. */
 typedef struct sp_commit_demand
 {
@@ -155,6 +157,8 @@ typedef struct sp_commit_demand
 	int64		interval_us;	/* between two commits of all workers together, or 0 */
 	int64		think_us;		/* of a worker between two commits, or 0 */
 	int64		max_wal_bytes;	/* no record is written beyond it */
+	sp_commit_look look;
+	void	   *look_context;
 } sp_commit_demand;
 
 /*
@@ -165,9 +169,8 @@ extern int	sp_commit_load_start(sp_commit_load *load, const sp_commit_demand *de
 
 /*
  * Let all workers commit for that time, and add the time of each commit to the histogram,
- * which may be NULL.  Returns false if the settings forbid unflushed WAL, and it was seen, or
- * not looked for long enough to miss it; then the slot was cut short.  Handles interrupts.
- * An error if a worker ends.
+ * which may be NULL.  Returns false if the slot was cut short, since the run is over or its
+ * WAL is used up.  Handles interrupts.  An error if a worker ends.
  */
 extern bool sp_commit_load_slot(sp_commit_load *load, const sp_commit_settings *settings,
 								double seconds, sp_commit_slot *slot, sp_histogram *histogram);
@@ -178,12 +181,18 @@ extern bool sp_commit_load_slot(sp_commit_load *load, const sp_commit_settings *
  */
 extern double sp_commit_load_own_share(int64 worker_syncs, int64 syncs);
 
-/* Bytes of WAL that the workers have inserted so far, or tried to beyond their limit. */
-extern int64 sp_commit_load_wal_bytes(const sp_commit_load *load);
+/*
+ * The limit of the workers' WAL in bytes: max_wal_bytes, or less, so that it never takes more
+ * than half of what is free.
+ */
+extern int64 sp_commit_load_max_wal_bytes(const sp_commit_load *load);
 
-/* The commits of client backends meanwhile.  sample returns whether WAL was unflushed. */
+/* Have workers reached it? */
+extern bool sp_commit_load_wal_is_used_up(const sp_commit_load *load);
+
+/* The commits of client backends meanwhile. */
 extern void sp_commit_load_others_start(sp_commit_load *load);
-extern bool sp_commit_load_others_sample(sp_commit_load *load, double seconds);
+extern void sp_commit_load_others_sample(sp_commit_load *load, double seconds);
 extern void sp_commit_load_others_stop(sp_commit_load *load, sp_commit_sums *sums);
 
 /* End the workers and wait for them. */
@@ -199,38 +208,11 @@ extern void sp_commit_load_abandon(sp_commit_load *load);
 
 /* Throw an error where the server should not get WAL that nobody needs. */
 extern void sp_commit_checks(void);
-extern void sp_refuse_other_kind(const char *method, const char *current);
 
 /*
  * Throw an error if a process with that method must not write WAL beside processes with the
  * current one.
  */
 extern void sp_refuse_other_kind(const char *method, const char *current);
-
-/* --------------------------------------------------------- wal_segments.c */
-
-/* WAL that processes wrote with different methods, and that needs a sync of its own. */
-typedef struct sp_mixed_wal
-{
-	bool		owed;
-	uint32		timeline;
-	uint64		first_segment;	/* with the redo pointer of the last checkpoint */
-} sp_mixed_wal;
-
-/* Call before the first process uses the other kind of method. */
-extern void sp_mixed_wal_begin(sp_mixed_wal *mixed);
-
-/*
- * fdatasync() all segments since then, if it is owed.  No process may use the other kind of
- * method any more.  PANIC if a sync fails, as in the server.  May be called while the backend
- * exits.
- */
-extern void sp_mixed_wal_sync(sp_mixed_wal *mixed);
-
-/*
- * Write a block of a new file in pg_wal as the server does with that method.  SP_OK, or
- * another status with *call and errno.
- */
-extern sp_status sp_wal_try_method(const sp_sync_method *method, const char **call);
 
 #endif							/* SP_LIVE_H */

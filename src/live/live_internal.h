@@ -8,6 +8,11 @@
  * slot and when it rests.  The leader changes method, commit_delay and hold_xid, and reads
  * the figures of a worker, only while all workers rest.
  *
+ * A worker inserts a record only with leave of the leader, which it withholds by doing
+ * nothing: if it hangs, workers stop.  There must be room in segments that exist, since
+ * making one on a full disk is a PANIC in a worker, and an error in the leader.  And after
+ * a reload the leader must have seen that wal_sync_method is still the same.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SP_LIVE_INTERNAL_H
@@ -18,13 +23,6 @@
 #include "storage/latch.h"
 #include "storage/proc.h"
 
-/*
- * A worker leaves its slot if the leader has not extended the lease: the leader hangs.
- * Where a method must not meet WAL that is not flushed, nobody looks for it then.
- */
-#define SP_COMMIT_LEASE_NS	(10 * INT64CONST(1000000000))
-#define SP_GUARDED_LEASE_NS	(250 * INT64CONST(1000000))
-
 /* One worker; only it writes here. */
 typedef struct sp_commit_worker
 {
@@ -33,7 +31,6 @@ typedef struct sp_commit_worker
 
 	/* of the last slot */
 	int64		counted_ns;		/* time in which its records were counted */
-	int64		records;		/* counted or not */
 	sp_histogram histogram;		/* of the records that were counted */
 } sp_commit_worker;
 
@@ -41,11 +38,9 @@ typedef struct sp_commit_worker
 typedef struct sp_commit_control
 {
 	/* set before the workers start */
-	int			leader_pid;
 	int			record_size;	/* bytes of WAL, with the header of the record */
 	int64		interval_ns;	/* between two records of a worker, or 0 */
 	int64		think_ns;		/* from one record of a worker to its next, or 0 */
-	int64		max_wal_bytes;	/* of all workers; beyond it none writes a record */
 	int			nworkers;		/* set once all have started */
 
 	/* set before each slot */
@@ -56,8 +51,12 @@ typedef struct sp_commit_control
 	pg_atomic_uint32 command;
 	pg_atomic_uint32 settled;	/* workers that have flushed once in this slot */
 	pg_atomic_uint32 resting;	/* workers that have left this slot */
-	pg_atomic_uint64 lease_ns;	/* by sp_monotonic_ns() */
-	pg_atomic_uint64 wal_bytes; /* of all workers, since they started */
+
+	pg_atomic_uint32 asked;		/* by workers: at their start, and at each reload */
+	pg_atomic_uint32 granted;	/* of these, the leader has read the configuration since */
+	pg_atomic_uint64 room;		/* a record may begin before this position */
+	pg_atomic_uint64 max_wal_bytes; /* of all workers; beyond it none writes a record */
+	pg_atomic_uint64 wal_bytes; /* of all workers so far, or tried */
 	volatile bool stop;
 
 	sp_commit_worker workers[FLEXIBLE_ARRAY_MEMBER];

@@ -146,16 +146,13 @@ wal_is_unflushed(void)
 	return written > GetFlushRecPtr(NULL);
 }
 
-bool
+void
 sp_sampler_take(sp_sampler *sampler)
 {
-	bool		unflushed = wal_is_unflushed();
-
+	sampler->sums.unflushed += wal_is_unflushed();
 	for (int i = 0; i < sampler->processes; i++)
 		sample_process(sampler, i, i < MaxConnections);
-	sampler->sums.unflushed += unflushed;
 	sampler->sums.samples++;
-	return unflushed;
 }
 
 /*

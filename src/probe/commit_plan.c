@@ -78,12 +78,10 @@ add_value(sp_commit_values *values, int arg, const char *text)
 						"The current value of the setting counts, too.");
 	value = &values->values[values->count++];
 	value->text = text;
-	value->status = SP_OK;
 	sp_histogram_reset(&value->histogram);
 	return value;
 }
 
-/* Prepare the comparison: its members are all values. */
 static void
 prepare_comparison(sp_commit_values *values, const char *name, const char *unit,
 				   const char *current)
@@ -97,7 +95,6 @@ prepare_comparison(sp_commit_values *values, const char *name, const char *unit,
 	setting->deciding = SP_COMMIT_WAIT;
 	for (int i = 0; i < values->count; i++)
 	{
-		values->member[i] = i;
 		setting->values[i].value = values->values[i].text;
 		setting->values[i].durable = SP_DURABLE_UNKNOWN;
 		if (strcmp(values->values[i].text, current) == 0)
@@ -135,28 +132,26 @@ offered_method(const char *name)
 	return NULL;
 }
 
-/*
- * Which methods are compared if none are named: those that sync as the current one does.
- * The others must not be mixed with it while WAL is written and not flushed, so that they
- * are only used on request, see wal_segments.c.
- */
-static bool
-is_default_method(const sp_sync_method *method, const sp_sync_method *current)
+static void
+add_method(sp_commit_run *run, const char *name)
 {
-	if (method->opens_synced != current->opens_synced)
-		return false;
-	return method->opens_synced || strcmp(method->name, "fsync") == 0 ||
-		strcmp(method->name, "fdatasync") == 0;
+	sp_commit_value *value = add_value(&run->methods, SP_ARG_METHODS, name);
+
+	value->wal_sync_method = name;
+	value->commit_delay = run->commit_delay;
 }
 
+/* All methods of the current one's kind: the other kind must not meet it. */
 static void
-add_method(sp_commit_run *run, const sp_sync_method *method, const sp_sync_method *current)
+add_methods_of_kind(sp_commit_run *run, const sp_sync_method *current)
 {
-	sp_commit_value *value = add_value(&run->methods, SP_ARG_METHODS, method->name);
+	for (const struct config_enum_entry *entry = wal_sync_method_options; entry->name; entry++)
+	{
+		const sp_sync_method *method = sp_sync_method_find(entry->name);
 
-	value->wal_sync_method = method->name;
-	value->commit_delay = run->commit_delay;
-	value->mixed = method->opens_synced != current->opens_synced;
+		if (method && method->opens_synced == current->opens_synced)
+			add_method(run, method->name);
+	}
 }
 
 static void
@@ -168,19 +163,12 @@ plan_methods(FunctionCallInfo fcinfo, sp_commit_run *run)
 
 	if (current == NULL)
 		refuse_method(run->wal_sync_method);
-	add_method(run, current, current);
-	/* who asks for delays wants to know about these */
-	if (PG_ARGISNULL(SP_ARG_METHODS) && !PG_ARGISNULL(SP_ARG_COMMIT_DELAYS))
-		return;
+	add_method(run, current->name);
 	if (PG_ARGISNULL(SP_ARG_METHODS))
 	{
-		for (const struct config_enum_entry *entry = wal_sync_method_options; entry->name; entry++)
-		{
-			const sp_sync_method *method = sp_sync_method_find(entry->name);
-
-			if (method && is_default_method(method, current))
-				add_method(run, method, current);
-		}
+		/* who asks for delays wants to know about these */
+		if (PG_ARGISNULL(SP_ARG_COMMIT_DELAYS))
+			add_methods_of_kind(run, current);
 		return;
 	}
 	n = array_argument(fcinfo, SP_ARG_METHODS, TEXTOID, &names);
@@ -191,7 +179,8 @@ plan_methods(FunctionCallInfo fcinfo, sp_commit_run *run)
 
 		if (method == NULL)
 			refuse_method(name);
-		add_method(run, method, current);
+		sp_refuse_other_kind(method->name, current->name);
+		add_method(run, method->name);
 	}
 }
 

@@ -35,25 +35,13 @@ typedef struct commit_rows
 	int			samples_count;
 } commit_rows;
 
-/* The index of a value in the comparison; -1 if it was left out. */
-static int
-member_of(const sp_commit_values *values, int v)
-{
-	for (int m = 0; m < values->setting.count; m++)
-	{
-		if (values->member[m] == v)
-			return m;
-	}
-	return -1;
-}
-
 static const char *
-choice_in(const sp_commit_values *values, int m)
+choice_in(const sp_commit_values *values, int v)
 {
-	if (m == values->setting.current)
+	if (v == values->setting.current)
 		return "current";
-	if (m >= 0 && values->setting.judgement.verdict == SP_SWITCH &&
-		m == values->setting.judgement.recommended)
+	if (values->setting.judgement.verdict == SP_SWITCH &&
+		v == values->setting.judgement.recommended)
 		return "recommended";
 	return NULL;
 }
@@ -69,7 +57,7 @@ compare_rates(const void *a, const void *b)
 
 /* NAN without a round. */
 static double
-median_rate(const sp_setting_comparison *setting, int m)
+median_rate(const sp_setting_comparison *setting, int v)
 {
 	int			n = setting->rounds;
 	double	   *rates;
@@ -77,7 +65,7 @@ median_rate(const sp_setting_comparison *setting, int m)
 	if (n == 0)
 		return NAN;
 	rates = palloc(n * sizeof(double));
-	memcpy(rates, setting->values[m].commits_per_sec, n * sizeof(double));
+	memcpy(rates, setting->values[v].commits_per_sec, n * sizeof(double));
 	qsort(rates, n, sizeof(double), compare_rates);
 	return (rates[(n - 1) / 2] + rates[n / 2]) / 2;
 }
@@ -87,7 +75,6 @@ value_row(const commit_rows *rows, const sp_commit_values *values, int v, int or
 {
 	const sp_commit_value *value = &values->values[v];
 	sp_row	   *row = sp_row_make(rows->measurement_type);
-	int			m = member_of(values, v);
 
 	if (rows->run_id != 0)
 		sp_row_put_int(row, "run_id", INT8OID, rows->run_id);
@@ -95,22 +82,17 @@ value_row(const commit_rows *rows, const sp_commit_values *values, int v, int or
 	sp_row_put_text(row, "test", values->setting.setting);
 	sp_row_put_text(row, "method", value->wal_sync_method);
 	sp_row_put_text(row, "value", value->text);
-	sp_row_put_text(row, "choice", choice_in(values, m));
+	sp_row_put_text(row, "choice", choice_in(values, v));
 	sp_row_put_int(row, "write_size", INT4OID, rows->run->record_size);
 	sp_row_put_int(row, "writes_per_sync", INT4OID, 1);
 	sp_row_put_text(row, "status",
-					sp_status_name(value->status == SP_OK && value->histogram.ops == 0 ?
-								   SP_STOPPED : value->status));
-	sp_row_put_text(row, "detail", value->detail);
+					sp_status_name(value->histogram.ops > 0 ? SP_OK : SP_STOPPED));
 	if (value->histogram.ops > 0)
 		sp_put_latencies(row, &value->histogram);
 	sp_row_put_number(row, "own_share",
 					  sp_commit_load_own_share(value->worker_syncs, value->syncs), 3);
-	if (m >= 0)
-	{
-		sp_row_put_number(row, "ops_per_sec", median_rate(&values->setting, m), 1);
-		sp_put_speeds(row, &values->setting, m);
-	}
+	sp_row_put_number(row, "ops_per_sec", median_rate(&values->setting, v), 1);
+	sp_put_speeds(row, &values->setting, v);
 	return sp_row_form(row);
 }
 
@@ -119,13 +101,11 @@ value_sample_row(const commit_rows *rows, const sp_commit_values *values, int v,
 {
 	const sp_setting_comparison *setting = &values->setting;
 	sp_row	   *row = sp_row_make(rows->sample_type);
-	int			m = member_of(values, v);
 
 	sp_row_put_int(row, "run_id", INT8OID, rows->run_id);
 	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
-	if (m >= 0)
-		sp_row_put_doubles(row, "round_mean_us", setting->values[m].wait_us, setting->rounds);
-	if (m == setting->current)
+	sp_row_put_doubles(row, "round_mean_us", setting->values[v].wait_us, setting->rounds);
+	if (v == setting->current)
 		sp_row_put_doubles(row, "control_round_mean_us", setting->values[setting->count].wait_us,
 						   setting->rounds);
 	sp_put_buckets(row, &values->values[v].histogram);

@@ -7,8 +7,7 @@
  * value.  The first round of each setting warms up and does not count.  The rounds of two
  * settings alternate, until both are settled.
  *
- * However a run ends, the workers end, and WAL that two kinds of methods have written is
- * synced.
+ * However a run ends, the workers end.
  *
  *-------------------------------------------------------------------------
  */
@@ -34,7 +33,6 @@
 
 /* Before the workers begin: at most that, and a tenth of the duration. */
 #define BASELINE_SECONDS	0.5
-#define GATE_SECONDS		0.2
 
 /* Other sessions are compared with themselves once a second, with that many commits. */
 #define OTHERS_SECONDS		1.0
@@ -47,11 +45,9 @@ typedef struct commit_running
 	sp_commit_run *run;
 	sp_progress *progress;
 	sp_commit_load *load;
-	sp_mixed_wal mixed;
 	pg_prng_state random;
 	int64		started_ns;
 	int			directory_fd;
-	int64		max_wal_bytes;	/* the setting, or less if the disk has no room for it */
 	double		slot_seconds;
 	double		others_wait_us; /* before the workers; NAN if too few commits */
 	double		others_since;	/* seconds of the run at which others were counted anew */
@@ -71,32 +67,22 @@ setting_max_wal_bytes(void)
 	return (int64) sp_max_commit_wal_mb * 1024 * 1024;
 }
 
-/* Workers stop at this limit by themselves.  The round in which they do does not count. */
-static bool
-wal_is_used_up(const commit_running *state)
-{
-	return sp_commit_load_wal_bytes(state->load) >= state->max_wal_bytes;
-}
-
 /* ------------------------------------------------------------------- rounds */
 
-/* One slot.  Returns false if WAL was seen unflushed beside methods of another kind. */
+/* One slot.  Returns false if it was cut short. */
 static bool
 run_slot_of(commit_running *state, sp_commit_values *values, int m, bool counts,
-			bool gated, sp_commit_slot *slot)
+			sp_commit_slot *slot)
 {
 	sp_commit_value *value = sp_commit_member(values, m);
 	sp_commit_settings settings = {
 		.wal_sync_method = value->wal_sync_method,
 		.commit_delay = value->commit_delay,
-		.hold_xid = values->hold_xid,
-		.stop_if_unflushed = gated
+		.hold_xid = values->hold_xid
 	};
 	/* the control has no figures of its own */
-	bool		shown = counts && m < values->setting.count;
+	bool		shown = counts && m < values->count;
 
-	if (value->mixed && !state->mixed.owed)
-		sp_mixed_wal_begin(&state->mixed);
 	if (!sp_commit_load_slot(state->load, &settings, state->slot_seconds, slot,
 							 shown ? &value->histogram : NULL))
 		return false;
@@ -124,24 +110,19 @@ adapt_slot(commit_running *state, const double *wait_us, int n)
 static void
 run_round(commit_running *state, sp_commit_values *values, bool counts)
 {
-	int			n = values->setting.count + 1;
+	int			n = values->count + 1;
 	int			order[SP_MAX_METHODS + 1];
 	double		wait_us[SP_MAX_METHODS + 1];
 	double		commits_per_sec[SP_MAX_METHODS + 1];
 	double		began = elapsed_seconds(state);
-	bool		gated = sp_commit_has_mixed(values);
 
 	sp_shuffle(order, n, &state->random);
 	for (int i = 0; i < n; i++)
 	{
 		sp_commit_slot slot;
 
-		if (!run_slot_of(state, values, order[i], counts, gated, &slot))
-		{
-			sp_commit_stop_mixed(values);
-			sp_mixed_wal_sync(&state->mixed);
+		if (!run_slot_of(state, values, order[i], counts, &slot))
 			return;
-		}
 		wait_us[order[i]] = slot.wait_us;
 		commits_per_sec[order[i]] = slot.commits_per_sec;
 	}
@@ -151,8 +132,6 @@ run_round(commit_running *state, sp_commit_values *values, bool counts)
 		adapt_slot(state, wait_us, n);
 		return;
 	}
-	if (wal_is_used_up(state))
-		return;
 	sp_setting_add_round(&values->setting, wait_us, commits_per_sec);
 	state->progress->rounds = ++state->run->rounds;
 	sp_commit_analyze_if_due(state->run, values);
@@ -172,10 +151,12 @@ end_early(commit_running *state, const char *why, const char *hint)
 static void
 check_wal(commit_running *state)
 {
-	if (wal_is_used_up(state))
-		end_early(state, psprintf("it has written %s of WAL", sp_pretty_bytes(state->max_wal_bytes)),
-				 state->max_wal_bytes < setting_max_wal_bytes() ?
-				 "Free space in pg_wal limits it." : "pg_sync_probe.max_commit_wal limits it.");
+	int64		limit = sp_commit_load_max_wal_bytes(state->load);
+
+	if (sp_commit_load_wal_is_used_up(state->load))
+		end_early(state, psprintf("it has written %s of WAL", sp_pretty_bytes(limit)),
+				  limit < setting_max_wal_bytes() ?
+				  "Free space in pg_wal limits it." : "pg_sync_probe.max_commit_wal limits it.");
 }
 
 static double
@@ -208,9 +189,9 @@ check_others(commit_running *state)
 	sp_commit_load_others_start(state->load);
 }
 
-/* A full pg_wal stops the cluster. */
-static void
-check_space_left(commit_running *state)
+/* What is free above the server's own need.  A full pg_wal stops the cluster. */
+static int64
+free_bytes(const commit_running *state)
 {
 	const sp_location *location = &state->run->location;
 	int64		reserve;
@@ -224,32 +205,31 @@ check_space_left(commit_running *state)
 				 errdetail("%s is available, less than the reserve of %s.",
 						   sp_pretty_bytes(available), sp_pretty_bytes(reserve)),
 				 errhint("Free some space. WAL must be able to grow to max_wal_size, and pg_sync_probe.reserve_percent of the file system must stay free.")));
-	state->max_wal_bytes = Min(state->max_wal_bytes,
-							   sp_commit_load_wal_bytes(state->load) + available - reserve);
+	return available - reserve;
 }
 
-/* Workers ignore a reload, so they may be of the other kind than the server now. */
-static void
-check_method(commit_running *state)
+/* An sp_commit_look: workers of the other kind must not meet those of the server. */
+static int64
+look(void *context)
 {
+	commit_running *state = context;
 	const char *now;
 
 	sp_process_reload();
 	now = GetConfigOption("wal_sync_method", false, false);
-	if (strcmp(now, state->run->wal_sync_method) == 0)
-		return;
-	if (!state->mixed.owed)
-		sp_mixed_wal_begin(&state->mixed);
-	end_early(state, psprintf("wal_sync_method was changed to %s", now), NULL);
+	if (strcmp(now, state->run->wal_sync_method) != 0)
+	{
+		end_early(state, psprintf("wal_sync_method was changed to %s", now), NULL);
+		return -1;
+	}
+	return free_bytes(state);
 }
 
 static void
 check_limits(commit_running *state)
 {
-	check_method(state);
 	check_wal(state);
 	check_others(state);
-	check_space_left(state);
 }
 
 static bool
@@ -265,15 +245,15 @@ run_all_rounds(commit_running *state)
 {
 	sp_commit_values *both[] = {&state->run->methods, &state->run->delays};
 
-	for (size_t i = 0; i < lengthof(both); i++)
+	for (size_t i = 0; i < lengthof(both) && !state->over; i++)
 	{
-		if (both[i]->setting.count > 1)
+		if (both[i]->count > 0)
 			run_round(state, both[i], false);
 	}
 	for (int i = 0; !state->over; i = !i)
 	{
-		bool		left = both[i]->setting.count > 1 && !both[i]->done;
-		bool		left_other = both[!i]->setting.count > 1 && !both[!i]->done;
+		bool		left = both[i]->count > 0 && !both[i]->done;
+		bool		left_other = both[!i]->count > 0 && !both[!i]->done;
 
 		if (!left && !left_other)
 			return;
@@ -287,17 +267,13 @@ run_all_rounds(commit_running *state)
 	}
 }
 
-/* What the commits of others are like before.  Also the first look at unflushed WAL. */
+/* What the commits of others are like before. */
 static void
 look_before(commit_running *state)
 {
-	bool		mixed = sp_commit_has_mixed(&state->run->methods);
-	double		seconds = Min(BASELINE_SECONDS, state->run->duration_us / 1e7);
-
 	sp_commit_load_others_start(state->load);
-	if (sp_commit_load_others_sample(state->load, mixed ? Max(seconds, GATE_SECONDS) : seconds) &&
-		mixed)
-		sp_commit_stop_mixed(&state->run->methods);
+	sp_commit_load_others_sample(state->load,
+								 Min(BASELINE_SECONDS, state->run->duration_us / 1e7));
 	state->others_wait_us = others_wait_us(state);
 	sp_commit_load_others_start(state->load);
 	state->others_since = elapsed_seconds(state);
@@ -338,7 +314,6 @@ end_workers(int code pg_attribute_unused(), Datum arg)
 	commit_running *state = (commit_running *) DatumGetPointer(arg);
 
 	sp_commit_load_abandon(state->load);
-	sp_mixed_wal_sync(&state->mixed);
 }
 
 static void
@@ -351,7 +326,9 @@ commit_with_workers(commit_running *state)
 		.record_size = run->record_size,
 		.interval_us = run->interval_us,
 		.think_us = run->think_us,
-		.max_wal_bytes = state->max_wal_bytes
+		.max_wal_bytes = setting_max_wal_bytes(),
+		.look = look,
+		.look_context = state
 	};
 
 	PG_ENSURE_ERROR_CLEANUP(end_workers, PointerGetDatum(state));
@@ -362,7 +339,6 @@ commit_with_workers(commit_running *state)
 		sp_commit_load_finish(state->load);
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(end_workers, PointerGetDatum(state));
-	sp_mixed_wal_sync(&state->mixed);
 }
 
 void
@@ -378,10 +354,7 @@ sp_commit_rounds(sp_commit_run *run, sp_progress *progress)
 		ereport(ERROR,
 				(errcode_for_file_access(),
 				 errmsg("could not open directory \"%s\": %m", run->location.directory)));
-	state.max_wal_bytes = setting_max_wal_bytes();
-	check_space_left(&state);
 	pg_prng_seed(&state.random, run->random_seed);
-	sp_commit_try_methods(&run->methods);
 
 	sp_progress_set_phase("measuring");
 	state.started_ns = sp_monotonic_ns();

@@ -207,9 +207,6 @@ typedef struct sp_commit_value
 	const char *text;			/* the value */
 	const char *wal_sync_method;	/* of its slots */
 	int			commit_delay;	/* of its slots */
-	bool		mixed;			/* another kind of method than the server's own */
-	sp_status	status;
-	const char *detail;
 	sp_histogram histogram;
 	int64		syncs;
 	int64		worker_syncs;
@@ -219,8 +216,7 @@ typedef struct sp_commit_value
 typedef struct sp_commit_values
 {
 	int			count;			/* 0: this setting is not compared */
-	sp_commit_value values[SP_MAX_METHODS];
-	int			member[SP_MAX_METHODS];	/* index in values, by index in setting.values */
+	sp_commit_value values[SP_MAX_METHODS];	/* in the order of setting.values */
 	bool		hold_xid;
 	sp_setting_comparison setting;
 	int			analyses;
@@ -265,17 +261,8 @@ extern sp_commit_run *sp_commit_plan(FunctionCallInfo fcinfo);
 
 /* --------------------------------------------------------- commit_values.c */
 
-/* Member m of the comparison; behind the last one is the control, the current value again. */
+/* The value of a slot; behind the last one is the control, the current value again. */
 extern sp_commit_value *sp_commit_member(sp_commit_values *values, int m);
-
-/* Is a method among them that must not meet WAL that is not flushed? */
-extern bool sp_commit_has_mixed(sp_commit_values *values);
-
-/* Such WAL was seen: these methods leave the comparison. */
-extern void sp_commit_stop_mixed(sp_commit_values *values);
-
-/* Methods that fail on a file of our own leave the comparison, too. */
-extern void sp_commit_try_methods(sp_commit_values *methods);
 
 /* After a round: is the verdict settled?  Then values->done. */
 extern void sp_commit_analyze_if_due(const sp_commit_run *run, sp_commit_values *values);

@@ -5,7 +5,6 @@
 use strict;
 use warnings;
 
-use File::Path qw(rmtree);
 use FindBin;
 use lib $FindBin::RealBin;
 use IPC::Run;
@@ -23,6 +22,7 @@ my $archive = PostgreSQL::Test::Utils::tempdir();
 my $node = probe_cluster('commits', allows_streaming => 'logical',
 	conf => <<"CONF");
 max_worker_processes = 12
+wal_recycle = off
 wal_sync_method = fdatasync
 restart_after_crash = on
 archive_mode = on
@@ -97,10 +97,10 @@ $node->safe_psql('postgres', "SELECT FROM sync_probe.$_") for
   qw(recommendations recommendation_details findings latency_histogram running);
 
 # records are as long as asked for
+my ($no_inspection) = $node->psql('postgres', 'CREATE EXTENSION pg_walinspect');
 SKIP:
 {
-	my ($status) = $node->psql('postgres', 'CREATE EXTENSION pg_walinspect');
-	skip 'no pg_walinspect', 3 if $status != 0;
+	skip 'no pg_walinspect', 3 if $no_inspection;
 	for my $size (24, 200, 3000)
 	{
 		my $from = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
@@ -161,18 +161,92 @@ SKIP:
 	like($log, qr/\bfdatasync\(/, 'strace: and fdatasync');
 }
 
-# a reload changes nothing in them; the run ends if it changes the method
+end_probe($node, $session);
+
+# --- workers write with leave of the leader only
+
+# Stop the session in a slot, and not where it holds what others need.  Returns the position of
+# WAL.
+sub stop_leader
+{
+	my ($run) = @_;
+	for (1 .. 20)
+	{
+		kill 'STOP', $run->{pid};
+		my @lsn = map { ($node->psql('postgres', 'SELECT pg_current_wal_insert_lsn()',
+			timeout => 10, timed_out => \my $timed_out))[1] } 1 .. 5;
+		return $lsn[0] if $lsn[0] && $lsn[-1] && $lsn[0] ne $lsn[-1];
+		kill 'CONT', $run->{pid};
+	}
+	die 'the leader was never stopped in a slot';
+}
+
+sub wal_stands_still
+{
+	return wait_for(sub {
+		my @lsn = split /\n/, $node->safe_psql('postgres', <<'SQL');
+SELECT pg_current_wal_insert_lsn();
+SELECT FROM pg_sleep(1);
+SELECT pg_current_wal_insert_lsn();
+SQL
+		return $lsn[0] eq $lsn[-1];
+	});
+}
+
+sub wal_goes_on
+{
+	my $lsn = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+	return $node->poll_query_until('postgres', "SELECT pg_current_wal_insert_lsn() > '$lsn'");
+}
+
+# a leader that hangs makes no segment, which on a full disk would be a PANIC in a worker
+$session = start_probe($node, LONG_RUN . ", flush_size => 20000, flush_interval => '20 ms'");
+my $stopped_lsn = stop_leader($session);
+ok(wal_stands_still(), 'the leader hangs: workers stop');
+cmp_ok($node->safe_psql('postgres',
+	"SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$stopped_lsn')"), '<', 4 * 1024 * 1024,
+	'the leader hangs: and they do so within three segments');
+is($node->safe_psql('postgres', <<'SQL'), 1, 'the leader hangs: others have a segment left');
+SELECT count(*) FROM pg_ls_waldir()
+WHERE name = pg_walfile_name(pg_current_wal_insert_lsn()
+    + (SELECT setting::bigint FROM pg_settings WHERE name = 'wal_segment_size'))
+SQL
+kill 'CONT', $session->{pid};
+ok(wal_goes_on(), 'the leader goes on: so do workers');
+end_probe($node, $session);
+
+# With small records the segments last.  A reload may have changed the kind of method.
+$session = start_probe($node, LONG_RUN . ", commit_delays => '{10}', flush_size => 24, "
+	  . "flush_interval => '20 ms'");
+stop_leader($session);
 $node->reload;
-is($node->safe_psql('postgres', 'SELECT phase FROM sync_probe.running'), 'measuring',
-	'the run goes on after a reload');
-$node->safe_psql('postgres', q(ALTER SYSTEM SET wal_sync_method = 'fsync'));
+ok(wal_stands_still(), 'after a reload workers stop');
+kill 'CONT', $session->{pid};
+ok(wal_goes_on(), 'the method is as before: they go on');
+stop_leader($session);
+$node->safe_psql('postgres', q(ALTER SYSTEM SET wal_sync_method = 'open_datasync'));
 $node->reload;
+ok(wal_stands_still(), 'after a change of the method workers stop');
+my $changed_lsn = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+kill 'CONT', $session->{pid};
 my ($out, $err) = finish_query($session);
-like($err, qr/NOTICE:  the commit suite ends early: wal_sync_method was changed to fsync$/m,
-	'it ends when wal_sync_method changes');
+$session->quit;
+like($err, qr/NOTICE:  the commit suite ends early: wal_sync_method was changed to open_datasync$/m,
+	'and the run ends');
+SKIP:
+{
+	skip 'no pg_walinspect', 1 if $no_inspection;
+	# flushes WAL without a transaction
+	$node->safe_psql('postgres', 'CHECKPOINT');
+	is($node->safe_psql('postgres', <<"SQL"), 'ABORT', 'workers flush nothing with the method before');
+SELECT string_agg(DISTINCT record_type, ',' ORDER BY record_type)
+FROM pg_get_wal_records_info('$changed_lsn', pg_current_wal_flush_lsn())
+WHERE resource_manager = 'XLOG' AND record_type = 'NOOP'
+   OR resource_manager = 'Transaction' AND record_type IN ('COMMIT', 'ABORT')
+SQL
+}
 $node->safe_psql('postgres', 'ALTER SYSTEM RESET wal_sync_method');
 $node->reload;
-$session->quit;
 
 # --- how it ends
 
@@ -239,7 +313,7 @@ ok(wait_for(sub { $node->safe_psql('postgres',
 # --- refused
 
 fails_ok($node, 'too many workers', 'SELECT FROM ' . commit_call("workers => 64"), 53400,
-	qr/not enough background workers/, qr/max_worker_processes \(12\) are free, 64 are needed/,
+	qr/not enough background workers/, qr/Needed: 64\. Free: \d+ of max_worker_processes \(12\)\./,
 	qr/Use workers => \d+, or raise max_worker_processes/);
 nothing_left($node, 'too many workers');
 fails_ok($standby, 'standby', 'SELECT FROM ' . commit_call("workers => 1"), 55000,
@@ -296,76 +370,19 @@ cmp_ok($node->safe_psql('postgres',
 
 # --- methods of the other kind
 
-# nobody else writes: they are measured, and then the segments are synced
-my $idle = probe_cluster('idle', conf => "wal_sync_method = fdatasync\nautovacuum = off");
-my $mixed = "workers => 2, methods => '{open_datasync}', record => false";
-my $synced = qr{fdatasync\(\d+<[^>]*/pg_wal/[0-9A-F]{24}>\)\s*= 0};
-
-# The calls of a session in one run of both kinds of methods; undef if it cannot be traced.
-sub traced_run
+sub other_kind_ok
 {
-	my ($arguments, $end) = @_;
-	my $run = session($idle);
-	query($run, 'LOAD \'pg_sync_probe\'');
-	my $trace = strace_counts($run->{pid}, 'fdatasync') or return;
-	wait_for(sub { -e $trace->{log} || !$trace->{run}->pumpable });
-	start_query($run, 'SELECT FROM ' . commit_call($arguments));
-	$end->($run);
-	finish_query($run);
-	$trace->{run}->signal('INT');
-	eval { $trace->{run}->finish };
-	$run->quit;
-	return -e $trace->{log} ? slurp_file($trace->{log}) : undef;
-}
-
-sub cancel_after_rounds
-{
-	my ($run) = @_;
-	wait_phase($idle, $run, 'measuring');
-	$idle->poll_query_until('postgres', 'SELECT coalesce(max(rounds), 3) > 2 FROM sync_probe.running');
-	$idle->safe_psql('postgres', "SELECT pg_cancel_backend($run->{pid})");
+	my ($server, $method, $current) = @_;
+	fails_ok($server, "$method beside $current",
+		'SELECT FROM ' . commit_call("methods => '{$current,$method}'"), 22023,
+		qr/method "$method" must not be used beside "$current"/,
+		qr/takes WAL that others have only written as flushed/,
+		qr/use sync_probe\.probe\(\) with suite 'wal'/);
 	return;
 }
 
-# The server itself may leave WAL unflushed at that moment, so that they are not used.
-SKIP:
-for (
-	[ 'normal end', "$mixed, duration => '2 s'", sub { } ],
-	[ 'cancel', "$mixed, duration => '60 s', stop_early => false", \&cancel_after_rounds ])
-{
-	my ($name, $arguments, $end) = @$_;
-	my $calls;
-	for (1 .. 5)
-	{
-		$calls = traced_run($arguments, $end) // '';
-		last if $calls =~ $synced || $calls eq '';
-	}
-	skip 'strace is not there or may not attach', 1 if $calls eq '';
-	like($calls, $synced, "$name: the segments are synced");
-}
-
-# WAL that is written and not flushed
-for (
-	[ 'bulk insert', q(INSERT INTO bulk SELECT repeat('x', 1000) FROM (SELECT generate_series(1, 100000000)) AS s) ],
-	[ 'async commits', q(SET synchronous_commit = off;
-		DO $$ BEGIN LOOP INSERT INTO bulk VALUES (repeat('x', 1000)); COMMIT; END LOOP; END $$) ])
-{
-	my ($name, $sql) = @$_;
-	$idle->safe_psql('postgres', 'DROP TABLE IF EXISTS bulk; CREATE TABLE bulk (t text)');
-	my $writer = session($idle);
-	start_query($writer, $sql);
-	$idle->poll_query_until('postgres', "SELECT pg_relation_size('bulk') > 0");
-	is($idle->safe_psql('postgres', <<"SQL"), 't|t', "$name: open_datasync is stopped");
-SET client_min_messages = warning;
-SELECT bool_and(status = 'stopped' AND detail LIKE '%without flushing%')
-           FILTER (WHERE method = 'open_datasync'),
-       bool_or(method = 'fsync')
-FROM sync_probe.probe('pg_wal', 'commit', workers => 2, methods => '{open_datasync,fsync}',
-    duration => '3 s')
-SQL
-	$idle->safe_psql('postgres', "SELECT pg_terminate_backend($writer->{pid})");
-	eval { finish_query($writer); $writer->quit };
-}
+my $idle = probe_cluster('idle', conf => "wal_sync_method = fdatasync\nautovacuum = off");
+other_kind_ok($idle, 'open_sync', 'fdatasync');
 
 # on a server with an open_* method, the default is both of these
 $idle->safe_psql('postgres', "ALTER SYSTEM SET wal_sync_method = 'open_datasync'");
@@ -377,11 +394,12 @@ SELECT string_agg(concat_ws(' ', method, CASE choice WHEN 'current' THEN choice 
 FROM sync_probe.probe('pg_wal', 'commit', workers => 2, duration => '2 s')
 SQL
 	'open_datasync is compared with open_sync only');
+other_kind_ok($idle, 'fdatasync', 'open_datasync');
 
 # --- the load that commit_waits() saw
 
 my $writer = session($idle);
-$idle->safe_psql('postgres', 'DROP TABLE bulk; CREATE TABLE bulk (t text)');
+$idle->safe_psql('postgres', 'CREATE TABLE bulk (t text)');
 start_query($writer, q(DO $$ BEGIN LOOP INSERT INTO bulk VALUES ('x'); COMMIT; END LOOP; END $$));
 $idle->poll_query_until('postgres', 'SELECT count(*) > 10 FROM bulk');
 $idle->safe_psql('postgres', "SELECT FROM sync_probe.commit_waits('1 s')");
@@ -399,66 +417,81 @@ FROM (SELECT * FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1) AS r,
 SQL
 	'workers, size and pace are those of commit_waits()');
 
-# a server that opens WAL with O_DIRECT up to 15, which a file system may refuse; few workers
-my %place = prepared_filesystems('SP_TEST_FILESYSTEMS');
-my $waldir = $place{zfs} ? "$place{zfs}/commit_wal" : PostgreSQL::Test::Utils::tempdir() . '/wal';
-my $minimal = probe_cluster('minimal', extra => [ '--waldir', $waldir ],
-	conf => "wal_level = minimal\nmax_wal_senders = 0\nmax_worker_processes = 4");
-my $direct_io = $minimal->safe_psql('postgres',
-	'SELECT DISTINCT status FROM sync_probe.probe(duration => \'1 s\', record => false) AS p'
-	  . ' WHERE direct_io AND status <> \'unsupported\' ORDER BY 1');
-(undef, $out, $err) = $minimal->psql('postgres', <<'SQL');
-SELECT DISTINCT status FROM sync_probe.probe('pg_wal', 'commit', duration => '4 s', record => false,
-    methods => '{open_datasync,open_sync}') WHERE method ~ '^open_'
-SQL
-SKIP:
+# --- few workers, and little space
+
+my $library = build_directory() . '/test/fault/fail_calls.so';
+my $faults = PostgreSQL::Test::Utils::tempdir() . '/fault';
+my $small;
 {
-	skip 'the server itself left WAL unflushed at that moment', 1 if $out =~ /stopped/;
-	$direct_io = 'ok' if $minimal->pg_version >= 16;
-	is($out, $direct_io, "wal_level = minimal: open_* is $direct_io, as in a probe");
+	local $ENV{LD_PRELOAD} = join ' ', grep { -e } $library, split ' ', $ENV{LD_PRELOAD} // '';
+	local $ENV{SP_FAULT_FILE} = $faults;
+	# the reserve is that of four segments
+	$small = probe_cluster('small', segment_size => 16, conf => <<'CONF');
+max_worker_processes = 4
+autovacuum = off
+pg_sync_probe.reserve_percent = 0
+CONF
 }
-like($err, qr/NOTICE:  3 workers instead of 8: no more of max_worker_processes \(4\) are free/,
+(undef, undef, $err) = $small->psql('postgres',
+	'SELECT FROM ' . commit_call("duration => '2 s', record => false"));
+like($err, qr/NOTICE:  using 3 of 8 workers; max_worker_processes \(4\) is exhausted$/m,
 	'the default number of workers is lowered');
-nothing_left($minimal, 'wal_level = minimal');
+nothing_left($small, 'few workers');
 
-# a method that fails on a new file is not used, since a worker would end the server
-SKIP:
+sub let_be_free
 {
-	my $library = build_directory() . '/test/fault/fail_calls.so';
-	skip 'preloading is only tried on Linux', 6 unless -e $library;
-	my $faults = PostgreSQL::Test::Utils::tempdir() . '/fault';
-	$minimal->stop;
-	{
-		local $ENV{LD_PRELOAD} = join ' ', $library, grep { defined } $ENV{LD_PRELOAD};
-		local $ENV{SP_FAULT_FILE} = $faults;
-		$minimal->start;
-	}
-	# PostgreSQL 15 opens such WAL with O_DIRECT; for later ones this is an error like others
-	my $refused = $minimal->pg_version < 16 ? 'no_direct_io' : 'error';
-	for (
-		[ 'open 1 EINVAL', "$refused|could not open file: Invalid argument" ],
-		[ 'pwrite 2 EIO', 'error|could not write file: Input/output error' ],
-		[ 'create 1 EROFS', 'error|could not create file: Read-only file system' ])
-	{
-		my ($fault, $row) = @$_;
-		open my $file, '>', $faults or die "$faults: $!";
-		print $file "$fault\n";
-		close $file;
-		is($minimal->safe_psql('postgres', <<'SQL'), $row, "$fault: a row says so");
-SET client_min_messages = warning;
-SELECT status, detail FROM sync_probe.probe('pg_wal', 'commit', workers => 2, duration => '2 s',
-    methods => '{open_datasync}', record => false) WHERE method = 'open_datasync'
-SQL
-		nothing_left($minimal, $fault);
-	}
+	my ($megabytes) = @_;
+	open my $file, '>', $faults or die "$faults: $!";
+	print $file "fstatvfs 1+ ${megabytes}MB pg_wal\n";
+	close $file;
+	return;
 }
 
-for my $server ($node, $idle, $minimal)
+SKIP:
+{
+	skip 'preloading is only tried on Linux', 8 unless -e $library;
+
+	# WAL of workers takes half of what is free above the reserve of 64 MB, if two segments fit
+	for ([ 104, '20 MB' ], [ 90, '0 bytes' ])
+	{
+		my ($free, $written) = @$_;
+		let_be_free($free);
+		my $begin = $small->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+		(undef, undef, $err) = $small->psql('postgres', 'SELECT FROM '
+			  . commit_call("workers => 3, flush_size => 100000, duration => '20 s', record => false"));
+		like($err,
+			qr/NOTICE:  the commit suite ends early: it has written $written of WAL\s+HINT:  Free space/,
+			"$free MB are free: a notice");
+		cmp_ok($small->safe_psql('postgres',
+			"SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$begin')"), '<=',
+			(split ' ', $written)[0] * 1024 * 1024 + 100000, "$free MB are free: no more is written");
+	}
+	let_be_free(60);
+	fails_ok($small, 'less than the reserve', 'SELECT FROM ' . commit_call('workers => 3'), 53100,
+		qr/not enough space for the commit suite/,
+		qr/60 MB is available, less than the reserve of 64 MB/);
+
+	# A round of nine slots of a second, without a need for segments.  Space shrinks in the first.
+	let_be_free(1000);
+	$small->safe_psql('postgres', 'SELECT pg_switch_wal()');
+	my $run = start_probe($small, "'pg_wal', 'commit', workers => 3, flush_size => 100000, "
+		  . "flush_interval => '125 ms', commit_delays => '{1,2,3,4,5,6,7}', " . LONG_PROBE);
+	my $shrunk = $small->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+	let_be_free(60);
+	(undef, $err) = finish_query($run);
+	$run->quit;
+	like($err, qr/ERROR:  not enough space for the commit suite/, 'space shrinks in a slot: an error');
+	cmp_ok($small->safe_psql('postgres',
+		"SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$shrunk')"), '<', 2 * 1024 * 1024,
+		'space shrinks in a slot: workers do not wait for its end');
+	nothing_left($small, 'space shrinks in a slot');
+}
+
+for my $server ($node, $idle, $small)
 {
 	nothing_left($server, $server->name);
 	$server->stop;
 	log_ok($server);
 }
 $_->stop for $standby, $subscriber;
-rmtree($waldir);
 done_testing();
