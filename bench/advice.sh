@@ -49,12 +49,13 @@ write_rounds() {
 # list ELEMENT...: an array, as SQL has it.
 list() { (IFS=, && printf "'{%s}'" "$*"); }
 
-# What is asked while the load goes on, with the last value set.
+# write_live_advice SETTING [VALUE...]: what is asked while the load goes on, with the last
+# value set.  Without values the trial takes the methods of the kind in use.
 write_live_advice() {
 	local setting=$1
 	shift
 	echo "SELECT FROM sync_probe.commit_waits('$watched_seconds s') \\g /dev/null"
-	echo "CALL sync_probe.trial('$setting', $(list "$@"),
+	echo "CALL sync_probe.trial('$setting'${1:+, $(list "$@")},
 		duration => '$trial_seconds s') \\g /dev/null"
 }
 
@@ -100,7 +101,7 @@ commit_session() {
 commits_with_methods() {
 	local load=$1 clients=$2 rate=$3 rounds=$4 slot=$5 schedule round slot_method us
 	schedule=$(write_rounds wal_sync_method "$rounds" "$slot" "${methods[@]}"
-		write_live_advice wal_sync_method "${methods[@]}")
+		write_live_advice wal_sync_method)
 	method=$(sed -n "s/^ALTER SYSTEM SET wal_sync_method = '\(.*\)';/\1/p" <<<"$schedule" | tail -n 1)
 	forget_runs && commit_session "$load" "$clients" "$rate" "$schedule" || return
 	while IFS=$'\t' read -r round slot_method us; do
@@ -124,12 +125,11 @@ take_live_advice() {
 		"$current" "$pick" "$verdict" "$seconds" "$reason"
 }
 
-# The suite commit, of all methods: nothing else writes WAL.  Its load is that of the
-# newest commit_waits().
+# The suite commit, whose load is that of the newest commit_waits().
 ask_commit_suite() {
 	local load=$1 current=$2
-	ask "SELECT count(*) FROM sync_probe.probe('pg_wal', 'commit', duration => '$suite_seconds s',
-		methods => $(list "${methods[@]}"))" && take_live_advice commit "$load" "$current"
+	ask "SELECT count(*) FROM sync_probe.probe('pg_wal', 'commit',
+		duration => '$suite_seconds s')" && take_live_advice commit "$load" "$current"
 }
 
 seconds_since() { awk "BEGIN { print $EPOCHREALTIME - $1 }"; }

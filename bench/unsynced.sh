@@ -3,7 +3,8 @@
 #
 # Each turn of a scenario starts a load, changes the method by a reload, and lets
 # unsynced_pages.pl look: right after the reload, after a checkpoint that does not wait for
-# the statements that run, and after the commands that the extension advises.  The load goes
+# the statements that run, and after the commands that the extension advises.  Live runs
+# compare methods of one kind: beside and after them no page may be missing.  The load goes
 # on all the time.
 #
 # Observations: unsynced.checks  place scenario turn moment, and the figures of the program
@@ -20,6 +21,14 @@ unsynced_scenarios=(
 	"async commits, fdatasync to open_datasync:fdatasync open_datasync:async:"
 	"oltp with synchronous commits, fdatasync to open_datasync:fdatasync open_datasync:sync:"
 )
+
+# live runs beside a mixed load, each with these methods set
+unsynced_live=(
+	"suite commit:SELECT FROM sync_probe.probe('pg_wal', 'commit', duration => '10 s',
+		workers => 2, flush_interval => '2 ms', stop_early => false)"
+	"trial:CALL sync_probe.trial(duration => '10 s')"
+)
+unsynced_kinds="fdatasync open_datasync"
 
 # Lets the cluster change the method, and says nothing of when each process does.
 set_method() {
@@ -93,18 +102,46 @@ unsynced_turn() {
 	fi
 }
 
+# live_turn METHOD SQL
+live_turn() {
+	local since run
+	# shellcheck disable=SC2034  # of ask
+	local ask_seconds=180
+	set_method "$1" && ask "CALL sync_probe.wait_for_reload()" && start_clean || return
+	start_load "bulk async sync"
+	start_job "$bindir/psql" -X -q -v ON_ERROR_STOP=1 -c "$2" >"$work/live.log" 2>&1
+	run=$job
+	job=
+	look "beside the run" 20 || { kill -TERM -- "-$run"; wait "$run"; return 1; }
+	wait "$run" || { cp -- "$work/live.log" "$work/err"; return 1; }
+	look "after the run" 20
+}
+
+# The load ends also after an error, whose words are kept.
+end_turn() {
+	cp -- "$work/err" "$work/first_err"
+	end_load || return
+	(($1 == 0)) || { cp -- "$work/first_err" "$work/err"; return 1; }
+}
+
 unsynced_at() {
 	local place_name=$1 directory=$2 turn entry scenario methods load later_load failed
 	prepare_upsert && ask "CREATE TABLE bulk (n integer, filler text)" || return
 	for ((turn = 1; turn <= unsynced_turns; turn++)); do
 		for entry in "${unsynced_scenarios[@]}"; do
 			IFS=: read -r scenario methods load later_load <<<"$entry"
-			failed=
+			failed=0
 			# shellcheck disable=SC2086
 			unsynced_turn $methods "$load" "$later_load" || failed=1
-			cp -- "$work/err" "$work/first_err"
-			end_load || return
-			[[ -z $failed ]] || { cp -- "$work/first_err" "$work/err"; return 1; }
+			end_turn "$failed" || return
+		done
+		for entry in "${unsynced_live[@]}"; do
+			for methods in $unsynced_kinds; do
+				scenario="${entry%%:*}, $methods"
+				failed=0
+				live_turn "$methods" "${entry#*:}" || failed=1
+				end_turn "$failed" || return
+			done
 		done
 		printf '%s: turn %d\n' "$place_name" "$turn" >&2
 	done

@@ -14,10 +14,11 @@ SELECT place, scenario, moment, count(DISTINCT turn) AS turns,
        pg_size_pretty(max(behind_kb)::bigint * 1024) AS "oldest, behind",
        format('%s of %s', sum(bad_since_redo), sum(checks)) AS "needed by recovery",
        pg_size_pretty(max(since_redo_kb)::bigint * 1024) AS "most of these",
-       CASE WHEN scenario LIKE '%fsync and fdatasync%' OR moment = 'after the commands'
+       CASE WHEN scenario LIKE '%fsync and fdatasync%' OR moment IN ('after the commands',
+                'beside the run', 'after the run')
             THEN CASE sum(bad_since_redo) WHEN 0 THEN 'met' ELSE '**missed**' END
             ELSE '-' END AS target
 FROM checks GROUP BY place, scenario, moment
 ORDER BY place, scenario <> 'mixed load, fsync and fdatasync', scenario,
-         array_position(ARRAY['after the reload', 'after a checkpoint', 'after the commands'],
-                        moment);
+         array_position(ARRAY['after the reload', 'after a checkpoint', 'after the commands',
+                              'beside the run', 'after the run'], moment);
