@@ -40,8 +40,9 @@ tell_if_few_workers(const sp_commit_run *run)
 
 	if (run->delays.count > 0 && run->workers <= siblings)
 		ereport(NOTICE,
-				(errmsg("commit_delay acts only beside commit_siblings (%d) other transactions: %d workers alone are too few",
-						siblings, run->workers),
+				(errmsg_plural("commit_delay has no effect with fewer than commit_siblings (%d) other transactions; %d worker is too few",
+							   "commit_delay has no effect with fewer than commit_siblings (%d) other transactions; %d workers are too few",
+							   run->workers, siblings, run->workers),
 				 errhint("Use workers => %d or more.", siblings + 1)));
 }
 

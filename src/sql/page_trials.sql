@@ -40,7 +40,8 @@ SELECT sync_probe_internal.html_figure(
              THEN upper(left(run.reason, 1)) || substr(run.reason, 2) || '.' END,
         format('%s of %s, %s, run %s.',
                CASE run.suite WHEN 'trial' THEN 'Trial'
-                    ELSE format('Commit suite with %s workers,', run.workers) END,
+                    ELSE format('Commit suite with %s worker%s,', run.workers,
+                                CASE WHEN run.workers <> 1 THEN 's' END) END,
                sync_probe_internal.html_time(run.started_at),
                sync_probe_internal.html_duration(run.duration), run.run_id),
         CASE WHEN run.suite = 'trial'
