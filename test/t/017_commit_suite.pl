@@ -12,6 +12,7 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use SyncProbeTest;
 use Test::More;
+use Time::HiRes qw(sleep);
 
 use constant WORKER => 'pg_sync_probe commit worker';
 
@@ -170,8 +171,10 @@ end_probe($node, $session);
 sub stop_leader
 {
 	my ($run) = @_;
-	for (1 .. 20)
+	for (1 .. 50)
 	{
+		# it does something else before the first slot, and between two of them
+		sleep 0.1;
 		kill 'STOP', $run->{pid};
 		my @lsn = map { ($node->psql('postgres', 'SELECT pg_current_wal_insert_lsn()',
 			timeout => 10, timed_out => \my $timed_out))[1] } 1 .. 5;
