@@ -72,11 +72,20 @@ $$;
 
 DELETE FROM sync_probe.commit_wait_results;
 INSERT INTO sync_probe.commit_wait_results (answer, system_identifier, host, started_at, flushes,
-    flushes_per_sec, bytes_per_flush, committers, commits_per_sec)
+    flushes_per_sec, bytes_per_flush, committers, commits_per_sec, commits)
 SELECT '', s.system_identifier, s.host, clock_timestamp() - '10 min'::interval, 1000, 400, 4321,
-       8, 400
+       8, 400, 1000
 FROM sync_probe_internal.this_server() AS s;
 SELECT * FROM pg_temp.pace_of_probe('1 h');
+
+-- a newer result that saw no commit tells nothing of them
+INSERT INTO sync_probe.commit_wait_results (answer, system_identifier, host, started_at, commits,
+    committers, flushes, flushes_per_sec, bytes_per_flush)
+SELECT '', s.system_identifier, s.host, clock_timestamp(), 0, 0, 200, 2, 8192
+FROM sync_probe_internal.this_server() AS s
+RETURNING result_id AS idle \gset
+SELECT * FROM pg_temp.pace_of_probe('1 h');
+DELETE FROM sync_probe.commit_wait_results WHERE result_id = :idle;
 
 -- too old, or switched off
 SELECT size_source <> 'commit_waits' AS size, interval_source <> 'commit_waits' AS pace

@@ -208,7 +208,7 @@ read_newest(void *arg)
 	sp_history_execute("SELECT result_id, committers::float8, commits_per_sec,"
 					   " wal_bytes_per_commit, commit_wait_us, flushes, flushes_per_sec,"
 					   " bytes_per_flush FROM " SP_SCHEMA "." RESULT_TABLE
-					   " WHERE system_identifier = $1 AND host = $2"
+					   " WHERE system_identifier = $1 AND host = $2 AND commits > 0"
 					   " AND started_at > pg_catalog.clock_timestamp()"
 					   " - pg_catalog.make_interval(secs => $3)"
 					   " ORDER BY result_id DESC LIMIT 1",

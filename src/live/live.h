@@ -106,7 +106,7 @@ typedef struct sp_observed_commits
 } sp_observed_commits;
 
 /*
- * The newest recorded commit_waits() of this server that is not older than
+ * The newest recorded commit_waits() of this server that saw a commit and is not older than
  * pg_sync_probe.commit_waits_max_age.  False if there is none.
  */
 extern bool sp_observed_commits_read(sp_observed_commits *observed);

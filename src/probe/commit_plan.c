@@ -325,7 +325,7 @@ tell_observed_load(const sp_commit_run *run, const sp_observed_commits *observed
 					run->interval_us > 0 ? "as often as flush_interval says" :
 					run->think_us == 0 ? "without a pause" :
 					psprintf("with pauses of %.3g ms", run->think_us / 1e3)),
-			 errdetail("So it was when commit_waits() was called, result " INT64_FORMAT ".",
+			 errdetail("Taken from commit_waits() result " INT64_FORMAT ".",
 					   observed->result_id),
 			 errhint("Call commit_waits() again if the load has changed, or pass workers and flush_interval.")));
 }
