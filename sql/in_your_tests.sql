@@ -2,6 +2,9 @@
 -- How a probe is used in somebody's own regression tests; doc/testing.md shows
 -- this file.
 --
+-- Needs extension pg_sync_probe in this database, EXECUTE on sync_probe.probe(),
+-- and no other probe meanwhile.  Creates, drops and records nothing.
+--
 SET client_min_messages = warning;
 
 -- every method that this server has can sync, here and now
@@ -14,7 +17,3 @@ ORDER BY ordinal;
 SELECT bool_and(p50_us < 1000000) AS quick_enough
 FROM sync_probe.probe(duration => '100 ms', record => false)
 WHERE status = 'ok';
-
--- the last of our files: clean up
-DROP TABLESPACE regress_sync_probe;
-DROP EXTENSION pg_sync_probe;

@@ -107,6 +107,7 @@ for my $file (@files)
 		my ($out, $wrong) = run_script($script);
 		is($wrong, '', "$name:$line: runs");
 		isnt($out, '', "$name:$line: prints what it finds");
+		unlike($out, qr/^\s*not ok/m, "$name:$line: passes");
 		unlike($script, qr/sync_probe_internal/, "$name:$line: needs nothing internal");
 	}
 	for (inline_statements(@lines))
@@ -117,6 +118,25 @@ for my $file (@files)
 	is(leftovers($node), '', "$name: nothing is left");
 }
 cmp_ok($executed, '>', 5, 'the documentation has examples');
+
+# --- the examples that are to be copied
+
+# Without comments at the top, and without blanks at the ends of lines.
+sub plain_text
+{
+	my ($text) = @_;
+	return $text =~ s/\A(?:--.*\n)*//r =~ s/[ ]+$//mgr;
+}
+
+my $testing = slurp_file("$root/doc/testing.md");
+my $example = plain_text(slurp_file("$root/sql/in_your_tests.sql"));
+isnt(index($testing, "```sql\n$example```"), -1, 'doc/testing.md shows sql/in_your_tests.sql');
+my ($shown) = $testing =~ /^```\n(.*?)^```/ms;
+isnt(index(plain_text(slurp_file("$root/expected/in_your_tests.out")), $shown), -1,
+	'and what it prints');
+unlike($_, qr/^\s*(?:CREATE(?! TEMP )|DROP|DELETE|TRUNCATE|ALTER)\b/mi,
+	'an example creates and drops nothing')
+	for $example, map { $_->[1] } sql_blocks(split /\n/, $testing);
 
 $node->stop;
 log_ok($node);
