@@ -122,7 +122,8 @@ WHERE code NOT IN ('fsync_off', 'flush_missing', 'barrier_off', 'write_cache_vol
                    'software_bound', 'cow_wal_settings', 'wal_shares_device', 'low_space',
                    'direct_io_refused', 'slow_tail', 'drift', 'counters_shared',
                    'counters_unknown', 'loop_device', 'device_unknown', 'run_passed_over',
-                   'outdated_run', 'tablespace_missing', 'read_only_filesystem', 'stream_stalls');
+                   'outdated_run', 'tablespace_missing', 'read_only_filesystem', 'stream_stalls',
+                   'durable_unknown');
 -- counters were read, or a finding says why not
 SELECT count(*) AS unexplained
 FROM sync_probe.recommendation_details

@@ -52,6 +52,7 @@ sp_put_where(sp_row *row, const sp_storage *storage)
 	sp_row_put_this_server(row);
 	sp_row_put_name(row, "username", GetUserNameFromId(GetUserId(), false));
 	sp_row_put_int(row, "server_version_num", INT4OID, PG_VERSION_NUM);
+	sp_row_put(row, "fsync", BOOLOID, BoolGetDatum(enableFsync));
 	sp_row_put_text(row, "directory", sp_known_text(storage->directory));
 	sp_row_put_text(row, "filesystem", sp_known_text(storage->filesystem));
 	sp_row_put_text(row, "device", sp_known_text(storage->device.name));

@@ -85,6 +85,26 @@ WHERE d.commands @> sync_probe_internal.change_commands(current_setting('wal_syn
                                          d.recommended_method)
 
 UNION ALL
+-- Nothing of the server tells what fsync was before, but a run of that time does.
+SELECT 'pg_wal', 'warning', 'fsync_was_off',
+       format('fsync was off during run %s, after this server was started: what was written'
+              ' meanwhile may not be on disk', r.run_id),
+       'If the operating system crashes, the cluster may be destroyed. Run sync on the machine, or'
+       ' stop the server and run initdb --sync-only, or unmount the file systems. This finding'
+       ' stays until the server is restarted.',
+       NULL,
+       jsonb_build_object('run_id', r.run_id, 'finished_at', r.finished_at,
+                          'server_started_at', pg_postmaster_start_time())
+FROM (SELECT r.run_id, r.finished_at
+      FROM sync_probe.runs AS r, sync_probe_internal.this_server() AS s
+      WHERE NOT r.fsync AND r.finished_at > pg_postmaster_start_time()
+        AND r.imported_at IS NULL
+        AND r.system_identifier = s.system_identifier AND r.host = s.host
+      ORDER BY r.finished_at DESC
+      LIMIT 1) AS r
+WHERE current_setting('fsync')::boolean
+
+UNION ALL
 SELECT 'pg_wal', 'error', 'trial_not_restored',
        format('a trial has left a value of %s behind', t.leftover[1]),
        'The server or the machine has failed during the trial. Restore the value from before.',

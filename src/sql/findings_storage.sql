@@ -164,7 +164,8 @@ AS $$
 SELECT p.name, 'error', 'fsync_off',
        'fsync is off: this server syncs nothing, and a crash of the operating system may destroy'
        ' the cluster',
-       'Switch it on, and take a backup: what was written meanwhile may be damaged.',
+       'Switch it on. What was written meanwhile is not safe by that: then run sync on the machine,'
+       ' or stop the server and run initdb --sync-only, or unmount the file systems.',
        ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()'],
        jsonb_build_object('fsync', 'off')
 FROM unnest(facts) AS p

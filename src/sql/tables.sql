@@ -26,6 +26,7 @@ CREATE TABLE sync_probe.runs (
     wal_sync_method text,
     wal_sync_method_at_end text,
     wal_level text,
+    fsync boolean,
     flush_size integer,
     flush_size_source text,
     flush_interval interval,
@@ -62,6 +63,8 @@ CREATE TABLE sync_probe.runs (
 CREATE INDEX ON sync_probe.runs (location, suite, run_id DESC) WHERE imported_at IS NULL;
 CREATE INDEX ON sync_probe.runs (location, suite, system_identifier, host, run_id DESC)
     WHERE usable_for_advice;
+-- for the finding fsync_was_off
+CREATE INDEX ON sync_probe.runs (finished_at) WHERE NOT fsync;
 
 GRANT SELECT ON sync_probe.runs TO pg_monitor;
 
@@ -114,6 +117,8 @@ COMMENT ON COLUMN sync_probe.runs.wal_sync_method_at_end IS
   'Server''s wal_sync_method at the end; differs if the setting was changed during the run';
 COMMENT ON COLUMN sync_probe.runs.wal_level IS
   'Server''s wal_level';
+COMMENT ON COLUMN sync_probe.runs.fsync IS
+  'Server''s fsync at the end of the run';
 COMMENT ON COLUMN sync_probe.runs.flush_size IS
   'Bytes of WAL per flush that the run imitated; in the commit suite per commit';
 COMMENT ON COLUMN sync_probe.runs.flush_size_source IS

@@ -178,9 +178,22 @@ fails_ok($node, 'segments of 1 MB', 'SELECT FROM sync_probe.probe(flush_size => 
 	qr/flush_size 1048577 is out of range/, qr/between 1 and 1048576 bytes/);
 works_ok($node, 'segments of 1 MB', "flush_size => 1048576");
 
+# What was written meanwhile is unsynced after fsync was switched on.
+my $fsync_was_off = "SELECT count(*) FROM sync_probe.findings WHERE code = 'fsync_was_off'";
+is($node->safe_psql('postgres', <<"SQL"), 0, 'fsync = off has a finding of its own');
+SET client_min_messages = warning;
+DO 'BEGIN PERFORM FROM sync_probe.probe(duration => ''20 ms''); END';
+$fsync_was_off
+SQL
+$node->append_conf('postgresql.conf', 'fsync = on');
+$node->reload;
+$node->poll_query_until('postgres', "SELECT current_setting('fsync')::boolean");
+is($node->safe_psql('postgres', $fsync_was_off), 1, 'fsync was off: a finding says so');
+
 $node->append_conf('postgresql.conf', "wal_level = minimal\nmax_wal_senders = 0");
 $node->append_conf('postgresql.conf', 'max_files_per_process = 64');
 $node->restart;
+is($node->safe_psql('postgres', $fsync_was_off), 0, 'until the server is restarted');
 is(direct_io($node), $modern ? $buffered : $direct, 'wal_level = minimal');
 # Few descriptors: enough for one suite, whose descriptors must be given back
 # each time, and too few for the other.

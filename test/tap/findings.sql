@@ -44,7 +44,9 @@ INSERT INTO storage_scenario VALUES
         "disks": ["sdb"]}]',
     '{}', 'none', NULL),
 
-('fsync off', '[{}]', '{"fsync": false}', 'pg_wal error fsync_off', 'Switch it on'),
+('fsync off', '[{}]', '{"fsync": false}', 'pg_wal error fsync_off',
+    'Switch it on. What was written meanwhile is not safe by that: then run sync on the machine, or '
+    'stop the server and run initdb --sync-only'),
 ('fsync off is said once', '[{}, {"name": "fast", "holds_wal": false}]', '{"fsync": false}',
     'pg_wal error fsync_off', NULL),
 
@@ -785,7 +787,7 @@ CREATE TEMP VIEW commands AS SELECT DISTINCT c AS command FROM found, unnest(com
 SELECT plan((SELECT count(*) + count(says) FROM storage_scenario)::integer
             + (SELECT count(*) + count(says) + count(shows) FROM run_scenario)::integer
             + (SELECT count(*) FROM drift_scenario)::integer
-            + (SELECT count(*) FROM odd)::integer + 41);
+            + (SELECT count(*) FROM odd)::integer + 49);
 
 SELECT is(pg_temp.codes('storage: ' || name, true), codes, 'storage: ' || name)
 FROM storage_scenario;
@@ -915,6 +917,30 @@ SELECT ok(sync_probe_internal.busiest_tablespace() IN (SELECT spcname FROM pg_ta
 -- test/t/018_trial.pl has what leaves it
 SELECT is_empty($$SELECT code FROM sync_probe.findings WHERE code = 'trial_not_restored'$$,
                 'no trial is left');
+
+-- fsync was off since this server was started
+CREATE FUNCTION pg_temp.fsync_findings(differences text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+    DELETE FROM sync_probe.runs;
+    PERFORM pg_temp.record_run(
+        jsonb_build_object('suite', 'stream', 'fsync', false, 'finished_at', clock_timestamp())
+        || differences::jsonb);
+    INSERT INTO found SELECT 'fsync', f.* FROM sync_probe.findings AS f
+    WHERE code = 'fsync_was_off';
+    RETURN (SELECT string_agg(location || ' ' || severity, ' ') FROM sync_probe.findings
+            WHERE code = 'fsync_was_off');
+END
+$$;
+SELECT is(pg_temp.fsync_findings(differences), expected, 'fsync was off: ' || name)
+FROM (VALUES ('a run of this server', '{}', 'pg_wal warning'),
+             ('a run of a tablespace', '{"location": "pg_default"}', 'pg_wal warning'),
+             ('it was on', '{"fsync": true}', NULL),
+             ('nobody knows', '{"fsync": null}', NULL),
+             ('before the server was started', '{"finished_at": "2000-01-01"}', NULL),
+             ('on another host', '{"host": "elsewhere"}', NULL),
+             ('in another cluster', '{"system_identifier": 1}', NULL),
+             ('in an imported run', '{"imported_at": "2026-01-01"}', NULL))
+    AS v (name, differences, expected);
 
 -- a publication that came after the extension
 SELECT is_empty($$SELECT code FROM sync_probe.findings WHERE code = 'history_published'$$,

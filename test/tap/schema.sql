@@ -66,6 +66,7 @@ $$),
     wal_sync_method text
     wal_sync_method_at_end text
     wal_level text
+    fsync boolean
     flush_size integer
     flush_size_source text
     flush_interval interval
@@ -573,7 +574,8 @@ SELECT is_empty($$SELECT a.attrelid::regclass, a.attname
 -- what the partial index and the generated column call enough rounds is what the engine does
 SELECT is((SELECT count(*) FROM pg_index
            WHERE indrelid = 'sync_probe.runs'::regclass AND indpred IS NOT NULL),
-          2::bigint, 'runs of this server, and those that advice can rest on, have an index');
+          3::bigint, 'runs of this server, those that advice can rest on, and those without fsync'
+                     ' have an index');
 
 SELECT is((SELECT count(*) FROM pg_extension, unnest(extconfig) WHERE extname = 'pg_sync_probe'),
           10::bigint, 'the history is dumped: six tables and their sequences; and workloads');
