@@ -93,10 +93,11 @@ INSERT INTO sync_probe.runs (run_id, source, location, suite, wal_sync_method, f
 SELECT v.run_id, 'probe', l.name, 'wal', 'fdatasync', 8192, 'default',
        'default', 16, 16, s.system_identifier, s.host, l.directory, l.device, v.storage
 FROM sync_probe_internal.this_server() AS s, sync_probe_internal.examine_locations('regress_sync_probe') AS l,
-     (VALUES (1001, '{"others": {"bytes_per_sec": 0}}'::jsonb),
-             (1002, NULL),
-             (1003, '{"others": {"bytes_per_sec": 16384000}}'),
-             (1004, '{"others": {"bytes_per_sec": 40960000}}')) AS v (run_id, storage);
+     (VALUES (1001, 0), (1002, NULL), (1003, 16384000), (1004, 40960000)) AS b (run_id, others),
+     LATERAL (SELECT b.run_id, jsonb_build_object(
+                         'others', jsonb_build_object('seconds', 1, 'bytes_per_sec', b.others,
+                                                      'bytes_per_sec_error', 0),
+                         'device_bytes_error', jsonb_build_object('1', 0))) AS v (run_id, storage);
 INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, ops,
     mean_us, device_bytes_per_op)
 SELECT r.run_id, o.ordinal, o.test, o.method, false, 'ok', 1000, 1000, o.bytes

@@ -1,4 +1,47 @@
 --
+-- sync_probe_internal.device_bytes
+--
+-- What the device wrote for a paced sync: background I/O in the time of a sync is subtracted, once
+-- for own, twice for low, which leaves room for bursts, and not at all for high.  low and high
+-- also have twice the standard error.  given is what the server writes then: the page that holds
+-- the old end of WAL is written again, so it is the mean over all places where flush_size bytes
+-- can begin in a page of 8 kB.
+--
+-- A disk that others use tells this only if background I/O was seen for as long as the syncs.  No
+-- device writes less than it is given: such a figure is background I/O, taken for the run's.
+--
+CREATE FUNCTION sync_probe_internal.device_bytes(
+    of_storage jsonb,
+    paced sync_probe.measurements,
+    flush_size integer,
+    OUT given double precision,
+    OUT own double precision,
+    OUT low double precision,
+    OUT high double precision)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT g.given, r.own, r.low, r.high
+FROM (SELECT nullif(flush_size, 0)::bigint + 8192 - gcd(flush_size, 8192)) AS g (given)
+LEFT JOIN LATERAL (
+    SELECT (paced).device_bytes_per_op - b.others AS own,
+           (paced).device_bytes_per_op - 2 * b.others - 2 * e.error AS low,
+           (paced).device_bytes_per_op + 2 * e.error AS high
+    FROM (SELECT (paced).mean_us / 1e6) AS t (seconds),
+         LATERAL (SELECT (of_storage #>> '{others,bytes_per_sec}')::float8 * t.seconds,
+                         (of_storage #>> '{others,bytes_per_sec_error}')::float8 * t.seconds,
+                         (of_storage #>> '{others,seconds}')::float8) AS b (others, error, seconds),
+         LATERAL (SELECT (of_storage #>> ARRAY['device_bytes_error', (paced).ordinal::text])::float8
+                 ) AS d (error),
+         LATERAL (SELECT |/ (d.error ^ 2 + b.error ^ 2)) AS e (error)
+    WHERE b.seconds >= (paced).ops * t.seconds) AS r
+    ON r.own >= g.given AND r.low <= r.high
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.device_bytes(jsonb, sync_probe.measurements, integer) IS
+  'Bytes that the device wrote for a paced sync, with an interval; null if background I/O hides it';
+
+--
 -- sync_probe_internal.newest_measured
 --
 -- The run that the advice on each location rests on, with what it measured of its
@@ -18,14 +61,12 @@ SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_inter
        (s).mean_us AS saturated_us, (s).ops AS saturated_ops,
        (s).ops_per_sec, (s).flushes_per_op AS saturated_flushes, (s).device_utilization,
        sync_probe_internal.method_durable(r.storage, p, s) AS durable,
-       -- The page that holds the old end of WAL is written again: the mean over
-       -- all places where flush_size bytes can begin in a page of 8 kB.
-       nullif(r.flush_size, 0)::bigint + 8192 - gcd(r.flush_size, 8192) AS written_bytes,
+       w.given AS written_bytes, w.own AS own_bytes, w.low AS own_bytes_low,
+       w.high AS own_bytes_high,
        -- background I/O in the time of one paced flush
        b.flushes * (p).mean_us / 1e6 AS background_flushes,
        b.max_flushes * (p).mean_us / 1e6 AS max_background_flushes,
-       b.max_backing_flushes * (p).mean_us / 1e6 AS max_background_backing_flushes,
-       coalesce(b.bytes * (p).mean_us / 1e6, 0) AS background_bytes
+       b.max_backing_flushes * (p).mean_us / 1e6 AS max_background_backing_flushes
 FROM (SELECT (n.run).*, coalesce(jsonb_strip_nulls((n.run).storage), '{}') AS facts
       FROM sync_probe_internal.newest_runs AS n) AS r
 CROSS JOIN LATERAL (
@@ -49,9 +90,9 @@ CROSS JOIN LATERAL (
     OFFSET 0) AS m,
      LATERAL (SELECT (r.storage #>> '{others,flushes_per_sec}')::float8,
                      (r.storage #>> '{others,most_flushes_per_sec}')::float8,
-                     (r.storage #>> '{others,most_below_flushes_per_sec}')::float8,
-                     (r.storage #>> '{others,bytes_per_sec}')::float8
-             ) AS b (flushes, max_flushes, max_backing_flushes, bytes),
+                     (r.storage #>> '{others,most_below_flushes_per_sec}')::float8
+             ) AS b (flushes, max_flushes, max_backing_flushes),
+     LATERAL sync_probe_internal.device_bytes(r.facts, p, r.flush_size) AS w,
      LATERAL (SELECT bool_and(coalesce((d ->> 'virtual')::boolean, false))
               FROM jsonb_array_elements(coalesce(r.facts -> 'disks', '[]')) AS d
               WHERE NOT d ? 'below') AS d (virtual);
@@ -294,8 +335,9 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT n.location, 'warning', 'write_amplification',
-       format('each sync of %s bytes makes %s write %s (%s times as much)', n.written_bytes,
-              n.device_name, pg_size_pretty(round(a.bytes)::bigint), a.factor),
+       format('each sync of %s bytes makes %s write %s (%s times as much, at least %s)',
+              n.written_bytes, n.device_name, pg_size_pretty(round(n.own_bytes)::bigint),
+              a.factor, a.low),
        CASE WHEN n.filesystem = 'btrfs'
             THEN 'btrfs writes its log tree with each sync. ext4 and xfs write little more than'
                  ' they are given.'
@@ -306,13 +348,15 @@ SELECT n.location, 'warning', 'write_amplification',
        NULL::text[],
        jsonb_build_object('run_id', n.run_id, 'method', n.method,
                           'device_bytes_per_op', n.paced_bytes,
-                          'other_bytes_per_op', round(n.background_bytes),
-                          'written_bytes', n.written_bytes, 'amplification', a.factor)
+                          'other_bytes_per_op', round(n.paced_bytes - n.own_bytes),
+                          'written_bytes', n.written_bytes, 'amplification', a.factor,
+                          'amplification_low', a.low, 'amplification_high', a.high,
+                          'others', n.storage -> 'others')
 FROM unnest(measured) AS n,
-     LATERAL (SELECT b.bytes, round((b.bytes / n.written_bytes)::numeric, 1)
-              FROM (SELECT n.paced_bytes - n.background_bytes) AS b (bytes)) AS a (bytes, factor)
--- Background I/O comes in bursts: as for durable, twice its mean is left out of account.
-WHERE n.paced_bytes - 2 * n.background_bytes > 4 * n.written_bytes
+     LATERAL (SELECT round((n.own_bytes / n.written_bytes)::numeric, 1),
+                     round((n.own_bytes_low / n.written_bytes)::numeric, 1),
+                     round((n.own_bytes_high / n.written_bytes)::numeric, 1)) AS a (factor, low, high)
+WHERE n.own_bytes_low > 4 * n.written_bytes
 
 UNION ALL
 -- The kernel counts device time in milliseconds and clock ticks: too coarse for a few syncs.

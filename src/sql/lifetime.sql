@@ -150,15 +150,14 @@ BEGIN
                CASE WHEN n.paced_bytes IS NULL
                     THEN format('run %s did not read the counters', n.run_id)
                     WHEN a.amplification IS NULL
-                    THEN format('in run %s background I/O wrote as much', n.run_id)
+                    THEN format('run %s did not see enough of background I/O', n.run_id)
                     ELSE format('run %s, %s bytes of WAL a flush', n.run_id, n.flush_size) END
         INTO amplification, amplification_source
         FROM sync_probe_internal.newest_measured AS n,
              -- Background I/O comes in bursts; its mean says little where it is as much.
-             LATERAL (SELECT CASE WHEN n.paced_bytes > 2 * n.background_bytes
-                                  THEN round(((n.paced_bytes - n.background_bytes)
-                                              / nullif(n.flush_size, 0))::numeric, 2) END
-                     ) AS a (amplification)
+             LATERAL (SELECT CASE WHEN n.own_bytes_low > 0
+                                  THEN round((n.own_bytes / nullif(n.flush_size, 0))::numeric, 2)
+                                  END) AS a (amplification)
         WHERE n.location = device_lifetime.location;
         amplification_source := coalesce(amplification_source, 'not probed yet');
     END IF;

@@ -1,9 +1,8 @@
 --
 -- sync_probe_internal.device_rows
 --
--- What arrives at the device for each sync with the current method of each run.  Of the bytes those
--- of background I/O are subtracted.  given_bytes is what the server gives to a sync: whole pages of
--- 8 kB, the mean over all places where the flush can begin in a page.
+-- What arrives at the device for each sync with the current method of each run.  given_bytes is
+-- what the server gives to a sync; see device_bytes().
 --
 CREATE FUNCTION sync_probe_internal.device_rows(
     data sync_probe_internal.report_data,
@@ -29,15 +28,12 @@ SELECT row_number() OVER (ORDER BY m.n), m.name, m.durable,
        p.storage ? 'syncs_nothing',
        (m.paced).flushes_per_op, (m.saturated).flushes_per_op, (m.paced).device_writes_per_op,
        (m.paced).device_bytes_per_op, b.given,
-       CASE WHEN b.given > 0 AND NOT p.storage ? 'syncs_nothing'
-            THEN greatest((m.paced).device_bytes_per_op - b.others, 0) / b.given END,
+       CASE WHEN NOT p.storage ? 'syncs_nothing' THEN b.own / b.given END,
        CASE WHEN NOT p.storage ? 'syncs_nothing' THEN 100 * (m.saturated).device_utilization END
 FROM unnest(data.methods) AS m
 JOIN unnest(data.probes) AS p USING (run_id)
 JOIN unnest(data.runs) AS r USING (run_id),
-     LATERAL (SELECT nullif(r.flush_size, 0)::bigint + 8192 - gcd(r.flush_size, 8192),
-                     coalesce((p.storage #>> '{others,bytes_per_sec}')::float8
-                              * (m.paced).mean_us / 1e6, 0)) AS b (given, others)
+     LATERAL sync_probe_internal.device_bytes(p.storage, m.paced, r.flush_size) AS b
 WHERE m.is_current
   AND (num_nonnulls((m.paced).flushes_per_op, (m.paced).device_bytes_per_op,
                     (m.saturated).device_utilization) > 0 OR p.storage ? 'syncs_nothing')

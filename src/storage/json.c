@@ -158,6 +158,7 @@ add_background(sp_jsonb *json, const sp_probe *probe)
 				   sp_evidence_max_flushes_per_second(background, SP_LEVEL_BACKING), 1);
 	add_number(json, "bytes_per_sec",
 			   sp_evidence_bytes_per_second(background, SP_LEVEL_DEVICE), 0);
+	add_number(json, "bytes_per_sec_error", sp_evidence_bytes_per_second_error(background), 0);
 	sp_jsonb_end_object(json);
 }
 
@@ -172,9 +173,9 @@ readings_lost(const sp_probe *probe)
 	return lost;
 }
 
-/* Some flushes per operation, by the ordinals of the measurements. */
+/* One of the rates per operation, by the ordinals of the measurements. */
 static void
-add_flushes(sp_jsonb *json, const char *name, const sp_probe *probe, sp_level level, size_t offset)
+add_rates(sp_jsonb *json, const char *name, const sp_probe *probe, sp_level level, size_t offset)
 {
 	int			ordinal = 0;
 
@@ -256,11 +257,14 @@ sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
 	if (sp_disks_count(&storage->disks, SP_LEVEL_DEVICE) > 1 ||
 		strcmp(probe->device.write_cache, "write through") == 0)
 	{
-		add_flushes(json, "least_flushes_per_op", probe, SP_LEVEL_DEVICE,
-					offsetof(sp_evidence_rates, least_flushes));
-		add_flushes(json, "required_flushes_per_op", probe, SP_LEVEL_DEVICE,
-					offsetof(sp_evidence_rates, required_flushes));
+		add_rates(json, "least_flushes_per_op", probe, SP_LEVEL_DEVICE,
+				  offsetof(sp_evidence_rates, least_flushes));
+		add_rates(json, "required_flushes_per_op", probe, SP_LEVEL_DEVICE,
+				  offsetof(sp_evidence_rates, required_flushes));
 	}
+	if (probe->callbacks.read_counters)
+		add_rates(json, "device_bytes_error", probe, SP_LEVEL_DEVICE,
+				  offsetof(sp_evidence_rates, bytes_error));
 	if (probe->callbacks.read_counters)
 		add_shares(json, "lacking_share", probe, SP_LEVEL_DEVICE, sp_windows_lacking_share);
 	if (probe->sham_windows > 0)
@@ -270,8 +274,8 @@ sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
 			add_shares(json, "below_own_share", probe, SP_LEVEL_BACKING, sp_windows_own_share);
 	}
 	if (probe->device.has_backing)
-		add_flushes(json, "below_flushes_per_op", probe, SP_LEVEL_BACKING,
-					offsetof(sp_evidence_rates, least_flushes));
+		add_rates(json, "below_flushes_per_op", probe, SP_LEVEL_BACKING,
+				  offsetof(sp_evidence_rates, least_flushes));
 	sp_jsonb_end_object(json);
 	return sp_jsonb_datum(json);
 }

@@ -239,7 +239,8 @@ BEGIN
           "disks": [{"name": "nvme0n1", "write_cache": "write back", "fua": false,
                      "rotational": false, "virtual": false}],
           "others": {"seconds": 1.5, "flushes_per_sec": 0, "most_flushes_per_sec": 2,
-                     "bytes_per_sec": 0}}'
+                     "bytes_per_sec": 0, "bytes_per_sec_error": 0},
+          "device_bytes_error": {"2": 0, "3": 0}}'
         || coalesce(given -> 'storage', '{}'))) || coalesce(given -> 'run', '{}'));
     INSERT INTO sync_probe.measurements
     SELECT (jsonb_populate_record(NULL::sync_probe.measurements,
@@ -546,28 +547,56 @@ INSERT INTO run_scenario VALUES
     'none', NULL, NULL),
 
 -- write_amplification
-('btrfs', '{"run": {"filesystem": "btrfs"}, "paced": {"device_bytes_per_op": 81920}}',
+('btrfs', '{"run": {"filesystem": "btrfs"}, "paced": {"device_bytes_per_op": 81920},
+           "storage": {"device_bytes_error": {"2": 4096}}}',
     'warning write_amplification',
-    'each sync of 8192 bytes makes nvme0n1 write 80 kB (10.0 times as much) / btrfs writes its '
-    'log tree',
+    'each sync of 8192 bytes makes nvme0n1 write 80 kB (10.0 times as much, at least 9.0) / btrfs '
+    'writes its log tree',
     '{"device_bytes_per_op": 81920, "other_bytes_per_op": 0, "written_bytes": 8192,
-        "amplification": 10.0}'),
+        "amplification": 10.0, "amplification_low": 9.0, "amplification_high": 11.0}'),
 ('zfs', '{"run": {"filesystem": "zfs", "device": null}, "paced": {"device_bytes_per_op": 81920}}',
     'warning write_amplification',
-    'makes the device write 80 kB (10.0 times as much) / Check recordsize', NULL),
+    'makes the device write 80 kB (10.0 times as much, at least 10.0) / Check recordsize', NULL),
 ('four times as much and a byte', '{"paced": {"device_bytes_per_op": 32769}}',
     'warning write_amplification', 'Another wal_sync_method', NULL),
 ('four times as much', '{"paced": {"device_bytes_per_op": 32768}}', 'none', NULL, NULL),
 ('much back to back only', '{"saturated": {"device_bytes_per_op": 99999}}', 'none', NULL, NULL),
 -- 10,000,000 bytes a second are 5,790 in the time of a sync
 ('four times as much without twice the background',
-    '{"storage": {"others": {"flushes_per_sec": 0, "bytes_per_sec": 10000000}},
+    '{"storage": {"others": {"seconds": 1.5, "flushes_per_sec": 0, "bytes_per_sec": 10000000,
+          "bytes_per_sec_error": 0, "most_flushes_per_sec": 2}},
       "paced": {"device_bytes_per_op": 44348}}',
     'none', NULL, NULL),
 ('more even so',
-    '{"storage": {"others": {"flushes_per_sec": 0, "bytes_per_sec": 10000000}},
+    '{"storage": {"others": {"seconds": 1.5, "flushes_per_sec": 0, "bytes_per_sec": 10000000,
+          "bytes_per_sec_error": 0, "most_flushes_per_sec": 2}},
       "paced": {"device_bytes_per_op": 44349}}',
     'warning write_amplification', NULL, '{"other_bytes_per_op": 5790, "written_bytes": 8192}'),
+-- the two errors, of 3,000 and 4,000 bytes a sync, are one of 5,000
+('ten times as much, in a few bursts',
+    '{"storage": {"device_bytes_error": {"2": 24577}}, "paced": {"device_bytes_per_op": 81920}}',
+    'none', NULL, NULL),
+('the errors of both count, and are too large',
+    '{"storage": {"device_bytes_error": {"2": 3000}, "others": {"seconds": 1.5,
+          "flushes_per_sec": 0, "bytes_per_sec": 0, "bytes_per_sec_error": 6908463,
+          "most_flushes_per_sec": 2}}, "paced": {"device_bytes_per_op": 42767}}',
+    'none', NULL, NULL),
+('the errors of both are small enough',
+    '{"storage": {"device_bytes_error": {"2": 3000}, "others": {"seconds": 1.5,
+          "flushes_per_sec": 0, "bytes_per_sec": 0, "bytes_per_sec_error": 6908463,
+          "most_flushes_per_sec": 2}}, "paced": {"device_bytes_per_op": 42769}}',
+    'warning write_amplification', NULL, NULL),
+-- 400 syncs of 579 us took 0.2316 s; a background seen for 0.067 s made it 21.2 on a shared disk
+('the background was seen for a moment',
+    '{"storage": {"others": {"seconds": 0.2315, "flushes_per_sec": 0, "bytes_per_sec": 0,
+          "bytes_per_sec_error": 0, "most_flushes_per_sec": 2}},
+      "paced": {"device_bytes_per_op": 173670}}',
+    'none', NULL, NULL),
+('the background was seen for as long as the syncs',
+    '{"storage": {"others": {"seconds": 0.2317, "flushes_per_sec": 0, "bytes_per_sec": 0,
+          "bytes_per_sec_error": 0, "most_flushes_per_sec": 2}},
+      "paced": {"device_bytes_per_op": 173670}}',
+    'warning write_amplification', '(21.2 times as much', NULL),
 -- 100 bytes are a page or two, on average 100 + 8192 - 4 bytes
 ('small flushes', '{"run": {"flush_size": 100}, "paced": {"device_bytes_per_op": 33153}}',
     'warning write_amplification', NULL, '{"written_bytes": 8288}'),
@@ -575,9 +604,9 @@ INSERT INTO run_scenario VALUES
     '{"run": {"flush_size": 100}, "paced": {"device_bytes_per_op": 33152}}', 'none', NULL, NULL),
 ('large flushes', '{"run": {"flush_size": 100000}, "paced": {"device_bytes_per_op": 432641}}',
     'warning write_amplification', NULL, '{"written_bytes": 108160}'),
-('nobody listened to the others',
-    '{"storage": {"others": null}, "paced": {"device_bytes_per_op": 32769}}',
-    'warning write_amplification', NULL, NULL),
+('the error is not known',
+    '{"storage": {"device_bytes_error": null}, "paced": {"device_bytes_per_op": 81920}}', 'none',
+    NULL, NULL),
 ('bytes are not counted', '{"paced": {"device_bytes_per_op": null}}', 'none', NULL, NULL),
 
 -- software_bound: 3,023 us while the disks are under 20 percent busy are the field report's
@@ -666,8 +695,9 @@ INSERT INTO run_scenario VALUES
 ('all of them',
     '{"run": {"device": "sda"},
       "storage": {"disks": [{"name": "sda", "rotational": true, "virtual": false,
-            "write_cache": "write back"}], "others": {"flushes_per_sec": 200,
-            "most_flushes_per_sec": 250, "bytes_per_sec": 0}, "readings_lost": 1},
+            "write_cache": "write back"}], "others": {"seconds": 1,
+            "flushes_per_sec": 200, "most_flushes_per_sec": 250, "bytes_per_sec": 0,
+            "bytes_per_sec_error": 0}, "readings_lost": 1},
       "paced": {"flushes_per_op": 0, "device_bytes_per_op": 90000, "p99_us": 9000},
       "saturated": {"mean_us": 3023, "device_utilization": 0.1}}',
     'error flush_missing, info counters_shared, warning implausibly_fast, warning slow_tail, '

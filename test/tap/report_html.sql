@@ -109,7 +109,8 @@ DELETE FROM sync_probe.runs WHERE run_id = :imported_run;
 
 -- ------------------------------------------------------------------- one run
 SELECT pg_temp.record_run('{"label": "weekly", "storage": {"write_cache": "write back",
-    "fua": false, "mount_options": "rw"}}') AS run \gset
+    "fua": false, "mount_options": "rw", "device_bytes_error": {"2": 100},
+    "others": {"seconds": 1, "bytes_per_sec": 0, "bytes_per_sec_error": 0}}}') AS run \gset
 SELECT pg_temp.measure(:run);
 DROP TABLE page;
 CREATE TEMP TABLE page AS SELECT sync_probe.report_html() AS html,

@@ -289,6 +289,40 @@ takes_flushes_alone(void **state)
 	assert_true(isnan(sp_evidence_bytes_per_second(&evidence, SP_LEVEL_DEVICE)));
 }
 
+/* Of operations and of time: a few bursts make the mean uncertain. */
+static void
+bytes_have_an_error(void **state)
+{
+	sp_counters none[SP_LEVELS] = {{.has_flushes = true}};
+	sp_counters page[SP_LEVELS] = {{.has_flushes = true,.written_bytes = 8192}};
+	sp_counters burst[SP_LEVELS] = {{.has_flushes = true,.written_bytes = 819200}};
+	sp_evidence steady = {0};
+	sp_evidence bursty = {0};
+	sp_evidence idle = {0};
+
+	(void) state;
+	sp_evidence_add(&steady, none, page, MILLISECOND, 1);
+	assert_true(isnan(sp_evidence_rates_of(&steady, SP_LEVEL_DEVICE).bytes_error));
+	for (int i = 0; i < 100; i++)
+	{
+		sp_evidence_add(&steady, none, page, MILLISECOND, 1);
+		sp_evidence_add(&bursty, none, i == 50 ? burst : none, MILLISECOND, 1);
+		/* twice as much in twice the time is the same rate */
+		sp_evidence_add(&idle, none, page, MILLISECOND, 0);
+		sp_evidence_add(&idle, page, (sp_counters[SP_LEVELS]) {{.has_flushes = true,
+						.written_bytes = 3 * 8192}}, 2 * MILLISECOND, 0);
+	}
+	assert_true(sp_evidence_rates_of(&steady, SP_LEVEL_DEVICE).bytes_error < 1e-6);
+	/* one of 100: the standard error is as large as the mean */
+	assert_float_equal(sp_evidence_rates_of(&bursty, SP_LEVEL_DEVICE).bytes, 8192, 1e-9);
+	assert_true(fabs(sp_evidence_rates_of(&bursty, SP_LEVEL_DEVICE).bytes_error - 8192) < 1e-6);
+	assert_float_equal(sp_evidence_bytes_per_second(&idle, SP_LEVEL_DEVICE), 8192000, 1e-3);
+	assert_true(sp_evidence_bytes_per_second_error(&idle) < 1);
+	bursty.ops = 0;
+	bursty.ns = 5 * MILLISECOND;
+	assert_true(isnan(sp_evidence_bytes_per_second_error(&bursty)));
+}
+
 static void
 needs_long_idle_samples(void **state)
 {
@@ -1027,6 +1061,7 @@ main(void)
 		cmocka_unit_test(names_the_words),
 		cmocka_unit_test(adds_pairs_of_readings),
 		cmocka_unit_test(takes_flushes_alone),
+		cmocka_unit_test(bytes_have_an_error),
 		cmocka_unit_test(needs_long_idle_samples),
 		cmocka_unit_test(is_busy_all_the_time_at_most),
 		cmocka_unit_test(counts_what_each_case_did),

@@ -34,7 +34,7 @@ sp_second_length_ns(int64_t duration_ns, int cases)
 sp_second *
 sp_seconds_begin(sp_seconds *seconds, int test_case, int64_t now_ns)
 {
-	const sp_evidence_rates unknown = {NAN, NAN, NAN, NAN, NAN, NAN};
+	const sp_evidence_rates unknown = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 	sp_second  *second = &seconds->rows[seconds->n];
 
 	if (seconds->n == SP_MAX_SECONDS)

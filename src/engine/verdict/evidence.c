@@ -68,6 +68,31 @@ sp_durable_is_safe(sp_durable durable)
 	return durable == SP_DURABLE_YES || durable == SP_DURABLE_NO_CACHE;
 }
 
+static void
+add_bytes(sp_byte_sums *sums, double bytes, double amount)
+{
+	sums->pairs++;
+	sums->amount += amount;
+	sums->bytes += bytes;
+	sums->amount_squared += amount * amount;
+	sums->bytes_squared += bytes * bytes;
+	sums->product += bytes * amount;
+}
+
+/* The standard error of bytes / amount, a ratio of sums; NAN where there is no telling. */
+static double
+bytes_error(const sp_byte_sums *sums)
+{
+	double		n = (double) sums->pairs;
+	double		ratio = sums->bytes / sums->amount;
+	double		squares = sums->bytes_squared - 2 * ratio * sums->product +
+		ratio * ratio * sums->amount_squared;
+
+	if (sums->pairs < 2)
+		return NAN;
+	return sqrt(fmax(squares, 0) * n / (n - 1)) / sums->amount;
+}
+
 void
 sp_evidence_add(sp_evidence *evidence, const sp_counters before[SP_LEVELS],
 				const sp_counters after[SP_LEVELS], int64_t ns, int64_t ops)
@@ -90,6 +115,8 @@ sp_evidence_add(sp_evidence *evidence, const sp_counters before[SP_LEVELS],
 		else
 			sp_counters_add(&evidence->counters[level], &between[level]);
 	}
+	add_bytes(&evidence->byte_sums, (double) between[SP_LEVEL_DEVICE].written_bytes,
+			  (double) (ops > 0 ? ops : ns));
 	evidence->ops += ops;
 	evidence->ns += ns;
 }
@@ -113,7 +140,7 @@ sp_evidence_rates
 sp_evidence_rates_of(const sp_evidence *evidence, sp_level level)
 {
 	const sp_counters *counters = &evidence->counters[level];
-	sp_evidence_rates rates = {NAN, NAN, NAN, NAN, NAN, NAN};
+	sp_evidence_rates rates = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
 	double		ops = (double) evidence->ops;
 
 	if (evidence->ops <= 0 || evidence->ns <= 0)
@@ -126,6 +153,7 @@ sp_evidence_rates_of(const sp_evidence *evidence, sp_level level)
 		return rates;
 	rates.writes = (double) counters->writes / ops;
 	rates.bytes = (double) counters->written_bytes / ops;
+	rates.bytes_error = bytes_error(&evidence->byte_sums);
 	rates.utilization = utilization(counters, evidence->ns);
 	return rates;
 }
@@ -161,6 +189,14 @@ sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level)
 	if ((double) evidence->ns < MIN_IDLE_SAMPLE_NS || evidence->counters[level].flushes_only)
 		return NAN;
 	return (double) evidence->counters[level].written_bytes * SP_NS_PER_S / (double) evidence->ns;
+}
+
+double
+sp_evidence_bytes_per_second_error(const sp_evidence *evidence)
+{
+	if (isnan(sp_evidence_bytes_per_second(evidence, SP_LEVEL_DEVICE)))
+		return NAN;
+	return bytes_error(&evidence->byte_sums) * SP_NS_PER_S;
 }
 
 /*

@@ -18,6 +18,20 @@
 
 #include "engine/storage/diskstats.h"
 
+/*
+ * Of the bytes written between two readings, and of how much there was to write for: the
+ * operations, or the time of background I/O in nanoseconds.
+ */
+typedef struct sp_byte_sums
+{
+	int64_t		pairs;
+	double		amount;
+	double		bytes;
+	double		amount_squared;
+	double		bytes_squared;
+	double		product;
+} sp_byte_sums;
+
 /* Counters, summed over a time and a number of operations. */
 typedef struct sp_evidence
 {
@@ -25,6 +39,7 @@ typedef struct sp_evidence
 	int64_t		ns;
 	int64_t		lost;			/* pairs of readings that could not be used */
 	sp_counters counters[SP_LEVELS];
+	sp_byte_sums byte_sums;		/* of the device */
 } sp_evidence;
 
 /* The same per operation; NAN where it is not known. */
@@ -35,6 +50,7 @@ typedef struct sp_evidence_rates
 	double		required_flushes;
 	double		writes;
 	double		bytes;
+	double		bytes_error;	/* standard error of bytes, at the device */
 	double		utilization;	/* share of the time that the device was busy, at
 								 * most: see evidence.c */
 } sp_evidence_rates;
@@ -101,6 +117,9 @@ extern double sp_evidence_flushes_per_second(const sp_evidence *evidence, sp_lev
 /* An upper bound of the same, given the random error of the count. */
 extern double sp_evidence_max_flushes_per_second(const sp_evidence *evidence, sp_level level);
 extern double sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level);
+
+/* The standard error of the same, at the device. */
+extern double sp_evidence_bytes_per_second_error(const sp_evidence *evidence);
 
 /*
  * The rule for one test case.
