@@ -53,13 +53,34 @@ COMMENT ON FUNCTION sync_probe_internal.judge_kinds(sync_probe.measurements[], t
   'Verdict on the kinds of WAL segments of one test of suite segments';
 
 --
+-- sync_probe_internal.times_as_long
+--
+-- The interval of a measurement's time against that of the current kind: "0.77 to 0.83".
+--
+CREATE FUNCTION sync_probe_internal.times_as_long(measured sync_probe.measurements)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN measured.relative_speed_low > 0
+            THEN format('%s to %s', round((1 / measured.relative_speed_high)::numeric, 2),
+                        round((1 / measured.relative_speed_low)::numeric, 2))
+            ELSE 'an unknown number of' END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.times_as_long(sync_probe.measurements) IS
+  'The interval of a measurement''s time against that of the current kind';
+
+--
 -- sync_probe_internal.segment_settings
 --
 -- What a run of the suite segments says of wal_recycle and wal_init_zero: a row for each.
 -- All kinds together decide wal_recycle.  The kinds that are created decide wal_init_zero,
 -- unless one of them is worth a switch among all kinds: then it is that one.
 --
--- at_run and recommended: on or off.  speed: of the other value against that at the run.
+-- at_run and recommended: on or off.  speed: of the other value against that at the run.  doubt:
+-- why it is undecided.  The speeds compare segments of the same round, the medians that
+-- explain_segments() names are of the whole run: where the disk changes meanwhile, they differ.
 --
 CREATE FUNCTION sync_probe_internal.segment_settings(measured sync_probe.measurements[])
 RETURNS TABLE (
@@ -69,7 +90,8 @@ RETURNS TABLE (
     recommended text,
     speed double precision,
     speed_low double precision,
-    speed_high double precision)
+    speed_high double precision,
+    doubt text)
 LANGUAGE sql STABLE PARALLEL SAFE
 ROWS 2
 SET search_path = pg_catalog, pg_temp
@@ -103,9 +125,15 @@ WITH kind AS (
 )
 SELECT s.setting, s.verdict, CASE WHEN s.at_run THEN 'on' ELSE 'off' END,
        CASE WHEN s.recommended THEN 'on' ELSE 'off' END,
-       m.relative_speed, m.relative_speed_low, m.relative_speed_high
+       m.relative_speed, m.relative_speed_low, m.relative_speed_high,
+       CASE WHEN s.verdict = 'undecided' THEN
+            format('not settled: compared within rounds, a segment with the other value takes %s'
+                   ' times as long, and a second one with the present value %s; medians of the'
+                   ' whole run also show how the disk changed meanwhile',
+                   sync_probe_internal.times_as_long(m), sync_probe_internal.times_as_long(c)) END
 FROM said AS s
 LEFT JOIN unnest(measured) AS m ON m.test = s.test AND m.method = s.other
+LEFT JOIN unnest(measured) AS c ON c.test = s.test AND c.choice = 'current'
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.segment_settings(sync_probe.measurements[]) IS
@@ -207,7 +235,7 @@ SELECT j.location, j.setting,
        j.run_id, j.finished_at AS measured_at,
        concat(CASE WHEN NOT j.holds_wal THEN 'if the WAL were here: ' END,
               CASE WHEN j.followed THEN format('chosen instead of %s: ', j.at_run) END,
-              j.figures) AS reason,
+              j.doubt || '; ', j.figures) AS reason,
        CASE WHEN j.verdict = 'undecided'
             THEN ARRAY[format('SELECT * FROM sync_probe.probe(%L, ''segments'', ''1 min'')',
                               j.location) COLLATE "default"]
