@@ -266,13 +266,13 @@ text_argument(FunctionCallInfo fcinfo, int arg)
  *		background_backing_flushes_per_op float8,
  *		writes_per_op float8, backing_write_cache text,
  *		least_flushes_per_op float8, own_share float8, lacking_share float8,
- *		backing_own_share float8) RETURNS text
+ *		backing_own_share float8, OUT durable text, OUT why text)
  *
  * Do the syncs of a test case reach the device?  A null argument is unknown.
  */
 SP_FUNCTION(sync_probe_durable,
 			"text, bool, bool, float8, float8, bool, float8, float8, float8, text, float8, "
-			"float8, float8, float8 -> text")
+			"float8, float8, float8 -> durable text, why text")
 {
 	sp_durable_facts facts = {
 		.write_cache = text_argument(fcinfo, 0),
@@ -290,10 +290,21 @@ SP_FUNCTION(sync_probe_durable,
 		.device.lacking_share = double_argument(fcinfo, 12),
 		.backing.own_share = double_argument(fcinfo, 13),
 	};
+	TupleDesc	row_type;
+	sp_row	   *row;
+	const char *why;
+	bool		at_backing;
 
+	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
 	/* of one disk, the sum is the least; of several that differ it proves nothing */
 	if (PG_ARGISNULL(10) && strcmp(facts.write_cache, SP_MIXED_CACHES) != 0)
 		facts.device.least_flushes_per_op = facts.device.flushes_per_op;
 
-	PG_RETURN_TEXT_P(cstring_to_text(sp_durable_name(sp_judge_durable(&facts))));
+	why = sp_unknown_durable_reason(&facts, &at_backing);
+	row = sp_row_make(BlessTupleDesc(row_type));
+	sp_row_put_text(row, "durable", sp_durable_name(sp_judge_durable(&facts)));
+	sp_row_put_text(row, "why",
+					at_backing ? psprintf("at the disk below the loop device, %s", why) : why);
+	return HeapTupleGetDatum(sp_row_form(row));
 }

@@ -52,7 +52,7 @@ SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_inter
        r.wal_sync_method AS method, r.facts AS storage, r.facts -> 'zfs' AS zfs,
        coalesce(r.device, 'the device') AS device_name,
        -- behind a hypervisor the counters are those of the virtual disk
-       coalesce(d.virtual, false) AS on_virtual_disk,
+       coalesce(k.virtual, false) AS on_virtual_disk,
        (p).ordinal AS paced_ordinal, (s).ordinal AS saturated_ordinal,
        (p).p50_us AS paced_p50_us, (p).p99_us AS paced_p99_us,
        (p).flushes_per_op AS paced_flushes, (p).device_writes_per_op AS paced_writes,
@@ -60,13 +60,12 @@ SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_inter
        (s).p50_us AS saturated_p50_us, (s).p99_us AS saturated_p99_us,
        (s).mean_us AS saturated_us, (s).ops AS saturated_ops,
        (s).ops_per_sec, (s).flushes_per_op AS saturated_flushes, (s).device_utilization,
-       sync_probe_internal.method_durable(r.storage, p, s) AS durable,
-       w.given AS written_bytes, w.own AS own_bytes, w.low AS own_bytes_low,
-       w.high AS own_bytes_high,
+       e.durable, e.why AS durable_unknown_why, w.lacking AS below_lacking,
+       d.given AS written_bytes, d.own AS own_bytes, d.low AS own_bytes_low,
+       d.high AS own_bytes_high,
        -- background I/O in the time of one paced flush
        b.flushes * (p).mean_us / 1e6 AS background_flushes,
-       b.max_flushes * (p).mean_us / 1e6 AS max_background_flushes,
-       b.max_backing_flushes * (p).mean_us / 1e6 AS max_background_backing_flushes
+       b.max_flushes * (p).mean_us / 1e6 AS max_background_flushes
 FROM (SELECT (n.run).*, coalesce(jsonb_strip_nulls((n.run).storage), '{}') AS facts
       FROM sync_probe_internal.newest_runs AS n) AS r
 CROSS JOIN LATERAL (
@@ -92,10 +91,21 @@ CROSS JOIN LATERAL (
                      (r.storage #>> '{others,most_flushes_per_sec}')::float8,
                      (r.storage #>> '{others,most_below_flushes_per_sec}')::float8
              ) AS b (flushes, max_flushes, max_backing_flushes),
-     LATERAL sync_probe_internal.device_bytes(r.facts, p, r.flush_size) AS w,
+     LATERAL sync_probe_internal.device_bytes(r.facts, p, r.flush_size) AS d,
+     LATERAL sync_probe_internal.method_evidence(r.storage, p, s) AS e,
      LATERAL (SELECT bool_and(coalesce((d ->> 'virtual')::boolean, false))
               FROM jsonb_array_elements(coalesce(r.facts -> 'disks', '[]')) AS d
-              WHERE NOT d ? 'below') AS d (virtual);
+              WHERE NOT d ? 'below') AS k (virtual),
+     -- Flushes are lacking where a disk below with a volatile cache counted too few: see
+     -- src/engine/verdict/evidence.c, which has the same limits.
+     LATERAL (SELECT min(f.value::float8)
+                         - 2 * coalesce(b.max_backing_flushes * (p).mean_us / 1e6, 0) <= 0.1
+                     AND min(f.value::float8) < 0.5
+              FROM jsonb_each_text(coalesce(r.facts -> 'below_flushes_per_op', '{}')) AS f
+              WHERE f.key IN ((p).ordinal::text, (s).ordinal::text)
+                AND EXISTS (SELECT FROM jsonb_array_elements(r.facts -> 'disks') AS d
+                            WHERE d ? 'below' AND d ->> 'write_cache' = 'write back'
+                              AND NOT d ? 'counts_flushes')) AS w (lacking);
 
 -- device_lifetime() reads it with the rights of its caller.
 GRANT SELECT ON sync_probe_internal.newest_measured TO pg_monitor;
@@ -174,31 +184,23 @@ FROM unnest(measured) AS n,
 WHERE o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarrier')
 
 UNION ALL
--- A loop device whose cache is set to write through gets no flushes to pass on.  Flushes
--- are lacking where a disk below with a volatile cache counted too few: see
--- src/engine/verdict/evidence.c, which has the same limits.
-SELECT n.location, CASE WHEN b.lacking THEN 'warning' ELSE 'info' END, 'loop_device',
+-- A loop device whose cache is set to write through gets no flushes to pass on.
+SELECT n.location, CASE WHEN n.below_lacking THEN 'warning' ELSE 'info' END, 'loop_device',
        format('%s is the file %s on %s: %s', n.device_name, n.storage ->> 'backing_file',
               coalesce(n.storage ->> 'backing_filesystem', 'an unknown file system'),
-              CASE WHEN b.lacking THEN 'no flush reaches the disk below, so a sync may get no'
+              CASE WHEN n.below_lacking THEN 'no flush reaches the disk below, so a sync may get no'
                                        ' further than the memory of this machine'
-                   WHEN b.lacking IS NULL THEN 'nothing is known of the disk below'
-                   ELSE 'a sync is as safe as on that file system' END),
+                   WHEN n.durable IN ('yes', 'no_cache')
+                   THEN 'a sync is as safe as on that file system'
+                   WHEN n.below_lacking IS NULL THEN 'nothing is known of the disk below'
+                   ELSE 'it is unknown whether a sync reaches the disk below' END),
        'This is fine for tests. In production, give PostgreSQL the disk itself.',
        NULL,
        jsonb_build_object('run_id', n.run_id, 'backing_file', n.storage -> 'backing_file',
                           'backing_filesystem', n.storage -> 'backing_filesystem',
                           'disks', n.storage -> 'disks',
                           'below_flushes_per_op', n.storage -> 'below_flushes_per_op')
-FROM unnest(measured) AS n,
-     LATERAL (SELECT min(f.value::float8)
-                         - 2 * coalesce(n.max_background_backing_flushes, 0) <= 0.1
-                     AND min(f.value::float8) < 0.5
-              FROM jsonb_each_text(coalesce(n.storage -> 'below_flushes_per_op', '{}')) AS f
-              WHERE f.key IN (n.paced_ordinal::text, n.saturated_ordinal::text)
-                AND EXISTS (SELECT FROM jsonb_array_elements(n.storage -> 'disks') AS d
-                            WHERE d ? 'below' AND d ->> 'write_cache' = 'write back'
-                              AND NOT d ? 'counts_flushes')) AS b (lacking)
+FROM unnest(measured) AS n
 WHERE n.storage ? 'backing_file'
 
 UNION ALL
@@ -231,13 +233,35 @@ UNION ALL
 SELECT n.location, 'info', 'counters_shared',
        format('background I/O flushes %s %s times a second, so its counters prove less',
               n.device_name, n.storage #>> '{others,flushes_per_sec}'),
-       'If durable is unknown, probe longer with stop_early => false, or when the device is quiet.',
+       'To know more, probe longer with stop_early => false, or when the device is quiet.',
        NULL,
        jsonb_build_object('run_id', n.run_id, 'others', n.storage -> 'others',
                           'other_flushes_per_op', round(n.background_flushes::numeric, 3),
                           'flushes_per_op', n.paced_flushes)
 FROM unnest(measured) AS n
-WHERE n.background_flushes > 0 AND n.max_background_flushes > 0.1
+WHERE n.background_flushes > 0 AND n.max_background_flushes > 0.1 AND n.durable <> 'unknown'
+
+UNION ALL
+-- Each way to it has its words, unless a finding says so already: a disk below a loop device that
+-- gets no flush, or counters that were not read.
+SELECT n.location, 'info', 'durable_unknown',
+       format('it is unknown whether syncs with %s reach %s: %s', n.method, n.device_name,
+              n.durable_unknown_why),
+       CASE WHEN n.durable_unknown_why ~ 'background'
+            THEN 'Probe longer with stop_early => false, or when the device is quiet.'
+            ELSE 'A sync may be safe or not. The evidence has what was counted, and'
+                 ' sync_probe.measurements each test case.' END,
+       NULL,
+       jsonb_build_object('run_id', n.run_id, 'method', n.method,
+                          'paced_flushes_per_op', n.paced_flushes,
+                          'saturated_flushes_per_op', n.saturated_flushes,
+                          'below_flushes_per_op', n.storage -> 'below_flushes_per_op',
+                          'own_share', n.storage -> 'own_share', 'others', n.storage -> 'others',
+                          'disks', n.storage -> 'disks')
+FROM unnest(measured) AS n
+WHERE n.durable = 'unknown' AND n.below_lacking IS NOT TRUE
+  AND NOT n.storage ? 'no_counters'
+  AND NOT (n.storage ? 'readings_lost' AND n.paced_bytes IS NULL)
 
 UNION ALL
 SELECT n.location, 'info', 'counters_unknown',

@@ -44,7 +44,7 @@ COMMENT ON FUNCTION sync_probe_internal.verdict(text, text[], double precision[]
 -- The engine's rule whether the syncs of a test case reach the device: yes, no, no_cache
 -- (the device says that it has no volatile cache) or unknown.  Arguments that are unknown
 -- are null.  flush_may_hide: a sync of this case may show no flush, since a FUA write
--- replaces it or the driver does not count it.
+-- replaces it or the driver does not count it.  why: of unknown, in words.
 --
 CREATE FUNCTION sync_probe_internal.durable(
     write_cache text,
@@ -60,8 +60,9 @@ CREATE FUNCTION sync_probe_internal.durable(
     least_flushes_per_op double precision DEFAULT NULL,
     own_share double precision DEFAULT NULL,
     lacking_share double precision DEFAULT NULL,
-    backing_own_share double precision DEFAULT NULL)
-RETURNS text
+    backing_own_share double precision DEFAULT NULL,
+    OUT durable text,
+    OUT why text)
 LANGUAGE c IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_durable';
@@ -109,13 +110,65 @@ COMMENT ON FUNCTION sync_probe_internal.last_run() IS
   'This session''s last probe as json';
 
 --
--- sync_probe_internal.method_durable
+-- sync_probe_internal.method_evidence
 --
--- The same for all measurements of a method in a run: the word that claims least.
+-- The same for all measurements of a method in a run: the word that claims least, and why.
 --
 -- A FUA write replaces a flush for open_datasync with O_DIRECT alone, see
 -- sp_fua_may_replace_flush() in src/engine/measure/sync_method.h.  Shares of windows (see
 -- src/engine/verdict/windows.h) are known of the paced regime and hold for both.
+--
+CREATE FUNCTION sync_probe_internal.method_evidence(
+    of_storage jsonb,
+    paced sync_probe.measurements,
+    saturated sync_probe.measurements,
+    OUT durable text,
+    OUT why text)
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT coalesce(l.durable, 'unknown'),
+       CASE WHEN l.durable IS NULL THEN 'none of its syncs was measured' ELSE l.why END
+FROM (VALUES (1)) AS one
+LEFT JOIN LATERAL (
+    SELECT d.durable, d.why
+    FROM (VALUES (1, paced), (2, saturated)) AS v (n, m),
+         LATERAL sync_probe_internal.durable(
+             of_storage ->> 'write_cache',
+             coalesce((of_storage ->> 'flushes_uncounted')::boolean,
+                      (of_storage ->> 'fua')::boolean, true)
+             OR ((m).method = 'open_datasync' AND (m).direct_io
+                 AND (of_storage ->> 'fua')::boolean IS NOT FALSE),
+             of_storage ? 'syncs_nothing',
+             CASE WHEN of_storage ? 'required_flushes_per_op'
+                  THEN (of_storage #>> ARRAY['required_flushes_per_op', (m).ordinal::text])::float8
+                  WHEN (of_storage ->> 'write_cache') IS DISTINCT FROM 'mixed'
+                  THEN (m).flushes_per_op END,
+             (of_storage #>> '{others,most_flushes_per_sec}')::float8 * (m).mean_us / 1e6,
+             of_storage ? 'below_flushes_per_op',
+             (of_storage #>> ARRAY['below_flushes_per_op', (m).ordinal::text])::float8,
+             (of_storage #>> '{others,most_below_flushes_per_sec}')::float8 * (m).mean_us / 1e6,
+             CASE WHEN NOT (of_storage ->> 'writes_uncounted')::boolean
+                  THEN (m).device_writes_per_op END,
+             of_storage ->> 'below_write_cache',
+             (of_storage #>> ARRAY['least_flushes_per_op', (m).ordinal::text])::float8,
+             (of_storage #>> ARRAY['own_share', (paced).ordinal::text])::float8,
+             (of_storage #>> ARRAY['lacking_share', (paced).ordinal::text])::float8,
+             (of_storage #>> ARRAY['below_own_share', (paced).ordinal::text])::float8
+         ) AS d
+    WHERE (m).ops > 0
+    ORDER BY array_position('{no,unknown,no_cache,yes}', d.durable), v.n
+    LIMIT 1) AS l ON true
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.method_evidence(jsonb, sync_probe.measurements,
+  sync_probe.measurements) IS
+  'Whether the syncs of a method reach the device, and why that is unknown';
+
+--
+-- sync_probe_internal.method_durable
+--
+-- The word alone.
 --
 CREATE FUNCTION sync_probe_internal.method_durable(
     of_storage jsonb,
@@ -125,34 +178,7 @@ RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT coalesce((array_agg(d.durable
-                           ORDER BY array_position('{no,unknown,no_cache,yes}', d.durable)))[1],
-                'unknown')
-FROM (VALUES (paced), (saturated)) AS v (m),
-     LATERAL sync_probe_internal.durable(
-         of_storage ->> 'write_cache',
-         coalesce((of_storage ->> 'flushes_uncounted')::boolean,
-                  (of_storage ->> 'fua')::boolean, true)
-         OR ((m).method = 'open_datasync' AND (m).direct_io
-             AND (of_storage ->> 'fua')::boolean IS NOT FALSE),
-         of_storage ? 'syncs_nothing',
-         CASE WHEN of_storage ? 'required_flushes_per_op'
-              THEN (of_storage #>> ARRAY['required_flushes_per_op', (m).ordinal::text])::float8
-              WHEN (of_storage ->> 'write_cache') IS DISTINCT FROM 'mixed'
-              THEN (m).flushes_per_op END,
-         (of_storage #>> '{others,most_flushes_per_sec}')::float8 * (m).mean_us / 1e6,
-         of_storage ? 'below_flushes_per_op',
-         (of_storage #>> ARRAY['below_flushes_per_op', (m).ordinal::text])::float8,
-         (of_storage #>> '{others,most_below_flushes_per_sec}')::float8 * (m).mean_us / 1e6,
-         CASE WHEN NOT (of_storage ->> 'writes_uncounted')::boolean
-              THEN (m).device_writes_per_op END,
-         of_storage ->> 'below_write_cache',
-         (of_storage #>> ARRAY['least_flushes_per_op', (m).ordinal::text])::float8,
-         (of_storage #>> ARRAY['own_share', (paced).ordinal::text])::float8,
-         (of_storage #>> ARRAY['lacking_share', (paced).ordinal::text])::float8,
-         (of_storage #>> ARRAY['below_own_share', (paced).ordinal::text])::float8
-     ) AS d (durable)
-WHERE (m).ops > 0
+SELECT (sync_probe_internal.method_evidence(of_storage, paced, saturated)).durable
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.method_durable(jsonb, sync_probe.measurements,

@@ -333,14 +333,15 @@ $$;
 SELECT plan((SELECT count(*)::integer FROM rule) + (SELECT count(*)::integer FROM both_regimes)
             + (SELECT count(*)::integer * 6 FROM scenario)
             + (SELECT count(*)::integer FROM fua_case) + (SELECT count(*)::integer FROM write_case)
-            + 23);
+            + (SELECT count(*)::integer + 6 FROM both_regimes WHERE durable = 'unknown')
+            + 24);
 
 -- A run of a scenario that becomes the newest: an error unless one is recorded.
 PREPARE record (text) AS
 SELECT pg_temp.record(s) AS run_id FROM scenario AS s WHERE s.name = $1;
 
-SELECT is(sync_probe_internal.durable(write_cache, fua, syncs_nothing, flushes, background,
-                              has_backing, backing, background),
+SELECT is((sync_probe_internal.durable(write_cache, fua, syncs_nothing, flushes, background,
+                                       has_backing, backing, background)).durable,
           durable,
           format('%s, fua %s, nothing %s, %s flushes, background %s, backing %s %s',
                  write_cache, fua, syncs_nothing, flushes, background, has_backing, backing))
@@ -480,6 +481,73 @@ FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 UPDATE sync_probe.measurements SET ops = NULL WHERE run_id = :run_id;
 SELECT is(durable, 'unknown', 'none that is known, neither')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+
+-- Each way to unknown has a finding that says why.
+CREATE FUNCTION pg_temp.says_why(of_storage jsonb, measured sync_probe.measurements[])
+RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    id bigint;
+BEGIN
+    DELETE FROM sync_probe.runs;
+    id := pg_temp.record_run(jsonb_build_object('storage', of_storage));
+    INSERT INTO sync_probe.measurements
+    SELECT r.*
+    FROM generate_subscripts(measured, 1) AS i,
+         LATERAL jsonb_populate_record(measured[i], jsonb_build_object('run_id', id, 'status', 'ok',
+             'test', CASE i WHEN 1 THEN 'paced' ELSE 'saturated' END)) AS r;
+    RETURN (SELECT format('%s: %s', d.durable, string_agg(
+                       CASE f.code WHEN 'durable_unknown'
+                                   THEN substring(f.message FROM 'reach nvme0n1: (.*)')
+                                   ELSE f.code END, ', '))
+            FROM sync_probe.recommendation_details AS d
+            LEFT JOIN sync_probe.findings AS f ON f.location = d.location
+                 AND (f.code IN ('durable_unknown', 'counters_unknown', 'counters_shared')
+                      OR f.code = 'loop_device' AND f.severity = 'warning')
+            WHERE d.location = 'pg_wal'
+            GROUP BY d.durable);
+END
+$$;
+CREATE TEMP TABLE way AS
+SELECT b.name, pg_temp.says_why('{"write_cache": "write back", "fua": false}' || b.of_storage,
+                                ARRAY[pg_temp.measured(2, paced, paced_ops),
+                                      pg_temp.measured(7, saturated, saturated_ops)]) AS why
+FROM (SELECT name, of_storage, paced, paced_ops, saturated, saturated_ops FROM both_regimes
+      WHERE durable = 'unknown'
+      UNION ALL
+      VALUES ('the counters were not read', '{"no_counters": "no disk"}'::jsonb, NULL::float8, 100,
+              NULL::float8, 100),
+             ('readings failed', '{"readings_lost": 9}', NULL, 100, NULL, 100),
+             ('the kernel counts no flushes', '{}', NULL, 100, NULL, 100),
+             ('the cache is not known', '{"write_cache": null}', 0, 100, 0, 100),
+             ('a loop device above a disk that gets no flush',
+              '{"backing_file": "/f", "below_flushes_per_op": {"2": 0, "7": 0},
+                "others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 0},
+                "disks": [{"name": "sda", "below": true, "write_cache": "write back"}]}',
+              1, 100, 1, 100),
+             ('a loop device above a disk that is busy',
+              '{"backing_file": "/f", "below_flushes_per_op": {"2": 1, "7": 1},
+                "others": {"most_flushes_per_sec": 0, "most_below_flushes_per_sec": 900},
+                "disks": [{"name": "sda", "below": true, "write_cache": "write back"}]}',
+              1, 100, 1, 100)) AS b (name, of_storage, paced, paced_ops, saturated, saturated_ops);
+SELECT alike(why, 'unknown: _%', name || ': a finding says why') FROM way;
+SELECT set_eq('SELECT DISTINCT why FROM way', ARRAY[
+    'unknown: flushes are not counted',
+    'unknown: there were fewer flushes than syncs, but not so few that this proves anything',
+    'unknown: there were flushes, but it was not seen how many background I/O makes',
+    'unknown: background I/O flushes so often that it may have made all flushes',
+    'unknown: the loop device is set to write through, so that it passes no flush on',
+    'unknown: it is not known whether the write cache is volatile',
+    'unknown: a FUA write may replace a flush, or the driver may not count flushes',
+    'unknown: a disk had too few flushes, and it is not known whether it needs them',
+    'unknown: at the disk below the loop device, flushes are not counted',
+    'unknown: at the disk below the loop device, there were fewer flushes than syncs, but not so'
+    ' few that this proves anything',
+    'unknown: at the disk below the loop device, there were flushes, but it was not seen how many'
+    ' background I/O makes',
+    'unknown: at the disk below the loop device, background I/O flushes so often that it may have'
+    ' made all flushes',
+    'unknown: none of its syncs was measured', 'unknown: counters_unknown',
+    'unknown: loop_device'], 'all ways were seen');
 
 SELECT * FROM finish();
 ROLLBACK;

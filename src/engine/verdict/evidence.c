@@ -257,3 +257,42 @@ sp_judge_durable(const sp_durable_facts *facts)
 		return SP_DURABLE_NO_CACHE;
 	return SP_DURABLE_UNKNOWN;
 }
+
+/* Why flushes that were not is_flushed() leave open whether syncs arrive. */
+static const char *
+doubt(const sp_flush_facts *flushes)
+{
+	if (isnan(flushes->least_flushes_per_op))
+		return "flushes are not counted";
+	if (flushes->least_flushes_per_op < FLUSHED)
+		return "there were fewer flushes than syncs, but not so few that this proves anything";
+	if (isnan(flushes->background_flushes_per_op))
+		return "there were flushes, but it was not seen how many background I/O makes";
+	return "background I/O flushes so often that it may have made all flushes";
+}
+
+const char *
+sp_unknown_durable_reason(const sp_durable_facts *facts, bool *at_backing)
+{
+	const sp_flush_facts *device = &facts->device;
+
+	*at_backing = false;
+	if (sp_judge_durable(facts) != SP_DURABLE_UNKNOWN)
+		return NULL;
+	if (is_flushed(device))
+	{
+		*at_backing = true;
+		return doubt(&facts->backing);
+	}
+	if (isnan(device->least_flushes_per_op) || device->least_flushes_per_op >= FLUSHED)
+		return doubt(device);
+	if (!has_volatile_cache(facts->write_cache))
+		return strcmp(facts->write_cache, "write through") == 0 ?
+			"the loop device is set to write through, so that it passes no flush on" :
+			"it is not known whether the write cache is volatile";
+	if (facts->flush_may_hide)
+		return "a FUA write may replace a flush, or the driver may not count flushes";
+	if (isnan(device->flushes_per_op))
+		return "a disk had too few flushes, and it is not known whether it needs them";
+	return doubt(device);
+}

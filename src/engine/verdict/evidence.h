@@ -140,4 +140,10 @@ extern double sp_evidence_bytes_per_second_error(const sp_evidence *evidence);
  */
 extern sp_durable sp_judge_durable(const sp_durable_facts *facts);
 
+/*
+ * Why it is unknown, in words; NULL if it is not.  at_backing: that is so at the disks below a
+ * loop device.
+ */
+extern const char *sp_unknown_durable_reason(const sp_durable_facts *facts, bool *at_backing);
+
 #endif							/* SP_EVIDENCE_H */
