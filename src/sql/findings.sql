@@ -6,6 +6,9 @@
 -- also has its place in doc/durability-and-findings.md and in the list of
 -- test/tap/findings.sql.
 --
+-- One cause is one finding: what follows from a mount without barriers, and the same mount at
+-- other locations, is named in the evidence of barrier_off.
+--
 -- A function, so that it can set jit: with many tablespaces the plan looks costly enough to
 -- compile, which takes seconds for a query of milliseconds.
 --
@@ -18,9 +21,13 @@ SET jit = off
 AS $$
 WITH examined (facts) AS MATERIALIZED (
     SELECT array_agg(l) FROM sync_probe_internal.examine_locations(NULL) AS l
-)
-SELECT f.*
-FROM examined AS e, LATERAL sync_probe_internal.storage_findings(e.facts) AS f
+), of_storage AS MATERIALIZED (
+    SELECT f.*
+    FROM examined AS e, LATERAL sync_probe_internal.storage_findings(e.facts) AS f
+), advice AS MATERIALIZED (
+    SELECT * FROM sync_probe.recommendation_details
+), found AS (
+SELECT * FROM of_storage
 
 UNION ALL
 SELECT f.*
@@ -52,12 +59,30 @@ SELECT f.*
 FROM examined AS e, LATERAL sync_probe_internal.stream_findings(e.facts) AS f
 
 UNION ALL
+-- Without a run that counts; other findings may say already why there is none, or what matters.
+SELECT d.location, 'info', 'durable_unknown',
+       format('no probe has seen whether syncs at %s reach the device', d.location),
+       'Probe it.',
+       ARRAY[sync_probe_internal.probe_command(d.location)],
+       jsonb_build_object('verdict', d.verdict)
+FROM advice AS d
+JOIN sync_probe_internal.newest_runs AS n USING (location)
+WHERE d.durable = 'unknown' AND (n.run).run_id IS NULL
+  AND NOT EXISTS (SELECT FROM of_storage AS f
+                  WHERE f.location = d.location
+                    AND f.code IN ('barrier_off', 'device_unknown', 'memory_filesystem',
+                                   'network_filesystem', 'read_only_filesystem',
+                                   'tablespace_missing', 'write_cache_volatile'))
+  AND NOT EXISTS (SELECT FROM sync_probe_internal.passed_over_runs AS o
+                  WHERE o.location = d.location)
+
+UNION ALL
 SELECT d.location, 'warning', 'outdated_run',
        format('run %s is outdated: %s', d.run_id, array_to_string(c.changes, '; ')),
        'Its recommendation may no longer hold. Probe again.',
        d.commands,
        jsonb_build_object('run_id', d.run_id, 'finished_at', d.measured_at, 'changes', c.changes)
-FROM sync_probe.recommendation_details AS d
+FROM advice AS d
 JOIN sync_probe_internal.newest_runs AS n USING (location),
      -- Of a followed recommendation the change of the method is none.
      LATERAL (SELECT array_agg(c)
@@ -78,7 +103,7 @@ SELECT d.location, 'info', 'sync_method_change',
        d.commands,
        jsonb_build_object('run_id', d.run_id, 'method', current_setting('wal_sync_method'),
                           'recommended_method', d.recommended_method)
-FROM sync_probe.recommendation_details AS d
+FROM advice AS d
 WHERE d.commands @> sync_probe_internal.change_commands(current_setting('wal_sync_method'),
                                                         d.recommended_method)
   AND sync_probe_internal.unlike_methods(current_setting('wal_sync_method'),
@@ -135,6 +160,43 @@ SELECT o.location, 'info', 'run_passed_over',
        NULL,
        jsonb_build_object('run_id', o.run_id, 'finished_at', o.finished_at, 'why', o.why)
 FROM sync_probe_internal.passed_over_runs AS o
+), cause AS (
+    -- A mount without barriers, told at the first location on it.
+    SELECT DISTINCT ON (l.mount_point) l.mount_point, l.name AS location
+    FROM of_storage AS f
+    JOIN examined AS e ON f.code = 'barrier_off'
+    JOIN unnest(e.facts) AS l ON l.name = f.location
+    ORDER BY l.mount_point, l.holds_wal DESC, l.name
+), told AS (
+    -- effect_of: the cause that says it all.
+    SELECT f.*, c.location AS cause,
+           CASE WHEN f.location <> c.location AND f.code = 'barrier_off'
+                     OR f.code IN ('flush_missing', 'write_cache_volatile')
+                     OR f.code = 'outdated_run' AND f.evidence #>> '{changes,1}' IS NULL
+                        AND starts_with(f.evidence #>> '{changes,0}', 'mount options ')
+                     OR f.code = 'implausibly_fast'
+                     OR f.code = 'drift' AND (f.evidence ->> 'p50_us')::float8
+                                             < (f.evidence ->> 'earlier_median_us')::float8
+                THEN c.location END AS effect_of
+    FROM found AS f
+    CROSS JOIN examined AS e
+    LEFT JOIN unnest(e.facts) AS l ON l.name = f.location
+    LEFT JOIN cause AS c ON c.mount_point = l.mount_point
+)
+SELECT t.location, t.severity, t.code, t.message, t.hint, t.commands,
+       CASE WHEN t.code = 'barrier_off' AND t.location = t.cause
+            THEN t.evidence || (
+                SELECT jsonb_strip_nulls(jsonb_build_object(
+                           'locations', jsonb_agg(DISTINCT o.location) FILTER (WHERE
+                               o.code = 'barrier_off'),
+                           'also_found', jsonb_agg(DISTINCT o.code) FILTER (WHERE
+                               o.effect_of = t.cause AND o.code <> 'barrier_off'),
+                           'run_id', min((o.evidence ->> 'run_id')::bigint) FILTER (WHERE
+                               o.effect_of = t.cause AND o.location = t.cause)))
+                FROM told AS o WHERE o.cause = t.cause)
+            ELSE t.evidence END
+FROM told AS t
+WHERE t.effect_of IS NULL
 $$;
 
 REVOKE ALL ON FUNCTION sync_probe_internal.findings() FROM PUBLIC;

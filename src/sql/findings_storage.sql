@@ -56,7 +56,8 @@ WHERE o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarri
    OR (p.filesystem = 'overlay' AND o.option IN ('volatile', 'fsync=volatile'))
 
 UNION ALL
--- A disk with FUA can make a single write durable without a flush.
+-- A disk with FUA can make a single write durable without a flush.  Where nothing can be
+-- written, there is nothing to probe.
 SELECT p.name, 'info', 'write_cache_volatile',
        format('%s has a volatile write cache: a commit is safe only if flushes reach it, or if a'
               ' capacitor or battery protects it', coalesce(p.device, p.name::text)),
@@ -65,7 +66,8 @@ SELECT p.name, 'info', 'write_cache_volatile',
        jsonb_build_object('device', p.device, 'disks', p.disks,
                           'write_cache', p.write_cache, 'fua', p.fua)
 FROM place AS p
-WHERE p.write_cache = 'write back' AND NOT p.fua
+WHERE p.write_cache = 'write back' AND NOT p.fua AND NOT p.missing
+  AND NOT coalesce('ro' = ANY (p.options), false)
 
 UNION ALL
 SELECT p.name, 'error', 'memory_filesystem',

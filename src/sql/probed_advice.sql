@@ -27,6 +27,7 @@ COMMENT ON FUNCTION sync_probe_internal.probe_command(name, interval, double pre
 -- sync_probe_internal.options_left
 --
 -- The options of a list that another list lacks, in their order; "none" if there are none.
+-- Whether the mount can be written to changes no measurement, and has a finding of its own.
 --
 CREATE FUNCTION sync_probe_internal.options_left(options text, others text)
 RETURNS text
@@ -36,6 +37,7 @@ AS $$
 SELECT coalesce(string_agg(o.option, ',' ORDER BY o.n), 'none')
 FROM string_to_table(options, ',') WITH ORDINALITY AS o (option, n)
 WHERE o.option <> ALL (string_to_array(others, ','))
+  AND o.option NOT IN ('ro', 'rw')
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.options_left(text, text) IS

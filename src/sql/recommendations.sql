@@ -33,9 +33,14 @@ SELECT a.location, a.holds_wal, coalesce(v.verdict, a.verdict) AS verdict,
        coalesce(v.reason, a.reason) AS reason,
        -- a command that probes again comes last
        nullif(coalesce(d.commands, '{}')
-              || coalesce(CASE WHEN v.run_id IS NULL THEN a.commands ELSE v.commands END, '{}'),
+              || coalesce(CASE WHEN v.run_id IS NOT NULL THEN v.commands
+                               WHEN w.can_be_probed THEN a.commands END, '{}'),
               '{}') AS commands
 FROM sync_probe_internal.probed_advice AS a
+-- Where nothing can be written, there is nothing but a probe to be told: wal_sync_method acts on
+-- pg_wal alone, and a server whose pg_wal is read-only does not run.
+CROSS JOIN LATERAL (SELECT coalesce('ro' <> ALL (string_to_array((a.place).mount_options, ',')),
+                                    true)) AS w (can_be_probed)
 LEFT JOIN LATERAL sync_probe_internal.live_method(a.place) AS v
     ON a.holds_wal AND a.verdict <> 'unsafe'
     AND (a.verdict IN ('not probed', 'undecided') OR a.outdated

@@ -841,7 +841,7 @@ CREATE TEMP VIEW commands AS SELECT DISTINCT c AS command FROM found, unnest(com
 SELECT plan((SELECT count(*) + count(says) FROM storage_scenario)::integer
             + (SELECT count(*) + count(says) + count(shows) FROM run_scenario)::integer
             + (SELECT count(*) FROM drift_scenario)::integer
-            + (SELECT count(*) FROM odd)::integer + 49);
+            + (SELECT count(*) FROM odd)::integer + 58);
 
 SELECT is(pg_temp.codes('storage: ' || name, true), codes, 'storage: ' || name)
 FROM storage_scenario;
@@ -1011,16 +1011,71 @@ DROP PUBLICATION everything;
 DELETE FROM sync_probe.runs;
 EXECUTE record ('{"storage": {"mount_options": "rw,relatime"}}') \gset
 SELECT is_empty('SELECT FROM sync_probe.findings WHERE code = ''outdated_run''', 'of today');
-UPDATE examined SET mount_options = 'rw,nobarrier' WHERE name = 'pg_wal';
+UPDATE examined SET mount_options = 'rw,noatime' WHERE name = 'pg_wal';
 INSERT INTO found SELECT 'outdated', f.* FROM sync_probe.findings AS f WHERE code = 'outdated_run';
 SELECT results_eq(
     $$SELECT location, severity, message, commands, evidence -> 'changes'
       FROM found WHERE name = 'outdated'$$,
     format($$VALUES ('pg_wal'::name, 'warning',
-                     'run %s is outdated: mount options were relatime, are nobarrier',
+                     'run %s is outdated: mount options were relatime, are noatime',
                      '{SELECT * FROM sync_probe.probe()}'::text[],
-                     '["mount options were relatime, are nobarrier"]'::jsonb)$$, :run_id),
+                     '["mount options were relatime, are noatime"]'::jsonb)$$, :run_id),
     'of other times');
+
+-- one mount without barriers, which two locations share, and all that follows from it
+CREATE FUNCTION pg_temp.found_at_all() RETURNS text LANGUAGE sql AS $$
+    SELECT string_agg(format('%s %s', location, code), ', ' ORDER BY location <> 'pg_wal', code)
+    FROM sync_probe.findings
+    WHERE code IN ('barrier_off', 'flush_missing', 'write_cache_volatile', 'outdated_run', 'drift',
+                   'implausibly_fast', 'durable_unknown')
+$$;
+DELETE FROM sync_probe.runs;
+UPDATE examined SET mount_point = '/data', mount_options = 'rw,nobarrier', missing = false,
+    write_cache = 'write back', fua = false, device = 'nvme0n1', filesystem = 'ext4',
+    shares_filesystem_with = NULL
+WHERE name IN ('pg_wal', 'pg_default');
+DELETE FROM examined WHERE name NOT IN ('pg_wal', 'pg_default');
+SELECT is(pg_temp.found_at_all(), 'pg_wal barrier_off', 'one mount, one finding');
+EXECUTE record ('{"storage": {"mount_options": "rw"}}') \gset
+EXECUTE record ('{"storage": {"mount_options": "rw"}, "paced": {"flushes_per_op": 0, "p50_us": 9},
+    "saturated": {"flushes_per_op": 0, "p50_us": 3, "p99_us": 9}}') \gset
+UPDATE examined SET mount_options = 'rw,nobarrier' WHERE name = 'pg_wal';
+SELECT is(pg_temp.found_at_all(), 'pg_wal barrier_off', 'and what a probe makes of it');
+SELECT is(evidence - 'mount_options' - 'write_cache', format(
+    '{"locations": ["pg_default", "pg_wal"], "run_id": %s, "also_found": ["drift", "flush_missing",
+      "implausibly_fast", "outdated_run", "write_cache_volatile"]}', :run_id)::jsonb,
+    'its evidence names them') FROM sync_probe.findings WHERE code = 'barrier_off';
+UPDATE examined SET mount_point = '/other' WHERE name = 'pg_default';
+SELECT is(pg_temp.found_at_all(), 'pg_wal barrier_off, pg_default barrier_off',
+          'two mounts, two findings');
+UPDATE examined SET mount_options = 'rw';
+SELECT is(pg_temp.found_at_all(),
+          'pg_wal drift, pg_wal flush_missing, pg_wal implausibly_fast, '
+          'pg_wal write_cache_volatile, pg_default write_cache_volatile',
+          'with barriers they stand for themselves');
+
+-- what cannot be written to is not to be probed
+SELECT set_has('SELECT unnest(commands) FROM sync_probe.recommendation_details'
+               ' UNION ALL SELECT unnest(commands) FROM sync_probe.findings',
+               $$VALUES ('SELECT * FROM sync_probe.probe(''pg_default'')')$$, 'probe it');
+UPDATE examined SET mount_options = 'ro' WHERE name = 'pg_default';
+SELECT is_empty($$SELECT commands FROM sync_probe.recommendation_details
+                  WHERE location = 'pg_default' AND commands IS NOT NULL
+                  UNION ALL SELECT commands FROM sync_probe.findings
+                  WHERE location = 'pg_default' AND commands IS NOT NULL$$, 'but not read-only');
+EXECUTE record ('{"run": {"location": "pg_default", "stop_early": true},
+    "storage": {"mount_options": "rw"}}') \gset
+UPDATE examined SET mount_options = 'ro', write_cache = 'write back' WHERE name = 'pg_default';
+SELECT is(outdated || coalesce(commands::text, ''), 'false',
+          'nor is its run outdated by that, or to be repeated')
+FROM sync_probe.recommendation_details WHERE location = 'pg_default';
+
+-- not probed, and nothing else says so
+DELETE FROM sync_probe.runs;
+UPDATE examined SET mount_options = 'rw', write_cache = NULL, device = 'nvme0n1'
+WHERE name IN ('pg_wal', 'pg_default');
+SELECT is(pg_temp.found_at_all(), 'pg_wal durable_unknown, pg_default durable_unknown',
+          'not probed, so durable is unknown');
 
 -- every command is one statement, and one that the server understands
 SELECT set_eq('SELECT DISTINCT code FROM found WHERE commands IS NOT NULL',
