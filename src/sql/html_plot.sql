@@ -280,7 +280,9 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH mark AS (
-    SELECT m.*, m.name IS DISTINCT FROM lag(m.name) OVER (ORDER BY m.n) AS starts,
+    SELECT m.*, sync_probe_internal.html_factor(m.low) || ' to '
+                    || sync_probe_internal.html_factor(m.high) AS bounds,
+           m.name IS DISTINCT FROM lag(m.name) OVER (ORDER BY m.n) AS starts,
            m.name IS DISTINCT FROM lead(m.name) OVER (ORDER BY m.n) AS ends
     FROM unnest(marks) WITH ORDINALITY
          AS m (name, note, colour, shape, ratio, low, high, n)
@@ -295,10 +297,8 @@ WITH mark AS (
 ), frame AS (
     SELECT CASE WHEN wide THEN 24 ELSE 2 END AS top, max(y) + 12 AS bottom,
            string_agg(CASE WHEN starts OR shape = 'dot' OR shape = 'diamond'
-                           THEN format('%s %s (%s to %s)', name,
-                                       sync_probe_internal.html_factor(ratio),
-                                       sync_probe_internal.html_factor(low),
-                                       sync_probe_internal.html_factor(high)) END, '; '
+                           THEN concat(name, ' ', sync_probe_internal.html_factor(ratio),
+                                       ' (' || bounds || ')') END, '; '
                       ORDER BY n) FILTER (WHERE ratio IS NOT NULL) AS description
     FROM line
 ), content AS (
@@ -313,9 +313,7 @@ WITH mark AS (
                                 CASE shape WHEN 'ring' THEN 't' ELSE 'b' END, y + 4,
                                 coalesce(sync_probe_internal.html_factor(ratio)
                                          || '&times;', '&ndash;'),
-                                format('<tspan class="wd t"> (%s to %s)</tspan>',
-                                       sync_probe_internal.html_factor(low),
-                                       sync_probe_internal.html_factor(high))) END,
+                                '<tspan class="wd t"> (' || bounds || ')</tspan>') END,
                '</g>',
                CASE WHEN ends AND wide AND y + 12 < bottom
                     THEN format('<line class=g x1=0%% x2=100%% y1=%s y2=%1$s />', y + 15) END,

@@ -65,65 +65,50 @@ COMMENT ON FUNCTION sync_probe_internal.stacked_bar(sync_probe_internal.axis, in
 --
 -- sync_probe_internal.page_waits
 --
--- What commits wait for: of each wal_sync_method and commit_delay the newest result of this
--- server that saw a commit, at most 6.  A report on chosen runs has none: these are no runs.
+-- What commits wait for: the newest result of this server that saw a commit.  Others are of other
+-- loads, whose bars are not to be compared.  A report on chosen runs has none: these are no runs.
 --
 CREATE FUNCTION sync_probe_internal.page_waits(data sync_probe_internal.report_data)
 RETURNS sync_probe_internal.section
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-WITH newest AS (
-    SELECT DISTINCT ON ((w.result).wal_sync_method, (w.result).commit_delay) w.result, w.result_id
-    FROM (SELECT w AS result, w.result_id
-          FROM sync_probe.commit_wait_results AS w, sync_probe_internal.this_server() AS s
-          WHERE NOT data.chosen AND w.commit_wait_us > 0 AND w.commit_wait_us < 'Infinity'
-            AND w.system_identifier = s.system_identifier AND w.host = s.host
-          ORDER BY w.result_id DESC LIMIT 500) AS w
-    ORDER BY (w.result).wal_sync_method, (w.result).commit_delay, w.result_id DESC
-), result AS (
-    SELECT n.result, (n.result).*, row_number() OVER (ORDER BY n.result_id DESC)::integer AS n
-    FROM newest AS n ORDER BY n.result_id DESC LIMIT 6
-), axis AS (
-    SELECT sync_probe_internal.html_linear_axis(max(commit_wait_us), 'us') AS a,
-           count(*)::integer AS rows, bool_or(commit_delay_us > 0) AS delays
-    FROM result
+WITH result AS (
+    SELECT w AS result, w.*
+    FROM sync_probe.commit_wait_results AS w, sync_probe_internal.this_server() AS s
+    WHERE NOT data.chosen AND w.commit_wait_us > 0 AND w.commit_wait_us < 'Infinity'
+      AND w.system_identifier = s.system_identifier AND w.host = s.host
+    ORDER BY w.result_id DESC LIMIT 1
 ), line AS (
-    SELECT r.*, format('%s, %s', r.wal_sync_method,
-                       coalesce(sync_probe_internal.html_time(r.started_at), '?')) AS name,
-           concat(sync_probe_internal.html_row_name(44 * r.n - 24, r.wal_sync_method,
-                      CASE WHEN r.commit_delay > 0 THEN format('delay %s us', r.commit_delay)
-                           WHEN r.n = 1 AND a.rows > 1 THEN 'newest'
-                           WHEN a.rows > 1
-                           THEN to_char(r.started_at AT TIME ZONE 'UTC', 'YYYY-MM-DD') END),
-                  sync_probe_internal.stacked_bar(a.a, 44 * r.n - 38, r.result),
-                  format('<text class=b x=%s%% dx=8 y=%s>%s</text>',
-                         sync_probe_internal.html_at(a.a, r.commit_wait_us), 44 * r.n - 18,
-                         sync_probe_internal.html_number(r.commit_wait_us)),
-                  E'\n') AS html
-    FROM result AS r, axis AS a
+    SELECT r.*, concat(sync_probe_internal.html_row_name(20, r.wal_sync_method,
+                           CASE WHEN r.commit_delay > 0
+                                THEN format('delay %s us', r.commit_delay) END),
+                       sync_probe_internal.stacked_bar(a.axis, 6, r.result),
+                       format('<text class=b x=%s%% dx=8 y=26>%s</text>',
+                              sync_probe_internal.html_at(a.axis, r.commit_wait_us),
+                              sync_probe_internal.html_number(r.commit_wait_us)),
+                       E'\n') AS html, a.axis
+    FROM result AS r,
+         LATERAL (SELECT sync_probe_internal.html_linear_axis(r.commit_wait_us, 'us')) AS a (axis)
 )
 SELECT ROW('waits', 'What do commits wait for?', 'What commits wait for',
     'A bar is the mean time that a commit waited, split by what it waited for. With '
     '<code>open_datasync</code> and <code>open_sync</code> the sync is in WALWrite. A faster sync '
     'shortens WALSync, WALWrite and the queue, not SyncRep, which is the answer of a standby.',
     sync_probe_internal.html_figure(
-        sync_probe_internal.html_plot('waits-1', 44 * a.rows + 20, 'What a commit waits for',
-            string_agg(format('%s: %s', l.name,
+        sync_probe_internal.html_plot('waits-1', 64, 'What a commit waits for',
+            format('%s: %s', l.wal_sync_method,
                 (SELECT string_agg(format('%s %s us', p.part,
                                           sync_probe_internal.html_number(p.us)), ', ' ORDER BY p.n)
                  FROM sync_probe_internal.wait_parts(l.result) AS p WHERE p.us > 0)),
-                '; ' ORDER BY l.n),
-            sync_probe_internal.html_grid(a.a, 0, 44 * a.rows)
-            || string_agg(l.html, '' ORDER BY l.n)),
-        (SELECT format('Newest result, %s, sampled for %s: %s',
-                       sync_probe_internal.html_time(started_at),
-                       sync_probe_internal.html_duration(duration), answer)
-         FROM result WHERE n = 1),
+            sync_probe_internal.html_grid(l.axis, 0, 44) || l.html),
+        format('Newest result, %s, sampled for %s: %s',
+               sync_probe_internal.html_time(l.started_at),
+               sync_probe_internal.html_duration(l.duration), l.answer),
         sync_probe_internal.html_table('Mean time that a commit waits, and for what, in us',
             '{method,commit_delay,sampled,total,WALSync,WALWrite,queue,"delay (slept)",SyncRep,'
             'other,commits/s,commits per flush,bytes per commit,committing sessions,samples}',
-            array_agg(ARRAY[l.wal_sync_method, l.commit_delay::text,
+            ARRAY[ARRAY[l.wal_sync_method, l.commit_delay::text,
                 sync_probe_internal.html_time(l.started_at),
                 sync_probe_internal.html_number(l.commit_wait_us),
                 sync_probe_internal.html_number(l.sync_us),
@@ -136,17 +121,16 @@ SELECT ROW('waits', 'What do commits wait for?', 'What commits wait for',
                 sync_probe_internal.html_factor(l.commits_per_flush),
                 sync_probe_internal.html_number(l.wal_bytes_per_commit),
                 sync_probe_internal.html_factor(l.committing_sessions),
-                sync_probe_internal.html_number(l.samples)] ORDER BY l.n), 1),
+                sync_probe_internal.html_number(l.samples)]], 1),
         NULL,
-        CASE WHEN a.delays
+        CASE WHEN l.commit_delay_us > 0
              THEN sync_probe_internal.html_key('w1 box', 'WALSync', 'w2 box', 'WALWrite',
                       'w3 box', 'queue for WALWriteLock', 'w6 box', 'commit_delay',
                       'w4 box', 'SyncRep', 'w5 box', 'other')
              ELSE sync_probe_internal.html_key('w1 box', 'WALSync', 'w2 box', 'WALWrite',
                       'w3 box', 'queue for WALWriteLock', 'w4 box', 'SyncRep',
                       'w5 box', 'other') END))::sync_probe_internal.section
-FROM line AS l, axis AS a
-GROUP BY a.a, a.rows, a.delays
+FROM line AS l
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.page_waits(sync_probe_internal.report_data) IS

@@ -1,12 +1,13 @@
 --
 -- sync_probe_internal.workload_rows
 --
--- Results to be compared: those of the newest result's workload with the same arguments and
--- settings, the newest of each tablespace, the most transactions per second first.  durable is
--- that of the tablespace.  sql_bench() has a view of its own.
+-- Results to be compared, by workload: those with the arguments and settings of its newest
+-- result, the newest of each tablespace, the most transactions per second first.  The workload that
+-- ran last comes first.  durable is that of the tablespace.  sql_bench() has a view of its own.
 --
 CREATE FUNCTION sync_probe_internal.workload_rows(data sync_probe_internal.report_data)
-RETURNS TABLE (n integer, place text, durable text, result sync_probe.workload_results)
+RETURNS TABLE (workload integer, n integer, place text, durable text,
+               result sync_probe.workload_results)
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -15,9 +16,13 @@ WITH recent AS (
     WHERE NOT data.chosen AND w.suite IS DISTINCT FROM 'sql_bench' AND w.tps > 0
       AND w.tps < 'Infinity'
     ORDER BY w.result_id DESC LIMIT 200
+), newest AS (
+    SELECT l.w, row_number() OVER (ORDER BY (l.w).result_id DESC) AS n
+    FROM (SELECT DISTINCT ON ((r.w).workload) r.w FROM recent AS r
+          ORDER BY (r.w).workload, (r.w).result_id DESC) AS l
 ), same AS (
-    SELECT DISTINCT ON ((r.w).tablespace) r.w
-    FROM recent AS r, (SELECT w FROM recent ORDER BY (w).result_id DESC LIMIT 1) AS l
+    SELECT DISTINCT ON (l.n, (r.w).tablespace) l.n, r.w
+    FROM recent AS r, newest AS l
     WHERE ((r.w).workload, (r.w).clients, (r.w).rows, (r.w).protocol, (r.w).new_connections,
            (r.w).settings, (r.w).synchronous_commit, (r.w).wal_sync_method, (r.w).fsync,
            (r.w).transactions_per_client)
@@ -25,9 +30,9 @@ WITH recent AS (
           ((l.w).workload, (l.w).clients, (l.w).rows, (l.w).protocol, (l.w).new_connections,
            (l.w).settings, (l.w).synchronous_commit, (l.w).wal_sync_method, (l.w).fsync,
            (l.w).transactions_per_client)
-    ORDER BY (r.w).tablespace, (r.w).result_id DESC
+    ORDER BY l.n, (r.w).tablespace, (r.w).result_id DESC
 )
-SELECT row_number() OVER (ORDER BY (s.w).tps DESC, (s.w).result_id),
+SELECT s.n, row_number() OVER (PARTITION BY s.n ORDER BY (s.w).tps DESC, (s.w).result_id),
        coalesce((s.w).tablespace, 'default'),
        (SELECT a.durable FROM unnest(data.places) AS p, unnest(data.advice) AS a
         WHERE p.name = (s.w).tablespace
@@ -38,7 +43,7 @@ FROM same AS s
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.workload_rows(sync_probe_internal.report_data) IS
-  'Results of the newest workload by tablespace';
+  'Results of each workload by tablespace';
 
 --
 -- sync_probe_internal.workload_latency
@@ -79,19 +84,25 @@ COMMENT ON FUNCTION sync_probe_internal.workload_latency(sync_probe_internal.axi
   'Latencies of a workload on one line';
 
 --
--- sync_probe_internal.page_workloads
+-- sync_probe_internal.workload_figure
 --
--- The newest workload by tablespace: at most 8 in the figures, all in the table.
+-- A workload by tablespace, from rows of workload_rows(): at most 8 in the figure, all in the
+-- table.
 --
-CREATE FUNCTION sync_probe_internal.page_workloads(data sync_probe_internal.report_data)
-RETURNS sync_probe_internal.section
+CREATE FUNCTION sync_probe_internal.workload_figure(
+    number integer,
+    places text[],
+    durable text[],
+    results sync_probe.workload_results[])
+RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH line AS (
-    SELECT w.n, w.place, w.durable, (w.result).*, 28 * w.n - 21 AS y,
-           CASE w.durable WHEN 'no' THEN 'bad' ELSE 'cur' END AS colour
-    FROM sync_probe_internal.workload_rows(data) AS w
+    SELECT n, places[n] AS place, workload_figure.durable[n] AS durable, (results[n]).*,
+           28 * n - 21 AS y,
+           CASE workload_figure.durable[n] WHEN 'no' THEN 'bad' ELSE 'cur' END AS colour
+    FROM generate_subscripts(results, 1) AS n
 ), shown AS (
     SELECT *, sync_probe_internal.html_row_name(y + 11, place) AS name_html FROM line WHERE n <= 8
 ), frame AS (
@@ -102,8 +113,8 @@ WITH line AS (
     FROM shown
 ), tps AS (
     SELECT sync_probe_internal.html_panel('Transactions per second', NULL,
-        sync_probe_internal.html_plot('workloads-1', f.height + 20,
-            'Transactions per second by tablespace',
+        sync_probe_internal.html_plot(format('workloads-%s-1', number), f.height + 20,
+            format('Transactions per second of workload %s by tablespace', min(s.workload)),
             string_agg(format('%s %s', s.place, sync_probe_internal.html_number(s.tps)), '; '
                        ORDER BY s.n),
             sync_probe_internal.html_grid(f.tps, 0, f.height)
@@ -113,8 +124,8 @@ WITH line AS (
     FROM shown AS s, frame AS f GROUP BY f.height, f.tps
 ), latency AS (
     SELECT sync_probe_internal.html_panel('Latency of a transaction', NULL,
-        sync_probe_internal.html_plot('workloads-2', f.height + 20,
-            'Latency of transactions by tablespace',
+        sync_probe_internal.html_plot(format('workloads-%s-2', number), f.height + 20,
+            format('Latency of workload %s by tablespace', min(s.workload)),
             string_agg(format('%s p50 %s, p99 %s, longest %s ms', s.place,
                               sync_probe_internal.html_number(s.latency_p50_ms),
                               coalesce(sync_probe_internal.html_number(s.latency_p99_ms), '?'),
@@ -126,7 +137,7 @@ WITH line AS (
                        s.latency_p99_ms, s.latency_max_ms)), '' ORDER BY s.n))) AS html
     FROM shown AS s, frame AS f WHERE f.ms IS NOT NULL GROUP BY f.height, f.ms
 ), words AS (
-    SELECT format('Workload %s with %s clients and %s rows', min(workload), min(clients),
+    SELECT min(workload) AS name, format('Workload %s with %s clients and %s rows', min(workload), min(clients),
                   to_char(min(rows), 'FM9,999,999,999')) AS heading,
            format('%s each; wal_sync_method = %s, synchronous_commit = %s.%s',
                   sync_probe_internal.html_duration(min(seconds) * 1e6), min(wal_sync_method),
@@ -149,22 +160,46 @@ WITH line AS (
                sync_probe_internal.html_number(wal_sync_time_ms)] ORDER BY n) AS cells
     FROM line WHERE n <= 100
 )
-SELECT ROW('workloads', 'What does it mean for a workload?', 'Workloads',
-    'What is compared is where tables and indexes are: the WAL goes to <code>pg_wal</code>, '
-    'whatever the tablespace. The longest transaction is a single one, so look at p99 first.',
-    sync_probe_internal.html_figure('<div class=duo>' || t.html || coalesce(l.html, '') || '</div>',
-        w.caption,
-        sync_probe_internal.html_table('Workload by tablespace, latencies in ms',
-            '{tablespace,workload,started,durable,tps,mean,p50,p95,p99,longest,transactions,'
-            'failed,WAL,WAL syncs,time in syncs}', w.cells, 4),
-        w.heading,
-        CASE WHEN f.unsafe
-             THEN sync_probe_internal.html_key('cur dot', 'p50', 'cur ring', 'p99, with its number',
-                      'cur line', 'longest', 'bad box', 'syncs do not reach the device there')
-             ELSE sync_probe_internal.html_key('cur dot', 'p50', 'cur ring', 'p99, with its number',
-                      'cur line', 'longest') END))::sync_probe_internal.section
+SELECT sync_probe_internal.html_figure(
+    '<div class=duo>' || t.html || coalesce(l.html, '') || '</div>', w.caption,
+    sync_probe_internal.html_table(format('Workload %s by tablespace, latencies in ms', w.name),
+        '{tablespace,workload,started,durable,tps,mean,p50,p95,p99,longest,transactions,'
+        'failed,WAL,WAL syncs,time in syncs}', w.cells, 4),
+    w.heading,
+    CASE WHEN f.unsafe
+         THEN sync_probe_internal.html_key('cur dot', 'p50', 'cur ring', 'p99, with its number',
+                  'cur line', 'longest', 'bad box', 'syncs do not reach the device there')
+         ELSE sync_probe_internal.html_key('cur dot', 'p50', 'cur ring', 'p99, with its number',
+                  'cur line', 'longest') END)
 FROM tps AS t CROSS JOIN frame AS f CROSS JOIN words AS w LEFT JOIN latency AS l ON true
 $$;
 
+COMMENT ON FUNCTION sync_probe_internal.workload_figure(integer, text[], text[],
+  sync_probe.workload_results[]) IS
+  'A figure of a workload by tablespace';
+
+--
+-- sync_probe_internal.page_workloads
+--
+-- The workloads that ran last, at most 8.
+--
+CREATE FUNCTION sync_probe_internal.page_workloads(data sync_probe_internal.report_data)
+RETURNS sync_probe_internal.section
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT ROW('workloads', 'What does it mean for a workload?', 'Workloads',
+    'What is compared is where tables and indexes are: the WAL goes to <code>pg_wal</code>, '
+    'whatever the tablespace. The longest transaction is a single one, so look at p99 first.',
+    string_agg(f.html, '' ORDER BY f.workload))::sync_probe_internal.section
+FROM (SELECT r.workload,
+             sync_probe_internal.workload_figure(r.workload, array_agg(r.place ORDER BY r.n),
+                 array_agg(r.durable ORDER BY r.n), array_agg(r.result ORDER BY r.n)) AS html
+      FROM sync_probe_internal.workload_rows(data) AS r
+      WHERE r.workload <= 8
+      GROUP BY r.workload) AS f
+HAVING count(f.html) > 0
+$$;
+
 COMMENT ON FUNCTION sync_probe_internal.page_workloads(sync_probe_internal.report_data) IS
-  'Section of the report: the newest workload by tablespace';
+  'Section of the report: workloads by tablespace';

@@ -8,7 +8,7 @@
 BEGIN;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
-SELECT plan(21);
+SELECT plan(25);
 
 -- ------------------------------------------------------------------- history
 
@@ -58,7 +58,8 @@ $$;
 DELETE FROM sync_probe.workload_results;
 INSERT INTO sync_probe.workload_results (result_id, run_group, workload, suite, tablespace, clients,
     rows, tps, latency_p50_ms, latency_p99_ms, latency_max_ms, wal_sync_method, seconds)
-VALUES (1, 1, 'upsert', 'upsert', 'a', 8, 10, 100, 1, 2, 3, 'fsync', 30),
+VALUES (0, 0, 'reads', 'user', 'a', 8, 10, 700, 1, 2, 3, 'fsync', 30),
+       (1, 1, 'upsert', 'upsert', 'a', 8, 10, 100, 1, 2, 3, 'fsync', 30),
        (2, 1, 'upsert', 'upsert', 'b', 8, 10, 300, 1, 2, 3, 'fsync', 30),
        (3, 3, 'upsert', 'upsert', 'a', 8, 10, 200, 1, 2, 3, 'fsync', 30),
        (4, 4, 'upsert', 'upsert', 'c', 8, 99, 900, 1, 2, 3, 'fsync', 30),
@@ -66,10 +67,15 @@ VALUES (1, 1, 'upsert', 'upsert', 'a', 8, 10, 100, 1, 2, 3, 'fsync', 30),
        (6, 6, 'upsert', 'upsert', NULL, 8, 10, 50, 1, NULL, 3, 'fsync', 30),
        (7, 7, 'select', 'sql_bench', 'a', 8, 10, 900, 1, 2, 3, 'fsync', 30);
 SELECT results_eq(
-    $$SELECT n, place, (result).result_id
-      FROM sync_probe_internal.workload_rows(pg_temp.data(false))$$,
-    $$VALUES (1, 'b', 2::bigint), (2, 'a', 3), (3, 'default', 6)$$,
-    'the newest of each tablespace with the arguments and settings of the newest');
+    $$SELECT workload, n, place, (result).result_id
+      FROM sync_probe_internal.workload_rows(pg_temp.data(false)) ORDER BY 1, 2$$,
+    $$VALUES (1, 1, 'b', 2::bigint), (1, 2, 'a', 3), (1, 3, 'default', 6), (2, 1, 'a', 0)$$,
+    'of each workload the newest of each tablespace with its newest arguments and settings');
+SELECT results_eq(
+    $$SELECT w[1] FROM regexp_matches(
+          (sync_probe_internal.page_workloads(pg_temp.data(false))).body_html,
+          'Workload (\w+) with', 'g') AS w$$,
+    $$VALUES ('upsert'), ('reads')$$, 'each workload has a figure');
 SELECT is_empty($$SELECT * FROM sync_probe_internal.workload_rows(pg_temp.data(true))$$,
     'no workload in a report on chosen runs');
 SELECT matches((sync_probe_internal.page_workloads(pg_temp.data(false))).body_html,
@@ -82,6 +88,18 @@ SELECT is(sync_probe_internal.workload_latency(
     sync_probe_internal.html_log_axis(1, 100, 'ms'), 9, NULL, NULL, 90), NULL,
     'nothing is drawn without p50');
 
+-- -------------------------------------------------------------------- speeds
+
+CREATE FUNCTION pg_temp.forest(low float8, high float8) RETURNS text LANGUAGE sql AS $$
+    SELECT sync_probe_internal.html_forest('f', 'title',
+        ARRAY[ROW('fsync', NULL, 'oth', 'dot', 0.83, low, high)::sync_probe_internal.forest_mark],
+        sync_probe_internal.html_ratio_axis(0.5, 2), 'worse', 'better')
+$$;
+SELECT is(pg_temp.forest(0.8, 0.9) ~ 'fsync 0\.83 \(0\.80 to 0\.90\)'
+          AND pg_temp.forest(0.8, 0.9) ~ '> \(0\.80 to 0\.90\)<', true, 'a speed with its bounds');
+SELECT is(pg_temp.forest(NULL, NULL) ~ '0\.83' AND pg_temp.forest(NULL, NULL) !~ ' to ', true,
+          'and one without');
+
 -- --------------------------------------------------------------------- waits
 
 DELETE FROM sync_probe.commit_wait_results;
@@ -93,14 +111,17 @@ SELECT v.*, '2026-01-01', '5 s', s.system_identifier, s.host
 FROM sync_probe_internal.this_server() AS s,
      (VALUES (1, 'old', 100, 90, 5, 5, 0, 0, 0, 'fsync', 0),
              (2, 'new', 200, 100, 50, 30, 0, 0, 20, 'fsync', 0),
-             (3, 'none', 0, 0, 0, 0, 0, 0, 0, 'fsync', 0)) AS v;
+             (3, 'none', 0, 0, 0, 0, 0, 0, 0, 'fsync', 0),
+             (-1, 'another load', 900, 900, 0, 0, 0, 0, 0, 'open_sync', 50)) AS v;
 INSERT INTO sync_probe.commit_wait_results (result_id, answer, commit_wait_us, sync_us,
     wal_sync_method, commit_delay, system_identifier, host)
 VALUES (4, 'elsewhere', 300, 300, 'fsync', 0, 1, 'elsewhere');
 SELECT matches((sync_probe_internal.page_waits(pg_temp.data(false))).body_html,
-    '<desc id=waits-1-d>fsync, [^<]*: WALSync 100&nbsp;&micro;s, WALWrite 50&nbsp;&micro;s, '
+    '<desc id=waits-1-d>fsync: WALSync 100&nbsp;&micro;s, WALWrite 50&nbsp;&micro;s, '
     'queue for WALWriteLock 30&nbsp;&micro;s, other 20&nbsp;&micro;s</desc>',
     'the newest result of this server');
+SELECT unalike((sync_probe_internal.page_waits(pg_temp.data(false))).body_html, '%open_sync%</desc>%',
+    'a result of another load has no bar beside it');
 SELECT is((sync_probe_internal.page_waits(pg_temp.data(true))).id, NULL,
     'no waits in a report on chosen runs');
 SELECT is((SELECT sum(w[1]::numeric)
