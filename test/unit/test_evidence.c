@@ -459,7 +459,8 @@ counts_background_io(void **state)
 
 /*
  * Without rests between the flushes, idle samples are taken before the first
- * round, and more of them if flushes are slow; at most a tenth of the time.
+ * round, and more of them until they are as long as the syncs of a method, which are more
+ * than a tenth of the time here: at most that.
  */
 static void
 samples_where_there_is_no_rest(void **state)
@@ -467,26 +468,27 @@ samples_where_there_is_no_rest(void **state)
 	static const struct
 	{
 		int64_t		sync_ns;
-		int64_t		min_ns;
-		int64_t		max_ns;
 		sp_durable	durable;
 	}			rows[] = {
-		{300 * 1000, 20 * MILLISECOND, 25 * MILLISECOND, YES},
-		{3 * MILLISECOND, 64 * MILLISECOND, 100 * MILLISECOND, YES},
-		{8 * MILLISECOND, 164 * MILLISECOND, 260 * MILLISECOND, YES},
+		{300 * 1000, YES},
+		{3 * MILLISECOND, YES},
+		{8 * MILLISECOND, YES},
 		/* too slow for long samples */
-		{50 * MILLISECOND, 200 * MILLISECOND, 500 * MILLISECOND, UNKNOWN},
+		{50 * MILLISECOND, UNKNOWN},
 	};
 
 	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
+		int64_t		most_ns;
+
 		plan_with_counters();
 		keep_regime(SP_PACED);
+		most_ns = probe->duration_ns / 10;
 		probe->flush_interval_ns = MILLISECOND / 2;
 		disk.cost[FSYNC] = disk.cost[FDATASYNC] = disk.cost[PWRITE] = rows[i].sync_ns;
 		run_probe();
-		assert_uint_in_range(probe->background.ns, rows[i].min_ns, rows[i].max_ns);
+		assert_uint_in_range(probe->background.ns, most_ns, most_ns + 10 * rows[i].sync_ns);
 		assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), rows[i].durable);
 	}
 }
@@ -638,7 +640,8 @@ makes_windows_for_a_slow_method(void **state)
 	probe->duration_ns = 10 * SECOND;
 	run_probe();
 	assert_true(probe->sham_windows > 30);
-	assert_true(current->windows.shams[SP_LEVEL_DEVICE].all > probe->sham_windows * 3 / 4);
+	/* of a share like all the others' it would have a quarter */
+	assert_true(current->windows.shams[SP_LEVEL_DEVICE].all > probe->sham_windows / 2);
 }
 
 /* The record of the n-th call that opened a file. */

@@ -16,8 +16,8 @@
 /*
  * The length of all idle samples and of one, as multiples of our flush time.  If no
  * flush is seen in 20 flush times, background I/O flushes in less than 1 of 6 (see
- * sp_evidence_max_flushes_per_second).  All samples take at most a tenth of the
- * duration.
+ * sp_evidence_max_flushes_per_second).  How much it writes is known only if it is seen for
+ * as long as the syncs of a case.  All samples take at most a tenth of the duration.
  */
 #define ENOUGH_FLUSHES			20
 #define IDLE_SAMPLE_FLUSHES		4
@@ -73,14 +73,32 @@ sp_sample_rest(sp_probe *probe, sp_counter_reading *reading, int64_t flush_ns)
 		sp_begin_reading(probe, reading);
 }
 
+/* How long the paced case took that took longest. */
+static int64_t
+paced_syncs_ns(const sp_probe *probe)
+{
+	int64_t		longest = 0;
+
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->cases[c].regime == SP_PACED && probe->results[c].evidence.ns > longest)
+			longest = probe->results[c].evidence.ns;
+	}
+	return longest;
+}
+
 /*
  * Without such rests, take idle samples between the rounds, until they are long
- * enough to exclude that background I/O flushes during each of our flushes.
+ * enough to exclude that background I/O flushes during each of our flushes, and as long as
+ * these.
  */
 void
 sp_sample_more(sp_probe *probe, int64_t flush_ns)
 {
-	if (probe->background.ns < ENOUGH_FLUSHES * flush_ns &&
+	int64_t		syncs_ns = paced_syncs_ns(probe);
+	int64_t		enough_ns = ENOUGH_FLUSHES * flush_ns;
+
+	if (probe->background.ns < (syncs_ns > enough_ns ? syncs_ns : enough_ns) &&
 		probe->background.ns < probe->duration_ns / MAX_IDLE_SAMPLE_SHARE &&
 		sp_now_ns(probe) + IDLE_SAMPLE_FLUSHES * flush_ns < probe->deadline_ns)
 		sp_idle_sample(probe, IDLE_SAMPLE_FLUSHES * flush_ns);
