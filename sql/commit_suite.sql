@@ -22,16 +22,16 @@ SELECT FROM sync_probe.probe('pg_wal', 'commit', workers => -1);
 -- methods; the list of the hint is the platform's business
 \set VERBOSITY terse
 SELECT FROM sync_probe.probe('pg_wal', 'commit', methods => '{fsync,no_such_method}');
-SELECT FROM sync_probe.probe('pg_wal', 'commit', methods => '{FSYNC}');
-\set VERBOSITY default
-SELECT FROM sync_probe.probe('pg_wal', 'commit', methods => '{}');
 SELECT FROM sync_probe.probe('pg_wal', 'commit', methods => '{fsync,NULL}');
+\set VERBOSITY sqlstate
+SELECT FROM sync_probe.probe('pg_wal', 'commit', methods => '{}');
+\set VERBOSITY default
 DO $$
 BEGIN
     EXECUTE format('SELECT FROM sync_probe.probe(''pg_wal'', ''commit'', methods => ''{%s}'')',
                    current_setting('wal_sync_method'));
 EXCEPTION WHEN invalid_parameter_value THEN
-    RAISE INFO '%', SQLERRM;
+    RAISE INFO '%', replace(SQLERRM, current_setting('wal_sync_method'), 'current');
 END
 $$;
 

@@ -20,8 +20,8 @@ CALL sync_probe.trial('commit_delay', '{1,2,3,4,5,6,7,8}');
 CALL sync_probe.trial('wal_writer_delay', '{200ms,0.2s}');
 CALL sync_probe.trial('wal_sync_method', '{fdatasynk}');
 CALL sync_probe.trial('wal_compression', '{off,no}');
--- a method of another kind
-\set VERBOSITY default
+-- one of them is of another kind than the current method
+\set VERBOSITY sqlstate
 CALL sync_probe.trial("values" => '{fsync,open_datasync}');
 \set VERBOSITY terse
 

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * commit_checks.c
- *		When the commit suite must not write WAL, and with which methods nobody may.
+ *		When the commit suite must not write WAL.
  *
- * The suite's WAL goes to the archive and to all standbys.  Where one of them lags behind, more
+ * Its WAL goes to the archive and to all standbys.  Where one of them lags behind, more
  * WAL would stay in pg_wal.
  *
  *-------------------------------------------------------------------------
@@ -119,23 +119,4 @@ sp_commit_checks(void)
 	if (slot)
 		refuse_now(psprintf("Replication slot \"%s\" retains more WAL than max_wal_size.", slot),
 				 "Wait until its consumer has caught up, or drop the slot.");
-}
-
-/*
- * With a method that opens files for synced writes, XLogWrite() takes all WAL that it finds
- * written as flushed, also what another process has not synced yet.
- */
-void
-sp_refuse_other_kind(const char *method, const char *current)
-{
-	const sp_sync_method *wanted = sp_sync_method_find(method);
-	const sp_sync_method *used = sp_sync_method_find(current);
-
-	if (wanted && used && wanted->opens_synced == used->opens_synced)
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("method \"%s\" must not be used beside \"%s\"", method, current),
-			 errdetail("A process with open_datasync or open_sync takes WAL that others have only written as flushed, so that a power failure can lose acknowledged commits."),
-			 errhint("To compare all methods on files of its own, use " SP_SCHEMA ".probe() with suite 'wal'.")));
 }

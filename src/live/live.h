@@ -8,7 +8,7 @@
  *
  * commit_load.c makes commits: it starts the workers of the commit suite, whose main
  * function is in commit_worker.c, and runs slots of time with one value of a setting each.
- * commit_checks.c says when it must not, and which methods must not meet.
+ * setting_values.c says what it can compare, and commit_checks.c when it must not.
  *
  * It must not: change a setting of another process, or judge.
  *
@@ -20,6 +20,7 @@
 #include "common/common.h"
 #include "engine/measure/measure.h"
 #include "engine/verdict/commit_waits.h"
+#include "utils/array.h"
 
 /* -------------------------------------------------------------- sampler.c */
 
@@ -204,15 +205,23 @@ extern void sp_commit_load_finish(sp_commit_load *load);
  */
 extern void sp_commit_load_abandon(sp_commit_load *load);
 
+/* ------------------------------------------------------- setting_values.c */
+
+/* Values of a setting, as SHOW prints them.  The first one is the current value. */
+typedef struct sp_setting_values
+{
+	const char *setting;
+	int			count;
+	const char *text[SP_MAX_METHODS];
+} sp_setting_values;
+
+extern void sp_setting_values_take(sp_setting_values *values, const char *setting,
+								   const char *current, ArrayType *given);
+
 /* -------------------------------------------------------- commit_checks.c */
 
 /* Throw an error where the server should not get WAL that nobody needs. */
 extern void sp_commit_checks(void);
 
-/*
- * Throw an error if a process with that method must not write WAL beside processes with the
- * current one.
- */
-extern void sp_refuse_other_kind(const char *method, const char *current);
 
 #endif							/* SP_LIVE_H */

@@ -28,7 +28,6 @@
 int			sp_max_commit_wal_mb = 1024;
 
 #define DEFAULT_WORKERS		8
-#define MAX_DELAY_US		100000	/* of commit_delay */
 
 /* ------------------------------------------------------------------- values */
 
@@ -41,198 +40,56 @@ refuse_argument(int arg, const char *why, const char *hint)
 			 errhint("%s", hint)));
 }
 
-/* The elements of an array argument.  An array without any, and nulls, are refused. */
-static int
-array_argument(FunctionCallInfo fcinfo, int arg, Oid type, Datum **elements)
-{
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(arg);
-	bool	   *nulls;
-	int			n;
-
-	if (type == TEXTOID)
-		deconstruct_array(array, type, -1, false, TYPALIGN_INT, elements, &nulls, &n);
-	else
-		deconstruct_array(array, type, sizeof(int32), true, TYPALIGN_INT, elements, &nulls, &n);
-	if (n == 0)
-		refuse_argument(arg, "must not be empty", "Omit the argument to use its default.");
-	for (int i = 0; i < n; i++)
-	{
-		if (nulls[i])
-			refuse_argument(arg, "must not contain null", "Name each value.");
-	}
-	return n;
-}
-
-static sp_commit_value *
-add_value(sp_commit_values *values, int arg, const char *text)
-{
-	sp_commit_value *value;
-
-	for (int i = 0; i < values->count; i++)
-	{
-		if (strcmp(values->values[i].text, text) == 0)
-			return &values->values[i];
-	}
-	if (values->count == SP_MAX_METHODS)
-		refuse_argument(arg, psprintf("has more than %d values", SP_MAX_METHODS),
-						"The current value of the setting counts, too.");
-	value = &values->values[values->count++];
-	value->text = text;
-	sp_histogram_reset(&value->histogram);
-	return value;
-}
-
+/* Prepare the comparison of values with the first one, which is current. */
 static void
-prepare_comparison(sp_commit_values *values, const char *name, const char *unit,
-				   const char *current)
+take_values(FunctionCallInfo fcinfo, int arg, sp_commit_values *values, const char *name,
+			const char *unit, const char *current)
 {
 	sp_setting_comparison *setting = &values->setting;
+	sp_setting_values taken;
 
+	sp_setting_values_take(&taken, name, current,
+						   PG_ARGISNULL(arg) ? NULL : PG_GETARG_ARRAYTYPE_P(arg));
+	values->count = setting->count = taken.count;
 	setting->setting = name;
 	setting->unit = unit;
-	setting->count = values->count;
 	setting->margin = sp_margin;
 	setting->deciding = SP_COMMIT_WAIT;
 	for (int i = 0; i < values->count; i++)
 	{
-		setting->values[i].value = values->values[i].text;
+		values->values[i].text = setting->values[i].value = taken.text[i];
 		setting->values[i].durable = SP_DURABLE_UNKNOWN;
-		if (strcmp(values->values[i].text, current) == 0)
-			setting->current = i;
+		sp_histogram_reset(&values->values[i].histogram);
 	}
-	setting->values[values->count].value = current;
+	setting->values[values->count].value = taken.text[0];
 	setting->values[values->count].durable = SP_DURABLE_UNKNOWN;
 }
 
-/* ------------------------------------------------------------------ methods */
-
+/* Who asks for delays wants to know about these, and not about methods. */
 static void
-refuse_method(const char *name)
+plan_values(FunctionCallInfo fcinfo, sp_commit_run *run)
 {
-	StringInfoData valid;
+	bool		delays = !PG_ARGISNULL(SP_ARG_COMMIT_DELAYS);
 
-	initStringInfo(&valid);
-	for (const struct config_enum_entry *entry = wal_sync_method_options; entry->name; entry++)
-		appendStringInfo(&valid, "%s\"%s\"", valid.len > 0 ? ", " : "", entry->name);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("unrecognized method \"%s\"", name),
-			 errhint("Methods of this server are %s.", valid.data)));
-}
-
-/* A method that the server offers and the engine knows; NULL if there is no such one. */
-static const sp_sync_method *
-offered_method(const char *name)
-{
-	for (const struct config_enum_entry *entry = wal_sync_method_options; entry->name; entry++)
+	if (!delays || !PG_ARGISNULL(SP_ARG_METHODS))
+		take_values(fcinfo, SP_ARG_METHODS, &run->methods, "wal_sync_method", "",
+					run->wal_sync_method);
+	if (delays)
+		take_values(fcinfo, SP_ARG_COMMIT_DELAYS, &run->delays, "commit_delay", " us",
+					psprintf("%d", run->commit_delay));
+	for (int i = 0; i < run->methods.count; i++)
 	{
-		if (strcmp(entry->name, name) == 0)
-			return sp_sync_method_find(name);
-	}
-	return NULL;
-}
-
-static void
-add_method(sp_commit_run *run, const char *name)
-{
-	sp_commit_value *value = add_value(&run->methods, SP_ARG_METHODS, name);
-
-	value->wal_sync_method = name;
-	value->commit_delay = run->commit_delay;
-}
-
-/* All methods of the current one's kind: the other kind must not meet it. */
-static void
-add_methods_of_kind(sp_commit_run *run, const sp_sync_method *current)
-{
-	for (const struct config_enum_entry *entry = wal_sync_method_options; entry->name; entry++)
-	{
-		const sp_sync_method *method = sp_sync_method_find(entry->name);
-
-		if (method && method->opens_synced == current->opens_synced)
-			add_method(run, method->name);
-	}
-}
-
-static void
-plan_methods(FunctionCallInfo fcinfo, sp_commit_run *run)
-{
-	const sp_sync_method *current = offered_method(run->wal_sync_method);
-	Datum	   *names;
-	int			n;
-
-	if (current == NULL)
-		refuse_method(run->wal_sync_method);
-	add_method(run, current->name);
-	if (PG_ARGISNULL(SP_ARG_METHODS))
-	{
-		/* who asks for delays wants to know about these */
-		if (PG_ARGISNULL(SP_ARG_COMMIT_DELAYS))
-			add_methods_of_kind(run, current);
-		return;
-	}
-	n = array_argument(fcinfo, SP_ARG_METHODS, TEXTOID, &names);
-	for (int i = 0; i < n; i++)
-	{
-		const char *name = TextDatumGetCString(names[i]);
-		const sp_sync_method *method = offered_method(name);
-
-		if (method == NULL)
-			refuse_method(name);
-		sp_refuse_other_kind(method->name, current->name);
-		add_method(run, method->name);
-	}
-}
-
-/* ------------------------------------------------------------ commit delays */
-
-/* Does the transaction ID of workers matter?  Only where commit_delay may act. */
-static void
-plan_delays(FunctionCallInfo fcinfo, sp_commit_run *run)
-{
-	Datum	   *delays;
-	int			n;
-
-	run->methods.hold_xid = run->commit_delay > 0;
-	if (PG_ARGISNULL(SP_ARG_COMMIT_DELAYS))
-		return;
-	n = array_argument(fcinfo, SP_ARG_COMMIT_DELAYS, INT4OID, &delays);
-	(void) add_value(&run->delays, SP_ARG_COMMIT_DELAYS, psprintf("%d", run->commit_delay));
-	for (int i = 0; i < n; i++)
-	{
-		int			delay = DatumGetInt32(delays[i]);
-
-		if (delay < 0 || delay > MAX_DELAY_US)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("commit_delay %d is out of range", delay),
-					 errdetail("It must be between 0 and %d microseconds.", MAX_DELAY_US)));
-		(void) add_value(&run->delays, SP_ARG_COMMIT_DELAYS, psprintf("%d", delay));
+		run->methods.values[i].wal_sync_method = run->methods.values[i].text;
+		run->methods.values[i].commit_delay = run->commit_delay;
 	}
 	for (int i = 0; i < run->delays.count; i++)
 	{
 		run->delays.values[i].wal_sync_method = run->wal_sync_method;
 		run->delays.values[i].commit_delay = atoi(run->delays.values[i].text);
 	}
+	/* the transaction ID of workers matters only where commit_delay may act */
+	run->methods.hold_xid = run->commit_delay > 0;
 	run->delays.hold_xid = true;
-}
-
-/* One value cannot be compared. */
-static void
-drop_single_values(sp_commit_run *run)
-{
-	const char *current = psprintf("%d", run->commit_delay);
-
-	if (run->delays.count == 1)
-		refuse_argument(SP_ARG_COMMIT_DELAYS, "has only the current value",
-						"Name at least one other value.");
-	if (run->methods.count == 1 && run->delays.count == 0)
-		refuse_argument(SP_ARG_METHODS, "has only the current method",
-						"Name at least one other method, or pass commit_delays.");
-	if (run->methods.count == 1)
-		run->methods.count = 0;
-	prepare_comparison(&run->methods, "wal_sync_method", "", run->wal_sync_method);
-	prepare_comparison(&run->delays, "commit_delay", " us", current);
 }
 
 /* --------------------------------------------------------------------- load */
@@ -382,9 +239,7 @@ sp_commit_plan(FunctionCallInfo fcinfo)
 	/* of new sessions, and not what SET may say here */
 	run->commit_delay = atoi(GetConfigOptionResetString("commit_delay"));
 	run->random_seed = pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF);
-	plan_methods(fcinfo, run);
-	plan_delays(fcinfo, run);
-	drop_single_values(run);
+	plan_values(fcinfo, run);
 	plan_load(fcinfo, run);
 	return run;
 }

@@ -132,18 +132,11 @@ static void
 put_verdict(sp_row *row, const sp_commit_run *run)
 {
 	const sp_commit_values *first = run->methods.count > 0 ? &run->methods : &run->delays;
-	const sp_judgement *judgement = &first->setting.judgement;
 	const char *reason = first->reason;
 
 	if (run->methods.count > 0 && run->delays.count > 0)
 		reason = psprintf("%s. commit_delay: %s", reason, run->delays.reason);
-	sp_row_put_name(row, "setting", first->setting.setting);
-	sp_row_put_text(row, "verdict", sp_verdict_name(judgement->verdict));
-	if (judgement->recommended >= 0)
-		sp_row_put_text(row, "recommended_value",
-						first->setting.values[judgement->recommended].value);
-	sp_row_put_text(row, "reason", reason);
-	sp_row_put_number(row, "noise", judgement->noise, 4);
+	sp_put_setting_verdict(row, &first->setting, reason);
 }
 
 /* Null while it is undecided. */

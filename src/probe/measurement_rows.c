@@ -232,3 +232,17 @@ sp_put_speeds(sp_row *row, const sp_setting_comparison *setting, int m)
 		sp_row_put_number(row, psprintf("%s_high", columns[i]), speed.high, 3);
 	}
 }
+
+/* The verdict on the values of a setting, and why. */
+void
+sp_put_setting_verdict(sp_row *row, const sp_setting_comparison *setting, const char *reason)
+{
+	const sp_judgement *judgement = &setting->judgement;
+
+	sp_row_put_name(row, "setting", setting->setting);
+	sp_row_put_text(row, "verdict", sp_verdict_name(judgement->verdict));
+	if (judgement->recommended >= 0)
+		sp_row_put_text(row, "recommended_value", setting->values[judgement->recommended].value);
+	sp_row_put_text(row, "reason", reason);
+	sp_row_put_number(row, "noise", judgement->noise, 4);
+}

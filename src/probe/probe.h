@@ -148,6 +148,8 @@ extern HeapTuple sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 
 
 /* All times of a measurement, and the number of its operations. */
 extern void sp_put_latencies(sp_row *row, const sp_histogram *histogram);
+extern void sp_put_setting_verdict(sp_row *row, const sp_setting_comparison *setting,
+								   const char *reason);
 extern void sp_put_speeds(sp_row *row, const sp_setting_comparison *setting, int m);
 extern void sp_put_buckets(sp_row *row, const sp_histogram *histogram);
 

@@ -18,6 +18,7 @@
 #include "common/pg_prng.h"
 #include "executor/spi.h"
 #include "funcapi.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
@@ -99,6 +100,61 @@ check_privilege(const char *setting)
 
 /* ---------------------------------------------------------------- arguments */
 
+/* The settings that can be tried, and the figure that decides. */
+static const struct
+{
+	const char *name;
+	const char *unit;			/* where SHOW prints none */
+	sp_setting_figure deciding;
+}			trial_settings[] = {
+	{"wal_sync_method", "", SP_COMMIT_WAIT},
+	{"commit_delay", " us", SP_COMMIT_WAIT},
+	{"commit_siblings", "", SP_COMMIT_WAIT},
+	{"wal_compression", "", SP_COMMIT_RATE},
+	{"wal_writer_delay", "", SP_COMMIT_RATE},
+	{"wal_writer_flush_after", "", SP_COMMIT_RATE},
+};
+
+/* -1 if it cannot be tried. */
+static int
+lookup_setting(const char *name)
+{
+	for (size_t i = 0; i < lengthof(trial_settings); i++)
+	{
+		if (pg_strcasecmp(trial_settings[i].name, name) == 0)
+			return i;
+	}
+	return -1;
+}
+
+bool
+sp_trial_can_try(const char *setting)
+{
+	return lookup_setting(setting) >= 0;
+}
+
+static void
+take_setting(sp_trial *trial, const char *name)
+{
+	int			i = lookup_setting(name);
+	StringInfoData valid;
+
+	initStringInfo(&valid);
+	for (size_t k = 0; k < lengthof(trial_settings); k++)
+		appendStringInfo(&valid, "%s%s", k > 0 ? ", " : "", trial_settings[k].name);
+	/* the server has its own words for a setting that does not exist */
+	if (i < 0)
+		(void) GetConfigOption(name, false, false);
+	if (i < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("setting \"%s\" cannot be tried", name),
+				 errhint("Settings that can be tried are %s.", valid.data)));
+	trial->setting = trial_settings[i].name;
+	trial->unit = trial_settings[i].unit;
+	trial->deciding = trial_settings[i].deciding;
+}
+
 static void
 check_slot(const sp_trial *trial, double shortest)
 {
@@ -121,7 +177,7 @@ static void
 take_trial_arguments(FunctionCallInfo fcinfo, sp_trial *trial)
 {
 	sp_refuse_null(fcinfo, ARG_SETTING, trial_arg_names);
-	sp_trial_take_setting(trial, NameStr(*PG_GETARG_NAME(ARG_SETTING)));
+	take_setting(trial, NameStr(*PG_GETARG_NAME(ARG_SETTING)));
 	check_privilege(trial->setting);
 	sp_refuse_null(fcinfo, ARG_DURATION, trial_arg_names);
 	trial->duration_us = sp_interval_argument(fcinfo, ARG_DURATION, trial_arg_names,
@@ -170,6 +226,18 @@ clean_up_load(int code pg_attribute_unused(), Datum arg)
 	sp_load_give_up((sp_load *) DatumGetPointer(arg));
 }
 
+/* An error if the current value is another one now. */
+static void
+check_current(const sp_trial *trial, const char *shown)
+{
+	if (strcmp(shown, trial->values[0].text) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("\"%s\" was changed while the workload was set up", trial->setting),
+				 errdetail("Its value was \"%s\", and is \"%s\" now.", trial->values[0].text, shown),
+				 errhint("Call the trial again.")));
+}
+
 static void
 try_values_with_load(sp_trial *trial, sp_progress *progress)
 {
@@ -183,7 +251,7 @@ try_values_with_load(sp_trial *trial, sp_progress *progress)
 		/* which may have lasted for minutes */
 		sp_new_process_show(trial->setting, &shown);
 		sp_refuse_pending_edits(trial->files, shown.load_time);
-		sp_trial_check_current(trial, shown.value);
+		check_current(trial, shown.value);
 		sp_load_start(trial->load);
 		try_values(trial, progress);
 		sp_progress_set_phase("tearing down");
@@ -224,15 +292,19 @@ restore_leftover(const sp_trial *trial, sp_new_process *shown)
 
 /* All that may refuse the trial before its first switch, and that reads tables. */
 static void
-prepare_trial(sp_trial *trial, ArrayType *values)
+prepare_trial(sp_trial *trial, ArrayType *given)
 {
+	sp_setting_values values;
 	sp_new_process shown;
 
 	trial->files = sp_configuration_files();
 	(void) sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, 0);
 	restore_leftover(trial, &shown);
 	sp_cluster_lock_release();
-	sp_trial_take_values(trial, shown.value, values);
+	sp_setting_values_take(&values, trial->setting, shown.value, given);
+	trial->count = values.count;
+	for (int i = 0; i < values.count; i++)
+		trial->values[i].text = values.text[i];
 	if (trial->workload)
 		trial->load = sp_load_make(trial->workload,
 								   (int) (trial->duration_us / USECS_PER_SEC) + LOAD_GRACE_S);

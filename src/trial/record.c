@@ -104,17 +104,13 @@ trial_row(const sp_trial *trial, int64 run_id)
 	sp_row_put_text(row, "wal_sync_method", method);
 	sp_row_put_text(row, "wal_sync_method_at_end", method);
 	sp_row_put_text(row, "wal_level", GetConfigOption("wal_level", false, false));
-	sp_row_put_name(row, "setting", trial->setting);
+	sp_put_setting_verdict(row, comparison, trial->reason);
 	if (trial->workload)
 		sp_row_put_name(row, "workload", trial->workload);
-	sp_row_put_text(row, "verdict", sp_verdict_name(comparison->judgement.verdict));
-	sp_row_put_text(row, "recommended_value", sp_trial_recommended(trial));
-	sp_row_put_text(row, "reason", trial->reason);
 	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(trial->started_at));
 	sp_row_put(row, "finished_at", TIMESTAMPTZOID, TimestampTzGetDatum(trial->finished_at));
 	sp_row_put_interval(row, "duration", trial->finished_at - trial->started_at);
 	sp_row_put_int(row, "rounds", INT4OID, comparison->rounds);
-	sp_row_put_number(row, "noise", comparison->judgement.noise, 4);
 	sp_put_where(row, &storage);
 	return sp_row_form(row);
 }

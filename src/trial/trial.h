@@ -4,8 +4,7 @@
  *		sync_probe.trial(): try values of a setting on the server's own load, or on that of
  *		a workload.
  *
- * function.c is the procedure, and says where a trial is refused.  values.c reads the
- * setting and its values.  slots.c gives each value short slots of time in random order and
+ * function.c is the procedure, and says where a trial is refused.  slots.c gives each value short slots of time in random order and
  * samples the commits in them.  record.c judges and records the result.
  *
  * auto_conf.c changes the setting as ALTER SYSTEM does, and gives its old value back: for
@@ -24,7 +23,6 @@
 #include "engine/verdict/setting.h"
 #include "live/live.h"
 
-#include "utils/array.h"
 #include "workload/workload.h"
 
 /* The setting in postgresql.auto.conf that says what to restore.  The same in all releases. */
@@ -67,12 +65,9 @@ typedef struct sp_trial
 	char		reason[SP_REASON_SIZE];
 } sp_trial;
 
-/* ---------------------------------------------------------------- values.c */
+/* -------------------------------------------------------------- function.c */
 
 extern bool sp_trial_can_try(const char *setting);
-extern void sp_trial_take_setting(sp_trial *trial, const char *name);
-extern void sp_trial_take_values(sp_trial *trial, const char *current, ArrayType *given);
-extern void sp_trial_check_current(const sp_trial *trial, const char *shown);
 
 /* ------------------------------------------------------------- auto_conf.c */
 
