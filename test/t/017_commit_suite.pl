@@ -186,14 +186,16 @@ sub stop_leader
 
 sub wal_stands_still
 {
-	return wait_for(sub {
+	for (1 .. 60)
+	{
 		my @lsn = split /\n/, $node->safe_psql('postgres', <<'SQL');
 SELECT pg_current_wal_insert_lsn();
 SELECT FROM pg_sleep(1);
 SELECT pg_current_wal_insert_lsn();
 SQL
-		return $lsn[0] eq $lsn[-1];
-	});
+		return 1 if $lsn[0] eq $lsn[-1];
+	}
+	return 0;
 }
 
 sub wal_goes_on
