@@ -103,5 +103,4 @@ SELECT m.test, m.method = current_setting('wal_sync_method') AS in_force, m.valu
 FROM sync_probe.measurements AS m
 WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs) ORDER BY ordinal;
 SHOW commit_delay;
-SELECT sync_probe_internal.trial_leftover();
 DELETE FROM sync_probe.runs WHERE label = 'regress';

@@ -26,6 +26,7 @@
 #include "nodes/pg_list.h"
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
+#include "utils/guc.h"
 #include "utils/timestamp.h"
 
 #define SP_SCHEMA	"sync_probe"
@@ -91,6 +92,9 @@ extern void sp_process_reload(void);
 extern void sp_await_reload(void);
 extern List *sp_configuration_files(void);
 extern void sp_refuse_pending_edits(List *files, TimestampTz load_time);
+extern void sp_alter_system(const char *name, const char *value);
+extern ConfigVariable *sp_auto_conf_lines(void);
+extern void sp_request_reload(void);
 
 /* --------------------------------------------------------- cluster_lock.c */
 

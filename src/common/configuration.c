@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * configuration.c
- *		Reloads of the configuration: apply one before a measurement, and refuse one that
- *		would activate more than is wanted.
+ *		The configuration: apply a reload before a measurement, refuse one that would
+ *		activate more than is wanted, ALTER SYSTEM.
  *
  * A backend reloads the configuration between two statements of its client, and only
  * if the postmaster has signalled it by then.  After
@@ -16,11 +16,15 @@
  */
 #include "common/common.h"
 
+#include <signal.h>
 #include <sys/stat.h>
 
+#include "catalog/pg_authid.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "nodes/makefuncs.h"
 #include "postmaster/interrupt.h"
+#include "storage/fd.h"
 #include "storage/latch.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -145,4 +149,78 @@ sp_refuse_pending_edits(List *files, TimestampTz load_time)
 					 errdetail("A trial reloads the configuration, which would activate the change."),
 					 errhint("Check the file. Then undo the change, or execute SELECT pg_reload_conf().")));
 	}
+}
+
+/* ------------------------------------------------------------ ALTER SYSTEM */
+
+static VariableSetStmt *
+set_statement(const char *name, const char *value)
+{
+	VariableSetStmt *set = makeNode(VariableSetStmt);
+	A_Const    *constant = makeNode(A_Const);
+
+	set->kind = value ? VAR_SET_VALUE : VAR_RESET;
+	set->name = pstrdup(name);
+	if (value == NULL)
+		return set;
+	constant->val.sval.type = T_String;
+	constant->val.sval.sval = pstrdup(value);
+	constant->location = -1;
+	set->args = list_make1(constant);
+	return set;
+}
+
+/*
+ * ALTER SYSTEM SET, or RESET if value is NULL.  As the bootstrap superuser: the caller checks
+ * rights.  An error may be thrown while AutoFileLock is held; then the end of the transaction
+ * releases it.
+ */
+void
+sp_alter_system(const char *name, const char *value)
+{
+	AlterSystemStmt *statement = makeNode(AlterSystemStmt);
+	Oid			saved_user;
+	int			saved_context;
+
+	statement->setstmt = set_statement(name, value);
+	GetUserIdAndSecContext(&saved_user, &saved_context);
+	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, saved_context | SECURITY_LOCAL_USERID_CHANGE);
+	AlterSystemSetConfigFile(statement);
+	SetUserIdAndSecContext(saved_user, saved_context);
+}
+
+/* The settings in the file that ALTER SYSTEM writes, in their order. */
+ConfigVariable *
+sp_auto_conf_lines(void)
+{
+	FILE	   *file = AllocateFile(AUTO_CONF_FILE, "r");
+	ConfigVariable *first = NULL;
+	ConfigVariable *last = NULL;
+
+	if (file == NULL)
+	{
+		/* the server, too, takes a missing file for an empty one */
+		if (errno != ENOENT)
+			ereport(ERROR,
+					(errcode_for_file_access(), errmsg("could not open file \"%s\": %m", AUTO_CONF_FILE)));
+		return NULL;
+	}
+	if (!ParseConfigFp(file, AUTO_CONF_FILE, 0, LOG, &first, &last))
+	{
+		ereport(ERROR,
+				(errcode(ERRCODE_CONFIG_FILE_ERROR),
+				 errmsg("could not parse the contents of file \"%s\"", AUTO_CONF_FILE)));
+		first = NULL;
+	}
+	FreeFile(file);
+	return first;
+}
+
+void
+sp_request_reload(void)
+{
+	if (kill(PostmasterPid, SIGHUP) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INTERNAL_ERROR),
+				 errmsg("could not send signal to postmaster: %m")));
 }

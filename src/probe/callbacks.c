@@ -22,8 +22,9 @@
 #include "engine/text/units.h"
 
 /*
- * How often a probe checks free space, and for DROP EXTENSION.  A slow check (remote file system, thousands of
- * WAL segments) runs less often, so that it takes at most 1/50 of the time.
+ * How often a probe checks free space, and for DROP EXTENSION.  A slow check (remote file
+ * system, thousands of WAL segments) runs less often, so that it takes at most 1/50 of the
+ * time.
  */
 #define SPACE_CHECK_INTERVAL_NS	(250 * SP_NS_PER_MS)
 #define SPACE_CHECK_SHARE		50

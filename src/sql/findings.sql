@@ -131,12 +131,14 @@ WHERE current_setting('fsync')::boolean
 
 UNION ALL
 SELECT 'pg_wal', 'error', 'trial_not_restored',
-       format('a trial has left a value of %s behind', t.leftover[1]),
+       format('a trial has left a value of %s behind', t.fields[1]),
        'The server or the machine has failed during the trial. Restore the value from before.',
        ARRAY['SELECT sync_probe.cleanup()'],
-       jsonb_build_object('setting', t.leftover[1], 'value_before', nullif(t.leftover[2], ''))
-FROM sync_probe_internal.trial_leftover() AS t (leftover)
-WHERE t.leftover IS NOT NULL
+       jsonb_build_object('setting', t.fields[1], 'value_before', nullif(t.fields[2], ''))
+FROM string_to_array(trim('"' FROM current_setting('pg_sync_probe.trial_restores', true)), '","')
+    AS t (fields)
+WHERE cardinality(t.fields) > 2
+  AND NOT EXISTS (SELECT FROM sync_probe.running WHERE suite = 'trial')
 
 UNION ALL
 -- CREATE EXTENSION refuses where there is such a publication; it may have come later.

@@ -37,18 +37,3 @@ COMMENT ON PROCEDURE sync_probe.trial(name, text[], interval, interval, name, te
   'has at first, and ALTER SYSTEM on the setting for the session user and the current user. With '
   'workload it makes its own load, and requires the privileges of run_workload(), too';
 
---
--- sync_probe_internal.trial_leftover
---
-CREATE FUNCTION sync_probe_internal.trial_leftover()
-RETURNS text[]
-LANGUAGE c VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS 'MODULE_PATHNAME', 'sync_probe_trial_leftover';
-
-REVOKE ALL ON FUNCTION sync_probe_internal.trial_leftover() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe_internal.trial_leftover() TO pg_monitor;
-
-COMMENT ON FUNCTION sync_probe_internal.trial_leftover() IS
-  'The setting that a trial left changed in postgresql.auto.conf, and its value before (empty if '
-  'the file had none); null if there is nothing, or a trial runs';

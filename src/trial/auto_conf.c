@@ -13,66 +13,18 @@
  * file had none.  It tells whoever finds it what to restore, also after a crash and in
  * another release.
  *
- * An error may be thrown while AutoFileLock is held.  Then only the end of the transaction
- * may release it.
- *
  *-------------------------------------------------------------------------
  */
 #include "trial/trial.h"
 
-#include <signal.h>
-
-#include "catalog/pg_authid.h"
-#include "catalog/pg_type.h"
-#include "miscadmin.h"
-#include "nodes/makefuncs.h"
-#include "storage/fd.h"
-#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/varlena.h"
 
 #include "compat.h"
 
-#define AUTO_CONF	"postgresql.auto.conf"
-
 char	   *sp_trial_restores = NULL;
 
 /* ------------------------------------------------------------------- the file */
-
-static VariableSetStmt *
-set_statement(const char *name, const char *value)
-{
-	VariableSetStmt *set = makeNode(VariableSetStmt);
-	A_Const    *constant = makeNode(A_Const);
-
-	set->kind = value ? VAR_SET_VALUE : VAR_RESET;
-	set->name = pstrdup(name);
-	if (value == NULL)
-		return set;
-	constant->val.sval.type = T_String;
-	constant->val.sval.sval = pstrdup(value);
-	constant->location = -1;
-	set->args = list_make1(constant);
-	return set;
-}
-
-/*
- * ALTER SYSTEM SET, or RESET if value is NULL.  As the bootstrap superuser: the caller's
- * right to change the setting is checked before, and nobody else may change the marker.
- */
-static void
-alter_system(const char *name, const char *value)
-{
-	AlterSystemStmt *statement = makeNode(AlterSystemStmt);
-	Oid			saved_user;
-	int			saved_context;
-
-	statement->setstmt = set_statement(name, value);
-	GetUserIdAndSecContext(&saved_user, &saved_context);
-	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, saved_context | SECURITY_LOCAL_USERID_CHANGE);
-	AlterSystemSetConfigFile(statement);
-	SetUserIdAndSecContext(saved_user, saved_context);
-}
 
 /* The fields of a marker.  NIL if it names no setting that a trial can have: it is forged. */
 static List *
@@ -95,37 +47,11 @@ typedef struct auto_conf
 	bool		value_is_newer; /* its line is behind the marker's */
 } auto_conf;
 
-static ConfigVariable *
-read_settings_lines(int elevel)
-{
-	FILE	   *file = AllocateFile(AUTO_CONF, "r");
-	ConfigVariable *first = NULL;
-	ConfigVariable *last = NULL;
-
-	if (file == NULL)
-	{
-		/* the server, too, takes a missing file for an empty one */
-		if (errno != ENOENT)
-			ereport(elevel,
-					(errcode_for_file_access(), errmsg("could not open file \"%s\": %m", AUTO_CONF)));
-		return NULL;
-	}
-	if (!ParseConfigFp(file, AUTO_CONF, 0, Min(elevel, LOG), &first, &last))
-	{
-		ereport(elevel,
-				(errcode(ERRCODE_CONFIG_FILE_ERROR),
-				 errmsg("could not parse the contents of file \"%s\"", AUTO_CONF)));
-		first = NULL;
-	}
-	FreeFile(file);
-	return first;
-}
-
-/* setting: NULL for the one that the marker names.  elevel: if the file cannot be read. */
+/* setting: NULL for the one that the marker names. */
 static auto_conf
-read_auto_conf(const char *setting, int elevel)
+read_auto_conf(const char *setting)
 {
-	ConfigVariable *lines = read_settings_lines(elevel);
+	ConfigVariable *lines = sp_auto_conf_lines();
 	auto_conf	conf = {NULL};
 
 	for (ConfigVariable *line = lines; line; line = line->next)
@@ -154,29 +80,25 @@ same_text(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-static void
-reload(void)
-{
-	if (kill(PostmasterPid, SIGHUP) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INTERNAL_ERROR),
-				 errmsg("could not send signal to postmaster: %m")));
-}
-
 /* ---------------------------------------------------------- while a trial runs */
+
+void
+sp_trial_read_old(sp_trial *trial)
+{
+	trial->old = trial->in_file = read_auto_conf(trial->setting).value;
+}
 
 void
 sp_trial_begin_changes(sp_trial *trial)
 {
 	StringInfoData marker;
 
-	trial->old = trial->in_file = read_auto_conf(trial->setting, ERROR).value;
 	initStringInfo(&marker);
 	appendStringInfo(&marker, "\"%s\",\"%s\"", trial->setting, trial->old ? trial->old : "");
 	for (int i = 0; i < trial->count; i++)
 		appendStringInfo(&marker, ",\"%s\"", trial->values[i].text);
 	trial->marker = marker.data;
-	alter_system(SP_TRIAL_MARKER, trial->marker);
+	sp_alter_system(SP_TRIAL_MARKER, trial->marker);
 }
 
 /*
@@ -186,7 +108,7 @@ sp_trial_begin_changes(sp_trial *trial)
 static void
 check_changes_of_others(const sp_trial *trial)
 {
-	auto_conf	conf = read_auto_conf(trial->setting, ERROR);
+	auto_conf	conf = read_auto_conf(trial->setting);
 	bool		value_is_ours = !conf.value_is_newer && same_text(conf.value, trial->in_file);
 
 	if (conf.marker == NULL)
@@ -194,9 +116,9 @@ check_changes_of_others(const sp_trial *trial)
 	if (value_is_ours && same_text(conf.marker, trial->marker))
 		return;
 	if (value_is_ours)
-		alter_system(trial->setting, trial->old);
-	alter_system(SP_TRIAL_MARKER, NULL);
-	reload();
+		sp_alter_system(trial->setting, trial->old);
+	sp_alter_system(SP_TRIAL_MARKER, NULL);
+	sp_request_reload();
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
 			 errmsg("\"%s\" was changed during the trial",
@@ -211,9 +133,9 @@ sp_trial_change(sp_trial *trial, const char *value)
 {
 	check_changes_of_others(trial);
 	trial->in_file = value ? value : trial->old;
-	alter_system(trial->setting, trial->in_file);
-	alter_system(SP_TRIAL_MARKER, value ? trial->marker : NULL);
-	reload();
+	sp_alter_system(trial->setting, trial->in_file);
+	sp_alter_system(SP_TRIAL_MARKER, value ? trial->marker : NULL);
+	sp_request_reload();
 }
 
 /* ------------------------------------------------------------------- afterwards */
@@ -221,7 +143,7 @@ sp_trial_change(sp_trial *trial, const char *value)
 bool
 sp_trial_is_marked(void)
 {
-	return read_auto_conf(NULL, ERROR).fields != NIL;
+	return read_auto_conf(NULL).fields != NIL;
 }
 
 static bool
@@ -246,16 +168,16 @@ is_tried(const auto_conf *conf)
 char *
 sp_trial_restore(void)
 {
-	auto_conf	conf = read_auto_conf(NULL, ERROR);
+	auto_conf	conf = read_auto_conf(NULL);
 	char	   *old;
 
 	if (conf.fields == NIL)
 		return NULL;
 	old = lsecond(conf.fields);
 	if (conf.value && (!conf.value_is_newer || is_tried(&conf)))
-		alter_system(linitial(conf.fields), old[0] ? old : NULL);
-	alter_system(SP_TRIAL_MARKER, NULL);
-	reload();
+		sp_alter_system(linitial(conf.fields), old[0] ? old : NULL);
+	sp_alter_system(SP_TRIAL_MARKER, NULL);
+	sp_request_reload();
 	return linitial(conf.fields);
 }
 
@@ -275,21 +197,4 @@ sp_trial_cleanup(void)
 	if (setting)
 		sp_new_process_show(setting, &shown);
 	return setting != NULL;
-}
-
-/*
- * sync_probe_internal.trial_leftover() -> setting, value_before: of a trial that no longer
- * runs; null if there is none.
- */
-SP_FUNCTION(sync_probe_trial_leftover, "-> text[]")
-{
-	/* findings must show the others also if the file has an error */
-	List	   *fields = read_auto_conf(NULL, DEBUG1).fields;
-	Datum		elements[2];
-
-	if (fields == NIL || sp_trial_lock_holder() != 0)
-		PG_RETURN_NULL();
-	elements[0] = CStringGetTextDatum(linitial(fields));
-	elements[1] = CStringGetTextDatum(lsecond(fields));
-	PG_RETURN_ARRAYTYPE_P(construct_array(elements, 2, TEXTOID, -1, false, TYPALIGN_INT));
 }

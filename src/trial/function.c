@@ -196,6 +196,18 @@ take_trial_arguments(FunctionCallInfo fcinfo, sp_trial *trial)
 
 /* -------------------------------------------------------------------- trial */
 
+/* It may have been changed since the arguments were read: a set-up lasts for minutes. */
+static void
+check_current(const sp_trial *trial, const char *shown)
+{
+	if (strcmp(shown, trial->values[0].text) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("\"%s\" was changed before the trial began", trial->setting),
+				 errdetail("Its value was \"%s\", and is \"%s\" now.", trial->values[0].text, shown),
+				 errhint("Call the trial again.")));
+}
+
 /*
  * After an error nothing is done here: the lock ends with the transaction, and the watchdog
  * restores.
@@ -204,6 +216,13 @@ static void
 try_values(sp_trial *trial, sp_progress *progress)
 {
 	BackgroundWorkerHandle *watchdog;
+	sp_new_process shown;
+
+	/* first of all: what is changed from now on is noticed */
+	sp_trial_read_old(trial);
+	sp_new_process_show(trial->setting, &shown);
+	sp_refuse_pending_edits(trial->files, shown.load_time);
+	check_current(trial, shown.value);
 
 	sp_progress_set_phase("measuring");
 	trial->started_at = GetCurrentTimestamp();
@@ -226,32 +245,14 @@ clean_up_load(int code pg_attribute_unused(), Datum arg)
 	sp_load_give_up((sp_load *) DatumGetPointer(arg));
 }
 
-/* An error if the current value is another one now. */
-static void
-check_current(const sp_trial *trial, const char *shown)
-{
-	if (strcmp(shown, trial->values[0].text) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("\"%s\" was changed while the workload was set up", trial->setting),
-				 errdetail("Its value was \"%s\", and is \"%s\" now.", trial->values[0].text, shown),
-				 errhint("Call the trial again.")));
-}
-
 static void
 try_values_with_load(sp_trial *trial, sp_progress *progress)
 {
-	sp_new_process shown;
-
 	namestrcpy(&progress->workload, trial->workload);
 	PG_ENSURE_ERROR_CLEANUP(clean_up_load, PointerGetDatum(trial->load));
 	{
 		sp_progress_set_phase("setting up");
 		sp_load_set_up(trial->load);
-		/* which may have lasted for minutes */
-		sp_new_process_show(trial->setting, &shown);
-		sp_refuse_pending_edits(trial->files, shown.load_time);
-		check_current(trial, shown.value);
 		sp_load_start(trial->load);
 		try_values(trial, progress);
 		sp_progress_set_phase("tearing down");

@@ -143,6 +143,7 @@ take_slot(sp_trial *trial, sp_sampler *sampler, int value, double seconds)
 	TimestampTz started;
 
 	check_client();
+	sp_yield_to_drop();
 	sp_check_circumstances("go on with the trial");
 	switch_to(trial, trial->values[value].text);
 	started = GetCurrentTimestamp();

@@ -74,6 +74,7 @@ extern bool sp_trial_can_try(const char *setting);
 /* GUC, see pg_sync_probe.c: the server needs to know the marker. */
 extern char *sp_trial_restores;
 
+extern void sp_trial_read_old(sp_trial *trial);
 extern void sp_trial_begin_changes(sp_trial *trial);
 extern void sp_trial_change(sp_trial *trial, const char *value);
 extern bool sp_trial_is_marked(void);

@@ -151,11 +151,24 @@ $node->safe_psql('postgres', 'DROP SCHEMA sync_probe_workload_00000001');
 # A probe has then read a table, and needs others for its record.
 
 my $dropped = qr/ERROR:  canceling statement because the extension is being dropped$/m;
-$session = start_probe($node, "duration => '300 s', stop_early => false", 'other');
-is(($node->psql('other', 'DROP EXTENSION pg_sync_probe'))[0], 0, 'DROP EXTENSION during a probe');
-like((finish_query($session))[1], $dropped, 'it cancels the probe');
-nothing_left($node, 'DROP EXTENSION during a probe');
-query($session, 'CREATE EXTENSION pg_sync_probe');
+my $long = "duration => '300 s'";
+for (
+	[ 'a probe', "SELECT FROM sync_probe.probe($long, stop_early => false)" ],
+	[ 'the commit suite',
+		"SELECT FROM sync_probe.probe('pg_wal', 'commit', $long, stop_early => false)" ],
+	[ 'a trial', "CALL sync_probe.trial('commit_delay', '{50}', $long)" ])
+{
+	my ($what, $call) = @$_;
+	$session = session($node, 'other');
+	start_query($session, $call);
+	wait_phase($node, $session, 'measuring');
+	is(($node->psql('other', 'DROP EXTENSION pg_sync_probe'))[0], 0, "DROP EXTENSION during $what");
+	like((finish_query($session))[1], $dropped, "it cancels $what");
+	nothing_left($node, "DROP EXTENSION during $what");
+	query($session, 'CREATE EXTENSION pg_sync_probe');
+	$session->quit;
+}
+$session = session($node, 'other');
 query($session, 'BEGIN; DROP EXTENSION pg_sync_probe');
 like(($node->psql('other', 'SELECT sync_probe.cleanup()'))[2], $dropped,
 	'before the commit of DROP EXTENSION: nothing begins');

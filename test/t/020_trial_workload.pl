@@ -285,7 +285,7 @@ for (
 		qr/canceling statement due to user request/ ],
 	[ 'new value',
 		sub { $node->safe_psql('postgres', 'ALTER SYSTEM SET commit_delay = 8'); $node->reload },
-		qr/"commit_delay" was changed while the workload was set up/ ],
+		qr/"commit_delay" was changed before the trial began/ ],
 	[ 'pending change', sub { $node->append_conf('postgresql.conf', '# a change') },
 		qr/was changed since the server has read it/ ])
 {
