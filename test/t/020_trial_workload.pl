@@ -243,7 +243,7 @@ for my $ending (
 			$node->safe_psql('postgres', 'DROP TABLE ' . workload_schemas($node) . '.test');
 		}, says => qr/pgbench .* while it ran workload "upsert".*test.* does not exist/s },
 	{ name => 'error of the trial',
-		end => sub { mkdir "$auto.tmp" },
+		end => sub { wait_for(sub { mkdir "$auto.tmp" }) },
 		says => qr/ERROR:  could not open file "postgresql\.auto\.conf\.tmp"/,
 		after => sub { rmdir "$auto.tmp" } },
 	{ name => 'SIGKILL of the session', end => sub { crash_and_clean_up($_[0]{pid}) } },
