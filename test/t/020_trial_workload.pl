@@ -207,7 +207,8 @@ sub start_trial
 	my $session = session($node);
 	query($session, $opt{before}) if $opt{before};
 	start_query($session, call('upsert', 300));
-	wait_for(sub { slurp_file($auto) =~ /commit_delay = '(0|50)'\n.*trial_restores/s }) or die 'no value was tried';
+	wait_for(sub { slurp_file($auto) =~ /commit_delay = '(0|50)'\n.*trial_restores/s })
+	  or die 'no value was tried';
 	return $session;
 }
 
