@@ -11,6 +11,7 @@
 #include "access/parallel.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
+#include "storage/latch.h"
 #include "utils/builtins.h"
 
 #include "compat.h"
@@ -134,6 +135,18 @@ server_is_stopping(void)
 	char	   *status = sp_postmaster_line(0);
 
 	return status && strncmp(status, "stopping", strlen("stopping")) == 0;
+}
+
+/* A session that only sleeps does not notice that its client has gone. */
+void
+sp_check_client(void)
+{
+	if (MyProcPort && WaitEventSetCanReportClosed() && !pq_check_connection())
+	{
+		ClientConnectionLost = true;
+		InterruptPending = true;
+	}
+	CHECK_FOR_INTERRUPTS();
 }
 
 /* Throw an error where nothing can be measured.  verb: "probe", "run a workload". */

@@ -5,7 +5,7 @@
  *
  * While a slot runs, the leader samples the processes of the server.  It sees how long
  * other sessions wait for their commits, and whether a worker or another process syncs WAL.
- * It also looks at the space and the configuration, and gives the workers leave to write.
+ * It also looks at the space and the configuration, and permits the workers to write.
  *
  *-------------------------------------------------------------------------
  */
@@ -105,7 +105,7 @@ check_workers(sp_commit_load *load)
 	}
 }
 
-/* ------------------------------------------------------- leave to write WAL */
+/* ------------------------------------------------------- permission to write WAL */
 
 int64
 sp_commit_load_max_wal_bytes(const sp_commit_load *load)
@@ -141,6 +141,21 @@ wanted_segment(const sp_commit_load *load)
 }
 
 /*
+ * The last segment that exists for sure.  Others may have written beyond those made here, and
+ * a checkpoint may have removed some of them: these must not come back, as empty files that
+ * would be archived.
+ */
+static XLogSegNo
+last_segment(sp_commit_load *load)
+{
+	XLogSegNo	written;
+
+	XLByteToPrevSeg(GetXLogWriteRecPtr(), written, wal_segment_size);
+	load->last_segment = Max(load->last_segment, written);
+	return load->last_segment;
+}
+
+/*
  * Make segments before workers need them.  The server does it while it writes WAL, where a
  * full disk is a PANIC.  Here it is an error.
  */
@@ -150,7 +165,7 @@ make_segments(sp_commit_load *load, XLogSegNo wanted)
 	TimeLineID	timeline = GetWALInsertionTimeLine();
 	XLogRecPtr	last_begin;
 
-	for (; load->last_segment < wanted; load->last_segment++)
+	for (; last_segment(load) < wanted; load->last_segment++)
 		close(XLogFileInit(load->last_segment + 1, timeline));
 	XLogSegNoOffsetToRecPtr(load->last_segment, 0, wal_segment_size, last_begin);
 	pg_atomic_write_u64(&load->control->room, last_begin - load->in_flight);
@@ -166,7 +181,7 @@ attend(sp_commit_load *load)
 	XLogSegNo	wanted = wanted_segment(load);
 	int64		free_bytes;
 
-	if (load->over || (!reloaded && wanted <= load->last_segment &&
+	if (load->over || (!reloaded && wanted <= last_segment(load) &&
 					   sp_monotonic_ns() < load->next_look_ns))
 		return;
 	load->next_look_ns = sp_monotonic_ns() + LOOK_NS;
@@ -300,7 +315,6 @@ sp_commit_load_start(sp_commit_load *load, const sp_commit_demand *demand)
 	load->look = demand->look;
 	load->look_context = demand->look_context;
 	load->in_flight = demand->workers * MAXALIGN(demand->record_size);
-	XLByteToSeg(GetXLogInsertRecPtr(), load->last_segment, wal_segment_size);
 	attend(load);
 	while (load->nworkers < wanted && register_worker(load, load->nworkers))
 		load->nworkers++;

@@ -73,7 +73,10 @@ slot_goes_on(const committing *state, uint32 command)
 	return pg_atomic_read_u32(&state->control->command) == command && !state->control->stop;
 }
 
-/* Has the leader read the configuration since the last reload, and wal_sync_method is as before? */
+/*
+ * Has the leader read the configuration since the last reload, and found the same
+ * wal_sync_method?
+ */
 static bool
 may_use_method(committing *state)
 {

@@ -215,6 +215,7 @@ look(void *context)
 	commit_running *state = context;
 	const char *now;
 
+	sp_check_client();
 	sp_yield_to_drop();
 	sp_process_reload();
 	now = GetConfigOption("wal_sync_method", false, false);

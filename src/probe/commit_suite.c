@@ -40,8 +40,8 @@ tell_if_few_workers(const sp_commit_run *run)
 
 	if (run->delays.count > 0 && run->workers <= siblings)
 		ereport(NOTICE,
-				(errmsg_plural("commit_delay has no effect with fewer than commit_siblings (%d) other transactions; %d worker is too few",
-							   "commit_delay has no effect with fewer than commit_siblings (%d) other transactions; %d workers are too few",
+				(errmsg_plural("commit_delay has no effect with fewer than commit_siblings (%d) other transactions; %d worker is too few by itself",
+							   "commit_delay has no effect with fewer than commit_siblings (%d) other transactions; %d workers are too few by themselves",
 							   run->workers, siblings, run->workers),
 				 errhint("Use workers => %d or more.", siblings + 1)));
 }

@@ -170,13 +170,13 @@ end_probe($node, $session);
 # WAL.
 sub stop_leader
 {
-	my ($run) = @_;
+	my ($run, $server) = (@_, $node);
 	for (1 .. 50)
 	{
 		# it does something else before the first slot, and between two of them
 		sleep 0.1;
 		kill 'STOP', $run->{pid};
-		my @lsn = map { ($node->psql('postgres', 'SELECT pg_current_wal_insert_lsn()',
+		my @lsn = map { ($server->psql('postgres', 'SELECT pg_current_wal_insert_lsn()',
 			timeout => 10, timed_out => \my $timed_out))[1] } 1 .. 5;
 		return $lsn[0] if $lsn[0] && $lsn[-1] && $lsn[0] ne $lsn[-1];
 		kill 'CONT', $run->{pid};
@@ -200,8 +200,9 @@ SQL
 
 sub wal_goes_on
 {
-	my $lsn = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
-	return $node->poll_query_until('postgres', "SELECT pg_current_wal_insert_lsn() > '$lsn'");
+	my ($server) = (@_, $node);
+	my $lsn = $server->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+	return $server->poll_query_until('postgres', "SELECT pg_current_wal_insert_lsn() > '$lsn'");
 }
 
 # a leader that hangs makes no segment, which on a full disk would be a PANIC in a worker
@@ -400,6 +401,29 @@ FROM sync_probe.probe('pg_wal', 'commit', workers => 2, duration => '2 s')
 SQL
 	'open_datasync is compared with open_sync only');
 other_kind_ok($idle, 'fdatasync', 'open_datasync');
+
+# --- while the leader hangs, others write WAL, and a checkpoint removes what was before
+
+# Segments that are made anew would be archived in the place of the old ones.
+my $old_segments = <<'SQL';
+SELECT count(*) FROM pg_ls_waldir(), pg_control_checkpoint()
+WHERE name ~ '^[0-9A-F]{24}$' AND name < pg_walfile_name(redo_lsn)
+SQL
+$idle->safe_psql('postgres', 'CREATE TABLE written (n int)');
+$session = session($idle);
+start_query($session,
+	'SELECT FROM ' . commit_call("workers => 2, flush_size => 20000, " . LONG_PROBE));
+wait_phase($idle, $session, 'measuring');
+stop_leader($session, $idle);
+$idle->safe_psql('postgres', 'INSERT INTO written VALUES (1); SELECT pg_switch_wal()') for 1 .. 8;
+ok(wait_for(sub {
+		$idle->safe_psql('postgres', 'INSERT INTO written VALUES (1); CHECKPOINT');
+		return $idle->safe_psql('postgres', $old_segments) == 0;
+	}), 'the leader hangs: checkpoints remove old segments');
+kill 'CONT', $session->{pid};
+ok(wal_goes_on($idle), 'the leader goes on: so do workers');
+is($idle->safe_psql('postgres', $old_segments), 0, 'the leader goes on: no old segment comes back');
+end_probe($idle, $session);
 
 # --- the load that commit_waits() saw
 
