@@ -211,41 +211,6 @@ leaves_out_rounds_without_commits(void **state)
 	free(setting);
 }
 
-/* Of three values, with the middle one taken out: the verdict is that of the other two. */
-static void
-removes_a_value(void **state)
-{
-	sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
-	const double waits[] = {100, 500, 400, 500};
-	const double rates[] = {3000, 1000, 1100, 1000};
-
-	(void) state;
-	setting->count = 3;
-	setting->current = 1;
-	setting->values[0].value = "open_sync";
-	setting->values[1].value = "fsync";
-	setting->values[2].value = "fdatasync";
-	for (int i = 0; i < SP_SETTING_MIN_ROUNDS; i++)
-		sp_setting_add_round(setting, waits, rates);
-
-	sp_setting_remove_value(setting, 0);
-	assert_int_equal(setting->count, 2);
-	assert_int_equal(setting->current, 0);
-	assert_string_equal(setting->values[0].value, "fsync");
-	assert_string_equal(setting->values[1].value, "fdatasync");
-	sp_setting_judge(setting, 0.05);
-	assert_int_equal(setting->judgement.verdict, SP_SWITCH);
-	assert_int_equal(setting->judgement.recommended, 1);
-	/* the control moved along */
-	assert_float_equal(setting->values[0].speed[SP_COMMIT_WAIT].estimate, 1, 1e-9);
-
-	/* one behind the current value does not move it */
-	sp_setting_remove_value(setting, 1);
-	assert_int_equal(setting->count, 1);
-	assert_int_equal(setting->current, 0);
-	free(setting);
-}
-
 static void
 keeps_within_its_room(void **state)
 {
@@ -291,7 +256,6 @@ main(void)
 		cmocka_unit_test(needs_enough_rounds),
 		cmocka_unit_test(trusts_no_noise),
 		cmocka_unit_test(leaves_out_rounds_without_commits),
-		cmocka_unit_test(removes_a_value),
 		cmocka_unit_test(keeps_within_its_room),
 		cmocka_unit_test(errs_rarely),
 	};

@@ -37,17 +37,6 @@ sp_setting_add_round(sp_setting_comparison *setting,
 	setting->rounds++;
 }
 
-void
-sp_setting_remove_value(sp_setting_comparison *setting, int i)
-{
-	/* the control, behind the last value, moves up as well */
-	memmove(&setting->values[i], &setting->values[i + 1],
-			(size_t) (setting->count - i) * sizeof(setting->values[0]));
-	setting->count--;
-	if (setting->current > i)
-		setting->current--;
-}
-
 /* A speed above 1 is better: a shorter wait, or more commits. */
 static void
 compare_value(sp_setting_comparison *setting, sp_setting_value *value, double error)

@@ -72,12 +72,6 @@ extern void sp_setting_add_round(sp_setting_comparison *setting,
 								 const double *wait_us, const double *commits_per_sec);
 
 /*
- * Take values[i] out of the comparison, and out of the rounds so far.  Those behind it move
- * up.  It must not be the current one.
- */
-extern void sp_setting_remove_value(sp_setting_comparison *setting, int i);
-
-/*
  * Compare and judge all rounds.  error is that of each interval: 0.05 if this is the only
  * look, else sp_analysis_alpha().
  */
