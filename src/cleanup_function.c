@@ -201,10 +201,11 @@ SP_FUNCTION(sync_probe_cleanup, "-> int4")
 	sp_check_circumstances("clean up");
 	sp_cluster_lock_acquire("", "", 0);
 	sp_progress_set_phase("cleaning up");
-	removed += sp_trial_cleanup();
 	foreach(cell, sp_location_list())
 		removed += sp_probe_files_sweep(lfirst(cell));
 	removed += sp_temp_directory_sweep();
+	/* after what cannot fail */
+	removed += sp_trial_cleanup();
 	if (sp_record_possible())
 		removed += drop_leftover_schemas();
 	sp_cluster_lock_release();

@@ -250,9 +250,9 @@ sp_schema_unlock(uint32 schema_id)
 /* ---------------------------------------------- the setting that a trial changes */
 
 /*
- * Who holds this lock may give the setting of a trial its old value back: the session of a
- * trial while it runs, then the worker that watches it, cleanup() or the next trial.  In
- * a session it ends with the transaction.  False if another process holds it.
+ * The holder of this lock may restore the setting of a trial: its session while it runs,
+ * then the worker that watches it, cleanup() or the next trial.  It ends with the
+ * transaction.  False if another process holds it.
  */
 bool
 sp_trial_lock(bool wait)
@@ -270,22 +270,4 @@ sp_trial_unlock(void)
 
 	set_tag(&tag, 0, TAG_TRIAL);
 	LockRelease(&tag, ExclusiveLock, false);
-}
-
-/* The process that holds it; 0 if there is none. */
-int
-sp_trial_lock_holder(void)
-{
-	LockData   *locks = GetLockStatusData();
-
-	for (int i = 0; i < locks->nelements; i++)
-	{
-		const LOCKTAG *tag = &locks->locks[i].locktag;
-
-		if (tag->locktag_type == LOCKTAG_ADVISORY && tag->locktag_field1 == InvalidOid &&
-			tag->locktag_field2 == TAG_MAGIC && tag->locktag_field4 == TAG_TRIAL &&
-			locks->locks[i].holdMask != 0)
-			return locks->locks[i].pid;
-	}
-	return 0;
 }

@@ -84,6 +84,7 @@ extern int	sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *con
 								int min, const char *hint);
 extern char *sp_label_argument(FunctionCallInfo fcinfo, int arg);
 extern char *sp_postmaster_line(int n);
+extern void sp_check_client(void);
 extern void sp_check_circumstances(const char *verb);
 
 /* --------------------------------------------------------- configuration.c */
@@ -127,7 +128,6 @@ extern void sp_cluster_lock_release(void);
 extern int	sp_cluster_lock_holder(sp_progress *progress, bool *published);
 extern bool sp_trial_lock(bool wait);
 extern void sp_trial_unlock(void);
-extern int	sp_trial_lock_holder(void);
 extern bool sp_schema_lock(uint32 schema_id, bool session);
 extern void sp_schema_unlock(uint32 schema_id);
 

@@ -128,9 +128,9 @@ sp_configuration_files(void)
 }
 
 /*
- * Refuse a reload that would activate what somebody has changed and not loaded yet.  A file
- * that was moved here keeps the time of its last change, but not that of its inode.  Reads
- * no table.
+ * Throw an error if somebody has changed a file since: a reload would activate more than is
+ * wanted, or the server has rejected the file.  A file that was moved here keeps the time of
+ * its last change, but not that of its inode.  Reads no table.
  */
 void
 sp_refuse_pending_edits(List *files, TimestampTz load_time)
@@ -146,8 +146,7 @@ sp_refuse_pending_edits(List *files, TimestampTz load_time)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("file \"%s\" was changed since the server has read it", path),
-					 errdetail("A trial reloads the configuration, which would activate the change."),
-					 errhint("Check the file. Then undo the change, or execute SELECT pg_reload_conf().")));
+					 errhint("Execute SELECT pg_reload_conf(), also if the change was undone. View pg_file_settings shows errors for which the server rejects a file.")));
 	}
 }
 
@@ -206,12 +205,9 @@ sp_auto_conf_lines(void)
 		return NULL;
 	}
 	if (!ParseConfigFp(file, AUTO_CONF_FILE, 0, LOG, &first, &last))
-	{
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIG_FILE_ERROR),
 				 errmsg("could not parse the contents of file \"%s\"", AUTO_CONF_FILE)));
-		first = NULL;
-	}
 	FreeFile(file);
 	return first;
 }

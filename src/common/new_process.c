@@ -114,12 +114,14 @@ sync_probe_new_process(Datum handle)
 
 /*
  * sync_probe_internal.await_postmaster() -> timestamptz: waits until the postmaster has
- * handled all reloads that were requested, and returns the time.
+ * handled all reloads that were requested, and returns the time.  An error if it has rejected
+ * a file.
  */
 SP_FUNCTION(sync_probe_await_postmaster, "-> timestamptz")
 {
 	sp_new_process shown;
 
 	sp_new_process_show("wal_sync_method", &shown);
+	sp_refuse_pending_edits(sp_configuration_files(), shown.load_time);
 	PG_RETURN_TIMESTAMPTZ(GetCurrentTimestamp());
 }

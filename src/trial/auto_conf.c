@@ -5,19 +5,22 @@
  *
  * The server's own AlterSystemSetConfigFile() writes postgresql.auto.conf, so that the
  * changes of other sessions are merged.  It moves the line of a setting to the end of the
- * file.  A trial writes its marker after each value.  So a value before the marker is that
- * of the trial, and one behind it is newer: another session has run ALTER SYSTEM, or the
- * trial has failed between its two writes.
+ * file.
  *
- * The marker is '"setting","old value","tried value",...'; the old value is empty where the
- * file had none.  It tells whoever finds it what to restore, also after a crash and in
- * another release.
+ * A trial keeps a marker in the file: '"setting","old value","next value","trial"'.  It tells
+ * whoever finds it what to restore, also after a crash and in another release; the old value
+ * is empty where the file had none.  Each switch writes the marker with the next value, the
+ * value, and the marker without it.  So a value behind the marker is that of another session,
+ * unless it is the next one.
  *
  *-------------------------------------------------------------------------
  */
 #include "trial/trial.h"
 
+#include "catalog/objectaccess.h"
+#include "storage/lwlock.h"
 #include "utils/guc.h"
+#include "utils/memutils.h"
 #include "utils/varlena.h"
 
 #include "compat.h"
@@ -33,40 +36,30 @@ fields_of_marker(const char *marker)
 	List	   *fields = NIL;
 
 	if (marker == NULL || !SplitGUCList(pstrdup(marker), ',', &fields) ||
-		list_length(fields) < 3 || !sp_trial_can_try(linitial(fields)))
+		list_length(fields) < 4 || !sp_trial_can_try(linitial(fields)))
 		return NIL;
 	return fields;
 }
 
-/* What the file says of a setting, and of the marker.  NULL: nothing. */
-typedef struct auto_conf
-{
-	char	   *value;
-	char	   *marker;
-	List	   *fields;			/* of the marker */
-	bool		value_is_newer; /* its line is behind the marker's */
-} auto_conf;
-
 /* setting: NULL for the one that the marker names. */
-static auto_conf
+static sp_auto_conf
 read_auto_conf(const char *setting)
 {
 	ConfigVariable *lines = sp_auto_conf_lines();
-	auto_conf	conf = {NULL};
+	sp_auto_conf conf = {.setting = setting};
 
 	for (ConfigVariable *line = lines; line; line = line->next)
 	{
 		if (strcmp(line->name, SP_TRIAL_MARKER) == 0)
 			conf.marker = line->value;
 	}
-	conf.fields = fields_of_marker(conf.marker);
-	if (setting == NULL && conf.fields)
-		setting = linitial(conf.fields);
-	for (ConfigVariable *line = lines; setting && line; line = line->next)
+	if (setting == NULL && fields_of_marker(conf.marker))
+		conf.setting = linitial(fields_of_marker(conf.marker));
+	for (ConfigVariable *line = lines; conf.setting && line; line = line->next)
 	{
 		if (strcmp(line->name, SP_TRIAL_MARKER) == 0)
 			conf.value_is_newer = false;
-		if (pg_strcasecmp(line->name, setting) != 0)
+		if (pg_strcasecmp(line->name, conf.setting) != 0)
 			continue;
 		conf.value = line->value;
 		conf.value_is_newer = true;
@@ -80,105 +73,155 @@ same_text(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
+/* name: what another session has changed.  Its change is to be in force. */
+static void
+complain_about_change(const char *name)
+{
+	sp_request_reload();
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_IN_USE),
+			 errmsg("\"%s\" was changed during the trial", name),
+			 errdetail("ALTER SYSTEM was executed, or this session was stopped for so long that the trial was ended."),
+			 errhint("The change is kept. Call the trial again.")));
+}
+
+/* An error unless the file is as it was left. */
+static void
+check_unchanged(const sp_auto_conf *left)
+{
+	sp_auto_conf now = read_auto_conf(left->setting);
+	bool		same_value = same_text(now.value, left->value) &&
+		now.value_is_newer == left->value_is_newer;
+
+	if (!same_value || !same_text(now.marker, left->marker))
+		complain_about_change(same_value ? SP_TRIAL_MARKER : left->setting);
+}
+
+/*
+ * The server calls this hook in AlterSystemSetConfigFile(), once it holds AutoFileLock and has
+ * read the file.  So no change of another session comes between the check and the write:
+ * where the check was before, 2 of 14 were lost on a busy disk, since an ALTER SYSTEM that
+ * syncs its file holds the lock for that long.
+ */
+static const sp_auto_conf *left_in_file;
+static object_access_hook_type_str next_hook;
+
+static void
+check_under_lock(ObjectAccessType access, Oid class_id, const char *name, int sub_id, void *arg)
+{
+	if (LWLockHeldByMe(AutoFileLock))
+		check_unchanged(left_in_file);
+	if (next_hook)
+		next_hook(access, class_id, name, sub_id, arg);
+}
+
+/* ALTER SYSTEM, unless another session has changed what was left in the file. */
+static void
+alter_if_unchanged(const sp_auto_conf *left, const char *name, const char *value)
+{
+	left_in_file = left;
+	next_hook = object_access_hook_str;
+	object_access_hook_str = check_under_lock;
+	PG_TRY();
+	{
+		sp_alter_system(name, value);
+	}
+	PG_FINALLY();
+	{
+		object_access_hook_str = next_hook;
+	}
+	PG_END_TRY();
+}
+
+static void
+write_value(sp_auto_conf *conf, const char *value)
+{
+	alter_if_unchanged(conf, conf->setting, value);
+	conf->value = value;
+	conf->value_is_newer = value != NULL;
+}
+
+/* marker: NULL to remove it. */
+static void
+write_marker(sp_auto_conf *conf, const char *marker)
+{
+	alter_if_unchanged(conf, SP_TRIAL_MARKER, marker);
+	conf->marker = marker;
+	conf->value_is_newer = marker == NULL && conf->value != NULL;
+}
+
 /* ---------------------------------------------------------- while a trial runs */
+
+static char *
+make_marker(sp_trial *trial, const char *next)
+{
+	MemoryContext context = MemoryContextSwitchTo(GetMemoryChunkContext(trial));
+	char	   *marker;
+
+	marker = psprintf("\"%s\",\"%s\",\"%s\",\"%u\"", trial->setting, trial->old ? trial->old : "",
+					  next ? next : "", trial->deadline_s);
+	MemoryContextSwitchTo(context);
+	return marker;
+}
 
 void
 sp_trial_read_old(sp_trial *trial)
 {
-	trial->old = trial->in_file = read_auto_conf(trial->setting).value;
+	trial->in_file = read_auto_conf(trial->setting);
+	trial->old = trial->in_file.value;
 }
 
 void
-sp_trial_begin_changes(sp_trial *trial)
+sp_trial_check_unchanged(const sp_trial *trial)
 {
-	StringInfoData marker;
-
-	initStringInfo(&marker);
-	appendStringInfo(&marker, "\"%s\",\"%s\"", trial->setting, trial->old ? trial->old : "");
-	for (int i = 0; i < trial->count; i++)
-		appendStringInfo(&marker, ",\"%s\"", trial->values[i].text);
-	trial->marker = marker.data;
-	sp_alter_system(SP_TRIAL_MARKER, trial->marker);
+	check_unchanged(&trial->in_file);
 }
 
-/*
- * Has another session changed the setting or the marker?  Its change stays, and the trial
- * ends.  One that comes between this look and the next write, within a millisecond, is lost.
- */
+/* Nobody else could tell that the value is ours. */
 static void
-check_changes_of_others(const sp_trial *trial)
+restore_without_marker(const sp_trial *trial)
 {
-	auto_conf	conf = read_auto_conf(trial->setting);
-	bool		value_is_ours = !conf.value_is_newer && same_text(conf.value, trial->in_file);
+	sp_auto_conf now = read_auto_conf(trial->setting);
 
-	if (conf.marker == NULL)
-		value_is_ours = same_text(conf.value, trial->in_file);
-	if (value_is_ours && same_text(conf.marker, trial->marker))
+	if (trial->in_file.marker == NULL || now.marker || !same_text(now.value, trial->in_file.value))
 		return;
-	if (value_is_ours)
-		sp_alter_system(trial->setting, trial->old);
-	sp_alter_system(SP_TRIAL_MARKER, NULL);
-	sp_request_reload();
-	ereport(ERROR,
-			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("\"%s\" was changed during the trial",
-					value_is_ours ? SP_TRIAL_MARKER : trial->setting),
-			 errdetail("ALTER SYSTEM was executed, or this session was stopped for so long that the trial was ended."),
-			 errhint("The change is kept. Call the trial again.")));
+	write_value(&now, trial->old);
+	complain_about_change(SP_TRIAL_MARKER);
 }
 
 /* Give the setting a value.  NULL: the one it had before the trial, which ends the changes. */
 void
 sp_trial_change(sp_trial *trial, const char *value)
 {
-	check_changes_of_others(trial);
-	trial->in_file = value ? value : trial->old;
-	sp_alter_system(trial->setting, trial->in_file);
-	sp_alter_system(SP_TRIAL_MARKER, value ? trial->marker : NULL);
+	restore_without_marker(trial);
+	write_marker(&trial->in_file, make_marker(trial, value ? value : trial->old));
+	write_value(&trial->in_file, value ? value : trial->old);
+	write_marker(&trial->in_file, value ? make_marker(trial, NULL) : NULL);
 	sp_request_reload();
 }
 
 /* ------------------------------------------------------------------- afterwards */
 
-bool
-sp_trial_is_marked(void)
-{
-	return read_auto_conf(NULL).fields != NIL;
-}
-
-static bool
-is_tried(const auto_conf *conf)
-{
-	ListCell   *cell;
-
-	for_each_from(cell, conf->fields, 2)
-	{
-		if (strcmp(lfirst(cell), conf->value) == 0)
-			return true;
-	}
-	return false;
-}
-
 /*
- * Restore what a trial has left that runs no longer.  The caller holds sp_trial_lock(), or
- * knows that the session does nothing.  A newer value stays, unless it is one that the trial
- * tried: it may have ended between its two writes.  Returns the setting, or NULL if there is
- * nothing to restore.
+ * Restore what a trial has left that runs no longer.  trial: only that of this name; NULL if
+ * the caller holds sp_trial_lock().  A newer value stays.  Returns the setting, or NULL if
+ * there is nothing to restore.
  */
-char *
-sp_trial_restore(void)
+const char *
+sp_trial_restore(const char *trial)
 {
-	auto_conf	conf = read_auto_conf(NULL);
+	sp_auto_conf conf = read_auto_conf(NULL);
+	List	   *fields = fields_of_marker(conf.marker);
 	char	   *old;
 
-	if (conf.fields == NIL)
+	if (fields == NIL || (trial && strcmp(lfourth(fields), trial) != 0))
 		return NULL;
-	old = lsecond(conf.fields);
-	if (conf.value && (!conf.value_is_newer || is_tried(&conf)))
-		sp_alter_system(linitial(conf.fields), old[0] ? old : NULL);
-	sp_alter_system(SP_TRIAL_MARKER, NULL);
+	old = lsecond(fields);
+	if (conf.value && (!conf.value_is_newer || strcmp(lthird(fields), conf.value) == 0))
+		write_value(&conf, old[0] ? old : NULL);
+	write_marker(&conf, NULL);
 	sp_request_reload();
-	return linitial(conf.fields);
+	return conf.setting;
 }
 
 /*
@@ -189,10 +232,10 @@ bool
 sp_trial_cleanup(void)
 {
 	sp_new_process shown;
-	char	   *setting;
+	const char *setting;
 
 	(void) sp_trial_lock(true);
-	setting = sp_trial_restore();
+	setting = sp_trial_restore(NULL);
 	sp_trial_unlock();
 	if (setting)
 		sp_new_process_show(setting, &shown);

@@ -69,6 +69,11 @@ check_server(void)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("cannot run a trial while fsync is off"),
 				 errdetail("No commit waits for the disk.")));
+	if (!sp_alter_system_is_allowed())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot run a trial while allow_alter_system is off"),
+				 errdetail("A trial changes settings as ALTER SYSTEM does.")));
 }
 
 static void
@@ -137,19 +142,21 @@ static void
 take_setting(sp_trial *trial, const char *name)
 {
 	int			i = lookup_setting(name);
-	StringInfoData valid;
 
-	initStringInfo(&valid);
-	for (size_t k = 0; k < lengthof(trial_settings); k++)
-		appendStringInfo(&valid, "%s%s", k > 0 ? ", " : "", trial_settings[k].name);
-	/* the server has its own words for a setting that does not exist */
 	if (i < 0)
+	{
+		StringInfoData valid;
+
+		/* the server has its own words for a setting that does not exist */
 		(void) GetConfigOption(name, false, false);
-	if (i < 0)
+		initStringInfo(&valid);
+		for (size_t k = 0; k < lengthof(trial_settings); k++)
+			appendStringInfo(&valid, "%s%s", k > 0 ? ", " : "", trial_settings[k].name);
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("setting \"%s\" cannot be tried", name),
 				 errhint("Settings that can be tried are %s.", valid.data)));
+	}
 	trial->setting = trial_settings[i].name;
 	trial->unit = trial_settings[i].unit;
 	trial->deciding = trial_settings[i].deciding;
@@ -224,32 +231,39 @@ try_values(sp_trial *trial, sp_progress *progress)
 	sp_refuse_pending_edits(trial->files, shown.load_time);
 	check_current(trial, shown.value);
 
+	sp_new_process_show("wal_sync_method", &trial->method);
 	sp_progress_set_phase("measuring");
 	trial->started_at = GetCurrentTimestamp();
-	watchdog = sp_watchdog_start(trial->started_at + trial->duration_us + GRACE_US);
-	sp_trial_begin_changes(trial);
+	trial->deadline_s = (trial->started_at + trial->duration_us + GRACE_US) / USECS_PER_SEC;
+	watchdog = sp_watchdog_start(trial->deadline_s);
 	sp_trial_run(trial, progress);
+	sp_trial_unlock();
+	trial->locked = false;
 	sp_watchdog_stop(watchdog);
 	trial->finished_at = GetCurrentTimestamp();
+	sp_new_process_show("wal_sync_method", &trial->method_at_end);
 }
 
 /*
- * Also called while the backend exits: must not throw an error.  It waits for processes, and
- * neither the watchdog nor ALTER SYSTEM should wait for it: locks end now.
+ * Also called while the backend exits: must not throw an error.  It waits for processes.
+ * Release the locks first, so that neither the watchdog nor ALTER SYSTEM has to wait.
  */
 static void
 clean_up_load(int code pg_attribute_unused(), Datum arg)
 {
+	sp_trial   *trial = (sp_trial *) DatumGetPointer(arg);
+
 	LWLockReleaseAll();
-	sp_trial_unlock();
-	sp_load_give_up((sp_load *) DatumGetPointer(arg));
+	if (trial->locked)
+		sp_trial_unlock();
+	sp_load_give_up(trial->load);
 }
 
 static void
 try_values_with_load(sp_trial *trial, sp_progress *progress)
 {
 	namestrcpy(&progress->workload, trial->workload);
-	PG_ENSURE_ERROR_CLEANUP(clean_up_load, PointerGetDatum(trial->load));
+	PG_ENSURE_ERROR_CLEANUP(clean_up_load, PointerGetDatum(trial));
 	{
 		sp_progress_set_phase("setting up");
 		sp_load_set_up(trial->load);
@@ -258,7 +272,7 @@ try_values_with_load(sp_trial *trial, sp_progress *progress)
 		sp_progress_set_phase("tearing down");
 		sp_load_finish(trial->load);
 	}
-	PG_END_ENSURE_ERROR_CLEANUP(clean_up_load, PointerGetDatum(trial->load));
+	PG_END_ENSURE_ERROR_CLEANUP(clean_up_load, PointerGetDatum(trial));
 }
 
 /* ---------------------------------------------------------------- procedure */
@@ -282,13 +296,17 @@ procedure_row(const sp_trial *trial, int64 run_id, TupleDesc type)
 static void
 restore_leftover(const sp_trial *trial, sp_new_process *shown)
 {
+	/* its watchdog may be about to restore */
+	(void) sp_trial_lock(true);
 	sp_new_process_show(trial->setting, shown);
 	/* before the first reload */
 	sp_refuse_pending_edits(trial->files, shown->load_time);
-	if (!sp_trial_cleanup())
-		return;
-	ereport(NOTICE, (errmsg("restored the setting of an earlier trial")));
-	sp_new_process_show(trial->setting, shown);
+	if (sp_trial_restore(NULL))
+	{
+		ereport(NOTICE, (errmsg("restored the setting of an earlier trial")));
+		sp_new_process_show(trial->setting, shown);
+	}
+	sp_trial_unlock();
 }
 
 /* All that may refuse the trial before its first switch, and that reads tables. */
@@ -317,7 +335,7 @@ run_trial(sp_trial *trial)
 {
 	sp_progress *progress = sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, trial->duration_us);
 
-	(void) sp_trial_lock(true);
+	trial->locked = sp_trial_lock(true);
 	if (trial->load)
 		try_values_with_load(trial, progress);
 	else

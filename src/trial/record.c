@@ -86,8 +86,6 @@ trial_row(const sp_trial *trial, int64 run_id)
 {
 	const sp_setting_comparison *comparison = trial->comparison;
 	sp_row	   *row = sp_row_make(sp_history_row_type("runs"));
-	const char *method = strcmp(trial->setting, "wal_sync_method") == 0 ? trial->values[0].text :
-		GetConfigOption("wal_sync_method", false, false);
 	sp_location location;
 	sp_storage	storage = {0};
 	sp_device_facts facts;
@@ -101,8 +99,8 @@ trial_row(const sp_trial *trial, int64 run_id)
 	sp_row_put_text(row, "suite", SP_TRIAL_SUITE);
 	sp_row_put_interval(row, "requested_duration", trial->duration_us);
 	sp_row_put_int(row, "random_seed", INT8OID, trial->random_seed);
-	sp_row_put_text(row, "wal_sync_method", method);
-	sp_row_put_text(row, "wal_sync_method_at_end", method);
+	sp_row_put_text(row, "wal_sync_method", trial->method.value);
+	sp_row_put_text(row, "wal_sync_method_at_end", trial->method_at_end.value);
 	sp_row_put_text(row, "wal_level", GetConfigOption("wal_level", false, false));
 	sp_put_setting_verdict(row, comparison, trial->reason);
 	if (trial->workload)
@@ -129,7 +127,7 @@ tried_value_row(const sp_trial *trial, int value, int place, int64 run_id, Tuple
 	sp_row_put_int(row, "ordinal", INT4OID, value + 1);
 	sp_row_put_text(row, "test", trial->setting);
 	sp_row_put_text(row, "method", strcmp(trial->setting, "wal_sync_method") == 0 ? tried->text :
-					GetConfigOption("wal_sync_method", false, false));
+					trial->method.value);
 	sp_row_put_text(row, "value", tried->text);
 	sp_row_put_text(row, "choice", value == 0 ? "current" : recommended ? "recommended" : NULL);
 	sp_row_put_text(row, "status", tried->left_out ? "stopped" : "ok");

@@ -18,6 +18,7 @@
 #include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "utils/backend_status.h"
+#include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "compat.h"
@@ -38,6 +39,7 @@
 #define MAX_SLOWDOWN		3
 #define MIN_EXPOSED			10		/* commits, with fewer it is not known */
 #define EXPOSURE_REPEATS	2
+#define MAX_FIRST_SLOTS		20		/* of the current value, until the load commits */
 
 /* Without a commit in the first rounds of that time, there is nothing to compare. */
 #define IDLE_S				5
@@ -95,18 +97,6 @@ count_old_statements(TimestampTz started)
 	return count;
 }
 
-/* A session that only sleeps does not notice that its client has gone. */
-static void
-check_client(void)
-{
-	if (MyProcPort && !pq_check_connection())
-	{
-		ClientConnectionLost = true;
-		InterruptPending = true;
-	}
-	CHECK_FOR_INTERRUPTS();
-}
-
 /* Sample until that much of the time since the start has passed, and attend to the load. */
 static void
 sample_until(const sp_trial *trial, sp_sampler *sampler, double seconds)
@@ -128,6 +118,8 @@ switch_to(sp_trial *trial, const char *value)
 
 	sp_trial_change(trial, value);
 	sp_new_process_show(trial->setting, &shown);
+	if (value)
+		sp_trial_check_unchanged(trial);
 	if (strcmp(shown.value, expected) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -140,12 +132,15 @@ switch_to(sp_trial *trial, const char *value)
 static const sp_commit_sums *
 take_slot(sp_trial *trial, sp_sampler *sampler, int value, double seconds)
 {
+	MemoryContext context = MemoryContextSwitchTo(trial->slot_context);
 	TimestampTz started;
 
-	check_client();
+	sp_check_client();
 	sp_yield_to_drop();
 	sp_check_circumstances("go on with the trial");
 	switch_to(trial, trial->values[value].text);
+	MemoryContextSwitchTo(context);
+	MemoryContextReset(trial->slot_context);
 	started = GetCurrentTimestamp();
 	/* nothing is read from a table during a slot */
 	InvalidateCatalogSnapshot();
@@ -159,7 +154,10 @@ take_slot(sp_trial *trial, sp_sampler *sampler, int value, double seconds)
 
 /* --------------------------------------------------------- first exposures */
 
-/* The mean wait in a short slot; NAN if it is not known. */
+/*
+ * The mean wait in a short slot.  With few commits it is not known for the current value;
+ * another value may be the cause that they are few.
+ */
 static double
 expose_value(sp_trial *trial, sp_sampler *sampler, int value)
 {
@@ -167,7 +165,9 @@ expose_value(sp_trial *trial, sp_sampler *sampler, int value)
 	sp_commit_figures figures;
 
 	sp_commit_figures_of(sums, &figures);
-	return sums->commits < MIN_EXPOSED ? NAN : figures.wait_us;
+	if (value == 0)
+		return sums->commits < MIN_EXPOSED ? NAN : figures.wait_us;
+	return sums->commits == 0 ? INFINITY : figures.wait_us;
 }
 
 /*
@@ -177,8 +177,13 @@ expose_value(sp_trial *trial, sp_sampler *sampler, int value)
 static void
 expose(sp_trial *trial, sp_sampler *sampler)
 {
-	double		current_us = expose_value(trial, sampler, 0);
+	double		current_us;
+	int			slots = 0;
 
+	/* clients of a load need time to connect; one that only reads makes no commits */
+	do
+		current_us = expose_value(trial, sampler, 0);
+	while (isnan(current_us) && trial->load && ++slots < MAX_FIRST_SLOTS);
 	for (int i = 1; i < trial->count; i++)
 	{
 		double		wait_us = expose_value(trial, sampler, i);
@@ -190,8 +195,9 @@ expose(sp_trial *trial, sp_sampler *sampler)
 		}
 		if (wait_us > MAX_SLOWDOWN * current_us)
 			trial->values[i].left_out =
-				psprintf("in its first %d slots of %g ms a commit waited %.1f times as long",
-						 1 + EXPOSURE_REPEATS, (EXPOSURE_S - SETTLE_S) * 1e3, wait_us / current_us);
+				psprintf("in its first %d slots of %g ms %s", 1 + EXPOSURE_REPEATS,
+						 (EXPOSURE_S - SETTLE_S) * 1e3, isinf(wait_us) ? "nothing committed" :
+						 psprintf("a commit waited %.1f times as long", wait_us / current_us));
 	}
 }
 
@@ -265,6 +271,8 @@ sp_trial_run(sp_trial *trial, sp_progress *progress)
 	TimestampTz end = trial->started_at + trial->duration_us;
 	pg_prng_state random;
 
+	trial->slot_context = AllocSetContextCreate(CurrentMemoryContext, "slot of a trial",
+												ALLOCSET_DEFAULT_SIZES);
 	pg_prng_seed(&random, (uint64) trial->random_seed);
 	expose(trial, sampler);
 	begin_comparison(trial);

@@ -4,8 +4,9 @@
  *		sync_probe.trial(): try values of a setting on the server's own load, or on that of
  *		a workload.
  *
- * function.c is the procedure, and says where a trial is refused.  slots.c gives each value short slots of time in random order and
- * samples the commits in them.  record.c judges and records the result.
+ * function.c is the procedure, and says where a trial is refused.  slots.c gives each value
+ * short slots of time in random order and samples the commits in them.  record.c judges and
+ * records the result.
  *
  * auto_conf.c changes the setting as ALTER SYSTEM does, and gives its old value back: for
  * the session of the trial, for the worker that watches it (watchdog.c), for cleanup() and
@@ -36,6 +37,15 @@ typedef struct sp_trial_value
 	sp_commit_sums sums;		/* of all slots but those of the control */
 } sp_trial_value;
 
+/* What postgresql.auto.conf says of a setting, and of the marker.  NULL: nothing. */
+typedef struct sp_auto_conf
+{
+	const char *setting;
+	const char *value;
+	const char *marker;
+	bool		value_is_newer; /* its line is not before the marker's */
+} sp_auto_conf;
+
 /* A trial: what was asked for, and what came out of it. */
 typedef struct sp_trial
 {
@@ -51,14 +61,17 @@ typedef struct sp_trial
 	const char *label;			/* may be NULL */
 	List	   *files;			/* that a reload reads */
 	int64		random_seed;
+	sp_new_process method;		/* wal_sync_method of the server before, and after */
+	sp_new_process method_at_end;
 	TimestampTz started_at;
 	TimestampTz finished_at;
 
-	/* in postgresql.auto.conf, NULL: no line */
-	const char *old;			/* value before the trial */
-	const char *in_file;		/* value now */
-	const char *marker;
+	const char *old;			/* value in postgresql.auto.conf before the trial, or NULL */
+	sp_auto_conf in_file;		/* what is there now */
+	uint32		deadline_s;		/* when the watchdog restores; names the trial in its marker */
+	bool		locked;			/* sp_trial_lock() is held */
 
+	MemoryContext slot_context; /* of what a switch allocates */
 	int			old_statements; /* most that were older than their slot */
 	int			tried[SP_MAX_METHODS];	/* indexes of the values that are compared */
 	sp_setting_comparison *comparison;	/* its values are the tried ones */
@@ -75,15 +88,14 @@ extern bool sp_trial_can_try(const char *setting);
 extern char *sp_trial_restores;
 
 extern void sp_trial_read_old(sp_trial *trial);
-extern void sp_trial_begin_changes(sp_trial *trial);
+extern void sp_trial_check_unchanged(const sp_trial *trial);
 extern void sp_trial_change(sp_trial *trial, const char *value);
-extern bool sp_trial_is_marked(void);
-extern char *sp_trial_restore(void);
+extern const char *sp_trial_restore(const char *trial);
 extern bool sp_trial_cleanup(void);
 
 /* -------------------------------------------------------------- watchdog.c */
 
-extern BackgroundWorkerHandle *sp_watchdog_start(TimestampTz deadline);
+extern BackgroundWorkerHandle *sp_watchdog_start(uint32 deadline_s);
 extern void sp_watchdog_stop(BackgroundWorkerHandle *watchdog);
 extern PGDLLEXPORT void sync_probe_trial_watchdog(Datum main_arg);
 

@@ -6,8 +6,8 @@
  * It shares no memory with the session, but waits for the lock that the session holds.
  * With the lock it restores what there is to restore: nothing after a trial that ended well,
  * the setting after an error, a cancel, or the end of the session, also at a shutdown.
- * Without the lock it restores only past the trial's deadline, if that very session holds
- * the lock: it must have been stopped.
+ * Without the lock it restores only this trial, and past its deadline: then the session must
+ * have been stopped.
  *
  * After a crash the postmaster starts it again, and nobody holds the lock.  The library may
  * be of another release then, which has the same marker.
@@ -26,13 +26,14 @@
 
 #define NAME				"pg_sync_probe trial"
 #define POLL_MS				100
-#define MAX_PAUSE_MS		60000
+#define MAX_PAUSE_MS		60000	/* after errors */
+#define MAX_WAIT_MS			1000	/* without serving interrupts */
 
 /* ------------------------------------------------------------- the session */
 
-/* deadline: it restores then even if the session does not end. */
+/* deadline_s: since 2000; it restores then even if the session does not end. */
 BackgroundWorkerHandle *
-sp_watchdog_start(TimestampTz deadline)
+sp_watchdog_start(uint32 deadline_s)
 {
 	BackgroundWorker worker = {0};
 	BackgroundWorkerHandle *handle;
@@ -41,7 +42,7 @@ sp_watchdog_start(TimestampTz deadline)
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
 	worker.bgw_restart_time = 1;	/* with BGW_NEVER_RESTART a crash would forget it */
-	worker.bgw_main_arg = UInt32GetDatum((uint32) (deadline / USECS_PER_SEC));
+	worker.bgw_main_arg = UInt32GetDatum(deadline_s);
 	strlcpy(worker.bgw_name, NAME, sizeof(worker.bgw_name));
 	strlcpy(worker.bgw_type, NAME, sizeof(worker.bgw_type));
 	if (!sp_worker_register(&worker, "sync_probe_trial_watchdog", NULL, 0, &handle) ||
@@ -54,7 +55,7 @@ sp_watchdog_start(TimestampTz deadline)
 	return handle;
 }
 
-/* The setting has its old value. */
+/* The setting has its old value, and the lock is released. */
 void
 sp_watchdog_stop(BackgroundWorkerHandle *watchdog)
 {
@@ -64,33 +65,26 @@ sp_watchdog_stop(BackgroundWorkerHandle *watchdog)
 
 /* -------------------------------------------------------------- the worker */
 
-/* A lock that is taken here is held until the end of the transaction. */
+/* False: not yet.  A lock that is taken here is held until the end of the transaction. */
 static bool
-may_restore(TimestampTz deadline)
+restore_in_transaction(uint32 deadline_s)
 {
-	if (sp_trial_lock(false))
-		return true;
-	/* the session has restored, and waits for this worker to end */
-	if (ShutdownRequestPending && !sp_trial_is_marked())
-		return true;
-	return GetCurrentTimestamp() > deadline &&
-		sp_trial_lock_holder() == MyBgworkerEntry->bgw_notify_pid;
-}
-
-/* False: not yet. */
-static bool
-restore_in_transaction(TimestampTz deadline)
-{
-	char	   *setting;
-	bool		done;
+	const char *setting = NULL;
+	bool		locked;
 
 	StartTransactionCommand();
-	done = may_restore(deadline);
-	if (done && (setting = sp_trial_restore()) != NULL)
+	/* others wait until this process has absorbed a barrier, as DROP DATABASE does */
+	CHECK_FOR_INTERRUPTS();
+	locked = sp_trial_lock(false);
+	if (locked)
+		setting = sp_trial_restore(NULL);
+	else if (GetCurrentTimestamp() > (TimestampTz) deadline_s * USECS_PER_SEC)
+		setting = sp_trial_restore(psprintf("%u", deadline_s));
+	if (setting)
 		ereport(LOG,
 				(errmsg("restored \"%s\" after a trial that did not end by itself", setting)));
 	CommitTransactionCommand();
-	return done;
+	return locked || setting;
 }
 
 /* Only the first failure is logged: the file may stay as it is for days. */
@@ -109,13 +103,27 @@ end_failed_transaction(MemoryContext context, bool first)
 	RESUME_INTERRUPTS();
 }
 
+/* A shutdown ends the pause. */
+static void
+pause_for(int ms)
+{
+	uint32		wait_event = sp_wait_event_new("SyncProbeTrial");
+	bool		was_requested = ShutdownRequestPending;
+
+	for (; ms > 0 && (was_requested || !ShutdownRequestPending); ms -= MAX_WAIT_MS)
+	{
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
+						 Min(ms, MAX_WAIT_MS), wait_event);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
+}
+
 void
 sync_probe_trial_watchdog(Datum main_arg)
 {
-	TimestampTz deadline = (TimestampTz) DatumGetUInt32(main_arg) * USECS_PER_SEC;
-	uint32		wait_event = sp_wait_event_new("SyncProbeTrial");
 	MemoryContext context = CurrentMemoryContext;
-	volatile long pause_ms = POLL_MS;
+	volatile int pause_ms = POLL_MS;
 	volatile bool done = false;
 
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
@@ -125,7 +133,8 @@ sync_probe_trial_watchdog(Datum main_arg)
 	{
 		PG_TRY();
 		{
-			done = restore_in_transaction(deadline);
+			pause_for(pause_ms);
+			done = restore_in_transaction(DatumGetUInt32(main_arg));
 		}
 		PG_CATCH();
 		{
@@ -134,9 +143,5 @@ sync_probe_trial_watchdog(Datum main_arg)
 			done = ShutdownRequestPending;	/* cleanup() restores after the next start */
 		}
 		PG_END_TRY();
-		if (!done)
-			(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, pause_ms,
-							 wait_event);
-		ResetLatch(MyLatch);
 	}
 }

@@ -106,7 +106,7 @@ sub allow_writing
 		return $count;
 	};
 	ok(wait_for(sub { $failures->() == 2 }), 'error: the session and the worker report it');
-	# at its own times; one second, two, and four are enough for three attempts
+	# after 0.2 s, 0.4 s, and so on
 	sleep 4;
 	is($failures->(), 2, 'error: the worker reports it once, and tries again');
 	rmdir $temporary;
@@ -161,10 +161,12 @@ for my $ending (@endings)
 		my ($out, $err) = finish_query($session);
 		like($out . $err, $ending->{says}, "$ending->{name}: the client was told");
 		# an error while a lock was held must not leave the session deaf
-		(undef, $err) = query($session, "SET statement_timeout = '100ms'; SELECT pg_sleep(60)")
-		  unless $ending->{over};
-		like($err, qr/canceling statement|terminating connection/,
-			"$ending->{name}: the session can be cancelled");
+		if (!$ending->{over})
+		{
+			(undef, $err) = query($session, "SET statement_timeout = '100ms'; SELECT pg_sleep(60)");
+			like($err, qr/canceling statement due to statement timeout/,
+				"$ending->{name}: the session can be cancelled");
+		}
 	}
 	$ending->{after}->() if $ending->{after};
 	restored_ok($ending->{name});
@@ -253,14 +255,17 @@ for my $case (
 	$session->{run}->kill_kill;
 }
 
-# Somebody has changed the setting before anything was restored: the newer value stays.  But
-# one that the trial tried is taken for its own, since it may end between its two writes.
-for my $case ([ 8, 8 ], [ 50, 7 ])
+# Somebody has changed the setting before anything was restored: the newer value stays, also if
+# the trial has tried it.  But a value that the marker has announced is the trial's own: it has
+# ended between two of its writes.
+for my $case ([ 8, '', 8 ], [ 50, '', 50 ], [ 50, 50, 7 ])
 {
-	my ($value, $after) = @$case;
-	my $name = "newer value $value";
+	my ($value, $next, $after) = @$case;
+	my $name = "newer value $value, announced '$next'";
 	my $session = start_trial();
 	kill_postmaster($session);
+	$node->safe_psql('postgres',
+		qq(ALTER SYSTEM SET pg_sync_probe.trial_restores = '"commit_delay","7","$next","1"'));
 	$node->safe_psql('postgres', "ALTER SYSTEM SET commit_delay = $value");
 	is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), '1', "$name: cleanup()");
 	like(auto_settings($node), qr/^commit_delay = '$after'$/m, "$name: then it is $after");
@@ -324,6 +329,7 @@ SQL
 				($seen, $since) = ($now, time) if $now ne $seen;
 				return time - $since > 8;
 			}), 'postmaster stopped: the trial stays at one value');
+	like($seen, qr/trial_restores/, 'postmaster stopped: and has not ended');
 	kill 'CONT', $node->{_pid};
 	end_probe($node, $session);
 	restored_ok('postmaster stopped');
@@ -340,6 +346,24 @@ SQL
 	$before =~ s/5MB/6MB/;
 	restored_ok('another setting');
 	$session->quit;
+}
+
+# Of its own, and the session ends before it has seen the change.
+for my $end (signal_backend($node, 'pg_cancel_backend'), sub { crash($_[0]{pid}) })
+{
+	my $session = start_trial(value => 50, call => q{CALL sync_probe.trial('commit_delay', '{50}',
+		duration => '60 s', slot => '10 s')});
+	my $seen;
+	do { $seen = auto_settings($node); sleep 1 } until auto_settings($node) eq $seen;
+	my ($value) = $seen =~ /^commit_delay = '(\d+)'$/m;
+	$node->safe_psql('postgres', "ALTER SYSTEM SET commit_delay = $value");
+	$end->($session);
+	ok(wait_for(sub { auto_settings($node) !~ /sync_probe/ }), 'then an end: no marker is left');
+	like(auto_settings($node), qr/^commit_delay = '$value'$/m, 'then an end: the change stays');
+	nothing_left($node, 'then an end');
+	$session->{run}->kill_kill;
+	$node->safe_psql('postgres', 'ALTER SYSTEM SET commit_delay = 7');
+	$node->reload;
 }
 
 # Of its own: the value in place then, the statement, what is told, commit_delay after it.
@@ -363,7 +387,7 @@ for my $change (@changes)
 	my (undef, $err) = finish_query($session);
 	like($err, $told, "$name: the trial ends");
 	ok(new_session_shows('commit_delay', $after), "$name: commit_delay");
-	unlike(auto_settings($node), qr/sync_probe/, "$name: no marker is left");
+	ok(wait_for(sub { auto_settings($node) !~ /sync_probe/ }), "$name: no marker is left");
 	nothing_left($node, $name);
 	$session->quit;
 	$node->safe_psql('postgres', 'ALTER SYSTEM SET commit_delay = 7');
@@ -382,6 +406,24 @@ for my $change (@changes)
 	like($out, qr/; 1 session still used the previous value/, 'it is part of the reason');
 	$node->safe_psql('postgres', "SELECT pg_terminate_backend($long->{pid})");
 	$long->{run}->kill_kill;
+
+	# one that begins in its slot has the value of the slot
+	my $short = session($node);
+	start_query($short, 'SELECT pg_sleep(0.1); ' x 100);
+	(undef, $out) = $node->psql('postgres', sprintf($trial, 4));
+	unlike($out, qr/previous value/, 'short statements are not');
+	$node->safe_psql('postgres', "SELECT pg_terminate_backend($short->{pid})");
+	$short->{run}->kill_kill;
+}
+
+# --- what waits until every process of the server has served an interrupt
+{
+	$node->safe_psql('postgres', 'CREATE DATABASE to_drop');
+	my $session = start_trial();
+	is($node->psql('postgres', "SET statement_timeout = '60s'; DROP DATABASE to_drop"), 0,
+		'DROP DATABASE during a trial');
+	end_probe($node, $session);
+	nothing_left($node, 'DROP DATABASE');
 }
 
 # --------------------------------------------------------- where it is refused
@@ -405,8 +447,9 @@ for my $file (qw(postgresql.conf pg_hba.conf pg_ident.conf postgresql.auto.conf 
 $before = auto_settings($node);
 $node->append_conf('postgresql.conf', 'no setting = = 1');
 $node->reload;
-fails_ok($node, 'an error in a file', sprintf($trial, 5), '55000',
-	qr/postgresql\.conf" was changed since the server has read it/);
+fails_ok($node, 'an error in a file', $_, '55000',
+	qr/postgresql\.conf" was changed since the server has read it/, qr/pg_file_settings shows errors/)
+  for sprintf($trial, 5), 'CALL sync_probe.wait_for_reload()';
 {
 	my $conf = $node->data_dir . '/postgresql.conf';
 	my $content = slurp_file($conf);
@@ -448,6 +491,19 @@ for my $case (
 	nothing_left($node, "$setting = $value");
 	$node->adjust_conf('postgresql.conf', $setting, $setting eq 'fsync' ? 'on' : '8');
 	$node->restart;
+}
+
+# --- where ALTER SYSTEM is forbidden, since 17
+if ($node->safe_psql('postgres',
+	"SELECT count(*) FROM pg_settings WHERE name = 'allow_alter_system'"))
+{
+	$node->append_conf('postgresql.conf', 'allow_alter_system = off');
+	$node->reload;
+	$node->safe_psql('postgres', 'CALL sync_probe.wait_for_reload()');
+	fails_ok($node, 'allow_alter_system', sprintf($trial, 5), '55000',
+		qr/while allow_alter_system is off/);
+	$node->adjust_conf('postgresql.conf', 'allow_alter_system', 'on');
+	$node->reload;
 }
 
 # --- a value from the command line
@@ -498,7 +554,7 @@ $node->start;
 
 $node->safe_psql('postgres', "ALTER SYSTEM SET archive_command = 'true'");
 $node->append_conf('postgresql.auto.conf',
-	q(pg_sync_probe.trial_restores = '"archive_command","touch forged","true"'));
+	q(pg_sync_probe.trial_restores = '"archive_command","touch forged","true","1"'));
 is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), 0,
 	'a forged marker: cleanup() restores nothing');
 like(slurp_file($auto), qr/^archive_command = 'true'$/m, 'a forged marker: the setting stays');

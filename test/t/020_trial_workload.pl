@@ -100,6 +100,20 @@ restored_ok('noisy');
 	restored_ok('only reads');
 }
 
+# --- a value that is far slower costs the users of the server too much
+
+{
+	my ($status, $out) = $node->psql('postgres',
+		q(CALL sync_probe.trial('commit_delay', '{100000}', duration => '5 s', workload => 'upsert')));
+	like($out, qr/no other value is left; 100000 us was left out: in its first 3 slots/,
+		'a value that is far slower is left out');
+	is($node->safe_psql('postgres', <<'SQL'), 'stopped|0', 'and its row says so');
+SELECT status, ops FROM sync_probe.measurements
+WHERE value = '100000' AND run_id = (SELECT max(run_id) FROM sync_probe.runs)
+SQL
+	restored_ok('a value that is far slower');
+}
+
 # --- what is refused
 
 $node->safe_psql('postgres', <<'SQL');
