@@ -73,8 +73,6 @@ restore_in_transaction(uint32 deadline_s)
 	bool		locked;
 
 	StartTransactionCommand();
-	/* others wait until this process has absorbed a barrier, as DROP DATABASE does */
-	CHECK_FOR_INTERRUPTS();
 	locked = sp_trial_lock(false);
 	if (locked)
 		setting = sp_trial_restore(NULL);
@@ -103,7 +101,10 @@ end_failed_transaction(MemoryContext context, bool first)
 	RESUME_INTERRUPTS();
 }
 
-/* A shutdown ends the pause. */
+/*
+ * A shutdown ends the pause.  Interrupts are served at least once a second: others wait until
+ * this process has absorbed a barrier, as DROP DATABASE does.
+ */
 static void
 pause_for(int ms)
 {
