@@ -143,7 +143,8 @@ wanted_segment(const sp_commit_load *load)
 /*
  * The last segment that exists for sure.  Others may have written beyond those made here, and
  * a checkpoint may have removed some of them: these must not come back, as empty files that
- * would be archived.
+ * would be archived.  Only a leader that is stopped within XLogFileInit() for so long can still
+ * do that.
  */
 static XLogSegNo
 last_segment(sp_commit_load *load)
