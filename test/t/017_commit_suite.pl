@@ -412,7 +412,8 @@ SQL
 $idle->safe_psql('postgres', 'CREATE TABLE written (n int)');
 $session = session($idle);
 start_query($session,
-	'SELECT FROM ' . commit_call("workers => 2, flush_size => 20000, " . LONG_PROBE));
+	'SELECT FROM ' . commit_call("workers => 2, flush_size => 20000, flush_interval => '20 ms', "
+	  . LONG_PROBE));
 wait_phase($idle, $session, 'measuring');
 # not while it makes a segment: that one would come into its place later
 for (1 .. 50)
