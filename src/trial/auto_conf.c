@@ -18,7 +18,6 @@
 #include "trial/trial.h"
 
 #include "catalog/objectaccess.h"
-#include "storage/lwlock.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/varlena.h"
@@ -109,8 +108,7 @@ static object_access_hook_type_str next_hook;
 static void
 check_under_lock(ObjectAccessType access, Oid class_id, const char *name, int sub_id, void *arg)
 {
-	if (LWLockHeldByMe(AutoFileLock))
-		check_unchanged(left_in_file);
+	check_unchanged(left_in_file);
 	if (next_hook)
 		next_hook(access, class_id, name, sub_id, arg);
 }
