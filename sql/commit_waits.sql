@@ -15,6 +15,7 @@ SELECT count(*) FROM sync_probe.commit_wait_results;
 
 -- one row, which is recorded
 SELECT abs(commits_per_sec * extract(epoch FROM duration) - commits) <= 1 AS rate, samples > 10 AS samples, answer <> '' AS answer,
+       wal_busy BETWEEN 0 AND 1 AS wal_busy,
        duration >= '200 ms' AS duration, started_at < clock_timestamp() AS started,
        wal_sync_method = current_setting('wal_sync_method') AS method, commit_delay,
        flushes_source IN ('pg_stat_wal', 'pg_stat_io') AS source,

@@ -113,6 +113,7 @@ put_load(sp_row *row, const observation *seen, const sp_commit_figures *figures)
 	if (sums->samples > 0)
 		sp_row_put_number(row, "unflushed_share",
 						  (double) sums->unflushed / (double) sums->samples, 4);
+	sp_row_put_number(row, "wal_busy", figures->wal_busy, 4);
 	sp_row_put_int(row, "samples", INT8OID, sums->samples);
 }
 
@@ -207,7 +208,7 @@ read_newest(void *arg)
 	values[2] = Int32GetDatum(sp_commit_waits_max_age);
 	sp_history_execute("SELECT result_id, committers::float8, commits_per_sec,"
 					   " wal_bytes_per_commit, commit_wait_us, flushes, flushes_per_sec,"
-					   " bytes_per_flush FROM " SP_SCHEMA "." RESULT_TABLE
+					   " bytes_per_flush, wal_busy FROM " SP_SCHEMA "." RESULT_TABLE
 					   " WHERE system_identifier = $1 AND host = $2 AND commits > 0"
 					   " AND started_at > pg_catalog.clock_timestamp()"
 					   " - pg_catalog.make_interval(secs => $3)"
@@ -223,6 +224,7 @@ read_newest(void *arg)
 	observed->flushes = result_column(6, 0);
 	observed->flushes_per_sec = result_column(7, 0);
 	observed->bytes_per_flush = result_column(8, 0);
+	observed->wal_busy = result_column(9, NAN);
 }
 
 bool

@@ -104,6 +104,7 @@ typedef struct sp_observed_commits
 	double		flushes;		/* in that time; 0 if unknown */
 	double		flushes_per_sec;
 	double		bytes_per_flush;
+	double		wal_busy;		/* share of the time, 0 to 1; NAN if unknown */
 } sp_observed_commits;
 
 /*

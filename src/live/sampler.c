@@ -103,20 +103,8 @@ part_of(uint32 wait_event)
 }
 
 static void
-sample_process(sp_sampler *sampler, int i, bool is_client)
+sample_commit(sp_sampler *sampler, int i, volatile PGPROC *process, uint32 wait_event)
 {
-	volatile PGPROC *process = sp_live_process(i);
-	uint32		wait_event;
-
-	if (process == NULL || process->pid == MyProcPid)
-		return;
-	wait_event = process->wait_event_info;
-	if (is_client)
-	{
-		sampler->sums.connected++;
-		if (wait_event != WAIT_EVENT_CLIENT_READ)
-			sampler->sums.active++;
-	}
 	if (process->delayChkptFlags & DELAY_CHKPT_START)
 		sampler->sums.part[part_of(wait_event)]++;
 	else if (wait_event == WAIT_EVENT_SYNC_REP)
@@ -128,6 +116,26 @@ sample_process(sp_sampler *sampler, int i, bool is_client)
 		sampler->has_committed[i] = true;
 		sampler->sums.committers++;
 	}
+}
+
+/* Returns whether it writes or syncs WAL, for whatever reason. */
+static bool
+sample_process(sp_sampler *sampler, int i)
+{
+	volatile PGPROC *process = sp_live_process(i);
+	uint32		wait_event;
+
+	if (process == NULL || process->pid == MyProcPid)
+		return false;
+	wait_event = process->wait_event_info;
+	if (i < MaxConnections)
+	{
+		sampler->sums.connected++;
+		if (wait_event != WAIT_EVENT_CLIENT_READ)
+			sampler->sums.active++;
+	}
+	sample_commit(sampler, i, process, wait_event);
+	return wait_event == WAIT_EVENT_WAL_SYNC || wait_event == WAIT_EVENT_WAL_WRITE;
 }
 
 /*
@@ -149,9 +157,12 @@ wal_is_unflushed(void)
 void
 sp_sampler_take(sp_sampler *sampler)
 {
+	bool		wal_busy = false;
+
 	sampler->sums.unflushed += wal_is_unflushed();
 	for (int i = 0; i < sampler->processes; i++)
-		sample_process(sampler, i, i < MaxConnections);
+		wal_busy |= sample_process(sampler, i);
+	sampler->sums.wal_busy += wal_busy;
 	sampler->sums.samples++;
 }
 

@@ -26,6 +26,7 @@ CREATE TABLE sync_probe.commit_wait_results (
     flushes double precision,
     flushes_source text,
     unflushed_share double precision,
+    wal_busy double precision,
     samples bigint,
     wal_sync_method text,
     commit_delay integer,
@@ -93,6 +94,8 @@ COMMENT ON COLUMN sync_probe.commit_wait_results.flushes_source IS
 COMMENT ON COLUMN sync_probe.commit_wait_results.unflushed_share IS
   'Share of the samples in which WAL was written and not flushed, as asynchronous commits and bulk '
   'loads leave it';
+COMMENT ON COLUMN sync_probe.commit_wait_results.wal_busy IS
+  'Share of the time in which a process wrote or synced WAL, 0 to 1';
 COMMENT ON COLUMN sync_probe.commit_wait_results.samples IS
   'Number of samples';
 COMMENT ON COLUMN sync_probe.commit_wait_results.wal_sync_method IS

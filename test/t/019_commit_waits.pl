@@ -93,6 +93,11 @@ is($row->{commit_delay_us}, 0, 'without commit_delay nothing waits for it');
 is($row->{sync_rep_us}, 0, 'nothing waits for a standby');
 like($row->{answer}, qr/^(?:yes|hardly|no): /, 'the answer is one');
 adds_up('commits', $row);
+# one process at a time writes WAL, but a sample takes some microseconds
+cmp_ok($row->{wal_busy}, '>=',
+	($row->{sync_us} + $row->{write_us}) * $row->{commits_per_sec} / 1e6 - 0.02,
+	'WAL is busy while a commit writes or syncs it');
+cmp_ok($row->{wal_busy}, '<=', 1, 'and for at most all of the time');
 
 # --- a probe at that pace
 

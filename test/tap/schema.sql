@@ -283,6 +283,7 @@ $$),
     flushes double precision
     flushes_source text
     unflushed_share double precision
+    wal_busy double precision
     samples bigint
     wal_sync_method text
     commit_delay integer

@@ -22,6 +22,7 @@ busy(void)
 		.samples = 1000,
 		.active = 4000,
 		.connected = 10000,
+		.wal_busy = 900,
 		.committers = 8,
 		.commits = 1000,
 		.wal_bytes = 300000,
@@ -50,6 +51,7 @@ follows_from_littles_law(void **state)
 	assert_float_equal(figures.part_us[SP_PART_QUEUE], 1000, 1e-9);
 	assert_float_equal(figures.wait_share, 0.5, 1e-9);
 	assert_float_equal(figures.connected, 10, 1e-9);
+	assert_float_equal(figures.wal_busy, 0.9, 1e-9);
 	assert_float_equal(figures.wal_bytes_per_commit, 300, 1e-9);
 	assert_float_equal(figures.bytes_per_flush, 600, 1e-9);
 	assert_float_equal(figures.commits_per_flush, 2, 1e-9);
@@ -86,8 +88,10 @@ tells_what_is_unknown(void **state)
 	assert_true(isnan(figures.wait_us));
 	assert_true(isnan(figures.wait_share));
 	assert_true(isnan(figures.flushes_per_sec));
+	assert_true(isnan(figures.wal_busy));
 	sp_commit_figures_of(&idle, &figures);
 	assert_true(figures.commits_per_sec == 0);
+	assert_true(figures.wal_busy == 0);
 	assert_true(isnan(figures.wait_us));
 	assert_true(isnan(figures.wait_share));
 	assert_true(isnan(figures.wal_bytes_per_commit));
@@ -118,11 +122,13 @@ adds_sums(void **state)
 	(void) state;
 	other.committers = 9;
 	other.unflushed = 3;
+	other.wal_busy = 100;
 	sp_commit_figures_of(&sums, &one);
 	sp_commit_sums_add(&sums, &other);
 	sp_commit_figures_of(&sums, &both);
 	assert_true(sums.commits == 2000 && sums.samples == 2000 && sums.unflushed == 3);
 	assert_int_equal(sums.committers, 9);
+	assert_float_equal(both.wal_busy, 0.5, 1e-9);
 	assert_float_equal(one.wait_us, both.wait_us, 1e-9);
 	assert_float_equal(one.wait_share, both.wait_share, 1e-9);
 	assert_float_equal(one.flushes_per_sec, both.flushes_per_sec, 1e-9);

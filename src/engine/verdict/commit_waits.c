@@ -51,6 +51,7 @@ sp_commit_figures_of(const sp_commit_sums *sums, sp_commit_figures *figures)
 	figures->committing = ratio((double) committing(sums), samples);
 	figures->active = ratio((double) sums->active, samples);
 	figures->connected = ratio((double) sums->connected, samples);
+	figures->wal_busy = ratio((double) sums->wal_busy, samples);
 	figures->wait_us = ratio(figures->committing * 1e6, rate);
 	for (int p = 0; p < SP_COMMIT_PARTS; p++)
 		figures->part_us[p] = ratio(ratio((double) sums->part[p], samples) * 1e6, rate);
@@ -74,6 +75,7 @@ sp_commit_sums_add(sp_commit_sums *sums, const sp_commit_sums *other)
 	sums->active += other->active;
 	sums->connected += other->connected;
 	sums->unflushed += other->unflushed;
+	sums->wal_busy += other->wal_busy;
 	if (other->committers > sums->committers)
 		sums->committers = other->committers;
 	sums->commits += other->commits;

@@ -42,6 +42,7 @@ typedef struct sp_commit_sums
 	int64_t		active;			/* client backends that do not wait for their client */
 	int64_t		connected;		/* client backends */
 	int64_t		unflushed;		/* samples in which WAL was written and not flushed */
+	int64_t		wal_busy;		/* samples in which a process wrote or synced WAL */
 	int			committers;		/* processes that were seen committing at least once */
 	uint64_t	commits;		/* ends of transactions that had a transaction ID */
 	uint64_t	wal_bytes;		/* inserted by all processes */
@@ -57,6 +58,7 @@ typedef struct sp_commit_figures
 	double		part_us[SP_COMMIT_PARTS];
 	double		wait_share;		/* of the time of active sessions, 0 to 1 */
 	double		committing;		/* mean number of processes that are committing */
+	double		wal_busy;		/* share of the time in which a process writes or syncs WAL */
 	double		active;
 	double		connected;
 	double		wal_bytes_per_commit;
