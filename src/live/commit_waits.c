@@ -130,7 +130,9 @@ result_row(const observation *seen, int64 result_id, TupleDesc type)
 	if (result_id != 0)
 		sp_row_put_int(row, "result_id", INT8OID, result_id);
 	sp_row_put_text(row, "answer", RecoveryInProgress() ?
-					"nothing commits on a standby: call it on the primary" : answer);
+					"nothing commits on a standby: call it on the primary" :
+					!enableFsync ?
+					"no: fsync is off, so that commits do not wait for a sync" : answer);
 	put_waits(row, seen, &figures);
 	put_load(row, seen, &figures);
 	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(seen->started_at));

@@ -160,6 +160,18 @@ $row = observe($primary, '2 s');
 cmp_ok($row->{commits}, '>', 0, 'asynchronous commits are counted');
 $stop->();
 
+# --- fsync = off
+
+$primary->append_conf('postgresql.conf', 'fsync = off');
+$primary->reload;
+$stop = load_with('insert');
+$row = observe($primary, '1 s');
+cmp_ok($row->{commits}, '>', 0, 'fsync off: there are commits');
+like($row->{answer}, qr/^no: fsync is off/, 'fsync off: the answer says so first');
+$stop->();
+$primary->append_conf('postgresql.conf', 'fsync = on');
+$primary->reload;
+
 # --- ends: a cancel, and a backend that is terminated
 
 for (['cancel', qr/canceling statement due to user request/],
