@@ -6,6 +6,9 @@
  * Its WAL goes to the archive and to all standbys.  Where one of them lags behind, more
  * WAL would stay in pg_wal.
  *
+ * Where sessions commit, its workers would be a second load beside theirs, and the group
+ * commit that it measures would be that of both.
+ *
  *-------------------------------------------------------------------------
  */
 #include "live/live.h"
@@ -119,4 +122,19 @@ sp_commit_checks(void)
 	if (slot)
 		refuse_now(psprintf("Replication slot \"%s\" retains more WAL than max_wal_size.", slot),
 				 "Wait until its consumer has caught up, or drop the slot.");
+}
+
+void
+sp_commit_check_load(void)
+{
+	sp_load_seen seen;
+
+	sp_load_look(&seen);
+	if (sp_load_is_seen(&seen))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("suite \"commit\" cannot run beside the load of this server"),
+				 errdetail("In %.1f s, %.1f sessions were committing on average.",
+						   seen.seconds, seen.committing),
+				 errhint("CALL " SP_SCHEMA ".trial() compares values on that load.")));
 }

@@ -50,6 +50,22 @@ extern void sp_sampler_run(sp_sampler *sampler, double seconds);
 /* End the time: the sums are complete. */
 extern const sp_commit_sums *sp_sampler_stop(sp_sampler *sampler);
 
+#define SP_LOOK_S	0.3
+
+/* What the processes of the server do, seen for a moment. */
+typedef struct sp_load_seen
+{
+	double		seconds;
+	double		wal_busy;		/* share of the time, 0 to 1 */
+	double		committing;		/* mean number of processes that are committing */
+} sp_load_seen;
+
+/* Look at them for SP_LOOK_S.  Writes nothing.  Handles interrupts. */
+extern void sp_load_look(sp_load_seen *seen);
+
+/* Do they commit so often that it matters? */
+extern bool sp_load_is_seen(const sp_load_seen *seen);
+
 /* ------------------------------------------------------- wal_statistics.c */
 
 /*
@@ -223,6 +239,9 @@ extern void sp_setting_values_take(sp_setting_values *values, const char *settin
 
 /* Throw an error where the server should not get WAL that nobody needs. */
 extern void sp_commit_checks(void);
+
+/* Throw an error if sessions of the server commit. */
+extern void sp_commit_check_load(void);
 
 
 #endif							/* SP_LIVE_H */

@@ -31,6 +31,9 @@
 #define MIN_SLEEP_US	500
 #define MAX_SLEEP_US	1500
 
+/* Mean number of processes: a commit of 1 ms each 20 ms.  Fewer are no load. */
+#define MIN_COMMITTING	0.05
+
 struct sp_sampler
 {
 	sp_commit_sums sums;
@@ -201,4 +204,30 @@ sp_sampler_stop(sp_sampler *sampler)
 	sampler->sums.commits = completion_count(sampler) - sampler->first_completion;
 	sampler->sums.wal_bytes = insert_position(sampler) - sampler->first_insert;
 	return &sampler->sums;
+}
+
+/* ------------------------------------------------------------------ a look */
+
+void
+sp_load_look(sp_load_seen *seen)
+{
+	sp_sampler *sampler = sp_sampler_make();
+	const sp_commit_sums *sums;
+	sp_commit_figures figures;
+
+	sp_sampler_start(sampler);
+	sp_sampler_run(sampler, SP_LOOK_S);
+	sums = sp_sampler_stop(sampler);
+	sp_commit_figures_of(sums, &figures);
+	seen->seconds = sums->seconds;
+	seen->wal_busy = figures.wal_busy;
+	seen->committing = figures.committing;
+	pfree(sampler->has_committed);
+	pfree(sampler);
+}
+
+bool
+sp_load_is_seen(const sp_load_seen *seen)
+{
+	return seen->committing > MIN_COMMITTING;
 }

@@ -269,7 +269,7 @@ run_all_rounds(commit_running *state)
 	}
 }
 
-/* What the commits of others are like before. */
+/* What the commits of others are like before: few, or those of a load that begins later. */
 static void
 look_before(commit_running *state)
 {
@@ -350,6 +350,7 @@ sp_commit_rounds(sp_commit_run *run, sp_progress *progress)
 
 	state.slot_seconds = first_slot_seconds(run);
 	check_suite_duration(run, state.slot_seconds);
+	sp_commit_check_load();
 	state.load = sp_commit_load_make();
 	state.directory_fd = OpenTransientFile(run->location.directory, O_RDONLY | O_DIRECTORY);
 	if (state.directory_fd < 0)

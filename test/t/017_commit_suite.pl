@@ -439,6 +439,21 @@ $idle->safe_psql('postgres', 'CREATE TABLE bulk (t text)');
 start_query($writer, q(DO $$ BEGIN LOOP INSERT INTO bulk VALUES ('x'); COMMIT; END LOOP; END $$));
 $idle->poll_query_until('postgres', 'SELECT count(*) > 10 FROM bulk');
 $idle->safe_psql('postgres', "SELECT FROM sync_probe.commit_waits('1 s')");
+
+# beside that load, whatever it is told
+for my $arguments ("duration => '3 s'",
+	"workers => 1, flush_interval => '20 ms', duration => '10 s'")
+{
+	my $name = "beside load, $arguments";
+	fails_ok($idle, $name, 'SELECT FROM ' . commit_call($arguments), 55000,
+		qr/suite "commit" cannot run beside the load of this server/,
+		qr/DETAIL:  In 0\.3 s, \d+\.\d sessions were committing on average\.$/m,
+		qr/HINT:  CALL sync_probe\.trial\(\) compares values on that load\.$/m);
+	nothing_left($idle, $name);
+}
+like(($idle->psql('postgres', 'SELECT FROM ' . commit_call("duration => '30 ms'")))[2],
+	qr/ERROR:  duration is too short for the commit suite/,
+	'beside load: arguments are checked first');
 $idle->safe_psql('postgres', "SELECT pg_terminate_backend($writer->{pid})");
 eval { finish_query($writer); $writer->quit };
 $idle->safe_psql('postgres', "SELECT FROM sync_probe.probe('pg_wal', 'commit', duration => '3 s')");
