@@ -25,8 +25,8 @@
 /* -------------------------------------------------------------- sampler.c */
 
 /*
- * Samples the processes of this server without a lock, about once a millisecond.  In the
- * current memory context.
+ * Samples the processes of this server without a lock, about once a millisecond unless it is
+ * told to be quick.  In the current memory context.
  */
 typedef struct sp_sampler sp_sampler;
 
@@ -34,6 +34,9 @@ extern sp_sampler *sp_sampler_make(void);
 
 /* Sample only client backends: no background worker, and no process of the server. */
 extern void sp_sampler_clients_only(sp_sampler *sampler);
+
+/* From now on run() samples five times as often. */
+extern void sp_sampler_be_quick(sp_sampler *sampler);
 
 /* Begin a time: all sums are zero, and the server's counters are read. */
 extern void sp_sampler_start(sp_sampler *sampler);

@@ -25,7 +25,9 @@
 #include "probe/probe.h"
 
 /* Seconds.  The costs of a reload are those that the prototype has shown. */
-#define SETTLE_S			0.1		/* not counted */
+#define SETTLE_S			0.02	/* not counted, with few sessions */
+#define SETTLE_PER_SESSION_S 0.00016	/* 0.1 s with 500 of them */
+#define MAX_SETTLE_S		0.1
 #define MIN_SLOT_S			0.3
 #define MIN_SLOT_PER_IDLE_S 0.0009	/* 0.75 s with 500 idle sessions */
 #define RELOAD_S			0.0025
@@ -33,7 +35,13 @@
 #define RELOAD_PER_ACTIVE_S 0.0003
 #define RELOAD_SHARE		0.02
 #define LOOK_S				0.2		/* at the sessions, before the first switch */
-#define EXPOSURE_S			0.2		/* the first slot of each value, SETTLE_S included */
+#define EXPOSURE_S			0.2		/* the first slot of each value, MAX_SETTLE_S included */
+
+/*
+ * With fewer commits at a time, on average, a slot has few samples of them, and the mean wait
+ * an error of their number.
+ */
+#define FEW_COMMITTING		2
 
 /* A value whose commits wait that many times as long is not tried any further. */
 #define MAX_SLOWDOWN		3
@@ -52,12 +60,27 @@
 
 /* ------------------------------------------------------------------- a slot */
 
+/*
+ * Once a new process shows a value, all sessions have been told.  Each takes it in before its
+ * next statement, in a fraction of a millisecond, and many of them share the processors.  A
+ * commit that has begun ends with the old value, with which it waits MAX_SLOWDOWN times as long
+ * at most.
+ */
+static double
+settle_seconds(const sp_commit_figures *figures, double sessions)
+{
+	/* fmax() passes over an unknown wait */
+	return fmin(SETTLE_S + SETTLE_PER_SESSION_S * sessions +
+				MAX_SLOWDOWN * fmax(figures->wait_us, 0) / 1e6, MAX_SETTLE_S);
+}
+
 /* The shortest slot for the sessions of the server, in seconds. */
 double
 sp_trial_choose_slot(sp_trial *trial)
 {
 	sp_sampler *sampler = sp_sampler_make();
 	sp_commit_figures figures;
+	int			clients = trial->load ? sp_load_clients(trial->load) : 0;
 	double		idle;
 	double		shortest;
 
@@ -65,9 +88,10 @@ sp_trial_choose_slot(sp_trial *trial)
 	sp_sampler_run(sampler, LOOK_S);
 	sp_commit_figures_of(sp_sampler_stop(sampler), &figures);
 	idle = figures.connected - figures.active;
-	/* its sessions do not exist yet, but will be active */
-	if (trial->load)
-		figures.active += sp_load_clients(trial->load);
+	/* these sessions do not exist yet, but will be active */
+	figures.active += clients;
+	trial->settle_s = settle_seconds(&figures, figures.connected + clients);
+	trial->few_commit = figures.committing + clients < FEW_COMMITTING;
 	shortest = Max(MIN_SLOT_S + idle * MIN_SLOT_PER_IDLE_S,
 				   (RELOAD_S + RELOAD_PER_IDLE_S * idle +
 					RELOAD_PER_ACTIVE_S * figures.active) / RELOAD_SHARE);
@@ -130,7 +154,7 @@ switch_to(sp_trial *trial, const char *value)
 
 /* One slot of a value, or of the control.  The sums are valid until the next slot. */
 static const sp_commit_sums *
-take_slot(sp_trial *trial, sp_sampler *sampler, int value, double seconds)
+take_slot(sp_trial *trial, sp_sampler *sampler, int value, double settle_s, double seconds)
 {
 	MemoryContext context = MemoryContextSwitchTo(trial->slot_context);
 	TimestampTz started;
@@ -145,9 +169,9 @@ take_slot(sp_trial *trial, sp_sampler *sampler, int value, double seconds)
 	/* nothing is read from a table during a slot */
 	InvalidateCatalogSnapshot();
 	sp_sampler_start(sampler);
-	sample_until(trial, sampler, SETTLE_S);
+	sample_until(trial, sampler, settle_s);
 	sp_sampler_start(sampler);
-	sample_until(trial, sampler, seconds - SETTLE_S);
+	sample_until(trial, sampler, seconds - settle_s);
 	trial->old_statements = Max(trial->old_statements, count_old_statements(started));
 	return sp_sampler_stop(sampler);
 }
@@ -156,12 +180,13 @@ take_slot(sp_trial *trial, sp_sampler *sampler, int value, double seconds)
 
 /*
  * The mean wait in a short slot.  With few commits it is not known for the current value;
- * another value may be the cause that they are few.
+ * another value may be the cause that they are few.  How long commits of the value before take
+ * is not known either.
  */
 static double
 expose_value(sp_trial *trial, sp_sampler *sampler, int value)
 {
-	const sp_commit_sums *sums = take_slot(trial, sampler, value, EXPOSURE_S);
+	const sp_commit_sums *sums = take_slot(trial, sampler, value, MAX_SETTLE_S, EXPOSURE_S);
 	sp_commit_figures figures;
 
 	sp_commit_figures_of(sums, &figures);
@@ -196,7 +221,7 @@ expose(sp_trial *trial, sp_sampler *sampler)
 		if (wait_us > MAX_SLOWDOWN * current_us)
 			trial->values[i].left_out =
 				psprintf("in its first %d slots of %g ms %s", 1 + EXPOSURE_REPEATS,
-						 (EXPOSURE_S - SETTLE_S) * 1e3, isinf(wait_us) ? "nothing committed" :
+						 (EXPOSURE_S - MAX_SETTLE_S) * 1e3, isinf(wait_us) ? "nothing committed" :
 						 psprintf("a commit waited %.1f times as long", wait_us / current_us));
 	}
 }
@@ -238,7 +263,8 @@ take_round(sp_trial *trial, sp_sampler *sampler, pg_prng_state *random)
 		int			k = order[i];
 		bool		is_control = k == comparison->count;
 		int			value = is_control ? 0 : trial->tried[k];
-		const sp_commit_sums *sums = take_slot(trial, sampler, value, trial->slot_s);
+		const sp_commit_sums *sums = take_slot(trial, sampler, value, trial->settle_s,
+											   trial->slot_s);
 		sp_commit_figures figures;
 
 		sp_commit_figures_of(sums, &figures);
@@ -274,6 +300,8 @@ sp_trial_run(sp_trial *trial, sp_progress *progress)
 	trial->slot_context = AllocSetContextCreate(CurrentMemoryContext, "slot of a trial",
 												ALLOCSET_DEFAULT_SIZES);
 	pg_prng_seed(&random, (uint64) trial->random_seed);
+	if (trial->few_commit)
+		sp_sampler_be_quick(sampler);
 	expose(trial, sampler);
 	begin_comparison(trial);
 	while (comparison->count > 1 && comparison->rounds < SP_SETTING_MAX_ROUNDS && !is_idle(trial) &&

@@ -56,6 +56,8 @@ typedef struct sp_trial
 	sp_trial_value values[SP_MAX_METHODS];	/* the first one is the current value */
 	int64		duration_us;
 	double		slot_s;			/* 0: not given as an argument */
+	double		settle_s;		/* of it, the first part, which does not count */
+	bool		few_commit;		/* at a time: they are sampled more often */
 	const char *workload;		/* NULL: the server's own load */
 	sp_load    *load;			/* of that workload; NULL without one */
 	const char *label;			/* may be NULL */
