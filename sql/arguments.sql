@@ -19,7 +19,6 @@ SELECT FROM sync_probe.probe(suite => 'WAL');
 SELECT FROM sync_probe.probe(suite => 'iops');
 
 -- duration
-SELECT FROM sync_probe.probe(duration => NULL);
 SELECT FROM sync_probe.probe(duration => '0');
 SELECT FROM sync_probe.probe(duration => '-1 s');
 SELECT FROM sync_probe.probe(duration => '1 ms');
@@ -34,7 +33,6 @@ SELECT FROM sync_probe.probe(duration => '3 s');
 RESET pg_sync_probe.max_duration;
 
 -- duty_cycle
-SELECT FROM sync_probe.probe(duty_cycle => NULL);
 SELECT FROM sync_probe.probe(duty_cycle => 0);
 SELECT FROM sync_probe.probe(duty_cycle => -0.5);
 SELECT FROM sync_probe.probe(duty_cycle => 1.1);

@@ -19,7 +19,7 @@ SELECT FROM sync_probe.locations;
 SELECT FROM sync_probe.runs;
 SELECT FROM sync_probe.recommendations;
 SELECT FROM sync_probe.recommendation_details;
-SELECT sync_probe_internal.last_run();
+SELECT FROM sync_probe_internal.probe_run('pg_wal', 'wal');
 SELECT FROM sync_probe.running;
 SELECT FROM sync_probe.findings;
 SELECT FROM sync_probe_internal.run_findings;

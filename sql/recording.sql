@@ -76,7 +76,7 @@ WHERE r.label = 'wal, by hand' AND NOT m.direct_io GROUP BY m.test ORDER BY m.te
 
 -- a run at a pace of one's own is no base for advice, nor is one without rounds
 SELECT verdict IN ('not probed', 'unsafe') AS not_probed, run_id IS NULL AS no_run,
-       reason ~ 'run \d+ does not count: .*rounds?, 16 are needed$' AS reason
+       reason ~ 'run \d+ does not count: .*entr(y|ies), 16 are needed$' AS reason
 FROM sync_probe.recommendation_details WHERE holds_wal;
 SELECT regexp_replace(message, 'run \d+|\d+ (paced|saturated) ', 'N ', 'g')
        ~ '16 are needed' AS says_why
@@ -89,15 +89,13 @@ WHERE label = 'wal, by hand';
 SELECT location, holds_wal,
        run_id = (SELECT run_id FROM sync_probe.runs WHERE label = 'wal, by hand') AS newest,
        current_method = current_setting('wal_sync_method') AS current,
-       verdict IN ('switch', 'keep', 'tie', 'undecided', 'unsafe') AS known_verdict,
+       verdict IN ('switch', 'keep', 'undecided', 'unsafe') AS known_verdict,
        coalesce(recommended_method <> '', verdict = 'unsafe') AS recommended,
-       coalesce(paced_flush_us > 0, recommended_method IS NULL) AS paced_flush,
-       coalesce(recommended_commit_delay > 0, recommended_method IS NULL) AS commit_delay,
+       coalesce(flush_us > 0, recommended_method IS NULL) AS flush,
+       recommended_commit_delay IS NULL AS no_rule,
        durable IN ('yes', 'no', 'no_cache', 'unknown') AS durable,
        (durable = 'no') = (verdict = 'unsafe') AS unsafe,
-       length(reason) > 10 AS reason,
-       (paced_speed IS NOT NULL) = (recommended_method <> current_method) AS speed,
-       outdated
+       length(reason) > 10 AS reason
 FROM sync_probe.recommendation_details WHERE holds_wal;
 SELECT count(*) AS not_one_statement
 FROM (SELECT commands FROM sync_probe.recommendation_details
@@ -140,7 +138,7 @@ SET client_min_messages = error;
 SELECT count(*) FILTER (WHERE location = 'pg_wal') AS pg_wal,
        count(*) - count(DISTINCT coalesce(l.shares_filesystem_with, l.name))
            AS twice_on_a_filesystem,
-       bool_and(verdict <> 'not probed') AS verdicts, count(outdated) = count(*) AS outdated
+       bool_and(verdict IN ('switch', 'keep', 'undecided', 'unsafe')) AS verdicts
 FROM sync_probe.probe_all(duration => '100 ms', label => 'all') AS a
 JOIN sync_probe.locations AS l ON l.name = a.location;
 SET client_min_messages = warning;
@@ -189,8 +187,11 @@ FROM sync_probe.probe(duration => '20 ms');
 SELECT bool_and(durable IN ('yes', 'no', 'no_cache', 'unknown')) AS durable
 FROM sync_probe.probe_all(duration => '20 ms');
 -- a run that is not kept, for the advice on it
-SELECT run ->> 'run_id' IS NULL AS not_kept, jsonb_typeof(run #> '{storage,disks}') AS disks
-FROM (SELECT sync_probe_internal.last_run()::jsonb) AS r (run);
+SELECT run_id IS NULL AS not_kept, jsonb_typeof(storage #> '{disks}') AS disks
+FROM sync_probe_internal.probe_run('pg_wal', 'wal', duration => '20 ms');
+-- who gives nothing gets the defaults
+SELECT duty_cycle IN (0.2, 1) AS duty_cycle, requested_duration IN ('5 s', '25 s') AS duration
+FROM sync_probe_internal.probe_run('pg_wal', 'wal');
 COMMIT;
 SELECT count(*) - :n AS recorded FROM sync_probe.runs;
 

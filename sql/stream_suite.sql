@@ -13,7 +13,6 @@ SELECT FROM sync_probe.probe('pg_wal', 'stream', flush_interval => '5 ms');
 SELECT FROM sync_probe.probe('pg_wal', 'stream', workers => 2);
 SELECT FROM sync_probe.probe('pg_wal', 'stream', methods => '{fsync}');
 SELECT FROM sync_probe.probe('pg_wal', 'stream', duration => '1 ms');
-SELECT FROM sync_probe.probe('pg_wal', 'stream', duration => NULL);
 
 -- the current method with three block sizes, and two with the flags of dd
 SET pg_sync_probe.max_stream_write = '64MB';

@@ -201,20 +201,21 @@ read_newest(void *arg)
 {
 	sp_observed_commits *observed = arg;
 	char		host[MAXPGPATH];
-	Oid			types[] = {INT8OID, TEXTOID, INT4OID};
-	Datum		values[3];
+	Oid			types[] = {INT8OID, TEXTOID, INT4OID, FLOAT8OID};
+	Datum		values[4];
 	bool		isnull;
 
 	values[0] = Int64GetDatum((int64) sp_this_server(host));
 	values[1] = CStringGetTextDatum(sp_valid_text(host));
 	values[2] = Int32GetDatum(sp_commit_waits_max_age);
+	values[3] = Float8GetDatum(SP_MIN_COMMITTING);
 	sp_history_execute("SELECT result_id, committers::float8, commits_per_sec,"
 					   " wal_bytes_per_commit, commit_wait_us, flushes, flushes_per_sec,"
 					   " bytes_per_flush, wal_busy FROM " SP_SCHEMA "." RESULT_TABLE
 					   " WHERE system_identifier = $1 AND host = $2 AND commits > 0"
 					   " AND started_at > pg_catalog.clock_timestamp()"
 					   " - pg_catalog.make_interval(secs => $3)"
-					   " ORDER BY result_id DESC LIMIT 1",
+					   " ORDER BY committing_sessions > $4 DESC NULLS LAST, result_id DESC LIMIT 1",
 					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
 	if (SPI_processed == 0)
 		return;

@@ -53,6 +53,9 @@ extern void sp_sampler_run(sp_sampler *sampler, double seconds);
 /* End the time: the sums are complete. */
 extern const sp_commit_sums *sp_sampler_stop(sp_sampler *sampler);
 
+/* Mean number of processes: a commit of 1 ms each 20 ms.  Fewer are no load. */
+#define SP_MIN_COMMITTING	0.05
+
 #define SP_LOOK_S	0.3
 
 /* What the processes of the server do, seen for a moment. */
@@ -127,8 +130,8 @@ typedef struct sp_observed_commits
 } sp_observed_commits;
 
 /*
- * The newest recorded commit_waits() of this server that saw a commit and is not older than
- * pg_sync_probe.commit_waits_max_age.  False if there is none.
+ * The newest recorded commit_waits() of this server that saw a load, else a commit, and is not
+ * older than pg_sync_probe.commit_waits_max_age.  False if there is none.
  */
 extern bool sp_observed_commits_read(sp_observed_commits *observed);
 

@@ -32,8 +32,6 @@
 #define MAX_SLEEP_US	1500
 #define QUICKER			5
 
-/* Mean number of processes: a commit of 1 ms each 20 ms.  Fewer are no load. */
-#define MIN_COMMITTING	0.05
 
 struct sp_sampler
 {
@@ -246,5 +244,5 @@ sp_load_look(sp_load_seen *seen)
 bool
 sp_load_is_seen(const sp_load_seen *seen)
 {
-	return seen->committing > MIN_COMMITTING;
+	return seen->committing > SP_MIN_COMMITTING;
 }

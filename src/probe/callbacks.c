@@ -141,79 +141,64 @@ notice_interval_ns(int64 elapsed_ns)
 	return Max(2 * NOTICE_INTERVAL_NS, elapsed_ns / NOTICES_OF_THE_PAST);
 }
 
-/* Append the speed ratios of a test's cases to its baseline, as far as they fit. */
-static void
-append_ratios(StringInfo line, const sp_probe *probe, int baseline)
+/* The regime that is shown while it is measured: the deciding one, if the suite has it. */
+static bool
+is_shown(const sp_probe *probe, const sp_test_case *test_case)
 {
-	const char *separator = "; ";
+	bool		has_deciding = false;
 
 	for (int c = 0; c < probe->ncases; c++)
-	{
-		const sp_test_case *test_case = &probe->cases[c];
-		char	   *ratio;
-
-		if (c == baseline || test_case->baseline != baseline || test_case->control ||
-			test_case->max_rounds > 0 || isnan(probe->results[c].speed.estimate))
-			continue;
-		ratio = psprintf("%s%s %.2fx", separator, test_case->label, probe->results[c].speed.estimate);
-		if (line->len + strlen(ratio) >= SP_NOTICE_LENGTH)
-			return;
-		appendStringInfoString(line, ratio);
-		separator = ", ";
-	}
+		has_deciding = has_deciding || probe->cases[c].regime == probe->deciding;
+	return (!has_deciding || test_case->regime == probe->deciding) && !test_case->control &&
+		test_case->baseline >= 0 && test_case->max_rounds == 0;
 }
 
-/* The verdict so far, the current method and the ratios of the others; may be empty. */
+/* "paced: fsync 812 us, fdatasync 633 us": mean times, as far as they fit; may be empty. */
 static char *
-describe_regime(const sp_probe *probe, sp_regime regime)
+describe_means(const sp_probe *probe)
 {
+	const char *test = NULL;
 	StringInfoData line;
 
 	initStringInfo(&line);
-	for (int c = 0; c < probe->ncases && line.len == 0; c++)
+	for (int c = 0; c < probe->ncases; c++)
 	{
 		const sp_test_case *test_case = &probe->cases[c];
-		double		mean_ns;
+		double		mean_ns = sp_histogram_mean_ns(&probe->results[c].histogram);
+		char	   *mean;
 
-		if (test_case->regime != regime || test_case->control || test_case->baseline != c ||
-			probe->results[c].histogram.ops == 0)
+		if (!is_shown(probe, test_case) || probe->results[c].histogram.ops == 0 ||
+			(test && test != test_case->test))
 			continue;
-		if (probe->judged)
-			appendStringInfo(&line, "%s so far, ", sp_verdict_name(probe->judgement.verdict));
-		mean_ns = sp_histogram_mean_ns(&probe->results[c].histogram);
-		appendStringInfo(&line, mean_ns < 1e7 ? "%s: %s %.0f us" : "%s: %s %.0f ms",
-						 test_case->test, test_case->label,
-						 mean_ns < 1e7 ? mean_ns / 1e3 : mean_ns / 1e6);
-		append_ratios(&line, probe, c);
+		mean = psprintf(mean_ns < 1e7 ? "%s %s %.0f us" : "%s %s %.0f ms",
+						test ? "," : psprintf("%s:", test_case->test), test_case->label,
+						mean_ns < 1e7 ? mean_ns / 1e3 : mean_ns / 1e6);
+		if (line.len + strlen(mean) >= SP_NOTICE_LENGTH)
+			break;
+		appendStringInfoString(&line, mean);
+		test = test_case->test;
 	}
 	return line.data;
 }
 
 /* Send a progress NOTICE, unless it is too early or repeats the last one. */
 static void
-notify(sp_probe_context *state, sp_regime regime,
-	   char *(*describe) (const sp_probe *probe, sp_regime regime))
+notify(sp_probe_context *state)
 {
-	int64_t		now_ns = callback_now(state);
-	int64_t		elapsed_ns = now_ns - state->probe->started_ns;
+	const sp_probe *probe = state->probe;
+	int64_t		elapsed_ns = state->now_ns - probe->started_ns;
 	char	   *line;
 
-	if (now_ns < state->next_notice_ns)
+	if (state->now_ns < Max(state->next_notice_ns, probe->started_ns + NOTICE_INTERVAL_NS))
 		return;
-	line = describe(state->probe, regime);
-	if (line[0] != '\0' && strcmp(line, state->noticed[regime]) != 0)
+	line = probe->seconds ? sp_stream_line(probe) : describe_means(probe);
+	if (line[0] != '\0' && strcmp(line, state->noticed) != 0)
 	{
 		ereport(NOTICE, (errmsg("%.1f s, %s", elapsed_ns / 1e9, line)));
-		state->next_notice_ns = now_ns + notice_interval_ns(elapsed_ns);
-		strlcpy(state->noticed[regime], line, sizeof(state->noticed[regime]));
+		state->next_notice_ns = state->now_ns + notice_interval_ns(elapsed_ns);
+		strlcpy(state->noticed, line, sizeof(state->noticed));
 	}
 	pfree(line);
-}
-
-static void
-callback_analysis_done(void *context, sp_regime regime)
-{
-	notify(context, regime, describe_regime);
 }
 
 static void
@@ -222,8 +207,7 @@ callback_round_done(void *context)
 	sp_probe_context *state = context;
 
 	state->progress->rounds++;
-	if (state->probe->seconds)
-		notify(state, SP_SATURATED, sp_stream_line);
+	notify(state);
 }
 
 /* Send a NOTICE about the writing of files, if it takes longer than a second. */
@@ -281,7 +265,6 @@ sp_callbacks_set(sp_probe *probe, sp_probe_context *context)
 		.operation_begin = callback_operation_begin,
 		.operation_end = callback_operation_end,
 		.round_done = callback_round_done,
-		.analysis_done = callback_analysis_done,
 		.check_space = callback_check_space,
 	};
 }

@@ -58,11 +58,9 @@ take_values(FunctionCallInfo fcinfo, int arg, sp_commit_values *values, const ch
 	for (int i = 0; i < values->count; i++)
 	{
 		values->values[i].text = setting->values[i].value = taken.text[i];
-		setting->values[i].durable = SP_DURABLE_UNKNOWN;
 		sp_histogram_reset(&values->values[i].histogram);
 	}
 	setting->values[values->count].value = taken.text[0];
-	setting->values[values->count].durable = SP_DURABLE_UNKNOWN;
 }
 
 /* Who asks for delays wants to know about these, and not about methods. */
@@ -224,11 +222,8 @@ sp_commit_plan(FunctionCallInfo fcinfo)
 	sp_commit_run *run = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(sp_commit_run),
 													MCXT_ALLOC_ZERO);
 
-	run->duration_us = sp_interval_argument(fcinfo, SP_ARG_DURATION, sp_probe_arg_names,
-											SP_MIN_DURATION_MS * INT64CONST(1000),
-											sp_max_duration_ms * INT64CONST(1000),
-											"The upper limit is pg_sync_probe.max_duration.");
-	if (PG_GETARG_FLOAT8(SP_ARG_DUTY_CYCLE) != 1)
+	run->duration_us = sp_probe_duration(fcinfo);
+	if (!PG_ARGISNULL(SP_ARG_DUTY_CYCLE) && PG_GETARG_FLOAT8(SP_ARG_DUTY_CYCLE) != 1)
 		refuse_argument(SP_ARG_DUTY_CYCLE, "does not apply to suite \"" SP_COMMIT_SUITE "\"",
 						"Use a longer flush_interval or fewer workers for less load.");
 	run->label = sp_label_argument(fcinfo, SP_ARG_LABEL);

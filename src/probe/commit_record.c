@@ -83,6 +83,8 @@ value_row(const commit_rows *rows, const sp_commit_values *values, int v, int or
 	sp_row_put_text(row, "method", value->wal_sync_method);
 	sp_row_put_text(row, "value", value->text);
 	sp_row_put_text(row, "choice", choice_in(values, v));
+	if (v == values->setting.current)
+		sp_row_put_text(row, "verdict", sp_verdict_name(values->setting.judgement.verdict));
 	sp_row_put_int(row, "write_size", INT4OID, rows->run->record_size);
 	sp_row_put_int(row, "writes_per_sync", INT4OID, 1);
 	sp_row_put_text(row, "status",
@@ -136,18 +138,8 @@ put_verdict(sp_row *row, const sp_commit_run *run)
 
 	if (run->methods.count > 0 && run->delays.count > 0)
 		reason = psprintf("%s. commit_delay: %s", reason, run->delays.reason);
-	sp_put_setting_verdict(row, &first->setting, reason);
-}
-
-/* Null while it is undecided. */
-static void
-put_recommended_delay(sp_row *row, const sp_commit_values *delays)
-{
-	const sp_judgement *judgement = &delays->setting.judgement;
-
-	if (delays->count > 0 && judgement->verdict != SP_UNDECIDED && judgement->recommended >= 0)
-		sp_row_put_int(row, "recommended_commit_delay", INT4OID,
-					   atoi(delays->setting.values[judgement->recommended].value));
+	sp_put_judgement(row, first->setting.setting, &first->setting.comparison,
+					 &first->setting.judgement, reason);
 }
 
 static void
@@ -181,7 +173,6 @@ commit_run_row(const commit_rows *rows)
 	put_request(row, run);
 	sp_put_where(row, &run->storage);
 	put_verdict(row, run);
-	put_recommended_delay(row, &run->delays);
 	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->started_at));
 	sp_row_put(row, "finished_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->finished_at));
 	sp_row_put_text(row, "wal_sync_method", run->wal_sync_method);

@@ -134,7 +134,7 @@ run_round(commit_running *state, sp_commit_values *values, bool counts)
 	}
 	sp_setting_add_round(&values->setting, wait_us, commits_per_sec);
 	state->progress->rounds = ++state->run->rounds;
-	sp_commit_analyze_if_due(state->run, values);
+	sp_commit_look_if_due(state->run, values, (int64) (elapsed_seconds(state) * 1e6));
 }
 
 /* ------------------------------------------------------------------- limits */
@@ -306,7 +306,7 @@ check_suite_duration(const sp_commit_run *run, double slot_seconds)
 				 errmsg("duration is too short for the commit suite"),
 				 errdetail("A first round and one that counts take %.2g s: %d slots of %.2g s.",
 						   needed, 2 * slots, slot_seconds),
-				 errhint("A verdict needs at least %d rounds.", SP_SETTING_MIN_ROUNDS)));
+				 errhint("A verdict needs at least %d rounds.", SP_MIN_ENTRIES)));
 }
 
 /* Also called while the backend exits: must not throw an error. */

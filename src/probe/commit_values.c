@@ -11,6 +11,8 @@
 
 #include <math.h>
 
+#include "miscadmin.h"
+
 #include "engine/text/sentence.h"
 
 /* Below that share of the syncs, workers do not show what their settings do. */
@@ -26,25 +28,22 @@ sp_commit_member(sp_commit_values *values, int m)
 /* ---------------------------------------------------------------- judgement */
 
 static void
-judge(const sp_commit_run *run, sp_commit_values *values)
+judge(sp_commit_values *values, double error)
 {
-	double		error = run->stop_early ? sp_analysis_alpha(values->analyses + 1) : 0.05;
-
+	values->setting.fsync_off = !enableFsync;
 	sp_setting_judge(&values->setting, error);
 }
 
-/* At an interim analysis: is the verdict settled? */
 void
-sp_commit_analyze_if_due(const sp_commit_run *run, sp_commit_values *values)
+sp_commit_look_if_due(const sp_commit_run *run, sp_commit_values *values, int64 elapsed_us)
 {
-	sp_setting_comparison *setting = &values->setting;
+	int			due = sp_looks_due(elapsed_us, run->duration_us);
 
-	if (!run->stop_early ||
-		setting->rounds < sp_analysis_entries(values->analyses + 1))
+	if (!run->stop_early || due <= values->looks)
 		return;
-	judge(run, values);
-	values->analyses++;
-	values->done = sp_judgement_settled(&setting->comparison, &setting->judgement);
+	values->looks = due;
+	judge(values, sp_look_alpha(due));
+	values->done = sp_is_settled(&values->setting.comparison, &values->setting.judgement);
 }
 
 /* The smallest share of the syncs that workers made with one of the values. */
@@ -71,7 +70,7 @@ explain(sp_commit_values *values)
 	double		own_share = least_own_share(values);
 	bool		diluted = own_share < MIN_OWN_SHARE;
 
-	if (diluted && (judgement->verdict == SP_KEEP || judgement->verdict == SP_TIE))
+	if (diluted && judgement->verdict == SP_KEEP)
 	{
 		judgement->verdict = SP_UNDECIDED;
 		values->reason[0] = '\0';
@@ -94,7 +93,7 @@ sp_commit_conclude(const sp_commit_run *run, sp_commit_values *values)
 	if (values->count == 0)
 		return;
 	/* a settled verdict keeps the intervals that settled it */
-	if (!values->done || values->analyses == 0)
-		judge(run, values);
+	if (!values->done || values->looks == 0)
+		judge(values, run->stop_early ? sp_look_alpha(SP_LOOKS) : SP_ALPHA);
 	explain(values);
 }

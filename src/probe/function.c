@@ -13,22 +13,28 @@
 #include <ctype.h>
 #include <math.h>
 
+#include "access/htup_details.h"
 #include "common/pg_prng.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "storage/ipc.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/tuplestore.h"
 
 #include "compat.h"
+#include "engine/text/units.h"
 
 const char *const sp_probe_arg_names[] = {
 	"location", "suite", "duration", "duty_cycle", "flush_size",
 	"flush_interval", "stop_early", "label", "record",
 	"methods", "commit_delays", "workers"
 };
+
+double		sp_margin = 0.05;
 
 /* ---------------------------------------------------------------- arguments */
 
@@ -87,7 +93,9 @@ refuse_inapplicable(FunctionCallInfo fcinfo, const char *suite)
 
 		if (inapplicable[i].suite && strcmp(inapplicable[i].suite, suite) != 0)
 			continue;
-		if (arg == SP_ARG_DUTY_CYCLE ? PG_GETARG_FLOAT8(arg) != 1 : !PG_ARGISNULL(arg))
+		/* probe_run() has not all of them */
+		if ((int) arg < PG_NARGS() && !PG_ARGISNULL(arg) &&
+			!(arg == SP_ARG_DUTY_CYCLE && PG_GETARG_FLOAT8(arg) == 1))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("argument \"%s\" does not apply to suite \"%s\"",
@@ -96,10 +104,21 @@ refuse_inapplicable(FunctionCallInfo fcinfo, const char *suite)
 	}
 }
 
+/* Without arguments a probe takes so long, writing all the time ... */
+#define DEFAULT_DURATION_US		(5 * USECS_PER_SEC)
+
+/*
+ * ... and beside a load of commits it writes a fifth of the time for five times as long.  All
+ * the time cost 8 clients 6 to 19 % of their commits.
+ */
+#define GENTLE_DUTY_CYCLE		0.2
+
+/* 1 if it is not given, see be_gentle(). */
 static double
 duty_cycle_argument(FunctionCallInfo fcinfo)
 {
-	double		duty_cycle = PG_GETARG_FLOAT8(SP_ARG_DUTY_CYCLE);
+	double		duty_cycle = PG_ARGISNULL(SP_ARG_DUTY_CYCLE) ? 1 :
+		PG_GETARG_FLOAT8(SP_ARG_DUTY_CYCLE);
 
 	if (isnan(duty_cycle) || duty_cycle <= 0 || duty_cycle > 1)
 		ereport(ERROR,
@@ -108,6 +127,17 @@ duty_cycle_argument(FunctionCallInfo fcinfo)
 				 errdetail("It must be greater than 0 and at most 1."),
 				 errhint("With 0.2, the probe writes one fifth of the time and sleeps the rest.")));
 	return duty_cycle;
+}
+
+int64
+sp_probe_duration(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(SP_ARG_DURATION))
+		return Min(DEFAULT_DURATION_US, sp_max_duration_ms * INT64CONST(1000));
+	return sp_interval_argument(fcinfo, SP_ARG_DURATION, sp_probe_arg_names,
+								SP_MIN_DURATION_MS * INT64CONST(1000),
+								sp_max_duration_ms * INT64CONST(1000),
+								"The upper limit is pg_sync_probe.max_duration.");
 }
 
 /* Arguments override the statistics of the cluster. */
@@ -186,11 +216,10 @@ way_out(const sp_probe *probe, const sp_min_duration *min)
 
 /* Throw an error if the duration is too short for one round of every test case. */
 static void
-check_duration(FunctionCallInfo fcinfo, const sp_probe *probe)
+check_duration(const sp_probe *probe)
 {
 	sp_min_duration min;
 	char	   *slices;
-	char	   *shown = DatumGetCString(DirectFunctionCall1(interval_out, PG_GETARG_DATUM(SP_ARG_DURATION)));
 
 	/* how long a segment takes is not known before */
 	if (probe->segments.nslots > 0)
@@ -204,7 +233,8 @@ check_duration(FunctionCallInfo fcinfo, const sp_probe *probe)
 					  min.saturated_ns * probe->duty_cycle / min.saturated_cases / 1e6, probe->duty_cycle);
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("duration \"%s\" is too short for one round of all test cases", shown),
+			 errmsg("duration %s is too short for one round of all test cases",
+					rounded_time((double) probe->duration_ns, rint)),
 			 min.paced_cases == 0 ?
 			 errdetail("One round takes at least %s.", slices) :
 			 errdetail("One round takes at least %s when paced (the flush_interval), and %s when saturated.",
@@ -223,6 +253,9 @@ tell_unknown_pace(const sp_suite *suite, const sp_wal_profile *profile)
 }
 
 /* -------------------------------------------------------------------- probe */
+
+/* The share of the time in which WAL is written or synced, above which no pause is left. */
+#define SATURATED_SHARE		0.5
 
 /* The state of a call of probe(), for clean_up(). */
 typedef struct probing
@@ -248,9 +281,7 @@ plan_probe(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_wal_profile 
 	probe->buffer = buffer;
 	probe->duration_ns = duration_us * 1000;
 	probe->flush_interval_ns = profile->flush_interval_us * 1000;
-	/* an interval that was given is that of the cluster that is asked about */
-	probe->cluster_interval_ns = 1000 *
-		(PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL) ? profile->observed_interval_us : profile->flush_interval_us);
+	probe->fsync_off = !enableFsync;
 	probe->duty_cycle = duty_cycle_argument(fcinfo);
 	probe->margin = sp_margin;
 	probe->stop_early = PG_GETARG_BOOL(SP_ARG_STOP_EARLY);
@@ -284,6 +315,7 @@ measure_location(probing *state, const sp_location *location)
 
 	sp_progress_set_phase("examining storage");
 	sp_storage_examine(location, &state->storage, &state->probe->device);
+	state->probe->syncs_nothing = state->storage.syncs_nothing;
 	sp_progress_set_phase("writing files");
 	(void) sp_probe_files_sweep(location);
 	PG_ENSURE_ERROR_CLEANUP(clean_up, PointerGetDatum(state));
@@ -300,41 +332,128 @@ measure_location(probing *state, const sp_location *location)
 	clean_up(0, PointerGetDatum(state));
 }
 
+/* Beside commits of others, be gentle where the caller has not said how much to write. */
+static void
+be_gentle(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_wal_profile *profile,
+		  sp_probe *probe)
+{
+	int64		max_ns = sp_max_duration_ms * SP_NS_PER_MS;
+
+	if (!PG_ARGISNULL(SP_ARG_DUTY_CYCLE) || suite->streams || !profile->loaded)
+		return;
+	probe->duty_cycle = GENTLE_DUTY_CYCLE;
+	if (PG_ARGISNULL(SP_ARG_DURATION))
+		probe->duration_ns = Min((int64) (probe->duration_ns / GENTLE_DUTY_CYCLE), max_ns);
+	ereport(NOTICE,
+			(errmsg("sessions of this server are committing: the probe writes %g of the time, for up to %s",
+					probe->duty_cycle, rounded_time((double) probe->duration_ns, rint)),
+			 errdetail("In the %.1f s before, %.1f of them did so at a time on average.",
+					   SP_LOOK_S, profile->committing),
+			 errhint("Give a duty_cycle: with 1 it takes less time, and costs them more.")));
+}
+
+/*
+ * Look at the server before the first write: what its commits do decides the regime, and how
+ * gentle the probe must be.  wal_sync_method acts on pg_wal alone: of a tablespace the load
+ * of this cluster says nothing.
+ */
+static void
+look_at_load(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_location *location,
+			 sp_wal_profile *profile, sp_probe *probe)
+{
+	sp_wal_profile_look(profile);
+	be_gentle(fcinfo, suite, profile, probe);
+	if (OidIsValid(location->tablespace))
+	{
+		profile->wal_busy_source = NULL;
+		return;
+	}
+	/* who gives a flush interval asks about that pace */
+	if (PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL) && profile->wal_busy > SATURATED_SHARE)
+	{
+		probe->deciding = SP_SATURATED;
+		profile->load = psprintf("back to back decides: %s", profile->load);
+	}
+	probe->load = profile->load;
+}
+
 /* A short probe, or a long flush interval: it is recorded, but the advice stays as it was. */
 static void
 tell_if_too_short(const sp_probe *probe)
 {
-	int64		paced = probe->entries[SP_PACED];
-	int64		saturated = probe->entries[SP_SATURATED];
+	bool		segments = probe->segments.nslots > 0;
+	int64		entries = probe->entries[segments ? SP_SATURATED : probe->deciding];
 
-	if (probe->segments.nslots > 0 && saturated < SP_FIRST_ANALYSIS_ENTRIES)
+	if ((segments || probe->judged) && entries < SP_MIN_ENTRIES)
 		ereport(NOTICE,
-				(errmsg("too few rounds for advice: " INT64_FORMAT " of %d", saturated,
-						SP_FIRST_ANALYSIS_ENTRIES),
+				(errmsg("too few rounds for advice: " INT64_FORMAT " of %d", entries, SP_MIN_ENTRIES),
 				 errhint("Use a longer duration.")));
-	if (probe->judged && Min(paced, saturated) < SP_FIRST_ANALYSIS_ENTRIES)
-		ereport(NOTICE,
-				(errmsg("too few rounds for advice: paced entries: " INT64_FORMAT ", saturated rounds: "
-						INT64_FORMAT "; %d of each are needed",
-						paced, saturated, SP_FIRST_ANALYSIS_ENTRIES)));
+}
+
+/*
+ * Measure and record.  Returns the row of the run, and the rows of its measurements, of that
+ * row type.
+ */
+static HeapTuple
+probe_with(FunctionCallInfo fcinfo, const char *suite, TupleDesc row_type,
+		   HeapTuple rows[SP_MAX_CASES], int *nrows)
+{
+	sp_location location;
+	sp_wal_profile profile;
+	sp_run		run = {.location = &location, .profile = &profile};
+	probing		state = {0};
+	int64		duration_us;
+	int64		run_id;
+	HeapTuple	row;
+
+	run.suite = suite_argument(suite);
+	refuse_inapplicable(fcinfo, suite);
+	duration_us = sp_probe_duration(fcinfo);
+	(void) duty_cycle_argument(fcinfo);
+	run.label = sp_label_argument(fcinfo, SP_ARG_LABEL);
+	sp_location_find(NameStr(*PG_GETARG_NAME(SP_ARG_LOCATION)), &location);
+	sp_location_check_privilege(&location);
+	sp_await_reload();
+	sp_wal_profile_read(&profile);
+	override_pace(fcinfo, &profile);
+	state.probe = plan_probe(fcinfo, run.suite, &profile, duration_us, &state);
+	run.probe = state.probe;
+	check_duration(state.probe);
+	tell_unknown_pace(run.suite, &profile);
+
+	state.context.storage = &state.storage;
+	state.context.files = &state.files;
+	state.context.progress = sp_cluster_lock_acquire(NameStr(location.name), run.suite->name, duration_us);
+	look_at_load(fcinfo, run.suite, &location, &profile, state.probe);
+	state.context.progress->duration_us = state.probe->duration_ns / 1000;
+	run.started_at = GetCurrentTimestamp();
+	measure_location(&state, &location);
+	run.finished_at = GetCurrentTimestamp();
+	run.measuring_since = state.context.progress->measuring_since;
+	run.storage = &state.storage;
+	run.storage_jsonb = sp_storage_jsonb(&state.storage, state.probe);
+	sp_progress_set_phase("recording");
+	sp_process_reload();
+
+	run_id = PG_GETARG_BOOL(SP_ARG_RECORD) && sp_record_or_tell() ?
+		sp_history_next_id("runs_run_id_seq") : 0;
+	tell_if_too_short(run.probe);
+	sp_stream_tell_end(run.probe);
+	*nrows = sp_measurement_rows(run.probe, run_id, row_type, rows);
+	row = sp_record(&run, run_id, row_type, rows, *nrows);
+	sp_cluster_lock_release();
+	return row;
 }
 
 static void
-return_and_record(FunctionCallInfo fcinfo, const sp_run *run)
+refuse_nulls(FunctionCallInfo fcinfo)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	HeapTuple	rows[SP_MAX_CASES];
-	bool		recorded = PG_GETARG_BOOL(SP_ARG_RECORD) && sp_record_or_tell();
-	int64		run_id = recorded ? sp_history_next_id("runs_run_id_seq") : 0;
-	int			nrows;
+	static const sp_probe_argument needed[] = {
+		SP_ARG_LOCATION, SP_ARG_SUITE, SP_ARG_STOP_EARLY, SP_ARG_RECORD
+	};
 
-	tell_if_too_short(run->probe);
-	sp_stream_tell_end(run->probe);
-
-	nrows = sp_measurement_rows(run->probe, run_id, rsinfo->setDesc, rows);
-	sp_record(run, run_id, rsinfo->setDesc, rows, nrows);
-	for (int i = 0; i < nrows; i++)
-		tuplestore_puttuple(rsinfo->setResult, rows[i]);
+	for (size_t i = 0; i < lengthof(needed); i++)
+		sp_refuse_null(fcinfo, needed[i], sp_probe_arg_names);
 }
 
 /*
@@ -345,53 +464,51 @@ SP_FUNCTION(sync_probe_probe,
 			"name, text, interval, float8, int4, interval, bool, text, bool, text[], int4[], "
 			"int4 -> SETOF sync_probe.measurements")
 {
-	sp_location location;
-	sp_wal_profile profile;
-	sp_run		run = {.location = &location, .profile = &profile};
-	probing		state = {0};
-	int64		duration_us;
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	HeapTuple	rows[SP_MAX_CASES];
+	int			nrows;
 	char	   *suite;
 
 	sp_check_circumstances("probe");
-	for (int arg = SP_ARG_LOCATION; arg <= SP_ARG_RECORD; arg++)
-	{
-		if (arg != SP_ARG_FLUSH_SIZE && arg != SP_ARG_FLUSH_INTERVAL && arg != SP_ARG_LABEL)
-			sp_refuse_null(fcinfo, arg, sp_probe_arg_names);
-	}
+	refuse_nulls(fcinfo);
 	suite = text_to_cstring(PG_GETARG_TEXT_PP(SP_ARG_SUITE));
 	if (strcmp(suite, SP_COMMIT_SUITE) == 0)
 		return sp_commit_suite(fcinfo);
-	run.suite = suite_argument(suite);
-	refuse_inapplicable(fcinfo, suite);
-	duration_us = sp_interval_argument(fcinfo, SP_ARG_DURATION, sp_probe_arg_names,
-									   SP_MIN_DURATION_MS * INT64CONST(1000),
-									   sp_max_duration_ms * INT64CONST(1000),
-									   "The upper limit is pg_sync_probe.max_duration.");
-	run.label = sp_label_argument(fcinfo, SP_ARG_LABEL);
-	sp_location_find(NameStr(*PG_GETARG_NAME(SP_ARG_LOCATION)), &location);
-	sp_location_check_privilege(&location);
-	sp_await_reload();
-	sp_wal_profile_read(&profile);
-	override_pace(fcinfo, &profile);
-
 	InitMaterializedSRF(fcinfo, 0);
-	state.probe = plan_probe(fcinfo, run.suite, &profile, duration_us, &state);
-	run.probe = state.probe;
-	check_duration(fcinfo, state.probe);
-	tell_unknown_pace(run.suite, &profile);
-
-	state.context.storage = &state.storage;
-	state.context.files = &state.files;
-	state.context.progress = sp_cluster_lock_acquire(NameStr(location.name), run.suite->name, duration_us);
-	run.started_at = GetCurrentTimestamp();
-	measure_location(&state, &location);
-	run.finished_at = GetCurrentTimestamp();
-	run.measuring_since = state.context.progress->measuring_since;
-	run.storage = &state.storage;
-	run.storage_jsonb = sp_storage_jsonb(&state.storage, state.probe);
-	sp_progress_set_phase("recording");
-	sp_process_reload();
-	return_and_record(fcinfo, &run);
-	sp_cluster_lock_release();
+	(void) probe_with(fcinfo, suite, rsinfo->setDesc, rows, &nrows);
+	for (int i = 0; i < nrows; i++)
+		tuplestore_puttuple(rsinfo->setResult, rows[i]);
 	return (Datum) 0;
+}
+
+#define PROBE_SIGNATURE	SP_SCHEMA ".probe(name, text, interval, float8, integer, interval, boolean, " \
+	"text, boolean, text[], integer[], integer)"
+
+/* Who may not call probe() may not call what does the same for probe_all(). */
+static void
+check_may_probe(void)
+{
+	if (!DatumGetBool(DirectFunctionCall2(has_function_privilege_name,
+										  CStringGetTextDatum(PROBE_SIGNATURE),
+										  CStringGetTextDatum("EXECUTE"))))
+		aclcheck_error(ACLCHECK_NO_PRIV, OBJECT_FUNCTION, "probe");
+}
+
+/*
+ * sync_probe_internal.probe_run(location, suite, duration, duty_cycle, flush_size,
+ * flush_interval, stop_early, label, record) RETURNS sync_probe.runs
+ *
+ * The same, and the row of the run: on a standby it is not in the table.
+ */
+SP_FUNCTION(sync_probe_probe_run,
+			"name, text, interval, float8, int4, interval, bool, text, bool -> sync_probe.runs")
+{
+	HeapTuple	rows[SP_MAX_CASES];
+	int			nrows;
+
+	sp_check_circumstances("probe");
+	check_may_probe();
+	refuse_nulls(fcinfo);
+	return HeapTupleGetDatum(probe_with(fcinfo, text_to_cstring(PG_GETARG_TEXT_PP(SP_ARG_SUITE)),
+										sp_history_row_type("measurements"), rows, &nrows));
 }

@@ -45,7 +45,7 @@ describe_case(const sp_probe *probe, int c)
 	const sp_result *result = &probe->results[c];
 
 	if (result->excluded && result->status == SP_OK)
-		return psprintf("left out after " INT64_FORMAT " of " INT64_FORMAT " rounds: it is slower",
+		return psprintf("left out after " INT64_FORMAT " of " INT64_FORMAT " rounds: it cannot gain more than the margin",
 						(int64) result->series.rounds,
 						(int64) probe->rounds[probe->cases[c].regime]);
 	if (result->status == SP_ERROR || result->status == SP_NO_DIRECT_IO)
@@ -66,35 +66,40 @@ describe_case(const sp_probe *probe, int c)
 	return NULL;
 }
 
-/* Of a kind of segment that is not the current one. */
-static const char *
-choice_of_kind(const sp_probe *probe, const sp_test_case *test_case)
-{
-	const char *recommended;
-	sp_judgement judgement;
-
-	if (probe->entries[SP_SATURATED] < SP_FIRST_ANALYSIS_ENTRIES || !test_case->contender)
-		return NULL;
-	(void) sp_segments_judge(probe, test_case->part, &judgement, &recommended);
-	return recommended && strcmp(recommended, test_case->label) == 0 ? "recommended" : NULL;
-}
-
-/* "current" or "recommended"; NULL for all other methods. */
-static const char *
-choice_of(const sp_probe *probe, int c)
+/* "current" or "recommended"; NULL for all other methods, or kinds of segments. */
+static void
+put_choice(sp_row *row, const sp_probe *probe, int c)
 {
 	const sp_test_case *test_case = &probe->cases[c];
-	sp_comparison comparison;
+	bool		current = test_case->baseline == c;
+	sp_comparison kinds;
+	const sp_comparison *comparison = &probe->comparison;
+	sp_judgement judgement = probe->judgement;
+	bool		judged = probe->judged;
 
-	if (test_case->baseline == c)
-		return "current";
+	if (current)
+		sp_row_put_text(row, "choice", "current");
+	if (!test_case->contender)
+		return;
 	if (test_case->part != SP_NO_PART)
-		return choice_of_kind(probe, test_case);
-	if (!test_case->contender || !probe->judged || probe->judgement.recommended < 0)
-		return NULL;
-	(void) sp_probe_compare(probe, &comparison);
-	return strcmp(comparison.contenders[probe->judgement.recommended].name,
-				  test_case->label) == 0 ? "recommended" : NULL;
+	{
+		judged = sp_segments_judge(probe, test_case->part, &kinds, &judgement);
+		comparison = &kinds;
+		/* a run of segments has two verdicts, one for each part */
+		if (judged && current)
+			sp_row_put_text(row, "verdict", sp_verdict_name(judgement.verdict));
+	}
+	if (!current && judged && judgement.recommended >= 0 &&
+		strcmp(comparison->contenders[judgement.recommended].name, test_case->label) == 0)
+		sp_row_put_text(row, "choice", "recommended");
+}
+
+/* Of a method of the wal suite: in both regimes. */
+static sp_durable
+durable_of(const sp_probe *probe, int c)
+{
+	return probe->cases[c].contender && probe->cases[c].part == SP_NO_PART ?
+		sp_probe_method_durable(probe, probe->cases[c].label) : sp_probe_case_durable(probe, c);
 }
 
 void
@@ -125,7 +130,7 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDe
 	sp_row_put_text(row, "test", test_case->test);
 	sp_row_put_text(row, "method", test_case->label);
 	sp_row_put(row, "direct_io", BOOLOID, BoolGetDatum(probe->files[test_case->file].direct_io));
-	sp_row_put_text(row, "choice", choice_of(probe, c));
+	put_choice(row, probe, c);
 	sp_row_put_int(row, "write_size", INT4OID, test_case->write_size);
 	sp_row_put_int(row, "writes_per_sync", INT4OID, test_case->writes_per_sync);
 	sp_row_put_text(row, "status", sp_status_name(result->status));
@@ -146,6 +151,8 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDe
 	sp_row_put_number(row, "device_writes_per_op", device.writes, 2);
 	sp_row_put_number(row, "device_bytes_per_op", device.bytes, 0);
 	sp_row_put_number(row, "device_utilization", device.utilization, 3);
+	if (probe->files[test_case->file].method && result->histogram.ops > 0)
+		sp_row_put_text(row, "durable", sp_durable_name(durable_of(probe, c)));
 	return sp_row_form(row);
 }
 
@@ -217,13 +224,13 @@ sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc
 void
 sp_put_speeds(sp_row *row, const sp_setting_comparison *setting, int m)
 {
-	static const char *const columns[SP_REGIMES] = {
+	static const char *const columns[SP_SETTING_FIGURES] = {
 		[SP_COMMIT_WAIT] = "relative_speed",
 		[SP_COMMIT_RATE] = "relative_rate"
 	};
 
 	sp_row_put_int(row, "rounds", INT4OID, setting->rounds);
-	for (int i = 0; setting->rounds > 0 && i < SP_REGIMES; i++)
+	for (int i = 0; setting->rounds > 0 && i < SP_SETTING_FIGURES; i++)
 	{
 		sp_speed	speed = setting->values[m].speed[i];
 
@@ -233,16 +240,26 @@ sp_put_speeds(sp_row *row, const sp_setting_comparison *setting, int m)
 	}
 }
 
-/* The verdict on the values of a setting, and why. */
-void
-sp_put_setting_verdict(sp_row *row, const sp_setting_comparison *setting, const char *reason)
+/* The name of a contender, null for -1. */
+static void
+put_contender(sp_row *row, const char *column, const sp_comparison *comparison, int contender)
 {
-	const sp_judgement *judgement = &setting->judgement;
+	sp_row_put_text(row, column, contender < 0 ? NULL : comparison->contenders[contender].name);
+}
 
-	sp_row_put_name(row, "setting", setting->setting);
+/* What a run says of a setting, and why: the columns of sync_probe.runs. */
+void
+sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparison,
+				 const sp_judgement *judgement, const char *reason)
+{
+	sp_row_put_name(row, "setting", setting);
 	sp_row_put_text(row, "verdict", sp_verdict_name(judgement->verdict));
-	if (judgement->recommended >= 0)
-		sp_row_put_text(row, "recommended_value", setting->values[judgement->recommended].value);
-	sp_row_put_text(row, "reason", reason);
+	put_contender(row, "recommended_value", comparison, judgement->recommended);
+	put_contender(row, "best_value", comparison, judgement->best);
+	sp_row_put_number(row, "loss_bound", judgement->loss_bound, 3);
+	sp_row_put_number(row, "margin", comparison->margin, 6);
 	sp_row_put_number(row, "noise", judgement->noise, 4);
+	sp_row_put_text(row, "reason", reason);
+	if (!isnan(judgement->times_as_long))
+		sp_row_put(row, "times_as_long", FLOAT8OID, Float8GetDatum(judgement->times_as_long));
 }

@@ -8,9 +8,8 @@
  * with callbacks.c.  measurement_rows.c builds the rows of the result, and record.c
  * records the run.  stream_suite.c has what only the stream suite needs.
  *
- * Other functions are about runs that were recorded, or printed: verdict_function.c judges
- * figures for SQL, median_function.c has the interval of a median, and tool_report_function.c
- * records what pg_test_fsync has printed.
+ * Other functions are about runs that were recorded, or printed: median_function.c has the
+ * interval of a median, and tool_report_function.c records what pg_test_fsync has printed.
  *
  * The commit suite is not one of the engine's: commit_plan.c checks its arguments,
  * commit_rounds.c lets the workers of live/ commit in rounds, commit_values.c judges their
@@ -51,9 +50,11 @@ typedef enum sp_probe_argument
 extern const char *const sp_probe_arg_names[];
 
 #define SP_MIN_DURATION_MS		10
-#define SP_MAX_INTERVAL_US		(60 * USECS_PER_SEC)
 
-/* ---------------------------------------------------- verdict_function.c */
+/* The duration that was given, or the default; microseconds. */
+extern int64 sp_probe_duration(FunctionCallInfo fcinfo);
+
+#define SP_MAX_INTERVAL_US		(60 * USECS_PER_SEC)
 
 /* GUC, see pg_sync_probe.c */
 extern double sp_margin;
@@ -72,9 +73,18 @@ typedef struct sp_wal_profile
 	const char *flush_interval_source;
 	const char *pace_unknown;	/* why the statistics give no size or interval, or NULL */
 	bool		in_recovery;
+	double		wal_busy;		/* share of the time in which WAL is written or synced */
+	const char *wal_busy_source;	/* NULL: unknown */
+	double		committing;		/* sessions that were committing, on average */
+	bool		loaded;			/* these are a load */
+	const char *load;			/* what was seen, in words; NULL: nothing */
+	double		observed_busy;	/* wal_busy of the commit_waits() that gave the pace, or NAN */
 } sp_wal_profile;
 
 extern void sp_wal_profile_read(sp_wal_profile *profile);
+
+/* Look at the processes of the server for a moment, to fill in what wal_busy and load are. */
+extern void sp_wal_profile_look(sp_wal_profile *profile);
 
 /* A NOTICE where the statistics hold enough, and do not tell what was asked for. */
 extern void sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters);
@@ -130,7 +140,7 @@ typedef struct sp_probe_context
 	int64		next_check_ns;	/* of free space and DROP EXTENSION */
 	int64		filling_since_ns;	/* files are written; 0 before */
 	int64		next_notice_ns;
-	char		noticed[SP_REGIMES][SP_NOTICE_LENGTH];	/* the last NOTICE of each regime */
+	char		noticed[SP_NOTICE_LENGTH];	/* the last NOTICE */
 } sp_probe_context;
 
 extern void sp_callbacks_set(sp_probe *probe, sp_probe_context *context);
@@ -148,8 +158,8 @@ extern HeapTuple sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 
 
 /* All times of a measurement, and the number of its operations. */
 extern void sp_put_latencies(sp_row *row, const sp_histogram *histogram);
-extern void sp_put_setting_verdict(sp_row *row, const sp_setting_comparison *setting,
-								   const char *reason);
+extern void sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparison,
+							 const sp_judgement *judgement, const char *reason);
 extern void sp_put_speeds(sp_row *row, const sp_setting_comparison *setting, int m);
 extern void sp_put_buckets(sp_row *row, const sp_histogram *histogram);
 
@@ -173,8 +183,8 @@ typedef struct sp_run
 /* Who ran a probe, on which server, and what is below the location. */
 extern void sp_put_where(sp_row *row, const sp_storage *storage);
 
-extern void sp_record(const sp_run *run, int64 run_id, TupleDesc measurement_type,
-					  HeapTuple *measurements, int nmeasurements);
+extern HeapTuple sp_record(const sp_run *run, int64 run_id, TupleDesc measurement_type,
+						   HeapTuple *measurements, int nmeasurements);
 
 /* ---------------------------------------------------------- stream_suite.c */
 
@@ -185,7 +195,7 @@ extern int	sp_max_stream_mb;
 extern void sp_stream_prepare(sp_probe *probe);
 
 /* The rates of the last second of each test case, in one line. */
-extern char *sp_stream_line(const sp_probe *probe, sp_regime regime);
+extern char *sp_stream_line(const sp_probe *probe);
 
 /* The rates of a test case. */
 extern char *sp_stream_describe(const sp_probe *probe, int c);
@@ -221,7 +231,7 @@ typedef struct sp_commit_values
 	sp_commit_value values[SP_MAX_METHODS];	/* in the order of setting.values */
 	bool		hold_xid;
 	sp_setting_comparison setting;
-	int			analyses;
+	int			looks;			/* interim ones that were taken */
 	bool		done;
 	char		reason[2 * SP_REASON_SIZE];
 } sp_commit_values;
@@ -266,8 +276,9 @@ extern sp_commit_run *sp_commit_plan(FunctionCallInfo fcinfo);
 /* The value of a slot; behind the last one is the control, the current value again. */
 extern sp_commit_value *sp_commit_member(sp_commit_values *values, int m);
 
-/* After a round: is the verdict settled?  Then values->done. */
-extern void sp_commit_analyze_if_due(const sp_commit_run *run, sp_commit_values *values);
+/* After a round: is a look due, and the verdict settled?  Then values->done. */
+extern void sp_commit_look_if_due(const sp_commit_run *run, sp_commit_values *values,
+								  int64 elapsed_us);
 
 /* The verdict and its reason, at the end. */
 extern void sp_commit_conclude(const sp_commit_run *run, sp_commit_values *values);

@@ -20,9 +20,6 @@
 #include "utils/memutils.h"
 
 
-/* The last probe of the session as json, in TopMemoryContext; NULL before it. */
-static char *last_run = NULL;
-
 /* ------------------------------------------------------------------ the run */
 
 static void
@@ -80,9 +77,30 @@ put_probe_outcome(sp_row *row, const sp_run *run)
 	if (probe->rounds[SP_PACED] > 0)
 		sp_row_put_interval(row, "achieved_flush_interval",
 							probe->paced_ns / probe->rounds[SP_PACED] / 1000);
-	if (probe->judged)
-		sp_row_put_number(row, "noise", probe->judgement.noise, 4);
 	sp_row_put(row, "storage", JSONBOID, run->storage_jsonb);
+}
+
+/* The verdict of the wal suite. */
+static void
+put_probe_verdict(sp_row *row, const sp_run *run)
+{
+	const sp_probe *probe = run->probe;
+	const sp_comparison *comparison = &probe->comparison;
+	char		reason[SP_REASON_SIZE];
+
+	if (!probe->judged)
+		return;
+	sp_probe_explain(probe, reason);
+	sp_put_judgement(row, "wal_sync_method", comparison, &probe->judgement, sp_valid_text(reason));
+	sp_row_put_text(row, "deciding_test", sp_regime_name(probe->deciding));
+	sp_row_put_number(row, "flush_us", sp_probe_flush_us(probe), 1);
+	sp_row_put_text(row, "durable", comparison->fsync_off ? sp_durable_name(SP_DURABLE_NO) :
+					sp_durable_name(comparison->contenders[comparison->current].durable));
+	if (run->profile->wal_busy_source)
+	{
+		sp_row_put_number(row, "wal_busy", run->profile->wal_busy, 4);
+		sp_row_put_text(row, "wal_busy_source", run->profile->wal_busy_source);
+	}
 }
 
 /* run_id: 0 if the run is not recorded */
@@ -97,31 +115,8 @@ run_row(const sp_run *run, int64 run_id, TupleDesc row_type)
 	put_probe_request(row, run);
 	sp_put_where(row, run->storage);
 	put_probe_outcome(row, run);
+	put_probe_verdict(row, run);
 	return sp_row_form(row);
-}
-
-/* Keep the row as text, so that ALTER TABLE cannot make it invalid. */
-static void
-remember_run(HeapTuple row)
-{
-	Datum		json = DirectFunctionCall1(row_to_json, HeapTupleGetDatum(row));
-
-	if (last_run)
-		pfree(last_run);
-	last_run = NULL;			/* in case the allocation fails */
-	last_run = MemoryContextStrdup(TopMemoryContext, TextDatumGetCString(json));
-}
-
-/*
- * sync_probe_internal.last_run() RETURNS text: this session's last probe as json, with
- * the columns of sync_probe.runs, for the advice on a run that could not be
- * recorded; null before it.
- */
-SP_FUNCTION(sync_probe_last_run, "-> text")
-{
-	if (last_run == NULL)
-		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text(last_run));
 }
 
 /* ---------------------------------------------------------------- recording */
@@ -162,10 +157,10 @@ record(void *arg)
 }
 
 /*
- * Insert a run, its measurements and their samples into the history.  With run_id 0,
- * only remember the run for this session.
+ * Insert a run, its measurements and their samples into the history, unless run_id is 0.
+ * Returns the row of the run.
  */
-void
+HeapTuple
 sp_record(const sp_run *run, int64 run_id, TupleDesc measurement_type,
 		  HeapTuple *measurements, int nmeasurements)
 {
@@ -179,7 +174,7 @@ sp_record(const sp_run *run, int64 run_id, TupleDesc measurement_type,
 	};
 
 	args.row = run_row(run, run_id, args.row_type);
-	remember_run(args.row);
 	if (run_id != 0)
 		sp_as_history_owner(record, &args);
+	return args.row;
 }

@@ -52,7 +52,7 @@ last_second(const sp_probe *probe, int c)
 }
 
 char *
-sp_stream_line(const sp_probe *probe, sp_regime regime pg_attribute_unused())
+sp_stream_line(const sp_probe *probe)
 {
 	StringInfoData line;
 	int			file = -1;

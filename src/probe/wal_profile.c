@@ -105,6 +105,7 @@ read_pace(sp_wal_profile *profile)
 	profile->flush_size_source = profile->flush_interval_source = "default";
 	if (sp_observed_commits_read(&observed) && observed.flushes >= MIN_OBSERVED_FLUSHES)
 	{
+		profile->observed_busy = observed.wal_busy;
 		take_size(profile, observed.bytes_per_flush, "commit_waits");
 		take_interval(profile, observed.flushes_per_sec, "commit_waits");
 	}
@@ -136,11 +137,40 @@ sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters
 					 MIN_FLUSHES, SP_WAL_STATISTICS_RESET)));
 }
 
+/*
+ * A recent commit_waits() that saw commits tells more of the load than a moment does, and an
+ * idle moment must not displace it.
+ */
+void
+sp_wal_profile_look(sp_wal_profile *profile)
+{
+	sp_load_seen seen;
+
+	sp_load_look(&seen);
+	profile->committing = seen.committing;
+	profile->loaded = sp_load_is_seen(&seen);
+	profile->wal_busy = seen.wal_busy;
+	profile->wal_busy_source = "look";
+	if (!isnan(profile->observed_busy))
+	{
+		profile->wal_busy = profile->observed_busy;
+		profile->wal_busy_source = "commit_waits";
+	}
+	profile->load = isnan(profile->wal_busy) ? NULL :
+		psprintf("%s WAL was being written or synced %s of the time",
+				 isnan(profile->observed_busy) ?
+				 psprintf("in the %.1f s before this probe", seen.seconds) :
+				 "in the newest commit_waits()",
+				 profile->wal_busy == 0 ? "none" : profile->wal_busy < 0.01 ? "less than 1 %" :
+				 psprintf("%.0f %%", profile->wal_busy * 100));
+}
+
 /* The strings are in the current memory context. */
 void
 sp_wal_profile_read(sp_wal_profile *profile)
 {
 	memset(profile, 0, sizeof(*profile));
+	profile->wal_busy = profile->observed_busy = NAN;
 	profile->wal_level = pstrdup(GetConfigOption("wal_level", false, false));
 	profile->server.segment_size = wal_segment_size;
 	profile->server.init_write_size = SP_WAL_INIT_WRITE;

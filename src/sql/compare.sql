@@ -194,32 +194,23 @@ COMMENT ON FUNCTION sync_probe_internal.compared_cases(bigint[]) IS
 --
 -- sync_probe_internal.case_durable
 --
--- method_durable() of a test case: of its method in both regimes, or of the case alone.
+-- Whether the syncs of a test case reach the device, as the run stored it: of its method in the
+-- wal suite, else of the run's current method.
 --
 CREATE FUNCTION sync_probe_internal.case_durable(
-    of_storage jsonb,
+    run sync_probe.runs,
     measured sync_probe.measurements)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT sync_probe_internal.method_durable(of_storage, coalesce(p.m, measured),
-                                          coalesce(s.m, measured))
-FROM (SELECT) AS one
-LEFT JOIN LATERAL (
-    SELECT m FROM sync_probe.measurements AS m
-    WHERE m.run_id = measured.run_id AND m.test = 'paced' AND m.method = measured.method
-      AND m.direct_io = measured.direct_io
-    LIMIT 1) AS p ON true
-LEFT JOIN LATERAL (
-    SELECT m FROM sync_probe.measurements AS m
-    WHERE m.run_id = measured.run_id AND m.test = 'saturated' AND m.method = measured.method
-      AND m.direct_io = measured.direct_io
-    LIMIT 1) AS s ON true
+SELECT coalesce(measured.durable,
+                CASE WHEN measured.method = run.wal_sync_method THEN run.durable END)
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.case_durable(jsonb, sync_probe.measurements) IS
-  'Whether the syncs of a test case reach the device: yes, no, no_cache or unknown';
+COMMENT ON FUNCTION sync_probe_internal.case_durable(sync_probe.runs, sync_probe.measurements) IS
+  'Whether the syncs of a test case reach the device: yes, no, no_cache or unknown; null if it '
+  'was not examined';
 
 --
 -- sync_probe_internal.differences
@@ -308,8 +299,8 @@ BEGIN
     RETURN QUERY
         WITH cases AS MATERIALIZED (
             SELECT c.*, (c.measured).test,
-                   (c.measured).test <> 'unsynced_write'
-                   AND sync_probe_internal.case_durable((c.run).storage, c.measured) = 'no'
+                   coalesce((c.measured).test <> 'unsynced_write'
+                            AND sync_probe_internal.case_durable(c.run, c.measured) = 'no', false)
                        AS unsafe
             FROM sync_probe_internal.compared_cases(run_ids) AS c
         ), first_run AS (

@@ -56,7 +56,8 @@ COMMENT ON FUNCTION sync_probe_internal.member_fault(jsonb, text[], text) IS
 -- sync_probe_internal.value_fault
 --
 -- The first value of rows of a table that no run can have, so that every view and function
--- can read what was imported.  Figures are not negative, and neither NaN nor infinite.
+-- can read what was imported.  Figures are not negative, and neither NaN nor infinite, but
+-- times_as_long may be.
 -- Sums of whole numbers in an array stay within bigint.
 --
 CREATE FUNCTION sync_probe_internal.value_fault(rows jsonb, relation regclass, path text)
@@ -89,7 +90,8 @@ CROSS JOIN (SELECT *, relation <> 'sync_probe.runs'::regclass AS is_figure
                                     WHEN c.is_figure THEN 1e14 ELSE 9223372036854775807 END
                   THEN 'is out of range' END
          WHEN c.type = 'double precision' THEN
-             CASE WHEN v.value = '"-0"' THEN NULL
+             CASE WHEN v.value = '"-0"'
+                       OR c.name = 'times_as_long' AND v.value = '"Infinity"' THEN NULL
                   WHEN v.type <> 'number' THEN 'must be a number'
                   WHEN v.value <> '0' AND v.value::numeric NOT BETWEEN 1e-12 AND 1e15
                   THEN 'is out of range' END
@@ -147,14 +149,13 @@ AS $$
 WITH RECURSIVE expected (type, names) AS (VALUES
     ('string', '{kernel,mount_options,source,syncs_nothing,write_cache,below_write_cache,
                  backing_file,backing_filesystem,backing_mount_options,no_counters,name,dataset,
-                 pool,sync,logbias,primarycache,compression,unknown}'::text[]),
+                 pool,sync,logbias,primarycache,compression,unknown,durable_unknown}'::text[]),
     ('boolean', '{fua,flushes_uncounted,writes_uncounted,disks_incomplete,rotational,virtual,below,
                   counts_flushes,counts_flushes_only,intent_log_commits_of_all_pools}'),
     ('number', '{file_bytes,counters_read_us,readings_lost,recordsize,ashift,
                  intent_log_commits_per_op}'),
     ('array', '{disks,data_devices,log_devices}'),
-    ('object', '{zfs,others,least_flushes_per_op,required_flushes_per_op,below_flushes_per_op,
-                 lacking_share,own_share,below_own_share}')
+    ('object', '{zfs,others,below_flushes_per_op,lacking_share,own_share}')
 ), member (path, name, parent, value, level) AS (
     SELECT path, NULL, NULL, storage, 0
     UNION ALL
@@ -172,9 +173,8 @@ WITH RECURSIVE expected (type, names) AS (VALUES
     WHERE p.level < 10
 ), typed AS (
     SELECT m.path, m.value, m.level,
-           CASE WHEN m.parent IN ('others', 'least_flushes_per_op', 'required_flushes_per_op',
-                                  'below_flushes_per_op', 'lacking_share', 'own_share',
-                                  'below_own_share') THEN 'number'
+           CASE WHEN m.parent IN ('others', 'below_flushes_per_op', 'lacking_share', 'own_share')
+                THEN 'number'
                 WHEN m.parent = 'disks' THEN 'object'
                 WHEN m.parent IN ('data_devices', 'log_devices') THEN 'string'
                 ELSE (SELECT e.type FROM expected AS e WHERE m.name = ANY (e.names)) END AS type

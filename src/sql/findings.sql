@@ -84,13 +84,11 @@ SELECT d.location, 'warning', 'outdated_run',
        jsonb_build_object('run_id', d.run_id, 'finished_at', d.measured_at, 'changes', c.changes)
 FROM advice AS d
 JOIN sync_probe_internal.newest_runs AS n USING (location),
-     -- Of a followed recommendation the change of the method is none.
-     LATERAL (SELECT array_agg(c)
-              FROM unnest(sync_probe_internal.changes_since(n.run, n.place)) AS c
-              WHERE NOT (starts_with(c, 'wal_sync_method ')
-                         AND d.current_method = current_setting('wal_sync_method'))
-             ) AS c (changes)
-WHERE d.outdated
+     LATERAL sync_probe_internal.serious_changes(
+         sync_probe_internal.changes_since(n.run, n.place),
+         sync_probe_internal.followed((n.run).verdict, (n.run).recommended_value,
+                                      'wal_sync_method')) AS c (changes)
+WHERE d.verdict = 'outdated'
 
 UNION ALL
 -- Only with a recommendation to change wal_sync_method on the running server.

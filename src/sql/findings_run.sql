@@ -92,7 +92,12 @@ CROSS JOIN LATERAL (
                      (r.storage #>> '{others,most_below_flushes_per_sec}')::float8
              ) AS b (flushes, max_flushes, max_backing_flushes),
      LATERAL sync_probe_internal.device_bytes(r.facts, p, r.flush_size) AS d,
-     LATERAL sync_probe_internal.method_evidence(r.storage, p, s) AS e,
+     -- why is stored of the method that was current
+     LATERAL (SELECT coalesce((p).durable, (s).durable, 'unknown'),
+                     CASE WHEN c.method = r.wal_sync_method
+                          THEN coalesce(r.facts ->> 'durable_unknown', 'the run does not say why')
+                          ELSE 'this method was not the current one of the run' END
+             ) AS e (durable, why),
      LATERAL (SELECT bool_and(coalesce((d ->> 'virtual')::boolean, false))
               FROM jsonb_array_elements(coalesce(r.facts -> 'disks', '[]')) AS d
               WHERE NOT d ? 'below') AS k (virtual),
@@ -269,8 +274,11 @@ SELECT n.location, 'info', 'counters_unknown',
             THEN format('I/O statistics of %s are disabled: only its flushes are counted', o.disk)
             ELSE format('the counters of %s were not read: %s', n.device_name,
                         coalesce(n.storage ->> 'no_counters',
-                                 format('%s readings failed or went backwards',
-                                        n.storage ->> 'readings_lost'))) END,
+                                 format('%s failed or went backwards',
+                                        CASE n.storage ->> 'readings_lost' WHEN '1'
+                                             THEN 'a reading'
+                                             ELSE (n.storage ->> 'readings_lost') || ' readings'
+                                             END))) END,
        CASE WHEN o.disk IS NOT NULL
             THEN format('Switch them on: write 1 to /sys/class/block/%s/queue/iostats.', o.disk)
             ELSE 'Without them it is unknown whether syncs reach the device.' END,
@@ -433,7 +441,8 @@ UNION ALL
 -- the planner walks the primary key, through the runs of all locations.
 SELECT n.location, 'info', 'drift',
        format('a paced sync with %s takes %s us, %s %% %s than before (median of %s earlier %s)',
-              n.method, n.paced_p50_us, round((abs(d.ratio - 1) * 100)::numeric),
+              n.method, n.paced_p50_us,
+              coalesce(nullif(round((abs(d.ratio - 1) * 100)::numeric), 0)::text, 'less than 1'),
               CASE WHEN d.ratio > 1 THEN 'more' ELSE 'less' END,
               e.runs, CASE e.runs WHEN 1 THEN 'run' ELSE 'runs' END),
        'Load, firmware, mount options or layers below may have changed. On a shared disk, two runs'

@@ -24,7 +24,7 @@ COMMENT ON TYPE sync_probe_internal.finding IS
 -- Findings about file systems and disks, which need no probe.
 --
 -- It takes all locations at once: one call for each of 1,000 tablespaces would take
--- longer than the findings themselves.
+-- longer than the findings themselves.  Where a run has answered a question, the finding says so.
 --
 CREATE FUNCTION sync_probe_internal.storage_findings(facts sync_probe_internal.storage[])
 RETURNS SETOF sync_probe_internal.finding
@@ -61,11 +61,37 @@ UNION ALL
 SELECT p.name, 'info', 'write_cache_volatile',
        format('%s has a volatile write cache: a commit is safe only if flushes reach it, or if a'
               ' capacitor or battery protects it', coalesce(p.device, p.name::text)),
-       'Probe it. Column durable of sync_probe.recommendations then tells whether they do.',
-       ARRAY[sync_probe_internal.probe_command(p.name)],
+       CASE r.durable
+           WHEN 'yes' THEN format('In run %s, syncs with %s reached it.', r.run_id, r.method)
+           WHEN 'no' THEN format('In run %s, syncs with %s did not reach it.', r.run_id, r.method)
+           WHEN 'no_cache' THEN format('In run %s, it had no volatile cache.', r.run_id)
+           WHEN 'unknown' THEN format('Run %s could not tell whether syncs with %s reach it.',
+                                      r.run_id, r.method)
+           ELSE 'Probe it. Column durable of sync_probe.recommendations then tells whether they'
+                ' do.' END,
+       CASE WHEN r.run_id IS NULL THEN ARRAY[sync_probe_internal.probe_command(p.name)] END,
        jsonb_build_object('device', p.device, 'disks', p.disks,
                           'write_cache', p.write_cache, 'fua', p.fua)
+           || CASE WHEN r.run_id IS NULL THEN '{}'
+                   ELSE jsonb_build_object('run_id', r.run_id, 'durable', r.durable) END
 FROM place AS p
+LEFT JOIN LATERAL (
+    -- the newest run there, else on the same file system
+    SELECT r.run_id, r.durable, r.wal_sync_method AS method
+    FROM sync_probe_internal.this_server() AS s,
+         unnest(ARRAY[p.name, p.shares_filesystem_with]) WITH ORDINALITY AS l (name, n),
+         LATERAL (SELECT r.*
+                  FROM sync_probe.runs AS r
+                  WHERE (r.location, r.suite) >= (l.name, 'wal')
+                    AND (r.location, r.suite) <= (l.name, 'wal')
+                    AND r.imported_at IS NULL AND r.durable IS NOT NULL
+                    AND r.system_identifier = s.system_identifier AND r.host = s.host
+                    AND r.device IS NOT DISTINCT FROM p.device
+                    AND (l.n > 1 OR r.directory IS NOT DISTINCT FROM p.directory)
+                  ORDER BY r.location, r.suite, r.run_id DESC
+                  LIMIT 1) AS r
+    ORDER BY l.n
+    LIMIT 1) AS r ON true
 WHERE p.write_cache = 'write back' AND NOT p.fua AND NOT p.missing
   AND NOT coalesce('ro' = ANY (p.options), false)
 

@@ -46,7 +46,7 @@ COMMENT ON FUNCTION sync_probe_internal.version_words(integer) IS
 --
 -- sync_probe_internal.changes_between
 --
--- What changed from a run to the next, one element each: what it is, and how it was and is.
+-- What is different since the run before, one element each: what it is, and how it was and is.
 -- What is unknown of one of them is no change, but a device or a host that is no longer known
 -- is.  Flushes differ by the pages that they write; paces by more than a factor of two.
 -- Words are made only of what differs: these calls were most of the time of history().
@@ -128,7 +128,8 @@ COMMENT ON FUNCTION sync_probe_internal.paced_time(bigint, text) IS
 --
 -- What changes went along with, in words: the same method took longer or less time.  When
 -- they were made, is known from the times of the runs alone.  A change of wal_sync_method
--- is none that the same method could feel.
+-- is none that the same method could feel.  The size of a flush and the interval between two are
+-- observed and follow the load: they are named in changes, but cause nothing.
 --
 CREATE FUNCTION sync_probe_internal.change_sentence(
     changes text[],
@@ -142,13 +143,14 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT format('since %s changed (%s%s), %s takes %s times as long (%s to %s)',
+SELECT format('since %s changed (%s%s), %s takes %s times as long%s',
               string_agg('the ' || split_part(c.change, ': ', 1), ' and ' ORDER BY c.n),
               CASE WHEN d.first = d.last THEN 'on ' ELSE format('between %s and ', d.first) END,
-              d.last, method, round(ratio, 2), round(low, 2), round(high, 2))
+              d.last, method, round(ratio, 2),
+              ' (' || round(low, 2) || ' to ' || round(high, 2) || ')')
 FROM unnest(changes) WITH ORDINALITY AS c (change, n),
      LATERAL (SELECT to_char(before, 'YYYY-MM-DD'), to_char(after, 'YYYY-MM-DD')) AS d (first, last)
-WHERE NOT starts_with(c.change, 'wal_sync_method: ')
+WHERE split_part(c.change, ': ', 1) NOT IN ('wal_sync_method', 'flush size', 'flush interval')
 GROUP BY d.first, d.last
 $$;
 
@@ -169,9 +171,10 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT format('%s takes %s times as long as %s did (%s to %s, by run %s)', run.wal_sync_method,
+SELECT format('%s takes %s times as long as %s did (%sby run %s)', run.wal_sync_method,
               round(m.relative_speed::numeric, 2), old_method,
-              round(m.relative_speed_low::numeric, 2), round(m.relative_speed_high::numeric, 2),
+              round(m.relative_speed_low::numeric, 2) || ' to '
+                  || round(m.relative_speed_high::numeric, 2) || ', ',
               run.run_id)
 FROM sync_probe.measurements AS m
 WHERE m.run_id = run.run_id AND m.test = 'paced' AND m.method = old_method
@@ -209,7 +212,7 @@ SET search_path = pg_catalog, pg_temp
 SET jit = off -- many columns look costly enough to compile, which takes longer than the query
 AS $$
 DECLARE
-    margin double precision;
+    least_change double precision;
 BEGIN
     PERFORM sync_probe_internal.require_monitor('history()');
     IF location IS NULL THEN
@@ -219,7 +222,7 @@ BEGIN
     END IF;
     -- this call loads the library, which knows the setting
     PERFORM sync_probe.bar(0);
-    margin := current_setting('pg_sync_probe.margin');
+    least_change := current_setting('pg_sync_probe.margin');
     RETURN QUERY
         SELECT date_trunc('second', (o.run).finished_at), (o.run).run_id,
                (o.run).wal_sync_method, (o.measured).p50_us, (o.measured).p99_us,
@@ -228,12 +231,12 @@ BEGIN
                r.ratio::float8, r.low::float8, r.high::float8,
                array_to_string(c.changes, '; '),
                nullif(concat_ws('; ',
-                   CASE WHEN r.low > 1 + margin OR r.high < 1 / (1 + margin)
+                   CASE WHEN r.low > 1 + least_change OR r.high < 1 / (1 + least_change)
                         THEN sync_probe_internal.change_sentence(c.changes, b.finished_at,
                                  (o.run).finished_at, (o.run).wal_sync_method,
                                  r.ratio, r.low, r.high) END,
-                   sync_probe_internal.switch_sentence(b.wal_sync_method, o.run, margin),
-                   CASE WHEN sync_probe_internal.case_durable((o.run).storage, o.measured) = 'no'
+                   sync_probe_internal.switch_sentence(b.wal_sync_method, o.run, least_change),
+                   CASE WHEN sync_probe_internal.case_durable(o.run, o.measured) = 'no'
                         THEN format('syncs with %s do not reach the device',
                                     (o.run).wal_sync_method) END), ''),
                (o.run).label

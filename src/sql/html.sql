@@ -84,8 +84,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN word = 'switch' THEN 'blue'
-            WHEN word IN ('keep', 'tie', 'yes', 'no_cache') THEN 'green'
-            WHEN word IN ('undecided', 'warning', 'unknown') THEN 'amber'
+            WHEN word IN ('keep', 'yes', 'no_cache') THEN 'green'
+            WHEN word IN ('undecided', 'outdated', 'warning', 'unknown') THEN 'amber'
             WHEN word IN ('unsafe', 'error', 'no') THEN 'red'
             ELSE 'grey' END
 $$;

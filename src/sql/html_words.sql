@@ -112,3 +112,22 @@ $$;
 
 COMMENT ON FUNCTION sync_probe_internal.html_time(timestamptz) IS
   'A moment in UTC';
+
+--
+-- sync_probe_internal.html_bound
+--
+-- A bound of the loss, in plain text: how much longer a flush may take.
+--
+CREATE FUNCTION sync_probe_internal.html_bound(loss_bound double precision)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN loss_bound IN ('NaN', 'Infinity', '-Infinity') THEN NULL
+            WHEN loss_bound <= 0 THEN 'no longer'
+            WHEN loss_bound < 0.01 THEN 'less than 1 % longer'
+            ELSE format('at most %s %% longer', ceil((100 * loss_bound)::numeric)) END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_bound(double precision) IS
+  'How much longer a flush may take';

@@ -25,8 +25,9 @@ SELECT ROW('findings', 'Findings', 'Findings',
         sync_probe_internal.html_code(f.commands),
         E'</div></div>\n'), '' ORDER BY f.number) FILTER (WHERE f.number <= 20)
     || CASE WHEN count(*) > 20
-            THEN format('<p class=note>%s more are in <code>sync_probe.findings</code>.</p>',
-                        count(*) - 20) ELSE '' END)::sync_probe_internal.section
+            THEN format('<p class=note>%s more %s in <code>sync_probe.findings</code>.</p>',
+                        count(*) - 20, CASE count(*) WHEN 21 THEN 'is' ELSE 'are' END)
+            ELSE '' END)::sync_probe_internal.section
 FROM sync_probe_internal.report_findings(data) AS f
 HAVING count(*) > 0
 $$;

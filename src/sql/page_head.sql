@@ -19,15 +19,13 @@ SELECT CASE
         (SELECT ': ' || string_agg(DISTINCT nullif(r.label, ''), ', ')
          FROM unnest(data.runs) AS r), '')
     ELSE coalesce((
-        SELECT CASE CASE WHEN a.outdated AND a.verdict <> 'unsafe' THEN 'outdated'
-                         ELSE a.verdict END
+        SELECT CASE a.verdict
                WHEN 'outdated' THEN 'Probe pg_wal again: its run is outdated'
                WHEN 'switch' THEN 'Set wal_sync_method to ' || a.recommended_method
                WHEN 'unsafe' THEN coalesce('Commits are not safe: set wal_sync_method to '
                                            || a.recommended_method,
                                            'Commits on pg_wal are not safe')
                WHEN 'keep' THEN format('Keep wal_sync_method = %s', a.current_method)
-               WHEN 'tie' THEN format('wal_sync_method = %s can stay', a.current_method)
                WHEN 'undecided' THEN format('Not settled: %s stays for now', a.current_method) END
         FROM unnest(data.advice) AS a
         WHERE a.holds_wal LIMIT 1), 'pg_wal has not been probed') END
@@ -64,18 +62,19 @@ SELECT concat_ws(' ',
                      'SELECT run_id FROM sync_probe.runs WHERE imported_at IS NOT NULL))'])
               || '<p class=lead>' END,
     (SELECT sync_probe_internal.html_prose(CASE
-         WHEN a.outdated
-         THEN format('On %s: %s.', a.location, sync_probe_internal.clipped(a.reason, 1000))
          WHEN a.verdict = 'switch' AND f.words IS NOT NULL
          THEN format('A flush %s takes %s.', CASE a.deciding_test WHEN 'saturated'
                          THEN 'back to back' ELSE 'at this cluster''s pace' END, f.words)
-         WHEN a.verdict IN ('keep', 'tie', 'undecided') AND a.loss_bound IS NOT NULL
-         THEN format('Staying with %s costs at most %s %% of the time of a flush.',
+         WHEN a.verdict IN ('keep', 'undecided') AND b.words IS NOT NULL
+         THEN format('With %s, a %s %s than with any other method.',
                      sync_probe_internal.clipped(a.current_method, 60),
-                     ceil((100 * a.loss_bound)::numeric))
+                     CASE WHEN a.basis IN ('trial', 'commit') THEN 'commit waits'
+                          ELSE 'flush takes' END, b.words)
          ELSE format('On %s: %s.', a.location,
                      sync_probe_internal.clipped(a.reason, 1000)) END)
-     FROM unnest(data.advice) AS a, LATERAL sync_probe_internal.report_flush(a) AS f (words)
+     FROM unnest(data.advice) AS a,
+          LATERAL sync_probe_internal.report_flush(a) AS f (words),
+          LATERAL sync_probe_internal.html_bound(a.loss_bound) AS b (words)
      WHERE NOT data.chosen AND a.holds_wal AND a.run_id IS NOT NULL LIMIT 1),
     (SELECT CASE WHEN count(*) > 0 THEN format(
                 'The syncs of %s do not reach the device: %s.',

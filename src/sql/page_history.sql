@@ -38,15 +38,12 @@ SELECT row_number() OVER w, r.run_id, r.started_at, r.label, r.method, r.filesys
             THEN sync_probe_internal.changes_between(lag(r.run) OVER w, r.run) END
 FROM (SELECT r.run, (r.run).run_id, (r.run).started_at, (r.run).label, p.method,
              (r.run).filesystem, p.p50_us, p.p99_us,
-             sync_probe_internal.method_durable((r.run).storage, p, s) AS durable
+             sync_probe_internal.case_durable(r.run, p) AS durable
       FROM (SELECT DISTINCT ON (r.run_id) r AS run
             FROM unnest(data.runs || data.more) AS r
             WHERE r.location = 'pg_wal' AND r.suite = 'wal' ORDER BY r.run_id) AS r
       JOIN sync_probe.measurements AS p
           ON p.run_id = (r.run).run_id AND p.test = 'paced' AND p.method = (r.run).wal_sync_method
-      LEFT JOIN sync_probe.measurements AS s
-          ON s.run_id = p.run_id AND s.test = 'saturated' AND s.method = p.method
-         AND s.direct_io = p.direct_io
       WHERE p.p50_us > 0
       ORDER BY p.run_id DESC LIMIT 60) AS r
 WINDOW w AS (ORDER BY r.run_id)

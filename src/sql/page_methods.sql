@@ -130,7 +130,8 @@ SELECT ROW('speed', 'How much faster?', 'How much faster?',
            '<p class=note>Not compared, because syncs do not reach the device: '
            || sync_probe_internal.html_escape(
                   (SELECT string_agg(name, ', ' ORDER BY n) FROM place WHERE is_void)) || '.</p>',
-           (SELECT format('<p class=note>%s more are in the tables at the end.</p>', count(*))
+           (SELECT format('<p class=note>%s more %s in the tables at the end.</p>', count(*),
+                          CASE count(*) WHEN 1 THEN 'is' ELSE 'are' END)
             FROM shown WHERE number > 8 HAVING count(*) > 0)))::sync_probe_internal.section
 WHERE EXISTS (SELECT FROM shown)
 $$;

@@ -7,20 +7,18 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT '<details open><summary>Recommendations</summary>' || sync_probe_internal.html_table(
-    'sync_probe.recommendation_details: speeds with 95 % confidence intervals, times in us',
-    '{location,verdict,current,recommended,best so far,durable,basis,loss bound,paced,low,high,'
-    'back to back,low,high,paced flush,back to back,commit_delay,run}',
+    'sync_probe.recommendation_details: times in us, commits per second relative to the present '
+    'commit_delay, with 95 % confidence intervals',
+    '{location,verdict,current,recommended,best so far,durable,basis,loss bound,regime,flush,'
+    'commit_delay,by,commits,low,high,run,real commits,run}',
     array_agg(ARRAY[a.location, a.verdict, a.current_method, a.recommended_method, a.best_method,
-        a.durable, a.basis || CASE WHEN a.outdated THEN ', outdated' ELSE '' END,
-        a.loss_bound::text, sync_probe_internal.html_factor(a.paced_speed),
-        sync_probe_internal.html_factor(a.paced_speed_low),
-        sync_probe_internal.html_factor(a.paced_speed_high),
-        sync_probe_internal.html_factor(a.saturated_speed),
-        sync_probe_internal.html_factor(a.saturated_speed_low),
-        sync_probe_internal.html_factor(a.saturated_speed_high),
-        sync_probe_internal.html_number(a.paced_flush_us),
-        sync_probe_internal.html_number(a.saturated_flush_us),
-        a.recommended_commit_delay::text, a.run_id::text] ORDER BY i), 7) || '</details>'
+        a.durable, a.basis, a.loss_bound::text, a.deciding_test,
+        sync_probe_internal.html_number(a.flush_us),
+        a.recommended_commit_delay::text, a.commit_delay_basis,
+        sync_probe_internal.html_factor(a.commit_delay_rate),
+        sync_probe_internal.html_factor(a.commit_delay_rate_low),
+        sync_probe_internal.html_factor(a.commit_delay_rate_high), a.run_id::text,
+        a.live_verdict, a.live_run_id::text] ORDER BY i), 7) || '</details>'
 FROM generate_subscripts(data.advice, 1) AS i, LATERAL (SELECT (data.advice[i]).*) AS a
 HAVING count(*) > 0
 $$;

@@ -62,7 +62,8 @@ SELECT sync_probe_internal.html_figure(
              sync_probe_internal.html_number(v.p99_us), sync_probe_internal.html_number(v.ops),
              v.rounds::text, v.detail] ORDER BY v.n), 3) FROM value AS v),
     concat(CASE run.suite WHEN 'trial' THEN 'Trial of ' ELSE 'Commit suite: ' END, of_setting,
-           CASE WHEN run.setting = of_setting THEN ', ' || run.verdict END),
+           ', ' || coalesce((SELECT min(v.verdict) FROM value AS v),
+                            CASE WHEN run.setting = of_setting THEN run.verdict END)),
     sync_probe_internal.html_key('cur dot', 'wait of a commit, shorter to the right',
         'cur ring', 'commits per second, more to the right',
         'cur band', 'margin'))

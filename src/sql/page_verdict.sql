@@ -10,14 +10,11 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE
-    -- the method of then need not be the one of now
-    WHEN advice.outdated AND advice.verdict <> 'unsafe' THEN NULL
     WHEN advice.verdict = 'switch' THEN coalesce(' from ' || m.now, '') || ' to ' || m.advised
     WHEN advice.verdict = 'unsafe' AND m.advised IS NOT NULL THEN ': use ' || m.advised
     WHEN advice.verdict = 'unsafe' AND advice.run_id IS NOT NULL
     THEN ': no method was seen to be safe'
     WHEN advice.verdict = 'keep' THEN ' ' || m.now
-    WHEN advice.verdict = 'tie' THEN ': stay with ' || m.now
     WHEN advice.verdict = 'undecided' THEN ': stay with ' || m.now || ' for now' END
 FROM (SELECT '<code>' || sync_probe_internal.html_escape(
                              sync_probe_internal.clipped(advice.current_method, 60)) || '</code>',
@@ -41,16 +38,14 @@ RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT sync_probe_internal.html_duration(f.advised_us)
+SELECT sync_probe_internal.html_duration(advice.flush_us)
        || coalesce(', with ' || sync_probe_internal.clipped(min(m.method), 60) || ' ' ||
                    min(sync_probe_internal.html_duration(m.mean_us)), '')
-FROM (SELECT CASE advice.deciding_test WHEN 'saturated' THEN advice.saturated_flush_us
-                                       ELSE advice.paced_flush_us END) AS f (advised_us)
+FROM (SELECT) AS one
 LEFT JOIN sync_probe.measurements AS m
     ON m.run_id = advice.run_id AND m.test = advice.deciding_test
     AND m.method = advice.current_method AND NOT m.direct_io
     AND advice.recommended_method <> advice.current_method
-GROUP BY f.advised_us
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.report_flush(sync_probe.recommendation_details) IS
@@ -81,21 +76,20 @@ SELECT concat(
     '<p class=vw>' || sync_probe_internal.html_tag(coalesce(advice.verdict, 'unknown')),
     sync_probe_internal.report_sentence(advice),
     ' <span class=from>' || r.origin || '</span>',
-    CASE WHEN advice.outdated THEN ' <span class=from>outdated</span>' END,
     '</p><p class=why>' || sync_probe_internal.html_prose(
         sync_probe_internal.clipped(advice.reason, 1000)) || '</p>',
     '<dl class=figures>',
     '<div><dt>Durable<dd>' || sync_probe_internal.html_tag(advice.durable) || '</div>',
     '<div><dt>A flush takes<dd>'
         || sync_probe_internal.html_prose(sync_probe_internal.report_flush(advice)) || '</div>',
-    '<div><dt>Staying costs<dd>' || sync_probe_internal.html_prose(
-        CASE WHEN advice.outdated THEN NULL
-             WHEN ceil((100 * advice.loss_bound)::numeric) > 0
-             THEN format('at most %s %% longer', ceil((100 * advice.loss_bound)::numeric))
-             WHEN advice.loss_bound IS NOT NULL THEN 'nothing' END) || '</div>',
+    '<div><dt>Current method takes<dd>' || sync_probe_internal.html_prose(
+        sync_probe_internal.html_bound(advice.loss_bound)) || '</div>',
     '<div><dt>Rests on<dd>' || sync_probe_internal.html_escape(
         CASE advice.basis WHEN 'wal' THEN 'probe' WHEN 'commit' THEN 'suite commit'
                           ELSE advice.basis END || ', run ' || advice.run_id) || '</div>',
+    '<div><dt>Real commits<dd>' || CASE WHEN advice.live_run_id <> advice.run_id THEN
+        sync_probe_internal.html_escape(advice.live_verdict || ', run ' || advice.live_run_id)
+        END || '</div>',
     (SELECT format('<div><dt>Worst finding<dd><a href=#%s>%s</a></div>',
                    CASE WHEN f.number <= 20 THEN 'finding-' || f.number ELSE 'findings' END,
                    sync_probe_internal.html_escape(f.severity || ', ' || f.code))
@@ -145,8 +139,9 @@ SELECT ROW('verdict', CASE WHEN data.chosen THEN 'Verdict on each run' ELSE 'Ver
            '<div class=pair>' || string_agg(html, '' ORDER BY number) FILTER (WHERE number > 1)
            || '</div>',
            CASE WHEN cardinality(data.advice) > 12
-                THEN format('<p class=note>%s more are in the tables at the end.</p>',
-                            cardinality(data.advice) - 12) END,
+                THEN format('<p class=note>%s more %s in the tables at the end.</p>',
+                            cardinality(data.advice) - 12,
+                            CASE cardinality(data.advice) WHEN 13 THEN 'is' ELSE 'are' END) END,
            '<p class=note>Not probed apart, because they share a file system: '
            || sync_probe_internal.html_escape((
                SELECT string_agg(format('%s (with %s)', p.name, p.shares_filesystem_with), ', '

@@ -145,7 +145,9 @@ WITH line AS (
                   CASE WHEN min(seconds) < 9.5
                        THEN ' So short a run does not tell which tablespace is faster.'
                        ELSE '' END
-                  || CASE WHEN count(*) > 8 THEN format(' %s more are in the table.', count(*) - 8)
+                  || CASE WHEN count(*) > 8
+                          THEN format(' %s more %s in the table.', count(*) - 8,
+                                      CASE count(*) WHEN 9 THEN 'is' ELSE 'are' END)
                           ELSE '' END) AS caption,
            array_agg(ARRAY[place, workload, sync_probe_internal.html_time(started_at), durable,
                sync_probe_internal.html_number(tps),

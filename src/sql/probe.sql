@@ -8,6 +8,9 @@
 -- The segments suite has up to three files at a time, each of a segment or 16 MB.  The commit
 -- suite writes no files: background workers write WAL, see doc/real-commits.md.
 --
+-- By default it takes at most 5 s and writes all the time.  Where sessions are committing when
+-- it begins, it writes a fifth of the time for up to 25 s.
+--
 -- It returns one row for each test case, always the same cases in the same order.  A case
 -- that could not be measured is a row whose status says why.  doc/probe.md describes
 -- arguments and columns, doc/settings-and-privileges.md errors.
@@ -15,8 +18,8 @@
 CREATE FUNCTION sync_probe.probe(
     location name DEFAULT 'pg_wal',
     suite text DEFAULT 'wal',
-    duration interval DEFAULT '5 s',
-    duty_cycle double precision DEFAULT 1.0,
+    duration interval DEFAULT NULL,
+    duty_cycle double precision DEFAULT NULL,
     flush_size integer DEFAULT NULL,
     flush_interval interval DEFAULT NULL,
     stop_early boolean DEFAULT true,
@@ -39,6 +42,31 @@ COMMENT ON FUNCTION sync_probe.probe(name, text, interval, double precision,
   'Returns one row for each test case. The measuring ends within duration, or up to two '
   'seconds later if a test case has not had its first round. Requires EXECUTE, which only the '
   'owner has at first, and CREATE on a tablespace other than the database''s own';
+
+--
+-- sync_probe_internal.probe_run
+--
+-- The same for suites that write files, with the row of the run as its result: on a standby it
+-- is not in the history.  Requires EXECUTE on probe(), which it checks.
+--
+CREATE FUNCTION sync_probe_internal.probe_run(
+    location name,
+    suite text,
+    duration interval DEFAULT NULL,
+    duty_cycle double precision DEFAULT NULL,
+    flush_size integer DEFAULT NULL,
+    flush_interval interval DEFAULT NULL,
+    stop_early boolean DEFAULT true,
+    label text DEFAULT NULL,
+    record boolean DEFAULT true)
+RETURNS sync_probe.runs
+LANGUAGE c VOLATILE PARALLEL UNSAFE
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'sync_probe_probe_run';
+
+COMMENT ON FUNCTION sync_probe_internal.probe_run(name, text, interval, double precision, integer,
+  interval, boolean, text, boolean) IS
+  'probe(), with the row of the run as its result';
 
 --
 -- cleanup

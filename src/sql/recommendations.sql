@@ -8,43 +8,72 @@
 -- among the methods that it compared.
 --
 CREATE VIEW sync_probe.recommendation_details AS
-SELECT a.location, a.holds_wal, coalesce(v.verdict, a.verdict) AS verdict,
-       coalesce(v.current_method, a.current_method) AS current_method,
-       coalesce(v.recommended_method, a.recommended_method) AS recommended_method,
-       coalesce(v.recommended_method, a.best_method) AS best_method,
-       CASE WHEN v.run_id IS NULL THEN a.loss_bound ELSE v.loss_bound END AS loss_bound,
-       CASE WHEN v.run_id IS NULL THEN a.deciding_test END AS deciding_test,
-       CASE WHEN v.run_id IS NULL THEN a.paced_flush_us END AS paced_flush_us,
-       CASE WHEN v.run_id IS NULL THEN a.paced_speed END AS paced_speed,
-       CASE WHEN v.run_id IS NULL THEN a.paced_speed_low END AS paced_speed_low,
-       CASE WHEN v.run_id IS NULL THEN a.paced_speed_high END AS paced_speed_high,
-       CASE WHEN v.run_id IS NULL THEN a.saturated_flush_us END AS saturated_flush_us,
-       CASE WHEN v.run_id IS NULL THEN a.saturated_speed END AS saturated_speed,
-       CASE WHEN v.run_id IS NULL THEN a.saturated_speed_low END AS saturated_speed_low,
-       CASE WHEN v.run_id IS NULL THEN a.saturated_speed_high END AS saturated_speed_high,
-       coalesce(d.commit_delay, a.recommended_commit_delay) AS recommended_commit_delay,
-       CASE WHEN d.basis IS NOT NULL THEN d.basis
-            WHEN a.recommended_commit_delay IS NOT NULL THEN 'rule' END AS commit_delay_basis,
+WITH place AS MATERIALIZED (
+    SELECT n.location, n.place, n.run,
+           bool_or((n.run).run_id IS NOT NULL) OVER
+               (PARTITION BY coalesce((n.place).shares_filesystem_with, n.location))
+               AS filesystem_probed
+    FROM sync_probe_internal.newest_runs AS n
+), probed AS (
+    SELECT p.place, a.*
+    FROM place AS p,
+         LATERAL sync_probe_internal.run_advice(p.run,
+             sync_probe_internal.changes_since(p.run, p.place)) AS a
+    WHERE (p.run).run_id IS NOT NULL
+    UNION ALL
+    SELECT p.place, p.location, (p.place).holds_wal,
+           CASE WHEN s.fsync THEN 'not probed' ELSE 'unsafe' END,
+           current_setting('wal_sync_method'), NULL, NULL, NULL, NULL, NULL,
+           CASE WHEN s.fsync THEN 'unknown' ELSE 'no' END,
+           NULL, NULL, NULL,
+           CASE WHEN NOT s.fsync THEN 'fsync is off: this server syncs nothing'
+                WHEN o.run_id IS NULL THEN 'never probed'
+                ELSE format('run %s does not count: %s', o.run_id, o.why) END,
+           CASE WHEN NOT s.fsync AND (p.place).holds_wal
+                THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
+                ELSE ARRAY[sync_probe_internal.probe_command(p.location) COLLATE "default"] END
+    FROM place AS p
+    CROSS JOIN (SELECT current_setting('fsync')::boolean) AS s (fsync)
+    LEFT JOIN sync_probe_internal.passed_over_runs AS o USING (location)
+    WHERE (p.run).run_id IS NULL
+      AND ((p.place).holds_wal
+           OR ((p.place).shares_filesystem_with IS NULL AND NOT p.filesystem_probed))
+)
+SELECT a.location, a.holds_wal,
+       CASE WHEN u.live THEN v.verdict ELSE a.verdict END AS verdict,
+       a.current_method,
+       CASE WHEN u.live THEN v.recommended_method ELSE a.recommended_method END
+           AS recommended_method,
+       CASE WHEN u.live THEN v.recommended_method ELSE a.best_method END AS best_method,
+       CASE WHEN u.live THEN v.loss_bound ELSE a.loss_bound END AS loss_bound,
+       CASE WHEN NOT u.live THEN a.deciding_test END AS deciding_test,
+       CASE WHEN NOT u.live THEN a.flush_us END AS flush_us,
+       a.durable,
+       CASE WHEN u.live THEN v.basis ELSE a.basis END AS basis,
+       CASE WHEN u.live THEN v.run_id ELSE a.run_id END AS run_id,
+       CASE WHEN u.live THEN v.measured_at ELSE a.measured_at END AS measured_at,
+       CASE WHEN u.live THEN v.reason ELSE a.reason END AS reason,
+       -- a command that measures again comes last
+       nullif(coalesce(d.commands, '{}')
+              || coalesce(CASE WHEN u.live THEN v.commands
+                               WHEN w.can_be_probed THEN a.commands END, '{}')
+              || CASE WHEN v.newest_command IS NOT NULL AND NOT u.live AND a.verdict <> 'unsafe'
+                      THEN ARRAY[v.newest_command] ELSE '{}' END,
+              '{}') AS commands,
+       d.commit_delay AS recommended_commit_delay, d.basis AS commit_delay_basis,
        d.rate AS commit_delay_rate, d.rate_low AS commit_delay_rate_low,
        d.rate_high AS commit_delay_rate_high,
-       a.durable, coalesce(v.basis, a.basis) AS basis, coalesce(v.run_id, a.run_id) AS run_id,
-       coalesce(v.measured_at, a.measured_at) AS measured_at,
-       CASE WHEN v.run_id IS NULL THEN a.outdated ELSE false END AS outdated,
-       coalesce(v.reason, a.reason) AS reason,
-       -- a command that probes again comes last
-       nullif(coalesce(d.commands, '{}')
-              || coalesce(CASE WHEN v.run_id IS NOT NULL THEN v.commands
-                               WHEN w.can_be_probed THEN a.commands END, '{}'),
-              '{}') AS commands
-FROM sync_probe_internal.probed_advice AS a
+       v.newest_run_id AS live_run_id, v.newest_verdict AS live_verdict,
+       v.newest_reason AS live_reason
+FROM probed AS a
 -- Where nothing can be written, there is nothing but a probe to be told: wal_sync_method acts on
 -- pg_wal alone, and a server whose pg_wal is read-only does not run.
 CROSS JOIN LATERAL (SELECT coalesce('ro' <> ALL (string_to_array((a.place).mount_options, ',')),
                                     true)) AS w (can_be_probed)
-LEFT JOIN LATERAL sync_probe_internal.live_method(a.place) AS v
-    ON a.holds_wal AND a.verdict <> 'unsafe'
-    AND (a.verdict IN ('not probed', 'undecided') OR a.outdated
-         OR a.recommended_method = ANY (v.compared))
+LEFT JOIN LATERAL sync_probe_internal.live_method(a.place) AS v ON a.holds_wal
+CROSS JOIN LATERAL (SELECT coalesce(v.run_id IS NOT NULL AND a.verdict <> 'unsafe'
+    AND (a.verdict IN ('not probed', 'undecided', 'outdated')
+         OR a.recommended_method = ANY (v.compared)), false)) AS u (live)
 LEFT JOIN LATERAL sync_probe_internal.live_commit_delay(a.place) AS d ON a.holds_wal
 ORDER BY a.holds_wal DESC, a.location;
 
@@ -59,56 +88,48 @@ COMMENT ON COLUMN sync_probe.recommendation_details.location IS
 COMMENT ON COLUMN sync_probe.recommendation_details.holds_wal IS
   'True for pg_wal, the only location that wal_sync_method acts on';
 COMMENT ON COLUMN sync_probe.recommendation_details.verdict IS
-  'switch: another method is faster by more than the margin; keep: no other method is worth a '
-  'switch; tie: no other method is, and at least one is equally fast; undecided: the run could '
-  'not settle it; unsafe: syncs with the current method do not reach the device, or fsync is off; '
-  'not probed: there is no usable run';
+  'switch: another method is faster by more than the margin; keep: no other method can gain more '
+  'than that; undecided: one may; unsafe: syncs with the current method do not reach the device, '
+  'or fsync is off; outdated: something has changed since the run, see reason; not probed: there '
+  'is no usable run';
 COMMENT ON COLUMN sync_probe.recommendation_details.current_method IS
-  'wal_sync_method of the server when the run began; without a run, its present value';
+  'wal_sync_method; of another location than pg_wal, when its run began';
 COMMENT ON COLUMN sync_probe.recommendation_details.recommended_method IS
-  'Recommended wal_sync_method; null if there is no advice';
+  'Recommended wal_sync_method; null if there is no advice, as where the verdict is outdated';
 COMMENT ON COLUMN sync_probe.recommendation_details.best_method IS
-  'Best choice by the figures so far, whatever the verdict. It needs no proof as a switch does: '
-  'an expected gain of more than 1 percent, and at most one chance in ten to be worse by that. A '
-  'method that is likely to have more slow flushes is not chosen, unless the verdict is unsafe';
+  'Best choice by the figures so far, whatever the verdict. It needs no proof as a switch does, '
+  'and is of the same kind as the current method: buffered, or open_*. Of these, the one that '
+  'syncs data only is chosen if it seems faster, another one if its expected gain is more than 1 '
+  'percent, with at most one chance in ten to be worse by that. A method that is likely to have '
+  'more slow flushes is not chosen, unless the verdict is unsafe';
 COMMENT ON COLUMN sync_probe.recommendation_details.loss_bound IS
   'A flush with the current method takes at most this much longer than with the best one: 0.03 is '
   '3 percent longer. This is at 95 percent confidence, in the regime that decides; null if '
   'unknown, or if the advice was followed';
 COMMENT ON COLUMN sync_probe.recommendation_details.deciding_test IS
-  'Regime that decides: saturated if the cluster spends more than half of its time in flushes, '
-  'else paced';
-COMMENT ON COLUMN sync_probe.recommendation_details.paced_flush_us IS
-  'Mean time of a flush with the recommended method in the paced regime, in '
-  'microseconds; null without a run or advice';
-COMMENT ON COLUMN sync_probe.recommendation_details.paced_speed IS
-  'Speed of the recommended method relative to the current one in the paced regime: '
-  '1.10 if the current method takes 1.10 times as long; null if the method stays';
-COMMENT ON COLUMN sync_probe.recommendation_details.paced_speed_low IS
-  'Lower end of the 95 percent confidence interval of paced_speed';
-COMMENT ON COLUMN sync_probe.recommendation_details.paced_speed_high IS
-  'Upper end of that interval';
-COMMENT ON COLUMN sync_probe.recommendation_details.saturated_flush_us IS
-  'Mean time of a flush with the recommended method when one flush follows another without a '
-  'pause, in microseconds';
-COMMENT ON COLUMN sync_probe.recommendation_details.saturated_speed IS
-  'As paced_speed, when one flush follows another without a pause';
-COMMENT ON COLUMN sync_probe.recommendation_details.saturated_speed_low IS
-  'Lower end of the 95 percent confidence interval of saturated_speed';
-COMMENT ON COLUMN sync_probe.recommendation_details.saturated_speed_high IS
-  'Upper end of that interval';
+  'Test that decides: saturated where WAL was being written or synced for more than half of the '
+  'time, else paced; null if a live run decides';
+COMMENT ON COLUMN sync_probe.recommendation_details.flush_us IS
+  'Mean time of a flush with the recommended method in the test that decides, in microseconds; '
+  'null without such a run or advice';
 COMMENT ON COLUMN sync_probe.recommendation_details.recommended_commit_delay IS
-  'A value for commit_delay, in microseconds: that of a trial or of the commit suite, else half of '
-  'saturated_flush_us';
+  'commit_delay that a trial or the commit suite recommends, in microseconds; null without one '
+  'that measured it and has decided';
 COMMENT ON COLUMN sync_probe.recommendation_details.commit_delay_basis IS
-  'What recommended_commit_delay rests on: trial, commit, or rule for half of the flush time';
+  'What recommended_commit_delay rests on: trial or commit';
 COMMENT ON COLUMN sync_probe.recommendation_details.commit_delay_rate IS
-  'Commits per second with that value, divided by those with the value that was current; null for '
-  'the rule';
+  'Commits per second with that value, divided by those with the value that was current';
 COMMENT ON COLUMN sync_probe.recommendation_details.commit_delay_rate_low IS
   'Lower end of the 95 percent confidence interval of commit_delay_rate';
 COMMENT ON COLUMN sync_probe.recommendation_details.commit_delay_rate_high IS
   'Upper end of that interval';
+COMMENT ON COLUMN sync_probe.recommendation_details.live_run_id IS
+  'Newest trial, or run of the commit suite, that compared values of wal_sync_method; null '
+  'without one';
+COMMENT ON COLUMN sync_probe.recommendation_details.live_verdict IS
+  'Its verdict, also if it has decided nothing';
+COMMENT ON COLUMN sync_probe.recommendation_details.live_reason IS
+  'Its reason';
 COMMENT ON COLUMN sync_probe.recommendation_details.durable IS
   'Whether syncs with the current method reach the device, as far as the counters tell: yes, '
   'no, no_cache (the device says that it has no volatile cache, so no flush is needed) or unknown. '
@@ -120,9 +141,6 @@ COMMENT ON COLUMN sync_probe.recommendation_details.run_id IS
   'Run that the advice uses; null without a run';
 COMMENT ON COLUMN sync_probe.recommendation_details.measured_at IS
   'End of that run';
-COMMENT ON COLUMN sync_probe.recommendation_details.outdated IS
-  'Whether something has changed at the location since the run; null without a run. Column '
-  'reason says what';
 COMMENT ON COLUMN sync_probe.recommendation_details.reason IS
   'Why the verdict is what it is, in words';
 COMMENT ON COLUMN sync_probe.recommendation_details.commands IS
@@ -134,10 +152,8 @@ COMMENT ON COLUMN sync_probe.recommendation_details.commands IS
 -- The main columns of recommendation_details, which fit 120 characters.
 --
 CREATE VIEW sync_probe.recommendations AS
-SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.loss_bound,
-       CASE d.deciding_test WHEN 'saturated' THEN d.saturated_flush_us
-                            ELSE d.paced_flush_us END AS flush_us,
-       d.durable, d.basis, d.outdated
+SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.loss_bound, d.flush_us,
+       d.durable, d.basis
 FROM sync_probe.recommendation_details AS d
 ORDER BY d.holds_wal DESC, d.location;
 
@@ -149,25 +165,23 @@ COMMENT ON VIEW sync_probe.recommendations IS
 COMMENT ON COLUMN sync_probe.recommendations.location IS
   'Location that the advice is about';
 COMMENT ON COLUMN sync_probe.recommendations.verdict IS
-  'switch, keep, tie, undecided, unsafe or not probed; see recommendation_details';
+  'switch, keep, undecided, unsafe, outdated or not probed; see recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.current_method IS
-  'wal_sync_method of the server when the run began; without a run, its present value';
+  'wal_sync_method; of another location than pg_wal, when its run began';
 COMMENT ON COLUMN sync_probe.recommendations.recommended_method IS
   'Recommended wal_sync_method; null if there is no advice';
 COMMENT ON COLUMN sync_probe.recommendations.loss_bound IS
   'A flush with the current method takes at most this much longer than with the best one: 0.03 is '
   '3 percent longer; see recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.flush_us IS
-  'Mean time of a flush with the recommended method in the regime that decides, in microseconds; '
-  'null without a run or advice';
+  'Mean time of a flush with the recommended method in the test that decides, in microseconds; '
+  'null without such a run or advice';
 COMMENT ON COLUMN sync_probe.recommendations.durable IS
   'Whether syncs with the current method reach the device, as far as the counters tell: yes, '
   'no, no_cache (the device says that it has no volatile cache, so no flush is needed) or unknown. '
   'It is no if fsync is off';
 COMMENT ON COLUMN sync_probe.recommendations.basis IS
   'What the advice rests on: trial, commit or wal; null without a run';
-COMMENT ON COLUMN sync_probe.recommendations.outdated IS
-  'Whether something has changed at the location since the run; null without a run';
 
 --
 -- sync_probe_internal.require_monitor
@@ -220,8 +234,8 @@ COMMENT ON FUNCTION sync_probe_internal.warn(text, text, text) IS
 -- Another probe that runs, or a cancel, ends it with an error.
 --
 CREATE FUNCTION sync_probe.probe_all(
-    duration interval DEFAULT '5 s',
-    duty_cycle double precision DEFAULT 1.0,
+    duration interval DEFAULT NULL,
+    duty_cycle double precision DEFAULT NULL,
     label text DEFAULT NULL)
 RETURNS SETOF sync_probe.recommendations
 LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE
@@ -229,7 +243,6 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     place name;
-    measured sync_probe.measurements[];
     detail text;
     hint text;
 BEGIN
@@ -250,19 +263,12 @@ BEGIN
     LOOP
         BEGIN
             RAISE NOTICE 'probing location "%"', place;
-            measured := ARRAY(
-                SELECT p FROM sync_probe.probe(place, 'wal', probe_all.duration,
-                    duty_cycle => probe_all.duty_cycle, label => probe_all.label) AS p);
             RETURN QUERY
-                SELECT d.location, d.verdict, d.current_method, d.recommended_method,
-                       d.loss_bound,
-                       CASE d.deciding_test WHEN 'saturated' THEN d.saturated_flush_us
-                                            ELSE d.paced_flush_us END,
-                       d.durable, d.basis, d.outdated
-                FROM sync_probe_internal.recommend(
-                    jsonb_populate_record(NULL::sync_probe.runs,
-                                          sync_probe_internal.last_run()::jsonb),
-                    measured, NULL) AS d;
+                SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.loss_bound,
+                       d.flush_us, d.durable, d.basis
+                FROM sync_probe_internal.probe_run(place, 'wal', probe_all.duration,
+                         probe_all.duty_cycle, label => probe_all.label) AS p,
+                     sync_probe_internal.run_advice(p, NULL) AS d;
         EXCEPTION
             -- An error of the call itself would repeat for every location.
             WHEN lock_not_available OR invalid_parameter_value

@@ -21,44 +21,31 @@ COMMENT ON FUNCTION sync_probe_internal.report_origin(sync_probe.runs) IS
 --
 -- sync_probe_internal.report_verdict
 --
--- The verdict of one run, with the names of recommendation_details; no row for suites without
--- one.  A run of this server is judged as recommendations does, so that it may be outdated.
+-- The verdict of one run as it was stored, with the names of recommendation_details; no row for
+-- a run without one.  It has no commands: what this server needs now is in recommendation_details.
 --
-CREATE FUNCTION sync_probe_internal.report_verdict(
-    run sync_probe.runs,
-    places sync_probe.locations[])
+CREATE FUNCTION sync_probe_internal.report_verdict(run sync_probe.runs)
 RETURNS SETOF jsonb
 LANGUAGE sql STABLE PARALLEL SAFE
 ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT to_jsonb(a) || CASE WHEN p.same_place THEN '{}' ELSE '{"commands": null}' END::jsonb
-FROM (SELECT sync_probe_internal.report_origin(run) IS NOT NULL) AS o (elsewhere)
-LEFT JOIN LATERAL (
-    SELECT l AS place, true AS same_place
-    FROM unnest(places) AS l
-    WHERE NOT o.elsewhere AND l.name = run.location
-      AND l.directory IS NOT DISTINCT FROM run.directory
-      AND l.device IS NOT DISTINCT FROM run.device) AS p ON true
-CROSS JOIN LATERAL sync_probe_internal.recommend(run,
-    ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = run.run_id),
-    CASE WHEN p.same_place THEN sync_probe_internal.changes_since(run, p.place) END,
-    o.elsewhere) AS a
-WHERE run.suite = 'wal'
-UNION ALL
 SELECT jsonb_build_object(
     'location', run.location, 'holds_wal', run.location = 'pg_wal', 'verdict', run.verdict,
-    'current_method', m.value, 'recommended_method', run.recommended_value, 'basis', run.suite,
-    'run_id', run.run_id, 'measured_at', run.finished_at, 'outdated', false,
-    'reason', run.reason)
+    'current_method', CASE WHEN run.suite = 'wal' THEN run.wal_sync_method
+                           WHEN run.setting = 'wal_sync_method' THEN m.value
+                           ELSE run.setting || ' = ' || m.value END,
+    'recommended_method', run.recommended_value, 'best_method', run.best_value,
+    'loss_bound', run.loss_bound, 'deciding_test', run.deciding_test, 'flush_us', run.flush_us,
+    'durable', run.durable, 'basis', run.suite, 'run_id', run.run_id,
+    'measured_at', run.finished_at, 'reason', run.reason)
 FROM (SELECT min(m.value) FILTER (WHERE m.choice = 'current') AS value
       FROM sync_probe.measurements AS m
       WHERE m.run_id = run.run_id AND m.test = run.setting) AS m
-WHERE run.suite IN ('trial', 'commit') AND run.verdict IS NOT NULL
+WHERE run.suite IN ('wal', 'trial', 'commit') AND run.verdict IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION
-  sync_probe_internal.report_verdict(sync_probe.runs, sync_probe.locations[]) IS
+COMMENT ON FUNCTION sync_probe_internal.report_verdict(sync_probe.runs) IS
   'The verdict of one run';
 
 --
@@ -75,7 +62,7 @@ AS $$
 SELECT ROW(true, paths, p.places, r.runs, NULL,
     ARRAY(SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details, v)
           FROM generate_subscripts(r.runs, 1) AS i,
-               LATERAL sync_probe_internal.report_verdict(r.runs[i], p.places) AS v
+               LATERAL sync_probe_internal.report_verdict(r.runs[i]) AS v
           WHERE i <= 100
           ORDER BY i),
     ARRAY(SELECT f FROM sync_probe.findings AS f
@@ -149,7 +136,7 @@ JOIN sync_probe.measurements AS s
     AND s.direct_io IS NOT DISTINCT FROM m.direct_io,
      LATERAL (SELECT coalesce(m.method = p.current_method, false),
                      coalesce(m.method = p.advised, false),
-                     sync_probe_internal.method_durable(p.storage, m, s))
+                     coalesce(m.durable, s.durable, 'unknown'))
          AS u (is_current, is_advised, durable)
 $$;
 

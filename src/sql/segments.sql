@@ -1,31 +1,8 @@
 --
--- sync_probe_internal.kinds_verdict
---
--- The engine's verdict on kinds of WAL segments, with one array element for each kind.  The
--- speeds of the current kind are those of its A/A control.  A switch needs a gain beyond the
--- noise.
---
-CREATE FUNCTION sync_probe_internal.kinds_verdict(
-    current_kind text,
-    kind text[],
-    speed double precision[],
-    speed_low double precision[],
-    speed_high double precision[],
-    OUT verdict text,
-    OUT recommended_kind text)
-LANGUAGE c STABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS 'MODULE_PATHNAME', 'sync_probe_kinds_verdict';
-
-COMMENT ON FUNCTION sync_probe_internal.kinds_verdict(text, text[], double precision[],
-  double precision[], double precision[]) IS
-  'Verdict on intervals of speed relative to the current kind of WAL segments';
-
---
 -- sync_probe_internal.judge_kinds
 --
--- That verdict on the kinds which a test of the suite segments has compared.  All columns
--- are null without a current kind.
+-- The verdict on the kinds which a test of the suite segments has compared, as the run stored
+-- it.  All columns are null without a current kind.
 --
 CREATE FUNCTION sync_probe_internal.judge_kinds(
     measured sync_probe.measurements[],
@@ -37,16 +14,13 @@ RETURNS record
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT v.verdict, a.current_kind, v.recommended_kind
-FROM (SELECT min(m.method) FILTER (WHERE m.choice = 'current') AS current_kind,
-             array_agg(m.method ORDER BY m.ordinal) AS kind,
-             array_agg(m.relative_speed ORDER BY m.ordinal) AS speed,
-             array_agg(m.relative_speed_low ORDER BY m.ordinal) AS low,
-             array_agg(m.relative_speed_high ORDER BY m.ordinal) AS high
-      FROM unnest(measured) AS m
-      WHERE m.test = of_test) AS a,
-     LATERAL sync_probe_internal.kinds_verdict(a.current_kind, a.kind, a.speed, a.low,
-                                               a.high) AS v
+SELECT c.verdict, c.method,
+       CASE WHEN c.verdict = 'switch' THEN coalesce(r.method, c.method) ELSE c.method END
+FROM unnest(measured) AS c
+LEFT JOIN unnest(measured) AS r ON r.test = of_test AND r.choice = 'recommended'
+WHERE c.test = of_test AND c.choice = 'current' AND c.verdict IS NOT NULL
+ORDER BY c.ordinal, r.ordinal
+LIMIT 1
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.judge_kinds(sync_probe.measurements[], text) IS
@@ -62,7 +36,7 @@ RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT CASE WHEN measured.relative_speed_low > 0
+SELECT CASE WHEN measured.relative_speed_low > 0 AND measured.relative_speed_high > 0
             THEN format('%s to %s', round((1 / measured.relative_speed_high)::numeric, 2),
                         round((1 / measured.relative_speed_low)::numeric, 2))
             ELSE 'an unknown number of' END
@@ -175,7 +149,7 @@ COMMENT ON FUNCTION sync_probe_internal.explain_segments(sync_probe.measurements
 --
 -- The newest run of the suite segments that counts at a location: measured by this server,
 -- at the directory and on the device that the location has now, with flushes as large as the
--- cluster's, and at least SP_FIRST_ANALYSIS_ENTRIES rounds; and nothing has changed since.
+-- cluster's, and at least SP_MIN_ENTRIES rounds; and nothing has changed since.
 --
 CREATE FUNCTION sync_probe_internal.segment_run(place sync_probe.locations)
 RETURNS SETOF sync_probe.runs
@@ -257,8 +231,8 @@ COMMENT ON COLUMN sync_probe.segment_advice.location IS
 COMMENT ON COLUMN sync_probe.segment_advice.setting IS
   'wal_recycle or wal_init_zero';
 COMMENT ON COLUMN sync_probe.segment_advice.verdict IS
-  'switch: the other value makes a segment cheaper by more than the margin; keep: it cannot; tie: '
-  'both are equal within the margin; undecided: the run could not settle it';
+  'switch: the other value makes a segment cheaper by more than the margin; keep: it does not; '
+  'undecided: the run could not settle it';
 COMMENT ON COLUMN sync_probe.segment_advice.current_value IS
   'Present value of the setting';
 COMMENT ON COLUMN sync_probe.segment_advice.recommended_value IS

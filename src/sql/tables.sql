@@ -12,9 +12,15 @@ CREATE TABLE sync_probe.runs (
     setting name,
     workload name,
     verdict text
-        CHECK (verdict IN ('switch', 'keep', 'tie', 'undecided', 'unsafe')),
+        CHECK (verdict IN ('switch', 'keep', 'undecided', 'unsafe')),
     recommended_value text,
-    recommended_commit_delay integer,
+    best_value text,
+    loss_bound double precision,
+    deciding_test text CHECK (deciding_test IN ('paced', 'saturated')),
+    flush_us double precision,
+    margin double precision,
+    durable text CHECK (durable IN ('yes', 'no', 'no_cache', 'unknown')),
+    times_as_long double precision,
     reason text,
     started_at timestamptz,
     finished_at timestamptz,
@@ -43,6 +49,8 @@ CREATE TABLE sync_probe.runs (
     paced_entries integer,
     workers integer,
     think_time interval,
+    wal_busy double precision,
+    wal_busy_source text,
     noise double precision,
     random_seed bigint,
     server_version_num integer,
@@ -50,12 +58,15 @@ CREATE TABLE sync_probe.runs (
     host text,
     storage jsonb,
     imported_at timestamptz,
-    -- Both regimes reached their first interim analysis (SP_FIRST_ANALYSIS_ENTRIES), at
-    -- the cluster's own pace and not at one given as an argument.
+    -- It was judged, with enough entries for an interval (SP_MIN_ENTRIES), at the cluster's own
+    -- pace and not at one given as an argument.
     usable_for_advice boolean NOT NULL GENERATED ALWAYS AS (
-        coalesce(source = 'probe' AND suite = 'wal' AND imported_at IS NULL
+        coalesce(source = 'probe' AND suite = 'wal' AND verdict IS NOT NULL
+                 AND imported_at IS NULL
                  AND flush_size_source <> 'argument' AND flush_interval_source <> 'argument'
-                 AND paced_entries >= 16 AND saturated_rounds >= 16, false)) STORED
+                 AND CASE deciding_test WHEN 'paced' THEN paced_entries
+                                        WHEN 'saturated' THEN saturated_rounds END >= 16,
+                 false)) STORED
 );
 
 -- What advice and findings look through.  Runs that were measured elsewhere tell nothing of
@@ -83,20 +94,36 @@ COMMENT ON COLUMN sync_probe.runs.location IS
 COMMENT ON COLUMN sync_probe.runs.suite IS
   'wal, commit, stream, segments or pg_test_fsync; trial for a trial';
 COMMENT ON COLUMN sync_probe.runs.setting IS
-  'Setting whose values a trial or the commit suite compared; null for other suites';
+  'Setting whose values the run compared: wal_sync_method in the wal suite; null where a suite '
+  'compares no setting';
 COMMENT ON COLUMN sync_probe.runs.workload IS
-  'Workload that made the load of a trial; null if the load was that of the server''s own sessions, '
-  'and for other suites';
+  'Workload that made the load of a trial; null if the load was that of the server''s own '
+  'sessions, and for other suites';
 COMMENT ON COLUMN sync_probe.runs.verdict IS
-  'Verdict of a trial or of the commit suite on that setting. Other suites are judged when a view '
-  'reads them';
+  'Verdict on that setting when the run was recorded: switch, keep, undecided or unsafe; null if '
+  'nothing was compared';
 COMMENT ON COLUMN sync_probe.runs.recommended_value IS
   'Value of the setting that the run recommends; the current one unless the verdict is switch';
-COMMENT ON COLUMN sync_probe.runs.recommended_commit_delay IS
-  'commit_delay that the commit suite recommends, in microseconds; the current one unless another is '
-  'worth a switch. Null if it was not compared, or undecided';
+COMMENT ON COLUMN sync_probe.runs.best_value IS
+  'Best choice by the figures of the run, whatever the verdict; null if unknown';
+COMMENT ON COLUMN sync_probe.runs.loss_bound IS
+  'The current value takes at most this much longer than the best one, at 95 percent confidence: '
+  '0.03 is 3 percent longer; null if unknown';
+COMMENT ON COLUMN sync_probe.runs.deciding_test IS
+  'Regime that decided in the wal suite: paced or saturated; null for other suites';
+COMMENT ON COLUMN sync_probe.runs.flush_us IS
+  'Mean time of a flush with the recommended method in the regime that decided, in microseconds; '
+  'null for other suites than wal';
+COMMENT ON COLUMN sync_probe.runs.margin IS
+  'Smallest gain that was worth a switch: 0.03 is 3 percent';
+COMMENT ON COLUMN sync_probe.runs.durable IS
+  'Whether syncs with the current method reached the device: yes, no, no_cache (the device says '
+  'that it has no volatile cache) or unknown; null where it was not examined';
+COMMENT ON COLUMN sync_probe.runs.times_as_long IS
+  'How many times as long a run that may settle the question must take; Infinity: much longer; '
+  'null unless the verdict is undecided';
 COMMENT ON COLUMN sync_probe.runs.reason IS
-  'Reason of that verdict, in words';
+  'Reason of the verdict, in words';
 COMMENT ON COLUMN sync_probe.runs.started_at IS
   'Start of the probe';
 COMMENT ON COLUMN sync_probe.runs.finished_at IS
@@ -158,6 +185,10 @@ COMMENT ON COLUMN sync_probe.runs.think_time IS
   'Mean pause of a worker of the commit suite between two commits, as sessions pause by '
   'commit_waits(). 0 if workers commit without a pause, or as often as flush_interval says; null '
   'for other suites';
+COMMENT ON COLUMN sync_probe.runs.wal_busy IS
+  'Share of the time in which the cluster flushed WAL, 0 to 1; null if unknown';
+COMMENT ON COLUMN sync_probe.runs.wal_busy_source IS
+  'Where wal_busy is from: look, commit_waits, or argument';
 COMMENT ON COLUMN sync_probe.runs.noise IS
   'Half-width of the confidence interval of the current method against itself, in the regime '
   'that decides: 0.02 is 2 percent';
@@ -177,9 +208,9 @@ COMMENT ON COLUMN sync_probe.runs.imported_at IS
   'Time at which the run was imported; null if this server measured it. No advice rests on an '
   'imported run';
 COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
-  'True for a wal run that was not imported, at the cluster''s own pace with at least 16 paced '
-  'entries and 16 saturated rounds. The newest such run of this server, directory and device is '
-  'the one that recommendations use';
+  'True for a wal run with a verdict that was not imported, at the cluster''s own pace with at '
+  'least 16 entries in the test that decides. The newest such run of this server, directory '
+  'and device is the one that recommendations use';
 
 --
 -- measurements
@@ -195,6 +226,8 @@ CREATE TABLE sync_probe.measurements (
     value text,
     direct_io boolean,
     choice text CHECK (choice IN ('current', 'recommended')),
+    verdict text CHECK (verdict IN ('switch', 'keep', 'undecided', 'unsafe')),
+    durable text CHECK (durable IN ('yes', 'no', 'no_cache', 'unknown')),
     status text NOT NULL
         CHECK (status IN ('ok', 'unsupported', 'no_direct_io', 'stopped', 'error')),
     p50_us double precision,
@@ -246,6 +279,12 @@ COMMENT ON COLUMN sync_probe.measurements.direct_io IS
 COMMENT ON COLUMN sync_probe.measurements.choice IS
   'current: the server''s wal_sync_method, or what its settings make of a segment; recommended: '
   'what this run recommends instead; null for all others';
+COMMENT ON COLUMN sync_probe.measurements.verdict IS
+  'Verdict of a trial, or of the commit or segments suite, on the row of the current value of '
+  'this test: switch, keep or undecided; null for all others';
+COMMENT ON COLUMN sync_probe.measurements.durable IS
+  'Whether syncs with this method reached the device in the wal suite: yes, no, no_cache (the '
+  'device says that it has no volatile cache) or unknown; null for all others';
 COMMENT ON COLUMN sync_probe.measurements.status IS
   'ok; unsupported: the platform or server lacks the method; no_direct_io: the file system '
   'refuses O_DIRECT; stopped: no time was left; error: see detail';
@@ -258,7 +297,7 @@ COMMENT ON COLUMN sync_probe.measurements.relative_speed IS
   'the same for its second copy, the A/A control';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_low IS
   'Lower end of the 95 percent confidence interval of relative_speed, corrected for repeated '
-  'interim analyses and the number of methods';
+  'looks and the number of methods';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_high IS
   'Upper end of that interval';
 COMMENT ON COLUMN sync_probe.measurements.p99_us IS

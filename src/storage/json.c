@@ -221,6 +221,21 @@ add_kernel(sp_jsonb *json)
 		add_text(json, "kernel", psprintf("%s %s", kernel.sysname, kernel.release));
 }
 
+/* Why it is not known whether syncs with the current method reach the device. */
+static void
+add_doubt(sp_jsonb *json, const sp_probe *probe)
+{
+	const sp_comparison *comparison = &probe->comparison;
+	bool		at_backing;
+	const char *why = sp_probe_method_doubt(probe,
+											comparison->contenders[comparison->current].name,
+											&at_backing);
+
+	if (why)
+		add_text(json, "durable_unknown",
+				 at_backing ? psprintf("at the disk below the loop device, %s", why) : why);
+}
+
 /* The value of sync_probe.runs.storage.  Its comment describes the members. */
 Datum
 sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
@@ -253,29 +268,18 @@ sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
 	add_background(json, probe);
 	if (readings_lost(probe) > 0)
 		add_number(json, "readings_lost", readings_lost(probe), 0);
-	/* of one disk that needs flushes it is what measurements.flushes_per_op has */
-	if (sp_disks_count(&storage->disks, SP_LEVEL_DEVICE) > 1 ||
-		strcmp(probe->device.write_cache, "write through") == 0)
-	{
-		add_rates(json, "least_flushes_per_op", probe, SP_LEVEL_DEVICE,
-				  offsetof(sp_evidence_rates, least_flushes));
-		add_rates(json, "required_flushes_per_op", probe, SP_LEVEL_DEVICE,
-				  offsetof(sp_evidence_rates, required_flushes));
-	}
 	if (probe->callbacks.read_counters)
 		add_rates(json, "device_bytes_error", probe, SP_LEVEL_DEVICE,
 				  offsetof(sp_evidence_rates, bytes_error));
 	if (probe->callbacks.read_counters)
 		add_shares(json, "lacking_share", probe, SP_LEVEL_DEVICE, sp_windows_lacking_share);
 	if (probe->sham_windows > 0)
-	{
 		add_shares(json, "own_share", probe, SP_LEVEL_DEVICE, sp_windows_own_share);
-		if (probe->device.has_backing)
-			add_shares(json, "below_own_share", probe, SP_LEVEL_BACKING, sp_windows_own_share);
-	}
 	if (probe->device.has_backing)
 		add_rates(json, "below_flushes_per_op", probe, SP_LEVEL_BACKING,
 				  offsetof(sp_evidence_rates, least_flushes));
+	if (probe->judged)
+		add_doubt(json, probe);
 	sp_jsonb_end_object(json);
 	return sp_jsonb_datum(json);
 }

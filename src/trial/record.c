@@ -9,6 +9,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
@@ -54,12 +55,13 @@ judge_trial(sp_trial *trial)
 	sp_sentence to = sp_sentence_begin(trial->reason, SP_REASON_SIZE);
 	const char *nothing = nothing_to_compare(trial);
 
-	sp_setting_judge(trial->comparison, 0.05);
-	if (nothing)
+	trial->comparison->fsync_off = !enableFsync;
+	sp_setting_judge(trial->comparison, SP_ALPHA);
+	if (nothing && enableFsync)
 		sp_setting_withdraw(trial->comparison);
 	else
 		sp_setting_explain(trial->comparison, reason);
-	sp_say(&to, "%s", nothing ? nothing : reason);
+	sp_say(&to, "%s", nothing && enableFsync ? nothing : reason);
 	for (int i = 0; i < trial->count; i++)
 	{
 		if (trial->values[i].left_out)
@@ -102,7 +104,8 @@ trial_row(const sp_trial *trial, int64 run_id)
 	sp_row_put_text(row, "wal_sync_method", trial->method.value);
 	sp_row_put_text(row, "wal_sync_method_at_end", trial->method_at_end.value);
 	sp_row_put_text(row, "wal_level", GetConfigOption("wal_level", false, false));
-	sp_put_setting_verdict(row, comparison, trial->reason);
+	sp_put_judgement(row, trial->setting, &comparison->comparison, &comparison->judgement,
+					 trial->reason);
 	if (trial->workload)
 		sp_row_put_name(row, "workload", trial->workload);
 	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(trial->started_at));
@@ -130,6 +133,9 @@ tried_value_row(const sp_trial *trial, int value, int place, int64 run_id, Tuple
 					trial->method.value);
 	sp_row_put_text(row, "value", tried->text);
 	sp_row_put_text(row, "choice", value == 0 ? "current" : recommended ? "recommended" : NULL);
+	if (value == 0)
+		sp_row_put_text(row, "verdict",
+						sp_verdict_name(trial->comparison->judgement.verdict));
 	sp_row_put_text(row, "status", tried->left_out ? "stopped" : "ok");
 	sp_row_put_text(row, "detail", tried->left_out);
 	sp_row_put_int(row, "ops", INT8OID, (int64) tried->sums.commits);

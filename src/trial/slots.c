@@ -243,7 +243,6 @@ begin_comparison(sp_trial *trial)
 			continue;
 		trial->tried[comparison->count] = i;
 		comparison->values[comparison->count].value = trial->values[i].text;
-		comparison->values[comparison->count].durable = SP_DURABLE_UNKNOWN;
 		comparison->count++;
 	}
 }

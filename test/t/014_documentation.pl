@@ -36,7 +36,7 @@ sub shorten_defaults
 	{
 		my $definition = $node->safe_psql('postgres',
 			"SELECT pg_get_functiondef('sync_probe.$name'::regproc)");
-		$definition =~ s/(duration interval DEFAULT )'[^']*'/$1'1 s'/ or die "no duration in $definition";
+		$definition =~ s/(duration interval DEFAULT )(?:'[^']*'|NULL)/$1'1 s'/ or die "no duration in $definition";
 		$node->safe_psql('postgres', $definition);
 	}
 	return;

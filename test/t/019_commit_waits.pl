@@ -110,6 +110,31 @@ FROM (SELECT * FROM sync_probe.runs WHERE label = 'pace') AS r,
      (SELECT * FROM sync_probe.commit_wait_results ORDER BY result_id DESC LIMIT 1) AS w
 SQL
 
+# --- a probe beside that load is gentle, unless it was told how to be
+
+# The columns that say how a probe was made, and its NOTICE.
+sub probe_beside
+{
+	my ($arguments, $settings) = @_;
+	my ($status, $out, $err) = $primary->psql('postgres', <<"SQL");
+SET pg_sync_probe.max_duration = '1 s';
+@{[$settings // '']}
+DO \$\$ BEGIN PERFORM FROM sync_probe.probe($arguments); END \$\$;
+SELECT duty_cycle, extract(epoch FROM requested_duration)::float8, wal_busy_source,
+    (deciding_test = 'saturated') = (wal_busy > 0.5)
+FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1
+SQL
+	return ($out, scalar($err =~ /NOTICE:  sessions of this server are committing: /));
+}
+
+is_deeply([ probe_beside('') ], [ '0.2|1|commit_waits|t', 1 ], 'beside load: by default');
+is_deeply([ probe_beside("duration => '300 ms'") ], [ '0.2|0.3|commit_waits|t', 1 ],
+	'beside load: a duration stands');
+is_deeply([ probe_beside("duration => '300 ms', duty_cycle => 1") ],
+	[ '1|0.3|commit_waits|t', '' ], 'beside load: a duty cycle stands');
+is_deeply([ probe_beside("duration => '300 ms'", 'SET pg_sync_probe.commit_waits_max_age = 0;') ],
+	[ '0.2|0.3|look|t', 1 ], 'beside load: the look alone');
+
 # --- commit_delay
 
 $primary->append_conf('postgresql.conf', "commit_delay = 20000\ncommit_siblings = 0");
@@ -123,6 +148,26 @@ adds_up('commit_delay', $row);
 $primary->append_conf('postgresql.conf', 'commit_delay = 0');
 $primary->reload;
 $stop->();
+
+# --- a probe on the idle server; the load that was seen lately still decides the regime
+
+# what was seen of an idle moment since does not displace it
+my $seen = $primary->safe_psql('postgres', <<'SQL');
+INSERT INTO sync_probe.commit_wait_results
+    (system_identifier, host, answer, started_at, commits, committing_sessions, wal_busy, flushes,
+     flushes_per_sec, bytes_per_flush)
+SELECT system_identifier, host, answer, clock_timestamp(), 500, 0.01, 0.0123, 500, 100, 8192
+FROM sync_probe.commit_wait_results ORDER BY result_id DESC LIMIT 1;
+SELECT wal_busy FROM sync_probe.commit_wait_results
+WHERE committing_sessions > 0.05 ORDER BY result_id DESC LIMIT 1
+SQL
+is_deeply([ probe_beside("duration => '300 ms'") ], [ '1|0.3|commit_waits|t', '' ],
+	'idle: writes all the time');
+is($primary->safe_psql('postgres',
+	'SELECT wal_busy FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1'), $seen,
+	'idle: the load that was seen before still counts');
+is_deeply([ probe_beside("duration => '300 ms'", 'SET pg_sync_probe.commit_waits_max_age = 0;') ],
+	[ '1|0.3|look|t', '' ], 'idle: the look sees no load');
 
 # --- a synchronous standby that does not answer
 

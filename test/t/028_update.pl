@@ -96,7 +96,9 @@ SQL
 
 # a column of a table that functions and types use as a row
 my $comment = "COMMENT ON COLUMN sync_probe.runs.remark IS 'Free text';\n";
-changed('saturated_rounds >= 16, false)) STORED', 'saturated_rounds >= 16, false)) STORED,
+changed('END >= 16,
+                 false)) STORED', 'END >= 16,
+                 false)) STORED,
     remark text CHECK (remark <> $$$$)');
 changed("COMMENT ON TABLE sync_probe.runs IS", "${comment}COMMENT ON TABLE sync_probe.runs IS");
 $update .= "ALTER TABLE sync_probe.runs ADD COLUMN remark text CHECK (remark <> '');\n$comment";

@@ -47,7 +47,7 @@ SELECT pg_temp.record('{"label": "twice"}', '{"entries": [22,2,4,6,8,10,12,14,16
 CREATE TEMP VIEW got AS SELECT * FROM sync_probe.compare((SELECT array_agg(run_id ORDER BY run_id)
                                                           FROM sync_probe.runs));
 
-SELECT plan(49);
+SELECT plan(51);
 
 SELECT results_eq(
     $$SELECT test_case, run, value_us, ratio, ratio_low, ratio_high, statistic FROM got$$,
@@ -127,11 +127,12 @@ INSERT INTO other VALUES
 ('a load', '{"workload": "upsert"}', '{}', '^load of upsert, not its own sessions$'),
 ('three things', '{"host": "web2", "flush_size": 50000}', '{"direct_io": true}',
     '^host web2, not \S+; flushes of 50000 bytes, not 8192; with O_DIRECT$'),
-('no sync', '{"storage": {"syncs_nothing": "tmpfs"}}', '{}', '^its syncs do not reach the device$'),
-('no flush', '{"storage": {"write_cache": "write back", "fua": false}}',
-    '{"flushes_per_op": 0, "device_writes_per_op": 1}', '^its syncs do not reach the device$'),
-('flushes', '{"storage": {"write_cache": "write back", "fua": false}}',
-    '{"flushes_per_op": 1, "device_writes_per_op": 1}', NULL);
+('no sync', '{}', '{"durable": "no"}', '^its syncs do not reach the device$'),
+('no sync of a run that says it of its method', '{"durable": "no"}', '{}',
+    '^its syncs do not reach the device$'),
+('no sync of another method', '{"durable": "no", "wal_sync_method": "fsync"}', '{}', NULL),
+('syncs of which nothing is known', '{"durable": "no"}', '{"durable": "unknown"}', NULL),
+('syncs', '{}', '{"durable": "yes"}', NULL);
 
 CREATE FUNCTION pg_temp.said(o other) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -150,8 +151,8 @@ SELECT ok(CASE WHEN says IS NULL THEN s.said IS NULL ELSE s.said ~ says END,
 FROM other AS o, LATERAL (SELECT pg_temp.said(o)) AS s (said);
 
 DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('{"storage": {"syncs_nothing": "tmpfs"}, "label": "memory"}', '{}',
-                      '{"test": "unsynced_write", "method": "write"}') AS a,
+SELECT pg_temp.record('{"durable": "no", "label": "memory"}', '{"durable": "no"}',
+                      '{"test": "unsynced_write", "method": "write", "durable": "no"}') AS a,
        pg_temp.record('{"label": "disk"}', '{}', '{"test": "unsynced_write", "method": "write"}')
            AS b \gset
 SELECT results_eq($$SELECT run, not_comparable FROM got WHERE test = 'paced'$$,

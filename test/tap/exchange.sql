@@ -19,6 +19,7 @@ SELECT pg_temp.record_run('{"label": "all", "host": "wéb \"1\"\n",
     "noise": 0.1, "duty_cycle": 1e-12,
     "duration": "1 mon 2 days 03:04:05.000001", "random_seed": -9223372036854775808,
     "system_identifier": 9223372036854775807, "reason": "", "stop_early": false,
+    "times_as_long": "Infinity", "wal_busy": 0, "loss_bound": 0.1,
     "storage": {"kernel": "Linux 6", "fua": null, "disks": [{"name": "sda", "virtual": false}],
                 "others": {"seconds": 1.50}, "zfs": {"log_devices": ["a"]}, "else": [null, {}],
                 "own_share": {"1": 0.5}, "file_bytes": 0}}') AS a \gset
@@ -41,7 +42,7 @@ CREATE TEMP TABLE imported AS
 SELECT run_id, row_number() OVER () AS n
 FROM document, LATERAL sync_probe.import_json(document::text) AS run_id;
 
-SELECT plan(124);
+SELECT plan(133);
 
 SELECT is((SELECT count(*) FROM imported), 2::bigint, 'two runs');
 SELECT is(sync_probe.export_json((SELECT array_agg(run_id ORDER BY n) FROM imported))::text,
@@ -147,6 +148,12 @@ INSERT INTO wrong (path, value, says) VALUES
 ('{runs,1,source}', 'null', '.source must not be null$'),
 ('{runs,1,source}', '"guess"', '.source has a value that is not allowed, expected .*trial'),
 ('{runs,1,verdict}', '"maybe"', '.verdict has a value that is not allowed'),
+('{runs,1,verdict}', '"tie"', '.verdict has a value that is not allowed'),
+('{runs,1,deciding_test}', '"both"', '.deciding_test has a value that is not allowed'),
+('{runs,1,durable}', '"perhaps"', '.durable has a value that is not allowed'),
+('{runs,1,times_as_long}', '"-Infinity"', '.times_as_long must be a number$'),
+('{runs,1,times_as_long}', '"NaN"', '.times_as_long must be a number$'),
+('{runs,1,loss_bound}', '"Infinity"', '.loss_bound must be a number$'),
 ('{runs,1,rounds}', '"7"', '.rounds must be a whole number$'),
 ('{runs,1,rounds}', '1.5', '.rounds must be a whole number$'),
 ('{runs,1,rounds}', '1.0', '.rounds must be a whole number$'),
@@ -191,8 +198,9 @@ INSERT INTO wrong (path, value, says) VALUES
 ('{runs,1,storage,others}', '{"x": 1e400}', '.storage.others.x is out of range$'),
 ('{runs,1,storage,own_share}', '{"1": "x"}', '.storage.own_share.1 must be a number$'),
 ('{runs,1,storage,lacking_share}', '{"1": 1e-400}', '.storage.lacking_share.1 is out of'),
-('{runs,1,storage,required_flushes_per_op}', '{"1": {}}',
-    '.storage.required_flushes_per_op.1 must be a number$'),
+('{runs,1,storage,below_flushes_per_op}', '{"1": {}}',
+    '.storage.below_flushes_per_op.1 must be a number$'),
+('{runs,1,storage,durable_unknown}', '7', '.storage.durable_unknown must be a string$'),
 ('{runs,1,storage,zfs}', '{"log_devices": [1]}', '.storage.zfs.log_devices\[0\] must be a string$'),
 ('{runs,1,storage,file_bytes}', '"1"', '.storage.file_bytes must be a number$'),
 ('{runs,1,storage,else}', to_jsonb(repeat('x', 200001)), '.storage is too long$'),
@@ -206,6 +214,8 @@ INSERT INTO wrong (path, value, says) VALUES
 ('{runs,1,measurements,1,method}', NULL, '.measurements\[1\].method is missing$'),
 ('{runs,1,measurements,1,method}', 'null', '.measurements\[1\].method must not be null$'),
 ('{runs,1,measurements,1,status}', '"fine"', '.measurements\[1\].status has a value'),
+('{runs,1,measurements,1,verdict}', '"tie"', '.measurements\[1\].verdict has a value'),
+('{runs,1,measurements,1,durable}', '"perhaps"', '.measurements\[1\].durable has a value'),
 ('{runs,1,measurements,1,ordinal}', '1', '.measurements\[1\].ordinal is not the first'),
 ('{runs,1,measurements,1,ordinal}', 'null', '.measurements\[1\].ordinal must not be null$'),
 ('{runs,1,measurements,0,ordinal}', '3', '.samples\[0\].ordinal is that of no measurement$'),

@@ -228,7 +228,8 @@ FROM storage_scenario AS s,
 
 -- A run of the wal suite on a good SSD; fdatasync is the current method, fsync is
 -- slower.  Given are differences of the run, its storage, and the paced and saturated
--- rows of fdatasync.  Members of the storage that are null are left out.
+-- rows of fdatasync; durable of fdatasync if it is not yes, and why it is unknown.  Members of the
+-- storage that are null are left out.
 CREATE FUNCTION pg_temp.record(given jsonb) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
     id bigint;
@@ -241,13 +242,22 @@ BEGIN
           "others": {"seconds": 1.5, "flushes_per_sec": 0, "most_flushes_per_sec": 2,
                      "bytes_per_sec": 0, "bytes_per_sec_error": 0},
           "device_bytes_error": {"2": 0, "3": 0}}'
-        || coalesce(given -> 'storage', '{}'))) || coalesce(given -> 'run', '{}'));
+        || jsonb_build_object('durable_unknown', given -> 'why')
+        || coalesce(given -> 'storage', '{}')))
+        || jsonb_build_object('durable', coalesce(given ->> 'durable', 'yes'))
+        || CASE given ->> 'durable' WHEN 'no'
+           THEN '{"verdict": "unsafe", "recommended_value": null,
+                  "reason": "syncs with fdatasync do not reach the device"}' ELSE '{}' END::jsonb
+        || coalesce(given -> 'run', '{}'));
     INSERT INTO sync_probe.measurements
     SELECT (jsonb_populate_record(NULL::sync_probe.measurements,
         '{"direct_io": false, "write_size": 8192, "writes_per_sync": 1, "status": "ok",
           "flushes_per_op": 1, "device_writes_per_op": 1.5, "device_bytes_per_op": 10000,
           "device_utilization": 0.9}'
-        || jsonb_build_object('run_id', id) || m.figures || coalesce(m.changes, '{}'))).*
+        || jsonb_build_object('run_id', id,
+                              'durable', CASE m.figures ->> 'method' WHEN 'fdatasync'
+                                         THEN coalesce(given ->> 'durable', 'yes') ELSE 'no' END)
+        || m.figures || coalesce(m.changes, '{}'))).*
     FROM (VALUES
         ('{"ordinal": 2, "test": "paced", "method": "fdatasync", "ops": 400, "ops_per_sec": 1727,
            "mean_us": 579, "p50_us": 570, "p90_us": 700, "p99_us": 900}'::jsonb,
@@ -279,35 +289,47 @@ INSERT INTO run_scenario VALUES
 ('an SSD in order', '{}', 'none', NULL, NULL),
 
 -- flush_missing
-('no flush', '{"paced": {"flushes_per_op": 0}, "saturated": {"flushes_per_op": 0.02}}',
+('no flush',
+    '{"durable": "no",
+      "paced": {"flushes_per_op": 0}, "saturated": {"flushes_per_op": 0.02}}',
     'error flush_missing', 'syncs with fdatasync send no flush to nvme0n1',
     '{"method": "fdatasync", "paced_flushes_per_op": 0, "saturated_flushes_per_op": 0.02,
         "write_cache": "write back", "fua": false, "others": {"flushes_per_sec": 0}}'),
 ('no flush, but the cache may be protected',
-    '{"paced": {"flushes_per_op": 0}, "saturated": {"flushes_per_op": 0}}', 'error flush_missing',
+    '{"durable": "no",
+      "paced": {"flushes_per_op": 0}, "saturated": {"flushes_per_op": 0}}', 'error flush_missing',
     'may be lost when the power fails, unless that cache is protected (capacitor, battery)', NULL),
 ('no flush at a virtual disk',
-    '{"storage": {"disks": [{"name": "nvme0n1", "write_cache": "write back", "virtual": true}]},
+    '{"durable": "no",
+      "storage": {"disks": [{"name": "nvme0n1", "write_cache": "write back", "virtual": true}]},
       "paced": {"flushes_per_op": 0},
       "saturated": {"flushes_per_op": 0}}',
     'error flush_missing',
     'send no flush to the virtual disk nvme0n1, whose write cache is volatile: commits may be lost '
     'when its host fails', NULL),
-('no flush in one of the regimes', '{"saturated": {"flushes_per_op": 0}}', 'error flush_missing',
+('no flush in one of the regimes',
+    '{"durable": "no",
+      "saturated": {"flushes_per_op": 0}}', 'error flush_missing',
     NULL, NULL),
 ('no flush, the disk has no name',
-    '{"run": {"device": null}, "paced": {"flushes_per_op": 0}, "saturated": {"flushes_per_op": 0}}',
+    '{"durable": "no",
+      "run": {"device": null}, "paced": {"flushes_per_op": 0}, "saturated": {"flushes_per_op": 0}}',
     'error flush_missing', 'no flush to the device, whose', NULL),
 ('a flush now and then, but others made them',
-    '{"storage": {"others": {"flushes_per_sec": 600, "most_flushes_per_sec": 700,
+    '{"durable": "no",
+      "storage": {"others": {"flushes_per_sec": 600, "most_flushes_per_sec": 700,
           "bytes_per_sec": 0}},
       "paced": {"flushes_per_op": 0.3}}',
     'error flush_missing, info counters_shared', NULL, NULL),
-('a flush now and then', '{"paced": {"flushes_per_op": 0.3}}', 'info durable_unknown',
+('a flush now and then',
+    '{"durable": "unknown",
+      "why": "there were fewer flushes than syncs, but not so few that this proves anything",
+      "paced": {"flushes_per_op": 0.3}}', 'info durable_unknown',
     'it is unknown whether syncs with fdatasync reach nvme0n1: there were fewer flushes than syncs',
     '{"method": "fdatasync", "paced_flushes_per_op": 0.3, "others": {"flushes_per_sec": 0}}'),
 ('flushes of others, but not in each sync',
-    '{"storage": {"others": {"flushes_per_sec": 2000, "most_flushes_per_sec": 2100,
+    '{"durable": "no",
+      "storage": {"others": {"flushes_per_sec": 2000, "most_flushes_per_sec": 2100,
           "bytes_per_sec": 0}, "lacking_share": {"2": 0.29, "3": 0.9}, "own_share": {"2": 0}},
       "paced": {"flushes_per_op": 1.2}}',
     'error flush_missing, info counters_shared',
@@ -315,36 +337,45 @@ INSERT INTO run_scenario VALUES
     'is volatile: commits may be lost when the power fails',
     '{"paced_flushes_per_op": 1.2, "lacking_share": 0.29, "own_share": 0}'),
 ('no flush, and none of others either',
-    '{"storage": {"lacking_share": {"2": 0.97}},
+    '{"durable": "no",
+      "storage": {"lacking_share": {"2": 0.97}},
       "paced": {"flushes_per_op": 0}, "saturated": {"flushes_per_op": 0}}',
     'error flush_missing', 'syncs with fdatasync send no flush to nvme0n1',
     '{"lacking_share": 0.97, "own_share": null}'),
 ('no flush at a write-through cache',
-    '{"storage": {"write_cache": "write through"},
+    '{"durable": "no_cache",
+      "storage": {"write_cache": "write through"},
       "paced": {"flushes_per_op": 0},
       "saturated": {"flushes_per_op": 0}}',
     'none', NULL, NULL),
 ('nothing is written',
-    '{"storage": {"write_cache": "write through", "writes_uncounted": false},
+    '{"durable": "no",
+      "storage": {"write_cache": "write through", "writes_uncounted": false},
       "paced": {"flushes_per_op": 0, "device_writes_per_op": 0.02},
       "saturated": {"flushes_per_op": 0}}',
     'error flush_missing', 'syncs with fdatasync write nothing to nvme0n1',
     '{"device_writes_per_op": 0.02}'),
 ('no flush, though the disk takes FUA writes',
-    '{"storage": {"fua": true, "flushes_uncounted": false},
+    '{"durable": "no",
+      "storage": {"fua": true, "flushes_uncounted": false},
       "paced": {"flushes_per_op": 0},
       "saturated": {"flushes_per_op": 0}}',
     'error flush_missing', 'send no flush', NULL),
 ('no flush, but it may not be counted',
-    '{"storage": {"fua": true},
+    '{"durable": "unknown",
+      "why": "a FUA write may replace a flush, or the driver may not count flushes",
+      "storage": {"fua": true},
       "paced": {"flushes_per_op": 0},
       "saturated": {"flushes_per_op": 0}}',
     'info durable_unknown', 'a FUA write may replace a flush', NULL),
 ('flushes are not counted',
-    '{"paced": {"flushes_per_op": null}, "saturated": {"flushes_per_op": null}}',
+    '{"durable": "unknown",
+      "why": "flushes are not counted",
+      "paced": {"flushes_per_op": null}, "saturated": {"flushes_per_op": null}}',
     'info durable_unknown', 'flushes are not counted', NULL),
 ('memory',
-    '{"run": {"filesystem": "tmpfs", "device": null},
+    '{"durable": "no",
+      "run": {"filesystem": "tmpfs", "device": null},
       "storage": {"syncs_nothing": "tmpfs", "disks": [], "write_cache": null, "fua": null,
             "others": null, "no_counters": "no disk can be named"},
       "paced": {"flushes_per_op": null, "mean_us": 2, "p50_us": 1.5, "p99_us": 6},
@@ -365,7 +396,8 @@ INSERT INTO run_scenario VALUES
     'none', NULL, NULL),
 -- FreeBSD, 12 SATA disks: 6,676 syncs a second
 ('ZFS that syncs nothing',
-    '{"run": {"filesystem": "zfs", "device": null},
+    '{"durable": "no",
+      "run": {"filesystem": "zfs", "device": null},
       "storage": {"syncs_nothing": "sync=disabled",
             "disks": [{"name": "sda", "rotational": true, "virtual": false},
             {"name": "sdb", "rotational": true, "virtual": false}],
@@ -427,7 +459,10 @@ INSERT INTO run_scenario VALUES
     'loop0 is the file /srv/disk.img on ext4: a sync is as safe as on that file system',
     '{"backing_file": "/srv/disk.img", "below_flushes_per_op": {"2": 1, "7": 1}}'),
 ('a loop device through which a flush gets now and then',
-    '{"run": {"device": "loop0"},
+    '{"durable": "unknown",
+      "why": "at the disk below the loop device, there were flushes, '
+      'but it was not seen how many background I/O makes",
+      "run": {"device": "loop0"},
       "storage": {"backing_file": "/srv/disk.img", "backing_filesystem": "ext4",
             "disks": [{"name": "loop0", "write_cache": "write back", "virtual": true},
             {"name": "vda", "write_cache": "write back", "below": true}],
@@ -435,7 +470,10 @@ INSERT INTO run_scenario VALUES
     'info durable_unknown, info loop_device', 'it is unknown whether a sync reaches the disk below',
     '{"below_flushes_per_op": {"7": 0.11}}'),
 ('a loop device on a disk that is busy',
-    '{"run": {"device": "loop0"},
+    '{"durable": "unknown",
+      "why": "at the disk below the loop device, background I/O flushes so '
+      'often that it may have made all flushes",
+      "run": {"device": "loop0"},
       "storage": {"backing_file": "/srv/disk.img", "backing_filesystem": "ext4",
             "disks": [{"name": "loop0", "write_cache": "write back", "virtual": true},
             {"name": "vda", "write_cache": "write back", "below": true}],
@@ -447,43 +485,57 @@ INSERT INTO run_scenario VALUES
     'have made all flushes / Probe longer',
     '{"others": {"most_below_flushes_per_sec": 1000}}'),
 ('a loop device that no flush gets through',
-    '{"run": {"device": "loop0"},
+    '{"durable": "unknown",
+      "why": "at the disk below the loop device, there were flushes, '
+      'but it was not seen how many background I/O makes",
+      "run": {"device": "loop0"},
       "storage": {"backing_file": "/srv/disk.img", "backing_filesystem": "xfs",
             "disks": [{"name": "loop0"}, {"name": "sda", "write_cache": "write through",
             "below": true}, {"name": "vda", "write_cache": "write back", "below": true}],
             "below_flushes_per_op": {"2": 1, "7": 0.1}}}',
     'warning loop_device', 'no flush reaches the disk below', '{"backing_filesystem": "xfs"}'),
 ('the same when paced',
-    '{"run": {"device": "loop0"},
+    '{"durable": "unknown",
+      "why": "at the disk below the loop device, there were fewer flushes '
+      'than syncs, but not so few that this proves anything",
+      "run": {"device": "loop0"},
       "storage": {"backing_file": "/srv/disk.img", "disks": [{"name": "loop0"},
             {"name": "vda", "write_cache": "write back", "below": true}],
             "below_flushes_per_op": {"2": 0, "7": 1}}}',
     'warning loop_device', 'on an unknown file system: no flush', NULL),
 ('a loop device above a write-through cache',
-    '{"run": {"device": "loop0"},
+    '{"durable": "no_cache",
+      "run": {"device": "loop0"},
       "storage": {"backing_file": "/srv/disk.img",
             "disks": [{"name": "loop0", "write_cache": "write back"},
             {"name": "vda", "write_cache": "write through", "below": true}],
             "below_write_cache": "write through", "below_flushes_per_op": {"2": 0, "7": 0}}}',
     'info loop_device', 'a sync is as safe as', NULL),
 ('a loop device above one that counts no flushes',
-    '{"run": {"device": "loop0"},
+    '{"durable": "unknown",
+      "why": "at the disk below the loop device, there were fewer flushes '
+      'than syncs, but not so few that this proves anything",
+      "run": {"device": "loop0"},
       "storage": {"backing_file": "/srv/disk.img",
             "disks": [{"name": "loop0", "write_cache": "write back"},
             {"name": "zd0", "write_cache": "write back", "below": true, "counts_flushes": false}],
             "below_flushes_per_op": {"2": 0, "7": 0}}}',
     'info durable_unknown, info loop_device', NULL, NULL),
 ('a loop device whose file is in memory',
-    '{"run": {"device": "loop0"},
+    '{"durable": "no",
+      "run": {"device": "loop0"},
       "storage": {"syncs_nothing": "its file is on tmpfs", "backing_file": "/srv/disk.img",
             "backing_filesystem": "tmpfs", "below_flushes_per_op": {}}}',
     'error memory_filesystem, info loop_device',
     'its file is on tmpfs: syncs there reach no device', NULL),
 ('a tmpfs itself, of which storage tells',
-    '{"run": {"filesystem": "tmpfs", "device": null}, "storage": {"syncs_nothing": "tmpfs"}}',
+    '{"durable": "no",
+      "run": {"filesystem": "tmpfs", "device": null}, "storage": {"syncs_nothing": "tmpfs"}}',
     'none', NULL, NULL),
 ('a loop device above nobody knows what',
-    '{"run": {"device": "loop0"},
+    '{"durable": "unknown",
+      "why": "at the disk below the loop device, flushes are not counted",
+      "run": {"device": "loop0"},
       "storage": {"backing_file": "/srv/disk.img", "below_flushes_per_op": {}}}',
     'info durable_unknown, info loop_device', 'nothing is known of the disk below', NULL),
 ('nobarrier under the backing file',
@@ -695,7 +747,9 @@ INSERT INTO run_scenario VALUES
 
 -- counters_unknown
 ('no counters',
-    '{"run": {"device": null},
+    '{"durable": "unknown",
+      "why": "flushes are not counted",
+      "run": {"device": null},
       "storage": {"disks": [], "no_counters": "no disk can be named", "others": null,
             "write_cache": null, "fua": null},
       "paced": {"flushes_per_op": null, "device_bytes_per_op": null},
@@ -717,7 +771,8 @@ INSERT INTO run_scenario VALUES
 
 -- several at once
 ('all of them',
-    '{"run": {"device": "sda"},
+    '{"durable": "no",
+      "run": {"device": "sda"},
       "storage": {"disks": [{"name": "sda", "rotational": true, "virtual": false,
             "write_cache": "write back"}], "others": {"seconds": 1,
             "flushes_per_sec": 200, "most_flushes_per_sec": 250, "bytes_per_sec": 0,
@@ -841,7 +896,7 @@ CREATE TEMP VIEW commands AS SELECT DISTINCT c AS command FROM found, unnest(com
 SELECT plan((SELECT count(*) + count(says) FROM storage_scenario)::integer
             + (SELECT count(*) + count(says) + count(shows) FROM run_scenario)::integer
             + (SELECT count(*) FROM drift_scenario)::integer
-            + (SELECT count(*) FROM odd)::integer + 58);
+            + (SELECT count(*) FROM odd)::integer + 64);
 
 SELECT is(pg_temp.codes('storage: ' || name, true), codes, 'storage: ' || name)
 FROM storage_scenario;
@@ -933,11 +988,13 @@ SET LOCAL pg_sync_probe.margin = 0.05;
 -- only the newest run of a location counts, and only of the wal suite; here one at
 -- pg_default, one of the other suite, and one at a tablespace that was dropped
 DELETE FROM sync_probe.runs;
-EXECUTE record ('{"paced": {"flushes_per_op": 0}}') \gset
-EXECUTE record ('{"run": {"location": "pg_default"}, "saturated": {"flushes_per_op": 0},
+EXECUTE record ('{"durable": "no", "paced": {"flushes_per_op": 0}}') \gset
+EXECUTE record ('{"durable": "no", "run": {"location": "pg_default"},
+    "saturated": {"flushes_per_op": 0},
     "storage": {"others": {"flushes_per_sec": 100, "most_flushes_per_sec": 200}}}') \gset
 EXECUTE record ('{"run": {"location": "pg_wal", "suite": "pg_test_fsync"}}') \gset
-EXECUTE record ('{"run": {"location": "gone"}, "paced": {"flushes_per_op": 0}}') \gset
+EXECUTE record ('{"durable": "no", "run": {"location": "gone"},
+    "paced": {"flushes_per_op": 0}}') \gset
 SELECT bag_eq('SELECT location, code FROM sync_probe_internal.run_findings',
     $$VALUES ('pg_wal'::name, 'flush_missing'), ('pg_default', 'flush_missing'),
              ('pg_default', 'counters_shared')$$, 'both locations, but no other');
@@ -1037,7 +1094,8 @@ WHERE name IN ('pg_wal', 'pg_default');
 DELETE FROM examined WHERE name NOT IN ('pg_wal', 'pg_default');
 SELECT is(pg_temp.found_at_all(), 'pg_wal barrier_off', 'one mount, one finding');
 EXECUTE record ('{"storage": {"mount_options": "rw"}}') \gset
-EXECUTE record ('{"storage": {"mount_options": "rw"}, "paced": {"flushes_per_op": 0, "p50_us": 9},
+EXECUTE record ('{"durable": "no", "storage": {"mount_options": "rw"},
+    "paced": {"flushes_per_op": 0, "p50_us": 9},
     "saturated": {"flushes_per_op": 0, "p50_us": 3, "p99_us": 9}}') \gset
 UPDATE examined SET mount_options = 'rw,nobarrier' WHERE name = 'pg_wal';
 SELECT is(pg_temp.found_at_all(), 'pg_wal barrier_off', 'and what a probe makes of it');
@@ -1054,6 +1112,35 @@ SELECT is(pg_temp.found_at_all(),
           'pg_wal write_cache_volatile, pg_default write_cache_volatile',
           'with barriers they stand for themselves');
 
+-- what a probe has found stands there instead of the advice to probe
+SELECT is(coalesce(hint, '') || coalesce(commands::text, ''),
+          CASE location WHEN 'pg_wal' THEN format('In run %s, syncs with fdatasync did not reach it.',
+                                                  :run_id)
+               ELSE 'Probe it. Column durable of sync_probe.recommendations then tells whether they'
+                    ' do.{"SELECT * FROM sync_probe.probe(''pg_default'')"}' END,
+          format('%s: a volatile cache, and a probe of pg_wal', location))
+FROM sync_probe.findings WHERE code = 'write_cache_volatile';
+UPDATE examined SET shares_filesystem_with = 'pg_wal' WHERE name = 'pg_default';
+SELECT is((SELECT string_agg(DISTINCT hint, ' ') FROM sync_probe.findings
+           WHERE code = 'write_cache_volatile'),
+          format('In run %s, syncs with fdatasync did not reach it.', :run_id),
+          'or of the same file system');
+UPDATE examined SET shares_filesystem_with = NULL WHERE name = 'pg_default';
+CREATE FUNCTION pg_temp.cache_hint(durable text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+    id bigint := pg_temp.record(jsonb_build_object('durable', durable));
+BEGIN
+    UPDATE examined SET mount_options = 'rw' WHERE name = 'pg_wal';
+    RETURN (SELECT replace(f.hint, id::text, 'N') FROM sync_probe.findings AS f
+            WHERE f.code = 'write_cache_volatile' AND f.location = 'pg_wal');
+END
+$$;
+SELECT is(pg_temp.cache_hint(durable), expected, 'a volatile cache, durable: ' || durable)
+FROM (VALUES ('yes', 'In run N, syncs with fdatasync reached it.'),
+             ('no_cache', 'In run N, it had no volatile cache.'),
+             ('unknown', 'Run N could not tell whether syncs with fdatasync reach it.'))
+         AS v (durable, expected);
+
 -- what cannot be written to is not to be probed
 SELECT set_has('SELECT unnest(commands) FROM sync_probe.recommendation_details'
                ' UNION ALL SELECT unnest(commands) FROM sync_probe.findings',
@@ -1066,7 +1153,7 @@ SELECT is_empty($$SELECT commands FROM sync_probe.recommendation_details
 EXECUTE record ('{"run": {"location": "pg_default", "stop_early": true},
     "storage": {"mount_options": "rw"}}') \gset
 UPDATE examined SET mount_options = 'ro', write_cache = 'write back' WHERE name = 'pg_default';
-SELECT is(outdated || coalesce(commands::text, ''), 'false',
+SELECT is((verdict = 'outdated') || coalesce(commands::text, ''), 'false',
           'nor is its run outdated by that, or to be repeated')
 FROM sync_probe.recommendation_details WHERE location = 'pg_default';
 

@@ -66,10 +66,14 @@ INSERT INTO scenario VALUES
 ('another server', '{"server_version_num": 150004}', 100, '{"server_version_num": 160001}', 210,
     '^server version: 15.4 -> 16.1$', '^since the server version changed'),
 ('larger flushes', '{}', 100, '{"flush_size": 50000}', 210,
-    '^flush size: 8192 bytes -> 50000 bytes$', '^since the flush size changed'),
+    '^flush size: 8192 bytes -> 50000 bytes$', NULL),
+('larger flushes, and another kernel', '{"storage": {"kernel": "Linux 5"}}', 100,
+    '{"flush_size": 50000, "flush_interval": "0.5 ms", "storage": {"kernel": "Linux 6"}}', 210,
+    '^kernel: Linux 5 -> Linux 6; flush size: .*; flush interval: ',
+    '^since the kernel changed \('),
 ('as many pages', '{}', 100, '{"flush_size": 100}', 210, NULL, NULL),
 ('another pace', '{}', 100, '{"flush_interval": "0.5 ms"}', 50,
-    '^flush interval: 5 ms -> 0.5 ms$', '^since the flush interval changed'),
+    '^flush interval: 5 ms -> 0.5 ms$', NULL),
 ('about the same pace', '{}', 100, '{"flush_interval": "3 ms"}', 50, NULL, NULL),
 -- fsync took half as long before, too
 ('another method', '{"wal_sync_method": "fsync"}', 100, '{}', 100,
@@ -162,7 +166,7 @@ SELECT is_empty($$SELECT * FROM sync_probe.history() WHERE ratio_low > ratio_hig
                 'intervals are in order');
 
 -- fast, but for a bad reason
-SELECT pg_temp.record('{"storage": {"syncs_nothing": "tmpfs"}}', 20) AS id \gset
+SELECT pg_temp.record('{"durable": "no"}', 20) AS id \gset
 SELECT is(sentence, 'since the device changed (on ' || to_char(now(), 'YYYY-MM-DD')
           || '), fdatasync takes 0.09 times as long (0.09 to 0.10); syncs with fdatasync do not'
           || ' reach the device', 'syncs nothing')

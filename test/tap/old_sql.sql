@@ -79,7 +79,7 @@ $$;
 
 SELECT plan((SELECT count(*)::integer FROM other) + (SELECT count(*)::integer FROM declared) + 13);
 
-SELECT cmp_ok((SELECT count(*) FROM declared), '>=', 18::bigint, 'the functions of the library');
+SELECT cmp_ok((SELECT count(*) FROM declared), '>=', 16::bigint, 'the functions of the library');
 SELECT isnt_empty(format('SELECT FROM other WHERE name = %L', name), name || ' has other versions')
 FROM declared;
 SELECT throws_like(

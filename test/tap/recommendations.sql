@@ -1,8 +1,6 @@
 --
--- What sync_probe.recommendations makes of recorded measurements.
---
--- A scenario is a row: intervals of speed in both regimes for two methods
--- beside the current one, the noise, and the advice that must come out.
+-- What sync_probe.recommendations makes of recorded runs: the stored verdict, or why it is not
+-- that of today; what trials and the commit suite say beside it; and the way on.
 --
 \set ON_ERROR_STOP on
 \set QUIET on
@@ -15,137 +13,259 @@ DELETE FROM sync_probe.runs;
 SET LOCAL pg_sync_probe.margin = 0.05;
 \ir include/stage.sql
 
-CREATE TYPE pg_temp.speed AS (low float8, high float8);
+-- A run that compared values of a setting on real commits: a trial unless told otherwise.
+CREATE FUNCTION pg_temp.live(differences jsonb, speeds jsonb) RETURNS bigint
+LANGUAGE sql AS $$
+    WITH run AS (
+        SELECT pg_temp.record_run('{"suite": "trial", "source": "trial", "verdict": "keep",
+            "setting": "wal_sync_method", "margin": 0.05, "requested_duration": "1 min",
+            "paced_entries": null, "saturated_rounds": null,
+            "reason": "seen in commits"}' || differences, false) AS id),
+    rows AS (
+        INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, value, choice, verdict,
+            status, relative_speed, relative_speed_low, relative_speed_high,
+            relative_rate, relative_rate_low, relative_rate_high, ops)
+        SELECT run.id, row_number() OVER (), w.test, s.key, s.key,
+               CASE WHEN w.current THEN 'current'
+                    WHEN s.key = differences ->> 'recommended_value' THEN 'recommended' END,
+               CASE WHEN w.current THEN coalesce(differences ->> 'verdict', 'keep') END, 'ok',
+               s.value::float8, s.value::float8 - 0.02, s.value::float8 + 0.02,
+               s.value::float8, s.value::float8 - 0.03, s.value::float8 + 0.03, 1000
+        FROM run, jsonb_each_text(speeds) AS s,
+             LATERAL (SELECT coalesce(differences ->> 'test', differences ->> 'setting',
+                                      'wal_sync_method'),
+                             s.key IN ('0', coalesce(differences ->> 'wal_sync_method',
+                                                     'fdatasync'))) AS w (test, current))
+    SELECT id FROM run
+$$;
 
 CREATE TEMP TABLE scenario (
+    id serial,
     name text,
-    noise float8,           -- half-width of the A/A intervals
-    other text,             -- open_datasync or whatever is looked at
-    paced pg_temp.speed, saturated pg_temp.speed,
-    third text,             -- a second one
-    third_paced pg_temp.speed, third_saturated pg_temp.speed,
-    verdict text, recommended text, reason text);
+    at name DEFAULT 'pg_wal',
+    run jsonb,              -- of the wal suite: differences from one that keeps; null: none
+    change text,            -- executed after it
+    live jsonb,             -- of a live run; null: none
+    speeds jsonb,
+    verdict text,           -- what must come out
+    recommended text,
+    best text,
+    loss_bound float8,
+    durable text DEFAULT 'yes',
+    basis text DEFAULT 'wal',
+    reason text,            -- a regular expression
+    commands text[]);
 
-INSERT INTO scenario VALUES
-('faster in both regimes', 0.01, 'open_datasync', (1.10,1.20), (1.10,1.20), 'fsync', (0.6,0.7),
-    (0.9,0.95), 'switch', 'open_datasync',
-    'open_datasync takes 13 % less time per flush with a flush every 5 ms (-17 to -9) and makes '
-    '15 % more flushes a second back to back (+10 to +20)'),
-('faster back to back alone', 0.01, 'open_datasync', (0.97,1.02), (1.10,1.20), 'fsync', (0.6,0.7),
-    (0.9,0.95), 'switch', 'open_datasync', 'back to back'),
-('faster when paced, slower back to back', 0.01, 'open_datasync', (1.10,1.20),
-    (0.80,0.90), 'fsync', (0.6,0.7), (0.9,0.95), 'keep', 'fdatasync',
-    'no other method that can be measured is worth a switch from fdatasync; open_datasync takes '
-    '13 % less time per flush with a flush every 5 ms (-17 to -9), but it makes 15 % fewer flushes '
-    'a second back to back (-20 to -10)'),
-('slower when paced, faster back to back', 0.01, 'open_datasync', (0.80,0.90),
-    (1.10,1.20), 'fsync', (0.6,0.7), (0.9,0.95), 'keep', 'fdatasync',
-    'but not with a flush every 5 ms'),
-('of two that are faster, the better paced one', 0.01, 'open_datasync', (1.10,1.20), (1.30,1.50),
-    'fsync', (1.20,1.30), (1.10,1.15), 'switch', 'fsync',
-    'fsync takes 20 % less'),
-('faster, but not by the margin', 0.01, 'open_datasync', (1.01,1.04), (1.01,1.04), 'fsync',
-    (0.6,0.7), (0.9,0.95), 'tie', 'fdatasync', 'as fast as fdatasync: open_datasync'),
-('equals', 0.01, 'open_datasync', (0.98,1.02), (0.98,1.03), 'fsync', (0.99,1.02), (0.97,1.01),
-    'tie', 'fdatasync', 'open_datasync, fsync'),
-('all slower', 0.01, 'open_datasync', (0.90,0.99), (0.91,0.99), 'fsync', (0.6,0.7), (0.9,0.95),
-    'keep', 'fdatasync', 'every other method'),
-('equal or slower, but not faster', 0.01, 'open_datasync', (0.93,1.03), (0.98,1.02), 'fsync',
-    (0.6,0.7), (0.9,0.95), 'keep', 'fdatasync',
-    'no method is more than 3 % faster with a flush every 5 ms, or 2 % back to back; equal to '
-    'fdatasync or slower: open_datasync'),
-('may be faster, may be slower', 0.01, 'open_datasync', (0.93,1.20), (0.95,1.20), 'fsync',
-    (0.6,0.7), (0.9,0.95), 'undecided', 'fdatasync',
-    'no method is more than 20 % faster with a flush every 5 ms, or 20 % back to back; not '
-    'settled: open_datasync: probe much longer, or when it is quieter; slower than fdatasync: '
-    'fsync; the best choice so far is open_datasync'),
-('above the margin in one look only by half', 0.01, 'open_datasync', (1.04,1.20), (1.04,1.20),
-    'fsync', (0.6,0.7), (0.9,0.95), 'undecided', 'fdatasync', 'not settled: open_datasync'),
-('clear of the margin in spite of the noise', 0.08, 'open_datasync', (1.50,1.60), (1.50,1.60),
-    'fsync', (0.6,0.7), (0.9,0.95), 'switch', 'open_datasync', 'open_datasync takes 35 % less'),
-('slower, but too noisy to be sure', 0.08, 'open_datasync', (0.90,0.99), (0.91,0.99), 'fsync',
-    (0.6,0.7), (0.9,0.95), 'undecided', 'fdatasync',
-    'the noise is 8.0 %, above the margin of 5 %: probe 3 times as long as this run'),
-('too few rounds for an interval', NULL, 'open_datasync', (NULL,NULL), (NULL,NULL), 'fsync',
-    (NULL,NULL), (NULL,NULL), 'undecided', 'fdatasync', 'too few rounds');
+-- What a run said, and what it says today.
+INSERT INTO scenario (name, run, verdict, recommended, best, loss_bound, reason, commands) VALUES
+('keep', '{"reason": "why"}', 'keep', 'fdatasync', 'fdatasync', 0.02, '^why$', NULL),
+('a switch within a kind',
+ '{"verdict": "switch", "recommended_value": "fsync", "best_value": "fsync", "loss_bound": 0.3,
+   "reason": "fsync takes 20 % less"}', 'switch', 'fsync', 'fsync', 0.3, '^fsync takes 20 % less$',
+ '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
+('a switch to the other kind',
+ '{"verdict": "switch", "recommended_value": "open_sync", "best_value": "open_sync",
+   "loss_bound": 0.4}', 'switch', 'open_sync', 'open_sync', 0.4, '',
+ '{ALTER SYSTEM SET wal_sync_method = ''open_sync'',SELECT pg_reload_conf(),
+   CALL sync_probe.wait_for_reload(),CHECKPOINT}'),
+('unsafe, and a method is not', '{"verdict": "unsafe", "recommended_value": "fsync",
+   "best_value": "fsync", "loss_bound": null, "durable": "yes"}', 'unsafe', 'fsync', 'fsync', NULL,
+ '', '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
+('unsafe, and all are', '{"verdict": "unsafe", "recommended_value": null, "best_value": null,
+   "loss_bound": null, "durable": "yes"}', 'unsafe', NULL, NULL, NULL, '', NULL),
+('undecided, and the run says how long', '{"verdict": "undecided", "times_as_long": 4,
+   "best_value": "fsync", "duty_cycle": 1}', 'undecided', 'fdatasync', 'fsync', 0.02, '',
+ '{SELECT * FROM sync_probe.probe(duration => ''20 s'')}'),
+('undecided, and it does not', '{"verdict": "undecided", "duty_cycle": 1}', 'undecided',
+ 'fdatasync', 'fdatasync', 0.02, '', '{SELECT * FROM sync_probe.probe(duration => ''15 s'')}'),
+('undecided, and much longer, as gently', '{"verdict": "undecided", "times_as_long": "Infinity",
+   "duty_cycle": 0.2, "requested_duration": "10 s"}', 'undecided', 'fdatasync', 'fdatasync', 0.02,
+ '', '{"SELECT * FROM sync_probe.probe(duration => ''200 s'', duty_cycle => 0.2)"}'),
+('undecided, and as long as allowed', '{"verdict": "undecided", "times_as_long": 3,
+   "requested_duration": "5 min", "duty_cycle": 1}', 'undecided', 'fdatasync', 'fdatasync', 0.02,
+ '', '{SELECT * FROM sync_probe.probe(duration => ''600 s'')}'),
+('undecided, and no longer is possible', '{"verdict": "undecided", "times_as_long": 3,
+   "requested_duration": "10 min"}', 'undecided', 'fdatasync', 'fdatasync', 0.02, '', NULL),
+('advice that was followed', '{"verdict": "switch", "wal_sync_method": "fsync", "loss_bound": 0.3,
+   "recommended_value": "fdatasync", "best_value": "fdatasync", "reason": "fdatasync is faster"}',
+ 'keep', 'fdatasync', 'fdatasync', NULL, '^chosen instead of fsync: fdatasync is faster$', NULL),
+('unsafe, and followed', '{"verdict": "unsafe", "wal_sync_method": "fsync", "durable": "no",
+   "recommended_value": "fdatasync", "best_value": "fdatasync", "loss_bound": null}',
+ 'keep', 'fdatasync', 'fdatasync', NULL, '^chosen instead of fsync: ', NULL);
 
--- A run of the wal suite with these intervals, at a location.
-CREATE FUNCTION pg_temp.record(s scenario, at name) RETURNS bigint LANGUAGE plpgsql AS $$
+-- What has changed since.  The verdict is then of another day, and its figures are not shown.
+INSERT INTO scenario (name, at, run, change, verdict, durable, reason, commands)
+SELECT 'outdated: ' || v.name, v.at, v.run, v.change, 'outdated', 'unknown',
+       '^run [0-9]+ is outdated: ' || v.reason || '$',
+       ARRAY[sync_probe_internal.probe_command(v.at)]
+FROM (VALUES
+('method', 'pg_wal'::name, '{"wal_sync_method": "fsync"}'::jsonb, NULL,
+ 'wal_sync_method was fsync, is fdatasync'),
+('an advice that was not followed', 'pg_wal', '{"wal_sync_method": "fsync", "verdict": "switch",
+   "recommended_value": "open_sync"}', NULL, 'wal_sync_method was fsync, is fdatasync'),
+('margin', 'pg_wal', '{}', 'SET LOCAL pg_sync_probe.margin = 0.1',
+ 'pg_sync_probe[.]margin was 0[.]05, is 0[.]1'),
+('file system', 'pg_default', '{"location": "pg_default"}',
+ 'UPDATE examined SET filesystem = ''xfs''', 'file system was ext4, is xfs'),
+('write cache', 'pg_wal', '{}', 'UPDATE examined SET write_cache = NULL',
+ 'write cache was write back, is unknown'),
+('mount options', 'pg_wal', '{"storage": {"mount_options": "rw,relatime"}}',
+ 'UPDATE examined SET mount_options = ''rw,nobarrier''',
+ 'mount options were relatime, are nobarrier'),
+('fsync is on again', 'pg_wal', '{"fsync": false, "verdict": "unsafe", "durable": "no"}', NULL,
+ 'fsync was off, is on'),
+('two at once', 'pg_wal', '{"wal_sync_method": "open_sync"}',
+ 'UPDATE examined SET filesystem = ''xfs''',
+ 'wal_sync_method was open_sync, is fdatasync, file system was ext4, is xfs'),
+('advice was followed, but the file system changed', 'pg_wal',
+ '{"verdict": "switch", "wal_sync_method": "fsync", "recommended_value": "fdatasync"}',
+ 'UPDATE examined SET filesystem = ''xfs''', 'file system was ext4, is xfs')
+) AS v (name, at, run, change, reason);
+
+-- Up to PostgreSQL 15 wal_level decides whether open_* methods use O_DIRECT.
+INSERT INTO scenario (name, run, verdict, durable, reason, commands)
+SELECT 'wal_level was minimal', '{"wal_level": "minimal"}', 'outdated', 'unknown',
+       'outdated: wal_level was minimal, is ', ARRAY[sync_probe_internal.probe_command('pg_wal')]
+WHERE current_setting('server_version_num')::integer < 160000;
+INSERT INTO scenario (name, run, verdict, recommended, best, loss_bound, reason)
+SELECT v.name, v.run, 'keep', 'fdatasync', 'fdatasync', 0.02, ''
+FROM (VALUES ('wal_level was replica or logical', '{"wal_level": "replica"}'::jsonb),
+             ('wal_level does not matter', CASE
+              WHEN current_setting('server_version_num')::integer >= 160000
+              THEN '{"wal_level": "minimal"}'::jsonb END)) AS v (name, run)
+WHERE v.run IS NOT NULL;
+
+-- A margin of many digits is stored with six.
+INSERT INTO scenario (name, run, change, verdict, recommended, best, loss_bound, reason) VALUES
+('the same margin', '{"margin": 0.033333}', 'SET LOCAL pg_sync_probe.margin = 0.0333333', 'keep',
+ 'fdatasync', 'fdatasync', 0.02, '');
+
+-- Another location: what would hold if the WAL were there, but no command.
+INSERT INTO scenario (name, at, run, verdict, recommended, best, loss_bound, reason) VALUES
+('a switch elsewhere', 'pg_default', '{"location": "pg_default", "verdict": "switch",
+   "recommended_value": "fsync", "best_value": "fsync", "reason": "why"}', 'switch', 'fsync',
+ 'fsync', 0.02, '^if the WAL were here: why$'),
+('another method elsewhere', 'pg_default', '{"location": "pg_default",
+   "wal_sync_method": "fsync", "reason": "why"}', 'keep', 'fsync', 'fsync', 0.02, '^why$');
+
+-- Trials and the commit suite.  The probe recommends fsync.
+INSERT INTO scenario (name, run, live, speeds, verdict, recommended, best, loss_bound, basis,
+    reason, commands)
+SELECT v.name,
+       CASE WHEN v.probed THEN '{"verdict": "switch", "recommended_value": "fsync",
+           "best_value": "fsync", "loss_bound": 0.3, "reason": "probed"}'::jsonb END,
+       v.live, v.speeds, v.verdict, v.recommended, v.recommended, v.loss_bound, v.basis, v.reason,
+       v.commands::text[]
+FROM (VALUES
+('a trial confirms it', true, '{"verdict": "switch", "recommended_value": "fsync"}'::jsonb,
+ '{"fdatasync": 1, "fsync": 1.2}'::jsonb, 'switch', 'fsync', 0.22::float8, 'trial',
+ '^seen in commits$',
+ '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
+('a trial contradicts it', true, '{"recommended_value": "fdatasync"}',
+ '{"fdatasync": 1, "fsync": 0.9}', 'keep', 'fdatasync', 0, 'trial', '^seen in commits$', NULL),
+('so does the commit suite', true,
+ '{"recommended_value": "fdatasync", "suite": "commit", "source": "probe"}',
+ '{"fdatasync": 1, "fsync": 1}', 'keep', 'fdatasync', 0.02, 'commit', '^seen in commits$', NULL),
+('a commit suite at another pace', true, '{"recommended_value": "fdatasync", "suite": "commit",
+   "source": "probe", "flush_interval_source": "argument"}', '{"fdatasync": 1, "fsync": 1}',
+ 'switch', 'fsync', 0.3, 'wal', '^probed$', '{ALTER SYSTEM SET wal_sync_method = ''fsync'',
+  SELECT pg_reload_conf()}'),
+('a commit suite with commits of another size', true, '{"recommended_value": "fdatasync",
+   "suite": "commit", "source": "probe", "flush_size_source": "argument"}',
+ '{"fdatasync": 1, "fsync": 1}', 'switch', 'fsync', 0.3, 'wal', '^probed$',
+ '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
+('a trial did not compare what it recommends', true, '{"recommended_value": "fdatasync"}',
+ '{"fdatasync": 1, "fsync_writethrough": 0.9}', 'switch', 'fsync', 0.3, 'wal', '^probed$',
+ '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
+('an undecided trial has a way on', true, '{"verdict": "undecided", "times_as_long": 3,
+   "recommended_value": "fdatasync"}', '{"fdatasync": 1, "fsync": 1}', 'switch', 'fsync', 0.3,
+ 'wal', '^probed$', '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf(),
+  CALL sync_probe.trial(duration => ''180 s'')}'),
+('one of a workload, too', true, '{"verdict": "undecided", "workload": "upsert",
+   "recommended_value": "fdatasync"}', '{"fdatasync": 1, "fsync": 1}', 'switch', 'fsync', 0.3,
+ 'wal', '^probed$', '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf(),
+  "CALL sync_probe.trial(duration => ''180 s'', workload => ''upsert'')"}'),
+('an undecided commit suite, too', true, '{"verdict": "undecided", "suite": "commit",
+   "source": "probe", "times_as_long": 2, "requested_duration": "15 s",
+   "recommended_value": "fdatasync"}', '{"fdatasync": 1, "fsync": 1}', 'switch', 'fsync', 0.3,
+ 'wal', '^probed$', '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf(),
+  "SELECT * FROM sync_probe.probe(suite => ''commit'', duration => ''30 s'')"}'),
+('a trial of another setting', true, '{"setting": "commit_delay", "recommended_value": "0"}',
+ '{"0": 1, "50": 0.9}', 'switch', 'fsync', 0.3, 'wal', '^probed$',
+ '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
+('a trial of another server', true, '{"recommended_value": "fdatasync", "host": "elsewhere"}',
+ '{"fdatasync": 1, "fsync": 0.9}', 'switch', 'fsync', 0.3, 'wal', '^probed$',
+ '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
+('a trial on another device', true, '{"recommended_value": "fdatasync", "device": "sdz"}',
+ '{"fdatasync": 1, "fsync": 0.9}', 'switch', 'fsync', 0.3, 'wal', '^probed$',
+ '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
+('a trial with another method in use', true,
+ '{"recommended_value": "fsync", "wal_sync_method": "fsync"}', '{"fdatasync": 0.9, "fsync": 1}',
+ 'switch', 'fsync', 0.3, 'wal', '^probed$',
+ '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
+('a trial without a probe', false, '{"verdict": "switch", "recommended_value": "fsync"}',
+ '{"fdatasync": 1, "fsync": 1.2}', 'switch', 'fsync', 0.22, 'trial', '^seen in commits$',
+ '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
+('a trial whose advice was followed', false, '{"verdict": "switch",
+   "recommended_value": "fdatasync", "wal_sync_method": "fsync"}',
+ '{"fdatasync": 1.3, "fsync": 1}', 'keep', 'fdatasync', NULL, 'trial',
+ '^chosen instead of fsync: seen in commits$', NULL)
+) AS v (name, probed, live, speeds, verdict, recommended, loss_bound, basis, reason, commands);
+UPDATE scenario SET durable = 'unknown' WHERE live IS NOT NULL AND run IS NULL;
+
+-- A live run where the probe has nothing to say.
+INSERT INTO scenario (name, run, live, speeds, verdict, recommended, best, loss_bound, durable,
+    basis, reason) VALUES
+('a trial beside an undecided probe', '{"verdict": "undecided"}',
+ '{"recommended_value": "fdatasync"}', '{"fdatasync": 1, "open_sync": 0.9}', 'keep', 'fdatasync',
+ 'fdatasync', 0, 'yes', 'trial', '^seen in commits$'),
+('a trial after an outdated probe', '{"wal_sync_method": "fsync"}',
+ '{"recommended_value": "fdatasync"}', '{"fdatasync": 1, "open_sync": 0.9}', 'keep', 'fdatasync',
+ 'fdatasync', 0, 'unknown', 'trial', '^seen in commits$');
+
+-- Each in a stage of its own: the rows that it left are those of the scenario alone.
+CREATE FUNCTION pg_temp.play(s scenario) RETURNS sync_probe.recommendation_details
+LANGUAGE plpgsql AS $$
 DECLARE
-    id bigint := pg_temp.record_run(jsonb_build_object('location', at, 'noise', s.noise));
-    control pg_temp.speed := (1 - s.noise, (1 - s.noise) * (1 + s.noise) ^ 2);
+    got sync_probe.recommendation_details;
 BEGIN
-    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, mean_us,
-        relative_speed, relative_speed_low, relative_speed_high)
-    SELECT id, row_number() OVER (), m.test, m.method, m.direct_io, 'ok', m.mean_us,
-           coalesce(sqrt((m.speed).low * (m.speed).high), 1), (m.speed).low, (m.speed).high
-    FROM (VALUES
-        ('paced', s.other, false, s.paced, 900.0),
-        ('paced', 'fdatasync', false, control, 1000),
-        ('paced', s.third, false, s.third_paced, 1200),
-        ('saturated', s.other, false, s.saturated, 450),
-        ('saturated', 'fdatasync', false, control, 500),
-        ('saturated', s.third, false, s.third_saturated, 600),
-        -- a variant that this server would not use is never recommended
-        ('saturated', 'open_datasync', true, ((5, 6)::pg_temp.speed), 100)
-    ) AS m (test, method, direct_io, speed, mean_us);
-    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status) VALUES
-        (id, 8, 'paced', 'fsync_writethrough', false, 'unsupported'),
-        (id, 9, 'saturated', 'fsync_writethrough', false, 'unsupported'),
-        (id, 10, 'paced', 'open_sync', false, 'error'),
-        (id, 11, 'saturated', 'open_sync', false, 'error');
-    RETURN id;
+    DELETE FROM sync_probe.runs;
+    -- where its runs are, also without one of a probe
+    PERFORM pg_temp.record_run(coalesce(s.run, '{}'));
+    IF s.run IS NULL THEN
+        DELETE FROM sync_probe.runs;
+    END IF;
+    INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status, durable)
+    SELECT run_id, 1, 'paced', 'fdatasync', 'ok', 'yes' FROM sync_probe.runs;
+    IF s.change IS NOT NULL THEN
+        EXECUTE s.change;
+    END IF;
+    IF s.live IS NOT NULL THEN
+        PERFORM pg_temp.live(s.live, s.speeds);
+    END IF;
+    SELECT d.* INTO got FROM sync_probe.recommendation_details AS d WHERE d.location = s.at;
+    SET LOCAL pg_sync_probe.margin = 0.05;
+    RETURN got;
 END
 $$;
+CREATE TEMP TABLE played AS SELECT s.*, pg_temp.play(s) AS got FROM scenario AS s ORDER BY id;
 
-CREATE TEMP TABLE advice (
-    name text, expected_verdict text, recommended text, expected_reason text,
-    id bigint, got sync_probe.recommendation_details, warned sync_probe.findings);
+SELECT plan((SELECT count(*)::integer * 9 FROM scenario) + 76);
 
--- each run becomes the newest in turn
-DO $$
-DECLARE
-    s scenario;
-    id bigint;
-BEGIN
-    FOR s IN SELECT * FROM scenario LOOP
-        id := pg_temp.record(s, 'pg_wal');
-        INSERT INTO advice
-        SELECT s.name, s.verdict, s.recommended, s.reason, id, r, f
-        FROM sync_probe.recommendation_details AS r
-        LEFT JOIN sync_probe.findings AS f ON f.code = 'sync_method_change'
-        WHERE r.location = 'pg_wal';
-    END LOOP;
-END
-$$;
-
--- A run of a scenario at a location that becomes the newest: an error unless one is
--- recorded.
-PREPARE record (text, name) AS
-SELECT pg_temp.record(s, $2) AS run_id FROM scenario AS s WHERE s.name = $1;
-
-SELECT plan((SELECT count(*) * 6 + count(*) FILTER (WHERE recommended = 'fdatasync')
-             FROM scenario)::integer + 140);
-
-SELECT is((got).run_id, id, name || ': the newest run') FROM advice;
-SELECT is((got).verdict, expected_verdict, name || ': verdict') FROM advice;
-SELECT is((got).recommended_method, recommended, name || ': method') FROM advice;
-SELECT ok(strpos((got).reason, expected_reason) > 0, name || ': reason: ' || (got).reason)
-FROM advice;
-SELECT is((got).commands,
-          CASE expected_verdict
-              WHEN 'switch'
-              THEN ARRAY[format('ALTER SYSTEM SET wal_sync_method = ''%s''', recommended),
-                         'SELECT pg_reload_conf()']
-                   -- current is fdatasync
-                   || CASE recommended WHEN 'open_datasync'
-                      THEN '{CALL sync_probe.wait_for_reload(),CHECKPOINT}'::text[] END
-              WHEN 'keep' THEN NULL
-              WHEN 'tie' THEN ARRAY['SELECT * FROM sync_probe.probe(duration => ''15 s'')']
-              ELSE ARRAY['SELECT * FROM sync_probe.probe(duration => ''15 s'', '
-                         'stop_early => false)'] END,
-          name || ': commands')
-FROM advice;
+SELECT is(current_setting('wal_sync_method'), 'fdatasync', 'the tests are about such a server');
+SELECT is((got).verdict, verdict, name || ': verdict') FROM played ORDER BY id;
+SELECT is((got).recommended_method, recommended, name || ': method') FROM played ORDER BY id;
+SELECT is((got).best_method, best, name || ': best method') FROM played ORDER BY id;
+SELECT is((got).loss_bound, loss_bound, name || ': bound of the loss') FROM played ORDER BY id;
+SELECT is((got).durable, durable, name || ': durable') FROM played ORDER BY id;
+SELECT is((got).basis, basis, name || ': basis') FROM played ORDER BY id;
+SELECT matches((got).reason, reason, name || ': reason') FROM played ORDER BY id;
+SELECT is((got).commands, (SELECT array_agg(btrim(c, E' \n') ORDER BY n)
+                           FROM unnest(commands) WITH ORDINALITY AS c (c, n)),
+          name || ': commands') FROM played ORDER BY id;
+SELECT is((got).current_method,
+          CASE name WHEN 'another method elsewhere' THEN 'fsync' ELSE 'fdatasync' END,
+          name || ': current method') FROM played ORDER BY id;
 
 -- A checkpoint where processes with both sorts of methods may meet, in either direction: with
 -- open_* XLogWrite() takes for flushed what the others have written.
@@ -161,184 +281,115 @@ FROM (VALUES ('fsync', 'open_datasync', true), ('fdatasync', 'open_sync', true),
              ('fdatasync', 'fsync_writethrough', false),
              ('open_sync', 'open_datasync', false)) AS c (old_method, new_method, checkpoint);
 
--- and the finding that says why
-SELECT is((warned).commands, CASE WHEN 'CHECKPOINT' = ANY ((got).commands) THEN (got).commands END,
-          name || ': finding: ' || coalesce((warned).message, 'none'))
-FROM advice;
-SELECT is((SELECT array_agg(name ORDER BY id) FROM advice WHERE (warned).code IS NOT NULL),
-          ARRAY['faster in both regimes', 'faster back to back alone',
-                'clear of the margin in spite of the noise'],
-          'of switches to open_datasync, but of no switch to fsync');
-SELECT results_eq(
-    $$SELECT (warned).location, (warned).severity, (warned).message, (warned).evidence
-      FROM advice WHERE name = 'faster in both regimes'$$,
-    $$SELECT 'pg_wal'::name, 'info',
-             'while processes change from fdatasync to open_datasync, WAL counts as flushed that'
-             ' the disk may not have',
-             jsonb_build_object('run_id', id, 'method', 'fdatasync',
-                                'recommended_method', 'open_datasync')
-      FROM advice WHERE name = 'faster in both regimes'$$, 'what it says');
+-- the figures of a probe, and none where it has no say
+SELECT is((got).deciding_test || ' ' || (got).flush_us, 'paced 120', 'figures of a probe')
+FROM played WHERE name = 'keep';
+SELECT is(num_nonnulls((got).deciding_test, (got).flush_us), 0,
+          'not where a trial decides: ' || name)
+FROM played WHERE (got).basis = 'trial' AND run IS NOT NULL;
+SELECT is(num_nonnulls((got).deciding_test, (got).flush_us), 0, name || ': no figures')
+FROM played WHERE name LIKE 'outdated: %';
 
--- the row of a switch
-CREATE TEMP TABLE switch AS SELECT (got).* FROM advice WHERE name = 'faster in both regimes';
-SELECT ok(holds_wal, 'pg_wal holds the WAL') FROM switch;
-SELECT is(current_method, 'fdatasync', 'current method is that of the run') FROM switch;
-SELECT is(paced_speed_low, 1.1::float8, 'interval of the recommended method') FROM switch;
-SELECT is(saturated_speed_high, 1.2::float8, 'interval back to back') FROM switch;
-SELECT is(paced_flush_us, 900::float8, 'paced mean of the recommended method') FROM switch;
-SELECT is(saturated_flush_us, 450::float8, 'and its saturated mean') FROM switch;
-SELECT is(recommended_commit_delay, 225, 'commit_delay is half the saturated mean') FROM switch;
-SELECT is(durable, 'unknown', 'nothing is known of the device') FROM switch;
-SELECT is(basis, 'wal', 'what the advice rests on') FROM switch;
-SELECT is(outdated, false, 'nothing has changed since') FROM switch;
+-- the newest live run is shown, whatever it has decided
+SELECT is((got).live_verdict || ': ' || (got).live_reason,
+          live ->> 'verdict' || ': seen in commits', name || ': shown')
+FROM played WHERE name LIKE '%way on' OR name LIKE '%, too';
+SELECT is((got).live_run_id, NULL, 'none is shown without one') FROM played WHERE name = 'keep';
 
--- the row of a method that stays has no speed: it would be the control's
-SELECT is(num_nonnulls((got).paced_speed, (got).paced_speed_low, (got).paced_speed_high,
-                       (got).saturated_speed, (got).saturated_speed_low,
-                       (got).saturated_speed_high),
-          0, name || ': no speed')
-FROM advice WHERE recommended = 'fdatasync';
+-- followed advice leaves nothing to do; the finding says why a switch needs care
+SELECT is((SELECT count(*) FROM played AS p WHERE (p.got).reason LIKE 'chosen%'
+           AND (p.got).commands IS NOT NULL), 0::bigint, 'no command after advice was followed');
 
 -- on one screen
+SELECT pg_temp.play(s) AS ignored FROM scenario AS s WHERE s.name = 'keep' \gset
 SELECT row_eq('SELECT r.* FROM sync_probe.recommendations AS r WHERE location = ''pg_wal''',
-              ROW('pg_wal'::name, 'undecided', 'fdatasync', 'fdatasync', NULL::float8, 1000::float8,
-                  'unknown', 'wal', false)::sync_probe.recommendations,
+              ROW('pg_wal'::name, 'keep', 'fdatasync', 'fdatasync', 0.02::float8, 120::float8,
+                  'yes', 'wal')::sync_probe.recommendations,
               'recommendations is the short form');
 
--- the best choice, and how much longer than it a flush takes at most: the highest end
-CREATE TEMP VIEW choice AS
-SELECT v.name, v.best_method, v.loss_bound, a.got
-FROM (VALUES ('faster in both regimes', 'open_datasync', 0.2::float8),
-             ('faster when paced, slower back to back', 'fdatasync', 0.2),
-             ('equals', 'fdatasync', 0.02), ('all slower', 'fdatasync', 0),
-             ('may be faster, may be slower', 'open_datasync', 0.2),
-             ('too few rounds for an interval', 'fdatasync', NULL)
-     ) AS v (name, best_method, loss_bound)
-LEFT JOIN advice AS a USING (name);
-SELECT is((got).best_method, best_method, name || ': best choice') FROM choice;
-SELECT is((got).loss_bound, loss_bound, name || ': bound of the loss') FROM choice;
+-- of two trials the newer one counts, before one of a workload, before the commit suite; an
+-- undecided one does not displace one that has decided
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.live('{"verdict": "switch", "recommended_value": "fsync", "suite": "commit",
+                      "source": "probe"}', '{"fdatasync": 1, "fsync": 1.2}') AS suite \gset
+SELECT pg_temp.live('{"recommended_value": "fdatasync"}', '{"fdatasync": 1, "fsync": 0.9}')
+    AS older \gset
+SELECT pg_temp.live('{"verdict": "switch", "recommended_value": "fsync"}',
+                    '{"fdatasync": 1, "fsync": 1.2}') AS trial \gset
+SELECT pg_temp.live('{"recommended_value": "fdatasync", "workload": "upsert"}',
+                    '{"fdatasync": 1, "fsync": 0.9}') AS made \gset
+SELECT pg_temp.live('{"verdict": "undecided", "recommended_value": "fdatasync"}',
+                    '{"fdatasync": 1, "fsync": 1}') AS undecided \gset
+SELECT is(array[run_id, live_run_id], array[:trial, :undecided]::bigint[], 'the newer trial')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+DELETE FROM sync_probe.runs WHERE suite = 'trial' AND workload IS NULL;
+SELECT is(run_id, :made::bigint, 'then one of a workload')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+DELETE FROM sync_probe.runs WHERE suite = 'trial';
+SELECT is(run_id, :suite::bigint, 'then the commit suite')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+UPDATE examined SET mount_options = 'nobarrier' WHERE name = 'pg_wal';
+UPDATE sync_probe.runs SET storage = '{"mount_options": "barrier"}';
+SELECT is(verdict, 'not probed', 'one before a change does not count')
+FROM sync_probe.recommendations WHERE location = 'pg_wal';
+UPDATE examined SET mount_options = NULL WHERE name = 'pg_wal';
 
--- the regime that the cluster is in decides: a flush takes 0.5 ms back to back
-CREATE TEMP TABLE pace (
-    scenario text,
-    run jsonb,              -- differences
-    deciding_test text, verdict text, recommended text, reason text);
-INSERT INTO pace VALUES
-('slower when paced, faster back to back', '{"observed_flush_interval": "1.1 ms"}', 'paced',
-    'keep', 'fdatasync', 'every other method'),
-('faster back to back alone', '{"observed_flush_interval": "0.6 ms"}', 'saturated', 'switch',
-    'open_datasync', 'open_datasync makes 15 % more flushes a second back to back (+10 to +20) and '
-    'takes 1 % more time per flush with a flush every 5 ms (-2 to +3); back to back decides, since '
-    'this cluster flushes 83 % of the time'),
-('slower when paced, faster back to back', '{"observed_flush_interval": "0.6 ms"}', 'saturated',
-    'keep', 'fdatasync',
-    'open_datasync makes 15 % more flushes a second back to back (+10 to +20), but it takes 18 % '
-    'more time per flush with a flush every 5 ms (+11 to +25); back to back decides'),
-('faster when paced, slower back to back', '{"observed_flush_interval": "0.1 ms"}', 'saturated',
-    'keep', 'fdatasync', 'but is not faster back to back; back to back decides, since this cluster '
-    'flushes 100 % of the time'),
-('equals',
-    '{"observed_flush_interval": "0.6 ms", "flush_interval_source": "argument"}', 'paced', 'tie',
-    'fdatasync', 'with a flush every 5 ms'),
-('equals',
-    '{"flush_interval": "0.6 ms", "flush_interval_source": "argument",
-      "achieved_flush_interval": "1.62 ms"}', 'saturated', 'tie',
-    'fdatasync', 'with a flush every 1.6 ms'),
-('equals', '{"achieved_flush_interval": "120 ms"}', 'paced', 'tie', 'fdatasync',
-    'with a flush every 120 ms'),
-('equals', '{"achieved_flush_interval": null}', 'paced', 'tie', 'fdatasync', 'when paced');
-CREATE TEMP TABLE paced_advice (
-    name text, expected pace, deciding_test text, verdict text, recommended text, reason text);
--- A run whose interval was given does not count, so the rows are judged directly.
-DO $$
-DECLARE
-    p pace;
-    id bigint;
-BEGIN
-    FOR p IN SELECT * FROM pace LOOP
-        SELECT pg_temp.record(s, 'pg_wal') INTO id FROM scenario AS s WHERE name = p.scenario;
-        INSERT INTO paced_advice
-        SELECT format('%s, %s', p.scenario, p.run), p, d.deciding_test, d.verdict,
-               d.recommended_method, d.reason
-        FROM sync_probe.runs AS r,
-             LATERAL jsonb_populate_record(r, p.run) AS changed,
-             LATERAL sync_probe_internal.recommend(changed,
-                 ARRAY(SELECT m FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id),
-                 NULL) AS d
-        WHERE r.run_id = id;
-    END LOOP;
-END
-$$;
-SELECT is(deciding_test, (expected).deciding_test, name || ': what decides') FROM paced_advice;
-SELECT is(verdict, (expected).verdict, name || ': verdict') FROM paced_advice;
-SELECT is(recommended, (expected).recommended, name || ': method') FROM paced_advice;
-SELECT ok(strpos(reason, (expected).reason) > 0, name || ': reason: ' || reason)
-FROM paced_advice;
-
--- a faster method with more slow flushes is not recommended, and the reason tells of them
-CREATE TEMP TABLE tail (test text, slow_rounds integer, verdict text, reason text);
-INSERT INTO tail VALUES
-('paced', 30, 'keep',
-    'but 3.0 % of its paced rounds have a flush of more than five times the median (0.1 % with '
-    'fdatasync)'),
-('saturated', 30, 'keep', 'but 3.0 % of its saturated rounds have'),
-('paced', 5, 'switch', 'open_datasync takes'),
-('paced', 1, 'switch', 'open_datasync takes');
-CREATE TEMP TABLE tail_advice (t tail, got sync_probe.recommendation_details);
-DO $$
-DECLARE
-    t tail;
-    id bigint;
-BEGIN
-    FOR t IN SELECT * FROM tail LOOP
-        SELECT pg_temp.record(s, 'pg_wal') INTO id
-        FROM scenario AS s WHERE name = 'faster in both regimes';
-        UPDATE sync_probe.measurements AS m
-        SET rounds = 1000,
-            slow_rounds = CASE WHEN m.method = 'open_datasync' AND m.test = t.test
-                               THEN t.slow_rounds ELSE 1 END
-        WHERE run_id = id;
-        INSERT INTO tail_advice
-        SELECT t, d FROM sync_probe.recommendation_details AS d WHERE location = 'pg_wal';
-    END LOOP;
-END
-$$;
-SELECT is((got).verdict, (t).verdict,
-          format('%s slow rounds, %s: verdict', (t).slow_rounds, (t).test))
-FROM tail_advice;
-SELECT ok(strpos((got).reason, (t).reason) > 0,
-          format('%s slow rounds, %s: reason: %s', (t).slow_rounds, (t).test, (got).reason))
-FROM tail_advice;
-
--- another location: what would hold if the WAL were there, but no command
-EXECUTE record ('faster in both regimes', 'pg_default') \gset
-CREATE TEMP VIEW elsewhere AS
-SELECT * FROM sync_probe.recommendation_details WHERE location = 'pg_default';
-SELECT ok(NOT holds_wal, 'pg_default does not hold the WAL') FROM elsewhere;
-SELECT is(commands, NULL, 'and no command is given for it') FROM elsewhere;
-SELECT ok(starts_with(reason, 'if the WAL were here: '), 'the reason says so') FROM elsewhere;
-SELECT is(verdict, 'switch', 'the verdict is the same') FROM elsewhere;
-
--- the margin is the reader's
-SET LOCAL pg_sync_probe.margin = 0.5;
-SELECT isnt(verdict, 'switch', 'a wider margin asks for more') FROM elsewhere;
-RESET pg_sync_probe.margin;
+-- commit_delay: what was measured, and nothing else
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.record_run('{}') AS id \gset
+SELECT is(num_nonnulls(recommended_commit_delay, commit_delay_basis), 0, 'no rule of thumb')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SELECT pg_temp.live('{"suite": "commit", "source": "probe", "verdict": "switch",
+                      "recommended_value": "50", "test": "commit_delay"}',
+                    '{"0": 1, "50": 1.3, "100": 1.1}') AS id \gset
+SELECT results_eq(
+    $$SELECT recommended_commit_delay, commit_delay_basis, commit_delay_rate,
+             commit_delay_rate_low, commit_delay_rate_high
+      FROM sync_probe.recommendation_details WHERE location = 'pg_wal'$$,
+    $$VALUES (50, 'commit', 1.3::float8, 1.27::float8, 1.33::float8)$$,
+    'commit_delay by the commit suite');
+SELECT pg_temp.live('{"verdict": "switch", "recommended_value": "100",
+                      "setting": "commit_delay"}', '{"0": 1, "100": 1.1}') AS id \gset
+SELECT results_eq(
+    $$SELECT recommended_commit_delay, commit_delay_basis, commit_delay_rate
+      FROM sync_probe.recommendation_details WHERE location = 'pg_wal'$$,
+    $$VALUES (100, 'trial', 1.1::float8)$$, 'commit_delay by a trial');
+SELECT pg_temp.live('{"verdict": "undecided", "recommended_value": "0",
+                      "setting": "commit_delay"}', '{"0": 1, "200": 1.1}') AS id \gset
+SELECT is(recommended_commit_delay, 100, 'an undecided trial does not count')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SELECT is(commands[1:2], ARRAY['ALTER SYSTEM SET commit_delay = 100', 'SELECT pg_reload_conf()'],
+          'commands set it')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SET LOCAL commit_delay = 100;
+SELECT is(coalesce(commands[1], '') LIKE 'ALTER%', false, 'and no longer once it is set')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SET LOCAL commit_delay = 70;
+SELECT is(commit_delay_basis, NULL, 'a trial against another value does not count')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+RESET commit_delay;
+SELECT pg_temp.live('{"recommended_value": "0", "setting": "commit_delay"}',
+                    '{"0": 1, "100": 0.4}') AS id \gset
+SELECT is(recommended_commit_delay || ' ' || coalesce(commands[1], 'nothing to do'),
+          '0 nothing to do', 'a value that was found harmful is not proposed')
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+SELECT is((SELECT count(*) FROM sync_probe.recommendation_details
+           WHERE NOT holds_wal AND (basis <> 'wal' OR commit_delay_basis IS NOT NULL)),
+          0::bigint, 'a tablespace has no commits');
 
 -- a newer run that does not count changes nothing, and a finding says so
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.record_run('{}') AS id \gset
 CREATE TEMP TABLE passed_over (name text, differences jsonb, why text);
 INSERT INTO passed_over VALUES
 ('the other suite', '{"suite": "pg_test_fsync"}', NULL),
 ('a tablespace that is gone', '{"location": "gone"}', NULL),
 ('flush_interval was given', '{"flush_interval_source": "argument"}', 'flush_interval was given'),
 ('flush_size was given', '{"flush_size_source": "argument"}', 'flush_size was given'),
-('few paced entries', '{"paced_entries": 15}',
-    'it has 15 paced entries and 16 saturated rounds, 16 are needed'),
-('one of each', '{"paced_entries": 1, "saturated_rounds": 1}',
-    'it has 1 paced entry and 1 saturated round, 16 are needed'),
-('few saturated rounds', '{"saturated_rounds": 15}',
-    'it has 32 paced entries and 15 saturated rounds, 16 are needed'),
-('rounds unknown', '{"paced_entries": null, "saturated_rounds": null}',
-    'it has 0 paced entries and 0 saturated rounds'),
+('few entries', '{"paced_entries": 15}', 'it has 15 entries, 16 are needed'),
+('one entry back to back', '{"deciding_test": "saturated", "saturated_rounds": 1}',
+    'it has 1 entry, 16 are needed'),
+('rounds unknown', '{"paced_entries": null}', 'it has 0 entries'),
 ('another cluster', '{"system_identifier": 1}', 'another cluster made it'),
 ('another host', '{"host": "elsewhere"}', 'host elsewhere made it'),
 ('no host', '{"host": null}', 'host unknown made it'),
@@ -349,8 +400,7 @@ INSERT INTO passed_over VALUES
 ('all at once',
     '{"host": "elsewhere", "device": "sdz", "flush_size_source": "argument",
       "paced_entries": 3}',
-    'host elsewhere made it, its device was sdz, flush_size was given, it has 3 paced entries and '
-    '16 saturated rounds');
+    'host elsewhere made it, its device was sdz, flush_size was given, it has 3 entries');
 CREATE TEMP TABLE passed (name text, expected text, advice_unchanged boolean, got text);
 DO $$
 DECLARE
@@ -401,114 +451,9 @@ SELECT set_eq(
     $$VALUES ('pg_wal', true), ('beside it', false), ('pg_default', true)$$,
     'one location of a file system is enough');
 SELECT pg_temp.record_run('{"paced_entries": 3}') AS run_id \gset
-SELECT is(reason, 'run ' || :run_id
-                  || ' does not count: it has 3 paced entries and 16 saturated rounds, '
-                     '16 are needed',
+SELECT is(reason, 'run ' || :run_id || ' does not count: it has 3 entries, 16 are needed',
           'a run at pg_wal that does not count, and why')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-
--- what has changed at the location since the run
-CREATE TEMP TABLE outdated (name text, at name, change text, reason text);
-INSERT INTO outdated VALUES
-('mount options', 'pg_wal', 'UPDATE examined SET mount_options = ''rw,nobarrier''',
-    'but mount options were relatime, are nobarrier: probe again'),
-('write cache', 'pg_wal', 'UPDATE examined SET write_cache = NULL',
-    'but write cache was write back, is unknown: probe again'),
-('file system', 'pg_default', 'UPDATE examined SET filesystem = ''xfs''',
-    'but file system was ext4, is xfs: probe again'),
-('method', 'pg_wal', 'UPDATE sync_probe.runs SET wal_sync_method = ''fsync''',
-    'but wal_sync_method was fsync, is fdatasync: probe again'),
-('method, of a tablespace', 'pg_default',
-    'UPDATE sync_probe.runs SET wal_sync_method = ''fsync''', NULL);
-CREATE TEMP TABLE outdated_advice (name text, at name, expected text,
-    got sync_probe.recommendation_details);
-DO $$
-DECLARE
-    o outdated;
-BEGIN
-    FOR o IN SELECT * FROM outdated LOOP
-        DELETE FROM sync_probe.runs;
-        PERFORM pg_temp.record(s, o.at) FROM scenario AS s WHERE name = 'all slower';
-        UPDATE sync_probe.runs SET storage = '{"mount_options": "rw,relatime"}';
-        UPDATE examined SET mount_options = 'rw,relatime' WHERE name = o.at;
-        EXECUTE o.change;
-        INSERT INTO outdated_advice SELECT o.name, o.at, o.reason, d
-        FROM sync_probe.recommendation_details AS d WHERE d.location = o.at;
-    END LOOP;
-END
-$$;
-SELECT is((got).outdated, expected IS NOT NULL, 'outdated: ' || name) FROM outdated_advice;
-SELECT ok(CASE WHEN expected IS NULL THEN (got).reason NOT LIKE '%probe again'
-          ELSE strpos((got).reason, expected) > 0 END,
-          'outdated: ' || name || ': ' || (got).reason)
-FROM outdated_advice;
-SELECT is((got).commands, ARRAY[sync_probe_internal.probe_command(at)],
-          'outdated: ' || name || ': probe again')
-FROM outdated_advice WHERE expected IS NOT NULL;
-
--- an advice that was followed
-DELETE FROM sync_probe.runs;
-EXECUTE record ('faster in both regimes', 'pg_wal') \gset
-UPDATE sync_probe.measurements
-SET method = CASE method WHEN 'open_datasync' THEN 'fdatasync'
-                         WHEN 'fdatasync' THEN 'open_datasync' ELSE method END;
-UPDATE sync_probe.runs SET wal_sync_method = 'open_datasync';
-SELECT is(commands, NULL, 'no command for what is set already')
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-SELECT ok(starts_with(reason, 'chosen instead of open_datasync: ') AND NOT outdated,
-          'and the reason says so')
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-SELECT is((verdict, current_method, recommended_method, paced_speed)::text,
-          format('(keep,%s,%1$s,)', current_setting('wal_sync_method')), 'it is kept')
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-
--- a probe that may settle it: longer, to the end, as gently, and as far as allowed
-CREATE TABLE pg_temp.unsettled (
-    scenario text,
-    run jsonb,              -- differences
-    arguments text);        -- of the probe; null: none is proposed
-INSERT INTO pg_temp.unsettled VALUES
-('equals', '{"requested_duration": "100 ms", "duration": "100 ms", "stop_early": true}',
-    'duration => ''15 s'''),
-('equals', '{"requested_duration": "15 s", "duration": "3 s", "stop_early": true}', NULL),
-('equals', '{"requested_duration": null, "duration": null, "stop_early": null}', NULL),
-('too few rounds for an interval',
-    '{"requested_duration": "5 s", "duration": "2 s", "stop_early": true}',
-    'duration => ''15 s'', stop_early => false'),
-('too few rounds for an interval',
-    '{"requested_duration": "15 s", "duration": "3 s", "stop_early": true, "duty_cycle": 0.05}',
-    'duration => ''15 s'', duty_cycle => 0.05, stop_early => false'),
-('too few rounds for an interval',
-    '{"requested_duration": "15 s", "duration": "15 s", "stop_early": false}',
-    'duration => ''45 s'', stop_early => false'),
--- the reason says: 3 times as long
-('slower, but too noisy to be sure',
-    '{"requested_duration": "30 s", "duration": "30 s", "stop_early": false}',
-    'duration => ''90 s'', stop_early => false'),
-('too few rounds for an interval',
-    '{"requested_duration": "5 min", "duration": "5 min", "stop_early": false}',
-    'duration => ''600 s'', stop_early => false'),
-('too few rounds for an interval',
-    '{"requested_duration": "10 min", "duration": "10 min", "stop_early": false}', NULL);
-
-CREATE FUNCTION pg_temp.commands(of pg_temp.unsettled) RETURNS text[]
-    LANGUAGE plpgsql AS $$
-BEGIN
-    DELETE FROM sync_probe.runs;
-    PERFORM pg_temp.record(s, 'pg_default') FROM scenario AS s WHERE name = of.scenario;
-    UPDATE sync_probe.runs AS r
-    SET (requested_duration, duration, stop_early, duty_cycle) =
-        (SELECT d.requested_duration, d.duration, d.stop_early, d.duty_cycle
-         FROM jsonb_populate_record(NULL::sync_probe.runs, of.run) AS d);
-    RETURN (SELECT commands FROM sync_probe.recommendation_details WHERE location = 'pg_default');
-END
-$$;
-SELECT is(pg_temp.commands(u),
-          CASE WHEN u.arguments IS NOT NULL
-               THEN ARRAY['SELECT * FROM sync_probe.probe(''pg_default'', ' || u.arguments || ')']
-          END,
-          format('%s: %s', u.scenario, u.run))
-FROM pg_temp.unsettled AS u;
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -54,7 +54,13 @@ $$),
     workload name
     verdict text
     recommended_value text
-    recommended_commit_delay integer
+    best_value text
+    loss_bound double precision
+    deciding_test text
+    flush_us double precision
+    margin double precision
+    durable text
+    times_as_long double precision
     reason text
     started_at timestamp with time zone
     finished_at timestamp with time zone
@@ -83,6 +89,8 @@ $$),
     paced_entries integer
     workers integer
     think_time interval
+    wal_busy double precision
+    wal_busy_source text
     noise double precision
     random_seed bigint
     server_version_num integer
@@ -98,6 +106,8 @@ $$),
     value text
     direct_io boolean
     choice text
+    verdict text
+    durable text
     status text
     p50_us double precision
     relative_speed double precision
@@ -180,7 +190,6 @@ $$),
     flush_us double precision
     durable text
     basis text
-    outdated boolean
 $$),
 ('recommendation_details', $$
     location name
@@ -191,26 +200,21 @@ $$),
     best_method text
     loss_bound double precision
     deciding_test text
-    paced_flush_us double precision
-    paced_speed double precision
-    paced_speed_low double precision
-    paced_speed_high double precision
-    saturated_flush_us double precision
-    saturated_speed double precision
-    saturated_speed_low double precision
-    saturated_speed_high double precision
+    flush_us double precision
+    durable text
+    basis text
+    run_id bigint
+    measured_at timestamp with time zone
+    reason text
+    commands text[]
     recommended_commit_delay integer
     commit_delay_basis text
     commit_delay_rate double precision
     commit_delay_rate_low double precision
     commit_delay_rate_high double precision
-    durable text
-    basis text
-    run_id bigint
-    measured_at timestamp with time zone
-    outdated boolean
-    reason text
-    commands text[]
+    live_run_id bigint
+    live_verdict text
+    live_reason text
 $$),
 ('findings', $$
     location name
@@ -367,8 +371,8 @@ INSERT INTO functions VALUES
 ('probe', $$
     location name DEFAULT 'pg_wal'::name
     suite text DEFAULT 'wal'::text
-    duration interval DEFAULT '00:00:05'::interval
-    duty_cycle double precision DEFAULT 1.0
+    duration interval DEFAULT NULL::interval
+    duty_cycle double precision DEFAULT NULL::double precision
     flush_size integer DEFAULT NULL::integer
     flush_interval interval DEFAULT NULL::interval
     stop_early boolean DEFAULT true
@@ -379,8 +383,8 @@ INSERT INTO functions VALUES
     workers integer DEFAULT NULL::integer
 $$),
 ('probe_all', $$
-    duration interval DEFAULT '00:00:05'::interval
-    duty_cycle double precision DEFAULT 1.0
+    duration interval DEFAULT NULL::interval
+    duty_cycle double precision DEFAULT NULL::double precision
     label text DEFAULT NULL::text
 $$),
 ('commit_waits', $$
@@ -533,9 +537,9 @@ SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe.report_htm
 SELECT ok(NOT has_function_privilege('sync_probe_nobody',
                                       'sync_probe_internal.examine_locations'::regproc, 'EXECUTE'),
           'nor are paths and disks');
-SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe_internal.last_run'::regproc,
-                                      'EXECUTE'),
-          'nor what a session probed');
+SELECT ok(NOT has_function_privilege('sync_probe_nobody',
+                                      'sync_probe_internal.this_server'::regproc, 'EXECUTE'),
+          'nor the name of the machine');
 SELECT ok(NOT has_function_privilege('sync_probe_nobody', 'sync_probe.wait_for_reload'::regproc,
                                       'EXECUTE'),
           'and nobody else');

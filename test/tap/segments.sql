@@ -15,22 +15,28 @@ SET LOCAL pg_sync_probe.margin = 0.05;
 UPDATE examined SET filesystem = 'ext4', mount_options = 'rw';
 
 -- A run with the speeds of all kinds and, in "new", of those that are created; 1 is that of
--- the current kind.  "width" is half of each interval.
-CREATE FUNCTION pg_temp.measured(run jsonb, speeds jsonb, new jsonb, width float8)
+-- the current kind.  "width" is half of each interval.  "said" is the verdict on all kinds, and
+-- on those that are created, each with the kind to switch to.
+CREATE FUNCTION pg_temp.measured(run jsonb, speeds jsonb, new jsonb, width float8,
+                                 said text DEFAULT 'switch sparse, switch sparse')
 RETURNS bigint LANGUAGE sql AS $$
     WITH run AS (
         SELECT pg_temp.record_run('{"suite": "segments", "paced_entries": 0,
             "saturated_rounds": 32, "storage": {"mount_options": "rw"}}' || (run - 'stays'),
             NOT run ? 'stays') AS id),
     rows AS (
-        INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, choice, status,
-            p50_us, max_us, relative_speed, relative_speed_low, relative_speed_high, ops)
+        INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, choice, verdict,
+            status, p50_us, max_us, relative_speed, relative_speed_low, relative_speed_high, ops)
         SELECT run.id, row_number() OVER (), t.test, s.key,
-               CASE WHEN s.value::float8 = 1 THEN 'current' END, 'ok',
+               CASE WHEN s.value::float8 = 1 THEN 'current'
+                    WHEN s.key = split_part(t.said, ' ', 2) THEN 'recommended' END,
+               CASE WHEN s.value::float8 = 1 THEN nullif(split_part(t.said, ' ', 1), '') END, 'ok',
                400000 / s.value::float8, 900000, s.value::float8, s.value::float8 - width,
                s.value::float8 + width, 32
-        FROM run, (VALUES ('segment', speeds), ('new_segment', new), ('create', speeds))
-            AS t (test, speeds), jsonb_each_text(t.speeds) AS s)
+        FROM run, (VALUES ('segment', speeds, split_part(said, ', ', 1)),
+                          ('new_segment', new, split_part(said, ', ', 2)),
+                          ('create', speeds, ''))
+            AS t (test, speeds, said), jsonb_each_text(t.speeds) AS s)
     SELECT id FROM run
 $$;
 
@@ -38,92 +44,92 @@ CREATE TEMP TABLE scenario (
     id serial, name text,
     recycle text, init_zero text,   -- settings now
     run jsonb, speeds jsonb, new jsonb, width float8,
+    said text,                      -- what the run says of both, see above
     advice text,                    -- setting: verdict recommended
     finding text);                  -- how its message begins
-INSERT INTO scenario (name, recycle, init_zero, run, speeds, new, width, advice, finding) VALUES
+INSERT INTO scenario (name, recycle, init_zero, run, speeds, new, width, said, advice,
+    finding) VALUES
 ('present settings are right', 'on', 'on', '{}',
  '{"recycle": 1, "zero_fill": 0.8, "sparse": 0.5}', '{"zero_fill": 1, "sparse": 0.5}', 0.01,
- 'wal_recycle: keep on, wal_init_zero: keep on', NULL),
+ 'keep, keep', 'wal_recycle: keep on, wal_init_zero: keep on', NULL),
 ('no old segments, and none with zeros', 'on', 'on', '{}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
- 'wal_recycle: switch off, wal_init_zero: switch off',
+ 'switch sparse, switch sparse', 'wal_recycle: switch off, wal_init_zero: switch off',
  'wal_recycle = off and wal_init_zero = off would make'),
 ('old segments, and none with zeros', 'on', 'on', '{}',
  '{"recycle": 1, "zero_fill": 0.5, "sparse": 0.8}', '{"zero_fill": 1, "sparse": 1.6}', 0.01,
- 'wal_recycle: keep on, wal_init_zero: switch off', 'wal_init_zero = off would make'),
+ 'keep, switch sparse', 'wal_recycle: keep on, wal_init_zero: switch off',
+ 'wal_init_zero = off would make'),
 ('new segments with zeros instead of old ones', 'on', 'off', '{}',
  '{"recycle": 1, "zero_fill": 1.4, "sparse": 0.7}', '{"zero_fill": 2, "sparse": 1}', 0.01,
- 'wal_recycle: switch off, wal_init_zero: switch on',
+ 'switch zero_fill, switch zero_fill', 'wal_recycle: switch off, wal_init_zero: switch on',
  'wal_recycle = off and wal_init_zero = on would make'),
 ('old segments again', 'off', 'off', '{}',
  '{"recycle": 1.4, "zero_fill": 1.2, "sparse": 1}', '{"zero_fill": 1.2, "sparse": 1}', 0.01,
- 'wal_recycle: switch on, wal_init_zero: switch on',
+ 'switch recycle, switch zero_fill', 'wal_recycle: switch on, wal_init_zero: switch on',
  'wal_recycle = on and wal_init_zero = on would make'),
 ('zeros, and no old segments', 'off', 'off', '{}',
  '{"recycle": 0.7, "zero_fill": 1.2, "sparse": 1}', '{"zero_fill": 1.2, "sparse": 1}', 0.01,
- 'wal_recycle: keep off, wal_init_zero: switch on', 'wal_init_zero = on would make'),
-('a tie', 'on', 'on', '{}',
+ 'switch zero_fill, switch zero_fill', 'wal_recycle: keep off, wal_init_zero: switch on',
+ 'wal_init_zero = on would make'),
+('no difference', 'on', 'on', '{}',
  '{"recycle": 1, "zero_fill": 0.99, "sparse": 1.01}', '{"zero_fill": 1, "sparse": 1.01}', 0.01,
- 'wal_recycle: tie on, wal_init_zero: tie on', NULL),
-('a tie on a copy-on-write file system', 'on', 'on', '{"filesystem": "btrfs"}',
+ 'keep, keep', 'wal_recycle: keep on, wal_init_zero: keep on', NULL),
+('no difference on a copy-on-write file system', 'on', 'on', '{"filesystem": "btrfs"}',
  '{"recycle": 1, "zero_fill": 0.99, "sparse": 1.01}', '{"zero_fill": 1, "sparse": 1.01}', 0.01,
- 'wal_recycle: tie on, wal_init_zero: tie on', NULL),
+ 'keep, keep', 'wal_recycle: keep on, wal_init_zero: keep on', NULL),
 ('undecided on a copy-on-write file system', 'on', 'on', '{"filesystem": "btrfs"}',
  '{"recycle": 1, "zero_fill": 0.99, "sparse": 1.01}', '{"zero_fill": 1, "sparse": 1.01}', 0.2,
- 'wal_recycle: undecided on, wal_init_zero: undecided on', 'pg_wal is on btrfs'),
+ 'undecided, undecided', 'wal_recycle: undecided on, wal_init_zero: undecided on',
+ 'pg_wal is on btrfs'),
 ('undecided elsewhere', 'on', 'on', '{}',
  '{"recycle": 1, "zero_fill": 0.99, "sparse": 1.01}', '{"zero_fill": 1, "sparse": 1.01}', 0.2,
- 'wal_recycle: undecided on, wal_init_zero: undecided on', NULL),
+ 'undecided, undecided', 'wal_recycle: undecided on, wal_init_zero: undecided on', NULL),
 ('one of both is decided', 'on', 'on', '{"filesystem": "btrfs"}',
  '{"recycle": 1, "zero_fill": 1.03, "sparse": 0.8}', '{"zero_fill": 1, "sparse": 0.8}', 0.04,
- 'wal_recycle: undecided on, wal_init_zero: keep on',
+ 'undecided, keep', 'wal_recycle: undecided on, wal_init_zero: keep on',
  'pg_wal is on btrfs, a copy-on-write file system: recycling WAL files may'),
-('a gain that the noise may have made', 'on', 'on', '{}',
- '{"recycle": 1, "zero_fill": 0.98, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.5}', 0.3,
- 'wal_recycle: undecided on, wal_init_zero: undecided on', NULL),
-('a gain beyond the noise', 'on', 'on', '{}',
- '{"recycle": 1, "zero_fill": 0.98, "sparse": 1.8}', '{"zero_fill": 1, "sparse": 1.8}', 0.3,
- 'wal_recycle: switch off, wal_init_zero: switch off', 'wal_recycle = off and wal_init_zero'),
-('a loss beyond the noise', 'on', 'on', '{}',
- '{"recycle": 1, "zero_fill": 0.6, "sparse": 0.5}', '{"zero_fill": 1, "sparse": 0.6}', 0.3,
- 'wal_recycle: keep on, wal_init_zero: keep on', NULL),
 ('advice that was followed', 'off', 'off', '{"filesystem": "btrfs"}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
- 'wal_recycle: keep off, wal_init_zero: keep off', NULL),
+ 'switch sparse, switch sparse', 'wal_recycle: keep off, wal_init_zero: keep off', NULL),
 ('advice that was followed in part', 'on', 'off', '{"filesystem": "btrfs"}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
- 'wal_recycle: switch off, wal_init_zero: keep off', 'wal_recycle = off would make'),
+ 'switch sparse, switch sparse', 'wal_recycle: switch off, wal_init_zero: keep off',
+ 'wal_recycle = off would make'),
 ('other settings than then', 'off', 'on', '{"filesystem": "btrfs"}',
  '{"recycle": 1, "zero_fill": 0.8, "sparse": 0.5}', '{"zero_fill": 1, "sparse": 0.5}', 0.01,
- NULL, 'pg_wal is on btrfs, a copy-on-write file system: zero-filling WAL files may'),
+ 'keep, keep', NULL, 'pg_wal is on btrfs, a copy-on-write file system: zero-filling WAL files may'),
 ('another device', 'on', 'on', '{"device": "sdz", "filesystem": "ext4", "stays": true}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
- NULL, NULL),
+ 'switch sparse, switch sparse', NULL, NULL),
 ('another directory', 'on', 'on', '{"directory": "/other", "stays": true}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
- NULL, NULL),
+ 'switch sparse, switch sparse', NULL, NULL),
 ('another file system', 'on', 'on', '{"filesystem": "xfs", "stays": true}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
- NULL, NULL),
+ 'switch sparse, switch sparse', NULL, NULL),
 ('another server', 'on', 'on', '{"host": "elsewhere"}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
- NULL, NULL),
+ 'switch sparse, switch sparse', NULL, NULL),
 ('imported', 'on', 'on', '{"imported_at": "2026-01-01"}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
- NULL, NULL),
+ 'switch sparse, switch sparse', NULL, NULL),
 ('flushes of another size', 'on', 'on', '{"flush_size_source": "argument"}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
- NULL, NULL),
+ 'switch sparse, switch sparse', NULL, NULL),
 ('another sync method', 'on', 'on', '{"wal_sync_method": "open_sync"}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
- NULL, NULL),
+ 'switch sparse, switch sparse', NULL, NULL),
 ('too few rounds', 'on', 'on', '{"saturated_rounds": 15}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
- NULL, NULL),
+ 'switch sparse, switch sparse', NULL, NULL),
 ('another suite', 'on', 'on', '{"suite": "wal"}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
- NULL, NULL),
-('nothing was measured', 'on', 'on', '{}', '{}', '{}', 0, NULL, NULL);
+ 'switch sparse, switch sparse', NULL, NULL),
+('nothing was measured', 'on', 'on', '{}', '{}', '{}', 0, '', NULL, NULL),
+('no verdict is known', 'on', 'on', '{}',
+ '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
+ '', NULL, NULL);
 
 -- what the stage's runs have, and what a place has before a run
 CREATE FUNCTION pg_temp.set_stage() RETURNS void LANGUAGE sql AS $$
@@ -142,7 +148,7 @@ DECLARE
 BEGIN
     FOR s IN SELECT * FROM scenario ORDER BY id LOOP
         PERFORM pg_temp.set_stage();
-        PERFORM pg_temp.measured(s.run, s.speeds, s.new, s.width);
+        PERFORM pg_temp.measured(s.run, s.speeds, s.new, s.width, s.said);
         PERFORM set_config('wal_recycle', s.recycle, true),
                 set_config('wal_init_zero', s.init_zero, true);
         INSERT INTO found SELECT * FROM sync_probe.findings WHERE code = 'cow_wal_settings';
@@ -159,7 +165,7 @@ BEGIN
 END
 $$;
 
-SELECT plan((2 * (SELECT count(*) FROM scenario) + 14)::integer);
+SELECT plan((2 * (SELECT count(*) FROM scenario) + 13)::integer);
 
 SELECT is(advice, expected, name) FROM played ORDER BY id;
 SELECT ok((expected_message IS NULL AND message IS NULL)
@@ -212,10 +218,11 @@ SELECT is((SELECT DISTINCT reason FROM sync_probe.segment_advice),
           ' 333 ms zero-filled (medians); commits wait for its creation: 320 ms sparse'
           ' (at most 900), 333 ms zero-filled (at most 900)', 'the figures in words');
 
--- a tie that is not proven, beside medians that are a third apart: the reason says why
+-- not settled, beside medians that are a third apart: the reason says why
 SELECT pg_temp.set_stage();
 SELECT pg_temp.measured('{}', '{"recycle": 1, "zero_fill": 1.02, "sparse": 1.02}',
-                        '{"zero_fill": 1, "sparse": 1.02}', 0.3) AS run_id \gset
+                        '{"zero_fill": 1, "sparse": 1.02}', 0.3, 'undecided, undecided')
+    AS run_id \gset
 UPDATE sync_probe.measurements SET p50_us = 300000
 WHERE test = 'segment' AND method = 'recycle';
 SELECT results_eq(
@@ -229,16 +236,10 @@ SELECT results_eq(
       FROM (VALUES ('wal_recycle'::name), ('wal_init_zero')) AS s (setting)$$,
     'undecided, with the reason');
 
--- two segments of the current kind that differ by more than the margin
+-- a tablespace: what would hold if the WAL were there
 SELECT pg_temp.set_stage();
 SELECT pg_temp.measured('{}', '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}',
                         '{"zero_fill": 1, "sparse": 1.3}', 0.01) AS run_id \gset
-UPDATE sync_probe.measurements SET relative_speed_low = 1.06, relative_speed_high = 1.1
-WHERE choice = 'current';
-SELECT is((SELECT string_agg(DISTINCT verdict, ' ') FROM sync_probe.segment_advice), 'undecided',
-          'a control that differs');
-
--- a tablespace: what would hold if the WAL were there
 SELECT pg_temp.measured('{"location": "pg_default"}',
                         '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}',
                         '{"zero_fill": 1, "sparse": 1.3}', 0.01) AS run_id \gset
@@ -261,7 +262,7 @@ SELECT pg_temp.measured('{"flush_size_source": "argument"}', '{"recycle": 1, "sp
 SELECT is((SELECT DISTINCT run_id FROM sync_probe.segment_advice), :first_id::bigint,
           'a newer run that does not count');
 SELECT pg_temp.measured('{}', '{"recycle": 1, "zero_fill": 0.8, "sparse": 0.5}',
-                        '{"zero_fill": 1, "sparse": 0.5}', 0.01) AS run_id \gset
+                        '{"zero_fill": 1, "sparse": 0.5}', 0.01, 'keep, keep') AS run_id \gset
 SELECT is((SELECT DISTINCT run_id FROM sync_probe.segment_advice), :run_id::bigint,
           'a newer run that counts');
 SELECT is_empty($$SELECT FROM sync_probe.findings WHERE code = 'cow_wal_settings'$$,

@@ -115,7 +115,6 @@ typedef struct fake_disk
 	long		operations;
 	long		interrupt_checks;
 	long		rounds;
-	int			analyses;
 	int64_t		slept;
 	int			nrecords;
 	call_record records[MAX_RECORDS];
@@ -413,14 +412,6 @@ fake_round_done(void *context)
 	disk.rounds++;
 }
 
-static void
-fake_analysis_done(void *context, sp_regime regime)
-{
-	(void) context;
-	(void) regime;
-	disk.analyses++;
-}
-
 /*
  * The counters of the device.  Background I/O adds to them at random: in step
  * with the rounds it could hide in them.
@@ -530,8 +521,7 @@ plan_suite(const char *suite, const char *current, int flush_size, int64_t segme
 	probe->buffer = buffer;
 	probe->callbacks = (sp_callbacks) {
 		&disk, fake_now_ns, fake_check_interrupts, fake_sleep_until,
-			fake_operation_begin, fake_operation_end, fake_round_done, fake_analysis_done,
-			NULL, NULL
+			fake_operation_begin, fake_operation_end, fake_round_done, NULL, NULL
 	};
 	disk.tick = 50;
 	disk.cost[PWRITE] = disk.cost[PWRITEV] = 200 * 1000;
@@ -642,7 +632,7 @@ run_probe(void)
 	int			open = count_descriptors();
 
 	disk.nrecords = 0;
-	disk.rounds = disk.analyses = 0;
+	disk.rounds = 0;
 	disk.slept = 0;
 	disk.operations = disk.interrupt_checks = disk.readings = 0;
 	disk.longest_operation = 0;
@@ -664,11 +654,9 @@ static inline const char *
 reason_of_run(void)
 {
 	static char reason[SP_REASON_SIZE];
-	sp_comparison comparison;
 
 	assert_true(probe->judged);
-	assert_true(sp_probe_compare(probe, &comparison));
-	sp_explain(&comparison, &probe->judgement, reason);
+	sp_probe_explain(probe, reason);
 	return reason;
 }
 

@@ -169,6 +169,7 @@ static const struct
 	double		duration;
 	double		duty_cycle;
 	double		interval;
+	sp_regime	deciding;
 	double		paced;
 	double		saturated;
 	double		min_duration;
@@ -177,16 +178,20 @@ static const struct
 }			min_cases[] =
 {
 	/* seven cases of the wal suite, sixteen of the tool's, 4 ms each */
-	{"wal", 5000, 1, 5, 5, 28, 10, 28.0 / 4995, 4972},
-	{"wal", 10, 1, 5, 5, 5, 10, 1, 5},	/* as in the regression tests */
-	{"wal", 200, 0.0001, 5, 5, 280000, 280005, 28.0 / 195, 0},
-	{"wal", 5000, 1, 60000, 60000, 28, 60028, 0, 4972},
-	{"wal", 5000, 1, 3000, 3000, 28, 3028, 28.0 / 2000, 4972},
-	{"wal", 50, 0.8, 5, 5, 31.25, 5 / 0.375, 25.0 / 45, 18.75},
-	{"wal", 50, 0.5, 5, 5, 50, 61, 25.0 / 45, 0},
-	{"pg_test_fsync", 10, 1, 5, 0, 10, 0, 1, 0},
-	{"pg_test_fsync", 10, 0.5, 5, 0, 20, 128, 1, 0},
-	{"pg_test_fsync", 5000, 0.01, 60000, 0, 6400, 6400, 64.0 / 5000, 0},
+	{"wal", 5000, 1, 5, SP_PACED, 5, 28, 6.25, 28.0 / 4995, 4972},
+	{"wal", 10, 1, 5, SP_PACED, 5, 2, 6.25, 0.4, 8},	/* as in the regression tests */
+	{"wal", 200, 0.0001, 5, SP_PACED, 5, 280000, 280005, 28.0 / 195, 0},
+	{"wal", 5000, 1, 60000, SP_PACED, 60000, 28, 60028, 0, 4972},
+	{"wal", 5000, 1, 3000, SP_PACED, 3000, 28, 3028, 28.0 / 2000, 4972},
+	{"wal", 50, 0.8, 5, SP_PACED, 5, 12.5, 5 / 0.75, 10.0 / 45, 37.5},
+	{"wal", 50, 0.2, 5, SP_PACED, 5, 50, 145, 10.0 / 45, 0},
+	/* back to back decides: its slices get four fifths of the time */
+	{"wal", 5000, 1, 5, SP_SATURATED, 5, 28, 25, 28.0 / 4995, 4972},
+	{"wal", 10, 1, 5, SP_SATURATED, 5, 8, 25, 0, 2},
+	{"wal", 50, 0.9, 5, SP_SATURATED, 5, 28 / 0.9, 5 + 28 / 0.9, 28.0 / 45, 50 - 28 / 0.9},
+	{"pg_test_fsync", 10, 1, 5, SP_PACED, 0, 10, 0, 1, 0},
+	{"pg_test_fsync", 10, 0.5, 5, SP_PACED, 0, 20, 128, 1, 0},
+	{"pg_test_fsync", 5000, 0.01, 60000, SP_PACED, 0, 6400, 6400, 64.0 / 5000, 0},
 };
 
 static void
@@ -206,9 +211,10 @@ tells_the_shortest_time(void **state)
 
 		plan_run(min_cases[i].suite, (int64_t) (min_cases[i].duration * MILLISECOND),
 				 min_cases[i].duty_cycle, (int64_t) (min_cases[i].interval * MILLISECOND), 1000);
+		probe->deciding = min_cases[i].deciding;
 		sp_probe_min_duration(probe, &min);
-		assert_int_equal(min.paced_cases, i < 7 ? 5 : 0);
-		assert_int_equal(min.saturated_cases, i < 7 ? 7 : 16);
+		assert_int_equal(min.paced_cases, strcmp(min_cases[i].suite, "wal") == 0 ? 5 : 0);
+		assert_int_equal(min.saturated_cases, strcmp(min_cases[i].suite, "wal") == 0 ? 7 : 16);
 		equals_in_ms("paced", i, min.paced_ns, min_cases[i].paced);
 		equals_in_ms("saturated", i, min.saturated_ns, min_cases[i].saturated);
 		equals_in_ms("duration", i, min.duration_ns, min_cases[i].min_duration);

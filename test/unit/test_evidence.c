@@ -182,6 +182,65 @@ expects_writes(void **state)
 	}
 }
 
+/* Why it is unknown, and where. */
+static void
+tells_why_it_is_unknown(void **state)
+{
+	static const struct
+	{
+		const char *scenario;
+		const char *write_cache;
+		bool		may_hide;
+		double		flushes;	/* NAN: not counted */
+		double		least;
+		double		background;
+		double		backing;	/* of a loop device; NAN: it is none */
+		const char *reason;
+		bool		at_backing;
+	}			rows[] = {
+		{"known", "write back", false, 1, 1, 0, NAN, NULL, false},
+		{"not counted", "write back", false, NAN, NAN, 0, NAN, "flushes are not counted", false},
+		{"fewer than syncs", "write back", false, 0.7, 0.7, 0, NAN,
+		"there were fewer flushes than syncs, but not so few that this proves anything", false},
+		{"no idle sample", "write back", false, 1, 1, NAN, NAN,
+		"there were flushes, but it was not seen how many background I/O makes", false},
+		{"much background I/O", "write back", false, 1, 1, 0.5, NAN,
+		"background I/O flushes so often that it may have made all flushes", false},
+		{"which cache", "", false, 0, 0, 0, NAN,
+		"it is not known whether the write cache is volatile", false},
+		{"FUA", "write back", true, 0, 0, 0, NAN,
+		"a FUA write may replace a flush, or the driver may not count flushes", false},
+		{"a disk that may need none", "write back", false, NAN, 0, 0, NAN,
+		"a disk had too few flushes, and it is not known whether it needs them", false},
+		{"a loop device that writes through", "write through", false, 0, 0, 0, 0,
+		"the loop device is set to write through, so that it passes no flush on", false},
+		{"below a loop device", "write back", false, 1, 1, 0, 0,
+		"there were fewer flushes than syncs, but not so few that this proves anything", true},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		sp_durable_facts facts = {
+			.write_cache = rows[i].write_cache,
+			.flush_may_hide = rows[i].may_hide,
+			.writes_per_op = 1,
+			.device = FLUSHES(rows[i].flushes, rows[i].least, rows[i].background),
+			.has_backing = !isnan(rows[i].backing),
+			.backing_write_cache = "write back",
+			.backing = FLUSHES(rows[i].backing, rows[i].backing, rows[i].background),
+		};
+		bool		at_backing = !rows[i].at_backing;
+		const char *reason = sp_unknown_durable_reason(&facts, &at_backing);
+
+		if (rows[i].reason == NULL ? reason != NULL :
+			reason == NULL || strcmp(reason, rows[i].reason) != 0)
+			fail_msg("%s: %s", rows[i].scenario, reason ? reason : "known");
+		assert_int_equal(at_backing, rows[i].at_backing);
+		assert_int_equal(reason != NULL, sp_judge_durable(&facts) == UNKNOWN);
+	}
+}
+
 /* Windows decide where the mean rates of background I/O do not. */
 static void
 asks_the_windows(void **state)
@@ -550,7 +609,7 @@ keeps_away_from_the_last_flush(void **state)
 	assert_true(windows > 10);
 }
 
-/* A verdict may be settled before the windows are enough. */
+/* A verdict may be settled before the windows are enough: then the run goes on to the next look. */
 static void
 waits_for_enough_windows(void **state)
 {
@@ -559,27 +618,29 @@ waits_for_enough_windows(void **state)
 		double		per_second;
 		int64_t		min_windows;
 		int64_t		max_windows;
+		int			looks;
 		sp_durable	durable;
 	}			rows[] = {
 		/* the idle samples tell */
-		{0, 0, 0, YES}, {100, 0, 150, YES},
+		{0, 0, 0, 1, YES}, {100, 0, 150, 1, YES},
 		/* the windows tell */
-		{1500, 10, 150, YES},
+		{1500, 10, 150, 1, YES},
 		/* nothing tells: each window has a flush */
-		{5000, 100, 250, UNKNOWN},
+		{5000, 200, 350, 2, UNKNOWN},
 	};
 
 	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
 		plan_with_counters();
-		probe->duration_ns = 60 * SECOND;
+		probe->duration_ns = 4 * SECOND;
 		probe->stop_early = true;
 		disk.background_flushes_per_second = rows[i].per_second;
 		run_probe();
 		assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), rows[i].durable);
 		assert_uint_in_range(probe->sham_windows, rows[i].min_windows, rows[i].max_windows);
-		assert_uint_in_range(probe->finished_ns - probe->started_ns, 0, 10 * SECOND);
+		assert_int_equal(probe->looks, rows[i].looks);
+		assert_true(probe->done);
 	}
 }
 
@@ -592,7 +653,7 @@ waits_for_no_window_that_cannot_tell(void **state)
 {
 	(void) state;
 	plan_with_counters();
-	probe->duration_ns = 60 * SECOND;
+	probe->duration_ns = 4 * SECOND;
 	probe->stop_early = true;
 	probe->device.has_backing = true;
 	strcpy(probe->device.write_cache, "write through");
@@ -602,7 +663,8 @@ waits_for_no_window_that_cannot_tell(void **state)
 	run_probe();
 	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
 	assert_int_equal(probe->results[1].windows.shams[SP_LEVEL_DEVICE].all, 0);
-	assert_uint_in_range(probe->finished_ns - probe->started_ns, 0, 10 * SECOND);
+	assert_true(probe->done);
+	assert_int_equal(probe->looks, 1);
 }
 
 /* Nor for windows without counters. */
@@ -611,14 +673,15 @@ waits_for_no_lost_counters(void **state)
 {
 	(void) state;
 	plan_with_counters();
-	probe->duration_ns = 60 * SECOND;
+	probe->duration_ns = 4 * SECOND;
 	probe->stop_early = true;
 	disk.background_flushes_per_second = 5000;
 	disk.fail_reading_from = 300;
 	run_probe();
 	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
 	assert_uint_in_range(probe->sham_windows, 1, 250);
-	assert_uint_in_range(probe->finished_ns - probe->started_ns, 0, 10 * SECOND);
+	assert_true(probe->done);
+	assert_int_equal(probe->looks, 1);
 }
 
 /* A slow current method has windows of its own length, not a share of those of all methods. */
@@ -1022,7 +1085,31 @@ needs_no_flush_without_a_cache(void **state)
 	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), NO_CACHE);
 }
 
-/* The verdict is unsafe, and such a run ends soon. */
+/* Of a whole run: the case of a method of which least is known. */
+static void
+doubts_a_method(void **state)
+{
+	bool		at_backing;
+
+	(void) state;
+	plan_with_counters();
+	run_probe();
+	assert_null(sp_probe_method_doubt(probe, "fdatasync", &at_backing));
+	plan_with_counters();
+	disk.background_flushes_per_second = 5000;
+	run_probe();
+	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
+	assert_string_equal(sp_probe_method_doubt(probe, "fdatasync", &at_backing),
+						"background I/O flushes so often that it may have made all flushes");
+	assert_false(at_backing);
+	/* one that is known not to be durable has no doubt */
+	plan_with_counters();
+	disk.sync_flushes = 0;
+	run_probe();
+	assert_null(sp_probe_method_doubt(probe, "fdatasync", &at_backing));
+}
+
+/* The verdict is unsafe, and such a run ends at its first look. */
 static void
 finds_it_unsafe(void **state)
 {
@@ -1034,7 +1121,8 @@ finds_it_unsafe(void **state)
 	run_probe();
 	assert_int_equal(probe->judgement.verdict, SP_UNSAFE);
 	assert_int_equal(probe->judgement.recommended, -1);
-	assert_uint_in_range(probe->finished_ns - probe->started_ns, 0, 4 * SECOND);
+	assert_int_equal(probe->looks, 1);
+	assert_uint_in_range(probe->finished_ns - probe->started_ns, 15 * SECOND, 16 * SECOND);
 
 	/* if other cases sync they are compared, and get their rounds first */
 	plan_suite("wal", "open_datasync", 8192, 64 * KILOBYTE);
@@ -1048,7 +1136,7 @@ finds_it_unsafe(void **state)
 	assert_int_equal(probe->judgement.verdict, SP_UNSAFE);
 	assert_true(probe->judgement.recommended >= 0);
 	assert_true(probe->rounds[SP_PACED] >= 64 && probe->rounds[SP_SATURATED] >= 64);
-	assert_uint_in_range(probe->finished_ns - probe->started_ns, 0, 10 * SECOND);
+	assert_uint_in_range(probe->finished_ns - probe->started_ns, 15 * SECOND, 16 * SECOND);
 }
 
 int
@@ -1061,6 +1149,7 @@ main(void)
 		cmocka_unit_test(counts_the_least),
 		cmocka_unit_test(expects_writes),
 		cmocka_unit_test(asks_the_windows),
+		cmocka_unit_test(tells_why_it_is_unknown),
 		cmocka_unit_test(names_the_words),
 		cmocka_unit_test(adds_pairs_of_readings),
 		cmocka_unit_test(takes_flushes_alone),
@@ -1089,6 +1178,7 @@ main(void)
 		cmocka_unit_test(believes_the_worst),
 		cmocka_unit_test(asks_whether_fua_replaces_a_flush),
 		cmocka_unit_test(needs_no_flush_without_a_cache),
+		cmocka_unit_test(doubts_a_method),
 		cmocka_unit_test(finds_it_unsafe),
 	};
 

@@ -3,33 +3,481 @@
  * test_interval.c
  *	  Tests of src/engine/verdict/interval.c.
  *
- * The error of all interim analyses together is computed exactly.  The coverage
- * of one interval is shown by simulations with a fixed seed.
+ * Intervals are compared with all means of pairs, sorted, and with the exact distribution of
+ * the signed-rank statistic.  How often they miss is shown by simulations with a fixed seed.
  *
  *-------------------------------------------------------------------------
  */
 #include "unit.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "engine/measure/sync_method.h"
+#include "engine/verdict/interval.h"
 #include "engine/verdict/verdict.h"
 
-/* The interval of n speeds, which are 1 to n in a shuffled order: its ends are ranks. */
-static sp_speed
-interval_of_ranks(int n, double alpha, int comparisons)
+#define MAX_N	4096
+
+static double workspace[MAX_N];
+
+/* ----------------------------------------------------------- by all means of pairs */
+
+static int
+compare_doubles(const void *a, const void *b)
 {
-	static double baseline[4096];
-	static double one[4096];
-	static double workspace[4096];
+	double		x = *(const double *) a;
+	double		y = *(const double *) b;
+
+	return (x > y) - (x < y);
+}
+
+/* All means of pairs of n values, each with itself included, sorted.  Returns how many. */
+static int
+walsh_averages(const double *values, int n, double *means)
+{
+	int			count = 0;
 
 	for (int i = 0; i < n; i++)
 	{
-		baseline[(i * 11 + 2) % n] = i + 1;	/* n is never a multiple of 11 */
+		for (int j = i; j < n; j++)
+			means[count++] = (values[i] + values[j]) / 2;
+	}
+	qsort(means, (size_t) count, sizeof(double), compare_doubles);
+	return count;
+}
+
+/* P(signed-rank statistic of n values <= k): it is a sum of some of the ranks 1 to n. */
+static double
+signed_rank_chance(int n, int k)
+{
+	static double chance[64 * 65 / 2 + 1];
+	int			pairs = n * (n + 1) / 2;
+	double		sum = 0;
+
+	assert_true(n <= 64);
+	memset(chance, 0, sizeof(chance));
+	chance[0] = 1;
+	for (int rank = 1; rank <= n; rank++)
+	{
+		for (int i = pairs; i >= 0; i--)
+			chance[i] = (chance[i] + (i >= rank ? chance[i - rank] : 0)) / 2;
+	}
+	for (int i = 0; i <= k; i++)
+		sum += chance[i];
+	return sum;
+}
+
+/* The interval of n speeds whose logarithms are these. */
+static sp_speed
+interval_of(const double *logs, int n, double alpha, int comparisons)
+{
+	static double baseline[MAX_N];
+	static double one[MAX_N];
+
+	for (int i = 0; i < n; i++)
+	{
+		baseline[i] = exp(logs[i]);
 		one[i] = 1;
 	}
 	return sp_speed_interval(baseline, one, n, alpha, comparisons, workspace);
+}
+
+/* Which of the sorted means is that, from 1?  -1 if it is none. */
+static int
+rank_of(const double *means, int count, double value)
+{
+	for (int i = 0; i < count; i++)
+	{
+		if (fabs(means[i] - value) < 1e-12)
+			return i + 1;
+	}
+	return -1;
+}
+
+/*
+ * The ends are means of pairs, as far from both ends, and their error by the exact
+ * distribution is at most what was asked.  The normal approximation makes that of a small alpha
+ * smaller still.
+ */
+static void
+agrees_with_all_means_of_pairs(void **state)
+{
+	static const double alphas[] = {0.005, 0.01, 0.035, 0.05};
+	static double means[64 * 65 / 2];
+	double		logs[64];
+	uint64_t	seed = 12;
+
+	(void) state;
+	for (int n = SP_MIN_ENTRIES; n <= 40; n++)
+	{
+		int			pairs = n * (n + 1) / 2;
+
+		for (int i = 0; i < n; i++)
+			logs[i] = 0.1 * random_normal(&seed);
+		assert_int_equal(walsh_averages(logs, n, means), pairs);
+		for (size_t a = 0; a < lengthof(alphas); a++)
+		{
+			sp_speed	speed = interval_of(logs, n, alphas[a], 1);
+			double		median = pairs % 2 == 1 ? means[pairs / 2]
+				: (means[pairs / 2 - 1] + means[pairs / 2]) / 2;
+			int			low = rank_of(means, pairs, log(speed.low));
+			int			high = rank_of(means, pairs, log(speed.high));
+			double		error;
+
+			assert_true(fabs(log(speed.estimate) - median) < 1e-12);
+			assert_true(low >= 1);
+			assert_int_equal(low + high, pairs + 1);
+			/* the true value is below the k-th mean if the statistic is at most k - 1 */
+			error = 2 * signed_rank_chance(n, low - 1);
+			if (error > 1.02 * alphas[a] || error < 0.4 * alphas[a])
+				fail_msg("n %d, alpha %g: rank %d, error %g", n, alphas[a], low, error);
+		}
+	}
+}
+
+/*
+ * Published critical values of the signed-rank test (two-sided 0.05; Wilcoxon and Wilcox, Some
+ * rapid approximate statistical procedures, 1964): the largest statistic that rejects.  The
+ * end of the interval is the mean of a pair of the next rank.
+ */
+static void
+agrees_with_tables(void **state)
+{
+	static const struct
+	{
+		int			n;
+		int			critical;
+	}			rows[] = {{16, 29}, {18, 40}, {20, 52}, {22, 65}, {25, 89}};
+	static double means[64 * 65 / 2];
+	double		logs[64];
+	uint64_t	seed = 5;
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		int			rank;
+
+		for (int k = 0; k < rows[i].n; k++)
+			logs[k] = random_normal(&seed);
+		walsh_averages(logs, rows[i].n, means);
+		rank = rank_of(means, rows[i].n * (rows[i].n + 1) / 2,
+					   log(interval_of(logs, rows[i].n, 0.05, 1).low));
+		print_message("# n %d: rank %d, by the table %d\n", rows[i].n, rank, rows[i].critical + 1);
+		assert_true(rank == rows[i].critical + 1 || rank == rows[i].critical);
+	}
+}
+
+/* Values that are equal, and some that are, in any order. */
+static void
+takes_ties(void **state)
+{
+	static double means[64 * 65 / 2];
+	double		equal[20];
+	double		few[20];
+	double		shuffled[20];
+	sp_speed	speed;
+	sp_speed	other;
+
+	(void) state;
+	for (int i = 0; i < 20; i++)
+	{
+		equal[i] = 0.25;
+		few[i] = 0.1 * (i / 7);
+		shuffled[(i * 3 + 5) % 20] = few[i];
+	}
+	speed = interval_of(equal, 20, 0.05, 1);
+	assert_true(fabs(log(speed.estimate) - 0.25) < 1e-12);
+	assert_true(fabs(log(speed.low) - 0.25) < 1e-12 && fabs(log(speed.high) - 0.25) < 1e-12);
+	speed = interval_of(few, 20, 0.05, 1);
+	other = interval_of(shuffled, 20, 0.05, 1);
+	assert_memory_equal(&speed, &other, sizeof(speed));
+	walsh_averages(few, 20, means);
+	assert_true(rank_of(means, 210, log(speed.low)) > 0);
+	assert_true(rank_of(means, 210, log(speed.high)) > 0);
+	assert_true(speed.low <= speed.estimate && speed.estimate <= speed.high);
+}
+
+/* One entry in five may be an outlier, however far it is; the ends need more entries then. */
+static void
+bears_outliers(void **state)
+{
+	static const struct
+	{
+		int			n;
+		int			one_in;
+	}			rows[] = {{SP_MIN_ENTRIES, 16}, {50, 10}, {100, 5}};
+	uint64_t	seed = 3;
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		double		logs[100];
+		sp_speed	clean;
+		sp_speed	spoiled;
+
+		for (int k = 0; k < rows[i].n; k++)
+			logs[k] = 0.1 + 0.02 * random_normal(&seed);
+		clean = interval_of(logs, rows[i].n, 0.05, 1);
+		for (int k = 0; k < rows[i].n; k += rows[i].one_in)
+			logs[k] = 20;
+		spoiled = interval_of(logs, rows[i].n, 0.05, 1);
+		assert_true(fabs(spoiled.estimate / clean.estimate - 1) < 0.02);
+		assert_true(fabs(spoiled.low / clean.low - 1) < 0.02);
+		assert_true(spoiled.high < clean.high * 1.1);
+	}
+}
+
+static void
+has_no_ends_with_few_entries(void **state)
+{
+	double		logs[SP_MIN_ENTRIES];
+	static double means[64 * 65 / 2];
+	uint64_t	seed = 1;
+	sp_speed	none = sp_speed_interval(NULL, NULL, 0, 0.05, 1, NULL);
+
+	(void) state;
+	assert_true(isnan(none.estimate) && isnan(none.low) && isnan(none.high));
+	for (int n = 1; n <= SP_MIN_ENTRIES; n++)
+	{
+		int			pairs = n * (n + 1) / 2;
+		sp_speed	speed;
+
+		for (int i = 0; i < n; i++)
+			logs[i] = random_normal(&seed);
+		speed = interval_of(logs, n, 0.05, 1);
+		walsh_averages(logs, n, means);
+		assert_true(fabs(log(speed.estimate) -
+						 (means[(pairs - 1) / 2] + means[pairs / 2]) / 2) < 1e-12);
+		assert_int_equal(isnan(speed.low), n < SP_MIN_ENTRIES);
+		assert_int_equal(isnan(speed.high), n < SP_MIN_ENTRIES);
+	}
+}
+
+/* One of several may seem faster by chance: only the low end is corrected for that. */
+static void
+corrects_the_low_end_only(void **state)
+{
+	static const int entries[] = {16, 45, 256, MAX_N};
+	static double logs[MAX_N];
+	uint64_t	seed = 9;
+
+	(void) state;
+	for (int i = 0; i < MAX_N; i++)
+		logs[i] = random_normal(&seed);
+	for (size_t i = 0; i < lengthof(entries); i++)
+	{
+		int			n = entries[i];
+		sp_speed	one = interval_of(logs, n, 0.03, 1);
+
+		for (int comparisons = 2; comparisons <= SP_MAX_METHODS; comparisons++)
+		{
+			sp_speed	several = interval_of(logs, n, 0.03, comparisons);
+			sp_speed	corrected = interval_of(logs, n, 0.03 / comparisons, 1);
+
+			assert_true(several.estimate == one.estimate);
+			assert_true(several.high == one.high);
+			assert_true(several.low == corrected.low);
+			assert_true(several.low < one.low);
+		}
+		/* no comparison at all must not divide by zero */
+		assert_true(interval_of(logs, n, 0.03, 0).low == one.low);
+	}
+}
+
+/* 8 million pairs.  The logarithms are a grid, so that the interval is known. */
+static void
+works_with_thousands_of_entries(void **state)
+{
+	static double logs[MAX_N];
+
+	(void) state;
+	for (int i = 0; i < MAX_N; i++)
+		logs[i] = (i * 11 + 2) % MAX_N / (double) MAX_N;
+	for (int n = MAX_N - 1; n <= MAX_N; n++)
+	{
+		sp_speed	speed = interval_of(logs, n, 0.05, 1);
+
+		/* means of pairs have twice that density in the middle */
+		assert_true(fabs(log(speed.estimate) - 0.5) < 1e-3);
+		assert_true(fabs(log(speed.low) - (0.5 - 1.96 / sqrt(12.0 * n))) < 4e-4);
+		assert_true(fabs(log(speed.high) - (0.5 + 1.96 / sqrt(12.0 * n))) < 4e-4);
+	}
+}
+
+/* A larger time of the case is a lower speed. */
+static void
+divides_the_times(void **state)
+{
+	double		baseline[SP_MIN_ENTRIES];
+	double		slow[SP_MIN_ENTRIES];
+	sp_speed	speed;
+
+	(void) state;
+	for (int i = 0; i < SP_MIN_ENTRIES; i++)
+	{
+		baseline[i] = 100 + i;
+		slow[i] = 2 * baseline[i];
+	}
+	speed = sp_speed_interval(baseline, slow, SP_MIN_ENTRIES, 0.05, 1, workspace);
+	assert_true(fabs(speed.estimate - 0.5) < 1e-12 && fabs(speed.low - 0.5) < 1e-12 &&
+				fabs(speed.high - 0.5) < 1e-12);
+}
+
+/* ----------------------------------------------------------------------- looks */
+
+static void
+shares_the_error_among_looks(void **state)
+{
+	double		sum = 0;
+
+	(void) state;
+	for (int look = 1; look <= SP_LOOKS; look++)
+	{
+		assert_true(sp_look_alpha(look) > 0);
+		assert_true(look == 1 || sp_look_alpha(look) > sp_look_alpha(look - 1));
+		sum += sp_look_alpha(look);
+	}
+	assert_true(fabs(sum - SP_ALPHA) < 1e-12);
+	/* beyond the first and the last one */
+	assert_true(sp_look_alpha(0) == sp_look_alpha(1));
+	assert_true(sp_look_alpha(SP_LOOKS + 1) == sp_look_alpha(SP_LOOKS));
+}
+
+static void
+looks_at_a_quarter_and_a_half(void **state)
+{
+	static const struct
+	{
+		int64_t		elapsed;
+		int64_t		duration;
+		int			due;
+	}			rows[] = {
+		{0, 1000, 0}, {249, 1000, 0}, {250, 1000, 1}, {499, 1000, 1}, {500, 1000, 2},
+		{999, 1000, 2}, {1000, 1000, 2}, {5000, 1000, 2},
+		/* a week, in nanoseconds */
+		{INT64_C(151199999999999), INT64_C(604800000000000), 0},
+		{INT64_C(151200000000000), INT64_C(604800000000000), 1},
+	};
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(rows); i++)
+		assert_int_equal(sp_looks_due(rows[i].elapsed, rows[i].duration), rows[i].due);
+}
+
+/* ------------------------------------------------------------------- simulations */
+
+typedef enum shape
+{
+	NORMAL, UNIFORM, HEAVY_TAILS, OUTLIERS
+} shape;
+
+/* A random number that is symmetric about 0. */
+static double
+draw(shape of, uint64_t *seed)
+{
+	double		one = random_normal(seed);
+
+	if (of == UNIFORM)
+		return random_uniform(seed) - 0.5;
+	if (of == HEAVY_TAILS)		/* Student's with two degrees of freedom */
+		return one / sqrt(-log(random_uniform(seed)));
+	if (of == OUTLIERS && random_uniform(seed) < 0.1)
+		return random_uniform(seed) < 0.5 ? -4.6 : 4.6;	/* a hundred times */
+	return 0.1 * one;
+}
+
+/* Each end misses about as often as it may. */
+static void
+covers_as_promised(void **state)
+{
+	static const struct
+	{
+		shape		shape;
+		int			n;
+		double		alpha;
+		int			comparisons;
+	}			rows[] = {
+		{NORMAL, 16, 0.05, 1}, {NORMAL, 20, 0.05, 1}, {NORMAL, 64, 0.05, 1},
+		{NORMAL, 16, 0.05, 4}, {NORMAL, 64, 0.05, 4},
+		{NORMAL, 16, 0.005, 1}, {NORMAL, 32, 0.005, 4}, {NORMAL, 64, 0.01, 4},
+		{UNIFORM, 16, 0.05, 1}, {UNIFORM, 64, 0.05, 4},
+		{HEAVY_TAILS, 16, 0.05, 1}, {HEAVY_TAILS, 64, 0.05, 4},
+		{OUTLIERS, 16, 0.05, 1}, {OUTLIERS, 64, 0.05, 4},
+	};
+	const int	runs = 5000;
+	uint64_t	seed = 20;
+
+	(void) state;
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		double		upper = rows[i].alpha / 2;
+		double		lower = upper / rows[i].comparisons;
+		int			too_high = 0;
+		int			too_low = 0;
+
+		for (int run = 0; run < runs; run++)
+		{
+			double		logs[64];
+			sp_speed	speed;
+
+			for (int k = 0; k < rows[i].n; k++)
+				logs[k] = log(1.2) + draw(rows[i].shape, &seed);
+			speed = interval_of(logs, rows[i].n, rows[i].alpha, rows[i].comparisons);
+			too_high += speed.low > 1.2;
+			too_low += speed.high < 1.2;
+		}
+		print_message("# shape %d, n %d, %d comparisons: low end missed %.2f %% of %.2f %%, "
+					  "high end %.2f %% of %.2f %%\n",
+					  (int) rows[i].shape, rows[i].n, rows[i].comparisons,
+					  100.0 * too_high / runs, 100 * lower, 100.0 * too_low / runs, 100 * upper);
+		assert_true(too_high < lower * runs * 1.06 + 4 * sqrt(lower * runs));
+		assert_true(too_low < upper * runs * 1.06 + 4 * sqrt(upper * runs));
+		/* nor is it too wide to be of use */
+		assert_true(too_low > upper * runs / 2 || rows[i].alpha < 0.05);
+	}
+}
+
+/* Nor do all looks at one run together. */
+static void
+covers_at_all_looks_together(void **state)
+{
+	static const int entries[SP_LOOKS] = {16, 32, 64};
+	const int	runs = 5000;
+	uint64_t	seed = 21;
+	int			missed = 0;
+
+	(void) state;
+	for (int run = 0; run < runs; run++)
+	{
+		double		logs[64];
+		bool		misses = false;
+
+		for (int k = 0; k < 64; k++)
+			logs[k] = draw(NORMAL, &seed);
+		for (int look = 1; look <= SP_LOOKS; look++)
+		{
+			sp_speed	speed = interval_of(logs, entries[look - 1], sp_look_alpha(look), 1);
+
+			misses = misses || speed.low > 1 || speed.high < 1;
+		}
+		missed += misses;
+	}
+	print_message("# a look missed in %.2f %%\n", 100.0 * missed / runs);
+	assert_uint_in_range(missed, runs * 3 / 100, runs * SP_ALPHA);
+}
+
+/* ------------------------------------------------------------ noise and medians */
+
+static void
+knows_the_noise_of_a_control(void **state)
+{
+	(void) state;
+	assert_true(isnan(sp_speed_noise((sp_speed) {1, NAN, NAN})));
+	assert_true(fabs(sp_speed_noise((sp_speed) {1, 1 / 1.1, 1.1}) - 0.1) < 1e-12);
+	/* an interval that does not enclose 1: its farther end */
+	assert_true(fabs(sp_speed_noise((sp_speed) {1.1, 1.02, 1.15}) - 0.15) < 1e-12);
+	assert_true(fabs(sp_speed_noise((sp_speed) {0.9, 0.8, 0.95}) - 0.25) < 1e-12);
 }
 
 /* The ranks of the interval of the median agree with tables of the sign test. */
@@ -64,239 +512,39 @@ takes_the_known_order_statistics(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
-		sp_speed	speed = interval_of_ranks(rows[i].n, rows[i].alpha, 1);
-		double		middle = rows[i].n % 2 == 1 ? rows[i].estimate
-			: sqrt((rows[i].estimate - 0.5) * (rows[i].estimate + 0.5));
+		int			n = rows[i].n;
+		double		values[128];
+		sp_median	median;
 
-		assert_true(fabs(speed.estimate / middle - 1) < 1e-12);
-		if (isnan(rows[i].low) ? !isnan(speed.low) || !isnan(speed.high)
-			: !(fabs(speed.low - rows[i].low) < 1e-9 && fabs(speed.high - rows[i].high) < 1e-9))
-			fail_msg("n %d, alpha %g: %g to %g", rows[i].n, rows[i].alpha, speed.low, speed.high);
+		for (int k = 0; k < n; k++)
+			values[(k * 11 + 2) % n] = k + 1;	/* n is never a multiple of 11 */
+		median = sp_median_interval(values, n, rows[i].alpha);
+		assert_true(median.estimate == rows[i].estimate);
+		if (isnan(rows[i].low) ? !isnan(median.low) || !isnan(median.high)
+			: median.low != rows[i].low || median.high != rows[i].high)
+			fail_msg("n %d, alpha %g: %g to %g", n, rows[i].alpha, median.low, median.high);
 	}
-}
-
-/* One of several may seem faster by chance: only the low end is corrected for that. */
-static void
-corrects_the_low_end_only(void **state)
-{
-	static const int rounds[] = {16, 45, 256, 4096};
-
-	(void) state;
-	for (size_t i = 0; i < lengthof(rounds); i++)
-	{
-		int			n = rounds[i];
-		sp_speed	one = interval_of_ranks(n, 0.03, 1);
-
-		for (int comparisons = 2; comparisons <= SP_MAX_METHODS; comparisons++)
-		{
-			sp_speed	several = interval_of_ranks(n, 0.03, comparisons);
-			sp_speed	corrected = interval_of_ranks(n, 0.03 / comparisons, 1);
-
-			assert_true(several.estimate == one.estimate);
-			assert_true(several.high == one.high);
-			assert_true(several.low == corrected.low);
-			assert_true(several.low < one.low);
-		}
-		/* no comparison at all must not divide by zero */
-		assert_true(interval_of_ranks(n, 0.03, 0).low == one.low);
-	}
-}
-
-/* ------------------------------------------------- the error of all analyses */
-
-#define EQUAL_ERROR_ROUNDS		4096
-
-/* P(Binomial(n, 1/2) = k) for all k; in logarithms, since 2^-n underflows. */
-static void
-binomial(int n, double *chance)
-{
-	for (int k = 0; k <= n; k++)
-		chance[k] = exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) - n * log(2));
-}
-
-/*
- * The probability that the interval misses the true speed at one or more analyses
- * up to 4,096 rounds: at its low end, at its high end, or at either.  It is exact
- * for any distribution of the times.  The number of rounds below the median is a
- * random walk of fair coins, which ends where the engine's interval misses.
- */
-static double
-error_of_all_analyses(int comparisons, bool count_low, bool count_high)
-{
-	static double chance[EQUAL_ERROR_ROUNDS + 1];
-	static double next[EQUAL_ERROR_ROUNDS + 1];
-	static double steps[EQUAL_ERROR_ROUNDS + 1];
-	double		missed = 0;
-	int			before = 0;
-
-	memset(chance, 0, sizeof(chance));
-	chance[0] = 1;
-	for (int analysis = 1; sp_analysis_entries(analysis) <= EQUAL_ERROR_ROUNDS; analysis++)
-	{
-		int			n = (int) sp_analysis_entries(analysis);
-		sp_speed	ranks = interval_of_ranks(n, sp_analysis_alpha(analysis), comparisons);
-
-		binomial(n - before, steps);
-		memset(next, 0, sizeof(next));
-		for (int k = 0; k <= before; k++)
-		{
-			for (int step = 0; chance[k] > 0 && step <= n - before; step++)
-				next[k + step] += chance[k] * steps[step];
-		}
-		for (int k = 0; k <= n; k++)
-		{
-			/* k rounds are below the true speed: it lies between the k-th and the next */
-			if ((count_low && k < lround(ranks.low)) || (count_high && k >= lround(ranks.high)))
-			{
-				missed += next[k];
-				next[k] = 0;
-			}
-		}
-		memcpy(chance, next, sizeof(chance));
-		before = n;
-	}
-	assert_int_equal(before, EQUAL_ERROR_ROUNDS);	/* there is an analysis at it */
-	return missed;
-}
-
-static void
-errs_less_than_five_percent_in_all(void **state)
-{
-	double		beyond = 0;
-	double		total = error_of_all_analyses(1, true, true);
-	int			analysis = 1;
-
-	(void) state;
-	while (sp_analysis_entries(analysis) <= EQUAL_ERROR_ROUNDS)
-		analysis++;
-	for (int last = analysis + 40; analysis < last; analysis++)
-	{
-		assert_true(sp_analysis_alpha(analysis) > 0);	/* no analysis has an error of zero */
-		beyond += sp_analysis_alpha(analysis);
-	}
-	print_message("# all analyses up to %d rounds miss with %.2f %%, "
-				  "those beyond with %.3f %% at most\n",
-				  EQUAL_ERROR_ROUNDS, 100 * total, 100 * beyond);
-	assert_true(beyond < 0.001);
-	assert_true(total > 0.04);
-	assert_true(total + beyond <= 0.05);
-
-	/* the low ends of several comparisons together miss with at most half of it */
-	for (int comparisons = 2; comparisons < (int) sp_sync_method_count; comparisons++)
-	{
-		double		low = comparisons * error_of_all_analyses(comparisons, true, false);
-		double		high = error_of_all_analyses(comparisons, false, true);
-
-		print_message("# %d comparisons: a low end misses with %.2f %%, a high end with %.2f %%\n",
-					  comparisons, 100 * low, 100 * high);
-		assert_true(low <= 0.025);
-		assert_true(low + high + beyond <= 0.05);
-	}
-}
-
-static void
-spaces_analyses_ever_wider(void **state)
-{
-	static const int first[] = {16, 23, 32, 45, 64, 91, 128, 181, 256, 362, 512};
-
-	(void) state;
-	for (size_t i = 0; i < lengthof(first); i++)
-		assert_int_equal(sp_analysis_entries((int) i + 1), first[i]);
-	/* a run of weeks: no overflow, and no two analyses at the same round */
-	for (int analysis = 2; analysis < 80; analysis++)
-		assert_true(sp_analysis_entries(analysis) > sp_analysis_entries(analysis - 1));
-}
-
-static void
-has_no_interval_without_rounds(void **state)
-{
-	sp_speed	speed = sp_speed_interval(NULL, NULL, 0, 0.05, 1, NULL);
-
-	(void) state;
-	assert_true(isnan(speed.estimate) && isnan(speed.low) && isnan(speed.high));
-	assert_true(isnan(sp_speed_noise(speed)));
-	assert_true(fabs(sp_speed_noise((sp_speed) {1, 1 / 1.1, 1.1}) - 0.1) < 1e-12);
-	/* an interval that does not enclose 1: its farther end */
-	assert_true(fabs(sp_speed_noise((sp_speed) {1.1, 1.02, 1.15}) - 0.15) < 1e-12);
-	assert_true(fabs(sp_speed_noise((sp_speed) {0.9, 0.8, 0.95}) - 0.25) < 1e-12);
 }
 
 /* 2^-4096 underflows.  The normal approximation is good to a rank or two. */
 static void
-works_with_thousands_of_rounds(void **state)
+takes_medians_of_thousands(void **state)
 {
 	static const double alphas[] = {0.05, 1e-3, 1e-6};
 	static const double sigmas[] = {1.960, 3.291, 4.892};
+	static double values[MAX_N];
 
 	(void) state;
 	for (size_t i = 0; i < lengthof(alphas); i++)
 	{
-		sp_speed	speed = interval_of_ranks(4095, alphas[i], 1);
-		double		rank = 4096 / 2.0 - sigmas[i] * sqrt(4095) / 2;
+		double		rank = MAX_N / 2.0 - sigmas[i] * sqrt(MAX_N) / 2;
+		sp_median	median;
 
-		assert_true(fabs(speed.low - rank) < 2);
-		assert_true(fabs(speed.low + speed.high - 4096) < 1e-6);
-		speed = interval_of_ranks(4096, alphas[i], 1);
-		assert_true(fabs(speed.low - rank) < 2);
-	}
-}
-
-/*
- * Each end misses as often as the binomial distribution says, even if one round
- * in ten is a hundred times as slow.
- */
-static void
-covers_as_promised(void **state)
-{
-	static const struct
-	{
-		int			n;
-		double		alpha;
-		int			comparisons;
-		double		low;		/* P(Binomial(n, 1/2) < rank) */
-		double		high;
-	}			rows[] = {
-		{8, 0.05, 1, 0.00391, 0.00391},
-		{16, 0.05, 1, 0.01064, 0.01064},
-		{20, 0.05, 1, 0.02069, 0.02069},
-		{64, 0.05, 1, 0.01638, 0.01638},
-		{16, 0.05, 3, 0.00209, 0.01064},
-		{64, 0.05, 3, 0.00407, 0.01638},
-	};
-	const int	runs = 20000;
-	uint64_t	seed = 20;
-
-	(void) state;
-	for (size_t i = 0; i < lengthof(rows); i++)
-	{
-		int			too_high = 0;
-		int			too_low = 0;
-
-		for (int run = 0; run < runs; run++)
-		{
-			double		baseline[64];
-			double		other[64];
-			double		workspace[64];
-			sp_speed	speed;
-
-			for (int k = 0; k < rows[i].n; k++)
-			{
-				baseline[k] = 300 * 1.2 * exp(0.1 * random_normal(&seed));
-				other[k] = 300 * exp(0.1 * random_normal(&seed));
-				if (random_uniform(&seed) < 0.1)
-					*(random_uniform(&seed) < 0.5 ? &baseline[k] : &other[k]) *= 100;
-			}
-			speed = sp_speed_interval(baseline, other, rows[i].n, rows[i].alpha,
-									  rows[i].comparisons, workspace);
-			too_high += speed.low > 1.2;
-			too_low += speed.high < 1.2;
-		}
-		print_message("# n %d, %d comparisons: low end missed %.2f %%, by theory %.2f %%; "
-					  "high end %.2f %% and %.2f %%\n",
-					  rows[i].n, rows[i].comparisons, 100.0 * too_high / runs, 100 * rows[i].low,
-					  100.0 * too_low / runs, 100 * rows[i].high);
-		assert_true(fabs(too_high - rows[i].low * runs) < 4 * sqrt(rows[i].low * runs));
-		assert_true(fabs(too_low - rows[i].high * runs) < 4 * sqrt(rows[i].high * runs));
+		for (int k = 0; k < MAX_N; k++)
+			values[k] = k + 1;
+		median = sp_median_interval(values, MAX_N, alphas[i]);
+		assert_true(fabs(median.low - rank) < 2);
+		assert_true(median.low + median.high == MAX_N + 1);
 	}
 }
 
@@ -359,13 +607,21 @@ int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(takes_the_known_order_statistics),
+		cmocka_unit_test(agrees_with_all_means_of_pairs),
+		cmocka_unit_test(agrees_with_tables),
+		cmocka_unit_test(takes_ties),
+		cmocka_unit_test(bears_outliers),
+		cmocka_unit_test(has_no_ends_with_few_entries),
 		cmocka_unit_test(corrects_the_low_end_only),
-		cmocka_unit_test(errs_less_than_five_percent_in_all),
-		cmocka_unit_test(spaces_analyses_ever_wider),
-		cmocka_unit_test(has_no_interval_without_rounds),
-		cmocka_unit_test(works_with_thousands_of_rounds),
+		cmocka_unit_test(works_with_thousands_of_entries),
+		cmocka_unit_test(divides_the_times),
+		cmocka_unit_test(shares_the_error_among_looks),
+		cmocka_unit_test(looks_at_a_quarter_and_a_half),
 		cmocka_unit_test(covers_as_promised),
+		cmocka_unit_test(covers_at_all_looks_together),
+		cmocka_unit_test(knows_the_noise_of_a_control),
+		cmocka_unit_test(takes_the_known_order_statistics),
+		cmocka_unit_test(takes_medians_of_thousands),
 		cmocka_unit_test(takes_the_median_of_one_series),
 		cmocka_unit_test(covers_the_ratio_of_two_runs),
 	};

@@ -334,108 +334,287 @@ merges_entries_of_long_runs(void **state)
 	}
 }
 
-static void
-stops_when_settled(void **state)
+/* ------------------------------------------------------------- what decides */
+
+/* The speed of a method in a regime, by its case. */
+static sp_speed
+speed_in(sp_regime regime, const char *label)
 {
-	sp_comparison comparison;
-
-	(void) state;
-	plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
-	probe->duration_ns = 10 * SECOND;
-	disk.cost[FSYNC] = MILLISECOND;
-	disk.cost[FDATASYNC] = MILLISECOND / 2;
-	disk.home_cost[0] = disk.home_cost[4] = 5 * MILLISECOND;
-
-	run_probe();
-	assert_true(probe->finished_ns - probe->started_ns > 9 * SECOND);
-	probe->stop_early = true;
-	run_probe();
-	assert_true(probe->finished_ns - probe->started_ns < 5 * SECOND);
-	assert_true(probe->judged);
-	assert_int_equal(probe->judgement.verdict, SP_SWITCH);
-	assert_true(sp_probe_compare(probe, &comparison));
-	assert_int_equal(comparison.count, (int) sp_sync_method_count);
-	assert_string_equal(comparison.contenders[comparison.current].name, "fsync");
-	assert_string_equal(comparison.contenders[probe->judgement.recommended].name, "fdatasync");
-	for (int r = 0; r < SP_REGIMES; r++)
-		assert_true(fabs(comparison.contenders[1].speed[r].estimate - 1.2 / 0.7) < 0.01);
-	assert_int_equal(disk.analyses, probe->analyses[SP_PACED] + probe->analyses[SP_SATURATED]);
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->cases[c].regime == regime && probe->cases[c].contender &&
+			strcmp(probe->cases[c].label, label) == 0)
+			return probe->results[c].speed;
+	}
+	fail_msg("no case of %s", label);
+	return (sp_speed) {NAN, NAN, NAN};
 }
 
-/* The paces that decide: the cluster's own, and what the probe made of it. */
+static bool
+is_same(double a, double b)
+{
+	return isnan(a) ? isnan(b) : a == b;
+}
+
+static bool
+is_same_speed(sp_speed a, sp_speed b)
+{
+	return is_same(a.estimate, b.estimate) && is_same(a.low, b.low) && is_same(a.high, b.high);
+}
+
+/* Four fifths of the time are for the regime that decides; the other one is shown. */
 static void
-knows_its_pace(void **state)
+gives_most_time_to_what_decides(void **state)
+{
+	(void) state;
+	for (sp_regime deciding = 0; deciding < SP_REGIMES; deciding++)
+	{
+		double		share;
+
+		plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+		probe->deciding = deciding;
+		probe->duration_ns = 20 * SECOND;
+		run_probe();
+		share = (double) probe->spent_ns[deciding] /
+			(double) (probe->spent_ns[SP_PACED] + probe->spent_ns[SP_SATURATED]);
+		print_message("# %s decides: %.1f %% of the time\n", sp_regime_name(deciding), 100 * share);
+		assert_true(fabs(share - 0.8) < 0.03);
+		for (int r = 0; r < SP_REGIMES; r++)
+			assert_true(probe->rounds[r] >= SP_MIN_ENTRIES);
+
+		/* where there is no other one it gets all */
+		keep_regime(deciding);
+		run_probe();
+		assert_int_equal(probe->spent_ns[SP_REGIMES - 1 - deciding], 0);
+		assert_true(probe->spent_ns[deciding] > 19 * SECOND);
+	}
+}
+
+static int
+count_supported(void)
+{
+	int			n = 0;
+
+	for (size_t i = 0; i < sp_sync_method_count; i++)
+		n += sp_sync_methods[i].supported;
+	return n;
+}
+
+/* The methods of a run, as the rule sees them: those that the platform has. */
+static void
+compares_methods_where_it_decides(void **state)
+{
+	(void) state;
+	for (sp_regime deciding = 0; deciding < SP_REGIMES; deciding++)
+	{
+		plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
+		probe->deciding = deciding;
+		probe->duration_ns = 10 * SECOND;
+		disk.sd = 0.1;			/* the regimes have different times */
+		disk.cost[FSYNC] = MILLISECOND;
+		run_probe();
+		assert_true(probe->judged);
+		assert_int_equal(probe->comparison.count, count_supported());
+		assert_true(probe->comparison.margin == probe->margin);
+		assert_string_equal(probe->comparison.contenders[probe->comparison.current].name, "fsync");
+		for (int i = 0; i < probe->comparison.count; i++)
+		{
+			const sp_contender *contender = &probe->comparison.contenders[i];
+			const sp_sync_method *method = sp_sync_method_find(contender->name);
+
+			assert_int_equal(contender->other_kind, method->opens_synced);
+			assert_int_equal(contender->data_only, strstr(contender->name, "datasync") != NULL);
+			assert_true(method->supported);
+			assert_true(is_same_speed(contender->speed, speed_in(deciding, contender->name)));
+			assert_false(is_same_speed(contender->speed,
+									   speed_in(SP_REGIMES - 1 - deciding, contender->name)));
+		}
+	}
+}
+
+/* The slow flushes of both regimes bar a switch. */
+static void
+counts_slow_flushes_of_both_regimes(void **state)
+{
+	(void) state;
+	for (sp_regime deciding = 0; deciding < SP_REGIMES; deciding++)
+	{
+		plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
+		probe->deciding = deciding;
+		probe->duration_ns = 4 * SECOND;
+		disk.sd = 1.5;
+		run_probe();
+		for (int i = 0; i < probe->comparison.count; i++)
+		{
+			const sp_contender *contender = &probe->comparison.contenders[i];
+			sp_tail		sum = {0, 0};
+
+			for (int c = 0; c < probe->ncases; c++)
+			{
+				const sp_tail *tail = &probe->results[c].tail;
+
+				if (!probe->cases[c].contender ||
+					strcmp(probe->cases[c].label, contender->name) != 0)
+					continue;
+				assert_true(tail->rounds > 0);
+				sum.rounds += tail->rounds;
+				sum.slow_rounds += tail->slow_rounds;
+			}
+			assert_int_equal(contender->tail.rounds, sum.rounds);
+			assert_int_equal(contender->tail.slow_rounds, sum.slow_rounds);
+			assert_true(sum.slow_rounds > 0);
+		}
+	}
+}
+
+/* The reason names the regime, and the pace that was achieved. */
+static void
+names_what_decides(void **state)
 {
 	static const struct
 	{
-		int64_t		cluster;	/* us; 0: unknown */
 		int64_t		interval;	/* us, that of the plan */
-		double		achieved;	/* us */
 		sp_regime	deciding;
+		const char *when;
 	}			rows[] = {
-		/* a flush of the current method takes 0.5 ms back to back */
-		{0, 5000, 5000, SP_PACED},
-		{5000, 5000, 5000, SP_PACED},
-		{1001, 5000, 5000, SP_PACED},
-		{999, 5000, 5000, SP_SATURATED},
-		/* five flushes of 0.2 to 0.5 ms do not fit into half a millisecond */
-		{500, 500, 1900, SP_SATURATED},
+		{5000, SP_PACED, " over fdatasync with a flush every 5 ms; time per flush: "},
+		{20000, SP_PACED, " over fdatasync with a flush every 20 ms; time per flush: "},
+		/* five flushes of 0.5 ms do not fit into half a millisecond */
+		{500, SP_PACED, " over fdatasync with a flush every 2.5 ms; time per flush: "},
+		{5000, SP_SATURATED, " over fdatasync back to back; time per flush: "},
 	};
-	sp_comparison comparison;
 
 	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
 		plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
-		probe->duration_ns = 2 * SECOND;
+		/* open_* sync with the write, and so make one call less */
+		for (int f = 0; f < probe->nfiles; f++)
+			disk.home_cost[f] = probe->files[f].method->opens_synced ? 300 * 1000 : 0;
+		disk.sd = 0.01;
+		probe->duration_ns = 4 * SECOND;
 		probe->flush_interval_ns = rows[i].interval * 1000;
-		probe->cluster_interval_ns = rows[i].cluster * 1000;
-		disk.tick = 0;
+		probe->deciding = rows[i].deciding;
 		run_probe();
-		assert_true(sp_probe_compare(probe, &comparison));
-		assert_true(rows[i].cluster == 0 ? isnan(comparison.pace.cluster_interval_us)
-					: comparison.pace.cluster_interval_us == (double) rows[i].cluster);
-		assert_float_equal(comparison.pace.paced_interval_us, rows[i].achieved, 1);
-		assert_float_equal(comparison.pace.saturated_flush_us, 500, 1);
-		assert_int_equal(comparison.deciding, rows[i].deciding);
-		assert_int_equal(strstr(reason_of_run(), "back to back decides") != NULL,
-						 rows[i].deciding == SP_SATURATED);
-	}
+		assert_int_equal(probe->judgement.verdict, SP_KEEP);
+		if (strstr(reason_of_run(), rows[i].when) == NULL)
+			fail_msg("\"%s\" is not in \"%s\"", rows[i].when, reason_of_run());
+		assert_non_null(strstr(reason_of_run(), "no other method can gain more than "));
+		assert_null(strstr(reason_of_run(), "WAL is written"));
 
-	/* without the other regime, its flush time is not known */
+		probe->load = "WAL is written 12 % of the time";
+		assert_non_null(strstr(reason_of_run(), " %; WAL is written 12 % of the time"));
+	}
+}
+
+/* The mean of what the recommended method took, where it decides. */
+static void
+tells_the_time_of_a_flush(void **state)
+{
+	(void) state;
+	for (sp_regime deciding = 0; deciding < SP_REGIMES; deciding++)
+	{
+		plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
+		probe->deciding = deciding;
+		probe->duration_ns = 4 * SECOND;
+		disk.tick = 0;
+		disk.cost[FSYNC] = MILLISECOND;
+		for (int f = 0; f < probe->nfiles; f++)
+			disk.home_cost[f] = probe->files[f].method->opens_synced ? MILLISECOND : 0;
+		run_probe();
+		assert_int_equal(probe->judgement.verdict, SP_SWITCH);
+		assert_string_equal(probe->comparison.contenders[probe->judgement.recommended].name,
+							"fdatasync");
+		assert_float_equal(sp_probe_flush_us(probe), 500, 1e-6);
+		probe->judgement.recommended = probe->comparison.current;
+		assert_float_equal(sp_probe_flush_us(probe), 1200, 1e-6);
+		probe->judgement.recommended = -1;
+		assert_true(isnan(sp_probe_flush_us(probe)));
+		probe->judged = false;
+		assert_true(isnan(sp_probe_flush_us(probe)));
+	}
+}
+
+/* Nothing else matters then. */
+static void
+is_unsafe_without_fsync(void **state)
+{
+	(void) state;
+	for (int stop_early = 0; stop_early < 2; stop_early++)
+	{
+		plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
+		probe->duration_ns = 8 * SECOND;
+		probe->stop_early = stop_early;
+		probe->fsync_off = true;
+		disk.cost[FSYNC] = MILLISECOND;
+		run_probe();
+		assert_int_equal(probe->judgement.verdict, SP_UNSAFE);
+		assert_string_equal(reason_of_run(), "fsync is off: this server syncs nothing");
+		assert_float_equal(sp_probe_flush_us(probe), 1200, 1);
+		assert_int_equal(probe->done, stop_early);
+	}
+}
+
+/* Without counters nothing is known of the device, and it is said why. */
+static void
+doubts_without_counters(void **state)
+{
+	bool		at_backing = true;
+
+	(void) state;
 	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
-	keep_regime(SP_PACED);
+	assert_string_equal(sp_probe_method_doubt(probe, "fdatasync", &at_backing),
+						"none of its syncs was measured");
+	assert_false(at_backing);
+	strcpy(probe->device.write_cache, "write back");
 	run_probe();
-	assert_true(sp_probe_compare(probe, &comparison));
-	assert_true(isnan(comparison.pace.saturated_flush_us));
-	assert_int_equal(comparison.deciding, SP_PACED);
+	assert_string_equal(sp_probe_method_doubt(probe, "fdatasync", &at_backing),
+						"flushes are not counted");
+	assert_false(at_backing);
+	assert_string_equal(sp_probe_method_doubt(probe, "no method", &at_backing),
+						"none of its syncs was measured");
+	/* it is known: nothing is synced at all */
+	probe->device.syncs_nothing = true;
+	assert_null(sp_probe_method_doubt(probe, "fdatasync", &at_backing));
+	probe->syncs_nothing = "it is in memory";
+	run_probe();
+	assert_string_equal(reason_of_run(), "syncs with fdatasync do not reach the device (it is in "
+						"memory); no method is known whose syncs do: change the storage, not the "
+						"setting");
+	assert_true(isnan(sp_probe_flush_us(probe)));
 }
 
 /* A case that is only shown gets its interval with its last round, and keeps it. */
 static void
 looks_at_what_is_only_shown(void **state)
 {
-	int			shown = 0;
+	int			shown;
 
 	(void) state;
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
-	disk.sd = 0.2;
-	probe->duration_ns = 10 * SECOND;
-	run_probe();
-	for (int c = 0; c < probe->ncases; c++)
+	for (int i = 0; i < 4; i++)
 	{
-		const sp_result *result = &probe->results[c];
-		double		ratio;
+		shown = 0;
+		plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+		disk.sd = 0.2;
+		probe->duration_ns = 16 * SECOND;
+		probe->deciding = i % 2 == 0 ? SP_PACED : SP_SATURATED;
+		probe->stop_early = i >= 2;
+		run_probe();
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			const sp_result *result = &probe->results[c];
+			double		ratio;
 
-		if (probe->cases[c].max_rounds == 0)
-			continue;
-		shown++;
-		assert_int_equal(result->series.n, probe->cases[c].max_rounds);
-		assert_true(probe->rounds[SP_SATURATED] > 2 * result->series.n);
-		ratio = result->speed.high / result->speed.low;
-		assert_true(ratio > 1 && ratio < 2);
+			if (probe->cases[c].max_rounds == 0)
+				continue;
+			shown++;
+			assert_int_equal(result->series.n, probe->cases[c].max_rounds);
+			assert_true(probe->rounds[SP_SATURATED] > result->series.n);
+			ratio = result->speed.high / result->speed.low;
+			assert_true(ratio > 1 && ratio < 2);
+		}
+		assert_int_equal(shown, 2);
 	}
-	assert_int_equal(shown, 2);
 }
 
 /* ------------------------------------------------------------ stopping early */
@@ -443,12 +622,6 @@ looks_at_what_is_only_shown(void **state)
 /* The excluded cases, as they were when they were excluded. */
 static bool seen_excluded[SP_MAX_CASES];
 static sp_result when_out[SP_MAX_CASES];
-
-static bool
-is_same_speed(sp_speed a, sp_speed b)
-{
-	return a.estimate == b.estimate && a.low == b.low && a.high == b.high;
-}
 
 static void
 check_left_out(void)
@@ -473,10 +646,11 @@ check_left_out(void)
 	}
 }
 
+/* A look follows this. */
 static void
-watch_excluded(void *context, sp_regime regime)
+watch_excluded(void *context)
 {
-	fake_analysis_done(context, regime);
+	fake_round_done(context);
 	check_left_out();
 }
 
@@ -497,44 +671,57 @@ plan_equals(double sd, uint64_t seed)
 static void
 plan_slow_fsync(bool stop_early)
 {
-	plan_equals(0.3, 1);
+	plan_equals(1.5, 1);
 	disk.cost[FSYNC] = 3 * MILLISECOND;
-	probe->duration_ns = 20 * SECOND;
+	probe->duration_ns = 6 * SECOND;
 	probe->stop_early = stop_early;
-	probe->callbacks.analysis_done = watch_excluded;
+	probe->callbacks.round_done = watch_excluded;
 	memset(seen_excluded, 0, sizeof(seen_excluded));
 }
 
-/* The time of slower methods goes to the others, and they keep their interval. */
+/*
+ * The time of methods that cannot be worth a switch goes to the others, in both regimes, and
+ * they keep their interval.  The others are too noisy to be settled.
+ */
 static void
-leaves_out_what_is_slower(void **state)
+leaves_out_what_cannot_gain(void **state)
 {
 	(void) state;
-	plan_slow_fsync(true);
-	run_probe();
-	check_left_out();
-	for (int c = 0; c < probe->ncases; c++)
+	for (sp_regime deciding = 0; deciding < SP_REGIMES; deciding++)
 	{
-		const sp_result *result = &probe->results[c];
-		bool		is_fsync = strcmp(probe->cases[c].label, "fsync") == 0;
-
-		if (result->status == SP_UNSUPPORTED ||
-			!(probe->cases[c].contender || probe->cases[c].control))
-			continue;
-		assert_int_equal(result->excluded, is_fsync);
-		if (is_fsync)
+		plan_slow_fsync(true);
+		probe->deciding = deciding;
+		run_probe();
+		check_left_out();
+		assert_false(probe->done);
+		assert_int_equal(probe->looks, 2);
+		for (int c = 0; c < probe->ncases; c++)
 		{
+			const sp_result *result = &probe->results[c];
+			sp_regime	regime = probe->cases[c].regime;
+			bool		is_fsync = strcmp(probe->cases[c].label, "fsync") == 0;
+
+			if (result->status == SP_UNSUPPORTED ||
+				!(probe->cases[c].contender || probe->cases[c].control))
+				continue;
+			assert_int_equal(result->excluded, is_fsync);
+			if (!is_fsync)
+			{
+				assert_int_equal(result->series.n, probe->entries[regime]);
+				continue;
+			}
 			assert_true(seen_excluded[c]);
-			assert_uint_in_range(result->series.n, SP_FIRST_ANALYSIS_ENTRIES,
-							probe->entries[probe->cases[c].regime] -
-							SP_FIRST_ANALYSIS_ENTRIES);
-			assert_true(result->speed.high < 0.95);
+			/* since the first look, after a quarter of the time */
+			assert_true(result->series.n * 10 > probe->entries[regime]);
+			assert_true(result->series.n * 10 < probe->entries[regime] * 4);
+			/* it is not known from the entries that came later */
+			if (regime == deciding)
+				assert_true(result->speed.high < 0.95);
 		}
-		else
-			assert_int_equal(result->series.n,
-							 probe->entries[probe->cases[c].regime]);
+		assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
+		assert_non_null(strstr(reason_of_run(), "; time per flush: "));
+		assert_non_null(strstr(reason_of_run(), " fsync +"));
 	}
-	assert_non_null(strstr(reason_of_run(), "open_datasync"));
 }
 
 /* Without stop_early, no case is excluded. */
@@ -553,7 +740,8 @@ leaves_out_nothing_unless_told(void **state)
 			assert_int_equal(result->series.n,
 							 probe->entries[probe->cases[c].regime]);
 	}
-	assert_true(probe->finished_ns - probe->started_ns > 19 * SECOND);
+	assert_false(probe->done);
+	assert_int_equal(probe->looks, 0);
 
 	/* nothing remains of a run that excluded cases */
 	probe->stop_early = true;
@@ -567,56 +755,120 @@ leaves_out_nothing_unless_told(void **state)
 }
 
 /*
- * Equal methods on a disk that no short run can tell apart: why wait?  The noise may
- * pass, so half of the time is spent; where luck makes one seem faster it is worth a
- * while longer, in a few runs all of it.
+ * A run that may end early is looked at after a quarter of its time, and after half of it; it
+ * ends where the verdict is settled.
  */
 static void
-stops_when_projected_undecided(void **state)
+ends_where_it_is_settled(void **state)
 {
-	const int64_t duration = 10 * SECOND;
-	const int	runs = 20;
-	int64_t		all = 0;
-	int			given_up = 0;
+	const int64_t duration = 8 * SECOND;
+	const int	runs = 60;
+	int			ended[SP_LOOKS + 1] = {0};
 
 	(void) state;
-	for (int run = 1; run <= runs; run++)
+	for (int run = 0; run < runs; run++)
 	{
-		for (int stop_early = 0; stop_early < 2; stop_early++)
+		int64_t		took;
+
+		/* the noisier, the later */
+		plan_equals(0.05 + 0.01 * run, (uint64_t) run + 1);
+		probe->deciding = run % 2 == 0 ? SP_PACED : SP_SATURATED;
+		probe->duration_ns = duration;
+		probe->stop_early = true;
+		run_probe();
+		took = probe->finished_ns - probe->started_ns;
+		if (!probe->done)
 		{
-			int64_t		took;
-
-			plan_equals(1.5, (uint64_t) run);
-			probe->duration_ns = duration;
-			probe->stop_early = stop_early;
-			run_probe();
-			took = probe->finished_ns - probe->started_ns;
-			assert_true(probe->judged);
-			assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
-			assert_non_null(strstr(reason_of_run(), "the noise is "));
-			/* there is no projection from fewer entries */
-			for (int r = 0; r < SP_REGIMES; r++)
-				assert_true(probe->entries[r] >= 45);
-
-			/* to the end means within half a round of it */
-			assert_int_equal(probe->done, took < duration - SECOND / 5);
-			assert_false(probe->done && !stop_early);
-			if (stop_early)
-			{
-				given_up += probe->done;
-				all += took;
-			}
+			assert_int_equal(probe->looks, SP_LOOKS - 1);
+			assert_uint_in_range(took, duration - SECOND / 5, duration);
+			ended[SP_LOOKS]++;
+			continue;
 		}
+		/* a turn of the other regime may come between */
+		assert_uint_in_range(took, duration * probe->looks / 4,
+							 duration * probe->looks / 4 + SECOND);
+		ended[probe->looks]++;
+		assert_true(sp_is_settled(&probe->comparison, &probe->judgement));
+		assert_int_equal(probe->judgement.verdict, SP_KEEP);
 	}
-	print_message("# %d of %d given up, after %.0f %% of the time\n", given_up, runs,
-				  100.0 * (double) all / (double) (runs * duration));
-	assert_uint_in_range(given_up, runs * 8 / 10, runs);
-	assert_uint_in_range(all, runs * duration / 2, runs * duration * 7 / 10);
+	print_message("# ended at a quarter %d, at a half %d, at the end %d of %d\n",
+				  ended[1], ended[2], ended[3], runs);
+	for (int look = 1; look <= SP_LOOKS; look++)
+		assert_true(ended[look] > 5);
 }
 
-/* With enough time for the noise, differences and ties are found. */
+/* Otherwise there is one look, at the end, with the whole error. */
 static void
-goes_on_when_projected_decided(void **state)
+looks_once_unless_told(void **state)
+{
+	sp_speed	early;
+	sp_speed	late;
+
+	(void) state;
+	for (int stop_early = 0; stop_early < 2; stop_early++)
+	{
+		plan_equals(0.6, 7);
+		probe->duration_ns = 4 * SECOND;
+		probe->stop_early = stop_early;
+		run_probe();
+		assert_false(probe->done);
+		assert_int_equal(probe->looks, stop_early ? SP_LOOKS - 1 : 0);
+		assert_uint_in_range(probe->finished_ns - probe->started_ns, 4 * SECOND - SECOND / 5,
+							 4 * SECOND);
+		*(stop_early ? &early : &late) = speed_in(SP_PACED, "open_sync");
+	}
+	/* the last of three has less of it: its interval is wider */
+	assert_true(early.estimate == late.estimate);
+	assert_true(early.low < late.low && early.high > late.high);
+}
+
+/* What is clear is found at the first look, in either regime. */
+static void
+finds_what_is_clear(void **state)
+{
+	(void) state;
+	for (sp_regime deciding = 0; deciding < SP_REGIMES; deciding++)
+	{
+		plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
+		probe->deciding = deciding;
+		probe->duration_ns = 10 * SECOND;
+		probe->stop_early = true;
+		disk.cost[FSYNC] = MILLISECOND;
+		disk.cost[FDATASYNC] = MILLISECOND / 2;
+		disk.home_cost[0] = disk.home_cost[4] = 5 * MILLISECOND;
+		run_probe();
+		assert_true(probe->done);
+		assert_int_equal(probe->looks, 1);
+		assert_int_equal(probe->judgement.verdict, SP_SWITCH);
+		assert_string_equal(probe->comparison.contenders[probe->judgement.recommended].name,
+							"fdatasync");
+		for (sp_regime r = 0; r < SP_REGIMES; r++)
+			assert_true(fabs(speed_in(r, "fdatasync").estimate - 1.2 / 0.7) < 0.01);
+	}
+}
+
+/* A run that tells nothing takes all of its time: it may still tell something at the end. */
+static void
+goes_on_while_undecided(void **state)
+{
+	(void) state;
+	for (uint64_t seed = 1; seed <= 10; seed++)
+	{
+		plan_equals(1.5, seed);
+		probe->duration_ns = 2 * SECOND;
+		probe->stop_early = true;
+		run_probe();
+		assert_false(probe->done);
+		assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
+		assert_true(probe->judgement.times_as_long >= 2);
+		assert_non_null(strstr(reason_of_run(), " may still gain up to "));
+		assert_non_null(strstr(reason_of_run(), " may decide"));
+	}
+}
+
+/* With enough time for the noise, differences are found, and that there is none. */
+static void
+decides_with_enough_time(void **state)
 {
 	static const int64_t slower[] = {50 * 1000, 10 * 1000};	/* fdatasync, the current one */
 
@@ -632,8 +884,7 @@ goes_on_when_projected_decided(void **state)
 			probe->duration_ns = 60 * SECOND;
 			probe->stop_early = true;
 			run_probe();
-			decided += i == 0 ? probe->judgement.verdict == SP_SWITCH
-				: probe->judgement.verdict == SP_TIE || probe->judgement.verdict == SP_KEEP;
+			decided += probe->judgement.verdict == (i == 0 ? SP_SWITCH : SP_KEEP);
 		}
 		print_message("# fdatasync of %d us: %d of 20 decided\n", (int) slower[i] / 1000, decided);
 		assert_uint_in_range(decided, 19, 20);
@@ -799,13 +1050,21 @@ main(void)
 		cmocka_unit_test(rests_after_every_flush),
 		cmocka_unit_test(keeps_the_pace),
 		cmocka_unit_test(merges_entries_of_long_runs),
-		cmocka_unit_test(stops_when_settled),
-		cmocka_unit_test(knows_its_pace),
+		cmocka_unit_test(gives_most_time_to_what_decides),
+		cmocka_unit_test(compares_methods_where_it_decides),
+		cmocka_unit_test(counts_slow_flushes_of_both_regimes),
+		cmocka_unit_test(names_what_decides),
+		cmocka_unit_test(tells_the_time_of_a_flush),
+		cmocka_unit_test(is_unsafe_without_fsync),
+		cmocka_unit_test(doubts_without_counters),
 		cmocka_unit_test(looks_at_what_is_only_shown),
-		cmocka_unit_test(leaves_out_what_is_slower),
+		cmocka_unit_test(leaves_out_what_cannot_gain),
 		cmocka_unit_test(leaves_out_nothing_unless_told),
-		cmocka_unit_test(stops_when_projected_undecided),
-		cmocka_unit_test(goes_on_when_projected_decided),
+		cmocka_unit_test(ends_where_it_is_settled),
+		cmocka_unit_test(looks_once_unless_told),
+		cmocka_unit_test(finds_what_is_clear),
+		cmocka_unit_test(goes_on_while_undecided),
+		cmocka_unit_test(decides_with_enough_time),
 		cmocka_unit_test(judges_nothing_without_a_current_method),
 		cmocka_unit_test(moves_as_the_wal_does),
 		cmocka_unit_test(writes_where_the_tool_does),

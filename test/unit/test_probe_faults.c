@@ -172,7 +172,7 @@ survives_the_failure_of_any_call(void **state)
 
 /*
  * When no file can be opened again, only the cases that are shown are left, and these
- * end.  The probe must end, too, and no speed of the last analysis may stay.
+ * end.  The probe must end, too, and no speed of the last look may stay.
  */
 static void
 ends_when_every_file_fails(void **state)
@@ -333,7 +333,7 @@ advises_nothing_when_the_current_method_fails(void **state)
 			continue;			/* it was the control */
 		assert_true(probe->judged);
 		assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
-		assert_non_null(strstr(reason_of_run(), "fdatasync could not be measured"));
+		assert_non_null(strstr(reason_of_run(), "nothing could be compared with fdatasync"));
 	}
 }
 

@@ -18,87 +18,74 @@
 #define RUNS		1000
 
 #define METHODS		4			/* the current one and three others */
-#define MAX_ROUNDS	128
+#define MAX_ENTRIES	400
 
 typedef struct simulation
 {
 	const char *name;
-	double		speed[METHODS];	/* true, in both regimes */
-	double		sd;				/* of log(current / method) per round */
-	int			max_rounds;
-	bool		gives_up;		/* stops when projected to stay undecided, as a probe
-								 * does */
+	double		speed[METHODS];	/* true */
+	double		sd;				/* of log(current / method) per entry */
+	int			entries;		/* at the last look */
+	bool		stops_early;
 } simulation;
 
-/* The rounds of a run: of every method, and of the control after them. */
-typedef double run_times[SP_REGIMES][METHODS + 1][MAX_ROUNDS];
+/* The entries of a run: of every method, and of the control after them. */
+typedef double run_times[METHODS + 1][MAX_ENTRIES];
 
 static void
-simulate_round(const simulation *sim, run_times us, int round, uint64_t *seed)
+simulate_entry(const simulation *sim, run_times us, int entry, uint64_t *seed)
 {
-	for (int r = 0; r < SP_REGIMES; r++)
-	{
-		/* the state of the disk, which all share in this round */
-		double		common = 300 * exp(0.5 * random_normal(seed));
+	/* the state of the disk, which all share in this entry */
+	double		common = 300 * exp(0.5 * random_normal(seed));
 
-		for (int m = 0; m <= METHODS; m++)
-			us[r][m][round] = common / sim->speed[m < METHODS ? m : 0] *
-				exp(sim->sd / sqrt(2) * random_normal(seed));
-	}
+	for (int m = 0; m <= METHODS; m++)
+		us[m][entry] = common / sim->speed[m < METHODS ? m : 0] *
+			exp(sim->sd / sqrt(2) * random_normal(seed));
 }
 
-/* Compare the methods after so many rounds, as an interim analysis does. */
-static sp_comparison
-compare_run(run_times us, int rounds, int analysis)
+/* Compare the methods after so many entries; fsync is of the kind in use. */
+static void
+compare_run(run_times us, int entries, double alpha, sp_comparison *comparison)
 {
 	static const char *const names[METHODS] = {
 		"fdatasync", "fsync", "open_sync", "open_datasync"
 	};
-	sp_comparison comparison = {
-		.count = METHODS,.margin = MARGIN,.pace = {NAN, NAN, NAN}
-	};
-	double		workspace[MAX_ROUNDS];
+	double		workspace[MAX_ENTRIES];
 
+	*comparison = (sp_comparison) {.count = METHODS,.margin = MARGIN};
 	for (int m = 0; m < METHODS; m++)
 	{
-		comparison.contenders[m].name = names[m];
-		for (int r = 0; r < SP_REGIMES; r++)
-			comparison.contenders[m].speed[r] =
-				sp_speed_interval(us[r][0], us[r][m == 0 ? METHODS : m], rounds,
-								  sp_analysis_alpha(analysis), m == 0 ? 1 : METHODS - 1,
-								  workspace);
+		comparison->contenders[m].name = names[m];
+		comparison->contenders[m].other_kind = m >= 2;
+		comparison->contenders[m].speed =
+			sp_speed_interval(us[0], us[m == 0 ? METHODS : m], entries, alpha,
+							  m == 0 ? 1 : METHODS - 1, workspace);
 	}
-	sp_classify(&comparison);
-	return comparison;
 }
 
-/* One run with its interim analyses until the verdict is settled; returns its rounds. */
+/* One run with its looks until the verdict is settled; returns its entries. */
 static int
 simulate_run(const simulation *sim, uint64_t *seed, sp_judgement *judgement)
 {
 	static run_times us;
-	int			rounds = 0;
+	int			looks = 0;
 
-	for (int analysis = 1; sp_analysis_entries(analysis) <= sim->max_rounds; analysis++)
+	for (int entry = 1; entry <= sim->entries; entry++)
 	{
+		bool		last = entry == sim->entries;
+		int			due = last ? SP_LOOKS : sp_looks_due(entry, sim->entries);
 		sp_comparison comparison;
 
-		while (rounds < sp_analysis_entries(analysis))
-			simulate_round(sim, us, rounds++, seed);
-		comparison = compare_run(us, rounds, analysis);
+		simulate_entry(sim, us, entry - 1, seed);
+		if (due <= looks || !(last || sim->stops_early))
+			continue;
+		looks = due;
+		compare_run(us, entry, sim->stops_early ? sp_look_alpha(looks) : SP_ALPHA, &comparison);
 		sp_judge(&comparison, judgement);
-		if (sp_judgement_settled(&comparison, judgement))
-			break;
-		if (sim->gives_up && rounds >= 45 && rounds < sim->max_rounds)
-		{
-			/* a probe projects that either regime gets all the remaining time */
-			double		growth = 1 + 2.0 * (sim->max_rounds - rounds) / rounds;
-
-			if (!sp_projection_settles(&comparison, (double[]) {growth, growth}))
-				break;
-		}
+		if (sp_is_settled(&comparison, judgement))
+			return entry;
 	}
-	return rounds;
+	return sim->entries;
 }
 
 /* How many of the runs end with this verdict, and this method recommended. */
@@ -107,72 +94,123 @@ simulate(const simulation *sim, sp_verdict verdict, int recommended)
 {
 	int			verdicts[SP_UNSAFE + 1] = {0};
 	int			wanted = 0;
-	int64_t		rounds = 0;
+	int64_t		entries = 0;
 	uint64_t	seed = 15;
 
 	for (int run = 0; run < RUNS; run++)
 	{
 		sp_judgement judgement;
 
-		rounds += simulate_run(sim, &seed, &judgement);
+		entries += simulate_run(sim, &seed, &judgement);
 		verdicts[judgement.verdict]++;
 		if (judgement.verdict == verdict &&
 			(recommended < 0 || judgement.recommended == recommended))
 			wanted++;
 	}
-	print_message("# %s: switch %d, keep %d, tie %d, undecided %d of %d runs, "
-				  "%.0f rounds each; counted %d\n",
-				  sim->name, verdicts[SP_SWITCH], verdicts[SP_KEEP], verdicts[SP_TIE],
-				  verdicts[SP_UNDECIDED], RUNS, (double) rounds / RUNS, wanted);
+	print_message("# %s, %s: switch %d, keep %d, undecided %d of %d runs, "
+				  "%.0f of %d entries each; counted %d\n",
+				  sim->name, sim->stops_early ? "three looks" : "one look", verdicts[SP_SWITCH],
+				  verdicts[SP_KEEP], verdicts[SP_UNDECIDED], RUNS, (double) entries / RUNS,
+				  sim->entries, wanted);
 	return wanted;
 }
 
 static void
 seldom_switches_without_a_difference(void **state)
 {
-	static const simulation sim = {"no difference, sd 10 %", {1, 1, 1, 1}, 0.10, 64, false};
+	static const int entries[] = {16, 64};
 
 	(void) state;
-	assert_uint_in_range(simulate(&sim, SP_SWITCH, -1), 0, RUNS * 25 / 1000);
+	for (size_t i = 0; i < lengthof(entries); i++)
+	{
+		for (int early = 0; early < 2; early++)
+		{
+			simulation	sim = {"no difference, sd 10 %", {1, 1, 1, 1}, 0.10, entries[i], early};
+
+			assert_uint_in_range(simulate(&sim, SP_SWITCH, -1), 0, RUNS / 100);
+		}
+	}
+}
+
+/* The worst case of a difference that is no reason: just the margin. */
+static void
+errs_at_the_margin_as_promised(void **state)
+{
+	(void) state;
+	for (int early = 0; early < 2; early++)
+	{
+		simulation	sim = {
+			"all faster by the margin, sd 10 %", {1, 1.05, 1.05, 1.05}, 0.10, 128, early
+		};
+
+		assert_uint_in_range(simulate(&sim, SP_SWITCH, -1), 0, RUNS * 25 / 1000);
+	}
 }
 
 static void
 finds_what_is_faster(void **state)
 {
-	static const simulation sim = {"one 20 % faster, sd 10 %", {1, 1, 1.2, 1}, 0.10, 32, false};
-
 	(void) state;
-	assert_uint_in_range(simulate(&sim, SP_SWITCH, 2), RUNS * 95 / 100, RUNS);
+	for (int method = 1; method <= 2; method++)
+	{
+		for (int early = 0; early < 2; early++)
+		{
+			simulation	sim = {
+				"one 20 % faster, sd 10 %", {1, 1, 1, 1}, 0.10, 128, early
+			};
+
+			sim.speed[method] = 1.2;
+			assert_uint_in_range(simulate(&sim, SP_SWITCH, method), RUNS * 95 / 100, RUNS);
+		}
+	}
 }
 
+/* No interval reaches above the margin, and a switch is no less wrong with many entries. */
 static void
-calls_equals_a_tie(void **state)
+keeps_what_is_as_good(void **state)
 {
-	static const simulation sim = {"all within 1 %, sd 5 %", {1, 0.99, 1, 1.01}, 0.05, 64, false};
-
-	(void) state;
-	assert_uint_in_range(simulate(&sim, SP_TIE, 0), RUNS * 90 / 100, RUNS);
-}
-
-/* Stopping by projection must not cost more than a few verdicts. */
-static void
-gives_up_seldom_in_vain(void **state)
-{
-	static const simulation rows[] = {
-		{"one 20 % faster, sd 20 %", {1, 1, 1.2, 1}, 0.20, 128, false},
-		{"one 10 % faster, sd 10 %", {1, 1, 1.1, 1}, 0.10, 128, false},
-		{"all within 1 %, sd 5 %", {1, 0.99, 1, 1.01}, 0.05, 64, false},
-		{"all within 1 %, sd 8 %", {1, 0.99, 1, 1.01}, 0.08, 128, false},
+	static const simulation sims[] = {
+		{"no difference, sd 10 %", {1, 1, 1, 1}, 0.10, 400, true},
+		{"all within 1 %, sd 5 %", {1, 0.99, 1, 1.01}, 0.05, 128, true},
+		{"all slower by 5 %, sd 10 %", {1, 0.95, 0.95, 0.95}, 0.10, 128, true},
 	};
 
 	(void) state;
-	for (size_t i = 0; i < lengthof(rows); i++)
-	{
-		simulation	sim = rows[i];
-		int			undecided = simulate(&sim, SP_UNDECIDED, -1);
+	for (size_t i = 0; i < lengthof(sims); i++)
+		assert_uint_in_range(simulate(&sims[i], SP_KEEP, 0), RUNS * 95 / 100, RUNS);
+}
 
-		sim.gives_up = true;
-		assert_uint_in_range(simulate(&sim, SP_UNDECIDED, -1), 0, undecided + RUNS * 3 / 100);
+/* A keep is wrong if one gains more than the margin: all upper ends must be wrong for it. */
+static void
+seldom_keeps_what_is_worse(void **state)
+{
+	(void) state;
+	for (int early = 0; early < 2; early++)
+	{
+		simulation	sim = {
+			"one 6 % faster, sd 10 %", {1, 1.06, 1, 1}, 0.10, 200, early
+		};
+
+		assert_uint_in_range(simulate(&sim, SP_KEEP, 0), 0, RUNS * 25 / 1000);
+	}
+}
+
+/* What is clear needs less time. */
+static void
+stops_early_where_it_is_clear(void **state)
+{
+	static const simulation sim = {
+		"all half as fast, sd 10 %", {1, 0.5, 0.5, 0.5}, 0.10, 128, true
+	};
+	uint64_t	seed = 1;
+
+	(void) state;
+	for (int run = 0; run < 100; run++)
+	{
+		sp_judgement judgement;
+
+		assert_int_equal(simulate_run(&sim, &seed, &judgement), 32);
+		assert_int_equal(judgement.verdict, SP_KEEP);
 	}
 }
 
@@ -181,9 +219,11 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(seldom_switches_without_a_difference),
+		cmocka_unit_test(errs_at_the_margin_as_promised),
 		cmocka_unit_test(finds_what_is_faster),
-		cmocka_unit_test(calls_equals_a_tie),
-		cmocka_unit_test(gives_up_seldom_in_vain),
+		cmocka_unit_test(keeps_what_is_as_good),
+		cmocka_unit_test(seldom_keeps_what_is_worse),
+		cmocka_unit_test(stops_early_where_it_is_clear),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

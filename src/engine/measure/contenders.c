@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * contenders.c
- *		Turn the results of a run into a comparison of methods.
+ *		Turn the results of a run into a comparison of methods, and say what came of it.
  *
- * It must not: change the probe.
+ * It must not: change a result.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "engine/text/text.h"
 #include "engine/text/units.h"
 
 /* The case of another regime that measures the same file; -1 if there is none. */
@@ -64,14 +65,15 @@ flush_facts(const sp_probe *probe, int c, sp_level level, bool at_best)
 	};
 }
 
-static sp_durable
-case_durable(const sp_probe *probe, int c, bool at_best)
+static sp_durable_facts
+durable_facts(const sp_probe *probe, int c, bool at_best)
 {
 	const sp_device_facts *device = &probe->device;
 	const sp_file *file = &probe->files[probe->cases[c].file];
 	const sp_evidence *evidence = &probe->results[c].evidence;
 	bool		may_use_fua = device->fua && sp_fua_may_replace_flush(file->method, file->direct_io);
-	sp_durable_facts facts = {
+
+	return (sp_durable_facts) {
 		.syncs_nothing = device->syncs_nothing,
 		.write_cache = device->write_cache,
 		.flush_may_hide = device->flushes_uncounted || may_use_fua,
@@ -82,6 +84,12 @@ case_durable(const sp_probe *probe, int c, bool at_best)
 		.backing_write_cache = device->backing_write_cache,
 		.backing = flush_facts(probe, c, SP_LEVEL_BACKING, at_best),
 	};
+}
+
+static sp_durable
+case_durable(const sp_probe *probe, int c, bool at_best)
+{
+	sp_durable_facts facts = durable_facts(probe, c, at_best);
 
 	return sp_judge_durable(&facts);
 }
@@ -104,21 +112,49 @@ weaker_of(sp_durable one, sp_durable other)
 	return strength[one] < strength[other] ? one : other;
 }
 
-static sp_durable
-method_durable(const sp_probe *probe, const char *label, bool at_best)
+/* The case of a method of which least is claimed; -1 if none was measured. */
+static int
+weakest_case(const sp_probe *probe, const char *label, bool at_best)
 {
 	sp_durable	durable = SP_DURABLE_YES;
-	bool		measured = false;
+	int			weakest = -1;
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
+		sp_durable	of_case;
+
 		if (!probe->cases[c].contender || strcmp(probe->cases[c].label, label) != 0 ||
 			probe->results[c].histogram.ops == 0)
 			continue;
-		durable = weaker_of(durable, case_durable(probe, c, at_best));
-		measured = true;
+		of_case = case_durable(probe, c, at_best);
+		if (weakest < 0 || (of_case != durable && weaker_of(of_case, durable) == of_case))
+		{
+			weakest = c;
+			durable = of_case;
+		}
 	}
-	return measured ? durable : SP_DURABLE_UNKNOWN;
+	return weakest;
+}
+
+static sp_durable
+method_durable(const sp_probe *probe, const char *label, bool at_best)
+{
+	int			weakest = weakest_case(probe, label, at_best);
+
+	return weakest < 0 ? SP_DURABLE_UNKNOWN : case_durable(probe, weakest, at_best);
+}
+
+const char *
+sp_probe_method_doubt(const sp_probe *probe, const char *label, bool *at_backing)
+{
+	int			weakest = weakest_case(probe, label, false);
+	sp_durable_facts facts;
+
+	*at_backing = false;
+	if (weakest < 0)
+		return "none of its syncs was measured";
+	facts = durable_facts(probe, weakest, false);
+	return sp_unknown_durable_reason(&facts, at_backing);
 }
 
 sp_durable
@@ -134,57 +170,128 @@ sp_windows_may_tell(const sp_probe *probe, const char *label)
 		method_durable(probe, label, true) != SP_DURABLE_UNKNOWN;
 }
 
-/* The pace of the cluster and of the probe, without the flush time of the current method. */
-static sp_pace
-pace_of(const sp_probe *probe)
+/*
+ * The rounds of a method in both regimes, and those with a slow flush.  A stall of a method
+ * shows in both, and short rests do not make it rarer: a slice has more flushes.  The current
+ * one has as many rounds of each, so that the shares can be compared.
+ */
+static sp_tail
+method_tail(const sp_probe *probe, const char *label)
 {
-	sp_pace		pace = {NAN, NAN, NAN};
+	sp_tail		sum = {0, 0};
 
-	if (probe->cluster_interval_ns > 0)
-		pace.cluster_interval_us = (double) probe->cluster_interval_ns / SP_NS_PER_US;
-	if (probe->rounds[SP_PACED] > 0)
-		pace.paced_interval_us =
-			(double) probe->paced_ns / (double) probe->rounds[SP_PACED] / SP_NS_PER_US;
-	return pace;
-}
-
-/* What the saturated case of a contender tells. */
-static void
-add_saturated(const sp_result *result, bool is_current, sp_contender *contender, sp_pace *pace)
-{
-	contender->speed[SP_SATURATED] = result->speed;
-	contender->tail[SP_SATURATED] = result->tail;
-	if (is_current)
-		pace->saturated_flush_us = sp_histogram_mean_ns(&result->histogram) / SP_NS_PER_US;
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (!probe->cases[c].contender || strcmp(probe->cases[c].label, label) != 0)
+			continue;
+		sum.rounds += probe->results[c].tail.rounds;
+		sum.slow_rounds += probe->results[c].tail.slow_rounds;
+	}
+	return sum;
 }
 
 bool
-sp_probe_compare(const sp_probe *probe, sp_comparison *comparison)
+sp_probe_compare(sp_probe *probe)
 {
+	sp_comparison *comparison = &probe->comparison;
+
 	memset(comparison, 0, sizeof(*comparison));
 	comparison->margin = probe->margin;
-	comparison->pace = pace_of(probe);
+	comparison->fsync_off = probe->fsync_off;
 	comparison->current = -1;
 	for (int c = 0; c < probe->ncases && comparison->count < SP_MAX_METHODS; c++)
 	{
-		const sp_test_case *paced = &probe->cases[c];
+		const sp_test_case *test_case = &probe->cases[c];
 		sp_contender *contender = &comparison->contenders[comparison->count];
-		int			saturated = same_file_in(probe, SP_SATURATED, paced->file);
+		const sp_sync_method *method = probe->files[test_case->file].method;
+		const sp_sync_method *used;
 
-		if (!paced->contender || paced->regime != SP_PACED)
+		/* a method that this platform lacks is none */
+		if (!test_case->contender || test_case->regime != probe->deciding ||
+			test_case->baseline < 0 || probe->results[c].status == SP_UNSUPPORTED)
 			continue;
-		if (paced->baseline == c)
+		used = probe->files[probe->cases[test_case->baseline].file].method;
+		if (test_case->baseline == c)
 			comparison->current = comparison->count;
-		contender->name = paced->label;
+		contender->name = test_case->label;
 		contender->durable = sp_probe_method_durable(probe, contender->name);
-		contender->speed[SP_PACED] = probe->results[c].speed;
-		contender->tail[SP_PACED] = probe->results[c].tail;
-		contender->speed[SP_SATURATED] = (sp_speed) {NAN, NAN, NAN};
-		if (saturated >= 0)
-			add_saturated(&probe->results[saturated], paced->baseline == c, contender,
-						  &comparison->pace);
+		contender->speed = probe->results[c].speed;
+		contender->tail = method_tail(probe, contender->name);
+		contender->other_kind = method->opens_synced != used->opens_synced;
+		contender->data_only = method->data_only;
 		comparison->count++;
 	}
-	sp_classify(comparison);
 	return comparison->current >= 0;
+}
+
+/* The pace that was achieved. */
+static void
+say_regime(const sp_probe *probe, sp_sentence *to)
+{
+	double		interval_ms = (double) probe->paced_ns / (double) probe->rounds[SP_PACED] /
+		SP_NS_PER_MS;
+
+	if (probe->deciding == SP_SATURATED)
+		sp_say(to, " back to back");
+	else if (probe->rounds[SP_PACED] > 0)
+		sp_say(to, interval_ms < 10 ? " with a flush every %.2g ms" :
+			   " with a flush every %.0f ms", interval_ms);
+}
+
+/* The case of a contender in the deciding regime; -1 if there is none. */
+static int
+deciding_case(const sp_probe *probe, const char *label)
+{
+	int			found = -1;
+
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->cases[c].contender && probe->cases[c].regime == probe->deciding &&
+			strcmp(probe->cases[c].label, label) == 0)
+			found = c;
+	}
+	return found;
+}
+
+/* Entries that all contenders that may gain have had. */
+static int
+least_entries(const sp_probe *probe)
+{
+	int			least = (int) probe->entries[probe->deciding];
+
+	for (int i = 0; i < probe->comparison.count; i++)
+	{
+		int			c = deciding_case(probe, probe->comparison.contenders[i].name);
+
+		if (sp_may_gain(&probe->comparison.contenders[i]) && probe->results[c].series.n < least)
+			least = probe->results[c].series.n;
+	}
+	return least;
+}
+
+void
+sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE])
+{
+	char		when[64];
+	sp_words	words = {
+		.unit = "",
+		.when = when,
+		.entries = least_entries(probe),
+		.load = probe->load,
+		.syncs_nothing = probe->syncs_nothing
+	};
+	sp_sentence to = sp_sentence_begin(when, sizeof(when));
+
+	say_regime(probe, &to);
+	sp_explain(&probe->comparison, &probe->judgement, &words, reason);
+}
+
+double
+sp_probe_flush_us(const sp_probe *probe)
+{
+	int			recommended = probe->judged ? probe->judgement.recommended : -1;
+	int			c = recommended < 0 ? -1 :
+		deciding_case(probe, probe->comparison.contenders[recommended].name);
+
+	return c < 0 ? NAN : sp_histogram_mean_ns(&probe->results[c].histogram) / SP_NS_PER_US;
 }

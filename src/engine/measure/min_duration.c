@@ -58,7 +58,8 @@ sp_probe_min_duration(const sp_probe *probe, sp_min_duration *min)
 	min->paced_cases = count_planned(probe, SP_PACED);
 	min->saturated_cases = count_planned(probe, SP_SATURATED);
 	whole_slices = (double) (min->saturated_cases * SP_SLICE_NS);
-	share = min->saturated_cases == 0 ? 0 : min->paced_cases == 0 ? 1 : 0.5;
+	share = min->saturated_cases == 0 ? 0 :
+		sp_regime_share(probe, SP_SATURATED, min->paced_cases > 0);
 	slices = fmin(whole_slices, share * duration);
 
 	min->paced_ns = min->paced_cases > 0 ? (double) probe->flush_interval_ns : 0;

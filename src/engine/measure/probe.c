@@ -23,6 +23,12 @@
 #define IDLE_SAMPLE_SHARE		100
 #define MAX_IDLE_SAMPLE_NS	(50 * SP_NS_PER_MS)
 
+double
+sp_regime_share(const sp_probe *probe, sp_regime regime, bool both)
+{
+	return !both ? 1 : regime == probe->deciding ? SP_DECIDING_SHARE : 1 - SP_DECIDING_SHARE;
+}
+
 const char *
 sp_status_name(sp_status status)
 {
@@ -73,7 +79,7 @@ end_entry(sp_probe *probe, sp_regime regime)
 	return true;
 }
 
-/* Count a measured round.  An interim analysis follows when one is due. */
+/* Count a measured round.  A look at the run follows when one is due. */
 static void
 count_round(sp_probe *probe, sp_regime regime)
 {
@@ -82,7 +88,7 @@ count_round(sp_probe *probe, sp_regime regime)
 	probe->places.block_ns[regime] += probe->round_ns[regime];
 	probe->callbacks.round_done(probe->callbacks.context);
 	if (end_entry(probe, regime))
-		sp_analyze_when_due(probe, regime);
+		sp_look_when_due(probe, regime);
 }
 
 /*
@@ -180,7 +186,7 @@ static void
 prepare(sp_probe *probe)
 {
 	memset(probe->rounds, 0, sizeof(probe->rounds));
-	memset(probe->analyses, 0, sizeof(probe->analyses));
+	probe->looks = 0;
 	memset(probe->spent_ns, 0, sizeof(probe->spent_ns));
 	memset(probe->round_ns, 0, sizeof(probe->round_ns));
 	memset(probe->exhausted, 0, sizeof(probe->exhausted));
@@ -230,38 +236,34 @@ can_go_on(const sp_probe *probe, sp_regime regime)
 }
 
 /*
- * The regime of the next turn, or -1 if none can be measured.  It is the one that
- * has had less time; but if only the other one is open, that one gets up to nine
- * tenths of the time.
+ * The regime of the next turn, or -1 if none can be measured: the one that has had less of
+ * its share.
  */
 static int
 next_regime(const sp_probe *probe)
 {
-	int			less = probe->spent_ns[SP_PACED] <= probe->spent_ns[SP_SATURATED]
-		? SP_PACED : SP_SATURATED;
-	int			more = SP_REGIMES - 1 - less;
+	sp_regime	deciding = probe->deciding;
+	sp_regime	other = deciding == SP_PACED ? SP_SATURATED : SP_PACED;
+	double		spent = (double) probe->spent_ns[deciding] / SP_DECIDING_SHARE;
+	double		spent_other = (double) probe->spent_ns[other] / (1 - SP_DECIDING_SHARE);
 
-	if (!can_go_on(probe, less))
-		return can_go_on(probe, more) ? more : -1;
-	if (can_go_on(probe, more) && sp_is_open(probe, more) && !sp_is_open(probe, less) &&
-		probe->spent_ns[less] * 9 > probe->spent_ns[more])
-		return more;
-	return less;
+	if (can_go_on(probe, deciding) && (spent <= spent_other || !can_go_on(probe, other)))
+		return (int) deciding;
+	return can_go_on(probe, other) ? (int) other : -1;
 }
 
-/* The time of a case: regimes share the duration equally, and so do their cases. */
+/* The time of a case: most of the duration is for the regime that decides. */
 static void
 share_duration(const sp_probe *probe, int64_t share[SP_REGIMES])
 {
-	int			regimes = 0;
+	bool		both = sp_count_cases(probe, SP_PACED) > 0 && sp_count_cases(probe, SP_SATURATED) > 0;
 
-	for (int r = 0; r < SP_REGIMES; r++)
-		regimes += sp_count_cases(probe, r) > 0;
-	for (int r = 0; r < SP_REGIMES; r++)
+	for (sp_regime r = 0; r < SP_REGIMES; r++)
 	{
 		int			cases = sp_count_cases(probe, r);
 
-		share[r] = cases > 0 ? probe->duration_ns / regimes / cases : 0;
+		share[r] = cases > 0 ? (int64_t) ((double) probe->duration_ns *
+										  sp_regime_share(probe, r, both)) / cases : 0;
 	}
 }
 
@@ -287,14 +289,11 @@ sp_probe_run(sp_probe *probe)
 	sp_idle_sample(probe, idle_sample < MAX_IDLE_SAMPLE_NS ? idle_sample : MAX_IDLE_SAMPLE_NS);
 	if (probe->segments.nslots > 0)
 		sp_segments_measure(probe);
+	else if (probe->seconds)
+		sp_stream(probe);
 	else
-	{
-		if (probe->seconds)
-			sp_stream(probe);
-		else
-			take_turns(probe);
-		sp_analyze_rest(probe);
-	}
+		take_turns(probe);
+	sp_look_at_end(probe);
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (probe->results[c].status == SP_OK && probe->results[c].histogram.ops == 0)

@@ -22,6 +22,7 @@
 #include "engine/measure/segments.h"
 #include "engine/measure/series.h"
 #include "engine/measure/sync_method.h"
+#include "engine/verdict/reason.h"
 #include "engine/verdict/tail.h"
 #include "engine/verdict/verdict.h"
 #include "engine/verdict/windows.h"
@@ -151,9 +152,8 @@ typedef struct sp_result
 	int64_t		slow_ns;		/* of a baseline: times above it are slow; 0 while it
 								 * has too few operations to tell */
 	uint64_t	next_slow_ops;	/* operations after which slow_ns is set again */
-	sp_speed	speed;			/* against its baseline, as of the last interim
-								 * analysis */
-	bool		excluded;		/* known to be slower: no longer measured */
+	sp_speed	speed;			/* against its baseline, as of the last look */
+	bool		excluded;		/* known to gain too little: no longer measured */
 	sp_evidence evidence;		/* counters of the device, while it was measured */
 	sp_windows	windows;		/* of each paced flush, and sham windows as long */
 	int64_t		window_ns;		/* the length of the last of these flushes; 0 before */
@@ -173,7 +173,6 @@ typedef struct sp_callbacks
 	void		(*operation_begin) (void *context);
 	void		(*operation_end) (void *context);
 	void		(*round_done) (void *context);	/* for progress */
-	void		(*analysis_done) (void *context, sp_regime regime);
 
 	/*
 	 * Read the counters of the device, summed for each level; false if they
@@ -232,12 +231,14 @@ typedef struct sp_probe
 	sp_test_case cases[SP_MAX_CASES];
 	int64_t		duration_ns;	/* upper bound of the measuring */
 	int64_t		flush_interval_ns;	/* of the paced regime */
-	int64_t		cluster_interval_ns;	/* between two flushes of the cluster; 0 if
-										 * unknown */
+	sp_regime	deciding;		/* the regime that the verdict is about */
+	const char *load;			/* what was seen of the server's load, in words; or NULL */
+	bool		fsync_off;		/* the server syncs nothing */
+	const char *syncs_nothing;	/* why the file system does not sync, or NULL */
 	double		duty_cycle;		/* (0, 1]: share of the time spent writing */
 	double		margin;
-	bool		stop_early;		/* stop when the verdict is settled, or projected to
-								 * stay undecided; exclude slower methods */
+	bool		stop_early;		/* stop when the verdict is settled; exclude methods that
+								 * cannot be worth a switch */
 	sp_seconds *seconds;		/* of a stream: the log that it fills; NULL for others */
 	int64_t		max_bytes;		/* that a stream writes; 0: unlimited */
 	uint64_t	random_seed;
@@ -254,7 +255,7 @@ typedef struct sp_probe
 	int64_t		rounds[SP_REGIMES];
 	int64_t		entries[SP_REGIMES];	/* that were ended, see SP_PACED_ENTRY_NS */
 	int64_t		entry_ns;		/* length of the paced rounds since the last one */
-	int			analyses[SP_REGIMES];
+	int			looks;			/* interim ones that were taken */
 	int64_t		spent_ns[SP_REGIMES];
 	int64_t		round_ns[SP_REGIMES];	/* how long the last one took */
 	int			paced_copies;	/* files that a case flushes in a paced round */
@@ -272,9 +273,10 @@ typedef struct sp_probe
 	bool		sham_failed;	/* none is possible */
 	int64_t		written_bytes;	/* by a stream */
 	bool		bytes_used_up;	/* max_bytes has ended it */
-	bool		judged;			/* judgement is valid */
+	bool		judged;			/* comparison and judgement are valid: of the wal suite */
 	bool		done;			/* before the time was up */
-	sp_judgement judgement;		/* of the wal suite only */
+	sp_comparison comparison;	/* of its methods, in the deciding regime, by the last look */
+	sp_judgement judgement;
 	double		workspace[SP_MAX_ENTRIES];
 
 	/* the results, by test case */
@@ -322,11 +324,14 @@ typedef struct sp_min_duration
 
 extern void sp_probe_min_duration(const sp_probe *probe, sp_min_duration *min);
 
+/* The reason of its judgement, in words. */
+extern void sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE]);
+
 /*
- * Compare the methods of a run, as of the last interim analyses.  Returns false
- * if the current method is not among them: then there is nothing to judge.
+ * Mean time of a flush with the recommended method in the deciding regime, in microseconds;
+ * NAN if there is none.
  */
-extern bool sp_probe_compare(const sp_probe *probe, sp_comparison *comparison);
+extern double sp_probe_flush_us(const sp_probe *probe);
 
 /*
  * Do the syncs of a case reach the device, as far as the counters tell?  Those
@@ -336,12 +341,18 @@ extern sp_durable sp_probe_case_durable(const sp_probe *probe, int c);
 extern sp_durable sp_probe_method_durable(const sp_probe *probe, const char *label);
 
 /*
- * The verdict of a run of the suite segments on the kinds of a part: SP_WHOLE_SEGMENT or
- * SP_NEW_SEGMENT.  *recommended is the kind to switch to, or NULL.  Returns whether more
- * rounds are not expected to change it.
+ * Why that is unknown of a method, in words; NULL if it is known.  at_backing: that is so at
+ * the disks below a loop device.
+ */
+extern const char *sp_probe_method_doubt(const sp_probe *probe, const char *label,
+										 bool *at_backing);
+
+/*
+ * Judge the kinds of a part of the suite segments: SP_WHOLE_SEGMENT or SP_NEW_SEGMENT.
+ * Returns false if there is nothing to compare.
  */
 extern bool sp_segments_judge(const sp_probe *probe, sp_segment_part part,
-							  sp_judgement *judgement, const char **recommended);
+							  sp_comparison *comparison, sp_judgement *judgement);
 
 /* 'ok', 'unsupported', 'no_direct_io', 'stopped', 'error' */
 extern const char *sp_status_name(sp_status status);

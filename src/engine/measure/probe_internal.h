@@ -53,6 +53,15 @@ extern void sp_take_over_file(sp_probe *probe, int home);
  */
 extern int	sp_open_same_file(const sp_file *file, int flags);
 
+/*
+ * The share of the duration that the deciding regime gets; the rest is for the other one, which
+ * is shown.
+ */
+#define SP_DECIDING_SHARE	0.8
+
+/* The share of a regime; both: the plan has cases of both regimes. */
+extern double sp_regime_share(const sp_probe *probe, sp_regime regime, bool both);
+
 /* The first round of a regime may end so long after the deadline. */
 #define SP_FIRST_ROUND_GRACE_NS	(2000 * SP_NS_PER_MS)
 
@@ -130,21 +139,18 @@ extern bool sp_needs_windows(const sp_probe *probe);
 /* ---------------------------------------------------------------- analysis.c */
 
 /*
- * At the end of an entry: an interim analysis, if one is due.  The probe is done if it
- * stops early and the verdict is settled, or projected to stay undecided.
+ * At the end of an entry: look at the run, if that is due.  The probe is done if it stops
+ * early and the verdict is settled.
  */
-extern void sp_analyze_when_due(sp_probe *probe, sp_regime regime);
+extern void sp_look_when_due(sp_probe *probe, sp_regime regime);
 
-/* Update the speeds of all cases of a regime, as of its last interim analysis. */
-extern void sp_compute_speeds(sp_probe *probe, sp_regime regime);
-
-/* At the end of the run: what came after the last interim analyses. */
-extern void sp_analyze_rest(sp_probe *probe);
-
-/* Can more rounds of a regime still settle something, as far as is known? */
-extern bool sp_is_open(const sp_probe *probe, sp_regime regime);
+/* At the end of the run, the last look, unless it was done before. */
+extern void sp_look_at_end(sp_probe *probe);
 
 /* -------------------------------------------------------------- contenders.c */
+
+/* Fill in probe->comparison.  Returns false without a current method: nothing is judged. */
+extern bool sp_probe_compare(sp_probe *probe);
 
 /* Is it unknown whether a method is durable, but would be known by sham windows? */
 extern bool sp_windows_may_tell(const sp_probe *probe, const char *label);

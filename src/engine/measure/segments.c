@@ -307,11 +307,10 @@ sp_segments_measure(sp_probe *probe)
 		if (counted)
 		{
 			count_segments(probe, times);
-			sp_segments_analyze_when_due(probe);
+			sp_look_when_due(probe, SP_SATURATED);
 		}
 		segments->first_flushes = choose_first_flushes(probe, times);
 		counted = true;
 	}
 	probe->round_ns[SP_SATURATED] = round_ns;
-	sp_segments_analyze_rest(probe);
 }

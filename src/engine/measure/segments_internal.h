@@ -59,11 +59,8 @@ extern void sp_segment_let_age(const sp_file *file);
 
 /* ------------------------------------------------------- segments_verdict.c */
 
-/* At the end of a round: an interim analysis, if one is due.  Sets probe->done. */
-extern void sp_segments_analyze_when_due(sp_probe *probe);
-
-/* At the end of the run: what came after the last interim analysis. */
-extern void sp_segments_analyze_rest(sp_probe *probe);
+/* Is the verdict on both parts settled? */
+extern bool sp_segments_are_settled(const sp_probe *probe);
 
 /* -------------------------------------------------------------- segments.c */
 

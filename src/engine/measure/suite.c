@@ -36,11 +36,10 @@
 #define COPY_MAX_FLUSH_SIZE	(64 * 1024)
 
 /*
- * The rounds of cases that are shown but not judged.  They end at an interim
- * analysis, so that it includes their last round, and they are few, so that the
- * judged cases get the time.
+ * The rounds of cases that are shown but not judged: enough for an interval, and few, so
+ * that the judged cases get the time.
  */
-#define SHOWN_ROUNDS	SP_FIRST_ANALYSIS_ENTRIES
+#define SHOWN_ROUNDS	SP_MIN_ENTRIES
 
 /* The largest possible plans.  sp_plan_file() and sp_plan_case() rely on their fitting. */
 #define WAL_FILES		(SP_PACED_COPIES * (SP_MAX_METHODS + 1) + SP_MAX_METHODS)

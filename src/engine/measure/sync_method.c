@@ -24,21 +24,21 @@ fsync_writethrough(int fd)
 {
 	return fcntl(fd, F_FULLFSYNC, 0) == -1 ? -1 : 0;
 }
-#define FSYNC_WRITETHROUGH true, false, 0, fsync_writethrough
+#define FSYNC_WRITETHROUGH true, false, false, 0, fsync_writethrough
 #else
-#define FSYNC_WRITETHROUGH false, false, 0, NULL
+#define FSYNC_WRITETHROUGH false, false, false, 0, NULL
 #endif
 
 #ifdef O_DSYNC
-#define OPEN_DATASYNC true, true, O_DSYNC, NULL
+#define OPEN_DATASYNC true, true, true, O_DSYNC, NULL
 #else
-#define OPEN_DATASYNC false, true, 0, NULL
+#define OPEN_DATASYNC false, true, true, 0, NULL
 #endif
 
 #ifdef O_SYNC
-#define OPEN_SYNC true, true, O_SYNC, NULL
+#define OPEN_SYNC true, true, false, O_SYNC, NULL
 #else
-#define OPEN_SYNC false, true, 0, NULL
+#define OPEN_SYNC false, true, false, 0, NULL
 #endif
 
 /*
@@ -53,8 +53,8 @@ extern int	fdatasync(int fd);
 
 const sp_sync_method sp_sync_methods[] = {
 	{"open_datasync", OPEN_DATASYNC},
-	{"fdatasync", true, false, 0, fdatasync},
-	{"fsync", true, false, 0, fsync},
+	{"fdatasync", true, false, true, 0, fdatasync},
+	{"fsync", true, false, false, 0, fsync},
 	{"fsync_writethrough", FSYNC_WRITETHROUGH},
 	{"open_sync", OPEN_SYNC},
 };

@@ -28,6 +28,7 @@ typedef struct sp_sync_method
 	const char *name;			/* as in wal_sync_method */
 	bool		supported;		/* does this platform have it? */
 	bool		opens_synced;	/* open_*: the write itself syncs */
+	bool		data_only;		/* not the file's times */
 	int			open_flags;
 	int			(*sync) (int fd);
 } sp_sync_method;

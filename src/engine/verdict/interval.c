@@ -14,21 +14,21 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define ANALYSIS_ALPHA		0.006
-#define EQUAL_ANALYSES		17		/* up to 4,096 entries */
+/* Halving an interval of doubles so often leaves none between its ends. */
+#define HALVINGS	64
 
-int64_t
-sp_analysis_entries(int analysis)
+int
+sp_looks_due(int64_t elapsed, int64_t duration)
 {
-	return llround(SP_FIRST_ANALYSIS_ENTRIES * exp2((analysis - 1) / 2.0));
+	return elapsed >= duration / 2 ? 2 : elapsed >= duration / 4 ? 1 : 0;
 }
 
 double
-sp_analysis_alpha(int analysis)
+sp_look_alpha(int look)
 {
-	/* each further analysis gets an eighth of the error of the one before */
-	return analysis <= EQUAL_ANALYSES ? ANALYSIS_ALPHA :
-		ANALYSIS_ALPHA * exp2(3.0 * (EQUAL_ANALYSES - analysis));
+	static const double alpha[SP_LOOKS] = {0.005, 0.010, 0.035};
+
+	return alpha[look < 1 ? 0 : look > SP_LOOKS ? SP_LOOKS - 1 : look - 1];
 }
 
 static int
@@ -38,6 +38,104 @@ compare_doubles(const void *a, const void *b)
 	double		y = *(const double *) b;
 
 	return (x > y) - (x < y);
+}
+
+/* z such that a standard normal variable exceeds it with that probability. */
+static double
+normal_quantile(double upper_tail)
+{
+	double		low = 0;
+	double		high = 40;
+
+	for (int i = 0; i < HALVINGS; i++)
+	{
+		double		z = (low + high) / 2;
+
+		if (erfc(z / sqrt(2)) / 2 > upper_tail)
+			low = z;
+		else
+			high = z;
+	}
+	return high;
+}
+
+/* How many means of pairs, each value with itself included, are at most that? */
+static double
+pairs_up_to(const double *sorted, int n, double limit)
+{
+	double		count = 0;
+	int			j = n - 1;
+
+	for (int i = 0; i < n; i++)
+	{
+		/* written as below, so that a limit that is the mean of a pair counts it */
+		while (j >= i && (sorted[i] + sorted[j]) / 2 > limit)
+			j--;
+		if (j < i)
+			break;
+		count += j - i + 1;
+	}
+	return count;
+}
+
+/* The k-th smallest mean of a pair, from 1. */
+static double
+pair_mean(const double *sorted, int n, double k)
+{
+	double		low = sorted[0];
+	double		high = sorted[n - 1];
+
+	if (pairs_up_to(sorted, n, low) >= k)
+		return low;
+	for (int i = 0; i < HALVINGS; i++)
+	{
+		double		middle = low + (high - low) / 2;
+
+		if (pairs_up_to(sorted, n, middle) >= k)
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
+/*
+ * The rank of the end of an interval: the signed-rank statistic of n values has mean
+ * pairs / 2 and this variance, and is close to normal from 16 values on, with lighter tails.
+ * At least 1.
+ */
+static double
+end_rank(int n, double upper_tail)
+{
+	double		pairs = n * (n + 1.0) / 2;
+	double		deviation = sqrt(n * (n + 1.0) * (2.0 * n + 1) / 24);
+
+	return fmax(1, floor(pairs / 2 - normal_quantile(upper_tail) * deviation));
+}
+
+sp_speed
+sp_speed_interval(const double *baseline_us, const double *case_us,
+				  int n, double alpha, int comparisons, double *workspace)
+{
+	sp_speed	speed = {NAN, NAN, NAN};
+	double		pairs = n * (n + 1.0) / 2;
+	double		middle;
+
+	if (n < 1)
+		return speed;
+	for (int i = 0; i < n; i++)
+		workspace[i] = log(baseline_us[i] / case_us[i]);
+	qsort(workspace, n, sizeof(double), compare_doubles);
+
+	middle = floor((pairs + 1) / 2);
+	speed.estimate = exp((pair_mean(workspace, n, middle) +
+						  pair_mean(workspace, n, pairs + 1 - middle)) / 2);
+	if (n < SP_MIN_ENTRIES)
+		return speed;
+	speed.low = exp(pair_mean(workspace, n,
+							  end_rank(n, alpha / 2 / (comparisons > 0 ? comparisons : 1))));
+	speed.high = exp(pair_mean(workspace, n, pairs + 1 - end_rank(n, alpha / 2)));
+	return speed;
 }
 
 /*
@@ -60,31 +158,6 @@ median_rank(int n, double alpha)
 		r = k + 1;
 	}
 	return r;
-}
-
-sp_speed
-sp_speed_interval(const double *baseline_us, const double *case_us,
-				  int n, double alpha, int comparisons, double *workspace)
-{
-	sp_speed	speed = {NAN, NAN, NAN};
-	int			low_rank;
-	int			high_rank;
-
-	if (n < 1)
-		return speed;
-	for (int i = 0; i < n; i++)
-		workspace[i] = log(baseline_us[i] / case_us[i]);
-	qsort(workspace, n, sizeof(double), compare_doubles);
-
-	speed.estimate = exp((workspace[(n - 1) / 2] + workspace[n / 2]) / 2);
-	low_rank = median_rank(n, alpha / (comparisons > 0 ? comparisons : 1));
-	high_rank = median_rank(n, alpha);
-	if (low_rank > 0)
-	{
-		speed.low = exp(workspace[low_rank - 1]);
-		speed.high = exp(workspace[n - high_rank]);
-	}
-	return speed;
 }
 
 sp_median

@@ -11,354 +11,380 @@
 #include <string.h>
 
 #include "engine/text/text.h"
-#include "engine/verdict/verdict_internal.h"
 
 /* A reason that is being written, and what it explains. */
 typedef struct explanation
 {
 	const sp_comparison *comparison;
 	const sp_judgement *judgement;
+	const sp_words *words;
 	const sp_contender *current;
 	sp_sentence said;
-	double		times_as_long;	/* see sp_explain() */
 } explanation;
 
-/* "with a flush every 5 ms": at the pace that was achieved. */
-static void
-say_paced_interval(explanation *to)
-{
-	double		interval_us = to->comparison->pace.paced_interval_us;
+/* ------------------------------------------------------------------ numbers */
 
-	if (isnan(interval_us))
-		sp_say(&to->said, "when paced");
-	else if (interval_us < 10000)
-		sp_say(&to->said, "with a flush every %.2g ms", interval_us / 1000);
-	else
-		sp_say(&to->said, "with a flush every %.0f ms", interval_us / 1000);
+/* A percentage is never "0 %": below 10 it has a digit after the point, and 0.1 at least. */
+static int
+digits_of(double percent)
+{
+	return fabs(percent) < 9.95 ? 1 : 0;
 }
 
-/*
- * When paced, the interval is given, and a method decides how long each commit waits:
- * "takes 11 % less time per flush with a flush every 5 ms (-14 to -8)".
- */
-static void
-say_paced(explanation *to, sp_speed speed)
+static double
+at_least_a_tenth(double percent)
 {
-	double		change = (1 / speed.estimate - 1) * 100;
-
-	sp_say(&to->said, "%.0f %% %s time per flush ", fabs(change), change > 0 ? "more" : "less");
-	say_paced_interval(to);
-	if (sp_has_interval(speed))
-		sp_say(&to->said, " (%+.0f to %+.0f)", (1 / speed.high - 1) * 100, (1 / speed.low - 1) * 100);
+	return percent == 0 ? 0 : copysign(fmax(fabs(percent), 0.1), percent);
 }
 
-/* "12 % more flushes a second back to back", with the interval where there is one */
-static void
-say_saturated(explanation *to, sp_speed speed)
+/* How much longer an operation takes at that speed, or how many more there are, in percent. */
+static double
+change_of(double speed, bool rate)
 {
-	double		gain = (speed.estimate - 1) * 100;
-
-	sp_say(&to->said, "%.0f %% %s flushes a second back to back", fabs(gain),
-		   gain < 0 ? "fewer" : "more");
-	if (sp_has_interval(speed))
-		sp_say(&to->said, " (%+.0f to %+.0f)", (speed.low - 1) * 100, (speed.high - 1) * 100);
+	return at_least_a_tenth((rate ? speed - 1 : 1 / speed - 1) * 100);
 }
 
-/* "takes 11 % less time per flush ..." or "makes 12 % more flushes ...", by the regime. */
+/* "4.2 %", rounded up */
 static void
-say_does(explanation *to, const sp_contender *contender, sp_regime regime)
+say_bound(explanation *to, double ratio)
 {
-	if (regime == SP_PACED)
-	{
-		sp_say(&to->said, "takes ");
-		say_paced(to, contender->speed[SP_PACED]);
-	}
-	else
-	{
-		sp_say(&to->said, "makes ");
-		say_saturated(to, contender->speed[SP_SATURATED]);
-	}
+	double		percent = at_least_a_tenth(ratio * 100);
+	int			digits = digits_of(percent);
+	double		unit = digits == 1 ? 10 : 1;
+
+	sp_say(&to->said, "%.*f %%", digits, ceil(percent * unit - 1e-6) / unit);
 }
 
-/* The names of all contenders of one class, separated by commas. */
-static void
-say_names(explanation *to, sp_contender_class wanted)
+/* ----------------------------------------------------------------- figures */
+
+static const char *
+thing(const explanation *to)
 {
-	const char *separator = "";
+	return to->words->values ? "value" : "method";
+}
+
+/* What a speed is about. */
+static const char *
+operation(const explanation *to)
+{
+	return to->words->values ? "commit" : "flush";
+}
+
+static void
+say_name(explanation *to, const sp_contender *contender)
+{
+	sp_say(&to->said, "%s%s", contender->name, to->words->unit);
+}
+
+/* "; time per flush: fsync +16 to +35 %, open_sync -1.2 to +0.4 %" */
+static void
+say_speeds(explanation *to, const sp_speed *speeds, bool rate)
+{
+	const char *separator = ": ";
 
 	for (int i = 0; i < to->comparison->count; i++)
 	{
 		const sp_contender *contender = &to->comparison->contenders[i];
+		sp_speed	speed = speeds ? speeds[i] : contender->speed;
+		double		least = change_of(rate ? speed.low : speed.high, rate);
+		double		most = change_of(rate ? speed.high : speed.low, rate);
 
-		if (contender->class != wanted)
+		if (contender == to->current || contender->standing == SP_UNMEASURED ||
+			isnan(speed.low) || isnan(speed.high))
 			continue;
-		sp_say(&to->said, "%s%s", separator, contender->name);
+		if (separator[0] == ':')
+		{
+			sp_say(&to->said, "; ");
+			sp_say(&to->said, rate ? "%ss per second" : "time per %s", operation(to));
+		}
+		sp_say(&to->said, "%s", separator);
+		say_name(to, contender);
+		sp_say(&to->said, " %+.*f to %+.*f %%", digits_of(least), least, digits_of(most), most);
 		separator = ", ";
 	}
 }
 
-/* An upper bound, in percent, of what any other method gains in a regime; NAN if unknown. */
-static double
-highest_gain(const sp_comparison *comparison, sp_regime regime)
+/* Methods that were left out: no figure of theirs counts. */
+static void
+say_not_durable(explanation *to)
 {
-	double		highest = 1;
+	const char *separator = "; syncs with ";
 
-	for (int i = 0; i < comparison->count; i++)
+	for (int i = 0; i < to->comparison->count; i++)
 	{
-		const sp_contender *contender = &comparison->contenders[i];
-		sp_speed	speed = contender->speed[regime];
+		const sp_contender *contender = &to->comparison->contenders[i];
 
-		if (contender->class == SP_CURRENT || contender->durable == SP_DURABLE_NO ||
-			isnan(speed.estimate))
+		if (contender == to->current || contender->durable != SP_DURABLE_NO)
 			continue;
-		if (!sp_has_interval(speed))
-			return NAN;
-		highest = fmax(highest, speed.high);
+		sp_say(&to->said, "%s%s", separator, contender->name);
+		separator = " and ";
 	}
-	return ceil((highest - 1) * 100 - 1e-9) + 0.0;	/* not -0 */
+	if (separator[0] != ';')
+		sp_say(&to->said, " do not reach the device");
 }
 
-/* "no method is more than 7 % faster": what the intervals exclude. */
 static void
-say_bound(explanation *to)
+say_figures(explanation *to)
 {
-	double		paced = highest_gain(to->comparison, SP_PACED);
-	double		saturated = highest_gain(to->comparison, SP_SATURATED);
-
-	if (isnan(paced) || isnan(saturated))
-		sp_say(&to->said, "too few rounds to exclude anything");
-	else if (paced == 0 && saturated == 0)
-		sp_say(&to->said, "no method is faster");
-	else
-	{
-		sp_say(&to->said, "no method is more than %.0f %% faster ", paced);
-		say_paced_interval(to);
-		sp_say(&to->said, ", or %.0f %% back to back", saturated);
-	}
+	say_speeds(to, NULL, to->words->rate);
+	if (to->words->other)
+		say_speeds(to, to->words->other, !to->words->rate);
+	say_not_durable(to);
 }
 
-/* Which regime decides, where it is not the paced one. */
-static void
-say_deciding(explanation *to)
-{
-	double		load = sp_pace_load(&to->comparison->pace);
+/* ------------------------------------------------------ doubts and rejections */
 
-	if (to->comparison->deciding == SP_SATURATED)
-		sp_say(&to->said, "; back to back decides, since this cluster flushes %.0f %% of the time",
-			fmin(load, 1) * 100);
-}
-
-/* What bars a contender that is faster. */
 static void
-say_bar(explanation *to, const sp_contender *contender)
-{
-	for (int r = 0; r < SP_REGIMES; r++)
-	{
-		if (!sp_has_heavier_tail(to->comparison, contender, r))
-			continue;
-		sp_say(&to->said, "%.1f %% of its %s rounds have a flush of more than five times the median "
-			"(%.1f %% with %s)", sp_tail_share(&contender->tail[r]) * 100, sp_regime_name(r),
-			sp_tail_share(&to->current->tail[r]) * 100, to->current->name);
-		return;
-	}
-	sp_say(&to->said, "it ");
-	say_does(to, contender, sp_other_regime(to->comparison->deciding));
-}
-
-/* The methods that are faster, and why they are not recommended. */
-static void
-say_barred(explanation *to)
+say_stalling(explanation *to)
 {
 	for (int i = 0; i < to->comparison->count; i++)
 	{
 		const sp_contender *contender = &to->comparison->contenders[i];
 
-		if (contender->class != SP_BARRED)
+		if (contender->standing != SP_STALLING)
 			continue;
-		sp_say(&to->said, "; %s ", contender->name);
-		say_does(to, contender, to->comparison->deciding);
-		sp_say(&to->said, ", but ");
-		say_bar(to, contender);
+		sp_say(&to->said, "; %s %s faster, but %.1f %% of its rounds have a flush of more than "
+			   "five times the median", contender->name,
+			   contender->speed.low > 1 ? "is" : "may be",
+			   sp_tail_share(&contender->tail) * 100);
+		if (to->current->tail.slow_rounds > 0)
+			sp_say(&to->said, " (%.1f %% with %s)",
+				   at_least_a_tenth(sp_tail_share(&to->current->tail) * 100), to->current->name);
+		else
+			sp_say(&to->said, " (none with %s)", to->current->name);
 	}
 }
+
+/* Is the gain over the best method of the kind in use less than that over the current one? */
+static bool
+is_less_over_own_kind(const explanation *to, int i)
+{
+	return sp_gain(to->comparison, i).high < to->comparison->contenders[i].speed.high;
+}
+
+/*
+ * Is it said of one of the other kind what it gains over the own kind?  So it is if it seems
+ * to be worth a switch from the current method, and to be better than the one that is worth it.
+ */
+static bool
+is_rejected_for_own_kind(const explanation *to, int i)
+{
+	const sp_contender *contender = &to->comparison->contenders[i];
+	int			recommended = to->judgement->recommended;
+	bool		is_switch = to->judgement->verdict == SP_SWITCH;
+
+	return (contender->standing == SP_NO_GAIN || (is_switch && contender->standing == SP_OPEN)) &&
+		is_less_over_own_kind(to, i) && contender->speed.high > 1 + to->comparison->margin &&
+		(!is_switch ||
+		 contender->speed.estimate > to->comparison->contenders[recommended].speed.estimate);
+}
+
+/* Those that seem to be worth a switch and are not. */
+static void
+say_rejected(explanation *to)
+{
+	say_stalling(to);
+	for (int i = 0; i < to->comparison->count; i++)
+	{
+		double		most = sp_gain(to->comparison, i).high - 1;
+
+		if (!is_rejected_for_own_kind(to, i))
+			continue;
+		sp_say(&to->said, "; %s ", to->comparison->contenders[i].name);
+		if (most > 0)
+		{
+			sp_say(&to->said, "gains at most ");
+			say_bound(to, most);
+			sp_say(&to->said, " over");
+		}
+		else
+			sp_say(&to->said, "is slower than");
+		sp_say(&to->said, " the best method of the kind in use");
+	}
+}
+
+/* Why one that gains more than the margin is not recommended yet. */
+static void
+say_doubt(explanation *to, const sp_contender *contender, const char *when)
+{
+	const sp_tail *tail = &contender->tail;
+	const sp_tail *current = &to->current->tail;
+	double		noise = to->judgement->noise;
+
+	say_name(to, contender);
+	sp_say(&to->said, " gains more than the margin of ");
+	say_bound(to, to->comparison->margin);
+	sp_say(&to->said, "%s", when);
+	if (sp_tail_may_exceed(tail, current))
+		sp_say(&to->said, ", but %lld of its %lld rounds had a slow flush (%lld of %lld with %s), "
+			   "which may be chance", (long long) tail->slow_rounds, (long long) tail->rounds,
+			   (long long) current->slow_rounds, (long long) current->rounds, to->current->name);
+	else if (isnan(noise))
+	{
+		sp_say(&to->said, ", but the control, ");
+		say_name(to, to->current);
+		sp_say(&to->said, " against itself, was not measured");
+	}
+	else
+	{
+		sp_say(&to->said, ", but ");
+		say_name(to, to->current);
+		sp_say(&to->said, " differs from itself by up to ");
+		say_bound(to, noise);
+	}
+}
+
+/* ---------------------------------------------------------------- verdicts */
 
 static void
 explain_switch(explanation *to)
 {
 	const sp_contender *best = &to->comparison->contenders[to->judgement->recommended];
-	sp_regime	deciding = to->comparison->deciding;
+	double		change = change_of(best->speed.estimate, to->words->rate);
 
-	/* what this cluster would see comes first */
-	sp_say(&to->said, "%s ", best->name);
-	say_does(to, best, deciding);
-	sp_say(&to->said, " and ");
-	say_does(to, best, sp_other_regime(deciding));
-	say_deciding(to);
+	sp_say(&to->said, to->words->values ? "with " : "");
+	say_name(to, best);
+	if (to->words->values)
+		sp_say(&to->said, to->words->rate ?
+			   " there are %.*f %% more commits per second than with " :
+			   " a commit takes %.*f %% less time than with ", digits_of(change), fabs(change));
+	else
+		sp_say(&to->said, " takes %.*f %% less time per flush than ", digits_of(change),
+			   fabs(change));
+	say_name(to, to->current);
+	sp_say(&to->said, "%s", to->words->when);
+	say_figures(to);
+	say_rejected(to);
 }
 
-/* The methods that would gain by more than the margin only in the regime that does not decide. */
 static void
-say_other_gains(explanation *to)
+explain_keep(explanation *to)
 {
-	sp_regime	other = sp_other_regime(to->comparison->deciding);
+	double		highest = 0;
+	bool		some_gain = false;
+	bool		missing = false;
 
 	for (int i = 0; i < to->comparison->count; i++)
 	{
 		const sp_contender *contender = &to->comparison->contenders[i];
-		sp_speed	speed = contender->speed[other];
 
-		if (contender->class == SP_CURRENT || contender->class == SP_BARRED ||
-			contender->durable == SP_DURABLE_NO ||
-			isnan(speed.low) || speed.low <= 1 + to->comparison->margin)
-			continue;
-		sp_say(&to->said, "; %s would ", contender->name);
-		if (other == SP_SATURATED)
-		{
-			sp_say(&to->said, "make ");
-			say_saturated(to, speed);
-			sp_say(&to->said, ", but not ");
-			say_paced_interval(to);
-		}
-		else
-		{
-			sp_say(&to->said, "take ");
-			say_paced(to, speed);
-			sp_say(&to->said, ", but is not faster back to back");
-		}
+		missing = missing || contender->standing == SP_UNMEASURED;
+		if (contender->standing == SP_NO_GAIN)
+			highest = fmax(highest, contender->speed.high - 1);
+		some_gain = some_gain || contender->standing == SP_STALLING ||
+			is_rejected_for_own_kind(to, i);
 	}
-}
-
-static void
-explain_stay(explanation *to)
-{
-	const char *current = to->current->name;
-
-	if (to->judgement->by_exclusion)
+	if (some_gain)
+		sp_say(&to->said, "no other %s is worth a switch from ", thing(to));
+	else if (highest > 0)
 	{
-		say_bound(to);
-		sp_say(&to->said, "; equal to %s or slower: ", current);
-		say_names(to, SP_OPEN);
+		sp_say(&to->said, "no other %s%s can gain more than ", thing(to),
+			   missing ? " that could be compared" : "");
+		say_bound(to, highest);
+		sp_say(&to->said, " over ");
 	}
-	else if (to->judgement->verdict == SP_KEEP && to->comparison->count_of[SP_BARRED] > 0)
-		sp_say(&to->said, "no other method that can be measured is worth a switch from %s", current);
-	else if (to->judgement->verdict == SP_KEEP)
-		sp_say(&to->said, "every other method that can be measured is slower than %s", current);
 	else
-	{
-		say_bound(to);
-		sp_say(&to->said, "; as fast as %s: ", current);
-		say_names(to, SP_EQUAL);
-	}
-	say_barred(to);
-	say_other_gains(to);
-	say_deciding(to);
+		sp_say(&to->said, "every other %s%s is slower than ", thing(to),
+			   missing ? " that could be compared" : "");
+	say_name(to, to->current);
+	sp_say(&to->said, "%s", to->words->when);
+	say_figures(to);
+	say_rejected(to);
 }
 
-/* "2 of 40 paced rounds had a slow flush (0 of 41 with fdatasync)" */
+/* What one of which little is known may still gain. */
 static void
-say_likely_tail(explanation *to, const sp_contender *contender)
+say_open(explanation *to, int i, const char *when)
 {
-	for (int r = 0; r < SP_REGIMES; r++)
-	{
-		const sp_tail *tail = &contender->tail[r];
-		const sp_tail *current = &to->current->tail[r];
+	sp_speed	gain = sp_gain(to->comparison, i);
 
-		if (!sp_tail_may_exceed(tail, current))
-			continue;
-		sp_say(&to->said, "%lld of %lld %s rounds had a slow flush (%lld of %lld with %s)",
-			(long long) tail->slow_rounds, (long long) tail->rounds, sp_regime_name(r),
-			(long long) current->slow_rounds, (long long) current->rounds, to->current->name);
+	say_name(to, &to->comparison->contenders[i]);
+	if (isnan(gain.high))
+	{
+		sp_say(&to->said, " may gain any amount%s", when);
 		return;
 	}
+	sp_say(&to->said, " may still gain up to ");
+	say_bound(to, gain.high - 1);
+	sp_say(&to->said, "%s", when);
+	if (is_less_over_own_kind(to, i))
+		sp_say(&to->said, " over the best method of the kind in use");
 }
 
-/* The methods that are faster, and wait for more rounds to tell of slow flushes. */
 static void
-say_waiting(explanation *to)
+say_duration(explanation *to)
 {
-	for (int i = 0; i < to->comparison->count; i++)
-	{
-		const sp_contender *contender = &to->comparison->contenders[i];
+	double		times = to->judgement->times_as_long;
 
-		if (contender->class != SP_OPEN || !sp_is_faster(to->comparison, contender))
-			continue;
-		sp_say(&to->said, "%s is faster, but ", contender->name);
-		say_likely_tail(to, contender);
-		sp_say(&to->said, ", too few to tell; ");
-	}
-}
-
-/* Advise how much longer to probe. */
-static void
-say_longer(explanation *to, double times)
-{
-	to->times_as_long = times < 20 ? fmax(2, ceil(times)) : INFINITY;
-	if (times < 20)
-		sp_say(&to->said, "probe %.0f times as long as this run", to->times_as_long);
+	if (isnan(times))
+		sp_say(&to->said, "; a longer run may decide");
+	else if (isinf(times))
+		sp_say(&to->said, "; only a far longer run, or one at a quieter time, may decide");
 	else
-		sp_say(&to->said, "probe much longer, or when it is quieter");
-}
-
-/* Is there a figure against the current method?  Its own one is that of the control. */
-static bool
-is_any_compared(const sp_comparison *comparison)
-{
-	for (int i = 0; i < comparison->count; i++)
-	{
-		if (!isnan(sp_rank_estimate(comparison, &comparison->contenders[i])))
-			return true;
-	}
-	return false;
+		sp_say(&to->said, "; a run about %.0f times as long may decide", times);
 }
 
 static void
 explain_undecided(explanation *to)
 {
 	const sp_comparison *comparison = to->comparison;
-	double		noise = to->judgement->noise;
-	const char *current = to->current->name;
+	const char *separator = "";
+	const char *when = to->words->when;
+	int			compared = 0;
 
-	if (isnan(noise) && !is_any_compared(comparison))
-		sp_say(&to->said, "the current method %s could not be measured", current);
-	else if (isnan(noise))
-		sp_say(&to->said, "too few rounds, or the control was not measured: probe longer");
-	else if (sp_control_contradicts(comparison))
-		sp_say(&to->said, "the control, %s against itself, differs by more than the margin of %.0f %%: "
-			"probe longer, or when it is quieter", current, comparison->margin * 100);
-	else if (noise > comparison->margin)
+	for (int i = 0; i < comparison->count; i++)
+		compared += i != comparison->current &&
+			comparison->contenders[i].standing != SP_UNMEASURED;
+	if (to->words->entries < SP_MIN_ENTRIES && (compared > 0 || to->words->entries == 0))
 	{
-		double		times = noise / comparison->margin;
+		sp_say(&to->said, "too few rounds to compare: %d of %d; a longer run may decide",
+			   to->words->entries, SP_MIN_ENTRIES);
+		return;
+	}
+	if (compared == 0)
+	{
+		sp_say(&to->said, "nothing could be compared with ");
+		say_name(to, to->current);
+		say_not_durable(to);
+		return;
+	}
+	for (int i = 0; i < comparison->count; i++)
+	{
+		const sp_contender *contender = &comparison->contenders[i];
 
-		sp_say(&to->said, "the noise is %.1f %%, above the margin of %.0f %%: ",
-			noise * 100, comparison->margin * 100);
-		say_longer(to, times * times);
+		if (!sp_may_gain(contender))
+			continue;
+		sp_say(&to->said, "%s", separator);
+		if (contender->standing == SP_DOUBTED)
+			say_doubt(to, contender, when);
+		else
+			say_open(to, i, when);
+		separator = "; ";
+		when = "";
 	}
-	else if (comparison->count_of[SP_FASTER] > 0)
+	say_figures(to);
+	say_rejected(to);
+	say_duration(to);
+	if (to->judgement->best != comparison->current)
 	{
-		sp_say(&to->said, "faster, but not by more than two files of %s differ: ", current);
-		say_names(to, SP_FASTER);
-		sp_say(&to->said, ": probe longer");
+		sp_say(&to->said, "; the best choice so far is ");
+		say_name(to, &comparison->contenders[to->judgement->best]);
 	}
-	else if (comparison->count_of[SP_OPEN] == 0)
-		sp_say(&to->said, "no other method could be measured");
-	else
+}
+
+/* The own kind comes first: another method whose syncs reach the device may be faster. */
+static bool
+is_fastest_durable(const explanation *to, const sp_contender *recommended)
+{
+	for (int i = 0; i < to->comparison->count; i++)
 	{
-		say_waiting(to);
-		say_bound(to);
-		sp_say(&to->said, "; not settled: ");
-		say_names(to, SP_OPEN);
-		sp_say(&to->said, ": ");
-		say_longer(to, sp_entries_needed(comparison));
+		const sp_contender *contender = &to->comparison->contenders[i];
+
+		if (sp_durable_is_safe(contender->durable) &&
+			contender->speed.estimate > recommended->speed.estimate)
+			return false;
 	}
-	if (comparison->count_of[SP_SLOWER] > 0)
-	{
-		sp_say(&to->said, "; slower than %s: ", current);
-		say_names(to, SP_SLOWER);
-	}
-	if (to->judgement->best != comparison->current && to->judgement->best >= 0)
-		sp_say(&to->said, "; the best choice so far is %s",
-			comparison->contenders[to->judgement->best].name);
-	say_deciding(to);
+	return true;
 }
 
 static void
@@ -366,32 +392,43 @@ explain_unsafe(explanation *to)
 {
 	int			recommended = to->judgement->recommended;
 
-	sp_say(&to->said, "syncs with %s do not reach the device; ", to->current->name);
+	if (to->comparison->fsync_off)
+	{
+		sp_say(&to->said, "fsync is off: this server syncs nothing");
+		return;
+	}
+	sp_say(&to->said, "syncs with %s do not reach the device", to->current->name);
+	if (to->words->syncs_nothing)
+		sp_say(&to->said, " (%s)", to->words->syncs_nothing);
 	if (recommended >= 0)
-		sp_say(&to->said, "%s is the fastest method whose syncs do",
-			to->comparison->contenders[recommended].name);
+	{
+		const sp_contender *best = &to->comparison->contenders[recommended];
+
+		sp_say(&to->said, "; %s is the fastest method%s whose syncs do", best->name,
+			   is_fastest_durable(to, best) ? "" : " of its kind");
+	}
 	else
-		sp_say(&to->said, "no method is known whose syncs do: "
-			"change the storage, not the setting");
+		sp_say(&to->said, "; no method is known whose syncs do: "
+			   "change the storage, not the setting");
 }
 
-double
+void
 sp_explain(const sp_comparison *comparison, const sp_judgement *judgement,
-		   char reason[SP_REASON_SIZE])
+		   const sp_words *words, char reason[SP_REASON_SIZE])
 {
 	explanation to = {
 		.comparison = comparison,
 		.judgement = judgement,
+		.words = words,
 		.current = &comparison->contenders[comparison->current],
 		.said = sp_sentence_begin(reason, SP_REASON_SIZE),
-		.times_as_long = NAN,
 	};
 
 	switch (judgement->verdict)
 	{
 		case SP_UNSAFE:
 			explain_unsafe(&to);
-			break;
+			return;
 		case SP_SWITCH:
 			explain_switch(&to);
 			break;
@@ -399,9 +436,9 @@ sp_explain(const sp_comparison *comparison, const sp_judgement *judgement,
 			explain_undecided(&to);
 			break;
 		case SP_KEEP:
-		case SP_TIE:
-			explain_stay(&to);
+			explain_keep(&to);
 			break;
 	}
-	return to.times_as_long;
+	if (words->load)
+		sp_say(&to.said, "; %s", words->load);
 }

@@ -3,10 +3,6 @@
  * reason.h
  *		A verdict in words.
  *
- * The words are for a DBA: percent instead of ratios, and what to do next.
- *
- * It must not: change a verdict.  verdict.c knows nothing of this file.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef SP_REASON_H
@@ -14,15 +10,24 @@
 
 #include "engine/verdict/verdict.h"
 
-/* Enough for the names of all methods; a longer reason is cut short. */
-#define SP_REASON_SIZE			1024
+#define SP_REASON_SIZE	1024
 
-/*
- * Write the reason of a judgement of this comparison.  Returns how many times as long
- * a probe should take to settle the verdict: infinite if it can hardly do so, NAN if
- * more time is not the question.
- */
-extern double sp_explain(const sp_comparison *comparison, const sp_judgement *judgement,
-						 char reason[SP_REASON_SIZE]);
+/* What was compared, in words. */
+typedef struct sp_words
+{
+	bool		values;			/* of a setting and its commits, not methods and their flushes */
+	const char *unit;			/* of a name: " us", or "" */
+	bool		rate;			/* speeds are operations per second, not time for each */
+	const char *when;			/* " back to back", or "" */
+	int			entries;		/* that were compared */
+	const sp_speed *other;		/* of each contender, where something else was compared, too: if
+								 * rate the time, else the rate; or NULL */
+	const char *load;			/* what was seen of the server's load, or NULL */
+	const char *syncs_nothing;	/* why the file system does not sync, or NULL */
+} sp_words;
+
+/* The reason of a verdict of sp_judge(), as one sentence.  Cut short if it does not fit. */
+extern void sp_explain(const sp_comparison *comparison, const sp_judgement *judgement,
+					   const sp_words *words, char reason[SP_REASON_SIZE]);
 
 #endif							/* SP_REASON_H */

@@ -4,13 +4,8 @@
  *		Values of a setting, compared on real commits and judged like methods.
  *
  * A round holds one slot of time for each value, and a second one for the current value,
- * the A/A control.  What is compared are the mean wait of a commit and the commits per
- * second.  They take the places of the two regimes of a probe: one decides, and a value
- * that loses in the other by more than the margin is barred.
- *
- * The other one has a say only where its interval excludes 1.  Clients that commit at a
- * pace of their own make the rate of commits what they like, and its noise would leave a
- * much shorter wait undecided.
+ * the A/A control.  Two figures are compared: the mean wait of a commit and the commits per
+ * second.  One of them decides, the other one is shown.
  *
  *-------------------------------------------------------------------------
  */
@@ -23,25 +18,22 @@
 /* Rounds beyond these are not compared. */
 #define SP_SETTING_MAX_ROUNDS	4096
 
-/* Below as many rounds, no verdict is possible. */
-#define SP_SETTING_MIN_ROUNDS	SP_FIRST_ANALYSIS_ENTRIES
-
-/* What decides is commit wait: it is what a session sees of a commit. */
+/* What mostly decides is the wait of a commit: it is what a session sees of it. */
 typedef enum sp_setting_figure
 {
-	SP_COMMIT_WAIT = SP_PACED,
-	SP_COMMIT_RATE = SP_SATURATED
+	SP_COMMIT_WAIT,
+	SP_COMMIT_RATE,
+	SP_SETTING_FIGURES
 } sp_setting_figure;
 
 /* One value, and the figures of its slot in each round. */
 typedef struct sp_setting_value
 {
 	const char *value;
-	sp_durable	durable;		/* SP_DURABLE_UNKNOWN unless it is a sync method */
 	double		wait_us[SP_SETTING_MAX_ROUNDS];
 	double		commits_per_sec[SP_SETTING_MAX_ROUNDS];
-	sp_speed	speed[SP_REGIMES];	/* by sp_setting_figure, against the current value;
-									 * set by sp_setting_judge(), as the members below */
+	sp_speed	speed[SP_SETTING_FIGURES];	/* against the current value; set by
+											 * sp_setting_judge() */
 } sp_setting_value;
 
 /* The caller fills in the first part, and adds rounds. */
@@ -52,6 +44,7 @@ typedef struct sp_setting_comparison
 	int			count;			/* of values */
 	int			current;		/* index of the value in use */
 	double		margin;
+	bool		fsync_off;
 	sp_setting_figure deciding;
 	sp_setting_value values[SP_MAX_METHODS + 1];	/* values[count]: the control */
 
@@ -59,7 +52,7 @@ typedef struct sp_setting_comparison
 	int			lost_rounds;	/* of all that were added: a slot without a commit */
 	double		workspace[SP_SETTING_MAX_ROUNDS];
 
-	/* what was judged: contenders[] are the values */
+	/* what was judged, by sp_setting_judge(): contenders[] are the values */
 	sp_comparison comparison;
 	sp_judgement judgement;
 } sp_setting_comparison;
@@ -72,8 +65,8 @@ extern void sp_setting_add_round(sp_setting_comparison *setting,
 								 const double *wait_us, const double *commits_per_sec);
 
 /*
- * Compare and judge all rounds.  error is that of each interval: 0.05 if this is the only
- * look, else sp_analysis_alpha().
+ * Compare and judge all rounds.  error is that of each interval: SP_ALPHA if this is the only
+ * look, else sp_look_alpha().
  */
 extern void sp_setting_judge(sp_setting_comparison *setting, double error);
 

@@ -1,17 +1,31 @@
 /*-------------------------------------------------------------------------
  *
  * verdict.c
- *		The rules that make a verdict from intervals.
+ *		The rule that makes a verdict from intervals.
  *
  *-------------------------------------------------------------------------
  */
-#include "engine/verdict/verdict_internal.h"
+#include "engine/verdict/verdict.h"
 
 #include <math.h>
 #include <string.h>
 
-/* The saturated regime decides where flushes take more than this share of the time. */
-#define SATURATED_LOAD	0.5
+/*
+ * The best choice needs no proof, only good odds.  Differences between methods are mostly of
+ * the size USUAL_DIFFERENCE (the standard deviation of the logarithm, on ext4, xfs, btrfs and
+ * ZFS), so an estimate is drawn towards no difference, the more the larger its error is.  The
+ * gain that is left must be MIN_GAIN at least, and the chance of being worse by as much at
+ * most a tenth (TENTH_DEVIATIONS, one-sided, normal).
+ */
+#define USUAL_DIFFERENCE	0.10
+#define MIN_GAIN			0.01
+#define TENTH_DEVIATIONS	1.28
+
+/* The upper end of an interval at the last look, in standard errors. */
+#define END_DEVIATIONS		2.1
+
+/* A run that must take that many times as long takes much longer. */
+#define MAX_TIMES_AS_LONG	20
 
 const char *
 sp_verdict_name(sp_verdict verdict)
@@ -22,8 +36,6 @@ sp_verdict_name(sp_verdict verdict)
 			return "switch";
 		case SP_KEEP:
 			return "keep";
-		case SP_TIE:
-			return "tie";
 		case SP_UNSAFE:
 			return "unsafe";
 		case SP_UNDECIDED:
@@ -32,256 +44,101 @@ sp_verdict_name(sp_verdict verdict)
 	return "undecided";
 }
 
-bool
-sp_has_interval(sp_speed speed)
-{
-	return !isnan(speed.low) && !isnan(speed.high);
-}
-
 const char *
 sp_regime_name(sp_regime regime)
 {
 	return regime == SP_PACED ? "paced" : "saturated";
 }
 
-sp_regime
-sp_other_regime(sp_regime regime)
+static bool
+has_interval(sp_speed speed)
 {
-	return regime == SP_PACED ? SP_SATURATED : SP_PACED;
+	return !isnan(speed.low) && !isnan(speed.high);
 }
 
-double
-sp_pace_load(const sp_pace *pace)
+static bool
+is_usable(const sp_contender *contender)
 {
-	return pace->saturated_flush_us / pace->cluster_interval_us;
+	return contender->durable != SP_DURABLE_NO && !isnan(contender->speed.estimate);
 }
 
-double
-sp_stay_limit(const sp_comparison *comparison, sp_regime regime)
-{
-	return regime == comparison->deciding ? comparison->margin : 2 * comparison->margin;
-}
+/* ---------------------------------------------------------------- standings */
 
-bool
-sp_has_heavier_tail(const sp_comparison *comparison, const sp_contender *contender,
-					sp_regime regime)
-{
-	return sp_tail_exceeds(&contender->tail[regime],
-						   &comparison->contenders[comparison->current].tail[regime]);
-}
-
-bool
-sp_may_have_heavier_tail(const sp_comparison *comparison, const sp_contender *contender)
+sp_speed
+sp_gain(const sp_comparison *comparison, int contender)
 {
 	const sp_contender *current = &comparison->contenders[comparison->current];
+	sp_speed	gain = comparison->contenders[contender].speed;
+	double		most = 1;		/* that one of the own kind may gain, and surely gains */
+	double		likely = 1;
+	double		least = 1;
 
-	for (int r = 0; r < SP_REGIMES; r++)
+	if (!comparison->contenders[contender].other_kind)
+		return gain;
+	for (int i = 0; i < comparison->count; i++)
 	{
-		if (sp_tail_may_exceed(&contender->tail[r], &current->tail[r]))
-			return true;
+		const sp_contender *own = &comparison->contenders[i];
+
+		if (own == current || own->other_kind || !is_usable(own) ||
+			!has_interval(own->speed) || sp_tail_exceeds(&own->tail, &current->tail))
+			continue;
+		most = fmax(most, own->speed.high);
+		likely = fmax(likely, own->speed.estimate);
+		least = fmax(least, own->speed.low);
 	}
-	return false;
+	gain.low /= most;
+	gain.estimate /= likely;
+	gain.high /= least;
+	return gain;
 }
+
+static sp_standing
+standing_of(const sp_comparison *comparison, int i, double noise)
+{
+	const sp_contender *contender = &comparison->contenders[i];
+	const sp_contender *current = &comparison->contenders[comparison->current];
+	sp_speed	gain = sp_gain(comparison, i);
+	double		worth = 1 + comparison->margin;
+
+	if (i == comparison->current)
+		return SP_CURRENT;
+	if (!is_usable(contender))
+		return SP_UNMEASURED;
+	if (!has_interval(gain))
+		return SP_OPEN;
+	if (gain.high <= worth)
+		return SP_NO_GAIN;
+	if (sp_tail_exceeds(&contender->tail, &current->tail))
+		return SP_STALLING;
+	if (gain.low <= worth)
+		return SP_OPEN;
+	/* written so that an unknown noise is a doubt */
+	if (!(gain.low > 1 + noise) || sp_tail_may_exceed(&contender->tail, &current->tail))
+		return SP_DOUBTED;
+	return SP_FASTER;
+}
+
+bool
+sp_may_gain(const sp_contender *contender)
+{
+	return contender->standing == SP_OPEN || contender->standing == SP_DOUBTED;
+}
+
+/* ------------------------------------------------------------- which of them */
 
 /*
- * Is a contender that is faster worth a switch all the same?  Its gain may be proven in
- * fewer rounds than it takes to prove more slow flushes; these must not be likely.
+ * The better of two by estimate, of which the own kind comes first; best is -1 if there is
+ * none yet.
  */
-static sp_contender_class
-faster_or_barred(const sp_comparison *comparison, const sp_contender *contender)
-{
-	for (int r = 0; r < SP_REGIMES; r++)
-	{
-		if (sp_has_heavier_tail(comparison, contender, r))
-			return SP_BARRED;
-	}
-	return sp_may_have_heavier_tail(comparison, contender) ? SP_OPEN : SP_FASTER;
-}
-
-bool
-sp_is_faster(const sp_comparison *comparison, const sp_contender *contender)
-{
-	sp_speed	deciding = contender->speed[comparison->deciding];
-	sp_speed	other = contender->speed[sp_other_regime(comparison->deciding)];
-	double		upper = 1 + comparison->margin;
-	double		lower = 1 - comparison->margin;
-
-	return sp_has_interval(deciding) && sp_has_interval(other) &&
-		((deciding.low > upper && other.estimate >= lower) ||
-		 (other.low > upper && deciding.low >= lower));
-}
-
-/* The class of a contender other than the current method. */
-static sp_contender_class
-class_of(const sp_comparison *comparison, const sp_contender *contender)
-{
-	sp_regime	other_regime = sp_other_regime(comparison->deciding);
-	sp_speed	deciding = contender->speed[comparison->deciding];
-	sp_speed	other = contender->speed[other_regime];
-	double		upper = 1 + comparison->margin;
-	double		lower = 1 - comparison->margin;
-	double		other_upper = 1 + sp_stay_limit(comparison, other_regime);
-	double		other_lower = 1 - sp_stay_limit(comparison, other_regime);
-
-	if (contender->durable == SP_DURABLE_NO)
-		return SP_UNMEASURED;
-	if (isnan(deciding.estimate) && isnan(other.estimate))
-		return SP_UNMEASURED;
-	if (!sp_has_interval(deciding) || !sp_has_interval(other))
-		return SP_OPEN;
-
-	if (deciding.high < lower)
-		return SP_SLOWER;
-
-	/* gains in one regime, and loses nothing in the other */
-	if (deciding.low > upper && other.high < lower)
-		return SP_BARRED;
-	if (sp_is_faster(comparison, contender))
-		return faster_or_barred(comparison, contender);
-
-	/* loses in one regime, and gains too little in the other */
-	if ((deciding.high < 1 && other.high <= other_upper) ||
-		(other.high < 1 && deciding.high <= upper))
-		return SP_SLOWER;
-	if (deciding.low >= lower && deciding.high <= upper &&
-		other.low >= other_lower && other.high <= other_upper)
-		return SP_EQUAL;
-	return SP_OPEN;
-}
-
-void
-sp_classify(sp_comparison *comparison)
-{
-	/* written so that an unknown load (NAN) lets the paced regime decide */
-	comparison->deciding =
-		sp_pace_load(&comparison->pace) > SATURATED_LOAD ? SP_SATURATED : SP_PACED;
-	memset(comparison->count_of, 0, sizeof(comparison->count_of));
-	for (int i = 0; i < comparison->count; i++)
-	{
-		sp_contender *contender = &comparison->contenders[i];
-
-		contender->class = i == comparison->current ? SP_CURRENT :
-			class_of(comparison, contender);
-		comparison->count_of[contender->class]++;
-	}
-}
-
-bool
-sp_reaches_above(const sp_comparison *comparison, const sp_contender *contender,
-				 sp_regime regime)
-{
-	sp_speed	speed = contender->speed[regime];
-
-	return !sp_has_interval(speed) || speed.high > 1 + sp_stay_limit(comparison, regime);
-}
-
-bool
-sp_may_be_faster(const sp_comparison *comparison, const sp_contender *contender)
-{
-	return contender->class == SP_OPEN &&
-		(sp_reaches_above(comparison, contender, SP_PACED) ||
-		 sp_reaches_above(comparison, contender, SP_SATURATED));
-}
-
-/* Is one of the contenders faster than the current method, or may it be? */
-static bool
-one_may_be_faster(const sp_comparison *comparison)
-{
-	for (int i = 0; i < comparison->count; i++)
-	{
-		if (sp_may_be_faster(comparison, &comparison->contenders[i]))
-			return true;
-	}
-	return comparison->count_of[SP_FASTER] > 0;
-}
-
-double
-sp_rank_estimate(const sp_comparison *comparison, const sp_contender *contender)
-{
-	double		deciding = contender->speed[comparison->deciding].estimate;
-
-	return isnan(deciding) ?
-		contender->speed[sp_other_regime(comparison->deciding)].estimate : deciding;
-}
-
-/* The effect of places: how far two files of one method differ; 1 if not proven. */
-static double
-place_effect(sp_speed control)
-{
-	if (control.low > 1)
-		return control.estimate;
-	if (control.high < 1)
-		return 1 / control.estimate;
-	return 1;
-}
-
-/* Is the contender faster by more than the margin and the effect of places together? */
-static bool
-beats_places(const sp_contender *contender, const sp_contender *current, double margin)
-{
-	for (int r = 0; r < SP_REGIMES; r++)
-	{
-		if (contender->speed[r].low > (1 + margin) * place_effect(current->speed[r]))
-			return true;
-	}
-	return false;
-}
-
-bool
-sp_control_contradicts(const sp_comparison *comparison)
-{
-	const sp_contender *current = &comparison->contenders[comparison->current];
-
-	for (int r = 0; r < SP_REGIMES; r++)
-	{
-		if (current->speed[r].low > 1 + comparison->margin ||
-			current->speed[r].high < 1 - comparison->margin)
-			return true;
-	}
-	return false;
-}
-
-void
-sp_take_out_noise(sp_comparison *comparison)
-{
-	sp_contender *current = &comparison->contenders[comparison->current];
-	double		noise = sp_speed_noise(current->speed[SP_PACED]);
-	double		lowered = (1 + noise) / (1 + comparison->margin);
-
-	if (isnan(noise) || sp_control_contradicts(comparison))
-		return;
-	for (int i = 0; i < comparison->count; i++)
-	{
-		sp_contender *contender = &comparison->contenders[i];
-
-		for (int r = 0; r < SP_REGIMES; r++)
-		{
-			if (contender == current)
-				contender->speed[r] = (sp_speed) {1, 1, 1};
-			else if (lowered > 1)
-				contender->speed[r].low /= lowered;
-		}
-	}
-}
-
-/* The noise of the deciding regime, if it was measured. */
-static double
-control_noise(const sp_comparison *comparison, const sp_contender *current)
-{
-	sp_speed	deciding = current->speed[comparison->deciding];
-
-	return sp_speed_noise(isnan(deciding.estimate) ?
-						  current->speed[sp_other_regime(comparison->deciding)] : deciding);
-}
-
-/* The better of two contenders by estimate; best is -1 if there is none yet. */
 static int
 better_of(const sp_comparison *comparison, int best, int other)
 {
-	if (best >= 0 && !(sp_rank_estimate(comparison, &comparison->contenders[other]) >
-					   sp_rank_estimate(comparison, &comparison->contenders[best])))
-		return best;
-	return other;
+	const sp_contender *one = &comparison->contenders[best < 0 ? other : best];
+	const sp_contender *two = &comparison->contenders[other];
+
+	if (one->other_kind != two->other_kind)
+		return one->other_kind ? other : best;
+	return one->speed.estimate >= two->speed.estimate && best >= 0 ? best : other;
 }
 
 /* The fastest method whose syncs reach the device; -1 if none is known. */
@@ -292,92 +149,225 @@ fastest_durable(const sp_comparison *comparison)
 
 	for (int i = 0; i < comparison->count; i++)
 	{
-		const sp_contender *contender = &comparison->contenders[i];
-
-		if (sp_durable_is_safe(contender->durable) &&
-			!isnan(sp_rank_estimate(comparison, contender)))
+		if (sp_durable_is_safe(comparison->contenders[i].durable) &&
+			!isnan(comparison->contenders[i].speed.estimate))
 			best = better_of(comparison, best, i);
 	}
 	return best;
 }
 
-/* The method to switch to; -1 if there is none. */
+/*
+ * The one to switch to; -1 if there is none.  One of the other kind that stands so gains over
+ * the best of the own kind, so that it comes first.
+ */
 static int
-fastest_worth_a_switch(const sp_comparison *comparison)
+fastest(const sp_comparison *comparison)
 {
-	const sp_contender *current = &comparison->contenders[comparison->current];
 	int			best = -1;
 
 	for (int i = 0; i < comparison->count; i++)
 	{
 		const sp_contender *contender = &comparison->contenders[i];
 
-		if (contender->class == SP_FASTER &&
-			beats_places(contender, current, comparison->margin))
-			best = better_of(comparison, best, i);
+		if (contender->standing != SP_FASTER)
+			continue;
+		if (best < 0 || contender->other_kind > comparison->contenders[best].other_kind ||
+			(contender->other_kind == comparison->contenders[best].other_kind &&
+			 contender->speed.estimate > comparison->contenders[best].speed.estimate))
+			best = i;
 	}
 	return best;
 }
 
-void
-sp_judge(const sp_comparison *comparison, sp_judgement *judgement)
+/*
+ * The expected gain of a contender, as a logarithm; 0 if the current one is the better choice.
+ * The platform's default is the method of its kind that syncs data only.  It has the odds for
+ * itself: in most places it was the best one, or as good (bench/README.md).
+ */
+static double
+expected_gain(const sp_comparison *comparison, const sp_contender *contender)
 {
 	const sp_contender *current = &comparison->contenders[comparison->current];
-	const int  *count_of = comparison->count_of;
-	int			best = fastest_worth_a_switch(comparison);
+	double		usual = USUAL_DIFFERENCE * USUAL_DIFFERENCE;
+	double		error;
+	double		gain;
 
-	memset(judgement, 0, sizeof(*judgement));
-	judgement->verdict = SP_UNDECIDED;
-	judgement->recommended = comparison->current;
-	judgement->noise = control_noise(comparison, current);
-	judgement->best = sp_best_choice(comparison);
-	judgement->loss_bound = sp_loss_bound(comparison);
-
-	if (current->durable == SP_DURABLE_NO)
-	{
-		judgement->verdict = SP_UNSAFE;
-		judgement->recommended = judgement->best = fastest_durable(comparison);
-		judgement->loss_bound = NAN;
-	}
-	else if (isnan(judgement->noise) || sp_control_contradicts(comparison))
-		return;
-	else if (best >= 0)
-	{
-		/* before the noise: an interval that exceeds the margin has it included */
-		judgement->verdict = SP_SWITCH;
-		judgement->recommended = judgement->best = best;
-	}
-	else if (judgement->noise > comparison->margin)
-		return;
-	else if (count_of[SP_SLOWER] + count_of[SP_BARRED] > 0 &&
-			 count_of[SP_FASTER] + count_of[SP_OPEN] + count_of[SP_EQUAL] == 0)
-		judgement->verdict = SP_KEEP;
-	else if (one_may_be_faster(comparison))
-		return;
-	else if (count_of[SP_EQUAL] > 0)
-		judgement->verdict = SP_TIE;
-	else if (count_of[SP_OPEN] > 0)
-	{
-		judgement->verdict = SP_KEEP;
-		judgement->by_exclusion = true;
-	}
+	if (contender->standing == SP_CURRENT || !is_usable(contender) || contender->other_kind ||
+		!has_interval(contender->speed) ||
+		sp_tail_may_exceed(&contender->tail, &current->tail))
+		return 0;
+	/* the lower end is corrected for the number of methods, the upper one is not */
+	error = log(contender->speed.high / contender->speed.estimate) / END_DEVIATIONS;
+	error *= error;
+	gain = log(contender->speed.estimate) * usual / (usual + error);
+	if (contender->data_only && !current->data_only)
+		return fmax(gain, 0);
+	if (gain <= MIN_GAIN ||
+		gain - TENTH_DEVIATIONS * sqrt(usual * error / (usual + error)) <= -MIN_GAIN)
+		return 0;
+	return gain;
 }
 
-bool
-sp_judgement_settled(const sp_comparison *comparison, const sp_judgement *judgement)
+static int
+best_choice(const sp_comparison *comparison)
 {
-	double		chosen;
+	int			best = comparison->current;
+	double		most = 0;
 
-	if (judgement->verdict == SP_UNDECIDED || judgement->by_exclusion)
-		return false;
-	if (judgement->verdict != SP_SWITCH)
-		return true;
-	chosen = sp_rank_estimate(comparison, &comparison->contenders[judgement->recommended]);
+	for (int i = 0; i < comparison->count; i++)
+	{
+		double		gain = expected_gain(comparison, &comparison->contenders[i]);
+
+		if (gain > most)
+		{
+			best = i;
+			most = gain;
+		}
+	}
+	return best;
+}
+
+/*
+ * The upper ends need no correction for the number of methods: the claim is that no
+ * method gains more, see sp_speed_interval().
+ */
+static double
+loss_bound(const sp_comparison *comparison)
+{
+	double		highest = NAN;	/* as long as there is nothing to compare with */
+
 	for (int i = 0; i < comparison->count; i++)
 	{
 		const sp_contender *contender = &comparison->contenders[i];
 
-		if (contender->class == SP_OPEN && sp_rank_estimate(comparison, contender) > chosen)
+		if (i == comparison->current || !is_usable(contender))
+			continue;
+		if (!has_interval(contender->speed))
+			return NAN;
+		/* fmax() takes the other argument of a NAN */
+		highest = fmax(highest, fmax(contender->speed.high, 1));
+	}
+	return highest - 1;
+}
+
+/* ---------------------------------------------------------------- how long yet */
+
+/*
+ * How many times as many entries until an interval comes off the margin, if its estimate
+ * stays: intervals shrink with the root of the entries.
+ */
+static double
+entries_needed(const sp_comparison *comparison, int i)
+{
+	const sp_contender *current = &comparison->contenders[comparison->current];
+	sp_speed	gain = sp_gain(comparison, i);
+	double		worth = log(1 + comparison->margin);
+	double		estimate = log(gain.estimate);
+	double		end = log(estimate < worth ? gain.high : gain.low);
+	double		ratio = (end - estimate) / (worth - estimate);
+
+	if (!has_interval(gain))
+		return NAN;
+	if (comparison->contenders[i].standing == SP_DOUBTED && !has_interval(current->speed))
+		return NAN;				/* who knows why there is no control */
+	if (comparison->contenders[i].standing == SP_DOUBTED)
+		return fmax(2, sp_tail_rounds_needed(&comparison->contenders[i].tail, &current->tail));
+	return ratio * ratio;
+}
+
+/* NAN if there is no interval yet: then nothing is known but that these are too few. */
+static double
+times_as_long(const sp_comparison *comparison)
+{
+	double		times = 2;
+
+	for (int i = 0; i < comparison->count; i++)
+	{
+		double		needed;
+
+		if (!sp_may_gain(&comparison->contenders[i]))
+			continue;
+		needed = entries_needed(comparison, i);
+		if (isnan(needed))
+			return NAN;
+		times = fmax(times, ceil(needed));
+	}
+	return times > MAX_TIMES_AS_LONG ? INFINITY : times;
+}
+
+/* ------------------------------------------------------------------- verdict */
+
+static bool
+is_any(const sp_comparison *comparison, bool (*is) (const sp_contender *contender))
+{
+	for (int i = 0; i < comparison->count; i++)
+	{
+		if (is(&comparison->contenders[i]))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_compared(const sp_contender *contender)
+{
+	return contender->standing != SP_CURRENT && contender->standing != SP_UNMEASURED;
+}
+
+void
+sp_judge(sp_comparison *comparison, sp_judgement *judgement)
+{
+	const sp_contender *current = &comparison->contenders[comparison->current];
+	int			best;
+
+	*judgement = (sp_judgement) {
+		.verdict = SP_UNDECIDED,
+		.recommended = comparison->current,
+		.best = comparison->current,
+		.noise = sp_speed_noise(current->speed),
+		.loss_bound = NAN,
+		.times_as_long = NAN
+	};
+	for (int i = 0; i < comparison->count; i++)
+		comparison->contenders[i].standing = standing_of(comparison, i, judgement->noise);
+
+	if (comparison->fsync_off)
+		judgement->verdict = SP_UNSAFE;
+	else if (current->durable == SP_DURABLE_NO)
+	{
+		judgement->verdict = SP_UNSAFE;
+		judgement->recommended = judgement->best = fastest_durable(comparison);
+	}
+	if (judgement->verdict == SP_UNSAFE)
+		return;
+
+	judgement->best = best_choice(comparison);
+	judgement->loss_bound = loss_bound(comparison);
+	best = fastest(comparison);
+	if (best >= 0)
+	{
+		judgement->verdict = SP_SWITCH;
+		judgement->recommended = judgement->best = best;
+	}
+	else if (is_any(comparison, sp_may_gain))
+		judgement->times_as_long = times_as_long(comparison);
+	else if (is_any(comparison, is_compared))
+		judgement->verdict = SP_KEEP;
+	if (judgement->verdict == SP_KEEP)
+		judgement->best = comparison->current;
+}
+
+bool
+sp_is_settled(const sp_comparison *comparison, const sp_judgement *judgement)
+{
+	if (judgement->verdict != SP_SWITCH)
+		return judgement->verdict != SP_UNDECIDED;
+	for (int i = 0; i < comparison->count; i++)
+	{
+		const sp_contender *contender = &comparison->contenders[i];
+
+		if (sp_may_gain(contender) && contender->speed.estimate >
+			comparison->contenders[judgement->recommended].speed.estimate)
 			return false;
 	}
 	return true;

@@ -10,8 +10,9 @@ RETURNS SETOF sync_probe_internal.storage
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$SELECT * FROM examined AS e WHERE only_location IS NULL OR e.name = only_location$$;
 
--- A run of the wal suite, usable for advice, with differences.  Its location becomes
--- as the run says, so that the run counts, unless told otherwise.
+-- A run of the wal suite, usable for advice, with differences: its verdict is to keep its method,
+-- whose syncs reach the device.  Its location becomes as the run says, so that the run counts,
+-- unless told otherwise.
 CREATE FUNCTION pg_temp.record_run(differences jsonb, place_follows boolean DEFAULT true)
 RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
@@ -35,6 +36,14 @@ BEGIN
                'achieved_flush_interval', '5 ms', 'paced_entries', 32,
                'requested_duration', '5 s', 'paced_rounds', 64, 'saturated_rounds', 16, 'noise',
                    0.01)
+           || CASE coalesce(differences ->> 'suite', 'wal') WHEN 'wal'
+              THEN jsonb_build_object('setting', 'wal_sync_method', 'verdict', 'keep',
+                  'recommended_value', coalesce(differences ->> 'wal_sync_method', 'fdatasync'),
+                  'best_value', coalesce(differences ->> 'wal_sync_method', 'fdatasync'),
+                  'loss_bound', 0.02, 'deciding_test', 'paced', 'flush_us', 120, 'durable', 'yes',
+                  'margin', current_setting('pg_sync_probe.margin', true)::float8,
+                  'reason', 'no other method is faster by more than the margin')
+              ELSE '{}' END
            || differences
     INTO run FROM sync_probe_internal.this_server() AS s;
 

@@ -1,0 +1,493 @@
+--
+-- sync_probe_internal.this_server
+--
+-- This server and machine.  On a standby and in a restored dump sync_probe.runs has runs
+-- of other servers.
+--
+CREATE FUNCTION sync_probe_internal.this_server(
+    OUT system_identifier bigint,
+    OUT host text)
+LANGUAGE c STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS 'MODULE_PATHNAME', 'sync_probe_this_server';
+
+REVOKE ALL ON FUNCTION sync_probe_internal.this_server() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.this_server() TO pg_monitor;
+
+COMMENT ON FUNCTION sync_probe_internal.this_server() IS
+  'System identifier of the cluster and name of the machine';
+
+--
+-- sync_probe_internal.probe_command
+--
+-- The statement that probes a location.  A null argument stands for the default.
+--
+CREATE FUNCTION sync_probe_internal.probe_command(
+    location name,
+    duration interval DEFAULT NULL,
+    duty_cycle double precision DEFAULT NULL)
+RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT format('SELECT * FROM sync_probe.probe(%s)', concat_ws(', ',
+           CASE WHEN location <> 'pg_wal' THEN quote_literal(location) END,
+           'duration => ' || quote_literal(trim_scale(extract(epoch FROM duration)) || ' s'),
+           'duty_cycle => ' || nullif(duty_cycle, 1)))
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.probe_command(name, interval, double precision) IS
+  'The statement that probes a location';
+
+--
+-- sync_probe_internal.longer_command
+--
+-- The statement that repeats an undecided run for as long as may decide it; null if the run
+-- was as long as pg_sync_probe.max_duration allows.
+--
+CREATE FUNCTION sync_probe_internal.longer_command(run sync_probe.runs)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE run.suite
+           WHEN 'wal' THEN sync_probe_internal.probe_command(run.location, l.duration,
+                                                             run.duty_cycle)
+           WHEN 'commit' THEN format('SELECT * FROM sync_probe.probe(suite => ''commit'', %s)',
+                                     l.argument)
+           WHEN 'trial' THEN format('CALL sync_probe.trial(%s)', concat_ws(', ',
+               quote_literal(nullif(run.setting, 'wal_sync_method')), l.argument,
+               'workload => ' || quote_literal(run.workload))) END
+FROM (SELECT least(coalesce(current_setting('pg_sync_probe.max_duration', true),
+                            '10 min')::interval,
+                   -- an infinite number of times is not known to decide it
+                   greatest(date_trunc('second', run.requested_duration
+                                * least(coalesce(run.times_as_long, 3), 20)), '15 s')))
+    AS d (duration),
+     LATERAL (SELECT d.duration,
+                     format('duration => ''%s s''',
+                            trim_scale(extract(epoch FROM d.duration)))) AS l (duration, argument)
+WHERE l.duration > run.requested_duration
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.longer_command(sync_probe.runs) IS
+  'The statement that repeats an undecided run for as long as may decide it';
+
+--
+-- sync_probe_internal.options_left
+--
+-- The options of a list that another list lacks, in their order; "none" if there are none.
+-- Whether the mount can be written to changes no measurement, and has a finding of its own.
+--
+CREATE FUNCTION sync_probe_internal.options_left(options text, others text)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT coalesce(string_agg(o.option, ',' ORDER BY o.n), 'none')
+FROM string_to_table(options, ',') WITH ORDINALITY AS o (option, n)
+WHERE o.option <> ALL (string_to_array(others, ','))
+  AND o.option NOT IN ('ro', 'rw')
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.options_left(text, text) IS
+  'The options of a list that another list lacks';
+
+--
+-- sync_probe_internal.changes_since
+--
+-- What has changed at a location since a run: "write cache was write back, is write
+-- through".  Of mount options only those that differ.  Directory and device are left out: a
+-- run at another directory or device is not a run of this location.  While a trial runs, its
+-- methods are no change.
+--
+CREATE FUNCTION sync_probe_internal.changes_since(
+    run sync_probe.runs,
+    place sync_probe.locations)
+RETURNS text[]
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT array_agg(format(c.words, c.before, coalesce(c.now, 'unknown')) ORDER BY c.n)
+FROM (VALUES
+    (1, 'wal_sync_method was %s, is %s', run.wal_sync_method,
+        CASE WHEN place.holds_wal AND NOT EXISTS (SELECT FROM sync_probe_internal.running() AS r
+                                                  WHERE r.suite = 'trial')
+             THEN current_setting('wal_sync_method') ELSE run.wal_sync_method END),
+    -- off while it is on now; the other way round the advice itself is that fsync is off
+    (2, 'fsync was %s, is %s', CASE WHEN NOT run.fsync THEN 'off' END, current_setting('fsync')),
+    -- up to PostgreSQL 15 it decides whether open_* methods use O_DIRECT
+    (3, 'wal_level was %s, is %s',
+        CASE WHEN current_setting('server_version_num')::integer < 160000
+                  AND (run.wal_level = 'minimal') <> (current_setting('wal_level') = 'minimal')
+             THEN run.wal_level END,
+        current_setting('wal_level')),
+    (4, 'pg_sync_probe.margin was %s, is %s', run.margin::text,
+        -- as a run stores it
+        round(coalesce(current_setting('pg_sync_probe.margin', true), '0.05')::numeric,
+              6)::float8::text),
+    (5, 'file system was %s, is %s', run.filesystem, place.filesystem),
+    (6, 'write cache was %s, is %s', run.write_cache, place.write_cache),
+    (7, 'mount options were %s, are %s',
+        coalesce(sync_probe_internal.options_left(run.storage ->> 'mount_options',
+                                                  place.mount_options),
+                 run.storage ->> 'mount_options'),
+        sync_probe_internal.options_left(place.mount_options, run.storage ->> 'mount_options'))
+) AS c (n, words, before, now)
+WHERE c.before <> coalesce(c.now, '')
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.changes_since(sync_probe.runs, sync_probe.locations) IS
+  'What has changed at a location since a run; null if nothing has';
+
+--
+-- sync_probe_internal.followed
+--
+-- Whether the advice of a run was followed: what it recommends instead is the current value.
+--
+CREATE FUNCTION sync_probe_internal.followed(verdict text, recommended text, setting name)
+RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT coalesce(verdict IN ('switch', 'unsafe')
+                AND recommended = (SELECT s.setting FROM pg_settings AS s
+                                   WHERE s.name = followed.setting), false)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.followed(text, text, name) IS
+  'Whether the advice of a run was followed';
+
+--
+-- sync_probe_internal.serious_changes
+--
+-- changes_since() without the change of wal_sync_method that the advice of the run was.
+--
+CREATE FUNCTION sync_probe_internal.serious_changes(changes text[], followed boolean)
+RETURNS text[]
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT array_agg(c.change)
+FROM unnest(changes) AS c (change)
+WHERE NOT (followed AND starts_with(c.change, 'wal_sync_method '))
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.serious_changes(text[], boolean) IS
+  'What has changed at a location since a run, but for what the run advised';
+
+--
+-- sync_probe_internal.run_advice
+--
+-- What a run of the wal suite says today.  It takes a row and not a run_id, because a run on a
+-- standby is not in the table.  The argument changes is the result of changes_since().
+-- elsewhere: a run of another server, or imported; settings of this server then mean nothing,
+-- and no command follows.
+--
+CREATE FUNCTION sync_probe_internal.run_advice(
+    run sync_probe.runs,
+    changes text[],
+    elsewhere boolean DEFAULT false)
+RETURNS TABLE (
+    location name,
+    holds_wal boolean,
+    verdict text,
+    current_method text,
+    recommended_method text,
+    best_method text,
+    loss_bound double precision,
+    deciding_test text,
+    flush_us double precision,
+    durable text,
+    basis text,
+    run_id bigint,
+    measured_at timestamptz,
+    reason text,
+    commands text[])
+LANGUAGE sql STABLE PARALLEL SAFE
+ROWS 1 -- the default of 1,000 makes queries look costly enough for JIT compilation
+SET search_path = pg_catalog, pg_temp
+AS $$
+WITH today AS (
+    SELECT run.location = 'pg_wal' AS holds_wal, f.followed, n.fsync, c.since,
+           -- fsync = off is worse than anything that a run may have found
+           CASE WHEN NOT n.fsync THEN 'unsafe'
+                WHEN c.since IS NOT NULL THEN 'outdated'
+                WHEN f.followed THEN 'keep'
+                ELSE run.verdict END AS verdict
+    FROM (SELECT elsewhere OR current_setting('fsync')::boolean) AS n (fsync),
+         LATERAL (SELECT NOT elsewhere AND run.recommended_value <> run.wal_sync_method
+                         AND sync_probe_internal.followed(run.verdict, run.recommended_value,
+                                                          'wal_sync_method')) AS f (followed),
+         LATERAL sync_probe_internal.serious_changes(changes, f.followed) AS c (since)
+)
+SELECT run.location, t.holds_wal, t.verdict,
+       CASE WHEN t.holds_wal AND NOT elsewhere THEN current_setting('wal_sync_method')
+            ELSE run.wal_sync_method END,
+       a.recommended_value,
+       CASE WHEN t.followed THEN a.recommended_value ELSE a.best_value END,
+       -- The bound is about the method that was current.
+       CASE WHEN NOT t.followed THEN a.loss_bound END,
+       a.deciding_test, a.flush_us,
+       CASE WHEN NOT t.fsync THEN 'no'
+            ELSE coalesce(CASE WHEN t.followed
+                               THEN (SELECT m.durable FROM sync_probe.measurements AS m
+                                     WHERE m.run_id = a.run_id AND m.method = a.recommended_value
+                                       AND m.test = a.deciding_test)
+                               ELSE a.durable END, 'unknown') END,
+       'wal', run.run_id, run.finished_at,
+       CASE WHEN NOT t.fsync THEN 'fsync is off: this server syncs nothing'
+            WHEN t.verdict = 'outdated'
+            THEN format('run %s is outdated: %s', run.run_id, array_to_string(t.since, ', '))
+            WHEN t.followed THEN format('chosen instead of %s: %s', run.wal_sync_method, run.reason)
+            WHEN run.verdict = 'switch' AND NOT t.holds_wal
+            THEN 'if the WAL were here: ' || run.reason
+            ELSE run.reason END,
+       -- wal_sync_method is one setting of the whole cluster, and acts on pg_wal alone.
+       CASE WHEN elsewhere THEN NULL
+            WHEN t.holds_wal AND NOT t.fsync
+            THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
+            WHEN t.verdict = 'outdated'
+            THEN ARRAY[sync_probe_internal.probe_command(run.location)]
+            WHEN t.verdict IN ('switch', 'unsafe') AND t.holds_wal
+                 AND run.recommended_value <> current_setting('wal_sync_method')
+            THEN sync_probe_internal.change_commands(current_setting('wal_sync_method'),
+                                                     run.recommended_value)
+            WHEN t.verdict = 'undecided'
+            THEN array_remove(ARRAY[sync_probe_internal.longer_command(run)], NULL) END
+FROM today AS t
+-- An outdated run has no advice.
+LEFT JOIN (SELECT run.*) AS a ON t.verdict <> 'outdated' AND (t.since IS NULL OR NOT t.fsync)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.run_advice(sync_probe.runs, text[], boolean) IS
+  'What a run of the wal suite says today';
+
+--
+-- sync_probe_internal.newest_runs
+--
+-- For each location the run that its advice rests on: the newest run that is usable for
+-- advice and was made by this server, at the directory and on the device that the location
+-- has now.  Column run is null if there is no such run.
+--
+CREATE VIEW sync_probe_internal.newest_runs AS
+SELECT l.name AS location, l AS place, r.run
+FROM sync_probe.locations AS l
+CROSS JOIN sync_probe_internal.this_server() AS s
+LEFT JOIN LATERAL (
+    -- The row comparison makes an index range.  With "=" or max() the planner walks the
+    -- primary key down to the first run that matches, and if none does, through the
+    -- whole history.
+    SELECT r AS run
+    FROM sync_probe.runs AS r
+    WHERE (r.location, r.suite, r.system_identifier, r.host)
+              >= (l.name, 'wal', s.system_identifier, s.host)
+      AND (r.location, r.suite, r.system_identifier, r.host)
+              <= (l.name, 'wal', s.system_identifier, s.host)
+      AND r.usable_for_advice
+      AND r.directory IS NOT DISTINCT FROM l.directory
+      AND r.device IS NOT DISTINCT FROM l.device
+    ORDER BY r.location, r.suite, r.system_identifier, r.host, r.run_id DESC
+    LIMIT 1) AS r ON true;
+
+-- findings() reads it with the rights of its caller.
+GRANT SELECT ON sync_probe_internal.newest_runs TO pg_monitor;
+
+COMMENT ON VIEW sync_probe_internal.newest_runs IS
+  'The run that the advice on each location rests on';
+
+--
+-- sync_probe_internal.passed_over_runs
+--
+-- The newest run of the wal suite of each location, if its advice does not rest on that
+-- run, and the reason.  Who imports a run does not expect advice from it.
+--
+CREATE VIEW sync_probe_internal.passed_over_runs AS
+SELECT n.location, r.run_id, r.finished_at,
+       concat_ws(', ',
+           CASE WHEN r.source <> 'probe' THEN format('it comes from %s', r.source) END,
+           CASE WHEN r.system_identifier IS DISTINCT FROM s.system_identifier
+                THEN 'another cluster made it'
+                WHEN r.host IS DISTINCT FROM s.host
+                THEN format('host %s made it', coalesce(r.host, 'unknown')) END,
+           CASE WHEN r.directory IS DISTINCT FROM (n.place).directory
+                THEN format('its directory was %s', coalesce(r.directory, 'unknown')) END,
+           CASE WHEN r.device IS DISTINCT FROM (n.place).device
+                THEN format('its device was %s', coalesce(r.device, 'unknown')) END,
+           CASE WHEN r.flush_size_source = 'argument' THEN 'flush_size was given' END,
+           CASE WHEN r.flush_interval_source = 'argument' THEN 'flush_interval was given' END,
+           CASE WHEN NOT coalesce(r.entries >= 16, false)
+                THEN format('it has %s %s, 16 are needed', coalesce(r.entries, 0),
+                            CASE r.entries WHEN 1 THEN 'entry' ELSE 'entries' END) END
+       ) AS why
+FROM sync_probe_internal.newest_runs AS n
+CROSS JOIN sync_probe_internal.this_server() AS s
+JOIN LATERAL (
+    SELECT r.*, CASE r.deciding_test WHEN 'saturated' THEN r.saturated_rounds
+                                     ELSE r.paced_entries END AS entries
+    FROM sync_probe.runs AS r
+    WHERE (r.location, r.suite) >= (n.location, 'wal')
+      AND (r.location, r.suite) <= (n.location, 'wal')
+      AND r.imported_at IS NULL
+    ORDER BY r.location, r.suite, r.run_id DESC
+    LIMIT 1) AS r ON r.run_id IS DISTINCT FROM (n.run).run_id;
+
+-- findings() reads it with the rights of its caller.
+GRANT SELECT ON sync_probe_internal.passed_over_runs TO pg_monitor;
+
+COMMENT ON VIEW sync_probe_internal.passed_over_runs IS
+  'The newest run of each location if its advice does not rest on that run, and the reason';
+
+--
+-- sync_probe_internal.live_runs
+--
+-- The runs that compared values of a setting on real commits at the place of the WAL, made by
+-- this server, at its directory and device, and at the cluster's own pace and size: of each
+-- sort the newest one, and the newest one that has decided.  A trial of the load of the
+-- server's own sessions comes first, then one of a workload, then the commit suite.  counts: it
+-- has decided, and nothing has changed since but that its advice was followed.
+--
+CREATE FUNCTION sync_probe_internal.live_runs(place sync_probe.locations, of_setting name)
+RETURNS TABLE (
+    rank integer,
+    run sync_probe.runs,
+    verdict text,
+    current_value text,
+    recommended_value text,
+    followed boolean,
+    counts boolean)
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+ROWS 3
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT u.rank, r.run, r.verdict, r.current_value, v.recommended_value, f.followed,
+       w.decided
+       AND sync_probe_internal.serious_changes(
+               sync_probe_internal.changes_since(r.run, place),
+               f.followed AND of_setting = 'wal_sync_method') IS NULL
+FROM sync_probe_internal.this_server() AS s,
+     (VALUES (1, 'trial', false), (2, 'trial', true), (3, 'commit', false))
+         AS u (rank, suite, made),
+     (VALUES (true), (false)) AS w (decided),
+     LATERAL (
+         SELECT r AS run, c.verdict, c.value AS current_value
+         FROM sync_probe.runs AS r
+         JOIN sync_probe.measurements AS c
+             ON c.run_id = r.run_id AND c.test = of_setting AND c.verdict IS NOT NULL
+         WHERE (r.location, r.suite) >= (place.name, u.suite)
+           AND (r.location, r.suite) <= (place.name, u.suite)
+           AND r.imported_at IS NULL
+           AND r.system_identifier = s.system_identifier AND r.host = s.host
+           AND r.directory IS NOT DISTINCT FROM place.directory
+           AND r.device IS NOT DISTINCT FROM place.device
+           AND r.flush_size_source IS DISTINCT FROM 'argument'
+           AND r.flush_interval_source IS DISTINCT FROM 'argument'
+           AND (r.workload IS NOT NULL) = u.made
+           AND (c.verdict IN ('switch', 'keep') OR NOT w.decided)
+         ORDER BY r.location DESC, r.suite DESC, r.run_id DESC
+         LIMIT 1) AS r,
+     LATERAL (SELECT coalesce((SELECT m.value FROM sync_probe.measurements AS m
+                               WHERE m.run_id = (r.run).run_id AND m.test = of_setting
+                                 AND m.choice = 'recommended'),
+                              r.current_value)) AS v (recommended_value),
+     LATERAL (SELECT v.recommended_value <> r.current_value
+                     AND sync_probe_internal.followed(r.verdict, v.recommended_value, of_setting))
+         AS f (followed)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.live_runs(sync_probe.locations, name) IS
+  'The newest trials and runs of the commit suite that compared values of a setting';
+
+--
+-- sync_probe_internal.live_method
+--
+-- What they say of wal_sync_method: the first one that counts, and beside it the newest one.
+-- compared: all methods that it measured.  loss_bound: a commit with the current method waits
+-- at most this much longer than with any other of these.
+--
+CREATE FUNCTION sync_probe_internal.live_method(
+    place sync_probe.locations,
+    OUT verdict text,
+    OUT recommended_method text,
+    OUT loss_bound double precision,
+    OUT basis text,
+    OUT run_id bigint,
+    OUT measured_at timestamptz,
+    OUT compared text[],
+    OUT reason text,
+    OUT commands text[],
+    OUT newest_run_id bigint,
+    OUT newest_verdict text,
+    OUT newest_reason text,
+    OUT newest_command text)
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+WITH live AS MATERIALIZED (
+    SELECT l.*, (l.run).run_id AS run_id
+    FROM sync_probe_internal.live_runs(place, 'wal_sync_method') AS l
+)
+SELECT CASE WHEN d.followed THEN 'keep' ELSE d.verdict END, d.recommended_value,
+       CASE WHEN NOT d.followed THEN m.loss_bound END,
+       (d.run).suite, d.run_id, (d.run).finished_at, m.compared,
+       CASE WHEN d.followed THEN format('chosen instead of %s: ', d.current_value) ELSE '' END
+           || (d.run).reason,
+       CASE WHEN d.verdict = 'switch' AND NOT d.followed
+            THEN sync_probe_internal.change_commands(current_setting('wal_sync_method'),
+                                                     d.recommended_value) END,
+       n.run_id, n.verdict, (n.run).reason,
+       CASE WHEN n.verdict = 'undecided' THEN sync_probe_internal.longer_command(n.run) END
+FROM (SELECT l.* FROM live AS l ORDER BY l.run_id DESC LIMIT 1) AS n
+LEFT JOIN (SELECT l.* FROM live AS l WHERE l.counts ORDER BY l.rank LIMIT 1) AS d ON true
+LEFT JOIN LATERAL (
+    SELECT array_agg(m.value) AS compared,
+           greatest(round((max(m.relative_speed_high)
+                               FILTER (WHERE m.value <> d.current_value) - 1)::numeric, 3),
+                    0)::float8 AS loss_bound
+    FROM sync_probe.measurements AS m
+    WHERE m.run_id = d.run_id AND m.test = 'wal_sync_method' AND m.status = 'ok') AS m ON true
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.live_method(sync_probe.locations) IS
+  'What trials and runs of the commit suite say of wal_sync_method';
+
+--
+-- sync_probe_internal.live_commit_delay
+--
+-- What they say of commit_delay, with the commits per second relative to those of the value
+-- that was current.  They say nothing once the setting has another value than one of these two.
+--
+CREATE FUNCTION sync_probe_internal.live_commit_delay(
+    place sync_probe.locations,
+    OUT commit_delay integer,
+    OUT basis text,
+    OUT rate double precision,
+    OUT rate_low double precision,
+    OUT rate_high double precision,
+    OUT commands text[])
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT v.recommended, (l.run).suite, m.relative_rate, m.relative_rate_low, m.relative_rate_high,
+       CASE WHEN v.recommended <> v.now
+            THEN ARRAY[format('ALTER SYSTEM SET commit_delay = %s', v.recommended),
+                       'SELECT pg_reload_conf()'] END
+FROM sync_probe_internal.live_runs(place, 'commit_delay') AS l
+-- a value of the history may be anything
+CROSS JOIN LATERAL (SELECT substring(l.recommended_value FROM '^[0-9]{1,6}$')::integer,
+                           substring(l.current_value FROM '^[0-9]{1,6}$')::integer,
+                           (SELECT setting::integer FROM pg_settings WHERE name = 'commit_delay'))
+    AS v (recommended, before, now)
+LEFT JOIN sync_probe.measurements AS m
+    ON m.run_id = (l.run).run_id AND m.test = 'commit_delay' AND m.value = l.recommended_value
+WHERE l.counts AND v.now IN (v.recommended, v.before)
+ORDER BY l.rank
+LIMIT 1
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.live_commit_delay(sync_probe.locations) IS
+  'What trials and runs of the commit suite say of commit_delay';
