@@ -21,6 +21,9 @@ watched_seconds=3		# of commit_waits(): at 50 a second more than 100 flushes
 trial_seconds=30		# 16 rounds of five slots of 0.3 s, and a few more
 suite_seconds=15		# at most, of the suite commit
 
+# Who is asked besides the probe.  Trial and suite take two thirds of the time of a turn.
+advisors=${BENCH_ADVISORS-trial commit tool}
+
 tool_default_turns=2	# its default takes longer than all the rest: every other turn
 least_turns=${BENCH_TURNS:-10}
 most_turns=${BENCH_MOST_TURNS:-$((least_turns * 3 / 2))}
@@ -49,12 +52,15 @@ write_rounds() {
 # list ELEMENT...: an array, as SQL has it.
 list() { (IFS=, && printf "'{%s}'" "$*"); }
 
-# write_live_advice SETTING [VALUE...]: what is asked while the load goes on, with the last
-# value set.  Without values the trial takes the methods of the kind in use.
-write_live_advice() {
+asks() { [[ " $advisors " == *" $1 "* ]]; }
+
+# What is done while the load goes on, with the last value set.
+write_look() { echo "SELECT FROM sync_probe.commit_waits('$watched_seconds s') \\g /dev/null"; }
+
+# write_trial SETTING [VALUE...]: without values it takes the methods of the kind in use.
+write_trial() {
 	local setting=$1
 	shift
-	echo "SELECT FROM sync_probe.commit_waits('$watched_seconds s') \\g /dev/null"
 	echo "CALL sync_probe.trial('$setting'${1:+, $(list "$@")},
 		duration => '$trial_seconds s') \\g /dev/null"
 }
@@ -101,13 +107,14 @@ commit_session() {
 commits_with_methods() {
 	local load=$1 clients=$2 rate=$3 rounds=$4 slot=$5 schedule round slot_method us
 	schedule=$(write_rounds wal_sync_method "$rounds" "$slot" "${methods[@]}"
-		write_live_advice wal_sync_method)
+		write_look
+		! asks trial || write_trial wal_sync_method)
 	method=$(sed -n "s/^ALTER SYSTEM SET wal_sync_method = '\(.*\)';/\1/p" <<<"$schedule" | tail -n 1)
 	forget_runs && commit_session "$load" "$clients" "$rate" "$schedule" || return
 	while IFS=$'\t' read -r round slot_method us; do
 		observe advice.truth "$place_name" "$round" "$load" "$slot_method" "$us"
 	done <"$work/commits/times"
-	take_live_advice trial "$load" "$method"
+	! asks trial || take_live_advice trial "$load" "$method"
 }
 
 # Advice must not rest on what was measured under another load.
@@ -142,10 +149,10 @@ ask_probe() {
 	begin=$EPOCHREALTIME
 	ask "SELECT count(*) FROM sync_probe.probe()" || return
 	seconds=$(seconds_since "$begin")
-	# a probe without enough rounds recommends nothing: then the method stays
-	ask "SELECT coalesce(recommended_method, current_method), verdict,
-			coalesce(best_method, current_method), reason
-		FROM sync_probe.recommendation_details WHERE location = 'pg_wal'" || return
+	# where the server is unsafe, a probe may recommend nothing: then the method stays
+	ask "SELECT coalesce(recommended_value, wal_sync_method), verdict,
+			coalesce(best_value, wal_sync_method), reason
+		FROM sync_probe.runs WHERE suite = 'wal' ORDER BY run_id DESC LIMIT 1" || return
 	IFS=$'\t' read -r pick verdict best reason <<<"$answer"
 	observe advice.picks "$place_name" "$turn" "$load" probe \
 		"$current" "$pick" "$verdict" "$seconds" "$reason"
@@ -193,6 +200,11 @@ tool_picks() {
 	observe advice.picks "$place_name" "$turn" - "tool_${per_line}_s" - "$pick" - "$seconds" -
 }
 
+ask_tool() {
+	tool_picks 1 "$1" || return
+	((turn % tool_default_turns)) || [[ $place_name == zfs ]] || tool_picks 5 "$1"
+}
+
 # Is it known, for each load, which methods are as good as the best?  Known is:
 # the 95 % interval of what a method loses lies on one side of 3 %.  In $known.
 ask_truth() {
@@ -214,11 +226,10 @@ advise_at() {
 		fi
 		for load in "${advice_loads[@]}"; do
 			# shellcheck disable=SC2086	# its fields are arguments
-			commits_with_methods $load && ask_probe "${load%% *}" "$method" &&
-				ask_commit_suite "${load%% *}" "$method" || return
+			commits_with_methods $load && ask_probe "${load%% *}" "$method" || return
+			! asks commit || ask_commit_suite "${load%% *}" "$method" || return
 		done
-		tool_picks 1 "$directory" || return
-		((turn % tool_default_turns)) || [[ $place_name == zfs ]] || tool_picks 5 "$directory" || return
+		! asks tool || ask_tool "$directory" || return
 		printf '%s: turn %d\n' "$place_name" "$turn" >&2
 	done
 }

@@ -3,7 +3,7 @@
 # delay: what a commit_delay gains that was chosen by rule, by the suite commit, by a trial,
 # or by hand.
 #
-# A turn begins with a probe, half of whose flush time is the rule.  Then, for every load,
+# A turn begins with a probe, half of whose flush time, back to back, is the rule of the manual.  Then, for every load,
 # one session of pgbench: a reload switches commit_delay over all values and the rule's, in
 # random order, several times each (the truth, and what one would find by hand); then, with
 # 0 set and the load still running, commit_waits() and trial().  After the load comes the
@@ -31,16 +31,16 @@ ask_rule() {
 	begin=$EPOCHREALTIME
 	ask "SELECT count(*) FROM sync_probe.probe(duration => '2 s', stop_early => false)" || return
 	rule_seconds=$(seconds_since "$begin")
-	ask "SELECT recommended_commit_delay FROM sync_probe.recommendation_details
-		WHERE location = 'pg_wal' AND recommended_commit_delay IS NOT NULL" || return
+	ask "SELECT round(mean_us / 2) FROM sync_probe.measurements
+		WHERE test = 'saturated' AND choice = 'current'" || return
 	rule=$answer
 	[[ -n $rule ]] || { echo "the probe has no flush time" >"$work/err"; return 1; }
 }
 
-# observe_pick LOAD ADVISOR SQL-OF-THE-PICK: from the newest run.  What is undecided stays 0.
+# observe_pick LOAD ADVISOR: from the newest run.  What is undecided stays 0.
 observe_pick() {
 	local load=$1 advisor=$2 pick verdict seconds reason
-	ask "SELECT coalesce($3, 0), verdict, extract(epoch FROM finished_at - started_at), reason
+	ask "SELECT coalesce(recommended_value::integer, 0), verdict, extract(epoch FROM finished_at - started_at), reason
 		FROM sync_probe.runs WHERE suite = '$advisor' ORDER BY run_id DESC LIMIT 1" || return
 	[[ -n $answer ]] || { echo "$load: no run of $advisor" >"$work/err"; return 1; }
 	IFS=$'\t' read -r pick verdict seconds reason <<<"$answer"
@@ -50,21 +50,22 @@ observe_pick() {
 
 choose_delay() {
 	local load=$1 clients=$2 rounds=$3 slot=$4 schedule line
-	# shellcheck disable=SC2034	# of write_live_advice
+	# shellcheck disable=SC2034	# of write_trial
 	local trial_seconds=$delay_trial_seconds
 	schedule=$(write_rounds commit_delay "$rounds" "$slot" "${delay_values[@]}" "rule=$rule"
 		set_commit_delay 0
-		write_live_advice commit_delay "${delay_values[@]}")
+		write_look
+		write_trial commit_delay "${delay_values[@]}")
 	commit_session "$load" "$clients" 0 "$schedule" || return
 	while IFS= read -r line; do
 		observe delay.truth "$place_name" "$load" "$line"
 	done <"$work/commits/times"
 	observe delay.picks "$place_name" "$load" "$turn" rule "$rule" - "$rule_seconds" -
-	observe_pick "$load" trial "recommended_value::integer" || return
+	observe_pick "$load" trial || return
 	ask "SELECT count(*) FROM sync_probe.probe('pg_wal', 'commit', duration => '$suite_seconds s',
 		methods => ARRAY[current_setting('wal_sync_method')],
 		commit_delays => $(list "${delay_values[@]}"))" || return
-	observe_pick "$load" commit recommended_commit_delay
+	observe_pick "$load" commit
 }
 
 delay_at() {

@@ -1,20 +1,21 @@
 # shellcheck shell=bash
 # load: what a probe, or the tool, takes from commits that run at the same time.
 #
-# A turn is a session of pgbench without a pause, beside which a probe with each
-# duty_cycle and pg_test_fsync in the same pg_wal run in random order, with rests
-# between: each is compared with the rests right before and after it.
+# A turn is a session of pgbench without a pause, beside which a probe with the defaults, one
+# with a duty_cycle of 1, pg_test_fsync in the same pg_wal, and nothing at all run in random
+# order, with rests between: each is compared with the rests right before and after it.
 #
 # Observations: load.runs    place turn variant window tps p99_ms rest_tps rest_p99_ms
-#               load.calls   place turn variant seconds
+#               load.calls   place turn variant seconds verdict reason
 # Windows: "whole" is the call, and so holds the probe's writing of its files;
 # "measuring" comes after that.
 
 load_turns=${BENCH_TURNS:-8}
-load_seconds=3
-load_rest=2
+load_seconds=5			# of the tool, and of nothing
+load_rest=4
+load_longest=45			# a probe with the defaults, and its files
 load_places=2			# more take long and say little
-load_variants=(probe_1.0 probe_0.2 probe_0.05 tool)
+load_variants=(probe probe_1 tool nothing)
 
 # From pgbench's log (client, transaction, microseconds, script, when it ended in
 # seconds and microseconds) sorted by latency, and the windows: both windows of a
@@ -58,7 +59,7 @@ load_session() {
 	ask "CHECKPOINT" || return		# so that none begins by itself
 	rm -rf -- "$work/load"
 	mkdir_as_user "$work/load"
-	seconds=$((${#load_variants[@]} * (load_seconds + load_rest + 5) + load_rest + 5))
+	seconds=$((${#load_variants[@]} * (load_longest + load_rest) + load_rest + 5))
 	step "$((seconds + 60))" bash "$build/bench/load_session.sh" "$bindir" "$work/load" \
 		"$directory/pg_wal/xlogtemp.1.bench" "$load_seconds" "$load_rest" "$variants" \
 		-n -M prepared -f "$build/bench/upsert.sql" -D "rows=$upsert_rows" -c 8 -j 2 -T "$seconds" || return
@@ -68,7 +69,7 @@ load_session() {
 	done <"$work/load/summary"
 	while IFS= read -r line; do
 		observe load.calls "$place_name" "$turn" "$line"
-	done < <(awk -v OFS='\t' '{ print $1, $3 - $2 }' "$work/load/windows")
+	done < <(awk -F '\t' -v OFS='\t' '{ print $1, $3 - $2, $5, $6 }' "$work/load/windows")
 	rm -rf -- "$work/load"
 }
 

@@ -3,7 +3,7 @@
  * nulls.c
  *		One probe of the wal suite without a server, by the engine itself.
  *
- *	nulls [-f] [-r FILE] DIRECTORY METHOD SECONDS INTERVAL_US FLUSH_SIZE SEED null|real
+ *	nulls [-b] [-f] [-r FILE] DIRECTORY METHOD SECONDS INTERVAL_US FLUSH_SIZE SEED null|real
  *
  * Creates the files of the suite in DIRECTORY, fills them as a server fills WAL
  * segments, runs the probe, prints one line, and removes the files.  METHOD is the
@@ -17,8 +17,8 @@
  * array for PostgreSQL, one row for each method that was measured:
  * {name, estimate, low, high (paced), estimate, low, high (saturated)}.
  *
- * -f measures for the full time, also after the verdict is settled: a recording for other
- * rules.  -r FILE writes what the cases are compared by, too: a line for each, with test,
+ * -b: back to back decides, as beside a load.  -f measures for the full time, also after the
+ * verdict is settled: a recording for other rules.  -r FILE writes what the cases are compared by, too: a line for each, with test,
  * label (and " control"), and the entries of its series in microseconds.
  *
  * Exit status: 0 after a probe, 1 after an error, 2 for wrong arguments, and 128 and
@@ -48,6 +48,7 @@
 
 typedef struct arguments
 {
+	bool		back_to_back;	/* decides */
 	bool		full;			/* no early stop */
 	const char *rounds_file;	/* NULL: the rounds are not written */
 	const char *directory;
@@ -128,13 +129,6 @@ static void
 ignore(void *context)
 {
 	(void) context;
-}
-
-static void
-ignore_analysis(void *context, sp_regime regime)
-{
-	(void) context;
-	(void) regime;
 }
 
 /* ----------------------------------------------------------------- files */
@@ -257,7 +251,7 @@ plan_probe(const arguments *given)
 	probe->buffer = random_buffer();
 	probe->duration_ns = (int64_t) (given->seconds * SP_NS_PER_S);
 	probe->flush_interval_ns = (int64_t) (given->interval_us * SP_NS_PER_US);
-	probe->cluster_interval_ns = probe->flush_interval_ns;
+	probe->deciding = given->back_to_back ? SP_SATURATED : SP_PACED;
 	probe->duty_cycle = 1;
 	probe->margin = MARGIN;
 	probe->stop_early = !given->full;
@@ -269,7 +263,6 @@ plan_probe(const arguments *given)
 		.operation_begin = ignore,
 		.operation_end = ignore,
 		.round_done = ignore,
-		.analysis_done = ignore_analysis,
 	};
 	sp_suite_find("wal")->plan(probe, &server);
 	if (given->null)
@@ -279,23 +272,42 @@ plan_probe(const arguments *given)
 
 /* --------------------------------------------------------------- results */
 
-static void
-print_speeds(const sp_comparison *comparison)
+/* The speed of a method in a regime; NULL if it was not measured. */
+static const sp_speed *
+speed_of(const sp_probe *probe, const char *label, sp_regime regime)
 {
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->cases[c].contender && probe->cases[c].regime == regime &&
+			strcmp(probe->cases[c].label, label) == 0 && !isnan(probe->results[c].speed.estimate))
+			return &probe->results[c].speed;
+	}
+	return NULL;
+}
+
+static void
+print_speeds(const sp_probe *probe)
+{
+	static const sp_speed none = {NAN, NAN, NAN};
 	bool		first = true;
 
 	putchar('{');
-	for (int i = 0; i < comparison->count; i++)
+	for (int i = 0; i < probe->comparison.count; i++)
 	{
-		const sp_contender *contender = &comparison->contenders[i];
+		const char *name = probe->comparison.contenders[i].name;
+		const sp_speed *speeds[SP_REGIMES];
 
-		if (isnan(contender->speed[SP_PACED].estimate) &&
-			isnan(contender->speed[SP_SATURATED].estimate))
-			continue;
-		printf("%s{%s", first ? "" : ",", contender->name);
 		for (int r = 0; r < SP_REGIMES; r++)
-			printf(",%.4f,%.4f,%.4f", contender->speed[r].estimate, contender->speed[r].low,
-				   contender->speed[r].high);
+			speeds[r] = speed_of(probe, name, (sp_regime) r);
+		if (speeds[SP_PACED] == NULL && speeds[SP_SATURATED] == NULL)
+			continue;
+		printf("%s{%s", first ? "" : ",", name);
+		for (int r = 0; r < SP_REGIMES; r++)
+		{
+			const sp_speed *speed = speeds[r] ? speeds[r] : &none;
+
+			printf(",%.4f,%.4f,%.4f", speed->estimate, speed->low, speed->high);
+		}
 		putchar('}');
 		first = false;
 	}
@@ -312,20 +324,20 @@ static void
 print_result(const sp_probe *probe)
 {
 	const sp_judgement *judgement = &probe->judgement;
-	sp_comparison comparison;
+	const sp_comparison *comparison = &probe->comparison;
 	char		reason[SP_REASON_SIZE];
 
-	if (!probe->judged || !sp_probe_compare(probe, &comparison))
+	if (!probe->judged)
 		fail(1, "the probe could not be judged");
-	sp_explain(&comparison, judgement, reason);
+	sp_probe_explain(probe, reason);
 	printf("%s\t%s\t%s\t%.4f\t%s\t", sp_verdict_name(judgement->verdict),
-		   method_name(&comparison, judgement->recommended),
-		   method_name(&comparison, judgement->best), judgement->loss_bound,
-		   sp_regime_name(comparison.deciding));
+		   method_name(comparison, judgement->recommended),
+		   method_name(comparison, judgement->best), judgement->loss_bound,
+		   sp_regime_name(probe->deciding));
 	printf("%.3f\t%.4f\t%lld\t%lld\t",
 		   (double) (probe->finished_ns - probe->started_ns) / SP_NS_PER_S, judgement->noise,
 		   (long long) probe->rounds[SP_PACED], (long long) probe->rounds[SP_SATURATED]);
-	print_speeds(&comparison);
+	print_speeds(probe);
 	printf("\t%s\n", reason);
 	if (fflush(stdout) != 0)
 		fail(1, "could not write the result: %s", strerror(errno));
@@ -360,7 +372,7 @@ write_rounds(const sp_probe *probe, const char *path)
 static _Noreturn void
 usage(void)
 {
-	fail(2, "usage: nulls [-f] [-r FILE] "
+	fail(2, "usage: nulls [-b] [-f] [-r FILE] "
 		 "DIRECTORY METHOD SECONDS INTERVAL_US FLUSH_SIZE SEED null|real");
 }
 
@@ -381,9 +393,11 @@ read_arguments(int argc, char **argv)
 	arguments	given = {0};
 	int			option;
 
-	while ((option = getopt(argc, argv, "fr:")) != -1)
+	while ((option = getopt(argc, argv, "bfr:")) != -1)
 	{
-		if (option == 'f')
+		if (option == 'b')
+			given.back_to_back = true;
+		else if (option == 'f')
 			given.full = true;
 		else if (option == 'r')
 			given.rounds_file = optarg;

@@ -7,8 +7,10 @@
 #
 # Observations: nulls.probes   place turn interval_us current, and the line of nulls.c
 #               nulls.rounds   place turn interval_us test label us...   (compressed)
+# (an interval of 0: back to back decides, as beside a load)
 
-null_intervals_us="5000 1000 500"
+null_intervals_us="5000 1000 500 0"
+null_other_us=5000			# of the paced flushes that are only shown
 null_seconds=5				# the default duration of probe()
 null_flush_size=8192
 null_turns=${BENCH_TURNS:-10}
@@ -20,11 +22,12 @@ build_nulls() {
 
 # probe_null DIRECTORY INTERVAL_US
 probe_null() {
-	local directory=$1 interval=$2 current shuffled
+	local directory=$1 interval=$2 current shuffled options=() paced_us=$2
 	shuffled "${methods[@]}"
 	current=${shuffled[0]}
-	step 60 "$build/nulls" -r "$directory/rounds" "$directory/files" "$current" \
-		"$null_seconds" "$interval" "$null_flush_size" "$((RANDOM * 32768 + RANDOM + 1))" null ||
+	((interval > 0)) || options=(-b) paced_us=$null_other_us
+	step 60 "$build/nulls" "${options[@]}" -r "$directory/rounds" "$directory/files" "$current" \
+		"$null_seconds" "$paced_us" "$null_flush_size" "$((RANDOM * 32768 + RANDOM + 1))" null ||
 		return
 	observe nulls.probes "$place_name" "$turn" "$interval" "$current" "$(<"$work/out")"
 	sed "s/^/$place_name\t$turn\t$interval\t/" "$directory/rounds" |

@@ -95,8 +95,38 @@ SELECT coalesce(load, 'all') AS load, advisor, times,
 FROM compared ORDER BY compared.load NULLS LAST, advisor;
 
 \echo text:
-\echo text:By file system, over all loads.
-SELECT place, advisor, count(*) AS times,
-       pg_temp.percent(avg(regret)) AS "mean regret", pg_temp.percent(max(regret)) AS worst,
-       pg_temp.percent(greatest(max(regret_low), 0)) AS "worst outside the noise"
-FROM followed GROUP BY place, advisor ORDER BY place, advisor;
+\echo text:By file system, over all loads. Target: the probe loses at most what the default does.
+SELECT place, advisor, times, pg_temp.percent(mean) AS "mean regret",
+       pg_temp.percent(worst) AS worst,
+       pg_temp.percent(greatest(sure, 0)) AS "worst outside the noise",
+       CASE WHEN advisor <> 'probe' THEN '-' WHEN mean <= by_default THEN 'met'
+            ELSE '**missed** by ' || pg_temp.percent(mean - by_default) END AS target
+FROM (SELECT place, advisor, count(*) AS times, avg(regret) AS mean, max(regret) AS worst,
+             max(regret_low) AS sure,
+             max(avg(regret)) FILTER (WHERE advisor = 'default') OVER (PARTITION BY place)
+                 AS by_default
+      FROM followed GROUP BY place, advisor) AS p
+ORDER BY place, advisor;
+
+-- The method that was set when the probe was called, and the one it advised.
+CREATE TEMP VIEW judged AS
+SELECT p.place, p.verdict, c.regret AS before, p.regret AS after,
+       CASE WHEN c.regret_low > 0.05 THEN 'more' WHEN c.regret_high < 0.05 THEN 'less'
+            ELSE 'unknown' END AS truth,
+       p.regret_low > greatest(c.regret_high, 0) AS worse
+FROM followed AS p
+JOIN regret AS c ON (c.place, c.load, c.method) = (p.place, p.load, p.current)
+WHERE p.advisor = 'probe';
+
+\echo text:
+\echo text:Verdict and truth: what the method that is set loses against the best one, where the
+\echo 'text:interval of its loss lies on one side of the margin of 5 %. "false" is a switch to a'
+\echo text:method that loses more than the one that was set, with intervals apart.
+SELECT verdict, count(*) AS probes,
+       count(*) FILTER (WHERE truth = 'more') AS "loses more than 5 %",
+       count(*) FILTER (WHERE truth = 'less') AS "loses less",
+       count(*) FILTER (WHERE truth = 'unknown') AS "not known",
+       pg_temp.percent(avg(before)) AS "mean loss as set",
+       pg_temp.percent(avg(after)) AS "mean loss as advised",
+       CASE verdict WHEN 'switch' THEN count(*) FILTER (WHERE worse)::text ELSE '-' END AS "false"
+FROM judged GROUP BY verdict ORDER BY verdict;
