@@ -63,7 +63,6 @@ choose_delay() {
 	observe delay.picks "$place_name" "$load" "$turn" rule "$rule" - "$rule_seconds" -
 	observe_pick "$load" trial || return
 	ask "SELECT count(*) FROM sync_probe.probe('pg_wal', 'commit', duration => '$suite_seconds s',
-		methods => ARRAY[current_setting('wal_sync_method')],
 		commit_delays => $(list "${delay_values[@]}"))" || return
 	observe_pick "$load" commit
 }
