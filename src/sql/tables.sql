@@ -291,10 +291,11 @@ COMMENT ON COLUMN sync_probe.measurements.status IS
 COMMENT ON COLUMN sync_probe.measurements.p50_us IS
   'Median latency of an operation';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed IS
-  'Median of the current method''s time divided by this one''s, over the entries of the run: '
-  '1.10 if the current method takes 1.10 times as long. It is not below about 0.2, since a flush '
-  'counts as five times the current method''s median at most. On the row of the current method: '
-  'the same for its second copy, the A/A control';
+  'The current method''s time, as the mean of both of its copies, divided by this one''s, over the '
+  'entries of the run (estimate of Hodges and Lehmann): 1.10 if the current method takes 1.10 '
+  'times as long. It is not below about 0.2, since a flush counts as five times the current '
+  'method''s median at most. On the row of the current method: that of its two copies, the A/A '
+  'control';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_low IS
   'Lower end of the 95 percent confidence interval of relative_speed, corrected for repeated '
   'looks and the number of methods';

@@ -603,10 +603,85 @@ covers_the_ratio_of_two_runs(void **state)
 	assert_true(missed < 0.05 * runs);
 }
 
+/* ------------------------------------------------- a baseline that was measured twice */
+
+#define TWICE_N		200
+
+/* Entries of a baseline, its copy and a case, each with a noise of 10 % of its own. */
+static void
+draw_twice(double entries[3][TWICE_N], double copy, uint64_t *seed)
+{
+	for (int i = 0; i < TWICE_N; i++)
+	{
+		double		state = exp(0.5 * random_normal(seed));
+
+		for (int k = 0; k < 3; k++)
+			entries[k][i] = 100 * state * (k == 1 ? copy : 1) * exp(0.1 * random_normal(seed));
+	}
+}
+
+static void
+assert_same_speed(sp_speed one, sp_speed other)
+{
+	assert_true(one.estimate == other.estimate && one.low == other.low && one.high == other.high);
+}
+
+static void
+takes_both_copies_of_a_baseline(void **state)
+{
+	double		entries[3][TWICE_N];
+	double		mean[TWICE_N];
+	double		wanted[TWICE_N];
+	uint64_t	seed = 1;
+	double		narrower = 0;
+	const int	runs = 50;
+
+	(void) state;
+	for (int run = 0; run < runs; run++)
+	{
+		sp_speed	alone;
+		sp_speed	both;
+
+		draw_twice(entries, 1, &seed);
+		alone = sp_speed_interval(entries[0], entries[2], TWICE_N, 0.001, 3, workspace);
+		assert_same_speed(sp_speed_against_both(entries[0], NULL, entries[2], TWICE_N, 0.001, 3,
+												mean, workspace), alone);
+		both = sp_speed_against_both(entries[0], entries[1], entries[2], TWICE_N, 0.001, 3,
+									 mean, workspace);
+		for (int i = 0; i < TWICE_N; i++)
+			wanted[i] = sqrt(entries[0][i] * entries[1][i]);
+		assert_same_speed(both, sp_speed_interval(wanted, entries[2], TWICE_N, 0.001, 3,
+												  workspace));
+		narrower += log(both.high / both.low) / log(alone.high / alone.low) / runs;
+	}
+	/* the variance of a ratio falls from two parts to one and a half */
+	assert_true(narrower > sqrt(0.75) - 0.03 && narrower < sqrt(0.75) + 0.03);
+}
+
+/* A copy that takes longer would make the case look faster than it is. */
+static void
+takes_no_copy_that_differs(void **state)
+{
+	double		entries[3][TWICE_N];
+	double		mean[TWICE_N];
+	uint64_t	seed = 1;
+
+	(void) state;
+	for (int slower = 0; slower < 2; slower++)
+	{
+		draw_twice(entries, slower ? 1.2 : 1 / 1.2, &seed);
+		assert_same_speed(sp_speed_against_both(entries[0], entries[1], entries[2], TWICE_N, 0.05,
+												3, mean, workspace),
+						  sp_speed_interval(entries[0], entries[2], TWICE_N, 0.05, 3, workspace));
+	}
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(takes_both_copies_of_a_baseline),
+		cmocka_unit_test(takes_no_copy_that_differs),
 		cmocka_unit_test(agrees_with_all_means_of_pairs),
 		cmocka_unit_test(agrees_with_tables),
 		cmocka_unit_test(takes_ties),

@@ -14,33 +14,56 @@
 
 /* ------------------------------------------------------------------- speeds */
 
-/* The speed of a case against its baseline; for the baseline, that of its control. */
+/* The second copy of a baseline; -1 if the suite has none. */
+static int
+control_of(const sp_probe *probe, int baseline)
+{
+	int			control = -1;
+
+	for (int i = 0; i < probe->ncases; i++)
+	{
+		if (probe->cases[i].control && probe->cases[i].baseline == baseline)
+			control = i;
+	}
+	return control;
+}
+
+static int
+min_entries(const sp_series *one, const sp_series *other)
+{
+	return one->n < other->n ? one->n : other->n;
+}
+
+/* The speed of a case against both copies of its baseline. */
 static sp_speed
 case_speed(sp_probe *probe, int c, double alpha, int comparisons)
 {
+	int			control = control_of(probe, probe->cases[c].baseline);
 	const sp_series *baseline = &probe->results[probe->cases[c].baseline].series;
-	sp_speed	one = {1, NAN, NAN};
-	sp_speed	none = {NAN, NAN, NAN};
-	int			other = c;
-	int			n;
+	const sp_series *series = &probe->results[c].series;
+	bool		has_copy = control >= 0 && probe->results[control].status == SP_OK;
+	const sp_series *copy = &probe->results[has_copy ? control : c].series;
+	int			n = min_entries(baseline, series);
 
-	if (c == probe->cases[c].baseline)
-	{
-		for (int i = 0; i < probe->ncases; i++)
-		{
-			if (probe->cases[i].control && probe->cases[i].baseline == c)
-				other = i;
-		}
-		if (other == c)
-			return one;			/* the suite has no control */
-		if (probe->results[other].status != SP_OK)
-			return none;
-	}
-	n = probe->results[other].series.n;
-	if (n > baseline->n)
-		n = baseline->n;
-	return sp_speed_interval(baseline->mean_us, probe->results[other].series.mean_us,
-							 n, alpha, comparisons, probe->workspace);
+	return sp_speed_against_both(baseline->mean_us, has_copy ? copy->mean_us : NULL,
+								 series->mean_us, n < copy->n ? n : copy->n, alpha,
+								 comparisons, probe->baseline_us, probe->workspace);
+}
+
+/* The A/A control: a baseline against its second copy. */
+static sp_speed
+control_speed(sp_probe *probe, int baseline, double alpha)
+{
+	int			control = control_of(probe, baseline);
+	const sp_series *series = &probe->results[baseline].series;
+
+	if (control < 0)
+		return (sp_speed) {1, NAN, NAN};
+	if (probe->results[control].status != SP_OK)
+		return (sp_speed) {NAN, NAN, NAN};
+	return sp_speed_interval(series->mean_us, probe->results[control].series.mean_us,
+							 min_entries(series, &probe->results[control].series), alpha, 1,
+							 probe->workspace);
 }
 
 /* How many contenders of a regime are compared with the current method? */
@@ -64,14 +87,16 @@ count_comparisons(const sp_probe *probe, sp_regime regime)
 static void
 compute_speed(sp_probe *probe, int c, double alpha)
 {
-	const sp_test_case *test_case = &probe->cases[c];
-	int			baseline = test_case->baseline;
-	/* the control is one comparison by itself */
-	int			comparisons = c == baseline ? 1 : count_comparisons(probe, test_case->regime);
+	int			baseline = probe->cases[c].baseline;
+	sp_speed   *speed = &probe->results[c].speed;
 
-	probe->results[c].speed = baseline >= 0 && probe->results[c].status == SP_OK &&
-		probe->results[baseline].status == SP_OK ?
-		case_speed(probe, c, alpha, comparisons) : (sp_speed) {NAN, NAN, NAN};
+	if (baseline < 0 || probe->results[c].status != SP_OK ||
+		probe->results[baseline].status != SP_OK)
+		*speed = (sp_speed) {NAN, NAN, NAN};
+	else if (c == baseline)
+		*speed = control_speed(probe, c, alpha);
+	else
+		*speed = case_speed(probe, c, alpha, count_comparisons(probe, probe->cases[c].regime));
 }
 
 /* ------------------------------------------------------------------- a look */

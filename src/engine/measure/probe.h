@@ -277,6 +277,7 @@ typedef struct sp_probe
 	bool		done;			/* before the time was up */
 	sp_comparison comparison;	/* of its methods, in the deciding regime, by the last look */
 	sp_judgement judgement;
+	double		baseline_us[SP_MAX_ENTRIES];	/* of the comparison that is made */
 	double		workspace[SP_MAX_ENTRIES];
 
 	/* the results, by test case */

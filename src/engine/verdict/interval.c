@@ -138,6 +138,21 @@ sp_speed_interval(const double *baseline_us, const double *case_us,
 	return speed;
 }
 
+sp_speed
+sp_speed_against_both(const double *baseline_us, const double *copy_us, const double *case_us,
+					  int n, double alpha, int comparisons, double *mean, double *workspace)
+{
+	sp_speed	copy = {NAN, NAN, NAN};
+
+	if (copy_us)
+		copy = sp_speed_interval(baseline_us, copy_us, n, alpha, 1, workspace);
+	if (copy_us == NULL || copy.low > 1 || copy.high < 1)
+		return sp_speed_interval(baseline_us, case_us, n, alpha, comparisons, workspace);
+	for (int i = 0; i < n; i++)
+		mean[i] = sqrt(baseline_us[i] * copy_us[i]);
+	return sp_speed_interval(mean, case_us, n, alpha, comparisons, workspace);
+}
+
 /*
  * The largest r such that the r-th smallest and the r-th largest of n values
  * enclose the median with probability 1 - alpha: r - 1 is the largest k with 2

@@ -33,25 +33,31 @@ sp_setting_add_round(sp_setting_comparison *setting,
 	{
 		setting->values[i].wait_us[n] = wait_us[i];
 		setting->values[i].commits_per_sec[n] = commits_per_sec[i];
+		setting->values[i].us_per_commit[n] = 1e6 / commits_per_sec[i];
 	}
 	setting->rounds++;
 }
 
-/* A speed above 1 is better: a shorter wait, or more commits. */
-static void
-compare_value(sp_setting_comparison *setting, sp_setting_value *value, double error)
+/* A figure of a value in each round: smaller is better. */
+static const double *
+figure_of(const sp_setting_value *value, sp_setting_figure figure)
 {
-	const sp_setting_value *current = &setting->values[setting->current];
-	/* the current value against its control */
-	const sp_setting_value *other = value == current ? &setting->values[setting->count] : value;
-	int			comparisons = setting->count - 1;
+	return figure == SP_COMMIT_WAIT ? value->wait_us : value->us_per_commit;
+}
 
-	value->speed[SP_COMMIT_WAIT] =
-		sp_speed_interval(current->wait_us, other->wait_us, setting->rounds,
-						  error, comparisons, setting->workspace);
-	value->speed[SP_COMMIT_RATE] =
-		sp_speed_interval(other->commits_per_sec, current->commits_per_sec, setting->rounds,
-						  error, comparisons, setting->workspace);
+/* A speed above 1 is better: a shorter wait, or more commits. */
+static sp_speed
+speed_of(sp_setting_comparison *setting, int i, sp_setting_figure figure, double error)
+{
+	const double *current = figure_of(&setting->values[setting->current], figure);
+	const double *control = figure_of(&setting->values[setting->count], figure);
+
+	if (i == setting->current)
+		return sp_speed_interval(current, control, setting->rounds, error, 1,
+								 setting->workspace);
+	return sp_speed_against_both(current, control, figure_of(&setting->values[i], figure),
+								 setting->rounds, error, setting->count - 1,
+								 setting->baseline, setting->workspace);
 }
 
 void
@@ -66,7 +72,8 @@ sp_setting_judge(sp_setting_comparison *setting, double error)
 	comparison->fsync_off = setting->fsync_off;
 	for (int i = 0; i < setting->count; i++)
 	{
-		compare_value(setting, &setting->values[i], error);
+		for (sp_setting_figure figure = 0; figure < SP_SETTING_FIGURES; figure++)
+			setting->values[i].speed[figure] = speed_of(setting, i, figure, error);
 		comparison->contenders[i].name = setting->values[i].value;
 		comparison->contenders[i].durable = SP_DURABLE_UNKNOWN;
 		comparison->contenders[i].speed = setting->values[i].speed[setting->deciding];

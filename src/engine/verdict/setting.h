@@ -32,6 +32,7 @@ typedef struct sp_setting_value
 	const char *value;
 	double		wait_us[SP_SETTING_MAX_ROUNDS];
 	double		commits_per_sec[SP_SETTING_MAX_ROUNDS];
+	double		us_per_commit[SP_SETTING_MAX_ROUNDS];	/* 1e6 / commits_per_sec */
 	sp_speed	speed[SP_SETTING_FIGURES];	/* against the current value; set by
 											 * sp_setting_judge() */
 } sp_setting_value;
@@ -50,6 +51,7 @@ typedef struct sp_setting_comparison
 
 	int			rounds;
 	int			lost_rounds;	/* of all that were added: a slot without a commit */
+	double		baseline[SP_SETTING_MAX_ROUNDS];	/* of the comparison that is made */
 	double		workspace[SP_SETTING_MAX_ROUNDS];
 
 	/* what was judged, by sp_setting_judge(): contenders[] are the values */
