@@ -111,9 +111,8 @@ AS $$
 SELECT array_agg(format(c.words, c.before, coalesce(c.now, 'unknown')) ORDER BY c.n)
 FROM (VALUES
     (1, 'wal_sync_method was %s, is %s', run.wal_sync_method,
-        CASE WHEN place.holds_wal AND NOT EXISTS (SELECT FROM sync_probe_internal.running() AS r
-                                                  WHERE r.suite = 'trial')
-             THEN current_setting('wal_sync_method') ELSE run.wal_sync_method END),
+        CASE WHEN EXISTS (SELECT FROM sync_probe_internal.running() AS r WHERE r.suite = 'trial')
+             THEN run.wal_sync_method ELSE current_setting('wal_sync_method') END),
     -- off while it is on now; the other way round the advice itself is that fsync is off
     (2, 'fsync was %s, is %s', CASE WHEN NOT run.fsync THEN 'off' END, current_setting('fsync')),
     -- up to PostgreSQL 15 it decides whether open_* methods use O_DIRECT
@@ -222,8 +221,7 @@ WITH today AS (
          LATERAL sync_probe_internal.serious_changes(changes, f.followed) AS c (since)
 )
 SELECT run.location, t.holds_wal, t.verdict,
-       CASE WHEN t.holds_wal AND NOT elsewhere THEN current_setting('wal_sync_method')
-            ELSE run.wal_sync_method END,
+       CASE WHEN elsewhere THEN run.wal_sync_method ELSE current_setting('wal_sync_method') END,
        a.recommended_value,
        CASE WHEN t.followed THEN a.recommended_value ELSE a.best_value END,
        -- The bound is about the method that was current.

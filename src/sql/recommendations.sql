@@ -93,7 +93,7 @@ COMMENT ON COLUMN sync_probe.recommendation_details.verdict IS
   'or fsync is off; outdated: something has changed since the run, see reason; not probed: there '
   'is no usable run';
 COMMENT ON COLUMN sync_probe.recommendation_details.current_method IS
-  'wal_sync_method; of another location than pg_wal, when its run began';
+  'wal_sync_method of the server';
 COMMENT ON COLUMN sync_probe.recommendation_details.recommended_method IS
   'Recommended wal_sync_method; null if there is no advice, as where the verdict is outdated';
 COMMENT ON COLUMN sync_probe.recommendation_details.best_method IS
@@ -167,7 +167,7 @@ COMMENT ON COLUMN sync_probe.recommendations.location IS
 COMMENT ON COLUMN sync_probe.recommendations.verdict IS
   'switch, keep, undecided, unsafe, outdated or not probed; see recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.current_method IS
-  'wal_sync_method; of another location than pg_wal, when its run began';
+  'wal_sync_method of the server';
 COMMENT ON COLUMN sync_probe.recommendations.recommended_method IS
   'Recommended wal_sync_method; null if there is no advice';
 COMMENT ON COLUMN sync_probe.recommendations.loss_bound IS
