@@ -234,8 +234,8 @@ uses_file(const sp_probe *probe, int c, int home)
 }
 
 /*
- * A case that failed has no speed, nor has one that was compared with it: the interim
- * analyses to come no longer renew these.
+ * A case that failed has no speed, nor has one that was compared with it: the looks to come
+ * no longer renew these.
  */
 static void
 forget_speeds(sp_probe *probe, int failed)
