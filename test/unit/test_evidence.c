@@ -519,7 +519,7 @@ counts_background_io(void **state)
 /*
  * Without rests between the flushes, idle samples are taken before the first
  * round, and more of them until they are as long as the syncs of a method, which are more
- * than a tenth of the time here: at most that.
+ * than a sixth of the time here: at most that.
  */
 static void
 samples_where_there_is_no_rest(void **state)
@@ -543,7 +543,7 @@ samples_where_there_is_no_rest(void **state)
 
 		plan_with_counters();
 		keep_regime(SP_PACED);
-		most_ns = probe->duration_ns / 10;
+		most_ns = probe->duration_ns / 6;
 		probe->flush_interval_ns = MILLISECOND / 2;
 		disk.cost[FSYNC] = disk.cost[FDATASYNC] = disk.cost[PWRITE] = rows[i].sync_ns;
 		run_probe();

@@ -17,11 +17,12 @@
  * The length of all idle samples and of one, as multiples of our flush time.  If no
  * flush is seen in 20 flush times, background I/O flushes in less than 1 of 6 (see
  * sp_evidence_max_flushes_per_second).  How much it writes is known only if it is seen for
- * as long as the syncs of a case.  All samples take at most a tenth of the duration.
+ * as long as the syncs of a case.  All samples take at most a sixth of the duration: that is
+ * what each of five cases has where paced flushes leave no rest, as on btrfs.
  */
 #define ENOUGH_FLUSHES			20
 #define IDLE_SAMPLE_FLUSHES		4
-#define MAX_IDLE_SAMPLE_SHARE	10
+#define MAX_IDLE_SAMPLE_SHARE	6
 
 void
 sp_begin_reading(sp_probe *probe, sp_counter_reading *reading)
