@@ -91,8 +91,6 @@ value_row(const commit_rows *rows, const sp_commit_values *values, int v, int or
 					sp_status_name(value->histogram.ops > 0 ? SP_OK : SP_STOPPED));
 	if (value->histogram.ops > 0)
 		sp_put_latencies(row, &value->histogram);
-	sp_row_put_number(row, "own_share",
-					  sp_commit_load_own_share(value->worker_syncs, value->syncs), 3);
 	sp_row_put_number(row, "ops_per_sec", median_rate(&values->setting, v), 1);
 	sp_put_speeds(row, &values->setting, v);
 	return sp_row_form(row);
@@ -139,27 +137,21 @@ put_verdict(sp_row *row, const sp_commit_run *run)
 	if (run->methods.count > 0 && run->delays.count > 0)
 		reason = psprintf("%s. commit_delay: %s", reason, run->delays.reason);
 	sp_put_judgement(row, first->setting.setting, &first->setting.comparison,
-					 &first->setting.judgement, reason);
+					 &first->setting.judgement, reason, run->duration_us);
+	sp_row_put(row, "usable_for_advice", BOOLOID,
+			   BoolGetDatum(run->interval_us == 0 &&
+							strcmp(run->record_size_source, "argument") != 0));
 }
 
 static void
 put_request(sp_row *row, const sp_commit_run *run)
 {
-	sp_row_put_text(row, "source", "probe");
 	sp_row_put_text(row, "label", run->label);
 	sp_row_put_name(row, "location", NameStr(run->location.name));
 	sp_row_put_text(row, "suite", SP_COMMIT_SUITE);
-	sp_row_put_interval(row, "requested_duration", run->duration_us);
-	sp_row_put(row, "stop_early", BOOLOID, BoolGetDatum(run->stop_early));
 	sp_row_put_int(row, "flush_size", INT4OID, run->record_size);
-	sp_row_put_text(row, "flush_size_source", run->record_size_source);
 	if (run->interval_us > 0)
-	{
 		sp_row_put_interval(row, "flush_interval", run->interval_us);
-		sp_row_put_text(row, "flush_interval_source", "argument");
-	}
-	sp_row_put_interval(row, "think_time", run->think_us);
-	sp_row_put_int(row, "random_seed", INT8OID, (int64) run->random_seed);
 	sp_row_put_int(row, "workers", INT4OID, run->workers);
 }
 
@@ -176,10 +168,7 @@ commit_run_row(const commit_rows *rows)
 	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->started_at));
 	sp_row_put(row, "finished_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->finished_at));
 	sp_row_put_text(row, "wal_sync_method", run->wal_sync_method);
-	sp_row_put_text(row, "wal_sync_method_at_end", GetConfigOption("wal_sync_method", false, false));
 	sp_row_put_text(row, "wal_level", run->wal_level);
-	sp_row_put_interval(row, "duration", run->measured_us);
-	sp_row_put_int(row, "rounds", INT4OID, run->rounds);
 	return sp_row_form(row);
 }
 

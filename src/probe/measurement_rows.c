@@ -106,12 +106,9 @@ void
 sp_put_latencies(sp_row *row, const sp_histogram *histogram)
 {
 	put_quantile_us(row, "p50_us", histogram, 0.5, 1);
-	put_quantile_us(row, "p90_us", histogram, 0.9, 1);
 	put_quantile_us(row, "p99_us", histogram, 0.99, SP_P99_MIN_OPS);
-	put_quantile_us(row, "p999_us", histogram, 0.999, SP_P999_MIN_OPS);
 	put_us(row, "max_us", histogram->ops ? (double) histogram->max_ns / 1000 : NAN);
 	put_us(row, "mean_us", sp_histogram_mean_ns(histogram) / 1000);
-	put_us(row, "stddev_us", sp_histogram_stddev_ns(histogram) / 1000);
 	sp_row_put_int(row, "ops", INT8OID, (int64) histogram->ops);
 }
 
@@ -139,16 +136,10 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDe
 	/* when paced, the interval sets how many operations there are in a second */
 	if (test_case->regime == SP_SATURATED)
 		sp_row_put_number(row, "ops_per_sec", 1e9 / sp_histogram_mean_ns(&result->histogram), 1);
-	if (result->tail.rounds > 0)
-	{
-		sp_row_put_int(row, "rounds", INT4OID, Min(result->tail.rounds, PG_INT32_MAX));
-		sp_row_put_int(row, "slow_rounds", INT4OID, Min(result->tail.slow_rounds, PG_INT32_MAX));
-	}
 	sp_row_put_number(row, "relative_speed", result->speed.estimate, 3);
 	sp_row_put_number(row, "relative_speed_low", result->speed.low, 3);
 	sp_row_put_number(row, "relative_speed_high", result->speed.high, 3);
 	sp_row_put_number(row, "flushes_per_op", device.flushes, 2);
-	sp_row_put_number(row, "device_writes_per_op", device.writes, 2);
 	sp_row_put_number(row, "device_bytes_per_op", device.bytes, 0);
 	sp_row_put_number(row, "device_utilization", device.utilization, 3);
 	if (probe->files[test_case->file].method && result->histogram.ops > 0)
@@ -220,24 +211,17 @@ sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc
 	return sp_row_form(row);
 }
 
-/* How a value of a setting compares with the current one, after sp_setting_judge(). */
+/* How a value of a setting compares with the current one, by the figure that decides. */
 void
 sp_put_speeds(sp_row *row, const sp_setting_comparison *setting, int m)
 {
-	static const char *const columns[SP_SETTING_FIGURES] = {
-		[SP_COMMIT_WAIT] = "relative_speed",
-		[SP_COMMIT_RATE] = "relative_rate"
-	};
+	sp_speed	speed = setting->values[m].speed[setting->deciding];
 
-	sp_row_put_int(row, "rounds", INT4OID, setting->rounds);
-	for (int i = 0; setting->rounds > 0 && i < SP_SETTING_FIGURES; i++)
-	{
-		sp_speed	speed = setting->values[m].speed[i];
-
-		sp_row_put_number(row, columns[i], speed.estimate, 3);
-		sp_row_put_number(row, psprintf("%s_low", columns[i]), speed.low, 3);
-		sp_row_put_number(row, psprintf("%s_high", columns[i]), speed.high, 3);
-	}
+	if (setting->rounds == 0)
+		return;
+	sp_row_put_number(row, "relative_speed", speed.estimate, 3);
+	sp_row_put_number(row, "relative_speed_low", speed.low, 3);
+	sp_row_put_number(row, "relative_speed_high", speed.high, 3);
 }
 
 /* The name of a contender, null for -1. */
@@ -247,10 +231,30 @@ put_contender(sp_row *row, const char *column, const sp_comparison *comparison, 
 	sp_row_put_text(row, column, contender < 0 ? NULL : comparison->contenders[contender].name);
 }
 
-/* What a run says of a setting, and why: the columns of sync_probe.runs. */
+/* Enough in practice, where a multiple is not known to decide. */
+#define MAX_TIMES_AS_LONG	20
+
+/*
+ * Whole seconds with which a run of that duration may settle its question: at least 15 s, and
+ * at most pg_sync_probe.max_duration.
+ */
+static void
+put_longer_duration(sp_row *row, const sp_judgement *judgement, int64 duration_us)
+{
+	double		times = isnan(judgement->times_as_long) ? 3 :
+		Min(judgement->times_as_long, MAX_TIMES_AS_LONG);
+	int64		longer_us = (int64) (times * duration_us) / USECS_PER_SEC * USECS_PER_SEC;
+
+	longer_us = Max(longer_us, 15 * USECS_PER_SEC);
+	longer_us = Min(longer_us, sp_max_duration_ms * INT64CONST(1000));
+	if (longer_us > duration_us)
+		sp_row_put_interval(row, "longer_duration", longer_us);
+}
+
+/* What a run of that duration says of a setting, and why: the columns of sync_probe.runs. */
 void
 sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparison,
-				 const sp_judgement *judgement, const char *reason)
+				 const sp_judgement *judgement, const char *reason, int64 duration_us)
 {
 	sp_row_put_name(row, "setting", setting);
 	sp_row_put_text(row, "verdict", sp_verdict_name(judgement->verdict));
@@ -258,8 +262,7 @@ sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparis
 	put_contender(row, "best_value", comparison, judgement->best);
 	sp_row_put_number(row, "loss_bound", judgement->loss_bound, 3);
 	sp_row_put_number(row, "margin", comparison->margin, 6);
-	sp_row_put_number(row, "noise", judgement->noise, 4);
 	sp_row_put_text(row, "reason", reason);
-	if (!isnan(judgement->times_as_long))
-		sp_row_put(row, "times_as_long", FLOAT8OID, Float8GetDatum(judgement->times_as_long));
+	if (judgement->verdict == SP_UNDECIDED)
+		put_longer_duration(row, judgement, duration_us);
 }

@@ -159,7 +159,8 @@ extern HeapTuple sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 
 /* All times of a measurement, and the number of its operations. */
 extern void sp_put_latencies(sp_row *row, const sp_histogram *histogram);
 extern void sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparison,
-							 const sp_judgement *judgement, const char *reason);
+							 const sp_judgement *judgement, const char *reason,
+							 int64 duration_us);
 extern void sp_put_speeds(sp_row *row, const sp_setting_comparison *setting, int m);
 extern void sp_put_buckets(sp_row *row, const sp_histogram *histogram);
 

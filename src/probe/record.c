@@ -25,59 +25,51 @@
 static void
 put_probe_request(sp_row *row, const sp_run *run)
 {
-	const sp_probe *probe = run->probe;
 	const sp_wal_profile *profile = run->profile;
 
 	sp_row_put_text(row, "label", run->label);
 	sp_row_put_name(row, "location", NameStr(run->location->name));
 	sp_row_put_text(row, "suite", run->suite->name);
-	sp_row_put_interval(row, "requested_duration", probe->duration_ns / 1000);
-	sp_row_put_number(row, "duty_cycle", probe->duty_cycle, 6);
-	sp_row_put(row, "stop_early", BOOLOID, BoolGetDatum(probe->stop_early));
 	sp_row_put_int(row, "flush_size", INT4OID, profile->server.flush_size);
-	sp_row_put_text(row, "flush_size_source", profile->flush_size_source);
 	sp_row_put_interval(row, "flush_interval", profile->flush_interval_us);
-	sp_row_put_text(row, "flush_interval_source", profile->flush_interval_source);
-	if (profile->observed_interval_us > 0)
-		sp_row_put_interval(row, "observed_flush_interval", profile->observed_interval_us);
-	sp_row_put_int(row, "random_seed", INT8OID, (int64) probe->random_seed);
 }
 
 void
 sp_put_where(sp_row *row, const sp_storage *storage)
 {
 	sp_row_put_this_server(row);
-	sp_row_put_name(row, "username", GetUserNameFromId(GetUserId(), false));
 	sp_row_put_int(row, "server_version_num", INT4OID, PG_VERSION_NUM);
 	sp_row_put(row, "fsync", BOOLOID, BoolGetDatum(enableFsync));
 	sp_row_put_text(row, "directory", sp_known_text(storage->directory));
 	sp_row_put_text(row, "filesystem", sp_known_text(storage->filesystem));
 	sp_row_put_text(row, "device", sp_known_text(storage->device.name));
-	sp_row_put_text(row, "write_cache", sp_known_text(storage->device.write_cache));
+}
+
+/*
+ * Advice rests on runs at the cluster's own pace and size, with samples enough for an interval.
+ * Only suite segments has no verdict of its own: it has one for each part.
+ */
+static bool
+is_usable_for_advice(const sp_run *run)
+{
+	const sp_probe *probe = run->probe;
+	bool		segments = probe->segments.nslots > 0;
+
+	return (probe->judged || segments) &&
+		probe->entries[segments ? SP_SATURATED : probe->deciding] >= SP_MIN_ENTRIES &&
+		strcmp(run->profile->flush_size_source, "argument") != 0 &&
+		strcmp(run->profile->flush_interval_source, "argument") != 0;
 }
 
 static void
 put_probe_outcome(sp_row *row, const sp_run *run)
 {
-	const sp_probe *probe = run->probe;
-	int64		rounds = 0;
-
-	for (int r = 0; r < SP_REGIMES; r++)
-		rounds += probe->rounds[r];
 	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->started_at));
 	sp_row_put(row, "finished_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->finished_at));
 	sp_row_put_text(row, "wal_sync_method", run->profile->wal_sync_method);
-	sp_row_put_text(row, "wal_sync_method_at_end", GetConfigOption("wal_sync_method", false, false));
 	sp_row_put_text(row, "wal_level", run->profile->wal_level);
-	sp_row_put_interval(row, "duration", (probe->finished_ns - probe->started_ns) / 1000);
-	sp_row_put_int(row, "rounds", INT4OID, Min(rounds, PG_INT32_MAX));
-	sp_row_put_int(row, "paced_rounds", INT4OID, Min(probe->rounds[SP_PACED], PG_INT32_MAX));
-	sp_row_put_int(row, "saturated_rounds", INT4OID, Min(probe->rounds[SP_SATURATED], PG_INT32_MAX));
-	sp_row_put_int(row, "paced_entries", INT4OID, Min(probe->entries[SP_PACED], PG_INT32_MAX));
-	if (probe->rounds[SP_PACED] > 0)
-		sp_row_put_interval(row, "achieved_flush_interval",
-							probe->paced_ns / probe->rounds[SP_PACED] / 1000);
 	sp_row_put(row, "storage", JSONBOID, run->storage_jsonb);
+	sp_row_put(row, "usable_for_advice", BOOLOID, BoolGetDatum(is_usable_for_advice(run)));
 }
 
 /* The verdict of the wal suite. */
@@ -91,16 +83,14 @@ put_probe_verdict(sp_row *row, const sp_run *run)
 	if (!probe->judged)
 		return;
 	sp_probe_explain(probe, reason);
-	sp_put_judgement(row, "wal_sync_method", comparison, &probe->judgement, sp_valid_text(reason));
+	sp_put_judgement(row, "wal_sync_method", comparison, &probe->judgement, sp_valid_text(reason),
+					 probe->duration_ns / 1000);
 	sp_row_put_text(row, "deciding_test", sp_regime_name(probe->deciding));
 	sp_row_put_number(row, "flush_us", sp_probe_flush_us(probe), 1);
 	sp_row_put_text(row, "durable", comparison->fsync_off ? sp_durable_name(SP_DURABLE_NO) :
 					sp_durable_name(comparison->contenders[comparison->current].durable));
 	if (run->profile->wal_busy_source)
-	{
 		sp_row_put_number(row, "wal_busy", run->profile->wal_busy, 4);
-		sp_row_put_text(row, "wal_busy_source", run->profile->wal_busy_source);
-	}
 }
 
 /* run_id: 0 if the run is not recorded */
@@ -111,7 +101,6 @@ run_row(const sp_run *run, int64 run_id, TupleDesc row_type)
 
 	if (run_id != 0)
 		sp_row_put_int(row, "run_id", INT8OID, run_id);
-	sp_row_put_text(row, "source", "probe");
 	put_probe_request(row, run);
 	sp_put_where(row, run->storage);
 	put_probe_outcome(row, run);

@@ -137,30 +137,14 @@ read_reports(import *work, sp_slice text)
 
 /* ------------------------------------------------------------------- the rows */
 
-/* How long all lines took that have a figure; 0 if the text does not say. */
-static int64
-measuring_us(const sp_tool_report *report)
-{
-	int			lines = 0;
-
-	for (int i = 0; i < SP_TOOL_LINES; i++)
-		lines += report->figures[i].status == SP_TOOL_OK;
-	return lines * (int64) rint(report->seconds * 1e6);
-}
-
 static HeapTuple
 imported_run(const import *work, int r)
 {
-	const sp_tool_report *report = &work->reports[r];
 	sp_row	   *row = sp_row_make(work->run_type);
 
 	sp_row_put_int(row, "run_id", INT8OID, work->run_ids[r]);
-	sp_row_put_text(row, "source", "pg_test_fsync");
 	sp_row_put_text(row, "label", work->label);
 	sp_row_put_text(row, "suite", "pg_test_fsync");
-	sp_row_put_name(row, "username", GetUserNameFromId(GetUserId(), false));
-	if (measuring_us(report) > 0)
-		sp_row_put_interval(row, "duration", measuring_us(report));
 	sp_row_put(row, "imported_at", TIMESTAMPTZOID,
 			   TimestampTzGetDatum(GetCurrentTransactionStartTimestamp()));
 	return sp_row_form(row);

@@ -22,21 +22,17 @@ COMMENT ON FUNCTION sync_probe_internal.this_server() IS
 --
 -- The statement that probes a location.  A null argument stands for the default.
 --
-CREATE FUNCTION sync_probe_internal.probe_command(
-    location name,
-    duration interval DEFAULT NULL,
-    duty_cycle double precision DEFAULT NULL)
+CREATE FUNCTION sync_probe_internal.probe_command(location name, duration interval DEFAULT NULL)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT format('SELECT * FROM sync_probe.probe(%s)', concat_ws(', ',
-           CASE WHEN location <> 'pg_wal' THEN quote_literal(location) END,
-           'duration => ' || quote_literal(trim_scale(extract(epoch FROM duration)) || ' s'),
-           'duty_cycle => ' || nullif(duty_cycle, 1)))
+           quote_literal(nullif(location, 'pg_wal')),
+           'duration => ' || quote_literal(trim_scale(extract(epoch FROM duration)) || ' s')))
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.probe_command(name, interval, double precision) IS
+COMMENT ON FUNCTION sync_probe_internal.probe_command(name, interval) IS
   'The statement that probes a location';
 
 --
@@ -47,27 +43,19 @@ COMMENT ON FUNCTION sync_probe_internal.probe_command(name, interval, double pre
 --
 CREATE FUNCTION sync_probe_internal.longer_command(run sync_probe.runs)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE run.suite
-           WHEN 'wal' THEN sync_probe_internal.probe_command(run.location, l.duration,
-                                                             run.duty_cycle)
+           WHEN 'wal' THEN sync_probe_internal.probe_command(run.location, run.longer_duration)
            WHEN 'commit' THEN format('SELECT * FROM sync_probe.probe(suite => ''commit'', %s)',
-                                     l.argument)
+                                     d.argument)
            WHEN 'trial' THEN format('CALL sync_probe.trial(%s)', concat_ws(', ',
-               quote_literal(nullif(run.setting, 'wal_sync_method')), l.argument,
+               quote_literal(nullif(run.setting, 'wal_sync_method')), d.argument,
                'workload => ' || quote_literal(run.workload))) END
-FROM (SELECT least(coalesce(current_setting('pg_sync_probe.max_duration', true),
-                            '10 min')::interval,
-                   -- an infinite number of times is not known to decide it
-                   greatest(date_trunc('second', run.requested_duration
-                                * least(coalesce(run.times_as_long, 3), 20)), '15 s')))
-    AS d (duration),
-     LATERAL (SELECT d.duration,
-                     format('duration => ''%s s''',
-                            trim_scale(extract(epoch FROM d.duration)))) AS l (duration, argument)
-WHERE l.duration > run.requested_duration
+FROM (SELECT format('duration => ''%s s''', trim_scale(extract(epoch FROM run.longer_duration))))
+    AS d (argument)
+WHERE run.longer_duration IS NOT NULL
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.longer_command(sync_probe.runs) IS
@@ -126,7 +114,7 @@ FROM (VALUES
         round(coalesce(current_setting('pg_sync_probe.margin', true), '0.05')::numeric,
               6)::float8::text),
     (5, 'file system was %s, is %s', run.filesystem, place.filesystem),
-    (6, 'write cache was %s, is %s', run.write_cache, place.write_cache),
+    (6, 'write cache was %s, is %s', run.storage ->> 'write_cache', place.write_cache),
     (7, 'mount options were %s, are %s',
         coalesce(sync_probe_internal.options_left(run.storage ->> 'mount_options',
                                                   place.mount_options),
@@ -144,17 +132,18 @@ COMMENT ON FUNCTION sync_probe_internal.changes_since(sync_probe.runs, sync_prob
 --
 -- Whether the advice of a run was followed: what it recommends instead is the current value.
 --
-CREATE FUNCTION sync_probe_internal.followed(verdict text, recommended text, setting name)
+CREATE FUNCTION sync_probe_internal.followed(
+    verdict text, recommended text, before text, setting name)
 RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT coalesce(verdict IN ('switch', 'unsafe')
+SELECT coalesce(verdict IN ('switch', 'unsafe') AND recommended <> before
                 AND recommended = (SELECT s.setting FROM pg_settings AS s
                                    WHERE s.name = followed.setting), false)
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.followed(text, text, name) IS
+COMMENT ON FUNCTION sync_probe_internal.followed(text, text, text, name) IS
   'Whether the advice of a run was followed';
 
 --
@@ -215,9 +204,10 @@ WITH today AS (
                 WHEN f.followed THEN 'keep'
                 ELSE run.verdict END AS verdict
     FROM (SELECT elsewhere OR current_setting('fsync')::boolean) AS n (fsync),
-         LATERAL (SELECT NOT elsewhere AND run.recommended_value <> run.wal_sync_method
+         LATERAL (SELECT NOT elsewhere
                          AND sync_probe_internal.followed(run.verdict, run.recommended_value,
-                                                          'wal_sync_method')) AS f (followed),
+                                                          run.wal_sync_method, 'wal_sync_method'))
+             AS f (followed),
          LATERAL sync_probe_internal.serious_changes(changes, f.followed) AS c (since)
 )
 SELECT run.location, t.holds_wal, t.verdict,
@@ -255,7 +245,7 @@ SELECT run.location, t.holds_wal, t.verdict,
             THEN array_remove(ARRAY[sync_probe_internal.longer_command(run)], NULL) END
 FROM today AS t
 -- An outdated run has no advice.
-LEFT JOIN (SELECT run.*) AS a ON t.verdict <> 'outdated' AND (t.since IS NULL OR NOT t.fsync)
+LEFT JOIN (SELECT run.*) AS a ON t.verdict <> 'outdated'
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.run_advice(sync_probe.runs, text[], boolean) IS
@@ -303,7 +293,6 @@ COMMENT ON VIEW sync_probe_internal.newest_runs IS
 CREATE VIEW sync_probe_internal.passed_over_runs AS
 SELECT n.location, r.run_id, r.finished_at,
        concat_ws(', ',
-           CASE WHEN r.source <> 'probe' THEN format('it comes from %s', r.source) END,
            CASE WHEN r.system_identifier IS DISTINCT FROM s.system_identifier
                 THEN 'another cluster made it'
                 WHEN r.host IS DISTINCT FROM s.host
@@ -312,17 +301,13 @@ SELECT n.location, r.run_id, r.finished_at,
                 THEN format('its directory was %s', coalesce(r.directory, 'unknown')) END,
            CASE WHEN r.device IS DISTINCT FROM (n.place).device
                 THEN format('its device was %s', coalesce(r.device, 'unknown')) END,
-           CASE WHEN r.flush_size_source = 'argument' THEN 'flush_size was given' END,
-           CASE WHEN r.flush_interval_source = 'argument' THEN 'flush_interval was given' END,
-           CASE WHEN NOT coalesce(r.entries >= 16, false)
-                THEN format('it has %s %s, 16 are needed', coalesce(r.entries, 0),
-                            CASE r.entries WHEN 1 THEN 'entry' ELSE 'entries' END) END
+           CASE WHEN NOT r.usable_for_advice
+                THEN 'it has fewer than 16 samples, or was given flush_size or flush_interval' END
        ) AS why
 FROM sync_probe_internal.newest_runs AS n
 CROSS JOIN sync_probe_internal.this_server() AS s
 JOIN LATERAL (
-    SELECT r.*, CASE r.deciding_test WHEN 'saturated' THEN r.saturated_rounds
-                                     ELSE r.paced_entries END AS entries
+    SELECT r.*
     FROM sync_probe.runs AS r
     WHERE (r.location, r.suite) >= (n.location, 'wal')
       AND (r.location, r.suite) <= (n.location, 'wal')
@@ -374,12 +359,10 @@ FROM sync_probe_internal.this_server() AS s,
              ON c.run_id = r.run_id AND c.test = of_setting AND c.verdict IS NOT NULL
          WHERE (r.location, r.suite) >= (place.name, u.suite)
            AND (r.location, r.suite) <= (place.name, u.suite)
-           AND r.imported_at IS NULL
            AND r.system_identifier = s.system_identifier AND r.host = s.host
            AND r.directory IS NOT DISTINCT FROM place.directory
            AND r.device IS NOT DISTINCT FROM place.device
-           AND r.flush_size_source IS DISTINCT FROM 'argument'
-           AND r.flush_interval_source IS DISTINCT FROM 'argument'
+           AND r.usable_for_advice
            AND (r.workload IS NOT NULL) = u.made
            AND (c.verdict IN ('switch', 'keep') OR NOT w.decided)
          ORDER BY r.location DESC, r.suite DESC, r.run_id DESC
@@ -388,9 +371,8 @@ FROM sync_probe_internal.this_server() AS s,
                                WHERE m.run_id = (r.run).run_id AND m.test = of_setting
                                  AND m.choice = 'recommended'),
                               r.current_value)) AS v (recommended_value),
-     LATERAL (SELECT v.recommended_value <> r.current_value
-                     AND sync_probe_internal.followed(r.verdict, v.recommended_value, of_setting))
-         AS f (followed)
+     LATERAL (SELECT sync_probe_internal.followed(r.verdict, v.recommended_value, r.current_value,
+                                                  of_setting)) AS f (followed)
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.live_runs(sync_probe.locations, name) IS
@@ -462,15 +444,14 @@ CREATE FUNCTION sync_probe_internal.live_commit_delay(
     OUT commit_delay integer,
     OUT basis text,
     OUT rate double precision,
-    OUT rate_low double precision,
-    OUT rate_high double precision,
     OUT commands text[])
 RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT v.recommended, (l.run).suite, m.relative_rate, m.relative_rate_low, m.relative_rate_high,
+SELECT v.recommended, (l.run).suite,
+       round((m.ops_per_sec / nullif(c.ops_per_sec, 0))::numeric, 3)::float8,
        CASE WHEN v.recommended <> v.now
             THEN ARRAY[format('ALTER SYSTEM SET commit_delay = %s', v.recommended),
                        'SELECT pg_reload_conf()'] END
@@ -482,6 +463,8 @@ CROSS JOIN LATERAL (SELECT substring(l.recommended_value FROM '^[0-9]{1,6}$')::i
     AS v (recommended, before, now)
 LEFT JOIN sync_probe.measurements AS m
     ON m.run_id = (l.run).run_id AND m.test = 'commit_delay' AND m.value = l.recommended_value
+LEFT JOIN sync_probe.measurements AS c
+    ON c.run_id = (l.run).run_id AND c.test = 'commit_delay' AND c.choice = 'current'
 WHERE l.counts AND v.now IN (v.recommended, v.before)
 ORDER BY l.rank
 LIMIT 1

@@ -87,7 +87,7 @@ JOIN sync_probe_internal.newest_runs AS n USING (location),
      LATERAL sync_probe_internal.serious_changes(
          sync_probe_internal.changes_since(n.run, n.place),
          sync_probe_internal.followed((n.run).verdict, (n.run).recommended_value,
-                                      'wal_sync_method')) AS c (changes)
+                                      (n.run).wal_sync_method, 'wal_sync_method')) AS c (changes)
 WHERE d.verdict = 'outdated'
 
 UNION ALL

@@ -48,15 +48,16 @@ COMMENT ON FUNCTION sync_probe_internal.device_bytes(jsonb, sync_probe.measureme
 -- current method.
 --
 CREATE VIEW sync_probe_internal.newest_measured AS
-SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_interval, r.noise,
+SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_interval,
+       ((p).relative_speed_high - (p).relative_speed_low) / 2 AS noise,
        r.wal_sync_method AS method, r.facts AS storage, r.facts -> 'zfs' AS zfs,
        coalesce(r.device, 'the device') AS device_name,
        -- behind a hypervisor the counters are those of the virtual disk
        coalesce(k.virtual, false) AS on_virtual_disk,
        (p).ordinal AS paced_ordinal, (s).ordinal AS saturated_ordinal,
        (p).p50_us AS paced_p50_us, (p).p99_us AS paced_p99_us,
-       (p).flushes_per_op AS paced_flushes, (p).device_writes_per_op AS paced_writes,
-       (s).device_writes_per_op AS saturated_writes, (p).device_bytes_per_op AS paced_bytes,
+       (p).flushes_per_op AS paced_flushes, (p).device_bytes_per_op AS paced_bytes,
+       (s).device_bytes_per_op AS saturated_bytes,
        (s).p50_us AS saturated_p50_us, (s).p99_us AS saturated_p99_us,
        (s).mean_us AS saturated_us, (s).ops AS saturated_ops,
        (s).ops_per_sec, (s).flushes_per_op AS saturated_flushes, (s).device_utilization,
@@ -131,7 +132,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 -- Storage that is known to sync nothing has a finding of its own, which says why.
 SELECT n.location, 'error', 'flush_missing',
-       CASE WHEN n.storage ->> 'writes_uncounted' = 'false' AND w.writes < 0.1
+       CASE WHEN n.storage ->> 'writes_uncounted' = 'false' AND w.bytes < 0.1 * n.flush_size
             THEN format('syncs with %s write nothing to %s%s: commits are lost when this machine'
                         ' fails', n.method, v.kind, n.device_name)
             ELSE format('%s %s%s, whose write cache is volatile: commits may be lost when %s',
@@ -153,10 +154,10 @@ SELECT n.location, 'error', 'flush_missing',
                           'saturated_flushes_per_op', n.saturated_flushes,
                           'lacking_share', s.lacking, 'own_share', s.own,
                           'others', n.storage -> 'others',
-                          'device_writes_per_op', w.writes,
+                          'device_bytes_per_op', w.bytes,
                           'write_cache', n.storage -> 'write_cache', 'fua', n.storage -> 'fua')
 FROM unnest(measured) AS n,
-     LATERAL (SELECT least(n.paced_writes, n.saturated_writes)) AS w (writes),
+     LATERAL (SELECT least(n.paced_bytes, n.saturated_bytes)) AS w (bytes),
      LATERAL (SELECT (n.storage #>> ARRAY['lacking_share', n.paced_ordinal::text])::numeric,
                      (n.storage #>> ARRAY['own_share', n.paced_ordinal::text])::numeric
              ) AS s (lacking, own),
@@ -452,9 +453,10 @@ SELECT n.location, 'info', 'drift',
                           'earlier_runs', e.runs, 'earlier_median_us', e.median_us,
                           'noise', d.noise, 'margin', d.margin)
 FROM unnest(measured) AS n,
-     LATERAL (SELECT count(*) AS runs, coalesce(max(r.noise), 0) AS noise,
+     LATERAL (SELECT count(*) AS runs,
+                     coalesce(max((m.relative_speed_high - m.relative_speed_low) / 2), 0) AS noise,
                      percentile_cont(0.5) WITHIN GROUP (ORDER BY m.p50_us) AS median_us
-              FROM (SELECT r.run_id, r.noise
+              FROM (SELECT r.run_id
                     FROM (SELECT r.*
                           FROM sync_probe.runs AS r
                           WHERE (r.location, r.suite) >= (n.location, 'wal')
@@ -470,7 +472,7 @@ FROM unnest(measured) AS n,
                     LIMIT 20) AS r
               JOIN sync_probe.measurements AS m ON m.run_id = r.run_id
               WHERE m.test = 'paced' AND m.method = n.method AND m.ops > 0) AS e,
-     LATERAL (SELECT n.paced_p50_us / nullif(e.median_us, 0), greatest(e.noise, n.noise),
+     LATERAL (SELECT n.paced_p50_us / nullif(e.median_us, 0), greatest(e.noise, n.noise, 0),
                      current_setting('pg_sync_probe.margin')::float8) AS d (ratio, noise, margin)
 WHERE e.runs > 0 AND abs(d.ratio - 1) > d.margin + d.noise
 $$;

@@ -36,7 +36,7 @@ CROSS JOIN LATERAL (
       AND r.device IS NOT DISTINCT FROM l.device
     ORDER BY r.location DESC, r.suite DESC, r.run_id DESC
     LIMIT 1) AS r
-CROSS JOIN LATERAL (SELECT extract(epoch FROM r.duration)::float8) AS d (seconds)
+CROSS JOIN LATERAL (SELECT extract(epoch FROM r.finished_at - r.started_at)::float8) AS d (seconds)
 CROSS JOIN LATERAL (
     SELECT count(*) AS stalls, sum(x.stalled_ms) / 1000 AS seconds,
            max(x.stalled_ms) / 1000 AS longest,

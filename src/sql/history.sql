@@ -70,7 +70,7 @@ FROM (VALUES
         CASE WHEN before.storage -> 'mount_options' <> run.storage -> 'mount_options'
              THEN sync_probe_internal.options_left(run.storage ->> 'mount_options',
                                                    before.storage ->> 'mount_options') END, false),
-    (6, 'write cache', before.write_cache, run.write_cache, true),
+    (6, 'write cache', before.storage ->> 'write_cache', run.storage ->> 'write_cache', true),
     (7, 'kernel', before.storage ->> 'kernel', run.storage ->> 'kernel', false),
     (8, 'server version',
         CASE WHEN before.server_version_num <> run.server_version_num

@@ -26,7 +26,7 @@ AS $$
 SELECT row_number() OVER (ORDER BY m.n), m.name, m.durable,
        CASE m.durable WHEN 'no' THEN 'f bad' WHEN 'unknown' THEN 'h cur' ELSE 'f cur' END,
        p.storage ? 'syncs_nothing',
-       (m.paced).flushes_per_op, (m.saturated).flushes_per_op, (m.paced).device_writes_per_op,
+       (m.paced).flushes_per_op, (m.saturated).flushes_per_op, NULL::float8,
        (m.paced).device_bytes_per_op, b.given,
        CASE WHEN NOT p.storage ? 'syncs_nothing' THEN b.own / b.given END,
        CASE WHEN NOT p.storage ? 'syncs_nothing' THEN 100 * (m.saturated).device_utilization END

@@ -113,13 +113,13 @@ SELECT ARRAY[
                                 p.write_cache, 'mounted ' || p.mount_options),
     'Storage', CASE WHEN data.chosen
                     THEN concat_ws(', ', r.filesystem || coalesce(' on ' || r.device, ''),
-                                   r.write_cache,
+                                   r.storage ->> 'write_cache',
                                    'mounted ' || (r.storage ->> 'mount_options')) END,
     'Directory', CASE WHEN data.chosen THEN r.directory ELSE p.directory END,
     'A flush, as imitated', r.flush_size || ' bytes of WAL'
         || coalesce(' every ' || sync_probe_internal.html_duration(r.flush_interval), ''),
     'Measured', sync_probe_internal.html_time(r.finished_at)
-        || coalesce(', ' || sync_probe_internal.html_duration(r.duration), ''),
+        || coalesce(', ' || sync_probe_internal.html_duration(r.finished_at - r.started_at), ''),
     'Label', sync_probe_internal.clipped(r.label, 80),
     'Findings', CASE WHEN cardinality(data.findings) > 0
                      THEN (SELECT string_agg(format('%s %s%s', f.count, f.severity,

@@ -154,9 +154,9 @@ SELECT sync_probe_internal.html_table(caption,
     array_agg(ARRAY[r.name, m.test, to_char(m.ops, 'FM999,999,999,999'),
                     sync_probe_internal.html_number(m.mean_us),
                     sync_probe_internal.html_number(m.p50_us),
-                    sync_probe_internal.html_number(m.p90_us),
+                    NULL,
                     sync_probe_internal.html_number(m.p99_us),
-                    sync_probe_internal.html_number(m.p999_us),
+                    NULL,
                     sync_probe_internal.html_number(m.max_us)] ORDER BY r.n), 2)
 FROM unnest(rows) WITH ORDINALITY AS r (name, colour, measured, n),
      LATERAL (SELECT (r.measured).*) AS m

@@ -41,12 +41,12 @@ SELECT '<details><summary>Runs</summary>' || sync_probe_internal.html_table('syn
         sync_probe_internal.clipped(r.label, 60),
         coalesce(sync_probe_internal.report_origin(data.runs[i]), 'this server'),
         concat_ws(', ', r.host, 'PostgreSQL ' || r.server_version_num / 10000),
-        r.filesystem, r.device, r.write_cache, r.directory, r.wal_sync_method,
+        r.filesystem, r.device, r.storage ->> 'write_cache', r.directory, r.wal_sync_method,
         sync_probe_internal.html_time(r.finished_at),
         to_char(r.flush_size, 'FM999,999,999,999'),
         sync_probe_internal.html_duration(r.flush_interval),
-        sync_probe_internal.html_duration(r.duration), r.rounds::text,
-        sync_probe_internal.html_factor(r.noise)] ORDER BY i), 12) || '</details>'
+        sync_probe_internal.html_duration(r.finished_at - r.started_at), NULL,
+        NULL] ORDER BY i), 12) || '</details>'
 FROM generate_subscripts(data.runs, 1) AS i, LATERAL (SELECT (data.runs[i]).*) AS r
 HAVING count(*) > 0
 $$;
@@ -76,13 +76,13 @@ SELECT format('<details><summary>Measurements of run %s, %s</summary>', run.run_
         CASE WHEN m.direct_io THEN 'yes' WHEN NOT m.direct_io THEN 'no' END, m.status,
         to_char(m.ops, 'FM999,999,999,999'), sync_probe_internal.html_number(m.ops_per_sec),
         sync_probe_internal.html_number(m.mean_us), sync_probe_internal.html_number(m.p50_us),
-        sync_probe_internal.html_number(m.p90_us), sync_probe_internal.html_number(m.p99_us),
-        sync_probe_internal.html_number(m.p999_us), sync_probe_internal.html_number(m.max_us),
+        NULL, sync_probe_internal.html_number(m.p99_us),
+        NULL, sync_probe_internal.html_number(m.max_us),
         sync_probe_internal.html_factor(m.relative_speed),
         sync_probe_internal.html_factor(m.relative_speed_low),
         sync_probe_internal.html_factor(m.relative_speed_high),
         sync_probe_internal.html_factor(m.flushes_per_op),
-        sync_probe_internal.html_factor(m.device_writes_per_op),
+        NULL,
         sync_probe_internal.html_number(m.device_bytes_per_op),
         sync_probe_internal.html_number(100 * m.device_utilization),
         CASE WHEN with_detail THEN m.detail END] ORDER BY m.ordinal), 5) || '</details>'

@@ -200,7 +200,7 @@ WITH line AS (
                    m.status, sync_probe_internal.html_number(m.ops),
                    sync_probe_internal.html_number(m.p50_us),
                    sync_probe_internal.html_number(m.p99_us),
-                   sync_probe_internal.html_number(m.p999_us),
+                   NULL,
                    sync_probe_internal.html_number(m.max_us), m.detail] ORDER BY m.ordinal), 4)
            || coalesce((
                SELECT sync_probe_internal.html_table(
@@ -224,7 +224,7 @@ WITH line AS (
 SELECT sync_probe_internal.html_figure(p.html || coalesce(s.html, ''),
     format('%s, %s, wal_sync_method = %s. A star is O_DIRECT. %s',
            sync_probe_internal.html_time(run.started_at),
-           sync_probe_internal.html_duration(run.duration), run.wal_sync_method,
+           sync_probe_internal.html_duration(run.finished_at - run.started_at), run.wal_sync_method,
            CASE s.count WHEN 0 THEN 'No stall.' WHEN 1 THEN 'One stall.'
                 ELSE format('%s stalls%s.', s.count,
                             CASE WHEN s.count > 5 THEN ', the longest of them above' END) END),

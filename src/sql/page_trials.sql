@@ -23,7 +23,7 @@ WITH value AS (
                      ::sync_probe_internal.forest_mark AS mark, s.ratio, s.low, s.high
     FROM value AS v,
          LATERAL (VALUES (1, 'dot', v.relative_speed, v.relative_speed_low, v.relative_speed_high),
-                         (2, 'ring', v.relative_rate, v.relative_rate_low, v.relative_rate_high))
+                         (2, 'ring', NULL, NULL, NULL))
          AS s (k, shape, ratio, low, high)
     WHERE v.n <= 12
 )
@@ -43,7 +43,7 @@ SELECT sync_probe_internal.html_figure(
                     ELSE format('Commit suite with %s worker%s,', run.workers,
                                 CASE WHEN run.workers <> 1 THEN 's' END) END,
                sync_probe_internal.html_time(run.started_at),
-               sync_probe_internal.html_duration(run.duration), run.run_id),
+               sync_probe_internal.html_duration(run.finished_at - run.started_at), run.run_id),
         CASE WHEN run.suite = 'trial'
              THEN coalesce('Load: workload ' || run.workload || '.',
                            'Load: the sessions of the server.') END),
@@ -55,12 +55,12 @@ SELECT sync_probe_internal.html_figure(
              sync_probe_internal.html_factor(v.relative_speed),
              sync_probe_internal.html_factor(v.relative_speed_low),
              sync_probe_internal.html_factor(v.relative_speed_high),
-             sync_probe_internal.html_factor(v.relative_rate),
-             sync_probe_internal.html_factor(v.relative_rate_low),
-             sync_probe_internal.html_factor(v.relative_rate_high),
+             NULL,
+             NULL,
+             NULL,
              sync_probe_internal.html_number(v.mean_us), sync_probe_internal.html_number(v.p50_us),
              sync_probe_internal.html_number(v.p99_us), sync_probe_internal.html_number(v.ops),
-             v.rounds::text, v.detail] ORDER BY v.n), 3) FROM value AS v),
+             NULL, v.detail] ORDER BY v.n), 3) FROM value AS v),
     concat(CASE run.suite WHEN 'trial' THEN 'Trial of ' ELSE 'Commit suite: ' END, of_setting,
            ', ' || coalesce((SELECT min(v.verdict) FROM value AS v),
                             CASE WHEN run.setting = of_setting THEN run.verdict END)),

@@ -72,7 +72,7 @@ SELECT concat(
                                                              ELSE 'unknown' END)),
                      CASE WHEN data.chosen THEN 'run ' || advice.run_id END)),
     '<span class=sm>' || sync_probe_internal.html_escape(concat_ws(', ',
-        r.filesystem || coalesce(' on ' || r.device, ''), r.write_cache)) || '</span></div>',
+        r.filesystem || coalesce(' on ' || r.device, ''), r.storage ->> 'write_cache')) || '</span></div>',
     '<p class=vw>' || sync_probe_internal.html_tag(coalesce(advice.verdict, 'unknown')),
     sync_probe_internal.report_sentence(advice),
     ' <span class=from>' || r.origin || '</span>',
@@ -101,7 +101,7 @@ SELECT concat(
     '</dl>', sync_probe_internal.html_code(advice.commands), E'</article>\n')
 FROM (VALUES (1)) AS one
 LEFT JOIN LATERAL (
-    SELECT r.filesystem, r.device, r.write_cache,
+    SELECT r.filesystem, r.device, r.storage,
            sync_probe_internal.report_origin(data.runs[i]) AS origin
     FROM generate_subscripts(data.runs, 1) AS i, LATERAL (SELECT (data.runs[i]).*) AS r
     WHERE r.run_id = advice.run_id OR NOT data.chosen AND r.location = advice.location

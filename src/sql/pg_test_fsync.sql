@@ -77,7 +77,7 @@ BEGIN
         SELECT concat_ws(E'\n',
                    CASE WHEN t.seconds = 1 THEN '1 second per test'
                         WHEN t.seconds > 0 THEN format('%s seconds per test', t.seconds)
-                        WHEN r.source = 'pg_test_fsync' AND t.ops > 0
+                        WHEN r.location IS NULL AND t.ops > 0
                         THEN format('%s operations per test', t.ops) END,
                    CASE t.direct_io
                         WHEN true THEN 'O_DIRECT supported on this platform for open_datasync and'
@@ -87,7 +87,7 @@ BEGIN
              LATERAL (SELECT count(*) FILTER (WHERE l.status = 'ok'), max(l.ops),
                              bool_or(l.direct_io) FILTER (WHERE l.is_open)
                       FROM line AS l) AS c (measured, ops, direct_io),
-             LATERAL (SELECT trim_scale(round(extract(epoch FROM r.duration)
+             LATERAL (SELECT trim_scale(round(extract(epoch FROM r.finished_at - r.started_at)
                                               / nullif(c.measured, 0), 2)),
                              c.ops, c.direct_io) AS t (seconds, ops, direct_io)
         WHERE r.run_id = pg_test_fsync_report.run_id

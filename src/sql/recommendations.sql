@@ -61,8 +61,7 @@ SELECT a.location, a.holds_wal,
                       THEN ARRAY[v.newest_command] ELSE '{}' END,
               '{}') AS commands,
        d.commit_delay AS recommended_commit_delay, d.basis AS commit_delay_basis,
-       d.rate AS commit_delay_rate, d.rate_low AS commit_delay_rate_low,
-       d.rate_high AS commit_delay_rate_high,
+       d.rate AS commit_delay_rate,
        v.newest_run_id AS live_run_id, v.newest_verdict AS live_verdict,
        v.newest_reason AS live_reason
 FROM probed AS a
@@ -119,10 +118,6 @@ COMMENT ON COLUMN sync_probe.recommendation_details.commit_delay_basis IS
   'What recommended_commit_delay rests on: trial or commit';
 COMMENT ON COLUMN sync_probe.recommendation_details.commit_delay_rate IS
   'Commits per second with that value, divided by those with the value that was current';
-COMMENT ON COLUMN sync_probe.recommendation_details.commit_delay_rate_low IS
-  'Lower end of the 95 percent confidence interval of commit_delay_rate';
-COMMENT ON COLUMN sync_probe.recommendation_details.commit_delay_rate_high IS
-  'Upper end of that interval';
 COMMENT ON COLUMN sync_probe.recommendation_details.live_run_id IS
   'Newest trial, or run of the commit suite, that compared values of wal_sync_method; null '
   'without one';

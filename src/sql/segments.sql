@@ -162,12 +162,10 @@ FROM (SELECT r.*
       FROM sync_probe.runs AS r, sync_probe_internal.this_server() AS s
       WHERE (r.location, r.suite) >= (place.name, 'segments')
         AND (r.location, r.suite) <= (place.name, 'segments')
-        AND r.source = 'probe' AND r.imported_at IS NULL
         AND r.system_identifier = s.system_identifier AND r.host = s.host
         AND r.directory IS NOT DISTINCT FROM place.directory
         AND r.device IS NOT DISTINCT FROM place.device
-        AND r.flush_size_source IS DISTINCT FROM 'argument'
-        AND r.saturated_rounds >= 16
+        AND r.usable_for_advice
       ORDER BY r.location DESC, r.suite DESC, r.run_id DESC
       LIMIT 1) AS newest
 WHERE sync_probe_internal.changes_since(newest, place) IS NULL

@@ -95,23 +95,18 @@ trial_row(const sp_trial *trial, int64 run_id)
 	sp_location_find("pg_wal", &location);
 	sp_storage_examine(&location, &storage, &facts);
 	sp_row_put_int(row, "run_id", INT8OID, run_id);
-	sp_row_put_text(row, "source", SP_TRIAL_SUITE);
 	sp_row_put_text(row, "label", trial->label);
 	sp_row_put_name(row, "location", NameStr(location.name));
 	sp_row_put_text(row, "suite", SP_TRIAL_SUITE);
-	sp_row_put_interval(row, "requested_duration", trial->duration_us);
-	sp_row_put_int(row, "random_seed", INT8OID, trial->random_seed);
 	sp_row_put_text(row, "wal_sync_method", trial->method.value);
-	sp_row_put_text(row, "wal_sync_method_at_end", trial->method_at_end.value);
 	sp_row_put_text(row, "wal_level", GetConfigOption("wal_level", false, false));
 	sp_put_judgement(row, trial->setting, &comparison->comparison, &comparison->judgement,
-					 trial->reason);
+					 trial->reason, trial->duration_us);
+	sp_row_put(row, "usable_for_advice", BOOLOID, BoolGetDatum(true));
 	if (trial->workload)
 		sp_row_put_name(row, "workload", trial->workload);
 	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(trial->started_at));
 	sp_row_put(row, "finished_at", TIMESTAMPTZOID, TimestampTzGetDatum(trial->finished_at));
-	sp_row_put_interval(row, "duration", trial->finished_at - trial->started_at);
-	sp_row_put_int(row, "rounds", INT4OID, comparison->rounds);
 	sp_put_where(row, &storage);
 	return sp_row_form(row);
 }
