@@ -47,7 +47,7 @@ SELECT years, write_amplification_source
 FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000);
 SET pg_sync_probe.zfs_directory = '/tmp';
 SELECT FROM sync_probe.probe(duration => '10 ms');
-INSERT INTO sync_probe.runs (source, suite) VALUES ('probe', 'wal');
+INSERT INTO sync_probe.runs (suite) VALUES ('wal');
 RESET ROLE;
 
 -- probe_all() says which GRANT it lacks

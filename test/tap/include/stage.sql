@@ -22,20 +22,13 @@ DECLARE
 BEGIN
     SELECT string_agg(quote_ident(attname), ', ') INTO columns
     FROM pg_attribute
-    WHERE attrelid = 'sync_probe.runs'::regclass AND attnum > 0 AND NOT attisdropped
-        AND attgenerated = '';
+    WHERE attrelid = 'sync_probe.runs'::regclass AND attnum > 0 AND NOT attisdropped;
 
     SELECT to_jsonb(s) || jsonb_build_object('run_id', id, 'started_at', now(), 'finished_at',
         now(),
-               'source', 'probe', 'location', 'pg_wal', 'suite', 'wal', 'wal_sync_method',
-                   'fdatasync',
-               'directory', '/data', 'filesystem', 'ext4', 'device', 'nvme0n1', 'write_cache',
-                   'write back',
-               'flush_size', 8192, 'flush_size_source', 'pg_stat_wal',
-               'flush_interval', '5 ms', 'flush_interval_source', 'pg_stat_wal',
-               'achieved_flush_interval', '5 ms', 'paced_entries', 32,
-               'requested_duration', '5 s', 'paced_rounds', 64, 'saturated_rounds', 16, 'noise',
-                   0.01)
+               'location', 'pg_wal', 'suite', 'wal', 'wal_sync_method', 'fdatasync',
+               'directory', '/data', 'filesystem', 'ext4', 'device', 'nvme0n1',
+               'flush_size', 8192, 'flush_interval', '5 ms', 'usable_for_advice', true)
            || CASE coalesce(differences ->> 'suite', 'wal') WHEN 'wal'
               THEN jsonb_build_object('setting', 'wal_sync_method', 'verdict', 'keep',
                   'recommended_value', coalesce(differences ->> 'wal_sync_method', 'fdatasync'),
@@ -45,13 +38,17 @@ BEGIN
                   'reason', 'no other method is faster by more than the margin')
               ELSE '{}' END
            || differences
+           || jsonb_build_object('storage', '{"write_cache": "write back"}'
+                                            || coalesce(differences -> 'storage', '{}'))
+           || CASE WHEN differences ? 'imported_at' THEN '{"usable_for_advice": false}'::jsonb
+              ELSE '{}' END
     INTO run FROM sync_probe_internal.this_server() AS s;
 
     EXECUTE format('INSERT INTO sync_probe.runs (%1$s) SELECT %1$s'
                    ' FROM jsonb_populate_record(NULL::sync_probe.runs, $1)', columns) USING run;
     IF place_follows THEN
         UPDATE examined SET directory = run ->> 'directory', filesystem = run ->> 'filesystem',
-            device = run ->> 'device', write_cache = run ->> 'write_cache',
+            device = run ->> 'device', write_cache = run #>> '{storage,write_cache}',
             mount_options = run #>> '{storage,mount_options}'
         WHERE name = run ->> 'location';
     END IF;
