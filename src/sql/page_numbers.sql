@@ -16,8 +16,8 @@ SELECT '<details open><summary>Recommendations</summary>' || sync_probe_internal
         sync_probe_internal.html_number(a.flush_us),
         a.recommended_commit_delay::text, a.commit_delay_basis,
         sync_probe_internal.html_factor(a.commit_delay_rate),
-        sync_probe_internal.html_factor(a.commit_delay_rate_low),
-        sync_probe_internal.html_factor(a.commit_delay_rate_high), a.run_id::text,
+        NULL,
+        NULL, a.run_id::text,
         a.live_verdict, a.live_run_id::text] ORDER BY i), 7) || '</details>'
 FROM generate_subscripts(data.advice, 1) AS i, LATERAL (SELECT (data.advice[i]).*) AS a
 HAVING count(*) > 0

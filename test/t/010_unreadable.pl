@@ -84,7 +84,7 @@ for my $row (@rows)
 			  . " bool_and((device IS NOT NULL) = '$row->{device}') FROM sync_probe.locations"),
 			'2|t|t', "$row->{name}: what locations knows");
 		is($node->safe_psql('postgres', 'SET client_min_messages = warning; ' .
-				"SELECT count(*) > 5, bool_and(ops > 0), bool_and((device_writes_per_op IS NOT"
+				"SELECT count(*) > 5, bool_and(ops > 0), bool_and((device_bytes_per_op IS NOT"
 					  . " NULL) = '" . ($row->{counted} ? 't' : 'f') . "')" .
 				" FROM sync_probe.probe(duration => '300 ms') WHERE status = 'ok'"),
 			't|t|t', "$row->{name}: a probe measures, and claims no counters that it has not");
