@@ -239,3 +239,194 @@ measure_advice() {
 	local bench_settings=$bench_settings$'max_worker_processes = 40\n'
 	at_each_device advice advise_at
 }
+
+# The section of the report: Markdown tables from the observations.
+report_regret() {
+	cat <<'SQL'
+-- What following an advice loses, against commits as they really are.
+CREATE TEMP TABLE truth (place text, round int, load text, method text, us float8);
+\copy truth FROM 'advice.truth.tsv'
+\i :bench/picks.sql
+\i :bench/truth.sql
+
+-- A pick of the tool is followed under every load; the others were made under one.
+CREATE TEMP VIEW followed AS
+SELECT p.place, r.load, p.advisor, p.current, p.pick, p.verdict, p.seconds,
+       r.regret, r.regret_low
+FROM picks AS p
+JOIN regret AS r ON r.place = p.place AND r.method = p.pick AND (p.load = '-' OR p.load = r.load);
+
+-- Where the default is known not to be the best.
+CREATE TEMP VIEW better_exists AS
+SELECT place, load FROM regret
+WHERE method = (SELECT boot_val FROM pg_settings WHERE name = 'wal_sync_method')
+  AND regret_low > 0;
+
+CREATE FUNCTION pg_temp.percent(share float8) RETURNS text IMMUTABLE LANGUAGE sql
+RETURN to_char(share * 100, 'FM99990.0') || ' %';
+
+\echo text:
+\echo text:The truth: microseconds a transaction (median of the rounds), and what each method loses
+\echo text:against the best (95 % interval; the best is chosen in one half of the rounds for the
+\echo text:other).
+SELECT place, load, min(rounds) AS rounds,
+       string_agg(format('%s %s%s', method, round(us::numeric),
+           format('%s (%s to %s %%)', CASE WHEN method = best THEN ' **best**' END,
+               to_char(regret_low * 100, 'FM990.0'), to_char(regret_high * 100, 'FM990.0'))),
+           ', ' ORDER BY regret) AS "methods"
+FROM regret GROUP BY place, load ORDER BY place, load;
+
+\echo text:
+\echo text:Regret: what following the advice loses. "Outside the noise" is the lower end of its
+\echo text:interval. "probe" recommends a method, "best" is its best method so far whatever the
+\echo 'text:verdict, "commit" is what the suite of that name recommends, and "trial" is what trial()'
+\echo text:does beside the load. "keep" stays with the method that is set, "default" takes the
+\echo text:default.
+SELECT place, load, advisor, count(*) AS times,
+       pg_temp.percent(avg(regret)) AS "mean regret",
+       pg_temp.percent(max(regret)) AS worst,
+       pg_temp.percent(greatest(max(regret_low), 0)) AS "worst outside the noise",
+       (SELECT string_agg(format('%s %s', n, pick), ', ' ORDER BY n DESC, pick)
+        FROM (SELECT pick, count(*) AS n FROM followed AS g
+              WHERE (g.place, g.load, g.advisor) = (f.place, f.load, f.advisor)
+              GROUP BY pick) AS c) AS picks
+FROM followed AS f
+GROUP BY place, load, advisor ORDER BY place, load, advisor;
+
+-- The targets, and by how much they are missed.
+CREATE FUNCTION pg_temp.target(mean float8, sure float8, by_default float8) RETURNS text
+LANGUAGE sql
+RETURN coalesce('**missed**: ' || nullif(concat_ws(', ',
+    CASE WHEN mean > 0.005 THEN 'mean by ' || pg_temp.percent(mean - 0.005) END,
+    CASE WHEN sure > 0.03 THEN 'worst by ' || pg_temp.percent(sure - 0.03) END,
+    CASE WHEN by_default > 1 / 3.0
+         THEN 'by the default''s by ' || to_char(by_default - 1 / 3.0, 'FM9990.00') END),
+    ''), 'met');
+
+\echo text:
+\echo 'text:Over all file systems. "By the tool''s" is the mean regret by that of the tool''s'
+\echo text:better
+\echo 'text:setting. "By the default''s" is the mean regret by that of the default, where the'
+\echo text:default
+\echo text:is known not to be the best ("pairs" of a file system and a load). Target: mean at most
+\echo 'text:0.5 %, outside the noise never above 3 %, at most a third of the default''s.'
+WITH summed AS (
+    SELECT load, advisor, count(*) AS times, avg(regret) AS mean, max(regret) AS worst,
+           max(regret_low) AS sure, avg(regret) FILTER (WHERE b.load IS NOT NULL) AS mean_there,
+           count(DISTINCT (place, load)) FILTER (WHERE b.load IS NOT NULL) AS pairs
+    FROM followed LEFT JOIN better_exists AS b USING (place, load)
+    GROUP BY GROUPING SETS ((load, advisor), (advisor))
+), tool AS (
+    SELECT load, min(mean) AS mean FROM summed WHERE advisor LIKE 'tool%' GROUP BY load
+), compared AS (
+    SELECT s.*, s.mean / nullif(t.mean, 0) AS by_tool,
+           s.mean_there / nullif(d.mean_there, 0) AS by_default
+    FROM summed AS s
+    LEFT JOIN tool AS t ON t.load IS NOT DISTINCT FROM s.load
+    LEFT JOIN summed AS d ON d.load IS NOT DISTINCT FROM s.load AND d.advisor = 'default'
+)
+SELECT coalesce(load, 'all') AS load, advisor, times,
+       pg_temp.percent(mean) AS "mean regret", pg_temp.percent(worst) AS worst,
+       pg_temp.percent(greatest(sure, 0)) AS "worst outside the noise",
+       CASE WHEN advisor LIKE 'tool%' THEN '-' ELSE to_char(by_tool, 'FM99990.00') END
+           AS "by the tool's",
+       CASE WHEN advisor = 'default' OR pairs = 0 THEN '-'
+            ELSE to_char(by_default, 'FM99990.00') END
+           AS "by the default's",
+       pairs,
+       CASE WHEN advisor IN ('probe', 'best', 'commit', 'trial')
+            THEN pg_temp.target(mean, sure, by_default) ELSE '-'
+       END AS target
+FROM compared ORDER BY compared.load NULLS LAST, advisor;
+
+\echo text:
+\echo text:By file system, over all loads. Target: the probe loses at most what the default does.
+SELECT place, advisor, times, pg_temp.percent(mean) AS "mean regret",
+       pg_temp.percent(worst) AS worst,
+       pg_temp.percent(greatest(sure, 0)) AS "worst outside the noise",
+       CASE WHEN advisor <> 'probe' THEN '-' WHEN mean <= by_default THEN 'met'
+            ELSE '**missed** by ' || pg_temp.percent(mean - by_default) END AS target
+FROM (SELECT place, advisor, count(*) AS times, avg(regret) AS mean, max(regret) AS worst,
+             max(regret_low) AS sure,
+             max(avg(regret)) FILTER (WHERE advisor = 'default') OVER (PARTITION BY place)
+                 AS by_default
+      FROM followed GROUP BY place, advisor) AS p
+ORDER BY place, advisor;
+
+-- The method that was set when the probe was called, and the one it advised.
+CREATE TEMP VIEW judged AS
+SELECT p.place, p.verdict, c.regret AS before, p.regret AS after,
+       CASE WHEN c.regret_low > 0.05 THEN 'more' WHEN c.regret_high < 0.05 THEN 'less'
+            ELSE 'unknown' END AS truth,
+       p.regret_low > greatest(c.regret_high, 0) AS worse
+FROM followed AS p
+JOIN regret AS c ON (c.place, c.load, c.method) = (p.place, p.load, p.current)
+WHERE p.advisor = 'probe';
+
+\echo text:
+\echo text:Verdict and truth: what the method that is set loses against the best one, where the
+\echo 'text:interval of its loss lies on one side of the margin of 5 %. "false" is a switch to a'
+\echo text:method that loses more than the one that was set, with intervals apart.
+SELECT verdict, count(*) AS probes,
+       count(*) FILTER (WHERE truth = 'more') AS "loses more than 5 %",
+       count(*) FILTER (WHERE truth = 'less') AS "loses less",
+       count(*) FILTER (WHERE truth = 'unknown') AS "not known",
+       pg_temp.percent(avg(before)) AS "mean loss as set",
+       pg_temp.percent(avg(after)) AS "mean loss as advised",
+       CASE verdict WHEN 'switch' THEN count(*) FILTER (WHERE worse)::text ELSE '-' END AS "false"
+FROM judged GROUP BY verdict ORDER BY verdict;
+SQL
+}
+
+# The section of the report: Markdown tables from the observations.
+report_time() {
+	cat <<'SQL'
+-- Seconds to the advice whose regret the section before tells.
+\i :bench/picks.sql
+
+CREATE TEMP VIEW asked AS
+SELECT * FROM picks WHERE advisor IN ('probe', 'commit', 'trial') OR advisor LIKE 'tool%';
+
+CREATE FUNCTION pg_temp.median(figures float8[]) RETURNS numeric IMMUTABLE LANGUAGE sql
+RETURN (SELECT round(percentile_cont(0.5) WITHIN GROUP (ORDER BY f)::numeric, 1)
+        FROM unnest(figures) AS f);
+
+CREATE FUNCTION pg_temp.target(median numeric, most numeric) RETURNS text LANGUAGE sql
+RETURN CASE WHEN median <= most THEN 'met' ELSE '**missed** by ' || median - most || ' s' END;
+
+\echo text:
+\echo text:Seconds to the advice, from the call to the answer (ours: files and all, stop_early). The
+\echo text:tool was waited for until its first section was complete, four lines; a whole run takes
+\echo text:four times as long, 16 lines, at its default 80 s. Target: median at most 2 s, and that a
+\echo text:whole default run takes at least 20 times as long.
+SELECT place, advisor, count(*) AS times, pg_temp.median(array_agg(seconds)) AS median,
+       round(min(seconds)::numeric, 1) AS min, round(max(seconds)::numeric, 1) AS max,
+       CASE advisor WHEN 'probe' THEN pg_temp.target(pg_temp.median(array_agg(seconds)), 2)
+            ELSE '-' END AS target
+FROM asked GROUP BY place, advisor ORDER BY place, advisor;
+\echo text:
+\echo text:Over all file systems, and by what was said.
+SELECT advisor, count(*) AS times, pg_temp.median(array_agg(seconds)) AS median,
+       CASE advisor WHEN 'probe' THEN round(80 / pg_temp.median(array_agg(seconds)), 1) END
+           AS "a whole default run of the tool takes times as long",
+       CASE advisor WHEN 'probe' THEN pg_temp.target(pg_temp.median(array_agg(seconds)), 2)
+            ELSE '-' END AS target
+FROM asked GROUP BY advisor ORDER BY advisor;
+\echo text:
+SELECT verdict, CASE WHEN current = pick THEN 'stay' ELSE 'switch' END AS advice,
+       count(*) AS times, pg_temp.median(array_agg(seconds)) AS median
+FROM asked WHERE advisor = 'probe' GROUP BY 1, 2 ORDER BY 1, 2;
+
+\echo text:
+\echo text:How often a probe with the defaults stays undecided, and the suite commit and the trial
+\echo text:in their time. Target of the probe: at most 10 %.
+SELECT place, advisor, times, undecided, round(100.0 * undecided / times, 1) || ' %' AS share,
+       CASE WHEN advisor <> 'probe' THEN '-' WHEN undecided <= 0.1 * times THEN 'met'
+            ELSE '**missed** by ' || round(100.0 * undecided / times - 10, 1) || ' %' END AS target
+FROM (SELECT coalesce(place, 'all') AS place, advisor, count(*) AS times,
+             count(*) FILTER (WHERE verdict = 'undecided') AS undecided
+      FROM asked WHERE advisor NOT LIKE 'tool%'
+      GROUP BY GROUPING SETS ((place, advisor), (advisor))) AS p
+ORDER BY place = 'all', place, advisor;
+SQL
+}

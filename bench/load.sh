@@ -5,10 +5,8 @@
 # with a duty_cycle of 1, pg_test_fsync in the same pg_wal, and nothing at all run in random
 # order, with rests between: each is compared with the rests right before and after it.
 #
-# Observations: load.runs    place turn variant window tps p99_ms rest_tps rest_p99_ms
+# Observations: load.runs    place turn variant tps p99_ms rest_tps rest_p99_ms
 #               load.calls   place turn variant seconds verdict reason
-# Windows: "whole" is the call, and so holds the probe's writing of its files;
-# "measuring" comes after that.
 
 load_turns=${BENCH_TURNS:-8}
 load_seconds=5			# of the tool, and of nothing
@@ -18,8 +16,8 @@ load_places=2			# more take long and say little
 load_variants=(probe probe_1 tool nothing)
 
 # From pgbench's log (client, transaction, microseconds, script, when it ended in
-# seconds and microseconds) sorted by latency, and the windows: both windows of a
-# variant, and the rests beside it together, less 0.2 s after each change.
+# seconds and microseconds) sorted by latency, and the windows: the call of a variant, and
+# the rests beside it together, less 0.2 s after each change.
 summarize_windows() {
 	sort -n -k 3,3 "$work/load"/log.* | awk -v "rest=$load_rest" '
 		function seen(w,    n, i) {
@@ -29,17 +27,15 @@ summarize_windows() {
 			return sprintf("%.2f\t%.3f", n / span[w], latency[w, i] / 1000)
 		}
 		FNR == NR {
-			name[++variants] = $1; called[NR] = $2; returned[NR] = $3; measuring[NR] = $4
-			span["whole", NR] = $3 - $2
-			span["measuring", NR] = $3 - $4
+			name[++variants] = $1; called[NR] = $2; returned[NR] = $3
+			span["call", NR] = $3 - $2
 			span["rest", NR] = 2 * (rest - 0.2)
 			next
 		}
 		{
 			at = $5 + $6 / 1e6
 			for (v = 1; v <= variants; v++) {
-				if (at >= called[v] && at < returned[v]) { w = "whole" SUBSEP v; latency[w, ++count[w]] = $3 }
-				if (at >= measuring[v] && at < returned[v]) { w = "measuring" SUBSEP v; latency[w, ++count[w]] = $3 }
+				if (at >= called[v] && at < returned[v]) { w = "call" SUBSEP v; latency[w, ++count[w]] = $3 }
 				if ((at >= called[v] - rest + 0.2 && at < called[v]) || (at >= returned[v] + 0.2 && at < returned[v] + rest)) {
 					w = "rest" SUBSEP v; latency[w, ++count[w]] = $3
 				}
@@ -47,10 +43,7 @@ summarize_windows() {
 		}
 		END {
 			for (v = 1; v <= variants; v++)
-				for (k = 1; k <= 2; k++) {
-					part = k == 1 ? "whole" : "measuring"
-					printf "%s\t%s\t%s\t%s\n", name[v], part, seen(part SUBSEP v), seen("rest" SUBSEP v)
-				}
+				printf "%s\t%s\t%s\n", name[v], seen("call" SUBSEP v), seen("rest" SUBSEP v)
 		}' "$work/load/windows" -
 }
 
@@ -69,7 +62,7 @@ load_session() {
 	done <"$work/load/summary"
 	while IFS= read -r line; do
 		observe load.calls "$place_name" "$turn" "$line"
-	done < <(awk -F '\t' -v OFS='\t' '{ print $1, $3 - $2, $5, $6 }' "$work/load/windows")
+	done < <(awk -F '\t' -v OFS='\t' '{ print $1, $3 - $2, $4, $5 }' "$work/load/windows")
 	rm -rf -- "$work/load"
 }
 
@@ -108,4 +101,58 @@ measure_load() {
 	: >"$observations/load.calls.tsv"
 	choose_load_places "${all[@]}"
 	at_each_place load load_at
+}
+
+# The section of the report: Markdown tables from the observations.
+report_load() {
+	cat <<'SQL'
+-- What commits lose while a probe, or the tool, runs beside them.
+CREATE TEMP TABLE runs (place text, turn int, variant text, tps float8, p99 float8,
+    rest_tps float8, rest_p99 float8);
+CREATE TEMP TABLE calls (place text, turn int, variant text, seconds float8, verdict text,
+    reason text);
+\copy runs FROM 'load.runs.tsv'
+\copy calls FROM 'load.calls.tsv'
+
+\echo text:
+\echo text:Eight clients that commit flat out, beside a probe with the defaults, one with duty_cycle
+\echo text:1, pg_test_fsync, or nothing: tps and p99 by those of the four seconds before and after,
+\echo text:median (least to most). The call includes the writing of the files. Target: beside a probe
+\echo text:with the defaults at least 0.97 of the tps.
+SELECT place, variant, count(*) AS turns,
+       round(percentile_cont(0.5) WITHIN GROUP (ORDER BY rest_tps)::numeric) AS "tps alone",
+       format('%s (%s to %s)',
+           to_char(percentile_cont(0.5) WITHIN GROUP (ORDER BY tps / rest_tps), 'FM990.000'),
+           to_char(min(tps / rest_tps), 'FM990.00'),
+           to_char(max(tps / rest_tps), 'FM990.00')) AS "tps beside it",
+       to_char(percentile_cont(0.5) WITHIN GROUP (ORDER BY rest_p99), 'FM99990.00')
+           AS "p99 alone, ms",
+       format('%s (%s to %s)',
+           to_char(percentile_cont(0.5) WITHIN GROUP (ORDER BY p99 / rest_p99), 'FM990.00'),
+           to_char(min(p99 / rest_p99), 'FM990.00'),
+           to_char(max(p99 / rest_p99), 'FM990.00')) AS "p99 beside it",
+       CASE variant WHEN 'probe' THEN
+           CASE WHEN percentile_cont(0.5) WITHIN GROUP (ORDER BY tps / rest_tps) >= 0.97
+                THEN 'met' ELSE '**missed**' END
+           ELSE '-' END AS target
+FROM runs GROUP BY place, variant
+ORDER BY place,
+         array_position(ARRAY['probe', 'probe_1', 'tool', 'nothing'], variant);
+
+\echo text:
+\echo text:Seconds of the call (the tool is stopped after 5), and what the probe said. Target: a
+\echo text:probe with the defaults is undecided in at most 25 %.
+SELECT place, variant, times, median, min, max,
+       CASE WHEN variant LIKE 'probe%' THEN undecided::text ELSE '-' END AS undecided,
+       CASE WHEN variant LIKE 'probe%' THEN switches::text ELSE '-' END AS switches,
+       CASE WHEN variant <> 'probe' THEN '-' WHEN undecided <= 0.25 * times THEN 'met'
+            ELSE '**missed**' END AS target
+FROM (SELECT place, variant, count(*) AS times,
+             round(percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds)::numeric, 1) AS median,
+             round(min(seconds)::numeric, 1) AS min, round(max(seconds)::numeric, 1) AS max,
+             count(*) FILTER (WHERE verdict = 'undecided') AS undecided,
+             count(*) FILTER (WHERE verdict = 'switch') AS switches
+      FROM calls GROUP BY place, variant) AS c
+ORDER BY place, variant;
+SQL
 }

@@ -4,8 +4,7 @@
 # pgbench, and beside it each VARIANT, with a rest of REST seconds before, between
 # and after: probe (with the defaults), probe_DUTY_CYCLE, or for SECONDS tool or nothing.  In
 # FOLDER are then pgbench's transaction logs, and in "windows" a line for each variant, separated
-# by tabs: its name, when it was called, when it returned, when it began to measure (all in
-# seconds since the epoch), and a probe's verdict and reason.  All are of our process group: who
+# by tabs: its name, when it was called, when it returned (in seconds since the epoch), and a probe's verdict and reason.  All are of our process group: who
 # ends that ends all.
 set -euo pipefail
 
@@ -21,7 +20,7 @@ sleep 0.5
 for variant in $variants; do
 	sleep "$rest"
 	called=$EPOCHREALTIME
-	said=$called$'\t-\t-'
+	said=$'-\t-'
 	case $variant in
 		probe | probe_*)
 			duty_cycle=${variant#probe}
@@ -29,7 +28,7 @@ for variant in $variants; do
 			run=$(sql "SELECT DISTINCT run_id
 				FROM sync_probe.probe(duty_cycle => ${duty_cycle:-NULL})")
 			returned=$EPOCHREALTIME
-			said=$(sql "SELECT extract(epoch FROM finished_at - duration), verdict, reason
+			said=$(sql "SELECT verdict, reason
 				FROM sync_probe.runs WHERE run_id = $run") ;;
 		tool)
 			# it knows what to do about SIGINT

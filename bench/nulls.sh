@@ -55,3 +55,61 @@ measure_nulls() {
 	build_nulls || die "bench/nulls.c does not compile"
 	at_each_device nulls nulls_at
 }
+
+# The section of the report: Markdown tables from the observations.
+report_nulls() {
+	cat <<'SQL'
+-- Probes where all methods are the current one: what is said, and how far off.
+CREATE TEMP TABLE probes (place text, turn int, interval_us int, current text, verdict text,
+    recommended text, best text, loss_bound float8, deciding text, seconds float8, noise float8,
+    paced_rounds int, saturated_rounds int, speeds text[], reason text);
+\copy probes FROM 'nulls.probes.tsv'
+
+-- The estimates of all cases, with the control's.
+CREATE TEMP VIEW estimates AS
+SELECT place, turn, interval_us, deciding, speeds[i][2]::float8 AS paced,
+       speeds[i][5]::float8 AS saturated
+FROM probes, generate_subscripts(speeds, 1) AS i;
+
+\echo text:
+\echo text:Every method is measured with the calls of the current one, so all are equal, and a
+\echo text:switch is false. "Farthest" is the largest difference of an estimate from 1.
+\echo text:Target: at most 1 % switches, and at most 10 % undecided.
+SELECT p.place, CASE p.interval_us WHEN 0 THEN 'back to back'
+                ELSE trim_scale(p.interval_us / 1000.0) || ' ms' END AS "decided by", p.times,
+       p.keep, p.undecided, p.false AS "false switches", p.median AS "median seconds",
+       p.most AS "most seconds", e.paced AS "farthest, paced", e.saturated AS "farthest, saturated",
+       CASE WHEN p.false <= 0.01 * p.times AND p.undecided <= 0.1 * p.times THEN 'met'
+            ELSE '**missed**' || CASE WHEN p.false > 0.01 * p.times THEN ': switches' ELSE '' END
+                || CASE WHEN p.undecided > 0.1 * p.times THEN ': undecided' ELSE '' END
+       END AS target
+FROM (SELECT place, interval_us, count(*) AS times,
+             count(*) FILTER (WHERE verdict = 'keep') AS keep,
+             count(*) FILTER (WHERE verdict = 'undecided') AS undecided,
+             count(*) FILTER (WHERE verdict NOT IN ('keep', 'undecided')) AS false,
+             round(percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds)::numeric, 1) AS median,
+             round(max(seconds)::numeric, 1) AS most
+      FROM probes GROUP BY place, interval_us) AS p
+JOIN (SELECT place, interval_us,
+             to_char(max(abs(nullif(paced, 'NaN') - 1)) * 100, 'FM990.0') || ' %' AS paced,
+             to_char(max(abs(nullif(saturated, 'NaN') - 1)) * 100, 'FM990.0') || ' %' AS saturated
+      FROM estimates GROUP BY place, interval_us) AS e USING (place, interval_us)
+ORDER BY p.place, p.interval_us DESC;
+
+\echo text:
+\echo text:All together, and the estimates of the methods by their distance from 1.
+SELECT deciding AS "decided by", count(*) AS probes,
+       count(*) FILTER (WHERE verdict = 'switch') AS "false switches",
+       count(*) FILTER (WHERE verdict = 'undecided') AS undecided,
+       round(percentile_cont(0.5) WITHIN GROUP (ORDER BY seconds)::numeric, 1) AS "median seconds",
+       e.paced AS "distance, paced", e.saturated AS "distance, saturated"
+FROM probes
+JOIN (SELECT deciding,
+             to_char(percentile_cont(0.5) WITHIN GROUP (ORDER BY nullif(abs(paced - 1), 'NaN'))
+                     * 100, 'FM990.0') || ' %' AS paced,
+             to_char(percentile_cont(0.5) WITHIN GROUP (ORDER BY nullif(abs(saturated - 1), 'NaN'))
+                     * 100, 'FM990.0') || ' %' AS saturated
+      FROM estimates GROUP BY deciding) AS e USING (deciding)
+GROUP BY deciding, e.paced, e.saturated ORDER BY deciding;
+SQL
+}

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# From observations to tables: bench/RESULTS.md.
+# From observations to tables: RESULTS.md in the folder of results.
 #
 # SQL does the sums, in a cluster that is made for it and measures nothing.
-# Each bench has <bench>.sql, whose output is its section, in Markdown.
+# Each bench has a function report_<bench>, which prints the SQL of its section.
 
 # psql's unaligned output, with the line that makes a Markdown table of it.  Lines that
 # begin with "text:" are shown without it: those that follow each other are a paragraph,
@@ -67,26 +67,26 @@ section() {
 	printf '\n## %s\n\n' "$bench"
 	machine_line "$observed"
 	places_table "$observed"
+	"report_$bench" >"$work/results/report.sql"
 	run_job env -C "$work/results" "$bindir/psql" -X -q -A -F ' | ' -P footer=off -v ON_ERROR_STOP=1 \
-		-f "$build/bench/$bench.sql" >"$work/section" || return
+		-v "bench=$build/bench" -f "$work/results/report.sql" >"$work/section" || return
 	markdown <"$work/section"
 }
 
 write_report() {
 	local bench
-	cp -R -- "$root/bench/results" "$work/results"
+	cp -R -- "$results" "$work/results"
 	chmod -R a+rX "$work/results"
 	cluster_conf=
 	start_cluster || die "no cluster to make the report with"
 	{
-		printf '# Results\n\nWritten by `bench/run` from [results](results); what the benches do and what was\n'
-		printf 'learnt is in [README.md](README.md).\n'
+		printf '# Results\n'
 		for bench in "${benches[@]}"; do
 			section "$bench"
 		done
 	} >"$work/RESULTS.md"
-	cp -- "$work/RESULTS.md" "$root/bench/RESULTS.md"
-	chown --reference="$root/bench" "$root/bench/RESULTS.md"
+	cp -- "$work/RESULTS.md" "$results/RESULTS.md"
+	chown --reference="$root/bench" "$results/RESULTS.md"
 	for bench in "${chosen[@]}"; do
 		awk -v "title=## $bench" '/^## / { on = $0 == title } on' "$work/RESULTS.md"
 	done

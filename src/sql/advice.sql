@@ -342,6 +342,7 @@ RETURNS TABLE (
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 ROWS 3
 SET search_path = pg_catalog, pg_temp
+SET jit = off -- a comparison of rows is taken for a large range; compiling takes 25 ms
 AS $$
 SELECT u.rank, r.run, r.verdict, r.current_value, v.recommended_value, f.followed,
        w.decided
@@ -355,10 +356,15 @@ FROM sync_probe_internal.this_server() AS s,
      LATERAL (
          SELECT r AS run, c.verdict, c.value AS current_value
          FROM sync_probe.runs AS r
-         JOIN sync_probe.measurements AS c
-             ON c.run_id = r.run_id AND c.test = of_setting AND c.verdict IS NOT NULL
+         -- with the limit a run comes first; else the planner looks for such rows in the history
+         CROSS JOIN LATERAL (SELECT m.verdict, m.value
+                             FROM sync_probe.measurements AS m
+                             WHERE m.run_id = r.run_id AND m.test = of_setting
+                               AND m.verdict IS NOT NULL
+                             LIMIT 1) AS c
          WHERE (r.location, r.suite) >= (place.name, u.suite)
            AND (r.location, r.suite) <= (place.name, u.suite)
+           AND r.imported_at IS NULL
            AND r.system_identifier = s.system_identifier AND r.host = s.host
            AND r.directory IS NOT DISTINCT FROM place.directory
            AND r.device IS NOT DISTINCT FROM place.device

@@ -162,6 +162,7 @@ FROM (SELECT r.*
       FROM sync_probe.runs AS r, sync_probe_internal.this_server() AS s
       WHERE (r.location, r.suite) >= (place.name, 'segments')
         AND (r.location, r.suite) <= (place.name, 'segments')
+        AND r.imported_at IS NULL
         AND r.system_identifier = s.system_identifier AND r.host = s.host
         AND r.directory IS NOT DISTINCT FROM place.directory
         AND r.device IS NOT DISTINCT FROM place.device
