@@ -32,8 +32,8 @@ OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 SQL_PARTS = header bar locations tables stream commit_waits workloads sql_bench \
 	workload_results probe trial histogram method_change running advice \
 	recommendations compare history segments findings_storage findings_run findings_stream \
-	findings lifetime pg_test_fsync workload_comparison exchange exchange_checks \
-	exchange_import html_style html_words html html_axis html_plot report_data report_runs \
+	findings lifetime pg_test_fsync workload_comparison exchange \
+	html_style html_words html html_axis html_plot report_data report_runs \
 	page_head page_verdict page_methods page_latency page_waits page_trials page_device \
 	page_stream page_segments page_history page_workloads page_tool page_findings page_numbers \
 	report_html

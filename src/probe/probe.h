@@ -9,7 +9,7 @@
  * records the run.  stream_suite.c has what only the stream suite needs.
  *
  * Other functions are about runs that were recorded, or printed: median_function.c has the
- * interval of a median, and tool_report_function.c records what pg_test_fsync has printed.
+ * interval of a median.
  *
  * The commit suite is not one of the engine's: commit_plan.c checks its arguments,
  * commit_rounds.c lets the workers of live/ commit in rounds, commit_values.c judges their

@@ -2,135 +2,15 @@
 -- Runs as a document, for another server.
 --
 -- {"format": "pg_sync_probe runs", "version": 1, "runs": [...]}.  A run is an object of its
--- columns, and of an array for each table that refers to runs.  What is new on the other
--- server is left out: run_id, imported_at, and generated columns.  A change to what a
--- document may hold needs another version.
+-- columns, and of an array for each table whose rows belong to runs.  What is new on the other
+-- server is left out: run_id, imported_at, usable_for_advice.
 --
-
---
--- sync_probe_internal.exchange_tables
---
--- The tables whose rows belong to a run, those that others refer to first, and how many
--- rows of a run an import takes at most.
---
-CREATE FUNCTION sync_probe_internal.exchange_tables(
-    OUT name name,
-    OUT relation regclass,
-    OUT most integer)
-RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-VALUES ('measurements'::name, 'sync_probe.measurements'::regclass, 1000),
-       ('samples', 'sync_probe.samples', 1000),
-       ('stream_seconds', 'sync_probe.stream_seconds', 200000)
-$$;
-
-COMMENT ON FUNCTION sync_probe_internal.exchange_tables() IS
-  'Tables whose rows belong to a run';
-
---
--- sync_probe_internal.exchange_columns
---
--- The columns of a table that a document has.  in_key: of the primary key.
---
-CREATE FUNCTION sync_probe_internal.exchange_columns(
-    relation regclass,
-    OUT name name,
-    OUT type text,
-    OUT not_null boolean,
-    OUT in_key boolean,
-    OUT number integer)
-RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull,
-       EXISTS (SELECT FROM pg_index AS i
-               WHERE i.indrelid = relation AND i.indisprimary AND a.attnum = ANY (i.indkey)),
-       a.attnum
-FROM pg_attribute AS a
-WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
-  AND a.attname NOT IN ('run_id', 'imported_at')
-$$;
-
-COMMENT ON FUNCTION sync_probe_internal.exchange_columns(regclass) IS
-  'The columns of a table that a document of runs has';
-
---
--- sync_probe_internal.exchange_expression
---
--- SQL for a row "x" of a table as an object.  A number of JSON has no negative zero: that is
--- a string, as NaN and infinity are.
---
-CREATE FUNCTION sync_probe_internal.exchange_expression(relation regclass)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT format('to_jsonb(x) - %L::text[]',
-              ARRAY(SELECT a.attname FROM pg_attribute AS a
-                    WHERE a.attrelid = relation AND a.attnum > 0 AND NOT a.attisdropped
-                      AND a.attname NOT IN (SELECT name
-                                            FROM sync_probe_internal.exchange_columns(relation))))
-       || coalesce(string_agg(format(CASE c.type
-              WHEN 'double precision' THEN
-                  ' || CASE WHEN x.%1$I = 0 AND x.%1$I::text = ''-0'''
-                  ' THEN jsonb_build_object(%1$L, ''-0'') ELSE ''{}'' END'
-              WHEN 'double precision[]' THEN
-                  ' || CASE WHEN ''-0'' = ANY (x.%1$I::text[])'
-                  ' THEN jsonb_build_object(%1$L, (SELECT jsonb_agg(CASE WHEN e::text = ''-0'''
-                  ' THEN to_jsonb(''-0''::text) ELSE to_jsonb(e) END ORDER BY n)'
-                  ' FROM unnest(x.%1$I) WITH ORDINALITY AS u (e, n))) ELSE ''{}'' END'
-              ELSE '' END, c.name), '' ORDER BY c.number), '')
-FROM sync_probe_internal.exchange_columns(relation) AS c
-$$;
-
-COMMENT ON FUNCTION sync_probe_internal.exchange_expression(regclass) IS
-  'SQL for a row of a table as an object of a document of runs';
-
---
--- sync_probe_internal.exchange_run
---
--- A run as an object.  The caller has set how numbers and times are written.
---
-CREATE FUNCTION sync_probe_internal.exchange_run(run_id bigint)
-RETURNS jsonb
-LANGUAGE plpgsql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-DECLARE
-    relation record;
-    run jsonb;
-    rows jsonb;
-BEGIN
-    EXECUTE format('SELECT %s FROM sync_probe.runs AS x WHERE x.run_id = $1',
-                   sync_probe_internal.exchange_expression('sync_probe.runs'))
-        INTO run USING run_id;
-    FOR relation IN SELECT * FROM sync_probe_internal.exchange_tables() LOOP
-        EXECUTE format('SELECT coalesce(jsonb_agg(%s ORDER BY %s), ''[]'') FROM %s AS x'
-                       ' WHERE x.run_id = $1',
-                       sync_probe_internal.exchange_expression(relation.relation),
-                       (SELECT string_agg(format('x.%I', c.name), ', ' ORDER BY c.number)
-                        FROM sync_probe_internal.exchange_columns(relation.relation) AS c
-                        WHERE c.in_key), relation.relation)
-            INTO rows USING run_id;
-        run := run || jsonb_build_object(relation.name, rows);
-    END LOOP;
-    RETURN run;
-END
-$$;
-
-COMMENT ON FUNCTION sync_probe_internal.exchange_run(bigint) IS
-  'A run as an object of a document of runs';
 
 --
 -- export_json
 --
--- The settings make the document the same in each session, and exact: extra_float_digits
--- above zero writes the shortest number that is read as the same bits.  The functions below
--- are parsed when they are called, with backslashes as they were written, and compare names of
--- types.
+-- The settings make the document the same in each session, and exact: extra_float_digits above
+-- zero writes the shortest number that is read as the same bits.
 --
 CREATE FUNCTION sync_probe.export_json(run_ids bigint[])
 RETURNS jsonb
@@ -140,16 +20,26 @@ SET extra_float_digits = 1
 SET timezone = 'UTC'
 SET datestyle = 'ISO, YMD'
 SET intervalstyle = 'postgres'
-SET standard_conforming_strings = on
-SET quote_all_identifiers = off
 AS $$
 BEGIN
-    PERFORM sync_probe_internal.require_monitor('export_json()', 'sync_probe.runs'::regclass
-        || ARRAY(SELECT t.relation FROM sync_probe_internal.exchange_tables() AS t));
+    PERFORM sync_probe_internal.require_monitor('export_json()', '{sync_probe.runs,
+        sync_probe.measurements,sync_probe.samples,sync_probe.stream_seconds}');
     PERFORM sync_probe_internal.require_runs(run_ids, 1000);
-    RETURN jsonb_build_object('format', 'pg_sync_probe runs', 'version', 1, 'runs',
-        (SELECT jsonb_agg(sync_probe_internal.exchange_run(i.run_id) ORDER BY i.n)
-         FROM unnest(run_ids) WITH ORDINALITY AS i (run_id, n)));
+    RETURN jsonb_build_object('format', 'pg_sync_probe runs', 'version', 1, 'runs', jsonb_agg(
+            to_jsonb(r) - '{run_id,imported_at,usable_for_advice}'::text[]
+            || jsonb_build_object(
+                'measurements', (SELECT coalesce(jsonb_agg(to_jsonb(x) - 'run_id'
+                                                           ORDER BY x.ordinal), '[]')
+                                 FROM sync_probe.measurements AS x WHERE x.run_id = r.run_id),
+                'samples', (SELECT coalesce(jsonb_agg(to_jsonb(x) - 'run_id'
+                                                      ORDER BY x.ordinal), '[]')
+                            FROM sync_probe.samples AS x WHERE x.run_id = r.run_id),
+                'stream_seconds', (SELECT coalesce(jsonb_agg(to_jsonb(x) - 'run_id'
+                                                             ORDER BY x.ordinal, x.second), '[]')
+                                   FROM sync_probe.stream_seconds AS x
+                                   WHERE x.run_id = r.run_id))
+            ORDER BY array_position(run_ids, r.run_id)))
+        FROM sync_probe.runs AS r WHERE r.run_id = ANY (run_ids);
 END
 $$;
 
@@ -157,3 +47,121 @@ COMMENT ON FUNCTION sync_probe.export_json(bigint[]) IS
   'Runs with all that belongs to them, at most 1,000, as a document for import_json() on another '
   'server. Requires the privileges of pg_monitor, or SELECT on the tables';
 
+--
+-- sync_probe_internal.document_fault
+--
+-- What is wrong with a document; null if nothing is that the tables do not refuse themselves.
+-- Views divide and multiply figures, so none is negative, infinite, or beyond 10^15; but
+-- identifiers of clusters may be.
+--
+CREATE FUNCTION sync_probe_internal.document_fault(document jsonb)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE
+    WHEN document IS NULL THEN 'it is null'
+    WHEN document ->> 'format' IS DISTINCT FROM 'pg_sync_probe runs'
+    THEN 'its member "format" is not "pg_sync_probe runs"'
+    WHEN document -> 'version' IS DISTINCT FROM '1'
+    THEN format('its version is %s, supported is 1',
+                coalesce(left(document ->> 'version', 20), 'null'))
+    WHEN jsonb_typeof(document -> 'runs') IS DISTINCT FROM 'array'
+    THEN 'its member "runs" is not an array'
+    WHEN jsonb_array_length(document -> 'runs') > 1000
+    THEN format('it has %s runs, at most 1000 are allowed', jsonb_array_length(document -> 'runs'))
+    ELSE (
+        SELECT format('runs[%s]: %s', r.n - 1, f.fault)
+        FROM jsonb_array_elements(document -> 'runs') WITH ORDINALITY AS r (run, n),
+             LATERAL (SELECT min(k) AS unknown
+                      FROM jsonb_object_keys(CASE jsonb_typeof(r.run) WHEN 'object' THEN r.run
+                                                                      ELSE '{}' END) AS k
+                      WHERE k NOT IN ('measurements', 'samples', 'stream_seconds')
+                        AND k NOT IN (SELECT a.attname FROM pg_attribute AS a
+                                      WHERE a.attrelid = 'sync_probe.runs'::regclass
+                                        AND a.attnum > 0 AND a.attname NOT IN
+                                            ('run_id', 'imported_at', 'usable_for_advice'))) AS m,
+             LATERAL (SELECT CASE
+                 WHEN jsonb_typeof(r.run) <> 'object' THEN 'it is not an object'
+                 WHEN NOT r.run ?& '{measurements,samples,stream_seconds}'
+                 THEN 'measurements, samples or stream_seconds is missing'
+                 WHEN m.unknown IS NOT NULL
+                 THEN format('member "%s" is unknown', left(m.unknown, 63))
+                 WHEN jsonb_path_exists(r.run - 'system_identifier', '$.** ? (
+                          @.type() == "number" && (@ < 0 || @ > 1e15)
+                          || @ like_regex "^ *[-+]?(nan|inf(inity)?) *$" flag "i")')
+                 THEN 'it has a figure that is not from 0 to 10^15'
+                 WHEN jsonb_typeof(r.run -> 'storage') NOT IN ('object', 'null')
+                 THEN 'its storage is not an object'
+                 WHEN EXISTS (SELECT FROM jsonb_path_query(r.run, '$.samples[*].ordinal') AS o
+                              WHERE NOT jsonb_path_exists(r.run,
+                                            '$.measurements[*] ? (@.ordinal == $o)',
+                                            jsonb_build_object('o', o)))
+                 THEN 'samples has an ordinal that measurements has not' END) AS f (fault)
+        WHERE f.fault IS NOT NULL ORDER BY r.n LIMIT 1) END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.document_fault(jsonb) IS
+  'What is wrong with a document of runs; null if nothing is';
+
+--
+-- import_json
+--
+-- Writes as the owner of the tables, as probe() does: a role that may import needs no privileges
+-- on the history.  The types and constraints of the tables say what a row may be.  A value of
+-- jsonb takes up to a hundred times as much memory as its text.
+--
+CREATE FUNCTION sync_probe.import_json(document text)
+RETURNS SETOF bigint
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+SET timezone = 'UTC'
+SET datestyle = 'ISO, YMD'
+SET intervalstyle = 'postgres'
+AS $$
+DECLARE
+    max_bytes CONSTANT bigint := 64 * 1024 * 1024;
+    fault text;
+    object jsonb;
+    new_id bigint;
+    belongs jsonb;
+BEGIN
+    IF octet_length(document) > max_bytes THEN
+        RAISE EXCEPTION 'the document is larger than %', pg_size_pretty(max_bytes)
+            USING ERRCODE = 'program_limit_exceeded', HINT = 'Export fewer runs at a time.';
+    END IF;
+    fault := sync_probe_internal.document_fault(document::jsonb);
+    FOR object IN SELECT jsonb_array_elements(CASE WHEN fault IS NULL
+                                                   THEN document::jsonb -> 'runs' END)
+    LOOP
+        new_id := nextval('sync_probe.runs_run_id_seq');
+        belongs := jsonb_build_object('run_id', new_id);
+        INSERT INTO sync_probe.runs
+        SELECT (jsonb_populate_record(NULL::sync_probe.runs, object || belongs
+                    || jsonb_build_object('imported_at', now(), 'usable_for_advice', false))).*;
+        INSERT INTO sync_probe.measurements
+        SELECT (jsonb_populate_record(x, belongs)).*
+        FROM jsonb_populate_recordset(NULL::sync_probe.measurements, object -> 'measurements') AS x;
+        INSERT INTO sync_probe.samples
+        SELECT (jsonb_populate_record(x, belongs)).*
+        FROM jsonb_populate_recordset(NULL::sync_probe.samples, object -> 'samples') AS x;
+        INSERT INTO sync_probe.stream_seconds
+        SELECT (jsonb_populate_record(x, belongs)).*
+        FROM jsonb_populate_recordset(NULL::sync_probe.stream_seconds,
+                                      object -> 'stream_seconds') AS x;
+        RETURN NEXT new_id;
+    END LOOP;
+    IF fault IS NOT NULL THEN
+        RAISE EXCEPTION 'cannot import the document: %', fault
+            USING ERRCODE = 'invalid_parameter_value',
+                  HINT = 'Pass what sync_probe.export_json() of the same version returned.';
+    END IF;
+END
+$$;
+
+REVOKE ALL ON FUNCTION sync_probe.import_json(text) FROM PUBLIC;
+
+COMMENT ON FUNCTION sync_probe.import_json(text) IS
+  'Import the runs of a document that export_json() wrote on another server, all or none: at most '
+  '1,000 runs and 64 MB. Returns their new numbers, in the order of the document. No advice rests '
+  'on them. Requires EXECUTE, which only the owner has at first';

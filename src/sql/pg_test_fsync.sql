@@ -30,6 +30,7 @@ BEGIN
 
     WITH line AS (
         SELECT m.test, m.ordinal, m.status, m.direct_io, m.method LIKE 'open%' AS is_open, m.ops,
+               m.mean_us,
                -- unknown in an import that lacks the heading
                CASE WHEN m.write_size % 1024 = 0
                     THEN format('%skB ', m.write_size / 1024) ELSE '' END AS size,
@@ -75,22 +76,16 @@ BEGIN
         GROUP BY s.position, s.has_note, replace(s.heading, '{size}', l.size)
     ), head AS (
         SELECT concat_ws(E'\n',
-                   CASE WHEN t.seconds = 1 THEN '1 second per test'
-                        WHEN t.seconds > 0 THEN format('%s seconds per test', t.seconds)
-                        WHEN r.location IS NULL AND t.ops > 0
-                        THEN format('%s operations per test', t.ops) END,
+                   CASE WHEN imported THEN t.ops || ' operations per test'
+                        WHEN t.seconds = 1 THEN '1 second per test'
+                        ELSE t.seconds || ' seconds per test' END,
                    CASE t.direct_io
                         WHEN true THEN 'O_DIRECT supported on this platform for open_datasync and'
                                        ' open_sync.'
                         WHEN false THEN 'Direct I/O is not supported on this platform.' END) AS text
-        FROM sync_probe.runs AS r,
-             LATERAL (SELECT count(*) FILTER (WHERE l.status = 'ok'), max(l.ops),
-                             bool_or(l.direct_io) FILTER (WHERE l.is_open)
-                      FROM line AS l) AS c (measured, ops, direct_io),
-             LATERAL (SELECT trim_scale(round(extract(epoch FROM r.finished_at - r.started_at)
-                                              / nullif(c.measured, 0), 2)),
-                             c.ops, c.direct_io) AS t (seconds, ops, direct_io)
-        WHERE r.run_id = pg_test_fsync_report.run_id
+        FROM (SELECT round(avg(l.ops * l.mean_us)::numeric / 1e6, 2) AS seconds, max(l.ops) AS ops,
+                     bool_or(l.direct_io) FILTER (WHERE l.is_open) AS direct_io
+              FROM line AS l) AS t
     )
     SELECT concat_ws(E'\n\n', nullif(h.text, ''), string_agg(b.text, E'\n\n' ORDER BY b.position))
            || E'\n'
@@ -106,20 +101,142 @@ COMMENT ON FUNCTION sync_probe.pg_test_fsync_report(bigint) IS
 --
 -- import_pg_test_fsync
 --
--- Record the figures in a text that the program pg_test_fsync has printed, on whatever
--- machine.  src/engine/pg_test_fsync reads it.
+-- Record the figures in a text that the program pg_test_fsync has printed, on whatever machine.
+-- A run gets only what the text says: of the place and the server nothing is known.
 --
-CREATE FUNCTION sync_probe.import_pg_test_fsync(
-    report text,
-    label text DEFAULT NULL)
-RETURNS TABLE (run_id bigint, test_cases integer, missing text)
-LANGUAGE c VOLATILE PARALLEL UNSAFE
+-- Source of the formats: contrib/pg_test_fsync/pg_test_fsync.c of PostgreSQL 9.1 to 9.4, and
+-- src/bin/pg_test_fsync/pg_test_fsync.c of 9.5 to 19.
+--
+CREATE FUNCTION sync_probe.import_pg_test_fsync(report text, label text DEFAULT NULL)
+RETURNS TABLE (run_id bigint, test_cases integer, not_understood text)
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
-AS 'MODULE_PATHNAME', 'sync_probe_import_pg_test_fsync';
+AS $$
+DECLARE
+    part record;
+    new_id bigint;
+BEGIN
+    IF report IS NULL OR octet_length(report) > 1000000 OR octet_length(label) > 256 THEN
+        RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
+            MESSAGE = CASE WHEN report IS NULL THEN 'argument "report" must not be null'
+                           WHEN octet_length(label) > 256
+                           THEN 'argument "label" is longer than 256 bytes'
+                           ELSE 'argument "report" is longer than 1 MB' END,
+            HINT = 'Pass what pg_test_fsync printed, and a short label.';
+    END IF;
+
+    FOR part IN
+        WITH line AS (       -- quotes of mails begin with ">"
+            SELECT l.n, btrim(regexp_replace(l.line, '^[>\s]+', ''), E' \t\r') AS text
+            FROM string_to_table(report, E'\n') WITH ORDINALITY AS l (line, n)
+        ), heading AS (
+            SELECT l.*, h.test, (regexp_match(l.text, '(\d{1,4})kB writes?:?$'))[1] AS kb,
+                   -- a report begins with this line, or with its first section
+                   l.text ~ '^\d+ (seconds?|operations) per test$'
+                   OR h.test = 'one_write' AND report !~ '(second|operation)s? per test' AS begins
+            FROM line AS l
+            LEFT JOIN (VALUES ('one_write', '^Compare file sync methods using one '),
+                              ('two_writes', '^Compare file sync methods using two '),
+                              ('open_sync_sizes', '^Compare open_sync with different write sizes'),
+                              ('non_write_descriptor', '^Test if fsync on non-write file'),
+                              ('unsynced_write', '^Non-[Ss]ync''ed ')) AS h (test, pattern)
+                ON l.text ~ h.pattern
+        ), section AS (
+            SELECT h.*, count(*) FILTER (WHERE h.begins) OVER (ORDER BY h.n) AS report,
+                   count(h.test) OVER (ORDER BY h.n) AS section,
+                   regexp_match(h.text, '^(\S.*?)\s+(?:(\d{1,12})[.,](\d{1,6}) ops/sec'
+                                        '(?:\s+(\d{1,12}) usecs/op)?|(n/a)(\*?))$') AS figure
+            FROM heading AS h
+        ), said AS (
+            SELECT s.*, first_value(s.test) OVER (PARTITION BY s.section ORDER BY s.n) AS of_test,
+                   max(s.kb::integer) FILTER (WHERE s.test IS NOT NULL)
+                       OVER (PARTITION BY s.report) AS block_kb,
+                   bool_and(s.text !~ 'not supported')
+                       FILTER (WHERE s.text ~ 'supported on this platform')
+                       OVER (PARTITION BY s.report) AS direct_io,
+                   max((regexp_match(s.text, '^(\d{1,9}) operations per test$'))[1]::bigint)
+                       OVER (PARTITION BY s.report) AS ops
+            FROM section AS s
+        ), case_of AS (
+            SELECT s.*, c.ordinal, c.method, c.kb AS case_kb, c.writes,
+                   replace(concat(s.figure[2], '.', s.figure[3]), ' ', '') AS rate
+            FROM said AS s
+            LEFT JOIN (VALUES
+                (1, 'one_write', 'open_datasync', 'open_datasync', NULL, 1),
+                (2, 'one_write', 'fdatasync', 'fdatasync', NULL, 1),
+                (3, 'one_write', 'fsync', 'fsync', NULL, 1),
+                (4, 'one_write', 'fsync_writethrough', 'fsync_writethrough', NULL, 1),
+                (5, 'one_write', 'open_sync', 'open_sync', NULL, 1),
+                (6, 'two_writes', 'open_datasync', 'open_datasync', NULL, 2),
+                (7, 'two_writes', 'fdatasync', 'fdatasync', NULL, 2),
+                (8, 'two_writes', 'fsync', 'fsync', NULL, 2),
+                (9, 'two_writes', 'fsync_writethrough', 'fsync_writethrough', NULL, 2),
+                (10, 'two_writes', 'open_sync', 'open_sync', NULL, 2),
+                (11, 'open_sync_sizes', '16kB open_sync write', 'open_sync', 16, 1),
+                (12, 'open_sync_sizes', '8kB open_sync writes', 'open_sync', 8, 2),
+                (13, 'open_sync_sizes', '4kB open_sync writes', 'open_sync', 4, 4),
+                (14, 'open_sync_sizes', '2kB open_sync writes', 'open_sync', 2, 8),
+                (15, 'open_sync_sizes', '1kB open_sync writes', 'open_sync', 1, 16),
+                (16, 'non_write_descriptor', 'write, fsync, close', 'write_fsync_close', NULL, 1),
+                (17, 'non_write_descriptor', 'write, close, fsync', 'write_close_fsync', NULL, 1),
+                (18, 'unsynced_write', 'write', 'write', NULL, 1)
+            ) AS c (ordinal, test, label, method, kb, writes)
+                ON c.test = s.of_test
+               AND c.label = regexp_replace(s.figure[1], '^\d+ \* +(?=\d+kB open_sync)', '')
+        )
+        SELECT c.report, min(c.n) AS n,
+               jsonb_agg(jsonb_build_object(
+                   'ordinal', c.ordinal, 'test', c.of_test, 'method', c.method,
+                   'status', CASE WHEN c.figure[6] = '*' THEN 'no_direct_io'
+                                  WHEN c.figure[5] IS NOT NULL THEN 'unsupported' ELSE 'ok' END,
+                   'direct_io', CASE WHEN c.method NOT LIKE 'open%' THEN false
+                                     ELSE c.direct_io OR nullif(c.figure[6] = '*', false) END,
+                   'write_size', coalesce(c.case_kb, c.block_kb) * 1024,
+                   'writes_per_sync', c.writes,
+                   'ops_per_sec', CASE WHEN c.figure[5] IS NULL THEN c.rate END,
+                   -- of a low rate the microseconds have more digits
+                   'mean_us', CASE WHEN c.figure[5] IS NULL THEN
+                       CASE WHEN c.figure[4]::numeric <> round(1e6 / nullif(c.rate::numeric, 0))
+                            THEN c.figure[4]::numeric
+                            ELSE round(1e6 / nullif(c.rate::numeric, 0), 3) END END,
+                   'ops', CASE WHEN c.figure[5] IS NULL THEN c.ops END))
+                   FILTER (WHERE c.ordinal IS NOT NULL) AS rows,
+               string_agg(c.text, E'\n' ORDER BY c.n)
+                   FILTER (WHERE c.ordinal IS NULL AND c.test IS NULL AND c.text !~
+                       '^$|^\(|^is Linux''s default\)$|open_sync sizes[.]\)$|descriptor[.]\)$|'
+                       '^\* This file system|^I/O, e[.]g[.]| per test$|supported on this platform')
+                   AS unknown
+        FROM case_of AS c GROUP BY c.report ORDER BY c.report
+    LOOP
+        not_understood := concat_ws(E'\n', not_understood, part.unknown);
+        CONTINUE WHEN part.rows IS NULL;
+        INSERT INTO sync_probe.runs (label, suite, imported_at)
+        VALUES (label, 'pg_test_fsync', now()) RETURNING runs.run_id INTO new_id;
+        INSERT INTO sync_probe.measurements
+        SELECT DISTINCT ON (x.ordinal)
+               (jsonb_populate_record(x, jsonb_build_object('run_id', new_id))).*
+        FROM jsonb_populate_recordset(NULL::sync_probe.measurements, part.rows) AS x
+        ORDER BY x.ordinal;
+        GET DIAGNOSTICS test_cases = ROW_COUNT;
+        run_id := new_id;
+        not_understood := nullif(left(not_understood, 1000), '');
+        RETURN NEXT;
+        not_understood := NULL;
+    END LOOP;
+    IF new_id IS NULL THEN
+        RAISE EXCEPTION 'the text holds no report of pg_test_fsync'
+            USING ERRCODE = 'invalid_parameter_value',
+                  DETAIL = format('Lines that were not understood: "%s".',
+                                  left(regexp_replace(not_understood, '\s+', ' ', 'g'), 200)),
+                  HINT = 'Pass the output of the program itself, with its headings, in English'
+                         ' (LC_ALL=C pg_test_fsync); not the name of a file.';
+    END IF;
+END
+$$;
 
 REVOKE ALL ON FUNCTION sync_probe.import_pg_test_fsync(text, text) FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.import_pg_test_fsync(text, text) IS
   'Record what the program pg_test_fsync has printed, as one run for each report in the text. '
-  'Returns the runs, how many lines of 18 each has, and what is missing, in words; null if a '
-  'report is complete. Requires EXECUTE, which only the owner has at first';
+  'Returns the runs, how many of 18 test cases each has, and the lines that were left out because '
+  'they were not understood. Requires EXECUTE, which only the owner has at first';

@@ -23,7 +23,8 @@ LANGUAGE sql AS $$
             relative_speed_high, ops)
         SELECT run.id, row_number() OVER (), t, m, m, false,
                CASE m WHEN 'fdatasync' THEN 'current' ELSE 'recommended' END,
-               CASE WHEN m = 'fdatasync' AND t = 'wal_sync_method' THEN 'switch' END, 'ok', faster.p50_us, faster.p50_us,
+               CASE WHEN m = 'fdatasync' AND t = 'wal_sync_method' THEN 'switch' END, 'ok',
+               faster.p50_us, faster.p50_us,
                s.speed, s.speed - 0.01, s.speed + 0.01, 1000
         FROM run,
              string_to_table(CASE differences ->> 'suite' WHEN 'wal' THEN 'paced,saturated'
@@ -37,7 +38,7 @@ CREATE TEMP TABLE suite (suite text, run jsonb);
 INSERT INTO suite VALUES
 ('wal', '{"suite": "wal"}'),
 ('commit', '{"suite": "commit"}'),
-('trial', '{"suite": "trial", "source": "trial"}');
+('trial', '{"suite": "trial"}');
 
 CREATE FUNCTION pg_temp.advice(run jsonb) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
@@ -82,7 +83,7 @@ SELECT is_empty($$SELECT * FROM sync_probe.findings WHERE code = 'run_passed_ove
 SELECT pg_temp.faster('{"suite": "wal"}', 1000) AS newest \gset
 SELECT isnt_empty($$SELECT * FROM sync_probe.findings WHERE code = 'drift'$$,
                   'twice as long as in an earlier run of this server');
-UPDATE sync_probe.runs SET imported_at = now() WHERE run_id <> :newest;
+UPDATE sync_probe.runs SET imported_at = now(), usable_for_advice = false WHERE run_id <> :newest;
 SELECT is_empty($$SELECT * FROM sync_probe.findings WHERE code = 'drift'$$,
                 'twice as long as in an earlier run that was imported');
 
@@ -94,7 +95,7 @@ INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, value, choic
 VALUES (:id, 9, 'commit_delay', 'fdatasync', '0', 'current', 'keep', 'ok');
 SELECT is(commit_delay_basis, 'commit', 'commit_delay by the commit suite')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-UPDATE sync_probe.runs SET imported_at = now() WHERE suite = 'commit';
+UPDATE sync_probe.runs SET imported_at = now(), usable_for_advice = false WHERE suite = 'commit';
 SELECT is(commit_delay_basis, NULL, 'and not by an imported run of it')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
