@@ -33,11 +33,9 @@ SQL_PARTS = header bar locations tables stream commit_waits workloads sql_bench 
 	workload_results probe trial histogram method_change running advice \
 	recommendations compare history segments findings_storage findings_run findings_stream \
 	findings lifetime pg_test_fsync workload_comparison exchange \
-	html_style html_words html html_axis html_plot report_data report_runs \
-	page_head page_verdict page_methods page_latency page_waits page_trials page_device \
-	page_stream page_segments page_history page_workloads page_tool page_findings page_numbers \
-	report_html
-SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql)
+	html_style html figures report_data report_html
+SQL_SECTIONS = $(call sources,src/sql/section_*.sql)
+SQL_SOURCES = $(SQL_PARTS:%=src/sql/%.sql) $(SQL_SECTIONS)
 JOINED_SQL = $(EXTENSION)--$(EXTVERSION).sql
 DATA_built = $(JOINED_SQL)
 # Scripts of earlier releases as they were, and those that update from one to the next.

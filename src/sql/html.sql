@@ -1,39 +1,9 @@
 --
 -- HTML of the report
 --
--- How a page is written.  Arguments and table cells are plain text, which these functions
--- escape.  Only arguments whose names end in _html are HTML already.  So text of a user or of
--- the system needs no thought, unless it is put into an _html argument: then it passes
--- html_escape() or html_prose() first.  All functions return HTML in ASCII; a character beyond
+-- Arguments and table cells are plain text, which these functions escape.  Only arguments whose
+-- names end in _html are HTML already.  All functions return HTML in ASCII; a character beyond
 -- that is a reference: &micro; or &#181;.
---
--- A section is a function of the report's data in a file page_*.sql.  It returns null, and the
--- page has no such section, if there is nothing to show.  The smallest one:
---
---   CREATE FUNCTION sync_probe_internal.page_size(data sync_probe_internal.report_data)
---   RETURNS sync_probe_internal.section
---   ...
---   SELECT ROW('size', 'How large is a flush?', 'Size of a flush',   -- id, title, in the contents
---              'A bar is what <code>XLogFlush</code> writes at once.', -- how to read it
---              string_agg(sync_probe_internal.html_figure(
---                  sync_probe_internal.html_plot('size-1', 46, 'Bytes of a flush',
---                      format('%s bytes', r.flush_size),              -- the figures in words
---                      sync_probe_internal.html_grid(a, 0, 26)
---                      || sync_probe_internal.html_row_name(17, r.location)
---                      || sync_probe_internal.html_bar(a, 6, r.flush_size, 'f cur',
---                             sync_probe_internal.html_number(r.flush_size))),
---                  'The newest run of each location.',
---                  sync_probe_internal.html_table('Bytes of a flush', '{location,bytes}',
---                      ARRAY[ARRAY[r.location, r.flush_size::text]], 1)), ''))
---   FROM unnest(data.runs) AS r,
---        sync_probe_internal.html_linear_axis(r.flush_size, 'bytes') AS a
---   HAVING count(*) > 0
---
--- It is then named in report_sections() (report_html.sql).  An id begins with that of its
--- section, so that it is unique.  A plot has no viewBox: x is in percent of its width, y in
--- pixels, and names stand left of 0 %.  So text keeps its size from a phone to paper.  Colours
--- are classes: cur (current), rec (recommended), oth (other), bad (syncs do not reach the
--- device); f is filled, h is hollow.  A colour never says something that no word says.
 --
 
 --
@@ -130,6 +100,134 @@ COMMENT ON FUNCTION sync_probe_internal.html_code(text[]) IS
   'Commands, one in each line';
 
 --
+-- sync_probe_internal.clipped
+--
+-- At most so many characters of a text; what is cut off is an ellipsis.
+--
+CREATE FUNCTION sync_probe_internal.clipped(plain text, characters integer)
+RETURNS text
+LANGUAGE sql STABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN length(plain) <= characters THEN plain
+            ELSE left(plain, characters - 3) || '...' END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.clipped(text, integer) IS
+  'The beginning of a text';
+
+--
+-- sync_probe_internal.html_number
+--
+-- A number in as many digits as it is worth, in plain text: 0.87, 9.9, 68, 1,896.  Null if it
+-- is unknown, or not a number.
+--
+CREATE FUNCTION sync_probe_internal.html_number(number double precision)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN number IN ('NaN', 'Infinity', '-Infinity') THEN NULL
+            WHEN number = 0 THEN '0'
+            WHEN abs(number) >= 1e15 THEN number::text
+            WHEN abs(number) >= 19.95
+            THEN to_char(round(number::numeric), 'FM999,999,999,999,999,990')
+            WHEN abs(number) >= 0.995 THEN to_char(round(number::numeric, 1), 'FM90.0')
+            WHEN abs(number) >= 0.0995 THEN to_char(round(number::numeric, 2), 'FM0.00')
+            ELSE to_char(round(number::numeric, 3), 'FM0.000') END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_number(double precision) IS
+  'A number in as many digits as it is worth';
+
+--
+-- sync_probe_internal.html_factor
+--
+-- A ratio to 1, in plain text: 0.97, 1.78, 12.9.
+--
+CREATE FUNCTION sync_probe_internal.html_factor(factor double precision)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN factor IN ('NaN', 'Infinity', '-Infinity') THEN NULL
+            WHEN abs(factor) < 9.995 THEN to_char(round(factor::numeric, 2), 'FM0.00')
+            WHEN abs(factor) < 99.95 THEN to_char(round(factor::numeric, 1), 'FM90.0')
+            ELSE sync_probe_internal.html_number(factor) END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_factor(double precision) IS
+  'A ratio with two decimals';
+
+--
+-- sync_probe_internal.html_duration
+--
+-- A time span in plain text, with the unit that suits it: 289 us, 5 ms, 30 s.
+--
+CREATE FUNCTION sync_probe_internal.html_duration(microseconds double precision)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN abs(microseconds) < 999.5
+            THEN sync_probe_internal.html_number(microseconds) || ' us'
+            WHEN abs(microseconds) < 999950
+            THEN trim_scale(round((microseconds / 1e3)::numeric, 2)) || ' ms'
+            WHEN microseconds < 'Infinity'
+            THEN trim_scale(round((microseconds / 1e6)::numeric, 1)) || ' s' END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_duration(double precision) IS
+  'A time span with its unit';
+
+CREATE FUNCTION sync_probe_internal.html_duration(span interval)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT sync_probe_internal.html_duration((extract(epoch FROM span) * 1e6)::float8)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_duration(interval) IS
+  'A time span with its unit';
+
+--
+-- sync_probe_internal.html_time
+--
+-- A moment in plain text, in UTC whatever the session's time zone is.
+--
+CREATE FUNCTION sync_probe_internal.html_time(moment timestamptz)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN isfinite(moment)
+            THEN to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"') END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_time(timestamptz) IS
+  'A moment in UTC';
+
+--
+-- sync_probe_internal.html_bound
+--
+-- A bound of the loss, in plain text: how much longer a flush may take.
+--
+CREATE FUNCTION sync_probe_internal.html_bound(loss_bound double precision)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN loss_bound IN ('NaN', 'Infinity', '-Infinity') THEN NULL
+            WHEN loss_bound <= 0 THEN 'no longer'
+            WHEN loss_bound < 0.01 THEN 'less than 1 % longer'
+            ELSE format('at most %s %% longer', ceil((100 * loss_bound)::numeric)) END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.html_bound(double precision) IS
+  'How much longer a flush may take';
+
+--
 -- sync_probe_internal.html_table
 --
 -- A table: its caption, the names of its columns, and an array of rows.  The first column names
@@ -172,139 +270,19 @@ COMMENT ON FUNCTION sync_probe_internal.html_table(text, text[], text[], integer
   'A table of plain text';
 
 --
--- sync_probe_internal.html_key
+-- sync_probe_internal.html_more
 --
--- What the shapes of a figure mean: pairs of a shape and a text.  Before the name of a shape
--- stands its colour: 'cur dot'.  Shapes are dot, ring, diamond, cross, box, frame, shape,
--- line, dashes and band.  A text without a shape has null.
+-- How many are not shown, and where they are; null if all are shown.
 --
-CREATE FUNCTION sync_probe_internal.html_key(VARIADIC pairs text[])
+CREATE FUNCTION sync_probe_internal.html_more(count bigint, place text)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT '<p class=key>' || string_agg(format('<span>%s%s</span>',
-           '<svg aria-hidden=true class=' || split_part(pairs[i], ' ', 1) || '>' ||
-               CASE split_part(pairs[i], ' ', 2)
-               WHEN 'dot' THEN '<circle class=f cx=50% cy=6 r=4.5 />'
-               WHEN 'ring' THEN '<circle class=h cx=50% cy=6 r=4 />'
-               WHEN 'diamond' THEN '<use href=#diamond class=f x=50% y=6 />'
-               WHEN 'cross' THEN '<use href=#cross class=xm x=50% y=6 />'
-               WHEN 'box' THEN '<rect class=f width=100% y=1 height=10 />'
-               WHEN 'frame' THEN '<rect class=h width=100% y=1 height=10 />'
-               WHEN 'shape' THEN '<rect class=a width=100% y=1 height=10 />'
-               WHEN 'line' THEN '<line class=q x1=50% x2=50% y2=12 />'
-               WHEN 'dashes' THEN '<line class=q9 x1=50% x2=50% y2=12 />'
-               WHEN 'band' THEN '<rect class=band width=100% height=12 />' END || '</svg> ',
-           sync_probe_internal.html_prose(pairs[i + 1])), '' ORDER BY i) || '</p>'
-FROM generate_series(1, cardinality(pairs), 2) AS i
+SELECT CASE WHEN count > 0
+            THEN format('<p class=note>%s more: see %s.</p>', count,
+                        sync_probe_internal.html_escape(place)) END
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.html_key(text[]) IS
-  'What the shapes of a figure mean';
-
---
--- sync_probe_internal.html_figure
---
--- A figure: its heading, the key to its shapes, plots, caption, and a table of the same numbers.
---
-CREATE FUNCTION sync_probe_internal.html_figure(
-    plots_html text,
-    caption text,
-    table_html text,
-    heading text DEFAULT NULL,
-    key_html text DEFAULT NULL)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT concat('<figure>',
-              '<h3>' || sync_probe_internal.html_prose(heading) || '</h3>',
-              key_html, plots_html,
-              '<figcaption>' || sync_probe_internal.html_prose(caption) || '</figcaption>',
-              '<details class=ft><summary>Show as a table</summary>' || table_html || '</details>',
-              E'</figure>\n')
-$$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_figure(text, text, text, text, text) IS
-  'A figure with its caption and table';
-
---
--- sync_probe_internal.section
---
--- A section of the page: id, title, title in the contents, how to read it, content.
---
-CREATE TYPE sync_probe_internal.section AS (
-    id text,
-    title text,
-    short_title text,
-    how_html text,
-    body_html text);
-
-COMMENT ON TYPE sync_probe_internal.section IS
-  'A section of the report';
-
---
--- sync_probe_internal.html_section
---
-CREATE FUNCTION sync_probe_internal.html_section(
-    number bigint,
-    section sync_probe_internal.section)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT format(E'\n<section id=%1$s aria-labelledby=%1$s-h><div class=hd><h2 id=%1$s-h><b>%2$s</b>'
-              '%3$s</h2><p class=how>%4$s</p></div><div class=body>%5$s</div></section>',
-              section.id, number, sync_probe_internal.html_prose(section.title),
-              section.how_html, section.body_html)
-$$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_section(bigint, sync_probe_internal.section) IS
-  'A section with its heading';
-
---
--- sync_probe_internal.html_page
---
--- The page: title, what stands before the sections, these, and the foot.  It loads nothing and
--- runs no script.
---
-CREATE FUNCTION sync_probe_internal.html_page(
-    title text,
-    header_html text,
-    sections sync_probe_internal.section[],
-    footer_html text)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-WITH section AS (
-    SELECT row_number() OVER (ORDER BY s.n) AS number, s.id, s.short_title,
-           ROW(s.id, s.title, s.short_title, s.how_html, s.body_html)::sync_probe_internal.section
-               AS content
-    FROM unnest(sections) WITH ORDINALITY AS s (id, title, short_title, how_html, body_html, n)
-    WHERE s.body_html <> ''
-)
-SELECT concat(
-    E'<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>',
-    '<meta name=viewport content="width=device-width,initial-scale=1">',
-    E'<meta name=color-scheme content="light dark">\n<title>',
-    sync_probe_internal.html_prose(title), '</title><style>', sync_probe_internal.html_style(),
-    '</style></head><body><a class=skip href=#main>Skip to the first section</a>',
-    '<svg class=defs width=0 height=0 aria-hidden=true>',
-    '<path id=diamond d="M0-6 6 0 0 6-6 0z"/><path id=cross d="M-4-4 4 4M-4 4 4-4"/></svg>',
-    E'\n<div class=page><header id=top>', header_html,
-    (SELECT E'\n<nav aria-label=Contents><ol>'
-            || string_agg(format('<li><a href=#%s>%s</a>', id,
-                                 sync_probe_internal.html_prose(short_title)), '' ORDER BY number)
-            || '</ol></nav>'
-     FROM section),
-    '</header><main id=main>',
-    (SELECT string_agg(sync_probe_internal.html_section(number, content), '' ORDER BY number)
-     FROM section),
-    E'</main>\n<footer class=sm>', footer_html, E'</footer></div></body></html>\n')
-$$;
-
-COMMENT ON FUNCTION
-  sync_probe_internal.html_page(text, text, sync_probe_internal.section[], text) IS
-  'The page from its sections';
+COMMENT ON FUNCTION sync_probe_internal.html_more(bigint, text) IS
+  'How many are not shown, and where they are';

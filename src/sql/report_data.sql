@@ -1,53 +1,10 @@
 --
--- sync_probe_internal.report_probe
---
--- A run of the wal suite in a report: n is its place in figures, name its location, with the
--- number of the run if the page has several runs of that, advised the method that its verdict
--- recommends.
---
-CREATE TYPE sync_probe_internal.report_probe AS (
-    n bigint,
-    run_id bigint,
-    name text,
-    location name,
-    current_method text,
-    advised text,
-    verdict text,
-    storage jsonb);
-
-COMMENT ON TYPE sync_probe_internal.report_probe IS
-  'A run of the wal suite in a report';
-
---
--- sync_probe_internal.report_method
---
--- A method that such a run measured in both regimes, whether its syncs reach the device, and the
--- colour of its marks.
---
-CREATE TYPE sync_probe_internal.report_method AS (
-    n bigint,
-    run_id bigint,
-    name text,
-    location name,
-    method text,
-    is_current boolean,
-    is_advised boolean,
-    durable text,
-    colour text,
-    paced sync_probe.measurements,
-    saturated sync_probe.measurements);
-
-COMMENT ON TYPE sync_probe_internal.report_method IS
-  'A method of a run in a report';
-
---
 -- sync_probe_internal.report_data
 --
 -- What the sections of the report are made from, read once.  chosen: the caller named the runs;
 -- otherwise they are the newest runs of this server.  more: without such a choice, earlier runs of
 -- pg_wal, and the newest runs of other suites.  paths: whether the page may show where things are;
--- if not, they are left out of this data already.  probes and methods are about the first 24 runs
--- of the wal suite.
+-- if not, they are left out of this data already.
 --
 CREATE TYPE sync_probe_internal.report_data AS (
     chosen boolean,
@@ -56,9 +13,7 @@ CREATE TYPE sync_probe_internal.report_data AS (
     runs sync_probe.runs[],
     more sync_probe.runs[],
     advice sync_probe.recommendation_details[],
-    findings sync_probe.findings[],
-    probes sync_probe_internal.report_probe[],
-    methods sync_probe_internal.report_method[]);
+    findings sync_probe.findings[]);
 
 COMMENT ON TYPE sync_probe_internal.report_data IS
   'What the sections of the report are made from';
@@ -69,28 +24,25 @@ COMMENT ON TYPE sync_probe_internal.report_data IS
 -- What tells where the data are: directories, mount points, backing files, ZFS datasets and
 -- pools, and names of hosts.  The longest come first.
 --
-CREATE FUNCTION sync_probe_internal.secrets(
-    places sync_probe.locations[],
-    runs sync_probe.runs[])
+CREATE FUNCTION sync_probe_internal.secrets(data sync_probe_internal.report_data)
 RETURNS text[]
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT coalesce(array_agg(s.secret ORDER BY length(s.secret) DESC, s.secret), '{}')
-FROM (SELECT p.directory FROM unnest(places) AS p
-      UNION SELECT p.mount_point FROM unnest(places) AS p
-      UNION SELECT r.directory FROM unnest(runs) AS r
-      UNION SELECT r.host FROM unnest(runs) AS r
-      UNION SELECT r.storage ->> k
-            FROM unnest(runs) AS r, unnest('{mount_point,backing_file}'::text[]) AS k
-      UNION SELECT r.storage -> 'zfs' ->> k
-            FROM unnest(runs) AS r, unnest('{dataset,pool}'::text[]) AS k
+FROM (SELECT p.directory FROM unnest(data.places) AS p
+      UNION SELECT p.mount_point FROM unnest(data.places) AS p
+      UNION SELECT v.secret
+            FROM unnest(data.runs || data.more) AS r,
+                 LATERAL (VALUES (r.directory), (r.host), (r.storage ->> 'mount_point'),
+                                 (r.storage ->> 'backing_file'), (r.storage #>> '{zfs,dataset}'),
+                                 (r.storage #>> '{zfs,pool}')) AS v (secret)
       UNION SELECT host FROM sync_probe_internal.this_server()
       UNION SELECT current_setting('data_directory', true)) AS s (secret)
 WHERE s.secret NOT IN ('', '/')
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.secrets(sync_probe.locations[], sync_probe.runs[]) IS
+COMMENT ON FUNCTION sync_probe_internal.secrets(sync_probe_internal.report_data) IS
   'What tells where the data are';
 
 --
@@ -121,98 +73,44 @@ COMMENT ON FUNCTION sync_probe_internal.without_paths(text, text[]) IS
   'A text without paths and names of hosts';
 
 --
--- sync_probe_internal.storage_without_paths
+-- sync_probe_internal.data_without_paths
 --
--- The same of each text in runs.storage.  Not of the whole as one text: what is escaped there is
--- no path any more, and the host may have the name of a member, or be a number.
+-- The data without what tells where things are, as JSON.  is_prose: texts in it are free text, in
+-- which a path or the name of a host may stand; all others are names of this extension, or names
+-- that users gave to tablespaces to know them again.
 --
-CREATE FUNCTION sync_probe_internal.storage_without_paths(member jsonb, secrets text[])
+CREATE FUNCTION sync_probe_internal.data_without_paths(
+    data jsonb,
+    secrets text[],
+    is_prose boolean DEFAULT false)
 RETURNS jsonb
 LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    RETURN CASE jsonb_typeof(member)
-        WHEN 'string' THEN to_jsonb(sync_probe_internal.without_paths(member #>> '{}', secrets))
+    RETURN CASE jsonb_typeof(data)
+        WHEN 'string' THEN
+            CASE WHEN is_prose
+                 THEN to_jsonb(sync_probe_internal.without_paths(data #>> '{}', secrets))
+                 ELSE data END
         WHEN 'array' THEN
-            (SELECT coalesce(jsonb_agg(
-                        sync_probe_internal.storage_without_paths(a.value, secrets) ORDER BY a.n),
-                    '[]')
-             FROM jsonb_array_elements(member) WITH ORDINALITY AS a (value, n))
+            (SELECT coalesce(jsonb_agg(sync_probe_internal.data_without_paths(a.value, secrets,
+                                                                              is_prose)
+                                       ORDER BY a.n), '[]')
+             FROM jsonb_array_elements(data) WITH ORDINALITY AS a (value, n))
         WHEN 'object' THEN
-            (SELECT coalesce(jsonb_object_agg(o.key,
-                        sync_probe_internal.storage_without_paths(o.value, secrets)), '{}')
-             FROM jsonb_each(member) AS o)
-        ELSE member END;
+            (SELECT coalesce(jsonb_object_agg(o.key, CASE
+                        WHEN o.key IN ('directory', 'mount_point', 'host') THEN 'null'
+                        ELSE sync_probe_internal.data_without_paths(o.value, secrets,
+                            is_prose OR o.key IN ('label', 'reason', 'live_reason', 'message',
+                                                  'hint', 'commands', 'storage', 'mount_options',
+                                                  'evidence')) END), '{}')
+             FROM jsonb_each(data) AS o)
+        ELSE data END;
 END
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.storage_without_paths(jsonb, text[]) IS
-  'runs.storage, or a member of it, without paths and names of hosts';
-
---
--- sync_probe_internal.runs_without_paths
---
--- This machine has no name then, another one "(host)".
---
-CREATE FUNCTION sync_probe_internal.runs_without_paths(runs sync_probe.runs[], secrets text[])
-RETURNS sync_probe.runs[]
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT ARRAY(
-    SELECT jsonb_populate_record(runs[i], jsonb_build_object(
-               'directory', NULL, 'username', NULL,
-               'host', CASE WHEN (runs[i]).host <> s.host THEN '(host)' END,
-               'label', sync_probe_internal.without_paths((runs[i]).label, secrets),
-               'reason', sync_probe_internal.without_paths((runs[i]).reason, secrets),
-               'storage', sync_probe_internal.storage_without_paths((runs[i]).storage, secrets)))
-    FROM generate_subscripts(runs, 1) AS i, sync_probe_internal.this_server() AS s ORDER BY i)
-$$;
-
-COMMENT ON FUNCTION sync_probe_internal.runs_without_paths(sync_probe.runs[], text[]) IS
-  'Runs without what tells where things are';
-
---
--- sync_probe_internal.report_without_paths
---
--- The data without what tells where things are.  Labels and names of tablespaces stay: users gave
--- them to know things again.
---
-CREATE FUNCTION sync_probe_internal.report_without_paths(data sync_probe_internal.report_data)
-RETURNS sync_probe_internal.report_data
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT ROW(data.chosen, data.paths,
-    ARRAY(SELECT jsonb_populate_record(data.places[i], jsonb_build_object(
-                     'directory', NULL, 'mount_point', NULL, 'mount_options',
-                     sync_probe_internal.without_paths((data.places[i]).mount_options, s.secrets)))
-          FROM generate_subscripts(data.places, 1) AS i ORDER BY i),
-    sync_probe_internal.runs_without_paths(data.runs, s.secrets),
-    sync_probe_internal.runs_without_paths(data.more, s.secrets),
-    ARRAY(SELECT jsonb_populate_record(data.advice[i], jsonb_build_object(
-                     'reason', sync_probe_internal.without_paths((data.advice[i]).reason,
-                                                                 s.secrets)))
-          FROM generate_subscripts(data.advice, 1) AS i ORDER BY i),
-    ARRAY(SELECT jsonb_populate_record(data.findings[i], jsonb_build_object(
-                     'message', sync_probe_internal.without_paths(f.message, s.secrets),
-                     'hint', sync_probe_internal.without_paths(f.hint, s.secrets),
-                     'commands', (SELECT array_agg(sync_probe_internal.without_paths(c.command,
-                                                                                     s.secrets)
-                                                   ORDER BY c.n)
-                                  FROM unnest(f.commands) WITH ORDINALITY AS c (command, n)),
-                     'evidence', jsonb_build_object('run_id', f.evidence -> 'run_id')))
-          FROM generate_subscripts(data.findings, 1) AS i,
-               LATERAL (SELECT (data.findings[i]).*) AS f
-          ORDER BY i),
-    data.probes, data.methods)::sync_probe_internal.report_data
-FROM (SELECT sync_probe_internal.secrets(data.places, data.runs || data.more)
-      OFFSET 0) AS s (secrets) -- not pulled up, which would repeat the call
-$$;
-
-COMMENT ON FUNCTION
-  sync_probe_internal.report_without_paths(sync_probe_internal.report_data) IS
+COMMENT ON FUNCTION sync_probe_internal.data_without_paths(jsonb, text[], boolean) IS
   'The data of a report without what tells where things are';
 
 --
@@ -271,9 +169,149 @@ SELECT ROW(false, paths,
           ORDER BY d.holds_wal DESC, d.location),
     ARRAY(SELECT f FROM sync_probe.findings AS f
           ORDER BY array_position('{error,warning,info}', f.severity),
-                   f.location <> 'pg_wal', f.location, f.code, f.message),
-    NULL, NULL)::sync_probe_internal.report_data
+                   f.location <> 'pg_wal', f.location, f.code, f.message))::sync_probe_internal.report_data
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.report_newest(boolean) IS
   'The data of a report on this server';
+
+--
+-- sync_probe_internal.report_origin
+--
+-- Where a run comes from, if not from this server: then nothing follows from it for this one.
+-- Without paths the host of this server's runs is null.
+--
+CREATE FUNCTION sync_probe_internal.report_origin(run sync_probe.runs)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN run.imported_at IS NOT NULL THEN 'imported'
+            WHEN run.system_identifier IS DISTINCT FROM s.system_identifier
+                 OR run.host <> s.host THEN 'another server' END
+FROM sync_probe_internal.this_server() AS s
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_origin(sync_probe.runs) IS
+  'Where a run comes from, if not from this server';
+
+--
+-- sync_probe_internal.report_verdict
+--
+-- The verdict of one run as it was stored, with the names of recommendation_details; no row for
+-- a run without one.  It has no commands: what this server needs now is in recommendation_details.
+--
+CREATE FUNCTION sync_probe_internal.report_verdict(run sync_probe.runs)
+RETURNS SETOF jsonb
+LANGUAGE sql STABLE PARALLEL SAFE
+ROWS 1
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT jsonb_build_object(
+    'location', run.location, 'holds_wal', run.location = 'pg_wal', 'verdict', run.verdict,
+    'current_method', CASE WHEN run.suite = 'wal' THEN run.wal_sync_method
+                           WHEN run.setting = 'wal_sync_method' THEN m.value
+                           ELSE run.setting || ' = ' || m.value END,
+    'recommended_method', run.recommended_value, 'best_method', run.best_value,
+    'loss_bound', run.loss_bound, 'deciding_test', run.deciding_test, 'flush_us', run.flush_us,
+    'durable', run.durable, 'basis', run.suite, 'run_id', run.run_id,
+    'measured_at', run.finished_at, 'reason', run.reason)
+FROM (SELECT min(m.value) FILTER (WHERE m.choice = 'current') AS value
+      FROM sync_probe.measurements AS m
+      WHERE m.run_id = run.run_id AND m.test = run.setting) AS m
+WHERE run.suite IN ('wal', 'trial', 'commit') AND run.verdict IS NOT NULL
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_verdict(sync_probe.runs) IS
+  'The verdict of one run';
+
+--
+-- sync_probe_internal.report_chosen
+--
+-- The data of given runs: the verdicts of the first 100, and the findings that rest on one of
+-- them.
+--
+CREATE FUNCTION sync_probe_internal.report_chosen(run_ids bigint[], paths boolean)
+RETURNS sync_probe_internal.report_data
+LANGUAGE sql STABLE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT ROW(true, paths, p.places, r.runs, NULL,
+    ARRAY(SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details, v)
+          FROM generate_subscripts(r.runs, 1) AS i,
+               LATERAL sync_probe_internal.report_verdict(r.runs[i]) AS v
+          WHERE i <= 100
+          ORDER BY i),
+    ARRAY(SELECT f FROM sync_probe.findings AS f
+          WHERE (f.evidence ->> 'run_id')::bigint = ANY (run_ids)
+          ORDER BY array_position('{error,warning,info}', f.severity),
+                   f.location <> 'pg_wal', f.location, f.code, f.message))::sync_probe_internal.report_data
+FROM (SELECT ARRAY(SELECT l FROM sync_probe.locations AS l
+                   ORDER BY l.holds_wal DESC, l.name)) AS p (places),
+     (SELECT ARRAY(SELECT r FROM sync_probe.runs AS r
+                   WHERE r.run_id = ANY (run_ids)
+                   ORDER BY array_position(run_ids, r.run_id))) AS r (runs)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_chosen(bigint[], boolean) IS
+  'The data of a report on given runs';
+
+--
+-- sync_probe_internal.report_findings
+--
+-- The findings as the page shows them: those of info stand together by code, in the words of the
+-- first.  number is what links point to.
+--
+CREATE FUNCTION sync_probe_internal.report_findings(
+    data sync_probe_internal.report_data,
+    OUT number bigint,
+    OUT severity text,
+    OUT code text,
+    OUT locations text[],
+    OUT run_ids bigint[],
+    OUT message text,
+    OUT hint text,
+    OUT commands text[])
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT row_number() OVER (ORDER BY min(f.n)), f.severity, f.code,
+       array_agg(f.location::text ORDER BY f.n),
+       array_agg((f.evidence ->> 'run_id')::bigint ORDER BY f.n),
+       (array_agg(f.message ORDER BY f.n))[1], (array_agg(f.hint ORDER BY f.n))[1],
+       ARRAY(SELECT jsonb_array_elements_text((jsonb_agg(f.commands ORDER BY f.n)
+                                                   FILTER (WHERE f.commands IS NOT NULL)) -> 0))
+FROM unnest(data.findings) WITH ORDINALITY
+     AS f (location, severity, code, message, hint, commands, evidence, n)
+GROUP BY f.severity, f.code, CASE WHEN f.severity <> 'info' THEN f.n END
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_findings(sync_probe_internal.report_data) IS
+  'The findings as a report shows them';
+
+--
+-- sync_probe_internal.report_panels
+--
+-- The order of the verdicts: that on pg_wal, then the worst; given runs as they were given.  n is
+-- the place in the data.
+--
+CREATE FUNCTION sync_probe_internal.report_panels(
+    data sync_probe_internal.report_data,
+    OUT number bigint,
+    OUT n integer)
+RETURNS SETOF record
+LANGUAGE sql STABLE PARALLEL SAFE
+ROWS 10
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT row_number() OVER (
+           ORDER BY CASE WHEN NOT data.chosen
+                         THEN CASE WHEN (data.advice[i]).holds_wal THEN -1
+                                   ELSE array_position('{unsafe,switch,undecided}',
+                                                       (data.advice[i]).verdict) END END, i), i
+FROM generate_subscripts(data.advice, 1) AS i
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_panels(sync_probe_internal.report_data) IS
+  'The order of the verdicts of a report';

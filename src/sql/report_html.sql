@@ -1,63 +1,218 @@
 --
 -- sync_probe_internal.report_sections
 --
--- The sections in their order.  One that has nothing to show is null.
+-- The sections of the report in their order: id, title, title in the contents, and how to read it,
+-- in HTML.  The content of a section is a function section_<id>(report_data) in its file
+-- section_*.sql, which returns figures; a section without any is left out.
 --
-CREATE FUNCTION sync_probe_internal.report_sections(data sync_probe_internal.report_data)
-RETURNS sync_probe_internal.section[]
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT ARRAY[
-    sync_probe_internal.page_verdict(data),
-    sync_probe_internal.page_methods(data),
-    sync_probe_internal.page_latency(data),
-    sync_probe_internal.page_waits(data),
-    sync_probe_internal.page_trials(data),
-    sync_probe_internal.page_device(data),
-    sync_probe_internal.page_stream(data),
-    sync_probe_internal.page_segments(data),
-    sync_probe_internal.page_history(data),
-    sync_probe_internal.page_workloads(data),
-    sync_probe_internal.page_tool(data),
-    sync_probe_internal.page_findings(data),
-    sync_probe_internal.page_numbers(data)
-]
-$$;
+CREATE TABLE sync_probe_internal.report_sections (
+    position integer PRIMARY KEY,
+    id text NOT NULL UNIQUE,
+    title text NOT NULL,
+    short_title text NOT NULL,
+    how_html text NOT NULL
+);
 
-COMMENT ON FUNCTION sync_probe_internal.report_sections(sync_probe_internal.report_data) IS
-  'The sections of the report';
+-- report_html() reads it with the rights of its caller.
+GRANT SELECT ON sync_probe_internal.report_sections TO pg_monitor;
+
+COMMENT ON TABLE sync_probe_internal.report_sections IS
+  'Sections of the report';
 
 --
--- sync_probe_internal.report_foot
+-- sync_probe_internal.report_title
 --
-CREATE FUNCTION sync_probe_internal.report_foot()
+-- The verdict on pg_wal as a heading; of given runs, which these are.
+--
+CREATE FUNCTION sync_probe_internal.report_title(data sync_probe_internal.report_data)
 RETURNS text
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT format('<p>Made by <code>SELECT sync_probe.report_html()</code>, pg_sync_probe %s. All '
-              'numbers are in the tables and views of schema <code>sync_probe</code>. '
-              '<a href=#top>Back to the top</a></p>',
-              (SELECT e.extversion FROM pg_extension AS e WHERE e.extname = 'pg_sync_probe'))
-       || '<p>At this cluster&#39;s pace, or paced: one flush in each flush interval, as commits '
-          'come here. Back to back, or saturated: one flush right after the other. Flushes that '
-          'were counted are evidence, not proof: only pulling the plug proves a drive honest.</p>'
+SELECT CASE
+    WHEN data.chosen AND cardinality(data.runs) = 1
+    THEN format('Run %s: %s', (data.runs[1]).run_id,
+                concat_ws(', ', coalesce((data.runs[1]).location, (data.runs[1]).label),
+                          'suite ' || (data.runs[1]).suite))
+    WHEN data.chosen THEN format('%s runs', cardinality(data.runs)) || coalesce(
+        (SELECT ' of ' || string_agg(DISTINCT r.location, ', ') FROM unnest(data.runs) AS r),
+        -- reports of pg_test_fsync do not say where they were made
+        (SELECT ': ' || string_agg(DISTINCT nullif(r.label, ''), ', ')
+         FROM unnest(data.runs) AS r), '')
+    ELSE coalesce((
+        SELECT CASE a.verdict
+               WHEN 'outdated' THEN 'Probe pg_wal again: its run is outdated'
+               WHEN 'switch' THEN 'Set wal_sync_method to ' || a.recommended_method
+               WHEN 'unsafe' THEN coalesce('Commits are not safe: set wal_sync_method to '
+                                           || a.recommended_method,
+                                           'Commits on pg_wal are not safe')
+               WHEN 'keep' THEN format('Keep wal_sync_method = %s', a.current_method)
+               WHEN 'undecided' THEN format('Not settled: %s stays for now', a.current_method) END
+        FROM unnest(data.advice) AS a
+        WHERE a.holds_wal LIMIT 1), 'pg_wal has not been probed') END
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.report_foot() IS
-  'The foot of the report';
+COMMENT ON FUNCTION sync_probe_internal.report_title(sync_probe_internal.report_data) IS
+  'The title of the report';
+
+--
+-- sync_probe_internal.report_lead
+--
+-- What follows the title: why, and where syncs are not safe.
+--
+CREATE FUNCTION sync_probe_internal.report_lead(data sync_probe_internal.report_data)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT concat_ws(' ',
+    -- an empty list of runs and a server without any
+    CASE WHEN data.chosen AND cardinality(data.runs) = 0
+         THEN 'The list of runs is empty, so nothing can be shown.'
+         WHEN NOT data.chosen AND cardinality(data.runs) = 0
+         THEN 'Nothing that counts was probed on this server yet. These statements probe each file '
+              'system for up to 5 seconds, and make this page again:' END,
+    CASE WHEN cardinality(data.runs) = 0
+         THEN '</p>' || sync_probe_internal.html_code(
+                  '{SELECT * FROM sync_probe.probe_all(),SELECT sync_probe.report_html()}')
+              || '<p class=lead>' END,
+    CASE WHEN cardinality(data.runs) = 0
+              AND EXISTS (SELECT FROM sync_probe.runs AS r WHERE r.imported_at IS NOT NULL)
+         THEN 'Imported runs are shown only if they are named:</p>'
+              || sync_probe_internal.html_code(ARRAY['SELECT sync_probe.report_html(ARRAY('
+                     'SELECT run_id FROM sync_probe.runs WHERE imported_at IS NOT NULL))'])
+              || '<p class=lead>' END,
+    (SELECT sync_probe_internal.html_prose(CASE
+         WHEN a.verdict = 'switch' AND f.words IS NOT NULL
+         THEN format('A flush %s takes %s.', CASE a.deciding_test WHEN 'saturated'
+                         THEN 'back to back' ELSE 'at this cluster''s pace' END, f.words)
+         WHEN a.verdict IN ('keep', 'undecided') AND b.words IS NOT NULL
+         THEN format('With %s, a %s %s than with any other method.',
+                     sync_probe_internal.clipped(a.current_method, 60),
+                     CASE WHEN a.basis IN ('trial', 'commit') THEN 'commit waits'
+                          ELSE 'flush takes' END, b.words)
+         ELSE format('On %s: %s.', a.location,
+                     sync_probe_internal.clipped(a.reason, 1000)) END)
+     FROM unnest(data.advice) AS a,
+          LATERAL sync_probe_internal.report_flush(a) AS f (words),
+          LATERAL sync_probe_internal.html_bound(a.loss_bound) AS b (words)
+     WHERE NOT data.chosen AND a.holds_wal AND a.run_id IS NOT NULL LIMIT 1),
+    (SELECT CASE WHEN count(*) > 0 THEN format(
+                'The syncs of %s do not reach the device: %s.',
+                CASE count(*) WHEN 1 THEN 'one other location'
+                              ELSE format('%s other locations', count(*)) END,
+                sync_probe_internal.html_escape(sync_probe_internal.clipped(
+                    string_agg(a.location, ', ' ORDER BY a.location), 200))) END
+     FROM unnest(data.advice) AS a
+     WHERE NOT data.chosen AND NOT a.holds_wal AND a.durable = 'no'))
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_lead(sync_probe_internal.report_data) IS
+  'What follows the title of the report';
+
+--
+-- sync_probe_internal.report_facts
+--
+-- What was measured, where and how, by the newest run on pg_wal or the only run that was given:
+-- pairs of a word and plain text.  Null leaves a pair out.
+--
+CREATE FUNCTION sync_probe_internal.report_facts(data sync_probe_internal.report_data)
+RETURNS text[]
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT ARRAY[
+    'Server', CASE WHEN NOT data.chosen
+                   THEN concat_ws(', ', CASE WHEN data.paths THEN s.host END,
+                                  'PostgreSQL ' || split_part(
+                                      current_setting('server_version'), ' (', 1)) END,
+    'Server', CASE WHEN data.chosen
+                   THEN concat_ws(', ', r.host, 'PostgreSQL ' || r.server_version_num / 10000) END,
+    'Setting', 'wal_sync_method = ' || CASE WHEN data.chosen THEN r.wal_sync_method
+                                            ELSE current_setting('wal_sync_method') END,
+    'pg_wal lies on', concat_ws(', ', p.filesystem || coalesce(' on ' || p.device, ''),
+                                p.write_cache, 'mounted ' || p.mount_options),
+    'Storage', CASE WHEN data.chosen
+                    THEN concat_ws(', ', r.filesystem || coalesce(' on ' || r.device, ''),
+                                   r.storage ->> 'write_cache',
+                                   'mounted ' || (r.storage ->> 'mount_options')) END,
+    'Directory', CASE WHEN data.chosen THEN r.directory ELSE p.directory END,
+    'A flush, as imitated', r.flush_size || ' bytes of WAL'
+        || coalesce(' every ' || sync_probe_internal.html_duration(r.flush_interval), ''),
+    'Measured', sync_probe_internal.html_time(r.finished_at)
+        || coalesce(', ' || sync_probe_internal.html_duration(r.finished_at - r.started_at), ''),
+    'Label', sync_probe_internal.clipped(r.label, 80),
+    'Findings', CASE WHEN cardinality(data.findings) > 0
+                     THEN (SELECT string_agg(format('%s %s%s', f.count, f.severity,
+                                                    CASE WHEN f.count > 1 THEN 's' END), ', '
+                                             ORDER BY f.place)
+                           FROM (SELECT s.place, s.severity, count(*)
+                                 FROM unnest(data.findings) AS f
+                                 JOIN unnest('{error,warning,info}'::text[])
+                                      WITH ORDINALITY AS s (severity, place) USING (severity)
+                                 GROUP BY s.place, s.severity) AS f) END]
+FROM sync_probe_internal.this_server() AS s
+LEFT JOIN LATERAL (SELECT p.* FROM unnest(data.places) AS p
+                   WHERE p.holds_wal AND NOT data.chosen LIMIT 1) AS p ON true
+LEFT JOIN LATERAL (SELECT r.* FROM unnest(data.runs) AS r
+                   WHERE CASE WHEN data.chosen THEN cardinality(data.runs) = 1
+                              ELSE r.location = 'pg_wal' END LIMIT 1) AS r ON true
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_facts(sync_probe_internal.report_data) IS
+  'What was measured, where and how';
+
+--
+-- sync_probe_internal.report_head
+--
+-- What stands before the sections: title, verdicts at a glance, facts.
+--
+CREATE FUNCTION sync_probe_internal.report_head(data sync_probe_internal.report_data)
+RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT concat('<p class=kicker>pg_sync_probe report</p><h1>',
+    sync_probe_internal.html_escape(
+        sync_probe_internal.clipped(sync_probe_internal.report_title(data), 120)), '</h1>',
+    '<p class=lead>' || nullif(sync_probe_internal.report_lead(data), '') || '</p>',
+    '<dl class=facts>' || f.facts || '</dl>',
+    '<ul class=glance>' || g.verdicts || '</ul>')
+FROM (SELECT string_agg(format('<div><dt>%s<dd>%s</div>', a.facts[i],
+                               sync_probe_internal.html_prose(
+                                   sync_probe_internal.clipped(a.facts[i + 1], 200))), ''
+                        ORDER BY i)
+                 FILTER (WHERE a.facts[i + 1] <> '')
+      FROM (SELECT sync_probe_internal.report_facts(data)) AS a (facts),
+           LATERAL generate_series(1, cardinality(a.facts), 2) AS i) AS f (facts)
+CROSS JOIN (
+    SELECT string_agg(format('<li class=%s><a href=#%s><b>%s</b> <span class=m>%s</span></a>',
+                             sync_probe_internal.html_class(a.verdict),
+                             CASE WHEN p.number <= 12 THEN 'verdict-' || p.number
+                                  ELSE 'numbers' END,
+                             sync_probe_internal.html_escape(coalesce(a.verdict, 'unknown')),
+                             sync_probe_internal.html_escape(
+                                 concat_ws(' ', a.location,
+                                           CASE WHEN data.chosen THEN 'run ' || a.run_id END))), ''
+                      ORDER BY p.number)
+    FROM sync_probe_internal.report_panels(data) AS p,
+         LATERAL (SELECT (data.advice[p.n]).*) AS a
+    WHERE p.number <= 24) AS g (verdicts)
+$$;
+
+COMMENT ON FUNCTION sync_probe_internal.report_head(sync_probe_internal.report_data) IS
+  'What stands before the sections of the report';
 
 --
 -- report_html
 --
 -- One page of HTML that needs no other file: verdict, figures, findings and all numbers of the
 -- newest runs of this server, or of the given runs.  paths => false leaves out directories, mount
--- points and names of hosts.  doc/report.md describes it.
+-- points and names of hosts.  doc/report.md describes it.  The page loads nothing and runs no
+-- script.
 --
--- With many tablespaces the plans look costly enough to compile, which takes seconds.  The
--- functions below are parsed when they are called, with backslashes as they were written.
--- Numbers have all their digits, whatever the session shows.
+-- With many tablespaces the plans look costly enough to compile, which takes seconds.  Numbers have
+-- all their digits, whatever the session shows.
 --
 CREATE FUNCTION sync_probe.report_html(
     run_ids bigint[] DEFAULT NULL,
@@ -66,11 +221,15 @@ RETURNS text
 LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 SET jit = off
-SET standard_conforming_strings = on
 SET extra_float_digits = 1
 AS $$
 DECLARE
     data sync_probe_internal.report_data;
+    section record;
+    body text;
+    contents text := '';
+    sections text := '';
+    number integer := 0;
 BEGIN
     PERFORM sync_probe_internal.require_runs(run_ids);
     IF paths IS NULL THEN
@@ -81,15 +240,48 @@ BEGIN
     data := CASE WHEN run_ids IS NULL THEN sync_probe_internal.report_newest(paths)
                  ELSE sync_probe_internal.report_chosen(run_ids, paths) END;
     IF NOT paths THEN
-        data := sync_probe_internal.report_without_paths(data);
+        data := jsonb_populate_record(NULL::sync_probe_internal.report_data,
+                    sync_probe_internal.data_without_paths(to_jsonb(data),
+                        sync_probe_internal.secrets(data)));
     END IF;
-    data := sync_probe_internal.report_complete(data);
-    RETURN sync_probe_internal.html_page(
-        'pg_sync_probe: '
-            || sync_probe_internal.clipped(sync_probe_internal.report_title(data), 120),
-        sync_probe_internal.report_head(data),
-        sync_probe_internal.report_sections(data),
-        sync_probe_internal.report_foot());
+    FOR section IN SELECT * FROM sync_probe_internal.report_sections AS s ORDER BY s.position LOOP
+        EXECUTE format('SELECT string_agg(sync_probe_internal.html_figure(%1$L || ''-'' || f.n, f.f),'
+                       ' '''' ORDER BY f.n)'
+                       ' FROM (SELECT s AS f, row_number() OVER () AS n'
+                       ' FROM sync_probe_internal.%2$I($1) AS s) AS f',
+                       section.id, 'section_' || section.id)
+            INTO body USING data;
+        CONTINUE WHEN body IS NULL;
+        number := number + 1;
+        contents := contents || format('<li><a href=#%s>%s</a>', section.id,
+                                       sync_probe_internal.html_prose(section.short_title));
+        sections := sections
+            || format(E'\n<section id=%1$s aria-labelledby=%1$s-h><div class=hd><h2 id=%1$s-h><b>%2$s'
+                      '</b>%3$s</h2><p class=how>%4$s</p></div><div class=body>%5$s</div></section>',
+                      section.id, number, sync_probe_internal.html_prose(section.title),
+                      section.how_html, body);
+    END LOOP;
+    RETURN concat(
+        E'<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>',
+        '<meta name=viewport content="width=device-width,initial-scale=1">',
+        E'<meta name=color-scheme content="light dark">\n<title>pg_sync_probe: ',
+        sync_probe_internal.html_prose(
+            sync_probe_internal.clipped(sync_probe_internal.report_title(data), 120)),
+        '</title><style>', sync_probe_internal.html_style(),
+        '</style></head><body><a class=skip href=#main>Skip to the first section</a>',
+        '<svg class=defs width=0 height=0 aria-hidden=true>',
+        '<path id=cross d="M-4-4 4 4M-4 4 4-4"/></svg>',
+        E'\n<div class=page><header id=top>', sync_probe_internal.report_head(data),
+        E'\n<nav aria-label=Contents><ol>' || nullif(contents, '') || '</ol></nav>',
+        '</header><main id=main>', sections, E'</main>\n<footer class=sm>',
+        format('<p>Made by <code>SELECT sync_probe.report_html()</code>, pg_sync_probe %s. All '
+               'numbers are in the tables and views of schema <code>sync_probe</code>. '
+               '<a href=#top>Back to the top</a></p>',
+               (SELECT e.extversion FROM pg_extension AS e WHERE e.extname = 'pg_sync_probe')),
+        '<p><i>Paced</i>: one flush in each flush interval, as commits come here. <i>Back to back</i>'
+        ': one flush right after the other. Flushes that were counted are evidence, not proof: only '
+        'pulling the plug proves a drive honest.</p>',
+        E'</footer></div></body></html>\n');
 END
 $$;
 

@@ -34,9 +34,9 @@ FROM (VALUES ('13 % less (-17 to -9)', '13&nbsp;% less (&minus;17 to &minus;9)')
 SELECT is(sync_probe_internal.clipped(plain, 6), cut, 'cut to six: ' || cut)
 FROM (VALUES ('', ''), ('sixsix', 'sixsix'), ('sevense', 'sev...')) AS v (plain, cut);
 
-SELECT is(sync_probe_internal.html_plot('a-1 x=y>"<b', 1, 't', 'd', 'c'),
+SELECT is(sync_probe_internal.html_plot('a-1 x=y>"<b', 1, 't', NULL, 'c', ''),
           E'<svg class="plot " role=img aria-labelledby="a-1_x_y_b-t a-1_x_y_b-d" height=1>'
-           '<title id=a-1_x_y_b-t>t</title><desc id=a-1_x_y_b-d>d</desc>\nc</svg>',
+           '<title id=a-1_x_y_b-t>t</title><desc id=a-1_x_y_b-d>nothing</desc>\nc</svg>',
           'an id is one word');
 
 -- ---------------------------------------------------------------------- numbers
@@ -101,21 +101,32 @@ SELECT is(regexp_replace(sync_probe_internal.html_table('c', '{a,b}', '{{x,-1},{
                          '.*<tbody>(.*)</table>.*', '\1'),
           E'\n<tr><th scope=row>x<td>&minus;1\n<tr><th scope=row>&lt;y&gt;<td>&ndash;',
           'rows of a table');
-SELECT is(sync_probe_internal.html_bar(a, 6, number, 'f cur', 'n') ~ pattern, true,
-          format('bar of %s', number))
+CREATE FUNCTION pg_temp.marks(numbers float8[], low float8 DEFAULT NULL, high float8 DEFAULT NULL)
+RETURNS sync_probe_internal.mark[] LANGUAGE sql AS $$
+    SELECT array_agg(ROW('<n>', NULL, 'cur', 'dot', u.n, low, high, u.i / 4.0,
+                         'w')::sync_probe_internal.mark ORDER BY u.i)
+    FROM unnest(numbers) WITH ORDINALITY AS u (n, i)
+$$;
+SELECT is(sync_probe_internal.html_bars('i', 't', pg_temp.marks(ARRAY[number]), a, 50, true)
+              ~ pattern, true, format('bar of %s', number))
 FROM (VALUES (50::float8, '<rect class=f width=50% y=6 height=14 /><text class=y x=50% dx=5'),
-             (90, '<text class="e on" x=90% dx=-5'), (0, '^<g class="cur"><text class=y x=0%'),
-             (NULL, '^<g class="cur"><text class=y x=0%')) AS v (number, pattern),
+             (90, '<text class="e on" x=90% dx=-5'), (0, '</text><text class=y x=0%[^>]*>0<'),
+             (NULL, '</text><text class=y x=0%[^>]*>w<')) AS v (number, pattern),
      (SELECT ROW(0, 100, false, '{}', '{}', '')::sync_probe_internal.axis) AS x (a);
-SELECT is(sync_probe_internal.html_mark(a, 9, 'dot', number, low, high), expected,
-          format('mark of %s', number))
-FROM (VALUES (100::float8, 10::float8, 1000::float8, '<line class=l x1=0% x2=100% y1=9 y2=9 />'
-              '<circle class=f cx=50% cy=9 r=4.5 />'),
-             (100, NULL, NULL, '<circle class=f cx=50% cy=9 r=4.5 />'),
-             (5000, NULL, NULL, '<text class="e bx" x=100% y=13>&rsaquo;</text>'),
-             (1, NULL, NULL, '<text class=bx x=0 y=13>&lsaquo;</text>'),
-             (NULL, NULL, NULL, '')) AS v (number, low, high, expected),
+SELECT is(sync_probe_internal.html_intervals('i', 't', pg_temp.marks(ARRAY[number], low, high), a,
+                                             false) ~ pattern, true, format('mark of %s', number))
+FROM (VALUES (100::float8, 10::float8, 1000::float8, '<line class=l x1=0% x2=100% y1=38 y2=38 />'
+              '<circle class=f cx=50% cy=38 r=4.5 />'),
+             (100, NULL, NULL, '</text><circle class=f cx=50% cy=38 r=4.5 />'),
+             (5000, NULL, NULL, '<text class="e bx" x=100% y=42>&rsaquo;</text>'),
+             (1, NULL, NULL, '<text class=bx x=0 y=42>&lsaquo;</text>'),
+             (NULL, NULL, NULL, '&lt;n&gt;</text></g>')) AS v (number, low, high, pattern),
      (SELECT ROW(10, 1000, true, '{}', '{}', '')::sync_probe_internal.axis) AS x (a);
+-- of four points one is unknown: neither a point nor a line to it
+SELECT is((length(replace(l, '<circle', '#<circle')) - length(l)) || ' '
+              || (length(replace(l, '<line class=l', '#<line class=l')) - length(l)), '3 1', 'lines')
+FROM sync_probe_internal.html_lines('i', 't', pg_temp.marks('{10,100,NULL,1000}'),
+         ROW(10, 1000, true, '{}', '{}', '')::sync_probe_internal.axis, true) AS l;
 
 SELECT * FROM finish();
 ROLLBACK;

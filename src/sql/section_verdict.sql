@@ -113,47 +113,39 @@ COMMENT ON FUNCTION sync_probe_internal.report_panel(sync_probe_internal.report_
   'The verdict on one location';
 
 --
--- sync_probe_internal.page_verdict
+-- Section verdict: the first large, the others small.  After 12 the rest is counted: the table of
+-- all numbers has them.
 --
--- Verdicts: the first large, the others small.  After 12 the rest is counted: the table of all
--- numbers has them.
---
-CREATE FUNCTION sync_probe_internal.page_verdict(data sync_probe_internal.report_data)
-RETURNS sync_probe_internal.section
+INSERT INTO sync_probe_internal.report_sections VALUES (10, 'verdict', 'Verdict', 'Verdict',
+    'Each panel judges one location, or one run, by the strongest measurement of it. '
+    '<code>wal_sync_method</code> is one setting for the whole cluster and acts on '
+    '<code>pg_wal</code> alone. The panel of a tablespace shows which method would be best if '
+    'pg_wal were on that file system.');
+
+CREATE FUNCTION sync_probe_internal.section_verdict(data sync_probe_internal.report_data)
+RETURNS SETOF sync_probe_internal.figure
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-WITH shown AS (
-    SELECT p.number, sync_probe_internal.report_panel(data, p.number, data.advice[p.n]) AS html
-    FROM sync_probe_internal.report_panels(data) AS p
-    WHERE p.number <= 12
-)
-SELECT ROW('verdict', CASE WHEN data.chosen THEN 'Verdict on each run' ELSE 'Verdict' END,
-    'Verdict',
-    CASE WHEN data.chosen THEN 'Each panel judges one run. ' ELSE 'Each panel judges one location '
-         'by the strongest measurement of it. ' END
-    || '<code>wal_sync_method</code> is one setting for the whole cluster and acts on '
-    '<code>pg_wal</code> alone. The panel of a tablespace says what would hold if the WAL lay '
-    'there.',
-    concat(string_agg(html, '') FILTER (WHERE number = 1),
-           '<div class=pair>' || string_agg(html, '' ORDER BY number) FILTER (WHERE number > 1)
-           || '</div>',
-           CASE WHEN cardinality(data.advice) > 12
-                THEN format('<p class=note>%s more %s in the tables at the end.</p>',
-                            cardinality(data.advice) - 12,
-                            CASE cardinality(data.advice) WHEN 13 THEN 'is' ELSE 'are' END) END,
-           '<p class=note>Not probed apart, because they share a file system: '
+SELECT (jsonb_populate_record(NULL::sync_probe_internal.figure, jsonb_build_object('table_html',
+    concat(string_agg(p.html, '') FILTER (WHERE p.number = 1),
+           '<div class=pair>' || string_agg(p.html, '' ORDER BY p.number)
+                                     FILTER (WHERE p.number BETWEEN 2 AND 12) || '</div>',
+           sync_probe_internal.html_more(count(*) - 12, 'the tables at the end'),
+           '<p class=note>Not probed separately, because they share a file system: '
            || sync_probe_internal.html_escape((
-               SELECT string_agg(format('%s (with %s)', p.name, p.shares_filesystem_with), ', '
-                                 ORDER BY p.name)
-               FROM unnest(data.places) AS p
-               WHERE NOT data.chosen AND p.shares_filesystem_with IS NOT NULL
+               SELECT string_agg(format('%s (with %s)', l.name, l.shares_filesystem_with), ', '
+                                 ORDER BY l.name)
+               FROM unnest(data.places) AS l
+               WHERE NOT data.chosen AND l.shares_filesystem_with IS NOT NULL
                  AND NOT EXISTS (SELECT FROM unnest(data.advice) AS a
-                                 WHERE a.location = p.name))) || '.</p>')
-    )::sync_probe_internal.section
-FROM shown
+                                 WHERE a.location = l.name))) || '.</p>')))).*
+FROM (SELECT p.number, CASE WHEN p.number <= 12
+                            THEN sync_probe_internal.report_panel(data, p.number, data.advice[p.n])
+                            END AS html
+      FROM sync_probe_internal.report_panels(data) AS p) AS p
 HAVING count(*) > 0
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.page_verdict(sync_probe_internal.report_data) IS
+COMMENT ON FUNCTION sync_probe_internal.section_verdict(sync_probe_internal.report_data) IS
   'Section of the report: verdicts';
