@@ -3,9 +3,8 @@
  * fuzz.h
  *	  What the fuzz targets share.
  *
- * A target is one file with LLVMFuzzerTestOneInput, linked either to a fuzzer,
- * which calls it with inputs that it makes up, or to replay.c, which calls it
- * with those that were kept.
+ * A target is one file, linked either to a fuzzer, which calls it with inputs that
+ * it makes up (script/fuzz), or to replay.c, which calls it with fixtures.
  *
  * It must not: include a server header, or hold what only one target needs.
  *
@@ -40,6 +39,10 @@
 		} \
 	} while (0)
 
+/* Each target defines these: the folder of test/fixtures with inputs to begin with, ... */
+extern const char *const fuzz_seeds;
+
+/* ... and what is done with an input. */
 extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A directory of this process, for as long as it runs; see fuzz_directory. */

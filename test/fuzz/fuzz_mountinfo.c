@@ -14,6 +14,8 @@
 #include "engine/storage/mountinfo.h"
 #include "fuzz.h"
 
+const char *const fuzz_seeds = "fuzz/mountinfo";
+
 /* More only take time: finding them is quadratic. */
 #define MAX_LINES	200
 

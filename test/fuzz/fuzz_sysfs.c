@@ -20,6 +20,8 @@
 #include "engine/storage/disks.h"
 #include "fuzz.h"
 
+const char *const fuzz_seeds = "fuzz/sysfs";
+
 #define MAX_CONTENT 600
 
 /* All devices that there are; a partition belongs to the disk before it. */

@@ -17,6 +17,8 @@
 #include "fuzz.h"
 #include "engine/storage/zfs.h"
 
+const char *const fuzz_seeds = "zfs";
+
 typedef bool (*zfs_parser) (const char *text, size_t length, const char *name,
 							sp_zfs *zfs);
 
