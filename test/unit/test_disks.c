@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -466,36 +465,6 @@ does_without_mounts(void **state)
 								   find_mount(table, "/mnt/overlay"), &disks),
 					 ENODEV);
 	sp_mount_table_free(table);
-}
-
-/* An empty tree, whose path is the test's state. */
-static int
-make_tree(void **state)
-{
-	char	   *sysroot = strdup("/tmp/sp_test_XXXXXX");
-
-	if (sysroot == NULL || mkdtemp(sysroot) == NULL)
-		return -1;
-	*state = sysroot;
-	return 0;
-}
-
-static int
-remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void) st;
-	(void) type;
-	(void) ftw;
-	return remove(path);
-}
-
-static int
-remove_tree(void **state)
-{
-	int			status = nftw(*state, remove_one, 8, FTW_DEPTH | FTW_PHYS);
-
-	free(*state);
-	return status;
 }
 
 static void make_path(char *path, const char *format,...)
@@ -1126,8 +1095,6 @@ opens_all_or_none(void **state)
 int
 main(void)
 {
-#define WITH_TREE(test) \
-	cmocka_unit_test_setup_teardown(test, make_tree, remove_tree)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lists_the_disks_below_a_mount),
 		cmocka_unit_test(lists_the_disks_below_a_path),
@@ -1135,22 +1102,22 @@ main(void)
 		cmocka_unit_test(cuts_a_long_backing_file),
 		cmocka_unit_test(adds_to_what_is_there),
 		cmocka_unit_test(does_without_mounts),
-		WITH_TREE(knows_physical_disks),
-		WITH_TREE(takes_the_weakest_cache),
-		WITH_TREE(lists_no_more_than_it_can),
-		WITH_TREE(cuts_a_backing_file_between_letters),
-		WITH_TREE(changes_nothing_on_error),
-		WITH_TREE(follows_a_high_stack),
-		WITH_TREE(asks_a_node_for_its_number),
+		WITH_DIRECTORY(knows_physical_disks),
+		WITH_DIRECTORY(takes_the_weakest_cache),
+		WITH_DIRECTORY(lists_no_more_than_it_can),
+		WITH_DIRECTORY(cuts_a_backing_file_between_letters),
+		WITH_DIRECTORY(changes_nothing_on_error),
+		WITH_DIRECTORY(follows_a_high_stack),
+		WITH_DIRECTORY(asks_a_node_for_its_number),
 		cmocka_unit_test(reads_captured_counters),
-		WITH_TREE(sums_the_counters_of_each_level),
-		WITH_TREE(has_no_counters_without_disks),
-		WITH_TREE(reports_counters_it_cannot_read),
-		WITH_TREE(knows_who_counts_flushes),
-		WITH_TREE(compares_the_caches),
-		WITH_TREE(knows_which_disks_each_sync_flushes),
-		WITH_TREE(takes_the_duty_from_the_caller),
-		WITH_TREE(opens_all_or_none),
+		WITH_DIRECTORY(sums_the_counters_of_each_level),
+		WITH_DIRECTORY(has_no_counters_without_disks),
+		WITH_DIRECTORY(reports_counters_it_cannot_read),
+		WITH_DIRECTORY(knows_who_counts_flushes),
+		WITH_DIRECTORY(compares_the_caches),
+		WITH_DIRECTORY(knows_which_disks_each_sync_flushes),
+		WITH_DIRECTORY(takes_the_duty_from_the_caller),
+		WITH_DIRECTORY(opens_all_or_none),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -203,6 +203,7 @@ static const struct
 	{"line after NUL", RAW("\0\n1 0 8:1 / /a rw - ext4 /dev/sda1 rw\n"), 1},
 	{"cut short", RAW("1 0 8:1 / /a rw - ext4 /dev/sda1"), 0},
 	{"only blanks", RAW("                \n"), 0},
+	{"no newline at the end", RAW("1 0 8:1 / /a rw - ext4 /dev/sda1 rw"), 1},
 	{"empty options", RAW("1 0 8:1 / /a  - ext4 /dev/sda1 \n"), 1},
 };
 
@@ -386,49 +387,13 @@ tells_no_upper_directory_from_its_beginning(void **state)
 	sp_mount_table_free(table);
 }
 
-/* A directory with an empty proc/self, whose path is the test's state. */
-static int
-make_sysroot(void **state)
-{
-	char		path[PATH_MAX];
-	char	   *sysroot = strdup("/tmp/sp_test_XXXXXX");
-
-	if (sysroot == NULL || mkdtemp(sysroot) == NULL)
-		return -1;
-	*state = sysroot;
-	snprintf(path, sizeof(path), "%s/proc", sysroot);
-	if (mkdir(path, 0700) != 0)
-		return -1;
-	snprintf(path, sizeof(path), "%s/proc/self", sysroot);
-	return mkdir(path, 0700);
-}
-
-static int
-remove_sysroot(void **state)
-{
-	static const char *const parts[] = {"/proc/self", "/proc", ""};
-	char		path[PATH_MAX];
-	int			status = 0;
-
-	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", (char *) *state);
-	if (remove(path) != 0 && errno != ENOENT)
-		status = -1;
-	for (size_t i = 0; i < lengthof(parts); i++)
-	{
-		snprintf(path, sizeof(path), "%s%s", (char *) *state, parts[i]);
-		if (rmdir(path) != 0)
-			status = -1;
-	}
-	free(*state);
-	return status;
-}
-
 static FILE *
 create_mountinfo(const char *sysroot)
 {
 	char		path[PATH_MAX];
 	FILE	   *file;
 
+	assert_true(make_tree(sysroot, "proc/self/mountinfo:\n"));
 	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", sysroot);
 	file = fopen(path, "w");
 	assert_non_null(file);
@@ -518,8 +483,7 @@ reports_what_it_cannot_read(void **state)
 	assert_int_equal(sp_mount_table_read("/nonexistent/sysroot", &table),
 					 ENOENT);
 
-	snprintf(path, sizeof(path), "%s/proc/self/mountinfo", (char *) *state);
-	assert_int_equal(mkdir(path, 0700), 0);
+	assert_true(make_tree(*state, "proc/self/mountinfo/a_directory:\n"));
 	table = (sp_mount_table *) path;
 	assert_int_equal(sp_mount_table_read(*state, &table), EISDIR);
 	assert_null(table);
@@ -542,8 +506,6 @@ frees_nothing_gladly(void **state)
 int
 main(void)
 {
-#define WITH_SYSROOT(test) \
-	cmocka_unit_test_setup_teardown(test, make_sysroot, remove_sysroot)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_the_mount_of_a_path),
 		cmocka_unit_test(understands_the_lines_it_should),
@@ -552,10 +514,10 @@ main(void)
 		cmocka_unit_test(compares_btrfs_by_source),
 		cmocka_unit_test(tells_what_lies_beneath),
 		cmocka_unit_test(tells_no_upper_directory_from_its_beginning),
-		WITH_SYSROOT(skips_what_is_no_line),
-		WITH_SYSROOT(reads_ten_thousand_mounts),
-		WITH_SYSROOT(reads_a_very_long_line),
-		WITH_SYSROOT(reports_what_it_cannot_read),
+		WITH_DIRECTORY(skips_what_is_no_line),
+		WITH_DIRECTORY(reads_ten_thousand_mounts),
+		WITH_DIRECTORY(reads_a_very_long_line),
+		WITH_DIRECTORY(reports_what_it_cannot_read),
 		cmocka_unit_test(frees_nothing_gladly),
 	};
 

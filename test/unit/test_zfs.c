@@ -333,8 +333,6 @@ static const struct
 	{"zfs_kstat", "../zfs/tank", EINVAL, -1, false},
 	{"zfs_kstat", "", EINVAL, -1, false},
 	{"zfs", "tank/pg", ENOENT, -1, false},
-	{"zfs_kstat/proc/spl/kstat/zfs/zil", "tank/pg", ENOENT, -1, false},
-	{"nonexistent", "tank/pg", ENOENT, -1, false},
 };
 
 /* Content of the counters of all pools. */
@@ -784,58 +782,6 @@ reads_the_commits_of_a_data_set(void **state)
 	}
 }
 
-static const char *const made_directories[] = {
-	"/proc", "/proc/spl", "/proc/spl/kstat", "/proc/spl/kstat/zfs",
-	"/proc/spl/kstat/zfs/p",
-};
-
-/* A directory with the directories of counters, whose path is the test's state. */
-static int
-make_sysroot(void **state)
-{
-	char		path[PATH_MAX];
-	char	   *sysroot = strdup("/tmp/sp_test_XXXXXX");
-
-	if (sysroot == NULL || mkdtemp(sysroot) == NULL)
-		return -1;
-	*state = sysroot;
-	for (size_t i = 0; i < lengthof(made_directories); i++)
-	{
-		snprintf(path, sizeof(path), "%s%s", sysroot, made_directories[i]);
-		if (mkdir(path, 0700) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int
-remove_sysroot(void **state)
-{
-	static const char *const files[] = {
-		"/proc/spl/kstat/zfs/zil", "/proc/spl/kstat/zfs/p/objset-0x36",
-	};
-	char		path[PATH_MAX];
-	int			status = 0;
-
-	for (size_t i = 0; i < lengthof(files); i++)
-	{
-		snprintf(path, sizeof(path), "%s%s", (char *) *state, files[i]);
-		if (remove(path) != 0 && errno != ENOENT)
-			status = -1;
-	}
-	for (size_t i = lengthof(made_directories); i > 0; i--)
-	{
-		snprintf(path, sizeof(path), "%s%s", (char *) *state,
-				 made_directories[i - 1]);
-		if (rmdir(path) != 0)
-			status = -1;
-	}
-	if (rmdir(*state) != 0)
-		status = -1;
-	free(*state);
-	return status;
-}
-
 static void
 write_counters(const char *sysroot, const char *name, const char *bytes,
 			   size_t length)
@@ -844,6 +790,7 @@ write_counters(const char *sysroot, const char *name, const char *bytes,
 	FILE	   *file;
 
 	snprintf(path, sizeof(path), "%s/proc/spl/kstat/zfs/%s", sysroot, name);
+	assert_true(make_tree(sysroot, "proc/spl/kstat/zfs/p/txgs:\n"));
 	file = fopen(path, "we");
 	assert_non_null(file);
 	assert_int_equal(fwrite(bytes, 1, length, file), length);
@@ -900,6 +847,7 @@ reports_what_it_cannot_read(void **state)
 	assert_int_equal(sp_zfs_read_commits(*state, "p", &commits, &whole_system),
 					 ENOENT);
 	assert_int_equal(commits, -1);
+	assert_true(make_tree(*state, "proc/spl/kstat/zfs/p/txgs:\n"));
 	snprintf(path, sizeof(path), "%s/proc/spl/kstat/zfs/zil", (char *) *state);
 	assert_int_equal(mkdir(path, 0700), 0);
 	assert_int_equal(sp_zfs_read_commits(*state, "p", &commits, &whole_system),
@@ -948,8 +896,6 @@ lets_log_devices_decide(void **state)
 int
 main(void)
 {
-#define WITH_SYSROOT(test) \
-	cmocka_unit_test_setup_teardown(test, make_sysroot, remove_sysroot)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_the_name_of_a_data_set),
 		cmocka_unit_test(knows_how_long_a_name_may_be),
@@ -967,9 +913,9 @@ main(void)
 		cmocka_unit_test(says_when_there_are_more),
 		cmocka_unit_test(leaves_out_a_path_that_is_too_long),
 		cmocka_unit_test(reads_the_commits_of_a_data_set),
-		WITH_SYSROOT(reads_odd_counters),
-		WITH_SYSROOT(limits_the_size_of_counters),
-		WITH_SYSROOT(reports_what_it_cannot_read),
+		WITH_DIRECTORY(reads_odd_counters),
+		WITH_DIRECTORY(limits_the_size_of_counters),
+		WITH_DIRECTORY(reports_what_it_cannot_read),
 		cmocka_unit_test(lets_log_devices_decide),
 	};
 
