@@ -106,7 +106,7 @@ $(FOLDERS):
 
 TEST_MODULE_OBJS = $(TEST_MODULE).o $(addprefix src/, common/child_process.o common/child_exec.o \
 	common/child_output.o storage/zfs_tools.o engine/storage/zfs.o \
-	engine/storage/zfs_status.o engine/text/slice.o)
+	engine/storage/zfs_status.o engine/text/path.o engine/text/slice.o)
 
 ifeq ($(PORTNAME)$(TAP_TESTS),linux1)
 installcheck: $(TEST_MODULE).so $(FAULT_LIBRARY).so
@@ -171,8 +171,8 @@ unit-check-sanitized: $(UNIT_TESTS:unit/%=unit-asan/%) $(FUZZ_TARGETS:%=unit-asa
 	SP_FIXTURES=$(SOURCE)/test/fixtures prove -v --exec '' $^
 
 # The fuzz targets, fed with fixtures.  script/fuzz looks for new inputs.
-unit-asan/replay_%: test/fuzz/fuzz_%.c test/fuzz/replay.c test/fuzz/fuzz.h unit-asan/engine.a \
-	$(ENGINE_HEADERS)
+unit-asan/replay_%: test/fuzz/fuzz_%.c test/fuzz/replay.c test/fuzz/fuzz.h \
+	test/unit/tree.h unit-asan/engine.a $(ENGINE_HEADERS)
 	$(UNIT_CC) $(UNIT_CFLAGS) $(UNIT_SANITIZE) $(filter %.c,$^) unit-asan/engine.a -lm -o $@
 
 .PHONY: release-script unit-check unit-check-sanitized

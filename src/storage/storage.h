@@ -35,18 +35,6 @@ extern void sp_location_find(const char *name, sp_location *location);
 extern List *sp_location_list(void);
 extern void sp_location_check_privilege(const sp_location *location);
 
-/* The device below a location, and properties of all its disks. */
-typedef struct sp_location_device
-{
-	bool		known;
-	sp_block_device device;		/* its write cache is the weakest of its disks */
-	int			fua;
-	Datum		disks;			/* their names, text[] */
-} sp_location_device;
-
-extern void sp_location_find_device(const sp_mount_table *mounts, const sp_mount *mount,
-									sp_location_device *device);
-
 /* --------------------------------------------------------------- survey.c */
 
 /* The storage below a location.  Unknown strings are NULL or empty. */
@@ -54,11 +42,12 @@ typedef struct sp_storage
 {
 	char	   *directory;		/* symbolic links resolved */
 	char	   *filesystem;
-	sp_block_device device;		/* the topmost one, such as LVM or RAID */
+	sp_disk		device;			/* the topmost one, such as LVM or RAID; its write cache is
+								 * the weakest of its disks */
 	char	   *mount_options;
 	char	   *source;
 	const char *syncs_nothing;	/* why, or NULL */
-	sp_disks	disks;
+	sp_disks	disks;			/* that receive syncs */
 	char	   *backing_filesystem; /* of the file of a loop device */
 	char	   *backing_options;
 	const char *no_counters;	/* why the counters are not read, or NULL */

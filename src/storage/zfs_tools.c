@@ -34,7 +34,7 @@ static const char *const usual_directories[] = {
 
 #define MAX_TOOL_ARGUMENTS	5
 
-/* The commands for one kind of properties, and the parser of their output. */
+/* The commands of one kind, and the parser of their output. */
 typedef struct question
 {
 	/* the second is for tools that do not know the options of the first */
@@ -45,9 +45,8 @@ typedef struct question
 static const question about_dataset = {
 	{{"zfs", "get", "-Hp", "all"}}, sp_zfs_parse_properties
 };
-static const question about_pool[] = {
-	{{{"zpool", "status", "-P"}, {"zpool", "status"}}, sp_zfs_parse_status},
-	{{{"zpool", "get", "-Hp", "all"}, {"zpool", "get", "all"}}, sp_zfs_parse_pool_properties}
+static const question about_pool = {
+	{{"zpool", "status", "-P"}, {"zpool", "status"}}, sp_zfs_parse_status
 };
 
 /* The result of a command. */
@@ -206,10 +205,6 @@ sp_zfs_ask_tools(const char *dataset, sp_zfs *zfs, StringInfo why_not)
 	if (ask(&about_dataset, dataset, zfs, why_not) != UNDERSTOOD)
 		return false;
 	sp_zfs_pool_name(dataset, pool);
-	for (size_t i = 0; i < lengthof(about_pool); i++)
-	{
-		if (ask(&about_pool[i], pool, zfs, why_not) == NO_ANSWER)
-			break;
-	}
+	(void) ask(&about_pool, pool, zfs, why_not);
 	return true;
 }

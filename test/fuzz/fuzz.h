@@ -14,8 +14,6 @@
 #define SP_FUZZ_H
 
 #include <fcntl.h>
-#include <ftw.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,6 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../unit/tree.h"
 #include "engine/text/units.h"
 
 /* A property that does not hold ends the program, as a crash would. */
@@ -48,19 +47,10 @@ extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* A directory of this process, for as long as it runs; see fuzz_directory. */
 static char fuzz_directory_path[64];
 
-static int
-fuzz_remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void) st;
-	(void) type;
-	(void) ftw;
-	return remove(path);
-}
-
 static void
 fuzz_remove_directory(void)
 {
-	require(nftw(fuzz_directory_path, fuzz_remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
+	require(remove_tree(fuzz_directory_path));
 }
 
 /* In memory where there is such a place: files are written for each input. */
@@ -87,23 +77,6 @@ fuzz_path(char *path, const char *name)
 								  name);
 
 	require(length > 0 && length < PATH_MAX);
-}
-
-/* With all directories above it. */
-static inline void
-fuzz_make_directory(const char *name)
-{
-	char		path[PATH_MAX];
-
-	fuzz_path(path, name);
-	for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++)
-	{
-		*slash = '\0';
-		(void) mkdir(path, 0700);
-		*slash = '/';
-	}
-	(void) mkdir(path, 0700);
-	require(access(path, X_OK) == 0);
 }
 
 /* Its directory must exist. */

@@ -5,19 +5,11 @@
  *
  * It must not: start a tool, or look at the ZFS of the machine it runs on.  To
  * add an output, add a file in test/fixtures/zfs and a row of the tables below;
- * for the counters of a system, a directory in test/fixtures/sysroot.
+ * for the counters of a system, a file in test/fixtures/sysroot.
  *
  *-------------------------------------------------------------------------
  */
 #include "fixtures.h"
-
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "engine/storage/zfs.h"
 
@@ -34,29 +26,20 @@ static const struct
 	{"tank/pg", "tank"},
 	{"tank/pg/wal", "tank"},
 	{"big pool/pg data", "big pool"},
-	{"t-1_2.3:4/-x", "t-1_2.3:4"},
 	{"tank/...", "tank"},
 	{"..a/b", "..a"},
-	{"tank/ x", "tank"},
 	{"", NULL},
 	{"-tank", NULL},
 	{"/tank", NULL},
 	{" tank", NULL},
 	{"tank/pg ", NULL},
 	{"tank/", NULL},
-	{"tank//pg", NULL},
 	{"..", NULL},
-	{".", NULL},
 	{"../tank", NULL},
 	{"tank/../../sys", NULL},
-	{"tank/.", NULL},
 	{"tank@snapshot", NULL},
-	{"tank#bookmark", NULL},
-	{"tank%recv", NULL},
-	{"tank\tpg", NULL},
 	{"tank\n", NULL},
 	{"tank;reboot", NULL},
-	{"$(tank)", NULL},
 	{"t\303\244nk", NULL},
 };
 
@@ -68,28 +51,20 @@ typedef struct property_case
 	bool		found;
 	const char *sync;
 	const char *logbias;
-	const char *primarycache;
-	const char *compression;
 	int64_t		recordsize;
 } property_case;
 
 static const property_case property_cases[] = {
-	{"get_openzfs.txt", "tank/pg", true, "standard", "latency", "all",
-	"zstd-3", 16384},
+	{"get_openzfs.txt", "tank/pg", true, "standard", "latency", 16384},
 	/* the values of a user's own properties do not count */
-	{"get_unsafe.txt", "tank/pg/wal", true, "disabled", "throughput",
-	"metadata", "off", 1048576},
-	{"get_always.txt", "big pool/pg data", true, "always", "latency", "all",
-	"gzip-9", 131072},
-	{"get_volume.txt", "tank/vm", true, "standard", "latency", "all", "lz4",
-	-1},
+	{"get_unsafe.txt", "tank/pg/wal", true, "disabled", "throughput", 1048576},
+	{"get_always.txt", "big pool/pg data", true, "always", "latency", 131072},
+	{"get_volume.txt", "tank/vm", true, "standard", "latency", -1},
 	/* knows no sync: the log is always written */
-	{"get_zfs_fuse.txt", "spz", true, "", "latency", "all", "off", 131072},
-	{"get_openzfs.txt", "tank", false, "", "", "", "", -1},
-	{"get_openzfs.txt", "tank/pg/wal", false, "", "", "", "", -1},
-	{"get_openzfs.txt", "", false, "", "", "", "", -1},
-	{"status_full.txt", "tank", false, "", "", "", "", -1},
-	{"pool_openzfs.txt", "tank", false, "", "", "", "", -1},
+	{"get_zfs_fuse.txt", "spz", true, "", "latency", 131072},
+	{"get_openzfs.txt", "tank", false, "", "", -1},
+	{"get_openzfs.txt", "tank/pg/wal", false, "", "", -1},
+	{"status_full.txt", "tank", false, "", "", -1},
 };
 
 /* Generated lines about "d", and the resulting sync and recordsize. */
@@ -102,79 +77,24 @@ static const struct
 	int64_t		recordsize;
 }			property_lines[] =
 {
-	{"empty", RAW(""), "", -1},
-	{"empty lines", RAW("\n\n\t\n\t\t\t\n"), "", -1},
 	{"plain", RAW("d\tsync\talways\tlocal\n"), "always", -1},
 	{"CRLF", RAW("d\tsync\talways\tlocal\r\nd\trecordsize\t8192\t-\r\n"),
 	"always", 8192},
 	{"cut off before the end", RAW("d\tsync\tdisabled\tloc"), "", -1},
-	{"cut off in a number", RAW("d\tsync\talways\t-\nd\trecordsize\t13"),
-	"always", -1},
 	{"without a source", RAW("d\tsync\tdisabled\n"), "", -1},
-	{"empty source", RAW("d\tsync\tdisabled\t\n"), "disabled", -1},
 	{"blanks for tabs", RAW("d  sync  disabled  local\n"), "", -1},
 	{"other data set", RAW("d/e\tsync\tdisabled\tlocal\n"), "", -1},
-	{"other property", RAW("d\tsynch\tdisabled\tlocal\n"), "", -1},
-	{"part of a name", RAW("d\tsyn\tdisabled\tlocal\n"), "", -1},
 	{"not told", RAW("d\tsync\t-\t-\n"), "", -1},
 	{"empty value", RAW("d\tsync\t\tlocal\n"), "", -1},
 	{"NUL in the value", RAW("d\tsync\tdis\0abled\tlocal\n"), "", -1},
-	{"NUL in the name", RAW("d\0\tsync\tdisabled\tlocal\n"), "", -1},
-	{"line after NUL", RAW("\0\nd\tsync\talways\tlocal\n"), "always", -1},
 	{"fits", RAW("d\tsync\t123456789012345\tlocal\n"), "123456789012345", -1},
 	{"too long", RAW("d\tsync\t1234567890123456\tlocal\n"), "", -1},
 	{"the last one counts", RAW("d\tsync\talways\t-\nd\tsync\tdisabled\t-\n"),
 	"disabled", -1},
-	{"number", RAW("d\trecordsize\t0\t-\n"), "", 0},
 	{"largest number", RAW("d\trecordsize\t9223372036854775807\t-\n"), "",
 	INT64_MAX},
 	{"beyond", RAW("d\trecordsize\t9223372036854775808\t-\n"), "", -1},
-	{"far beyond", RAW("d\trecordsize\t99999999999999999999\t-\n"), "", -1},
 	{"for people", RAW("d\trecordsize\t128K\t-\n"), "", -1},
-	{"negative", RAW("d\trecordsize\t-1\t-\n"), "", -1},
-	{"signed", RAW("d\trecordsize\t+1\t-\n"), "", -1},
-	{"blank before", RAW("d\trecordsize\t 1\t-\n"), "", -1},
-};
-
-/* The ashift of a pool; -1 is unknown. */
-static const struct
-{
-	const char *file;
-	const char *pool;
-	int64_t		ashift;
-}			ashift_cases[] =
-{
-	{"pool_openzfs.txt", "tank", 12},
-	{"pool_blanks.txt", "big pool", 13},
-	{"pool_zfs_fuse.txt", "spz", 0},
-	{"pool_openzfs.txt", "tan", -1},
-	{"pool_openzfs.txt", "tank2", -1},
-	{"pool_blanks.txt", "big", -1},
-	{"pool_openzfs.txt", "", -1},
-	{"get_openzfs.txt", "tank", -1},
-};
-
-static const struct
-{
-	const char *name;
-	const char *text;
-	size_t		length;
-	int64_t		ashift;
-}			ashift_lines[] =
-{
-	{"empty", RAW(""), -1},
-	{"tabs", RAW("p\tashift\t9\tlocal\n"), 9},
-	{"CRLF", RAW("p\tashift\t9\tlocal\r\n"), 9},
-	{"blanks", RAW("p     ashift     9     local\n"), 9},
-	{"cut off", RAW("p\tashift\t1"), -1},
-	{"cut off behind the value", RAW("p\tashift\t1\tlo"), -1},
-	{"without a source", RAW("p\tashift\t1\n"), -1},
-	{"no number", RAW("p\tashift\t-\tdefault\n"), -1},
-	{"NUL", RAW("p\tashift\t1\0\tlocal\n"), -1},
-	{"pool alone", RAW("p\n"), -1},
-	{"other pool", RAW("q\tashift\t9\tlocal\n"), -1},
-	{"longer name", RAW("pashift\t9\tlocal\n"), -1},
-	{"value of another", RAW("p\tcomment\tashift 9 -\tlocal\n"), -1},
 };
 
 /* The leaves of a status, in order: use and path. */
@@ -236,8 +156,6 @@ static const status_case status_cases[] = {
 			{"/srv/zz/s.img", SP_VDEV_SPARE},
 	}},
 	{"status_full.txt", "tan", false, {{"", 0}}},
-	{"status_full.txt", "mirror-0", false, {{"", 0}}},
-	{"status_full.txt", "", false, {{"", 0}}},
 	{"get_openzfs.txt", "tank", false, {{"", 0}}},
 };
 
@@ -260,42 +178,27 @@ static const struct
 	{"plain", RAW(HEADING TOP LEAF("sda") LEAF("sdb") END), 2, false},
 	{"no config", RAW("\tNAME    STATE     READ\n" TOP LEAF("sda") END), 0,
 	false},
-	{"config as part of a line", RAW("action: config:\n\tNAME    STATE \n"
-									 TOP LEAF("sda") END), 0, false},
 	{"no heading", RAW("config:\n\n" TOP LEAF("sda") END), 0, false},
-	{"other heading", RAW("config:\n\tname    STATE     READ\n" TOP
-						  LEAF("sda") END), 0, false},
 	{"no pool", RAW(HEADING LEAF("sda") END), 0, false},
 	/* without what follows, it might have been a mirror */
 	{"cut off behind a leaf", RAW(HEADING TOP LEAF("sda") LEAF("sdb")), 1,
 	true},
-	{"cut off in a name", RAW(HEADING TOP LEAF("sda") "\t  sd"), 0, true},
 	{"cut off in a state", RAW(HEADING TOP LEAF("sda") LEAF("sdb")
 							   "\t  sdc   UNAV"), 1, true},
-	{"cut off behind the pool", RAW(HEADING TOP), 0, true},
 	{"cut off in the heading", RAW("config:\n\n\tNAME    STATE     RE"), 0,
 	false},
 	{"line without a state", RAW(HEADING TOP LEAF("sda") "\t  sdb\n" END), 1,
 	true},
 	{"state in another column", RAW(HEADING TOP LEAF("sda")
 									"\t  sdb ONLINE  0 0 0\n" END), 1, true},
-	{"lost, state in another column", RAW(HEADING TOP LEAF("sda")
-										  "\t  sdb    UNAVAIL  0 0 0\n" END), 1,
-	true},
 	{"line of blanks", RAW(HEADING TOP LEAF("sda") "\t \n" LEAF("sdb") END), 1,
 	false},
 	{"name over the column", RAW(HEADING TOP LEAF("sda")
 								 "\t  longer_name ONLINE  0 0 0\n" END), 1,
 	true},
-	{"state ends the line", RAW(HEADING TOP "\t  sda   ONLINE\n" END), 1,
-	false},
 	{"lost, state ends the line", RAW(HEADING TOP "\t  sda   UNAVAIL\n" END),
 	0, false},
 	{"NUL in a name", RAW(HEADING TOP LEAF("s\0a") LEAF("sdb") END), 1, true},
-	{"NUL at the end", RAW(HEADING TOP LEAF("sda") "\n\0"), 1, false},
-	{"errors without an empty line", RAW(HEADING TOP LEAF("sda")
-										 "errors: No known data errors\n"), 1,
-	false},
 	{"config in the tree", RAW(HEADING TOP LEAF("sda") HEADING TOP LEAF("sdb")
 							   END), 2, false},
 	{"another pool in the tree", RAW(HEADING "\tq" "       ONLINE \n"
@@ -347,17 +250,12 @@ static const struct
 {
 #define KSTAT "1 1 0x01 1 48 1 2\nname  type data\n"
 	{"plain", RAW(KSTAT "zil_commit_count  4    12\n"), 0, 12},
-	{"CRLF", RAW(KSTAT "zil_commit_count  4    12\r\n"), 0, 12},
 	{"empty", RAW(""), EINVAL, -1},
-	{"only the heading", RAW(KSTAT), EINVAL, -1},
 	{"cut off", RAW(KSTAT "zil_commit_count  4    12"), EINVAL, -1},
-	{"without a value", RAW(KSTAT "zil_commit_count  4\n"), EINVAL, -1},
 	{"empty value", RAW(KSTAT "zil_commit_count  4    \n"), EINVAL, -1},
 	{"negative", RAW(KSTAT "zil_commit_count  4    -1\n"), EINVAL, -1},
 	{"beyond", RAW(KSTAT "zil_commit_count  4    9223372036854775808\n"),
 	EINVAL, -1},
-	{"begins alike", RAW(KSTAT "zil_commit_counts  4    12\n"), EINVAL, -1},
-	{"NUL", RAW(KSTAT "zil_commit_count  4    1\0" "2\n"), EINVAL, -1},
 };
 
 static void
@@ -404,24 +302,6 @@ knows_how_long_a_name_may_be(void **state)
 }
 
 static void
-begins_with_nothing(void **state)
-{
-	sp_zfs		zfs;
-
-	(void) state;
-	memset(&zfs, 0xff, sizeof(zfs));
-	sp_zfs_init(&zfs);
-	assert_string_equal(zfs.sync, "");
-	assert_string_equal(zfs.logbias, "");
-	assert_string_equal(zfs.primarycache, "");
-	assert_string_equal(zfs.compression, "");
-	assert_int_equal(zfs.recordsize, -1);
-	assert_int_equal(zfs.ashift, -1);
-	assert_int_equal(zfs.nvdevs, 0);
-	assert_false(zfs.more_vdevs);
-}
-
-static void
 check_string(const property_case *row, const char *property,
 			 const char *found, const char *expected)
 {
@@ -444,8 +324,6 @@ check_properties(const property_case *row)
 				 row->found);
 	check_string(row, "sync", zfs.sync, row->sync);
 	check_string(row, "logbias", zfs.logbias, row->logbias);
-	check_string(row, "primarycache", zfs.primarycache, row->primarycache);
-	check_string(row, "compression", zfs.compression, row->compression);
 	if (zfs.recordsize != row->recordsize)
 		fail_msg("%s, %s: recordsize is %lld", row->file, row->dataset,
 				 (long long) zfs.recordsize);
@@ -485,89 +363,8 @@ reads_odd_lines_of_properties(void **state)
 	}
 }
 
-/* Properties of an earlier text stay if this one does not have them. */
 static void
-adds_to_what_is_known(void **state)
-{
-	static const char first[] = "d\tsync\talways\t-\nd\trecordsize\t8192\t-\n";
-	static const char second[] = "d\tlogbias\tlatency\t-\nd\tsync\t-\t-\n";
-	sp_zfs		zfs;
-
-	(void) state;
-	sp_zfs_init(&zfs);
-	assert_true(sp_zfs_parse_properties(first, sizeof(first) - 1, "d", &zfs));
-	assert_true(sp_zfs_parse_properties(second, sizeof(second) - 1, "d", &zfs));
-	assert_string_equal(zfs.sync, "always");
-	assert_string_equal(zfs.logbias, "latency");
-	assert_int_equal(zfs.recordsize, 8192);
-}
-
-/* Longer than a pipe's buffer, and than any likely buffer. */
-static void
-reads_behind_a_very_long_line(void **state)
-{
-	static const char end[] = "\t-\nd\tsync\talways\tlocal\n";
-	const size_t length = 1000000;
-	char	   *text = malloc(length + sizeof(end));
-	sp_zfs		zfs;
-
-	(void) state;
-	assert_non_null(text);
-	memset(text, 'x', length);
-	memcpy(text, "d\tsync\t", 7);
-	memcpy(text + length, end, sizeof(end) - 1);
-	sp_zfs_init(&zfs);
-	assert_true(sp_zfs_parse_properties(text, length + sizeof(end) - 1, "d",
-										&zfs));
-	assert_string_equal(zfs.sync, "always");
-	free(text);
-}
-
-static void
-reads_ashift(void **state)
-{
-	(void) state;
-	for (size_t i = 0; i < lengthof(ashift_cases); i++)
-	{
-		size_t		length;
-		char	   *text = read_fixture("zfs", ashift_cases[i].file, &length, 0);
-		sp_zfs		zfs;
-		bool		found;
-
-		sp_zfs_init(&zfs);
-		found = sp_zfs_parse_pool_properties(text, length,
-											 ashift_cases[i].pool, &zfs);
-		if (zfs.ashift != ashift_cases[i].ashift ||
-			found != (ashift_cases[i].ashift != -1))
-			fail_msg("%s, %s: %lld", ashift_cases[i].file,
-					 ashift_cases[i].pool, (long long) zfs.ashift);
-		free(text);
-	}
-}
-
-static void
-reads_odd_lines_of_pools(void **state)
-{
-	(void) state;
-	for (size_t i = 0; i < lengthof(ashift_lines); i++)
-	{
-		size_t		length = ashift_lines[i].length;
-		char	   *text = copy_bytes(ashift_lines[i].text, length);
-		sp_zfs		zfs;
-		bool		found;
-
-		sp_zfs_init(&zfs);
-		found = sp_zfs_parse_pool_properties(text, length, "p", &zfs);
-		if (zfs.ashift != ashift_lines[i].ashift ||
-			found != (ashift_lines[i].ashift != -1))
-			fail_msg("%s: %lld", ashift_lines[i].name, (long long) zfs.ashift);
-		free(text);
-	}
-}
-
-static void
-check_leaves(const status_case *row, const char *kind, const char *text,
-			 size_t length)
+check_leaves(const status_case *row, const char *text, size_t length)
 {
 	int			count = 0;
 	sp_zfs		zfs;
@@ -577,34 +374,16 @@ check_leaves(const status_case *row, const char *kind, const char *text,
 		count++;
 	if (sp_zfs_parse_status(text, length, row->pool, &zfs) != (count > 0) ||
 		zfs.nvdevs != count || zfs.more_vdevs != row->more)
-		fail_msg("%s, %s, %s: %d leaves, expected %d; more is %d", row->file,
-				 kind, row->pool, zfs.nvdevs, count, zfs.more_vdevs);
+		fail_msg("%s, %s: %d leaves, expected %d; more is %d", row->file, row->pool,
+				 zfs.nvdevs, count, zfs.more_vdevs);
 	for (int i = 0; i < count; i++)
 	{
 		if (strcmp(zfs.vdevs[i].path, row->leaves[i].path) != 0 ||
 			zfs.vdevs[i].use != row->leaves[i].use)
-			fail_msg("%s, %s, %s: leaf %d is \"%s\" for %d, expected \"%s\"",
-					 row->file, kind, row->pool, i, zfs.vdevs[i].path,
+			fail_msg("%s, %s: leaf %d is \"%s\" for %d, expected \"%s\"",
+					 row->file, row->pool, i, zfs.vdevs[i].path,
 					 (int) zfs.vdevs[i].use, row->leaves[i].path);
 	}
-}
-
-/* The same with the line ends of another system. */
-static char *
-to_crlf(const char *text, size_t *length)
-{
-	char	   *converted = malloc(2 * *length);
-	size_t		to = 0;
-
-	assert_non_null(converted);
-	for (size_t from = 0; from < *length; from++)
-	{
-		if (text[from] == '\n')
-			converted[to++] = '\r';
-		converted[to++] = text[from];
-	}
-	*length = to;
-	return converted;
 }
 
 static void
@@ -615,12 +394,8 @@ finds_the_leaves_of_a_pool(void **state)
 	{
 		size_t		length;
 		char	   *text = read_fixture("zfs", status_cases[i].file, &length, 0);
-		char	   *converted;
 
-		check_leaves(&status_cases[i], "as it is", text, length);
-		converted = to_crlf(text, &length);
-		check_leaves(&status_cases[i], "CRLF", converted, length);
-		free(converted);
+		check_leaves(&status_cases[i], text, length);
 		free(text);
 	}
 }
@@ -899,13 +674,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_the_name_of_a_data_set),
 		cmocka_unit_test(knows_how_long_a_name_may_be),
-		cmocka_unit_test(begins_with_nothing),
 		cmocka_unit_test(reads_properties),
 		cmocka_unit_test(reads_odd_lines_of_properties),
-		cmocka_unit_test(adds_to_what_is_known),
-		cmocka_unit_test(reads_behind_a_very_long_line),
-		cmocka_unit_test(reads_ashift),
-		cmocka_unit_test(reads_odd_lines_of_pools),
 		cmocka_unit_test(finds_the_leaves_of_a_pool),
 		cmocka_unit_test(reads_odd_trees),
 		cmocka_unit_test(takes_other_parts_for_data),

@@ -12,11 +12,10 @@
  *-------------------------------------------------------------------------
  */
 #include <math.h>
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/storage/diskstats.h"
-#include "engine/text/text.h"
 
 #define SECTOR_SIZE 512			/* of the statistics; the disk's own may differ */
 
@@ -32,67 +31,31 @@ enum stat_field
 	KNOWN_FIELDS
 };
 
-static const enum stat_field request_times[] = {
-	READ_MS, WRITE_MS, DISCARD_MS, FLUSH_MS,
-};
-
-/*
- * Returns the number of fields, at most KNOWN_FIELDS, or 0 if one of them is not
- * a number.  Fields that an older kernel lacks are 0.
- */
-static int
-parse_fields(sp_slice text, uint64_t fields[KNOWN_FIELDS])
-{
-	int			count = 0;
-
-	memset(fields, 0, KNOWN_FIELDS * sizeof(fields[0]));
-	if (text.length > 0 && text.start[text.length - 1] == '\n')
-		text.length--;
-	while (count < KNOWN_FIELDS)
-	{
-		/* the kernel pads to columns */
-		(void) sp_take_spaces(&text);
-		if (text.length == 0)
-			break;
-		if (!sp_take_number(&text, &fields[count]) ||
-			(text.length > 0 && text.start[0] != ' '))
-			return 0;
-		count++;
-	}
-	return count;
-}
-
-static bool
-sum_request_times(const uint64_t fields[KNOWN_FIELDS], uint64_t *sum)
-{
-	*sum = 0;
-	for (size_t i = 0; i < lengthof(request_times); i++)
-	{
-		if (fields[request_times[i]] > UINT64_MAX - *sum)
-			return false;
-		*sum += fields[request_times[i]];
-	}
-	return true;
-}
-
 bool
-sp_counters_parse(const char *text, size_t length, sp_counters *counters)
+sp_counters_parse(const char *text, sp_counters *counters)
 {
-	uint64_t	fields[KNOWN_FIELDS];
-	uint64_t	request_ms;
-	int			count = parse_fields((sp_slice) {text, length}, fields);
+	uint64_t	fields[KNOWN_FIELDS] = {0};
+	int			count;
 
 	memset(counters, 0, sizeof(*counters));
-	if (count < OLDEST_FIELDS ||
-		fields[WRITE_SECTORS] > UINT64_MAX / SECTOR_SIZE ||
-		!sum_request_times(fields, &request_ms))
+	for (count = 0; count < KNOWN_FIELDS; count++)
+	{
+		char	   *end;
+
+		fields[count] = strtoull(text, &end, 10);
+		if (end == text)
+			break;
+		text = end;
+	}
+	if (count < OLDEST_FIELDS)
 		return false;
 	counters->writes = fields[WRITE_IOS];
 	counters->written_bytes = fields[WRITE_SECTORS] * SECTOR_SIZE;
 	counters->has_flushes = count == KNOWN_FIELDS;
 	counters->flushes = counters->has_flushes ? fields[FLUSH_IOS] : 0;
 	counters->busy_ms = fields[IO_TICKS];
-	counters->request_ms = request_ms;
+	counters->request_ms = fields[READ_MS] + fields[WRITE_MS] + fields[DISCARD_MS] +
+		fields[FLUSH_MS];
 	return true;
 }
 

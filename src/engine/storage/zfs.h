@@ -4,8 +4,8 @@
  *	  The properties, devices and counters of a ZFS data set.
  *
  * ZFS does not name a block device, and its properties decide whether a sync is
- * effective.  This module reads what `zfs get`, `zpool status` and `zpool get`
- * print, and the counters of OpenZFS; it starts no program.
+ * effective.  This module reads what `zfs get` and `zpool status` print, and the
+ * counters of OpenZFS; it starts no program.
  *
  * It must not: include a server header, keep state between calls, start a
  * program, print, exit, write, or open anything outside
@@ -14,7 +14,7 @@
  * Texts need no NUL at the end.  A last line without its newline is taken as
  * cut off, and is not read.
  *
- * Format: zfs-get(8), zpool-status(8), zpool-get(8); OpenZFS
+ * Format: zfs-get(8), zpool-status(8); OpenZFS
  * module/zfs/dataset_kstats.c and module/zfs/zil.c for the counters.
  *
  *-------------------------------------------------------------------------
@@ -51,11 +51,8 @@ typedef struct sp_zfs
 	/* of the data set */
 	char		sync[16];		/* "standard", "always", "disabled" */
 	char		logbias[16];	/* "latency", "throughput" */
-	char		primarycache[16];
-	char		compression[16];
 	int64_t		recordsize;		/* bytes */
 	/* of the pool */
-	int64_t		ashift;			/* 0: it differs between parts of the pool */
 	int			nvdevs;
 	sp_vdev		vdevs[SP_ZFS_MAX_VDEVS];
 	bool		more_vdevs;		/* the list is incomplete: too many, a path too long,
@@ -101,13 +98,6 @@ extern bool sp_zfs_parse_properties(const char *text, size_t length,
  */
 extern bool sp_zfs_parse_status(const char *text, size_t length,
 								const char *pool, sp_zfs *zfs);
-
-/*
- * Take ashift from the output of `zpool get all POOL`: with -Hp separated by
- * tabs, without by blanks under a heading.  Returns true if it was there.
- */
-extern bool sp_zfs_parse_pool_properties(const char *text, size_t length,
-										 const char *pool, sp_zfs *zfs);
 
 /*
  * Do the log devices of the pool decide alone whether syncs are durable?  So it is where

@@ -13,7 +13,8 @@
  */
 #include <string.h>
 
-#include "engine/storage/zfs_internal.h"
+#include "engine/storage/zfs.h"
+#include "engine/text/text.h"
 
 /* The current part of the output of zpool status. */
 typedef enum status_part

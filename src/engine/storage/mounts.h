@@ -1,11 +1,10 @@
 /*-------------------------------------------------------------------------
  *
- * mountinfo.h
+ * mounts.h
  *	  The file system of a path, and how it is mounted.
  *
  * The file system decides the cost of a sync, and options such as nobarrier or
- * data=writeback decide whether it is effective.  This module reads the
- * kernel's list of mounts, and finds the mount of a path.
+ * data=writeback decide whether it is effective.
  *
  * It must not: include a server header, keep state between calls, print,
  * exit, resolve paths, or open anything but <sysroot>/proc/self/mountinfo.
@@ -15,8 +14,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SP_MOUNTINFO_H
-#define SP_MOUNTINFO_H
+#ifndef SP_MOUNTS_H
+#define SP_MOUNTS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,16 +30,19 @@ typedef struct sp_mount
 	unsigned	dev_major;		/* 0: no device number of its own; on FreeBSD and macOS
 								 * both are from f_fsid, 0 if that is not told */
 	unsigned	dev_minor;
-	char	   *root;			/* the directory of the file system that is
-								 * mounted, "/" unless bind mount or subvolume */
 	char	   *mount_point;	/* absolute */
 	char	   *mount_options;	/* see sp_mount_table_read */
 	char	   *fstype;			/* "ext4", "fuse.sshfs" */
 	char	   *source;			/* "/dev/vda1", "host:/export", "tank/pg"; may
 								 * be empty */
+	char	   *line;			/* the memory of the strings but the options */
 } sp_mount;
 
-typedef struct sp_mount_table sp_mount_table;
+typedef struct sp_mount_table
+{
+	size_t		count;
+	sp_mount   *mounts;
+} sp_mount_table;
 
 /*
  * Read all mounts that this process sees.
@@ -49,23 +51,18 @@ typedef struct sp_mount_table sp_mount_table;
  * *table: set to a new table, to be freed with sp_mount_table_free; NULL on
  * error.
  *
- * mount_options are the options of the mount followed by those of the super
- * block (where ext4 keeps nobarrier and data=writeback), each once, separated
- * by commas.  A mount is read-only if either list says so: then "ro" comes
- * first and "rw" is left out, as in /proc/mounts.  An escaped comma (\054)
- * stays escaped here, for it is part of a value.
+ * mount_options are "ro" or "rw", the other options of the mount, and those of the
+ * super block (where ext4 keeps nobarrier and data=writeback), separated by commas.
+ * A mount is read-only if either list says so.  An escaped comma (\054) stays
+ * escaped, for it is part of a value.
  *
  * Lines that cannot be understood are skipped.
  *
- * Returns 0; ENOENT (no such file), ENAMETOOLONG (sysroot), ENOMEM, or the
- * errno of opening or reading; ENOTSUP on a system whose mounts are not known.
+ * Returns 0 or an errno; ENOTSUP on a system whose mounts are not known.
  */
 extern int	sp_mount_table_read(const char *sysroot, sp_mount_table **table);
 
-/*
- * The same from a stream, with any content.  The stream is read to its end and
- * stays open.
- */
+/* The same from a stream, which is read to its end and stays open. */
 extern int	sp_mount_table_read_stream(FILE *file, sp_mount_table **table);
 
 /*
@@ -84,9 +81,6 @@ extern int	sp_mount_table_read_stream(FILE *file, sp_mount_table **table);
 extern const sp_mount *sp_mount_table_find(const sp_mount_table *table,
 										   const char *path);
 
-/* The number of mounts in the table. */
-extern size_t sp_mount_table_count(const sp_mount_table *table);
-
 /* Free the table and every mount in it.  NULL is allowed. */
 extern void sp_mount_table_free(sp_mount_table *table);
 
@@ -99,12 +93,9 @@ extern void sp_mount_table_free(sp_mount_table *table);
  */
 extern bool sp_mount_same_filesystem(const sp_mount *a, const sp_mount *b);
 
-/* Is this ("nobarrier", "fsync=volatile") among the mount_options? */
-extern bool sp_mount_has_option(const char *options, const char *option);
-
 /*
- * The value of an option of mount_options, up to its next comma; NULL if it is
- * not there, or has none.
+ * The value of an option of mount_options, up to its next comma; "" or what begins with
+ * that comma if it has none; NULL if it is not there.
  */
 extern const char *sp_mount_option(const char *options, const char *name);
 
@@ -124,4 +115,7 @@ extern const char *sp_mount_option(const char *options, const char *name);
 extern const sp_mount *sp_mount_beneath(const sp_mount_table *table,
 										const sp_mount *mount);
 
-#endif							/* SP_MOUNTINFO_H */
+/* system.c: all mounts that this process sees, as sp_mount_table_read. */
+extern int	sp_system_mounts(sp_mount_table **table);
+
+#endif							/* SP_MOUNTS_H */
