@@ -106,7 +106,7 @@ $(FOLDERS):
 
 TEST_MODULE_OBJS = $(TEST_MODULE).o $(addprefix src/, common/child_process.o common/child_exec.o \
 	common/child_output.o storage/zfs_tools.o engine/storage/zfs.o \
-	engine/storage/zfs_status.o engine/text/path.o engine/text/slice.o)
+	engine/text/path.o engine/text/slice.o)
 
 ifeq ($(PORTNAME)$(TAP_TESTS),linux1)
 installcheck: $(TEST_MODULE).so $(FAULT_LIBRARY).so

@@ -37,13 +37,9 @@ add_vdevs_of(sp_storage *storage, const sp_mount_table *mounts, sp_vdev_use use)
 	for (int i = 0; i < storage->zfs.nvdevs; i++)
 	{
 		const sp_vdev *vdev = &storage->zfs.vdevs[i];
-		char		path[MAXPGPATH];
 
-		if (vdev->use != use)
-			continue;
-		/* without -P the tool omits the directory */
-		snprintf(path, sizeof(path), "%s%s", vdev->path[0] == '/' ? "" : "/dev/", vdev->path);
-		if (sp_disks_add_path("", mounts, path, &storage->disks) != 0)
+		if (vdev->use == use &&
+			sp_disks_add_path("", mounts, vdev->path, &storage->disks) != 0)
 			storage->disks.incomplete[SP_LEVEL_DEVICE] = true;
 	}
 }
@@ -75,11 +71,7 @@ add_pool_disks(sp_storage *storage, const sp_mount_table *mounts)
 int64
 sp_storage_zil_commits(sp_storage *storage)
 {
-	int64_t		commits;
-
-	if (sp_zfs_read_commits("", storage->source, &commits, &storage->zil_whole_system) != 0)
-		return -1;
-	return commits;
+	return sp_zfs_read_commits("", storage->source, &storage->zil_whole_system);
 }
 
 static void

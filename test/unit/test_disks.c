@@ -526,24 +526,6 @@ lists_no_more_than_it_can(void **state)
 	assert_true(is_incomplete(&disks));
 }
 
-/* A character that does not fit as a whole is left out. */
-static void
-cuts_a_long_backing_file(void **state)
-{
-	for (size_t odd = 0; odd < 2; odd++)
-	{
-		char		text[400];
-		sp_disks	disks;
-
-		strcpy(text, "device - loop0\n\tloop/backing_file: /srv");
-		for (size_t i = 0; i < 150; i++)
-			strcat(text, i == 0 && odd ? "x\303\274" : "\303\274");
-		init_with_rubbish(&disks);
-		assert_int_equal(add(make_row(*state, odd, text), "loop0", &disks), 0);
-		assert_int_equal(strlen(disks.backing_file), odd ? 255 : 254);
-	}
-}
-
 /* The stack may be high enough for real systems, but not endless. */
 static void
 follows_a_high_stack(void **state)
@@ -831,7 +813,6 @@ main(void)
 		WITH_DIRECTORY(tells_virtual_from_physical),
 		WITH_DIRECTORY(takes_the_weakest_cache),
 		WITH_DIRECTORY(lists_no_more_than_it_can),
-		WITH_DIRECTORY(cuts_a_long_backing_file),
 		WITH_DIRECTORY(follows_a_high_stack),
 		WITH_DIRECTORY(asks_a_node_for_its_number),
 		WITH_DIRECTORY(sums_the_counters_of_each_level),

@@ -38,15 +38,6 @@
 /* a file on LVM, a cache, RAID, encryption and multipath makes 8 */
 #define MAX_LAYERS 16
 
-/*
- * File systems without a device number whose source is free text: the source of
- * a tmpfs or a FUSE file system may be given as /dev/sda.
- */
-static const char *const types_without_device[] = {
-	"9p", "ceph", "cifs", "devtmpfs", "fuse", "nfs", "nfs4", "overlay",
-	"ramfs", "smb3", "tmpfs", "virtiofs", "zfs",
-};
-
 /* A step of the way down. */
 typedef struct descent
 {
@@ -171,15 +162,11 @@ find_by_path(const char *sysroot, const char *path, char *directory)
 static int
 find_by_mount(const char *sysroot, const sp_mount *mount, char *directory)
 {
-	/* the kernel uses major 0 for file systems without a block device */
+	/* the kernel uses major 0 for file systems that may have several devices, or none */
 	if (mount->dev_major != 0)
 		return find_by_number(sysroot, mount->dev_major, mount->dev_minor, directory);
-	for (size_t i = 0; i < lengthof(types_without_device); i++)
-	{
-		if (strcmp(mount->fstype, types_without_device[i]) == 0)
-			return ENODEV;
-	}
-	if (strncmp(mount->fstype, "fuse.", 5) == 0)
+	/* the source of others is free text: of a tmpfs or in FUSE it may be given as /dev/sda */
+	if (strcmp(mount->fstype, "btrfs") != 0 && strcmp(mount->fstype, "bcachefs") != 0)
 		return ENODEV;
 	return find_by_text(sysroot, mount->source, directory);
 }
@@ -345,26 +332,10 @@ is_deleted(const char *file)
 		strcmp(file + length - (sizeof(suffix) - 1), suffix) == 0;
 }
 
-static void
-keep_backing_file(sp_disks *disks, const char *file)
-{
-	size_t		length = strlen(file);
-
-	if (length >= sizeof(disks->backing_file))
-	{
-		length = sizeof(disks->backing_file) - 1;
-		/* do not cut a UTF-8 character */
-		while (length > 0 && ((unsigned char) file[length] & 0xC0) == 0x80)
-			length--;
-	}
-	memcpy(disks->backing_file, file, length);
-	disks->backing_file[length] = '\0';
-}
-
 static int
 add_backing_file(const descent *way, const char *directory)
 {
-	char		file[PATH_MAX + sizeof(" (deleted)\n")];
+	char		file[sizeof(way->disks->backing_file)];
 	const sp_mount *mount = NULL;
 	bool		is_first = way->disks->backing_file[0] == '\0';
 	int			status;
@@ -372,7 +343,7 @@ add_backing_file(const descent *way, const char *directory)
 	if (!sp_read_attribute(directory, "loop/backing_file", file, sizeof(file)))
 		return ENODEV;
 	if (is_first)
-		keep_backing_file(way->disks, file);
+		strcpy(way->disks->backing_file, file);
 	/* a file at that path now is another one */
 	status = is_deleted(file) ? ENOENT : add_path(way, file, &mount);
 	if (is_first)

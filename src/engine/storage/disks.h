@@ -20,6 +20,8 @@
 #ifndef SP_DISKS_H
 #define SP_DISKS_H
 
+#include <limits.h>
+
 #include "engine/storage/diskstats.h"
 #include "engine/storage/mounts.h"
 
@@ -69,8 +71,8 @@ typedef struct sp_disks
 	int			count;
 	sp_disk		disks[SP_MAX_DISKS];
 	bool		incomplete[SP_LEVELS];	/* there are more than these */
-	char		backing_file[256];	/* of the first loop device, "" if none;
-									 * a longer path is cut short */
+	char		backing_file[PATH_MAX + 16];	/* of the first loop device, "" if none; it
+												 * may end with " (deleted)" */
 	const sp_mount *backing_mount;	/* the mount of that file in the given table; NULL
 									 * if unknown, a device or none */
 	int			groups;			/* the last one */

@@ -108,35 +108,39 @@ sp_counters_required_flushes(const sp_counters *counters)
 	return counters->has_exempt ? NAN : (double) counters->flushes;
 }
 
+static bool
+subtract(uint64_t *counter, uint64_t before)
+{
+	bool		forwards = *counter >= before;
+
+	*counter -= before;
+	return forwards;
+}
+
 bool
 sp_counters_between(const sp_counters *before, const sp_counters *after,
 					sp_counters *delta)
 {
-	bool		has_flushes = before->has_flushes && after->has_flushes;
+	bool		forwards = true;
 
-	memset(delta, 0, sizeof(*delta));
-	if (after->writes < before->writes ||
-		after->written_bytes < before->written_bytes ||
-		(has_flushes && after->flushes < before->flushes) ||
-		after->busy_ms < before->busy_ms ||
-		after->request_ms < before->request_ms)
-		return false;
-	for (int i = 0; has_flushes && i < after->nmembers; i++)
+	*delta = *after;
+	delta->has_flushes = before->has_flushes && after->has_flushes;
+	forwards &= subtract(&delta->writes, before->writes);
+	forwards &= subtract(&delta->written_bytes, before->written_bytes);
+	forwards &= subtract(&delta->busy_ms, before->busy_ms);
+	forwards &= subtract(&delta->request_ms, before->request_ms);
+	if (delta->has_flushes)
 	{
-		if (after->member_flushes[i] < before->member_flushes[i])
-			return false;
+		forwards &= subtract(&delta->flushes, before->flushes);
+		for (int i = 0; i < delta->nmembers; i++)
+			forwards &= subtract(&delta->member_flushes[i], before->member_flushes[i]);
 	}
-	delta->writes = after->writes - before->writes;
-	delta->written_bytes = after->written_bytes - before->written_bytes;
-	delta->has_flushes = has_flushes;
-	delta->flushes = has_flushes ? after->flushes - before->flushes : 0;
-	delta->busy_ms = after->busy_ms - before->busy_ms;
-	delta->request_ms = after->request_ms - before->request_ms;
-	delta->flushes_only = after->flushes_only;
-	delta->nmembers = after->nmembers;
-	delta->required = after->required;
-	delta->has_exempt = after->has_exempt;
-	for (int i = 0; has_flushes && i < after->nmembers; i++)
-		delta->member_flushes[i] = after->member_flushes[i] - before->member_flushes[i];
-	return true;
+	else
+	{
+		delta->flushes = 0;
+		memset(delta->member_flushes, 0, sizeof(delta->member_flushes));
+	}
+	if (!forwards)
+		memset(delta, 0, sizeof(*delta));
+	return forwards;
 }

@@ -21,7 +21,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,16 +92,10 @@ join_options(const char *per_mount, const char *super)
 static bool
 parse_device_number(const char *text, sp_mount *mount)
 {
-	sp_slice	rest = sp_slice_of(text);
-	uint64_t	dev_major;
-	uint64_t	dev_minor;
+	int			end = 0;
 
-	if (!sp_take_number(&rest, &dev_major) || dev_major > UINT_MAX ||
-		!sp_take_text(&rest, ":") || !sp_parse_number(rest, UINT_MAX, &dev_minor))
-		return false;
-	mount->dev_major = (unsigned) dev_major;
-	mount->dev_minor = (unsigned) dev_minor;
-	return true;
+	return sscanf(text, "%u:%u%n", &mount->dev_major, &mount->dev_minor, &end) == 2 &&
+		text[end] == '\0';
 }
 
 /*

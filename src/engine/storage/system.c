@@ -42,8 +42,8 @@ sp_system_mounts(sp_mount_table **table)
 #include "engine/text/units.h"
 
 /*
- * As mount(8) of these systems prints them, with blanks escaped.  Each has some that the
- * other one lacks.
+ * Those that affect syncs, as mount(8) of these systems prints them, with blanks escaped.
+ * Each system has some that the other one lacks.
  */
 static const struct
 {
@@ -57,12 +57,6 @@ static const struct
 #ifdef MNT_SYNCHRONOUS
 	{MNT_SYNCHRONOUS, ",sync"},
 #endif
-#ifdef MNT_LOCAL
-	{MNT_LOCAL, ",local"},
-#endif
-#ifdef MNT_NOATIME
-	{MNT_NOATIME, ",noatime"},
-#endif
 #ifdef MNT_SOFTDEP
 	{MNT_SOFTDEP, ",soft-updates"},
 #endif
@@ -74,15 +68,6 @@ static const struct
 #endif
 #ifdef MNT_JOURNALED
 	{MNT_JOURNALED, ",journaled"},
-#endif
-#ifdef MNT_NOCLUSTERR
-	{MNT_NOCLUSTERR, ",noclusterr"},
-#endif
-#ifdef MNT_NOCLUSTERW
-	{MNT_NOCLUSTERW, ",noclusterw"},
-#endif
-#ifdef MNT_REMOVABLE
-	{MNT_REMOVABLE, ",removable"},
 #endif
 };
 

@@ -10,21 +10,17 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "engine/storage/zfs.h"
 #include "engine/text/text.h"
 
 /* ZFS_MAX_DATASET_NAME_LEN is 256 with the NUL. */
 #define NAME_SIZE	256
-
-/* The largest file of counters has some 30 lines of 40 bytes in OpenZFS 2.3. */
-#define KSTAT_SIZE	16384
 
 void
 sp_zfs_init(sp_zfs *zfs)
@@ -145,6 +141,90 @@ sp_zfs_parse_properties(const char *text, size_t length,
 	return found;
 }
 
+/* A device that takes no more writes does not affect the cost of a sync. */
+static bool
+is_lost(sp_slice state)
+{
+	static const char *const lost[] = {
+		"UNAVAIL", "REMOVED", "OFFLINE", "FAULTED",
+	};
+
+	for (size_t i = 0; i < lengthof(lost); i++)
+	{
+		if (sp_slice_equals(state, lost[i]))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * "PATH  STATE ...": the path may have blanks, two end it.  False if the list lacks it
+ * afterwards.
+ */
+static bool
+add_leaf(sp_zfs *zfs, sp_slice line, sp_vdev_use use)
+{
+	const char *end = memmem(line.start, line.length, "  ", 2);
+	sp_vdev    *vdev = &zfs->vdevs[zfs->nvdevs];
+	sp_slice	path = line;
+	sp_slice	state;
+
+	if (end == NULL)
+		return false;
+	path.length = (size_t) (end - line.start);
+	sp_skip(&line, path.length);
+	line = sp_trim(line);
+	(void) sp_take_word(&line, &state); /* may be the last */
+	if (is_lost(state))
+		return true;
+	if (zfs->nvdevs >= SP_ZFS_MAX_VDEVS || !sp_copy_slice(path, vdev->path, sizeof(vdev->path)))
+		return false;
+	vdev->use = use;
+	zfs->nvdevs++;
+	return true;
+}
+
+/* A word alone begins another part of the pool. */
+static sp_vdev_use
+use_of_part(sp_slice word)
+{
+	return sp_slice_equals(word, "logs") ? SP_VDEV_LOG :
+		sp_slice_equals(word, "cache") ? SP_VDEV_CACHE :
+		sp_slice_equals(word, "spares") ? SP_VDEV_SPARE : SP_VDEV_DATA;
+}
+
+bool
+sp_zfs_parse_status(const char *text, size_t length, const char *pool,
+					sp_zfs *zfs)
+{
+	sp_slice	rest = {text, length};
+	sp_slice	line;
+	sp_slice	word;
+	sp_vdev_use use = SP_VDEV_DATA;
+	bool		in_pool = false;
+
+	zfs->nvdevs = 0;
+	zfs->more_vdevs = false;
+	while (sp_take_line(&rest, &line))
+	{
+		line = sp_trim(line);
+		if (sp_take_text(&line, "pool: "))
+		{
+			in_pool = sp_slice_equals(line, pool);
+			use = SP_VDEV_DATA;
+		}
+		else if (sp_take_text(&line, "errors: "))
+			in_pool = false;
+		else if (in_pool && line.length > 0 && line.start[0] == '/')
+			zfs->more_vdevs |= !add_leaf(zfs, line, use);
+		else if (in_pool && line.length > 0 && !sp_take_word(&line, &word))
+			use = use_of_part(word);
+	}
+	/* without its last line it was cut off */
+	zfs->more_vdevs |= in_pool;
+	return zfs->nvdevs > 0;
+}
+
 bool
 sp_zfs_log_devices_decide(const sp_zfs *zfs)
 {
@@ -160,155 +240,76 @@ sp_zfs_log_devices_decide(const sp_zfs *zfs)
 
 /* ----------------------------------------------------------------- counters */
 
-/*
- * The counters of a data set disappear when it is unmounted, perhaps while they
- * are read.  A file may have the name of the pool.
- */
-static bool
-is_gone(int status)
+/* Of a line of name, type and value, which may have blanks; NULL if the name is another. */
+static const char *
+value_of(const char *line, const char *name)
 {
-	return status == ENOENT || status == ENOTDIR || status == ENODEV;
-}
+	size_t		length = strlen(name);
 
-/* content: KSTAT_SIZE bytes.  EINVAL if the file is larger: no known file is. */
-static int
-read_kstat(const char *path, char *content, sp_slice *text)
-{
-	ssize_t		length = 0;
-	int			status = 0;
-	int			fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return errno;
-	text->start = content;
-	text->length = 0;
-	do
-	{
-		text->length += (size_t) length;
-		do
-			length = read(fd, content + text->length, KSTAT_SIZE - text->length);
-		while (length < 0 && errno == EINTR);
-	} while (length > 0);
-	if (length < 0)
-		status = errno;
-	else if (text->length == KSTAT_SIZE)
-		status = EINVAL;
-	close(fd);
-	return status;
-}
-
-/* Lines are name, number of the type, and value, which may have blanks. */
-static bool
-find_in_kstat(sp_slice text, const char *wanted, const char *type, sp_slice *value)
-{
-	sp_slice	line;
-
-	while (sp_take_line(&text, &line))
-	{
-		sp_slice	name;
-		sp_slice	number;
-
-		if (sp_take_word(&line, &name) &&
-			sp_take_word(&line, &number) &&
-			sp_slice_equals(name, wanted) && sp_slice_equals(number, type))
-		{
-			*value = line;
-			return true;
-		}
-	}
-	return false;
-}
-
-static int
-find_commits(sp_slice text, int64_t *commits)
-{
-	sp_slice	value;
-
-	if (!find_in_kstat(text, "zil_commit_count", "4", &value))
-		return ENOENT;
-	return copy_number(value, commits) ? 0 : EINVAL;
+	if (strncmp(line, name, length) != 0 || line[length] != ' ')
+		return NULL;
+	line += length;
+	line += strspn(line, " ");
+	line += strcspn(line, " ");
+	return line + strspn(line, " ");
 }
 
 /*
- * ENOENT if it is not the file of the data set, or this OpenZFS does not count
- * commits for each data set.
+ * The commits in a file of counters; -1 if they are not counted there, or if the file is
+ * not of the data set (unless that is NULL).
  */
-static int
-read_objset(const char *path, const char *dataset, int64_t *commits)
+static int64_t
+read_commits(const char *path, const char *dataset)
 {
-	char		content[KSTAT_SIZE];
-	sp_slice	text;
-	sp_slice	name;
-	int			status = read_kstat(path, content, &text);
+	FILE	   *file = fopen(path, "re");
+	char	   *line = NULL;
+	size_t		size = 0;
+	bool		is_wanted = dataset == NULL;
+	int64_t		commits = -1;
 
-	if (status != 0)
-		return status;
-	if (!find_in_kstat(text, "dataset_name", "7", &name) ||
-		!sp_slice_equals(name, dataset))
-		return ENOENT;
-	return find_commits(text, commits);
-}
-
-/* Each file must be read, since they are named by number. */
-static int
-search_pool(const char *directory, const char *dataset, int64_t *commits)
-{
-	char		path[PATH_MAX];
-	DIR		   *dir = opendir(directory);
-	struct dirent *entry;
-	int			status = ENOENT;
-
-	if (dir == NULL)
-		return errno;
-	while (is_gone(status) && (errno = 0, entry = readdir(dir)) != NULL)
+	if (file == NULL)
+		return -1;
+	while (getline(&line, &size, file) >= 0)
 	{
-		if (strncmp(entry->d_name, "objset-", 7) != 0)
-			continue;
-		status = sp_build_path(path, "%s/%s", directory, entry->d_name);
-		if (status == 0)
-			status = read_objset(path, dataset, commits);
+		const char *value;
+
+		line[strcspn(line, "\n")] = '\0';
+		value = value_of(line, "zil_commit_count");
+		if (value != NULL && value[0] >= '0' && value[0] <= '9')
+			commits = strtoll(value, NULL, 10);
+		value = value_of(line, "dataset_name");
+		if (value != NULL && dataset != NULL && strcmp(value, dataset) == 0)
+			is_wanted = true;
 	}
-	if (is_gone(status) && errno != 0)
-		status = errno;
-	closedir(dir);
-	return status;
+	free(line);
+	fclose(file);
+	return is_wanted ? commits : -1;
 }
 
-static int
-read_whole_system(const char *sysroot, int64_t *commits)
+/* Each file of the pool may be the one of the data set, since they are named by number. */
+int64_t
+sp_zfs_read_commits(const char *sysroot, const char *dataset, bool *whole_system)
 {
 	char		path[PATH_MAX];
-	char		content[KSTAT_SIZE];
-	sp_slice	text;
-	int			status = sp_build_path(path, "%s/proc/spl/kstat/zfs/zil", sysroot);
-
-	if (status == 0)
-		status = read_kstat(path, content, &text);
-	if (status != 0)
-		return is_gone(status) ? ENOENT : status;
-	status = find_commits(text, commits);
-	return status == ENOENT ? EINVAL : status;
-}
-
-int
-sp_zfs_read_commits(const char *sysroot, const char *dataset,
-					int64_t *commits, bool *whole_system)
-{
-	char		directory[PATH_MAX];
 	char		pool[NAME_SIZE];
-	int			status;
+	int64_t		commits = -1;
+	glob_t		files;
 
-	*commits = -1;
 	*whole_system = false;
 	if (!sp_zfs_is_dataset_name(dataset))
-		return EINVAL;
+		return -1;
 	sp_zfs_pool_name(dataset, pool);
-	status = sp_build_path(directory, "%s/proc/spl/kstat/zfs/%s", sysroot, pool);
-	if (status == 0)
-		status = search_pool(directory, dataset, commits);
-	if (!is_gone(status))
-		return status;
-	status = read_whole_system(sysroot, commits);
-	*whole_system = status == 0;
-	return status;
+	if (sp_build_path(path, "%s/proc/spl/kstat/zfs/%s/objset-*", sysroot, pool) == 0 &&
+		glob(path, 0, NULL, &files) == 0)
+	{
+		for (size_t i = 0; i < files.gl_pathc && commits < 0; i++)
+			commits = read_commits(files.gl_pathv[i], dataset);
+		globfree(&files);
+	}
+	if (commits < 0 && sp_build_path(path, "%s/proc/spl/kstat/zfs/zil", sysroot) == 0)
+	{
+		commits = read_commits(path, NULL);
+		*whole_system = commits >= 0;
+	}
+	return commits;
 }

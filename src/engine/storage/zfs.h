@@ -40,8 +40,7 @@ typedef enum sp_vdev_use
 /* A leaf of the pool: a disk or a file, not the mirror it is part of. */
 typedef struct sp_vdev
 {
-	char		path[256];		/* as the tool prints it: absolute with -P, else
-								 * perhaps only "sda" */
+	char		path[256];		/* absolute */
 	sp_vdev_use use;
 } sp_vdev;
 
@@ -87,12 +86,11 @@ extern bool sp_zfs_parse_properties(const char *text, size_t length,
 									const char *dataset, sp_zfs *zfs);
 
 /*
- * Replace the leaves by those in the output of `zpool status [-P] POOL`, from
- * the tree below "config:"; trees of other pools are skipped.  A line with
- * deeper lines below it (mirror-0, raidz1-0, replacing-0, spare-0, the pool
- * itself) is no leaf.  Leaves that the pool has lost (state UNAVAIL, REMOVED,
- * OFFLINE, FAULTED) are left out, and so are distributed spares of dRAID, which
- * are not disks.  A spare in use is listed twice: as data, and as a spare.
+ * Replace the leaves by those in the output of `zpool status -P POOL`; other pools are
+ * skipped.  A leaf is a line that begins with its absolute path: a mirror-0, a raidz1-0,
+ * a distributed spare of dRAID, or a disk that is gone for good has none.  Leaves that the
+ * pool has lost (state UNAVAIL, REMOVED, OFFLINE, FAULTED) are left out.  A spare in use is
+ * listed twice: as data, and as a spare.
  *
  * Returns true if any leaf was found.
  */
@@ -106,19 +104,15 @@ extern bool sp_zfs_parse_status(const char *text, size_t length,
 extern bool sp_zfs_log_devices_decide(const sp_zfs *zfs);
 
 /*
- * Read the number of commits of the intent log: of the data set, if OpenZFS
- * counts it (2.2 and later: zil_commit_count in
- * <sysroot>/proc/spl/kstat/zfs/<pool>/objset-0x..., found by its dataset_name);
- * *whole_system is set if only the counter of all pools together
- * (<sysroot>/proc/spl/kstat/zfs/zil) exists.
+ * The number of commits of the intent log: of the data set, if OpenZFS counts it (2.2 and
+ * later: zil_commit_count in <sysroot>/proc/spl/kstat/zfs/<pool>/objset-0x..., found by
+ * its dataset_name); *whole_system is set if only the counter of all pools together
+ * (<sysroot>/proc/spl/kstat/zfs/zil) exists.  -1 if neither can be read.
  *
  * This reads the files of the pool one after the other, which takes some
  * microseconds for each mounted data set.
- *
- * Returns 0; ENOENT if neither exists; else, with *commits -1, the errno of the
- * call that failed, EINVAL if the file or the name is not understood.
  */
-extern int	sp_zfs_read_commits(const char *sysroot, const char *dataset,
-								int64_t *commits, bool *whole_system);
+extern int64_t sp_zfs_read_commits(const char *sysroot, const char *dataset,
+								   bool *whole_system);
 
 #endif							/* SP_ZFS_H */
