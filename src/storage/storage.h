@@ -16,6 +16,7 @@
 
 #include "postgres.h"
 
+#include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 
 #include "engine/measure/measure.h"
@@ -72,6 +73,17 @@ extern bool sp_storage_open(sp_storage *storage);
 extern void sp_storage_close(sp_storage *storage);
 
 extern int64 sp_storage_zil_commits(sp_storage *storage);
+
+/* ------------------------------------------------------------ zfs_tools.c */
+
+/* GUC, see pg_sync_probe.c: the directory of zfs and zpool; empty: the usual ones. */
+extern char *sp_zfs_directory;
+
+/*
+ * Returns true if the properties of the data set are known.  why_not, which is empty,
+ * gets the reason for what is unknown of the data set or its pool.
+ */
+extern bool sp_zfs_ask_tools(const char *dataset, sp_zfs *zfs, StringInfo why_not);
 
 /* ----------------------------------------------------------------- json.c */
 

@@ -13,8 +13,6 @@
 
 #include "storage/fd.h"
 
-#include "storage/zfs_tools.h"
-
 /* -------------------------------------------------------------- examination */
 
 static bool

@@ -1,21 +1,30 @@
 /*-------------------------------------------------------------------------
  *
  * disk.c
- *	  The attributes of one disk in sysfs.
+ *	  One disk in sysfs: its attributes, and how it is found.
  *
- * It must not: include a server header, keep state between calls, allocate,
- * print, exit, write.
+ * It must not: include a server header, keep state between calls, print, exit, write, or
+ * open a device.
  *
  *-------------------------------------------------------------------------
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/sysmacros.h>
+#endif
 
 #include "engine/storage/disks_internal.h"
+
+/* --------------------------------------------------------------- attributes */
 
 bool
 sp_read_attribute(const char *directory, const char *attribute, char *value,
@@ -28,15 +37,11 @@ sp_read_attribute(const char *directory, const char *attribute, char *value,
 	value[0] = '\0';
 	if (sp_build_path(path, "%s/%s", directory, attribute) != 0)
 		return false;
-	do
-		fd = open(path, O_RDONLY | O_CLOEXEC);
-	while (fd < 0 && errno == EINTR);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	/* sysfs returns a whole attribute in one read */
-	do
-		length = read(fd, value, size);
-	while (length < 0 && errno == EINTR);
+	length = read(fd, value, size);
 	close(fd);
 	if (length < 0 || (size_t) length == size)
 	{
@@ -179,4 +184,119 @@ sp_disk_read(const char *directory, sp_disk *disk)
 	disk->member = -1;
 	disk->stat_fd = -1;
 	return 0;
+}
+
+/* ------------------------------------------------- where it is in sysfs */
+
+int
+sp_resolve(const char *path, char *directory)
+{
+	return realpath(path, directory) == NULL ? errno : 0;
+}
+
+static int
+find_by_number(const char *sysroot, unsigned dev_major, unsigned dev_minor, char *directory)
+{
+	char		path[PATH_MAX];
+	int			status = sp_build_path(path, "%s/sys/dev/block/%u:%u", sysroot,
+									   dev_major, dev_minor);
+
+	return status != 0 ? status : sp_resolve(path, directory);
+}
+
+/* A name from outside must be a single component of a path, and fit sp_disk. */
+static int
+find_by_name(const char *sysroot, const char *name, char *directory)
+{
+	char		path[PATH_MAX];
+	int			status;
+
+	if (name[0] == '\0' || strchr(name, '/') != NULL || strcmp(name, ".") == 0 ||
+		strcmp(name, "..") == 0 || strlen(name) >= sizeof(((sp_disk *) NULL)->name))
+		return ENODEV;
+	status = sp_build_path(path, "%s/sys/class/block/%s", sysroot, name);
+	return status != 0 ? status : sp_resolve(path, directory);
+}
+
+/* /dev/mapper/NAME: sysfs knows it as dm-N and keeps NAME in an attribute. */
+static int
+find_by_mapper_name(const char *sysroot, const char *mapper_name, char *directory)
+{
+	char		pattern[PATH_MAX];
+	char		name[SP_ATTRIBUTE_SIZE];
+	glob_t		found;
+	int			status = sp_build_path(pattern, "%s/sys/class/block/dm-*", sysroot);
+
+	if (status != 0)
+		return status;
+	status = ENODEV;
+	if (glob(pattern, 0, NULL, &found) != 0)
+		return status;
+	for (size_t i = 0; i < found.gl_pathc && status == ENODEV; i++)
+	{
+		if (mapper_name[0] != '\0' &&
+			sp_read_attribute(found.gl_pathv[i], "dm/name", name, sizeof(name)) &&
+			strcmp(name, mapper_name) == 0)
+			status = sp_resolve(found.gl_pathv[i], directory);
+	}
+	globfree(&found);
+	return status;
+}
+
+/* By the text /dev/NAME or /dev/mapper/NAME, whether there is such a node or not. */
+static int
+find_by_text(const char *sysroot, const char *path, char *directory)
+{
+	static const char mapper[] = "/dev/mapper/";
+	static const char dev[] = "/dev/";
+
+	if (strncmp(path, mapper, sizeof(mapper) - 1) == 0)
+		return find_by_mapper_name(sysroot, path + sizeof(mapper) - 1, directory);
+	if (strncmp(path, dev, sizeof(dev) - 1) == 0)
+		return find_by_name(sysroot, path + sizeof(dev) - 1, directory);
+	return ENODEV;
+}
+
+/*
+ * A device node has the number.  Without nodes (in a captured tree or a
+ * container) the name is used: the target of symbolic links if they exist, else
+ * the given name.
+ */
+int
+sp_find_by_path(const char *sysroot, const char *path, char *directory)
+{
+	char		node[PATH_MAX];
+	char		target[PATH_MAX];
+	struct stat st;
+	int			status = sp_build_path(node, "%s%s", sysroot, path);
+
+	if (status != 0)
+		return status;
+	if (stat(node, &st) == 0 && S_ISBLK(st.st_mode))
+		return find_by_number(sysroot, major(st.st_rdev), minor(st.st_rdev), directory);
+	if (sp_resolve(node, target) == 0)
+		return find_by_name(sysroot, strrchr(target, '/') + 1, directory);
+	return find_by_text(sysroot, path, directory);
+}
+
+int
+sp_find_by_mount(const char *sysroot, const sp_mount *mount, char *directory)
+{
+	/* the kernel uses major 0 for file systems that may have several devices, or none */
+	if (mount->dev_major != 0)
+		return find_by_number(sysroot, mount->dev_major, mount->dev_minor, directory);
+	/* the source of others is free text: of a tmpfs or in FUSE it may be given as /dev/sda */
+	if (strcmp(mount->fstype, "btrfs") != 0 && strcmp(mount->fstype, "bcachefs") != 0)
+		return ENODEV;
+	return find_by_text(sysroot, mount->source, directory);
+}
+
+/* Only partitions have the attribute; their parent directory is the disk. */
+void
+sp_ascend_to_whole_disk(char *directory)
+{
+	char		path[PATH_MAX];
+
+	if (sp_build_path(path, "%s/partition", directory) == 0 && access(path, F_OK) == 0)
+		*strrchr(directory, '/') = '\0';
 }

@@ -25,13 +25,8 @@
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/sysmacros.h>
-#endif
 
 #include "engine/storage/disks_internal.h"
 
@@ -63,122 +58,6 @@ static bool
 is_missing(int status)
 {
 	return status == ENOENT || status == ENODEV || status == ENXIO;
-}
-
-/* ------------------------------------------- the directory of a device in sysfs */
-
-/* directory: PATH_MAX bytes, set to the target of a symbolic link */
-static int
-resolve(const char *path, char *directory)
-{
-	return realpath(path, directory) == NULL ? errno : 0;
-}
-
-static int
-find_by_number(const char *sysroot, unsigned dev_major, unsigned dev_minor, char *directory)
-{
-	char		path[PATH_MAX];
-	int			status = sp_build_path(path, "%s/sys/dev/block/%u:%u", sysroot,
-									   dev_major, dev_minor);
-
-	return status != 0 ? status : resolve(path, directory);
-}
-
-/* A name from outside must be a single component of a path, and fit sp_disk. */
-static int
-find_by_name(const char *sysroot, const char *name, char *directory)
-{
-	char		path[PATH_MAX];
-	int			status;
-
-	if (name[0] == '\0' || strchr(name, '/') != NULL || strcmp(name, ".") == 0 ||
-		strcmp(name, "..") == 0 || strlen(name) >= sizeof(((sp_disk *) NULL)->name))
-		return ENODEV;
-	status = sp_build_path(path, "%s/sys/class/block/%s", sysroot, name);
-	return status != 0 ? status : resolve(path, directory);
-}
-
-/* /dev/mapper/NAME: sysfs knows it as dm-N and keeps NAME in an attribute. */
-static int
-find_by_mapper_name(const char *sysroot, const char *mapper_name, char *directory)
-{
-	char		pattern[PATH_MAX];
-	char		name[SP_ATTRIBUTE_SIZE];
-	glob_t		found;
-	int			status = sp_build_path(pattern, "%s/sys/class/block/dm-*", sysroot);
-
-	if (status != 0)
-		return status;
-	status = ENODEV;
-	if (glob(pattern, 0, NULL, &found) != 0)
-		return status;
-	for (size_t i = 0; i < found.gl_pathc && status == ENODEV; i++)
-	{
-		if (mapper_name[0] != '\0' &&
-			sp_read_attribute(found.gl_pathv[i], "dm/name", name, sizeof(name)) &&
-			strcmp(name, mapper_name) == 0)
-			status = resolve(found.gl_pathv[i], directory);
-	}
-	globfree(&found);
-	return status;
-}
-
-/* By the text /dev/NAME or /dev/mapper/NAME, whether there is such a node or not. */
-static int
-find_by_text(const char *sysroot, const char *path, char *directory)
-{
-	static const char mapper[] = "/dev/mapper/";
-	static const char dev[] = "/dev/";
-
-	if (strncmp(path, mapper, sizeof(mapper) - 1) == 0)
-		return find_by_mapper_name(sysroot, path + sizeof(mapper) - 1, directory);
-	if (strncmp(path, dev, sizeof(dev) - 1) == 0)
-		return find_by_name(sysroot, path + sizeof(dev) - 1, directory);
-	return ENODEV;
-}
-
-/*
- * A device node has the number.  Without nodes (in a captured tree or a
- * container) the name is used: the target of symbolic links if they exist, else
- * the given name.
- */
-static int
-find_by_path(const char *sysroot, const char *path, char *directory)
-{
-	char		node[PATH_MAX];
-	char		target[PATH_MAX];
-	struct stat st;
-	int			status = sp_build_path(node, "%s%s", sysroot, path);
-
-	if (status != 0)
-		return status;
-	if (stat(node, &st) == 0 && S_ISBLK(st.st_mode))
-		return find_by_number(sysroot, major(st.st_rdev), minor(st.st_rdev), directory);
-	if (resolve(node, target) == 0)
-		return find_by_name(sysroot, strrchr(target, '/') + 1, directory);
-	return find_by_text(sysroot, path, directory);
-}
-
-static int
-find_by_mount(const char *sysroot, const sp_mount *mount, char *directory)
-{
-	/* the kernel uses major 0 for file systems that may have several devices, or none */
-	if (mount->dev_major != 0)
-		return find_by_number(sysroot, mount->dev_major, mount->dev_minor, directory);
-	/* the source of others is free text: of a tmpfs or in FUSE it may be given as /dev/sda */
-	if (strcmp(mount->fstype, "btrfs") != 0 && strcmp(mount->fstype, "bcachefs") != 0)
-		return ENODEV;
-	return find_by_text(sysroot, mount->source, directory);
-}
-
-/* Only partitions have the attribute; their parent directory is the disk. */
-static void
-ascend_to_whole_disk(char *directory)
-{
-	char		path[PATH_MAX];
-
-	if (sp_build_path(path, "%s/partition", directory) == 0 && access(path, F_OK) == 0)
-		*strrchr(directory, '/') = '\0';
 }
 
 /* -------------------------------------------------------------- the way down */
@@ -238,7 +117,7 @@ add_links(const descent *way, const glob_t *links)
 
 		if (is_beside_array(links->gl_pathv[i]))
 			next.duty = SP_FLUSHED_NEVER;
-		if (resolve(links->gl_pathv[i], directory) == 0 && add_device(&next, directory) == 0)
+		if (sp_resolve(links->gl_pathv[i], directory) == 0 && add_device(&next, directory) == 0)
 			added++;
 		else
 			way->disks->incomplete[way->level] = true;
@@ -383,7 +262,7 @@ add_device(const descent *above, char *directory)
 {
 	descent		here = *above;
 
-	ascend_to_whole_disk(directory);
+	sp_ascend_to_whole_disk(directory);
 	here.above = above;
 	here.device = name_of(directory);
 	if (is_circle(here.device, above))
@@ -429,11 +308,11 @@ add_mount(const descent *way, const sp_mount *mount, sp_disk *top)
 	mount = sp_mount_beneath(way->mounts, mount);
 	if (mount == NULL)
 		return ENODEV;
-	status = find_by_mount(way->sysroot, mount, directory);
+	status = sp_find_by_mount(way->sysroot, mount, directory);
 	if (status == 0 && top != NULL)
 	{
 		strcpy(whole, directory);
-		ascend_to_whole_disk(whole);
+		sp_ascend_to_whole_disk(whole);
 		status = sp_disk_read(whole, top);
 	}
 	if (status != 0)
@@ -454,7 +333,7 @@ add_path(const descent *way, const char *path, const sp_mount **mount)
 	/* /dev/shm is a file system in memory, not a device */
 	if (strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0)
 	{
-		status = find_by_path(way->sysroot, path, directory);
+		status = sp_find_by_path(way->sysroot, path, directory);
 		return status != 0 ? status : add_device(way, directory);
 	}
 	*mount = sp_mount_table_find(way->mounts, path);

@@ -149,9 +149,7 @@ open_counters(const char *sysroot, sp_disk *disk)
 
 	if (status != 0)
 		return status;
-	do
-		disk->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
-	while (disk->stat_fd < 0 && errno == EINTR);
+	disk->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
 	return disk->stat_fd < 0 ? errno : 0;
 }
 
@@ -193,9 +191,7 @@ read_counters(const sp_disk *disk, sp_counters *counters)
 	if (disk->stat_fd < 0)
 		return false;
 	/* a read at offset 0 gets new numbers */
-	do
-		length = pread(disk->stat_fd, text, sizeof(text) - 1, 0);
-	while (length < 0 && errno == EINTR);
+	length = pread(disk->stat_fd, text, sizeof(text) - 1, 0);
 	if (length < 0)
 		return false;
 	text[length] = '\0';

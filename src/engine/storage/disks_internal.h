@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * disks_internal.h
- *	  Attributes of devices: shared by disk.c (which reads them), disk_stack.c (the stack)
- *	  and disks.c (the list) only.
+ *	  One device: shared by disk.c, disk_stack.c (the stack) and disks.c (the list) only.
  *
  * It must not: be included outside src/engine.
  *
@@ -26,6 +25,16 @@
  */
 extern bool sp_read_attribute(const char *directory, const char *attribute,
 							  char *value, size_t size);
+
+/* directory: PATH_MAX bytes, set to the target of a symbolic link.  Returns 0 or an errno. */
+extern int	sp_resolve(const char *path, char *directory);
+
+/* The same with a device's directory, by what is mounted or by a path below /dev. */
+extern int	sp_find_by_mount(const char *sysroot, const sp_mount *mount, char *directory);
+extern int	sp_find_by_path(const char *sysroot, const char *path, char *directory);
+
+/* Change the directory of a partition to that of its disk. */
+extern void sp_ascend_to_whole_disk(char *directory);
 
 /* Name and attributes of the disk in a directory.  ENAMETOOLONG if it cannot be one. */
 extern int	sp_disk_read(const char *directory, sp_disk *disk);

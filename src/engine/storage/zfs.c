@@ -242,7 +242,7 @@ sp_zfs_log_devices_decide(const sp_zfs *zfs)
 
 /* Of a line of name, type and value, which may have blanks; NULL if the name is another. */
 static const char *
-value_of(const char *line, const char *name)
+counter_value(const char *line, const char *name)
 {
 	size_t		length = strlen(name);
 
@@ -274,10 +274,10 @@ read_commits(const char *path, const char *dataset)
 		const char *value;
 
 		line[strcspn(line, "\n")] = '\0';
-		value = value_of(line, "zil_commit_count");
+		value = counter_value(line, "zil_commit_count");
 		if (value != NULL && value[0] >= '0' && value[0] <= '9')
 			commits = strtoll(value, NULL, 10);
-		value = value_of(line, "dataset_name");
+		value = counter_value(line, "dataset_name");
 		if (value != NULL && dataset != NULL && strcmp(value, dataset) == 0)
 			is_wanted = true;
 	}

@@ -31,7 +31,7 @@
 #include "utils/wait_event.h"
 
 #include "common/child_process.h"
-#include "storage/zfs_tools.h"
+#include "storage/storage.h"
 
 PG_MODULE_MAGIC;
 
