@@ -38,7 +38,7 @@ static const char *const usual_directories[] = {
 typedef struct command
 {
 	const char *argv[MAX_TOOL_ARGUMENTS];
-	bool		(*parse) (const char *text, size_t length, const char *name, sp_zfs *zfs);
+	bool		(*parse) (char *text, const char *name, sp_zfs *zfs);
 } command;
 
 static const command get_properties = {{"zfs", "get", "-Hp", "all"}, sp_zfs_parse_properties};
@@ -123,7 +123,7 @@ take_answer(const command *asked, const sp_child_program *program, const sp_chil
 {
 	bool		succeeded = sp_child_succeeded(result);
 
-	if (succeeded && asked->parse(result->out.data, result->out.len, name, zfs))
+	if (succeeded && asked->parse(result->out.data, name, zfs))
 		return UNDERSTOOD;
 	appendStringInfo(reason, "%s %s ", program->argv[0], program->argv[1]);
 	if (succeeded)

@@ -13,8 +13,6 @@
 
 #include "engine/storage/zfs.h"
 
-#define RAW(bytes) bytes, sizeof(bytes) - 1
-
 /* Which names may be given to the tools, and the pool of those that may. */
 static const struct
 {
@@ -72,29 +70,26 @@ static const struct
 {
 	const char *name;
 	const char *text;
-	size_t		length;
 	const char *sync;
 	int64_t		recordsize;
 }			property_lines[] =
 {
-	{"plain", RAW("d\tsync\talways\tlocal\n"), "always", -1},
-	{"CRLF", RAW("d\tsync\talways\tlocal\r\nd\trecordsize\t8192\t-\r\n"),
+	{"plain", "d\tsync\talways\tlocal\n", "always", -1},
+	{"CRLF", "d\tsync\talways\tlocal\r\nd\trecordsize\t8192\t-\r\n",
 	"always", 8192},
-	{"cut off before the end", RAW("d\tsync\tdisabled\tloc"), "", -1},
-	{"without a source", RAW("d\tsync\tdisabled\n"), "", -1},
-	{"blanks for tabs", RAW("d  sync  disabled  local\n"), "", -1},
-	{"other data set", RAW("d/e\tsync\tdisabled\tlocal\n"), "", -1},
-	{"not told", RAW("d\tsync\t-\t-\n"), "", -1},
-	{"empty value", RAW("d\tsync\t\tlocal\n"), "", -1},
-	{"NUL in the value", RAW("d\tsync\tdis\0abled\tlocal\n"), "", -1},
-	{"fits", RAW("d\tsync\t123456789012345\tlocal\n"), "123456789012345", -1},
-	{"too long", RAW("d\tsync\t1234567890123456\tlocal\n"), "", -1},
-	{"the last one counts", RAW("d\tsync\talways\t-\nd\tsync\tdisabled\t-\n"),
+	{"cut off before the end", "d\tsync\tdisabled\tloc", "", -1},
+	{"without a source", "d\tsync\tdisabled\n", "", -1},
+	{"blanks for tabs", "d  sync  disabled  local\n", "", -1},
+	{"other data set", "d/e\tsync\tdisabled\tlocal\n", "", -1},
+	{"not told", "d\tsync\t-\t-\n", "", -1},
+	{"empty value", "d\tsync\t\tlocal\n", "", -1},
+	{"fits", "d\tsync\t123456789012345\tlocal\n", "123456789012345", -1},
+	{"too long", "d\tsync\t1234567890123456\tlocal\n", "", -1},
+	{"the last one counts", "d\tsync\talways\t-\nd\tsync\tdisabled\t-\n",
 	"disabled", -1},
-	{"largest number", RAW("d\trecordsize\t9223372036854775807\t-\n"), "",
+	{"largest number", "d\trecordsize\t9223372036854775807\t-\n", "",
 	INT64_MAX},
-	{"beyond", RAW("d\trecordsize\t9223372036854775808\t-\n"), "", -1},
-	{"for people", RAW("d\trecordsize\t128K\t-\n"), "", -1},
+	{"for people", "d\trecordsize\t128K\t-\n", "", -1},
 };
 
 /* The leaves of a status, in order: use and path. */
@@ -161,27 +156,25 @@ static const struct
 {
 	const char *name;
 	const char *text;
-	size_t		length;
 	int			count;
 	bool		more;
 }			status_lines[] =
 {
-	{"empty", RAW(""), 0, false},
-	{"plain", RAW(TOP LEAF("/dev/sda") LEAF("/dev/sdb") END), 2, false},
-	{"CRLF", RAW("pool: p\r\n" LEAF("/dev/sda") "  /dev/sdb  UNAVAIL\r\nerrors: no\r\n"), 1, false},
-	{"no pool", RAW(LEAF("/dev/sda") END), 0, false},
-	{"another pool behind", RAW(TOP LEAF("/dev/sda") END "  pool: q\n" LEAF("/dev/sdb") END), 1,
+	{"empty", "", 0, false},
+	{"plain", TOP LEAF("/dev/sda") LEAF("/dev/sdb") END, 2, false},
+	{"CRLF", "pool: p\r\n" LEAF("/dev/sda") "  /dev/sdb  UNAVAIL\r\nerrors: no\r\n", 1, false},
+	{"no pool", LEAF("/dev/sda") END, 0, false},
+	{"another pool behind", TOP LEAF("/dev/sda") END "  pool: q\n" LEAF("/dev/sdb") END, 1,
 	false},
-	{"another pool before", RAW("  pool: q\n" LEAF("/dev/sdb") TOP LEAF("/dev/sda") END), 1, false},
-	{"without paths", RAW(TOP LEAF("sda") END), 0, false},
-	{"files with errors", RAW(TOP LEAF("/dev/sda") "\nerrors: in these files:\n\n"
-							  "        /srv/pg/1  \n"), 1, false},
+	{"another pool before", "  pool: q\n" LEAF("/dev/sdb") TOP LEAF("/dev/sda") END, 1, false},
+	{"without paths", TOP LEAF("sda") END, 0, false},
+	{"files with errors", TOP LEAF("/dev/sda") "\nerrors: in these files:\n\n"
+							  "        /srv/pg/1  \n", 1, false},
 	/* without what follows, there may be more */
-	{"cut off behind a leaf", RAW(TOP LEAF("/dev/sda")), 1, true},
-	{"cut off in a state", RAW(TOP LEAF("/dev/sda") "\t  /dev/sdc  UNAV"), 1, true},
-	{"line without a state", RAW(TOP LEAF("/dev/sda") "\t  /dev/sdb\n" END), 1, true},
-	{"lost, state ends the line", RAW(TOP "\t  /dev/sda  UNAVAIL\n" END), 0, false},
-	{"NUL in a name", RAW(TOP LEAF("/dev/s\0a") LEAF("/dev/sdb") END), 1, true},
+	{"cut off behind a leaf", TOP LEAF("/dev/sda"), 1, true},
+	{"cut off in a state", TOP LEAF("/dev/sda") "\t  /dev/sdc  UNAV", 1, true},
+	{"line without a state", TOP LEAF("/dev/sda") "\t  /dev/sdb\n" END, 1, true},
+	{"lost, state ends the line", TOP "\t  /dev/sda  UNAVAIL\n" END, 0, false},
 };
 
 /* Commits of the data sets in a file of test/fixtures/sysroot. */
@@ -269,12 +262,11 @@ static void
 check_properties(const property_case *row)
 {
 	size_t		length;
-	char	   *text = read_fixture("zfs", row->file, &length, 0);
+	char	   *text = read_fixture("zfs", row->file, &length, 1);
 	sp_zfs		zfs;
 
 	sp_zfs_init(&zfs);
-	if (sp_zfs_parse_properties(text, length, row->dataset,
-								&zfs) != row->found)
+	if (sp_zfs_parse_properties(text, row->dataset, &zfs) != row->found)
 		fail_msg("%s, %s: found is not %d", row->file, row->dataset,
 				 row->found);
 	check_string(row, "sync", zfs.sync, row->sync);
@@ -300,13 +292,12 @@ reads_odd_lines_of_properties(void **state)
 	for (size_t i = 0; i < lengthof(property_lines); i++)
 	{
 		const char *name = property_lines[i].name;
-		size_t		length = property_lines[i].length;
-		char	   *text = copy_bytes(property_lines[i].text, length);
+		char	   *text = strdup(property_lines[i].text);
 		sp_zfs		zfs;
 		bool		found;
 
 		sp_zfs_init(&zfs);
-		found = sp_zfs_parse_properties(text, length, "d", &zfs);
+		found = sp_zfs_parse_properties(text, "d", &zfs);
 		if (strcmp(zfs.sync, property_lines[i].sync) != 0)
 			fail_msg("%s: sync is \"%s\"", name, zfs.sync);
 		if (zfs.recordsize != property_lines[i].recordsize)
@@ -319,7 +310,7 @@ reads_odd_lines_of_properties(void **state)
 }
 
 static void
-check_leaves(const status_case *row, const char *text, size_t length)
+check_leaves(const status_case *row, char *text)
 {
 	int			count = 0;
 	sp_zfs		zfs;
@@ -327,7 +318,7 @@ check_leaves(const status_case *row, const char *text, size_t length)
 	sp_zfs_init(&zfs);
 	while (count < MAX_LEAVES && row->leaves[count].path[0] != '\0')
 		count++;
-	if (sp_zfs_parse_status(text, length, row->pool, &zfs) != (count > 0) ||
+	if (sp_zfs_parse_status(text, row->pool, &zfs) != (count > 0) ||
 		zfs.nvdevs != count || zfs.more_vdevs != row->more)
 		fail_msg("%s, %s: %d leaves, expected %d; more is %d", row->file, row->pool,
 				 zfs.nvdevs, count, zfs.more_vdevs);
@@ -348,9 +339,9 @@ finds_the_leaves_of_a_pool(void **state)
 	for (size_t i = 0; i < lengthof(status_cases); i++)
 	{
 		size_t		length;
-		char	   *text = read_fixture("zfs", status_cases[i].file, &length, 0);
+		char	   *text = read_fixture("zfs", status_cases[i].file, &length, 1);
 
-		check_leaves(&status_cases[i], text, length);
+		check_leaves(&status_cases[i], text);
 		free(text);
 	}
 }
@@ -361,13 +352,11 @@ reads_odd_trees(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(status_lines); i++)
 	{
-		size_t		length = status_lines[i].length;
-		char	   *text = copy_bytes(status_lines[i].text, length);
+		char	   *text = strdup(status_lines[i].text);
 		sp_zfs		zfs;
 
 		sp_zfs_init(&zfs);
-		if (sp_zfs_parse_status(text, length, "p", &zfs) !=
-			(status_lines[i].count > 0) ||
+		if (sp_zfs_parse_status(text, "p", &zfs) != (status_lines[i].count > 0) ||
 			zfs.nvdevs != status_lines[i].count ||
 			zfs.more_vdevs != status_lines[i].more)
 			fail_msg("%s: %d leaves, more is %d", status_lines[i].name,
@@ -380,7 +369,7 @@ reads_odd_trees(void **state)
 static void
 takes_other_parts_for_data(void **state)
 {
-	static const char text[] = TOP "\tlogs\n" LEAF("/dev/sda")
+	char		text[] = TOP "\tlogs\n" LEAF("/dev/sda")
 		"\tnews\t\n" LEAF("/dev/sdb") "\tcache\n" LEAF("/dev/sdc")
 		TOP LEAF("/dev/sdd") END;
 	static const sp_vdev_use uses[] = {
@@ -390,7 +379,7 @@ takes_other_parts_for_data(void **state)
 
 	(void) state;
 	sp_zfs_init(&zfs);
-	assert_true(sp_zfs_parse_status(text, sizeof(text) - 1, "p", &zfs));
+	assert_true(sp_zfs_parse_status(text, "p", &zfs));
 	assert_int_equal(zfs.nvdevs, lengthof(uses));
 	for (size_t i = 0; i < lengthof(uses); i++)
 		assert_int_equal(zfs.vdevs[i].use, uses[i]);
@@ -404,19 +393,21 @@ static void
 invents_nothing_when_cut_off(void **state)
 {
 	size_t		length;
-	char	   *text = read_fixture("zfs", "status_full.txt", &length, 0);
+	char	   *text = read_fixture("zfs", "status_full.txt", &length, 1);
+	char	   *whole_text = strdup(text);
 	sp_zfs		whole;
 
 	(void) state;
 	sp_zfs_init(&whole);
-	assert_true(sp_zfs_parse_status(text, length, "tank", &whole));
+	assert_true(sp_zfs_parse_status(whole_text, "tank", &whole));
+	free(whole_text);
 	for (size_t cut = 0; cut < length; cut++)
 	{
-		char	   *copy = copy_bytes(text, cut);
+		char	   *copy = strndup(text, cut);
 		sp_zfs		zfs;
 
 		sp_zfs_init(&zfs);
-		sp_zfs_parse_status(copy, cut, "tank", &zfs);
+		sp_zfs_parse_status(copy, "tank", &zfs);
 		assert_true(zfs.nvdevs <= whole.nvdevs);
 		assert_memory_equal(zfs.vdevs, whole.vdevs,
 							(size_t) zfs.nvdevs * sizeof(zfs.vdevs[0]));
@@ -427,37 +418,30 @@ invents_nothing_when_cut_off(void **state)
 	free(text);
 }
 
-/* Appends to a text that must have room for it. */
-static size_t
-add_leaf(char *text, const char *path)
-{
-	return (size_t) sprintf(text, "\t  %s  ONLINE       0     0     0\n", path);
-}
-
 static void
 says_when_there_are_more(void **state)
 {
-	char		text[16384] = TOP;
-	size_t		length = strlen(text);
+	char		whole[16384] = TOP;
+	size_t		length = strlen(whole);
 	sp_zfs		zfs;
 
 	(void) state;
 	for (int leaves = 1; leaves <= SP_ZFS_MAX_VDEVS + 1; leaves++)
 	{
-		char		path[8];
+		char		text[sizeof(whole)];
 
-		snprintf(path, sizeof(path), "/x%03d", leaves);
-		length += add_leaf(text + length, path);
-		strcpy(text + length, END);
+		length += (size_t) sprintf(whole + length, LEAF("/x%03d"), leaves);
+		strcpy(text, whole);
+		strcat(text, END);
 		sp_zfs_init(&zfs);
-		assert_true(sp_zfs_parse_status(text, strlen(text), "p", &zfs));
+		assert_true(sp_zfs_parse_status(text, "p", &zfs));
 		assert_int_equal(zfs.more_vdevs, leaves > SP_ZFS_MAX_VDEVS);
 		assert_int_equal(zfs.nvdevs,
 						 leaves > SP_ZFS_MAX_VDEVS ? SP_ZFS_MAX_VDEVS : leaves);
 	}
 	assert_string_equal(zfs.vdevs[SP_ZFS_MAX_VDEVS - 1].path, "/x064");
 	/* what was known of another pool is gone */
-	assert_false(sp_zfs_parse_status("", 0, "p", &zfs));
+	assert_false(sp_zfs_parse_status((char[]) {""}, "p", &zfs));
 	assert_int_equal(zfs.nvdevs, 0);
 	assert_false(zfs.more_vdevs);
 }
@@ -470,15 +454,14 @@ leaves_out_a_path_that_is_too_long(void **state)
 	{
 		char		path[300];
 		char		text[2048];
-		int			length;
 		sp_zfs		zfs;
 
 		(void) state;
 		memset(path, '/', sizeof(path));
 		path[width] = '\0';
-		length = sprintf(text, TOP "\t  %s  ONLINE       0\n" END, path);
+		sprintf(text, TOP "\t  %s  ONLINE       0\n" END, path);
 		sp_zfs_init(&zfs);
-		assert_int_equal(sp_zfs_parse_status(text, (size_t) length, "p", &zfs),
+		assert_int_equal(sp_zfs_parse_status(text, "p", &zfs),
 						 width == 255);
 		assert_int_equal(zfs.more_vdevs, width > 255);
 		assert_string_equal(zfs.vdevs[0].path, width == 255 ? path : "");

@@ -29,43 +29,25 @@ sp_zfs_init(sp_zfs *zfs)
 	zfs->recordsize = -1;
 }
 
-static bool
-is_name_character(char c)
-{
-	/* not isalnum(), which depends on the locale */
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		(c >= '0' && c <= '9') || strchr("-_.: ", c) != NULL;
-}
-
-/* The first component is used in a path. */
-static bool
-is_name_component(sp_slice component)
-{
-	for (size_t i = 0; i < component.length; i++)
-	{
-		if (!is_name_character(component.start[i]))
-			return false;
-	}
-	return component.length > 0 && !sp_slice_equals(component, ".") &&
-		!sp_slice_equals(component, "..");
-}
-
 bool
 sp_zfs_is_dataset_name(const char *name)
 {
+	/* not isalnum(), which depends on the locale */
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+		"0123456789-_.:/ ";
 	size_t		length = strlen(name);
 
-	if (length == 0 || length >= NAME_SIZE || name[0] == '-' ||
-		name[0] == ' ' || name[length - 1] == ' ')
+	if (length == 0 || length >= NAME_SIZE || name[0] == '-' || name[0] == ' ' ||
+		name[length - 1] == ' ' || strspn(name, allowed) != length)
 		return false;
-	for (;;)
+	/* the first component is used in a path: none may be empty, "." or ".." */
+	for (;; name++)
 	{
-		sp_slice	component = {name, strcspn(name, "/")};
-
-		if (!is_name_component(component))
+		length = strcspn(name, "/");
+		if (length == 0 || strncmp(name, "..", length) == 0)
 			return false;
-		name += component.length;
-		if (*name++ == '\0')
+		name += length;
+		if (*name == '\0')
 			return true;
 	}
 }
@@ -73,69 +55,68 @@ sp_zfs_is_dataset_name(const char *name)
 void
 sp_zfs_pool_name(const char *dataset, char *pool)
 {
-	sp_slice	name = {dataset, strcspn(dataset, "/")};
+	size_t		length = strcspn(dataset, "/");
 
-	pool[0] = '\0';
-	(void) sp_copy_slice(name, pool, NAME_SIZE);
+	if (length >= NAME_SIZE)
+		length = 0;
+	memcpy(pool, dataset, length);
+	pool[length] = '\0';
 }
 
-/* Set a number unless the text is none. */
-static bool
-copy_number(sp_slice text, int64_t *number)
-{
-	uint64_t	value;
+/* --------------------------------------------------------- output of the tools */
 
-	if (!sp_parse_number(text, INT64_MAX, &value))
+/* The next line; NULL at the end, and for a line that was cut off before its own. */
+static char *
+next_line(char **text)
+{
+	char	   *line = strsep(text, "\n");
+
+	if (*text == NULL)
+		return NULL;
+	line[strcspn(line, "\r")] = '\0';
+	return line;
+}
+
+/* The tools write "-" where there is no value; half a path would be another file's. */
+static bool
+copy_value(const char *value, char *string, size_t size)
+{
+	size_t		length = strlen(value);
+
+	if (length == 0 || length >= size || strcmp(value, "-") == 0)
 		return false;
-	*number = (int64_t) value;
+	memcpy(string, value, length + 1);
 	return true;
 }
 
 static bool
-take_property(sp_slice property, sp_slice value, sp_zfs *zfs)
+take_property(const char *property, const char *value, sp_zfs *zfs)
 {
-	const struct
-	{
-		const char *name;
-		char	   *string;
-		size_t		size;
-	}			known[] =
-	{
-		{"sync", zfs->sync, sizeof(zfs->sync)},
-		{"logbias", zfs->logbias, sizeof(zfs->logbias)},
-	};
-
-	for (size_t i = 0; i < lengthof(known); i++)
-	{
-		/* the tools write "-" where there is no value */
-		if (sp_slice_equals(property, known[i].name))
-			return !sp_slice_equals(value, "-") &&
-				sp_copy_slice(value, known[i].string, known[i].size);
-	}
-	return sp_slice_equals(property, "recordsize") &&
-		copy_number(value, &zfs->recordsize);
+	if (strcmp(property, "sync") == 0)
+		return copy_value(value, zfs->sync, sizeof(zfs->sync));
+	if (strcmp(property, "logbias") == 0)
+		return copy_value(value, zfs->logbias, sizeof(zfs->logbias));
+	if (strcmp(property, "recordsize") != 0 || value[0] == '\0' ||
+		value[strspn(value, "0123456789")] != '\0')
+		return false;
+	zfs->recordsize = strtoll(value, NULL, 10);
+	return true;
 }
 
 bool
-sp_zfs_parse_properties(const char *text, size_t length,
-						const char *dataset, sp_zfs *zfs)
+sp_zfs_parse_properties(char *text, const char *dataset, sp_zfs *zfs)
 {
-	sp_slice	rest = {text, length};
-	sp_slice	line;
+	char	   *line;
 	bool		found = false;
 
-	while (sp_take_line(&rest, &line))
+	while ((line = next_line(&text)) != NULL)
 	{
-		sp_slice	name;
-		sp_slice	property;
-		sp_slice	value;
+		const char *name = strsep(&line, "\t");
+		const char *property = strsep(&line, "\t");
+		const char *value = strsep(&line, "\t");
 
 		/* the source is what is left of the line */
-		if (sp_take_field(&line, '\t', &name) &&
-			sp_take_field(&line, '\t', &property) &&
-			sp_take_field(&line, '\t', &value) &&
-			sp_slice_equals(name, dataset) &&
-			take_property(property, value, zfs))
+		if (line != NULL && strcmp(name, dataset) == 0 && take_property(property, value, zfs))
 			found = true;
 	}
 	return found;
@@ -143,15 +124,13 @@ sp_zfs_parse_properties(const char *text, size_t length,
 
 /* A device that takes no more writes does not affect the cost of a sync. */
 static bool
-is_lost(sp_slice state)
+is_lost(const char *state)
 {
-	static const char *const lost[] = {
-		"UNAVAIL", "REMOVED", "OFFLINE", "FAULTED",
-	};
+	static const char *const lost[] = {"UNAVAIL", "REMOVED", "OFFLINE", "FAULTED"};
 
 	for (size_t i = 0; i < lengthof(lost); i++)
 	{
-		if (sp_slice_equals(state, lost[i]))
+		if (strcmp(state, lost[i]) == 0)
 			return true;
 	}
 	return false;
@@ -162,22 +141,19 @@ is_lost(sp_slice state)
  * afterwards.
  */
 static bool
-add_leaf(sp_zfs *zfs, sp_slice line, sp_vdev_use use)
+add_leaf(sp_zfs *zfs, char *line, sp_vdev_use use)
 {
-	const char *end = memmem(line.start, line.length, "  ", 2);
+	char	   *state = strstr(line, "  ");
 	sp_vdev    *vdev = &zfs->vdevs[zfs->nvdevs];
-	sp_slice	path = line;
-	sp_slice	state;
 
-	if (end == NULL)
+	if (state == NULL)
 		return false;
-	path.length = (size_t) (end - line.start);
-	sp_skip(&line, path.length);
-	line = sp_trim(line);
-	(void) sp_take_word(&line, &state); /* may be the last */
+	*state++ = '\0';
+	state += strspn(state, " ");
+	state[strcspn(state, " ")] = '\0';
 	if (is_lost(state))
 		return true;
-	if (zfs->nvdevs >= SP_ZFS_MAX_VDEVS || !sp_copy_slice(path, vdev->path, sizeof(vdev->path)))
+	if (zfs->nvdevs >= SP_ZFS_MAX_VDEVS || !copy_value(line, vdev->path, sizeof(vdev->path)))
 		return false;
 	vdev->use = use;
 	zfs->nvdevs++;
@@ -186,39 +162,38 @@ add_leaf(sp_zfs *zfs, sp_slice line, sp_vdev_use use)
 
 /* A word alone begins another part of the pool. */
 static sp_vdev_use
-use_of_part(sp_slice word)
+use_of_part(const char *word)
 {
-	return sp_slice_equals(word, "logs") ? SP_VDEV_LOG :
-		sp_slice_equals(word, "cache") ? SP_VDEV_CACHE :
-		sp_slice_equals(word, "spares") ? SP_VDEV_SPARE : SP_VDEV_DATA;
+	return strcmp(word, "logs") == 0 ? SP_VDEV_LOG :
+		strcmp(word, "cache") == 0 ? SP_VDEV_CACHE :
+		strcmp(word, "spares") == 0 ? SP_VDEV_SPARE : SP_VDEV_DATA;
 }
 
 bool
-sp_zfs_parse_status(const char *text, size_t length, const char *pool,
-					sp_zfs *zfs)
+sp_zfs_parse_status(char *text, const char *pool, sp_zfs *zfs)
 {
-	sp_slice	rest = {text, length};
-	sp_slice	line;
-	sp_slice	word;
+	char	   *line;
 	sp_vdev_use use = SP_VDEV_DATA;
 	bool		in_pool = false;
 
 	zfs->nvdevs = 0;
 	zfs->more_vdevs = false;
-	while (sp_take_line(&rest, &line))
+	while ((line = next_line(&text)) != NULL)
 	{
-		line = sp_trim(line);
-		if (sp_take_text(&line, "pool: "))
+		/* some lines have a tab at their end */
+		line += strspn(line, " \t");
+		line[strcspn(line, "\t")] = '\0';
+		if (strncmp(line, "pool: ", 6) == 0)
 		{
-			in_pool = sp_slice_equals(line, pool);
+			in_pool = strcmp(line + 6, pool) == 0;
 			use = SP_VDEV_DATA;
 		}
-		else if (sp_take_text(&line, "errors: "))
+		else if (strncmp(line, "errors: ", 8) == 0)
 			in_pool = false;
-		else if (in_pool && line.length > 0 && line.start[0] == '/')
+		else if (in_pool && line[0] == '/')
 			zfs->more_vdevs |= !add_leaf(zfs, line, use);
-		else if (in_pool && line.length > 0 && !sp_take_word(&line, &word))
-			use = use_of_part(word);
+		else if (in_pool && line[0] != '\0' && strchr(line, ' ') == NULL)
+			use = use_of_part(line);
 	}
 	/* without its last line it was cut off */
 	zfs->more_vdevs |= in_pool;

@@ -11,8 +11,8 @@
  * program, print, exit, write, or open anything outside
  * <sysroot>/proc/spl/kstat/zfs.
  *
- * Texts need no NUL at the end.  A last line without its newline is taken as
- * cut off, and is not read.
+ * Texts are cut into their lines and words.  A last line without its newline is taken
+ * as cut off, and is not read.
  *
  * Format: zfs-get(8), zpool-status(8); OpenZFS
  * module/zfs/dataset_kstats.c and module/zfs/zil.c for the counters.
@@ -82,8 +82,7 @@ extern void sp_zfs_pool_name(const char *dataset, char *pool);
  *
  * Returns true if any was taken.
  */
-extern bool sp_zfs_parse_properties(const char *text, size_t length,
-									const char *dataset, sp_zfs *zfs);
+extern bool sp_zfs_parse_properties(char *text, const char *dataset, sp_zfs *zfs);
 
 /*
  * Replace the leaves by those in the output of `zpool status -P POOL`; other pools are
@@ -94,8 +93,7 @@ extern bool sp_zfs_parse_properties(const char *text, size_t length,
  *
  * Returns true if any leaf was found.
  */
-extern bool sp_zfs_parse_status(const char *text, size_t length,
-								const char *pool, sp_zfs *zfs);
+extern bool sp_zfs_parse_status(char *text, const char *pool, sp_zfs *zfs);
 
 /*
  * Do the log devices of the pool decide alone whether syncs are durable?  So it is where
