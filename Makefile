@@ -103,8 +103,7 @@ $(FOLDERS):
 # the other library is preloaded into a server.
 
 TEST_MODULE_OBJS = $(TEST_MODULE).o $(addprefix src/, common/child_process.o common/child_exec.o \
-	common/child_output.o storage/zfs_tools.o engine/storage/zfs.o \
-	engine/storage/zfs_status.o engine/text/slice.o)
+	common/child_output.o storage/zfs_tools.o engine/storage/zfs.o engine/text/path.o)
 
 ifeq ($(PORTNAME)$(TAP_TESTS),linux1)
 installcheck: $(TEST_MODULE).so $(FAULT_LIBRARY).so
@@ -168,31 +167,9 @@ unit-check: $(UNIT_TESTS)
 unit-check-sanitized: $(UNIT_TESTS:unit/%=unit-asan/%) $(FUZZ_TARGETS:%=unit-asan/replay_%)
 	SP_FIXTURES=$(SOURCE)/test/fixtures prove -v --exec '' $^
 
-# What was kept of the fuzzers' inputs is part of the tests.  To look for more needs clang
-# and its runtime (Debian: libclang-rt-dev): `make fuzz FUZZ_SECONDS=60` lets each target
-# run that long, one after the other, and adds to the corpora what reaches new code.  An
-# input that a target dies of is put there too, and ends it.
-
-FUZZ_CC ?= clang
-FUZZ_SANITIZE = -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all
-FUZZ_SECONDS = 600
-
-unit-asan/replay_%: test/fuzz/fuzz_%.c test/fuzz/replay.c test/fuzz/fuzz.h unit-asan/engine.a \
-	$(ENGINE_HEADERS)
+# The fuzz targets, fed with fixtures.  script/fuzz looks for new inputs.
+unit-asan/replay_%: test/fuzz/fuzz_%.c test/fuzz/replay.c test/fuzz/fuzz.h \
+	test/unit/tree.h unit-asan/engine.a $(ENGINE_HEADERS)
 	$(UNIT_CC) $(UNIT_CFLAGS) $(UNIT_SANITIZE) $(filter %.c,$^) unit-asan/engine.a -lm -o $@
 
-unit-asan/fuzz_%: test/fuzz/fuzz_%.c test/fuzz/fuzz.h $(ENGINE) $(ENGINE_HEADERS)
-	@mkdir -p $(@D)
-	$(FUZZ_CC) $(UNIT_CFLAGS) $(FUZZ_SANITIZE) $(filter %.c,$^) -lm -o $@
-
-# All that is found goes to a directory of its own first: most of it is not new.
-fuzz: $(FUZZ_TARGETS:%=unit-asan/fuzz_%)
-	set -e; for target in $(FUZZ_TARGETS); do \
-		corpus=$(SOURCE)/test/fixtures/fuzz/$$target; found=unit-asan/found_$$target; \
-		mkdir -p $$found; \
-		unit-asan/fuzz_$$target -max_total_time=$(FUZZ_SECONDS) \
-			-artifact_prefix=$$corpus/ $$found $$corpus; \
-		unit-asan/fuzz_$$target -set_cover_merge=1 $$corpus $$found; \
-	done
-
-.PHONY: release-script unit-check unit-check-sanitized fuzz
+.PHONY: release-script unit-check unit-check-sanitized

@@ -17,7 +17,7 @@
 #include "compat.h"
 #include "live/live.h"
 #include "probe/probe.h"
-#include "storage/zfs_tools.h"
+#include "storage/storage.h"
 #include "trial/trial.h"
 #include "workload/workload.h"
 

@@ -49,7 +49,7 @@ add_disk(sp_jsonb *json, const sp_disk *disk)
 	add_text(json, "write_cache", disk->write_cache);
 	add_boolean(json, "fua", disk->fua);
 	add_boolean(json, "rotational", disk->rotational);
-	add_boolean(json, "virtual", disk->is_physical ? 0 : disk->is_virtual ? 1 : -1);
+	add_boolean(json, "virtual", disk->is_virtual);
 	if (disk->counts_flushes_only)
 		add_boolean(json, "counts_flushes_only", 1);
 	if (!disk->counts_flushes)
@@ -121,11 +121,6 @@ add_zfs(sp_jsonb *json, sp_storage *storage, const sp_probe *probe)
 	add_text(json, "logbias", zfs->logbias);
 	if (zfs->recordsize >= 0)
 		add_number(json, "recordsize", zfs->recordsize, 0);
-	add_text(json, "primarycache", zfs->primarycache);
-	add_text(json, "compression", zfs->compression);
-	/* 0 is "automatic": each vdev of the pool has its own value */
-	if (zfs->ashift > 0)
-		add_number(json, "ashift", zfs->ashift, 0);
 	if (zfs->nvdevs > 0)
 	{
 		add_vdevs(json, "data_devices", zfs, SP_VDEV_DATA);

@@ -16,11 +16,9 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "catalog/pg_tablespace.h"
-#include "catalog/pg_type.h"
 #include "commands/tablespace.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/rel.h"
 
@@ -124,48 +122,4 @@ sp_location_check_privilege(const sp_location *location)
 				 errhint("GRANT CREATE ON TABLESPACE %s TO %s;",
 						 quote_identifier(NameStr(location->name)),
 						 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
-}
-
-/* --------------------------------------------------------------- its device */
-
-/* The names of the disks of the device, as text[]. */
-static Datum
-disk_names(const sp_disks *disks)
-{
-	Datum		names[SP_MAX_DISKS];
-	int			n = 0;
-
-	for (int i = 0; i < disks->count; i++)
-	{
-		if (disks->disks[i].level == SP_LEVEL_DEVICE)
-			names[n++] = CStringGetTextDatum(disks->disks[i].name);
-	}
-	return PointerGetDatum(construct_array(names, n, TEXTOID, -1, false, TYPALIGN_INT));
-}
-
-/*
- * The device is the topmost one, such as LVM or RAID.  Its write cache is that of the
- * disks below it.  mount: the mount of the location.
- */
-void
-sp_location_find_device(const sp_mount_table *mounts, const sp_mount *mount,
-						sp_location_device *device)
-{
-	const sp_mount *beneath = sp_mount_beneath(mounts, mount);
-	sp_disks   *disks;
-
-	memset(device, 0, sizeof(*device));
-	device->known = beneath && sp_block_device_find("", beneath, &device->device) == 0;
-	if (!device->known)
-		return;
-	disks = palloc(sizeof(sp_disks));
-	sp_disks_init(disks);
-	if (sp_disks_find("", mounts, beneath, disks) == 0)
-	{
-		strlcpy(device->device.write_cache, sp_disks_write_cache(disks, SP_LEVEL_DEVICE),
-				sizeof(device->device.write_cache));
-		device->fua = sp_disks_fua(disks, SP_LEVEL_DEVICE);
-		device->disks = disk_names(disks);
-	}
-	pfree(disks);
 }

@@ -17,6 +17,7 @@
 #include "catalog/pg_type.h"
 #include "common/relpath.h"
 #include "funcapi.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
@@ -31,23 +32,25 @@ typedef struct location_row
 	bool		in_use;			/* it holds the directory of this server version */
 	dev_t		st_dev;
 	const sp_mount *mount;		/* NULL if unknown */
-	sp_location_device device;
+	const sp_disks *disks;		/* NULL if unknown */
 	bool		has_space;
 	struct statvfs space;
 } location_row;
 
-/* Many tablespaces are usually on a few mounts: copy the device of the same mount. */
-static bool
-copy_device(location_row *row, const location_row *before, int n)
+/* Many tablespaces are usually on a few mounts: take the disks of the same mount. */
+static const sp_disks *
+find_disks(const sp_mount_table *mounts, const sp_mount *mount, const location_row *before, int n)
 {
+	sp_disks   *disks;
+
 	for (int i = 0; i < n; i++)
 	{
-		if (before[i].mount != row->mount)
-			continue;
-		row->device = before[i].device;
-		return true;
+		if (before[i].mount == mount)
+			return before[i].disks;
 	}
-	return false;
+	disks = palloc(sizeof(sp_disks));
+	sp_disks_init(disks);
+	return sp_disks_find("", mounts, mount, disks) == 0 ? disks : NULL;
 }
 
 /*
@@ -93,8 +96,8 @@ examine_location(const sp_location *location, const sp_mount_table *mounts,
 	row->has_space = statvfs(row->directory, &row->space) == 0;
 	if (mounts)
 		row->mount = sp_mount_table_find(mounts, row->directory);
-	if (row->mount && !copy_device(row, before, n))
-		sp_location_find_device(mounts, row->mount, &row->device);
+	if (row->mount)
+		row->disks = find_disks(mounts, row->mount, before, n);
 }
 
 /*
@@ -124,18 +127,26 @@ put_mount(sp_row *row, const sp_mount *mount)
 	put_known_text(row, "mount_options", mount->mount_options);
 }
 
+/* The device is the topmost one, such as LVM or RAID; its write cache is that of its disks. */
 static void
-put_disks(sp_row *row, const sp_location_device *device)
+put_disks(sp_row *row, const sp_disks *disks)
 {
-	put_known_text(row, "device", device->device.name);
-	put_known_text(row, "write_cache", device->device.write_cache);
-	if (device->known && device->device.rotational >= 0)
-		sp_row_put(row, "rotational", BOOLOID, BoolGetDatum(device->device.rotational > 0));
-	if (device->disks != 0)
+	sp_disks_facts facts = sp_disks_summary(disks, SP_LEVEL_DEVICE);
+	Datum		names[SP_MAX_DISKS];
+	int			n = 0;
+
+	for (int i = 0; i < disks->count; i++)
 	{
-		sp_row_put(row, "fua", BOOLOID, BoolGetDatum(device->fua > 0));
-		sp_row_put(row, "disks", TEXTARRAYOID, device->disks);
+		if (disks->disks[i].level == SP_LEVEL_DEVICE)
+			names[n++] = CStringGetTextDatum(disks->disks[i].name);
 	}
+	put_known_text(row, "device", disks->top.name);
+	put_known_text(row, "write_cache", facts.write_cache);
+	if (disks->top.rotational >= 0)
+		sp_row_put(row, "rotational", BOOLOID, BoolGetDatum(disks->top.rotational > 0));
+	sp_row_put(row, "fua", BOOLOID, BoolGetDatum(facts.fua));
+	sp_row_put(row, "disks", TEXTARRAYOID,
+			   PointerGetDatum(construct_array(names, n, TEXTOID, -1, false, TYPALIGN_INT)));
 }
 
 static void
@@ -159,7 +170,8 @@ put_location_row(ReturnSetInfo *rsinfo, const location_row *location, const sp_l
 	put_known_text(row, "directory", location->directory);
 	if (location->mount)
 		put_mount(row, location->mount);
-	put_disks(row, &location->device);
+	if (location->disks)
+		put_disks(row, location->disks);
 	if (location->has_space)
 		put_space(row, &location->space);
 	if (first)

@@ -16,6 +16,7 @@
 
 #include "postgres.h"
 
+#include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 
 #include "engine/measure/measure.h"
@@ -35,18 +36,6 @@ extern void sp_location_find(const char *name, sp_location *location);
 extern List *sp_location_list(void);
 extern void sp_location_check_privilege(const sp_location *location);
 
-/* The device below a location, and properties of all its disks. */
-typedef struct sp_location_device
-{
-	bool		known;
-	sp_block_device device;		/* its write cache is the weakest of its disks */
-	int			fua;
-	Datum		disks;			/* their names, text[] */
-} sp_location_device;
-
-extern void sp_location_find_device(const sp_mount_table *mounts, const sp_mount *mount,
-									sp_location_device *device);
-
 /* --------------------------------------------------------------- survey.c */
 
 /* The storage below a location.  Unknown strings are NULL or empty. */
@@ -54,11 +43,12 @@ typedef struct sp_storage
 {
 	char	   *directory;		/* symbolic links resolved */
 	char	   *filesystem;
-	sp_block_device device;		/* the topmost one, such as LVM or RAID */
+	sp_disk		device;			/* the topmost one, such as LVM or RAID; its write cache is
+								 * the weakest of its disks */
 	char	   *mount_options;
 	char	   *source;
 	const char *syncs_nothing;	/* why, or NULL */
-	sp_disks	disks;
+	sp_disks	disks;			/* that receive syncs */
 	char	   *backing_filesystem; /* of the file of a loop device */
 	char	   *backing_options;
 	const char *no_counters;	/* why the counters are not read, or NULL */
@@ -83,6 +73,17 @@ extern bool sp_storage_open(sp_storage *storage);
 extern void sp_storage_close(sp_storage *storage);
 
 extern int64 sp_storage_zil_commits(sp_storage *storage);
+
+/* ------------------------------------------------------------ zfs_tools.c */
+
+/* GUC, see pg_sync_probe.c: the directory of zfs and zpool; empty: the usual ones. */
+extern char *sp_zfs_directory;
+
+/*
+ * Returns true if the properties of the data set are known.  why_not, which is empty,
+ * gets the reason for what is unknown of the data set or its pool.
+ */
+extern bool sp_zfs_ask_tools(const char *dataset, sp_zfs *zfs, StringInfo why_not);
 
 /* ----------------------------------------------------------------- json.c */
 

@@ -13,8 +13,6 @@
 
 #include "storage/fd.h"
 
-#include "storage/zfs_tools.h"
-
 /* -------------------------------------------------------------- examination */
 
 static bool
@@ -37,13 +35,9 @@ add_vdevs_of(sp_storage *storage, const sp_mount_table *mounts, sp_vdev_use use)
 	for (int i = 0; i < storage->zfs.nvdevs; i++)
 	{
 		const sp_vdev *vdev = &storage->zfs.vdevs[i];
-		char		path[MAXPGPATH];
 
-		if (vdev->use != use)
-			continue;
-		/* without -P the tool omits the directory */
-		snprintf(path, sizeof(path), "%s%s", vdev->path[0] == '/' ? "" : "/dev/", vdev->path);
-		if (sp_disks_add_path("", mounts, path, &storage->disks) != 0)
+		if (vdev->use == use &&
+			sp_disks_add_path("", mounts, vdev->path, &storage->disks) != 0)
 			storage->disks.incomplete[SP_LEVEL_DEVICE] = true;
 	}
 }
@@ -75,11 +69,7 @@ add_pool_disks(sp_storage *storage, const sp_mount_table *mounts)
 int64
 sp_storage_zil_commits(sp_storage *storage)
 {
-	int64_t		commits;
-
-	if (sp_zfs_read_commits("", storage->source, &commits, &storage->zil_whole_system) != 0)
-		return -1;
-	return commits;
+	return sp_zfs_read_commits("", storage->source, &storage->zil_whole_system);
 }
 
 static void
@@ -114,6 +104,10 @@ add_disks_of_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_m
 	if (is_xfs && sp_mount_option(mount->mount_options, "rtdev"))
 		sp_disks_expect(&storage->disks, SP_FLUSHED_PERHAPS, false);
 	status = sp_disks_find("", mounts, mount, &storage->disks);
+	storage->device = storage->disks.top;
+	strlcpy(storage->device.write_cache,
+			sp_disks_summary(&storage->disks, SP_LEVEL_DEVICE).write_cache,
+			sizeof(storage->device.write_cache));
 	if (status != 0 && status != ENODEV)
 		storage->no_counters = psprintf("the disks cannot be determined: %s", strerror(status));
 	if (!is_xfs)
@@ -133,9 +127,11 @@ add_disks_of_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_m
 static bool
 is_volatile_overlay(const sp_mount *mount)
 {
+	const char *fsync_option = sp_mount_option(mount->mount_options, "fsync");
+
 	return strcmp(mount->fstype, "overlay") == 0 &&
-		(sp_mount_has_option(mount->mount_options, "volatile") ||
-		 sp_mount_has_option(mount->mount_options, "fsync=volatile"));
+		(sp_mount_option(mount->mount_options, "volatile") ||
+		 (fsync_option && strncmp(fsync_option, "volatile", 8) == 0));
 }
 
 /* Why a sync does not make data durable there, or NULL. */
@@ -157,10 +153,6 @@ static void
 examine_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_mount *mount)
 {
 	const sp_mount *beneath = sp_mount_beneath(mounts, mount);
-	sp_location_device device;
-
-	sp_location_find_device(mounts, mount, &device);
-	storage->device = device.device;
 
 	/* the file system below an overlay counts, if it is known */
 	if (beneath == NULL)
@@ -183,27 +175,21 @@ examine_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_mount 
 	storage->syncs_nothing = why_syncs_nothing(storage, mount, beneath);
 }
 
-/* The cache of all disks of a level in one word. */
-static const char *
-write_cache_of(const sp_disks *disks, sp_level level)
-{
-	return sp_disks_caches_differ(disks, level) ? SP_MIXED_CACHES :
-		sp_disks_write_cache(disks, level);
-}
-
 /* Set the facts for the engine. */
 static void
 set_facts(const sp_storage *storage, sp_device_facts *facts)
 {
-	const sp_disks *disks = &storage->disks;
+	sp_disks_facts device = sp_disks_summary(&storage->disks, SP_LEVEL_DEVICE);
+	sp_disks_facts backing = sp_disks_summary(&storage->disks, SP_LEVEL_BACKING);
 
 	facts->syncs_nothing = storage->syncs_nothing != NULL;
-	strlcpy(facts->write_cache, write_cache_of(disks, SP_LEVEL_DEVICE),
+	strlcpy(facts->write_cache, device.caches_differ ? SP_MIXED_CACHES : device.write_cache,
 			sizeof(facts->write_cache));
-	strlcpy(facts->backing_write_cache, write_cache_of(disks, SP_LEVEL_BACKING),
+	strlcpy(facts->backing_write_cache,
+			backing.caches_differ ? SP_MIXED_CACHES : backing.write_cache,
 			sizeof(facts->backing_write_cache));
-	facts->fua = sp_disks_fua(disks, SP_LEVEL_DEVICE);
-	facts->flushes_uncounted = !sp_disks_count_flushes(disks, SP_LEVEL_DEVICE);
+	facts->fua = device.fua;
+	facts->flushes_uncounted = !device.count_flushes;
 
 	/*
 	 * A driver without the kernel's queues may count no writes either.  Of ZFS it is not

@@ -13,7 +13,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "storage/zfs_tools.h"
+#include "storage/storage.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,20 +34,19 @@ static const char *const usual_directories[] = {
 
 #define MAX_TOOL_ARGUMENTS	5
 
-/* The commands for one kind of properties, and the parser of their output. */
-typedef struct question
+/* A command, without the name that is its last argument, and the parser of its output. */
+typedef struct command
 {
-	/* the second is for tools that do not know the options of the first */
-	const char *commands[2][MAX_TOOL_ARGUMENTS];
-	bool		(*parse) (const char *text, size_t length, const char *name, sp_zfs *zfs);
-} question;
+	const char *argv[MAX_TOOL_ARGUMENTS];
+	bool		(*parse) (char *text, const char *name, sp_zfs *zfs);
+} command;
 
-static const question about_dataset = {
-	{{"zfs", "get", "-Hp", "all"}}, sp_zfs_parse_properties
-};
-static const question about_pool[] = {
-	{{{"zpool", "status", "-P"}, {"zpool", "status"}}, sp_zfs_parse_status},
-	{{{"zpool", "get", "-Hp", "all"}, {"zpool", "get", "all"}}, sp_zfs_parse_pool_properties}
+static const command get_properties = {{"zfs", "get", "-Hp", "all"}, sp_zfs_parse_properties};
+
+/* The second is for tools that do not know the options of the first. */
+static const command get_status[] = {
+	{{"zpool", "status", "-P"}, sp_zfs_parse_status},
+	{{"zpool", "status"}, sp_zfs_parse_status},
 };
 
 /* The result of a command. */
@@ -119,26 +118,27 @@ append_not_found(StringInfo reason, const char *name)
 
 /* Parse the output; unless it is understood, append why not to reason. */
 static tool_answer
-take_answer(const question *asked, const sp_child_program *program, const sp_child_result *result,
+take_answer(const command *asked, const sp_child_program *program, const sp_child_result *result,
 			const char *name, sp_zfs *zfs, StringInfo reason)
 {
-	appendStringInfo(reason, "%s %s ", program->argv[0], program->argv[1]);
-	if (!sp_child_succeeded(result))
-	{
-		appendStringInfoString(reason, sp_child_describe(program, result));
-		append_complaint(reason, &result->err);
-		return result->timed_out ? NO_ANSWER : REFUSED;
-	}
-	if (asked->parse(result->out.data, result->out.len, name, zfs))
+	bool		succeeded = sp_child_succeeded(result);
+
+	if (succeeded && asked->parse(result->out.data, name, zfs))
 		return UNDERSTOOD;
-	appendStringInfoString(reason, "printed output that is not understood");
-	return REFUSED;
+	appendStringInfo(reason, "%s %s ", program->argv[0], program->argv[1]);
+	if (succeeded)
+	{
+		appendStringInfoString(reason, "printed output that is not understood");
+		return REFUSED;
+	}
+	appendStringInfoString(reason, sp_child_describe(program, result));
+	append_complaint(reason, &result->err);
+	return result->timed_out ? NO_ANSWER : REFUSED;
 }
 
-/* Run one command with the name as its last argument. */
+/* Set reason to why there is no answer, or to nothing. */
 static tool_answer
-run_command(const question *asked, const char *const *command, const char *name,
-			sp_zfs *zfs, StringInfo reason)
+run_command(const command *asked, const char *name, sp_zfs *zfs, StringInfo reason)
 {
 	static char *const environment[] = {
 		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL
@@ -156,14 +156,14 @@ run_command(const question *asked, const char *const *command, const char *name,
 	tool_answer answer;
 	int			argc = 0;
 
-	for (; argc < MAX_TOOL_ARGUMENTS && command[argc]; argc++)
-		argv[argc] = command[argc];
+	for (; argc < MAX_TOOL_ARGUMENTS && asked->argv[argc]; argc++)
+		argv[argc] = asked->argv[argc];
 	argv[argc] = name;
 
 	resetStringInfo(reason);
-	if (!find_tool(command[0], path))
+	if (!find_tool(argv[0], path))
 	{
-		append_not_found(reason, command[0]);
+		append_not_found(reason, argv[0]);
 		return NO_ANSWER;
 	}
 	sp_child_run(&program, &result);
@@ -173,29 +173,11 @@ run_command(const question *asked, const char *const *command, const char *name,
 	return answer;
 }
 
-/* The failure of the last command is appended to why_not. */
-static tool_answer
-ask(const question *asked, const char *name, sp_zfs *zfs, StringInfo why_not)
-{
-	tool_answer answer = REFUSED;
-	StringInfoData reason;
-
-	initStringInfo(&reason);
-	for (size_t i = 0; i < lengthof(asked->commands) && answer == REFUSED; i++)
-	{
-		if (asked->commands[i][0])
-			answer = run_command(asked, asked->commands[i], name, zfs, &reason);
-	}
-	if (answer != UNDERSTOOD)
-		appendStringInfo(why_not, "%s%s", why_not->len > 0 ? "; " : "", reason.data);
-	pfree(reason.data);
-	return answer;
-}
-
 bool
 sp_zfs_ask_tools(const char *dataset, sp_zfs *zfs, StringInfo why_not)
 {
 	char		pool[256];
+	tool_answer answer = REFUSED;
 
 	sp_zfs_init(zfs);
 	if (!sp_zfs_is_dataset_name(dataset))
@@ -203,13 +185,10 @@ sp_zfs_ask_tools(const char *dataset, sp_zfs *zfs, StringInfo why_not)
 		appendStringInfo(why_not, "\"%s\" is not the name of a data set", dataset);
 		return false;
 	}
-	if (ask(&about_dataset, dataset, zfs, why_not) != UNDERSTOOD)
+	if (run_command(&get_properties, dataset, zfs, why_not) != UNDERSTOOD)
 		return false;
 	sp_zfs_pool_name(dataset, pool);
-	for (size_t i = 0; i < lengthof(about_pool); i++)
-	{
-		if (ask(&about_pool[i], pool, zfs, why_not) == NO_ANSWER)
-			break;
-	}
+	for (size_t i = 0; i < lengthof(get_status) && answer == REFUSED; i++)
+		answer = run_command(&get_status[i], pool, zfs, why_not);
 	return true;
 }

@@ -3,9 +3,8 @@
  * fuzz.h
  *	  What the fuzz targets share.
  *
- * A target is one file with LLVMFuzzerTestOneInput, linked either to a fuzzer,
- * which calls it with inputs that it makes up, or to replay.c, which calls it
- * with those that were kept.
+ * A target is one file, linked either to a fuzzer, which calls it with inputs that
+ * it makes up (script/fuzz), or to replay.c, which calls it with fixtures.
  *
  * It must not: include a server header, or hold what only one target needs.
  *
@@ -15,8 +14,6 @@
 #define SP_FUZZ_H
 
 #include <fcntl.h>
-#include <ftw.h>
-#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,6 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../unit/tree.h"
 #include "engine/text/units.h"
 
 /* A property that does not hold ends the program, as a crash would. */
@@ -40,24 +38,19 @@
 		} \
 	} while (0)
 
+/* Each target defines these: the folder of test/fixtures with inputs to begin with, ... */
+extern const char *const fuzz_seeds;
+
+/* ... and what is done with an input. */
 extern int	LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* A directory of this process, for as long as it runs; see fuzz_directory. */
 static char fuzz_directory_path[64];
 
-static int
-fuzz_remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void) st;
-	(void) type;
-	(void) ftw;
-	return remove(path);
-}
-
 static void
 fuzz_remove_directory(void)
 {
-	require(nftw(fuzz_directory_path, fuzz_remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0);
+	require(remove_tree(fuzz_directory_path));
 }
 
 /* In memory where there is such a place: files are written for each input. */
@@ -84,23 +77,6 @@ fuzz_path(char *path, const char *name)
 								  name);
 
 	require(length > 0 && length < PATH_MAX);
-}
-
-/* With all directories above it. */
-static inline void
-fuzz_make_directory(const char *name)
-{
-	char		path[PATH_MAX];
-
-	fuzz_path(path, name);
-	for (char *slash = path + 1; (slash = strchr(slash, '/')) != NULL; slash++)
-	{
-		*slash = '\0';
-		(void) mkdir(path, 0700);
-		*slash = '/';
-	}
-	(void) mkdir(path, 0700);
-	require(access(path, X_OK) == 0);
 }
 
 /* Its directory must exist. */

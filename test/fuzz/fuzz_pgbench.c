@@ -1,10 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * fuzz_pgbench.c
- *	  Fuzz target: what pgbench prints and logs, and the scripts for it.
+ *	  Fuzz target: what pgbench prints and logs.
  *
- * The first byte of the input says for which of the parsers the rest is: the
- * letters that parsers[] has.
+ * Each parser gets the whole input.
  *
  * It must not: include a server header, or start pgbench.
  *
@@ -15,7 +14,8 @@
 #include "fuzz.h"
 #include "engine/pgbench/log.h"
 #include "engine/pgbench/output.h"
-#include "engine/pgbench/script_variables.h"
+
+const char *const fuzz_seeds = "pgbench";
 
 /* Of the right length, so that reading behind it is noticed. */
 static char *
@@ -25,7 +25,8 @@ copy_bytes(const char *text, size_t length, size_t terminator)
 	char	   *copy = calloc(size > 0 ? size : 1, 1);
 
 	require(copy != NULL);
-	memcpy(copy, text, length);
+	if (length > 0)
+		memcpy(copy, text, length);
 	return copy;
 }
 
@@ -190,114 +191,14 @@ check_log(const char *text, size_t length)
 			whole.unreadable + (length > 0 && text[length - 1] != '\n'));
 }
 
-/* Replaced into exactly the room that it takes; *result is to be freed. */
-static size_t
-replace(const char *script, const sp_script_variable *variables, int n, char **result)
-{
-	size_t		length = sp_script_replace(script, variables, n, NULL, 0);
-
-	*result = malloc(length + 1);
-	require(*result != NULL);
-	require(sp_script_replace(script, variables, n, *result, length + 1) == length);
-	require(strlen(*result) == length);
-	return length;
-}
-
-static void
-check_cut(const char *script, const sp_script_variable *variables, int n,
-		  const char *whole, size_t size)
-{
-	size_t		length = strlen(whole);
-	char	   *cut = malloc(size);
-
-	require(cut != NULL);
-	require(sp_script_replace(script, variables, n, cut, size) == length);
-	require(strnlen(cut, size) == (length < size ? length : size - 1));
-	require(memcmp(cut, whole, strlen(cut)) == 0);
-	free(cut);
-}
-
-/* Known, or defined in a first line, it is not found any more. */
-static void
-check_unknown_variable(const char *script)
-{
-	static const char *const known[] = {"client_id", "rows", NULL};
-	const char *more[] = {"client_id", "rows", NULL, NULL};
-	char		name[16];
-	char		again[16] = "";
-	char	   *defined;
-
-	if (!sp_script_unknown_variable(script, known, name, sizeof(name)))
-		return;
-	require(name[0] != '\0' && strlen(name) < sizeof(name) && strpbrk(name, " :\\'\n") == NULL);
-	require(strcmp(name, "rows") != 0 && strcmp(name, "client_id") != 0);
-	if (strlen(name) == sizeof(name) - 1)
-		return;
-	more[2] = name;
-	require(!sp_script_unknown_variable(script, more, again, sizeof(again)) ||
-			strcmp(name, again) != 0);
-	defined = malloc(strlen(script) + strlen(name) + 16);
-	require(defined != NULL);
-	sprintf(defined, "\\set %s 1\n%s", name, script);
-	require(!sp_script_unknown_variable(defined, known, again, sizeof(again)) ||
-			strcmp(name, again) != 0);
-	free(defined);
-}
-
-static void
-check_script(const char *text, size_t length)
-{
-	static const sp_script_variable variables[] = {
-		{"rows", "500000", "'500000'", "\"500000\""},
-		{"a", "", "''", "\"\""},
-	};
-	/* what is put in is what was there */
-	static const sp_script_variable themselves[] = {
-		{"rows", ":rows", ":'rows'", ":\"rows\""},
-		{"a", ":a", ":'a'", ":\"a\""},
-	};
-	char	   *script = copy_bytes(text, length, 1);
-	char	   *result;
-
-	(void) replace(script, variables, 0, &result);
-	require(strcmp(result, script) == 0);
-	free(result);
-	(void) replace(script, themselves, lengthof(themselves), &result);
-	require(strcmp(result, script) == 0);
-	free(result);
-
-	length = replace(script, variables, lengthof(variables), &result);
-	if (strstr(script, ":rows") == NULL && strstr(script, ":a") == NULL &&
-		strstr(script, ":'") == NULL && strstr(script, ":\"") == NULL)
-		require(strcmp(result, script) == 0);
-	check_cut(script, variables, lengthof(variables), result, 1);
-	check_cut(script, variables, lengthof(variables), result, length / 2 + 1);
-	check_cut(script, variables, lengthof(variables), result, length + 2);
-	free(result);
-	check_unknown_variable(script);
-	free(script);
-}
-
-static const struct
-{
-	char		letter;
-	void		(*check) (const char *text, size_t length);
-}			parsers[] =
-{
-	{'p', check_progress},
-	{'s', check_summary},
-	{'v', check_version},
-	{'l', check_log},
-	{'q', check_script},
-};
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	for (size_t i = 0; i < lengthof(parsers); i++)
-	{
-		if (size > 0 && data[0] == (uint8_t) parsers[i].letter)
-			parsers[i].check((const char *) data + 1, size - 1);
-	}
+	const char *text = (const char *) data;
+
+	check_progress(text, size);
+	check_summary(text, size);
+	check_version(text, size);
+	check_log(text, size);
 	return 0;
 }

@@ -12,18 +12,31 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <errno.h>
-
 #include "fuzz.h"
 #include "engine/storage/zfs.h"
 
-typedef bool (*zfs_parser) (const char *text, size_t length, const char *name,
-							sp_zfs *zfs);
+const char *const fuzz_seeds = "zfs";
+
+typedef bool (*zfs_parser) (char *text, const char *name, sp_zfs *zfs);
 
 static const char *const names[] = {
 	"tank", "tank/pg", "tank/pg/wal", "big pool", "big pool/pg data", "spz",
 	"spm", "rpool", "logs", "",
 };
+
+/* What a parser, which changes its text, makes of the first bytes. */
+static bool
+parse_copy(zfs_parser parse, const char *text, size_t length, const char *name, sp_zfs *zfs)
+{
+	char	   *copy = strndup(text, length);
+	bool		found;
+
+	require(copy != NULL);
+	sp_zfs_init(zfs);
+	found = parse(copy, name, zfs);
+	free(copy);
+	return found;
+}
 
 /* A value is a piece of the text, or unknown. */
 static void
@@ -45,9 +58,7 @@ check_result(const char *text, size_t length, const sp_zfs *zfs)
 	check_string(text, length, zfs->field, sizeof(zfs->field))
 	CHECK_STRING(sync);
 	CHECK_STRING(logbias);
-	CHECK_STRING(primarycache);
-	CHECK_STRING(compression);
-	require(zfs->recordsize >= -1 && zfs->ashift >= -1);
+	require(zfs->recordsize >= -1);
 	require(zfs->nvdevs >= 0 && zfs->nvdevs <= SP_ZFS_MAX_VDEVS);
 	for (int i = 0; i < zfs->nvdevs; i++)
 	{
@@ -69,8 +80,7 @@ check_half(zfs_parser parse, const char *text, size_t length, const char *name,
 {
 	sp_zfs		half;
 
-	sp_zfs_init(&half);
-	parse(text, length / 2, name, &half);
+	(void) parse_copy(parse, text, length / 2, name, &half);
 	check_result(text, length / 2, &half);
 	require(half.nvdevs <= whole->nvdevs);
 	require(memcmp(half.vdevs, whole->vdevs,
@@ -95,8 +105,7 @@ check_crlf(zfs_parser parse, const char *text, size_t length, const char *name,
 			converted[to++] = '\r';
 		converted[to++] = text[from];
 	}
-	sp_zfs_init(&zfs);
-	parse(converted, to, name, &zfs);
+	(void) parse_copy(parse, converted, to, name, &zfs);
 	require(memcmp(&zfs, expected, sizeof(zfs)) == 0);
 	free(converted);
 }
@@ -111,10 +120,8 @@ check_parser(zfs_parser parse, const char *text, size_t length,
 	bool		found;
 
 	sp_zfs_init(&empty);
-	sp_zfs_init(&first);
-	sp_zfs_init(&second);
-	found = parse(text, length, name, &first);
-	require(parse(text, length, name, &second) == found);
+	found = parse_copy(parse, text, length, name, &first);
+	require(parse_copy(parse, text, length, name, &second) == found);
 	require(memcmp(&first, &second, sizeof(first)) == 0);
 	check_result(text, length, &first);
 	/* without an answer nothing may be set, but that there was more */
@@ -152,37 +159,29 @@ check_name(const char *text, size_t length)
 static void
 check_counters(const char *text, size_t length)
 {
-	static const char pool[] = "objset/proc/spl/kstat/zfs/tank";
-	static const char all[] = "all/proc/spl/kstat/zfs";
 	static bool has_directories = false;
 	char		sysroot[PATH_MAX];
 	int64_t		commits;
 	int64_t		all_commits;
 	bool		whole_system;
-	int			status;
-	int			all_status;
 
 	if (!has_directories)
 	{
-		fuzz_make_directory(pool);
-		fuzz_make_directory(all);
+		require(make_tree(fuzz_directory(), "objset/proc/spl/kstat/zfs/tank/objset-0x36:\n"
+						  "all/proc/spl/kstat/zfs/zil:\n"));
 		has_directories = true;
 	}
 	fuzz_write_file("objset/proc/spl/kstat/zfs/tank/objset-0x36", text, length);
 	fuzz_path(sysroot, "objset");
-	status = sp_zfs_read_commits(sysroot, "tank/pg", &commits, &whole_system);
-	require(status == 0 || status == ENOENT || status == EINVAL);
-	require(!whole_system && (status == 0 ? commits >= 0 : commits == -1));
+	commits = sp_zfs_read_commits(sysroot, "tank/pg", &whole_system);
+	require(!whole_system && commits >= -1);
 
 	fuzz_write_file("all/proc/spl/kstat/zfs/zil", text, length);
 	fuzz_path(sysroot, "all");
-	all_status = sp_zfs_read_commits(sysroot, "tank/pg", &all_commits,
-									 &whole_system);
-	require(all_status == 0 || all_status == EINVAL);
-	require(whole_system == (all_status == 0));
-	require(all_status == 0 ? all_commits >= 0 : all_commits == -1);
-	require(status != 0 || (all_status == 0 && commits == all_commits));
-	require(status != 0 || memmem(text, length, "tank/pg", 7) != NULL);
+	all_commits = sp_zfs_read_commits(sysroot, "tank/pg", &whole_system);
+	require(all_commits >= -1 && whole_system == (all_commits >= 0));
+	require(commits < 0 || (commits == all_commits &&
+							memmem(text, length, "tank/pg", 7) != NULL));
 }
 
 int
@@ -197,7 +196,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			continue;
 		check_parser(sp_zfs_parse_properties, text, size, names[i]);
 		check_parser(sp_zfs_parse_status, text, size, names[i]);
-		check_parser(sp_zfs_parse_pool_properties, text, size, names[i]);
 	}
 	check_name(text, size);
 	fd = dup(STDERR_FILENO);

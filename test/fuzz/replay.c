@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * replay.c
- *	  Feeds a fuzz target with the inputs that were kept, as a test.
+ *	  Feeds a fuzz target with fixtures, as a test that needs no fuzzer.
  *
- * Needs no fuzzer: each file of the directories that are given as arguments is
- * one input and one line of TAP.  Without arguments a program that is called
- * replay_NAME takes $SP_FIXTURES/fuzz/NAME.  An input that the target dies of is
- * named before, and the plan is not fulfilled.
+ * A program that is called replay_NAME takes the files of $SP_FIXTURES/fuzz/NAME,
+ * which once broke something and are named after that, and those that the fuzzer
+ * begins with.  Each is a line of TAP.  An input that the target dies of is named
+ * before, and the plan is not fulfilled.
  *
  * It must not: include a server header, or change a file.
  *
@@ -35,7 +35,8 @@ add_directory(input_list *list, const char *directory)
 	struct dirent **entries;
 	int			count = scandir(directory, &entries, is_input, alphasort);
 
-	require(count >= 0);
+	/* a folder that was lost must not look like one that passed */
+	require(count > 0);
 	list->paths = realloc(list->paths,
 						  (list->count + (size_t) count + 1) * sizeof(char *));
 	require(list->paths != NULL);
@@ -70,34 +71,20 @@ feed(const char *path)
 	free(content);
 }
 
-static void
-add_own_directory(input_list *list)
+int
+main(void)
 {
 	const char *fixtures = getenv("SP_FIXTURES");
 	const char *name = strchr(program_invocation_short_name, '_');
 	char		path[PATH_MAX];
-
-	require(name != NULL);
-	snprintf(path, sizeof(path), "%s/fuzz/%s",
-			 fixtures != NULL ? fixtures : "test/fixtures", name + 1);
-	add_directory(list, path);
-}
-
-int
-main(int argc, char **argv)
-{
 	input_list	list = {0};
 
-	for (int i = 1; i < argc; i++)
-		add_directory(&list, argv[i]);
-	if (argc == 1)
-		add_own_directory(&list);
-	if (list.count == 0)
-	{
-		/* a corpus that was lost must not look like one that passed */
-		printf("1..1\nnot ok 1 - there is no input\n");
-		return 1;
-	}
+	require(name != NULL);
+	fixtures = fixtures != NULL ? fixtures : "test/fixtures";
+	snprintf(path, sizeof(path), "%s/fuzz/%s", fixtures, name + 1);
+	add_directory(&list, path);
+	snprintf(path, sizeof(path), "%s/%s", fixtures, fuzz_seeds);
+	add_directory(&list, path);
 	printf("1..%zu\n", list.count);
 	for (size_t i = 0; i < list.count; i++)
 	{

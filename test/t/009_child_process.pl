@@ -675,52 +675,48 @@ sub calls_made
 
 my %openzfs = (
 	zfs => answers('get -Hp all tank/pg' => 'get_openzfs.txt'),
-	zpool => answers('status -P tank' => 'status_full.txt', 'get -Hp all tank' => 'pool_openzfs.txt'));
+	zpool => answers('status -P tank' => 'status_full.txt'));
 my %zfs_fuse = (
 	zfs => answers('get -Hp all spz' => 'get_zfs_fuse.txt'),
-	zpool => answers('status spz' => 'status_zfs_fuse.txt', 'get all spz' => 'pool_zfs_fuse.txt'));
-my $ask_pool = "zpool [status] [-P] [tank]\nzpool [get] [-Hp] [all] [tank]";
-my $ask_all = "zfs [get] [-Hp] [all] [tank/pg]\n$ask_pool";
+	zpool => answers('status spz' => 'status_zfs_fuse.txt'));
+my $ask_all = "zfs [get] [-Hp] [all] [tank/pg]\nzpool [status] [-P] [tank]";
 my $ask_zfs = 'zfs [get] [-Hp] [all] [tank/pg]';
 my $hangs = 'exec sleep 1000';
 
 # tools, data set, wanted columns, calls made
 for (
 	[ 'OpenZFS', \%openzfs, 'tank/pg',
-		{ known => 1, why => '', sync => 'standard', logbias => 'latency', recordsize => 16384,
-			ashift => 12 }, $ask_all ],
+		{ known => 1, why => '', sync => 'standard', logbias => 'latency', recordsize => 16384 },
+		$ask_all ],
 	[ 'zfs-fuse', \%zfs_fuse, 'spz',
-		{ known => 1, why => '', sync => undef, logbias => 'latency', recordsize => 131072, ashift => 0,
+		{ known => 1, why => '', sync => undef, logbias => 'latency', recordsize => 131072,
 			vdevs => ['/srv/zz/z.img'] },
-		"zfs [get] [-Hp] [all] [spz]\nzpool [status] [-P] [spz]\nzpool [status] [spz]\n"
-		  . "zpool [get] [-Hp] [all] [spz]\nzpool [get] [all] [spz]" ],
+		"zfs [get] [-Hp] [all] [spz]\nzpool [status] [-P] [spz]\nzpool [status] [spz]" ],
 	[ 'blanks', { zfs => answers('get -Hp all big pool/pg data' => 'get_always.txt'),
-			zpool => answers('get all big pool' => 'pool_blanks.txt') }, 'big pool/pg data',
+			zpool => answers() }, 'big pool/pg data',
 		{ known => 1, why => "zpool status exited with status 2: cannot do 'status big pool'",
-			sync => 'always', ashift => 13, vdevs => [] },
+			sync => 'always', vdevs => [] },
 		"zfs [get] [-Hp] [all] [big pool/pg data]\nzpool [status] [-P] [big pool]\nzpool [status]"
-			  . " [big pool]\n"
-		  . "zpool [get] [-Hp] [all] [big pool]\nzpool [get] [all] [big pool]" ],
+			  . " [big pool]" ],
 
 	# what is missing
 	[ 'no tools', {}, 'tank/pg', { known => 0, why => qr/^there is no program "zfs" in "\Q%s\E"$/ },
 		'' ],
 	[ 'no zpool', { %openzfs, zpool => undef }, 'tank/pg',
 		{ known => 1, why => qr/^there is no program "zpool" in "\Q%s\E"$/, sync => 'standard',
-			ashift => -1, vdevs => [] }, $ask_zfs ],
+			vdevs => [] }, $ask_zfs ],
 	[ 'zfs fails', { %openzfs, zfs => 'echo nothing; exit 1' }, 'tank/pg',
 		{ known => 0, why => 'zfs get exited with status 1', sync => undef, recordsize => -1,
-			ashift => -1, vdevs => [] }, $ask_zfs ],
+			vdevs => [] }, $ask_zfs ],
 	[ 'zfs knows it not', \%openzfs, 'tank/pgx',
 		{ known => 0, why => "zfs get exited with status 2: cannot do 'get -Hp all tank/pgx'" },
 			'zfs [get] [-Hp] [all] [tank/pgx]' ],
 	[ 'zfs is killed', { %openzfs, zfs => 'kill -9 $$' }, 'tank/pg',
 		{ known => 0, why => 'zfs get was ended by signal 9' }, $ask_zfs ],
 	[ 'zpool fails', { %openzfs, zpool => 'exit 1' }, 'tank/pg',
-		{ known => 1, why => 'zpool status exited with status 1; zpool get exited with status 1',
+		{ known => 1, why => 'zpool status exited with status 1',
 			sync => 'standard', vdevs => [] },
-		"$ask_zfs\nzpool [status] [-P] [tank]\nzpool [status] [tank]\nzpool [get] [-Hp] [all]"
-			  . " [tank]\nzpool [get] [all] [tank]" ],
+		"$ask_zfs\nzpool [status] [-P] [tank]\nzpool [status] [tank]" ],
 	[ 'long complaint in any bytes',
 		{ zfs => q{printf '\033[1m\303\244' >&2; head -c 1000 /dev/zero | tr '\0' x >&2; exit 1} },
 		'tank/pg',
@@ -734,10 +730,8 @@ for (
 	[ 'endless garbage', { zfs => 'yes garbage | head -c 10000000' }, 'tank/pg',
 		{ known => 0, why => 'zfs get printed output that is not understood' }, $ask_zfs ],
 	[ 'garbage of zpool', { %openzfs, zpool => 'cat /bin/sh' }, 'tank/pg',
-		{ known => 1, why => 'zpool status printed output that is not understood; zpool get printed'
-			  . ' output that is not understood', sync => 'standard' },
-		"$ask_zfs\nzpool [status] [-P] [tank]\nzpool [status] [tank]\nzpool [get] [-Hp] [all]"
-			  . " [tank]\nzpool [get] [all] [tank]" ],
+		{ known => 1, why => 'zpool status printed output that is not understood', sync => 'standard' },
+		"$ask_zfs\nzpool [status] [-P] [tank]\nzpool [status] [tank]" ],
 
 	# who does not answer is not asked again
 	[ 'zfs hangs', { %openzfs, zfs => $hangs }, 'tank/pg',

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fixtures.h
- *	  Find and read captured trees and outputs.
+ *	  Find and read captured outputs, and unpack captured trees.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,12 +10,7 @@
 
 #include "unit.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
+#include "tree.h"
 
 /* The path of a file in test/fixtures; path has PATH_MAX bytes. */
 static inline void
@@ -27,13 +22,6 @@ fixture_file(char *path, const char *directory, const char *name)
 								  directory, name);
 
 	assert_uint_in_range(length, 1, PATH_MAX - 1);
-}
-
-/* The path of the captured tree of a kind of system, for sysroot. */
-static inline void
-fixture_path(char *path, const char *kind)
-{
-	fixture_file(path, "sysroot", kind);
 }
 
 /*
@@ -69,6 +57,68 @@ copy_bytes(const char *bytes, size_t length)
 	assert_non_null(copy);
 	memcpy(copy, bytes, length);
 	return copy;
+}
+
+/* An empty directory in memory or /tmp, whose path the caller frees. */
+static inline char *
+make_directory(void)
+{
+	char	   *path = strdup(access("/dev/shm", W_OK) == 0 ? "/dev/shm/sp_test_XXXXXX" :
+							  "/tmp/sp_test_XXXXXX");
+
+	assert_non_null(path);
+	assert_non_null(mkdtemp(path));
+	return path;
+}
+
+/* Setup and teardown of a test whose state is the path of a directory. */
+static inline int
+make_state_directory(void **state)
+{
+	*state = make_directory();
+	return 0;
+}
+
+static inline int
+remove_state_directory(void **state)
+{
+	bool		removed = remove_tree(*state);
+
+	free(*state);
+	return removed ? 0 : -1;
+}
+
+#define WITH_DIRECTORY(test) \
+	cmocka_unit_test_setup_teardown(test, make_state_directory, remove_state_directory)
+
+static char *unpacked;			/* where trees are, for as long as the program runs */
+
+static inline void
+remove_unpacked(void)
+{
+	(void) remove_tree(unpacked);
+	free(unpacked);
+}
+
+/* The root of the captured tree of a kind of system; path has PATH_MAX bytes. */
+static inline void
+fixture_path(char *path, const char *kind)
+{
+	char	   *text;
+	size_t		length;
+
+	if (unpacked == NULL)
+	{
+		unpacked = make_directory();
+		assert_int_equal(atexit(remove_unpacked), 0);
+	}
+	assert_uint_in_range(snprintf(path, PATH_MAX, "%s/%s", unpacked, kind), 1, PATH_MAX - 1);
+	if (access(path, F_OK) == 0)
+		return;
+	text = read_fixture("sysroot", kind, &length, 1);
+	if (!make_tree(path, text))
+		fail_msg("test/fixtures/sysroot/%s: not understood", kind);
+	free(text);
 }
 
 #endif							/* FIXTURES_H */

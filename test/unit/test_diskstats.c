@@ -13,101 +13,67 @@
 
 #include "engine/storage/diskstats.h"
 
-/* sizeof without the NUL: some have a NUL inside */
-#define TEXT(text) text, sizeof(text) - 1
-
 typedef struct parse_case
 {
 	const char *name;
 	const char *text;
-	size_t		length;
 	bool		understood;
 	sp_counters counters;		/* all zero if not understood */
 } parse_case;
 
-#define MAX64 "18446744073709551615"
-
 static const parse_case parse_cases[] = {
-	{"before 4.18", TEXT("     421        2     6338       43      667     1234     8952"
-						"      912        0      660      955\n"),
+	{"before 4.18", "     421        2     6338       43      667     1234     8952"
+						"      912        0      660      955\n",
 	true, {.writes = 667,.written_bytes = 8952 * 512,.busy_ms = 660,.request_ms = 955}},
-	{"4.18, discards", TEXT("  421 2 6338 43 667 1234 8952 912 1 660 955 7 0 999 45\n"),
+	{"4.18, discards", "  421 2 6338 43 667 1234 8952 912 1 660 955 7 0 999 45\n",
 	true, {.writes = 667,.written_bytes = 8952 * 512,.busy_ms = 660,.request_ms = 1000}},
-	{"5.5, flushes", TEXT("   58171        0   468872     1661 12132712       34 321039368"
+	{"5.5, flushes", "   58171        0   468872     1661 12132712       34 321039368"
 						  "  1429502        0   666012  1916878      389        0 14131856"
-						  "     1434  2481116   484280\n"),
+						  "     1434  2481116   484280\n",
 		true, {.writes = 12132712,.written_bytes = UINT64_C(321039368) * 512,
 		.has_flushes = true,.flushes = 2481116,.busy_ms = 666012,
 	.request_ms = 1661 + 1429502 + 1434 + 484280}},
-	{"unused", TEXT("0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n"), true, {.has_flushes = true}},
-	{"a later kernel", TEXT("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19\n"),
+	{"a later kernel", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19\n",
 		true, {.writes = 5,.written_bytes = 7 * 512,.has_flushes = true,
 	.flushes = 16,.busy_ms = 10,.request_ms = 4 + 8 + 15 + 17}},
-	{"words behind the known", TEXT("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 x -1\n"),
-		true, {.writes = 5,.written_bytes = 7 * 512,.has_flushes = true,
-	.flushes = 16,.busy_ms = 10,.request_ms = 4 + 8 + 15 + 17}},
-	{"flushes without their time", TEXT("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n"),
+	{"flushes without their time", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n",
 	true, {.writes = 5,.written_bytes = 7 * 512,.busy_ms = 10,.request_ms = 4 + 8 + 15}},
-	{"no newline", TEXT("1 2 3 4 5 6 7 8 9 10 11"),
+	{"no newline", "1 2 3 4 5 6 7 8 9 10 11",
 	true, {.writes = 5,.written_bytes = 7 * 512,.busy_ms = 10,.request_ms = 12}},
-	{"blank at the end", TEXT("1 2 3 4 5 6 7 8 9 10 11 \n"),
-	true, {.writes = 5,.written_bytes = 7 * 512,.busy_ms = 10,.request_ms = 12}},
-	{"largest numbers", TEXT(MAX64 " " MAX64 " " MAX64 " 0 " MAX64 " " MAX64
-							 " 36028797018963967 " MAX64 " " MAX64 " " MAX64 " " MAX64),
-		true, {.writes = UINT64_MAX,.written_bytes = UINT64_MAX - 511,
-	.busy_ms = UINT64_MAX,.request_ms = UINT64_MAX}},
 
-	{"empty", TEXT(""), false, {0}},
-	{"only a newline", TEXT("\n"), false, {0}},
-	{"only blanks", TEXT("          \n"), false, {0}},
-	{"ten fields", TEXT("1 2 3 4 5 6 7 8 9 10\n"), false, {0}},
-	{"a partition of 2.6", TEXT("     421     6338      667     8952\n"), false, {0}},
-	{"negative", TEXT("1 2 3 4 5 6 7 8 -1 10 11\n"), false, {0}},
-	{"plus", TEXT("1 2 3 4 +5 6 7 8 9 10 11\n"), false, {0}},
-	{"hexadecimal", TEXT("1 2 3 4 0x5 6 7 8 9 10 11\n"), false, {0}},
-	{"fraction", TEXT("1 2 3 4 5 6 7 8 9 10 11.5\n"), false, {0}},
-	{"letter behind a number", TEXT("1 2 3 4 5k 6 7 8 9 10 11\n"), false, {0}},
-	{"word among the known", TEXT("1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 x\n"), false, {0}},
-	{"word where discards are", TEXT("1 2 3 4 5 6 7 8 9 10 11 x\n"), false, {0}},
-	{"comma", TEXT("1,2,3,4,5,6,7,8,9,10,11\n"), false, {0}},
-	{"two lines", TEXT("1 2 3 4 5 6 7 8 9 10\n11\n"), false, {0}},
-	{"NUL inside", TEXT("1 2 3 4 5 6 7 8 9 10 11\0 12\n"), false, {0}},
-	{"beyond 64 bits", TEXT("1 2 3 4 18446744073709551616 6 7 8 9 10 11\n"), false, {0}},
-	{"far beyond 64 bits", TEXT("1 2 3 4 5 6 7 8 9 10 99999999999999999999999\n"), false, {0}},
-	{"bytes beyond 64 bits", TEXT("1 2 3 4 5 6 36028797018963968 8 9 10 11\n"), false, {0}},
-	{"times beyond 64 bits", TEXT("1 2 3 1 5 6 7 " MAX64 " 9 10 11\n"), false, {0}},
+	{"empty", "", false, {0}},
+	{"ten fields", "1 2 3 4 5 6 7 8 9 10\n", false, {0}},
+	{"a partition of 2.6", "     421     6338      667     8952\n", false, {0}},
 };
 
 #define COUNTED(n, bytes, counts_flushes, flushed, busy, request) { \
 	.writes = n, .written_bytes = bytes, .has_flushes = counts_flushes, .flushes = flushed, \
 	.busy_ms = busy, .request_ms = request}
 
-/* The difference of two readings; if any counter goes backwards there is none. */
-typedef struct between_case
+/*
+ * The difference between two readings of which the first has 10 writes of 100 bytes, 5
+ * flushes, 50 ms and 60 ms; if any counter goes backwards there is none.
+ */
+static const struct
 {
 	const char *name;
 	sp_counters before;
 	sp_counters after;
 	bool		understood;
 	sp_counters delta;
-} between_case;
-
-static const between_case between_cases[] = {
-	{"all", COUNTED(10, 100, true, 5, 50, 60), COUNTED(13, 104, true, 10, 56, 67),
-	true, COUNTED(3, 4, true, 5, 6, 7)},
-	{"nothing", COUNTED(10, 100, true, 5, 50, 60), COUNTED(10, 100, true, 5, 50, 60),
-	true, COUNTED(0, 0, true, 0, 0, 0)},
-	{"no flushes counted", COUNTED(10, 100, false, 0, 50, 60), COUNTED(13, 104, false, 0, 56, 67),
-	true, COUNTED(3, 4, false, 0, 6, 7)},
-	{"flushes counted only now", COUNTED(10, 100, false, 0, 50, 60), COUNTED(13, 104, true, 9, 56, 67),
-	true, COUNTED(3, 4, false, 0, 6, 7)},
-	{"flushes counted no more", COUNTED(10, 100, true, 9, 50, 60), COUNTED(13, 104, false, 0, 56, 67),
-	true, COUNTED(3, 4, false, 0, 6, 7)},
-	{"writes back", COUNTED(10, 100, true, 5, 50, 60), COUNTED(9, 104, true, 10, 56, 67), false, {0}},
-	{"bytes back", COUNTED(10, 100, true, 5, 50, 60), COUNTED(13, 99, true, 10, 56, 67), false, {0}},
-	{"flushes back", COUNTED(10, 100, true, 5, 50, 60), COUNTED(13, 104, true, 4, 56, 67), false, {0}},
-	{"busy back", COUNTED(10, 100, true, 5, 50, 60), COUNTED(13, 104, true, 10, 49, 67), false, {0}},
-	{"time back", COUNTED(10, 100, true, 5, 50, 60), COUNTED(13, 104, true, 10, 56, 59), false, {0}},
+}			between_cases[] =
+{
+#define BEFORE COUNTED(10, 100, true, 5, 50, 60)
+	{"all", BEFORE, COUNTED(13, 104, true, 10, 56, 67), true, COUNTED(3, 4, true, 5, 6, 7)},
+	{"flushes counted only now", COUNTED(10, 100, false, 0, 50, 60),
+	COUNTED(13, 104, true, 9, 56, 67), true, COUNTED(3, 4, false, 0, 6, 7)},
+	{"flushes counted no more", BEFORE,
+	COUNTED(13, 104, false, 0, 56, 67), true, COUNTED(3, 4, false, 0, 6, 7)},
+	{"writes back", BEFORE, COUNTED(9, 104, true, 10, 56, 67), false, {0}},
+	{"bytes back", BEFORE, COUNTED(13, 99, true, 10, 56, 67), false, {0}},
+	{"flushes back", BEFORE, COUNTED(13, 104, true, 4, 56, 67), false, {0}},
+	{"busy back", BEFORE, COUNTED(13, 104, true, 10, 49, 67), false, {0}},
+	{"time back", BEFORE, COUNTED(13, 104, true, 10, 56, 59), false, {0}},
 };
 
 static void
@@ -127,22 +93,6 @@ check_counters(const char *name, const sp_counters *found,
 				 (uintmax_t) found->request_ms);
 }
 
-/* From memory of exactly its size, so that reading behind it is seen. */
-static bool
-parse_exactly(const char *text, size_t length, sp_counters *counters)
-{
-	char	   *copy = test_malloc(length + 1);
-	bool		understood;
-
-	/* the text behind it would change the last number */
-	memset(copy, '9', length + 1);
-	memcpy(copy, text, length);
-	memset(counters, 'x', sizeof(*counters));
-	understood = sp_counters_parse(copy, length, counters);
-	test_free(copy);
-	return understood;
-}
-
 static void
 takes_numbers_out_of_a_line(void **state)
 {
@@ -152,8 +102,8 @@ takes_numbers_out_of_a_line(void **state)
 		const parse_case *row = &parse_cases[i];
 		sp_counters counters;
 
-		if (parse_exactly(row->text, row->length, &counters) !=
-			row->understood)
+		memset(&counters, 'x', sizeof(counters));
+		if (sp_counters_parse(row->text, &counters) != row->understood)
 			fail_msg("%s: %sunderstood", row->name,
 					 row->understood ? "not " : "");
 		check_counters(row->name, &counters, &row->counters);
@@ -179,7 +129,7 @@ reads_the_right_fields(void **state)
 		expected.busy_ms = field == 9 ? 3 : 0;
 		expected.request_ms = field == 3 || field == 7 || field == 14 ||
 			field == 16 ? 3 : 0;
-		assert_true(parse_exactly(text, strlen(text), &counters));
+		assert_true(sp_counters_parse(text, &counters));
 		check_counters(text, &counters, &expected);
 	}
 }
@@ -210,15 +160,14 @@ subtracts_readings(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(between_cases); i++)
 	{
-		const between_case *row = &between_cases[i];
+		const char *name = between_cases[i].name;
 		sp_counters delta;
 
 		memset(&delta, 'x', sizeof(delta));
-		if (sp_counters_between(&row->before, &row->after, &delta) !=
-			row->understood)
-			fail_msg("%s: %sunderstood", row->name,
-					 row->understood ? "not " : "");
-		check_counters(row->name, &delta, &row->delta);
+		if (sp_counters_between(&between_cases[i].before, &between_cases[i].after, &delta) !=
+			between_cases[i].understood)
+			fail_msg("%s: %sunderstood", name, between_cases[i].understood ? "not " : "");
+		check_counters(name, &delta, &between_cases[i].delta);
 	}
 }
 

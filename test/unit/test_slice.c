@@ -59,20 +59,6 @@ takes_numbers(void **state)
 }
 
 static void
-parses_whole_numbers(void **state)
-{
-	uint64_t	number = UNTOUCHED;
-
-	(void) state;
-	assert_false(sp_parse_number(sp_slice_of("12 "), 100, &number));
-	assert_false(sp_parse_number(sp_slice_of("101"), 100, &number));
-	assert_false(sp_parse_number(sp_slice_of(""), 100, &number));
-	assert_int_equal(number, UNTOUCHED);
-	assert_true(sp_parse_number(sp_slice_of("100"), 100, &number));
-	assert_int_equal(number, 100);
-}
-
-static void
 takes_lines(void **state)
 {
 	sp_slice	text = sp_slice_of("one\r\n\ntwo\rx\nrest\r");
@@ -90,36 +76,17 @@ takes_lines(void **state)
 }
 
 static void
-takes_words_and_texts(void **state)
+takes_texts(void **state)
 {
-	sp_slice	text = sp_slice_of("pool \t state  x");
-	sp_slice	word;
+	sp_slice	text = sp_slice_of("state  x");
 
 	(void) state;
-	assert_true(sp_take_word(&text, &word));
-	assert_true(sp_slice_equals(word, "pool"));
 	assert_false(sp_take_text(&text, "states"));
 	assert_false(sp_take_text(&text, "state  xy"));
 	assert_true(sp_take_text(&text, "state"));
 	assert_true(sp_take_spaces(&text));
 	assert_false(sp_take_spaces(&text));
-	assert_false(sp_take_word(&text, &word));
-	assert_true(sp_slice_equals(word, "x"));
 	assert_true(sp_slice_equals(text, "x"));
-}
-
-static void
-copies_whole_texts_only(void **state)
-{
-	char		string[4] = "old";
-
-	(void) state;
-	assert_false(sp_copy_slice(sp_slice_of("long"), string, sizeof(string)));
-	assert_false(sp_copy_slice(sp_slice_of(""), string, sizeof(string)));
-	assert_false(sp_copy_slice((sp_slice) {"a\0b", 3}, string, sizeof(string)));
-	assert_string_equal(string, "old");
-	assert_true(sp_copy_slice(sp_slice_of("new"), string, sizeof(string)));
-	assert_string_equal(string, "new");
 }
 
 /* A text of no bytes may have no address. */
@@ -129,14 +96,12 @@ takes_nothing_from_nothing(void **state)
 	sp_slice	text = {NULL, 0};
 	sp_slice	line;
 	uint64_t	number;
-	char		string[4];
 
 	(void) state;
 	assert_false(sp_take_line(&text, &line));
 	assert_false(sp_take_field(&text, '\t', &line));
 	assert_false(sp_take_number(&text, &number));
 	assert_false(sp_take_text(&text, "x"));
-	assert_false(sp_copy_slice(text, string, sizeof(string)));
 	assert_int_equal(sp_trim(text).length, 0);
 }
 
@@ -145,10 +110,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(takes_numbers),
-		cmocka_unit_test(parses_whole_numbers),
 		cmocka_unit_test(takes_lines),
-		cmocka_unit_test(takes_words_and_texts),
-		cmocka_unit_test(copies_whole_texts_only),
+		cmocka_unit_test(takes_texts),
 		cmocka_unit_test(takes_nothing_from_nothing),
 	};
 

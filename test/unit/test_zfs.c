@@ -5,23 +5,13 @@
  *
  * It must not: start a tool, or look at the ZFS of the machine it runs on.  To
  * add an output, add a file in test/fixtures/zfs and a row of the tables below;
- * for the counters of a system, a directory in test/fixtures/sysroot.
+ * for the counters of a system, a file in test/fixtures/sysroot.
  *
  *-------------------------------------------------------------------------
  */
 #include "fixtures.h"
 
-#include <errno.h>
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "engine/storage/zfs.h"
-
-#define RAW(bytes) bytes, sizeof(bytes) - 1
 
 /* Which names may be given to the tools, and the pool of those that may. */
 static const struct
@@ -34,29 +24,20 @@ static const struct
 	{"tank/pg", "tank"},
 	{"tank/pg/wal", "tank"},
 	{"big pool/pg data", "big pool"},
-	{"t-1_2.3:4/-x", "t-1_2.3:4"},
 	{"tank/...", "tank"},
 	{"..a/b", "..a"},
-	{"tank/ x", "tank"},
 	{"", NULL},
 	{"-tank", NULL},
 	{"/tank", NULL},
 	{" tank", NULL},
 	{"tank/pg ", NULL},
 	{"tank/", NULL},
-	{"tank//pg", NULL},
 	{"..", NULL},
-	{".", NULL},
 	{"../tank", NULL},
 	{"tank/../../sys", NULL},
-	{"tank/.", NULL},
 	{"tank@snapshot", NULL},
-	{"tank#bookmark", NULL},
-	{"tank%recv", NULL},
-	{"tank\tpg", NULL},
 	{"tank\n", NULL},
 	{"tank;reboot", NULL},
-	{"$(tank)", NULL},
 	{"t\303\244nk", NULL},
 };
 
@@ -68,28 +49,20 @@ typedef struct property_case
 	bool		found;
 	const char *sync;
 	const char *logbias;
-	const char *primarycache;
-	const char *compression;
 	int64_t		recordsize;
 } property_case;
 
 static const property_case property_cases[] = {
-	{"get_openzfs.txt", "tank/pg", true, "standard", "latency", "all",
-	"zstd-3", 16384},
+	{"get_openzfs.txt", "tank/pg", true, "standard", "latency", 16384},
 	/* the values of a user's own properties do not count */
-	{"get_unsafe.txt", "tank/pg/wal", true, "disabled", "throughput",
-	"metadata", "off", 1048576},
-	{"get_always.txt", "big pool/pg data", true, "always", "latency", "all",
-	"gzip-9", 131072},
-	{"get_volume.txt", "tank/vm", true, "standard", "latency", "all", "lz4",
-	-1},
+	{"get_unsafe.txt", "tank/pg/wal", true, "disabled", "throughput", 1048576},
+	{"get_always.txt", "big pool/pg data", true, "always", "latency", 131072},
+	{"get_volume.txt", "tank/vm", true, "standard", "latency", -1},
 	/* knows no sync: the log is always written */
-	{"get_zfs_fuse.txt", "spz", true, "", "latency", "all", "off", 131072},
-	{"get_openzfs.txt", "tank", false, "", "", "", "", -1},
-	{"get_openzfs.txt", "tank/pg/wal", false, "", "", "", "", -1},
-	{"get_openzfs.txt", "", false, "", "", "", "", -1},
-	{"status_full.txt", "tank", false, "", "", "", "", -1},
-	{"pool_openzfs.txt", "tank", false, "", "", "", "", -1},
+	{"get_zfs_fuse.txt", "spz", true, "", "latency", 131072},
+	{"get_openzfs.txt", "tank", false, "", "", -1},
+	{"get_openzfs.txt", "tank/pg/wal", false, "", "", -1},
+	{"status_full.txt", "tank", false, "", "", -1},
 };
 
 /* Generated lines about "d", and the resulting sync and recordsize. */
@@ -97,84 +70,26 @@ static const struct
 {
 	const char *name;
 	const char *text;
-	size_t		length;
 	const char *sync;
 	int64_t		recordsize;
 }			property_lines[] =
 {
-	{"empty", RAW(""), "", -1},
-	{"empty lines", RAW("\n\n\t\n\t\t\t\n"), "", -1},
-	{"plain", RAW("d\tsync\talways\tlocal\n"), "always", -1},
-	{"CRLF", RAW("d\tsync\talways\tlocal\r\nd\trecordsize\t8192\t-\r\n"),
+	{"plain", "d\tsync\talways\tlocal\n", "always", -1},
+	{"CRLF", "d\tsync\talways\tlocal\r\nd\trecordsize\t8192\t-\r\n",
 	"always", 8192},
-	{"cut off before the end", RAW("d\tsync\tdisabled\tloc"), "", -1},
-	{"cut off in a number", RAW("d\tsync\talways\t-\nd\trecordsize\t13"),
-	"always", -1},
-	{"without a source", RAW("d\tsync\tdisabled\n"), "", -1},
-	{"empty source", RAW("d\tsync\tdisabled\t\n"), "disabled", -1},
-	{"blanks for tabs", RAW("d  sync  disabled  local\n"), "", -1},
-	{"other data set", RAW("d/e\tsync\tdisabled\tlocal\n"), "", -1},
-	{"other property", RAW("d\tsynch\tdisabled\tlocal\n"), "", -1},
-	{"part of a name", RAW("d\tsyn\tdisabled\tlocal\n"), "", -1},
-	{"not told", RAW("d\tsync\t-\t-\n"), "", -1},
-	{"empty value", RAW("d\tsync\t\tlocal\n"), "", -1},
-	{"NUL in the value", RAW("d\tsync\tdis\0abled\tlocal\n"), "", -1},
-	{"NUL in the name", RAW("d\0\tsync\tdisabled\tlocal\n"), "", -1},
-	{"line after NUL", RAW("\0\nd\tsync\talways\tlocal\n"), "always", -1},
-	{"fits", RAW("d\tsync\t123456789012345\tlocal\n"), "123456789012345", -1},
-	{"too long", RAW("d\tsync\t1234567890123456\tlocal\n"), "", -1},
-	{"the last one counts", RAW("d\tsync\talways\t-\nd\tsync\tdisabled\t-\n"),
+	{"cut off before the end", "d\tsync\tdisabled\tloc", "", -1},
+	{"without a source", "d\tsync\tdisabled\n", "", -1},
+	{"blanks for tabs", "d  sync  disabled  local\n", "", -1},
+	{"other data set", "d/e\tsync\tdisabled\tlocal\n", "", -1},
+	{"not told", "d\tsync\t-\t-\n", "", -1},
+	{"empty value", "d\tsync\t\tlocal\n", "", -1},
+	{"fits", "d\tsync\t123456789012345\tlocal\n", "123456789012345", -1},
+	{"too long", "d\tsync\t1234567890123456\tlocal\n", "", -1},
+	{"the last one counts", "d\tsync\talways\t-\nd\tsync\tdisabled\t-\n",
 	"disabled", -1},
-	{"number", RAW("d\trecordsize\t0\t-\n"), "", 0},
-	{"largest number", RAW("d\trecordsize\t9223372036854775807\t-\n"), "",
+	{"largest number", "d\trecordsize\t9223372036854775807\t-\n", "",
 	INT64_MAX},
-	{"beyond", RAW("d\trecordsize\t9223372036854775808\t-\n"), "", -1},
-	{"far beyond", RAW("d\trecordsize\t99999999999999999999\t-\n"), "", -1},
-	{"for people", RAW("d\trecordsize\t128K\t-\n"), "", -1},
-	{"negative", RAW("d\trecordsize\t-1\t-\n"), "", -1},
-	{"signed", RAW("d\trecordsize\t+1\t-\n"), "", -1},
-	{"blank before", RAW("d\trecordsize\t 1\t-\n"), "", -1},
-};
-
-/* The ashift of a pool; -1 is unknown. */
-static const struct
-{
-	const char *file;
-	const char *pool;
-	int64_t		ashift;
-}			ashift_cases[] =
-{
-	{"pool_openzfs.txt", "tank", 12},
-	{"pool_blanks.txt", "big pool", 13},
-	{"pool_zfs_fuse.txt", "spz", 0},
-	{"pool_openzfs.txt", "tan", -1},
-	{"pool_openzfs.txt", "tank2", -1},
-	{"pool_blanks.txt", "big", -1},
-	{"pool_openzfs.txt", "", -1},
-	{"get_openzfs.txt", "tank", -1},
-};
-
-static const struct
-{
-	const char *name;
-	const char *text;
-	size_t		length;
-	int64_t		ashift;
-}			ashift_lines[] =
-{
-	{"empty", RAW(""), -1},
-	{"tabs", RAW("p\tashift\t9\tlocal\n"), 9},
-	{"CRLF", RAW("p\tashift\t9\tlocal\r\n"), 9},
-	{"blanks", RAW("p     ashift     9     local\n"), 9},
-	{"cut off", RAW("p\tashift\t1"), -1},
-	{"cut off behind the value", RAW("p\tashift\t1\tlo"), -1},
-	{"without a source", RAW("p\tashift\t1\n"), -1},
-	{"no number", RAW("p\tashift\t-\tdefault\n"), -1},
-	{"NUL", RAW("p\tashift\t1\0\tlocal\n"), -1},
-	{"pool alone", RAW("p\n"), -1},
-	{"other pool", RAW("q\tashift\t9\tlocal\n"), -1},
-	{"longer name", RAW("pashift\t9\tlocal\n"), -1},
-	{"value of another", RAW("p\tcomment\tashift 9 -\tlocal\n"), -1},
+	{"for people", "d\trecordsize\t128K\t-\n", "", -1},
 };
 
 /* The leaves of a status, in order: use and path. */
@@ -218,14 +133,6 @@ static const status_case status_cases[] = {
 			{"/dev/sdc1", SP_VDEV_DATA},
 			{"/dev/sdd1", SP_VDEV_DATA},
 	}},
-	/* two pools, of which one is called like a part */
-	{"status_short_names.txt", "rpool", false, {
-			{"sda3", SP_VDEV_DATA},
-	}},
-	{"status_short_names.txt", "logs", false, {
-			{"ada0p3", SP_VDEV_DATA},
-			{"ada1p1", SP_VDEV_LOG},
-	}},
 	{"status_zfs_fuse.txt", "spz", false, {
 			{"/srv/zz/z.img", SP_VDEV_DATA},
 	}},
@@ -236,130 +143,67 @@ static const status_case status_cases[] = {
 			{"/srv/zz/s.img", SP_VDEV_SPARE},
 	}},
 	{"status_full.txt", "tan", false, {{"", 0}}},
-	{"status_full.txt", "mirror-0", false, {{"", 0}}},
-	{"status_full.txt", "", false, {{"", 0}}},
 	{"get_openzfs.txt", "tank", false, {{"", 0}}},
 };
 
-/* The text between the heading and the end of the tree of pool "p". */
-#define HEADING "config:\n\n\tNAME    STATE     READ WRITE CKSUM\n"
-#define TOP "\tp       ONLINE       0     0     0\n"
-#define LEAF(name) "\t  " name "   ONLINE       0     0     0\n"
+/* The tree of pool "p". */
+#define TOP "  pool: p\nconfig:\n\n\tNAME    STATE     READ WRITE CKSUM\n" \
+	"\tp       ONLINE       0     0     0\n"
+#define LEAF(name) "\t  " name "  ONLINE       0     0     0\n"
 #define END "\nerrors: No known data errors\n"
 
 static const struct
 {
 	const char *name;
 	const char *text;
-	size_t		length;
 	int			count;
 	bool		more;
 }			status_lines[] =
 {
-	{"empty", RAW(""), 0, false},
-	{"plain", RAW(HEADING TOP LEAF("sda") LEAF("sdb") END), 2, false},
-	{"no config", RAW("\tNAME    STATE     READ\n" TOP LEAF("sda") END), 0,
+	{"empty", "", 0, false},
+	{"plain", TOP LEAF("/dev/sda") LEAF("/dev/sdb") END, 2, false},
+	{"CRLF", "pool: p\r\n" LEAF("/dev/sda") "  /dev/sdb  UNAVAIL\r\nerrors: no\r\n", 1, false},
+	{"no pool", LEAF("/dev/sda") END, 0, false},
+	{"another pool behind", TOP LEAF("/dev/sda") END "  pool: q\n" LEAF("/dev/sdb") END, 1,
 	false},
-	{"config as part of a line", RAW("action: config:\n\tNAME    STATE \n"
-									 TOP LEAF("sda") END), 0, false},
-	{"no heading", RAW("config:\n\n" TOP LEAF("sda") END), 0, false},
-	{"other heading", RAW("config:\n\tname    STATE     READ\n" TOP
-						  LEAF("sda") END), 0, false},
-	{"no pool", RAW(HEADING LEAF("sda") END), 0, false},
-	/* without what follows, it might have been a mirror */
-	{"cut off behind a leaf", RAW(HEADING TOP LEAF("sda") LEAF("sdb")), 1,
-	true},
-	{"cut off in a name", RAW(HEADING TOP LEAF("sda") "\t  sd"), 0, true},
-	{"cut off in a state", RAW(HEADING TOP LEAF("sda") LEAF("sdb")
-							   "\t  sdc   UNAV"), 1, true},
-	{"cut off behind the pool", RAW(HEADING TOP), 0, true},
-	{"cut off in the heading", RAW("config:\n\n\tNAME    STATE     RE"), 0,
-	false},
-	{"line without a state", RAW(HEADING TOP LEAF("sda") "\t  sdb\n" END), 1,
-	true},
-	{"state in another column", RAW(HEADING TOP LEAF("sda")
-									"\t  sdb ONLINE  0 0 0\n" END), 1, true},
-	{"lost, state in another column", RAW(HEADING TOP LEAF("sda")
-										  "\t  sdb    UNAVAIL  0 0 0\n" END), 1,
-	true},
-	{"line of blanks", RAW(HEADING TOP LEAF("sda") "\t \n" LEAF("sdb") END), 1,
-	false},
-	{"name over the column", RAW(HEADING TOP LEAF("sda")
-								 "\t  longer_name ONLINE  0 0 0\n" END), 1,
-	true},
-	{"state ends the line", RAW(HEADING TOP "\t  sda   ONLINE\n" END), 1,
-	false},
-	{"lost, state ends the line", RAW(HEADING TOP "\t  sda   UNAVAIL\n" END),
-	0, false},
-	{"NUL in a name", RAW(HEADING TOP LEAF("s\0a") LEAF("sdb") END), 1, true},
-	{"NUL at the end", RAW(HEADING TOP LEAF("sda") "\n\0"), 1, false},
-	{"errors without an empty line", RAW(HEADING TOP LEAF("sda")
-										 "errors: No known data errors\n"), 1,
-	false},
-	{"config in the tree", RAW(HEADING TOP LEAF("sda") HEADING TOP LEAF("sdb")
-							   END), 2, false},
-	{"another pool in the tree", RAW(HEADING "\tq" "       ONLINE \n"
-									 LEAF("sda") TOP LEAF("sdb") END), 0,
-	false},
+	{"another pool before", "  pool: q\n" LEAF("/dev/sdb") TOP LEAF("/dev/sda") END, 1, false},
+	{"without paths", TOP LEAF("sda") END, 0, false},
+	{"files with errors", TOP LEAF("/dev/sda") "\nerrors: in these files:\n\n"
+							  "        /srv/pg/1  \n", 1, false},
+	/* without what follows, there may be more */
+	{"cut off behind a leaf", TOP LEAF("/dev/sda"), 1, true},
+	{"cut off in a state", TOP LEAF("/dev/sda") "\t  /dev/sdc  UNAV", 1, true},
+	{"line without a state", TOP LEAF("/dev/sda") "\t  /dev/sdb\n" END, 1, true},
+	{"lost, state ends the line", TOP "\t  /dev/sda  UNAVAIL\n" END, 0, false},
 };
 
-/* Counters of the data sets in test/fixtures/sysroot/zfs_kstat. */
+/* Commits of the data sets in a file of test/fixtures/sysroot. */
 static const struct
 {
 	const char *sysroot;
 	const char *dataset;
-	int			status;
 	int64_t		commits;
 	bool		whole_system;
 }			commit_cases[] =
 {
-	{"zfs_kstat", "tank", 0, 17, false},
-	{"zfs_kstat", "tank/pg", 0, 180994, false},
+	{"zfs_kstat", "tank", 17, false},
+	{"zfs_kstat", "tank/pg", 180994, false},
 	/* a double would not hold it */
-	{"zfs_kstat", "tank/pg/wal", 0, 9007199254740993, false},
-	{"zfs_kstat", "tank/pg data", 0, 5, false},
-	{"zfs_kstat", "big pool/pg data", 0, 4242, false},
+	{"zfs_kstat", "tank/pg/wal", 9007199254740993, false},
+	{"zfs_kstat", "tank/pg data", 5, false},
+	{"zfs_kstat", "big pool/pg data", 4242, false},
 	/* before OpenZFS 2.2, not mounted, another pool, in a file of the pool */
-	{"zfs_kstat", "old/pg", 0, 200417, true},
-	{"zfs_kstat", "tank/p", 0, 200417, true},
-	{"zfs_kstat", "tank/pg/wal/x", 0, 200417, true},
-	{"zfs_kstat", "other/pg", 0, 200417, true},
-	{"zfs_kstat", "tank/none", 0, 200417, true},
-	/* a file stands where its directory would */
-	{"zfs_kstat", "zil/pg", 0, 200417, true},
-	/* a counter that is not one of its kind, and one that is no number */
-	{"zfs_kstat", "tank/typed", 0, 200417, true},
-	{"zfs_kstat", "tank/odd", EINVAL, -1, false},
-	{"zfs_kstat", "../zfs/tank", EINVAL, -1, false},
-	{"zfs_kstat", "", EINVAL, -1, false},
-	{"zfs", "tank/pg", ENOENT, -1, false},
-	{"zfs_kstat/proc/spl/kstat/zfs/zil", "tank/pg", ENOENT, -1, false},
-	{"nonexistent", "tank/pg", ENOENT, -1, false},
-};
-
-/* Content of the counters of all pools. */
-static const struct
-{
-	const char *name;
-	const char *bytes;
-	size_t		length;
-	int			status;
-	int64_t		commits;
-}			kstat_cases[] =
-{
-#define KSTAT "1 1 0x01 1 48 1 2\nname  type data\n"
-	{"plain", RAW(KSTAT "zil_commit_count  4    12\n"), 0, 12},
-	{"CRLF", RAW(KSTAT "zil_commit_count  4    12\r\n"), 0, 12},
-	{"empty", RAW(""), EINVAL, -1},
-	{"only the heading", RAW(KSTAT), EINVAL, -1},
-	{"cut off", RAW(KSTAT "zil_commit_count  4    12"), EINVAL, -1},
-	{"without a value", RAW(KSTAT "zil_commit_count  4\n"), EINVAL, -1},
-	{"empty value", RAW(KSTAT "zil_commit_count  4    \n"), EINVAL, -1},
-	{"negative", RAW(KSTAT "zil_commit_count  4    -1\n"), EINVAL, -1},
-	{"beyond", RAW(KSTAT "zil_commit_count  4    9223372036854775808\n"),
-	EINVAL, -1},
-	{"begins alike", RAW(KSTAT "zil_commit_counts  4    12\n"), EINVAL, -1},
-	{"NUL", RAW(KSTAT "zil_commit_count  4    1\0" "2\n"), EINVAL, -1},
+	{"zfs_kstat", "old/pg", 200417, true},
+	{"zfs_kstat", "tank/p", 200417, true},
+	{"zfs_kstat", "tank/pg/wal/x", 200417, true},
+	{"zfs_kstat", "other/pg", 200417, true},
+	{"zfs_kstat", "tank/none", 200417, true},
+	/* a file stands where its directory would; a counter that is no number */
+	{"zfs_kstat", "zil/pg", 200417, true},
+	{"zfs_kstat", "tank/odd", 200417, true},
+	{"zfs_kstat", "../zfs/tank", -1, false},
+	{"zfs_kstat", "", -1, false},
+	{"zfs", "tank/pg", -1, false},
 };
 
 static void
@@ -406,24 +250,6 @@ knows_how_long_a_name_may_be(void **state)
 }
 
 static void
-begins_with_nothing(void **state)
-{
-	sp_zfs		zfs;
-
-	(void) state;
-	memset(&zfs, 0xff, sizeof(zfs));
-	sp_zfs_init(&zfs);
-	assert_string_equal(zfs.sync, "");
-	assert_string_equal(zfs.logbias, "");
-	assert_string_equal(zfs.primarycache, "");
-	assert_string_equal(zfs.compression, "");
-	assert_int_equal(zfs.recordsize, -1);
-	assert_int_equal(zfs.ashift, -1);
-	assert_int_equal(zfs.nvdevs, 0);
-	assert_false(zfs.more_vdevs);
-}
-
-static void
 check_string(const property_case *row, const char *property,
 			 const char *found, const char *expected)
 {
@@ -436,18 +262,15 @@ static void
 check_properties(const property_case *row)
 {
 	size_t		length;
-	char	   *text = read_fixture("zfs", row->file, &length, 0);
+	char	   *text = read_fixture("zfs", row->file, &length, 1);
 	sp_zfs		zfs;
 
 	sp_zfs_init(&zfs);
-	if (sp_zfs_parse_properties(text, length, row->dataset,
-								&zfs) != row->found)
+	if (sp_zfs_parse_properties(text, row->dataset, &zfs) != row->found)
 		fail_msg("%s, %s: found is not %d", row->file, row->dataset,
 				 row->found);
 	check_string(row, "sync", zfs.sync, row->sync);
 	check_string(row, "logbias", zfs.logbias, row->logbias);
-	check_string(row, "primarycache", zfs.primarycache, row->primarycache);
-	check_string(row, "compression", zfs.compression, row->compression);
 	if (zfs.recordsize != row->recordsize)
 		fail_msg("%s, %s: recordsize is %lld", row->file, row->dataset,
 				 (long long) zfs.recordsize);
@@ -469,13 +292,12 @@ reads_odd_lines_of_properties(void **state)
 	for (size_t i = 0; i < lengthof(property_lines); i++)
 	{
 		const char *name = property_lines[i].name;
-		size_t		length = property_lines[i].length;
-		char	   *text = copy_bytes(property_lines[i].text, length);
+		char	   *text = strdup(property_lines[i].text);
 		sp_zfs		zfs;
 		bool		found;
 
 		sp_zfs_init(&zfs);
-		found = sp_zfs_parse_properties(text, length, "d", &zfs);
+		found = sp_zfs_parse_properties(text, "d", &zfs);
 		if (strcmp(zfs.sync, property_lines[i].sync) != 0)
 			fail_msg("%s: sync is \"%s\"", name, zfs.sync);
 		if (zfs.recordsize != property_lines[i].recordsize)
@@ -487,89 +309,8 @@ reads_odd_lines_of_properties(void **state)
 	}
 }
 
-/* Properties of an earlier text stay if this one does not have them. */
 static void
-adds_to_what_is_known(void **state)
-{
-	static const char first[] = "d\tsync\talways\t-\nd\trecordsize\t8192\t-\n";
-	static const char second[] = "d\tlogbias\tlatency\t-\nd\tsync\t-\t-\n";
-	sp_zfs		zfs;
-
-	(void) state;
-	sp_zfs_init(&zfs);
-	assert_true(sp_zfs_parse_properties(first, sizeof(first) - 1, "d", &zfs));
-	assert_true(sp_zfs_parse_properties(second, sizeof(second) - 1, "d", &zfs));
-	assert_string_equal(zfs.sync, "always");
-	assert_string_equal(zfs.logbias, "latency");
-	assert_int_equal(zfs.recordsize, 8192);
-}
-
-/* Longer than a pipe's buffer, and than any likely buffer. */
-static void
-reads_behind_a_very_long_line(void **state)
-{
-	static const char end[] = "\t-\nd\tsync\talways\tlocal\n";
-	const size_t length = 1000000;
-	char	   *text = malloc(length + sizeof(end));
-	sp_zfs		zfs;
-
-	(void) state;
-	assert_non_null(text);
-	memset(text, 'x', length);
-	memcpy(text, "d\tsync\t", 7);
-	memcpy(text + length, end, sizeof(end) - 1);
-	sp_zfs_init(&zfs);
-	assert_true(sp_zfs_parse_properties(text, length + sizeof(end) - 1, "d",
-										&zfs));
-	assert_string_equal(zfs.sync, "always");
-	free(text);
-}
-
-static void
-reads_ashift(void **state)
-{
-	(void) state;
-	for (size_t i = 0; i < lengthof(ashift_cases); i++)
-	{
-		size_t		length;
-		char	   *text = read_fixture("zfs", ashift_cases[i].file, &length, 0);
-		sp_zfs		zfs;
-		bool		found;
-
-		sp_zfs_init(&zfs);
-		found = sp_zfs_parse_pool_properties(text, length,
-											 ashift_cases[i].pool, &zfs);
-		if (zfs.ashift != ashift_cases[i].ashift ||
-			found != (ashift_cases[i].ashift != -1))
-			fail_msg("%s, %s: %lld", ashift_cases[i].file,
-					 ashift_cases[i].pool, (long long) zfs.ashift);
-		free(text);
-	}
-}
-
-static void
-reads_odd_lines_of_pools(void **state)
-{
-	(void) state;
-	for (size_t i = 0; i < lengthof(ashift_lines); i++)
-	{
-		size_t		length = ashift_lines[i].length;
-		char	   *text = copy_bytes(ashift_lines[i].text, length);
-		sp_zfs		zfs;
-		bool		found;
-
-		sp_zfs_init(&zfs);
-		found = sp_zfs_parse_pool_properties(text, length, "p", &zfs);
-		if (zfs.ashift != ashift_lines[i].ashift ||
-			found != (ashift_lines[i].ashift != -1))
-			fail_msg("%s: %lld", ashift_lines[i].name, (long long) zfs.ashift);
-		free(text);
-	}
-}
-
-static void
-check_leaves(const status_case *row, const char *kind, const char *text,
-			 size_t length)
+check_leaves(const status_case *row, char *text)
 {
 	int			count = 0;
 	sp_zfs		zfs;
@@ -577,36 +318,18 @@ check_leaves(const status_case *row, const char *kind, const char *text,
 	sp_zfs_init(&zfs);
 	while (count < MAX_LEAVES && row->leaves[count].path[0] != '\0')
 		count++;
-	if (sp_zfs_parse_status(text, length, row->pool, &zfs) != (count > 0) ||
+	if (sp_zfs_parse_status(text, row->pool, &zfs) != (count > 0) ||
 		zfs.nvdevs != count || zfs.more_vdevs != row->more)
-		fail_msg("%s, %s, %s: %d leaves, expected %d; more is %d", row->file,
-				 kind, row->pool, zfs.nvdevs, count, zfs.more_vdevs);
+		fail_msg("%s, %s: %d leaves, expected %d; more is %d", row->file, row->pool,
+				 zfs.nvdevs, count, zfs.more_vdevs);
 	for (int i = 0; i < count; i++)
 	{
 		if (strcmp(zfs.vdevs[i].path, row->leaves[i].path) != 0 ||
 			zfs.vdevs[i].use != row->leaves[i].use)
-			fail_msg("%s, %s, %s: leaf %d is \"%s\" for %d, expected \"%s\"",
-					 row->file, kind, row->pool, i, zfs.vdevs[i].path,
+			fail_msg("%s, %s: leaf %d is \"%s\" for %d, expected \"%s\"",
+					 row->file, row->pool, i, zfs.vdevs[i].path,
 					 (int) zfs.vdevs[i].use, row->leaves[i].path);
 	}
-}
-
-/* The same with the line ends of another system. */
-static char *
-to_crlf(const char *text, size_t *length)
-{
-	char	   *converted = malloc(2 * *length);
-	size_t		to = 0;
-
-	assert_non_null(converted);
-	for (size_t from = 0; from < *length; from++)
-	{
-		if (text[from] == '\n')
-			converted[to++] = '\r';
-		converted[to++] = text[from];
-	}
-	*length = to;
-	return converted;
 }
 
 static void
@@ -616,13 +339,9 @@ finds_the_leaves_of_a_pool(void **state)
 	for (size_t i = 0; i < lengthof(status_cases); i++)
 	{
 		size_t		length;
-		char	   *text = read_fixture("zfs", status_cases[i].file, &length, 0);
-		char	   *converted;
+		char	   *text = read_fixture("zfs", status_cases[i].file, &length, 1);
 
-		check_leaves(&status_cases[i], "as it is", text, length);
-		converted = to_crlf(text, &length);
-		check_leaves(&status_cases[i], "CRLF", converted, length);
-		free(converted);
+		check_leaves(&status_cases[i], text);
 		free(text);
 	}
 }
@@ -633,13 +352,11 @@ reads_odd_trees(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(status_lines); i++)
 	{
-		size_t		length = status_lines[i].length;
-		char	   *text = copy_bytes(status_lines[i].text, length);
+		char	   *text = strdup(status_lines[i].text);
 		sp_zfs		zfs;
 
 		sp_zfs_init(&zfs);
-		if (sp_zfs_parse_status(text, length, "p", &zfs) !=
-			(status_lines[i].count > 0) ||
+		if (sp_zfs_parse_status(text, "p", &zfs) != (status_lines[i].count > 0) ||
 			zfs.nvdevs != status_lines[i].count ||
 			zfs.more_vdevs != status_lines[i].more)
 			fail_msg("%s: %d leaves, more is %d", status_lines[i].name,
@@ -652,9 +369,9 @@ reads_odd_trees(void **state)
 static void
 takes_other_parts_for_data(void **state)
 {
-	static const char text[] = HEADING TOP "\tlogs\n" LEAF("sda")
-		"\tnews\t\n" LEAF("sdb") "\tcache\n" LEAF("sdc")
-		HEADING TOP LEAF("sdd") END;
+	char		text[] = TOP "\tlogs\n" LEAF("/dev/sda")
+		"\tnews\t\n" LEAF("/dev/sdb") "\tcache\n" LEAF("/dev/sdc")
+		TOP LEAF("/dev/sdd") END;
 	static const sp_vdev_use uses[] = {
 		SP_VDEV_LOG, SP_VDEV_DATA, SP_VDEV_CACHE, SP_VDEV_DATA,
 	};
@@ -662,7 +379,7 @@ takes_other_parts_for_data(void **state)
 
 	(void) state;
 	sp_zfs_init(&zfs);
-	assert_true(sp_zfs_parse_status(text, sizeof(text) - 1, "p", &zfs));
+	assert_true(sp_zfs_parse_status(text, "p", &zfs));
 	assert_int_equal(zfs.nvdevs, lengthof(uses));
 	for (size_t i = 0; i < lengthof(uses); i++)
 		assert_int_equal(zfs.vdevs[i].use, uses[i]);
@@ -676,19 +393,21 @@ static void
 invents_nothing_when_cut_off(void **state)
 {
 	size_t		length;
-	char	   *text = read_fixture("zfs", "status_full.txt", &length, 0);
+	char	   *text = read_fixture("zfs", "status_full.txt", &length, 1);
+	char	   *whole_text = strdup(text);
 	sp_zfs		whole;
 
 	(void) state;
 	sp_zfs_init(&whole);
-	assert_true(sp_zfs_parse_status(text, length, "tank", &whole));
+	assert_true(sp_zfs_parse_status(whole_text, "tank", &whole));
+	free(whole_text);
 	for (size_t cut = 0; cut < length; cut++)
 	{
-		char	   *copy = copy_bytes(text, cut);
+		char	   *copy = strndup(text, cut);
 		sp_zfs		zfs;
 
 		sp_zfs_init(&zfs);
-		sp_zfs_parse_status(copy, cut, "tank", &zfs);
+		sp_zfs_parse_status(copy, "tank", &zfs);
 		assert_true(zfs.nvdevs <= whole.nvdevs);
 		assert_memory_equal(zfs.vdevs, whole.vdevs,
 							(size_t) zfs.nvdevs * sizeof(zfs.vdevs[0]));
@@ -699,37 +418,30 @@ invents_nothing_when_cut_off(void **state)
 	free(text);
 }
 
-/* Appends to a text that must have room for it. */
-static size_t
-add_leaf(char *text, const char *path)
-{
-	return (size_t) sprintf(text, "\t  %s  ONLINE       0     0     0\n", path);
-}
-
 static void
 says_when_there_are_more(void **state)
 {
-	char		text[16384] = HEADING TOP;
-	size_t		length = strlen(text);
+	char		whole[16384] = TOP;
+	size_t		length = strlen(whole);
 	sp_zfs		zfs;
 
 	(void) state;
 	for (int leaves = 1; leaves <= SP_ZFS_MAX_VDEVS + 1; leaves++)
 	{
-		char		path[8];
+		char		text[sizeof(whole)];
 
-		snprintf(path, sizeof(path), "x%03d", leaves);
-		length += add_leaf(text + length, path);
-		strcpy(text + length, END);
+		length += (size_t) sprintf(whole + length, LEAF("/x%03d"), leaves);
+		strcpy(text, whole);
+		strcat(text, END);
 		sp_zfs_init(&zfs);
-		assert_true(sp_zfs_parse_status(text, strlen(text), "p", &zfs));
+		assert_true(sp_zfs_parse_status(text, "p", &zfs));
 		assert_int_equal(zfs.more_vdevs, leaves > SP_ZFS_MAX_VDEVS);
 		assert_int_equal(zfs.nvdevs,
 						 leaves > SP_ZFS_MAX_VDEVS ? SP_ZFS_MAX_VDEVS : leaves);
 	}
-	assert_string_equal(zfs.vdevs[SP_ZFS_MAX_VDEVS - 1].path, "x064");
+	assert_string_equal(zfs.vdevs[SP_ZFS_MAX_VDEVS - 1].path, "/x064");
 	/* what was known of another pool is gone */
-	assert_false(sp_zfs_parse_status("", 0, "p", &zfs));
+	assert_false(sp_zfs_parse_status((char[]) {""}, "p", &zfs));
 	assert_int_equal(zfs.nvdevs, 0);
 	assert_false(zfs.more_vdevs);
 }
@@ -742,17 +454,14 @@ leaves_out_a_path_that_is_too_long(void **state)
 	{
 		char		path[300];
 		char		text[2048];
-		int			length;
 		sp_zfs		zfs;
 
 		(void) state;
-		memset(path, 'x', sizeof(path));
+		memset(path, '/', sizeof(path));
 		path[width] = '\0';
-		length = sprintf(text, "config:\n\n\t%-*s  STATE     READ\n"
-						 "\t%-*s  ONLINE       0\n\t  %s  ONLINE       0\n\n",
-						 width + 2, "NAME", width + 2, "p", path);
+		sprintf(text, TOP "\t  %s  ONLINE       0\n" END, path);
 		sp_zfs_init(&zfs);
-		assert_int_equal(sp_zfs_parse_status(text, (size_t) length, "p", &zfs),
+		assert_int_equal(sp_zfs_parse_status(text, "p", &zfs),
 						 width == 255);
 		assert_int_equal(zfs.more_vdevs, width > 255);
 		assert_string_equal(zfs.vdevs[0].path, width == 255 ? path : "");
@@ -767,158 +476,16 @@ reads_the_commits_of_a_data_set(void **state)
 	{
 		char		sysroot[PATH_MAX];
 		int			fd = lowest_free_descriptor();
-		int64_t		commits = 99;
 		bool		whole_system = !commit_cases[i].whole_system;
-		int			status;
+		int64_t		commits;
 
 		fixture_path(sysroot, commit_cases[i].sysroot);
-		status = sp_zfs_read_commits(sysroot, commit_cases[i].dataset,
-									 &commits, &whole_system);
-		if (status != commit_cases[i].status ||
-			commits != commit_cases[i].commits ||
-			whole_system != commit_cases[i].whole_system)
-			fail_msg("%s: %s, %lld commits, whole system is %d",
-					 commit_cases[i].dataset, strerror(status),
+		commits = sp_zfs_read_commits(sysroot, commit_cases[i].dataset, &whole_system);
+		if (commits != commit_cases[i].commits || whole_system != commit_cases[i].whole_system)
+			fail_msg("%s: %lld commits, whole system is %d", commit_cases[i].dataset,
 					 (long long) commits, whole_system);
 		assert_int_equal(lowest_free_descriptor(), fd);
 	}
-}
-
-static const char *const made_directories[] = {
-	"/proc", "/proc/spl", "/proc/spl/kstat", "/proc/spl/kstat/zfs",
-	"/proc/spl/kstat/zfs/p",
-};
-
-/* A directory with the directories of counters, whose path is the test's state. */
-static int
-make_sysroot(void **state)
-{
-	char		path[PATH_MAX];
-	char	   *sysroot = strdup("/tmp/sp_test_XXXXXX");
-
-	if (sysroot == NULL || mkdtemp(sysroot) == NULL)
-		return -1;
-	*state = sysroot;
-	for (size_t i = 0; i < lengthof(made_directories); i++)
-	{
-		snprintf(path, sizeof(path), "%s%s", sysroot, made_directories[i]);
-		if (mkdir(path, 0700) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int
-remove_sysroot(void **state)
-{
-	static const char *const files[] = {
-		"/proc/spl/kstat/zfs/zil", "/proc/spl/kstat/zfs/p/objset-0x36",
-	};
-	char		path[PATH_MAX];
-	int			status = 0;
-
-	for (size_t i = 0; i < lengthof(files); i++)
-	{
-		snprintf(path, sizeof(path), "%s%s", (char *) *state, files[i]);
-		if (remove(path) != 0 && errno != ENOENT)
-			status = -1;
-	}
-	for (size_t i = lengthof(made_directories); i > 0; i--)
-	{
-		snprintf(path, sizeof(path), "%s%s", (char *) *state,
-				 made_directories[i - 1]);
-		if (rmdir(path) != 0)
-			status = -1;
-	}
-	if (rmdir(*state) != 0)
-		status = -1;
-	free(*state);
-	return status;
-}
-
-static void
-write_counters(const char *sysroot, const char *name, const char *bytes,
-			   size_t length)
-{
-	char		path[PATH_MAX];
-	FILE	   *file;
-
-	snprintf(path, sizeof(path), "%s/proc/spl/kstat/zfs/%s", sysroot, name);
-	file = fopen(path, "we");
-	assert_non_null(file);
-	assert_int_equal(fwrite(bytes, 1, length, file), length);
-	assert_int_equal(fclose(file), 0);
-}
-
-static void
-reads_odd_counters(void **state)
-{
-	for (size_t i = 0; i < lengthof(kstat_cases); i++)
-	{
-		int64_t		commits = 99;
-		bool		whole_system;
-		int			status;
-
-		write_counters(*state, "zil", kstat_cases[i].bytes,
-					   kstat_cases[i].length);
-		status = sp_zfs_read_commits(*state, "p/d", &commits, &whole_system);
-		if (status != kstat_cases[i].status ||
-			commits != kstat_cases[i].commits ||
-			whole_system != (status == 0))
-			fail_msg("%s: %s, %lld commits", kstat_cases[i].name,
-					 strerror(status), (long long) commits);
-	}
-}
-
-/* Files have up to 16 kB; larger ones are not read. */
-static void
-limits_the_size_of_counters(void **state)
-{
-	static const char counter[] = "zil_commit_count  4    12\n";
-	char		text[16384];
-	int64_t		commits;
-	bool		whole_system;
-
-	memset(text, '\n', sizeof(text));
-	memcpy(text, counter, sizeof(counter) - 1);
-	write_counters(*state, "zil", text, sizeof(text) - 1);
-	assert_int_equal(sp_zfs_read_commits(*state, "p", &commits, &whole_system),
-					 0);
-	assert_int_equal(commits, 12);
-	write_counters(*state, "zil", text, sizeof(text));
-	assert_int_equal(sp_zfs_read_commits(*state, "p", &commits, &whole_system),
-					 EINVAL);
-}
-
-static void
-reports_what_it_cannot_read(void **state)
-{
-	char		path[PATH_MAX + 100];
-	int64_t		commits = 99;
-	bool		whole_system;
-
-	assert_int_equal(sp_zfs_read_commits(*state, "p", &commits, &whole_system),
-					 ENOENT);
-	assert_int_equal(commits, -1);
-	snprintf(path, sizeof(path), "%s/proc/spl/kstat/zfs/zil", (char *) *state);
-	assert_int_equal(mkdir(path, 0700), 0);
-	assert_int_equal(sp_zfs_read_commits(*state, "p", &commits, &whole_system),
-					 EISDIR);
-	snprintf(path, sizeof(path), "%s/proc/spl/kstat/zfs/p/objset-0x36",
-			 (char *) *state);
-	/* points to itself: neither missing nor readable */
-	assert_int_equal(symlink("objset-0x36", path), 0);
-	assert_int_equal(sp_zfs_read_commits(*state, "p", &commits, &whole_system),
-					 ELOOP);
-	assert_false(whole_system);
-
-	/* any shortened path would still be a directory */
-	for (size_t i = 0; i < sizeof(path) - 1; i++)
-		path[i] = i % 2 == 0 ? '/' : '.';
-	path[sizeof(path) - 1] = '\0';
-	assert_int_equal(sp_zfs_read_commits(path, "p", &commits, &whole_system),
-					 ENAMETOOLONG);
-	assert_int_equal(commits, -1);
 }
 
 static void
@@ -948,18 +515,11 @@ lets_log_devices_decide(void **state)
 int
 main(void)
 {
-#define WITH_SYSROOT(test) \
-	cmocka_unit_test_setup_teardown(test, make_sysroot, remove_sysroot)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knows_the_name_of_a_data_set),
 		cmocka_unit_test(knows_how_long_a_name_may_be),
-		cmocka_unit_test(begins_with_nothing),
 		cmocka_unit_test(reads_properties),
 		cmocka_unit_test(reads_odd_lines_of_properties),
-		cmocka_unit_test(adds_to_what_is_known),
-		cmocka_unit_test(reads_behind_a_very_long_line),
-		cmocka_unit_test(reads_ashift),
-		cmocka_unit_test(reads_odd_lines_of_pools),
 		cmocka_unit_test(finds_the_leaves_of_a_pool),
 		cmocka_unit_test(reads_odd_trees),
 		cmocka_unit_test(takes_other_parts_for_data),
@@ -967,9 +527,6 @@ main(void)
 		cmocka_unit_test(says_when_there_are_more),
 		cmocka_unit_test(leaves_out_a_path_that_is_too_long),
 		cmocka_unit_test(reads_the_commits_of_a_data_set),
-		WITH_SYSROOT(reads_odd_counters),
-		WITH_SYSROOT(limits_the_size_of_counters),
-		WITH_SYSROOT(reports_what_it_cannot_read),
 		cmocka_unit_test(lets_log_devices_decide),
 	};
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * disks.c
- *	  A list of disks, their attributes, and their counters.
+ *	  A list of disks, and their counters.
  *
  * It must not: include a server header, keep state between calls, print,
  * exit, write, or open anything outside <sysroot>/sys.
@@ -46,40 +46,21 @@ find_disk(sp_disks *disks, sp_level level, const char *name)
 	return NULL;
 }
 
-/*
- * The kernel counts flushes in the queues of its block layer (blk-mq).  A
- * driver that takes each bio itself counts reads and writes at most.
- */
-static bool
-has_queues(const char *directory)
-{
-	char		path[PATH_MAX];
-
-	return sp_build_path(path, "%s/mq", directory) == 0 && access(path, F_OK) == 0;
-}
-
 int
 sp_disks_append(sp_disks *disks, sp_level level, const char *directory, sp_flush_duty duty,
 				int group)
 {
-	sp_block_device device;
-	sp_disk    *disk;
-	int			fua;
-	int			iostats = -1;
-	int			status = sp_read_block_device(directory, &device);
+	sp_disk		disk;
+	sp_disk    *same;
+	int			status = sp_disk_read(directory, &disk);
 
-	/* kernels before 4.10 do not have this attribute */
-	if (status == 0)
-		status = sp_read_flag(directory, "queue/fua", &fua);
-	if (status == 0)
-		status = sp_read_flag(directory, "queue/iostats", &iostats);
 	if (status != 0)
 		return status;
-	disk = find_disk(disks, level, device.name);
-	if (disk != NULL)
+	same = find_disk(disks, level, disk.name);
+	if (same != NULL)
 	{
-		if (duty < disk->duty)
-			disk->duty = duty;
+		if (duty < same->duty)
+			same->duty = duty;
 		return 0;
 	}
 	if (disks->count >= SP_MAX_DISKS)
@@ -87,102 +68,42 @@ sp_disks_append(sp_disks *disks, sp_level level, const char *directory, sp_flush
 		disks->incomplete[level] = true;
 		return 0;
 	}
-	disk = &disks->disks[disks->count++];
-	memset(disk, 0, sizeof(*disk));
-	strcpy(disk->name, device.name);
-	disk->level = level;
-	disk->rotational = device.rotational;
-	strcpy(disk->write_cache, device.write_cache);
-	disk->fua = fua;
-	disk->is_physical = sp_is_physical(directory, device.name);
-	disk->is_virtual = sp_is_virtual(directory, device.name);
-	disk->counts_flushes_only = iostats == 0;
-	disk->counts_flushes = has_queues(directory);
-	disk->duty = duty;
-	disk->group = group;
-	disk->member = -1;
-	disk->stat_fd = -1;
+	disk.level = level;
+	disk.duty = duty;
+	disk.group = group;
+	disks->disks[disks->count++] = disk;
 	return 0;
 }
 
-/* Can its cache keep a sync from being durable? */
-static bool
-cache_matters(const sp_disk *disk, sp_level level)
+sp_disks_facts
+sp_disks_summary(const sp_disks *disks, sp_level level)
 {
-	return disk->level == level && disk->duty != SP_FLUSHED_NEVER;
-}
-
-const char *
-sp_disks_write_cache(const sp_disks *disks, sp_level level)
-{
-	const char *weakest = NULL;
+	bool		incomplete = disks->incomplete[level];
+	sp_disks_facts facts = {.fua = incomplete,.count_flushes = !incomplete};
 
 	for (int i = 0; i < disks->count; i++)
 	{
 		const sp_disk *disk = &disks->disks[i];
 
-		if (!cache_matters(disk, level))
+		if (disk->level != level)
 			continue;
-		if (strcmp(disk->write_cache, "write back") == 0)
-			return "write back";
-		if (strcmp(disk->write_cache, "write through") != 0)
-			weakest = "";
-		else if (weakest == NULL)
-			weakest = "write through";
-	}
-	return weakest != NULL ? weakest : "";
-}
-
-bool
-sp_disks_caches_differ(const sp_disks *disks, sp_level level)
-{
-	const char *first = NULL;
-
-	for (int i = 0; i < disks->count; i++)
-	{
-		const sp_disk *disk = &disks->disks[i];
-
-		if (!cache_matters(disk, level))
+		facts.count_flushes = facts.count_flushes && disk->counts_flushes;
+		/* its cache cannot keep a sync from being durable */
+		if (disk->duty == SP_FLUSHED_NEVER)
 			continue;
-		if (first != NULL && strcmp(first, disk->write_cache) != 0)
-			return true;
-		first = disk->write_cache;
+		facts.fua = facts.fua || disk->fua != 0;
+		if (facts.write_cache == NULL)
+			facts.write_cache = disk->write_cache;
+		else if (strcmp(facts.write_cache, disk->write_cache) != 0)
+		{
+			facts.caches_differ = true;
+			facts.write_cache = strcmp(facts.write_cache, "write back") == 0 ||
+				strcmp(disk->write_cache, "write back") == 0 ? "write back" : "";
+		}
 	}
-	return false;
-}
-
-int
-sp_disks_fua(const sp_disks *disks, sp_level level)
-{
-	if (disks->incomplete[level])
-		return 1;
-	for (int i = 0; i < disks->count; i++)
-	{
-		if (cache_matters(&disks->disks[i], level) && disks->disks[i].fua != 0)
-			return 1;
-	}
-	return 0;
-}
-
-bool
-sp_disks_count_flushes(const sp_disks *disks, sp_level level)
-{
-	for (int i = 0; i < disks->count; i++)
-	{
-		if (disks->disks[i].level == level && !disks->disks[i].counts_flushes)
-			return false;
-	}
-	return !disks->incomplete[level];
-}
-
-int
-sp_disks_count(const sp_disks *disks, sp_level level)
-{
-	int			count = 0;
-
-	for (int i = 0; i < disks->count; i++)
-		count += disks->disks[i].level == level;
-	return count;
+	if (facts.write_cache == NULL)
+		facts.write_cache = "";
+	return facts;
 }
 
 /* The member that an earlier disk of the same group has; -1 if there is none. */
@@ -211,7 +132,7 @@ number_members(sp_disks *disks)
 		sp_disk    *disk = &disks->disks[i];
 
 		disk->member = -1;
-		if (!cache_matters(disk, disk->level) || strcmp(disk->write_cache, "write through") == 0)
+		if (disk->duty == SP_FLUSHED_NEVER || strcmp(disk->write_cache, "write through") == 0)
 			continue;
 		disk->member = member_of_group(disks, i);
 		if (disk->member < 0)
@@ -228,9 +149,7 @@ open_counters(const char *sysroot, sp_disk *disk)
 
 	if (status != 0)
 		return status;
-	do
-		disk->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
-	while (disk->stat_fd < 0 && errno == EINTR);
+	disk->stat_fd = open(path, O_RDONLY | O_CLOEXEC);
 	return disk->stat_fd < 0 ? errno : 0;
 }
 
@@ -272,10 +191,11 @@ read_counters(const sp_disk *disk, sp_counters *counters)
 	if (disk->stat_fd < 0)
 		return false;
 	/* a read at offset 0 gets new numbers */
-	do
-		length = pread(disk->stat_fd, text, sizeof(text), 0);
-	while (length < 0 && errno == EINTR);
-	return length >= 0 && sp_counters_parse(text, (size_t) length, counters);
+	length = pread(disk->stat_fd, text, sizeof(text) - 1, 0);
+	if (length < 0)
+		return false;
+	text[length] = '\0';
+	return sp_counters_parse(text, counters);
 }
 
 /*

@@ -3,9 +3,10 @@
  * disks.h
  *	  All disks below a mount, and their counters.
  *
- * What a DBA calls the device (sp_block_device) may be a stack: LVM on RAID on
- * disks.  Only the disks at the bottom count flushes, so they are listed here:
- * their counters are summed, and the weakest cache decides.
+ * A sync ends at a disk: its counters tell whether the flush arrived, and its
+ * write cache whether a flush was needed.  What a DBA calls the device may be a
+ * stack: LVM on RAID on disks.  Only the disks at the bottom count flushes, so these
+ * are listed: their counters are summed, and the weakest cache decides.
  *
  * It must not: include a server header, keep state between calls, print,
  * exit, write, or open anything outside <sysroot>/sys.
@@ -19,8 +20,10 @@
 #ifndef SP_DISKS_H
 #define SP_DISKS_H
 
-#include "engine/storage/block_device.h"
+#include <limits.h>
+
 #include "engine/storage/diskstats.h"
+#include "engine/storage/mounts.h"
 
 #define SP_MAX_DISKS	64
 
@@ -40,16 +43,15 @@ typedef enum sp_flush_duty
 	SP_FLUSHED_NEVER
 } sp_flush_duty;
 
+/* A whole disk, not a partition.  An attribute that cannot be read is unknown. */
 typedef struct sp_disk
 {
-	char		name[64];		/* as in sp_block_device: "sda", "nvme0c1n1" */
+	char		name[64];		/* as in /sys/class/block: "sda", "nvme0c1n1"; "" is none */
 	sp_level	level;
 	int			rotational;		/* 1 yes, 0 no, -1 unknown */
 	char		write_cache[16];	/* "write back", "write through" or "" */
 	int			fua;			/* 1 yes, 0 no, -1 unknown */
-	bool		is_virtual;		/* known to be one */
-	bool		is_physical;	/* a drive of a known maker; false if virtual, a
-								 * controller's or unknown */
+	int			is_virtual;		/* 1 yes, 0 a drive of a known maker, -1 unknown */
 	bool		counts_flushes_only;	/* its statistics are switched off (0 in
 										 * queue/iostats).  The kernel counts flushes
 										 * all the same: blk_account_io_flush() */
@@ -65,11 +67,12 @@ typedef struct sp_disk
 
 typedef struct sp_disks
 {
+	sp_disk		top;			/* what the file system is on: "vda", "md0", "dm-0" */
 	int			count;
 	sp_disk		disks[SP_MAX_DISKS];
 	bool		incomplete[SP_LEVELS];	/* there are more than these */
-	char		backing_file[256];	/* of the first loop device, "" if none;
-									 * a longer path is cut short */
+	char		backing_file[PATH_MAX + 16];	/* of the first loop device, "" if none; it
+												 * may end with " (deleted)" */
 	const sp_mount *backing_mount;	/* the mount of that file in the given table; NULL
 									 * if unknown, a device or none */
 	int			groups;			/* the last one */
@@ -77,16 +80,25 @@ typedef struct sp_disks
 	int			next_group;
 } sp_disks;
 
-/*
- * Start with no disks.
- */
+/* What the disks of a level are together; but for the last, those that may be flushed. */
+typedef struct sp_disks_facts
+{
+	const char *write_cache;	/* that decides: "write back" if one disk has it, "write
+								 * through" if all have, else "" */
+	bool		caches_differ;
+	bool		fua;			/* one takes FUA writes, or may (unknown, or not listed) */
+	bool		count_flushes;	/* all do, and the list is complete */
+} sp_disks_facts;
+
+/* Start with no disks. */
 extern void sp_disks_init(sp_disks *disks);
 
 /*
- * Add all disks below a mount, each once per level.
+ * Add all disks below a mount, each once per level, and set top.
  *
- * sysroot, mount: as for sp_block_device_find. mounts: needed for loop devices
- * and overlays, which lie on another mount; may be NULL.
+ * sysroot: "" on a live system, else the directory of a captured tree.
+ * mount: one of mounts.  Its device number is used if it is a real one, else (btrfs)
+ * the source, if that is below /dev.
  *
  * Followed are: partitions to their disk; dm and md to their slaves, over any
  * number of layers; the head of NVMe multipath to its paths; btrfs to all
@@ -108,10 +120,10 @@ extern int	sp_disks_find(const char *sysroot, const sp_mount_table *mounts,
 						  const sp_mount *mount, sp_disks *disks);
 
 /*
- * The same for a path that another program named, such as a part of a ZFS pool:
- * below /dev (but not /dev/shm) a block device, where symbolic links are
- * followed and no node is opened, else a file, whose file system's disks are
- * added at SP_LEVEL_DEVICE.  path: absolute.
+ * The same for a path that another program named, such as a part of a ZFS pool, without
+ * a top: below /dev (but not /dev/shm) a block device, where symbolic links are followed
+ * and no node is opened, else a file, whose file system's disks are added at
+ * SP_LEVEL_DEVICE.  path: absolute.
  */
 extern int	sp_disks_add_path(const char *sysroot, const sp_mount_table *mounts,
 							  const char *path, sp_disks *disks);
@@ -122,28 +134,7 @@ extern int	sp_disks_add_path(const char *sysroot, const sp_mount_table *mounts,
  */
 extern void sp_disks_expect(sp_disks *disks, sp_flush_duty duty, bool form_group);
 
-/*
- * The next three leave out disks that are never flushed.
- *
- * The cache that decides for a level: "write back" if one disk has it, "write
- * through" if all have, else "".
- */
-extern const char *sp_disks_write_cache(const sp_disks *disks, sp_level level);
-
-/* Are some of them write back and some write through? */
-extern bool sp_disks_caches_differ(const sp_disks *disks, sp_level level);
-
-/*
- * 1 if a disk of the level takes FUA writes, or may (unknown, or not listed); 0
- * if none does.
- */
-extern int	sp_disks_fua(const sp_disks *disks, sp_level level);
-
-/* Do all disks of the level count flushes, and is the list complete? */
-extern bool sp_disks_count_flushes(const sp_disks *disks, sp_level level);
-
-/* How many disks does a level have? */
-extern int	sp_disks_count(const sp_disks *disks, sp_level level);
+extern sp_disks_facts sp_disks_summary(const sp_disks *disks, sp_level level);
 
 /*
  * Open the counters of all disks; sp_disks_close closes what is open, and may

@@ -12,11 +12,10 @@
  *-------------------------------------------------------------------------
  */
 #include <math.h>
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "engine/storage/diskstats.h"
-#include "engine/text/text.h"
 
 #define SECTOR_SIZE 512			/* of the statistics; the disk's own may differ */
 
@@ -32,67 +31,31 @@ enum stat_field
 	KNOWN_FIELDS
 };
 
-static const enum stat_field request_times[] = {
-	READ_MS, WRITE_MS, DISCARD_MS, FLUSH_MS,
-};
-
-/*
- * Returns the number of fields, at most KNOWN_FIELDS, or 0 if one of them is not
- * a number.  Fields that an older kernel lacks are 0.
- */
-static int
-parse_fields(sp_slice text, uint64_t fields[KNOWN_FIELDS])
-{
-	int			count = 0;
-
-	memset(fields, 0, KNOWN_FIELDS * sizeof(fields[0]));
-	if (text.length > 0 && text.start[text.length - 1] == '\n')
-		text.length--;
-	while (count < KNOWN_FIELDS)
-	{
-		/* the kernel pads to columns */
-		(void) sp_take_spaces(&text);
-		if (text.length == 0)
-			break;
-		if (!sp_take_number(&text, &fields[count]) ||
-			(text.length > 0 && text.start[0] != ' '))
-			return 0;
-		count++;
-	}
-	return count;
-}
-
-static bool
-sum_request_times(const uint64_t fields[KNOWN_FIELDS], uint64_t *sum)
-{
-	*sum = 0;
-	for (size_t i = 0; i < lengthof(request_times); i++)
-	{
-		if (fields[request_times[i]] > UINT64_MAX - *sum)
-			return false;
-		*sum += fields[request_times[i]];
-	}
-	return true;
-}
-
 bool
-sp_counters_parse(const char *text, size_t length, sp_counters *counters)
+sp_counters_parse(const char *text, sp_counters *counters)
 {
-	uint64_t	fields[KNOWN_FIELDS];
-	uint64_t	request_ms;
-	int			count = parse_fields((sp_slice) {text, length}, fields);
+	uint64_t	fields[KNOWN_FIELDS] = {0};
+	int			count;
 
 	memset(counters, 0, sizeof(*counters));
-	if (count < OLDEST_FIELDS ||
-		fields[WRITE_SECTORS] > UINT64_MAX / SECTOR_SIZE ||
-		!sum_request_times(fields, &request_ms))
+	for (count = 0; count < KNOWN_FIELDS; count++)
+	{
+		char	   *end;
+
+		fields[count] = strtoull(text, &end, 10);
+		if (end == text)
+			break;
+		text = end;
+	}
+	if (count < OLDEST_FIELDS)
 		return false;
 	counters->writes = fields[WRITE_IOS];
 	counters->written_bytes = fields[WRITE_SECTORS] * SECTOR_SIZE;
 	counters->has_flushes = count == KNOWN_FIELDS;
 	counters->flushes = counters->has_flushes ? fields[FLUSH_IOS] : 0;
 	counters->busy_ms = fields[IO_TICKS];
-	counters->request_ms = request_ms;
+	counters->request_ms = fields[READ_MS] + fields[WRITE_MS] + fields[DISCARD_MS] +
+		fields[FLUSH_MS];
 	return true;
 }
 
@@ -145,35 +108,39 @@ sp_counters_required_flushes(const sp_counters *counters)
 	return counters->has_exempt ? NAN : (double) counters->flushes;
 }
 
+static bool
+subtract(uint64_t *counter, uint64_t before)
+{
+	bool		forwards = *counter >= before;
+
+	*counter -= before;
+	return forwards;
+}
+
 bool
 sp_counters_between(const sp_counters *before, const sp_counters *after,
 					sp_counters *delta)
 {
-	bool		has_flushes = before->has_flushes && after->has_flushes;
+	bool		forwards = true;
 
-	memset(delta, 0, sizeof(*delta));
-	if (after->writes < before->writes ||
-		after->written_bytes < before->written_bytes ||
-		(has_flushes && after->flushes < before->flushes) ||
-		after->busy_ms < before->busy_ms ||
-		after->request_ms < before->request_ms)
-		return false;
-	for (int i = 0; has_flushes && i < after->nmembers; i++)
+	*delta = *after;
+	delta->has_flushes = before->has_flushes && after->has_flushes;
+	forwards &= subtract(&delta->writes, before->writes);
+	forwards &= subtract(&delta->written_bytes, before->written_bytes);
+	forwards &= subtract(&delta->busy_ms, before->busy_ms);
+	forwards &= subtract(&delta->request_ms, before->request_ms);
+	if (delta->has_flushes)
 	{
-		if (after->member_flushes[i] < before->member_flushes[i])
-			return false;
+		forwards &= subtract(&delta->flushes, before->flushes);
+		for (int i = 0; i < delta->nmembers; i++)
+			forwards &= subtract(&delta->member_flushes[i], before->member_flushes[i]);
 	}
-	delta->writes = after->writes - before->writes;
-	delta->written_bytes = after->written_bytes - before->written_bytes;
-	delta->has_flushes = has_flushes;
-	delta->flushes = has_flushes ? after->flushes - before->flushes : 0;
-	delta->busy_ms = after->busy_ms - before->busy_ms;
-	delta->request_ms = after->request_ms - before->request_ms;
-	delta->flushes_only = after->flushes_only;
-	delta->nmembers = after->nmembers;
-	delta->required = after->required;
-	delta->has_exempt = after->has_exempt;
-	for (int i = 0; has_flushes && i < after->nmembers; i++)
-		delta->member_flushes[i] = after->member_flushes[i] - before->member_flushes[i];
-	return true;
+	else
+	{
+		delta->flushes = 0;
+		memset(delta->member_flushes, 0, sizeof(delta->member_flushes));
+	}
+	if (!forwards)
+		memset(delta, 0, sizeof(*delta));
+	return forwards;
 }

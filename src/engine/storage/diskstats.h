@@ -58,13 +58,12 @@ typedef struct sp_counters
 } sp_counters;
 
 /*
- * Parse the content of a "stat" attribute.
+ * Parse the content of a "stat" attribute: numbers, with a NUL behind them.
  *
- * Returns false, with *counters all zero, if it is not one: fewer than 11
- * fields, anything but unsigned decimal numbers, a number beyond 64 bits.
- * Fields behind the known ones are ignored.
+ * Returns false, with *counters all zero, if there are fewer than the 11 of the oldest
+ * kernels.  What is behind the known fields is ignored.
  */
-extern bool sp_counters_parse(const char *text, size_t length, sp_counters *counters);
+extern bool sp_counters_parse(const char *text, sp_counters *counters);
 
 /*
  * Add the counters of one more disk, or of one more time; the sum has flushes if both

@@ -14,10 +14,9 @@
 #ifndef SP_ENGINE_STORAGE_H
 #define SP_ENGINE_STORAGE_H
 
-#include "engine/storage/block_device.h"
 #include "engine/storage/disks.h"
 #include "engine/storage/diskstats.h"
-#include "engine/storage/mountinfo.h"
+#include "engine/storage/mounts.h"
 #include "engine/storage/zfs.h"
 
 #endif							/* SP_ENGINE_STORAGE_H */

@@ -1,62 +1,53 @@
 /*-------------------------------------------------------------------------
  *
  * zfs.c
- *	  Names of data sets, and the properties that the ZFS tools print.
+ *	  Names of data sets, the properties that the ZFS tools print, and the counters of
+ *	  the kernel module.
  *
  * It must not: include a server header, keep state between calls, start a
- * program, print, exit, or open anything.
+ * program, print, exit, write, or open anything outside
+ * <sysroot>/proc/spl/kstat/zfs.
  *
  *-------------------------------------------------------------------------
  */
+#include <glob.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "engine/storage/zfs_internal.h"
+#include "engine/storage/zfs.h"
+#include "engine/text/text.h"
+
+/* ZFS_MAX_DATASET_NAME_LEN is 256 with the NUL. */
+#define NAME_SIZE	256
 
 void
 sp_zfs_init(sp_zfs *zfs)
 {
 	memset(zfs, 0, sizeof(*zfs));
 	zfs->recordsize = -1;
-	zfs->ashift = -1;
-}
-
-static bool
-is_name_character(char c)
-{
-	/* not isalnum(), which depends on the locale */
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-		(c >= '0' && c <= '9') || strchr("-_.: ", c) != NULL;
-}
-
-/* The first component is used in a path. */
-static bool
-is_name_component(sp_slice component)
-{
-	for (size_t i = 0; i < component.length; i++)
-	{
-		if (!is_name_character(component.start[i]))
-			return false;
-	}
-	return component.length > 0 && !sp_slice_equals(component, ".") &&
-		!sp_slice_equals(component, "..");
 }
 
 bool
 sp_zfs_is_dataset_name(const char *name)
 {
+	/* not isalnum(), which depends on the locale */
+	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+		"0123456789-_.:/ ";
 	size_t		length = strlen(name);
 
-	if (length == 0 || length >= SP_ZFS_NAME_SIZE || name[0] == '-' ||
-		name[0] == ' ' || name[length - 1] == ' ')
+	if (length == 0 || length >= NAME_SIZE || name[0] == '-' || name[0] == ' ' ||
+		name[length - 1] == ' ' || strspn(name, allowed) != length)
 		return false;
-	for (;;)
+	/* the first component is used in a path: none may be empty, "." or ".." */
+	for (;; name++)
 	{
-		sp_slice	component = {name, strcspn(name, "/")};
-
-		if (!is_name_component(component))
+		length = strcspn(name, "/");
+		if (length == 0 || strncmp(name, "..", length) == 0)
 			return false;
-		name += component.length;
-		if (*name++ == '\0')
+		name += length;
+		if (*name == '\0')
 			return true;
 	}
 }
@@ -64,102 +55,149 @@ sp_zfs_is_dataset_name(const char *name)
 void
 sp_zfs_pool_name(const char *dataset, char *pool)
 {
-	sp_slice	name = {dataset, strcspn(dataset, "/")};
+	size_t		length = strcspn(dataset, "/");
 
-	pool[0] = '\0';
-	(void) sp_copy_slice(name, pool, SP_ZFS_NAME_SIZE);
+	if (length >= NAME_SIZE)
+		length = 0;
+	memcpy(pool, dataset, length);
+	pool[length] = '\0';
 }
 
-bool
-sp_zfs_copy_number(sp_slice text, int64_t *number)
-{
-	uint64_t	value;
+/* --------------------------------------------------------- output of the tools */
 
-	if (!sp_parse_number(text, INT64_MAX, &value))
+/* The next line; NULL at the end, and for a line that was cut off before its own. */
+static char *
+next_line(char **text)
+{
+	char	   *line = strsep(text, "\n");
+
+	if (*text == NULL)
+		return NULL;
+	line[strcspn(line, "\r")] = '\0';
+	return line;
+}
+
+/* The tools write "-" where there is no value; half a path would be another file's. */
+static bool
+copy_value(const char *value, char *string, size_t size)
+{
+	size_t		length = strlen(value);
+
+	if (length == 0 || length >= size || strcmp(value, "-") == 0)
 		return false;
-	*number = (int64_t) value;
+	memcpy(string, value, length + 1);
 	return true;
 }
 
 static bool
-take_property(sp_slice property, sp_slice value, sp_zfs *zfs)
+take_property(const char *property, const char *value, sp_zfs *zfs)
 {
-	const struct
-	{
-		const char *name;
-		char	   *string;
-		size_t		size;
-	}			known[] =
-	{
-		{"sync", zfs->sync, sizeof(zfs->sync)},
-		{"logbias", zfs->logbias, sizeof(zfs->logbias)},
-		{"primarycache", zfs->primarycache, sizeof(zfs->primarycache)},
-		{"compression", zfs->compression, sizeof(zfs->compression)},
-	};
-
-	for (size_t i = 0; i < lengthof(known); i++)
-	{
-		/* the tools write "-" where there is no value */
-		if (sp_slice_equals(property, known[i].name))
-			return !sp_slice_equals(value, "-") &&
-				sp_copy_slice(value, known[i].string, known[i].size);
-	}
-	return sp_slice_equals(property, "recordsize") &&
-		sp_zfs_copy_number(value, &zfs->recordsize);
+	if (strcmp(property, "sync") == 0)
+		return copy_value(value, zfs->sync, sizeof(zfs->sync));
+	if (strcmp(property, "logbias") == 0)
+		return copy_value(value, zfs->logbias, sizeof(zfs->logbias));
+	if (strcmp(property, "recordsize") != 0 || value[0] == '\0' ||
+		value[strspn(value, "0123456789")] != '\0')
+		return false;
+	zfs->recordsize = strtoll(value, NULL, 10);
+	return true;
 }
 
 bool
-sp_zfs_parse_properties(const char *text, size_t length,
-						const char *dataset, sp_zfs *zfs)
+sp_zfs_parse_properties(char *text, const char *dataset, sp_zfs *zfs)
 {
-	sp_slice	rest = {text, length};
-	sp_slice	line;
+	char	   *line;
 	bool		found = false;
 
-	while (sp_take_line(&rest, &line))
+	while ((line = next_line(&text)) != NULL)
 	{
-		sp_slice	name;
-		sp_slice	property;
-		sp_slice	value;
+		const char *name = strsep(&line, "\t");
+		const char *property = strsep(&line, "\t");
+		const char *value = strsep(&line, "\t");
 
 		/* the source is what is left of the line */
-		if (sp_take_field(&line, '\t', &name) &&
-			sp_take_field(&line, '\t', &property) &&
-			sp_take_field(&line, '\t', &value) &&
-			sp_slice_equals(name, dataset) &&
-			take_property(property, value, zfs))
+		if (line != NULL && strcmp(name, dataset) == 0 && take_property(property, value, zfs))
 			found = true;
 	}
 	return found;
 }
 
-bool
-sp_zfs_parse_pool_properties(const char *text, size_t length,
-							 const char *pool, sp_zfs *zfs)
+/* A device that takes no more writes does not affect the cost of a sync. */
+static bool
+is_lost(const char *state)
 {
-	size_t		pool_length = strlen(pool);
-	sp_slice	rest = {text, length};
-	sp_slice	line;
-	bool		found = false;
+	static const char *const lost[] = {"UNAVAIL", "REMOVED", "OFFLINE", "FAULTED"};
 
-	while (sp_take_line(&rest, &line))
+	for (size_t i = 0; i < lengthof(lost); i++)
 	{
-		sp_slice	property;
-		sp_slice	value;
-
-		/* not by fields, since a pool's name may contain blanks */
-		if (line.length <= pool_length || !sp_is_blank(line.start[pool_length]) ||
-			memcmp(line.start, pool, pool_length) != 0)
-			continue;
-		sp_skip(&line, pool_length);
-		line = sp_trim(line);
-		if (sp_take_word(&line, &property) &&
-			sp_take_word(&line, &value) &&
-			sp_slice_equals(property, "ashift") &&
-			sp_zfs_copy_number(value, &zfs->ashift))
-			found = true;
+		if (strcmp(state, lost[i]) == 0)
+			return true;
 	}
-	return found;
+	return false;
+}
+
+/*
+ * "PATH  STATE ...": the path may have blanks, two end it.  False if the list lacks it
+ * afterwards.
+ */
+static bool
+add_leaf(sp_zfs *zfs, char *line, sp_vdev_use use)
+{
+	char	   *state = strstr(line, "  ");
+	sp_vdev    *vdev = &zfs->vdevs[zfs->nvdevs];
+
+	if (state == NULL)
+		return false;
+	*state++ = '\0';
+	state += strspn(state, " ");
+	state[strcspn(state, " ")] = '\0';
+	if (is_lost(state))
+		return true;
+	if (zfs->nvdevs >= SP_ZFS_MAX_VDEVS || !copy_value(line, vdev->path, sizeof(vdev->path)))
+		return false;
+	vdev->use = use;
+	zfs->nvdevs++;
+	return true;
+}
+
+/* A word alone begins another part of the pool. */
+static sp_vdev_use
+use_of_part(const char *word)
+{
+	return strcmp(word, "logs") == 0 ? SP_VDEV_LOG :
+		strcmp(word, "cache") == 0 ? SP_VDEV_CACHE :
+		strcmp(word, "spares") == 0 ? SP_VDEV_SPARE : SP_VDEV_DATA;
+}
+
+bool
+sp_zfs_parse_status(char *text, const char *pool, sp_zfs *zfs)
+{
+	char	   *line;
+	sp_vdev_use use = SP_VDEV_DATA;
+	bool		in_pool = false;
+
+	zfs->nvdevs = 0;
+	zfs->more_vdevs = false;
+	while ((line = next_line(&text)) != NULL)
+	{
+		/* some lines have a tab at their end */
+		line += strspn(line, " \t");
+		line[strcspn(line, "\t")] = '\0';
+		if (strncmp(line, "pool: ", 6) == 0)
+		{
+			in_pool = strcmp(line + 6, pool) == 0;
+			use = SP_VDEV_DATA;
+		}
+		else if (strncmp(line, "errors: ", 8) == 0)
+			in_pool = false;
+		else if (in_pool && line[0] == '/')
+			zfs->more_vdevs |= !add_leaf(zfs, line, use);
+		else if (in_pool && line[0] != '\0' && strchr(line, ' ') == NULL)
+			use = use_of_part(line);
+	}
+	/* without its last line it was cut off */
+	zfs->more_vdevs |= in_pool;
+	return zfs->nvdevs > 0;
 }
 
 bool
@@ -173,4 +211,80 @@ sp_zfs_log_devices_decide(const sp_zfs *zfs)
 			return true;
 	}
 	return false;
+}
+
+/* ----------------------------------------------------------------- counters */
+
+/* Of a line of name, type and value, which may have blanks; NULL if the name is another. */
+static const char *
+counter_value(const char *line, const char *name)
+{
+	size_t		length = strlen(name);
+
+	if (strncmp(line, name, length) != 0 || line[length] != ' ')
+		return NULL;
+	line += length;
+	line += strspn(line, " ");
+	line += strcspn(line, " ");
+	return line + strspn(line, " ");
+}
+
+/*
+ * The commits in a file of counters; -1 if they are not counted there, or if the file is
+ * not of the data set (unless that is NULL).
+ */
+static int64_t
+read_commits(const char *path, const char *dataset)
+{
+	FILE	   *file = fopen(path, "re");
+	char	   *line = NULL;
+	size_t		size = 0;
+	bool		is_wanted = dataset == NULL;
+	int64_t		commits = -1;
+
+	if (file == NULL)
+		return -1;
+	while (getline(&line, &size, file) >= 0)
+	{
+		const char *value;
+
+		line[strcspn(line, "\n")] = '\0';
+		value = counter_value(line, "zil_commit_count");
+		if (value != NULL && value[0] >= '0' && value[0] <= '9')
+			commits = strtoll(value, NULL, 10);
+		value = counter_value(line, "dataset_name");
+		if (value != NULL && dataset != NULL && strcmp(value, dataset) == 0)
+			is_wanted = true;
+	}
+	free(line);
+	fclose(file);
+	return is_wanted ? commits : -1;
+}
+
+/* Each file of the pool may be the one of the data set, since they are named by number. */
+int64_t
+sp_zfs_read_commits(const char *sysroot, const char *dataset, bool *whole_system)
+{
+	char		path[PATH_MAX];
+	char		pool[NAME_SIZE];
+	int64_t		commits = -1;
+	glob_t		files;
+
+	*whole_system = false;
+	if (!sp_zfs_is_dataset_name(dataset))
+		return -1;
+	sp_zfs_pool_name(dataset, pool);
+	if (sp_build_path(path, "%s/proc/spl/kstat/zfs/%s/objset-*", sysroot, pool) == 0 &&
+		glob(path, 0, NULL, &files) == 0)
+	{
+		for (size_t i = 0; i < files.gl_pathc && commits < 0; i++)
+			commits = read_commits(files.gl_pathv[i], dataset);
+		globfree(&files);
+	}
+	if (commits < 0 && sp_build_path(path, "%s/proc/spl/kstat/zfs/zil", sysroot) == 0)
+	{
+		commits = read_commits(path, NULL);
+		*whole_system = commits >= 0;
+	}
+	return commits;
 }

@@ -4,17 +4,17 @@
  *	  The properties, devices and counters of a ZFS data set.
  *
  * ZFS does not name a block device, and its properties decide whether a sync is
- * effective.  This module reads what `zfs get`, `zpool status` and `zpool get`
- * print, and the counters of OpenZFS; it starts no program.
+ * effective.  This module reads what `zfs get` and `zpool status` print, and the
+ * counters of OpenZFS; it starts no program.
  *
  * It must not: include a server header, keep state between calls, start a
  * program, print, exit, write, or open anything outside
  * <sysroot>/proc/spl/kstat/zfs.
  *
- * Texts need no NUL at the end.  A last line without its newline is taken as
- * cut off, and is not read.
+ * Texts are cut into their lines and words.  A last line without its newline is taken
+ * as cut off, and is not read.
  *
- * Format: zfs-get(8), zpool-status(8), zpool-get(8); OpenZFS
+ * Format: zfs-get(8), zpool-status(8); OpenZFS
  * module/zfs/dataset_kstats.c and module/zfs/zil.c for the counters.
  *
  *-------------------------------------------------------------------------
@@ -40,8 +40,7 @@ typedef enum sp_vdev_use
 /* A leaf of the pool: a disk or a file, not the mirror it is part of. */
 typedef struct sp_vdev
 {
-	char		path[256];		/* as the tool prints it: absolute with -P, else
-								 * perhaps only "sda" */
+	char		path[256];		/* absolute */
 	sp_vdev_use use;
 } sp_vdev;
 
@@ -51,11 +50,8 @@ typedef struct sp_zfs
 	/* of the data set */
 	char		sync[16];		/* "standard", "always", "disabled" */
 	char		logbias[16];	/* "latency", "throughput" */
-	char		primarycache[16];
-	char		compression[16];
 	int64_t		recordsize;		/* bytes */
 	/* of the pool */
-	int64_t		ashift;			/* 0: it differs between parts of the pool */
 	int			nvdevs;
 	sp_vdev		vdevs[SP_ZFS_MAX_VDEVS];
 	bool		more_vdevs;		/* the list is incomplete: too many, a path too long,
@@ -86,28 +82,18 @@ extern void sp_zfs_pool_name(const char *dataset, char *pool);
  *
  * Returns true if any was taken.
  */
-extern bool sp_zfs_parse_properties(const char *text, size_t length,
-									const char *dataset, sp_zfs *zfs);
+extern bool sp_zfs_parse_properties(char *text, const char *dataset, sp_zfs *zfs);
 
 /*
- * Replace the leaves by those in the output of `zpool status [-P] POOL`, from
- * the tree below "config:"; trees of other pools are skipped.  A line with
- * deeper lines below it (mirror-0, raidz1-0, replacing-0, spare-0, the pool
- * itself) is no leaf.  Leaves that the pool has lost (state UNAVAIL, REMOVED,
- * OFFLINE, FAULTED) are left out, and so are distributed spares of dRAID, which
- * are not disks.  A spare in use is listed twice: as data, and as a spare.
+ * Replace the leaves by those in the output of `zpool status -P POOL`; other pools are
+ * skipped.  A leaf is a line that begins with its absolute path: a mirror-0, a raidz1-0,
+ * a distributed spare of dRAID, or a disk that is gone for good has none.  Leaves that the
+ * pool has lost (state UNAVAIL, REMOVED, OFFLINE, FAULTED) are left out.  A spare in use is
+ * listed twice: as data, and as a spare.
  *
  * Returns true if any leaf was found.
  */
-extern bool sp_zfs_parse_status(const char *text, size_t length,
-								const char *pool, sp_zfs *zfs);
-
-/*
- * Take ashift from the output of `zpool get all POOL`: with -Hp separated by
- * tabs, without by blanks under a heading.  Returns true if it was there.
- */
-extern bool sp_zfs_parse_pool_properties(const char *text, size_t length,
-										 const char *pool, sp_zfs *zfs);
+extern bool sp_zfs_parse_status(char *text, const char *pool, sp_zfs *zfs);
 
 /*
  * Do the log devices of the pool decide alone whether syncs are durable?  So it is where
@@ -116,19 +102,15 @@ extern bool sp_zfs_parse_pool_properties(const char *text, size_t length,
 extern bool sp_zfs_log_devices_decide(const sp_zfs *zfs);
 
 /*
- * Read the number of commits of the intent log: of the data set, if OpenZFS
- * counts it (2.2 and later: zil_commit_count in
- * <sysroot>/proc/spl/kstat/zfs/<pool>/objset-0x..., found by its dataset_name);
- * *whole_system is set if only the counter of all pools together
- * (<sysroot>/proc/spl/kstat/zfs/zil) exists.
+ * The number of commits of the intent log: of the data set, if OpenZFS counts it (2.2 and
+ * later: zil_commit_count in <sysroot>/proc/spl/kstat/zfs/<pool>/objset-0x..., found by
+ * its dataset_name); *whole_system is set if only the counter of all pools together
+ * (<sysroot>/proc/spl/kstat/zfs/zil) exists.  -1 if neither can be read.
  *
  * This reads the files of the pool one after the other, which takes some
  * microseconds for each mounted data set.
- *
- * Returns 0; ENOENT if neither exists; else, with *commits -1, the errno of the
- * call that failed, EINVAL if the file or the name is not understood.
  */
-extern int	sp_zfs_read_commits(const char *sysroot, const char *dataset,
-								int64_t *commits, bool *whole_system);
+extern int64_t sp_zfs_read_commits(const char *sysroot, const char *dataset,
+								   bool *whole_system);
 
 #endif							/* SP_ZFS_H */

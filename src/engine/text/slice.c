@@ -95,17 +95,6 @@ sp_take_number(sp_slice *text, uint64_t *number)
 }
 
 bool
-sp_parse_number(sp_slice text, uint64_t max, uint64_t *number)
-{
-	uint64_t	value;
-
-	if (!sp_take_number(&text, &value) || text.length > 0 || value > max)
-		return false;
-	*number = value;
-	return true;
-}
-
-bool
 sp_take_field(sp_slice *text, char separator, sp_slice *field)
 {
 	const char *end = text->length == 0 ? NULL :
@@ -126,23 +115,6 @@ sp_take_line(sp_slice *text, sp_slice *line)
 		return false;
 	if (line->length > 0 && line->start[line->length - 1] == '\r')
 		line->length--;
-	return true;
-}
-
-bool
-sp_take_word(sp_slice *text, sp_slice *word)
-{
-	size_t		length = 0;
-
-	while (length < text->length && !sp_is_blank(text->start[length]))
-		length++;
-	word->start = text->start;
-	word->length = length;
-	if (length == text->length)
-		return false;
-	while (length < text->length && sp_is_blank(text->start[length]))
-		length++;
-	sp_skip(text, length);
 	return true;
 }
 

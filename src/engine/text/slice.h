@@ -4,9 +4,8 @@
  *		A piece of a text, and how to read lines, words and numbers from it.
  *
  * Texts come from files and pipes that may have been cut off, and names in them
- * are chosen by people.  So a slice has no NUL at its end, a line without its
- * newline is not read, and a text is copied whole or not at all: half a path
- * would be the path of another file.
+ * are chosen by people.  So a slice has no NUL at its end, and a line without its
+ * newline is not read.
  *
  * The sp_take_ functions remove what they return from the front of a text.  They
  * return false, and leave the text as it is, if it does not begin with that.
@@ -51,20 +50,11 @@ extern bool sp_take_spaces(sp_slice *text);
 /* Take an unsigned decimal number of at most 64 bits. */
 extern bool sp_take_number(sp_slice *text, uint64_t *number);
 
-/* Is all of the text a number of at most max?  Sets *number only then. */
-extern bool sp_parse_number(sp_slice text, uint64_t max, uint64_t *number);
-
 /* Take a line with its newline.  *line has neither that nor a CR before it. */
 extern bool sp_take_line(sp_slice *text, sp_slice *line);
 
 /* Take a field with the separator behind it, which *field does not have. */
 extern bool sp_take_field(sp_slice *text, char separator, sp_slice *field);
-
-/*
- * Take a word and the blanks behind it.  Without blanks this returns false, but
- * *word is set to all of the text.
- */
-extern bool sp_take_word(sp_slice *text, sp_slice *word);
 
 /*
  * Copy a text to a string of size bytes.  Returns false, and leaves the string as

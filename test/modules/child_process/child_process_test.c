@@ -31,7 +31,7 @@
 #include "utils/wait_event.h"
 
 #include "common/child_process.h"
-#include "storage/zfs_tools.h"
+#include "storage/storage.h"
 
 PG_MODULE_MAGIC;
 
@@ -439,8 +439,7 @@ text_or_null(const char *string, bool *null)
 }
 
 /*
- * child_process_test_ask_zfs(dataset): known, why, sync, logbias, recordsize,
- * ashift, vdevs
+ * child_process_test_ask_zfs(dataset): known, why, sync, logbias, recordsize, vdevs
  */
 Datum
 child_process_test_ask_zfs(PG_FUNCTION_ARGS)
@@ -448,8 +447,8 @@ child_process_test_ask_zfs(PG_FUNCTION_ARGS)
 	sp_zfs	   *zfs = palloc(sizeof(sp_zfs));
 	StringInfoData why;
 	Datum		vdevs[SP_ZFS_MAX_VDEVS];
-	Datum		values[7];
-	bool		nulls[7] = {false};
+	Datum		values[6];
+	bool		nulls[6] = {false};
 	int			i = 0;
 
 	initStringInfo(&why);
@@ -460,7 +459,6 @@ child_process_test_ask_zfs(PG_FUNCTION_ARGS)
 	values[i] = text_or_null(zfs->logbias, &nulls[i]);
 	i++;
 	values[i++] = Int64GetDatum(zfs->recordsize);
-	values[i++] = Int64GetDatum(zfs->ashift);
 	for (int n = 0; n < zfs->nvdevs; n++)
 		vdevs[n] = CStringGetTextDatum(zfs->vdevs[n].path);
 	values[i++] = PointerGetDatum(construct_array(vdevs, zfs->nvdevs, TEXTOID, -1, false,

@@ -20,5 +20,5 @@ AS :'library', 'child_process_test_repeat' LANGUAGE C;
 CREATE FUNCTION ignores_sigchld(ignore bool) RETURNS bool
 AS :'library', 'child_process_test_sigchld' LANGUAGE C;
 CREATE FUNCTION ask_zfs(dataset text, OUT known bool, OUT why text, OUT sync text, OUT logbias text,
-    OUT recordsize bigint, OUT ashift bigint, OUT vdevs text[])
+    OUT recordsize bigint, OUT vdevs text[])
 AS :'library', 'child_process_test_ask_zfs' LANGUAGE C;

@@ -1,0 +1,383 @@
+/*-------------------------------------------------------------------------
+ *
+ * mounts.c
+ *	  Reads mounts as Linux lists them, and finds the mount of a path.
+ *
+ * It must not: include a server header, keep state between calls, print,
+ * exit, resolve paths, or open anything but a list of mounts.
+ *
+ * A line looks like this; the number of optional fields before the lone "-"
+ * varies from none to several:
+ *
+ *	36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=ro
+ *	id parent dev root mount_point options optional... - fstype source super
+ *
+ * Containers can bring 10,000 mounts, so the reading is one pass, and a
+ * search compares each line once.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/storage/mounts.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/text/text.h"
+
+/* The kernel allows two layers; more are a cycle of misleading paths. */
+#define MAX_OVERLAYS 8
+
+/* ------------------------------------------------------------------ reading */
+
+static bool
+is_octal_escape(const char *text)
+{
+	/* the first digit is 0 to 3, since the value must fit a byte */
+	return text[0] == '\\' &&
+		text[1] >= '0' && text[1] <= '3' &&
+		text[2] >= '0' && text[2] <= '7' &&
+		text[3] >= '0' && text[3] <= '7';
+}
+
+/*
+ * Decode \ooo in place, except where it stands for the character "keep". \000
+ * also stays: it would end the string.
+ */
+static void
+decode_escapes(char *text, char keep)
+{
+	char	   *to = text;
+
+	while (*text != '\0')
+	{
+		char		decoded = is_octal_escape(text) ?
+			(char) ((text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0')) : '\0';
+
+		if (decoded != '\0' && decoded != keep)
+		{
+			*to++ = decoded;
+			text += 4;
+		}
+		else
+			*to++ = *text++;
+	}
+	*to = '\0';
+}
+
+/* Without the first option, which the kernel makes rw or ro: "" or from a comma on. */
+static const char *
+further_options(const char *options)
+{
+	return options + strcspn(options, ",");
+}
+
+/* Allocated, or NULL. */
+static char *
+join_options(const char *per_mount, const char *super)
+{
+	bool		read_only = sp_mount_option(per_mount, "ro") || sp_mount_option(super, "ro");
+	size_t		size = strlen(per_mount) + strlen(super) + sizeof("rw");
+	char	   *joined = malloc(size);
+
+	if (joined == NULL)
+		return NULL;
+	snprintf(joined, size, "%s%s%s", read_only ? "ro" : "rw", further_options(per_mount),
+			 further_options(super));
+	decode_escapes(joined, ',');
+	return joined;
+}
+
+static bool
+parse_device_number(const char *text, sp_mount *mount)
+{
+	int			end = 0;
+
+	return sscanf(text, "%u:%u%n", &mount->dev_major, &mount->dev_minor, &end) == 2 &&
+		text[end] == '\0';
+}
+
+/*
+ * Cut the line into the fields of mount, which point into it afterwards; its
+ * mount_options are those of the mount alone.  Fields are separated by
+ * exactly one blank: an empty source is two blanks in a row.
+ *
+ * Returns false if this is not a line of mountinfo.
+ */
+static bool
+split_line(char *line, sp_mount *mount, const char **super_options)
+{
+	char	   *rest = line;
+	char	   *device;
+	char	   *field;
+
+	(void) strsep(&rest, " ");	/* id */
+	(void) strsep(&rest, " ");	/* parent */
+	device = strsep(&rest, " ");
+	(void) strsep(&rest, " ");	/* root */
+	mount->mount_point = strsep(&rest, " ");
+	mount->mount_options = strsep(&rest, " ");
+	do
+		field = strsep(&rest, " ");
+	while (field != NULL && strcmp(field, "-") != 0);
+	mount->fstype = strsep(&rest, " ");
+	mount->source = strsep(&rest, " ");
+	*super_options = rest;
+
+	/* strsep returns NULL from the end on, so that the last one tells for all */
+	return rest != NULL && parse_device_number(device, mount) &&
+		mount->mount_point[0] == '/' && mount->fstype[0] != '\0';
+}
+
+/* Room for one more, which doubles when it is used up. */
+static bool
+has_room_for_mount(sp_mount_table *table)
+{
+	size_t		count = table->count;
+	sp_mount   *mounts = table->mounts;
+
+	if ((count & (count - 1)) == 0)
+		mounts = realloc(mounts, (count == 0 ? 1 : 2 * count) * sizeof(sp_mount));
+	if (mounts != NULL)
+		table->mounts = mounts;
+	return mounts != NULL;
+}
+
+/* Add the mount that a line describes, if it does.  The table, or nobody, gets the line. */
+static int
+add_mount_line(sp_mount_table *table, char *line)
+{
+	sp_mount	mount = {.line = line};
+	const char *super_options;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (!split_line(line, &mount, &super_options))
+	{
+		free(line);
+		return 0;
+	}
+	mount.mount_options = join_options(mount.mount_options, super_options);
+	if (mount.mount_options == NULL || !has_room_for_mount(table))
+	{
+		free(mount.mount_options);
+		free(line);
+		return ENOMEM;
+	}
+	decode_escapes(mount.mount_point, '\0');
+	decode_escapes(mount.fstype, '\0');
+	decode_escapes(mount.source, '\0');
+	table->mounts[table->count++] = mount;
+	return 0;
+}
+
+static int
+read_lines(FILE *file, sp_mount_table *table)
+{
+	for (;;)
+	{
+		char	   *line = NULL;
+		size_t		size = 0;
+		int			status;
+
+		errno = 0;
+		if (getline(&line, &size, file) < 0)
+		{
+			status = feof(file) && !ferror(file) ? 0 : errno != 0 ? errno : EIO;
+			free(line);
+			return status;
+		}
+		status = add_mount_line(table, line);
+		if (status != 0)
+			return status;
+	}
+}
+
+int
+sp_mount_table_read_stream(FILE *file, sp_mount_table **table)
+{
+	sp_mount_table *result = calloc(1, sizeof(*result));
+	int			status = result == NULL ? ENOMEM : read_lines(file, result);
+
+	if (status != 0)
+	{
+		sp_mount_table_free(result);
+		result = NULL;
+	}
+	*table = result;
+	return status;
+}
+
+/* A captured tree is one of Linux, wherever it is read. */
+int
+sp_mount_table_read(const char *sysroot, sp_mount_table **table)
+{
+	char		path[PATH_MAX];
+	FILE	   *file;
+	int			status;
+
+	*table = NULL;
+	if (sysroot[0] == '\0')
+		return sp_system_mounts(table);
+	status = sp_build_path(path, "%s/proc/self/mountinfo", sysroot);
+	if (status != 0)
+		return status;
+	file = fopen(path, "re");
+	if (file == NULL)
+		return errno;
+	status = sp_mount_table_read_stream(file, table);
+	fclose(file);
+	return status;
+}
+
+void
+sp_mount_table_free(sp_mount_table *table)
+{
+	if (table == NULL)
+		return;
+	for (size_t i = 0; i < table->count; i++)
+	{
+		free(table->mounts[i].mount_options);
+		free(table->mounts[i].line);
+	}
+	free(table->mounts);
+	free(table);
+}
+
+/* ------------------------------------------------------------------ finding */
+
+const sp_mount *
+sp_mount_table_find(const sp_mount_table *table, const char *path)
+{
+	const sp_mount *best = NULL;
+	size_t		best_length = 0;
+
+	if (path[0] != '/')
+		return NULL;
+	for (size_t i = 0; i < table->count; i++)
+	{
+		const sp_mount *mount = &table->mounts[i];
+		size_t		length = strlen(mount->mount_point);
+
+		/* whole components: /data is no parent of /database */
+		if (length > 1 &&
+			(strncmp(path, mount->mount_point, length) != 0 ||
+			 (path[length] != '\0' && path[length] != '/')))
+			continue;
+		/* equal length is the same mount point, and the later one hides it */
+		if (length >= best_length)
+		{
+			best = mount;
+			best_length = length;
+		}
+	}
+	return best;
+}
+
+bool
+sp_mount_same_filesystem(const sp_mount *a, const sp_mount *b)
+{
+	if (a == NULL || b == NULL)
+		return false;
+	if (a->dev_major == 0 && b->dev_major == 0 && a->dev_minor == 0 && b->dev_minor == 0)
+		return strcmp(a->mount_point, b->mount_point) == 0;
+	if (a->dev_major == b->dev_major && a->dev_minor == b->dev_minor)
+		return true;
+	return strcmp(a->fstype, "btrfs") == 0 &&
+		strcmp(b->fstype, "btrfs") == 0 &&
+		a->source[0] != '\0' && strcmp(a->source, b->source) == 0;
+}
+
+const char *
+sp_mount_option(const char *options, const char *name)
+{
+	size_t		length = strlen(name);
+
+	while (*options != '\0')
+	{
+		size_t		here = strcspn(options, ",");
+
+		if (here >= length && strncmp(options, name, length) == 0 &&
+			(here == length || options[length] == '='))
+			return options + length + (here > length);
+		options += here;
+		options += (*options == ',');
+	}
+	return NULL;
+}
+
+/* ----------------------------------------------------------------- overlays */
+
+static bool
+is_escaped_comma(const char *text)
+{
+	return strncmp(text, "\\054", 4) == 0;
+}
+
+/*
+ * Decode a directory among the options of an overlay into path, which has
+ * PATH_MAX bytes.  It is escaped twice: mount(8) may be given a backslash
+ * before any character, which the kernel keeps, and the kernel writes a comma
+ * as \054.
+ *
+ * Returns false if it is too long to be a path.
+ */
+static bool
+decode_directory(const char *value, char *path)
+{
+	size_t		length = 0;
+
+	while (*value != '\0' && *value != ',')
+	{
+		bool		is_comma;
+
+		if (*value == '\\' && !is_escaped_comma(value) &&
+			value[1] != '\0' && value[1] != ',')
+			value++;
+		if (length >= PATH_MAX - 1)
+			return false;
+		is_comma = is_escaped_comma(value);
+		path[length++] = is_comma ? ',' : *value;
+		value += is_comma ? 4 : 1;
+	}
+	path[length] = '\0';
+	return true;
+}
+
+/* Absolute, and no component but the last one empty, "." or "..". */
+static bool
+is_plain_path(const char *path)
+{
+	if (*path != '/')
+		return false;
+	while (*path == '/')
+	{
+		size_t		length = strcspn(++path, "/");
+
+		if ((length == 0 && *path != '\0') ||
+			(length > 0 && strncmp(path, "..", length) == 0))
+			return false;
+		path += length;
+	}
+	return true;
+}
+
+const sp_mount *
+sp_mount_beneath(const sp_mount_table *table, const sp_mount *mount)
+{
+	char		path[PATH_MAX];
+
+	for (int i = 0; i < MAX_OVERLAYS && mount != NULL; i++)
+	{
+		const char *value;
+
+		if (strcmp(mount->fstype, "overlay") != 0)
+			return mount;
+		value = sp_mount_option(mount->mount_options, "upperdir");
+		if (value == NULL || !decode_directory(value, path) ||
+			!is_plain_path(path))
+			return NULL;
+		mount = sp_mount_table_find(table, path);
+	}
+	return NULL;
+}

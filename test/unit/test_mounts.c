@@ -1,0 +1,390 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_mounts.c
+ *	  Tests of src/engine/storage/mounts.c on captured and generated mountinfo.
+ *
+ * It must not: look at the mounts of the machine it runs on, or at timing.  To
+ * add a kind of system, add a file in test/fixtures/sysroot and a row of the
+ * tables below.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fixtures.h"
+
+#include "engine/storage/mounts.h"
+
+/* The mount of a path: mount point, type, source and options; NULL if there is none. */
+static const struct
+{
+	const char *kind;
+	const char *path;
+	const char *text;
+}			find_cases[] =
+{
+	{"virtio_ext4", "/", "/ ext4 /dev/vda rw,relatime,discard,errors=remount-ro"},
+	{"virtio_ext4", "/srv", "/ ext4 /dev/vda rw,relatime,discard,errors=remount-ro"},
+	{"virtio_ext4", "/srv/pg", "/srv/pg ext4 /dev/vdb rw,noatime,nobarrier,data=writeback"},
+	{"virtio_ext4", "/srv/pg/", "/srv/pg ext4 /dev/vdb rw,noatime,nobarrier,data=writeback"},
+	{"virtio_ext4", "/srv/pg/16/main/pg_wal",
+	"/srv/pg ext4 /dev/vdb rw,noatime,nobarrier,data=writeback"},
+	{"virtio_ext4", "/srv/pgx", "/ ext4 /dev/vda rw,relatime,discard,errors=remount-ro"},
+	{"virtio_ext4", "srv/pg", NULL},
+	{"virtio_ext4", "", NULL},
+	/* a read-only bind mount of a writable file system is read-only */
+	{"virtio_ext4", "/srv/readonly",
+	"/srv/readonly ext4 /dev/vdb ro,noatime,nobarrier,data=writeback"},
+	{"nvme_xfs", "/var/lib/pgsql",
+	"/ xfs /dev/nvme0n1p2 rw,relatime,attr2,inode64,logbufs=8,logbsize=32k,noquota"},
+	{"sda_partition", "/var/lib/postgresql/15",
+	"/var/lib/postgresql ext4 /dev/sda5 rw,noatime,stripe=64"},
+	{"btrfs", "/srv/pg/x",
+	"/srv/pg btrfs /dev/vda2 rw,noatime,discard=async,space_cache=v2,subvolid=257,subvol=/@pg"},
+	{"zfs", "/srv/pg/wal/0", "/srv/pg/wal zfs tank/pg/wal rw,noatime,xattr,noacl,casesensitive"},
+	{"network", "/srv/sshfs/x",
+	"/srv/sshfs fuse.sshfs postgres@filer.example.com:/pg"
+	" rw,nosuid,nodev,relatime,user_id=0,group_id=0"},
+	{"tmpfs", "/srv/nameless", "/srv/nameless tmpfs  rw,relatime,size=8192k"},
+	{"overlay", "/var/lib/postgresql/data/base",
+	"/var/lib/postgresql/data ext4 /dev/vda1 rw,relatime,discard,errors=remount-ro"},
+	{"escapes", "/srv/with space/x", "/srv/with space ext4 /dev/vdb rw,relatime"},
+	{"escapes", "/srv/with\\040space", "/ ext4 /dev/vda rw,relatime"},
+	{"escapes", "/srv/tab\tnewline\nend", "/srv/tab\tnewline\nend ext4 /dev/vdb rw,relatime"},
+	{"escapes", "/srv/back\\slash", "/srv/back\\slash ext4 /dev/vdb rw,relatime"},
+	/* decoded once: an escaped backslash does not begin an escape */
+	{"escapes", "/srv/literal\\040", "/srv/literal\\040 ext4 /dev/vdb rw,relatime"},
+	{"escapes", "/srv/hash", "/srv/hash tmpfs a#b c rw,relatime,size=1k"},
+	/* an escaped comma separates nothing, so this is not read-only */
+	{"escapes", "/srv/comma",
+	"/srv/comma overlay overlay rw,relatime,lowerdir=/a\\054ro b,upperdir=/u"},
+	{"escapes", "/srv/nul_option", "/srv/nul_option ext4 /dev/vdb rw,relatime,a\\000b"},
+	{"escapes", "/srv/nul", "/ ext4 /dev/vda rw,relatime"},
+	{"escapes", "/srv/nul\\000", "/srv/nul\\000 ext4 /dev/vdb rw,relatime"},
+	{"escapes", "/srv/toobig\\777", "/srv/toobig\\777 ext4 /dev/vdb rw,relatime"},
+	{"escapes", "/srv/short\\04", "/srv/short\\04 ext4 /dev/vdb rw,relatime"},
+	{"escapes", "/srv/m\303\274nchen", "/srv/m\303\274nchen ext4 /dev/vdb rw,relatime"},
+	{"overmounted", "/data/pg/base", "/data/pg ext4 /dev/vde rw,relatime,nodelalloc"},
+	{"overmounted", "/data/pgsql", "/data ext4 /dev/vdb rw,relatime"},
+	{"overmounted", "/database/x", "/database ext4 /dev/vdd rw,relatime"},
+	{"overmounted", "/dat", "/ ext4 /dev/vda rw,relatime"},
+	/* a read-only super block below a writable mount is read-only */
+	{"overmounted", "/early", "/early ext4 /dev/vdf ro,relatime"},
+	{"malformed", "/nodash", "/ ext4 /dev/vda rw,relatime"},
+	{"malformed", "/good/many_optional", "/good/many_optional ext4 /dev/vdb rw,relatime"},
+	{"malformed", "/good/no_optional", "/good/no_optional ext4 /dev/vdb rw,relatime"},
+	{"malformed", "/good/dash_source", "/good/dash_source ext4 - rw,relatime"},
+	{"malformed", "/good/blank_in_options",
+	"/good/blank_in_options ext4 /dev/vdb rw,relatime,unescaped=a b"},
+};
+
+/* Are the mounts of two paths of a kind the same file system? */
+static const struct
+{
+	const char *kind;
+	const char *a;
+	const char *b;
+	bool		same;
+}			same_cases[] =
+{
+	{"virtio_ext4", "/srv/pg", "/srv/readonly", true},
+	{"virtio_ext4", "/", "/srv/pg", false},
+	{"btrfs", "/", "/srv/pg", true},
+	{"btrfs", "/", "/srv/whole", false},
+	{"zfs", "/srv/pg", "/srv/pg/wal", false},
+	{"overlay", "/etc/hostname", "/var/lib/postgresql/data", true},
+	{"overlay", "/", "/var/lib/postgresql/data", false},
+};
+
+/* The mount where the data of a mount is stored; NULL if unknown. */
+static const struct
+{
+	const char *kind;
+	const char *mount_point;
+	const char *beneath;
+}			beneath_cases[] =
+{
+	{"virtio_ext4", "/srv/pg", "/srv/pg"},
+	{"network", "/srv/nfs", "/srv/nfs"},
+	{"zfs", "/srv/pg/wal", "/srv/pg/wal"},
+	/* in a container the upper directory is a path of the host */
+	{"overlay", "/", NULL},
+	{"overlay", "/var/lib/postgresql/data", "/var/lib/postgresql/data"},
+	{"overlay_host", "/", "/"},
+	{"overlay_host", "/var/lib/docker/overlay2/c0ffee/merged", "/var/lib/docker"},
+	{"overlay_host", "/mnt/two", "/var/lib/docker"},
+	{"overlay_host", "/mnt/on_tmpfs", "/run"},
+	{"overlay_host", "/mnt/slash_at_end", "/"},
+	{"overlay_host", "/mnt/dotted_names", "/"},
+	{"overlay_host", "/mnt/comma", "/srv/a,b:c"},
+	{"overlay_host", "/mnt/escaped_comma", "/srv/a,b:c"},
+	{"overlay_host", "/mnt/backslash", "/srv/d\\e f"},
+	{"overlay_host", "/mnt/readonly", NULL},
+	{"overlay_host", "/mnt/relative", NULL},
+	{"overlay_host", "/mnt/dots", NULL},
+	{"overlay_host", "/mnt/dot", NULL},
+	{"overlay_host", "/mnt/slashes", NULL},
+	{"overlay_host", "/mnt/similar", "/"},
+	{"overlay_host", "/mnt/itself", NULL},
+	{"overlay_host", "/mnt/circle1", NULL},
+	/* a file system of its own, whatever its options are */
+	{"overlay_host", "/mnt/fuse", "/mnt/fuse"},
+};
+
+/* Lines that are not as the kernel writes them, and how many are understood. */
+static const struct
+{
+	const char *text;
+	size_t		count;
+}			raw_cases[] =
+{
+	{"", 0},
+	{"\n\n\n", 0},
+	{"                \n", 0},
+	{"1 0 8:1 / /a rw - ext4 /dev/sda1\n", 0},
+	{"1 0 8:1 / /a rw - ext4 /dev/sda1 rw", 1},
+	{"1 0 8:1 / /a  - ext4 /dev/sda1 \n", 1},
+	{"\n1 0 8:1 / /a rw - ext4 /dev/sda1 rw\n", 1},
+};
+
+static sp_mount_table *
+read_mounts(const char *kind)
+{
+	char		sysroot[PATH_MAX];
+	sp_mount_table *table;
+	int			fd = lowest_free_descriptor();
+
+	fixture_path(sysroot, kind);
+	assert_int_equal(sp_mount_table_read(sysroot, &table), 0);
+	assert_int_equal(lowest_free_descriptor(), fd);
+	return table;
+}
+
+/* A table from a text, which is read through a stream. */
+static sp_mount_table *
+read_text(char *text, size_t length)
+{
+	FILE	   *file = fmemopen(length > 0 ? text : (char[]) {'\n'}, length > 0 ? length : 1, "r");
+	sp_mount_table *table;
+
+	assert_non_null(file);
+	assert_int_equal(sp_mount_table_read_stream(file, &table), 0);
+	fclose(file);
+	return table;
+}
+
+static void
+finds_the_mount_of_a_path(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(find_cases); i++)
+	{
+		sp_mount_table *table = read_mounts(find_cases[i].kind);
+		const sp_mount *mount = sp_mount_table_find(table, find_cases[i].path);
+		const char *expected = find_cases[i].text;
+		char		text[512] = "";
+
+		if (mount != NULL)
+			snprintf(text, sizeof(text), "%s %s %s %s", mount->mount_point, mount->fstype,
+					 mount->source, mount->mount_options);
+		if ((mount == NULL) != (expected == NULL) || strcmp(text, expected ? expected : "") != 0)
+			fail_msg("%s, path \"%s\": \"%s\"", find_cases[i].kind, find_cases[i].path, text);
+		sp_mount_table_free(table);
+	}
+}
+
+static void
+skips_what_is_no_line(void **state)
+{
+	sp_mount_table *table = read_mounts("malformed");
+
+	(void) state;
+	assert_int_equal(table->count, 5);
+	sp_mount_table_free(table);
+	for (size_t i = 0; i < lengthof(raw_cases); i++)
+	{
+		char		text[128];
+
+		strcpy(text, raw_cases[i].text);
+		table = read_text(text, strlen(text));
+		if (table->count != raw_cases[i].count)
+			fail_msg("\"%s\": %zu mounts", text, table->count);
+		sp_mount_table_free(table);
+	}
+}
+
+static void
+tells_file_systems_apart(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(same_cases); i++)
+	{
+		sp_mount_table *table = read_mounts(same_cases[i].kind);
+		const sp_mount *a = sp_mount_table_find(table, same_cases[i].a);
+		const sp_mount *b = sp_mount_table_find(table, same_cases[i].b);
+
+		if (sp_mount_same_filesystem(a, b) != same_cases[i].same ||
+			sp_mount_same_filesystem(b, a) != same_cases[i].same)
+			fail_msg("%s: %s and %s", same_cases[i].kind, same_cases[i].a,
+					 same_cases[i].b);
+		assert_false(sp_mount_same_filesystem(a, NULL));
+		sp_mount_table_free(table);
+	}
+}
+
+/* On FreeBSD only root is told the numbers: the mount point decides. */
+static void
+compares_what_has_no_number(void **state)
+{
+	char		text[] = "0 0 0:0 / / rw - ufs /dev/ada0p2 rw\n"
+		"0 0 0:0 / /pg rw - zfs tank/pg rw\n0 0 0:0 / /pg/x rw - zfs tank/pg rw\n";
+	sp_mount_table *table = read_text(text, sizeof(text) - 1);
+	const sp_mount *root = sp_mount_table_find(table, "/srv");
+
+	(void) state;
+	assert_true(sp_mount_same_filesystem(root, sp_mount_table_find(table, "/etc")));
+	assert_false(sp_mount_same_filesystem(root, sp_mount_table_find(table, "/pg")));
+	assert_false(sp_mount_same_filesystem(sp_mount_table_find(table, "/pg"),
+										  sp_mount_table_find(table, "/pg/x")));
+	sp_mount_table_free(table);
+}
+
+static void
+finds_options(void **state)
+{
+	static const char options[] = "rw,upperdir=/x,volatile,fsync=volatile,last=1";
+
+	(void) state;
+	assert_string_equal(sp_mount_option(options, "last"), "1");
+	assert_memory_equal(sp_mount_option(options, "upperdir"), "/x,", 3);
+	assert_non_null(sp_mount_option(options, "volatile"));
+	assert_int_equal(strcspn(sp_mount_option(options, "volatile"), ","), 0);
+	assert_null(sp_mount_option(options, "upper"));
+	assert_null(sp_mount_option(options, "dir"));
+	assert_null(sp_mount_option("", "ro"));
+}
+
+static void
+tells_what_lies_beneath(void **state)
+{
+	(void) state;
+	for (size_t i = 0; i < lengthof(beneath_cases); i++)
+	{
+		sp_mount_table *table = read_mounts(beneath_cases[i].kind);
+		const char *expected = beneath_cases[i].beneath;
+		const sp_mount *mount = sp_mount_table_find(table,
+													beneath_cases[i].mount_point);
+		const sp_mount *found;
+
+		assert_string_equal(mount->mount_point, beneath_cases[i].mount_point);
+		found = sp_mount_beneath(table, mount);
+		if ((found == NULL) != (expected == NULL) ||
+			(found != NULL && strcmp(found->mount_point, expected) != 0))
+			fail_msg("%s, \"%s\": \"%s\"", beneath_cases[i].kind,
+					 beneath_cases[i].mount_point,
+					 found == NULL ? "none" : found->mount_point);
+		sp_mount_table_free(table);
+	}
+}
+
+/* The longest path there can be, and one more. */
+static void
+tells_no_upper_directory_from_its_beginning(void **state)
+{
+	static const char before[] = "rw,upperdir=/";
+	char		options[sizeof(before) + PATH_MAX];
+	char		fstype[] = "overlay";
+	sp_mount	mount = {.fstype = fstype,.mount_options = options};
+	sp_mount_table *table = read_mounts("virtio_ext4");
+
+	(void) state;
+	memset(options, 'x', sizeof(options));
+	memcpy(options, before, sizeof(before) - 1);
+	options[sizeof(before) - 1 + PATH_MAX - 2] = '\0';
+	assert_non_null(sp_mount_beneath(table, &mount));
+	options[sizeof(before) - 1 + PATH_MAX - 2] = 'x';
+	options[sizeof(before) - 1 + PATH_MAX - 1] = '\0';
+	assert_null(sp_mount_beneath(table, &mount));
+	/* an escape that ends with the list */
+	strcpy(options, "upperdir=/srv/x\\");
+	assert_non_null(sp_mount_beneath(table, &mount));
+	strcpy(options, "upperdir=");
+	assert_null(sp_mount_beneath(table, &mount));
+	sp_mount_table_free(table);
+}
+
+/* Every mount is found again by a path of its own, behind a line longer than any buffer. */
+static void
+reads_ten_thousand_mounts(void **state)
+{
+	const unsigned mounts = 10000;
+	char	   *text;
+	size_t		length;
+	FILE	   *file = open_memstream(&text, &length);
+	sp_mount_table *table;
+
+	(void) state;
+	assert_non_null(file);
+	fputs("1 0 0:58 / / rw - overlay overlay rw,lowerdir=", file);
+	for (unsigned i = 0; i < mounts; i++)
+		fputs("/layer:", file);
+	fputs("\n", file);
+	for (unsigned i = 0; i < mounts; i++)
+		assert_true(fprintf(file, "%u 1 0:%u / /run/pods/%u/vol rw,relatime "
+							"shared:%u - tmpfs tmpfs rw,size=%uk\n",
+							i + 30, i + 40, i, i, i) > 0);
+	assert_int_equal(fclose(file), 0);
+	table = read_text(text, length);
+	free(text);
+	assert_int_equal(table->count, mounts + 1);
+	assert_int_equal(strlen(table->mounts[0].mount_options),
+					 strlen("rw,lowerdir=") + mounts * strlen("/layer:"));
+	for (unsigned i = 0; i < mounts; i++)
+	{
+		char		path[64];
+
+		snprintf(path, sizeof(path), "/run/pods/%u/vol/file", i);
+		assert_int_equal(sp_mount_table_find(table, path)->dev_minor, i + 40);
+	}
+	assert_string_equal(sp_mount_table_find(table, "/run/pods/10000/vol")->mount_point, "/");
+	sp_mount_table_free(table);
+}
+
+static void
+reports_what_it_cannot_read(void **state)
+{
+	char		path[PATH_MAX + 100];
+	sp_mount_table *table = (sp_mount_table *) path;
+
+	assert_int_equal(sp_mount_table_read(*state, &table), ENOENT);
+	assert_null(table);
+	sp_mount_table_free(table);
+	assert_true(make_tree(*state, "proc/self/mountinfo/a_directory:\n"));
+	table = (sp_mount_table *) path;
+	assert_int_equal(sp_mount_table_read(*state, &table), EISDIR);
+	assert_null(table);
+
+	/* any shortened path would still be a directory */
+	for (size_t i = 0; i < sizeof(path) - 1; i++)
+		path[i] = i % 2 == 0 ? '/' : '.';
+	path[sizeof(path) - 1] = '\0';
+	assert_int_equal(sp_mount_table_read(path, &table), ENAMETOOLONG);
+	assert_null(table);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_the_mount_of_a_path),
+		cmocka_unit_test(skips_what_is_no_line),
+		cmocka_unit_test(tells_file_systems_apart),
+		cmocka_unit_test(compares_what_has_no_number),
+		cmocka_unit_test(finds_options),
+		cmocka_unit_test(tells_what_lies_beneath),
+		cmocka_unit_test(tells_no_upper_directory_from_its_beginning),
+		cmocka_unit_test(reads_ten_thousand_mounts),
+		WITH_DIRECTORY(reports_what_it_cannot_read),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests_name("mounts", tests, NULL, NULL);
+}

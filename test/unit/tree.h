@@ -1,0 +1,187 @@
+/*-------------------------------------------------------------------------
+ *
+ * tree.h
+ *	  Makes a tree of files, such as a sysfs, from a text that people can read.
+ *
+ *	# a comment
+ *	proc/self/mountinfo:
+ *		28 1 8:1 / / rw - ext4 /dev/sda1 rw		lines with a tab are its content
+ *	device 8:0 sda								a directory below sys/devices
+ *		queue/write_cache: write back			a file in it, of one line
+ *	device 8:1 sda/sda1
+ *		partition: 1
+ *	device 9:0 md0
+ *		slaves/sda1 -> sda1						a link to a device
+ *	dev/disk/by-id/x -> sda						a file or a link elsewhere
+ *
+ * sys/class/block and, unless the number is "-", sys/dev/block link to a device.
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef TREE_H
+#define TREE_H
+
+#include <errno.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What the next lines belong to. */
+typedef struct tree
+{
+	const char *root;
+	char		device[256];	/* below root, with a slash at its end; or "" */
+	FILE	   *file;			/* or NULL */
+} tree;
+
+/* A path below root, and the directories above it.  It must not leave root. */
+static inline bool
+tree_path(const tree *made, const char *above, const char *name, char *path)
+{
+	int			length = snprintf(path, PATH_MAX, "%s/%s%s", made->root, above, name);
+
+	if (length >= PATH_MAX || strstr(path + strlen(made->root), "..") != NULL)
+		return false;
+	for (char *slash = path + strlen(made->root); slash != NULL; slash = strchr(slash + 1, '/'))
+	{
+		bool		exists;
+
+		*slash = '\0';
+		exists = mkdir(path, 0700) == 0 || errno == EEXIST;
+		*slash = '/';
+		if (!exists)
+			return false;
+	}
+	return true;
+}
+
+/* target: below sys */
+static inline bool
+tree_link(const tree *made, const char *above, const char *name, const char *target)
+{
+	char		path[PATH_MAX];
+	char		absolute[PATH_MAX];
+
+	return strstr(target, "..") == NULL && tree_path(made, above, name, path) &&
+		snprintf(absolute, PATH_MAX, "%s/sys/%s", made->root, target) < PATH_MAX &&
+		(symlink(absolute, path) == 0 || errno == EEXIST);
+}
+
+/* "NUMBER DIRECTORY" */
+static inline bool
+tree_device(tree *made, char *line)
+{
+	char	   *directory = strchr(line, ' ');
+	char		target[sizeof(made->device)];
+	char		path[PATH_MAX];
+	const char *name;
+
+	if (directory == NULL)
+		return false;
+	*directory++ = '\0';
+	name = strrchr(directory, '/') != NULL ? strrchr(directory, '/') + 1 : directory;
+	if (snprintf(made->device, sizeof(made->device), "sys/devices/%s/", directory) >=
+		(int) sizeof(made->device))
+		return false;
+	snprintf(target, sizeof(target), "devices/%.*s", (int) sizeof(target) - 9, directory);
+	return tree_path(made, made->device, "", path) &&
+		tree_link(made, "sys/class/block/", name, target) &&
+		(strcmp(line, "-") == 0 || tree_link(made, "sys/dev/block/", line, target));
+}
+
+/* "PATH -> DEVICE", "PATH: LINE", or, for a file of other lines or none, "PATH:" */
+static inline bool
+tree_entry(tree *made, const char *above, char *line)
+{
+	char		path[PATH_MAX];
+	char	   *end = strstr(line, " -> ");
+	size_t		length = strlen(line);
+	const char *content;
+
+	if (end != NULL)
+	{
+		*end = '\0';
+		snprintf(path, sizeof(path), "class/block/%s", end + 4);
+		return tree_link(made, above, line, path);
+	}
+	end = strstr(line, ": ");
+	if (end == NULL && (length == 0 || line[length - 1] != ':'))
+		return false;
+	content = end != NULL ? end + 2 : NULL;
+	*(end != NULL ? end : line + length - 1) = '\0';
+	if (!tree_path(made, above, line, path))
+		return false;
+	made->file = fopen(path, "we");
+	if (made->file != NULL && content != NULL)
+		fprintf(made->file, "%s\n", content);
+	return made->file != NULL;
+}
+
+static inline void
+tree_end_file(tree *made)
+{
+	if (made->file != NULL)
+		fclose(made->file);
+	made->file = NULL;
+}
+
+static inline bool
+tree_line(tree *made, char *line)
+{
+	bool		is_top = line[0] != '\t';
+	bool		done;
+
+	if (line[0] == '\0' || line[0] == '#')
+		return true;
+	if (!is_top && made->file != NULL)
+		return fprintf(made->file, "%s\n", line + 1) > 0;
+	if (!is_top)
+	{
+		done = made->device[0] != '\0' && tree_entry(made, made->device, line + 1);
+		tree_end_file(made);
+		return done;
+	}
+	tree_end_file(made);
+	made->device[0] = '\0';
+	return strncmp(line, "device ", 7) == 0 ? tree_device(made, line + 7) :
+		tree_entry(made, "", line);
+}
+
+/* Adds to what there is below root.  False if a line is not understood or cannot be made. */
+static inline bool
+make_tree(const char *root, const char *text)
+{
+	tree		made = {.root = root};
+	char	   *copy = strdup(text);
+	char	   *rest = copy;
+	char	   *line;
+	bool		done = copy != NULL;
+
+	while (done && (line = strsep(&rest, "\n")) != NULL)
+		done = tree_line(&made, line);
+	tree_end_file(&made);
+	free(copy);
+	return done;
+}
+
+static inline int
+remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void) st;
+	(void) type;
+	(void) ftw;
+	return remove(path);
+}
+
+static inline bool
+remove_tree(const char *root)
+{
+	return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0;
+}
+
+#endif							/* TREE_H */
