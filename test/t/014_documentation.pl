@@ -1,13 +1,17 @@
 # Every statement in README.md and doc/*.md is executed: those of ```sql blocks, block
-# by block as a psql script, and those in inline code that begin like a statement.
+# by block as a psql script, and those in inline code that begin like a statement.  The
+# reference is what its script prints, links lead somewhere, and each finding is described.
 
 use strict;
 use warnings;
 
 use Cwd qw(getcwd);
+use Encode qw(decode);
+use File::Basename qw(dirname);
 use FindBin;
 use lib $FindBin::RealBin;
 use IPC::Run;
+use List::Util qw(max);
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use SyncProbeTest;
@@ -26,6 +30,65 @@ CREATE ROLE role LOGIN;
 CREATE DATABASE x;
 CREATE EXTENSION IF NOT EXISTS pgtap;
 SQL
+
+# --- the reference
+
+my ($reference, $wrong_reference) = run_script(slurp_file("$root/script/reference.sql"));
+is($wrong_reference, '', 'script/reference.sql runs');
+my @made = split /\n/, $reference;
+my @kept = split /\n/, slurp_file("$root/doc/reference.md");
+my ($differs) = grep { ($made[$_] // '') ne ($kept[$_] // '') } 0 .. max($#made, $#kept);
+is(defined $differs ? $differs + 1 : 0, 0,
+	'doc/reference.md is what script/reference writes (the line that differs)');
+
+# --- pages
+
+# The anchors of a page: its headings in lower case, without punctuation.
+sub anchors
+{
+	my ($page) = @_;
+	my %anchors;
+	for my $heading (slurp_file($page) =~ /^#+ (.*)$/mg)
+	{
+		my $anchor = lc $heading =~ s/[^\w -]//gr;
+		$anchors{ $anchor =~ s/ /-/gr } = 1;
+	}
+	return %anchors;
+}
+
+# A link's target, relative to the folder of its page.
+sub leads_somewhere
+{
+	my ($page, $link) = @_;
+	my ($file, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
+	my $target = $file eq '' ? $page : dirname($page) . "/$file";
+	return -e $target && ($anchor eq '' || {anchors($target)}->{$anchor});
+}
+
+for my $page (@files, "$root/CONTRIBUTING.md")
+{
+	my $text = slurp_file($page) =~ s/^```.*?^```//msgr;
+	my @links = grep { !/^https?:/ } $text =~ /\]\(([^)\s]+)\)/g;
+	my $name = $page =~ s{^\Q$root\E/}{}r;
+	is(join(' ', grep { !leads_somewhere($page, $_) } @links), '', "$name: links lead somewhere");
+	is(join("\n", grep { length > 100 } split /\n/, decode('UTF-8', slurp_file($page))), '',
+		"$name: lines have at most 100 characters");
+}
+cmp_ok(scalar(split /\n/, slurp_file("$root/README.md")), '<=', 150, 'README.md is a page');
+
+# Codes are literals behind a severity.
+my %found;
+for my $source (glob("$root/src/sql/findings*.sql"), "$root/src/sql/segments.sql")
+{
+	$found{$_} = 1
+		for slurp_file($source) =~ /'(?:error|warning|info)'(?: AS \w+| END)?, '(?!error|warning|info)(\w+)'/g;
+}
+my ($findings) = slurp_file("$root/doc/durability-and-findings.md") =~ /^## Findings$(.*?)^## /ms;
+is(join(' ', sort $findings =~ /^- `(\w+)`:/mg), join(' ', sort keys %found),
+	'each finding is described');
+
+# --- examples
+
 shorten_defaults($node, qw(probe probe_all pgbench run_workload trial));
 
 # The same functions with a shorter default of duration.

@@ -1,0 +1,95 @@
+-- Prints doc/reference.md, for script/reference and the test that compares the page.
+\set QUIET on
+\set ON_ERROR_STOP on
+\pset format unaligned
+\pset tuples_only on
+SET client_encoding = 'UTF8';
+SET intervalstyle = postgres;
+LOAD 'pg_sync_probe';
+
+-- Lines of at most 100 characters; all but the first begin with the indentation.
+CREATE FUNCTION pg_temp.wrap(text, indentation text DEFAULT '') RETURNS text LANGUAGE sql AS $$
+SELECT rtrim(regexp_replace($1, '(\S.{0,' || 99 - length(indentation) || '})(?: +|$)',
+                            E'\\1\n' || indentation, 'g'), E' \n')
+$$;
+
+-- Types and defaults in short.
+CREATE FUNCTION pg_temp.short(text) RETURNS text LANGUAGE sql AS $$
+SELECT regexp_replace(
+           replace(replace(replace(replace(replace($1, 'timestamp with time zone', 'timestamptz'),
+                                           'double precision', 'float8'),
+                                   'sync_probe.', ''), ' DEFAULT ', ' = '), 'NULL', 'null'),
+           '::[a-z0-9]+(\[\])?|\mIN ', '', 'g')
+$$;
+
+-- Who has the privilege from the start.
+CREATE FUNCTION pg_temp.holders(acl aclitem[], kind "char", owner oid, privilege text)
+RETURNS text LANGUAGE sql AS $$
+SELECT coalesce(string_agg(CASE a.grantee WHEN 0 THEN 'all' ELSE pg_get_userbyid(a.grantee) END,
+                           ', ' ORDER BY a.grantee), 'superusers')
+FROM aclexplode(coalesce(acl, acldefault(kind, owner))) AS a
+WHERE a.privilege_type = privilege AND a.grantee <> owner
+$$;
+
+\qecho '# Reference'
+\qecho
+\qecho '`script/reference` makes this page from COMMENT and from the descriptions of the settings, which'
+\qecho 'psql shows with `\\d+`, `\\df+` and `\\dconfig+`. In parentheses: who may use an object from the start.'
+\qecho
+\qecho '## Functions and procedures'
+
+SELECT format(E'\n### %s\n\n%s\n\n%s', p.proname,
+              pg_temp.wrap(format('`%s(%s)`%s', p.proname,
+                                  pg_temp.short(pg_get_function_arguments(p.oid)),
+                                  ' returns `'
+                                  || nullif(pg_temp.short(pg_get_function_result(p.oid)), 'record')
+                                  || '`')),
+              pg_temp.wrap(format('%s. (%s)', obj_description(p.oid, 'pg_proc'),
+                                  pg_temp.holders(p.proacl, 'f', p.proowner, 'EXECUTE'))))
+FROM pg_proc AS p
+WHERE p.pronamespace = 'sync_probe'::regnamespace AND p.prorettype <> 'trigger'::regtype
+ORDER BY p.proname COLLATE "C", p.oid;
+
+\qecho
+\qecho '## Tables, views and types'
+
+-- Columns in turn that have the same comment are one item.
+WITH described AS (
+    SELECT a.attrelid, a.attnum, col_description(a.attrelid, a.attnum) AS comment,
+           format('`%s` %s', a.attname, pg_temp.short(format_type(a.atttypid, a.atttypmod)))
+               AS name_and_type
+    FROM pg_attribute AS a
+    WHERE a.attnum > 0 AND NOT a.attisdropped
+), numbered AS (
+    SELECT d.*, row_number() OVER (PARTITION BY d.attrelid ORDER BY d.attnum)
+                - row_number() OVER (PARTITION BY d.attrelid, d.comment ORDER BY d.attnum) AS item
+    FROM described AS d
+), items AS (
+    SELECT n.attrelid, min(n.attnum) AS attnum,
+           pg_temp.wrap(format('- %s: %s', string_agg(n.name_and_type, ', ' ORDER BY n.attnum),
+                               n.comment), '  ') AS item
+    FROM numbered AS n
+    GROUP BY n.attrelid, n.comment, n.item
+)
+SELECT format(E'\n### %s\n\n%s\n', c.relname,
+              pg_temp.wrap(format(CASE c.relkind WHEN 'c' THEN '%s.' ELSE '%s. (%s)' END,
+                                  coalesce(obj_description(c.oid, 'pg_class'),
+                                           obj_description(c.reltype, 'pg_type')),
+                                  pg_temp.holders(c.relacl, 'r', c.relowner, 'SELECT')))),
+       string_agg(i.item, E'\n' ORDER BY i.attnum)
+FROM pg_class AS c JOIN items AS i ON i.attrelid = c.oid
+WHERE c.relnamespace = 'sync_probe'::regnamespace AND c.relkind IN ('r', 'v', 'c')
+GROUP BY c.oid
+ORDER BY c.relname COLLATE "C"
+\g (fieldsep='\n')
+
+\qecho
+\qecho '## Settings'
+\qecho
+
+SELECT pg_temp.wrap(format('- `%s` = `%s`: %s%s', s.name, coalesce(nullif(v.default, ''), ''''''),
+                           concat_ws(' ', s.short_desc, s.extra_desc),
+                           CASE s.context WHEN 'user' THEN ' (all)' ELSE '' END), '  ')
+FROM pg_settings AS s, current_setting(s.name) AS v ("default")
+WHERE starts_with(s.name, 'pg_sync_probe.')
+ORDER BY s.name COLLATE "C";
