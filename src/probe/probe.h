@@ -207,6 +207,32 @@ extern void sp_stream_tell_end(const sp_probe *probe);
 /* Insert the rows of sync_probe.stream_seconds, if there are any.  As the history's owner. */
 extern void sp_stream_record(const sp_run *run, int64 run_id);
 
+/* -------------------------------------------------------- setting_record.c */
+
+/* Those that one run can compare: wal_sync_method and commit_delay. */
+#define SP_MAX_SETTINGS		2
+
+/* A run that compares values of settings: of the commit suite, or a trial.  Large. */
+typedef struct sp_setting_run
+{
+	const char *suite;
+	const char *label;			/* may be NULL */
+	const char *workload;		/* what made the load, or NULL */
+	int64		duration_us;
+	const char *wal_sync_method;	/* of the server */
+	int			record_size;	/* bytes of WAL per commit of a worker; 0: no workers */
+	int			workers;
+	int64		interval_us;	/* between two commits of all workers, if given, or 0 */
+	bool		given_load;		/* size or pace of commits are not those of the server */
+	TimestampTz started_at;
+	TimestampTz finished_at;
+	int			nsettings;
+	sp_compared settings[SP_MAX_SETTINGS];	/* the first one has the verdict of the run */
+} sp_setting_run;
+
+extern void sp_compared_judge(sp_compared *compared, double error);
+extern int64 sp_setting_record(const sp_setting_run *run, bool record, ReturnSetInfo *result);
+
 /* ----------------------------------------------------------- commit_plan.c */
 
 #define SP_COMMIT_SUITE		"commit"
@@ -214,85 +240,21 @@ extern void sp_stream_record(const sp_run *run, int64 run_id);
 /* GUC, see pg_sync_probe.c */
 extern int	sp_max_commit_wal_mb;
 
-/* One value of a setting that the commit suite compares. */
-typedef struct sp_commit_value
-{
-	const char *text;			/* the value */
-	const char *wal_sync_method;	/* of its slots */
-	int			commit_delay;	/* of its slots */
-	sp_histogram histogram;
-	int64		syncs;
-	int64		worker_syncs;
-} sp_commit_value;
-
-/* The values of one setting, and their comparison. */
-typedef struct sp_commit_values
-{
-	int			count;			/* 0: this setting is not compared */
-	sp_commit_value values[SP_MAX_METHODS];	/* in the order of setting.values */
-	bool		hold_xid;
-	sp_setting_comparison setting;
-	int			looks;			/* interim ones that were taken */
-	bool		done;
-	char		reason[2 * SP_REASON_SIZE];
-} sp_commit_values;
-
 /* A run of the commit suite.  Large. */
 typedef struct sp_commit_run
 {
-	/* the plan */
+	sp_setting_run run;
 	sp_location location;
-	const char *label;
-	int64		duration_us;
 	bool		stop_early;
 	int			workers_wanted;
 	bool		fewer_allowed;
-	int			record_size;	/* bytes of WAL per commit */
-	const char *record_size_source;
-	int64		interval_us;	/* between two commits of all workers, or 0 */
 	int64		think_us;		/* of a worker between two commits, or 0 */
 	double		expected_us;	/* between two commits of all workers; 0: unknown */
-	const char *wal_sync_method;
-	const char *wal_level;
 	int			commit_delay;	/* of the server */
-	uint64		random_seed;
-	sp_commit_values methods;
-	sp_commit_values delays;
-
-	/* what came of it */
-	int			workers;
-	int64		rounds;
-	bool		ended_early;	/* by a limit */
-	int64		measured_us;
-	TimestampTz started_at;
-	TimestampTz finished_at;
-	sp_storage	storage;
 } sp_commit_run;
 
 /* Check the arguments, and plan the run.  In the current memory context. */
 extern sp_commit_run *sp_commit_plan(FunctionCallInfo fcinfo);
-
-/* --------------------------------------------------------- commit_values.c */
-
-/* The value of a slot; behind the last one is the control, the current value again. */
-extern sp_commit_value *sp_commit_member(sp_commit_values *values, int m);
-
-/* After a round: is a look due, and the verdict settled?  Then values->done. */
-extern void sp_commit_look_if_due(const sp_commit_run *run, sp_commit_values *values,
-								  int64 elapsed_us);
-
-/* The verdict and its reason, at the end. */
-extern void sp_commit_conclude(const sp_commit_run *run, sp_commit_values *values);
-
-/* --------------------------------------------------------- commit_rounds.c */
-
-/* Start the workers, run rounds until all is settled or the time is up, and judge. */
-extern void sp_commit_rounds(sp_commit_run *run, sp_progress *progress);
-
-/* --------------------------------------------------------- commit_record.c */
-
-/* Build the rows of the run, return them, and record them if run_id is not 0. */
-extern void sp_commit_record(const sp_commit_run *run, int64 run_id, ReturnSetInfo *result);
 
 /* ---------------------------------------------------------- commit_suite.c */
 

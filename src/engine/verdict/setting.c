@@ -32,7 +32,6 @@ sp_setting_add_round(sp_setting_comparison *setting,
 	for (int i = 0; i <= setting->count; i++)
 	{
 		setting->values[i].wait_us[n] = wait_us[i];
-		setting->values[i].commits_per_sec[n] = commits_per_sec[i];
 		setting->values[i].us_per_commit[n] = 1e6 / commits_per_sec[i];
 	}
 	setting->rounds++;
@@ -86,6 +85,7 @@ sp_setting_withdraw(sp_setting_comparison *setting)
 {
 	setting->judgement.verdict = SP_UNDECIDED;
 	setting->judgement.recommended = setting->judgement.best = setting->current;
+	setting->judgement.loss_bound = setting->judgement.times_as_long = NAN;
 }
 
 void
