@@ -339,7 +339,7 @@ be_gentle(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_wal_profile *
 {
 	int64		max_ns = sp_max_duration_ms * SP_NS_PER_MS;
 
-	if (!PG_ARGISNULL(SP_ARG_DUTY_CYCLE) || suite->streams || !profile->loaded)
+	if (!PG_ARGISNULL(SP_ARG_DUTY_CYCLE) || suite->streams || !sp_load_is_seen(&profile->seen))
 		return;
 	probe->duty_cycle = GENTLE_DUTY_CYCLE;
 	if (PG_ARGISNULL(SP_ARG_DURATION))
@@ -348,7 +348,7 @@ be_gentle(FunctionCallInfo fcinfo, const sp_suite *suite, const sp_wal_profile *
 			(errmsg("sessions of this server are committing: the probe writes %g of the time, for up to %s",
 					probe->duty_cycle, rounded_time((double) probe->duration_ns, rint)),
 			 errdetail("In the %.1f s before, %.1f of them did so at a time on average.",
-					   SP_LOOK_S, profile->committing),
+					   SP_LOOK_S, profile->seen.committing),
 			 errhint("Give a duty_cycle: with 1 it takes less time, and costs them more.")));
 }
 
@@ -409,7 +409,6 @@ probe_with(FunctionCallInfo fcinfo, const char *suite, TupleDesc row_type,
 	run.suite = suite_argument(suite);
 	refuse_inapplicable(fcinfo, suite);
 	duration_us = sp_probe_duration(fcinfo);
-	(void) duty_cycle_argument(fcinfo);
 	run.label = sp_label_argument(fcinfo, SP_ARG_LABEL);
 	sp_location_find(NameStr(*PG_GETARG_NAME(SP_ARG_LOCATION)), &location);
 	sp_location_check_privilege(&location);

@@ -43,6 +43,7 @@ static const char *
 describe_case(const sp_probe *probe, int c)
 {
 	const sp_result *result = &probe->results[c];
+	int			control = sp_control_of(probe, c);
 
 	if (result->excluded && result->status == SP_OK)
 		return psprintf("left out after " INT64_FORMAT " of " INT64_FORMAT " rounds: it cannot gain more than the margin",
@@ -57,12 +58,8 @@ describe_case(const sp_probe *probe, int c)
 			psprintf("creation and %d flushes, of which the first %d or more were measured",
 					 probe->segments.all_flushes, probe->segments.fewest_flushes);
 	/* the control has no row of its own */
-	for (int i = 0; i < probe->ncases; i++)
-	{
-		if (probe->cases[i].control && probe->cases[i].baseline == c &&
-			probe->results[i].status == SP_ERROR)
-			return psprintf("its second copy, the control: %s", describe_error(&probe->results[i]));
-	}
+	if (control >= 0 && probe->results[control].status == SP_ERROR)
+		return psprintf("its second copy, the control: %s", describe_error(&probe->results[control]));
 	return NULL;
 }
 
@@ -197,16 +194,13 @@ HeapTuple
 sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc row_type)
 {
 	sp_row	   *row = sp_row_make(row_type);
+	int			control = sp_control_of(probe, c);
 
 	sp_row_put_int(row, "run_id", INT8OID, run_id);
 	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
 	put_entries(row, "round_mean_us", &probe->results[c].series);
-	/* only current methods have controls */
-	for (int i = 0; i < probe->ncases; i++)
-	{
-		if (probe->cases[i].control && probe->cases[i].baseline == c)
-			put_entries(row, "control_round_mean_us", &probe->results[i].series);
-	}
+	if (control >= 0)
+		put_entries(row, "control_round_mean_us", &probe->results[control].series);
 	sp_put_buckets(row, &probe->results[c].histogram);
 	return sp_row_form(row);
 }

@@ -75,8 +75,7 @@ typedef struct sp_wal_profile
 	bool		in_recovery;
 	double		wal_busy;		/* share of the time in which WAL is written or synced */
 	const char *wal_busy_source;	/* NULL: unknown */
-	double		committing;		/* sessions that were committing, on average */
-	bool		loaded;			/* these are a load */
+	sp_load_seen seen;			/* of the server's processes, just before */
 	const char *load;			/* what was seen, in words; NULL: nothing */
 	double		observed_busy;	/* wal_busy of the commit_waits() that gave the pace, or NAN */
 } sp_wal_profile;

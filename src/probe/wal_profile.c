@@ -144,12 +144,8 @@ sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters
 void
 sp_wal_profile_look(sp_wal_profile *profile)
 {
-	sp_load_seen seen;
-
-	sp_load_look(&seen);
-	profile->committing = seen.committing;
-	profile->loaded = sp_load_is_seen(&seen);
-	profile->wal_busy = seen.wal_busy;
+	sp_load_look(&profile->seen);
+	profile->wal_busy = profile->seen.wal_busy;
 	profile->wal_busy_source = "look";
 	if (!isnan(profile->observed_busy))
 	{
@@ -159,7 +155,7 @@ sp_wal_profile_look(sp_wal_profile *profile)
 	profile->load = isnan(profile->wal_busy) ? NULL :
 		psprintf("%s WAL was being written or synced %s of the time",
 				 isnan(profile->observed_busy) ?
-				 psprintf("in the %.1f s before this probe", seen.seconds) :
+				 psprintf("in the %.1f s before this probe", profile->seen.seconds) :
 				 "in the newest commit_waits()",
 				 profile->wal_busy == 0 ? "none" : profile->wal_busy < 0.01 ? "less than 1 %" :
 				 psprintf("%.0f %%", profile->wal_busy * 100));

@@ -158,7 +158,7 @@ static const judge_case judge_cases[] = {
 		{SP_NO_GAIN}, SP_KEEP, 0, 0, true, 0.05, NAN,
 		"no other method can gain more than 5.0 % over fdatasync back to back; time per flush: "
 		"fsync -4.8 to -1.0 %"},
-	/* who is slower is slower, however much two files differ */
+	/* a method that is proven slower is slower even where two files of one method differ */
 	{"slower, on a noisy disk",
 		{CURRENT(SPEED(1, 0.5, 2)), METHOD("fsync", SLOW)},
 		{SP_NO_GAIN}, SP_KEEP, 0, 0, true, 0, NAN,

@@ -14,18 +14,15 @@
 
 /* ------------------------------------------------------------------- speeds */
 
-/* The second copy of a baseline; -1 if the suite has none. */
-static int
-control_of(const sp_probe *probe, int baseline)
+int
+sp_control_of(const sp_probe *probe, int baseline)
 {
-	int			control = -1;
-
-	for (int i = 0; i < probe->ncases; i++)
+	for (int c = 0; c < probe->ncases; c++)
 	{
-		if (probe->cases[i].control && probe->cases[i].baseline == baseline)
-			control = i;
+		if (probe->cases[c].control && probe->cases[c].baseline == baseline)
+			return c;
 	}
-	return control;
+	return -1;
 }
 
 static int
@@ -38,7 +35,7 @@ min_entries(const sp_series *one, const sp_series *other)
 static sp_speed
 case_speed(sp_probe *probe, int c, double alpha, int comparisons)
 {
-	int			control = control_of(probe, probe->cases[c].baseline);
+	int			control = sp_control_of(probe, probe->cases[c].baseline);
 	const sp_series *baseline = &probe->results[probe->cases[c].baseline].series;
 	const sp_series *series = &probe->results[c].series;
 	bool		has_copy = control >= 0 && probe->results[control].status == SP_OK;
@@ -54,7 +51,7 @@ case_speed(sp_probe *probe, int c, double alpha, int comparisons)
 static sp_speed
 control_speed(sp_probe *probe, int baseline, double alpha)
 {
-	int			control = control_of(probe, baseline);
+	int			control = sp_control_of(probe, baseline);
 	const sp_series *series = &probe->results[baseline].series;
 
 	if (control < 0)

@@ -100,37 +100,29 @@ sp_probe_case_durable(const sp_probe *probe, int c)
 	return case_durable(probe, c, false);
 }
 
-/* The word that claims less. */
-static sp_durable
-weaker_of(sp_durable one, sp_durable other)
+/* The case of a method of which least is claimed; -1 if none was measured. */
+static int
+weakest_case(const sp_probe *probe, const char *label, bool at_best)
 {
 	static const int strength[SP_DURABLES] = {
 		[SP_DURABLE_NO] = 0,[SP_DURABLE_UNKNOWN] = 1,
 		[SP_DURABLE_NO_CACHE] = 2,[SP_DURABLE_YES] = 3,
 	};
-
-	return strength[one] < strength[other] ? one : other;
-}
-
-/* The case of a method of which least is claimed; -1 if none was measured. */
-static int
-weakest_case(const sp_probe *probe, const char *label, bool at_best)
-{
-	sp_durable	durable = SP_DURABLE_YES;
+	int			least = SP_DURABLES;
 	int			weakest = -1;
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		sp_durable	of_case;
+		int			claim;
 
 		if (!probe->cases[c].contender || strcmp(probe->cases[c].label, label) != 0 ||
 			probe->results[c].histogram.ops == 0)
 			continue;
-		of_case = case_durable(probe, c, at_best);
-		if (weakest < 0 || (of_case != durable && weaker_of(of_case, durable) == of_case))
+		claim = strength[case_durable(probe, c, at_best)];
+		if (claim < least)
 		{
 			weakest = c;
-			durable = of_case;
+			least = claim;
 		}
 	}
 	return weakest;

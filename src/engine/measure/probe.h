@@ -328,6 +328,9 @@ extern void sp_probe_min_duration(const sp_probe *probe, sp_min_duration *min);
 /* The reason of its judgement, in words. */
 extern void sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE]);
 
+/* The second copy of a baseline; -1 if it has none. */
+extern int	sp_control_of(const sp_probe *probe, int baseline);
+
 /*
  * Mean time of a flush with the recommended method in the deciding regime, in microseconds;
  * NAN if there is none.
