@@ -264,7 +264,7 @@ plan_probe(const arguments *given)
 		.operation_end = ignore,
 		.round_done = ignore,
 	};
-	sp_suite_find("wal")->plan(probe, &server);
+	sp_probe_plan(probe, &sp_suite_wal, &server);
 	if (given->null)
 		make_all_equal(probe, given->current);
 	return probe;

@@ -497,7 +497,7 @@ open_files(void)
 
 /* Defaults for a test: a fast disk, and a run on it. */
 static void
-plan_suite(const char *suite, const char *current, int flush_size, int64_t segment_size)
+plan_suite(const sp_suite *suite, const char *current, int flush_size, int64_t segment_size)
 {
 	sp_server	server = {
 		.flush_size = flush_size,.segment_size = segment_size,.init_write_size = 262144
@@ -510,8 +510,8 @@ plan_suite(const char *suite, const char *current, int flush_size, int64_t segme
 	for (size_t i = 0; i < sp_sync_method_count; i++)
 		server.offers[i] = true;
 	probe->max_bytes = planned_bytes;
-	probe->seconds = sp_suite_find(suite)->streams ? &stream_log : NULL;
-	sp_suite_find(suite)->plan(probe, &server);
+	probe->seconds = suite == &sp_suite_stream ? &stream_log : NULL;
+	sp_probe_plan(probe, suite, &server);
 
 	probe->duration_ns = 100 * MILLISECOND;
 	probe->flush_interval_ns = 5 * MILLISECOND;

@@ -425,7 +425,7 @@ let_files_stay(void)
 static void
 plan_with_counters(void)
 {
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 	let_files_stay();
 	probe->callbacks.read_counters = fake_read_counters;
 	probe->duration_ns = 2 * SECOND;
@@ -1125,7 +1125,7 @@ finds_it_unsafe(void **state)
 	assert_uint_in_range(probe->finished_ns - probe->started_ns, 15 * SECOND, 16 * SECOND);
 
 	/* if other cases sync they are compared, and get their rounds first */
-	plan_suite("wal", "open_datasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "open_datasync", 8192, 64 * KILOBYTE);
 	let_files_stay();
 	probe->callbacks.read_counters = fake_read_counters;
 	strcpy(probe->device.write_cache, "write back");

@@ -76,7 +76,7 @@ read_blocks(void)
 static void
 plan_rotation(const char *current, bool direct_io_open, int64_t duration)
 {
-	plan_suite("wal", current, 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, current, 8192, 64 * KILOBYTE);
 	for (int i = 0; direct_io_open && i < probe->nfiles; i++)
 	{
 		if (probe->files[i].ring == 0 || !probe->files[i].method->opens_synced)
@@ -405,7 +405,7 @@ knows_the_flags_of_a_method(void **state)
 		file->direct_io = true;
 		assert_int_equal(sp_open_flags(file), all | rows[i].flags | O_DIRECT);
 	}
-	plan_suite("pg_test_fsync", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 64 * KILOBYTE);
 	assert_null(probe->files[probe->nfiles - 1].method);
 	assert_int_equal(sp_open_flags(&probe->files[probe->nfiles - 1]), all);
 }
@@ -472,7 +472,7 @@ reopens_no_strange_file(void **state)
 	struct stat status;
 
 	(void) state;
-	plan_suite("pg_test_fsync", "fdatasync", 8192, 1024 * 1024);
+	plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 1024 * 1024);
 	probe->duration_ns = SECOND;
 	probe->callbacks.round_done = replace_all_files;
 	disk.really_writes = true;
@@ -504,7 +504,7 @@ counts_all_syncs(void **state)
 	assert_true(count_moves() > 2);
 	assert_int_equal(probe->syncs, disk.operations);
 
-	plan_suite("pg_test_fsync", "fdatasync", 8192, 1024 * 1024);
+	plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 1024 * 1024);
 	probe->duration_ns = SECOND;
 	run_probe();
 	assert_true(disk.nrecords < MAX_RECORDS);

@@ -25,7 +25,7 @@ measures_every_case_once_a_round(void **state)
 	int			uncounted;
 
 	(void) state;
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 	keep_regime(SP_PACED);
 	probe->duration_ns = 400 * MILLISECOND;
 	run_probe();
@@ -89,7 +89,7 @@ repeats_the_order_of_a_seed(void **state)
 	uint64_t	hash;
 
 	(void) state;
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 	hash = order_of_run(42);
 	assert_true(order_of_run(42) == hash);
 	assert_true(order_of_run(43) != hash);
@@ -102,7 +102,7 @@ static void
 fills_slices(void **state)
 {
 	(void) state;
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 	keep_regime(SP_SATURATED);
 	stay_at_home();				/* with moves: see test_places.c */
 	probe->duration_ns = 10 * SECOND;
@@ -158,7 +158,7 @@ writes_unsynced_at_a_stretch(void **state)
 		int64_t		writes = 0;
 		int64_t		begin = 0;
 
-		plan_suite("pg_test_fsync", "fdatasync", 8192, 64 * KILOBYTE);
+		plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 64 * KILOBYTE);
 		probe->duration_ns = rows[i].seconds * SECOND;
 		probe->duty_cycle = rows[i].duty_cycle;
 		c = probe->ncases - 1;
@@ -196,7 +196,7 @@ static void
 times_the_operation(void **state)
 {
 	(void) state;
-	plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "fsync", 8192, 64 * KILOBYTE);
 	disk.home_cost[1] = 7000;
 	probe->duration_ns = SECOND;	/* with moves */
 	run_probe();
@@ -217,7 +217,7 @@ times_the_operation(void **state)
 	assert_true(disk.interrupt_checks >= disk.operations);
 }
 
-static const char *const suites[] = {"wal", "pg_test_fsync"};
+static const sp_suite *const suites[] = {&sp_suite_wal, &sp_suite_pg_test_fsync};
 
 static void
 rests_as_told(void **state)
@@ -229,7 +229,7 @@ rests_as_told(void **state)
 	{
 		double		slept;
 
-		plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+		plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 		keep_regime(s % 2 == 0 ? SP_PACED : SP_SATURATED);
 		probe->duty_cycle = duty_cycles[s / 2];
 		probe->duration_ns = 5 * SECOND;
@@ -248,7 +248,7 @@ rests_after_every_flush(void **state)
 	int64_t		before = 0;
 
 	(void) state;
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 	keep_regime(SP_PACED);
 	probe->duty_cycle = 0.2;
 	probe->duration_ns = 5 * SECOND;
@@ -271,7 +271,7 @@ static void
 keeps_the_pace(void **state)
 {
 	(void) state;
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 	keep_regime(SP_PACED);
 	probe->duration_ns = 2 * SECOND;
 	run_probe();
@@ -322,7 +322,7 @@ merges_entries_of_long_runs(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
-		plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+		plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 		keep_regime(SP_PACED);
 		drop_copies();			/* the histogram has single flushes */
 		probe->flush_interval_ns = rows[i].interval * 1000;
@@ -371,7 +371,7 @@ gives_most_time_to_what_decides(void **state)
 	{
 		double		share;
 
-		plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+		plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 		probe->deciding = deciding;
 		probe->duration_ns = 20 * SECOND;
 		run_probe();
@@ -407,7 +407,7 @@ compares_methods_where_it_decides(void **state)
 	(void) state;
 	for (sp_regime deciding = 0; deciding < SP_REGIMES; deciding++)
 	{
-		plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
+		plan_suite(&sp_suite_wal, "fsync", 8192, 64 * KILOBYTE);
 		probe->deciding = deciding;
 		probe->duration_ns = 10 * SECOND;
 		disk.sd = 0.1;			/* the regimes have different times */
@@ -439,7 +439,7 @@ counts_slow_flushes_of_both_regimes(void **state)
 	(void) state;
 	for (sp_regime deciding = 0; deciding < SP_REGIMES; deciding++)
 	{
-		plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
+		plan_suite(&sp_suite_wal, "fsync", 8192, 64 * KILOBYTE);
 		probe->deciding = deciding;
 		probe->duration_ns = 4 * SECOND;
 		disk.sd = 1.5;
@@ -487,7 +487,7 @@ names_what_decides(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
-		plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+		plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 		/* open_* sync with the write, and so make one call less */
 		for (int f = 0; f < probe->nfiles; f++)
 			disk.home_cost[f] = probe->files[f].method->opens_synced ? 300 * 1000 : 0;
@@ -514,7 +514,7 @@ tells_the_time_of_a_flush(void **state)
 	(void) state;
 	for (sp_regime deciding = 0; deciding < SP_REGIMES; deciding++)
 	{
-		plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
+		plan_suite(&sp_suite_wal, "fsync", 8192, 64 * KILOBYTE);
 		probe->deciding = deciding;
 		probe->duration_ns = 4 * SECOND;
 		disk.tick = 0;
@@ -542,7 +542,7 @@ is_unsafe_without_fsync(void **state)
 	(void) state;
 	for (int stop_early = 0; stop_early < 2; stop_early++)
 	{
-		plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
+		plan_suite(&sp_suite_wal, "fsync", 8192, 64 * KILOBYTE);
 		probe->duration_ns = 8 * SECOND;
 		probe->stop_early = stop_early;
 		probe->fsync_off = true;
@@ -562,7 +562,7 @@ doubts_without_counters(void **state)
 	bool		at_backing = true;
 
 	(void) state;
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 	assert_string_equal(sp_probe_method_doubt(probe, "fdatasync", &at_backing),
 						"none of its syncs was measured");
 	assert_false(at_backing);
@@ -594,7 +594,7 @@ looks_at_what_is_only_shown(void **state)
 	for (int i = 0; i < 4; i++)
 	{
 		shown = 0;
-		plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+		plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 		disk.sd = 0.2;
 		probe->duration_ns = 16 * SECOND;
 		probe->deciding = i % 2 == 0 ? SP_PACED : SP_SATURATED;
@@ -658,7 +658,7 @@ watch_excluded(void *context)
 static void
 plan_equals(double sd, uint64_t seed)
 {
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 	disk.cost[FSYNC] = disk.cost[FDATASYNC] = 10 * 1000;
 	/* open_* sync with the write, and so make one call less */
 	for (int i = 0; i < probe->nfiles; i++)
@@ -829,7 +829,7 @@ finds_what_is_clear(void **state)
 	(void) state;
 	for (sp_regime deciding = 0; deciding < SP_REGIMES; deciding++)
 	{
-		plan_suite("wal", "fsync", 8192, 64 * KILOBYTE);
+		plan_suite(&sp_suite_wal, "fsync", 8192, 64 * KILOBYTE);
 		probe->deciding = deciding;
 		probe->duration_ns = 10 * SECOND;
 		probe->stop_early = true;
@@ -943,7 +943,7 @@ moves_as_the_wal_does(void **state)
 	{
 		size_t		found = 0;
 
-		plan_suite("wal", "fdatasync", position_cases[i].flush_size,
+		plan_suite(&sp_suite_wal, "fdatasync", position_cases[i].flush_size,
 				   position_cases[i].file_size * KILOBYTE);
 		probe->ncases = 2;		/* open_datasync and fdatasync, paced */
 		run_probe();
@@ -974,7 +974,7 @@ writes_where_the_tool_does(void **state)
 	int			next[SP_MAX_FILES] = {0};
 
 	(void) state;
-	plan_suite("pg_test_fsync", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 64 * KILOBYTE);
 	run_probe();
 	for (int k = 0; k < disk.nrecords; k++)
 	{

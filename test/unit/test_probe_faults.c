@@ -15,14 +15,14 @@
 /* Plans that together make every call. */
 static const struct
 {
-	const char *suite;
+	const sp_suite *suite;
 	int			flush_size;
 }			plans[] =
 {
-	{"wal", 8192},
-	{"wal", 300000},			/* pwritev */
-	{"pg_test_fsync", 8192},	/* openat and close */
-	{"wal", 8192},				/* long enough that files move */
+	{&sp_suite_wal, 8192},
+	{&sp_suite_wal, 300000},			/* pwritev */
+	{&sp_suite_pg_test_fsync, 8192},	/* openat and close */
+	{&sp_suite_wal, 8192},				/* long enough that files move */
 };
 
 #define MOVING_PLAN		3
@@ -178,7 +178,7 @@ static void
 ends_when_every_file_fails(void **state)
 {
 	(void) state;
-	plan_suite("wal", "fdatasync", 8192, 1024 * 1024);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 1024 * 1024);
 	probe->duration_ns = 60 * SECOND;
 	probe->stop_early = false;
 	disk.fail_call = OPENAT;

@@ -285,7 +285,7 @@ plan_run(const model *m, uint64_t seed, bool rotates)
 	memset(&disk, 0, sizeof(disk));
 	for (size_t i = 0; i < sp_sync_method_count; i++)
 		server.offers[i] = true;
-	sp_suite_find("wal")->plan(probe, &server);
+	sp_probe_plan(probe, &sp_suite_wal, &server);
 	disk.model = m;
 	disk.seed = seed;
 	disk.next_stall = m->stalls > 0 ? until_stall() : 0;

@@ -16,7 +16,7 @@ static void
 plan_stream(const char *current, int64_t duration)
 {
 	planned_bytes = MEGABYTE;
-	plan_suite("stream", current, 8192, 16 * MEGABYTE);
+	plan_suite(&sp_suite_stream, current, 8192, 16 * MEGABYTE);
 	probe->max_bytes = 0;
 	probe->duration_ns = duration;
 	disk.sync_flushes = disk.write_requests = 1;
@@ -69,7 +69,7 @@ plans_the_current_method_and_those_of_dd(void **state)
 
 		close_files();
 		memset(probe, 0, sizeof(*probe));
-		sp_suite_find("stream")->plan(probe, &server);
+		sp_probe_plan(probe, &sp_suite_stream, &server);
 		for (int c = 0; c < probe->ncases; c++)
 		{
 			const sp_test_case *test_case = &probe->cases[c];

@@ -156,7 +156,7 @@ seldom_errs(void **state)
 static void
 plan_stall(sp_regime regime, int at, int64_t stall)
 {
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 	keep_regime(regime);
 	stay_at_home();
 	drop_copies();
@@ -276,7 +276,7 @@ counts_a_slow_slice_once(void **state)
 	int64_t		rounds;
 
 	(void) state;
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 	keep_regime(SP_SATURATED);
 	stay_at_home();
 	probe->duration_ns = 4 * SECOND;
@@ -330,7 +330,7 @@ caps_nothing_without_a_current_method(void **state)
 	int			others;
 
 	(void) state;
-	plan_suite("wal", NULL, 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, NULL, 8192, 64 * KILOBYTE);
 	keep_regime(SP_PACED);
 	probe->flush_interval_ns = 8 * MILLISECOND;
 	probe->duration_ns = SECOND;
@@ -377,7 +377,7 @@ spreads_a_stall_over_the_copies(void **state)
 	double		own;
 
 	(void) state;
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 	keep_regime(SP_PACED);
 	probe->flush_interval_ns = 16 * MILLISECOND;
 	probe->duration_ns = 2 * SECOND;

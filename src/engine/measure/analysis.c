@@ -7,10 +7,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "engine/measure/segments_internal.h"
+#include "engine/measure/probe_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ------------------------------------------------------------------- speeds */
 
@@ -98,33 +97,26 @@ compute_speed(sp_probe *probe, int c, double alpha)
 
 /* ------------------------------------------------------------------- a look */
 
-/* Both cases of a contender that cannot be worth a switch: the others get their time. */
-static void
-exclude_settled(sp_probe *probe)
+bool
+sp_judge_methods(sp_probe *probe)
 {
-	for (int i = 0; i < probe->comparison.count; i++)
-	{
-		const sp_contender *contender = &probe->comparison.contenders[i];
-
-		if (contender->standing != SP_NO_GAIN)
-			continue;
-		for (int c = 0; c < probe->ncases; c++)
-		{
-			if (probe->cases[c].contender && strcmp(probe->cases[c].label, contender->name) == 0)
-				probe->results[c].excluded = true;
-		}
-	}
+	probe->judged = sp_probe_compare(probe);
+	if (!probe->judged)
+		return false;
+	sp_judge(&probe->comparison, &probe->judgement);
+	/* unsafe needs no interval, but more than a few syncs */
+	return probe->entries[probe->deciding] >= SP_MIN_ENTRIES &&
+		sp_is_settled(&probe->comparison, &probe->judgement) && !sp_needs_windows(probe);
 }
 
-static void
-judge_methods(sp_probe *probe)
+static bool
+judge_suite(sp_probe *probe)
 {
-	probe->judged = probe->segments.nslots == 0 && sp_probe_compare(probe);
-	if (probe->judged)
-		sp_judge(&probe->comparison, &probe->judgement);
+	return probe->suite->judge != NULL && probe->suite->judge(probe);
 }
 
-static void
+/* Returns whether the verdict is settled. */
+static bool
 take_look(sp_probe *probe, double alpha)
 {
 	for (int c = 0; c < probe->ncases; c++)
@@ -134,7 +126,7 @@ take_look(sp_probe *probe, double alpha)
 		if (!sp_is_finished(probe, c))
 			compute_speed(probe, c, alpha);
 	}
-	judge_methods(probe);
+	return judge_suite(probe);
 }
 
 /* Cases that are only shown have had their rounds. */
@@ -149,16 +141,6 @@ look_at_shown(sp_probe *probe, sp_regime regime)
 	}
 }
 
-static bool
-is_settled(const sp_probe *probe)
-{
-	if (probe->segments.nslots > 0)
-		return sp_segments_are_settled(probe);
-	/* unsafe needs no interval, but more than a few syncs */
-	return probe->judged && probe->entries[probe->deciding] >= SP_MIN_ENTRIES &&
-		sp_is_settled(&probe->comparison, &probe->judgement) && !sp_needs_windows(probe);
-}
-
 /* Else the run could end with cases that were not measured. */
 static bool
 all_regimes_have_begun(const sp_probe *probe)
@@ -171,19 +153,17 @@ all_regimes_have_begun(const sp_probe *probe)
 	return true;
 }
 
-void
+bool
 sp_look_when_due(sp_probe *probe, sp_regime regime)
 {
 	int			due = sp_looks_due(sp_now_ns(probe) - probe->started_ns, probe->duration_ns);
 
 	look_at_shown(probe, regime);
 	if (!probe->stop_early || due <= probe->looks || !all_regimes_have_begun(probe))
-		return;
+		return false;
 	probe->looks = due;
-	take_look(probe, sp_look_alpha(due));
-	if (probe->judged)
-		exclude_settled(probe);
-	probe->done = is_settled(probe);
+	probe->done = take_look(probe, sp_look_alpha(due));
+	return true;
 }
 
 void
@@ -191,8 +171,8 @@ sp_look_at_end(sp_probe *probe)
 {
 	/* a settled verdict keeps the intervals that settled it */
 	if (!probe->done)
-		take_look(probe, probe->stop_early ? sp_look_alpha(SP_LOOKS) : SP_ALPHA);
+		(void) take_look(probe, probe->stop_early ? sp_look_alpha(SP_LOOKS) : SP_ALPHA);
 	/* a file may have failed since: its method has no speed any more */
 	else if (probe->judged && probe->places.frozen)
-		judge_methods(probe);
+		(void) judge_suite(probe);
 }
