@@ -273,68 +273,6 @@ cuts_the_round_that_is_under_way(void **state)
 	assert_true(cut > 0);
 }
 
-/* There is no rest after the last round. */
-static void
-rests_until_the_deadline_only(void **state)
-{
-	(void) state;
-	for (size_t s = 0; s < lengthof(suites); s++)
-	{
-		plan_run(suites[s], 5 * SECOND, 0.02, 5 * MILLISECOND, 30 * MILLISECOND);
-		assert_false(is_refused());
-		run_probe();
-		check_end(suites[s]->name);
-		/* a flush of 30 ms would be followed by 1.5 s of rest */
-		assert_true(probe->finished_ns - probe->started_ns <
-					5 * SECOND + GRACE + 200 * MILLISECOND);
-		assert_true(disk.slept > 4 * SECOND && disk.slept <= 5 * SECOND);
-	}
-}
-
-/*
- * A run exceeds its time only by an operation that has begun, and uses all the
- * time that fits a round.
- */
-static void
-ends_in_time(void **state)
-{
-	static const int64_t costs[] = {20 * 1000, MILLISECOND, 8 * MILLISECOND};
-	static const double duty_cycles[] = {1, 0.5};
-
-	(void) state;
-	for (size_t s = 0; s < 2 * lengthof(costs) * lengthof(duty_cycles); s++)
-	{
-		int64_t		cost = costs[s / 2 % lengthof(costs)];
-		double		duty_cycle = duty_cycles[s / 2 / lengthof(costs)];
-
-		plan_run(suites[s % 2], 2 * SECOND, duty_cycle, 5 * MILLISECOND, cost);
-		disk.cost[FSYNC] = disk.cost[FDATASYNC] = 300 * 1000;
-		disk.sd = 0;
-		for (int64_t duration = 2 * SECOND; duration < 4 * SECOND; duration += 37 * MILLISECOND)
-		{
-			/* six operations or 4 ms and one, of all cases of a regime */
-			int64_t		operation = 2 * cost + MILLISECOND;
-			int64_t		slice = 6 * operation > 4 * MILLISECOND + operation
-				? 6 * operation : 4 * MILLISECOND + operation;
-			int64_t		round = (int64_t) ((double) (slice * (s % 2 == 0 ? 7 : 16)) / duty_cycle);
-			int64_t		over;
-
-			/* sixteen short writes are an operation of their own */
-			if (s % 2 == 1)
-				round += (int64_t) (6 * (31 * cost) / duty_cycle);
-			probe->duration_ns = duration;
-			memset(first_round_at, 0, sizeof(first_round_at));
-			run_probe();
-			check_end(suites[s % 2]->name);
-			over = probe->finished_ns - probe->started_ns - duration;
-			if (over < -round)
-				fail_msg("%s, operation of %lld us: %lld us over, round of %lld us",
-						 suites[s % 2]->name, (long long) cost / 1000, (long long) over / 1000,
-						 (long long) round / 1000);
-		}
-	}
-}
-
 /* Both regimes have a round even if the time is over at once. */
 static void
 gives_every_case_one_round(void **state)
@@ -393,8 +331,6 @@ main(void)
 		cmocka_unit_test(tells_whether_a_round_fits),
 		cmocka_unit_test(leaves_out_a_warm_up_that_takes_too_long),
 		cmocka_unit_test(cuts_the_round_that_is_under_way),
-		cmocka_unit_test(rests_until_the_deadline_only),
-		cmocka_unit_test(ends_in_time),
 		cmocka_unit_test(gives_every_case_one_round),
 		cmocka_unit_test(says_what_was_stopped),
 	};

@@ -571,40 +571,6 @@ uses_copies_where_there_is_time(void **state)
 	}
 }
 
-/* Each copy sees the cluster's own interval, and a round has each of them once. */
-static void
-paces_every_copy(void **state)
-{
-	int64_t		before[SP_MAX_FILES] = {0};
-	int			seen = 0;
-
-	(void) state;
-	plan_rotation("fdatasync", false, 3 * SECOND);
-	keep_regime(SP_PACED);
-	stay_at_home();
-	disk.tick = 0;
-	probe->flush_interval_ns = 20 * MILLISECOND;
-	run_probe();
-	assert_int_equal(probe->paced_copies, 3);
-	for (int i = 0; i < disk.nrecords; i++)
-	{
-		const call_record *call = &disk.records[i];
-		int64_t		since;
-
-		if (call->call != PWRITE)
-			continue;
-		since = call->at - before[call->file];
-		if (before[call->file] > 0)
-		{
-			/* once a round, anywhere in it */
-			assert_uint_in_range(since, MILLISECOND, 2 * 20 * MILLISECOND);
-			seen += probe->cases[call->home].file != call->home;
-		}
-		before[call->file] = call->at;
-	}
-	assert_true(seen > 100);
-}
-
 /* From a failure on, every method stays where it is; the failed file is left alone. */
 static void
 stays_after_a_failure(void **state)
@@ -648,23 +614,6 @@ stays_after_a_failure(void **state)
 			}
 			assert_true(after > 100);
 		}
-	}
-}
-
-/* A run begins at home, also after one that ended elsewhere. */
-static void
-begins_at_home(void **state)
-{
-	(void) state;
-	plan_rotation("fdatasync", false, SECOND);
-	for (int run = 0; run < 2; run++)
-	{
-		probe->duration_ns = SECOND + run * 100 * MILLISECOND;
-		run_probe();
-		read_blocks();
-		assert_true(nblocks > 3);
-		for (int file = 0; file < probe->nfiles; file++)
-			assert_true(blocks[0].home_at[file] == -1 || blocks[0].home_at[file] == file);
 	}
 }
 
@@ -771,25 +720,6 @@ creates_in_a_random_order(void **state)
 	}
 }
 
-/* It takes nothing from the random numbers of the run, before or after. */
-static void
-keeps_the_order_of_the_run(void **state)
-{
-	int			order[SP_MAX_FILES];
-	static call_record first_run[200];
-
-	(void) state;
-	plan_rotation("fdatasync", false, 100 * MILLISECOND);
-	run_probe();
-	assert_true(disk.nrecords > 200);
-	memcpy(first_run, disk.records, 200 * sizeof(call_record));
-	sp_creation_order(probe, order);
-	disk.now = 0;
-	run_probe();
-	for (int i = 0; i < 200; i++)
-		assert_int_equal(disk.records[i].home, first_run[i].home);
-}
-
 int
 main(void)
 {
@@ -805,13 +735,10 @@ main(void)
 		cmocka_unit_test(reopens_no_strange_file),
 		cmocka_unit_test(counts_all_syncs),
 		cmocka_unit_test(uses_copies_where_there_is_time),
-		cmocka_unit_test(paces_every_copy),
 		cmocka_unit_test(stays_after_a_failure),
-		cmocka_unit_test(begins_at_home),
 		cmocka_unit_test(rests_after_a_move),
 		cmocka_unit_test(moves_within_its_time),
 		cmocka_unit_test(creates_in_a_random_order),
-		cmocka_unit_test(keeps_the_order_of_the_run),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

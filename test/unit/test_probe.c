@@ -69,34 +69,6 @@ measures_every_case_once_a_round(void **state)
 	assert_uint_in_range(same, 0, rounds / 4);	/* one in 120 by chance */
 }
 
-/* The files in the order in which they were written to, as one number. */
-static uint64_t
-order_of_run(uint64_t seed)
-{
-	uint64_t	hash = 0;
-
-	probe->random_seed = seed;
-	run_probe();
-	assert_uint_in_range(disk.nrecords, 100, MAX_RECORDS - 1);
-	for (int i = 0; i < disk.nrecords; i++)
-		hash = (hash ^ (uint64_t) disk.records[i].file) * UINT64_C(0x100000001b3) + 1;
-	return hash;
-}
-
-static void
-repeats_the_order_of_a_seed(void **state)
-{
-	uint64_t	hash;
-
-	(void) state;
-	plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
-	hash = order_of_run(42);
-	assert_true(order_of_run(42) == hash);
-	assert_true(order_of_run(43) != hash);
-	/* the seed has 48 bits */
-	assert_true(order_of_run(42 + (UINT64_C(1) << 40)) != hash);
-}
-
 /* A saturated slice lasts 4 ms, has at least five operations, and one more that is not counted. */
 static void
 fills_slices(void **state)
@@ -535,26 +507,6 @@ tells_the_time_of_a_flush(void **state)
 	}
 }
 
-/* Nothing else matters then. */
-static void
-is_unsafe_without_fsync(void **state)
-{
-	(void) state;
-	for (int stop_early = 0; stop_early < 2; stop_early++)
-	{
-		plan_suite(&sp_suite_wal, "fsync", 8192, 64 * KILOBYTE);
-		probe->duration_ns = 8 * SECOND;
-		probe->stop_early = stop_early;
-		probe->fsync_off = true;
-		disk.cost[FSYNC] = MILLISECOND;
-		run_probe();
-		assert_int_equal(probe->judgement.verdict, SP_UNSAFE);
-		assert_string_equal(reason_of_run(), "fsync is off: this server syncs nothing");
-		assert_float_equal(sp_probe_flush_us(probe), 1200, 1);
-		assert_int_equal(probe->done, stop_early);
-	}
-}
-
 /* Without counters nothing is known of the device, and it is said why. */
 static void
 doubts_without_counters(void **state)
@@ -724,36 +676,6 @@ leaves_out_what_cannot_gain(void **state)
 	}
 }
 
-/* Without stop_early, no case is excluded. */
-static void
-leaves_out_nothing_unless_told(void **state)
-{
-	(void) state;
-	plan_slow_fsync(false);
-	run_probe();
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		const sp_result *result = &probe->results[c];
-
-		assert_false(result->excluded);
-		if (result->status == SP_OK && probe->cases[c].max_rounds == 0)
-			assert_int_equal(result->series.n,
-							 probe->entries[probe->cases[c].regime]);
-	}
-	assert_false(probe->done);
-	assert_int_equal(probe->looks, 0);
-
-	/* nothing remains of a run that excluded cases */
-	probe->stop_early = true;
-	run_probe();
-	assert_true(probe->results[2].excluded);
-	memset(seen_excluded, 0, sizeof(seen_excluded));
-	probe->stop_early = false;
-	run_probe();
-	assert_false(probe->results[2].excluded);
-	assert_int_equal(probe->results[2].series.n, probe->entries[SP_PACED]);
-}
-
 /*
  * A run that may end early is looked at after a quarter of its time, and after half of it; it
  * ends where the verdict is settled.
@@ -844,25 +766,6 @@ finds_what_is_clear(void **state)
 							"fdatasync");
 		for (sp_regime r = 0; r < SP_REGIMES; r++)
 			assert_true(fabs(speed_in(r, "fdatasync").estimate - 1.2 / 0.7) < 0.01);
-	}
-}
-
-/* A run that tells nothing takes all of its time: it may still tell something at the end. */
-static void
-goes_on_while_undecided(void **state)
-{
-	(void) state;
-	for (uint64_t seed = 1; seed <= 10; seed++)
-	{
-		plan_equals(1.5, seed);
-		probe->duration_ns = 2 * SECOND;
-		probe->stop_early = true;
-		run_probe();
-		assert_false(probe->done);
-		assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
-		assert_true(probe->judgement.times_as_long >= 2);
-		assert_non_null(strstr(reason_of_run(), " may still gain up to "));
-		assert_non_null(strstr(reason_of_run(), " may decide"));
 	}
 }
 
@@ -1026,23 +929,11 @@ writes_within_its_files(void **state)
 	}
 }
 
-static void
-names_every_status(void **state)
-{
-	(void) state;
-	assert_string_equal(sp_status_name(SP_OK), "ok");
-	assert_string_equal(sp_status_name(SP_UNSUPPORTED), "unsupported");
-	assert_string_equal(sp_status_name(SP_NO_DIRECT_IO), "no_direct_io");
-	assert_string_equal(sp_status_name(SP_STOPPED), "stopped");
-	assert_string_equal(sp_status_name(SP_ERROR), "error");
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(measures_every_case_once_a_round),
-		cmocka_unit_test(repeats_the_order_of_a_seed),
 		cmocka_unit_test(fills_slices),
 		cmocka_unit_test(writes_unsynced_at_a_stretch),
 		cmocka_unit_test(times_the_operation),
@@ -1055,21 +946,17 @@ main(void)
 		cmocka_unit_test(counts_slow_flushes_of_both_regimes),
 		cmocka_unit_test(names_what_decides),
 		cmocka_unit_test(tells_the_time_of_a_flush),
-		cmocka_unit_test(is_unsafe_without_fsync),
 		cmocka_unit_test(doubts_without_counters),
 		cmocka_unit_test(looks_at_what_is_only_shown),
 		cmocka_unit_test(leaves_out_what_cannot_gain),
-		cmocka_unit_test(leaves_out_nothing_unless_told),
 		cmocka_unit_test(ends_where_it_is_settled),
 		cmocka_unit_test(looks_once_unless_told),
 		cmocka_unit_test(finds_what_is_clear),
-		cmocka_unit_test(goes_on_while_undecided),
 		cmocka_unit_test(decides_with_enough_time),
 		cmocka_unit_test(judges_nothing_without_a_current_method),
 		cmocka_unit_test(moves_as_the_wal_does),
 		cmocka_unit_test(writes_where_the_tool_does),
 		cmocka_unit_test(writes_within_its_files),
-		cmocka_unit_test(names_every_status),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
