@@ -29,7 +29,7 @@ measures_every_case_once_a_round(void **state)
 	keep_regime(SP_PACED);
 	probe->duration_ns = 400 * MILLISECOND;
 	run_probe();
-	n = (int) sp_sync_method_count;	/* one not supported, one twice */
+	n = count_compared(SP_PACED);
 	rounds = disk.calls[PWRITE] / n;
 	assert_int_equal(disk.calls[PWRITE] % n, 0);
 
@@ -362,16 +362,6 @@ gives_most_time_to_what_decides(void **state)
 	}
 }
 
-static int
-count_supported(void)
-{
-	int			n = 0;
-
-	for (size_t i = 0; i < sp_sync_method_count; i++)
-		n += sp_sync_methods[i].supported;
-	return n;
-}
-
 /* The methods of a run, as the rule sees them: those that the platform has. */
 static void
 compares_methods_where_it_decides(void **state)
@@ -386,7 +376,7 @@ compares_methods_where_it_decides(void **state)
 		disk.cost[FSYNC] = MILLISECOND;
 		run_probe();
 		assert_true(probe->judged);
-		assert_int_equal(probe->comparison.count, count_supported());
+		assert_int_equal(probe->comparison.count, count_compared(deciding) - 1);
 		assert_true(probe->comparison.margin == probe->margin);
 		assert_string_equal(probe->comparison.contenders[probe->comparison.current].name, "fsync");
 		for (int i = 0; i < probe->comparison.count; i++)
