@@ -129,14 +129,14 @@ sp_pace_arguments(FunctionCallInfo fcinfo, sp_wal_profile *profile)
 					 errdetail("It must be between 1 and %d bytes, the size of a probe file.", max),
 					 errhint("Omit it to use the average of this cluster.")));
 		profile->server.flush_size = flush_size;
-		profile->flush_size_source = "argument";
+		profile->knows_size = profile->given = true;
 	}
 	if (!PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL))
 	{
 		profile->flush_interval_us =
 			sp_interval_argument(fcinfo, SP_ARG_FLUSH_INTERVAL, sp_probe_arg_names, 1, SP_MAX_INTERVAL_US,
 								 "Omit it to use the average of this cluster.");
-		profile->flush_interval_source = "argument";
+		profile->knows_interval = profile->given = true;
 	}
 }
 

@@ -119,7 +119,7 @@ plan_record_size(FunctionCallInfo fcinfo, sp_commit_run *run, const sp_wal_profi
 	int			min = SizeOfXLogRecord;
 	double		size = profile->server.flush_size;
 
-	run->record_size_source = profile->flush_size_source;
+	run->record_size_source = "statistics";
 	if (!PG_ARGISNULL(SP_ARG_FLUSH_SIZE))
 	{
 		run->record_size = PG_GETARG_INT32(SP_ARG_FLUSH_SIZE);

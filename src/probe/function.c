@@ -146,7 +146,7 @@ look_at_load(FunctionCallInfo fcinfo, const sp_probe_suite *suite, const sp_loca
 	be_gentle(fcinfo, suite, profile, probe);
 	if (OidIsValid(location->tablespace))
 	{
-		profile->wal_busy_source = NULL;
+		profile->wal_busy = NAN;
 		return;
 	}
 	/* who gives a flush interval asks about that pace */

@@ -86,13 +86,12 @@ struct sp_wal_profile
 	const char *wal_sync_method;
 	const char *wal_level;
 	int64		flush_interval_us;	/* of the paced regime */
-	int64		observed_interval_us;	/* by the statistics; 0 if they hold too little */
-	const char *flush_size_source;
-	const char *flush_interval_source;
+	bool		knows_size;		/* from the cluster, or an argument */
+	bool		knows_interval;
+	bool		given;			/* one of them by an argument */
 	const char *pace_unknown;	/* why the statistics give no size or interval, or NULL */
 	bool		in_recovery;
 	double		wal_busy;		/* share of the time in which WAL is written or synced */
-	const char *wal_busy_source;	/* NULL: unknown */
 	sp_load_seen seen;			/* of the server's processes, just before */
 	const char *load;			/* what was seen, in words; NULL: nothing */
 	double		observed_busy;	/* wal_busy of the commit_waits() that gave the pace, or NAN */

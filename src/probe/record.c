@@ -54,8 +54,7 @@ is_usable_for_advice(const sp_run *run)
 	const sp_probe *probe = run->probe;
 
 	return probe->judged && probe->entries[probe->deciding] >= SP_MIN_ENTRIES &&
-		strcmp(run->profile->flush_size_source, "argument") != 0 &&
-		strcmp(run->profile->flush_interval_source, "argument") != 0;
+		!run->profile->given;
 }
 
 static void

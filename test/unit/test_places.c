@@ -678,49 +678,6 @@ moves_within_its_time(void **state)
 
 /* ------------------------------------------------------------ creation order */
 
-static void
-creates_in_a_random_order(void **state)
-{
-	const int	seeds = 2000;
-	int			first[SP_MAX_FILES] = {0};
-	int			last[SP_MAX_FILES] = {0};
-	int			same = 0;
-	int			before[SP_MAX_FILES] = {0};
-
-	(void) state;
-	plan_rotation("fdatasync", false, SECOND);
-	for (int seed = 1; seed <= seeds; seed++)
-	{
-		int			order[SP_MAX_FILES] = {0};
-		int			again[SP_MAX_FILES] = {0};
-		bool		seen[SP_MAX_FILES] = {false};
-
-		probe->random_seed = (uint64_t) seed;
-		sp_creation_order(probe, order);
-		sp_creation_order(probe, again);
-		assert_memory_equal(order, again, sizeof(order));
-		for (int i = 0; i < probe->nfiles; i++)
-		{
-			assert_uint_in_range(order[i], 0, probe->nfiles - 1);
-			assert_false(seen[order[i]]);
-			seen[order[i]] = true;
-		}
-		same += memcmp(order, before, sizeof(order)) == 0;
-		memcpy(before, order, sizeof(order));
-		first[order[0]]++;
-		last[order[probe->nfiles - 1]]++;
-	}
-	assert_uint_in_range(same, 0, 5);	/* hardly ever by chance */
-	/* of 2000 seeds: five standard deviations */
-	for (int i = 0; i < probe->nfiles; i++)
-	{
-		double		usual = (double) seeds / probe->nfiles;
-
-		assert_true(fabs(first[i] - usual) < 5 * sqrt(usual));
-		assert_true(fabs(last[i] - usual) < 5 * sqrt(usual));
-	}
-}
-
 int
 main(void)
 {
@@ -739,7 +696,6 @@ main(void)
 		cmocka_unit_test(stays_after_a_failure),
 		cmocka_unit_test(rests_after_a_move),
 		cmocka_unit_test(moves_within_its_time),
-		cmocka_unit_test(creates_in_a_random_order),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -300,13 +300,6 @@ extern void sp_probe_run(sp_probe *probe);
 extern int	sp_open_flags(const sp_file *file);
 
 /*
- * A random order of the files, by the seed of the plan.  Files that were created first
- * and last are faster on some file systems (by 4 % on btrfs), so they must not be those
- * of the same methods in every run.
- */
-extern void sp_creation_order(const sp_probe *probe, int order[SP_MAX_FILES]);
-
-/*
  * Does one round of every case fit into the duration, as far as the plan alone tells?
  * *enough_ns: a duration that surely has room, a double since a tiny duty cycle makes a
  * round last for years.
