@@ -178,17 +178,14 @@ create_file(sp_probe *probe, int n)
 static void
 create_files(sp_probe *probe, const char *directory)
 {
-	int			order[SP_MAX_FILES];
-
 	directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory_fd < 0)
 		fail(1, "could not open directory \"%s\": %s", directory, strerror(errno));
 	created_by = probe;
-	sp_creation_order(probe, order);
 	for (int i = 0; i < probe->nfiles; i++)
 	{
-		if (probe->files[order[i]].status == SP_OK)
-			create_file(probe, order[i]);
+		if (probe->files[i].status == SP_OK)
+			create_file(probe, i);
 	}
 	if (fsync(directory_fd) != 0)
 		fail(1, "could not fsync directory \"%s\": %s", directory, strerror(errno));
@@ -264,7 +261,7 @@ plan_probe(const arguments *given)
 		.operation_end = ignore,
 		.round_done = ignore,
 	};
-	sp_suite_find("wal")->plan(probe, &server);
+	sp_probe_plan(probe, &sp_suite_wal, &server);
 	if (given->null)
 		make_all_equal(probe, given->current);
 	return probe;

@@ -191,7 +191,7 @@ notify(sp_probe_context *state)
 
 	if (state->now_ns < Max(state->next_notice_ns, probe->started_ns + NOTICE_INTERVAL_NS))
 		return;
-	line = probe->seconds ? sp_stream_line(probe) : describe_means(probe);
+	line = state->suite->progress ? state->suite->progress(probe) : describe_means(probe);
 	if (line[0] != '\0' && strcmp(line, state->noticed) != 0)
 	{
 		ereport(NOTICE, (errmsg("%.1f s, %s", elapsed_ns / 1e9, line)));

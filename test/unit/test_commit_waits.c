@@ -193,17 +193,6 @@ answers(void **state)
 	}
 }
 
-static void
-cuts_a_long_answer(void **state)
-{
-	sp_commit_sums sums = busy();
-	char		answer[16];
-
-	(void) state;
-	sp_commit_answer(&sums, 0, answer, sizeof(answer));
-	assert_string_equal(answer, "yes: sessions w");
-}
-
 int
 main(void)
 {
@@ -214,7 +203,6 @@ main(void)
 		cmocka_unit_test(share_is_at_most_one),
 		cmocka_unit_test(adds_sums),
 		cmocka_unit_test(answers),
-		cmocka_unit_test(cuts_a_long_answer),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

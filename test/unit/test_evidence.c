@@ -276,18 +276,6 @@ asks_the_windows(void **state)
 	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
 }
 
-static void
-names_the_words(void **state)
-{
-	(void) state;
-	assert_string_equal(sp_durable_name(UNKNOWN), "unknown");
-	assert_string_equal(sp_durable_name(NO), "no");
-	assert_string_equal(sp_durable_name(YES), "yes");
-	assert_string_equal(sp_durable_name(NO_CACHE), "no_cache");
-	for (int durable = 0; durable < SP_DURABLES; durable++)
-		assert_int_equal(sp_durable_is_safe(durable), durable == YES || durable == NO_CACHE);
-}
-
 /* --------------------------------------------------------------------- rates */
 
 static void
@@ -425,7 +413,7 @@ let_files_stay(void)
 static void
 plan_with_counters(void)
 {
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 	let_files_stay();
 	probe->callbacks.read_counters = fake_read_counters;
 	probe->duration_ns = 2 * SECOND;
@@ -665,46 +653,6 @@ waits_for_no_window_that_cannot_tell(void **state)
 	assert_int_equal(probe->results[1].windows.shams[SP_LEVEL_DEVICE].all, 0);
 	assert_true(probe->done);
 	assert_int_equal(probe->looks, 1);
-}
-
-/* Nor for windows without counters. */
-static void
-waits_for_no_lost_counters(void **state)
-{
-	(void) state;
-	plan_with_counters();
-	probe->duration_ns = 4 * SECOND;
-	probe->stop_early = true;
-	disk.background_flushes_per_second = 5000;
-	disk.fail_reading_from = 300;
-	run_probe();
-	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
-	assert_uint_in_range(probe->sham_windows, 1, 250);
-	assert_true(probe->done);
-	assert_int_equal(probe->looks, 1);
-}
-
-/* A slow current method has windows of its own length, not a share of those of all methods. */
-static void
-makes_windows_for_a_slow_method(void **state)
-{
-	const sp_result *current = NULL;
-
-	(void) state;
-	plan_with_counters();
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		if (probe->cases[c].regime == SP_PACED && probe->cases[c].baseline == c)
-			current = &probe->results[c];
-	}
-	assert_non_null(current);
-	disk.cost[FDATASYNC] = 3 * MILLISECOND;
-	disk.background_flushes_per_second = 5000;
-	probe->duration_ns = 10 * SECOND;
-	run_probe();
-	assert_true(probe->sham_windows > 30);
-	/* of a share like all the others' it would have a quarter */
-	assert_true(current->windows.shams[SP_LEVEL_DEVICE].all > probe->sham_windows / 2);
 }
 
 /* The record of the n-th call that opened a file. */
@@ -964,21 +912,6 @@ count_lost(void)
 	return lost;
 }
 
-/* The pairs that begin or end with the failed reading are lost, and no others. */
-static void
-survives_a_reading_that_fails(void **state)
-{
-	(void) state;
-	for (long at = 1; at < 60; at++)
-	{
-		plan_with_counters();
-		disk.counters.flushes = 1000000;
-		disk.fail_one_reading = at;
-		run_probe();
-		assert_uint_in_range(count_lost(), 0, 2);
-	}
-}
-
 /* One pair of readings is lost, wherever it happens. */
 static void
 drops_what_goes_backwards(void **state)
@@ -1085,30 +1018,6 @@ needs_no_flush_without_a_cache(void **state)
 	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), NO_CACHE);
 }
 
-/* Of a whole run: the case of a method of which least is known. */
-static void
-doubts_a_method(void **state)
-{
-	bool		at_backing;
-
-	(void) state;
-	plan_with_counters();
-	run_probe();
-	assert_null(sp_probe_method_doubt(probe, "fdatasync", &at_backing));
-	plan_with_counters();
-	disk.background_flushes_per_second = 5000;
-	run_probe();
-	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
-	assert_string_equal(sp_probe_method_doubt(probe, "fdatasync", &at_backing),
-						"background I/O flushes so often that it may have made all flushes");
-	assert_false(at_backing);
-	/* one that is known not to be durable has no doubt */
-	plan_with_counters();
-	disk.sync_flushes = 0;
-	run_probe();
-	assert_null(sp_probe_method_doubt(probe, "fdatasync", &at_backing));
-}
-
 /* The verdict is unsafe, and such a run ends at its first look. */
 static void
 finds_it_unsafe(void **state)
@@ -1125,7 +1034,7 @@ finds_it_unsafe(void **state)
 	assert_uint_in_range(probe->finished_ns - probe->started_ns, 15 * SECOND, 16 * SECOND);
 
 	/* if other cases sync they are compared, and get their rounds first */
-	plan_suite("wal", "open_datasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "open_datasync", 8192, 64 * KILOBYTE);
 	let_files_stay();
 	probe->callbacks.read_counters = fake_read_counters;
 	strcpy(probe->device.write_cache, "write back");
@@ -1150,7 +1059,6 @@ main(void)
 		cmocka_unit_test(expects_writes),
 		cmocka_unit_test(asks_the_windows),
 		cmocka_unit_test(tells_why_it_is_unknown),
-		cmocka_unit_test(names_the_words),
 		cmocka_unit_test(adds_pairs_of_readings),
 		cmocka_unit_test(takes_flushes_alone),
 		cmocka_unit_test(bytes_have_an_error),
@@ -1165,20 +1073,16 @@ main(void)
 		cmocka_unit_test(makes_no_sham_write_to_a_strange_file),
 		cmocka_unit_test(waits_for_enough_windows),
 		cmocka_unit_test(waits_for_no_window_that_cannot_tell),
-		cmocka_unit_test(waits_for_no_lost_counters),
-		cmocka_unit_test(makes_windows_for_a_slow_method),
 		cmocka_unit_test(is_not_fooled_by_writes_that_wait),
 		cmocka_unit_test(is_not_fooled_by_short_rests),
 		cmocka_unit_test(reads_outside_of_the_timed_part),
 		cmocka_unit_test(reads_less_often_where_it_is_slow),
 		cmocka_unit_test(survives_a_device_that_goes_away),
-		cmocka_unit_test(survives_a_reading_that_fails),
 		cmocka_unit_test(drops_what_goes_backwards),
 		cmocka_unit_test(does_without_counters),
 		cmocka_unit_test(believes_the_worst),
 		cmocka_unit_test(asks_whether_fua_replaces_a_flush),
 		cmocka_unit_test(needs_no_flush_without_a_cache),
-		cmocka_unit_test(doubts_a_method),
 		cmocka_unit_test(finds_it_unsafe),
 	};
 

@@ -115,23 +115,6 @@ simulate(const simulation *sim, sp_verdict verdict, int recommended)
 	return wanted;
 }
 
-static void
-seldom_switches_without_a_difference(void **state)
-{
-	static const int entries[] = {16, 64};
-
-	(void) state;
-	for (size_t i = 0; i < lengthof(entries); i++)
-	{
-		for (int early = 0; early < 2; early++)
-		{
-			simulation	sim = {"no difference, sd 10 %", {1, 1, 1, 1}, 0.10, entries[i], early};
-
-			assert_uint_in_range(simulate(&sim, SP_SWITCH, -1), 0, RUNS / 100);
-		}
-	}
-}
-
 /* The worst case of a difference that is no reason: just the margin. */
 static void
 errs_at_the_margin_as_promised(void **state)
@@ -144,24 +127,6 @@ errs_at_the_margin_as_promised(void **state)
 		};
 
 		assert_uint_in_range(simulate(&sim, SP_SWITCH, -1), 0, RUNS * 25 / 1000);
-	}
-}
-
-static void
-finds_what_is_faster(void **state)
-{
-	(void) state;
-	for (int method = 1; method <= 2; method++)
-	{
-		for (int early = 0; early < 2; early++)
-		{
-			simulation	sim = {
-				"one 20 % faster, sd 10 %", {1, 1, 1, 1}, 0.10, 128, early
-			};
-
-			sim.speed[method] = 1.2;
-			assert_uint_in_range(simulate(&sim, SP_SWITCH, method), RUNS * 95 / 100, RUNS);
-		}
 	}
 }
 
@@ -195,35 +160,13 @@ seldom_keeps_what_is_worse(void **state)
 	}
 }
 
-/* What is clear needs less time. */
-static void
-stops_early_where_it_is_clear(void **state)
-{
-	static const simulation sim = {
-		"all half as fast, sd 10 %", {1, 0.5, 0.5, 0.5}, 0.10, 128, true
-	};
-	uint64_t	seed = 1;
-
-	(void) state;
-	for (int run = 0; run < 100; run++)
-	{
-		sp_judgement judgement;
-
-		assert_int_equal(simulate_run(&sim, &seed, &judgement), 32);
-		assert_int_equal(judgement.verdict, SP_KEEP);
-	}
-}
-
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(seldom_switches_without_a_difference),
 		cmocka_unit_test(errs_at_the_margin_as_promised),
-		cmocka_unit_test(finds_what_is_faster),
 		cmocka_unit_test(keeps_what_is_as_good),
 		cmocka_unit_test(seldom_keeps_what_is_worse),
-		cmocka_unit_test(stops_early_where_it_is_clear),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

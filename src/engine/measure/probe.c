@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "engine/measure/segments_internal.h"
+#include "engine/measure/probe_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,6 +79,24 @@ end_entry(sp_probe *probe, sp_regime regime)
 	return true;
 }
 
+/* Both cases of a contender that cannot be worth a switch: the others get their time. */
+static void
+exclude_settled(sp_probe *probe)
+{
+	for (int i = 0; i < probe->comparison.count; i++)
+	{
+		const sp_contender *contender = &probe->comparison.contenders[i];
+
+		if (contender->standing != SP_NO_GAIN)
+			continue;
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			if (probe->cases[c].contender && strcmp(probe->cases[c].label, contender->name) == 0)
+				probe->results[c].excluded = true;
+		}
+	}
+}
+
 /* Count a measured round.  A look at the run follows when one is due. */
 static void
 count_round(sp_probe *probe, sp_regime regime)
@@ -87,8 +105,8 @@ count_round(sp_probe *probe, sp_regime regime)
 	probe->places.block_rounds[regime]++;
 	probe->places.block_ns[regime] += probe->round_ns[regime];
 	probe->callbacks.round_done(probe->callbacks.context);
-	if (end_entry(probe, regime))
-		sp_look_when_due(probe, regime);
+	if (end_entry(probe, regime) && sp_look_when_due(probe, regime))
+		exclude_settled(probe);
 }
 
 /*
@@ -267,8 +285,8 @@ share_duration(const sp_probe *probe, int64_t share[SP_REGIMES])
 	}
 }
 
-static void
-take_turns(sp_probe *probe)
+void
+sp_take_turns(sp_probe *probe)
 {
 	int64_t		share[SP_REGIMES];
 	int			regime;
@@ -287,12 +305,7 @@ sp_probe_run(sp_probe *probe)
 	probe->started_ns = sp_now_ns(probe);
 	probe->deadline_ns = probe->started_ns + probe->duration_ns;
 	sp_idle_sample(probe, idle_sample < MAX_IDLE_SAMPLE_NS ? idle_sample : MAX_IDLE_SAMPLE_NS);
-	if (probe->segments.nslots > 0)
-		sp_segments_measure(probe);
-	else if (probe->seconds)
-		sp_stream(probe);
-	else
-		take_turns(probe);
+	probe->suite->run(probe);
 	sp_look_at_end(probe);
 	for (int c = 0; c < probe->ncases; c++)
 	{

@@ -224,6 +224,7 @@ typedef struct sp_device_facts
 typedef struct sp_probe
 {
 	/* the plan */
+	const struct sp_suite *suite;
 	int			nfiles;
 	int			ncases;
 	sp_segments segments;		/* of the suite segments */
@@ -273,7 +274,7 @@ typedef struct sp_probe
 	bool		sham_failed;	/* none is possible */
 	int64_t		written_bytes;	/* by a stream */
 	bool		bytes_used_up;	/* max_bytes has ended it */
-	bool		judged;			/* comparison and judgement are valid: of the wal suite */
+	bool		judged;			/* comparison and judgement are valid */
 	bool		done;			/* before the time was up */
 	sp_comparison comparison;	/* of its methods, in the deciding regime, by the last look */
 	sp_judgement judgement;
@@ -299,34 +300,17 @@ extern void sp_probe_run(sp_probe *probe);
 extern int	sp_open_flags(const sp_file *file);
 
 /*
- * A random order of the files, by the seed of the plan.  Files that were created first
- * and last are faster on some file systems (by 4 % on btrfs), so they must not be those
- * of the same methods in every run.
+ * Does one round of every case fit into the duration, as far as the plan alone tells?
+ * *enough_ns: a duration that surely has room, a double since a tiny duty cycle makes a
+ * round last for years.
  */
-extern void sp_creation_order(const sp_probe *probe, int order[SP_MAX_FILES]);
-
-/*
- * The minimum time of the first round of each regime.  It is computed from the
- * plan, since the flush time of the device is not known yet.  Nanoseconds are
- * doubles, since a tiny duty cycle makes a round last for years.
- */
-typedef struct sp_min_duration
-{
-	int			paced_cases;
-	int			saturated_cases;
-	double		paced_ns;		/* 0 without cases of that regime */
-	double		saturated_ns;	/* with the rests of the duty cycle */
-	double		duration_ns;	/* the shortest duration that has room for both */
-
-	/* the values that the plan's duration allows; NAN if it allows none */
-	double		duty_cycle;		/* the smallest */
-	double		flush_interval_ns;	/* the longest */
-} sp_min_duration;
-
-extern void sp_probe_min_duration(const sp_probe *probe, sp_min_duration *min);
+extern bool sp_probe_fits(const sp_probe *probe, double *enough_ns);
 
 /* The reason of its judgement, in words. */
 extern void sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE]);
+
+/* The second copy of a baseline; -1 if it has none. */
+extern int	sp_control_of(const sp_probe *probe, int baseline);
 
 /*
  * Mean time of a flush with the recommended method in the deciding regime, in microseconds;

@@ -307,7 +307,7 @@ sp_segments_measure(sp_probe *probe)
 		if (counted)
 		{
 			count_segments(probe, times);
-			sp_look_when_due(probe, SP_SATURATED);
+			(void) sp_look_when_due(probe, SP_SATURATED);
 		}
 		segments->first_flushes = choose_first_flushes(probe, times);
 		counted = true;

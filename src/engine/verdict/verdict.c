@@ -126,22 +126,7 @@ sp_may_gain(const sp_contender *contender)
 
 /* ------------------------------------------------------------- which of them */
 
-/*
- * The better of two by estimate, of which the own kind comes first; best is -1 if there is
- * none yet.
- */
-static int
-better_of(const sp_comparison *comparison, int best, int other)
-{
-	const sp_contender *one = &comparison->contenders[best < 0 ? other : best];
-	const sp_contender *two = &comparison->contenders[other];
-
-	if (one->other_kind != two->other_kind)
-		return one->other_kind ? other : best;
-	return one->speed.estimate >= two->speed.estimate && best >= 0 ? best : other;
-}
-
-/* The fastest method whose syncs reach the device; -1 if none is known. */
+/* The fastest method whose syncs reach the device, of the own kind if there is one; else -1. */
 static int
 fastest_durable(const sp_comparison *comparison)
 {
@@ -149,16 +134,22 @@ fastest_durable(const sp_comparison *comparison)
 
 	for (int i = 0; i < comparison->count; i++)
 	{
-		if (sp_durable_is_safe(comparison->contenders[i].durable) &&
-			!isnan(comparison->contenders[i].speed.estimate))
-			best = better_of(comparison, best, i);
+		const sp_contender *contender = &comparison->contenders[i];
+		const sp_contender *other = &comparison->contenders[best < 0 ? i : best];
+
+		if (!sp_durable_is_safe(contender->durable) || isnan(contender->speed.estimate))
+			continue;
+		if (best < 0 || contender->other_kind < other->other_kind ||
+			(contender->other_kind == other->other_kind &&
+			 contender->speed.estimate > other->speed.estimate))
+			best = i;
 	}
 	return best;
 }
 
 /*
- * The one to switch to; -1 if there is none.  One of the other kind that stands so gains over
- * the best of the own kind, so that it comes first.
+ * The one to switch to; -1 if there is none.  One of the other kind is among them only if it
+ * gains over the best of the own kind.
  */
 static int
 fastest(const sp_comparison *comparison)
@@ -167,13 +158,9 @@ fastest(const sp_comparison *comparison)
 
 	for (int i = 0; i < comparison->count; i++)
 	{
-		const sp_contender *contender = &comparison->contenders[i];
-
-		if (contender->standing != SP_FASTER)
-			continue;
-		if (best < 0 || contender->other_kind > comparison->contenders[best].other_kind ||
-			(contender->other_kind == comparison->contenders[best].other_kind &&
-			 contender->speed.estimate > comparison->contenders[best].speed.estimate))
+		if (comparison->contenders[i].standing == SP_FASTER &&
+			(best < 0 || comparison->contenders[i].speed.estimate >
+			 comparison->contenders[best].speed.estimate))
 			best = i;
 	}
 	return best;
@@ -352,9 +339,10 @@ sp_judge(sp_comparison *comparison, sp_judgement *judgement)
 	else if (is_any(comparison, sp_may_gain))
 		judgement->times_as_long = times_as_long(comparison);
 	else if (is_any(comparison, is_compared))
+	{
 		judgement->verdict = SP_KEEP;
-	if (judgement->verdict == SP_KEEP)
 		judgement->best = comparison->current;
+	}
 }
 
 bool

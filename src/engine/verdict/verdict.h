@@ -113,7 +113,8 @@ extern const char *sp_regime_name(sp_regime regime);
  * lost at a power failure, so it must be worth that.
  *
  * keep: none can gain more than the margin, or what gains more has more slow flushes.  The
- * control has no say: who is proven worse is worse however much two files differ.
+ * control has no say: a method that is proven slower is slower even where two files of one
+ * method differ.
  *
  * undecided: at least one may gain more than the margin.
  *
