@@ -111,8 +111,9 @@ add_given(sp_compared *compared, ArrayType *given)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("values of \"%s\" must not contain nulls", compared->setting.setting)));
-		add_value(compared, shown_value(compared->setting.setting, is_text ? TextDatumGetCString(datums[i]) :
-									 psprintf("%d", DatumGetInt32(datums[i]))));
+		add_value(compared, shown_value(compared->setting.setting,
+										is_text ? TextDatumGetCString(datums[i]) :
+										psprintf("%d", DatumGetInt32(datums[i]))));
 	}
 }
 

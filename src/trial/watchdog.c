@@ -23,7 +23,9 @@
 
 #define NAME				"pg_sync_probe trial"
 #define POLL_MS				100
-#define RESTART_S			10		/* after an error; with BGW_NEVER_RESTART a crash would forget it */
+
+/* After an error.  With BGW_NEVER_RESTART a crash of the server would forget the worker. */
+#define RESTART_S			10
 
 /* ------------------------------------------------------------- the session */
 
