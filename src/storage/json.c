@@ -263,8 +263,6 @@ sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
 		add_zfs(json, storage, probe);
 	add_number(json, "file_bytes", (double) file_bytes(probe), 0);
 	add_text(json, "no_counters", storage->no_counters);
-	if (probe->callbacks.read_counters)
-		add_number(json, "counters_read_us", probe->counters_cost_ns / 1e3, 2);
 	add_background(json, probe);
 	if (readings_lost(probe) > 0)
 		add_number(json, "readings_lost", readings_lost(probe), 0);

@@ -572,7 +572,7 @@ samples_rests_after_flushes(void **state)
 
 /*
  * A sham window waits for at least its own length, which is that of a flush, after the last
- * flush: also after one of a round without evidence.
+ * flush.
  */
 static void
 keeps_away_from_the_last_flush(void **state)
@@ -582,9 +582,8 @@ keeps_away_from_the_last_flush(void **state)
 	(void) state;
 	plan_with_counters();
 	disk.background_flushes_per_second = 1000;
-	/* the files are flushed one right after the other, and counters are read now and then */
+	/* the files are flushed one right after the other */
 	probe->flush_interval_ns = MILLISECOND / 2;
-	probe->counters_cost_ns = 100 * 1000;
 	probe->duration_ns = 10 * SECOND;
 	run_probe();
 	for (int i = 1; i < disk.nrecords; i++)
@@ -835,35 +834,6 @@ flushes_per_op(const sp_evidence *evidence)
 	return sp_evidence_rates_of(evidence, SP_LEVEL_DEVICE).flushes;
 }
 
-/* Two readings may take a hundredth of a slice; if they take longer, not all slices have them. */
-static void
-reads_less_often_where_it_is_slow(void **state)
-{
-	long		readings;
-	uint64_t	ops = 0;
-	uint64_t	seen = 0;
-
-	(void) state;
-	plan_with_counters();
-	keep_regime(SP_SATURATED);
-	run_probe();
-	readings = disk.readings;
-
-	plan_with_counters();
-	keep_regime(SP_SATURATED);
-	disk.reading_cost = probe->counters_cost_ns = 100 * 1000;
-	run_probe();
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		ops += probe->results[c].histogram.ops;
-		seen += (uint64_t) probe->results[c].evidence.ops;
-	}
-	assert_true(disk.readings * probe->counters_cost_ns < probe->duration_ns / 100 * 2);
-	assert_uint_in_range(disk.readings, 10, readings / 4);
-	assert_uint_in_range(seen, ops / 10, ops / 4);
-	assert_float_equal(flushes_per_op(&probe->results[2].evidence), 1, 1e-9);
-}
-
 static void
 survives_a_device_that_goes_away(void **state)
 {
@@ -1076,7 +1046,6 @@ main(void)
 		cmocka_unit_test(is_not_fooled_by_writes_that_wait),
 		cmocka_unit_test(is_not_fooled_by_short_rests),
 		cmocka_unit_test(reads_outside_of_the_timed_part),
-		cmocka_unit_test(reads_less_often_where_it_is_slow),
 		cmocka_unit_test(survives_a_device_that_goes_away),
 		cmocka_unit_test(drops_what_goes_backwards),
 		cmocka_unit_test(does_without_counters),

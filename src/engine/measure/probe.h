@@ -246,7 +246,6 @@ typedef struct sp_probe
 	int64_t		clock_cost_ns;	/* of reading the clock; subtracted from each time */
 	const char *buffer;			/* SP_BUFFER_SIZE bytes, aligned for O_DIRECT */
 	sp_device_facts device;
-	int64_t		counters_cost_ns;	/* of reading them once */
 	sp_callbacks callbacks;
 
 	/* the state */

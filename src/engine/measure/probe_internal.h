@@ -107,9 +107,6 @@ extern void sp_end_reading(sp_probe *probe, sp_counter_reading *reading,
  */
 extern void sp_end_flush(sp_probe *probe, sp_counter_reading *reading, sp_result *result);
 
-/* Are the counters read in this round? */
-extern bool sp_round_has_evidence(const sp_probe *probe, sp_regime regime);
-
 /* Sleep for so long, and count background I/O. */
 extern void sp_idle_sample(sp_probe *probe, int64_t length_ns);
 
