@@ -306,7 +306,7 @@ check_suite_duration(const sp_commit_run *run, double slot_seconds)
 				 errmsg("duration is too short for the commit suite"),
 				 errdetail("A first round and one that counts take %.2g s: %d slots of %.2g s.",
 						   needed, 2 * slots, slot_seconds),
-				 errhint("A verdict needs at least %d rounds.", SP_MIN_ENTRIES)));
+				 errhint("A verdict needs at least %d rounds.", SP_MIN_SAMPLES)));
 }
 
 /* Also called while the backend exits: must not throw an error. */

@@ -21,15 +21,15 @@ tell_if_few_rounds(const sp_commit_run *run, const sp_commit_values *values)
 	double		rounds = values->setting.rounds;
 	double		seconds = run->measured_us / 1e6;
 
-	if (values->count == 0 || rounds >= SP_MIN_ENTRIES)
+	if (values->count == 0 || rounds >= SP_MIN_SAMPLES)
 		return;
 	/* ended before its time: the reason was said */
 	ereport(NOTICE,
 			(errmsg("too few rounds for a verdict on %s: %d of %d",
-					values->setting.setting, values->setting.rounds, SP_MIN_ENTRIES),
+					values->setting.setting, values->setting.rounds, SP_MIN_SAMPLES),
 			 run->ended_early || rounds == 0 ? 0 :
 			 errhint("Use a duration of at least %.0f s.",
-					 ceil(seconds * (SP_MIN_ENTRIES + 1) / rounds))));
+					 ceil(seconds * (SP_MIN_SAMPLES + 1) / rounds))));
 }
 
 /* commit_delay acts only while commit_siblings other transactions are active. */

@@ -402,7 +402,7 @@ is_busy_all_the_time_at_most(void **state)
 
 /* ---------------------------------------------------------------- timed loop */
 
-/* Without files that rotate among the methods, only sham windows open one. */
+/* Without files that rotate among the methods, only control windows open one. */
 static void
 let_files_stay(void)
 {
@@ -468,7 +468,7 @@ counts_background_io(void **state)
 		double		per_second;
 		uint64_t	own;
 		sp_durable	durable;
-		sp_durable	without_shams;
+		sp_durable	without_controls;
 	}			rows[] = {
 		{0, 1, YES, YES}, {100, 1, YES, YES}, {1500, 1, YES, UNKNOWN}, {5000, 1, UNKNOWN, UNKNOWN},
 		{0, 0, NO, NO}, {307, 0, NO, NO}, {1500, 0, NO, NO}, {5000, 0, UNKNOWN, UNKNOWN},
@@ -481,11 +481,11 @@ counts_background_io(void **state)
 		{
 			double		counted;
 			double		max;
-			sp_durable	durable = paced_only ? rows[i].without_shams : rows[i].durable;
+			sp_durable	durable = paced_only ? rows[i].without_controls : rows[i].durable;
 
 			plan_with_counters();
 			probe->duration_ns = 10 * SECOND;
-			/* sham windows write to a file of the other regime */
+			/* control windows write to a file of the other regime */
 			if (paced_only)
 				keep_regime(SP_PACED);
 			disk.background_flushes_per_second = rows[i].per_second;
@@ -495,8 +495,8 @@ counts_background_io(void **state)
 			max = sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_DEVICE);
 			assert_uint_in_range(counted, rows[i].per_second * 0.7, rows[i].per_second * 1.3);
 			assert_uint_in_range(max, rows[i].per_second, rows[i].per_second * 2 + 100);
-			assert_int_equal(probe->sham_windows > 0, rows[i].per_second > 0 && !paced_only);
-			assert_true(probe->sham_ns <= probe->duration_ns / 8);
+			assert_int_equal(probe->control_windows > 0, rows[i].per_second > 0 && !paced_only);
+			assert_true(probe->windows_ns <= probe->duration_ns / 8);
 			if (sp_probe_method_durable(probe, "fdatasync") != durable)
 				fail_msg("%g a second, own %d: %s", rows[i].per_second, (int) rows[i].own,
 						 sp_durable_name(sp_probe_method_durable(probe, "fdatasync")));
@@ -571,7 +571,7 @@ samples_rests_after_flushes(void **state)
 }
 
 /*
- * A sham window waits for at least its own length, which is that of a flush, after the last
+ * A control window waits for at least its own length, which is that of a flush, after the last
  * flush.
  */
 static void
@@ -625,7 +625,7 @@ waits_for_enough_windows(void **state)
 		disk.background_flushes_per_second = rows[i].per_second;
 		run_probe();
 		assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), rows[i].durable);
-		assert_uint_in_range(probe->sham_windows, rows[i].min_windows, rows[i].max_windows);
+		assert_uint_in_range(probe->control_windows, rows[i].min_windows, rows[i].max_windows);
 		assert_int_equal(probe->looks, rows[i].looks);
 		assert_true(probe->done);
 	}
@@ -649,7 +649,7 @@ waits_for_no_window_that_cannot_tell(void **state)
 	disk.background_flushes_per_second = 5000;
 	run_probe();
 	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
-	assert_int_equal(probe->results[1].windows.shams[SP_LEVEL_DEVICE].all, 0);
+	assert_int_equal(probe->results[1].windows.controls[SP_LEVEL_DEVICE].all, 0);
 	assert_true(probe->done);
 	assert_int_equal(probe->looks, 1);
 }
@@ -682,22 +682,22 @@ writes_until_opened(int n)
 
 /* They take a little time, and a failure of one of them spoils nothing. */
 static void
-makes_sham_windows(void **state)
+makes_control_windows(void **state)
 {
 	static const fake_call calls[] = {OPENAT, PWRITE, CLOSE};
-	int			sham;
+	int			control;
 
 	(void) state;
 	plan_with_counters();
 	disk.background_flushes_per_second = 1000;
 	run_probe();
-	assert_true(probe->sham_windows > 10);
+	assert_true(probe->control_windows > 10);
 	/* the only calls that open a file, and close it again */
-	assert_int_equal(disk.calls[OPENAT], probe->sham_windows);
-	assert_int_equal(disk.calls[CLOSE], probe->sham_windows);
-	sham = disk.records[record_of_open(5)].file;
+	assert_int_equal(disk.calls[OPENAT], probe->control_windows);
+	assert_int_equal(disk.calls[CLOSE], probe->control_windows);
+	control = disk.records[record_of_open(5)].file;
 
-	/* a sham write that fails is the last one, and excludes no case */
+	/* a control write that fails is the last one, and excludes no case */
 	for (int call = OPENAT; call <= CLOSE; call++)
 	{
 		plan_with_counters();
@@ -707,8 +707,8 @@ makes_sham_windows(void **state)
 		disk.fail_errno = EIO;
 		run_probe();
 		assert_int_equal(disk.calls[OPENAT], 5);
-		assert_int_equal(probe->sham_windows, 4);
-		assert_true(probe->sham_failed);
+		assert_int_equal(probe->control_windows, 4);
+		assert_true(probe->windows_failed);
 		for (int c = 0; c < probe->ncases; c++)
 			assert_int_not_equal(probe->results[c].status, SP_ERROR);
 	}
@@ -722,10 +722,10 @@ makes_sham_windows(void **state)
 		disk.fail_at = calls[i] == PWRITE ? writes_until_opened(5) + 1 : 5;
 		disk.fail_errno = EINTR;
 		run_probe();
-		assert_int_equal(disk.records[disk.failed_record].file, sham);
-		assert_false(probe->sham_failed);
-		assert_true(probe->sham_windows > 10);
-		assert_int_equal(disk.calls[OPENAT], probe->sham_windows + 1);
+		assert_int_equal(disk.records[disk.failed_record].file, control);
+		assert_false(probe->windows_failed);
+		assert_true(probe->control_windows > 10);
+		assert_int_equal(disk.calls[OPENAT], probe->control_windows + 1);
 	}
 
 	/* without others that flush there is nothing to tell */
@@ -734,9 +734,9 @@ makes_sham_windows(void **state)
 	assert_int_equal(disk.calls[OPENAT], 0);
 }
 
-/* Somebody puts another file in the place of the one for sham writes. */
+/* Somebody puts another file in the place of the one for control writes. */
 static void
-replace_sham_file(void *context)
+replace_window_file(void *context)
 {
 	fake_round_done(context);
 	for (int i = 0; i < probe->nfiles && disk.rounds == 20; i++)
@@ -750,7 +750,7 @@ replace_sham_file(void *context)
 }
 
 static void
-makes_no_sham_write_to_a_strange_file(void **state)
+makes_no_control_write_to_a_strange_file(void **state)
 {
 	struct stat status;
 
@@ -758,11 +758,11 @@ makes_no_sham_write_to_a_strange_file(void **state)
 	plan_with_counters();
 	disk.background_flushes_per_second = 1000;
 	disk.really_writes = true;
-	probe->callbacks.round_done = replace_sham_file;
+	probe->callbacks.round_done = replace_window_file;
 	run_probe();
-	assert_true(probe->sham_failed);
-	assert_true(probe->sham_windows > 0);
-	assert_int_equal(disk.calls[OPENAT], probe->sham_windows + 1);
+	assert_true(probe->windows_failed);
+	assert_true(probe->control_windows > 0);
+	assert_int_equal(disk.calls[OPENAT], probe->control_windows + 1);
 	for (int i = 0; i < probe->nfiles; i++)
 	{
 		if (probe->files[i].fd < 0)
@@ -776,7 +776,7 @@ makes_no_sham_write_to_a_strange_file(void **state)
 
 /*
  * A device that makes writes wait for the flush of another process: each write of ours
- * sees a flush then, with or without a sync.  Sham windows must have such a write.
+ * sees a flush then, with or without a sync.  Control windows must have such a write.
  */
 static void
 is_not_fooled_by_writes_that_wait(void **state)
@@ -789,7 +789,7 @@ is_not_fooled_by_writes_that_wait(void **state)
 	disk.writes_wait = true;
 	disk.sync_flushes = 0;
 	run_probe();
-	assert_true(probe->sham_windows > 100);
+	assert_true(probe->control_windows > 100);
 	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), UNKNOWN);
 }
 
@@ -926,7 +926,7 @@ believes_the_worst(void **state)
 	run_probe();
 	for (int c = probe->ncases - 1; c >= 0; c--)
 	{
-		if (strcmp(probe->cases[c].label, "fdatasync") == 0 && probe->cases[c].contender)
+		if (strcmp(probe->cases[c].label, "fdatasync") == 0 && probe->cases[c].candidate)
 			*(probe->cases[c].regime == SP_PACED ? &paced : &saturated) = c;
 	}
 	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), YES);
@@ -1039,8 +1039,8 @@ main(void)
 		cmocka_unit_test(samples_where_there_is_no_rest),
 		cmocka_unit_test(samples_rests_after_flushes),
 		cmocka_unit_test(keeps_away_from_the_last_flush),
-		cmocka_unit_test(makes_sham_windows),
-		cmocka_unit_test(makes_no_sham_write_to_a_strange_file),
+		cmocka_unit_test(makes_control_windows),
+		cmocka_unit_test(makes_no_control_write_to_a_strange_file),
 		cmocka_unit_test(waits_for_enough_windows),
 		cmocka_unit_test(waits_for_no_window_that_cannot_tell),
 		cmocka_unit_test(is_not_fooled_by_writes_that_wait),

@@ -18,7 +18,7 @@
 #include "engine/verdict/verdict.h"
 
 #define MARGIN		0.05
-#define MAX_CONTENDERS	4		/* of a scenario */
+#define MAX_CANDIDATES	4		/* of a scenario */
 
 /* Speeds: an interval, an estimate alone, nothing. */
 #define SPEED(estimate, low, high) {estimate, low, high}
@@ -34,7 +34,7 @@
 #define WITH_ERROR(estimate, error) \
 	SPEED(estimate, (estimate) / (1 + 2.6 * (error)), (estimate) * (1 + 2.1 * (error)))
 
-/* A contender; more of its members may follow its speed. */
+/* A candidate; more of its members may follow its speed. */
 #define METHOD(its_name, ...) {.name = its_name, .speed = __VA_ARGS__}
 #define CURRENT(...) METHOD("fdatasync", __VA_ARGS__)
 #define OTHER_KIND	.other_kind = true
@@ -44,12 +44,12 @@
 #define SYNCS_NOT	.durable = SP_DURABLE_NO
 #define TAIL(all, slow) .tail = {all, slow}
 
-/* A scenario for sp_judge().  The first contender is the current method. */
+/* A scenario for sp_judge().  The first candidate is the current method. */
 typedef struct judge_case
 {
 	const char *scenario;
-	sp_contender contenders[MAX_CONTENDERS];
-	sp_standing standings[MAX_CONTENDERS - 1];	/* of the others */
+	sp_candidate candidates[MAX_CANDIDATES];
+	sp_standing standings[MAX_CANDIDATES - 1];	/* of the others */
 	sp_verdict	verdict;
 	int			recommended;
 	int			best;
@@ -328,18 +328,18 @@ static const judge_case judge_cases[] = {
 		"change the storage, not the setting"},
 };
 
-static const sp_words method_words = {.unit = "", .when = " back to back", .entries = 100};
+static const sp_words method_words = {.unit = "", .when = " back to back", .samples = 100};
 
-/* The contenders of a row in one of two orders. */
+/* The candidates of a row in one of two orders. */
 static sp_comparison
-compare_row(const sp_contender contenders[MAX_CONTENDERS], bool reversed)
+compare_row(const sp_candidate candidates[MAX_CANDIDATES], bool reversed)
 {
 	sp_comparison comparison = {.margin = MARGIN};
 
-	while (comparison.count < MAX_CONTENDERS && contenders[comparison.count].name != NULL)
+	while (comparison.count < MAX_CANDIDATES && candidates[comparison.count].name != NULL)
 		comparison.count++;
 	for (int i = 0; i < comparison.count; i++)
-		comparison.contenders[i] = contenders[reversed ? comparison.count - 1 - i : i];
+		comparison.candidates[i] = candidates[reversed ? comparison.count - 1 - i : i];
 	comparison.current = reversed ? comparison.count - 1 : 0;
 	return comparison;
 }
@@ -360,7 +360,7 @@ is_same(double one, double other)
 static void
 check_case(const judge_case *row, bool reversed)
 {
-	sp_comparison comparison = compare_row(row->contenders, reversed);
+	sp_comparison comparison = compare_row(row->candidates, reversed);
 	sp_judgement judgement;
 	char		reason[SP_REASON_SIZE];
 
@@ -383,10 +383,10 @@ check_case(const judge_case *row, bool reversed)
 		int			k = index_in_row(&comparison, i, reversed);
 		sp_standing expected = k == 0 ? SP_CURRENT : row->standings[k - 1];
 
-		if (comparison.contenders[i].standing != expected)
-			fail_msg("%s: %s stands %d", row->scenario, comparison.contenders[i].name,
-					 comparison.contenders[i].standing);
-		assert_int_equal(sp_may_gain(&comparison.contenders[i]),
+		if (comparison.candidates[i].standing != expected)
+			fail_msg("%s: %s stands %d", row->scenario, comparison.candidates[i].name,
+					 comparison.candidates[i].standing);
+		assert_int_equal(sp_may_gain(&comparison.candidates[i]),
 						 expected == SP_OPEN || expected == SP_DOUBTED);
 	}
 	if (!reversed && strcmp(reason, row->reason) != 0)
@@ -422,10 +422,10 @@ lets_the_control_guard_switches_alone(void **state)
 	{
 		for (size_t k = 0; k < lengthof(controls); k++)
 		{
-			sp_comparison comparison = compare_row(judge_cases[i].contenders, false);
+			sp_comparison comparison = compare_row(judge_cases[i].candidates, false);
 			sp_judgement judgement;
 
-			comparison.contenders[0].speed = controls[k];
+			comparison.candidates[0].speed = controls[k];
 			sp_judge(&comparison, &judgement);
 			if ((judgement.verdict == SP_KEEP) != (judge_cases[i].verdict == SP_KEEP))
 				fail_msg("%s, control %zu: %s", judge_cases[i].scenario, k,
@@ -441,7 +441,7 @@ is_unsafe_without_fsync(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(judge_cases); i++)
 	{
-		sp_comparison comparison = compare_row(judge_cases[i].contenders, false);
+		sp_comparison comparison = compare_row(judge_cases[i].candidates, false);
 		sp_judgement judgement;
 		char		reason[SP_REASON_SIZE];
 
@@ -462,7 +462,7 @@ is_unsafe_without_fsync(void **state)
 static const struct
 {
 	const char *scenario;
-	sp_contender contenders[MAX_CONTENDERS];
+	sp_candidate candidates[MAX_CANDIDATES];
 	sp_verdict	verdict;
 	int			best;
 }			choice_cases[] =
@@ -549,7 +549,7 @@ chooses_by_the_odds(void **state)
 	{
 		for (int reversed = 0; reversed < 2; reversed++)
 		{
-			sp_comparison comparison = compare_row(choice_cases[i].contenders, reversed);
+			sp_comparison comparison = compare_row(choice_cases[i].candidates, reversed);
 			sp_judgement judgement;
 			int			best;
 
@@ -590,8 +590,8 @@ simulate(double usual, double error, uint64_t *seed, losses *sum)
 		truth[m] = m == 0 ? 0 : usual * random_normal(seed);
 		best = fmax(best, truth[m]);
 		estimate = truth[m] + error * random_normal(seed);
-		comparison.contenders[m].name = "a method";
-		comparison.contenders[m].speed = (sp_speed) {
+		comparison.candidates[m].name = "a method";
+		comparison.candidates[m].speed = (sp_speed) {
 			exp(estimate), exp(estimate - 2.5 * error), exp(estimate + 2.1 * error)
 		};
 	}
@@ -637,13 +637,13 @@ loses_less_than_staying(void **state)
 static void
 takes_the_gain_over_the_own_kind(void **state)
 {
-	static const sp_contender open_sync =
+	static const sp_candidate open_sync =
 		METHOD("open_sync", SPEED(1.3, 1.2, 1.4), OTHER_KIND);
 	static const struct
 	{
 		const char *scenario;
 		sp_tail		current;
-		sp_contender own[2];
+		sp_candidate own[2];
 		sp_speed	gain;
 	}			rows[] = {
 		{"alone", {0, 0}, {{0}}, {1.3, 1.2, 1.4}},
@@ -675,13 +675,13 @@ takes_the_gain_over_the_own_kind(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
-		sp_contender contenders[MAX_CONTENDERS] = {
+		sp_candidate candidates[MAX_CANDIDATES] = {
 			CURRENT(QUIET), open_sync, rows[i].own[0], rows[i].own[1]
 		};
-		sp_comparison comparison = compare_row(contenders, false);
+		sp_comparison comparison = compare_row(candidates, false);
 		sp_speed	gain;
 
-		comparison.contenders[0].tail = rows[i].current;
+		comparison.candidates[0].tail = rows[i].current;
 		gain = sp_gain(&comparison, 1);
 		if (!is_same(gain.estimate, rows[i].gain.estimate) ||
 			!is_same(gain.low, rows[i].gain.low) || !is_same(gain.high, rows[i].gain.high))
@@ -695,10 +695,10 @@ takes_the_gain_over_the_own_kind(void **state)
 
 /* ------------------------------------------------------------------------ words */
 
-#define METHOD_WORDS	.unit = "", .entries = 100
-#define VALUE_WORDS		.values = true, .unit = " us", .when = "", .entries = 100
+#define METHOD_WORDS	.unit = "", .samples = 100
+#define VALUE_WORDS		.values = true, .unit = " us", .when = "", .samples = 100
 
-/* What else was compared of two contenders. */
+/* What else was compared of two candidates. */
 static const sp_speed others[] = {QUIET, SPEED(1.15, 1.1, 1.2)};
 static const sp_speed same[] = {QUIET, SPEED(1, 0.996, 1.004)};
 static const sp_speed few[] = {QUIET, FEW(1.1)};
@@ -706,7 +706,7 @@ static const sp_speed few[] = {QUIET, FEW(1.1)};
 static const struct
 {
 	const char *scenario;
-	sp_contender contenders[MAX_CONTENDERS];
+	sp_candidate candidates[MAX_CANDIDATES];
 	sp_words	words;
 	const char *reason;
 }			word_cases[] =
@@ -739,7 +739,7 @@ static const struct
 		"us -80 to -60 %"},
 	{"open: rate, with a better one",
 		{METHOD("off", QUIET), METHOD("lz4", SPEED(1.04, 0.98, 1.10))},
-		{.values = true, .unit = "", .when = "", .entries = 100, .rate = true},
+		{.values = true, .unit = "", .when = "", .samples = 100, .rate = true},
 		"lz4 may still gain up to 10 %; commits per second: lz4 -2.0 to +10 %; only a far "
 		"longer run, or one at a quieter time, may decide; the best choice so far is lz4"},
 	{"doubt: noise",
@@ -758,15 +758,15 @@ static const struct
 	/* ---- when nothing can be told */
 	{"no round",
 		{METHOD("0", NONE), METHOD("1000", NONE)},
-		{.values = true, .unit = " us", .when = "", .entries = 0},
+		{.values = true, .unit = " us", .when = "", .samples = 0},
 		"too few rounds to compare: 0 of 16; a longer run may decide"},
 	{"15 rounds, methods",
 		{CURRENT(FEW(1)), METHOD("fsync", FEW(1.5))},
-		{.unit = "", .when = " back to back", .entries = 15, .load = "WAL is busy"},
+		{.unit = "", .when = " back to back", .samples = 15, .load = "WAL is busy"},
 		"too few rounds to compare: 15 of 16; a longer run may decide; WAL is busy"},
 	{"nothing compared, few rounds",
 		{CURRENT(FEW(1)), METHOD("fsync", NONE)},
-		{.unit = "", .when = " back to back", .entries = 15},
+		{.unit = "", .when = " back to back", .samples = 15},
 		"nothing could be compared with fdatasync"},
 
 	/* ---- the load */
@@ -809,7 +809,7 @@ explains_in_whole_sentences(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(word_cases); i++)
 	{
-		sp_comparison comparison = compare_row(word_cases[i].contenders, false);
+		sp_comparison comparison = compare_row(word_cases[i].candidates, false);
 		sp_judgement judgement;
 		char		reason[SP_REASON_SIZE];
 

@@ -37,7 +37,7 @@ sp_now_ns(sp_probe *probe)
 
 /*
  * A flush is slow if it takes more than five times the baseline's median so far.  An
- * entry counts it as that long and no longer: the mean of all times would need ten
+ * sample counts it as that long and no longer: the mean of all times would need ten
  * times the rounds, since a few flushes decide it.  That a method has more slow
  * flushes is told apart, see sp_tail.
  */
@@ -57,7 +57,7 @@ update_slow_limit(sp_result *baseline)
 	baseline->next_slow_ops = ops + ops / 8;
 }
 
-/* The time of a flush as an entry counts it; *slow is set if it is a slow one. */
+/* The time of a flush as a sample counts it; *slow is set if it is a slow one. */
 static int64_t
 capped_ns(sp_probe *probe, int c, int64_t elapsed, bool *slow)
 {

@@ -160,7 +160,7 @@ stream_operation(sp_probe *probe, int c, sp_second *second, sp_counter_reading *
 	return true;
 }
 
-/* The second is over: what the device did, and the entry of the case. */
+/* The second is over: what the device did, and the sample of the case. */
 static void
 end_second(sp_probe *probe, int c, sp_second *second, sp_counter_reading *reading)
 {
@@ -173,7 +173,7 @@ end_second(sp_probe *probe, int c, sp_second *second, sp_counter_reading *readin
 	second->device = device_between(&begin, reading);
 	sp_series_add_round(&result->series,
 						(double) second->busy_ns / (double) second->ops / SP_NS_PER_US);
-	sp_series_end_entry(&result->series);
+	sp_series_end_sample(&result->series);
 }
 
 static void
