@@ -212,6 +212,6 @@ bool
 sp_needs_windows(const sp_probe *probe)
 {
 	return others_flush(&probe->background) && !probe->windows_failed &&
-		window_file(probe) != NULL && !probe->exhausted[SP_PACED] && probe->control_windows < MAX_AWAITED_WINDOWS &&
-		case_without_windows(probe) >= 0;
+		window_file(probe) != NULL && !probe->exhausted[SP_PACED] &&
+		probe->control_windows < MAX_AWAITED_WINDOWS && case_without_windows(probe) >= 0;
 }
