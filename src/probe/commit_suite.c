@@ -254,7 +254,7 @@ plan_slots(committing *state)
 				 errmsg("duration is too short for the commit suite"),
 				 errdetail("A first round and one that counts take %.2g s: %d slots of %.2g s.",
 						   slots * state->slot_seconds, slots, state->slot_seconds),
-				 errhint("A verdict needs at least %d rounds.", SP_MIN_ENTRIES)));
+				 errhint("A verdict needs at least %d rounds.", SP_MIN_SAMPLES)));
 }
 
 /* Also called while the backend exits: must not throw an error. */
@@ -317,15 +317,15 @@ judge(committing *state, int i, double seconds)
 	if (!state->done[i])
 		sp_compared_judge(compared, state->commit->stop_early ? sp_look_alpha(SP_LOOKS) : SP_ALPHA);
 	sp_setting_explain(&compared->setting, compared->reason);
-	if (rounds >= SP_MIN_ENTRIES)
+	if (rounds >= SP_MIN_SAMPLES)
 		return;
 	ereport(NOTICE,
 			(errmsg("too few rounds for a verdict on %s: %d of %d", compared->setting.setting,
-					rounds, SP_MIN_ENTRIES),
+					rounds, SP_MIN_SAMPLES),
 			/* of a run that ended early, the reason was said */
 			 state->over || rounds == 0 ? 0 :
 			 errhint("Use a duration of at least %.0f s.",
-					 ceil(seconds * (SP_MIN_ENTRIES + 1) / rounds))));
+					 ceil(seconds * (SP_MIN_SAMPLES + 1) / rounds))));
 }
 
 static void

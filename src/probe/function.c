@@ -162,11 +162,11 @@ look_at_load(FunctionCallInfo fcinfo, const sp_probe_suite *suite, const sp_loca
 static void
 tell_if_too_short(const sp_probe *probe)
 {
-	int64		entries = probe->entries[probe->deciding];
+	int64		samples = probe->samples[probe->deciding];
 
-	if (probe->judged && entries < SP_MIN_ENTRIES)
+	if (probe->judged && samples < SP_MIN_SAMPLES)
 		ereport(NOTICE,
-				(errmsg("too few rounds for advice: " INT64_FORMAT " of %d", entries, SP_MIN_ENTRIES),
+				(errmsg("too few rounds for advice: " INT64_FORMAT " of %d", samples, SP_MIN_SAMPLES),
 				 errhint("Use a longer duration.")));
 }
 
@@ -197,12 +197,14 @@ probe_with(FunctionCallInfo fcinfo, const sp_probe_suite *suite, TupleDesc row_t
 	run.probe = state.probe;
 	sp_check_duration(state.probe);
 	if (suite->uses_flush_size)
-		sp_wal_profile_tell_unknown(&profile, (suite->refused & SP_REFUSE(SP_ARG_FLUSH_INTERVAL)) == 0);
+		sp_wal_profile_tell_unknown(&profile,
+									(suite->refused & SP_REFUSE(SP_ARG_FLUSH_INTERVAL)) == 0);
 
 	state.context.suite = suite;
 	state.context.storage = &state.storage;
 	state.context.files = &state.files;
-	state.context.progress = sp_cluster_lock_acquire(NameStr(location.name), suite->engine->name, duration_us);
+	state.context.progress = sp_cluster_lock_acquire(NameStr(location.name), suite->engine->name,
+													 duration_us);
 	look_at_load(fcinfo, suite, &location, &profile, state.probe);
 	state.context.progress->duration_us = state.probe->duration_ns / 1000;
 	run.started_at = GetCurrentTimestamp();

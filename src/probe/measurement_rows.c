@@ -63,7 +63,7 @@ sp_put_recommended(sp_row *row, const sp_comparison *comparison, const sp_judgem
 				   const char *label)
 {
 	if (judgement->recommended >= 0 &&
-		strcmp(comparison->contenders[judgement->recommended].name, label) == 0)
+		strcmp(comparison->candidates[judgement->recommended].name, label) == 0)
 		sp_row_put_text(row, "choice", "recommended");
 }
 
@@ -158,7 +158,7 @@ sp_put_buckets(sp_row *row, const sp_histogram *histogram)
 }
 
 static void
-put_entries(sp_row *row, const char *column, const sp_series *series)
+put_samples(sp_row *row, const char *column, const sp_series *series)
 {
 	sp_row_put_doubles(row, column, series->mean_us, series->n);
 }
@@ -171,9 +171,9 @@ sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc
 
 	sp_row_put_int(row, "run_id", INT8OID, run_id);
 	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
-	put_entries(row, "round_mean_us", &probe->results[c].series);
+	put_samples(row, "round_mean_us", &probe->results[c].series);
 	if (control >= 0)
-		put_entries(row, "control_round_mean_us", &probe->results[control].series);
+		put_samples(row, "control_round_mean_us", &probe->results[control].series);
 	sp_put_buckets(row, &probe->results[c].histogram);
 	return sp_row_form(row);
 }
@@ -191,11 +191,11 @@ sp_put_speeds(sp_row *row, const sp_setting_comparison *setting, int m)
 	sp_row_put_number(row, "relative_speed_high", speed.high, 3);
 }
 
-/* The name of a contender, null for -1. */
+/* The name of a candidate, null for -1. */
 static void
-put_contender(sp_row *row, const char *column, const sp_comparison *comparison, int contender)
+put_candidate(sp_row *row, const char *column, const sp_comparison *comparison, int candidate)
 {
-	sp_row_put_text(row, column, contender < 0 ? NULL : comparison->contenders[contender].name);
+	sp_row_put_text(row, column, candidate < 0 ? NULL : comparison->candidates[candidate].name);
 }
 
 /* Enough in practice, where a multiple is not known to decide. */
@@ -225,8 +225,8 @@ sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparis
 {
 	sp_row_put_name(row, "setting", setting);
 	sp_row_put_text(row, "verdict", sp_verdict_name(judgement->verdict));
-	put_contender(row, "recommended_value", comparison, judgement->recommended);
-	put_contender(row, "best_value", comparison, judgement->best);
+	put_candidate(row, "recommended_value", comparison, judgement->recommended);
+	put_candidate(row, "best_value", comparison, judgement->best);
 	sp_row_put_number(row, "loss_bound", judgement->loss_bound, 3);
 	sp_row_put_number(row, "margin", comparison->margin, 6);
 	sp_row_put_text(row, "reason", reason);

@@ -53,7 +53,7 @@ is_usable_for_advice(const sp_run *run)
 {
 	const sp_probe *probe = run->probe;
 
-	return probe->judged && probe->entries[probe->deciding] >= SP_MIN_ENTRIES &&
+	return probe->judged && probe->samples[probe->deciding] >= SP_MIN_SAMPLES &&
 		!run->profile->given;
 }
 

@@ -13,7 +13,7 @@ put_method(sp_row *row, const sp_probe *probe, int c)
 {
 	const sp_test_case *test_case = &probe->cases[c];
 
-	if (!test_case->contender)
+	if (!test_case->candidate)
 		return;
 	if (probe->results[c].histogram.ops > 0)
 		sp_row_put_text(row, "durable",
@@ -37,7 +37,7 @@ put_method_verdict(sp_row *row, const sp_run *run)
 	sp_row_put_text(row, "deciding_test", sp_regime_name(probe->deciding));
 	sp_row_put_number(row, "flush_us", sp_probe_flush_us(probe), 1);
 	sp_row_put_text(row, "durable", comparison->fsync_off ? sp_durable_name(SP_DURABLE_NO) :
-					sp_durable_name(comparison->contenders[comparison->current].durable));
+					sp_durable_name(comparison->candidates[comparison->current].durable));
 	sp_row_put_number(row, "wal_busy", run->profile->wal_busy, 4);
 }
 

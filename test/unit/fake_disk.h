@@ -582,7 +582,7 @@ count_compared(sp_regime regime)
 
 	for (int c = 0; c < probe->ncases; c++)
 		n += probe->cases[c].regime == regime &&
-			(probe->cases[c].contender || probe->cases[c].control) &&
+			(probe->cases[c].candidate || probe->cases[c].control) &&
 			probe->files[probe->cases[c].file].status == SP_OK;
 	return n;
 }

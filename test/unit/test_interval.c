@@ -109,7 +109,7 @@ agrees_with_all_means_of_pairs(void **state)
 	uint64_t	seed = 12;
 
 	(void) state;
-	for (int n = SP_MIN_ENTRIES; n <= 40; n++)
+	for (int n = SP_MIN_SAMPLES; n <= 40; n++)
 	{
 		int			pairs = n * (n + 1) / 2;
 
@@ -137,16 +137,16 @@ agrees_with_all_means_of_pairs(void **state)
 }
 
 static void
-has_no_ends_with_few_entries(void **state)
+has_no_ends_with_few_samples(void **state)
 {
-	double		logs[SP_MIN_ENTRIES];
+	double		logs[SP_MIN_SAMPLES];
 	static double means[64 * 65 / 2];
 	uint64_t	seed = 1;
 	sp_speed	none = sp_speed_interval(NULL, NULL, 0, 0.05, 1, NULL);
 
 	(void) state;
 	assert_true(isnan(none.estimate) && isnan(none.low) && isnan(none.high));
-	for (int n = 1; n <= SP_MIN_ENTRIES; n++)
+	for (int n = 1; n <= SP_MIN_SAMPLES; n++)
 	{
 		int			pairs = n * (n + 1) / 2;
 		sp_speed	speed;
@@ -157,8 +157,8 @@ has_no_ends_with_few_entries(void **state)
 		walsh_averages(logs, n, means);
 		assert_true(fabs(log(speed.estimate) -
 						 (means[(pairs - 1) / 2] + means[pairs / 2]) / 2) < 1e-12);
-		assert_int_equal(isnan(speed.low), n < SP_MIN_ENTRIES);
-		assert_int_equal(isnan(speed.high), n < SP_MIN_ENTRIES);
+		assert_int_equal(isnan(speed.low), n < SP_MIN_SAMPLES);
+		assert_int_equal(isnan(speed.high), n < SP_MIN_SAMPLES);
 	}
 }
 
@@ -166,16 +166,16 @@ has_no_ends_with_few_entries(void **state)
 static void
 corrects_the_low_end_only(void **state)
 {
-	static const int entries[] = {16, 45, 256, MAX_N};
+	static const int samples[] = {16, 45, 256, MAX_N};
 	static double logs[MAX_N];
 	uint64_t	seed = 9;
 
 	(void) state;
 	for (int i = 0; i < MAX_N; i++)
 		logs[i] = random_normal(&seed);
-	for (size_t i = 0; i < lengthof(entries); i++)
+	for (size_t i = 0; i < lengthof(samples); i++)
 	{
-		int			n = entries[i];
+		int			n = samples[i];
 		sp_speed	one = interval_of(logs, n, 0.03, 1);
 
 		for (int comparisons = 2; comparisons <= SP_MAX_METHODS; comparisons++)
@@ -370,16 +370,16 @@ takes_the_known_order_statistics(void **state)
 
 #define TWICE_N		200
 
-/* Entries of a baseline, its copy and a case, each with a noise of 10 % of its own. */
+/* Samples of a baseline, its copy and a case, each with a noise of 10 % of its own. */
 static void
-draw_twice(double entries[3][TWICE_N], double copy, uint64_t *seed)
+draw_twice(double samples[3][TWICE_N], double copy, uint64_t *seed)
 {
 	for (int i = 0; i < TWICE_N; i++)
 	{
 		double		state = exp(0.5 * random_normal(seed));
 
 		for (int k = 0; k < 3; k++)
-			entries[k][i] = 100 * state * (k == 1 ? copy : 1) * exp(0.1 * random_normal(seed));
+			samples[k][i] = 100 * state * (k == 1 ? copy : 1) * exp(0.1 * random_normal(seed));
 	}
 }
 
@@ -392,7 +392,7 @@ assert_same_speed(sp_speed one, sp_speed other)
 static void
 takes_both_copies_of_a_baseline(void **state)
 {
-	double		entries[3][TWICE_N];
+	double		samples[3][TWICE_N];
 	double		mean[TWICE_N];
 	double		wanted[TWICE_N];
 	uint64_t	seed = 1;
@@ -405,15 +405,15 @@ takes_both_copies_of_a_baseline(void **state)
 		sp_speed	alone;
 		sp_speed	both;
 
-		draw_twice(entries, 1, &seed);
-		alone = sp_speed_interval(entries[0], entries[2], TWICE_N, 0.001, 3, workspace);
-		assert_same_speed(sp_speed_against_both(entries[0], NULL, entries[2], TWICE_N, 0.001, 3,
+		draw_twice(samples, 1, &seed);
+		alone = sp_speed_interval(samples[0], samples[2], TWICE_N, 0.001, 3, workspace);
+		assert_same_speed(sp_speed_against_both(samples[0], NULL, samples[2], TWICE_N, 0.001, 3,
 												mean, workspace), alone);
-		both = sp_speed_against_both(entries[0], entries[1], entries[2], TWICE_N, 0.001, 3,
+		both = sp_speed_against_both(samples[0], samples[1], samples[2], TWICE_N, 0.001, 3,
 									 mean, workspace);
 		for (int i = 0; i < TWICE_N; i++)
-			wanted[i] = sqrt(entries[0][i] * entries[1][i]);
-		assert_same_speed(both, sp_speed_interval(wanted, entries[2], TWICE_N, 0.001, 3,
+			wanted[i] = sqrt(samples[0][i] * samples[1][i]);
+		assert_same_speed(both, sp_speed_interval(wanted, samples[2], TWICE_N, 0.001, 3,
 												  workspace));
 		narrower += log(both.high / both.low) / log(alone.high / alone.low) / runs;
 	}
@@ -425,17 +425,17 @@ takes_both_copies_of_a_baseline(void **state)
 static void
 takes_no_copy_that_differs(void **state)
 {
-	double		entries[3][TWICE_N];
+	double		samples[3][TWICE_N];
 	double		mean[TWICE_N];
 	uint64_t	seed = 1;
 
 	(void) state;
 	for (int slower = 0; slower < 2; slower++)
 	{
-		draw_twice(entries, slower ? 1.2 : 1 / 1.2, &seed);
-		assert_same_speed(sp_speed_against_both(entries[0], entries[1], entries[2], TWICE_N, 0.05,
+		draw_twice(samples, slower ? 1.2 : 1 / 1.2, &seed);
+		assert_same_speed(sp_speed_against_both(samples[0], samples[1], samples[2], TWICE_N, 0.05,
 												3, mean, workspace),
-						  sp_speed_interval(entries[0], entries[2], TWICE_N, 0.05, 3, workspace));
+						  sp_speed_interval(samples[0], samples[2], TWICE_N, 0.05, 3, workspace));
 	}
 }
 
@@ -446,7 +446,7 @@ main(void)
 		cmocka_unit_test(takes_both_copies_of_a_baseline),
 		cmocka_unit_test(takes_no_copy_that_differs),
 		cmocka_unit_test(agrees_with_all_means_of_pairs),
-		cmocka_unit_test(has_no_ends_with_few_entries),
+		cmocka_unit_test(has_no_ends_with_few_samples),
 		cmocka_unit_test(corrects_the_low_end_only),
 		cmocka_unit_test(shares_the_error_among_looks),
 		cmocka_unit_test(looks_at_a_quarter_and_a_half),

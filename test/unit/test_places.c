@@ -256,14 +256,14 @@ leaves_out_the_round_after_a_move(void **state)
 	}
 }
 
-/* A paced block has at least 16 rounds and lasts at least 40 ms, in whole entries. */
+/* A paced block has at least 16 rounds and lasts at least 40 ms, in whole samples. */
 static void
-moves_after_whole_entries(void **state)
+moves_after_whole_samples(void **state)
 {
 	static const struct
 	{
 		int64_t		interval;	/* us */
-		int			entry;		/* rounds */
+		int			sample;		/* rounds */
 		int			block;
 		int64_t		round;		/* us, where the flushes do not fit into an interval */
 	}			rows[] = {
@@ -298,7 +298,7 @@ moves_after_whole_entries(void **state)
 		probe->duration_ns = (20 + 4 * rows[i].block) * 1000 *
 			(rows[i].round > 0 ? rows[i].round : rows[i].interval);
 		run_probe();
-		assert_int_equal(rows[i].block % rows[i].entry, 0);
+		assert_int_equal(rows[i].block % rows[i].sample, 0);
 		read_blocks();
 		for (int b = 0; b + 1 < nblocks; b++)
 		{
@@ -320,9 +320,9 @@ moves_after_whole_entries(void **state)
 			if (probe->results[c].status != SP_OK)
 				continue;
 			assert_int_equal(series->rounds, probe->rounds[SP_PACED]);
-			assert_int_equal(series->n, probe->rounds[SP_PACED] / rows[i].entry);
-			assert_int_equal(series->n, probe->entries[SP_PACED]);
-			assert_int_equal(series->pending_rounds, probe->rounds[SP_PACED] % rows[i].entry);
+			assert_int_equal(series->n, probe->rounds[SP_PACED] / rows[i].sample);
+			assert_int_equal(series->n, probe->samples[SP_PACED]);
+			assert_int_equal(series->pending_rounds, probe->rounds[SP_PACED] % rows[i].sample);
 		}
 	}
 }
@@ -373,12 +373,12 @@ evens_out_the_places(void **state)
 		{
 			sp_speed	speed = probe->results[c].speed;
 
-			if (probe->results[c].status != SP_OK || !probe->cases[c].contender ||
+			if (probe->results[c].status != SP_OK || !probe->cases[c].candidate ||
 				probe->cases[c].baseline == c)
 				continue;
 			assert_true(rotates || strcmp(probe->cases[c].label, "fsync") != 0 ||
 						speed.high < 0.95);
-			/* 3 of 5 entries do not have it at either of two methods */
+			/* 3 of 5 samples do not have it at either of two methods */
 			assert_true(!rotates || fabs(speed.estimate - 1) < 0.02);
 		}
 	}
@@ -562,7 +562,7 @@ uses_copies_where_there_is_time(void **state)
 			else
 				assert_uint_in_range(result->histogram.ops, rows[i].copies * (rounds - 40),
 								rows[i].copies * (rounds - 16) + 16);
-			/* an entry is a mean, however many files */
+			/* a sample is a mean, however many files */
 			for (int k = 0; k < result->series.n; k++)
 				assert_float_equal(result->series.mean_us[k], own, 1e-3);
 			assert_int_equal(result->tail.slow_rounds, 0);
@@ -685,7 +685,7 @@ main(void)
 		cmocka_unit_test(brings_every_method_to_every_file),
 		cmocka_unit_test(syncs_every_file_at_a_move),
 		cmocka_unit_test(leaves_out_the_round_after_a_move),
-		cmocka_unit_test(moves_after_whole_entries),
+		cmocka_unit_test(moves_after_whole_samples),
 		cmocka_unit_test(goes_on_where_the_other_ended),
 		cmocka_unit_test(evens_out_the_places),
 		cmocka_unit_test(knows_the_flags_of_a_method),

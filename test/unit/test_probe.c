@@ -45,9 +45,9 @@ measures_every_case_once_a_round(void **state)
 			continue;
 		assert_int_equal(probe->results[c].status, SP_OK);
 		assert_int_equal(probe->results[c].histogram.ops, rounds - uncounted);
-		/* at 5 ms, an entry is two rounds */
+		/* at 5 ms, a sample is two rounds */
 		assert_int_equal(probe->results[c].series.n, (rounds - uncounted) / 2);
-		assert_int_equal(probe->results[c].series.n, probe->entries[SP_PACED]);
+		assert_int_equal(probe->results[c].series.n, probe->samples[SP_PACED]);
 	}
 
 	for (int round = 0, at = 0; round < rounds; round++)
@@ -271,10 +271,10 @@ checks_series(int64_t rounds)
 
 		if (probe->results[c].status == SP_UNSUPPORTED)
 			continue;
-		assert_uint_in_range(series->n, SP_MAX_ENTRIES / 2, SP_MAX_ENTRIES);
+		assert_uint_in_range(series->n, SP_MAX_SAMPLES / 2, SP_MAX_SAMPLES);
 		assert_int_equal(series->rounds, rounds);
 		assert_int_equal(series->n * series->merged + series->pending_ends,
-						 probe->entries[SP_PACED]);
+						 probe->samples[SP_PACED]);
 		for (int i = 0; i < series->n; i++)
 			assert_true(fabs(series->mean_us[i] / mean_us - 1) < 1e-9);
 	}
@@ -282,13 +282,13 @@ checks_series(int64_t rounds)
 
 /* A long run needs no more memory, and loses no round. */
 static void
-merges_entries_of_long_runs(void **state)
+merges_samples_of_long_runs(void **state)
 {
 	static const struct
 	{
 		int64_t		interval;	/* us */
 		int64_t		seconds;
-		int64_t		merged;		/* entries that became one */
+		int64_t		merged;		/* samples that became one */
 	}			rows[] = {{8000, 45, 2}, {8000, 85, 4}, {8000, 400, 16}, {500, 50, 2}};
 
 	(void) state;
@@ -314,7 +314,7 @@ speed_in(sp_regime regime, const char *label)
 {
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		if (probe->cases[c].regime == regime && probe->cases[c].contender &&
+		if (probe->cases[c].regime == regime && probe->cases[c].candidate &&
 			strcmp(probe->cases[c].label, label) == 0)
 			return probe->results[c].speed;
 	}
@@ -352,7 +352,7 @@ gives_most_time_to_what_decides(void **state)
 		print_message("# %s decides: %.1f %% of the time\n", sp_regime_name(deciding), 100 * share);
 		assert_true(fabs(share - 0.8) < 0.03);
 		for (int r = 0; r < SP_REGIMES; r++)
-			assert_true(probe->rounds[r] >= SP_MIN_ENTRIES);
+			assert_true(probe->rounds[r] >= SP_MIN_SAMPLES);
 
 		/* where there is no other one it gets all */
 		keep_regime(deciding);
@@ -378,18 +378,18 @@ compares_methods_where_it_decides(void **state)
 		assert_true(probe->judged);
 		assert_int_equal(probe->comparison.count, count_compared(deciding) - 1);
 		assert_true(probe->comparison.margin == probe->margin);
-		assert_string_equal(probe->comparison.contenders[probe->comparison.current].name, "fsync");
+		assert_string_equal(probe->comparison.candidates[probe->comparison.current].name, "fsync");
 		for (int i = 0; i < probe->comparison.count; i++)
 		{
-			const sp_contender *contender = &probe->comparison.contenders[i];
-			const sp_sync_method *method = sp_sync_method_find(contender->name);
+			const sp_candidate *candidate = &probe->comparison.candidates[i];
+			const sp_sync_method *method = sp_sync_method_find(candidate->name);
 
-			assert_int_equal(contender->other_kind, method->opens_synced);
-			assert_int_equal(contender->data_only, strstr(contender->name, "datasync") != NULL);
+			assert_int_equal(candidate->other_kind, method->opens_synced);
+			assert_int_equal(candidate->data_only, strstr(candidate->name, "datasync") != NULL);
 			assert_true(method->supported);
-			assert_true(is_same_speed(contender->speed, speed_in(deciding, contender->name)));
-			assert_false(is_same_speed(contender->speed,
-									   speed_in(SP_REGIMES - 1 - deciding, contender->name)));
+			assert_true(is_same_speed(candidate->speed, speed_in(deciding, candidate->name)));
+			assert_false(is_same_speed(candidate->speed,
+									   speed_in(SP_REGIMES - 1 - deciding, candidate->name)));
 		}
 	}
 }
@@ -408,22 +408,22 @@ counts_slow_flushes_of_both_regimes(void **state)
 		run_probe();
 		for (int i = 0; i < probe->comparison.count; i++)
 		{
-			const sp_contender *contender = &probe->comparison.contenders[i];
+			const sp_candidate *candidate = &probe->comparison.candidates[i];
 			sp_tail		sum = {0, 0};
 
 			for (int c = 0; c < probe->ncases; c++)
 			{
 				const sp_tail *tail = &probe->results[c].tail;
 
-				if (!probe->cases[c].contender ||
-					strcmp(probe->cases[c].label, contender->name) != 0)
+				if (!probe->cases[c].candidate ||
+					strcmp(probe->cases[c].label, candidate->name) != 0)
 					continue;
 				assert_true(tail->rounds > 0);
 				sum.rounds += tail->rounds;
 				sum.slow_rounds += tail->slow_rounds;
 			}
-			assert_int_equal(contender->tail.rounds, sum.rounds);
-			assert_int_equal(contender->tail.slow_rounds, sum.slow_rounds);
+			assert_int_equal(candidate->tail.rounds, sum.rounds);
+			assert_int_equal(candidate->tail.slow_rounds, sum.slow_rounds);
 			assert_true(sum.slow_rounds > 0);
 		}
 	}
@@ -485,7 +485,7 @@ tells_the_time_of_a_flush(void **state)
 			disk.home_cost[f] = probe->files[f].method->opens_synced ? MILLISECOND : 0;
 		run_probe();
 		assert_int_equal(probe->judgement.verdict, SP_SWITCH);
-		assert_string_equal(probe->comparison.contenders[probe->judgement.recommended].name,
+		assert_string_equal(probe->comparison.candidates[probe->judgement.recommended].name,
 							"fdatasync");
 		assert_float_equal(sp_probe_flush_us(probe), 500, 1e-6);
 		probe->judgement.recommended = probe->comparison.current;
@@ -581,7 +581,7 @@ check_left_out(void)
 		assert_true(result->excluded);
 		assert_true(is_same_speed(result->speed, when_out[c].speed));
 		assert_int_equal(result->series.rounds, when_out[c].series.rounds);
-		/* rounds of an entry that had begun still make one */
+		/* rounds of a sample that had begun still make one */
 		assert_uint_in_range(result->series.n, when_out[c].series.n,
 						when_out[c].series.n + (when_out[c].series.pending_rounds > 0));
 		assert_int_equal(result->histogram.ops, when_out[c].histogram.ops);
@@ -644,19 +644,19 @@ leaves_out_what_cannot_gain(void **state)
 			bool		is_fsync = strcmp(probe->cases[c].label, "fsync") == 0;
 
 			if (result->status == SP_UNSUPPORTED ||
-				!(probe->cases[c].contender || probe->cases[c].control))
+				!(probe->cases[c].candidate || probe->cases[c].control))
 				continue;
 			assert_int_equal(result->excluded, is_fsync);
 			if (!is_fsync)
 			{
-				assert_int_equal(result->series.n, probe->entries[regime]);
+				assert_int_equal(result->series.n, probe->samples[regime]);
 				continue;
 			}
 			assert_true(seen_excluded[c]);
 			/* since the first look, after a quarter of the time */
-			assert_true(result->series.n * 10 > probe->entries[regime]);
-			assert_true(result->series.n * 10 < probe->entries[regime] * 4);
-			/* it is not known from the entries that came later */
+			assert_true(result->series.n * 10 > probe->samples[regime]);
+			assert_true(result->series.n * 10 < probe->samples[regime] * 4);
+			/* it is not known from the samples that came later */
 			if (regime == deciding)
 				assert_true(result->speed.high < 0.95);
 		}
@@ -752,7 +752,7 @@ finds_what_is_clear(void **state)
 		assert_true(probe->done);
 		assert_int_equal(probe->looks, 1);
 		assert_int_equal(probe->judgement.verdict, SP_SWITCH);
-		assert_string_equal(probe->comparison.contenders[probe->judgement.recommended].name,
+		assert_string_equal(probe->comparison.candidates[probe->judgement.recommended].name,
 							"fdatasync");
 		for (sp_regime r = 0; r < SP_REGIMES; r++)
 			assert_true(fabs(speed_in(r, "fdatasync").estimate - 1.2 / 0.7) < 0.01);
@@ -930,7 +930,7 @@ main(void)
 		cmocka_unit_test(rests_as_told),
 		cmocka_unit_test(rests_after_every_flush),
 		cmocka_unit_test(keeps_the_pace),
-		cmocka_unit_test(merges_entries_of_long_runs),
+		cmocka_unit_test(merges_samples_of_long_runs),
 		cmocka_unit_test(gives_most_time_to_what_decides),
 		cmocka_unit_test(compares_methods_where_it_decides),
 		cmocka_unit_test(counts_slow_flushes_of_both_regimes),

@@ -259,7 +259,7 @@ typedef struct outcome
 	int			wrong;			/* other switches */
 	int			worse;			/* best choices that are slower by more than 1 % */
 	double		seconds;
-	double		entries;		/* when paced */
+	double		samples;		/* when paced */
 } outcome;
 
 static int
@@ -376,8 +376,8 @@ simulate(const model *m, int runs)
 		assert_true(probe->judged);
 		sum.verdicts[probe->judgement.verdict]++;
 		sum.seconds += (double) (probe->finished_ns - probe->started_ns) / SECOND;
-		sum.entries += (double) probe->entries[SP_PACED];
-		best = method_index(probe->comparison.contenders[probe->judgement.best].name);
+		sum.samples += (double) probe->samples[SP_PACED];
+		best = method_index(probe->comparison.candidates[probe->judgement.best].name);
 		if (probe->judgement.verdict == SP_SWITCH)
 		{
 			assert_int_equal(probe->judgement.best, probe->judgement.recommended);
@@ -387,12 +387,12 @@ simulate(const model *m, int runs)
 		sum.worse += true_gain(m, best, m->deciding) < -0.01;
 	}
 	print_message("# %s: switch %.1f %%, keep %.1f, undecided %.1f; "
-				  "false switch %.1f; best choice is worse %.1f; %.1f s, %.0f paced entries\n",
+				  "false switch %.1f; best choice is worse %.1f; %.1f s, %.0f paced samples\n",
 				  m->name,
 				  100.0 * sum.verdicts[SP_SWITCH] / runs, 100.0 * sum.verdicts[SP_KEEP] / runs,
 				  100.0 * sum.verdicts[SP_UNDECIDED] / runs,
 				  100.0 * sum.wrong / runs, 100.0 * sum.worse / runs,
-				  sum.seconds / runs, sum.entries / runs);
+				  sum.seconds / runs, sum.samples / runs);
 	return sum;
 }
 

@@ -360,12 +360,12 @@ static int
 count_files(void)
 {
 	DIR		   *files = opendir(directory);
-	struct dirent *entry;
+	struct dirent *sample;
 	int			n = 0;
 
 	assert_non_null(files);
-	while ((entry = readdir(files)) != NULL)
-		n += entry->d_name[0] != '.';
+	while ((sample = readdir(files)) != NULL)
+		n += sample->d_name[0] != '.';
 	closedir(files);
 	return n;
 }
@@ -450,7 +450,7 @@ verdict(sp_segment_part part, const char **recommended)
 
 	assert_true(sp_segments_judge(probe, part, &comparison, &judgement));
 	*recommended = judgement.verdict != SP_SWITCH ? NULL :
-		comparison.contenders[judgement.recommended].name;
+		comparison.candidates[judgement.recommended].name;
 	return judgement.verdict;
 }
 
@@ -495,7 +495,7 @@ plans_what_the_settings_say(void **state)
 				if (c < 0)
 					continue;
 				assert_int_equal(probe->cases[c].baseline, case_of(part, baseline, false));
-				assert_int_equal(probe->cases[c].contender, part <= SP_NEW_SEGMENT);
+				assert_int_equal(probe->cases[c].candidate, part <= SP_NEW_SEGMENT);
 				assert_false(probe->cases[c].control);
 			}
 			assert_true(case_of(part, baseline, true) >= 0);

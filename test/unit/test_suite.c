@@ -154,7 +154,7 @@ direct_in_server(const sp_sync_method *method)
 
 /* Every method once in each regime, and the other cases. */
 static void
-check_wal_case(const server_case *row, int c, int *contenders, int *controls, int *extras)
+check_wal_case(const server_case *row, int c, int *candidates, int *controls, int *extras)
 {
 	const sp_test_case *test_case = &probe->cases[c];
 	const sp_file *file = &probe->files[test_case->file];
@@ -174,13 +174,13 @@ check_wal_case(const server_case *row, int c, int *contenders, int *controls, in
 					 ? SP_OK : SP_UNSUPPORTED);
 
 	/* what is compared rotates; what is only shown has its file for itself */
-	assert_int_equal(file->ring > 0, test_case->contender || test_case->control);
-	if (test_case->contender || test_case->control)
+	assert_int_equal(file->ring > 0, test_case->candidate || test_case->control);
+	if (test_case->candidate || test_case->control)
 		assert_int_equal(file->direct_io, direct_in_server(file->method));
-	if (test_case->contender)
+	if (test_case->candidate)
 	{
 		assert_false(test_case->control);
-		contenders[test_case->regime * SP_MAX_METHODS + (int) index]++;
+		candidates[test_case->regime * SP_MAX_METHODS + (int) index]++;
 	}
 	else if (test_case->control)
 	{
@@ -204,19 +204,19 @@ plans_what_the_server_does(void **state)
 	for (size_t i = 0; i < lengthof(server_cases); i++)
 	{
 		const server_case *row = &server_cases[i];
-		int			contenders[SP_REGIMES * SP_MAX_METHODS] = {0};
+		int			candidates[SP_REGIMES * SP_MAX_METHODS] = {0};
 		int			controls[SP_REGIMES] = {0};
 		int			extras = 0;
 
 		plan(&sp_suite_wal, row);
 		check_rules(row);
 		for (int c = 0; c < probe->ncases; c++)
-			check_wal_case(row, c, contenders, controls, &extras);
+			check_wal_case(row, c, candidates, controls, &extras);
 		for (int r = 0; r < SP_REGIMES; r++)
 		{
 			assert_int_equal(controls[r], row->current != NULL);
 			for (size_t m = 0; m < sp_sync_method_count; m++)
-				assert_int_equal(contenders[r * SP_MAX_METHODS + (int) m], 1);
+				assert_int_equal(candidates[r * SP_MAX_METHODS + (int) m], 1);
 		}
 		if (extras != row->direct_extras)
 			fail_msg("%s: %d direct extras", row->name, extras);
@@ -240,7 +240,7 @@ shares_files_between_regimes_only(void **state)
 
 			for (int other = 0; other < probe->ncases; other++)
 				users += probe->cases[other].file == probe->cases[c].file;
-			assert_int_equal(users, probe->cases[c].contender || probe->cases[c].control ? 2 : 1);
+			assert_int_equal(users, probe->cases[c].candidate || probe->cases[c].control ? 2 : 1);
 		}
 	}
 }
@@ -289,7 +289,7 @@ plans_copies(void **state)
 				assert_true(probe->cases[c].regime == SP_SATURATED || !used[file]);
 				used[file] = true;
 			}
-			assert_int_equal(copies, probe->cases[c].contender || probe->cases[c].control
+			assert_int_equal(copies, probe->cases[c].candidate || probe->cases[c].control
 							 ? server_cases[i].copies : 1);
 		}
 		assert_true(last_own < first_copy);
@@ -315,7 +315,7 @@ check_tool_case(const sp_test_case *test_case, const char *test, const char *lab
 	assert_int_equal(test_case->write_size, write_size);
 	assert_int_equal(test_case->writes_per_sync, writes_per_sync);
 	assert_int_equal(test_case->regime, SP_SATURATED);
-	assert_false(test_case->advances || test_case->contender || test_case->control);
+	assert_false(test_case->advances || test_case->candidate || test_case->control);
 	assert_int_equal(file->ring, 0);
 	assert_int_equal(file->copy, -1);
 	/* the tool opens with O_DIRECT what it opens synced, and only that */

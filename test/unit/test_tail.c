@@ -4,7 +4,7 @@
  *	  Tests of src/engine/verdict/tail.c, and of what the timed loop counts for it.
  *
  * The rule is tested by a table, its error by the exact distribution.  How slow flushes are
- * counted, and how an entry caps them, is seen on the simulated disk of fake_disk.h.
+ * counted, and how a sample caps them, is seen on the simulated disk of fake_disk.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -160,7 +160,7 @@ plan_stall(sp_regime regime, int at, int64_t stall)
 	keep_regime(regime);
 	stay_at_home();
 	drop_copies();
-	probe->flush_interval_ns = 8 * MILLISECOND;	/* an entry is a round */
+	probe->flush_interval_ns = 8 * MILLISECOND;	/* a sample is a round */
 	probe->duration_ns = SECOND;
 	disk.tick = 0;
 	/* an error that does not fail: a signal would be repeated */
@@ -183,9 +183,9 @@ case_of(int file)
 	return -1;
 }
 
-/* The largest entry of a case, and how many entries are not the usual one. */
+/* The largest sample of a case, and how many samples are not the usual one. */
 static double
-largest_entry(int c, double usual_us, int *others)
+largest_sample(int c, double usual_us, int *others)
 {
 	const sp_series *series = &probe->results[c].series;
 	double		largest = 0;
@@ -200,7 +200,7 @@ largest_entry(int c, double usual_us, int *others)
 }
 
 /*
- * A stall of 100 ms is five medians in its entry, in the histogram what it is, and one
+ * A stall of 100 ms is five medians in its sample, in the histogram what it is, and one
  * slow round of that case alone.
  */
 static void
@@ -219,7 +219,7 @@ counts_a_stall_as_five_medians(void **state)
 		assert_true(disk.failed_file >= 0);
 		c = case_of(disk.failed_file);
 		own = probe->files[disk.failed_file].method->opens_synced ? 200 : 500;
-		assert_float_equal(largest_entry(c, own, &others), 5 * usual, 0.01 * 5 * usual);
+		assert_float_equal(largest_sample(c, own, &others), 5 * usual, 0.01 * 5 * usual);
 		assert_int_equal(others, 1);
 		assert_int_equal(probe->results[c].histogram.max_ns,
 						 100 * MILLISECOND + (int64_t) own * 1000);

@@ -25,7 +25,7 @@ sp_control_of(const sp_probe *probe, int baseline)
 }
 
 static int
-min_entries(const sp_series *one, const sp_series *other)
+min_samples(const sp_series *one, const sp_series *other)
 {
 	return one->n < other->n ? one->n : other->n;
 }
@@ -39,7 +39,7 @@ case_speed(sp_probe *probe, int c, double alpha, int comparisons)
 	const sp_series *series = &probe->results[c].series;
 	bool		has_copy = control >= 0 && probe->results[control].status == SP_OK;
 	const sp_series *copy = &probe->results[has_copy ? control : c].series;
-	int			n = min_entries(baseline, series);
+	int			n = min_samples(baseline, series);
 
 	return sp_speed_against_both(baseline->mean_us, has_copy ? copy->mean_us : NULL,
 								 series->mean_us, n < copy->n ? n : copy->n, alpha,
@@ -58,11 +58,11 @@ control_speed(sp_probe *probe, int baseline, double alpha)
 	if (probe->results[control].status != SP_OK)
 		return (sp_speed) {NAN, NAN, NAN};
 	return sp_speed_interval(series->mean_us, probe->results[control].series.mean_us,
-							 min_entries(series, &probe->results[control].series), alpha, 1,
+							 min_samples(series, &probe->results[control].series), alpha, 1,
 							 probe->workspace);
 }
 
-/* How many contenders of a regime are compared with the current method? */
+/* How many candidates of a regime are compared with the current method? */
 static int
 count_comparisons(const sp_probe *probe, sp_regime regime)
 {
@@ -72,7 +72,7 @@ count_comparisons(const sp_probe *probe, sp_regime regime)
 	{
 		const sp_test_case *test_case = &probe->cases[c];
 
-		if (test_case->regime == regime && test_case->contender &&
+		if (test_case->regime == regime && test_case->candidate &&
 			test_case->baseline >= 0 && test_case->baseline != c &&
 			probe->results[c].status == SP_OK)
 			n++;
@@ -105,7 +105,7 @@ sp_judge_methods(sp_probe *probe)
 		return false;
 	sp_judge(&probe->comparison, &probe->judgement);
 	/* unsafe needs no interval, but more than a few syncs */
-	return probe->entries[probe->deciding] >= SP_MIN_ENTRIES &&
+	return probe->samples[probe->deciding] >= SP_MIN_SAMPLES &&
 		sp_is_settled(&probe->comparison, &probe->judgement) && !sp_needs_windows(probe);
 }
 
@@ -121,7 +121,7 @@ take_look(sp_probe *probe, double alpha)
 {
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		/* a finished case keeps the interval of its last round: its entries are not merged
+		/* a finished case keeps the interval of its last round: its samples are not merged
 		 * any more, as those of its baseline are */
 		if (!sp_is_finished(probe, c))
 			compute_speed(probe, c, alpha);

@@ -48,7 +48,7 @@ sp_places_prepare(sp_probe *probe)
 	}
 }
 
-/* Is a block over?  A paced one ends with an entry, which so comes from one place. */
+/* Is a block over?  A paced one ends with a sample, which so comes from one place. */
 static bool
 block_is_over(const sp_probe *probe, sp_regime regime)
 {
@@ -56,7 +56,7 @@ block_is_over(const sp_probe *probe, sp_regime regime)
 
 	if (regime == SP_SATURATED)
 		return places->block_rounds[regime] >= SATURATED_BLOCK_ROUNDS;
-	return probe->entry_ns == 0 && places->block_rounds[regime] >= PACED_BLOCK_ROUNDS &&
+	return probe->sample_ns == 0 && places->block_rounds[regime] >= PACED_BLOCK_ROUNDS &&
 		places->block_ns[regime] >= PACED_BLOCK_NS;
 }
 

@@ -5,9 +5,9 @@
  *		segments_internal.h.
  *
  * The row of a suite (suite.h) has functions to plan, run and judge it.  Suites of short
- * slices run in probe.c, which calls places.c (which file), round.c (a round) and sham.c
- * (sham windows); stream and segments have rounds of their own.  All use operation.c (an
- * operation), background.c (the counters) and analysis.c (a look, for which contenders.c
+ * slices run in probe.c, which calls places.c (which file), round.c (a round) and control_window.c
+ * (control windows); stream and segments have rounds of their own.  All use operation.c (an
+ * operation), background.c (the counters) and analysis.c (a look, for which candidates.c
  * compares methods).  Small functions that several of them need are in round.c.
  *
  *-------------------------------------------------------------------------
@@ -107,9 +107,6 @@ extern void sp_end_reading(sp_probe *probe, sp_counter_reading *reading,
  */
 extern void sp_end_flush(sp_probe *probe, sp_counter_reading *reading, sp_result *result);
 
-/* Are the counters read in this round? */
-extern bool sp_round_has_evidence(const sp_probe *probe, sp_regime regime);
-
 /* Sleep for so long, and count background I/O. */
 extern void sp_idle_sample(sp_probe *probe, int64_t length_ns);
 
@@ -122,13 +119,13 @@ extern void sp_sample_rest(sp_probe *probe, sp_counter_reading *reading, int64_t
 /* Take an idle sample between two rounds, if there are too few. */
 extern void sp_sample_more(sp_probe *probe, int64_t flush_ns);
 
-/* -------------------------------------------------------------------- sham.c */
+/* -------------------------------------------------------------------- control_window.c */
 
-/* Take a sham window after the last flush, if others flush and there is time for it. */
-extern void sp_sham_window(sp_probe *probe);
+/* Take a control window after the last flush, if others flush and there is time for it. */
+extern void sp_control_window(sp_probe *probe);
 
 /*
- * May some more sham windows tell whether the current method is durable?  Then the probe
+ * May some more control windows tell whether the current method is durable?  Then the probe
  * does not stop early.  After 200 windows it does not wait for more.
  */
 extern bool sp_needs_windows(const sp_probe *probe);
@@ -139,7 +136,7 @@ extern bool sp_needs_windows(const sp_probe *probe);
 extern bool sp_judge_methods(sp_probe *probe);
 
 /*
- * At the end of an entry: look at the run, if that is due, and return whether it was.  The
+ * At the end of a sample: look at the run, if that is due, and return whether it was.  The
  * probe is done if it stops early and the verdict is settled.
  */
 extern bool sp_look_when_due(sp_probe *probe, sp_regime regime);
@@ -147,12 +144,12 @@ extern bool sp_look_when_due(sp_probe *probe, sp_regime regime);
 /* At the end of the run, the last look, unless it was done before. */
 extern void sp_look_at_end(sp_probe *probe);
 
-/* -------------------------------------------------------------- contenders.c */
+/* -------------------------------------------------------------- candidates.c */
 
 /* Fill in probe->comparison.  Returns false without a current method: nothing is judged. */
 extern bool sp_probe_compare(sp_probe *probe);
 
-/* Is it unknown whether a method is durable, but would be known by sham windows? */
+/* Is it unknown whether a method is durable, but would be known by control windows? */
 extern bool sp_windows_may_tell(const sp_probe *probe, const char *label);
 
 /* -------------------------------------------------------------------- plan.c */

@@ -72,7 +72,7 @@ add_segment_case(sp_probe *probe, sp_segment_part part, const sp_segment_slot *s
 			.writes_per_sync = 1,
 			.baseline = -1,
 			.control = slot->control,
-			.contender = is_judged(part) && !slot->control,
+			.candidate = is_judged(part) && !slot->control,
 			.part = part,
 	});
 }
@@ -155,13 +155,13 @@ sp_segments_judge(const sp_probe *probe, sp_segment_part part, sp_comparison *co
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		const sp_test_case *test_case = &probe->cases[c];
-		sp_contender *contender = &comparison->contenders[comparison->count];
+		sp_candidate *candidate = &comparison->candidates[comparison->count];
 
-		if (test_case->part != part || !test_case->contender)
+		if (test_case->part != part || !test_case->candidate)
 			continue;
-		contender->name = test_case->label;
-		contender->durable = SP_DURABLE_UNKNOWN;
-		contender->speed = probe->results[c].speed;
+		candidate->name = test_case->label;
+		candidate->durable = SP_DURABLE_UNKNOWN;
+		candidate->speed = probe->results[c].speed;
 		if (test_case->baseline == c)
 			comparison->current = comparison->count;
 		comparison->count++;

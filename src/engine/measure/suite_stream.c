@@ -97,10 +97,9 @@ plan_stream(sp_probe *probe, const sp_server *server)
 
 /*
  * The counters are read between two operations, so often that those around a slow flush
- * tell what the device did meanwhile.  Reading takes a hundredth of the time at most.
+ * tell what the device did meanwhile.
  */
 #define READING_INTERVAL_NS		(10 * SP_NS_PER_MS)
-#define READING_SHARE			100
 
 /* The counters around a shorter flush tell nothing: busy time has steps of a clock tick. */
 #define SLOW_FLUSH_NS			(5 * SP_CLOCK_TICK_NS)
@@ -131,11 +130,7 @@ device_between(const sp_counter_reading *before, const sp_counter_reading *after
 static void
 renew_reading(sp_probe *probe, sp_counter_reading *reading)
 {
-	int64_t		interval = probe->counters_cost_ns * READING_SHARE;
-
-	if (interval < READING_INTERVAL_NS)
-		interval = READING_INTERVAL_NS;
-	if (sp_now_ns(probe) - reading->at_ns >= interval)
+	if (sp_now_ns(probe) - reading->at_ns >= READING_INTERVAL_NS)
 		sp_begin_reading(probe, reading);
 }
 
@@ -165,7 +160,7 @@ stream_operation(sp_probe *probe, int c, sp_second *second, sp_counter_reading *
 	return true;
 }
 
-/* The second is over: what the device did, and the entry of the case. */
+/* The second is over: what the device did, and the sample of the case. */
 static void
 end_second(sp_probe *probe, int c, sp_second *second, sp_counter_reading *reading)
 {
@@ -178,7 +173,7 @@ end_second(sp_probe *probe, int c, sp_second *second, sp_counter_reading *readin
 	second->device = device_between(&begin, reading);
 	sp_series_add_round(&result->series,
 						(double) second->busy_ns / (double) second->ops / SP_NS_PER_US);
-	sp_series_end_entry(&result->series);
+	sp_series_end_sample(&result->series);
 }
 
 static void

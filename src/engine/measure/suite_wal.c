@@ -18,7 +18,7 @@
  * The rounds of cases that are shown but not judged: enough for an interval, and few, so
  * that the judged cases get the time.
  */
-#define SHOWN_ROUNDS	SP_MIN_ENTRIES
+#define SHOWN_ROUNDS	SP_MIN_SAMPLES
 
 /* The largest possible plan.  sp_plan_file() and sp_plan_case() rely on its fitting. */
 #define WAL_FILES	(SP_PACED_COPIES * (SP_MAX_METHODS + 1) + SP_MAX_METHODS)
@@ -51,7 +51,7 @@ plan_wal_regime(sp_probe *probe, const sp_server *server, sp_regime regime,
 	{
 		row.label = sp_sync_methods[i].name;
 		row.file = first_file + (int) i;
-		row.contender = true;
+		row.candidate = true;
 		row.baseline = -1;
 		if (&sp_sync_methods[i] == server->current)
 			baseline = probe->ncases;
@@ -66,7 +66,7 @@ plan_wal_regime(sp_probe *probe, const sp_server *server, sp_regime regime,
 	row.file = control_file;
 	row.baseline = baseline;
 	row.control = true;
-	row.contender = false;
+	row.candidate = false;
 	sp_plan_case(probe, row);
 }
 

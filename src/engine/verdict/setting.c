@@ -73,9 +73,9 @@ sp_setting_judge(sp_setting_comparison *setting, double error)
 	{
 		for (sp_setting_figure figure = 0; figure < SP_SETTING_FIGURES; figure++)
 			setting->values[i].speed[figure] = speed_of(setting, i, figure, error);
-		comparison->contenders[i].name = setting->values[i].value;
-		comparison->contenders[i].durable = SP_DURABLE_UNKNOWN;
-		comparison->contenders[i].speed = setting->values[i].speed[setting->deciding];
+		comparison->candidates[i].name = setting->values[i].value;
+		comparison->candidates[i].durable = SP_DURABLE_UNKNOWN;
+		comparison->candidates[i].speed = setting->values[i].speed[setting->deciding];
 	}
 	sp_judge(comparison, &setting->judgement);
 }
@@ -98,7 +98,7 @@ sp_setting_explain(const sp_setting_comparison *setting, char reason[SP_REASON_S
 		.unit = setting->unit,
 		.rate = setting->deciding == SP_COMMIT_RATE,
 		.when = "",
-		.entries = setting->rounds,
+		.samples = setting->rounds,
 		.other = others
 	};
 	sp_sentence to;

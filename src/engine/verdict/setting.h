@@ -53,7 +53,7 @@ typedef struct sp_setting_comparison
 	double		baseline[SP_SETTING_MAX_ROUNDS];	/* of the comparison that is made */
 	double		workspace[SP_SETTING_MAX_ROUNDS];
 
-	/* what was judged, by sp_setting_judge(): contenders[] are the values */
+	/* what was judged, by sp_setting_judge(): candidates[] are the values */
 	sp_comparison comparison;
 	sp_judgement judgement;
 } sp_setting_comparison;
