@@ -19,7 +19,7 @@
  *
  * -b: back to back decides, as beside a load.  -f measures for the full time, also after the
  * verdict is settled: a recording for other rules.  -r FILE writes what the cases are compared by, too: a line for each, with test,
- * label (and " control"), and the entries of its series in microseconds.
+ * label (and " control"), and the samples of its series in microseconds.
  *
  * Exit status: 0 after a probe, 1 after an error, 2 for wrong arguments, and 128 and
  * the number of a signal that ended it.
@@ -178,17 +178,14 @@ create_file(sp_probe *probe, int n)
 static void
 create_files(sp_probe *probe, const char *directory)
 {
-	int			order[SP_MAX_FILES];
-
 	directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (directory_fd < 0)
 		fail(1, "could not open directory \"%s\": %s", directory, strerror(errno));
 	created_by = probe;
-	sp_creation_order(probe, order);
 	for (int i = 0; i < probe->nfiles; i++)
 	{
-		if (probe->files[order[i]].status == SP_OK)
-			create_file(probe, order[i]);
+		if (probe->files[i].status == SP_OK)
+			create_file(probe, i);
 	}
 	if (fsync(directory_fd) != 0)
 		fail(1, "could not fsync directory \"%s\": %s", directory, strerror(errno));
@@ -264,7 +261,7 @@ plan_probe(const arguments *given)
 		.operation_end = ignore,
 		.round_done = ignore,
 	};
-	sp_suite_find("wal")->plan(probe, &server);
+	sp_probe_plan(probe, &sp_suite_wal, &server);
 	if (given->null)
 		make_all_equal(probe, given->current);
 	return probe;
@@ -278,7 +275,7 @@ speed_of(const sp_probe *probe, const char *label, sp_regime regime)
 {
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		if (probe->cases[c].contender && probe->cases[c].regime == regime &&
+		if (probe->cases[c].candidate && probe->cases[c].regime == regime &&
 			strcmp(probe->cases[c].label, label) == 0 && !isnan(probe->results[c].speed.estimate))
 			return &probe->results[c].speed;
 	}
@@ -294,7 +291,7 @@ print_speeds(const sp_probe *probe)
 	putchar('{');
 	for (int i = 0; i < probe->comparison.count; i++)
 	{
-		const char *name = probe->comparison.contenders[i].name;
+		const char *name = probe->comparison.candidates[i].name;
 		const sp_speed *speeds[SP_REGIMES];
 
 		for (int r = 0; r < SP_REGIMES; r++)
@@ -315,9 +312,9 @@ print_speeds(const sp_probe *probe)
 }
 
 static const char *
-method_name(const sp_comparison *comparison, int contender)
+method_name(const sp_comparison *comparison, int candidate)
 {
-	return contender < 0 ? "-" : comparison->contenders[contender].name;
+	return candidate < 0 ? "-" : comparison->candidates[candidate].name;
 }
 
 static void
@@ -355,7 +352,7 @@ write_rounds(const sp_probe *probe, const char *path)
 		const sp_test_case *test_case = &probe->cases[c];
 		const sp_series *series = &probe->results[c].series;
 
-		if (series->n == 0 || (!test_case->contender && !test_case->control))
+		if (series->n == 0 || (!test_case->candidate && !test_case->control))
 			continue;			/* what is only shown does not enter a rule */
 		fprintf(out, "%s\t%s%s", test_case->test, test_case->label,
 				test_case->control ? " control" : "");

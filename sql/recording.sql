@@ -9,17 +9,11 @@ SELECT count(DISTINCT run_id) AS runs, count(*) FILTER (WHERE run_id IS NULL) AS
 FROM sync_probe.probe(duration => '400 ms', flush_size => 5000, flush_interval => '3 ms',
                       label => 'wal, by hand');
 
-SELECT source, label, location, suite, finished_at > started_at AS took_time,
+SELECT label, location, suite, finished_at > started_at AS took_time,
        directory IS NOT NULL AS directory, filesystem IS NOT NULL AS filesystem,
        server_version_num = current_setting('server_version_num')::integer AS version,
        wal_sync_method = current_setting('wal_sync_method') AS method,
-       wal_level = current_setting('wal_level') AS wal_level,
-       flush_size, flush_size_source, flush_interval, flush_interval_source,
-       duration BETWEEN '1 ms' AND '5 s' AS duration, random_seed <> 0 AS seed,
-       rounds = paced_rounds + saturated_rounds
-           AND paced_rounds > 0 AND saturated_rounds > 0 AS rounds,
-       requested_duration, duty_cycle, stop_early, username = current_user AS username,
-       wal_sync_method_at_end = wal_sync_method AS method_stayed,
+       wal_level = current_setting('wal_level') AS wal_level, flush_size, flush_interval,
        system_identifier = (SELECT system_identifier FROM pg_control_system()) AS cluster,
        host <> '' AS host, usable_for_advice,
        jsonb_typeof(storage -> 'disks') AS disks,
@@ -31,9 +25,7 @@ FROM sync_probe.runs;
 -- without arguments the cluster's own pace is taken, within its bounds
 SELECT count(*) > 0 AS probed FROM sync_probe.probe(duration => '50 ms', label => 'own pace');
 SELECT flush_size BETWEEN 1 AND 16777216 AS size,
-       flush_interval BETWEEN '0.5 ms' AND '5 ms' AS pace,
-       flush_size_source IN ('default', 'pg_stat_wal', 'pg_stat_io') AS source,
-       flush_size_source = flush_interval_source AS same_source
+       flush_interval BETWEEN '0.5 ms' AND '5 ms' AS pace
 FROM sync_probe.runs WHERE label = 'own pace';
 
 -- the longest label
@@ -76,15 +68,13 @@ WHERE r.label = 'wal, by hand' AND NOT m.direct_io GROUP BY m.test ORDER BY m.te
 
 -- a run at a pace of one's own is no base for advice, nor is one without rounds
 SELECT verdict IN ('not probed', 'unsafe') AS not_probed, run_id IS NULL AS no_run,
-       reason ~ 'run \d+ does not count: .*entr(y|ies), 16 are needed$' AS reason
+       reason ~ 'run \d+ does not count: it has fewer than 16 samples, or was given' AS reason
 FROM sync_probe.recommendation_details WHERE holds_wal;
-SELECT regexp_replace(message, 'run \d+|\d+ (paced|saturated) ', 'N ', 'g')
-       ~ '16 are needed' AS says_why
+SELECT message ~ 'it has fewer than 16 samples' AS says_why
 FROM sync_probe.findings WHERE code = 'run_passed_over' AND location = 'pg_wal';
 
 -- one recommendation for each location that was probed, from its newest run
-UPDATE sync_probe.runs SET flush_size_source = 'default', flush_interval_source = 'default',
-    paced_entries = 16, saturated_rounds = 16
+UPDATE sync_probe.runs SET usable_for_advice = true
 WHERE label = 'wal, by hand';
 SELECT location, holds_wal,
        run_id = (SELECT run_id FROM sync_probe.runs WHERE label = 'wal, by hand') AS newest,
@@ -112,22 +102,12 @@ SELECT count(*) FILTER (WHERE severity NOT IN ('error', 'warning', 'info')) AS u
        count(*) FILTER (WHERE location NOT IN (SELECT name FROM sync_probe.locations)) AS nowhere,
        count(*) - count(DISTINCT (location, code, message)) AS said_twice
 FROM sync_probe.findings;
-SELECT DISTINCT code FROM sync_probe.findings
-WHERE code NOT IN ('fsync_off', 'flush_missing', 'barrier_off', 'write_cache_volatile',
-                   'zfs_sync_disabled', 'zfs_log_on_main_pool', 'zfs_logbias_throughput',
-                   'zfs_unknown', 'implausibly_fast', 'memory_filesystem',
-                   'network_filesystem', 'overlay_filesystem', 'write_amplification',
-                   'software_bound', 'cow_wal_settings', 'wal_shares_device', 'low_space',
-                   'direct_io_refused', 'slow_tail', 'drift', 'counters_shared',
-                   'counters_unknown', 'loop_device', 'device_unknown', 'run_passed_over',
-                   'outdated_run', 'tablespace_missing', 'read_only_filesystem', 'stream_stalls',
-                   'durable_unknown');
 -- counters were read, or a finding says why not
 SELECT count(*) AS unexplained
 FROM sync_probe.recommendation_details
 JOIN sync_probe.runs AS r USING (run_id)
 JOIN sync_probe.measurements AS m USING (run_id)
-WHERE m.ops > 0 AND m.method = r.wal_sync_method AND m.device_writes_per_op IS NULL
+WHERE m.ops > 0 AND m.method = r.wal_sync_method AND m.device_bytes_per_op IS NULL
   AND NOT EXISTS (SELECT FROM sync_probe.findings AS f
                   WHERE f.location = r.location
                     AND f.code IN ('counters_unknown', 'memory_filesystem', 'zfs_sync_disabled'));
@@ -189,9 +169,6 @@ FROM sync_probe.probe_all(duration => '20 ms');
 -- a run that is not kept, for the advice on it
 SELECT run_id IS NULL AS not_kept, jsonb_typeof(storage #> '{disks}') AS disks
 FROM sync_probe_internal.probe_run('pg_wal', 'wal', duration => '20 ms');
--- who gives nothing gets the defaults
-SELECT duty_cycle IN (0.2, 1) AS duty_cycle, requested_duration IN ('5 s', '25 s') AS duration
-FROM sync_probe_internal.probe_run('pg_wal', 'wal');
 COMMIT;
 SELECT count(*) - :n AS recorded FROM sync_probe.runs;
 

@@ -24,7 +24,7 @@ SELECT test, method, direct_io, choice, write_size, status IN ('ok', 'no_direct_
 FROM sync_probe.measurements JOIN sync_probe.runs USING (run_id)
 WHERE label = 'stream' AND method = 'open_datasync' AND direct_io AND choice IS NULL
 ORDER BY ordinal;
-SELECT suite, usable_for_advice, paced_rounds, verdict FROM sync_probe.runs WHERE label = 'stream';
+SELECT suite, usable_for_advice, verdict FROM sync_probe.runs WHERE label = 'stream';
 
 -- each second belongs to a case, and all operations are in one
 SELECT m.ordinal, m.ops = sum(s.ops) AS ops, abs(m.max_us - max(s.slowest_us)) < 0.1 AS slowest,
@@ -50,7 +50,7 @@ SELECT bool_and(status IN ('ok', 'stopped', 'no_direct_io')) AS statuses,
        bool_or(status = 'stopped') AS stopped,
        coalesce(sum(ops * write_size), 0) <= 1048576 AS within
 FROM sync_probe.probe('regress_sync_probe', 'stream', duration => '10 s', label => 'limit');
-SELECT (storage ->> 'file_bytes')::int AS file_bytes, duration < '10 s' AS ended_early
+SELECT (storage ->> 'file_bytes')::int AS file_bytes, finished_at - started_at < '10 s' AS ended_early
 FROM sync_probe.runs WHERE label = 'limit';
 SELECT sum(bytes) <= 1048576 AS within
 FROM sync_probe.stream_seconds JOIN sync_probe.runs USING (run_id) WHERE label = 'limit';

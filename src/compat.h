@@ -19,7 +19,6 @@
 #include "storage/fd.h"
 #include "utils/acl.h"
 #include "utils/guc.h"
-#include "utils/jsonb.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
 #if PG_VERSION_NUM >= 160000
@@ -199,21 +198,6 @@ sp_reserved_connections(void)
 	return ReservedBackends;
 #endif
 }
-
-/*
- * The state of a jsonb value that is being built.  Since PostgreSQL 19 it includes
- * the result.
- */
-#if PG_VERSION_NUM < 190000
-typedef struct JsonbInState
-{
-	JsonbValue *result;
-	JsonbParseState *parseState;
-} JsonbInState;
-
-#define pushJsonbValue(state, token, value) \
-	((void) ((state)->result = (pushJsonbValue) (&(state)->parseState, token, value)))
-#endif
 
 /*
  * Throw an error unless the server accepts a custom parameter of that name.  Since

@@ -12,103 +12,87 @@
  */
 #include "common/common.h"
 
+#include "lib/stringinfo.h"
 #include "utils/fmgrprotos.h"
-#include "utils/jsonb.h"
-
-#include "compat.h"
+#include "utils/json.h"
 
 struct sp_jsonb
 {
-	JsonbInState state;
+	StringInfoData text;
 };
 
 sp_jsonb *
 sp_jsonb_make(void)
 {
-	return palloc0(sizeof(sp_jsonb));
+	sp_jsonb   *json = palloc(sizeof(sp_jsonb));
+
+	initStringInfo(&json->text);
+	return json;
 }
 
-static void
-push_key(sp_jsonb *json, const char *name)
+/* What precedes a value. */
+static StringInfo
+begin_value(sp_jsonb *json, const char *name)
 {
-	JsonbValue	key = {.type = jbvString};
+	StringInfo	text = &json->text;
 
-	if (name == NULL)
-		return;
-	key.val.string.val = pstrdup(name);
-	key.val.string.len = strlen(name);
-	pushJsonbValue(&json->state, WJB_KEY, &key);
-}
-
-static void
-push_value(sp_jsonb *json, const char *name, JsonbValue *value)
-{
-	push_key(json, name);
-	pushJsonbValue(&json->state, name ? WJB_VALUE : WJB_ELEM, value);
+	if (text->len > 0 && strchr("{[", text->data[text->len - 1]) == NULL)
+		appendStringInfoChar(text, ',');
+	if (name)
+	{
+		escape_json(text, name);
+		appendStringInfoChar(text, ':');
+	}
+	return text;
 }
 
 void
 sp_jsonb_begin_object(sp_jsonb *json, const char *name)
 {
-	push_key(json, name);
-	pushJsonbValue(&json->state, WJB_BEGIN_OBJECT, NULL);
+	appendStringInfoChar(begin_value(json, name), '{');
 }
 
 void
 sp_jsonb_end_object(sp_jsonb *json)
 {
-	pushJsonbValue(&json->state, WJB_END_OBJECT, NULL);
+	appendStringInfoChar(&json->text, '}');
 }
 
 void
 sp_jsonb_begin_array(sp_jsonb *json, const char *name)
 {
-	push_key(json, name);
-	pushJsonbValue(&json->state, WJB_BEGIN_ARRAY, NULL);
+	appendStringInfoChar(begin_value(json, name), '[');
 }
 
 void
 sp_jsonb_end_array(sp_jsonb *json)
 {
-	pushJsonbValue(&json->state, WJB_END_ARRAY, NULL);
+	appendStringInfoChar(&json->text, ']');
 }
 
 /* The text must be valid in the encoding of the database. */
 void
 sp_jsonb_put_text(sp_jsonb *json, const char *name, const char *text)
 {
-	JsonbValue	value = {.type = jbvString};
-
-	value.val.string.val = pstrdup(text);
-	value.val.string.len = strlen(text);
-	push_value(json, name, &value);
+	escape_json(begin_value(json, name), text);
 }
 
 /* The number must be finite. */
 void
 sp_jsonb_put_number(sp_jsonb *json, const char *name, double number, int digits)
 {
-	JsonbValue	value = {.type = jbvNumeric};
-	Datum		numeric = DirectFunctionCall3(numeric_in,
-											  CStringGetDatum(psprintf("%.*f", digits, number)),
-											  ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
-
-	value.val.numeric = DatumGetNumeric(numeric);
-	push_value(json, name, &value);
+	appendStringInfo(begin_value(json, name), "%.*f", digits, number);
 }
 
 void
 sp_jsonb_put_boolean(sp_jsonb *json, const char *name, bool boolean)
 {
-	JsonbValue	value = {.type = jbvBool};
-
-	value.val.boolean = boolean;
-	push_value(json, name, &value);
+	appendStringInfoString(begin_value(json, name), boolean ? "true" : "false");
 }
 
 /* The value, once its outermost object or array is ended. */
 Datum
 sp_jsonb_datum(sp_jsonb *json)
 {
-	return JsonbPGetDatum(JsonbValueToJsonb(json->state.result));
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json->text.data));
 }

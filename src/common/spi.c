@@ -17,6 +17,7 @@
 #include "access/xlog.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
+#include "commands/sequence.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -141,29 +142,10 @@ sp_history_value(int column, bool *isnull)
 	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, isnull);
 }
 
-typedef struct next_id
-{
-	const char *sequence;
-	int64		id;
-} next_id;
-
-static void
-take_next_id(void *arg)
-{
-	next_id    *next = arg;
-	bool		isnull;
-
-	sp_history_execute(psprintf("SELECT pg_catalog.nextval('" SP_SCHEMA ".%s')", next->sequence),
-					   0, NULL, NULL, NULL, SPI_OK_SELECT);
-	next->id = DatumGetInt64(sp_history_value(1, &isnull));
-}
-
-/* The next number of one of the history's sequences. */
+/* The next number of one of the history's sequences.  The caller needs no right on it. */
 int64
 sp_history_next_id(const char *sequence)
 {
-	next_id		next = {.sequence = sequence};
-
-	sp_as_history_owner(take_next_id, &next);
-	return next.id;
+	return nextval_internal(get_relname_relid(sequence, get_namespace_oid(SP_SCHEMA, false)),
+							false);
 }

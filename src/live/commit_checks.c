@@ -13,26 +13,12 @@
  */
 #include "live/live.h"
 
-#include <limits.h>
-
 #include "access/xlog.h"
-#include "access/xlog_internal.h"
-#include "access/xlogarchive.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "replication/slot.h"
-#include "storage/fd.h"
-#include "utils/builtins.h"
 
 #include "compat.h"
-
-#define ARCHIVE_STATUS_DIR	XLOGDIR "/archive_status"
-
-static int64
-max_wal_bytes(void)
-{
-	return (int64) max_wal_size_mb * 1024 * 1024;
-}
 
 static void
 refuse_now(const char *detail, const char *hint)
@@ -44,48 +30,22 @@ refuse_now(const char *detail, const char *hint)
 			 errhint("%s", hint)));
 }
 
-/* Segments that wait for the archive. */
-static int64
-count_ready_files(void)
-{
-	DIR		   *directory = AllocateDir(ARCHIVE_STATUS_DIR);
-	struct dirent *entry;
-	int64		count = 0;
-
-	while ((entry = ReadDir(directory, ARCHIVE_STATUS_DIR)) != NULL)
-	{
-		const char *dot = strrchr(entry->d_name, '.');
-
-		if (dot && strcmp(dot, ".ready") == 0)
-			count++;
-	}
-	FreeDir(directory);
-	return count;
-}
-
 static void
 check_archiving(void)
 {
-	const PgStat_ArchiverStats *archiver;
-	int64		ready;
+	const PgStat_ArchiverStats *archiver = pgstat_fetch_stat_archiver();
 
-	if (!XLogArchivingActive())
-		return;
-	archiver = pgstat_fetch_stat_archiver();
-	if (archiver->last_failed_timestamp > archiver->last_archived_timestamp)
+	if (XLogArchivingActive() &&
+		archiver->last_failed_timestamp > archiver->last_archived_timestamp)
 		refuse_now("The last attempt to archive WAL has failed, see pg_stat_archiver.",
-				 "Wait until archiving works again.");
-	ready = count_ready_files();
-	if (ready * wal_segment_size > max_wal_bytes())
-		refuse_now(psprintf(INT64_FORMAT " WAL segments wait for the archive, more than max_wal_size.",
-						  ready),
-				 "Wait until archiving has caught up.");
+				   "Wait until archiving works again.");
 }
 
 /* The name of a slot that retains more WAL than max_wal_size; NULL if there is none. */
 static char *
-lagging_slot(XLogRecPtr now)
+lagging_slot(void)
 {
+	XLogRecPtr	now = GetXLogInsertRecPtr();
 	char	   *name = NULL;
 
 	LWLockAcquire(ReplicationSlotControlLock, LW_SHARED);
@@ -99,7 +59,8 @@ lagging_slot(XLogRecPtr now)
 		SpinLockAcquire(&slot->mutex);
 		restart_lsn = slot->data.restart_lsn;
 		SpinLockRelease(&slot->mutex);
-		if (restart_lsn != InvalidXLogRecPtr && restart_lsn + max_wal_bytes() < now)
+		if (restart_lsn != InvalidXLogRecPtr &&
+			restart_lsn + max_wal_size_mb * UINT64CONST(1024) * 1024 < now)
 			name = pstrdup(NameStr(slot->data.name));
 	}
 	LWLockRelease(ReplicationSlotControlLock);
@@ -118,7 +79,7 @@ sp_commit_checks(void)
 		refuse_now("fsync is off, so that no method would sync.",
 				 "Set fsync = on, or probe with suite 'wal'.");
 	check_archiving();
-	slot = lagging_slot(GetXLogInsertRecPtr());
+	slot = lagging_slot();
 	if (slot)
 		refuse_now(psprintf("Replication slot \"%s\" retains more WAL than max_wal_size.", slot),
 				 "Wait until its consumer has caught up, or drop the slot.");

@@ -3,9 +3,8 @@
  * commit_load.c
  *		The leader of the commit suite's workers: start them, run slots, end them.
  *
- * While a slot runs, the leader samples the processes of the server.  It sees how long
- * other sessions wait for their commits, and whether a worker or another process syncs WAL.
- * It also looks at the space and the configuration, and permits the workers to write.
+ * While a slot runs, the leader samples the sessions of the server: do they commit, too?  It
+ * also looks at the space and the configuration, and permits the workers to write.
  *
  *-------------------------------------------------------------------------
  */
@@ -28,8 +27,8 @@
 #define LOOK_NS				(100 * INT64CONST(1000000))
 #define MAX_END_NS			(10 * INT64CONST(1000000000))
 
-/* With fewer syncs, their share says nothing. */
-#define MIN_SEEN_SYNCS		20
+/* How long other sessions are sampled for a figure. */
+#define OTHERS_SECONDS	1.0
 
 struct sp_commit_load
 {
@@ -44,11 +43,7 @@ struct sp_commit_load
 	uint64		in_flight;		/* WAL of workers that have looked for room, at most */
 	XLogSegNo	last_segment;	/* that was made */
 	bool		over;			/* by the look */
-	bool	   *is_worker;		/* by the index of the process */
 	sp_sampler *others;
-	uint64		transactions;	/* of workers, since others was started */
-	int64		worker_syncs;	/* samples of this slot in which a worker syncs */
-	int64		other_syncs;	/* ... and any other process */
 };
 
 sp_commit_load *
@@ -56,31 +51,13 @@ sp_commit_load_make(void)
 {
 	sp_commit_load *load = palloc0(sizeof(sp_commit_load));
 
-	load->is_worker = palloc0(ProcGlobal->allProcCount * sizeof(bool));
 	load->others = sp_sampler_make();
 	sp_sampler_clients_only(load->others);
+	sp_sampler_start(load->others);
 	return load;
 }
 
-/* ----------------------------------------------------------------- sampling */
-
-/* Who syncs WAL now?  With open_*, its write is the sync. */
-static void
-sample_syncs(sp_commit_load *load)
-{
-	for (int i = 0; i < (int) ProcGlobal->allProcCount; i++)
-	{
-		volatile PGPROC *process = sp_live_process(i);
-		uint32		wait_event = process ? process->wait_event_info : 0;
-
-		if (wait_event != WAIT_EVENT_WAL_SYNC && wait_event != WAIT_EVENT_WAL_WRITE)
-			continue;
-		if (load->is_worker[i])
-			load->worker_syncs++;
-		else
-			load->other_syncs++;
-	}
-}
+/* ----------------------------------------------------------------- watching */
 
 /* Throw an error if a worker has ended. */
 static void
@@ -211,33 +188,22 @@ watch(sp_commit_load *load)
 	attend(load);
 	check_workers(load);
 	sp_sampler_take(load->others);
-	sample_syncs(load);
 	sp_sampler_sleep();
 }
 
 /* ------------------------------------------------------------------- others */
 
-void
-sp_commit_load_others_start(sp_commit_load *load)
+double
+sp_commit_load_others(sp_commit_load *load)
 {
-	load->transactions = 0;
+	const sp_commit_sums *sums = sp_sampler_stop(load->others);
+	sp_commit_figures figures;
+
+	if (sums->seconds < OTHERS_SECONDS)
+		return 0;
+	sp_commit_figures_of(sums, &figures);
 	sp_sampler_start(load->others);
-}
-
-void
-sp_commit_load_others_sample(sp_commit_load *load, double seconds)
-{
-	int64		end_ns = sp_monotonic_ns() + (int64) (seconds * 1e9);
-
-	while (sp_monotonic_ns() < end_ns)
-		watch(load);
-}
-
-void
-sp_commit_load_others_stop(sp_commit_load *load, sp_commit_sums *sums)
-{
-	*sums = *sp_sampler_stop(load->others);
-	sums->commits -= Min(sums->commits, load->transactions);
+	return figures.committing;
 }
 
 /* ------------------------------------------------------------------ workers */
@@ -303,7 +269,6 @@ await_workers(sp_commit_load *load)
 	{
 		while (load->control->workers[i].process < 0)
 			watch(load);
-		load->is_worker[load->control->workers[i].process] = true;
 	}
 }
 
@@ -349,7 +314,6 @@ wake_workers(sp_commit_load *load)
 static void
 collect_slot(sp_commit_load *load, sp_commit_slot *slot, sp_histogram *histogram)
 {
-	int64		syncs = load->worker_syncs + load->other_syncs;
 	double		sum_us = 0;
 	int64		counted = 0;
 
@@ -367,8 +331,6 @@ collect_slot(sp_commit_load *load, sp_commit_slot *slot, sp_histogram *histogram
 			sp_histogram_merge(histogram, &worker->histogram);
 	}
 	slot->wait_us = counted > 0 ? sum_us / (double) counted : NAN;
-	slot->worker_syncs = load->worker_syncs;
-	slot->syncs = syncs;
 }
 
 static bool
@@ -392,12 +354,9 @@ sp_commit_load_slot(sp_commit_load *load, const sp_commit_settings *settings, do
 	pg_atomic_write_u32(&control->resting, 0);
 	(void) pg_atomic_fetch_add_u32(&control->command, 1);
 	wake_workers(load);
-	if (settings->hold_xid)
-		load->transactions += nworkers;
 
 	while (pg_atomic_read_u32(&control->settled) < nworkers && !is_cut_short(load))
 		watch(load);
-	load->worker_syncs = load->other_syncs = 0;
 	end_ns = sp_monotonic_ns() + (int64) (seconds * 1e9);
 	while (sp_monotonic_ns() < end_ns && !is_cut_short(load))
 		watch(load);
@@ -406,12 +365,6 @@ sp_commit_load_slot(sp_commit_load *load, const sp_commit_settings *settings, do
 		watch(load);
 	collect_slot(load, slot, histogram);
 	return !is_cut_short(load);
-}
-
-double
-sp_commit_load_own_share(int64 worker_syncs, int64 syncs)
-{
-	return syncs < MIN_SEEN_SYNCS ? NAN : (double) worker_syncs / (double) syncs;
 }
 
 /* ---------------------------------------------------------------------- end */

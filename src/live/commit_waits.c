@@ -41,7 +41,7 @@ typedef struct observation
 	int			commit_delay;
 } observation;
 
-/* Flushes and their bytes, from what the server has counted before and after. */
+/* Flushes, from what the server has counted before and after. */
 static void
 count_flushes(observation *seen, const sp_wal_statistics *before)
 {
@@ -51,7 +51,6 @@ count_flushes(observation *seen, const sp_wal_statistics *before)
 	if (!sp_wal_statistics_comparable(before, &after))
 		return;
 	seen->sums.flushes = sp_wal_statistics_flushes(&after) - sp_wal_statistics_flushes(before);
-	seen->sums.flushed_bytes = after.bytes - before->bytes;
 }
 
 static void
@@ -96,25 +95,11 @@ put_waits(sp_row *row, const observation *seen, const sp_commit_figures *figures
 static void
 put_load(sp_row *row, const observation *seen, const sp_commit_figures *figures)
 {
-	const sp_commit_sums *sums = &seen->sums;
-
-	sp_row_put_int(row, "commits", INT8OID, (int64) sums->commits);
-	sp_row_put_int(row, "committers", INT4OID, sums->committers);
+	sp_row_put_int(row, "committers", INT4OID, seen->sums.committers);
 	sp_row_put_number(row, "committing_sessions", figures->committing, 2);
-	sp_row_put_number(row, "active_sessions", figures->active, 2);
-	sp_row_put_number(row, "connected_sessions", figures->connected, 1);
 	sp_row_put_number(row, "wal_bytes_per_commit", figures->wal_bytes_per_commit, 0);
-	sp_row_put_number(row, "flushes", sums->flushes, 0);
 	sp_row_put_number(row, "flushes_per_sec", figures->flushes_per_sec, 1);
-	sp_row_put_number(row, "bytes_per_flush", figures->bytes_per_flush, 0);
-	sp_row_put_number(row, "commits_per_flush", figures->commits_per_flush, 2);
-	if (!isnan(sums->flushes))
-		sp_row_put_text(row, "flushes_source", SP_WAL_STATISTICS_VIEW);
-	if (sums->samples > 0)
-		sp_row_put_number(row, "unflushed_share",
-						  (double) sums->unflushed / (double) sums->samples, 4);
 	sp_row_put_number(row, "wal_busy", figures->wal_busy, 4);
-	sp_row_put_int(row, "samples", INT8OID, sums->samples);
 }
 
 /* result_id: 0 if the result is not recorded */
@@ -139,7 +124,6 @@ result_row(const observation *seen, int64 result_id, TupleDesc type)
 	sp_row_put_interval(row, "duration", (int64) (seen->sums.seconds * 1e6));
 	sp_row_put_text(row, "wal_sync_method", seen->wal_sync_method);
 	sp_row_put_int(row, "commit_delay", INT4OID, seen->commit_delay);
-	sp_row_put_name(row, "username", GetUserNameFromId(GetUserId(), false));
 	sp_row_put_this_server(row);
 	return sp_row_form(row);
 }
@@ -210,9 +194,10 @@ read_newest(void *arg)
 	values[2] = Int32GetDatum(sp_commit_waits_max_age);
 	values[3] = Float8GetDatum(SP_MIN_COMMITTING);
 	sp_history_execute("SELECT result_id, committers::float8, commits_per_sec,"
-					   " wal_bytes_per_commit, commit_wait_us, flushes, flushes_per_sec,"
-					   " bytes_per_flush, wal_busy FROM " SP_SCHEMA "." RESULT_TABLE
-					   " WHERE system_identifier = $1 AND host = $2 AND commits > 0"
+					   " wal_bytes_per_commit, commit_wait_us, flushes_per_sec,"
+					   " (flushes_per_sec * EXTRACT(epoch FROM duration))::float8, wal_busy"
+					   " FROM " SP_SCHEMA "." RESULT_TABLE
+					   " WHERE system_identifier = $1 AND host = $2 AND commits_per_sec > 0"
 					   " AND started_at > pg_catalog.clock_timestamp()"
 					   " - pg_catalog.make_interval(secs => $3)"
 					   " ORDER BY committing_sessions > $4 DESC NULLS LAST, result_id DESC LIMIT 1",
@@ -224,10 +209,12 @@ read_newest(void *arg)
 	observed->commits_per_sec = result_column(3, 0);
 	observed->wal_bytes_per_commit = result_column(4, 0);
 	observed->wait_us = result_column(5, NAN);
-	observed->flushes = result_column(6, 0);
-	observed->flushes_per_sec = result_column(7, 0);
-	observed->bytes_per_flush = result_column(8, 0);
-	observed->wal_busy = result_column(9, NAN);
+	observed->flushes_per_sec = result_column(6, 0);
+	observed->flushes = result_column(7, 0);
+	observed->wal_busy = result_column(8, NAN);
+	if (observed->flushes > 0)
+		observed->bytes_per_flush = observed->wal_bytes_per_commit * observed->commits_per_sec /
+			observed->flushes_per_sec;
 }
 
 bool

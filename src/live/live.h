@@ -20,6 +20,7 @@
 #include "common/common.h"
 #include "engine/measure/measure.h"
 #include "engine/verdict/commit_waits.h"
+#include "engine/verdict/setting.h"
 #include "utils/array.h"
 
 /* -------------------------------------------------------------- sampler.c */
@@ -155,9 +156,6 @@ typedef struct sp_commit_slot
 {
 	double		commits_per_sec;	/* of all workers together */
 	double		wait_us;		/* mean time of one; NAN without any */
-	int64		syncs;			/* samples in which a process syncs WAL: it sums all of
-								 * these processes, if there are several */
-	int64		worker_syncs;	/* those in which it is a worker */
 } sp_commit_slot;
 
 /* The workers of one run.  In the current memory context. */
@@ -200,12 +198,6 @@ extern bool sp_commit_load_slot(sp_commit_load *load, const sp_commit_settings *
 								double seconds, sp_commit_slot *slot, sp_histogram *histogram);
 
 /*
- * Share of the syncs of WAL that workers made, 0 to 1; NAN if too few were seen.  In the
- * others, another process synced with its own method.
- */
-extern double sp_commit_load_own_share(int64 worker_syncs, int64 syncs);
-
-/*
  * The limit of the workers' WAL in bytes: max_wal_bytes, or less, so that it never takes more
  * than half of what is free.
  */
@@ -214,10 +206,11 @@ extern int64 sp_commit_load_max_wal_bytes(const sp_commit_load *load);
 /* Have workers reached it? */
 extern bool sp_commit_load_wal_is_used_up(const sp_commit_load *load);
 
-/* The commits of client backends meanwhile. */
-extern void sp_commit_load_others_start(sp_commit_load *load);
-extern void sp_commit_load_others_sample(sp_commit_load *load, double seconds);
-extern void sp_commit_load_others_stop(sp_commit_load *load, sp_commit_sums *sums);
+/*
+ * How many sessions were committing on average since the last call; 0 if that was less than
+ * a second ago.
+ */
+extern double sp_commit_load_others(sp_commit_load *load);
 
 /* End the workers and wait for them. */
 extern void sp_commit_load_finish(sp_commit_load *load);
@@ -230,16 +223,33 @@ extern void sp_commit_load_abandon(sp_commit_load *load);
 
 /* ------------------------------------------------------- setting_values.c */
 
-/* Values of a setting, as SHOW prints them.  The first one is the current value. */
-typedef struct sp_setting_values
+/* A value that is compared, and what was seen with it. */
+typedef struct sp_compared_value
 {
-	const char *setting;
-	int			count;
-	const char *text[SP_MAX_METHODS];
-} sp_setting_values;
+	const char *text;			/* as SHOW prints it */
+	const char *left_out;		/* why it is not compared; NULL if it is */
+	sp_commit_sums sums;		/* of a trial: the commits of the server in its slots */
+	sp_histogram histogram;		/* of the commit suite: the commits of workers */
+} sp_compared_value;
 
-extern void sp_setting_values_take(sp_setting_values *values, const char *setting,
-								   const char *current, ArrayType *given);
+/* The values of one setting, and their comparison.  Large. */
+typedef struct sp_compared
+{
+	int			count;			/* 0: the setting is not compared */
+	sp_compared_value values[SP_MAX_METHODS];	/* the current one first, left out ones last */
+	sp_setting_comparison setting;	/* of those that are not left out */
+	char		reason[2 * SP_REASON_SIZE];
+} sp_compared;
+
+extern void sp_compared_take(sp_compared *compared, const char *setting, const char *unit,
+							 sp_setting_figure deciding, const char *current, ArrayType *given);
+extern void sp_compared_leave_out(sp_compared *compared, int i, const char *why);
+
+/* One slot with a value: the figures of its commits.  False if it was cut short. */
+typedef bool (*sp_slot) (void *context, int value, bool is_control,
+						 double *wait_us, double *commits_per_sec);
+
+extern bool sp_compared_round(sp_compared *compared, sp_slot slot, void *context);
 
 /* -------------------------------------------------------- commit_checks.c */
 
@@ -248,6 +258,5 @@ extern void sp_commit_checks(void);
 
 /* Throw an error if sessions of the server commit. */
 extern void sp_commit_check_load(void);
-
 
 #endif							/* SP_LIVE_H */

@@ -32,7 +32,6 @@
 #define MAX_SLEEP_US	1500
 #define QUICKER			5
 
-
 struct sp_sampler
 {
 	sp_commit_sums sums;
@@ -87,7 +86,7 @@ sp_sampler_start(sp_sampler *sampler)
 {
 	memset(&sampler->sums, 0, sizeof(sampler->sums));
 	memset(sampler->has_committed, 0, sampler->processes * sizeof(bool));
-	sampler->sums.flushes = sampler->sums.flushed_bytes = NAN;
+	sampler->sums.flushes = NAN;
 	sampler->in_recovery = RecoveryInProgress();
 	sampler->first_completion = completion_count(sampler);
 	sampler->first_insert = insert_position(sampler);
@@ -147,28 +146,11 @@ sample_process(sp_sampler *sampler, int i)
 	return wait_event == WAIT_EVENT_WAL_SYNC || wait_event == WAIT_EVENT_WAL_WRITE;
 }
 
-/*
- * XLogWrite() publishes both positions at its end, so that a commit never shows as WAL
- * that is written and not flushed.  Asynchronous commits do, and whatever fills the WAL
- * buffers.
- */
-static bool
-wal_is_unflushed(void)
-{
-	XLogRecPtr	written;
-
-	if (RecoveryInProgress())
-		return false;
-	written = GetXLogWriteRecPtr();
-	return written > GetFlushRecPtr(NULL);
-}
-
 void
 sp_sampler_take(sp_sampler *sampler)
 {
 	bool		wal_busy = false;
 
-	sampler->sums.unflushed += wal_is_unflushed();
 	for (int i = 0; i < sampler->processes; i++)
 		wal_busy |= sample_process(sampler, i);
 	sampler->sums.wal_busy += wal_busy;

@@ -191,7 +191,7 @@ notify(sp_probe_context *state)
 
 	if (state->now_ns < Max(state->next_notice_ns, probe->started_ns + NOTICE_INTERVAL_NS))
 		return;
-	line = probe->seconds ? sp_stream_line(probe) : describe_means(probe);
+	line = state->suite->progress ? state->suite->progress(probe) : describe_means(probe);
 	if (line[0] != '\0' && strcmp(line, state->noticed) != 0)
 	{
 		ereport(NOTICE, (errmsg("%.1f s, %s", elapsed_ns / 1e9, line)));
@@ -277,28 +277,8 @@ callback_read_counters(void *context, sp_counters counters[SP_LEVELS])
 	return sp_disks_read(&((sp_probe_context *) context)->storage->disks, counters);
 }
 
-/* The cost of reading the counters: the minimum of 16 readings; 0 if one fails. */
-static int64
-reading_cost_ns(const sp_probe *probe)
-{
-	const sp_callbacks *callbacks = &probe->callbacks;
-	sp_counters counters[SP_LEVELS];
-	int64		minimum = PG_INT64_MAX;
-
-	for (int i = 0; i < 16; i++)
-	{
-		int64		begin = callbacks->now_ns(callbacks->context);
-
-		if (!callbacks->read_counters(callbacks->context, counters))
-			return 0;
-		minimum = Min(minimum, callbacks->now_ns(callbacks->context) - begin);
-	}
-	return minimum;
-}
-
 void
 sp_callbacks_set_counters(sp_probe *probe)
 {
 	probe->callbacks.read_counters = callback_read_counters;
-	probe->counters_cost_ns = reading_cost_ns(probe);
 }

@@ -297,7 +297,6 @@ sp_probe_files_create(sp_probe_files *files)
 {
 	sp_probe   *probe = files->probe;
 	char		directory[MAXPGPATH];
-	int			order[SP_MAX_FILES];
 
 	reserve_fds(files);
 
@@ -315,13 +314,10 @@ sp_probe_files_create(sp_probe_files *files)
 	check_space(files, directory);
 
 	name_files(files);
-	sp_creation_order(probe, order);
-	for (int i = 0; i < probe->nfiles; i++)
+	for (int n = 0; n < probe->nfiles; n++)
 	{
-		const sp_file *file = &probe->files[order[i]];
-
-		if (file->status == SP_OK && !file->made_by_engine)
-			create_file(files, order[i], directory);
+		if (probe->files[n].status == SP_OK && !probe->files[n].made_by_engine)
+			create_file(files, n, directory);
 	}
 	if (fsync(files->directory_fd) != 0)
 		ereport(ERROR,

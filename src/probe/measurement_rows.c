@@ -38,11 +38,13 @@ describe_error(const sp_result *result)
 					strerror(result->error_number));
 }
 
-/* The error of a test case, when it was left out, or how fast it streamed; NULL for others. */
+/* The error of a test case, when it was left out, or what its suite says of it; or NULL. */
 static const char *
-describe_case(const sp_probe *probe, int c)
+describe_case(const sp_run *run, int c)
 {
+	const sp_probe *probe = run->probe;
 	const sp_result *result = &probe->results[c];
+	int			control = sp_control_of(probe, c);
 
 	if (result->excluded && result->status == SP_OK)
 		return psprintf("left out after " INT64_FORMAT " of " INT64_FORMAT " rounds: it cannot gain more than the margin",
@@ -50,56 +52,19 @@ describe_case(const sp_probe *probe, int c)
 						(int64) probe->rounds[probe->cases[c].regime]);
 	if (result->status == SP_ERROR || result->status == SP_NO_DIRECT_IO)
 		return describe_error(result);
-	if (probe->seconds && result->histogram.ops > 0)
-		return sp_stream_describe(probe, c);
-	if (probe->cases[c].part == SP_WHOLE_SEGMENT || probe->cases[c].part == SP_NEW_SEGMENT)
-		return probe->segments.all_flushes == 1 ? "creation and one flush" :
-			psprintf("creation and %d flushes, of which the first %d or more were measured",
-					 probe->segments.all_flushes, probe->segments.fewest_flushes);
 	/* the control has no row of its own */
-	for (int i = 0; i < probe->ncases; i++)
-	{
-		if (probe->cases[i].control && probe->cases[i].baseline == c &&
-			probe->results[i].status == SP_ERROR)
-			return psprintf("its second copy, the control: %s", describe_error(&probe->results[i]));
-	}
-	return NULL;
+	if (control >= 0 && probe->results[control].status == SP_ERROR)
+		return psprintf("its second copy, the control: %s", describe_error(&probe->results[control]));
+	return run->suite->describe ? run->suite->describe(probe, c) : NULL;
 }
 
-/* "current" or "recommended"; NULL for all other methods, or kinds of segments. */
-static void
-put_choice(sp_row *row, const sp_probe *probe, int c)
+void
+sp_put_recommended(sp_row *row, const sp_comparison *comparison, const sp_judgement *judgement,
+				   const char *label)
 {
-	const sp_test_case *test_case = &probe->cases[c];
-	bool		current = test_case->baseline == c;
-	sp_comparison kinds;
-	const sp_comparison *comparison = &probe->comparison;
-	sp_judgement judgement = probe->judgement;
-	bool		judged = probe->judged;
-
-	if (current)
-		sp_row_put_text(row, "choice", "current");
-	if (!test_case->contender)
-		return;
-	if (test_case->part != SP_NO_PART)
-	{
-		judged = sp_segments_judge(probe, test_case->part, &kinds, &judgement);
-		comparison = &kinds;
-		/* a run of segments has two verdicts, one for each part */
-		if (judged && current)
-			sp_row_put_text(row, "verdict", sp_verdict_name(judgement.verdict));
-	}
-	if (!current && judged && judgement.recommended >= 0 &&
-		strcmp(comparison->contenders[judgement.recommended].name, test_case->label) == 0)
+	if (judgement->recommended >= 0 &&
+		strcmp(comparison->candidates[judgement->recommended].name, label) == 0)
 		sp_row_put_text(row, "choice", "recommended");
-}
-
-/* Of a method of the wal suite: in both regimes. */
-static sp_durable
-durable_of(const sp_probe *probe, int c)
-{
-	return probe->cases[c].contender && probe->cases[c].part == SP_NO_PART ?
-		sp_probe_method_durable(probe, probe->cases[c].label) : sp_probe_case_durable(probe, c);
 }
 
 void
@@ -114,8 +79,9 @@ sp_put_latencies(sp_row *row, const sp_histogram *histogram)
 
 /* run_id: 0 if the run is not recorded */
 static HeapTuple
-measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc row_type)
+measurement_row(const sp_run *run, int c, int ordinal, int64 run_id, TupleDesc row_type)
 {
+	const sp_probe *probe = run->probe;
 	const sp_test_case *test_case = &probe->cases[c];
 	const sp_result *result = &probe->results[c];
 	sp_evidence_rates device = sp_evidence_rates_of(&result->evidence, SP_LEVEL_DEVICE);
@@ -127,11 +93,12 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDe
 	sp_row_put_text(row, "test", test_case->test);
 	sp_row_put_text(row, "method", test_case->label);
 	sp_row_put(row, "direct_io", BOOLOID, BoolGetDatum(probe->files[test_case->file].direct_io));
-	put_choice(row, probe, c);
+	if (test_case->baseline == c)
+		sp_row_put_text(row, "choice", "current");
 	sp_row_put_int(row, "write_size", INT4OID, test_case->write_size);
 	sp_row_put_int(row, "writes_per_sync", INT4OID, test_case->writes_per_sync);
 	sp_row_put_text(row, "status", sp_status_name(result->status));
-	sp_row_put_text(row, "detail", describe_case(probe, c));
+	sp_row_put_text(row, "detail", describe_case(run, c));
 	sp_put_latencies(row, &result->histogram);
 	/* when paced, the interval sets how many operations there are in a second */
 	if (test_case->regime == SP_SATURATED)
@@ -143,7 +110,9 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDe
 	sp_row_put_number(row, "device_bytes_per_op", device.bytes, 0);
 	sp_row_put_number(row, "device_utilization", device.utilization, 3);
 	if (probe->files[test_case->file].method && result->histogram.ops > 0)
-		sp_row_put_text(row, "durable", sp_durable_name(durable_of(probe, c)));
+		sp_row_put_text(row, "durable", sp_durable_name(sp_probe_case_durable(probe, c)));
+	if (run->suite->put_case)
+		run->suite->put_case(row, probe, c);
 	return sp_row_form(row);
 }
 
@@ -152,15 +121,16 @@ measurement_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDe
  * controls have no rows; they are in the interval of the current method.
  */
 int
-sp_measurement_rows(const sp_probe *probe, int64 run_id, TupleDesc row_type, HeapTuple *rows)
+sp_measurement_rows(const sp_run *run, int64 run_id, TupleDesc row_type, HeapTuple *rows)
 {
+	const sp_probe *probe = run->probe;
 	int			n = 0;
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (probe->cases[c].control)
 			continue;
-		rows[n] = measurement_row(probe, c, n + 1, run_id, row_type);
+		rows[n] = measurement_row(run, c, n + 1, run_id, row_type);
 		n++;
 	}
 	return n;
@@ -188,7 +158,7 @@ sp_put_buckets(sp_row *row, const sp_histogram *histogram)
 }
 
 static void
-put_entries(sp_row *row, const char *column, const sp_series *series)
+put_samples(sp_row *row, const char *column, const sp_series *series)
 {
 	sp_row_put_doubles(row, column, series->mean_us, series->n);
 }
@@ -197,16 +167,13 @@ HeapTuple
 sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc row_type)
 {
 	sp_row	   *row = sp_row_make(row_type);
+	int			control = sp_control_of(probe, c);
 
 	sp_row_put_int(row, "run_id", INT8OID, run_id);
 	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
-	put_entries(row, "round_mean_us", &probe->results[c].series);
-	/* only current methods have controls */
-	for (int i = 0; i < probe->ncases; i++)
-	{
-		if (probe->cases[i].control && probe->cases[i].baseline == c)
-			put_entries(row, "control_round_mean_us", &probe->results[i].series);
-	}
+	put_samples(row, "round_mean_us", &probe->results[c].series);
+	if (control >= 0)
+		put_samples(row, "control_round_mean_us", &probe->results[control].series);
 	sp_put_buckets(row, &probe->results[c].histogram);
 	return sp_row_form(row);
 }
@@ -224,11 +191,11 @@ sp_put_speeds(sp_row *row, const sp_setting_comparison *setting, int m)
 	sp_row_put_number(row, "relative_speed_high", speed.high, 3);
 }
 
-/* The name of a contender, null for -1. */
+/* The name of a candidate, null for -1. */
 static void
-put_contender(sp_row *row, const char *column, const sp_comparison *comparison, int contender)
+put_candidate(sp_row *row, const char *column, const sp_comparison *comparison, int candidate)
 {
-	sp_row_put_text(row, column, contender < 0 ? NULL : comparison->contenders[contender].name);
+	sp_row_put_text(row, column, candidate < 0 ? NULL : comparison->candidates[candidate].name);
 }
 
 /* Enough in practice, where a multiple is not known to decide. */
@@ -258,8 +225,8 @@ sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparis
 {
 	sp_row_put_name(row, "setting", setting);
 	sp_row_put_text(row, "verdict", sp_verdict_name(judgement->verdict));
-	put_contender(row, "recommended_value", comparison, judgement->recommended);
-	put_contender(row, "best_value", comparison, judgement->best);
+	put_candidate(row, "recommended_value", comparison, judgement->recommended);
+	put_candidate(row, "best_value", comparison, judgement->best);
 	sp_row_put_number(row, "loss_bound", judgement->loss_bound, 3);
 	sp_row_put_number(row, "margin", comparison->margin, 6);
 	sp_row_put_text(row, "reason", reason);

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * median_function.c
- *		sync_probe_internal.median_interval(): what the entries of one test case are worth.
+ *		sync_probe_internal.median_interval(): what the samples of one test case are worth.
  *
- * Methods within a run are compared entry by entry.  Two runs have no entries in common:
+ * Methods within a run are compared sample by sample.  Two runs have no samples in common:
  * what can be compared is the median of each.
  *
  *-------------------------------------------------------------------------

@@ -3,10 +3,10 @@
  * probe/probe.h
  *		sync_probe.probe(): measure one location, and record it.
  *
- * function.c checks the arguments, reads how this cluster flushes WAL (wal_profile.c),
- * creates the files (files.c, file_fill.c, free_space.c), and lets the engine measure
- * with callbacks.c.  measurement_rows.c builds the rows of the result, and record.c
- * records the run.  stream_suite.c has what only the stream suite needs.
+ * function.c checks the arguments (arguments.c), reads how this cluster flushes WAL
+ * (wal_profile.c), creates the files (files.c, file_fill.c, free_space.c), and lets the
+ * engine measure with callbacks.c.  measurement_rows.c builds the rows of the result, and
+ * record.c records the run.  Suites are rows of the table in suites.c.
  *
  * Other functions are about runs that were recorded, or printed: median_function.c has the
  * interval of a median.
@@ -28,7 +28,7 @@
 #include "nodes/execnodes.h"
 #include "storage/storage.h"
 
-/* ------------------------------------------------------------- function.c */
+/* ------------------------------------------------------------- arguments.c */
 
 /* The arguments of probe(), in order. */
 typedef enum sp_probe_argument
@@ -44,17 +44,35 @@ typedef enum sp_probe_argument
 	SP_ARG_RECORD,
 	SP_ARG_METHODS,
 	SP_ARG_COMMIT_DELAYS,
-	SP_ARG_WORKERS
+	SP_ARG_WORKERS,
+	SP_PROBE_ARGUMENTS
 } sp_probe_argument;
 
 extern const char *const sp_probe_arg_names[];
+extern void sp_refuse_null_arguments(FunctionCallInfo fcinfo);
+
+typedef struct sp_probe_suite sp_probe_suite;
+typedef struct sp_wal_profile sp_wal_profile;
+
+/* The row of the suite.  Arguments that mean nothing to it are refused. */
+extern const sp_probe_suite *sp_suite_argument(FunctionCallInfo fcinfo);
 
 #define SP_MIN_DURATION_MS		10
 
 /* The duration that was given, or the default; microseconds. */
 extern int64 sp_probe_duration(FunctionCallInfo fcinfo);
+extern double sp_duty_cycle_argument(FunctionCallInfo fcinfo);
+
+/* Override what the statistics of the cluster say. */
+extern void sp_pace_arguments(FunctionCallInfo fcinfo, sp_wal_profile *profile);
+
+/* Throw an error if the duration is too short for one round of every test case. */
+extern void sp_check_duration(const sp_probe *probe);
+extern char *sp_rounded_time(double ns, double (*round_off) (double));
 
 #define SP_MAX_INTERVAL_US		(60 * USECS_PER_SEC)
+
+/* ------------------------------------------------------------- function.c */
 
 /* GUC, see pg_sync_probe.c */
 extern double sp_margin;
@@ -62,24 +80,22 @@ extern double sp_margin;
 /* ----------------------------------------------------------- wal_profile.c */
 
 /* How this cluster flushes WAL, and the sources of these values. */
-typedef struct sp_wal_profile
+struct sp_wal_profile
 {
 	sp_server	server;			/* for the suites */
 	const char *wal_sync_method;
 	const char *wal_level;
 	int64		flush_interval_us;	/* of the paced regime */
-	int64		observed_interval_us;	/* by the statistics; 0 if they hold too little */
-	const char *flush_size_source;
-	const char *flush_interval_source;
+	bool		knows_size;		/* from the cluster, or an argument */
+	bool		knows_interval;
+	bool		given;			/* one of them by an argument */
 	const char *pace_unknown;	/* why the statistics give no size or interval, or NULL */
 	bool		in_recovery;
 	double		wal_busy;		/* share of the time in which WAL is written or synced */
-	const char *wal_busy_source;	/* NULL: unknown */
-	double		committing;		/* sessions that were committing, on average */
-	bool		loaded;			/* these are a load */
+	sp_load_seen seen;			/* of the server's processes, just before */
 	const char *load;			/* what was seen, in words; NULL: nothing */
 	double		observed_busy;	/* wal_busy of the commit_waits() that gave the pace, or NAN */
-} sp_wal_profile;
+};
 
 extern void sp_wal_profile_read(sp_wal_profile *profile);
 
@@ -122,6 +138,67 @@ extern int	sp_probe_files_sweep(const sp_location *location);
 
 extern void sp_probe_file_fill(sp_probe_files *files, const sp_file *file, const char *directory);
 
+/* --------------------------------------------------------------- suites.c */
+
+/* A run without its measurements. */
+typedef struct sp_run
+{
+	const sp_location *location;
+	const sp_probe_suite *suite;
+	const sp_wal_profile *profile;
+	const sp_probe *probe;
+	const sp_storage *storage;
+	Datum		storage_jsonb;	/* see sp_storage_jsonb() */
+	const char *label;			/* may be NULL */
+	TimestampTz started_at;
+	TimestampTz measuring_since;
+	TimestampTz finished_at;
+} sp_run;
+
+#define SP_REFUSE(arg)		(1U << (arg))
+#define SP_COMMIT_ARGUMENTS \
+	(SP_REFUSE(SP_ARG_METHODS) | SP_REFUSE(SP_ARG_COMMIT_DELAYS) | SP_REFUSE(SP_ARG_WORKERS))
+
+/*
+ * What a suite does beside measuring.  Functions may be NULL.  To add a suite, add its row to
+ * the table in suites.c.
+ */
+struct sp_probe_suite
+{
+	const sp_suite *engine;
+
+	/* It measures and records itself.  The rest of the row is not used, except refused. */
+	Datum		(*call) (FunctionCallInfo fcinfo);
+
+	uint32		refused;		/* SP_REFUSE() of the arguments that mean nothing to it */
+	const char *refused_hint;
+	bool		uses_flush_size;	/* and the interval, unless it is refused */
+
+	void		(*prepare) (sp_probe *probe);	/* before the plan is made */
+	char	   *(*progress) (const sp_probe *probe);	/* instead of mean times: a line */
+	void		(*tell_end) (const sp_probe *probe);
+
+	/* of a row of measurements: its detail if all went well, or NULL; more of its columns */
+	char	   *(*describe) (const sp_probe *probe, int c);
+	void		(*put_case) (sp_row *row, const sp_probe *probe, int c);
+
+	/* of the row of the run: the columns of its verdict, if it has one */
+	void		(*put_verdict) (sp_row *row, const sp_run *run);
+
+	/* Insert more rows.  As the history's owner. */
+	void		(*record) (const sp_run *run, int64 run_id);
+};
+
+extern const sp_probe_suite *const sp_probe_suites[];
+extern const int sp_probe_suite_count;
+
+extern const sp_probe_suite sp_probe_suite_wal;
+extern const sp_probe_suite sp_probe_suite_stream;
+extern const sp_probe_suite sp_probe_suite_segments;
+
+/* GUC, see pg_sync_probe.c */
+extern int	sp_max_stream_mb;
+
 /* ------------------------------------------------------------ callbacks.c */
 
 /* The maximum length of a progress NOTICE. */
@@ -130,6 +207,7 @@ extern void sp_probe_file_fill(sp_probe_files *files, const sp_file *file, const
 /* The context of the engine's callbacks. */
 typedef struct sp_probe_context
 {
+	const sp_probe_suite *suite;
 	const sp_probe *probe;
 	const sp_storage *storage;
 	const sp_probe_files *files;
@@ -151,10 +229,14 @@ extern void sp_callbacks_set_counters(sp_probe *probe);
 
 /* ----------------------------------------------------- measurement_rows.c */
 
-extern int	sp_measurement_rows(const sp_probe *probe, int64 run_id, TupleDesc row_type,
+extern int	sp_measurement_rows(const sp_run *run, int64 run_id, TupleDesc row_type,
 								HeapTuple *rows);
 extern HeapTuple sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id,
 							   TupleDesc row_type);
+
+/* "recommended", if that is the label of what is recommended. */
+extern void sp_put_recommended(sp_row *row, const sp_comparison *comparison,
+							   const sp_judgement *judgement, const char *label);
 
 /* All times of a measurement, and the number of its operations. */
 extern void sp_put_latencies(sp_row *row, const sp_histogram *histogram);
@@ -166,46 +248,37 @@ extern void sp_put_buckets(sp_row *row, const sp_histogram *histogram);
 
 /* --------------------------------------------------------------- record.c */
 
-/* A run without its measurements. */
-typedef struct sp_run
-{
-	const sp_location *location;
-	const sp_suite *suite;
-	const sp_wal_profile *profile;
-	const sp_probe *probe;
-	const sp_storage *storage;
-	Datum		storage_jsonb;	/* see sp_storage_jsonb() */
-	const char *label;			/* may be NULL */
-	TimestampTz started_at;
-	TimestampTz measuring_since;
-	TimestampTz finished_at;
-} sp_run;
-
 /* Who ran a probe, on which server, and what is below the location. */
 extern void sp_put_where(sp_row *row, const sp_storage *storage);
 
 extern HeapTuple sp_record(const sp_run *run, int64 run_id, TupleDesc measurement_type,
 						   HeapTuple *measurements, int nmeasurements);
 
-/* ---------------------------------------------------------- stream_suite.c */
+/* -------------------------------------------------------- setting_record.c */
 
-/* GUC, see pg_sync_probe.c */
-extern int	sp_max_stream_mb;
+/* Those that one run can compare: wal_sync_method and commit_delay. */
+#define SP_MAX_SETTINGS		2
 
-/* Before the plan is made: its log and its limit. */
-extern void sp_stream_prepare(sp_probe *probe);
+/* A run that compares values of settings: of the commit suite, or a trial.  Large. */
+typedef struct sp_setting_run
+{
+	const char *suite;
+	const char *label;			/* may be NULL */
+	const char *workload;		/* what made the load, or NULL */
+	int64		duration_us;
+	const char *wal_sync_method;	/* of the server */
+	int			record_size;	/* bytes of WAL per commit of a worker; 0: no workers */
+	int			workers;
+	int64		interval_us;	/* between two commits of all workers, if given, or 0 */
+	bool		given_load;		/* size or pace of commits are not those of the server */
+	TimestampTz started_at;
+	TimestampTz finished_at;
+	int			nsettings;
+	sp_compared settings[SP_MAX_SETTINGS];	/* the first one has the verdict of the run */
+} sp_setting_run;
 
-/* The rates of the last second of each test case, in one line. */
-extern char *sp_stream_line(const sp_probe *probe);
-
-/* The rates of a test case. */
-extern char *sp_stream_describe(const sp_probe *probe, int c);
-
-/* Say so if the limit has ended the run. */
-extern void sp_stream_tell_end(const sp_probe *probe);
-
-/* Insert the rows of sync_probe.stream_seconds, if there are any.  As the history's owner. */
-extern void sp_stream_record(const sp_run *run, int64 run_id);
+extern void sp_compared_judge(sp_compared *compared, double error);
+extern int64 sp_setting_record(const sp_setting_run *run, bool record, ReturnSetInfo *result);
 
 /* ----------------------------------------------------------- commit_plan.c */
 
@@ -214,85 +287,21 @@ extern void sp_stream_record(const sp_run *run, int64 run_id);
 /* GUC, see pg_sync_probe.c */
 extern int	sp_max_commit_wal_mb;
 
-/* One value of a setting that the commit suite compares. */
-typedef struct sp_commit_value
-{
-	const char *text;			/* the value */
-	const char *wal_sync_method;	/* of its slots */
-	int			commit_delay;	/* of its slots */
-	sp_histogram histogram;
-	int64		syncs;
-	int64		worker_syncs;
-} sp_commit_value;
-
-/* The values of one setting, and their comparison. */
-typedef struct sp_commit_values
-{
-	int			count;			/* 0: this setting is not compared */
-	sp_commit_value values[SP_MAX_METHODS];	/* in the order of setting.values */
-	bool		hold_xid;
-	sp_setting_comparison setting;
-	int			looks;			/* interim ones that were taken */
-	bool		done;
-	char		reason[2 * SP_REASON_SIZE];
-} sp_commit_values;
-
 /* A run of the commit suite.  Large. */
 typedef struct sp_commit_run
 {
-	/* the plan */
+	sp_setting_run run;
 	sp_location location;
-	const char *label;
-	int64		duration_us;
 	bool		stop_early;
 	int			workers_wanted;
 	bool		fewer_allowed;
-	int			record_size;	/* bytes of WAL per commit */
-	const char *record_size_source;
-	int64		interval_us;	/* between two commits of all workers, or 0 */
 	int64		think_us;		/* of a worker between two commits, or 0 */
 	double		expected_us;	/* between two commits of all workers; 0: unknown */
-	const char *wal_sync_method;
-	const char *wal_level;
 	int			commit_delay;	/* of the server */
-	uint64		random_seed;
-	sp_commit_values methods;
-	sp_commit_values delays;
-
-	/* what came of it */
-	int			workers;
-	int64		rounds;
-	bool		ended_early;	/* by a limit */
-	int64		measured_us;
-	TimestampTz started_at;
-	TimestampTz finished_at;
-	sp_storage	storage;
 } sp_commit_run;
 
 /* Check the arguments, and plan the run.  In the current memory context. */
 extern sp_commit_run *sp_commit_plan(FunctionCallInfo fcinfo);
-
-/* --------------------------------------------------------- commit_values.c */
-
-/* The value of a slot; behind the last one is the control, the current value again. */
-extern sp_commit_value *sp_commit_member(sp_commit_values *values, int m);
-
-/* After a round: is a look due, and the verdict settled?  Then values->done. */
-extern void sp_commit_look_if_due(const sp_commit_run *run, sp_commit_values *values,
-								  int64 elapsed_us);
-
-/* The verdict and its reason, at the end. */
-extern void sp_commit_conclude(const sp_commit_run *run, sp_commit_values *values);
-
-/* --------------------------------------------------------- commit_rounds.c */
-
-/* Start the workers, run rounds until all is settled or the time is up, and judge. */
-extern void sp_commit_rounds(sp_commit_run *run, sp_progress *progress);
-
-/* --------------------------------------------------------- commit_record.c */
-
-/* Build the rows of the run, return them, and record them if run_id is not 0. */
-extern void sp_commit_record(const sp_commit_run *run, int64 run_id, ReturnSetInfo *result);
 
 /* ---------------------------------------------------------- commit_suite.c */
 

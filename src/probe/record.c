@@ -29,7 +29,7 @@ put_probe_request(sp_row *row, const sp_run *run)
 
 	sp_row_put_text(row, "label", run->label);
 	sp_row_put_name(row, "location", NameStr(run->location->name));
-	sp_row_put_text(row, "suite", run->suite->name);
+	sp_row_put_text(row, "suite", run->suite->engine->name);
 	sp_row_put_int(row, "flush_size", INT4OID, profile->server.flush_size);
 	sp_row_put_interval(row, "flush_interval", profile->flush_interval_us);
 }
@@ -47,18 +47,14 @@ sp_put_where(sp_row *row, const sp_storage *storage)
 
 /*
  * Advice rests on runs at the cluster's own pace and size, with samples enough for an interval.
- * Only suite segments has no verdict of its own: it has one for each part.
  */
 static bool
 is_usable_for_advice(const sp_run *run)
 {
 	const sp_probe *probe = run->probe;
-	bool		segments = probe->segments.nslots > 0;
 
-	return (probe->judged || segments) &&
-		probe->entries[segments ? SP_SATURATED : probe->deciding] >= SP_MIN_ENTRIES &&
-		strcmp(run->profile->flush_size_source, "argument") != 0 &&
-		strcmp(run->profile->flush_interval_source, "argument") != 0;
+	return probe->judged && probe->samples[probe->deciding] >= SP_MIN_SAMPLES &&
+		!run->profile->given;
 }
 
 static void
@@ -72,27 +68,6 @@ put_probe_outcome(sp_row *row, const sp_run *run)
 	sp_row_put(row, "usable_for_advice", BOOLOID, BoolGetDatum(is_usable_for_advice(run)));
 }
 
-/* The verdict of the wal suite. */
-static void
-put_probe_verdict(sp_row *row, const sp_run *run)
-{
-	const sp_probe *probe = run->probe;
-	const sp_comparison *comparison = &probe->comparison;
-	char		reason[SP_REASON_SIZE];
-
-	if (!probe->judged)
-		return;
-	sp_probe_explain(probe, reason);
-	sp_put_judgement(row, "wal_sync_method", comparison, &probe->judgement, sp_valid_text(reason),
-					 probe->duration_ns / 1000);
-	sp_row_put_text(row, "deciding_test", sp_regime_name(probe->deciding));
-	sp_row_put_number(row, "flush_us", sp_probe_flush_us(probe), 1);
-	sp_row_put_text(row, "durable", comparison->fsync_off ? sp_durable_name(SP_DURABLE_NO) :
-					sp_durable_name(comparison->contenders[comparison->current].durable));
-	if (run->profile->wal_busy_source)
-		sp_row_put_number(row, "wal_busy", run->profile->wal_busy, 4);
-}
-
 /* run_id: 0 if the run is not recorded */
 static HeapTuple
 run_row(const sp_run *run, int64 run_id, TupleDesc row_type)
@@ -104,7 +79,8 @@ run_row(const sp_run *run, int64 run_id, TupleDesc row_type)
 	put_probe_request(row, run);
 	sp_put_where(row, run->storage);
 	put_probe_outcome(row, run);
-	put_probe_verdict(row, run);
+	if (run->suite->put_verdict)
+		run->suite->put_verdict(row, run);
 	return sp_row_form(row);
 }
 
@@ -142,7 +118,8 @@ record(void *arg)
 	sp_history_insert("runs", args->row_type, &args->row, 1);
 	sp_history_insert("measurements", args->measurement_type, args->measurements, args->nmeasurements);
 	sp_history_insert("samples", sample_type, samples, nsamples);
-	sp_stream_record(args->run, args->run_id);
+	if (args->run->suite->record)
+		args->run->suite->record(args->run, args->run_id);
 }
 
 /*

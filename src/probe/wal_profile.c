@@ -56,21 +56,20 @@ sp_wal_profile_max_flush_size(const sp_wal_profile *profile)
 }
 
 static void
-take_size(sp_wal_profile *profile, double bytes_per_flush, const char *source)
+take_size(sp_wal_profile *profile, double bytes_per_flush)
 {
 	double		size = rint(bytes_per_flush);
 
 	profile->server.flush_size = (int) Min(Max(size, 1), sp_wal_profile_max_flush_size(profile));
-	profile->flush_size_source = source;
+	profile->knows_size = true;
 }
 
 static void
-take_interval(sp_wal_profile *profile, double flushes_per_sec, const char *source)
+take_interval(sp_wal_profile *profile, double flushes_per_sec)
 {
-	profile->observed_interval_us = (int64) Max(1e6 / flushes_per_sec, 1);
-	profile->flush_interval_us = Min(Max(profile->observed_interval_us, MIN_INTERVAL_US),
-									 DEFAULT_INTERVAL_US);
-	profile->flush_interval_source = source;
+	profile->flush_interval_us = (int64) Min(Max(1e6 / flushes_per_sec, MIN_INTERVAL_US),
+											 DEFAULT_INTERVAL_US);
+	profile->knows_interval = true;
 }
 
 /* The average since the server's statistics were reset, as far as they tell it. */
@@ -86,9 +85,9 @@ read_average_pace(sp_wal_profile *profile)
 	if (!(pace.flushes >= MIN_FLUSHES))
 		return;
 	if (!isnan(pace.bytes_per_flush))
-		take_size(profile, pace.bytes_per_flush, SP_WAL_STATISTICS_VIEW);
+		take_size(profile, pace.bytes_per_flush);
 	if (!isnan(pace.flushes_per_sec))
-		take_interval(profile, pace.flushes_per_sec, SP_WAL_STATISTICS_VIEW);
+		take_interval(profile, pace.flushes_per_sec);
 }
 
 /*
@@ -102,12 +101,11 @@ read_pace(sp_wal_profile *profile)
 
 	profile->server.flush_size = SP_WAL_PAGE_SIZE;
 	profile->flush_interval_us = DEFAULT_INTERVAL_US;
-	profile->flush_size_source = profile->flush_interval_source = "default";
 	if (sp_observed_commits_read(&observed) && observed.flushes >= MIN_OBSERVED_FLUSHES)
 	{
 		profile->observed_busy = observed.wal_busy;
-		take_size(profile, observed.bytes_per_flush, "commit_waits");
-		take_interval(profile, observed.flushes_per_sec, "commit_waits");
+		take_size(profile, observed.bytes_per_flush);
+		take_interval(profile, observed.flushes_per_sec);
 	}
 	else
 		read_average_pace(profile);
@@ -116,9 +114,8 @@ read_pace(sp_wal_profile *profile)
 void
 sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters)
 {
-	bool		no_size = strcmp(profile->flush_size_source, "default") == 0;
-	bool		no_interval = interval_matters &&
-		strcmp(profile->flush_interval_source, "default") == 0;
+	bool		no_size = !profile->knows_size;
+	bool		no_interval = interval_matters && !profile->knows_interval;
 
 	if (profile->pace_unknown == NULL || !(no_size || no_interval))
 		return;
@@ -144,22 +141,14 @@ sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters
 void
 sp_wal_profile_look(sp_wal_profile *profile)
 {
-	sp_load_seen seen;
-
-	sp_load_look(&seen);
-	profile->committing = seen.committing;
-	profile->loaded = sp_load_is_seen(&seen);
-	profile->wal_busy = seen.wal_busy;
-	profile->wal_busy_source = "look";
+	sp_load_look(&profile->seen);
+	profile->wal_busy = profile->seen.wal_busy;
 	if (!isnan(profile->observed_busy))
-	{
 		profile->wal_busy = profile->observed_busy;
-		profile->wal_busy_source = "commit_waits";
-	}
 	profile->load = isnan(profile->wal_busy) ? NULL :
 		psprintf("%s WAL was being written or synced %s of the time",
 				 isnan(profile->observed_busy) ?
-				 psprintf("in the %.1f s before this probe", seen.seconds) :
+				 psprintf("in the %.1f s before this probe", profile->seen.seconds) :
 				 "in the newest commit_waits()",
 				 profile->wal_busy == 0 ? "none" : profile->wal_busy < 0.01 ? "less than 1 %" :
 				 psprintf("%.0f %%", profile->wal_busy * 100));

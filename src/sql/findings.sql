@@ -133,8 +133,8 @@ SELECT 'pg_wal', 'error', 'trial_not_restored',
        'The server or the machine has failed during the trial. Restore the value from before.',
        ARRAY['SELECT sync_probe.cleanup()'],
        jsonb_build_object('setting', t.fields[1], 'value_before', nullif(t.fields[2], ''))
-FROM string_to_array(trim('"' FROM current_setting('pg_sync_probe.trial_restores', true)), '","')
-    AS t (fields)
+FROM string_to_array(left(substr(current_setting('pg_sync_probe.trial_restores', true), 2), -1),
+                     '","') AS t (fields)
 WHERE cardinality(t.fields) > 2
   AND NOT EXISTS (SELECT FROM sync_probe.running WHERE suite = 'trial')
 

@@ -142,8 +142,8 @@ add_background(sp_jsonb *json, const sp_probe *probe)
 		return;
 	sp_jsonb_begin_object(json, "others");
 	add_number(json, "seconds", background->ns / 1e9, 3);
-	if (probe->sham_windows > 0)
-		add_number(json, "sham_windows", probe->sham_windows, 0);
+	if (probe->control_windows > 0)
+		add_number(json, "sham_windows", probe->control_windows, 0);
 	add_number(json, "flushes_per_sec",
 			   sp_evidence_flushes_per_second(background, SP_LEVEL_DEVICE), 1);
 	add_number(json, "most_flushes_per_sec",
@@ -223,7 +223,7 @@ add_doubt(sp_jsonb *json, const sp_probe *probe)
 	const sp_comparison *comparison = &probe->comparison;
 	bool		at_backing;
 	const char *why = sp_probe_method_doubt(probe,
-											comparison->contenders[comparison->current].name,
+											comparison->candidates[comparison->current].name,
 											&at_backing);
 
 	if (why)
@@ -258,8 +258,6 @@ sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
 		add_zfs(json, storage, probe);
 	add_number(json, "file_bytes", (double) file_bytes(probe), 0);
 	add_text(json, "no_counters", storage->no_counters);
-	if (probe->callbacks.read_counters)
-		add_number(json, "counters_read_us", probe->counters_cost_ns / 1e3, 2);
 	add_background(json, probe);
 	if (readings_lost(probe) > 0)
 		add_number(json, "readings_lost", readings_lost(probe), 0);
@@ -268,7 +266,7 @@ sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
 				  offsetof(sp_evidence_rates, bytes_error));
 	if (probe->callbacks.read_counters)
 		add_shares(json, "lacking_share", probe, SP_LEVEL_DEVICE, sp_windows_lacking_share);
-	if (probe->sham_windows > 0)
+	if (probe->control_windows > 0)
 		add_shares(json, "own_share", probe, SP_LEVEL_DEVICE, sp_windows_own_share);
 	if (probe->device.has_backing)
 		add_rates(json, "below_flushes_per_op", probe, SP_LEVEL_BACKING,

@@ -7,9 +7,9 @@
  * changes of other sessions are merged.  It moves the line of a setting to the end of the
  * file.
  *
- * A trial keeps a marker in the file: '"setting","old value","next value","trial"'.  It tells
- * whoever finds it what to restore, also after a crash and in another release; the old value
- * is empty where the file had none.  Each switch writes the marker with the next value, the
+ * A trial keeps a marker in the file: '"setting","old value","next value"'.  It tells whoever
+ * finds it what to restore, also after a crash and in another release; the old value is empty
+ * where the file had none.  Each switch writes the marker with the next value, the
  * value, and the marker without it.  So a value behind the marker is that of another session,
  * unless it is the next one.
  *
@@ -35,7 +35,7 @@ fields_of_marker(const char *marker)
 	List	   *fields = NIL;
 
 	if (marker == NULL || !SplitGUCList(pstrdup(marker), ',', &fields) ||
-		list_length(fields) < 4 || !sp_trial_can_try(linitial(fields)))
+		list_length(fields) < 3 || !sp_trial_can_try(linitial(fields)))
 		return NIL;
 	return fields;
 }
@@ -80,7 +80,6 @@ complain_about_change(const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
 			 errmsg("\"%s\" was changed during the trial", name),
-			 errdetail("ALTER SYSTEM was executed, or this session was stopped for so long that the trial was ended."),
 			 errhint("The change is kept. Call the trial again.")));
 }
 
@@ -156,8 +155,8 @@ make_marker(sp_trial *trial, const char *next)
 	MemoryContext context = MemoryContextSwitchTo(GetMemoryChunkContext(trial));
 	char	   *marker;
 
-	marker = psprintf("\"%s\",\"%s\",\"%s\",\"%u\"", trial->setting, trial->old ? trial->old : "",
-					  next ? next : "", trial->deadline_s);
+	marker = psprintf("\"%s\",\"%s\",\"%s\"", sp_trial_setting(trial),
+					  trial->old ? trial->old : "", next ? next : "");
 	MemoryContextSwitchTo(context);
 	return marker;
 }
@@ -165,7 +164,7 @@ make_marker(sp_trial *trial, const char *next)
 void
 sp_trial_read_old(sp_trial *trial)
 {
-	trial->in_file = read_auto_conf(trial->setting);
+	trial->in_file = read_auto_conf(sp_trial_setting(trial));
 	trial->old = trial->in_file.value;
 }
 
@@ -175,23 +174,10 @@ sp_trial_check_unchanged(const sp_trial *trial)
 	check_unchanged(&trial->in_file);
 }
 
-/* Nobody else could tell that the value is ours. */
-static void
-restore_without_marker(const sp_trial *trial)
-{
-	sp_auto_conf now = read_auto_conf(trial->setting);
-
-	if (trial->in_file.marker == NULL || now.marker || !same_text(now.value, trial->in_file.value))
-		return;
-	write_value(&now, trial->old);
-	complain_about_change(SP_TRIAL_MARKER);
-}
-
 /* Give the setting a value.  NULL: the one it had before the trial, which ends the changes. */
 void
 sp_trial_change(sp_trial *trial, const char *value)
 {
-	restore_without_marker(trial);
 	write_marker(&trial->in_file, make_marker(trial, value ? value : trial->old));
 	write_value(&trial->in_file, value ? value : trial->old);
 	write_marker(&trial->in_file, value ? make_marker(trial, NULL) : NULL);
@@ -201,18 +187,17 @@ sp_trial_change(sp_trial *trial, const char *value)
 /* ------------------------------------------------------------------- afterwards */
 
 /*
- * Restore what a trial has left that runs no longer.  trial: only that of this name; NULL if
- * the caller holds sp_trial_lock().  A newer value stays.  Returns the setting, or NULL if
- * there is nothing to restore.
+ * Restore what a trial has left that runs no longer: the caller holds sp_trial_lock().  A newer
+ * value stays.  Returns the setting, or NULL if there is nothing to restore.
  */
 const char *
-sp_trial_restore(const char *trial)
+sp_trial_restore(void)
 {
 	sp_auto_conf conf = read_auto_conf(NULL);
 	List	   *fields = fields_of_marker(conf.marker);
 	char	   *old;
 
-	if (fields == NIL || (trial && strcmp(lfourth(fields), trial) != 0))
+	if (fields == NIL)
 		return NULL;
 	old = lsecond(fields);
 	if (conf.value && (!conf.value_is_newer || strcmp(lthird(fields), conf.value) == 0))
@@ -233,7 +218,7 @@ sp_trial_cleanup(void)
 	const char *setting;
 
 	(void) sp_trial_lock(true);
-	setting = sp_trial_restore(NULL);
+	setting = sp_trial_restore();
 	sp_trial_unlock();
 	if (setting)
 		sp_new_process_show(setting, &shown);

@@ -15,7 +15,6 @@
 
 #include "access/htup_details.h"
 #include "access/xlog.h"
-#include "common/pg_prng.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
@@ -32,9 +31,6 @@
 #define MIN_DURATION_US	USECS_PER_SEC
 #define MIN_SLOT_US		(300 * INT64CONST(1000))
 #define MAX_SLOT_US		(60 * USECS_PER_SEC)
-
-/* Beyond its duration, the session of a trial must have been stopped. */
-#define GRACE_US		(15 * USECS_PER_SEC)
 
 /* How long pgbench may run beyond the trial, which ends it: no longer than after an accident. */
 #define LOAD_GRACE_S	(10 + SP_WORKLOAD_GRACE_MS / 1000)
@@ -138,80 +134,81 @@ sp_trial_can_try(const char *setting)
 	return lookup_setting(setting) >= 0;
 }
 
-static void
-take_setting(sp_trial *trial, const char *name)
+/* Its index among those that can be tried. */
+static int
+setting_argument(const char *name)
 {
 	int			i = lookup_setting(name);
+	StringInfoData valid;
 
-	if (i < 0)
-	{
-		StringInfoData valid;
-
-		/* the server has its own words for a setting that does not exist */
-		(void) GetConfigOption(name, false, false);
-		initStringInfo(&valid);
-		for (size_t k = 0; k < lengthof(trial_settings); k++)
-			appendStringInfo(&valid, "%s%s", k > 0 ? ", " : "", trial_settings[k].name);
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("setting \"%s\" cannot be tried", name),
-				 errhint("Settings that can be tried are %s.", valid.data)));
-	}
-	trial->setting = trial_settings[i].name;
-	trial->unit = trial_settings[i].unit;
-	trial->deciding = trial_settings[i].deciding;
+	if (i >= 0)
+		return i;
+	/* the server has its own words for a setting that does not exist */
+	(void) GetConfigOption(name, false, false);
+	initStringInfo(&valid);
+	for (size_t k = 0; k < lengthof(trial_settings); k++)
+		appendStringInfo(&valid, "%s%s", k > 0 ? ", " : "", trial_settings[k].name);
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("setting \"%s\" cannot be tried", name),
+			 errhint("Settings that can be tried are %s.", valid.data)));
+	return -1;					/* keep compiler quiet */
 }
 
 static void
 check_slot(const sp_trial *trial, double shortest)
 {
+	int			slots = trial->run.settings[0].count + 1;
+
 	if (trial->slot_s < shortest)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("slot of %g s is too short for the sessions of this server", trial->slot_s),
 				 errdetail("Each reload costs every session some time."),
 				 errhint("Use at least %.2f s, or omit it.", shortest + 0.005)));
-	if (trial->duration_us < (trial->count + 1) * trial->slot_s * USECS_PER_SEC)
+	if (trial->run.duration_us < slots * trial->slot_s * USECS_PER_SEC)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("duration of %g s is too short for one round",
-						(double) trial->duration_us / USECS_PER_SEC),
-				 errdetail("A round has %d slots of %.2f s.", trial->count + 1, trial->slot_s)));
+						(double) trial->run.duration_us / USECS_PER_SEC),
+				 errdetail("A round has %d slots of %.2f s.", slots, trial->slot_s)));
 }
 
 /* In the current memory context, which survives a commit. */
 static void
 take_trial_arguments(FunctionCallInfo fcinfo, sp_trial *trial)
 {
-	sp_refuse_null(fcinfo, ARG_SETTING, trial_arg_names);
-	take_setting(trial, NameStr(*PG_GETARG_NAME(ARG_SETTING)));
-	check_privilege(trial->setting);
 	sp_refuse_null(fcinfo, ARG_DURATION, trial_arg_names);
-	trial->duration_us = sp_interval_argument(fcinfo, ARG_DURATION, trial_arg_names,
-											  MIN_DURATION_US,
-											  sp_max_duration_ms * INT64CONST(1000),
-											  "The upper limit is pg_sync_probe.max_duration.");
+	trial->run.suite = SP_TRIAL_SUITE;
+	trial->run.duration_us = sp_interval_argument(fcinfo, ARG_DURATION, trial_arg_names,
+												  MIN_DURATION_US,
+												  sp_max_duration_ms * INT64CONST(1000),
+												  "The upper limit is pg_sync_probe.max_duration.");
 	if (!PG_ARGISNULL(ARG_SLOT))
 		trial->slot_s = (double) sp_interval_argument(fcinfo, ARG_SLOT, trial_arg_names, MIN_SLOT_US,
 													  MAX_SLOT_US, "Omit it to use the shortest one.") /
 			USECS_PER_SEC;
 	if (!PG_ARGISNULL(ARG_WORKLOAD))
-		trial->workload = pstrdup(NameStr(*PG_GETARG_NAME(ARG_WORKLOAD)));
-	trial->label = sp_label_argument(fcinfo, ARG_LABEL);
-	trial->random_seed = (int64) (pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF));
+		trial->run.workload = pstrdup(NameStr(*PG_GETARG_NAME(ARG_WORKLOAD)));
+	trial->run.label = sp_label_argument(fcinfo, ARG_LABEL);
 }
 
 /* -------------------------------------------------------------------- trial */
 
 /* It may have been changed since the arguments were read: a set-up lasts for minutes. */
 static void
-check_current(const sp_trial *trial, const char *shown)
+check_current(const sp_trial *trial)
 {
-	if (strcmp(shown, trial->values[0].text) != 0)
+	const char *current = trial->run.settings[0].values[0].text;
+	sp_new_process shown;
+
+	sp_new_process_show(sp_trial_setting(trial), &shown);
+	sp_refuse_pending_edits(trial->files, shown.load_time);
+	if (strcmp(shown.value, current) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("\"%s\" was changed before the trial began", trial->setting),
-				 errdetail("Its value was \"%s\", and is \"%s\" now.", trial->values[0].text, shown),
+				 errmsg("\"%s\" was changed before the trial began", sp_trial_setting(trial)),
+				 errdetail("Its value was \"%s\", and is \"%s\" now.", current, shown.value),
 				 errhint("Call the trial again.")));
 }
 
@@ -223,25 +220,21 @@ static void
 try_values(sp_trial *trial, sp_progress *progress)
 {
 	BackgroundWorkerHandle *watchdog;
-	sp_new_process shown;
+	sp_new_process method;
 
 	/* first of all: what is changed from now on is noticed */
 	sp_trial_read_old(trial);
-	sp_new_process_show(trial->setting, &shown);
-	sp_refuse_pending_edits(trial->files, shown.load_time);
-	check_current(trial, shown.value);
-
-	sp_new_process_show("wal_sync_method", &trial->method);
+	check_current(trial);
+	sp_new_process_show("wal_sync_method", &method);
+	trial->run.wal_sync_method = pstrdup(method.value);
 	sp_progress_set_phase("measuring");
-	trial->started_at = GetCurrentTimestamp();
-	trial->deadline_s = (trial->started_at + trial->duration_us + GRACE_US) / USECS_PER_SEC;
-	watchdog = sp_watchdog_start(trial->deadline_s);
+	trial->run.started_at = GetCurrentTimestamp();
+	watchdog = sp_watchdog_start();
 	sp_trial_run(trial, progress);
 	sp_trial_unlock();
 	trial->locked = false;
 	sp_watchdog_stop(watchdog);
-	trial->finished_at = GetCurrentTimestamp();
-	sp_new_process_show("wal_sync_method", &trial->method_at_end);
+	trial->run.finished_at = GetCurrentTimestamp();
 }
 
 /*
@@ -262,7 +255,7 @@ clean_up_load(int code pg_attribute_unused(), Datum arg)
 static void
 try_values_with_load(sp_trial *trial, sp_progress *progress)
 {
-	namestrcpy(&progress->workload, trial->workload);
+	namestrcpy(&progress->workload, trial->run.workload);
 	PG_ENSURE_ERROR_CLEANUP(clean_up_load, PointerGetDatum(trial));
 	{
 		sp_progress_set_phase("setting up");
@@ -278,13 +271,14 @@ try_values_with_load(sp_trial *trial, sp_progress *progress)
 /* ---------------------------------------------------------------- procedure */
 
 static HeapTuple
-procedure_row(const sp_trial *trial, int64 run_id, TupleDesc type)
+procedure_row(const sp_compared *compared, int64 run_id, TupleDesc type)
 {
+	const sp_judgement *judgement = &compared->setting.judgement;
 	Datum		values[] = {
 		Int64GetDatum(run_id),
-		CStringGetTextDatum(sp_verdict_name(trial->comparison->judgement.verdict)),
-		CStringGetTextDatum(sp_trial_recommended(trial)),
-		CStringGetTextDatum(trial->reason),
+		CStringGetTextDatum(sp_verdict_name(judgement->verdict)),
+		CStringGetTextDatum(compared->values[judgement->recommended].text),
+		CStringGetTextDatum(compared->reason),
 	};
 	bool		nulls[lengthof(values)] = {false};
 
@@ -294,46 +288,51 @@ procedure_row(const sp_trial *trial, int64 run_id, TupleDesc type)
 
 /* What an earlier trial has left is not the value to come back to. */
 static void
-restore_leftover(const sp_trial *trial, sp_new_process *shown)
+restore_leftover(const sp_trial *trial, const char *setting, sp_new_process *shown)
 {
+	(void) sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, 0);
 	/* its watchdog may be about to restore */
 	(void) sp_trial_lock(true);
-	sp_new_process_show(trial->setting, shown);
+	sp_new_process_show(setting, shown);
 	/* before the first reload */
 	sp_refuse_pending_edits(trial->files, shown->load_time);
-	if (sp_trial_restore(NULL))
+	if (sp_trial_restore())
 	{
 		ereport(NOTICE, (errmsg("restored the setting of an earlier trial")));
-		sp_new_process_show(trial->setting, shown);
+		sp_new_process_show(setting, shown);
 	}
 	sp_trial_unlock();
+	sp_cluster_lock_release();
 }
 
 /* All that may refuse the trial before its first switch, and that reads tables. */
 static void
-prepare_trial(sp_trial *trial, ArrayType *given)
+prepare_trial(FunctionCallInfo fcinfo, sp_trial *trial)
 {
-	sp_setting_values values;
 	sp_new_process shown;
+	int			i;
 
+	sp_refuse_null(fcinfo, ARG_SETTING, trial_arg_names);
+	i = setting_argument(NameStr(*PG_GETARG_NAME(ARG_SETTING)));
+	check_privilege(trial_settings[i].name);
+	take_trial_arguments(fcinfo, trial);
 	trial->files = sp_configuration_files();
-	(void) sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, 0);
-	restore_leftover(trial, &shown);
-	sp_cluster_lock_release();
-	sp_setting_values_take(&values, trial->setting, shown.value, given);
-	trial->count = values.count;
-	for (int i = 0; i < values.count; i++)
-		trial->values[i].text = values.text[i];
-	if (trial->workload)
-		trial->load = sp_load_make(trial->workload,
-								   (int) (trial->duration_us / USECS_PER_SEC) + LOAD_GRACE_S);
+	restore_leftover(trial, trial_settings[i].name, &shown);
+	trial->run.nsettings = 1;
+	sp_compared_take(&trial->run.settings[0], trial_settings[i].name, trial_settings[i].unit,
+					 trial_settings[i].deciding, shown.value,
+					 PG_ARGISNULL(ARG_VALUES) ? NULL : PG_GETARG_ARRAYTYPE_P(ARG_VALUES));
+	if (trial->run.workload)
+		trial->load = sp_load_make(trial->run.workload,
+								   (int) (trial->run.duration_us / USECS_PER_SEC) + LOAD_GRACE_S);
 	check_slot(trial, sp_trial_choose_slot(trial));
 }
 
 static void
 run_trial(sp_trial *trial)
 {
-	sp_progress *progress = sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, trial->duration_us);
+	sp_progress *progress = sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE,
+													 trial->run.duration_us);
 
 	trial->locked = sp_trial_lock(true);
 	if (trial->load)
@@ -375,20 +374,19 @@ SP_FUNCTION(sync_probe_trial,
 		elog(ERROR, "sync_probe.trial() returns no row");
 	type = BlessTupleDesc(CreateTupleDescCopy(type));
 	trial = palloc0(sizeof(sp_trial));
-	trial->comparison = palloc0(sizeof(sp_setting_comparison));
 	/* a procedure with SET search_path cannot commit */
 	nest_level = sp_pin_search_path();
-	take_trial_arguments(fcinfo, trial);
-	prepare_trial(trial, PG_ARGISNULL(ARG_VALUES) ? NULL : PG_GETARG_ARRAYTYPE_P(ARG_VALUES));
+	prepare_trial(fcinfo, trial);
 	AtEOXact_GUC(true, nest_level);
 	sp_commit();
 
 	nest_level = sp_pin_search_path();
 	run_trial(trial);
-	run_id = sp_trial_record(trial);
+	sp_trial_judge(trial);
+	run_id = sp_setting_record(&trial->run, true, NULL);
 	sp_trial_tell(trial);
 	sp_cluster_lock_release();
-	output = SPI_returntuple(procedure_row(trial, run_id, type), type);
+	output = SPI_returntuple(procedure_row(&trial->run.settings[0], run_id, type), type);
 	AtEOXact_GUC(true, nest_level);
 	SPI_finish();
 	PG_RETURN_HEAPTUPLEHEADER(output);

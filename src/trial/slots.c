@@ -15,14 +15,12 @@
 
 #include <math.h>
 
-#include "common/pg_prng.h"
 #include "miscadmin.h"
 #include "utils/backend_status.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 
 #include "compat.h"
-#include "probe/probe.h"
 
 /* Seconds.  The costs of a reload are those that the prototype has shown. */
 #define SETTLE_S			0.02	/* not counted, with few sessions */
@@ -123,38 +121,38 @@ count_old_statements(TimestampTz started)
 
 /* Sample until that much of the time since the start has passed, and attend to the load. */
 static void
-sample_until(const sp_trial *trial, sp_sampler *sampler, double seconds)
+sample_until(const sp_trial *trial, double seconds)
 {
 	for (double done = 0; trial->load && done < seconds; done += ATTEND_S)
 	{
-		sp_sampler_run(sampler, done);
+		sp_sampler_run(trial->sampler, done);
 		sp_load_check(trial->load);
 	}
-	sp_sampler_run(sampler, seconds);
+	sp_sampler_run(trial->sampler, seconds);
 }
 
 /* Switch, and wait until processes that start have the value.  NULL: the old one. */
 static void
 switch_to(sp_trial *trial, const char *value)
 {
-	const char *expected = value ? value : trial->values[0].text;
+	const char *expected = value ? value : trial->run.settings[0].values[0].text;
 	sp_new_process shown;
 
 	sp_trial_change(trial, value);
-	sp_new_process_show(trial->setting, &shown);
+	sp_new_process_show(sp_trial_setting(trial), &shown);
 	if (value)
 		sp_trial_check_unchanged(trial);
 	if (strcmp(shown.value, expected) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("\"%s\" is still \"%s\" after a reload", trial->setting, shown.value),
+				 errmsg("\"%s\" is still \"%s\" after a reload", sp_trial_setting(trial), shown.value),
 				 errdetail("ALTER SYSTEM has set it to \"%s\".", expected),
 				 errhint("It may be set on the command line of the server, or a configuration file may contain errors: see the server log.")));
 }
 
-/* One slot of a value, or of the control.  The sums are valid until the next slot. */
+/* Switch, and sample.  The sums are valid until the next time. */
 static const sp_commit_sums *
-take_slot(sp_trial *trial, sp_sampler *sampler, int value, double settle_s, double seconds)
+sample_value(sp_trial *trial, int value, double settle_s, double seconds)
 {
 	MemoryContext context = MemoryContextSwitchTo(trial->slot_context);
 	TimestampTz started;
@@ -162,18 +160,36 @@ take_slot(sp_trial *trial, sp_sampler *sampler, int value, double settle_s, doub
 	sp_check_client();
 	sp_yield_to_drop();
 	sp_check_circumstances("go on with the trial");
-	switch_to(trial, trial->values[value].text);
+	switch_to(trial, trial->run.settings[0].values[value].text);
 	MemoryContextSwitchTo(context);
 	MemoryContextReset(trial->slot_context);
 	started = GetCurrentTimestamp();
 	/* nothing is read from a table during a slot */
 	InvalidateCatalogSnapshot();
-	sp_sampler_start(sampler);
-	sample_until(trial, sampler, settle_s);
-	sp_sampler_start(sampler);
-	sample_until(trial, sampler, seconds - settle_s);
+	sp_sampler_start(trial->sampler);
+	sample_until(trial, settle_s);
+	sp_sampler_start(trial->sampler);
+	sample_until(trial, seconds - settle_s);
 	trial->old_statements = Max(trial->old_statements, count_old_statements(started));
-	return sp_sampler_stop(sampler);
+	return sp_sampler_stop(trial->sampler);
+}
+
+/* An sp_slot. */
+static bool
+take_trial_slot(void *context, int value, bool is_control, double *wait_us, double *commits_per_sec)
+{
+	sp_trial   *trial = context;
+	sp_compared *compared = &trial->run.settings[0];
+	const sp_commit_sums *sums = sample_value(trial, value, trial->settle_s, trial->slot_s);
+	sp_commit_figures figures;
+
+	sp_commit_figures_of(sums, &figures);
+	*wait_us = compared->setting.deciding == SP_COMMIT_RATE && sums->commits > 0 ?
+		Max(figures.wait_us, MIN_WAIT_US) : figures.wait_us;
+	*commits_per_sec = figures.commits_per_sec;
+	if (!is_control)
+		sp_commit_sums_add(&compared->values[value].sums, sums);
+	return true;
 }
 
 /* --------------------------------------------------------- first exposures */
@@ -184,9 +200,9 @@ take_slot(sp_trial *trial, sp_sampler *sampler, int value, double settle_s, doub
  * is not known either.
  */
 static double
-expose_value(sp_trial *trial, sp_sampler *sampler, int value)
+expose_value(sp_trial *trial, int value)
 {
-	const sp_commit_sums *sums = take_slot(trial, sampler, value, MAX_SETTLE_S, EXPOSURE_S);
+	const sp_commit_sums *sums = sample_value(trial, value, MAX_SETTLE_S, EXPOSURE_S);
 	sp_commit_figures figures;
 
 	sp_commit_figures_of(sums, &figures);
@@ -200,113 +216,69 @@ expose_value(sp_trial *trial, sp_sampler *sampler, int value)
  * as long as an exposure, so a slow one is repeated beside the current value.
  */
 static void
-expose(sp_trial *trial, sp_sampler *sampler)
+expose(sp_trial *trial)
 {
+	sp_compared *compared = &trial->run.settings[0];
 	double		current_us;
 	int			slots = 0;
 
 	/* clients of a load need time to connect; one that only reads makes no commits */
 	do
-		current_us = expose_value(trial, sampler, 0);
+		current_us = expose_value(trial, 0);
 	while (isnan(current_us) && trial->load && ++slots < MAX_FIRST_SLOTS);
-	for (int i = 1; i < trial->count; i++)
+	for (int i = 1; i < compared->setting.count;)
 	{
-		double		wait_us = expose_value(trial, sampler, i);
+		double		wait_us = expose_value(trial, i);
 
 		for (int again = 0; again < EXPOSURE_REPEATS && wait_us > MAX_SLOWDOWN * current_us; again++)
 		{
-			current_us = fmax(current_us, expose_value(trial, sampler, 0));
-			wait_us = fmin(wait_us, expose_value(trial, sampler, i));
+			current_us = fmax(current_us, expose_value(trial, 0));
+			wait_us = fmin(wait_us, expose_value(trial, i));
 		}
-		if (wait_us > MAX_SLOWDOWN * current_us)
-			trial->values[i].left_out =
-				psprintf("in its first %d slots of %g ms %s", 1 + EXPOSURE_REPEATS,
-						 (EXPOSURE_S - MAX_SETTLE_S) * 1e3, isinf(wait_us) ? "nothing committed" :
-						 psprintf("a commit waited %.1f times as long", wait_us / current_us));
+		if (!(wait_us > MAX_SLOWDOWN * current_us))
+			i++;
+		else
+			sp_compared_leave_out(compared, i, psprintf("in its first %d slots of %g ms %s",
+														1 + EXPOSURE_REPEATS,
+														(EXPOSURE_S - MAX_SETTLE_S) * 1e3,
+														isinf(wait_us) ? "nothing committed" :
+														psprintf("a commit waited %.1f times as long",
+																 wait_us / current_us)));
 	}
 }
 
 /* ------------------------------------------------------------------ rounds */
 
-static void
-begin_comparison(sp_trial *trial)
-{
-	sp_setting_comparison *comparison = trial->comparison;
-
-	comparison->setting = trial->setting;
-	comparison->unit = trial->unit;
-	comparison->margin = sp_margin;
-	comparison->deciding = trial->deciding;
-	for (int i = 0; i < trial->count; i++)
-	{
-		if (trial->values[i].left_out)
-			continue;
-		trial->tried[comparison->count] = i;
-		comparison->values[comparison->count].value = trial->values[i].text;
-		comparison->count++;
-	}
-}
-
-static void
-take_round(sp_trial *trial, sp_sampler *sampler, pg_prng_state *random)
-{
-	sp_setting_comparison *comparison = trial->comparison;
-	int			n = comparison->count + 1;	/* the last one is the control */
-	int			order[SP_MAX_METHODS + 1];
-	double		wait_us[SP_MAX_METHODS + 1];
-	double		rate[SP_MAX_METHODS + 1];
-
-	sp_shuffle(order, n, random);
-	for (int i = 0; i < n; i++)
-	{
-		int			k = order[i];
-		bool		is_control = k == comparison->count;
-		int			value = is_control ? 0 : trial->tried[k];
-		const sp_commit_sums *sums = take_slot(trial, sampler, value, trial->settle_s,
-											   trial->slot_s);
-		sp_commit_figures figures;
-
-		sp_commit_figures_of(sums, &figures);
-		wait_us[k] = trial->deciding == SP_COMMIT_RATE && sums->commits > 0 ?
-			Max(figures.wait_us, MIN_WAIT_US) : figures.wait_us;
-		rate[k] = figures.commits_per_sec;
-		if (!is_control)
-			sp_commit_sums_add(&trial->values[value].sums, sums);
-	}
-	sp_setting_add_round(comparison, wait_us, rate);
-}
-
 /* Has the server been idle from the beginning? */
 static bool
 is_idle(const sp_trial *trial)
 {
+	const sp_compared *compared = &trial->run.settings[0];
 	uint64		commits = 0;
 
-	for (int i = 0; i < trial->count; i++)
-		commits += trial->values[i].sums.commits;
-	return commits == 0 && GetCurrentTimestamp() - trial->started_at > IDLE_S * USECS_PER_SEC;
+	for (int i = 0; i < compared->count; i++)
+		commits += compared->values[i].sums.commits;
+	return commits == 0 && GetCurrentTimestamp() - trial->run.started_at > IDLE_S * USECS_PER_SEC;
 }
 
 /* Try the values for the duration, and give the old one back. */
 void
 sp_trial_run(sp_trial *trial, sp_progress *progress)
 {
-	sp_sampler *sampler = sp_sampler_make();
-	sp_setting_comparison *comparison = trial->comparison;
-	TimestampTz end = trial->started_at + trial->duration_us;
-	pg_prng_state random;
+	sp_compared *compared = &trial->run.settings[0];
+	const sp_setting_comparison *setting = &compared->setting;
+	TimestampTz end = trial->run.started_at + trial->run.duration_us;
 
+	trial->sampler = sp_sampler_make();
 	trial->slot_context = AllocSetContextCreate(CurrentMemoryContext, "slot of a trial",
 												ALLOCSET_DEFAULT_SIZES);
-	pg_prng_seed(&random, (uint64) trial->random_seed);
 	if (trial->few_commit)
-		sp_sampler_be_quick(sampler);
-	expose(trial, sampler);
-	begin_comparison(trial);
-	while (comparison->count > 1 && comparison->rounds < SP_SETTING_MAX_ROUNDS && !is_idle(trial) &&
-		   end - GetCurrentTimestamp() > (comparison->count + 1) * trial->slot_s * USECS_PER_SEC)
+		sp_sampler_be_quick(trial->sampler);
+	expose(trial);
+	while (setting->count > 1 && setting->rounds < SP_SETTING_MAX_ROUNDS && !is_idle(trial) &&
+		   end - GetCurrentTimestamp() > (setting->count + 1) * trial->slot_s * USECS_PER_SEC)
 	{
-		take_round(trial, sampler, &random);
+		(void) sp_compared_round(compared, take_trial_slot, trial);
 		progress->rounds++;
 	}
 	switch_to(trial, NULL);

@@ -118,7 +118,12 @@ my $directory = qr/"(?:pg_wal|base\/pgsql_tmp)"/;
 # How often the server of this version, and so the wal suite, writes to lay out 1 MB.
 my $writes = $node->pg_version >= 18 ? 1 : 4;
 
-my $no_room = qr/DETAIL:  Needs 7\.0 MB plus a reserve of \S+ [MG]B; 0 bytes is available\./;
+# The files that a probe creates: free space is read before all of them, and before each.
+my %files = map { my $suite = $_; my (undef, undef, @calls) = with_faults([],
+		'SELECT FROM ' . probe_of('pg_wal', $suite));
+	($suite => scalar grep { /^create / } @calls) } qw(wal pg_test_fsync);
+
+my $no_room = qr/DETAIL:  Needs \d+\.0 MB plus a reserve of \S+ [MG]B; 0 bytes is available\./;
 my $goes_on = qr/not enough space to go on probing location/;
 my $no_reserve = qr/DETAIL:  0 bytes is available, less than the reserve of \S+ [MG]B\./;
 
@@ -126,66 +131,37 @@ my $no_reserve = qr/DETAIL:  0 bytes is available, less than the reserve of \S+ 
 for (
 	[ 'pg_wal', 'wal', 'create 1 EROFS', '42501',
 		qr/could not create file $file: Read-only file system/ ],
-	[ 'pg_default', 'wal', 'create 3 EACCES', '42501',
-		qr/could not create file $file: Permission denied/ ],
-	[ 'pg_wal', 'wal', 'create 4 EMFILE', '53000',
+	[ 'pg_default', 'wal', 'create 4 EMFILE', '53000',
 		qr/could not create file $file: Too many open files/ ],
-	[ 'pg_default', 'pg_test_fsync', 'create 9 ENOSPC', '53100',
-		qr/could not create file $file: No space left on device/ ],
+	[ 'pg_default', 'pg_test_fsync', 'create 9 EDQUOT', '53100',
+		qr/could not create file $file: Disk quota exceeded/ ],
 	[ 'pg_wal', 'wal', 'pwritev 1 EIO', '58030', qr/could not write file $file: Input\/output error/ ],
-	[ 'pg_default', 'pg_test_fsync', 'pwrite 17 EIO', '58030',
-		qr/could not write file $file: Input\/output error/ ],
-	[ 'pg_wal', 'wal', 'pwritev 6 ENOSPC', '53100',
+	[ 'pg_default', 'pg_test_fsync', 'pwrite 17 ENOSPC', '53100',
 		qr/could not write file $file: No space left on device/ ],
-	[ 'pg_wal', 'wal', 'pwritev 5 EDQUOT', '53100',
-		qr/could not write file $file: Disk quota exceeded/ ],
 	# why a write was short, is what the next one says
 	[ 'pg_wal', 'wal', "pwritev 3 short\npwritev 4 ENOSPC", '53100',
 		qr/could not write file $file: No space left on device/ ],
-	[ 'pg_default', 'wal', "pwritev 1 short\npwritev 2 EDQUOT", '53100',
-		qr/could not write file $file: Disk quota exceeded/ ],
-	[ 'pg_default', 'wal', "pwritev 1 short\npwritev 2 EIO", '58030',
-		qr/could not write file $file: Input\/output error/ ],
 	[ 'pg_default', 'pg_test_fsync', "pwrite 3 short\npwrite 4 EDQUOT", '53100',
 		qr/could not write file $file: Disk quota exceeded/ ],
-	[ 'pg_default', 'wal', 'create 2 EDQUOT', '53100',
-		qr/could not create file $file: Disk quota exceeded/ ],
 	[ 'pg_wal', 'wal', 'fsync 3 EDQUOT', '53100',
 		qr/could not fsync file $file: Disk quota exceeded/ ],
-	[ 'pg_wal', 'wal', 'fsync_directory 1 EDQUOT', '53100',
-		qr/could not fsync directory $directory: Disk quota exceeded/ ],
-	[ 'pg_wal', 'wal', 'fsync 1 EIO', '58030', qr/could not fsync file $file: Input\/output error/ ],
-	[ 'pg_default', 'pg_test_fsync', 'fsync 5 EIO', '58030',
-		qr/could not fsync file $file: Input\/output error/ ],
-	[ 'pg_wal', 'wal', 'fsync_directory 1 EIO', '58030',
-		qr/could not fsync directory $directory: Input\/output error/ ],
 	[ 'pg_default', 'wal', 'fsync_directory 1 EIO', '58030',
 		qr/could not fsync directory $directory: Input\/output error/ ],
 	[ 'pg_wal', 'wal', 'fstatvfs 1 EIO', '58030',
 		qr/could not determine free space of $directory: Input\/output error/ ],
-	[ 'pg_default', 'wal', 'fstatvfs 1 EIO', '58030',
-		qr/could not determine free space of $directory: Input\/output error/ ],
-	# the first is before all files, then there is one before each (17 of 1 MB), then while it
-	# measures
 	[ 'pg_wal', 'wal', 'fstatvfs 1+ 0MB', '53100',
 		qr/not enough space to probe location "pg_wal"\n$no_room/ ],
 	[ 'pg_wal', 'wal', 'fstatvfs 2 0MB', '53100',
 		qr/$goes_on "pg_wal"\n$no_reserve\nHINT:  WAL has grown/ ],
 	[ 'pg_default', 'wal', 'fstatvfs 5 0MB', '53100',
 		qr/$goes_on "pg_default"\n$no_reserve\nHINT:  Other processes have used/ ],
-	[ 'pg_wal', 'wal', 'fstatvfs 19 0MB', '53100',
-		qr/not enough space to go on probing location "pg_wal"/ ],
-	[ 'pg_wal', 'wal', 'fstatvfs 20 0MB', '53100',
-		qr/not enough space to go on probing location "pg_wal"/ ],
-	[ 'pg_default', 'wal', 'fstatvfs 22 0MB', '53100',
-		qr/not enough space to go on probing location "pg_default"/ ],
-	[ 'pg_default', 'pg_test_fsync', 'fstatvfs 18 0MB', '53100',
-		qr/not enough space to go on probing location "pg_default"/ ],
-	# two files, which are not larger than the limit
+	# while it measures
+	[ 'pg_wal', 'wal', "fstatvfs @{[ $files{wal} + 2 ]} 0MB", '53100', qr/$goes_on "pg_wal"/ ],
+	[ 'pg_default', 'pg_test_fsync', "fstatvfs @{[ $files{pg_test_fsync} + 2 ]} 0MB", '53100',
+		qr/$goes_on "pg_default"/ ],
+	# its files are not larger than the limit
 	[ 'pg_wal', 'stream', 'pwritev 2 ENOSPC', '53100',
-		qr/could not write file $file: No space left on device/ ],
-	[ 'pg_default', 'stream', 'fstatvfs 4 0MB', '53100',
-		qr/not enough space to go on probing location "pg_default"/ ])
+		qr/could not write file $file: No space left on device/ ])
 {
 	my ($location, $suite, $fault, $state, $message) = @$_;
 	my @faults = split /\n/, $fault;
@@ -238,16 +214,20 @@ my $reserve_of_wal = sub {
 	return ("$before of 64 MB of WAL are there", $reserve, $out, $err);
 };
 {
-	my ($name, $reserve, $out, $err) = $reserve_of_wal->(20, 'fstatvfs 1+ 60MB');
-	is($out . $err, 't', "$name: the rest, and 7 MB, fit into 60");
-	($name, $reserve, $out, $err) = $reserve_of_wal->(20, 'fstatvfs 1+ 30MB');
-	like($err, qr/DETAIL:  Needs 7\.0 MB plus a reserve of (?:$reserve) MB; 30 MB is available/,
-		"$name: not into 30");
-	($name, $reserve, $out, $err) = $reserve_of_wal->(64, 'fstatvfs 1+ 11MB');
-	is($out . $err, 't', "$name: four segments and 7 MB fit into 11");
-	($name, $reserve, $out, $err) = $reserve_of_wal->(64, 'fstatvfs 1+ 10MB');
-	like($err, qr/DETAIL:  Needs 7\.0 MB plus a reserve of 4\.0 MB; 10 MB is available/,
-		"$name: not into 10");
+	my ($name, $reserve, $out, $err) = $reserve_of_wal->(20, 'fstatvfs 1+ 30MB');
+	like($err, qr/DETAIL:  Needs \d+\.0 MB plus a reserve of (?:$reserve) MB; 30 MB is available/,
+		"$name: not into 30 MB");
+	# the least that a probe needs: a file of 1 MB for each case
+	my ($needed) = $err =~ /Needs (\d+)/;
+	($name, $reserve, $out, $err) = $reserve_of_wal->(20, 'fstatvfs 1+ 60MB');
+	is($out . $err, 't', "$name: the rest, and the files, fit into 60 MB");
+	my $enough = $needed + 4;
+	($name, $reserve, $out, $err) = $reserve_of_wal->(64, "fstatvfs 1+ ${enough}MB");
+	is($out . $err, 't', "$name: four segments and the files fit into $enough MB");
+	my $little = $enough - 1;
+	($name, $reserve, $out, $err) = $reserve_of_wal->(64, "fstatvfs 1+ ${little}MB");
+	like($err, qr/DETAIL:  Needs $needed\.0 MB plus a reserve of 4\.0 MB; $little\S* MB is available/,
+		"$name: not into $little MB");
 }
 $node->safe_psql('postgres', "SELECT pg_drop_replication_slot('keeps')");
 is(traces(), '', 'the reserve of WAL: no trace is left');
@@ -277,70 +257,66 @@ my $direct = 'no_direct_io: could not %s file: Invalid argument';
 # Here or on a file system without O_DIRECT: what is missing without a fault.
 my %without_fault = map { $_ => (failures([], 'pg_wal', $_))[0] } qw(wal pg_test_fsync);
 
-# suite, fault, rows that are lost, other arguments
+# The number of the file of a case.  The files of suite wal are in the order of the paced
+# cases, then that of the control, then those of the cases with O_DIRECT.
+my %number;
+for my $row (split /\n/, (query($session, <<'SQL'))[0])
+SELECT 'wal ' || method, ordinal - 1
+FROM sync_probe.probe(duration => '20 ms', record => false) WHERE test = 'paced'
+UNION ALL
+SELECT 'wal direct ' || method, (SELECT count(*) FROM sync_probe.probe(duration => '20 ms',
+           record => false) WHERE test = 'paced') + row_number() OVER (ORDER BY ordinal)
+FROM sync_probe.probe(duration => '20 ms', record => false) WHERE direct_io
+UNION ALL
+SELECT format('tool %s %s', test, method), min(ordinal) - 1
+FROM sync_probe.probe('pg_wal', 'pg_test_fsync', '20 ms', record => false) GROUP BY test, method
+SQL
+{
+	my ($case, $number) = split /\|/, $row;
+	$number{$case} = $number;
+}
+$number{'wal control'} = grep { /^wal \w+$/ } keys %number;
+
+sub both { my ($what) = @_; return [ map { "$_ $what" } qw(paced saturated) ] }
+
+# suite, fault with the case whose file has it, rows that are lost, other arguments
 for (
-	[ 'wal', 'fdatasync 1 EIO .1',
-		[ map { "$_ fdatasync error: could not fdatasync file: $io" } qw(paced saturated) ] ],
-	[ 'wal', 'fdatasync 3 EIO .1',
-		[ map { "$_ fdatasync error: could not fdatasync file: $io" } qw(paced saturated) ] ],
-	[ 'wal', 'fsync 2 EIO .2', [ map { "$_ fsync error: could not fsync file: $io" } qw(paced
-		saturated) ] ],
-	[ 'wal', 'fsync 5 ENOSPC .2',
-		[ map { "$_ fsync error: could not fsync file: $no_space" } qw(paced saturated) ] ],
-	[ 'wal', 'pwrite 1 EIO .0',
-		[ map { "$_ open_datasync error: could not pwrite file: $io" } qw(paced saturated) ] ],
-	[ 'wal', 'pwrite 3 EIO .4', [ map { "$_ open_sync error: could not pwrite file: $io" } qw(paced
-		saturated) ] ],
-	[ 'wal', "pwrite 2 short .2\npwrite 3 ENOSPC .2",
-		[ map { "$_ fsync error: could not pwrite file: $no_space" } qw(paced saturated) ] ],
-	[ 'wal', "pwrite 2 short .2\npwrite 3 EDQUOT .2",
-		[ map { "$_ fsync error: could not pwrite file: Disk quota exceeded" } qw(paced
-		saturated) ] ],
-	[ 'wal', "pwritev @{[ $writes + 1 ]} EIO .4",
-		[ map { "$_ open_sync error: could not pwrite file: $io" } qw(paced saturated) ],
-		', flush_size => 1000000' ],
-	[ 'wal', "pwritev @{[ $writes + 1 ]} short .1\npwritev @{[ $writes + 2 ]} ENOSPC .1",
-		[ map { "$_ fdatasync error: could not pwrite file: $no_space" } qw(paced saturated) ],
-		', flush_size => 1000000' ],
+	[ 'wal', 'fdatasync 3 EIO .{wal fdatasync}',
+		both("fdatasync error: could not fdatasync file: $io") ],
+	[ 'wal', 'fsync 5 ENOSPC .{wal fsync}', both("fsync error: could not fsync file: $no_space") ],
+	[ 'wal', 'pwrite 3 EIO .{wal open_sync}', both("open_sync error: could not pwrite file: $io") ],
+	[ 'wal', "pwrite 2 short .{wal fsync}\npwrite 3 EDQUOT .{wal fsync}",
+		both('fsync error: could not pwrite file: Disk quota exceeded') ],
+	[ 'wal', "pwritev @{[ $writes + 1 ]} short .{wal fdatasync}\n"
+		  . "pwritev @{[ $writes + 2 ]} ENOSPC .{wal fdatasync}",
+		both("fdatasync error: could not pwrite file: $no_space"), ', flush_size => 1000000' ],
 	# what could be written after all
-	[ 'wal', 'pwritev 1 short .1', [] ],
-	[ 'wal', 'pwrite 2 short .1', [] ],
-	[ 'pg_test_fsync', 'pwrite 5 short .1', [] ],
-	[ 'wal', 'open 1 EMFILE .1',
-		[ map { "$_ fdatasync error: could not open file: Too many open files" } qw(paced
-		saturated) ] ],
-	[ 'wal', 'open 1 EINVAL .0',
-		[ map { "$_ open_datasync error: could not open file: Invalid argument" } qw(paced
-		saturated) ] ],
-	[ 'wal', 'open 1 EINVAL .6', [ 'saturated open_datasync O_DIRECT ' . sprintf $direct, 'open' ] ],
-	[ 'wal', 'pwrite 1 EINVAL .7', [ 'saturated open_sync O_DIRECT ' . sprintf $direct, 'pwrite' ] ],
-	[ 'wal', 'pwrite 2 EIO .7', [ "saturated open_sync O_DIRECT error: could not pwrite file: $io" ] ],
+	[ 'wal', 'pwritev 1 short .{wal fdatasync}', [] ],
+	[ 'pg_test_fsync', 'pwrite 5 short .{tool one_write fdatasync}', [] ],
+	[ 'wal', 'open 1 EMFILE .{wal fdatasync}',
+		both('fdatasync error: could not open file: Too many open files') ],
+	[ 'wal', 'open 1 EINVAL .{wal direct open_datasync}',
+		[ 'saturated open_datasync O_DIRECT ' . sprintf $direct, 'open' ] ],
+	[ 'wal', 'pwrite 1 EINVAL .{wal direct open_sync}',
+		[ 'saturated open_sync O_DIRECT ' . sprintf $direct, 'pwrite' ] ],
 	# the second copy of the current method has no row of its own
-	[ 'wal', 'fdatasync 1 EIO .5', [] ],
-	[ 'wal', 'fdatasync 2 EINTR .1', [] ],
-	[ 'wal', 'pwrite 2 EINTR .4', [] ],
-	[ 'wal', 'pwritev 1 EINTR .4', [] ],
-	[ 'pg_test_fsync', 'fdatasync 2 EIO .1',
+	[ 'wal', 'fdatasync 1 EIO .{wal control}', [] ],
+	[ 'wal', 'fdatasync 2 EINTR .{wal fdatasync}', [] ],
+	[ 'pg_test_fsync', 'fdatasync 2 EIO .{tool one_write fdatasync}',
 		[ "one_write fdatasync error: could not fdatasync file: $io" ] ],
-	[ 'pg_test_fsync', 'pwrite 130 EIO .7', [ "two_writes fsync error: could not pwrite file: $io" ] ],
-	[ 'pg_test_fsync', "pwrite 140 short .14\npwrite 141 ENOSPC .14",
-		[ "open_sync_sizes open_sync O_DIRECT error: could not pwrite file: $no_space" ] ],
-	[ 'pg_test_fsync', 'open 2 EIO .15',
-		[ "non_write_descriptor write_fsync_close error: could not open file: $io" ] ],
-	[ 'pg_test_fsync', 'open 5 EMFILE .15',
+	[ 'pg_test_fsync', 'open 5 EMFILE .{tool non_write_descriptor write_fsync_close}',
 		[ 'non_write_descriptor write_fsync_close error: could not open file: Too many open'
 		  . ' files' ] ],
-	[ 'pg_test_fsync', 'fsync 2 EIO .16',
+	[ 'pg_test_fsync', 'fsync 2 EIO .{tool non_write_descriptor write_close_fsync}',
 		[ "non_write_descriptor write_close_fsync error: could not fsync file: $io" ] ],
-	[ 'pg_test_fsync', 'fsync 3 EIO .15',
-		[ "non_write_descriptor write_fsync_close error: could not fsync file: $io" ] ],
-	[ 'pg_test_fsync', 'pwrite 129 ENOSPC .17',
+	[ 'pg_test_fsync', 'pwrite 129 ENOSPC .{tool unsynced_write write}',
 		[ "unsynced_write write error: could not pwrite file: $no_space" ] ],
 	# everything fails, each file in its own way
 	[ 'wal', 'pwrite 1+ EIO', undef ],
 	[ 'wal', 'open 1+ EIO', undef ])
 {
 	my ($suite, $fault, $lost, $more) = @$_;
+	$fault =~ s/\{(.*?)\}/$number{$1} \/\/ die "no case $1"/ge;
 	my $label = $fault =~ s/\n/, /r;
 	my $name = "pg_wal, $suite, $label";
 	my $can_direct = $without_fault{wal} !~ /no_direct_io/;
@@ -361,7 +337,9 @@ for (
 		}
 		else
 		{
-			is(scalar(split /\n/, $out), 10, "$name: all rows are lost");
+			my $supported = $node->safe_psql('postgres', "SELECT count(*) FROM "
+				  . probe_of('pg_default', $suite) . " WHERE status <> 'unsupported'");
+			is(scalar(split /\n/, $out), $supported, "$name: all rows are lost");
 		}
 		my ($failed) = map { /^\w+ (\S+) \w+ injected/ ? $1 : () } @calls;
 		my @again = grep { / \Q$failed\E / && !/^unlinkat / } after_injection(@calls);
@@ -435,6 +413,9 @@ sub no_trace_after_sweep_ok
 
 # --- the n-th call, whichever it is, until a probe has no more of them
 
+my $lines = $node->safe_psql('postgres',
+	'SELECT count(*) FROM ' . probe_of('pg_default', 'pg_test_fsync'));
+
 for my $call (qw(create open pwrite fsync fdatasync unlinkat))
 {
 	my ($n, $runs, $clean) = (1, 0, 0);
@@ -458,7 +439,7 @@ SQL
 		else
 		{
 			$lost = $injected && $call ne 'unlinkat' ? 1 : 0;
-			push @wrong, "$call $n: $out" if $out ne "18|$lost";
+			push @wrong, "$call $n: $out" if $out ne "$lines|$lost";
 			my $expected = $injected && $call eq 'unlinkat'
 				? qr/^WARNING:  58030: could not remove file $file: Input\/output error\n/
 				: qr/^\z/;

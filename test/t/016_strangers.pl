@@ -118,14 +118,6 @@ $node->safe_psql('postgres', q{UPDATE sync_probe.workloads
 	SET author = current_user WHERE workload = 'theirs'});
 like((run_sql(workload_call('function', $theirs)))[0], qr/^1$/, 'or taken over');
 
-$node->safe_psql('postgres', q{UPDATE sync_probe.workloads SET author_oid = 4294967295
-	WHERE workload = 'theirs'});
-fails_ok($node, 'an author of another cluster', workload_call('function', $theirs), '42501',
-	qr/is not trusted/);
-$node->safe_psql('postgres', q{UPDATE sync_probe.workloads
-	SET author = author WHERE workload = 'theirs'});
-like((run_sql(workload_call('function', $theirs)))[0], qr/^1$/, 'unless the role is named again');
-
 # --- somebody calls himself by the name of the run
 
 $node->safe_psql('postgres', <<'SQL');

@@ -116,7 +116,7 @@ my $run = sub {
 SET client_min_messages = warning;
 $settings
 SELECT FROM sync_probe.probe('pg_wal', 'segments', duration => '2 s') WHERE run_id IS NULL;
-UPDATE sync_probe.runs SET saturated_rounds = greatest(saturated_rounds, 16);
+UPDATE sync_probe.runs SET usable_for_advice = true;
 SELECT string_agg(setting || ' ' || current_value, ', ' ORDER BY setting DESC)
 FROM sync_probe.segment_advice WHERE location = 'pg_wal';
 SQL

@@ -1,5 +1,5 @@
 # Settings that not every server has, and what they change for a probe: how WAL is opened
-# (debug_io_direct), how blocks are read (io_method), checksums, the clock of the server.
+# (debug_io_direct), how blocks are read (io_method), checksums.
 # What a server does not have is skipped.
 
 use strict;
@@ -13,7 +13,6 @@ use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 use SyncProbeTest;
 use Test::More;
-use Time::HiRes qw(clock_gettime CLOCK_MONOTONIC);
 
 plan skip_all => 'no /proc/PID/fdinfo' unless -d '/proc/self/fdinfo';
 
@@ -169,94 +168,72 @@ sub blocks_ok
 	return;
 }
 
-my %io_methods = map { $_ => 1 } values_of('io_method');
-for my $method (qw(sync worker io_uring))
+# Backends on io_uring have a ring each, inherited from the postmaster.
+SKIP:
 {
-	my $name = "io_method = $method";
-  SKIP:
+	skip 'io_uring: this server does not have it', 10
+	  unless grep { $_ eq 'io_uring' } values_of('io_method');
+	my $why = restart_with('io_method = io_uring');
+	if ($why)
 	{
-		skip "$name: this server does not have it", 17 unless $io_methods{$method};
-		my $why = restart_with("io_method = $method");
-		if ($why)
-		{
-			restart_with('');
-			skip "$name: $why", 17 if $method eq 'io_uring' && $why =~ /io_uring/;
-			BAIL_OUT("$name: $why");
-		}
-		my $session = session($node);
-		query($session, 'SET client_min_messages = warning');
-		blocks_ok($session, $name);
-		# one for each process, all inherited from the postmaster
-		is(scalar(rings($session->{pid})) > 0 ? 1 : 0, $method eq 'io_uring' ? 1 : 0,
-			"$name: a backend uses io_uring or does not");
-
-		for ("'pg_wal', duration => '100 ms'",
-			"'pg_default', 'pg_test_fsync', duration => '100 ms'",
-			"'pg_wal', 'commit', workers => 2, duration => '1 s', flush_interval => '2 ms'")
-		{
-			my ($out, $err) = query($session,
-				"SELECT sum(ops) > 0 FROM sync_probe.probe($_, record => false)");
-			is("$out$err", "t\n", "$name: probe($_)");
-			blocks_ok($session, "$name, then");
-		}
-
-		# a cancel that arrives while a probe flushes, and one in its sleep
-		for my $arguments ("'pg_default', 'pg_test_fsync', " . LONG_PROBE,
-			"'pg_wal', duty_cycle => 0.01, " . LONG_PROBE)
-		{
-			start_query($session, "SELECT FROM sync_probe.probe($arguments)");
-			wait_phase($node, $session, 'measuring');
-			$node->safe_psql('postgres', "SELECT pg_cancel_backend($session->{pid})");
-			my ($out, $err) = finish_query($session);
-			like($err, qr/canceling statement due to user request/, "$name: canceled");
-			blocks_ok($session, "$name, then");
-		}
-
-		# a child process of the backend
-		start_query($session, 'SELECT transactions > 0 FROM sync_probe.pgbench('
-			  . "'upsert', clients => 2, rows => 100, duration => '3 s')");
-		wait_running($node, $session, 2);
-		my @children = pgbench_children($node);
-		is(scalar(@children), 1, "$name: pgbench runs");
-		is(join(' ', map { rings($_) } @children), '', "$name: it has no descriptor of a ring");
-		my ($out, $err) = finish_query($session);
-		is("$out$err", "t\n", "$name: a workload");
-		blocks_ok($session, "$name, then");
-		$session->quit;
-		nothing_left($node, $name);
+		restart_with('');
+		skip "io_uring: $why", 10 if $why =~ /io_uring/;
+		BAIL_OUT($why);
 	}
+	my $session = session($node);
+	query($session, 'SET client_min_messages = warning');
+	isnt(scalar(rings($session->{pid})), 0, 'io_uring: a backend uses it');
+	for ("'pg_wal', duration => '100 ms'",
+		"'pg_wal', 'commit', workers => 2, duration => '1 s', flush_interval => '2 ms'")
+	{
+		my ($out, $err) = query($session,
+			"SELECT sum(ops) > 0 FROM sync_probe.probe($_, record => false)");
+		is("$out$err", "t\n", "io_uring: probe($_)");
+		blocks_ok($session, 'io_uring, then');
+	}
+
+	# a cancel that arrives while a probe flushes
+	start_query($session, "SELECT FROM sync_probe.probe('pg_default', 'pg_test_fsync', "
+		  . LONG_PROBE . ')');
+	wait_phase($node, $session, 'measuring');
+	$node->safe_psql('postgres', "SELECT pg_cancel_backend($session->{pid})");
+	like((finish_query($session))[1], qr/canceling statement due to user request/,
+		'io_uring: canceled');
+	blocks_ok($session, 'io_uring, then');
+
+	# a child process of the backend
+	start_query($session, 'SELECT transactions > 0 FROM sync_probe.pgbench('
+		  . "'upsert', clients => 2, rows => 100, duration => '3 s')");
+	wait_running($node, $session, 2);
+	is(join(' ', map { rings($_) } pgbench_children($node)), '',
+		'io_uring: pgbench has no descriptor of a ring');
+	my ($out, $err) = finish_query($session);
+	is("$out$err", "t\n", 'io_uring: a workload');
+	$session->quit;
+	nothing_left($node, 'io_uring');
 }
 restart_with('');
 log_ok($node);
 
 # ------------------------------------------------------------------------ checksums
 
-for my $checksums ('on', 'off')
 {
-	my $name = "data_checksums = $checksums";
-	# the default is on since PostgreSQL 18, off before; only 18 has the option to say so
-	my @option = $checksums eq 'on' ? '--data-checksums'
-	  : $node->pg_version >= 18 ? '--no-data-checksums' : ();
-	my $other = probe_cluster("checksums_$checksums", extra => \@option);
-	is($other->safe_psql('postgres', 'SHOW data_checksums'), $checksums, $name);
+	my $other = probe_cluster('checksums', extra => ['--data-checksums']);
 	my $place = add_tablespace($other, 'place');
-	works_ok($other, $name, "'$_'") for qw(pg_wal pg_default place);
+	works_ok($other, 'checksums', "'$_'") for qw(pg_wal place);
 	is($other->safe_psql('postgres', 'SET client_min_messages = warning;'
 			  . workload_call('function', SMALL_RUN . ", tablespace => 'place'")), '5',
-		"$name: a workload");
+		'checksums: a workload');
 
 	# what a dead server leaves is no block of a table
 	my $session = start_probe($other, "'place', " . LONG_PROBE);
 	$other->stop('immediate');
-	isnt(join(' ', bsd_glob("$place/*/pgsql_tmp/*sync_probe*")), '', "$name: files are left");
+	isnt(join(' ', bsd_glob("$place/*/pgsql_tmp/*sync_probe*")), '', 'checksums: files are left');
 	eval { $session->{run}->finish };
 	$other->start;
 	$other->stop;
-	$other->command_checks_all([ 'pg_checksums', '--check', '-D', $other->data_dir ],
-		$checksums eq 'on' ? 0 : 1,
-		[ $checksums eq 'on' ? qr/Bad checksums:\s+0$/m : qr/^$/ ],
-		[ $checksums eq 'on' ? qr/^$/ : qr/checksums are not enabled/ ],
-		"$name: pg_checksums");
+	$other->command_like([ 'pg_checksums', '--check', '-D', $other->data_dir ],
+		qr/Bad checksums:\s+0$/m, 'checksums: pg_checksums finds no bad one');
 }
 
 # ------------------------------------------------------------- statistics of indexes
@@ -279,34 +256,6 @@ SQL
 ok($quiet->poll_query_until('postgres', 'SELECT sync_probe_internal.busiest_tablespace()', 'place'),
 	'blocks of an index count for its tablespace');
 $quiet->stop;
-
-# --------------------------------------------------------------- the server's clock
-
-# A probe reads CLOCK_MONOTONIC, whatever the server measures with: what it has measured
-# fits into the time that passes here.
-my @clocks = values_of('timing_clock_source');
-SKIP:
-{
-	skip 'timing_clock_source: this server does not have it', 1 unless @clocks;
-	for my $clock (@clocks)
-	{
-		my $began = clock_gettime(CLOCK_MONOTONIC);
-		my ($status, $out, $err) = $node->psql('postgres', <<"SQL");
-SET client_min_messages = warning;
-SET timing_clock_source = $clock;
-SELECT sum(ops * mean_us) / 1e6 FROM sync_probe.probe(duration => '300 ms', record => false)
-SQL
-		my $passed = clock_gettime(CLOCK_MONOTONIC) - $began;
-	  SKIP:
-		{
-			skip "timing_clock_source = $clock: $err", 1
-			  if $status != 0 && $clock eq 'tsc' && $err =~ /timing_clock_source/;
-			ok($status == 0 && $out > 0 && $out <= $passed,
-				"timing_clock_source = $clock: times are as long as they are")
-			  or diag("$out s within $passed s, $err");
-		}
-	}
-}
 
 $node->stop;
 done_testing();

@@ -21,8 +21,8 @@ CREATE FUNCTION pg_temp.measured(run jsonb, speeds jsonb, new jsonb, width float
                                  said text DEFAULT 'switch sparse, switch sparse')
 RETURNS bigint LANGUAGE sql AS $$
     WITH run AS (
-        SELECT pg_temp.record_run('{"suite": "segments", "paced_entries": 0,
-            "saturated_rounds": 32, "storage": {"mount_options": "rw"}}' || (run - 'stays'),
+        SELECT pg_temp.record_run('{"suite": "segments",
+            "storage": {"mount_options": "rw"}}' || (run - 'stays'),
             NOT run ? 'stays') AS id),
     rows AS (
         INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, choice, verdict,
@@ -114,13 +114,10 @@ INSERT INTO scenario (name, recycle, init_zero, run, speeds, new, width, said, a
 ('imported', 'on', 'on', '{"imported_at": "2026-01-01"}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
  'switch sparse, switch sparse', NULL, NULL),
-('flushes of another size', 'on', 'on', '{"flush_size_source": "argument"}',
+('flushes of another size, or too few rounds', 'on', 'on', '{"usable_for_advice": false}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
  'switch sparse, switch sparse', NULL, NULL),
 ('another sync method', 'on', 'on', '{"wal_sync_method": "open_sync"}',
- '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
- 'switch sparse, switch sparse', NULL, NULL),
-('too few rounds', 'on', 'on', '{"saturated_rounds": 15}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
  'switch sparse, switch sparse', NULL, NULL),
 ('another suite', 'on', 'on', '{"suite": "wal"}',
@@ -257,7 +254,7 @@ SELECT is((SELECT string_agg(DISTINCT location, ' ') FROM sync_probe.segment_adv
 SELECT pg_temp.set_stage();
 SELECT pg_temp.measured('{}', '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}',
                         '{"zero_fill": 1, "sparse": 1.3}', 0.01) AS first_id \gset
-SELECT pg_temp.measured('{"flush_size_source": "argument"}', '{"recycle": 1, "sparse": 0.5}',
+SELECT pg_temp.measured('{"usable_for_advice": false}', '{"recycle": 1, "sparse": 0.5}',
                         '{"zero_fill": 1, "sparse": 0.5}', 0.01) AS run_id \gset
 SELECT is((SELECT DISTINCT run_id FROM sync_probe.segment_advice), :first_id::bigint,
           'a newer run that does not count');

@@ -13,10 +13,10 @@ SELECT plan(33);
 
 DELETE FROM sync_probe.runs;
 \ir include/stage.sql
-INSERT INTO sync_probe.runs (run_id, source, suite, location, started_at) VALUES
-(1, 'probe', 'stream', 'pg_wal', '2026-01-01 12:00:00Z'),
-(2, 'probe', 'stream', 'fast', '2026-01-01 13:00:00Z'),
-(3, 'probe', 'wal', 'pg_wal', '2026-01-01 14:00:00Z');
+INSERT INTO sync_probe.runs (run_id, suite, location, started_at) VALUES
+(1, 'stream', 'pg_wal', '2026-01-01 12:00:00Z'),
+(2, 'stream', 'fast', '2026-01-01 13:00:00Z'),
+(3, 'wal', 'pg_wal', '2026-01-01 14:00:00Z');
 INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io, status, p50_us,
                                      write_size) VALUES
 (1, 1, '8 kB', 'fdatasync', false, 'ok', 200, 8192),

@@ -27,7 +27,6 @@ busy(void)
 		.commits = 1000,
 		.wal_bytes = 300000,
 		.flushes = 500,
-		.flushed_bytes = 300000,
 	};
 
 	sums.part[SP_PART_SYNC] = 800;
@@ -53,8 +52,6 @@ follows_from_littles_law(void **state)
 	assert_float_equal(figures.connected, 10, 1e-9);
 	assert_float_equal(figures.wal_busy, 0.9, 1e-9);
 	assert_float_equal(figures.wal_bytes_per_commit, 300, 1e-9);
-	assert_float_equal(figures.bytes_per_flush, 600, 1e-9);
-	assert_float_equal(figures.commits_per_flush, 2, 1e-9);
 	assert_float_equal(figures.flushes_per_sec, 500, 1e-9);
 }
 
@@ -78,7 +75,7 @@ parts_add_up(void **state)
 static void
 tells_what_is_unknown(void **state)
 {
-	sp_commit_sums nothing = {.flushes = NAN, .flushed_bytes = NAN};
+	sp_commit_sums nothing = {.flushes = NAN};
 	sp_commit_sums idle = {.seconds = 5, .samples = 5000, .connected = 5000};
 	sp_commit_figures figures;
 
@@ -95,7 +92,6 @@ tells_what_is_unknown(void **state)
 	assert_true(isnan(figures.wait_us));
 	assert_true(isnan(figures.wait_share));
 	assert_true(isnan(figures.wal_bytes_per_commit));
-	assert_true(isnan(figures.bytes_per_flush));
 }
 
 /* Processes of logical replication commit, too, and are no sessions. */
@@ -121,12 +117,11 @@ adds_sums(void **state)
 
 	(void) state;
 	other.committers = 9;
-	other.unflushed = 3;
 	other.wal_busy = 100;
 	sp_commit_figures_of(&sums, &one);
 	sp_commit_sums_add(&sums, &other);
 	sp_commit_figures_of(&sums, &both);
-	assert_true(sums.commits == 2000 && sums.samples == 2000 && sums.unflushed == 3);
+	assert_true(sums.commits == 2000 && sums.samples == 2000);
 	assert_int_equal(sums.committers, 9);
 	assert_float_equal(both.wal_busy, 0.5, 1e-9);
 	assert_float_equal(one.wait_us, both.wait_us, 1e-9);
@@ -198,17 +193,6 @@ answers(void **state)
 	}
 }
 
-static void
-cuts_a_long_answer(void **state)
-{
-	sp_commit_sums sums = busy();
-	char		answer[16];
-
-	(void) state;
-	sp_commit_answer(&sums, 0, answer, sizeof(answer));
-	assert_string_equal(answer, "yes: sessions w");
-}
-
 int
 main(void)
 {
@@ -219,7 +203,6 @@ main(void)
 		cmocka_unit_test(share_is_at_most_one),
 		cmocka_unit_test(adds_sums),
 		cmocka_unit_test(answers),
-		cmocka_unit_test(cuts_a_long_answer),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -4,7 +4,7 @@
  *	  A probe never takes longer than its duration, on a simulated disk.
  *
  * The bound has two parts: a plan that does not fit into its duration is
- * refused before it runs (min_duration.c), and a plan that runs ends in time,
+ * refused before it runs (plan.c), and a plan that runs ends in time,
  * however slow its flushes are.  The __wrap_ functions are in fake_disk.h.
  *
  *-------------------------------------------------------------------------
@@ -14,7 +14,7 @@
 #define KILOBYTE	INT64_C(1024)
 #define GRACE		(2 * SECOND)
 
-static const char *const suites[] = {"wal", "pg_test_fsync"};
+static const sp_suite *const suites[] = {&sp_suite_wal, &sp_suite_pg_test_fsync};
 
 /* When the first round of each regime ended; 0 if it did not. */
 static int64_t first_round_at[SP_REGIMES];
@@ -31,7 +31,7 @@ watch_first_rounds(void *context)
 }
 
 static void
-plan_run(const char *suite, int64_t duration, double duty_cycle, int64_t interval, int64_t cost)
+plan_run(const sp_suite *suite, int64_t duration, double duty_cycle, int64_t interval, int64_t cost)
 {
 	plan_suite(suite, "fdatasync", 8192, 64 * KILOBYTE);
 	probe->duration_ns = duration;
@@ -78,43 +78,24 @@ check_end(const char *name)
 static bool
 is_refused(void)
 {
-	sp_min_duration min;
+	double		enough_ns;
 
-	sp_probe_min_duration(probe, &min);
-	return min.duration_ns > (double) probe->duration_ns;
+	return !sp_probe_fits(probe, &enough_ns);
 }
 
-/* Each value that a refusal suggests is accepted. */
+/* The duration that a refusal names is accepted. */
 static void
-check_ways_out(const char *name)
+check_way_out(const char *name)
 {
 	const int64_t duration = probe->duration_ns;
-	const double duty_cycle = probe->duty_cycle;
-	const int64_t interval = probe->flush_interval_ns;
-	sp_min_duration min;
+	double		enough_ns;
 
-	sp_probe_min_duration(probe, &min);
-	assert_true(min.paced_ns + min.saturated_ns > (double) duration);
-	probe->duration_ns = (int64_t) ceil(min.duration_ns) + 1;
+	(void) sp_probe_fits(probe, &enough_ns);
+	assert_true(enough_ns > (double) duration);
+	probe->duration_ns = (int64_t) ceil(enough_ns);
 	if (is_refused())
-		fail_msg("%s: a duration of %.0f ns is refused, too", name, min.duration_ns);
+		fail_msg("%s: a duration of %.0f ns is refused, too", name, enough_ns);
 	probe->duration_ns = duration;
-	if (!isnan(min.duty_cycle))
-	{
-		assert_true(min.duty_cycle <= 1);
-		probe->duty_cycle = fmin(min.duty_cycle * (1 + 1e-9), 1);
-		if (is_refused())
-			fail_msg("%s: a duty_cycle of %g is refused, too", name, min.duty_cycle);
-	}
-	probe->duty_cycle = duty_cycle;
-	if (!isnan(min.flush_interval_ns))
-	{
-		probe->flush_interval_ns = (int64_t) min.flush_interval_ns - 1;
-		if (probe->flush_interval_ns > 0 && is_refused())
-			fail_msg("%s: a flush_interval of %.0f ns is refused, too",
-					 name, min.flush_interval_ns);
-	}
-	probe->flush_interval_ns = interval;
 }
 
 /* A plan is either refused with a suggestion, or ends in time. */
@@ -133,7 +114,7 @@ takes_no_longer_than_told(void **state)
 	(void) state;
 	for (size_t i = 0; i < plans; i++)
 	{
-		const char *suite = suites[i % 2];
+		const sp_suite *suite = suites[i % 2];
 		int64_t		duration = durations[i / 2 % lengthof(durations)];
 		double		duty_cycle = duty_cycles[i / 2 / lengthof(durations) % lengthof(duty_cycles)];
 		int64_t		interval = intervals[i / 2 / lengthof(durations) / lengthof(duty_cycles)];
@@ -142,7 +123,8 @@ takes_no_longer_than_told(void **state)
 		{
 			char		name[128];
 
-			snprintf(name, sizeof(name), "%s, %d ms, duty cycle %g, every %d us, %d us", suite,
+			snprintf(name, sizeof(name), "%s, %d ms, duty cycle %g, every %d us, %d us",
+					 suite->name,
 					 (int) duration, duty_cycle, (int) interval, (int) costs[k]);
 			plan_run(suite, duration * MILLISECOND, duty_cycle, interval * 1000, costs[k] * 1000);
 			if ((i + k) % 2 == 0)
@@ -150,7 +132,7 @@ takes_no_longer_than_told(void **state)
 			if (is_refused())
 			{
 				refused++;
-				check_ways_out(name);
+				check_way_out(name);
 				break;			/* the cost is not known to the plan */
 			}
 			ran++;
@@ -162,67 +144,47 @@ takes_no_longer_than_told(void **state)
 	assert_true(refused > 100 && ran > 100);
 }
 
-/* The minimum durations of some plans, in ms. */
+/* Durations of some plans, in ms. */
 static const struct
 {
-	const char *suite;
+	const sp_suite *suite;
 	double		duration;
 	double		duty_cycle;
 	double		interval;
 	sp_regime	deciding;
-	double		paced;
-	double		saturated;
-	double		min_duration;
-	double		min_duty_cycle;	/* 0: none would do */
-	double		longest_interval;	/* 0: none would do */
-}			min_cases[] =
+	bool		fits;
+	double		enough;
+}			fit_cases[] =
 {
 	/* seven cases of the wal suite, sixteen of the tool's, 4 ms each */
-	{"wal", 5000, 1, 5, SP_PACED, 5, 28, 6.25, 28.0 / 4995, 4972},
-	{"wal", 10, 1, 5, SP_PACED, 5, 2, 6.25, 0.4, 8},	/* as in the regression tests */
-	{"wal", 200, 0.0001, 5, SP_PACED, 5, 280000, 280005, 28.0 / 195, 0},
-	{"wal", 5000, 1, 60000, SP_PACED, 60000, 28, 60028, 0, 4972},
-	{"wal", 5000, 1, 3000, SP_PACED, 3000, 28, 3028, 28.0 / 2000, 4972},
-	{"wal", 50, 0.8, 5, SP_PACED, 5, 12.5, 5 / 0.75, 10.0 / 45, 37.5},
-	{"wal", 50, 0.2, 5, SP_PACED, 5, 50, 145, 10.0 / 45, 0},
+	{&sp_suite_wal, 5000, 1, 5, SP_PACED, true, 33},
+	{&sp_suite_wal, 10, 1, 5, SP_PACED, true, 33},	/* as in the regression tests */
+	{&sp_suite_wal, 200, 0.0001, 5, SP_PACED, false, 280005},
+	{&sp_suite_wal, 5000, 1, 60000, SP_PACED, false, 60028},
+	{&sp_suite_wal, 5000, 1, 3000, SP_PACED, true, 3028},
+	{&sp_suite_wal, 50, 0.8, 5, SP_PACED, true, 40},
+	{&sp_suite_wal, 50, 0.2, 5, SP_PACED, false, 145},
 	/* back to back decides: its slices get four fifths of the time */
-	{"wal", 5000, 1, 5, SP_SATURATED, 5, 28, 25, 28.0 / 4995, 4972},
-	{"wal", 10, 1, 5, SP_SATURATED, 5, 8, 25, 0, 2},
-	{"wal", 50, 0.9, 5, SP_SATURATED, 5, 28 / 0.9, 5 + 28 / 0.9, 28.0 / 45, 50 - 28 / 0.9},
-	{"pg_test_fsync", 10, 1, 5, SP_PACED, 0, 10, 0, 1, 0},
-	{"pg_test_fsync", 10, 0.5, 5, SP_PACED, 0, 20, 128, 1, 0},
-	{"pg_test_fsync", 5000, 0.01, 60000, SP_PACED, 0, 6400, 6400, 64.0 / 5000, 0},
+	{&sp_suite_wal, 10, 1, 5, SP_SATURATED, false, 33},
+	{&sp_suite_wal, 50, 0.9, 5, SP_SATURATED, true, 5 + 28 / 0.9},
+	{&sp_suite_pg_test_fsync, 10, 1, 5, SP_PACED, true, 64},
+	{&sp_suite_pg_test_fsync, 10, 0.5, 5, SP_PACED, false, 128},
 };
 
 static void
-equals_in_ms(const char *what, size_t i, double ns, double ms)
-{
-	if (fabs(ns / MILLISECOND - ms) > 1e-3)
-		fail_msg("row %zu, %s: %g ms, expected %g", i, what, ns / MILLISECOND, ms);
-}
-
-static void
-tells_the_shortest_time(void **state)
+tells_whether_a_round_fits(void **state)
 {
 	(void) state;
-	for (size_t i = 0; i < lengthof(min_cases); i++)
+	for (size_t i = 0; i < lengthof(fit_cases); i++)
 	{
-		sp_min_duration min;
+		double		enough_ns;
 
-		plan_run(min_cases[i].suite, (int64_t) (min_cases[i].duration * MILLISECOND),
-				 min_cases[i].duty_cycle, (int64_t) (min_cases[i].interval * MILLISECOND), 1000);
-		probe->deciding = min_cases[i].deciding;
-		sp_probe_min_duration(probe, &min);
-		assert_int_equal(min.paced_cases, strcmp(min_cases[i].suite, "wal") == 0 ? 5 : 0);
-		assert_int_equal(min.saturated_cases, strcmp(min_cases[i].suite, "wal") == 0 ? 7 : 16);
-		equals_in_ms("paced", i, min.paced_ns, min_cases[i].paced);
-		equals_in_ms("saturated", i, min.saturated_ns, min_cases[i].saturated);
-		equals_in_ms("duration", i, min.duration_ns, min_cases[i].min_duration);
-		equals_in_ms("flush_interval", i, isnan(min.flush_interval_ns) ? 0 : min.flush_interval_ns,
-					 min_cases[i].longest_interval);
-		equals_in_ms("duty_cycle", i, isnan(min.duty_cycle) ? 0 : min.duty_cycle * MILLISECOND,
-					 min_cases[i].min_duty_cycle);
-		assert_int_equal(is_refused(), min_cases[i].min_duration > min_cases[i].duration);
+		plan_run(fit_cases[i].suite, (int64_t) (fit_cases[i].duration * MILLISECOND),
+				 fit_cases[i].duty_cycle, (int64_t) (fit_cases[i].interval * MILLISECOND), 1000);
+		probe->deciding = fit_cases[i].deciding;
+		if (sp_probe_fits(probe, &enough_ns) != fit_cases[i].fits ||
+			fabs(enough_ns / MILLISECOND - fit_cases[i].enough) > 1e-3)
+			fail_msg("row %zu: enough are %g ms", i, enough_ns / MILLISECOND);
 	}
 }
 
@@ -247,7 +209,7 @@ leaves_out_a_warm_up_that_takes_too_long(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(slow_paces); i++)
 	{
-		plan_run("wal", 5 * SECOND, 1, slow_paces[i].interval * MILLISECOND, 100 * 1000);
+		plan_run(&sp_suite_wal, 5 * SECOND, 1, slow_paces[i].interval * MILLISECOND, 100 * 1000);
 		run_probe();
 		check_end("a slow pace");
 		assert_true(probe->rounds[SP_SATURATED] > 0);
@@ -287,7 +249,7 @@ cuts_the_round_that_is_under_way(void **state)
 	{
 		for (int regimes = 1; regimes <= 3; regimes++)
 		{
-			plan_run("wal", duration * MILLISECOND, 1, 5 * MILLISECOND, 2 * MILLISECOND);
+			plan_run(&sp_suite_wal, duration * MILLISECOND, 1, 5 * MILLISECOND, 2 * MILLISECOND);
 			if (regimes < 3)
 				keep_regime(regimes == 1 ? SP_PACED : SP_SATURATED);
 			disk.cost[FSYNC] = disk.cost[FDATASYNC] = 0;
@@ -309,68 +271,6 @@ cuts_the_round_that_is_under_way(void **state)
 		}
 	}
 	assert_true(cut > 0);
-}
-
-/* There is no rest after the last round. */
-static void
-rests_until_the_deadline_only(void **state)
-{
-	(void) state;
-	for (size_t s = 0; s < lengthof(suites); s++)
-	{
-		plan_run(suites[s], 5 * SECOND, 0.02, 5 * MILLISECOND, 30 * MILLISECOND);
-		assert_false(is_refused());
-		run_probe();
-		check_end(suites[s]);
-		/* a flush of 30 ms would be followed by 1.5 s of rest */
-		assert_true(probe->finished_ns - probe->started_ns <
-					5 * SECOND + GRACE + 200 * MILLISECOND);
-		assert_true(disk.slept > 4 * SECOND && disk.slept <= 5 * SECOND);
-	}
-}
-
-/*
- * A run exceeds its time only by an operation that has begun, and uses all the
- * time that fits a round.
- */
-static void
-ends_in_time(void **state)
-{
-	static const int64_t costs[] = {20 * 1000, MILLISECOND, 8 * MILLISECOND};
-	static const double duty_cycles[] = {1, 0.5};
-
-	(void) state;
-	for (size_t s = 0; s < 2 * lengthof(costs) * lengthof(duty_cycles); s++)
-	{
-		int64_t		cost = costs[s / 2 % lengthof(costs)];
-		double		duty_cycle = duty_cycles[s / 2 / lengthof(costs)];
-
-		plan_run(suites[s % 2], 2 * SECOND, duty_cycle, 5 * MILLISECOND, cost);
-		disk.cost[FSYNC] = disk.cost[FDATASYNC] = 300 * 1000;
-		disk.sd = 0;
-		for (int64_t duration = 2 * SECOND; duration < 4 * SECOND; duration += 37 * MILLISECOND)
-		{
-			/* six operations or 4 ms and one, of all cases of a regime */
-			int64_t		operation = 2 * cost + MILLISECOND;
-			int64_t		slice = 6 * operation > 4 * MILLISECOND + operation
-				? 6 * operation : 4 * MILLISECOND + operation;
-			int64_t		round = (int64_t) ((double) (slice * (s % 2 == 0 ? 7 : 16)) / duty_cycle);
-			int64_t		over;
-
-			/* sixteen short writes are an operation of their own */
-			if (s % 2 == 1)
-				round += (int64_t) (6 * (31 * cost) / duty_cycle);
-			probe->duration_ns = duration;
-			memset(first_round_at, 0, sizeof(first_round_at));
-			run_probe();
-			check_end(suites[s % 2]);
-			over = probe->finished_ns - probe->started_ns - duration;
-			if (over < -round)
-				fail_msg("%s, operation of %lld us: %lld us over, round of %lld us",
-						 suites[s % 2], (long long) cost / 1000, (long long) over / 1000,
-						 (long long) round / 1000);
-		}
-	}
 }
 
 /* Both regimes have a round even if the time is over at once. */
@@ -428,11 +328,9 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(takes_no_longer_than_told),
-		cmocka_unit_test(tells_the_shortest_time),
+		cmocka_unit_test(tells_whether_a_round_fits),
 		cmocka_unit_test(leaves_out_a_warm_up_that_takes_too_long),
 		cmocka_unit_test(cuts_the_round_that_is_under_way),
-		cmocka_unit_test(rests_until_the_deadline_only),
-		cmocka_unit_test(ends_in_time),
 		cmocka_unit_test(gives_every_case_one_round),
 		cmocka_unit_test(says_what_was_stopped),
 	};

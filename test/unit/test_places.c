@@ -13,7 +13,7 @@
 #define KILOBYTE	INT64_C(1024)
 
 /* Files that rotate without copies: one method is not here, one is here twice. */
-#define FILES		((int) sp_sync_method_count)
+#define FILES		count_compared(SP_PACED)
 #define ROTATES(file)	((file).ring == 1 || (file).ring == 2)
 
 /* The calls of a run between two moves, and what they tell. */
@@ -76,7 +76,7 @@ read_blocks(void)
 static void
 plan_rotation(const char *current, bool direct_io_open, int64_t duration)
 {
-	plan_suite("wal", current, 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, current, 8192, 64 * KILOBYTE);
 	for (int i = 0; direct_io_open && i < probe->nfiles; i++)
 	{
 		if (probe->files[i].ring == 0 || !probe->files[i].method->opens_synced)
@@ -174,7 +174,7 @@ brings_every_method_to_every_file(void **state)
 			assert_int_equal(rings[i] > 0, i == 1 || (i == 2 && squares[row].direct_io_open));
 			assert_int_not_equal(rings[i], 1);
 		}
-		assert_int_equal(rotating, FILES);
+		assert_int_equal(rotating, count_compared(squares[row].regime));
 	}
 }
 
@@ -256,14 +256,14 @@ leaves_out_the_round_after_a_move(void **state)
 	}
 }
 
-/* A paced block has at least 16 rounds and lasts at least 40 ms, in whole entries. */
+/* A paced block has at least 16 rounds and lasts at least 40 ms, in whole samples. */
 static void
-moves_after_whole_entries(void **state)
+moves_after_whole_samples(void **state)
 {
 	static const struct
 	{
 		int64_t		interval;	/* us */
-		int			entry;		/* rounds */
+		int			sample;		/* rounds */
 		int			block;
 		int64_t		round;		/* us, where the flushes do not fit into an interval */
 	}			rows[] = {
@@ -298,7 +298,7 @@ moves_after_whole_entries(void **state)
 		probe->duration_ns = (20 + 4 * rows[i].block) * 1000 *
 			(rows[i].round > 0 ? rows[i].round : rows[i].interval);
 		run_probe();
-		assert_int_equal(rows[i].block % rows[i].entry, 0);
+		assert_int_equal(rows[i].block % rows[i].sample, 0);
 		read_blocks();
 		for (int b = 0; b + 1 < nblocks; b++)
 		{
@@ -320,9 +320,9 @@ moves_after_whole_entries(void **state)
 			if (probe->results[c].status != SP_OK)
 				continue;
 			assert_int_equal(series->rounds, probe->rounds[SP_PACED]);
-			assert_int_equal(series->n, probe->rounds[SP_PACED] / rows[i].entry);
-			assert_int_equal(series->n, probe->entries[SP_PACED]);
-			assert_int_equal(series->pending_rounds, probe->rounds[SP_PACED] % rows[i].entry);
+			assert_int_equal(series->n, probe->rounds[SP_PACED] / rows[i].sample);
+			assert_int_equal(series->n, probe->samples[SP_PACED]);
+			assert_int_equal(series->pending_rounds, probe->rounds[SP_PACED] % rows[i].sample);
 		}
 	}
 }
@@ -373,12 +373,12 @@ evens_out_the_places(void **state)
 		{
 			sp_speed	speed = probe->results[c].speed;
 
-			if (probe->results[c].status != SP_OK || !probe->cases[c].contender ||
+			if (probe->results[c].status != SP_OK || !probe->cases[c].candidate ||
 				probe->cases[c].baseline == c)
 				continue;
 			assert_true(rotates || strcmp(probe->cases[c].label, "fsync") != 0 ||
 						speed.high < 0.95);
-			/* 3 of 5 entries do not have it at either of two methods */
+			/* 3 of 5 samples do not have it at either of two methods */
 			assert_true(!rotates || fabs(speed.estimate - 1) < 0.02);
 		}
 	}
@@ -405,7 +405,7 @@ knows_the_flags_of_a_method(void **state)
 		file->direct_io = true;
 		assert_int_equal(sp_open_flags(file), all | rows[i].flags | O_DIRECT);
 	}
-	plan_suite("pg_test_fsync", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 64 * KILOBYTE);
 	assert_null(probe->files[probe->nfiles - 1].method);
 	assert_int_equal(sp_open_flags(&probe->files[probe->nfiles - 1]), all);
 }
@@ -472,7 +472,7 @@ reopens_no_strange_file(void **state)
 	struct stat status;
 
 	(void) state;
-	plan_suite("pg_test_fsync", "fdatasync", 8192, 1024 * 1024);
+	plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 1024 * 1024);
 	probe->duration_ns = SECOND;
 	probe->callbacks.round_done = replace_all_files;
 	disk.really_writes = true;
@@ -504,7 +504,7 @@ counts_all_syncs(void **state)
 	assert_true(count_moves() > 2);
 	assert_int_equal(probe->syncs, disk.operations);
 
-	plan_suite("pg_test_fsync", "fdatasync", 8192, 1024 * 1024);
+	plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 1024 * 1024);
 	probe->duration_ns = SECOND;
 	run_probe();
 	assert_true(disk.nrecords < MAX_RECORDS);
@@ -562,47 +562,13 @@ uses_copies_where_there_is_time(void **state)
 			else
 				assert_uint_in_range(result->histogram.ops, rows[i].copies * (rounds - 40),
 								rows[i].copies * (rounds - 16) + 16);
-			/* an entry is a mean, however many files */
+			/* a sample is a mean, however many files */
 			for (int k = 0; k < result->series.n; k++)
 				assert_float_equal(result->series.mean_us[k], own, 1e-3);
 			assert_int_equal(result->tail.slow_rounds, 0);
 			assert_uint_in_range(result->tail.rounds, rounds - 17, rounds);
 		}
 	}
-}
-
-/* Each copy sees the cluster's own interval, and a round has each of them once. */
-static void
-paces_every_copy(void **state)
-{
-	int64_t		before[SP_MAX_FILES] = {0};
-	int			seen = 0;
-
-	(void) state;
-	plan_rotation("fdatasync", false, 3 * SECOND);
-	keep_regime(SP_PACED);
-	stay_at_home();
-	disk.tick = 0;
-	probe->flush_interval_ns = 20 * MILLISECOND;
-	run_probe();
-	assert_int_equal(probe->paced_copies, 3);
-	for (int i = 0; i < disk.nrecords; i++)
-	{
-		const call_record *call = &disk.records[i];
-		int64_t		since;
-
-		if (call->call != PWRITE)
-			continue;
-		since = call->at - before[call->file];
-		if (before[call->file] > 0)
-		{
-			/* once a round, anywhere in it */
-			assert_uint_in_range(since, MILLISECOND, 2 * 20 * MILLISECOND);
-			seen += probe->cases[call->home].file != call->home;
-		}
-		before[call->file] = call->at;
-	}
-	assert_true(seen > 100);
 }
 
 /* From a failure on, every method stays where it is; the failed file is left alone. */
@@ -648,23 +614,6 @@ stays_after_a_failure(void **state)
 			}
 			assert_true(after > 100);
 		}
-	}
-}
-
-/* A run begins at home, also after one that ended elsewhere. */
-static void
-begins_at_home(void **state)
-{
-	(void) state;
-	plan_rotation("fdatasync", false, SECOND);
-	for (int run = 0; run < 2; run++)
-	{
-		probe->duration_ns = SECOND + run * 100 * MILLISECOND;
-		run_probe();
-		read_blocks();
-		assert_true(nblocks > 3);
-		for (int file = 0; file < probe->nfiles; file++)
-			assert_true(blocks[0].home_at[file] == -1 || blocks[0].home_at[file] == file);
 	}
 }
 
@@ -729,67 +678,6 @@ moves_within_its_time(void **state)
 
 /* ------------------------------------------------------------ creation order */
 
-static void
-creates_in_a_random_order(void **state)
-{
-	const int	seeds = 2000;
-	int			first[SP_MAX_FILES] = {0};
-	int			last[SP_MAX_FILES] = {0};
-	int			same = 0;
-	int			before[SP_MAX_FILES] = {0};
-
-	(void) state;
-	plan_rotation("fdatasync", false, SECOND);
-	for (int seed = 1; seed <= seeds; seed++)
-	{
-		int			order[SP_MAX_FILES] = {0};
-		int			again[SP_MAX_FILES] = {0};
-		bool		seen[SP_MAX_FILES] = {false};
-
-		probe->random_seed = (uint64_t) seed;
-		sp_creation_order(probe, order);
-		sp_creation_order(probe, again);
-		assert_memory_equal(order, again, sizeof(order));
-		for (int i = 0; i < probe->nfiles; i++)
-		{
-			assert_uint_in_range(order[i], 0, probe->nfiles - 1);
-			assert_false(seen[order[i]]);
-			seen[order[i]] = true;
-		}
-		same += memcmp(order, before, sizeof(order)) == 0;
-		memcpy(before, order, sizeof(order));
-		first[order[0]]++;
-		last[order[probe->nfiles - 1]]++;
-	}
-	assert_uint_in_range(same, 0, 5);	/* hardly ever by chance */
-	/* twenty files: 100 times each, by chance 10 more or less; five standard deviations */
-	assert_int_equal(probe->nfiles, 20);
-	for (int i = 0; i < probe->nfiles; i++)
-	{
-		assert_uint_in_range(first[i], 100 - 50, 100 + 50);
-		assert_uint_in_range(last[i], 100 - 50, 100 + 50);
-	}
-}
-
-/* It takes nothing from the random numbers of the run, before or after. */
-static void
-keeps_the_order_of_the_run(void **state)
-{
-	int			order[SP_MAX_FILES];
-	static call_record first_run[200];
-
-	(void) state;
-	plan_rotation("fdatasync", false, 100 * MILLISECOND);
-	run_probe();
-	assert_true(disk.nrecords > 200);
-	memcpy(first_run, disk.records, 200 * sizeof(call_record));
-	sp_creation_order(probe, order);
-	disk.now = 0;
-	run_probe();
-	for (int i = 0; i < 200; i++)
-		assert_int_equal(disk.records[i].home, first_run[i].home);
-}
-
 int
 main(void)
 {
@@ -797,7 +685,7 @@ main(void)
 		cmocka_unit_test(brings_every_method_to_every_file),
 		cmocka_unit_test(syncs_every_file_at_a_move),
 		cmocka_unit_test(leaves_out_the_round_after_a_move),
-		cmocka_unit_test(moves_after_whole_entries),
+		cmocka_unit_test(moves_after_whole_samples),
 		cmocka_unit_test(goes_on_where_the_other_ended),
 		cmocka_unit_test(evens_out_the_places),
 		cmocka_unit_test(knows_the_flags_of_a_method),
@@ -805,13 +693,9 @@ main(void)
 		cmocka_unit_test(reopens_no_strange_file),
 		cmocka_unit_test(counts_all_syncs),
 		cmocka_unit_test(uses_copies_where_there_is_time),
-		cmocka_unit_test(paces_every_copy),
 		cmocka_unit_test(stays_after_a_failure),
-		cmocka_unit_test(begins_at_home),
 		cmocka_unit_test(rests_after_a_move),
 		cmocka_unit_test(moves_within_its_time),
-		cmocka_unit_test(creates_in_a_random_order),
-		cmocka_unit_test(keeps_the_order_of_the_run),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -15,14 +15,14 @@
 /* Plans that together make every call. */
 static const struct
 {
-	const char *suite;
+	const sp_suite *suite;
 	int			flush_size;
 }			plans[] =
 {
-	{"wal", 8192},
-	{"wal", 300000},			/* pwritev */
-	{"pg_test_fsync", 8192},	/* openat and close */
-	{"wal", 8192},				/* long enough that files move */
+	{&sp_suite_wal, 8192},
+	{&sp_suite_wal, 300000},			/* pwritev */
+	{&sp_suite_pg_test_fsync, 8192},	/* openat and close */
+	{&sp_suite_wal, 8192},				/* long enough that files move */
 };
 
 #define MOVING_PLAN		3
@@ -178,7 +178,7 @@ static void
 ends_when_every_file_fails(void **state)
 {
 	(void) state;
-	plan_suite("wal", "fdatasync", 8192, 1024 * 1024);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 1024 * 1024);
 	probe->duration_ns = 60 * SECOND;
 	probe->stop_early = false;
 	disk.fail_call = OPENAT;
@@ -255,20 +255,6 @@ finishes_a_short_write(void **state)
 		}
 	}
 	assert_true(finished > 10);
-}
-
-/* The first failure is reported; the close after it does not hide it. */
-static void
-reports_the_first_of_two_failures(void **state)
-{
-	(void) state;
-	plan_short_run(2);
-	disk.close_errno = EDQUOT;
-	for (size_t fault = 0; fault < lengthof(faults); fault++)
-	{
-		if (faults[fault].call == PWRITE || faults[fault].call == FSYNC)
-			assert_true(fail_each_call(fault, EIO) > 0);
-	}
 }
 
 /* Callbacks may change errno. */
@@ -370,29 +356,6 @@ tells_that_direct_io_is_refused(void **state)
 	assert_true(refused > 10);
 }
 
-/* If all cases of one regime fail, the other regime gets all the time. */
-static void
-leaves_the_time_to_what_still_works(void **state)
-{
-	(void) state;
-	plan_short_run(0);
-	probe->duration_ns = 4 * SECOND;
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		/* the paced regime has fdatasync only */
-		if (probe->cases[c].regime == SP_PACED && c != 1)
-			probe->cases[c].file = 3;	/* fsync_writethrough: unsupported */
-	}
-	probe->cases[7].file = 3;
-	disk.fail_call = FDATASYNC;
-	disk.fail_errno = EIO;
-	disk.fail_at = 1;
-	run_probe();
-	assert_int_equal(probe->results[1].status, SP_ERROR);
-	assert_true(probe->finished_ns - probe->started_ns > 3 * SECOND);
-	assert_true(probe->rounds[SP_SATURATED] > 40);
-}
-
 /* An interrupt may come at any check, and leaves the engine by a jump. */
 static void
 holds_nothing_when_interrupted(void **state)
@@ -420,12 +383,10 @@ main(void)
 		cmocka_unit_test(survives_the_failure_of_any_call),
 		cmocka_unit_test(ends_when_every_file_fails),
 		cmocka_unit_test(finishes_a_short_write),
-		cmocka_unit_test(reports_the_first_of_two_failures),
 		cmocka_unit_test(knows_errno_before_it_calls_back),
 		cmocka_unit_test(never_repeats_a_failed_sync),
 		cmocka_unit_test(advises_nothing_when_the_current_method_fails),
 		cmocka_unit_test(tells_that_direct_io_is_refused),
-		cmocka_unit_test(leaves_the_time_to_what_still_works),
 		cmocka_unit_test(holds_nothing_when_interrupted),
 	};
 

@@ -329,7 +329,7 @@ plan(bool wal_recycle, bool wal_init_zero)
 		.operation_begin = nothing, .operation_end = nothing, .round_done = round_done,
 		.check_space = check_space,
 	};
-	sp_suite_find("segments")->plan(probe, &server);
+	sp_probe_plan(probe, &sp_suite_segments, &server);
 }
 
 /* As the caller does before a run. */
@@ -360,12 +360,12 @@ static int
 count_files(void)
 {
 	DIR		   *files = opendir(directory);
-	struct dirent *entry;
+	struct dirent *sample;
 	int			n = 0;
 
 	assert_non_null(files);
-	while ((entry = readdir(files)) != NULL)
-		n += entry->d_name[0] != '.';
+	while ((sample = readdir(files)) != NULL)
+		n += sample->d_name[0] != '.';
 	closedir(files);
 	return n;
 }
@@ -450,7 +450,7 @@ verdict(sp_segment_part part, const char **recommended)
 
 	assert_true(sp_segments_judge(probe, part, &comparison, &judgement));
 	*recommended = judgement.verdict != SP_SWITCH ? NULL :
-		comparison.contenders[judgement.recommended].name;
+		comparison.candidates[judgement.recommended].name;
 	return judgement.verdict;
 }
 
@@ -490,11 +490,12 @@ plans_what_the_settings_say(void **state)
 			{
 				int			c = case_of(part, kind, false);
 
-				assert_int_equal(c >= 0, sp_segment_part_has(part, kind));
+				assert_int_equal(c >= 0, kind != SP_RECYCLED ||
+							 (part != SP_NEW_SEGMENT && part != SP_REMOVAL));
 				if (c < 0)
 					continue;
 				assert_int_equal(probe->cases[c].baseline, case_of(part, baseline, false));
-				assert_int_equal(probe->cases[c].contender, part <= SP_NEW_SEGMENT);
+				assert_int_equal(probe->cases[c].candidate, part <= SP_NEW_SEGMENT);
 				assert_false(probe->cases[c].control);
 			}
 			assert_true(case_of(part, baseline, true) >= 0);
@@ -511,18 +512,6 @@ plans_what_the_settings_say(void **state)
 }
 
 static void
-knows_no_method(void **state)
-{
-	sp_server	server = {.segment_size = SEGMENT, .init_write_size = FILL, .flush_size = FLUSH};
-
-	(void) state;
-	plan(true, true);
-	sp_suite_find("segments")->plan(memset(probe, 0, sizeof(*probe)), &server);
-	for (int i = 0; i < probe->nfiles; i++)
-		assert_int_equal(probe->files[i].status, SP_UNSUPPORTED);
-}
-
-static void
 bounds_what_is_large(void **state)
 {
 	sp_server	server = {
@@ -531,7 +520,7 @@ bounds_what_is_large(void **state)
 	};
 
 	(void) state;
-	sp_suite_find("segments")->plan(memset(probe, 0, sizeof(*probe)), &server);
+	sp_probe_plan(memset(probe, 0, sizeof(*probe)), &sp_suite_segments, &server);
 	assert_int_equal(probe->files[0].size, SP_WAL_FILE_MAX_SIZE);
 	assert_int_equal(probe->segments.all_flushes, 1);
 }
@@ -669,85 +658,7 @@ judges_the_kinds(void **state)
 	}
 }
 
-/* Of two kinds that cost the same the present one is kept. */
-static void
-keeps_what_is_as_good(void **state)
-{
-	const char *kind;
-
-	(void) state;
-	plan(false, true);
-	disk.cost[FSYNC] = disk.cost[PWRITEV] = 0;
-	run();
-	assert_int_equal(verdict(SP_NEW_SEGMENT, &kind), SP_KEEP);
-	assert_null(kind);
-}
-
-static void
-is_undecided_in_noise(void **state)
-{
-	const char *kind;
-
-	(void) state;
-	plan(true, true);
-	disk.noise = 2;
-	probe->duration_ns = 3 * SP_NS_PER_S;
-	run();
-	assert_int_equal(verdict(SP_WHOLE_SEGMENT, &kind), SP_UNDECIDED);
-	assert_null(kind);
-	assert_true(probe->finished_ns - probe->started_ns > 2 * SP_NS_PER_S);
-}
-
-/* The intervals of all kinds, the first one that of the control. */
-static sp_verdict
-judge_speeds(sp_speed recycled, sp_speed zero_filled, sp_speed sparse)
-{
-	const char *kind;
-
-	plan(true, true);
-	probe->results[case_of(SP_WHOLE_SEGMENT, SP_RECYCLED, false)].speed = recycled;
-	probe->results[case_of(SP_WHOLE_SEGMENT, SP_ZERO_FILLED, false)].speed = zero_filled;
-	probe->results[case_of(SP_WHOLE_SEGMENT, SP_SPARSE, false)].speed = sparse;
-	return verdict(SP_WHOLE_SEGMENT, &kind);
-}
-
-/* A switch needs a gain beyond the noise; that nothing is gained needs no quiet disk. */
-static void
-asks_for_a_gain_beyond_the_noise(void **state)
-{
-	sp_speed	quiet = {1, 0.98, 1.02};
-	sp_speed	noisy = {1, 0.7, 1.4};
-	sp_speed	slower = {0.5, 0.4, 0.6};
-	sp_speed	unknown = {NAN, NAN, NAN};
-
-	(void) state;
-	assert_int_equal(judge_speeds(quiet, slower, (sp_speed) {1.5, 1.3, 1.7}), SP_SWITCH);
-	assert_int_equal(judge_speeds(noisy, slower, (sp_speed) {1.5, 1.3, 1.7}), SP_UNDECIDED);
-	assert_int_equal(judge_speeds(noisy, slower, (sp_speed) {1.7, 1.5, 1.9}), SP_SWITCH);
-	assert_int_equal(judge_speeds(noisy, slower, slower), SP_KEEP);
-	assert_int_equal(judge_speeds(noisy, slower, noisy), SP_UNDECIDED);
-	assert_int_equal(judge_speeds(quiet, slower, quiet), SP_KEEP);
-	/* the current kind differs from itself, or was not measured twice */
-	assert_int_equal(judge_speeds((sp_speed) {1.1, 1.06, 1.2}, slower, slower), SP_KEEP);
-	assert_int_equal(judge_speeds((sp_speed) {1.1, 1.06, 1.4}, slower, (sp_speed) {1.5, 1.3, 1.7}),
-					 SP_UNDECIDED);
-	assert_int_equal(judge_speeds(unknown, slower, slower), SP_KEEP);
-	assert_int_equal(judge_speeds(unknown, slower, (sp_speed) {1.5, 1.3, 1.7}), SP_UNDECIDED);
-}
-
 /* ----------------------------------------------------------------------- time */
-
-static void
-uses_the_whole_time_if_told(void **state)
-{
-	(void) state;
-	plan(true, true);
-	probe->stop_early = false;
-	probe->duration_ns = 20 * SP_NS_PER_S;
-	run();
-	assert_uint_in_range(probe->finished_ns - probe->started_ns,
-						 19 * SP_NS_PER_S, 20 * SP_NS_PER_S);
-}
 
 static void
 rests_as_the_duty_cycle_says(void **state)
@@ -775,21 +686,6 @@ adapts_to_a_disk_that_slows_down(void **state)
 	assert_true(probe->rounds[SP_SATURATED] >= 16);
 	assert_uint_in_range(probe->segments.fewest_flushes, 8, 64);
 	assert_true(probe->finished_ns - probe->started_ns <= probe->duration_ns);
-}
-
-/* A disk that takes 3 s to fill a segment: no round in that time, and no file is left. */
-static void
-ends_on_a_slow_disk(void **state)
-{
-	(void) state;
-	plan(true, true);
-	disk.cost[PWRITEV] = 800 * SP_NS_PER_MS;
-	probe->duration_ns = SP_NS_PER_S;
-	run();
-	assert_int_equal(probe->rounds[SP_SATURATED], 0);
-	assert_true(probe->finished_ns - probe->started_ns < 4 * SP_NS_PER_S);
-	for (int c = 0; c < probe->ncases; c++)
-		assert_int_equal(probe->results[c].status, SP_STOPPED);
 }
 
 /* -------------------------------------------------------------------- failures */
@@ -1035,19 +931,13 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plans_what_the_settings_say),
-		cmocka_unit_test(knows_no_method),
 		cmocka_unit_test(bounds_what_is_large),
 		cmocka_unit_test(does_what_the_server_does),
 		cmocka_unit_test(measures_every_kind),
 		cmocka_unit_test(adds_creation_and_all_flushes),
 		cmocka_unit_test(judges_the_kinds),
-		cmocka_unit_test(keeps_what_is_as_good),
-		cmocka_unit_test(is_undecided_in_noise),
-		cmocka_unit_test(asks_for_a_gain_beyond_the_noise),
-		cmocka_unit_test(uses_the_whole_time_if_told),
 		cmocka_unit_test(rests_as_the_duty_cycle_says),
 		cmocka_unit_test(adapts_to_a_disk_that_slows_down),
-		cmocka_unit_test(ends_on_a_slow_disk),
 		cmocka_unit_test(survives_the_failure_of_any_call),
 		cmocka_unit_test(finishes_a_short_write),
 		cmocka_unit_test(can_be_interrupted_anywhere),

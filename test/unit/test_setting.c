@@ -168,73 +168,6 @@ needs_enough_rounds(void **state)
 	free(setting);
 }
 
-/*
- * A value that takes this share of the current one's wait, beside a control that takes 1.2 of
- * it: the two slots of one value differ.
- */
-static sp_setting_comparison *
-differing_control(double wait)
-{
-	sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
-	uint64_t	seed = 1;
-
-	for (int i = 0; i < ROUNDS; i++)
-	{
-		double		wait_us[] = {500, 500 * wait, 600};
-		double		per_sec[] = {2000, 2000, 2000};
-
-		for (int v = 0; v < 3; v++)
-			wait_us[v] *= exp(0.02 * random_normal(&seed));
-		sp_setting_add_round(setting, wait_us, per_sec);
-	}
-	sp_setting_judge(setting, 0.05);
-	return setting;
-}
-
-/* A difference of the control as large as the gain bars a switch, and nothing else. */
-static void
-trusts_no_noise(void **state)
-{
-	sp_setting_comparison *setting = differing_control(1 / 1.15);
-	char		reason[SP_REASON_SIZE];
-
-	(void) state;
-	sp_setting_explain(setting, reason);
-	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
-	assert_int_equal(setting->judgement.recommended, 0);
-	assert_non_null(strstr(reason, "fdatasync gains more than the margin of 5.0 %, but fsync "
-						   "differs from itself by up to 2"));
-	free(setting);
-
-	setting = differing_control(1);
-	assert_int_equal(setting->judgement.verdict, SP_KEEP);
-	free(setting);
-	setting = differing_control(1.2);
-	assert_int_equal(setting->judgement.verdict, SP_KEEP);
-	free(setting);
-	setting = differing_control(0.5);
-	assert_int_equal(setting->judgement.verdict, SP_SWITCH);
-	free(setting);
-}
-
-static void
-is_unsafe_without_fsync(void **state)
-{
-	sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
-	const double none[] = {500, 0, 500};
-	char		reason[SP_REASON_SIZE];
-
-	(void) state;
-	setting->fsync_off = true;
-	add_rounds(setting, ROUNDS, 0.5, 2, 1);
-	sp_setting_add_round(setting, none, none);
-	sp_setting_judge(setting, 0.05);
-	sp_setting_explain(setting, reason);
-	assert_int_equal(setting->judgement.verdict, SP_UNSAFE);
-	assert_string_equal(reason, "fsync is off: this server syncs nothing");
-	free(setting);
-}
-
 /* There is no verdict after all. */
 static void
 withdraws_a_verdict(void **state)
@@ -249,6 +182,8 @@ withdraws_a_verdict(void **state)
 	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
 	assert_int_equal(setting->judgement.recommended, 0);
 	assert_int_equal(setting->judgement.best, 0);
+	assert_true(isnan(setting->judgement.loss_bound));
+	assert_true(isnan(setting->judgement.times_as_long));
 	free(setting);
 }
 
@@ -290,29 +225,6 @@ keeps_within_its_room(void **state)
 	free(setting);
 }
 
-/*
- * A gain of just the margin is no switch, but for the error of one side of the interval:
- * 10 of 400, and three standard deviations more.
- */
-static void
-errs_rarely(void **state)
-{
-	int			wrong = 0;
-
-	(void) state;
-	for (uint64_t seed = 1; seed <= 400; seed++)
-	{
-		sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
-
-		add_rounds(setting, ROUNDS, 1 / 1.05, 1, seed);
-		sp_setting_judge(setting, 0.05);
-		wrong += setting->judgement.verdict == SP_SWITCH;
-		free(setting);
-	}
-	print_message("# %d of 400\n", wrong);
-	assert_true(wrong <= 19);
-}
-
 int
 main(void)
 {
@@ -320,12 +232,9 @@ main(void)
 		cmocka_unit_test(judges),
 		cmocka_unit_test(lets_no_noise_of_the_rate_decide),
 		cmocka_unit_test(needs_enough_rounds),
-		cmocka_unit_test(trusts_no_noise),
-		cmocka_unit_test(is_unsafe_without_fsync),
 		cmocka_unit_test(withdraws_a_verdict),
 		cmocka_unit_test(leaves_out_rounds_without_commits),
 		cmocka_unit_test(keeps_within_its_room),
-		cmocka_unit_test(errs_rarely),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -16,7 +16,7 @@ static void
 plan_stream(const char *current, int64_t duration)
 {
 	planned_bytes = MEGABYTE;
-	plan_suite("stream", current, 8192, 16 * MEGABYTE);
+	plan_suite(&sp_suite_stream, current, 8192, 16 * MEGABYTE);
 	probe->max_bytes = 0;
 	probe->duration_ns = duration;
 	disk.sync_flushes = disk.write_requests = 1;
@@ -69,7 +69,7 @@ plans_the_current_method_and_those_of_dd(void **state)
 
 		close_files();
 		memset(probe, 0, sizeof(*probe));
-		sp_suite_find("stream")->plan(probe, &server);
+		sp_probe_plan(probe, &sp_suite_stream, &server);
 		for (int c = 0; c < probe->ncases; c++)
 		{
 			const sp_test_case *test_case = &probe->cases[c];
@@ -172,29 +172,6 @@ writes_in_order(void **state)
 	}
 }
 
-static void
-shares_a_short_duration(void **state)
-{
-	static const int64_t costs[] = {MILLISECOND / 10, 30 * MILLISECOND, 300 * MILLISECOND};
-
-	(void) state;
-	for (size_t i = 0; i < lengthof(costs); i++)
-	{
-		plan_stream("fsync", 10 * MILLISECOND);
-		disk.cost[PWRITE] = disk.cost[PWRITEV] = costs[i];
-		run_probe();
-		check_log();
-		assert_true(probe->finished_ns - probe->started_ns <
-					10 * MILLISECOND + GRACE + costs[i] + MILLISECOND);
-		assert_int_equal(probe->ncases, 7);
-		for (int c = 0; c < probe->ncases; c++)
-			assert_int_equal(probe->results[c].status,
-							 probe->results[c].histogram.ops > 0 ? SP_OK : SP_STOPPED);
-	}
-	/* the last one: two seconds of grace are six flushes and the one under way */
-	assert_int_equal(stream_log.n, 7);
-}
-
 /* ------------------------------------------------------------------- stalls */
 
 /* One sync takes long: its second says when, how long, and what the device did. */
@@ -236,28 +213,6 @@ logs_a_stall(void **state)
 	assert_float_equal(stalled->device.bytes, (double) stalled->bytes, 0.1);
 	/* a run of 20 s with a stall of 3.5 s still gives every case its turns */
 	assert_int_equal(probe->rounds[SP_SATURATED], 3);
-}
-
-/* Without counters, or with a reading lost, the log is the same without the device. */
-static void
-does_without_counters(void **state)
-{
-	(void) state;
-	plan_stream("fdatasync", 6 * SECOND);
-	probe->callbacks.read_counters = NULL;
-	disk.cost[FDATASYNC] = 30 * MILLISECOND;
-	run_probe();
-	check_log();
-	for (int i = 0; i < stream_log.n; i++)
-		assert_true(isnan(stream_log.rows[i].device.writes) &&
-					isnan(stream_log.rows[i].slowest_device.writes));
-
-	plan_stream("fdatasync", 6 * SECOND);
-	disk.fail_reading_from = 250;
-	run_probe();
-	check_log();
-	assert_false(isnan(stream_log.rows[0].device.writes));
-	assert_true(isnan(stream_log.rows[stream_log.n - 1].device.writes));
 }
 
 /* ------------------------------------------------------------------- limits */
@@ -342,9 +297,7 @@ main(void)
 		cmocka_unit_test(plans_the_current_method_and_those_of_dd),
 		cmocka_unit_test(gives_each_second_to_a_case),
 		cmocka_unit_test(writes_in_order),
-		cmocka_unit_test(shares_a_short_duration),
 		cmocka_unit_test(logs_a_stall),
-		cmocka_unit_test(does_without_counters),
 		cmocka_unit_test(ends_at_its_limit_of_bytes),
 		cmocka_unit_test(leaves_out_a_file_that_fails),
 		cmocka_unit_test(stops_at_an_interrupt),

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_suite.c
- *	  Tests of the plans that src/engine/measure/suite.c makes for a server.
+ *	  Tests of the plans that the suites of src/engine/measure make for a server.
  *
  * A plan that lets two test cases share a file, or compares with the wrong
  * baseline, gives numbers that look right.  So every plan of every server
@@ -51,7 +51,7 @@ static const server_case server_cases[] = {
 	{"no fsync", "open_sync", "fsync", true, false, 16 * MEGABYTE, 8192, 4 * MEGABYTE, 0, 3},
 };
 
-/* The lines of the tool, in its order; see pg_test_fsync.c of PostgreSQL. */
+/* The lines of the tool that are not one for each method; see pg_test_fsync.c of PostgreSQL. */
 static const struct
 {
 	const char *test;
@@ -62,16 +62,6 @@ static const struct
 	sp_descriptor_use descriptor_use;
 }			tool_lines[] =
 {
-	{"one_write", "open_datasync", "open_datasync", 8192, 1, SP_KEEP_OPEN},
-	{"one_write", "fdatasync", "fdatasync", 8192, 1, SP_KEEP_OPEN},
-	{"one_write", "fsync", "fsync", 8192, 1, SP_KEEP_OPEN},
-	{"one_write", "fsync_writethrough", "fsync_writethrough", 8192, 1, SP_KEEP_OPEN},
-	{"one_write", "open_sync", "open_sync", 8192, 1, SP_KEEP_OPEN},
-	{"two_writes", "open_datasync", "open_datasync", 8192, 2, SP_KEEP_OPEN},
-	{"two_writes", "fdatasync", "fdatasync", 8192, 2, SP_KEEP_OPEN},
-	{"two_writes", "fsync", "fsync", 8192, 2, SP_KEEP_OPEN},
-	{"two_writes", "fsync_writethrough", "fsync_writethrough", 8192, 2, SP_KEEP_OPEN},
-	{"two_writes", "open_sync", "open_sync", 8192, 2, SP_KEEP_OPEN},
 	{"open_sync_sizes", "open_sync", "open_sync", 16384, 1, SP_KEEP_OPEN},
 	{"open_sync_sizes", "open_sync", "open_sync", 8192, 2, SP_KEEP_OPEN},
 	{"open_sync_sizes", "open_sync", "open_sync", 4096, 4, SP_KEEP_OPEN},
@@ -102,7 +92,7 @@ free_probe(void **state)
 }
 
 static void
-plan(const char *suite, const server_case *row)
+plan(const sp_suite *suite, const server_case *row)
 {
 	memset(&server, 0, sizeof(server));
 	server.current = row->current ? sp_sync_method_find(row->current) : NULL;
@@ -116,8 +106,7 @@ plan(const char *suite, const server_case *row)
 	server.init_write_size = 262144;
 
 	memset(probe, 0, sizeof(*probe));
-	assert_non_null(sp_suite_find(suite));
-	sp_suite_find(suite)->plan(probe, &server);
+	sp_probe_plan(probe, suite, &server);
 }
 
 /* Rules for every plan of any suite and server. */
@@ -165,7 +154,7 @@ direct_in_server(const sp_sync_method *method)
 
 /* Every method once in each regime, and the other cases. */
 static void
-check_wal_case(const server_case *row, int c, int *contenders, int *controls, int *extras)
+check_wal_case(const server_case *row, int c, int *candidates, int *controls, int *extras)
 {
 	const sp_test_case *test_case = &probe->cases[c];
 	const sp_file *file = &probe->files[test_case->file];
@@ -185,13 +174,13 @@ check_wal_case(const server_case *row, int c, int *contenders, int *controls, in
 					 ? SP_OK : SP_UNSUPPORTED);
 
 	/* what is compared rotates; what is only shown has its file for itself */
-	assert_int_equal(file->ring > 0, test_case->contender || test_case->control);
-	if (test_case->contender || test_case->control)
+	assert_int_equal(file->ring > 0, test_case->candidate || test_case->control);
+	if (test_case->candidate || test_case->control)
 		assert_int_equal(file->direct_io, direct_in_server(file->method));
-	if (test_case->contender)
+	if (test_case->candidate)
 	{
 		assert_false(test_case->control);
-		contenders[test_case->regime * SP_MAX_METHODS + (int) index]++;
+		candidates[test_case->regime * SP_MAX_METHODS + (int) index]++;
 	}
 	else if (test_case->control)
 	{
@@ -215,19 +204,19 @@ plans_what_the_server_does(void **state)
 	for (size_t i = 0; i < lengthof(server_cases); i++)
 	{
 		const server_case *row = &server_cases[i];
-		int			contenders[SP_REGIMES * SP_MAX_METHODS] = {0};
+		int			candidates[SP_REGIMES * SP_MAX_METHODS] = {0};
 		int			controls[SP_REGIMES] = {0};
 		int			extras = 0;
 
-		plan("wal", row);
+		plan(&sp_suite_wal, row);
 		check_rules(row);
 		for (int c = 0; c < probe->ncases; c++)
-			check_wal_case(row, c, contenders, controls, &extras);
+			check_wal_case(row, c, candidates, controls, &extras);
 		for (int r = 0; r < SP_REGIMES; r++)
 		{
 			assert_int_equal(controls[r], row->current != NULL);
 			for (size_t m = 0; m < sp_sync_method_count; m++)
-				assert_int_equal(contenders[r * SP_MAX_METHODS + (int) m], 1);
+				assert_int_equal(candidates[r * SP_MAX_METHODS + (int) m], 1);
 		}
 		if (extras != row->direct_extras)
 			fail_msg("%s: %d direct extras", row->name, extras);
@@ -241,7 +230,7 @@ shares_files_between_regimes_only(void **state)
 	(void) state;
 	for (size_t i = 0; i < lengthof(server_cases); i++)
 	{
-		plan("wal", &server_cases[i]);
+		plan(&sp_suite_wal, &server_cases[i]);
 		assert_int_equal(probe->nfiles, server_cases[i].direct_extras +
 						 server_cases[i].copies * ((int) sp_sync_method_count +
 												   (server_cases[i].current != NULL)));
@@ -251,7 +240,7 @@ shares_files_between_regimes_only(void **state)
 
 			for (int other = 0; other < probe->ncases; other++)
 				users += probe->cases[other].file == probe->cases[c].file;
-			assert_int_equal(users, probe->cases[c].contender || probe->cases[c].control ? 2 : 1);
+			assert_int_equal(users, probe->cases[c].candidate || probe->cases[c].control ? 2 : 1);
 		}
 	}
 }
@@ -271,7 +260,7 @@ plans_copies(void **state)
 		int			last_own = 0;
 		int			kinds_of_ring[SP_MAX_RINGS + 1] = {0};	/* 1 buffered, 2 direct */
 
-		plan("wal", &server_cases[i]);
+		plan(&sp_suite_wal, &server_cases[i]);
 		for (int c = 0; c < probe->ncases; c++)
 		{
 			int			own = probe->cases[c].file;
@@ -300,7 +289,7 @@ plans_copies(void **state)
 				assert_true(probe->cases[c].regime == SP_SATURATED || !used[file]);
 				used[file] = true;
 			}
-			assert_int_equal(copies, probe->cases[c].contender || probe->cases[c].control
+			assert_int_equal(copies, probe->cases[c].candidate || probe->cases[c].control
 							 ? server_cases[i].copies : 1);
 		}
 		assert_true(last_own < first_copy);
@@ -313,41 +302,60 @@ plans_copies(void **state)
 	}
 }
 
+/* What holds for each line of the tool. */
+static void
+check_tool_case(const sp_test_case *test_case, const char *test, const char *label,
+				const sp_sync_method *method, int write_size, int writes_per_sync)
+{
+	const sp_file *file = &probe->files[test_case->file];
+
+	assert_string_equal(test_case->test, test);
+	assert_string_equal(test_case->label, label);
+	assert_ptr_equal(file->method, method);
+	assert_int_equal(test_case->write_size, write_size);
+	assert_int_equal(test_case->writes_per_sync, writes_per_sync);
+	assert_int_equal(test_case->regime, SP_SATURATED);
+	assert_false(test_case->advances || test_case->candidate || test_case->control);
+	assert_int_equal(file->ring, 0);
+	assert_int_equal(file->copy, -1);
+	/* the tool opens with O_DIRECT what it opens synced, and only that */
+	assert_int_equal(file->direct_io, method && method->opens_synced);
+	assert_int_equal(file->status, method == NULL || method->supported ? SP_OK : SP_UNSUPPORTED);
+	/* larger than a record of ZFS; with small folios, as O_DIRECT leaves them */
+	assert_true(file->size > 128 * 1024);
+	assert_int_equal(file->layout_write_size, 8192);
+}
+
 static void
 plans_the_lines_of_the_tool(void **state)
 {
+	int			methods = (int) sp_sync_method_count;
+
 	(void) state;
 	for (size_t i = 0; i < lengthof(server_cases); i++)
 	{
-		plan("pg_test_fsync", &server_cases[i]);
+		plan(&sp_suite_pg_test_fsync, &server_cases[i]);
 		check_rules(&server_cases[i]);
-		assert_int_equal(probe->ncases, lengthof(tool_lines));
-		for (size_t c = 0; c < lengthof(tool_lines); c++)
+		assert_int_equal(probe->ncases, 2 * methods + (int) lengthof(tool_lines));
+		for (int c = 0; c < 2 * methods; c++)
 		{
-			const sp_test_case *test_case = &probe->cases[c];
-			const sp_file *file = &probe->files[test_case->file];
-			bool		compared = server.current != NULL && c < 2 * sp_sync_method_count;
+			const sp_sync_method *method = &sp_sync_methods[c % methods];
 
-			assert_string_equal(test_case->test, tool_lines[c].test);
-			assert_string_equal(test_case->label, tool_lines[c].label);
-			assert_ptr_equal(file->method, tool_lines[c].method
-							 ? sp_sync_method_find(tool_lines[c].method) : NULL);
-			assert_int_equal(test_case->write_size, tool_lines[c].write_size);
-			assert_int_equal(test_case->writes_per_sync, tool_lines[c].writes_per_sync);
-			assert_int_equal(test_case->descriptor_use, tool_lines[c].descriptor_use);
-			assert_int_equal(test_case->regime, SP_SATURATED);
-			assert_false(test_case->advances || test_case->contender || test_case->control);
-			assert_int_equal(file->ring, 0);
-			assert_int_equal(file->copy, -1);
-			assert_int_equal(test_case->baseline >= 0, compared);
+			check_tool_case(&probe->cases[c], c < methods ? "one_write" : "two_writes",
+							method->name, method, 8192, c < methods ? 1 : 2);
+			assert_int_equal(probe->cases[c].descriptor_use, SP_KEEP_OPEN);
+			assert_int_equal(probe->cases[c].baseline >= 0, server.current != NULL);
+		}
+		for (size_t line = 0; line < lengthof(tool_lines); line++)
+		{
+			const sp_test_case *test_case = &probe->cases[2 * methods + (int) line];
 
-			/* the tool opens with O_DIRECT what it opens synced, and only that */
-			assert_int_equal(file->direct_io, file->method && file->method->opens_synced);
-			assert_int_equal(file->status, file->method == NULL || file->method->supported
-							 ? SP_OK : SP_UNSUPPORTED);
-			/* larger than a record of ZFS; with small folios, as O_DIRECT leaves them */
-			assert_true(file->size > 128 * 1024);
-			assert_int_equal(file->layout_write_size, 8192);
+			check_tool_case(test_case, tool_lines[line].test, tool_lines[line].label,
+							tool_lines[line].method ?
+							sp_sync_method_find(tool_lines[line].method) : NULL,
+							tool_lines[line].write_size, tool_lines[line].writes_per_sync);
+			assert_int_equal(test_case->descriptor_use, tool_lines[line].descriptor_use);
+			assert_int_equal(test_case->baseline, -1);
 		}
 	}
 }
@@ -355,22 +363,22 @@ plans_the_lines_of_the_tool(void **state)
 /* How small the files of a plan can become. */
 static const struct
 {
-	const char *suite;
+	const sp_suite *suite;
 	int64_t		segment_size;
 	int			flush_size;
 	int64_t		smallest;
 }			halved_cases[] =
 {
-	{"wal", 16 * MEGABYTE, 8192, MEGABYTE},
-	{"wal", 1024 * MEGABYTE, 1024 * 1024, MEGABYTE},
-	{"wal", 16 * MEGABYTE, 1024 * 1024 + 1, 2 * MEGABYTE},
-	{"wal", 16 * MEGABYTE, 3000000, 4 * MEGABYTE},
-	{"wal", 16 * MEGABYTE, 8 * 1024 * 1024, 8 * MEGABYTE},
-	{"wal", 16 * MEGABYTE, 16 * 1024 * 1024, 16 * MEGABYTE},
-	{"wal", 2 * MEGABYTE, 8192, MEGABYTE},
-	{"wal", MEGABYTE, 8192, MEGABYTE},
-	{"pg_test_fsync", 16 * MEGABYTE, 8192, MEGABYTE},
-	{"stream", 16 * MEGABYTE, 8192, MEGABYTE},
+	{&sp_suite_wal, 16 * MEGABYTE, 8192, MEGABYTE},
+	{&sp_suite_wal, 1024 * MEGABYTE, 1024 * 1024, MEGABYTE},
+	{&sp_suite_wal, 16 * MEGABYTE, 1024 * 1024 + 1, 2 * MEGABYTE},
+	{&sp_suite_wal, 16 * MEGABYTE, 3000000, 4 * MEGABYTE},
+	{&sp_suite_wal, 16 * MEGABYTE, 8 * 1024 * 1024, 8 * MEGABYTE},
+	{&sp_suite_wal, 16 * MEGABYTE, 16 * 1024 * 1024, 16 * MEGABYTE},
+	{&sp_suite_wal, 2 * MEGABYTE, 8192, MEGABYTE},
+	{&sp_suite_wal, MEGABYTE, 8192, MEGABYTE},
+	{&sp_suite_pg_test_fsync, 16 * MEGABYTE, 8192, MEGABYTE},
+	{&sp_suite_stream, 16 * MEGABYTE, 8192, MEGABYTE},
 };
 
 static void
@@ -396,19 +404,6 @@ shrinks_files_while_they_serve(void **state)
 		for (int f = 0; f < probe->nfiles; f++)
 			assert_true(probe->files[f].size == size);
 	}
-}
-
-static void
-finds_suites_by_name(void **state)
-{
-	(void) state;
-	assert_string_equal(sp_suite_find("wal")->name, "wal");
-	assert_string_equal(sp_suite_find("pg_test_fsync")->name, "pg_test_fsync");
-	assert_string_equal(sp_suite_find("stream")->name, "stream");
-	assert_null(sp_suite_find("WAL"));
-	assert_null(sp_suite_find(""));
-	assert_string_equal(sp_suite_find("segments")->name, "segments");
-	assert_int_equal(sp_suite_count, 4);
 }
 
 static void
@@ -438,7 +433,6 @@ main(void)
 		cmocka_unit_test(plans_copies),
 		cmocka_unit_test(plans_the_lines_of_the_tool),
 		cmocka_unit_test(shrinks_files_while_they_serve),
-		cmocka_unit_test(finds_suites_by_name),
 		cmocka_unit_test(knows_every_method_by_name),
 	};
 

@@ -4,7 +4,7 @@
  *	  Tests of src/engine/verdict/tail.c, and of what the timed loop counts for it.
  *
  * The rule is tested by a table, its error by the exact distribution.  How slow flushes are
- * counted, and how an entry caps them, is seen on the simulated disk of fake_disk.h.
+ * counted, and how a sample caps them, is seen on the simulated disk of fake_disk.h.
  *
  *-------------------------------------------------------------------------
  */
@@ -156,11 +156,11 @@ seldom_errs(void **state)
 static void
 plan_stall(sp_regime regime, int at, int64_t stall)
 {
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 	keep_regime(regime);
 	stay_at_home();
 	drop_copies();
-	probe->flush_interval_ns = 8 * MILLISECOND;	/* an entry is a round */
+	probe->flush_interval_ns = 8 * MILLISECOND;	/* a sample is a round */
 	probe->duration_ns = SECOND;
 	disk.tick = 0;
 	/* an error that does not fail: a signal would be repeated */
@@ -183,9 +183,9 @@ case_of(int file)
 	return -1;
 }
 
-/* The largest entry of a case, and how many entries are not the usual one. */
+/* The largest sample of a case, and how many samples are not the usual one. */
 static double
-largest_entry(int c, double usual_us, int *others)
+largest_sample(int c, double usual_us, int *others)
 {
 	const sp_series *series = &probe->results[c].series;
 	double		largest = 0;
@@ -200,7 +200,7 @@ largest_entry(int c, double usual_us, int *others)
 }
 
 /*
- * A stall of 100 ms is five medians in its entry, in the histogram what it is, and one
+ * A stall of 100 ms is five medians in its sample, in the histogram what it is, and one
  * slow round of that case alone.
  */
 static void
@@ -219,7 +219,7 @@ counts_a_stall_as_five_medians(void **state)
 		assert_true(disk.failed_file >= 0);
 		c = case_of(disk.failed_file);
 		own = probe->files[disk.failed_file].method->opens_synced ? 200 : 500;
-		assert_float_equal(largest_entry(c, own, &others), 5 * usual, 0.01 * 5 * usual);
+		assert_float_equal(largest_sample(c, own, &others), 5 * usual, 0.01 * 5 * usual);
 		assert_int_equal(others, 1);
 		assert_int_equal(probe->results[c].histogram.max_ns,
 						 100 * MILLISECOND + (int64_t) own * 1000);
@@ -276,7 +276,7 @@ counts_a_slow_slice_once(void **state)
 	int64_t		rounds;
 
 	(void) state;
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
+	plan_suite(&sp_suite_wal, "fdatasync", 8192, 64 * KILOBYTE);
 	keep_regime(SP_SATURATED);
 	stay_at_home();
 	probe->duration_ns = 4 * SECOND;
@@ -304,100 +304,6 @@ counts_a_slow_slice_once(void **state)
 	assert_int_equal(slow, 1);
 }
 
-/* While the current method has no 16 flushes, nothing is capped or counted as slow. */
-static void
-caps_nothing_without_a_median(void **state)
-{
-	(void) state;
-	for (int at = 6; at < 70; at += 3)
-	{
-		int			c;
-		int			others;
-
-		plan_stall(SP_PACED, at, 100 * MILLISECOND);
-		run_probe();
-		c = case_of(disk.failed_file);
-		assert_true(largest_entry(c, 500, &others) > 100 * 1000);
-		assert_int_equal(probe->results[c].tail.slow_rounds, 0);
-	}
-}
-
-/* Without a current method nothing is capped: there is nothing to compare with. */
-static void
-caps_nothing_without_a_current_method(void **state)
-{
-	int			c;
-	int			others;
-
-	(void) state;
-	plan_suite("wal", NULL, 8192, 64 * KILOBYTE);
-	keep_regime(SP_PACED);
-	probe->flush_interval_ns = 8 * MILLISECOND;
-	probe->duration_ns = SECOND;
-	disk.fail_call = PWRITE;
-	disk.fail_at = 151;
-	disk.fault_cost = 100 * MILLISECOND;
-	stay_at_home();
-	drop_copies();
-	run_probe();
-	c = case_of(disk.failed_file);
-	assert_true(largest_entry(c, 500, &others) > 100 * 1000);
-	for (int i = 0; i < probe->ncases; i++)
-		assert_int_equal(probe->results[i].tail.rounds, 0);
-}
-
-/* An entry of a fast pace is the mean of its rounds: a stall is a part of it. */
-static void
-spreads_a_stall_over_its_entry(void **state)
-{
-	int			c;
-	int			others;
-	double		own;
-
-	(void) state;
-	plan_stall(SP_PACED, 1503, 100 * MILLISECOND);
-	probe->flush_interval_ns = 4 * MILLISECOND;	/* two rounds */
-	probe->duration_ns = 3 * SECOND;
-	run_probe();
-	assert_uint_in_range(probe->entries[SP_PACED], probe->rounds[SP_PACED] / 2 - 1,
-					probe->rounds[SP_PACED] / 2);
-	c = case_of(disk.failed_file);
-	own = probe->files[disk.failed_file].method->opens_synced ? 200 : 500;
-	assert_float_equal(largest_entry(c, own, &others), (5 * 500 + own) / 2, 10);
-	assert_int_equal(others, 1);
-	assert_int_equal(probe->results[c].tail.slow_rounds, 1);
-}
-
-/* The mean of three files of a method has a third of it, and is one slow round. */
-static void
-spreads_a_stall_over_the_copies(void **state)
-{
-	int			c;
-	int			others;
-	double		own;
-
-	(void) state;
-	plan_suite("wal", "fdatasync", 8192, 64 * KILOBYTE);
-	keep_regime(SP_PACED);
-	probe->flush_interval_ns = 16 * MILLISECOND;
-	probe->duration_ns = 2 * SECOND;
-	disk.tick = 0;
-	disk.fail_call = PWRITE;
-	disk.fail_at = 1003;
-	disk.fault_cost = 100 * MILLISECOND;
-	run_probe();
-	assert_int_equal(probe->paced_copies, 3);
-	assert_true(disk.failed_home >= 0);
-	c = 0;
-	while (!uses_home(c, disk.failed_home))
-		c++;
-	own = probe->files[disk.failed_home].method->opens_synced ? 200 : 500;
-	assert_float_equal(largest_entry(c, own, &others), (5 * 500 + 2 * own) / 3, 10);
-	assert_int_equal(others, 1);
-	for (int i = 0; i < probe->ncases; i++)
-		assert_int_equal(probe->results[i].tail.slow_rounds, i == c);
-}
-
 int
 main(void)
 {
@@ -408,10 +314,6 @@ main(void)
 		cmocka_unit_test(counts_a_stall_as_five_medians),
 		cmocka_unit_test(knows_what_is_slow),
 		cmocka_unit_test(counts_a_slow_slice_once),
-		cmocka_unit_test(caps_nothing_without_a_median),
-		cmocka_unit_test(caps_nothing_without_a_current_method),
-		cmocka_unit_test(spreads_a_stall_over_its_entry),
-		cmocka_unit_test(spreads_a_stall_over_the_copies),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

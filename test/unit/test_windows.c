@@ -44,7 +44,7 @@ counts_windows_without_a_flush(void **state)
 	assert_int_equal(windows.syncs[0].all, 10);
 	assert_int_equal(windows.syncs[0].unflushed, 5);
 	assert_int_equal(windows.syncs[0].lacking, 2);
-	assert_int_equal(windows.shams[0].all, 0);
+	assert_int_equal(windows.controls[0].all, 0);
 	/* a level that counts no flushes */
 	assert_int_equal(windows.syncs[1].all, 0);
 	/* one that goes backwards, and one that does not */
@@ -66,23 +66,23 @@ knows_nothing_without_windows(void **state)
 	assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_DEVICE)));
 	assert_float_equal(sp_windows_lacking_share(&windows, SP_LEVEL_DEVICE), 0, 1e-9);
 	/* others flush all the time */
-	add_windows(windows.shams, 100, 1, 1);
+	add_windows(windows.controls, 100, 1, 1);
 	assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_DEVICE)));
-	add_windows(windows.shams, 1, 0, 1);
+	add_windows(windows.controls, 1, 0, 1);
 	assert_float_equal(sp_windows_own_share(&windows, SP_LEVEL_DEVICE), 0, 0);
 	assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_BACKING)));
 }
 
 /* What was seen beside others, and whether it proves that half of the syncs flush. */
 static void
-compares_syncs_with_shams(void **state)
+compares_syncs_with_controls(void **state)
 {
 	static const struct
 	{
 		int			syncs;
 		int			syncs_without;
-		int			shams;
-		int			shams_without;
+		int			controls;
+		int			controls_without;
 		bool		flushed;
 		bool		lacking;
 	}			rows[] = {
@@ -104,8 +104,8 @@ compares_syncs_with_shams(void **state)
 
 		add_windows(windows.syncs, rows[i].syncs_without, 0, 1);
 		add_windows(windows.syncs, rows[i].syncs - rows[i].syncs_without, 1, 1);
-		add_windows(windows.shams, rows[i].shams_without, 0, 1);
-		add_windows(windows.shams, rows[i].shams - rows[i].shams_without, 1, 1);
+		add_windows(windows.controls, rows[i].controls_without, 0, 1);
+		add_windows(windows.controls, rows[i].controls - rows[i].controls_without, 1, 1);
 		if ((sp_windows_own_share(&windows, SP_LEVEL_DEVICE) >= 0.5) != rows[i].flushed ||
 			(sp_windows_lacking_share(&windows, SP_LEVEL_DEVICE) > 0.05) != rows[i].lacking)
 			fail_msg("row %zu: own %g, lacking %g", i,
@@ -132,7 +132,7 @@ is_seldom_fooled(void **state)
 			for (int i = 0; i < 60; i++)
 			{
 				add_windows(windows.syncs, 1, random_uniform(&seed) * 100 < percent, 1);
-				add_windows(windows.shams, 1, random_uniform(&seed) * 100 < percent, 1);
+				add_windows(windows.controls, 1, random_uniform(&seed) * 100 < percent, 1);
 			}
 			fooled += sp_windows_own_share(&windows, SP_LEVEL_DEVICE) >= 0.5;
 		}
@@ -146,7 +146,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_windows_without_a_flush),
 		cmocka_unit_test(knows_nothing_without_windows),
-		cmocka_unit_test(compares_syncs_with_shams),
+		cmocka_unit_test(compares_syncs_with_controls),
 		cmocka_unit_test(is_seldom_fooled),
 	};
 

@@ -7,29 +7,25 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "engine/measure/segments_internal.h"
+#include "engine/measure/probe_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ------------------------------------------------------------------- speeds */
 
-/* The second copy of a baseline; -1 if the suite has none. */
-static int
-control_of(const sp_probe *probe, int baseline)
+int
+sp_control_of(const sp_probe *probe, int baseline)
 {
-	int			control = -1;
-
-	for (int i = 0; i < probe->ncases; i++)
+	for (int c = 0; c < probe->ncases; c++)
 	{
-		if (probe->cases[i].control && probe->cases[i].baseline == baseline)
-			control = i;
+		if (probe->cases[c].control && probe->cases[c].baseline == baseline)
+			return c;
 	}
-	return control;
+	return -1;
 }
 
 static int
-min_entries(const sp_series *one, const sp_series *other)
+min_samples(const sp_series *one, const sp_series *other)
 {
 	return one->n < other->n ? one->n : other->n;
 }
@@ -38,12 +34,12 @@ min_entries(const sp_series *one, const sp_series *other)
 static sp_speed
 case_speed(sp_probe *probe, int c, double alpha, int comparisons)
 {
-	int			control = control_of(probe, probe->cases[c].baseline);
+	int			control = sp_control_of(probe, probe->cases[c].baseline);
 	const sp_series *baseline = &probe->results[probe->cases[c].baseline].series;
 	const sp_series *series = &probe->results[c].series;
 	bool		has_copy = control >= 0 && probe->results[control].status == SP_OK;
 	const sp_series *copy = &probe->results[has_copy ? control : c].series;
-	int			n = min_entries(baseline, series);
+	int			n = min_samples(baseline, series);
 
 	return sp_speed_against_both(baseline->mean_us, has_copy ? copy->mean_us : NULL,
 								 series->mean_us, n < copy->n ? n : copy->n, alpha,
@@ -54,7 +50,7 @@ case_speed(sp_probe *probe, int c, double alpha, int comparisons)
 static sp_speed
 control_speed(sp_probe *probe, int baseline, double alpha)
 {
-	int			control = control_of(probe, baseline);
+	int			control = sp_control_of(probe, baseline);
 	const sp_series *series = &probe->results[baseline].series;
 
 	if (control < 0)
@@ -62,11 +58,11 @@ control_speed(sp_probe *probe, int baseline, double alpha)
 	if (probe->results[control].status != SP_OK)
 		return (sp_speed) {NAN, NAN, NAN};
 	return sp_speed_interval(series->mean_us, probe->results[control].series.mean_us,
-							 min_entries(series, &probe->results[control].series), alpha, 1,
+							 min_samples(series, &probe->results[control].series), alpha, 1,
 							 probe->workspace);
 }
 
-/* How many contenders of a regime are compared with the current method? */
+/* How many candidates of a regime are compared with the current method? */
 static int
 count_comparisons(const sp_probe *probe, sp_regime regime)
 {
@@ -76,7 +72,7 @@ count_comparisons(const sp_probe *probe, sp_regime regime)
 	{
 		const sp_test_case *test_case = &probe->cases[c];
 
-		if (test_case->regime == regime && test_case->contender &&
+		if (test_case->regime == regime && test_case->candidate &&
 			test_case->baseline >= 0 && test_case->baseline != c &&
 			probe->results[c].status == SP_OK)
 			n++;
@@ -101,43 +97,36 @@ compute_speed(sp_probe *probe, int c, double alpha)
 
 /* ------------------------------------------------------------------- a look */
 
-/* Both cases of a contender that cannot be worth a switch: the others get their time. */
-static void
-exclude_settled(sp_probe *probe)
+bool
+sp_judge_methods(sp_probe *probe)
 {
-	for (int i = 0; i < probe->comparison.count; i++)
-	{
-		const sp_contender *contender = &probe->comparison.contenders[i];
-
-		if (contender->standing != SP_NO_GAIN)
-			continue;
-		for (int c = 0; c < probe->ncases; c++)
-		{
-			if (probe->cases[c].contender && strcmp(probe->cases[c].label, contender->name) == 0)
-				probe->results[c].excluded = true;
-		}
-	}
+	probe->judged = sp_probe_compare(probe);
+	if (!probe->judged)
+		return false;
+	sp_judge(&probe->comparison, &probe->judgement);
+	/* unsafe needs no interval, but more than a few syncs */
+	return probe->samples[probe->deciding] >= SP_MIN_SAMPLES &&
+		sp_is_settled(&probe->comparison, &probe->judgement) && !sp_needs_windows(probe);
 }
 
-static void
-judge_methods(sp_probe *probe)
+static bool
+judge_suite(sp_probe *probe)
 {
-	probe->judged = probe->segments.nslots == 0 && sp_probe_compare(probe);
-	if (probe->judged)
-		sp_judge(&probe->comparison, &probe->judgement);
+	return probe->suite->judge != NULL && probe->suite->judge(probe);
 }
 
-static void
+/* Returns whether the verdict is settled. */
+static bool
 take_look(sp_probe *probe, double alpha)
 {
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		/* a finished case keeps the interval of its last round: its entries are not merged
+		/* a finished case keeps the interval of its last round: its samples are not merged
 		 * any more, as those of its baseline are */
 		if (!sp_is_finished(probe, c))
 			compute_speed(probe, c, alpha);
 	}
-	judge_methods(probe);
+	return judge_suite(probe);
 }
 
 /* Cases that are only shown have had their rounds. */
@@ -152,16 +141,6 @@ look_at_shown(sp_probe *probe, sp_regime regime)
 	}
 }
 
-static bool
-is_settled(const sp_probe *probe)
-{
-	if (probe->segments.nslots > 0)
-		return sp_segments_are_settled(probe);
-	/* unsafe needs no interval, but more than a few syncs */
-	return probe->judged && probe->entries[probe->deciding] >= SP_MIN_ENTRIES &&
-		sp_is_settled(&probe->comparison, &probe->judgement) && !sp_needs_windows(probe);
-}
-
 /* Else the run could end with cases that were not measured. */
 static bool
 all_regimes_have_begun(const sp_probe *probe)
@@ -174,19 +153,17 @@ all_regimes_have_begun(const sp_probe *probe)
 	return true;
 }
 
-void
+bool
 sp_look_when_due(sp_probe *probe, sp_regime regime)
 {
 	int			due = sp_looks_due(sp_now_ns(probe) - probe->started_ns, probe->duration_ns);
 
 	look_at_shown(probe, regime);
 	if (!probe->stop_early || due <= probe->looks || !all_regimes_have_begun(probe))
-		return;
+		return false;
 	probe->looks = due;
-	take_look(probe, sp_look_alpha(due));
-	if (probe->judged)
-		exclude_settled(probe);
-	probe->done = is_settled(probe);
+	probe->done = take_look(probe, sp_look_alpha(due));
+	return true;
 }
 
 void
@@ -194,8 +171,8 @@ sp_look_at_end(sp_probe *probe)
 {
 	/* a settled verdict keeps the intervals that settled it */
 	if (!probe->done)
-		take_look(probe, probe->stop_early ? sp_look_alpha(SP_LOOKS) : SP_ALPHA);
+		(void) take_look(probe, probe->stop_early ? sp_look_alpha(SP_LOOKS) : SP_ALPHA);
 	/* a file may have failed since: its method has no speed any more */
 	else if (probe->judged && probe->places.frozen)
-		judge_methods(probe);
+		(void) judge_suite(probe);
 }

@@ -10,9 +10,6 @@
  */
 #include "engine/measure/probe_internal.h"
 
-/* Reading the counters may take a hundredth of a slice. */
-#define SLICE_COUNTERS_SHARE	100
-
 /*
  * The length of all idle samples and of one, as multiples of our flush time.  If no
  * flush is seen in 20 flush times, background I/O flushes in less than 1 of 6 (see
@@ -116,19 +113,4 @@ sp_end_flush(sp_probe *probe, sp_counter_reading *reading, sp_result *result)
 		return;
 	sp_windows_add(result->windows.syncs, begin.counters, reading->counters);
 	result->window_ns = reading->at_ns - begin.at_ns;
-}
-
-/* ------------------------------------------------------------------------ cost */
-
-/*
- * Are the counters read in this round?  They are read twice a slice, which may
- * cost a hundredth of it.  A disk takes a microsecond, so rounds are skipped only
- * with dozens of disks below one file system.
- */
-bool
-sp_round_has_evidence(const sp_probe *probe, sp_regime regime)
-{
-	int64_t		every = 1 + 2 * probe->counters_cost_ns * SLICE_COUNTERS_SHARE / SP_SLICE_NS;
-
-	return probe->callbacks.read_counters != NULL && probe->rounds[regime] % every == 0;
 }

@@ -50,15 +50,8 @@ sp_histogram_reset(sp_histogram *histogram)
 void
 sp_histogram_add(sp_histogram *histogram, uint64_t ns)
 {
-	double		deviation;
-
-	if (histogram->ops == 0)
-		histogram->shift_ns = (double) ns;
-	deviation = (double) ns - histogram->shift_ns;
-
 	histogram->ops++;
 	histogram->sum_ns += (double) ns;
-	histogram->sum_squares += deviation * deviation;
 	if (ns < histogram->min_ns)
 		histogram->min_ns = ns;
 	if (ns > histogram->max_ns)
@@ -66,23 +59,9 @@ sp_histogram_add(sp_histogram *histogram, uint64_t ns)
 	histogram->count[bucket_of(ns)]++;
 }
 
-/* The squares are those of differences to two shifts: move them to the one that stays. */
 void
 sp_histogram_merge(sp_histogram *histogram, const sp_histogram *other)
 {
-	double		n = (double) other->ops;
-	double		moved;
-
-	if (other->ops == 0)
-		return;
-	if (histogram->ops == 0)
-	{
-		*histogram = *other;
-		return;
-	}
-	moved = other->shift_ns - histogram->shift_ns;
-	histogram->sum_squares += other->sum_squares +
-		moved * (2 * (other->sum_ns - n * other->shift_ns) + n * moved);
 	histogram->ops += other->ops;
 	histogram->sum_ns += other->sum_ns;
 	if (other->min_ns < histogram->min_ns)
@@ -97,22 +76,6 @@ double
 sp_histogram_mean_ns(const sp_histogram *histogram)
 {
 	return histogram->ops > 0 ? histogram->sum_ns / (double) histogram->ops : NAN;
-}
-
-double
-sp_histogram_stddev_ns(const sp_histogram *histogram)
-{
-	double		n = (double) histogram->ops;
-	double		offset;
-	double		variance;
-
-	if (histogram->ops < 2)
-		return NAN;
-	offset = histogram->sum_ns / n - histogram->shift_ns;
-	variance = (histogram->sum_squares - n * offset * offset) / (n - 1);
-
-	/* rounding can make a variance of zero negative */
-	return sqrt(fmax(variance, 0));
 }
 
 double

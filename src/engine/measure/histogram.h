@@ -23,11 +23,10 @@
 #define SP_HISTOGRAM_BUCKETS	((SP_HISTOGRAM_OCTAVES - SP_HISTOGRAM_SUBBITS + 1) * SP_HISTOGRAM_SUB)
 
 /*
- * The minimum number of values for a quantile: with fewer, its 95 % confidence
- * interval has no upper end (1 - q^n < 0.95).
+ * The minimum number of values for a p99: with fewer, its 95 % confidence interval has no
+ * upper end (1 - q^n < 0.95).
  */
 #define SP_P99_MIN_OPS		299
-#define SP_P999_MIN_OPS		2995
 
 typedef struct sp_histogram
 {
@@ -35,8 +34,6 @@ typedef struct sp_histogram
 	uint64_t	min_ns;			/* exact; UINT64_MAX while empty */
 	uint64_t	max_ns;			/* exact */
 	double		sum_ns;			/* exact up to 2^53 ns, 104 days */
-	double		sum_squares;	/* of the difference to shift_ns */
-	double		shift_ns;		/* first value: keeps the squares small */
 	uint64_t	count[SP_HISTOGRAM_BUCKETS];
 } sp_histogram;
 
@@ -49,9 +46,8 @@ extern void sp_histogram_merge(sp_histogram *histogram, const sp_histogram *othe
 /* The lower bound of a bucket in ns.  Its upper bound is the lower one of the next. */
 extern uint64_t sp_histogram_lower_ns(int bucket);
 
-/* Mean and standard deviation (of the sample) in ns; NAN where undefined. */
+/* The mean in ns; NAN when empty. */
 extern double sp_histogram_mean_ns(const sp_histogram *histogram);
-extern double sp_histogram_stddev_ns(const sp_histogram *histogram);
 
 /*
  * The q-quantile (0 < q < 1) in ns, by nearest rank, within 0.8 %, and never

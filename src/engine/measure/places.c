@@ -19,8 +19,6 @@
  */
 #include "engine/measure/probe_internal.h"
 
-#include <stdlib.h>
-
 /*
  * The length of a block.  A paced one has at least 16 rounds, and lasts ten clock
  * ticks, so that moving takes a small part of the time.  A saturated one is shorter,
@@ -29,26 +27,6 @@
 #define PACED_BLOCK_ROUNDS		16
 #define PACED_BLOCK_NS			(10 * SP_CLOCK_TICK_NS)
 #define SATURATED_BLOCK_ROUNDS	4
-
-void
-sp_creation_order(const sp_probe *probe, int order[SP_MAX_FILES])
-{
-	unsigned short random_state[3];
-
-	/* not the random numbers of the run itself */
-	for (int i = 0; i < 3; i++)
-		random_state[i] = (unsigned short) (~probe->random_seed >> (16 * i));
-	for (int i = 0; i < probe->nfiles; i++)
-		order[i] = i;
-	for (int i = probe->nfiles - 1; i > 0; i--)
-	{
-		int			j = (int) (nrand48(random_state) % (i + 1));
-		int			swap = order[i];
-
-		order[i] = order[j];
-		order[j] = swap;
-	}
-}
 
 void
 sp_places_prepare(sp_probe *probe)
@@ -70,7 +48,7 @@ sp_places_prepare(sp_probe *probe)
 	}
 }
 
-/* Is a block over?  A paced one ends with an entry, which so comes from one place. */
+/* Is a block over?  A paced one ends with a sample, which so comes from one place. */
 static bool
 block_is_over(const sp_probe *probe, sp_regime regime)
 {
@@ -78,7 +56,7 @@ block_is_over(const sp_probe *probe, sp_regime regime)
 
 	if (regime == SP_SATURATED)
 		return places->block_rounds[regime] >= SATURATED_BLOCK_ROUNDS;
-	return probe->entry_ns == 0 && places->block_rounds[regime] >= PACED_BLOCK_ROUNDS &&
+	return probe->sample_ns == 0 && places->block_rounds[regime] >= PACED_BLOCK_ROUNDS &&
 		places->block_ns[regime] >= PACED_BLOCK_NS;
 }
 

@@ -3,11 +3,11 @@
  * probe.c
  *		A run: turns of the regimes, until the time is up or the verdict is settled.
  *
- * The engine's entry.  It must not allocate or print; it reports to the callbacks.
+ * The engine's entry point.  It must not allocate or print; it reports to the callbacks.
  *
  *-------------------------------------------------------------------------
  */
-#include "engine/measure/segments_internal.h"
+#include "engine/measure/probe_internal.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,24 +59,42 @@ expected_length(const sp_probe *probe, sp_regime regime)
 	return probe->round_ns[regime] > min ? probe->round_ns[regime] : min;
 }
 
-/* End the entry of all cases, if it is long enough. */
+/* End the sample of all cases, if it is long enough. */
 static bool
-end_entry(sp_probe *probe, sp_regime regime)
+end_sample(sp_probe *probe, sp_regime regime)
 {
 	if (regime == SP_PACED)
 	{
-		probe->entry_ns += probe->round_ns[regime];
-		if (probe->entry_ns < SP_PACED_ENTRY_NS)
+		probe->sample_ns += probe->round_ns[regime];
+		if (probe->sample_ns < SP_PACED_SAMPLE_NS)
 			return false;
-		probe->entry_ns = 0;
+		probe->sample_ns = 0;
 	}
-	probe->entries[regime]++;
+	probe->samples[regime]++;
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (probe->cases[c].regime == regime)
-			sp_series_end_entry(&probe->results[c].series);
+			sp_series_end_sample(&probe->results[c].series);
 	}
 	return true;
+}
+
+/* Both cases of a candidate that cannot be worth a switch: the others get their time. */
+static void
+exclude_settled(sp_probe *probe)
+{
+	for (int i = 0; i < probe->comparison.count; i++)
+	{
+		const sp_candidate *candidate = &probe->comparison.candidates[i];
+
+		if (candidate->standing != SP_NO_GAIN)
+			continue;
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			if (probe->cases[c].candidate && strcmp(probe->cases[c].label, candidate->name) == 0)
+				probe->results[c].excluded = true;
+		}
+	}
 }
 
 /* Count a measured round.  A look at the run follows when one is due. */
@@ -87,8 +105,8 @@ count_round(sp_probe *probe, sp_regime regime)
 	probe->places.block_rounds[regime]++;
 	probe->places.block_ns[regime] += probe->round_ns[regime];
 	probe->callbacks.round_done(probe->callbacks.context);
-	if (end_entry(probe, regime))
-		sp_look_when_due(probe, regime);
+	if (end_sample(probe, regime) && sp_look_when_due(probe, regime))
+		exclude_settled(probe);
 }
 
 /*
@@ -136,7 +154,7 @@ measure_round(sp_probe *probe, sp_regime regime, int64_t share, bool counted, in
 	if (regime == SP_PACED)
 	{
 		probe->paced_ns += probe->round_ns[regime];
-		sp_sham_window(probe);
+		sp_control_window(probe);
 	}
 	count_round(probe, regime);
 }
@@ -193,8 +211,8 @@ prepare(sp_probe *probe)
 	probe->paced_busy_ns = 0;
 	probe->paced_copies = 1;
 	probe->paced_ns = 0;
-	memset(probe->entries, 0, sizeof(probe->entries));
-	probe->entry_ns = 0;
+	memset(probe->samples, 0, sizeof(probe->samples));
+	probe->sample_ns = 0;
 	sp_places_prepare(probe);
 	probe->judged = false;
 	probe->done = false;
@@ -223,9 +241,9 @@ prepare(sp_probe *probe)
 	probe->syncs = 0;
 	memset(&probe->background, 0, sizeof(probe->background));
 	probe->last_flush_ns = 0;
-	probe->sham_ns = 0;
-	probe->sham_windows = 0;
-	probe->sham_failed = false;
+	probe->windows_ns = 0;
+	probe->control_windows = 0;
+	probe->windows_failed = false;
 }
 
 /* Does the regime have cases left, and time for another round? */
@@ -267,8 +285,8 @@ share_duration(const sp_probe *probe, int64_t share[SP_REGIMES])
 	}
 }
 
-static void
-take_turns(sp_probe *probe)
+void
+sp_take_turns(sp_probe *probe)
 {
 	int64_t		share[SP_REGIMES];
 	int			regime;
@@ -287,12 +305,7 @@ sp_probe_run(sp_probe *probe)
 	probe->started_ns = sp_now_ns(probe);
 	probe->deadline_ns = probe->started_ns + probe->duration_ns;
 	sp_idle_sample(probe, idle_sample < MAX_IDLE_SAMPLE_NS ? idle_sample : MAX_IDLE_SAMPLE_NS);
-	if (probe->segments.nslots > 0)
-		sp_segments_measure(probe);
-	else if (probe->seconds)
-		sp_stream(probe);
-	else
-		take_turns(probe);
+	probe->suite->run(probe);
 	sp_look_at_end(probe);
 	for (int c = 0; c < probe->ncases; c++)
 	{

@@ -44,11 +44,11 @@ _Static_assert(sizeof(off_t) == 8, "compile with -D_FILE_OFFSET_BITS=64");
 #define SP_CLOCK_TICK_NS	(4 * SP_NS_PER_MS)
 
 /*
- * A paced entry is the mean of so much time of flushes: two clock ticks.  fsync pays for
+ * A paced sample is the mean of so much time of flushes: two clock ticks.  fsync pays for
  * its journal once a tick, which the median of single flushes does not see: at 0.5 ms an
- * extra cost of 12 to 14 % looked like 1 to 2 %.  A saturated entry is one round.
+ * extra cost of 12 to 14 % looked like 1 to 2 %.  A saturated sample is one round.
  */
-#define SP_PACED_ENTRY_NS	(2 * SP_CLOCK_TICK_NS)
+#define SP_PACED_SAMPLE_NS	(2 * SP_CLOCK_TICK_NS)
 
 /*
  * A case that never syncs has few, longer slices.  After the syncs of other
@@ -136,7 +136,7 @@ typedef struct sp_test_case
 	int			baseline;		/* case that its speed is compared with, or -1 */
 	int			max_rounds;		/* of a case that is only shown; 0: unlimited */
 	bool		control;		/* a second copy of its baseline, for A/A */
-	bool		contender;		/* may be recommended */
+	bool		candidate;		/* may be recommended */
 	sp_segment_part part;		/* of the suite segments */
 } sp_test_case;
 
@@ -155,7 +155,7 @@ typedef struct sp_result
 	sp_speed	speed;			/* against its baseline, as of the last look */
 	bool		excluded;		/* known to gain too little: no longer measured */
 	sp_evidence evidence;		/* counters of the device, while it was measured */
-	sp_windows	windows;		/* of each paced flush, and sham windows as long */
+	sp_windows	windows;		/* of each paced flush, and control windows as long */
 	int64_t		window_ns;		/* the length of the last of these flushes; 0 before */
 } sp_result;
 
@@ -224,6 +224,7 @@ typedef struct sp_device_facts
 typedef struct sp_probe
 {
 	/* the plan */
+	const struct sp_suite *suite;
 	int			nfiles;
 	int			ncases;
 	sp_segments segments;		/* of the suite segments */
@@ -245,7 +246,6 @@ typedef struct sp_probe
 	int64_t		clock_cost_ns;	/* of reading the clock; subtracted from each time */
 	const char *buffer;			/* SP_BUFFER_SIZE bytes, aligned for O_DIRECT */
 	sp_device_facts device;
-	int64_t		counters_cost_ns;	/* of reading them once */
 	sp_callbacks callbacks;
 
 	/* the state */
@@ -253,8 +253,8 @@ typedef struct sp_probe
 	int64_t		deadline_ns;	/* started_ns + duration_ns */
 	int64_t		finished_ns;
 	int64_t		rounds[SP_REGIMES];
-	int64_t		entries[SP_REGIMES];	/* that were ended, see SP_PACED_ENTRY_NS */
-	int64_t		entry_ns;		/* length of the paced rounds since the last one */
+	int64_t		samples[SP_REGIMES];	/* that were ended, see SP_PACED_SAMPLE_NS */
+	int64_t		sample_ns;		/* length of the paced rounds since the last one */
 	int			looks;			/* interim ones that were taken */
 	int64_t		spent_ns[SP_REGIMES];
 	int64_t		round_ns[SP_REGIMES];	/* how long the last one took */
@@ -268,17 +268,17 @@ typedef struct sp_probe
 								 * files that moved */
 	sp_evidence background;		/* idle samples: I/O of other processes */
 	int64_t		last_flush_ns;	/* when the last paced flush had been done */
-	int64_t		sham_ns;		/* spent on sham windows */
-	int64_t		sham_windows;	/* also those whose counters could not be read */
-	bool		sham_failed;	/* none is possible */
+	int64_t		windows_ns;		/* spent on control windows */
+	int64_t		control_windows;	/* also those whose counters could not be read */
+	bool		windows_failed;	/* none is possible */
 	int64_t		written_bytes;	/* by a stream */
 	bool		bytes_used_up;	/* max_bytes has ended it */
-	bool		judged;			/* comparison and judgement are valid: of the wal suite */
+	bool		judged;			/* comparison and judgement are valid */
 	bool		done;			/* before the time was up */
 	sp_comparison comparison;	/* of its methods, in the deciding regime, by the last look */
 	sp_judgement judgement;
-	double		baseline_us[SP_MAX_ENTRIES];	/* of the comparison that is made */
-	double		workspace[SP_MAX_ENTRIES];
+	double		baseline_us[SP_MAX_SAMPLES];	/* of the comparison that is made */
+	double		workspace[SP_MAX_SAMPLES];
 
 	/* the results, by test case */
 	sp_result	results[SP_MAX_CASES];
@@ -299,34 +299,17 @@ extern void sp_probe_run(sp_probe *probe);
 extern int	sp_open_flags(const sp_file *file);
 
 /*
- * A random order of the files, by the seed of the plan.  Files that were created first
- * and last are faster on some file systems (by 4 % on btrfs), so they must not be those
- * of the same methods in every run.
+ * Does one round of every case fit into the duration, as far as the plan alone tells?
+ * *enough_ns: a duration that surely has room, a double since a tiny duty cycle makes a
+ * round last for years.
  */
-extern void sp_creation_order(const sp_probe *probe, int order[SP_MAX_FILES]);
-
-/*
- * The minimum time of the first round of each regime.  It is computed from the
- * plan, since the flush time of the device is not known yet.  Nanoseconds are
- * doubles, since a tiny duty cycle makes a round last for years.
- */
-typedef struct sp_min_duration
-{
-	int			paced_cases;
-	int			saturated_cases;
-	double		paced_ns;		/* 0 without cases of that regime */
-	double		saturated_ns;	/* with the rests of the duty cycle */
-	double		duration_ns;	/* the shortest duration that has room for both */
-
-	/* the values that the plan's duration allows; NAN if it allows none */
-	double		duty_cycle;		/* the smallest */
-	double		flush_interval_ns;	/* the longest */
-} sp_min_duration;
-
-extern void sp_probe_min_duration(const sp_probe *probe, sp_min_duration *min);
+extern bool sp_probe_fits(const sp_probe *probe, double *enough_ns);
 
 /* The reason of its judgement, in words. */
 extern void sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE]);
+
+/* The second copy of a baseline; -1 if it has none. */
+extern int	sp_control_of(const sp_probe *probe, int baseline);
 
 /*
  * Mean time of a flush with the recommended method in the deciding regime, in microseconds;

@@ -1,20 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * probe_internal.h
- *		Shared by the files of a run: probe.c, analysis.c, places.c, round.c, stream.c,
- *		background.c, sham.c, contenders.c, operation.c and min_duration.c; and by those
- *		of the plans, suite.c, stream_plan.c and segments_plan.c.  Those of the suite
- *		segments also share segments_internal.h.
+ *		Shared by the files of a run.  Those of the suite segments also share
+ *		segments_internal.h.
  *
- * probe.c (the run) calls places.c (which file), round.c (a round), sham.c (sham windows),
- * background.c (the counters) and analysis.c, which calls contenders.c (the comparison of
- * methods) and asks sham.c whether windows are missing.  Or it calls stream.c, whose rounds
- * are of seconds.  round.c and stream.c call background.c and operation.c (an operation),
- * and places.c calls operation.c.  sham.c calls background.c
- * and operation.c, and asks contenders.c what is known of a method.  operation.c,
- * contenders.c and min_duration.c call none of the others.  Small functions that several
- * of them need are in round.c.  In the suite segments probe.c calls segments.c, which takes
- * the places of round.c and analysis.c, and uses operation.c and background.c.
+ * The row of a suite (suite.h) has functions to plan, run and judge it.  Suites of short
+ * slices run in probe.c, which calls places.c (which file), round.c (a round) and control_window.c
+ * (control windows); stream and segments have rounds of their own.  All use operation.c (an
+ * operation), background.c (the counters) and analysis.c (a look, for which candidates.c
+ * compares methods).  Small functions that several of them need are in round.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -76,6 +70,9 @@ extern void sp_places_prepare(sp_probe *probe);
  */
 extern bool sp_places_begin_round(sp_probe *probe, sp_regime regime);
 
+/* Measure rounds of the regimes in turns: sp_suite.run() of suites of short slices. */
+extern void sp_take_turns(sp_probe *probe);
+
 /* Is the case excluded, or has it had all its rounds? */
 extern bool sp_is_finished(const sp_probe *probe, int c);
 
@@ -110,9 +107,6 @@ extern void sp_end_reading(sp_probe *probe, sp_counter_reading *reading,
  */
 extern void sp_end_flush(sp_probe *probe, sp_counter_reading *reading, sp_result *result);
 
-/* Are the counters read in this round? */
-extern bool sp_round_has_evidence(const sp_probe *probe, sp_regime regime);
-
 /* Sleep for so long, and count background I/O. */
 extern void sp_idle_sample(sp_probe *probe, int64_t length_ns);
 
@@ -125,42 +119,40 @@ extern void sp_sample_rest(sp_probe *probe, sp_counter_reading *reading, int64_t
 /* Take an idle sample between two rounds, if there are too few. */
 extern void sp_sample_more(sp_probe *probe, int64_t flush_ns);
 
-/* -------------------------------------------------------------------- sham.c */
+/* -------------------------------------------------------------------- control_window.c */
 
-/* Take a sham window after the last flush, if others flush and there is time for it. */
-extern void sp_sham_window(sp_probe *probe);
+/* Take a control window after the last flush, if others flush and there is time for it. */
+extern void sp_control_window(sp_probe *probe);
 
 /*
- * May some more sham windows tell whether the current method is durable?  Then the probe
+ * May some more control windows tell whether the current method is durable?  Then the probe
  * does not stop early.  After 200 windows it does not wait for more.
  */
 extern bool sp_needs_windows(const sp_probe *probe);
 
 /* ---------------------------------------------------------------- analysis.c */
 
+/* Compare and judge the methods of the wal suite: its sp_suite.judge(). */
+extern bool sp_judge_methods(sp_probe *probe);
+
 /*
- * At the end of an entry: look at the run, if that is due.  The probe is done if it stops
- * early and the verdict is settled.
+ * At the end of a sample: look at the run, if that is due, and return whether it was.  The
+ * probe is done if it stops early and the verdict is settled.
  */
-extern void sp_look_when_due(sp_probe *probe, sp_regime regime);
+extern bool sp_look_when_due(sp_probe *probe, sp_regime regime);
 
 /* At the end of the run, the last look, unless it was done before. */
 extern void sp_look_at_end(sp_probe *probe);
 
-/* -------------------------------------------------------------- contenders.c */
+/* -------------------------------------------------------------- candidates.c */
 
 /* Fill in probe->comparison.  Returns false without a current method: nothing is judged. */
 extern bool sp_probe_compare(sp_probe *probe);
 
-/* Is it unknown whether a method is durable, but would be known by sham windows? */
+/* Is it unknown whether a method is durable, but would be known by control windows? */
 extern bool sp_windows_may_tell(const sp_probe *probe, const char *label);
 
-/* ------------------------------------------------------------------ stream.c */
-
-/* Measure a plan that has a log of seconds, until the time is up, or the bytes. */
-extern void sp_stream(sp_probe *probe);
-
-/* --------------------------------------- suite.c, stream_plan.c, segments_plan.c */
+/* -------------------------------------------------------------------- plan.c */
 
 /* Add a file or a test case to a plan.  Returns its index. */
 extern int	sp_plan_file(sp_probe *probe, const sp_sync_method *method, bool direct_io,
@@ -169,10 +161,6 @@ extern int	sp_plan_case(sp_probe *probe, sp_test_case test_case);
 
 /* Does this server open WAL with O_DIRECT for a method? */
 extern bool sp_opens_directly(const sp_server *server, const sp_sync_method *method);
-
-/* Suites with a file of their own. */
-extern void sp_plan_stream(sp_probe *probe, const sp_server *server);
-extern void sp_plan_segments(sp_probe *probe, const sp_server *server);
 
 /* ------------------------------------------------------------------- round.c */
 

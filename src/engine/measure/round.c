@@ -37,7 +37,7 @@ sp_now_ns(sp_probe *probe)
 
 /*
  * A flush is slow if it takes more than five times the baseline's median so far.  An
- * entry counts it as that long and no longer: the mean of all times would need ten
+ * sample counts it as that long and no longer: the mean of all times would need ten
  * times the rounds, since a few flushes decide it.  That a method has more slow
  * flushes is told apart, see sp_tail.
  */
@@ -57,7 +57,7 @@ update_slow_limit(sp_result *baseline)
 	baseline->next_slow_ops = ops + ops / 8;
 }
 
-/* The time of a flush as an entry counts it; *slow is set if it is a slow one. */
+/* The time of a flush as a sample counts it; *slow is set if it is a slow one. */
 static int64_t
 capped_ns(sp_probe *probe, int c, int64_t elapsed, bool *slow)
 {
@@ -218,7 +218,6 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 	int64_t		expected_busy = probe->duty_cycle < 1 ? probe->paced_busy_ns : 0;
 	int64_t		length = end_of_paced_round(probe, start, expected_busy) - start;
 	int64_t		end;
-	bool		read = sp_round_has_evidence(probe, SP_PACED);
 	sp_counter_reading reading = {0};
 	int64_t		elapsed = 0;
 
@@ -234,14 +233,13 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 		if (sp_now_ns(probe) > limit)
 			return false;
 
-		if (read && i > 0)
+		if (i > 0)
 			sp_sample_rest(probe, &reading, elapsed);
-		else if (read)
+		else
 			sp_begin_reading(probe, &reading);
 		elapsed = sp_timed_operation(probe, c, order[i].home);
 		probe->last_flush_ns = sp_now_ns(probe);
-		if (read)
-			sp_end_flush(probe, &reading, counted && elapsed >= 0 ? result : NULL);
+		sp_end_flush(probe, &reading, counted && elapsed >= 0 ? result : NULL);
 		if (elapsed < 0)
 			continue;
 		busy += elapsed;
@@ -298,7 +296,6 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 	int			ops = 0;
 	bool		complete;
 	bool		slow = false;
-	bool		read = sp_round_has_evidence(probe, SP_SATURATED);
 	sp_counter_reading reading = {0};
 
 	do
@@ -311,8 +308,7 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 		sp_rest_since(probe, begin);
 		return !counted;
 	}
-	if (read)
-		sp_begin_reading(probe, &reading);
+	sp_begin_reading(probe, &reading);
 	do
 	{
 		int64_t		elapsed = sp_timed_operation(probe, c, file);
@@ -327,8 +323,7 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 			(length >= min_length && (ops >= SLICE_MIN_OPS || length >= SLICE_ENOUGH_NS));
 	} while (!complete && begin + length < limit);
 
-	if (read)
-		sp_end_reading(probe, &reading, &result->evidence, ops);
+	sp_end_reading(probe, &reading, &result->evidence, ops);
 	/* a slice that was cut short may have missed the clock tick, and seem too fast */
 	if (complete)
 	{

@@ -165,7 +165,7 @@ whole_ns(const sp_segments *segments, const slot_times *times)
 }
 
 static void
-add_entry(sp_probe *probe, sp_segment_part part, const sp_segment_slot *slot, double ns)
+add_sample(sp_probe *probe, sp_segment_part part, const sp_segment_slot *slot, double ns)
 {
 	sp_result  *result = result_of(probe, part, slot);
 
@@ -174,7 +174,7 @@ add_entry(sp_probe *probe, sp_segment_part part, const sp_segment_slot *slot, do
 		sp_series_add_round(&result->series, ns > 1 ? ns / 1e3 : 1e-3);
 }
 
-/* A round in which all went well: its times are an entry of each case. */
+/* A round in which all went well: its times are a sample of each case. */
 static void
 count_segments(sp_probe *probe, const slot_times times[SP_MAX_SEGMENT_SLOTS])
 {
@@ -191,19 +191,19 @@ count_segments(sp_probe *probe, const slot_times times[SP_MAX_SEGMENT_SLOTS])
 		add_operation(probe, SP_NEW_SEGMENT, slot, (int64_t) whole);
 		add_operation(probe, SP_CREATION, slot, times[i].made_ns);
 		add_operation(probe, SP_REMOVAL, slot, times[i].removed_ns);
-		add_entry(probe, SP_WHOLE_SEGMENT, slot, whole);
-		add_entry(probe, SP_NEW_SEGMENT, slot, whole);
-		add_entry(probe, SP_CREATION, slot, (double) times[i].made_ns);
-		add_entry(probe, SP_FIRST_FLUSHES, slot,
+		add_sample(probe, SP_WHOLE_SEGMENT, slot, whole);
+		add_sample(probe, SP_NEW_SEGMENT, slot, whole);
+		add_sample(probe, SP_CREATION, slot, (double) times[i].made_ns);
+		add_sample(probe, SP_FIRST_FLUSHES, slot,
 				  (double) times[i].flushes_ns / segments->first_flushes);
-		add_entry(probe, SP_REMOVAL, slot, (double) times[i].removed_ns);
+		add_sample(probe, SP_REMOVAL, slot, (double) times[i].removed_ns);
 	}
 	for (int c = 0; c < probe->ncases; c++)
-		sp_series_end_entry(&probe->results[c].series);
+		sp_series_end_sample(&probe->results[c].series);
 	if (probe->rounds[SP_SATURATED] == 0 || segments->first_flushes < segments->fewest_flushes)
 		probe->segments.fewest_flushes = segments->first_flushes;
 	probe->rounds[SP_SATURATED]++;
-	probe->entries[SP_SATURATED]++;
+	probe->samples[SP_SATURATED]++;
 	probe->callbacks.round_done(probe->callbacks.context);
 }
 
@@ -307,7 +307,7 @@ sp_segments_measure(sp_probe *probe)
 		if (counted)
 		{
 			count_segments(probe, times);
-			sp_look_when_due(probe, SP_SATURATED);
+			(void) sp_look_when_due(probe, SP_SATURATED);
 		}
 		segments->first_flushes = choose_first_flushes(probe, times);
 		counted = true;

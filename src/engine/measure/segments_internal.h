@@ -3,8 +3,8 @@
  * segments_internal.h
  *		Shared by the files of the suite segments.
  *
- * segments.c (the rounds) calls segment_file.c (one segment: made, renamed, removed), and
- * asks segments_plan.c (the plan) for its cases.  segments_verdict.c judges.
+ * suite_segments.c has the plan and the verdict, segments.c the rounds, and segment_file.c
+ * one segment: made, renamed, removed.
  *
  *-------------------------------------------------------------------------
  */
@@ -13,10 +13,7 @@
 
 #include "engine/measure/probe_internal.h"
 
-/* ---------------------------------------------------------- segments_plan.c */
-
-/* Does a part have cases of that kind? */
-extern bool sp_segment_part_has(sp_segment_part part, sp_segment_kind kind);
+/* --------------------------------------------------------- suite_segments.c */
 
 /* The case of a part that measures that file; -1 if there is none. */
 extern int	sp_segment_case(const sp_probe *probe, sp_segment_part part, int file);
@@ -56,11 +53,6 @@ extern void sp_segment_discard(sp_file *file);
 
 /* Untimed: let the kernel drop an old segment from its page cache. */
 extern void sp_segment_let_age(const sp_file *file);
-
-/* ------------------------------------------------------- segments_verdict.c */
-
-/* Is the verdict on both parts settled? */
-extern bool sp_segments_are_settled(const sp_probe *probe);
 
 /* -------------------------------------------------------------- segments.c */
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * series.c
- *		The entries of a test case: the times that it is compared by.
+ *		The samples of a test case: the times that it is compared by.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,18 +25,18 @@ sp_series_add_round(sp_series *series, double round_us)
 }
 
 void
-sp_series_end_entry(sp_series *series)
+sp_series_end_sample(sp_series *series)
 {
 	if (series->pending_rounds == 0 || ++series->pending_ends < series->merged)
 		return;
 
-	if (series->n == SP_MAX_ENTRIES)
+	if (series->n == SP_MAX_SAMPLES)
 	{
-		for (int i = 0; i < SP_MAX_ENTRIES / 2; i++)
+		for (int i = 0; i < SP_MAX_SAMPLES / 2; i++)
 			series->mean_us[i] = (series->mean_us[2 * i] + series->mean_us[2 * i + 1]) / 2;
-		series->n = SP_MAX_ENTRIES / 2;
+		series->n = SP_MAX_SAMPLES / 2;
 		series->merged *= 2;
-		return;					/* what is pending is now half an entry */
+		return;					/* what is pending is now half a sample */
 	}
 	series->mean_us[series->n++] = series->pending_us / (double) series->pending_rounds;
 	series->pending_ends = 0;

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * suite.h
- *		The suites: which test cases are measured together.
+ *		The suites: which test cases are measured together, and how.
  *
- * A suite is a set of rows: to add a case, add a row.  The caller describes its
- * server in sp_server.
+ * To add a suite, add a file suite_*.c with its row, and a line to src/probe/suites.c.  The
+ * caller describes its server in sp_server.
  *
  *-------------------------------------------------------------------------
  */
@@ -38,14 +38,25 @@ typedef struct sp_suite
 {
 	const char *name;
 	void		(*plan) (sp_probe *probe, const sp_server *server);
-	bool		streams;		/* the caller sets probe->seconds, see seconds.h */
+
+	/* Measure until the time is up, or probe->done. */
+	void		(*run) (sp_probe *probe);
+
+	/*
+	 * At a look: fill in probe->comparison, and set probe->judged.  Returns whether more
+	 * time is not expected to change the verdict.  NULL: nothing is judged.
+	 */
+	bool		(*judge) (sp_probe *probe);
+	bool		any_duration;	/* how long a round takes is not known before */
 } sp_suite;
 
-extern const sp_suite sp_suites[];
-extern const int sp_suite_count;
+extern const sp_suite sp_suite_wal;
+extern const sp_suite sp_suite_pg_test_fsync;
+extern const sp_suite sp_suite_stream;	/* the caller sets probe->seconds and max_bytes */
+extern const sp_suite sp_suite_segments;
 
-/* The suite of that name, or NULL. */
-extern const sp_suite *sp_suite_find(const char *name);
+/* Plan a run of a suite, in a probe that is all zeros but for what the plan needs. */
+extern void sp_probe_plan(sp_probe *probe, const sp_suite *suite, const sp_server *server);
 
 /*
  * For a small file system: halve the files of a plan or, if a file would become

@@ -61,8 +61,6 @@ sp_commit_figures_of(const sp_commit_sums *sums, sp_commit_figures *figures)
 		figures->wait_share = 1;
 	figures->wal_bytes_per_commit = ratio((double) sums->wal_bytes, (double) sums->commits);
 	figures->flushes_per_sec = ratio(sums->flushes, sums->seconds);
-	figures->bytes_per_flush = ratio(sums->flushed_bytes, sums->flushes);
-	figures->commits_per_flush = ratio((double) sums->commits, sums->flushes);
 }
 
 void
@@ -74,14 +72,12 @@ sp_commit_sums_add(sp_commit_sums *sums, const sp_commit_sums *other)
 		sums->part[p] += other->part[p];
 	sums->active += other->active;
 	sums->connected += other->connected;
-	sums->unflushed += other->unflushed;
 	sums->wal_busy += other->wal_busy;
 	if (other->committers > sums->committers)
 		sums->committers = other->committers;
 	sums->commits += other->commits;
 	sums->wal_bytes += other->wal_bytes;
 	sums->flushes += other->flushes;
-	sums->flushed_bytes += other->flushed_bytes;
 }
 
 /* ------------------------------------------------------------------- words */

@@ -41,13 +41,11 @@ typedef struct sp_commit_sums
 	int64_t		part[SP_COMMIT_PARTS];	/* processes that are committing */
 	int64_t		active;			/* client backends that do not wait for their client */
 	int64_t		connected;		/* client backends */
-	int64_t		unflushed;		/* samples in which WAL was written and not flushed */
 	int64_t		wal_busy;		/* samples in which a process wrote or synced WAL */
 	int			committers;		/* processes that were seen committing at least once */
 	uint64_t	commits;		/* ends of transactions that had a transaction ID */
 	uint64_t	wal_bytes;		/* inserted by all processes */
 	double		flushes;		/* by the server's statistics; NAN if unknown */
-	double		flushed_bytes;	/* of the same statistics */
 } sp_commit_sums;
 
 /* The same as figures.  NAN where nothing was seen that gives one. */
@@ -63,8 +61,6 @@ typedef struct sp_commit_figures
 	double		connected;
 	double		wal_bytes_per_commit;
 	double		flushes_per_sec;
-	double		bytes_per_flush;
-	double		commits_per_flush;
 } sp_commit_figures;
 
 extern void sp_commit_figures_of(const sp_commit_sums *sums, sp_commit_figures *figures);

@@ -200,7 +200,7 @@ sp_evidence_bytes_per_second_error(const sp_evidence *evidence)
 }
 
 /*
- * Did each sync cause a flush of its own?  Sham windows tell on a busy device, where the
+ * Did each sync cause a flush of its own?  Control windows tell on a busy device, where the
  * mean rate of background I/O does not.  Comparisons with NAN are false, so that an
  * unknown rate proves nothing.
  */

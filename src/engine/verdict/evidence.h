@@ -130,7 +130,7 @@ extern double sp_evidence_bytes_per_second_error(const sp_evidence *evidence);
  * one.
  *
  * yes: each sync had a flush, and background I/O cannot have caused all of them, since it
- * flushes too seldom, or since it left sham windows without a flush.
+ * flushes too seldom, or since it left control windows without a flush.
  *
  * no_cache: the device says that it has no volatile cache (write through).  Then the
  * kernel sends no flush, and none is needed.  That it has none is what the device told

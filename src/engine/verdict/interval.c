@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * interval.c
- *		From the entries of two test cases to an interval of their speeds.
+ *		From the samples of two test cases to an interval of their speeds.
  *
- * The entry is the unit: within an entry every method sees the same state of a
- * shared disk.  So the ratio of two methods in one entry is far more precise than
+ * The sample is the unit: within a sample every method sees the same state of a
+ * shared disk.  So the ratio of two methods in one sample is far more precise than
  * the ratio of their averages.
  *
  *-------------------------------------------------------------------------
@@ -130,7 +130,7 @@ sp_speed_interval(const double *baseline_us, const double *case_us,
 	middle = floor((pairs + 1) / 2);
 	speed.estimate = exp((pair_mean(workspace, n, middle) +
 						  pair_mean(workspace, n, pairs + 1 - middle)) / 2);
-	if (n < SP_MIN_ENTRIES)
+	if (n < SP_MIN_SAMPLES)
 		return speed;
 	speed.low = exp(pair_mean(workspace, n,
 							  end_rank(n, alpha / 2 / (comparisons > 0 ? comparisons : 1))));
@@ -166,7 +166,7 @@ median_rank(int n, double alpha)
 
 	for (int k = 0; k < n / 2; k++)
 	{
-		/* in logarithms, since 2^-n underflows beyond a thousand entries */
+		/* in logarithms, since 2^-n underflows beyond a thousand samples */
 		below += exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) - n * M_LN2);
 		if (2 * below > alpha)
 			break;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * interval.h
- *		From the entries of two test cases to an interval of their speeds.
+ *		From the samples of two test cases to an interval of their speeds.
  *
  *-------------------------------------------------------------------------
  */
@@ -10,19 +10,19 @@
 
 #include <stdint.h>
 
-/* The error of all looks at one set of entries together. */
+/* The error of all looks at one set of samples together. */
 #define SP_ALPHA			0.05
 
 /*
  * A run that may stop early is looked at when a quarter of its time is over, a half, and at
  * its end.  Most of the error is left to the last look (as O'Brien and Fleming do, A
  * multiple testing procedure for clinical trials, Biometrics 35, 1979), since that one has
- * most entries; the sum is SP_ALPHA (Bonferroni).
+ * most samples; the sum is SP_ALPHA (Bonferroni).
  */
 #define SP_LOOKS			3
 
-/* With fewer entries there is no interval. */
-#define SP_MIN_ENTRIES		16
+/* With fewer samples there is no interval. */
+#define SP_MIN_SAMPLES		16
 
 /* How many looks are due after that time of a duration, the last one excepted: 0, 1 or 2. */
 extern int	sp_looks_due(int64_t elapsed, int64_t duration);
@@ -32,8 +32,8 @@ extern double sp_look_alpha(int look);
 
 /*
  * A ratio of speeds and its confidence interval: 1.10 means 10 % more syncs per
- * second than the current method.  All are NAN without any entry; low and high
- * are NAN if the entries are too few for an interval.
+ * second than the current method.  All are NAN without any sample; low and high
+ * are NAN if the samples are too few for an interval.
  */
 typedef struct sp_speed
 {
@@ -43,12 +43,12 @@ typedef struct sp_speed
 } sp_speed;
 
 /*
- * Speed of a case against a baseline, from the mean time of each entry: the Hodges-Lehmann
+ * Speed of a case against a baseline, from the mean time of each sample: the Hodges-Lehmann
  * estimate of the logarithms of baseline_us[i] / case_us[i], which is the median of the
  * means of all pairs, and the interval that goes with it (Hodges and Lehmann, Estimates of
  * location based on rank tests, Ann. Math. Stat. 34, 1963).  It assumes that the logarithms
  * are symmetric about their median.  It is nearly as narrow as that of the mean, and one
- * entry in five may be an outlier.
+ * sample in five may be an outlier.
  *
  * The lower end is corrected for the number of comparisons (Bonferroni): one of
  * several methods may seem faster by chance.  The upper end is not: it serves
@@ -61,8 +61,8 @@ extern sp_speed sp_speed_interval(const double *baseline_us, const double *case_
 								  int n, double alpha, int comparisons, double *workspace);
 
 /*
- * The same against a baseline that was measured twice: against the mean of both, entry by
- * entry.  One alone would bring all of its noise into each comparison: in the rounds of the
+ * The same against a baseline that was measured twice: against the mean of both, sample by
+ * sample.  One alone would bring all of its noise into each comparison: in the rounds of the
  * bench's 90 nulls, the interval has 0.88 of its width.  A copy that is proven to differ is not
  * taken, so that it cannot make another case look better than it is.  copy_us: NULL if there
  * is none.

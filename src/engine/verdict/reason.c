@@ -18,7 +18,7 @@ typedef struct explanation
 	const sp_comparison *comparison;
 	const sp_judgement *judgement;
 	const sp_words *words;
-	const sp_contender *current;
+	const sp_candidate *current;
 	sp_sentence said;
 } explanation;
 
@@ -71,9 +71,9 @@ operation(const explanation *to)
 }
 
 static void
-say_name(explanation *to, const sp_contender *contender)
+say_name(explanation *to, const sp_candidate *candidate)
 {
-	sp_say(&to->said, "%s%s", contender->name, to->words->unit);
+	sp_say(&to->said, "%s%s", candidate->name, to->words->unit);
 }
 
 /* "; time per flush: fsync +16 to +35 %, open_sync -1.2 to +0.4 %" */
@@ -84,12 +84,12 @@ say_speeds(explanation *to, const sp_speed *speeds, bool rate)
 
 	for (int i = 0; i < to->comparison->count; i++)
 	{
-		const sp_contender *contender = &to->comparison->contenders[i];
-		sp_speed	speed = speeds ? speeds[i] : contender->speed;
+		const sp_candidate *candidate = &to->comparison->candidates[i];
+		sp_speed	speed = speeds ? speeds[i] : candidate->speed;
 		double		least = change_of(rate ? speed.low : speed.high, rate);
 		double		most = change_of(rate ? speed.high : speed.low, rate);
 
-		if (contender == to->current || contender->standing == SP_UNMEASURED ||
+		if (candidate == to->current || candidate->standing == SP_UNMEASURED ||
 			isnan(speed.low) || isnan(speed.high))
 			continue;
 		if (separator[0] == ':')
@@ -98,7 +98,7 @@ say_speeds(explanation *to, const sp_speed *speeds, bool rate)
 			sp_say(&to->said, rate ? "%ss per second" : "time per %s", operation(to));
 		}
 		sp_say(&to->said, "%s", separator);
-		say_name(to, contender);
+		say_name(to, candidate);
 		sp_say(&to->said, " %+.*f to %+.*f %%", digits_of(least), least, digits_of(most), most);
 		separator = ", ";
 	}
@@ -112,11 +112,11 @@ say_not_durable(explanation *to)
 
 	for (int i = 0; i < to->comparison->count; i++)
 	{
-		const sp_contender *contender = &to->comparison->contenders[i];
+		const sp_candidate *candidate = &to->comparison->candidates[i];
 
-		if (contender == to->current || contender->durable != SP_DURABLE_NO)
+		if (candidate == to->current || candidate->durable != SP_DURABLE_NO)
 			continue;
-		sp_say(&to->said, "%s%s", separator, contender->name);
+		sp_say(&to->said, "%s%s", separator, candidate->name);
 		separator = " and ";
 	}
 	if (separator[0] != ';')
@@ -139,14 +139,14 @@ say_stalling(explanation *to)
 {
 	for (int i = 0; i < to->comparison->count; i++)
 	{
-		const sp_contender *contender = &to->comparison->contenders[i];
+		const sp_candidate *candidate = &to->comparison->candidates[i];
 
-		if (contender->standing != SP_STALLING)
+		if (candidate->standing != SP_STALLING)
 			continue;
 		sp_say(&to->said, "; %s %s faster, but %.1f %% of its rounds have a flush of more than "
-			   "five times the median", contender->name,
-			   contender->speed.low > 1 ? "is" : "may be",
-			   sp_tail_share(&contender->tail) * 100);
+			   "five times the median", candidate->name,
+			   candidate->speed.low > 1 ? "is" : "may be",
+			   sp_tail_share(&candidate->tail) * 100);
 		if (to->current->tail.slow_rounds > 0)
 			sp_say(&to->said, " (%.1f %% with %s)",
 				   at_least_a_tenth(sp_tail_share(&to->current->tail) * 100), to->current->name);
@@ -159,7 +159,7 @@ say_stalling(explanation *to)
 static bool
 is_less_over_own_kind(const explanation *to, int i)
 {
-	return sp_gain(to->comparison, i).high < to->comparison->contenders[i].speed.high;
+	return sp_gain(to->comparison, i).high < to->comparison->candidates[i].speed.high;
 }
 
 /*
@@ -169,14 +169,14 @@ is_less_over_own_kind(const explanation *to, int i)
 static bool
 is_rejected_for_own_kind(const explanation *to, int i)
 {
-	const sp_contender *contender = &to->comparison->contenders[i];
+	const sp_candidate *candidate = &to->comparison->candidates[i];
 	int			recommended = to->judgement->recommended;
 	bool		is_switch = to->judgement->verdict == SP_SWITCH;
 
-	return (contender->standing == SP_NO_GAIN || (is_switch && contender->standing == SP_OPEN)) &&
-		is_less_over_own_kind(to, i) && contender->speed.high > 1 + to->comparison->margin &&
+	return (candidate->standing == SP_NO_GAIN || (is_switch && candidate->standing == SP_OPEN)) &&
+		is_less_over_own_kind(to, i) && candidate->speed.high > 1 + to->comparison->margin &&
 		(!is_switch ||
-		 contender->speed.estimate > to->comparison->contenders[recommended].speed.estimate);
+		 candidate->speed.estimate > to->comparison->candidates[recommended].speed.estimate);
 }
 
 /* Those that seem to be worth a switch and are not. */
@@ -190,7 +190,7 @@ say_rejected(explanation *to)
 
 		if (!is_rejected_for_own_kind(to, i))
 			continue;
-		sp_say(&to->said, "; %s ", to->comparison->contenders[i].name);
+		sp_say(&to->said, "; %s ", to->comparison->candidates[i].name);
 		if (most > 0)
 		{
 			sp_say(&to->said, "gains at most ");
@@ -205,13 +205,13 @@ say_rejected(explanation *to)
 
 /* Why one that gains more than the margin is not recommended yet. */
 static void
-say_doubt(explanation *to, const sp_contender *contender, const char *when)
+say_doubt(explanation *to, const sp_candidate *candidate, const char *when)
 {
-	const sp_tail *tail = &contender->tail;
+	const sp_tail *tail = &candidate->tail;
 	const sp_tail *current = &to->current->tail;
 	double		noise = to->judgement->noise;
 
-	say_name(to, contender);
+	say_name(to, candidate);
 	sp_say(&to->said, " gains more than the margin of ");
 	say_bound(to, to->comparison->margin);
 	sp_say(&to->said, "%s", when);
@@ -239,7 +239,7 @@ say_doubt(explanation *to, const sp_contender *contender, const char *when)
 static void
 explain_switch(explanation *to)
 {
-	const sp_contender *best = &to->comparison->contenders[to->judgement->recommended];
+	const sp_candidate *best = &to->comparison->candidates[to->judgement->recommended];
 	double		change = change_of(best->speed.estimate, to->words->rate);
 
 	sp_say(&to->said, to->words->values ? "with " : "");
@@ -266,12 +266,12 @@ explain_keep(explanation *to)
 
 	for (int i = 0; i < to->comparison->count; i++)
 	{
-		const sp_contender *contender = &to->comparison->contenders[i];
+		const sp_candidate *candidate = &to->comparison->candidates[i];
 
-		missing = missing || contender->standing == SP_UNMEASURED;
-		if (contender->standing == SP_NO_GAIN)
-			highest = fmax(highest, contender->speed.high - 1);
-		some_gain = some_gain || contender->standing == SP_STALLING ||
+		missing = missing || candidate->standing == SP_UNMEASURED;
+		if (candidate->standing == SP_NO_GAIN)
+			highest = fmax(highest, candidate->speed.high - 1);
+		some_gain = some_gain || candidate->standing == SP_STALLING ||
 			is_rejected_for_own_kind(to, i);
 	}
 	if (some_gain)
@@ -298,7 +298,7 @@ say_open(explanation *to, int i, const char *when)
 {
 	sp_speed	gain = sp_gain(to->comparison, i);
 
-	say_name(to, &to->comparison->contenders[i]);
+	say_name(to, &to->comparison->candidates[i]);
 	if (isnan(gain.high))
 	{
 		sp_say(&to->said, " may gain any amount%s", when);
@@ -334,11 +334,11 @@ explain_undecided(explanation *to)
 
 	for (int i = 0; i < comparison->count; i++)
 		compared += i != comparison->current &&
-			comparison->contenders[i].standing != SP_UNMEASURED;
-	if (to->words->entries < SP_MIN_ENTRIES && (compared > 0 || to->words->entries == 0))
+			comparison->candidates[i].standing != SP_UNMEASURED;
+	if (to->words->samples < SP_MIN_SAMPLES && (compared > 0 || to->words->samples == 0))
 	{
 		sp_say(&to->said, "too few rounds to compare: %d of %d; a longer run may decide",
-			   to->words->entries, SP_MIN_ENTRIES);
+			   to->words->samples, SP_MIN_SAMPLES);
 		return;
 	}
 	if (compared == 0)
@@ -350,13 +350,13 @@ explain_undecided(explanation *to)
 	}
 	for (int i = 0; i < comparison->count; i++)
 	{
-		const sp_contender *contender = &comparison->contenders[i];
+		const sp_candidate *candidate = &comparison->candidates[i];
 
-		if (!sp_may_gain(contender))
+		if (!sp_may_gain(candidate))
 			continue;
 		sp_say(&to->said, "%s", separator);
-		if (contender->standing == SP_DOUBTED)
-			say_doubt(to, contender, when);
+		if (candidate->standing == SP_DOUBTED)
+			say_doubt(to, candidate, when);
 		else
 			say_open(to, i, when);
 		separator = "; ";
@@ -368,20 +368,20 @@ explain_undecided(explanation *to)
 	if (to->judgement->best != comparison->current)
 	{
 		sp_say(&to->said, "; the best choice so far is ");
-		say_name(to, &comparison->contenders[to->judgement->best]);
+		say_name(to, &comparison->candidates[to->judgement->best]);
 	}
 }
 
 /* The own kind comes first: another method whose syncs reach the device may be faster. */
 static bool
-is_fastest_durable(const explanation *to, const sp_contender *recommended)
+is_fastest_durable(const explanation *to, const sp_candidate *recommended)
 {
 	for (int i = 0; i < to->comparison->count; i++)
 	{
-		const sp_contender *contender = &to->comparison->contenders[i];
+		const sp_candidate *candidate = &to->comparison->candidates[i];
 
-		if (sp_durable_is_safe(contender->durable) &&
-			contender->speed.estimate > recommended->speed.estimate)
+		if (sp_durable_is_safe(candidate->durable) &&
+			candidate->speed.estimate > recommended->speed.estimate)
 			return false;
 	}
 	return true;
@@ -402,7 +402,7 @@ explain_unsafe(explanation *to)
 		sp_say(&to->said, " (%s)", to->words->syncs_nothing);
 	if (recommended >= 0)
 	{
-		const sp_contender *best = &to->comparison->contenders[recommended];
+		const sp_candidate *best = &to->comparison->candidates[recommended];
 
 		sp_say(&to->said, "; %s is the fastest method%s whose syncs do", best->name,
 			   is_fastest_durable(to, best) ? "" : " of its kind");
@@ -420,7 +420,7 @@ sp_explain(const sp_comparison *comparison, const sp_judgement *judgement,
 		.comparison = comparison,
 		.judgement = judgement,
 		.words = words,
-		.current = &comparison->contenders[comparison->current],
+		.current = &comparison->candidates[comparison->current],
 		.said = sp_sentence_begin(reason, SP_REASON_SIZE),
 	};
 

@@ -19,8 +19,8 @@ typedef struct sp_words
 	const char *unit;			/* of a name: " us", or "" */
 	bool		rate;			/* speeds are operations per second, not time for each */
 	const char *when;			/* " back to back", or "" */
-	int			entries;		/* that were compared */
-	const sp_speed *other;		/* of each contender, where something else was compared, too: if
+	int			samples;		/* that were compared */
+	const sp_speed *other;		/* of each candidate, where something else was compared, too: if
 								 * rate the time, else the rate; or NULL */
 	const char *load;			/* what was seen of the server's load, or NULL */
 	const char *syncs_nothing;	/* why the file system does not sync, or NULL */

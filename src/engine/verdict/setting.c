@@ -32,7 +32,6 @@ sp_setting_add_round(sp_setting_comparison *setting,
 	for (int i = 0; i <= setting->count; i++)
 	{
 		setting->values[i].wait_us[n] = wait_us[i];
-		setting->values[i].commits_per_sec[n] = commits_per_sec[i];
 		setting->values[i].us_per_commit[n] = 1e6 / commits_per_sec[i];
 	}
 	setting->rounds++;
@@ -74,9 +73,9 @@ sp_setting_judge(sp_setting_comparison *setting, double error)
 	{
 		for (sp_setting_figure figure = 0; figure < SP_SETTING_FIGURES; figure++)
 			setting->values[i].speed[figure] = speed_of(setting, i, figure, error);
-		comparison->contenders[i].name = setting->values[i].value;
-		comparison->contenders[i].durable = SP_DURABLE_UNKNOWN;
-		comparison->contenders[i].speed = setting->values[i].speed[setting->deciding];
+		comparison->candidates[i].name = setting->values[i].value;
+		comparison->candidates[i].durable = SP_DURABLE_UNKNOWN;
+		comparison->candidates[i].speed = setting->values[i].speed[setting->deciding];
 	}
 	sp_judge(comparison, &setting->judgement);
 }
@@ -86,6 +85,7 @@ sp_setting_withdraw(sp_setting_comparison *setting)
 {
 	setting->judgement.verdict = SP_UNDECIDED;
 	setting->judgement.recommended = setting->judgement.best = setting->current;
+	setting->judgement.loss_bound = setting->judgement.times_as_long = NAN;
 }
 
 void
@@ -98,7 +98,7 @@ sp_setting_explain(const sp_setting_comparison *setting, char reason[SP_REASON_S
 		.unit = setting->unit,
 		.rate = setting->deciding == SP_COMMIT_RATE,
 		.when = "",
-		.entries = setting->rounds,
+		.samples = setting->rounds,
 		.other = others
 	};
 	sp_sentence to;

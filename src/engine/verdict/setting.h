@@ -31,8 +31,7 @@ typedef struct sp_setting_value
 {
 	const char *value;
 	double		wait_us[SP_SETTING_MAX_ROUNDS];
-	double		commits_per_sec[SP_SETTING_MAX_ROUNDS];
-	double		us_per_commit[SP_SETTING_MAX_ROUNDS];	/* 1e6 / commits_per_sec */
+	double		us_per_commit[SP_SETTING_MAX_ROUNDS];	/* of all sessions together */
 	sp_speed	speed[SP_SETTING_FIGURES];	/* against the current value; set by
 											 * sp_setting_judge() */
 } sp_setting_value;
@@ -54,7 +53,7 @@ typedef struct sp_setting_comparison
 	double		baseline[SP_SETTING_MAX_ROUNDS];	/* of the comparison that is made */
 	double		workspace[SP_SETTING_MAX_ROUNDS];
 
-	/* what was judged, by sp_setting_judge(): contenders[] are the values */
+	/* what was judged, by sp_setting_judge(): candidates[] are the values */
 	sp_comparison comparison;
 	sp_judgement judgement;
 } sp_setting_comparison;

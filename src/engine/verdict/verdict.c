@@ -57,27 +57,27 @@ has_interval(sp_speed speed)
 }
 
 static bool
-is_usable(const sp_contender *contender)
+is_usable(const sp_candidate *candidate)
 {
-	return contender->durable != SP_DURABLE_NO && !isnan(contender->speed.estimate);
+	return candidate->durable != SP_DURABLE_NO && !isnan(candidate->speed.estimate);
 }
 
 /* ---------------------------------------------------------------- standings */
 
 sp_speed
-sp_gain(const sp_comparison *comparison, int contender)
+sp_gain(const sp_comparison *comparison, int candidate)
 {
-	const sp_contender *current = &comparison->contenders[comparison->current];
-	sp_speed	gain = comparison->contenders[contender].speed;
+	const sp_candidate *current = &comparison->candidates[comparison->current];
+	sp_speed	gain = comparison->candidates[candidate].speed;
 	double		most = 1;		/* that one of the own kind may gain, and surely gains */
 	double		likely = 1;
 	double		least = 1;
 
-	if (!comparison->contenders[contender].other_kind)
+	if (!comparison->candidates[candidate].other_kind)
 		return gain;
 	for (int i = 0; i < comparison->count; i++)
 	{
-		const sp_contender *own = &comparison->contenders[i];
+		const sp_candidate *own = &comparison->candidates[i];
 
 		if (own == current || own->other_kind || !is_usable(own) ||
 			!has_interval(own->speed) || sp_tail_exceeds(&own->tail, &current->tail))
@@ -95,53 +95,38 @@ sp_gain(const sp_comparison *comparison, int contender)
 static sp_standing
 standing_of(const sp_comparison *comparison, int i, double noise)
 {
-	const sp_contender *contender = &comparison->contenders[i];
-	const sp_contender *current = &comparison->contenders[comparison->current];
+	const sp_candidate *candidate = &comparison->candidates[i];
+	const sp_candidate *current = &comparison->candidates[comparison->current];
 	sp_speed	gain = sp_gain(comparison, i);
 	double		worth = 1 + comparison->margin;
 
 	if (i == comparison->current)
 		return SP_CURRENT;
-	if (!is_usable(contender))
+	if (!is_usable(candidate))
 		return SP_UNMEASURED;
 	if (!has_interval(gain))
 		return SP_OPEN;
 	if (gain.high <= worth)
 		return SP_NO_GAIN;
-	if (sp_tail_exceeds(&contender->tail, &current->tail))
+	if (sp_tail_exceeds(&candidate->tail, &current->tail))
 		return SP_STALLING;
 	if (gain.low <= worth)
 		return SP_OPEN;
 	/* written so that an unknown noise is a doubt */
-	if (!(gain.low > 1 + noise) || sp_tail_may_exceed(&contender->tail, &current->tail))
+	if (!(gain.low > 1 + noise) || sp_tail_may_exceed(&candidate->tail, &current->tail))
 		return SP_DOUBTED;
 	return SP_FASTER;
 }
 
 bool
-sp_may_gain(const sp_contender *contender)
+sp_may_gain(const sp_candidate *candidate)
 {
-	return contender->standing == SP_OPEN || contender->standing == SP_DOUBTED;
+	return candidate->standing == SP_OPEN || candidate->standing == SP_DOUBTED;
 }
 
 /* ------------------------------------------------------------- which of them */
 
-/*
- * The better of two by estimate, of which the own kind comes first; best is -1 if there is
- * none yet.
- */
-static int
-better_of(const sp_comparison *comparison, int best, int other)
-{
-	const sp_contender *one = &comparison->contenders[best < 0 ? other : best];
-	const sp_contender *two = &comparison->contenders[other];
-
-	if (one->other_kind != two->other_kind)
-		return one->other_kind ? other : best;
-	return one->speed.estimate >= two->speed.estimate && best >= 0 ? best : other;
-}
-
-/* The fastest method whose syncs reach the device; -1 if none is known. */
+/* The fastest method whose syncs reach the device, of the own kind if there is one; else -1. */
 static int
 fastest_durable(const sp_comparison *comparison)
 {
@@ -149,16 +134,22 @@ fastest_durable(const sp_comparison *comparison)
 
 	for (int i = 0; i < comparison->count; i++)
 	{
-		if (sp_durable_is_safe(comparison->contenders[i].durable) &&
-			!isnan(comparison->contenders[i].speed.estimate))
-			best = better_of(comparison, best, i);
+		const sp_candidate *candidate = &comparison->candidates[i];
+		const sp_candidate *other = &comparison->candidates[best < 0 ? i : best];
+
+		if (!sp_durable_is_safe(candidate->durable) || isnan(candidate->speed.estimate))
+			continue;
+		if (best < 0 || candidate->other_kind < other->other_kind ||
+			(candidate->other_kind == other->other_kind &&
+			 candidate->speed.estimate > other->speed.estimate))
+			best = i;
 	}
 	return best;
 }
 
 /*
- * The one to switch to; -1 if there is none.  One of the other kind that stands so gains over
- * the best of the own kind, so that it comes first.
+ * The one to switch to; -1 if there is none.  One of the other kind is among them only if it
+ * gains over the best of the own kind.
  */
 static int
 fastest(const sp_comparison *comparison)
@@ -167,40 +158,36 @@ fastest(const sp_comparison *comparison)
 
 	for (int i = 0; i < comparison->count; i++)
 	{
-		const sp_contender *contender = &comparison->contenders[i];
-
-		if (contender->standing != SP_FASTER)
-			continue;
-		if (best < 0 || contender->other_kind > comparison->contenders[best].other_kind ||
-			(contender->other_kind == comparison->contenders[best].other_kind &&
-			 contender->speed.estimate > comparison->contenders[best].speed.estimate))
+		if (comparison->candidates[i].standing == SP_FASTER &&
+			(best < 0 || comparison->candidates[i].speed.estimate >
+			 comparison->candidates[best].speed.estimate))
 			best = i;
 	}
 	return best;
 }
 
 /*
- * The expected gain of a contender, as a logarithm; 0 if the current one is the better choice.
+ * The expected gain of a candidate, as a logarithm; 0 if the current one is the better choice.
  * The platform's default is the method of its kind that syncs data only.  It has the odds for
  * itself: in most places it was the best one, or as good (bench/README.md).
  */
 static double
-expected_gain(const sp_comparison *comparison, const sp_contender *contender)
+expected_gain(const sp_comparison *comparison, const sp_candidate *candidate)
 {
-	const sp_contender *current = &comparison->contenders[comparison->current];
+	const sp_candidate *current = &comparison->candidates[comparison->current];
 	double		usual = USUAL_DIFFERENCE * USUAL_DIFFERENCE;
 	double		error;
 	double		gain;
 
-	if (contender->standing == SP_CURRENT || !is_usable(contender) || contender->other_kind ||
-		!has_interval(contender->speed) ||
-		sp_tail_may_exceed(&contender->tail, &current->tail))
+	if (candidate->standing == SP_CURRENT || !is_usable(candidate) || candidate->other_kind ||
+		!has_interval(candidate->speed) ||
+		sp_tail_may_exceed(&candidate->tail, &current->tail))
 		return 0;
 	/* the lower end is corrected for the number of methods, the upper one is not */
-	error = log(contender->speed.high / contender->speed.estimate) / END_DEVIATIONS;
+	error = log(candidate->speed.high / candidate->speed.estimate) / END_DEVIATIONS;
 	error *= error;
-	gain = log(contender->speed.estimate) * usual / (usual + error);
-	if (contender->data_only && !current->data_only)
+	gain = log(candidate->speed.estimate) * usual / (usual + error);
+	if (candidate->data_only && !current->data_only)
 		return fmax(gain, 0);
 	if (gain <= MIN_GAIN ||
 		gain - TENTH_DEVIATIONS * sqrt(usual * error / (usual + error)) <= -MIN_GAIN)
@@ -216,7 +203,7 @@ best_choice(const sp_comparison *comparison)
 
 	for (int i = 0; i < comparison->count; i++)
 	{
-		double		gain = expected_gain(comparison, &comparison->contenders[i]);
+		double		gain = expected_gain(comparison, &comparison->candidates[i]);
 
 		if (gain > most)
 		{
@@ -238,14 +225,14 @@ loss_bound(const sp_comparison *comparison)
 
 	for (int i = 0; i < comparison->count; i++)
 	{
-		const sp_contender *contender = &comparison->contenders[i];
+		const sp_candidate *candidate = &comparison->candidates[i];
 
-		if (i == comparison->current || !is_usable(contender))
+		if (i == comparison->current || !is_usable(candidate))
 			continue;
-		if (!has_interval(contender->speed))
+		if (!has_interval(candidate->speed))
 			return NAN;
 		/* fmax() takes the other argument of a NAN */
-		highest = fmax(highest, fmax(contender->speed.high, 1));
+		highest = fmax(highest, fmax(candidate->speed.high, 1));
 	}
 	return highest - 1;
 }
@@ -253,13 +240,13 @@ loss_bound(const sp_comparison *comparison)
 /* ---------------------------------------------------------------- how long yet */
 
 /*
- * How many times as many entries until an interval comes off the margin, if its estimate
- * stays: intervals shrink with the root of the entries.
+ * How many times as many samples until an interval comes off the margin, if its estimate
+ * stays: intervals shrink with the root of the samples.
  */
 static double
-entries_needed(const sp_comparison *comparison, int i)
+samples_needed(const sp_comparison *comparison, int i)
 {
-	const sp_contender *current = &comparison->contenders[comparison->current];
+	const sp_candidate *current = &comparison->candidates[comparison->current];
 	sp_speed	gain = sp_gain(comparison, i);
 	double		worth = log(1 + comparison->margin);
 	double		estimate = log(gain.estimate);
@@ -268,10 +255,10 @@ entries_needed(const sp_comparison *comparison, int i)
 
 	if (!has_interval(gain))
 		return NAN;
-	if (comparison->contenders[i].standing == SP_DOUBTED && !has_interval(current->speed))
+	if (comparison->candidates[i].standing == SP_DOUBTED && !has_interval(current->speed))
 		return NAN;				/* who knows why there is no control */
-	if (comparison->contenders[i].standing == SP_DOUBTED)
-		return fmax(2, sp_tail_rounds_needed(&comparison->contenders[i].tail, &current->tail));
+	if (comparison->candidates[i].standing == SP_DOUBTED)
+		return fmax(2, sp_tail_rounds_needed(&comparison->candidates[i].tail, &current->tail));
 	return ratio * ratio;
 }
 
@@ -285,9 +272,9 @@ times_as_long(const sp_comparison *comparison)
 	{
 		double		needed;
 
-		if (!sp_may_gain(&comparison->contenders[i]))
+		if (!sp_may_gain(&comparison->candidates[i]))
 			continue;
-		needed = entries_needed(comparison, i);
+		needed = samples_needed(comparison, i);
 		if (isnan(needed))
 			return NAN;
 		times = fmax(times, ceil(needed));
@@ -298,26 +285,26 @@ times_as_long(const sp_comparison *comparison)
 /* ------------------------------------------------------------------- verdict */
 
 static bool
-is_any(const sp_comparison *comparison, bool (*is) (const sp_contender *contender))
+is_any(const sp_comparison *comparison, bool (*is) (const sp_candidate *candidate))
 {
 	for (int i = 0; i < comparison->count; i++)
 	{
-		if (is(&comparison->contenders[i]))
+		if (is(&comparison->candidates[i]))
 			return true;
 	}
 	return false;
 }
 
 static bool
-is_compared(const sp_contender *contender)
+is_compared(const sp_candidate *candidate)
 {
-	return contender->standing != SP_CURRENT && contender->standing != SP_UNMEASURED;
+	return candidate->standing != SP_CURRENT && candidate->standing != SP_UNMEASURED;
 }
 
 void
 sp_judge(sp_comparison *comparison, sp_judgement *judgement)
 {
-	const sp_contender *current = &comparison->contenders[comparison->current];
+	const sp_candidate *current = &comparison->candidates[comparison->current];
 	int			best;
 
 	*judgement = (sp_judgement) {
@@ -329,7 +316,7 @@ sp_judge(sp_comparison *comparison, sp_judgement *judgement)
 		.times_as_long = NAN
 	};
 	for (int i = 0; i < comparison->count; i++)
-		comparison->contenders[i].standing = standing_of(comparison, i, judgement->noise);
+		comparison->candidates[i].standing = standing_of(comparison, i, judgement->noise);
 
 	if (comparison->fsync_off)
 		judgement->verdict = SP_UNSAFE;
@@ -352,9 +339,10 @@ sp_judge(sp_comparison *comparison, sp_judgement *judgement)
 	else if (is_any(comparison, sp_may_gain))
 		judgement->times_as_long = times_as_long(comparison);
 	else if (is_any(comparison, is_compared))
+	{
 		judgement->verdict = SP_KEEP;
-	if (judgement->verdict == SP_KEEP)
 		judgement->best = comparison->current;
+	}
 }
 
 bool
@@ -364,10 +352,10 @@ sp_is_settled(const sp_comparison *comparison, const sp_judgement *judgement)
 		return judgement->verdict != SP_UNDECIDED;
 	for (int i = 0; i < comparison->count; i++)
 	{
-		const sp_contender *contender = &comparison->contenders[i];
+		const sp_candidate *candidate = &comparison->candidates[i];
 
-		if (sp_may_gain(contender) && contender->speed.estimate >
-			comparison->contenders[judgement->recommended].speed.estimate)
+		if (sp_may_gain(candidate) && candidate->speed.estimate >
+			comparison->candidates[judgement->recommended].speed.estimate)
 			return false;
 	}
 	return true;

@@ -38,7 +38,7 @@ typedef enum sp_verdict
 	SP_UNSAFE
 } sp_verdict;
 
-/* What is known of a contender's gain over the current one. */
+/* What is known of a candidate's gain over the current one. */
 typedef enum sp_standing
 {
 	SP_CURRENT,					/* it is the current one itself */
@@ -52,7 +52,7 @@ typedef enum sp_standing
 } sp_standing;
 
 /* A method, a kind of segment, or a value of a setting. */
-typedef struct sp_contender
+typedef struct sp_candidate
 {
 	const char *name;
 	sp_speed	speed;			/* against the current one, in the regime that decides; for
@@ -62,15 +62,15 @@ typedef struct sp_contender
 	bool		other_kind;		/* of another kind than the current one: open_* or buffered */
 	bool		data_only;		/* syncs data without the file's times: fdatasync, open_datasync */
 	sp_standing standing;		/* set by sp_judge() */
-} sp_contender;
+} sp_candidate;
 
 /*
- * All contenders of a run.  The caller fills them in, with their count, the current one, and
+ * All candidates of a run.  The caller fills them in, with their count, the current one, and
  * the margin.
  */
 typedef struct sp_comparison
 {
-	sp_contender contenders[SP_MAX_METHODS];
+	sp_candidate candidates[SP_MAX_METHODS];
 	int			count;
 	int			current;		/* index of the one in use */
 	double		margin;			/* the least gain worth a switch: 0.05 is 5 % */
@@ -80,7 +80,7 @@ typedef struct sp_comparison
 typedef struct sp_judgement
 {
 	sp_verdict	verdict;
-	int			recommended;	/* index of the contender: the current one unless
+	int			recommended;	/* index of the candidate: the current one unless
 								 * the verdict is switch or unsafe; -1 if unsafe
 								 * and none is known to be durable */
 	int			best;			/* the best choice so far, whatever the verdict; -1 as
@@ -100,39 +100,40 @@ extern const char *sp_verdict_name(sp_verdict verdict);
 extern const char *sp_regime_name(sp_regime regime);
 
 /*
- * The verdict.  It also sets the standing of each contender.
+ * The verdict.  It also sets the standing of each candidate.
  *
  * unsafe: fsync is off, or the syncs of the current method do not reach the device.  The
  * fastest method is recommended whose syncs do, as far as the counters tell, of the own kind
  * where there is one.
  *
- * switch: the whole interval of a contender's gain is above the margin and above the noise of
+ * switch: the whole interval of a candidate's gain is above the margin and above the noise of
  * the control, and it has no more slow flushes, neither proven (sp_tail_exceeds()) nor likely
  * (sp_tail_may_exceed()).  For one of the other kind the interval of its gain is that over
  * the best one of the own kind: a change of the kind has a window in which commits can be
  * lost at a power failure, so it must be worth that.
  *
  * keep: none can gain more than the margin, or what gains more has more slow flushes.  The
- * control has no say: who is proven worse is worse however much two files differ.
+ * control has no say: a method that is proven slower is slower even where two files of one
+ * method differ.
  *
  * undecided: at least one may gain more than the margin.
  *
- * A contender that was not measured, or whose syncs do not reach the device, cannot win and
+ * A candidate that was not measured, or whose syncs do not reach the device, cannot win and
  * does not block a verdict.
  */
 extern void sp_judge(sp_comparison *comparison, sp_judgement *judgement);
 
 /*
- * The interval of the gain that the rule looks at: for a contender of the other kind that
+ * The interval of the gain that the rule looks at: for a candidate of the other kind that
  * over the best one of the own kind, bounded by the intervals of both over the current one.
  * One of the own kind that is known to have more slow flushes is no alternative.
  */
-extern sp_speed sp_gain(const sp_comparison *comparison, int contender);
+extern sp_speed sp_gain(const sp_comparison *comparison, int candidate);
 
 /* Is more time not expected to change the verdict? */
 extern bool sp_is_settled(const sp_comparison *comparison, const sp_judgement *judgement);
 
-/* May that contender be worth a switch, as far as is known? */
-extern bool sp_may_gain(const sp_contender *contender);
+/* May that candidate be worth a switch, as far as is known? */
+extern bool sp_may_gain(const sp_candidate *candidate);
 
 #endif							/* SP_VERDICT_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * windows.c
- *		Count windows without a flush, and compare those of syncs with sham ones.
+ *		Count windows without a flush, and compare those of syncs with control ones.
  *
  * It must not: read a file or a clock, allocate, print.
  *
@@ -49,12 +49,12 @@ double
 sp_windows_own_share(const sp_windows *windows, sp_level level)
 {
 	const sp_window_count *syncs = &windows->syncs[level];
-	const sp_window_count *shams = &windows->shams[level];
+	const sp_window_count *controls = &windows->controls[level];
 
-	if (syncs->all == 0 || shams->all == 0 || shams->unflushed == 0)
+	if (syncs->all == 0 || controls->all == 0 || controls->unflushed == 0)
 		return NAN;
 	return fmax(0, 1 - share_bound(syncs->unflushed, syncs->all, 2) /
-				share_bound(shams->unflushed, shams->all, -2));
+				share_bound(controls->unflushed, controls->all, -2));
 }
 
 double

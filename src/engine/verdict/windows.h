@@ -6,12 +6,12 @@
  * A sync that reaches the device has a flush that begins after its write and ends before
  * it returns.  So the counters, read before and after each sync, show at least one flush
  * each time, however busy the device is.  Others flush, too: how often a flush is seen in
- * such a time without a sync of ours is told by sham windows.  In these the probe writes,
+ * such a time without a sync of ours is told by control windows.  In these the probe writes,
  * does not sync, and waits as long as a sync took.
  *
  * The mean of flushes would tell less.  The kernel lets one flush serve all syncs that
  * wait for it.  So on a busy device a sync need not add a flush, and the mean of an
- * honest one is that of the sham windows.  Times without any flush are not affected.
+ * honest one is that of the control windows.  Times without any flush are not affected.
  *
  * On ext4 on a loop device, 200 syncs and 200 windows each: beside pgbench with 8 clients
  * no sync was without a flush, but 47 to 65 windows; with nobarrier, beside a program
@@ -38,7 +38,7 @@ typedef struct sp_window_count
 typedef struct sp_windows
 {
 	sp_window_count syncs[SP_LEVELS];
-	sp_window_count shams[SP_LEVELS];
+	sp_window_count controls[SP_LEVELS];
 } sp_windows;
 
 /* Add a window; readings that cannot be used, and levels without a flush counter, are not. */
@@ -49,7 +49,7 @@ extern void sp_windows_add(sp_window_count counts[SP_LEVELS],
 /*
  * A lower bound of the share of syncs that had a flush of their own, with two standard
  * errors on each side.  Of the syncs without a flush of their own, the same share shows no
- * flush as of the sham windows.  NAN if there are no windows of either kind, or no sham
+ * flush as of the control windows.  NAN if there are no windows of either kind, or no control
  * window was without a flush.
  */
 extern double sp_windows_own_share(const sp_windows *windows, sp_level level);

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * contenders.c
+ * candidates.c
  *		Turn the results of a run into a comparison of methods, and say what came of it.
  *
  * It must not: change a result.
@@ -15,35 +15,36 @@
 #include "engine/text/text.h"
 #include "engine/text/units.h"
 
-/* The case of another regime that measures the same file; -1 if there is none. */
-static int
-same_file_in(const sp_probe *probe, sp_regime regime, int file)
+static bool
+is_of_method(const sp_probe *probe, int c, const char *label)
 {
-	int			found = -1;
-
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		if (probe->cases[c].contender && probe->cases[c].regime == regime &&
-			probe->cases[c].file == file)
-			found = c;
-	}
-	return found;
+	return probe->cases[c].candidate && strcmp(probe->cases[c].label, label) == 0;
 }
 
-/*
- * The windows that tell of a case: its own, or, if it is not paced, those of the paced
- * case of the same file and so of the same calls.
- */
+/* The case of a method in a regime; -1 if there is none. */
+static int
+method_case(const sp_probe *probe, sp_regime regime, const char *label)
+{
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->cases[c].regime == regime && is_of_method(probe, c, label))
+			return c;
+	}
+	return -1;
+}
+
+/* The windows that tell of a case: its own, or for a method those of its paced case. */
 static const sp_windows *
 case_windows(const sp_probe *probe, int c)
 {
-	int			paced = same_file_in(probe, SP_PACED, probe->cases[c].file);
+	int			paced = probe->cases[c].candidate ?
+		method_case(probe, SP_PACED, probe->cases[c].label) : -1;
 
-	return &probe->results[paced >= 0 && probe->cases[c].regime != SP_PACED ? paced : c].windows;
+	return &probe->results[paced >= 0 ? paced : c].windows;
 }
 
 /*
- * What the counters of a level say of a case's flushes.  at_best: if sham windows showed
+ * What the counters of a level say of a case's flushes.  at_best: if control windows showed
  * that all of them are its own.
  */
 static sp_flush_facts
@@ -100,37 +101,28 @@ sp_probe_case_durable(const sp_probe *probe, int c)
 	return case_durable(probe, c, false);
 }
 
-/* The word that claims less. */
-static sp_durable
-weaker_of(sp_durable one, sp_durable other)
+/* The case of a method of which least is claimed; -1 if none was measured. */
+static int
+weakest_case(const sp_probe *probe, const char *label, bool at_best)
 {
 	static const int strength[SP_DURABLES] = {
 		[SP_DURABLE_NO] = 0,[SP_DURABLE_UNKNOWN] = 1,
 		[SP_DURABLE_NO_CACHE] = 2,[SP_DURABLE_YES] = 3,
 	};
-
-	return strength[one] < strength[other] ? one : other;
-}
-
-/* The case of a method of which least is claimed; -1 if none was measured. */
-static int
-weakest_case(const sp_probe *probe, const char *label, bool at_best)
-{
-	sp_durable	durable = SP_DURABLE_YES;
+	int			least = SP_DURABLES;
 	int			weakest = -1;
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		sp_durable	of_case;
+		int			claim;
 
-		if (!probe->cases[c].contender || strcmp(probe->cases[c].label, label) != 0 ||
-			probe->results[c].histogram.ops == 0)
+		if (!is_of_method(probe, c, label) || probe->results[c].histogram.ops == 0)
 			continue;
-		of_case = case_durable(probe, c, at_best);
-		if (weakest < 0 || (of_case != durable && weaker_of(of_case, durable) == of_case))
+		claim = strength[case_durable(probe, c, at_best)];
+		if (claim < least)
 		{
 			weakest = c;
-			durable = of_case;
+			least = claim;
 		}
 	}
 	return weakest;
@@ -182,7 +174,7 @@ method_tail(const sp_probe *probe, const char *label)
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		if (!probe->cases[c].contender || strcmp(probe->cases[c].label, label) != 0)
+		if (!is_of_method(probe, c, label))
 			continue;
 		sum.rounds += probe->results[c].tail.rounds;
 		sum.slow_rounds += probe->results[c].tail.slow_rounds;
@@ -202,23 +194,23 @@ sp_probe_compare(sp_probe *probe)
 	for (int c = 0; c < probe->ncases && comparison->count < SP_MAX_METHODS; c++)
 	{
 		const sp_test_case *test_case = &probe->cases[c];
-		sp_contender *contender = &comparison->contenders[comparison->count];
+		sp_candidate *candidate = &comparison->candidates[comparison->count];
 		const sp_sync_method *method = probe->files[test_case->file].method;
 		const sp_sync_method *used;
 
 		/* a method that this platform lacks is none */
-		if (!test_case->contender || test_case->regime != probe->deciding ||
+		if (!test_case->candidate || test_case->regime != probe->deciding ||
 			test_case->baseline < 0 || probe->results[c].status == SP_UNSUPPORTED)
 			continue;
 		used = probe->files[probe->cases[test_case->baseline].file].method;
 		if (test_case->baseline == c)
 			comparison->current = comparison->count;
-		contender->name = test_case->label;
-		contender->durable = sp_probe_method_durable(probe, contender->name);
-		contender->speed = probe->results[c].speed;
-		contender->tail = method_tail(probe, contender->name);
-		contender->other_kind = method->opens_synced != used->opens_synced;
-		contender->data_only = method->data_only;
+		candidate->name = test_case->label;
+		candidate->durable = sp_probe_method_durable(probe, candidate->name);
+		candidate->speed = probe->results[c].speed;
+		candidate->tail = method_tail(probe, candidate->name);
+		candidate->other_kind = method->opens_synced != used->opens_synced;
+		candidate->data_only = method->data_only;
 		comparison->count++;
 	}
 	return comparison->current >= 0;
@@ -238,32 +230,17 @@ say_regime(const sp_probe *probe, sp_sentence *to)
 			   " with a flush every %.0f ms", interval_ms);
 }
 
-/* The case of a contender in the deciding regime; -1 if there is none. */
+/* Samples that all candidates that may gain have had. */
 static int
-deciding_case(const sp_probe *probe, const char *label)
+least_samples(const sp_probe *probe)
 {
-	int			found = -1;
-
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		if (probe->cases[c].contender && probe->cases[c].regime == probe->deciding &&
-			strcmp(probe->cases[c].label, label) == 0)
-			found = c;
-	}
-	return found;
-}
-
-/* Entries that all contenders that may gain have had. */
-static int
-least_entries(const sp_probe *probe)
-{
-	int			least = (int) probe->entries[probe->deciding];
+	int			least = (int) probe->samples[probe->deciding];
 
 	for (int i = 0; i < probe->comparison.count; i++)
 	{
-		int			c = deciding_case(probe, probe->comparison.contenders[i].name);
+		int			c = method_case(probe, probe->deciding, probe->comparison.candidates[i].name);
 
-		if (sp_may_gain(&probe->comparison.contenders[i]) && probe->results[c].series.n < least)
+		if (sp_may_gain(&probe->comparison.candidates[i]) && probe->results[c].series.n < least)
 			least = probe->results[c].series.n;
 	}
 	return least;
@@ -276,7 +253,7 @@ sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE])
 	sp_words	words = {
 		.unit = "",
 		.when = when,
-		.entries = least_entries(probe),
+		.samples = least_samples(probe),
 		.load = probe->load,
 		.syncs_nothing = probe->syncs_nothing
 	};
@@ -291,7 +268,7 @@ sp_probe_flush_us(const sp_probe *probe)
 {
 	int			recommended = probe->judged ? probe->judgement.recommended : -1;
 	int			c = recommended < 0 ? -1 :
-		deciding_case(probe, probe->comparison.contenders[recommended].name);
+		method_case(probe, probe->deciding, probe->comparison.candidates[recommended].name);
 
 	return c < 0 ? NAN : sp_histogram_mean_ns(&probe->results[c].histogram) / SP_NS_PER_US;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * sham.c
- *		Sham windows: what is counted in the time of a flush, without a sync of ours.
+ * control_window.c
+ *		Control windows: what is counted in the time of a flush, without a sync of ours.
  *
  * See engine/verdict/windows.h for what they tell.
  *
@@ -14,26 +14,26 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Sham windows may take a tenth of the time. */
-#define MAX_SHAM_SHARE			10
+/* Control windows may take a tenth of the time. */
+#define MAX_WINDOWS_SHARE			10
 
 /*
  * 100 windows decide if at least one in seven has no flush; 60 need one in five (Wilson
- * bounds, as many syncs as shams).  Some windows count for other methods only, or their
+ * bounds, as many syncs as controls).  Some windows count for other methods only, or their
  * counters cannot be read: after 200 none is waited for.
  */
-#define ENOUGH_SHAM_WINDOWS		100
+#define ENOUGH_WINDOWS		100
 #define MAX_AWAITED_WINDOWS		200
 
-/* A file for sham writes: no paced case has it, and it can be written to directly. */
+/* A file for control writes: no paced case has it, and it can be written to directly. */
 static const sp_file *
-sham_file(const sp_probe *probe)
+window_file(const sp_probe *probe)
 {
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		const sp_file *file = &probe->files[probe->cases[c].file];
 
-		if (probe->cases[c].regime == SP_SATURATED && !probe->cases[c].contender &&
+		if (probe->cases[c].regime == SP_SATURATED && !probe->cases[c].candidate &&
 			!probe->cases[c].control && file->direct_io && file->status == SP_OK &&
 			probe->results[c].status == SP_OK && file->size >= SP_WAL_PAGE_SIZE)
 			return file;
@@ -66,7 +66,7 @@ write_directly(const sp_file *file, const char *buffer)
 
 /* A write that a signal has interrupted is repeated.  False if none is possible. */
 static bool
-sham_write(sp_probe *probe, const sp_file *file)
+write_in_window(sp_probe *probe, const sp_file *file)
 {
 	const sp_callbacks *callbacks = &probe->callbacks;
 	bool		written;
@@ -107,7 +107,7 @@ case_without_windows(const sp_probe *probe)
 
 		if (test_case->regime == SP_PACED && test_case->baseline == c &&
 			probe->results[c].status == SP_OK && probe->results[c].window_ns > 0 &&
-			probe->results[c].windows.shams[SP_LEVEL_DEVICE].all < ENOUGH_SHAM_WINDOWS &&
+			probe->results[c].windows.controls[SP_LEVEL_DEVICE].all < ENOUGH_WINDOWS &&
 			sp_windows_may_tell(probe, test_case->label))
 			return c;
 	}
@@ -143,8 +143,8 @@ random_window_ns(sp_probe *probe)
 static int64_t
 next_length(sp_probe *probe, int64_t now)
 {
-	if (!others_flush(&probe->background) || probe->sham_failed || sham_file(probe) == NULL ||
-		probe->sham_ns > (now - probe->started_ns) / MAX_SHAM_SHARE)
+	if (!others_flush(&probe->background) || probe->windows_failed || window_file(probe) == NULL ||
+		probe->windows_ns > (now - probe->started_ns) / MAX_WINDOWS_SHARE)
 		return 0;
 	return random_window_ns(probe);
 }
@@ -169,7 +169,7 @@ take_window(sp_probe *probe, int64_t begin, int64_t length, sp_counter_reading *
 {
 	probe->callbacks.sleep_until(probe->callbacks.context, begin);
 	sp_begin_reading(probe, before);
-	probe->sham_failed = !sham_write(probe, sham_file(probe));
+	probe->windows_failed = !write_in_window(probe, window_file(probe));
 	if (sp_now_ns(probe) < before->at_ns + length)
 		probe->callbacks.sleep_until(probe->callbacks.context, before->at_ns + length);
 	sp_begin_reading(probe, after);
@@ -184,12 +184,12 @@ count_window(sp_probe *probe, const sp_counter_reading *before, const sp_counter
 		sp_result  *result = &probe->results[c];
 
 		if (result->window_ns > 0 && result->window_ns <= after->at_ns - before->at_ns)
-			sp_windows_add(result->windows.shams, before->counters, after->counters);
+			sp_windows_add(result->windows.controls, before->counters, after->counters);
 	}
 }
 
 void
-sp_sham_window(sp_probe *probe)
+sp_control_window(sp_probe *probe)
 {
 	int64_t		now = sp_now_ns(probe);
 	int64_t		length = next_length(probe, now);
@@ -200,10 +200,10 @@ sp_sham_window(sp_probe *probe)
 	if (length == 0 || begin + 2 * length > probe->deadline_ns)
 		return;
 	take_window(probe, begin, length, &before, &after);
-	probe->sham_ns += after.at_ns - now;
-	if (probe->sham_failed)
+	probe->windows_ns += after.at_ns - now;
+	if (probe->windows_failed)
 		return;
-	probe->sham_windows++;
+	probe->control_windows++;
 	if (before.valid && after.valid)
 		count_window(probe, &before, &after);
 }
@@ -211,7 +211,7 @@ sp_sham_window(sp_probe *probe)
 bool
 sp_needs_windows(const sp_probe *probe)
 {
-	return others_flush(&probe->background) && !probe->sham_failed && sham_file(probe) != NULL &&
-		!probe->exhausted[SP_PACED] && probe->sham_windows < MAX_AWAITED_WINDOWS &&
-		case_without_windows(probe) >= 0;
+	return others_flush(&probe->background) && !probe->windows_failed &&
+		window_file(probe) != NULL && !probe->exhausted[SP_PACED] &&
+		probe->control_windows < MAX_AWAITED_WINDOWS && case_without_windows(probe) >= 0;
 }

@@ -1,18 +1,19 @@
 /*-------------------------------------------------------------------------
  *
- * segments_plan.c
- *		The plan of the suite segments: its files and test cases.
+ * suite_segments.c
+ *		The suite segments: its plan and its verdict.
  *
  * Each slot of a round has a file of its own.  Old segments are there before the run.  The
  * others are made and removed in each round, so that one of them exists at a time.
  *
+ * Two questions are judged as methods are: is another kind of segment worth a switch, and
+ * is another kind of those that are created?
+ *
  *-------------------------------------------------------------------------
  */
-#include "engine/measure/suite.h"
+#include "engine/measure/segments_internal.h"
 
 #include <string.h>
-
-#include "engine/measure/segments_internal.h"
 
 static const char *const kind_names[SP_SEGMENT_KINDS] = {
 	[SP_RECYCLED] = "recycle",[SP_ZERO_FILLED] = "zero_fill",[SP_SPARSE] = "sparse"
@@ -23,8 +24,8 @@ static const char *const part_names[SP_SEGMENT_PARTS] = {
 	[SP_FIRST_FLUSHES] = "first_flushes",[SP_REMOVAL] = "remove"
 };
 
-bool
-sp_segment_part_has(sp_segment_part part, sp_segment_kind kind)
+static bool
+part_has(sp_segment_part part, sp_segment_kind kind)
 {
 	return kind != SP_RECYCLED || (part != SP_NEW_SEGMENT && part != SP_REMOVAL);
 }
@@ -33,7 +34,7 @@ sp_segment_part_has(sp_segment_part part, sp_segment_kind kind)
 static sp_segment_kind
 baseline_kind(const sp_segments *segments, sp_segment_part part)
 {
-	return sp_segment_part_has(part, segments->current) ? segments->current : segments->created;
+	return part_has(part, segments->current) ? segments->current : segments->created;
 }
 
 static bool
@@ -71,7 +72,7 @@ add_segment_case(sp_probe *probe, sp_segment_part part, const sp_segment_slot *s
 			.writes_per_sync = 1,
 			.baseline = -1,
 			.control = slot->control,
-			.contender = is_judged(part) && !slot->control,
+			.candidate = is_judged(part) && !slot->control,
 			.part = part,
 	});
 }
@@ -95,7 +96,7 @@ add_part(sp_probe *probe, sp_segment_part part)
 			const sp_segment_slot *slot = &segments->slots[i];
 			int			c;
 
-			if (slot->control != (controls == 1) || !sp_segment_part_has(part, slot->kind))
+			if (slot->control != (controls == 1) || !part_has(part, slot->kind))
 				continue;
 			c = add_segment_case(probe, part, slot);
 			if (!slot->control && slot->kind == current)
@@ -109,12 +110,13 @@ add_part(sp_probe *probe, sp_segment_part part)
 	}
 }
 
-void
-sp_plan_segments(sp_probe *probe, const sp_server *server)
+static void
+plan_segments(sp_probe *probe, const sp_server *server)
 {
 	sp_segments *segments = &probe->segments;
 
 	memset(segments, 0, sizeof(*segments));
+	probe->deciding = SP_SATURATED;
 	segments->created = server->wal_init_zero ? SP_ZERO_FILLED : SP_SPARSE;
 	segments->current = server->wal_recycle ? SP_RECYCLED : segments->created;
 	segments->flush_size = server->flush_size;
@@ -142,3 +144,49 @@ sp_segment_case(const sp_probe *probe, sp_segment_part part, int file)
 	}
 	return -1;
 }
+
+bool
+sp_segments_judge(const sp_probe *probe, sp_segment_part part, sp_comparison *comparison,
+				  sp_judgement *judgement)
+{
+	memset(comparison, 0, sizeof(*comparison));
+	comparison->current = -1;
+	comparison->margin = probe->margin;
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_test_case *test_case = &probe->cases[c];
+		sp_candidate *candidate = &comparison->candidates[comparison->count];
+
+		if (test_case->part != part || !test_case->candidate)
+			continue;
+		candidate->name = test_case->label;
+		candidate->durable = SP_DURABLE_UNKNOWN;
+		candidate->speed = probe->results[c].speed;
+		if (test_case->baseline == c)
+			comparison->current = comparison->count;
+		comparison->count++;
+	}
+	if (comparison->current < 0)
+		return false;
+	sp_judge(comparison, judgement);
+	return true;
+}
+
+/* The whole segment is the comparison of the run; both questions must be settled. */
+static bool
+judge_segments(sp_probe *probe)
+{
+	sp_comparison created;
+	sp_judgement judgement;
+
+	probe->judged = sp_segments_judge(probe, SP_WHOLE_SEGMENT, &probe->comparison,
+									  &probe->judgement);
+	return probe->judged && sp_is_settled(&probe->comparison, &probe->judgement) &&
+		sp_segments_judge(probe, SP_NEW_SEGMENT, &created, &judgement) &&
+		sp_is_settled(&created, &judgement);
+}
+
+const sp_suite sp_suite_segments = {
+	.name = "segments",.plan = plan_segments,.run = sp_segments_measure,.judge = judge_segments,
+	.any_duration = true
+};

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * stream_suite.c
+ * suite_stream.c
  *		The suite stream of sync_probe.probe(): its limit, its NOTICEs, its seconds.
  *
- * The engine measures it like the others; see engine/measure/stream.c.
+ * The engine measures it like the others; see engine/measure/suite_stream.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,15 +21,15 @@ int			sp_max_stream_mb = 16 * 1024;
 
 #define BYTES_PER_MB	(1024.0 * 1024.0)
 
-void
-sp_stream_prepare(sp_probe *probe)
+static void
+prepare_stream(sp_probe *probe)
 {
 	probe->seconds = palloc(sizeof(sp_seconds));
 	probe->seconds->n = 0;
 	probe->max_bytes = (int64) sp_max_stream_mb * 1024 * 1024;
 }
 
-/* ------------------------------------------------------------------ progress */
+/* -------------------------------------------------------------------- NOTICEs */
 
 /* MB per second, with two or three digits. */
 static char *
@@ -51,8 +51,9 @@ last_second(const sp_probe *probe, int c)
 	return NULL;
 }
 
-char *
-sp_stream_line(const sp_probe *probe)
+/* The rates of the last second of each test case, in one line. */
+static char *
+describe_last_seconds(const sp_probe *probe)
 {
 	StringInfoData line;
 	int			file = -1;
@@ -80,17 +81,20 @@ sp_stream_line(const sp_probe *probe)
 	return line.data;
 }
 
-char *
-sp_stream_describe(const sp_probe *probe, int c)
+static char *
+describe_stream(const sp_probe *probe, int c)
 {
 	sp_stream_rates rates = sp_seconds_rates(probe->seconds, c);
 
+	if (probe->results[c].histogram.ops == 0)
+		return NULL;
 	return psprintf("%s MB/s, slowest second %s MB/s", pretty_rate(rates.mean),
 					pretty_rate(rates.slowest));
 }
 
-void
-sp_stream_tell_end(const sp_probe *probe)
+/* Say so if the limit has ended the run. */
+static void
+tell_stream_end(const sp_probe *probe)
 {
 	double		ns = (double) (probe->finished_ns - probe->started_ns);
 
@@ -155,14 +159,14 @@ second_row(const sp_run *run, const sp_second *second, int64 run_id, TupleDesc r
 	return sp_row_form(row);
 }
 
-void
-sp_stream_record(const sp_run *run, int64 run_id)
+static void
+record_seconds(const sp_run *run, int64 run_id)
 {
 	const sp_seconds *seconds = run->probe->seconds;
 	TupleDesc	row_type;
 	HeapTuple  *rows;
 
-	if (seconds == NULL || seconds->n == 0)
+	if (seconds->n == 0)
 		return;
 	row_type = sp_history_row_type("stream_seconds");
 	rows = palloc(seconds->n * sizeof(HeapTuple));
@@ -170,3 +174,16 @@ sp_stream_record(const sp_run *run, int64 run_id)
 		rows[i] = second_row(run, &seconds->rows[i], run_id, row_type);
 	sp_history_insert("stream_seconds", row_type, rows, seconds->n);
 }
+
+/* A stream has no pace: it writes as fast as it can, in blocks of its own. */
+const sp_probe_suite sp_probe_suite_stream = {
+	.engine = &sp_suite_stream,
+	.refused = SP_COMMIT_ARGUMENTS | SP_REFUSE(SP_ARG_DUTY_CYCLE) |
+		SP_REFUSE(SP_ARG_FLUSH_SIZE) | SP_REFUSE(SP_ARG_FLUSH_INTERVAL),
+	.refused_hint = "Omit it. A shorter duration or a lower pg_sync_probe.max_stream_write writes less.",
+	.prepare = prepare_stream,
+	.progress = describe_last_seconds,
+	.tell_end = tell_stream_end,
+	.describe = describe_stream,
+	.record = record_seconds
+};

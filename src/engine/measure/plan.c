@@ -1,0 +1,137 @@
+/*-------------------------------------------------------------------------
+ *
+ * plan.c
+ *		Make the plan of a suite, make it smaller where space or descriptors are short, and
+ *		tell whether it fits into its duration.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "engine/measure/probe_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A suite cycles through its files, and smaller ones would soon be rewritten. */
+#define FILE_MIN_SIZE	(1024 * 1024)
+
+void
+sp_probe_plan(sp_probe *probe, const sp_suite *suite, const sp_server *server)
+{
+	probe->suite = suite;
+	suite->plan(probe, server);
+}
+
+int
+sp_plan_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t size,
+			 int layout_write_size, bool offered)
+{
+	sp_file    *file = &probe->files[probe->nfiles];
+
+	memset(file, 0, sizeof(*file));
+	file->method = method;
+	file->direct_io = direct_io;
+	file->size = size;
+	file->layout_write_size = layout_write_size;
+	file->fd = -1;
+	file->directory_fd = -1;
+	file->copy = -1;
+	file->status = offered ? SP_OK : SP_UNSUPPORTED;
+	return probe->nfiles++;
+}
+
+int
+sp_plan_case(sp_probe *probe, sp_test_case test_case)
+{
+	probe->cases[probe->ncases] = test_case;
+	return probe->ncases++;
+}
+
+bool
+sp_opens_directly(const sp_server *server, const sp_sync_method *method)
+{
+	return server->direct_io_all || (server->direct_io_open && method->opens_synced);
+}
+
+/* The number of bytes of its file that a case needs. */
+static int64_t
+extent_of(const sp_test_case *test_case)
+{
+	int64_t		bytes = test_case->advances ? test_case->write_size
+		: (int64_t) test_case->write_size * test_case->writes_per_sync;
+
+	return (bytes + SP_WAL_PAGE_SIZE - 1) / SP_WAL_PAGE_SIZE * SP_WAL_PAGE_SIZE;
+}
+
+bool
+sp_suite_drop_copies(sp_probe *probe)
+{
+	int			first = probe->nfiles;
+
+	for (int i = 0; i < probe->nfiles; i++)
+	{
+		if (probe->files[i].copy >= 0 && probe->files[i].copy < first)
+			first = probe->files[i].copy;
+		probe->files[i].copy = -1;
+	}
+	if (first == probe->nfiles)
+		return false;
+	probe->nfiles = first;
+	return true;
+}
+
+static bool
+halve_files(sp_probe *probe)
+{
+	for (int i = 0; i < probe->nfiles; i++)
+	{
+		/* a smaller segment would be another question */
+		if (probe->files[i].made_by_engine || probe->files[i].size / 2 < FILE_MIN_SIZE)
+			return false;
+	}
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->files[probe->cases[c].file].size / 2 < extent_of(&probe->cases[c]))
+			return false;
+	}
+	for (int i = 0; i < probe->nfiles; i++)
+		probe->files[i].size /= 2;
+	return true;
+}
+
+bool
+sp_suite_shrink_files(sp_probe *probe)
+{
+	return halve_files(probe) || sp_suite_drop_copies(probe);
+}
+
+/* ------------------------------------------------------------------ duration */
+
+static int
+count_planned(const sp_probe *probe, sp_regime regime)
+{
+	int			n = 0;
+
+	for (int c = 0; c < probe->ncases; c++)
+		n += probe->cases[c].regime == regime &&
+			probe->files[probe->cases[c].file].status == SP_OK;
+	return n;
+}
+
+/*
+ * The paced regime needs one flush interval, the saturated one a slice for each case, which
+ * lasts 4 ms or its share of the duration, with the rests of the duty cycle.  No speed of the
+ * device is assumed: for a slow one, the first round has two more seconds.
+ */
+bool
+sp_probe_fits(const sp_probe *probe, double *enough_ns)
+{
+	double		duration = (double) probe->duration_ns;
+	bool		paced = count_planned(probe, SP_PACED) > 0;
+	double		paced_ns = paced ? (double) probe->flush_interval_ns : 0;
+	double		slices_ns = (double) (count_planned(probe, SP_SATURATED) * SP_SLICE_NS);
+	double		share_ns = sp_regime_share(probe, SP_SATURATED, paced) * duration;
+
+	*enough_ns = paced_ns + slices_ns / probe->duty_cycle;
+	return probe->suite->any_duration ||
+		paced_ns + fmin(slices_ns, share_ns) / probe->duty_cycle <= duration;
+}

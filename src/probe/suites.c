@@ -1,0 +1,27 @@
+/*-------------------------------------------------------------------------
+ *
+ * suites.c
+ *		The table of the suites of sync_probe.probe().
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "probe/probe.h"
+
+static const sp_probe_suite pg_test_fsync = {
+	.engine = &sp_suite_pg_test_fsync,
+	.refused = SP_COMMIT_ARGUMENTS
+};
+
+/* It is not one of the engine's. */
+static const sp_suite commit_engine = {.name = SP_COMMIT_SUITE};
+static const sp_probe_suite commit = {.engine = &commit_engine, .call = sp_commit_suite};
+
+const sp_probe_suite *const sp_probe_suites[] = {
+	&sp_probe_suite_wal,
+	&pg_test_fsync,
+	&sp_probe_suite_stream,
+	&sp_probe_suite_segments,
+	&commit,
+};
+
+const int	sp_probe_suite_count = lengthof(sp_probe_suites);
