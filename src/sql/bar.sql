@@ -12,6 +12,6 @@ SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_bar';
 
 COMMENT ON FUNCTION sync_probe.bar(double precision, integer) IS
-  'A share, 0 to 1, as a bar of at most width characters, and of at most 40. More than nothing '
-  'always shows';
+  'A share of 0 to 1 as a bar of at most width characters, 40 at most; more than nothing always '
+  'shows';
 

@@ -31,57 +31,52 @@ CREATE TABLE sync_probe.commit_wait_results (
 GRANT SELECT ON sync_probe.commit_wait_results TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.commit_wait_results IS
-  'History: one row for each recorded call of commit_waits(). Times are means for each commit, in '
-  'microseconds; figures are null if nothing was seen that gives one';
+  'History of commit_waits(). Times are means for each commit, in microseconds; null if nothing '
+  'was seen that gives one';
 COMMENT ON COLUMN sync_probe.commit_wait_results.answer IS
   'Whether a faster sync would help, in words';
 COMMENT ON COLUMN sync_probe.commit_wait_results.commits_per_sec IS
-  'Ends of transactions with a transaction ID per second. Rollbacks, and rolled back '
-  'subtransactions, count, too';
+  'Transactions with a transaction ID, rollbacks and rolled back subtransactions included';
 COMMENT ON COLUMN sync_probe.commit_wait_results.commit_wait_us IS
-  'Time that a commit waits: processes that were committing, as a mean over all samples, divided by '
-  'commits per second. It is the sum of the six parts that follow wait_share';
+  'Time that a commit waits; the sum of its six parts';
 COMMENT ON COLUMN sync_probe.commit_wait_results.wait_share IS
   'Share of the active time of sessions that is spent in commits, 0 to 1';
 COMMENT ON COLUMN sync_probe.commit_wait_results.sync_us IS
-  'Part of it in the sync of WAL, wait event WALSync (WalSync since 17)';
+  'Part in the sync of WAL (wait event WALSync)';
 COMMENT ON COLUMN sync_probe.commit_wait_results.write_us IS
-  'Part in the write of WAL, wait event WALWrite (WalWrite since 17). With open_sync and '
-  'open_datasync it includes the sync';
+  'Part in the write of WAL (WALWrite); with open_* it includes the sync';
 COMMENT ON COLUMN sync_probe.commit_wait_results.queue_us IS
-  'Part in which another process writes or syncs WAL, wait event WALWriteLock';
+  'Part in which another process writes or syncs WAL (WALWriteLock)';
 COMMENT ON COLUMN sync_probe.commit_wait_results.commit_delay_us IS
-  'Part that sleeps for commit_delay. Up to PostgreSQL 18 that sleep has no wait event, so '
-  'processor time counts, too; 0 if commit_delay is 0';
+  'Part that sleeps for commit_delay, up to PostgreSQL 18 with processor time';
 COMMENT ON COLUMN sync_probe.commit_wait_results.sync_rep_us IS
-  'Part that waits for a synchronous standby, wait event SyncRep';
+  'Part that waits for a synchronous standby (SyncRep)';
 COMMENT ON COLUMN sync_probe.commit_wait_results.other_us IS
-  'Part in processor time and in other wait events';
+  'Part in processor time and other wait events';
 COMMENT ON COLUMN sync_probe.commit_wait_results.committers IS
-  'Processes that were seen in a commit at least once';
+  'Processes that were seen in a commit';
 COMMENT ON COLUMN sync_probe.commit_wait_results.committing_sessions IS
-  'Processes that were committing, as a mean over all samples';
+  'Mean number of committing processes';
 COMMENT ON COLUMN sync_probe.commit_wait_results.wal_bytes_per_commit IS
-  'Bytes of WAL that all processes inserted, divided by the commits';
+  'Bytes of WAL of all processes, divided by commits';
 COMMENT ON COLUMN sync_probe.commit_wait_results.flushes_per_sec IS
-  'Flushes of WAL per second: its syncs, with open_sync and open_datasync its writes. Null if their '
-  'statistics were reset meanwhile, and on a standby';
+  'Flushes of WAL';
 COMMENT ON COLUMN sync_probe.commit_wait_results.wal_busy IS
   'Share of the time in which a process wrote or synced WAL, 0 to 1';
 COMMENT ON COLUMN sync_probe.commit_wait_results.wal_sync_method IS
-  'Server''s wal_sync_method at the start';
+  'Setting of the server';
 COMMENT ON COLUMN sync_probe.commit_wait_results.commit_delay IS
-  'commit_delay of the calling session, in microseconds';
+  'Setting of the calling session, in microseconds';
 COMMENT ON COLUMN sync_probe.commit_wait_results.started_at IS
   'Start of the sampling';
 COMMENT ON COLUMN sync_probe.commit_wait_results.duration IS
   'Time that was sampled';
 COMMENT ON COLUMN sync_probe.commit_wait_results.system_identifier IS
-  'System identifier of the cluster, as in pg_control_system()';
+  'System identifier of the cluster';
 COMMENT ON COLUMN sync_probe.commit_wait_results.host IS
   'Name of the machine';
 COMMENT ON COLUMN sync_probe.commit_wait_results.result_id IS
-  'Number of the result; null in what commit_waits() returns if it was not recorded';
+  'Number of the result; null if it was not recorded';
 
 -- The history is the user's data: pg_dump includes it.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.commit_wait_results', '');
@@ -104,5 +99,5 @@ REVOKE ALL ON FUNCTION sync_probe.commit_waits(interval) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe.commit_waits(interval) TO pg_monitor;
 
 COMMENT ON FUNCTION sync_probe.commit_waits(interval) IS
-  'Sample the processes of the server for the duration: how long its commits wait, for what, and '
-  'whether a faster sync would help. Returns one row and records it';
+  'Sample how long the commits of this server wait, for what, and whether a faster sync would '
+  'help. Returns one row and records it';

@@ -337,9 +337,8 @@ END
 $$;
 
 COMMENT ON FUNCTION sync_probe.compare(bigint[]) IS
-  'Test cases of runs side by side, at most 100 runs: one row for each test case of each run, in '
-  'the form that psql''s \crosstabview takes. value_us is the median of the entries of the run '
-  '(statistic), else the mean time of an operation; ratio is this time relative to the first run '
-  '(2: twice as long), with its 95 percent confidence interval; not_comparable says what else '
-  'differs. Requires the privileges of pg_monitor, or SELECT on the tables';
+  'Test cases of up to 100 runs side by side, as psql''s \crosstabview takes them. value_us is '
+  'the median of the samples, else the mean (statistic); ratio is relative to the first run (2: '
+  'twice as long), with its 95 percent confidence interval; not_comparable names what else '
+  'differs. Requires SELECT on the tables';
 

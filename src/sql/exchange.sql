@@ -44,8 +44,8 @@ END
 $$;
 
 COMMENT ON FUNCTION sync_probe.export_json(bigint[]) IS
-  'Runs with all that belongs to them, at most 1,000, as a document for import_json() on another '
-  'server. Requires the privileges of pg_monitor, or SELECT on the tables';
+  'Document of up to 1,000 runs for import_json() on another server. Requires SELECT on the '
+  'tables';
 
 --
 -- sync_probe_internal.document_fault
@@ -162,6 +162,5 @@ $$;
 REVOKE ALL ON FUNCTION sync_probe.import_json(text) FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.import_json(text) IS
-  'Import the runs of a document that export_json() wrote on another server, all or none: at most '
-  '1,000 runs and 64 MB. Returns their new numbers, in the order of the document. No advice rests '
-  'on them. Requires EXECUTE, which only the owner has at first';
+  'Import all runs of a document of export_json(), or none: up to 1,000 runs and 64 MB. Returns '
+  'their new numbers. No advice rests on them';

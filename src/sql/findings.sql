@@ -219,14 +219,14 @@ ORDER BY f.location <> 'pg_wal', f.location,
 GRANT SELECT ON sync_probe.findings TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.findings IS
-  'Facts about storage, settings and runs that decide how far measured figures can be trusted; '
-  'pg_wal first, in each location the most severe first';
+  'Facts about storage, settings and runs that decide how far figures can be trusted; in each '
+  'location the most severe first';
 COMMENT ON COLUMN sync_probe.findings.location IS
   'Location that the finding is about';
 COMMENT ON COLUMN sync_probe.findings.severity IS
-  'error: data are at risk; warning: action is needed; info: good to know';
+  'error: data are at risk; warning: act on it; info: good to know';
 COMMENT ON COLUMN sync_probe.findings.code IS
-  'Name of the finding, the same in all versions; doc/durability-and-findings.md lists all';
+  'Name of the finding, the same in all versions';
 COMMENT ON COLUMN sync_probe.findings.message IS
   'What was found';
 COMMENT ON COLUMN sync_probe.findings.hint IS
@@ -234,5 +234,5 @@ COMMENT ON COLUMN sync_probe.findings.hint IS
 COMMENT ON COLUMN sync_probe.findings.commands IS
   'SQL that helps, one statement in each element; null if there is none';
 COMMENT ON COLUMN sync_probe.findings.evidence IS
-  'Figures and settings behind the finding, as an object; run_id if a run showed it';
+  'Figures and settings behind the finding; run_id if a run showed it';
 

@@ -40,24 +40,24 @@ ORDER BY b.run_id, b.ordinal, b.lower_us;
 GRANT SELECT ON sync_probe.latency_histogram TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.latency_histogram IS
-  'Latency distribution of each measurement. Ask for one run_id, and if possible one ordinal: '
-  'over the whole history the view is slow';
+  'Latency distribution of each measurement. Ask for one run_id: over the whole history the view '
+  'is slow';
 COMMENT ON COLUMN sync_probe.latency_histogram.run_id IS
-  'Run, as in measurements';
+  'As in measurements';
 COMMENT ON COLUMN sync_probe.latency_histogram.ordinal IS
-  'Test case, as in measurements';
+  'As in measurements';
 COMMENT ON COLUMN sync_probe.latency_histogram.test IS
-  'Test of the suite, as in measurements';
+  'As in measurements';
 COMMENT ON COLUMN sync_probe.latency_histogram.method IS
-  'Sync method, as in measurements';
+  'As in measurements';
 COMMENT ON COLUMN sync_probe.latency_histogram.lower_us IS
-  'Lower bound of the bucket in microseconds; there are eight buckets to the octave';
+  'Bounds of the bucket; there are eight to the octave';
 COMMENT ON COLUMN sync_probe.latency_histogram.upper_us IS
-  'Upper bound of the bucket in microseconds';
+  'Bounds of the bucket; there are eight to the octave';
 COMMENT ON COLUMN sync_probe.latency_histogram.ops IS
   'Operations in the bucket';
 COMMENT ON COLUMN sync_probe.latency_histogram.fraction IS
-  'Share of the measurement''s operations in this bucket, 0 to 1';
+  'Share of the operations, 0 to 1';
 COMMENT ON COLUMN sync_probe.latency_histogram.bar IS
-  'Number of operations as a bar; the fullest bucket has 40 characters';
+  'ops as a bar; the fullest bucket has 40 characters';
 

@@ -263,9 +263,8 @@ END
 $$;
 
 COMMENT ON FUNCTION sync_probe.history(name) IS
-  'Runs of the wal suite of this cluster at a location, the newest last: what a paced flush with '
-  'the method of that time took, and the ratio to the same method in the run before (2: twice as '
-  'long), with its 95 percent confidence interval. changes says what is different since then, '
-  'sentence what went along with it if the interval lies beyond the margin. Requires the '
-  'privileges of pg_monitor';
+  'Runs of the wal suite of this cluster at a location, the newest last: time of a paced flush, '
+  'ratio to the same method in the run before (2: twice as long), what is different since then '
+  '(changes), and what that coincides with beyond the margin (sentence). Requires the privileges '
+  'of pg_monitor';
 

@@ -70,27 +70,27 @@ CREATE TYPE sync_probe.lifetime AS (
     years double precision);
 
 COMMENT ON TYPE sync_probe.lifetime IS
-  'Result of device_lifetime(): the estimate and all that it depends on';
+  'Result of device_lifetime()';
 COMMENT ON COLUMN sync_probe.lifetime.location IS
-  'Argument location';
+  'Argument';
 COMMENT ON COLUMN sync_probe.lifetime.device IS
   'Whole disk of the location; null if unknown';
 COMMENT ON COLUMN sync_probe.lifetime.capacity_bytes IS
-  'Argument capacity_bytes';
+  'Argument';
 COMMENT ON COLUMN sync_probe.lifetime.erase_cycles IS
-  'Argument erase_cycles';
+  'Argument';
 COMMENT ON COLUMN sync_probe.lifetime.wal_bytes_per_sec IS
-  'Bytes of WAL per second; null if the statistics do not tell: see wal_rate_source';
+  'Bytes of WAL per second';
 COMMENT ON COLUMN sync_probe.lifetime.wal_rate_source IS
-  'Where wal_bytes_per_sec is from: argument, or the time of the statistics';
+  'Its source, or why it is unknown';
 COMMENT ON COLUMN sync_probe.lifetime.write_amplification IS
-  'Bytes that the device writes for each byte of WAL; null if no run tells';
+  'Bytes that the device writes for each byte of WAL';
 COMMENT ON COLUMN sync_probe.lifetime.write_amplification_source IS
-  'Where write_amplification is from: argument or a run, or why it is unknown';
+  'Its source, or why it is unknown';
 COMMENT ON COLUMN sync_probe.lifetime.written_bytes_per_day IS
-  'Bytes that the device writes per day; null if one of the factors is null';
+  'Bytes that the device writes';
 COMMENT ON COLUMN sync_probe.lifetime.years IS
-  'Years until all erase cycles are used; null if one of the factors is null';
+  'Years until all erase cycles are used; null if a factor is unknown';
 
 CREATE FUNCTION sync_probe.device_lifetime(
     location name,
@@ -176,6 +176,5 @@ GRANT EXECUTE ON FUNCTION sync_probe.device_lifetime(name, bigint, integer, doub
 
 COMMENT ON FUNCTION sync_probe.device_lifetime(name, bigint, integer, double precision,
   double precision) IS
-  'Years that an SSD of the given capacity (bytes) and erase cycles lasts at this cluster''s rate '
-  'of WAL and the write amplification of the location. Null if one of them is unknown, and its '
-  'source says why. Requires the privileges of pg_monitor';
+  'Years that an SSD of this capacity in bytes and erase cycles lasts at this cluster''s rate of '
+  'WAL';

@@ -47,34 +47,32 @@ REVOKE ALL ON sync_probe.locations FROM PUBLIC;
 GRANT SELECT ON sync_probe.locations TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.locations IS
-  'Where probe() can measure: pg_wal and every tablespace except pg_global, with its storage. '
-  'Columns that the system does not tell are null';
+  'Where probe() can measure: pg_wal and every tablespace except pg_global. Null: the system '
+  'does not report it';
 COMMENT ON COLUMN sync_probe.locations.name IS
   'pg_wal, or the name of the tablespace';
 COMMENT ON COLUMN sync_probe.locations.holds_wal IS
-  'True for pg_wal, the location that wal_sync_method acts on';
+  'True for pg_wal';
 COMMENT ON COLUMN sync_probe.locations.tablespace IS
   'OID of the tablespace; null for pg_wal';
 COMMENT ON COLUMN sync_probe.locations.directory IS
   'Directory with symbolic links resolved; null if it is missing';
 COMMENT ON COLUMN sync_probe.locations.filesystem IS
-  'Type of the file system, as in /proc/self/mountinfo (Linux only)';
+  'Type of the file system (Linux only)';
 COMMENT ON COLUMN sync_probe.locations.mount_point IS
-  'Where the file system is mounted (Linux only)';
+  'Where it is mounted (Linux only)';
 COMMENT ON COLUMN sync_probe.locations.mount_options IS
-  'Options of the mount and of the file system, separated by commas (Linux only)';
+  'Options of the mount and of the file system (Linux only)';
 COMMENT ON COLUMN sync_probe.locations.device IS
-  'Whole disk below the file system (vda, nvme0n1, md0); null if none is known';
+  'Whole disk below it (vda, nvme0n1, md0)';
 COMMENT ON COLUMN sync_probe.locations.rotational IS
-  'Whether the kernel takes the disk for a rotating one; virtual disks and RAID controllers '
-  'often report true';
+  'Whether the kernel takes the disk for a rotating one, as it does for many virtual ones';
 COMMENT ON COLUMN sync_probe.locations.write_cache IS
-  'Write cache of the disk as the kernel sees it: write back (volatile, needs flushes) or write '
-  'through';
+  'write back (volatile, needs flushes) or write through, as the kernel sees it';
 COMMENT ON COLUMN sync_probe.locations.size_bytes IS
-  'Size of the file system in bytes';
+  'Size of the file system';
 COMMENT ON COLUMN sync_probe.locations.available_bytes IS
-  'Bytes that the operating system account of the server can still write';
+  'Bytes that the server''s account can still write';
 COMMENT ON COLUMN sync_probe.locations.shares_filesystem_with IS
-  'First location in this view on the same file system; null for that location itself';
+  'First location in this view on the same file system';
 

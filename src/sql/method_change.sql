@@ -138,7 +138,4 @@ REVOKE ALL ON PROCEDURE sync_probe.wait_for_reload() FROM PUBLIC;
 GRANT EXECUTE ON PROCEDURE sync_probe.wait_for_reload() TO pg_monitor;
 
 COMMENT ON PROCEDURE sync_probe.wait_for_reload() IS
-  'Wait until the postmaster has read the configuration of the last reload, and until every '
-  'statement, autovacuum worker and checkpoint that began before has ended. Fails if the postmaster '
-  'has not read a file, for example because of an error in it. Cannot be called in a transaction '
-  'block';
+  'Wait until all processes have the configuration of the last reload';

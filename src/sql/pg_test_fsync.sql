@@ -95,8 +95,7 @@ END
 $$;
 
 COMMENT ON FUNCTION sync_probe.pg_test_fsync_report(bigint) IS
-  'A run of the pg_test_fsync suite, or an import, as text in the layout of the program '
-  'pg_test_fsync. Requires SELECT on runs and measurements';
+  'Run of the pg_test_fsync suite, or an import, in the layout of the program';
 
 --
 -- import_pg_test_fsync
@@ -237,6 +236,5 @@ $$;
 REVOKE ALL ON FUNCTION sync_probe.import_pg_test_fsync(text, text) FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.import_pg_test_fsync(text, text) IS
-  'Record what the program pg_test_fsync has printed, as one run for each report in the text. '
-  'Returns the runs, how many of 18 test cases each has, and the lines that were left out because '
-  'they were not understood. Requires EXECUTE, which only the owner has at first';
+  'Record the output of the program pg_test_fsync as a run for each report in it. Returns how '
+  'many test cases each has, and lines that were not understood';

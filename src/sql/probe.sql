@@ -38,10 +38,8 @@ REVOKE ALL ON FUNCTION sync_probe.probe(name, text, interval, double precision,
 
 COMMENT ON FUNCTION sync_probe.probe(name, text, interval, double precision,
   integer, interval, boolean, text, boolean, text[], integer[], integer) IS
-  'Measure what writing and syncing costs at pg_wal or a tablespace, with every sync method. '
-  'Returns one row for each test case. The measuring ends within duration, or up to two '
-  'seconds later if a test case has not had its first round. Requires EXECUTE, which only the '
-  'owner has at first, and CREATE on a tablespace other than the database''s own';
+  'Measure writing and syncing at pg_wal or a tablespace with every sync method. Returns one row '
+  'for each test case. Requires CREATE on a tablespace other than the database''s own';
 
 --
 -- sync_probe_internal.probe_run
@@ -88,7 +86,6 @@ AS 'MODULE_PATHNAME', 'sync_probe_cleanup';
 REVOKE ALL ON FUNCTION sync_probe.cleanup() FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.cleanup() IS
-  'Remove what killed probes and workloads left behind: files in all locations, and schemas in '
-  'this database. Restore the setting of a trial. Returns how many. Requires EXECUTE, which only '
-  'the owner has at first';
+  'Remove files in all locations and schemas in this database that killed probes and workloads '
+  'left behind, and restore the setting of a trial. Returns how many';
 

@@ -79,65 +79,51 @@ ORDER BY a.holds_wal DESC, a.location;
 GRANT SELECT ON sync_probe.recommendation_details TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.recommendation_details IS
-  'Recommended wal_sync_method for each location, with figures, reason and commands. A location '
-  'without a usable run has a row if it holds the WAL, or if no location on its file system has '
-  'such a run';
+  'Recommended wal_sync_method for each location, with reason and commands. Without a usable '
+  'run, pg_wal has a row, others if no location on their file system has one';
 COMMENT ON COLUMN sync_probe.recommendation_details.location IS
   'Location that the advice is about';
 COMMENT ON COLUMN sync_probe.recommendation_details.holds_wal IS
   'True for pg_wal, the only location that wal_sync_method acts on';
 COMMENT ON COLUMN sync_probe.recommendation_details.verdict IS
-  'switch: another method is faster by more than the margin; keep: no other method can gain more '
-  'than that; undecided: one may; unsafe: syncs with the current method do not reach the device, '
-  'or fsync is off; outdated: something has changed since the run, see reason; not probed: there '
-  'is no usable run';
+  'switch, keep, undecided, unsafe, outdated or not probed';
 COMMENT ON COLUMN sync_probe.recommendation_details.current_method IS
   'wal_sync_method of the server';
 COMMENT ON COLUMN sync_probe.recommendation_details.recommended_method IS
-  'Recommended wal_sync_method; null if there is no advice, as where the verdict is outdated';
+  'Method to use; null if there is no advice';
 COMMENT ON COLUMN sync_probe.recommendation_details.best_method IS
-  'Best choice by the figures so far, whatever the verdict. It needs no proof as a switch does, '
-  'and is of the same kind as the current method: buffered, or open_*. Of these, the one that '
-  'syncs data only is chosen if it seems faster, another one if its expected gain is more than 1 '
-  'percent, with at most one chance in ten to be worse by that. A method that is likely to have '
-  'more slow flushes is not chosen, unless the verdict is unsafe';
+  'Best choice by good odds, whatever the verdict, of the current method''s kind';
 COMMENT ON COLUMN sync_probe.recommendation_details.loss_bound IS
-  'A flush with the current method takes at most this much longer than with the best one: 0.03 is '
-  '3 percent longer. This is at 95 percent confidence, in the regime that decides; null if '
-  'unknown, or if the advice was followed';
+  'A flush with the current method takes at most this much longer than with the best one, at 95 '
+  'percent confidence: 0.03 is 3 percent; null if unknown, or if the advice was followed';
 COMMENT ON COLUMN sync_probe.recommendation_details.deciding_test IS
-  'Test that decides: saturated where WAL was being written or synced for more than half of the '
-  'time, else paced; null if a live run decides';
+  'paced or saturated; null if a trial or the commit suite decides';
 COMMENT ON COLUMN sync_probe.recommendation_details.flush_us IS
-  'Mean time of a flush with the recommended method in the test that decides, in microseconds; '
-  'null without such a run or advice';
+  'Mean time of a flush with the recommended method in that test';
 COMMENT ON COLUMN sync_probe.recommendation_details.recommended_commit_delay IS
-  'commit_delay that a trial or the commit suite recommends, in microseconds; null without one '
-  'that measured it and has decided';
+  'commit_delay in microseconds that a trial or the commit suite recommends; null if none has '
+  'decided';
 COMMENT ON COLUMN sync_probe.recommendation_details.commit_delay_basis IS
-  'What recommended_commit_delay rests on: trial or commit';
+  'trial or commit';
 COMMENT ON COLUMN sync_probe.recommendation_details.commit_delay_rate IS
-  'Commits per second with that value, divided by those with the value that was current';
+  'Commits per second with it, divided by those with the current value';
 COMMENT ON COLUMN sync_probe.recommendation_details.live_run_id IS
-  'Newest trial, or run of the commit suite, that compared values of wal_sync_method; null '
-  'without one';
+  'Newest trial or run of the commit suite that compared methods';
 COMMENT ON COLUMN sync_probe.recommendation_details.live_verdict IS
-  'Its verdict, also if it has decided nothing';
+  'Its verdict, also if undecided, and reason';
 COMMENT ON COLUMN sync_probe.recommendation_details.live_reason IS
-  'Its reason';
+  'Its verdict, also if undecided, and reason';
 COMMENT ON COLUMN sync_probe.recommendation_details.durable IS
-  'Whether syncs with the current method reach the device, as far as the counters tell: yes, '
-  'no, no_cache (the device says that it has no volatile cache, so no flush is needed) or unknown. '
-  'It is no if fsync is off';
+  'Whether syncs with the current method reach the device: yes, no, no_cache (the device reports '
+  'no volatile cache) or unknown';
 COMMENT ON COLUMN sync_probe.recommendation_details.basis IS
-  'What the advice rests on, the strongest first: trial, commit or wal, the suite of run_id; null '
-  'without a run';
+  'What the advice rests on: trial, commit or wal; null without a run';
 COMMENT ON COLUMN sync_probe.recommendation_details.run_id IS
-  'Run that the advice uses; null without a run';
+  'Run that the advice uses';
 COMMENT ON COLUMN sync_probe.recommendation_details.measured_at IS
   'End of that run';
 COMMENT ON COLUMN sync_probe.recommendation_details.reason IS
-  'Why the verdict is what it is, in words';
+  'Why the verdict is what it is';
 COMMENT ON COLUMN sync_probe.recommendation_details.commands IS
   'SQL to execute next, one statement in each element; null if nothing is to be done';
 
@@ -155,28 +141,23 @@ ORDER BY d.holds_wal DESC, d.location;
 GRANT SELECT ON sync_probe.recommendations TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.recommendations IS
-  'Recommended wal_sync_method for each location, in 120 characters a row; '
-  'recommendation_details has reasons and commands';
+  'Recommended wal_sync_method for each location; columns as in recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.location IS
-  'Location that the advice is about';
+  'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.verdict IS
-  'switch, keep, undecided, unsafe, outdated or not probed; see recommendation_details';
+  'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.current_method IS
-  'wal_sync_method of the server';
+  'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.recommended_method IS
-  'Recommended wal_sync_method; null if there is no advice';
+  'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.loss_bound IS
-  'A flush with the current method takes at most this much longer than with the best one: 0.03 is '
-  '3 percent longer; see recommendation_details';
+  'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.flush_us IS
-  'Mean time of a flush with the recommended method in the test that decides, in microseconds; '
-  'null without such a run or advice';
+  'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.durable IS
-  'Whether syncs with the current method reach the device, as far as the counters tell: yes, '
-  'no, no_cache (the device says that it has no volatile cache, so no flush is needed) or unknown. '
-  'It is no if fsync is off';
+  'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.basis IS
-  'What the advice rests on: trial, commit or wal; null without a run';
+  'As in recommendation_details';
 
 --
 -- sync_probe_internal.require_monitor
@@ -281,7 +262,5 @@ $$;
 REVOKE ALL ON FUNCTION sync_probe.probe_all(interval, double precision, text) FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.probe_all(interval, double precision, text) IS
-  'Probe each file system of the cluster once, for at most duration each, and return the '
-  'recommendation for each. A location that cannot be probed gives a WARNING. Requires EXECUTE '
-  'on this function and probe(), which only the owner has at first, and the privileges of '
-  'pg_monitor';
+  'Probe each file system of the cluster once, and return the recommendation for each. Requires '
+  'EXECUTE on probe() and the privileges of pg_monitor';

@@ -289,5 +289,5 @@ REVOKE ALL ON FUNCTION sync_probe.report_html(bigint[], boolean) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe.report_html(bigint[], boolean) TO pg_monitor;
 
 COMMENT ON FUNCTION sync_probe.report_html(bigint[], boolean) IS
-  'A page of HTML with verdict, figures, findings and all numbers: of this server''s newest runs, '
+  'Page of HTML with verdict, figures, findings and all numbers of this server''s newest runs, '
   'or of the given ones';

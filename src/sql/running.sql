@@ -37,32 +37,30 @@ LEFT JOIN pg_catalog.pg_stat_activity AS a USING (pid);
 GRANT SELECT ON sync_probe.running TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.running IS
-  'The probe, trial, workload or cleanup that runs now in this cluster; no row if none runs';
+  'The probe, trial, workload or cleanup that runs now in this cluster';
 COMMENT ON COLUMN sync_probe.running.pid IS
   'Process ID of its backend';
 COMMENT ON COLUMN sync_probe.running.database IS
-  'Database of the session; null if the session has just ended';
+  'Database of the session; null if it has just ended';
 COMMENT ON COLUMN sync_probe.running.username IS
   'Role that called it; null as database';
 COMMENT ON COLUMN sync_probe.running.location IS
-  'Location of the probe, pg_wal for a trial; the tablespace of a workload';
+  'Location of the probe, tablespace of the workload';
 COMMENT ON COLUMN sync_probe.running.suite IS
-  'Suite of the probe or workload; trial for a trial';
+  'Suite, or trial';
 COMMENT ON COLUMN sync_probe.running.workload IS
-  'Name of the workload, or of that which makes the load of a trial; null otherwise';
+  'Workload that runs';
 COMMENT ON COLUMN sync_probe.running.phase IS
-  'Of a probe: examining storage, writing files, measuring, recording. Of a workload: setting '
-  'up, running, tearing down, recording. Of a trial: measuring, recording; with a workload also '
-  'setting up, tearing down. Of a cleanup: cleaning up';
+  'Such as examining storage, writing files, measuring, recording, setting up, running, tearing '
+  'down, cleaning up';
 COMMENT ON COLUMN sync_probe.running.started_at IS
-  'Start of the probe, workload or cleanup';
+  'Start';
 COMMENT ON COLUMN sync_probe.running.rounds IS
   'Rounds of a probe or trial so far';
 COMMENT ON COLUMN sync_probe.running.transactions IS
   'Transactions of a workload so far';
 COMMENT ON COLUMN sync_probe.running.percent_done IS
-  'Percentage of the duration, or of the transactions if the workload has a number of them. A '
-  'probe that stops early ends below 100';
+  'Percentage of the duration or of the transactions';
 COMMENT ON COLUMN sync_probe.running.duration IS
-  'Upper bound of the duration; null if a workload counts transactions';
+  'Upper bound; null if a workload counts transactions';
 

@@ -230,27 +230,25 @@ COMMENT ON COLUMN sync_probe.segment_advice.location IS
 COMMENT ON COLUMN sync_probe.segment_advice.setting IS
   'wal_recycle or wal_init_zero';
 COMMENT ON COLUMN sync_probe.segment_advice.verdict IS
-  'switch: the other value makes a segment cheaper by more than the margin; keep: it does not; '
-  'undecided: the run could not settle it';
+  'switch, keep or undecided';
 COMMENT ON COLUMN sync_probe.segment_advice.current_value IS
-  'Present value of the setting';
+  'Present value';
 COMMENT ON COLUMN sync_probe.segment_advice.recommended_value IS
-  'Recommended value; the present one unless the verdict is switch';
+  'Recommended value';
 COMMENT ON COLUMN sync_probe.segment_advice.ratio IS
-  'Time of a segment with the other value divided by that with the present one: 2 takes twice as '
-  'long. Of wal_init_zero: of a segment that is created';
+  'Time of a segment with the other value divided by that with the present one';
 COMMENT ON COLUMN sync_probe.segment_advice.ratio_low IS
-  'Lower end of the 95 percent confidence interval of ratio';
+  'Its 95 percent confidence interval';
 COMMENT ON COLUMN sync_probe.segment_advice.ratio_high IS
-  'Upper end of that interval';
+  'Its 95 percent confidence interval';
 COMMENT ON COLUMN sync_probe.segment_advice.run_id IS
   'Run that the advice uses';
 COMMENT ON COLUMN sync_probe.segment_advice.measured_at IS
   'End of that run';
 COMMENT ON COLUMN sync_probe.segment_advice.reason IS
-  'The figures that the verdict rests on, in words';
+  'Figures that the verdict rests on';
 COMMENT ON COLUMN sync_probe.segment_advice.commands IS
-  'SQL to execute next, one statement in each element; null if nothing is to be done';
+  'SQL to execute next; null if nothing is to be done';
 
 --
 -- sync_probe_internal.segment_findings

@@ -28,48 +28,44 @@ CREATE TABLE sync_probe.stream_seconds (
 GRANT SELECT ON sync_probe.stream_seconds TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.stream_seconds IS
-  'History: what the stream suite wrote in each second, and what the device did meanwhile. The '
-  'test cases take turns, so that each second belongs to one of them';
+  'History: what the stream suite wrote in each second, and what all wrote to the device. Each '
+  'second belongs to one test case';
 COMMENT ON COLUMN sync_probe.stream_seconds.run_id IS
-  'Run, as in measurements';
+  'As in measurements';
 COMMENT ON COLUMN sync_probe.stream_seconds.ordinal IS
-  'Test case, as in measurements';
+  'As in measurements';
 COMMENT ON COLUMN sync_probe.stream_seconds.second IS
-  'Seconds since the start of the measuring, when this one began';
+  'Seconds since the start of the measuring';
 COMMENT ON COLUMN sync_probe.stream_seconds.began_at IS
-  'Time of day when it began';
+  'When it began';
 COMMENT ON COLUMN sync_probe.stream_seconds.length_ms IS
-  'Its length in milliseconds. It ends with the first flush that ends after a second, so it is '
-  'longer where a flush is slow, and in runs of more than an hour. The last one of a run is '
-  'shorter, and all are if the duration has less than a second for each test case';
+  'Its length; it ends with the first flush that ends after a second';
 COMMENT ON COLUMN sync_probe.stream_seconds.ops IS
-  'Flushes: each is one write of the test case''s write_size and its sync';
+  'Flushes';
 COMMENT ON COLUMN sync_probe.stream_seconds.bytes IS
   'Bytes written by them';
 COMMENT ON COLUMN sync_probe.stream_seconds.mb_per_sec IS
-  'These bytes divided by the length, in units of 1,048,576 bytes per second';
+  'Rate; 1 MB is 1,048,576 bytes';
 COMMENT ON COLUMN sync_probe.stream_seconds.slowest_us IS
-  'Longest flush in microseconds';
+  'Longest flush';
 COMMENT ON COLUMN sync_probe.stream_seconds.slowest_at IS
-  'Time of day when it began';
+  'When it began';
 COMMENT ON COLUMN sync_probe.stream_seconds.device_writes IS
-  'Write requests that the disks completed in this second, those of others included; null if '
-  'their counters are unknown';
+  'Write requests that the disks completed; null if unknown';
 COMMENT ON COLUMN sync_probe.stream_seconds.device_bytes IS
-  'Bytes of these write requests';
+  'Their bytes';
 COMMENT ON COLUMN sync_probe.stream_seconds.device_flushes IS
-  'Flush requests that the disks completed in this second';
+  'Flush requests that the disks completed';
 COMMENT ON COLUMN sync_probe.stream_seconds.device_utilization IS
-  'Share of this second that the device was busy, 0 to 1; an upper bound, as in measurements';
+  'Share of the time that the device was busy, 0 to 1; an upper bound';
 COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_writes IS
-  'Write requests that the disks completed during the slowest flush and up to 10 ms before it; '
-  'null if it took less than 20 ms';
+  'The same around the slowest flush; null if it took less than 20 ms';
 COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_bytes IS
-  'Bytes of these write requests';
+  'The same around the slowest flush; null if it took less than 20 ms';
 COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_flushes IS
-  'Flush requests that the disks completed in the same time';
+  'The same around the slowest flush; null if it took less than 20 ms';
 COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_utilization IS
-  'Share of the same time that the device was busy';
+  'The same around the slowest flush; null if it took less than 20 ms';
 
 -- The history is the user's data: pg_dump includes it.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.stream_seconds', '');
@@ -157,34 +153,34 @@ ORDER BY t.run_id, k.stalled_at;
 GRANT SELECT ON sync_probe.stalls TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.stalls IS
-  'Stalls of the stream suite: flushes and seconds that took much longer than usual, and what the '
-  'device did meanwhile';
+  'Flushes and seconds of the stream suite that took much longer than usual, and what the device '
+  'did meanwhile';
 COMMENT ON COLUMN sync_probe.stalls.stalled_at IS
-  'Time of day when it began';
+  'When it began';
 COMMENT ON COLUMN sync_probe.stalls.kind IS
-  'flush: one took more than 100 ms and ten times the median of its test case. second: less than '
-  'a tenth of the median rate of the test case was written in it, and no flush was that slow';
+  'flush: over 100 ms and ten times the median; second: below a tenth of the median rate, '
+  'without such a flush';
 COMMENT ON COLUMN sync_probe.stalls.stalled_ms IS
-  'Time of that flush, or the length of that second, in milliseconds';
+  'Length in milliseconds';
 COMMENT ON COLUMN sync_probe.stalls.usual_ms IS
-  'Median time of a flush of the test case in milliseconds';
+  'Median time of a flush of the test case';
 COMMENT ON COLUMN sync_probe.stalls.mb_per_sec IS
-  'Rate of the second in which it ended, in MB per second';
+  'Rate of the second in which it ended, and median rate of the test case';
 COMMENT ON COLUMN sync_probe.stalls.usual_mb_per_sec IS
-  'Median rate of the seconds of the test case';
+  'Rate of the second in which it ended, and median rate of the test case';
 COMMENT ON COLUMN sync_probe.stalls.meanwhile IS
-  'What the device did meanwhile, in words, by its counters';
+  'What the device did, by its counters';
 COMMENT ON COLUMN sync_probe.stalls.location IS
   'Location of the run';
 COMMENT ON COLUMN sync_probe.stalls.test IS
-  'Block size of the test case, as in measurements';
+  'As in measurements';
 COMMENT ON COLUMN sync_probe.stalls.method IS
-  'Sync method, as in measurements';
+  'As in measurements';
 COMMENT ON COLUMN sync_probe.stalls.direct_io IS
-  'Whether the file was opened with O_DIRECT';
+  'As in measurements';
 COMMENT ON COLUMN sync_probe.stalls.run_id IS
-  'Run, as in measurements';
+  'As in measurements';
 COMMENT ON COLUMN sync_probe.stalls.ordinal IS
-  'Test case, as in measurements';
+  'As in measurements';
 COMMENT ON COLUMN sync_probe.stalls.second IS
-  'Second of the run, as in stream_seconds';
+  'As in stream_seconds';

@@ -53,90 +53,81 @@ CREATE INDEX ON sync_probe.runs (finished_at) WHERE NOT fsync;
 GRANT SELECT ON sync_probe.runs TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.runs IS
-  'History: one row for each recorded call of probe(). Deleting a run deletes its '
-  'measurements, samples and seconds';
+  'History: one row for each recorded run. Deleting one deletes its measurements, samples and '
+  'seconds';
 COMMENT ON COLUMN sync_probe.runs.run_id IS
   'Number of the run';
 COMMENT ON COLUMN sync_probe.runs.label IS
-  'Free text stored with the run; null if none was given';
+  'Free text stored with the run';
 COMMENT ON COLUMN sync_probe.runs.location IS
-  'Location that was probed: pg_wal or a tablespace; null in imports of pg_test_fsync, as is all '
-  'that the text does not say';
+  'pg_wal or a tablespace; null in imports of pg_test_fsync';
 COMMENT ON COLUMN sync_probe.runs.suite IS
-  'wal, commit, stream, segments or pg_test_fsync; trial for a trial';
+  'wal, commit, stream, segments, pg_test_fsync, or trial';
 COMMENT ON COLUMN sync_probe.runs.setting IS
-  'Setting whose values the run compared: wal_sync_method in the wal suite; null where a suite '
-  'compares no setting';
+  'Setting whose values the run compared';
 COMMENT ON COLUMN sync_probe.runs.workload IS
-  'Workload that made the load of a trial; null if the load was that of the server''s own '
-  'sessions, and for other suites';
+  'Workload that made the load of a trial; null if the server''s own sessions did';
 COMMENT ON COLUMN sync_probe.runs.verdict IS
-  'Verdict on that setting when the run was recorded: switch, keep, undecided or unsafe; null if '
-  'nothing was compared';
+  'switch, keep, undecided or unsafe, as judged when the run ended; null if nothing was compared';
 COMMENT ON COLUMN sync_probe.runs.recommended_value IS
-  'Value of the setting that the run recommends; the current one unless the verdict is switch';
+  'Value that the run recommends; the current one unless the verdict is switch';
 COMMENT ON COLUMN sync_probe.runs.best_value IS
-  'Best choice by the figures of the run, whatever the verdict; null if unknown';
+  'Best choice by good odds, whatever the verdict';
 COMMENT ON COLUMN sync_probe.runs.loss_bound IS
   'The current value takes at most this much longer than the best one, at 95 percent confidence: '
-  '0.03 is 3 percent longer; null if unknown';
+  '0.03 is 3 percent';
 COMMENT ON COLUMN sync_probe.runs.deciding_test IS
-  'Regime that decided in the wal suite: paced or saturated; null for other suites';
+  'paced or saturated; suite wal only';
 COMMENT ON COLUMN sync_probe.runs.flush_us IS
-  'Mean time of a flush with the recommended method in the regime that decided, in microseconds; '
-  'null for other suites than wal';
+  'Mean time of a flush with the recommended method in that test';
 COMMENT ON COLUMN sync_probe.runs.margin IS
-  'Smallest gain that was worth a switch: 0.03 is 3 percent';
+  'Least gain that was worth a switch: 0.05 is 5 percent';
 COMMENT ON COLUMN sync_probe.runs.durable IS
-  'Whether syncs with the current method reached the device: yes, no, no_cache (the device says '
-  'that it has no volatile cache) or unknown; null where it was not examined';
+  'Whether syncs with the current method reached the device: yes, no, no_cache (the device '
+  'reports no volatile cache) or unknown';
 COMMENT ON COLUMN sync_probe.runs.longer_duration IS
-  'Duration with which the same call may settle the question; null unless the verdict is undecided, '
-  'or if pg_sync_probe.max_duration allows no longer one';
+  'Duration with which the same call may settle an undecided run; null if max_duration allows no '
+  'longer one';
 COMMENT ON COLUMN sync_probe.runs.reason IS
-  'Reason of the verdict, in words';
+  'Reason of the verdict';
 COMMENT ON COLUMN sync_probe.runs.started_at IS
-  'Start of the probe';
+  'Start and end of the run';
 COMMENT ON COLUMN sync_probe.runs.finished_at IS
-  'End of the probe, before it was recorded';
+  'Start and end of the run';
 COMMENT ON COLUMN sync_probe.runs.directory IS
-  'Directory of the location during the run';
+  'Directory of the location';
 COMMENT ON COLUMN sync_probe.runs.filesystem IS
-  'Type of its file system during the run; null if unknown';
+  'Type of its file system, and whole disk below it';
 COMMENT ON COLUMN sync_probe.runs.device IS
-  'Whole disk below it during the run; null if unknown';
+  'Type of its file system, and whole disk below it';
 COMMENT ON COLUMN sync_probe.runs.wal_sync_method IS
-  'Server''s wal_sync_method when the run began: the current method of this run';
+  'Setting of the server when the run began: the current method';
 COMMENT ON COLUMN sync_probe.runs.wal_level IS
-  'Server''s wal_level';
+  'Setting of the server';
 COMMENT ON COLUMN sync_probe.runs.fsync IS
-  'Server''s fsync at the end of the run';
+  'Setting of the server at the end of the run';
 COMMENT ON COLUMN sync_probe.runs.flush_size IS
-  'Bytes of WAL per flush that the run imitated; in the commit suite per commit';
+  'Bytes of WAL per flush, in suite commit per commit';
 COMMENT ON COLUMN sync_probe.runs.flush_interval IS
-  'Time between two flushes of the paced regime; in the commit suite between two commits of all '
-  'workers, if it was given';
+  'Time between two paced flushes, in suite commit between two commits of all workers';
 COMMENT ON COLUMN sync_probe.runs.workers IS
-  'Background workers that committed in the commit suite; null for other suites';
+  'Background workers of suite commit';
 COMMENT ON COLUMN sync_probe.runs.wal_busy IS
-  'Share of the time in which the cluster flushed WAL, 0 to 1; null if unknown';
+  'Share of the time in which the server wrote or synced WAL, 0 to 1';
 COMMENT ON COLUMN sync_probe.runs.server_version_num IS
-  'Version of the server, as in server_version_num';
+  'Version of the server';
 COMMENT ON COLUMN sync_probe.runs.system_identifier IS
-  'System identifier of the cluster, as in pg_control_system()';
+  'System identifier of the cluster';
 COMMENT ON COLUMN sync_probe.runs.host IS
-  'Name of the machine; with system_identifier it tells a standby from its primary';
+  'Name of the machine';
 COMMENT ON COLUMN sync_probe.runs.storage IS
-  'Evidence about the storage as an object: disks and their caches, background I/O, ZFS '
-  'properties. What is unknown is left out; doc/durability-and-findings.md describes its '
-  'members';
+  'What was below the location: mount options, disks and their caches, background I/O, ZFS. What '
+  'is unknown is left out';
 COMMENT ON COLUMN sync_probe.runs.imported_at IS
-  'Time at which the run was imported; null if this server measured it. No advice rests on an '
-  'imported run';
+  'Time of the import; null if this server measured the run';
 COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
-  'True if the run was made with the cluster''s own flush size and interval, and has at least 16 '
-  'samples for an interval. The newest such run of this server, directory and device is the one '
-  'that advice uses';
+  'True if not imported, with the cluster''s own flush size and interval, and at least 16 '
+  'samples';
 
 --
 -- measurements
@@ -179,77 +170,63 @@ CREATE TABLE sync_probe.measurements (
 GRANT SELECT ON sync_probe.measurements TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.measurements IS
-  'History: one row for each test case of a run, as probe() returned it. Times are in '
-  'microseconds; figures are null if the case was not measured';
+  'History: one row for each test case of a run. Times are in microseconds; figures are null if '
+  'the case was not measured';
 COMMENT ON COLUMN sync_probe.measurements.test IS
-  'Test of the suite: paced or saturated (wal); the setting that is compared (commit); the size of '
-  'a block (stream); segment, new_segment, create, first_flushes or remove (segments); one_write, '
-  'two_writes, open_sync_sizes, non_write_descriptor or unsynced_write (pg_test_fsync)';
+  'Test of the suite';
 COMMENT ON COLUMN sync_probe.measurements.method IS
-  'Sync method, a value of wal_sync_method, or what the test does instead; in suite segments where '
-  'a segment comes from: recycle, zero_fill or sparse';
+  'Sync method, or what the test does instead; in suite segments recycle, zero_fill or sparse';
 COMMENT ON COLUMN sync_probe.measurements.value IS
-  'Value of the setting that a trial or the commit suite compared; null for other suites';
+  'Value of the setting that a trial or the commit suite compared';
 COMMENT ON COLUMN sync_probe.measurements.direct_io IS
   'Whether the file was opened with O_DIRECT';
 COMMENT ON COLUMN sync_probe.measurements.choice IS
-  'current: the server''s wal_sync_method, or what its settings make of a segment; recommended: '
-  'what this run recommends instead; null for all others';
+  'current: what the server''s settings make; recommended: what this run recommends instead';
 COMMENT ON COLUMN sync_probe.measurements.verdict IS
-  'Verdict of a trial, or of the commit or segments suite, on the row of the current value of '
-  'this test: switch, keep or undecided; null for all others';
+  'Verdict of a trial, or of suite commit or segments, on the row of the current value: switch, '
+  'keep or undecided';
 COMMENT ON COLUMN sync_probe.measurements.durable IS
-  'Whether syncs with this method reached the device in the wal suite: yes, no, no_cache (the '
-  'device says that it has no volatile cache) or unknown; null for all others';
+  'Whether syncs with this method reached the device: yes, no, no_cache or unknown; suite wal '
+  'only';
 COMMENT ON COLUMN sync_probe.measurements.status IS
-  'ok; unsupported: the platform or server lacks the method; no_direct_io: the file system '
-  'refuses O_DIRECT; stopped: no time was left; error: see detail';
+  'ok; unsupported by platform or server; no_direct_io: the file system refuses O_DIRECT; '
+  'stopped: no time was left; error: see detail';
 COMMENT ON COLUMN sync_probe.measurements.p50_us IS
   'Median latency of an operation';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed IS
-  'The current method''s time, as the mean of both of its copies, divided by this one''s, over the '
-  'entries of the run (estimate of Hodges and Lehmann): 1.10 if the current method takes 1.10 '
-  'times as long. It is not below about 0.2, since a flush counts as five times the current '
-  'method''s median at most. On the row of the current method: that of its two copies, the A/A '
-  'control';
+  'Current method''s time divided by this one''s within samples: 1.10 if the current method '
+  'takes 1.10 times as long. On its own row that of its two copies, the control';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_low IS
-  'Lower end of the 95 percent confidence interval of relative_speed, corrected for repeated '
-  'looks and the number of methods';
+  'Its 95 percent confidence interval, corrected for repeated looks and the number of methods';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_high IS
-  'Upper end of that interval';
+  'Its 95 percent confidence interval, corrected for repeated looks and the number of methods';
 COMMENT ON COLUMN sync_probe.measurements.p99_us IS
-  '99th percentile of the latencies; null below 299 operations';
+  '99th percentile; null below 299 operations';
 COMMENT ON COLUMN sync_probe.measurements.max_us IS
   'Longest latency';
 COMMENT ON COLUMN sync_probe.measurements.flushes_per_op IS
-  'Flush requests that the disks completed, per operation, background I/O included; null if the '
-  'counters are unknown';
+  'Flush requests that the disks completed, background I/O included; null if unknown';
 COMMENT ON COLUMN sync_probe.measurements.ops IS
-  'Operations that were counted: one is the writes and their sync. Null in imports of '
-  'pg_test_fsync since 9.2, which does not print it';
+  'Operations counted: one is the writes and their sync';
 COMMENT ON COLUMN sync_probe.measurements.mean_us IS
-  'Mean time of an operation; unlike p50_us, a few slow operations change it';
+  'Mean time of an operation; a few slow ones change it';
 COMMENT ON COLUMN sync_probe.measurements.ops_per_sec IS
-  'Operations per second of time spent in them: the inverse of mean_us; null when paced, since '
-  'the interval sets how many there are';
+  'Operations per second of time spent in them, or commits per second; null when paced';
 COMMENT ON COLUMN sync_probe.measurements.device_bytes_per_op IS
-  'Bytes of these write requests, per operation';
+  'Bytes that the disks wrote';
 COMMENT ON COLUMN sync_probe.measurements.device_utilization IS
-  'Share of the time that the device was busy, 0 to 1. It is an upper bound, because the kernel '
-  'counts whole milliseconds';
+  'Share of the time that the device was busy, 0 to 1; an upper bound';
 COMMENT ON COLUMN sync_probe.measurements.write_size IS
-  'Bytes of WAL per flush (wal suite), of a segment (segments suite), or per write (stream and '
-  'pg_test_fsync suites)';
+  'Bytes per flush (wal), of a segment (segments), or per write (others)';
 COMMENT ON COLUMN sync_probe.measurements.writes_per_sync IS
   'Writes before each sync';
 COMMENT ON COLUMN sync_probe.measurements.detail IS
-  'Call that failed and its error, if status is error or no_direct_io, or if the second copy of '
-  'the current method failed; after how many rounds a slower method was left out; the rate of the '
-  'stream suite; the flushes of a segment; null otherwise';
+  'Call that failed and its error; when a slower method was left out; rate (stream) or flushes '
+  'of a segment (segments)';
 COMMENT ON COLUMN sync_probe.measurements.run_id IS
-  'Run of this test case; null in what probe() returns for a run that was not recorded';
+  'Run of this test case; null if it was not recorded';
 COMMENT ON COLUMN sync_probe.measurements.ordinal IS
-  'Position of the test case in its run, from 1';
+  'Position in the run, from 1';
 
 --
 -- samples
@@ -269,24 +246,22 @@ CREATE TABLE sync_probe.samples (
 GRANT SELECT ON sync_probe.samples TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.samples IS
-  'History: the entries and latency buckets behind each measurement';
+  'History: samples and latency buckets behind each measurement';
 COMMENT ON COLUMN sync_probe.samples.run_id IS
-  'Run, as in measurements';
+  'As in measurements';
 COMMENT ON COLUMN sync_probe.samples.ordinal IS
-  'Test case, as in measurements';
+  'As in measurements';
 COMMENT ON COLUMN sync_probe.samples.round_mean_us IS
-  'Mean time of an operation in each entry, in microseconds, where a slow flush counts as five '
-  'times the current method''s median. An entry is one round, when paced the rounds of 8 ms; '
-  'a run of more than 4,096 entries stores means of 2, 4, ... neighbouring ones. A method that was '
-  'left out earlier keeps entries that are not merged. So elements of two rows of such a run do '
-  'not correspond';
+  'Mean time of an operation in each sample, where a slow flush counts as five times the current '
+  'method''s median. Neighbours are merged above 4,096 samples';
 COMMENT ON COLUMN sync_probe.samples.control_round_mean_us IS
-  'The same of the A/A control; null except for the current method';
+  'The same of the control; null except for the current method';
 COMMENT ON COLUMN sync_probe.samples.bucket_lower_us IS
-  'Lower bounds of the buckets that are not empty, in microseconds: 64 buckets to the octave, 1 '
-  'ns wide below 128 ns';
+  'Lower bounds of the buckets that are not empty (64 to the octave, 1 ns wide below 128 ns), '
+  'and operations in each';
 COMMENT ON COLUMN sync_probe.samples.bucket_ops IS
-  'Operations in each of these buckets';
+  'Lower bounds of the buckets that are not empty (64 to the octave, 1 ns wide below 128 ns), '
+  'and operations in each';
 
 -- The history is the user's data: pg_dump includes it.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.runs', '');

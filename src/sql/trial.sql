@@ -32,8 +32,7 @@ REVOKE ALL ON PROCEDURE sync_probe.trial(name, text[], interval, interval, name,
 
 COMMENT ON PROCEDURE sync_probe.trial(name, text[], interval, interval, name, text,
   bigint, text, text, text) IS
-  'Switch a setting of the cluster in short random slots, and compare the commits of its '
-  'sessions. Returns one row, and restores the setting. Requires EXECUTE, which only the owner '
-  'has at first, and ALTER SYSTEM on the setting for the session user and the current user. With '
-  'workload it makes its own load, and requires the privileges of run_workload(), too';
+  'Switch a setting of the cluster in short random slots, compare the commits of its sessions, '
+  'and restore it. Requires ALTER SYSTEM on the setting; with workload, which makes the load, '
+  'also the privileges of run_workload()';
 

@@ -87,15 +87,13 @@ COMMENT ON VIEW sync_probe_internal.workload_times IS
 COMMENT ON VIEW sync_probe_internal.workload_comparison IS
   'The same with TOTALS and ratios, for all statements';
 COMMENT ON VIEW sync_probe.workload_comparison IS
-  'The newest statement of each suite that ran workloads, side by side: one row for each '
-  'operation and combination, in the form that psql''s \crosstabview takes';
+  'The newest statement of each suite that ran workloads, as psql''s \crosstabview takes it';
 COMMENT ON COLUMN sync_probe.workload_comparison.operation IS
-  'Name of the workload; TOTALS: sum of the operations that all combinations ran';
+  'Name of the workload; TOTALS: sum of those that all combinations ran';
 COMMENT ON COLUMN sync_probe.workload_comparison.iterations IS
-  'Transactions of one run; the mean if it was repeated';
+  'Transactions of one run';
 COMMENT ON COLUMN sync_probe.workload_comparison.combination IS
-  'What may differ between runs of a workload: tablespace, settings, label, and in brackets '
-  'clients, threads and rows if they differ';
+  'Tablespace, settings and label, and in brackets what else differs';
 COMMENT ON COLUMN sync_probe.workload_comparison.seconds IS
   'Seconds of one run; the mean if it was repeated';
 COMMENT ON COLUMN sync_probe.workload_comparison.tps IS
@@ -105,7 +103,7 @@ COMMENT ON COLUMN sync_probe.workload_comparison.ratio IS
 COMMENT ON COLUMN sync_probe.workload_comparison.suite IS
   'Suite of the workload';
 COMMENT ON COLUMN sync_probe.workload_comparison.run_group IS
-  'Statement that ran it, as in workload_results';
+  'As in workload_results';
 
 --
 -- sql_bench
@@ -249,6 +247,4 @@ REVOKE ALL ON PROCEDURE sync_probe.sql_bench(name[], double precision, jsonb[], 
 
 COMMENT ON PROCEDURE sync_probe.sql_bench(name[], double precision, jsonb[], boolean) IS
   'Run all operations of sql-bench in each tablespace, in turns, with scale times the original '
-  'number of iterations. workload_comparison shows the results side by side. At a small scale '
-  'only TOTALS are meaningful. Requires EXECUTE on this procedure and run_workload(), which only '
-  'the owner has at first, and SELECT on workloads';
+  'iterations. Requires EXECUTE on run_workload(), and SELECT on workloads';

@@ -65,97 +65,89 @@ CREATE INDEX ON sync_probe.workload_results (suite, run_group DESC);
 GRANT SELECT ON sync_probe.workload_results TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.workload_results IS
-  'History of workloads: one row for each run of pgbench() or run_workload()';
+  'History: one row for each run of a workload. Latencies are in milliseconds';
 COMMENT ON COLUMN sync_probe.workload_results.result_id IS
   'Number of the run';
 COMMENT ON COLUMN sync_probe.workload_results.run_group IS
-  'First result_id of the same statement: runs that were asked for together';
+  'First result_id of the same statement';
 COMMENT ON COLUMN sync_probe.workload_results.workload IS
   'Workload that ran';
 COMMENT ON COLUMN sync_probe.workload_results.tablespace IS
   'Tablespace of its objects';
 COMMENT ON COLUMN sync_probe.workload_results.tps IS
-  'Transactions per second as pgbench reports them: without the initial connections, or '
-  'including all connections with new_connections';
+  'Transactions per second as pgbench reports them, without the first connections';
 COMMENT ON COLUMN sync_probe.workload_results.latency_mean_ms IS
-  'Mean latency of a transaction in milliseconds, without connecting, as pgbench reports it';
+  'Mean and standard deviation as pgbench reports them';
 COMMENT ON COLUMN sync_probe.workload_results.latency_stddev_ms IS
-  'Standard deviation of the latency in milliseconds, as pgbench reports it';
+  'Mean and standard deviation as pgbench reports them';
 COMMENT ON COLUMN sync_probe.workload_results.latency_p50_ms IS
-  'Median latency in milliseconds, within 1 percent, from the transaction log; null if the log '
-  'is empty';
+  'From the log of all transactions, within 1 percent; null where it has too few';
 COMMENT ON COLUMN sync_probe.workload_results.latency_p95_ms IS
-  '95th percentile, as latency_p50_ms; null if the log has too few transactions';
+  'From the log of all transactions, within 1 percent; null where it has too few';
 COMMENT ON COLUMN sync_probe.workload_results.latency_p99_ms IS
-  '99th percentile, as latency_p50_ms; null below 299 transactions in the log';
+  'From the log of all transactions, within 1 percent; null where it has too few';
 COMMENT ON COLUMN sync_probe.workload_results.latency_max_ms IS
-  'Longest latency in milliseconds, from the transaction log';
+  'From the log of all transactions, within 1 percent; null where it has too few';
 COMMENT ON COLUMN sync_probe.workload_results.transactions IS
-  'Transactions that were completed';
+  'Transactions completed';
 COMMENT ON COLUMN sync_probe.workload_results.failed IS
-  'Transactions that ended with a serialization failure or a deadlock; any other error ends a '
-  'run';
+  'Ended with a serialization failure or a deadlock; other errors end the run';
 COMMENT ON COLUMN sync_probe.workload_results.seconds IS
   'transactions divided by tps';
 COMMENT ON COLUMN sync_probe.workload_results.clients IS
-  'Clients of pgbench';
+  'Clients and threads of pgbench';
 COMMENT ON COLUMN sync_probe.workload_results.threads IS
-  'Threads of pgbench';
+  'Clients and threads of pgbench';
 COMMENT ON COLUMN sync_probe.workload_results.wal_bytes IS
-  'Bytes of WAL that the whole server wrote, from before the first connection until the last '
-  'session ended; null if the statistics were reset during the run';
+  'WAL of the whole server during the run; null if the statistics were reset';
 COMMENT ON COLUMN sync_probe.workload_results.wal_syncs IS
-  'WAL syncs of the whole server in that time; null as wal_bytes. With open_datasync and '
-  'open_sync a write is a sync, and is not counted';
+  'WAL syncs of the whole server; 0 with open_*, whose writes are not counted';
 COMMENT ON COLUMN sync_probe.workload_results.wal_sync_time_ms IS
-  'Time in these syncs in milliseconds; null unless track_wal_io_timing is on';
+  'Time in these syncs; null unless track_wal_io_timing is on';
 COMMENT ON COLUMN sync_probe.workload_results.wal_sync_method IS
-  'Server''s wal_sync_method when the run began';
+  'Setting of the server when the run began';
 COMMENT ON COLUMN sync_probe.workload_results.wal_sync_method_at_end IS
-  'Server''s wal_sync_method at the end; differs if the setting was changed during the run';
+  'Setting of the server at the end';
 COMMENT ON COLUMN sync_probe.workload_results.fsync IS
-  'Server''s fsync';
+  'Setting of the server';
 COMMENT ON COLUMN sync_probe.workload_results.synchronous_commit IS
-  'synchronous_commit of the sessions when they began: from settings, otherwise from the role '
-  'and the database';
+  'Setting of the sessions when they began';
 COMMENT ON COLUMN sync_probe.workload_results.full_page_writes IS
-  'Server''s full_page_writes';
+  'Setting of the server';
 COMMENT ON COLUMN sync_probe.workload_results.shared_buffers IS
-  'Server''s shared_buffers as SHOW prints it; pg_size_bytes() converts it to bytes';
+  'Setting of the server';
 COMMENT ON COLUMN sync_probe.workload_results.settings IS
-  'Argument settings: settings of the sessions; null if none were given';
+  'Argument settings';
 COMMENT ON COLUMN sync_probe.workload_results.label IS
-  'Free text stored with the run; null if none was given';
+  'Free text stored with the run';
 COMMENT ON COLUMN sync_probe.workload_results.username IS
-  'Role that ran the workload, and the role of its sessions';
+  'Role that ran the workload';
 COMMENT ON COLUMN sync_probe.workload_results.suite IS
   'Suite of the workload';
 COMMENT ON COLUMN sync_probe.workload_results.rows IS
-  'Argument rows: the range of keys';
+  'Argument rows';
 COMMENT ON COLUMN sync_probe.workload_results.transactions_per_client IS
-  'Requested transactions of each client; null if the run was limited by a duration';
+  'Argument transactions; null if the run had a duration';
 COMMENT ON COLUMN sync_probe.workload_results.protocol IS
-  'Query protocol: simple, extended or prepared';
+  'simple, extended or prepared';
 COMMENT ON COLUMN sync_probe.workload_results.new_connections IS
   'Whether each transaction had a new connection';
 COMMENT ON COLUMN sync_probe.workload_results.connection_ms IS
-  'Milliseconds until all clients were connected; with new_connections, the mean time of one '
-  'connection';
+  'Time until all clients were connected; with new_connections of one connection';
 COMMENT ON COLUMN sync_probe.workload_results.started_at IS
-  'Start of pgbench';
+  'Start and end of pgbench';
 COMMENT ON COLUMN sync_probe.workload_results.finished_at IS
-  'End of pgbench';
+  'Start and end of pgbench';
 COMMENT ON COLUMN sync_probe.workload_results.server_version_num IS
-  'Version of the server, as in server_version_num';
+  'Version of the server';
 COMMENT ON COLUMN sync_probe.workload_results.pgbench_version IS
   'Version of pgbench';
 COMMENT ON COLUMN sync_probe.workload_results.statements IS
-  'Array with the mean latency and the failures of each line of the script';
+  'Mean latency and failures of each line of the script';
 COMMENT ON COLUMN sync_probe.workload_results.second_tps IS
-  'Transactions per second in each second of the run, as pgbench reported them; the last second '
-  'may be missing';
+  'Transactions per second and mean latency in each second';
 COMMENT ON COLUMN sync_probe.workload_results.second_latency_ms IS
-  'Mean latency in milliseconds in each second; null in seconds in which no transaction ended';
+  'Transactions per second and mean latency in each second';
 
 -- The history is the user's data: pg_dump includes it.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.workload_results', '');
@@ -198,9 +190,8 @@ REVOKE ALL ON FUNCTION sync_probe.pgbench(name, name, integer, integer, interval
 
 COMMENT ON FUNCTION sync_probe.pgbench(name, name, integer, integer, interval,
   integer, integer, jsonb, text, boolean, boolean) IS
-  'Run a workload with the server''s pgbench in a tablespace, record it and return its row: '
-  'transactions per second, latencies, WAL. Requires EXECUTE, which only the owner has at '
-  'first, and the privileges of pg_execute_server_program';
+  'Run a workload with the server''s pgbench, record it and return its row. Requires the '
+  'privileges of pg_execute_server_program';
 
 --
 -- run_workload
@@ -236,7 +227,6 @@ REVOKE ALL ON PROCEDURE sync_probe.run_workload(name, name, integer, integer, in
 COMMENT ON PROCEDURE sync_probe.run_workload(name, name, integer, integer, interval,
   integer, integer, jsonb, text, boolean, boolean, bigint, double precision, double precision,
   double precision) IS
-  'Run a workload as pgbench() does, but without a snapshot of the caller, which would keep dead '
-  'row versions from being removed. Returns some columns of the recorded row. Cannot be called '
-  'in a transaction block';
+  'Run a workload as pgbench() does, but without a snapshot, which would keep dead row versions '
+  'from being removed';
 

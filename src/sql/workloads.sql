@@ -38,39 +38,33 @@ CREATE TABLE sync_probe.workloads (
 GRANT SELECT ON sync_probe.workloads TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.workloads IS
-  'SQL workloads that pgbench() can run. Insert a row to add one. Everybody may run builtin '
-  'workloads through pgbench(); any other requires SELECT on this table, since what pgbench '
-  'reports shows its script';
+  'SQL workloads that pgbench() can run; insert a row to add one. Builtin ones need no privilege '
+  'on this table, others SELECT';
 COMMENT ON COLUMN sync_probe.workloads.workload IS
-  'Name of the workload, the first argument of pgbench(). A row that is not builtin hides a '
-  'builtin one of the same name';
+  'Its name. A row of yours hides a builtin one of the same name';
 COMMENT ON COLUMN sync_probe.workloads.suite IS
-  'Group of workloads that workload_comparison shows together';
+  'Group that workload_comparison shows together';
 COMMENT ON COLUMN sync_probe.workloads.description IS
   'Free text';
 COMMENT ON COLUMN sync_probe.workloads.setup IS
-  'SQL that creates the objects in :schema and :tablespace, in one transaction. It waits at '
-  'most 10 s for a lock unless it sets lock_timeout; null: nothing to create';
+  'SQL that creates the objects, in one transaction';
 COMMENT ON COLUMN sync_probe.workloads.script IS
   'Transaction script of pgbench';
 COMMENT ON COLUMN sync_probe.workloads.teardown IS
-  'SQL that removes what the set-up created outside of :schema, in one transaction; null: '
-  'nothing. The schema is dropped anyway';
+  'SQL that removes what the set-up created outside of :schema, in one transaction';
 COMMENT ON COLUMN sync_probe.workloads.transactions IS
   'How often each client runs the script; null: until the duration ends';
 COMMENT ON COLUMN sync_probe.workloads.protocol IS
-  'Query protocol, as pgbench''s -M: simple, extended or prepared';
+  'simple, extended or prepared, as pgbench''s -M';
 COMMENT ON COLUMN sync_probe.workloads.new_connections IS
-  'Whether each transaction gets a new connection, as with pgbench''s -C';
+  'A new connection for each transaction, as pgbench''s -C';
 COMMENT ON COLUMN sync_probe.workloads.builtin IS
-  'True if the workload came with the extension: pg_dump leaves it out, and its sessions search '
-  'only :schema for objects';
+  'True if it came with the extension';
 COMMENT ON COLUMN sync_probe.workloads.author IS
-  'Role that wrote the row; only a superuser can set another. Running the row requires trust => '
-  'true unless its author could act as the role that runs it';
+  'Role that wrote the row; running it requires trust => true unless the author could act as the '
+  'role that runs it';
 COMMENT ON COLUMN sync_probe.workloads.author_oid IS
-  'OID of that role. A role that has got the name since then, or has it in another cluster, is not '
-  'the author';
+  'OID of that role';
 
 --
 -- sync_probe_internal.is_builtin_workload
