@@ -118,10 +118,10 @@ SET pg_sync_probe.reserve_percent = 100;
 \set VERBOSITY terse
 SELECT FROM sync_probe.probe(duration => '10 ms');
 SELECT FROM sync_probe.probe('pg_default', duration => '10 ms');
-\set VERBOSITY default
 RESET pg_sync_probe.reserve_percent;
 SET temp_file_limit = '1MB';
 SELECT FROM sync_probe.probe('pg_default', 'pg_test_fsync', duration => '10 ms');
+\set VERBOSITY default
 RESET temp_file_limit;
 
 -- nothing was measured, nothing was recorded, nothing is left
