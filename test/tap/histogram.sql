@@ -10,8 +10,8 @@ CREATE EXTENSION IF NOT EXISTS pgtap;
 CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
 DELETE FROM sync_probe.runs;
 
-INSERT INTO sync_probe.runs (run_id, source, location, suite)
-    VALUES (1001, 'probe', 'pg_wal', 'wal');
+INSERT INTO sync_probe.runs (run_id, location, suite)
+    VALUES (1001, 'pg_wal', 'wal');
 INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status) VALUES
     (1001, 1, 'paced', 'fsync', 'ok'), (1001, 2, 'paced', 'fdatasync', 'ok');
 
