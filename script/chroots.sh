@@ -48,6 +48,7 @@ wheel_folder=/opt/pgserver
 
 chroots=				# the folder of all of them
 chroots_lists=			# of packages in all suites: files of a private apt
+fetch_error=				# what it could not fetch
 chroot_reason=			# why a system could not be made
 chroot_job=				# process (and process group) in one
 chroot_layers=()		# folders of what was changed
@@ -86,68 +87,34 @@ private_apt() {
 		-o APT::Sandbox::User=root "$@"
 }
 
-# apt's own words why it could not fetch everything; none when the mirror lacks a suite, which
-# is no error: the others answer.
-fetch_error() {
-	awk -v status="$1" '
-		/^Err:/ {
-			getline
-			sub(/^ +/, "")
-			absent = 1
-			if (error == "" && !/^404 |File not found/) error = $0
-			next
-		}
-		/404 |File not found| Release file\.$|Some index files/ { next }
-		/^E: / && error == "" { error = substr($0, 4) }
-		END { print error == "" && !absent ? "apt-get update: exit status " status : error }
-	' "$chroots_lists/log"
-}
-
-# Which servers there are.  apt takes older lists where it cannot fetch new ones, but says so in
-# the file error: "no suite has it" would not be the reason then.
+# Which servers there are.  A suite that the mirror lacks is no error, as the others answer; apt's
+# own words of another are kept: "no suite has it" would not be the reason then.
 fetch_lists() {
-	local suite major status=0 error="" servers=()
+	local suite lock
 	mkdir -p "$chroots_lists/lists/partial" "$chroots_lists/cache/archives/partial"
+	exec {lock}>"$chroots_lists/lock"
+	flock "$lock"
 	for suite in $debian_suites; do
 		sources_of "$suite" "targets=Packages signed-by=$debian_keyring"
 	done >"$chroots_lists/sources.list"
 	private_apt apt-get -q -o APT::Update::Error-Mode=any update >"$chroots_lists/log" 2>&1 \
-		</dev/null || status=$?
-	((status == 0)) || error=$(fetch_error "$status")
-	for major in $supported_versions; do
-		servers+=("postgresql-$major")
-	done
-	# what it has not found is not in there
-	private_apt apt-cache madison "${servers[@]}" 2>>"$chroots_lists/log" \
-		>"$chroots_lists/servers.new" || true
-	if [[ ! -s $chroots_lists/servers.new ]]; then
-		chroot_reason="apt cannot tell which servers Debian has: ${error:-it knows none}"
-		return 1
-	fi
-	[[ -z $error ]] || say "apt-get update failed ($error), trying with the lists there are"
-	printf '%s' "$error" >"$chroots_lists/error"
-	mv "$chroots_lists/servers.new" "$chroots_lists/servers"
-}
-
-# For six hours, or not for long when apt failed; script/test-versions does so for all versions.
-have_lists() {
-	local minutes=360 lock
-	mkdir -p "$chroots_lists"
-	exec {lock}>"$chroots_lists.lock"
-	flock "$lock"
-	[[ ! -s $chroots_lists/error ]] || minutes=10
-	[[ -n $(find "$chroots_lists/servers" -size +0 -mmin "-$minutes" 2>/dev/null) ]] || fetch_lists
-	local status=$?
+		</dev/null || fetch_error=$(sed -n \
+			'/404 \|File not found\| Release file\.$\|Some index files/d; /^E: /{s///p;q}' \
+			"$chroots_lists/log")
+	[[ -z $fetch_error ]] || say "apt-get update: $fetch_error; trying with the lists there are"
+	# shellcheck disable=SC2086
+	private_apt apt-cache madison $(printf 'postgresql-%s ' $supported_versions) \
+		>"$chroots_lists/servers" 2>>"$chroots_lists/log" || true	# of any it has not found
 	exec {lock}>&-
-	return "$status"
+	[[ -s $chroots_lists/servers ]] && return
+	chroot_reason="apt cannot tell which servers Debian has: ${fetch_error:-it knows none}"
+	return 1
 }
 
 # Why no suite has it.
 no_server() {
-	local error=""
-	[[ ! -s $chroots_lists/error ]] || error=$(<"$chroots_lists/error")
-	if [[ -n $error ]]; then
-		echo "no list there is has postgresql-$1, and apt cannot fetch all: $error"
+	if [[ -n $fetch_error ]]; then
+		echo "no list there is has postgresql-$1, and apt cannot fetch all: $fetch_error"
 	else
 		echo "no suite of Debian has postgresql-$1"
 	fi
@@ -219,7 +186,7 @@ prepare_chroots() {
 		apt_get update || true
 	fi
 	[[ -n $(mirror_of Debian) ]] || { chroot_reason="apt has no mirror of Debian"; return 1; }
-	have_lists
+	fetch_lists
 }
 
 # ------------------------------------------------------------- making a system
