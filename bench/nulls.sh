@@ -61,7 +61,7 @@ report_nulls() {
 	cat <<'SQL'
 -- Probes where all methods are the current one: what is said, and how far off.
 CREATE TEMP TABLE probes (place text, turn int, interval_us int, current text, verdict text,
-    recommended text, best text, loss_bound float8, deciding text, seconds float8, noise float8,
+    recommended text, best text, max_regret float8, deciding text, seconds float8, noise float8,
     paced_rounds int, saturated_rounds int, speeds text[], reason text);
 \copy probes FROM 'nulls.probes.tsv'
 

@@ -56,7 +56,7 @@ DROP ROLE regress_trial_caller;
 CALL sync_probe.trial('commit_delay', '{0,10}', duration => '2 s', label => 'regress',
                       run_id => NULL, verdict => NULL, recommended_value => NULL,
                       reason => NULL) \gset
-SELECT label, location, suite, setting, verdict, recommended_value, reason, loss_bound,
+SELECT label, location, suite, setting, verdict, recommended_value, reason, max_regret,
        directory IS NOT NULL AS has_directory, usable_for_advice, workload
 FROM sync_probe.runs WHERE run_id = :run_id;
 SELECT test, method = current_setting('wal_sync_method') AS in_force, value, choice, status,

@@ -183,7 +183,7 @@ RETURNS TABLE (
     current_method text,
     recommended_method text,
     best_method text,
-    loss_bound double precision,
+    max_regret double precision,
     deciding_test text,
     flush_us double precision,
     durable text,
@@ -215,7 +215,7 @@ SELECT run.location, t.holds_wal, t.verdict,
        a.recommended_value,
        CASE WHEN t.followed THEN a.recommended_value ELSE a.best_value END,
        -- The bound is about the method that was current.
-       CASE WHEN NOT t.followed THEN a.loss_bound END,
+       CASE WHEN NOT t.followed THEN a.max_regret END,
        a.deciding_test, a.flush_us,
        CASE WHEN NOT t.fsync THEN 'no'
             ELSE coalesce(CASE WHEN t.followed
@@ -388,14 +388,14 @@ COMMENT ON FUNCTION sync_probe_internal.live_runs(sync_probe.locations, name) IS
 -- sync_probe_internal.live_method
 --
 -- What they say of wal_sync_method: the first one that counts, and beside it the newest one.
--- compared: all methods that it measured.  loss_bound: a commit with the current method waits
+-- compared: all methods that it measured.  max_regret: a commit with the current method waits
 -- at most this much longer than with any other of these.
 --
 CREATE FUNCTION sync_probe_internal.live_method(
     place sync_probe.locations,
     OUT verdict text,
     OUT recommended_method text,
-    OUT loss_bound double precision,
+    OUT max_regret double precision,
     OUT basis text,
     OUT run_id bigint,
     OUT measured_at timestamptz,
@@ -416,7 +416,7 @@ WITH live AS MATERIALIZED (
     FROM sync_probe_internal.live_runs(place, 'wal_sync_method') AS l
 )
 SELECT CASE WHEN d.followed THEN 'keep' ELSE d.verdict END, d.recommended_value,
-       CASE WHEN NOT d.followed THEN m.loss_bound END,
+       CASE WHEN NOT d.followed THEN m.max_regret END,
        (d.run).suite, d.run_id, (d.run).finished_at, m.compared,
        CASE WHEN d.followed THEN format('chosen instead of %s: ', d.current_value) ELSE '' END
            || (d.run).reason,
@@ -431,7 +431,7 @@ LEFT JOIN LATERAL (
     SELECT array_agg(m.value) AS compared,
            greatest(round((max(m.relative_speed_high)
                                FILTER (WHERE m.value <> d.current_value) - 1)::numeric, 3),
-                    0)::float8 AS loss_bound
+                    0)::float8 AS max_regret
     FROM sync_probe.measurements AS m
     WHERE m.run_id = d.run_id AND m.test = 'wal_sync_method' AND m.status = 'ok') AS m ON true
 $$;

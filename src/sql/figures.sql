@@ -304,8 +304,8 @@ SELECT format(E'<svg class="plot %6$s" role=img aria-labelledby="%1$s-t %1$s-d" 
                   (SELECT string_agg(concat_ws(' ', m.name, m.words,
                                                sync_probe_internal.html_factor(m.number),
                                                '(' || sync_probe_internal.html_factor(m.low)
-                                                   || ' to ' || sync_probe_internal.html_factor(m.high)
-                                                   || ')'),
+                                               || ' to '
+                                               || sync_probe_internal.html_factor(m.high) || ')'),
                                      '; ' ORDER BY m.n)
                    FROM unnest(marks) WITH ORDINALITY AS m (name, note, colour, shape, number, low,
                                                             high, at, words, n)
@@ -469,7 +469,8 @@ WITH point AS (
 SELECT sync_probe_internal.html_plot(id, 244, title, marks, concat(
     (SELECT string_agg(format('<line class=g x1=0%% x2=100%% y1=%s y2=%1$s />'
                               '<text class="t %s" x=%s y=%s>%s</text>', t.y,
-                              CASE WHEN wide THEN 'e' ELSE '' END, CASE WHEN wide THEN -8 ELSE 2 END,
+                              CASE WHEN wide THEN 'e' ELSE '' END, CASE WHEN wide THEN -8 ELSE 2
+                                  END,
                               CASE WHEN wide THEN t.y + 4 ELSE t.y - 3 END,
                               sync_probe_internal.html_escape(t.label)), '' ORDER BY t.y)
      FROM (SELECT round(220 - 1.9 * sync_probe_internal.html_at(axis, t.tick)) AS y, t.label

@@ -213,15 +213,15 @@ COMMENT ON FUNCTION sync_probe_internal.html_time(timestamptz) IS
 --
 -- A bound of the loss, in plain text: how much longer a flush may take.
 --
-CREATE FUNCTION sync_probe_internal.html_bound(loss_bound double precision)
+CREATE FUNCTION sync_probe_internal.html_bound(max_regret double precision)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT CASE WHEN loss_bound IN ('NaN', 'Infinity', '-Infinity') THEN NULL
-            WHEN loss_bound <= 0 THEN 'no longer'
-            WHEN loss_bound < 0.01 THEN 'less than 1 % longer'
-            ELSE format('at most %s %% longer', ceil((100 * loss_bound)::numeric)) END
+SELECT CASE WHEN max_regret IN ('NaN', 'Infinity', '-Infinity') THEN NULL
+            WHEN max_regret <= 0 THEN 'no longer'
+            WHEN max_regret < 0.01 THEN 'less than 1 % longer'
+            ELSE format('at most %s %% longer', ceil((100 * max_regret)::numeric)) END
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.html_bound(double precision) IS

@@ -45,7 +45,7 @@ SELECT a.location, a.holds_wal,
        CASE WHEN u.live THEN v.recommended_method ELSE a.recommended_method END
            AS recommended_method,
        CASE WHEN u.live THEN v.recommended_method ELSE a.best_method END AS best_method,
-       CASE WHEN u.live THEN v.loss_bound ELSE a.loss_bound END AS loss_bound,
+       CASE WHEN u.live THEN v.max_regret ELSE a.max_regret END AS max_regret,
        CASE WHEN NOT u.live THEN a.deciding_test END AS deciding_test,
        CASE WHEN NOT u.live THEN a.flush_us END AS flush_us,
        a.durable,
@@ -93,7 +93,7 @@ COMMENT ON COLUMN sync_probe.recommendation_details.recommended_method IS
   'Method to use; null if there is no advice';
 COMMENT ON COLUMN sync_probe.recommendation_details.best_method IS
   'Best choice by good odds, whatever the verdict, of the current method''s kind';
-COMMENT ON COLUMN sync_probe.recommendation_details.loss_bound IS
+COMMENT ON COLUMN sync_probe.recommendation_details.max_regret IS
   'A flush with the current method takes at most this much longer than with the best one, at 95 '
   'percent confidence: 0.03 is 3 percent; null if unknown, or if the advice was followed';
 COMMENT ON COLUMN sync_probe.recommendation_details.deciding_test IS
@@ -133,7 +133,7 @@ COMMENT ON COLUMN sync_probe.recommendation_details.commands IS
 -- The main columns of recommendation_details, which fit 120 characters.
 --
 CREATE VIEW sync_probe.recommendations AS
-SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.loss_bound, d.flush_us,
+SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.max_regret, d.flush_us,
        d.durable, d.basis
 FROM sync_probe.recommendation_details AS d
 ORDER BY d.holds_wal DESC, d.location;
@@ -150,7 +150,7 @@ COMMENT ON COLUMN sync_probe.recommendations.current_method IS
   'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.recommended_method IS
   'As in recommendation_details';
-COMMENT ON COLUMN sync_probe.recommendations.loss_bound IS
+COMMENT ON COLUMN sync_probe.recommendations.max_regret IS
   'As in recommendation_details';
 COMMENT ON COLUMN sync_probe.recommendations.flush_us IS
   'As in recommendation_details';
@@ -240,7 +240,7 @@ BEGIN
         BEGIN
             RAISE NOTICE 'probing location "%"', place;
             RETURN QUERY
-                SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.loss_bound,
+                SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.max_regret,
                        d.flush_us, d.durable, d.basis
                 FROM sync_probe_internal.probe_run(place, 'wal', probe_all.duration,
                          probe_all.duty_cycle, label => probe_all.label) AS p,

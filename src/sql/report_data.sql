@@ -169,7 +169,8 @@ SELECT ROW(false, paths,
           ORDER BY d.holds_wal DESC, d.location),
     ARRAY(SELECT f FROM sync_probe.findings AS f
           ORDER BY array_position('{error,warning,info}', f.severity),
-                   f.location <> 'pg_wal', f.location, f.code, f.message))::sync_probe_internal.report_data
+                   f.location <> 'pg_wal', f.location, f.code,
+                       f.message))::sync_probe_internal.report_data
 $$;
 
 COMMENT ON FUNCTION sync_probe_internal.report_newest(boolean) IS
@@ -213,7 +214,7 @@ SELECT jsonb_build_object(
                            WHEN run.setting = 'wal_sync_method' THEN m.value
                            ELSE run.setting || ' = ' || m.value END,
     'recommended_method', run.recommended_value, 'best_method', run.best_value,
-    'loss_bound', run.loss_bound, 'deciding_test', run.deciding_test, 'flush_us', run.flush_us,
+    'max_regret', run.max_regret, 'deciding_test', run.deciding_test, 'flush_us', run.flush_us,
     'durable', run.durable, 'basis', run.suite, 'run_id', run.run_id,
     'measured_at', run.finished_at, 'reason', run.reason)
 FROM (SELECT min(m.value) FILTER (WHERE m.choice = 'current') AS value
@@ -245,7 +246,8 @@ SELECT ROW(true, paths, p.places, r.runs, NULL,
     ARRAY(SELECT f FROM sync_probe.findings AS f
           WHERE (f.evidence ->> 'run_id')::bigint = ANY (run_ids)
           ORDER BY array_position('{error,warning,info}', f.severity),
-                   f.location <> 'pg_wal', f.location, f.code, f.message))::sync_probe_internal.report_data
+                   f.location <> 'pg_wal', f.location, f.code,
+                       f.message))::sync_probe_internal.report_data
 FROM (SELECT ARRAY(SELECT l FROM sync_probe.locations AS l
                    ORDER BY l.holds_wal DESC, l.name)) AS p (places),
      (SELECT ARRAY(SELECT r FROM sync_probe.runs AS r

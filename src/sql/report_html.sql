@@ -95,7 +95,7 @@ SELECT concat_ws(' ',
                      sync_probe_internal.clipped(a.reason, 1000)) END)
      FROM unnest(data.advice) AS a,
           LATERAL sync_probe_internal.report_flush(a) AS f (words),
-          LATERAL sync_probe_internal.html_bound(a.loss_bound) AS b (words)
+          LATERAL sync_probe_internal.html_bound(a.max_regret) AS b (words)
      WHERE NOT data.chosen AND a.holds_wal AND a.run_id IS NOT NULL LIMIT 1),
     (SELECT CASE WHEN count(*) > 0 THEN format(
                 'The syncs of %s do not reach the device: %s.',
@@ -245,7 +245,8 @@ BEGIN
                         sync_probe_internal.secrets(data)));
     END IF;
     FOR section IN SELECT * FROM sync_probe_internal.report_sections AS s ORDER BY s.position LOOP
-        EXECUTE format('SELECT string_agg(sync_probe_internal.html_figure(%1$L || ''-'' || f.n, f.f),'
+        EXECUTE format('SELECT string_agg(sync_probe_internal.html_figure(%1$L || ''-'' || f.n, '
+        'f.f),'
                        ' '''' ORDER BY f.n)'
                        ' FROM (SELECT s AS f, row_number() OVER () AS n'
                        ' FROM sync_probe_internal.%2$I($1) AS s) AS f',
@@ -256,8 +257,10 @@ BEGIN
         contents := contents || format('<li><a href=#%s>%s</a>', section.id,
                                        sync_probe_internal.html_prose(section.short_title));
         sections := sections
-            || format(E'\n<section id=%1$s aria-labelledby=%1$s-h><div class=hd><h2 id=%1$s-h><b>%2$s'
-                      '</b>%3$s</h2><p class=how>%4$s</p></div><div class=body>%5$s</div></section>',
+            || format(E'\n<section id=%1$s aria-labelledby=%1$s-h><div class=hd><h2 '
+            'id=%1$s-h><b>%2$s'
+                      '</b>%3$s</h2><p class=how>%4$s</p></div><div '
+                      'class=body>%5$s</div></section>',
                       section.id, number, sync_probe_internal.html_prose(section.title),
                       section.how_html, body);
     END LOOP;
@@ -278,8 +281,10 @@ BEGIN
                'numbers are in the tables and views of schema <code>sync_probe</code>. '
                '<a href=#top>Back to the top</a></p>',
                (SELECT e.extversion FROM pg_extension AS e WHERE e.extname = 'pg_sync_probe')),
-        '<p><i>Paced</i>: one flush in each flush interval, as commits come here. <i>Back to back</i>'
-        ': one flush right after the other. Flushes that were counted are evidence, not proof: only '
+        '<p><i>Paced</i>: one flush in each flush interval, as commits come here. <i>Back to '
+        'back</i>'
+        ': one flush right after the other. Flushes that were counted are evidence, not proof: '
+        'only '
         'pulling the plug proves a drive honest.</p>',
         E'</footer></div></body></html>\n');
 END

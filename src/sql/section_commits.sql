@@ -31,7 +31,8 @@ FROM (SELECT w.* FROM sync_probe.commit_wait_results AS w, sync_probe_internal.t
                                ORDER BY p.n) AS cells
               FROM (VALUES (1, 'WALSync', w.sync_us), (2, 'WALWrite', w.write_us),
                            (3, 'WALWriteLock', w.queue_us), (4, 'commit_delay', w.commit_delay_us),
-                           (5, 'SyncRep', w.sync_rep_us), (6, 'other', w.other_us)) AS p (n, name, us)
+                           (5, 'SyncRep', w.sync_rep_us), (6, 'other', w.other_us)) AS p (n, name,
+                               us)
               WHERE p.us IS NOT NULL) AS p
 WHERE p.marks IS NOT NULL
 $$;
@@ -55,11 +56,13 @@ RETURNS SETOF sync_probe_internal.figure
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT 'intervals', concat_ws(' ', CASE c.suite WHEN 'trial' THEN 'Trial of' ELSE 'Commit suite:' END,
+SELECT 'intervals', concat_ws(' ', CASE c.suite WHEN 'trial' THEN 'Trial of' ELSE 'Commit suite:'
+    END,
                               concat_ws(', ', c.test, f.verdict)), 'times', NULL::float8,
        ARRAY[ROW(NULL, NULL, f.marks)::sync_probe_internal.panel],
        concat_ws(' ', CASE WHEN (c.run).setting = c.test
-                           THEN upper(left((c.run).reason, 1)) || substr((c.run).reason, 2) || '.' END,
+                           THEN upper(left((c.run).reason, 1)) || substr((c.run).reason, 2) || '.'
+                               END,
            format('Run %s, %s, %s.', c.run_id, sync_probe_internal.html_time((c.run).started_at),
                   CASE WHEN c.suite = 'commit' THEN (c.run).workers || ' workers'
                        WHEN (c.run).workload IS NULL THEN 'load: the sessions of the server'
@@ -75,7 +78,8 @@ FROM (SELECT r.run, r.run_id, r.suite, m.test,
      LATERAL (SELECT min(m.verdict) AS verdict,
                      array_agg(ROW(sync_probe_internal.clipped(m.value, 60), m.choice,
                          CASE m.choice WHEN 'current' THEN 'cur' WHEN 'recommended' THEN 'rec'
-                                       ELSE 'oth' END, 'dot', m.relative_speed, m.relative_speed_low,
+                                       ELSE 'oth' END, 'dot', m.relative_speed,
+                                           m.relative_speed_low,
                          m.relative_speed_high, NULL, NULL)::sync_probe_internal.mark
                          ORDER BY m.ordinal) FILTER (WHERE m.relative_speed > 0 AND m.n <= 12)
                          AS marks,
@@ -88,7 +92,8 @@ FROM (SELECT r.run, r.run_id, r.suite, m.test,
                              sync_probe_internal.html_factor(m.relative_speed_high),
                              sync_probe_internal.html_number(m.ops_per_sec),
                              sync_probe_internal.html_number(m.mean_us),
-                             sync_probe_internal.html_number(m.ops), m.detail] ORDER BY m.ordinal), 3)
+                             sync_probe_internal.html_number(m.ops), m.detail] ORDER BY m.ordinal),
+                                 3)
                          AS table_html
               FROM (SELECT m.*, row_number() OVER (ORDER BY m.ordinal) AS n
                     FROM sync_probe.measurements AS m

@@ -2,8 +2,10 @@
 -- Section history: the newest 60 runs of pg_wal that measured their own method, side by side, and
 -- what has changed between them.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (90, 'history', 'What has changed?', 'History',
-    'Each point is one run on <code>pg_wal</code> with the method that was current then, paced. Runs '
+INSERT INTO sync_probe_internal.report_sections VALUES (90, 'history', 'What has changed?',
+    'History',
+    'Each point is one run on <code>pg_wal</code> with the method that was current then, paced. '
+    'Runs '
     'stand side by side, whatever the time between them. A numbered line stands where something '
     'changed. A gap in p99 is a run with too few flushes to know it.');
 

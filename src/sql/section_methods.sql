@@ -37,7 +37,8 @@ FROM (SELECT data.runs[i] AS run, row_number() OVER (
 JOIN sync_probe.measurements AS m
     ON m.run_id = (r.run).run_id AND m.test IN ('paced', 'saturated') AND NOT m.direct_io,
      LATERAL (SELECT m.method = (r.run).wal_sync_method,
-                     m.method = (r.run).recommended_value AND (r.run).verdict IN ('switch', 'unsafe'))
+                     m.method = (r.run).recommended_value AND (r.run).verdict IN ('switch',
+                         'unsafe'))
          AS c (is_current, is_recommended)
 WHERE r.place <= 24
 $$;
@@ -94,7 +95,8 @@ COMMENT ON FUNCTION sync_probe_internal.section_speed(sync_probe_internal.report
 --
 -- Section latency: the methods of the first run in both tests, and the current method of each.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (30, 'latency', 'How long does a flush take?',
+INSERT INTO sync_probe_internal.report_sections VALUES (30, 'latency',
+    'How long does a flush take?',
     'Latency',
     'A dot is the median of the flushes of one method, p50; its line ends at p99, which needs 299 '
     'flushes. Half of the flushes took less than p50, and one in a hundred took more than p99. The '
@@ -129,7 +131,8 @@ SELECT 'intervals', CASE p.part WHEN 1 THEN min(p.name)
                    array_agg(ARRAY[r.name, r.method, (r.measured).test,
                        to_char((r.measured).ops, 'FM999,999,999,999'),
                        sync_probe_internal.html_number((r.measured).mean_us),
-                       sync_probe_internal.html_number(r.p50), sync_probe_internal.html_number(r.p99),
+                       sync_probe_internal.html_number(r.p50),
+                           sync_probe_internal.html_number(r.p99),
                        sync_probe_internal.html_number((r.measured).max_us)]
                        ORDER BY (r.measured).test, r.p50), 3)
         FROM row AS r WHERE r.part = p.part)
@@ -143,7 +146,8 @@ COMMENT ON FUNCTION sync_probe_internal.section_latency(sync_probe_internal.repo
   'Section of the report: latencies';
 
 --
--- Section device: what arrives at the device for each sync with the current method, of up to 8 runs.
+-- Section device: what arrives at the device for each sync with the current method, of up to 8
+-- runs.
 --
 INSERT INTO sync_probe_internal.report_sections VALUES (60, 'device',
     'Does the sync reach the device?', 'Does it reach the device?',
@@ -162,7 +166,8 @@ WITH row AS (
            CASE WHEN (p.run).storage ? 'syncs_nothing' THEN 'no device' ELSE 'unknown' END AS words,
            (p.measured).flushes_per_op AS flushes, (s.measured).flushes_per_op AS saturated_flushes,
            (p.measured).device_bytes_per_op AS bytes, b.given,
-           CASE WHEN NOT (p.run).storage ? 'syncs_nothing' THEN b.own / b.given END AS amplification,
+           CASE WHEN NOT (p.run).storage ? 'syncs_nothing' THEN b.own / b.given END
+               AS amplification,
            CASE WHEN NOT (p.run).storage ? 'syncs_nothing'
                 THEN 100 * (s.measured).device_utilization END AS busy
     FROM sync_probe_internal.report_methods(data) AS p
@@ -176,7 +181,8 @@ WITH row AS (
                            (s.measured).device_utilization) > 0)
 ), panel AS (
     SELECT t.n, ROW(t.title, NULL, array_agg(ROW(r.name, NULL, r.colour,
-               CASE r.durable WHEN 'unknown' THEN 'frame' ELSE 'box' END, v.number, NULL, NULL, NULL,
+               CASE r.durable WHEN 'unknown' THEN 'frame' ELSE 'box' END, v.number, NULL, NULL,
+                   NULL,
                r.words)::sync_probe_internal.mark ORDER BY r.place))::sync_probe_internal.panel
                AS panel
     FROM row AS r,

@@ -40,7 +40,8 @@ WITH run AS (
     GROUP BY s.place, s.part, m.ordinal, m.test, m.method, m.direct_io
 )
 SELECT 'lines', format('%s, run %s: %s', (r.run).location, r.run_id,
-                       CASE p.part WHEN 1 THEN 'MB per second' ELSE 'longest flush of each second' END),
+                       CASE p.part WHEN 1 THEN 'MB per second' ELSE 'longest flush of each second'
+                           END),
        CASE p.part WHEN 1 THEN 'MB/s' ELSE 'ms' END, NULL::float8,
        array_agg(p.panel ORDER BY p.ordinal),
        format('%s, %s, wal_sync_method = %s. A star is O_DIRECT. %s',
@@ -118,7 +119,8 @@ FROM (SELECT r.* FROM unnest(data.runs || data.more) AS r WHERE r.suite = 'segme
                     GROUP BY t.n, t.title) AS p) AS p,
      LATERAL (SELECT min(x.words) AS words,
                      string_agg(format('%s = %s: %s', s.setting, s.at_run,
-                                       CASE s.verdict WHEN 'switch' THEN 'switch to ' || s.recommended
+                                       CASE s.verdict WHEN 'switch' THEN 'switch to '
+                                           || s.recommended
                                                       ELSE s.verdict END), '; '
                                 ORDER BY s.setting DESC) AS settings
               FROM (SELECT array_agg(m) FROM sync_probe.measurements AS m
@@ -137,7 +139,8 @@ COMMENT ON FUNCTION sync_probe_internal.section_segments(sync_probe_internal.rep
 --
 INSERT INTO sync_probe_internal.report_sections VALUES (110, 'tool',
     'What does pg_test_fsync report?', 'pg_test_fsync',
-    'The tests of the program <code>pg_test_fsync</code>. They sync back to back, so they do not see '
+    'The tests of the program <code>pg_test_fsync</code>. They sync back to back, so they do not '
+    'see '
     'what a server with pauses between commits sees. The program itself measures one method after '
     'the other: the noise of a minute then looks like a difference. It does not show whether a '
     'sync has reached the disk.');

@@ -36,7 +36,8 @@ COMMENT ON FUNCTION sync_probe_internal.section_findings(sync_probe_internal.rep
 -- Section numbers: the tables that the figures are drawn from.  Measurements of 24 runs are shown,
 -- so that a page of hundreds stays readable.  detail names files, so that it goes with the paths.
 --
-INSERT INTO sync_probe_internal.report_sections VALUES (130, 'numbers', 'All numbers', 'All numbers',
+INSERT INTO sync_probe_internal.report_sections VALUES (130, 'numbers', 'All numbers',
+    'All numbers',
     'What the figures are drawn from, and what they leave out. Times are in microseconds. A dash '
     'means that there was nothing to measure, or too little to know it.');
 
@@ -51,10 +52,11 @@ SELECT (jsonb_populate_record(NULL::sync_probe_internal.figure, jsonb_build_obje
                   sync_probe_internal.html_table(t.title, t.head, t.cells, t.text_columns))))).*
 FROM (
     SELECT 1 AS n, 0 AS i, 'Recommendations' AS title,
-           '{location,verdict,current,recommended,best so far,durable,basis,loss bound,regime,flush,'
+           '{location,verdict,current,recommended,best so '
+           'far,durable,basis,max_regret,regime,flush,'
            'commit_delay,commits,run,real commits,run}'::text[] AS head,
            array_agg(ARRAY[a.location, a.verdict, a.current_method, a.recommended_method,
-               a.best_method, a.durable, a.basis, a.loss_bound::text, a.deciding_test,
+               a.best_method, a.durable, a.basis, a.max_regret::text, a.deciding_test,
                sync_probe_internal.html_number(a.flush_us), a.recommended_commit_delay::text,
                sync_probe_internal.html_factor(a.commit_delay_rate), a.run_id::text,
                a.live_verdict, a.live_run_id::text] ORDER BY i) AS cells, 7 AS text_columns
@@ -80,7 +82,8 @@ FROM (
            'flushes/op,bytes/op,busy %,detail}',
            array_agg(ARRAY[m.test, m.method, m.value, m.direct_io::text, m.status,
                to_char(m.ops, 'FM999,999,999,999'), sync_probe_internal.html_number(m.ops_per_sec),
-               sync_probe_internal.html_number(m.mean_us), sync_probe_internal.html_number(m.p50_us),
+               sync_probe_internal.html_number(m.mean_us),
+                   sync_probe_internal.html_number(m.p50_us),
                sync_probe_internal.html_number(m.p99_us), sync_probe_internal.html_number(m.max_us),
                sync_probe_internal.html_factor(m.relative_speed),
                sync_probe_internal.html_factor(m.relative_speed_low),
@@ -94,7 +97,8 @@ FROM (
     WHERE i <= 24 GROUP BY i, r.run_id
     UNION ALL
     SELECT 4, 0, 'Locations',
-           '{name,file system,device,write cache,directory,mounted at,mount options,shares with,size,'
+           '{name,file system,device,write cache,directory,mounted at,mount options,shares '
+           'with,size,'
            'available}',
            array_agg(ARRAY[p.name, p.filesystem, p.device, p.write_cache, p.directory,
                p.mount_point, p.mount_options, p.shares_filesystem_with,

@@ -72,7 +72,8 @@ SELECT concat(
                                                              ELSE 'unknown' END)),
                      CASE WHEN data.chosen THEN 'run ' || advice.run_id END)),
     '<span class=sm>' || sync_probe_internal.html_escape(concat_ws(', ',
-        r.filesystem || coalesce(' on ' || r.device, ''), r.storage ->> 'write_cache')) || '</span></div>',
+        r.filesystem || coalesce(' on ' || r.device, ''), r.storage ->> 'write_cache'))
+            || '</span></div>',
     '<p class=vw>' || sync_probe_internal.html_tag(coalesce(advice.verdict, 'unknown')),
     sync_probe_internal.report_sentence(advice),
     ' <span class=from>' || r.origin || '</span>',
@@ -83,7 +84,7 @@ SELECT concat(
     '<div><dt>A flush takes<dd>'
         || sync_probe_internal.html_prose(sync_probe_internal.report_flush(advice)) || '</div>',
     '<div><dt>Current method takes<dd>' || sync_probe_internal.html_prose(
-        sync_probe_internal.html_bound(advice.loss_bound)) || '</div>',
+        sync_probe_internal.html_bound(advice.max_regret)) || '</div>',
     '<div><dt>Rests on<dd>' || sync_probe_internal.html_escape(
         CASE advice.basis WHEN 'wal' THEN 'probe' WHEN 'commit' THEN 'suite commit'
                           ELSE advice.basis END || ', run ' || advice.run_id) || '</div>',

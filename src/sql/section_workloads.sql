@@ -1,10 +1,12 @@
 --
 -- Section workloads: the workloads that ran last, at most 8: of each the results with the arguments
--- and settings of its newest one, the newest of each tablespace.  sql_bench() has a view of its own.
+-- and settings of its newest one, the newest of each tablespace.  sql_bench() has a view of its
+-- own.
 --
 INSERT INTO sync_probe_internal.report_sections VALUES (100, 'workloads',
     'What does it mean for a workload?', 'Workloads',
-    'This compares storage of tables and indexes: the WAL goes to <code>pg_wal</code>, whatever the '
+    'This compares storage of tables and indexes: the WAL goes to <code>pg_wal</code>, whatever '
+    'the '
     'tablespace. A dot is the median latency of a transaction; its line ends at p99.');
 
 CREATE FUNCTION sync_probe_internal.section_workloads(data sync_probe_internal.report_data)

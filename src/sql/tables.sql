@@ -14,7 +14,7 @@ CREATE TABLE sync_probe.runs (
         CHECK (verdict IN ('switch', 'keep', 'undecided', 'unsafe')),
     recommended_value text,
     best_value text,
-    loss_bound double precision,
+    max_regret double precision,
     deciding_test text CHECK (deciding_test IN ('paced', 'saturated')),
     flush_us double precision,
     margin double precision,
@@ -73,7 +73,7 @@ COMMENT ON COLUMN sync_probe.runs.recommended_value IS
   'Value that the run recommends; the current one unless the verdict is switch';
 COMMENT ON COLUMN sync_probe.runs.best_value IS
   'Best choice by good odds, whatever the verdict';
-COMMENT ON COLUMN sync_probe.runs.loss_bound IS
+COMMENT ON COLUMN sync_probe.runs.max_regret IS
   'The current value takes at most this much longer than the best one, at 95 percent confidence: '
   '0.03 is 3 percent';
 COMMENT ON COLUMN sync_probe.runs.deciding_test IS

@@ -128,7 +128,8 @@ BEGIN
         IF NOT superuser THEN
             RAISE EXCEPTION 'workload "%" came with the extension', new.workload
                 USING ERRCODE = 'unique_violation',
-                      DETAIL = 'Your row would hide it from everybody. Only a superuser can do that.',
+                      DETAIL = 'Your row would hide it from everybody. Only a superuser can do '
+                      'that.',
                       HINT = 'Use another name.';
         END IF;
         RAISE NOTICE 'workload "%" hides the builtin workload of that name', new.workload
@@ -143,7 +144,8 @@ BEGIN
         -- UPDATE names author and not its OID: it is the role that has this name now.
         new.author_oid := NULL;
     END IF;
-    new.author_oid := coalesce(new.author_oid, (SELECT oid FROM pg_roles WHERE rolname = new.author));
+    new.author_oid := coalesce(new.author_oid, (SELECT oid FROM pg_roles
+        WHERE rolname = new.author));
     RETURN new;
 END
 $function$;

@@ -143,7 +143,7 @@ add_background(sp_jsonb *json, const sp_probe *probe)
 	sp_jsonb_begin_object(json, "others");
 	add_number(json, "seconds", background->ns / 1e9, 3);
 	if (probe->control_windows > 0)
-		add_number(json, "sham_windows", probe->control_windows, 0);
+		add_number(json, "control_windows", probe->control_windows, 0);
 	add_number(json, "flushes_per_sec",
 			   sp_evidence_flushes_per_second(background, SP_LEVEL_DEVICE), 1);
 	add_number(json, "most_flushes_per_sec",

@@ -36,7 +36,7 @@ extern void sp_location_find(const char *name, sp_location *location);
 extern List *sp_location_list(void);
 extern void sp_location_check_privilege(const sp_location *location);
 
-/* --------------------------------------------------------------- survey.c */
+/* -------------------------------------------------------------- examine.c */
 
 /* The storage below a location.  Unknown strings are NULL or empty. */
 typedef struct sp_storage

@@ -352,7 +352,7 @@ sub end_busy_server
 	return;
 }
 
-# Sham windows tell what is ours.  Where the machine is too busy, it takes some probes.
+# Control windows tell what is ours.  Where the machine is too busy, it takes some probes.
 for my $row ([ 'ext4', 'yes', $not_unsafe ], [ 'nobarrier', 'no', $unsafe ])
 {
 	my ($place, $durable, $may_be) = @$row;
@@ -376,8 +376,8 @@ for my $row ([ 'ext4', 'yes', $not_unsafe ], [ 'nobarrier', 'no', $unsafe ])
 			"m.ordinal, m.test, m.method, m.mean_us, m.flushes_per_op, r.storage"));
 		if ($place eq 'ext4')
 		{
-			is(measured($node, 'on_ext4', "DISTINCT (r.storage #>> '{others,sham_windows}')::int > 0"), 't',
-				"$name: sham windows");
+			is(measured($node, 'on_ext4', "DISTINCT (r.storage #>> '{others,control_windows}')::int > 0"), 't',
+				"$name: control windows");
 			is(measured($node, 'on_ext4', "bool_and((r.storage->'lacking_share'->>m.ordinal::text)::float8"
 				  . " <= 0.05) FILTER (WHERE m.test = 'paced')"), 't', "$name: each sync had a flush");
 		}

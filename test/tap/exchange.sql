@@ -15,7 +15,7 @@ SELECT no_plan();
 -- one with all kinds of values, one with as few as may be
 SELECT pg_temp.record_run('{"label": "all", "host": "wéb \"1\"\n",
     "started_at": "2026-05-03 10:00:00.123456+02", "flush_interval": "1 mon 2 days 03:04:05.000001",
-    "system_identifier": -9223372036854775807, "loss_bound": 0.1,
+    "system_identifier": -9223372036854775807, "max_regret": 0.1,
     "storage": {"disks": [{"name": "sda", "virtual": false}], "own_share": {"1": 0.5}}}') AS a \gset
 INSERT INTO sync_probe.runs (suite) VALUES ('x') RETURNING run_id AS b \gset
 INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status, mean_us, ops)
@@ -84,7 +84,7 @@ INSERT INTO wrong VALUES
 ('{runs,1,flush_size}', '"x"', '^22P02'),
 ('{runs,1,flush_size}', '1.5', '^22P02'),
 ('{runs,1,flush_size}', '-1', 'a figure that is not from 0 to 10\^15$'),
-('{runs,1,loss_bound}', '"NaN"', 'a figure that is not from 0 to 10\^15$'),
+('{runs,1,max_regret}', '"NaN"', 'a figure that is not from 0 to 10\^15$'),
 ('{runs,1,started_at}', '"infinity"', 'a figure that is not from 0 to 10\^15$'),
 ('{runs,1,started_at}', '"2026-02-30"', '^22008'),
 ('{runs,1,storage}', '[]', 'its storage is not an object$'),

@@ -124,7 +124,8 @@ FROM (VALUES (100::float8, 10::float8, 1000::float8, '<line class=l x1=0% x2=100
      (SELECT ROW(10, 1000, true, '{}', '{}', '')::sync_probe_internal.axis) AS x (a);
 -- of four points one is unknown: neither a point nor a line to it
 SELECT is((length(replace(l, '<circle', '#<circle')) - length(l)) || ' '
-              || (length(replace(l, '<line class=l', '#<line class=l')) - length(l)), '3 1', 'lines')
+              || (length(replace(l, '<line class=l', '#<line class=l')) - length(l)), '3 1',
+                  'lines')
 FROM sync_probe_internal.html_lines('i', 't', pg_temp.marks('{10,100,NULL,1000}'),
          ROW(10, 1000, true, '{}', '{}', '')::sync_probe_internal.axis, true) AS l;
 

@@ -48,39 +48,39 @@ CREATE TEMP TABLE scenario (
     verdict text,           -- what must come out
     recommended text,
     best text,
-    loss_bound float8,
+    max_regret float8,
     durable text DEFAULT 'yes',
     basis text DEFAULT 'wal',
     reason text,            -- a regular expression
     commands text[]);
 
 -- What a run said, and what it says today.
-INSERT INTO scenario (name, run, verdict, recommended, best, loss_bound, reason, commands) VALUES
+INSERT INTO scenario (name, run, verdict, recommended, best, max_regret, reason, commands) VALUES
 ('keep', '{"reason": "why"}', 'keep', 'fdatasync', 'fdatasync', 0.02, '^why$', NULL),
 ('a switch within a kind',
- '{"verdict": "switch", "recommended_value": "fsync", "best_value": "fsync", "loss_bound": 0.3,
+ '{"verdict": "switch", "recommended_value": "fsync", "best_value": "fsync", "max_regret": 0.3,
    "reason": "fsync takes 20 % less"}', 'switch', 'fsync', 'fsync', 0.3, '^fsync takes 20 % less$',
  '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
 ('a switch to the other kind',
  '{"verdict": "switch", "recommended_value": "open_sync", "best_value": "open_sync",
-   "loss_bound": 0.4}', 'switch', 'open_sync', 'open_sync', 0.4, '',
+   "max_regret": 0.4}', 'switch', 'open_sync', 'open_sync', 0.4, '',
  '{ALTER SYSTEM SET wal_sync_method = ''open_sync'',SELECT pg_reload_conf(),
    CALL sync_probe.wait_for_reload(),CHECKPOINT}'),
 ('unsafe, and a method is not', '{"verdict": "unsafe", "recommended_value": "fsync",
-   "best_value": "fsync", "loss_bound": null, "durable": "yes"}', 'unsafe', 'fsync', 'fsync', NULL,
+   "best_value": "fsync", "max_regret": null, "durable": "yes"}', 'unsafe', 'fsync', 'fsync', NULL,
  '', '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
 ('unsafe, and all are', '{"verdict": "unsafe", "recommended_value": null, "best_value": null,
-   "loss_bound": null, "durable": "yes"}', 'unsafe', NULL, NULL, NULL, '', NULL),
+   "max_regret": null, "durable": "yes"}', 'unsafe', NULL, NULL, NULL, '', NULL),
 ('undecided, and the run says how long', '{"verdict": "undecided", "longer_duration": "20 s",
    "best_value": "fsync"}', 'undecided', 'fdatasync', 'fsync', 0.02, '',
  '{SELECT * FROM sync_probe.probe(duration => ''20 s'')}'),
 ('undecided, and no longer is possible', '{"verdict": "undecided"}', 'undecided', 'fdatasync',
  'fdatasync', 0.02, '', NULL),
-('advice that was followed', '{"verdict": "switch", "wal_sync_method": "fsync", "loss_bound": 0.3,
+('advice that was followed', '{"verdict": "switch", "wal_sync_method": "fsync", "max_regret": 0.3,
    "recommended_value": "fdatasync", "best_value": "fdatasync", "reason": "fdatasync is faster"}',
  'keep', 'fdatasync', 'fdatasync', NULL, '^chosen instead of fsync: fdatasync is faster$', NULL),
 ('unsafe, and followed', '{"verdict": "unsafe", "wal_sync_method": "fsync", "durable": "no",
-   "recommended_value": "fdatasync", "best_value": "fdatasync", "loss_bound": null}',
+   "recommended_value": "fdatasync", "best_value": "fdatasync", "max_regret": null}',
  'keep', 'fdatasync', 'fdatasync', NULL, '^chosen instead of fsync: ', NULL);
 
 -- What has changed since.  The verdict is then of another day, and its figures are not shown.
@@ -119,7 +119,7 @@ INSERT INTO scenario (name, run, verdict, durable, reason, commands)
 SELECT 'wal_level was minimal', '{"wal_level": "minimal"}', 'outdated', 'unknown',
        'outdated: wal_level was minimal, is ', ARRAY[sync_probe_internal.probe_command('pg_wal')]
 WHERE current_setting('server_version_num')::integer < 160000;
-INSERT INTO scenario (name, run, verdict, recommended, best, loss_bound, reason)
+INSERT INTO scenario (name, run, verdict, recommended, best, max_regret, reason)
 SELECT v.name, v.run, 'keep', 'fdatasync', 'fdatasync', 0.02, ''
 FROM (VALUES ('wal_level was replica or logical', '{"wal_level": "replica"}'::jsonb),
              ('wal_level does not matter', CASE
@@ -128,12 +128,12 @@ FROM (VALUES ('wal_level was replica or logical', '{"wal_level": "replica"}'::js
 WHERE v.run IS NOT NULL;
 
 -- A margin of many digits is stored with six.
-INSERT INTO scenario (name, run, change, verdict, recommended, best, loss_bound, reason) VALUES
+INSERT INTO scenario (name, run, change, verdict, recommended, best, max_regret, reason) VALUES
 ('the same margin', '{"margin": 0.033333}', 'SET LOCAL pg_sync_probe.margin = 0.0333333', 'keep',
  'fdatasync', 'fdatasync', 0.02, '');
 
 -- Another location: what would hold if the WAL were there, but no command.
-INSERT INTO scenario (name, at, run, verdict, recommended, best, loss_bound, reason) VALUES
+INSERT INTO scenario (name, at, run, verdict, recommended, best, max_regret, reason) VALUES
 ('a switch elsewhere', 'pg_default', '{"location": "pg_default", "verdict": "switch",
    "recommended_value": "fsync", "best_value": "fsync", "reason": "why"}', 'switch', 'fsync',
  'fsync', 0.02, '^if the WAL were here: why$'),
@@ -143,12 +143,12 @@ INSERT INTO scenario (name, at, run, verdict, recommended, best, loss_bound, rea
  '^chosen instead of fsync: why$');
 
 -- Trials and the commit suite.  The probe recommends fsync.
-INSERT INTO scenario (name, run, live, speeds, verdict, recommended, best, loss_bound, basis,
+INSERT INTO scenario (name, run, live, speeds, verdict, recommended, best, max_regret, basis,
     reason, commands)
 SELECT v.name,
        CASE WHEN v.probed THEN '{"verdict": "switch", "recommended_value": "fsync",
-           "best_value": "fsync", "loss_bound": 0.3, "reason": "probed"}'::jsonb END,
-       v.live, v.speeds, v.verdict, v.recommended, v.recommended, v.loss_bound, v.basis, v.reason,
+           "best_value": "fsync", "max_regret": 0.3, "reason": "probed"}'::jsonb END,
+       v.live, v.speeds, v.verdict, v.recommended, v.recommended, v.max_regret, v.basis, v.reason,
        v.commands::text[]
 FROM (VALUES
 ('a trial confirms it', true, '{"verdict": "switch", "recommended_value": "fsync"}'::jsonb,
@@ -200,11 +200,11 @@ FROM (VALUES
    "recommended_value": "fdatasync", "wal_sync_method": "fsync"}',
  '{"fdatasync": 1.3, "fsync": 1}', 'keep', 'fdatasync', NULL, 'trial',
  '^chosen instead of fsync: seen in commits$', NULL)
-) AS v (name, probed, live, speeds, verdict, recommended, loss_bound, basis, reason, commands);
+) AS v (name, probed, live, speeds, verdict, recommended, max_regret, basis, reason, commands);
 UPDATE scenario SET durable = 'unknown' WHERE live IS NOT NULL AND run IS NULL;
 
 -- A live run where the probe has nothing to say.
-INSERT INTO scenario (name, run, live, speeds, verdict, recommended, best, loss_bound, durable,
+INSERT INTO scenario (name, run, live, speeds, verdict, recommended, best, max_regret, durable,
     basis, reason) VALUES
 ('a trial beside an undecided probe', '{"verdict": "undecided"}',
  '{"recommended_value": "fdatasync"}', '{"fdatasync": 1, "open_sync": 0.9}', 'keep', 'fdatasync',
@@ -246,7 +246,7 @@ SELECT is(current_setting('wal_sync_method'), 'fdatasync', 'the tests are about 
 SELECT is((got).verdict, verdict, name || ': verdict') FROM played ORDER BY id;
 SELECT is((got).recommended_method, recommended, name || ': method') FROM played ORDER BY id;
 SELECT is((got).best_method, best, name || ': best method') FROM played ORDER BY id;
-SELECT is((got).loss_bound, loss_bound, name || ': bound of the loss') FROM played ORDER BY id;
+SELECT is((got).max_regret, max_regret, name || ': bound of the loss') FROM played ORDER BY id;
 SELECT is((got).durable, durable, name || ': durable') FROM played ORDER BY id;
 SELECT is((got).basis, basis, name || ': basis') FROM played ORDER BY id;
 SELECT matches((got).reason, reason, name || ': reason') FROM played ORDER BY id;

@@ -44,7 +44,7 @@ $$;
 CREATE FUNCTION pg_temp.switch_run(differences jsonb, place_follows boolean DEFAULT true)
 RETURNS bigint LANGUAGE sql AS $$
     SELECT pg_temp.record_run('{"verdict": "switch", "recommended_value": "open_datasync",
-        "best_value": "open_datasync", "loss_bound": 0.82, "flush_us": 70.5,
+        "best_value": "open_datasync", "max_regret": 0.82, "flush_us": 70.5,
         "reason": "open_datasync is faster by 75 % to 82 %"}' || differences, place_follows)
 $$;
 
@@ -141,7 +141,7 @@ SELECT is(pg_temp.part(html, 'verdict') ~ (
                    unnest(d.commands) WITH ORDINALITY AS u (c, n)),
           true, 'its commands are those of recommendation_details') FROM page;
 SELECT is(html ~ format('<dt>Current method takes<dd>at most %s&nbsp;%% longer<', (
-              SELECT round((100 * loss_bound)::numeric) FROM sync_probe.recommendation_details)),
+              SELECT round((100 * max_regret)::numeric) FROM sync_probe.recommendation_details)),
           true, 'and so is the bound of the loss') FROM page;
 SELECT is(html ~ '<dt>A flush takes<dd>71&nbsp;&micro;s, with fdatasync 125&nbsp;&micro;s<', true,
           'the time of a flush with both methods') FROM page;
@@ -158,7 +158,8 @@ SELECT is(ARRAY(SELECT f
                 ORDER BY max(m.relative_speed) FILTER (WHERE m.test = 'paced')
                              OVER (PARTITION BY m.method) DESC, m.method, m.test),
           'speeds, the fastest first') FROM page;
-SELECT is(pg_temp.part(html, 'latency') ~ 'open_datasync 68[^;]* \(68.0 to 224\)', true, 'latencies')
+SELECT is(pg_temp.part(html, 'latency') ~ 'open_datasync 68[^;]* \(68.0 to 224\)', true,
+    'latencies')
 FROM page;
 SELECT is(pg_temp.part(html, 'device') ~ '<td>20,268<td>8,192<td>2.47<td>85', true, 'the device')
 FROM page;
@@ -233,17 +234,17 @@ SELECT v.name, v.title, v.lead,
 FROM (VALUES
     ('keep', 'Keep wal_sync_method = fdatasync',
      'With fdatasync, a flush takes at most 3&nbsp;% longer than with any other method.',
-     '{"loss_bound": 0.021}'::jsonb,
+     '{"max_regret": 0.021}'::jsonb,
      '{"relative_speed": 1, "relative_speed_low": 0.99, "relative_speed_high": 1.01}'::jsonb),
     ('keep', 'Keep wal_sync_method = fdatasync', 'a flush takes less than 1&nbsp;% longer than',
-     '{"loss_bound": 0.004}', '{}'),
+     '{"max_regret": 0.004}', '{}'),
     ('keep', 'Keep wal_sync_method = fdatasync', 'a flush takes no longer than',
-     '{"loss_bound": 0}', '{}'),
+     '{"max_regret": 0}', '{}'),
     ('keep', 'Keep wal_sync_method = fdatasync', 'On pg_wal: nothing else was measured',
-     '{"loss_bound": null, "reason": "nothing else was measured"}', '{}'),
+     '{"max_regret": null, "reason": "nothing else was measured"}', '{}'),
     ('undecided', 'Not settled: fdatasync stays for now',
      'With fdatasync, a flush takes at most 30&nbsp;% longer than',
-     '{"verdict": "undecided", "loss_bound": 0.3}',
+     '{"verdict": "undecided", "max_regret": 0.3}',
      '{"relative_speed": 1.02, "relative_speed_low": 0.8, "relative_speed_high": 1.3}'),
     ('unsafe', 'Commits on pg_wal are not safe', 'On pg_wal: syncs with fdatasync',
      '{"verdict": "unsafe", "durable": "no", "recommended_value": null,
@@ -289,7 +290,8 @@ FROM (VALUES ('in "/a b/c/x": no', 'in "(path)/x": no'), ('on host1.', 'on (path
 SELECT is(sync_probe_internal.data_without_paths(data, ARRAY['a"b\', 'sync', '1', '5']),
           expected, 'of data: ' || data::text)
 FROM (VALUES ('{"storage": {"source": "a\"b\\", "s": 1.5, "sync": "sync",
-                            "x": ["/a\"b\\c", true]}}'::jsonb, '{"storage": {"source": "(path)", "s": 1.5, "sync": "(path)",
+                            "x": ["/a\"b\\c", true]}}'::jsonb, '{"storage": {"source": "(path)",
+                                "s": 1.5, "sync": "(path)",
                                      "x": ["(path)\"b\\c", true]}}'::jsonb),
              ('{"location": "sync", "host": "5", "label": "5"}',
               '{"location": "sync", "host": null, "label": "(path)"}'))
@@ -299,7 +301,8 @@ FROM (VALUES ('{"storage": {"source": "a\"b\\", "s": 1.5, "sync": "sync",
 DELETE FROM sync_probe.runs;
 CREATE TEMP TABLE forged AS
 SELECT s.suite, n.named, pg_temp.record_run(jsonb_build_object(
-           'suite', s.suite, 'label', t.evil, 'location', left(t.evil, 63), 'setting', left(t.evil, 63),
+           'suite', s.suite, 'label', t.evil, 'location', left(t.evil, 63), 'setting', left(t.evil,
+               63),
            'workload', left(t.evil, 63), 'verdict', 'switch', 'recommended_value', t.evil,
            'reason', t.evil, 'directory', t.evil, 'filesystem', t.evil, 'device', t.evil,
            'wal_level', t.evil, 'host', t.evil, 'imported_at', now(), 'storage', jsonb_build_object(

@@ -182,7 +182,7 @@ withdraws_a_verdict(void **state)
 	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
 	assert_int_equal(setting->judgement.recommended, 0);
 	assert_int_equal(setting->judgement.best, 0);
-	assert_true(isnan(setting->judgement.loss_bound));
+	assert_true(isnan(setting->judgement.max_regret));
 	assert_true(isnan(setting->judgement.times_as_long));
 	free(setting);
 }

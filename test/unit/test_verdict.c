@@ -54,7 +54,7 @@ typedef struct judge_case
 	int			recommended;
 	int			best;
 	bool		settled;
-	double		loss_bound;		/* NAN: unknown */
+	double		max_regret;		/* NAN: unknown */
 	double		times_as_long;	/* the same */
 	const char *reason;
 } judge_case;
@@ -372,8 +372,8 @@ check_case(const judge_case *row, bool reversed)
 				 judgement.recommended, reason);
 	if (index_in_row(&comparison, judgement.best, reversed) != row->best)
 		fail_msg("%s: the best choice is %d", row->scenario, judgement.best);
-	if (!is_same(judgement.loss_bound, row->loss_bound))
-		fail_msg("%s: staying costs %g at most", row->scenario, judgement.loss_bound);
+	if (!is_same(judgement.max_regret, row->max_regret))
+		fail_msg("%s: staying costs %g at most", row->scenario, judgement.max_regret);
 	if (!is_same(judgement.times_as_long, row->times_as_long))
 		fail_msg("%s: %g times as long", row->scenario, judgement.times_as_long);
 	if (sp_is_settled(&comparison, &judgement) != row->settled)
@@ -450,7 +450,7 @@ is_unsafe_without_fsync(void **state)
 		assert_int_equal(judgement.verdict, SP_UNSAFE);
 		assert_int_equal(judgement.recommended, 0);
 		assert_int_equal(judgement.best, 0);
-		assert_true(isnan(judgement.loss_bound) && isnan(judgement.times_as_long));
+		assert_true(isnan(judgement.max_regret) && isnan(judgement.times_as_long));
 		assert_true(sp_is_settled(&comparison, &judgement));
 		sp_explain(&comparison, &judgement, &method_words, reason);
 		assert_string_equal(reason, "fsync is off: this server syncs nothing");

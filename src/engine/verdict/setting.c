@@ -85,7 +85,7 @@ sp_setting_withdraw(sp_setting_comparison *setting)
 {
 	setting->judgement.verdict = SP_UNDECIDED;
 	setting->judgement.recommended = setting->judgement.best = setting->current;
-	setting->judgement.loss_bound = setting->judgement.times_as_long = NAN;
+	setting->judgement.max_regret = setting->judgement.times_as_long = NAN;
 }
 
 void

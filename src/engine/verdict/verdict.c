@@ -219,7 +219,7 @@ best_choice(const sp_comparison *comparison)
  * method gains more, see sp_speed_interval().
  */
 static double
-loss_bound(const sp_comparison *comparison)
+max_regret(const sp_comparison *comparison)
 {
 	double		highest = NAN;	/* as long as there is nothing to compare with */
 
@@ -312,7 +312,7 @@ sp_judge(sp_comparison *comparison, sp_judgement *judgement)
 		.recommended = comparison->current,
 		.best = comparison->current,
 		.noise = sp_speed_noise(current->speed),
-		.loss_bound = NAN,
+		.max_regret = NAN,
 		.times_as_long = NAN
 	};
 	for (int i = 0; i < comparison->count; i++)
@@ -329,7 +329,7 @@ sp_judge(sp_comparison *comparison, sp_judgement *judgement)
 		return;
 
 	judgement->best = best_choice(comparison);
-	judgement->loss_bound = loss_bound(comparison);
+	judgement->max_regret = max_regret(comparison);
 	best = fastest(comparison);
 	if (best >= 0)
 	{

@@ -86,7 +86,7 @@ typedef struct sp_judgement
 	int			best;			/* the best choice so far, whatever the verdict; -1 as
 								 * recommended */
 	double		noise;			/* of the control: 0.02 is 2 %, NAN if unknown */
-	double		loss_bound;		/* A flush with the current one takes at most this much
+	double		max_regret;		/* A flush with the current one takes at most this much
 								 * longer than with the best one: 0.03 is 3 % longer.  NAN if
 								 * unknown */
 	double		times_as_long;	/* how many times as long a run must take that may decide;

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * survey.c
+ * examine.c
  *		The storage below a location that is probed: disks, counters, ZFS.
  *
  * It is examined before the probe.  Between timed operations only the counters are
