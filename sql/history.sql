@@ -59,7 +59,7 @@ SELECT sync_probe.import_json('x');
 SELECT sync_probe.export_json(:'ids') AS document \gset
 SELECT array_agg(i) AS imported FROM sync_probe.import_json(:'document') AS i \gset
 SELECT sync_probe.export_json(:'imported')::text = :'document' AS the_same;
-SELECT source, label, imported_at < now() AS imported, usable_for_advice
+SELECT label, imported_at < now() AS imported, usable_for_advice
 FROM sync_probe.runs ORDER BY run_id;
 DELETE FROM sync_probe.runs WHERE imported_at IS NOT NULL;
 

@@ -87,13 +87,12 @@ SELECT wal_bytes_per_sec, write_amplification, write_amplification_source,
        written_bytes_per_day, years
 FROM sync_probe.device_lifetime('regress_sync_probe', 300000000000, 5000, 3000000);
 
-INSERT INTO sync_probe.runs (run_id, source, location, suite, wal_sync_method, flush_size,
-    flush_size_source, flush_interval_source, paced_entries, saturated_rounds, system_identifier,
-    host, directory, device, storage, verdict, deciding_test)
-SELECT v.run_id, 'probe', l.name, 'wal', 'fdatasync', 8192, 'default',
-       'default', 16, 16, s.system_identifier, s.host, l.directory, l.device, v.storage, 'keep',
-       'paced'
-FROM sync_probe_internal.this_server() AS s, sync_probe_internal.examine_locations('regress_sync_probe') AS l,
+INSERT INTO sync_probe.runs (run_id, location, suite, wal_sync_method, flush_size,
+    usable_for_advice, system_identifier, host, directory, device, storage, verdict, deciding_test)
+SELECT v.run_id, l.name, 'wal', 'fdatasync', 8192, true, s.system_identifier, s.host, l.directory,
+       l.device, v.storage, 'keep', 'paced'
+FROM sync_probe_internal.this_server() AS s,
+     sync_probe_internal.examine_locations('regress_sync_probe') AS l,
      (VALUES (1001, 0), (1002, NULL), (1003, 16384000), (1004, 40960000)) AS b (run_id, others),
      LATERAL (SELECT b.run_id, jsonb_build_object(
                          'others', jsonb_build_object('seconds', 1, 'bytes_per_sec', b.others,

@@ -139,7 +139,7 @@ WHERE label = 'tool' AND line !~ '^\*' AND line !~ 'open_(data)?sync '
 ORDER BY n;
 
 -- and can be imported as such
-SELECT test_cases, missing
+SELECT test_cases, not_understood
 FROM sync_probe.runs AS r,
      sync_probe.import_pg_test_fsync(sync_probe.pg_test_fsync_report(r.run_id), 'the report')
 WHERE r.label = 'tool';

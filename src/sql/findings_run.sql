@@ -49,7 +49,7 @@ COMMENT ON FUNCTION sync_probe_internal.device_bytes(jsonb, sync_probe.measureme
 --
 CREATE VIEW sync_probe_internal.newest_measured AS
 SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_interval,
-       ((p).relative_speed_high - (p).relative_speed_low) / 2 AS noise,
+       round((((p).relative_speed_high - (p).relative_speed_low) / 2)::numeric, 4)::float8 AS noise,
        r.wal_sync_method AS method, r.facts AS storage, r.facts -> 'zfs' AS zfs,
        coalesce(r.device, 'the device') AS device_name,
        -- behind a hypervisor the counters are those of the virtual disk
@@ -454,7 +454,8 @@ SELECT n.location, 'info', 'drift',
                           'noise', d.noise, 'margin', d.margin)
 FROM unnest(measured) AS n,
      LATERAL (SELECT count(*) AS runs,
-                     coalesce(max((m.relative_speed_high - m.relative_speed_low) / 2), 0) AS noise,
+                     coalesce(max(round(((m.relative_speed_high - m.relative_speed_low)
+                                         / 2)::numeric, 4)), 0)::float8 AS noise,
                      percentile_cont(0.5) WITHIN GROUP (ORDER BY m.p50_us) AS median_us
               FROM (SELECT r.run_id
                     FROM (SELECT r.*

@@ -37,8 +37,8 @@ for my $case (@labels)
 	# octets, as no client encoding can send each of them
 	my $page = $node->safe_psql($database, <<"SQL");
 SET client_encoding = '$encoding';
-INSERT INTO sync_probe.runs (source, suite, label)
-VALUES ('probe', 'wal', convert_from('\\x$bytes', '$encoding'));
+INSERT INTO sync_probe.runs (suite, label)
+VALUES ('wal', convert_from('\\x$bytes', '$encoding'));
 SELECT sync_probe.report_html('{1}');
 SQL
 	unlike($page, qr/[^\x09\x0A\x20-\x7E]/, "$encoding: the page is ASCII");

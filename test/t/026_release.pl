@@ -67,7 +67,7 @@ my $node = probe_cluster('release');
 is($node->safe_psql('postgres',
 		"SELECT extversion FROM pg_extension WHERE extname = 'pg_sync_probe'"),
 	$version, 'what is installed is of that version');
-like($node->safe_psql('postgres', 'SELECT sync_probe_internal.report_foot()'),
+like($node->safe_psql('postgres', 'SELECT sync_probe.report_html()'),
 	qr/pg_sync_probe \Q$version\E\./, 'and the report says so');
 my (undef, undef, $err) = $node->psql('postgres', <<'SQL');
 SET client_min_messages = warning;

@@ -96,9 +96,8 @@ SQL
 
 # a column of a table that functions and types use as a row
 my $comment = "COMMENT ON COLUMN sync_probe.runs.remark IS 'Free text';\n";
-changed('END >= 16,
-                 false)) STORED', 'END >= 16,
-                 false)) STORED,
+changed('CHECK (NOT usable_for_advice OR imported_at IS NULL)',
+	'CHECK (NOT usable_for_advice OR imported_at IS NULL),
     remark text CHECK (remark <> $$$$)');
 changed("COMMENT ON TABLE sync_probe.runs IS", "${comment}COMMENT ON TABLE sync_probe.runs IS");
 $update .= "ALTER TABLE sync_probe.runs ADD COLUMN remark text CHECK (remark <> '');\n$comment";
@@ -235,8 +234,8 @@ my %kinds = (
 	'other: ACL - SCHEMA sync_probe' => 'GRANT CREATE ON SCHEMA sync_probe TO pg_monitor',
 	'other: TYPE sync_probe_internal storage'
 	  => 'ALTER TYPE sync_probe_internal.storage ADD ATTRIBUTE more text',
-	'other: FUNCTION sync_probe_internal report_foot()'
-	  => 'ALTER EXTENSION pg_sync_probe DROP FUNCTION sync_probe_internal.report_foot()',
+	'other: FUNCTION sync_probe_internal html_style()'
+	  => 'ALTER EXTENSION pg_sync_probe DROP FUNCTION sync_probe_internal.html_style()',
 	'other: rows of pg_dump sync_probe.workloads' =>
 	  q{UPDATE pg_extension SET extcondition
 			[array_position(extconfig, 'sync_probe.workloads'::regclass)] = 'WHERE builtin'

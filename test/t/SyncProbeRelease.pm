@@ -206,6 +206,8 @@ sub dumped_members
 	$dump =~ s/^SELECT pg_catalog\.binary_upgrade_create_empty_extension\(.*\n//mg;
 	$dump =~ s/^UPDATE pg_catalog\.pg_class\nSET relfrozenxid = .*\nWHERE .*\n//mg;
 	$dump =~ s/^\\(un)?restrict .*\n//mg;
+	# stands before the first table, in the entry of whatever comes before it
+	$dump =~ s/^SET default_.*\n\n?//mg;
 	my %members;
 	for my $entry (split /^--\n(?=-- .*Name: )/m, $dump)
 	{

@@ -14,8 +14,8 @@ SELECT is_empty($$SELECT conrelid::regclass, conname FROM pg_constraint
 
 -- Three runs with two measurements each, with samples and seconds.
 CREATE FUNCTION pg_temp.fill() RETURNS void LANGUAGE sql AS $$
-    INSERT INTO sync_probe.runs (run_id, source, suite)
-    SELECT r, 'probe', 'stream' FROM generate_series(901, 903) AS r;
+    INSERT INTO sync_probe.runs (run_id, suite)
+    SELECT r, 'stream' FROM generate_series(901, 903) AS r;
     INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status)
     SELECT r, o, '8 kB', 'fsync', 'ok'
     FROM generate_series(901, 903) AS r, generate_series(1, 2) AS o;

@@ -252,7 +252,7 @@ BEGIN
     INSERT INTO sync_probe.measurements
     SELECT (jsonb_populate_record(NULL::sync_probe.measurements,
         '{"direct_io": false, "write_size": 8192, "writes_per_sync": 1, "status": "ok",
-          "flushes_per_op": 1, "device_writes_per_op": 1.5, "device_bytes_per_op": 10000,
+          "flushes_per_op": 1, "device_bytes_per_op": 10000,
           "device_utilization": 0.9}'
         || jsonb_build_object('run_id', id,
                               'durable', CASE m.figures ->> 'method' WHEN 'fdatasync'
@@ -260,7 +260,8 @@ BEGIN
         || m.figures || coalesce(m.changes, '{}'))).*
     FROM (VALUES
         ('{"ordinal": 2, "test": "paced", "method": "fdatasync", "ops": 400, "ops_per_sec": 1727,
-           "mean_us": 579, "p50_us": 570, "p90_us": 700, "p99_us": 900}'::jsonb,
+           "mean_us": 579, "p50_us": 570, "p99_us": 900, "relative_speed_low": 0.99,
+           "relative_speed_high": 1.01}'::jsonb,
          given -> 'paced'),
         ('{"ordinal": 3, "test": "paced", "method": "fsync", "ops": 400, "ops_per_sec": 1196,
            "mean_us": 836, "p50_us": 830, "p90_us": 1000, "p99_us": 99999, "flushes_per_op": 0,
@@ -351,10 +352,10 @@ INSERT INTO run_scenario VALUES
 ('nothing is written',
     '{"durable": "no",
       "storage": {"write_cache": "write through", "writes_uncounted": false},
-      "paced": {"flushes_per_op": 0, "device_writes_per_op": 0.02},
+      "paced": {"flushes_per_op": 0, "device_bytes_per_op": 100},
       "saturated": {"flushes_per_op": 0}}',
     'error flush_missing', 'syncs with fdatasync write nothing to nvme0n1',
-    '{"device_writes_per_op": 0.02}'),
+    '{"device_bytes_per_op": 100}'),
 ('no flush, though the disk takes FUA writes',
     '{"durable": "no",
       "storage": {"fua": true, "flushes_uncounted": false},
@@ -816,10 +817,12 @@ INSERT INTO drift_scenario VALUES
 ('slower by more', '[{}]', '{"paced": {"p50_us": 605}}', '6 % more'),
 ('faster, by the margin and the noise', '[{}]', '{"paced": {"p50_us": 536}}', NULL),
 ('faster by more', '[{}]', '{"paced": {"p50_us": 535}}', '6 % less'),
-('the newest is noisy', '[{}]', '{"run": {"noise": 0.05}, "paced": {"p50_us": 605}}', NULL),
-('one before was noisy', '[{"run": {"noise": 0.05}}, {}]', '{"paced": {"p50_us": 605}}', NULL),
-('noise is not known', '[{"run": {"noise": null}}]',
-    '{"run": {"noise": null}, "paced": {"p50_us": 604}}', '6 % more'),
+('the newest is noisy', '[{}]', '{"paced": {"p50_us": 605, "relative_speed_low": 0.95,
+    "relative_speed_high": 1.05}}', NULL),
+('one before was noisy', '[{"paced": {"relative_speed_low": 0.95, "relative_speed_high": 1.05}}, {}]',
+    '{"paced": {"p50_us": 605}}', NULL),
+('noise is not known', '[{"paced": {"relative_speed_low": null}}]',
+    '{"paced": {"p50_us": 604, "relative_speed_low": null}}', '6 % more'),
 ('of several the median counts', '[{"paced": {"p50_us": 100}}, {}, {"paced": {"p50_us": 9000}}]',
     '{}', NULL),
 ('several before', '[{}, {}, {}]', '{"paced": {"p50_us": 1926}}', 'median of 3 earlier runs'),

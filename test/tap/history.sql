@@ -58,8 +58,8 @@ INSERT INTO scenario VALUES
     210, '^kernel: Linux 5 -> Linux 6$', '^since the kernel changed'),
 ('another host', '{"host": "web1"}', 100, '{"host": "web2"}', 210, '^host: web1 -> web2$',
     '^since the host changed'),
-('moved', '{"directory": "/a", "device": "sda", "filesystem": "ext4", "write_cache": "write back"}',
-    100, '{"directory": "/b", "device": null, "filesystem": "zfs", "write_cache": null}', 50,
+('moved', '{"directory": "/a", "device": "sda", "filesystem": "ext4"}', 100,
+    '{"directory": "/b", "device": null, "filesystem": "zfs", "storage": {"write_cache": null}}', 50,
     '^directory: /a -> /b; device: sda -> unknown; file system: ext4 -> zfs; '
     'write cache: write back -> unknown$',
     '^since the directory and the device and the file system and the write cache changed'),
@@ -199,12 +199,12 @@ SELECT is(count(*), 0::bigint, 'a location without a run') FROM sync_probe.histo
 
 -- 500 runs take the index
 DELETE FROM sync_probe.runs;
-INSERT INTO sync_probe.runs (source, location, suite, system_identifier, wal_sync_method)
-SELECT 'probe', l, 'wal', s.system_identifier, 'fsync'
+INSERT INTO sync_probe.runs (location, suite, system_identifier, wal_sync_method)
+SELECT l, 'wal', s.system_identifier, 'fsync'
 FROM generate_series(1, 5000) AS i, unnest('{pg_default,x,y,z}'::name[]) AS l,
      sync_probe_internal.this_server() AS s;
-INSERT INTO sync_probe.runs (source, location, suite, system_identifier, wal_sync_method)
-SELECT 'probe', 'pg_wal', 'wal', s.system_identifier, 'fsync'
+INSERT INTO sync_probe.runs (location, suite, system_identifier, wal_sync_method)
+SELECT 'pg_wal', 'wal', s.system_identifier, 'fsync'
 FROM generate_series(1, 500) AS i, sync_probe_internal.this_server() AS s;
 ANALYZE sync_probe.runs;
 CREATE FUNCTION pg_temp.plan() RETURNS SETOF text LANGUAGE plpgsql AS $$

@@ -94,7 +94,8 @@ parse_device_number(const char *text, sp_mount *mount)
 {
 	int			end = 0;
 
-	return sscanf(text, "%u:%u%n", &mount->dev_major, &mount->dev_minor, &end) == 2 &&
+	/* the kernel's numbers have 12 and 20 bits: with widths no number overflows */
+	return sscanf(text, "%8u:%8u%n", &mount->dev_major, &mount->dev_minor, &end) == 2 &&
 		text[end] == '\0';
 }
 
@@ -112,6 +113,8 @@ split_line(char *line, sp_mount *mount, const char **super_options)
 	char	   *device;
 	char	   *field;
 
+	if (line[0] < '0' || line[0] > '9')
+		return false;
 	(void) strsep(&rest, " ");	/* id */
 	(void) strsep(&rest, " ");	/* parent */
 	device = strsep(&rest, " ");
