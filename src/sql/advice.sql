@@ -14,9 +14,6 @@ AS 'MODULE_PATHNAME', 'sync_probe_this_server';
 REVOKE ALL ON FUNCTION sync_probe_internal.this_server() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe_internal.this_server() TO pg_monitor;
 
-COMMENT ON FUNCTION sync_probe_internal.this_server() IS
-  'System identifier of the cluster and name of the machine';
-
 --
 -- sync_probe_internal.probe_command
 --
@@ -31,9 +28,6 @@ SELECT format('SELECT * FROM sync_probe.probe(%s)', concat_ws(', ',
            quote_literal(nullif(location, 'pg_wal')),
            'duration => ' || quote_literal(trim_scale(extract(epoch FROM duration)) || ' s')))
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.probe_command(name, interval) IS
-  'The statement that probes a location';
 
 --
 -- sync_probe_internal.longer_command
@@ -58,9 +52,6 @@ FROM (SELECT format('duration => ''%s s''', trim_scale(extract(epoch FROM run.lo
 WHERE run.longer_duration IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.longer_command(sync_probe.runs) IS
-  'The statement that repeats an undecided run for as long as may decide it';
-
 --
 -- sync_probe_internal.options_left
 --
@@ -77,9 +68,6 @@ FROM string_to_table(options, ',') WITH ORDINALITY AS o (option, n)
 WHERE o.option <> ALL (string_to_array(others, ','))
   AND o.option NOT IN ('ro', 'rw')
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.options_left(text, text) IS
-  'The options of a list that another list lacks';
 
 --
 -- sync_probe_internal.changes_since
@@ -124,9 +112,6 @@ FROM (VALUES
 WHERE c.before <> coalesce(c.now, '')
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.changes_since(sync_probe.runs, sync_probe.locations) IS
-  'What has changed at a location since a run; null if nothing has';
-
 --
 -- sync_probe_internal.followed
 --
@@ -143,9 +128,6 @@ SELECT coalesce(verdict IN ('switch', 'unsafe') AND recommended <> before
                                    WHERE s.name = followed.setting), false)
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.followed(text, text, text, name) IS
-  'Whether the advice of a run was followed';
-
 --
 -- sync_probe_internal.serious_changes
 --
@@ -160,9 +142,6 @@ SELECT array_agg(c.change)
 FROM unnest(changes) AS c (change)
 WHERE NOT (followed AND starts_with(c.change, 'wal_sync_method '))
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.serious_changes(text[], boolean) IS
-  'What has changed at a location since a run, but for what the run advised';
 
 --
 -- sync_probe_internal.run_advice
@@ -248,9 +227,6 @@ FROM today AS t
 LEFT JOIN (SELECT run.*) AS a ON t.verdict <> 'outdated'
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.run_advice(sync_probe.runs, text[], boolean) IS
-  'What a run of the wal suite says today';
-
 --
 -- sync_probe_internal.newest_runs
 --
@@ -280,9 +256,6 @@ LEFT JOIN LATERAL (
 
 -- findings() reads it with the rights of its caller.
 GRANT SELECT ON sync_probe_internal.newest_runs TO pg_monitor;
-
-COMMENT ON VIEW sync_probe_internal.newest_runs IS
-  'The run that the advice on each location rests on';
 
 --
 -- sync_probe_internal.passed_over_runs
@@ -317,9 +290,6 @@ JOIN LATERAL (
 
 -- findings() reads it with the rights of its caller.
 GRANT SELECT ON sync_probe_internal.passed_over_runs TO pg_monitor;
-
-COMMENT ON VIEW sync_probe_internal.passed_over_runs IS
-  'The newest run of each location if its advice does not rest on that run, and the reason';
 
 --
 -- sync_probe_internal.live_runs
@@ -381,9 +351,6 @@ FROM sync_probe_internal.this_server() AS s,
                                                   of_setting)) AS f (followed)
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.live_runs(sync_probe.locations, name) IS
-  'The newest trials and runs of the commit suite that compared values of a setting';
-
 --
 -- sync_probe_internal.live_method
 --
@@ -436,9 +403,6 @@ LEFT JOIN LATERAL (
     WHERE m.run_id = d.run_id AND m.test = 'wal_sync_method' AND m.status = 'ok') AS m ON true
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.live_method(sync_probe.locations) IS
-  'What trials and runs of the commit suite say of wal_sync_method';
-
 --
 -- sync_probe_internal.live_commit_delay
 --
@@ -475,6 +439,3 @@ WHERE l.counts AND v.now IN (v.recommended, v.before)
 ORDER BY l.rank
 LIMIT 1
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.live_commit_delay(sync_probe.locations) IS
-  'What trials and runs of the commit suite say of commit_delay';

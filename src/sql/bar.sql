@@ -14,4 +14,3 @@ AS 'MODULE_PATHNAME', 'sync_probe_bar';
 COMMENT ON FUNCTION sync_probe.bar(double precision, integer) IS
   'A share of 0 to 1 as a bar of at most width characters, 40 at most; more than nothing always '
   'shows';
-

@@ -15,9 +15,6 @@ LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_median_interval';
 
-COMMENT ON FUNCTION sync_probe_internal.median_interval(double precision[], double precision) IS
-  'Median of an array and its exact confidence interval';
-
 --
 -- sync_probe_internal.rounded_us
 --
@@ -31,11 +28,10 @@ AS $$
 SELECT round(us::numeric, CASE WHEN us < 10 THEN 3 ELSE 1 END)::float8
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.rounded_us(double precision) IS
-  'Microseconds, rounded to what they are worth';
-
 --
 -- sync_probe_internal.milliseconds
+--
+-- A duration in words, whatever IntervalStyle is.
 --
 CREATE FUNCTION sync_probe_internal.milliseconds(duration interval)
 RETURNS text
@@ -44,9 +40,6 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT trim_scale(extract(epoch FROM duration) * 1000) || ' ms'
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.milliseconds(interval) IS
-  'A duration in words, whatever IntervalStyle is';
 
 --
 -- sync_probe_internal.require_runs
@@ -87,9 +80,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.require_runs(bigint[], integer) IS
-  'An error unless all of these runs exist';
-
 --
 -- sync_probe_internal.compared_runs
 --
@@ -116,9 +106,6 @@ FROM (SELECT l.*, count(*) OVER (PARTITION BY l.name) AS alike
             FROM unnest(run_ids) WITH ORDINALITY AS i (run_id, place)
             JOIN sync_probe.runs AS r ON r.run_id = i.run_id) AS l) AS n
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.compared_runs(bigint[]) IS
-  'Runs with a short name of their own each';
 
 --
 -- sync_probe_internal.compared_cases
@@ -188,9 +175,6 @@ SELECT v.place, v.name, v.run, v.test_case, v.measured,
 FROM valued AS v
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.compared_cases(bigint[]) IS
-  'Test cases of runs, named and valued alike in all of them';
-
 --
 -- sync_probe_internal.case_durable
 --
@@ -207,10 +191,6 @@ AS $$
 SELECT coalesce(measured.durable,
                 CASE WHEN measured.method = run.wal_sync_method THEN run.durable END)
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.case_durable(sync_probe.runs, sync_probe.measurements) IS
-  'Whether the syncs of a test case reach the device: yes, no, no_cache or unknown; null if it '
-  'was not examined';
 
 --
 -- sync_probe_internal.differences
@@ -264,10 +244,6 @@ SELECT nullif(concat_ws('; ',
     CASE WHEN measured.test <> 'wal_sync_method' AND measured.method <> first_case.method
          THEN format('%s, not %s', measured.method, first_case.method) END), '')
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.differences(sync_probe.runs, sync_probe.measurements,
-  sync_probe.runs, sync_probe.measurements) IS
-  'What makes a test case another measurement than that of another run, in words';
 
 --
 -- compare
@@ -341,4 +317,3 @@ COMMENT ON FUNCTION sync_probe.compare(bigint[]) IS
   'the median of the samples, else the mean (statistic); ratio is relative to the first run (2: '
   'twice as long), with its 95 percent confidence interval; not_comparable names what else '
   'differs. Requires SELECT on the tables';
-

@@ -101,9 +101,6 @@ SELECT CASE
         WHERE f.fault IS NOT NULL ORDER BY r.n LIMIT 1) END
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.document_fault(jsonb) IS
-  'What is wrong with a document of runs; null if nothing is';
-
 --
 -- import_json
 --

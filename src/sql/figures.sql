@@ -21,9 +21,6 @@ CREATE TYPE sync_probe_internal.axis AS (
     labels text[],
     unit text);
 
-COMMENT ON TYPE sync_probe_internal.axis IS
-  'An axis of a plot';
-
 --
 -- sync_probe_internal.round_tick
 --
@@ -42,9 +39,6 @@ FROM unnest('{0.5,1,2,5,10,20}'::numeric[]) AS m,
      LATERAL (SELECT m * 10::numeric ^ floor(log(CASE WHEN number > 0 THEN number::numeric END))
                   AS tick) AS t
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.round_tick(double precision, boolean) IS
-  'The nearest of 1, 2 and 5 times a power of ten';
 
 --
 -- sync_probe_internal.html_log_axis
@@ -79,10 +73,6 @@ FROM (SELECT sync_probe_internal.round_tick(lowest, false),
 WHERE lowest > 0 AND highest > 0 AND greatest(lowest, highest) < 1e15
 $$;
 
-COMMENT ON FUNCTION
-  sync_probe_internal.html_log_axis(double precision, double precision, text) IS
-  'A logarithmic axis that holds two numbers';
-
 --
 -- sync_probe_internal.html_linear_axis
 --
@@ -103,9 +93,6 @@ FROM (SELECT CASE WHEN highest > 0 AND highest < 1e15 THEN highest * 1.04 ELSE 1
                                     ELSE trim_scale(n * s.step::numeric)::text END ORDER BY n)
               FROM generate_series(0, floor(e.high / s.step)::integer) AS n) AS t (ticks, labels)
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_linear_axis(double precision, text) IS
-  'An axis from 0 that holds a number';
 
 --
 -- sync_probe_internal.html_ratio_axis
@@ -133,9 +120,6 @@ FROM (SELECT greatest(least(coalesce(lowest, 1) / 1.03, 0.87), 0.045),
               WHERE tick BETWEEN e.low AND e.high) AS t (ticks, labels)
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.html_ratio_axis(double precision, double precision) IS
-  'A logarithmic axis of ratios around 1';
-
 --
 -- sync_probe_internal.html_at
 --
@@ -158,9 +142,6 @@ SELECT CASE WHEN number = 'NaN' OR axis.low IS NULL THEN NULL
             ELSE trim_scale(round((100 * (number - axis.low)
                                    / (axis.high - axis.low))::numeric, 1)) END
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_at(sync_probe_internal.axis, double precision) IS
-  'Where a number is on an axis, in percent';
 
 --
 -- sync_probe_internal.html_grid
@@ -197,10 +178,6 @@ FROM (SELECT t.*, max(t.x) FILTER (WHERE t.shown) OVER () AS last
                  (SELECT CASE WHEN wide THEN 36 ELSE 60 END) AS w (room)) AS t) AS t
 $$;
 
-COMMENT ON FUNCTION
-  sync_probe_internal.html_grid(sync_probe_internal.axis, integer, integer, boolean) IS
-  'Grid lines of an axis with the labels of its ticks';
-
 --
 -- sync_probe_internal.mark
 --
@@ -220,9 +197,6 @@ CREATE TYPE sync_probe_internal.mark AS (
     at double precision,
     words text);
 
-COMMENT ON TYPE sync_probe_internal.mark IS
-  'A mark of a plot';
-
 --
 -- sync_probe_internal.panel
 --
@@ -232,9 +206,6 @@ CREATE TYPE sync_probe_internal.panel AS (
     title text,
     note text,
     marks sync_probe_internal.mark[]);
-
-COMMENT ON TYPE sync_probe_internal.panel IS
-  'A plot of a figure';
 
 --
 -- sync_probe_internal.figure
@@ -254,9 +225,6 @@ CREATE TYPE sync_probe_internal.figure AS (
     key text[],
     table_html text);
 
-COMMENT ON TYPE sync_probe_internal.figure IS
-  'A figure of the report';
-
 --
 -- sync_probe_internal.html_row_name
 --
@@ -274,9 +242,6 @@ SELECT concat(format('<text class=k x=-10 y=%s>%s</text>', y, sync_probe_interna
                    THEN format('<text class=u x=-10 y=%s>%s</text>', y + 15,
                                sync_probe_internal.html_escape(note)) END)
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_row_name(integer, text, text) IS
-  'The name of a row left of the plot';
 
 --
 -- sync_probe_internal.html_plot
@@ -311,10 +276,6 @@ SELECT format(E'<svg class="plot %6$s" role=img aria-labelledby="%1$s-t %1$s-d" 
                                                             high, at, words, n)
                    WHERE m.n <= 60), 'nothing')), content_html, class)
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_plot(text, integer, text, sync_probe_internal.mark[],
-  text, text) IS
-  'A plot with its title and description';
 
 --
 -- sync_probe_internal.html_intervals
@@ -386,10 +347,6 @@ SELECT sync_probe_internal.html_plot(id, f.bottom + 22, title, marks, concat(
 FROM frame AS f
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.html_intervals(text, text, sync_probe_internal.mark[],
-  sync_probe_internal.axis, boolean) IS
-  'Numbers with their intervals';
-
 --
 -- sync_probe_internal.html_bars
 --
@@ -433,10 +390,6 @@ FROM unnest(marks) WITH ORDINALITY
      AS m (name, note, colour, shape, number, low, high, at, words, n),
      LATERAL (SELECT sync_probe_internal.html_at(axis, m.number)) AS x (x)
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_bars(text, text, sync_probe_internal.mark[],
-  sync_probe_internal.axis, double precision, boolean) IS
-  'A bar for each number';
 
 --
 -- sync_probe_internal.html_lines
@@ -498,10 +451,6 @@ SELECT sync_probe_internal.html_plot(id, 244, title, marks, concat(
      FROM joined AS j)),
     CASE WHEN wide THEN 'tall' ELSE '' END)
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_lines(text, text, sync_probe_internal.mark[],
-  sync_probe_internal.axis, boolean) IS
-  'Numbers over time';
 
 --
 -- sync_probe_internal.html_figure
@@ -565,6 +514,3 @@ SELECT CASE WHEN figure.kind IS NULL THEN figure.table_html ELSE concat(
     E'</figure>\n') END
 WHERE figure.kind IS NULL OR EXISTS (SELECT FROM plot)
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_figure(text, sync_probe_internal.figure) IS
-  'A figure with its caption and table';

@@ -202,9 +202,6 @@ $$;
 REVOKE ALL ON FUNCTION sync_probe_internal.findings() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe_internal.findings() TO pg_monitor;
 
-COMMENT ON FUNCTION sync_probe_internal.findings() IS
-  'The rows of sync_probe.findings, unsorted';
-
 --
 -- findings
 --
@@ -235,4 +232,3 @@ COMMENT ON COLUMN sync_probe.findings.commands IS
   'SQL that helps, one statement in each element; null if there is none';
 COMMENT ON COLUMN sync_probe.findings.evidence IS
   'Figures and settings behind the finding; run_id if a run showed it';
-

@@ -38,9 +38,6 @@ LEFT JOIN LATERAL (
     ON r.own >= g.given AND r.low <= r.high
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.device_bytes(jsonb, sync_probe.measurements, integer) IS
-  'Bytes that the device wrote for a paced sync, with an interval; null if background I/O hides it';
-
 --
 -- sync_probe_internal.newest_measured
 --
@@ -115,9 +112,6 @@ CROSS JOIN LATERAL (
 
 -- device_lifetime() reads it with the rights of its caller.
 GRANT SELECT ON sync_probe_internal.newest_measured TO pg_monitor;
-
-COMMENT ON VIEW sync_probe_internal.newest_measured IS
-  'The run that the advice on each location rests on, with the figures of the method in use';
 
 --
 -- sync_probe_internal.durability_findings
@@ -297,10 +291,6 @@ WHERE (n.storage ? 'no_counters' AND NOT n.storage ? 'syncs_nothing')
    OR o.disk IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION
-  sync_probe_internal.durability_findings(sync_probe_internal.newest_measured[]) IS
-  'Findings of runs: whether syncs reach the device';
-
 --
 -- sync_probe_internal.zfs_findings
 --
@@ -353,9 +343,6 @@ SELECT n.location, 'info', 'zfs_unknown',
 FROM unnest(measured) AS n
 WHERE n.zfs ? 'unknown' OR NOT n.zfs ? 'sync'
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.zfs_findings(sync_probe_internal.newest_measured[]) IS
-  'Findings of runs: properties of ZFS';
 
 --
 -- sync_probe_internal.speed_findings
@@ -478,9 +465,6 @@ FROM unnest(measured) AS n,
 WHERE e.runs > 0 AND abs(d.ratio - 1) > d.margin + d.noise
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.speed_findings(sync_probe_internal.newest_measured[]) IS
-  'Findings of runs: what makes syncs slow, or slower than they were';
-
 --
 -- sync_probe_internal.run_findings
 --
@@ -498,6 +482,3 @@ SELECT f.* FROM newest, LATERAL sync_probe_internal.speed_findings(measured) AS 
 
 -- findings() reads it with the rights of its caller.
 GRANT SELECT ON sync_probe_internal.run_findings TO pg_monitor;
-
-COMMENT ON VIEW sync_probe_internal.run_findings IS
-  'Findings of the run that the advice on each location rests on';

@@ -15,9 +15,6 @@ CREATE TYPE sync_probe_internal.finding AS (
     commands text[],
     evidence jsonb);
 
-COMMENT ON TYPE sync_probe_internal.finding IS
-  'A row of sync_probe.findings';
-
 --
 -- sync_probe_internal.storage_findings
 --
@@ -165,9 +162,6 @@ WHERE p.device IS NULL AND NOT p.missing
   AND NOT coalesce(p.is_memory OR p.is_network OR p.filesystem IN ('zfs', 'fuse.zfs'), false)
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.storage_findings(sync_probe_internal.storage[]) IS
-  'Findings about file systems and disks; they need no probe';
-
 --
 -- sync_probe_internal.settings_findings
 --
@@ -253,10 +247,6 @@ WHERE w.holds_wal AND NOT b.holds_wal
   AND NOT coalesce(w.filesystem IN ('tmpfs', 'ramfs'), false)
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.settings_findings(sync_probe_internal.storage[], boolean,
-  boolean, boolean, bigint, bigint, integer, name) IS
-  'Findings about settings and storage together; they need no probe';
-
 --
 -- sync_probe_internal.busiest_tablespace
 --
@@ -293,7 +283,3 @@ GROUP BY t.oid, t.spcname
 ORDER BY sum(s.blocks) DESC NULLS LAST, t.oid
 LIMIT 1
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.busiest_tablespace() IS
-  'The tablespace with the most blocks fetched, as far as this database can tell';
-

@@ -46,6 +46,3 @@ CROSS JOIN LATERAL (
     WHERE x.run_id = r.run_id) AS t
 WHERE t.longest_flush >= 1 OR t.seconds >= d.seconds / 20
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.stream_findings(sync_probe_internal.storage[]) IS
-  'Findings of runs of the stream suite: that it stalled';

@@ -54,4 +54,3 @@ COMMENT ON SCHEMA sync_probe_internal IS
   'Internals of schema sync_probe: not for direct use, may change in any version';
 
 GRANT USAGE ON SCHEMA sync_probe, sync_probe_internal TO PUBLIC;
-

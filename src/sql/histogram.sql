@@ -60,4 +60,3 @@ COMMENT ON COLUMN sync_probe.latency_histogram.fraction IS
   'Share of the operations, 0 to 1';
 COMMENT ON COLUMN sync_probe.latency_histogram.bar IS
   'ops as a bar; the fullest bucket has 40 characters';
-

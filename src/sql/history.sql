@@ -26,11 +26,10 @@ WHERE (r.location, r.suite) >= (of_location, 'wal')
   AND r.system_identifier = (SELECT s.system_identifier FROM sync_probe_internal.this_server() AS s)
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.own_runs(name) IS
-  'Runs of the wal suite of this cluster at a location';
-
 --
 -- sync_probe_internal.version_words
+--
+-- The version of a server as its manual writes it: 15.4.
 --
 CREATE FUNCTION sync_probe_internal.version_words(server_version_num integer)
 RETURNS text
@@ -39,9 +38,6 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT format('%s.%s', server_version_num / 10000, server_version_num % 10000)
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.version_words(integer) IS
-  'server_version_num as it is written: 150004 is 15.4';
 
 --
 -- sync_probe_internal.changes_between
@@ -91,9 +87,6 @@ FROM (VALUES
 WHERE CASE WHEN c.or_unknown THEN c.old IS DISTINCT FROM c.new ELSE c.old <> c.new END
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.changes_between(sync_probe.runs, sync_probe.runs) IS
-  'What changed from a run to the next; null if nothing did';
-
 --
 -- sync_probe_internal.paced_time
 --
@@ -119,9 +112,6 @@ LEFT JOIN LATERAL sync_probe_internal.median_interval(s.round_mean_us, 0.025) AS
 WHERE m.run_id = of_run AND m.test = 'paced' AND m.method = of_method
 LIMIT 1
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.paced_time(bigint, text) IS
-  'Time of a method when paced, with the interval of its median';
 
 --
 -- sync_probe_internal.change_sentence
@@ -154,10 +144,6 @@ WHERE split_part(c.change, ': ', 1) NOT IN ('wal_sync_method', 'flush size', 'fl
 GROUP BY d.first, d.last
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.change_sentence(text[], timestamptz, timestamptz, text,
-  numeric, numeric, numeric) IS
-  'What changes went along with, in words; null if none can have to do with it';
-
 --
 -- sync_probe_internal.switch_sentence
 --
@@ -182,9 +168,6 @@ WHERE m.run_id = run.run_id AND m.test = 'paced' AND m.method = old_method
   AND (m.relative_speed_low > 1 + margin OR m.relative_speed_high < 1 / (1 + margin))
 LIMIT 1
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.switch_sentence(text, sync_probe.runs, double precision) IS
-  'What a change of wal_sync_method did, in words; null if it was less than the margin';
 
 --
 -- history
@@ -267,4 +250,3 @@ COMMENT ON FUNCTION sync_probe.history(name) IS
   'ratio to the same method in the run before (2: twice as long), what is different since then '
   '(changes), and what that coincides with beyond the margin (sentence). Requires the privileges '
   'of pg_monitor';
-

@@ -18,9 +18,6 @@ LANGUAGE c STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_html_escape';
 
-COMMENT ON FUNCTION sync_probe_internal.html_escape(text) IS
-  'Text as HTML in ASCII';
-
 --
 -- sync_probe_internal.html_prose
 --
@@ -38,9 +35,6 @@ SELECT regexp_replace(regexp_replace(regexp_replace(
            '(\d&nbsp;|, |^| )us\M', '\1&micro;s', 'g'),
            '(^|[ (])-(\d)', '\1&minus;\2', 'g')
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_prose(text) IS
-  'A sentence as HTML, with typographic signs';
 
 --
 -- sync_probe_internal.html_class
@@ -60,9 +54,6 @@ SELECT CASE WHEN word = 'switch' THEN 'blue'
             ELSE 'grey' END
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.html_class(text) IS
-  'The class of the colour of a verdict or severity';
-
 --
 -- sync_probe_internal.html_tag
 --
@@ -76,9 +67,6 @@ AS $$
 SELECT format('<b class="tag %s">%s</b>', sync_probe_internal.html_class(word),
               sync_probe_internal.html_escape(word))
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_tag(text) IS
-  'A verdict or severity in its colour';
 
 --
 -- sync_probe_internal.html_code
@@ -96,9 +84,6 @@ FROM unnest(commands) WITH ORDINALITY AS c (command, n)
 WHERE c.command IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.html_code(text[]) IS
-  'Commands, one in each line';
-
 --
 -- sync_probe_internal.clipped
 --
@@ -112,9 +97,6 @@ AS $$
 SELECT CASE WHEN length(plain) <= characters THEN plain
             ELSE left(plain, characters - 3) || '...' END
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.clipped(text, integer) IS
-  'The beginning of a text';
 
 --
 -- sync_probe_internal.html_number
@@ -137,9 +119,6 @@ SELECT CASE WHEN number IN ('NaN', 'Infinity', '-Infinity') THEN NULL
             ELSE to_char(round(number::numeric, 3), 'FM0.000') END
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.html_number(double precision) IS
-  'A number in as many digits as it is worth';
-
 --
 -- sync_probe_internal.html_factor
 --
@@ -155,9 +134,6 @@ SELECT CASE WHEN factor IN ('NaN', 'Infinity', '-Infinity') THEN NULL
             WHEN abs(factor) < 99.95 THEN to_char(round(factor::numeric, 1), 'FM90.0')
             ELSE sync_probe_internal.html_number(factor) END
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_factor(double precision) IS
-  'A ratio with two decimals';
 
 --
 -- sync_probe_internal.html_duration
@@ -177,9 +153,6 @@ SELECT CASE WHEN abs(microseconds) < 999.5
             THEN trim_scale(round((microseconds / 1e6)::numeric, 1)) || ' s' END
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.html_duration(double precision) IS
-  'A time span with its unit';
-
 CREATE FUNCTION sync_probe_internal.html_duration(span interval)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
@@ -187,9 +160,6 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT sync_probe_internal.html_duration((extract(epoch FROM span) * 1e6)::float8)
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_duration(interval) IS
-  'A time span with its unit';
 
 --
 -- sync_probe_internal.html_time
@@ -204,9 +174,6 @@ AS $$
 SELECT CASE WHEN isfinite(moment)
             THEN to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"') END
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_time(timestamptz) IS
-  'A moment in UTC';
 
 --
 -- sync_probe_internal.html_bound
@@ -223,9 +190,6 @@ SELECT CASE WHEN max_regret IN ('NaN', 'Infinity', '-Infinity') THEN NULL
             WHEN max_regret < 0.01 THEN 'less than 1 % longer'
             ELSE format('at most %s %% longer', ceil((100 * max_regret)::numeric)) END
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_bound(double precision) IS
-  'How much longer a flush may take';
 
 --
 -- sync_probe_internal.html_table
@@ -266,9 +230,6 @@ SELECT format('<div class=scroll tabindex=0 role=region aria-label="%s"><table c
                      GROUP BY 1) AS line))
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.html_table(text, text[], text[], integer) IS
-  'A table of plain text';
-
 --
 -- sync_probe_internal.html_more
 --
@@ -283,6 +244,3 @@ SELECT CASE WHEN count > 0
             THEN format('<p class=note>%s more: see %s.</p>', count,
                         sync_probe_internal.html_escape(place)) END
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_more(bigint, text) IS
-  'How many are not shown, and where they are';

@@ -218,6 +218,3 @@ tbody tr:nth-child(4n) > * { border-bottom: 1px solid var(--grid) }
   a { color: inherit; text-decoration: none } }
 $$
 $css$;
-
-COMMENT ON FUNCTION sync_probe_internal.html_style() IS
-  'The style sheet of the report';

@@ -11,9 +11,6 @@ LANGUAGE c VOLATILE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_recovery_end';
 
-COMMENT ON FUNCTION sync_probe_internal.recovery_end() IS
-  'When this server was last promoted; -infinity if never, infinity on a standby; null: unknown';
-
 --
 -- sync_probe_internal.wal_rate
 --
@@ -40,11 +37,6 @@ SELECT CASE WHEN a.seconds >= 3600 AND since >= recovery_end THEN wal_bytes / a.
             ELSE format('pg_stat_wal covers only %s s, an hour is needed', round(a.seconds)) END
 FROM (SELECT extract(epoch FROM until - since)) AS a (seconds)
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.wal_rate(numeric, timestamptz, timestamptz,
-  timestamptz) IS
-  'Bytes of WAL per second since the statistics were reset; null with less than an hour of them, '
-  'and where they include time as a standby';
 
 --
 -- device_lifetime

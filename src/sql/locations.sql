@@ -21,9 +21,6 @@ CREATE TYPE sync_probe_internal.storage AS (
     shares_filesystem_with name,
     missing boolean);
 
-COMMENT ON TYPE sync_probe_internal.storage IS
-  'A location and its storage: sync_probe.locations with what only findings need';
-
 CREATE FUNCTION sync_probe_internal.examine_locations(only_location name)
 RETURNS SETOF sync_probe_internal.storage
 LANGUAGE c STABLE PARALLEL RESTRICTED
@@ -33,9 +30,6 @@ AS 'MODULE_PATHNAME', 'sync_probe_locations';
 
 REVOKE ALL ON FUNCTION sync_probe_internal.examine_locations(name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe_internal.examine_locations(name) TO pg_monitor;
-
-COMMENT ON FUNCTION sync_probe_internal.examine_locations(name) IS
-  'Storage of the given location, or of all locations if the argument is null';
 
 CREATE VIEW sync_probe.locations AS
 SELECT l.name, l.holds_wal, l.tablespace, l.directory, l.filesystem,
@@ -75,4 +69,3 @@ COMMENT ON COLUMN sync_probe.locations.available_bytes IS
   'Bytes that the server''s account can still write';
 COMMENT ON COLUMN sync_probe.locations.shares_filesystem_with IS
   'First location in this view on the same file system';
-

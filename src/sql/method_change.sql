@@ -15,10 +15,6 @@ AS $$
 SELECT starts_with(one, 'open_') <> starts_with(other, 'open_')
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.unlike_methods(text, text) IS
-  'Whether one of two values of wal_sync_method opens WAL for synchronous writes and the other '
-  'does not';
-
 --
 -- sync_probe_internal.change_commands
 --
@@ -35,9 +31,6 @@ SELECT ARRAY[format('ALTER SYSTEM SET wal_sync_method = %L', new_method),
                THEN ARRAY['CALL sync_probe.wait_for_reload()', 'CHECKPOINT'] END
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.change_commands(text, text) IS
-  'The statements that change wal_sync_method on a running server';
-
 --
 -- sync_probe_internal.await_postmaster
 --
@@ -52,9 +45,6 @@ AS 'MODULE_PATHNAME', 'sync_probe_await_postmaster';
 
 REVOKE ALL ON FUNCTION sync_probe_internal.await_postmaster() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe_internal.await_postmaster() TO pg_monitor;
-
-COMMENT ON FUNCTION sync_probe_internal.await_postmaster() IS
-  'Wait until the postmaster has handled all reloads that were requested, and return the time';
 
 --
 -- sync_probe_internal.older_statements
@@ -90,10 +80,6 @@ $$;
 
 REVOKE ALL ON FUNCTION sync_probe_internal.older_statements(timestamptz, text) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe_internal.older_statements(timestamptz, text) TO pg_monitor;
-
-COMMENT ON FUNCTION sync_probe_internal.older_statements(timestamptz, text) IS
-  'Processes that may still have the configuration from before a time, and those of which it is '
-  'unknown';
 
 --
 -- wait_for_reload

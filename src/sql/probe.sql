@@ -62,10 +62,6 @@ LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_probe_run';
 
-COMMENT ON FUNCTION sync_probe_internal.probe_run(name, text, interval, double precision, integer,
-  interval, boolean, text, boolean) IS
-  'probe(), with the row of the run as its result';
-
 --
 -- cleanup
 --
@@ -88,4 +84,3 @@ REVOKE ALL ON FUNCTION sync_probe.cleanup() FROM PUBLIC;
 COMMENT ON FUNCTION sync_probe.cleanup() IS
   'Remove files in all locations and schemas in this database that killed probes and workloads '
   'left behind, and restore the setting of a trial. Returns how many';
-

@@ -171,9 +171,6 @@ LANGUAGE c STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_require_monitor';
 
-COMMENT ON FUNCTION sync_probe_internal.require_monitor(text, regclass[]) IS
-  'An error unless the caller has the privileges of pg_monitor, or SELECT on all of these tables';
-
 --
 -- sync_probe_internal.warn
 --
@@ -196,9 +193,6 @@ BEGIN
     END IF;
 END
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.warn(text, text, text) IS
-  'A WARNING with a detail and a hint, each left out if it is empty';
 
 --
 -- probe_all

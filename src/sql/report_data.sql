@@ -15,9 +15,6 @@ CREATE TYPE sync_probe_internal.report_data AS (
     advice sync_probe.recommendation_details[],
     findings sync_probe.findings[]);
 
-COMMENT ON TYPE sync_probe_internal.report_data IS
-  'What the sections of the report are made from';
-
 --
 -- sync_probe_internal.secrets
 --
@@ -42,9 +39,6 @@ FROM (SELECT p.directory FROM unnest(data.places) AS p
 WHERE s.secret NOT IN ('', '/')
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.secrets(sync_probe_internal.report_data) IS
-  'What tells where the data are';
-
 --
 -- sync_probe_internal.without_paths
 --
@@ -68,9 +62,6 @@ BEGIN
     RETURN regexp_replace(plain, '(?<![\w/)])/(?!(?:sys|proc|dev)/)[^\s"'',;:()]+', '(path)', 'g');
 END
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.without_paths(text, text[]) IS
-  'A text without paths and names of hosts';
 
 --
 -- sync_probe_internal.data_without_paths
@@ -110,9 +101,6 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.data_without_paths(jsonb, text[], boolean) IS
-  'The data of a report without what tells where things are';
-
 --
 -- sync_probe_internal.report_more
 --
@@ -146,9 +134,6 @@ FROM (SELECT * FROM (
      ) AS m
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.report_more() IS
-  'Earlier runs of this cluster on pg_wal, and the newest of other suites';
-
 --
 -- sync_probe_internal.report_newest
 --
@@ -173,9 +158,6 @@ SELECT ROW(false, paths,
                        f.message))::sync_probe_internal.report_data
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.report_newest(boolean) IS
-  'The data of a report on this server';
-
 --
 -- sync_probe_internal.report_origin
 --
@@ -192,9 +174,6 @@ SELECT CASE WHEN run.imported_at IS NOT NULL THEN 'imported'
                  OR run.host <> s.host THEN 'another server' END
 FROM sync_probe_internal.this_server() AS s
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.report_origin(sync_probe.runs) IS
-  'Where a run comes from, if not from this server';
 
 --
 -- sync_probe_internal.report_verdict
@@ -222,9 +201,6 @@ FROM (SELECT min(m.value) FILTER (WHERE m.choice = 'current') AS value
       WHERE m.run_id = run.run_id AND m.test = run.setting) AS m
 WHERE run.suite IN ('wal', 'trial', 'commit') AND run.verdict IS NOT NULL
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.report_verdict(sync_probe.runs) IS
-  'The verdict of one run';
 
 --
 -- sync_probe_internal.report_chosen
@@ -254,9 +230,6 @@ FROM (SELECT ARRAY(SELECT l FROM sync_probe.locations AS l
                    WHERE r.run_id = ANY (run_ids)
                    ORDER BY array_position(run_ids, r.run_id))) AS r (runs)
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.report_chosen(bigint[], boolean) IS
-  'The data of a report on given runs';
 
 --
 -- sync_probe_internal.report_findings
@@ -289,9 +262,6 @@ FROM unnest(data.findings) WITH ORDINALITY
 GROUP BY f.severity, f.code, CASE WHEN f.severity <> 'info' THEN f.n END
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.report_findings(sync_probe_internal.report_data) IS
-  'The findings as a report shows them';
-
 --
 -- sync_probe_internal.report_panels
 --
@@ -314,6 +284,3 @@ SELECT row_number() OVER (
                                                        (data.advice[i]).verdict) END END, i), i
 FROM generate_subscripts(data.advice, 1) AS i
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.report_panels(sync_probe_internal.report_data) IS
-  'The order of the verdicts of a report';

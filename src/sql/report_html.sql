@@ -16,9 +16,6 @@ CREATE TABLE sync_probe_internal.report_sections (
 -- report_html() reads it with the rights of its caller.
 GRANT SELECT ON sync_probe_internal.report_sections TO pg_monitor;
 
-COMMENT ON TABLE sync_probe_internal.report_sections IS
-  'Sections of the report';
-
 --
 -- sync_probe_internal.report_title
 --
@@ -51,9 +48,6 @@ SELECT CASE
         FROM unnest(data.advice) AS a
         WHERE a.holds_wal LIMIT 1), 'pg_wal has not been probed') END
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.report_title(sync_probe_internal.report_data) IS
-  'The title of the report';
 
 --
 -- sync_probe_internal.report_lead
@@ -107,9 +101,6 @@ SELECT concat_ws(' ',
      WHERE NOT data.chosen AND NOT a.holds_wal AND a.durable = 'no'))
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.report_lead(sync_probe_internal.report_data) IS
-  'What follows the title of the report';
-
 --
 -- sync_probe_internal.report_facts
 --
@@ -159,9 +150,6 @@ LEFT JOIN LATERAL (SELECT r.* FROM unnest(data.runs) AS r
                               ELSE r.location = 'pg_wal' END LIMIT 1) AS r ON true
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.report_facts(sync_probe_internal.report_data) IS
-  'What was measured, where and how';
-
 --
 -- sync_probe_internal.report_head
 --
@@ -199,9 +187,6 @@ CROSS JOIN (
          LATERAL (SELECT (data.advice[p.n]).*) AS a
     WHERE p.number <= 24) AS g (verdicts)
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.report_head(sync_probe_internal.report_data) IS
-  'What stands before the sections of the report';
 
 --
 -- report_html

@@ -23,9 +23,6 @@ AS 'MODULE_PATHNAME', 'sync_probe_running';
 REVOKE ALL ON FUNCTION sync_probe_internal.running() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe_internal.running() TO pg_monitor;
 
-COMMENT ON FUNCTION sync_probe_internal.running() IS
-  'The rows of sync_probe.running, without the names of database and role';
-
 CREATE VIEW sync_probe.running AS
 SELECT r.pid, a.datname AS database, a.usename AS username,
        r.location, r.suite, r.workload, r.phase, r.started_at, r.rounds, r.transactions,
@@ -63,4 +60,3 @@ COMMENT ON COLUMN sync_probe.running.percent_done IS
   'Percentage of the duration or of the transactions';
 COMMENT ON COLUMN sync_probe.running.duration IS
   'Upper bound; null if a workload counts transactions';
-

@@ -37,9 +37,6 @@ FROM (SELECT w.* FROM sync_probe.commit_wait_results AS w, sync_probe_internal.t
 WHERE p.marks IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.section_waits(sync_probe_internal.report_data) IS
-  'Section of the report: what commits wait for';
-
 --
 -- Section trials: what trials and the commit suite measured of real commits: the newest run of each
 -- setting, or those that were chosen, at most 4.
@@ -101,6 +98,3 @@ FROM (SELECT r.run, r.run_id, r.suite, m.test,
 WHERE (data.chosen OR c.age = 1) AND f.marks IS NOT NULL
 ORDER BY c.suite DESC, c.test DESC, c.run_id DESC LIMIT 4
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.section_trials(sync_probe_internal.report_data) IS
-  'Section of the report: trials and the commit suite';

@@ -66,6 +66,3 @@ SELECT 'lines', NULL::text, 'us', NULL::float8,
 FROM run AS r
 HAVING count(*) > 1
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.section_history(sync_probe_internal.report_data) IS
-  'Section of the report: the history of pg_wal';

@@ -43,9 +43,6 @@ JOIN sync_probe.measurements AS m
 WHERE r.place <= 24
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.report_methods(sync_probe_internal.report_data) IS
-  'What the runs of the wal suite of a report measured of each method';
-
 --
 -- Section speed: relative speeds of the methods, a figure for each of up to 8 runs.  Where the
 -- current method's syncs do not reach the device nothing is compared.
@@ -88,9 +85,6 @@ GROUP BY m.place, m.name
 HAVING count((m.measured).relative_speed) FILTER (WHERE (m.measured).relative_speed > 0) > 0
 ORDER BY m.place LIMIT 8
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.section_speed(sync_probe_internal.report_data) IS
-  'Section of the report: speeds of the methods';
 
 --
 -- Section latency: the methods of the first run in both tests, and the current method of each.
@@ -141,9 +135,6 @@ GROUP BY p.part
 HAVING p.part = 1 OR sum(p.count) > 1
 ORDER BY p.part
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.section_latency(sync_probe_internal.report_data) IS
-  'Section of the report: latencies';
 
 --
 -- Section device: what arrives at the device for each sync with the current method, of up to 8
@@ -208,6 +199,3 @@ SELECT 'bars', NULL::text, NULL::text, NULL::float8, array_agg(p.panel ORDER BY 
 FROM panel AS p
 HAVING count(*) > 0
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.section_device(sync_probe_internal.report_data) IS
-  'Section of the report: what arrives at the device';

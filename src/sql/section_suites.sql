@@ -67,9 +67,6 @@ GROUP BY r.place, r.run, r.run_id, p.part
 ORDER BY r.place, p.part
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.section_stream(sync_probe_internal.report_data) IS
-  'Section of the report: runs of the stream suite';
-
 --
 -- Section segments: what a segment of each kind takes, with its creation and its first flushes, in
 -- the newest run of each location, or the chosen ones, at most 4.
@@ -130,9 +127,6 @@ FROM (SELECT r.* FROM unnest(data.runs || data.more) AS r WHERE r.suite = 'segme
 WHERE p.panels IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.section_segments(sync_probe_internal.report_data) IS
-  'Section of the report: runs of the suite segments';
-
 --
 -- Section tool: runs of the pg_test_fsync suite, measured or imported, on one scale, since readers
 -- compare the bars of one with those of the next.
@@ -178,6 +172,3 @@ FROM generate_subscripts(data.runs, 1) AS i, LATERAL (SELECT (data.runs[i]).*) A
 WHERE r.suite = 'pg_test_fsync' AND p.panels IS NOT NULL
 ORDER BY i
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.section_tool(sync_probe_internal.report_data) IS
-  'Section of the report: runs of the pg_test_fsync suite';

@@ -29,9 +29,6 @@ FROM sync_probe_internal.report_findings(data) AS f
 HAVING count(*) > 0
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.section_findings(sync_probe_internal.report_data) IS
-  'Section of the report: findings';
-
 --
 -- Section numbers: the tables that the figures are drawn from.  Measurements of 24 runs are shown,
 -- so that a page of hundreds stays readable.  detail names files, so that it goes with the paths.
@@ -108,6 +105,3 @@ FROM (
 WHERE t.cells IS NOT NULL
 ORDER BY t.n, t.i
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.section_numbers(sync_probe_internal.report_data) IS
-  'Section of the report: all numbers';

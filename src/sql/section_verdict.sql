@@ -23,10 +23,6 @@ FROM (SELECT '<code>' || sync_probe_internal.html_escape(
                       || '</code>') AS m (now, advised)
 $$;
 
-COMMENT ON FUNCTION
-  sync_probe_internal.report_sentence(sync_probe.recommendation_details) IS
-  'The verdict on a location in a few words';
-
 --
 -- sync_probe_internal.report_flush
 --
@@ -47,9 +43,6 @@ LEFT JOIN sync_probe.measurements AS m
     AND m.method = advice.current_method AND NOT m.direct_io
     AND advice.recommended_method <> advice.current_method
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.report_flush(sync_probe.recommendation_details) IS
-  'Time of a flush with the recommended and the current method';
 
 --
 -- sync_probe_internal.report_panel
@@ -109,10 +102,6 @@ LEFT JOIN LATERAL (
     LIMIT 1) AS r ON true
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.report_panel(sync_probe_internal.report_data, bigint,
-  sync_probe.recommendation_details) IS
-  'The verdict on one location';
-
 --
 -- Section verdict: the first large, the others small.  After 12 the rest is counted: the table of
 -- all numbers has them.
@@ -147,6 +136,3 @@ FROM (SELECT p.number, CASE WHEN p.number <= 12
       FROM sync_probe_internal.report_panels(data) AS p) AS p
 HAVING count(*) > 0
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.section_verdict(sync_probe_internal.report_data) IS
-  'Section of the report: verdicts';

@@ -73,6 +73,3 @@ FROM shown AS s, (VALUES (1), (2)) AS f (part)
 GROUP BY s.place, f.part
 ORDER BY s.place, f.part
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.section_workloads(sync_probe_internal.report_data) IS
-  'Section of the report: workloads by tablespace';

@@ -23,9 +23,6 @@ ORDER BY c.ordinal, r.ordinal
 LIMIT 1
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.judge_kinds(sync_probe.measurements[], text) IS
-  'Verdict on the kinds of WAL segments of one test of suite segments';
-
 --
 -- sync_probe_internal.times_as_long
 --
@@ -41,9 +38,6 @@ SELECT CASE WHEN measured.relative_speed_low > 0 AND measured.relative_speed_hig
                         round((1 / measured.relative_speed_low)::numeric, 2))
             ELSE 'an unknown number of' END
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.times_as_long(sync_probe.measurements) IS
-  'The interval of a measurement''s time against that of the current kind';
 
 --
 -- sync_probe_internal.segment_settings
@@ -110,9 +104,6 @@ LEFT JOIN unnest(measured) AS m ON m.test = s.test AND m.method = s.other
 LEFT JOIN unnest(measured) AS c ON c.test = s.test AND c.choice = 'current'
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.segment_settings(sync_probe.measurements[]) IS
-  'What a run of suite segments says of wal_recycle and wal_init_zero';
-
 --
 -- sync_probe_internal.explain_segments
 --
@@ -141,9 +132,6 @@ FROM unnest(measured) AS m,
 WHERE m.test IN ('segment', 'create') AND m.p50_us IS NOT NULL
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.explain_segments(sync_probe.measurements[]) IS
-  'The figures of a run of suite segments in words';
-
 --
 -- sync_probe_internal.segment_run
 --
@@ -171,9 +159,6 @@ FROM (SELECT r.*
       LIMIT 1) AS newest
 WHERE sync_probe_internal.changes_since(newest, place) IS NULL
 $$;
-
-COMMENT ON FUNCTION sync_probe_internal.segment_run(sync_probe.locations) IS
-  'The newest run of suite segments that counts at a location';
 
 --
 -- segment_advice
@@ -275,6 +260,3 @@ GROUP BY a.location, a.run_id, a.reason, a.commands[2];
 
 -- findings() reads it with the rights of its caller.
 GRANT SELECT ON sync_probe_internal.segment_findings TO pg_monitor;
-
-COMMENT ON VIEW sync_probe_internal.segment_findings IS
-  'Measured finding on wal_recycle and wal_init_zero';

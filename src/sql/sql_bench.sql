@@ -599,4 +599,3 @@ SELECT o.workload, 'sql_bench', o.description,
                ELSE o.statements[1] || E';\n' END),
        o.transactions, 'simple', o.workload LIKE 'connect%', true
 FROM operations o;
-

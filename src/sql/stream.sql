@@ -103,10 +103,6 @@ SELECT CASE
                   flushes || CASE flushes WHEN 1 THEN ' flush' ELSE ' flushes' END)) END
 $$;
 
-COMMENT ON FUNCTION sync_probe_internal.device_meanwhile(double precision, bigint, bigint, bigint,
-  double precision) IS
-  'What the device did during a stall, in words';
-
 --
 -- stalls
 --

@@ -293,9 +293,6 @@ $function$;
 
 REVOKE ALL ON FUNCTION sync_probe_internal.delete_measurements() FROM PUBLIC;
 
-COMMENT ON FUNCTION sync_probe_internal.delete_measurements() IS
-  'Deletes the measurements of deleted runs';
-
 CREATE FUNCTION sync_probe_internal.delete_samples()
 RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER
@@ -317,9 +314,6 @@ $function$;
 
 REVOKE ALL ON FUNCTION sync_probe_internal.delete_samples() FROM PUBLIC;
 
-COMMENT ON FUNCTION sync_probe_internal.delete_samples() IS
-  'Deletes the samples and seconds of deleted measurements';
-
 CREATE FUNCTION sync_probe_internal.renumber_run()
 RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER
@@ -334,9 +328,6 @@ END
 $function$;
 
 REVOKE ALL ON FUNCTION sync_probe_internal.renumber_run() FROM PUBLIC;
-
-COMMENT ON FUNCTION sync_probe_internal.renumber_run() IS
-  'Gives what belongs to a run its new number';
 
 CREATE TRIGGER delete_measurements AFTER DELETE ON sync_probe.runs
     REFERENCING OLD TABLE AS gone

@@ -35,4 +35,3 @@ COMMENT ON PROCEDURE sync_probe.trial(name, text[], interval, interval, name, te
   'Switch a setting of the cluster in short random slots, compare the commits of its sessions, '
   'and restore it. Requires ALTER SYSTEM on the setting; with workload, which makes the load, '
   'also the privileges of run_workload()';
-

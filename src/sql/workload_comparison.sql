@@ -82,10 +82,6 @@ ORDER BY c.suite, c.is_total DESC, c.operation, c.place;
 GRANT SELECT ON sync_probe_internal.workload_times, sync_probe_internal.workload_comparison,
   sync_probe.workload_comparison TO pg_monitor;
 
-COMMENT ON VIEW sync_probe_internal.workload_times IS
-  'Results of workloads by statement and combination; repetitions are averaged';
-COMMENT ON VIEW sync_probe_internal.workload_comparison IS
-  'The same with TOTALS and ratios, for all statements';
 COMMENT ON VIEW sync_probe.workload_comparison IS
   'The newest statement of each suite that ran workloads, as psql''s \crosstabview takes it';
 COMMENT ON COLUMN sync_probe.workload_comparison.operation IS
@@ -210,9 +206,6 @@ BEGIN
         ORDER BY r.number, r.turn;
 END
 $function$;
-
-COMMENT ON FUNCTION sync_probe_internal.sql_bench_plan(name[], double precision, jsonb[]) IS
-  'The runs of sql_bench() in their order, after a check of its arguments';
 
 CREATE PROCEDURE sync_probe.sql_bench(
     tablespaces name[],

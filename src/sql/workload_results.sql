@@ -229,4 +229,3 @@ COMMENT ON PROCEDURE sync_probe.run_workload(name, name, integer, integer, inter
   double precision) IS
   'Run a workload as pgbench() does, but without a snapshot, which would keep dead row versions '
   'from being removed';
-

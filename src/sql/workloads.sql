@@ -79,9 +79,6 @@ AS $function$
     SELECT EXISTS (SELECT FROM sync_probe.workloads AS w WHERE w.workload = $1 AND w.builtin)
 $function$;
 
-COMMENT ON FUNCTION sync_probe_internal.is_builtin_workload(name) IS
-  'Whether a builtin workload has this name';
-
 --
 -- sync_probe_internal.check_workload
 --
@@ -150,9 +147,6 @@ BEGIN
 END
 $function$;
 
-COMMENT ON FUNCTION sync_probe_internal.check_workload() IS
-  'Refuses to change builtin workloads, and sets the author of others';
-
 -- Workloads that users added are their data: pg_dump includes them.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.workloads', 'WHERE NOT builtin');
 
@@ -190,4 +184,3 @@ $setup$,
 INSERT INTO test (id, info, crt_time) VALUES (:id, md5(random()::text), now())
 ON CONFLICT (id) DO UPDATE SET info = excluded.info, crt_time = excluded.crt_time;
 $script$, true);
-
