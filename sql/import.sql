@@ -18,6 +18,9 @@ SELECT test_cases, not_understood
 FROM sync_probe.import_pg_test_fsync(:'one' || E'fsync 519.180 ops/sec\nfsync 1.000 ops/sec');
 SELECT test_cases, not_understood FROM sync_probe.import_pg_test_fsync(:'one' || repeat('9', 20)
     || E'kB writes:\nfsync 0.000 ops/sec\nopen_sync ' || repeat('9', 20) || '.000 ops/sec');
+SELECT test_cases, left(not_understood, 20) AS not_understood
+FROM sync_probe.import_pg_test_fsync(:'one' || E'fsync 519.180 ops/sec\nx'
+                                     || repeat(' 1.1 ops/sec', 80000));
 
 BEGIN READ ONLY;
 SELECT FROM sync_probe.import_pg_test_fsync(:'one' || 'fsync 519.180 ops/sec');
