@@ -153,8 +153,8 @@ put_setting_verdict(sp_row *row, const sp_setting_run *run)
 						  run->settings[i].reason);
 	sp_put_judgement(row, first->setting.setting, &first->setting.comparison,
 					 &first->setting.judgement, reason, run->duration_us);
-	sp_row_put(row, "usable_for_advice", BOOLOID,
-			   BoolGetDatum(!run->given_load && first->setting.rounds >= SP_MIN_SAMPLES));
+	/* one that was too short is undecided, and its advice is a longer one */
+	sp_row_put(row, "usable_for_advice", BOOLOID, BoolGetDatum(!run->given_load));
 }
 
 static HeapTuple

@@ -126,8 +126,8 @@ COMMENT ON COLUMN sync_probe.runs.storage IS
 COMMENT ON COLUMN sync_probe.runs.imported_at IS
   'Time of the import; null if this server measured the run';
 COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
-  'True if not imported, with the cluster''s own flush size and interval, and at least 16 '
-  'samples';
+  'True if not imported and with the cluster''s own flush size and interval; in suites wal and '
+  'segments, with at least 16 samples';
 
 --
 -- measurements
