@@ -31,7 +31,7 @@ OBJS = $(SERVER:.c=.o) $(ENGINE:.c=.o)
 # In this order: what comes later uses what comes before.
 SQL_PARTS = header bar locations tables stream commit_waits workloads sql_bench \
 	workload_results probe trial histogram method_change running advice \
-	recommendations compare history segments findings_storage findings_run findings_stream \
+	recommendations compare history segments findings_storage findings_run \
 	findings lifetime pg_test_fsync workload_comparison exchange \
 	html_style html figures report_data report_html
 SQL_SECTIONS = $(call sources,src/sql/section_*.sql)
@@ -102,8 +102,8 @@ $(FOLDERS):
 # the objects of this extension, and its own functions instead of some system calls;
 # the other library is preloaded into a server.
 
-TEST_MODULE_OBJS = $(TEST_MODULE).o $(addprefix src/, common/child_process.o common/child_exec.o \
-	common/child_output.o storage/zfs_tools.o engine/storage/zfs.o engine/text/path.o)
+TEST_MODULE_OBJS = $(TEST_MODULE).o $(addprefix src/, common/child_process.o storage/zfs_tools.o \
+	engine/storage/zfs.o engine/text/path.o)
 
 ifeq ($(PORTNAME)$(TAP_TESTS),linux1)
 installcheck: $(TEST_MODULE).so $(FAULT_LIBRARY).so
@@ -112,7 +112,7 @@ endif
 $(TEST_MODULE).o: $(SERVER_HEADERS) $(ENGINE_HEADERS)
 
 $(TEST_MODULE).so: $(TEST_MODULE_OBJS)
-	$(LINK.shared) -o $@ $^ $(LDFLAGS) $(LDFLAGS_SL) -Wl,--wrap=pipe2,--wrap=fork,--wrap=kill
+	$(LINK.shared) -o $@ $^ $(LDFLAGS) $(LDFLAGS_SL) -Wl,--wrap=fork,--wrap=kill
 
 # without the server's flags: these may fortify calls, which would have other names then
 $(FAULT_LIBRARY).so: $(FAULT_LIBRARY).c

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# What script/demo, script/test and bench/run share: the packages they need, one folder
-# for everything they make, a private build of this checkout, and throw-away
-# clusters that see that build.
+# What the scripts here and bench/run share: the packages they need, one folder for everything
+# they make, a private build of this checkout, throw-away clusters that see that build, and
+# results.
 #
-# To be sourced.  Nothing is installed into the server (unless it offers no
-# other way, see stage_extension), no existing cluster is touched, and
-# clean_up leaves nothing behind, also after a signal.
+# To be sourced.  Nothing is installed into the server (unless it offers no other way, see
+# stage_extension), no existing cluster is touched, and clean_up leaves nothing behind, also
+# after a signal.
 #
-# Sets: work (the folder), build (the copy of the checkout), pg_config, major,
-# bindir, server_conf (configuration lines with which a server finds the build).
+# Sets: work (the folder), build (the copy of the checkout), pg_config, major, bindir,
+# server_conf (configuration lines with which a server finds the build).
 
 umask 022
 export LC_ALL=C.UTF-8
@@ -16,8 +16,6 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
 work=
 build=
-pg_config=
-major=
 bindir=
 server_conf=
 cluster_conf=		# further configuration lines, for start_cluster
@@ -33,23 +31,25 @@ heading() { printf '\n== %s\n\n' "$*"; }
 say() { printf '%s\n' "$*" >&2; }
 die() { say "${0##*/}: $*"; exit 1; }
 
-# Settings of the caller's session must not decide what a throw-away cluster is
-# or which cluster a test reaches.
-forget_session() {
-	local name
-	for name in "${!PG@}"; do
-		[[ $name == PG_CONFIG ]] || unset "$name"
-	done
-	unset MAKEFLAGS MFLAGS MAKELEVEL CDPATH
-}
+# ------------------------------------------------------------------- results
 
-# count_tests LOG: prints "passed failed skipped" from TAP as prove -v shows it
-# and from pg_regress, which prints TAP since 16 and "test x ... ok" before.  A
-# file that skips as a whole counts as one; a TODO counts as skipped.
-# A program that dies after its last good test, or runs fewer than it planned,
-# has no "not ok": prove's summary tells.
+passed=0
+failed=0
+skipped=0
+summary=()
+unfinished=			# set by a script whose last line is the sum, until that is printed
+show=(cat)			# filter of what is shown of a stage
+marker=				# process that lives as long as a stage
+
+# count_tests LOG: prints "passed failed skipped": the sum that is its last line, or else from
+# TAP as prove -v shows it and from pg_regress, which prints TAP since 16 and "test x ... ok"
+# before.  A file that skips as a whole counts as one; a TODO counts as skipped.  A program that
+# dies after its last good test, or runs fewer than it planned, has no "not ok": prove's summary
+# tells.
 count_tests() {
 	awk '
+		{ sum = "" }
+		/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { sum = $1 " " $3 " " $5 }
 		tolower($0) ~ /^(not )?ok [0-9]+.*# (skip|todo)/ || /\.\. skipped(:|$)/ { skipped++; next }
 		/^ok [0-9]+/ || /^(test|    ) .*\.\.\. ok( |$)/ { passed++; next }
 		/^not ok [0-9]+/ || /^(test|    ) .*\.\.\. FAILED( |$)/ { failed++; next }
@@ -59,38 +59,96 @@ count_tests() {
 		}
 		silent && /Parse errors:/ { failed++ }
 		{ silent = 0 }
-		END { print passed + 0, failed + 0, skipped + 0 }
+		END { print sum ? sum : passed + 0 " " failed + 0 " " skipped + 0 }
 	' "$1"
 }
 
-# print_sum [MORE-FAILURES]: the last line of a test.
-# shellcheck disable=SC2154
-print_sum() {
-	printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$((failed + ${1:-0}))" "$skipped"
+# add_result TITLE PASSED FAILED SKIPPED NOTE
+add_result() {
+	summary+=("$(printf '%-44s %5d passed %4d failed %4d skipped  %s' "$@")")
+	passed=$((passed + $2)) failed=$((failed + $3)) skipped=$((skipped + $4))
 }
 
-# sum_at_end STATUS, for at_clean_up: also after die, who reads the last line must find a failure
-# there (and no sum at all after a signal).
-sum_at_end() {
-	[[ -z $finished && $1 != 129 && $1 != 130 && $1 != 143 ]] || return 0
-	print_sum 1
+# skip TITLE REASON, fail TITLE REASON: in place of a stage that cannot run.
+skip() {
+	heading "$1"
+	say "skipped: $2"
+	add_result "$1" 0 0 1 "$2"
+}
+
+fail() {
+	heading "$1"
+	say "$2"
+	add_result "$1" 0 1 0 "$2"
+}
+
+# What a script shows of a stage that failed, from its log.
+at_failure() { :; }
+
+# stage TITLE COMMAND...: a set of tests, shown while it runs.  None at all is a failure.  Output
+# goes to a file, not through a pipe: a server that a killed test left behind would keep that
+# open.
+stage() {
+	local title=$1 log=$work/stage.log begin=$SECONDS status=0 p f s shown
+	shift
+	heading "$title"
+	: >"$log"
+	sleep infinity &
+	marker=$!
+	tail -n +1 -s 0.1 --pid="$marker" -f "$log" | "${show[@]}" &
+	shown=$!
+	"$@" >>"$log" 2>&1 || status=$?
+	end_marker
+	wait "$shown" || true
+
+	read -r p f s < <(count_tests "$log")
+	if ((p + f + s == 0 || (status != 0 && f == 0))); then
+		say "$title: exit status $status after $p passed and $s skipped tests"
+		f=1
+	fi
+	((f == 0)) || at_failure "$log" || true
+	add_result "$title" "$p" "$f" "$s" "$((SECONDS - begin)) s"
+}
+
+end_marker() {
+	[[ -z $marker ]] || { kill "$marker"; wait "$marker"; } 2>/dev/null || true
+	marker=
+}
+
+# check TITLE COMMAND...: one test, which passes if the command succeeds.
+check() {
+	local title=$1
+	shift
+	if "$@" >"$work/check.log" 2>&1; then
+		echo "ok - $title"
+		passed=$((passed + 1))
+	else
+		tail -n 100 "$work/check.log" | sed 's/^/# /'
+		echo "not ok - $title"
+		failed=$((failed + 1))
+		return 1
+	fi
+}
+
+print_sum() { printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"; }
+
+# The end of a script whose last line is the sum; the exit status is 1 if anything failed.
+finish() {
+	((${#summary[@]} == 0)) || { heading Summary; printf '%s\n' "${summary[@]}"; }
+	print_sum
+	unfinished=
+	((failed == 0))
+	exit
 }
 
 # ----------------------------------------------- the folder, and its end
 
-# private_folder NAME FOLDER: one that the caller chose (by the setting NAME) to keep things in.
-# Root works there, so nobody else may reach it.
-private_folder() {
-	# shellcheck disable=SC2174
-	mkdir -p -m 700 -- "$2" || die "$1 is \"$2\", which cannot be made"
-	[[ -O $2 && $(stat -L -c %a -- "$2") == *00 ]] ||
-		die "$1 is \"$2\", which must be yours and nobody else's:" \
-			"take another folder, or change its owner and mode (chmod 700)"
-}
-
-# start_work: one folder holds everything, and is removed however we end.
+# start_work: one folder holds everything, and is removed however we end.  Settings of the
+# caller's session must not decide what a throw-away cluster is, or which one a test reaches.
 start_work() {
 	local parent=${TMPDIR:-/tmp}
+	# shellcheck disable=SC2046
+	unset $(compgen -v PG | grep -vx PG_CONFIG) MAKEFLAGS MFLAGS MAKELEVEL CDPATH
 	# Sockets lie in there, whose paths have room for 107 bytes, and SP_TEST_
 	# FILESYSTEMS separates paths by blanks.
 	if [[ $parent == *[[:space:]]* || ${#parent} -gt 50 ]]; then
@@ -116,16 +174,20 @@ choose_user() {
 		chown "$user:" "$work"
 	fi
 	as_user+=(env "HOME=$work" "USER=$user" "LOGNAME=$user" "TMPDIR=$work/tmp")
-	"${as_user[@]}" mkdir "$work/tmp" "$work/logs" "$work/build"
+	build=$work/build
+	mkdir_as_user "$work/tmp" "$work/logs" "$build"
+	cd /			# the user may not read where we were called
 }
 
-# run_job COMMAND...: in the build folder, as the unprivileged user, in the
-# background and in a session of its own.  A trap of this shell runs at once
-# while it waits (it would not during a foreground command), and then ends the
-# whole group.  Bash lets background commands ignore SIGINT; ours must not, as
-# tests of cancelling send it.
+mkdir_as_user() { "${as_user[@]}" mkdir -p -- "$@"; }
+
+# run_job COMMAND...: in the build folder, as the unprivileged user, in the background and in a
+# session of its own.  A trap of this shell runs at once while it waits (it would not during a
+# foreground command), and then ends the whole group.  Bash lets background commands ignore
+# SIGINT; ours must not, as tests of cancelling send it.
 start_job() {
-	(cd "$build" && exec env --default-signal=INT,QUIT setsid "${as_user[@]}" "$@") </dev/null &
+	(cd "${build:-$root}" && exec env --default-signal=INT,QUIT setsid "${as_user[@]}" "$@") \
+		</dev/null &
 	job=$!
 }
 
@@ -141,87 +203,73 @@ run_job() {
 	wait_job
 }
 
-# Processes that work somewhere below our folder: servers sit in their data
-# directory, builds and tests in the build folder.  Only our own do.
+# Processes that work somewhere below our folder: servers sit in their data directory, builds
+# and tests in the build folder.  Only our own do.
 our_processes() {
-	local entry directory
-	for entry in /proc/[0-9]*; do
-		directory=$(readlink "$entry/cwd" 2>/dev/null) || continue
-		[[ $directory != "$work" && $directory != "$work"/* ]] || printf '%s\n' "${entry#/proc/}"
-	done
+	find /proc -mindepth 2 -maxdepth 2 -name cwd \( -lname "$work" -o -lname "$work/*" \) \
+		-printf '%h\n' 2>/dev/null | sed 's|.*/||'
 }
 
-# An immediate shutdown (SIGQUIT) of every server, also those that a killed
-# test could not stop; SIGKILL for what is still there after three seconds.
+# A job may tidy up for a minute.  SIGQUIT is an immediate shutdown to servers that it left.
 end_processes() {
-	local file pid tries
-	[[ -z $job ]] || kill -TERM -- "-$job" 2>/dev/null || true
-	while IFS= read -r file; do
-		pid=$(sed -n 1p "$file" 2>/dev/null) || continue
-		[[ $pid =~ ^[0-9]+$ && $(readlink "/proc/$pid/cwd") == "$work"/* ]] || continue
-		kill -QUIT "$pid" 2>/dev/null || true
-	done < <(find "$work" -name postmaster.pid 2>/dev/null)
-	for ((tries = 0; tries < 30; tries++)); do
-		[[ -n $(our_processes) ]] || return 0
-		sleep 0.1
+	local signal processes tries
+	if [[ -n $job ]]; then
+		kill -TERM -- "-$job"
+		timeout 60 tail -s 0.1 --pid="$job" -f /dev/null
+		kill -KILL -- "-$job"
+		job=
+	fi
+	for signal in QUIT KILL; do
+		for ((tries = 0; tries < 30; tries++)); do
+			mapfile -t processes < <(our_processes)
+			((${#processes[@]} > 0)) || return 0
+			((tries > 0)) || kill "-$signal" "${processes[@]}"
+			sleep 0.1
+		done
 	done
-	for pid in $(our_processes); do
-		kill -KILL "$pid" 2>/dev/null || true
-	done
-	sleep 0.1
-}
+} 2>/dev/null
 
 # Further steps of a caller's own, before the folder goes.
 at_clean_up() { :; }
 
+# Also after die, who reads the last line of a test must find a failure there.
 clean_up() {
 	local status=$?
 	trap - EXIT
 	trap '' HUP INT TERM
 	set +e
-	if [[ -n $work ]]; then
-		end_processes
-		at_clean_up "$status"
-		[[ -z $installed ]] || make -s -C "$build" uninstall with_llvm=no \
-			"PG_CONFIG=$pg_config" >/dev/null 2>&1
-		cd /
-		rm -rf -- "$work"
+	end_marker
+	end_processes
+	at_clean_up
+	[[ -z $installed ]] || make -s -C "$build" uninstall with_llvm=no \
+		"PG_CONFIG=$pg_config" >/dev/null 2>&1
+	cd /
+	rm -rf -- "$work"
+	if [[ -n $unfinished && $status -lt 128 ]]; then
+		failed=$((failed + 1))
+		print_sum
 	fi
-	remove_temporary_settings
 	exit "$status"
 }
 
 # ------------------------------------------------------------------ the build
 
-# What a commit of this moment would hold: tracked and new files, no ignored
-# ones.  Without git, or outside of a checkout, all there is.
+# What a commit of this moment would hold: tracked and new files, no ignored ones.  Without git,
+# or outside of a checkout, all there is.  The checkout may belong to somebody else.
 list_sources() {
-	local file
-	# The checkout may belong to somebody else than who runs this.
-	git -c "safe.directory=$root" -C "$root" ls-files -z -co --exclude-standard 2>/dev/null |
-		while IFS= read -r -d '' file; do
-			[[ ! -e $root/$file && ! -L $root/$file ]] || printf '%s\0' "$file"
-		done >"$work/sources" || true
-	[[ -s $work/sources ]] ||
-		(cd "$root" && find . -name .git -prune -o ! -type d -print0) >"$work/sources"
+	git -c "safe.directory=$root" -C "$root" ls-files -z -co --exclude-standard 2>/dev/null ||
+		(cd "$root" && find . -name .git -prune -o ! -type d -print0)
 }
 
 pack_sources() {
-	list_sources
-	tar -C "$root" --null -T "$work/sources" -cf -
+	list_sources | tar -C "$root" --null -T - --ignore-failed-read -cf - 2>/dev/null
 }
 
-# unpack_sources FOLDER
+# unpack_sources FOLDER: the checkout may lie where the unprivileged user cannot read, and a
+# build must not leave files in it.
 unpack_sources() {
-	mkdir -p "$1"
-	pack_sources | tar -C "$1" --no-same-owner -xf -
-}
-
-# The checkout may lie where the unprivileged user cannot read, and a build
-# must not leave files in it: work on a copy.
-copy_sources() {
-	build=$work/build
-	pack_sources | "${as_user[@]}" tar -C "$build" -xf -
+	mkdir_as_user "$1"
+	pack_sources | "${as_user[@]}" tar -C "$1" --no-same-owner -xf -
 }
 
 # with_llvm=no: bitcode serves inlining only, and would need a matching clang.
@@ -236,50 +284,37 @@ build_extension() {
 		run_job cp -R "$pgtap_files/." "$work/stage$("$pg_config" --sharedir)/extension/"
 }
 
-# has_setting DATA_DIRECTORY NAME
-has_setting() { run_job "$bindir/postgres" -D "$1" -C "$2" >/dev/null 2>&1; }
+# has_setting NAME
+has_setting() { run_job "$bindir/postgres" -D "$work/data" -C "$1" >/dev/null 2>&1; }
 
-# Debian's servers up to 17 look for extensions below extension_destdir too,
-# later ones (18 and up) along a path.  Needs a data directory to ask with.
+# Debian's servers up to 17 look for extensions below extension_destdir too, later ones (18 and
+# up) along a path.  For another its own directory, until we end.
 stage_extension() {
-	local data=$1 share library
+	local share library
 	[[ -d $work/stage ]] || return 0		# prepare_installed
-	share=$work/stage$("$pg_config" --sharedir)
-	library=$work/stage$("$pg_config" --pkglibdir)
-	if has_setting "$data" extension_destdir; then
-		server_conf="extension_destdir = '$work/stage'"
-	elif has_setting "$data" extension_control_path; then
-		server_conf="extension_control_path = '$share:\$system'"
+	share=$("$pg_config" --sharedir)
+	library=$("$pg_config" --pkglibdir)
+	server_conf="dynamic_library_path = '$work/stage$library:\$libdir'"$'\n'
+	if has_setting extension_destdir; then
+		server_conf+="extension_destdir = '$work/stage'"
+	elif has_setting extension_control_path; then
+		server_conf+="extension_control_path = '$work/stage$share:\$system'"
 	else
-		install_into_server || return
-		return 0
+		server_conf=
+		if [[ -e $share/extension/pg_sync_probe.control ]]; then
+			say "This server finds extensions in $share only, which has a pg_sync_probe: remove it."
+			return 1
+		fi
+		say "This server finds extensions in $share only: installing there until the end."
+		installed=1
+		make -s -C "$build" install with_llvm=no "PG_CONFIG=$pg_config"
 	fi
-	server_conf+=$'\n'"dynamic_library_path = '$library:\$libdir'"
-}
-
-# For a server that can be told neither: its own directory, until we end.
-install_into_server() {
-	local extension_dir
-	extension_dir=$("$pg_config" --sharedir)/extension
-	if [[ -e $extension_dir/pg_sync_probe.control ]]; then
-		say "This server finds extensions in $extension_dir only, and that has a pg_sync_probe" \
-			"already: remove it first."
-		return 1
-	fi
-	if [[ ! -w $extension_dir || ! -w $("$pg_config" --pkglibdir) ]]; then
-		say "This server finds extensions in $extension_dir only, where $(id -un) may not write:" \
-			"run this as root."
-		return 1
-	fi
-	say "This server finds extensions in $extension_dir only: installing there until the end."
-	installed=1
-	make -s -C "$build" install with_llvm=no "PG_CONFIG=$pg_config"
 }
 
 # ---------------------------------------------------------------- the cluster
 
-# start_cluster [INITDB-ARGUMENT...]: a throw-away one that listens on a socket
-# in our folder only, and the environment with which every client reaches it.
+# start_cluster [INITDB-ARGUMENT...]: a throw-away one that listens on a socket in our folder
+# only, and the environment with which every client reaches it.
 start_cluster() {
 	local data=$work/data
 	mkdir_as_user "$work/socket"
@@ -288,7 +323,7 @@ start_cluster() {
 		cat "$work/logs/initdb.log" >&2
 		return 1
 	}
-	stage_extension "$data" || return
+	stage_extension || return
 	"${as_user[@]}" tee -a "$data/postgresql.conf" >/dev/null <<-EOF
 		listen_addresses = ''
 		unix_socket_directories = '$work/socket'
@@ -310,33 +345,22 @@ end_cluster() {
 	rm -rf -- "${work:?}/data"
 }
 
-mkdir_as_user() { "${as_user[@]}" mkdir -p -- "$@"; }
-
 # prepare demo|test|bench: from nothing to a private copy of the checkout.
 prepare() {
-	forget_session
 	start_work
 	require "$1"
 	bindir=$("$pg_config" --bindir)
 	choose_user
-	cd /			# the user may not read where we were called
-	copy_sources
+	unpack_sources "$build"
 }
 
 # prepare_installed: for an extension that the server has already.  Needs no development
 # package, so maybe no pg_config.
 prepare_installed() {
-	forget_session
 	start_work
 	choose_server
-	if [[ -x $pg_config ]]; then
-		bindir=$("$pg_config" --bindir)
-	else
-		bindir=$(dirname "$(realpath "$(command -v postgres)")") || true
-	fi
+	bindir=$("$pg_config" --bindir 2>/dev/null) ||
+		bindir=$(dirname "$(realpath "$(command -v postgres || echo "$pg_config")")")
 	[[ -x $bindir/postgres ]] || die "there is no PostgreSQL server"
-	major=$("$bindir/postgres" --version | sed 's/^[^0-9]*\([0-9]*\).*/\1/')
 	choose_user
-	cd /
-	build=$work/build
 }

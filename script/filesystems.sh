@@ -1,15 +1,15 @@
 # shellcheck shell=bash
-# File systems to try a probe on: ext4, xfs, btrfs in sparse files behind loop
-# devices, a ZFS pool by zfs-fuse, tmpfs.  All below one folder, all gone when
-# release_filesystems returns.
+# File systems to try a probe on: ext4, xfs, btrfs in sparse files behind loop devices, a ZFS
+# pool by zfs-fuse, tmpfs; and for tests of evidence those whose syncs, names, sizes or owners
+# are not as they should be.  All below one folder, all gone when release_filesystems returns.
 #
-# To be sourced, by root; fs_image_size, fs_image_written and fs_names may be
-# set before prepare_filesystems.  What this machine cannot do (no loop devices in a
-# container, no mkfs.btrfs, ...) is left out and said.
+# To be sourced, by root; fs_image_size, fs_image_written and fs_names may be set before
+# prepare_filesystems.  What this machine cannot do (no loop devices in a container, no
+# mkfs.btrfs, ...) is left out and said.
 #
 #	enter_private_mounts "$0" "$@"		# first of all; does not return the first time
 #	prepare_filesystems FOLDER USER		# sets SP_TEST_FILESYSTEMS="ext4=/path xfs=/path ..."
-#	prepare_evidence_filesystems USER	# sets SP_TEST_EVIDENCE, see there
+#	prepare_evidence_filesystems USER	# sets SP_TEST_EVIDENCE="nobarrier=/path ..."
 #	release_filesystems
 
 fs_image_size=600M		# always in M
@@ -34,8 +34,7 @@ enter_private_mounts() {
 # Runs a command with a limit and without a word; what it said is kept.
 fs_try() { timeout -k 5 "$fs_seconds" "$@" >>"$fs_folder/log" 2>&1 </dev/null; }
 
-# fs_mount DIRECTORY ARGUMENTS...: mounts, and remembers for the end; before, as
-# a signal may come in between.
+# fs_mount DIRECTORY ARGUMENTS...: remembers for the end before, as a signal may come in between.
 fs_mount() {
 	local directory=$1
 	shift
@@ -54,12 +53,11 @@ make_image() {
 	fi
 }
 
-# loop_attribute IMAGE NAME: where sysfs has it, of the device of a mounted image.
-loop_attribute() {
+# attribute_of IMAGE NAME: where sysfs has it, of the loop device of a mounted image.
+attribute_of() {
 	local device
-	device=$(timeout -k 5 "$fs_seconds" losetup -n -O NAME -j "$1" \
-		2>>"$fs_folder/log" </dev/null) || return
-	[[ -n $device ]] && printf '/sys/class/block/%s/%s\n' "${device##*/}" "$2"
+	device=$(losetup -n -O NAME -j "$1") && [[ -n $device ]] || return
+	printf '/sys/class/block/%s/%s\n' "${device##*/}" "$2"
 }
 
 # set_attribute FILE VALUE: for a write that could wait for the device.
@@ -72,7 +70,7 @@ set_attribute() {
 # with the wrong one.  Old kernels have none.
 use_write_back() {
 	local attribute
-	attribute=$(loop_attribute "$1" queue/write_cache) || return
+	attribute=$(attribute_of "$1" queue/write_cache) || return
 	[[ ! -e $attribute ]] || set_attribute "$attribute" "write back"
 }
 
@@ -80,28 +78,19 @@ use_write_back() {
 # mount -o loop lets go of the loop device by itself with the unmount.
 make_image_filesystem() {
 	local name=$1 type=${2:-$1} image=$fs_folder/$1.img
-	make_image "$image" || return
-	fs_try "mkfs.$type" -q "$image" || return
-	fs_mount "$fs_folder/$name" -t "$type" -o loop "$image" || return
-	use_write_back "$image"
+	make_image "$image" && fs_try "mkfs.$type" -q "$image" &&
+		fs_mount "$fs_folder/$name" -t "$type" -o loop "$image" && use_write_back "$image"
 }
 
-make_ext4() { make_image_filesystem ext4; }
-make_xfs() { make_image_filesystem xfs; }
-make_btrfs() { make_image_filesystem btrfs; }
-make_tmpfs() { fs_mount "$fs_folder/tmpfs" -t tmpfs -o "size=$fs_image_size" tmpfs; }
-
 # A zfs-fuse of our own, next to one that may run already: it locks and listens
-# in two fixed directories, which are covered here.
+# in two fixed directories, which are covered here, and mounts its statistics in a third.
 make_zfs() {
 	local directory pool=sync_probe_$$ tries
 	command -v zfs-fuse >/dev/null && [[ -c /dev/fuse ]] || return
-	for directory in /run/lock/zfs /run/zfs; do
+	for directory in /run/lock/zfs /run/zfs /zfs-kstat; do
 		[[ -d $directory ]] || fs_directories+=("$directory")
-		fs_mount "$directory" -t tmpfs -o size=1M tmpfs || return
+		[[ $directory == /zfs-kstat ]] || fs_mount "$directory" -t tmpfs -o size=1M tmpfs || return
 	done
-	# It mounts its statistics there, unasked.
-	[[ -d /zfs-kstat ]] || fs_directories+=(/zfs-kstat)
 	fs_mounts+=(/zfs-kstat "$fs_folder/zfs")
 	zfs-fuse --no-daemon >>"$fs_folder/log" 2>&1 </dev/null &
 	fs_zfs_daemon=$!
@@ -109,10 +98,10 @@ make_zfs() {
 		[[ ! -S /run/zfs/zfs_socket ]] || break
 		sleep 0.1
 	done
-	make_image "$fs_folder/zfs.img" || return
 	mkdir -p "$fs_folder/zfs"
-	fs_try zpool create -o cachefile=none -m "$fs_folder/zfs" "$pool" "$fs_folder/zfs.img" || return
-	fs_try mountpoint "$fs_folder/zfs"
+	make_image "$fs_folder/zfs.img" && fs_try zpool create -o cachefile=none \
+		-m "$fs_folder/zfs" "$pool" "$fs_folder/zfs.img" && fs_try mountpoint "$fs_folder/zfs" ||
+		{ end_zfs; return 1; }
 }
 
 # Nobody needs the pool again, and zfs-fuse takes its time over SIGTERM.
@@ -123,151 +112,106 @@ end_zfs() {
 	fs_zfs_daemon=
 }
 
-# give OWNER PATH: to the tests alone.
-give() {
-	chown "$1:" "$2"
-	chmod u=rwX,go= "$2"
+# make_with_attribute NAME ATTRIBUTE VALUE USUAL: the setting outlives the mount, and the next
+# user of the loop device would get it: it is noted before it is made, whatever happens.
+make_with_attribute() {
+	local attribute
+	make_image_filesystem "$1" ext4 && attribute=$(attribute_of "$fs_folder/$1.img" "$2") &&
+		[[ -e $attribute ]] || return
+	fs_attributes+=("$4" "$attribute")
+	set_attribute "$attribute" "$3"
 }
 
-# prepare_filesystems FOLDER USER
-prepare_filesystems() {
-	local owner=$2 name absent=()
-	export SP_TEST_FILESYSTEMS=
-	fs_folder=$1
-	mkdir -p "$fs_folder"
-	if [[ -z ${SP_PRIVATE_MOUNTS:-} ]]; then
-		echo "No file systems can be mounted here (needs root and a mount namespace)." >&2
-		return
-	fi
-	for name in $fs_names; do
-		if declare -F "make_$name" >/dev/null && "make_$name"; then
-			give "$owner" "$fs_folder/$name"
-			SP_TEST_FILESYSTEMS+="${SP_TEST_FILESYSTEMS:+ }$name=$fs_folder/$name"
+# make_node NAME: fsync() on a descriptor of the device of another one makes that flush, without
+# a write, and needs no more than to read.  In a file system of our own, as that of our folder
+# may refuse device nodes.
+make_node() {
+	local node=$fs_folder/devices/$1 attribute number
+	attribute=$(attribute_of "$fs_folder/${1%_device}.img" dev) && number=$(<"$attribute") || return
+	mountpoint -q "$fs_folder/devices" ||
+		fs_mount "$fs_folder/devices" -t tmpfs -o size=1M,mode=0755 tmpfs || return
+	fs_try mknod -m 0600 "$node" b "${number%:*}" "${number#*:}" && fs_try head -c 1 "$node"
+}
+
+# make_filesystem NAME USER: or what else has a name here; sets path.  Other names have a function
+# of the caller's.
+make_filesystem() {
+	local name=$1 odd=$'odd "name\\ \303\050\n'
+	path=$fs_folder/$name
+	case $name in
+		ext4 | xfs | btrfs) make_image_filesystem "$name" ;;
+		tmpfs) fs_mount "$path" -t tmpfs -o "size=$fs_image_size" tmpfs ;;
+		nobarrier) make_image_filesystem nobarrier ext4 &&
+			fs_try mount -o remount,nobarrier "$path" ;;
+		write_through)
+			make_with_attribute "$name" queue/write_cache "write through" "write back" ;;
+		no_iostats) make_with_attribute "$name" queue/iostats 0 1 ;;
+		# whatever a name may hold, not all of it valid in any encoding; given out is a plain one
+		odd_name) make_image_filesystem "$odd" ext4 && ln -s "$odd" "$path" ;;
+		# not all suites have room for files of their usual size
+		small) fs_mount "$path" -t tmpfs -o size=64M tmpfs ;;
+		# writes fail long before the file system says that it is full
+		quota) make_image_filesystem quota btrfs && fs_try btrfs quota enable "$path" &&
+			fs_try btrfs qgroup limit 40M "$path" ;;
+		# a directory that is not the tests' own, in one that is; its group may write
+		foreign) mkdir -p "$path/pg_wal" && chgrp "$(id -g "$2")" "$path/pg_wal" &&
+			chmod 0770 "$path/pg_wal" ;;
+		*_device) path=$fs_folder/devices/$name && make_node "$name" ;;
+		# only root may ask zfs-fuse; who else may, may do anything with our pool
+		zfs_tools) path=/run/zfs/zfs_socket && [[ -n $fs_zfs_daemon && -S $path ]] ;;
+		*) declare -F "make_$name" >/dev/null && "make_$name" ;;
+	esac
+}
+
+# make_filesystems USER NAME...: for that user alone; sets made="NAME=PATH ...".
+make_filesystems() {
+	local owner=$1 name path absent=()
+	shift
+	made=
+	[[ -n ${SP_PRIVATE_MOUNTS:-} ]] || set --
+	for name; do
+		if make_filesystem "$name" "$owner"; then
+			chown "$owner:" "$path"
+			chmod u=rwX,go= "$path"
+			made+="${made:+ }$name=$path"
 		else
 			absent+=("$name")
-			[[ $name != zfs ]] || end_zfs
 		fi
 	done
 	((${#absent[@]} == 0)) || echo "Not possible here: ${absent[*]}." >&2
 }
 
-# ------------------------------------------ for tests of evidence only
-#
-# File systems whose syncs, names, sizes or owners are not as they should be.
-
-make_nobarrier() {
-	make_image_filesystem nobarrier ext4 || return
-	fs_try mount -o remount,nobarrier "$fs_folder/nobarrier"
+prepare_filesystems() {
+	fs_folder=$1
+	mkdir -p "$fs_folder"
+	[[ -n ${SP_PRIVATE_MOUNTS:-} ]] ||
+		echo "No file systems can be mounted here (needs root and a mount namespace)." >&2
+	# shellcheck disable=SC2086
+	make_filesystems "$2" $fs_names
+	export SP_TEST_FILESYSTEMS=$made
 }
 
-# make_with_attribute NAME ATTRIBUTE VALUE USUAL
-# The setting outlives the mount, and the next user of the loop device would get
-# it: it is noted before it is made, whatever happens in between.
-make_with_attribute() {
-	local attribute
-	make_image_filesystem "$1" ext4 || return
-	attribute=$(loop_attribute "$fs_folder/$1.img" "$2") || return
-	[[ -e $attribute ]] || return
-	fs_attributes+=("$4" "$attribute")
-	set_attribute "$attribute" "$3"
-}
-
-make_write_through() {
-	make_with_attribute write_through queue/write_cache "write through" "write back"
-}
-
-make_no_iostats() { make_with_attribute no_iostats queue/iostats 0 1; }
-
-# Whatever a name may hold, not all of it valid in any encoding; the path that
-# is given out is a plain one.
-make_odd_name() {
-	local name=$'odd "name\\ \303\050\n'
-	make_image_filesystem "$name" ext4 || return
-	ln -s "$name" "$fs_folder/odd_name"
-}
-
-# Where not all suites have room for files of their usual size.
-make_small() { fs_mount "$fs_folder/small" -t tmpfs -o size=64M tmpfs; }
-
-# Where writes fail long before the file system says that it is full.
-make_quota() {
-	make_image_filesystem quota btrfs || return
-	fs_try btrfs quota enable "$fs_folder/quota" || return
-	fs_try btrfs qgroup limit 40M "$fs_folder/quota"
-}
-
-# A directory that is not the tests' own, in one that is; its group may write.
-make_foreign() {
-	mkdir -p "$fs_folder/foreign/pg_wal" &&
-		chgrp "$(id -g "$fs_owner")" "$fs_folder/foreign/pg_wal" && chmod 0770 "$fs_folder/foreign/pg_wal"
-}
-
-# make_node NAME IMAGE: fsync() on a descriptor of the device itself makes it
-# flush, without a write, and needs no more than to read.  In a file system of
-# our own, as that of our folder may refuse device nodes.
-make_node() {
-	local node=$fs_folder/devices/$1 attribute number
-	attribute=$(loop_attribute "$2" dev) || return
-	number=$(<"$attribute") || return
-	mountpoint -q "$fs_folder/devices" ||
-		fs_mount "$fs_folder/devices" -t tmpfs -o size=1M,mode=0755 tmpfs || return
-	fs_try mknod -m 0600 "$node" b "${number%:*}" "${number#*:}" || return
-	fs_try head -c 1 "$node"
-}
-
-make_ext4_device() { make_node ext4_device "$fs_folder/ext4.img"; }
-make_nobarrier_device() { make_node nobarrier_device "$fs_folder/nobarrier.img"; }
-
-# Only root may ask zfs-fuse; who else may, may do anything with our pool.
-make_zfs_tools() { [[ -n $fs_zfs_daemon && -S /run/zfs/zfs_socket ]]; }
-
-# prepare_evidence_filesystems USER: after prepare_filesystems.  Sets
-# SP_TEST_EVIDENCE="nobarrier=/path nobarrier_device=/path ...".
 prepare_evidence_filesystems() {
-	local fs_owner=$1 name path absent=()
-	export SP_TEST_EVIDENCE=
-	[[ -n ${SP_PRIVATE_MOUNTS:-} ]] || return 0
-	for name in nobarrier write_through no_iostats odd_name small quota foreign \
-		ext4_device nobarrier_device zfs_tools; do
-		case $name in
-			*_device) path=$fs_folder/devices/$name ;;
-			zfs_tools) path=/run/zfs/zfs_socket ;;
-			*) path=$fs_folder/$name ;;
-		esac
-		if "make_$name"; then
-			give "$fs_owner" "$path"
-			SP_TEST_EVIDENCE+="${SP_TEST_EVIDENCE:+ }$name=$path"
-		else
-			absent+=("$name")
-		fi
-	done
-	((${#absent[@]} == 0)) || echo "For tests of evidence, not possible here: ${absent[*]}." >&2
+	make_filesystems "$1" nobarrier write_through no_iostats odd_name small quota foreign \
+		ext4_device nobarrier_device zfs_tools
+	export SP_TEST_EVIDENCE=$made
 }
 
-# While the device is ours: after the unmount it may be anybody's.
-restore_attributes() {
+# Nothing may use the file systems any more.  Attributes first: after the unmount the device may
+# be anybody's.  Last mounted, first unmounted; a lazy unmount is for what a hanging process
+# still holds.
+release_filesystems() {
 	local i
+	[[ -n $fs_folder ]] || return 0
 	for ((i = 0; i < ${#fs_attributes[@]}; i += 2)); do
 		set_attribute "${fs_attributes[i + 1]}" "${fs_attributes[i]}" ||
 			echo "${fs_attributes[i + 1]} could not be set back to \"${fs_attributes[i]}\"." >&2
 	done
-	fs_attributes=()
-}
-
-# ------------------------------------------------------------------- the end
-
-# Nothing may use the file systems any more.  Last mounted, first unmounted; a
-# lazy unmount is for what a hanging process still holds.
-release_filesystems() {
-	local i
-	[[ -n $fs_folder ]] || return 0
-	restore_attributes
 	end_zfs
 	for ((i = ${#fs_mounts[@]} - 1; i >= 0; i--)); do
 		fs_try umount "${fs_mounts[i]}" || fs_try umount -l "${fs_mounts[i]}" || true
 	done
-	fs_mounts=()
 	((${#fs_directories[@]} == 0)) || rmdir "${fs_directories[@]}" 2>/dev/null || true
-	fs_directories=()
+	fs_attributes=() fs_mounts=() fs_directories=()
 	unset SP_TEST_FILESYSTEMS SP_TEST_EVIDENCE
 }
