@@ -74,7 +74,8 @@ ORDER BY c.relname;
 SELECT p.proname
 FROM pg_proc p
 WHERE p.pronamespace IN ('sync_probe'::regnamespace, 'sync_probe_internal'::regnamespace)
-  AND (p.proconfig IS NULL OR NOT 'search_path=pg_catalog, pg_temp' = ANY (p.proconfig));
+  AND (p.proconfig IS NULL OR NOT 'search_path=pg_catalog, pg_temp' = ANY (p.proconfig))
+ORDER BY p.proname;
 
 -- settings
 SELECT FROM sync_probe.running; -- loads the library

@@ -68,7 +68,7 @@ RESET search_path;
 DROP DOMAIN public.name, public.jsonb;
 DROP FUNCTION public._sql_bench_plan;
 DROP PROCEDURE public.run_workload;
-SELECT workload, settings, transactions, clients, rows, username = current_user AS own
+SELECT workload, settings, transactions, clients, rows
 FROM sync_probe.workload_results;
 DELETE FROM sync_probe.workload_results;
 

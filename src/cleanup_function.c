@@ -173,7 +173,7 @@ drop_leftover_schemas(void)
 								 GUC_ACTION_SAVE, true, 0, false);
 	sp_spi_connect();
 	enable_timeout_after(drop_timer(), SCHEMAS_MAX_S * 1000);
-	foreach(cell, sp_schema_leftovers(false, CurrentMemoryContext))
+	foreach(cell, sp_schema_leftovers(false))
 	{
 		if (is_out_of_time())
 			note_left(&schemas, lfirst(cell), NULL);
@@ -193,7 +193,9 @@ drop_leftover_schemas(void)
  * that were restored.  On a standby and in a read-only transaction, schemas are not
  * dropped.
  */
-SP_FUNCTION(sync_probe_cleanup, "-> int4")
+PG_FUNCTION_INFO_V1(sync_probe_cleanup);
+Datum
+sync_probe_cleanup(PG_FUNCTION_ARGS)
 {
 	int			removed = 0;
 	ListCell   *cell;

@@ -175,16 +175,6 @@ sp_xact_completion_count(void)
 #endif
 
 /*
- * Can a role SET ROLE to another role?  Since PostgreSQL 16 (3d14e171e9e), membership
- * alone does not allow this.
- */
-#if PG_VERSION_NUM >= 160000
-#define sp_can_act_as(member, role) member_can_set_role(member, role)
-#else
-#define sp_can_act_as(member, role) is_member_of_role(member, role)
-#endif
-
-/*
  * The number of reserved connections.  PostgreSQL 16 (6e2775e4d4e) added
  * reserved_connections; these count as reserved for roles with
  * pg_use_reserved_connections, too.

@@ -37,7 +37,9 @@ steps_of(double fraction, int all)
 /*
  * sync_probe.bar(fraction float8, width integer) RETURNS text
  */
-SP_FUNCTION(sync_probe_bar, "float8, int4 -> text STRICT")
+PG_FUNCTION_INFO_V1(sync_probe_bar);
+Datum
+sync_probe_bar(PG_FUNCTION_ARGS)
 {
 	double		fraction = PG_GETARG_FLOAT8(0);
 	int			width = Min(PG_GETARG_INT32(1), MAX_WIDTH);

@@ -3,32 +3,41 @@
  * child_process.c
  *		Run another program from a backend, and keep serving interrupts.
  *
- * One loop reads output, serves interrupts, checks the time, and polls for the end of
- * the child.  It must poll: a backend leaves SIGCHLD at its default, and a child may
- * close its outputs and go on, or leave them to its own children.
+ * One loop serves interrupts, checks the time, and polls for the end of the program.  It must
+ * poll: a backend leaves SIGCHLD at its default.
  *
- * sp_child_poll() is one round of such a loop without the wait, for a caller that does
- * something else meanwhile.
+ * Between fork() and execve() the child is a copy of this backend, with its connection, shared
+ * memory and exit handlers.  There it may only make system calls: no ereport, no palloc, no
+ * exit().
  *
- * It must not: fork, which has its own rules (child_exec.c), or interpret the output
- * (child_output.c).
+ * It must not: interpret the output.
  *
  *-------------------------------------------------------------------------
  */
-#include "common/child_process_internal.h"
+#include "common/child_process.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#endif
 
-#include "common/common.h"
+#include "common/file_perm.h"
+#include "common/file_utils.h"
 #include "miscadmin.h"
+#include "storage/fd.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
 
+#include "common/common.h"
 #include "compat.h"
 
-/* An overdue child gets SIGTERM, then SIGKILL, and is then abandoned. */
+/* An overdue program gets SIGTERM, then SIGKILL, and is then abandoned. */
 #define TERM_GRACE_MS	1000
 #define KILL_GRACE_MS	2000
 
@@ -36,42 +45,16 @@
 #define QUICK_TERM_GRACE_MS	200
 #define QUICK_KILL_GRACE_MS	1000
 
-/* The maximum wait between two polls for the end of the child. */
-#define MAX_WAIT_MS	100
+/* The maximum wait between two polls for the end of the program. */
+#define MAX_WAIT_MS		10
 
-/*
- * How often streams are read.  A wake-up for each block would take processor time from
- * the child.  If a stream had half of the smallest FIFO size, it is read again at once.
- */
-#define STREAMS_WAIT_MS	20
-#define STREAM_IS_FAST	(32 * 1024)
+#define MAX_OUTPUT		(1024 * 1024)
 
-/* What a poll reads of an output at most, in calls of read(): as much as a pipe holds. */
-#define READS_PER_POLL	8
+/* Without close_range(), higher descriptors are not closed. */
+#define MAX_FD_LOOP		65536
 
-struct sp_child
-{
-	const sp_child_program *program;
-	sp_child_result *result;
-	pid_t		pid;			/* 0 unless it runs */
-	sp_child_fds fds;
-	sp_child_output outputs[SP_N_OUTPUTS];
-	bool		has_fast_stream;
-	WaitEventSet *wait_set;		/* NULL: to be created for the open outputs */
-	uint32		wait_event;
-	int			last_signal;	/* 0 before it is overdue */
-	int64		deadline_ms;
-	int64		pause_ms;		/* between polls when both outputs are closed */
-	bool		sigchld_changed;
-	struct sigaction old_sigchld;
-	bool		finished;		/* it has ended, and its output is read */
-};
-
-/*
- * Children that did not end in time.  A later run reaps them.  If there are more, they
- * stay zombies until this backend ends.
- */
-static pid_t abandoned[16];
+/* As shells have it. */
+#define CANNOT_EXECUTE	127
 
 static int64
 now_ms(void)
@@ -79,31 +62,227 @@ now_ms(void)
 	return sp_monotonic_ns() / 1000000;
 }
 
-/* ---------------------------------------------------------------------- start */
+/* -------------------------------------------------------- between fork and exec */
 
-/* Another module may have set a SIGCHLD handler that reaps our child. */
+/* An ignored signal stays ignored after the exec. */
 static void
-set_sigchld(sp_child *child)
+reset_signal_actions(bool is_insistent)
 {
 	struct sigaction action = {.sa_handler = SIG_DFL};
 
-	child->sigchld_changed = sigaction(SIGCHLD, &action, &child->old_sigchld) == 0;
+	for (int signal_number = 1; signal_number < NSIG; signal_number++)
+		(void) sigaction(signal_number, &action, NULL);
+	if (!is_insistent)
+		return;
+	action.sa_handler = SIG_IGN;
+	(void) sigaction(SIGINT, &action, NULL);
+	(void) sigaction(SIGTERM, &action, NULL);
+}
+
+/*
+ * Mark all but the standard descriptors close-on-exec.  Most descriptors of a backend
+ * are, but not the files of tables, and perhaps not those of other modules.
+ */
+static void
+close_others_at_exec(void)
+{
+	struct rlimit limit;
+
+#if defined(__linux__) && defined(SYS_close_range)
+	const unsigned int close_range_cloexec = 1U << 2;
+
+	if (syscall(SYS_close_range, 3U, ~0U, close_range_cloexec) == 0)
+		return;
+#endif
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > MAX_FD_LOOP)
+		limit.rlim_cur = MAX_FD_LOOP;
+	for (int fd = 3; fd < (int) limit.rlim_cur; fd++)
+		(void) fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+/* All signals are blocked, so that no handler of the server runs; pending ones wait. */
+static void
+become_program(const sp_child_program *program, int input, const int *outputs, pid_t parent)
+{
+	const char *words;
+	sigset_t	none;
+
+	reset_signal_actions(program->is_insistent);
+#ifdef PR_SET_PDEATHSIG
+	/* a backend that ends by SIGKILL or _exit() cannot end its child itself */
+	(void) prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(CANNOT_EXECUTE);
+#endif
+	/* they are above 2: a server has its standard descriptors open */
+	if (dup2(input, STDIN_FILENO) < 0 || dup2(outputs[0], STDOUT_FILENO) < 0 ||
+		dup2(outputs[1], STDERR_FILENO) < 0)
+		_exit(CANNOT_EXECUTE);
+	close_others_at_exec();
+	sigemptyset(&none);
+	(void) sigprocmask(SIG_SETMASK, &none, NULL);
+	if (program->in_child)
+		program->in_child(program->context);
+	(void) execve(program->path, program->argv, program->envp);
+	words = strerror(errno);
+	if (write(STDERR_FILENO, "could not be executed: ", 23) < 0 ||
+		write(STDERR_FILENO, words, strlen(words)) < 0)
+		_exit(CANNOT_EXECUTE);
+	_exit(CANNOT_EXECUTE);
+}
+
+/* Negative after an error. */
+static pid_t
+fork_program(const sp_child_program *program, int input, const int *outputs)
+{
+	pid_t		parent = getpid();
+	pid_t		pid;
+	sigset_t	all;
+	sigset_t	before;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	if (pid == 0)
+		become_program(program, input, outputs, parent);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return pid;
+}
+
+/* ---------------------------------------------------------------------- files */
+
+/*
+ * A file without a name in the server's directory of temporary files.  -1 after an error.  If
+ * the server crashes before the name is gone, it removes the file when it starts.
+ */
+static int
+open_output(void)
+{
+	char		path[MAXPGPATH];
+	int			fd;
+
+	if (MakePGDirectory("base/" PG_TEMP_FILES_DIR) != 0 && errno != EEXIST)
+		return -1;
+	snprintf(path, sizeof(path), "base/" PG_TEMP_FILES_DIR "/" PG_TEMP_FILE_PREFIX "_sync_probe.%d.output",
+			 MyProcPid);
+	/* the child appends, and this process reads at positions of its own */
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
+	if (fd >= 0)
+		(void) unlink(path);
+	return fd;
 }
 
 static void
-start_child(sp_child *child)
+close_files(sp_child *child)
 {
-	const sp_child_program *program = child->program;
-
-	child->pid = sp_start_program(program, &child->fds);
-	for (int i = 0; i < program->nstreams; i++)
-		child->fds.stream[i] = program->open_stream(program->context, child->pid, i);
-	sp_execute_program(&child->fds);
-	child->deadline_ms = child->program->timeout_ms > 0 ?
-		now_ms() + child->program->timeout_ms : PG_INT64_MAX;
+	for (int i = 0; i < 2; i++)
+	{
+		if (child->files[i] < 0)
+			continue;
+		(void) close(child->files[i]);
+		ReleaseExternalFD();
+		child->files[i] = -1;
+	}
 }
 
-/* -------------------------------------------------------------------- waiting */
+static off_t
+size_of(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 ? status.st_size : 0;
+}
+
+/* What the file holds from there on, with a NUL behind it. */
+static char *
+read_output(int fd, off_t position)
+{
+	Size		length = Min(Max(size_of(fd) - position, 0), MAX_OUTPUT);
+	char	   *text = palloc(length + 1);
+	ssize_t		got = length > 0 ? pread(fd, text, length, position) : 0;
+
+	text[Max(got, 0)] = '\0';
+	return text;
+}
+
+/* The next write goes to the end, which is the beginning then. */
+static void
+discard_excess(int fd)
+{
+	if (size_of(fd) > MAX_OUTPUT && ftruncate(fd, 0) != 0)
+		elog(LOG, "could not truncate an output of a program: %m");
+}
+
+char *
+sp_child_new_lines(sp_child *child, off_t *position)
+{
+	int			fd = child->files[1];
+	char	   *text;
+	char	   *newline;
+
+	if (size_of(fd) < *position)
+		*position = 0;
+	text = read_output(fd, *position);
+	newline = strrchr(text, '\n');
+	*(newline ? newline + 1 : text) = '\0';
+	*position += strlen(text);
+	return text;
+}
+
+/* ---------------------------------------------------------------------- start */
+
+/* The error of a start that has failed, with errno. */
+static void
+start_failed(sp_child *child, const char *message)
+{
+	int			saved_errno = errno;
+
+	close_files(child);
+	errno = saved_errno;
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+			 errmsg("could not run \"%s\"", child->program->path),
+			 errdetail("%s: %m.", message)));
+}
+
+static void
+open_files(sp_child *child)
+{
+	for (int i = 0; i < 2; i++)
+	{
+		if (!AcquireExternalFD())
+		{
+			errno = EMFILE;
+			start_failed(child, "Too many files are open in this session");
+		}
+		child->files[i] = open_output();
+		if (child->files[i] < 0)
+		{
+			ReleaseExternalFD();
+			start_failed(child, "Could not create a temporary file");
+		}
+	}
+}
+
+void
+sp_child_start(sp_child *child, const sp_child_program *program)
+{
+	int			input;
+
+	*child = (sp_child) {.program = program, .files = {-1, -1}};
+	open_files(child);
+	input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (input < 0)
+		start_failed(child, "Could not open \"/dev/null\"");
+	child->pid = fork_program(program, input, child->files);
+	(void) close(input);
+	if (child->pid < 0)
+		start_failed(child, "Could not fork");
+	child->runs = true;
+	child->deadline_ms = program->timeout_ms > 0 ? now_ms() + program->timeout_ms : PG_INT64_MAX;
+}
+
+/* ------------------------------------------------------------------------ end */
 
 /* 1: the process has ended, 0: not yet, -1: it is not a child of this process. */
 static int
@@ -117,188 +296,14 @@ reap(pid_t pid, int *status)
 	return ended > 0 ? 1 : (int) ended;
 }
 
-static void
-abandon(pid_t pid)
-{
-	for (size_t i = 0; i < lengthof(abandoned); i++)
-	{
-		if (abandoned[i] == 0)
-		{
-			abandoned[i] = pid;
-			return;
-		}
-	}
-}
-
-static void
-reap_abandoned(void)
-{
-	int			status;
-
-	for (size_t i = 0; i < lengthof(abandoned); i++)
-	{
-		if (abandoned[i] != 0 && reap(abandoned[i], &status) != 0)
-			abandoned[i] = 0;
-	}
-}
-
+/* Serves no interrupts, since it is called while they are served.  signal_number 0: none. */
 static bool
-has_ended(sp_child *child)
-{
-	int			ended = reap(child->pid, &child->result->status);
-
-	if (ended == 0)
-		return false;
-	child->pid = 0;
-	if (ended < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_SYSTEM_ERROR),
-				 errmsg("could not wait for process of \"%s\": %m", child->program->path)));
-	return true;
-}
-
-/* End an overdue child.  False if SIGKILL did not end it. */
-static bool
-end_if_overdue(sp_child *child)
-{
-	int64		now = now_ms();
-
-	if (now < child->deadline_ms)
-		return true;
-	child->result->timed_out = true;
-	if (child->last_signal == SIGKILL)
-		return false;
-	child->last_signal = child->last_signal == 0 ? SIGTERM : SIGKILL;
-	child->deadline_ms = now + (child->last_signal == SIGTERM ? TERM_GRACE_MS : KILL_GRACE_MS);
-	child->pause_ms = 1;
-	(void) kill(child->pid, child->last_signal);
-	return true;
-}
-
-static void
-make_wait_set(sp_child *child)
-{
-	WaitEventSet *set = sp_wait_event_set_new(SP_N_OUTPUTS + 2);
-
-	child->wait_set = set;
-	AddWaitEventToSet(set, WL_LATCH_SET, PGINVALID_SOCKET, MyLatch, NULL);
-	if (IsUnderPostmaster)
-		AddWaitEventToSet(set, WL_EXIT_ON_PM_DEATH, PGINVALID_SOCKET, NULL, NULL);
-	for (int i = 0; i < SP_N_OUTPUTS; i++)
-	{
-		if (*child->outputs[i].fd >= 0)
-			AddWaitEventToSet(set, WL_SOCKET_READABLE, *child->outputs[i].fd, NULL,
-							  &child->outputs[i]);
-	}
-}
-
-static void
-free_wait_set(sp_child *child)
-{
-	if (child->wait_set)
-		FreeWaitEventSet(child->wait_set);
-	child->wait_set = NULL;
-}
-
-/*
- * The maximum wait for the next event.  A child that has closed its outputs usually
- * ends at once, so it is polled soon.
- */
-static long
-wait_ms(sp_child *child)
-{
-	int64		max_ms = MAX_WAIT_MS;
-
-	if (*child->outputs[0].fd < 0 && *child->outputs[1].fd < 0)
-	{
-		max_ms = child->pause_ms;
-		child->pause_ms = Min(child->pause_ms * 2, MAX_WAIT_MS);
-	}
-	if (child->fds.nstreams > 0)
-		max_ms = Min(max_ms, child->has_fast_stream ? 1 : STREAMS_WAIT_MS);
-	return (long) Max(1, Min(max_ms, child->deadline_ms - now_ms()));
-}
-
-static void
-read_streams(sp_child *child)
-{
-	child->has_fast_stream = false;
-	for (int i = 0; i < child->fds.nstreams; i++)
-	{
-		CHECK_FOR_INTERRUPTS();
-		if (sp_read_stream(child->program, &child->fds, i) >= STREAM_IS_FAST)
-			child->has_fast_stream = true;
-	}
-}
-
-static void
-wait_and_read(sp_child *child)
-{
-	WaitEvent	events[SP_N_OUTPUTS + 2];
-	int			nevents;
-
-	if (child->wait_set == NULL)
-		make_wait_set(child);
-	nevents = WaitEventSetWait(child->wait_set, wait_ms(child), events, lengthof(events),
-							   child->wait_event);
-	for (int i = 0; i < nevents; i++)
-	{
-		sp_child_output *output = events[i].user_data;
-
-		if (events[i].events & WL_LATCH_SET)
-			ResetLatch(MyLatch);
-		if (output == NULL)
-			continue;
-		sp_read_output(child->program, output);
-
-		/* a closed output would be reported as readable for ever */
-		if (*output->fd < 0)
-			free_wait_set(child);
-	}
-	read_streams(child);
-}
-
-/* Has it ended, or is it abandoned since it does not end? */
-static bool
-is_over(sp_child *child)
-{
-	if (has_ended(child))
-		return true;
-	if (end_if_overdue(child))
-		return false;
-	child->result->abandoned = true;
-	abandon(child->pid);
-	child->pid = 0;
-	return true;
-}
-
-/*
- * Wait until the child has ended or is abandoned.  A signal to the process group, such
- * as a cancel, reaches backend and child at once.  So interrupts are checked again
- * before the end of the child is reported as its own.
- */
-static void
-attend_child(sp_child *child)
-{
-	while (!is_over(child))
-	{
-		CHECK_FOR_INTERRUPTS();
-		wait_and_read(child);
-	}
-	CHECK_FOR_INTERRUPTS();
-}
-
-/* ------------------------------------------------------------------------ end */
-
-/* Does not check for interrupts, since it is called while they are served. */
-static bool
-ends_within(pid_t pid, int signal_number, int64 grace_ms)
+ends_within(pid_t pid, int signal_number, int64 grace_ms, int *status)
 {
 	int64		deadline_ms = now_ms() + grace_ms;
-	int			status;
 
 	(void) kill(pid, signal_number);
-	while (reap(pid, &status) == 0)
+	while (reap(pid, status) == 0)
 	{
 		if (now_ms() >= deadline_ms)
 			return false;
@@ -307,151 +312,124 @@ ends_within(pid_t pid, int signal_number, int64 grace_ms)
 	return true;
 }
 
-/*
- * End the child and release all resources.  Also called while the backend exits: must
- * not throw an error.
- */
-static void
-end_child(int code pg_attribute_unused(), Datum arg)
+/* A child that hangs in the kernel stays a zombie until this backend ends. */
+static bool
+stop(sp_child *child, int64 term_grace_ms, int64 kill_grace_ms)
 {
-	sp_child *child = (sp_child *) DatumGetPointer(arg);
-
-	/* before the exec the child has all signals blocked, but exits when this closes */
-	sp_close_descriptor(&child->fds.fd[SP_GO_WRITE]);
-	if (child->pid > 0 &&
-		!ends_within(child->pid, SIGTERM, QUICK_TERM_GRACE_MS) &&
-		!ends_within(child->pid, SIGKILL, QUICK_KILL_GRACE_MS))
-		abandon(child->pid);
-	child->pid = 0;
-	free_wait_set(child);
-	sp_close_descriptors(&child->fds);
-	if (child->sigchld_changed)
-		(void) sigaction(SIGCHLD, &child->old_sigchld, NULL);
-	child->sigchld_changed = false;
-}
-
-static void
-finish_result(sp_child *child)
-{
-	sp_child_result *result = child->result;
-
-	for (int i = 0; i < SP_N_OUTPUTS; i++)
-		sp_read_rest(child->program, &child->outputs[i]);
-	read_streams(child);
-	result->started = read(child->fds.fd[SP_EXEC_READ], &result->exec_errno, sizeof(result->exec_errno)) !=
-		sizeof(result->exec_errno);
-}
-
-static void
-init_child(sp_child *child, const sp_child_program *program, sp_child_result *result)
-{
-	memset(child, 0, sizeof(*child));
-	memset(result, 0, sizeof(*result));
-	child->program = program;
-	child->result = result;
-	child->pause_ms = 1;
-	child->wait_event = sp_wait_event_new("SyncProbeChild");
-	sp_init_descriptors(&child->fds, program->nstreams);
-	sp_init_outputs(child->outputs, result, &child->fds);
-}
-
-void
-sp_child_run(const sp_child_program *program, sp_child_result *result)
-{
-	sp_child	child;
-
-	reap_abandoned();
-	init_child(&child, program, result);
-	PG_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(&child));
-	{
-		sp_open_descriptors(&child.fds, program);
-		set_sigchld(&child);
-		start_child(&child);
-		attend_child(&child);
-		finish_result(&child);
-	}
-	PG_END_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(&child));
-	end_child(0, PointerGetDatum(&child));
-	for (int i = 0; i < SP_N_OUTPUTS; i++)
-		pfree(child.outputs[i].line.data);
-	pfree(child.fds.stream);
-}
-
-/* ------------------------------------------------- beside the caller's own work */
-
-sp_child *
-sp_child_start(const sp_child_program *program, sp_child_result *result)
-{
-	sp_child   *child = palloc(sizeof(sp_child));
-
-	reap_abandoned();
-	init_child(child, program, result);
-	PG_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(child));
-	{
-		sp_open_descriptors(&child->fds, program);
-		set_sigchld(child);
-		start_child(child);
-	}
-	PG_END_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(child));
-	return child;
-}
-
-/* Does not wait.  A program that writes faster than it is polled has to wait itself. */
-static void
-read_available(sp_child *child)
-{
-	for (int i = 0; i < SP_N_OUTPUTS; i++)
-	{
-		sp_child_output *output = &child->outputs[i];
-
-		for (int reads = 0; reads < READS_PER_POLL && *output->fd >= 0; reads++)
-			sp_read_output(child->program, output);
-	}
-	read_streams(child);
+	return ends_within(child->pid, SIGTERM, term_grace_ms, &child->status) ||
+		ends_within(child->pid, SIGKILL, kill_grace_ms, &child->status);
 }
 
 bool
-sp_child_poll(sp_child *child)
+sp_child_has_ended(sp_child *child)
 {
-	if (child->finished)
+	int			ended;
+
+	if (!child->runs)
 		return true;
-	if (child->pid > 0 && !is_over(child))
-	{
-		read_available(child);
+	ended = reap(child->pid, &child->status);
+	child->timed_out = ended == 0 && now_ms() >= child->deadline_ms;
+	for (int i = 0; i < 2; i++)
+		discard_excess(child->files[i]);
+	if (ended == 0 && !child->timed_out)
 		return false;
-	}
-	/* see attend_child() */
-	CHECK_FOR_INTERRUPTS();
-	finish_result(child);
-	child->finished = true;
+	if (ended == 0)
+		child->abandoned = !stop(child, TERM_GRACE_MS, KILL_GRACE_MS);
+	child->runs = false;
+	if (ended < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYSTEM_ERROR),
+				 errmsg("could not wait for process of \"%s\": %m", child->program->path)));
+	child->out = read_output(child->files[0], 0);
+	child->err = read_output(child->files[1], 0);
 	return true;
 }
 
 void
 sp_child_end(sp_child *child)
 {
-	end_child(0, PointerGetDatum(child));
-	child->finished = true;
+	if (child->runs)
+		child->abandoned = !stop(child, QUICK_TERM_GRACE_MS, QUICK_KILL_GRACE_MS);
+	child->runs = false;
+	close_files(child);
+}
+
+/* ------------------------------------------------------------------------ run */
+
+static void
+end_child(int code pg_attribute_unused(), Datum arg)
+{
+	sp_child_end((sp_child *) DatumGetPointer(arg));
+}
+
+/*
+ * A signal to the process group, such as a cancel, reaches backend and child at once.  So
+ * interrupts are checked again before the end of the child is reported as its own.
+ */
+static void
+attend_child(sp_child *child)
+{
+	const sp_child_program *program = child->program;
+	uint32		wait_event = sp_wait_event_new("SyncProbeChild");
+	long		wait_ms = 1;
+	bool		has_ended;
+
+	do
+	{
+		has_ended = sp_child_has_ended(child);
+		CHECK_FOR_INTERRUPTS();
+		if (program->meanwhile)
+			program->meanwhile(program->context, child);
+		if (has_ended)
+			return;
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, wait_ms, wait_event);
+		ResetLatch(MyLatch);
+		wait_ms = Min(wait_ms * 2, MAX_WAIT_MS);
+	} while (true);
+}
+
+void
+sp_child_run(sp_child *child, const sp_child_program *program)
+{
+	sp_child_start(child, program);
+	PG_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(child));
+	{
+		attend_child(child);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(child));
+	sp_child_end(child);
+}
+
+void
+sp_child_run_silently(const sp_child_program *program)
+{
+	int			null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int			outputs[] = {null, null};
+	pid_t		pid = fork_program(program, null, outputs);
+	int			status;
+
+	if (null >= 0)
+		(void) close(null);
+	if (pid > 0 && !ends_within(pid, 0, program->timeout_ms, &status))
+		(void) ends_within(pid, SIGKILL, QUICK_KILL_GRACE_MS, &status);
 }
 
 /* --------------------------------------------------------------------- result */
 
 bool
-sp_child_succeeded(const sp_child_result *result)
+sp_child_succeeded(const sp_child *child)
 {
-	return result->started && !result->timed_out && !result->abandoned &&
-		WIFEXITED(result->status) && WEXITSTATUS(result->status) == 0;
+	return !child->timed_out && WIFEXITED(child->status) &&
+		WEXITSTATUS(child->status) == 0;
 }
 
 char *
-sp_child_describe(const sp_child_program *program, const sp_child_result *result)
+sp_child_describe(const sp_child *child)
 {
-	if (!result->started)
-		return psprintf("could not be started: %s", strerror(result->exec_errno));
-	if (result->timed_out)
-		return psprintf("did not end within %g s%s", program->timeout_ms / 1000.0,
-						result->abandoned ? ", nor when it was killed" : "");
-	if (WIFSIGNALED(result->status))
-		return psprintf("was ended by signal %d", WTERMSIG(result->status));
-	return psprintf("exited with status %d", WEXITSTATUS(result->status));
+	if (child->timed_out)
+		return psprintf("did not end within %g s%s", child->program->timeout_ms / 1000.0,
+						child->abandoned ? ", nor when it was killed" : "");
+	if (WIFSIGNALED(child->status))
+		return psprintf("was ended by signal %d", WTERMSIG(child->status));
+	return psprintf("exited with status %d", WEXITSTATUS(child->status));
 }

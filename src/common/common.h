@@ -5,7 +5,7 @@
  *
  * Checks of arguments, access to the extension's tables through SPI, the cluster lock
  * that lets one probe or workload run at a time, its progress, reloads of the
- * configuration, text and jsonb, SQL of another version, background workers, and what a
+ * configuration, text and jsonb, background workers, and what a
  * process shows that starts now.  child_process.h runs other programs.
  *
  * It must not: measure, look at what is below a location, or run a workload.
@@ -47,30 +47,10 @@ sp_monotonic_ns(void)
 	return (int64) now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* ------------------------------------------------------------ signature.c */
-
 /* Where SQL and library do not fit together. */
 #define SP_UPDATE_HINT \
 	"After an upgrade of the package, ALTER EXTENSION pg_sync_probe UPDATE; in each database. " \
 	"Sessions from before it must reconnect."
-
-extern void sp_check_signature(FunctionCallInfo fcinfo, const char *expected);
-
-/*
- * The head of a function that SQL calls.  Its body runs only if it is declared in SQL as
- * signature says.
- */
-#define SP_FUNCTION(name, signature) \
-	PG_FUNCTION_INFO_V1(name); \
-	static Datum name##_body(PG_FUNCTION_ARGS); \
-	Datum \
-	name(PG_FUNCTION_ARGS) \
-	{ \
-		sp_check_signature(fcinfo, signature); \
-		return name##_body(fcinfo); \
-	} \
-	static Datum \
-	name##_body(PG_FUNCTION_ARGS)
 
 /* ------------------------------------------------------------ arguments.c */
 

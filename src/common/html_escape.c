@@ -108,7 +108,9 @@ append_converted(StringInfo html, const char *text, int length, Oid conversion)
  * html_escape(text).  SQL_ASCII says nothing about bytes above 127: they are taken for
  * UTF-8 where that is valid.
  */
-SP_FUNCTION(sync_probe_html_escape, "text -> text STRICT")
+PG_FUNCTION_INFO_V1(sync_probe_html_escape);
+Datum
+sync_probe_html_escape(PG_FUNCTION_ARGS)
 {
 	text	   *argument = PG_GETARG_TEXT_PP(0);
 	const char *c = VARDATA_ANY(argument);

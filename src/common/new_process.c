@@ -117,7 +117,9 @@ sync_probe_new_process(Datum handle)
  * handled all reloads that were requested, and returns the time.  An error if it has rejected
  * a file.
  */
-SP_FUNCTION(sync_probe_await_postmaster, "-> timestamptz")
+PG_FUNCTION_INFO_V1(sync_probe_await_postmaster);
+Datum
+sync_probe_await_postmaster(PG_FUNCTION_ARGS)
 {
 	sp_new_process shown;
 

@@ -40,7 +40,9 @@ first_unreadable(ArrayType *tables)
  * The PL/pgSQL functions that call this would be the context of the error.  Neither
  * their lines nor their names help a role that lacks a privilege.
  */
-SP_FUNCTION(sync_probe_require_monitor, "text, regclass[] -> void STRICT")
+PG_FUNCTION_INFO_V1(sync_probe_require_monitor);
+Datum
+sync_probe_require_monitor(PG_FUNCTION_ARGS)
 {
 	char	   *caller = text_to_cstring(PG_GETARG_TEXT_PP(0));
 	ArrayType  *tables = PG_GETARG_ARRAYTYPE_P(1);

@@ -43,9 +43,9 @@ share_done(const sp_progress *progress)
 /*
  * sync_probe_internal.running(): one row for the probe or workload that runs, if one does.
  */
-SP_FUNCTION(sync_probe_running,
-			"-> SETOF pid int4, location name, suite text, workload name, phase text, started_at "
-			"timestamptz, rounds int8, transactions int8, done float8, duration_seconds float8")
+PG_FUNCTION_INFO_V1(sync_probe_running);
+Datum
+sync_probe_running(PG_FUNCTION_ARGS)
 {
 #define RUNNING_COLUMNS 10
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;

@@ -42,7 +42,9 @@ sp_row_put_this_server(sp_row *row)
  * sync_probe_internal.this_server(OUT system_identifier bigint, OUT host text): see
  * sync_probe.runs.
  */
-SP_FUNCTION(sync_probe_this_server, "-> system_identifier int8, host text")
+PG_FUNCTION_INFO_V1(sync_probe_this_server);
+Datum
+sync_probe_this_server(PG_FUNCTION_ARGS)
 {
 	TupleDesc	row_type;
 	char		host[MAXPGPATH];

@@ -70,22 +70,6 @@ registered_extra(void)
 	return extra;
 }
 
-/* For the log: another library may have put there what is no text. */
-static const char *
-shown_release(const char *release, size_t size)
-{
-	size_t		length = strnlen(release, size);
-
-	if (length == 0 || length == size)
-		return "unknown";
-	for (size_t i = 0; i < length; i++)
-	{
-		if (release[i] <= ' ' || release[i] > '~')
-			return "unknown";
-	}
-	return release;
-}
-
 /*
  * Is this library of the same release as that of the session?  If not, the log says so, and
  * the worker must return without a look at the memory that they share.  Returning ends it
@@ -100,11 +84,10 @@ sp_worker_fits(void)
 	if (memcmp(theirs.release, ours.release, sizeof(ours.release)) == 0)
 		return true;
 	ereport(LOG,
-			(errmsg("background worker \"%s\" cannot work: its session has loaded release %s "
+			(errmsg("background worker \"%s\" cannot work: its session has loaded another release "
 					"of pg_sync_probe, but the library is now release %s; "
 					"the session must reconnect",
-					MyBgworkerEntry->bgw_name,
-					shown_release(theirs.release, sizeof(theirs.release)), ours.release)));
+					MyBgworkerEntry->bgw_name, ours.release)));
 	return false;
 }
 

@@ -8,7 +8,8 @@
 --
 CREATE VIEW sync_probe_internal.workload_times AS
 WITH result AS (
-    SELECT r.run_group, r.suite, r.workload AS operation, r.result_id, r.transactions, r.seconds,
+    SELECT r.run_group, r.suite, r.workload AS operation, r.result_id, r.transactions,
+           r.transactions / r.tps AS seconds,
            r.transactions_per_client IS NOT NULL AS counted, o.others,
            -- the collation of type name would conflict with the default one of the others
            concat_ws(' ', r.tablespace COLLATE "default",
@@ -167,19 +168,6 @@ BEGIN
     IF FOUND THEN
         RAISE EXCEPTION 'tablespace "%" does not exist', wrong.name
             USING ERRCODE = 'undefined_object', HINT = 'See SELECT spcname FROM pg_tablespace.';
-    END IF;
-    SELECT w.workload INTO wrong
-    FROM sync_probe.workloads AS w
-    JOIN sync_probe.workloads AS b
-        ON b.workload = w.workload AND b.suite = 'sql_bench' AND b.builtin
-    WHERE NOT w.builtin ORDER BY w.workload LIMIT 1;
-    IF FOUND THEN
-        RAISE EXCEPTION 'workload "%" hides an operation of sql_bench', wrong.workload
-            USING ERRCODE = 'object_not_in_prerequisite_state',
-                  DETAIL = 'It is not the builtin workload of that name.',
-                  HINT = 'Give the row another name: UPDATE sync_probe.workloads SET'
-                         || format(' workload = ... WHERE workload = %L AND NOT builtin;',
-                                   wrong.workload);
     END IF;
     settings := coalesce(nullif(settings, '{}'), ARRAY[NULL::jsonb]);
     combinations := cardinality(tablespaces) * cardinality(settings);

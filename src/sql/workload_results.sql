@@ -4,11 +4,7 @@ CREATE TRIGGER check_row BEFORE INSERT OR UPDATE OR DELETE ON sync_probe.workloa
     FOR EACH ROW EXECUTE FUNCTION sync_probe_internal.check_workload();
 CREATE TRIGGER check_truncate BEFORE TRUNCATE ON sync_probe.workloads
     FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.check_workload();
--- After check_row, and only if the column is named in the UPDATE.
-CREATE TRIGGER check_row_author BEFORE UPDATE OF author ON sync_probe.workloads
-    FOR EACH ROW EXECUTE FUNCTION sync_probe_internal.check_workload('author');
 ALTER TABLE sync_probe.workloads ENABLE ALWAYS TRIGGER check_row;
-ALTER TABLE sync_probe.workloads ENABLE ALWAYS TRIGGER check_row_author;
 ALTER TABLE sync_probe.workloads ENABLE ALWAYS TRIGGER check_truncate;
 
 --
@@ -23,41 +19,25 @@ CREATE TABLE sync_probe.workload_results (
     tablespace name,
     tps double precision,
     latency_mean_ms double precision,
-    latency_stddev_ms double precision,
     latency_p50_ms double precision,
-    latency_p95_ms double precision,
     latency_p99_ms double precision,
     latency_max_ms double precision,
     transactions bigint,
     failed bigint,
-    seconds double precision,
     clients integer,
     threads integer,
     wal_bytes bigint,
     wal_syncs bigint,
-    wal_sync_time_ms double precision,
-    wal_sync_method text,
-    wal_sync_method_at_end text,
-    fsync boolean,
-    synchronous_commit text,
-    full_page_writes boolean,
-    shared_buffers text,
     settings jsonb,
+    server_settings jsonb,
     label text,
-    username name,
     suite name,
     rows integer,
     transactions_per_client integer,
-    protocol text,
-    new_connections boolean,
-    connection_ms double precision,
     started_at timestamptz,
     finished_at timestamptz,
-    server_version_num integer,
-    pgbench_version text,
     statements jsonb,
-    second_tps double precision[],
-    second_latency_ms double precision[]
+    second_tps double precision[]
 );
 
 CREATE INDEX ON sync_probe.workload_results (suite, run_group DESC);
@@ -77,12 +57,8 @@ COMMENT ON COLUMN sync_probe.workload_results.tablespace IS
 COMMENT ON COLUMN sync_probe.workload_results.tps IS
   'Transactions per second as pgbench reports them, without the first connections';
 COMMENT ON COLUMN sync_probe.workload_results.latency_mean_ms IS
-  'Mean and standard deviation as pgbench reports them';
-COMMENT ON COLUMN sync_probe.workload_results.latency_stddev_ms IS
-  'Mean and standard deviation as pgbench reports them';
+  'Mean as pgbench reports it';
 COMMENT ON COLUMN sync_probe.workload_results.latency_p50_ms IS
-  'From the log of all transactions, within 1 percent; null where it has too few';
-COMMENT ON COLUMN sync_probe.workload_results.latency_p95_ms IS
   'From the log of all transactions, within 1 percent; null where it has too few';
 COMMENT ON COLUMN sync_probe.workload_results.latency_p99_ms IS
   'From the log of all transactions, within 1 percent; null where it has too few';
@@ -92,8 +68,6 @@ COMMENT ON COLUMN sync_probe.workload_results.transactions IS
   'Transactions completed';
 COMMENT ON COLUMN sync_probe.workload_results.failed IS
   'Ended with a serialization failure or a deadlock; other errors end the run';
-COMMENT ON COLUMN sync_probe.workload_results.seconds IS
-  'transactions divided by tps';
 COMMENT ON COLUMN sync_probe.workload_results.clients IS
   'Clients and threads of pgbench';
 COMMENT ON COLUMN sync_probe.workload_results.threads IS
@@ -102,52 +76,27 @@ COMMENT ON COLUMN sync_probe.workload_results.wal_bytes IS
   'WAL of the whole server during the run; null if the statistics were reset';
 COMMENT ON COLUMN sync_probe.workload_results.wal_syncs IS
   'WAL syncs of the whole server; 0 with open_*, whose writes are not counted';
-COMMENT ON COLUMN sync_probe.workload_results.wal_sync_time_ms IS
-  'Time in these syncs; null unless track_wal_io_timing is on';
-COMMENT ON COLUMN sync_probe.workload_results.wal_sync_method IS
-  'Setting of the server when the run began';
-COMMENT ON COLUMN sync_probe.workload_results.wal_sync_method_at_end IS
-  'Setting of the server at the end';
-COMMENT ON COLUMN sync_probe.workload_results.fsync IS
-  'Setting of the server';
-COMMENT ON COLUMN sync_probe.workload_results.synchronous_commit IS
-  'Setting of the sessions when they began';
-COMMENT ON COLUMN sync_probe.workload_results.full_page_writes IS
-  'Setting of the server';
-COMMENT ON COLUMN sync_probe.workload_results.shared_buffers IS
-  'Setting of the server';
 COMMENT ON COLUMN sync_probe.workload_results.settings IS
   'Argument settings';
+COMMENT ON COLUMN sync_probe.workload_results.server_settings IS
+  'Settings that affect the cost of a commit, and server_version; synchronous_commit is that of '
+  'the sessions, wal_sync_method is missing if it was changed meanwhile';
 COMMENT ON COLUMN sync_probe.workload_results.label IS
   'Free text stored with the run';
-COMMENT ON COLUMN sync_probe.workload_results.username IS
-  'Role that ran the workload';
 COMMENT ON COLUMN sync_probe.workload_results.suite IS
   'Suite of the workload';
 COMMENT ON COLUMN sync_probe.workload_results.rows IS
   'Argument rows';
 COMMENT ON COLUMN sync_probe.workload_results.transactions_per_client IS
   'Argument transactions; null if the run had a duration';
-COMMENT ON COLUMN sync_probe.workload_results.protocol IS
-  'simple, extended or prepared';
-COMMENT ON COLUMN sync_probe.workload_results.new_connections IS
-  'Whether each transaction had a new connection';
-COMMENT ON COLUMN sync_probe.workload_results.connection_ms IS
-  'Time until all clients were connected; with new_connections of one connection';
 COMMENT ON COLUMN sync_probe.workload_results.started_at IS
   'Start and end of pgbench';
 COMMENT ON COLUMN sync_probe.workload_results.finished_at IS
   'Start and end of pgbench';
-COMMENT ON COLUMN sync_probe.workload_results.server_version_num IS
-  'Version of the server';
-COMMENT ON COLUMN sync_probe.workload_results.pgbench_version IS
-  'Version of pgbench';
 COMMENT ON COLUMN sync_probe.workload_results.statements IS
   'Mean latency and failures of each line of the script';
 COMMENT ON COLUMN sync_probe.workload_results.second_tps IS
-  'Transactions per second and mean latency in each second';
-COMMENT ON COLUMN sync_probe.workload_results.second_latency_ms IS
-  'Transactions per second and mean latency in each second';
+  'Transactions per second in each second';
 
 -- The history is the user's data: pg_dump includes it.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.workload_results', '');
@@ -160,11 +109,10 @@ SELECT pg_catalog.pg_extension_config_dump('sync_probe.workload_results_result_i
 --   pgbench -M prepared -n -r -f script -c clients -j threads -T duration
 -- against this server, as the current user in the current database.  The role needs the
 -- privileges of pg_execute_server_program, LOGIN, and CREATE on the database and on the
--- tablespace.  A workload that is not builtin needs SELECT on workloads, and trust if
--- somebody else wrote it.
+-- tablespace.
 --
--- It returns one row, which is recorded.  A background worker creates and drops the
--- objects, in a schema of their own.  A publication FOR ALL TABLES would publish them: in
+-- It returns one row, which is recorded.  pgbench runs set-up and tear-down, too; the objects
+-- are in a schema of their own.  A publication FOR ALL TABLES would publish them: in
 -- its database a workload runs only with allow_publication.  doc/workloads.md describes
 -- arguments and columns, doc/settings-and-privileges.md errors.
 --
@@ -178,7 +126,6 @@ CREATE FUNCTION sync_probe.pgbench(
     rows integer DEFAULT 500000,
     settings jsonb DEFAULT NULL,
     label text DEFAULT NULL,
-    trust boolean DEFAULT false,
     allow_publication boolean DEFAULT false)
 RETURNS SETOF sync_probe.workload_results
 LANGUAGE c VOLATILE PARALLEL UNSAFE
@@ -186,10 +133,10 @@ SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_pgbench';
 
 REVOKE ALL ON FUNCTION sync_probe.pgbench(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, boolean, boolean) FROM PUBLIC;
+  integer, integer, jsonb, text, boolean) FROM PUBLIC;
 
 COMMENT ON FUNCTION sync_probe.pgbench(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, boolean, boolean) IS
+  integer, integer, jsonb, text, boolean) IS
   'Run a workload with the server''s pgbench, record it and return its row. Requires the '
   'privileges of pg_execute_server_program';
 
@@ -211,7 +158,6 @@ CREATE PROCEDURE sync_probe.run_workload(
     rows integer DEFAULT 500000,
     settings jsonb DEFAULT NULL,
     label text DEFAULT NULL,
-    trust boolean DEFAULT false,
     allow_publication boolean DEFAULT false,
     INOUT result_id bigint DEFAULT NULL,
     INOUT tps double precision DEFAULT NULL,
@@ -221,11 +167,11 @@ LANGUAGE c
 AS 'MODULE_PATHNAME', 'sync_probe_run_workload';
 
 REVOKE ALL ON PROCEDURE sync_probe.run_workload(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, boolean, boolean, bigint, double precision, double precision,
+  integer, integer, jsonb, text, boolean, bigint, double precision, double precision,
   double precision) FROM PUBLIC;
 
 COMMENT ON PROCEDURE sync_probe.run_workload(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, boolean, boolean, bigint, double precision, double precision,
+  integer, integer, jsonb, text, boolean, bigint, double precision, double precision,
   double precision) IS
   'Run a workload as pgbench() does, but without a snapshot, which would keep dead row versions '
   'from being removed';

@@ -5,18 +5,15 @@
 -- again and again, and SQL that removes what dropping the schema does not.
 --
 -- Each run gets a schema of its own.  Tables whose names have no schema are created
--- there.  The schema is dropped after the run with all its objects.  In the three
--- scripts :schema, :tablespace and :rows are replaced first, as in psql, and
--- :transactions where transactions are counted.  :tablespace is safe as an identifier,
--- :'tablespace' as a string.  Nothing is replaced in quotes, dollar quotes and comments.
--- All other names after a colon are pgbench's: its own variables, such as :client_id, and
--- those that \set defines.
+-- there.  The schema is dropped after the run with all its objects.
 --
--- Set-up and tear-down are one transaction each.  The script is what pgbench's manual
--- calls a transaction script.
+-- All three are what pgbench's manual calls a transaction script; pgbench runs set-up and
+-- tear-down once, with protocol simple.  They have its variables, such as :client_id, and
+-- :schema, :tablespace (quoted as an identifier), :rows, and :transactions where transactions
+-- are counted.  pgbench replaces them everywhere, in quotes and comments, too.
 --
 -- A later version may bring a builtin workload with the name of a user's row.  Both are
--- kept, in an update as in a restore, and the name goes on to mean the user's row.
+-- kept, in an update as in a restore; the name means the builtin one.
 --
 CREATE TABLE sync_probe.workloads (
     workload name CHECK (workload <> ''),
@@ -30,28 +27,26 @@ CREATE TABLE sync_probe.workloads (
         CHECK (protocol IN ('simple', 'extended', 'prepared')),
     new_connections boolean NOT NULL DEFAULT false,
     builtin boolean NOT NULL DEFAULT false,
-    author name NOT NULL DEFAULT current_user,
-    author_oid oid,
     PRIMARY KEY (workload, builtin)
 );
 
 GRANT SELECT ON sync_probe.workloads TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.workloads IS
-  'SQL workloads that pgbench() can run; insert a row to add one. Builtin ones need no privilege '
-  'on this table, others SELECT';
+  'SQL workloads that pgbench() can run; insert a row to add one. Requires the privileges of '
+  'pg_execute_server_program';
 COMMENT ON COLUMN sync_probe.workloads.workload IS
-  'Its name. A row of yours hides a builtin one of the same name';
+  'Its name. If a builtin workload has the same name, that one runs';
 COMMENT ON COLUMN sync_probe.workloads.suite IS
   'Group that workload_comparison shows together';
 COMMENT ON COLUMN sync_probe.workloads.description IS
   'Free text';
 COMMENT ON COLUMN sync_probe.workloads.setup IS
-  'SQL that creates the objects, in one transaction';
+  'SQL that creates the objects; pgbench runs it once';
 COMMENT ON COLUMN sync_probe.workloads.script IS
   'Transaction script of pgbench';
 COMMENT ON COLUMN sync_probe.workloads.teardown IS
-  'SQL that removes what the set-up created outside of :schema, in one transaction';
+  'SQL that removes what the set-up created outside of :schema; pgbench runs it once';
 COMMENT ON COLUMN sync_probe.workloads.transactions IS
   'How often each client runs the script; null: until the duration ends';
 COMMENT ON COLUMN sync_probe.workloads.protocol IS
@@ -60,42 +55,21 @@ COMMENT ON COLUMN sync_probe.workloads.new_connections IS
   'A new connection for each transaction, as pgbench''s -C';
 COMMENT ON COLUMN sync_probe.workloads.builtin IS
   'True if it came with the extension';
-COMMENT ON COLUMN sync_probe.workloads.author IS
-  'Role that wrote the row; running it requires trust => true unless the author could act as the '
-  'role that runs it';
-COMMENT ON COLUMN sync_probe.workloads.author_oid IS
-  'OID of that role';
-
---
--- sync_probe_internal.is_builtin_workload
---
--- A role may have INSERT on workloads without SELECT.
---
-CREATE FUNCTION sync_probe_internal.is_builtin_workload(name name)
-RETURNS boolean
-LANGUAGE sql STABLE STRICT SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $function$
-    SELECT EXISTS (SELECT FROM sync_probe.workloads AS w WHERE w.workload = $1 AND w.builtin)
-$function$;
 
 --
 -- sync_probe_internal.check_workload
 --
--- Builtin workloads cannot be changed, because their names are in the history with the
--- meaning that they have.  Other rows carry the role that wrote them.  An author that a
--- superuser gives is kept, so that pg_restore keeps authors and a superuser can take
--- over a row.  Only a superuser can hide a builtin workload from all others: a restore must be
--- able to, where a later version has brought one of that name.  The triggers are in
--- workload_results.sql, after the builtin rows.
+-- Whoever runs a workload executes its SQL with privileges of their own, and its \shell
+-- commands as the account of the server.  So only a role that has that account may write one:
+-- it can do all of this anyway.  Builtin workloads cannot be changed, because their names are
+-- in the history with the meaning that they have.  The triggers are in workload_results.sql,
+-- after the builtin rows.
 --
 CREATE FUNCTION sync_probe_internal.check_workload()
 RETURNS trigger
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 AS $function$
-DECLARE
-    superuser boolean;
 BEGIN
     IF TG_OP = 'TRUNCATE' THEN
         RAISE EXCEPTION 'table "workloads" cannot be truncated'
@@ -113,39 +87,74 @@ BEGIN
     IF TG_OP = 'DELETE' THEN
         RETURN old;
     END IF;
+    IF NOT pg_has_role(current_user, 'pg_execute_server_program', 'USAGE') THEN
+        RAISE EXCEPTION 'permission denied to write workload "%"', new.workload
+            USING ERRCODE = 'insufficient_privilege',
+                  DETAIL = 'Only roles with privileges of the "pg_execute_server_program" role may '
+                           'write SQL that others run.',
+                  HINT = format('GRANT pg_execute_server_program TO %I;', current_user);
+    END IF;
     IF new.builtin THEN
         RAISE EXCEPTION 'workload "%" cannot be builtin', new.workload
             USING ERRCODE = 'object_not_in_prerequisite_state',
                   DETAIL = 'Builtin workloads come with the extension. pg_dump leaves them out.',
                   HINT = 'Leave out column builtin.';
     END IF;
-    superuser := (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
-    IF TG_NARGS = 0 AND (TG_OP = 'INSERT' OR new.workload <> old.workload)
-       AND sync_probe_internal.is_builtin_workload(new.workload) THEN
-        IF NOT superuser THEN
-            RAISE EXCEPTION 'workload "%" came with the extension', new.workload
-                USING ERRCODE = 'unique_violation',
-                      DETAIL = 'Your row would hide it from everybody. Only a superuser can do '
-                      'that.',
-                      HINT = 'Use another name.';
-        END IF;
-        RAISE NOTICE 'workload "%" hides the builtin workload of that name', new.workload
-            USING HINT = 'To use both, give the row another name: UPDATE sync_probe.workloads SET'
-                         || format(' workload = ... WHERE workload = %L AND NOT builtin;',
-                                   new.workload);
+    IF EXISTS (SELECT FROM sync_probe.workloads AS w
+               WHERE w.workload = new.workload AND w.builtin) THEN
+        -- no error: it would end a restore
+        RAISE WARNING 'workload "%" has the name of a builtin workload, which runs instead',
+            new.workload USING HINT = 'Give the row another name.';
     END IF;
-    IF NOT superuser THEN
-        new.author := current_user;
-        new.author_oid := NULL;
-    ELSIF TG_NARGS = 1 AND new.author_oid IS NOT DISTINCT FROM old.author_oid THEN
-        -- UPDATE names author and not its OID: it is the role that has this name now.
-        new.author_oid := NULL;
-    END IF;
-    new.author_oid := coalesce(new.author_oid, (SELECT oid FROM pg_roles
-        WHERE rolname = new.author));
     RETURN new;
 END
 $function$;
+
+--
+-- sync_probe_internal.drop_schema
+--
+-- pgbench calls it.  One transaction cannot drop thousands of tables: it locks each of them
+-- with its indexes and TOAST, and the lock table is small.  Partitions come before their tables,
+-- so that no step is larger than the others.  What belongs to an extension or a column is
+-- dropped with the schema.  It has no SET search_path, because a procedure with one cannot
+-- commit.
+--
+CREATE PROCEDURE sync_probe_internal.drop_schema(schema name)
+LANGUAGE plpgsql
+AS $procedure$
+DECLARE
+    drops pg_catalog.text;
+BEGIN
+    LOOP
+        SELECT pg_catalog.string_agg(
+                   pg_catalog.format('DROP %s IF EXISTS %I.%I CASCADE', r.kind, schema, r.relname),
+                   '; ')
+        INTO drops
+        FROM (SELECT c.relname,
+                     CASE WHEN c.relkind OPERATOR(pg_catalog.=) 'v' THEN 'VIEW'
+                          WHEN c.relkind OPERATOR(pg_catalog.=) 'm' THEN 'MATERIALIZED VIEW'
+                          WHEN c.relkind OPERATOR(pg_catalog.=) 'S' THEN 'SEQUENCE'
+                          WHEN c.relkind OPERATOR(pg_catalog.=) 'f' THEN 'FOREIGN TABLE'
+                          ELSE 'TABLE' END AS kind
+              FROM pg_catalog.pg_class AS c
+              WHERE c.relnamespace OPERATOR(pg_catalog.=)
+                        (SELECT n.oid FROM pg_catalog.pg_namespace AS n
+                         WHERE n.nspname OPERATOR(pg_catalog.=) schema)
+                AND c.relkind OPERATOR(pg_catalog.=) ANY ('{r,p,v,m,S,f}')
+                AND NOT EXISTS (
+                    SELECT FROM pg_catalog.pg_depend AS d
+                    WHERE d.classid OPERATOR(pg_catalog.=)
+                              'pg_catalog.pg_class'::pg_catalog.regclass
+                      AND d.objid OPERATOR(pg_catalog.=) c.oid
+                      AND d.deptype OPERATOR(pg_catalog.=) ANY ('{e,i}'))
+              ORDER BY c.relispartition DESC, c.oid DESC LIMIT 20) AS r;
+        EXIT WHEN drops IS NULL;
+        EXECUTE drops;
+        COMMIT;
+    END LOOP;
+    EXECUTE pg_catalog.format('DROP SCHEMA IF EXISTS %I CASCADE', schema);
+END
+$procedure$;
 
 -- Workloads that users added are their data: pg_dump includes them.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.workloads', 'WHERE NOT builtin');

@@ -15,11 +15,8 @@
 #include "workload/workload.h"
 
 #include "access/htup_details.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_authid.h"
-#include "catalog/pg_database.h"
 #include "catalog/pg_tablespace.h"
-#include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
 #include "commands/tablespace.h"
 #include "executor/spi.h"
@@ -39,7 +36,7 @@
 
 /* --------------------------------------------------------------- privileges */
 
-/* pgbench and the background worker log in as the current role. */
+/* pgbench logs in as the current role. */
 static void
 check_role(void)
 {
@@ -106,64 +103,6 @@ sp_workload_find_tablespace(const char *name, sp_workload_run *run)
 	run->default_tablespace = location.tablespace == MyDatabaseTableSpace;
 }
 
-/* Reports, errors and sessions of pgbench show the content of a script. */
-static void
-check_readable(const sp_workload *workload)
-{
-	Oid			table = get_relname_relid("workloads", get_namespace_oid(SP_SCHEMA, false));
-
-	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied to run workload \"%s\"", NameStr(workload->name)),
-				 errdetail("It is not builtin. The output of pgbench shows its script, so the role must be able to read it."),
-				 errhint("GRANT SELECT ON " SP_SCHEMA ".workloads TO %s;",
-						 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
-}
-
-/*
- * May the current user run this script?  It runs with the privileges of the current
- * user, which its author thereby gains.  An author who can SET ROLE to that role gains
- * nothing.  For any other author the caller must confirm that the script is trusted.
- *
- * So must he where the row hides a builtin workload, whoever its author is: who runs that
- * by its name has not read it, and a superuser who restores another's dump has stored
- * whatever rows and authors are in there.
- *
- * To run the script as its author would not help: pgbench's \shell and \setshell run as
- * the operating system account of the server, whatever the role of the session.  It
- * would also measure something else, since each role has its own settings and
- * privileges on tablespaces.
- *
- * has_trust: the caller has an argument "trust", which the hint may name.
- */
-void
-sp_workload_check_script(const sp_workload *workload, bool trust, bool has_trust)
-{
-	const char *name = NameStr(workload->name);
-	const char *author = NameStr(workload->author);
-	Oid			role = get_role_oid(author, true);
-
-	if (workload->builtin)
-		return;
-	check_readable(workload);
-	if (trust || (!workload->hides_builtin && OidIsValid(role) &&
-				  role == workload->author_oid && sp_can_act_as(role, GetUserId())))
-		return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 workload->hides_builtin ?
-			 errmsg("workload \"%s\" is not the builtin workload of that name, and is not trusted", name) :
-			 errmsg("workload \"%s\" was written by role \"%s\", and is not trusted", name, author),
-			 errdetail("Its SQL would be executed as role \"%s\", its \\shell commands as the operating system account of the server.",
-					   GetUserNameFromId(GetUserId(), false)),
-			 has_trust ?
-			 errhint("Read it with SELECT * FROM " SP_SCHEMA ".workloads WHERE workload = %s; then pass trust => true.",
-					 quote_literal_cstr(name)) :
-			 errhint("Read it with SELECT * FROM " SP_SCHEMA ".workloads WHERE workload = %s; then insert a copy under a name of your own.",
-					 quote_literal_cstr(name))));
-}
-
 /* ------------------------------------------------------------- publications */
 
 /*
@@ -196,131 +135,75 @@ sp_workload_check_publications(bool has_allow)
 
 /* -------------------------------------------------------------- connections */
 
-/* The current numbers of client sessions: all, of the role, of the database. */
-typedef struct session_counts
+/*
+ * Connections that are free within max_connections and, unless the role is a superuser, without
+ * reserved ones and within the CONNECTION LIMITs of role and database.
+ */
+#define FREE_CONNECTIONS \
+	"SELECT LEAST($1 OPERATOR(pg_catalog.-) pg_catalog.count(*)," \
+	" CASE WHEN r.rolconnlimit OPERATOR(pg_catalog.>=) 0 AND NOT r.rolsuper THEN r.rolconnlimit" \
+	" OPERATOR(pg_catalog.-) pg_catalog.count(*) FILTER (WHERE a.usesysid OPERATOR(pg_catalog.=) r.oid) END," \
+	" CASE WHEN d.datconnlimit OPERATOR(pg_catalog.>=) 0 AND NOT r.rolsuper THEN d.datconnlimit" \
+	" OPERATOR(pg_catalog.-) pg_catalog.count(*) FILTER (WHERE a.datid OPERATOR(pg_catalog.=) d.oid) END)" \
+	"::pg_catalog.int4 FROM pg_catalog.pg_stat_activity AS a, pg_catalog.pg_roles AS r," \
+	" pg_catalog.pg_database AS d WHERE a.backend_type OPERATOR(pg_catalog.=) 'client backend'" \
+	" AND r.oid OPERATOR(pg_catalog.=) $2 AND d.oid OPERATOR(pg_catalog.=) $3" \
+	" GROUP BY r.oid, r.rolconnlimit, r.rolsuper, d.oid, d.datconnlimit"
+
+typedef struct free_connections
 {
 	Oid			role;
-	int			all;
-	int			of_role;
-	int			of_database;
-} session_counts;
+	int			number;
+} free_connections;
 
-static int
-int_column(int column)
+/* As the owner: the current user may not see the backend_type of other users' sessions. */
+static void
+count_free(void *arg)
 {
+	free_connections *connections = arg;
+	int			limit = MaxConnections;
+	Oid			types[] = {INT4OID, OIDOID, OIDOID};
+	Datum		values[3];
 	bool		isnull;
 
-	return DatumGetInt32(sp_history_value(column, &isnull));
-}
-
-/* The current user may not see the backend_type of other users' sessions. */
-static void
-count_sessions(void *arg)
-{
-	session_counts *counts = arg;
-	Oid			types[] = {OIDOID, OIDOID};
-	Datum		values[] = {ObjectIdGetDatum(counts->role), ObjectIdGetDatum(MyDatabaseId)};
-
-	sp_history_execute("SELECT pg_catalog.count(*)::pg_catalog.int4,"
-					   " pg_catalog.count(*) FILTER (WHERE usesysid OPERATOR(pg_catalog.=) $1)::pg_catalog.int4,"
-					   " pg_catalog.count(*) FILTER (WHERE datid OPERATOR(pg_catalog.=) $2)::pg_catalog.int4"
-					   " FROM pg_catalog.pg_stat_activity"
-					   " WHERE backend_type OPERATOR(pg_catalog.=) 'client backend'",
-					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
-	counts->all = int_column(1);
-	counts->of_role = int_column(2);
-	counts->of_database = int_column(3);
-}
-
-/* CONNECTION LIMIT of the role and of the database; -1 is none. */
-static void
-connection_limits(Oid role, int *of_role, int *of_database)
-{
-	HeapTuple	role_tuple = SearchSysCache1(AUTHOID, ObjectIdGetDatum(role));
-	HeapTuple	database_tuple = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
-
-	if (!HeapTupleIsValid(role_tuple) || !HeapTupleIsValid(database_tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_OBJECT),
-				 errmsg("the current role or database was dropped")));
-	*of_role = ((Form_pg_authid) GETSTRUCT(role_tuple))->rolconnlimit;
-	*of_database = ((Form_pg_database) GETSTRUCT(database_tuple))->datconnlimit;
-	ReleaseSysCache(role_tuple);
-	ReleaseSysCache(database_tuple);
-}
-
-/* The limit that leaves the fewest connections. */
-typedef struct tightest_limit
-{
-	const char *what;
-	int			limit;
-	int			used;
-	int			room;			/* connections that are free */
-} tightest_limit;
-
-/* limit: negative if there is no limit */
-static void
-consider_limit(tightest_limit *tightest, const char *what, int limit, int used)
-{
-	int			room = Max(limit - used, 0);
-
-	if (limit < 0 || (tightest->what && room >= tightest->room))
-		return;
-	*tightest = (tightest_limit) {.what = what, .limit = limit, .used = used, .room = room};
-}
-
-static tightest_limit
-find_tightest_limit(void)
-{
-	session_counts counts = {.role = GetUserId()};
-	tightest_limit tightest = {0};
-	int			of_role;
-	int			of_database;
-
-	/* count the sessions of now, not those of an earlier snapshot */
-	pgstat_clear_snapshot();
-	sp_as_history_owner(count_sessions, &counts);
-	if (superuser())
-	{
-		consider_limit(&tightest, "max_connections", MaxConnections, counts.all);
-		return tightest;
-	}
-	connection_limits(counts.role, &of_role, &of_database);
-	consider_limit(&tightest, "max_connections, without reserved connections,",
-				   Max(MaxConnections - sp_reserved_connections(), 0), counts.all);
-	consider_limit(&tightest, "The role's CONNECTION LIMIT", of_role, counts.of_role);
-	consider_limit(&tightest, "The database's CONNECTION LIMIT", of_database, counts.of_database);
-	return tightest;
-}
-
-static int
-most_clients(const tightest_limit *tightest, bool new_connections)
-{
-	return (tightest->room - 1) / (new_connections ? 2 : 1);
+	if (!superuser_arg(connections->role))
+		limit -= sp_reserved_connections();
+	values[0] = Int32GetDatum(limit);
+	values[1] = ObjectIdGetDatum(connections->role);
+	values[2] = ObjectIdGetDatum(MyDatabaseId);
+	sp_history_execute(FREE_CONNECTIONS, lengthof(types), types, values, NULL, SPI_OK_SELECT);
+	connections->number = SPI_processed > 0 ? DatumGetInt32(sp_history_value(1, &isnull)) : 0;
 }
 
 /*
- * Are there enough free connections?  pgbench opens one connection before those of its
- * clients, and its backend may still exist when these connect.  With new_connections
- * the same holds for each client.
+ * pgbench opens one connection before those of its clients, and its backend may still exist
+ * when these connect.  With new_connections the same holds for each client.
  */
+static int
+most_clients(bool new_connections)
+{
+	free_connections connections = {.role = GetUserId()};
+
+	/* count the sessions of now, not those of an earlier snapshot */
+	pgstat_clear_snapshot();
+	sp_as_history_owner(count_free, &connections);
+	return Max(connections.number - 1, 0) / (new_connections ? 2 : 1);
+}
+
+/* Are there enough free connections? */
 void
 sp_workload_check_connections(int clients, bool new_connections)
 {
-	tightest_limit tightest = find_tightest_limit();
-	int			max_clients = most_clients(&tightest, new_connections);
+	int			max_clients = most_clients(new_connections);
 
 	if (clients > max_clients)
 		ereport(ERROR,
 				(errcode(ERRCODE_TOO_MANY_CONNECTIONS),
 				 errmsg_plural("not enough free connections for %d client",
 							   "not enough free connections for %d clients", clients, clients),
-				 errdetail("%s limits sessions to %d; in use: %d. pgbench needs one connection more than clients%s.",
-						   tightest.what, tightest.limit, tightest.used,
-						   new_connections ? ", and with new_connections a second one for each client" : ""),
-				 max_clients > 0 ?
-				 errhint("Argument \"clients\" can be at most %d now.", max_clients) :
-				 errhint("Wait until some sessions have ended, or raise the limit.")));
+				 errdetail("There are enough for %d within max_connections and the CONNECTION LIMIT of role and database. pgbench needs one connection more than clients%s.",
+						   max_clients, new_connections ? ", and with new_connections a second one for each client" : ""),
+				 errhint("Lower \"clients\", wait until sessions have ended, or raise the limit.")));
 }
 
 /*
@@ -330,41 +213,9 @@ sp_workload_check_connections(int clients, bool new_connections)
 int
 sp_workload_fit_clients(int wanted, bool new_connections)
 {
-	tightest_limit tightest = find_tightest_limit();
-	int			max_clients = most_clients(&tightest, new_connections);
+	int			max_clients = most_clients(new_connections);
 
 	if (max_clients < 1)
 		sp_workload_check_connections(1, new_connections);
 	return Min(wanted, Max(max_clients - SPARE_CONNECTIONS, 1));
-}
-
-/* ------------------------------------------------------------------ EXECUTE */
-
-/*
- * EXECUTE on pgbench() or run_workload() is the right to run builtin workloads.  A function
- * that runs one on behalf of its caller must not lend it.
- */
-void
-sp_workload_check_execute(void)
-{
-	bool		isnull;
-	bool		allowed;
-
-	sp_spi_connect();
-	sp_history_execute("SELECT EXISTS (SELECT FROM pg_catalog.pg_proc p"
-					   " JOIN pg_catalog.pg_namespace n"
-					   " ON p.pronamespace OPERATOR(pg_catalog.=) n.oid"
-					   " WHERE n.nspname OPERATOR(pg_catalog.=) '" SP_SCHEMA "'"
-					   " AND p.proname OPERATOR(pg_catalog.=) ANY ('{pgbench,run_workload}')"
-					   " AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE'))",
-					   0, NULL, NULL, NULL, SPI_OK_SELECT);
-	allowed = DatumGetBool(sp_history_value(1, &isnull));
-	SPI_finish();
-	if (!allowed)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied to run a workload"),
-				 errdetail("It needs EXECUTE on pgbench() or run_workload()."),
-				 errhint("GRANT EXECUTE ON PROCEDURE " SP_SCHEMA ".run_workload TO %s;",
-						 quote_identifier(GetUserNameFromId(GetUserId(), false)))));
 }

@@ -3,9 +3,8 @@
  * function.c
  *		sync_probe.pgbench() and sync_probe.run_workload().
  *
- * However a run ends (error, cancel, end of the backend), pgbench is ended, its
- * temporary directory is removed, remaining sessions are ended, and the objects are
- * dropped.
+ * However a run ends (error, cancel, end of the backend), pgbench and its sessions are ended,
+ * and the objects are dropped.
  *
  * The function holds the snapshot of its caller, so that VACUUM cannot remove row
  * versions that have died since.  The procedure commits first, and holds no snapshot
@@ -18,7 +17,6 @@
 #include "access/htup_details.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "common/pg_prng.h"
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -39,14 +37,12 @@ enum
 	ARG_ROWS,
 	ARG_SETTINGS,
 	ARG_LABEL,
-	ARG_TRUST,
 	ARG_ALLOW_PUBLICATION
 };
 
 static const char *const workload_arg_names[] = {
 	"workload", "tablespace", "clients", "threads", "duration",
-	"transactions", "rows", "settings", "label", "trust",
-	"allow_publication"
+	"transactions", "rows", "settings", "label", "allow_publication"
 };
 
 /* ------------------------------------------------------------------ arguments */
@@ -88,8 +84,7 @@ static void
 take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 {
 	static const int required[] = {
-		ARG_WORKLOAD, ARG_CLIENTS, ARG_THREADS, ARG_DURATION, ARG_ROWS, ARG_TRUST,
-		ARG_ALLOW_PUBLICATION
+		ARG_WORKLOAD, ARG_CLIENTS, ARG_THREADS, ARG_DURATION, ARG_ROWS, ARG_ALLOW_PUBLICATION
 	};
 
 	for (size_t i = 0; i < lengthof(required); i++)
@@ -100,7 +95,6 @@ take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 	run->rows = sp_integer_argument(fcinfo, ARG_ROWS, workload_arg_names, 1, NULL);
 	run->workload.name = *PG_GETARG_NAME(ARG_WORKLOAD);
 	sp_workload_find(&run->workload);
-	sp_workload_check_script(&run->workload, PG_GETARG_BOOL(ARG_TRUST), true);
 	take_length(fcinfo, run);
 	sp_workload_check_privileges();
 	if (!PG_GETARG_BOOL(ARG_ALLOW_PUBLICATION))
@@ -128,33 +122,13 @@ check_writable(const char *command)
 	PreventCommandIfReadOnly(command);
 }
 
-/* 32 random bits: a collision with one of a few leftovers is very unlikely. */
-void
-sp_workload_name_schema(sp_workload_run *run)
-{
-	run->schema_id = pg_prng_uint32(&pg_global_prng_state);
-	snprintf(NameStr(run->schema), NAMEDATALEN, SP_WORKLOAD_SCHEMA_PREFIX "%08x", run->schema_id);
-}
-
 /* -------------------------------------------------------------------- the run */
-
-/* What must be removed, however the run ends. */
-typedef struct running
-{
-	sp_workload_objects *objects;
-	sp_temp_directory directory;
-} running;
 
 /* Also called while the backend exits: must not throw an error. */
 static void
 clean_up_run(int code pg_attribute_unused(), Datum arg)
 {
-	running    *state = (running *) DatumGetPointer(arg);
-
-	sp_temp_directory_remove(&state->directory);
-	if (state->objects)
-		sp_workload_objects_give_up(state->objects);
-	state->objects = NULL;
+	sp_workload_give_up((sp_workload_run *) DatumGetPointer(arg));
 }
 
 static void
@@ -168,17 +142,15 @@ publish(sp_workload_run *run)
 
 /* Run pgbench between two readings of the WAL counters. */
 static void
-measure_workload(sp_workload_run *run, running *state, const sp_pgbench_program *program,
-				 sp_pgbench_result *result, sp_wal_statistics *before, sp_wal_statistics *after)
+measure_workload(sp_workload_run *run, sp_pgbench_result *result, sp_wal_statistics *before,
+				 sp_wal_statistics *after)
 {
-	sp_temp_directory_make(&state->directory);
 	sp_await_reload();
 	run->wal_sync_method = pstrdup(GetConfigOption("wal_sync_method", false, false));
 	sp_wal_statistics_read(before);
 	sp_progress_set_phase("running");
-	sp_pgbench_run(run, program, &state->directory, result);
+	sp_pgbench_run(run, result);
 	sp_progress_set_phase("tearing down");
-	sp_temp_directory_remove(&state->directory);
 	sp_workload_wait_for_sessions(run);
 	sp_wal_statistics_read(after);
 }
@@ -187,27 +159,21 @@ measure_workload(sp_workload_run *run, running *state, const sp_pgbench_program 
 static HeapTuple
 run_workload(sp_workload_run *run)
 {
-	sp_pgbench_program program;
 	sp_pgbench_result *result = palloc(sizeof(sp_pgbench_result));
 	sp_wal_statistics before;
 	sp_wal_statistics after;
-	running		state = {0};
 	HeapTuple	row;
 
-	sp_pgbench_find(&program);
-	sp_workload_name_schema(run);
-	sp_workload_fill_in(run);
-
+	sp_workload_check_variables(run);
 	publish(run);
-	PG_ENSURE_ERROR_CLEANUP(clean_up_run, PointerGetDatum(&state));
+	PG_ENSURE_ERROR_CLEANUP(clean_up_run, PointerGetDatum(run));
 	{
 		sp_progress_set_phase("setting up");
-		state.objects = sp_workload_objects_make(run);
-		measure_workload(run, &state, &program, result, &before, &after);
-		sp_workload_objects_drop(state.objects);
-		state.objects = NULL;
+		sp_workload_make(run);
+		measure_workload(run, result, &before, &after);
+		sp_workload_unmake(run);
 	}
-	PG_END_ENSURE_ERROR_CLEANUP(clean_up_run, PointerGetDatum(&state));
+	PG_END_ENSURE_ERROR_CLEANUP(clean_up_run, PointerGetDatum(run));
 	sp_progress_set_phase("recording");
 	sp_process_reload();
 	row = sp_workload_record(run, result, &before, &after);
@@ -218,12 +184,12 @@ run_workload(sp_workload_run *run)
 
 /*
  * sync_probe.pgbench(workload, tablespace, clients, threads, duration,
- * transactions, rows, settings, label, trust, allow_publication): one row of
+ * transactions, rows, settings, label, allow_publication): one row of
  * sync_probe.workload_results.
  */
-SP_FUNCTION(sync_probe_pgbench,
-			"name, name, int4, int4, interval, int4, int4, jsonb, text, bool, bool -> SETOF "
-			"sync_probe.workload_results")
+PG_FUNCTION_INFO_V1(sync_probe_pgbench);
+Datum
+sync_probe_pgbench(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	sp_workload_run run = {0};
@@ -261,10 +227,9 @@ output_row(HeapTuple recorded, TupleDesc output_type)
  * CALL sync_probe.run_workload(): the same arguments, and some columns of the same row.
  * The memory context of SPI survives the commit.
  */
-SP_FUNCTION(sync_probe_run_workload,
-			"name, name, int4, int4, interval, int4, int4, jsonb, text, bool, bool, int8, "
-			"float8, float8, float8 -> result_id int8, tps float8, latency_mean_ms float8, "
-			"latency_p99_ms float8")
+PG_FUNCTION_INFO_V1(sync_probe_run_workload);
+Datum
+sync_probe_run_workload(PG_FUNCTION_ARGS)
 {
 	sp_workload_run run = {0};
 	TupleDesc	output_type;

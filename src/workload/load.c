@@ -4,7 +4,7 @@
  *		Run a workload beside something else, until that has ended.
  *
  * A trial of a setting needs commits, and an idle server has none.  The workload has the
- * same checks, objects, worker process and command as a run of pgbench(), but no result: the
+ * same checks, objects and command as a run of pgbench(), but no result: the
  * caller measures, and so decides how long it runs.  The caller holds the cluster lock.
  *
  * It must not: record anything, or wait for the end of pgbench.
@@ -23,9 +23,6 @@
 struct sp_load
 {
 	sp_workload_run run;
-	sp_pgbench_program program;
-	sp_workload_objects *objects;	/* NULL unless they exist */
-	sp_temp_directory directory;
 	sp_pgbench_load *pgbench;	/* NULL unless it runs */
 };
 
@@ -65,8 +62,6 @@ sp_load_make(const char *workload, int seconds)
 
 	namestrcpy(&run->workload.name, workload);
 	sp_workload_find(&run->workload);
-	sp_workload_check_execute();
-	sp_workload_check_script(&run->workload, false, false);
 	refuse_counted(&run->workload);
 	sp_workload_check_privileges();
 	sp_workload_check_publications(false);
@@ -74,9 +69,7 @@ sp_load_make(const char *workload, int seconds)
 	choose_clients(run);
 	run->rows = DEFAULT_ROWS;
 	run->seconds = seconds;
-	sp_pgbench_find(&load->program);
-	sp_workload_name_schema(run);
-	sp_workload_fill_in(run);
+	sp_workload_check_variables(run);
 	return load;
 }
 
@@ -91,14 +84,13 @@ sp_load_clients(const sp_load *load)
 void
 sp_load_set_up(sp_load *load)
 {
-	load->objects = sp_workload_objects_make(&load->run);
+	sp_workload_make(&load->run);
 }
 
 void
 sp_load_start(sp_load *load)
 {
-	sp_temp_directory_make(&load->directory);
-	load->pgbench = sp_pgbench_start(&load->run, &load->program, &load->directory);
+	load->pgbench = sp_pgbench_start(&load->run);
 }
 
 void
@@ -115,24 +107,18 @@ end_pgbench(sp_load *load)
 	if (load->pgbench)
 		sp_pgbench_end(load->pgbench);
 	load->pgbench = NULL;
-	sp_temp_directory_remove(&load->directory);
 }
 
 void
 sp_load_finish(sp_load *load)
 {
-	sp_workload_objects *objects = load->objects;
-
 	end_pgbench(load);
-	sp_workload_objects_drop(objects);
-	load->objects = NULL;
+	sp_workload_unmake(&load->run);
 }
 
 void
 sp_load_give_up(sp_load *load)
 {
 	end_pgbench(load);
-	if (load->objects)
-		sp_workload_objects_give_up(load->objects);
-	load->objects = NULL;
+	sp_workload_give_up(&load->run);
 }

@@ -1,318 +1,169 @@
 /*-------------------------------------------------------------------------
  *
  * objects.c
- *		The leader's side of creating and dropping the objects of a workload.
+ *		Make and drop the objects of a workload.
  *
- * The sessions of pgbench could not see objects of this uncommitted transaction.  So a
- * background worker creates them in its own transactions (worker.c).  It needs no
- * password, and it survives this backend and can still drop the objects.
+ * The sessions of pgbench could not see objects of this uncommitted transaction.  So
+ * pgbench runs set-up and tear-down, too.  What it takes to drop the objects is prepared
+ * before they exist: after an error no catalog can be read.
  *
- * The shared memory belongs to the resource owner.  However the run ends, it is
- * detached, which tells the worker to drop everything.
+ * This backend holds the lock of the schema's ID.  What it cannot drop, after a crash or a
+ * shutdown, the next run of the role or cleanup() drops.
  *
- * It must not: create or drop anything itself.
+ * It must not: execute SQL of a user itself.
  *
  *-------------------------------------------------------------------------
  */
-#include "workload/objects_internal.h"
+#include "workload/workload.h"
 
+#include "common/pg_prng.h"
+#include "executor/spi.h"
 #include "miscadmin.h"
-#include "storage/ipc.h"
-#include "storage/latch.h"
-#include "storage/pmsignal.h"
-#include "utils/memutils.h"
 
-#include "compat.h"
-
-/* The worker sets our latch; this is a fallback. */
-#define MAX_WAIT_MS		1000
-
-/* The maximum wait after an error of the caller. */
-#define GIVE_UP_MS			2000
-#define GIVE_UP_POLL_MS		5
-
-struct sp_workload_objects
-{
-	dsm_segment *segment;		/* NULL once it is detached */
-	sp_objects_shared *shared;
-	BackgroundWorkerHandle *handle; /* NULL before the worker is registered */
-	uint32		wait_event;
-	bool		terminated;		/* it was told to end during the set-up */
-};
-
-/* -------------------------------------------------------------- the worker */
-
-static sp_worker_state
-worker_state(const sp_workload_objects *objects)
-{
-	sp_worker_state state = pg_atomic_read_u32(&objects->shared->state);
-
-	/* read its reports only after its state */
-	pg_read_barrier();
-	return state;
-}
-
-/* Has the worker ended, or was it never started? */
-static bool
-worker_is_gone(const sp_workload_objects *objects)
-{
-	pid_t		pid;
-
-	return objects->handle == NULL || GetBackgroundWorkerPid(objects->handle, &pid) == BGWH_STOPPED;
-}
+/* How long set-up, tear-down and drop wait for each lock. */
+#define LOCK_TIMEOUT		"10s"
 
 /*
- * Tell the worker to stop: it drops its objects when it wakes up, or its set-up is
- * interrupted.  Throws no error.
+ * Any role that may connect can hold locks on the objects, and release each shortly before the
+ * wait for it ends.  So all of a drop has a limit, too.
  */
+#define DROP_MAX_MS			30000
+
+/* After an error of the run, for the tear-down and for the drop. */
+#define GIVE_UP_MS			5000
+
+/*
+ * A run does not wait long for leftovers.  Those of other roles may be large, and even a
+ * superuser need not wait for them.
+ */
+#define LEFTOVER_LOCK_TIMEOUT	"200ms"
+#define LEFTOVERS_MAX_MS	1000
+
+/* How long sessions of the run may take to end once they are told to. */
+#define SESSIONS_MAX_MS		5000
+
+/* 32 random bits: a collision with one of a few leftovers is very unlikely. */
 static void
-tell_to_stop(sp_workload_objects *objects)
+name_schema(sp_workload_run *run)
 {
-	sp_objects_shared *shared = objects->shared;
-	PGPROC	   *worker;
-
-	/* the worker reads this after it has changed its state */
-	shared->stop = true;
-	pg_memory_barrier();
-	if (worker_state(objects) == SP_WORKER_STARTING && objects->handle != NULL)
-	{
-		/* the worker would treat a second SIGTERM as a shutdown */
-		if (!objects->terminated)
-			TerminateBackgroundWorker(objects->handle);
-		objects->terminated = true;
-		return;
-	}
-	worker = shared->worker;
-	if (worker != NULL)
-		SetLatch(&worker->procLatch);
+	run->schema_id = pg_prng_uint32(&pg_global_prng_state);
+	snprintf(NameStr(run->schema), NAMEDATALEN, SP_WORKLOAD_SCHEMA_PREFIX "%08x", run->schema_id);
+	if (!sp_schema_lock(run->schema_id, true))
+		elog(ERROR, "schema ID %08x is in use", run->schema_id);
 }
 
-/* Wait until the worker has reached the state or has ended, or until that time. */
-static void
-await_worker(const sp_workload_objects *objects, sp_worker_state state, TimestampTz latest)
+/* ---------------------------------------------------------------- what is run */
+
+/* One implicit transaction: a schema without its comment would never be dropped. */
+static char *
+set_up_sql(const sp_workload_run *run)
 {
-	while (worker_state(objects) < state && !worker_is_gone(objects) &&
-		   GetCurrentTimestamp() < latest)
-	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 MAX_WAIT_MS, objects->wait_event);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-	}
+	return psprintf("CREATE SCHEMA %s\\;\nCOMMENT ON SCHEMA %s IS '%s';\n%s\n;\n",
+					NameStr(run->schema), NameStr(run->schema), sp_schema_marker(),
+					run->workload.setup ? run->workload.setup : "");
 }
 
-/* -------------------------------------------------------------------- start */
-
-/* Called by the resource owner, possibly after the memory of the caller is gone. */
-static void
-on_detach(dsm_segment *segment pg_attribute_unused(), Datum arg)
+/* The end of pgbench does not end a session that executes a statement. */
+static char *
+after_sessions(const sp_workload_run *run, const char *sql)
 {
-	sp_workload_objects *objects = (sp_workload_objects *) DatumGetPointer(arg);
-
-	objects->shared->abandoned = true;
-	if (worker_state(objects) != SP_WORKER_ENDED)
-		tell_to_stop(objects);
-	objects->segment = NULL;
+	return psprintf("SELECT pg_catalog.pg_terminate_backend(pid, %d)" SP_WORKLOAD_SESSIONS
+					" AND pid OPERATOR(pg_catalog.<>) pg_catalog.pg_backend_pid();\n%s\n;\n",
+					SESSIONS_MAX_MS, NameStr(run->schema), GetUserId(), sql);
 }
 
-static Size
-text_size(const char *text)
+static char *
+drop_sql(const char *schema)
 {
-	return text ? strlen(text) + 1 : 1;
-}
-
-/* Copy the text, return its offset, and advance *next. */
-static Size
-put_shared_text(sp_objects_shared *shared, Size *next, const char *text)
-{
-	Size		place = *next;
-
-	memcpy(shared->texts + place, text ? text : "", text_size(text));
-	*next += text_size(text);
-	return place;
+	return psprintf("CALL " SP_SCHEMA "_internal.drop_schema('%s');\n", schema);
 }
 
 static void
-make_segment(sp_workload_objects *objects, const sp_workload_run *run)
+prepare_scripts(sp_workload_run *run)
 {
-	Size		size = offsetof(sp_objects_shared, texts) + text_size(run->search_path) +
-		text_size(run->workload.setup) + text_size(run->workload.teardown);
-	Size		next = 0;
-	sp_objects_shared *shared;
-
-	objects->segment = dsm_create(size, 0);
-	objects->shared = shared = dsm_segment_address(objects->segment);
-	memset(shared, 0, offsetof(sp_objects_shared, texts));
-	pg_atomic_init_u32(&shared->state, SP_WORKER_STARTING);
-	shared->leader = MyProc;
-	shared->leader_pid = MyProcPid;
-	shared->database = MyDatabaseId;
-	shared->user = GetUserId();
-	shared->schema_id = run->schema_id;
-	shared->script_limit_ms = sp_workload_limit_ms(sp_max_duration_ms);
-	shared->workload = run->workload.name;
-	shared->schema = run->schema;
-	if (!run->default_tablespace)
-		shared->tablespace = run->tablespace;
-	shared->search_path = put_shared_text(shared, &next, run->search_path);
-	shared->setup = put_shared_text(shared, &next, run->workload.setup);
-	shared->teardown = put_shared_text(shared, &next, run->workload.teardown);
-	on_dsm_detach(objects->segment, on_detach, PointerGetDatum(objects));
-}
-
-static void
-start_worker(sp_workload_objects *objects)
-{
-	BackgroundWorker worker = {0};
-	MemoryContext old;
-	bool		registered;
-
-	snprintf(worker.bgw_name, sizeof(worker.bgw_name), "pg_sync_probe workload \"%s\"",
-			 NameStr(objects->shared->workload));
-	snprintf(worker.bgw_type, sizeof(worker.bgw_type), "pg_sync_probe workload");
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
-
-	old = MemoryContextSwitchTo(TopTransactionContext);
-	registered = sp_worker_register(&worker, "sync_probe_workload_worker", objects->segment, 0,
-									&objects->handle);
-	MemoryContextSwitchTo(old);
-	if (!registered)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-				 errmsg("could not start a background worker for workload \"%s\"",
-						NameStr(objects->shared->workload)),
-				 errdetail("No worker process is free; max_worker_processes is %d.", max_worker_processes),
-				 errhint("Try again later, or raise max_worker_processes.")));
-}
-
-static void
-complain_about_time(const sp_workload_run *run, int64 limit_ms)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_QUERY_CANCELED),
-			 errmsg("could not set up workload \"%s\" within %g s", NameStr(run->workload.name),
-					limit_ms / 1e3),
-			 errdetail("A set-up stops one minute after pg_sync_probe.max_duration."),
-			 errhint("Create fewer objects or rows, or raise pg_sync_probe.max_duration.")));
-}
-
-/* The hint of the report, or our own for such an error; may be NULL. */
-static const char *
-set_up_hint(const sp_error_report *report)
-{
-	if (report->hint[0] != '\0')
-		return report->hint;
-	if (report->sqlstate == ERRCODE_LOCK_NOT_AVAILABLE)
-		return "The transaction that runs the workload may hold the lock itself; the deadlock detector cannot see this. A set-up waits " SP_LOCK_TIMEOUT " for a lock, unless it sets lock_timeout.";
-	return NULL;
-}
-
-static void
-complain_about_set_up(const sp_workload_objects *objects, const sp_workload_run *run)
-{
-	const sp_error_report *report = &objects->shared->set_up;
-	const char *hint = set_up_hint(report);
-
-	if (worker_state(objects) != SP_WORKER_ENDED || report->sqlstate == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("could not set up workload \"%s\": its background worker has ended",
-						NameStr(run->workload.name)),
-				 objects->shared->worker == NULL ? errhint(SP_WORKER_HINT) :
-				 errhint("See the server log for the reason.")));
-	ereport(ERROR,
-			(errcode(report->sqlstate),
-			 errmsg("could not set up workload \"%s\": %s", NameStr(run->workload.name), report->message),
-			 report->detail[0] ? errdetail("%s", report->detail) : 0,
-			 hint ? errhint("%s", hint) : 0,
-			 report->position > 0 ? internalerrposition(report->position) : 0,
-			 report->position > 0 ? internalerrquery(run->workload.setup) : 0));
-}
-
-static void
-give_up_objects(int code pg_attribute_unused(), Datum arg)
-{
-	sp_workload_objects_give_up((sp_workload_objects *) DatumGetPointer(arg));
-}
-
-sp_workload_objects *
-sp_workload_objects_make(sp_workload_run *run)
-{
-	/* the memory of a portal is freed before its resource owner is released */
-	sp_workload_objects *objects = MemoryContextAllocZero(TopTransactionContext,
-														  sizeof(sp_workload_objects));
 	int			limit_ms = sp_workload_limit_ms(sp_max_duration_ms);
 
-	objects->wait_event = sp_wait_event_new("SyncProbeWorkload");
-	PG_ENSURE_ERROR_CLEANUP(give_up_objects, PointerGetDatum(objects));
-	{
-		make_segment(objects, run);
-		start_worker(objects);
-		await_worker(objects, SP_WORKER_READY,
-					 TimestampTzPlusMilliseconds(GetCurrentTimestamp(), limit_ms));
-		if (worker_state(objects) == SP_WORKER_STARTING && !worker_is_gone(objects))
-			complain_about_time(run, limit_ms);
-		if (worker_state(objects) != SP_WORKER_READY)
-			complain_about_set_up(objects, run);
-		strlcpy(run->synchronous_commit, objects->shared->synchronous_commit, NAMEDATALEN);
-	}
-	PG_END_ENSURE_ERROR_CLEANUP(give_up_objects, PointerGetDatum(objects));
-	return objects;
+	run->set_up = sp_pgbench_prepare(run, "set_up.sql", "set up", set_up_sql(run), LOCK_TIMEOUT, limit_ms);
+	if (run->workload.teardown)
+		run->tear_down = sp_pgbench_prepare(run, "tear_down.sql", "tore down",
+											after_sessions(run, run->workload.teardown),
+											LOCK_TIMEOUT, limit_ms);
+	run->drop = sp_pgbench_prepare(run, "drop.sql", "dropped the schema of",
+								   after_sessions(run, drop_sql(NameStr(run->schema))),
+								   LOCK_TIMEOUT, DROP_MAX_MS);
 }
 
-/* ---------------------------------------------------------------------- end */
+/* ------------------------------------------------------------------ leftovers */
+
+/* Nobody needs to know what cannot be dropped: a later run tries again. */
+static void
+drop_own_leftovers(const sp_workload_run *run)
+{
+	StringInfoData sql;
+	List	   *locked = NIL;
+	ListCell   *cell;
+
+	initStringInfo(&sql);
+	sp_spi_connect();
+	foreach(cell, sp_schema_leftovers(true))
+	{
+		uint32		id = sp_schema_id(lfirst(cell));
+
+		if (!sp_schema_lock(id, true))
+			continue;
+		appendStringInfoString(&sql, drop_sql(lfirst(cell)));
+		locked = lappend_int(locked, (int) id);
+	}
+	if (locked != NIL)
+		sp_pgbench_run_silently(run, sp_pgbench_prepare(run, "leftovers.sql", "dropped leftovers of",
+														sql.data, LEFTOVER_LOCK_TIMEOUT, 0),
+								LEFTOVERS_MAX_MS);
+	foreach(cell, locked)
+		sp_schema_unlock((uint32) lfirst_int(cell));
+	SPI_finish();
+}
+
+/* -------------------------------------------------------------- make and drop */
+
+void
+sp_workload_make(sp_workload_run *run)
+{
+	sp_pgbench_find(&run->program);
+	name_schema(run);
+	run->objects = SP_OBJECTS_PREPARED;
+	sp_temp_directory_make(&run->directory);
+	prepare_scripts(run);
+	drop_own_leftovers(run);
+	run->objects = SP_OBJECTS_EXIST;
+	sp_pgbench_run_once(run, run->set_up, ERROR);
+}
 
 static void
-warn_about(const char *what, const char *name, const sp_error_report *report, const char *hint)
+forget(sp_workload_run *run)
 {
-	if (report->sqlstate == 0)
-		return;
-	if (report->hint[0] != '\0')
-		hint = report->hint;
-	ereport(WARNING,
-			(errcode(report->sqlstate),
-			 errmsg("%s \"%s\": %s", what, name, report->message),
-			 report->detail[0] ? errdetail("%s", report->detail) : 0,
-			 hint ? errhint("%s", hint) : 0));
+	sp_temp_directory_remove(&run->directory);
+	if (run->objects != SP_NO_OBJECTS)
+		sp_schema_unlock(run->schema_id);
+	run->objects = SP_NO_OBJECTS;
+}
+
+/* The drop is tried even if the tear-down has failed. */
+void
+sp_workload_unmake(sp_workload_run *run)
+{
+	run->objects = SP_OBJECTS_TEARING_DOWN;
+	if (run->tear_down)
+		sp_pgbench_run_once(run, run->tear_down, WARNING);
+	sp_pgbench_run_once(run, run->drop, WARNING);
+	forget(run);
 }
 
 void
-sp_workload_objects_drop(sp_workload_objects *objects)
+sp_workload_give_up(sp_workload_run *run)
 {
-	const sp_objects_shared *shared = objects->shared;
-	const char *hint = "SELECT sync_probe.cleanup() drops it.";
-
-	tell_to_stop(objects);
-	await_worker(objects, SP_WORKER_ENDED, DT_NOEND);
-	if (worker_state(objects) == SP_WORKER_ENDED)
-	{
-		warn_about("could not tear down workload", NameStr(shared->workload), &shared->tear_down, NULL);
-		warn_about("could not drop schema", NameStr(shared->schema), &shared->drop, hint);
-	}
-	else
-		ereport(WARNING,
-				(errmsg("schema \"%s\" may be left over", NameStr(shared->schema)),
-				 errdetail("The background worker that drops it has ended."),
-				 errhint("%s", hint)));
-	dsm_detach(objects->segment);
-}
-
-void
-sp_workload_objects_give_up(sp_workload_objects *objects)
-{
-	if (objects == NULL || objects->segment == NULL)
-		return;
-	objects->shared->abandoned = true;
-	tell_to_stop(objects);
-	/* no wait for the latch: interrupts must not be served here, and it may stay set */
-	for (int waited_ms = 0; waited_ms < GIVE_UP_MS; waited_ms += GIVE_UP_POLL_MS)
-	{
-		if (worker_state(objects) == SP_WORKER_ENDED || worker_is_gone(objects) ||
-			!PostmasterIsAlive())
-			break;
-		pg_usleep(GIVE_UP_POLL_MS * 1000L);
-	}
-	dsm_detach(objects->segment);
+	if (run->objects == SP_OBJECTS_EXIST && run->tear_down)
+		sp_pgbench_run_silently(run, run->tear_down, GIVE_UP_MS);
+	if (run->objects >= SP_OBJECTS_EXIST)
+		sp_pgbench_run_silently(run, run->drop, GIVE_UP_MS);
+	forget(run);
 }

@@ -3,9 +3,9 @@
  * pgbench.c
  *		Run the server's own pgbench against this server.
  *
- * pgbench_command.c builds the command.  Progress lines become NOTICEs, and the final
- * report becomes the summary.  If pgbench fails, its first error is the DETAIL, since
- * later ones repeat it for each client.  The transaction log is read through FIFOs
+ * pgbench_command.c builds the command.  Of the script, progress lines become NOTICEs, and
+ * the final report becomes the summary.  If pgbench fails, its first error is the DETAIL,
+ * since later ones repeat it for each client.  The transaction log is read through FIFOs
  * while pgbench runs; on disk it would add load to the measured one.
  *
  * It must not: know the workload, or create anything but files in the temporary
@@ -15,22 +15,30 @@
  */
 #include "workload/pgbench_internal.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "storage/fd.h"
+#include "storage/ipc.h"
 #include "utils/builtins.h"
 #include "utils/portal.h"
 #include "utils/snapmgr.h"
 
 #include "common/child_process.h"
 
-/* The summary grows with the statements of the script, the errors with clients. */
-#define MAX_OUTPUT			(1024 * 1024)
+/* Of a DETAIL. */
 #define MAX_WORDS			800
 
 /* Without a terminal, pgbench prints this and goes on in the same line. */
 #define PROMPT				"Password: "
+
+#define ERROR_PREFIX		"pgbench: error: "
+#define ABORTED				ERROR_PREFIX "Run was aborted"
 
 /* One NOTICE a second, later one after each 1/20 of the time that has passed. */
 #define NOTICES_OF_THE_PAST	20
@@ -44,20 +52,107 @@
 #define MAX_FIFO_BYTES_ALL	(32 * MAX_FIFO_BYTES)
 #define MIN_FIFO_BYTES		(64 * 1024)	/* the default of Linux */
 
-/* The context of the callbacks for output and log.  A load has only words. */
+#define READ_SIZE			8192
+
+/* What is read while pgbench runs. */
 typedef struct output_reader
 {
 	sp_workload_run *run;
 	sp_pgbench_result *result;
 	int			allocated;		/* of the result's seconds */
-	double		seconds;		/* of the previous progress line */
+	off_t		position;		/* in its progress lines */
+	double		seconds;		/* of the previous one */
 	double		transactions;
 	double		next_notice;
-	const sp_temp_directory *directory;
 	sp_pgbench_log_file *log_files; /* one for each thread */
-	StringInfoData words;		/* other lines, up to the first error */
-	int			errors;
+	int		   *log_fds;		/* -1 before it is opened */
 } output_reader;
+
+/* --------------------------------------------------------------------- errors */
+
+static const char *
+without_prompt(const char *line)
+{
+	return strncmp(line, PROMPT, strlen(PROMPT)) == 0 ? line + strlen(PROMPT) : line;
+}
+
+static bool
+is_error(const char *line)
+{
+	return strncmp(line, ERROR_PREFIX, strlen(ERROR_PREFIX)) == 0;
+}
+
+/*
+ * pgbench's error output up to the end of its first error, for a DETAIL: later ones repeat it for
+ * each client.  A quoted statement is in the database encoding, but may be truncated.
+ */
+static char *
+own_words(char *err)
+{
+	StringInfoData words;
+	sp_pgbench_progress progress;
+	int			errors = 0;
+
+	initStringInfo(&words);
+	for (char *next = err; next;)
+	{
+		const char *line = without_prompt(strsep(&next, "\n"));
+
+		/* the last one says nothing that the errors before it do not */
+		if (line[0] == '\0' || sp_pgbench_parse_progress(line, &progress) ||
+			strncmp(line, ABORTED, strlen(ABORTED)) == 0)
+			continue;
+		errors += is_error(line);
+		if (errors < 2)
+			appendStringInfo(&words, "%s%s", words.len > 0 ? "\n" : "", line);
+	}
+	if (words.len == 0)
+		return "It printed no error message.";
+	if (words.len > MAX_WORDS)
+	{
+		words.len = pg_mbcliplen(words.data, words.len, MAX_WORDS);
+		words.data[words.len] = '\0';
+	}
+	if (errors > 1)
+		appendStringInfo(&words, "\n(errors after this one: %d)", errors - 1);
+	return sp_valid_text(words.data);
+}
+
+/* May be NULL. */
+static const char *
+hint_for(const char *words, bool timed_out)
+{
+	if (strstr(words, ERROR_PREFIX "connection to server "))
+		return psprintf("It connects locally as role \"%s\", from the operating system account of the server. Allow this without a password in pg_hba.conf, or set a password file (LOAD 'pg_sync_probe'; ALTER SYSTEM SET pg_sync_probe.pgbench_passfile = ...; SELECT pg_reload_conf();).",
+						GetUserNameFromId(GetUserId(), false));
+	if (strstr(words, "due to lock timeout"))
+		return "The transaction that runs the workload may hold the lock itself; the deadlock detector cannot see this.";
+	return timed_out ?
+		"It may wait for a lock that the caller holds. Timed runs stop one minute after their duration; counted runs, set-ups and tear-downs one minute after pg_sync_probe.max_duration." : NULL;
+}
+
+/* how: pgbench ended, by default as it did; what: "ran", "set up" and so on */
+static void
+complain(int elevel, const sp_workload_run *run, const sp_child *child, const char *how, const char *what)
+{
+	const char *words = own_words(child->err);
+	const char *hint = hint_for(words, child->timed_out);
+	const char *workload = NameStr(run->workload.name);
+
+	if (strstr(words, ERROR_PREFIX "connection to server "))
+		ereport(elevel,
+				(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
+				 errmsg("pgbench could not connect while it %s workload \"%s\"", what, workload),
+				 errdetail_internal("%s", words),
+				 errhint("%s", hint)));
+	else
+		ereport(elevel,
+				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
+				 errmsg("pgbench %s while it %s workload \"%s\"", how ? how : sp_child_describe(child), what,
+						workload),
+				 errdetail_internal("%s", words),
+				 hint ? errhint("%s", hint) : 0));
+}
 
 /* ------------------------------------------------------------------ its output */
 
@@ -71,10 +166,8 @@ note_progress(output_reader *state, const sp_pgbench_progress *progress)
 	{
 		state->allocated *= 2;
 		result->second_tps = repalloc(result->second_tps, state->allocated * sizeof(double));
-		result->second_latency_ms = repalloc(result->second_latency_ms, state->allocated * sizeof(double));
 	}
-	result->second_tps[result->nseconds] = progress->tps;
-	result->second_latency_ms[result->nseconds++] = progress->latency_ms;
+	result->second_tps[result->nseconds++] = progress->tps;
 
 	state->seconds = progress->seconds;
 	if (!isnan(progress->tps))
@@ -91,119 +184,133 @@ note_progress(output_reader *state, const sp_pgbench_progress *progress)
 					psprintf(", latency %.3f ms", progress->latency_ms))));
 }
 
-static const char *
-without_prompt(const char *line)
-{
-	return strncmp(line, PROMPT, strlen(PROMPT)) == 0 ? line + strlen(PROMPT) : line;
-}
-
 static void
-take_words(void *context, bool from_stderr, const char *line)
+read_progress_lines(output_reader *state, sp_child *child)
 {
-	output_reader *state = context;
-
-	if (!from_stderr)
-		return;
-	line = without_prompt(line);
-	if (strncmp(line, "pgbench: error: ", strlen("pgbench: error: ")) == 0)
-		state->errors++;
-	if (state->errors < 2 && state->words.len < MAX_WORDS && line[0] != '\0')
-		appendStringInfo(&state->words, "%s%s", state->words.len > 0 ? "\n" : "", line);
-}
-
-static void
-take_pgbench_line(void *context, bool from_stderr, const char *line)
-{
+	char	   *lines = sp_child_new_lines(child, &state->position);
 	sp_pgbench_progress progress;
 
-	if (from_stderr && sp_pgbench_parse_progress(without_prompt(line), &progress))
-		note_progress(context, &progress);
-	else
-		take_words(context, from_stderr, line);
+	for (char *next = lines; next;)
+	{
+		if (sp_pgbench_parse_progress(without_prompt(strsep(&next, "\n")), &progress))
+			note_progress(state, &progress);
+	}
+	pfree(lines);
 }
 
 /* pgbench truncates the text, possibly within a multibyte character. */
 static void
-take_statement(void *context, double latency_ms, int64_t failures, const char *text, size_t length)
+take_statement(void *context, double latency_ms, int64_t failures, const char *text)
 {
 	sp_pgbench_result *result = context;
 	sp_pgbench_line_statement *statement = palloc(sizeof(*statement));
 
 	statement->latency_ms = latency_ms;
 	statement->failures = failures;
-	statement->text = sp_valid_text(pnstrdup(text, pg_mbcliplen(text, length, length)));
+	statement->text = sp_valid_text(pnstrdup(text, pg_mbcliplen(text, strlen(text), MAX_WORDS)));
 	result->statements = lappend(result->statements, statement);
-}
-
-/*
- * The error output for a DETAIL.  A quoted statement is in the database encoding, but
- * may be truncated.
- */
-static char *
-own_words(output_reader *state)
-{
-	if (state->words.len == 0)
-		return "It printed no error message.";
-	if (state->words.len > MAX_WORDS)
-	{
-		state->words.len = pg_mbcliplen(state->words.data, state->words.len, MAX_WORDS);
-		state->words.data[state->words.len] = '\0';
-	}
-	if (state->errors > 1)
-		appendStringInfo(&state->words, "\n(errors after this one: %d)", state->errors - 1);
-	return sp_valid_text(state->words.data);
-}
-
-static void
-complain_about_connection(const sp_workload_run *run, const char *words)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
-			 errmsg("pgbench could not connect to run workload \"%s\"", NameStr(run->workload.name)),
-			 errdetail_internal("%s", words),
-			 errhint("It connects locally as role \"%s\", from the operating system account of the server. Allow this without a password in pg_hba.conf, or set a password file (LOAD 'pg_sync_probe'; ALTER SYSTEM SET pg_sync_probe.pgbench_passfile = ...; SELECT pg_reload_conf();).",
-					 GetUserNameFromId(GetUserId(), false))));
-}
-
-/* what: how pgbench ended */
-static void
-complain(const sp_workload_run *run, output_reader *state, const char *what, bool timed_out)
-{
-	const char *words = own_words(state);
-
-	if (strstr(words, "pgbench: error: connection to server "))
-		complain_about_connection(run, words);
-	ereport(ERROR,
-			(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-			 errmsg("pgbench %s while it ran workload \"%s\"", what, NameStr(run->workload.name)),
-			 errdetail_internal("%s", words),
-			 timed_out ?
-			 errhint("It may wait for a lock that the caller holds. Counted runs stop one minute after pg_sync_probe.max_duration, timed runs one minute after their duration.") : 0));
 }
 
 /* --------------------------------------------------------------------- its log */
 
 /* The names of the log files are those of threadRun() in pgbench.c of 15 to 19. */
-static int
-open_log_file(void *context, pid_t pid, int thread)
+static void
+name_log_file(char *path, const sp_workload_run *run, pid_t pid, int thread)
+{
+	int			length = snprintf(path, MAXPGPATH, "%s/" SP_PGBENCH_LOG_PREFIX ".%d", run->directory.path,
+								  (int) pid);
+
+	if (thread > 0)
+		snprintf(path + length, MAXPGPATH - length, ".%d", thread);
+}
+
+/* In the child, whose ID is part of the names.  If one cannot be made, the log is incomplete. */
+static void
+make_log_files(void *context)
 {
 	output_reader *state = context;
-	char		name[64];
-	int			bytes = Min(MAX_FIFO_BYTES, MAX_FIFO_BYTES_ALL / state->run->threads);
+	char		path[MAXPGPATH];
 
-	if (thread == 0)
-		snprintf(name, sizeof(name), SP_PGBENCH_LOG_PREFIX ".%d", (int) pid);
+	for (int i = 0; i < state->run->threads; i++)
+	{
+		name_log_file(path, state->run, getpid(), i);
+		(void) mkfifo(path, S_IRUSR | S_IWUSR);
+	}
+}
+
+#ifdef F_SETPIPE_SZ
+#define set_capacity(fd, bytes) fcntl(fd, F_SETPIPE_SZ, bytes)
+#else
+#define set_capacity(fd, bytes) (-1)
+#endif
+
+/* pgbench waits until this has happened.  Before it does so, the file need not exist. */
+static void
+open_log_file(output_reader *state, pid_t pid, int thread)
+{
+	int			bytes = Min(MAX_FIFO_BYTES, MAX_FIFO_BYTES_ALL / state->run->threads);
+	char		path[MAXPGPATH];
+
+	if (!AcquireExternalFD())
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("not enough file descriptors to read the log of pgbench"),
+				 errdetail("It needs %d in this session, and %d are free.", state->run->threads, thread),
+				 errhint("Lower threads; each takes one descriptor. Alternatively, raise max_files_per_process.")));
+	name_log_file(path, state->run, pid, thread);
+	state->log_fds[thread] = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (state->log_fds[thread] < 0)
+		ReleaseExternalFD();
 	else
-		snprintf(name, sizeof(name), SP_PGBENCH_LOG_PREFIX ".%d.%d", (int) pid, thread);
-	return sp_temp_directory_fifo(state->directory, name, Max(bytes, MIN_FIFO_BYTES));
+		(void) set_capacity(state->log_fds[thread], Max(bytes, MIN_FIFO_BYTES));
+}
+
+/* Read only what is available now, since the writer may be as fast as the reader. */
+static void
+read_log_file(output_reader *state, int thread)
+{
+	char		buffer[READ_SIZE];
+	int			available = 0;
+	ssize_t		got = 1;
+
+	if (ioctl(state->log_fds[thread], FIONREAD, &available) != 0)
+		return;
+	for (; available > 0 && got > 0; available -= got)
+	{
+		got = read(state->log_fds[thread], buffer, Min(available, READ_SIZE));
+		if (got > 0)
+			sp_pgbench_log_feed(&state->result->log, &state->log_files[thread], buffer, got);
+	}
 }
 
 static void
-take_log(void *context, int thread, const char *data, Size length)
+read_meanwhile(void *context, sp_child *child)
 {
 	output_reader *state = context;
 
-	sp_pgbench_log_feed(&state->result->log, &state->log_files[thread], data, length);
+	for (int i = 0; i < state->run->threads; i++)
+	{
+		if (state->log_fds[i] < 0)
+			open_log_file(state, child->pid, i);
+		if (state->log_fds[i] >= 0)
+			read_log_file(state, i);
+	}
+	read_progress_lines(state, child);
+}
+
+static void
+close_log_files(int code pg_attribute_unused(), Datum arg)
+{
+	output_reader *state = (output_reader *) DatumGetPointer(arg);
+
+	for (int i = 0; i < state->run->threads; i++)
+	{
+		if (state->log_fds[i] < 0)
+			continue;
+		(void) close(state->log_fds[i]);
+		ReleaseExternalFD();
+		state->log_fds[i] = -1;
+	}
 }
 
 /* The log must hold as many transactions as the summary; \shell may have changed it. */
@@ -257,94 +364,111 @@ static void
 init_output_reader(output_reader *state, sp_workload_run *run, sp_pgbench_result *result)
 {
 	memset(state, 0, sizeof(*state));
+	memset(result, 0, sizeof(*result));
 	state->run = run;
-	initStringInfo(&state->words);
-	if (result == NULL)
-		return;
 	state->result = result;
 	state->allocated = 64;
 	state->log_files = palloc0(run->threads * sizeof(*state->log_files));
+	state->log_fds = palloc(run->threads * sizeof(int));
+	for (int i = 0; i < run->threads; i++)
+		state->log_fds[i] = -1;
 	sp_pgbench_log_init(&result->log);
 	result->second_tps = palloc(state->allocated * sizeof(double));
-	result->second_latency_ms = palloc(state->allocated * sizeof(double));
 }
 
 /* Run the script of the workload, and set *result.  Updates run->progress. */
 void
-sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *found,
-			   const sp_temp_directory *directory, sp_pgbench_result *result)
+sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result)
 {
-	char	   *script = sp_temp_directory_write(directory, "script.sql", run->workload.script);
 	output_reader state;
 	sp_child_program program = {
-		.path = found->path,
-		.argv = sp_pgbench_argv(run, found, directory, script),
+		.path = run->program.path,
+		.argv = sp_pgbench_argv(run, true),
 		.envp = sp_pgbench_envp(run),
 		.timeout_ms = sp_workload_limit_ms(run->seconds > 0 ? run->seconds * INT64CONST(1000) :
 										   sp_max_duration_ms),
-		.max_output = MAX_OUTPUT,
-		.line = take_pgbench_line,
-		.nstreams = run->threads,
-		.open_stream = open_log_file,
-		.stream_data = take_log,
-		.streams_hint = "Lower threads; each takes one descriptor.",
+		.in_child = make_log_files,
+		.meanwhile = read_meanwhile,
 		.context = &state
 	};
-	sp_child_result ended;
+	sp_child	child;
 
-	memset(result, 0, sizeof(*result));
-	result->program = found;
 	init_output_reader(&state, run, result);
-	state.directory = directory;
-
 	if (run->is_procedure)
 		release_snapshots();
 	run->started_at = GetCurrentTimestamp();
-	sp_child_run(&program, &ended);
+	PG_ENSURE_ERROR_CLEANUP(close_log_files, PointerGetDatum(&state));
+	{
+		sp_child_run(&child, &program);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(close_log_files, PointerGetDatum(&state));
+	close_log_files(0, PointerGetDatum(&state));
 	run->finished_at = GetCurrentTimestamp();
-	if (!sp_child_succeeded(&ended))
-		complain(run, &state, sp_child_describe(&program, &ended), ended.timed_out);
-	if (!sp_pgbench_parse_summary(ended.out.data, ended.out.len, &result->summary,
-								  take_statement, result))
-		complain(run, &state, "printed a summary that is not understood", false);
+	if (!sp_child_succeeded(&child))
+		complain(ERROR, run, &child, NULL, "ran");
+	if (!sp_pgbench_parse_summary(child.out, &result->summary, take_statement, result))
+		complain(ERROR, run, &child, "printed a summary that is not understood", "ran");
 	check_log(&state);
 	check_transactions(&state);
-	pfree(ended.out.data);
-	pfree(ended.err.data);
-	pfree(state.log_files);
+}
+
+/* ------------------------------------------- set-up, tear-down and drop */
+
+void
+sp_pgbench_run_once(const sp_workload_run *run, const sp_pgbench_once *once, int elevel)
+{
+	sp_child_program program = {
+		.path = run->program.path,
+		.argv = once->argv,
+		.envp = once->envp,
+		.timeout_ms = once->limit_ms
+	};
+	sp_child	child;
+
+	sp_child_run(&child, &program);
+	if (!sp_child_succeeded(&child))
+		complain(elevel, run, &child, NULL, once->what);
+}
+
+/* The same after an error. */
+void
+sp_pgbench_run_silently(const sp_workload_run *run, const sp_pgbench_once *once, int limit_ms)
+{
+	sp_child_program program = {
+		.path = run->program.path,
+		.argv = once->argv,
+		.envp = once->envp,
+		.is_insistent = true,
+		.timeout_ms = limit_ms
+	};
+
+	sp_child_run_silently(&program);
 }
 
 /* ------------------------------------------------------------------- as a load */
 
 struct sp_pgbench_load
 {
-	sp_workload_run *run;
-	output_reader reader;
+	const sp_workload_run *run;
 	sp_child_program program;
-	sp_child_result ended;
-	sp_child   *child;			/* NULL before it is started */
+	sp_child	child;
+	off_t		position;		/* in its error output */
 };
 
 /* Without progress and log: nobody wants them. */
 sp_pgbench_load *
-sp_pgbench_start(sp_workload_run *run, const sp_pgbench_program *found,
-				 const sp_temp_directory *directory)
+sp_pgbench_start(sp_workload_run *run)
 {
-	char	   *script = sp_temp_directory_write(directory, "script.sql", run->workload.script);
 	sp_pgbench_load *load = palloc0(sizeof(sp_pgbench_load));
 
 	load->run = run;
-	init_output_reader(&load->reader, run, NULL);
 	load->program = (sp_child_program) {
-		.path = found->path,
-		.argv = sp_pgbench_argv(run, found, NULL, script),
-		.envp = sp_pgbench_envp(run),
-		.max_output = MAX_OUTPUT,
-		.line = take_words,
-		.context = &load->reader
+		.path = run->program.path,
+		.argv = sp_pgbench_argv(run, false),
+		.envp = sp_pgbench_envp(run)
 	};
 	release_snapshots();
-	load->child = sp_child_start(&load->program, &load->ended);
+	sp_child_start(&load->child, &load->program);
 	return load;
 }
 
@@ -355,16 +479,22 @@ sp_pgbench_start(sp_workload_run *run, const sp_pgbench_program *found,
 void
 sp_pgbench_check(sp_pgbench_load *load)
 {
-	if (sp_child_poll(load->child))
-		complain(load->run, &load->reader, sp_child_describe(&load->program, &load->ended), false);
-	if (load->reader.errors > 0)
-		complain(load->run, &load->reader, "reported an error", false);
+	char	   *lines;
+
+	if (sp_child_has_ended(&load->child))
+		complain(ERROR, load->run, &load->child, NULL, "ran");
+	lines = sp_child_new_lines(&load->child, &load->position);
+	if (strstr(lines, ERROR_PREFIX))
+	{
+		load->child.err = lines;
+		complain(ERROR, load->run, &load->child, "reported an error", "ran");
+	}
+	pfree(lines);
 }
 
 /* Throws no error. */
 void
 sp_pgbench_end(sp_pgbench_load *load)
 {
-	if (load->child)
-		sp_child_end(load->child);
+	sp_child_end(&load->child);
 }

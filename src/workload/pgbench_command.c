@@ -15,14 +15,12 @@
 #include <unistd.h>
 
 #include "commands/dbcommands.h"
-#include "libpq/pqcomm.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "port.h"
 #include "postmaster/postmaster.h"
 #include "utils/builtins.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/varlena.h"
 
 #include "common/child_process.h"
 
@@ -42,65 +40,22 @@ char	   *sp_pgbench_passfile = "";
 
 /* ---------------------------------------------------------- where it connects */
 
-/*
- * Can a client use this directory as its host?  A comma would separate hosts.  A
- * relative path would be a host name, so make it absolute.
- */
-static bool
-is_usable_directory(char **directory)
-{
-	if (!is_absolute_path(*directory) && (*directory)[0] != '@')
-		*directory = psprintf("%s/%s", DataDir, *directory);
-	return strchr(*directory, ',') == NULL;
-}
-
-/* The first usable directory that has a socket of this server; NULL if none. */
-static const char *
-other_socket_directory(void)
-{
-	List	   *directories;
-	ListCell   *cell;
-
-	if (!SplitDirectoriesString(pstrdup(Unix_socket_directories), ',', &directories))
-		return NULL;
-	foreach(cell, directories)
-	{
-		char	   *directory = lfirst(cell);
-		char		socket[MAXPGPATH];
-		struct stat status;
-
-		UNIXSOCK_PATH(socket, PostPortNumber, directory);
-		if (is_usable_directory(&directory) && stat(socket, &status) == 0 &&
-			S_ISSOCK(status.st_mode))
-			return directory;
-	}
-	return NULL;
-}
-
-/* The host to connect to: the first usable socket directory, else the first address. */
+/* The host to connect to: the first socket directory, else the first address. */
 static const char *
 own_host(void)
 {
-	char	   *first = sp_postmaster_line(SOCKET_DIRECTORY_LINE);
-	const char *address = sp_postmaster_line(LISTEN_ADDRESS_LINE);
-	bool		has_socket = first && first[0] != '\0';
-	const char *directory = NULL;
+	char	   *directory = sp_postmaster_line(SOCKET_DIRECTORY_LINE);
+	char	   *address = sp_postmaster_line(LISTEN_ADDRESS_LINE);
 
-	if (has_socket)
-		directory = is_usable_directory(&first) ? first : other_socket_directory();
-	if (directory)
-		return directory;
+	if (directory && directory[0] != '\0')
+		/* a client takes a relative path for the name of a host */
+		return is_absolute_path(directory) || directory[0] == '@' ? directory :
+			psprintf("%s/%s", DataDir, directory);
 	if (address == NULL || address[0] == '\0')
 		ereport(ERROR,
 				(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
-				 has_socket ?
-				 errmsg("pgbench cannot connect through a socket in directory \"%s\"", first) :
 				 errmsg("this server accepts no connections"),
-				 has_socket ?
-				 errdetail("It would treat the comma in that name as a separator between hosts.") :
-				 errdetail("Both unix_socket_directories and listen_addresses are empty."),
-				 has_socket ?
-				 errhint("Add a directory without a comma to unix_socket_directories, or add an address to listen_addresses.") : 0));
+				 errdetail("Both unix_socket_directories and listen_addresses are empty.")));
 	return strcmp(address, "*") == 0 ? "localhost" : address;
 }
 
@@ -155,17 +110,16 @@ sp_pgbench_find(sp_pgbench_program *found)
 		.path = found->path,
 		.argv = (char *const *) argv,
 		.envp = (char *const *) envp,
-		.timeout_ms = VERSION_TIMEOUT_MS,
-		.max_output = MAX_VERSION_WORDS
+		.timeout_ms = VERSION_TIMEOUT_MS
 	};
-	sp_child_result result;
+	sp_child	child;
 	int			major = 0;
 
 	found->host = own_host();
 	find_program(found->path);
-	sp_child_run(&program, &result);
-	if (sp_child_succeeded(&result))
-		major = sp_pgbench_parse_version(result.out.data, found->version, sizeof(found->version));
+	sp_child_run(&child, &program);
+	if (sp_child_succeeded(&child))
+		major = sp_pgbench_parse_version(child.out);
 	if (major != PG_VERSION_NUM / 10000)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FILE),
@@ -174,8 +128,8 @@ sp_pgbench_find(sp_pgbench_program *found)
 						PG_VERSION_NUM / 10000) :
 				 errmsg("program \"%s\" is not pgbench", found->path),
 				 major > 0 ? 0 :
-				 errdetail("It %s: %s", sp_child_describe(&program, &result),
-						   plain_words(result.err.len > 0 ? result.err.data : result.out.data)),
+				 errdetail("It %s: %s", sp_child_describe(&child),
+						   plain_words(child.err[0] != '\0' ? child.err : child.out)),
 				 errhint("Set pg_sync_probe.pgbench_directory to the directory of the pgbench of PostgreSQL %d.",
 						 PG_VERSION_NUM / 10000)));
 }
@@ -210,33 +164,98 @@ sp_append_session_option(StringInfo options, const char *name, const char *value
 	}
 }
 
+static void
+append_if_known(StringInfo options, const char *name, const char *value)
+{
+	/* not every server version has all settings */
+	if (GetConfigOption(name, true, false) != NULL)
+		sp_append_session_option(options, name, value);
+}
+
+/*
+ * The search_path of the sessions.  Builtin scripts do not trust "public", where other
+ * users may have created functions that match better than those of pg_catalog.
+ */
 static char *
-session_options(const sp_workload_run *run)
+search_path_of(const sp_workload_run *run)
+{
+	const char *others = run->search_path ? run->search_path :
+		run->workload.builtin ? "pg_temp" : "\"$user\", public";
+
+	/* only white space: no other schema */
+	if (others[strspn(others, " \t\n\r\f\v")] == '\0')
+		return pstrdup(NameStr(run->schema));
+	return psprintf("%s, %s", NameStr(run->schema), others);
+}
+
+static void
+append_session_options(StringInfo options, const sp_workload_run *run)
+{
+	/*
+	 * The owner of a database can set a role for all its sessions.  That role would own the
+	 * objects of the run, and could replace the functions that its sessions execute.
+	 */
+	sp_append_session_option(options, "role", "none");
+	sp_append_session_option(options, "search_path", search_path_of(run));
+	sp_append_session_option(options, "default_tablespace", run->default_tablespace ? "" :
+							 NameStr(run->tablespace));
+	/* pgbench takes it to be on */
+	sp_append_session_option(options, "standard_conforming_strings", "on");
+}
+
+/*
+ * Override settings of role and database.  synchronous_commit is local, since standbys need not
+ * have the objects, and a wait for one could be long.
+ */
+static void
+append_once_options(StringInfo options, const char *lock_timeout)
+{
+	append_if_known(options, "client_min_messages", "warning");
+	append_if_known(options, "default_transaction_read_only", "off");
+	append_if_known(options, "row_security", "on");
+	append_if_known(options, "synchronous_commit", "local");
+	append_if_known(options, "statement_timeout", "0");
+	append_if_known(options, "idle_in_transaction_session_timeout", "0");
+	append_if_known(options, "transaction_timeout", "0");
+	append_if_known(options, "lock_timeout", lock_timeout);
+}
+
+/* With session options: other users cannot see the environment of a process. */
+static char **
+environment(const char *options)
+{
+	bool		has_passfile = sp_pgbench_passfile && sp_pgbench_passfile[0] != '\0';
+	const char *envp[] = {
+		ENVIRONMENT,
+		psprintf("PGOPTIONS=%s", options),
+		has_passfile ? psprintf("PGPASSFILE=%s", sp_pgbench_passfile) : NULL,
+		NULL
+	};
+
+	return memcpy(palloc(sizeof(envp)), envp, sizeof(envp));
+}
+
+char **
+sp_pgbench_envp(const sp_workload_run *run)
 {
 	StringInfoData options;
 
 	initStringInfo(&options);
-	/* as the worker does, see become_user() in worker.c */
-	sp_append_session_option(&options, "role", "none");
-	sp_append_session_option(&options, "search_path", run->search_path);
-	sp_append_session_option(&options, "default_tablespace", run->default_tablespace ? "" :
-							 NameStr(run->tablespace));
-	/* as when variables were replaced in the script */
-	sp_append_session_option(&options, "standard_conforming_strings", "on");
+	append_session_options(&options, run);
 	/* settings of the caller come last, so that they prevail */
 	if (run->options)
 		appendStringInfo(&options, " %s", run->options);
-	return options.data;
+	return environment(options.data);
 }
 
 /* Not with session options or the password file: all users can see arguments. */
 static char *
-own_conninfo(const sp_workload_run *run, const char *host)
+own_conninfo(const sp_workload_run *run)
 {
 	StringInfoData conninfo;
 
 	initStringInfo(&conninfo);
-	append_conninfo(&conninfo, "host", host);
+	append_conninfo(&conninfo, "host", run->program.host);
 	append_conninfo(&conninfo, "port", psprintf("%d", PostPortNumber));
 	append_conninfo(&conninfo, "user", GetUserNameFromId(GetUserId(), false));
 	append_conninfo(&conninfo, "dbname", get_database_name(MyDatabaseId));
@@ -245,51 +264,72 @@ own_conninfo(const sp_workload_run *run, const char *host)
 	return conninfo.data;
 }
 
-/* log_directory: NULL for a run without progress and log. */
-char **
-sp_pgbench_argv(const sp_workload_run *run, const sp_pgbench_program *program,
-				const sp_temp_directory *log_directory, const char *script)
+/* The arguments that a script has in common with its set-up and tear-down. */
+static int
+common_arguments(char **argv, const sp_workload_run *run, const char *protocol, const char *file)
 {
-	char	  **argv = palloc0(MAX_ARGUMENTS * sizeof(char *));
 	int			n = 0;
 
 	argv[n++] = "pgbench";
 	argv[n++] = "-M";
-	argv[n++] = run->workload.protocol;
+	argv[n++] = (char *) protocol;
 	argv[n++] = "-n";
-	argv[n++] = "-r";
 	argv[n++] = "-f";
-	argv[n++] = (char *) script;
+	argv[n++] = (char *) file;
+	argv[n++] = psprintf("--define=schema=%s", NameStr(run->schema));
+	argv[n++] = psprintf("--define=tablespace=%s", quote_identifier(NameStr(run->tablespace)));
+	argv[n++] = psprintf("--define=rows=%d", run->rows);
+	if (run->transactions > 0)
+		argv[n++] = psprintf("--define=transactions=%d", run->transactions);
+	return n;
+}
+
+char **
+sp_pgbench_argv(const sp_workload_run *run, bool with_log)
+{
+	char	  **argv = palloc0(MAX_ARGUMENTS * sizeof(char *));
+	char	   *file = sp_temp_directory_write(&run->directory, "script.sql", run->workload.script);
+	int			n = common_arguments(argv, run, run->workload.protocol, file);
+
+	argv[n++] = "-r";
 	argv[n++] = psprintf("--client=%d", run->clients);
 	argv[n++] = psprintf("--jobs=%d", run->threads);
 	argv[n++] = run->transactions > 0 ? psprintf("--transactions=%d", run->transactions) :
 		psprintf("--time=%d", run->seconds);
 	if (run->workload.new_connections)
 		argv[n++] = "-C";
-	if (log_directory)
+	if (with_log)
 	{
 		argv[n++] = "--progress=1";
 		argv[n++] = "--log";
-		argv[n++] = psprintf("--log-prefix=%s/" SP_PGBENCH_LOG_PREFIX, log_directory->path);
+		argv[n++] = psprintf("--log-prefix=%s/" SP_PGBENCH_LOG_PREFIX, run->directory.path);
 	}
 	/* variables last as long as the client, so a script can count with this one */
 	argv[n++] = "--define=iteration=0";
-	argv[n++] = own_conninfo(run, program->host);
+	argv[n++] = own_conninfo(run);
 	Assert(n < MAX_ARGUMENTS);
 	return argv;
 }
 
-/* With session options: other users cannot see the environment of a process. */
-char **
-sp_pgbench_envp(const sp_workload_run *run)
+const sp_pgbench_once *
+sp_pgbench_prepare(const sp_workload_run *run, const char *name, const char *what, const char *sql,
+				   const char *lock_timeout, int limit_ms)
 {
-	bool		has_passfile = sp_pgbench_passfile && sp_pgbench_passfile[0] != '\0';
-	const char *envp[] = {
-		ENVIRONMENT,
-		psprintf("PGOPTIONS=%s", session_options(run)),
-		has_passfile ? psprintf("PGPASSFILE=%s", sp_pgbench_passfile) : NULL,
-		NULL
-	};
+	sp_pgbench_once *once = palloc0(sizeof(sp_pgbench_once));
+	char	   *file = sp_temp_directory_write(&run->directory, name, sql);
+	StringInfoData options;
+	int			n;
 
-	return memcpy(palloc(sizeof(envp)), envp, sizeof(envp));
+	initStringInfo(&options);
+	append_session_options(&options, run);
+	append_once_options(&options, lock_timeout);
+	once->what = what;
+	once->limit_ms = limit_ms;
+	once->envp = environment(options.data);
+	once->argv = palloc0(MAX_ARGUMENTS * sizeof(char *));
+	n = common_arguments(once->argv, run, "simple", file);
+	once->argv[n++] = "--transactions=1";
+	once->argv[n++] = own_conninfo(run);
+	Assert(n < MAX_ARGUMENTS);
+	return once;
 }

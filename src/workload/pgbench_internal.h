@@ -13,8 +13,7 @@
 /* The prefix of log file names in the temporary directory. */
 #define SP_PGBENCH_LOG_PREFIX	"log"
 
-extern char **sp_pgbench_argv(const sp_workload_run *run, const sp_pgbench_program *program,
-							  const sp_temp_directory *log_directory, const char *script);
+extern char **sp_pgbench_argv(const sp_workload_run *run, bool with_log);
 extern char **sp_pgbench_envp(const sp_workload_run *run);
 
 #endif							/* SP_PGBENCH_INTERNAL_H */

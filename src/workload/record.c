@@ -20,6 +20,7 @@
 #include "storage/latch.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
+#include "utils/memutils.h"
 
 #include "compat.h"
 
@@ -38,7 +39,7 @@ count_run_sessions(const sp_workload_run *run)
 	pgstat_clear_snapshot();
 	sp_spi_connect();
 	sp_history_execute(psprintf("SELECT pg_catalog.count(*)::pg_catalog.int4" SP_WORKLOAD_SESSIONS,
-								quote_literal_cstr(NameStr(run->schema)), GetUserId()),
+								NameStr(run->schema), GetUserId()),
 					   0, NULL, NULL, NULL, SPI_OK_SELECT);
 	count = DatumGetInt32(sp_history_value(1, &isnull));
 	SPI_finish();
@@ -67,20 +68,6 @@ sp_workload_wait_for_sessions(const sp_workload_run *run)
 
 /* ------------------------------------------------------------------- the row */
 
-/* Negative is null. */
-static void
-put_count(sp_row *row, const char *column, Oid type, int64 value)
-{
-	if (value >= 0)
-		sp_row_put_int(row, column, type, value);
-}
-
-static void
-put_boolean(sp_row *row, const char *column, bool value)
-{
-	sp_row_put(row, column, BOOLOID, BoolGetDatum(value));
-}
-
 /*
  * A quantile; null if there are too few values for a 95 % confidence interval with an
  * upper bound, see histogram.h.
@@ -93,14 +80,15 @@ put_quantile_ms(sp_row *row, const char *column, const sp_histogram *latencies, 
 	sp_row_put_number(row, column, known ? sp_histogram_quantile_ns(latencies, q) / 1e6 : NAN, 3);
 }
 
+/* Rounded: pgbench prints no more digits. */
 static void
-put_series(sp_row *row, const char *column, const double *values, int n, int digits)
+put_seconds(sp_row *row, const sp_pgbench_result *result)
 {
-	double	   *rounded = palloc(Max(n, 1) * sizeof(double));
+	double	   *tps = palloc(Max(result->nseconds, 1) * sizeof(double));
 
-	for (int i = 0; i < n; i++)
-		rounded[i] = sp_rounded(values[i], digits);
-	sp_row_put_doubles(row, column, rounded, n);
+	for (int i = 0; i < result->nseconds; i++)
+		tps[i] = sp_rounded(result->second_tps[i], 1);
+	sp_row_put_doubles(row, "second_tps", tps, result->nseconds);
 }
 
 static Datum
@@ -125,81 +113,88 @@ statements_jsonb(List *statements)
 	return sp_jsonb_datum(json);
 }
 
-/*
- * The synchronous_commit of the sessions of the run: that of settings, otherwise that
- * of role and database.  The value is spelled as the server shows it.
- */
+/* What the settings $1 say, else of role and database the more special one, else the server. */
+#define SYNCHRONOUS_COMMIT \
+	"SELECT value FROM (" \
+	"SELECT value, NULL::pg_catalog.oid AS setrole, NULL::pg_catalog.oid AS setdatabase, 1 AS priority" \
+	" FROM pg_catalog.jsonb_each_text($1) WHERE pg_catalog.lower(key) OPERATOR(pg_catalog.=) 'synchronous_commit'" \
+	" UNION ALL SELECT pg_catalog.substr(c, 20), setrole, setdatabase, 2" \
+	" FROM pg_catalog.pg_db_role_setting, pg_catalog.unnest(setconfig) AS c" \
+	" WHERE setdatabase OPERATOR(pg_catalog.=) ANY (ARRAY[0, $2]::pg_catalog.oid[])" \
+	" AND setrole OPERATOR(pg_catalog.=) ANY (ARRAY[0, $3]::pg_catalog.oid[])" \
+	" AND c OPERATOR(pg_catalog.~~) 'synchronous\\_commit=%'" \
+	" UNION ALL SELECT reset_val, NULL, NULL, 3 FROM pg_catalog.pg_settings" \
+	" WHERE name OPERATOR(pg_catalog.=) 'synchronous_commit') AS s" \
+	" ORDER BY priority, setrole DESC, setdatabase DESC LIMIT 1"
+
+/* That of the sessions of the run. */
 static char *
 synchronous_commit_of(const sp_workload_run *run)
 {
-	const char *given = sp_workload_setting(run->settings, "synchronous_commit");
-	int			nest_level;
+	Oid			types[] = {JSONBOID, OIDOID, OIDOID};
+	Datum		values[] = {run->settings, ObjectIdGetDatum(MyDatabaseId), ObjectIdGetDatum(GetUserId())};
+	const char *nulls = run->settings == 0 ? "n  " : NULL;
+	MemoryContext context = CurrentMemoryContext;
 	char	   *value;
 
-	if (given == NULL)
-		return pstrdup(run->synchronous_commit);
-	nest_level = NewGUCNestLevel();
-	(void) set_config_option("synchronous_commit", given, PGC_USERSET, PGC_S_SESSION,
-							 GUC_ACTION_SAVE, true, 0, false);
-	value = pstrdup(GetConfigOption("synchronous_commit", false, false));
-	AtEOXact_GUC(false, nest_level);
+	sp_spi_connect();
+	sp_history_execute(SYNCHRONOUS_COMMIT, lengthof(types), types, values, nulls, SPI_OK_SELECT);
+	value = MemoryContextStrdup(context, SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1));
+	SPI_finish();
 	return value;
 }
 
-/* The settings that affect the cost of a commit, beside those that were asked for. */
-static void
-put_configuration(sp_row *row, const sp_workload_run *run)
+/* What affects the cost of a commit, beside the settings that were asked for. */
+static Datum
+server_settings(const sp_workload_run *run)
 {
-	sp_row_put_text(row, "wal_sync_method", run->wal_sync_method);
-	sp_row_put_text(row, "wal_sync_method_at_end", GetConfigOption("wal_sync_method", false, false));
-	put_boolean(row, "fsync", enableFsync);
-	sp_row_put_text(row, "synchronous_commit", synchronous_commit_of(run));
-	put_boolean(row, "full_page_writes", fullPageWrites);
-	sp_row_put_text(row, "shared_buffers", GetConfigOptionByName("shared_buffers", NULL, false));
-	sp_row_put_int(row, "server_version_num", INT4OID, PG_VERSION_NUM);
+	static const char *const names[] = {"fsync", "full_page_writes", "shared_buffers", "server_version"};
+	sp_jsonb   *json = sp_jsonb_make();
+
+	sp_jsonb_begin_object(json, NULL);
+	for (size_t i = 0; i < lengthof(names); i++)
+		sp_jsonb_put_text(json, names[i], GetConfigOptionByName(names[i], NULL, false));
+	sp_jsonb_put_text(json, "synchronous_commit", synchronous_commit_of(run));
+	if (strcmp(run->wal_sync_method, GetConfigOption("wal_sync_method", false, false)) == 0)
+		sp_jsonb_put_text(json, "wal_sync_method", run->wal_sync_method);
+	sp_jsonb_end_object(json);
+	return sp_jsonb_datum(json);
 }
 
 static void
 put_workload_request(sp_row *row, const sp_workload_run *run)
 {
-	sp_row_put_name(row, "username", GetUserNameFromId(GetUserId(), false));
 	sp_row_put_name(row, "workload", NameStr(run->workload.name));
 	sp_row_put_name(row, "suite", NameStr(run->workload.suite));
 	sp_row_put_name(row, "tablespace", NameStr(run->tablespace));
 	sp_row_put_int(row, "rows", INT4OID, run->rows);
 	if (run->transactions > 0)
 		sp_row_put_int(row, "transactions_per_client", INT4OID, run->transactions);
-	sp_row_put_text(row, "protocol", run->workload.protocol);
-	put_boolean(row, "new_connections", run->workload.new_connections);
 	if (run->settings != 0)
 		sp_row_put(row, "settings", JSONBOID, run->settings);
+	sp_row_put(row, "server_settings", JSONBOID, server_settings(run));
 	sp_row_put_text(row, "label", run->label);
 	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->started_at));
 	sp_row_put(row, "finished_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->finished_at));
 }
 
 static void
-put_workload_outcome(sp_row *row, const sp_pgbench_result *result)
+put_workload_outcome(sp_row *row, const sp_workload_run *run, const sp_pgbench_result *result)
 {
 	const sp_pgbench_summary *summary = &result->summary;
 	const sp_histogram *latencies = &result->log.latencies;
 
-	put_count(row, "clients", INT4OID, summary->clients);
-	put_count(row, "threads", INT4OID, summary->threads);
-	put_count(row, "transactions", INT8OID, summary->transactions);
-	put_count(row, "failed", INT8OID, summary->failed);
-	sp_row_put_number(row, "seconds", summary->transactions / summary->tps, 6);
+	sp_row_put_int(row, "clients", INT4OID, run->clients);
+	sp_row_put_int(row, "threads", INT4OID, run->threads);
+	sp_row_put_int(row, "transactions", INT8OID, summary->transactions);
+	if (summary->failed >= 0)
+		sp_row_put_int(row, "failed", INT8OID, summary->failed);
 	sp_row_put_number(row, "tps", summary->tps, 3);
-	sp_row_put_number(row, "connection_ms", summary->connection_ms, 3);
 	sp_row_put_number(row, "latency_mean_ms", summary->latency_mean_ms, 3);
-	sp_row_put_number(row, "latency_stddev_ms", summary->latency_stddev_ms, 3);
 	put_quantile_ms(row, "latency_p50_ms", latencies, 0.5);
-	put_quantile_ms(row, "latency_p95_ms", latencies, 0.95);
 	put_quantile_ms(row, "latency_p99_ms", latencies, 0.99);
 	sp_row_put_number(row, "latency_max_ms", latencies->ops > 0 ? latencies->max_ns / 1e6 : NAN, 3);
-	put_series(row, "second_tps", result->second_tps, result->nseconds, 1);
-	put_series(row, "second_latency_ms", result->second_latency_ms, result->nseconds, 3);
-	sp_row_put_text(row, "pgbench_version", result->program->version);
+	put_seconds(row, result);
 	sp_row_put(row, "statements", JSONBOID, statements_jsonb(result->statements));
 }
 
@@ -209,10 +204,8 @@ put_wal_counts(sp_row *row, const sp_wal_statistics *before, const sp_wal_statis
 	/* somebody reset the statistics during the run */
 	if (!sp_wal_statistics_comparable(before, after))
 		return;
-	put_count(row, "wal_bytes", INT8OID, (int64) (after->bytes - before->bytes));
-	put_count(row, "wal_syncs", INT8OID, (int64) (after->syncs - before->syncs));
-	if (track_wal_io_timing)
-		sp_row_put_number(row, "wal_sync_time_ms", after->sync_time_ms - before->sync_time_ms, 3);
+	sp_row_put_int(row, "wal_bytes", INT8OID, (int64) (after->bytes - before->bytes));
+	sp_row_put_int(row, "wal_syncs", INT8OID, (int64) (after->syncs - before->syncs));
 }
 
 /* ----------------------------------------------------------------- recording */
@@ -233,6 +226,22 @@ insert_result(void *arg)
 	sp_history_insert(RESULTS_TABLE, insertion->type, &insertion->row, 1);
 }
 
+/*
+ * All runs of one message of the client are one group, as those of a query over pgbench() or of
+ * sql_bench().  Its number is that of its first result.
+ */
+static int64
+run_group(int64 result_id)
+{
+	static TimestampTz message = 0;
+	static int64 group = 0;
+
+	if (message != GetCurrentStatementStartTimestamp())
+		group = result_id;
+	message = GetCurrentStatementStartTimestamp();
+	return group;
+}
+
 /* Write the row, and return it in the current memory context. */
 HeapTuple
 sp_workload_record(const sp_workload_run *run, const sp_pgbench_result *result,
@@ -243,10 +252,9 @@ sp_workload_record(const sp_workload_run *run, const sp_pgbench_result *result,
 	int64		result_id = sp_history_next_id(RESULTS_TABLE "_result_id_seq");
 
 	sp_row_put_int(row, "result_id", INT8OID, result_id);
-	sp_row_put_int(row, "run_group", INT8OID, sp_run_group(result_id));
+	sp_row_put_int(row, "run_group", INT8OID, run_group(result_id));
 	put_workload_request(row, run);
-	put_configuration(row, run);
-	put_workload_outcome(row, result);
+	put_workload_outcome(row, run, result);
 	put_wal_counts(row, before, after);
 	insertion.row = sp_row_form(row);
 	sp_as_history_owner(insert_result, &insertion);

@@ -1,12 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * scripts.c
- *		Read a workload, and replace the variables in its scripts.
+ *		Read a workload, and check the variables in its script.
  *
  * The row is read as the owner of the history, so that a role can run a builtin
  * workload without SELECT on the table.
  *
- * It must not: execute a script.  Each value must be quoted for both pgbench and SQL.
+ * It must not: execute a script.
  *
  *-------------------------------------------------------------------------
  */
@@ -56,13 +56,11 @@ read_workload(void *arg)
 	sp_workload *workload = lookup->workload;
 	Oid			types[] = {NAMEOID};
 	Datum		values[] = {NameGetDatum(&workload->name)};
-	char	   *author_oid;
 	char	   *transactions;
 
-	/* a user's row before a builtin one that a later version of the extension has brought */
-	sp_history_execute("SELECT *, pg_catalog.count(*) OVER () OPERATOR(pg_catalog.>) 1 AS hides_builtin"
-					   " FROM " SP_SCHEMA ".workloads WHERE workload OPERATOR(pg_catalog.=) $1"
-					   " ORDER BY builtin LIMIT 1",
+	/* a builtin one that a later version has brought may have the name of a user's */
+	sp_history_execute("SELECT * FROM " SP_SCHEMA ".workloads"
+					   " WHERE workload OPERATOR(pg_catalog.=) $1 ORDER BY builtin DESC LIMIT 1",
 					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
 	if ((lookup->found = SPI_processed == 1) == false)
 		return;
@@ -73,10 +71,6 @@ read_workload(void *arg)
 	workload->protocol = text_column(lookup, "protocol");
 	workload->new_connections = is_true(lookup, "new_connections");
 	workload->builtin = is_true(lookup, "builtin");
-	workload->hides_builtin = is_true(lookup, "hides_builtin");
-	namestrcpy(&workload->author, text_column(lookup, "author"));
-	author_oid = text_column(lookup, "author_oid");
-	workload->author_oid = author_oid ? strtoul(author_oid, NULL, 10) : InvalidOid;
 	transactions = text_column(lookup, "transactions");
 	workload->transactions = transactions ? pg_strtoint32(transactions) : 0;
 }
@@ -102,111 +96,43 @@ sp_workload_find(sp_workload *workload)
 /* ---------------------------------------------------------------- the scripts */
 
 /*
- * Quote an identifier or a string for SQL.  pgbench ignores quotes and would replace a
- * :word inside them, so a colon becomes a Unicode escape.
+ * The first variable of a script that nobody defines.  As pgbench does, this looks for names
+ * behind a colon everywhere, in quotes and comments, too.  The names that \gset and \aset
+ * define are columns of results, which are not known here.
  */
-static const char *
-quoted(const char *value, char quote)
-{
-	StringInfoData text;
-
-	if (strchr(value, ':') == NULL)
-		return quote == '"' ? quote_identifier(value) : quote_literal_cstr(value);
-	initStringInfo(&text);
-	appendStringInfo(&text, "U&%c", quote);
-	for (; *value; value++)
-	{
-		if (*value == ':')
-			appendStringInfoString(&text, "\\003A");
-		else
-		{
-			if (*value == quote || *value == '\\')
-				appendStringInfoChar(&text, *value);
-			appendStringInfoChar(&text, *value);
-		}
-	}
-	appendStringInfoChar(&text, quote);
-	return text.data;
-}
-
-static void
-set_variable(sp_script_variable *variable, const char *name, const char *value, bool is_number)
-{
-	variable->name = name;
-	variable->plain = is_number ? value : quoted(value, '"');
-	variable->literal = quoted(value, '\'');
-	variable->identifier = quoted(value, '"');
-}
-
-static char *
-with_values(const sp_workload_run *run, const char *script)
-{
-	sp_script_variable variables[4];
-	int			n = 0;
-	Size		size;
-	char	   *replaced;
-
-	if (script == NULL)
-		return NULL;
-	set_variable(&variables[n++], "schema", NameStr(run->schema), false);
-	set_variable(&variables[n++], "tablespace", NameStr(run->tablespace), false);
-	set_variable(&variables[n++], "rows", psprintf("%d", run->rows), true);
-	if (run->transactions > 0)
-		set_variable(&variables[n++], "transactions", psprintf("%d", run->transactions), true);
-
-	size = sp_script_replace(script, variables, n, NULL, 0) + 1;
-	replaced = palloc(size);
-	(void) sp_script_replace(script, variables, n, replaced, size);
-	return replaced;
-}
+#define UNDEFINED_VARIABLE \
+	"SELECT m[1] FROM pg_catalog.regexp_matches($1, '(?<!:):([[:alpha:]_]\\w*)', 'g') AS m" \
+	" WHERE m[1] OPERATOR(pg_catalog.<>) ALL (pg_catalog.string_to_array($2, ' '))" \
+	" AND $1 OPERATOR(pg_catalog.!~*) ('\\\\set(shell)?\\s+' OPERATOR(pg_catalog.||) m[1]" \
+	" OPERATOR(pg_catalog.||) '\\M')" \
+	" AND $1 OPERATOR(pg_catalog.!~*) '\\\\[ga]set' LIMIT 1"
 
 /*
  * pgbench replaces an undefined variable with null, and would measure something else.
  * With protocol simple it passes the name to the server, where it may be valid, as n is
  * in the slice [1:n].
  */
-static void
-check_variables(const sp_workload *workload)
+void
+sp_workload_check_variables(const sp_workload_run *run)
 {
-	static const char *const known[] = {
-		"client_id", "default_seed", "iteration", "random_seed", "scale", NULL
+	const sp_workload *workload = &run->workload;
+	const char *defined = "schema tablespace rows client_id default_seed iteration random_seed scale";
+	Oid			types[] = {TEXTOID, TEXTOID};
+	Datum		values[] = {
+		CStringGetTextDatum(workload->script),
+		CStringGetTextDatum(run->transactions > 0 ? psprintf("%s transactions", defined) : defined)
 	};
-	char		name[NAMEDATALEN];
 
-	if (strcmp(workload->protocol, "simple") != 0 &&
-		sp_script_unknown_variable(workload->script, known, name, sizeof(name)))
+	if (strcmp(workload->protocol, "simple") == 0)
+		return;
+	sp_spi_connect();
+	sp_history_execute(UNDEFINED_VARIABLE, lengthof(types), types, values, NULL, SPI_OK_SELECT);
+	if (SPI_processed > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("variable \":%s\" in the script of workload \"%s\" is not defined",
-						sp_valid_text(name), NameStr(workload->name)),
+						SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1),
+						NameStr(workload->name)),
 				 errhint("Valid variables are :schema, :tablespace, :rows, :transactions if their number is given, those of pgbench such as :client_id, and those that \\set defines. A slice needs a blank: [1: n].")));
-}
-
-/*
- * The search_path of the sessions.  Builtin scripts do not trust "public", where other
- * users may have created functions that match better than those of pg_catalog.
- */
-static char *
-search_path_of(const sp_workload_run *run)
-{
-	const char *others = run->search_path ? run->search_path :
-		run->workload.builtin ? "pg_temp" : "\"$user\", public";
-
-	/* only white space: no other schema */
-	if (others[strspn(others, " \t\n\r\f\v")] == '\0')
-		return pstrdup(quote_identifier(NameStr(run->schema)));
-	return psprintf("%s, %s", quote_identifier(NameStr(run->schema)), others);
-}
-
-/* Replace the variables in the scripts, and complete search_path. */
-void
-sp_workload_fill_in(sp_workload_run *run)
-{
-	sp_workload *workload = &run->workload;
-
-	workload->setup = with_values(run, workload->setup);
-	workload->script = with_values(run, workload->script);
-	workload->teardown = with_values(run, workload->teardown);
-	check_variables(workload);
-	run->search_path = search_path_of(run);
+	SPI_finish();
 }

@@ -12,8 +12,10 @@
  */
 #include "workload/workload.h"
 
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
 #include "miscadmin.h"
-#include "utils/fmgrprotos.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/jsonb.h"
 
@@ -53,45 +55,18 @@ check_setting(const char *name, const char *value)
 							 PGC_S_CLIENT, GUC_ACTION_SET, false, ERROR, false);
 }
 
-static char *
-scalar_text(const char *name, JsonbValue *value)
-{
-	switch (value->type)
-	{
-		case jbvString:
-			return pnstrdup(value->val.string.val, value->val.string.len);
-		case jbvNumeric:
-			return DatumGetCString(DirectFunctionCall1(numeric_out,
-													   NumericGetDatum(value->val.numeric)));
-		case jbvBool:
-			return pstrdup(value->val.boolean ? "on" : "off");
-		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("value of setting \"%s\" must be a string, a number or a boolean", name)));
-	}
-	return NULL;				/* keep compiler quiet */
-}
-
 /* The server accepts a startup packet of at most 10,000 bytes. */
 #define MAX_OPTIONS_BYTES	8000
 
-/* Take the next setting of an object; false after the last one. */
-static bool
-next_setting(JsonbIterator **iterator, char **name, char **value)
-{
-	JsonbValue	item;
-	JsonbIteratorToken token;
+#define EACH_SETTING \
+	"SELECT key, CASE WHEN pg_catalog.jsonb_typeof(value) OPERATOR(pg_catalog.=)" \
+	" ANY ('{string,number,boolean}') THEN value OPERATOR(pg_catalog.#>>) '{}' END" \
+	" FROM pg_catalog.jsonb_each($1)"
 
-	do
-		token = JsonbIteratorNext(iterator, &item, true);
-	while (token != WJB_KEY && token != WJB_DONE);
-	if (token == WJB_DONE)
-		return false;
-	*name = pnstrdup(item.val.string.val, item.val.string.len);
-	(void) JsonbIteratorNext(iterator, &item, true);
-	*value = scalar_text(*name, &item);
-	return true;
+static char *
+column_of(uint64 row, int column)
+{
+	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
 }
 
 /*
@@ -101,27 +76,35 @@ next_setting(JsonbIterator **iterator, char **name, char **value)
 char *
 sp_workload_check_settings(Datum settings, char **search_path)
 {
-	Jsonb	   *object = DatumGetJsonbP(settings);
-	JsonbIterator *iterator = JsonbIteratorInit(&object->root);
+	Oid			types[] = {JSONBOID};
+	MemoryContext context = CurrentMemoryContext;
 	StringInfoData options;
-	char	   *name;
-	char	   *value;
 	Size		bytes;
 
-	if (!JB_ROOT_IS_OBJECT(object))
+	if (!JB_ROOT_IS_OBJECT(DatumGetJsonbP(settings)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("settings must be a json object"),
 				 errhint("For example: settings => '{\"synchronous_commit\": \"off\"}'.")));
 	initStringInfo(&options);
-	while (next_setting(&iterator, &name, &value))
+	sp_spi_connect();
+	sp_history_execute(EACH_SETTING, lengthof(types), types, &settings, NULL, SPI_OK_SELECT);
+	for (uint64 i = 0; i < SPI_processed; i++)
 	{
+		const char *name = column_of(i, 1);
+		const char *value = column_of(i, 2);
+
+		if (value == NULL)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("value of setting \"%s\" must be a string, a number or a boolean", name)));
 		check_setting(name, value);
 		if (pg_strcasecmp(name, "search_path") == 0)
-			*search_path = value;
+			*search_path = MemoryContextStrdup(context, value);
 		else
 			sp_append_session_option(&options, name, value);
 	}
+	SPI_finish();
 	/* each character of search_path may need an escape */
 	bytes = options.len + (*search_path ? strlen(*search_path) * 2 : 0);
 	if (bytes > MAX_OPTIONS_BYTES)
@@ -131,25 +114,4 @@ sp_workload_check_settings(Datum settings, char **search_path)
 				 errdetail("Encoded as connection options, they may take %d bytes.",
 						   MAX_OPTIONS_BYTES)));
 	return options.len > 0 ? options.data : NULL;
-}
-
-/* The value of one of these settings as the server would take it; NULL if not given. */
-char *
-sp_workload_setting(Datum settings, const char *name)
-{
-	JsonbIterator *iterator;
-	char	   *given;
-	char	   *value;
-	char	   *found = NULL;
-
-	if (settings == 0)
-		return NULL;
-	iterator = JsonbIteratorInit(&DatumGetJsonbP(settings)->root);
-	while (next_setting(&iterator, &given, &value))
-	{
-		/* the last one prevails, as in a session */
-		if (pg_strcasecmp(given, name) == 0)
-			found = value;
-	}
-	return found;
 }

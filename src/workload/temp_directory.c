@@ -116,40 +116,6 @@ sp_temp_directory_write(const sp_temp_directory *directory, const char *name, co
 	return path;
 }
 
-#ifdef F_SETPIPE_SZ
-#define set_capacity(fd, bytes) fcntl(fd, F_SETPIPE_SZ, bytes)
-#else
-#define set_capacity(fd, bytes) (-1)
-#endif
-
-/*
- * Create a FIFO, open it for reading, and return its descriptor, which the caller must
- * have reserved.  Its capacity is that many bytes if the system permits, otherwise the
- * default.
- */
-int
-sp_temp_directory_fifo(const sp_temp_directory *directory, const char *name, int bytes)
-{
-	char	   *path = psprintf("%s/%s", directory->path, name);
-	struct stat status;
-	int			fd;
-
-	if (mkfifo(path, S_IRUSR | S_IWUSR) != 0)
-		file_failed("create", path);
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
-		file_failed("open", path);
-	if (fstat(fd, &status) != 0 || !S_ISFIFO(status.st_mode))
-	{
-		close(fd);
-		errno = EINVAL;
-		file_failed("read", path);
-	}
-	(void) set_capacity(fd, bytes);
-	pfree(path);
-	return fd;
-}
-
 /* May be called at any time, repeatedly, and while the backend exits. */
 void
 sp_temp_directory_remove(sp_temp_directory *directory)

@@ -4,15 +4,11 @@
  *		sync_probe.pgbench() and run_workload(): run pgbench, and record it.
  *		Run one as the load of something else, too.
  *
- * function.c checks the arguments with checks.c and settings.c, and puts values into
- * the scripts (scripts.c).  A background worker creates the objects, since no other
- * session could see those of this transaction (objects.c; in that process worker.c,
- * transaction.c, drop.c and schema.c).  pgbench runs in a temporary directory
- * (temp_directory.c, pgbench.c, pgbench_command.c).  record.c writes the row, and
- * run_group.c finds the runs of the same statement.  load.c runs a workload beside a trial.
- *
- * How long it waits for locks is in objects_internal.h (set-up, tear-down, drop),
- * worker.c (all of a drop) and drop.c (leftovers); cleanup_function.c has its own.
+ * function.c checks the arguments with checks.c and settings.c.  scripts.c reads the row of the
+ * workload.  pgbench runs all of its SQL (pgbench.c, pgbench_command.c): the set-up, the script
+ * and the tear-down, in a schema of their own that objects.c makes and drops, with files in a
+ * temporary directory (temp_directory.c).  record.c writes the row.  load.c runs a workload
+ * beside a trial.
  *
  * It must not: be used by a probe, or pass text of a user through a shell.
  *
@@ -34,7 +30,7 @@
 #define SP_WORKLOAD_SCHEMA_PREFIX	"sync_probe_workload_"
 
 /*
- * Timed runs stop this long after their duration; counted runs and set-ups stop this
+ * Timed runs stop this long after their duration; counted runs, set-ups and tear-downs stop this
  * long after pg_sync_probe.max_duration.  Otherwise a run that waits for a lock of its
  * caller would never end, and would block all probes.
  */
@@ -47,12 +43,12 @@ sp_workload_limit_ms(int64 duration_ms)
 }
 
 /*
- * The sessions of a run, of its application_name as a literal and the OID of its role.
- * Another role may use the same application_name.
+ * The sessions of a run, of its application_name and the OID of its role.  Another role may use
+ * the same application_name.
  */
 #define SP_WORKLOAD_SESSIONS \
 	" FROM pg_catalog.pg_stat_activity" \
-	" WHERE application_name OPERATOR(pg_catalog.=) %s" \
+	" WHERE application_name OPERATOR(pg_catalog.=) '%s'" \
 	" AND usesysid OPERATOR(pg_catalog.=) %u" \
 	" AND backend_type OPERATOR(pg_catalog.=) 'client backend'"
 
@@ -60,7 +56,38 @@ sp_workload_limit_ms(int64 duration_ms)
 extern char *sp_pgbench_directory;
 extern char *sp_pgbench_passfile;
 
-/* A row of sync_probe.workloads, with variables replaced.  A missing script is NULL. */
+/* The pgbench that is run. */
+typedef struct sp_pgbench_program
+{
+	char		path[MAXPGPATH];
+	const char *host;			/* the host that it connects to */
+} sp_pgbench_program;
+
+/* The temporary directory of a run.  Paths are relative to the data directory. */
+typedef struct sp_temp_directory
+{
+	char		path[MAXPGPATH];	/* empty before it is created */
+} sp_temp_directory;
+
+/* A set-up, tear-down or drop: SQL that pgbench runs once. */
+typedef struct sp_pgbench_once
+{
+	const char *what;			/* for messages: "set up", "tore down" */
+	char	  **argv;
+	char	  **envp;
+	int			limit_ms;
+} sp_pgbench_once;
+
+/* How far the objects of a run are. */
+typedef enum sp_objects_state
+{
+	SP_NO_OBJECTS,
+	SP_OBJECTS_PREPARED,		/* the schema has a name, which is locked */
+	SP_OBJECTS_EXIST,			/* at least in part */
+	SP_OBJECTS_TEARING_DOWN		/* the tear-down has begun, and does not begin again */
+} sp_objects_state;
+
+/* A row of sync_probe.workloads.  A missing set-up or tear-down is NULL. */
 typedef struct sp_workload
 {
 	NameData	name;
@@ -72,9 +99,6 @@ typedef struct sp_workload
 	char	   *protocol;		/* pgbench's -M */
 	bool		new_connections;	/* pgbench's -C */
 	bool		builtin;
-	bool		hides_builtin;	/* one of that name */
-	NameData	author;			/* the role that wrote the row */
-	Oid			author_oid;		/* its OID: another role may have the name now */
 } sp_workload;
 
 /* A call of sync_probe.pgbench() with valid arguments. */
@@ -86,7 +110,7 @@ typedef struct sp_workload_run
 	uint32		schema_id;		/* the unique part of that name */
 	NameData	tablespace;
 	bool		default_tablespace; /* it is that of the database */
-	char	   *search_path;	/* of its sessions; at first only that in settings */
+	char	   *search_path;	/* of its sessions, behind its schema; NULL: the usual one */
 	int			clients;
 	int			threads;
 	int			seconds;		/* one of these two is 0 */
@@ -95,30 +119,29 @@ typedef struct sp_workload_run
 	Datum		settings;		/* the jsonb argument; 0: none */
 	char	   *options;		/* the settings as -c options; NULL: none */
 	const char *label;			/* may be NULL */
-	char		synchronous_commit[NAMEDATALEN];	/* of role and database */
 	bool		is_procedure;	/* holds no snapshot while pgbench runs */
 	sp_progress *progress;		/* shown by sync_probe.running */
+
+	sp_pgbench_program program;
+	sp_temp_directory directory;
+	sp_objects_state objects;
+	const sp_pgbench_once *set_up;
+	const sp_pgbench_once *tear_down;	/* NULL: none */
+	const sp_pgbench_once *drop;
 
 	char	   *wal_sync_method;	/* when pgbench began */
 	TimestampTz started_at;
 	TimestampTz finished_at;
 } sp_workload_run;
 
-/* -------------------------------------------------------------- function.c */
-
-/* Set schema_id and schema. */
-extern void sp_workload_name_schema(sp_workload_run *run);
-
 /* --------------------------------------------------------------- scripts.c */
 
 extern void sp_workload_find(sp_workload *workload);
-extern void sp_workload_fill_in(sp_workload_run *run);
+extern void sp_workload_check_variables(const sp_workload_run *run);
 
 /* ---------------------------------------------------------------- checks.c */
 
 extern void sp_workload_check_privileges(void);
-extern void sp_workload_check_execute(void);
-extern void sp_workload_check_script(const sp_workload *workload, bool trust, bool has_trust);
 extern void sp_workload_check_publications(bool has_allow);
 extern void sp_workload_check_connections(int clients, bool new_connections);
 extern int	sp_workload_fit_clients(int wanted, bool new_connections);
@@ -127,77 +150,47 @@ extern void sp_workload_find_tablespace(const char *name, sp_workload_run *run);
 /* -------------------------------------------------------------- settings.c */
 
 extern char *sp_workload_check_settings(Datum settings, char **search_path);
-extern char *sp_workload_setting(Datum settings, const char *name);
 
 /* --------------------------------------------------------------- objects.c */
 
-/* The objects of a run, and the process that creates and drops them. */
-typedef struct sp_workload_objects sp_workload_objects;
-
 /*
- * Let another process create the schema and run the set-up, in its own transactions.
- * First it drops leftover schemas of this role.  Errors of the set-up are thrown with
- * their own SQLSTATE.  Sets run->synchronous_commit.
- *
- * However this transaction or backend ends, that process ends the sessions of the run
- * and drops the objects.
+ * Find pgbench, create the temporary directory and the schema of the run, and run the set-up.
+ * First drop what earlier runs of this role left.  From here on, until one of the next two is
+ * called, the run has objects.
  */
-extern sp_workload_objects *sp_workload_objects_make(sp_workload_run *run);
+extern void sp_workload_make(sp_workload_run *run);
 
-/* Drop the objects, and wait for that.  An error of the tear-down is a WARNING. */
-extern void sp_workload_objects_drop(sp_workload_objects *objects);
+/* Run the tear-down, and drop the schema.  Their errors are WARNINGs. */
+extern void sp_workload_unmake(sp_workload_run *run);
 
-/*
- * The same after an error, or while the backend exits.  Throws no error, sends no
- * message, and waits only briefly.  The other process goes on.
- */
-extern void sp_workload_objects_give_up(sp_workload_objects *objects);
+/* The same after an error, or while the backend exits: throws no error, waits for seconds. */
+extern void sp_workload_give_up(sp_workload_run *run);
 
 /* ---------------------------------------------------------------- schema.c */
 
-/* The first two need a transaction and a connection to SPI. */
+/* The names of schemas that runs have left, and that the current user owns or may drop. */
+extern List *sp_schema_leftovers(bool own_only);
 extern void sp_schema_drop(const char *schema);
-extern List *sp_schema_leftovers(bool own_only, MemoryContext context);
 extern uint32 sp_schema_id(const char *schema);
-
-/* ---------------------------------------------------------------- worker.c */
-
-extern PGDLLEXPORT void sync_probe_workload_worker(Datum main_arg);
+extern const char *sp_schema_marker(void);
 
 /* -------------------------------------------------------- temp_directory.c */
-
-/* The temporary directory of a run.  Paths are relative to the data directory. */
-typedef struct sp_temp_directory
-{
-	char		path[MAXPGPATH];	/* empty before it is created */
-} sp_temp_directory;
 
 extern void sp_temp_directory_make(sp_temp_directory *directory);
 extern char *sp_temp_directory_write(const sp_temp_directory *directory, const char *name,
 									 const char *content);
-extern int	sp_temp_directory_fifo(const sp_temp_directory *directory, const char *name, int bytes);
 extern void sp_temp_directory_remove(sp_temp_directory *directory);
 extern int	sp_temp_directory_sweep(void);
 
 /* ----------------------------------------------------------------- pgbench.c */
 
-/* The pgbench that is run. */
-typedef struct sp_pgbench_program
-{
-	char		path[MAXPGPATH];
-	char		version[64];	/* as it prints it, "15.20 (Debian ...)" */
-	const char *host;			/* the host that it connects to */
-} sp_pgbench_program;
-
 /* The result of a run of pgbench. */
 typedef struct sp_pgbench_result
 {
-	const sp_pgbench_program *program;
 	sp_pgbench_summary summary;
 	List	   *statements;		/* of sp_pgbench_line_statement */
 	int			nseconds;		/* one for each progress line */
 	double	   *second_tps;
-	double	   *second_latency_ms;
 	sp_pgbench_log log;
 } sp_pgbench_result;
 
@@ -211,14 +204,24 @@ typedef struct sp_pgbench_line_statement
 
 extern void sp_append_session_option(StringInfo options, const char *name, const char *value);
 extern void sp_pgbench_find(sp_pgbench_program *program);
-extern void sp_pgbench_run(sp_workload_run *run, const sp_pgbench_program *program,
-						   const sp_temp_directory *directory, sp_pgbench_result *result);
+extern void sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result);
 
-/* The same program while the caller does something else, see load.c. */
+/* Write the SQL to the temporary directory, and build the command that runs it. */
+extern const sp_pgbench_once *sp_pgbench_prepare(const sp_workload_run *run, const char *name,
+												 const char *what, const char *sql,
+												 const char *lock_timeout, int limit_ms);
+
+/* Run it, with an error or a warning if it fails. */
+extern void sp_pgbench_run_once(const sp_workload_run *run, const sp_pgbench_once *once, int elevel);
+
+/* The same after an error: throws none, serves no interrupt, and waits no longer than that. */
+extern void sp_pgbench_run_silently(const sp_workload_run *run, const sp_pgbench_once *once,
+									int limit_ms);
+
+/* The script while the caller does something else, see load.c. */
 typedef struct sp_pgbench_load sp_pgbench_load;
 
-extern sp_pgbench_load *sp_pgbench_start(sp_workload_run *run, const sp_pgbench_program *program,
-										 const sp_temp_directory *directory);
+extern sp_pgbench_load *sp_pgbench_start(sp_workload_run *run);
 extern void sp_pgbench_check(sp_pgbench_load *load);
 extern void sp_pgbench_end(sp_pgbench_load *load);
 
@@ -252,10 +255,6 @@ extern void sp_load_finish(sp_load *load);
 
 /* The same after an error, or while the backend exits: throws no error, waits briefly. */
 extern void sp_load_give_up(sp_load *load);
-
-/* --------------------------------------------------------------- run_group.c */
-
-extern int64 sp_run_group(int64 result_id);
 
 /* ---------------------------------------------------------------- record.c */
 

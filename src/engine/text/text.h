@@ -15,7 +15,6 @@
 
 #include "engine/text/path.h"
 #include "engine/text/sentence.h"
-#include "engine/text/slice.h"
 #include "engine/text/units.h"
 
 #endif							/* SP_TEXT_H */

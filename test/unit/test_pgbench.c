@@ -1,0 +1,223 @@
+/*-------------------------------------------------------------------------
+ *
+ * test_pgbench.c
+ *	  Tests of src/engine/pgbench on captured and made-up outputs and logs.
+ *
+ * It must not: start pgbench.
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "fixtures.h"
+
+#include <stdbool.h>
+
+#include "engine/pgbench/pgbench.h"
+
+#define DONE "number of transactions actually processed: 7\n"
+#define TPS "tps = 3.500000 (without initial connection time)\n"
+#define HEADING "statement latencies in milliseconds and failures:\n"
+
+static bool
+same(double got, double expected)
+{
+	return got == expected || (isnan(got) && isnan(expected));
+}
+
+/* ------------------------------------------------------------------- summary */
+
+static const struct
+{
+	const char *file;			/* NULL: text is the summary */
+	const char *text;
+	bool		understood;
+	sp_pgbench_summary summary;
+	const char *statements;		/* milliseconds, failures and the text of each */
+}			summaries[] =
+{
+	{"15_prepared.out", NULL, true, {22079, 0, 0.534, 7368.191664},
+		"0.001 0 \\set id random(1, 1000)\n0.038 0 BEGIN;\n"
+		"0.055 0 INSERT INTO t AS old (id, n) VALUES (:id, 1)\n"
+		/* pgbench itself cuts it */
+		"0.077 0 SELECT n FROM t WHERE id = :id AND n > 0 AND 'a long statement is cut by "
+		"pgbench itself' <> 'at a hundred and twenty-seven byte\n0.363 0 COMMIT;\n"},
+	{"15_connect.out", NULL, true, {400, 0, 0.435, 547.084858}, "0.435 0 SELECT 1;\n"},
+	{"15_serialization.out", NULL, true, {58, 142, 0.520, 1682.720204},
+		"0.076 0 BEGIN ISOLATION LEVEL REPEATABLE READ;\n0.090 0 SELECT n FROM hot;\n"
+	"0.069 142 UPDATE hot SET n = n + 1;\n0.332 0 COMMIT;\n"},
+	/* the exit status tells that it was incomplete */
+	{"15_aborted.out", NULL, true, {5, 0, 0.487, 1485.001485},
+		"0.352 0 INSERT INTO counted SELECT count(*) + 1 FROM counted;\n"
+	"0.100 0 SELECT 1 / (6 - count(*)) FROM counted;\n"},
+	/* nothing was done: "0 (NaN%)", and no tps; since 18 no failures either */
+	{"15_broken.out", NULL, true, {0, 0, NAN, 0}, ""},
+	{"19_late.out", NULL, true, {0, -1, NAN, 0}, ""},
+	{"15_all_failed.out", NULL, true, {0, 6, NAN, 0}, ""},
+	{"15_version.txt", NULL, false, {-1, -1, NAN, NAN}, ""},
+	{NULL, "", false, {-1, -1, NAN, NAN}, ""},
+	{NULL, DONE, false, {7, -1, NAN, NAN}, ""},
+	{NULL, TPS, false, {-1, -1, NAN, 3.5}, ""},
+	{NULL, DONE "tps = 3.500000 (cut off", false, {7, -1, NAN, NAN}, ""},
+	{NULL, DONE "tps = 3\n", false, {7, -1, NAN, NAN}, ""},
+	{NULL, DONE "tps = inf (without)\n", false, {7, -1, NAN, NAN}, ""},
+	{NULL, "latency average = -nan ms\n" DONE TPS, true, {7, -1, NAN, 3.5}, ""},
+	{NULL, "latency average = -0.500 ms\n" DONE TPS, true, {7, -1, NAN, 3.5}, ""},
+	/* statements that look like other lines, without a time, of several lines, cut off */
+	{NULL, DONE TPS HEADING "    0.070  2 tps = 5 (without)\n  NaN 1 X\n"
+		"  \\set i (1 + \\\n   2)\n  1 0 Y", true, {7, -1, NAN, 3.5},
+		"0.070 2 tps = 5 (without)\nnan 1 X\n"},
+	{NULL, HEADING DONE TPS, false, {-1, -1, NAN, NAN}, ""},
+};
+
+static void
+append_statement(void *context, double latency_ms, int64_t failures, const char *text)
+{
+	char	   *statements = context;
+
+	sprintf(statements + strlen(statements), "%.*f %lld %s\n", isnan(latency_ms) ? 0 : 3,
+			latency_ms, (long long) failures, text);
+}
+
+TEST(reads_summaries)
+{
+	for (size_t i = 0; i < lengthof(summaries); i++)
+	{
+		const char *file = summaries[i].file;
+		const sp_pgbench_summary *expected = &summaries[i].summary;
+		char		statements[4096] = "";
+		size_t		length;
+		char	   *text = file ? read_fixture("pgbench", file, &length, 1) :
+			strdup(summaries[i].text);
+		sp_pgbench_summary got;
+
+		if (sp_pgbench_parse_summary(text, &got, append_statement, statements) !=
+			summaries[i].understood || got.transactions != expected->transactions ||
+			got.failed != expected->failed || !same(got.tps, expected->tps) ||
+			!same(got.latency_mean_ms, expected->latency_mean_ms))
+			fail_msg("%s: %lld done, %lld failed, %g ms, %.9g tps", file ? file : text,
+					 (long long) got.transactions, (long long) got.failed, got.latency_mean_ms,
+					 got.tps);
+		assert_string_equal(statements, summaries[i].statements);
+		free(text);
+	}
+}
+
+/* ------------------------------------------------------ progress and version */
+
+static const struct
+{
+	const char *line;
+	sp_pgbench_progress expected;	/* of no seconds: no such line */
+}			progress_lines[] =
+{
+	{"progress: 1.0 s, 1830.8 tps, lat 2.165 ms stddev 0.453, 0 failed", {1.0, 1830.8, 2.165}},
+	/* none ended; or one did, in a second that lasted very long */
+	{"progress: 2.0 s, 0.0 tps, lat -nan ms stddev -nan, 3 failed", {2.0, 0, NAN}},
+	{"progress: 2.0 s, 0.0 tps, lat 0.000 ms stddev 0.000, 3 failed", {2.0, 0, NAN}},
+	{"progress: 90.0 s, 0.0 tps, lat 88000.123 ms stddev 0.000, 0 failed", {90.0, 0, 88000.123}},
+	/* no time went by */
+	{"progress: 2.0 s, inf tps, lat 1.000 ms stddev 0.000, 0 failed", {2.0, NAN, 1}},
+	{"", {0, 0, 0}},
+	{"progress: 1.0 s", {0, 0, 0}},
+	{"progress: s, 1.0 tps, lat 1.0 ms", {0, 0, 0}},
+	{"pgbench: error: Run was aborted; the above results are incomplete.", {0, 0, 0}},
+};
+
+TEST(reads_progress)
+{
+	for (size_t i = 0; i < lengthof(progress_lines); i++)
+	{
+		const sp_pgbench_progress *expected = &progress_lines[i].expected;
+		sp_pgbench_progress got = {0, 0, 0};
+
+		if (sp_pgbench_parse_progress(progress_lines[i].line, &got) != (expected->seconds > 0) ||
+			!same(got.seconds, expected->seconds) || !same(got.tps, expected->tps) ||
+			!same(got.latency_ms, expected->latency_ms))
+			fail_msg("%s: %g s, %g tps, %g ms", progress_lines[i].line, got.seconds, got.tps,
+					 got.latency_ms);
+	}
+}
+
+TEST(reads_versions)
+{
+	static const struct
+	{
+		const char *line;
+		int			version;
+	}			rows[] = {
+		{"pgbench (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)\n", 15},
+		{"pgbench (PostgreSQL) 19devel\n", 19}, {"psql (PostgreSQL) 15.20", 0},
+		{"pgbench (PostgreSQL) devel", 0}, {"", 0},
+	};
+
+	for (size_t i = 0; i < lengthof(rows); i++)
+		assert_int_equal(sp_pgbench_parse_version(rows[i].line), rows[i].version);
+}
+
+/* ----------------------------------------------------------------------- log */
+
+static const struct
+{
+	const char *file;			/* NULL: text is the log */
+	const char *text;
+	uint64_t	done;
+	uint64_t	unreadable;
+	uint64_t	max_ns;
+	double		sum_ns;
+}			logs[] =
+{
+	{"15_aborted.log", NULL, 5, 0, 1402000, 2435000},
+	/* 15 logs no time at all for some transactions of a new connection */
+	{"15_connect.log", NULL, 200, 0, 2179000, 87601000},
+	{"15_serialization.log", NULL, 27, 0, 735000, 13157000},
+	{"15_prepared.err", NULL, 0, 3, 0, 0},
+	{NULL, "", 0, 0, 0, 0},
+	{NULL, "0 1 289 0 1795280639 489106\n", 1, 0, 289000, 289000},
+	{NULL, "0 1 failed 0 1795280639 489106\n", 0, 0, 0, 0},
+	{NULL, "0 1 289 0 1795280639 489106\n0 2 30 0 17952", 1, 1, 289000, 289000},
+	/* the most whose nanoseconds fit, and one more */
+	{NULL, "0 1 18446744073709551 0 1 1\n",
+		1, 0, UINT64_C(18446744073709551000), 18446744073709551000.0},
+	{NULL, "0 1 18446744073709552 0 1 1\n", 0, 1, 0, 0},
+	{NULL, "\n0\n0 1 289\n0 1 289 0 1\n0 1 289 0 1 1 5\n0 1 289 0 1 x\n0  1 289 0 1 1\n",
+		0, 7, 0, 0},
+	/* a line that lost its end, and the next one in it */
+	{NULL, "0 1 280 1 2 289 0 1 1\n0 3 5 0 1 1\n", 1, 1, 5000, 5000},
+};
+
+/* In pieces of any size, each of its own length, so that reading behind it is noticed. */
+TEST(reads_logs)
+{
+	for (size_t i = 0; i < lengthof(logs); i++)
+	{
+		size_t		length;
+		char	   *text = logs[i].file ? read_fixture("pgbench", logs[i].file, &length, 1) :
+			strdup(logs[i].text);
+
+		length = strlen(text);
+		for (size_t piece = 1; piece <= 80; piece++)
+		{
+			sp_pgbench_log log;
+			sp_pgbench_log_file file = {0};
+
+			sp_pgbench_log_init(&log);
+			for (size_t at = 0; at < length; at += piece)
+			{
+				size_t		next = length - at < piece ? length - at : piece;
+				char	   *copy = copy_bytes(text + at, next);
+
+				sp_pgbench_log_feed(&log, &file, copy, next);
+				free(copy);
+			}
+			sp_pgbench_log_end_of_file(&log, &file);
+			if (log.latencies.ops != logs[i].done || log.unreadable != logs[i].unreadable ||
+				log.latencies.max_ns != logs[i].max_ns || log.latencies.sum_ns != logs[i].sum_ns)
+				fail_msg("%s, in pieces of %zu: %llu done, %llu unreadable, at most %llu ns", text,
+						 piece, (unsigned long long) log.latencies.ops,
+						 (unsigned long long) log.unreadable,
+						 (unsigned long long) log.latencies.max_ns);
+		}
+		free(text);
+	}
+}
+
+TEST_MAIN(NULL, NULL)
