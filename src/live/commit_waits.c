@@ -145,7 +145,9 @@ record_result(void *arg)
 /*
  * sync_probe.commit_waits(duration interval) RETURNS sync_probe.commit_wait_results
  */
-SP_FUNCTION(sync_probe_commit_waits, "interval -> sync_probe.commit_wait_results")
+PG_FUNCTION_INFO_V1(sync_probe_commit_waits);
+Datum
+sync_probe_commit_waits(PG_FUNCTION_ARGS)
 {
 	static const char *const arg_names[] = {"duration"};
 	observation seen = {0};

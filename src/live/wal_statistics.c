@@ -118,7 +118,9 @@ recovery_end(void)
 /*
  * sync_probe_internal.recovery_end() RETURNS timestamptz
  */
-SP_FUNCTION(sync_probe_recovery_end, "-> timestamptz")
+PG_FUNCTION_INFO_V1(sync_probe_recovery_end);
+Datum
+sync_probe_recovery_end(PG_FUNCTION_ARGS)
 {
 	double		end = recovery_end();
 

@@ -231,9 +231,9 @@ probe_with(FunctionCallInfo fcinfo, const sp_probe_suite *suite, TupleDesc row_t
  * sync_probe.probe(location, suite, duration, duty_cycle, flush_size,
  * flush_interval, stop_early, label, record, methods, commit_delays, workers)
  */
-SP_FUNCTION(sync_probe_probe,
-			"name, text, interval, float8, int4, interval, bool, text, bool, text[], int4[], "
-			"int4 -> SETOF sync_probe.measurements")
+PG_FUNCTION_INFO_V1(sync_probe_probe);
+Datum
+sync_probe_probe(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	HeapTuple	rows[SP_MAX_CASES];
@@ -271,8 +271,9 @@ check_may_probe(void)
  *
  * The same, and the row of the run: on a standby it is not in the table.
  */
-SP_FUNCTION(sync_probe_probe_run,
-			"name, text, interval, float8, int4, interval, bool, text, bool -> sync_probe.runs")
+PG_FUNCTION_INFO_V1(sync_probe_probe_run);
+Datum
+sync_probe_probe_run(PG_FUNCTION_ARGS)
 {
 	HeapTuple	rows[SP_MAX_CASES];
 	int			nrows;

@@ -43,8 +43,9 @@ take_numbers(ArrayType *array, double **numbers)
  *
  * What is unknown is null: everything without a number, the interval if they are too few.
  */
-SP_FUNCTION(sync_probe_median_interval,
-			"float8[], float8 -> median float8, low float8, high float8 STRICT")
+PG_FUNCTION_INFO_V1(sync_probe_median_interval);
+Datum
+sync_probe_median_interval(PG_FUNCTION_ARGS)
 {
 	double	   *numbers;
 	int			count = take_numbers(PG_GETARG_ARRAYTYPE_P(0), &numbers);

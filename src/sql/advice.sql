@@ -1,6 +1,4 @@
 --
--- sync_probe_internal.this_server
---
 -- This server and machine.  On a standby and in a restored dump sync_probe.runs has runs
 -- of other servers.
 --
@@ -15,8 +13,6 @@ REVOKE ALL ON FUNCTION sync_probe_internal.this_server() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe_internal.this_server() TO pg_monitor;
 
 --
--- sync_probe_internal.probe_command
---
 -- The statement that probes a location.  A null argument stands for the default.
 --
 CREATE FUNCTION sync_probe_internal.probe_command(location name, duration interval DEFAULT NULL)
@@ -29,8 +25,6 @@ SELECT format('SELECT * FROM sync_probe.probe(%s)', concat_ws(', ',
            'duration => ' || quote_literal(trim_scale(extract(epoch FROM duration)) || ' s')))
 $$;
 
---
--- sync_probe_internal.longer_command
 --
 -- The statement that repeats an undecided run for as long as may decide it; null if the run
 -- was as long as pg_sync_probe.max_duration allows.
@@ -53,8 +47,6 @@ WHERE run.longer_duration IS NOT NULL
 $$;
 
 --
--- sync_probe_internal.options_left
---
 -- The options of a list that another list lacks, in their order; "none" if there are none.
 -- Whether the mount can be written to changes no measurement, and has a finding of its own.
 --
@@ -70,8 +62,6 @@ WHERE o.option <> ALL (string_to_array(others, ','))
 $$;
 
 --
--- sync_probe_internal.changes_since
---
 -- What has changed at a location since a run: "write cache was write back, is write
 -- through".  Of mount options only those that differ.  Directory and device are left out: a
 -- run at another directory or device is not a run of this location.  While a trial runs, its
@@ -79,7 +69,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.changes_since(
     run sync_probe.runs,
-    place sync_probe.locations)
+    place sync_probe_internal.storage)
 RETURNS text[]
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
@@ -113,8 +103,6 @@ WHERE c.before <> coalesce(c.now, '')
 $$;
 
 --
--- sync_probe_internal.followed
---
 -- Whether the advice of a run was followed: what it recommends instead is the current value.
 --
 CREATE FUNCTION sync_probe_internal.followed(
@@ -124,12 +112,9 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT coalesce(verdict IN ('switch', 'unsafe') AND recommended <> before
-                AND recommended = (SELECT s.setting FROM pg_settings AS s
-                                   WHERE s.name = followed.setting), false)
+                AND recommended = current_setting(setting), false)
 $$;
 
---
--- sync_probe_internal.serious_changes
 --
 -- changes_since() without the change of wal_sync_method that the advice of the run was.
 --
@@ -144,19 +129,15 @@ WHERE NOT (followed AND starts_with(c.change, 'wal_sync_method '))
 $$;
 
 --
--- sync_probe_internal.run_advice
---
--- What a run of the wal suite says today.  It takes a row and not a run_id, because a run on a
--- standby is not in the table.  The argument changes is the result of changes_since().
--- elsewhere: a run of another server, or imported; settings of this server then mean nothing,
--- and no command follows.
+-- What a run of the wal suite says today of its location; null: there is none.  It takes a row,
+-- because a run on a standby is not in the table and has no run_id.  The argument changes is the
+-- result of changes_since().
 --
 CREATE FUNCTION sync_probe_internal.run_advice(
+    of_location name,
     run sync_probe.runs,
-    changes text[],
-    elsewhere boolean DEFAULT false)
+    changes text[])
 RETURNS TABLE (
-    location name,
     holds_wal boolean,
     verdict text,
     current_method text,
@@ -176,22 +157,20 @@ ROWS 1 -- the default of 1,000 makes queries look costly enough for JIT compilat
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH today AS (
-    SELECT run.location = 'pg_wal' AS holds_wal, f.followed, n.fsync, c.since,
+    SELECT of_location = 'pg_wal' AS holds_wal, f.followed, n.fsync, c.since,
            -- fsync = off is worse than anything that a run may have found
            CASE WHEN NOT n.fsync THEN 'unsafe'
+                WHEN run.suite IS NULL THEN 'not probed'
                 WHEN c.since IS NOT NULL THEN 'outdated'
                 WHEN f.followed THEN 'keep'
                 ELSE run.verdict END AS verdict
-    FROM (SELECT elsewhere OR current_setting('fsync')::boolean) AS n (fsync),
-         LATERAL (SELECT NOT elsewhere
-                         AND sync_probe_internal.followed(run.verdict, run.recommended_value,
-                                                          run.wal_sync_method, 'wal_sync_method'))
+    FROM (SELECT current_setting('fsync')::boolean) AS n (fsync),
+         LATERAL sync_probe_internal.followed(run.verdict, run.recommended_value,
+                                              run.wal_sync_method, 'wal_sync_method')
              AS f (followed),
          LATERAL sync_probe_internal.serious_changes(changes, f.followed) AS c (since)
 )
-SELECT run.location, t.holds_wal, t.verdict,
-       CASE WHEN elsewhere THEN run.wal_sync_method ELSE current_setting('wal_sync_method') END,
-       a.recommended_value,
+SELECT t.holds_wal, t.verdict, current_setting('wal_sync_method'), a.recommended_value,
        CASE WHEN t.followed THEN a.recommended_value ELSE a.best_value END,
        -- The bound is about the method that was current.
        CASE WHEN NOT t.followed THEN a.max_regret END,
@@ -202,7 +181,7 @@ SELECT run.location, t.holds_wal, t.verdict,
                                      WHERE m.run_id = a.run_id AND m.method = a.recommended_value
                                        AND m.test = a.deciding_test)
                                ELSE a.durable END, 'unknown') END,
-       'wal', run.run_id, run.finished_at,
+       run.suite, run.run_id, run.finished_at,
        CASE WHEN NOT t.fsync THEN 'fsync is off: this server syncs nothing'
             WHEN t.verdict = 'outdated'
             THEN format('run %s is outdated: %s', run.run_id, array_to_string(t.since, ', '))
@@ -211,11 +190,10 @@ SELECT run.location, t.holds_wal, t.verdict,
             THEN 'if the WAL were here: ' || run.reason
             ELSE run.reason END,
        -- wal_sync_method is one setting of the whole cluster, and acts on pg_wal alone.
-       CASE WHEN elsewhere THEN NULL
-            WHEN t.holds_wal AND NOT t.fsync
+       CASE WHEN t.holds_wal AND NOT t.fsync
             THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
-            WHEN t.verdict = 'outdated'
-            THEN ARRAY[sync_probe_internal.probe_command(run.location)]
+            WHEN t.verdict = 'outdated' OR run.suite IS NULL
+            THEN ARRAY[sync_probe_internal.probe_command(of_location)]
             WHEN t.verdict IN ('switch', 'unsafe') AND t.holds_wal
                  AND run.recommended_value <> current_setting('wal_sync_method')
             THEN sync_probe_internal.change_commands(current_setting('wal_sync_method'),
@@ -228,20 +206,20 @@ LEFT JOIN (SELECT run.*) AS a ON t.verdict <> 'outdated'
 $$;
 
 --
--- sync_probe_internal.newest_runs
---
 -- For each location the run that its advice rests on: the newest run that is usable for
 -- advice and was made by this server, at the directory and on the device that the location
--- has now.  Column run is null if there is no such run.
+-- has now.  passed_over: a newer run of the wal suite that was measured here, and why no advice
+-- rests on it.  Who imports a run does not expect advice from it.
+--
+-- A row comparison makes an index range.  With "=" or max() the planner walks the primary key
+-- down to the first run that matches, and if none does, through the whole history.
 --
 CREATE VIEW sync_probe_internal.newest_runs AS
-SELECT l.name AS location, l AS place, r.run
-FROM sync_probe.locations AS l
+SELECT l.name AS location, l AS place, r.run, o.run_id AS passed_over,
+       o.finished_at AS passed_over_at, o.why AS passed_over_why
+FROM sync_probe_internal.examine_locations(NULL) AS l
 CROSS JOIN sync_probe_internal.this_server() AS s
 LEFT JOIN LATERAL (
-    -- The row comparison makes an index range.  With "=" or max() the planner walks the
-    -- primary key down to the first run that matches, and if none does, through the
-    -- whole history.
     SELECT r AS run
     FROM sync_probe.runs AS r
     WHERE (r.location, r.suite, r.system_identifier, r.host)
@@ -252,47 +230,33 @@ LEFT JOIN LATERAL (
       AND r.directory IS NOT DISTINCT FROM l.directory
       AND r.device IS NOT DISTINCT FROM l.device
     ORDER BY r.location, r.suite, r.system_identifier, r.host, r.run_id DESC
-    LIMIT 1) AS r ON true;
+    LIMIT 1) AS r ON true
+LEFT JOIN LATERAL (
+    SELECT n.run_id, n.finished_at,
+           concat_ws(', ',
+               CASE WHEN n.system_identifier IS DISTINCT FROM s.system_identifier
+                    THEN 'another cluster made it'
+                    WHEN n.host IS DISTINCT FROM s.host
+                    THEN format('host %s made it', coalesce(n.host, 'unknown')) END,
+               CASE WHEN n.directory IS DISTINCT FROM l.directory
+                    THEN format('its directory was %s', coalesce(n.directory, 'unknown')) END,
+               CASE WHEN n.device IS DISTINCT FROM l.device
+                    THEN format('its device was %s', coalesce(n.device, 'unknown')) END,
+               CASE WHEN NOT n.usable_for_advice
+                    THEN 'it has fewer than 16 samples, or was given flush_size or flush_interval'
+                    END) AS why
+    FROM (SELECT n.*
+          FROM sync_probe.runs AS n
+          WHERE (n.location, n.suite) >= (l.name, 'wal')
+            AND (n.location, n.suite) <= (l.name, 'wal')
+            AND n.imported_at IS NULL
+          ORDER BY n.location, n.suite, n.run_id DESC
+          LIMIT 1) AS n
+    WHERE n.run_id IS DISTINCT FROM (r.run).run_id) AS o ON true;
 
--- findings() reads it with the rights of its caller.
+-- device_lifetime() and report_html() read it with the rights of their callers.
 GRANT SELECT ON sync_probe_internal.newest_runs TO pg_monitor;
 
---
--- sync_probe_internal.passed_over_runs
---
--- The newest run of the wal suite of each location, if its advice does not rest on that
--- run, and the reason.  Who imports a run does not expect advice from it.
---
-CREATE VIEW sync_probe_internal.passed_over_runs AS
-SELECT n.location, r.run_id, r.finished_at,
-       concat_ws(', ',
-           CASE WHEN r.system_identifier IS DISTINCT FROM s.system_identifier
-                THEN 'another cluster made it'
-                WHEN r.host IS DISTINCT FROM s.host
-                THEN format('host %s made it', coalesce(r.host, 'unknown')) END,
-           CASE WHEN r.directory IS DISTINCT FROM (n.place).directory
-                THEN format('its directory was %s', coalesce(r.directory, 'unknown')) END,
-           CASE WHEN r.device IS DISTINCT FROM (n.place).device
-                THEN format('its device was %s', coalesce(r.device, 'unknown')) END,
-           CASE WHEN NOT r.usable_for_advice
-                THEN 'it has fewer than 16 samples, or was given flush_size or flush_interval' END
-       ) AS why
-FROM sync_probe_internal.newest_runs AS n
-CROSS JOIN sync_probe_internal.this_server() AS s
-JOIN LATERAL (
-    SELECT r.*
-    FROM sync_probe.runs AS r
-    WHERE (r.location, r.suite) >= (n.location, 'wal')
-      AND (r.location, r.suite) <= (n.location, 'wal')
-      AND r.imported_at IS NULL
-    ORDER BY r.location, r.suite, r.run_id DESC
-    LIMIT 1) AS r ON r.run_id IS DISTINCT FROM (n.run).run_id;
-
--- findings() reads it with the rights of its caller.
-GRANT SELECT ON sync_probe_internal.passed_over_runs TO pg_monitor;
-
---
--- sync_probe_internal.live_runs
 --
 -- The runs that compared values of a setting on real commits at the place of the WAL, made by
 -- this server, at its directory and device, and at the cluster's own pace and size: of each
@@ -300,7 +264,7 @@ GRANT SELECT ON sync_probe_internal.passed_over_runs TO pg_monitor;
 -- server's own sessions comes first, then one of a workload, then the commit suite.  counts: it
 -- has decided, and nothing has changed since but that its advice was followed.
 --
-CREATE FUNCTION sync_probe_internal.live_runs(place sync_probe.locations, of_setting name)
+CREATE FUNCTION sync_probe_internal.live_runs(place sync_probe_internal.storage, of_setting name)
 RETURNS TABLE (
     rank integer,
     run sync_probe.runs,
@@ -341,7 +305,7 @@ FROM sync_probe_internal.this_server() AS s,
            AND r.usable_for_advice
            AND (r.workload IS NOT NULL) = u.made
            AND (c.verdict IN ('switch', 'keep') OR NOT w.decided)
-         ORDER BY r.location DESC, r.suite DESC, r.run_id DESC
+         ORDER BY r.location, r.suite, r.run_id DESC
          LIMIT 1) AS r,
      LATERAL (SELECT coalesce((SELECT m.value FROM sync_probe.measurements AS m
                                WHERE m.run_id = (r.run).run_id AND m.test = of_setting
@@ -352,14 +316,12 @@ FROM sync_probe_internal.this_server() AS s,
 $$;
 
 --
--- sync_probe_internal.live_method
---
 -- What they say of wal_sync_method: the first one that counts, and beside it the newest one.
 -- compared: all methods that it measured.  max_regret: a commit with the current method waits
 -- at most this much longer than with any other of these.
 --
 CREATE FUNCTION sync_probe_internal.live_method(
-    place sync_probe.locations,
+    place sync_probe_internal.storage,
     OUT verdict text,
     OUT recommended_method text,
     OUT max_regret double precision,
@@ -404,13 +366,11 @@ LEFT JOIN LATERAL (
 $$;
 
 --
--- sync_probe_internal.live_commit_delay
---
 -- What they say of commit_delay, with the commits per second relative to those of the value
 -- that was current.  They say nothing once the setting has another value than one of these two.
 --
 CREATE FUNCTION sync_probe_internal.live_commit_delay(
-    place sync_probe.locations,
+    place sync_probe_internal.storage,
     OUT commit_delay integer,
     OUT basis text,
     OUT rate double precision,
@@ -429,7 +389,7 @@ FROM sync_probe_internal.live_runs(place, 'commit_delay') AS l
 -- a value of the history may be anything
 CROSS JOIN LATERAL (SELECT substring(l.recommended_value FROM '^[0-9]{1,6}$')::integer,
                            substring(l.current_value FROM '^[0-9]{1,6}$')::integer,
-                           (SELECT setting::integer FROM pg_settings WHERE name = 'commit_delay'))
+                           current_setting('commit_delay')::integer)
     AS v (recommended, before, now)
 LEFT JOIN sync_probe.measurements AS m
     ON m.run_id = (l.run).run_id AND m.test = 'commit_delay' AND m.value = l.recommended_value

@@ -59,22 +59,17 @@ COMMENT ON COLUMN sync_probe.commit_wait_results.committing_sessions IS
   'Mean number of committing processes';
 COMMENT ON COLUMN sync_probe.commit_wait_results.wal_bytes_per_commit IS
   'Bytes of WAL of all processes, divided by commits';
-COMMENT ON COLUMN sync_probe.commit_wait_results.flushes_per_sec IS
-  'Flushes of WAL';
+COMMENT ON COLUMN sync_probe.commit_wait_results.flushes_per_sec IS 'Flushes of WAL';
 COMMENT ON COLUMN sync_probe.commit_wait_results.wal_busy IS
   'Share of the time in which a process wrote or synced WAL, 0 to 1';
-COMMENT ON COLUMN sync_probe.commit_wait_results.wal_sync_method IS
-  'Setting of the server';
+COMMENT ON COLUMN sync_probe.commit_wait_results.wal_sync_method IS 'Setting of the server';
 COMMENT ON COLUMN sync_probe.commit_wait_results.commit_delay IS
   'Setting of the calling session, in microseconds';
-COMMENT ON COLUMN sync_probe.commit_wait_results.started_at IS
-  'Start of the sampling';
-COMMENT ON COLUMN sync_probe.commit_wait_results.duration IS
-  'Time that was sampled';
+COMMENT ON COLUMN sync_probe.commit_wait_results.started_at IS 'Start of the sampling';
+COMMENT ON COLUMN sync_probe.commit_wait_results.duration IS 'Time that was sampled';
 COMMENT ON COLUMN sync_probe.commit_wait_results.system_identifier IS
   'System identifier of the cluster';
-COMMENT ON COLUMN sync_probe.commit_wait_results.host IS
-  'Name of the machine';
+COMMENT ON COLUMN sync_probe.commit_wait_results.host IS 'Name of the machine';
 COMMENT ON COLUMN sync_probe.commit_wait_results.result_id IS
   'Number of the result; null if it was not recorded';
 

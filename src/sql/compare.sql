@@ -1,6 +1,4 @@
 --
--- sync_probe_internal.median_interval
---
 -- The median of an array, and the ends of its exact interval: order statistics that enclose
 -- the median with probability 1 - alpha (see src/engine/verdict/interval.h).  Null elements
 -- are left out; too few have no interval.
@@ -16,21 +14,6 @@ SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_median_interval';
 
 --
--- sync_probe_internal.rounded_us
---
--- Microseconds, rounded to what they are worth.
---
-CREATE FUNCTION sync_probe_internal.rounded_us(us double precision)
-RETURNS double precision
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT round(us::numeric, CASE WHEN us < 10 THEN 3 ELSE 1 END)::float8
-$$;
-
---
--- sync_probe_internal.milliseconds
---
 -- A duration in words, whatever IntervalStyle is.
 --
 CREATE FUNCTION sync_probe_internal.milliseconds(duration interval)
@@ -41,8 +24,6 @@ AS $$
 SELECT trim_scale(extract(epoch FROM duration) * 1000) || ' ms'
 $$;
 
---
--- sync_probe_internal.require_runs
 --
 -- An error unless all of these runs exist; and, if there is a limit, unless they are one or
 -- more, at most so many, and each named once.
@@ -81,8 +62,6 @@ END
 $$;
 
 --
--- sync_probe_internal.compared_runs
---
 -- The runs in the order of the array, each with a short name of its own: its label, else
 -- "run 7".  If two names are equal, the number of each run is part of its name.
 --
@@ -107,8 +86,6 @@ FROM (SELECT l.*, count(*) OVER (PARTITION BY l.name) AS alike
             JOIN sync_probe.runs AS r ON r.run_id = i.run_id) AS l) AS n
 $$;
 
---
--- sync_probe_internal.compared_cases
 --
 -- The test cases of these runs, with names that are unique within a test of a run: the value
 -- of a setting, else the method; where these are not unique, what tells them apart.
@@ -176,8 +153,6 @@ FROM valued AS v
 $$;
 
 --
--- sync_probe_internal.case_durable
---
 -- Whether the syncs of a test case reach the device, as the run stored it: of its method in the
 -- wal suite, else of the run's current method.
 --
@@ -192,8 +167,6 @@ SELECT coalesce(measured.durable,
                 CASE WHEN measured.method = run.wal_sync_method THEN run.durable END)
 $$;
 
---
--- sync_probe_internal.differences
 --
 -- What makes a test case of a run another measurement than that of the first run, in words;
 -- null if nothing known does.  What is unknown of both is no difference.  Neither is another device
@@ -284,7 +257,7 @@ BEGIN
             WHERE c.place = 1
         )
         SELECT c.name, c.test, c.test_case,
-               sync_probe_internal.rounded_us(c.value_us),
+               round(c.value_us::numeric, CASE WHEN c.value_us < 10 THEN 3 ELSE 1 END)::float8,
                round((c.value_us / nullif(f.value_us, 0))::numeric, 3)::float8,
                CASE WHEN c.place > 1
                     THEN round((c.low / nullif(f.high, 0))::numeric, 3)::float8 END,

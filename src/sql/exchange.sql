@@ -48,8 +48,6 @@ COMMENT ON FUNCTION sync_probe.export_json(bigint[]) IS
   'tables';
 
 --
--- sync_probe_internal.document_fault
---
 -- What is wrong with a document; null if nothing is that the tables do not refuse themselves.
 -- Views divide and multiply figures, so none is negative, infinite, or beyond 10^15; but
 -- identifiers of clusters may be.

@@ -8,8 +8,6 @@
 --
 
 --
--- sync_probe_internal.axis
---
 -- An axis: its ends, whether it is logarithmic, where it has ticks, what these are called, and
 -- the unit, in plain text.
 --
@@ -21,8 +19,6 @@ CREATE TYPE sync_probe_internal.axis AS (
     labels text[],
     unit text);
 
---
--- sync_probe_internal.round_tick
 --
 -- The nearest of 1, 2 and 5 times a power of ten that is not above, or not below, a number.
 -- Null if that is not above 0: a caller's WHERE would be too late, since the planner computes
@@ -40,8 +36,6 @@ FROM unnest('{0.5,1,2,5,10,20}'::numeric[]) AS m,
                   AS tick) AS t
 $$;
 
---
--- sync_probe_internal.html_log_axis
 --
 -- A logarithmic axis that holds two numbers, between round ends.  It has ticks at 1, 2 and 5 up
 -- to two decades, beyond that at powers of ten.  Null if a number is unknown or not above 0.
@@ -74,8 +68,6 @@ WHERE lowest > 0 AND highest > 0 AND greatest(lowest, highest) < 1e15
 $$;
 
 --
--- sync_probe_internal.html_linear_axis
---
 -- An axis from 0 that holds a number, with two to five ticks.
 --
 CREATE FUNCTION sync_probe_internal.html_linear_axis(highest double precision, unit text)
@@ -94,8 +86,6 @@ FROM (SELECT CASE WHEN highest > 0 AND highest < 1e15 THEN highest * 1.04 ELSE 1
               FROM generate_series(0, floor(e.high / s.step)::integer) AS n) AS t (ticks, labels)
 $$;
 
---
--- sync_probe_internal.html_ratio_axis
 --
 -- A logarithmic axis of ratios around 1 that holds two of them, with at least 15 percent to
 -- each side.  It ends at 1/20 and at 20: beyond that a mark is an arrow.  Ticks are at least 15
@@ -121,8 +111,6 @@ FROM (SELECT greatest(least(coalesce(lowest, 1) / 1.03, 0.87), 0.045),
 $$;
 
 --
--- sync_probe_internal.html_at
---
 -- Where a number is on an axis, in percent from its low end.  What is beyond an end is at it.
 -- Null if the number is unknown.
 --
@@ -143,8 +131,6 @@ SELECT CASE WHEN number = 'NaN' OR axis.low IS NULL THEN NULL
                                    / (axis.high - axis.low))::numeric, 1)) END
 $$;
 
---
--- sync_probe_internal.html_grid
 --
 -- Grid lines of an axis from top to bottom, and the labels of ticks that have room.
 --
@@ -179,8 +165,6 @@ FROM (SELECT t.*, max(t.x) FILTER (WHERE t.shown) OVER () AS last
 $$;
 
 --
--- sync_probe_internal.mark
---
 -- A mark of a plot: the name of its row or line, which stands once where marks share it, a note
 -- below; its colour and shape; its number, with an interval or without; where it is in time, as a
 -- share of the width from 0 to 1; words in place of the number.  Shapes are dot, ring and cross;
@@ -198,8 +182,6 @@ CREATE TYPE sync_probe_internal.mark AS (
     words text);
 
 --
--- sync_probe_internal.panel
---
 -- A plot of a figure: its title, a note, and its marks.
 --
 CREATE TYPE sync_probe_internal.panel AS (
@@ -207,8 +189,6 @@ CREATE TYPE sync_probe_internal.panel AS (
     note text,
     marks sync_probe_internal.mark[]);
 
---
--- sync_probe_internal.figure
 --
 -- What a section of the report returns, one row for each of its figures.  kind: intervals, bars or
 -- lines; null if table_html is the whole content.  All panels have one axis, in that unit; with a
@@ -226,8 +206,6 @@ CREATE TYPE sync_probe_internal.figure AS (
     table_html text);
 
 --
--- sync_probe_internal.html_row_name
---
 -- The name of a row left of the plot, with its baseline at y, and a note below.
 --
 CREATE FUNCTION sync_probe_internal.html_row_name(y integer, name text, note text)
@@ -243,8 +221,6 @@ SELECT concat(format('<text class=k x=-10 y=%s>%s</text>', y, sync_probe_interna
                                sync_probe_internal.html_escape(note)) END)
 $$;
 
---
--- sync_probe_internal.html_plot
 --
 -- A plot: id, height in pixels, title, content.  What it shows is read aloud from its marks.  An
 -- attribute without quotes ends at a blank, so that an id loses all that is no letter, digit or
@@ -277,8 +253,6 @@ SELECT format(E'<svg class="plot %6$s" role=img aria-labelledby="%1$s-t %1$s-d" 
                    WHERE m.n <= 60), 'nothing')), content_html, class)
 $$;
 
---
--- sync_probe_internal.html_intervals
 --
 -- Numbers with their intervals, one below the other.  Ratios have the band of the margin, a line at
 -- 1, and what is better to the right.  A number beyond the axis is an arrow at its end.
@@ -348,8 +322,6 @@ FROM frame AS f
 $$;
 
 --
--- sync_probe_internal.html_bars
---
 -- A bar of 14 pixels for each mark, with its number behind or inside, or words where it has none.
 --
 CREATE FUNCTION sync_probe_internal.html_bars(
@@ -391,8 +363,6 @@ FROM unnest(marks) WITH ORDINALITY
      LATERAL (SELECT sync_probe_internal.html_at(axis, m.number)) AS x (x)
 $$;
 
---
--- sync_probe_internal.html_lines
 --
 -- Numbers over time, in a box of 200 pixels: a line for each name, broken where the note changes or
 -- a number is unknown.  A mark without a number is a dashed line across, with its words above.
@@ -452,8 +422,6 @@ SELECT sync_probe_internal.html_plot(id, 244, title, marks, concat(
     CASE WHEN wide THEN 'tall' ELSE '' END)
 $$;
 
---
--- sync_probe_internal.html_figure
 --
 -- A figure: heading, key to its shapes, plots, caption, and a table of the same numbers.
 --

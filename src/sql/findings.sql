@@ -1,10 +1,10 @@
 --
--- sync_probe_internal.findings
+-- The rows of the view, a paragraph for each code.  Those of storage and settings are in
+-- findings_storage.sql, those of a run of the wal suite in findings_run.sql.  A new code also has
+-- its place in doc/durability-and-findings.md and in the list of test/tap/findings.sql.
 --
--- The rows of the view.  Those that need no run are in findings_storage.sql, those of a run
--- in findings_run.sql, findings_stream.sql and segments.sql: a paragraph for each.  A new code
--- also has its place in doc/durability-and-findings.md and in the list of
--- test/tap/findings.sql.
+-- To examine the storage of many locations is most of the work: it is done once, by the view
+-- advice.
 --
 -- One cause is one finding: what follows from a mount without barriers, and the same mount at
 -- other locations, is named in the evidence of barrier_off.
@@ -19,93 +19,136 @@ ROWS 100
 SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $$
-WITH examined (facts) AS MATERIALIZED (
-    SELECT array_agg(l) FROM sync_probe_internal.examine_locations(NULL) AS l
+WITH advice AS MATERIALIZED (
+    SELECT * FROM sync_probe_internal.advice
+), examined AS MATERIALIZED (
+    SELECT array_agg(a.place) AS facts,
+           array_agg((a.run).run_id) FILTER (WHERE (a.run).run_id IS NOT NULL) AS run_ids
+    FROM advice AS a
+), segments AS MATERIALIZED (
+    SELECT a.* FROM sync_probe_internal.segment_advice(
+        ARRAY(SELECT a.place FROM advice AS a WHERE a.location = 'pg_wal')) AS a
 ), of_storage AS MATERIALIZED (
     SELECT f.*
-    FROM examined AS e, LATERAL sync_probe_internal.storage_findings(e.facts) AS f
-), advice AS MATERIALIZED (
-    SELECT * FROM sync_probe.recommendation_details
+    FROM examined AS e,
+         -- what was measured needs no rule
+         LATERAL (SELECT ARRAY(SELECT s.setting::text FROM segments AS s
+                               WHERE s.verdict <> 'undecided')) AS m (settled),
+         LATERAL sync_probe_internal.storage_findings(
+             e.facts,
+             current_setting('fsync')::boolean,
+             current_setting('wal_recycle')::boolean AND NOT 'wal_recycle' = ANY (m.settled),
+             current_setting('wal_init_zero')::boolean AND NOT 'wal_init_zero' = ANY (m.settled),
+             pg_size_bytes(current_setting('max_wal_size')),
+             (SELECT coalesce(sum(w.size), 0)::bigint FROM pg_ls_waldir() AS w),
+             current_setting('pg_sync_probe.reserve_percent')::integer,
+             sync_probe_internal.busiest_tablespace()) AS f
 ), found AS (
 SELECT * FROM of_storage
 
 UNION ALL
-SELECT f.*
-FROM examined AS e,
-     -- what was measured needs no rule
-     LATERAL (SELECT ARRAY(SELECT a.setting::text FROM sync_probe.segment_advice AS a
-                           WHERE a.location = 'pg_wal' AND a.verdict <> 'undecided')
-             ) AS m (settled),
-     LATERAL sync_probe_internal.settings_findings(
-         e.facts,
-         current_setting('fsync')::boolean,
-         current_setting('wal_recycle')::boolean AND NOT 'wal_recycle' = ANY (m.settled),
-         current_setting('wal_init_zero')::boolean AND NOT 'wal_init_zero' = ANY (m.settled),
-         pg_size_bytes(current_setting('max_wal_size')),
-         (SELECT coalesce(sum(w.size), 0)::bigint FROM pg_ls_waldir() AS w),
-         current_setting('pg_sync_probe.reserve_percent')::integer,
-         sync_probe_internal.busiest_tablespace()) AS f
+-- Where the WAL is, other values of wal_recycle and wal_init_zero were measured to be better.
+SELECT s.location, 'warning', 'cow_wal_settings',
+       format('%s would make WAL segments cheaper here, as measured in run %s',
+              string_agg(format('%s = %s', s.setting, s.recommended_value), ' and '
+                         ORDER BY s.setting DESC), s.run_id),
+       upper(left(s.reason, 1)) || substr(s.reason, 2) || '.',
+       array_agg(s.commands[1] ORDER BY s.setting DESC) || s.commands[2],
+       jsonb_build_object('run_id', s.run_id, 'settings', jsonb_object_agg(s.setting,
+           jsonb_build_object('current', s.current_value, 'recommended', s.recommended_value,
+                              'ratio', s.ratio, 'ratio_low', s.ratio_low,
+                              'ratio_high', s.ratio_high)))
+FROM segments AS s
+WHERE s.verdict = 'switch'
+GROUP BY s.location, s.run_id, s.reason, s.commands[2]
 
 UNION ALL
 SELECT f.*
-FROM sync_probe_internal.segment_findings AS f
+FROM examined AS e, LATERAL sync_probe_internal.run_findings(e.run_ids) AS f
 
 UNION ALL
-SELECT f.*
-FROM sync_probe_internal.run_findings AS f
-
-UNION ALL
-SELECT f.*
-FROM examined AS e, LATERAL sync_probe_internal.stream_findings(e.facts) AS f
+-- The newest stream at each location, if it stalled: in one flush for a second, or for a twentieth
+-- of its time in all.  A shorter stall in minutes is usual.
+SELECT r.location, 'warning', 'stream_stalls',
+       format('a stream stalled %s in %s s, for %s s in all; in the longest stall, of %s s, %s',
+              CASE t.stalls WHEN 1 THEN 'once' ELSE t.stalls || ' times' END,
+              round(d.seconds::numeric, 1), round(t.seconds::numeric, 1),
+              round(t.longest::numeric, 1), t.meanwhile),
+       'Commits wait meanwhile. The command shows when. Another run of suite stream tells whether'
+       ' it comes again.',
+       ARRAY[format('SELECT * FROM sync_probe.stalls WHERE run_id = %s', r.run_id)],
+       jsonb_build_object('run_id', r.run_id, 'stalls', t.stalls,
+                          'stalled_seconds', round(t.seconds::numeric, 3),
+                          'longest_seconds', round(t.longest::numeric, 3),
+                          'seconds', round(d.seconds::numeric, 3))
+FROM examined AS e
+CROSS JOIN sync_probe_internal.this_server() AS s
+CROSS JOIN unnest(e.facts) AS l
+CROSS JOIN LATERAL (
+    SELECT r.*
+    FROM sync_probe.runs AS r
+    WHERE (r.location, r.suite) >= (l.name, 'stream')
+      AND (r.location, r.suite) <= (l.name, 'stream')
+      AND r.imported_at IS NULL
+      AND r.system_identifier = s.system_identifier AND r.host = s.host
+      AND r.directory IS NOT DISTINCT FROM l.directory
+      AND r.device IS NOT DISTINCT FROM l.device
+    ORDER BY r.location, r.suite, r.run_id DESC
+    LIMIT 1) AS r
+CROSS JOIN LATERAL (SELECT extract(epoch FROM r.finished_at - r.started_at)::float8) AS d (seconds)
+CROSS JOIN LATERAL (
+    SELECT count(*) AS stalls, sum(x.stalled_ms) / 1000 AS seconds,
+           max(x.stalled_ms) / 1000 AS longest,
+           max(x.stalled_ms) FILTER (WHERE x.kind = 'flush') / 1000 AS longest_flush,
+           (array_agg(x.meanwhile ORDER BY x.stalled_ms DESC))[1] AS meanwhile
+    FROM sync_probe.stalls AS x
+    WHERE x.run_id = r.run_id) AS t
+WHERE t.longest_flush >= 1 OR t.seconds >= d.seconds / 20
 
 UNION ALL
 -- Without a run that counts; other findings may say already why there is none, or what matters.
-SELECT d.location, 'info', 'durable_unknown',
-       format('no probe has seen whether syncs at %s reach the device', d.location),
+SELECT a.location, 'info', 'durable_unknown',
+       format('no probe has seen whether syncs at %s reach the device', a.location),
        'Probe it.',
-       ARRAY[sync_probe_internal.probe_command(d.location)],
-       jsonb_build_object('verdict', d.verdict)
-FROM advice AS d
-JOIN sync_probe_internal.newest_runs AS n USING (location)
-WHERE d.durable = 'unknown' AND (n.run).run_id IS NULL
+       ARRAY[sync_probe_internal.probe_command(a.location)],
+       jsonb_build_object('verdict', a.verdict)
+FROM advice AS a
+WHERE a.durable = 'unknown' AND (a.run).run_id IS NULL AND a.passed_over IS NULL
   AND NOT EXISTS (SELECT FROM of_storage AS f
-                  WHERE f.location = d.location
+                  WHERE f.location = a.location
                     AND f.code IN ('barrier_off', 'device_unknown', 'memory_filesystem',
                                    'network_filesystem', 'read_only_filesystem',
                                    'tablespace_missing', 'write_cache_volatile'))
-  AND NOT EXISTS (SELECT FROM sync_probe_internal.passed_over_runs AS o
-                  WHERE o.location = d.location)
 
 UNION ALL
-SELECT d.location, 'warning', 'outdated_run',
-       format('run %s is outdated: %s', d.run_id, array_to_string(c.changes, '; ')),
+SELECT a.location, 'warning', 'outdated_run',
+       format('run %s is outdated: %s', a.run_id, array_to_string(c.changes, '; ')),
        'Its recommendation may no longer hold. Probe again.',
-       d.commands,
-       jsonb_build_object('run_id', d.run_id, 'finished_at', d.measured_at, 'changes', c.changes)
-FROM advice AS d
-JOIN sync_probe_internal.newest_runs AS n USING (location),
+       a.commands,
+       jsonb_build_object('run_id', a.run_id, 'finished_at', a.measured_at, 'changes', c.changes)
+FROM advice AS a,
      LATERAL sync_probe_internal.serious_changes(
-         sync_probe_internal.changes_since(n.run, n.place),
-         sync_probe_internal.followed((n.run).verdict, (n.run).recommended_value,
-                                      (n.run).wal_sync_method, 'wal_sync_method')) AS c (changes)
-WHERE d.verdict = 'outdated'
+         sync_probe_internal.changes_since(a.run, a.place),
+         sync_probe_internal.followed((a.run).verdict, (a.run).recommended_value,
+                                      (a.run).wal_sync_method, 'wal_sync_method')) AS c (changes)
+WHERE a.verdict = 'outdated'
 
 UNION ALL
 -- Only with a recommendation to change wal_sync_method on the running server.
-SELECT d.location, 'info', 'sync_method_change',
+SELECT a.location, 'info', 'sync_method_change',
        format('while processes change from %s to %s, WAL counts as flushed that the disk may not'
-              ' have', current_setting('wal_sync_method'), d.recommended_method),
+              ' have', current_setting('wal_sync_method'), a.recommended_method),
        'If the power fails then, commits are lost or the cluster is damaged. It is over when a'
        ' checkpoint has completed that began after all processes had the new method: execute all'
        ' of these commands, or restart the server instead of a reload.',
-       d.commands,
-       jsonb_build_object('run_id', d.run_id, 'method', current_setting('wal_sync_method'),
-                          'recommended_method', d.recommended_method)
-FROM advice AS d
-WHERE d.commands @> sync_probe_internal.change_commands(current_setting('wal_sync_method'),
-                                                        d.recommended_method)
+       a.commands,
+       jsonb_build_object('run_id', a.run_id, 'method', current_setting('wal_sync_method'),
+                          'recommended_method', a.recommended_method)
+FROM advice AS a
+WHERE a.commands @> sync_probe_internal.change_commands(current_setting('wal_sync_method'),
+                                                        a.recommended_method)
   AND sync_probe_internal.unlike_methods(current_setting('wal_sync_method'),
-                                         d.recommended_method)
+                                         a.recommended_method)
 
 UNION ALL
 -- Nothing of the server tells what fsync was before, but a run of that time does.
@@ -152,20 +195,23 @@ WHERE p.puballtables
 HAVING count(*) > 0
 
 UNION ALL
-SELECT o.location, 'info', 'run_passed_over',
+SELECT a.location, 'info', 'run_passed_over',
        format('run %s is the newest of %s, but no advice rests on it: %s',
-              o.run_id, o.location, o.why),
+              a.passed_over, a.location, a.passed_over_why),
        'Advice rests on runs of this server, at this directory and device, at the cluster''s own'
        ' pace.',
        NULL,
-       jsonb_build_object('run_id', o.run_id, 'finished_at', o.finished_at, 'why', o.why)
-FROM sync_probe_internal.passed_over_runs AS o
+       jsonb_build_object('run_id', a.passed_over, 'finished_at', a.passed_over_at,
+                          'why', a.passed_over_why)
+FROM advice AS a
+WHERE a.passed_over IS NOT NULL
 ), cause AS (
     -- A mount without barriers, told at the first location on it.
     SELECT DISTINCT ON (l.mount_point) l.mount_point, l.name AS location
     FROM of_storage AS f
-    JOIN examined AS e ON f.code = 'barrier_off'
-    JOIN unnest(e.facts) AS l ON l.name = f.location
+    JOIN advice AS a USING (location),
+         LATERAL (SELECT (a.place).*) AS l
+    WHERE f.code = 'barrier_off'
     ORDER BY l.mount_point, l.holds_wal DESC, l.name
 ), told AS (
     -- effect_of: the cause that says it all.
@@ -179,9 +225,8 @@ FROM sync_probe_internal.passed_over_runs AS o
                                              < (f.evidence ->> 'earlier_median_us')::float8
                 THEN c.location END AS effect_of
     FROM found AS f
-    CROSS JOIN examined AS e
-    LEFT JOIN unnest(e.facts) AS l ON l.name = f.location
-    LEFT JOIN cause AS c ON c.mount_point = l.mount_point
+    LEFT JOIN advice AS a USING (location)
+    LEFT JOIN cause AS c ON c.mount_point = (a.place).mount_point
 )
 SELECT t.location, t.severity, t.code, t.message, t.hint, t.commands,
        CASE WHEN t.code = 'barrier_off' AND t.location = t.cause
@@ -218,16 +263,12 @@ GRANT SELECT ON sync_probe.findings TO pg_monitor;
 COMMENT ON VIEW sync_probe.findings IS
   'Facts about storage, settings and runs that decide how far figures can be trusted; in each '
   'location the most severe first';
-COMMENT ON COLUMN sync_probe.findings.location IS
-  'Location that the finding is about';
+COMMENT ON COLUMN sync_probe.findings.location IS 'Location that the finding is about';
 COMMENT ON COLUMN sync_probe.findings.severity IS
   'error: data are at risk; warning: act on it; info: good to know';
-COMMENT ON COLUMN sync_probe.findings.code IS
-  'Name of the finding, the same in all versions';
-COMMENT ON COLUMN sync_probe.findings.message IS
-  'What was found';
-COMMENT ON COLUMN sync_probe.findings.hint IS
-  'What to do';
+COMMENT ON COLUMN sync_probe.findings.code IS 'Name of the finding, the same in all versions';
+COMMENT ON COLUMN sync_probe.findings.message IS 'What was found';
+COMMENT ON COLUMN sync_probe.findings.hint IS 'What to do';
 COMMENT ON COLUMN sync_probe.findings.commands IS
   'SQL that helps, one statement in each element; null if there is none';
 COMMENT ON COLUMN sync_probe.findings.evidence IS

@@ -1,6 +1,4 @@
 --
--- sync_probe_internal.device_bytes
---
 -- What the device wrote for a paced sync: background I/O in the time of a sync is subtracted, once
 -- for own, twice for low, which leaves room for bursts, and not at all for high.  low and high
 -- also have twice the standard error.  given is what the server writes then: the page that holds
@@ -39,19 +37,16 @@ LEFT JOIN LATERAL (
 $$;
 
 --
--- sync_probe_internal.newest_measured
+-- The runs of the wal suite, with what each measured of its current method.
 --
--- The run that the advice on each location rests on, with what it measured of its
--- current method.
---
-CREATE VIEW sync_probe_internal.newest_measured AS
+CREATE VIEW sync_probe_internal.measured_runs AS
 SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_interval,
        round((((p).relative_speed_high - (p).relative_speed_low) / 2)::numeric, 4)::float8 AS noise,
        r.wal_sync_method AS method, r.facts AS storage, r.facts -> 'zfs' AS zfs,
        coalesce(r.device, 'the device') AS device_name,
        -- behind a hypervisor the counters are those of the virtual disk
        coalesce(k.virtual, false) AS on_virtual_disk,
-       (p).ordinal AS paced_ordinal, (s).ordinal AS saturated_ordinal,
+       (p).ordinal AS paced_ordinal,
        (p).p50_us AS paced_p50_us, (p).p99_us AS paced_p99_us,
        (p).flushes_per_op AS paced_flushes, (p).device_bytes_per_op AS paced_bytes,
        (s).device_bytes_per_op AS saturated_bytes,
@@ -64,8 +59,8 @@ SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_inter
        -- background I/O in the time of one paced flush
        b.flushes * (p).mean_us / 1e6 AS background_flushes,
        b.max_flushes * (p).mean_us / 1e6 AS max_background_flushes
-FROM (SELECT (n.run).*, coalesce(jsonb_strip_nulls((n.run).storage), '{}') AS facts
-      FROM sync_probe_internal.newest_runs AS n) AS r
+FROM (SELECT r.*, coalesce(jsonb_strip_nulls(r.storage), '{}') AS facts
+      FROM sync_probe.runs AS r WHERE r.suite = 'wal') AS r
 CROSS JOIN LATERAL (
     -- The method in use, which may be another one since the run, if the run measured it.
     SELECT m.method
@@ -110,20 +105,21 @@ CROSS JOIN LATERAL (
                             WHERE d ? 'below' AND d ->> 'write_cache' = 'write back'
                               AND NOT d ? 'counts_flushes')) AS w (lacking);
 
--- device_lifetime() reads it with the rights of its caller.
-GRANT SELECT ON sync_probe_internal.newest_measured TO pg_monitor;
+-- findings() and device_lifetime() read it with the rights of their callers.
+GRANT SELECT ON sync_probe_internal.measured_runs TO pg_monitor;
 
 --
--- sync_probe_internal.durability_findings
+-- What runs of the wal suite show: whether syncs reach the device, and what hides that; properties
+-- of ZFS, see zfsprops(7); what makes syncs slow, or slower than they were.
 --
--- Whether syncs reach the device: what a run shows, and what hides it.
---
-CREATE FUNCTION sync_probe_internal.durability_findings(
-    measured sync_probe_internal.newest_measured[])
+CREATE FUNCTION sync_probe_internal.run_findings(run_ids bigint[])
 RETURNS SETOF sync_probe_internal.finding
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+WITH measured AS MATERIALIZED (
+    SELECT * FROM sync_probe_internal.measured_runs AS m WHERE m.run_id = ANY (run_ids)
+)
 -- Storage that is known to sync nothing has a finding of its own, which says why.
 SELECT n.location, 'error', 'flush_missing',
        CASE WHEN n.storage ->> 'writes_uncounted' = 'false' AND w.bytes < 0.1 * n.flush_size
@@ -150,7 +146,7 @@ SELECT n.location, 'error', 'flush_missing',
                           'others', n.storage -> 'others',
                           'device_bytes_per_op', w.bytes,
                           'write_cache', n.storage -> 'write_cache', 'fua', n.storage -> 'fua')
-FROM unnest(measured) AS n,
+FROM measured AS n,
      LATERAL (SELECT least(n.paced_bytes, n.saturated_bytes)) AS w (bytes),
      LATERAL (SELECT (n.storage #>> ARRAY['lacking_share', n.paced_ordinal::text])::numeric,
                      (n.storage #>> ARRAY['own_share', n.paced_ordinal::text])::numeric
@@ -167,7 +163,7 @@ SELECT n.location, 'error', 'memory_filesystem',
        NULL,
        jsonb_build_object('run_id', n.run_id, 'syncs_nothing', n.storage -> 'syncs_nothing',
                           'backing_file', n.storage -> 'backing_file')
-FROM unnest(measured) AS n
+FROM measured AS n
 WHERE n.storage ->> 'syncs_nothing' ~ '(tmpfs|ramfs)$'
   AND coalesce(n.filesystem, '') NOT IN ('tmpfs', 'ramfs')
 
@@ -179,7 +175,7 @@ SELECT n.location, 'warning', 'barrier_off',
        NULL,
        jsonb_build_object('run_id', n.run_id, 'backing_file', n.storage -> 'backing_file',
                           'mount_options', n.storage -> 'backing_mount_options')
-FROM unnest(measured) AS n,
+FROM measured AS n,
      string_to_table(n.storage ->> 'backing_mount_options', ',') AS o (option)
 WHERE o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarrier')
 
@@ -200,7 +196,7 @@ SELECT n.location, CASE WHEN n.below_lacking THEN 'warning' ELSE 'info' END, 'lo
                           'backing_filesystem', n.storage -> 'backing_filesystem',
                           'disks', n.storage -> 'disks',
                           'below_flushes_per_op', n.storage -> 'below_flushes_per_op')
-FROM unnest(measured) AS n
+FROM measured AS n
 WHERE n.storage ? 'backing_file'
 
 UNION ALL
@@ -219,7 +215,7 @@ SELECT n.location, 'warning', 'implausibly_fast',
        jsonb_build_object('run_id', n.run_id, 'method', n.method, 'ops_per_sec', n.ops_per_sec,
                           'p50_us', n.saturated_p50_us, 'flushes_per_op', n.saturated_flushes,
                           'disks', n.storage -> 'disks')
-FROM unnest(measured) AS n,
+FROM measured AS n,
      LATERAL (SELECT coalesce(bool_and(coalesce((d ->> 'rotational')::boolean
                                                 AND NOT (d ->> 'virtual')::boolean, false)), false),
                      coalesce(bool_or(d ->> 'name' LIKE 'pmem%'), false)
@@ -238,7 +234,7 @@ SELECT n.location, 'info', 'counters_shared',
        jsonb_build_object('run_id', n.run_id, 'others', n.storage -> 'others',
                           'other_flushes_per_op', round(n.background_flushes::numeric, 3),
                           'flushes_per_op', n.paced_flushes)
-FROM unnest(measured) AS n
+FROM measured AS n
 WHERE n.background_flushes > 0 AND n.max_background_flushes > 0.1 AND n.durable <> 'unknown'
 
 UNION ALL
@@ -258,7 +254,7 @@ SELECT n.location, 'info', 'durable_unknown',
                           'below_flushes_per_op', n.storage -> 'below_flushes_per_op',
                           'own_share', n.storage -> 'own_share', 'others', n.storage -> 'others',
                           'disks', n.storage -> 'disks')
-FROM unnest(measured) AS n
+FROM measured AS n
 WHERE n.durable = 'unknown' AND n.below_lacking IS NOT TRUE
   AND NOT n.storage ? 'no_counters'
   AND NOT (n.storage ? 'readings_lost' AND n.paced_bytes IS NULL)
@@ -281,7 +277,7 @@ SELECT n.location, 'info', 'counters_unknown',
        jsonb_build_object('run_id', n.run_id, 'no_counters', n.storage -> 'no_counters',
                           'readings_lost', n.storage -> 'readings_lost',
                           'disks', n.storage -> 'disks')
-FROM unnest(measured) AS n,
+FROM measured AS n,
      LATERAL (SELECT min(d ->> 'name')
               FROM jsonb_array_elements(coalesce(n.storage -> 'disks', '[]')) AS d
               WHERE d ? 'counts_flushes_only' AND n.paced_bytes IS NULL
@@ -289,25 +285,15 @@ FROM unnest(measured) AS n,
 WHERE (n.storage ? 'no_counters' AND NOT n.storage ? 'syncs_nothing')
    OR (n.storage ? 'readings_lost' AND n.paced_bytes IS NULL)
    OR o.disk IS NOT NULL
-$$;
 
---
--- sync_probe_internal.zfs_findings
---
--- Properties of ZFS that a run recorded.  What they do: zfsprops(7).
---
-CREATE FUNCTION sync_probe_internal.zfs_findings(measured sync_probe_internal.newest_measured[])
-RETURNS SETOF sync_probe_internal.finding
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+UNION ALL
 SELECT n.location, 'error', 'zfs_sync_disabled',
        format('ZFS ignores every sync of %s (sync=disabled): a crash loses commits, and measured'
               ' speeds mean nothing', n.zfs ->> 'dataset'),
        format('Switch syncs on: zfs set sync=standard %s', n.zfs ->> 'dataset'),
        NULL::text[],
        jsonb_build_object('run_id', n.run_id, 'zfs', n.zfs)
-FROM unnest(measured) AS n
+FROM measured AS n
 WHERE n.zfs ->> 'sync' = 'disabled'
 
 UNION ALL
@@ -318,7 +304,7 @@ SELECT n.location, 'info', 'zfs_log_on_main_pool',
               ' zpool add %s log mirror DEVICE DEVICE', n.zfs ->> 'pool'),
        NULL,
        jsonb_build_object('run_id', n.run_id, 'zfs', n.zfs)
-FROM unnest(measured) AS n
+FROM measured AS n
 WHERE jsonb_array_length(n.zfs -> 'data_devices') > 0
   AND jsonb_array_length(n.zfs -> 'log_devices') = 0
 
@@ -329,7 +315,7 @@ SELECT n.location, 'warning', 'zfs_logbias_throughput',
        format('Use the log device: zfs set logbias=latency %s', n.zfs ->> 'dataset'),
        NULL,
        jsonb_build_object('run_id', n.run_id, 'zfs', n.zfs)
-FROM unnest(measured) AS n
+FROM measured AS n
 WHERE n.zfs ->> 'logbias' = 'throughput'
 
 UNION ALL
@@ -340,20 +326,10 @@ SELECT n.location, 'info', 'zfs_unknown',
        ' pg_sync_probe.zfs_directory says where these programs are.',
        NULL,
        jsonb_build_object('run_id', n.run_id, 'zfs', n.zfs)
-FROM unnest(measured) AS n
+FROM measured AS n
 WHERE n.zfs ? 'unknown' OR NOT n.zfs ? 'sync'
-$$;
 
---
--- sync_probe_internal.speed_findings
---
--- What makes syncs slow, or slower than they were.
---
-CREATE FUNCTION sync_probe_internal.speed_findings(measured sync_probe_internal.newest_measured[])
-RETURNS SETOF sync_probe_internal.finding
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+UNION ALL
 SELECT n.location, 'warning', 'write_amplification',
        format('each sync of %s bytes makes %s write %s (%s times as much, at least %s)',
               n.written_bytes, n.device_name, pg_size_pretty(round(n.own_bytes)::bigint),
@@ -372,10 +348,11 @@ SELECT n.location, 'warning', 'write_amplification',
                           'written_bytes', n.written_bytes, 'amplification', a.factor,
                           'amplification_low', a.low, 'amplification_high', a.high,
                           'others', n.storage -> 'others')
-FROM unnest(measured) AS n,
+FROM measured AS n,
      LATERAL (SELECT round((n.own_bytes / n.written_bytes)::numeric, 1),
                      round((n.own_bytes_low / n.written_bytes)::numeric, 1),
-                     round((n.own_bytes_high / n.written_bytes)::numeric, 1)) AS a (factor, low, high)
+                     round((n.own_bytes_high / n.written_bytes)::numeric, 1)
+             ) AS a (factor, low, high)
 WHERE n.own_bytes_low > 4 * n.written_bytes
 
 UNION ALL
@@ -389,7 +366,7 @@ SELECT n.location, 'warning', 'software_bound',
        NULL,
        jsonb_build_object('run_id', n.run_id, 'method', n.method, 'mean_us', n.saturated_us,
                           'device_utilization', n.device_utilization)
-FROM unnest(measured) AS n
+FROM measured AS n
 WHERE n.saturated_us > 1000 AND n.device_utilization < 0.25
   AND n.saturated_us * n.saturated_ops >= 100000
 
@@ -399,7 +376,7 @@ SELECT n.location, 'info', 'direct_io_refused',
        'PostgreSQL works without direct I/O; debug_io_direct = wal would fail here.',
        NULL,
        jsonb_build_object('run_id', n.run_id, 'methods', d.methods)
-FROM unnest(measured) AS n,
+FROM measured AS n,
      LATERAL (SELECT jsonb_agg(DISTINCT m.method)
               FROM sync_probe.measurements AS m
               WHERE m.run_id = n.run_id AND m.status = 'no_direct_io') AS d (methods)
@@ -414,7 +391,7 @@ SELECT n.location, 'warning', 'slow_tail',
        NULL,
        jsonb_build_object('run_id', n.run_id, 'method', n.method, 'test', t.test,
                           'p50_us', t.p50_us, 'p99_us', t.p99_us)
-FROM unnest(measured) AS n,
+FROM measured AS n,
      LATERAL (SELECT v.*
               FROM (VALUES ('paced', n.paced_p50_us, n.paced_p99_us),
                            ('saturated', n.saturated_p50_us, n.saturated_p99_us)
@@ -439,7 +416,7 @@ SELECT n.location, 'info', 'drift',
        jsonb_build_object('run_id', n.run_id, 'method', n.method, 'p50_us', n.paced_p50_us,
                           'earlier_runs', e.runs, 'earlier_median_us', e.median_us,
                           'noise', d.noise, 'margin', d.margin)
-FROM unnest(measured) AS n,
+FROM measured AS n,
      LATERAL (SELECT count(*) AS runs,
                      coalesce(max(round(((m.relative_speed_high - m.relative_speed_low)
                                          / 2)::numeric, 4)), 0)::float8 AS noise,
@@ -464,21 +441,3 @@ FROM unnest(measured) AS n,
                      current_setting('pg_sync_probe.margin')::float8) AS d (ratio, noise, margin)
 WHERE e.runs > 0 AND abs(d.ratio - 1) > d.margin + d.noise
 $$;
-
---
--- sync_probe_internal.run_findings
---
--- Findings of the run that the advice on each location rests on.
---
-CREATE VIEW sync_probe_internal.run_findings AS
-WITH newest (measured) AS MATERIALIZED (
-    SELECT array_agg(m) FROM sync_probe_internal.newest_measured AS m
-)
-SELECT f.* FROM newest, LATERAL sync_probe_internal.durability_findings(measured) AS f
-UNION ALL
-SELECT f.* FROM newest, LATERAL sync_probe_internal.zfs_findings(measured) AS f
-UNION ALL
-SELECT f.* FROM newest, LATERAL sync_probe_internal.speed_findings(measured) AS f;
-
--- findings() reads it with the rights of its caller.
-GRANT SELECT ON sync_probe_internal.run_findings TO pg_monitor;

@@ -1,6 +1,4 @@
 --
--- sync_probe_internal.finding
---
 -- A row of sync_probe.findings.  The functions of the files findings_*.sql return such
 -- rows, one paragraph for each code.  Each paragraph gives the columns in the order of the
 -- type, one to a line: location with severity and code, message, hint, commands, evidence;
@@ -16,14 +14,23 @@ CREATE TYPE sync_probe_internal.finding AS (
     evidence jsonb);
 
 --
--- sync_probe_internal.storage_findings
+-- Findings about file systems, disks and settings, which need no probe.  Where a run has answered a
+-- question, the finding says so.
 --
--- Findings about file systems and disks, which need no probe.
+-- facts: all locations; one call for each of 1,000 tablespaces would take longer than the findings
+-- themselves.  The other arguments are settings of the server, sizes in bytes; wal_size is what
+-- pg_wal holds, busiest is busiest_tablespace().  wal_recycle and wal_init_zero are false, too,
+-- where a run has settled them.
 --
--- It takes all locations at once: one call for each of 1,000 tablespaces would take
--- longer than the findings themselves.  Where a run has answered a question, the finding says so.
---
-CREATE FUNCTION sync_probe_internal.storage_findings(facts sync_probe_internal.storage[])
+CREATE FUNCTION sync_probe_internal.storage_findings(
+    facts sync_probe_internal.storage[],
+    setting_fsync boolean,
+    wal_recycle boolean,
+    wal_init_zero boolean,
+    max_wal_size bigint,
+    wal_size bigint,
+    reserve_percent integer,
+    busiest name)
 RETURNS SETOF sync_probe_internal.finding
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
@@ -32,7 +39,8 @@ WITH place AS (
     SELECT f.*, string_to_array(f.mount_options, ',') AS options,
            f.filesystem IN ('tmpfs', 'ramfs') AS is_memory,
            f.filesystem ~ ('^(nfs|nfs4|cifs|smb3|smbfs|9p|ceph|afs|lustre|glusterfs|beegfs'
-                           '|fuse[.](sshfs|glusterfs|ceph-fuse|s3fs|rclone|davfs2?))$') AS is_network
+                           '|fuse[.](sshfs|glusterfs|ceph-fuse|s3fs|rclone|davfs2?))$')
+               AS is_network
     FROM unnest(facts) AS f
 )
 -- ext4(5): barrier=0; f2fs: fsync_mode=nobarrier; overlayfs: volatile omits all syncs.
@@ -160,29 +168,8 @@ SELECT p.name, 'info', 'device_unknown',
 FROM place AS p
 WHERE p.device IS NULL AND NOT p.missing
   AND NOT coalesce(p.is_memory OR p.is_network OR p.filesystem IN ('zfs', 'fuse.zfs'), false)
-$$;
 
---
--- sync_probe_internal.settings_findings
---
--- Findings about settings and storage together, which need no probe.  The arguments are
--- the server's settings, sizes in bytes; wal_size is what pg_wal holds, busiest is
--- busiest_tablespace().  wal_recycle and wal_init_zero are false, too, where a run has settled
--- them.
---
-CREATE FUNCTION sync_probe_internal.settings_findings(
-    facts sync_probe_internal.storage[],
-    setting_fsync boolean,
-    wal_recycle boolean,
-    wal_init_zero boolean,
-    max_wal_size bigint,
-    wal_size bigint,
-    reserve_percent integer,
-    busiest name)
-RETURNS SETOF sync_probe_internal.finding
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
+UNION ALL
 SELECT p.name, 'error', 'fsync_off',
        'fsync is off: this server syncs nothing, and a crash of the operating system may destroy'
        ' the cluster',
@@ -190,7 +177,7 @@ SELECT p.name, 'error', 'fsync_off',
        ' or stop the server and run initdb --sync-only, or unmount the file systems.',
        ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()'],
        jsonb_build_object('fsync', 'off')
-FROM unnest(facts) AS p
+FROM place AS p
 WHERE p.holds_wal AND NOT setting_fsync
 
 UNION ALL
@@ -207,7 +194,7 @@ SELECT p.name, 'warning', 'low_space',
        NULL,
        jsonb_build_object('available_bytes', p.available_bytes, 'reserve_bytes', r.reserve,
                           'size_bytes', p.size_bytes)
-FROM unnest(facts) AS p,
+FROM place AS p,
      LATERAL (SELECT greatest(p.size_bytes / 100 * reserve_percent,
                               CASE WHEN p.holds_wal THEN max_wal_size - wal_size ELSE 0 END)
              ) AS r (reserve)
@@ -226,7 +213,7 @@ SELECT p.name, 'warning', 'cow_wal_settings',
        ARRAY[format('SELECT * FROM sync_probe.probe(%L, ''segments'')', p.name)],
        jsonb_build_object('filesystem', p.filesystem, 'wal_recycle', wal_recycle,
                           'wal_init_zero', wal_init_zero)
-FROM unnest(facts) AS p
+FROM place AS p
 WHERE p.holds_wal AND (wal_recycle OR wal_init_zero)
   AND p.filesystem IN ('zfs', 'fuse.zfs', 'btrfs', 'bcachefs')
   AND NOT 'nodatacow' = ANY (string_to_array(p.mount_options, ','))
@@ -240,15 +227,13 @@ SELECT w.name, 'info', 'wal_shares_device',
        ' server is stopped.',
        NULL,
        jsonb_build_object('device', w.device, 'disks', w.disks, 'tablespace', b.name)
-FROM unnest(facts) AS w
-JOIN unnest(facts) AS b ON b.name = busiest
+FROM place AS w
+JOIN place AS b ON b.name = busiest
 WHERE w.holds_wal AND NOT b.holds_wal
   AND (w.disks && b.disks OR w.mount_point = b.mount_point)
   AND NOT coalesce(w.filesystem IN ('tmpfs', 'ramfs'), false)
 $$;
 
---
--- sync_probe_internal.busiest_tablespace
 --
 -- The tablespace with the most blocks fetched.  The statistics of each database count for
 -- its default tablespace.  Relations of this database in another tablespace count for

@@ -42,21 +42,15 @@ GRANT SELECT ON sync_probe.latency_histogram TO pg_monitor;
 COMMENT ON VIEW sync_probe.latency_histogram IS
   'Latency distribution of each measurement. Ask for one run_id: over the whole history the view '
   'is slow';
-COMMENT ON COLUMN sync_probe.latency_histogram.run_id IS
-  'As in measurements';
-COMMENT ON COLUMN sync_probe.latency_histogram.ordinal IS
-  'As in measurements';
-COMMENT ON COLUMN sync_probe.latency_histogram.test IS
-  'As in measurements';
-COMMENT ON COLUMN sync_probe.latency_histogram.method IS
-  'As in measurements';
+COMMENT ON COLUMN sync_probe.latency_histogram.run_id IS 'As in measurements';
+COMMENT ON COLUMN sync_probe.latency_histogram.ordinal IS 'As in measurements';
+COMMENT ON COLUMN sync_probe.latency_histogram.test IS 'As in measurements';
+COMMENT ON COLUMN sync_probe.latency_histogram.method IS 'As in measurements';
 COMMENT ON COLUMN sync_probe.latency_histogram.lower_us IS
   'Bounds of the bucket; there are eight to the octave';
 COMMENT ON COLUMN sync_probe.latency_histogram.upper_us IS
   'Bounds of the bucket; there are eight to the octave';
-COMMENT ON COLUMN sync_probe.latency_histogram.ops IS
-  'Operations in the bucket';
-COMMENT ON COLUMN sync_probe.latency_histogram.fraction IS
-  'Share of the operations, 0 to 1';
+COMMENT ON COLUMN sync_probe.latency_histogram.ops IS 'Operations in the bucket';
+COMMENT ON COLUMN sync_probe.latency_histogram.fraction IS 'Share of the operations, 0 to 1';
 COMMENT ON COLUMN sync_probe.latency_histogram.bar IS
   'ops as a bar; the fullest bucket has 40 characters';

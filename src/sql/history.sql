@@ -1,34 +1,4 @@
 --
--- sync_probe_internal.own_runs
---
--- The runs of the wal suite at a location that this cluster has measured, with what each
--- says of its current method when paced.  before: the last run before it that measured
--- something.  The row comparison makes a range of the index on runs that were not imported.
---
-CREATE FUNCTION sync_probe_internal.own_runs(
-    of_location name,
-    OUT run sync_probe.runs,
-    OUT measured sync_probe.measurements,
-    OUT before bigint)
-RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT r, m,
-       max(r.run_id) FILTER (WHERE m.ops > 0)
-           OVER (ORDER BY r.run_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
-FROM sync_probe.runs AS r
-LEFT JOIN sync_probe.measurements AS m
-    ON m.run_id = r.run_id AND m.test = 'paced' AND m.method = r.wal_sync_method
-WHERE (r.location, r.suite) >= (of_location, 'wal')
-  AND (r.location, r.suite) <= (of_location, 'wal')
-  AND r.imported_at IS NULL
-  AND r.system_identifier = (SELECT s.system_identifier FROM sync_probe_internal.this_server() AS s)
-$$;
-
---
--- sync_probe_internal.version_words
---
 -- The version of a server as its manual writes it: 15.4.
 --
 CREATE FUNCTION sync_probe_internal.version_words(server_version_num integer)
@@ -39,8 +9,6 @@ AS $$
 SELECT format('%s.%s', server_version_num / 10000, server_version_num % 10000)
 $$;
 
---
--- sync_probe_internal.changes_between
 --
 -- What is different since the run before, one element each: what it is, and how it was and is.
 -- What is unknown of one of them is no change, but a device or a host that is no longer known
@@ -88,8 +56,6 @@ WHERE CASE WHEN c.or_unknown THEN c.old IS DISTINCT FROM c.new ELSE c.old <> c.n
 $$;
 
 --
--- sync_probe_internal.paced_time
---
 -- Time of a method when paced: as compare() takes it, the median of the entries with the
 -- interval that is due to one of two runs.
 --
@@ -110,62 +76,6 @@ FROM sync_probe.measurements AS m
 LEFT JOIN sync_probe.samples AS s ON s.run_id = m.run_id AND s.ordinal = m.ordinal
 LEFT JOIN LATERAL sync_probe_internal.median_interval(s.round_mean_us, 0.025) AS i ON true
 WHERE m.run_id = of_run AND m.test = 'paced' AND m.method = of_method
-LIMIT 1
-$$;
-
---
--- sync_probe_internal.change_sentence
---
--- What changes went along with, in words: the same method took longer or less time.  When
--- they were made, is known from the times of the runs alone.  A change of wal_sync_method
--- is none that the same method could feel.  The size of a flush and the interval between two are
--- observed and follow the load: they are named in changes, but cause nothing.
---
-CREATE FUNCTION sync_probe_internal.change_sentence(
-    changes text[],
-    before timestamptz,
-    after timestamptz,
-    method text,
-    ratio numeric,
-    low numeric,
-    high numeric)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT format('since %s changed (%s%s), %s takes %s times as long%s',
-              string_agg('the ' || split_part(c.change, ': ', 1), ' and ' ORDER BY c.n),
-              CASE WHEN d.first = d.last THEN 'on ' ELSE format('between %s and ', d.first) END,
-              d.last, method, round(ratio, 2),
-              ' (' || round(low, 2) || ' to ' || round(high, 2) || ')')
-FROM unnest(changes) WITH ORDINALITY AS c (change, n),
-     LATERAL (SELECT to_char(before, 'YYYY-MM-DD'), to_char(after, 'YYYY-MM-DD')) AS d (first, last)
-WHERE split_part(c.change, ': ', 1) NOT IN ('wal_sync_method', 'flush size', 'flush interval')
-GROUP BY d.first, d.last
-$$;
-
---
--- sync_probe_internal.switch_sentence
---
--- What a change of wal_sync_method did, by the run after it, which measured both methods.
---
-CREATE FUNCTION sync_probe_internal.switch_sentence(
-    old_method text,
-    run sync_probe.runs,
-    margin double precision)
-RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT format('%s takes %s times as long as %s did (%sby run %s)', run.wal_sync_method,
-              round(m.relative_speed::numeric, 2), old_method,
-              round(m.relative_speed_low::numeric, 2) || ' to '
-                  || round(m.relative_speed_high::numeric, 2) || ', ',
-              run.run_id)
-FROM sync_probe.measurements AS m
-WHERE m.run_id = run.run_id AND m.test = 'paced' AND m.method = old_method
-  AND old_method <> run.wal_sync_method
-  AND (m.relative_speed_low > 1 + margin OR m.relative_speed_high < 1 / (1 + margin))
 LIMIT 1
 $$;
 
@@ -207,6 +117,21 @@ BEGIN
     PERFORM sync_probe.bar(0);
     least_change := current_setting('pg_sync_probe.margin');
     RETURN QUERY
+        WITH own AS (
+            -- before: the last run that measured something.  The row comparison makes a range of
+            -- the index on runs that were not imported.
+            SELECT r AS run, m AS measured,
+                   max(r.run_id) FILTER (WHERE m.ops > 0)
+                       OVER (ORDER BY r.run_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
+                       AS before
+            FROM sync_probe_internal.this_server() AS s
+            JOIN sync_probe.runs AS r USING (system_identifier)
+            LEFT JOIN sync_probe.measurements AS m
+                ON m.run_id = r.run_id AND m.test = 'paced' AND m.method = r.wal_sync_method
+            WHERE (r.location, r.suite) >= (history.location, 'wal')
+              AND (r.location, r.suite) <= (history.location, 'wal')
+              AND r.imported_at IS NULL
+        )
         SELECT date_trunc('second', (o.run).finished_at), (o.run).run_id,
                (o.run).wal_sync_method, (o.measured).p50_us, (o.measured).p99_us,
                sync_probe.bar((o.measured).p50_us
@@ -215,15 +140,42 @@ BEGIN
                array_to_string(c.changes, '; '),
                nullif(concat_ws('; ',
                    CASE WHEN r.low > 1 + least_change OR r.high < 1 / (1 + least_change)
-                        THEN sync_probe_internal.change_sentence(c.changes, b.finished_at,
-                                 (o.run).finished_at, (o.run).wal_sync_method,
-                                 r.ratio, r.low, r.high) END,
-                   sync_probe_internal.switch_sentence(b.wal_sync_method, o.run, least_change),
+                        THEN (
+                       -- The same method took longer or less time.  A change of wal_sync_method
+                       -- is none that it could feel.  Size and interval of flushes are observed
+                       -- and follow the load: they cause nothing.
+                       SELECT format('since %s changed (%s%s), %s takes %s times as long%s',
+                                     string_agg('the ' || split_part(x.change, ': ', 1), ' and '
+                                                ORDER BY x.n),
+                                     CASE WHEN d.first = d.last THEN 'on '
+                                          ELSE format('between %s and ', d.first) END,
+                                     d.last, (o.run).wal_sync_method, round(r.ratio, 2),
+                                     ' (' || round(r.low, 2) || ' to ' || round(r.high, 2) || ')')
+                       FROM unnest(c.changes) WITH ORDINALITY AS x (change, n),
+                            LATERAL (SELECT to_char(b.finished_at, 'YYYY-MM-DD'),
+                                            to_char((o.run).finished_at, 'YYYY-MM-DD')
+                                    ) AS d (first, last)
+                       WHERE split_part(x.change, ': ', 1)
+                             NOT IN ('wal_sync_method', 'flush size', 'flush interval')
+                       GROUP BY d.first, d.last) END,
+                   -- what a change of wal_sync_method did, by the run after it, which measured both
+                   (SELECT format('%s takes %s times as long as %s did (%sby run %s)',
+                                  (o.run).wal_sync_method, round(m.relative_speed::numeric, 2),
+                                  m.method,
+                                  round(m.relative_speed_low::numeric, 2) || ' to '
+                                      || round(m.relative_speed_high::numeric, 2) || ', ',
+                                  m.run_id)
+                    FROM sync_probe.measurements AS m
+                    WHERE m.run_id = (o.run).run_id AND m.test = 'paced'
+                      AND m.method = b.wal_sync_method AND m.method <> (o.run).wal_sync_method
+                      AND (m.relative_speed_low > 1 + least_change
+                           OR m.relative_speed_high < 1 / (1 + least_change))
+                    LIMIT 1),
                    CASE WHEN sync_probe_internal.case_durable(o.run, o.measured) = 'no'
                         THEN format('syncs with %s do not reach the device',
                                     (o.run).wal_sync_method) END), ''),
                (o.run).label
-        FROM sync_probe_internal.own_runs(history.location) AS o
+        FROM own AS o
         LEFT JOIN sync_probe.runs AS b ON b.run_id = o.before
         LEFT JOIN LATERAL sync_probe_internal.paced_time(o.before, (o.run).wal_sync_method)
             AS t ON true

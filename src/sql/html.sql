@@ -7,8 +7,6 @@
 --
 
 --
--- sync_probe_internal.html_escape
---
 -- Text as HTML, for elements and for attributes in quotes.  Controls become visible pictures.
 -- Characters that HTML forbids, that set the direction of text, or that nobody sees become U+FFFD.
 --
@@ -18,8 +16,6 @@ LANGUAGE c STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_html_escape';
 
---
--- sync_probe_internal.html_prose
 --
 -- A sentence of this extension as HTML: escaped, with the signs that its messages write in
 -- ASCII.  Not for names, which it could change.
@@ -37,8 +33,6 @@ SELECT regexp_replace(regexp_replace(regexp_replace(
 $$;
 
 --
--- sync_probe_internal.html_class
---
 -- The class of the colour of a verdict, of a severity or of an answer whether syncs are
 -- durable.
 --
@@ -55,8 +49,6 @@ SELECT CASE WHEN word = 'switch' THEN 'blue'
 $$;
 
 --
--- sync_probe_internal.html_tag
---
 -- Such a word in its colour.
 --
 CREATE FUNCTION sync_probe_internal.html_tag(word text)
@@ -68,8 +60,6 @@ SELECT format('<b class="tag %s">%s</b>', sync_probe_internal.html_class(word),
               sync_probe_internal.html_escape(word))
 $$;
 
---
--- sync_probe_internal.html_code
 --
 -- Commands, one in each line, to be selected by one click.
 --
@@ -85,8 +75,6 @@ WHERE c.command IS NOT NULL
 $$;
 
 --
--- sync_probe_internal.clipped
---
 -- At most so many characters of a text; what is cut off is an ellipsis.
 --
 CREATE FUNCTION sync_probe_internal.clipped(plain text, characters integer)
@@ -98,8 +86,6 @@ SELECT CASE WHEN length(plain) <= characters THEN plain
             ELSE left(plain, characters - 3) || '...' END
 $$;
 
---
--- sync_probe_internal.html_number
 --
 -- A number in as many digits as it is worth, in plain text: 0.87, 9.9, 68, 1,896.  Null if it
 -- is unknown, or not a number.
@@ -120,8 +106,6 @@ SELECT CASE WHEN number IN ('NaN', 'Infinity', '-Infinity') THEN NULL
 $$;
 
 --
--- sync_probe_internal.html_factor
---
 -- A ratio to 1, in plain text: 0.97, 1.78, 12.9.
 --
 CREATE FUNCTION sync_probe_internal.html_factor(factor double precision)
@@ -135,8 +119,6 @@ SELECT CASE WHEN factor IN ('NaN', 'Infinity', '-Infinity') THEN NULL
             ELSE sync_probe_internal.html_number(factor) END
 $$;
 
---
--- sync_probe_internal.html_duration
 --
 -- A time span in plain text, with the unit that suits it: 289 us, 5 ms, 30 s.
 --
@@ -162,8 +144,6 @@ SELECT sync_probe_internal.html_duration((extract(epoch FROM span) * 1e6)::float
 $$;
 
 --
--- sync_probe_internal.html_time
---
 -- A moment in plain text, in UTC whatever the session's time zone is.
 --
 CREATE FUNCTION sync_probe_internal.html_time(moment timestamptz)
@@ -175,8 +155,6 @@ SELECT CASE WHEN isfinite(moment)
             THEN to_char(moment AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS "UTC"') END
 $$;
 
---
--- sync_probe_internal.html_bound
 --
 -- A bound of the loss, in plain text: how much longer a flush may take.
 --
@@ -191,8 +169,6 @@ SELECT CASE WHEN max_regret IN ('NaN', 'Infinity', '-Infinity') THEN NULL
             ELSE format('at most %s %% longer', ceil((100 * max_regret)::numeric)) END
 $$;
 
---
--- sync_probe_internal.html_table
 --
 -- A table: its caption, the names of its columns, and an array of rows.  The first column names
 -- the row.  So many columns from the left are text, the others numbers.  A null is a dash.  A
@@ -230,8 +206,6 @@ SELECT format('<div class=scroll tabindex=0 role=region aria-label="%s"><table c
                      GROUP BY 1) AS line))
 $$;
 
---
--- sync_probe_internal.html_more
 --
 -- How many are not shown, and where they are; null if all are shown.
 --

@@ -1,6 +1,4 @@
 --
--- sync_probe_internal.html_style
---
 -- The style sheet of the report.  Contrast to the background: text at least 4.5, marks at least 3,
 -- in both colour schemes.  A page on paper is light.
 --
@@ -12,16 +10,14 @@ AS $css$
 SELECT $$
 :root { color-scheme: light dark;
   --bg: #fdfdfc; --panel: #f4f4f1; --ink: #1c2024; --ink2: #4b535c; --ink3: #646d78;
-  --rule: #d5d8dc; --grid: #e8eaec; --band: #e8eef4; --bad-band: #fbeeeb;
+  --rule: #d5d8dc; --grid: #e8eaec; --band: #e8eef4;
   --blue: #22609c; --red: #ad2a1d; --amber: #85590a; --green: #1f6a4a;
-  --cur: #56616c; --oth: #7a8490;
-  --w2: #5b93c6; --w3: #7396a0; --w4: #7d5a9b; --w5: #8b9299; --on: #1c2024 }
+  --cur: #56616c; --oth: #7a8490 }
 @media screen and (prefers-color-scheme: dark) { :root {
   --bg: #15181b; --panel: #1e2226; --ink: #e6e8ea; --ink2: #b3bac2; --ink3: #959ea8;
-  --rule: #3a4149; --grid: #2a3036; --band: #27313c; --bad-band: #2c2020;
+  --rule: #3a4149; --grid: #2a3036; --band: #27313c;
   --blue: #86b7e8; --red: #ff9388; --amber: #e3b768; --green: #7cc8a2;
-  --cur: #a9b2bc; --oth: #7b8590;
-  --w2: #5f92c4; --w3: #7fa3ac; --w4: #b99ad6; --w5: #868f98; --on: #15181b } }
+  --cur: #a9b2bc; --oth: #7b8590 } }
 * { box-sizing: border-box }
 html { -webkit-text-size-adjust: 100% }
 body { margin: 0; background: var(--bg); color: var(--ink);
@@ -48,10 +44,9 @@ h3 { font-size: .9375rem; line-height: 1.4; font-weight: 650 }
 code, pre, .m, .plot .k {
   font-family: ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace }
 code, .m { font-size: .94em; overflow-wrap: anywhere }
-.how, .sm, .key, figcaption, summary, .list {
+.how, .sm, .key, figcaption, summary {
   font-size: .8125rem; line-height: 1.5; color: var(--ink2) }
 .how { margin-top: .4rem; max-width: 64ch }
-.list { padding-left: 1.3rem; margin-top: .5rem }
 .kicker { font-size: .8125rem; color: var(--ink3); padding: 1.25rem 0 .9rem }
 .lead { font-size: 1.0625rem; color: var(--ink2); margin-top: .6rem; max-width: 62ch }
 .note { font-size: .875rem; color: var(--ink2); margin-top: 1.2rem; max-width: 76ch }
@@ -110,7 +105,7 @@ footer p + p { margin-top: .4rem }
 h3 .sm { font-weight: 400 }
 
 /* figures: x in percent of the plot, y in pixels, so that text keeps its size */
-figure + figure, figure + h3, .note + figure { margin-top: 1.8rem }
+figure + figure { margin-top: 1.8rem }
 figure > h3 { margin-bottom: .6rem }
 figure > div + div { margin-top: .9rem }
 figcaption { margin-top: .45rem; max-width: 76ch }
@@ -136,23 +131,11 @@ figcaption { margin-top: .45rem; max-width: 76ch }
 .f { fill: var(--m) }
 .h { fill: var(--bg); stroke: var(--m); stroke-width: 1.5 }
 .l { stroke: var(--m); stroke-width: 1.75; fill: none }
-.tick { stroke: var(--m); stroke-width: 1.75; vector-effect: non-scaling-stroke }
-.n { stroke: var(--m) }
-.a { fill: var(--m); fill-opacity: .42; stroke: var(--m); vector-effect: non-scaling-stroke }
-.oth .a { fill-opacity: .2 }
 .g { stroke: var(--grid) }
-.ax { stroke: var(--rule) }
 .z { stroke: var(--ink3) }
 .band { fill: var(--band) }
-.bad-band { fill: var(--bad-band) }
 .xm { stroke: var(--red); stroke-width: 2 }
-.q { stroke: var(--ink); stroke-width: 1.5 }
 .q9 { stroke: var(--ink2); stroke-dasharray: 2 2 }
-.w1 { fill: var(--blue) } .w2 { fill: var(--w2) } .w3 { fill: var(--w3) }
-.w4 { fill: var(--w4) } .w5 { fill: var(--w5) } .w6 { fill: var(--amber) }
-.plot :is(.w1, .w2, .w3, .w4, .w5, .w6) { stroke: var(--bg) }
-.plot :is(.o1, .o4, .o6) { fill: var(--bg) }
-.plot :is(.o2, .o3, .o5) { fill: var(--on) }
 .duo, .tri { display: grid; gap: 1.1rem 1.5rem }
 .duo > *, .tri > * { min-width: 0 }
 
@@ -170,8 +153,8 @@ tr > :first-child { padding-left: 0; text-align: left }
 thead th { border-bottom: 1px solid var(--rule) }
 tbody tr:nth-child(4n) > * { border-bottom: 1px solid var(--grid) }
 .t2 tr > :nth-child(-n+2), .t3 tr > :nth-child(-n+3), .t4 tr > :nth-child(-n+4),
-.t5 tr > :nth-child(-n+5), .t6 tr > :nth-child(-n+6), .t7 tr > :nth-child(-n+7),
-.t8 tr > :nth-child(-n+8), .t9 tr > :nth-child(-n+9) { text-align: left }
+.t5 tr > :nth-child(-n+5), .t7 tr > :nth-child(-n+7), .t8 tr > :nth-child(-n+8),
+.t9 tr > :nth-child(-n+9), .t12 tr > :nth-child(-n+12) { text-align: left }
 
 @media (max-width: 40rem) {
   .wd { display: none }

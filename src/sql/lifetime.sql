@@ -1,6 +1,4 @@
 --
--- sync_probe_internal.recovery_end
---
 -- When this server was promoted, or recovered to a point in time: -infinity if never,
 -- infinity on a standby, and null if the timeline's history file is missing.  Statistics
 -- survive a promotion, and time as a standby counts in them.
@@ -11,8 +9,6 @@ LANGUAGE c VOLATILE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_recovery_end';
 
---
--- sync_probe_internal.wal_rate
 --
 -- Bytes of WAL per second since the statistics were reset, and the source of that rate.
 -- The rate is null with less than an hour of statistics: the first minutes after a start
@@ -61,26 +57,18 @@ CREATE TYPE sync_probe.lifetime AS (
     written_bytes_per_day double precision,
     years double precision);
 
-COMMENT ON TYPE sync_probe.lifetime IS
-  'Result of device_lifetime()';
-COMMENT ON COLUMN sync_probe.lifetime.location IS
-  'Argument';
-COMMENT ON COLUMN sync_probe.lifetime.device IS
-  'Whole disk of the location; null if unknown';
-COMMENT ON COLUMN sync_probe.lifetime.capacity_bytes IS
-  'Argument';
-COMMENT ON COLUMN sync_probe.lifetime.erase_cycles IS
-  'Argument';
-COMMENT ON COLUMN sync_probe.lifetime.wal_bytes_per_sec IS
-  'Bytes of WAL per second';
-COMMENT ON COLUMN sync_probe.lifetime.wal_rate_source IS
-  'Its source, or why it is unknown';
+COMMENT ON TYPE sync_probe.lifetime IS 'Result of device_lifetime()';
+COMMENT ON COLUMN sync_probe.lifetime.location IS 'Argument';
+COMMENT ON COLUMN sync_probe.lifetime.device IS 'Whole disk of the location; null if unknown';
+COMMENT ON COLUMN sync_probe.lifetime.capacity_bytes IS 'Argument';
+COMMENT ON COLUMN sync_probe.lifetime.erase_cycles IS 'Argument';
+COMMENT ON COLUMN sync_probe.lifetime.wal_bytes_per_sec IS 'Bytes of WAL per second';
+COMMENT ON COLUMN sync_probe.lifetime.wal_rate_source IS 'Its source, or why it is unknown';
 COMMENT ON COLUMN sync_probe.lifetime.write_amplification IS
   'Bytes that the device writes for each byte of WAL';
 COMMENT ON COLUMN sync_probe.lifetime.write_amplification_source IS
   'Its source, or why it is unknown';
-COMMENT ON COLUMN sync_probe.lifetime.written_bytes_per_day IS
-  'Bytes that the device writes';
+COMMENT ON COLUMN sync_probe.lifetime.written_bytes_per_day IS 'Bytes that the device writes';
 COMMENT ON COLUMN sync_probe.lifetime.years IS
   'Years until all erase cycles are used; null if a factor is unknown';
 
@@ -145,12 +133,13 @@ BEGIN
                     THEN format('run %s did not see enough of background I/O', n.run_id)
                     ELSE format('run %s, %s bytes of WAL a flush', n.run_id, n.flush_size) END
         INTO amplification, amplification_source
-        FROM sync_probe_internal.newest_measured AS n,
+        FROM sync_probe_internal.measured_runs AS n,
              -- Background I/O comes in bursts; its mean says little where it is as much.
              LATERAL (SELECT CASE WHEN n.own_bytes_low > 0
                                   THEN round((n.own_bytes / nullif(n.flush_size, 0))::numeric, 2)
                                   END) AS a (amplification)
-        WHERE n.location = device_lifetime.location;
+        WHERE n.run_id = (SELECT (r.run).run_id FROM sync_probe_internal.newest_runs AS r
+                          WHERE r.location = device_lifetime.location);
         amplification_source := coalesce(amplification_source, 'not probed yet');
     END IF;
     RETURN ROW(location, device, capacity_bytes, erase_cycles, round(rate), rate_source,

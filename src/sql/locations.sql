@@ -43,28 +43,21 @@ GRANT SELECT ON sync_probe.locations TO pg_monitor;
 COMMENT ON VIEW sync_probe.locations IS
   'Where probe() can measure: pg_wal and every tablespace except pg_global. Null: the system '
   'does not report it';
-COMMENT ON COLUMN sync_probe.locations.name IS
-  'pg_wal, or the name of the tablespace';
-COMMENT ON COLUMN sync_probe.locations.holds_wal IS
-  'True for pg_wal';
-COMMENT ON COLUMN sync_probe.locations.tablespace IS
-  'OID of the tablespace; null for pg_wal';
+COMMENT ON COLUMN sync_probe.locations.name IS 'pg_wal, or the name of the tablespace';
+COMMENT ON COLUMN sync_probe.locations.holds_wal IS 'True for pg_wal';
+COMMENT ON COLUMN sync_probe.locations.tablespace IS 'OID of the tablespace; null for pg_wal';
 COMMENT ON COLUMN sync_probe.locations.directory IS
   'Directory with symbolic links resolved; null if it is missing';
-COMMENT ON COLUMN sync_probe.locations.filesystem IS
-  'Type of the file system (Linux only)';
-COMMENT ON COLUMN sync_probe.locations.mount_point IS
-  'Where it is mounted (Linux only)';
+COMMENT ON COLUMN sync_probe.locations.filesystem IS 'Type of the file system (Linux only)';
+COMMENT ON COLUMN sync_probe.locations.mount_point IS 'Where it is mounted (Linux only)';
 COMMENT ON COLUMN sync_probe.locations.mount_options IS
   'Options of the mount and of the file system (Linux only)';
-COMMENT ON COLUMN sync_probe.locations.device IS
-  'Whole disk below it (vda, nvme0n1, md0)';
+COMMENT ON COLUMN sync_probe.locations.device IS 'Whole disk below it (vda, nvme0n1, md0)';
 COMMENT ON COLUMN sync_probe.locations.rotational IS
   'Whether the kernel takes the disk for a rotating one, as it does for many virtual ones';
 COMMENT ON COLUMN sync_probe.locations.write_cache IS
   'write back (volatile, needs flushes) or write through, as the kernel sees it';
-COMMENT ON COLUMN sync_probe.locations.size_bytes IS
-  'Size of the file system';
+COMMENT ON COLUMN sync_probe.locations.size_bytes IS 'Size of the file system';
 COMMENT ON COLUMN sync_probe.locations.available_bytes IS
   'Bytes that the server''s account can still write';
 COMMENT ON COLUMN sync_probe.locations.shares_filesystem_with IS

@@ -1,6 +1,4 @@
 --
--- sync_probe_internal.unlike_methods
---
 -- Whether a change between two methods leads through a time in which WAL counts as flushed
 -- that is not: see "A change of wal_sync_method" in doc/durability-and-findings.md.  With an
 -- open_* method XLogWrite() takes what is written for flushed, whoever wrote it.  So one of
@@ -16,8 +14,6 @@ SELECT starts_with(one, 'open_') <> starts_with(other, 'open_')
 $$;
 
 --
--- sync_probe_internal.change_commands
---
 -- The statements that change wal_sync_method on a running server.
 --
 CREATE FUNCTION sync_probe_internal.change_commands(old_method text, new_method text)
@@ -32,8 +28,6 @@ SELECT ARRAY[format('ALTER SYSTEM SET wal_sync_method = %L', new_method),
 $$;
 
 --
--- sync_probe_internal.await_postmaster
---
 -- Wait until the postmaster has handled all reloads that were requested before, and return
 -- the time.  By then it has told all processes.
 --
@@ -46,8 +40,6 @@ AS 'MODULE_PATHNAME', 'sync_probe_await_postmaster';
 REVOKE ALL ON FUNCTION sync_probe_internal.await_postmaster() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe_internal.await_postmaster() TO pg_monitor;
 
---
--- sync_probe_internal.older_statements
 --
 -- Processes that execute a statement which began before a time.  A session takes a new
 -- configuration between two statements only, a worker of autovacuum between two tables, the

@@ -42,8 +42,6 @@ COMMENT ON FUNCTION sync_probe.probe(name, text, interval, double precision,
   'for each test case. Requires CREATE on a tablespace other than the database''s own';
 
 --
--- sync_probe_internal.probe_run
---
 -- The same for suites that write files, with the row of the run as its result: on a standby it
 -- is not in the history.  Requires EXECUTE on probe(), which it checks.
 --

@@ -1,79 +1,80 @@
 --
--- recommendation_details
---
--- The recommendation for each location, with the figures behind it.  A location without
--- a run has a row if it holds the WAL, or if no location on its file system has a run.
+-- What is recommended at each location, with the figures behind it; and beside it the location
+-- and its runs, which findings() rests on, too.  A location without a run has advice if it holds
+-- the WAL, or if no location on its file system has a run.
 --
 -- A trial or a run of the commit suite decides, unless what a probe recommends was not
 -- among the methods that it compared.
 --
+CREATE VIEW sync_probe_internal.advice AS
+SELECT n.*, d.*
+FROM (SELECT n.*,
+             (n.run).run_id IS NOT NULL OR (n.place).holds_wal
+             OR (n.place).shares_filesystem_with IS NULL
+                AND NOT bool_or((n.run).run_id IS NOT NULL) OVER
+                        (PARTITION BY coalesce((n.place).shares_filesystem_with, n.location))
+                 AS is_advised
+      FROM sync_probe_internal.newest_runs AS n) AS n
+LEFT JOIN LATERAL (
+    SELECT a.holds_wal,
+           CASE WHEN u.live THEN v.verdict ELSE a.verdict END AS verdict,
+           a.current_method,
+           CASE WHEN u.live THEN v.recommended_method ELSE a.recommended_method END
+               AS recommended_method,
+           CASE WHEN u.live THEN v.recommended_method ELSE a.best_method END AS best_method,
+           CASE WHEN u.live THEN v.max_regret ELSE a.max_regret END AS max_regret,
+           CASE WHEN NOT u.live THEN a.deciding_test END AS deciding_test,
+           CASE WHEN NOT u.live THEN a.flush_us END AS flush_us,
+           a.durable,
+           CASE WHEN u.live THEN v.basis ELSE a.basis END AS basis,
+           CASE WHEN u.live THEN v.run_id ELSE a.run_id END AS run_id,
+           CASE WHEN u.live THEN v.measured_at ELSE a.measured_at END AS measured_at,
+           CASE WHEN u.live THEN v.reason
+                WHEN a.run_id IS NOT NULL OR a.verdict = 'unsafe' THEN a.reason
+                ELSE coalesce(format('run %s does not count: ', n.passed_over)
+                              || n.passed_over_why, 'never probed') END AS reason,
+           -- a command that measures again comes last
+           nullif(coalesce(c.commands, '{}')
+                  || coalesce(CASE WHEN u.live THEN v.commands
+                                   WHEN w.can_be_probed THEN a.commands END, '{}')
+                  || CASE WHEN v.newest_command IS NOT NULL AND NOT u.live AND a.verdict <> 'unsafe'
+                          THEN ARRAY[v.newest_command] ELSE '{}' END,
+                  '{}') AS commands,
+           c.commit_delay AS recommended_commit_delay, c.basis AS commit_delay_basis,
+           c.rate AS commit_delay_rate,
+           v.newest_run_id AS live_run_id, v.newest_verdict AS live_verdict,
+           v.newest_reason AS live_reason
+    FROM sync_probe_internal.run_advice(n.location, n.run,
+             sync_probe_internal.changes_since(n.run, n.place)) AS a
+    -- Where nothing can be written, there is nothing but a probe to be told: wal_sync_method acts
+    -- on pg_wal alone, and a server whose pg_wal is read-only does not run.
+    CROSS JOIN LATERAL (
+        SELECT coalesce('ro' <> ALL (string_to_array((n.place).mount_options, ',')), true)
+        ) AS w (can_be_probed)
+    -- OFFSET 0: not called for each tablespace, which would take a millisecond
+    LEFT JOIN LATERAL (SELECT v.* FROM sync_probe_internal.live_method(n.place) AS v
+                       WHERE a.holds_wal OFFSET 0) AS v ON true
+    CROSS JOIN LATERAL (SELECT coalesce(v.run_id IS NOT NULL AND a.verdict <> 'unsafe'
+        AND (a.verdict IN ('not probed', 'undecided', 'outdated')
+             OR a.recommended_method = ANY (v.compared)), false)) AS u (live)
+    LEFT JOIN LATERAL (SELECT c.* FROM sync_probe_internal.live_commit_delay(n.place) AS c
+                       WHERE a.holds_wal OFFSET 0) AS c ON true
+    WHERE n.is_advised
+    OFFSET 0) AS d ON true; -- not pulled up, which would look for advice at each location
+
+-- findings() reads it with the rights of its caller.
+GRANT SELECT ON sync_probe_internal.advice TO pg_monitor;
+
+--
+-- recommendation_details
+--
 CREATE VIEW sync_probe.recommendation_details AS
-WITH place AS MATERIALIZED (
-    SELECT n.location, n.place, n.run,
-           bool_or((n.run).run_id IS NOT NULL) OVER
-               (PARTITION BY coalesce((n.place).shares_filesystem_with, n.location))
-               AS filesystem_probed
-    FROM sync_probe_internal.newest_runs AS n
-), probed AS (
-    SELECT p.place, a.*
-    FROM place AS p,
-         LATERAL sync_probe_internal.run_advice(p.run,
-             sync_probe_internal.changes_since(p.run, p.place)) AS a
-    WHERE (p.run).run_id IS NOT NULL
-    UNION ALL
-    SELECT p.place, p.location, (p.place).holds_wal,
-           CASE WHEN s.fsync THEN 'not probed' ELSE 'unsafe' END,
-           current_setting('wal_sync_method'), NULL, NULL, NULL, NULL, NULL,
-           CASE WHEN s.fsync THEN 'unknown' ELSE 'no' END,
-           NULL, NULL, NULL,
-           CASE WHEN NOT s.fsync THEN 'fsync is off: this server syncs nothing'
-                WHEN o.run_id IS NULL THEN 'never probed'
-                ELSE format('run %s does not count: %s', o.run_id, o.why) END,
-           CASE WHEN NOT s.fsync AND (p.place).holds_wal
-                THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
-                ELSE ARRAY[sync_probe_internal.probe_command(p.location) COLLATE "default"] END
-    FROM place AS p
-    CROSS JOIN (SELECT current_setting('fsync')::boolean) AS s (fsync)
-    LEFT JOIN sync_probe_internal.passed_over_runs AS o USING (location)
-    WHERE (p.run).run_id IS NULL
-      AND ((p.place).holds_wal
-           OR ((p.place).shares_filesystem_with IS NULL AND NOT p.filesystem_probed))
-)
-SELECT a.location, a.holds_wal,
-       CASE WHEN u.live THEN v.verdict ELSE a.verdict END AS verdict,
-       a.current_method,
-       CASE WHEN u.live THEN v.recommended_method ELSE a.recommended_method END
-           AS recommended_method,
-       CASE WHEN u.live THEN v.recommended_method ELSE a.best_method END AS best_method,
-       CASE WHEN u.live THEN v.max_regret ELSE a.max_regret END AS max_regret,
-       CASE WHEN NOT u.live THEN a.deciding_test END AS deciding_test,
-       CASE WHEN NOT u.live THEN a.flush_us END AS flush_us,
-       a.durable,
-       CASE WHEN u.live THEN v.basis ELSE a.basis END AS basis,
-       CASE WHEN u.live THEN v.run_id ELSE a.run_id END AS run_id,
-       CASE WHEN u.live THEN v.measured_at ELSE a.measured_at END AS measured_at,
-       CASE WHEN u.live THEN v.reason ELSE a.reason END AS reason,
-       -- a command that measures again comes last
-       nullif(coalesce(d.commands, '{}')
-              || coalesce(CASE WHEN u.live THEN v.commands
-                               WHEN w.can_be_probed THEN a.commands END, '{}')
-              || CASE WHEN v.newest_command IS NOT NULL AND NOT u.live AND a.verdict <> 'unsafe'
-                      THEN ARRAY[v.newest_command] ELSE '{}' END,
-              '{}') AS commands,
-       d.commit_delay AS recommended_commit_delay, d.basis AS commit_delay_basis,
-       d.rate AS commit_delay_rate,
-       v.newest_run_id AS live_run_id, v.newest_verdict AS live_verdict,
-       v.newest_reason AS live_reason
-FROM probed AS a
--- Where nothing can be written, there is nothing but a probe to be told: wal_sync_method acts on
--- pg_wal alone, and a server whose pg_wal is read-only does not run.
-CROSS JOIN LATERAL (SELECT coalesce('ro' <> ALL (string_to_array((a.place).mount_options, ',')),
-                                    true)) AS w (can_be_probed)
-LEFT JOIN LATERAL sync_probe_internal.live_method(a.place) AS v ON a.holds_wal
-CROSS JOIN LATERAL (SELECT coalesce(v.run_id IS NOT NULL AND a.verdict <> 'unsafe'
-    AND (a.verdict IN ('not probed', 'undecided', 'outdated')
-         OR a.recommended_method = ANY (v.compared)), false)) AS u (live)
-LEFT JOIN LATERAL sync_probe_internal.live_commit_delay(a.place) AS d ON a.holds_wal
+SELECT a.location, a.holds_wal, a.verdict, a.current_method, a.recommended_method, a.best_method,
+       a.max_regret, a.deciding_test, a.flush_us, a.durable, a.basis, a.run_id, a.measured_at,
+       a.reason, a.commands, a.recommended_commit_delay, a.commit_delay_basis, a.commit_delay_rate,
+       a.live_run_id, a.live_verdict, a.live_reason
+FROM sync_probe_internal.advice AS a
+WHERE a.is_advised
 ORDER BY a.holds_wal DESC, a.location;
 
 GRANT SELECT ON sync_probe.recommendation_details TO pg_monitor;
@@ -81,8 +82,7 @@ GRANT SELECT ON sync_probe.recommendation_details TO pg_monitor;
 COMMENT ON VIEW sync_probe.recommendation_details IS
   'Recommended wal_sync_method for each location, with reason and commands. Without a usable '
   'run, pg_wal has a row, others if no location on their file system has one';
-COMMENT ON COLUMN sync_probe.recommendation_details.location IS
-  'Location that the advice is about';
+COMMENT ON COLUMN sync_probe.recommendation_details.location IS 'Location that the advice is about';
 COMMENT ON COLUMN sync_probe.recommendation_details.holds_wal IS
   'True for pg_wal, the only location that wal_sync_method acts on';
 COMMENT ON COLUMN sync_probe.recommendation_details.verdict IS
@@ -103,8 +103,7 @@ COMMENT ON COLUMN sync_probe.recommendation_details.flush_us IS
 COMMENT ON COLUMN sync_probe.recommendation_details.recommended_commit_delay IS
   'commit_delay in microseconds that a trial or the commit suite recommends; null if none has '
   'decided';
-COMMENT ON COLUMN sync_probe.recommendation_details.commit_delay_basis IS
-  'trial or commit';
+COMMENT ON COLUMN sync_probe.recommendation_details.commit_delay_basis IS 'trial or commit';
 COMMENT ON COLUMN sync_probe.recommendation_details.commit_delay_rate IS
   'Commits per second with it, divided by those with the current value';
 COMMENT ON COLUMN sync_probe.recommendation_details.live_run_id IS
@@ -118,12 +117,9 @@ COMMENT ON COLUMN sync_probe.recommendation_details.durable IS
   'no volatile cache) or unknown';
 COMMENT ON COLUMN sync_probe.recommendation_details.basis IS
   'What the advice rests on: trial, commit or wal; null without a run';
-COMMENT ON COLUMN sync_probe.recommendation_details.run_id IS
-  'Run that the advice uses';
-COMMENT ON COLUMN sync_probe.recommendation_details.measured_at IS
-  'End of that run';
-COMMENT ON COLUMN sync_probe.recommendation_details.reason IS
-  'Why the verdict is what it is';
+COMMENT ON COLUMN sync_probe.recommendation_details.run_id IS 'Run that the advice uses';
+COMMENT ON COLUMN sync_probe.recommendation_details.measured_at IS 'End of that run';
+COMMENT ON COLUMN sync_probe.recommendation_details.reason IS 'Why the verdict is what it is';
 COMMENT ON COLUMN sync_probe.recommendation_details.commands IS
   'SQL to execute next, one statement in each element; null if nothing is to be done';
 
@@ -142,25 +138,15 @@ GRANT SELECT ON sync_probe.recommendations TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.recommendations IS
   'Recommended wal_sync_method for each location; columns as in recommendation_details';
-COMMENT ON COLUMN sync_probe.recommendations.location IS
-  'As in recommendation_details';
-COMMENT ON COLUMN sync_probe.recommendations.verdict IS
-  'As in recommendation_details';
-COMMENT ON COLUMN sync_probe.recommendations.current_method IS
-  'As in recommendation_details';
-COMMENT ON COLUMN sync_probe.recommendations.recommended_method IS
-  'As in recommendation_details';
-COMMENT ON COLUMN sync_probe.recommendations.max_regret IS
-  'As in recommendation_details';
-COMMENT ON COLUMN sync_probe.recommendations.flush_us IS
-  'As in recommendation_details';
-COMMENT ON COLUMN sync_probe.recommendations.durable IS
-  'As in recommendation_details';
-COMMENT ON COLUMN sync_probe.recommendations.basis IS
-  'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.recommendations.location IS 'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.recommendations.verdict IS 'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.recommendations.current_method IS 'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.recommendations.recommended_method IS 'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.recommendations.max_regret IS 'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.recommendations.flush_us IS 'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.recommendations.durable IS 'As in recommendation_details';
+COMMENT ON COLUMN sync_probe.recommendations.basis IS 'As in recommendation_details';
 
---
--- sync_probe_internal.require_monitor
 --
 -- An error unless the caller has the privileges of pg_monitor, or SELECT on all of the
 -- tables, if any are given.  Its hint has the GRANT that helps.  It has no context.
@@ -171,8 +157,6 @@ LANGUAGE c STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_require_monitor';
 
---
--- sync_probe_internal.warn
 --
 -- A WARNING with a detail and a hint, each left out if it is empty.
 --
@@ -234,11 +218,11 @@ BEGIN
         BEGIN
             RAISE NOTICE 'probing location "%"', place;
             RETURN QUERY
-                SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.max_regret,
+                SELECT p.location, d.verdict, d.current_method, d.recommended_method, d.max_regret,
                        d.flush_us, d.durable, d.basis
                 FROM sync_probe_internal.probe_run(place, 'wal', probe_all.duration,
                          probe_all.duty_cycle, label => probe_all.label) AS p,
-                     sync_probe_internal.run_advice(p, NULL) AS d;
+                     sync_probe_internal.run_advice(p.location, p, NULL) AS d;
         EXCEPTION
             -- An error of the call itself would repeat for every location.
             WHEN lock_not_available OR invalid_parameter_value

@@ -1,6 +1,4 @@
 --
--- sync_probe_internal.report_data
---
 -- What the sections of the report are made from, read once.  chosen: the caller named the runs;
 -- otherwise they are the newest runs of this server.  more: without such a choice, earlier runs of
 -- pg_wal, and the newest runs of other suites.  paths: whether the page may show where things are;
@@ -15,8 +13,6 @@ CREATE TYPE sync_probe_internal.report_data AS (
     advice sync_probe.recommendation_details[],
     findings sync_probe.findings[]);
 
---
--- sync_probe_internal.secrets
 --
 -- What tells where the data are: directories, mount points, backing files, ZFS datasets and
 -- pools, and names of hosts.  The longest come first.
@@ -40,8 +36,6 @@ WHERE s.secret NOT IN ('', '/')
 $$;
 
 --
--- sync_probe_internal.without_paths
---
 -- A text with "(path)" instead of such names, and of whatever else looks like an absolute path
 -- outside of /dev, /proc and /sys.
 --
@@ -63,8 +57,6 @@ BEGIN
 END
 $$;
 
---
--- sync_probe_internal.data_without_paths
 --
 -- The data without what tells where things are, as JSON.  is_prose: texts in it are free text, in
 -- which a path or the name of a host may stand; all others are names of this extension, or names
@@ -102,8 +94,6 @@ END
 $$;
 
 --
--- sync_probe_internal.report_more
---
 -- Runs of this cluster beside those that its advice rests on: the newest 60 of pg_wal by the wal
 -- suite, as in history(), and the newest of each other suite, setting and location.
 --
@@ -113,14 +103,14 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT array_agg(m.run ORDER BY m.run_id DESC)
-FROM (SELECT * FROM (
+FROM sync_probe_internal.this_server() AS s, LATERAL (
+      SELECT * FROM (
           SELECT r AS run, r.run_id
           FROM sync_probe.runs AS r
           WHERE (r.location, r.suite) >= ('pg_wal', 'wal')
             AND (r.location, r.suite) <= ('pg_wal', 'wal') AND r.imported_at IS NULL
-            AND r.system_identifier = (SELECT s.system_identifier
-                                       FROM sync_probe_internal.this_server() AS s)
-          ORDER BY r.location DESC, r.suite DESC, r.run_id DESC
+            AND r.system_identifier = s.system_identifier
+          ORDER BY r.location, r.suite, r.run_id DESC
           LIMIT 60) AS history
       UNION ALL
       SELECT n.run, n.run_id
@@ -128,38 +118,11 @@ FROM (SELECT * FROM (
                    r AS run, r.run_id
             FROM sync_probe.runs AS r
             WHERE r.suite <> 'wal' AND r.imported_at IS NULL
-              AND r.system_identifier = (SELECT s.system_identifier
-                                         FROM sync_probe_internal.this_server() AS s)
+              AND r.system_identifier = s.system_identifier
             ORDER BY r.suite, r.location, r.setting, r.workload IS NULL, r.run_id DESC) AS n
      ) AS m
 $$;
 
---
--- sync_probe_internal.report_newest
---
--- The data of this server: its advice, the runs that this rests on, and findings.
---
-CREATE FUNCTION sync_probe_internal.report_newest(paths boolean)
-RETURNS sync_probe_internal.report_data
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT ROW(false, paths,
-    ARRAY(SELECT l FROM sync_probe.locations AS l ORDER BY l.holds_wal DESC, l.name),
-    ARRAY(SELECT n.run FROM sync_probe_internal.newest_runs AS n
-          WHERE (n.run).run_id IS NOT NULL
-          ORDER BY n.location <> 'pg_wal', n.location),
-    sync_probe_internal.report_more(),
-    ARRAY(SELECT d FROM sync_probe.recommendation_details AS d
-          ORDER BY d.holds_wal DESC, d.location),
-    ARRAY(SELECT f FROM sync_probe.findings AS f
-          ORDER BY array_position('{error,warning,info}', f.severity),
-                   f.location <> 'pg_wal', f.location, f.code,
-                       f.message))::sync_probe_internal.report_data
-$$;
-
---
--- sync_probe_internal.report_origin
 --
 -- Where a run comes from, if not from this server: then nothing follows from it for this one.
 -- Without paths the host of this server's runs is null.
@@ -175,8 +138,6 @@ SELECT CASE WHEN run.imported_at IS NOT NULL THEN 'imported'
 FROM sync_probe_internal.this_server() AS s
 $$;
 
---
--- sync_probe_internal.report_verdict
 --
 -- The verdict of one run as it was stored, with the names of recommendation_details; no row for
 -- a run without one.  It has no commands: what this server needs now is in recommendation_details.
@@ -203,36 +164,40 @@ WHERE run.suite IN ('wal', 'trial', 'commit') AND run.verdict IS NOT NULL
 $$;
 
 --
--- sync_probe_internal.report_chosen
+-- The data of given runs: the verdicts of the first 100, and the findings that rest on one of them.
+-- With null that of this server: its advice, the runs that this rests on, and all findings.
 --
--- The data of given runs: the verdicts of the first 100, and the findings that rest on one of
--- them.
---
-CREATE FUNCTION sync_probe_internal.report_chosen(run_ids bigint[], paths boolean)
+CREATE FUNCTION sync_probe_internal.report_data(run_ids bigint[], paths boolean)
 RETURNS sync_probe_internal.report_data
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT ROW(true, paths, p.places, r.runs, NULL,
-    ARRAY(SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details, v)
-          FROM generate_subscripts(r.runs, 1) AS i,
-               LATERAL sync_probe_internal.report_verdict(r.runs[i]) AS v
-          WHERE i <= 100
-          ORDER BY i),
+SELECT ROW(c.chosen, paths,
+    ARRAY(SELECT l FROM sync_probe.locations AS l ORDER BY l.holds_wal DESC, l.name), r.runs,
+    CASE WHEN NOT c.chosen THEN sync_probe_internal.report_more() END,
+    CASE WHEN c.chosen
+         THEN ARRAY(SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details, v)
+                    FROM generate_subscripts(r.runs, 1) AS i,
+                         LATERAL sync_probe_internal.report_verdict(r.runs[i]) AS v
+                    WHERE i <= 100
+                    ORDER BY i)
+         ELSE ARRAY(SELECT d FROM sync_probe.recommendation_details AS d
+                    ORDER BY d.holds_wal DESC, d.location) END,
     ARRAY(SELECT f FROM sync_probe.findings AS f
-          WHERE (f.evidence ->> 'run_id')::bigint = ANY (run_ids)
+          WHERE NOT c.chosen OR (f.evidence ->> 'run_id')::bigint = ANY (run_ids)
           ORDER BY array_position('{error,warning,info}', f.severity),
                    f.location <> 'pg_wal', f.location, f.code,
                        f.message))::sync_probe_internal.report_data
-FROM (SELECT ARRAY(SELECT l FROM sync_probe.locations AS l
-                   ORDER BY l.holds_wal DESC, l.name)) AS p (places),
-     (SELECT ARRAY(SELECT r FROM sync_probe.runs AS r
-                   WHERE r.run_id = ANY (run_ids)
-                   ORDER BY array_position(run_ids, r.run_id))) AS r (runs)
+FROM (SELECT run_ids IS NOT NULL) AS c (chosen),
+     LATERAL (SELECT CASE WHEN c.chosen
+                          THEN ARRAY(SELECT r FROM sync_probe.runs AS r
+                                     WHERE r.run_id = ANY (run_ids)
+                                     ORDER BY array_position(run_ids, r.run_id))
+                          ELSE ARRAY(SELECT n.run FROM sync_probe_internal.newest_runs AS n
+                                     WHERE (n.run).run_id IS NOT NULL
+                                     ORDER BY n.location <> 'pg_wal', n.location) END) AS r (runs)
 $$;
 
---
--- sync_probe_internal.report_findings
 --
 -- The findings as the page shows them: those of info stand together by code, in the words of the
 -- first.  number is what links point to.
@@ -262,8 +227,6 @@ FROM unnest(data.findings) WITH ORDINALITY
 GROUP BY f.severity, f.code, CASE WHEN f.severity <> 'info' THEN f.n END
 $$;
 
---
--- sync_probe_internal.report_panels
 --
 -- The order of the verdicts: that on pg_wal, then the worst; given runs as they were given.  n is
 -- the place in the data.

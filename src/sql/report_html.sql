@@ -1,6 +1,4 @@
 --
--- sync_probe_internal.report_sections
---
 -- The sections of the report in their order: id, title, title in the contents, and how to read it,
 -- in HTML.  The content of a section is a function section_<id>(report_data) in its file
 -- section_*.sql, which returns figures; a section without any is left out.
@@ -16,8 +14,6 @@ CREATE TABLE sync_probe_internal.report_sections (
 -- report_html() reads it with the rights of its caller.
 GRANT SELECT ON sync_probe_internal.report_sections TO pg_monitor;
 
---
--- sync_probe_internal.report_title
 --
 -- The verdict on pg_wal as a heading; of given runs, which these are.
 --
@@ -49,8 +45,6 @@ SELECT CASE
         WHERE a.holds_wal LIMIT 1), 'pg_wal has not been probed') END
 $$;
 
---
--- sync_probe_internal.report_lead
 --
 -- What follows the title: why, and where syncs are not safe.
 --
@@ -102,8 +96,6 @@ SELECT concat_ws(' ',
 $$;
 
 --
--- sync_probe_internal.report_facts
---
 -- What was measured, where and how, by the newest run on pg_wal or the only run that was given:
 -- pairs of a word and plain text.  Null leaves a pair out.
 --
@@ -150,8 +142,6 @@ LEFT JOIN LATERAL (SELECT r.* FROM unnest(data.runs) AS r
                               ELSE r.location = 'pg_wal' END LIMIT 1) AS r ON true
 $$;
 
---
--- sync_probe_internal.report_head
 --
 -- What stands before the sections: title, verdicts at a glance, facts.
 --
@@ -222,17 +212,15 @@ BEGIN
             USING ERRCODE = 'invalid_parameter_value',
                   HINT = 'true shows directories and host names, false leaves them out.';
     END IF;
-    data := CASE WHEN run_ids IS NULL THEN sync_probe_internal.report_newest(paths)
-                 ELSE sync_probe_internal.report_chosen(run_ids, paths) END;
+    data := sync_probe_internal.report_data(run_ids, paths);
     IF NOT paths THEN
         data := jsonb_populate_record(NULL::sync_probe_internal.report_data,
                     sync_probe_internal.data_without_paths(to_jsonb(data),
                         sync_probe_internal.secrets(data)));
     END IF;
     FOR section IN SELECT * FROM sync_probe_internal.report_sections AS s ORDER BY s.position LOOP
-        EXECUTE format('SELECT string_agg(sync_probe_internal.html_figure(%1$L || ''-'' || f.n, '
-        'f.f),'
-                       ' '''' ORDER BY f.n)'
+        EXECUTE format('SELECT string_agg(sync_probe_internal.html_figure(%1$L || ''-'' || f.n,'
+                       ' f.f), '''' ORDER BY f.n)'
                        ' FROM (SELECT s AS f, row_number() OVER () AS n'
                        ' FROM sync_probe_internal.%2$I($1) AS s) AS f',
                        section.id, 'section_' || section.id)
@@ -242,10 +230,9 @@ BEGIN
         contents := contents || format('<li><a href=#%s>%s</a>', section.id,
                                        sync_probe_internal.html_prose(section.short_title));
         sections := sections
-            || format(E'\n<section id=%1$s aria-labelledby=%1$s-h><div class=hd><h2 '
-            'id=%1$s-h><b>%2$s'
-                      '</b>%3$s</h2><p class=how>%4$s</p></div><div '
-                      'class=body>%5$s</div></section>',
+            || format(E'\n<section id=%1$s aria-labelledby=%1$s-h><div class=hd><h2 id=%1$s-h>'
+                      '<b>%2$s</b>%3$s</h2><p class=how>%4$s</p></div><div class=body>%5$s</div>'
+                      '</section>',
                       section.id, number, sync_probe_internal.html_prose(section.title),
                       section.how_html, body);
     END LOOP;
@@ -267,10 +254,8 @@ BEGIN
                '<a href=#top>Back to the top</a></p>',
                (SELECT e.extversion FROM pg_extension AS e WHERE e.extname = 'pg_sync_probe')),
         '<p><i>Paced</i>: one flush in each flush interval, as commits come here. <i>Back to '
-        'back</i>'
-        ': one flush right after the other. Flushes that were counted are evidence, not proof: '
-        'only '
-        'pulling the plug proves a drive honest.</p>',
+        'back</i>: one flush right after the other. Flushes that were counted are evidence, not '
+        'proof: only pulling the plug proves a drive honest.</p>',
         E'</footer></div></body></html>\n');
 END
 $$;

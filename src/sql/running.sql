@@ -35,27 +35,20 @@ GRANT SELECT ON sync_probe.running TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.running IS
   'The probe, trial, workload or cleanup that runs now in this cluster';
-COMMENT ON COLUMN sync_probe.running.pid IS
-  'Process ID of its backend';
+COMMENT ON COLUMN sync_probe.running.pid IS 'Process ID of its backend';
 COMMENT ON COLUMN sync_probe.running.database IS
   'Database of the session; null if it has just ended';
-COMMENT ON COLUMN sync_probe.running.username IS
-  'Role that called it; null as database';
+COMMENT ON COLUMN sync_probe.running.username IS 'Role that called it; null as database';
 COMMENT ON COLUMN sync_probe.running.location IS
   'Location of the probe, tablespace of the workload';
-COMMENT ON COLUMN sync_probe.running.suite IS
-  'Suite, or trial';
-COMMENT ON COLUMN sync_probe.running.workload IS
-  'Workload that runs';
+COMMENT ON COLUMN sync_probe.running.suite IS 'Suite, or trial';
+COMMENT ON COLUMN sync_probe.running.workload IS 'Workload that runs';
 COMMENT ON COLUMN sync_probe.running.phase IS
   'Such as examining storage, writing files, measuring, recording, setting up, running, tearing '
   'down, cleaning up';
-COMMENT ON COLUMN sync_probe.running.started_at IS
-  'Start';
-COMMENT ON COLUMN sync_probe.running.rounds IS
-  'Rounds of a probe or trial so far';
-COMMENT ON COLUMN sync_probe.running.transactions IS
-  'Transactions of a workload so far';
+COMMENT ON COLUMN sync_probe.running.started_at IS 'Start';
+COMMENT ON COLUMN sync_probe.running.rounds IS 'Rounds of a probe or trial so far';
+COMMENT ON COLUMN sync_probe.running.transactions IS 'Transactions of a workload so far';
 COMMENT ON COLUMN sync_probe.running.percent_done IS
   'Percentage of the duration or of the transactions';
 COMMENT ON COLUMN sync_probe.running.duration IS

@@ -1,6 +1,4 @@
 --
--- sync_probe_internal.report_methods
---
 -- What the runs of the wal suite measured of each method in one test; of the first 24 runs, pg_wal
 -- before the worst verdicts.  name: of the location, with the number of the run if the page has
 -- several runs of it.  A method of the history may be any text.

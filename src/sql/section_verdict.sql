@@ -1,6 +1,4 @@
 --
--- sync_probe_internal.report_sentence
---
 -- The verdict on a location in a few words, as HTML.  The methods are values of the history, which
 -- may be anything.
 --
@@ -24,8 +22,6 @@ FROM (SELECT '<code>' || sync_probe_internal.html_escape(
 $$;
 
 --
--- sync_probe_internal.report_flush
---
 -- Time of a flush with the recommended method in the regime that decides, and with the current
 -- one.
 --
@@ -44,8 +40,6 @@ LEFT JOIN sync_probe.measurements AS m
     AND advice.recommended_method <> advice.current_method
 $$;
 
---
--- sync_probe_internal.report_panel
 --
 -- The verdict on one location, or of one run.
 --

@@ -17,7 +17,8 @@ AS $$
 WITH recent AS (
     SELECT w.*, row_number() OVER (PARTITION BY w.workload ORDER BY w.result_id DESC) AS age,
            -- what must be equal
-           jsonb_build_array(w.clients, w.rows, w.settings, w.wal_sync_method) AS terms
+           jsonb_build_array(w.clients, w.rows, w.settings,
+                             w.server_settings -> 'wal_sync_method') AS terms
     FROM (SELECT * FROM sync_probe.workload_results AS w
           WHERE NOT data.chosen AND w.suite IS DISTINCT FROM 'sql_bench' AND w.tps > 0
             AND w.tps < 'Infinity'
@@ -54,17 +55,17 @@ SELECT CASE f.part WHEN 1 THEN 'bars' ELSE 'intervals' END,
                 )::sync_probe_internal.panel],
        format('%s clients, %s rows, %s each; wal_sync_method = %s.%s', min(s.clients),
               to_char(min(s.rows), 'FM9,999,999,999'),
-              sync_probe_internal.html_duration(min(s.seconds) * 1e6), min(s.wal_sync_method),
-              CASE WHEN min(s.seconds) < 9.5
+              sync_probe_internal.html_duration(min(s.transactions / s.tps) * 1e6),
+              min(s.server_settings ->> 'wal_sync_method'),
+              CASE WHEN min(s.transactions / s.tps) < 9.5
                    THEN ' A run this short does not show which tablespace is faster.' ELSE '' END),
        NULL::text[],
        sync_probe_internal.html_table(format('Workload %s by tablespace, latencies in ms',
                                              min(s.workload)),
-           '{tablespace,started,durable,tps,p50,p95,p99,longest,transactions,failed}',
+           '{tablespace,started,durable,tps,p50,p99,longest,transactions,failed}',
            array_agg(ARRAY[s.name, sync_probe_internal.html_time(s.started_at), s.durable,
                sync_probe_internal.html_number(s.tps),
                sync_probe_internal.html_factor(s.latency_p50_ms),
-               sync_probe_internal.html_factor(s.latency_p95_ms),
                sync_probe_internal.html_factor(s.latency_p99_ms),
                sync_probe_internal.html_factor(s.latency_max_ms),
                sync_probe_internal.html_number(s.transactions),

@@ -1,6 +1,4 @@
 --
--- sync_probe_internal.judge_kinds
---
 -- The verdict on the kinds which a test of the suite segments has compared, as the run stored
 -- it.  All columns are null without a current kind.
 --
@@ -24,8 +22,6 @@ LIMIT 1
 $$;
 
 --
--- sync_probe_internal.times_as_long
---
 -- The interval of a measurement's time against that of the current kind: "0.77 to 0.83".
 --
 CREATE FUNCTION sync_probe_internal.times_as_long(measured sync_probe.measurements)
@@ -39,8 +35,6 @@ SELECT CASE WHEN measured.relative_speed_low > 0 AND measured.relative_speed_hig
             ELSE 'an unknown number of' END
 $$;
 
---
--- sync_probe_internal.segment_settings
 --
 -- What a run of the suite segments says of wal_recycle and wal_init_zero: a row for each.
 -- All kinds together decide wal_recycle.  The kinds that are created decide wal_init_zero,
@@ -105,8 +99,6 @@ LEFT JOIN unnest(measured) AS c ON c.test = s.test AND c.choice = 'current'
 $$;
 
 --
--- sync_probe_internal.explain_segments
---
 -- The figures of a run in words: "a segment with all its flushes takes 304 ms recycled, ...".
 --
 CREATE FUNCTION sync_probe_internal.explain_segments(measured sync_probe.measurements[])
@@ -133,77 +125,85 @@ WHERE m.test IN ('segment', 'create') AND m.p50_us IS NOT NULL
 $$;
 
 --
--- sync_probe_internal.segment_run
+-- What was measured on wal_recycle and wal_init_zero at these locations: two rows of the newest
+-- run that counts at each.  It was measured by this server, at the directory and on the device
+-- that the location has now, with flushes as large as the cluster's, and in at least
+-- SP_MIN_ENTRIES rounds; nothing has changed since; and each setting has the value that it had
+-- then, or the one that was recommended.
 --
--- The newest run of the suite segments that counts at a location: measured by this server,
--- at the directory and on the device that the location has now, with flushes as large as the
--- cluster's, and at least SP_MIN_ENTRIES rounds; and nothing has changed since.
---
-CREATE FUNCTION sync_probe_internal.segment_run(place sync_probe.locations)
-RETURNS SETOF sync_probe.runs
-LANGUAGE sql STABLE PARALLEL SAFE
-ROWS 1
+CREATE FUNCTION sync_probe_internal.segment_advice(places sync_probe_internal.storage[])
+RETURNS TABLE (
+    location name,
+    setting name,
+    verdict text,
+    current_value text,
+    recommended_value text,
+    ratio double precision,
+    ratio_low double precision,
+    ratio_high double precision,
+    run_id bigint,
+    measured_at timestamptz,
+    reason text,
+    commands text[])
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT newest.*
-FROM (SELECT r.*
-      FROM sync_probe.runs AS r, sync_probe_internal.this_server() AS s
-      WHERE (r.location, r.suite) >= (place.name, 'segments')
-        AND (r.location, r.suite) <= (place.name, 'segments')
-        AND r.imported_at IS NULL
-        AND r.system_identifier = s.system_identifier AND r.host = s.host
-        AND r.directory IS NOT DISTINCT FROM place.directory
-        AND r.device IS NOT DISTINCT FROM place.device
-        AND r.usable_for_advice
-      ORDER BY r.location DESC, r.suite DESC, r.run_id DESC
-      LIMIT 1) AS newest
-WHERE sync_probe_internal.changes_since(newest, place) IS NULL
+WITH judged AS (
+    SELECT l.name AS location, l.holds_wal, r.run_id, r.finished_at, s.*,
+           c.current_value, sync_probe_internal.explain_segments(f.measured) AS figures,
+           s.verdict = 'switch' AND c.current_value = s.recommended AS followed,
+           bool_and(c.current_value IN (s.at_run, s.recommended)) OVER (PARTITION BY l.name)
+               AS counts
+    FROM sync_probe_internal.this_server() AS t
+    CROSS JOIN unnest(places) AS l
+    CROSS JOIN LATERAL (
+        SELECT r.*
+        FROM sync_probe.runs AS r
+        WHERE (r.location, r.suite) >= (l.name, 'segments')
+          AND (r.location, r.suite) <= (l.name, 'segments')
+          AND r.imported_at IS NULL
+          AND r.system_identifier = t.system_identifier AND r.host = t.host
+          AND r.directory IS NOT DISTINCT FROM l.directory
+          AND r.device IS NOT DISTINCT FROM l.device
+          AND r.usable_for_advice
+        ORDER BY r.location, r.suite, r.run_id DESC
+        LIMIT 1) AS r
+    CROSS JOIN LATERAL (SELECT ARRAY(SELECT m FROM sync_probe.measurements AS m
+                                     WHERE m.run_id = r.run_id)) AS f (measured)
+    CROSS JOIN LATERAL sync_probe_internal.segment_settings(f.measured) AS s
+    CROSS JOIN LATERAL (SELECT current_setting(s.setting)) AS c (current_value)
+    WHERE sync_probe_internal.changes_since(r, l) IS NULL
+)
+SELECT j.location, j.setting,
+       CASE WHEN j.followed THEN 'keep' ELSE j.verdict END, j.current_value, j.recommended,
+       round((CASE WHEN j.followed THEN j.speed ELSE 1 / nullif(j.speed, 0) END)::numeric, 2),
+       round((CASE WHEN j.followed THEN j.speed_low
+                   ELSE 1 / nullif(j.speed_high, 0) END)::numeric, 2),
+       round((CASE WHEN j.followed THEN j.speed_high
+                   ELSE 1 / nullif(j.speed_low, 0) END)::numeric, 2),
+       j.run_id, j.finished_at,
+       concat(CASE WHEN NOT j.holds_wal THEN 'if the WAL were here: ' END,
+              CASE WHEN j.followed THEN format('chosen instead of %s: ', j.at_run) END,
+              j.doubt || '; ', j.figures),
+       CASE WHEN j.verdict = 'undecided'
+            THEN ARRAY[format('SELECT * FROM sync_probe.probe(%L, ''segments'', ''1 min'')',
+                              j.location)]
+            WHEN j.verdict = 'switch' AND NOT j.followed AND j.holds_wal
+            THEN ARRAY[format('ALTER SYSTEM SET %s = %s', j.setting, j.recommended),
+                       'SELECT pg_reload_conf()'] END
+FROM judged AS j
+WHERE j.counts
+ORDER BY j.holds_wal DESC, j.location, j.setting DESC
 $$;
 
 --
 -- segment_advice
 --
--- What was measured on wal_recycle and wal_init_zero, for each location: two rows of the
--- newest run that counts.  A run counts as long as each setting has the value that it had
--- then, or the one that was recommended.
---
 CREATE VIEW sync_probe.segment_advice AS
-WITH judged AS (
-    SELECT l.name AS location, l.holds_wal, l.filesystem, r.run_id, r.finished_at, s.*,
-           c.current_value, sync_probe_internal.explain_segments(f.measured) AS figures,
-           s.verdict = 'switch' AND c.current_value = s.recommended AS followed,
-           bool_and(c.current_value IN (s.at_run, s.recommended)) OVER (PARTITION BY l.name)
-               AS counts
-    FROM sync_probe.locations AS l
-    CROSS JOIN LATERAL sync_probe_internal.segment_run(l) AS r
-    CROSS JOIN LATERAL (SELECT ARRAY(SELECT m FROM sync_probe.measurements AS m
-                                     WHERE m.run_id = r.run_id)) AS f (measured)
-    CROSS JOIN LATERAL sync_probe_internal.segment_settings(f.measured) AS s
-    CROSS JOIN LATERAL (SELECT current_setting(s.setting) COLLATE "default") AS c (current_value)
-)
-SELECT j.location, j.setting,
-       CASE WHEN j.followed THEN 'keep' ELSE j.verdict END AS verdict,
-       j.current_value, j.recommended AS recommended_value,
-       round((CASE WHEN j.followed THEN j.speed
-                   ELSE 1 / nullif(j.speed, 0) END)::numeric, 2)::float8 AS ratio,
-       round((CASE WHEN j.followed THEN j.speed_low
-                   ELSE 1 / nullif(j.speed_high, 0) END)::numeric, 2)::float8 AS ratio_low,
-       round((CASE WHEN j.followed THEN j.speed_high
-                   ELSE 1 / nullif(j.speed_low, 0) END)::numeric, 2)::float8 AS ratio_high,
-       j.run_id, j.finished_at AS measured_at,
-       concat(CASE WHEN NOT j.holds_wal THEN 'if the WAL were here: ' END,
-              CASE WHEN j.followed THEN format('chosen instead of %s: ', j.at_run) END,
-              j.doubt || '; ', j.figures) AS reason,
-       CASE WHEN j.verdict = 'undecided'
-            THEN ARRAY[format('SELECT * FROM sync_probe.probe(%L, ''segments'', ''1 min'')',
-                              j.location) COLLATE "default"]
-            WHEN j.verdict = 'switch' AND NOT j.followed AND j.holds_wal
-            THEN ARRAY[format('ALTER SYSTEM SET %s = %s', j.setting, j.recommended)
-                           COLLATE "default",
-                       'SELECT pg_reload_conf()'] END AS commands
-FROM judged AS j
-WHERE j.counts
-ORDER BY j.holds_wal DESC, j.location, j.setting DESC;
+SELECT a.*
+FROM (SELECT array_agg(l) FROM sync_probe_internal.examine_locations(NULL) AS l) AS e (places),
+     LATERAL sync_probe_internal.segment_advice(e.places) AS a;
 
 GRANT SELECT ON sync_probe.segment_advice TO pg_monitor;
 
@@ -212,51 +212,16 @@ COMMENT ON VIEW sync_probe.segment_advice IS
   'segments that counts';
 COMMENT ON COLUMN sync_probe.segment_advice.location IS
   'Location that was measured; the settings act on pg_wal alone';
-COMMENT ON COLUMN sync_probe.segment_advice.setting IS
-  'wal_recycle or wal_init_zero';
-COMMENT ON COLUMN sync_probe.segment_advice.verdict IS
-  'switch, keep or undecided';
-COMMENT ON COLUMN sync_probe.segment_advice.current_value IS
-  'Present value';
-COMMENT ON COLUMN sync_probe.segment_advice.recommended_value IS
-  'Recommended value';
+COMMENT ON COLUMN sync_probe.segment_advice.setting IS 'wal_recycle or wal_init_zero';
+COMMENT ON COLUMN sync_probe.segment_advice.verdict IS 'switch, keep or undecided';
+COMMENT ON COLUMN sync_probe.segment_advice.current_value IS 'Present value';
+COMMENT ON COLUMN sync_probe.segment_advice.recommended_value IS 'Recommended value';
 COMMENT ON COLUMN sync_probe.segment_advice.ratio IS
   'Time of a segment with the other value divided by that with the present one';
-COMMENT ON COLUMN sync_probe.segment_advice.ratio_low IS
-  'Its 95 percent confidence interval';
-COMMENT ON COLUMN sync_probe.segment_advice.ratio_high IS
-  'Its 95 percent confidence interval';
-COMMENT ON COLUMN sync_probe.segment_advice.run_id IS
-  'Run that the advice uses';
-COMMENT ON COLUMN sync_probe.segment_advice.measured_at IS
-  'End of that run';
-COMMENT ON COLUMN sync_probe.segment_advice.reason IS
-  'Figures that the verdict rests on';
+COMMENT ON COLUMN sync_probe.segment_advice.ratio_low IS 'Its 95 percent confidence interval';
+COMMENT ON COLUMN sync_probe.segment_advice.ratio_high IS 'Its 95 percent confidence interval';
+COMMENT ON COLUMN sync_probe.segment_advice.run_id IS 'Run that the advice uses';
+COMMENT ON COLUMN sync_probe.segment_advice.measured_at IS 'End of that run';
+COMMENT ON COLUMN sync_probe.segment_advice.reason IS 'Figures that the verdict rests on';
 COMMENT ON COLUMN sync_probe.segment_advice.commands IS
   'SQL to execute next; null if nothing is to be done';
-
---
--- sync_probe_internal.segment_findings
---
--- Where the WAL is, other values of wal_recycle and wal_init_zero were measured to be better.
---
-CREATE VIEW sync_probe_internal.segment_findings AS
-SELECT a.location, 'warning' AS severity, 'cow_wal_settings' AS code,
-       format('%s would make WAL segments cheaper here, as measured in run %s',
-              string_agg(format('%s = %s', a.setting, a.recommended_value), ' and '
-                         ORDER BY a.setting DESC), a.run_id) COLLATE "default"
-           AS message,
-       upper(left(a.reason, 1)) || substr(a.reason, 2) || '.' AS hint,
-       array_agg(a.commands[1] ORDER BY a.setting DESC) || a.commands[2] AS commands,
-       jsonb_build_object('run_id', a.run_id,
-           'settings', jsonb_object_agg(a.setting,
-               jsonb_build_object('current', a.current_value,
-                                  'recommended', a.recommended_value, 'ratio', a.ratio,
-                                  'ratio_low', a.ratio_low, 'ratio_high', a.ratio_high)))
-           AS evidence
-FROM sync_probe.segment_advice AS a
-WHERE a.location = 'pg_wal' AND a.verdict = 'switch'
-GROUP BY a.location, a.run_id, a.reason, a.commands[2];
-
--- findings() reads it with the rights of its caller.
-GRANT SELECT ON sync_probe_internal.segment_findings TO pg_monitor;

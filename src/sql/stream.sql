@@ -30,30 +30,20 @@ GRANT SELECT ON sync_probe.stream_seconds TO pg_monitor;
 COMMENT ON TABLE sync_probe.stream_seconds IS
   'History: what the stream suite wrote in each second, and what all wrote to the device. Each '
   'second belongs to one test case';
-COMMENT ON COLUMN sync_probe.stream_seconds.run_id IS
-  'As in measurements';
-COMMENT ON COLUMN sync_probe.stream_seconds.ordinal IS
-  'As in measurements';
-COMMENT ON COLUMN sync_probe.stream_seconds.second IS
-  'Seconds since the start of the measuring';
-COMMENT ON COLUMN sync_probe.stream_seconds.began_at IS
-  'When it began';
+COMMENT ON COLUMN sync_probe.stream_seconds.run_id IS 'As in measurements';
+COMMENT ON COLUMN sync_probe.stream_seconds.ordinal IS 'As in measurements';
+COMMENT ON COLUMN sync_probe.stream_seconds.second IS 'Seconds since the start of the measuring';
+COMMENT ON COLUMN sync_probe.stream_seconds.began_at IS 'When it began';
 COMMENT ON COLUMN sync_probe.stream_seconds.length_ms IS
   'Its length; it ends with the first flush that ends after a second';
-COMMENT ON COLUMN sync_probe.stream_seconds.ops IS
-  'Flushes';
-COMMENT ON COLUMN sync_probe.stream_seconds.bytes IS
-  'Bytes written by them';
-COMMENT ON COLUMN sync_probe.stream_seconds.mb_per_sec IS
-  'Rate; 1 MB is 1,048,576 bytes';
-COMMENT ON COLUMN sync_probe.stream_seconds.slowest_us IS
-  'Longest flush';
-COMMENT ON COLUMN sync_probe.stream_seconds.slowest_at IS
-  'When it began';
+COMMENT ON COLUMN sync_probe.stream_seconds.ops IS 'Flushes';
+COMMENT ON COLUMN sync_probe.stream_seconds.bytes IS 'Bytes written by them';
+COMMENT ON COLUMN sync_probe.stream_seconds.mb_per_sec IS 'Rate; 1 MB is 1,048,576 bytes';
+COMMENT ON COLUMN sync_probe.stream_seconds.slowest_us IS 'Longest flush';
+COMMENT ON COLUMN sync_probe.stream_seconds.slowest_at IS 'When it began';
 COMMENT ON COLUMN sync_probe.stream_seconds.device_writes IS
   'Write requests that the disks completed; null if unknown';
-COMMENT ON COLUMN sync_probe.stream_seconds.device_bytes IS
-  'Their bytes';
+COMMENT ON COLUMN sync_probe.stream_seconds.device_bytes IS 'Their bytes';
 COMMENT ON COLUMN sync_probe.stream_seconds.device_flushes IS
   'Flush requests that the disks completed';
 COMMENT ON COLUMN sync_probe.stream_seconds.device_utilization IS
@@ -71,46 +61,16 @@ COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_utilization IS
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.stream_seconds', '');
 
 --
--- sync_probe_internal.device_meanwhile
---
--- What the device did during a stall, in words: who made it wait.  written: the bytes
--- that the run's own flushes usually make the device write in that time.
---
--- An idle device is no cause.  A busy one is, unless others wrote: 8 MB are more than the
--- journal and the log tree of any file system add to a flush.
---
-CREATE FUNCTION sync_probe_internal.device_meanwhile(
-    utilization double precision, writes bigint, bytes bigint, flushes bigint,
-    written double precision)
-RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT CASE
-    WHEN num_nulls(utilization, writes, bytes) > 0
-    THEN 'unknown: the counters of the device were not read'
-    ELSE format(
-        CASE WHEN utilization < 0.25
-             THEN 'the device was idle %s %% of the time: something above it waited (file system,'
-                  ' processor, a limit on I/O)'
-             WHEN bytes > 2 * coalesce(written, 0) + 8 * 1024 * 1024
-             THEN 'the device was busy %2$s %% of the time: others wrote %3$s'
-             ELSE 'the device was busy %2$s %% of the time and completed %4$s: it was slow itself'
-             END,
-        round((100 * (1 - utilization))::numeric), round((100 * utilization)::numeric),
-        pg_size_pretty(greatest(bytes - coalesce(written, 0), 0)::bigint),
-        concat_ws(' and ', writes || CASE writes WHEN 1 THEN ' write' ELSE ' writes' END,
-                  flushes || CASE flushes WHEN 1 THEN ' flush' ELSE ' flushes' END)) END
-$$;
-
---
 -- stalls
 --
 -- Where a stream stalled: a flush of more than 100 ms and ten times the median of its test
 -- case, or a second with less than a tenth of the median rate of its seconds.  A second that
 -- the end of the run has cut short has too few flushes for a rate.
 --
--- Of a flush the counters are those around it, else those of the whole second.
+-- Of a flush the counters are those around it, else those of the whole second.  They tell who made
+-- it wait: not an idle device, and a busy one unless others wrote.  written: the bytes that the
+-- run's own flushes usually make the device write in that time; 8 MB are more than the journal and
+-- the log tree of any file system add to a flush.
 --
 CREATE VIEW sync_probe.stalls AS
 WITH usual AS (
@@ -125,8 +85,22 @@ SELECT k.stalled_at, k.kind, round(k.stalled_ms::numeric, 1)::float8 AS stalled_
        round(m.p50_us::numeric / 1000, 3)::float8 AS usual_ms,
        round(t.mb_per_sec::numeric, 2)::float8 AS mb_per_sec,
        round(u.mb_per_sec::numeric, 2)::float8 AS usual_mb_per_sec,
-       sync_probe_internal.device_meanwhile(k.utilization, k.writes, k.device_bytes, k.flushes,
-                                            k.bytes * u.amplification) AS meanwhile,
+       CASE WHEN num_nulls(k.utilization, k.writes, k.device_bytes) > 0
+            THEN 'unknown: the counters of the device were not read'
+            ELSE format(
+                CASE WHEN k.utilization < 0.25
+                     THEN 'the device was idle %s %% of the time: something above it waited (file'
+                          ' system, processor, a limit on I/O)'
+                     WHEN k.device_bytes > 2 * w.written + 8 * 1024 * 1024
+                     THEN 'the device was busy %2$s %% of the time: others wrote %3$s'
+                     ELSE 'the device was busy %2$s %% of the time and completed %4$s: it was slow'
+                          ' itself' END,
+                round((100 * (1 - k.utilization))::numeric), round((100 * k.utilization)::numeric),
+                pg_size_pretty(greatest(k.device_bytes - w.written, 0)::bigint),
+                concat_ws(' and ',
+                          k.writes || CASE k.writes WHEN 1 THEN ' write' ELSE ' writes' END,
+                          k.flushes || CASE k.flushes WHEN 1 THEN ' flush' ELSE ' flushes' END))
+            END AS meanwhile,
        r.location, m.test, m.method, m.direct_io, t.run_id, t.ordinal, t.second
 FROM sync_probe.stream_seconds AS t
 JOIN usual AS u USING (run_id, ordinal)
@@ -143,7 +117,8 @@ JOIN sync_probe.runs AS r USING (run_id),
               WHERE NOT f.is_flush AND t.length_ms >= 500
                 AND t.mb_per_sec < u.mb_per_sec / 10
              ) AS k (kind, stalled_at, stalled_ms, bytes, utilization, writes, device_bytes,
-                     flushes)
+                     flushes),
+     LATERAL (SELECT coalesce(k.bytes * u.amplification, 0)) AS w (written)
 ORDER BY t.run_id, k.stalled_at;
 
 GRANT SELECT ON sync_probe.stalls TO pg_monitor;
@@ -151,32 +126,21 @@ GRANT SELECT ON sync_probe.stalls TO pg_monitor;
 COMMENT ON VIEW sync_probe.stalls IS
   'Flushes and seconds of the stream suite that took much longer than usual, and what the device '
   'did meanwhile';
-COMMENT ON COLUMN sync_probe.stalls.stalled_at IS
-  'When it began';
+COMMENT ON COLUMN sync_probe.stalls.stalled_at IS 'When it began';
 COMMENT ON COLUMN sync_probe.stalls.kind IS
   'flush: over 100 ms and ten times the median; second: below a tenth of the median rate, '
   'without such a flush';
-COMMENT ON COLUMN sync_probe.stalls.stalled_ms IS
-  'Length in milliseconds';
-COMMENT ON COLUMN sync_probe.stalls.usual_ms IS
-  'Median time of a flush of the test case';
+COMMENT ON COLUMN sync_probe.stalls.stalled_ms IS 'Length in milliseconds';
+COMMENT ON COLUMN sync_probe.stalls.usual_ms IS 'Median time of a flush of the test case';
 COMMENT ON COLUMN sync_probe.stalls.mb_per_sec IS
   'Rate of the second in which it ended, and median rate of the test case';
 COMMENT ON COLUMN sync_probe.stalls.usual_mb_per_sec IS
   'Rate of the second in which it ended, and median rate of the test case';
-COMMENT ON COLUMN sync_probe.stalls.meanwhile IS
-  'What the device did, by its counters';
-COMMENT ON COLUMN sync_probe.stalls.location IS
-  'Location of the run';
-COMMENT ON COLUMN sync_probe.stalls.test IS
-  'As in measurements';
-COMMENT ON COLUMN sync_probe.stalls.method IS
-  'As in measurements';
-COMMENT ON COLUMN sync_probe.stalls.direct_io IS
-  'As in measurements';
-COMMENT ON COLUMN sync_probe.stalls.run_id IS
-  'As in measurements';
-COMMENT ON COLUMN sync_probe.stalls.ordinal IS
-  'As in measurements';
-COMMENT ON COLUMN sync_probe.stalls.second IS
-  'As in stream_seconds';
+COMMENT ON COLUMN sync_probe.stalls.meanwhile IS 'What the device did, by its counters';
+COMMENT ON COLUMN sync_probe.stalls.location IS 'Location of the run';
+COMMENT ON COLUMN sync_probe.stalls.test IS 'As in measurements';
+COMMENT ON COLUMN sync_probe.stalls.method IS 'As in measurements';
+COMMENT ON COLUMN sync_probe.stalls.direct_io IS 'As in measurements';
+COMMENT ON COLUMN sync_probe.stalls.run_id IS 'As in measurements';
+COMMENT ON COLUMN sync_probe.stalls.ordinal IS 'As in measurements';
+COMMENT ON COLUMN sync_probe.stalls.second IS 'As in stream_seconds';

@@ -206,7 +206,9 @@ compare_locations(const ListCell *a, const ListCell *b)
  * sync_probe.locations; with an argument that one alone, so that a probe of
  * one location does not wait for the file system of another that hangs.
  */
-SP_FUNCTION(sync_probe_locations, "name -> SETOF sync_probe_internal.storage")
+PG_FUNCTION_INFO_V1(sync_probe_locations);
+Datum
+sync_probe_locations(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	List	   *locations = PG_ARGISNULL(0) ? sp_location_list() :

@@ -23,7 +23,6 @@
 char	   *sp_zfs_directory = "";
 
 #define TIMEOUT_MS		5000
-#define MAX_OUTPUT		(256 * 1024)
 
 /* The characters of a tool's error message that are repeated. */
 #define MAX_WORDS		200
@@ -88,16 +87,16 @@ find_tool(const char *name, char *path)
  * so all but printable ASCII becomes a question mark.
  */
 static void
-append_complaint(StringInfo reason, const StringInfoData *err)
+append_complaint(StringInfo reason, const char *err)
 {
-	int			length = strcspn(err->data, "\r\n");
+	int			length = strcspn(err, "\r\n");
 
 	if (length == 0)
 		return;
 	appendStringInfoString(reason, ": ");
 	for (int i = 0; i < Min(length, MAX_WORDS); i++)
 	{
-		char		c = err->data[i];
+		char		c = err[i];
 
 		appendStringInfoChar(reason, c < ' ' || c > '~' ? '?' : c);
 	}
@@ -118,22 +117,22 @@ append_not_found(StringInfo reason, const char *name)
 
 /* Parse the output; unless it is understood, append why not to reason. */
 static tool_answer
-take_answer(const command *asked, const sp_child_program *program, const sp_child_result *result,
-			const char *name, sp_zfs *zfs, StringInfo reason)
+take_answer(const command *asked, const sp_child *tool, const char *name, sp_zfs *zfs,
+			StringInfo reason)
 {
-	bool		succeeded = sp_child_succeeded(result);
+	bool		succeeded = sp_child_succeeded(tool);
 
-	if (succeeded && asked->parse(result->out.data, name, zfs))
+	if (succeeded && asked->parse(tool->out, name, zfs))
 		return UNDERSTOOD;
-	appendStringInfo(reason, "%s %s ", program->argv[0], program->argv[1]);
+	appendStringInfo(reason, "%s %s ", asked->argv[0], asked->argv[1]);
 	if (succeeded)
 	{
 		appendStringInfoString(reason, "printed output that is not understood");
 		return REFUSED;
 	}
-	appendStringInfoString(reason, sp_child_describe(program, result));
-	append_complaint(reason, &result->err);
-	return result->timed_out ? NO_ANSWER : REFUSED;
+	appendStringInfoString(reason, sp_child_describe(tool));
+	append_complaint(reason, tool->err);
+	return tool->timed_out ? NO_ANSWER : REFUSED;
 }
 
 /* Set reason to why there is no answer, or to nothing. */
@@ -149,10 +148,9 @@ run_command(const command *asked, const char *name, sp_zfs *zfs, StringInfo reas
 		.path = path,
 		.argv = (char *const *) argv,
 		.envp = environment,
-		.timeout_ms = TIMEOUT_MS,
-		.max_output = MAX_OUTPUT
+		.timeout_ms = TIMEOUT_MS
 	};
-	sp_child_result result;
+	sp_child	tool;
 	tool_answer answer;
 	int			argc = 0;
 
@@ -166,10 +164,10 @@ run_command(const command *asked, const char *name, sp_zfs *zfs, StringInfo reas
 		append_not_found(reason, argv[0]);
 		return NO_ANSWER;
 	}
-	sp_child_run(&program, &result);
-	answer = take_answer(asked, &program, &result, name, zfs, reason);
-	pfree(result.out.data);
-	pfree(result.err.data);
+	sp_child_run(&tool, &program);
+	answer = take_answer(asked, &tool, name, zfs, reason);
+	pfree(tool.out);
+	pfree(tool.err);
 	return answer;
 }
 

@@ -357,9 +357,9 @@ check_all(FunctionCallInfo fcinfo)
  * sync_probe.trial(setting, values, duration, slot, workload, label, INOUT run_id,
  * INOUT verdict, INOUT recommended_value, INOUT reason)
  */
-SP_FUNCTION(sync_probe_trial,
-			"name, text[], interval, interval, name, text, int8, text, text, text -> run_id "
-			"int8, verdict text, recommended_value text, reason text")
+PG_FUNCTION_INFO_V1(sync_probe_trial);
+Datum
+sync_probe_trial(PG_FUNCTION_ARGS)
 {
 	sp_trial   *trial;
 	TupleDesc	type;

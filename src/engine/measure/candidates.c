@@ -72,7 +72,8 @@ durable_facts(const sp_probe *probe, int c, bool at_best)
 	const sp_device_facts *device = &probe->device;
 	const sp_file *file = &probe->files[probe->cases[c].file];
 	const sp_evidence *evidence = &probe->results[c].evidence;
-	bool		may_use_fua = device->fua && sp_fua_may_replace_flush(file->method, file->direct_io);
+	bool		may_use_fua = device->fua &&
+		sp_fua_may_replace_flush(file->method, file->direct_io);
 
 	return (sp_durable_facts) {
 		.syncs_nothing = device->syncs_nothing,

@@ -20,7 +20,8 @@
 
 /* Latencies of 2^40 ns (18 minutes) and more share the last bucket. */
 #define SP_HISTOGRAM_OCTAVES	40
-#define SP_HISTOGRAM_BUCKETS	((SP_HISTOGRAM_OCTAVES - SP_HISTOGRAM_SUBBITS + 1) * SP_HISTOGRAM_SUB)
+#define SP_HISTOGRAM_BUCKETS	\
+	((SP_HISTOGRAM_OCTAVES - SP_HISTOGRAM_SUBBITS + 1) * SP_HISTOGRAM_SUB)
 
 /*
  * The minimum number of values for a p99: with fewer, its 95 % confidence interval has no

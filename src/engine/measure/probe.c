@@ -274,7 +274,8 @@ next_regime(const sp_probe *probe)
 static void
 share_duration(const sp_probe *probe, int64_t share[SP_REGIMES])
 {
-	bool		both = sp_count_cases(probe, SP_PACED) > 0 && sp_count_cases(probe, SP_SATURATED) > 0;
+	bool		both = sp_count_cases(probe, SP_PACED) > 0 &&
+		sp_count_cases(probe, SP_SATURATED) > 0;
 
 	for (sp_regime r = 0; r < SP_REGIMES; r++)
 	{

@@ -37,8 +37,10 @@ static const tool_line tool_lines[] = {
 	{"open_sync_sizes", NULL, "open_sync", 4 * 1024, 4, SP_KEEP_OPEN},
 	{"open_sync_sizes", NULL, "open_sync", 2 * 1024, 8, SP_KEEP_OPEN},
 	{"open_sync_sizes", NULL, "open_sync", 1 * 1024, 16, SP_KEEP_OPEN},
-	{"non_write_descriptor", "write_fsync_close", "fsync", SP_WAL_PAGE_SIZE, 1, SP_WRITE_SYNC_CLOSE},
-	{"non_write_descriptor", "write_close_fsync", "fsync", SP_WAL_PAGE_SIZE, 1, SP_WRITE_CLOSE_SYNC},
+	{"non_write_descriptor", "write_fsync_close", "fsync", SP_WAL_PAGE_SIZE, 1,
+	SP_WRITE_SYNC_CLOSE},
+	{"non_write_descriptor", "write_close_fsync", "fsync", SP_WAL_PAGE_SIZE, 1,
+	SP_WRITE_CLOSE_SYNC},
 	{"unsynced_write", "write", NULL, SP_WAL_PAGE_SIZE, 1, SP_KEEP_OPEN},
 };
 
