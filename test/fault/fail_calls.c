@@ -3,7 +3,7 @@
  * fail_calls.c
  *		Let system calls on the files of a probe fail, in a real server.
  *
- * For tests only: a library that test/t/007_faults.pl preloads into a server.  The
+ * For tests only: a library that test/t/SyncProbeTest.pm preloads into a server.  The
  * file that SP_FAULT_FILE names says what is to fail; it is read again at every call
  * that matters:
  *

@@ -6,23 +6,12 @@
  * A target is one file, linked either to a fuzzer, which calls it with inputs that
  * it makes up (script/fuzz), or to replay.c, which calls it with fixtures.
  *
- * It must not: include a server header, or hold what only one target needs.
- *
  *-------------------------------------------------------------------------
  */
 #ifndef SP_FUZZ_H
 #define SP_FUZZ_H
 
-#include <fcntl.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "../unit/tree.h"
 #include "engine/text/units.h"
@@ -32,8 +21,7 @@
 	do { \
 		if (!(condition)) \
 		{ \
-			fprintf(stderr, "%s:%d: does not hold: %s\n", \
-					__FILE__, __LINE__, #condition); \
+			fprintf(stderr, "%s:%d: does not hold: %s\n", __FILE__, __LINE__, #condition); \
 			abort(); \
 		} \
 	} while (0)
@@ -59,38 +47,22 @@ fuzz_directory(void)
 {
 	if (fuzz_directory_path[0] == '\0')
 	{
-		bool		in_memory = access("/dev/shm", W_OK) == 0;
-
-		strcpy(fuzz_directory_path,
-			   in_memory ? "/dev/shm/sp_fuzz_XXXXXX" : "/tmp/sp_fuzz_XXXXXX");
+		strcpy(fuzz_directory_path, access("/dev/shm", W_OK) == 0 ?
+			   "/dev/shm/sp_fuzz_XXXXXX" : "/tmp/sp_fuzz_XXXXXX");
 		require(mkdtemp(fuzz_directory_path) != NULL);
 		require(atexit(fuzz_remove_directory) == 0);
 	}
 	return fuzz_directory_path;
 }
 
-/* path: PATH_MAX bytes, set to a place within the directory */
-static inline void
-fuzz_path(char *path, const char *name)
+/* The number of the next descriptor: it grows if one is left open. */
+static inline int
+fuzz_next_descriptor(void)
 {
-	int			length = snprintf(path, PATH_MAX, "%s/%s", fuzz_directory(),
-								  name);
+	int			fd = dup(STDERR_FILENO);
 
-	require(length > 0 && length < PATH_MAX);
-}
-
-/* Its directory must exist. */
-static inline void
-fuzz_write_file(const char *name, const void *content, size_t size)
-{
-	char		path[PATH_MAX];
-	int			fd;
-
-	fuzz_path(path, name);
-	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	require(fd >= 0);
-	require(write(fd, content, size) == (ssize_t) size);
 	close(fd);
+	return fd;
 }
 
 #endif							/* SP_FUZZ_H */

@@ -1,16 +1,9 @@
 # However a probe ends, nothing of it stays: no file, no descriptor, no lock, no
 # row in sync_probe.running.  What a dead process left is swept by the next one.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SyncProbeTest;
-use Test::More;
-use Time::HiRes qw(sleep);
 
 my $node = probe_cluster('life_cycle',
 	conf => "restart_after_crash = on\nclient_connection_check_interval = '50ms'");
@@ -18,7 +11,7 @@ add_tablespace($node, 'place');
 
 # Ended by a timeout, caught in PL/pgSQL: what was opened inside of the block
 # must go with the block, while the transaction lives on.
-$node->safe_psql('postgres', <<'SQL');
+sql($node, <<'SQL');
 CREATE FUNCTION caught(location name) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM FROM sync_probe.probe(location, duration => '300 s', stop_early => false);
@@ -30,39 +23,36 @@ END
 $$;
 SQL
 
-# How a probe ends: what is sent before it, how it is started if not as usual,
-# what ends it, what the client is told, whether its session goes on after it.
+# How a probe ends: what is sent before it, how it is started if not as usual, what ends it, what
+# the client is told, whether its session goes on after it, whether that is tried with every suite.
+my $cancel = signal_backend($node, 'pg_cancel_backend');
+my $cancelled = qr/canceling statement due to user request/;
 my @endings = (
-	{ name => 'pg_cancel_backend', end => signal_backend($node, 'pg_cancel_backend'),
-		says => qr/canceling statement due to user request/, survives => 1 },
+	{ name => 'pg_cancel_backend', end => $cancel, says => $cancelled, survives => 1,
+		everywhere => 1 },
 	{ name => 'statement_timeout', before => "SET statement_timeout = '1s'",
 		says => qr/canceling statement due to statement timeout/, survives => 1 },
-	{ name => 'cancel between writes', phase => 'writing files',
-		end => signal_backend($node, 'pg_cancel_backend'),
-		call => sub { "SELECT FROM sync_probe.probe('$_[0]', '$_[1]', duty_cycle => 0.001, "
-			  . LONG_PROBE . ')' },
-		says => qr/canceling statement due to user request/, survives => 1 },
-	{ name => 'lost transaction', before => 'BEGIN', end => signal_backend($node, 'pg_cancel_backend'),
-		says => qr/canceling statement due to user request/, survives => 1, after => 'ROLLBACK' },
-	{ name => 'savepoint', before => 'BEGIN; SAVEPOINT s',
-		end => signal_backend($node, 'pg_cancel_backend'),
-		says => qr/canceling statement due to user request/, survives => 1, after => 'ROLLBACK TO s' },
+	{ name => 'cancel between writes', phase => 'writing files', end => $cancel,
+		arguments => 'duty_cycle => 0.001, ', says => $cancelled, survives => 1 },
+	{ name => 'lost transaction', before => 'BEGIN', end => $cancel, says => $cancelled,
+		survives => 1, after => 'ROLLBACK' },
+	{ name => 'savepoint', before => 'BEGIN; SAVEPOINT s', end => $cancel, says => $cancelled,
+		survives => 1, after => 'ROLLBACK TO s' },
 	{ name => 'exception block', before => "SET statement_timeout = '1s'",
 		call => sub { "SELECT caught('$_[0]')" }, says => qr/^caught$/m, survives => 1 },
 	{ name => 'pg_terminate_backend', end => signal_backend($node, 'pg_terminate_backend'),
-		says => qr/terminating connection due to administrator command/ },
+		says => qr/terminating connection due to administrator command/, everywhere => 1 },
 	{ name => 'SIGINT to psql', end => signal_client('INT'), says => qr/Cancel request sent/ },
 	{ name => 'lost client', end => signal_client('KILL'), says => CLIENT_LOST },
 	{ name => 'killed backend', end => sub { kill_process($node, $_[0]{pid}) },
-		says => qr/connection.*(lost|closed)/ },
-);
+		says => qr/connection.*(lost|closed)/, everywhere => 1 });
 
 sub test_ending
 {
 	my ($ending, $location, $suite) = @_;
-	my $name = "$ending->{name} at $location";
-	my $call = $ending->{call} // sub { "SELECT FROM sync_probe.probe('$_[0]', '$suite', "
-		  . LONG_PROBE . ')' };
+	my $name = "$ending->{name}, $suite at $location";
+	my $more = ($ending->{arguments} // '') . LONG_PROBE;
+	my $call = $ending->{call} // sub { "SELECT FROM sync_probe.probe('$_[0]', '$_[1]', $more)" };
 	my $session = session($node);
 
 	# reporting looks for interrupts, which must not be what notices the end
@@ -102,37 +92,38 @@ sub test_ending
 	return;
 }
 
+# One suite sleeps between its operations, the others never do; one renames its files.
+my @everywhere = ([ 'pg_wal', 'wal' ], [ 'place', 'pg_test_fsync' ], [ 'pg_default', 'stream' ],
+	[ 'pg_wal', 'segments' ], [ 'place', 'segments' ]);
 for my $ending (@endings)
 {
-	# one suite sleeps between its operations, the other never does
-	test_ending($ending, @$_) for [ 'pg_wal', 'wal' ], [ 'place', 'pg_test_fsync' ],
-		[ 'pg_default', 'pg_test_fsync' ];
+	test_ending($ending, @$_) for @everywhere[ $ending->{everywhere} ? 0 .. $#everywhere : 0 .. 1 ];
 }
 
 # --- cancelled at any moment, also while it writes its files or records
 
 seed_random();
 my $session = session($node);
-for my $n (1 .. 20)
+for my $n (1 .. 24)
 {
 	my $location = (qw(pg_wal place pg_default))[ $n % 3 ];
-	my $suite = (qw(wal pg_test_fsync))[ $n % 2 ];
+	my $suite = (qw(wal pg_test_fsync stream segments))[ $n % 4 ];
 	start_query($session, "SELECT sum(ops) > 0"
-		  . " FROM sync_probe.probe('$location', '$suite', duration => '100 ms')");
-	sleep rand(0.25);
-	$node->safe_psql('postgres', "SELECT pg_cancel_backend($session->{pid})");
+		  . " FROM sync_probe.probe('$location', '$suite', duration => '200 ms')");
+	sleep rand(0.3);
+	sql($node, "SELECT pg_cancel_backend($session->{pid})");
 	my ($out, $err) = finish_query($session);
-	my $told = $err =~ /canceling statement due to user request/ ? 'cancelled' : $out eq "t\n"
-		? 'done' : $err;
+	my $told = $err =~ /canceling statement due to user request/ ? 'cancelled'
+	  : $out eq "t\n" ? 'done' : $err;
 	my $left = descriptors($session->{pid}) . leftovers($node);
-	ok($told =~ /^(cancelled|done)$/ && $left eq '', "cancelled at random, $n of 20: $told")
+	ok($told =~ /^(cancelled|done)$/ && $left eq '', "cancelled at random, $n of 24: $told")
 	  or diag("$told $left");
 }
 $session->quit;
-is($node->safe_psql('postgres', <<'SQL'), 't', 'a run is recorded as a whole or not at all');
+is(sql($node, <<'SQL'), 't', 'a run is recorded as a whole or not at all');
 SELECT bool_and(EXISTS (SELECT FROM sync_probe.measurements m WHERE m.run_id = r.run_id)
             AND EXISTS (SELECT FROM sync_probe.samples s WHERE s.run_id = r.run_id))
-FROM sync_probe.runs r
+FROM sync_probe.runs r WHERE suite IN ('wal', 'pg_test_fsync')
 SQL
 
 # --- the server stops while a probe runs
@@ -149,44 +140,27 @@ is(leftovers($node), '', 'restart: nothing is left');
 my $pg_wal = $node->data_dir . '/pg_wal';
 my ($pgsql_tmp) = glob($node->data_dir . '/pg_tblspc/*/PG_*/pgsql_tmp');
 
-# What is not ours, or not a file: name, and kind unless it is a plain file.
-# Process 999999 does not run probes; a pid has no sign and no blanks.
+# What is not ours, or not a file.  Process 999999 does not run probes; a pid has no sign and no
+# blanks.
+my $target = PostgreSQL::Test::Utils::tempdir() . '/target';
+append_to_file($target, 'something');
 my @foreign = (
-	[ "$pg_wal/xlogtemp.999999" ],
-	[ "$pg_wal/xlogtemp.999999.sync_probe" ],
-	[ "$pg_wal/xlogtemp.999999.sync_probe." ],
-	[ "$pg_wal/xlogtemp.999999.sync_probe.0x" ],
-	[ "$pg_wal/xlogtemp.999999.sync_probe.0.0" ],
-	[ "$pg_wal/xlogtemp..sync_probe.0" ],
-	[ "$pg_wal/xlogtemp.-9.sync_probe.0" ],
-	[ "$pg_wal/xlogtemp. 9.sync_probe.+0" ],
-	[ "$pg_wal/xlogtemp.9.sync_probe.00" ],
-	[ "$pg_wal/xlogtemp.99999999999999999999.sync_probe.0" ],
-	[ "$pg_wal/my_xlogtemp.999999.sync_probe.0" ],
-	[ "$pg_wal/pgsql_tmp_sync_probe.999999.0" ],
+	map({ ["$pg_wal/$_"] } 'xlogtemp.999999', 'xlogtemp.999999.sync_probe',
+		'xlogtemp.999999.sync_probe.', 'xlogtemp.999999.sync_probe.0x',
+		'xlogtemp.999999.sync_probe.0.0', 'xlogtemp..sync_probe.0', 'xlogtemp.-9.sync_probe.0',
+		'xlogtemp. 9.sync_probe.+0', 'xlogtemp.9.sync_probe.00',
+		'xlogtemp.99999999999999999999.sync_probe.0', 'my_xlogtemp.999999.sync_probe.0',
+		'pgsql_tmp_sync_probe.999999.0'),
 	[ "$pg_wal/xlogtemp.999999.sync_probe.1", 'directory' ],
 	[ "$pg_wal/xlogtemp.999999.sync_probe.2", 'link' ],
-	[ "$pgsql_tmp/pgsql_tmp999999.0" ],
-	[ "$pgsql_tmp/pgsql_tmp_sync_probe.999999" ],
-	[ "$pgsql_tmp/pgsql_tmp_sync_probe.999999.0~" ],
-	[ "$pgsql_tmp/pgsql_tmp_sync_probe. 999999. 0" ],
-	[ "$pgsql_tmp/xlogtemp.999999.sync_probe.0" ],
+	map({ ["$pgsql_tmp/$_"] } 'pgsql_tmp999999.0', 'pgsql_tmp_sync_probe.999999',
+		'pgsql_tmp_sync_probe.999999.0~', 'pgsql_tmp_sync_probe. 999999. 0',
+		'xlogtemp.999999.sync_probe.0'),
 	[ "$pgsql_tmp/pgsql_tmp_sync_probe.999999.1", 'directory' ],
-	[ "$pgsql_tmp/pgsql_tmp_sync_probe.999999.2", 'link' ],
-);
+	[ "$pgsql_tmp/pgsql_tmp_sync_probe.999999.2", 'link' ]);
+my $missing = make_foreign($target, @foreign);
+is($missing->(), '', 'foreign files were made');
 my @dead = ("$pg_wal/xlogtemp.999999.sync_probe.0", "$pgsql_tmp/pgsql_tmp_sync_probe.999999.0");
-my $target = PostgreSQL::Test::Utils::tempdir() . '/target';
-
-sub make_file { append_to_file($_, 'something') for @_; return }
-
-make_file($target);
-for (@foreign)
-{
-	my ($path, $kind) = (@$_, 'file');
-	$kind eq 'directory' ? mkdir($path) : $kind eq 'link' ? symlink($target, $path) : make_file($path);
-}
-my $foreign_there = sub { join "\n", map { -l $_ || -e _ ? () : $_ } map { $_->[0] } @foreign };
-is($foreign_there->(), '', 'foreign files were made');
 
 # Each way of sweeping, and which of the two dead files it takes.
 for (
@@ -200,22 +174,16 @@ for (
 	[ 'cleanup() with nothing to do', 'SELECT sync_probe.cleanup()', 0 ])
 {
 	my ($name, $sql, $expected, @swept) = @$_;
-	make_file(@dead) if @swept;
-	is($node->safe_psql('postgres', "SET client_min_messages = warning; $sql"), $expected, $name);
+	append_to_file($_, 'something') for @swept ? @dead : ();
+	is(sql($node, $sql), $expected, $name);
 	is(join(' ', grep { !-e $dead[$_] } @swept), "@swept", "$name: removes what the dead left");
-	is($foreign_there->(), '', "$name: removes nothing else");
+	is($missing->(), '', "$name: removes nothing else");
 	unlink @dead;
 }
 ok(-s $target, 'nothing was written or removed behind a link');
 
-for (@foreign)
-{
-	my ($path, $kind) = (@$_, 'file');
-	$kind eq 'directory' ? rmdir($path) : unlink($path);
-}
+$_->[1] && $_->[1] eq 'directory' ? rmdir($_->[0]) : unlink($_->[0]) for @foreign;
 $node->restart;
 is(leftovers($node), '', 'a clean restart finds nothing');
-$node->safe_psql('postgres', 'DROP TABLESPACE place');
-$node->stop;
-log_ok($node);
-done_testing();
+sql($node, 'DROP TABLESPACE place');
+end_tests($node);

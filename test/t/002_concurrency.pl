@@ -1,40 +1,26 @@
 # One probe at a time in the cluster, whatever database it is asked in; others
 # see whose it is and how far, and nobody's advisory locks are disturbed.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SyncProbeTest;
-use Test::More;
 
 my $node = probe_cluster('concurrency');
-$node->safe_psql('postgres', $_)
-  for 'CREATE DATABASE other', "CREATE ROLE prober LOGIN SUPERUSER";
+sql($node, $_) for 'CREATE DATABASE other', "CREATE ROLE prober LOGIN SUPERUSER";
 $node->safe_psql('other', 'CREATE EXTENSION pg_sync_probe');
 add_tablespace($node, 'place');
 
 # Keys that look like our own tag: the magic number is 0x73796e63.
-my @user_locks = (
-	'pg_try_advisory_lock(0)',
-	'pg_try_advisory_lock(1937337955)',
-	'pg_try_advisory_lock(1937337955::bigint << 32)',
-	'pg_try_advisory_lock(1937337955, 0)',
-	'pg_try_advisory_lock(0, 1937337955)',
-	'pg_try_advisory_lock(1937337955, 11)',
-	'pg_try_advisory_lock(1937337955, 12)',
-);
+my @user_locks = map { "pg_try_advisory_lock($_)" } '0', '1937337955', '1937337955::bigint << 32',
+  '1937337955, 0', '0, 1937337955', '1937337955, 11', '1937337955, 12';
+my $lock_all = 'SELECT ' . join ', ', @user_locks;
+my ($got_all, $got_none) = map { join '|', ($_) x @user_locks } qw(t f);
 
 # What must not run beside a probe.
 my @excluded = (
 	"SELECT FROM sync_probe.probe()",
 	"SELECT FROM sync_probe.probe('place', 'pg_test_fsync', record => false)",
-	"SELECT sync_probe.cleanup()",
-	"SELECT FROM sync_probe.probe_all(duration => '20 ms')",
-);
+	"SELECT sync_probe.cleanup()", "SELECT FROM sync_probe.probe_all(duration => '20 ms')");
 
 # Each probe that runs: database, arguments, location and suite to be shown.
 my @first = (
@@ -51,7 +37,7 @@ sub test_exclusion
 	my $pid = $holder->{pid};
 	my $shown = "$pid|$database|prober|$location|$suite";
 
-	is($user->query("SELECT $_"), 't', "$name: $_ before a probe") for @user_locks;
+	is($user->query($lock_all), $got_all, "$name: locks of a user before a probe");
 	start_query($holder, "SELECT FROM sync_probe.probe($arguments, " . LONG_PROBE . ')');
 	wait_phase($node, $holder, 'measuring');
 
@@ -76,15 +62,15 @@ FROM sync_probe.running
 SQL
 	}
 
-	my $rounds = $node->safe_psql('postgres', 'SELECT rounds FROM sync_probe.running');
+	my $rounds = sql($node, 'SELECT rounds FROM sync_probe.running');
 	ok($node->poll_query_until('other', "SELECT rounds > $rounds FROM sync_probe.running"),
 		"$name: rounds grow");
-	is($node->safe_psql('postgres', <<'SQL'), "0", "$name: of its locks none is a user's");
+	is(sql($node, <<'SQL'), "0", "$name: of its locks none is a user's");
 SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND database = 0 AND objsubid IN (1, 2)
 SQL
-	is($node->safe_psql('postgres', "SELECT $_"), 'f', "$name: $_ is still a user's") for @user_locks;
+	is(sql($node, $lock_all), $got_none, "$name: they are still the user's");
 	$user->query('SELECT pg_advisory_unlock_all()');
-	is($user->query("SELECT $_"), 't', "$name: $_ beside a probe") for @user_locks;
+	is($user->query($lock_all), $got_all, "$name: and beside a probe");
 
 	like(end_probe($node, $holder), qr/canceling statement due to user request/,
 		"$name: is cancelled");
@@ -105,7 +91,7 @@ query($session, "SELECT FROM sync_probe.probe('place', duration => '20 ms')");
 works_ok($node, 'in one that has probed twice', "'pg_wal'");
 my ($out, $err) = query($session, 'COMMIT');
 is($err, '', 'which commits');
-is($node->safe_psql('postgres', 'SELECT array_agg(location ORDER BY run_id) FROM sync_probe.runs'),
+is(sql($node, 'SELECT array_agg(location ORDER BY run_id) FROM sync_probe.runs'),
 	'{pg_wal,place}', 'and has recorded both');
 $session->quit;
 
@@ -125,7 +111,7 @@ is(leftovers($node), '', 'probe_all(): nothing is left');
 # It waits, for the lock of a catalog that it reads where a schema is called like
 # those of workloads: as long as all these statements take.
 
-$node->safe_psql('postgres', 'CREATE SCHEMA sync_probe_workload_00000001');
+sql($node, 'CREATE SCHEMA sync_probe_workload_00000001');
 my $blocker = session($node);
 query($blocker, 'BEGIN; LOCK TABLE pg_catalog.pg_description');
 $session = session($node);
@@ -144,7 +130,7 @@ query($blocker, 'ROLLBACK');
 $blocker->quit;
 is((finish_query($session))[0], "0\n", 'cleanup() goes on');
 $session->quit;
-$node->safe_psql('postgres', 'DROP SCHEMA sync_probe_workload_00000001');
+sql($node, 'DROP SCHEMA sync_probe_workload_00000001');
 
 # --- DROP EXTENSION
 #
@@ -180,17 +166,4 @@ $node->safe_psql('other', 'DROP EXTENSION pg_sync_probe; CREATE EXTENSION pg_syn
 like(end_probe($node, $session), qr/canceling statement due to user request/,
 	'DROP EXTENSION in another database: the probe goes on');
 
-# --- who may look, and only look
-
-$node->safe_psql('postgres', $_)
-  for 'CREATE ROLE watcher LOGIN', 'GRANT pg_monitor TO watcher', 'CREATE ROLE nobody LOGIN';
-$session = start_probe($node, LONG_PROBE);
-is($node->safe_psql('postgres', 'SET ROLE watcher; SELECT pid FROM sync_probe.running'),
-	$session->{pid}, 'pg_monitor sees who probes');
-fails_ok($node, 'anybody', 'SET ROLE nobody; SELECT FROM sync_probe.running', '42501',
-	qr/permission denied for/);
-end_probe($node, $session);
-
-$node->stop;
-log_ok($node);
-done_testing();
+end_tests($node);

@@ -1,20 +1,14 @@
 # Storage that goes away, refuses, fills up or was moved, and servers that are
 # set up unusually: a clean error or a true answer, and nothing left.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib $FindBin::RealBin;
 use File::Path qw(rmtree);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SyncProbeTest;
-use Test::More;
 
 my $node = probe_cluster('storage', allows_streaming => 1, conf => 'fsync = off');
-my %place = map { $_ => add_tablespace($node, $_) } qw(gone target_gone linked closed dropped
-	crowded);
+my %place = map { $_ => add_tablespace($node, $_) } qw(gone target_gone linked closed
+	dropped crowded);
 my $outside = PostgreSQL::Test::Utils::tempdir();
 
 sub version_directory { return (glob("$place{$_[0]}/PG_*"))[0] }
@@ -29,54 +23,30 @@ sub replace_temporary_directory
 # --- what storage can be like: location, how it gets so, what a probe says
 
 my $temporary = qr/"pg_tblspc.*pgsql_tmp"/;
-my $size = qr/(?:bytes|[kMGT]B)/;
-my $reserve = qr/a reserve of [1-9]\S* [MGT]B/;
-my $no_room = qr/DETAIL:  Needs 7\.0 MB plus $reserve; \d\S* $size is available\./;
-my @refusals = (
-	{ location => 'gone', make => sub { rmtree(version_directory('gone')) },
-		state => '58P01', says => [ qr/tablespace "\w*gone" has no directory/,
-			qr/DETAIL:  Could not open directory $temporary: No such file or directory\./,
-			qr/HINT:  Is its file system mounted\?/ ] },
-	{ location => 'target_gone', make => sub { rmtree($place{target_gone}) },
-		state => '58P01', says => [ qr/tablespace "\w*gone" has no directory/,
-			qr/DETAIL:  Could not open directory $temporary: No such file or directory\./,
-			qr/HINT:  Is its file system mounted\?/ ] },
-	{ location => 'linked', make => sub { replace_temporary_directory('linked',
-		sub { symlink($outside, shift) }) },
-		state => '42809', says => [qr/could not open directory $temporary: Not a directory/] },
-	{ location => 'closed', make => sub { replace_temporary_directory('closed',
-		sub { mkdir(shift, 0500) }) },
-		state => '42501', says => [qr/could not create file "pg_tblspc.*: Permission denied/],
-		skip => $> == 0 ? 'root may write everywhere' : undef },
-	{ location => 'crowded', set => 'pg_sync_probe.reserve_percent = 100', make => sub { },
-		state => '53100', says => [ qr/not enough space to probe location "crowded"/,
-			$no_room, qr/HINT:  / ] },
-	{ location => 'pg_wal', set => 'pg_sync_probe.reserve_percent = 100', make => sub { },
-		state => '53100', says => [ qr/not enough space to probe location "pg_wal"/,
-			$no_room, qr/HINT:  .*max_wal_size/ ] },
-	{ location => 'crowded', set => 'temp_file_limit = 1000', make => sub { },
-		state => '53400', says => [qr/exceeds temp_file_limit \(1000kB\)/] },
-);
-
-for my $case (@refusals)
+my @no_directory = ('58P01', qr/tablespace "\w*gone" has no directory/,
+	qr/DETAIL:  Could not open directory $temporary: No such file or directory\./,
+	qr/HINT:  Is its file system mounted\?/);
+for (
+	[ 'gone', sub { rmtree(version_directory('gone')) }, @no_directory ],
+	[ 'target_gone', sub { rmtree($place{target_gone}) }, @no_directory ],
+	[ 'linked', sub { replace_temporary_directory('linked', sub { symlink($outside, shift) }) },
+		'42809', qr/could not open directory $temporary: Not a directory/ ],
+	[ 'closed', sub { replace_temporary_directory('closed', sub { mkdir(shift, 0500) }) },
+		'42501', qr/could not create file "pg_tblspc.*: Permission denied/ ])
 {
+	my ($location, $make, @says) = @$_;
   SKIP:
 	{
-		my $name = "$case->{location}, $case->{state}";
-		skip "$name: $case->{skip}", 1 if $case->{skip};
-		$case->{make}->();
-		my $sql = "SELECT FROM sync_probe.probe('$case->{location}', duration => '20 ms')";
-		$sql = "LOAD 'pg_sync_probe'; SET $case->{set}; $sql" if $case->{set};
-		fails_ok($node, $name, $sql, $case->{state}, @{ $case->{says} });
-		is(leftovers($node) =~ s/^.*could not.*$//gmr, '', "$name: nothing is left")
-			unless $case->{location} =~ /gone|linked/;
-		is($node->safe_psql('postgres',
-			"SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), 0,
-			"$name: no lock is left");
-		works_ok($node, "$name, elsewhere", "'pg_default'");
-		is($node->safe_psql('postgres',
-			"SELECT count(*) FROM sync_probe.locations WHERE name = '$case->{location}'"),
-			1, "$name: locations still answers");
+		skip "$location: root may write everywhere", 1 if $location eq 'closed' && $> == 0;
+		$make->();
+		fails_ok($node, $location, "SELECT FROM sync_probe.probe('$location', duration => '20 ms')",
+			@says);
+		is(leftovers($node), '', "$location: nothing is left") if $location eq 'closed';
+		is(sql($node, "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), 0,
+			"$location: no lock is left");
+		works_ok($node, "$location, elsewhere", "'pg_default'");
+		is(sql($node, "SELECT count(*) FROM sync_probe.locations WHERE name = '$location'"), 1,
+			"$location: locations still answers");
 	}
 }
 is(join(' ', glob("$outside/*")), '', 'nothing was written behind a link');
@@ -87,15 +57,13 @@ like($out, qr/^pg_wal/, 'probe_all() goes on');
 like($err, qr/WARNING:  could not probe location "target_gone": tablespace "target_gone" has no directory/,
 	'and warns of what is gone');
 unlike($err, qr/^(DETAIL|HINT): *$/m, 'without empty lines');
-is($node->safe_psql('postgres',
-	"SELECT verdict, durable, reason LIKE 'fsync is off: %', commands[1]"
+is(sql($node, "SELECT verdict, durable, reason LIKE 'fsync is off: %', commands[1]"
 	  . " FROM sync_probe.recommendation_details WHERE location = 'pg_wal'"),
 	'unsafe|no|t|ALTER SYSTEM SET fsync = on', 'fsync = off: the advice is to switch it on');
-is($node->safe_psql('postgres',
-	"SELECT string_agg(location, ' ' ORDER BY location) FROM sync_probe.findings"
+is(sql($node, "SELECT string_agg(location, ' ' ORDER BY location) FROM sync_probe.findings"
 	  . " WHERE code = 'tablespace_missing' AND severity = 'error'"),
 	'gone target_gone', 'a finding of what is gone');
-is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), 0, 'cleanup() goes on, too');
+is(sql($node, 'SELECT sync_probe.cleanup()'), 0, 'cleanup() goes on, too');
 
 # --- what others do while it measures
 
@@ -134,67 +102,24 @@ for (
 	$session->quit;
 }
 
-# --- wal_sync_method is followed when it changes
+# --- settings that change what a probe can do; O_DIRECT is in 029_server_settings.pl
 
-for my $method (qw(open_datasync fsync fdatasync))
-{
-	$node->append_conf('postgresql.conf', "wal_sync_method = $method");
-	$node->reload;
-	$node->poll_query_until('postgres', "SELECT current_setting('wal_sync_method') = '$method'");
-	works_ok($node, "wal_sync_method = $method", 'record => true');
-	is($node->safe_psql('postgres',
-		<<'SQL'), "$method|$method", "wal_sync_method = $method is followed");
-SELECT r.wal_sync_method, m.method
-FROM sync_probe.runs r JOIN sync_probe.measurements m USING (run_id)
-    JOIN sync_probe.samples s USING (run_id, ordinal)
-WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs) AND test = 'paced'
-    AND control_round_mean_us IS NOT NULL
-SQL
-}
-
-# --- settings that change what is to be imitated: rows with O_DIRECT per method
-
-sub direct_io
-{
-	my ($node) = @_;
-	return $node->safe_psql('postgres', <<'SQL');
-SET client_min_messages = warning;
-SELECT string_agg(DISTINCT format('%s/%s/%s', test,
-    CASE WHEN method LIKE 'open%' THEN 'open' ELSE 'call' END, direct_io), ' ')
-FROM sync_probe.probe(duration => '20 ms', record => false) WHERE status <> 'unsupported'
-SQL
-}
-my $modern = $node->pg_version >= 16;
-my $buffered = 'paced/call/f paced/open/f saturated/call/f saturated/open/f saturated/open/t';
-my $direct = 'paced/call/f paced/open/t saturated/call/f saturated/open/t';
-is(direct_io($node), $buffered, 'WAL that is read again is not written with O_DIRECT');
-
-is($node->safe_psql('postgres', <<'SQL'), 'off|t|f', 'fsync = off: the probe syncs all the same');
-SET client_min_messages = warning;
-SELECT current_setting('fsync'), bool_and(ops > 0 AND p50_us > 0), bool_or(status <> 'ok')
-FROM sync_probe.probe(duration => '100 ms', record => false) WHERE method IN ('fsync', 'fdatasync')
-SQL
 fails_ok($node, 'segments of 1 MB', 'SELECT FROM sync_probe.probe(flush_size => 1048577)', '22023',
 	qr/flush_size 1048577 is out of range/, qr/between 1 and 1048576 bytes/);
 works_ok($node, 'segments of 1 MB', "flush_size => 1048576");
 
 # What was written meanwhile is unsynced after fsync was switched on.
 my $fsync_was_off = "SELECT count(*) FROM sync_probe.findings WHERE code = 'fsync_was_off'";
-is($node->safe_psql('postgres', <<"SQL"), 0, 'fsync = off has a finding of its own');
-SET client_min_messages = warning;
+is(sql($node, <<"SQL"), 0, 'fsync = off has a finding of its own');
 DO 'BEGIN PERFORM FROM sync_probe.probe(duration => ''20 ms''); END';
 $fsync_was_off
 SQL
-$node->append_conf('postgresql.conf', 'fsync = on');
-$node->reload;
-$node->poll_query_until('postgres', "SELECT current_setting('fsync')::boolean");
-is($node->safe_psql('postgres', $fsync_was_off), 1, 'fsync was off: a finding says so');
+reload_with($node, 'fsync', 'on');
+is(sql($node, $fsync_was_off), 1, 'fsync was off: a finding says so');
 
-$node->append_conf('postgresql.conf', "wal_level = minimal\nmax_wal_senders = 0");
 $node->append_conf('postgresql.conf', 'max_files_per_process = 64');
 $node->restart;
-is($node->safe_psql('postgres', $fsync_was_off), 0, 'until the server is restarted');
-is(direct_io($node), $modern ? $buffered : $direct, 'wal_level = minimal');
+is(sql($node, $fsync_was_off), 0, 'until the server is restarted');
 # Few descriptors: enough for one suite, whose descriptors must be given back
 # each time, and too few for the other.
 my $setting = 'max_files_per_process';
@@ -212,35 +137,24 @@ for (
 	is(leftovers($node), '', "max_files_per_process = 64: nothing is left of $suite");
 }
 
-SKIP:
-{
-	skip 'debug_io_direct came with PostgreSQL 16', 1 unless $modern;
-	$node->append_conf('postgresql.conf', 'debug_io_direct = wal');
-	$node->restart;
-	is(direct_io($node), 'paced/call/t paced/open/t saturated/call/t saturated/open/t',
-		'debug_io_direct = wal');
-}
-
 # --- a server that shuts down, and one without a postmaster
 
 $session = session($node);
-system_or_bail('pg_ctl', '-D', $node->data_dir, '-m', 'smart', '-W', 'stop');
-ok(wait_for(sub { slurp_file($node->data_dir . '/postmaster.pid') =~ /^stopping\s*\Z/m }),
-	'a smart shutdown is under way');
-for ([ 'SELECT FROM sync_probe.probe()', 'probe' ],
-	[ 'SELECT FROM sync_probe.probe_all()', 'probe' ],
-	[ 'SELECT sync_probe.cleanup()', 'clean up' ],
-	[ 'SELECT FROM sync_probe.pgbench()', 'run a workload' ],
-	[ 'CALL sync_probe.run_workload()', 'run a workload' ])
-{
-	my ($sql, $verb) = @$_;
-	like((query($session, "\\set VERBOSITY verbose\n$sql"))[1],
-		qr/ERROR:  55000: cannot $verb now\n.*DETAIL:  The server is shutting down/s,
-		"smart shutdown: $sql");
-}
-$session->quit;
-ok(wait_for(sub { !-e $node->data_dir . '/postmaster.pid' }), 'the server has stopped');
-$node->stop('fast', fail_ok => 1);	# tells the node object
+stop_smartly($node, sub {
+	for (
+		[ 'SELECT FROM sync_probe.probe()', 'probe' ],
+		[ 'SELECT FROM sync_probe.probe_all()', 'probe' ],
+		[ 'SELECT sync_probe.cleanup()', 'clean up' ],
+		[ 'SELECT FROM sync_probe.pgbench()', 'run a workload' ],
+		[ 'CALL sync_probe.run_workload()', 'run a workload' ])
+	{
+		my ($sql, $verb) = @$_;
+		like((query($session, "\\set VERBOSITY verbose\n$sql"))[1],
+			qr/ERROR:  55000: cannot $verb now\n.*DETAIL:  The server is shutting down/s,
+			"smart shutdown: $sql");
+	}
+	$session->quit;
+});
 
 IPC::Run::run([ 'postgres', '--single', '-D', $node->data_dir, 'postgres' ],
 	'<', \"SELECT * FROM sync_probe.probe()\n", '>', \$out, '2>', \$err,
@@ -259,9 +173,7 @@ cmp_ok(scalar(@there), '>', 3, 'moved pg_wal: the files are where WAL is');
 is(-s $there[0], 4 * 1024 * 1024, 'moved pg_wal: of 4 MB each');
 end_probe($moved, $session);
 is(leftovers($moved), '', 'moved pg_wal: nothing is left');
-is($moved->safe_psql('postgres', "SELECT directory FROM sync_probe.locations WHERE holds_wal"),
+is(sql($moved, "SELECT directory FROM sync_probe.locations WHERE holds_wal"),
 	$elsewhere, 'moved pg_wal: locations knows');
 
-$moved->stop;
-log_ok($moved);
-done_testing();
+end_tests($moved);

@@ -1,30 +1,22 @@
 # What must not grow: a backend's memory with the length and number of probes,
 # the work of locations with their number.  What is refused because it would take
-# longer than told.  And the history survives pg_dump.
-
-use strict;
-use warnings;
+# longer than told.
 
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SyncProbeTest;
-use Test::More;
 
 my $node = probe_cluster('limits', allows_streaming => 1);
 
 # --- a duration that has no room for one round of all test cases
 
-my $rows = $node->safe_psql('postgres',
-	"SELECT count(*) FROM sync_probe.probe(duration => '10 ms')");
+my $rows = sql($node, "SELECT count(*) FROM sync_probe.probe(duration => '10 ms')");
 fails_ok($node, 'too short', "SELECT FROM sync_probe.probe(duration => '10 ms', duty_cycle => 0.25)",
 	'22023', qr/duration 10 ms is too short for one round of all test cases/,
 	qr/DETAIL:  At this duty_cycle and flush_interval, \d+ ms are enough\.\n/,
 	qr/HINT:  Use a longer duration, a larger duty_cycle, or a shorter flush_interval\.\n/);
 is(leftovers($node), '', 'too short: nothing is left');
-is($node->safe_psql('postgres',
-	<<'SQL'), "$rows|1|1", 'a pace of 0.6 s in a second: one paced round, and no warming up');
+is(sql($node, <<'SQL'), "$rows|1|1", 'a pace of 0.6 s in a second: one round, no warming up');
 SELECT count(*), min(ops) FILTER (WHERE status = 'ok' AND test = 'paced'),
     max(ops) FILTER (WHERE test = 'paced')
 FROM sync_probe.probe(duration => '1 s', flush_interval => '600 ms', stop_early => false)
@@ -35,7 +27,7 @@ SQL
 for my $suite (qw(wal pg_test_fsync))
 {
 	my ($status, $out, $err) = $node->psql('postgres',
-		"SELECT FROM sync_probe.probe(suite => '$suite', duration => '4 s', stop_early => false,"
+		"SELECT FROM sync_probe.probe(suite => '$suite', duration => '3 s', stop_early => false,"
 			  . " record => false)");
 	my @lines = grep { !/^NOTICE:  (?:writing files|too few rounds)/ }
 	  split /\n/, $err =~ s/^psql:<stdin>:\d+: //gmr;
@@ -96,7 +88,7 @@ SKIP:
 	$peak->('first probe', '100 ms');
 	my $warm = memory($pid, 'RssAnon');
 	my $warm_contexts = $contexts->();
-	$peak->('probe', $_) for '1 s', '5 s';
+	$peak->('probe', $_) for '1 s', '3 s';
 	$probe->('10 ms') for 1 .. 20;
 	cmp_ok(memory($pid, 'RssAnon') - $warm, '<', 2 * 1024, 'no memory stays after many probes');
 	cmp_ok($contexts->() - $warm_contexts, '<', 64 * 1024, 'nor in a memory context');
@@ -108,57 +100,17 @@ SKIP:
 
 my $tablespaces = join "\n", 'SET allow_in_place_tablespaces = on;',
   map { sprintf "CREATE TABLESPACE in_place_%03d LOCATION '';", $_ } 1 .. 200;
-$node->safe_psql('postgres', $tablespaces);
-is($node->safe_psql('postgres',
-	<<'SQL'), '202|202|t|201|in_place_200', '200 tablespaces: locations has them all');
+sql($node, $tablespaces);
+is(sql($node, <<'SQL'), '202|202|t|201|in_place_200', '200 tablespaces: locations has them all');
 SELECT count(*), count(DISTINCT name), bool_and(directory IS NOT NULL AND available_bytes > 0),
        count(*) FILTER (WHERE shares_filesystem_with = 'pg_wal'),
            max(name::text) FILTER (WHERE name LIKE 'in%')
 FROM sync_probe.locations
 SQL
 works_ok($node, '200 tablespaces', "'in_place_200'");
-is($node->safe_psql('postgres', 'SELECT sync_probe.cleanup()'), 0,
-	'200 tablespaces: cleanup() goes through them');
-is($node->safe_psql('postgres',
-	<<'SQL'), 'pg_wal', '200 tablespaces: probe_all() probes one file system once');
-SET client_min_messages = warning;
+is(sql($node, 'SELECT sync_probe.cleanup()'), 0, '200 tablespaces: cleanup() goes through them');
+is(sql($node, <<'SQL'), 'pg_wal', '200 tablespaces: probe_all() probes one file system once');
 SELECT string_agg(location, ' ') FROM sync_probe.probe_all(duration => '100 ms')
 SQL
 
-# --- pg_dump and restore
-
-$node->safe_psql('postgres', <<'SQL');
-SELECT FROM sync_probe.probe('pg_wal', duration => '100 ms', label => 'it''s "kept"');
-SELECT FROM sync_probe.probe('in_place_007', 'pg_test_fsync', duration => '100 ms');
-SELECT FROM sync_probe.probe('in_place_007', 'stream', duration => '100 ms');
-SELECT FROM sync_probe.probe('pg_default', duration => '100 ms');
-DELETE FROM sync_probe.runs WHERE location = 'pg_default';
-INSERT INTO sync_probe.workloads (workload, script)
-    VALUES ('my "own" workload', E'\\set i 1\nSELECT :i;');
-INSERT INTO sync_probe.workloads (workload, script, author) VALUES
-('of another', 'SELECT 1;', 'another');
-SELECT FROM sync_probe.pgbench('my "own" workload', 'in_place_007', clients => 2,
-    transactions => 50, label => 'it''s "kept"');
-CREATE DATABASE restored;
-SQL
-my $dump = PostgreSQL::Test::Utils::tempdir() . '/dump';
-$node->command_ok([ 'pg_dump', '-Fc', '-f', $dump, 'postgres' ], 'pg_dump');
-$node->command_ok([ 'pg_restore', '--exit-on-error', '-d', 'restored', $dump ], 'pg_restore');
-for my $relation (qw(runs measurements samples stream_seconds workloads workload_results))
-{
-	my $sql = "SELECT count(*) || ' ' || md5(string_agg(r::text, '' ORDER BY r::text))"
-		  . " FROM sync_probe.$relation r";
-	my $there = $node->safe_psql('postgres', $sql);
-	like($there, qr/^[1-9]/, "$relation has rows");
-	is($node->safe_psql('restored', $sql), $there, "$relation is restored");
-}
-my $newest = $node->safe_psql('postgres', 'SELECT max(run_id) FROM sync_probe.runs');
-my $next = 'SET client_min_messages = warning;
-	SELECT DISTINCT run_id FROM sync_probe.probe(duration => \'20 ms\')';
-my $here = $node->safe_psql('postgres', $next);
-cmp_ok($here, '>', $newest + 1, 'a number is not used twice, although its run was deleted');
-is($node->safe_psql('restored', $next), $here, 'the numbers go on after a restore');
-
-$node->stop;
-log_ok($node);
-done_testing();
+end_tests($node);

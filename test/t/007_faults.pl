@@ -3,31 +3,16 @@
 # it measures costs the rows of that file and no more, and neither leaves a
 # trace.  The faults come from test/fault/fail_calls.c, preloaded into the server.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SyncProbeTest;
-use Test::More;
 
 plan skip_all => 'preloading is only tried on Linux' if $^O ne 'linux';
 
-my $library = build_directory() . '/test/fault/fail_calls.so';
 my $control_file = PostgreSQL::Test::Utils::tempdir() . '/fault';
 my $log_file = "$control_file.log";
-
-my $node = probe_cluster('faults', allows_streaming => 1,
+my $node = probe_cluster('faults', allows_streaming => 1, faults => $control_file,
 	conf => "fsync = off\npg_sync_probe.max_stream_write = '1MB'");
-$node->stop;
-{
-	# the server's environment; psql is started without
-	local $ENV{LD_PRELOAD} = join ' ', $library, grep { defined } $ENV{LD_PRELOAD};
-	local $ENV{SP_FAULT_FILE} = $control_file;
-	$node->start;
-}
 
 # One backend for nearly everything: it must survive, and lose no descriptor.
 my $session = verbose_session($node);
@@ -35,8 +20,7 @@ my $first_checkpointer = checkpointer();
 
 sub checkpointer
 {
-	return $node->safe_psql('postgres',
-		"SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
+	return sql($node, "SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'");
 }
 
 # Overwrites a file; the serial number makes each text another one, with which
@@ -44,13 +28,8 @@ sub checkpointer
 my $serial = 0;
 sub set_faults
 {
-	my $content = join '', map { "$_\n" } '# ' . $serial++, @_;
-	for ([ $control_file, $content ], [ $log_file, '' ])
-	{
-		open my $file, '>', $_->[0] or die "$_->[0]: $!";
-		print $file $_->[1];
-		close $file;
-	}
+	write_file($control_file, map { "$_\n" } '# ' . $serial++, @_);
+	write_file($log_file);
 	return;
 }
 
@@ -123,6 +102,16 @@ my %files = map { my $suite = $_; my (undef, undef, @calls) = with_faults([],
 		'SELECT FROM ' . probe_of('pg_wal', $suite));
 	($suite => scalar grep { /^create / } @calls) } qw(wal pg_test_fsync);
 
+# So it is before each file that suite segments makes while it measures.
+{
+	my (undef, undef, @calls) = with_faults([],
+		'SELECT FROM ' . probe_of('pg_wal', 'segments', undef, '500 ms'));
+	my $created = grep { /^create / } @calls;
+	cmp_ok($created, '>', 0, 'segments: files are created');
+	cmp_ok(scalar(grep { /^fstatvfs / } @calls), '>=', $created,
+		'segments: free space is read before each');
+}
+
 my $no_room = qr/DETAIL:  Needs \d+\.0 MB plus a reserve of \S+ [MG]B; 0 bytes is available\./;
 my $goes_on = qr/not enough space to go on probing location/;
 my $no_reserve = qr/DETAIL:  0 bytes is available, less than the reserve of \S+ [MG]B\./;
@@ -159,6 +148,9 @@ for (
 	[ 'pg_wal', 'wal', "fstatvfs @{[ $files{wal} + 2 ]} 0MB", '53100', qr/$goes_on "pg_wal"/ ],
 	[ 'pg_default', 'pg_test_fsync', "fstatvfs @{[ $files{pg_test_fsync} + 2 ]} 0MB", '53100',
 		qr/$goes_on "pg_default"/ ],
+	# after the files of the beginning, which ask less often
+	[ 'pg_wal', 'segments', 'fstatvfs 6+ 0MB', '53100', qr/$goes_on "pg_wal"/ ],
+	[ 'pg_default', 'segments', 'fstatvfs 6+ 0MB', '53100', qr/$goes_on "pg_default"/ ],
 	# its files are not larger than the limit
 	[ 'pg_wal', 'stream', 'pwritev 2 ENOSPC', '53100',
 		qr/could not write file $file: No space left on device/ ])
@@ -196,40 +188,36 @@ sub after_injection
 #
 # So that no checkpoint removes them, a slot keeps them.
 
-$node->safe_psql('postgres', "SELECT pg_create_physical_replication_slot('keeps', true)");
-my $reserve_of_wal = sub {
-	my ($segments, @faults) = @_;
-	my $held = sub { $node->safe_psql('postgres',
-		"SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}\$'") };
-	$node->safe_psql('postgres',
-		'SELECT pg_switch_wal() FROM pg_logical_emit_message(true, $$$$,'
-		  . ' $$$$)') while $held->() < $segments;
-	my $before = $held->();
-	my ($out, $err, @calls) = with_faults(\@faults,
-		"SET pg_sync_probe.reserve_percent = 0; SELECT bool_or(ops > 0) FROM "
-			  . probe_of('pg_wal', 'wal') . '; RESET pg_sync_probe.reserve_percent');
-
-	# the server may have made one more meanwhile
-	my $reserve = join '|', map { 64 - $_ } $before .. $held->();
-	return ("$before of 64 MB of WAL are there", $reserve, $out, $err);
-};
+sql($node, "SELECT pg_create_physical_replication_slot('keeps', true)");
+sub wal_segments
 {
-	my ($name, $reserve, $out, $err) = $reserve_of_wal->(20, 'fstatvfs 1+ 30MB');
-	like($err, qr/DETAIL:  Needs \d+\.0 MB plus a reserve of (?:$reserve) MB; 30 MB is available/,
-		"$name: not into 30 MB");
-	# the least that a probe needs: a file of 1 MB for each case
-	my ($needed) = $err =~ /Needs (\d+)/;
-	($name, $reserve, $out, $err) = $reserve_of_wal->(20, 'fstatvfs 1+ 60MB');
-	is($out . $err, 't', "$name: the rest, and the files, fit into 60 MB");
-	my $enough = $needed + 4;
-	($name, $reserve, $out, $err) = $reserve_of_wal->(64, "fstatvfs 1+ ${enough}MB");
-	is($out . $err, 't', "$name: four segments and the files fit into $enough MB");
-	my $little = $enough - 1;
-	($name, $reserve, $out, $err) = $reserve_of_wal->(64, "fstatvfs 1+ ${little}MB");
-	like($err, qr/DETAIL:  Needs $needed\.0 MB plus a reserve of 4\.0 MB; $little\S* MB is available/,
-		"$name: not into $little MB");
+	return sql($node, "SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}\$'");
 }
-$node->safe_psql('postgres', "SELECT pg_drop_replication_slot('keeps')");
+
+# The least that a probe needs: a file of 1 MB for each case.
+my $needed;
+
+# segments that are there, what is free beside it: in MB, or above what is needed; whether that is
+# enough
+for ([ 20, 30, 0 ], [ 20, 60, 1 ], [ 64, '+4', 1 ], [ 64, '+3', 0 ])
+{
+	my ($segments, $free, $enough) = @$_;
+	sql($node, 'SELECT pg_switch_wal() FROM pg_logical_emit_message(true, $$$$, $$$$)')
+	  while wal_segments() < $segments;
+	my $before = wal_segments();
+	$free += $needed if $free =~ /^\+/;
+	my ($out, $err) = with_faults(["fstatvfs 1+ ${free}MB"],
+		"SET pg_sync_probe.reserve_percent = 0; SELECT bool_or(ops > 0) FROM "
+		  . probe_of('pg_wal', 'wal') . '; RESET pg_sync_probe.reserve_percent');
+
+	# the server may have made one more meanwhile, and four segments are the least reserve
+	my $reserve = join '|', map { $_ < 60 ? 64 - $_ : '4\.0' } $before .. wal_segments();
+	my $says = qr/DETAIL:  Needs (\d+)\.0 MB plus a reserve of (?:$reserve) MB; $free\S* MB is/;
+	$enough ? is($out . $err, 't', "$before of 64 MB of WAL, $free MB are free: enough")
+	  : like($err, $says, "$before of 64 MB of WAL, $free MB are free: too little");
+	($needed) = $err =~ $says unless $needed;
+}
+sql($node, "SELECT pg_drop_replication_slot('keeps')");
 is(traces(), '', 'the reserve of WAL: no trace is left');
 
 # --- while it measures: the n-th call on a file, by the number that ends its name
@@ -337,7 +325,7 @@ for (
 		}
 		else
 		{
-			my $supported = $node->safe_psql('postgres', "SELECT count(*) FROM "
+			my $supported = sql($node, "SELECT count(*) FROM "
 				  . probe_of('pg_default', $suite) . " WHERE status <> 'unsupported'");
 			is(scalar(split /\n/, $out), $supported, "$name: all rows are lost");
 		}
@@ -399,24 +387,16 @@ for my $location (qw(pg_wal pg_default))
 	my %there = map { $_ => 1 } probe_files($node);
 	is(join(' ', grep { !$there{$_} } @in_the_way), '', "$location, unlinkat: it is still there");
 	is(descriptors($session->{pid}), '', "$location, unlinkat: no descriptor is left");
-	no_trace_after_sweep_ok($location);
-}
-
-sub no_trace_after_sweep_ok
-{
-	my ($location) = @_;
-	my ($out, $err) = query($session, 'SELECT bool_or(ops > 0) FROM ' . probe_of($location, 'wal'));
-	is($out . $err, "t\n", "$location, unlinkat: the next probe works");
+	is(join('', query($session, 'SELECT bool_or(ops > 0) FROM ' . probe_of($location, 'wal'))), "t\n",
+		"$location, unlinkat: the next probe works");
 	is(traces(), '', "$location, unlinkat: and sweeps");
-	return;
 }
 
 # --- the n-th call, whichever it is, until a probe has no more of them
 
-my $lines = $node->safe_psql('postgres',
-	'SELECT count(*) FROM ' . probe_of('pg_default', 'pg_test_fsync'));
+my $lines = sql($node, 'SELECT count(*) FROM ' . probe_of('pg_default', 'pg_test_fsync'));
 
-for my $call (qw(create open pwrite fsync fdatasync unlinkat))
+for my $call (qw(create open pwrite fsync fdatasync))
 {
 	my ($n, $runs, $clean) = (1, 0, 0);
 	my @wrong;
@@ -427,32 +407,14 @@ for my $call (qw(create open pwrite fsync fdatasync unlinkat))
 SELECT count(*), count(*) FILTER (WHERE status = 'error')
 FROM sync_probe.probe('pg_default', 'pg_test_fsync', '10 ms', record => false)
 SQL
-		my $injected = grep { /injected$/ } @calls;
-		my $lost = 0;
-		$clean = !$injected;
-		if ($err =~ /^ERROR/)
-		{
-			push @wrong, "$call $n: $out$err"
-				if $out ne '' || $clean
-				|| $err !~ /^ERROR:  58030: could not \w+ file $file: Input\/output error\n/;
-		}
-		else
-		{
-			$lost = $injected && $call ne 'unlinkat' ? 1 : 0;
-			push @wrong, "$call $n: $out" if $out ne "$lines|$lost";
-			my $expected = $injected && $call eq 'unlinkat'
-				? qr/^WARNING:  58030: could not remove file $file: Input\/output error\n/
-				: qr/^\z/;
-			push @wrong, "$call $n: $err" if $err !~ $expected;
-		}
+		$clean = !grep { /injected$/ } @calls;
+		my $lost = $clean ? 0 : 1;
+		push @wrong, "$call $n: $out$err"
+		  if $err =~ /^ERROR/
+		  ? $out ne '' || $clean
+		  || $err !~ /^ERROR:  58030: could not \w+ file $file: Input\/output error\n/
+		  : $out ne "$lines|$lost" || $err ne '';
 		my $files = probe_files($node);
-		if ($call eq 'unlinkat' && $injected)
-		{
-			push @wrong, "$call $n: $files files" if $files != 1;
-			my $removed = (query($session, 'SELECT sync_probe.cleanup()'))[0];
-			push @wrong, "$call $n: cleanup() removed $removed" if $removed != 1;
-			$files = probe_files($node);
-		}
 		push @wrong, "$call $n: $files files are left" if $files;
 		my $open = descriptors($session->{pid});
 		push @wrong, "$call $n: open are $open" if $open ne '';
@@ -465,7 +427,7 @@ is(traces(), '', 'the n-th call: no trace is left');
 
 # --- fsync = off is the server's business
 
-is($node->safe_psql('postgres', 'SHOW fsync'), 'off', 'fsync is off');
+is(sql($node, 'SHOW fsync'), 'off', 'fsync is off');
 for my $suite (qw(wal pg_test_fsync))
 {
 	my ($out, $err, @calls) = with_faults([], 'SELECT FROM ' . probe_of('pg_wal', $suite));
@@ -482,6 +444,4 @@ for my $suite (qw(wal pg_test_fsync))
 }
 
 $session->quit;
-$node->stop;
-log_ok($node);
-done_testing();
+end_tests($node);

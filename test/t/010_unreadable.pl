@@ -4,25 +4,17 @@
 # The server gets a mount namespace of its own, in which these tables are
 # replaced; a user namespace makes that possible without root.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SyncProbeTest;
-use Test::More;
 
 my @unshare = qw(unshare --user --map-current-user --keep-caps --mount --propagation private);
 
 plan skip_all => 'no user and mount namespaces for an unprivileged user here'
   if system("@unshare sh -c 'mount -t tmpfs tmpfs /sys' >/dev/null 2>&1") != 0;
 
-my $rubbish = PostgreSQL::Test::Utils::tempdir() . '/rubbish';
-open my $file, '>', $rubbish or die "could not create $rubbish: $!";
-print $file map { chr(($_ * 7919 + int($_ / 256)) % 256) } 1 .. 100_000;
-close $file;
+my $rubbish = write_file(PostgreSQL::Test::Utils::tempdir() . '/rubbish',
+	map { chr(($_ * 7919 + int($_ / 256)) % 256) } 1 .. 100_000);
 
 # What is no mount, though each line is nearly one.
 my $odd_lines = <<'LINES';
@@ -64,7 +56,7 @@ my @rows = (
 		filesystem => 't', device => 't', code => undef });
 
 my $node = probe_cluster('unreadable');
-my $has_disk = $node->safe_psql('postgres',
+my $has_disk = sql($node,
 	"SELECT device IS NOT NULL FROM sync_probe.locations WHERE name = 'pg_wal'") eq 't';
 
 for my $row (@rows)
@@ -79,21 +71,21 @@ for my $row (@rows)
 			"$row->{name}: the server starts");
 		$node->_update_pid(1);
 
-		is($node->safe_psql('postgres',
+		is(sql($node,
 			"SELECT count(*), bool_and((filesystem IS NOT NULL) = '$row->{filesystem}'),"
 			  . " bool_and((device IS NOT NULL) = '$row->{device}') FROM sync_probe.locations"),
 			'2|t|t', "$row->{name}: what locations knows");
-		is($node->safe_psql('postgres', 'SET client_min_messages = warning; ' .
+		is(sql($node,
 				"SELECT count(*) > 5, bool_and(ops > 0), bool_and((device_bytes_per_op IS NOT"
 					  . " NULL) = '" . ($row->{counted} ? 't' : 'f') . "')" .
 				" FROM sync_probe.probe(duration => '300 ms') WHERE status = 'ok'"),
 			't|t|t', "$row->{name}: a probe measures, and claims no counters that it has not");
 		let_runs_count($node);
-		my $durable = $node->safe_psql('postgres',
+		my $durable = sql($node,
 			"SELECT verdict, durable FROM sync_probe.recommendations WHERE location = 'pg_wal'");
 		like($durable, $row->{counted} ? qr/^\w+\|(yes|unknown)$/ : qr/^(?!unsafe)\w+\|unknown$/,
 			"$row->{name}: nothing is claimed without evidence");
-		my $codes = $node->safe_psql('postgres',
+		my $codes = sql($node,
 			"SELECT string_agg(code, ' ') FROM sync_probe.findings WHERE location = 'pg_wal'");
 		defined $row->{code} ? like($codes, qr/\b$row->{code}\b/, "$row->{name}: a finding says so")
 		  : unlike($codes, qr/flush_missing|write_cache_volatile/,
@@ -101,6 +93,4 @@ for my $row (@rows)
 		is(leftovers($node), '', "$row->{name}: nothing is left");
 	}
 }
-$node->stop;
-log_ok($node);
-done_testing();
+end_tests($node);

@@ -2,20 +2,13 @@
 # by block as a psql script, and those in inline code that begin like a statement.  The
 # reference is what its script prints, links lead somewhere, and each finding is described.
 
-use strict;
-use warnings;
-
+use FindBin;
+use lib $FindBin::RealBin;
 use Cwd qw(getcwd);
 use Encode qw(decode);
 use File::Basename qw(dirname);
-use FindBin;
-use lib $FindBin::RealBin;
-use IPC::Run;
 use List::Util qw(max);
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SyncProbeTest;
-use Test::More;
 
 my $root = "$FindBin::RealBin/../..";
 my @files = ("$root/README.md", glob("$root/doc/*.md"));
@@ -23,9 +16,9 @@ my @files = ("$root/README.md", glob("$root/doc/*.md"));
 # What the examples take for granted: tablespaces, roles and databases with these
 # names, and a test framework; and runs that end before the reader has lost patience.
 my $node = probe_cluster('documentation', allows_streaming => 1,
-	conf => "max_connections = 60\nmax_worker_processes = 16");
+	conf => "max_connections = 60\nmax_worker_processes = 16\nlog_statement = none");
 add_tablespace($node, $_) for qw(fast_ssd x);
-$node->safe_psql('postgres', <<'SQL');
+sql($node, <<'SQL');
 CREATE ROLE role LOGIN;
 CREATE DATABASE x;
 CREATE EXTENSION IF NOT EXISTS pgtap;
@@ -43,26 +36,15 @@ is(defined $differs ? $differs + 1 : 0, 0,
 
 # --- pages
 
-# The anchors of a page: its headings in lower case, without punctuation.
-sub anchors
-{
-	my ($page) = @_;
-	my %anchors;
-	for my $heading (slurp_file($page) =~ /^#+ (.*)$/mg)
-	{
-		my $anchor = lc $heading =~ s/[^\w -]//gr;
-		$anchors{ $anchor =~ s/ /-/gr } = 1;
-	}
-	return %anchors;
-}
-
-# A link's target, relative to the folder of its page.
+# A link's target, relative to the folder of its page.  Anchors are headings in lower case, without
+# punctuation.
 sub leads_somewhere
 {
 	my ($page, $link) = @_;
 	my ($file, $anchor) = $link =~ /^([^#]*)#?(.*)$/;
 	my $target = $file eq '' ? $page : dirname($page) . "/$file";
-	return -e $target && ($anchor eq '' || {anchors($target)}->{$anchor});
+	return -e $target if $anchor eq '' || !-e $target;
+	return grep { lc(s/[^\w -]//gr) =~ s/ /-/gr eq $anchor } slurp_file($target) =~ /^#+ (.*)$/mg;
 }
 
 for my $page (@files, "$root/CONTRIBUTING.md")
@@ -89,34 +71,28 @@ is(join(' ', sort $findings =~ /^- `(\w+)`:/mg), join(' ', sort keys %found),
 
 # --- examples
 
-shorten_defaults($node, qw(probe probe_all pgbench run_workload trial));
-
 # The same functions with a shorter default of duration.
-sub shorten_defaults
+for my $name (qw(probe probe_all pgbench run_workload trial))
 {
-	my ($node, @names) = @_;
-	for my $name (@names)
-	{
-		my $definition = $node->safe_psql('postgres',
-			"SELECT pg_get_functiondef('sync_probe.$name'::regproc)");
-		$definition =~ s/(duration interval DEFAULT )(?:'[^']*'|NULL)/$1'1 s'/ or die "no duration in $definition";
-		$node->safe_psql('postgres', $definition);
-	}
-	return;
+	my $seconds = $name =~ /probe/ ? 0.4 : 1;
+	my $definition = sql($node, "SELECT pg_get_functiondef('sync_probe.$name'::regproc)");
+	$definition =~ s/(duration interval DEFAULT )(?:'[^']*'|NULL)/$1'$seconds s'/
+	  or die "no duration in $definition";
+	sql($node, $definition);
 }
 
 # A psql script, executed in an empty directory: what psql takes for the name of a file
-# would be written there.  Returns its output, and what went wrong.
+# would be written there.  Long probes are shorter.  Returns its output, and what went wrong.
 sub run_script
 {
-	my ($script, $database) = @_;
+	my ($script) = @_;
+	$script =~ s/duration => '\K\d\d+(?= s')/4/g;
 	my $directory = PostgreSQL::Test::Utils::tempdir();
 	my $here = getcwd();
 	my ($out, $err) = ('', '');
 	chdir $directory or die "could not enter $directory: $!";
 	IPC::Run::run([ 'psql', '-X', '-v', 'ON_ERROR_STOP=1', '-d',
-		$node->connstr($database // 'postgres') ],
-		'<', \$script, '>', \$out, '2>', \$err);
+		$node->connstr('postgres') ], '<', \$script, '>', \$out, '2>', \$err);
 	my $status = $?;
 	chdir $here or die "could not go back: $!";
 	my @written = glob("$directory/*");
@@ -126,17 +102,10 @@ sub run_script
 # The ```sql blocks of a text, each with its first line's number.
 sub sql_blocks
 {
-	my (@lines) = @_;
-	my ($start, @blocks);
-	for my $n (0 .. $#lines)
-	{
-		if (defined $start && $lines[$n] =~ /^```/)
-		{
-			push @blocks, [ $start + 2, join "\n", @lines[ $start + 1 .. $n - 1 ], '' ];
-			undef $start;
-		}
-		$start = $n if $lines[$n] =~ /^```sql$/;
-	}
+	my ($text) = @_;
+	my @blocks;
+	push @blocks, [ 2 + (substr($text, 0, $-[0]) =~ tr/\n//), $1 ]
+	  while $text =~ /^```sql\n(.*?)^```$/msg;
 	return @blocks;
 }
 
@@ -146,13 +115,11 @@ my $begins = qr/(?:SELECT|GRANT|REVOKE|ALTER|CREATE|CALL|INSERT|UPDATE|DELETE|SE
 
 sub inline_statements
 {
-	my (@lines) = @_;
-	my ($fenced, @found);
-	for my $n (0 .. $#lines)
-	{
-		$fenced = !$fenced if $lines[$n] =~ /^```/;
-		push @found, map { [ $n + 1, $_ ] } $lines[$n] =~ /`($begins[^`]*)`/g unless $fenced;
-	}
+	my ($text) = @_;
+	my @found;
+	$text =~ s/^```.*?^```$/$& =~ s{.}{}gr/mseg;
+	push @found, [ 1 + (substr($text, 0, $-[0]) =~ tr/\n//), $1 ]
+	  while $text =~ /`($begins[^`\n]*)`/g;
 	return @found;
 }
 
@@ -160,9 +127,10 @@ my $executed = 0;
 for my $file (@files)
 {
 	my $name = $file =~ s{^\Q$root\E/}{}r;
-	my @lines = split /\n/, slurp_file($file);
-	my @fences = grep { /^```sql\b/ } @lines;
-	is(scalar(my @blocks = sql_blocks(@lines)), scalar(@fences), "$name: every block of SQL is found");
+	my $text = slurp_file($file);
+	my @blocks = sql_blocks($text);
+	my $fences = () = $text =~ /^```sql\b/mg;
+	is(scalar(@blocks), $fences, "$name: every block of SQL is found");
 	$executed += @blocks;
 	for (@blocks)
 	{
@@ -173,7 +141,7 @@ for my $file (@files)
 		unlike($out, qr/^\s*not ok/m, "$name:$line: passes");
 		unlike($script, qr/sync_probe_internal/, "$name:$line: needs nothing internal");
 	}
-	for (inline_statements(@lines))
+	for (inline_statements($text))
 	{
 		my ($line, $statement) = @$_;
 		is((run_script("$statement;\n"))[1], '', "$name:$line: $statement");
@@ -198,9 +166,6 @@ my ($shown) = $testing =~ /^```\n(.*?)^```/ms;
 isnt(index(plain_text(slurp_file("$root/expected/in_your_tests.out")), $shown), -1,
 	'and what it prints');
 unlike($_, qr/^\s*(?:CREATE(?! TEMP )|DROP|DELETE|TRUNCATE|ALTER)\b/mi,
-	'an example creates and drops nothing')
-	for $example, map { $_->[1] } sql_blocks(split /\n/, $testing);
+	'an example creates and drops nothing') for $example, map { $_->[1] } sql_blocks($testing);
 
-$node->stop;
-log_ok($node);
-done_testing();
+end_tests($node);

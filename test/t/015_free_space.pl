@@ -2,16 +2,10 @@
 # probe runs, a quota; and a pg_wal that is somebody else's.  What can be told
 # with made-up figures is in 007_faults.pl; this is on file systems as they are.
 
-use strict;
-use warnings;
-
-use File::Path;
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use File::Path;
 use SyncProbeTest;
-use Test::More;
 
 use constant MB => 1024 * 1024;
 
@@ -44,8 +38,7 @@ SKIP:
 	add_tablespace($node, 'small', "$place{small}");
 	my $file_mb = sub {
 		my ($suite, $more) = @_;
-		return $node->safe_psql('postgres', <<"SQL");
-SET client_min_messages = warning;
+		return sql($node, <<"SQL");
 SELECT FROM sync_probe.probe('small', '$suite', duration => '100 ms'$more) WHERE ops > 0;
 SELECT (storage ->> 'file_bytes')::int / 1048576 FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1;
 SQL
@@ -88,7 +81,7 @@ SQL
 		unlink "$place{small}/used";
 		nothing_left($node, "a tablespace of 64 MB, $what");
 	}
-	$node->safe_psql('postgres', 'DROP TABLESPACE small');
+	sql($node, 'DROP TABLESPACE small');
 }
 
 # --- a quota: the file system has space, and does not give it
@@ -102,7 +95,7 @@ SKIP:
 	fails_ok($node, 'a quota', "SELECT FROM sync_probe.probe('quota')", '53100',
 		qr/could not write file "pg_tblspc.*": Disk quota exceeded/);
 	nothing_left($node, 'a quota');
-	$node->safe_psql('postgres', 'DROP TABLESPACE quota');
+	sql($node, 'DROP TABLESPACE quota');
 }
 
 # --- pg_wal on a file system of twice max_wal_size, with all the WAL it may have
@@ -110,8 +103,7 @@ SKIP:
 sub wal_files
 {
 	my ($cluster) = @_;
-	return $cluster->safe_psql('postgres',
-		"SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}\$'");
+	return sql($cluster, "SELECT count(*) FROM pg_ls_waldir() WHERE name ~ '^[0-9A-F]{24}\$'");
 }
 
 SKIP:
@@ -124,9 +116,9 @@ SKIP:
 	my $full = probe_cluster('full_wal', segment_size => 16, allows_streaming => 1,
 		extra => [ '--waldir', "$place{tmpfs}/full_wal" ],
 			conf => "max_wal_size = '304MB'\nmin_wal_size = '32MB'\nautovacuum = off");
-	$full->safe_psql('postgres', "SELECT pg_create_physical_replication_slot('gone', true)");
+	sql($full, "SELECT pg_create_physical_replication_slot('gone', true)");
 	my $switch = 'SELECT pg_switch_wal() FROM pg_logical_emit_message(true, $$$$, $$$$)';
-	$full->safe_psql('postgres', $switch) while wal_files($full) < 19;
+	sql($full, $switch) while wal_files($full) < 19;
 	cmp_ok(available_mb($place{tmpfs}), '<', 304, 'twice max_wal_size: less than that is free');
 	works_ok($full, 'twice max_wal_size', "'pg_wal'");
 
@@ -136,8 +128,7 @@ SKIP:
 		'WAL that grows: files of the usual size and number are there');
 	while (available_mb($place{tmpfs}) > 64)
 	{
-		last if $full->safe_psql('postgres',
-			"$switch; SELECT count(*) FROM sync_probe.running") =~ /^0$/m;
+		last if sql($full, "$switch; SELECT count(*) FROM sync_probe.running") =~ /^0$/m;
 	}
 	my ($out, $err) = finish_query($session);
 	my $no_reserve = qr/DETAIL:  \S+ MB is available, less than the reserve of 64 MB\./;
@@ -146,7 +137,7 @@ SKIP:
 	$session->quit;
 	nothing_left($full, 'WAL that grows');
 	cmp_ok(available_mb($place{tmpfs}), '>', 100, 'WAL that grows: its space is free again');
-	is($full->safe_psql('postgres', 'SELECT 1'), 1, 'WAL that grows: the server goes on');
+	is(sql($full, 'SELECT 1'), 1, 'WAL that grows: the server goes on');
 	fails_ok($full, 'WAL that has grown', 'SELECT FROM sync_probe.probe(flush_size => 8388609)',
 		'53100', qr/not enough space to probe location "pg_wal"/);
 	$full->stop;

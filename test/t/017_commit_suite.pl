@@ -1,57 +1,51 @@
 # The commit suite: workers flush WAL with methods of their own, change nothing that
 # others see, and end however the run ends.  A standby and the archive beside it keep working.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib $FindBin::RealBin;
-use IPC::Run;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SyncProbeTest;
-use Test::More;
-use Time::HiRes qw(sleep);
 
 use constant WORKER => 'pg_sync_probe commit worker';
 
 # Always ended from outside.
 use constant LONG_RUN => "'pg_wal', 'commit', workers => 3, " . LONG_PROBE;
 
+# The standby may be slow: what it has not got yet is kept.
 my $archive = PostgreSQL::Test::Utils::tempdir();
 my $node = probe_cluster('commits', allows_streaming => 1,
 	conf => <<"CONF");
 max_worker_processes = 12
 wal_recycle = off
+wal_keep_size = '1GB'
 wal_sync_method = fdatasync
 restart_after_crash = on
 archive_mode = on
 archive_command = 'cp "%p" "$archive/%f"'
 CONF
 
-sub commit_call
+sub commit_call { return "SELECT FROM sync_probe.probe('pg_wal', 'commit', $_[0])" }
+
+sub wal_position { return sql($_[0] // $node, 'SELECT pg_current_wal_insert_lsn()') }
+
+# How much WAL the server has written since.
+sub bytes_since
 {
-	my ($arguments) = @_;
-	return "sync_probe.probe('pg_wal', 'commit', $arguments)";
+	my ($server, $position) = @_;
+	return sql($server, "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$position')");
 }
 
-sub workers_of
+# The process ID of a worker.
+sub a_worker
 {
-	my ($server) = @_;
-	return split /\n/, $server->safe_psql('postgres',
-		"SELECT pid FROM pg_stat_activity WHERE backend_type = '" . WORKER . "'");
+	return sql($node, "SELECT min(pid) FROM pg_stat_activity WHERE backend_type = '${\WORKER}'");
 }
 
-$node->safe_psql('postgres', 'CREATE TABLE seen (id int PRIMARY KEY)');
-$node->backup('backup');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($node, 'backup', has_streaming => 1);
-$standby->start;
+sql($node, 'CREATE TABLE seen (id int PRIMARY KEY)');
+my $standby = add_standby($node, 'standby');
 
 # --- a run, and what it records
 
-is($node->safe_psql('postgres', <<'SQL'),
-SET client_min_messages = warning;
+is(sql($node, <<'SQL'),
 SELECT string_agg(concat_ws(' ', test, method, value, choice, status), ', ' ORDER BY ordinal),
        bool_and(ops > 0 AND ops_per_sec > 0 AND p50_us <= max_us AND relative_speed > 0),
        bool_and(write_size = 300)
@@ -61,7 +55,7 @@ SQL
 	'wal_sync_method fdatasync fdatasync current ok, wal_sync_method fsync fsync ok, '
 	  . 'commit_delay fdatasync 0 current ok, commit_delay fdatasync 10 ok|t|t',
 	'a row for each value of each setting');
-is($node->safe_psql('postgres', <<'SQL'), 'commit|wal_sync_method|t|t|3|300||t|f|t|t', 'the run');
+is(sql($node, <<'SQL'), 'commit|wal_sync_method|t|t|3|300||t|f|t|t', 'the run');
 SELECT suite, setting, verdict IS NOT NULL, reason LIKE '%. commit_delay: %', workers, flush_size,
        flush_interval, filesystem IS NOT NULL, usable_for_advice,
        (SELECT bool_and(m.ops = (SELECT sum(n) FROM unnest(s.bucket_ops) AS n))
@@ -78,10 +72,10 @@ SKIP:
 	skip 'no pg_walinspect', 3 if $no_inspection;
 	for my $size (24, 200, 3000)
 	{
-		my $from = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+		my $from = wal_position();
 		$node->psql('postgres',
-			'SELECT FROM ' . commit_call("workers => 1, flush_size => $size, duration => '500 ms'"));
-		is($node->safe_psql('postgres', <<"SQL"), $size, "records of $size bytes");
+			commit_call("workers => 1, flush_size => $size, duration => '500 ms'"));
+		is(sql($node, <<"SQL"), $size, "records of $size bytes");
 SELECT string_agg(DISTINCT record_length::text, ',')
 FROM pg_get_wal_records_info('$from', pg_current_wal_flush_lsn())
 WHERE resource_manager = 'XLOG' AND record_type = 'NOOP'
@@ -90,20 +84,18 @@ SQL
 }
 
 # paced, it commits as often as it is told
-my $ops = $node->safe_psql('postgres', <<'SQL');
-SET client_min_messages = warning;
+my ($ops, $interval) = split /\n/, sql($node, <<'SQL');
 SELECT sum(p.ops) FROM sync_probe.probe('pg_wal', 'commit', workers => 4, duration => '3 s',
-    flush_interval => '20 ms', stop_early => false) AS p
+    flush_interval => '20 ms', stop_early => false) AS p;
+SELECT flush_interval FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1
 SQL
 ok($ops > 0 && $ops < 3 / 0.02 * 1.5, "paced: $ops commits are no more than asked for");
-is($node->safe_psql('postgres',
-	'SELECT flush_interval FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1'), '00:00:00.02',
-	'paced: the interval is recorded');
+is($interval, '00:00:00.02', 'paced: the interval is recorded');
 
 # --- while it runs: nobody's setting is touched, and everybody sees the workers
 
 my $session = start_probe($node, LONG_RUN . ", methods => '{fsync}', commit_delays => '{10}'");
-is($node->safe_psql('postgres', <<"SQL"), '3|fdatasync|0|commit|measuring',
+is(sql($node, <<"SQL"), '3|fdatasync|0|commit|measuring',
 SELECT (SELECT count(*) FROM pg_stat_activity WHERE backend_type = '@{[WORKER]}'),
        current_setting('wal_sync_method'), current_setting('commit_delay'), suite, phase
 FROM sync_probe.running
@@ -112,10 +104,9 @@ SQL
 
 SKIP:
 {
-	my ($pid) = workers_of($node);
 	my $traced = PostgreSQL::Test::Utils::tempdir() . '/strace';
-	my $trace = eval { IPC::Run::start([ 'strace', '-f', '-p', $pid, '-e', 'trace=fsync,fdatasync',
-		'-o', $traced ], '>', '/dev/null', '2>', '/dev/null') };
+	my $trace = eval { IPC::Run::start([ 'strace', '-f', '-p', a_worker(), '-e',
+		'trace=fsync,fdatasync', '-o', $traced ], '>', '/dev/null', '2>', '/dev/null') };
 	skip 'no strace', 2 unless $trace;
 	my $log = '';
 	wait_for(sub {
@@ -155,7 +146,7 @@ sub wal_stands_still
 {
 	for (1 .. 60)
 	{
-		my @lsn = split /\n/, $node->safe_psql('postgres', <<'SQL');
+		my @lsn = split /\n/, sql($node, <<'SQL');
 SELECT pg_current_wal_insert_lsn();
 SELECT FROM pg_sleep(1);
 SELECT pg_current_wal_insert_lsn();
@@ -168,7 +159,7 @@ SQL
 sub wal_goes_on
 {
 	my ($server) = (@_, $node);
-	my $lsn = $server->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+	my $lsn = wal_position($server);
 	return $server->poll_query_until('postgres', "SELECT pg_current_wal_insert_lsn() > '$lsn'");
 }
 
@@ -176,10 +167,9 @@ sub wal_goes_on
 $session = start_probe($node, LONG_RUN . ", flush_size => 20000, flush_interval => '20 ms'");
 my $stopped_lsn = stop_leader($session);
 ok(wal_stands_still(), 'the leader hangs: workers stop');
-cmp_ok($node->safe_psql('postgres',
-	"SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$stopped_lsn')"), '<', 4 * 1024 * 1024,
+cmp_ok(bytes_since($node, $stopped_lsn), '<', 4 * 1024 * 1024,
 	'the leader hangs: and they do so within three segments');
-is($node->safe_psql('postgres', <<'SQL'), 1, 'the leader hangs: others have a segment left');
+is(sql($node, <<'SQL'), 1, 'the leader hangs: others have a segment left');
 SELECT count(*) FROM pg_ls_waldir()
 WHERE name = pg_walfile_name(pg_current_wal_insert_lsn()
     + (SELECT setting::bigint FROM pg_settings WHERE name = 'wal_segment_size'))
@@ -197,10 +187,10 @@ ok(wal_stands_still(), 'after a reload workers stop');
 kill 'CONT', $session->{pid};
 ok(wal_goes_on(), 'the method is as before: they go on');
 stop_leader($session);
-$node->safe_psql('postgres', q(ALTER SYSTEM SET wal_sync_method = 'open_datasync'));
+$node->append_conf('postgresql.conf', 'wal_sync_method = open_datasync');
 $node->reload;
 ok(wal_stands_still(), 'after a change of the method workers stop');
-my $changed_lsn = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+my $changed_lsn = wal_position();
 kill 'CONT', $session->{pid};
 my ($out, $err) = finish_query($session);
 $session->quit;
@@ -210,16 +200,15 @@ SKIP:
 {
 	skip 'no pg_walinspect', 1 if $no_inspection;
 	# flushes WAL without a transaction
-	$node->safe_psql('postgres', 'CHECKPOINT');
-	is($node->safe_psql('postgres', <<"SQL"), 'ABORT', 'workers flush nothing with the method before');
+	sql($node, 'CHECKPOINT');
+	is(sql($node, <<"SQL"), 'ABORT', 'workers flush nothing with the method before');
 SELECT string_agg(DISTINCT record_type, ',' ORDER BY record_type)
 FROM pg_get_wal_records_info('$changed_lsn', pg_current_wal_flush_lsn())
 WHERE resource_manager = 'XLOG' AND record_type = 'NOOP'
    OR resource_manager = 'Transaction' AND record_type IN ('COMMIT', 'ABORT')
 SQL
 }
-$node->safe_psql('postgres', 'ALTER SYSTEM RESET wal_sync_method');
-$node->reload;
+reload_with($node, 'wal_sync_method', 'fdatasync');
 
 # --- how it ends
 
@@ -229,10 +218,9 @@ for (
 	[ 'terminate', signal_backend($node, 'pg_terminate_backend'),
 		qr/terminating connection due to administrator command/ ],
 	[ 'worker terminated',
-		sub { $node->safe_psql('postgres',
-			'SELECT pg_terminate_backend(' . (workers_of($node))[0] . ')') },
+		sub { sql($node, 'SELECT pg_terminate_backend(' . a_worker() . ')') },
 		qr/ERROR:  a background worker of the commit suite has ended/ ],
-	[ 'SIGKILL of a worker', sub { kill_process($node, (workers_of($node))[0]) }, qr/server closed/ ],
+	[ 'SIGKILL of a worker', sub { kill_process($node, a_worker()) }, qr/server closed/ ],
 	[ 'SIGKILL of the leader', sub { kill_process($node, $_[0]{pid}) }, qr/server closed/ ])
 {
 	my ($name, $end, $says) = @$_;
@@ -240,79 +228,75 @@ for (
 	$end->($run);
 	my ($out, $err) = finish_query($run);
 	like($out . $err, $says, "$name: says so");
-	like((query($run, 'SELECT count(*) FROM ' . commit_call("workers => 2, duration => '1 s'")))[0],
-		qr/^2$/m, 'cancel: the session can go on') if $name eq 'cancel';
+	unlike((query($run, commit_call("workers => 2, duration => '1 s'")))[1], qr/ERROR|FATAL/,
+		'cancel: the session can go on') if $name eq 'cancel';
 	eval { $run->quit };
 	nothing_left($node, $name);
 }
-fails_ok($node, 'timeout',
+fails_whole_ok($node, 'timeout',
 	"SET statement_timeout = '1 s'; SELECT FROM sync_probe.probe(" . LONG_RUN . ')',
 	57014, qr/canceling statement due to statement timeout/);
-nothing_left($node, 'timeout');
 
 # --- what stood beside it
 
-$node->safe_psql('postgres', 'INSERT INTO seen VALUES (1)');
+sql($node, 'INSERT INTO seen VALUES (1)');
 $node->wait_for_catchup($standby, 'replay');
-is($standby->safe_psql('postgres', 'SELECT count(*) FROM seen'), 1, 'the standby has replayed it');
-$node->safe_psql('postgres', 'SELECT pg_switch_wal()');
-ok(wait_for(sub { $node->safe_psql('postgres',
+is(sql($standby, 'SELECT count(*) FROM seen'), 1, 'the standby has replayed it');
+sql($node, 'SELECT pg_switch_wal()');
+ok(wait_for(sub { sql($node,
 		'SELECT archived_count > 0 AND failed_count = 0 FROM pg_stat_archiver') eq 't' }),
 	'the archive works');
 
 # --- refused
 
-fails_ok($node, 'too many workers', 'SELECT FROM ' . commit_call("workers => 64"), 53400,
+my $cannot = qr/cannot run the commit suite now/;
+fails_whole_ok($node, 'too many workers', commit_call("workers => 64"), 53400,
 	qr/not enough background workers/, qr/Needed: 64\. Free: \d+ of max_worker_processes \(12\)\./,
 	qr/Use workers => \d+, or raise max_worker_processes/);
-nothing_left($node, 'too many workers');
-fails_ok($standby, 'standby', 'SELECT FROM ' . commit_call("workers => 1"), 55000,
-	qr/cannot run the commit suite now/, qr/This server is a standby/);
+fails_ok($standby, 'standby', commit_call("workers => 1"), 55000, $cannot,
+	qr/This server is a standby/);
 
 my $next_segment = 'INSERT INTO seen SELECT max(id) + 1 FROM seen; SELECT pg_switch_wal()';
 for (
-	[ 'fsync off', "fsync = off", 'fsync = on', qr/fsync is off/ ],
-	[ 'archiving fails', "archive_command = 'false'", qq(archive_command = 'cp "%p" "$archive/%f"'),
+	[ 'fsync', 'off', 'on', qr/fsync is off/ ],
+	[ 'archive_command', "'false'", qq('cp "%p" "$archive/%f"'),
 		qr/last attempt to archive WAL has failed/ ])
 {
-	my ($name, $bad, $good, $says) = @$_;
-	$node->append_conf('postgresql.conf', $bad);
-	$node->reload;
-	$node->safe_psql('postgres', $next_segment);
+	my ($setting, $bad, $good, $says) = @$_;
+	my $name = "$setting = $bad";
+	reload_with($node, $setting, $bad);
+	sql($node, $next_segment);
 	$node->poll_query_until('postgres',
 		'SELECT last_failed_time > last_archived_time FROM pg_stat_archiver')
-	  if $name =~ /archiv/;
-	fails_ok($node, $name, 'SELECT FROM ' . commit_call("workers => 1"), 55000,
-		qr/cannot run the commit suite now/, $says);
-	$node->append_conf('postgresql.conf', $good);
-	$node->reload;
-	$node->safe_psql('postgres', $next_segment);
+	  if $setting eq 'archive_command';
+	fails_ok($node, $name, commit_call("workers => 1"), 55000, $cannot, $says);
+	reload_with($node, $setting, $good);
+	sql($node, $next_segment);
 }
 ok($node->poll_query_until('postgres',
 		'SELECT coalesce(last_archived_time > last_failed_time, true) FROM pg_stat_archiver'),
 	'the archive works again');
 
 # a slot that nobody reads
-$node->safe_psql('postgres', <<'SQL');
+sql($node, <<'SQL');
 SELECT pg_create_physical_replication_slot('lazy', true);
 CREATE TABLE bulk AS SELECT repeat('x', 1000) AS t FROM generate_series(1, 80000);
 SQL
-fails_ok($node, 'lagging slot', 'SELECT FROM ' . commit_call("workers => 1"), 55000,
+fails_ok($node, 'lagging slot', commit_call("workers => 1"), 55000,
 	qr/slot "lazy" retains more WAL than max_wal_size/);
-$node->safe_psql('postgres', "SELECT pg_drop_replication_slot('lazy')");
+sql($node, "SELECT pg_drop_replication_slot('lazy')");
 
 # a bound on WAL
-$node->safe_psql('postgres', 'CHECKPOINT');
-my $wal_before = $node->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
-($out, $err) = ($node->psql('postgres', q(SET pg_sync_probe.max_commit_wal = '1MB';
-	SELECT count(*) FROM )
-	. commit_call("workers => 3, flush_size => 100000, duration => '20 s'")))[1, 2];
-is($out, 2, 'max_commit_wal: the rows so far');
-like($err, qr/the commit suite ends early: it has written .* of WAL\s+HINT:  \S+max_commit_wal limits/,
-	'max_commit_wal: a notice');
+sql($node, 'CHECKPOINT');
+my $wal_before = wal_position();
+$err = messages($node, "SET pg_sync_probe.max_commit_wal = '1MB'; "
+	  . commit_call("workers => 3, flush_size => 100000, duration => '20 s', label => 'bound'"));
+my $ends_early = qr/NOTICE:  the commit suite ends early: it has written/;
+like($err, qr/$ends_early .* of WAL\s+HINT:  \S+max_commit_wal limits/, 'max_commit_wal: a notice');
+is(sql($node, "SELECT count(*) FROM sync_probe.runs JOIN sync_probe.measurements USING (run_id)"
+		  . " WHERE label = 'bound'"), 2, 'max_commit_wal: the rows so far');
 # the rest is that of the run's row and of other processes
-cmp_ok($node->safe_psql('postgres',
-	"SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$wal_before')"), '<', 2 * 1024 * 1024,
+cmp_ok(bytes_since($node, $wal_before), '<', 2 * 1024 * 1024,
 	'max_commit_wal: workers write no more');
 
 # --- methods of the other kind
@@ -321,7 +305,7 @@ sub other_kind_ok
 {
 	my ($server, $method, $current) = @_;
 	fails_ok($server, "$method beside $current",
-		'SELECT FROM ' . commit_call("methods => '{$current,$method}'"), 22023,
+		commit_call("methods => '{$current,$method}'"), 22023,
 		qr/method "$method" must not be used beside "$current"/,
 		qr/takes WAL that others have only written as flushed/,
 		qr/use sync_probe\.probe\(\) with suite 'wal'/);
@@ -332,10 +316,8 @@ my $idle = probe_cluster('idle', conf => "wal_sync_method = fdatasync\nautovacuu
 other_kind_ok($idle, 'open_sync', 'fdatasync');
 
 # on a server with an open_* method, the default is both of these
-$idle->safe_psql('postgres', "ALTER SYSTEM SET wal_sync_method = 'open_datasync'");
-$idle->reload;
-is($idle->safe_psql('postgres', <<'SQL'), 'open_datasync current ok, open_sync ok',
-SET client_min_messages = warning;
+reload_with($idle, 'wal_sync_method', 'open_datasync');
+is(sql($idle, <<'SQL'), 'open_datasync current ok, open_sync ok',
 SELECT string_agg(concat_ws(' ', method, CASE choice WHEN 'current' THEN choice END, status), ', '
                   ORDER BY method)
 FROM sync_probe.probe('pg_wal', 'commit', workers => 2, duration => '2 s')
@@ -350,12 +332,10 @@ my $old_segments = <<'SQL';
 SELECT count(*) FROM pg_ls_waldir(), pg_control_checkpoint()
 WHERE name ~ '^[0-9A-F]{24}$' AND name < pg_walfile_name(redo_lsn)
 SQL
-$idle->safe_psql('postgres', 'CREATE TABLE written (n int)');
-$session = session($idle);
-start_query($session,
-	'SELECT FROM ' . commit_call("workers => 2, flush_size => 20000, flush_interval => '20 ms', "
-	  . LONG_PROBE));
-wait_phase($idle, $session, 'measuring');
+sql($idle, 'CREATE TABLE written (n int)');
+$session = start_probe($idle,
+	"'pg_wal', 'commit', workers => 2, flush_size => 20000, flush_interval => '20 ms', "
+	  . LONG_PROBE);
 # not while it makes a segment: that one would come into its place later
 for (1 .. 50)
 {
@@ -363,32 +343,38 @@ for (1 .. 50)
 	last unless -e $idle->data_dir . "/pg_wal/xlogtemp.$session->{pid}";
 	kill 'CONT', $session->{pid};
 }
-$idle->safe_psql('postgres', 'INSERT INTO written VALUES (1); SELECT pg_switch_wal()') for 1 .. 8;
+sql($idle, 'INSERT INTO written VALUES (1); SELECT pg_switch_wal()') for 1 .. 8;
 ok(wait_for(sub {
-		$idle->safe_psql('postgres', 'INSERT INTO written VALUES (1); CHECKPOINT');
-		return $idle->safe_psql('postgres', $old_segments) == 0;
+		sql($idle, 'INSERT INTO written VALUES (1); CHECKPOINT');
+		return sql($idle, $old_segments) == 0;
 	}), 'the leader hangs: checkpoints remove old segments');
 kill 'CONT', $session->{pid};
 ok(wal_goes_on($idle), 'the leader goes on: so do workers');
-is($idle->safe_psql('postgres', $old_segments), 0, 'the leader goes on: no old segment comes back');
+is(sql($idle, $old_segments), 0, 'the leader goes on: no old segment comes back');
 end_probe($idle, $session);
 
 # --- the load that commit_waits() saw
 
-$idle->safe_psql('postgres', 'CREATE TABLE bulk (t text)');
-my $load = q(DO $$ BEGIN LOOP INSERT INTO bulk VALUES ('x'); COMMIT; END LOOP; END $$);
-my $writer = session($idle);
-start_query($writer, $load);
+sql($idle, 'CREATE TABLE bulk (t text)');
+
+# A session that commits all the time.
+sub start_writer
+{
+	my $writer = session($idle);
+	start_query($writer,
+		q(DO $$ BEGIN LOOP INSERT INTO bulk VALUES ('x'); COMMIT; END LOOP; END $$));
+	return $writer;
+}
+my $writer = start_writer();
 $idle->poll_query_until('postgres', 'SELECT count(*) > 10 FROM bulk');
-$idle->safe_psql('postgres', "SELECT FROM sync_probe.commit_waits('1 s')");
-fails_ok($idle, 'beside load', 'SELECT FROM ' . commit_call("duration => '3 s'"), 55000,
+sql($idle, "SELECT FROM sync_probe.commit_waits('1 s')");
+fails_ok($idle, 'beside load', commit_call("duration => '3 s'"), 55000,
 	qr/suite "commit" cannot run beside the load of this server/,
 	qr/DETAIL:  In 0\.3 s, \d+\.\d sessions were committing on average\.$/m,
 	qr/HINT:  CALL sync_probe\.trial\(\) compares values on that load\.$/m);
-$idle->safe_psql('postgres', "SELECT pg_terminate_backend($writer->{pid})");
-eval { finish_query($writer); $writer->quit };
-$idle->safe_psql('postgres', "SELECT FROM sync_probe.probe('pg_wal', 'commit', duration => '3 s')");
-is($idle->safe_psql('postgres', <<'SQL'), 't|t|t', 'workers and size are those of commit_waits()');
+end_probe($idle, $writer);
+sql($idle, "SELECT FROM sync_probe.probe('pg_wal', 'commit', duration => '3 s')");
+is(sql($idle, <<'SQL'), 't|t|t', 'workers and size are those of commit_waits()');
 SELECT r.workers = w.committers, abs(r.flush_size - w.wal_bytes_per_commit) < 1,
        r.flush_interval IS NULL
 FROM (SELECT * FROM sync_probe.runs ORDER BY run_id DESC LIMIT 1) AS r,
@@ -397,94 +383,68 @@ SQL
 
 # a load that begins later
 $session = start_probe($idle, LONG_RUN);
-$writer = session($idle);
-start_query($writer, $load);
+$writer = start_writer();
 (undef, $err) = finish_query($session);
 like($err, qr/the commit suite ends early: .* sessions of this server are committing now$/m,
 	'a load that begins later ends it');
 $session->quit;
-$idle->safe_psql('postgres', "SELECT pg_terminate_backend($writer->{pid})");
-eval { finish_query($writer); $writer->quit };
+end_probe($idle, $writer);
 
 # --- few workers, and little space
 
-my $library = build_directory() . '/test/fault/fail_calls.so';
 my $faults = PostgreSQL::Test::Utils::tempdir() . '/fault';
-my $small;
-{
-	local $ENV{LD_PRELOAD} = join ' ', grep { -e } $library, split ' ', $ENV{LD_PRELOAD} // '';
-	local $ENV{SP_FAULT_FILE} = $faults;
-	# the reserve is that of four segments
-	$small = probe_cluster('small', segment_size => 16, conf => <<'CONF');
+# the reserve is that of four segments
+my $small = probe_cluster('small', segment_size => 16, faults => $faults, conf => <<'CONF');
 max_worker_processes = 4
 autovacuum = off
 pg_sync_probe.reserve_percent = 0
 CONF
-}
-(undef, undef, $err) = $small->psql('postgres',
-	'SELECT FROM ' . commit_call("duration => '2 s', record => false"));
+$err = messages($small, commit_call("duration => '2 s', record => false"));
 like($err, qr/NOTICE:  using 3 of 8 workers; max_worker_processes \(4\) is exhausted$/m,
 	'the default number of workers is lowered');
 nothing_left($small, 'few workers');
 
-sub let_be_free
-{
-	my ($megabytes) = @_;
-	open my $file, '>', $faults or die "$faults: $!";
-	print $file "fstatvfs 1+ ${megabytes}MB pg_wal\n";
-	close $file;
-	return;
-}
+sub let_be_free { return write_file($faults, "fstatvfs 1+ $_[0]MB pg_wal\n") }
 
 SKIP:
 {
-	skip 'preloading is only tried on Linux', 8 unless -e $library;
+	skip 'preloading is only tried on Linux', 8 unless -e fault_library();
 
 	# WAL of workers takes half of what is free above the reserve of 64 MB, if two segments fit
 	for ([ 104, '20 MB' ], [ 90, '0 bytes' ])
 	{
 		my ($free, $written) = @$_;
 		let_be_free($free);
-		my $begin = $small->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
-		(undef, undef, $err) = $small->psql('postgres', 'SELECT FROM '
-			  . commit_call("workers => 3, flush_size => 100000, duration => '20 s', record => false"));
-		like($err,
-			qr/NOTICE:  the commit suite ends early: it has written $written of WAL\s+HINT:  Free space/,
-			"$free MB are free: a notice");
-		cmp_ok($small->safe_psql('postgres',
-			"SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$begin')"), '<=',
+		my $begin = wal_position($small);
+		$err = messages($small, commit_call(
+			"workers => 3, flush_size => 100000, duration => '20 s', record => false"));
+		like($err, qr/$ends_early $written of WAL\s+HINT:  Free space/, "$free MB are free: a notice");
+		cmp_ok(bytes_since($small, $begin), '<=',
 			(split ' ', $written)[0] * 1024 * 1024 + 100000, "$free MB are free: no more is written");
 	}
 	let_be_free(60);
-	fails_ok($small, 'less than the reserve', 'SELECT FROM ' . commit_call('workers => 3'), 53100,
+	fails_ok($small, 'less than the reserve', commit_call('workers => 3'), 53100,
 		qr/not enough space for the commit suite/,
 		qr/60 MB is available, less than the reserve of 64 MB/);
 
 	# A round of nine slots of a second, without a need for segments.  Space shrinks in the first.
 	let_be_free(1000);
-	$small->safe_psql('postgres', 'SELECT pg_switch_wal()');
+	sql($small, 'SELECT pg_switch_wal()');
 	my $run = start_probe($small, "'pg_wal', 'commit', workers => 3, flush_size => 100000, "
 		  . "flush_interval => '125 ms', commit_delays => '{1,2,3,4,5,6,7}', " . LONG_PROBE);
 	# a worker has asked when it started: only the leader by itself looks from now on
-	my $shrunk = $small->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+	my $shrunk = wal_position($small);
 	$small->poll_query_until('postgres',
 		"SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$shrunk') > 500000");
-	$shrunk = $small->safe_psql('postgres', 'SELECT pg_current_wal_insert_lsn()');
+	$shrunk = wal_position($small);
 	let_be_free(60);
 	(undef, $err) = finish_query($run);
 	$run->quit;
 	like($err, qr/ERROR:  not enough space for the commit suite/, 'space shrinks in a slot: an error');
-	cmp_ok($small->safe_psql('postgres',
-		"SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '$shrunk')"), '<', 2 * 1024 * 1024,
+	cmp_ok(bytes_since($small, $shrunk), '<', 2 * 1024 * 1024,
 		'space shrinks in a slot: workers do not wait for its end');
 	nothing_left($small, 'space shrinks in a slot');
 }
 
-for my $server ($node, $idle, $small)
-{
-	nothing_left($server, $server->name);
-	$server->stop;
-	log_ok($server);
-}
-$standby->stop;
-done_testing();
+nothing_left($_, $_->name) for $node, $idle, $small;
+end_tests($node, $idle, $small, $standby);

@@ -1,27 +1,16 @@
 # What commit_waits() sees of real commits: their number, their waits and the parts of
 # these, on a primary, with a synchronous standby, and on the standby.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use JSON::PP;
 use SyncProbeTest;
-use Test::More;
 
 my $clients = 4;
-my $primary = probe_cluster('primary', allows_streaming => 1);
 # the log would have a line for each commit
-$primary->append_conf('postgresql.conf', 'log_statement = none');
-$primary->reload;
-$primary->safe_psql('postgres', 'CREATE TABLE t (i integer)');
-$primary->backup('backup');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'backup', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "cluster_name = 'standby'");
-$standby->start;
+my $primary = probe_cluster('primary', allows_streaming => 1, conf => 'log_statement = none');
+sql($primary, 'CREATE TABLE t (i integer)');
+my $standby = add_standby($primary, 'standby', "cluster_name = 'standby'");
 
 my $scripts = PostgreSQL::Test::Utils::tempdir;
 append_to_file("$scripts/insert.sql", "INSERT INTO t VALUES (1);\n");
@@ -54,12 +43,8 @@ sub load_with
 sub observe
 {
 	my ($node, $duration) = @_;
-	my $row = $node->safe_psql('postgres', "SET client_min_messages = warning;"
-		  . " SELECT to_json(w) FROM sync_probe.commit_waits('$duration') AS w");
-	my %row = map { $_ => undef } $row =~ /"(\w+)":null/g;
-	$row{$1} = $2 while $row =~ /"(\w+)":"?([^",}]*)/g;
-	defined $row{$_} && $row{$_} eq 'null' and $row{$_} = undef for keys %row;
-	return \%row;
+	return decode_json(
+		sql($node, "SELECT to_json(w) FROM sync_probe.commit_waits('$duration') AS w"));
 }
 
 my @parts = map { "${_}_us" } qw(sync write queue commit_delay sync_rep other);
@@ -76,9 +61,9 @@ sub adds_up
 # --- commits of several clients
 
 my $stop = load_with('insert');
-my $before = $primary->safe_psql('postgres', 'SELECT count(*) FROM t');
+my $before = sql($primary, 'SELECT count(*) FROM t');
 my $row = observe($primary, '3 s');
-my $inserted = $primary->safe_psql('postgres', 'SELECT count(*) FROM t') - $before;
+my $inserted = sql($primary, 'SELECT count(*) FROM t') - $before;
 is($row->{committers}, $clients, 'each client is seen committing');
 # other processes may end transactions, too: autovacuum
 my $commits = $row->{commits_per_sec} * 3;
@@ -112,7 +97,7 @@ SQL
 }
 
 # Size and regime of the newest result that saw a load.
-my $pace = $primary->safe_psql('postgres', <<'SQL');
+my $pace = sql($primary, <<'SQL');
 SELECT greatest(round(wal_bytes_per_commit * commits_per_sec / flushes_per_sec), 1),
        round(wal_busy::numeric, 4), true
 FROM sync_probe.commit_wait_results ORDER BY result_id DESC LIMIT 1
@@ -125,22 +110,19 @@ is($told, 1, 'beside load: the look sees it');
 
 # --- commit_delay
 
-$primary->append_conf('postgresql.conf', "commit_delay = 20000\ncommit_siblings = 0");
-$primary->reload;
-$primary->poll_query_until('postgres', "SELECT setting = '20000' FROM pg_settings"
-	  . " WHERE name = 'commit_delay'");
+$primary->append_conf('postgresql.conf', 'commit_siblings = 0');
+reload_with($primary, 'commit_delay', 20000);
 $row = observe($primary, '3 s');
 is($row->{commit_delay}, 20000, 'commit_delay is recorded');
 cmp_ok($row->{commit_delay_us}, '>', 0, 'commits wait for it');
 adds_up('commit_delay', $row);
-$primary->append_conf('postgresql.conf', 'commit_delay = 0');
-$primary->reload;
+reload_with($primary, 'commit_delay', '0');
 $stop->();
 
 # --- a probe on the idle server; the load that was seen lately still decides the regime
 
 # what was seen of an idle moment since does not displace it
-$primary->safe_psql('postgres', <<'SQL');
+sql($primary, <<'SQL');
 DELETE FROM sync_probe.commit_wait_results WHERE commit_delay > 0;
 INSERT INTO sync_probe.commit_wait_results
     (system_identifier, host, answer, started_at, duration, commits_per_sec, committing_sessions,
@@ -154,16 +136,14 @@ is($told, '', 'idle: the look sees no load');
 
 # --- a synchronous standby that does not answer
 
-$primary->append_conf('postgresql.conf', "synchronous_standby_names = 'standby'");
-$primary->reload;
+reload_with($primary, 'synchronous_standby_names', "'standby'");
 $primary->poll_query_until('postgres',
 	"SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
 $stop = load_with('insert');
 $row = observe($primary, '3 s');
 cmp_ok($row->{sync_rep_us}, '>', 0, 'commits wait for the standby') or diag(explain($row));
 adds_up('synchronous standby', $row);
-$primary->append_conf('postgresql.conf', "synchronous_standby_names = ''");
-$primary->reload;
+reload_with($primary, 'synchronous_standby_names', "''");
 
 # --- the standby
 
@@ -186,14 +166,12 @@ for my $script ('rollback', 'asynchronous')
 
 # --- fsync = off
 
-$primary->append_conf('postgresql.conf', 'fsync = off');
-$primary->reload;
+reload_with($primary, 'fsync', 'off');
 $stop = load_with('insert');
 $row = observe($primary, '1 s');
 like($row->{answer}, qr/^no: fsync is off/, 'fsync off: the answer says so first');
 $stop->();
-$primary->append_conf('postgresql.conf', 'fsync = on');
-$primary->reload;
+reload_with($primary, 'fsync', 'on');
 
 # --- ends: a cancel, and a backend that is terminated
 
@@ -203,9 +181,7 @@ for (['cancel', qr/canceling statement due to user request/],
 	my ($how, $message) = @$_;
 	my $session = session($primary);
 	start_query($session, "SELECT sync_probe.commit_waits('10 min')");
-	$primary->poll_query_until('postgres',
-		"SELECT state = 'active' FROM pg_stat_activity"
-		  . " WHERE pid = $session->{pid} AND query ~ 'commit_waits'") or die 'no call runs';
+	wait_active($primary, $session);
 	signal_backend($primary, "pg_${how}_backend")->($session);
 	my ($out, $err) = finish_query($session);
 	like($out . $err, $message, "$how ends it");

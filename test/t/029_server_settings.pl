@@ -2,17 +2,11 @@
 # (debug_io_direct), how blocks are read (io_method), checksums.
 # What a server does not have is skipped.
 
-use strict;
-use warnings;
-
-use Fcntl qw(:DEFAULT);
-use File::Glob qw(bsd_glob);
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use Fcntl qw(:DEFAULT);
+use File::Glob qw(bsd_glob);
 use SyncProbeTest;
-use Test::More;
 
 plan skip_all => 'no /proc/PID/fdinfo' unless -d '/proc/self/fdinfo';
 
@@ -20,14 +14,14 @@ use constant RING => 'anon_inode:[io_uring]';
 
 # Blocks are read again and again: the buffers hold a tenth of the table.
 my $node = probe_cluster('settings', conf => "shared_buffers = 1MB\nautovacuum = off");
-$node->safe_psql('postgres',
+sql($node,
 	"CREATE TABLE blocks AS SELECT n, repeat('x', 900) AS filler FROM generate_series(1, 10000) AS n");
 
 # The values of an enum, or nothing where the server has no such setting.
 sub values_of
 {
 	my ($setting) = @_;
-	return split /\n/, $node->safe_psql('postgres',
+	return split /\n/, sql($node,
 		"SELECT unnest(enumvals) FROM pg_settings WHERE name = '$setting'");
 }
 
@@ -36,9 +30,7 @@ sub restart_with
 {
 	my ($conf) = @_;
 	$node->stop;
-	open my $file, '>', $node->data_dir . '/settings.conf' or die "settings.conf: $!";
-	print $file $conf;
-	close $file;
+	write_file($node->data_dir . '/settings.conf', $conf);
 	my $offset = -s $node->logfile;
 	return '' if $node->start(fail_ok => 1);
 	my ($why) = substr(slurp_file($node->logfile), $offset) =~ /((?:FATAL|PANIC):  .*)/;
@@ -77,7 +69,7 @@ sub flags_of_server
 {
 	my ($session, $method) = @_;
 	my %seen;
-	$node->safe_psql('postgres', "ALTER SYSTEM SET wal_sync_method = $method");
+	sql($node, "ALTER SYSTEM SET wal_sync_method = $method");
 	$node->reload;
 	wait_for(sub { (query($session, 'SHOW wal_sync_method'))[0] eq "$method\n" })
 	  or die "wal_sync_method did not become $method";
@@ -111,7 +103,7 @@ sub direct_io_is_possible
 	return $possible;
 }
 
-$node->safe_psql('postgres', 'CREATE TABLE committed (i int)');
+sql($node, 'CREATE TABLE committed (i int)');
 my $old = $node->pg_version < 16;
 for my $row (
 	{ conf => 'wal_level = replica' },
@@ -139,8 +131,7 @@ for my $row (
 		my $probe = flags_of_probe(@flags);
 		is(join(' ', map { flag_names($_) } grep { !$probe->{$_} } @flags), '',
 			"$name: a probe opens files in the same ways");
-		is($node->safe_psql('postgres', <<'SQL'), join("\n", map {
-SET client_min_messages = warning;
+		is(sql($node, <<'SQL'), join("\n", map {
 SELECT DISTINCT method || ' ' || direct_io
 FROM sync_probe.probe(duration => '50 ms', record => false)
 WHERE test = 'paced' AND status = 'ok' ORDER BY 1
@@ -149,7 +140,7 @@ SQL
 			"$name: and direct_io says which ones");
 	}
 }
-$node->safe_psql('postgres', 'ALTER SYSTEM RESET wal_sync_method');
+sql($node, 'ALTER SYSTEM RESET wal_sync_method');
 
 # ------------------------------------------------------------- how blocks are read
 
@@ -196,7 +187,7 @@ SKIP:
 	start_query($session, "SELECT FROM sync_probe.probe('pg_default', 'pg_test_fsync', "
 		  . LONG_PROBE . ')');
 	wait_phase($node, $session, 'measuring');
-	$node->safe_psql('postgres', "SELECT pg_cancel_backend($session->{pid})");
+	sql($node, "SELECT pg_cancel_backend($session->{pid})");
 	like((finish_query($session))[1], qr/canceling statement due to user request/,
 		'io_uring: canceled');
 	blocks_ok($session, 'io_uring, then');
@@ -221,8 +212,7 @@ log_ok($node);
 	my $other = probe_cluster('checksums', extra => ['--data-checksums']);
 	my $place = add_tablespace($other, 'place');
 	works_ok($other, 'checksums', "'$_'") for qw(pg_wal place);
-	is($other->safe_psql('postgres', 'SET client_min_messages = warning;'
-			  . workload_call('function', SMALL_RUN . ", tablespace => 'place'")), '5',
+	is(sql($other, pgbench_sql(SMALL_RUN . ", tablespace => 'place'")), '5',
 		'checksums: a workload');
 
 	# what a dead server leaves is no block of a table
@@ -243,7 +233,7 @@ log_ok($node);
 
 my $quiet = probe_cluster('quiet', conf => 'autovacuum = off');
 add_tablespace($quiet, 'place');
-$quiet->safe_psql('postgres', $_) for <<'SQL', 'VACUUM ANALYZE keys', <<'SQL';
+sql($quiet, $_) for <<'SQL', 'VACUUM ANALYZE keys', <<'SQL';
 CREATE TABLE keys (n int PRIMARY KEY USING INDEX TABLESPACE place);
 INSERT INTO keys SELECT generate_series(1, 1000)
 SQL

@@ -1,18 +1,12 @@
 # The history survives pg_upgrade, by copy and by link, from every older server on this
 # machine: those of Debian's packages that have headers, or SP_TEST_OLD_BINDIR.
 
-use strict;
-use warnings;
-
-use Cwd ();
-use File::Find qw(find);
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
+use Cwd ();
+use File::Find qw(find);
 use SyncProbeRelease;
 use SyncProbeTest;
-use Test::More;
 
 sub answer_of
 {
@@ -48,8 +42,7 @@ sub leave_out_libdir
 	my ($control) = @_;
 	my $text = slurp_file($control);
 	$text =~ s/^(module_pathname = ')\$libdir\//$1/m or die "no \$libdir in $control";
-	unlink $control;
-	append_to_file($control, $text);
+	write_file($control, $text);
 	return;
 }
 
@@ -78,8 +71,7 @@ sub conf_of_build
 	my $share = $stage . answer_of("$old/pg_config", '--sharedir');
 	my $library = $stage . answer_of("$old/pg_config", '--pkglibdir');
 	my $found = $has->('extension_destdir') ? "extension_destdir = '$stage'"
-	  : $has->('extension_control_path') ? "extension_control_path = '$share:\$system'"
-	  : return;
+	  : $has->('extension_control_path') ? "extension_control_path = '$share:\$system'" : return;
 	return "$found\ndynamic_library_path = '$library:\$libdir'\n";
 }
 
@@ -95,10 +87,8 @@ sub old_cluster
 	my $build = conf_of_build($node, $old) or return;
 	$node->append_conf('postgresql.conf', $conf . $build);
 	$node->start;
-	$node->safe_psql('postgres', 'CREATE EXTENSION pg_sync_probe');
+	sql($node, 'CREATE EXTENSION pg_sync_probe');
 	record_history($node, 'postgres');
-	$node->safe_psql('postgres',
-		"INSERT INTO sync_probe.workloads (workload, script) VALUES ('upsert', 'SELECT 3;')");
 	return $node;
 }
 
@@ -118,8 +108,8 @@ sub upgrade_ok
 
 	my %rows = history_of($to, 'postgres');
 	is($rows{$_}, $was->{rows}{$_}, "$name, $mode: the rows of $_") for sort keys %rows;
-	is($to->safe_psql('postgres', $export), $was->{export}, "$name, $mode: the same export");
-	$to->safe_psql('postgres', 'CREATE DATABASE fresh');
+	is(sql($to, $export), $was->{export}, "$name, $mode: the same export");
+	sql($to, 'CREATE DATABASE fresh');
 	$to->safe_psql('fresh', 'CREATE EXTENSION pg_sync_probe');
 	my ($fresh, $carried) = map { installed($to, $_) } qw(fresh postgres);
 	if ($along_a_path)
@@ -130,13 +120,13 @@ sub upgrade_ok
 		"$name, $mode: the objects are those of a fresh install");
 
 	# pg_upgrade made another cluster: doc/updating.md says how the runs become its own
-	is($to->safe_psql('postgres', 'SELECT count(*) FROM sync_probe.history()'), 0,
+	is(sql($to, 'SELECT count(*) FROM sync_probe.history()'), 0,
 		"$name, $mode: the runs are of another cluster");
-	$to->safe_psql('postgres', <<"SQL");
+	sql($to, <<"SQL");
 UPDATE sync_probe.runs SET system_identifier = c.system_identifier
 FROM pg_control_system() AS c WHERE runs.system_identifier = $was->{identifier}
 SQL
-	is($to->safe_psql('postgres', 'SELECT count(*) FROM sync_probe.history()'), $was->{own},
+	is(sql($to, 'SELECT count(*) FROM sync_probe.history()'), $was->{own},
 		"$name, $mode: until that is told");
 	works_with_history_ok($to, 'postgres', "$name, $mode");
 	$to->stop;
@@ -155,10 +145,10 @@ for my $old (@old)
 	}
 	my %was = (
 		rows => { history_of($from, 'postgres') },
-		export => $from->safe_psql('postgres', $export),
-		own => $from->safe_psql('postgres', 'SELECT count(*) FROM sync_probe.history()'),
+		export => sql($from, $export),
+		own => sql($from, 'SELECT count(*) FROM sync_probe.history()'),
 		identifier =>
-		  $from->safe_psql('postgres', 'SELECT system_identifier FROM pg_control_system()'));
+		  sql($from, 'SELECT system_identifier FROM pg_control_system()'));
 	cmp_ok($was{own}, '>', 0, "$name: it had a history");
 	$from->stop;
 	upgrade_ok($name, $old, $from, $_, \%was) for qw(copy link);

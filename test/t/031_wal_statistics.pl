@@ -5,15 +5,9 @@
 # commits, divided by their number.  No probe takes its pace from commit_waits(), for which
 # commit_waits_max_age is 0.
 
-use strict;
-use warnings;
-
 use FindBin;
 use lib $FindBin::RealBin;
-use PostgreSQL::Test::Cluster;
-use PostgreSQL::Test::Utils;
 use SyncProbeTest;
-use Test::More;
 
 # With fewer than 1,000 flushes a probe does not ask the statistics.
 use constant COMMITS => 1200;
@@ -29,17 +23,12 @@ wal_sync_method = fdatasync
 log_statement = none
 pg_sync_probe.commit_waits_max_age = 0
 CONF
-$primary->safe_psql('postgres', 'CREATE TABLE t (padding text)');
-$primary->backup('backup');
-my $standby = PostgreSQL::Test::Cluster->new('standby');
-$standby->init_from_backup($primary, 'backup', has_streaming => 1);
-$standby->append_conf('postgresql.conf', "cluster_name = 'standby'");
-$standby->start;
+sql($primary, 'CREATE TABLE t (padding text)');
+my $standby = add_standby($primary, 'standby', "cluster_name = 'standby'");
 
 # Since 18 the flushes of each kind of process are counted, in a view of their own.
-my $by_process = $primary->safe_psql('postgres',
-	"SELECT current_setting('server_version_num')::integer >= 160000") eq 't'
-  && $primary->safe_psql('postgres',
+my $by_process = sql($primary,
+	"SELECT current_setting('server_version_num')::integer >= 160000") eq 't' && sql($primary,
 	"SELECT count(*) > 0 FROM pg_stat_io WHERE object = 'wal'") eq 't';
 
 # A session reports to the statistics before it is gone.
@@ -56,7 +45,7 @@ sub reset_statistics
 {
 	my ($node, @views) = @_;
 	wait_for_reports($node);
-	$node->safe_psql('postgres', 'SELECT ' . join(', ', map { "pg_stat_reset_shared('$_')" } @views));
+	sql($node, 'SELECT ' . join(', ', map { "pg_stat_reset_shared('$_')" } @views));
 	return;
 }
 
@@ -67,22 +56,20 @@ sub count_from
 {
 	my ($node, $position) = @_;
 	$counted{ $node->name } =
-	  { position => $node->safe_psql('postgres', "SELECT $position"), commits => 0 };
+	  { position => sql($node, "SELECT $position"), commits => 0 };
 	return;
 }
 
 sub reset_all
 {
-	my ($node) = @_;
-	reset_statistics($node, 'wal', $by_process ? 'io' : ());
-	count_from($node, 'pg_current_wal_insert_lsn()');
-	return;
+	reset_statistics($_[0], 'wal', $by_process ? 'io' : ());
+	return count_from($_[0], 'pg_current_wal_insert_lsn()');
 }
 
 sub commit_rows
 {
 	my ($node, $bytes) = @_;
-	$node->safe_psql('postgres', "INSERT INTO t VALUES (repeat('x', $bytes));\n" x COMMITS);
+	sql($node, "INSERT INTO t VALUES (repeat('x', $bytes));\n" x COMMITS);
 	$counted{ $node->name }{commits} += COMMITS;
 	wait_for_reports($node);
 	return;
@@ -93,7 +80,7 @@ sub mean_wal
 {
 	my ($node) = @_;
 	my $counted = $counted{ $node->name };
-	return $node->safe_psql('postgres', 'SELECT (pg_current_wal_insert_lsn()'
+	return sql($node, 'SELECT (pg_current_wal_insert_lsn()'
 		  . " - '$counted->{position}') / $counted->{commits}");
 }
 
@@ -146,10 +133,9 @@ for my $seconds (5, 20, 80)
 		"SELECT flushes_per_sec IS NULL AS lost FROM sync_probe.commit_waits('$seconds s')");
 	$primary->poll_query_until('postgres', "SELECT clock_timestamp() - query_start > '1 s'"
 		  . " FROM pg_stat_activity WHERE pid = $session->{pid}") or die 'the session is gone';
-	$primary->safe_psql('postgres',
-		"SELECT pg_stat_reset_shared('@{[$by_process ? 'io' : 'wal']}')");
-	$primary->safe_psql('postgres', "INSERT INTO t VALUES ('x');\n" x 100);
-	$in_time = $primary->safe_psql('postgres', 'SELECT state FROM pg_stat_activity'
+	sql($primary, "SELECT pg_stat_reset_shared('@{[$by_process ? 'io' : 'wal']}')");
+	sql($primary, "INSERT INTO t VALUES ('x');\n" x 100);
+	$in_time = sql($primary, 'SELECT state FROM pg_stat_activity'
 		  . " WHERE pid = $session->{pid}") eq 'active';
 	($out) = finish_query($session);
 	last if $in_time;
@@ -175,7 +161,7 @@ $standby->poll_query_until('postgres', "SELECT fsyncs >= @{[COMMITS]} FROM pg_st
 pace_ok('standby', $standby, $by_process
 	? ($received, 'flush interval', 'this server is a standby', '5 ms')
 	: (undef, 'flush size and interval', 'this server is a standby', '8192 bytes and 5 ms'));
-is($standby->safe_psql('postgres', "SET client_min_messages = warning;"
+is(sql($standby, ""
 	  . " SELECT flushes_per_sec IS NULL FROM sync_probe.commit_waits('100 ms')"), 't',
 	'standby: commit_waits() counts no flushes');
 
@@ -184,12 +170,12 @@ is($standby->safe_psql('postgres', "SET client_min_messages = warning;"
 sub recovery_ok
 {
 	my ($name, $node, $end, $rate) = @_;
-	is($node->safe_psql('postgres', <<'SQL'), $end, "$name: when recovery ended");
+	is(sql($node, <<'SQL'), $end, "$name: when recovery ended");
 SELECT CASE WHEN recovery_end > clock_timestamp() THEN 'not yet'
             WHEN recovery_end < pg_postmaster_start_time() THEN 'before' ELSE 'since' END
 FROM sync_probe_internal.recovery_end()
 SQL
-	like($node->safe_psql('postgres', "SELECT wal_bytes_per_sec, wal_rate_source"
+	like(sql($node, "SELECT wal_bytes_per_sec, wal_rate_source"
 		  . " FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000)"), $rate,
 		"$name: its rate of WAL is unknown");
 	return;

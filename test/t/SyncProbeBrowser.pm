@@ -142,19 +142,6 @@ sub pdf
 		{ preferCSSPageSize => JSON::PP::true })->{data});
 }
 
-sub screenshot
-{
-	my ($self, $file) = @_;
-	my ($height) = $self->script('return document.documentElement.scrollHeight');
-	my $width = $self->script('return innerWidth');
-	my $image = $self->cdp('Page.captureScreenshot', { captureBeyondViewport => JSON::PP::true,
-		clip => { x => 0, y => 0, width => $width, height => $height, scale => 1 } })->{data};
-	open my $out, '>:raw', $file or die "could not write $file: $!";
-	print $out decode_base64($image);
-	close $out;
-	return;
-}
-
 # Also if the test dies: a browser would stay behind.
 sub stop
 {

@@ -12,7 +12,7 @@ use strict;
 use warnings;
 
 use Cwd qw(realpath);
-use Exporter 'import';
+use Exporter ();
 use File::Basename qw(dirname);
 use File::Glob qw(bsd_glob);
 use IPC::Run;
@@ -24,12 +24,31 @@ use Time::HiRes qw(sleep);
 # A test that takes too long is ended so; an error stops its clusters.
 use sigtrap qw(die TERM);
 
-our @EXPORT = qw(probe_cluster build_directory add_tablespace has_other_strings
-  prepared_filesystems session verbose_session start_query finish_query query start_probe
-  pause_probe end_probe wait_for wait_phase wait_running probe_files pgbench_children
-  workload_call workload_schemas let_runs_count leftovers nothing_left trial_watchdogs auto_settings
-  descriptors signal_backend signal_client kill_process client_told_ok seed_random fails_ok works_ok log_ok
-  pid_alive LONG_PROBE SMALL_RUN CLIENT_LOST);
+our @EXPORT = (@Test::More::EXPORT, @PostgreSQL::Test::Utils::EXPORT, qw(
+	sleep probe_cluster write_file build_directory add_standby add_tablespace
+	has_other_strings prepared_filesystems sql messages run_sql reload_with session verbose_session
+	start_query finish_query query start_probe pause_probe end_probe wait_for wait_phase
+	wait_active wait_running wait_sessions probe_files make_foreign pgbench_children
+	pgbench_sql workload_call workload_schemas let_runs_count leftovers nothing_left trial_watchdogs
+	start_trial restored_ok auto_settings descriptors signal_backend signal_client
+	kill_process kill_postmaster stop_smartly client_told_ok seed_random fails_ok
+	fails_whole_ok works_ok log_ok end_tests pid_alive fault_library WAIT_AT_GATE close_gate
+	open_gate LONG_PROBE SMALL_RUN CLIENT_LOST));
+
+# A test that uses this needs no "use" of the modules above.
+sub import
+{
+	strict->import;
+	warnings->import;
+	goto &Exporter::import;
+}
+
+# Where make has built the libraries of tests.  The server's makefiles up to 15 say it
+# itself, later ones the tmp_check in it.
+sub build_directory
+{
+	return $ENV{TESTDIR} // dirname($ENV{TESTDATADIR});
+}
 
 # Longer than any test waits; always ended from outside.
 use constant LONG_PROBE => "duration => '300 s', stop_early => false, record => false";
@@ -37,11 +56,22 @@ use constant LONG_PROBE => "duration => '300 s', stop_early => false, record => 
 # What the client is told if it is gone.
 use constant CLIENT_LOST => 'the client is lost';
 
+sub fault_library { return build_directory() . '/test/fault/fail_calls.so' }
+
 # The shortest run of a workload that makes and drops objects.
 use constant SMALL_RUN => "'upsert', clients => 1, transactions => 5, rows => 10";
 
+# A statement that waits as long as there is a file "gate" in the data directory.
+use constant WAIT_AT_GATE => q{DO 'BEGIN WHILE (pg_stat_file(''gate'', true)).size IS NOT NULL LOOP
+    PERFORM pg_sleep(0.02);
+END LOOP; END'};
+
+sub close_gate { return write_file($_[0]->data_dir . '/gate', 'closed') }
+sub open_gate { return unlink $_[0]->data_dir . '/gate' }
+
 # A started cluster with the extension in database postgres.  Segments of 1 MB
-# keep the writing of files short; conf is appended to postgresql.conf.
+# keep the writing of files short; conf is appended to postgresql.conf; faults is the file that
+# tells test/fault/fail_calls.c in its server what to do.
 sub probe_cluster
 {
 	my ($name, %opt) = @_;
@@ -56,10 +86,33 @@ sub probe_cluster
 	# the test modules switch it off, and with it all advice is to switch it on
 	$node->append_conf('postgresql.conf', 'fsync = on');
 	$node->append_conf('postgresql.conf', $opt{conf}) if defined $opt{conf};
-	$opt{before_start}->($node) if $opt{before_start};
+	local $ENV{LD_PRELOAD} = join ' ', ($opt{faults} ? fault_library() : ()), $ENV{LD_PRELOAD} // '';
+	local $ENV{SP_FAULT_FILE} = $opt{faults} // '';
 	$node->start;
-	$node->safe_psql('postgres', 'CREATE EXTENSION pg_sync_probe');
+	sql($node, 'CREATE EXTENSION pg_sync_probe');
 	return $node;
+}
+
+# A started standby that streams from the server; conf is appended to its postgresql.conf.
+sub add_standby
+{
+	my ($node, $name, $conf) = @_;
+	my $standby = PostgreSQL::Test::Cluster->new($name);
+	$node->backup($name);
+	$standby->init_from_backup($node, $name, has_streaming => 1);
+	$standby->append_conf('postgresql.conf', $conf) if defined $conf;
+	$standby->start;
+	return $standby;
+}
+
+# Overwrites a file.
+sub write_file
+{
+	my ($path, @content) = @_;
+	open my $file, '>:raw', $path or die "$path: $!";
+	print $file @content;
+	close $file or die "$path: $!";
+	return $path;
 }
 
 # Creates a tablespace in a new directory (or the given one), and returns that.
@@ -67,8 +120,46 @@ sub add_tablespace
 {
 	my ($node, $name, $directory) = @_;
 	$directory //= PostgreSQL::Test::Utils::tempdir();
-	$node->safe_psql('postgres', "CREATE TABLESPACE $name LOCATION '$directory'");
+	sql($node, "CREATE TABLESPACE $name LOCATION '$directory'");
 	return $directory;
+}
+
+# The output of statements, of which none may fail.  Nothing below a warning is said.
+sub sql
+{
+	my ($node, $sql, %opt) = @_;
+	local $ENV{PGOPTIONS} = '-c client_min_messages=warning';
+	return $node->safe_psql('postgres', $sql, %opt);
+}
+
+# What psql says of statements.
+sub messages
+{
+	my ($node, $sql, %opt) = @_;
+	return ($node->psql('postgres', $sql, %opt))[2];
+}
+
+# Output and messages of statements in a session of their own: SQLSTATEs, and nothing below a
+# warning.  Optional: database, role.
+sub run_sql
+{
+	my ($node, $sql, %opt) = @_;
+	my (undef, $out, $err) = $node->psql($opt{database} // 'postgres',
+		"\\set VERBOSITY verbose\nSET client_min_messages = warning;\n$sql",
+		extra_params => [ $opt{role} ? ('-U', $opt{role}) : () ]);
+	return ($out, $err);
+}
+
+# New sessions of the server have that value when this returns.
+sub reload_with
+{
+	my ($node, $setting, $value) = @_;
+	$node->append_conf('postgresql.conf', "$setting = $value");
+	$node->reload;
+	$value =~ s/^'(.*)'$/$1/;
+	$node->poll_query_until('postgres', "SELECT current_setting('$setting')", $value)
+	  or die "$setting did not become $value";
+	return;
 }
 
 # Can strings be read in another way than the standard's?  PostgreSQL 19 refuses that.
@@ -80,13 +171,6 @@ sub has_other_strings
 
 	die "standard_conforming_strings: $err" if $status != 0 && $err !~ /ERROR:  0A000$/m;
 	return $status == 0;
-}
-
-# Where make has built the libraries of tests.  The server's makefiles up to 15 say it
-# itself, later ones the tmp_check in it.
-sub build_directory
-{
-	return $ENV{TESTDIR} // dirname($ENV{TESTDATADIR});
 }
 
 # File systems that script/filesystems.sh has prepared, by name, of these variables
@@ -179,7 +263,7 @@ sub pause_probe
 			  . "$arguments, duration => '$seconds s', stop_early => false)");
 		until (query_has_ended($session))
 		{
-			next if $node->safe_psql('postgres', $phase) ne 'measuring';
+			next if sql($node, $phase) ne 'measuring';
 			kill 'STOP', $session->{pid};
 			my ($status, $seen) =
 			  $node->psql('postgres', $phase, timeout => 10, timed_out => \my $timed_out);
@@ -196,29 +280,28 @@ sub pause_probe
 sub let_runs_count
 {
 	my ($node) = @_;
-	$node->safe_psql('postgres', <<'SQL');
-UPDATE sync_probe.runs
-SET usable_for_advice = true WHERE suite <> 'pg_test_fsync'
-SQL
-	return;
+	return sql($node,
+		"UPDATE sync_probe.runs SET usable_for_advice = true WHERE suite <> 'pg_test_fsync'");
 }
 
 # Cancel it, and say what it said.
 sub end_probe
 {
 	my ($node, $session) = @_;
-	$node->safe_psql('postgres', "SELECT pg_cancel_backend($session->{pid})");
+	sql($node, "SELECT pg_cancel_backend($session->{pid})");
 	my ($out, $err) = finish_query($session);
 	$session->quit;
 	return $err;
 }
 
 # A workload is run by a function or a procedure; both take the same arguments.
+sub pgbench_sql { return "SELECT transactions FROM sync_probe.pgbench($_[0])" }
+
 sub workload_call
 {
 	my ($kind, $arguments) = @_;
-	return $kind eq 'procedure' ? "CALL sync_probe.run_workload($arguments)"
-	  : "SELECT transactions FROM sync_probe.pgbench($arguments)";
+	return $kind eq 'function' ? pgbench_sql($arguments)
+	  : "CALL sync_probe.run_workload($arguments)";
 }
 
 # ---------------------------------------------------------------------- waiting
@@ -227,12 +310,13 @@ sub workload_call
 sub wait_for
 {
 	my ($code) = @_;
-	for (1 .. 10 * $PostgreSQL::Test::Utils::timeout_default)
+	my $end = time + $PostgreSQL::Test::Utils::timeout_default;
+	until ($code->())
 	{
-		return 1 if $code->();
-		sleep 0.1;
+		return 0 if time > $end;
+		sleep 0.02;
 	}
-	return 0;
+	return 1;
 }
 
 sub wait_phase
@@ -244,11 +328,23 @@ sub wait_phase
 	return;
 }
 
-# Until pgbench runs for that session, with so many clients connected.
-sub wait_running
+# Until the server executes the statement that the session has sent.
+sub wait_active
 {
-	my ($node, $session, $clients) = @_;
-	wait_phase($node, $session, 'running');
+	my ($node, $session) = @_;
+	$node->poll_query_until('postgres',
+		"SELECT state = 'active' FROM pg_stat_activity WHERE pid = $session->{pid}")
+	  or die 'no statement is executed';
+	return;
+}
+
+# Until pgbench runs for that session, with so many clients connected.
+sub wait_running { return wait_sessions(@_[ 0, 1 ], 'running', $_[2]) }
+
+sub wait_sessions
+{
+	my ($node, $session, $phase, $clients) = @_;
+	wait_phase($node, $session, $phase);
 	$node->poll_query_until('postgres', <<"SQL") or die 'the clients of pgbench never came';
 SELECT count(*) >= $clients FROM pg_stat_activity
 WHERE application_name ~ '^sync_probe_workload_' AND backend_type = 'client backend' AND query <> ''
@@ -276,6 +372,20 @@ sub probe_files
 	  map { bsd_glob("$_/*") } "$data/pg_wal",
 	  bsd_glob("$data/base/pgsql_tmp"),
 	  bsd_glob("$data/pg_tblspc/*/PG_*/pgsql_tmp");
+}
+
+# Makes what is not ours: path, and kind (directory, link to the target, or a file).  Returns a
+# function that says which of it is gone.
+sub make_foreign
+{
+	my ($target, @entries) = @_;
+	for (@entries)
+	{
+		my ($path, $kind) = (@$_, 'file');
+		$kind eq 'directory' ? mkdir($path) : $kind eq 'link' ? symlink($target, $path)
+		  : append_to_file($path, 'something');
+	}
+	return sub { join ' ', grep { !-l && !-e _ } map { $_->[0] } @entries };
 }
 
 # The processes of pgbench that backends of this server started, also those whose
@@ -327,12 +437,36 @@ sub auto_settings
 	  sort grep { /^[^#]/ } split /\n/, slurp_file($node->data_dir . '/postgresql.auto.conf');
 }
 
+# A session whose trial has a value like this in place now, and the process ID of its watchdog.
+sub start_trial
+{
+	my ($node, $call, $value) = @_;
+	my $session = session($node);
+	my $auto = $node->data_dir . '/postgresql.auto.conf';
+	start_query($session, $call);
+	wait_for(sub { slurp_file($auto) =~ /commit_delay = '$value'\n.*trial_restores/s })
+	  or die 'no value was tried';
+	$session->{watchdog} = (trial_watchdogs($node))[0] or die 'the trial has no watchdog';
+	return $session;
+}
+
+# After a trial the settings are these again, and nothing is left of it.
+sub restored_ok
+{
+	my ($node, $name, $before) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	ok(wait_for(sub { auto_settings($node) eq $before }), "$name: the settings are as before")
+	  or diag($before, "\n", auto_settings($node));
+	nothing_left($node, $name);
+	return;
+}
+
 # All traces of a probe, trial or workload in the cluster, as text; empty when there are
 # none.  Schemas: those of database postgres.
 sub leftovers
 {
 	my ($node) = @_;
-	my $seen = $node->safe_psql('postgres', <<'SQL');
+	my $seen = sql($node, <<'SQL');
 SELECT 'lock ' || l::text FROM pg_locks l WHERE locktype = 'advisory' AND database = 0
 UNION ALL SELECT 'running ' || r::text FROM sync_probe.running r
 UNION ALL SELECT 'pg_wal ' || name FROM pg_ls_waldir() WHERE name LIKE '%sync_probe%'
@@ -341,8 +475,9 @@ UNION ALL SELECT spcname || ' ' || f.name FROM pg_tablespace t, pg_ls_tmpdir(t.o
 UNION ALL SELECT 'process ' || concat_ws(' ', pid, backend_type, application_name, query)
     FROM pg_stat_activity
     WHERE application_name ~ '^sync_probe_workload_' OR backend_type ~ '^pg_sync_probe'
+UNION ALL SELECT 'schema ' || nspname FROM pg_namespace WHERE nspname ~ '^sync_probe_workload_'
 SQL
-	return join "\n", grep { $_ ne '' } $seen, workload_schemas($node), probe_files($node),
+	return join "\n", grep { $_ ne '' } $seen, probe_files($node),
 	  (map { "pgbench $_" } pgbench_children($node)),
 	  (map { "watchdog $_" } trial_watchdogs($node)),
 	  map { "file $_" } bsd_glob($node->data_dir . '/pg_sync_probe*');
@@ -376,7 +511,7 @@ sub descriptors
 sub signal_backend
 {
 	my ($node, $function) = @_;
-	return sub { $node->safe_psql('postgres', "SELECT $function($_[0]{pid})") };
+	return sub { sql($node, "SELECT $function($_[0]{pid})") };
 }
 
 sub signal_client
@@ -392,6 +527,34 @@ sub kill_process
 	my $offset = -s $node->logfile;
 	kill 'KILL', $pid;
 	$node->wait_for_log(qr/database system is ready to accept connections/, $offset);
+	return;
+}
+
+# Kills the postmaster, and starts the server again when its processes are gone, which notice that.
+sub kill_postmaster
+{
+	my ($node) = @_;
+	my $data = realpath($node->data_dir);
+	$node->kill9;
+	wait_for(sub { !grep { (readlink($_) // '') eq $data } bsd_glob('/proc/[0-9]*/cwd') })
+	  or die 'a process of a server without a postmaster lives on';
+
+	# as long as nobody waited for it, a killed process seems to hold its locks
+	unlink "$data/postmaster.pid", $node->host . '/.s.PGSQL.' . $node->port . '.lock';
+	$node->start;
+	return;
+}
+
+# A smart shutdown waits for its sessions: what they do meanwhile, and then they have to end.
+sub stop_smartly
+{
+	my ($node, $meanwhile) = @_;
+	my $pid_file = $node->data_dir . '/postmaster.pid';
+	system_or_bail('pg_ctl', '-D', $node->data_dir, '-m', 'smart', '-W', 'stop');
+	wait_for(sub { slurp_file($pid_file) =~ /^stopping\s*\Z/m }) or die 'no smart shutdown begins';
+	$meanwhile->();
+	wait_for(sub { !-e $pid_file }) or die 'a smart shutdown does not end';
+	$node->stop('fast', fail_ok => 1);	# tells the node object
 	return;
 }
 
@@ -436,6 +599,16 @@ sub fails_ok
 	return $err;
 }
 
+# It fails so, and nothing is left.
+sub fails_whole_ok
+{
+	my ($node, $name) = @_;
+	local $Test::Builder::Level = $Test::Builder::Level + 1;
+	fails_ok(@_);
+	nothing_left($node, $name);
+	return;
+}
+
 # A short probe returns its rows, and measured something.
 sub works_ok
 {
@@ -447,6 +620,18 @@ sub works_ok
 
 	is($out, 't', "$name: a probe works") or diag($err);
 	return $err;
+}
+
+# The end of a test.
+sub end_tests
+{
+	for my $node (@_)
+	{
+		$node->stop;
+		log_ok($node);
+	}
+	done_testing();
+	return;
 }
 
 # Nothing in the server's log that only a bug could put there.

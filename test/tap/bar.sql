@@ -1,13 +1,7 @@
 --
 -- Shares as bars.  test/t/024_history.pl has databases and clients of other encodings.
 --
-\set ON_ERROR_STOP on
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+\ir include/begin.sql
 
 CREATE TEMP TABLE bar (fraction float8, width integer, ascii text, blocks text);
 INSERT INTO bar VALUES

@@ -1,9 +1,6 @@
 -- What belongs to a run goes with it, without foreign keys.
 
-SET client_min_messages = warning;
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+\ir include/begin.sql
 SELECT plan(13);
 
 SELECT is_empty($$SELECT conrelid::regclass, conname FROM pg_constraint

@@ -1,13 +1,7 @@
 --
 -- Runs as documents: export_json() and import_json().
 --
-\set ON_ERROR_STOP on
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+\ir include/begin.sql
 DELETE FROM sync_probe.runs;
 \ir include/stage.sql
 SELECT no_plan();

@@ -1,13 +1,7 @@
 --
 -- What sync_probe.history() makes of recorded runs.
 --
-\set ON_ERROR_STOP on
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+\ir include/begin.sql
 DELETE FROM sync_probe.runs;
 \ir include/stage.sql
 SET LOCAL pg_sync_probe.margin = 0.05;

@@ -1,13 +1,7 @@
 --
 -- What the functions of the report make of text, numbers and axes.
 --
-\set ON_ERROR_STOP on
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+\ir include/begin.sql
 SELECT * FROM no_plan();
 
 -- ------------------------------------------------------------------------- text

@@ -2,13 +2,7 @@
 -- sync_probe.import_pg_test_fsync() on reports of all versions: the same figures come back, and no
 -- advice or finding rests on them.
 --
-\set ON_ERROR_STOP on
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+\ir include/begin.sql
 SELECT no_plan();
 
 -- each file behind a line with its name, which begins with a form feed

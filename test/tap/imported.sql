@@ -2,13 +2,7 @@
 -- Runs that were imported tell nothing of this server, even if they say that it made them:
 -- they become no advice and no baseline, in any suite.
 --
-\set ON_ERROR_STOP on
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+\ir include/begin.sql
 \ir include/stage.sql
 SET LOCAL pg_sync_probe.margin = 0.05;
 

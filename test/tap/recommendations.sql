@@ -2,13 +2,7 @@
 -- What sync_probe.recommendations makes of recorded runs: the stored verdict, or why it is not
 -- that of today; what trials and the commit suite say beside it; and the way on.
 --
-\set ON_ERROR_STOP on
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+\ir include/begin.sql
 DELETE FROM sync_probe.runs;
 SET LOCAL pg_sync_probe.margin = 0.05;
 \ir include/stage.sql

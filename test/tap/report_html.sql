@@ -2,13 +2,7 @@
 -- The page of report_html() on recorded rows: what is on it, that its numbers are those of the
 -- tables and views, and that no text gets out of its place.
 --
-\set ON_ERROR_STOP on
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+\ir include/begin.sql
 DELETE FROM sync_probe.runs;
 SET LOCAL pg_sync_probe.margin = 0.05;
 \ir include/stage.sql

@@ -2,13 +2,7 @@
 -- The surface of the extension as a whole: who may use it, and that \d+ and \df+ describe it.
 -- doc/reference.md has all names and types; a test compares it with the catalog.
 --
-\set ON_ERROR_STOP on
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+\ir include/begin.sql
 SELECT no_plan();
 
 -- Readers of the history, and those who ask for a report, write many names: each one must earn
@@ -37,14 +31,13 @@ WHERE p.pronamespace = 'sync_probe'::regnamespace
                     'import_pg_test_fsync', 'import_json')
 ORDER BY p.proname;
 
--- what runs as the owner is nobody else's, except one that only compares names: any role
--- could call it, and make triggers of a trigger function on tables of its own
+-- what runs as the owner is nobody else's: any role could call it, and make triggers of a
+-- trigger function on tables of its own
 SELECT is_empty($$
     SELECT p.oid::regprocedure FROM pg_proc AS p
     CROSS JOIN LATERAL aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) AS a
     WHERE p.pronamespace IN ('sync_probe'::regnamespace, 'sync_probe_internal'::regnamespace)
-      AND p.prosecdef AND a.grantee <> p.proowner
-      AND p.oid <> 'sync_probe_internal.is_builtin_workload(name)'::regprocedure$$,
+      AND p.prosecdef AND a.grantee <> p.proowner$$,
     'no other role may execute what runs as the owner');
 
 -- nobody else looks; pg_monitor may, and what it calls works for it

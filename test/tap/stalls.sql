@@ -2,13 +2,7 @@
 -- sync_probe.stalls on recorded rows: what is a stall, of what usual figures, and what the
 -- device did meanwhile.
 --
-\set ON_ERROR_STOP on
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+\ir include/begin.sql
 SELECT plan(33);
 
 DELETE FROM sync_probe.runs;

@@ -2,13 +2,7 @@
 -- Documents and the report where strings are not read as in the standard.  PostgreSQL 19
 -- refuses the setting: there this is skipped.
 --
-\set ON_ERROR_STOP on
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+\ir include/begin.sql
 DELETE FROM sync_probe.runs;
 \ir include/stage.sql
 

@@ -2,13 +2,7 @@
 -- sync_probe.workload_comparison on recorded results: what is a combination, what
 -- is compared with what, when there are totals.
 --
-\set ON_ERROR_STOP on
-\set QUIET on
-\pset format unaligned
-\pset tuples_only on
-BEGIN;
-CREATE EXTENSION IF NOT EXISTS pgtap;
-CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
+\ir include/begin.sql
 SELECT plan(16);
 
 DELETE FROM sync_probe.workload_results;
@@ -21,9 +15,9 @@ CREATE FUNCTION pg_temp.results(first bigint, suite name, VARIADIC results text[
     LANGUAGE sql AS $$
 INSERT INTO sync_probe.workload_results (result_id, run_group, suite, workload, tablespace,
     settings, label,
-                                         transactions, seconds, tps, transactions_per_client)
+                                         transactions, tps, transactions_per_client)
 SELECT first + place - 1, first, suite, f[1], f[2], nullif(f[3], '')::jsonb, nullif(f[4], ''),
-       f[5]::bigint, f[6]::float8, f[5]::bigint / f[6]::float8, nullif(f[7], '')::integer
+       f[5]::bigint, f[5]::bigint / f[6]::float8, nullif(f[7], '')::integer
 FROM unnest(results) WITH ORDINALITY r (line, place),
     LATERAL regexp_split_to_array(line, ' *[|] *') f
 $$;
@@ -90,12 +84,12 @@ SELECT results_eq(
 -- what else differs is named, and not averaged
 INSERT INTO sync_probe.workload_results (result_id, run_group, suite, workload, tablespace,
     settings, label,
-                                         transactions, seconds, tps, clients, threads, rows) VALUES
-(30, 30, 'user', 'mine', 'fast', NULL, NULL, 100, 1, 100, 1, 1, 10),
-(31, 30, 'user', 'mine', 'fast', '{}', '', 400, 1, 400, 1, 1, 10),
-(32, 30, 'user', 'mine', 'fast', NULL, NULL, 500, 1, 500, 5, 1, 10),
-(33, 30, 'user', 'mine', 'fast', '{"jit": "off"}', NULL, 1, 1, 1, 5, 1, 10),
-(34, 30, 'user', 'mine', 'fast', NULL, 'jit=off', 1, 1000, 0.001, 5, 1, 10);
+                                         transactions, tps, clients, threads, rows) VALUES
+(30, 30, 'user', 'mine', 'fast', NULL, NULL, 100, 100, 1, 1, 10),
+(31, 30, 'user', 'mine', 'fast', '{}', '', 400, 400, 1, 1, 10),
+(32, 30, 'user', 'mine', 'fast', NULL, NULL, 500, 500, 5, 1, 10),
+(33, 30, 'user', 'mine', 'fast', '{"jit": "off"}', NULL, 1, 1, 5, 1, 10),
+(34, 30, 'user', 'mine', 'fast', NULL, 'jit=off', 1, 0.001, 5, 1, 10);
 SELECT results_eq(
     $$SELECT combination, tps, ratio FROM sync_probe.workload_comparison WHERE suite = 'user'$$,
     $$VALUES ('fast [clients 1, threads 1, rows 10]', 250::float8, 1::float8),

@@ -21,19 +21,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "engine/measure/suite.h"
 #include "engine/verdict/reason.h"
 
 #define MILLISECOND		SP_NS_PER_MS
 #define SECOND			SP_NS_PER_S
+#define KILOBYTE		INT64_C(1024)
 #define MAX_FD			256
 #define MAX_RECORDS		100000
 #define SHORT_WRITE		(-1)	/* in the place of an errno */
@@ -98,6 +97,8 @@ typedef struct fake_disk
 	int			failed_home;
 	int			failed_record;	/* index into records */
 	int			rest_of;		/* file whose last write was short, or -1 */
+	int			replace_after;	/* see replace_files() */
+	int			replace_only;	/* 0: all files */
 	long		jump_at;		/* check of interrupts that jumps; 0 never */
 	jmp_buf		jump;
 
@@ -121,8 +122,9 @@ typedef struct fake_disk
 } fake_disk;
 
 static fake_disk disk;
-static sp_probe *probe;
-static char *buffer;
+static sp_probe the_probe;
+static sp_probe *const probe = &the_probe;
+static char buffer[SP_BUFFER_SIZE] __attribute__((aligned(4096)));
 static char directory[64];
 static int	directory_fd;
 
@@ -130,18 +132,15 @@ static int	directory_fd;
 static sp_seconds stream_log;
 static int64_t planned_bytes;
 
+/* What the linker puts in the place of the calls has no other declaration. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
 extern ssize_t __real_pwrite(int fd, const void *data, size_t size, off_t offset);
 extern ssize_t __real_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset);
 extern int	__real_openat(int dirfd, const char *name, int flags,...);
 extern int	__real_close(int fd);
 extern int	__real_fsync(int fd);
 extern int	__real_fdatasync(int fd);
-extern ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset);
-extern ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset);
-extern int	__wrap_openat(int dirfd, const char *name, int flags,...);
-extern int	__wrap_close(int fd);
-extern int	__wrap_fsync(int fd);
-extern int	__wrap_fdatasync(int fd);
 
 /* The file whose cases are at this one, or -1. */
 static int
@@ -170,26 +169,23 @@ static int
 on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 {
 	int			home = home_at(file);
+	bool		writes = call == PWRITE || call == PWRITEV;
+	bool		syncs = call == FSYNC || call == FDATASYNC;
 
-	disk.cleaning = disk.cleaning ||
-		((call == FSYNC || call == FDATASYNC) && !disk.has_written);
-
+	disk.cleaning = disk.cleaning || (syncs && !disk.has_written);
 	disk.calls[call]++;
-	if (disk.sd > 0 && (call == PWRITE || call == PWRITEV))
+	if (disk.sd > 0 && writes)
 		disk.now += (int64_t) ((double) disk.cost[call] * exp(disk.sd * random_normal(&disk.seed)));
 	else
 		disk.now += disk.cost[call];
-	if (!disk.in_operation || file < 0)
-		disk.wrong_calls++;
-	if (file >= 0 && (call == PWRITE || call == PWRITEV) &&
-		(offset < 0 || offset + size > probe->files[file].size))
-		disk.wrong_calls++;
-	if (file >= 0 && call != OPENAT && call != CLOSE)
+	disk.wrong_calls += !disk.in_operation || file < 0 ||
+		(writes && (offset < 0 || offset + size > probe->files[file].size));
+	if (file >= 0 && (writes || syncs))
 	{
 		disk.now += disk.file_cost[file] + disk.home_cost[home];
 		disk.wrong_calls += disk.sync_failed[file];
 	}
-	disk.has_written = disk.has_written || call == PWRITE || call == PWRITEV;
+	disk.has_written = disk.has_written || writes;
 	if (disk.writes_wait && call == PWRITE)
 	{
 		disk.now += (int64_t) (random_uniform(&disk.seed) * SECOND /
@@ -197,12 +193,12 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 		disk.counters.flushes++;
 		disk.last_reading = disk.now;
 	}
-	if (call == PWRITE || call == PWRITEV)
+	if (writes)
 	{
 		disk.counters.writes += disk.write_requests;
 		disk.counters.written_bytes += (uint64_t) size * disk.write_requests;
 	}
-	if (call == FSYNC || call == FDATASYNC)
+	if (syncs)
 		disk.counters.flushes += disk.sync_flushes;
 	if (disk.nrecords < MAX_RECORDS)
 		disk.records[disk.nrecords++] = (call_record) {
@@ -502,17 +498,15 @@ open_files(void)
 static void
 leave_out_new_methods(void)
 {
-	static const char *const names[] = {
-		"open_datasync", "fdatasync", "fsync", "fsync_writethrough", "open_sync"
-	};
+	static const char names[] = " open_datasync fdatasync fsync fsync_writethrough open_sync ";
+	char		name[64];
 
 	for (int i = 0; i < probe->nfiles; i++)
 	{
-		bool		known = probe->files[i].method == NULL;
-
-		for (size_t m = 0; m < lengthof(names) && !known; m++)
-			known = strcmp(probe->files[i].method->name, names[m]) == 0;
-		if (!known)
+		if (probe->files[i].method == NULL)
+			continue;
+		snprintf(name, sizeof(name), " %s ", probe->files[i].method->name);
+		if (strstr(names, name) == NULL)
 			probe->files[i].status = SP_UNSUPPORTED;
 	}
 }
@@ -551,6 +545,29 @@ plan_suite(const sp_suite *suite, const char *current, int flush_size, int64_t s
 	disk.cost[FSYNC] = disk.cost[FDATASYNC] = 300 * 1000;
 	disk.failed_file = disk.failed_home = disk.rest_of = -1;
 	open_files();
+}
+
+/* The wal suite, with the defaults of a server. */
+static inline void
+plan_wal(const char *current, int64_t duration)
+{
+	plan_suite(&sp_suite_wal, current, 8192, 64 * KILOBYTE);
+	probe->duration_ns = duration;
+}
+
+/* open_* sync with the write, and so make one call less: the others' sync takes that long. */
+static inline void
+even_out_methods(int64_t sync_ns)
+{
+	disk.cost[FSYNC] = disk.cost[FDATASYNC] = sync_ns;
+	for (int i = 0; i < probe->nfiles; i++)
+		disk.home_cost[i] = probe->files[i].method->opens_synced ? sync_ns : 0;
+}
+
+static inline bool
+is_measured(int c)
+{
+	return probe->results[c].status == SP_OK;
 }
 
 /* Drop the cases of the other regime. */
@@ -685,6 +702,31 @@ run_probe(void)
 	assert_int_equal(count_descriptors(), open);
 }
 
+/* After so many rounds, somebody puts other files in the place of all, or of one. */
+static inline void
+replace_files(void *context)
+{
+	fake_round_done(context);
+	for (int i = 0; i < probe->nfiles && disk.rounds == disk.replace_after; i++)
+	{
+		if (probe->files[i].fd < 0 || (disk.replace_only > 0 && i != disk.replace_only))
+			continue;
+		assert_int_equal(unlinkat(directory_fd, probe->files[i].name, 0), 0);
+		__real_close(__real_openat(directory_fd, probe->files[i].name,
+								   O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+	}
+}
+
+/* Of the file that has its name now. */
+static inline int64_t
+size_of(int file)
+{
+	struct stat status;
+
+	assert_int_equal(fstatat(directory_fd, probe->files[file].name, &status, 0), 0);
+	return (int64_t) status.st_size;
+}
+
 /* The reason of the verdict of the last run. */
 static inline const char *
 reason_of_run(void)
@@ -701,12 +743,9 @@ set_up(void **state)
 {
 	(void) state;
 	strcpy(directory, "/tmp/sp_test_XXXXXX");
-	probe = calloc(1, sizeof(*probe));
-	buffer = aligned_alloc(4096, SP_BUFFER_SIZE);
-	if (probe == NULL || buffer == NULL || mkdtemp(directory) == NULL)
-		return -1;
 	memset(buffer, 'x', SP_BUFFER_SIZE);
-	directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	directory_fd = mkdtemp(directory) == NULL ? -1 :
+		open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return directory_fd < 0 ? -1 : 0;
 }
 
@@ -716,8 +755,6 @@ tear_down(void **state)
 	(void) state;
 	close_files();
 	__real_close(directory_fd);
-	free(probe);
-	free(buffer);
 	return rmdir(directory);
 }
 

@@ -88,8 +88,7 @@ remove_state_directory(void **state)
 	return removed ? 0 : -1;
 }
 
-#define WITH_DIRECTORY(test) \
-	cmocka_unit_test_setup_teardown(test, make_state_directory, remove_state_directory)
+#define TEST_IN_DIRECTORY(name) TEST_WITH(name, make_state_directory, remove_state_directory)
 
 static char *unpacked;			/* where trees are, for as long as the program runs */
 

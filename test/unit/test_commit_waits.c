@@ -35,13 +35,11 @@ busy(void)
 	return sums;
 }
 
-static void
-follows_from_littles_law(void **state)
+TEST(follows_from_littles_law)
 {
 	sp_commit_sums sums = busy();
 	sp_commit_figures figures;
 
-	(void) state;
 	sp_commit_figures_of(&sums, &figures);
 	assert_float_equal(figures.commits_per_sec, 1000, 1e-9);
 	assert_float_equal(figures.committing, 2, 1e-9);
@@ -55,14 +53,12 @@ follows_from_littles_law(void **state)
 	assert_float_equal(figures.flushes_per_sec, 500, 1e-9);
 }
 
-static void
-parts_add_up(void **state)
+TEST(parts_add_up)
 {
 	sp_commit_sums sums = busy();
 	sp_commit_figures figures;
 	double		sum = 0;
 
-	(void) state;
 	for (int p = 0; p < SP_COMMIT_PARTS; p++)
 		sums.part[p] = 10 * p + 1;
 	sp_commit_figures_of(&sums, &figures);
@@ -72,14 +68,12 @@ parts_add_up(void **state)
 }
 
 /* What was not seen is NAN, and never 0 or 1. */
-static void
-tells_what_is_unknown(void **state)
+TEST(tells_what_is_unknown)
 {
 	sp_commit_sums nothing = {.flushes = NAN};
 	sp_commit_sums idle = {.seconds = 5, .samples = 5000, .connected = 5000};
 	sp_commit_figures figures;
 
-	(void) state;
 	sp_commit_figures_of(&nothing, &figures);
 	assert_true(isnan(figures.commits_per_sec));
 	assert_true(isnan(figures.wait_us));
@@ -95,27 +89,23 @@ tells_what_is_unknown(void **state)
 }
 
 /* Processes of logical replication commit, too, and are no sessions. */
-static void
-share_is_at_most_one(void **state)
+TEST(share_is_at_most_one)
 {
 	sp_commit_sums sums = busy();
 	sp_commit_figures figures;
 
-	(void) state;
 	sums.active = 1000;
 	sp_commit_figures_of(&sums, &figures);
 	assert_true(figures.wait_share == 1);
 }
 
-static void
-adds_sums(void **state)
+TEST(adds_sums)
 {
 	sp_commit_sums sums = busy();
 	sp_commit_sums other = busy();
 	sp_commit_figures one;
 	sp_commit_figures both;
 
-	(void) state;
 	other.committers = 9;
 	other.wal_busy = 100;
 	sp_commit_figures_of(&sums, &one);
@@ -129,8 +119,7 @@ adds_sums(void **state)
 	assert_float_equal(one.flushes_per_sec, both.flushes_per_sec, 1e-9);
 }
 
-static void
-answers(void **state)
+TEST(answers)
 {
 	static const struct
 	{
@@ -143,42 +132,42 @@ answers(void **state)
 	}			rows[] = {
 		{"few commits", 19, 4000, {1000}, 0, "too few commits for an answer: 19 in 1.0 s"},
 		{"commits that do not wait", 20000, 4000, {19}, 0,
-		"no: commits hardly wait, 19 of 1000 samples saw one that does"},
+			"no: commits hardly wait, 19 of 1000 samples saw one that does"},
 		{"all in the sync", 1000, 2000, {1000}, 0,
 			"yes: sessions wait for commits in 50 % of their active time; a commit waits 1.0 ms, "
-			"of which 1.0 ms are writes and syncs of WAL, its own or those ahead of it; syncs in half "
-		"the time would save 25 % of the active time"},
+			"of which 1.0 ms are writes and syncs of WAL, its own or those ahead of it; syncs in "
+			"half the time would save 25 % of the active time"},
 		/* the queue waits for a process that writes and syncs all of its time */
-		{"with a queue", 1000, 4000, {[SP_PART_SYNC] = 800, [SP_PART_WRITE] = 200,
-			[SP_PART_QUEUE] = 1000}, 0,
+		{"with a queue", 1000, 4000,
+			{[SP_PART_SYNC] = 800, [SP_PART_WRITE] = 200, [SP_PART_QUEUE] = 1000}, 0,
 			"yes: sessions wait for commits in 50 % of their active time; a commit waits 2.0 ms, "
-			"of which 2.0 ms are writes and syncs of WAL, its own or those ahead of it; syncs in half "
-		"the time would save 25 % of the active time"},
+			"of which 2.0 ms are writes and syncs of WAL, its own or those ahead of it; syncs in "
+			"half the time would save 25 % of the active time"},
 		{"little of the time", 1000, 100000, {[SP_PART_SYNC] = 1000}, 0,
 			"hardly: sessions wait for commits in 1 % of their active time; a commit waits 1.0 ms, "
-			"of which 1.0 ms are writes and syncs of WAL, its own or those ahead of it; syncs in half "
-		"the time would save 0 % of the active time"},
-		{"commit_delay without a wait event", 1000, 2000, {[SP_PART_SYNC] = 500,
-			[SP_PART_RUNNING] = 500}, 200,
+			"of which 1.0 ms are writes and syncs of WAL, its own or those ahead of it; syncs in "
+			"half the time would save 0 % of the active time"},
+		{"commit_delay without a wait event", 1000, 2000,
+			{[SP_PART_SYNC] = 500, [SP_PART_RUNNING] = 500}, 200,
 			"yes: sessions wait for commits in 50 % of their active time; a commit waits 1.0 ms, "
 			"of which 500 us are writes and syncs of WAL, its own or those ahead of it, and up to "
 			"500 us are commit_delay; syncs in half the time would save 12 % of the active time"},
 		/* most queue behind a process that sleeps */
-		{"a long commit_delay", 1000, 10000, {[SP_PART_SYNC] = 50, [SP_PART_RUNNING] = 950,
-			[SP_PART_QUEUE] = 9000}, 5000,
-			"hardly: sessions wait for commits in 100 % of their active time; a commit waits 10 ms, "
-			"of which 500 us are writes and syncs of WAL, its own or those ahead of it, and up to "
-			"9.5 ms are commit_delay; syncs in half the time would save 2 % of the active time; "
-		"first try a shorter commit_delay, which is 5000 us"},
+		{"a long commit_delay", 1000, 10000,
+			{[SP_PART_SYNC] = 50, [SP_PART_RUNNING] = 950, [SP_PART_QUEUE] = 9000}, 5000,
+			"hardly: sessions wait for commits in 100 % of their active time; a commit waits 10 "
+			"ms, of which 500 us are writes and syncs of WAL, its own or those ahead of it, and up "
+			"to 9.5 ms are commit_delay; syncs in half the time would save 2 % of the active time; "
+			"first try a shorter commit_delay, which is 5000 us"},
 		{"asynchronous commits", 1000, 2000, {[SP_PART_RUNNING] = 95, [SP_PART_QUEUE] = 5}, 0,
-		"no: commits do not wait for a sync (synchronous_commit may be off)"},
+			"no: commits do not wait for a sync (synchronous_commit may be off)"},
 		{"a slow standby", 100, 2000, {[SP_PART_SYNC] = 100, [SP_PART_SYNC_REP] = 1900}, 0,
-			"hardly: sessions wait for commits in 100 % of their active time; a commit waits 20 ms, "
-			"of which 1.0 ms are writes and syncs of WAL, its own or those ahead of it, and 19 ms are for the "
-			"synchronous standby; syncs in half the time would save 2 % of the active time"},
+			"hardly: sessions wait for commits in 100 % of their active time; a commit waits 20 "
+			"ms, of which 1.0 ms are writes and syncs of WAL, its own or those ahead of it, and 19 "
+			"ms are for the synchronous standby; syncs in half the time would save 2 % of the "
+			"active time"},
 	};
 
-	(void) state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 	{
 		sp_commit_sums sums = busy();
@@ -193,18 +182,4 @@ answers(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(follows_from_littles_law),
-		cmocka_unit_test(parts_add_up),
-		cmocka_unit_test(tells_what_is_unknown),
-		cmocka_unit_test(share_is_at_most_one),
-		cmocka_unit_test(adds_sums),
-		cmocka_unit_test(answers),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("commit_waits", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -210,30 +210,20 @@ static const struct
 	int			is_virtual;
 }			virtual_cases[] =
 {
-	{"sda", "ATA     ", "INTEL SSDSC2BB48", 0},
-	{"sda", "SEAGATE ", "ST600MM0208     ", 0},
-	{"sda", "WDC", "WUSTR6480ASS204 ", 0},
-	{"sdaa", "TOSHIBA ", "AL15SEB060N     ", 0},
-	{"sda", "QEMU    ", "QEMU HARDDISK   ", 1},
-	{"sda", "ATA     ", "QEMU HARDDISK   ", 1},
-	{"sda", "ATA     ", "VMware Virtual I", 1},
-	{"sda", "Msft    ", "Virtual Disk    ", 1},
-	{"sda", NULL, "QEMU HARDDISK   ", 1},
-	{"sda", "DELL    ", "PERC H730 Mini  ", -1},
+	{"sda", "ATA     ", "INTEL SSDSC2BB48", 0}, {"sda", "SEAGATE ", "ST600MM0208     ", 0},
+	{"sda", "WDC", "WUSTR6480ASS204 ", 0}, {"sdaa", "TOSHIBA ", "AL15SEB060N     ", 0},
+	{"sda", "QEMU    ", "QEMU HARDDISK   ", 1}, {"sda", "ATA     ", "QEMU HARDDISK   ", 1},
+	{"sda", "ATA     ", "VMware Virtual I", 1}, {"sda", "Msft    ", "Virtual Disk    ", 1},
+	{"sda", NULL, "QEMU HARDDISK   ", 1}, {"sda", "DELL    ", "PERC H730 Mini  ", -1},
 	/* a RAID controller, unlike INTEL */
-	{"sda", "Intel   ", "RS3DC080        ", -1},
-	{"sda", "ATAX    ", "x               ", -1},
-	{"sda", "Virtual ", "x               ", -1},
-	{"sda", "        ", "                ", -1},
+	{"sda", "Intel   ", "RS3DC080        ", -1}, {"sda", "ATAX    ", "x               ", -1},
+	{"sda", "Virtual ", "x               ", -1}, {"sda", "        ", "                ", -1},
 	{"sda", "ATA     ", NULL, -1},
 	{"nvme0n1", NULL, "Samsung SSD 980 PRO 1TB                 ", -1},
 	{"nvme0n1", NULL, "Amazon Elastic Block Store", 1},
-	{"nvme0n1", NULL, "Amazon EC2 NVMe Instance Storage", -1},
-	{"mmcblk0", NULL, NULL, -1},
+	{"nvme0n1", NULL, "Amazon EC2 NVMe Instance Storage", -1}, {"mmcblk0", NULL, NULL, -1},
 	/* no SCSI disk, whatever its attributes say */
-	{"vda", "SEAGATE ", "ST600MM0208     ", 1},
-	{"xvda", NULL, NULL, 1},
-	{"loop3", NULL, NULL, 1},
+	{"vda", "SEAGATE ", "ST600MM0208     ", 1}, {"xvda", NULL, NULL, 1}, {"loop3", NULL, NULL, 1},
 	{"dm-7", NULL, "QEMU", -1},
 };
 
@@ -242,12 +232,11 @@ static const struct
  * the btrfs tree if it were used in a path unchecked.
  */
 static const char *const bad_sources[] = {
-	"", "/", "/dev", "/dev/", "/dev/.", "/dev/..", "/dev/../block/vda",
-	"/dev/vda/vda2", "/dev/./vda", "/dev//vda", "vda", "dev/vda", "/devvda",
-	"/DEV/vda", "/dev/mapper", "/dev/mapper/", "/dev/mapper/.",
-	"/dev/mapper/..", "/dev/mapper/dm-0", "/dev/mapper/vg0-p",
-	"/dev/mapper/vg0-pg-", "/dev/mapper/../dm-0", "/dev/disk/by-label/x",
-	"/dev/vda:/dev/vdb", "/dev/vda ",
+	"", "/", "/dev", "/dev/", "/dev/.", "/dev/..", "/dev/../block/vda", "/dev/vda/vda2",
+	"/dev/./vda", "/dev//vda", "vda", "dev/vda", "/devvda", "/DEV/vda", "/dev/mapper",
+	"/dev/mapper/", "/dev/mapper/.", "/dev/mapper/..", "/dev/mapper/dm-0", "/dev/mapper/vg0-p",
+	"/dev/mapper/vg0-pg-", "/dev/mapper/../dm-0", "/dev/disk/by-label/x", "/dev/vda:/dev/vdb",
+	"/dev/vda ",
 };
 
 /* Fill the fields, so that a field that is not set is detected. */
@@ -331,10 +320,8 @@ check_disks(const char *kind, const disks_case *row)
 	sp_mount_table_free(table);
 }
 
-static void
-lists_the_disks_below_a_mount_or_path(void **state)
+TEST(lists_the_disks_below_a_mount_or_path)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(disks_cases); i++)
 	{
 		for (const disks_case *row = disks_cases[i].rows; row->path != NULL; row++)
@@ -342,13 +329,11 @@ lists_the_disks_below_a_mount_or_path(void **state)
 	}
 }
 
-static void
-tells_the_backing_file(void **state)
+TEST(tells_the_backing_file)
 {
 	char		sysroot[PATH_MAX];
 	sp_mount_table *table;
 
-	(void) state;
 	fixture_path(sysroot, "loop_stack");
 	assert_int_equal(sp_mount_table_read(sysroot, &table), 0);
 	for (size_t i = 0; i < lengthof(backing_cases); i++)
@@ -387,14 +372,12 @@ add_all(const char *sysroot, sp_disks *disks, const char *const *names)
 }
 
 /* Each disk once, nothing lost, and nothing added by an error. */
-static void
-adds_to_what_is_there(void **state)
+TEST(adds_to_what_is_there)
 {
 	char		sysroot[PATH_MAX];
 	sp_mount_table *table;
 	sp_disks	disks;
 
-	(void) state;
 	fixture_path(sysroot, "loop_stack");
 	assert_int_equal(sp_mount_table_read(sysroot, &table), 0);
 	init_with_rubbish(&disks);
@@ -408,8 +391,7 @@ adds_to_what_is_there(void **state)
 	sp_mount_table_free(table);
 }
 
-static void
-does_not_trust_the_source(void **state)
+TEST(does_not_trust_the_source)
 {
 	char		sysroot[PATH_MAX];
 	char		fstype[] = "btrfs";
@@ -417,7 +399,6 @@ does_not_trust_the_source(void **state)
 	sp_mount	mount = {.dev_minor = 99,.fstype = fstype,.source = text};
 	sp_disks	disks;
 
-	(void) state;
 	fixture_path(sysroot, "btrfs");
 	init_with_rubbish(&disks);
 	/* first check that the tree is right */
@@ -450,8 +431,7 @@ make_row(const char *root, size_t number, const char *text)
 	return path;
 }
 
-static void
-tells_virtual_from_physical(void **state)
+TEST_IN_DIRECTORY(tells_virtual_from_physical)
 {
 	for (size_t i = 0; i < lengthof(virtual_cases); i++)
 	{
@@ -474,8 +454,7 @@ tells_virtual_from_physical(void **state)
 #define THROUGH "\tqueue/write_cache: write through\n"
 
 /* A disk without the attribute makes the cache unknown, unless another one is write back. */
-static void
-takes_the_weakest_cache(void **state)
+TEST_IN_DIRECTORY(takes_the_weakest_cache)
 {
 	static const struct
 	{
@@ -505,8 +484,7 @@ takes_the_weakest_cache(void **state)
 }
 
 /* One disk more than fits, and a device that is on one more than that. */
-static void
-lists_no_more_than_it_can(void **state)
+TEST_IN_DIRECTORY(lists_no_more_than_it_can)
 {
 	char		text[4096] = "";
 	sp_disks	disks;
@@ -527,8 +505,7 @@ lists_no_more_than_it_can(void **state)
 }
 
 /* The stack may be high enough for real systems, but not endless. */
-static void
-follows_a_high_stack(void **state)
+TEST_IN_DIRECTORY(follows_a_high_stack)
 {
 	char		text[4096] = "device - vda\ndevice - dm-30\n\tslaves/vda -> vda\n";
 	sp_disks	disks;
@@ -562,8 +539,7 @@ __wrap_stat(const char *path, struct stat *st)
 }
 
 /* The number of a node decides, whatever its name is. */
-static void
-asks_a_node_for_its_number(void **state)
+TEST_IN_DIRECTORY(asks_a_node_for_its_number)
 {
 	char		path[PATH_MAX];
 	sp_disks	disks;
@@ -598,8 +574,7 @@ check_sums(const sp_counters *found, uint64_t writes, uint64_t flushes)
 	assert_int_equal(found->flushes, flushes);
 }
 
-static void
-sums_the_counters_of_each_level(void **state)
+TEST_IN_DIRECTORY(sums_the_counters_of_each_level)
 {
 	sp_disks	disks;
 	sp_counters counters[SP_LEVELS];
@@ -650,8 +625,7 @@ sums_the_counters_of_each_level(void **state)
 	assert_int_equal(close(fd), 0);
 }
 
-static void
-opens_all_or_none(void **state)
+TEST_IN_DIRECTORY(opens_all_or_none)
 {
 	char		sysroot[PATH_MAX];
 	sp_disks	disks;
@@ -680,8 +654,7 @@ opens_all_or_none(void **state)
 }
 
 /* With a disk that counts no flushes, or an unknown one, missing flushes prove nothing. */
-static void
-knows_who_counts_flushes(void **state)
+TEST_IN_DIRECTORY(knows_who_counts_flushes)
 {
 	sp_disks	disks;
 
@@ -758,8 +731,7 @@ check_flushes(const char *kind, const char *sysroot, sp_disks *disks, double lea
 		fail_msg("%s: %g and %g, not %g and %g", kind, found[0], found[1], least, required);
 }
 
-static void
-knows_which_disks_each_sync_flushes(void **state)
+TEST_IN_DIRECTORY(knows_which_disks_each_sync_flushes)
 {
 	for (size_t i = 0; i < lengthof(duty_cases); i++)
 	{
@@ -778,8 +750,7 @@ knows_which_disks_each_sync_flushes(void **state)
 }
 
 /* As for a pool of ZFS: the log device decides, or data devices are one member with it. */
-static void
-takes_the_duty_from_the_caller(void **state)
+TEST_IN_DIRECTORY(takes_the_duty_from_the_caller)
 {
 	sp_disks	disks;
 
@@ -802,26 +773,4 @@ takes_the_duty_from_the_caller(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lists_the_disks_below_a_mount_or_path),
-		cmocka_unit_test(tells_the_backing_file),
-		cmocka_unit_test(adds_to_what_is_there),
-		cmocka_unit_test(does_not_trust_the_source),
-		WITH_DIRECTORY(tells_virtual_from_physical),
-		WITH_DIRECTORY(takes_the_weakest_cache),
-		WITH_DIRECTORY(lists_no_more_than_it_can),
-		WITH_DIRECTORY(follows_a_high_stack),
-		WITH_DIRECTORY(asks_a_node_for_its_number),
-		WITH_DIRECTORY(sums_the_counters_of_each_level),
-		WITH_DIRECTORY(opens_all_or_none),
-		WITH_DIRECTORY(knows_who_counts_flushes),
-		WITH_DIRECTORY(knows_which_disks_each_sync_flushes),
-		WITH_DIRECTORY(takes_the_duty_from_the_caller),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("disks", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -93,10 +93,8 @@ check_counters(const char *name, const sp_counters *found,
 				 (uintmax_t) found->request_ms);
 }
 
-static void
-takes_numbers_out_of_a_line(void **state)
+TEST(takes_numbers_out_of_a_line)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(parse_cases); i++)
 	{
 		const parse_case *row = &parse_cases[i];
@@ -111,10 +109,8 @@ takes_numbers_out_of_a_line(void **state)
 }
 
 /* Each field is read from its place, and no other field matters. */
-static void
-reads_the_right_fields(void **state)
+TEST(reads_the_right_fields)
 {
-	(void) state;
 	for (int field = 0; field < 17; field++)
 	{
 		char		text[64] = "";
@@ -134,8 +130,7 @@ reads_the_right_fields(void **state)
 	}
 }
 
-static void
-adds_disks(void **state)
+TEST(adds_disks)
 {
 	sp_counters sum = COUNTED(1, 512, true, 3, 4, 5);
 	const sp_counters more = COUNTED(10, 1024, true, 30, 40, 50);
@@ -144,7 +139,6 @@ adds_disks(void **state)
 	const sp_counters without = COUNTED(111, 2048, false, 0, 444, 555);
 	const sp_counters still = COUNTED(121, 3072, false, 0, 484, 605);
 
-	(void) state;
 	sp_counters_add(&sum, &more);
 	check_counters("both", &sum, &expected);
 	/* the flushes of some disks would look like those of all */
@@ -154,10 +148,8 @@ adds_disks(void **state)
 	check_counters("only the second", &sum, &still);
 }
 
-static void
-subtracts_readings(void **state)
+TEST(subtracts_readings)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(between_cases); i++)
 	{
 		const char *name = between_cases[i].name;
@@ -181,15 +173,13 @@ level_of_two(uint64_t first, uint64_t second)
 	};
 }
 
-static void
-keeps_the_flushes_of_members(void **state)
+TEST(keeps_the_flushes_of_members)
 {
 	sp_counters before = level_of_two(100, 1000);
 	sp_counters after = level_of_two(100, 1005);
 	sp_counters sum;
 	sp_counters delta;
 
-	(void) state;
 	assert_true(sp_counters_between(&before, &after, &sum));
 	assert_float_equal(sp_counters_least_flushes(&sum), 0, 0);
 	assert_float_equal(sp_counters_required_flushes(&sum), 5, 0);
@@ -206,12 +196,10 @@ keeps_the_flushes_of_members(void **state)
 	assert_int_equal(delta.nmembers, 0);
 }
 
-static void
-knows_which_flushes_count(void **state)
+TEST(knows_which_flushes_count)
 {
 	sp_counters counters = level_of_two(3, 5);
 
-	(void) state;
 	/* none is required: none of all would be needed for a no */
 	counters.required = 0;
 	assert_float_equal(sp_counters_required_flushes(&counters), 8, 0);
@@ -234,18 +222,4 @@ knows_which_flushes_count(void **state)
 	assert_true(isnan(sp_counters_required_flushes(&counters)));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(takes_numbers_out_of_a_line),
-		cmocka_unit_test(reads_the_right_fields),
-		cmocka_unit_test(adds_disks),
-		cmocka_unit_test(subtracts_readings),
-		cmocka_unit_test(keeps_the_flushes_of_members),
-		cmocka_unit_test(knows_which_flushes_count),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("counters", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

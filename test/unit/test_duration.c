@@ -11,7 +11,6 @@
  */
 #include "fake_disk.h"
 
-#define KILOBYTE	INT64_C(1024)
 #define GRACE		(2 * SECOND)
 
 static const sp_suite *const suites[] = {&sp_suite_wal, &sp_suite_pg_test_fsync};
@@ -75,43 +74,18 @@ check_end(const char *name)
 	}
 }
 
-static bool
-is_refused(void)
-{
-	double		enough_ns;
-
-	return !sp_probe_fits(probe, &enough_ns);
-}
-
-/* The duration that a refusal names is accepted. */
-static void
-check_way_out(const char *name)
-{
-	const int64_t duration = probe->duration_ns;
-	double		enough_ns;
-
-	(void) sp_probe_fits(probe, &enough_ns);
-	assert_true(enough_ns > (double) duration);
-	probe->duration_ns = (int64_t) ceil(enough_ns);
-	if (is_refused())
-		fail_msg("%s: a duration of %.0f ns is refused, too", name, enough_ns);
-	probe->duration_ns = duration;
-}
-
 /* A plan is either refused with a suggestion, or ends in time. */
-static void
-takes_no_longer_than_told(void **state)
+TEST(ends_in_time)
 {
-	static const int64_t durations[] = {10, 20, 50, 200, 1000, 5000};	/* ms */
-	static const double duty_cycles[] = {1, 0.6, 0.5, 0.2, 0.05, 0.01, 0.0001};
-	static const int64_t intervals[] = {500, 5000, 50000, 1000000, 3000000, 60000000};	/* us */
+	static const int64_t durations[] = {10, 50, 200, 1000, 5000};	/* ms */
+	static const double duty_cycles[] = {1, 0.5, 0.2, 0.01, 0.0001};
+	static const int64_t intervals[] = {500, 5000, 50000, 3000000, 60000000};	/* us */
 	static const int64_t costs[] = {20, 1000, 8000, 150000, 3000000};	/* us */
 	int			refused = 0;
 	int			ran = 0;
 	const size_t plans = lengthof(suites) * lengthof(durations) *
 		lengthof(duty_cycles) * lengthof(intervals);
 
-	(void) state;
 	for (size_t i = 0; i < plans; i++)
 	{
 		const sp_suite *suite = suites[i % 2];
@@ -122,6 +96,7 @@ takes_no_longer_than_told(void **state)
 		for (size_t k = 0; k < lengthof(costs); k++)
 		{
 			char		name[128];
+			double		enough_ns;
 
 			snprintf(name, sizeof(name), "%s, %d ms, duty cycle %g, every %d us, %d us",
 					 suite->name,
@@ -129,10 +104,14 @@ takes_no_longer_than_told(void **state)
 			plan_run(suite, duration * MILLISECOND, duty_cycle, interval * 1000, costs[k] * 1000);
 			if ((i + k) % 2 == 0)
 				probe->callbacks.read_counters = fake_read_counters;	/* with idle samples, too */
-			if (is_refused())
+			if (!sp_probe_fits(probe, &enough_ns))
 			{
 				refused++;
-				check_way_out(name);
+				/* the duration that a refusal names is accepted */
+				assert_true(enough_ns > (double) probe->duration_ns);
+				probe->duration_ns = (int64_t) ceil(enough_ns);
+				if (!sp_probe_fits(probe, &enough_ns))
+					fail_msg("%s: a duration of %.0f ns is refused, too", name, enough_ns);
 				break;			/* the cost is not known to the plan */
 			}
 			ran++;
@@ -140,7 +119,6 @@ takes_no_longer_than_told(void **state)
 			check_end(name);
 		}
 	}
-	print_message("# %d plans refused, %d run\n", refused, ran);
 	assert_true(refused > 100 && ran > 100);
 }
 
@@ -171,10 +149,8 @@ static const struct
 	{&sp_suite_pg_test_fsync, 10, 0.5, 5, SP_PACED, false, 128},
 };
 
-static void
-tells_whether_a_round_fits(void **state)
+TEST(tells_whether_a_round_fits)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(fit_cases); i++)
 	{
 		double		enough_ns;
@@ -189,33 +165,21 @@ tells_whether_a_round_fits(void **state)
 }
 
 /* A slow pace in a probe of 5 s: paces in ms, and when the first round that counts is over. */
-static const struct
-{
-	int64_t		interval;
-	int64_t		first_round;
-}			slow_paces[] =
-{
-	{1000, 2000},				/* the first one warms up */
-	{1250, 2500},
-	{1300, 1300},
-	{2000, 2000},
-	{3000, 3000},
-	{4900, 4900},
+static const int64_t slow_paces[][2] = {
+	{1000, 2000}, {1250, 2500},	/* the first one warms up */
+	{1300, 1300}, {2000, 2000}, {4900, 4900},
 };
 
-static void
-leaves_out_a_warm_up_that_takes_too_long(void **state)
+TEST(leaves_out_a_warm_up_that_takes_too_long)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(slow_paces); i++)
 	{
-		plan_run(&sp_suite_wal, 5 * SECOND, 1, slow_paces[i].interval * MILLISECOND, 100 * 1000);
+		plan_run(&sp_suite_wal, 5 * SECOND, 1, slow_paces[i][0] * MILLISECOND, 100 * 1000);
 		run_probe();
 		check_end("a slow pace");
 		assert_true(probe->rounds[SP_SATURATED] > 0);
 		assert_uint_in_range(first_round_at[SP_PACED] - probe->started_ns,
-						slow_paces[i].first_round * MILLISECOND,
-						(slow_paces[i].first_round + 10) * MILLISECOND);
+							 slow_paces[i][1] * MILLISECOND, (slow_paces[i][1] + 10) * MILLISECOND);
 		for (int c = 0; c < probe->ncases; c++)
 		{
 			if (probe->cases[c].regime == SP_PACED && probe->results[c].status == SP_OK)
@@ -239,102 +203,63 @@ become_slow(void *context)
 }
 
 /* The round before tells nothing then; and a slice that is cut does not count. */
-static void
-cuts_the_round_that_is_under_way(void **state)
+TEST(cuts_the_round_that_is_under_way)
 {
 	int			cut = 0;
 
-	(void) state;
-	for (int64_t duration = 1500; duration < 2500; duration += 13)
+	for (int i = 0; i < 78; i++)
 	{
-		for (int regimes = 1; regimes <= 3; regimes++)
-		{
-			plan_run(&sp_suite_wal, duration * MILLISECOND, 1, 5 * MILLISECOND, 2 * MILLISECOND);
-			if (regimes < 3)
-				keep_regime(regimes == 1 ? SP_PACED : SP_SATURATED);
-			disk.cost[FSYNC] = disk.cost[FDATASYNC] = 0;
-			disk.sd = 0;
-			slow_before_end = (regimes == 1 ? 30 : 100) * MILLISECOND;
-			probe->callbacks.round_done = become_slow;
-			run_probe();
-			check_end("a disk that becomes slow");
-			for (int c = 0; c < probe->ncases; c++)
-			{
-				const sp_result *result = &probe->results[c];
+		int			regimes = i % 3;
 
-				if (probe->cases[c].regime != SP_SATURATED || result->status != SP_OK)
-					continue;
-				/* one operation each at least: two clock ticks are enough */
-				assert_true(result->histogram.ops >= (uint64_t) result->series.n);
-				cut += result->histogram.ops % 5 != 0;
-			}
+		plan_run(&sp_suite_wal, (1500 + 13 * i) * MILLISECOND, 1, 5 * MILLISECOND,
+				 2 * MILLISECOND);
+		if (regimes < 2)
+			keep_regime(regimes == 0 ? SP_PACED : SP_SATURATED);
+		disk.cost[FSYNC] = disk.cost[FDATASYNC] = 0;
+		disk.sd = 0;
+		slow_before_end = (regimes == 0 ? 30 : 100) * MILLISECOND;
+		probe->callbacks.round_done = become_slow;
+		run_probe();
+		check_end("a disk that becomes slow");
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			const sp_result *result = &probe->results[c];
+
+			if (probe->cases[c].regime != SP_SATURATED || !is_measured(c))
+				continue;
+			/* one operation each at least: two clock ticks are enough */
+			assert_true(result->histogram.ops >= (uint64_t) result->series.n);
+			cut += result->histogram.ops % 5 != 0;
 		}
 	}
 	assert_true(cut > 0);
 }
 
-/* Both regimes have a round even if the time is over at once. */
-static void
-gives_every_case_one_round(void **state)
+/* Both regimes have a round even if the time is over at once, or it is said what was stopped. */
+TEST(gives_every_case_one_round)
 {
-	(void) state;
-	for (size_t s = 0; s < lengthof(suites); s++)
+	for (size_t i = 0; i < 2 * lengthof(suites); i++)
 	{
-		plan_suite(suites[s], "fdatasync", 8192, 64 * KILOBYTE);
+		bool		too_slow = i % 2 == 1;
+		int			stopped = 0;
+
+		plan_suite(suites[i / 2], "fdatasync", 8192, 64 * KILOBYTE);
 		probe->duration_ns = MILLISECOND;
-		disk.cost[PWRITE] = 5 * MILLISECOND;
+		disk.cost[PWRITE] = (too_slow ? 600 : 5) * MILLISECOND;
 		run_probe();
 		for (int c = 0; c < probe->ncases; c++)
 		{
 			if (probe->results[c].status == SP_UNSUPPORTED)
 				continue;
-			assert_int_equal(probe->results[c].status, SP_OK);
-			assert_true(probe->results[c].histogram.ops > 0);
+			stopped += probe->results[c].status == SP_STOPPED;
+			assert_int_equal(probe->results[c].status,
+							 probe->results[c].histogram.ops > 0 ? SP_OK : SP_STOPPED);
 		}
-		assert_true(probe->finished_ns - probe->started_ns < 2 * SECOND);
-	}
-}
-
-static void
-says_what_was_stopped(void **state)
-{
-	(void) state;
-	for (size_t s = 0; s < lengthof(suites); s++)
-	{
-		int			stopped = 0;
-
-		plan_suite(suites[s], "fdatasync", 8192, 64 * KILOBYTE);
-		probe->duration_ns = MILLISECOND;
-		disk.cost[PWRITE] = 600 * MILLISECOND;
-		run_probe();
-		for (int c = 0; c < probe->ncases; c++)
-		{
-			if (probe->results[c].status == SP_STOPPED)
-				stopped++;
-			else if (probe->results[c].status == SP_OK)
-				assert_true(probe->results[c].histogram.ops > 0);
-			if (probe->results[c].histogram.ops == 0)
-				assert_int_not_equal(probe->results[c].status, SP_OK);
-		}
-		assert_true(stopped > 0);
+		assert_int_equal(stopped > 0, too_slow);
 		/* operations that have begun are finished: at most two */
 		assert_true(probe->finished_ns - probe->started_ns <
-					2 * SECOND + 2 * 16 * 600 * MILLISECOND);
+					2 * SECOND + (too_slow ? 2 * 16 * 600 : 0) * MILLISECOND);
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(takes_no_longer_than_told),
-		cmocka_unit_test(tells_whether_a_round_fits),
-		cmocka_unit_test(leaves_out_a_warm_up_that_takes_too_long),
-		cmocka_unit_test(cuts_the_round_that_is_under_way),
-		cmocka_unit_test(gives_every_case_one_round),
-		cmocka_unit_test(says_what_was_stopped),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("duration", tests, set_up, tear_down);
-}
+TEST_MAIN(set_up, tear_down)

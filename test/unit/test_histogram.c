@@ -49,10 +49,8 @@ bucket_of_value(uint64_t ns)
 	return found;
 }
 
-static void
-puts_each_value_between_its_bounds(void **state)
+TEST(puts_each_value_between_its_bounds)
 {
-	(void) state;
 	assert_int_equal(sp_histogram_lower_ns(0), 0);
 	for (int i = 0; i < SP_HISTOGRAM_BUCKETS; i++)
 	{
@@ -69,10 +67,8 @@ puts_each_value_between_its_bounds(void **state)
 					 UINT64_C(1) << SP_HISTOGRAM_OCTAVES);
 }
 
-static void
-has_narrow_buckets(void **state)
+TEST(has_narrow_buckets)
 {
-	(void) state;
 	for (int i = 0; i < SP_HISTOGRAM_BUCKETS; i++)
 	{
 		double		lower = (double) sp_histogram_lower_ns(i);
@@ -107,14 +103,12 @@ check_quantiles(const uint64_t *sorted, size_t n)
 	}
 }
 
-static void
-agrees_with_the_sorted_sample(void **state)
+TEST(agrees_with_the_sorted_sample)
 {
 	static const size_t sizes[] = {1, 2, 3, 10, 100, 299, 1000, 10007, 100000};
 	uint64_t   *sample = malloc(sizes[lengthof(sizes) - 1] * sizeof(uint64_t));
 	uint64_t	seed = 2;
 
-	(void) state;
 	assert_non_null(sample);
 	for (size_t i = 0; i < lengthof(sizes); i++)
 	{
@@ -144,10 +138,8 @@ agrees_with_the_sorted_sample(void **state)
 	free(sample);
 }
 
-static void
-says_nothing_about_nothing(void **state)
+TEST(says_nothing_about_nothing)
 {
-	(void) state;
 	memset(&histogram, 0xff, sizeof(histogram));
 	sp_histogram_reset(&histogram);
 	assert_int_equal(histogram.ops, 0);
@@ -162,15 +154,13 @@ says_nothing_about_nothing(void **state)
 	assert_true(sp_histogram_mean_ns(&histogram) == 5);
 }
 
-static void
-takes_values_of_any_size(void **state)
+TEST(takes_values_of_any_size)
 {
 	static const uint64_t huge[] = {
 		(UINT64_C(1) << SP_HISTOGRAM_OCTAVES) - 1, UINT64_C(1) << SP_HISTOGRAM_OCTAVES,
 		UINT64_C(3) << SP_HISTOGRAM_OCTAVES, UINT64_C(1) << 63, UINT64_MAX,
 	};
 
-	(void) state;
 	for (size_t i = 0; i < lengthof(huge); i++)
 		assert_int_equal(bucket_of_value(huge[i]), SP_HISTOGRAM_BUCKETS - 1);
 
@@ -184,14 +174,12 @@ takes_values_of_any_size(void **state)
 }
 
 /* As if all values had been added to one; also to and from an empty one. */
-static void
-merges_all_that_it_knows(void **state)
+TEST(merges_all_that_it_knows)
 {
 	static sp_histogram parts[3];
 	static sp_histogram whole;
 	uint64_t	seed = 11;
 
-	(void) state;
 	sp_histogram_reset(&whole);
 	for (int i = 0; i < 3; i++)
 		sp_histogram_reset(&parts[i]);
@@ -214,27 +202,10 @@ merges_all_that_it_knows(void **state)
 }
 
 /* The smallest sample with an upper bound of the quantile at 95 %. */
-static void
-knows_how_many_values_a_quantile_needs(void **state)
+TEST(knows_how_many_values_a_quantile_needs)
 {
-	(void) state;
 	assert_true(1 - pow(0.99, SP_P99_MIN_OPS) >= 0.95);
 	assert_true(1 - pow(0.99, SP_P99_MIN_OPS - 1) < 0.95);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(puts_each_value_between_its_bounds),
-		cmocka_unit_test(has_narrow_buckets),
-		cmocka_unit_test(agrees_with_the_sorted_sample),
-		cmocka_unit_test(says_nothing_about_nothing),
-		cmocka_unit_test(takes_values_of_any_size),
-		cmocka_unit_test(merges_all_that_it_knows),
-		cmocka_unit_test(knows_how_many_values_a_quantile_needs),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("histogram", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

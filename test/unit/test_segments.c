@@ -70,8 +70,9 @@ static struct
 	int			spaces;
 } disk;
 
-static sp_probe *probe;
-static char *buffer;
+static sp_probe the_probe;
+static sp_probe *const probe = &the_probe;
+static char buffer[SP_BUFFER_SIZE] __attribute__((aligned(4096)));
 static char directory[64];
 static int	directory_fd;
 
@@ -79,14 +80,8 @@ extern int	__real_openat(int dirfd, const char *name, int flags,...);
 extern int	__real_close(int fd);
 extern int	__real_renameat(int dirfd, const char *name, int to, const char *other);
 extern int	__real_unlinkat(int dirfd, const char *name, int flags);
-extern int	__wrap_openat(int dirfd, const char *name, int flags,...);
-extern int	__wrap_close(int fd);
-extern int	__wrap_renameat(int dirfd, const char *name, int to, const char *other);
-extern int	__wrap_unlinkat(int dirfd, const char *name, int flags);
-extern ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t offset);
-extern ssize_t __wrap_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset);
-extern int	__wrap_fsync(int fd);
-extern int	__wrap_fdatasync(int fd);
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"	/* of calls that are replaced */
 
 /* --------------------------------------------------------------------- calls */
 
@@ -456,8 +451,7 @@ verdict(sp_segment_part part, const char **recommended)
 
 /* --------------------------------------------------------------------- plans */
 
-static void
-plans_what_the_settings_say(void **state)
+TEST(plans_what_the_settings_say)
 {
 	static const struct
 	{
@@ -474,7 +468,6 @@ plans_what_the_settings_say(void **state)
 		{false, false, SP_SPARSE, SP_SPARSE, 4},
 	};
 
-	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
 		plan(rows[i].recycle, rows[i].init_zero);
@@ -511,15 +504,13 @@ plans_what_the_settings_say(void **state)
 	}
 }
 
-static void
-bounds_what_is_large(void **state)
+TEST(bounds_what_is_large)
 {
 	sp_server	server = {
 		.current = sp_sync_method_find("fsync"), .segment_size = INT64_C(1) << 30,
 		.init_write_size = FILL, .flush_size = SP_WAL_FILE_MAX_SIZE
 	};
 
-	(void) state;
 	sp_probe_plan(memset(probe, 0, sizeof(*probe)), &sp_suite_segments, &server);
 	assert_int_equal(probe->files[0].size, SP_WAL_FILE_MAX_SIZE);
 	assert_int_equal(probe->segments.all_flushes, 1);
@@ -558,20 +549,16 @@ calls_of(sp_segment_kind kind)
 }
 
 /* O open, V pwritev, W pwrite, S fsync, C close, R rename, U unlink */
-static void
-does_what_the_server_does(void **state)
+TEST(does_what_the_server_does)
 {
-	(void) state;
 	/* four writes of 256 kB; durable_rename(); and the descriptor for the flushes */
 	assert_string_equal(calls_of(SP_ZERO_FILLED), "OVVVVSC" "OSCROSCS" "O CUS");
 	assert_string_equal(calls_of(SP_SPARSE), "OWSC" "OSCROSCS" "O CUS");
 	assert_string_equal(calls_of(SP_RECYCLED), "C" "OSCROSCS" "O ");
 }
 
-static void
-measures_every_kind(void **state)
+TEST(measures_every_kind)
 {
-	(void) state;
 	plan(true, true);
 	run();
 	for (int c = 0; c < probe->ncases; c++)
@@ -591,12 +578,10 @@ measures_every_kind(void **state)
 }
 
 /* With few flushes measured, the whole is their mean, as often as a segment has one. */
-static void
-adds_creation_and_all_flushes(void **state)
+TEST(adds_creation_and_all_flushes)
 {
 	double		whole;
 
-	(void) state;
 	plan(true, true);
 	disk.noise = 0;
 	probe->duration_ns = 2 * SP_NS_PER_S;
@@ -612,8 +597,7 @@ adds_creation_and_all_flushes(void **state)
 
 /* ------------------------------------------------------------------- verdicts */
 
-static void
-judges_the_kinds(void **state)
+TEST(judges_the_kinds)
 {
 	static const struct
 	{
@@ -636,7 +620,6 @@ judges_the_kinds(void **state)
 		{false, false, {600, 300, 250}, SP_KEEP, NULL, SP_KEEP, NULL},
 	};
 
-	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
 		const char *kind;
@@ -660,10 +643,8 @@ judges_the_kinds(void **state)
 
 /* ----------------------------------------------------------------------- time */
 
-static void
-rests_as_the_duty_cycle_says(void **state)
+TEST(rests_as_the_duty_cycle_says)
 {
-	(void) state;
 	plan(true, true);
 	probe->stop_early = false;
 	probe->duty_cycle = 0.25;
@@ -674,10 +655,8 @@ rests_as_the_duty_cycle_says(void **state)
 }
 
 /* A disk that becomes slow gets fewer flushes in a round, not fewer rounds. */
-static void
-adapts_to_a_disk_that_slows_down(void **state)
+TEST(adapts_to_a_disk_that_slows_down)
 {
-	(void) state;
 	plan(true, true);
 	probe->stop_early = false;
 	probe->duration_ns = 10 * SP_NS_PER_S;
@@ -767,12 +746,10 @@ fail_each_call(fake_call call, int error)
 	return runs;
 }
 
-static void
-survives_the_failure_of_any_call(void **state)
+TEST(survives_the_failure_of_any_call)
 {
 	static const int errors[] = {EIO, ENOSPC, EINTR};
 
-	(void) state;
 	for (int call = 0; call < CALLS; call++)
 	{
 		for (size_t i = 0; i < lengthof(errors); i++)
@@ -782,12 +759,10 @@ survives_the_failure_of_any_call(void **state)
 }
 
 /* Zeros that were written in part are written on from there. */
-static void
-finishes_a_short_write(void **state)
+TEST(finishes_a_short_write)
 {
 	sp_segment_work work = {.probe = probe, .limit = INT64_MAX};
 
-	(void) state;
 	plan(true, true);
 	make_old_segments();
 	work.file = &probe->files[probe->cases[case_of(SP_CREATION, SP_ZERO_FILLED, false)].file];
@@ -807,10 +782,8 @@ finishes_a_short_write(void **state)
 }
 
 /* An interrupt leaves by a jump: the caller finds every file by its name. */
-static void
-can_be_interrupted_anywhere(void **state)
+TEST(can_be_interrupted_anywhere)
 {
-	(void) state;
 	for (long n = 1;; n++)
 	{
 		plan(n % 2, n % 3);
@@ -824,15 +797,13 @@ can_be_interrupted_anywhere(void **state)
 }
 
 /* Another file has the name that a segment would get: it stays. */
-static void
-replaces_no_file(void **state)
+TEST(replaces_no_file)
 {
 	const char *name = "xlogtemp.1.sync_probe.49";	/* of the second slot */
 	int			fd = __real_openat(directory_fd, name, O_RDWR | O_CREAT | O_EXCL, 0600);
 	struct stat before;
 	struct stat after;
 
-	(void) state;
 	assert_true(fd >= 0 && fstat(fd, &before) == 0);
 	plan(true, true);
 	make_old_segments();
@@ -848,13 +819,11 @@ replaces_no_file(void **state)
 }
 
 /* A file that took the place of ours is not removed. */
-static void
-removes_no_other_file(void **state)
+TEST(removes_no_other_file)
 {
 	sp_segment_work work;
 	int			fd;
 
-	(void) state;
 	plan(true, true);
 	make_old_segments();
 	disk.armed = true;
@@ -876,12 +845,10 @@ removes_no_other_file(void **state)
 }
 
 /* A file that could not be removed is still known: the caller removes it, or says so. */
-static void
-forgets_no_file(void **state)
+TEST(forgets_no_file)
 {
 	sp_segment_work work;
 
-	(void) state;
 	plan(true, true);
 	make_old_segments();
 	work = (sp_segment_work) {.probe = probe, .file = &probe->files[2], .limit = INT64_MAX};
@@ -907,12 +874,9 @@ set_up(void **state)
 {
 	(void) state;
 	strcpy(directory, "/tmp/sp_segments_XXXXXX");
-	probe = calloc(1, sizeof(*probe));
-	buffer = aligned_alloc(4096, SP_BUFFER_SIZE);
-	if (probe == NULL || buffer == NULL || mkdtemp(directory) == NULL)
-		return -1;
 	memset(buffer, 'x', SP_BUFFER_SIZE);
-	directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	directory_fd = mkdtemp(directory) == NULL ? -1 :
+		open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return directory_fd < 0 ? -1 : 0;
 }
 
@@ -921,31 +885,7 @@ tear_down(void **state)
 {
 	(void) state;
 	(void) __real_close(directory_fd);
-	free(probe);
-	free(buffer);
 	return rmdir(directory);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plans_what_the_settings_say),
-		cmocka_unit_test(bounds_what_is_large),
-		cmocka_unit_test(does_what_the_server_does),
-		cmocka_unit_test(measures_every_kind),
-		cmocka_unit_test(adds_creation_and_all_flushes),
-		cmocka_unit_test(judges_the_kinds),
-		cmocka_unit_test(rests_as_the_duty_cycle_says),
-		cmocka_unit_test(adapts_to_a_disk_that_slows_down),
-		cmocka_unit_test(survives_the_failure_of_any_call),
-		cmocka_unit_test(finishes_a_short_write),
-		cmocka_unit_test(can_be_interrupted_anywhere),
-		cmocka_unit_test(replaces_no_file),
-		cmocka_unit_test(removes_no_other_file),
-		cmocka_unit_test(forgets_no_file),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("segments", tests, set_up, tear_down);
-}
+TEST_MAIN(set_up, tear_down)

@@ -53,8 +53,7 @@ add_rounds(sp_setting_comparison *setting, int n, double wait, double rate, uint
 	}
 }
 
-static void
-judges(void **state)
+TEST(judges)
 {
 	static const struct
 	{
@@ -81,7 +80,6 @@ judges(void **state)
 		"every other value is slower than fsync; commits per second: fdatasync -"},
 	};
 
-	(void) state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 	{
 		sp_setting_comparison *setting = two_values(rows[i].deciding);
@@ -106,10 +104,8 @@ judges(void **state)
  * Clients that commit at a pace of their own: the rate is theirs, and noisy.  A wait that
  * is much shorter is a switch, and one that is equal is kept.
  */
-static void
-lets_no_noise_of_the_rate_decide(void **state)
+TEST(lets_no_noise_of_the_rate_decide)
 {
-	(void) state;
 	for (int shorter = 0; shorter <= 1; shorter++)
 	{
 		sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
@@ -135,13 +131,11 @@ lets_no_noise_of_the_rate_decide(void **state)
 	}
 }
 
-static void
-needs_enough_rounds(void **state)
+TEST(needs_enough_rounds)
 {
 	sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
 	char		reason[SP_REASON_SIZE];
 
-	(void) state;
 	sp_setting_judge(setting, 0.05);
 	sp_setting_explain(setting, reason);
 	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
@@ -169,12 +163,10 @@ needs_enough_rounds(void **state)
 }
 
 /* There is no verdict after all. */
-static void
-withdraws_a_verdict(void **state)
+TEST(withdraws_a_verdict)
 {
 	sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
 
-	(void) state;
 	add_rounds(setting, ROUNDS, 0.5, 2, 1);
 	sp_setting_judge(setting, 0.05);
 	assert_int_equal(setting->judgement.verdict, SP_SWITCH);
@@ -187,8 +179,7 @@ withdraws_a_verdict(void **state)
 	free(setting);
 }
 
-static void
-leaves_out_rounds_without_commits(void **state)
+TEST(leaves_out_rounds_without_commits)
 {
 	sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
 	const double some[] = {500, 400, 500};
@@ -196,7 +187,6 @@ leaves_out_rounds_without_commits(void **state)
 	const double unknown[] = {500, 400, NAN};
 	char		reason[SP_REASON_SIZE];
 
-	(void) state;
 	sp_setting_add_round(setting, some, some);
 	sp_setting_add_round(setting, none, some);
 	sp_setting_judge(setting, 0.05);
@@ -212,12 +202,10 @@ leaves_out_rounds_without_commits(void **state)
 	free(setting);
 }
 
-static void
-keeps_within_its_room(void **state)
+TEST(keeps_within_its_room)
 {
 	sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
 
-	(void) state;
 	add_rounds(setting, SP_SETTING_MAX_ROUNDS + 10, 0.8, 1.1, 3);
 	assert_int_equal(setting->rounds, SP_SETTING_MAX_ROUNDS);
 	sp_setting_judge(setting, 0.05);
@@ -225,18 +213,4 @@ keeps_within_its_room(void **state)
 	free(setting);
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(judges),
-		cmocka_unit_test(lets_no_noise_of_the_rate_decide),
-		cmocka_unit_test(needs_enough_rounds),
-		cmocka_unit_test(withdraws_a_verdict),
-		cmocka_unit_test(leaves_out_rounds_without_commits),
-		cmocka_unit_test(keeps_within_its_room),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("setting", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -53,10 +53,8 @@ append(char *text, size_t size, const char *more)
 	strcat(text, more);
 }
 
-static void
-plans_the_current_method_and_those_of_dd(void **state)
+TEST(plans_the_current_method_and_those_of_dd)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(plans); i++)
 	{
 		const sp_sync_method *current = plans[i].current
@@ -123,10 +121,8 @@ check_log(void)
 	assert_true(bytes == probe->written_bytes);
 }
 
-static void
-gives_each_second_to_a_case(void **state)
+TEST(gives_each_second_to_a_case)
 {
-	(void) state;
 	plan_stream("fdatasync", 23 * SECOND);
 	run_probe();
 	check_log();
@@ -142,21 +138,24 @@ gives_each_second_to_a_case(void **state)
 		for (int k = i - i % 5; k < i; k++)
 			assert_int_not_equal(stream_log.rows[k].test_case, stream_log.rows[i].test_case);
 		if (i > 0)
-			assert_true(stream_log.rows[i].begin_ns / SECOND > stream_log.rows[i - 1].begin_ns / SECOND);
+			assert_true(stream_log.rows[i].begin_ns / SECOND >
+						stream_log.rows[i - 1].begin_ns / SECOND);
 	}
 	assert_int_equal(stream_log.n, 23);
 	for (int c = 0; c < probe->ncases; c++)
-		assert_int_equal(probe->results[c].series.n, c == stream_log.rows[20].test_case ||
-						 c == stream_log.rows[21].test_case || c == stream_log.rows[22].test_case ? 5 : 4);
+	{
+		bool		again = c == stream_log.rows[20].test_case ||
+			c == stream_log.rows[21].test_case || c == stream_log.rows[22].test_case;
+
+		assert_int_equal(probe->results[c].series.n, again ? 5 : 4);
+	}
 }
 
 /* The position goes round in the file, whichever case of its method writes. */
-static void
-writes_in_order(void **state)
+TEST(writes_in_order)
 {
 	int64_t		end[2] = {0, 0};
 
-	(void) state;
 	plan_stream("fdatasync", SECOND);
 	run_probe();
 	assert_int_equal(probe->nfiles, 2);
@@ -175,14 +174,12 @@ writes_in_order(void **state)
 /* ------------------------------------------------------------------- stalls */
 
 /* One sync takes long: its second says when, how long, and what the device did. */
-static void
-logs_a_stall(void **state)
+TEST(logs_a_stall)
 {
 	const int64_t stall = 3500 * MILLISECOND;
 	const sp_second *stalled = NULL;
 	int			stalls = 0;
 
-	(void) state;
 	plan_stream("fdatasync", 20 * SECOND);
 	disk.fail_call = FDATASYNC;
 	disk.fail_at = 2000;
@@ -217,14 +214,12 @@ logs_a_stall(void **state)
 
 /* ------------------------------------------------------------------- limits */
 
-static void
-ends_at_its_limit_of_bytes(void **state)
+TEST(ends_at_its_limit_of_bytes)
 {
 	static const int64_t limits[] = {
 		8191, 8192, 100000, MEGABYTE, 40 * MEGABYTE, 2000 * MEGABYTE
 	};
 
-	(void) state;
 	for (size_t i = 0; i < lengthof(limits); i++)
 	{
 		plan_stream("fdatasync", 30 * SECOND);
@@ -242,12 +237,10 @@ ends_at_its_limit_of_bytes(void **state)
 }
 
 /* No case of a file that has failed goes on; those of the other file do. */
-static void
-leaves_out_a_file_that_fails(void **state)
+TEST(leaves_out_a_file_that_fails)
 {
 	int64_t		last[2] = {0, 0};
 
-	(void) state;
 	plan_stream("fdatasync", 20 * SECOND);
 	disk.fail_call = FDATASYNC;
 	disk.fail_at = 3000;
@@ -277,10 +270,8 @@ leaves_out_a_file_that_fails(void **state)
 	assert_true(probe->finished_ns - probe->started_ns < 5 * SECOND);
 }
 
-static void
-stops_at_an_interrupt(void **state)
+TEST(stops_at_an_interrupt)
 {
-	(void) state;
 	for (int at = 1; at < 3000; at += 97)
 	{
 		plan_stream("fdatasync", 20 * SECOND);
@@ -290,19 +281,4 @@ stops_at_an_interrupt(void **state)
 	}
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plans_the_current_method_and_those_of_dd),
-		cmocka_unit_test(gives_each_second_to_a_case),
-		cmocka_unit_test(writes_in_order),
-		cmocka_unit_test(logs_a_stall),
-		cmocka_unit_test(ends_at_its_limit_of_bytes),
-		cmocka_unit_test(leaves_out_a_file_that_fails),
-		cmocka_unit_test(stops_at_an_interrupt),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("stream", tests, set_up, tear_down);
-}
+TEST_MAIN(set_up, tear_down)

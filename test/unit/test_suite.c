@@ -35,19 +35,19 @@ typedef struct server_case
 
 static const server_case server_cases[] = {
 	{"PostgreSQL 15", "fdatasync", NULL, false, false, 16 * MEGABYTE, 8192, 4 * MEGABYTE, 2, 3},
-	{"wal_level minimal", "open_datasync", NULL, true, false,
-	16 * MEGABYTE, 8192, 4 * MEGABYTE, 0, 3},
+	{"wal_level minimal", "open_datasync",
+		NULL, true, false, 16 * MEGABYTE, 8192, 4 * MEGABYTE, 0, 3},
 	{"debug_io_direct", "fsync", NULL, false, true, 16 * MEGABYTE, 300000, 16 * MEGABYTE, 0, 1},
 	{"both direct", "open_sync", NULL, true, true, 16 * MEGABYTE, 1, 4 * MEGABYTE, 0, 3},
 	{"small segments", "fdatasync", NULL, false, false, MEGABYTE, 8192, MEGABYTE, 2, 3},
 	{"large segments", "fdatasync", NULL, false, false, 1024 * MEGABYTE, 8192, 4 * MEGABYTE, 2, 3},
-	{"large segments and flushes", "fdatasync", NULL, false, false,
-	1024 * MEGABYTE, 65537, 16 * MEGABYTE, 2, 1},
-	{"the largest flush for copies", "fdatasync", NULL, false, false,
-	16 * MEGABYTE, 65536, 4 * MEGABYTE, 2, 3},
+	{"large segments and flushes", "fdatasync",
+		NULL, false, false, 1024 * MEGABYTE, 65537, 16 * MEGABYTE, 2, 1},
+	{"the largest flush for copies", "fdatasync",
+		NULL, false, false, 16 * MEGABYTE, 65536, 4 * MEGABYTE, 2, 3},
 	{"unknown method", NULL, NULL, false, false, 16 * MEGABYTE, 8192, 4 * MEGABYTE, 2, 3},
-	{"no open_datasync", "fdatasync", "open_datasync", false, false,
-	16 * MEGABYTE, 8192, 4 * MEGABYTE, 2, 3},
+	{"no open_datasync", "fdatasync", "open_datasync",
+		false, false, 16 * MEGABYTE, 8192, 4 * MEGABYTE, 2, 3},
 	{"no fsync", "open_sync", "fsync", true, false, 16 * MEGABYTE, 8192, 4 * MEGABYTE, 0, 3},
 };
 
@@ -72,24 +72,9 @@ static const struct
 	{"unsynced_write", "write", NULL, 8192, 1, SP_KEEP_OPEN},
 };
 
-static sp_probe *probe;
+static sp_probe the_probe;
+static sp_probe *const probe = &the_probe;
 static sp_server server;
-
-static int
-allocate_probe(void **state)
-{
-	(void) state;
-	probe = malloc(sizeof(*probe));
-	return probe == NULL ? -1 : 0;
-}
-
-static int
-free_probe(void **state)
-{
-	(void) state;
-	free(probe);
-	return 0;
-}
 
 static void
 plan(const sp_suite *suite, const server_case *row)
@@ -197,10 +182,8 @@ check_wal_case(const server_case *row, int c, int *candidates, int *controls, in
 	}
 }
 
-static void
-plans_what_the_server_does(void **state)
+TEST(plans_what_the_server_does)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(server_cases); i++)
 	{
 		const server_case *row = &server_cases[i];
@@ -224,10 +207,8 @@ plans_what_the_server_does(void **state)
 }
 
 /* A method's two regimes measure one file, and the controls another. */
-static void
-shares_files_between_regimes_only(void **state)
+TEST(shares_files_between_regimes_only)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(server_cases); i++)
 	{
 		plan(&sp_suite_wal, &server_cases[i]);
@@ -249,10 +230,8 @@ shares_files_between_regimes_only(void **state)
  * Each case that is compared has its copies: like its own file, in rings of their own.
  * Nobody else has them, and they are the last ones.
  */
-static void
-plans_copies(void **state)
+TEST(plans_copies)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(server_cases); i++)
 	{
 		bool		used[SP_MAX_FILES] = {false};
@@ -326,12 +305,10 @@ check_tool_case(const sp_test_case *test_case, const char *test, const char *lab
 	assert_int_equal(file->layout_write_size, 8192);
 }
 
-static void
-plans_the_lines_of_the_tool(void **state)
+TEST(plans_the_lines_of_the_tool)
 {
 	int			methods = (int) sp_sync_method_count;
 
-	(void) state;
 	for (size_t i = 0; i < lengthof(server_cases); i++)
 	{
 		plan(&sp_suite_pg_test_fsync, &server_cases[i]);
@@ -381,10 +358,8 @@ static const struct
 	{&sp_suite_stream, 16 * MEGABYTE, 8192, MEGABYTE},
 };
 
-static void
-shrinks_files_while_they_serve(void **state)
+TEST(shrinks_files_while_they_serve)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(halved_cases); i++)
 	{
 		server_case row = server_cases[0];
@@ -406,10 +381,8 @@ shrinks_files_while_they_serve(void **state)
 	}
 }
 
-static void
-knows_every_method_by_name(void **state)
+TEST(knows_every_method_by_name)
 {
-	(void) state;
 	assert_true(sp_sync_method_count <= SP_MAX_METHODS);
 	for (size_t i = 0; i < sp_sync_method_count; i++)
 	{
@@ -424,18 +397,4 @@ knows_every_method_by_name(void **state)
 	assert_null(sp_sync_method_find("none"));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(plans_what_the_server_does),
-		cmocka_unit_test(shares_files_between_regimes_only),
-		cmocka_unit_test(plans_copies),
-		cmocka_unit_test(plans_the_lines_of_the_tool),
-		cmocka_unit_test(shrinks_files_while_they_serve),
-		cmocka_unit_test(knows_every_method_by_name),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("suite", tests, allocate_probe, free_probe);
-}
+TEST_MAIN(NULL, NULL)

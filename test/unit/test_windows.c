@@ -30,14 +30,12 @@ add_windows(sp_window_count *counts, int n, uint64_t first, uint64_t second)
 		sp_windows_add(counts, before, after);
 }
 
-static void
-counts_windows_without_a_flush(void **state)
+TEST(counts_windows_without_a_flush)
 {
 	sp_windows	windows = {0};
 	sp_counters less[SP_LEVELS] = {{.has_flushes = true}, {.has_flushes = true}};
 	sp_counters more[SP_LEVELS] = {{.has_flushes = true,.flushes = 1}, {.has_flushes = true}};
 
-	(void) state;
 	add_windows(windows.syncs, 5, 1, 2);
 	add_windows(windows.syncs, 3, 2, 0);
 	add_windows(windows.syncs, 2, 0, 4);
@@ -54,12 +52,10 @@ counts_windows_without_a_flush(void **state)
 	assert_int_equal(windows.syncs[1].unflushed, 1);
 }
 
-static void
-knows_nothing_without_windows(void **state)
+TEST(knows_nothing_without_windows)
 {
 	sp_windows	windows = {0};
 
-	(void) state;
 	assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_DEVICE)));
 	assert_true(isnan(sp_windows_lacking_share(&windows, SP_LEVEL_DEVICE)));
 	add_windows(windows.syncs, 100, 1, 1);
@@ -74,8 +70,7 @@ knows_nothing_without_windows(void **state)
 }
 
 /* What was seen beside others, and whether it proves that half of the syncs flush. */
-static void
-compares_syncs_with_controls(void **state)
+TEST(compares_syncs_with_controls)
 {
 	static const struct
 	{
@@ -97,7 +92,6 @@ compares_syncs_with_controls(void **state)
 		{100, 20, 100, 40, false, true}, {1000, 10, 1000, 300, true, false},
 	};
 
-	(void) state;
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
 		sp_windows	windows = {0};
@@ -114,42 +108,4 @@ compares_syncs_with_controls(void **state)
 	}
 }
 
-/* How often syncs without a flush of their own pass for flushed ones; others flush. */
-static void
-is_seldom_fooled(void **state)
-{
-	uint64_t	seed = 1;
-
-	(void) state;
-	for (int percent = 5; percent <= 95; percent += 15)
-	{
-		int			fooled = 0;
-
-		for (int run = 0; run < 2000; run++)
-		{
-			sp_windows	windows = {0};
-
-			for (int i = 0; i < 60; i++)
-			{
-				add_windows(windows.syncs, 1, random_uniform(&seed) * 100 < percent, 1);
-				add_windows(windows.controls, 1, random_uniform(&seed) * 100 < percent, 1);
-			}
-			fooled += sp_windows_own_share(&windows, SP_LEVEL_DEVICE) >= 0.5;
-		}
-		assert_uint_in_range(fooled, 0, 10);
-	}
-}
-
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(counts_windows_without_a_flush),
-		cmocka_unit_test(knows_nothing_without_windows),
-		cmocka_unit_test(compares_syncs_with_controls),
-		cmocka_unit_test(is_seldom_fooled),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("windows", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

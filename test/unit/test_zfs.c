@@ -20,25 +20,11 @@ static const struct
 	const char *pool;			/* NULL: no name */
 }			name_cases[] =
 {
-	{"tank", "tank"},
-	{"tank/pg", "tank"},
-	{"tank/pg/wal", "tank"},
-	{"big pool/pg data", "big pool"},
-	{"tank/...", "tank"},
-	{"..a/b", "..a"},
-	{"", NULL},
-	{"-tank", NULL},
-	{"/tank", NULL},
-	{" tank", NULL},
-	{"tank/pg ", NULL},
-	{"tank/", NULL},
-	{"..", NULL},
-	{"../tank", NULL},
-	{"tank/../../sys", NULL},
-	{"tank@snapshot", NULL},
-	{"tank\n", NULL},
-	{"tank;reboot", NULL},
-	{"t\303\244nk", NULL},
+	{"tank", "tank"}, {"tank/pg", "tank"}, {"tank/pg/wal", "tank"},
+	{"big pool/pg data", "big pool"}, {"tank/...", "tank"}, {"..a/b", "..a"}, {"", NULL},
+	{"-tank", NULL}, {"/tank", NULL}, {" tank", NULL}, {"tank/pg ", NULL}, {"tank/", NULL},
+	{"..", NULL}, {"../tank", NULL}, {"tank/../../sys", NULL}, {"tank@snapshot", NULL},
+	{"tank\n", NULL}, {"tank;reboot", NULL}, {"t\303\244nk", NULL},
 };
 
 /* The properties of a data set; -1 and "" are unknown. */
@@ -75,8 +61,7 @@ static const struct
 }			property_lines[] =
 {
 	{"plain", "d\tsync\talways\tlocal\n", "always", -1},
-	{"CRLF", "d\tsync\talways\tlocal\r\nd\trecordsize\t8192\t-\r\n",
-	"always", 8192},
+	{"CRLF", "d\tsync\talways\tlocal\r\nd\trecordsize\t8192\t-\r\n", "always", 8192},
 	{"cut off before the end", "d\tsync\tdisabled\tloc", "", -1},
 	{"without a source", "d\tsync\tdisabled\n", "", -1},
 	{"blanks for tabs", "d  sync  disabled  local\n", "", -1},
@@ -85,10 +70,8 @@ static const struct
 	{"empty value", "d\tsync\t\tlocal\n", "", -1},
 	{"fits", "d\tsync\t123456789012345\tlocal\n", "123456789012345", -1},
 	{"too long", "d\tsync\t1234567890123456\tlocal\n", "", -1},
-	{"the last one counts", "d\tsync\talways\t-\nd\tsync\tdisabled\t-\n",
-	"disabled", -1},
-	{"largest number", "d\trecordsize\t9223372036854775807\t-\n", "",
-	INT64_MAX},
+	{"the last one counts", "d\tsync\talways\t-\nd\tsync\tdisabled\t-\n", "disabled", -1},
+	{"largest number", "d\trecordsize\t9223372036854775807\t-\n", "", INT64_MAX},
 	{"for people", "d\trecordsize\t128K\t-\n", "", -1},
 };
 
@@ -164,12 +147,11 @@ static const struct
 	{"plain", TOP LEAF("/dev/sda") LEAF("/dev/sdb") END, 2, false},
 	{"CRLF", "pool: p\r\n" LEAF("/dev/sda") "  /dev/sdb  UNAVAIL\r\nerrors: no\r\n", 1, false},
 	{"no pool", LEAF("/dev/sda") END, 0, false},
-	{"another pool behind", TOP LEAF("/dev/sda") END "  pool: q\n" LEAF("/dev/sdb") END, 1,
-	false},
+	{"another pool behind", TOP LEAF("/dev/sda") END "  pool: q\n" LEAF("/dev/sdb") END, 1, false},
 	{"another pool before", "  pool: q\n" LEAF("/dev/sdb") TOP LEAF("/dev/sda") END, 1, false},
 	{"without paths", TOP LEAF("sda") END, 0, false},
-	{"files with errors", TOP LEAF("/dev/sda") "\nerrors: in these files:\n\n"
-							  "        /srv/pg/1  \n", 1, false},
+	{"files with errors", TOP LEAF("/dev/sda") "\nerrors: in these files:\n\n        /srv/pg/1  \n",
+		1, false},
 	/* without what follows, there may be more */
 	{"cut off behind a leaf", TOP LEAF("/dev/sda"), 1, true},
 	{"cut off in a state", TOP LEAF("/dev/sda") "\t  /dev/sdc  UNAV", 1, true},
@@ -206,10 +188,8 @@ static const struct
 	{"zfs", "tank/pg", -1, false},
 };
 
-static void
-knows_the_name_of_a_data_set(void **state)
+TEST(knows_the_name_of_a_data_set)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(name_cases); i++)
 	{
 		char		pool[256];
@@ -223,13 +203,11 @@ knows_the_name_of_a_data_set(void **state)
 	}
 }
 
-static void
-knows_how_long_a_name_may_be(void **state)
+TEST(knows_how_long_a_name_may_be)
 {
 	char		name[258];
 	char		pool[256];
 
-	(void) state;
 	memset(name, 'a', sizeof(name));
 	name[255] = '\0';
 	assert_true(sp_zfs_is_dataset_name(name));
@@ -249,107 +227,74 @@ knows_how_long_a_name_may_be(void **state)
 	assert_int_equal(strlen(pool), 255);
 }
 
-static void
-check_string(const property_case *row, const char *property,
-			 const char *found, const char *expected)
+TEST(reads_properties)
 {
-	if (strcmp(found, expected) != 0)
-		fail_msg("%s, %s: %s is \"%s\", expected \"%s\"", row->file,
-				 row->dataset, property, found, expected);
-}
-
-static void
-check_properties(const property_case *row)
-{
-	size_t		length;
-	char	   *text = read_fixture("zfs", row->file, &length, 1);
-	sp_zfs		zfs;
-
-	sp_zfs_init(&zfs);
-	if (sp_zfs_parse_properties(text, row->dataset, &zfs) != row->found)
-		fail_msg("%s, %s: found is not %d", row->file, row->dataset,
-				 row->found);
-	check_string(row, "sync", zfs.sync, row->sync);
-	check_string(row, "logbias", zfs.logbias, row->logbias);
-	if (zfs.recordsize != row->recordsize)
-		fail_msg("%s, %s: recordsize is %lld", row->file, row->dataset,
-				 (long long) zfs.recordsize);
-	free(text);
-}
-
-static void
-reads_properties(void **state)
-{
-	(void) state;
 	for (size_t i = 0; i < lengthof(property_cases); i++)
-		check_properties(&property_cases[i]);
+	{
+		const property_case *row = &property_cases[i];
+		size_t		length;
+		char	   *text = read_fixture("zfs", row->file, &length, 1);
+		sp_zfs		zfs;
+
+		sp_zfs_init(&zfs);
+		if (sp_zfs_parse_properties(text, row->dataset, &zfs) != row->found ||
+			strcmp(zfs.sync, row->sync) != 0 || strcmp(zfs.logbias, row->logbias) != 0 ||
+			zfs.recordsize != row->recordsize)
+			fail_msg("%s, %s: sync \"%s\", logbias \"%s\", recordsize %lld", row->file,
+					 row->dataset, zfs.sync, zfs.logbias, (long long) zfs.recordsize);
+		free(text);
+	}
 }
 
-static void
-reads_odd_lines_of_properties(void **state)
+TEST(reads_odd_lines_of_properties)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(property_lines); i++)
 	{
-		const char *name = property_lines[i].name;
 		char	   *text = strdup(property_lines[i].text);
 		sp_zfs		zfs;
 		bool		found;
 
 		sp_zfs_init(&zfs);
 		found = sp_zfs_parse_properties(text, "d", &zfs);
-		if (strcmp(zfs.sync, property_lines[i].sync) != 0)
-			fail_msg("%s: sync is \"%s\"", name, zfs.sync);
-		if (zfs.recordsize != property_lines[i].recordsize)
-			fail_msg("%s: recordsize is %lld", name,
-					 (long long) zfs.recordsize);
-		if (found != (zfs.sync[0] != '\0' || zfs.recordsize != -1))
-			fail_msg("%s: found is %d", name, found);
+		if (strcmp(zfs.sync, property_lines[i].sync) != 0 ||
+			zfs.recordsize != property_lines[i].recordsize ||
+			found != (zfs.sync[0] != '\0' || zfs.recordsize != -1))
+			fail_msg("%s: sync \"%s\", recordsize %lld, found %d", property_lines[i].name,
+					 zfs.sync, (long long) zfs.recordsize, found);
 		free(text);
 	}
 }
 
-static void
-check_leaves(const status_case *row, char *text)
+TEST(finds_the_leaves_of_a_pool)
 {
-	int			count = 0;
-	sp_zfs		zfs;
-
-	sp_zfs_init(&zfs);
-	while (count < MAX_LEAVES && row->leaves[count].path[0] != '\0')
-		count++;
-	if (sp_zfs_parse_status(text, row->pool, &zfs) != (count > 0) ||
-		zfs.nvdevs != count || zfs.more_vdevs != row->more)
-		fail_msg("%s, %s: %d leaves, expected %d; more is %d", row->file, row->pool,
-				 zfs.nvdevs, count, zfs.more_vdevs);
-	for (int i = 0; i < count; i++)
-	{
-		if (strcmp(zfs.vdevs[i].path, row->leaves[i].path) != 0 ||
-			zfs.vdevs[i].use != row->leaves[i].use)
-			fail_msg("%s, %s: leaf %d is \"%s\" for %d, expected \"%s\"",
-					 row->file, row->pool, i, zfs.vdevs[i].path,
-					 (int) zfs.vdevs[i].use, row->leaves[i].path);
-	}
-}
-
-static void
-finds_the_leaves_of_a_pool(void **state)
-{
-	(void) state;
 	for (size_t i = 0; i < lengthof(status_cases); i++)
 	{
+		const status_case *row = &status_cases[i];
 		size_t		length;
-		char	   *text = read_fixture("zfs", status_cases[i].file, &length, 1);
+		char	   *text = read_fixture("zfs", row->file, &length, 1);
+		int			count = 0;
+		sp_zfs		zfs;
 
-		check_leaves(&status_cases[i], text);
+		sp_zfs_init(&zfs);
+		while (count < MAX_LEAVES && row->leaves[count].path[0] != '\0')
+			count++;
+		if (sp_zfs_parse_status(text, row->pool, &zfs) != (count > 0) ||
+			zfs.nvdevs != count || zfs.more_vdevs != row->more)
+			fail_msg("%s, %s: %d leaves, expected %d; more is %d", row->file, row->pool,
+					 zfs.nvdevs, count, zfs.more_vdevs);
+		for (int k = 0; k < count; k++)
+		{
+			if (strcmp(zfs.vdevs[k].path, row->leaves[k].path) != 0 ||
+				zfs.vdevs[k].use != row->leaves[k].use)
+				fail_msg("%s, %s: leaf %d is \"%s\" for %d, expected \"%s\"", row->file, row->pool,
+						 k, zfs.vdevs[k].path, (int) zfs.vdevs[k].use, row->leaves[k].path);
+		}
 		free(text);
 	}
 }
 
-static void
-reads_odd_trees(void **state)
+TEST(reads_odd_trees)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(status_lines); i++)
 	{
 		char	   *text = strdup(status_lines[i].text);
@@ -366,8 +311,7 @@ reads_odd_trees(void **state)
 }
 
 /* An unknown section, here "news", counts as data, and ends the logs. */
-static void
-takes_other_parts_for_data(void **state)
+TEST(takes_other_parts_for_data)
 {
 	char		text[] = TOP "\tlogs\n" LEAF("/dev/sda")
 		"\tnews\t\n" LEAF("/dev/sdb") "\tcache\n" LEAF("/dev/sdc")
@@ -377,7 +321,6 @@ takes_other_parts_for_data(void **state)
 	};
 	sp_zfs		zfs;
 
-	(void) state;
 	sp_zfs_init(&zfs);
 	assert_true(sp_zfs_parse_status(text, "p", &zfs));
 	assert_int_equal(zfs.nvdevs, lengthof(uses));
@@ -389,15 +332,13 @@ takes_other_parts_for_data(void **state)
  * Output cut off anywhere has no leaf that the whole does not have, and is
  * marked as incomplete if it has fewer.
  */
-static void
-invents_nothing_when_cut_off(void **state)
+TEST(invents_nothing_when_cut_off)
 {
 	size_t		length;
 	char	   *text = read_fixture("zfs", "status_full.txt", &length, 1);
 	char	   *whole_text = strdup(text);
 	sp_zfs		whole;
 
-	(void) state;
 	sp_zfs_init(&whole);
 	assert_true(sp_zfs_parse_status(whole_text, "tank", &whole));
 	free(whole_text);
@@ -418,14 +359,12 @@ invents_nothing_when_cut_off(void **state)
 	free(text);
 }
 
-static void
-says_when_there_are_more(void **state)
+TEST(says_when_there_are_more)
 {
 	char		whole[16384] = TOP;
 	size_t		length = strlen(whole);
 	sp_zfs		zfs;
 
-	(void) state;
 	for (int leaves = 1; leaves <= SP_ZFS_MAX_VDEVS + 1; leaves++)
 	{
 		char		text[sizeof(whole)];
@@ -447,8 +386,7 @@ says_when_there_are_more(void **state)
 }
 
 /* Half a path would be the path of another file. */
-static void
-leaves_out_a_path_that_is_too_long(void **state)
+TEST(leaves_out_a_path_that_is_too_long)
 {
 	for (int width = 255; width <= 256; width++)
 	{
@@ -456,8 +394,7 @@ leaves_out_a_path_that_is_too_long(void **state)
 		char		text[2048];
 		sp_zfs		zfs;
 
-		(void) state;
-		memset(path, '/', sizeof(path));
+			memset(path, '/', sizeof(path));
 		path[width] = '\0';
 		sprintf(text, TOP "\t  %s  ONLINE       0\n" END, path);
 		sp_zfs_init(&zfs);
@@ -468,10 +405,8 @@ leaves_out_a_path_that_is_too_long(void **state)
 	}
 }
 
-static void
-reads_the_commits_of_a_data_set(void **state)
+TEST(reads_the_commits_of_a_data_set)
 {
-	(void) state;
 	for (size_t i = 0; i < lengthof(commit_cases); i++)
 	{
 		char		sysroot[PATH_MAX];
@@ -488,12 +423,10 @@ reads_the_commits_of_a_data_set(void **state)
 	}
 }
 
-static void
-lets_log_devices_decide(void **state)
+TEST(lets_log_devices_decide)
 {
 	sp_zfs		zfs;
 
-	(void) state;
 	sp_zfs_init(&zfs);
 	strcpy(zfs.logbias, "latency");
 	zfs.nvdevs = 2;
@@ -512,24 +445,4 @@ lets_log_devices_decide(void **state)
 	assert_false(sp_zfs_log_devices_decide(&zfs));
 }
 
-int
-main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(knows_the_name_of_a_data_set),
-		cmocka_unit_test(knows_how_long_a_name_may_be),
-		cmocka_unit_test(reads_properties),
-		cmocka_unit_test(reads_odd_lines_of_properties),
-		cmocka_unit_test(finds_the_leaves_of_a_pool),
-		cmocka_unit_test(reads_odd_trees),
-		cmocka_unit_test(takes_other_parts_for_data),
-		cmocka_unit_test(invents_nothing_when_cut_off),
-		cmocka_unit_test(says_when_there_are_more),
-		cmocka_unit_test(leaves_out_a_path_that_is_too_long),
-		cmocka_unit_test(reads_the_commits_of_a_data_set),
-		cmocka_unit_test(lets_log_devices_decide),
-	};
-
-	cmocka_set_message_output(CM_OUTPUT_TAP);
-	return cmocka_run_group_tests_name("zfs", tests, NULL, NULL);
-}
+TEST_MAIN(NULL, NULL)

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * unit.h
- *	  Included by every unit test: cmocka, a random number generator, and a
- *	  check for descriptors left open.
+ *	  Included by every unit test: cmocka, the list of tests, a random number
+ *	  generator, and a check for descriptors left open.
  *
  * The generator is our own, so that a fixed seed gives the same simulation with
  * every C library.
@@ -27,6 +27,31 @@
 #ifndef assert_uint_in_range
 #define assert_uint_in_range(value, minimum, maximum) assert_in_range(value, minimum, maximum)
 #endif
+
+static struct CMUnitTest tests[64];	/* those that are not used have no name */
+static int	ntests;
+
+/* Begins a test, which joins the list before main() runs. */
+#define TEST_WITH(name, setup, teardown) \
+	static void name(void **state); \
+	static void __attribute__((constructor)) \
+	add_##name(void) \
+	{ \
+		tests[ntests++] = (struct CMUnitTest) {#name, name, setup, teardown, NULL}; \
+	} \
+	static void \
+	name(void **state __attribute__((unused)))
+
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+
+/* Ends a file: set_up and tear_down are for all its tests. */
+#define TEST_MAIN(set_up, tear_down) \
+int \
+main(void) \
+{ \
+	cmocka_set_message_output(CM_OUTPUT_TAP); \
+	return cmocka_run_group_tests(tests, set_up, tear_down); \
+}
 
 /* The number of the next descriptor: it grows if one is left open. */
 static inline int

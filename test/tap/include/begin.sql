@@ -1,0 +1,8 @@
+-- How each file of test/tap begins: in a transaction that is rolled back, with both extensions.
+\set ON_ERROR_STOP on
+\set QUIET on
+\pset format unaligned
+\pset tuples_only on
+BEGIN;
+CREATE EXTENSION IF NOT EXISTS pgtap;
+CREATE EXTENSION IF NOT EXISTS pg_sync_probe;
