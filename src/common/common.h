@@ -139,6 +139,9 @@ extern PGDLLEXPORT void sync_probe_new_process(Datum handle);
 extern void sp_refuse_transaction_block(FunctionCallInfo fcinfo, const char *call,
 										const char *detail, const char *hint);
 extern void sp_commit(void);
+extern Datum sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
+							  void (*prepare) (FunctionCallInfo fcinfo, void *state),
+							  HeapTuple (*work) (void *state, TupleDesc type));
 
 /* ------------------------------------------------------------- progress.c */
 

@@ -12,6 +12,7 @@
 
 #include "access/xact.h"
 #include "executor/spi.h"
+#include "funcapi.h"
 #include "nodes/parsenodes.h"
 
 /* Throw an error unless the procedure can commit.  call: "CALL sync_probe.trial()". */
@@ -37,4 +38,36 @@ sp_commit(void)
 {
 	SPI_commit();
 	XactIsoLevel = XACT_READ_COMMITTED;
+}
+
+/*
+ * The frame of such a procedure.  prepare() reads tables, and checks what may refuse the call;
+ * then the procedure commits, and work() makes its row of that type.  Both get a state of that
+ * size, all zero.  They run in the memory context of SPI, which survives the commit.
+ */
+Datum
+sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
+				 void (*prepare) (FunctionCallInfo fcinfo, void *state),
+				 HeapTuple (*work) (void *state, TupleDesc type))
+{
+	TupleDesc	type;
+	HeapTupleHeader output;
+	void	   *state;
+	int			nest_level;
+
+	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (get_call_result_type(fcinfo, NULL, &type) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "the procedure returns no row");
+	type = BlessTupleDesc(CreateTupleDescCopy(type));
+	state = palloc0(state_size);
+	nest_level = sp_pin_search_path();
+	prepare(fcinfo, state);
+	AtEOXact_GUC(true, nest_level);
+	sp_commit();
+	nest_level = sp_pin_search_path();
+	output = SPI_returntuple(work(state, type), type);
+	AtEOXact_GUC(true, nest_level);
+	SPI_finish();
+	PG_RETURN_HEAPTUPLEHEADER(output);
 }

@@ -56,7 +56,7 @@ count_flushes(observation *seen, const sp_wal_statistics *before)
 static void
 observe(observation *seen, int64 duration_us)
 {
-	sp_sampler *sampler = sp_sampler_make();
+	sp_sampler *sampler = sp_sampler_make(false, false);
 	sp_wal_statistics before;
 
 	sp_process_reload();

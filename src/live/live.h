@@ -1,14 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * live/live.h
- *		The commits of the running server: watch them, and make some.
+ *		The commits of the running server, watched without a lock or a write.
  *
  * sampler.c samples the processes of the server, and wal_statistics.c reads how often it
  * flushes WAL, and how much.  commit_waits.c makes sync_probe.commit_waits() of both.
- *
- * commit_load.c makes commits: it starts the workers of the commit suite, whose main
- * function is in commit_worker.c, and runs slots of time with one value of a setting each.
- * setting_values.c says what it can compare, and commit_checks.c when it must not.
  *
  * It must not: change a setting of another process, or judge.
  *
@@ -18,41 +14,33 @@
 #define SP_LIVE_H
 
 #include "common/common.h"
-#include "engine/measure/measure.h"
 #include "engine/verdict/commit_waits.h"
-#include "engine/verdict/setting.h"
-#include "utils/array.h"
 
 /* -------------------------------------------------------------- sampler.c */
 
 /*
- * Samples the processes of this server without a lock, about once a millisecond unless it is
- * told to be quick.  In the current memory context.
+ * Samples the processes of this server without a lock, about once a millisecond, or five times
+ * as often if it is quick.  clients_only: no background worker, and no process of the server.
+ * In the current memory context.
  */
 typedef struct sp_sampler sp_sampler;
 
-extern sp_sampler *sp_sampler_make(void);
-
-/* Sample only client backends: no background worker, and no process of the server. */
-extern void sp_sampler_clients_only(sp_sampler *sampler);
-
-/* From now on run() samples five times as often. */
-extern void sp_sampler_be_quick(sp_sampler *sampler);
+extern sp_sampler *sp_sampler_make(bool clients_only, bool quick);
 
 /* Begin a time: all sums are zero, and the server's counters are read. */
 extern void sp_sampler_start(sp_sampler *sampler);
 
-/* One sample, without a pause.  What it reads may be torn apart by a few microseconds. */
-extern void sp_sampler_take(sp_sampler *sampler);
-
-/* Sleep for 0.5 to 1.5 ms, at random. */
-extern void sp_sampler_sleep(void);
+/* One sample, and a pause until the next. */
+extern void sp_sampler_step(sp_sampler *sampler);
 
 /* Sample until that much of the time has passed.  Handles interrupts. */
 extern void sp_sampler_run(sp_sampler *sampler, double seconds);
 
 /* End the time: the sums are complete. */
 extern const sp_commit_sums *sp_sampler_stop(sp_sampler *sampler);
+
+/* All of this at once: the figures of a time that begins now. */
+extern void sp_sampler_look(double seconds, sp_commit_figures *figures);
 
 /* Mean number of processes: a commit of 1 ms each 20 ms.  Fewer are no load. */
 #define SP_MIN_COMMITTING	0.05
@@ -135,128 +123,5 @@ typedef struct sp_observed_commits
  * older than pg_sync_probe.commit_waits_max_age.  False if there is none.
  */
 extern bool sp_observed_commits_read(sp_observed_commits *observed);
-
-/* ---------------------------------------------------------- commit_load.c */
-
-#define SP_MAX_COMMIT_WORKERS	64
-
-/* The largest record of a worker, in bytes of WAL. */
-#define SP_MAX_COMMIT_RECORD	(1024 * 1024)
-
-/* What workers set for a slot, each in its own process only. */
-typedef struct sp_commit_settings
-{
-	const char *wal_sync_method;
-	int			commit_delay;	/* microseconds */
-	bool		hold_xid;		/* hold a transaction ID, so that commit_delay acts */
-} sp_commit_settings;
-
-/* The figures of a slot. */
-typedef struct sp_commit_slot
-{
-	double		commits_per_sec;	/* of all workers together */
-	double		wait_us;		/* mean time of one; NAN without any */
-} sp_commit_slot;
-
-/* The workers of one run.  In the current memory context. */
-typedef struct sp_commit_load sp_commit_load;
-
-extern sp_commit_load *sp_commit_load_make(void);
-
-/*
- * What the leader looks at: whether it has to apply a reload, and the space.  Returns how many
- * bytes are free in pg_wal above the server's own need, or -1 if the run is over.  May throw
- * an error.
- */
-typedef int64 (*sp_commit_look) (void *context);
-
-/* How workers commit.  Both times 0: one commit follows the other without a pause. */
-typedef struct sp_commit_demand
-{
-	int			workers;
-	bool		fewer_allowed;	/* else fewer are an error */
-	int			record_size;	/* bytes of WAL per commit */
-	int64		interval_us;	/* between two commits of all workers together, or 0 */
-	int64		think_us;		/* of a worker between two commits, or 0 */
-	int64		max_wal_bytes;	/* no record is written beyond it */
-	sp_commit_look look;
-	void	   *look_context;
-} sp_commit_demand;
-
-/*
- * Register workers, and wait until they have started.  They rest.  Returns their number.
- * After an error, the caller must call sp_commit_load_abandon().
- */
-extern int	sp_commit_load_start(sp_commit_load *load, const sp_commit_demand *demand);
-
-/*
- * Let all workers commit for that time, and add the time of each commit to the histogram,
- * which may be NULL.  Returns false if the slot was cut short, since the run is over or its
- * WAL is used up.  Handles interrupts.  An error if a worker ends.
- */
-extern bool sp_commit_load_slot(sp_commit_load *load, const sp_commit_settings *settings,
-								double seconds, sp_commit_slot *slot, sp_histogram *histogram);
-
-/*
- * The limit of the workers' WAL in bytes: max_wal_bytes, or less, so that it never takes more
- * than half of what is free.
- */
-extern int64 sp_commit_load_max_wal_bytes(const sp_commit_load *load);
-
-/* Have workers reached it? */
-extern bool sp_commit_load_wal_is_used_up(const sp_commit_load *load);
-
-/*
- * How many sessions were committing on average since the last call; 0 if that was less than
- * a second ago.
- */
-extern double sp_commit_load_others(sp_commit_load *load);
-
-/* End the workers and wait for them. */
-extern void sp_commit_load_finish(sp_commit_load *load);
-
-/*
- * The same after an error, or while the backend exits: waits for at most 10 s, and throws
- * no error.
- */
-extern void sp_commit_load_abandon(sp_commit_load *load);
-
-/* ------------------------------------------------------- setting_values.c */
-
-/* A value that is compared, and what was seen with it. */
-typedef struct sp_compared_value
-{
-	const char *text;			/* as SHOW prints it */
-	const char *left_out;		/* why it is not compared; NULL if it is */
-	sp_commit_sums sums;		/* of a trial: the commits of the server in its slots */
-	sp_histogram histogram;		/* of the commit suite: the commits of workers */
-} sp_compared_value;
-
-/* The values of one setting, and their comparison.  Large. */
-typedef struct sp_compared
-{
-	int			count;			/* 0: the setting is not compared */
-	sp_compared_value values[SP_MAX_METHODS];	/* the current one first, left out ones last */
-	sp_setting_comparison setting;	/* of those that are not left out */
-	char		reason[2 * SP_REASON_SIZE];
-} sp_compared;
-
-extern void sp_compared_take(sp_compared *compared, const char *setting, const char *unit,
-							 sp_setting_figure deciding, const char *current, ArrayType *given);
-extern void sp_compared_leave_out(sp_compared *compared, int i, const char *why);
-
-/* One slot with a value: the figures of its commits.  False if it was cut short. */
-typedef bool (*sp_slot) (void *context, int value, bool is_control,
-						 double *wait_us, double *commits_per_sec);
-
-extern bool sp_compared_round(sp_compared *compared, sp_slot slot, void *context);
-
-/* -------------------------------------------------------- commit_checks.c */
-
-/* Throw an error where the server should not get WAL that nobody needs. */
-extern void sp_commit_checks(void);
-
-/* Throw an error if sessions of the server commit. */
-extern void sp_commit_check_load(void);
 
 #endif							/* SP_LIVE_H */

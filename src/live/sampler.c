@@ -15,7 +15,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "live/live_internal.h"
+#include "live/live.h"
 
 #include <math.h>
 
@@ -23,7 +23,9 @@
 #include "access/xlog.h"
 #include "common/pg_prng.h"
 #include "miscadmin.h"
+#include "storage/latch.h"
 #include "storage/lwlock.h"
+#include "storage/proc.h"
 #include "utils/wait_event.h"
 
 #include "compat.h"
@@ -44,27 +46,16 @@ struct sp_sampler
 	bool		is_quick;
 };
 
+/* InitProcGlobal() gives the first MaxConnections entries to client backends. */
 sp_sampler *
-sp_sampler_make(void)
+sp_sampler_make(bool clients_only, bool quick)
 {
 	sp_sampler *sampler = palloc0(sizeof(sp_sampler));
 
-	sampler->processes = (int) ProcGlobal->allProcCount;
+	sampler->processes = clients_only ? MaxConnections : (int) ProcGlobal->allProcCount;
 	sampler->has_committed = palloc0(sampler->processes * sizeof(bool));
+	sampler->is_quick = quick;
 	return sampler;
-}
-
-/* InitProcGlobal() gives the first MaxConnections entries to client backends. */
-void
-sp_sampler_clients_only(sp_sampler *sampler)
-{
-	sampler->processes = MaxConnections;
-}
-
-void
-sp_sampler_be_quick(sp_sampler *sampler)
-{
-	sampler->is_quick = true;
 }
 
 /* On a standby nothing is inserted. */
@@ -126,14 +117,18 @@ sample_commit(sp_sampler *sampler, int i, volatile PGPROC *process, uint32 wait_
 	}
 }
 
-/* Returns whether it writes or syncs WAL, for whatever reason. */
+/*
+ * Returns whether it writes or syncs WAL, for whatever reason.  Without a pid the entry is unused,
+ * or a prepared transaction.  Up to 16 at least, the pid of a process that has ended stays, but
+ * nobody owns its latch.
+ */
 static bool
 sample_process(sp_sampler *sampler, int i)
 {
-	volatile PGPROC *process = sp_live_process(i);
+	volatile PGPROC *process = &ProcGlobal->allProcs[i];
 	uint32		wait_event;
 
-	if (process == NULL || process->pid == MyProcPid)
+	if (process->pid == 0 || process->procLatch.owner_pid == 0 || process->pid == MyProcPid)
 		return false;
 	wait_event = process->wait_event_info;
 	if (i < MaxConnections)
@@ -146,35 +141,22 @@ sample_process(sp_sampler *sampler, int i)
 	return wait_event == WAIT_EVENT_WAL_SYNC || wait_event == WAIT_EVENT_WAL_WRITE;
 }
 
+/*
+ * The pause is random, since commits may come at a regular pace.  It is no latch wait: its
+ * resolution is a millisecond, and nothing that wakes it up is due within this one.
+ */
 void
-sp_sampler_take(sp_sampler *sampler)
+sp_sampler_step(sp_sampler *sampler)
 {
+	double		us = MIN_SLEEP_US + pg_prng_double(&pg_global_prng_state) *
+		(MAX_SLEEP_US - MIN_SLEEP_US);
 	bool		wal_busy = false;
 
 	for (int i = 0; i < sampler->processes; i++)
 		wal_busy |= sample_process(sampler, i);
 	sampler->sums.wal_busy += wal_busy;
 	sampler->sums.samples++;
-}
-
-/*
- * At random, since commits may come at a regular pace.  Not a latch wait: its resolution
- * is a millisecond, and nothing that wakes it up is due within this one.  The divisor is
- * how many times as often to sample.
- */
-static void
-sleep_at_random(int divisor)
-{
-	double		us = MIN_SLEEP_US + pg_prng_double(&pg_global_prng_state) *
-		(MAX_SLEEP_US - MIN_SLEEP_US);
-
-	pg_usleep((long) (us / divisor));
-}
-
-void
-sp_sampler_sleep(void)
-{
-	sleep_at_random(1);
+	pg_usleep((long) (sampler->is_quick ? us / QUICKER : us));
 }
 
 static double
@@ -189,8 +171,7 @@ sp_sampler_run(sp_sampler *sampler, double seconds)
 	while (seconds_sampled(sampler) < seconds)
 	{
 		CHECK_FOR_INTERRUPTS();
-		sp_sampler_take(sampler);
-		sleep_at_random(sampler->is_quick ? QUICKER : 1);
+		sp_sampler_step(sampler);
 	}
 }
 
@@ -206,21 +187,26 @@ sp_sampler_stop(sp_sampler *sampler)
 /* ------------------------------------------------------------------ a look */
 
 void
-sp_load_look(sp_load_seen *seen)
+sp_sampler_look(double seconds, sp_commit_figures *figures)
 {
-	sp_sampler *sampler = sp_sampler_make();
-	const sp_commit_sums *sums;
-	sp_commit_figures figures;
+	sp_sampler *sampler = sp_sampler_make(false, false);
 
 	sp_sampler_start(sampler);
-	sp_sampler_run(sampler, SP_LOOK_S);
-	sums = sp_sampler_stop(sampler);
-	sp_commit_figures_of(sums, &figures);
-	seen->seconds = sums->seconds;
-	seen->wal_busy = figures.wal_busy;
-	seen->committing = figures.committing;
+	sp_sampler_run(sampler, seconds);
+	sp_commit_figures_of(sp_sampler_stop(sampler), figures);
 	pfree(sampler->has_committed);
 	pfree(sampler);
+}
+
+void
+sp_load_look(sp_load_seen *seen)
+{
+	sp_commit_figures figures;
+
+	sp_sampler_look(SP_LOOK_S, &figures);
+	seen->seconds = SP_LOOK_S;
+	seen->wal_busy = figures.wal_busy;
+	seen->committing = figures.committing;
 }
 
 bool

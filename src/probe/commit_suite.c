@@ -1,374 +1,279 @@
 /*-------------------------------------------------------------------------
  *
  * commit_suite.c
- *		The suite commit of sync_probe.probe(): real WAL, and the server's group commit.
+ *		The suite commit of sync_probe.probe(): its arguments, when it is refused, and its run.
  *
- * The first round of each setting warms up and does not count.  The rounds of two settings
- * alternate, until both are settled.
- *
- * However a run ends, the workers end.
+ * What is not given comes from the newest commit_waits(): how many sessions commit, how much WAL,
+ * and how often.  However a run ends, the workers end.
  *
  *-------------------------------------------------------------------------
  */
-#include "probe/probe.h"
+#include "probe/commit_internal.h"
 
 #include <fcntl.h>
 #include <math.h>
 
+#include "access/xlogrecord.h"
+#include "executor/spi.h"
 #include "funcapi.h"
-#include "miscadmin.h"
 #include "storage/fd.h"
 #include "storage/ipc.h"
-#include "utils/guc.h"
+#include "utils/builtins.h"
 
 #include "compat.h"
 
-#define ROUND_SECONDS		0.2
-#define MIN_SLOT_SECONDS	0.04
-#define MAX_SLOT_SECONDS	1.0
+int			sp_max_commit_wal_mb = 1024;
 
-/* A slot should hold as many commits: of each worker flat out, of all workers when paced. */
-#define SLOT_COMMITS		8
+#define DEFAULT_WORKERS		8
 
-/* The state of a run. */
-typedef struct committing
-{
-	sp_commit_run *commit;
-	sp_progress *progress;
-	sp_commit_load *load;
-	sp_compared *compared;		/* whose round it is */
-	bool		warms_up;
-	int64		started_ns;
-	int			directory_fd;
-	double		slot_seconds;
-	double		round_seconds;	/* the longest so far */
-	bool		over;
-	int			looks[SP_MAX_SETTINGS]; /* interim ones that were taken */
-	bool		done[SP_MAX_SETTINGS];
-} committing;
+/* ------------------------------------------------------------------- checks */
 
-static double
-elapsed_seconds(const committing *state)
-{
-	return (double) (sp_monotonic_ns() - state->started_ns) / 1e9;
-}
+/*
+ * When the suite must not write WAL: its WAL goes to the archive and to all standbys, and where
+ * one of them lags behind, more WAL stays in pg_wal.
+ */
+static const char refusal_query[] =
+"SELECT detail, hint FROM pg_stat_archiver, (VALUES"
+" (CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_insert_lsn() END)) AS w (lsn),"
+" LATERAL (VALUES"
+" (w.lsn IS NULL, 'This server is a standby, which does not write WAL of its own.',"
+" 'Run it on the primary, or probe with suite ''wal'' here.'),"
+" (NOT current_setting('fsync')::boolean, 'fsync is off, so that no method would sync.',"
+" 'Set fsync = on, or probe with suite ''wal''.'),"
+" (current_setting('archive_mode') <> 'off'"
+" AND last_failed_time > coalesce(last_archived_time, '-infinity'),"
+" 'The last attempt to archive WAL has failed, see pg_stat_archiver.',"
+" 'Wait until archiving works again.'),"
+" (true, (SELECT format('Replication slot \"%s\" retains more WAL than max_wal_size.', slot_name)"
+" FROM pg_replication_slots WHERE pg_wal_lsn_diff(w.lsn, restart_lsn)"
+" > pg_size_bytes(current_setting('max_wal_size')) LIMIT 1),"
+" 'Wait until its consumer has caught up, or drop the slot.')"
+") AS v (refused, detail, hint) WHERE refused AND detail IS NOT NULL LIMIT 1";
 
-static bool
-is_delays(const sp_compared *compared)
-{
-	return strcmp(compared->setting.setting, "commit_delay") == 0;
-}
-
-/* ------------------------------------------------------------------- rounds */
-
-/* An sp_slot.  A slow device needs longer ones, which is known after the first round. */
-static bool
-take_slot(void *context, int value, bool is_control, double *wait_us, double *commits_per_sec)
-{
-	committing *state = context;
-	sp_compared_value *compared = &state->compared->values[value];
-	bool		delays = is_delays(state->compared);
-	sp_commit_settings settings = {
-		.wal_sync_method = delays ? state->commit->run.wal_sync_method : compared->text,
-		.commit_delay = delays ? atoi(compared->text) : state->commit->commit_delay,
-		/* the transaction ID of workers matters only where commit_delay may act */
-		.hold_xid = delays || state->commit->commit_delay > 0
-	};
-	sp_commit_slot slot;
-
-	/* the control has no figures of its own */
-	if (!sp_commit_load_slot(state->load, &settings, state->slot_seconds, &slot,
-							 state->warms_up || is_control ? NULL : &compared->histogram))
-		return false;
-	*wait_us = slot.wait_us;
-	*commits_per_sec = slot.commits_per_sec;
-	return true;
-}
-
-/* The first round: it sets the length of the slots that count. */
+/* In the search path of probe(). */
 static void
-warm_up(committing *state, sp_compared *compared)
+check_server(void)
 {
-	sp_setting_comparison *setting = &compared->setting;
-	double		began = elapsed_seconds(state);
-
-	state->compared = compared;
-	state->warms_up = true;
-	if (sp_compared_round(compared, take_slot, state))
-	{
-		/* a slot had no commit at all */
-		if (setting->lost_rounds > 0)
-			state->slot_seconds = MAX_SLOT_SECONDS;
-		for (int v = 0; v <= setting->count && setting->rounds > 0; v++)
-			state->slot_seconds = Max(state->slot_seconds,
-									  SLOT_COMMITS * setting->values[v].wait_us[0] / 1e6);
-		state->slot_seconds = Min(state->slot_seconds, MAX_SLOT_SECONDS);
-		state->round_seconds = Max(state->round_seconds, elapsed_seconds(state) - began);
-	}
-	state->warms_up = false;
-	setting->rounds = setting->lost_rounds = 0;
-}
-
-static void
-look_if_due(committing *state, int i)
-{
-	sp_compared *compared = &state->commit->run.settings[i];
-	int			due = sp_looks_due((int64) (elapsed_seconds(state) * 1e6),
-								   state->commit->run.duration_us);
-
-	if (!state->commit->stop_early || due <= state->looks[i])
-		return;
-	state->looks[i] = due;
-	sp_compared_judge(compared, sp_look_alpha(due));
-	state->done[i] = sp_is_settled(&compared->setting.comparison, &compared->setting.judgement);
-}
-
-static void
-run_round(committing *state, int i)
-{
-	double		began = elapsed_seconds(state);
-
-	state->compared = &state->commit->run.settings[i];
-	if (!sp_compared_round(state->compared, take_slot, state))
-		return;
-	state->round_seconds = Max(state->round_seconds, elapsed_seconds(state) - began);
-	state->progress->rounds++;
-	look_if_due(state, i);
-}
-
-/* ------------------------------------------------------------------- limits */
-
-static void
-end_early(committing *state, const char *why, const char *hint)
-{
-	ereport(NOTICE,
-			(errmsg("the commit suite ends early: %s", why),
-			 hint ? errhint("%s", hint) : 0));
-	state->over = true;
-}
-
-static void
-check_limits(committing *state)
-{
-	int64		limit = sp_commit_load_max_wal_bytes(state->load);
-	double		committing = sp_commit_load_others(state->load);
-
-	if (sp_commit_load_wal_is_used_up(state->load))
-		end_early(state, psprintf("it has written %s of WAL", sp_pretty_bytes(limit)),
-				  limit < sp_max_commit_wal_mb * INT64CONST(1024) * 1024 ?
-				  "Free space in pg_wal limits it." : "pg_sync_probe.max_commit_wal limits it.");
-	else if (committing > SP_MIN_COMMITTING)
-		end_early(state, psprintf("%.1f sessions of this server are committing now", committing),
-				  "CALL " SP_SCHEMA ".trial() compares values on that load.");
-}
-
-/* What is free above the server's own need.  A full pg_wal stops the cluster. */
-static int64
-free_bytes(const committing *state)
-{
-	const sp_location *location = &state->commit->location;
-	int64		reserve;
-	int64		available = sp_location_space(location, state->directory_fd, location->directory,
-											  0, &reserve);
-
-	if (available < reserve)
+	sp_spi_connect();
+	if (SPI_execute(refusal_query, true, 1) != SPI_OK_SELECT)
+		elog(ERROR, "could not read the state of archive and replication slots");
+	if (SPI_processed > 0)
 		ereport(ERROR,
-				(errcode(ERRCODE_DISK_FULL),
-				 errmsg("not enough space for the commit suite"),
-				 errdetail("%s is available, less than the reserve of %s.",
-						   sp_pretty_bytes(available), sp_pretty_bytes(reserve)),
-				 errhint("Free some space. WAL must be able to grow to max_wal_size, and pg_sync_probe.reserve_percent of the file system must stay free.")));
-	return available - reserve;
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("cannot run the commit suite now"),
+				 errdetail_internal("%s", SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1)),
+				 errhint("%s", SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 2))));
+	SPI_finish();
 }
 
-/* An sp_commit_look: workers of the other kind must not meet those of the server. */
-static int64
-look(void *context)
+/*
+ * Where sessions commit, workers would be a second load beside theirs, and the group commit that
+ * is measured would be that of both.
+ */
+static void
+check_load(void)
 {
-	committing *state = context;
-	const char *now;
+	sp_load_seen seen;
 
-	sp_check_client();
-	sp_yield_to_drop();
-	sp_process_reload();
-	now = GetConfigOption("wal_sync_method", false, false);
-	if (strcmp(now, state->commit->run.wal_sync_method) != 0)
+	sp_load_look(&seen);
+	if (sp_load_is_seen(&seen))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("suite \"commit\" cannot run beside the load of this server"),
+				 errdetail("In %.1f s, %.1f sessions were committing on average.",
+						   seen.seconds, seen.committing),
+				 errhint("CALL " SP_SCHEMA ".trial() compares values on that load.")));
+}
+
+/* --------------------------------------------------------------------- plan */
+
+static ArrayType *
+values_argument(FunctionCallInfo fcinfo, sp_probe_argument arg)
+{
+	return PG_ARGISNULL(arg) ? NULL : PG_GETARG_ARRAYTYPE_P(arg);
+}
+
+static int
+range_argument(FunctionCallInfo fcinfo, sp_probe_argument arg, int min, int max, const char *hint)
+{
+	int			value = PG_GETARG_INT32(arg);
+
+	if (value < min || value > max)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s %d is out of range", sp_probe_arg_names[arg], value),
+				 errdetail("It must be between %d and %d.", min, max),
+				 errhint("%s", hint)));
+	return value;
+}
+
+/* Who asks for delays wants to know about these, and not about methods. */
+static void
+plan_values(FunctionCallInfo fcinfo, sp_commit_run *commit)
+{
+	ArrayType  *methods = values_argument(fcinfo, SP_ARG_METHODS);
+	ArrayType  *delays = values_argument(fcinfo, SP_ARG_COMMIT_DELAYS);
+
+	commit->run.wal_sync_method = pstrdup(GetConfigOption("wal_sync_method", false, false));
+	/* of new sessions, and not what SET may say here */
+	commit->commit_delay = atoi(GetConfigOptionResetString("commit_delay"));
+	if (methods || !delays)
+		sp_setting_run_add(&commit->run, "wal_sync_method", "", SP_COMMIT_WAIT,
+						   commit->run.wal_sync_method, methods);
+	if (delays)
+		sp_setting_run_add(&commit->run, "commit_delay", " us", SP_COMMIT_WAIT,
+						   psprintf("%d", commit->commit_delay), delays);
+}
+
+static void
+plan_workers(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_commits *observed)
+{
+	commit->fewer_allowed = PG_ARGISNULL(SP_ARG_WORKERS);
+	if (!commit->fewer_allowed)
+		commit->workers_wanted = range_argument(fcinfo, SP_ARG_WORKERS, 1, SP_MAX_COMMIT_WORKERS,
+												"Omit it to use those of the newest commit_waits().");
+	else if (observed && observed->committers > 0)
+		commit->workers_wanted = Min(observed->committers, SP_MAX_COMMIT_WORKERS);
+	else
+		commit->workers_wanted = DEFAULT_WORKERS;
+}
+
+static void
+plan_record_size(FunctionCallInfo fcinfo, sp_commit_run *commit,
+				 const sp_observed_commits *observed)
+{
+	int			min = SizeOfXLogRecord;
+	double		size;
+
+	if (!PG_ARGISNULL(SP_ARG_FLUSH_SIZE))
 	{
-		end_early(state, psprintf("wal_sync_method was changed to %s", now), NULL);
-		return -1;
+		commit->run.given_load = true;
+		commit->run.record_size = range_argument(fcinfo, SP_ARG_FLUSH_SIZE, min, SP_MAX_COMMIT_RECORD,
+												 "It is the WAL of one commit in bytes. Omit it to use the average of this cluster.");
+		return;
 	}
-	return free_bytes(state);
+	if (observed && observed->wal_bytes_per_commit > 0)
+		size = observed->wal_bytes_per_commit;
+	else
+	{
+		sp_wal_profile profile;
+
+		sp_wal_profile_read(&profile);
+		sp_wal_profile_tell_unknown(&profile, false);
+		size = profile.server.flush_size;
+	}
+	commit->run.record_size = (int) Min(Max(rint(size), min), SP_MAX_COMMIT_RECORD);
+}
+
+/*
+ * Workers pause between two commits as sessions of this cluster do, by Little's law: those
+ * that commit, divided by their rate, are the time from one commit to the next, of which
+ * the commit is a part.  Without pauses commits would meet more often than they do, and a
+ * commit_delay would look better than it is.
+ */
+static void
+plan_interval(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_commits *observed)
+{
+	double		cycle_us;
+
+	if (!PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL))
+	{
+		commit->run.given_load = true;
+		commit->run.interval_us =
+			sp_interval_argument(fcinfo, SP_ARG_FLUSH_INTERVAL, sp_probe_arg_names, 1,
+								 SP_MAX_INTERVAL_US, "Omit it to commit as often as this cluster.");
+		commit->expected_us = commit->run.interval_us;
+		return;
+	}
+	if (observed == NULL || isnan(observed->wait_us) || observed->commits_per_sec <= 0)
+		return;
+	cycle_us = Min(1e6 * observed->committers / observed->commits_per_sec, SP_MAX_INTERVAL_US);
+	commit->think_us = (int64) Max(cycle_us - observed->wait_us, 0);
+	commit->expected_us = cycle_us / commit->workers_wanted;
+}
+
+/* The load may have been another one when commit_waits() saw it. */
+static void
+tell_observed_load(const sp_commit_run *commit, const sp_observed_commits *observed)
+{
+	if (observed == NULL || (!commit->fewer_allowed && commit->run.interval_us > 0))
+		return;
+	ereport(NOTICE,
+			(errmsg("workers: %d, which commit %s", commit->workers_wanted,
+					commit->run.interval_us > 0 ? "as often as flush_interval says" :
+					commit->think_us == 0 ? "without a pause" :
+					psprintf("with pauses of %.3g ms", commit->think_us / 1e3)),
+			 errdetail("Taken from commit_waits() result " INT64_FORMAT ".",
+					   observed->result_id),
+			 errhint("Call commit_waits() again if the load has changed, or pass workers and flush_interval.")));
+}
+
+static sp_commit_run *
+plan_run(FunctionCallInfo fcinfo)
+{
+	const char *location = NameStr(*PG_GETARG_NAME(SP_ARG_LOCATION));
+	sp_commit_run *commit = palloc0(sizeof(sp_commit_run));
+	sp_observed_commits found;
+	const sp_observed_commits *observed;
+
+	commit->run.suite = SP_COMMIT_SUITE;
+	commit->run.duration_us = sp_probe_duration(fcinfo);
+	commit->run.label = sp_label_argument(fcinfo, SP_ARG_LABEL);
+	commit->stop_early = PG_GETARG_BOOL(SP_ARG_STOP_EARLY);
+	sp_location_find(location, &commit->location);
+	if (OidIsValid(commit->location.tablespace))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("suite \"%s\" does not apply to location \"%s\"", SP_COMMIT_SUITE, location),
+				 errhint("Commits write to pg_wal: SELECT * FROM " SP_SCHEMA ".probe('pg_wal', '" SP_COMMIT_SUITE "').")));
+	sp_location_check_privilege(&commit->location);
+	sp_await_reload();
+	plan_values(fcinfo, commit);
+	observed = sp_observed_commits_read(&found) ? &found : NULL;
+	plan_workers(fcinfo, commit, observed);
+	plan_record_size(fcinfo, commit, observed);
+	plan_interval(fcinfo, commit, observed);
+	tell_observed_load(commit, observed);
+	sp_commit_plan_slots(commit);
+	return commit;
 }
 
 /* ---------------------------------------------------------------------- run */
 
 static void
-run_all_rounds(committing *state)
+measure(sp_commit_run *commit, sp_progress *progress)
 {
-	sp_setting_run *run = &state->commit->run;
-	bool		left = true;
-
-	for (int i = 0; i < run->nsettings && !state->over; i++)
-		warm_up(state, &run->settings[i]);
-	while (left && !state->over)
-	{
-		left = false;
-		for (int i = 0; i < run->nsettings && !state->over; i++)
-		{
-			if (state->done[i] ||
-				elapsed_seconds(state) + state->round_seconds >= run->duration_us / 1e6)
-				continue;
-			left = true;
-			check_limits(state);
-			if (!state->over)
-				run_round(state, i);
-		}
-	}
-}
-
-static int
-most_slots(const sp_setting_run *run)
-{
-	int			slots = 0;
-
-	for (int i = 0; i < run->nsettings; i++)
-		slots = Max(slots, run->settings[i].count + 1);
-	return slots;
-}
-
-/* Two rounds of each setting, of which one counts, must fit. */
-static void
-plan_slots(committing *state)
-{
-	const sp_setting_run *run = &state->commit->run;
-	int			slots = 0;
-
-	state->slot_seconds = Max(ROUND_SECONDS / most_slots(run), MIN_SLOT_SECONDS);
-	state->slot_seconds = Max(state->slot_seconds, SLOT_COMMITS * state->commit->expected_us / 1e6);
-	state->slot_seconds = Min(state->slot_seconds, MAX_SLOT_SECONDS);
-	for (int i = 0; i < run->nsettings; i++)
-		slots += 2 * (run->settings[i].count + 1);
-	if (run->duration_us / 1e6 < slots * state->slot_seconds)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("duration is too short for the commit suite"),
-				 errdetail("A first round and one that counts take %.2g s: %d slots of %.2g s.",
-						   slots * state->slot_seconds, slots, state->slot_seconds),
-				 errhint("A verdict needs at least %d rounds.", SP_MIN_SAMPLES)));
-}
-
-/* Also called while the backend exits: must not throw an error. */
-static void
-end_workers(int code pg_attribute_unused(), Datum arg)
-{
-	committing *state = (committing *) DatumGetPointer(arg);
-
-	sp_commit_load_abandon(state->load);
-}
-
-static void
-commit_with_workers(committing *state)
-{
-	sp_commit_run *commit = state->commit;
-	sp_commit_demand demand = {
-		.workers = commit->workers_wanted,
-		.fewer_allowed = commit->fewer_allowed,
-		.record_size = commit->run.record_size,
-		.interval_us = commit->run.interval_us,
-		.think_us = commit->think_us,
-		.max_wal_bytes = sp_max_commit_wal_mb * INT64CONST(1024) * 1024,
-		.look = look,
-		.look_context = state
-	};
-
-	PG_ENSURE_ERROR_CLEANUP(end_workers, PointerGetDatum(state));
-	{
-		commit->run.workers = sp_commit_load_start(state->load, &demand);
-		run_all_rounds(state);
-		sp_commit_load_finish(state->load);
-	}
-	PG_END_ENSURE_ERROR_CLEANUP(end_workers, PointerGetDatum(state));
-}
-
-/* ------------------------------------------------------------------ verdict */
-
-/* commit_delay acts only while commit_siblings other transactions are active. */
-static void
-tell_if_few_workers(const committing *state)
-{
-	const sp_setting_run *run = &state->commit->run;
-	int			siblings = atoi(GetConfigOption("commit_siblings", false, false));
-
-	if (is_delays(&run->settings[run->nsettings - 1]) && run->workers <= siblings)
-		ereport(NOTICE,
-				(errmsg_plural("commit_delay has no effect with fewer than commit_siblings (%d) other transactions; %d worker is too few by itself",
-							   "commit_delay has no effect with fewer than commit_siblings (%d) other transactions; %d workers are too few by themselves",
-							   run->workers, siblings, run->workers),
-				 errhint("Use workers => %d or more.", siblings + 1)));
-}
-
-static void
-judge(committing *state, int i, double seconds)
-{
-	sp_compared *compared = &state->commit->run.settings[i];
-	int			rounds = compared->setting.rounds;
-
-	/* a settled verdict keeps the intervals that settled it */
-	if (!state->done[i])
-		sp_compared_judge(compared, state->commit->stop_early ? sp_look_alpha(SP_LOOKS) : SP_ALPHA);
-	sp_setting_explain(&compared->setting, compared->reason);
-	if (rounds >= SP_MIN_SAMPLES)
-		return;
-	ereport(NOTICE,
-			(errmsg("too few rounds for a verdict on %s: %d of %d", compared->setting.setting,
-					rounds, SP_MIN_SAMPLES),
-			/* of a run that ended early, the reason was said */
-			 state->over || rounds == 0 ? 0 :
-			 errhint("Use a duration of at least %.0f s.",
-					 ceil(seconds * (SP_MIN_SAMPLES + 1) / rounds))));
-}
-
-static void
-measure(committing *state)
-{
-	sp_setting_run *run = &state->commit->run;
-	double		seconds;
-
-	state->directory_fd = OpenTransientFile(state->commit->location.directory,
-											O_RDONLY | O_DIRECTORY);
-	if (state->directory_fd < 0)
+	commit->directory_fd = OpenTransientFile(commit->location.directory, O_RDONLY | O_DIRECTORY);
+	if (commit->directory_fd < 0)
 		ereport(ERROR,
 				(errcode_for_file_access(),
-				 errmsg("could not open directory \"%s\": %m", state->commit->location.directory)));
-	state->load = sp_commit_load_make();
-	sp_progress_set_phase("measuring");
-	run->started_at = GetCurrentTimestamp();
-	state->started_ns = sp_monotonic_ns();
-	commit_with_workers(state);
-	run->finished_at = GetCurrentTimestamp();
-	seconds = elapsed_seconds(state);
-	(void) CloseTransientFile(state->directory_fd);
-	tell_if_few_workers(state);
-	for (int i = 0; i < run->nsettings; i++)
-		judge(state, i, seconds);
+				 errmsg("could not open directory \"%s\": %m", commit->location.directory)));
+	PG_ENSURE_ERROR_CLEANUP(sp_commit_workers_end, PointerGetDatum(commit));
+	{
+		sp_commit_rounds(commit, progress);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(sp_commit_workers_end, PointerGetDatum(commit));
+	sp_commit_workers_end(0, PointerGetDatum(commit));
+	dsm_detach(commit->segment);
+	(void) CloseTransientFile(commit->directory_fd);
 }
 
 /* The arguments of probe(), whose suite is commit. */
 Datum
 sp_commit_suite(FunctionCallInfo fcinfo)
 {
-	committing	state = {.commit = sp_commit_plan(fcinfo)};
-	sp_setting_run *run = &state.commit->run;
+	sp_commit_run *commit = plan_run(fcinfo);
+	sp_progress *progress;
 
-	sp_commit_checks();
+	check_server();
 	InitMaterializedSRF(fcinfo, 0);
-	state.progress = sp_cluster_lock_acquire("pg_wal", SP_COMMIT_SUITE, run->duration_us);
-	plan_slots(&state);
-	sp_commit_check_load();
-	measure(&state);
+	progress = sp_cluster_lock_acquire("pg_wal", SP_COMMIT_SUITE, commit->run.duration_us);
+	check_load();
+	sp_progress_set_phase("measuring");
+	measure(commit, progress);
 	sp_progress_set_phase("recording");
 	sp_process_reload();
-	(void) sp_setting_record(run, PG_GETARG_BOOL(SP_ARG_RECORD) && sp_record_or_tell(),
+	(void) sp_setting_record(&commit->run, PG_GETARG_BOOL(SP_ARG_RECORD) && sp_record_or_tell(),
 							 (ReturnSetInfo *) fcinfo->resultinfo);
 	sp_cluster_lock_release();
 	return (Datum) 0;

@@ -11,9 +11,9 @@
  * Other functions are about runs that were recorded, or printed: median_function.c has the
  * interval of a median.
  *
- * The commit suite is not one of the engine's: commit_plan.c checks its arguments,
- * commit_rounds.c lets the workers of live/ commit in rounds, commit_values.c judges their
- * figures, commit_record.c builds its rows, and commit_suite.c calls all of them.
+ * The commit suite is not one of the engine's, see commit_internal.h.  What it shares with a
+ * trial is in setting_run.h: setting_values.c has the values of a setting and their rounds,
+ * setting_record.c builds their rows.
  *
  * It must not: time an operation, which the engine does, or use a workload.
  *
@@ -254,56 +254,12 @@ extern void sp_put_where(sp_row *row, const sp_storage *storage);
 extern HeapTuple sp_record(const sp_run *run, int64 run_id, TupleDesc measurement_type,
 						   HeapTuple *measurements, int nmeasurements);
 
-/* -------------------------------------------------------- setting_record.c */
-
-/* Those that one run can compare: wal_sync_method and commit_delay. */
-#define SP_MAX_SETTINGS		2
-
-/* A run that compares values of settings: of the commit suite, or a trial.  Large. */
-typedef struct sp_setting_run
-{
-	const char *suite;
-	const char *label;			/* may be NULL */
-	const char *workload;		/* what made the load, or NULL */
-	int64		duration_us;
-	const char *wal_sync_method;	/* of the server */
-	int			record_size;	/* bytes of WAL per commit of a worker; 0: no workers */
-	int			workers;
-	int64		interval_us;	/* between two commits of all workers, if given, or 0 */
-	bool		given_load;		/* size or pace of commits are not those of the server */
-	TimestampTz started_at;
-	TimestampTz finished_at;
-	int			nsettings;
-	sp_compared settings[SP_MAX_SETTINGS];	/* the first one has the verdict of the run */
-} sp_setting_run;
-
-extern void sp_compared_judge(sp_compared *compared, double error);
-extern int64 sp_setting_record(const sp_setting_run *run, bool record, ReturnSetInfo *result);
-
-/* ----------------------------------------------------------- commit_plan.c */
+/* ---------------------------------------------------------- commit_suite.c */
 
 #define SP_COMMIT_SUITE		"commit"
 
 /* GUC, see pg_sync_probe.c */
 extern int	sp_max_commit_wal_mb;
-
-/* A run of the commit suite.  Large. */
-typedef struct sp_commit_run
-{
-	sp_setting_run run;
-	sp_location location;
-	bool		stop_early;
-	int			workers_wanted;
-	bool		fewer_allowed;
-	int64		think_us;		/* of a worker between two commits, or 0 */
-	double		expected_us;	/* between two commits of all workers; 0: unknown */
-	int			commit_delay;	/* of the server */
-} sp_commit_run;
-
-/* Check the arguments, and plan the run.  In the current memory context. */
-extern sp_commit_run *sp_commit_plan(FunctionCallInfo fcinfo);
-
-/* ---------------------------------------------------------- commit_suite.c */
 
 extern Datum sp_commit_suite(FunctionCallInfo fcinfo);
 

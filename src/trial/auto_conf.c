@@ -41,8 +41,8 @@ fields_of_marker(const char *marker)
 }
 
 /* setting: NULL for the one that the marker names. */
-static sp_auto_conf
-read_auto_conf(const char *setting)
+sp_auto_conf
+sp_auto_conf_read(const char *setting)
 {
 	ConfigVariable *lines = sp_auto_conf_lines();
 	sp_auto_conf conf = {.setting = setting};
@@ -72,27 +72,20 @@ same_text(const char *a, const char *b)
 	return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* name: what another session has changed.  Its change is to be in force. */
-static void
-complain_about_change(const char *name)
+/* An error unless the file is as it was left.  A change of another session is to be in force. */
+void
+sp_auto_conf_check_unchanged(const sp_auto_conf *left)
 {
+	sp_auto_conf now = sp_auto_conf_read(left->setting);
+
+	if (same_text(now.value, left->value) && same_text(now.marker, left->marker) &&
+		now.value_is_newer == left->value_is_newer)
+		return;
 	sp_request_reload();
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_IN_USE),
-			 errmsg("\"%s\" was changed during the trial", name),
+			 errmsg("\"%s\" was changed during the trial", left->setting),
 			 errhint("The change is kept. Call the trial again.")));
-}
-
-/* An error unless the file is as it was left. */
-static void
-check_unchanged(const sp_auto_conf *left)
-{
-	sp_auto_conf now = read_auto_conf(left->setting);
-	bool		same_value = same_text(now.value, left->value) &&
-		now.value_is_newer == left->value_is_newer;
-
-	if (!same_value || !same_text(now.marker, left->marker))
-		complain_about_change(same_value ? SP_TRIAL_MARKER : left->setting);
 }
 
 /*
@@ -107,7 +100,7 @@ static object_access_hook_type_str next_hook;
 static void
 check_under_lock(ObjectAccessType access, Oid class_id, const char *name, int sub_id, void *arg)
 {
-	check_unchanged(left_in_file);
+	sp_auto_conf_check_unchanged(left_in_file);
 	if (next_hook)
 		next_hook(access, class_id, name, sub_id, arg);
 }
@@ -149,29 +142,13 @@ write_marker(sp_auto_conf *conf, const char *marker)
 
 /* ---------------------------------------------------------- while a trial runs */
 
-static char *
+/* It lives as long as the trial. */
+static const char *
 make_marker(sp_trial *trial, const char *next)
 {
-	MemoryContext context = MemoryContextSwitchTo(GetMemoryChunkContext(trial));
-	char	   *marker;
-
-	marker = psprintf("\"%s\",\"%s\",\"%s\"", sp_trial_setting(trial),
-					  trial->old ? trial->old : "", next ? next : "");
-	MemoryContextSwitchTo(context);
-	return marker;
-}
-
-void
-sp_trial_read_old(sp_trial *trial)
-{
-	trial->in_file = read_auto_conf(sp_trial_setting(trial));
-	trial->old = trial->in_file.value;
-}
-
-void
-sp_trial_check_unchanged(const sp_trial *trial)
-{
-	check_unchanged(&trial->in_file);
+	return MemoryContextStrdup(GetMemoryChunkContext(trial),
+							   psprintf("\"%s\",\"%s\",\"%s\"", sp_trial_setting(trial),
+										trial->old ? trial->old : "", next ? next : ""));
 }
 
 /* Give the setting a value.  NULL: the one it had before the trial, which ends the changes. */
@@ -193,7 +170,7 @@ sp_trial_change(sp_trial *trial, const char *value)
 const char *
 sp_trial_restore(void)
 {
-	sp_auto_conf conf = read_auto_conf(NULL);
+	sp_auto_conf conf = sp_auto_conf_read(NULL);
 	List	   *fields = fields_of_marker(conf.marker);
 	char	   *old;
 

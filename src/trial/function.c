@@ -15,8 +15,6 @@
 
 #include "access/htup_details.h"
 #include "access/xlog.h"
-#include "executor/spi.h"
-#include "funcapi.h"
 #include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "storage/ipc.h"
@@ -50,26 +48,49 @@ static const char *const trial_arg_names[] = {
 	"setting", "values", "duration", "slot", "workload", "label"
 };
 
+/* The settings that can be tried, and the figure that decides. */
+typedef struct trial_setting
+{
+	const char *name;
+	const char *unit;			/* where SHOW prints none */
+	sp_setting_figure deciding;
+} trial_setting;
+
+static const trial_setting trial_settings[] = {
+	{"wal_sync_method", "", SP_COMMIT_WAIT},
+	{"commit_delay", " us", SP_COMMIT_WAIT},
+	{"commit_siblings", "", SP_COMMIT_WAIT},
+	{"wal_compression", "", SP_COMMIT_RATE},
+	{"wal_writer_delay", "", SP_COMMIT_RATE},
+	{"wal_writer_flush_after", "", SP_COMMIT_RATE},
+};
+
 /* ------------------------------------------------------------------- checks */
 
 static void
-check_server(void)
+refuse_if(bool wrong, int sqlstate, const char *where, const char *why)
 {
-	if (RecoveryInProgress())
+	if (wrong)
 		ereport(ERROR,
-				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
-				 errmsg("cannot run a trial on a standby"),
-				 errdetail("Nothing commits there.")));
-	if (!enableFsync)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot run a trial while fsync is off"),
-				 errdetail("No commit waits for the disk.")));
-	if (!sp_alter_system_is_allowed())
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("cannot run a trial while allow_alter_system is off"),
-				 errdetail("A trial changes settings as ALTER SYSTEM does.")));
+				(errcode(sqlstate),
+				 errmsg("cannot run a trial %s", where),
+				 errdetail_internal("%s", why)));
+}
+
+static void
+check_call(FunctionCallInfo fcinfo)
+{
+	sp_refuse_transaction_block(fcinfo, CALL_NAME,
+								"It commits, so that it holds no snapshot while it runs.",
+								"Call it as a statement of its own.");
+	sp_check_circumstances("run a trial");
+	refuse_if(RecoveryInProgress(), ERRCODE_READ_ONLY_SQL_TRANSACTION,
+			  "on a standby", "Nothing commits there.");
+	refuse_if(!enableFsync, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+			  "while fsync is off", "No commit waits for the disk.");
+	refuse_if(!sp_alter_system_is_allowed(), ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+			  "while allow_alter_system is off", "A trial changes settings as ALTER SYSTEM does.");
+	PreventCommandIfReadOnly(CALL_NAME);
 }
 
 static void
@@ -88,90 +109,53 @@ check_right_of(const char *setting, Oid role)
 			 errhint("GRANT ALTER SYSTEM ON PARAMETER %s TO %s;", setting, quote_identifier(name))));
 }
 
-/*
- * A function that is SECURITY DEFINER changes the current user only.  It must not lend
- * this right to whoever may call it.
- */
-static void
-check_privilege(const char *setting)
-{
-	check_right_of(setting, GetUserId());
-	check_right_of(setting, GetSessionUserId());
-}
-
 /* ---------------------------------------------------------------- arguments */
 
-/* The settings that can be tried, and the figure that decides. */
-static const struct
-{
-	const char *name;
-	const char *unit;			/* where SHOW prints none */
-	sp_setting_figure deciding;
-}			trial_settings[] = {
-	{"wal_sync_method", "", SP_COMMIT_WAIT},
-	{"commit_delay", " us", SP_COMMIT_WAIT},
-	{"commit_siblings", "", SP_COMMIT_WAIT},
-	{"wal_compression", "", SP_COMMIT_RATE},
-	{"wal_writer_delay", "", SP_COMMIT_RATE},
-	{"wal_writer_flush_after", "", SP_COMMIT_RATE},
-};
-
-/* -1 if it cannot be tried. */
-static int
-lookup_setting(const char *name)
+/* NULL if it cannot be tried; then valid, if it is not NULL, has those that can. */
+static const trial_setting *
+find_setting(const char *name, StringInfo valid)
 {
 	for (size_t i = 0; i < lengthof(trial_settings); i++)
 	{
 		if (pg_strcasecmp(trial_settings[i].name, name) == 0)
-			return i;
+			return &trial_settings[i];
+		if (valid)
+			appendStringInfo(valid, "%s%s", i > 0 ? ", " : "", trial_settings[i].name);
 	}
-	return -1;
+	return NULL;
 }
 
 bool
 sp_trial_can_try(const char *setting)
 {
-	return lookup_setting(setting) >= 0;
+	return find_setting(setting, NULL) != NULL;
 }
 
-/* Its index among those that can be tried. */
-static int
-setting_argument(const char *name)
+/*
+ * A function that is SECURITY DEFINER changes the current user only.  It must not lend
+ * its right to whoever may call it.
+ */
+static const trial_setting *
+setting_argument(FunctionCallInfo fcinfo)
 {
-	int			i = lookup_setting(name);
+	const char *name;
+	const trial_setting *setting;
 	StringInfoData valid;
 
-	if (i >= 0)
-		return i;
+	sp_refuse_null(fcinfo, ARG_SETTING, trial_arg_names);
+	name = NameStr(*PG_GETARG_NAME(ARG_SETTING));
+	initStringInfo(&valid);
+	setting = find_setting(name, &valid);
 	/* the server has its own words for a setting that does not exist */
 	(void) GetConfigOption(name, false, false);
-	initStringInfo(&valid);
-	for (size_t k = 0; k < lengthof(trial_settings); k++)
-		appendStringInfo(&valid, "%s%s", k > 0 ? ", " : "", trial_settings[k].name);
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("setting \"%s\" cannot be tried", name),
-			 errhint("Settings that can be tried are %s.", valid.data)));
-	return -1;					/* keep compiler quiet */
-}
-
-static void
-check_slot(const sp_trial *trial, double shortest)
-{
-	int			slots = trial->run.settings[0].count + 1;
-
-	if (trial->slot_s < shortest)
+	if (setting == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("slot of %g s is too short for the sessions of this server", trial->slot_s),
-				 errdetail("Each reload costs every session some time."),
-				 errhint("Use at least %.2f s, or omit it.", shortest + 0.005)));
-	if (trial->run.duration_us < slots * trial->slot_s * USECS_PER_SEC)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("duration of %g s is too short for one round",
-						(double) trial->run.duration_us / USECS_PER_SEC),
-				 errdetail("A round has %d slots of %.2f s.", slots, trial->slot_s)));
+				 errmsg("setting \"%s\" cannot be tried", name),
+				 errhint("Settings that can be tried are %s.", valid.data)));
+	check_right_of(setting->name, GetUserId());
+	check_right_of(setting->name, GetSessionUserId());
+	return setting;
 }
 
 /* In the current memory context, which survives a commit. */
@@ -193,22 +177,79 @@ take_trial_arguments(FunctionCallInfo fcinfo, sp_trial *trial)
 	trial->run.label = sp_label_argument(fcinfo, ARG_LABEL);
 }
 
+static void
+check_slot(const sp_trial *trial, double shortest)
+{
+	int			slots = trial->run.settings[0].setting.count + 1;
+
+	if (trial->slot_s < shortest)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("slot of %g s is too short for the sessions of this server", trial->slot_s),
+				 errdetail("Each reload costs every session some time."),
+				 errhint("Use at least %.2f s, or omit it.", shortest + 0.005)));
+	if (trial->run.duration_us < slots * trial->slot_s * USECS_PER_SEC)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("duration of %g s is too short for one round",
+						(double) trial->run.duration_us / USECS_PER_SEC),
+				 errdetail("A round has %d slots of %.2f s.", slots, trial->slot_s)));
+}
+
+/* What an earlier trial has left is not the value to come back to. */
+static void
+restore_leftover(const sp_trial *trial, const char *setting, sp_new_process *shown)
+{
+	(void) sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, 0);
+	/* its watchdog may be about to restore */
+	(void) sp_trial_lock(true);
+	sp_new_process_show(setting, shown);
+	/* before the first reload */
+	sp_refuse_pending_edits(trial->files, shown->load_time);
+	if (sp_trial_restore())
+	{
+		ereport(NOTICE, (errmsg("restored the setting of an earlier trial")));
+		sp_new_process_show(setting, shown);
+	}
+	sp_trial_unlock();
+	sp_cluster_lock_release();
+}
+
+/* All that may refuse the trial before its first switch, and that reads tables. */
+static void
+prepare_trial(FunctionCallInfo fcinfo, void *state)
+{
+	sp_trial   *trial = state;
+	const trial_setting *setting = setting_argument(fcinfo);
+	sp_new_process shown;
+
+	take_trial_arguments(fcinfo, trial);
+	trial->files = sp_configuration_files();
+	restore_leftover(trial, setting->name, &shown);
+	sp_setting_run_add(&trial->run, setting->name, setting->unit, setting->deciding, shown.value,
+					   PG_ARGISNULL(ARG_VALUES) ? NULL : PG_GETARG_ARRAYTYPE_P(ARG_VALUES));
+	if (trial->run.workload)
+		trial->load = sp_load_make(trial->run.workload,
+								   (int) (trial->run.duration_us / USECS_PER_SEC) + LOAD_GRACE_S);
+	check_slot(trial, sp_trial_choose_slot(trial));
+}
+
 /* -------------------------------------------------------------------- trial */
 
 /* It may have been changed since the arguments were read: a set-up lasts for minutes. */
 static void
 check_current(const sp_trial *trial)
 {
-	const char *current = trial->run.settings[0].values[0].text;
 	sp_new_process shown;
 
 	sp_new_process_show(sp_trial_setting(trial), &shown);
 	sp_refuse_pending_edits(trial->files, shown.load_time);
-	if (strcmp(shown.value, current) != 0)
+	if (strcmp(shown.value, sp_trial_current(trial)) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_IN_USE),
 				 errmsg("\"%s\" was changed before the trial began", sp_trial_setting(trial)),
-				 errdetail("Its value was \"%s\", and is \"%s\" now.", current, shown.value),
+				 errdetail("Its value was \"%s\", and is \"%s\" now.", sp_trial_current(trial),
+						   shown.value),
 				 errhint("Call the trial again.")));
 }
 
@@ -223,7 +264,8 @@ try_values(sp_trial *trial, sp_progress *progress)
 	sp_new_process method;
 
 	/* first of all: what is changed from now on is noticed */
-	sp_trial_read_old(trial);
+	trial->in_file = sp_auto_conf_read(sp_trial_setting(trial));
+	trial->old = trial->in_file.value;
 	check_current(trial);
 	sp_new_process_show("wal_sync_method", &method);
 	trial->run.wal_sync_method = pstrdup(method.value);
@@ -233,7 +275,8 @@ try_values(sp_trial *trial, sp_progress *progress)
 	sp_trial_run(trial, progress);
 	sp_trial_unlock();
 	trial->locked = false;
-	sp_watchdog_stop(watchdog);
+	TerminateBackgroundWorker(watchdog);
+	(void) WaitForBackgroundWorkerShutdown(watchdog);
 	trial->run.finished_at = GetCurrentTimestamp();
 }
 
@@ -268,71 +311,62 @@ try_values_with_load(sp_trial *trial, sp_progress *progress)
 	PG_END_ENSURE_ERROR_CLEANUP(clean_up_load, PointerGetDatum(trial));
 }
 
+/* ------------------------------------------------------------------ verdict */
+
+static void
+judge_trial(sp_trial *trial)
+{
+	sp_compared *compared = &trial->run.settings[0];
+	int			old = trial->old_statements;
+
+	compared->setting.seen = &trial->seen;
+	sp_compared_judge(compared, SP_ALPHA);
+	sp_setting_explain(&compared->setting, compared->reason, sizeof(compared->reason));
+	if (old > 0)
+		strlcat(compared->reason,
+				psprintf("; %s%d session%s still used the previous value, in a statement that began before the slot",
+						 old == 1 ? "" : "up to ", old, old == 1 ? "" : "s"),
+				sizeof(compared->reason));
+}
+
+/* A NOTICE for each value. */
+static void
+tell_values(const sp_trial *trial)
+{
+	const sp_compared *compared = &trial->run.settings[0];
+	const sp_setting_comparison *setting = &compared->setting;
+
+	for (int i = 0; i < setting->count; i++)
+	{
+		sp_commit_figures figures;
+
+		sp_commit_figures_of(&compared->sums[i], &figures);
+		ereport(NOTICE,
+				(errmsg_internal("%s = %s%s: %s", setting->setting, setting->values[i].value,
+								 setting->unit, setting->values[i].left_out ? "left out" :
+								 compared->sums[i].commits == 0 ? "no commits" :
+								 psprintf("%.1f commits per second, a commit waits %.0f us",
+										  figures.commits_per_sec, figures.wait_us))));
+	}
+	if (trial->load == NULL && trial->seen.commits == 0 && sp_setting_others(setting) > 0)
+		ereport(NOTICE,
+				(errmsg("no transaction that writes has committed during the trial"),
+				 errhint("Call it while the server is busy, or let a workload make load:"
+						 " workload => 'upsert'.")));
+}
+
 /* ---------------------------------------------------------------- procedure */
 
 static HeapTuple
-procedure_row(const sp_compared *compared, int64 run_id, TupleDesc type)
+run_trial(void *state, TupleDesc type)
 {
+	sp_trial   *trial = state;
+	const sp_compared *compared = &trial->run.settings[0];
 	const sp_judgement *judgement = &compared->setting.judgement;
-	Datum		values[] = {
-		Int64GetDatum(run_id),
-		CStringGetTextDatum(sp_verdict_name(judgement->verdict)),
-		CStringGetTextDatum(compared->values[judgement->recommended].text),
-		CStringGetTextDatum(compared->reason),
-	};
-	bool		nulls[lengthof(values)] = {false};
-
-	Assert(type->natts == lengthof(values));
-	return heap_form_tuple(type, values, nulls);
-}
-
-/* What an earlier trial has left is not the value to come back to. */
-static void
-restore_leftover(const sp_trial *trial, const char *setting, sp_new_process *shown)
-{
-	(void) sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, 0);
-	/* its watchdog may be about to restore */
-	(void) sp_trial_lock(true);
-	sp_new_process_show(setting, shown);
-	/* before the first reload */
-	sp_refuse_pending_edits(trial->files, shown->load_time);
-	if (sp_trial_restore())
-	{
-		ereport(NOTICE, (errmsg("restored the setting of an earlier trial")));
-		sp_new_process_show(setting, shown);
-	}
-	sp_trial_unlock();
-	sp_cluster_lock_release();
-}
-
-/* All that may refuse the trial before its first switch, and that reads tables. */
-static void
-prepare_trial(FunctionCallInfo fcinfo, sp_trial *trial)
-{
-	sp_new_process shown;
-	int			i;
-
-	sp_refuse_null(fcinfo, ARG_SETTING, trial_arg_names);
-	i = setting_argument(NameStr(*PG_GETARG_NAME(ARG_SETTING)));
-	check_privilege(trial_settings[i].name);
-	take_trial_arguments(fcinfo, trial);
-	trial->files = sp_configuration_files();
-	restore_leftover(trial, trial_settings[i].name, &shown);
-	trial->run.nsettings = 1;
-	sp_compared_take(&trial->run.settings[0], trial_settings[i].name, trial_settings[i].unit,
-					 trial_settings[i].deciding, shown.value,
-					 PG_ARGISNULL(ARG_VALUES) ? NULL : PG_GETARG_ARRAYTYPE_P(ARG_VALUES));
-	if (trial->run.workload)
-		trial->load = sp_load_make(trial->run.workload,
-								   (int) (trial->run.duration_us / USECS_PER_SEC) + LOAD_GRACE_S);
-	check_slot(trial, sp_trial_choose_slot(trial));
-}
-
-static void
-run_trial(sp_trial *trial)
-{
 	sp_progress *progress = sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE,
 													 trial->run.duration_us);
+	Datum		values[4];
+	bool		nulls[lengthof(values)] = {false};
 
 	trial->locked = sp_trial_lock(true);
 	if (trial->load)
@@ -340,17 +374,17 @@ run_trial(sp_trial *trial)
 	else
 		try_values(trial, progress);
 	sp_progress_set_phase("recording");
-}
-
-static void
-check_all(FunctionCallInfo fcinfo)
-{
-	sp_refuse_transaction_block(fcinfo, CALL_NAME,
-								"It commits, so that it holds no snapshot while it runs.",
-								"Call it as a statement of its own.");
-	sp_check_circumstances("run a trial");
-	check_server();
-	PreventCommandIfReadOnly(CALL_NAME);
+	judge_trial(trial);
+	tell_values(trial);
+	values[0] = Int64GetDatum(sp_setting_record(&trial->run, true, NULL));
+	values[1] = CStringGetTextDatum(sp_verdict_name(judgement->verdict));
+	/* none if fsync was switched off meanwhile */
+	nulls[2] = judgement->recommended < 0;
+	values[2] = CStringGetTextDatum(compared->setting.values[Max(judgement->recommended, 0)].value);
+	values[3] = CStringGetTextDatum(compared->reason);
+	Assert(type->natts == lengthof(values));
+	sp_cluster_lock_release();
+	return heap_form_tuple(type, values, nulls);
 }
 
 /*
@@ -361,33 +395,6 @@ PG_FUNCTION_INFO_V1(sync_probe_trial);
 Datum
 sync_probe_trial(PG_FUNCTION_ARGS)
 {
-	sp_trial   *trial;
-	TupleDesc	type;
-	HeapTupleHeader output;
-	int64		run_id;
-	int			nest_level;
-
-	check_all(fcinfo);
-	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (get_call_result_type(fcinfo, NULL, &type) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "sync_probe.trial() returns no row");
-	type = BlessTupleDesc(CreateTupleDescCopy(type));
-	trial = palloc0(sizeof(sp_trial));
-	/* a procedure with SET search_path cannot commit */
-	nest_level = sp_pin_search_path();
-	prepare_trial(fcinfo, trial);
-	AtEOXact_GUC(true, nest_level);
-	sp_commit();
-
-	nest_level = sp_pin_search_path();
-	run_trial(trial);
-	sp_trial_judge(trial);
-	run_id = sp_setting_record(&trial->run, true, NULL);
-	sp_trial_tell(trial);
-	sp_cluster_lock_release();
-	output = SPI_returntuple(procedure_row(&trial->run.settings[0], run_id, type), type);
-	AtEOXact_GUC(true, nest_level);
-	SPI_finish();
-	PG_RETURN_HEAPTUPLEHEADER(output);
+	check_call(fcinfo);
+	return sp_procedure_run(fcinfo, sizeof(sp_trial), prepare_trial, run_trial);
 }

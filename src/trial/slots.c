@@ -76,15 +76,12 @@ settle_seconds(const sp_commit_figures *figures, double sessions)
 double
 sp_trial_choose_slot(sp_trial *trial)
 {
-	sp_sampler *sampler = sp_sampler_make();
 	sp_commit_figures figures;
 	int			clients = trial->load ? sp_load_clients(trial->load) : 0;
 	double		idle;
 	double		shortest;
 
-	sp_sampler_start(sampler);
-	sp_sampler_run(sampler, LOOK_S);
-	sp_commit_figures_of(sp_sampler_stop(sampler), &figures);
+	sp_sampler_look(LOOK_S, &figures);
 	idle = figures.connected - figures.active;
 	/* these sessions do not exist yet, but will be active */
 	figures.active += clients;
@@ -135,13 +132,13 @@ sample_until(const sp_trial *trial, double seconds)
 static void
 switch_to(sp_trial *trial, const char *value)
 {
-	const char *expected = value ? value : trial->run.settings[0].values[0].text;
+	const char *expected = value ? value : sp_trial_current(trial);
 	sp_new_process shown;
 
 	sp_trial_change(trial, value);
 	sp_new_process_show(sp_trial_setting(trial), &shown);
 	if (value)
-		sp_trial_check_unchanged(trial);
+		sp_auto_conf_check_unchanged(&trial->in_file);
 	if (strcmp(shown.value, expected) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -160,7 +157,7 @@ sample_value(sp_trial *trial, int value, double settle_s, double seconds)
 	sp_check_client();
 	sp_yield_to_drop();
 	sp_check_circumstances("go on with the trial");
-	switch_to(trial, trial->run.settings[0].values[value].text);
+	switch_to(trial, trial->run.settings[0].setting.values[value].value);
 	MemoryContextSwitchTo(context);
 	MemoryContextReset(trial->slot_context);
 	started = GetCurrentTimestamp();
@@ -187,8 +184,9 @@ take_trial_slot(void *context, int value, bool is_control, double *wait_us, doub
 	*wait_us = compared->setting.deciding == SP_COMMIT_RATE && sums->commits > 0 ?
 		Max(figures.wait_us, MIN_WAIT_US) : figures.wait_us;
 	*commits_per_sec = figures.commits_per_sec;
+	sp_commit_sums_add(&trial->seen, sums);
 	if (!is_control)
-		sp_commit_sums_add(&compared->values[value].sums, sums);
+		sp_commit_sums_add(&compared->sums[value], sums);
 	return true;
 }
 
@@ -218,7 +216,7 @@ expose_value(sp_trial *trial, int value)
 static void
 expose(sp_trial *trial)
 {
-	sp_compared *compared = &trial->run.settings[0];
+	sp_setting_comparison *setting = &trial->run.settings[0].setting;
 	double		current_us;
 	int			slots = 0;
 
@@ -226,7 +224,7 @@ expose(sp_trial *trial)
 	do
 		current_us = expose_value(trial, 0);
 	while (isnan(current_us) && trial->load && ++slots < MAX_FIRST_SLOTS);
-	for (int i = 1; i < compared->setting.count;)
+	for (int i = 1; i < setting->count; i++)
 	{
 		double		wait_us = expose_value(trial, i);
 
@@ -235,15 +233,12 @@ expose(sp_trial *trial)
 			current_us = fmax(current_us, expose_value(trial, 0));
 			wait_us = fmin(wait_us, expose_value(trial, i));
 		}
-		if (!(wait_us > MAX_SLOWDOWN * current_us))
-			i++;
-		else
-			sp_compared_leave_out(compared, i, psprintf("in its first %d slots of %g ms %s",
-														1 + EXPOSURE_REPEATS,
-														(EXPOSURE_S - MAX_SETTLE_S) * 1e3,
-														isinf(wait_us) ? "nothing committed" :
-														psprintf("a commit waited %.1f times as long",
-																 wait_us / current_us)));
+		if (wait_us > MAX_SLOWDOWN * current_us)
+			setting->values[i].left_out =
+				psprintf("in its first %d slots of %g ms %s", 1 + EXPOSURE_REPEATS,
+						 (EXPOSURE_S - MAX_SETTLE_S) * 1e3,
+						 isinf(wait_us) ? "nothing committed" :
+						 psprintf("a commit waited %.1f times as long", wait_us / current_us));
 	}
 }
 
@@ -253,12 +248,8 @@ expose(sp_trial *trial)
 static bool
 is_idle(const sp_trial *trial)
 {
-	const sp_compared *compared = &trial->run.settings[0];
-	uint64		commits = 0;
-
-	for (int i = 0; i < compared->count; i++)
-		commits += compared->values[i].sums.commits;
-	return commits == 0 && GetCurrentTimestamp() - trial->run.started_at > IDLE_S * USECS_PER_SEC;
+	return trial->seen.commits == 0 &&
+		GetCurrentTimestamp() - trial->run.started_at > IDLE_S * USECS_PER_SEC;
 }
 
 /* Try the values for the duration, and give the old one back. */
@@ -268,15 +259,15 @@ sp_trial_run(sp_trial *trial, sp_progress *progress)
 	sp_compared *compared = &trial->run.settings[0];
 	const sp_setting_comparison *setting = &compared->setting;
 	TimestampTz end = trial->run.started_at + trial->run.duration_us;
+	int			others;
 
-	trial->sampler = sp_sampler_make();
+	trial->sampler = sp_sampler_make(false, trial->few_commit);
 	trial->slot_context = AllocSetContextCreate(CurrentMemoryContext, "slot of a trial",
 												ALLOCSET_DEFAULT_SIZES);
-	if (trial->few_commit)
-		sp_sampler_be_quick(trial->sampler);
 	expose(trial);
-	while (setting->count > 1 && setting->rounds < SP_SETTING_MAX_ROUNDS && !is_idle(trial) &&
-		   end - GetCurrentTimestamp() > (setting->count + 1) * trial->slot_s * USECS_PER_SEC)
+	others = sp_setting_others(setting);
+	while (others > 0 && setting->rounds < SP_SETTING_MAX_ROUNDS && !is_idle(trial) &&
+		   end - GetCurrentTimestamp() > (others + 2) * trial->slot_s * USECS_PER_SEC)
 	{
 		(void) sp_compared_round(compared, take_trial_slot, trial);
 		progress->rounds++;

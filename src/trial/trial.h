@@ -4,8 +4,8 @@
  *		sync_probe.trial(): try values of a setting on the server's own load, or on that of
  *		a workload.
  *
- * function.c is the procedure, and says where a trial is refused.  slots.c gives each value
- * short slots of time in random order and samples the commits in them.  verdict.c judges.
+ * function.c is the procedure: it says where a trial is refused, and judges.  slots.c gives each
+ * value short slots of time in random order and samples the commits in them.
  *
  * auto_conf.c changes the setting as ALTER SYSTEM does, and gives its old value back: for
  * the session of the trial, for the worker that watches it (watchdog.c), for cleanup() and
@@ -20,7 +20,8 @@
 #define SP_TRIAL_H
 
 #include "common/common.h"
-#include "probe/probe.h"
+#include "live/live.h"
+#include "probe/setting_run.h"
 #include "workload/workload.h"
 
 /* The setting in postgresql.auto.conf that says what to restore.  The same in all releases. */
@@ -51,6 +52,7 @@ typedef struct sp_trial
 
 	sp_sampler *sampler;
 	MemoryContext slot_context; /* of what a switch allocates */
+	sp_commit_sums seen;		/* in all slots of rounds */
 	int			old_statements; /* most that were older than their slot */
 } sp_trial;
 
@@ -58,6 +60,13 @@ static inline const char *
 sp_trial_setting(const sp_trial *trial)
 {
 	return trial->run.settings[0].setting.setting;
+}
+
+/* The value in use before the trial, as SHOW prints it. */
+static inline const char *
+sp_trial_current(const sp_trial *trial)
+{
+	return trial->run.settings[0].setting.values[0].value;
 }
 
 /* -------------------------------------------------------------- function.c */
@@ -69,8 +78,8 @@ extern bool sp_trial_can_try(const char *setting);
 /* GUC, see pg_sync_probe.c: the server needs to know the marker. */
 extern char *sp_trial_restores;
 
-extern void sp_trial_read_old(sp_trial *trial);
-extern void sp_trial_check_unchanged(const sp_trial *trial);
+extern sp_auto_conf sp_auto_conf_read(const char *setting);
+extern void sp_auto_conf_check_unchanged(const sp_auto_conf *left);
 extern void sp_trial_change(sp_trial *trial, const char *value);
 extern const char *sp_trial_restore(void);
 extern bool sp_trial_cleanup(void);
@@ -78,17 +87,11 @@ extern bool sp_trial_cleanup(void);
 /* -------------------------------------------------------------- watchdog.c */
 
 extern BackgroundWorkerHandle *sp_watchdog_start(void);
-extern void sp_watchdog_stop(BackgroundWorkerHandle *watchdog);
 extern PGDLLEXPORT void sync_probe_trial_watchdog(Datum main_arg);
 
 /* ----------------------------------------------------------------- slots.c */
 
 extern double sp_trial_choose_slot(sp_trial *trial);
 extern void sp_trial_run(sp_trial *trial, sp_progress *progress);
-
-/* --------------------------------------------------------------- verdict.c */
-
-extern void sp_trial_judge(sp_trial *trial);
-extern void sp_trial_tell(const sp_trial *trial);
 
 #endif							/* SP_TRIAL_H */

@@ -21,7 +21,6 @@
 
 #include "compat.h"
 
-#define NAME				"pg_sync_probe trial"
 #define POLL_MS				100
 
 /* After an error.  With BGW_NEVER_RESTART a crash of the server would forget the worker. */
@@ -32,15 +31,16 @@
 BackgroundWorkerHandle *
 sp_watchdog_start(void)
 {
-	BackgroundWorker worker = {0};
+	BackgroundWorker worker = {
+		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
+		.bgw_start_time = BgWorkerStart_RecoveryFinished,
+		.bgw_restart_time = RESTART_S,
+		.bgw_name = "pg_sync_probe trial",
+		.bgw_type = "pg_sync_probe trial"
+	};
 	BackgroundWorkerHandle *handle;
 	pid_t		pid;
 
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
-	worker.bgw_start_time = BgWorkerStart_RecoveryFinished;
-	worker.bgw_restart_time = RESTART_S;
-	strlcpy(worker.bgw_name, NAME, sizeof(worker.bgw_name));
-	strlcpy(worker.bgw_type, NAME, sizeof(worker.bgw_type));
 	if (!sp_worker_register(&worker, "sync_probe_trial_watchdog", NULL, 0, &handle) ||
 		WaitForBackgroundWorkerStartup(handle, &pid) != BGWH_STARTED)
 		ereport(ERROR,
@@ -49,14 +49,6 @@ sp_watchdog_start(void)
 				 errdetail("The trial needs one that restores the setting if the session cannot."),
 				 errhint("Increase max_worker_processes, or wait until other workers end.")));
 	return handle;
-}
-
-/* The setting has its old value, and the lock is released. */
-void
-sp_watchdog_stop(BackgroundWorkerHandle *watchdog)
-{
-	TerminateBackgroundWorker(watchdog);
-	(void) WaitForBackgroundWorkerShutdown(watchdog);
 }
 
 /* -------------------------------------------------------------- the worker */

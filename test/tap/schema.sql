@@ -27,7 +27,7 @@ SELECT ok(NOT has_function_privilege('pg_monitor', p.oid, 'EXECUTE'),
           p.proname || '() is revoked from PUBLIC')
 FROM pg_proc AS p
 WHERE p.pronamespace = 'sync_probe'::regnamespace
-  AND p.proname IN ('probe', 'probe_all', 'cleanup', 'pgbench', 'run_workload', 'sql_bench',
+  AND p.proname IN ('probe', 'probe_all', 'trial', 'cleanup', 'pgbench', 'run_workload', 'sql_bench',
                     'import_pg_test_fsync', 'import_json')
 ORDER BY p.proname;
 

@@ -87,7 +87,7 @@ TEST(judges)
 
 		add_rounds(setting, ROUNDS, rows[i].wait, rows[i].rate, i + 1);
 		sp_setting_judge(setting, 0.05);
-		sp_setting_explain(setting, reason);
+		sp_setting_explain(setting, reason, sizeof(reason));
 		print_message("# %s: %s\n", rows[i].scenario, reason);
 		assert_int_equal(setting->judgement.verdict, rows[i].verdict);
 		assert_int_equal(setting->judgement.recommended, rows[i].verdict == SP_SWITCH);
@@ -137,13 +137,13 @@ TEST(needs_enough_rounds)
 	char		reason[SP_REASON_SIZE];
 
 	sp_setting_judge(setting, 0.05);
-	sp_setting_explain(setting, reason);
+	sp_setting_explain(setting, reason, sizeof(reason));
 	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
 	assert_string_equal(reason, "too few rounds to compare: 0 of 16; a longer run may decide");
 
 	add_rounds(setting, 4, 0.5, 2, 1);
 	sp_setting_judge(setting, 0.05);
-	sp_setting_explain(setting, reason);
+	sp_setting_explain(setting, reason, sizeof(reason));
 	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
 	assert_string_equal(reason, "too few rounds to compare: 4 of 16; a longer run may decide");
 
@@ -162,21 +162,85 @@ TEST(needs_enough_rounds)
 	free(setting);
 }
 
-/* There is no verdict after all. */
-TEST(withdraws_a_verdict)
+/* A value that is left out has no figures, and is no competitor; of two one is left. */
+TEST(leaves_out_values)
 {
 	sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
+	char		reason[SP_REASON_SIZE];
 
-	add_rounds(setting, ROUNDS, 0.5, 2, 1);
+	setting->count = 3;
+	setting->values[2].value = "fsync_writethrough";
+	setting->values[2].left_out = "it is slow";
+	assert_int_equal(sp_setting_others(setting), 1);
+	for (int i = 0; i < ROUNDS; i++)
+		sp_setting_add_round(setting, (const double[]) {500, 250 + i % 2, 0, 501},
+							 (const double[]) {1, 1, 0, 1});
+	assert_int_equal(setting->rounds, ROUNDS);
 	sp_setting_judge(setting, 0.05);
+	sp_setting_explain(setting, reason, sizeof(reason));
 	assert_int_equal(setting->judgement.verdict, SP_SWITCH);
-	sp_setting_withdraw(setting);
+	assert_int_equal(setting->judgement.recommended, 1);
+	assert_non_null(strstr(reason, "; fsync_writethrough was left out: it is slow"));
+
+	setting->values[1].left_out = "so is this";
+	assert_int_equal(sp_setting_others(setting), 0);
+	sp_setting_judge(setting, 0.05);
+	sp_setting_explain(setting, reason, sizeof(reason));
 	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
-	assert_int_equal(setting->judgement.recommended, 0);
-	assert_int_equal(setting->judgement.best, 0);
-	assert_true(isnan(setting->judgement.max_regret));
-	assert_true(isnan(setting->judgement.times_as_long));
+	assert_string_equal(reason, "no other value is left; fdatasync was left out: so is this; "
+						"fsync_writethrough was left out: it is slow");
 	free(setting);
+}
+
+/* What the server's commits were in a trial may leave nothing to compare. */
+TEST(needs_commits_that_wait)
+{
+	static const struct
+	{
+		const char *scenario;
+		sp_setting_figure deciding;
+		int			rounds;
+		sp_commit_sums seen;
+		bool		fsync_off;
+		const char *nothing;	/* NULL: there is a verdict */
+	}			rows[] = {
+		{"no commits", SP_COMMIT_WAIT, 0, {.commits = 0}, false,
+		"no transaction that writes has committed"},
+		{"few", SP_COMMIT_RATE, 0, {.commits = 1}, false,
+		"commits were too few, or did not wait: synchronous_commit may be off"},
+		{"asynchronous", SP_COMMIT_WAIT, ROUNDS, {.commits = 9, .part = {[SP_PART_RUNNING] = 9}}, false,
+		"commits did not wait for a flush of WAL: synchronous_commit may be off"},
+		{"asynchronous, the rate decides", SP_COMMIT_RATE, ROUNDS,
+		{.commits = 9, .part = {[SP_PART_RUNNING] = 9}}, false, NULL},
+		{"flushes", SP_COMMIT_WAIT, ROUNDS, {.commits = 9, .part = {[SP_PART_SYNC] = 9}}, false, NULL},
+		{"fsync is off", SP_COMMIT_WAIT, 0, {.commits = 0}, true, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	{
+		sp_setting_comparison *setting = two_values(rows[i].deciding);
+		char		reason[SP_REASON_SIZE];
+
+		print_message("# %s\n", rows[i].scenario);
+		setting->seen = &rows[i].seen;
+		setting->fsync_off = rows[i].fsync_off;
+		add_rounds(setting, rows[i].rounds, 0.5, 2, 1);
+		sp_setting_judge(setting, 0.05);
+		sp_setting_explain(setting, reason, sizeof(reason));
+		if (rows[i].nothing)
+		{
+			assert_string_equal(reason, rows[i].nothing);
+			assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
+			assert_int_equal(setting->judgement.recommended, 0);
+			assert_int_equal(setting->judgement.best, 0);
+			assert_true(isnan(setting->judgement.max_regret));
+			assert_true(isnan(setting->judgement.times_as_long));
+		}
+		else
+			assert_int_equal(setting->judgement.verdict,
+							 rows[i].fsync_off ? SP_UNSAFE : SP_SWITCH);
+		free(setting);
+	}
 }
 
 TEST(leaves_out_rounds_without_commits)
@@ -190,14 +254,14 @@ TEST(leaves_out_rounds_without_commits)
 	sp_setting_add_round(setting, some, some);
 	sp_setting_add_round(setting, none, some);
 	sp_setting_judge(setting, 0.05);
-	sp_setting_explain(setting, reason);
+	sp_setting_explain(setting, reason, sizeof(reason));
 	assert_non_null(strstr(reason, "; 1 round had a slot without a commit"));
 	sp_setting_add_round(setting, some, none);
 	sp_setting_add_round(setting, unknown, some);
 	assert_int_equal(setting->rounds, 1);
 	assert_int_equal(setting->lost_rounds, 3);
 	sp_setting_judge(setting, 0.05);
-	sp_setting_explain(setting, reason);
+	sp_setting_explain(setting, reason, sizeof(reason));
 	assert_non_null(strstr(reason, "; 3 rounds had a slot without a commit"));
 	free(setting);
 }

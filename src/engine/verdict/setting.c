@@ -12,6 +12,16 @@
 
 #include "engine/text/text.h"
 
+int
+sp_setting_others(const sp_setting_comparison *setting)
+{
+	int			others = 0;
+
+	for (int i = 1; i < setting->count; i++)
+		others += setting->values[i].left_out == NULL;
+	return others;
+}
+
 void
 sp_setting_add_round(sp_setting_comparison *setting,
 					 const double *wait_us, const double *commits_per_sec)
@@ -23,7 +33,7 @@ sp_setting_add_round(sp_setting_comparison *setting,
 	for (int i = 0; i <= setting->count; i++)
 	{
 		/* written so that NAN is lost, too */
-		if (!(wait_us[i] > 0 && commits_per_sec[i] > 0))
+		if (!setting->values[i].left_out && !(wait_us[i] > 0 && commits_per_sec[i] > 0))
 		{
 			setting->lost_rounds++;
 			return;
@@ -48,25 +58,50 @@ figure_of(const sp_setting_value *value, sp_setting_figure figure)
 static sp_speed
 speed_of(sp_setting_comparison *setting, int i, sp_setting_figure figure, double error)
 {
-	const double *current = figure_of(&setting->values[setting->current], figure);
+	const double *current = figure_of(&setting->values[0], figure);
 	const double *control = figure_of(&setting->values[setting->count], figure);
 
-	if (i == setting->current)
+	if (setting->values[i].left_out)
+		return (sp_speed) {NAN, NAN, NAN};
+	if (i == 0)
 		return sp_speed_interval(current, control, setting->rounds, error, 1,
 								 setting->workspace);
 	return sp_speed_against_both(current, control, figure_of(&setting->values[i], figure),
-								 setting->rounds, error, setting->count - 1,
+								 setting->rounds, error, sp_setting_others(setting),
 								 setting->baseline, setting->workspace);
+}
+
+/*
+ * Why there is nothing to compare, or NULL.  Where commits wait for no flush of WAL with any
+ * of the values, differences in how long they wait are those of the processor.
+ */
+static const char *
+nothing_to_compare(const sp_setting_comparison *setting)
+{
+	const sp_commit_sums *seen = setting->seen;
+
+	if (setting->fsync_off)
+		return NULL;			/* which is a verdict of its own */
+	if (sp_setting_others(setting) == 0)
+		return "no other value is left";
+	if (seen == NULL)
+		return NULL;
+	if (setting->rounds == 0)
+		return seen->commits == 0 ? "no transaction that writes has committed" :
+			"commits were too few, or did not wait: synchronous_commit may be off";
+	if (setting->deciding == SP_COMMIT_WAIT && sp_commit_waits_for_no_flush(seen))
+		return "commits did not wait for a flush of WAL: synchronous_commit may be off";
+	return NULL;
 }
 
 void
 sp_setting_judge(sp_setting_comparison *setting, double error)
 {
 	sp_comparison *comparison = &setting->comparison;
+	sp_judgement *judgement = &setting->judgement;
 
 	memset(comparison, 0, sizeof(*comparison));
 	comparison->count = setting->count;
-	comparison->current = setting->current;
 	comparison->margin = setting->margin;
 	comparison->fsync_off = setting->fsync_off;
 	for (int i = 0; i < setting->count; i++)
@@ -77,19 +112,17 @@ sp_setting_judge(sp_setting_comparison *setting, double error)
 		comparison->candidates[i].durable = SP_DURABLE_UNKNOWN;
 		comparison->candidates[i].speed = setting->values[i].speed[setting->deciding];
 	}
-	sp_judge(comparison, &setting->judgement);
+	sp_judge(comparison, judgement);
+	setting->nothing = nothing_to_compare(setting);
+	if (setting->nothing == NULL)
+		return;
+	judgement->verdict = SP_UNDECIDED;
+	judgement->recommended = judgement->best = 0;
+	judgement->max_regret = judgement->times_as_long = NAN;
 }
 
-void
-sp_setting_withdraw(sp_setting_comparison *setting)
-{
-	setting->judgement.verdict = SP_UNDECIDED;
-	setting->judgement.recommended = setting->judgement.best = setting->current;
-	setting->judgement.max_regret = setting->judgement.times_as_long = NAN;
-}
-
-void
-sp_setting_explain(const sp_setting_comparison *setting, char reason[SP_REASON_SIZE])
+static void
+say_comparison(const sp_setting_comparison *setting, sp_sentence *to)
 {
 	sp_setting_figure other = setting->deciding == SP_COMMIT_WAIT ? SP_COMMIT_RATE : SP_COMMIT_WAIT;
 	sp_speed	others[SP_MAX_METHODS];
@@ -101,15 +134,30 @@ sp_setting_explain(const sp_setting_comparison *setting, char reason[SP_REASON_S
 		.samples = setting->rounds,
 		.other = others
 	};
-	sp_sentence to;
-	size_t		length;
+	char		reason[SP_REASON_SIZE];
 
 	for (int i = 0; i < setting->count; i++)
 		others[i] = setting->values[i].speed[other];
 	sp_explain(&setting->comparison, &setting->judgement, &words, reason);
-	length = strlen(reason);
-	to = (sp_sentence) {reason + length, SP_REASON_SIZE - length};
+	sp_say(to, "%s", reason);
 	if (setting->lost_rounds > 0 && setting->judgement.verdict != SP_UNSAFE)
-		sp_say(&to, "; %d round%s had a slot without a commit", setting->lost_rounds,
+		sp_say(to, "; %d round%s had a slot without a commit", setting->lost_rounds,
 			   setting->lost_rounds == 1 ? "" : "s");
+}
+
+void
+sp_setting_explain(const sp_setting_comparison *setting, char *reason, size_t size)
+{
+	sp_sentence to = sp_sentence_begin(reason, size);
+
+	if (setting->nothing)
+		sp_say(&to, "%s", setting->nothing);
+	else
+		say_comparison(setting, &to);
+	for (int i = 0; i < setting->count; i++)
+	{
+		if (setting->values[i].left_out)
+			sp_say(&to, "; %s%s was left out: %s", setting->values[i].value, setting->unit,
+				   setting->values[i].left_out);
+	}
 }

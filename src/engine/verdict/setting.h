@@ -12,6 +12,7 @@
 #ifndef SP_SETTING_H
 #define SP_SETTING_H
 
+#include "engine/verdict/commit_waits.h"
 #include "engine/verdict/reason.h"
 #include "engine/verdict/verdict.h"
 
@@ -29,23 +30,24 @@ typedef enum sp_setting_figure
 /* One value, and the figures of its slot in each round. */
 typedef struct sp_setting_value
 {
-	const char *value;
+	const char *value;			/* as SHOW prints it */
+	const char *left_out;		/* why it is not compared; NULL if it is */
 	double		wait_us[SP_SETTING_MAX_ROUNDS];
 	double		us_per_commit[SP_SETTING_MAX_ROUNDS];	/* of all sessions together */
 	sp_speed	speed[SP_SETTING_FIGURES];	/* against the current value; set by
 											 * sp_setting_judge() */
 } sp_setting_value;
 
-/* The caller fills in the first part, and adds rounds. */
+/* The caller fills in the first part, and adds rounds.  values[0] is the one in use. */
 typedef struct sp_setting_comparison
 {
 	const char *setting;		/* "wal_sync_method" */
 	const char *unit;			/* of its values in a sentence: " us", or "" */
 	int			count;			/* of values */
-	int			current;		/* index of the value in use */
 	double		margin;
 	bool		fsync_off;
 	sp_setting_figure deciding;
+	const sp_commit_sums *seen; /* of a trial: all commits of the server; else NULL */
 	sp_setting_value values[SP_MAX_METHODS + 1];	/* values[count]: the control */
 
 	int			rounds;
@@ -54,28 +56,28 @@ typedef struct sp_setting_comparison
 	double		workspace[SP_SETTING_MAX_ROUNDS];
 
 	/* what was judged, by sp_setting_judge(): candidates[] are the values */
+	const char *nothing;		/* why there is nothing to compare, or NULL */
 	sp_comparison comparison;
 	sp_judgement judgement;
 } sp_setting_comparison;
 
+/* The values that are compared with the current one, as they are not left out. */
+extern int	sp_setting_others(const sp_setting_comparison *setting);
+
 /*
- * Add a round: the figures of values[0] to values[count].  A round in which one is not
- * above zero counts as lost.
+ * Add a round: the figures of values[0] to values[count], but for those that are left out.  A
+ * round in which one is not above zero counts as lost.
  */
 extern void sp_setting_add_round(sp_setting_comparison *setting,
 								 const double *wait_us, const double *commits_per_sec);
 
 /*
  * Compare and judge all rounds.  error is that of each interval: SP_ALPHA if this is the only
- * look, else sp_look_alpha().
+ * look, else sp_look_alpha().  Without anything to compare, the current value stays.
  */
 extern void sp_setting_judge(sp_setting_comparison *setting, double error);
 
-/* There is no verdict after all: the current value stays. */
-extern void sp_setting_withdraw(sp_setting_comparison *setting);
-
-/* The reason of the verdict, in words. */
-extern void sp_setting_explain(const sp_setting_comparison *setting,
-							   char reason[SP_REASON_SIZE]);
+/* The reason of the verdict, in words.  Cut short if it does not fit. */
+extern void sp_setting_explain(const sp_setting_comparison *setting, char *reason, size_t size);
 
 #endif							/* SP_SETTING_H */

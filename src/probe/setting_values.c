@@ -9,14 +9,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "live/live.h"
+#include "probe/probe.h"
+#include "probe/setting_run.h"
 
 #include "catalog/pg_type.h"
-#include "common/pg_prng.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-
-#include "engine/measure/sync_method.h"
 
 /*
  * A process with an open_* method, see XLogWrite(), takes all WAL that it finds written as
@@ -54,38 +53,45 @@ shown_value(const char *setting, const char *value)
 	return shown;
 }
 
+static bool
+is_sync_method(const sp_setting_comparison *setting)
+{
+	return strcmp(setting->setting, "wal_sync_method") == 0;
+}
+
 /* A value that occurs twice counts once. */
 static void
-add_value(sp_compared *compared, const char *text)
+add_value(sp_compared *compared, const char *value)
 {
-	for (int i = 0; i < compared->count; i++)
+	sp_setting_comparison *setting = &compared->setting;
+
+	for (int i = 0; i < setting->count; i++)
 	{
-		if (strcmp(compared->values[i].text, text) == 0)
+		if (strcmp(setting->values[i].value, value) == 0)
 			return;
 	}
-	if (compared->count == SP_MAX_METHODS)
+	if (setting->count == SP_MAX_METHODS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("too many values of \"%s\"", compared->setting.setting),
+				 errmsg("too many values of \"%s\"", setting->setting),
 				 errdetail("At most %d can be compared, with the current one.", SP_MAX_METHODS)));
-	if (strcmp(compared->setting.setting, "wal_sync_method") == 0 && compared->count > 0)
-		refuse_other_kind(text, compared->values[0].text);
-	compared->setting.values[compared->count].value = text;
-	sp_histogram_reset(&compared->values[compared->count].histogram);
-	compared->values[compared->count++].text = text;
-	compared->setting.count = compared->count;
+	if (is_sync_method(setting) && setting->count > 0)
+		refuse_other_kind(value, setting->values[0].value);
+	sp_histogram_reset(&compared->histograms[setting->count]);
+	setting->values[setting->count++].value = value;
 }
 
 static void
 add_methods_of_kind(sp_compared *compared)
 {
-	const sp_sync_method *current = sp_sync_method_find(compared->values[0].text);
+	const char *name = compared->setting.values[0].value;
+	const sp_sync_method *current = sp_sync_method_find(name);
 
-	if (strcmp(compared->setting.setting, "wal_sync_method") != 0)
+	if (!is_sync_method(&compared->setting))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("no values of \"%s\" are given", compared->setting.setting),
-				 errhint("Name those to compare with the current one, \"%s\".", compared->values[0].text)));
+				 errhint("Name those to compare with the current one, \"%s\".", name)));
 	for (size_t i = 0; current && i < sp_sync_method_count; i++)
 	{
 		if (sp_sync_methods[i].supported &&
@@ -98,6 +104,7 @@ add_methods_of_kind(sp_compared *compared)
 static void
 add_given(sp_compared *compared, ArrayType *given)
 {
+	const char *setting = compared->setting.setting;
 	bool		is_text = ARR_ELEMTYPE(given) == TEXTOID;
 	Datum	   *datums;
 	bool	   *nulls;
@@ -110,21 +117,22 @@ add_given(sp_compared *compared, ArrayType *given)
 		if (nulls[i])
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("values of \"%s\" must not contain nulls", compared->setting.setting)));
-		add_value(compared, shown_value(compared->setting.setting,
-										is_text ? TextDatumGetCString(datums[i]) :
+					 errmsg("values of \"%s\" must not contain nulls", setting)));
+		add_value(compared, shown_value(setting, is_text ? TextDatumGetCString(datums[i]) :
 										psprintf("%d", DatumGetInt32(datums[i]))));
 	}
 }
 
 /*
- * Prepare the comparison of values with the current one, which comes first, whether it is given
- * or not.  given: NULL for all methods of the kind in use.
+ * Compare values of one more setting with the current one, which comes first, whether it is
+ * given or not.  given: NULL for all methods of the kind in use.
  */
 void
-sp_compared_take(sp_compared *compared, const char *setting, const char *unit,
-				 sp_setting_figure deciding, const char *current, ArrayType *given)
+sp_setting_run_add(sp_setting_run *run, const char *setting, const char *unit,
+				   sp_setting_figure deciding, const char *current, ArrayType *given)
 {
+	sp_compared *compared = &run->settings[run->nsettings++];
+
 	compared->setting.setting = setting;
 	compared->setting.unit = unit;
 	compared->setting.deciding = deciding;
@@ -133,27 +141,11 @@ sp_compared_take(sp_compared *compared, const char *setting, const char *unit,
 		add_given(compared, given);
 	else
 		add_methods_of_kind(compared);
-	if (compared->count == 1)
+	if (compared->setting.count == 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is no value of \"%s\" to compare with the current one, \"%s\"",
 						setting, current)));
-}
-
-/* Compare value i no more: it becomes the last one. */
-void
-sp_compared_leave_out(sp_compared *compared, int i, const char *why)
-{
-	sp_compared_value value = compared->values[i];
-	int			last = --compared->setting.count;
-
-	value.left_out = why;
-	for (; i < last; i++)
-	{
-		compared->values[i] = compared->values[i + 1];
-		compared->setting.values[i].value = compared->values[i].text;
-	}
-	compared->values[last] = value;
 }
 
 /*
@@ -165,17 +157,27 @@ sp_compared_round(sp_compared *compared, sp_slot slot, void *context)
 {
 	int			control = compared->setting.count;
 	int			order[SP_MAX_METHODS + 1];
-	double		wait_us[SP_MAX_METHODS + 1];
-	double		commits_per_sec[SP_MAX_METHODS + 1];
+	double		wait_us[SP_MAX_METHODS + 1] = {0};
+	double		commits_per_sec[SP_MAX_METHODS + 1] = {0};
 
 	sp_shuffle(order, control + 1, &pg_global_prng_state);
 	for (int i = 0; i <= control; i++)
 	{
 		int			k = order[i];
 
-		if (!slot(context, k == control ? 0 : k, k == control, &wait_us[k], &commits_per_sec[k]))
+		if (!compared->setting.values[k].left_out &&
+			!slot(context, k % control, k == control, &wait_us[k], &commits_per_sec[k]))
 			return false;
 	}
 	sp_setting_add_round(&compared->setting, wait_us, commits_per_sec);
 	return true;
+}
+
+/* error: see sp_setting_judge() */
+void
+sp_compared_judge(sp_compared *compared, double error)
+{
+	compared->setting.fsync_off = !enableFsync;
+	compared->setting.margin = sp_margin;
+	sp_setting_judge(&compared->setting, error);
 }

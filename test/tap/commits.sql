@@ -1,0 +1,137 @@
+--
+-- What commit_waits() and the suite commit refuse and record, and the pace that a probe takes
+-- from commit_waits().  Real commits: test/t/017_commit_suite.pl and 019_commit_waits.pl.
+--
+\ir include/begin.sql
+DELETE FROM sync_probe.commit_wait_results;
+DELETE FROM sync_probe.runs;
+-- what the cluster does must not matter
+SET LOCAL pg_sync_probe.commit_waits_max_age = 0;
+SET LOCAL client_min_messages = warning;
+SELECT plan(39);
+
+-- Nothing here gets as far as starting a worker.
+SELECT throws_ok(statement, state, replace(message, '(current)', current_setting('wal_sync_method')),
+                 statement)
+FROM (
+    SELECT 'SELECT sync_probe.commit_waits(' || a || ')', '22023', message
+    FROM (VALUES ('NULL', 'argument "duration" must not be null'),
+                 ($$'50 ms'$$, 'duration "00:00:00.05" is out of range'),
+                 ($$'1 hour'$$, 'duration "01:00:00" is out of range')) AS v (a, message)
+    UNION ALL
+    SELECT 'SELECT FROM sync_probe.probe(' || a || ')', '22023', message
+    FROM (VALUES
+        ($$'pg_default', 'commit'$$, 'suite "commit" does not apply to location "pg_default"'),
+        ('workers => 4', 'argument "workers" does not apply to suite "wal"'),
+        ($$methods => '{fsync}'$$, 'argument "methods" does not apply to suite "wal"'),
+        ($$suite => 'pg_test_fsync', commit_delays => '{10}'$$,
+         'argument "commit_delays" does not apply to suite "pg_test_fsync"')) AS v (a, message)
+    UNION ALL
+    SELECT $$SELECT FROM sync_probe.probe('pg_wal', 'commit', $$ || a || ')',
+           CASE WHEN a ~ 'NULL' THEN '22004' ELSE '22023' END, message
+    FROM (VALUES
+        ('duty_cycle => 0.5', 'argument "duty_cycle" does not apply to suite "commit"'),
+        ('workers => 0', 'workers 0 is out of range'),
+        ('workers => 65', 'workers 65 is out of range'),
+        ($$methods => '{fsync,no_such_method}'$$,
+         'invalid value for parameter "wal_sync_method": "no_such_method"'),
+        ($$methods => '{fsync,NULL}'$$, 'values of "wal_sync_method" must not contain nulls'),
+        ($$methods => '{}'$$,
+         'there is no value of "wal_sync_method" to compare with the current one, "(current)"'),
+        ($$commit_delays => '{10,-1}'$$,
+         '-1 is outside the valid range for parameter "commit_delay" (0 .. 100000)'),
+        ($$commit_delays => '{10,NULL}'$$, 'values of "commit_delay" must not contain nulls'),
+        ($$commit_delays => '{0,0}'$$,
+         'there is no value of "commit_delay" to compare with the current one, "0"'),
+        ($$commit_delays => '{1,2,3,4,5,6,7,8}'$$, 'too many values of "commit_delay"'),
+        ('flush_size => 23', 'flush_size 23 is out of range'),
+        ('flush_size => 1048577', 'flush_size 1048577 is out of range'),
+        ($$flush_interval => '0'$$, 'flush_interval "00:00:00" is out of range'),
+        ($$duration => '0'$$, 'duration "00:00:00" is out of range'),
+        ($$duration => '100 ms', workers => 1$$, 'duration is too short for the commit suite'),
+        ($$duration => '5 s', flush_interval => '60 s'$$,
+         'duration is too short for the commit suite')) AS v (a, message)
+    ) AS v (statement, state, message);
+
+-- EXECUTE is enough for a run that is recorded; its limit is for superusers
+CREATE ROLE sync_probe_committer;
+GRANT USAGE ON SCHEMA sync_probe TO sync_probe_committer;
+GRANT EXECUTE ON FUNCTION sync_probe.probe TO sync_probe_committer;
+SET LOCAL ROLE sync_probe_committer;
+SELECT throws_ok($$SET pg_sync_probe.max_commit_wal = '10GB'$$, '42501');
+SELECT results_eq($$
+    SELECT test, method, method = value, ops > 0, write_size, status
+    FROM sync_probe.probe('pg_wal', 'commit', workers => 2, duration => '1 s', flush_size => 500,
+                          methods => '{fsync,fdatasync}')
+    WHERE method IN ('fsync', 'fdatasync') ORDER BY method$$,
+    $$VALUES ('wal_sync_method', 'fdatasync', true, true, 500, 'ok'),
+             ('wal_sync_method', 'fsync', true, true, 500, 'ok')$$, 'its rows');
+RESET ROLE;
+SELECT results_eq($$SELECT suite, workers, flush_interval, verdict IS NOT NULL, usable_for_advice
+                    FROM sync_probe.runs$$,
+                  $$VALUES ('commit', 2, NULL::interval, true, false)$$, 'and its run');
+
+-- pg_monitor may call commit_waits(), whose row is recorded
+SET LOCAL ROLE pg_monitor;
+SELECT results_eq($$
+    SELECT answer <> '', wal_busy BETWEEN 0 AND 1, duration >= '200 ms',
+           started_at < clock_timestamp(), wal_sync_method = current_setting('wal_sync_method'),
+           commit_delay, flushes_per_sec >= 0,
+           (system_identifier, host) = (SELECT s.system_identifier, s.host
+                                        FROM sync_probe_internal.this_server() AS s),
+           (commits_per_sec = 0) = (commit_wait_us IS NULL),
+           result_id IS NOT NULL
+    FROM sync_probe.commit_waits('200 ms')$$,
+    'VALUES (true, true, true, true, true, 0, true, true, true, true)', 'commit_waits()');
+SELECT is(count(*), 1::bigint, 'is recorded') FROM sync_probe.commit_wait_results;
+RESET ROLE;
+
+-- A probe takes the pace of the newest result that counts: a flush is 5,000 bytes of WAL there,
+-- the commits of two.  Rates are per second.
+CREATE FUNCTION pg_temp.pace(max_age text, change text,
+                             OUT flush_size integer, OUT flush_interval interval)
+LANGUAGE plpgsql AS $$
+DECLARE
+    new_run bigint;
+BEGIN
+    DELETE FROM sync_probe.commit_wait_results;
+    INSERT INTO sync_probe.commit_wait_results (answer, system_identifier, host, started_at,
+        duration, commits_per_sec, wal_bytes_per_commit, flushes_per_sec)
+    SELECT '', s.system_identifier, s.host, clock_timestamp() - '10 min'::interval, '10 s',
+           800, 2500, 400
+    FROM sync_probe_internal.this_server() AS s;
+    EXECUTE replace(change, 'results', 'sync_probe.commit_wait_results');
+    PERFORM set_config('pg_sync_probe.commit_waits_max_age', max_age, true);
+    SELECT max(p.run_id) INTO new_run FROM sync_probe.probe(duration => '30 ms') AS p;
+    SELECT r.flush_size, r.flush_interval INTO pace.flush_size, pace.flush_interval
+    FROM sync_probe.runs AS r WHERE r.run_id = new_run;
+END
+$$;
+SELECT is(ROW(p.*)::text, pace, 'the pace ' || what)
+FROM (VALUES
+    ('as it is', 'SELECT', '(5000,00:00:00.0025)'),
+    ('beside one without a commit',
+     $$INSERT INTO results SELECT (r).* FROM (SELECT jsonb_populate_record(r, jsonb_build_object(
+           'result_id', result_id + 1, 'commits_per_sec', 0, 'flushes_per_sec', 200,
+           'started_at', clock_timestamp())) AS r FROM results AS r) AS r$$, '(5000,00:00:00.0025)'),
+    ('not below 0.5 ms', 'UPDATE results SET flushes_per_sec = 20000', '(100,00:00:00.0005)'),
+    ('not above 5 ms', 'UPDATE results SET flushes_per_sec = 25', '(80000,00:00:00.005)')
+    ) AS v (what, change, pace), pg_temp.pace('1 h', v.change) AS p;
+SELECT isnt(p.flush_size, 5000, 'no pace: ' || what)
+FROM (VALUES
+    ('too old', '9 min', 'SELECT'),
+    ('switched off', '0', 'SELECT'),
+    ('too few flushes', '1 h', $$UPDATE results SET duration = '0.1 s'$$),
+    ('unknown flushes', '1 h', 'UPDATE results SET flushes_per_sec = NULL'),
+    ('another server', '1 h', $$UPDATE results SET host = 'elsewhere'$$)) AS v (what, age, change),
+    pg_temp.pace(v.age, v.change) AS p;
+
+-- from here on nothing can be recorded
+SET LOCAL transaction_read_only = on;
+SELECT is(result_id, NULL, 'a read-only transaction records no result')
+FROM sync_probe.commit_waits('100 ms');
+SELECT is(count(run_id), 0::bigint, 'and no run')
+FROM sync_probe.probe('pg_wal', 'commit', workers => 2, duration => '1 s');
+
+SELECT * FROM finish();
+ROLLBACK;
