@@ -26,7 +26,7 @@ CREATE TYPE sync_probe_internal.axis AS (
 --
 CREATE FUNCTION sync_probe_internal.round_tick(number double precision, up boolean)
 RETURNS double precision
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE sql IMMUTABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN up THEN min(t.tick) FILTER (WHERE t.tick >= number * 0.9999999)
@@ -45,7 +45,7 @@ CREATE FUNCTION sync_probe_internal.html_log_axis(
     highest double precision,
     unit text)
 RETURNS sync_probe_internal.axis
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT ROW(e.low, e.high, true, t.ticks, t.labels, unit)::sync_probe_internal.axis
@@ -72,7 +72,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.html_linear_axis(highest double precision, unit text)
 RETURNS sync_probe_internal.axis
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT ROW(0, e.high, false, t.ticks, t.labels, unit)::sync_probe_internal.axis
@@ -95,7 +95,7 @@ CREATE FUNCTION sync_probe_internal.html_ratio_axis(
     lowest double precision,
     highest double precision)
 RETURNS sync_probe_internal.axis
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT ROW(e.low, e.high, true, t.ticks, t.labels, 'times')::sync_probe_internal.axis
@@ -118,7 +118,7 @@ CREATE FUNCTION sync_probe_internal.html_at(
     axis sync_probe_internal.axis,
     number double precision)
 RETURNS numeric
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN number = 'NaN' OR axis.low IS NULL THEN NULL
@@ -140,7 +140,7 @@ CREATE FUNCTION sync_probe_internal.html_grid(
     bottom integer,
     wide boolean)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT coalesce(string_agg(
@@ -210,7 +210,7 @@ CREATE TYPE sync_probe_internal.figure AS (
 --
 CREATE FUNCTION sync_probe_internal.html_row_name(y integer, name text, note text)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT concat(format('<text class=k x=-10 y=%s>%s</text>', y, sync_probe_internal.html_escape(
@@ -234,7 +234,7 @@ CREATE FUNCTION sync_probe_internal.html_plot(
     content_html text,
     class text)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT format(E'<svg class="plot %6$s" role=img aria-labelledby="%1$s-t %1$s-d" height=%2$s>'
@@ -264,7 +264,7 @@ CREATE FUNCTION sync_probe_internal.html_intervals(
     axis sync_probe_internal.axis,
     wide boolean)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH line AS (
@@ -332,7 +332,7 @@ CREATE FUNCTION sync_probe_internal.html_bars(
     limit_at double precision,
     wide boolean)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT sync_probe_internal.html_plot(id, 26 * cardinality(marks) + 22, title, marks, concat(
@@ -375,7 +375,7 @@ CREATE FUNCTION sync_probe_internal.html_lines(
     axis sync_probe_internal.axis,
     wide boolean)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH point AS (
@@ -427,7 +427,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.html_figure(id text, figure sync_probe_internal.figure)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH panel AS (

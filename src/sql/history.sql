@@ -114,7 +114,7 @@ BEGIN
                   HINT = 'See SELECT name FROM sync_probe.locations.';
     END IF;
     -- this call loads the library, which knows the setting
-    PERFORM sync_probe.bar(0);
+    PERFORM sync_probe_internal.this_server();
     least_change := current_setting('pg_sync_probe.margin');
     RETURN QUERY
         WITH own AS (

@@ -7,14 +7,70 @@
 --
 
 --
--- Text as HTML, for elements and for attributes in quotes.  Controls become visible pictures.
--- Characters that HTML forbids, that set the direction of text, or that nobody sees become U+FFFD.
+-- Text in UTF-8 with references for what is not ASCII.  Controls become visible pictures.
+-- Characters that HTML forbids, that set the direction of text, or that nobody sees become U+FFFD:
+-- two names that differ would look the same.  Not those that Persian and emoji need (U+200C,
+-- U+200D).
+--
+CREATE FUNCTION sync_probe_internal.html_references(utf8 bytea)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT string_agg(CASE WHEN c.code BETWEEN 32 AND 126 OR c.code IN (9, 10)
+                       THEN chr(c.code::integer)
+                       ELSE format('&#%s;', CASE
+           WHEN c.code < 32 THEN c.code + 9216      -- U+2400 is the first of the pictures
+           WHEN c.code = 127 THEN 9249
+           WHEN to_hex(c.code) ~ ('^([89].|ad|34f|61c|115f|1160|180e|200[bef]|202[a-e]|206.|3164|'
+                                  'fd[de].|feff|ffa0|.*fff[ef]|e00[0-7].)$') THEN 65533
+           ELSE c.code END) END, '' ORDER BY b.i)
+FROM (SELECT i, get_byte(utf8, i) AS first FROM generate_series(0, length(utf8) - 1) AS i) AS b,
+     LATERAL (SELECT CASE WHEN b.first < 128 THEN 0 WHEN b.first < 224 THEN 1
+                          WHEN b.first < 240 THEN 2 ELSE 3 END) AS f (following),
+     -- bits of the first byte, then six of each that follows
+     LATERAL (SELECT (b.first & (ARRAY[127, 31, 15, 7])[f.following + 1]) << 6 * f.following
+                     | coalesce(sum((get_byte(utf8, b.i + k) & 63) << 6 * (f.following - k)), 0)
+              FROM generate_series(1, f.following) AS k) AS c (code)
+WHERE b.first NOT BETWEEN 128 AND 191
+$$;
+
+--
+-- Text as HTML, for elements and for attributes in quotes.  It is ASCII, which means the same in
+-- every encoding of databases and clients.  What has no Unicode becomes U+FFFD.
 --
 CREATE FUNCTION sync_probe_internal.html_escape(plain text)
 RETURNS text
-LANGUAGE c STABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql STABLE STRICT
 SET search_path = pg_catalog, pg_temp
-AS 'MODULE_PATHNAME', 'sync_probe_html_escape';
+AS $$
+DECLARE
+    html text := replace(replace(replace(replace(replace(
+        plain, '&', '&amp;'), '<', '&lt;'), '>', '&gt;'), '"', '&quot;'), '''', '&#39;');
+    result text := '';
+    piece text;
+BEGIN
+    IF html !~ '[^\t\n -~]' THEN
+        RETURN html;
+    END IF;
+    BEGIN
+        RETURN sync_probe_internal.html_references(convert_to(html, 'UTF8'));
+    EXCEPTION WHEN untranslatable_character OR character_not_in_repertoire THEN
+        NULL; -- by pieces, then
+    END;
+    -- SQL_ASCII has bytes instead of characters: those that may be one in UTF-8 stay together
+    FOR piece IN SELECT m[1] FROM regexp_matches(html, '[\xC2-\xDF][\x80-\xBF]|'
+        '[\xE0-\xEF][\x80-\xBF]{2}|[\xF0-\xF4][\x80-\xBF]{3}|.', 'g') AS m
+    LOOP
+        BEGIN
+            result := result || sync_probe_internal.html_references(convert_to(piece, 'UTF8'));
+        EXCEPTION WHEN untranslatable_character OR character_not_in_repertoire THEN
+            result := result || '&#65533;';
+        END;
+    END LOOP;
+    RETURN result;
+END
+$$;
 
 --
 -- A sentence of this extension as HTML: escaped, with the signs that its messages write in
@@ -22,7 +78,7 @@ AS 'MODULE_PATHNAME', 'sync_probe_html_escape';
 --
 CREATE FUNCTION sync_probe_internal.html_prose(plain text)
 RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
+LANGUAGE sql STABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT regexp_replace(regexp_replace(regexp_replace(
@@ -38,7 +94,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.html_class(word text)
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN word = 'switch' THEN 'blue'
@@ -53,7 +109,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.html_tag(word text)
 RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
+LANGUAGE sql STABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT format('<b class="tag %s">%s</b>', sync_probe_internal.html_class(word),
@@ -65,7 +121,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.html_code(commands text[])
 RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
+LANGUAGE sql STABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT '<pre>' || string_agg(sync_probe_internal.html_escape(c.command) || ';', E'\n'
@@ -79,7 +135,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.clipped(plain text, characters integer)
 RETURNS text
-LANGUAGE sql STABLE STRICT PARALLEL SAFE
+LANGUAGE sql STABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN length(plain) <= characters THEN plain
@@ -92,7 +148,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.html_number(number double precision)
 RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE sql IMMUTABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN number IN ('NaN', 'Infinity', '-Infinity') THEN NULL
@@ -110,7 +166,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.html_factor(factor double precision)
 RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE sql IMMUTABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN factor IN ('NaN', 'Infinity', '-Infinity') THEN NULL
@@ -124,7 +180,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.html_duration(microseconds double precision)
 RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE sql IMMUTABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN abs(microseconds) < 999.5
@@ -137,7 +193,7 @@ $$;
 
 CREATE FUNCTION sync_probe_internal.html_duration(span interval)
 RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE sql IMMUTABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT sync_probe_internal.html_duration((extract(epoch FROM span) * 1e6)::float8)
@@ -148,7 +204,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.html_time(moment timestamptz)
 RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE sql IMMUTABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN isfinite(moment)
@@ -160,7 +216,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.html_bound(max_regret double precision)
 RETURNS text
-LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE sql IMMUTABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN max_regret IN ('NaN', 'Infinity', '-Infinity') THEN NULL
@@ -180,7 +236,7 @@ CREATE FUNCTION sync_probe_internal.html_table(
     cells text[],
     text_columns integer)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT format('<div class=scroll tabindex=0 role=region aria-label="%s"><table class=t%s>'
@@ -211,7 +267,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.html_more(count bigint, place text)
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN count > 0

@@ -4,7 +4,7 @@
 --
 CREATE FUNCTION sync_probe_internal.html_style()
 RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
+LANGUAGE sql IMMUTABLE
 SET search_path = pg_catalog, pg_temp
 AS $css$
 SELECT $$

@@ -19,7 +19,7 @@ CREATE TYPE sync_probe_internal.report_data AS (
 --
 CREATE FUNCTION sync_probe_internal.secrets(data sync_probe_internal.report_data)
 RETURNS text[]
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT coalesce(array_agg(s.secret ORDER BY length(s.secret) DESC, s.secret), '{}')
@@ -41,7 +41,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.without_paths(plain text, secrets text[])
 RETURNS text
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql IMMUTABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
@@ -67,7 +67,7 @@ CREATE FUNCTION sync_probe_internal.data_without_paths(
     secrets text[],
     is_prose boolean DEFAULT false)
 RETURNS jsonb
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql IMMUTABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
@@ -129,7 +129,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.report_origin(run sync_probe.runs)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN run.imported_at IS NOT NULL THEN 'imported'
@@ -144,7 +144,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.report_verdict(run sync_probe.runs)
 RETURNS SETOF jsonb
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -213,7 +213,7 @@ CREATE FUNCTION sync_probe_internal.report_findings(
     OUT hint text,
     OUT commands text[])
 RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT row_number() OVER (ORDER BY min(f.n)), f.severity, f.code,
@@ -236,7 +236,7 @@ CREATE FUNCTION sync_probe_internal.report_panels(
     OUT number bigint,
     OUT n integer)
 RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $$

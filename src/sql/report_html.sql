@@ -19,7 +19,7 @@ GRANT SELECT ON sync_probe_internal.report_sections TO pg_monitor;
 --
 CREATE FUNCTION sync_probe_internal.report_title(data sync_probe_internal.report_data)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE
@@ -50,7 +50,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.report_lead(data sync_probe_internal.report_data)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT concat_ws(' ',
@@ -101,7 +101,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.report_facts(data sync_probe_internal.report_data)
 RETURNS text[]
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT ARRAY[
@@ -147,7 +147,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.report_head(data sync_probe_internal.report_data)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT concat('<p class=kicker>pg_sync_probe report</p><h1>',

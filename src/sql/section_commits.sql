@@ -10,7 +10,7 @@ INSERT INTO sync_probe_internal.report_sections VALUES (40, 'waits', 'What do co
 
 CREATE FUNCTION sync_probe_internal.section_waits(data sync_probe_internal.report_data)
 RETURNS SETOF sync_probe_internal.figure
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT 'bars', format('%s: a commit waits %s', w.wal_sync_method,
@@ -50,7 +50,7 @@ INSERT INTO sync_probe_internal.report_sections VALUES (50, 'trials', 'What do r
 
 CREATE FUNCTION sync_probe_internal.section_trials(data sync_probe_internal.report_data)
 RETURNS SETOF sync_probe_internal.figure
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT 'intervals', concat_ws(' ', CASE c.suite WHEN 'trial' THEN 'Trial of' ELSE 'Commit suite:'

@@ -14,7 +14,7 @@ CREATE FUNCTION sync_probe_internal.report_methods(
     OUT run sync_probe.runs,
     OUT measured sync_probe.measurements)
 RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 ROWS 40
 SET search_path = pg_catalog, pg_temp
 AS $$
@@ -54,7 +54,7 @@ INSERT INTO sync_probe_internal.report_sections VALUES (20, 'speed', 'How much f
 
 CREATE FUNCTION sync_probe_internal.section_speed(data sync_probe_internal.report_data)
 RETURNS SETOF sync_probe_internal.figure
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT 'intervals', concat_ws(': ', m.name, min((m.run).verdict)), 'times', NULL::float8,
@@ -96,7 +96,7 @@ INSERT INTO sync_probe_internal.report_sections VALUES (30, 'latency',
 
 CREATE FUNCTION sync_probe_internal.section_latency(data sync_probe_internal.report_data)
 RETURNS SETOF sync_probe_internal.figure
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH row AS (
@@ -147,7 +147,7 @@ INSERT INTO sync_probe_internal.report_sections VALUES (60, 'device',
 
 CREATE FUNCTION sync_probe_internal.section_device(data sync_probe_internal.report_data)
 RETURNS SETOF sync_probe_internal.figure
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH row AS (

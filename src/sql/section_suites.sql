@@ -9,7 +9,7 @@ INSERT INTO sync_probe_internal.report_sections VALUES (70, 'stream',
 
 CREATE FUNCTION sync_probe_internal.section_stream(data sync_probe_internal.report_data)
 RETURNS SETOF sync_probe_internal.figure
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH run AS (
@@ -80,7 +80,7 @@ INSERT INTO sync_probe_internal.report_sections VALUES (80, 'segments',
 
 CREATE FUNCTION sync_probe_internal.section_segments(data sync_probe_internal.report_data)
 RETURNS SETOF sync_probe_internal.figure
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT 'bars', concat_ws(', ', r.location, sync_probe_internal.clipped(nullif(r.label, ''), 80)),
@@ -141,7 +141,7 @@ INSERT INTO sync_probe_internal.report_sections VALUES (110, 'tool',
 
 CREATE FUNCTION sync_probe_internal.section_tool(data sync_probe_internal.report_data)
 RETURNS SETOF sync_probe_internal.figure
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT 'bars', concat_ws(', ', 'Run ' || r.run_id, r.location,

@@ -7,7 +7,7 @@ INSERT INTO sync_probe_internal.report_sections VALUES (120, 'findings', 'Findin
 
 CREATE FUNCTION sync_probe_internal.section_findings(data sync_probe_internal.report_data)
 RETURNS SETOF sync_probe_internal.figure
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT (jsonb_populate_record(NULL::sync_probe_internal.figure, jsonb_build_object('table_html',
@@ -40,7 +40,7 @@ INSERT INTO sync_probe_internal.report_sections VALUES (130, 'numbers', 'All num
 
 CREATE FUNCTION sync_probe_internal.section_numbers(data sync_probe_internal.report_data)
 RETURNS SETOF sync_probe_internal.figure
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT (jsonb_populate_record(NULL::sync_probe_internal.figure, jsonb_build_object('table_html',

@@ -4,7 +4,7 @@
 --
 CREATE FUNCTION sync_probe_internal.report_sentence(advice sync_probe.recommendation_details)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE
@@ -27,7 +27,7 @@ $$;
 --
 CREATE FUNCTION sync_probe_internal.report_flush(advice sync_probe.recommendation_details)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT sync_probe_internal.html_duration(advice.flush_us)
@@ -48,7 +48,7 @@ CREATE FUNCTION sync_probe_internal.report_panel(
     number bigint,
     advice sync_probe.recommendation_details)
 RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT concat(
@@ -108,7 +108,7 @@ INSERT INTO sync_probe_internal.report_sections VALUES (10, 'verdict', 'Verdict'
 
 CREATE FUNCTION sync_probe_internal.section_verdict(data sync_probe_internal.report_data)
 RETURNS SETOF sync_probe_internal.figure
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT (jsonb_populate_record(NULL::sync_probe_internal.figure, jsonb_build_object('table_html',

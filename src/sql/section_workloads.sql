@@ -11,7 +11,7 @@ INSERT INTO sync_probe_internal.report_sections VALUES (100, 'workloads',
 
 CREATE FUNCTION sync_probe_internal.section_workloads(data sync_probe_internal.report_data)
 RETURNS SETOF sync_probe_internal.figure
-LANGUAGE sql STABLE PARALLEL SAFE
+LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH recent AS (

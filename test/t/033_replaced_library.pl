@@ -44,7 +44,7 @@ sub install { rename write_file("$folder/new", $content{ $_[0] }), $library or d
 sub session_with_library
 {
 	my $session = verbose_session($node);
-	query($session, 'SELECT sync_probe.bar(1)');
+	query($session, 'SELECT sync_probe_internal.this_server()');
 	like(slurp_file("/proc/$session->{pid}/maps"), qr/ \Q$library\E$/m,
 		'a session loads the library');
 	return $session;

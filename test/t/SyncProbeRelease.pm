@@ -53,7 +53,7 @@ sub loaded_library
 {
 	my ($node) = @_;
 	my $session = session($node);
-	query($session, 'SELECT sync_probe.bar(1)');
+	query($session, 'SELECT sync_probe_internal.this_server()');
 	my ($library) = slurp_file("/proc/$session->{pid}/maps") =~ m{ (/\S*/pg_sync_probe)\.so$}m
 	  or die "the session has not loaded the library";
 	$session->quit;
