@@ -234,7 +234,7 @@ enter_chroot() {
 	unpack_sources "$system/root/pg_sync_probe"
 	shift
 	mapfile -t environment < <(env |
-		grep -E '^(https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY|PIP_[A-Z_]*|CI)=')
+		grep -E '^(https?_proxy|no_proxy|HTTPS?_PROXY|NO_PROXY|PIP_[A-Z_]*)=')
 	run_apart env -i HOME=/root USER=root LOGNAME=root SHELL=/bin/bash "TERM=${TERM:-dumb}" \
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin "${environment[@]}" \
 		bash -c "$chroot_entry" bash "$system" "$@" || status=$?

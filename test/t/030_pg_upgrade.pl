@@ -114,7 +114,7 @@ sub upgrade_ok
 	my ($fresh, $carried) = map { installed($to, $_) } qw(fresh postgres);
 	if ($along_a_path)
 	{
-		s/'\$libdir\/pg_sync_probe'/'pg_sync_probe'/ for values %$fresh;
+		s/'\$libdir\/pg_sync_probe'/'pg_sync_probe'/ for @$fresh;
 	}
 	is(join("\n", differences($fresh, $carried)), '',
 		"$name, $mode: the objects are those of a fresh install");

@@ -168,67 +168,41 @@ SQL
 
 # ------------------------------------------------------------- what is installed
 
-# pg_dump shows members of an extension where it prepares an upgrade.  Rows and lines about OIDs
-# and transactions say nothing of the objects.
-sub dumped_members
+# What the extension has in a database, one text for each: its objects as pg_dump shows the members
+# of an extension where it prepares an upgrade, its tables for pg_dump, and its own rows.
+sub installed
 {
 	my ($node, $database) = @_;
 	my $file = PostgreSQL::Test::Utils::tempdir() . '/members';
 	$node->command_ok([ 'pg_dump', '--binary-upgrade', '--schema-only', '-f', $file, $database ],
 		"$database: pg_dump of the members");
 	my $dump = slurp_file($file);
-	$dump =~ s/^SELECT pg_catalog\.binary_upgrade_set_next_.*\n//mg;
-	$dump =~ s/^-- For binary upgrade, .*\n//mg;
-	$dump =~ s/^SELECT pg_catalog\.binary_upgrade_create_empty_extension\(.*\n//mg;
+	# OIDs, transactions and keys say nothing of the objects; SET default_... stands before the
+	# first table, in the entry of whatever comes before it
+	$dump =~ s/^SELECT pg_catalog\.binary_upgrade_(?:set_next|create_empty_extension).*\n//mg;
 	$dump =~ s/^UPDATE pg_catalog\.pg_class\nSET relfrozenxid = .*\nWHERE .*\n//mg;
-	$dump =~ s/^\\(un)?restrict .*\n//mg;
-	# stands before the first table, in the entry of whatever comes before it
-	$dump =~ s/^SET default_.*\n\n?//mg;
-	my %members;
-	for my $entry (split /^--\n(?=-- .*Name: )/m, $dump)
-	{
-		my ($name, $type, $schema, $owner, $definition) =
-		  $entry =~ /\A-- Name: (.*); Type: (.*); Schema: (.*); Owner: (.*)\n--\n((?s:.*))/ or next;
-		next if $type eq 'SEQUENCE SET';
-		$definition =~ s/^(--)?\n//mg;
-		$definition .= "owner $owner\n" if $type ne 'COMMENT' && $type ne 'ACL';
-		$members{"$type $schema $name"} .= $definition;
-	}
-	return %members;
-}
-
-# The objects that the extension has in a database, its tables for pg_dump, and its own rows.
-sub installed
-{
-	my ($node, $database) = @_;
-	my %objects = dumped_members($node, $database);
-	die "pg_dump shows no members" if keys %objects < 100;
-	$objects{'version'} = $node->safe_psql($database,
-		"SELECT extversion FROM pg_extension WHERE extname = 'pg_sync_probe'");
-	$objects{"rows of pg_dump $_->[0]"} = $_->[1]
-	  for map { [ split /\|/, $_, 2 ] } split /\n/, $node->safe_psql($database, <<'SQL');
-SELECT t::regclass, c
+	$dump =~ s/^(?:-- For binary upgrade, |\\(?:un)?restrict |SET default_).*\n//mg;
+	my @members = grep { /\A-- Name: (?!.*; Type: SEQUENCE SET;)/ }
+	  map { s/^(?:--)?\n//mgr } split /^--\n(?=-- .*Name: )/m, $dump;
+	die "pg_dump shows no members" if @members < 100;
+	return [ @members, split /\n/, $node->safe_psql($database, <<'SQL') ];
+SELECT 'version ' || extversion FROM pg_extension WHERE extname = 'pg_sync_probe'
+UNION ALL SELECT format('rows of pg_dump %s: %s', t::regclass, c)
 FROM pg_extension, unnest(extconfig, extcondition) AS e (t, c) WHERE extname = 'pg_sync_probe'
+UNION ALL SELECT format('workload %s: %s', workload, to_jsonb(w))
+FROM sync_probe.workloads AS w WHERE builtin
 SQL
-	$objects{"workload $_->[0]"} = $_->[1]
-	  for map { [ split /\|/, $_, 2 ] } split /\n/, $node->safe_psql($database, <<'SQL');
-SELECT workload, to_jsonb(w) FROM sync_probe.workloads AS w WHERE builtin
-SQL
-	return \%objects;
 }
 
-# One line for each object that is not the same in both.
+# The first line of each text that only one of two lists has, with a sign for which.
 sub differences
 {
 	my ($one, $other) = @_;
-	my @lines;
-	for my $name (sort keys %{ { %$one, %$other } })
-	{
-		push @lines, !exists $other->{$name} ? "missing: $name"
-		  : !exists $one->{$name} ? "extra: $name"
-		  : $one->{$name} ne $other->{$name} ? "other: $name" : ();
-	}
-	return sort @lines;
+	my %texts;
+	$texts{$_}-- for @$one;
+	$texts{$_}++ for @$other;
+	return sort map { ($texts{$_} < 0 ? '- ' : '+ ') . (split /\n/, $_)[0] =~ s/^-- Name: //r }
+	  grep { $texts{$_} } keys %texts;
 }
 
 1;
