@@ -69,6 +69,7 @@ plan_probe(FunctionCallInfo fcinfo, const sp_probe_suite *suite, const sp_wal_pr
 	/* the generator of the engine takes 48 bits */
 	probe->random_seed = pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF);
 	sp_callbacks_set(probe, &state->context);
+	probe->data = palloc0(suite->engine->data_size);
 	if (suite->prepare)
 		suite->prepare(probe);
 	sp_probe_plan(probe, suite->engine, &profile->server);

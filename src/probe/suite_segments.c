@@ -7,18 +7,12 @@
  */
 #include "probe/probe.h"
 
-static bool
-is_part(const sp_test_case *test_case)
-{
-	return test_case->part == SP_WHOLE_SEGMENT || test_case->part == SP_NEW_SEGMENT;
-}
-
 static char *
 describe_part(const sp_probe *probe, int c)
 {
-	const sp_segments *segments = &probe->segments;
+	const sp_segments *segments = probe->data;
 
-	if (!is_part(&probe->cases[c]))
+	if (!probe->cases[c].candidate)
 		return NULL;
 	return segments->all_flushes == 1 ? "creation and one flush" :
 		psprintf("creation and %d flushes, of which the first %d or more were measured",
@@ -33,7 +27,7 @@ put_part(sp_row *row, const sp_probe *probe, int c)
 	sp_comparison kinds;
 	sp_judgement judgement;
 
-	if (!is_part(test_case) || !sp_segments_judge(probe, test_case->part, &kinds, &judgement))
+	if (!test_case->candidate || !sp_segments_judge(probe, test_case->test, &kinds, &judgement))
 		return;
 	if (test_case->baseline == c)
 		sp_row_put_text(row, "verdict", sp_verdict_name(judgement.verdict));

@@ -24,9 +24,7 @@ int			sp_max_stream_mb = 16 * 1024;
 static void
 prepare_stream(sp_probe *probe)
 {
-	probe->seconds = palloc(sizeof(sp_seconds));
-	probe->seconds->n = 0;
-	probe->max_bytes = (int64) sp_max_stream_mb * 1024 * 1024;
+	((sp_stream *) probe->data)->max_bytes = (int64) sp_max_stream_mb * 1024 * 1024;
 }
 
 /* -------------------------------------------------------------------- NOTICEs */
@@ -43,10 +41,12 @@ pretty_rate(double bytes_per_second)
 static const sp_second *
 last_second(const sp_probe *probe, int c)
 {
-	for (int i = probe->seconds->n - 1; i >= 0; i--)
+	const sp_stream *stream = probe->data;
+
+	for (int i = stream->n - 1; i >= 0; i--)
 	{
-		if (probe->seconds->rows[i].test_case == c)
-			return &probe->seconds->rows[i];
+		if (stream->seconds[i].test_case == c)
+			return &stream->seconds[i];
 	}
 	return NULL;
 }
@@ -84,7 +84,7 @@ describe_last_seconds(const sp_probe *probe)
 static char *
 describe_stream(const sp_probe *probe, int c)
 {
-	sp_stream_rates rates = sp_seconds_rates(probe->seconds, c);
+	sp_stream_rates rates = sp_stream_rates_of(probe->data, c);
 
 	if (probe->results[c].histogram.ops == 0)
 		return NULL;
@@ -96,15 +96,16 @@ describe_stream(const sp_probe *probe, int c)
 static void
 tell_stream_end(const sp_probe *probe)
 {
+	const sp_stream *stream = probe->data;
 	double		ns = (double) (probe->finished_ns - probe->started_ns);
 
-	if (!probe->bytes_used_up)
+	if (!stream->bytes_used_up)
 		return;
 	ereport(NOTICE,
 			(errmsg("the run ended after %.1f s: pg_sync_probe.max_stream_write (%s) is used up",
-					ns / SP_NS_PER_S, sp_pretty_bytes(probe->max_bytes)),
+					ns / SP_NS_PER_S, sp_pretty_bytes(stream->max_bytes)),
 			 errdetail("What was measured until then counts. At this rate, the whole duration would write %s.",
-					   sp_pretty_bytes((int64) (probe->written_bytes * (probe->duration_ns / ns)))),
+					   sp_pretty_bytes((int64) (stream->written_bytes * (probe->duration_ns / ns)))),
 			 errhint("A superuser can raise the limit, which bounds the wear of the device.")));
 }
 
@@ -162,17 +163,17 @@ second_row(const sp_run *run, const sp_second *second, int64 run_id, TupleDesc r
 static void
 record_seconds(const sp_run *run, int64 run_id)
 {
-	const sp_seconds *seconds = run->probe->seconds;
+	const sp_stream *stream = run->probe->data;
 	TupleDesc	row_type;
 	HeapTuple  *rows;
 
-	if (seconds->n == 0)
+	if (stream->n == 0)
 		return;
 	row_type = sp_history_row_type("stream_seconds");
-	rows = palloc(seconds->n * sizeof(HeapTuple));
-	for (int i = 0; i < seconds->n; i++)
-		rows[i] = second_row(run, &seconds->rows[i], run_id, row_type);
-	sp_history_insert("stream_seconds", row_type, rows, seconds->n);
+	rows = palloc(stream->n * sizeof(HeapTuple));
+	for (int i = 0; i < stream->n; i++)
+		rows[i] = second_row(run, &stream->seconds[i], run_id, row_type);
+	sp_history_insert("stream_seconds", row_type, rows, stream->n);
 }
 
 /* A stream has no pace: it writes as fast as it can, in blocks of its own. */

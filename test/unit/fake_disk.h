@@ -27,7 +27,7 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#include "engine/measure/suite.h"
+#include "engine/measure/measure.h"
 #include "engine/verdict/reason.h"
 
 #define MILLISECOND		SP_NS_PER_MS
@@ -129,7 +129,7 @@ static char directory[64];
 static int	directory_fd;
 
 /* Of a stream: its log, and the limit that its files are planned for, 0 for none. */
-static sp_seconds stream_log;
+static sp_stream stream_log;
 static int64_t planned_bytes;
 
 /* What the linker puts in the place of the calls has no other declaration. */
@@ -148,7 +148,7 @@ home_at(int file)
 {
 	for (int home = 0; file >= 0 && home < probe->nfiles; home++)
 	{
-		if (probe->places.in_use[home] == file)
+		if (probe->rotation.in_use[home] == file)
 			return home;
 	}
 	return -1;
@@ -525,8 +525,9 @@ plan_suite(const sp_suite *suite, const char *current, int flush_size, int64_t s
 	server.current = current ? sp_sync_method_find(current) : NULL;
 	for (size_t i = 0; i < sp_sync_method_count; i++)
 		server.offers[i] = true;
-	probe->max_bytes = planned_bytes;
-	probe->seconds = suite == &sp_suite_stream ? &stream_log : NULL;
+	memset(&stream_log, 0, sizeof(stream_log));
+	stream_log.max_bytes = planned_bytes;
+	probe->data = &stream_log;
 	sp_probe_plan(probe, suite, &server);
 	leave_out_new_methods();
 
@@ -684,6 +685,7 @@ run_probe(void)
 {
 	int			open = count_descriptors();
 
+	memset(&probe->started_ns, 0, sizeof(*probe) - offsetof(sp_probe, started_ns));
 	disk.nrecords = 0;
 	disk.rounds = 0;
 	disk.slept = 0;

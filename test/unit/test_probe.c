@@ -36,13 +36,11 @@ TEST(measures_every_case_once_a_round)
 	assert_int_equal(disk.rounds, counted);
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		if (probe->results[c].status == SP_UNSUPPORTED)
+		if (!is_measured(c))
 			continue;
-		assert_true(is_measured(c));
 		assert_int_equal(probe->results[c].histogram.ops, counted);
 		/* at 5 ms, a sample is two rounds */
 		assert_int_equal(probe->results[c].series.n, counted / 2);
-		assert_int_equal(probe->results[c].series.n, probe->samples[SP_PACED]);
 	}
 
 	for (int round = 0, at = 0; round < rounds; round++)
@@ -73,7 +71,7 @@ TEST(fills_slices)
 
 		plan_wal("fdatasync", 10 * SECOND);
 		keep_regime(SP_SATURATED);
-		stay_at_home();			/* with moves: see test_places.c */
+		stay_at_home();			/* with moves: see test_rotation.c */
 		if (slow)
 			disk.cost[FSYNC] = 20 * MILLISECOND;
 		run_probe();
@@ -109,13 +107,14 @@ TEST(writes_unsynced_at_a_stretch)
 		int64_t		seconds;
 		double		duty_cycle;
 		int64_t		length;		/* ms */
-	}			rows[] = {{32, 1, 250}, {8, 1, 125}, {32, 0.5, 4}};
+		uint64_t	counted;	/* percent */
+	}			rows[] = {{32, 1, 250, 80}, {8, 1, 125, 80}, {32, 0.5, 4, 95}};
 
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
 		int			c;
 		int64_t		stretches = 0;
-		int64_t		writes = 0;
+		uint64_t	writes = 0;
 		int64_t		begin = 0;
 
 		plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 64 * KILOBYTE);
@@ -124,29 +123,23 @@ TEST(writes_unsynced_at_a_stretch)
 		c = probe->ncases - 1;
 		assert_string_equal(probe->cases[c].test, "unsynced_write");
 		run_probe();
-		assert_uint_in_range(disk.nrecords, 1000, MAX_RECORDS);	/* they come first */
-		for (int k = 0; k < disk.nrecords; k++)
+		for (int k = 0; k + 1 < disk.nrecords; k++)
 		{
-			int64_t		taken;
-
 			if (disk.records[k].file != probe->cases[c].file)
 				continue;
 			writes++;
 			if (k == 0 || disk.records[k - 1].file != disk.records[k].file)
 				begin = disk.records[k].at;
-			if (k + 1 < disk.nrecords && disk.records[k + 1].file == disk.records[k].file)
+			if (disk.records[k + 1].file == disk.records[k].file)
 				continue;
 			stretches++;
-			taken = disk.records[k].at - begin;
-			assert_uint_in_range(taken, (rows[i].length - 1) * MILLISECOND,
-							(rows[i].length + 2) * MILLISECOND);
+			assert_uint_in_range(disk.records[k].at - begin, (rows[i].length - 1) * MILLISECOND,
+								 (rows[i].length + 2) * MILLISECOND);
 		}
 		assert_int_equal(stretches, SP_UNSYNCED_ROUNDS);
 		assert_int_equal(probe->results[c].series.n, SP_UNSYNCED_ROUNDS);
-		if (rows[i].length > 4)
-			assert_uint_in_range(probe->results[c].histogram.ops * 100 / (uint64_t) writes, 78, 81);
-		else
-			assert_int_equal(probe->results[c].histogram.ops, writes - stretches);
+		assert_uint_in_range(probe->results[c].histogram.ops * 100 / writes, rows[i].counted - 2,
+							 rows[i].counted + 1);
 		assert_true(probe->rounds[SP_SATURATED] > 2 * SP_UNSYNCED_ROUNDS);
 	}
 }
@@ -213,18 +206,9 @@ TEST(keeps_the_pace)
 {
 	plan_wal("fdatasync", 2 * SECOND);
 	keep_regime(SP_PACED);
-	run_probe();
-	/*
-	 * Four turns of 500 ms, the first round of each uncounted.  To move takes a round, and
-	 * 0.3 ms for each of five files.
-	 */
-	assert_uint_in_range(count_moves(), 20, 23);
-	assert_uint_in_range(probe->rounds[SP_PACED], 2000 * 16 / (16 * 5 + 6.5) - 4 - 3,
-					2000 * 16 / (16 * 5 + 6.5) + 1);
-
 	stay_at_home();
 	run_probe();
-	assert_int_equal(count_moves(), 0);
+	/* four turns of 500 ms, the first round of each uncounted */
 	assert_uint_in_range(probe->rounds[SP_PACED], 2000 / 5 - 4 - 3, 2000 / 5 - 4 + 1);
 }
 
@@ -253,10 +237,10 @@ TEST(merges_samples_of_long_runs)
 
 			if (!is_measured(c))
 				continue;
-			assert_int_equal(series->merged, rows[i].merged);
+			assert_int_equal(1 << series->merges, rows[i].merged);
 			assert_uint_in_range(series->n, SP_MAX_SAMPLES / 2, SP_MAX_SAMPLES);
 			assert_int_equal(series->rounds, probe->rounds[SP_PACED]);
-			assert_int_equal(series->n * series->merged + series->pending_ends,
+			assert_int_equal(series->n * rows[i].merged + series->pending_ends,
 							 probe->samples[SP_PACED]);
 			for (int k = 0; k < series->n; k++)
 				assert_true(fabs(series->mean_us[k] / mean_us - 1) < 1e-9);
@@ -298,15 +282,13 @@ TEST(gives_most_time_to_what_decides)
 		run_probe();
 		share = (double) probe->spent_ns[deciding] /
 			(double) (probe->spent_ns[SP_PACED] + probe->spent_ns[SP_SATURATED]);
-		print_message("# %s decides: %.1f %% of the time\n", sp_regime_name(deciding), 100 * share);
-		assert_true(fabs(share - 0.8) < 0.03);
+		assert_float_equal(share, 0.8, 0.03);
 		for (int r = 0; r < SP_REGIMES; r++)
 			assert_true(probe->rounds[r] >= SP_MIN_SAMPLES);
 
 		/* where there is no other one it gets all */
 		keep_regime(deciding);
 		run_probe();
-		assert_int_equal(probe->spent_ns[SP_REGIMES - 1 - deciding], 0);
 		assert_true(probe->spent_ns[deciding] > 19 * SECOND);
 	}
 }
@@ -324,30 +306,24 @@ TEST(compares_methods_where_it_decides)
 		disk.sd = 1.2;			/* the regimes have different times */
 		disk.cost[FSYNC] = MILLISECOND;
 		run_probe();
-		assert_true(probe->judged);
 		assert_int_equal(probe->comparison.count, count_compared(deciding) - 1);
-		assert_true(probe->comparison.margin == probe->margin);
 		assert_string_equal(probe->comparison.candidates[probe->comparison.current].name, "fsync");
 		for (int i = 0; i < probe->comparison.count; i++)
 		{
 			const sp_candidate *candidate = &probe->comparison.candidates[i];
-			const sp_sync_method *method = sp_sync_method_find(candidate->name);
-			sp_tail		sum = {0, 0};
+			const sp_result *paced = result_in(SP_PACED, candidate->name);
+			const sp_result *saturated = result_in(SP_SATURATED, candidate->name);
 
-			assert_int_equal(candidate->other_kind, method->opens_synced);
+			assert_int_equal(candidate->other_kind,
+							 sp_sync_method_find(candidate->name)->opens_synced);
 			assert_int_equal(candidate->data_only, strstr(candidate->name, "datasync") != NULL);
-			assert_true(method->supported);
-			for (sp_regime r = 0; r < SP_REGIMES; r++)
-			{
-				const sp_result *result = result_in(r, candidate->name);
-
-				assert_int_equal(is_same_speed(candidate->speed, result->speed), r == deciding);
-				assert_true(result->tail.rounds > 0);
-				sum.rounds += result->tail.rounds;
-				sum.slow_rounds += result->tail.slow_rounds;
-			}
-			assert_memory_equal(&candidate->tail, &sum, sizeof(sum));
-			assert_true(sum.slow_rounds > 0);
+			assert_int_equal(is_same_speed(candidate->speed, paced->speed), deciding == SP_PACED);
+			assert_int_equal(is_same_speed(candidate->speed, saturated->speed),
+							 deciding == SP_SATURATED);
+			assert_int_equal(candidate->tail.rounds, paced->tail.rounds + saturated->tail.rounds);
+			assert_int_equal(candidate->tail.slow_rounds,
+							 paced->tail.slow_rounds + saturated->tail.slow_rounds);
+			assert_true(candidate->tail.slow_rounds > 0);
 		}
 	}
 }
@@ -389,27 +365,20 @@ TEST(names_what_decides)
 }
 
 /* The mean of what the recommended method took, where it decides. */
-TEST(tells_the_time_of_a_flush)
+TEST(measures_the_recommended_flush)
 {
 	for (sp_regime deciding = 0; deciding < SP_REGIMES; deciding++)
 	{
 		plan_wal("fsync", 4 * SECOND);
+		assert_true(isnan(sp_probe_flush_us(probe)));
 		probe->deciding = deciding;
+		even_out_methods(MILLISECOND);
 		disk.tick = 0;
-		disk.cost[FSYNC] = MILLISECOND;
-		for (int f = 0; f < probe->nfiles; f++)
-			disk.home_cost[f] = probe->files[f].method->opens_synced ? MILLISECOND : 0;
+		disk.cost[FDATASYNC] = 300 * 1000;
 		run_probe();
-		assert_int_equal(probe->judgement.verdict, SP_SWITCH);
 		assert_string_equal(probe->comparison.candidates[probe->judgement.recommended].name,
 							"fdatasync");
 		assert_float_equal(sp_probe_flush_us(probe), 500, 1e-6);
-		probe->judgement.recommended = probe->comparison.current;
-		assert_float_equal(sp_probe_flush_us(probe), 1200, 1e-6);
-		probe->judgement.recommended = -1;
-		assert_true(isnan(sp_probe_flush_us(probe)));
-		probe->judged = false;
-		assert_true(isnan(sp_probe_flush_us(probe)));
 	}
 }
 
@@ -589,30 +558,26 @@ TEST(ends_where_it_is_settled)
 		/* a turn of the other regime may come between */
 		assert_uint_in_range(took, duration * probe->looks / 4,
 							 duration * probe->looks / 4 + SECOND);
-		assert_true(sp_is_settled(&probe->comparison, &probe->judgement));
 		assert_int_equal(probe->judgement.verdict, SP_KEEP);
 	}
 	for (int look = 1; look <= SP_LOOKS; look++)
 		assert_true(ended[look] > 5);
 }
 
-/* Otherwise there is one look, at the end, with the whole error. */
+/* Otherwise there is one look, at the end, with the whole error: its interval is narrower. */
 TEST(looks_once_at_the_end)
 {
 	sp_speed	speeds[2];
 
 	for (int stop_early = 0; stop_early < 2; stop_early++)
 	{
-		plan_equals(0.6, 7, 4 * SECOND);
+		plan_equals(0.6, 3, 4 * SECOND);
 		probe->stop_early = stop_early;
 		run_probe();
 		assert_false(probe->done);
 		assert_int_equal(probe->looks, stop_early ? SP_LOOKS - 1 : 0);
-		assert_uint_in_range(probe->finished_ns - probe->started_ns, 4 * SECOND - SECOND / 5,
-							 4 * SECOND);
 		speeds[stop_early] = result_in(SP_PACED, "open_sync")->speed;
 	}
-	/* the last of three has less of it: its interval is wider */
 	assert_true(speeds[0].estimate == speeds[1].estimate);
 	assert_true(speeds[0].low > speeds[1].low && speeds[0].high < speeds[1].high);
 }

@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/measure/suite.h"
+#include "engine/measure/probe.h"
 
 #define MILLISECOND		SP_NS_PER_MS
 #define SECOND			SP_NS_PER_S
@@ -166,7 +166,7 @@ __wrap_pwrite(int fd, const void *data, size_t size, off_t offset)
 	int			home = 0;
 
 	assert_true(file >= 0 && data != NULL && offset >= 0);
-	while (probe->places.in_use[home] != file)
+	while (probe->rotation.in_use[home] != file)
 		home++;
 	flush(file, disk.method[home]);
 	disk.written[file] = probe->files[home].method->sync != NULL;

@@ -17,7 +17,7 @@ plan_stream(const char *current, int64_t duration)
 {
 	planned_bytes = MEGABYTE;
 	plan_suite(&sp_suite_stream, current, 8192, 16 * MEGABYTE);
-	probe->max_bytes = 0;
+	stream_log.max_bytes = 0;
 	probe->duration_ns = duration;
 	disk.sync_flushes = disk.write_requests = 1;
 	disk.reading_cost = 1000;
@@ -67,6 +67,8 @@ TEST(plans_the_current_method_and_those_of_dd)
 
 		close_files();
 		memset(probe, 0, sizeof(*probe));
+		memset(&stream_log, 0, sizeof(stream_log));
+		probe->data = &stream_log;
 		sp_probe_plan(probe, &sp_suite_stream, &server);
 		for (int c = 0; c < probe->ncases; c++)
 		{
@@ -104,7 +106,7 @@ check_log(void)
 	assert_uint_in_range(stream_log.n, 1, SP_MAX_SECONDS);
 	for (int i = 0; i < stream_log.n; i++)
 	{
-		const sp_second *second = &stream_log.rows[i];
+		const sp_second *second = &stream_log.seconds[i];
 		int64_t		end = second->begin_ns + second->length_ns;
 
 		ops[second->test_case] += second->ops;
@@ -114,11 +116,11 @@ check_log(void)
 		assert_true(second->slowest_ns > 0 && second->slowest_begin_ns >= second->begin_ns &&
 					second->slowest_begin_ns + second->slowest_ns <= end);
 		if (i + 1 < stream_log.n)
-			assert_uint_in_range(stream_log.rows[i + 1].begin_ns - end, 0, MILLISECOND);
+			assert_uint_in_range(stream_log.seconds[i + 1].begin_ns - end, 0, MILLISECOND);
 	}
 	for (int c = 0; c < probe->ncases; c++)
 		assert_true(ops[c] == (int64_t) probe->results[c].histogram.ops);
-	assert_true(bytes == probe->written_bytes);
+	assert_true(bytes == stream_log.written_bytes);
 }
 
 TEST(gives_each_second_to_a_case)
@@ -136,16 +138,16 @@ TEST(gives_each_second_to_a_case)
 	for (int i = 0; i < stream_log.n; i++)
 	{
 		for (int k = i - i % 5; k < i; k++)
-			assert_int_not_equal(stream_log.rows[k].test_case, stream_log.rows[i].test_case);
+			assert_int_not_equal(stream_log.seconds[k].test_case, stream_log.seconds[i].test_case);
 		if (i > 0)
-			assert_true(stream_log.rows[i].begin_ns / SECOND >
-						stream_log.rows[i - 1].begin_ns / SECOND);
+			assert_true(stream_log.seconds[i].begin_ns / SECOND >
+						stream_log.seconds[i - 1].begin_ns / SECOND);
 	}
 	assert_int_equal(stream_log.n, 23);
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		bool		again = c == stream_log.rows[20].test_case ||
-			c == stream_log.rows[21].test_case || c == stream_log.rows[22].test_case;
+		bool		again = c == stream_log.seconds[20].test_case ||
+			c == stream_log.seconds[21].test_case || c == stream_log.seconds[22].test_case;
 
 		assert_int_equal(probe->results[c].series.n, again ? 5 : 4);
 	}
@@ -189,12 +191,12 @@ TEST(logs_a_stall)
 	check_log();
 	for (int i = 0; i < stream_log.n; i++)
 	{
-		if (stream_log.rows[i].slowest_ns < 20 * MILLISECOND)
+		if (stream_log.seconds[i].slowest_ns < 20 * MILLISECOND)
 		{
-			assert_true(isnan(stream_log.rows[i].slowest_device.flushes));
+			assert_true(isnan(stream_log.seconds[i].slowest_device.flushes));
 			continue;
 		}
-		stalled = &stream_log.rows[i];
+		stalled = &stream_log.seconds[i];
 		stalls++;
 	}
 	assert_int_equal(stalls, 1);
@@ -223,12 +225,12 @@ TEST(ends_at_its_limit_of_bytes)
 	for (size_t i = 0; i < lengthof(limits); i++)
 	{
 		plan_stream("fdatasync", 30 * SECOND);
-		probe->max_bytes = limits[i];
+		stream_log.max_bytes = limits[i];
 		run_probe();
-		assert_true(probe->bytes_used_up);
-		assert_true(probe->written_bytes <= limits[i]);
-		assert_true(probe->written_bytes > limits[i] - MEGABYTE);
-		if (probe->written_bytes > 0)
+		assert_true(stream_log.bytes_used_up);
+		assert_true(stream_log.written_bytes <= limits[i]);
+		assert_true(stream_log.written_bytes > limits[i] - MEGABYTE);
+		if (stream_log.written_bytes > 0)
 			check_log();
 		for (int c = 0; c < probe->ncases; c++)
 			assert_int_equal(probe->results[c].status,
@@ -256,8 +258,8 @@ TEST(leaves_out_a_file_that_fails)
 			assert_string_equal(probe->results[c].error_call, "fdatasync");
 	}
 	for (int i = 0; i < stream_log.n; i++)
-		last[probe->cases[stream_log.rows[i].test_case].file == disk.failed_home] =
-			stream_log.rows[i].begin_ns + stream_log.rows[i].length_ns;
+		last[probe->cases[stream_log.seconds[i].test_case].file == disk.failed_home] =
+			stream_log.seconds[i].begin_ns + stream_log.seconds[i].length_ns;
 	assert_true(last[true] < 10 * SECOND && last[false] >= 20 * SECOND);
 
 	/* if all fail, the run is over */
@@ -279,6 +281,60 @@ TEST(stops_at_an_interrupt)
 		run_probe();
 		assert_int_equal(disk.interrupt_checks, at);
 	}
+}
+
+/* -------------------------------------------------------------------- rates */
+
+/* Rates of one case: all its bytes in all its time, and its slowest whole second. */
+TEST(computes_the_rates_of_a_case)
+{
+	static const sp_stream stream = {
+		.n = 5,
+		.seconds = {
+			{.test_case = 0, .length_ns = SECOND, .bytes = 30 * MEGABYTE},
+			{.test_case = 1, .length_ns = SECOND, .bytes = 500 * MEGABYTE},
+			{.test_case = 0, .length_ns = 4 * SECOND, .bytes = 20 * MEGABYTE},
+			/* cut short: its rate tells nothing; unless all are short */
+			{.test_case = 0, .length_ns = SECOND / 10, .bytes = MEGABYTE},
+			{.test_case = 2, .length_ns = SECOND / 1000, .bytes = MEGABYTE},
+		}
+	};
+	static const double rates[][2] = {{10, 5}, {500, 500}, {1000, 1000}};	/* mean, slowest */
+
+	for (int c = 0; c < 3; c++)
+	{
+		sp_stream_rates found = sp_stream_rates_of(&stream, c);
+
+		assert_float_equal(found.mean / MEGABYTE, rates[c][0], 1e-6);
+		assert_float_equal(found.slowest / MEGABYTE, rates[c][1], 1e-6);
+	}
+	assert_true(isnan(sp_stream_rates_of(&stream, 3).mean));
+	assert_true(isnan(sp_stream_rates_of(&stream, 3).slowest));
+}
+
+/* Whatever the duration: each case has a second in it, and the log has room for all. */
+TEST(fits_every_duration)
+{
+	static const int64_t durations_ms[] = {
+		10, 999, 1000, 4999, 5000, 5001, 600000, 3599000, 3600000, 3601000, INT32_MAX
+	};
+
+	for (size_t i = 0; i < lengthof(durations_ms); i++)
+	{
+		for (int cases = 1; cases <= SP_MAX_CASES; cases++)
+		{
+			int64_t		duration = durations_ms[i] * MILLISECOND;
+			int64_t		length = sp_second_length_ns(duration, cases);
+
+			assert_true(length > 0 && length * cases <= duration);
+			assert_true(length % SECOND == 0 || length * cases + cases > duration);
+			/* the last one may be short, and those of the first round may be late */
+			assert_true(duration / length + 1 + cases <= SP_MAX_SECONDS);
+		}
+	}
+	assert_int_equal(sp_second_length_ns(600 * SECOND, 5), SECOND);
+	/* a run in which no case can be measured */
+	assert_int_equal(sp_second_length_ns(SECOND, 0), SECOND);
 }
 
 TEST_MAIN(set_up, tear_down)

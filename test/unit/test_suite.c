@@ -11,10 +11,11 @@
  */
 #include "unit.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/measure/suite.h"
+#include "engine/measure/measure.h"
 
 #define MEGABYTE	(INT64_C(1024) * 1024)
 
@@ -90,7 +91,10 @@ plan(const sp_suite *suite, const server_case *row)
 	server.flush_size = row->flush_size;
 	server.init_write_size = 262144;
 
+	static sp_stream stream;
+
 	memset(probe, 0, sizeof(*probe));
+	probe->data = &stream;
 	sp_probe_plan(probe, suite, &server);
 }
 
@@ -383,18 +387,28 @@ TEST(shrinks_files_while_they_serve)
 
 TEST(knows_every_method_by_name)
 {
-	assert_true(sp_sync_method_count <= SP_MAX_METHODS);
+	const int	all = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+
 	for (size_t i = 0; i < sp_sync_method_count; i++)
 	{
 		const sp_sync_method *method = &sp_sync_methods[i];
+		sp_file		file = {.method = method};
 
 		assert_ptr_equal(sp_sync_method_find(method->name), method);
+		assert_int_equal(sp_open_flags(&file), all | method->open_flags);
+		file.direct_io = true;
+		assert_int_equal(sp_open_flags(&file), all | method->open_flags | sp_direct_io_flag);
 		/* it syncs by its open flags or by its call, never both or neither */
 		if (method->supported)
 			assert_true(method->opens_synced == (method->open_flags != 0) &&
 						method->opens_synced == (method->sync == NULL));
 	}
 	assert_null(sp_sync_method_find("none"));
+	assert_int_equal(sp_sync_method_find("open_datasync")->open_flags, O_DSYNC);
+	assert_int_equal(sp_sync_method_find("open_sync")->open_flags, O_SYNC);
+	assert_true(sp_sync_method_find("fsync")->sync == fsync);
+	assert_true(sp_sync_method_find("fdatasync")->sync == fdatasync);
+	assert_int_equal(sp_open_flags(&(sp_file) {.method = NULL}), all);
 }
 
 TEST_MAIN(NULL, NULL)

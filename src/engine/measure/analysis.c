@@ -30,6 +30,12 @@ min_samples(const sp_series *one, const sp_series *other)
 	return one->n < other->n ? one->n : other->n;
 }
 
+static bool
+has_failed(const sp_probe *probe, int c)
+{
+	return probe->results[c].status != SP_OK;
+}
+
 /* The speed of a case against both copies of its baseline. */
 static sp_speed
 case_speed(sp_probe *probe, int c, double alpha, int comparisons)
@@ -37,7 +43,7 @@ case_speed(sp_probe *probe, int c, double alpha, int comparisons)
 	int			control = sp_control_of(probe, probe->cases[c].baseline);
 	const sp_series *baseline = &probe->results[probe->cases[c].baseline].series;
 	const sp_series *series = &probe->results[c].series;
-	bool		has_copy = control >= 0 && probe->results[control].status == SP_OK;
+	bool		has_copy = control >= 0 && !has_failed(probe, control);
 	const sp_series *copy = &probe->results[has_copy ? control : c].series;
 	int			n = min_samples(baseline, series);
 
@@ -55,8 +61,6 @@ control_speed(sp_probe *probe, int baseline, double alpha)
 
 	if (control < 0)
 		return (sp_speed) {1, NAN, NAN};
-	if (probe->results[control].status != SP_OK)
-		return (sp_speed) {NAN, NAN, NAN};
 	return sp_speed_interval(series->mean_us, probe->results[control].series.mean_us,
 							 min_samples(series, &probe->results[control].series), alpha, 1,
 							 probe->workspace);
@@ -72,48 +76,31 @@ count_comparisons(const sp_probe *probe, sp_regime regime)
 	{
 		const sp_test_case *test_case = &probe->cases[c];
 
-		if (test_case->regime == regime && test_case->candidate &&
-			test_case->baseline >= 0 && test_case->baseline != c &&
-			probe->results[c].status == SP_OK)
-			n++;
+		n += test_case->regime == regime && test_case->candidate && test_case->baseline >= 0 &&
+			test_case->baseline != c && !has_failed(probe, c);
 	}
 	return n;
+}
+
+/* A case that failed has no speed, nor has one that was compared with it. */
+static bool
+has_no_speed(const sp_probe *probe, int c)
+{
+	int			baseline = probe->cases[c].baseline;
+	int			control = baseline == c ? sp_control_of(probe, c) : -1;
+
+	return baseline < 0 || has_failed(probe, c) || has_failed(probe, baseline) ||
+		(control >= 0 && has_failed(probe, control));
 }
 
 static void
 compute_speed(sp_probe *probe, int c, double alpha)
 {
-	int			baseline = probe->cases[c].baseline;
-	sp_speed   *speed = &probe->results[c].speed;
-
-	if (baseline < 0 || probe->results[c].status != SP_OK ||
-		probe->results[baseline].status != SP_OK)
-		*speed = (sp_speed) {NAN, NAN, NAN};
-	else if (c == baseline)
-		*speed = control_speed(probe, c, alpha);
-	else
-		*speed = case_speed(probe, c, alpha, count_comparisons(probe, probe->cases[c].regime));
+	probe->results[c].speed = probe->cases[c].baseline == c ? control_speed(probe, c, alpha) :
+		case_speed(probe, c, alpha, count_comparisons(probe, probe->cases[c].regime));
 }
 
 /* ------------------------------------------------------------------- a look */
-
-bool
-sp_judge_methods(sp_probe *probe)
-{
-	probe->judged = sp_probe_compare(probe);
-	if (!probe->judged)
-		return false;
-	sp_judge(&probe->comparison, &probe->judgement);
-	/* unsafe needs no interval, but more than a few syncs */
-	return probe->samples[probe->deciding] >= SP_MIN_SAMPLES &&
-		sp_is_settled(&probe->comparison, &probe->judgement) && !sp_needs_windows(probe);
-}
-
-static bool
-judge_suite(sp_probe *probe)
-{
-	return probe->suite->judge != NULL && probe->suite->judge(probe);
-}
 
 /* Returns whether the verdict is settled. */
 static bool
@@ -123,10 +110,12 @@ take_look(sp_probe *probe, double alpha)
 	{
 		/* a finished case keeps the interval of its last round: its samples are not merged
 		 * any more, as those of its baseline are */
-		if (!sp_is_finished(probe, c))
+		if (has_no_speed(probe, c))
+			probe->results[c].speed = (sp_speed) {NAN, NAN, NAN};
+		else if (!sp_is_finished(probe, c))
 			compute_speed(probe, c, alpha);
 	}
-	return judge_suite(probe);
+	return probe->suite->judge != NULL && probe->suite->judge(probe);
 }
 
 /* Cases that are only shown have had their rounds. */
@@ -136,7 +125,7 @@ look_at_shown(sp_probe *probe, sp_regime regime)
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (probe->cases[c].regime == regime && probe->cases[c].max_rounds > 0 &&
-			probe->rounds[regime] == probe->cases[c].max_rounds)
+			probe->rounds[regime] == probe->cases[c].max_rounds && !has_no_speed(probe, c))
 			compute_speed(probe, c, SP_ALPHA);
 	}
 }
@@ -172,7 +161,4 @@ sp_look_at_end(sp_probe *probe)
 	/* a settled verdict keeps the intervals that settled it */
 	if (!probe->done)
 		(void) take_look(probe, probe->stop_early ? sp_look_alpha(SP_LOOKS) : SP_ALPHA);
-	/* a file may have failed since: its method has no speed any more */
-	else if (probe->judged && probe->places.frozen)
-		(void) judge_suite(probe);
 }

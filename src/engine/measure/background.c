@@ -37,6 +37,8 @@ sp_end_reading(sp_probe *probe, sp_counter_reading *reading, sp_evidence *eviden
 	if (probe->callbacks.read_counters == NULL)
 		return;
 	sp_begin_reading(probe, reading);
+	if (evidence == NULL)
+		return;
 	if (begin.valid && reading->valid)
 		sp_evidence_add(evidence, begin.counters, reading->counters,
 						reading->at_ns - begin.at_ns, ops);
@@ -106,9 +108,8 @@ void
 sp_end_flush(sp_probe *probe, sp_counter_reading *reading, sp_result *result)
 {
 	sp_counter_reading begin = *reading;
-	sp_evidence uncounted = {0};
 
-	sp_end_reading(probe, reading, result ? &result->evidence : &uncounted, 1);
+	sp_end_reading(probe, reading, result ? &result->evidence : NULL, 1);
 	if (result == NULL || !begin.valid || !reading->valid)
 		return;
 	sp_windows_add(result->windows.syncs, begin.counters, reading->counters);

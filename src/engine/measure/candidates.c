@@ -21,9 +21,8 @@ is_of_method(const sp_probe *probe, int c, const char *label)
 	return probe->cases[c].candidate && strcmp(probe->cases[c].label, label) == 0;
 }
 
-/* The case of a method in a regime; -1 if there is none. */
-static int
-method_case(const sp_probe *probe, sp_regime regime, const char *label)
+int
+sp_method_case(const sp_probe *probe, sp_regime regime, const char *label)
 {
 	for (int c = 0; c < probe->ncases; c++)
 	{
@@ -38,7 +37,7 @@ static const sp_windows *
 case_windows(const sp_probe *probe, int c)
 {
 	int			paced = probe->cases[c].candidate ?
-		method_case(probe, SP_PACED, probe->cases[c].label) : -1;
+		sp_method_case(probe, SP_PACED, probe->cases[c].label) : -1;
 
 	return &probe->results[paced >= 0 ? paced : c].windows;
 }
@@ -184,37 +183,53 @@ method_tail(const sp_probe *probe, const char *label)
 }
 
 bool
-sp_probe_compare(sp_probe *probe)
+sp_compare(const sp_probe *probe, const char *test, sp_comparison *comparison)
 {
-	sp_comparison *comparison = &probe->comparison;
-
-	memset(comparison, 0, sizeof(*comparison));
-	comparison->margin = probe->margin;
-	comparison->fsync_off = probe->fsync_off;
-	comparison->current = -1;
+	*comparison = (sp_comparison) {.margin = probe->margin, .current = -1};
 	for (int c = 0; c < probe->ncases && comparison->count < SP_MAX_METHODS; c++)
 	{
 		const sp_test_case *test_case = &probe->cases[c];
 		sp_candidate *candidate = &comparison->candidates[comparison->count];
-		const sp_sync_method *method = probe->files[test_case->file].method;
-		const sp_sync_method *used;
 
 		/* a method that this platform lacks is none */
-		if (!test_case->candidate || test_case->regime != probe->deciding ||
+		if (!test_case->candidate || strcmp(test_case->test, test) != 0 ||
 			test_case->baseline < 0 || probe->results[c].status == SP_UNSUPPORTED)
 			continue;
-		used = probe->files[probe->cases[test_case->baseline].file].method;
 		if (test_case->baseline == c)
 			comparison->current = comparison->count;
 		candidate->name = test_case->label;
-		candidate->durable = sp_probe_method_durable(probe, candidate->name);
+		candidate->durable = SP_DURABLE_UNKNOWN;
 		candidate->speed = probe->results[c].speed;
-		candidate->tail = method_tail(probe, candidate->name);
-		candidate->other_kind = method->opens_synced != used->opens_synced;
-		candidate->data_only = method->data_only;
 		comparison->count++;
 	}
 	return comparison->current >= 0;
+}
+
+bool
+sp_judge_methods(sp_probe *probe)
+{
+	sp_comparison *comparison = &probe->comparison;
+	const sp_sync_method *current;
+
+	probe->judged = sp_compare(probe, sp_regime_name(probe->deciding), comparison);
+	if (!probe->judged)
+		return false;
+	comparison->fsync_off = probe->fsync_off;
+	current = sp_sync_method_find(comparison->candidates[comparison->current].name);
+	for (int i = 0; i < comparison->count; i++)
+	{
+		sp_candidate *candidate = &comparison->candidates[i];
+		const sp_sync_method *method = sp_sync_method_find(candidate->name);
+
+		candidate->durable = sp_probe_method_durable(probe, candidate->name);
+		candidate->tail = method_tail(probe, candidate->name);
+		candidate->other_kind = method->opens_synced != current->opens_synced;
+		candidate->data_only = method->data_only;
+	}
+	sp_judge(comparison, &probe->judgement);
+	/* unsafe needs no interval, but more than a few syncs */
+	return probe->samples[probe->deciding] >= SP_MIN_SAMPLES &&
+		sp_is_settled(comparison, &probe->judgement) && !sp_needs_windows(probe);
 }
 
 /* The pace that was achieved. */
@@ -239,7 +254,7 @@ least_samples(const sp_probe *probe)
 
 	for (int i = 0; i < probe->comparison.count; i++)
 	{
-		int			c = method_case(probe, probe->deciding, probe->comparison.candidates[i].name);
+		int			c = sp_method_case(probe, probe->deciding, probe->comparison.candidates[i].name);
 
 		if (sp_may_gain(&probe->comparison.candidates[i]) && probe->results[c].series.n < least)
 			least = probe->results[c].series.n;
@@ -269,7 +284,7 @@ sp_probe_flush_us(const sp_probe *probe)
 {
 	int			recommended = probe->judged ? probe->judgement.recommended : -1;
 	int			c = recommended < 0 ? -1 :
-		method_case(probe, probe->deciding, probe->comparison.candidates[recommended].name);
+		sp_method_case(probe, probe->deciding, probe->comparison.candidates[recommended].name);
 
 	return c < 0 ? NAN : sp_histogram_mean_ns(&probe->results[c].histogram) / SP_NS_PER_US;
 }

@@ -41,46 +41,35 @@ window_file(const sp_probe *probe)
 	return NULL;
 }
 
+/* What is written in a control window, and where. */
+typedef struct window_write
+{
+	const sp_file *file;
+	const char *buffer;
+} window_write;
+
 /*
- * Write to the device without a sync.  A window needs that write: on some devices a write
- * waits for the flush of another process, so that a sync which makes no flush ends
+ * An sp_calls: write to the device without a sync.  A window needs that write: on some devices
+ * a write waits for the flush of another process, so that a sync which makes no flush ends
  * together with one.  The write is direct, since a buffered one would not go to the device.
  */
-static bool
-write_directly(const sp_file *file, const char *buffer)
+static const char *
+write_directly(void *what)
 {
-	int			fd = sp_open_same_file(file, O_RDWR | O_NOFOLLOW | O_CLOEXEC | sp_direct_io_flag);
+	const window_write *to = what;
+	int			fd = sp_open_same_file(to->file, O_RDWR | O_NOFOLLOW | O_CLOEXEC | sp_direct_io_flag);
 	ssize_t		written;
 	int			write_errno;
 
 	if (fd < 0)
-		return false;
+		return "open";
 	errno = 0;
-	written = pwrite(fd, buffer, SP_WAL_PAGE_SIZE, 0);
+	written = pwrite(fd, to->buffer, SP_WAL_PAGE_SIZE, 0);
 	write_errno = errno;
 	if (close(fd) != 0)
-		return false;
+		return "close";
 	errno = write_errno;
-	return written == SP_WAL_PAGE_SIZE;
-}
-
-/* A write that a signal has interrupted is repeated.  False if none is possible. */
-static bool
-write_in_window(sp_probe *probe, const sp_file *file)
-{
-	const sp_callbacks *callbacks = &probe->callbacks;
-	bool		written;
-	int			write_errno;
-
-	do
-	{
-		callbacks->check_interrupts(callbacks->context);
-		callbacks->operation_begin(callbacks->context);
-		written = write_directly(file, probe->buffer);
-		write_errno = errno;	/* callbacks may change it */
-		callbacks->operation_end(callbacks->context);
-	} while (!written && write_errno == EINTR);
-	return written;
+	return written == SP_WAL_PAGE_SIZE ? NULL : "pwrite";
 }
 
 static bool
@@ -167,9 +156,12 @@ static void
 take_window(sp_probe *probe, int64_t begin, int64_t length, sp_counter_reading *before,
 			sp_counter_reading *after)
 {
+	window_write to = {window_file(probe), probe->buffer};
+	int64_t		elapsed_ns;
+
 	probe->callbacks.sleep_until(probe->callbacks.context, begin);
 	sp_begin_reading(probe, before);
-	probe->windows_failed = !write_in_window(probe, window_file(probe));
+	probe->windows_failed = sp_repeat_calls(probe, write_directly, &to, &elapsed_ns) != NULL;
 	if (sp_now_ns(probe) < before->at_ns + length)
 		probe->callbacks.sleep_until(probe->callbacks.context, before->at_ns + length);
 	sp_begin_reading(probe, after);

@@ -3,9 +3,7 @@
  * operation.c
  *		Time one operation: write, sync, and their errors.
  *
- * Every method, suite and regime uses this.  Between the two readings of the
- * clock only the measured calls are made: no allocation, no message, no check
- * of interrupts.
+ * Every method, suite and regime uses this.
  *
  *-------------------------------------------------------------------------
  */
@@ -14,12 +12,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <math.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
-
-#include "engine/measure/suite.h"
 
 /* No write is longer than a file. */
 #define MAX_PARTS	(SP_WAL_FILE_MAX_SIZE / SP_BUFFER_SIZE)
@@ -131,38 +125,6 @@ sync_file(const sp_sync_method *method, int fd)
 	return method->name;
 }
 
-int
-sp_open_flags(const sp_file *file)
-{
-	return O_RDWR | O_NOFOLLOW | O_CLOEXEC |
-		(file->method ? file->method->open_flags : 0) |
-		(file->direct_io ? sp_direct_io_flag : 0);
-}
-
-static bool
-is_same_file(int fd, int other)
-{
-	struct stat one;
-	struct stat two;
-
-	return fstat(fd, &one) == 0 && fstat(other, &two) == 0 &&
-		one.st_dev == two.st_dev && one.st_ino == two.st_ino;
-}
-
-int
-sp_open_same_file(const sp_file *file, int flags)
-{
-	int			fd = sp_openat(file->directory_fd, file->name, flags);
-
-	if (fd >= 0 && !is_same_file(fd, file->fd))
-	{
-		close(fd);
-		errno = ESTALE;
-		return -1;
-	}
-	return fd;
-}
-
 static int
 open_again(const sp_file *file)
 {
@@ -209,10 +171,21 @@ reopening_operation(sp_probe *probe, const sp_test_case *test_case, const sp_fil
 	return close_after(fd, failed);
 }
 
-/* One operation.  Returns NULL, or the name of the call that failed, with errno set. */
-static const char *
-operate(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
+/* What a timed operation is: a case, and the file that it writes to. */
+typedef struct operation
 {
+	sp_probe   *probe;
+	const sp_test_case *test_case;
+	sp_file    *file;
+} operation;
+
+/* An sp_calls. */
+static const char *
+operate(void *what)
+{
+	sp_probe   *probe = ((operation *) what)->probe;
+	const sp_test_case *test_case = ((operation *) what)->test_case;
+	sp_file    *file = ((operation *) what)->file;
 	const char *failed;
 
 	if (test_case->descriptor_use != SP_KEEP_OPEN)
@@ -221,6 +194,46 @@ operate(sp_probe *probe, const sp_test_case *test_case, sp_file *file)
 		? write_flush(probe, test_case, file)
 		: write_pattern(probe, test_case, file->fd);
 	return failed ? failed : sync_file(probe->files[test_case->file].method, file->fd);
+}
+
+/* ------------------------------------------------------------------- timing */
+
+int64_t
+sp_now_ns(sp_probe *probe)
+{
+	return probe->callbacks.now_ns(probe->callbacks.context);
+}
+
+const char *
+sp_time_calls(sp_probe *probe, sp_calls calls, void *what, int64_t *elapsed_ns)
+{
+	const sp_callbacks *callbacks = &probe->callbacks;
+	const char *failed;
+	int64_t		begin;
+	int			failed_errno;
+
+	callbacks->check_interrupts(callbacks->context);
+	callbacks->operation_begin(callbacks->context);
+	begin = callbacks->now_ns(callbacks->context);
+	failed = calls(what);
+	failed_errno = errno;		/* callbacks may change it */
+	*elapsed_ns = callbacks->now_ns(callbacks->context) - begin - probe->clock_cost_ns;
+	callbacks->operation_end(callbacks->context);
+	if (*elapsed_ns < 0)
+		*elapsed_ns = 0;
+	errno = failed_errno;
+	return failed;
+}
+
+const char *
+sp_repeat_calls(sp_probe *probe, sp_calls calls, void *what, int64_t *elapsed_ns)
+{
+	const char *failed;
+
+	do
+		failed = sp_time_calls(probe, calls, what, elapsed_ns);
+	while (failed && errno == EINTR);
+	return failed;
 }
 
 static bool
@@ -233,27 +246,10 @@ uses_file(const sp_probe *probe, int c, int home)
 	return file == home;
 }
 
-/*
- * A case that failed has no speed, nor has one that was compared with it: the looks to come
- * no longer renew these.
- */
-static void
-forget_speeds(sp_probe *probe, int failed)
-{
-	const sp_test_case *test_case = &probe->cases[failed];
-
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		if (c == failed || probe->cases[c].baseline == failed ||
-			(test_case->control && c == test_case->baseline))
-			probe->results[c].speed = (sp_speed) {NAN, NAN, NAN};
-	}
-}
-
 void
 sp_fail_file(sp_probe *probe, int home, const char *call, int error_number)
 {
-	probe->places.frozen = true;
+	probe->rotation.frozen = true;
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		sp_result  *result = &probe->results[c];
@@ -266,83 +262,21 @@ sp_fail_file(sp_probe *probe, int home, const char *call, int error_number)
 			? SP_NO_DIRECT_IO : SP_ERROR;
 		result->error_number = error_number;
 		result->error_call = call;
-		forget_speeds(probe, c);
 	}
 }
 
-/* Returns NULL, or the name of the call that failed, with errno set. */
-static const char *
-take_over(sp_file *file, int flags)
-{
-	int			fd;
-
-	if (fsync(file->fd) != 0)
-		return "fsync";
-	fd = sp_open_same_file(file, flags);
-	if (fd < 0)
-		return "open";
-	/* what it closes was synced */
-	(void) close(file->fd);
-	file->fd = fd;
-	return NULL;
-}
-
-void
-sp_take_over_file(sp_probe *probe, int home)
-{
-	sp_file    *file = &probe->files[probe->places.in_use[home]];
-	const sp_callbacks *callbacks = &probe->callbacks;
-	const char *failed;
-	int			failed_errno;
-
-	do
-	{
-		callbacks->check_interrupts(callbacks->context);
-		callbacks->operation_begin(callbacks->context);
-		failed = take_over(file, sp_open_flags(&probe->files[home]));
-		failed_errno = errno;
-		callbacks->operation_end(callbacks->context);
-	} while (failed && failed_errno == EINTR);
-	if (failed == NULL)
-		probe->syncs++;
-	else
-		sp_fail_file(probe, home, failed, failed_errno);
-}
-
-/*
- * Interrupts are checked before each operation, so that a cancel waits for one
- * sync at most.  An operation interrupted by a signal is repeated and not
- * counted.
- */
 int64_t
 sp_timed_operation(sp_probe *probe, int c, int home)
 {
-	const sp_test_case *test_case = &probe->cases[c];
-	sp_file    *file = &probe->files[probe->places.in_use[home]];
-	const sp_callbacks *callbacks = &probe->callbacks;
-	const char *failed;
-	int64_t		begin;
-	int64_t		end;
-	int			failed_errno;
+	operation	what = {probe, &probe->cases[c], &probe->files[probe->rotation.in_use[home]]};
+	int64_t		elapsed_ns;
+	const char *failed = sp_repeat_calls(probe, operate, &what, &elapsed_ns);
 
-	for (;;)
+	if (failed)
 	{
-		callbacks->check_interrupts(callbacks->context);
-		callbacks->operation_begin(callbacks->context);
-		begin = callbacks->now_ns(callbacks->context);
-		failed = operate(probe, test_case, file);
-		failed_errno = errno;	/* callbacks may change it */
-		end = callbacks->now_ns(callbacks->context);
-		callbacks->operation_end(callbacks->context);
-
-		if (failed == NULL)
-			break;
-		if (failed_errno != EINTR)
-		{
-			sp_fail_file(probe, home, failed, failed_errno);
-			return -1;
-		}
+		sp_fail_file(probe, home, failed, errno);
+		return -1;
 	}
-	probe->syncs += probe->files[test_case->file].method != NULL;
-	return end - begin > probe->clock_cost_ns ? end - begin - probe->clock_cost_ns : 0;
+	probe->syncs += probe->files[what.test_case->file].method != NULL;
+	return elapsed_ns;
 }

@@ -9,7 +9,6 @@
 #include "engine/measure/probe_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 /* A suite cycles through its files, and smaller ones would soon be rewritten. */
 #define FILE_MIN_SIZE	(1024 * 1024)
@@ -25,17 +24,11 @@ int
 sp_plan_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t size,
 			 int layout_write_size, bool offered)
 {
-	sp_file    *file = &probe->files[probe->nfiles];
-
-	memset(file, 0, sizeof(*file));
-	file->method = method;
-	file->direct_io = direct_io;
-	file->size = size;
-	file->layout_write_size = layout_write_size;
-	file->fd = -1;
-	file->directory_fd = -1;
-	file->copy = -1;
-	file->status = offered ? SP_OK : SP_UNSUPPORTED;
+	probe->files[probe->nfiles] = (sp_file) {
+		.method = method, .direct_io = direct_io, .size = size,
+		.layout_write_size = layout_write_size, .fd = -1, .directory_fd = -1, .copy = -1,
+		.status = offered ? SP_OK : SP_UNSUPPORTED,
+	};
 	return probe->nfiles++;
 }
 
@@ -105,6 +98,12 @@ sp_suite_shrink_files(sp_probe *probe)
 }
 
 /* ------------------------------------------------------------------ duration */
+
+double
+sp_regime_share(const sp_probe *probe, sp_regime regime, bool both)
+{
+	return !both ? 1 : regime == probe->deciding ? SP_DECIDING_SHARE : 1 - SP_DECIDING_SHARE;
+}
 
 static int
 count_planned(const sp_probe *probe, sp_regime regime)

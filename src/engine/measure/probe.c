@@ -23,32 +23,18 @@
 #define IDLE_SAMPLE_SHARE		100
 #define MAX_IDLE_SAMPLE_NS	(50 * SP_NS_PER_MS)
 
-double
-sp_regime_share(const sp_probe *probe, sp_regime regime, bool both)
-{
-	return !both ? 1 : regime == probe->deciding ? SP_DECIDING_SHARE : 1 - SP_DECIDING_SHARE;
-}
-
 const char *
 sp_status_name(sp_status status)
 {
-	switch (status)
-	{
-		case SP_OK:
-			return "ok";
-		case SP_UNSUPPORTED:
-			return "unsupported";
-		case SP_NO_DIRECT_IO:
-			return "no_direct_io";
-		case SP_STOPPED:
-			return "stopped";
-		case SP_ERROR:
-			break;
-	}
-	return "error";
+	static const char *const names[] = {
+		[SP_OK] = "ok",[SP_UNSUPPORTED] = "unsupported",[SP_NO_DIRECT_IO] = "no_direct_io",
+		[SP_STOPPED] = "stopped",[SP_ERROR] = "error"
+	};
+
+	return names[status];
 }
 
-/* ---------------------------------------------------------------------- run */
+/* ------------------------------------------------------------------ a round */
 
 /* The expected time of the next round: that of the last one, if there is one. */
 static int64_t
@@ -57,6 +43,35 @@ expected_length(const sp_probe *probe, sp_regime regime)
 	int64_t		min = regime == SP_PACED ? probe->flush_interval_ns : 0;
 
 	return probe->round_ns[regime] > min ? probe->round_ns[regime] : min;
+}
+
+/* The first round of a regime is measured in any case, and may end up to two seconds late. */
+int64_t
+sp_round_limit(const sp_probe *probe, sp_regime regime)
+{
+	return probe->deadline_ns + (probe->rounds[regime] == 0 ? SP_FIRST_ROUND_GRACE_NS : 0);
+}
+
+/* Do so many rounds fit into the remaining time? */
+static bool
+has_time_for(const sp_probe *probe, sp_regime regime, int rounds, int64_t now)
+{
+	if (probe->rounds[regime] == 0)
+		return now < sp_round_limit(probe, regime);
+	return rounds * expected_length(probe, regime) <= probe->deadline_ns - now;
+}
+
+/*
+ * Is the warm-up round left out?  So it is where two rounds take more than half of
+ * the duration, or where the warm-up would leave no time for the first round.
+ */
+static bool
+skips_warm_up(const sp_probe *probe, sp_regime regime, int64_t now)
+{
+	int64_t		two_rounds = 2 * expected_length(probe, regime);
+
+	return two_rounds > probe->duration_ns / 2 ||
+		(probe->rounds[regime] == 0 && two_rounds > probe->deadline_ns - now);
 }
 
 /* End the sample of all cases, if it is long enough. */
@@ -87,11 +102,11 @@ exclude_settled(sp_probe *probe)
 	{
 		const sp_candidate *candidate = &probe->comparison.candidates[i];
 
-		if (candidate->standing != SP_NO_GAIN)
-			continue;
-		for (int c = 0; c < probe->ncases; c++)
+		for (int r = 0; r < SP_REGIMES && candidate->standing == SP_NO_GAIN; r++)
 		{
-			if (probe->cases[c].candidate && strcmp(probe->cases[c].label, candidate->name) == 0)
+			int			c = sp_method_case(probe, r, candidate->name);
+
+			if (c >= 0)
 				probe->results[c].excluded = true;
 		}
 	}
@@ -102,46 +117,19 @@ static void
 count_round(sp_probe *probe, sp_regime regime)
 {
 	probe->rounds[regime]++;
-	probe->places.block_rounds[regime]++;
-	probe->places.block_ns[regime] += probe->round_ns[regime];
+	probe->rotation.block_rounds[regime]++;
+	probe->rotation.block_ns[regime] += probe->round_ns[regime];
 	probe->callbacks.round_done(probe->callbacks.context);
 	if (end_sample(probe, regime) && sp_look_when_due(probe, regime))
 		exclude_settled(probe);
-}
-
-/*
- * Do so many rounds fit into the remaining time?  The first round of a regime is
- * measured in any case, and may end up to two seconds late.
- */
-static bool
-has_time_for(const sp_probe *probe, sp_regime regime, int rounds, int64_t now)
-{
-	if (probe->rounds[regime] == 0)
-		return now < probe->deadline_ns + SP_FIRST_ROUND_GRACE_NS;
-	return rounds * expected_length(probe, regime) <= probe->deadline_ns - now;
-}
-
-/*
- * Is the warm-up round left out?  So it is where two rounds take more than half of
- * the duration, or where the warm-up would leave no time for the first round.
- */
-static bool
-skips_warm_up(const sp_probe *probe, sp_regime regime, int64_t now)
-{
-	int64_t		two_rounds = 2 * expected_length(probe, regime);
-
-	return two_rounds > probe->duration_ns / 2 ||
-		(probe->rounds[regime] == 0 && two_rounds > probe->deadline_ns - now);
 }
 
 /* Measure one round, which begins now. */
 static void
 measure_round(sp_probe *probe, sp_regime regime, int64_t share, bool counted, int64_t now)
 {
-	int64_t		limit = probe->deadline_ns +
-		(probe->rounds[regime] == 0 ? SP_FIRST_ROUND_GRACE_NS : 0);
-	bool		complete = regime == SP_PACED ? sp_paced_round(probe, counted, limit) :
-		sp_saturated_round(probe, counted, share, limit);
+	bool		complete = regime == SP_PACED ? sp_paced_round(probe, counted) :
+		sp_saturated_round(probe, counted, share);
 
 	/* also where no operation has done so */
 	probe->callbacks.check_interrupts(probe->callbacks.context);
@@ -159,6 +147,15 @@ measure_round(sp_probe *probe, sp_regime regime, int64_t share, bool counted, in
 	count_round(probe, regime);
 }
 
+/* -------------------------------------------------------------------- turns */
+
+/* Does the regime have cases left, and time for another round? */
+static bool
+can_go_on(const sp_probe *probe, sp_regime regime)
+{
+	return !probe->done && !probe->exhausted[regime] && sp_count_cases(probe, regime) > 0;
+}
+
 /*
  * One turn of a regime: rounds until the turn is over, no further round fits into
  * the remaining time, or the verdict is settled.  A paced turn begins with a
@@ -173,84 +170,25 @@ take_turn(sp_probe *probe, sp_regime regime, int64_t share)
 	int64_t		rounds_before = probe->rounds[regime];
 	bool		counted = regime == SP_SATURATED;
 
-	while (!probe->done && !probe->exhausted[regime] && sp_count_cases(probe, regime) > 0)
+	while (can_go_on(probe, regime))
 	{
 		/* a turn has at least one counted round; half a round may exceed it */
 		if (probe->rounds[regime] > rounds_before &&
 			sp_now_ns(probe) + expected_length(probe, regime) / 2 >= end)
 			return;
 		now = sp_now_ns(probe);
-		if (!has_time_for(probe, regime, 1, now))
-		{
-			probe->exhausted[regime] = true;
-			return;
-		}
-		/* not before that: a round must follow a move within the turn */
-		if (sp_places_begin_round(probe, regime))
+		/* files do not move before that: a round must follow a move within the turn */
+		probe->exhausted[regime] = !has_time_for(probe, regime, 1, now);
+		if (!probe->exhausted[regime] && sp_rotation_begin_round(probe, regime))
 			counted = false;
 		now = sp_now_ns(probe);
 		counted = counted || skips_warm_up(probe, regime, now);
-		if (probe->exhausted[regime] || !has_time_for(probe, regime, counted ? 1 : 2, now))
-		{
+		if (!has_time_for(probe, regime, counted ? 1 : 2, now))
 			probe->exhausted[regime] = true;
-			return;
-		}
-		measure_round(probe, regime, share, counted, now);
+		if (!probe->exhausted[regime])
+			measure_round(probe, regime, share, counted, now);
 		counted = true;
 	}
-}
-
-static void
-prepare(sp_probe *probe)
-{
-	memset(probe->rounds, 0, sizeof(probe->rounds));
-	probe->looks = 0;
-	memset(probe->spent_ns, 0, sizeof(probe->spent_ns));
-	memset(probe->round_ns, 0, sizeof(probe->round_ns));
-	memset(probe->exhausted, 0, sizeof(probe->exhausted));
-	probe->paced_busy_ns = 0;
-	probe->paced_copies = 1;
-	probe->paced_ns = 0;
-	memset(probe->samples, 0, sizeof(probe->samples));
-	probe->sample_ns = 0;
-	sp_places_prepare(probe);
-	probe->judged = false;
-	probe->done = false;
-	for (int i = 0; i < 3; i++)
-		probe->random_state[i] = (unsigned short) (probe->random_seed >> (16 * i));
-
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		const sp_file *file = &probe->files[probe->cases[c].file];
-		sp_result  *result = &probe->results[c];
-
-		result->status = file->status;
-		result->error_number = file->open_errno;
-		result->error_call = file->status == SP_ERROR ? "open" : NULL;
-		sp_histogram_reset(&result->histogram);
-		sp_series_reset(&result->series);
-		memset(&result->tail, 0, sizeof(result->tail));
-		result->slow_ns = 0;
-		result->next_slow_ops = 0;
-		result->speed = (sp_speed) {NAN, NAN, NAN};
-		result->excluded = false;
-		memset(&result->evidence, 0, sizeof(result->evidence));
-		memset(&result->windows, 0, sizeof(result->windows));
-		result->window_ns = 0;
-	}
-	probe->syncs = 0;
-	memset(&probe->background, 0, sizeof(probe->background));
-	probe->last_flush_ns = 0;
-	probe->windows_ns = 0;
-	probe->control_windows = 0;
-	probe->windows_failed = false;
-}
-
-/* Does the regime have cases left, and time for another round? */
-static bool
-can_go_on(const sp_probe *probe, sp_regime regime)
-{
-	return !probe->exhausted[regime] && sp_count_cases(probe, regime) > 0;
 }
 
 /*
@@ -270,12 +208,13 @@ next_regime(const sp_probe *probe)
 	return can_go_on(probe, other) ? (int) other : -1;
 }
 
-/* The time of a case: most of the duration is for the regime that decides. */
-static void
-share_duration(const sp_probe *probe, int64_t share[SP_REGIMES])
+void
+sp_take_turns(sp_probe *probe)
 {
+	int64_t		share[SP_REGIMES];	/* the time of a case */
 	bool		both = sp_count_cases(probe, SP_PACED) > 0 &&
 		sp_count_cases(probe, SP_SATURATED) > 0;
+	int			regime;
 
 	for (sp_regime r = 0; r < SP_REGIMES; r++)
 	{
@@ -284,17 +223,30 @@ share_duration(const sp_probe *probe, int64_t share[SP_REGIMES])
 		share[r] = cases > 0 ? (int64_t) ((double) probe->duration_ns *
 										  sp_regime_share(probe, r, both)) / cases : 0;
 	}
+	while ((regime = next_regime(probe)) >= 0)
+		take_turn(probe, regime, share[regime]);
 }
 
-void
-sp_take_turns(sp_probe *probe)
-{
-	int64_t		share[SP_REGIMES];
-	int			regime;
+/* ---------------------------------------------------------------------- run */
 
-	share_duration(probe, share);
-	while (!probe->done && (regime = next_regime(probe)) >= 0)
-		take_turn(probe, regime, share[regime]);
+static void
+prepare(sp_probe *probe)
+{
+	probe->paced_copies = 1;
+	sp_rotation_prepare(probe);
+	for (int i = 0; i < 3; i++)
+		probe->random_state[i] = (unsigned short) (probe->random_seed >> (16 * i));
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_file *file = &probe->files[probe->cases[c].file];
+		sp_result  *result = &probe->results[c];
+
+		result->status = file->status;
+		result->error_number = file->open_errno;
+		result->error_call = file->status == SP_ERROR ? "open" : NULL;
+		result->speed = (sp_speed) {NAN, NAN, NAN};
+		sp_histogram_reset(&result->histogram);
+	}
 }
 
 void

@@ -1,11 +1,12 @@
 /*-------------------------------------------------------------------------
  *
  * probe.h
- *		The timed loop: test cases, rounds, regimes.
+ *		A run of the engine: its suite, its plan, its results.
  *
- * The caller passes open files and a plan; the engine measures.  It does not
- * create or remove files or allocate memory.  The clock, interrupts, sleep and
- * wait events are callbacks.
+ * A suite plans test cases and files for a server.  The caller creates the files, and the
+ * engine measures.  The clock, interrupts, sleep and wait events are callbacks.
+ *
+ * To add a suite, add a file suite_*.c with its row, and a line to src/probe/suites.c.
  *
  *-------------------------------------------------------------------------
  */
@@ -18,9 +19,6 @@
 
 #include "engine/verdict/evidence.h"
 #include "engine/measure/histogram.h"
-#include "engine/measure/seconds.h"
-#include "engine/measure/segments.h"
-#include "engine/measure/series.h"
 #include "engine/measure/sync_method.h"
 #include "engine/verdict/reason.h"
 #include "engine/verdict/tail.h"
@@ -67,6 +65,9 @@ _Static_assert(sizeof(off_t) == 8, "compile with -D_FILE_OFFSET_BITS=64");
 /* The size of the buffer of all writes.  Its content is random, so that it does not compress. */
 #define SP_BUFFER_SIZE	(256 * 1024)
 
+/* No file is larger: it takes longer to fill and gives the same figures. */
+#define SP_WAL_FILE_MAX_SIZE	(16 * 1024 * 1024)
+
 typedef enum sp_status
 {
 	SP_OK,
@@ -89,7 +90,7 @@ typedef enum sp_descriptor_use
  * opens it with sp_openat() and sp_open_flags(), and closes it.
  *
  * Two files of one method differ by their places on the disk: by 3 % on btrfs.  So
- * the files of the wal suite rotate among the methods, see places.c.  Then the engine
+ * the files of the wal suite rotate among the methods, see rotation.c.  Then the engine
  * opens them again by name, with the flags of the method that comes.
  */
 typedef struct sp_file
@@ -137,8 +138,25 @@ typedef struct sp_test_case
 	int			max_rounds;		/* of a case that is only shown; 0: unlimited */
 	bool		control;		/* a second copy of its baseline, for A/A */
 	bool		candidate;		/* may be recommended */
-	sp_segment_part part;		/* of the suite segments */
 } sp_test_case;
+
+#define SP_MAX_SAMPLES	4096
+
+/*
+ * The samples of a test case: the times that it is compared by.  A sample is the mean time
+ * of a flush in one or more rounds.  When a series is full, each two samples are merged
+ * into one.  So memory does not grow with the duration of a probe.
+ */
+typedef struct sp_series
+{
+	int			n;
+	int64_t		rounds;			/* all that were added */
+	int			merges;			/* 2^merges ends of samples make one of mean_us */
+	int64_t		pending_ends;	/* since the last sample of mean_us */
+	int64_t		pending_rounds;
+	double		pending_us;
+	double		mean_us[SP_MAX_SAMPLES];
+} sp_series;
 
 /* The results of a test case. */
 typedef struct sp_result
@@ -197,8 +215,8 @@ typedef struct sp_ring
 /* Without and with O_DIRECT, for every copy. */
 #define SP_MAX_RINGS	(2 * SP_PACED_COPIES)
 
-/* Which file the cases of each method write to, see places.c. */
-typedef struct sp_places
+/* The file rotation: which file the cases of each method write to, see rotation.c. */
+typedef struct sp_rotation
 {
 	int			in_use[SP_MAX_FILES];	/* by the file that its cases begin with */
 	sp_ring		rings[SP_MAX_RINGS];
@@ -206,7 +224,7 @@ typedef struct sp_places
 	int64_t		block_rounds[SP_REGIMES];	/* counted since the last move */
 	int64_t		block_ns[SP_REGIMES];	/* their length */
 	bool		frozen;			/* a file has failed: all stay where they are */
-} sp_places;
+} sp_rotation;
 
 /* Facts about the device, known before the probe. */
 typedef struct sp_device_facts
@@ -220,14 +238,53 @@ typedef struct sp_device_facts
 	char		backing_write_cache[16];
 } sp_device_facts;
 
-/* A run: plan, state and results.  Large; the caller allocates it. */
-typedef struct sp_probe
+typedef struct sp_probe sp_probe;
+
+/* The properties of the server whose commits a suite imitates. */
+typedef struct sp_server
+{
+	const sp_sync_method *current;	/* wal_sync_method; NULL if unknown */
+	bool		offers[SP_MAX_METHODS];	/* by index into sp_sync_methods */
+	bool		direct_io_open; /* O_DIRECT with open_*? */
+	bool		direct_io_all;	/* O_DIRECT with every method? */
+	int64_t		segment_size;	/* wal_segment_size, bytes */
+	int			init_write_size;	/* bytes of a write that fills a new segment */
+	int			flush_size;		/* bytes of WAL per flush */
+	bool		wal_recycle;
+	bool		wal_init_zero;
+} sp_server;
+
+/* Which test cases are measured together, and how. */
+typedef struct sp_suite
+{
+	const char *name;
+	size_t		data_size;		/* of sp_probe.data, see stream.h and segments.h */
+	void		(*plan) (sp_probe *probe, const sp_server *server);
+
+	/* Measure until the time is up, or probe->done. */
+	void		(*run) (sp_probe *probe);
+
+	/*
+	 * At a look: fill in probe->comparison, and set probe->judged.  Returns whether more
+	 * time is not expected to change the verdict.  NULL: nothing is judged.
+	 */
+	bool		(*judge) (sp_probe *probe);
+	bool		any_duration;	/* how long a round takes is not known before */
+} sp_suite;
+
+extern const sp_suite sp_suite_wal;
+extern const sp_suite sp_suite_pg_test_fsync;
+extern const sp_suite sp_suite_stream;
+extern const sp_suite sp_suite_segments;
+
+/* A run: plan, state and results.  Large; the caller allocates it, all zeros. */
+struct sp_probe
 {
 	/* the plan */
-	const struct sp_suite *suite;
+	const sp_suite *suite;
+	void	   *data;			/* of the suite: data_size zeros, which it may plan by */
 	int			nfiles;
 	int			ncases;
-	sp_segments segments;		/* of the suite segments */
 	sp_file		files[SP_MAX_FILES];
 	sp_test_case cases[SP_MAX_CASES];
 	int64_t		duration_ns;	/* upper bound of the measuring */
@@ -240,8 +297,6 @@ typedef struct sp_probe
 	double		margin;
 	bool		stop_early;		/* stop when the verdict is settled; exclude methods that
 								 * cannot be worth a switch */
-	sp_seconds *seconds;		/* of a stream: the log that it fills; NULL for others */
-	int64_t		max_bytes;		/* that a stream writes; 0: unlimited */
 	uint64_t	random_seed;
 	int64_t		clock_cost_ns;	/* of reading the clock; subtracted from each time */
 	const char *buffer;			/* SP_BUFFER_SIZE bytes, aligned for O_DIRECT */
@@ -262,7 +317,7 @@ typedef struct sp_probe
 	int64_t		paced_busy_ns;	/* in operations, of the last paced round */
 	int64_t		paced_ns;		/* length of all paced rounds that were counted */
 	bool		exhausted[SP_REGIMES];	/* no further round fits into the time */
-	sp_places	places;
+	sp_rotation rotation;
 	unsigned short random_state[3];
 	int64_t		syncs;			/* operations that synced, counted or not, and syncs of
 								 * files that moved */
@@ -271,8 +326,6 @@ typedef struct sp_probe
 	int64_t		windows_ns;		/* spent on control windows */
 	int64_t		control_windows;	/* also those whose counters could not be read */
 	bool		windows_failed;	/* none is possible */
-	int64_t		written_bytes;	/* by a stream */
-	bool		bytes_used_up;	/* max_bytes has ended it */
 	bool		judged;			/* comparison and judgement are valid */
 	bool		done;			/* before the time was up */
 	sp_comparison comparison;	/* of its methods, in the deciding regime, by the last look */
@@ -282,7 +335,27 @@ typedef struct sp_probe
 
 	/* the results, by test case */
 	sp_result	results[SP_MAX_CASES];
-} sp_probe;
+};
+
+/* Plan a run of a suite. */
+extern void sp_probe_plan(sp_probe *probe, const sp_suite *suite, const sp_server *server);
+
+/*
+ * For a small file system: halve the files of a plan or, if a file would become
+ * smaller than 1 MB or than one flush, drop the copies.  Returns false if neither
+ * is possible.
+ */
+extern bool sp_suite_shrink_files(sp_probe *probe);
+
+/* Drop the copies of a plan: its last files.  Returns false if it has none. */
+extern bool sp_suite_drop_copies(sp_probe *probe);
+
+/*
+ * Does one round of every case fit into the duration, as far as the plan alone tells?
+ * *enough_ns: a duration that surely has room, a double since a tiny duty cycle makes a
+ * round last for years.
+ */
+extern bool sp_probe_fits(const sp_probe *probe, double *enough_ns);
 
 /*
  * Run the probe.  Cases whose file could not be opened get the status of the
@@ -295,15 +368,24 @@ typedef struct sp_probe
  */
 extern void sp_probe_run(sp_probe *probe);
 
+/* ------------------------------------------------------------------ files */
+
+/*
+ * The flag for direct I/O among those of sp_openat(), 0 where this platform has none.  It is
+ * O_DIRECT, except on macOS.
+ */
+extern const int sp_direct_io_flag;
+
+/*
+ * Open an existing file, as openat(2).  The flags may have sp_direct_io_flag, which is why
+ * openat() itself must not be called with them.
+ */
+extern int	sp_openat(int directory_fd, const char *name, int flags);
+
 /* The flags with which the method of a file opens it, for sp_openat(). */
 extern int	sp_open_flags(const sp_file *file);
 
-/*
- * Does one round of every case fit into the duration, as far as the plan alone tells?
- * *enough_ns: a duration that surely has room, a double since a tiny duty cycle makes a
- * round last for years.
- */
-extern bool sp_probe_fits(const sp_probe *probe, double *enough_ns);
+/* ---------------------------------------------------------------- results */
 
 /* The reason of its judgement, in words. */
 extern void sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE]);
@@ -330,13 +412,6 @@ extern sp_durable sp_probe_method_durable(const sp_probe *probe, const char *lab
  */
 extern const char *sp_probe_method_doubt(const sp_probe *probe, const char *label,
 										 bool *at_backing);
-
-/*
- * Judge the kinds of a part of the suite segments: SP_WHOLE_SEGMENT or SP_NEW_SEGMENT.
- * Returns false if there is nothing to compare.
- */
-extern bool sp_segments_judge(const sp_probe *probe, sp_segment_part part,
-							  sp_comparison *comparison, sp_judgement *judgement);
 
 /* 'ok', 'unsupported', 'no_direct_io', 'stopped', 'error' */
 extern const char *sp_status_name(sp_status status);

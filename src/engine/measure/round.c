@@ -27,19 +27,13 @@
 #define UNSYNCED_SLICE_NS		(250 * SP_NS_PER_MS)
 #define UNSYNCED_WARM_UP_SHARE	5
 
-int64_t
-sp_now_ns(sp_probe *probe)
-{
-	return probe->callbacks.now_ns(probe->callbacks.context);
-}
-
 /* -------------------------------------------------------------- slow flushes */
 
 /*
- * A flush is slow if it takes more than five times the baseline's median so far.  An
+ * A flush is slow if it takes more than five times the baseline's median so far.  A
  * sample counts it as that long and no longer: the mean of all times would need ten
  * times the rounds, since a few flushes decide it.  That a method has more slow
- * flushes is told apart, see sp_tail.
+ * flushes is judged apart, see sp_tail.
  */
 #define SLOW_FACTOR		5
 #define SLOW_MIN_OPS	16
@@ -102,32 +96,38 @@ is_due(const sp_probe *probe, int c, sp_regime regime)
 		!sp_is_finished(probe, c);
 }
 
-int
-sp_shuffle_due(sp_probe *probe, sp_regime regime, int copies,
-			   sp_due_operation order[SP_MAX_FILES])
+void
+sp_random_order(sp_probe *probe, int n, int *order)
 {
+	for (int i = 0; i < n; i++)
+	{
+		int			j = (int) (nrand48(probe->random_state) % (i + 1));
+
+		order[i] = order[j];
+		order[j] = i;
+	}
+}
+
+int
+sp_shuffle_due(sp_probe *probe, sp_regime regime, int copies, sp_due_operation due[SP_MAX_FILES])
+{
+	sp_due_operation in_order[SP_MAX_FILES];
+	int			order[SP_MAX_FILES];
 	int			n = 0;
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		int			home = probe->cases[c].file;
 
-		if (!is_due(probe, c, regime))
-			continue;
-		for (int copy = 0; copy < copies && home >= 0; copy++)
+		for (int copy = 0; copy < copies && home >= 0 && is_due(probe, c, regime); copy++)
 		{
-			order[n++] = (sp_due_operation) {c, home};
+			in_order[n++] = (sp_due_operation) {c, home};
 			home = probe->files[home].copy;
 		}
 	}
-	for (int i = n - 1; i > 0; i--)
-	{
-		int			j = (int) (nrand48(probe->random_state) % (i + 1));
-		sp_due_operation swap = order[i];
-
-		order[i] = order[j];
-		order[j] = swap;
-	}
+	sp_random_order(probe, n, order);
+	for (int i = 0; i < n; i++)
+		due[i] = in_order[order[i]];
 	return n;
 }
 
@@ -208,11 +208,12 @@ add_round(sp_probe *probe, const round_sum *sums)
  * rests grow, so that other processes wait for one flush of ours at a time.
  */
 bool
-sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
+sp_paced_round(sp_probe *probe, bool counted)
 {
-	sp_due_operation order[SP_MAX_FILES];
+	sp_due_operation due[SP_MAX_FILES];
 	round_sum	sums[SP_MAX_CASES] = {0};
-	int			n = sp_shuffle_due(probe, SP_PACED, probe->paced_copies, order);
+	int			n = sp_shuffle_due(probe, SP_PACED, probe->paced_copies, due);
+	int64_t		limit = sp_round_limit(probe, SP_PACED);
 	int64_t		start = sp_now_ns(probe);
 	int64_t		busy = 0;
 	int64_t		expected_busy = probe->duty_cycle < 1 ? probe->paced_busy_ns : 0;
@@ -223,7 +224,7 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 
 	for (int i = 0; i < n; i++)
 	{
-		int			c = order[i].c;
+		int			c = due[i].c;
 		sp_result  *result = &probe->results[c];
 
 		/* a copy that failed in this round has excluded the case */
@@ -237,7 +238,7 @@ sp_paced_round(sp_probe *probe, bool counted, int64_t limit)
 			sp_sample_rest(probe, &reading, elapsed);
 		else
 			sp_begin_reading(probe, &reading);
-		elapsed = sp_timed_operation(probe, c, order[i].home);
+		elapsed = sp_timed_operation(probe, c, due[i].home);
 		probe->last_flush_ns = sp_now_ns(probe);
 		sp_end_flush(probe, &reading, counted && elapsed >= 0 ? result : NULL);
 		if (elapsed < 0)
@@ -335,15 +336,15 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 }
 
 bool
-sp_saturated_round(sp_probe *probe, bool counted, int64_t share, int64_t limit)
+sp_saturated_round(sp_probe *probe, bool counted, int64_t share)
 {
-	sp_due_operation order[SP_MAX_FILES];
-	int			n = sp_shuffle_due(probe, SP_SATURATED, 1, order);
+	sp_due_operation due[SP_MAX_FILES];
+	int			n = sp_shuffle_due(probe, SP_SATURATED, 1, due);
+	int64_t		limit = sp_round_limit(probe, SP_SATURATED);
 
 	for (int i = 0; i < n; i++)
 	{
-		if (sp_now_ns(probe) > limit ||
-			!saturated_slice(probe, order[i].c, counted, share, limit))
+		if (sp_now_ns(probe) > limit || !saturated_slice(probe, due[i].c, counted, share, limit))
 			return false;
 	}
 	return true;

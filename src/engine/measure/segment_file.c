@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "engine/measure/segments_internal.h"
+#include "engine/measure/probe_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -22,20 +22,26 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "engine/measure/segments.h"
+
 /* A write of zeros has as many blocks as the server's, at most. */
 #define MAX_BLOCKS	128
 
 static const char zeros[SP_WAL_PAGE_SIZE];
 
-/* Returns NULL, or the name of the call that failed, with errno set. */
-typedef const char *(*segment_step) (sp_segment_work *work);
+/* Of a step, which is an sp_calls with an sp_segment_work. */
+static sp_file *
+file_of(void *work)
+{
+	return ((sp_segment_work *) work)->file;
+}
 
 /* -------------------------------------------------------------------- steps */
 
 static const char *
-make_file(sp_segment_work *work)
+make_file(void *work)
 {
-	sp_file    *file = work->file;
+	sp_file    *file = file_of(work);
 	struct stat status;
 	int			saved_errno;
 
@@ -61,15 +67,16 @@ make_file(sp_segment_work *work)
 
 /* One write; what is left is for the next one. */
 static const char *
-write_zeros(sp_segment_work *work)
+write_zeros(void *what)
 {
+	sp_segment_work *work = what;
 	struct iovec parts[MAX_BLOCKS];
 	int			nparts = 0;
 	int64_t		size = work->file->size - work->position;
 	ssize_t		written;
 
-	if (size > work->probe->segments.fill_write_size)
-		size = work->probe->segments.fill_write_size;
+	if (size > work->fill_write_size)
+		size = work->fill_write_size;
 	for (int64_t done = 0; done < size && nparts < MAX_BLOCKS; nparts++)
 	{
 		int64_t		left = size - done;
@@ -88,9 +95,9 @@ write_zeros(sp_segment_work *work)
 }
 
 static const char *
-write_last_byte(sp_segment_work *work)
+write_last_byte(void *work)
 {
-	ssize_t		written = pwrite(work->file->fd, zeros, 1, work->file->size - 1);
+	ssize_t		written = pwrite(file_of(work)->fd, zeros, 1, file_of(work)->size - 1);
 
 	if (written == 0)
 		errno = ENOSPC;
@@ -98,30 +105,30 @@ write_last_byte(sp_segment_work *work)
 }
 
 static const char *
-sync_and_close(sp_segment_work *work)
+sync_and_close(void *work)
 {
-	int			fd = work->file->fd;
+	int			fd = file_of(work)->fd;
 
 	if (fsync(fd) != 0)
 		return "fsync";
-	work->file->fd = -1;
+	file_of(work)->fd = -1;
 	return close(fd) == 0 ? NULL : "close";
 }
 
 /* As fsync_fname() does, by the name.  The descriptor is closed by the next step. */
 static const char *
-sync_by_name(sp_segment_work *work)
+sync_by_name(void *work)
 {
-	sp_file    *file = work->file;
+	sp_file    *file = file_of(work);
 
 	file->fd = openat(file->directory_fd, file->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
 	return file->fd < 0 ? "open" : sync_and_close(work);
 }
 
 static const char *
-give_other_name(sp_segment_work *work)
+give_other_name(void *work)
 {
-	sp_file    *file = work->file;
+	sp_file    *file = file_of(work);
 	char		name[SP_NAME_LEN];
 
 	if (renameat(file->directory_fd, file->name, file->directory_fd, file->other_name) != 0)
@@ -133,15 +140,15 @@ give_other_name(sp_segment_work *work)
 }
 
 static const char *
-sync_directory(sp_segment_work *work)
+sync_directory(void *work)
 {
-	return fsync(work->file->directory_fd) == 0 ? NULL : "fsync";
+	return fsync(file_of(work)->directory_fd) == 0 ? NULL : "fsync";
 }
 
 static const char *
-remove_file(sp_segment_work *work)
+remove_file(void *work)
 {
-	sp_file    *file = work->file;
+	sp_file    *file = file_of(work);
 
 	if (unlinkat(file->directory_fd, file->name, 0) != 0)
 		return "unlink";
@@ -152,32 +159,21 @@ remove_file(sp_segment_work *work)
 /* -------------------------------------------------------------------- timing */
 
 static sp_segment_end
-run_step(sp_segment_work *work, segment_step step)
+run_step(sp_segment_work *work, sp_calls step)
 {
-	sp_probe   *probe = work->probe;
-	const sp_callbacks *callbacks = &probe->callbacks;
-	int64_t		begin;
-	int64_t		elapsed;
-	int			failed_errno;
+	int64_t		elapsed_ns;
 
-	callbacks->check_interrupts(callbacks->context);
-	if (sp_now_ns(probe) >= work->limit)
+	if (sp_now_ns(work->probe) >= work->limit)
 		return SP_SEGMENT_CUT;
-	callbacks->operation_begin(callbacks->context);
-	begin = sp_now_ns(probe);
-	work->failed = step(work);
-	failed_errno = errno;		/* callbacks may change it */
-	elapsed = sp_now_ns(probe) - begin - probe->clock_cost_ns;
-	callbacks->operation_end(callbacks->context);
-	errno = failed_errno;
+	work->failed = sp_time_calls(work->probe, step, work, &elapsed_ns);
 	if (work->failed)
-		return failed_errno == EINTR ? SP_SEGMENT_CUT : SP_SEGMENT_FAILED;
-	work->ns += elapsed > 0 ? elapsed : 0;
+		return errno == EINTR ? SP_SEGMENT_CUT : SP_SEGMENT_FAILED;
+	work->ns += elapsed_ns;
 	return SP_SEGMENT_DONE;
 }
 
 static sp_segment_end
-run_steps(sp_segment_work *work, const segment_step *steps, int nsteps)
+run_steps(sp_segment_work *work, const sp_calls *steps, int nsteps)
 {
 	for (int i = 0; i < nsteps; i++)
 	{
@@ -248,18 +244,11 @@ open_for_flushes(sp_segment_work *work)
 }
 
 void
-sp_segment_let_age(const sp_file *file)
-{
-	if (file->fd >= 0)
-		sp_drop_cached_pages(file->fd);
-}
-
-void
 sp_segment_discard(sp_file *file)
 {
 	close_file(file);
 	if (file->exists && is_ours(file) && unlinkat(file->directory_fd, file->name, 0) != 0)
-		return;					/* the caller of the suite tries again, and says so */
+		return;					/* the caller of the suite tries again, and reports it */
 	file->exists = false;
 }
 
@@ -268,9 +257,9 @@ sp_segment_discard(sp_file *file)
 sp_segment_end
 sp_segment_make(sp_segment_work *work, sp_segment_kind kind)
 {
-	static const segment_step fill[] = {make_file, write_zeros, sync_and_close};
-	static const segment_step stretch[] = {make_file, write_last_byte, sync_and_close};
-	static const segment_step rename[] = {
+	static const sp_calls fill[] = {make_file, write_zeros, sync_and_close};
+	static const sp_calls stretch[] = {make_file, write_last_byte, sync_and_close};
+	static const sp_calls rename[] = {
 		sync_by_name, give_other_name, sync_by_name, sync_directory
 	};
 	sp_segment_end end = SP_SEGMENT_DONE;
@@ -292,7 +281,7 @@ sp_segment_make(sp_segment_work *work, sp_segment_kind kind)
 sp_segment_end
 sp_segment_remove(sp_segment_work *work)
 {
-	static const segment_step steps[] = {remove_file, sync_directory};
+	static const sp_calls steps[] = {remove_file, sync_directory};
 
 	close_file(work->file);
 	if (!is_ours(work->file))

@@ -8,12 +8,15 @@
  * then it may pay later: a flush into blocks that are not there yet allocates them.  So
  * creation and flushes are compared together.
  *
+ * suite_segments.c has the plan, the rounds and the verdict, segment_file.c one segment:
+ * made, renamed, removed.
+ *
  *-------------------------------------------------------------------------
  */
 #ifndef SP_SEGMENTS_H
 #define SP_SEGMENTS_H
 
-#include <stdbool.h>
+#include "engine/measure/probe.h"
 
 /* Where a segment comes from. */
 typedef enum sp_segment_kind
@@ -27,7 +30,6 @@ typedef enum sp_segment_kind
 /* What a test case of the suite is about. */
 typedef enum sp_segment_part
 {
-	SP_NO_PART,					/* of another suite */
 	SP_WHOLE_SEGMENT,			/* creation and all flushes, of all kinds */
 	SP_NEW_SEGMENT,				/* the same, of those that are created */
 	SP_CREATION,
@@ -40,16 +42,17 @@ typedef enum sp_segment_part
 typedef struct sp_segment_slot
 {
 	sp_segment_kind kind;
-	int			file;			/* index into the files of the probe */
 	bool		control;
+	int			cases[SP_SEGMENT_PARTS];	/* test cases; -1: the part is not its */
 } sp_segment_slot;
 
 #define SP_MAX_SEGMENT_SLOTS	(SP_SEGMENT_KINDS + 2)
 
+/* The data of the suite. */
 typedef struct sp_segments
 {
-	int			nslots;			/* 0: another suite */
-	sp_segment_slot slots[SP_MAX_SEGMENT_SLOTS];
+	int			nslots;
+	sp_segment_slot slots[SP_MAX_SEGMENT_SLOTS];	/* each has the file of its number */
 	sp_segment_kind current;	/* what this server does */
 	sp_segment_kind created;	/* what it does without old segments */
 	int			flush_size;		/* bytes of WAL */
@@ -58,5 +61,43 @@ typedef struct sp_segments
 	int			first_flushes;	/* of these are measured in the next round */
 	int			fewest_flushes; /* in any round that counts */
 } sp_segments;
+
+/* Judge the kinds of the test "segment" or "new_segment".  False if nothing is compared. */
+extern bool sp_segments_judge(const sp_probe *probe, const char *test,
+							  sp_comparison *comparison, sp_judgement *judgement);
+
+/* ----------------------------------------------------------- segment_file.c */
+
+/* How it ended. */
+typedef enum sp_segment_end
+{
+	SP_SEGMENT_DONE,
+	SP_SEGMENT_FAILED,			/* errno says why */
+	SP_SEGMENT_CUT				/* by the limit of time, or by a signal */
+} sp_segment_end;
+
+/* What is done with one segment. */
+typedef struct sp_segment_work
+{
+	sp_probe   *probe;
+	sp_file    *file;
+	int64_t		limit;			/* nothing begins after it */
+	int			fill_write_size;
+	int64_t		ns;				/* spent in calls, so far */
+	int64_t		position;		/* of zero-filling */
+	const char *failed;			/* the call that failed */
+} sp_segment_work;
+
+/*
+ * Timed: make a segment of that kind, as the server does, and let it have another name.
+ * Its file is open afterwards, with the flags of its method.
+ */
+extern sp_segment_end sp_segment_make(sp_segment_work *work, sp_segment_kind kind);
+
+/* Timed: remove the file, as the server does with a segment that it does not recycle. */
+extern sp_segment_end sp_segment_remove(sp_segment_work *work);
+
+/* Untimed: remove what is left of a file that the engine has made. */
+extern void sp_segment_discard(sp_file *file);
 
 #endif							/* SP_SEGMENTS_H */

@@ -5,16 +5,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "engine/measure/series.h"
-
-#include <string.h>
-
-void
-sp_series_reset(sp_series *series)
-{
-	memset(series, 0, sizeof(*series));
-	series->merged = 1;
-}
+#include "engine/measure/probe_internal.h"
 
 void
 sp_series_add_round(sp_series *series, double round_us)
@@ -27,7 +18,7 @@ sp_series_add_round(sp_series *series, double round_us)
 void
 sp_series_end_sample(sp_series *series)
 {
-	if (series->pending_rounds == 0 || ++series->pending_ends < series->merged)
+	if (series->pending_rounds == 0 || ++series->pending_ends < INT64_C(1) << series->merges)
 		return;
 
 	if (series->n == SP_MAX_SAMPLES)
@@ -35,7 +26,7 @@ sp_series_end_sample(sp_series *series)
 		for (int i = 0; i < SP_MAX_SAMPLES / 2; i++)
 			series->mean_us[i] = (series->mean_us[2 * i] + series->mean_us[2 * i + 1]) / 2;
 		series->n = SP_MAX_SAMPLES / 2;
-		series->merged *= 2;
+		series->merges++;
 		return;					/* what is pending is now half a sample */
 	}
 	series->mean_us[series->n++] = series->pending_us / (double) series->pending_rounds;

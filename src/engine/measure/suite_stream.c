@@ -21,6 +21,10 @@
  */
 #include "engine/measure/probe_internal.h"
 
+#include <math.h>
+
+#include "engine/measure/stream.h"
+
 /* --------------------------------------------------------------------- plan */
 
 /*
@@ -47,10 +51,11 @@ _Static_assert(lengthof(all_sizes) + 2 * lengthof(both_ends) <= SP_MAX_CASES,
 static int64_t
 file_size(const sp_probe *probe)
 {
+	int64_t		max_bytes = ((const sp_stream *) probe->data)->max_bytes;
 	int64_t		largest = all_sizes[lengthof(all_sizes) - 1].bytes;
 	int64_t		size = STREAM_FILE_SIZE;
 
-	while (probe->max_bytes > 0 && size > probe->max_bytes && size > largest)
+	while (max_bytes > 0 && size > max_bytes && size > largest)
 		size /= 2;
 	return size;
 }
@@ -93,6 +98,65 @@ plan_stream(sp_probe *probe, const sp_server *server)
 		plan_method(probe, server, direct, true, both_ends, lengthof(both_ends));
 }
 
+/* ---------------------------------------------------------------------- log */
+
+/* The end of the run cuts the last second; what is at least half as long as it should is whole. */
+#define WHOLE_SECOND	0.5
+
+/*
+ * Every test case has a second before the duration is over.  The log has room for all
+ * seconds, also if the first round of the cases ends late.
+ */
+int64_t
+sp_second_length_ns(int64_t duration_ns, int cases)
+{
+	int64_t		length = SP_NS_PER_S;
+	int64_t		rows = SP_MAX_SECONDS - cases - 1;
+
+	if (duration_ns / rows > length)
+		length = (duration_ns / rows / SP_NS_PER_S + 1) * SP_NS_PER_S;
+	return cases > 0 && duration_ns / cases < length ? duration_ns / cases : length;
+}
+
+double
+sp_second_rate(const sp_second *second)
+{
+	return second->length_ns > 0 ?
+		(double) second->bytes * SP_NS_PER_S / (double) second->length_ns : NAN;
+}
+
+sp_stream_rates
+sp_stream_rates_of(const sp_stream *stream, int test_case)
+{
+	sp_stream_rates rates = {NAN, NAN};
+	sp_second	sum = {0};
+	int64_t		longest_ns = 0;
+
+	for (int i = 0; i < stream->n; i++)
+	{
+		const sp_second *second = &stream->seconds[i];
+
+		if (second->test_case != test_case)
+			continue;
+		sum.length_ns += second->length_ns;
+		sum.bytes += second->bytes;
+		if (second->length_ns > longest_ns)
+			longest_ns = second->length_ns;
+	}
+	rates.mean = sp_second_rate(&sum);
+	if (longest_ns > SP_NS_PER_S)
+		longest_ns = SP_NS_PER_S;
+	for (int i = 0; i < stream->n; i++)
+	{
+		const sp_second *second = &stream->seconds[i];
+
+		if (second->test_case == test_case &&
+			(double) second->length_ns >= WHOLE_SECOND * (double) longest_ns)
+			rates.slowest = fmin(rates.slowest, sp_second_rate(second));
+	}
+	return rates;
+}
+
 /* ---------------------------------------------------------------------- run */
 
 /*
@@ -107,11 +171,12 @@ plan_stream(sp_probe *probe, const sp_server *server)
 static bool
 may_write(sp_probe *probe, int c)
 {
-	int64_t		bytes = probe->written_bytes + probe->cases[c].write_size;
+	sp_stream  *stream = probe->data;
+	int64_t		bytes = stream->written_bytes + probe->cases[c].write_size;
 
-	if (probe->max_bytes == 0 || bytes <= probe->max_bytes)
+	if (stream->max_bytes == 0 || bytes <= stream->max_bytes)
 		return true;
-	probe->bytes_used_up = probe->done = true;
+	stream->bytes_used_up = probe->done = true;
 	return false;
 }
 
@@ -127,29 +192,27 @@ device_between(const sp_counter_reading *before, const sp_counter_reading *after
 	return sp_evidence_rates_of(&evidence, SP_LEVEL_DEVICE);
 }
 
-static void
-renew_reading(sp_probe *probe, sp_counter_reading *reading)
-{
-	if (sp_now_ns(probe) - reading->at_ns >= READING_INTERVAL_NS)
-		sp_begin_reading(probe, reading);
-}
-
 /* One operation, and what it adds to the log.  False if it failed. */
 static bool
 stream_operation(sp_probe *probe, int c, sp_second *second, sp_counter_reading *before)
 {
-	int64_t		bytes = probe->cases[c].write_size;
 	int64_t		elapsed;
-	int64_t		end;
 
-	renew_reading(probe, before);
+	if (sp_now_ns(probe) - before->at_ns >= READING_INTERVAL_NS)
+		sp_begin_reading(probe, before);
 	elapsed = sp_timed_operation(probe, c, probe->cases[c].file);
 	if (elapsed < 0)
 		return false;
-	end = sp_now_ns(probe) - probe->started_ns;
-	probe->written_bytes += bytes;
 	sp_histogram_add(&probe->results[c].histogram, (uint64_t) elapsed);
-	if (sp_second_add(second, end - elapsed, elapsed, bytes) && elapsed >= SLOW_FLUSH_NS)
+	((sp_stream *) probe->data)->written_bytes += probe->cases[c].write_size;
+	second->ops++;
+	second->bytes += probe->cases[c].write_size;
+	second->busy_ns += elapsed;
+	if (second->ops > 1 && elapsed <= second->slowest_ns)
+		return true;
+	second->slowest_ns = elapsed;
+	second->slowest_begin_ns = sp_now_ns(probe) - probe->started_ns - elapsed;
+	if (elapsed >= SLOW_FLUSH_NS)
 	{
 		sp_counter_reading after;
 
@@ -160,60 +223,57 @@ stream_operation(sp_probe *probe, int c, sp_second *second, sp_counter_reading *
 	return true;
 }
 
-/* The second is over: what the device did, and the sample of the case. */
-static void
-end_second(sp_probe *probe, int c, sp_second *second, sp_counter_reading *reading)
-{
-	sp_result  *result = &probe->results[c];
-	sp_counter_reading begin = *reading;
-
-	if (!sp_seconds_end(probe->seconds, sp_now_ns(probe) - probe->started_ns))
-		return;
-	sp_end_reading(probe, reading, &result->evidence, second->ops);
-	second->device = device_between(&begin, reading);
-	sp_series_add_round(&result->series,
-						(double) second->busy_ns / (double) second->ops / SP_NS_PER_US);
-	sp_series_end_sample(&result->series);
-}
-
+/*
+ * One case for so long: a second of the log, and a sample of the case.  One without an
+ * operation is dropped.
+ */
 static void
 stream_second(sp_probe *probe, int c, int64_t length, int64_t limit)
 {
-	int64_t		begin = sp_now_ns(probe);
-	sp_second  *second = sp_seconds_begin(probe->seconds, c, begin - probe->started_ns);
-	sp_counter_reading reading;
+	const sp_evidence_rates unknown = {NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+	sp_stream  *stream = probe->data;
+	sp_second  *second = &stream->seconds[stream->n];
+	sp_result  *result = &probe->results[c];
+	int64_t		begin_ns = sp_now_ns(probe);
+	sp_counter_reading begin;
 	sp_counter_reading before;
+	sp_counter_reading end;
 
-	if (second == NULL)
-	{
-		probe->done = true;
-		return;
-	}
-	sp_begin_reading(probe, &reading);
-	before = reading;
-	while (sp_now_ns(probe) - begin < length && sp_now_ns(probe) < limit &&
+	*second = (sp_second) {
+		.test_case = c, .begin_ns = begin_ns - probe->started_ns, .slowest_device = unknown
+	};
+	sp_begin_reading(probe, &begin);
+	before = end = begin;
+	while (sp_now_ns(probe) - begin_ns < length && sp_now_ns(probe) < limit &&
 		   may_write(probe, c) && stream_operation(probe, c, second, &before))
 		;
-	end_second(probe, c, second, &reading);
+	if (second->ops == 0)
+		return;
+	stream->n++;
+	second->length_ns = sp_now_ns(probe) - begin_ns;
+	sp_end_reading(probe, &end, &result->evidence, second->ops);
+	second->device = device_between(&begin, &end);
+	sp_series_add_round(&result->series,
+						(double) second->busy_ns / (double) second->ops / SP_NS_PER_US);
+	sp_series_end_sample(&result->series);
 }
 
 /* Every case for a second.  False if the time was up before, or the bytes. */
 static bool
 stream_round(sp_probe *probe, int64_t length)
 {
-	sp_due_operation order[SP_MAX_FILES];
-	int			n = sp_shuffle_due(probe, SP_SATURATED, 1, order);
-	int64_t		limit = probe->deadline_ns +
-		(probe->rounds[SP_SATURATED] == 0 ? SP_FIRST_ROUND_GRACE_NS : 0);
+	sp_due_operation due[SP_MAX_FILES];
+	int			n = sp_shuffle_due(probe, SP_SATURATED, 1, due);
+	int64_t		limit = sp_round_limit(probe, SP_SATURATED);
 
 	for (int i = 0; i < n; i++)
 	{
 		/* a file that has failed in this round has excluded its other cases */
-		if (probe->results[order[i].c].status != SP_OK)
+		if (probe->results[due[i].c].status != SP_OK)
 			continue;
-		if (sp_now_ns(probe) >= limit)
+		if (sp_now_ns(probe) >= limit || ((sp_stream *) probe->data)->n == SP_MAX_SECONDS)
 			return false;
-		stream_second(probe, order[i].c, length, limit);
+		stream_second(probe, due[i].c, length, limit);
 		if (probe->done)
 			return false;
 	}
@@ -228,9 +288,6 @@ run_stream(sp_probe *probe)
 	int64_t		length = sp_second_length_ns(probe->duration_ns,
 											 sp_count_cases(probe, SP_SATURATED));
 
-	probe->seconds->n = 0;
-	probe->written_bytes = 0;
-	probe->bytes_used_up = false;
 	do
 	{
 		/* also where no operation has done so */
@@ -240,5 +297,5 @@ run_stream(sp_probe *probe)
 }
 
 const sp_suite sp_suite_stream = {
-	.name = "stream",.plan = plan_stream,.run = run_stream
+	.name = "stream",.data_size = sizeof(sp_stream),.plan = plan_stream,.run = run_stream
 };

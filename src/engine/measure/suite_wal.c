@@ -31,7 +31,7 @@ _Static_assert(WAL_CASES <= SP_MAX_CASES, "the cases of the wal suite need room"
  * One regime of the wal suite: a case for every method, and the A/A control of
  * the current method.  The regimes take turns and share the files.  A method may leave
  * its file dirty, as fdatasync leaves a time stamp: so a file is synced before another
- * method gets it, see places.c.
+ * method gets it, see rotation.c.
  */
 static void
 plan_wal_regime(sp_probe *probe, const sp_server *server, sp_regime regime,

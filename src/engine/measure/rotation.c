@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * places.c
+ * rotation.c
  *		Which file each method writes to: the files rotate.
  *
  * Two files of one method differ by their places on the disk, and stay so for the
@@ -19,6 +19,9 @@
  */
 #include "engine/measure/probe_internal.h"
 
+#include <errno.h>
+#include <unistd.h>
+
 /*
  * The length of a block.  A paced one has at least 16 rounds, and lasts ten clock
  * ticks, so that moving takes a small part of the time.  A saturated one is shorter,
@@ -29,19 +32,18 @@
 #define SATURATED_BLOCK_ROUNDS	4
 
 void
-sp_places_prepare(sp_probe *probe)
+sp_rotation_prepare(sp_probe *probe)
 {
-	sp_places  *places = &probe->places;
+	sp_rotation *rotation = &probe->rotation;
 
-	*places = (sp_places) {0};
 	for (int file = 0; file < probe->nfiles; file++)
 	{
 		int			number = probe->files[file].ring;
 
-		places->in_use[file] = file;
+		rotation->in_use[file] = file;
 		if (number > 0 && probe->files[file].status == SP_OK)
 		{
-			sp_ring    *ring = &places->rings[number - 1];
+			sp_ring    *ring = &rotation->rings[number - 1];
 
 			ring->files[ring->n++] = file;
 		}
@@ -52,12 +54,12 @@ sp_places_prepare(sp_probe *probe)
 static bool
 block_is_over(const sp_probe *probe, sp_regime regime)
 {
-	const sp_places *places = &probe->places;
+	const sp_rotation *rotation = &probe->rotation;
 
 	if (regime == SP_SATURATED)
-		return places->block_rounds[regime] >= SATURATED_BLOCK_ROUNDS;
-	return probe->sample_ns == 0 && places->block_rounds[regime] >= PACED_BLOCK_ROUNDS &&
-		places->block_ns[regime] >= PACED_BLOCK_NS;
+		return rotation->block_rounds[regime] >= SATURATED_BLOCK_ROUNDS;
+	return probe->sample_ns == 0 && rotation->block_rounds[regime] >= PACED_BLOCK_ROUNDS &&
+		rotation->block_ns[regime] >= PACED_BLOCK_NS;
 }
 
 /* No file is taken over later than that: the regimes have their first rounds until then. */
@@ -66,26 +68,35 @@ last_move(const sp_probe *probe)
 {
 	for (int r = 0; r < SP_REGIMES; r++)
 	{
-		if (probe->rounds[r] == 0 && sp_count_cases(probe, r) > 0)
-			return probe->deadline_ns + SP_FIRST_ROUND_GRACE_NS;
+		if (sp_count_cases(probe, r) > 0 && sp_round_limit(probe, r) > probe->deadline_ns)
+			return sp_round_limit(probe, r);
 	}
 	return probe->deadline_ns;
 }
 
-/* Let every method of a ring be at the file where the shift says.  True if they have moved. */
-static bool
-move_ring(sp_places *places, const sp_ring *ring, int shift)
+/* A file in use by a method, and the file of the plan with its flags. */
+typedef struct move
 {
-	bool		moved = false;
+	sp_file    *file;
+	const sp_file *home;
+} move;
 
-	for (int i = 0; i < ring->n; i++)
-	{
-		int			file = ring->files[(i + shift) % ring->n];
+/* An sp_calls, whose time does not count: sync a file, and open it as its method does. */
+static const char *
+take_over(void *what)
+{
+	const move *to = what;
+	int			fd;
 
-		moved = moved || places->in_use[ring->files[i]] != file;
-		places->in_use[ring->files[i]] = file;
-	}
-	return moved;
+	if (fsync(to->file->fd) != 0)
+		return "fsync";
+	fd = sp_open_same_file(to->file, sp_open_flags(to->home));
+	if (fd < 0)
+		return "open";
+	/* what it closes was synced */
+	(void) close(to->file->fd);
+	to->file->fd = fd;
+	return NULL;
 }
 
 /*
@@ -99,14 +110,39 @@ take_over_ring(sp_probe *probe, const sp_ring *ring)
 
 	for (int i = 0; i < ring->n; i++)
 	{
+		int			home = ring->files[i];
+		move		to = {&probe->files[probe->rotation.in_use[home]], &probe->files[home]};
+		int64_t		elapsed_ns;
+		const char *failed;
+
 		if (sp_now_ns(probe) >= limit)
 		{
 			for (int regime = 0; regime < SP_REGIMES; regime++)
 				probe->exhausted[regime] = true;
 			return;
 		}
-		sp_take_over_file(probe, ring->files[i]);
+		failed = sp_repeat_calls(probe, take_over, &to, &elapsed_ns);
+		if (failed)
+			sp_fail_file(probe, home, failed, errno);
+		else
+			probe->syncs++;
 	}
+}
+
+/* Let every method of a ring be at the file where the shift says.  True if they have moved. */
+static bool
+move_ring(sp_rotation *rotation, const sp_ring *ring, int shift)
+{
+	bool		moved = false;
+
+	for (int i = 0; i < ring->n; i++)
+	{
+		int			file = ring->files[(i + shift) % ring->n];
+
+		moved = moved || rotation->in_use[ring->files[i]] != file;
+		rotation->in_use[ring->files[i]] = file;
+	}
+	return moved;
 }
 
 /*
@@ -116,17 +152,17 @@ take_over_ring(sp_probe *probe, const sp_ring *ring)
 static bool
 move_files(sp_probe *probe, sp_regime regime)
 {
-	sp_places  *places = &probe->places;
+	sp_rotation *rotation = &probe->rotation;
 	int			copies = regime == SP_PACED ? probe->paced_copies : 1;
 	int64_t		begin = sp_now_ns(probe);
 	bool		moved = false;
 
 	for (int r = 0; r < 2 * copies; r++)
 	{
-		if (!move_ring(places, &places->rings[r], places->shift[regime]))
+		if (!move_ring(rotation, &rotation->rings[r], rotation->shift[regime]))
 			continue;
 		moved = true;
-		take_over_ring(probe, &places->rings[r]);
+		take_over_ring(probe, &rotation->rings[r]);
 	}
 	if (moved)
 		sp_rest_since(probe, begin);
@@ -138,26 +174,26 @@ move_files(sp_probe *probe, sp_regime regime)
  * device idle for half of the time.  When it has no rest at all, a flush is not what
  * it is in the cluster.
  */
-static void
-set_paced_copies(sp_probe *probe)
+static int
+choose_paced_copies(const sp_probe *probe)
 {
 	double		busy = 0;		/* with one flush for each case */
+	int			copies = 1;
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		const sp_result *result = &probe->results[c];
 
-		if (probe->cases[c].regime != SP_PACED || result->status != SP_OK ||
-			result->excluded || result->histogram.ops == 0)
-			continue;
-		busy += sp_histogram_quantile_ns(&result->histogram, 0.5);
+		if (probe->cases[c].regime == SP_PACED && result->status == SP_OK &&
+			!result->excluded && result->histogram.ops > 0)
+			busy += sp_histogram_quantile_ns(&result->histogram, 0.5);
 	}
-	probe->paced_copies = 1;
 	if (busy == 0 || probe->duty_cycle < 1)
-		return;
-	while (probe->paced_copies < SP_PACED_COPIES &&
-		   (probe->paced_copies + 1) * busy < (double) probe->flush_interval_ns / 2)
-		probe->paced_copies++;
+		return copies;
+	while (copies < SP_PACED_COPIES &&
+		   (copies + 1) * busy < (double) probe->flush_interval_ns / 2)
+		copies++;
+	return copies;
 }
 
 /*
@@ -165,19 +201,19 @@ set_paced_copies(sp_probe *probe)
  * move once then, not twice.
  */
 bool
-sp_places_begin_round(sp_probe *probe, sp_regime regime)
+sp_rotation_begin_round(sp_probe *probe, sp_regime regime)
 {
-	sp_places  *places = &probe->places;
+	sp_rotation *rotation = &probe->rotation;
 
-	if (places->frozen)
+	if (rotation->frozen)
 		return false;
 	if (block_is_over(probe, regime))
 	{
-		places->block_rounds[regime] = 0;
-		places->block_ns[regime] = 0;
-		places->shift[regime]++;
+		rotation->block_rounds[regime] = 0;
+		rotation->block_ns[regime] = 0;
+		rotation->shift[regime]++;
 		if (regime == SP_PACED)
-			set_paced_copies(probe);
+			probe->paced_copies = choose_paced_copies(probe);
 	}
 	return move_files(probe, regime);
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * seconds.h
+ * stream.h
  *		A log of a stream: what was written in each second, and the slowest flush.
  *
  * A second belongs to one test case.  It ends with the first operation that ends after
@@ -9,8 +9,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef SP_SECONDS_H
-#define SP_SECONDS_H
+#ifndef SP_STREAM_H
+#define SP_STREAM_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,23 +33,18 @@ typedef struct sp_second
 	sp_evidence_rates slowest_device;	/* and around the slowest flush */
 } sp_second;
 
-typedef struct sp_seconds
+/* The data of the suite stream. */
+typedef struct sp_stream
 {
+	int64_t		max_bytes;		/* set by the caller before the plan; 0: unlimited */
+	int64_t		written_bytes;
+	bool		bytes_used_up;	/* max_bytes has ended the run */
 	int			n;
-	sp_second	rows[SP_MAX_SECONDS];
-} sp_seconds;
+	sp_second	seconds[SP_MAX_SECONDS];
+} sp_stream;
 
 /* How long a second is, in a run of so many test cases. */
 extern int64_t sp_second_length_ns(int64_t duration_ns, int cases);
-
-/* Begin the next second.  NULL if the log is full. */
-extern sp_second *sp_seconds_begin(sp_seconds *seconds, int test_case, int64_t now_ns);
-
-/* Add an operation.  True if it is the slowest of its second so far. */
-extern bool sp_second_add(sp_second *second, int64_t begin_ns, int64_t elapsed_ns, int64_t bytes);
-
-/* End the second that was begun last.  One without an operation is dropped: returns false. */
-extern bool sp_seconds_end(sp_seconds *seconds, int64_t now_ns);
 
 /* The bytes per second of a row. */
 extern double sp_second_rate(const sp_second *second);
@@ -64,6 +59,6 @@ typedef struct sp_stream_rates
 	double		slowest;
 } sp_stream_rates;
 
-extern sp_stream_rates sp_seconds_rates(const sp_seconds *seconds, int test_case);
+extern sp_stream_rates sp_stream_rates_of(const sp_stream *stream, int test_case);
 
-#endif							/* SP_SECONDS_H */
+#endif							/* SP_STREAM_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * test_places.c
- *	  Tests of src/engine/measure/places.c: the files rotate among the methods.
+ * test_rotation.c
+ *	  Tests of src/engine/measure/rotation.c: the files rotate among the methods.
  *
  * What is checked is what the simulated disk saw: who wrote to which file, when, and
  * what came before.  The __wrap_ functions are in fake_disk.h.
@@ -109,140 +109,87 @@ static const struct
 	{"fsync", true, SP_SATURATED, 4},
 };
 
-/* Plan a run of one of them. */
+/* Whose is the file in each of the blocks of a square?  Everybody's of its ring, once. */
 static void
-plan_square(size_t row)
+check_square(int file, int begin, int ring)
 {
-	plan_rotation(squares[row].current, squares[row].direct_io_open, 3 * SECOND);
+	const sp_file *one = &probe->files[file];
+	int			visits[SP_MAX_FILES] = {0};
+
+	for (int b = begin; b < begin + ring; b++)
+	{
+		if (blocks[b].home_at[file] >= 0)
+			visits[blocks[b].home_at[file]]++;
+	}
+	for (int home = 0; home < probe->nfiles; home++)
+	{
+		const sp_file *other = &probe->files[home];
+		bool		together = other->status == SP_OK && other->ring == one->ring;
+
+		/* direct writes and buffered ones never share a file */
+		assert_true(!together || one->ring == 0 || other->direct_io == one->direct_io);
+		if (one->ring > 0)
+			assert_int_equal(visits[home], together);
+		else
+			assert_true(home == file || visits[home] == 0);
+	}
 }
 
 /*
- * In as many blocks as a ring has files, every method comes to every file of it once.
- * Nobody comes to a file of another kind, and files that do not rotate stay with theirs.
+ * In as many blocks as a ring has files, every method comes to every file of it once.  Each is
+ * synced once at a move, before anybody writes, by the descriptor of the one who comes.
  */
 TEST(brings_every_method_to_every_file)
 {
 	for (size_t row = 0; row < lengthof(squares); row++)
 	{
-		int			rings[SP_MAX_RINGS + 1] = {0};
-		int			rotating = 0;
-
-		plan_square(row);
+		plan_rotation(squares[row].current, squares[row].direct_io_open, 3 * SECOND);
 		keep_regime(squares[row].regime);
 		run_probe();
 		read_blocks();
 		assert_true(nblocks > 12);
 		for (int file = 0; file < probe->nfiles; file++)
 		{
-			const sp_file *one = &probe->files[file];
 			int			ring = count_ring(file);
 
-			if (one->status != SP_OK || one->ring > 2)
+			if (probe->files[file].status != SP_OK || probe->files[file].ring > 2)
 				continue;
-			if (one->ring > 0)
-				rings[one->ring] = ring;
 			/* any consecutive blocks: the last one may have no whole round */
 			for (int begin = 0; begin + ring < nblocks; begin++)
-			{
-				int			visits[SP_MAX_FILES] = {0};
-
-				for (int b = begin; b < begin + ring; b++)
-				{
-					if (blocks[b].home_at[file] >= 0)
-						visits[blocks[b].home_at[file]]++;
-				}
-				for (int home = 0; home < probe->nfiles; home++)
-				{
-					const sp_file *other = &probe->files[home];
-					bool		together = other->status == SP_OK && other->ring == one->ring;
-
-					/* direct writes and buffered ones never share a file */
-					assert_true(!together || one->ring == 0 || other->direct_io == one->direct_io);
-					if (one->ring > 0)
-						assert_int_equal(visits[home], together);
-					else
-						assert_true(home == file || visits[home] == 0);
-				}
-			}
+				check_square(file, begin, ring);
+			for (int b = 0; b + 1 < nblocks; b++)
+				assert_int_equal(blocks[b].syncs[file], b > 0 && probe->files[file].ring > 0);
 		}
-		/* one method is not here, one is here twice; each has its copies */
-		for (int i = 1; i <= SP_MAX_RINGS; i++)
-		{
-			rotating += rings[i];
-			assert_int_equal(rings[i] > 0, i == 1 || (i == 2 && squares[row].direct_io_open));
-			assert_int_not_equal(rings[i], 1);
-		}
-		assert_int_equal(rotating, count_compared(squares[row].regime));
+		/* the round after a move is not counted */
+		assert_uint_in_range(probe->rounds[squares[row].regime],
+							 squares[row].block_rounds * (nblocks - 1),
+							 squares[row].block_rounds * nblocks);
 	}
 }
 
-/* Every file of a ring is synced once at a move, before anybody writes; nothing else is. */
-TEST(syncs_every_file_at_a_move)
-{
-	for (size_t row = 0; row < lengthof(squares); row++)
-	{
-		plan_square(row);
-		run_probe();			/* both regimes: their turns move files, too */
-		read_blocks();
-		for (int b = 0; b + 1 < nblocks; b++)
-		{
-			for (int file = 0; file < probe->nfiles; file++)
-				assert_int_equal(blocks[b].syncs[file], b > 0 && ROTATES(probe->files[file]) &&
-								 probe->files[file].status == SP_OK);
-			/* by the descriptor of the one who comes, with which it then writes */
-			for (int i = blocks[b].first; i < blocks[b].end; i++)
-			{
-				const call_record *call = &disk.records[i];
-
-				if (call->cleans_up && blocks[b].home_at[call->file] >= 0)
-					assert_int_equal(call->home, blocks[b].home_at[call->file]);
-			}
-		}
-	}
-}
-
-/* The round after a move is not counted; when saturated it is one operation of each case. */
+/* Saturated, that round has one operation of each case, and each slice one more. */
 TEST(leaves_out_the_round_after_a_move)
 {
-	for (size_t row = 0; row < lengthof(squares); row++)
-	{
-		int			moves;
-		int64_t		uncounted = 0;
-		int			cases = 0;
-		int			idle = 0;	/* moves after which no round had time */
+	int64_t		uncounted = 0;
+	int64_t		rounds;
 
-		plan_square(row);
-		keep_regime(squares[row].regime);
-		/* without the cases that are only shown and then end */
-		while (probe->cases[probe->ncases - 1].max_rounds > 0)
-			probe->ncases--;
-		run_probe();
-		read_blocks();
-		moves = count_moves();
-		assert_int_equal(moves, nblocks - 1);
-		assert_true(moves > 10);
-		for (int b = 0; b < nblocks; b++)
-		{
-			idle += blocks[b].writes[0] == 0;
-			for (int file = 0; file < probe->nfiles; file++)
-				uncounted += blocks[b].writes[file];
-		}
-		for (int c = 0; c < probe->ncases; c++)
-		{
-			uncounted -= (int64_t) probe->results[c].histogram.ops;
-			cases += is_measured(c);
-		}
-		assert_uint_in_range(idle, 0, 1);
-		/* and of each turn the first paced one, and of each saturated slice one operation */
-		assert_int_equal(uncounted % cases, 0);
-		if (squares[row].regime == SP_PACED)
-			assert_uint_in_range(uncounted / cases, moves + 1, moves + 7);	/* up to 7 turns */
-		else
-			assert_int_equal(uncounted, (probe->rounds[SP_SATURATED] + moves - idle) * cases);
-		assert_uint_in_range(probe->rounds[squares[row].regime],
-							 squares[row].block_rounds * (int64_t) moves,
-							 squares[row].block_rounds * (int64_t) (moves + 1));
+	plan_rotation("fdatasync", false, 3 * SECOND);
+	keep_regime(SP_SATURATED);
+	/* without the cases that are only shown and then end */
+	while (probe->cases[probe->ncases - 1].max_rounds > 0)
+		probe->ncases--;
+	run_probe();
+	read_blocks();
+	for (int b = 0; b < nblocks; b++)
+	{
+		for (int file = 0; file < probe->nfiles; file++)
+			uncounted += blocks[b].writes[file];
 	}
+	for (int c = 0; c < probe->ncases; c++)
+		uncounted -= (int64_t) probe->results[c].histogram.ops;
+	/* after the last move no round may have had time */
+	rounds = probe->rounds[SP_SATURATED] + count_moves() - (blocks[nblocks - 1].writes[0] == 0);
+	assert_int_equal(uncounted, rounds * count_compared(SP_SATURATED));
 }
 
 /* A paced block has at least 16 rounds and lasts at least 40 ms, in whole samples. */
@@ -294,32 +241,11 @@ TEST(moves_after_whole_samples)
 		{
 			const sp_series *series = &probe->results[c].series;
 
-			if (probe->results[c].status != SP_OK)
+			if (!is_measured(c))
 				continue;
-			assert_int_equal(series->rounds, probe->rounds[SP_PACED]);
 			assert_int_equal(series->n, probe->rounds[SP_PACED] / rows[i].sample);
 			assert_int_equal(series->n, probe->samples[SP_PACED]);
-			assert_int_equal(series->pending_rounds, probe->rounds[SP_PACED] % rows[i].sample);
 		}
-	}
-}
-
-/* WAL goes on where it ended in a file, whoever writes it. */
-TEST(goes_on_where_the_other_ended)
-{
-	int64_t		next[SP_MAX_FILES] = {0};
-
-	plan_rotation("fdatasync", false, SECOND);
-	run_probe();
-	assert_true(count_moves() > 5);
-	for (int i = 0; i < disk.nrecords; i++)
-	{
-		const call_record *call = &disk.records[i];
-
-		if (call->call != PWRITE)
-			continue;
-		assert_true(call->offset == next[call->file] * 8 * KILOBYTE);
-		next[call->file] = (next[call->file] + 1) % 8;
 	}
 }
 
@@ -353,28 +279,6 @@ TEST(evens_out_the_places)
 			assert_true(!rotates || fabs(speed.estimate - 1) < 0.02);
 		}
 	}
-}
-
-/* The flags are those of the method, and of nobody else. */
-TEST(knows_the_flags_of_a_method)
-{
-	static const int flags[] = {O_DSYNC, 0, 0, -1, O_SYNC, 0};	/* -1: a platform may lack it */
-	const int	all = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
-
-	plan_rotation("fdatasync", false, SECOND);
-	for (size_t i = 0; i < lengthof(flags); i++)
-	{
-		sp_file    *file = &probe->files[i];
-
-		if (flags[i] < 0)
-			continue;
-		assert_int_equal(sp_open_flags(file), all | flags[i]);
-		file->direct_io = true;
-		assert_int_equal(sp_open_flags(file), all | flags[i] | O_DIRECT);
-	}
-	plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 64 * KILOBYTE);
-	assert_null(probe->files[probe->nfiles - 1].method);
-	assert_int_equal(sp_open_flags(&probe->files[probe->nfiles - 1]), all);
 }
 
 /* A file that is another one by now is not written to. */
@@ -426,11 +330,20 @@ TEST(reopens_no_strange_file)
 TEST(counts_all_syncs)
 {
 	int			unsynced = 0;
+	int64_t		next[SP_MAX_FILES] = {0};
 
 	plan_rotation("fdatasync", false, SECOND);
 	run_probe();
 	assert_true(count_moves() > 2);
 	assert_int_equal(probe->syncs, disk.operations);
+	/* WAL goes on where it ended in a file, whoever writes it */
+	for (int i = 0; i < disk.nrecords; i++)
+	{
+		const call_record *call = &disk.records[i];
+
+		if (call->call == PWRITE)
+			assert_true(call->offset == next[call->file]++ % 8 * 8 * KILOBYTE);
+	}
 
 	plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 1024 * 1024);
 	probe->duration_ns = SECOND;
@@ -487,50 +400,6 @@ TEST(uses_copies_where_there_is_time)
 				assert_float_equal(result->series.mean_us[k], own, 1e-3);
 			assert_int_equal(result->tail.slow_rounds, 0);
 			assert_uint_in_range(result->tail.rounds, rounds - 17, rounds);
-		}
-	}
-}
-
-/* From a failure on, every method stays where it is; the failed file is left alone. */
-TEST(stays_after_a_failure)
-{
-	static const fake_call calls[] = {PWRITE, FSYNC, FDATASYNC};
-
-	for (size_t i = 0; i < lengthof(calls); i++)
-	{
-		for (int at = 3; at < 200; at += 7)
-		{
-			const call_record *failed;
-			int			home_at[SP_MAX_FILES];
-			int			after = 0;
-
-			plan_rotation("fdatasync", false, 2 * SECOND);
-			disk.fail_call = calls[i];
-			disk.fail_errno = EIO;
-			disk.fail_at = at;
-			run_probe();
-			assert_true(disk.failed_file >= 0);
-			failed = &disk.records[disk.failed_record];
-			for (int file = 0; file < SP_MAX_FILES; file++)
-				home_at[file] = -1;
-			for (int k = disk.failed_record + 1; k < disk.nrecords; k++)
-			{
-				const call_record *call = &disk.records[k];
-
-				assert_int_not_equal(call->file, failed->file);
-				/* the other files of the same move are taken over: they are open for others */
-				if (call->cleans_up)
-				{
-					assert_true(failed->cleans_up && after == 0);
-					continue;
-				}
-				assert_int_not_equal(call->home, failed->home);
-				if (home_at[call->file] >= 0)
-					assert_int_equal(home_at[call->file], call->home);
-				home_at[call->file] = call->home;
-				after++;
-			}
-			assert_true(after > 100);
 		}
 	}
 }

@@ -1,18 +1,19 @@
 /*-------------------------------------------------------------------------
  *
- * page_cache.c
- *		Files beside the page cache.  All #ifdefs about it are here.
+ * open_file.c
+ *		Open files, and keep them out of the page cache.  All #ifdefs about that are here.
  *
  * macOS has no O_DIRECT: F_NOCACHE is set after the file is opened, as the server does in
  * BasicOpenFilePerm() for its PG_O_DIRECT.
  *
  *-------------------------------------------------------------------------
  */
-#include "engine/measure/page_cache.h"
+#include "engine/measure/probe_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #if defined(O_DIRECT)
@@ -44,6 +45,38 @@ sp_openat(int directory_fd, const char *name, int flags)
 #else
 	return openat(directory_fd, name, flags);
 #endif
+}
+
+int
+sp_open_flags(const sp_file *file)
+{
+	return O_RDWR | O_NOFOLLOW | O_CLOEXEC |
+		(file->method ? file->method->open_flags : 0) |
+		(file->direct_io ? sp_direct_io_flag : 0);
+}
+
+static bool
+is_same_file(int fd, int other)
+{
+	struct stat one;
+	struct stat two;
+
+	return fstat(fd, &one) == 0 && fstat(other, &two) == 0 &&
+		one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+int
+sp_open_same_file(const sp_file *file, int flags)
+{
+	int			fd = sp_openat(file->directory_fd, file->name, flags);
+
+	if (fd >= 0 && !is_same_file(fd, file->fd))
+	{
+		close(fd);
+		errno = ESTALE;
+		return -1;
+	}
+	return fd;
 }
 
 void
