@@ -217,7 +217,6 @@ TEST(tells_file_systems_apart)
 			sp_mount_same_filesystem(b, a) != same_cases[i].same)
 			fail_msg("%s: %s and %s", same_cases[i].kind, same_cases[i].a,
 					 same_cases[i].b);
-		assert_false(sp_mount_same_filesystem(a, NULL));
 		sp_mount_table_free(table);
 	}
 }

@@ -4,8 +4,7 @@
  *	  Tests of src/engine/storage/zfs*.c on captured and generated outputs.
  *
  * It must not: start a tool, or look at the ZFS of the machine it runs on.  To
- * add an output, add a file in test/fixtures/zfs and a row of the tables below;
- * for the counters of a system, a file in test/fixtures/sysroot.
+ * add an output, add a file in test/fixtures/zfs and a row of the tables below.
  *
  *-------------------------------------------------------------------------
  */
@@ -157,35 +156,6 @@ static const struct
 	{"cut off in a state", TOP LEAF("/dev/sda") "\t  /dev/sdc  UNAV", 1, true},
 	{"line without a state", TOP LEAF("/dev/sda") "\t  /dev/sdb\n" END, 1, true},
 	{"lost, state ends the line", TOP "\t  /dev/sda  UNAVAIL\n" END, 0, false},
-};
-
-/* Commits of the data sets in a file of test/fixtures/sysroot. */
-static const struct
-{
-	const char *sysroot;
-	const char *dataset;
-	int64_t		commits;
-	bool		whole_system;
-}			commit_cases[] =
-{
-	{"zfs_kstat", "tank", 17, false},
-	{"zfs_kstat", "tank/pg", 180994, false},
-	/* a double would not hold it */
-	{"zfs_kstat", "tank/pg/wal", 9007199254740993, false},
-	{"zfs_kstat", "tank/pg data", 5, false},
-	{"zfs_kstat", "big pool/pg data", 4242, false},
-	/* before OpenZFS 2.2, not mounted, another pool, in a file of the pool */
-	{"zfs_kstat", "old/pg", 200417, true},
-	{"zfs_kstat", "tank/p", 200417, true},
-	{"zfs_kstat", "tank/pg/wal/x", 200417, true},
-	{"zfs_kstat", "other/pg", 200417, true},
-	{"zfs_kstat", "tank/none", 200417, true},
-	/* a file stands where its directory would; a counter that is no number */
-	{"zfs_kstat", "zil/pg", 200417, true},
-	{"zfs_kstat", "tank/odd", 200417, true},
-	{"zfs_kstat", "../zfs/tank", -1, false},
-	{"zfs_kstat", "", -1, false},
-	{"zfs", "tank/pg", -1, false},
 };
 
 TEST(knows_the_name_of_a_data_set)
@@ -402,24 +372,6 @@ TEST(leaves_out_a_path_that_is_too_long)
 						 width == 255);
 		assert_int_equal(zfs.more_vdevs, width > 255);
 		assert_string_equal(zfs.vdevs[0].path, width == 255 ? path : "");
-	}
-}
-
-TEST(reads_the_commits_of_a_data_set)
-{
-	for (size_t i = 0; i < lengthof(commit_cases); i++)
-	{
-		char		sysroot[PATH_MAX];
-		int			fd = lowest_free_descriptor();
-		bool		whole_system = !commit_cases[i].whole_system;
-		int64_t		commits;
-
-		fixture_path(sysroot, commit_cases[i].sysroot);
-		commits = sp_zfs_read_commits(sysroot, commit_cases[i].dataset, &whole_system);
-		if (commits != commit_cases[i].commits || whole_system != commit_cases[i].whole_system)
-			fail_msg("%s: %lld commits, whole system is %d", commit_cases[i].dataset,
-					 (long long) commits, whole_system);
-		assert_int_equal(lowest_free_descriptor(), fd);
 	}
 }
 
