@@ -120,24 +120,21 @@ add_zfs(sp_jsonb *json, const sp_storage *storage)
 static void
 add_background(sp_jsonb *json, const sp_probe *probe)
 {
-	const sp_evidence *background = &probe->background;
+	sp_background_rates rates = sp_evidence_background(&probe->background, SP_LEVEL_DEVICE);
 
-	if (background->ns <= 0)
+	if (probe->background.ns <= 0)
 		return;
 	sp_jsonb_begin_object(json, "others");
-	add_number(json, "seconds", background->ns / 1e9, 3);
+	add_number(json, "seconds", probe->background.ns / 1e9, 3);
 	if (probe->control_windows > 0)
 		add_number(json, "control_windows", probe->control_windows, 0);
-	add_number(json, "flushes_per_sec",
-			   sp_evidence_flushes_per_second(background, SP_LEVEL_DEVICE), 1);
-	add_number(json, "most_flushes_per_sec",
-			   sp_evidence_max_flushes_per_second(background, SP_LEVEL_DEVICE), 1);
+	add_number(json, "flushes_per_sec", rates.flushes, 1);
+	add_number(json, "most_flushes_per_sec", rates.most_flushes, 1);
 	if (probe->device.has_backing)
 		add_number(json, "most_below_flushes_per_sec",
-				   sp_evidence_max_flushes_per_second(background, SP_LEVEL_BACKING), 1);
-	add_number(json, "bytes_per_sec",
-			   sp_evidence_bytes_per_second(background, SP_LEVEL_DEVICE), 0);
-	add_number(json, "bytes_per_sec_error", sp_evidence_bytes_per_second_error(background), 0);
+				   sp_evidence_background(&probe->background, SP_LEVEL_BACKING).most_flushes, 1);
+	add_number(json, "bytes_per_sec", rates.bytes, 0);
+	add_number(json, "bytes_per_sec_error", rates.bytes_error, 0);
 	sp_jsonb_end_object(json);
 }
 

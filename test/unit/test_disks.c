@@ -134,7 +134,6 @@ static const struct
 	{"overlay_host", {
 			{"/var/lib/docker/overlay2/c0ffee/merged", 0, "vdb@: vdb@, write back"},
 			{"/mnt/two", 0, "vdb@: vdb@, write back"},
-			{"/mnt/comma", 0, "vdc@: vdc@, write back"},
 			{"/mnt/on_tmpfs", ENODEV, ""},
 			{"/mnt/readonly", ENODEV, ""},
 	}},

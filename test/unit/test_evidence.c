@@ -158,7 +158,7 @@ TEST(adds_pairs_of_readings)
 	sp_evidence_rates rates;
 
 	assert_true(isnan(sp_evidence_rates_of(&evidence, SP_LEVEL_DEVICE).flushes));
-	assert_true(isnan(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE)));
+	assert_true(isnan(sp_evidence_background(&evidence, SP_LEVEL_DEVICE).flushes));
 	sp_evidence_add(&evidence, zero, after, 10 * MILLISECOND, 10);
 	sp_evidence_add(&evidence, zero, after, 10 * MILLISECOND, 10);
 	/* a counter that goes backwards, at either level */
@@ -177,8 +177,8 @@ TEST(adds_pairs_of_readings)
 	rates = sp_evidence_rates_of(&evidence, SP_LEVEL_BACKING);
 	assert_float_equal(rates.flushes, 0.5, 1e-9);
 	assert_float_equal(rates.utilization, 0.2, 1e-9);
-	assert_float_equal(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE), 1000, 1e-6);
-	assert_float_equal(sp_evidence_bytes_per_second(&evidence, SP_LEVEL_DEVICE), 8192000, 1e-3);
+	assert_float_equal(sp_evidence_background(&evidence, SP_LEVEL_DEVICE).flushes, 1000, 1e-6);
+	assert_float_equal(sp_evidence_background(&evidence, SP_LEVEL_DEVICE).bytes, 8192000, 1e-3);
 }
 
 /* Statistics that are switched off tell flushes, and nothing else; old kernels the opposite. */
@@ -197,8 +197,8 @@ TEST(takes_what_is_counted)
 	assert_float_equal(rates.flushes, 2, 1e-9);
 	assert_float_equal(rates.least_flushes, 2, 1e-9);
 	assert_true(isnan(rates.writes) && isnan(rates.bytes) && isnan(rates.utilization));
-	assert_float_equal(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE), 2000, 1e-6);
-	assert_true(isnan(sp_evidence_bytes_per_second(&evidence, SP_LEVEL_DEVICE)));
+	assert_float_equal(sp_evidence_background(&evidence, SP_LEVEL_DEVICE).flushes, 2000, 1e-6);
+	assert_true(isnan(sp_evidence_background(&evidence, SP_LEVEL_DEVICE).bytes));
 
 	/* and a device is busy all the time at most */
 	evidence = (sp_evidence) {0};
@@ -206,19 +206,19 @@ TEST(takes_what_is_counted)
 	rates = sp_evidence_rates_of(&evidence, SP_LEVEL_DEVICE);
 	assert_float_equal(rates.utilization, 1, 1e-9);
 	assert_true(isnan(rates.flushes));
-	assert_true(isnan(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE)));
+	assert_true(isnan(sp_evidence_background(&evidence, SP_LEVEL_DEVICE).flushes));
 
 	/* of idle samples that are long enough */
 	evidence = (sp_evidence) {0};
 	sp_evidence_add(&evidence, before, before, 10 * MILLISECOND - 1, 0);
-	assert_true(isnan(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE)));
+	assert_true(isnan(sp_evidence_background(&evidence, SP_LEVEL_DEVICE).flushes));
 	sp_evidence_add(&evidence, before, before, 1, 0);
-	assert_float_equal(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE), 0, 1e-9);
+	assert_float_equal(sp_evidence_background(&evidence, SP_LEVEL_DEVICE).flushes, 0, 1e-9);
 	evidence = (sp_evidence) {0};
 	sp_evidence_add(&evidence, older, older, 10 * MILLISECOND - 1, 0);
-	assert_true(isnan(sp_evidence_bytes_per_second(&evidence, SP_LEVEL_DEVICE)));
+	assert_true(isnan(sp_evidence_background(&evidence, SP_LEVEL_DEVICE).bytes));
 	sp_evidence_add(&evidence, older, older, 1, 0);
-	assert_float_equal(sp_evidence_bytes_per_second(&evidence, SP_LEVEL_DEVICE), 0, 1e-9);
+	assert_float_equal(sp_evidence_background(&evidence, SP_LEVEL_DEVICE).bytes, 0, 1e-9);
 }
 
 /* Of operations and of time: a few bursts make the mean uncertain. */
@@ -246,11 +246,11 @@ TEST(bytes_have_an_error)
 	/* one of 100: the standard error is as large as the mean */
 	assert_float_equal(sp_evidence_rates_of(&bursty, SP_LEVEL_DEVICE).bytes, 8192, 1e-9);
 	assert_true(fabs(sp_evidence_rates_of(&bursty, SP_LEVEL_DEVICE).bytes_error - 8192) < 1e-6);
-	assert_float_equal(sp_evidence_bytes_per_second(&idle, SP_LEVEL_DEVICE), 8192000, 1e-3);
-	assert_true(sp_evidence_bytes_per_second_error(&idle) < 1);
+	assert_float_equal(sp_evidence_background(&idle, SP_LEVEL_DEVICE).bytes, 8192000, 1e-3);
+	assert_true(sp_evidence_background(&idle, SP_LEVEL_DEVICE).bytes_error < 1);
 	bursty.ops = 0;
 	bursty.ns = 5 * MILLISECOND;
-	assert_true(isnan(sp_evidence_bytes_per_second_error(&bursty)));
+	assert_true(isnan(sp_evidence_background(&bursty, SP_LEVEL_DEVICE).bytes_error));
 }
 
 /* ---------------------------------------------------------------- timed loop */
@@ -302,7 +302,7 @@ TEST(counts_what_each_case_did)
 		assert_int_equal(sp_probe_case_durable(probe, c), syncs(c) ? YES : NO);
 	}
 	/* there was no background I/O, neither before the first round nor between the flushes */
-	assert_float_equal(sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE),
+	assert_float_equal(sp_evidence_background(&probe->background, SP_LEVEL_DEVICE).flushes,
 					   0, 1e-9);
 	assert_true(probe->background.ns > 20 * MILLISECOND);
 }
@@ -334,8 +334,8 @@ TEST(counts_background_io)
 				keep_regime(SP_PACED);
 			disk.sync_flushes = rows[i].own;
 			run_probe();
-			counted = sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE);
-			max = sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_DEVICE);
+			counted = sp_evidence_background(&probe->background, SP_LEVEL_DEVICE).flushes;
+			max = sp_evidence_background(&probe->background, SP_LEVEL_DEVICE).most_flushes;
 			assert_uint_in_range(counted, rows[i].per_second * 0.7, rows[i].per_second * 1.3);
 			assert_uint_in_range(max, rows[i].per_second, rows[i].per_second * 2 + 100);
 			assert_int_equal(probe->control_windows > 0, rows[i].per_second > 0 && !paced_only);
@@ -569,7 +569,7 @@ TEST(is_not_fooled_by_short_rests)
 	disk.silent_ns = 250 * 1000;
 	run_probe();
 	assert_int_not_equal(found(), YES);
-	assert_true(sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_DEVICE) > 1000);
+	assert_true(sp_evidence_background(&probe->background, SP_LEVEL_DEVICE).most_flushes > 1000);
 }
 
 /* The time of a sync does not include that of reading the counters. */
@@ -637,7 +637,7 @@ TEST(drops_what_goes_backwards)
 			lost += evidence->lost;
 			assert_true(evidence->ops == 0 || flushes_per_op(evidence) == syncs(c));
 		}
-		assert_float_equal(sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE),
+		assert_float_equal(sp_evidence_background(&probe->background, SP_LEVEL_DEVICE).flushes,
 						   0, 1e-9);
 		/* 0: of a warm-up operation */
 		assert_uint_in_range(lost, 0, 1);

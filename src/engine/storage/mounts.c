@@ -308,47 +308,26 @@ sp_mount_option(const char *options, const char *name)
 /* ----------------------------------------------------------------- overlays */
 
 /*
- * Decode a directory among the options of an overlay into path, which has
- * PATH_MAX bytes.  It is escaped twice: mount(8) may be given a backslash
- * before any character, which the kernel keeps, and the kernel writes a comma
- * as \054.
- *
- * Returns false if it is too long to be a path.
+ * Copy the upper directory among the options of an overlay to path, which has PATH_MAX
+ * bytes.  False if there is none, or it is no plain path: it must be absolute, and no
+ * component but the last one empty, "." or "..".  With a backslash it is escaped, by the
+ * kernel (a comma is \054) or twice, since mount(8) takes a backslash before any character.
  */
 static bool
-decode_directory(const char *value, char *path)
+take_upper_directory(const char *options, char *path)
 {
-	static const char comma[] = "\\054";
-	const size_t escape = sizeof(comma) - 1;
-	size_t		length = 0;
+	const char *value = sp_mount_option(options, "upperdir");
+	size_t		length = value == NULL ? 0 : strcspn(value, ",");
 
-	while (*value != '\0' && *value != ',')
-	{
-		bool		is_comma;
-
-		if (*value == '\\' && strncmp(value, comma, escape) != 0 &&
-			value[1] != '\0' && value[1] != ',')
-			value++;
-		if (length >= PATH_MAX - 1)
-			return false;
-		is_comma = strncmp(value, comma, escape) == 0;
-		path[length++] = is_comma ? ',' : *value;
-		value += is_comma ? escape : 1;
-	}
+	if (length == 0 || length >= PATH_MAX || value[0] != '/')
+		return false;
+	memcpy(path, value, length);
 	path[length] = '\0';
-	return true;
-}
-
-/* Absolute, and no component but the last one empty, "." or "..". */
-static bool
-is_plain_path(const char *path)
-{
-	if (*path != '/')
+	if (strchr(path, '\\') != NULL)
 		return false;
 	while (*path == '/')
 	{
-		size_t		length = strcspn(++path, "/");
-
+		length = strcspn(++path, "/");
 		if ((length == 0 && *path != '\0') ||
 			(length > 0 && strncmp(path, "..", length) == 0))
 			return false;
@@ -364,12 +343,9 @@ sp_mount_beneath(const sp_mount_table *table, const sp_mount *mount)
 
 	for (int i = 0; i < MAX_OVERLAYS && mount != NULL; i++)
 	{
-		const char *value;
-
 		if (strcmp(mount->fstype, "overlay") != 0)
 			return mount;
-		value = sp_mount_option(mount->mount_options, "upperdir");
-		if (value == NULL || !decode_directory(value, path) || !is_plain_path(path))
+		if (!take_upper_directory(mount->mount_options, path))
 			return NULL;
 		mount = sp_mount_table_find(table, path);
 	}

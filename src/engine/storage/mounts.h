@@ -98,7 +98,7 @@ extern const char *sp_mount_option(const char *options, const char *name);
  * which here lies on the overlay itself.
  *
  * Limit: the path is the text given to mount(8), where symbolic links are not
- * followed.  If it is relative or has "." or "..", the result is unknown.
+ * followed.  If it is relative, or has "." or ".." or a backslash, the result is unknown.
  */
 extern const sp_mount *sp_mount_beneath(const sp_mount_table *table, const sp_mount *mount);
 
