@@ -8,10 +8,42 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "../unit/tree.h"
 #include "engine/storage/disks.h"
 #include "fuzz.h"
 
 const char *const fuzz_seeds = "sysroot";
+
+/* Where trees are, for as long as this process runs. */
+static char directory[64];
+
+static void
+remove_directory(void)
+{
+	require(remove_tree(directory));
+}
+
+/* In memory where there is such a place: files are written for each input. */
+static void
+make_directory(void)
+{
+	if (directory[0] != '\0')
+		return;
+	strcpy(directory, access("/dev/shm", W_OK) == 0 ? "/dev/shm/sp_fuzz_XXXXXX" :
+		   "/tmp/sp_fuzz_XXXXXX");
+	require(mkdtemp(directory) != NULL);
+	require(atexit(remove_directory) == 0);
+}
+
+/* The number of the next descriptor: it grows if one is left open. */
+static int
+next_descriptor(void)
+{
+	int			fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
 
 /* More only take time. */
 #define MAX_MOUNTS	50
@@ -122,10 +154,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char		sysroot[PATH_MAX];
 	char	   *text = strndup((const char *) data, size);
 	sp_mount_table *mounts;
-	int			fd = fuzz_next_descriptor();
+	int			fd = next_descriptor();
 
 	require(text != NULL);
-	snprintf(sysroot, sizeof(sysroot), "%s/tree", fuzz_directory());
+	make_directory();
+	snprintf(sysroot, sizeof(sysroot), "%s/tree", directory);
 	if (make_tree(sysroot, text) && sp_mount_table_read(sysroot, &mounts) == 0)
 	{
 		for (size_t i = 0; i < mounts->count && i < MAX_MOUNTS; i++)
@@ -135,6 +168,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(text);
 	if (access(sysroot, F_OK) == 0)
 		require(remove_tree(sysroot));
-	require(fuzz_next_descriptor() == fd);
+	require(next_descriptor() == fd);
 	return 0;
 }

@@ -113,15 +113,16 @@ static const struct
 	{TEXT("  pool: q\n" LEAF("/dev/sdb") TOP LEAF("/dev/sda") END), "p", "/dev/sda "},
 	/* a name that is no path; a file with errors is no leaf */
 	{TEXT(TOP LEAF("sda") END), "p", ""},
-	{TEXT(TOP LEAF("/dev/sda") "\nerrors: in these files:\n\n        /srv/pg/1  \n"), "p", "/dev/sda "},
+	{TEXT(TOP LEAF("/dev/sda") "\nerrors: in these files:\n\n        /srv/pg/1  \n"), "p",
+	"/dev/sda "},
 	/* without what follows, there may be more */
 	{TEXT(TOP LEAF("/dev/sda")), "p", "/dev/sda and more"},
 	{TEXT(TOP LEAF("/dev/sda") "\t  /dev/sdc  UNAV"), "p", "/dev/sda and more"},
 	{TEXT(TOP LEAF("/dev/sda") "\t  /dev/sdb\n" END), "p", "/dev/sda and more"},
 	{TEXT(TOP "\t  /dev/sda  UNAVAIL\n" END), "p", ""},
 	/* an unknown section counts as data, and ends the logs */
-	{TEXT(TOP "\tlogs\n" LEAF("/dev/sda") "\tnews\t\n" LEAF("/dev/sdb") "\tcache\n" LEAF("/dev/sdc")
-		  TOP LEAF("/dev/sdd") END), "p", "log:/dev/sda /dev/sdb cache:/dev/sdc /dev/sdd "},
+	{TEXT(TOP "\tlogs\n" LEAF("/dev/sda") "\tnews\t\n" LEAF("/dev/sdb")
+		  "\tcache\n" LEAF("/dev/sdc") TOP LEAF("/dev/sdd") END), "p", "log:/dev/sda /dev/sdb cache:/dev/sdc /dev/sdd "},
 };
 
 TEST(knows_the_name_of_a_data_set)
