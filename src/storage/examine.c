@@ -125,7 +125,7 @@ add_mount_disks(sp_storage *storage)
 	}
 }
 
-/* Find the mount and its disks.  Of a ZFS pool, only its tools know the disks. */
+/* Find the mount. */
 void
 sp_storage_find(const sp_location *location, const sp_mount_table *mounts, sp_storage *storage)
 {
@@ -139,12 +139,17 @@ sp_storage_find(const sp_location *location, const sp_mount_table *mounts, sp_st
 	storage->directory = pstrdup(directory);
 	free(directory);
 	storage->mount = sp_mount_table_find(mounts, storage->directory);
-	if (storage->mount == NULL)
-		return;
-	storage->beneath = sp_mount_beneath(mounts, storage->mount);
+	if (storage->mount)
+		storage->beneath = sp_mount_beneath(mounts, storage->mount);
 	if (storage->beneath == NULL)
 		storage->beneath = storage->mount;
-	if (!is_zfs(storage->beneath))
+}
+
+/* Add the disks of the mount.  Of a ZFS pool, only its tools know them. */
+void
+sp_storage_find_disks(sp_storage *storage)
+{
+	if (storage->mount && !is_zfs(storage->beneath))
 		add_mount_disks(storage);
 }
 
@@ -219,6 +224,7 @@ sp_storage_examine(const sp_location *location, sp_storage *storage, sp_device_f
 	StringInfoData why_not;
 
 	sp_storage_find(location, sp_storage_mounts(), storage);
+	sp_storage_find_disks(storage);
 	if (is_zfs(storage->beneath))
 	{
 		initStringInfo(&why_not);

@@ -23,13 +23,13 @@
 
 #include "common/common.h"
 
-/* A location whose file system none before it has. */
-typedef struct first_location
+/* A location on a file system. */
+typedef struct located
 {
 	const sp_location *location;
-	const sp_mount *mount;		/* NULL if unknown */
-	dev_t		device;
-} first_location;
+	dev_t		device;			/* of its directory */
+	sp_storage	storage;
+} located;
 
 /*
  * Does the directory of this server version exist?  If the file system is not
@@ -52,30 +52,39 @@ is_in_use(const sp_location *location)
  * mounts compare st_dev: a server in a chroot may see no mount of its root.
  */
 static bool
-same_filesystem(const first_location *a, const first_location *b)
+same_filesystem(const located *a, const located *b)
 {
-	if (a->mount && b->mount)
-		return sp_mount_same_filesystem(a->mount, b->mount);
-	return !a->mount && !b->mount && a->device == b->device;
+	if (a->storage.mount && b->storage.mount)
+		return sp_mount_same_filesystem(a->storage.mount, b->storage.mount);
+	return !a->storage.mount && !b->storage.mount && a->device == b->device;
 }
 
-/* The first location on the same file system; NULL if it is this one, which is appended. */
+/*
+ * Find storage and disks.  Of many tablespaces on one file system, the disks are those of the
+ * first, which is returned; NULL if it is this one, which is appended.
+ */
 static const sp_location *
-find_first(List **firsts, const sp_location *location, const sp_storage *storage)
+locate(List **firsts, located *here, const sp_mount_table *mounts)
 {
-	first_location *here = palloc(sizeof(first_location));
 	struct stat status;
 	ListCell   *cell;
 
-	if (storage->directory == NULL || stat(storage->directory, &status) != 0)
+	sp_storage_find(here->location, mounts, &here->storage);
+	if (here->storage.directory == NULL || stat(here->storage.directory, &status) != 0)
 		return NULL;
-	*here = (first_location) {location, storage->mount, status.st_dev};
+	here->device = status.st_dev;
 	foreach(cell, *firsts)
 	{
-		if (same_filesystem(lfirst(cell), here))
-			return ((first_location *) lfirst(cell))->location;
+		const located *first = lfirst(cell);
+
+		if (same_filesystem(first, here))
+		{
+			here->storage.disks = first->storage.disks;
+			return first->location;
+		}
 	}
-	*firsts = lappend(*firsts, here);
+	sp_storage_find_disks(&here->storage);
+	*firsts = lappend(*firsts, memcpy(palloc(sizeof(located)), here, sizeof(located)));
 	return NULL;
 }
 
@@ -192,7 +201,7 @@ sync_probe_locations(PG_FUNCTION_ARGS)
 	List	   *locations = PG_ARGISNULL(0) ? sp_location_list() :
 		list_make1(single_location(NameStr(*PG_GETARG_NAME(0))));
 	const sp_mount_table *mounts = sp_storage_mounts();
-	sp_storage *storage = palloc(sizeof(sp_storage));
+	located    *here = palloc(sizeof(located));
 	List	   *firsts = NIL;
 	ListCell   *cell;
 
@@ -200,11 +209,12 @@ sync_probe_locations(PG_FUNCTION_ARGS)
 	list_sort(locations, compare_locations);
 	foreach(cell, locations)
 	{
-		const sp_location *location = lfirst(cell);
+		const sp_location *first;
 
-		sp_storage_find(location, mounts, storage);
-		put_location_row((ReturnSetInfo *) fcinfo->resultinfo, location, storage,
-						 find_first(&firsts, location, storage));
+		here->location = lfirst(cell);
+		first = locate(&firsts, here, mounts);
+		put_location_row((ReturnSetInfo *) fcinfo->resultinfo, here->location, &here->storage,
+						 first);
 	}
 	return (Datum) 0;
 }

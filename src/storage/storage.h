@@ -59,6 +59,7 @@ typedef struct sp_storage
 extern const sp_mount_table *sp_storage_mounts(void);
 extern void sp_storage_find(const sp_location *location, const sp_mount_table *mounts,
 							sp_storage *storage);
+extern void sp_storage_find_disks(sp_storage *storage);
 extern void sp_storage_examine(const sp_location *location, sp_storage *storage,
 							   sp_device_facts *facts);
 
