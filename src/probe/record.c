@@ -41,8 +41,9 @@ sp_put_where(sp_row *row, const sp_storage *storage)
 	sp_row_put_int(row, "server_version_num", INT4OID, PG_VERSION_NUM);
 	sp_row_put(row, "fsync", BOOLOID, BoolGetDatum(enableFsync));
 	sp_row_put_text(row, "directory", sp_known_text(storage->directory));
-	sp_row_put_text(row, "filesystem", sp_known_text(storage->filesystem));
-	sp_row_put_text(row, "device", sp_known_text(storage->device.name));
+	sp_row_put_text(row, "filesystem",
+					storage->mount ? sp_known_text(storage->mount->fstype) : NULL);
+	sp_row_put_text(row, "device", sp_known_text(storage->disks.top.name));
 }
 
 /*

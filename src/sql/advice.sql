@@ -92,7 +92,10 @@ FROM (VALUES
         round(coalesce(current_setting('pg_sync_probe.margin', true), '0.05')::numeric,
               6)::float8::text),
     (5, 'file system was %s, is %s', run.filesystem, place.filesystem),
-    (6, 'write cache was %s, is %s', run.storage ->> 'write_cache', place.write_cache),
+    -- that of a ZFS pool is known to a probe alone
+    (6, 'write cache was %s, is %s',
+        CASE WHEN place.filesystem ~ 'zfs$' IS NOT TRUE THEN run.storage ->> 'write_cache' END,
+        place.write_cache),
     (7, 'mount options were %s, are %s',
         coalesce(sync_probe_internal.options_left(run.storage ->> 'mount_options',
                                                   place.mount_options),

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * examine.c
- *		The storage below a location that is probed: disks, counters, ZFS.
+ *		The storage below a location: mount, disks, counters, ZFS.
  *
  * It is examined before the probe.  Between timed operations only the counters are
  * read.  A missing fact (no sysfs, no tools, a removed device) is left out with a
@@ -13,32 +13,59 @@
 
 #include "storage/fd.h"
 
-/* -------------------------------------------------------------- examination */
+static void
+free_mounts(void *table)
+{
+	sp_mount_table_free(table);
+}
+
+/* The mounts of now, for as long as the current memory context lives. */
+const sp_mount_table *
+sp_storage_mounts(void)
+{
+	static const sp_mount_table none = {0};
+	MemoryContextCallback *callback = palloc(sizeof(MemoryContextCallback));
+	sp_mount_table *table;
+
+	/* without mountinfo (not Linux, no /proc) what depends on it is unknown */
+	if (sp_mount_table_read("", &table) != 0)
+		return &none;
+	callback->func = free_mounts;
+	callback->arg = table;
+	MemoryContextRegisterResetCallback(CurrentMemoryContext, callback);
+	return table;
+}
+
+/* -------------------------------------------------------------- disks */
 
 static bool
-is_memory(const char *filesystem)
+is_memory(const sp_mount *mount)
 {
-	return strcmp(filesystem, "tmpfs") == 0 || strcmp(filesystem, "ramfs") == 0;
+	return mount && (strcmp(mount->fstype, "tmpfs") == 0 || strcmp(mount->fstype, "ramfs") == 0);
 }
 
 /* ZFS in the kernel or in user space (FUSE). */
 static bool
-is_zfs(const char *filesystem)
+is_zfs(const sp_mount *mount)
 {
-	return strcmp(filesystem, "zfs") == 0 || strcmp(filesystem, "fuse.zfs") == 0;
+	return mount && (strcmp(mount->fstype, "zfs") == 0 || strcmp(mount->fstype, "fuse.zfs") == 0);
 }
 
-/* Add the disks of a pool that have a use. */
+/* Add a part of the storage, of which the file system may or may not flush the disks. */
 static void
-add_vdevs_of(sp_storage *storage, const sp_mount_table *mounts, sp_vdev_use use)
+add_disks_of(sp_storage *storage, const char *path)
+{
+	if (sp_disks_add("", storage->mounts, path, &storage->disks) != 0)
+		storage->disks.incomplete[SP_LEVEL_DEVICE] = true;
+}
+
+static void
+add_vdevs_of(sp_storage *storage, sp_vdev_use use)
 {
 	for (int i = 0; i < storage->zfs.nvdevs; i++)
 	{
-		const sp_vdev *vdev = &storage->zfs.vdevs[i];
-
-		if (vdev->use == use &&
-			sp_disks_add_path("", mounts, vdev->path, &storage->disks) != 0)
-			storage->disks.incomplete[SP_LEVEL_DEVICE] = true;
+		if (storage->zfs.vdevs[i].use == use)
+			add_disks_of(storage, storage->zfs.vdevs[i].path);
 	}
 }
 
@@ -51,77 +78,82 @@ add_vdevs_of(sp_storage *storage, const sp_mount_table *mounts, sp_vdev_use use)
  * the data devices nonetheless.
  */
 static void
-add_pool_disks(sp_storage *storage, const sp_mount_table *mounts)
+add_pool_disks(sp_storage *storage)
 {
-	bool		log_decides = sp_zfs_log_devices_decide(&storage->zfs);
-
 	/* first, so that a disk which is both is a log device */
 	sp_disks_expect(&storage->disks, SP_FLUSHED_PERHAPS, true);
-	add_vdevs_of(storage, mounts, SP_VDEV_LOG);
-	if (log_decides)
+	add_vdevs_of(storage, SP_VDEV_LOG);
+	if (sp_zfs_log_devices_decide(&storage->zfs))
 		sp_disks_expect(&storage->disks, SP_FLUSHED_NEVER, false);
-	add_vdevs_of(storage, mounts, SP_VDEV_DATA);
+	add_vdevs_of(storage, SP_VDEV_DATA);
 	if (storage->zfs.more_vdevs)
 		storage->disks.incomplete[SP_LEVEL_DEVICE] = true;
+	/* a pool is on no single device */
+	storage->disks.top.name[0] = '\0';
 }
 
-/* The number of commits of the intent log; -1 if it is not counted. */
-int64
-sp_storage_zil_commits(sp_storage *storage)
+/* The separate log and real-time devices of xfs. */
+static void
+add_xfs_device(sp_storage *storage, const char *option, sp_flush_duty duty)
 {
-	return sp_zfs_read_commits("", storage->source, &storage->zil_whole_system);
+	const char *device = sp_mount_option(storage->beneath->mount_options, option);
+
+	sp_disks_expect(&storage->disks, duty, false);
+	if (device)
+		add_disks_of(storage, pnstrdup(device, strcspn(device, ",")));
 }
 
 static void
-examine_zfs(sp_storage *storage, const sp_mount_table *mounts)
+add_mount_disks(sp_storage *storage)
 {
-	StringInfoData why_not;
-
-	initStringInfo(&why_not);
-	sp_zfs_init(&storage->zfs);
-	storage->is_zfs = true;
-	/* why_not says what is missing in zfs */
-	(void) sp_zfs_ask_tools(storage->source, &storage->zfs, &why_not);
-	storage->zfs_unknown = why_not.data;
-	add_pool_disks(storage, mounts);
-}
-
-/*
- * Add the disks of a file system that is on block devices, with the separate log and
- * real-time devices of xfs.
- */
-static void
-add_disks_of_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_mount *mount)
-{
-	static const char *const options[] = {"logdev", "rtdev"};
-	bool		is_xfs = strcmp(mount->fstype, "xfs") == 0;
+	bool		is_xfs = strcmp(storage->beneath->fstype, "xfs") == 0;
 	int			status;
 
 	/*
 	 * xfs_file_fsync() flushes the device that holds the data of the file, and the log
 	 * only if metadata were logged.  Files may be on the real-time device instead.
 	 */
-	if (is_xfs && sp_mount_option(mount->mount_options, "rtdev"))
+	if (is_xfs && sp_mount_option(storage->beneath->mount_options, "rtdev"))
 		sp_disks_expect(&storage->disks, SP_FLUSHED_PERHAPS, false);
-	status = sp_disks_find("", mounts, mount, &storage->disks);
-	storage->device = storage->disks.top;
-	strlcpy(storage->device.write_cache,
-			sp_disks_summary(&storage->disks, SP_LEVEL_DEVICE).write_cache,
-			sizeof(storage->device.write_cache));
+	status = sp_disks_add("", storage->mounts, storage->directory, &storage->disks);
 	if (status != 0 && status != ENODEV)
 		storage->no_counters = psprintf("the disks cannot be determined: %s", strerror(status));
-	if (!is_xfs)
-		return;
-	for (size_t i = 0; i < lengthof(options); i++)
+	if (is_xfs)
 	{
-		const char *device = sp_mount_option(mount->mount_options, options[i]);
-
-		sp_disks_expect(&storage->disks, i == 0 ? SP_FLUSHED_NEVER : SP_FLUSHED_PERHAPS, false);
-		if (device && sp_disks_add_path("", mounts, pnstrdup(device, strcspn(device, ",")),
-										&storage->disks) != 0)
-			storage->disks.incomplete[SP_LEVEL_DEVICE] = true;
+		add_xfs_device(storage, "logdev", SP_FLUSHED_NEVER);
+		add_xfs_device(storage, "rtdev", SP_FLUSHED_PERHAPS);
 	}
 }
+
+/* Find the mount. */
+void
+sp_storage_find(const sp_location *location, const sp_mount_table *mounts, sp_storage *storage)
+{
+	char	   *directory = realpath(location->directory, NULL);
+
+	memset(storage, 0, sizeof(*storage));
+	sp_disks_init(&storage->disks);
+	storage->mounts = mounts;
+	if (directory == NULL)
+		return;
+	storage->directory = pstrdup(directory);
+	free(directory);
+	storage->mount = sp_mount_table_find(mounts, storage->directory);
+	if (storage->mount)
+		storage->beneath = sp_mount_beneath(mounts, storage->mount);
+	if (storage->beneath == NULL)
+		storage->beneath = storage->mount;
+}
+
+/* Add the disks of the mount.  Of a ZFS pool, only its tools know them. */
+void
+sp_storage_find_disks(sp_storage *storage)
+{
+	if (storage->mount && !is_zfs(storage->beneath))
+		add_mount_disks(storage);
+}
+
+/* -------------------------------------------------------------- examination */
 
 /* The option was "volatile", and is "fsync=volatile" in newer kernels. */
 static bool
@@ -136,43 +168,24 @@ is_volatile_overlay(const sp_mount *mount)
 
 /* Why a sync does not make data durable there, or NULL. */
 static const char *
-why_syncs_nothing(const sp_storage *storage, const sp_mount *mount, const sp_mount *beneath)
+why_syncs_nothing(const sp_storage *storage)
 {
-	if (is_memory(beneath->fstype))
-		return pstrdup(beneath->fstype);
-	if (storage->backing_filesystem && is_memory(storage->backing_filesystem))
-		return psprintf("its file is on %s", storage->backing_filesystem);
-	if (is_volatile_overlay(mount))
+	if (is_memory(storage->beneath))
+		return storage->beneath->fstype;
+	if (is_memory(storage->disks.backing_mount))
+		return psprintf("its file is on %s", storage->disks.backing_mount->fstype);
+	if (storage->mount && is_volatile_overlay(storage->mount))
 		return "volatile overlay";
 	if (storage->is_zfs && strcmp(storage->zfs.sync, "disabled") == 0)
 		return "sync=disabled";
 	return NULL;
 }
 
+/* write_cache: as sp_durable_facts has it. */
 static void
-examine_mount(sp_storage *storage, const sp_mount_table *mounts, const sp_mount *mount)
+set_write_cache(const sp_disks_facts *disks, char *write_cache, size_t size)
 {
-	const sp_mount *beneath = sp_mount_beneath(mounts, mount);
-
-	/* the file system below an overlay counts, if it is known */
-	if (beneath == NULL)
-		beneath = mount;
-
-	/* copy the strings, since the mount table is freed before the probe */
-	storage->filesystem = pstrdup(mount->fstype);
-	storage->mount_options = pstrdup(mount->mount_options);
-	storage->source = pstrdup(beneath->source);
-	if (is_zfs(beneath->fstype))
-		examine_zfs(storage, mounts);
-	else
-		add_disks_of_mount(storage, mounts, beneath);
-	if (storage->disks.backing_mount)
-	{
-		storage->backing_filesystem = pstrdup(storage->disks.backing_mount->fstype);
-		storage->backing_options = pstrdup(storage->disks.backing_mount->mount_options);
-		storage->disks.backing_mount = NULL;
-	}
-	storage->syncs_nothing = why_syncs_nothing(storage, mount, beneath);
+	strlcpy(write_cache, disks->caches_differ ? SP_MIXED_CACHES : disks->write_cache, size);
 }
 
 /* Set the facts for the engine. */
@@ -182,12 +195,10 @@ set_facts(const sp_storage *storage, sp_device_facts *facts)
 	sp_disks_facts device = sp_disks_summary(&storage->disks, SP_LEVEL_DEVICE);
 	sp_disks_facts backing = sp_disks_summary(&storage->disks, SP_LEVEL_BACKING);
 
+	memset(facts, 0, sizeof(*facts));
 	facts->syncs_nothing = storage->syncs_nothing != NULL;
-	strlcpy(facts->write_cache, device.caches_differ ? SP_MIXED_CACHES : device.write_cache,
-			sizeof(facts->write_cache));
-	strlcpy(facts->backing_write_cache,
-			backing.caches_differ ? SP_MIXED_CACHES : backing.write_cache,
-			sizeof(facts->backing_write_cache));
+	set_write_cache(&device, facts->write_cache, sizeof(facts->write_cache));
+	set_write_cache(&backing, facts->backing_write_cache, sizeof(facts->backing_write_cache));
 	facts->fua = device.fua;
 	facts->flushes_uncounted = !device.count_flushes;
 
@@ -200,7 +211,7 @@ set_facts(const sp_storage *storage, sp_device_facts *facts)
 	/* the file of a loop device has a backing device, even if that is unknown */
 	facts->has_backing = storage->disks.backing_file[0] != '\0';
 	for (int i = 0; i < storage->disks.count; i++)
-		facts->has_backing = facts->has_backing || storage->disks.disks[i].level == SP_LEVEL_BACKING;
+		facts->has_backing |= storage->disks.disks[i].level == SP_LEVEL_BACKING;
 }
 
 /*
@@ -210,32 +221,20 @@ set_facts(const sp_storage *storage, sp_device_facts *facts)
 void
 sp_storage_examine(const sp_location *location, sp_storage *storage, sp_device_facts *facts)
 {
-	char	   *directory = realpath(location->directory, NULL);
-	sp_mount_table *mounts = NULL;
+	StringInfoData why_not;
 
-	memset(storage, 0, sizeof(*storage));
-	sp_disks_init(&storage->disks);
-	storage->zil_commits_before = -1;
-	(void) sp_mount_table_read("", &mounts);
-	PG_TRY();
+	sp_storage_find(location, sp_storage_mounts(), storage);
+	sp_storage_find_disks(storage);
+	if (is_zfs(storage->beneath))
 	{
-		const sp_mount *mount = NULL;
-
-		if (directory)
-			storage->directory = pstrdup(directory);
-		if (mounts && directory)
-			mount = sp_mount_table_find(mounts, directory);
-		if (mount)
-			examine_mount(storage, mounts, mount);
+		initStringInfo(&why_not);
+		storage->is_zfs = true;
+		/* why_not says what is missing in zfs */
+		(void) sp_zfs_ask_tools(storage->beneath->source, &storage->zfs, &why_not);
+		storage->zfs_unknown = why_not.data;
+		add_pool_disks(storage);
 	}
-	PG_FINALLY();
-	{
-		sp_mount_table_free(mounts);
-		free(directory);
-	}
-	PG_END_TRY();
-
-	memset(facts, 0, sizeof(*facts));
+	storage->syncs_nothing = why_syncs_nothing(storage);
 	set_facts(storage, facts);
 }
 
@@ -246,9 +245,6 @@ sp_storage_open(sp_storage *storage)
 {
 	int			status;
 
-	/* after the files have been written: see sp_probe.syncs */
-	if (storage->is_zfs)
-		storage->zil_commits_before = sp_storage_zil_commits(storage);
 	if (storage->disks.count == 0)
 	{
 		if (storage->no_counters == NULL)

@@ -93,29 +93,15 @@ file_bytes(const sp_probe *probe)
 	return bytes;
 }
 
-/* The commits of the whole run, for each of its syncs. */
 static void
-add_zil_commits(sp_jsonb *json, sp_storage *storage, const sp_probe *probe)
-{
-	int64		before = storage->zil_commits_before;
-	int64		after = before < 0 ? -1 : sp_storage_zil_commits(storage);
-
-	if (before < 0 || after < before || probe->syncs == 0)
-		return;
-	add_number(json, "intent_log_commits_per_op", (double) (after - before) / probe->syncs, 2);
-	if (storage->zil_whole_system)
-		add_boolean(json, "intent_log_commits_of_all_pools", 1);
-}
-
-static void
-add_zfs(sp_jsonb *json, sp_storage *storage, const sp_probe *probe)
+add_zfs(sp_jsonb *json, const sp_storage *storage)
 {
 	const sp_zfs *zfs = &storage->zfs;
 	char		pool[256];
 
-	sp_zfs_pool_name(storage->source, pool);
+	sp_zfs_pool_name(storage->beneath->source, pool);
 	sp_jsonb_begin_object(json, "zfs");
-	add_text(json, "dataset", storage->source);
+	add_text(json, "dataset", storage->beneath->source);
 	add_text(json, "pool", pool);
 	add_text(json, "sync", zfs->sync);
 	add_text(json, "logbias", zfs->logbias);
@@ -126,9 +112,7 @@ add_zfs(sp_jsonb *json, sp_storage *storage, const sp_probe *probe)
 		add_vdevs(json, "data_devices", zfs, SP_VDEV_DATA);
 		add_vdevs(json, "log_devices", zfs, SP_VDEV_LOG);
 	}
-	add_zil_commits(json, storage, probe);
-	if (storage->zfs_unknown[0] != '\0')
-		add_text(json, "unknown", storage->zfs_unknown);
+	add_text(json, "unknown", storage->zfs_unknown);
 	sp_jsonb_end_object(json);
 }
 
@@ -136,24 +120,21 @@ add_zfs(sp_jsonb *json, sp_storage *storage, const sp_probe *probe)
 static void
 add_background(sp_jsonb *json, const sp_probe *probe)
 {
-	const sp_evidence *background = &probe->background;
+	sp_background_rates rates = sp_evidence_background(&probe->background, SP_LEVEL_DEVICE);
 
-	if (background->ns <= 0)
+	if (probe->background.ns <= 0)
 		return;
 	sp_jsonb_begin_object(json, "others");
-	add_number(json, "seconds", background->ns / 1e9, 3);
+	add_number(json, "seconds", probe->background.ns / 1e9, 3);
 	if (probe->control_windows > 0)
 		add_number(json, "control_windows", probe->control_windows, 0);
-	add_number(json, "flushes_per_sec",
-			   sp_evidence_flushes_per_second(background, SP_LEVEL_DEVICE), 1);
-	add_number(json, "most_flushes_per_sec",
-			   sp_evidence_max_flushes_per_second(background, SP_LEVEL_DEVICE), 1);
+	add_number(json, "flushes_per_sec", rates.flushes, 1);
+	add_number(json, "most_flushes_per_sec", rates.most_flushes, 1);
 	if (probe->device.has_backing)
 		add_number(json, "most_below_flushes_per_sec",
-				   sp_evidence_max_flushes_per_second(background, SP_LEVEL_BACKING), 1);
-	add_number(json, "bytes_per_sec",
-			   sp_evidence_bytes_per_second(background, SP_LEVEL_DEVICE), 0);
-	add_number(json, "bytes_per_sec_error", sp_evidence_bytes_per_second_error(background), 0);
+				   sp_evidence_background(&probe->background, SP_LEVEL_BACKING).most_flushes, 1);
+	add_number(json, "bytes_per_sec", rates.bytes, 0);
+	add_number(json, "bytes_per_sec_error", rates.bytes_error, 0);
 	sp_jsonb_end_object(json);
 }
 
@@ -168,40 +149,46 @@ readings_lost(const sp_probe *probe)
 	return lost;
 }
 
-/* One of the rates per operation, by the ordinals of the measurements. */
-static void
-add_rates(sp_jsonb *json, const char *name, const sp_probe *probe, sp_level level, size_t offset)
+/* A figure of a test case; NAN where it is not known. */
+typedef double (*case_figure) (const sp_probe *probe, int c);
+
+static double
+case_bytes_error(const sp_probe *probe, int c)
 {
-	int			ordinal = 0;
-
-	sp_jsonb_begin_object(json, name);
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		sp_evidence_rates rates = sp_evidence_rates_of(&probe->results[c].evidence, level);
-
-		if (probe->cases[c].control)
-			continue;
-		ordinal++;
-		add_number(json, psprintf("%d", ordinal), *(double *) ((char *) &rates + offset), 3);
-	}
-	sp_jsonb_end_object(json);
+	return sp_evidence_rates_of(&probe->results[c].evidence, SP_LEVEL_DEVICE).bytes_error;
 }
 
-/* A bound from the windows of the paced cases, by the ordinals of the measurements. */
+static double
+case_below_flushes(const sp_probe *probe, int c)
+{
+	return sp_evidence_rates_of(&probe->results[c].evidence, SP_LEVEL_BACKING).least_flushes;
+}
+
+static double
+case_lacking_share(const sp_probe *probe, int c)
+{
+	return probe->cases[c].regime != SP_PACED ? NAN :
+		sp_windows_lacking_share(&probe->results[c].windows, SP_LEVEL_DEVICE);
+}
+
+static double
+case_own_share(const sp_probe *probe, int c)
+{
+	return probe->cases[c].regime != SP_PACED ? NAN :
+		sp_windows_own_share(&probe->results[c].windows, SP_LEVEL_DEVICE);
+}
+
+/* By the ordinals of the measurements. */
 static void
-add_shares(sp_jsonb *json, const char *name, const sp_probe *probe, sp_level level,
-		   double (*share) (const sp_windows *windows, sp_level level))
+add_figures(sp_jsonb *json, const char *name, const sp_probe *probe, case_figure figure)
 {
 	int			ordinal = 0;
 
 	sp_jsonb_begin_object(json, name);
 	for (int c = 0; c < probe->ncases; c++)
 	{
-		if (probe->cases[c].control)
-			continue;
-		ordinal++;
-		if (probe->cases[c].regime == SP_PACED)
-			add_number(json, psprintf("%d", ordinal), share(&probe->results[c].windows, level), 3);
+		if (!probe->cases[c].control)
+			add_number(json, psprintf("%d", ++ordinal), figure(probe, c), 3);
 	}
 	sp_jsonb_end_object(json);
 }
@@ -231,19 +218,36 @@ add_doubt(sp_jsonb *json, const sp_probe *probe)
 				 at_backing ? psprintf("at the disk below the loop device, %s", why) : why);
 }
 
+static void
+add_mounts(sp_jsonb *json, const sp_storage *storage)
+{
+	const sp_mount *backing = storage->disks.backing_mount;
+
+	if (storage->mount)
+	{
+		add_text(json, "mount_options", storage->mount->mount_options);
+		add_text(json, "source", storage->beneath->source);
+	}
+	if (backing)
+	{
+		add_text(json, "backing_filesystem", backing->fstype);
+		add_text(json, "backing_mount_options", backing->mount_options);
+	}
+}
+
 /* The value of sync_probe.runs.storage.  Its comment describes the members. */
 Datum
-sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
+sp_storage_jsonb(const sp_storage *storage, const sp_probe *probe)
 {
 	sp_jsonb   *json = sp_jsonb_make();
 
 	sp_jsonb_begin_object(json, NULL);
 	add_kernel(json);
-	add_text(json, "mount_options", storage->mount_options);
-	add_text(json, "source", storage->source);
+	add_mounts(json, storage);
 	add_text(json, "syncs_nothing", storage->syncs_nothing);
 	add_disks(json, &storage->disks);
-	add_text(json, "write_cache", probe->device.write_cache);
+	add_text(json, "write_cache",
+			 sp_disks_summary(&storage->disks, SP_LEVEL_DEVICE).write_cache);
 	if (storage->disks.count > 0)
 	{
 		add_boolean(json, "fua", probe->device.fua);
@@ -252,25 +256,22 @@ sp_storage_jsonb(sp_storage *storage, const sp_probe *probe)
 	}
 	add_text(json, "below_write_cache", probe->device.backing_write_cache);
 	add_text(json, "backing_file", storage->disks.backing_file);
-	add_text(json, "backing_filesystem", storage->backing_filesystem);
-	add_text(json, "backing_mount_options", storage->backing_options);
 	if (storage->is_zfs)
-		add_zfs(json, storage, probe);
+		add_zfs(json, storage);
 	add_number(json, "file_bytes", (double) file_bytes(probe), 0);
 	add_text(json, "no_counters", storage->no_counters);
 	add_background(json, probe);
 	if (readings_lost(probe) > 0)
 		add_number(json, "readings_lost", readings_lost(probe), 0);
 	if (probe->callbacks.read_counters)
-		add_rates(json, "device_bytes_error", probe, SP_LEVEL_DEVICE,
-				  offsetof(sp_evidence_rates, bytes_error));
-	if (probe->callbacks.read_counters)
-		add_shares(json, "lacking_share", probe, SP_LEVEL_DEVICE, sp_windows_lacking_share);
+	{
+		add_figures(json, "device_bytes_error", probe, case_bytes_error);
+		add_figures(json, "lacking_share", probe, case_lacking_share);
+	}
 	if (probe->control_windows > 0)
-		add_shares(json, "own_share", probe, SP_LEVEL_DEVICE, sp_windows_own_share);
+		add_figures(json, "own_share", probe, case_own_share);
 	if (probe->device.has_backing)
-		add_rates(json, "below_flushes_per_op", probe, SP_LEVEL_BACKING,
-				  offsetof(sp_evidence_rates, least_flushes));
+		add_figures(json, "below_flushes_per_op", probe, case_below_flushes);
 	if (probe->judged)
 		add_doubt(json, probe);
 	sp_jsonb_end_object(json);

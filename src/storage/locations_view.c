@@ -23,35 +23,13 @@
 
 #include "common/common.h"
 
-/* A row of the view, before it is a tuple. */
-typedef struct location_row
+/* A location on a file system. */
+typedef struct located
 {
 	const sp_location *location;
-	char		directory[MAXPGPATH];	/* symbolic links resolved */
-	bool		exists;
-	bool		in_use;			/* it holds the directory of this server version */
-	dev_t		st_dev;
-	const sp_mount *mount;		/* NULL if unknown */
-	const sp_disks *disks;		/* NULL if unknown */
-	bool		has_space;
-	struct statvfs space;
-} location_row;
-
-/* Many tablespaces are usually on a few mounts: take the disks of the same mount. */
-static const sp_disks *
-find_disks(const sp_mount_table *mounts, const sp_mount *mount, const location_row *before, int n)
-{
-	sp_disks   *disks;
-
-	for (int i = 0; i < n; i++)
-	{
-		if (before[i].mount == mount)
-			return before[i].disks;
-	}
-	disks = palloc(sizeof(sp_disks));
-	sp_disks_init(disks);
-	return sp_disks_find("", mounts, mount, disks) == 0 ? disks : NULL;
-}
+	dev_t		device;			/* of its directory */
+	sp_storage	storage;
+} located;
 
 /*
  * Does the directory of this server version exist?  If the file system is not
@@ -69,62 +47,63 @@ is_in_use(const sp_location *location)
 	return stat(path, &status) == 0;
 }
 
-/* Fill a row.  Unknown fields stay unset.  before: the n rows before this one. */
-static void
-examine_location(const sp_location *location, const sp_mount_table *mounts,
-				 const location_row *before, int n, location_row *row)
-{
-	char	   *resolved = realpath(location->directory, NULL);
-	struct stat status;
-
-	memset(row, 0, sizeof(*row));
-	row->location = location;
-	if (resolved == NULL)
-	{
-		/* the directory is missing: show the target of the symbolic link */
-		ssize_t		length = readlink(location->directory, row->directory, MAXPGPATH - 1);
-
-		row->directory[length > 0 ? length : 0] = '\0';
-		return;
-	}
-	strlcpy(row->directory, resolved, MAXPGPATH);
-	free(resolved);
-
-	row->exists = stat(row->directory, &status) == 0;
-	row->st_dev = row->exists ? status.st_dev : 0;
-	row->in_use = is_in_use(location);
-	row->has_space = statvfs(row->directory, &row->space) == 0;
-	if (mounts)
-		row->mount = sp_mount_table_find(mounts, row->directory);
-	if (row->mount)
-		row->disks = find_disks(mounts, row->mount, before, n);
-}
-
 /*
  * Compare mounts, since st_dev differs between subvolumes of one btrfs.  Without
  * mounts compare st_dev: a server in a chroot may see no mount of its root.
  */
 static bool
-same_filesystem(const location_row *a, const location_row *b)
+same_filesystem(const located *a, const located *b)
 {
-	if (a->mount && b->mount)
-		return sp_mount_same_filesystem(a->mount, b->mount);
-	return a->exists && b->exists && !a->mount && !b->mount && a->st_dev == b->st_dev;
+	if (a->storage.mount && b->storage.mount)
+		return sp_mount_same_filesystem(a->storage.mount, b->storage.mount);
+	return !a->storage.mount && !b->storage.mount && a->device == b->device;
+}
+
+/*
+ * Find storage and disks.  Of many tablespaces on one file system, the disks are those of the
+ * first, which is returned; NULL if it is this one, which is appended.
+ */
+static const sp_location *
+locate(List **firsts, located *here, const sp_mount_table *mounts)
+{
+	struct stat status;
+	ListCell   *cell;
+
+	sp_storage_find(here->location, mounts, &here->storage);
+	if (here->storage.directory == NULL || stat(here->storage.directory, &status) != 0)
+		return NULL;
+	here->device = status.st_dev;
+	foreach(cell, *firsts)
+	{
+		const located *first = lfirst(cell);
+
+		if (same_filesystem(first, here))
+		{
+			here->storage.disks = first->storage.disks;
+			return first->location;
+		}
+	}
+	sp_storage_find_disks(&here->storage);
+	*firsts = lappend(*firsts, memcpy(palloc(sizeof(located)), here, sizeof(located)));
+	return NULL;
 }
 
 static void
 put_known_text(sp_row *row, const char *column, const char *text)
 {
-	if (text && text[0] != '\0')
-		sp_row_put_text(row, column, sp_valid_text(text));
+	sp_row_put_text(row, column, sp_known_text(text));
 }
 
+/* If the directory is missing, show the target of the symbolic link. */
 static void
-put_mount(sp_row *row, const sp_mount *mount)
+put_directory(sp_row *row, const sp_location *location, const sp_storage *storage)
 {
-	put_known_text(row, "filesystem", mount->fstype);
-	put_known_text(row, "mount_point", mount->mount_point);
-	put_known_text(row, "mount_options", mount->mount_options);
+	char		target[MAXPGPATH] = "";
+
+	if (storage->directory == NULL &&
+		readlink(location->directory, target, sizeof(target) - 1) < 0)
+		target[0] = '\0';
+	put_known_text(row, "directory", storage->directory ? storage->directory : target);
 }
 
 /* The device is the topmost one, such as LVM or RAID; its write cache is that of its disks. */
@@ -135,6 +114,8 @@ put_disks(sp_row *row, const sp_disks *disks)
 	Datum		names[SP_MAX_DISKS];
 	int			n = 0;
 
+	if (disks->count == 0)
+		return;
 	for (int i = 0; i < disks->count; i++)
 	{
 		if (disks->disks[i].level == SP_LEVEL_DEVICE)
@@ -150,33 +131,40 @@ put_disks(sp_row *row, const sp_disks *disks)
 }
 
 static void
-put_space(sp_row *row, const struct statvfs *space)
+put_space(sp_row *row, const char *directory)
 {
-	sp_row_put_int(row, "size_bytes", INT8OID, (int64) space->f_blocks * space->f_frsize);
-	sp_row_put_int(row, "available_bytes", INT8OID, (int64) space->f_bavail * space->f_frsize);
+	struct statvfs space;
+
+	if (directory == NULL || statvfs(directory, &space) != 0)
+		return;
+	sp_row_put_int(row, "size_bytes", INT8OID, (int64) space.f_blocks * space.f_frsize);
+	sp_row_put_int(row, "available_bytes", INT8OID, (int64) space.f_bavail * space.f_frsize);
 }
 
-/* first: the first location on the same file system, NULL if it is this one */
 static void
-put_location_row(ReturnSetInfo *rsinfo, const location_row *location, const sp_location *first)
+put_location_row(ReturnSetInfo *rsinfo, const sp_location *location, const sp_storage *storage,
+				 const sp_location *first)
 {
-	Oid			tablespace = location->location->tablespace;
 	sp_row	   *row = sp_row_make(rsinfo->setDesc);
 
-	sp_row_put_name(row, "name", NameStr(location->location->name));
-	sp_row_put(row, "holds_wal", BOOLOID, BoolGetDatum(!OidIsValid(tablespace)));
-	if (OidIsValid(tablespace))
-		sp_row_put(row, "tablespace", OIDOID, ObjectIdGetDatum(tablespace));
-	put_known_text(row, "directory", location->directory);
-	if (location->mount)
-		put_mount(row, location->mount);
-	if (location->disks)
-		put_disks(row, location->disks);
-	if (location->has_space)
-		put_space(row, &location->space);
+	sp_row_put_name(row, "name", NameStr(location->name));
+	sp_row_put(row, "holds_wal", BOOLOID, BoolGetDatum(!OidIsValid(location->tablespace)));
+	if (OidIsValid(location->tablespace))
+		sp_row_put(row, "tablespace", OIDOID, ObjectIdGetDatum(location->tablespace));
+	put_directory(row, location, storage);
+	if (storage->mount)
+	{
+		put_known_text(row, "filesystem", storage->mount->fstype);
+		put_known_text(row, "mount_point", storage->mount->mount_point);
+		put_known_text(row, "mount_options", storage->mount->mount_options);
+	}
+	put_disks(row, &storage->disks);
+	put_space(row, storage->directory);
 	if (first)
 		sp_row_put_name(row, "shares_filesystem_with", NameStr(first->name));
-	sp_row_put(row, "missing", BOOLOID, BoolGetDatum(!location->in_use));
+	/* a directory that cannot be resolved is missing, whatever is in it */
+	sp_row_put(row, "missing", BOOLOID,
+			   BoolGetDatum(storage->directory == NULL || !is_in_use(location)));
 	tuplestore_puttuple(rsinfo->setResult, sp_row_form(row));
 }
 
@@ -210,38 +198,23 @@ PG_FUNCTION_INFO_V1(sync_probe_locations);
 Datum
 sync_probe_locations(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	List	   *locations = PG_ARGISNULL(0) ? sp_location_list() :
 		list_make1(single_location(NameStr(*PG_GETARG_NAME(0))));
-	location_row *rows = palloc(list_length(locations) * sizeof(location_row));
-	sp_mount_table *mounts = NULL;
-	int			n = 0;
+	const sp_mount_table *mounts = sp_storage_mounts();
+	located    *here = palloc(sizeof(located));
+	List	   *firsts = NIL;
 	ListCell   *cell;
 
 	InitMaterializedSRF(fcinfo, 0);
 	list_sort(locations, compare_locations);
-
-	/* without mountinfo (not Linux, no /proc) the columns from it stay null */
-	(void) sp_mount_table_read("", &mounts);
-	PG_TRY();
+	foreach(cell, locations)
 	{
-		foreach(cell, locations)
-		{
-			const sp_location *first = NULL;
+		const sp_location *first;
 
-			examine_location(lfirst(cell), mounts, rows, n, &rows[n]);
-			for (int i = 0; i < n && !first; i++)
-			{
-				if (same_filesystem(&rows[i], &rows[n]))
-					first = rows[i].location;
-			}
-			put_location_row(rsinfo, &rows[n++], first);
-		}
+		here->location = lfirst(cell);
+		first = locate(&firsts, here, mounts);
+		put_location_row((ReturnSetInfo *) fcinfo->resultinfo, here->location, &here->storage,
+						 first);
 	}
-	PG_FINALLY();
-	{
-		sp_mount_table_free(mounts);
-	}
-	PG_END_TRY();
 	return (Datum) 0;
 }

@@ -38,29 +38,28 @@ extern void sp_location_check_privilege(const sp_location *location);
 
 /* -------------------------------------------------------------- examine.c */
 
-/* The storage below a location.  Unknown strings are NULL or empty. */
+/* The storage below a location. */
 typedef struct sp_storage
 {
-	char	   *directory;		/* symbolic links resolved */
-	char	   *filesystem;
-	sp_disk		device;			/* the topmost one, such as LVM or RAID; its write cache is
-								 * the weakest of its disks */
-	char	   *mount_options;
-	char	   *source;
-	const char *syncs_nothing;	/* why, or NULL */
+	char	   *directory;		/* symbolic links resolved; NULL if it is missing */
+	const sp_mount_table *mounts;	/* without any where they cannot be read */
+	const sp_mount *mount;		/* NULL if unknown */
+	const sp_mount *beneath;	/* the file system below an overlay, if it is known, or mount */
 	sp_disks	disks;			/* that receive syncs */
-	char	   *backing_filesystem; /* of the file of a loop device */
-	char	   *backing_options;
 	const char *no_counters;	/* why the counters are not read, or NULL */
-	int			reserved_fds;	/* reserved with AcquireExternalFD() */
 
+	/* unless it was only looked for */
+	const char *syncs_nothing;	/* why, or NULL */
 	bool		is_zfs;
 	char	   *zfs_unknown;	/* why properties are unknown; may be empty */
 	sp_zfs		zfs;
-	int64		zil_commits_before; /* before the run; -1: not counted */
-	bool		zil_whole_system;
+	int			reserved_fds;	/* reserved with AcquireExternalFD() */
 } sp_storage;
 
+extern const sp_mount_table *sp_storage_mounts(void);
+extern void sp_storage_find(const sp_location *location, const sp_mount_table *mounts,
+							sp_storage *storage);
+extern void sp_storage_find_disks(sp_storage *storage);
 extern void sp_storage_examine(const sp_location *location, sp_storage *storage,
 							   sp_device_facts *facts);
 
@@ -71,8 +70,6 @@ extern void sp_storage_examine(const sp_location *location, sp_storage *storage,
  */
 extern bool sp_storage_open(sp_storage *storage);
 extern void sp_storage_close(sp_storage *storage);
-
-extern int64 sp_storage_zil_commits(sp_storage *storage);
 
 /* ------------------------------------------------------------ zfs_tools.c */
 
@@ -87,6 +84,6 @@ extern bool sp_zfs_ask_tools(const char *dataset, sp_zfs *zfs, StringInfo why_no
 
 /* ----------------------------------------------------------------- json.c */
 
-extern Datum sp_storage_jsonb(sp_storage *storage, const sp_probe *probe);
+extern Datum sp_storage_jsonb(const sp_storage *storage, const sp_probe *probe);
 
 #endif							/* SP_STORAGE_H */

@@ -27,26 +27,9 @@ char	   *sp_zfs_directory = "";
 /* The characters of a tool's error message that are repeated. */
 #define MAX_WORDS		200
 
-static const char *const usual_directories[] = {
-	"/usr/sbin", "/sbin", "/usr/local/sbin", "/usr/bin", "/bin"
-};
+static const char usual_directories[] = "/usr/sbin:/sbin:/usr/local/sbin:/usr/bin:/bin";
 
-#define MAX_TOOL_ARGUMENTS	5
-
-/* A command, without the name that is its last argument, and the parser of its output. */
-typedef struct command
-{
-	const char *argv[MAX_TOOL_ARGUMENTS];
-	bool		(*parse) (char *text, const char *name, sp_zfs *zfs);
-} command;
-
-static const command get_properties = {{"zfs", "get", "-Hp", "all"}, sp_zfs_parse_properties};
-
-/* The second is for tools that do not know the options of the first. */
-static const command get_status[] = {
-	{{"zpool", "status", "-P"}, sp_zfs_parse_status},
-	{{"zpool", "status"}, sp_zfs_parse_status},
-};
+typedef bool (*output_parser) (char *text, const char *name, sp_zfs *zfs);
 
 /* The result of a command. */
 typedef enum tool_answer
@@ -64,22 +47,21 @@ is_program(const char *path)
 	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, X_OK) == 0;
 }
 
-/* path: room for MAXPGPATH */
+/* path: room for MAXPGPATH; directories: with a colon between them, as in PATH. */
 static bool
-find_tool(const char *name, char *path)
+find_tool(const char *directories, const char *name, char *path)
 {
-	if (sp_zfs_directory && sp_zfs_directory[0] != '\0')
+	for (;; directories++)
 	{
-		snprintf(path, MAXPGPATH, "%s/%s", sp_zfs_directory, name);
-		return is_program(path);
-	}
-	for (size_t i = 0; i < lengthof(usual_directories); i++)
-	{
-		snprintf(path, MAXPGPATH, "%s/%s", usual_directories[i], name);
+		int			length = strcspn(directories, ":");
+
+		snprintf(path, MAXPGPATH, "%.*s/%s", length, directories, name);
 		if (is_program(path))
 			return true;
+		directories += length;
+		if (*directories == '\0')
+			return false;
 	}
-	return false;
 }
 
 /*
@@ -102,29 +84,16 @@ append_complaint(StringInfo reason, const char *err)
 	}
 }
 
-static void
-append_not_found(StringInfo reason, const char *name)
-{
-	appendStringInfo(reason, "there is no program \"%s\"", name);
-	if (sp_zfs_directory && sp_zfs_directory[0] != '\0')
-		appendStringInfo(reason, " in \"%s\"", sp_zfs_directory);
-	else
-	{
-		for (size_t i = 0; i < lengthof(usual_directories); i++)
-			appendStringInfo(reason, "%s%s", i == 0 ? " in " : ", ", usual_directories[i]);
-	}
-}
-
 /* Parse the output; unless it is understood, append why not to reason. */
 static tool_answer
-take_answer(const command *asked, const sp_child *tool, const char *name, sp_zfs *zfs,
-			StringInfo reason)
+take_answer(const char *const *argv, const sp_child *tool, output_parser parse, const char *name,
+			sp_zfs *zfs, StringInfo reason)
 {
 	bool		succeeded = sp_child_succeeded(tool);
 
-	if (succeeded && asked->parse(tool->out, name, zfs))
+	if (succeeded && parse(tool->out, name, zfs))
 		return UNDERSTOOD;
-	appendStringInfo(reason, "%s %s ", asked->argv[0], asked->argv[1]);
+	appendStringInfo(reason, "%s %s ", argv[0], argv[1]);
 	if (succeeded)
 	{
 		appendStringInfoString(reason, "printed output that is not understood");
@@ -135,14 +104,16 @@ take_answer(const command *asked, const sp_child *tool, const char *name, sp_zfs
 	return tool->timed_out ? NO_ANSWER : REFUSED;
 }
 
-/* Set reason to why there is no answer, or to nothing. */
+/* Run a command about name.  Set reason to why there is no answer, or to nothing. */
 static tool_answer
-run_command(const command *asked, const char *name, sp_zfs *zfs, StringInfo reason)
+ask_tool(const char *const *argv, output_parser parse, const char *name, sp_zfs *zfs,
+		 StringInfo reason)
 {
 	static char *const environment[] = {
 		"PATH=/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C", NULL
 	};
-	const char *argv[MAX_TOOL_ARGUMENTS + 2] = {NULL};
+	const char *directories = sp_zfs_directory && sp_zfs_directory[0] != '\0' ?
+		sp_zfs_directory : usual_directories;
 	char		path[MAXPGPATH];
 	sp_child_program program = {
 		.path = path,
@@ -152,20 +123,15 @@ run_command(const command *asked, const char *name, sp_zfs *zfs, StringInfo reas
 	};
 	sp_child	tool;
 	tool_answer answer;
-	int			argc = 0;
-
-	for (; argc < MAX_TOOL_ARGUMENTS && asked->argv[argc]; argc++)
-		argv[argc] = asked->argv[argc];
-	argv[argc] = name;
 
 	resetStringInfo(reason);
-	if (!find_tool(argv[0], path))
+	if (!find_tool(directories, argv[0], path))
 	{
-		append_not_found(reason, argv[0]);
+		appendStringInfo(reason, "there is no program \"%s\" in \"%s\"", argv[0], directories);
 		return NO_ANSWER;
 	}
 	sp_child_run(&tool, &program);
-	answer = take_answer(asked, &tool, name, zfs, reason);
+	answer = take_answer(argv, &tool, parse, name, zfs, reason);
 	pfree(tool.out);
 	pfree(tool.err);
 	return answer;
@@ -175,7 +141,9 @@ bool
 sp_zfs_ask_tools(const char *dataset, sp_zfs *zfs, StringInfo why_not)
 {
 	char		pool[256];
-	tool_answer answer = REFUSED;
+	const char *get[] = {"zfs", "get", "-Hp", "all", dataset, NULL};
+	const char *status[] = {"zpool", "status", "-P", pool, NULL};
+	const char *old_status[] = {"zpool", "status", pool, NULL};
 
 	sp_zfs_init(zfs);
 	if (!sp_zfs_is_dataset_name(dataset))
@@ -183,10 +151,11 @@ sp_zfs_ask_tools(const char *dataset, sp_zfs *zfs, StringInfo why_not)
 		appendStringInfo(why_not, "\"%s\" is not the name of a data set", dataset);
 		return false;
 	}
-	if (run_command(&get_properties, dataset, zfs, why_not) != UNDERSTOOD)
+	if (ask_tool(get, sp_zfs_parse_properties, dataset, zfs, why_not) != UNDERSTOOD)
 		return false;
 	sp_zfs_pool_name(dataset, pool);
-	for (size_t i = 0; i < lengthof(get_status) && answer == REFUSED; i++)
-		answer = run_command(&get_status[i], pool, zfs, why_not);
+	/* zfs-fuse does not know the option */
+	if (ask_tool(status, sp_zfs_parse_status, pool, zfs, why_not) == REFUSED)
+		(void) ask_tool(old_status, sp_zfs_parse_status, pool, zfs, why_not);
 	return true;
 }

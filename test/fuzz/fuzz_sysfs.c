@@ -8,10 +8,42 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "../unit/tree.h"
 #include "engine/storage/disks.h"
 #include "fuzz.h"
 
 const char *const fuzz_seeds = "sysroot";
+
+/* Where trees are, for as long as this process runs. */
+static char directory[64];
+
+static void
+remove_directory(void)
+{
+	require(remove_tree(directory));
+}
+
+/* In memory where there is such a place: files are written for each input. */
+static void
+make_directory(void)
+{
+	if (directory[0] != '\0')
+		return;
+	strcpy(directory, access("/dev/shm", W_OK) == 0 ? "/dev/shm/sp_fuzz_XXXXXX" :
+		   "/tmp/sp_fuzz_XXXXXX");
+	require(mkdtemp(directory) != NULL);
+	require(atexit(remove_directory) == 0);
+}
+
+/* The number of the next descriptor: it grows if one is left open. */
+static int
+next_descriptor(void)
+{
+	int			fd = dup(STDERR_FILENO);
+
+	close(fd);
+	return fd;
+}
 
 /* More only take time. */
 #define MAX_MOUNTS	50
@@ -89,21 +121,20 @@ check_counters(const char *sysroot, sp_disks *disks)
 	sp_disks_close(disks);
 }
 
-/* Whatever was found, asking again finds the same; an error adds nothing. */
+/* Whatever was found, asking again finds the same; an error adds no disk. */
 static void
 check_mount(const char *sysroot, const sp_mount_table *mounts, const sp_mount *mount)
 {
-	static sp_disks empty;
 	static sp_disks first;
 	static sp_disks second;
 	int			status;
 
-	sp_disks_init(&empty);
-	first = second = empty;
-	status = sp_disks_find(sysroot, mounts, mount, &first);
-	require(sp_disks_find(sysroot, mounts, mount, &second) == status);
+	sp_disks_init(&first);
+	sp_disks_init(&second);
+	status = sp_disks_add(sysroot, mounts, mount->mount_point, &first);
+	require(sp_disks_add(sysroot, mounts, mount->mount_point, &second) == status);
 	require(memcmp(&first, &second, sizeof(first)) == 0);
-	require(status == 0 ? first.count > 0 : memcmp(&first, &empty, sizeof(first)) == 0);
+	require((status == 0) == (first.count > 0));
 	require(first.count <= SP_MAX_DISKS);
 	require(strnlen(first.backing_file, sizeof(first.backing_file)) <
 			sizeof(first.backing_file));
@@ -113,7 +144,7 @@ check_mount(const char *sysroot, const sp_mount_table *mounts, const sp_mount *m
 		check_level(&first, (sp_level) level);
 	/* the source of each mount as the path of a device, too */
 	if (mount->source[0] == '/' && strstr(mount->source, "..") == NULL)
-		(void) sp_disks_add_path(sysroot, mounts, mount->source, &first);
+		(void) sp_disks_add(sysroot, mounts, mount->source, &first);
 	check_counters(sysroot, &first);
 }
 
@@ -123,10 +154,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char		sysroot[PATH_MAX];
 	char	   *text = strndup((const char *) data, size);
 	sp_mount_table *mounts;
-	int			fd = fuzz_next_descriptor();
+	int			fd = next_descriptor();
 
 	require(text != NULL);
-	snprintf(sysroot, sizeof(sysroot), "%s/tree", fuzz_directory());
+	make_directory();
+	snprintf(sysroot, sizeof(sysroot), "%s/tree", directory);
 	if (make_tree(sysroot, text) && sp_mount_table_read(sysroot, &mounts) == 0)
 	{
 		for (size_t i = 0; i < mounts->count && i < MAX_MOUNTS; i++)
@@ -136,6 +168,6 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	free(text);
 	if (access(sysroot, F_OK) == 0)
 		require(remove_tree(sysroot));
-	require(fuzz_next_descriptor() == fd);
+	require(next_descriptor() == fd);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fuzz_zfs.c
- *	  Fuzz target: what the ZFS tools print, and the files of counters.
+ *	  Fuzz target: what the ZFS tools print.
  *
  * The input is the text.  It is read as each kind that there is, for names
  * that the corpus uses, since a fuzzer is slow to guess that two places must
@@ -120,48 +120,10 @@ check_name(const char *text, size_t length)
 	}
 }
 
-/* The text as the only file below that directory. */
-static int64_t
-read_commits(const char *path, const char *text, size_t length, bool *whole_system)
-{
-	char		sysroot[PATH_MAX];
-	char		file[PATH_MAX];
-	char		text_of_tree[128];
-	FILE	   *stream;
-	int64_t		commits;
-
-	snprintf(sysroot, sizeof(sysroot), "%s/tree", fuzz_directory());
-	snprintf(file, sizeof(file), "%s/tree/%s", fuzz_directory(), path);
-	snprintf(text_of_tree, sizeof(text_of_tree), "%s:\n", path);
-	require(make_tree(sysroot, text_of_tree));
-	stream = fopen(file, "we");
-	require(stream != NULL && fwrite(text, 1, length, stream) == length && fclose(stream) == 0);
-	commits = sp_zfs_read_commits(sysroot, "tank/pg", whole_system);
-	require(remove_tree(sysroot));
-	return commits;
-}
-
-/* Once as the file of a data set, once as that of all pools. */
-static void
-check_counters(const char *text, size_t length)
-{
-	bool		whole_system;
-	int64_t		commits = read_commits("proc/spl/kstat/zfs/tank/objset-0x36", text, length,
-									   &whole_system);
-	int64_t		all_commits;
-
-	require(!whole_system && commits >= -1);
-	all_commits = read_commits("proc/spl/kstat/zfs/zil", text, length, &whole_system);
-	require(all_commits >= -1 && whole_system == (all_commits >= 0));
-	require(commits < 0 || (commits == all_commits &&
-							memmem(text, length, "tank/pg", 7) != NULL));
-}
-
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	const char *text = (const char *) data;
-	int			fd = fuzz_next_descriptor();
 
 	for (size_t i = 0; i < lengthof(names); i++)
 	{
@@ -171,7 +133,5 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_parser(sp_zfs_parse_status, text, size, names[i]);
 	}
 	check_name(text, size);
-	check_counters(text, size);
-	require(fuzz_next_descriptor() == fd);
 	return 0;
 }

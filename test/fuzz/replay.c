@@ -6,19 +6,16 @@
  * A program that is called replay_NAME takes the files of $SP_FIXTURES/fuzz/NAME,
  * which once broke something and are named after that, and those that the fuzzer
  * begins with.  Each is a line of TAP.  An input that the target dies of is named
- * before, and there is no plan then.
+ * before.
  *
  *-------------------------------------------------------------------------
  */
-#include <dirent.h>
+#include <errno.h>
+#include <glob.h>
+#include <limits.h>
+#include <sys/stat.h>
 
 #include "fuzz.h"
-
-static int
-is_input(const struct dirent *entry)
-{
-	return entry->d_name[0] != '.';
-}
 
 /* Of exactly its size, so that reading behind it is noticed. */
 static void
@@ -39,41 +36,31 @@ feed(const char *path)
 	free(content);
 }
 
-/* Returns how many inputs there were, those before included. */
-static int
-feed_directory(const char *parent, const char *name, int done)
-{
-	const char *fixtures = getenv("SP_FIXTURES");
-	char		directory[PATH_MAX];
-	struct dirent **entries;
-	int			count;
-
-	snprintf(directory, sizeof(directory), "%s/%s%s",
-			 fixtures != NULL ? fixtures : "test/fixtures", parent, name);
-	count = scandir(directory, &entries, is_input, alphasort);
-	/* a folder that was lost must not look like one that passed */
-	require(count > 0);
-	for (int i = 0; i < count; i++)
-	{
-		char		path[2 * PATH_MAX];
-
-		snprintf(path, sizeof(path), "%s/%s", directory, entries[i]->d_name);
-		printf("# %s\n", path);
-		fflush(stdout);
-		feed(path);
-		printf("ok %d - %s\n", done + i + 1, entries[i]->d_name);
-		free(entries[i]);
-	}
-	free(entries);
-	return done + count;
-}
-
 int
 main(void)
 {
+	const char *fixtures = getenv("SP_FIXTURES");
 	const char *name = strchr(program_invocation_short_name, '_');
+	glob_t		inputs;
 
 	require(name != NULL);
-	printf("1..%d\n", feed_directory("", fuzz_seeds, feed_directory("fuzz/", name + 1, 0)));
+	for (int i = 0; i < 2; i++)
+	{
+		char		pattern[PATH_MAX];
+
+		snprintf(pattern, sizeof(pattern), "%s/%s%s/*", fixtures != NULL ? fixtures :
+				 "test/fixtures", i == 0 ? "fuzz/" : "", i == 0 ? name + 1 : fuzz_seeds);
+		/* a folder that was lost must not look like one that passed */
+		require(glob(pattern, i == 0 ? 0 : GLOB_APPEND, NULL, &inputs) == 0);
+	}
+	printf("1..%zu\n", inputs.gl_pathc);
+	for (size_t i = 0; i < inputs.gl_pathc; i++)
+	{
+		printf("# %s\n", inputs.gl_pathv[i]);
+		fflush(stdout);
+		feed(inputs.gl_pathv[i]);
+		printf("ok %zu - %s\n", i + 1, strrchr(inputs.gl_pathv[i], '/') + 1);
+	}
+	globfree(&inputs);
 	return 0;
 }

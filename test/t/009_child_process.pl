@@ -425,7 +425,7 @@ is(row_of(q{ask_zfs('tank/pg')})->{why},
 
 # A machine without ZFS, or with it, but not with this pool.
 query($session, 'RESET child_process_test.zfs_directory');
-my $usual = '/usr/sbin, /sbin, /usr/local/sbin, /usr/bin, /bin';
+my $usual = '"/usr/sbin:/sbin:/usr/local/sbin:/usr/bin:/bin"';
 my $row = row_of(q{ask_zfs('no_pool_of_ours/x')});
 is($row->{known}, 0, 'the usual places: nothing is known');
 like($row->{why}, qr{^(zfs get .*|there is no program "zfs" in $usual)$}, 'the usual places: why');

@@ -13,13 +13,9 @@
 #include <sys/sysmacros.h>
 
 #include "engine/storage/disks.h"
+#include "engine/text/text.h"
 
-static const sp_mount_table no_mounts = {0};
-
-/*
- * What is found below a mount, or below a path that is no mount point.  The text is that
- * of describe(), or the error.
- */
+/* What is found below a path.  The text is that of describe(), or the error. */
 typedef struct disks_case
 {
 	const char *path;
@@ -67,7 +63,7 @@ static const struct
 			{"/", 0, "dm-0: sda* sdb*, write back"},
 			{"/srv/pg", 0, "dm-1: sda* sdb* sdc@, write back"},
 			{"/boot", 0, "sda: sda*, write back"},
-			{"/dev/dm-0", 0, ": sda* sdb*, write back"},
+			{"/dev/dm-0", 0, "dm-0: sda* sdb*, write back"},
 	}},
 	{"raid1", {
 			/* the weakest cache decides */
@@ -93,7 +89,7 @@ static const struct
 			{"/mnt/0", 0, "loop0: loop0, write back / vda@, write back"},
 			{"/mnt/1", 0, "loop1: loop1, write back / vda@, write back"},
 			{"/mnt/11", 0, "loop11: loop11, write back / vda@, write back"},
-			/* devices: by a symbolic link, a partition, a name of device-mapper */
+			/* devices: whole, a partition, a name of device-mapper */
 			{"/mnt/2", 0, "loop2: loop2, write back / vdb@, write through, fua"},
 			{"/mnt/3", 0, "loop3: loop3, write back / vdb@, write through, fua"},
 			{"/mnt/7", 0, "loop7: loop7, write back / vda@, write back"},
@@ -110,20 +106,18 @@ static const struct
 			{"/mnt/12", 0, "loop12: loop12, write back / loop4, write back, fua; incomplete"},
 			{"/srv/dm_on_loop", 0, "dm-1@: loop0 loop2, write back / vda@ vdb@, write back, fua"},
 			{"/srv/part_of_loop", 0, "loop0: loop0, write back / vda@, write back"},
-			{"/dev/vdb1", 0, ": vdb@, write through, fua"},
-			{"/dev/vda", 0, ": vda@, write back"},
-			{"/dev/disk/by-id/virtio-backup", 0, ": vdb@, write through, fua"},
-			{"/dev/mapper/vg0-root", 0, ": vda@, write back"},
-			{"/dev/loop0", 0, ": loop0, write back / vda@, write back"},
-			{"/srv/vdev.img", 0, ": vda@, write back"},
-			{"/srv/direct/vdev.img", 0, ": vdb@, write through, fua"},
-			{"/mnt/0/vdev.img", 0, ": loop0, write back / vda@, write back"},
+			{"/dev/vdb1", 0, "vdb@: vdb@, write through, fua"},
+			{"/dev/vda", 0, "vda@: vda@, write back"},
+			{"/dev/mapper/vg0-root", 0, "dm-0@: vda@, write back"},
+			{"/dev/loop0", 0, "loop0: loop0, write back / vda@, write back"},
+			{"/srv/vdev.img", 0, "dm-0@: vda@, write back"},
+			{"/srv/direct/vdev.img", 0, "vdb@: vdb@, write through, fua"},
+			{"/mnt/0/vdev.img", 0, "loop0: loop0, write back / vda@, write back"},
 			{"/dev/shm/vdev.img", ENODEV, ""},
 			{"/mnt/nfs/vdev.img", ENODEV, ""},
 			{"/dev/", ENODEV, ""},
 			{"/dev/..", ENODEV, ""},
 			{"/dev/nothing", ENODEV, ""},
-			{"/dev/disk/by-id/nothing", ENODEV, ""},
 			{"vdb1", ENODEV, ""},
 	}},
 	{"dm_cycle", {
@@ -140,7 +134,6 @@ static const struct
 	{"overlay_host", {
 			{"/var/lib/docker/overlay2/c0ffee/merged", 0, "vdb@: vdb@, write back"},
 			{"/mnt/two", 0, "vdb@: vdb@, write back"},
-			{"/mnt/comma", 0, "vdc@: vdc@, write back"},
 			{"/mnt/on_tmpfs", ENODEV, ""},
 			{"/mnt/readonly", ENODEV, ""},
 	}},
@@ -192,7 +185,7 @@ static const struct
 {
 	{"/mnt/0", "/srv/images/a.img", "/"},
 	{"/mnt/1", "/mnt/0/b.img", "/mnt/0"},
-	{"/mnt/2", "/dev/disk/by-id/virtio-backup", NULL},
+	{"/mnt/2", "/dev/vdb", NULL},
 	{"/mnt/4", "/srv/c.img (deleted)", NULL},
 	{"/mnt/6", "/dev/shm/d.img", "/dev/shm"},
 	{"/mnt/9", "", NULL},
@@ -247,12 +240,6 @@ init_with_rubbish(sp_disks *disks)
 	sp_disks_init(disks);
 }
 
-static bool
-is_incomplete(const sp_disks *disks)
-{
-	return disks->incomplete[SP_LEVEL_DEVICE] || disks->incomplete[SP_LEVEL_BACKING];
-}
-
 /* A disk that rotates has an @ behind its name, or a ? if this is unknown. */
 static const char *
 rotates(const sp_disk *disk)
@@ -267,32 +254,33 @@ rotates(const sp_disk *disk)
 static const char *
 describe(const sp_disks *disks)
 {
-	static char text[2048];
-	size_t		length = (size_t) snprintf(text, sizeof(text), "%s%s:", disks->top.name,
-										   rotates(&disks->top));
+	static char text[4096];
+	sp_sentence to = sp_sentence_begin(text, sizeof(text));
 
+	sp_say(&to, "%s%s:", disks->top.name, rotates(&disks->top));
 	for (int level = 0; level < SP_LEVELS; level++)
 	{
 		sp_disks_facts facts = sp_disks_summary(disks, (sp_level) level);
-		size_t		before;
+		bool		has_any = level == 0 || facts.fua;
 
-		length += (size_t) sprintf(text + length, level == 0 ? "" : " /");
-		before = length;
+		for (int i = 0; i < disks->count; i++)
+			has_any = has_any || (int) disks->disks[i].level == level;
+		if (!has_any)
+			continue;
+		sp_say(&to, level > 0 ? " /" : "");
 		for (int i = 0; i < disks->count; i++)
 		{
-			assert_int_equal(disks->disks[i].stat_fd, -1);
-			if ((int) disks->disks[i].level == level)
-				length += (size_t) sprintf(text + length, " %s%s%s", disks->disks[i].name,
-										   rotates(&disks->disks[i]),
-										   disks->disks[i].is_virtual == 0 ? "*" : "");
+			const sp_disk *disk = &disks->disks[i];
+
+			assert_int_equal(disk->stat_fd, -1);
+			if ((int) disk->level == level)
+				sp_say(&to, " %s%s%s", disk->name, rotates(disk), disk->is_virtual == 0 ? "*" : "");
 		}
-		length += (size_t) sprintf(text + length, "%s%s%s", facts.write_cache[0] ? ", " : "",
-								   facts.write_cache, facts.fua ? ", fua" : "");
-		if (level > 0 && length == before)
-			text[length -= 2] = '\0';
+		sp_say(&to, "%s%s%s", facts.write_cache[0] ? ", " : "", facts.write_cache,
+			   facts.fua ? ", fua" : "");
 	}
-	if (is_incomplete(disks))
-		strcpy(text + length, "; incomplete");
+	if (disks->incomplete[SP_LEVEL_DEVICE] || disks->incomplete[SP_LEVEL_BACKING])
+		sp_say(&to, "; incomplete");
 	return text;
 }
 
@@ -301,7 +289,6 @@ check_disks(const char *kind, const disks_case *row)
 {
 	char		sysroot[PATH_MAX];
 	sp_mount_table *table;
-	const sp_mount *mount;
 	sp_disks	disks;
 	int			fd = lowest_free_descriptor();
 	int			status;
@@ -309,10 +296,7 @@ check_disks(const char *kind, const disks_case *row)
 	fixture_path(sysroot, kind);
 	assert_int_equal(sp_mount_table_read(sysroot, &table), 0);
 	init_with_rubbish(&disks);
-	mount = sp_mount_table_find(table, row->path);
-	status = mount != NULL && strcmp(mount->mount_point, row->path) == 0 ?
-		sp_disks_find(sysroot, table, mount, &disks) :
-		sp_disks_add_path(sysroot, table, row->path, &disks);
+	status = sp_disks_add(sysroot, table, row->path, &disks);
 	assert_int_equal(lowest_free_descriptor(), fd);
 	if (status != row->status || strcmp(describe(&disks), status == 0 ? row->text : ":") != 0)
 		fail_msg("%s, path \"%s\": %s, \"%s\"", kind, row->path, strerror(status),
@@ -320,7 +304,7 @@ check_disks(const char *kind, const disks_case *row)
 	sp_mount_table_free(table);
 }
 
-TEST(lists_the_disks_below_a_mount_or_path)
+TEST(lists_the_disks_below_a_path)
 {
 	for (size_t i = 0; i < lengthof(disks_cases); i++)
 	{
@@ -342,9 +326,7 @@ TEST(tells_the_backing_file)
 		sp_disks	disks;
 
 		init_with_rubbish(&disks);
-		assert_int_equal(sp_disks_find(sysroot, table,
-									   sp_mount_table_find(table, backing_cases[i].path),
-									   &disks), 0);
+		assert_int_equal(sp_disks_add(sysroot, table, backing_cases[i].path, &disks), 0);
 		assert_string_equal(disks.backing_file, backing_cases[i].backing_file);
 		if ((disks.backing_mount == NULL) != (expected == NULL))
 			fail_msg("%s: backing mount", backing_cases[i].path);
@@ -354,81 +336,69 @@ TEST(tells_the_backing_file)
 	sp_mount_table_free(table);
 }
 
-static int
-add(const char *sysroot, const char *name, sp_disks *disks)
-{
-	char		path[128];
-
-	snprintf(path, sizeof(path), "/dev/%s", name);
-	return sp_disks_add_path(sysroot, &no_mounts, path, disks);
-}
-
-/* Several names, up to a NULL, in one list. */
-static void
-add_all(const char *sysroot, sp_disks *disks, const char *const *names)
-{
-	for (; *names != NULL; names++)
-		assert_int_equal(add(sysroot, *names, disks), 0);
-}
-
-/* Each disk once, nothing lost, and nothing added by an error. */
-TEST(adds_to_what_is_there)
-{
-	char		sysroot[PATH_MAX];
-	sp_mount_table *table;
-	sp_disks	disks;
-
-	fixture_path(sysroot, "loop_stack");
-	assert_int_equal(sp_mount_table_read(sysroot, &table), 0);
-	init_with_rubbish(&disks);
-	add_all(sysroot, &disks, (const char *const[]) {"vdb", NULL});
-	assert_int_equal(sp_disks_find(sysroot, table, sp_mount_table_find(table, "/mnt/0"),
-								   &disks), 0);
-	add_all(sysroot, &disks, (const char *const[]) {"vdb1", "vda", NULL});
-	assert_int_equal(add(sysroot, "nothing", &disks), ENODEV);
-	assert_string_equal(describe(&disks), "loop0: vdb@ loop0 vda@, write back, fua /"
-						" vda@, write back");
-	sp_mount_table_free(table);
-}
-
 TEST(does_not_trust_the_source)
 {
+	static const size_t lengths[] = {63, 64, 128, 256};
 	char		sysroot[PATH_MAX];
-	char		fstype[] = "btrfs";
-	char		text[300];
-	sp_mount	mount = {.dev_minor = 99,.fstype = fstype,.source = text};
+	char		words[][6] = {"/", "btrfs"};
+	char		text[300] = "/dev/mapper/vg0-pg";
+	sp_mount	mount = {.dev_minor = 99,.mount_point = words[0],.fstype = words[1],.source = text};
+	const sp_mount_table table = {1, &mount};
 	sp_disks	disks;
 
 	fixture_path(sysroot, "btrfs");
 	init_with_rubbish(&disks);
 	/* first check that the tree is right */
-	strcpy(text, "/dev/mapper/vg0-pg");
-	assert_int_equal(sp_disks_find(sysroot, &no_mounts, &mount, &disks), 0);
-	for (size_t i = 0; i < lengthof(bad_sources) + 4; i++)
+	assert_int_equal(sp_disks_add(sysroot, &table, "/", &disks), 0);
+	for (size_t i = 0; i < lengthof(bad_sources) + lengthof(lengths); i++)
 	{
-		static const size_t lengths[] = {63, 64, 128, 256};
-
 		/* ... and some that are too long */
 		strcpy(text, i < lengthof(bad_sources) ? bad_sources[i] : "/dev/mapper/");
 		if (i >= lengthof(bad_sources))
 			memset(memset(text, 'x', sizeof(text)) + lengths[i - lengthof(bad_sources)], 0, 1);
 		init_with_rubbish(&disks);
-		if (sp_disks_find(sysroot, &no_mounts, &mount, &disks) != ENODEV ||
+		if (sp_disks_add(sysroot, &table, "/", &disks) != ENODEV ||
 			strcmp(describe(&disks), ":") != 0)
 			fail_msg("source \"%s\": %s", text, describe(&disks));
 	}
 }
 
-/* What sysroot/NUMBER is to hold: each row has a tree of its own. */
-static const char *
-make_row(const char *root, size_t number, const char *text)
-{
-	static char path[PATH_MAX];
+/* ------------------------------------------------------------- trees made here */
 
-	snprintf(path, sizeof(path), "%s/%zu", root, number);
-	if (!make_tree(path, text))
+static int
+add(const char *sysroot, const char *name, sp_disks *disks)
+{
+	static const sp_mount_table no_mounts = {0};
+	char		path[128];
+
+	snprintf(path, sizeof(path), "/dev/%s", name);
+	return sp_disks_add(sysroot, &no_mounts, path, disks);
+}
+
+/* Add devices, with a blank between their names. */
+static void
+add_all(const char *sysroot, sp_disks *disks, const char *names)
+{
+	char		copy[64];
+	char	   *rest = strcpy(copy, names);
+
+	while (rest != NULL)
+		assert_int_equal(add(sysroot, strsep(&rest, " "), disks), 0);
+}
+
+/* The devices of a new tree below root.  Returns its path, which is good until the next call. */
+static const char *
+make_disks(const char *root, const char *text, const char *names, sp_disks *disks)
+{
+	static char sysroot[PATH_MAX];
+	static int	number;
+
+	snprintf(sysroot, sizeof(sysroot), "%s/%d", root, number++);
+	if (!make_tree(sysroot, text))
 		fail_msg("%s", text);
-	return path;
+	init_with_rubbish(disks);
+	add_all(sysroot, disks, names);
+	return sysroot;
 }
 
 TEST_IN_DIRECTORY(tells_virtual_from_physical)
@@ -443,8 +413,7 @@ TEST_IN_DIRECTORY(tells_virtual_from_physical)
 		snprintf(text, sizeof(text), "device - %s\n%s%s\n%s%s\n", virtual_cases[i].name,
 				 vendor ? "\tdevice/vendor: " : "", vendor ? vendor : "",
 				 model ? "\tdevice/model: " : "", model ? model : "");
-		init_with_rubbish(&disks);
-		assert_int_equal(add(make_row(*state, i, text), virtual_cases[i].name, &disks), 0);
+		make_disks(*state, text, virtual_cases[i].name, &disks);
 		if (disks.disks[0].is_virtual != virtual_cases[i].is_virtual)
 			fail_msg("%s is %d", text, disks.disks[0].is_virtual);
 	}
@@ -475,18 +444,21 @@ TEST_IN_DIRECTORY(takes_the_weakest_cache)
 
 		snprintf(text, sizeof(text), "device - vda\n%sdevice - vdb\n%s", rows[i].caches[0],
 				 rows[i].caches[1]);
-		init_with_rubbish(&disks);
-		add_all(make_row(*state, i, text), &disks, (const char *const[]) {"vda", "vdb", NULL});
+		make_disks(*state, text, "vda vdb", &disks);
 		facts = sp_disks_summary(&disks, SP_LEVEL_DEVICE);
 		assert_string_equal(facts.write_cache, rows[i].together);
 		assert_int_equal(facts.caches_differ, strcmp(rows[i].caches[0], rows[i].caches[1]) != 0);
 	}
 }
 
-/* One disk more than fits, and a device that is on one more than that. */
-TEST_IN_DIRECTORY(lists_no_more_than_it_can)
+/*
+ * Each disk once, and nothing added by an error; one disk more than fits, and a device that
+ * is on one more than that.
+ */
+TEST_IN_DIRECTORY(adds_to_what_is_there)
 {
 	char		text[4096] = "";
+	const char *sysroot;
 	sp_disks	disks;
 
 	for (int i = 0; i <= SP_MAX_DISKS; i++)
@@ -494,14 +466,14 @@ TEST_IN_DIRECTORY(lists_no_more_than_it_can)
 	strcat(text, "device - dm-0\n");
 	for (int i = 0; i < SP_MAX_DISKS; i++)
 		sprintf(text + strlen(text), "\tslaves/vd%02d -> vd%02d\n", i, i);
-	assert_true(make_tree(*state, text));
-	init_with_rubbish(&disks);
-	add_all(*state, &disks, (const char *const[]) {"dm-0", "vd63", NULL});
+	sysroot = make_disks(*state, text, "vd63 dm-0 vd63", &disks);
+	assert_int_equal(add(sysroot, "nothing", &disks), ENODEV);
 	assert_int_equal(disks.count, SP_MAX_DISKS);
-	assert_false(is_incomplete(&disks));
-	assert_int_equal(add(*state, "vd64", &disks), 0);
+	assert_string_equal(disks.top.name, "vd63");
+	assert_null(strstr(describe(&disks), "incomplete"));
+	add_all(sysroot, &disks, "vd64");
 	assert_int_equal(disks.count, SP_MAX_DISKS);
-	assert_true(is_incomplete(&disks));
+	assert_non_null(strstr(describe(&disks), "incomplete"));
 }
 
 /* The stack may be high enough for real systems, but not endless. */
@@ -512,13 +484,10 @@ TEST_IN_DIRECTORY(follows_a_high_stack)
 
 	for (int i = 0; i < 30; i++)
 		sprintf(text + strlen(text), "device - dm-%d\n\tslaves/x -> dm-%d\n", i, i + 1);
-	assert_true(make_tree(*state, text));
-	init_with_rubbish(&disks);
-	assert_int_equal(add(*state, "dm-20", &disks), 0);
-	assert_string_equal(describe(&disks), ": vda?, fua");
-	init_with_rubbish(&disks);
-	assert_int_equal(add(*state, "dm-0", &disks), 0);
-	assert_string_equal(describe(&disks), ": dm-15?, fua; incomplete");
+	make_disks(*state, text, "dm-20", &disks);
+	assert_string_equal(describe(&disks), "dm-20?: vda?, fua");
+	make_disks(*state, text, "dm-0", &disks);
+	assert_string_equal(describe(&disks), "dm-0?: dm-15?, fua; incomplete");
 }
 
 /* Only root can make nodes: one file, if set, looks like the node of vdb. */
@@ -538,152 +507,172 @@ __wrap_stat(const char *path, struct stat *st)
 	return 0;
 }
 
-/* The number of a node decides, whatever its name is. */
+/* The number of a node decides, whatever its name is and wherever a link to it lies. */
 TEST_IN_DIRECTORY(asks_a_node_for_its_number)
 {
-	char		path[PATH_MAX];
-	sp_disks	disks;
+	static const char *const names[] = {"vda", "disk/by-id/virtio-backup"};
 
-	assert_true(make_tree(*state, "device 254:0 vda\ndevice 254:16 vdb\n"));
-	snprintf(path, sizeof(path), "%s/dev/vda", (char *) *state);
-	node = path;
-	init_with_rubbish(&disks);
-	assert_int_equal(add(*state, "vda", &disks), 0);
-	node = NULL;
-	assert_string_equal(describe(&disks), ": vdb?, fua");
+	for (size_t i = 0; i < lengthof(names); i++)
+	{
+		char		path[PATH_MAX];
+		sp_disks	disks;
+
+		snprintf(path, sizeof(path), "%s/dev/%s", (char *) *state, names[i]);
+		assert_true(make_tree(*state, "device 254:0 vda\ndevice 254:16 vdb\n"));
+		init_with_rubbish(&disks);
+		node = path;
+		assert_int_equal(add(*state, names[i], &disks), 0);
+		node = NULL;
+		assert_string_equal(describe(&disks), "vdb?: vdb?, fua");
+	}
 }
 
 /* ---------------------------------------------------------------- counters */
 
-static void
-write_stat(const char *sysroot, const char *disk, int writes, int flushes)
-{
-	char		text[256];
+#define STAT(writes, sectors, flushes) \
+	"\tstat: 0 0 0 0 " writes " 0 " sectors " 0 0 0 0 0 0 0 0 " flushes " 0\n"
 
-	snprintf(text, sizeof(text), "device - %s\n\tstat: 0 0 0 0 %d 0 %d 0 0 0 0 0 0 0 0 %d 0\n",
-			 disk, writes, writes * 8, flushes);
-	assert_true(make_tree(sysroot, text));
-}
+/* What is written to the tree, and the writes and flushes read after that. */
+static const struct
+{
+	const char *text;
+	uint64_t	device[2];
+	uint64_t	backing[2];
+	bool		fails;
+}			counter_cases[] =
+{
+	{"", {5, 6}, {110, 220}, false},
+	/* the same descriptor tells what is new */
+	{"device - vda\n" STAT("11", "88", "21"), {5, 6}, {111, 221}, false},
+	/* one disk of a level that counts no flushes is enough */
+	{"device - vdb\n\tstat: 0 0 0 0 100 0 800 0 0 0 0\n", {5, 6}, {111, 0}, false},
+	/* what no kernel writes */
+	{"device - vdb\n\tstat: no numbers\n", {0, 0}, {0, 0}, true},
+};
 
 static void
-check_sums(const sp_counters *found, uint64_t writes, uint64_t flushes)
+check_sums(const sp_counters *found, const uint64_t expected[2])
 {
-	assert_int_equal(found->writes, writes);
-	assert_int_equal(found->written_bytes, writes * 4096);
-	assert_int_equal(found->has_flushes, flushes > 0);
-	assert_int_equal(found->flushes, flushes);
+	assert_int_equal(found->writes, expected[0]);
+	assert_int_equal(found->written_bytes, expected[0] * 4096);
+	assert_int_equal(found->has_flushes, expected[1] > 0);
+	assert_int_equal(found->flushes, expected[1]);
 }
 
 TEST_IN_DIRECTORY(sums_the_counters_of_each_level)
 {
+	const char *sysroot;
 	sp_disks	disks;
 	sp_counters counters[SP_LEVELS];
-	const sp_counters zero = {0};
 	int			fd = lowest_free_descriptor();
 
-	init_with_rubbish(&disks);
-	assert_int_equal(sp_disks_open(*state, &disks), 0);
-	memset(counters, 'x', sizeof(counters));
-	assert_true(sp_disks_read(&disks, counters));
-	assert_memory_equal(&counters[SP_LEVEL_DEVICE], &zero, sizeof(zero));
-	assert_memory_equal(&counters[SP_LEVEL_BACKING], &zero, sizeof(zero));
-
-	write_stat(*state, "loop0", 5, 6);
-	write_stat(*state, "vda", 10, 20);
-	write_stat(*state, "vdb", 100, 200);
-	assert_true(make_tree(*state, "device - loop0\n\tloop/backing_file: /dev/dm-0\n"
-						  "device - dm-0\n\tslaves/vda -> vda\n\tslaves/vdb -> vdb\n"));
-	assert_int_equal(add(*state, "loop0", &disks), 0);
-	assert_int_equal(sp_disks_open(*state, &disks), 0);
-	assert_true(sp_disks_read(&disks, counters));
-	check_sums(&counters[SP_LEVEL_DEVICE], 5, 6);
-	check_sums(&counters[SP_LEVEL_BACKING], 110, 220);
-	/* the same descriptor tells what is new */
-	write_stat(*state, "vda", 11, 21);
-	assert_true(sp_disks_read(&disks, counters));
-	check_sums(&counters[SP_LEVEL_BACKING], 111, 221);
-	assert_false(counters[SP_LEVEL_BACKING].flushes_only);
-	/* one disk of a level that counts nothing else, or no flushes, is enough */
-	disks.disks[1].counts_flushes_only = true;
-	assert_true(make_tree(*state, "device - vdb\n\tstat: 0 0 0 0 100 0 800 0 0 0 0\n"));
-	assert_true(sp_disks_read(&disks, counters));
-	assert_true(counters[SP_LEVEL_BACKING].flushes_only);
-	assert_false(counters[SP_LEVEL_DEVICE].flushes_only);
-	check_sums(&counters[SP_LEVEL_DEVICE], 5, 6);
-	check_sums(&counters[SP_LEVEL_BACKING], 111, 0);
-	/* what no kernel writes */
-	assert_true(make_tree(*state, "device - vdb\n\tstat: no numbers\n"));
+	sysroot = make_disks(*state, "device - loop0\n\tloop/backing_file: /dev/dm-0\n"
+						 STAT("5", "40", "6") "device - vda\n" STAT("10", "80", "20")
+						 "device - vdb\n" STAT("100", "800", "200")
+						 "device - dm-0\n\tslaves/vda -> vda\n\tslaves/vdb -> vdb\n",
+						 "loop0", &disks);
 	assert_false(sp_disks_read(&disks, counters));
-	assert_int_equal(counters[SP_LEVEL_DEVICE].writes, 0);
-	/* opened twice is open once, and closed twice is closed once */
-	assert_int_equal(sp_disks_open(*state, &disks), 0);
+	/* opened twice is open once */
+	assert_int_equal(sp_disks_open(sysroot, &disks), 0);
+	assert_int_equal(sp_disks_open(sysroot, &disks), 0);
+	for (size_t i = 0; i < lengthof(counter_cases); i++)
+	{
+		memset(counters, 'x', sizeof(counters));
+		assert_true(make_tree(sysroot, counter_cases[i].text));
+		assert_int_equal(sp_disks_read(&disks, counters), !counter_cases[i].fails);
+		check_sums(&counters[SP_LEVEL_DEVICE], counter_cases[i].device);
+		check_sums(&counters[SP_LEVEL_BACKING], counter_cases[i].backing);
+	}
+	/* ... and closed twice is closed once */
 	sp_disks_close(&disks);
-	assert_int_equal(lowest_free_descriptor(), fd);
 	assert_false(sp_disks_read(&disks, counters));
 	assert_int_equal(dup(STDERR_FILENO), fd);
 	sp_disks_close(&disks);
 	assert_int_equal(close(fd), 0);
+
+	/* without disks */
+	init_with_rubbish(&disks);
+	assert_int_equal(sp_disks_open(sysroot, &disks), 0);
+	memset(counters, 'x', sizeof(counters));
+	assert_true(sp_disks_read(&disks, counters));
+	assert_memory_equal(counters, ((const sp_counters[SP_LEVELS]) {{0}}), sizeof(counters));
 }
 
 TEST_IN_DIRECTORY(opens_all_or_none)
 {
-	char		sysroot[PATH_MAX];
+	char		too_long[PATH_MAX];
+	const char *sysroot;
 	sp_disks	disks;
 	sp_counters counters[SP_LEVELS];
 	int			fd = lowest_free_descriptor();
 
-	write_stat(*state, "vda", 1, 2);
-	assert_true(make_tree(*state, "device - vdb\n"));
-	init_with_rubbish(&disks);
-	add_all(*state, &disks, (const char *const[]) {"vda", "vdb", NULL});
-	assert_false(sp_disks_read(&disks, counters));
-	assert_int_equal(sp_disks_open(*state, &disks), ENOENT);
+	sysroot = make_disks(*state, "device - vda\n" STAT("1", "8", "2") "device - vdb\n", "vda vdb",
+						 &disks);
+	assert_int_equal(sp_disks_open(sysroot, &disks), ENOENT);
 	assert_int_equal(lowest_free_descriptor(), fd);
 	/* reading a directory fails, as reading a removed disk does */
-	assert_true(make_tree(*state, "device - vdb\n\tstat/x:\n"));
-	assert_int_equal(sp_disks_open(*state, &disks), 0);
+	assert_true(make_tree(sysroot, "device - vdb\n\tstat/x:\n"));
+	assert_int_equal(sp_disks_open(sysroot, &disks), 0);
 	assert_false(sp_disks_read(&disks, counters));
 	sp_disks_close(&disks);
 	/* any shortened path would still be a directory */
-	for (size_t i = 0; i < sizeof(sysroot) - 1; i++)
-		sysroot[i] = i % 2 == 0 ? '/' : '.';
-	sysroot[sizeof(sysroot) - 1] = '\0';
-	assert_int_equal(sp_disks_open(sysroot, &disks), ENAMETOOLONG);
-	assert_int_equal(add(sysroot, "vda", &disks), ENAMETOOLONG);
+	for (size_t i = 0; i < sizeof(too_long); i++)
+		too_long[i] = "/."[i % 2];
+	too_long[sizeof(too_long) - 1] = '\0';
+	assert_int_equal(sp_disks_open(too_long, &disks), ENAMETOOLONG);
+	assert_int_equal(add(too_long, "vda", &disks), ENAMETOOLONG);
 	assert_int_equal(disks.count, 2);
 }
 
 /* With a disk that counts no flushes, or an unknown one, missing flushes prove nothing. */
 TEST_IN_DIRECTORY(knows_who_counts_flushes)
 {
-	sp_disks	disks;
+	static const struct
+	{
+		const char *names;
+		bool		all_do;
+		bool		counts_only[2];	/* its statistics are off */
+	}			rows[] =
+	{
+		{"vda", true, {false, false}}, {"vda vdb", true, {false, true}},
+		{"vdb zd0", false, {true, false}},
+		/* without its slaves */
+		{"dm-9", false, {false, false}},
+	};
 
-	assert_true(make_tree(*state, "device - vda\n\tmq/0/nr_tags: 128\n\tqueue/iostats: 1\n"
-						  "device - zd0\n\tqueue/iostats: 0\n"
-						  "device - dm-9\n\tmq/0/nr_tags: 128\n"));
-	init_with_rubbish(&disks);
-	add_all(*state, &disks, (const char *const[]) {"vda", NULL});
-	assert_true(sp_disks_summary(&disks, SP_LEVEL_DEVICE).count_flushes);
-	add_all(*state, &disks, (const char *const[]) {"zd0", NULL});
-	assert_false(sp_disks_summary(&disks, SP_LEVEL_DEVICE).count_flushes);
-	assert_true(sp_disks_summary(&disks, SP_LEVEL_BACKING).count_flushes);
-	/* statistics that were switched off */
-	assert_false(disks.disks[0].counts_flushes_only);
-	assert_true(disks.disks[1].counts_flushes_only);
-	/* without its slaves */
-	init_with_rubbish(&disks);
-	add_all(*state, &disks, (const char *const[]) {"dm-9", NULL});
-	assert_true(disks.disks[0].counts_flushes);
-	assert_false(sp_disks_summary(&disks, SP_LEVEL_DEVICE).count_flushes);
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		sp_disks	disks;
+		sp_counters counters[SP_LEVELS];
+		const char *sysroot = make_disks(*state, "device - zd0\n" STAT("0", "0", "0")
+										 "device - vda\n\tmq/0/nr_tags: 128\n\tqueue/iostats: 1\n"
+										 STAT("0", "0", "0")
+										 "device - vdb\n\tmq/0/nr_tags: 128\n\tqueue/iostats: 0\n"
+										 STAT("0", "0", "0")
+										 "device - dm-9\n\tmq/0/nr_tags: 128\n"
+										 STAT("0", "0", "0"), rows[i].names, &disks);
+
+		assert_int_equal(sp_disks_summary(&disks, SP_LEVEL_DEVICE).count_flushes, rows[i].all_do);
+		assert_true(sp_disks_summary(&disks, SP_LEVEL_BACKING).count_flushes);
+		for (int d = 0; d < disks.count; d++)
+			assert_int_equal(disks.disks[d].counts_flushes_only, rows[i].counts_only[d]);
+		/* one disk of a level that counts nothing else is enough */
+		assert_int_equal(sp_disks_open(sysroot, &disks), 0);
+		assert_true(sp_disks_read(&disks, counters));
+		sp_disks_close(&disks);
+		assert_int_equal(counters[SP_LEVEL_DEVICE].flushes_only,
+						 rows[i].counts_only[0] || rows[i].counts_only[1]);
+		assert_false(counters[SP_LEVEL_BACKING].flushes_only);
+	}
 }
 
 /* Below the device under test; vdd is a spare. */
 static const char slaves[] =
-	"device - vda\n" BACK "\tstat: 0 0 0 0 1 0 8 0 0 0 0 0 0 0 0 2 0\n"
-	"device - vdb\n" BACK "\tstat: 0 0 0 0 1 0 8 0 0 0 0 0 0 0 0 30 0\n"
-	"device - vdc\n" THROUGH "\tstat: 0 0 0 0 1 0 8 0 0 0 0 0 0 0 0 500 0\n"
-	"device - vdd\n" BACK "\tstat: 0 0 0 0 1 0 8 0 0 0 0 0 0 0 0 0 0\n"
-	"device - vde\n\tstat: 0 0 0 0 1 0 8 0 0 0 0 0 0 0 0 7 0\n";
+	"device - vda\n" BACK STAT("1", "8", "2")
+	"device - vdb\n" BACK STAT("1", "8", "30")
+	"device - vdc\n" THROUGH STAT("1", "8", "500")
+	"device - vdd\n" BACK STAT("1", "8", "0")
+	"device - vde\n" STAT("1", "8", "7");
 
 #define SLAVE(name) "\tslaves/" name " -> " name "\n\tmd/dev-" name "/slot: 0\n"
 #define SPARE(name) "\tslaves/" name " -> " name "\n\tmd/dev-" name "/slot: none\n"
@@ -735,17 +724,13 @@ TEST_IN_DIRECTORY(knows_which_disks_each_sync_flushes)
 {
 	for (size_t i = 0; i < lengthof(duty_cases); i++)
 	{
-		const char *sysroot;
 		char		text[2048];
 		sp_disks	disks;
 
 		snprintf(text, sizeof(text), "%sdevice - %s\n%s", slaves, duty_cases[i].name,
 				 duty_cases[i].text);
-		sysroot = make_row(*state, i, text);
-		init_with_rubbish(&disks);
-		assert_int_equal(add(sysroot, duty_cases[i].name, &disks), 0);
-		check_flushes(duty_cases[i].kind, sysroot, &disks, duty_cases[i].least,
-					  duty_cases[i].required);
+		check_flushes(duty_cases[i].kind, make_disks(*state, text, duty_cases[i].name, &disks),
+					  &disks, duty_cases[i].least, duty_cases[i].required);
 	}
 }
 
@@ -759,15 +744,15 @@ TEST_IN_DIRECTORY(takes_the_duty_from_the_caller)
 	{
 		init_with_rubbish(&disks);
 		sp_disks_expect(&disks, SP_FLUSHED_PERHAPS, true);
-		add_all(*state, &disks, (const char *const[]) {"vdb", NULL});
+		add_all(*state, &disks, "vdb");
 		if (log_decides)
 			sp_disks_expect(&disks, SP_FLUSHED_NEVER, false);
-		add_all(*state, &disks, (const char *const[]) {"vda", "vdc", NULL});
+		add_all(*state, &disks, "vda vdc");
 		check_flushes("pool", *state, &disks, log_decides ? 30 : 32, log_decides ? 532 : NAN);
 		assert_int_equal(sp_disks_summary(&disks, SP_LEVEL_DEVICE).caches_differ, !log_decides);
 		/* a disk that is also one of the others keeps the stricter duty */
 		sp_disks_expect(&disks, SP_FLUSHED_ALWAYS, false);
-		add_all(*state, &disks, (const char *const[]) {"vda", NULL});
+		add_all(*state, &disks, "vda");
 		assert_int_equal(disks.count, 3);
 		assert_int_equal(disks.disks[1].duty, SP_FLUSHED_ALWAYS);
 	}

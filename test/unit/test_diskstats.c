@@ -13,42 +13,39 @@
 
 #include "engine/storage/diskstats.h"
 
-typedef struct parse_case
+#define COUNTED(n, bytes, counts_flushes, flushed, busy, request) { \
+	.writes = n, .written_bytes = bytes, .has_flushes = counts_flushes, .flushes = flushed, \
+	.busy_ms = busy, .request_ms = request}
+
+static const struct
 {
 	const char *name;
 	const char *text;
 	bool		understood;
 	sp_counters counters;		/* all zero if not understood */
-} parse_case;
-
-static const parse_case parse_cases[] = {
+}			parse_cases[] =
+{
 	{"before 4.18", "     421        2     6338       43      667     1234     8952"
-						"      912        0      660      955\n",
-	true, {.writes = 667,.written_bytes = 8952 * 512,.busy_ms = 660,.request_ms = 955}},
+		"      912        0      660      955\n",
+	true, COUNTED(667, 8952 * 512, false, 0, 660, 43 + 912)},
 	{"4.18, discards", "  421 2 6338 43 667 1234 8952 912 1 660 955 7 0 999 45\n",
-	true, {.writes = 667,.written_bytes = 8952 * 512,.busy_ms = 660,.request_ms = 1000}},
+	true, COUNTED(667, 8952 * 512, false, 0, 660, 43 + 912 + 45)},
 	{"5.5, flushes", "   58171        0   468872     1661 12132712       34 321039368"
-						  "  1429502        0   666012  1916878      389        0 14131856"
-						  "     1434  2481116   484280\n",
-		true, {.writes = 12132712,.written_bytes = UINT64_C(321039368) * 512,
-		.has_flushes = true,.flushes = 2481116,.busy_ms = 666012,
-	.request_ms = 1661 + 1429502 + 1434 + 484280}},
-	{"a later kernel", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19\n",
-		true, {.writes = 5,.written_bytes = 7 * 512,.has_flushes = true,
-	.flushes = 16,.busy_ms = 10,.request_ms = 4 + 8 + 15 + 17}},
+		"  1429502        0   666012  1916878      389        0 14131856     1434"
+		"  2481116   484280\n",
+		true, COUNTED(12132712, UINT64_C(321039368) * 512, true, 2481116, 666012,
+					  1661 + 1429502 + 1434 + 484280)},
+	/* each field is read from its place, and no other one matters */
+	{"a later kernel", "1 2 4 8 16 32 64 128 256 512 1024 2048 4096 8192 16384 32768 65536 7 7\n",
+	true, COUNTED(16, 64 * 512, true, 32768, 512, 8 + 128 + 16384 + 65536)},
 	{"flushes without their time", "1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n",
-	true, {.writes = 5,.written_bytes = 7 * 512,.busy_ms = 10,.request_ms = 4 + 8 + 15}},
-	{"no newline", "1 2 3 4 5 6 7 8 9 10 11",
-	true, {.writes = 5,.written_bytes = 7 * 512,.busy_ms = 10,.request_ms = 12}},
+	true, COUNTED(5, 7 * 512, false, 0, 10, 4 + 8 + 15)},
+	{"no newline", "1 2 3 4 5 6 7 8 9 10 11", true, COUNTED(5, 7 * 512, false, 0, 10, 12)},
 
 	{"empty", "", false, {0}},
 	{"ten fields", "1 2 3 4 5 6 7 8 9 10\n", false, {0}},
 	{"a partition of 2.6", "     421     6338      667     8952\n", false, {0}},
 };
-
-#define COUNTED(n, bytes, counts_flushes, flushed, busy, request) { \
-	.writes = n, .written_bytes = bytes, .has_flushes = counts_flushes, .flushes = flushed, \
-	.busy_ms = busy, .request_ms = request}
 
 /*
  * The difference between two readings of which the first has 10 writes of 100 bytes, 5
@@ -77,18 +74,13 @@ static const struct
 };
 
 static void
-check_counters(const char *name, const sp_counters *found,
-			   const sp_counters *expected)
+check_counters(const char *name, const sp_counters *found, const sp_counters *expected)
 {
-	if (found->writes != expected->writes ||
-		found->written_bytes != expected->written_bytes ||
-		found->has_flushes != expected->has_flushes ||
-		found->flushes != expected->flushes ||
-		found->busy_ms != expected->busy_ms ||
-		found->request_ms != expected->request_ms)
-		fail_msg("%s: %ju writes, %ju bytes, %d, %ju flushes, %ju ms, %ju ms",
-				 name, (uintmax_t) found->writes,
-				 (uintmax_t) found->written_bytes, found->has_flushes,
+	if (found->writes != expected->writes || found->written_bytes != expected->written_bytes ||
+		found->has_flushes != expected->has_flushes || found->flushes != expected->flushes ||
+		found->busy_ms != expected->busy_ms || found->request_ms != expected->request_ms)
+		fail_msg("%s: %ju writes, %ju bytes, %d, %ju flushes, %ju ms, %ju ms", name,
+				 (uintmax_t) found->writes, (uintmax_t) found->written_bytes, found->has_flushes,
 				 (uintmax_t) found->flushes, (uintmax_t) found->busy_ms,
 				 (uintmax_t) found->request_ms);
 }
@@ -97,36 +89,13 @@ TEST(takes_numbers_out_of_a_line)
 {
 	for (size_t i = 0; i < lengthof(parse_cases); i++)
 	{
-		const parse_case *row = &parse_cases[i];
 		sp_counters counters;
 
 		memset(&counters, 'x', sizeof(counters));
-		if (sp_counters_parse(row->text, &counters) != row->understood)
-			fail_msg("%s: %sunderstood", row->name,
-					 row->understood ? "not " : "");
-		check_counters(row->name, &counters, &row->counters);
-	}
-}
-
-/* Each field is read from its place, and no other field matters. */
-TEST(reads_the_right_fields)
-{
-	for (int field = 0; field < 17; field++)
-	{
-		char		text[64] = "";
-		sp_counters counters;
-		sp_counters expected = {.has_flushes = true};
-
-		for (int i = 0; i < 17; i++)
-			strcat(text, i == field ? "3 " : "0 ");
-		expected.writes = field == 4 ? 3 : 0;
-		expected.written_bytes = field == 6 ? 3 * 512 : 0;
-		expected.flushes = field == 15 ? 3 : 0;
-		expected.busy_ms = field == 9 ? 3 : 0;
-		expected.request_ms = field == 3 || field == 7 || field == 14 ||
-			field == 16 ? 3 : 0;
-		assert_true(sp_counters_parse(text, &counters));
-		check_counters(text, &counters, &expected);
+		if (sp_counters_parse(parse_cases[i].text, &counters) != parse_cases[i].understood)
+			fail_msg("%s: %sunderstood", parse_cases[i].name,
+					 parse_cases[i].understood ? "not " : "");
+		check_counters(parse_cases[i].name, &counters, &parse_cases[i].counters);
 	}
 }
 
@@ -196,30 +165,43 @@ TEST(keeps_the_flushes_of_members)
 	assert_int_equal(delta.nmembers, 0);
 }
 
+/* Of two members with 3 and 5 flushes, or of none: the fewest, and what each sync must make. */
 TEST(knows_which_flushes_count)
 {
-	sp_counters counters = level_of_two(3, 5);
+	static const struct
+	{
+		int			members;
+		uint64_t	required;
+		bool		has_exempt;
+		bool		has_flushes;
+		double		least;
+		double		must;
+	}			rows[] =
+	{
+		{2, 2, false, true, 3, 5}, {2, 3, false, true, 3, 3}, {2, 3, true, true, 3, 3},
+		/* none is required: none of all would be needed for a no */
+		{2, 0, false, true, 3, 8}, {2, 0, true, true, 3, NAN},
+		/* no member at all: one disk, or none that needs a flush */
+		{0, 0, false, true, 8, 8}, {0, 0, true, true, NAN, NAN},
+		{2, 2, false, false, NAN, NAN},
+	};
 
-	/* none is required: none of all would be needed for a no */
-	counters.required = 0;
-	assert_float_equal(sp_counters_required_flushes(&counters), 8, 0);
-	counters.has_exempt = true;
-	assert_true(isnan(sp_counters_required_flushes(&counters)));
-	assert_float_equal(sp_counters_least_flushes(&counters), 3, 0);
-	counters.required = 3;
-	assert_float_equal(sp_counters_required_flushes(&counters), 3, 0);
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		sp_counters counters = level_of_two(3, 5);
+		double		least;
+		double		must;
 
-	/* no member at all: one disk, or none that needs a flush */
-	counters.nmembers = 0;
-	counters.required = 0;
-	assert_true(isnan(sp_counters_least_flushes(&counters)));
-	counters.has_exempt = false;
-	assert_float_equal(sp_counters_least_flushes(&counters), 8, 0);
-
-	counters = level_of_two(3, 5);
-	counters.has_flushes = false;
-	assert_true(isnan(sp_counters_least_flushes(&counters)));
-	assert_true(isnan(sp_counters_required_flushes(&counters)));
+		counters.nmembers = rows[i].members;
+		counters.required = rows[i].required;
+		counters.has_exempt = rows[i].has_exempt;
+		counters.has_flushes = rows[i].has_flushes;
+		least = sp_counters_least_flushes(&counters);
+		must = sp_counters_required_flushes(&counters);
+		if (!(least == rows[i].least || (isnan(least) && isnan(rows[i].least))) ||
+			!(must == rows[i].must || (isnan(must) && isnan(rows[i].must))))
+			fail_msg("row %zu: %g and %g", i, least, must);
+	}
 }
 
 TEST_MAIN(NULL, NULL)

@@ -22,8 +22,7 @@
 
 /* A write cache, writes per sync, and flushes. */
 #define ON(cache, writes, ...) \
-	{.write_cache = cache, .writes_per_op = writes, \
-	.backing_write_cache = "write back", __VA_ARGS__}
+	{.write_cache = cache, .writes_per_op = writes, __VA_ARGS__}
 
 /* The flushes of each sync, those of background I/O, and what windows tell. */
 #define SEEN(required, least, background, own, lacking) \
@@ -32,8 +31,10 @@
 #define DEVICE(flushes, background)		.device = SEEN(flushes, flushes, background, NAN, NAN)
 #define LEAST(required, least)			.device = SEEN(required, least, 0, NAN, NAN)
 #define WINDOWS(flushes, own, lacking)	.device = SEEN(flushes, flushes, 1.5, own, lacking)
-#define LOOP(flushes, background)		.has_backing = true, \
+#define LOOP(flushes, background)		.has_backing = true, .backing_write_cache = "write back", \
 	.backing = SEEN(flushes, flushes, background, NAN, NAN)
+#define LOOP_NO_CACHE					.has_backing = true, \
+	.backing_write_cache = "write through", .backing = SEEN(0, 0, 0, NAN, NAN)
 #define MAY_HIDE						.flush_may_hide = true
 
 #define KNOWN(word)		.durable = word
@@ -102,6 +103,9 @@ static const struct
 	{"it, beside background", ON("write back", 1, DEVICE(1, 0), LOOP(1, 0.3)), BELOW(DROWNED)},
 	{"it is not counted", ON("write back", 1, DEVICE(1, 0), LOOP(NAN, 0)),
 	BELOW("flushes are not counted")},
+	/* flushes must reach a loop device, though the disks below need none */
+	{"it needs none", ON("write back", 1, DEVICE(1, 0), LOOP_NO_CACHE), KNOWN(NO_CACHE)},
+	{"it needs none, not each", ON("write back", 1, DEVICE(0.5, 0), LOOP_NO_CACHE), DOUBT(FEWER)},
 	{"it passes none on", ON("write through", 1, DEVICE(0, 0), LOOP(0, 0)), DOUBT(PASSES_NONE)},
 	/* the disk with the fewest proves a yes; only those that a sync must flush prove a no */
 	{"a disk without any", ON("write back", 4, LEAST(1, 0)), DOUBT(FEWER)},
@@ -129,96 +133,98 @@ TEST(judges_by_the_rule)
 	}
 }
 
-/* Flushes must reach a loop device, though the disks below need none. */
-TEST(knows_backing_device_without_cache)
-{
-	sp_durable_facts facts = {
-		.write_cache = "write back",.writes_per_op = 1,.device = SEEN(1, 1, 0, NAN, NAN),
-		.has_backing = true,.backing_write_cache = "write through",
-		.backing = SEEN(0, 0, 0, NAN, NAN),
-	};
-
-	assert_int_equal(sp_judge_durable(&facts), NO_CACHE);
-	facts.device.flushes_per_op = facts.device.least_flushes_per_op = 0.5;
-	assert_int_equal(sp_judge_durable(&facts), UNKNOWN);
-}
-
 /* --------------------------------------------------------------------- rates */
 
-TEST(adds_pairs_of_readings)
+/* A difference of two readings, so many times, and what it is per operation and per second. */
+static const struct
 {
-	sp_evidence evidence = {0};
-	sp_counters zero[SP_LEVELS] = {{.has_flushes = true}, {.has_flushes = true}};
-	sp_counters after[SP_LEVELS] = {
-		{.writes = 20,.written_bytes = 81920,.has_flushes = true,.flushes = 10,
-		.busy_ms = 3,.request_ms = 6},
-		{.writes = 30,.written_bytes = 163840,.has_flushes = true,.flushes = 5,
-		.busy_ms = 9,.request_ms = 2},
-	};
-	sp_evidence_rates rates;
+	const char *name;
+	int			times;
+	sp_counters counted;
+	int64_t		ns;
+	int64_t		ops;
+	sp_evidence_rates rates;	/* flushes, writes, bytes, utilization */
+	sp_background_rates idle;	/* flushes, bytes */
+}			rate_cases[] =
+{
+#define RATES(f, w, b, u) \
+	{.flushes = f, .least_flushes = f, .writes = w, .bytes = b, .utilization = u}
+#define IDLE(f, b)			{.flushes = f, .bytes = b}
+#define FLUSHES(n)			.has_flushes = true, .flushes = n
+	{"nothing", 0, {FLUSHES(9)}, 0, 0, RATES(NAN, NAN, NAN, NAN), IDLE(NAN, NAN)},
+	/* the lesser of both times counts, and a device is busy all the time at most */
+	{"busy less than requests", 2,
+		{.writes = 20,.written_bytes = 81920, FLUSHES(10),.busy_ms = 3,.request_ms = 6},
+	10 * MILLISECOND, 10, RATES(1, 2, 8192, 0.3), IDLE(1000, 8192000)},
+	{"requests less than busy", 2,
+		{.writes = 30,.written_bytes = 163840, FLUSHES(5),.busy_ms = 9,.request_ms = 2},
+	10 * MILLISECOND, 10, RATES(0.5, 3, 16384, 0.2), IDLE(500, 16384000)},
+	/* statistics that are off tell flushes, and nothing else; old kernels the opposite */
+	{"no statistics", 2, {FLUSHES(20),.flushes_only = true}, 10 * MILLISECOND, 10,
+	RATES(2, NAN, NAN, NAN), IDLE(2000, NAN)},
+	{"an old kernel", 1, {.busy_ms = 12,.request_ms = 40}, 10 * MILLISECOND, 10,
+	RATES(NAN, 0, 0, 1), IDLE(NAN, 0)},
+	/* idle samples must be long enough */
+	{"too short", 1, {FLUSHES(0)}, 10 * MILLISECOND - 1, 0,
+	RATES(NAN, NAN, NAN, NAN), IDLE(NAN, NAN)},
+	{"not too short", 1, {FLUSHES(0)}, 10 * MILLISECOND, 0, RATES(NAN, NAN, NAN, NAN), IDLE(0, 0)},
+};
 
-	assert_true(isnan(sp_evidence_rates_of(&evidence, SP_LEVEL_DEVICE).flushes));
-	assert_true(isnan(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE)));
-	sp_evidence_add(&evidence, zero, after, 10 * MILLISECOND, 10);
-	sp_evidence_add(&evidence, zero, after, 10 * MILLISECOND, 10);
-	/* a counter that goes backwards, at either level */
-	sp_evidence_add(&evidence, after, zero, SECOND, 1000);
-	after[SP_LEVEL_BACKING].flushes = 0;
-	zero[SP_LEVEL_BACKING].flushes = 1;
-	sp_evidence_add(&evidence, zero, after, SECOND, 1000);
-	assert_int_equal(evidence.lost, 2);
-	assert_int_equal(evidence.ops, 20);
-
-	rates = sp_evidence_rates_of(&evidence, SP_LEVEL_DEVICE);
-	assert_float_equal(rates.flushes, 1, 1e-9);
-	assert_float_equal(rates.writes, 2, 1e-9);
-	assert_float_equal(rates.bytes, 8192, 1e-9);
-	assert_float_equal(rates.utilization, 0.3, 1e-9);	/* the lesser time */
-	rates = sp_evidence_rates_of(&evidence, SP_LEVEL_BACKING);
-	assert_float_equal(rates.flushes, 0.5, 1e-9);
-	assert_float_equal(rates.utilization, 0.2, 1e-9);
-	assert_float_equal(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE), 1000, 1e-6);
-	assert_float_equal(sp_evidence_bytes_per_second(&evidence, SP_LEVEL_DEVICE), 8192000, 1e-3);
+static void
+check_rate(const char *name, const char *what, double found, double expected)
+{
+	if (isnan(found) != isnan(expected) || fabs(found - expected) > 1e-9 * fabs(expected))
+		fail_msg("%s, %s: %g, not %g", name, what, found, expected);
 }
 
-/* Statistics that are switched off tell flushes, and nothing else; old kernels the opposite. */
-TEST(takes_what_is_counted)
+/* At either level alike. */
+TEST(computes_rates)
 {
-	sp_counters before[SP_LEVELS] = {{.has_flushes = true,.flushes_only = true}};
-	sp_counters after[SP_LEVELS] = {{.has_flushes = true,.flushes_only = true,.flushes = 20}};
-	sp_counters old[SP_LEVELS] = {{.busy_ms = 12,.request_ms = 40}};
-	sp_counters older[SP_LEVELS] = {{0}};
+	for (size_t i = 0; i < lengthof(rate_cases); i++)
+	{
+		const char *name = rate_cases[i].name;
+		const sp_counters *counted = &rate_cases[i].counted;
+		const sp_counters zero = {
+			.has_flushes = counted->has_flushes,.flushes_only = counted->flushes_only
+		};
+		sp_evidence evidence = {0};
+
+		for (int n = 0; n < rate_cases[i].times; n++)
+			sp_evidence_add(&evidence, (sp_counters[SP_LEVELS]) {zero, zero},
+							(sp_counters[SP_LEVELS]) {*counted, *counted}, rate_cases[i].ns,
+							rate_cases[i].ops);
+		for (int level = 0; level < SP_LEVELS; level++)
+		{
+			sp_evidence_rates rates = sp_evidence_rates_of(&evidence, (sp_level) level);
+			sp_background_rates idle = sp_evidence_background(&evidence, (sp_level) level);
+
+			check_rate(name, "flushes", rates.flushes, rate_cases[i].rates.flushes);
+			check_rate(name, "least", rates.least_flushes, rate_cases[i].rates.least_flushes);
+			check_rate(name, "writes", rates.writes, rate_cases[i].rates.writes);
+			check_rate(name, "bytes", rates.bytes, rate_cases[i].rates.bytes);
+			check_rate(name, "utilization", rates.utilization, rate_cases[i].rates.utilization);
+			check_rate(name, "flushes a second", idle.flushes, rate_cases[i].idle.flushes);
+			check_rate(name, "bytes a second", idle.bytes, rate_cases[i].idle.bytes);
+		}
+	}
+}
+
+/* A counter that goes backwards, at either level, loses its pair. */
+TEST(loses_pairs_that_go_backwards)
+{
+	sp_counters less = {.has_flushes = true,.flushes = 1};
+	sp_counters more = {.has_flushes = true,.flushes = 2};
 	sp_evidence evidence = {0};
-	sp_evidence_rates rates;
 
-	sp_evidence_add(&evidence, before, after, 10 * MILLISECOND, 10);
-	sp_evidence_add(&evidence, before, after, 10 * MILLISECOND, 10);
-	rates = sp_evidence_rates_of(&evidence, SP_LEVEL_DEVICE);
-	assert_float_equal(rates.flushes, 2, 1e-9);
-	assert_float_equal(rates.least_flushes, 2, 1e-9);
-	assert_true(isnan(rates.writes) && isnan(rates.bytes) && isnan(rates.utilization));
-	assert_float_equal(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE), 2000, 1e-6);
-	assert_true(isnan(sp_evidence_bytes_per_second(&evidence, SP_LEVEL_DEVICE)));
-
-	/* and a device is busy all the time at most */
-	evidence = (sp_evidence) {0};
-	sp_evidence_add(&evidence, older, old, 10 * MILLISECOND, 10);
-	rates = sp_evidence_rates_of(&evidence, SP_LEVEL_DEVICE);
-	assert_float_equal(rates.utilization, 1, 1e-9);
-	assert_true(isnan(rates.flushes));
-	assert_true(isnan(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE)));
-
-	/* of idle samples that are long enough */
-	evidence = (sp_evidence) {0};
-	sp_evidence_add(&evidence, before, before, 10 * MILLISECOND - 1, 0);
-	assert_true(isnan(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE)));
-	sp_evidence_add(&evidence, before, before, 1, 0);
-	assert_float_equal(sp_evidence_flushes_per_second(&evidence, SP_LEVEL_DEVICE), 0, 1e-9);
-	evidence = (sp_evidence) {0};
-	sp_evidence_add(&evidence, older, older, 10 * MILLISECOND - 1, 0);
-	assert_true(isnan(sp_evidence_bytes_per_second(&evidence, SP_LEVEL_DEVICE)));
-	sp_evidence_add(&evidence, older, older, 1, 0);
-	assert_float_equal(sp_evidence_bytes_per_second(&evidence, SP_LEVEL_DEVICE), 0, 1e-9);
+	sp_evidence_add(&evidence, (sp_counters[SP_LEVELS]) {more, less},
+					(sp_counters[SP_LEVELS]) {less, more}, SECOND, 1000);
+	sp_evidence_add(&evidence, (sp_counters[SP_LEVELS]) {less, more},
+					(sp_counters[SP_LEVELS]) {more, less}, SECOND, 1000);
+	sp_evidence_add(&evidence, (sp_counters[SP_LEVELS]) {less, less},
+					(sp_counters[SP_LEVELS]) {more, more}, SECOND, 20);
+	assert_int_equal(evidence.lost, 2);
+	assert_int_equal(evidence.ops, 20);
+	assert_int_equal(evidence.counters[SP_LEVEL_DEVICE].flushes, 1);
 }
 
 /* Of operations and of time: a few bursts make the mean uncertain. */
@@ -246,11 +252,11 @@ TEST(bytes_have_an_error)
 	/* one of 100: the standard error is as large as the mean */
 	assert_float_equal(sp_evidence_rates_of(&bursty, SP_LEVEL_DEVICE).bytes, 8192, 1e-9);
 	assert_true(fabs(sp_evidence_rates_of(&bursty, SP_LEVEL_DEVICE).bytes_error - 8192) < 1e-6);
-	assert_float_equal(sp_evidence_bytes_per_second(&idle, SP_LEVEL_DEVICE), 8192000, 1e-3);
-	assert_true(sp_evidence_bytes_per_second_error(&idle) < 1);
+	assert_float_equal(sp_evidence_background(&idle, SP_LEVEL_DEVICE).bytes, 8192000, 1e-3);
+	assert_true(sp_evidence_background(&idle, SP_LEVEL_DEVICE).bytes_error < 1);
 	bursty.ops = 0;
 	bursty.ns = 5 * MILLISECOND;
-	assert_true(isnan(sp_evidence_bytes_per_second_error(&bursty)));
+	assert_true(isnan(sp_evidence_background(&bursty, SP_LEVEL_DEVICE).bytes_error));
 }
 
 /* ---------------------------------------------------------------- timed loop */
@@ -302,7 +308,7 @@ TEST(counts_what_each_case_did)
 		assert_int_equal(sp_probe_case_durable(probe, c), syncs(c) ? YES : NO);
 	}
 	/* there was no background I/O, neither before the first round nor between the flushes */
-	assert_float_equal(sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE),
+	assert_float_equal(sp_evidence_background(&probe->background, SP_LEVEL_DEVICE).flushes,
 					   0, 1e-9);
 	assert_true(probe->background.ns > 20 * MILLISECOND);
 }
@@ -334,8 +340,8 @@ TEST(counts_background_io)
 				keep_regime(SP_PACED);
 			disk.sync_flushes = rows[i].own;
 			run_probe();
-			counted = sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE);
-			max = sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_DEVICE);
+			counted = sp_evidence_background(&probe->background, SP_LEVEL_DEVICE).flushes;
+			max = sp_evidence_background(&probe->background, SP_LEVEL_DEVICE).most_flushes;
 			assert_uint_in_range(counted, rows[i].per_second * 0.7, rows[i].per_second * 1.3);
 			assert_uint_in_range(max, rows[i].per_second, rows[i].per_second * 2 + 100);
 			assert_int_equal(probe->control_windows > 0, rows[i].per_second > 0 && !paced_only);
@@ -569,7 +575,7 @@ TEST(is_not_fooled_by_short_rests)
 	disk.silent_ns = 250 * 1000;
 	run_probe();
 	assert_int_not_equal(found(), YES);
-	assert_true(sp_evidence_max_flushes_per_second(&probe->background, SP_LEVEL_DEVICE) > 1000);
+	assert_true(sp_evidence_background(&probe->background, SP_LEVEL_DEVICE).most_flushes > 1000);
 }
 
 /* The time of a sync does not include that of reading the counters. */
@@ -637,7 +643,7 @@ TEST(drops_what_goes_backwards)
 			lost += evidence->lost;
 			assert_true(evidence->ops == 0 || flushes_per_op(evidence) == syncs(c));
 		}
-		assert_float_equal(sp_evidence_flushes_per_second(&probe->background, SP_LEVEL_DEVICE),
+		assert_float_equal(sp_evidence_background(&probe->background, SP_LEVEL_DEVICE).flushes,
 						   0, 1e-9);
 		/* 0: of a warm-up operation */
 		assert_uint_in_range(lost, 0, 1);

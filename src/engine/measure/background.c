@@ -13,7 +13,7 @@
 /*
  * The length of all idle samples and of one, as multiples of our flush time.  If no
  * flush is seen in 20 flush times, background I/O flushes in less than 1 of 6 (see
- * sp_evidence_max_flushes_per_second).  How much it writes is known only if it is seen for
+ * sp_evidence_background).  How much it writes is known only if it is seen for
  * as long as the syncs of a case.  All samples take at most a sixth of the duration: that is
  * what each of five cases has where paced flushes leave no rest, as on btrfs.
  */

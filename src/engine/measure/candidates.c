@@ -59,7 +59,7 @@ flush_facts(const sp_probe *probe, int c, sp_level level, bool at_best)
 		.flushes_per_op = rates.required_flushes,
 		.least_flushes_per_op = rates.least_flushes,
 		.background_flushes_per_op = seconds_per_op *
-			sp_evidence_max_flushes_per_second(&probe->background, level),
+			sp_evidence_background(&probe->background, level).most_flushes,
 		.own_share = at_best ? 1 : sp_windows_own_share(windows, level),
 		.lacking_share = sp_windows_lacking_share(windows, level),
 	};

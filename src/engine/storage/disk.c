@@ -3,15 +3,13 @@
  * disk.c
  *	  One disk in sysfs: its attributes, and how it is found.
  *
- * It must not: include a server header, keep state between calls, print, exit, write, or
- * open a device.
- *
  *-------------------------------------------------------------------------
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -101,8 +99,8 @@ begins_with_any(const char *text, const char *const *words)
 	return false;
 }
 
-static bool
-is_one_of(const char *text, const char *const *words)
+bool
+sp_is_one_of(const char *text, const char *const *words)
 {
 	for (; *words != NULL; words++)
 	{
@@ -132,20 +130,20 @@ read_virtual(const char *directory, const char *name)
 {
 	char		vendor[SP_ATTRIBUTE_SIZE];
 	char		model[SP_ATTRIBUTE_SIZE];
-	bool		is_scsi = strncmp(name, "sd", 2) == 0;
+	bool		is_scsi = sp_begins_with(name, "sd");
 
 	if (begins_with_any(name, virtual_drivers))
 		return 1;
-	if (!is_scsi && strncmp(name, "nvme", 4) != 0)
+	if (!is_scsi && !sp_begins_with(name, "nvme"))
 		return -1;
 	read_padded(directory, "device/vendor", vendor);
 	read_padded(directory, "device/model", model);
-	if (is_scsi && is_one_of(vendor, virtual_makers))
+	if (is_scsi && sp_is_one_of(vendor, virtual_makers))
 		return 1;
 	if ((!is_scsi || vendor[0] == '\0' || strcmp(vendor, "ATA") == 0) &&
 		begins_with_any(model, virtual_models))
 		return 1;
-	return is_scsi && model[0] != '\0' && is_one_of(vendor, drive_makers) ? 0 : -1;
+	return is_scsi && model[0] != '\0' && sp_is_one_of(vendor, drive_makers) ? 0 : -1;
 }
 
 /* ------------------------------------------------------------------ the disk */
@@ -188,34 +186,24 @@ sp_disk_read(const char *directory, sp_disk *disk)
 
 /* ------------------------------------------------- where it is in sysfs */
 
-int
-sp_resolve(const char *path, char *directory)
+static int
+find_link(const char *sysroot, const char *folder, const char *name, char *directory)
 {
+	char		path[PATH_MAX];
+	int			status = sp_build_path(path, "%s/sys/%s/%s", sysroot, folder, name);
+
+	if (status != 0)
+		return status;
 	return realpath(path, directory) == NULL ? errno : 0;
 }
 
 static int
 find_by_number(const char *sysroot, unsigned dev_major, unsigned dev_minor, char *directory)
 {
-	char		path[PATH_MAX];
-	int			status = sp_build_path(path, "%s/sys/dev/block/%u:%u", sysroot,
-									   dev_major, dev_minor);
+	char		name[32];
 
-	return status != 0 ? status : sp_resolve(path, directory);
-}
-
-/* A name from outside must be a single component of a path, and fit sp_disk. */
-static int
-find_by_name(const char *sysroot, const char *name, char *directory)
-{
-	char		path[PATH_MAX];
-	int			status;
-
-	if (name[0] == '\0' || strchr(name, '/') != NULL || strcmp(name, ".") == 0 ||
-		strcmp(name, "..") == 0 || strlen(name) >= sizeof(((sp_disk *) NULL)->name))
-		return ENODEV;
-	status = sp_build_path(path, "%s/sys/class/block/%s", sysroot, name);
-	return status != 0 ? status : sp_resolve(path, directory);
+	snprintf(name, sizeof(name), "%u:%u", dev_major, dev_minor);
+	return find_link(sysroot, "dev/block", name, directory);
 }
 
 /* /dev/mapper/NAME: sysfs knows it as dm-N and keeps NAME in an attribute. */
@@ -227,46 +215,45 @@ find_by_mapper_name(const char *sysroot, const char *mapper_name, char *director
 	glob_t		found;
 	int			status = sp_build_path(pattern, "%s/sys/class/block/dm-*", sysroot);
 
-	if (status != 0)
-		return status;
+	if (status != 0 || mapper_name[0] == '\0' || glob(pattern, 0, NULL, &found) != 0)
+		return ENODEV;
 	status = ENODEV;
-	if (glob(pattern, 0, NULL, &found) != 0)
-		return status;
 	for (size_t i = 0; i < found.gl_pathc && status == ENODEV; i++)
 	{
-		if (mapper_name[0] != '\0' &&
-			sp_read_attribute(found.gl_pathv[i], "dm/name", name, sizeof(name)) &&
+		if (sp_read_attribute(found.gl_pathv[i], "dm/name", name, sizeof(name)) &&
 			strcmp(name, mapper_name) == 0)
-			status = sp_resolve(found.gl_pathv[i], directory);
+			status = realpath(found.gl_pathv[i], directory) == NULL ? errno : 0;
 	}
 	globfree(&found);
 	return status;
 }
 
-/* By the text /dev/NAME or /dev/mapper/NAME, whether there is such a node or not. */
+/*
+ * By the text /dev/NAME or /dev/mapper/NAME, whether there is such a node or not.  A name
+ * from outside must be a single component of a path, and fit sp_disk.
+ */
 static int
 find_by_text(const char *sysroot, const char *path, char *directory)
 {
-	static const char mapper[] = "/dev/mapper/";
-	static const char dev[] = "/dev/";
+	static const char *const no_names[] = {"", ".", "..", NULL};
+	const char *name;
 
-	if (strncmp(path, mapper, sizeof(mapper) - 1) == 0)
-		return find_by_mapper_name(sysroot, path + sizeof(mapper) - 1, directory);
-	if (strncmp(path, dev, sizeof(dev) - 1) == 0)
-		return find_by_name(sysroot, path + sizeof(dev) - 1, directory);
-	return ENODEV;
+	if (sp_begins_with(path, "/dev/mapper/"))
+		return find_by_mapper_name(sysroot, path + strlen("/dev/mapper/"), directory);
+	if (!sp_begins_with(path, "/dev/"))
+		return ENODEV;
+	name = path + strlen("/dev/");
+	if (sp_is_one_of(name, no_names) || strchr(name, '/') != NULL ||
+		strlen(name) >= sizeof(((sp_disk *) NULL)->name))
+		return ENODEV;
+	return find_link(sysroot, "class/block", name, directory);
 }
 
-/*
- * A device node has the number.  Without nodes (in a captured tree or a
- * container) the name is used: the target of symbolic links if they exist, else
- * the given name.
- */
+/* A device node has the number; without nodes (in a container) the text is used. */
 int
 sp_find_by_path(const char *sysroot, const char *path, char *directory)
 {
 	char		node[PATH_MAX];
-	char		target[PATH_MAX];
 	struct stat st;
 	int			status = sp_build_path(node, "%s%s", sysroot, path);
 
@@ -274,29 +261,18 @@ sp_find_by_path(const char *sysroot, const char *path, char *directory)
 		return status;
 	if (stat(node, &st) == 0 && S_ISBLK(st.st_mode))
 		return find_by_number(sysroot, major(st.st_rdev), minor(st.st_rdev), directory);
-	if (sp_resolve(node, target) == 0)
-		return find_by_name(sysroot, strrchr(target, '/') + 1, directory);
 	return find_by_text(sysroot, path, directory);
 }
 
 int
 sp_find_by_mount(const char *sysroot, const sp_mount *mount, char *directory)
 {
+	static const char *const by_source[] = {"btrfs", "bcachefs", NULL};
+
 	/* the kernel uses major 0 for file systems that may have several devices, or none */
 	if (mount->dev_major != 0)
 		return find_by_number(sysroot, mount->dev_major, mount->dev_minor, directory);
 	/* the source of others is free text: of a tmpfs or in FUSE it may be given as /dev/sda */
-	if (strcmp(mount->fstype, "btrfs") != 0 && strcmp(mount->fstype, "bcachefs") != 0)
-		return ENODEV;
-	return find_by_text(sysroot, mount->source, directory);
-}
-
-/* Only partitions have the attribute; their parent directory is the disk. */
-void
-sp_ascend_to_whole_disk(char *directory)
-{
-	char		path[PATH_MAX];
-
-	if (sp_build_path(path, "%s/partition", directory) == 0 && access(path, F_OK) == 0)
-		*strrchr(directory, '/') = '\0';
+	return sp_is_one_of(mount->fstype, by_source) ?
+		find_by_text(sysroot, mount->source, directory) : ENODEV;
 }

@@ -1,10 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * disk_stack.c
- *	  Find the disks at the bottom of the stack below a mount.
- *
- * It must not: include a server header, keep state between calls, print,
- * exit, write, or open anything outside <sysroot>/sys.
+ *	  Find the disks at the bottom of the stack below a path.
  *
  * A stack looks like this; slaves and devices hold symbolic links to devices
  * and partitions:
@@ -15,8 +12,8 @@
  *	/sys/fs/btrfs/<uuid>/devices/vdb1
  *	/sys/class/block/nvme0c1n1			a path of the multipath device nvme0n1
  *
- * The mount or path that the caller names must exist.  Any failure further down
- * makes the answer incomplete.
+ * The device of the caller's path must exist.  Any failure further down makes the answer
+ * incomplete.
  *
  *-------------------------------------------------------------------------
  */
@@ -25,6 +22,7 @@
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -51,16 +49,31 @@ typedef struct descent
  * else an errno.
  */
 static int	add_device(const descent *above, char *directory);
-static int	add_path(const descent *way, const char *path, const sp_mount **mount);
 
-/* sysfs answers ENODEV instead of ENOENT while a device is being removed */
-static bool
-is_missing(int status)
+/* The device of a path; *mount: the mount of a file, NULL for a device. */
+static int
+find_device(const descent *way, const char *path, const sp_mount **mount, char *directory)
 {
-	return status == ENOENT || status == ENODEV || status == ENXIO;
+	const sp_mount *beneath;
+
+	*mount = NULL;
+	/* /dev/shm is a file system in memory, not a device */
+	if (sp_begins_with(path, "/dev/") && !sp_begins_with(path, "/dev/shm/"))
+		return sp_find_by_path(way->sysroot, path, directory);
+	*mount = sp_mount_table_find(way->mounts, path);
+	beneath = *mount == NULL ? NULL : sp_mount_beneath(way->mounts, *mount);
+	return beneath == NULL ? ENODEV : sp_find_by_mount(way->sysroot, beneath, directory);
 }
 
-/* -------------------------------------------------------------- the way down */
+/* Change the directory of a partition, which alone has the attribute, to that of its disk. */
+static void
+ascend_to_whole_disk(char *directory)
+{
+	char		path[PATH_MAX];
+
+	if (sp_build_path(path, "%s/partition", directory) == 0 && access(path, F_OK) == 0)
+		*strrchr(directory, '/') = '\0';
+}
 
 static const char *
 name_of(const char *directory)
@@ -102,103 +115,93 @@ is_beside_array(const char *slave)
 }
 
 /*
- * Add the targets of symbolic links in the order of their names, so that the same stack
- * always gives the same list.
+ * Add the devices that symbolic links point to, in the order of their names, so that the
+ * same stack always gives the same list.  If there are several, their duty is no stricter
+ * than that.
  */
 static int
-add_links(const descent *way, const glob_t *links)
+add_links(const descent *way, const char *folder, const char *names, sp_flush_duty of_several)
 {
-	char		directory[PATH_MAX];
-	int			added = 0;
+	char		path[PATH_MAX];
+	glob_t		links;
+	int			status = ENODEV;
 
-	for (size_t i = 0; i < links->gl_pathc; i++)
+	if (sp_build_path(path, "%s/%s", folder, names) != 0 || glob(path, 0, NULL, &links) != 0)
+		return ENODEV;
+	for (size_t i = 0; i < links.gl_pathc; i++)
 	{
 		descent		next = *way;
 
-		if (is_beside_array(links->gl_pathv[i]))
+		if (links.gl_pathc > 1 && next.duty < of_several)
+			next.duty = of_several;
+		if (is_beside_array(links.gl_pathv[i]))
 			next.duty = SP_FLUSHED_NEVER;
-		if (sp_resolve(links->gl_pathv[i], directory) == 0 && add_device(&next, directory) == 0)
-			added++;
+		if (realpath(links.gl_pathv[i], path) != NULL && add_device(&next, path) == 0)
+			status = 0;
 		else
 			way->disks->incomplete[way->level] = true;
 	}
-	return added > 0 ? 0 : ENODEV;
+	globfree(&links);
+	return status;
 }
 
-/* Does a flush of an md array go to all its members?  See sp_flush_duty. */
-static bool
-flushes_all_members(const char *directory)
-{
-	static const char *const levels[] = {"raid0", "raid1", "raid10", "linear"};
-	char		level[SP_ATTRIBUTE_SIZE];
-
-	(void) sp_read_attribute(directory, "md/level", level, sizeof(level));
-	for (size_t i = 0; i < lengthof(levels); i++)
-	{
-		if (strcmp(level, levels[i]) == 0)
-			return true;
-	}
-	return false;
-}
-
+/* Of device-mapper or md.  See sp_flush_duty for the levels. */
 static int
 add_slaves(const descent *here, const char *directory)
 {
-	static const char multipath[] = "mpath-";
-	char		pattern[PATH_MAX];
-	char		uuid[SP_ATTRIBUTE_SIZE];
+	static const char *const levels[] = {"raid0", "raid1", "raid10", "linear", NULL};
+	char		text[SP_ATTRIBUTE_SIZE];
 	descent		way = *here;
-	glob_t		slaves;
-	int			status = sp_build_path(pattern, "%s/slaves/*", directory);
 
-	if (status != 0)
-		return status;
-	if (glob(pattern, 0, NULL, &slaves) != 0)
-		return ENODEV;
-	(void) sp_read_attribute(directory, "dm/uuid", uuid, sizeof(uuid));
-	if (strncmp(uuid, multipath, sizeof(multipath) - 1) == 0)
+	(void) sp_read_attribute(directory, "dm/uuid", text, sizeof(text));
+	if (sp_begins_with(text, "mpath-"))
+	{
 		way.group = ++way.disks->groups;
-	else if (slaves.gl_pathc > 1 && way.duty == SP_FLUSHED_ALWAYS &&
-			 !flushes_all_members(directory))
-		way.duty = SP_FLUSHED_PERHAPS;
-	status = add_links(&way, &slaves);
-	globfree(&slaves);
-	return status;
+		return add_links(&way, directory, "slaves/*", SP_FLUSHED_ALWAYS);
+	}
+	(void) sp_read_attribute(directory, "md/level", text, sizeof(text));
+	return add_links(&way, directory, "slaves/*",
+					 sp_is_one_of(text, levels) ? SP_FLUSHED_ALWAYS : SP_FLUSHED_PERHAPS);
 }
 
-/*
- * The paths nvme<S>c<C>n<N> of nvme<S>n<N>.  ENODEV if the device is no head of NVMe
- * multipath, or no path is visible.
- */
+/* The paths nvme<S>c<C>n<N> of nvme<S>n<N>, if that is a head of NVMe multipath. */
 static int
 add_nvme_paths(const descent *here)
 {
-	char		pattern[PATH_MAX];
 	descent		way = *here;
+	char		names[64];
 	unsigned	subsystem;
 	unsigned	namespace;
-	glob_t		paths;
-	int			status;
 
 	if (sscanf(here->device, "nvme%un%u", &subsystem, &namespace) != 2)
 		return ENODEV;
-	status = sp_build_path(pattern, "%s/sys/class/block/nvme%uc[0-9]*n%u", way.sysroot,
-						   subsystem, namespace);
-	if (status != 0)
-		return status;
-	if (glob(pattern, 0, NULL, &paths) != 0)
-		return ENODEV;
+	snprintf(names, sizeof(names), "sys/class/block/nvme%uc[0-9]*n%u", subsystem, namespace);
 	way.group = ++way.disks->groups;
-	status = add_links(&way, &paths);
-	globfree(&paths);
+	return add_links(&way, way.sysroot, names, SP_FLUSHED_ALWAYS);
+}
+
+/* Add all devices of the btrfs that one of them belongs to. */
+static int
+add_btrfs(const descent *way, const char *directory)
+{
+	char		pattern[PATH_MAX];
+	glob_t		found;
+	int			status = ENODEV;
+
+	if (sp_build_path(pattern, "%s/sys/fs/btrfs/*/devices/%s", way->sysroot,
+					  name_of(directory)) != 0 || glob(pattern, 0, NULL, &found) != 0)
+		return ENODEV;
+	*strrchr(found.gl_pathv[0], '/') = '\0';
+	status = add_links(way, found.gl_pathv[0], "*", SP_FLUSHED_ALWAYS);
+	globfree(&found);
 	return status;
 }
 
-/* Device-mapper and md have no storage of their own. */
-static bool
-must_have_slaves(const char *name)
+/* What was found for a path. */
+static int
+add_found(const descent *way, char *directory)
 {
-	return strncmp(name, "dm-", 3) == 0 || strncmp(name, "md", 2) == 0;
+	return add_btrfs(way, directory) == 0 ? 0 : add_device(way, directory);
 }
 
 static bool
@@ -212,22 +215,23 @@ is_deleted(const char *file)
 }
 
 static int
-add_backing_file(const descent *way, const char *directory)
+add_backing_file(const descent *way, const char *loop)
 {
 	char		file[sizeof(way->disks->backing_file)];
+	char		directory[PATH_MAX];
 	const sp_mount *mount = NULL;
 	bool		is_first = way->disks->backing_file[0] == '\0';
 	int			status;
 
-	if (!sp_read_attribute(directory, "loop/backing_file", file, sizeof(file)))
+	if (!sp_read_attribute(loop, "loop/backing_file", file, sizeof(file)))
 		return ENODEV;
 	if (is_first)
 		strcpy(way->disks->backing_file, file);
 	/* a file at that path now is another one */
-	status = is_deleted(file) ? ENOENT : add_path(way, file, &mount);
+	status = is_deleted(file) ? ENOENT : find_device(way, file, &mount, directory);
 	if (is_first)
 		way->disks->backing_mount = mount;
-	return status;
+	return status != 0 ? status : add_found(way, directory);
 }
 
 /*
@@ -239,21 +243,18 @@ static int
 add_loop(const descent *here, const char *directory)
 {
 	descent		way = *here;
+	bool		is_backing = here->level == SP_LEVEL_BACKING;
+	int			status = is_backing ? 0 :
+		sp_disks_append(here->disks, here->level, directory, here->duty, here->group);
 
-	if (here->level == SP_LEVEL_DEVICE)
-	{
-		int			status = sp_disks_append(way.disks, way.level, directory, way.duty,
-											 way.group);
-
-		if (status != 0)
-			return status;
-	}
+	if (status != 0)
+		return status;
 	way.level = SP_LEVEL_BACKING;
 	if (add_backing_file(&way, directory) == 0)
 		return 0;
 	way.disks->incomplete[SP_LEVEL_BACKING] = true;
-	return here->level == SP_LEVEL_DEVICE ? 0 :
-		sp_disks_append(way.disks, way.level, directory, way.duty, way.group);
+	return is_backing ?
+		sp_disks_append(way.disks, way.level, directory, way.duty, way.group) : 0;
 }
 
 /* Changes directory to that of the whole disk. */
@@ -262,122 +263,41 @@ add_device(const descent *above, char *directory)
 {
 	descent		here = *above;
 
-	sp_ascend_to_whole_disk(directory);
+	ascend_to_whole_disk(directory);
 	here.above = above;
 	here.device = name_of(directory);
 	if (is_circle(here.device, above))
 		return ELOOP;
-	if (strncmp(here.device, "loop", 4) == 0)
+	if (sp_begins_with(here.device, "loop"))
 		return add_loop(&here, directory);
 	if (add_nvme_paths(&here) == 0 || add_slaves(&here, directory) == 0)
 		return 0;
-	if (must_have_slaves(here.device))
+	/* these have no storage of their own */
+	if (sp_begins_with(here.device, "dm-") || sp_begins_with(here.device, "md"))
 		here.disks->incomplete[here.level] = true;
 	return sp_disks_append(here.disks, here.level, directory, here.duty, here.group);
 }
 
-/* Add all devices of the btrfs that one of them belongs to. */
-static int
-add_btrfs(const descent *way, const char *directory)
+int
+sp_disks_add(const char *sysroot, const sp_mount_table *mounts, const char *path, sp_disks *disks)
 {
-	char		pattern[PATH_MAX];
-	glob_t		found;
-	int			status = sp_build_path(pattern, "%s/sys/fs/btrfs/*/devices/%s", way->sysroot,
-									   name_of(directory));
-
-	if (status != 0 || glob(pattern, 0, NULL, &found) != 0)
-		return ENODEV;
-	strcpy(pattern, found.gl_pathv[0]);
-	globfree(&found);
-	strcpy(strrchr(pattern, '/') + 1, "*");
-	if (glob(pattern, 0, NULL, &found) != 0)
-		return ENODEV;
-	status = add_links(way, &found);
-	globfree(&found);
-	return status;
-}
-
-/* top: set to what the file system is on, unless it is NULL */
-static int
-add_mount(const descent *way, const sp_mount *mount, sp_disk *top)
-{
-	char		directory[PATH_MAX];
-	char		whole[PATH_MAX];
-	int			status;
-
-	mount = sp_mount_beneath(way->mounts, mount);
-	if (mount == NULL)
-		return ENODEV;
-	status = sp_find_by_mount(way->sysroot, mount, directory);
-	if (status == 0 && top != NULL)
-	{
-		strcpy(whole, directory);
-		sp_ascend_to_whole_disk(whole);
-		status = sp_disk_read(whole, top);
-	}
-	if (status != 0)
-		return status;
-	if (strcmp(mount->fstype, "btrfs") == 0 && add_btrfs(way, directory) == 0)
-		return 0;
-	return add_device(way, directory);
-}
-
-/* *mount: set to the mount of a file; NULL for a device. */
-static int
-add_path(const descent *way, const char *path, const sp_mount **mount)
-{
-	char		directory[PATH_MAX];
-	int			status;
-
-	*mount = NULL;
-	/* /dev/shm is a file system in memory, not a device */
-	if (strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0)
-	{
-		status = sp_find_by_path(way->sysroot, path, directory);
-		return status != 0 ? status : add_device(way, directory);
-	}
-	*mount = sp_mount_table_find(way->mounts, path);
-	return *mount == NULL ? ENODEV : add_mount(way, *mount, NULL);
-}
-
-/* ---------------------------------------------------------------- interface */
-
-/* Disks are added to a copy of the caller's list, which takes its place if all went well. */
-static descent
-begin(const char *sysroot, const sp_mount_table *mounts, const sp_disks *disks, sp_disks *found)
-{
-	*found = *disks;
-	return (descent) {
-		.sysroot = sysroot,.mounts = mounts,.disks = found,.level = SP_LEVEL_DEVICE,
+	const descent way = {
+		.sysroot = sysroot,.mounts = mounts,.disks = disks,.level = SP_LEVEL_DEVICE,
 		.duty = disks->next_duty,.group = disks->next_group
 	};
-}
-
-static int
-finish(int status, const sp_disks *found, sp_disks *disks)
-{
-	if (status == 0)
-		*disks = *found;
-	return is_missing(status) ? ENODEV : status;
-}
-
-int
-sp_disks_find(const char *sysroot, const sp_mount_table *mounts,
-			  const sp_mount *mount, sp_disks *disks)
-{
-	sp_disks	found;
-	descent		way = begin(sysroot, mounts, disks, &found);
-
-	return finish(add_mount(&way, mount, &found.top), &found, disks);
-}
-
-int
-sp_disks_add_path(const char *sysroot, const sp_mount_table *mounts,
-				  const char *path, sp_disks *disks)
-{
-	sp_disks	found;
+	char		directory[PATH_MAX];
+	char		whole[PATH_MAX];
 	const sp_mount *mount;
-	descent		way = begin(sysroot, mounts, disks, &found);
+	int			status = find_device(&way, path, &mount, directory);
 
-	return finish(add_path(&way, path, &mount), &found, disks);
+	if (status == 0 && disks->top.name[0] == '\0')
+	{
+		strcpy(whole, directory);
+		ascend_to_whole_disk(whole);
+		status = sp_disk_read(whole, &disks->top);
+	}
+	if (status == 0)
+		status = add_found(&way, directory);
+	/* sysfs answers ENODEV instead of ENOENT while a device is being removed */
+	return status == ENOENT || status == ENXIO ? ENODEV : status;
 }

@@ -3,9 +3,6 @@
  * disks.c
  *	  A list of disks, and their counters.
  *
- * It must not: include a server header, keep state between calls, print,
- * exit, write, or open anything outside <sysroot>/sys.
- *
  * disk_stack.c finds the disks of the list.
  *
  *-------------------------------------------------------------------------
@@ -34,31 +31,19 @@ sp_disks_expect(sp_disks *disks, sp_flush_duty duty, bool form_group)
 	disks->next_group = form_group ? ++disks->groups : 0;
 }
 
-static sp_disk *
-find_disk(sp_disks *disks, sp_level level, const char *name)
-{
-	for (int i = 0; i < disks->count; i++)
-	{
-		if (disks->disks[i].level == level &&
-			strcmp(disks->disks[i].name, name) == 0)
-			return &disks->disks[i];
-	}
-	return NULL;
-}
-
 int
 sp_disks_append(sp_disks *disks, sp_level level, const char *directory, sp_flush_duty duty,
 				int group)
 {
 	sp_disk		disk;
-	sp_disk    *same;
 	int			status = sp_disk_read(directory, &disk);
 
 	if (status != 0)
 		return status;
-	same = find_disk(disks, level, disk.name);
-	if (same != NULL)
+	for (sp_disk *same = disks->disks; same < disks->disks + disks->count; same++)
 	{
+		if (same->level != level || strcmp(same->name, disk.name) != 0)
+			continue;
 		if (duty < same->duty)
 			same->duty = duty;
 		return 0;
@@ -106,22 +91,10 @@ sp_disks_summary(const sp_disks *disks, sp_level level)
 	return facts;
 }
 
-/* The member that an earlier disk of the same group has; -1 if there is none. */
-static int
-member_of_group(const sp_disks *disks, int last)
-{
-	const sp_disk *disk = &disks->disks[last];
-
-	for (int i = 0; i < last && disk->group != 0; i++)
-	{
-		if (disks->disks[i].level == disk->level && disks->disks[i].group == disk->group &&
-			disks->disks[i].member >= 0)
-			return disks->disks[i].member;
-	}
-	return -1;
-}
-
-/* Number the members of each level: disks that may need a flush. */
+/*
+ * Number the members of each level: disks that may need a flush.  Disks of a group have the
+ * number of the first of them.
+ */
 static void
 number_members(sp_disks *disks)
 {
@@ -134,7 +107,12 @@ number_members(sp_disks *disks)
 		disk->member = -1;
 		if (disk->duty == SP_FLUSHED_NEVER || strcmp(disk->write_cache, "write through") == 0)
 			continue;
-		disk->member = member_of_group(disks, i);
+		for (const sp_disk *other = disks->disks; other < disk; other++)
+		{
+			if (disk->group != 0 && other->group == disk->group && other->level == disk->level &&
+				other->member >= 0)
+				disk->member = other->member;
+		}
 		if (disk->member < 0)
 			disk->member = count[disk->level]++;
 	}

@@ -1,15 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * disks.h
- *	  All disks below a mount, and their counters.
+ *	  All disks below a path, and their counters.
  *
  * A sync ends at a disk: its counters tell whether the flush arrived, and its
  * write cache whether a flush was needed.  What a DBA calls the device may be a
  * stack: LVM on RAID on disks.  Only the disks at the bottom count flushes, so these
  * are listed: their counters are summed, and the weakest cache decides.
  *
- * It must not: include a server header, keep state between calls, print,
- * exit, write, or open anything outside <sysroot>/sys.
+ * It must not: write, or open anything outside <sysroot>/sys.
  *
  * Format: kernel Documentation/ABI/stable/sysfs-block; slaves/ for dm and md,
  * loop/backing_file, /sys/fs/btrfs/<uuid>/devices, nvme<S>c<C>n<N> below
@@ -34,7 +33,7 @@
  * (md_flush_request), and to all devices of a btrfs (barrier_all_devices), whichever of
  * them hold the data.  RAID 5 with a journal or a partial parity log flushes otherwise,
  * and device-mapper has targets that leave devices out, such as the metadata of a thin
- * pool.  Spares of md are not flushed.
+ * pool.  Spares of md are not flushed.  The later one is the weaker one.
  */
 typedef enum sp_flush_duty
 {
@@ -67,7 +66,7 @@ typedef struct sp_disk
 
 typedef struct sp_disks
 {
-	sp_disk		top;			/* what the file system is on: "vda", "md0", "dm-0" */
+	sp_disk		top;			/* what the first path is on: "vda", "md0", "dm-0" */
 	int			count;
 	sp_disk		disks[SP_MAX_DISKS];
 	bool		incomplete[SP_LEVELS];	/* there are more than these */
@@ -94,14 +93,21 @@ typedef struct sp_disks_facts
 extern void sp_disks_init(sp_disks *disks);
 
 /*
- * Add all disks below a mount, each once per level, and set top.
+ * Say what is known of the disks that are added next: their duty, and whether they form
+ * a group.  Without this call each must always be flushed.
+ */
+extern void sp_disks_expect(sp_disks *disks, sp_flush_duty duty, bool form_group);
+
+/*
+ * Add all disks below a path, each once per level.
  *
  * sysroot: "" on a live system, else the directory of a captured tree.
- * mount: one of mounts.  Its device number is used if it is a real one, else (btrfs)
- * the source, if that is below /dev.
+ * path: absolute, without symbolic links.  Below /dev (but not /dev/shm) it is a block
+ * device: there links are followed, and no node is opened.  Else it is a file or directory.
  *
- * Followed are: partitions to their disk; dm and md to their slaves, over any
- * number of layers; the head of NVMe multipath to its paths; btrfs to all
+ * The device number of its mount is used if it is a real one, else (btrfs) the source, if
+ * that is below /dev.  Followed are: partitions to their disk; dm and md to their slaves,
+ * over any number of layers; the head of NVMe multipath to its paths; btrfs to all
  * devices of the same file system; overlay to the file system of its upper
  * directory; loop devices are listed themselves, and the backing devices of their
  * file once more at SP_LEVEL_BACKING (of loop devices on loop devices
@@ -109,30 +115,15 @@ extern void sp_disks_init(sp_disks *disks);
  *
  * Returns 0; ENODEV if there is none (network, memory, FUSE and ZFS file
  * systems, or no sysfs); else the errno of the call that failed.  On error
- * nothing was added.  What is missing or cannot be read further down the stack
+ * no disk was added.  What is missing or cannot be read further down the stack
  * only sets incomplete, as do more than SP_MAX_DISKS disks; where the next
  * layer down is not known, the lowest known device is listed.
  *
  * Limit: in a container a loop device's file is named as its host sees it, and
  * looked for among the mounts of the container.
  */
-extern int	sp_disks_find(const char *sysroot, const sp_mount_table *mounts,
-						  const sp_mount *mount, sp_disks *disks);
-
-/*
- * The same for a path that another program named, such as a part of a ZFS pool, without
- * a top: below /dev (but not /dev/shm) a block device, where symbolic links are followed
- * and no node is opened, else a file, whose file system's disks are added at
- * SP_LEVEL_DEVICE.  path: absolute.
- */
-extern int	sp_disks_add_path(const char *sysroot, const sp_mount_table *mounts,
-							  const char *path, sp_disks *disks);
-
-/*
- * Say what is known of the disks that are added next: their duty, and whether they form
- * a group.  Without this call each must always be flushed.
- */
-extern void sp_disks_expect(sp_disks *disks, sp_flush_duty duty, bool form_group);
+extern int	sp_disks_add(const char *sysroot, const sp_mount_table *mounts, const char *path,
+						 sp_disks *disks);
 
 extern sp_disks_facts sp_disks_summary(const sp_disks *disks, sp_level level);
 

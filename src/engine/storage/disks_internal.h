@@ -1,17 +1,17 @@
 /*-------------------------------------------------------------------------
  *
  * disks_internal.h
- *	  One device: shared by disk.c, disk_stack.c (the stack) and disks.c (the list) only.
- *
- * It must not: be included outside src/engine.
+ *	  One device in sysfs: shared by disk.c, disk_stack.c (the stack) and disks.c (the list).
  *
  * A "directory" is the real path of a device's directory in sysfs; its last component is
- * the device's name.
+ * the device's name.  Where one is set, it has PATH_MAX bytes.
  *
  *-------------------------------------------------------------------------
  */
 #ifndef SP_DISKS_INTERNAL_H
 #define SP_DISKS_INTERNAL_H
+
+#include <string.h>
 
 #include "engine/storage/disks.h"
 #include "engine/text/text.h"
@@ -26,15 +26,18 @@
 extern bool sp_read_attribute(const char *directory, const char *attribute,
 							  char *value, size_t size);
 
-/* directory: PATH_MAX bytes, set to the target of a symbolic link.  Returns 0 or an errno. */
-extern int	sp_resolve(const char *path, char *directory);
+static inline bool
+sp_begins_with(const char *text, const char *beginning)
+{
+	return strncmp(text, beginning, strlen(beginning)) == 0;
+}
 
-/* The same with a device's directory, by what is mounted or by a path below /dev. */
+/* Is it one of the words?  They end with NULL. */
+extern bool sp_is_one_of(const char *text, const char *const *words);
+
+/* The device that is mounted, or at a path below /dev.  Return 0 or an errno. */
 extern int	sp_find_by_mount(const char *sysroot, const sp_mount *mount, char *directory);
 extern int	sp_find_by_path(const char *sysroot, const char *path, char *directory);
-
-/* Change the directory of a partition to that of its disk. */
-extern void sp_ascend_to_whole_disk(char *directory);
 
 /* Name and attributes of the disk in a directory.  ENAMETOOLONG if it cannot be one. */
 extern int	sp_disk_read(const char *directory, sp_disk *disk);

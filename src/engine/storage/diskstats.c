@@ -3,9 +3,6 @@
  * diskstats.c
  *	  Parse the "stat" attribute of a disk.
  *
- * It must not: include a server header, keep state between calls, allocate,
- * open a file, print, exit.
- *
  * The first 11 fields always exist; discards came with Linux 4.18, flushes with
  * 5.5.
  *
@@ -108,13 +105,11 @@ sp_counters_required_flushes(const sp_counters *counters)
 	return counters->has_exempt ? NAN : (double) counters->flushes;
 }
 
+/* Returns whether it went forwards. */
 static bool
 subtract(uint64_t *counter, uint64_t before)
 {
-	bool		forwards = *counter >= before;
-
-	*counter -= before;
-	return forwards;
+	return !__builtin_sub_overflow(*counter, before, counter);
 }
 
 bool

@@ -7,9 +7,6 @@
  * write became, how long the device was busy.  They are those of the whole
  * disk, so they include background I/O.
  *
- * It must not: include a server header, keep state between calls, allocate,
- * open a file, print, exit.
- *
  * Format: kernel Documentation/block/stat.rst.
  *
  *-------------------------------------------------------------------------

@@ -3,14 +3,13 @@
  * mounts.c
  *	  Reads mounts as Linux lists them, and finds the mount of a path.
  *
- * It must not: include a server header, keep state between calls, print,
- * exit, resolve paths, or open anything but a list of mounts.
- *
- * A line looks like this; the number of optional fields before the lone "-"
- * varies from none to several:
+ * A line of proc(5), "/proc/[pid]/mountinfo", looks like this; the number of optional
+ * fields before the lone "-" varies from none to several:
  *
  *	36 35 98:0 /mnt1 /mnt2 rw,noatime master:1 - ext3 /dev/root rw,errors=ro
  *	id parent dev root mount_point options optional... - fstype source super
+ *
+ * getmntent(3) reads /proc/mounts, which lacks the device number.
  *
  * Containers can bring 10,000 mounts, so the reading is one pass, and a
  * search compares each line once.
@@ -54,37 +53,24 @@ decode_escapes(char *text, char keep)
 	{
 		char		decoded = is_octal_escape(text) ?
 			(char) ((text[1] - '0') << 6 | (text[2] - '0') << 3 | (text[3] - '0')) : '\0';
+		bool		decodes = decoded != '\0' && decoded != keep;
 
-		if (decoded != '\0' && decoded != keep)
-		{
-			*to++ = decoded;
-			text += 4;
-		}
-		else
-			*to++ = *text++;
+		*to++ = decodes ? decoded : *text;
+		text += decodes ? 4 : 1;
 	}
 	*to = '\0';
 }
 
-/* Without the first option, which the kernel makes rw or ro: "" or from a comma on. */
-static const char *
-further_options(const char *options)
-{
-	return options + strcspn(options, ",");
-}
-
-/* Allocated, or NULL. */
+/* The first option of either list is rw or ro.  Allocated, or NULL. */
 static char *
 join_options(const char *per_mount, const char *super)
 {
 	bool		read_only = sp_mount_option(per_mount, "ro") || sp_mount_option(super, "ro");
-	size_t		size = strlen(per_mount) + strlen(super) + sizeof("rw");
-	char	   *joined = malloc(size);
+	char	   *joined;
 
-	if (joined == NULL)
+	if (asprintf(&joined, "%s%s%s", read_only ? "ro" : "rw",
+				 per_mount + strcspn(per_mount, ","), super + strcspn(super, ",")) < 0)
 		return NULL;
-	snprintf(joined, size, "%s%s%s", read_only ? "ro" : "rw", further_options(per_mount),
-			 further_options(super));
 	decode_escapes(joined, ',');
 	return joined;
 }
@@ -100,9 +86,8 @@ parse_device_number(const char *text, sp_mount *mount)
 }
 
 /*
- * Cut the line into the fields of mount, which point into it afterwards; its
- * mount_options are those of the mount alone.  Fields are separated by
- * exactly one blank: an empty source is two blanks in a row.
+ * Cut the line into the fields of mount; its mount_options are those of the mount alone.
+ * Fields are separated by exactly one blank: an empty source is two blanks in a row.
  *
  * Returns false if this is not a line of mountinfo.
  */
@@ -133,85 +118,98 @@ split_line(char *line, sp_mount *mount, const char **super_options)
 		mount->mount_point[0] == '/' && mount->fstype[0] != '\0';
 }
 
-/* Room for one more, which doubles when it is used up. */
-static bool
-has_room_for_mount(sp_mount_table *table)
+int
+sp_mount_table_add(sp_mount_table *table, const sp_mount *mount)
 {
 	size_t		count = table->count;
-	sp_mount   *mounts = table->mounts;
+	sp_mount   *added;
 
+	/* the room doubles when it is used up */
 	if ((count & (count - 1)) == 0)
-		mounts = realloc(mounts, (count == 0 ? 1 : 2 * count) * sizeof(sp_mount));
-	if (mounts != NULL)
+	{
+		sp_mount   *mounts = realloc(table->mounts,
+									 (count == 0 ? 1 : 2 * count) * sizeof(sp_mount));
+
+		if (mounts == NULL)
+			return ENOMEM;
 		table->mounts = mounts;
-	return mounts != NULL;
+	}
+	added = &table->mounts[table->count++];
+	*added = (sp_mount) {
+		.dev_major = mount->dev_major,.dev_minor = mount->dev_minor,
+		.mount_point = strdup(mount->mount_point),
+		.mount_options = strdup(mount->mount_options),
+		.fstype = strdup(mount->fstype),.source = strdup(mount->source)
+	};
+	return added->mount_point != NULL && added->mount_options != NULL &&
+		added->fstype != NULL && added->source != NULL ? 0 : ENOMEM;
 }
 
-/* Add the mount that a line describes, if it does.  The table, or nobody, gets the line. */
+/* Add the mount that a line describes, if it does. */
 static int
-add_mount_line(sp_mount_table *table, char *line)
+add_line(sp_mount_table *table, char *line)
 {
-	sp_mount	mount = {.line = line};
+	sp_mount	mount;
 	const char *super_options;
+	int			status;
 
 	line[strcspn(line, "\n")] = '\0';
 	if (!split_line(line, &mount, &super_options))
-	{
-		free(line);
 		return 0;
-	}
 	mount.mount_options = join_options(mount.mount_options, super_options);
-	if (mount.mount_options == NULL || !has_room_for_mount(table))
-	{
-		free(mount.mount_options);
-		free(line);
+	if (mount.mount_options == NULL)
 		return ENOMEM;
-	}
 	decode_escapes(mount.mount_point, '\0');
 	decode_escapes(mount.fstype, '\0');
 	decode_escapes(mount.source, '\0');
-	table->mounts[table->count++] = mount;
-	return 0;
+	status = sp_mount_table_add(table, &mount);
+	free(mount.mount_options);
+	return status;
 }
 
 static int
-read_lines(FILE *file, sp_mount_table *table)
+add_lines(FILE *file, sp_mount_table *table)
 {
-	for (;;)
-	{
-		char	   *line = NULL;
-		size_t		size = 0;
-		int			status;
+	char	   *line = NULL;
+	size_t		size = 0;
+	int			status = 0;
 
-		errno = 0;
-		if (getline(&line, &size, file) < 0)
-		{
-			status = feof(file) && !ferror(file) ? 0 : errno != 0 ? errno : EIO;
-			free(line);
-			return status;
-		}
-		status = add_mount_line(table, line);
-		if (status != 0)
-			return status;
+	while (status == 0 && (errno = 0, getline(&line, &size, file) >= 0))
+		status = add_line(table, line);
+	if (status == 0 && (ferror(file) || !feof(file)))
+		status = errno != 0 ? errno : EIO;
+	free(line);
+	return status;
+}
+
+/* From a stream, or from the system if it is NULL. */
+static int
+make_table(FILE *file, sp_mount_table **table)
+{
+	sp_mount_table *made = calloc(1, sizeof(*made));
+	int			status = ENOMEM;
+
+	if (made != NULL && file != NULL)
+		status = add_lines(file, made);
+#ifndef __linux__
+	else if (made != NULL)
+		status = sp_mount_table_ask_system(made);
+#endif
+	if (status != 0)
+	{
+		sp_mount_table_free(made);
+		made = NULL;
 	}
+	*table = made;
+	return status;
 }
 
 int
 sp_mount_table_read_stream(FILE *file, sp_mount_table **table)
 {
-	sp_mount_table *result = calloc(1, sizeof(*result));
-	int			status = result == NULL ? ENOMEM : read_lines(file, result);
-
-	if (status != 0)
-	{
-		sp_mount_table_free(result);
-		result = NULL;
-	}
-	*table = result;
-	return status;
+	return make_table(file, table);
 }
 
-/* A captured tree is one of Linux, wherever it is read. */
 int
 sp_mount_table_read(const char *sysroot, sp_mount_table **table)
 {
@@ -220,15 +218,17 @@ sp_mount_table_read(const char *sysroot, sp_mount_table **table)
 	int			status;
 
 	*table = NULL;
+#ifndef __linux__
 	if (sysroot[0] == '\0')
-		return sp_system_mounts(table);
+		return make_table(NULL, table);
+#endif
 	status = sp_build_path(path, "%s/proc/self/mountinfo", sysroot);
 	if (status != 0)
 		return status;
 	file = fopen(path, "re");
 	if (file == NULL)
 		return errno;
-	status = sp_mount_table_read_stream(file, table);
+	status = make_table(file, table);
 	fclose(file);
 	return status;
 }
@@ -236,14 +236,15 @@ sp_mount_table_read(const char *sysroot, sp_mount_table **table)
 void
 sp_mount_table_free(sp_mount_table *table)
 {
-	if (table == NULL)
-		return;
-	for (size_t i = 0; i < table->count; i++)
+	for (size_t i = 0; table != NULL && i < table->count; i++)
 	{
+		free(table->mounts[i].mount_point);
 		free(table->mounts[i].mount_options);
-		free(table->mounts[i].line);
+		free(table->mounts[i].fstype);
+		free(table->mounts[i].source);
 	}
-	free(table->mounts);
+	if (table != NULL)
+		free(table->mounts);
 	free(table);
 }
 
@@ -255,9 +256,7 @@ sp_mount_table_find(const sp_mount_table *table, const char *path)
 	const sp_mount *best = NULL;
 	size_t		best_length = 0;
 
-	if (path[0] != '/')
-		return NULL;
-	for (size_t i = 0; i < table->count; i++)
+	for (size_t i = 0; path[0] == '/' && i < table->count; i++)
 	{
 		const sp_mount *mount = &table->mounts[i];
 		size_t		length = strlen(mount->mount_point);
@@ -280,14 +279,11 @@ sp_mount_table_find(const sp_mount_table *table, const char *path)
 bool
 sp_mount_same_filesystem(const sp_mount *a, const sp_mount *b)
 {
-	if (a == NULL || b == NULL)
-		return false;
 	if (a->dev_major == 0 && b->dev_major == 0 && a->dev_minor == 0 && b->dev_minor == 0)
 		return strcmp(a->mount_point, b->mount_point) == 0;
 	if (a->dev_major == b->dev_major && a->dev_minor == b->dev_minor)
 		return true;
-	return strcmp(a->fstype, "btrfs") == 0 &&
-		strcmp(b->fstype, "btrfs") == 0 &&
+	return strcmp(a->fstype, "btrfs") == 0 && strcmp(b->fstype, "btrfs") == 0 &&
 		a->source[0] != '\0' && strcmp(a->source, b->source) == 0;
 }
 
@@ -311,52 +307,27 @@ sp_mount_option(const char *options, const char *name)
 
 /* ----------------------------------------------------------------- overlays */
 
-static bool
-is_escaped_comma(const char *text)
-{
-	return strncmp(text, "\\054", 4) == 0;
-}
-
 /*
- * Decode a directory among the options of an overlay into path, which has
- * PATH_MAX bytes.  It is escaped twice: mount(8) may be given a backslash
- * before any character, which the kernel keeps, and the kernel writes a comma
- * as \054.
- *
- * Returns false if it is too long to be a path.
+ * Copy the upper directory among the options of an overlay to path, which has PATH_MAX
+ * bytes.  False if there is none, or it is no plain path: it must be absolute, and no
+ * component but the last one empty, "." or "..".  With a backslash it is escaped, by the
+ * kernel (a comma is \054) or twice, since mount(8) takes a backslash before any character.
  */
 static bool
-decode_directory(const char *value, char *path)
+take_upper_directory(const char *options, char *path)
 {
-	size_t		length = 0;
+	const char *value = sp_mount_option(options, "upperdir");
+	size_t		length = value == NULL ? 0 : strcspn(value, ",");
 
-	while (*value != '\0' && *value != ',')
-	{
-		bool		is_comma;
-
-		if (*value == '\\' && !is_escaped_comma(value) &&
-			value[1] != '\0' && value[1] != ',')
-			value++;
-		if (length >= PATH_MAX - 1)
-			return false;
-		is_comma = is_escaped_comma(value);
-		path[length++] = is_comma ? ',' : *value;
-		value += is_comma ? 4 : 1;
-	}
+	if (length == 0 || length >= PATH_MAX || value[0] != '/')
+		return false;
+	memcpy(path, value, length);
 	path[length] = '\0';
-	return true;
-}
-
-/* Absolute, and no component but the last one empty, "." or "..". */
-static bool
-is_plain_path(const char *path)
-{
-	if (*path != '/')
+	if (strchr(path, '\\') != NULL)
 		return false;
 	while (*path == '/')
 	{
-		size_t		length = strcspn(++path, "/");
-
+		length = strcspn(++path, "/");
 		if ((length == 0 && *path != '\0') ||
 			(length > 0 && strncmp(path, "..", length) == 0))
 			return false;
@@ -372,13 +343,9 @@ sp_mount_beneath(const sp_mount_table *table, const sp_mount *mount)
 
 	for (int i = 0; i < MAX_OVERLAYS && mount != NULL; i++)
 	{
-		const char *value;
-
 		if (strcmp(mount->fstype, "overlay") != 0)
 			return mount;
-		value = sp_mount_option(mount->mount_options, "upperdir");
-		if (value == NULL || !decode_directory(value, path) ||
-			!is_plain_path(path))
+		if (!take_upper_directory(mount->mount_options, path))
 			return NULL;
 		mount = sp_mount_table_find(table, path);
 	}

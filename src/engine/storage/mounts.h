@@ -6,11 +6,8 @@
  * The file system decides the cost of a sync, and options such as nobarrier or
  * data=writeback decide whether it is effective.
  *
- * It must not: include a server header, keep state between calls, print,
- * exit, resolve paths, or open anything but <sysroot>/proc/self/mountinfo.
- *
- * Format: proc(5), "/proc/[pid]/mountinfo"; kernel fs/proc_namespace.c,
- * show_mountinfo().  FreeBSD and macOS answer getfsstat(2) instead.
+ * It must not: resolve paths, or ask a file system, which may hang: the kernel answers
+ * from what it has.
  *
  *-------------------------------------------------------------------------
  */
@@ -21,10 +18,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/*
- * One mount.  All strings are NUL terminated, never NULL, have the kernel's
- * octal escapes decoded, and live as long as the table they came from.
- */
+/* One mount.  No string is NULL; all live as long as the table. */
 typedef struct sp_mount
 {
 	unsigned	dev_major;		/* 0: no device number of its own; on FreeBSD and macOS
@@ -33,9 +27,7 @@ typedef struct sp_mount
 	char	   *mount_point;	/* absolute */
 	char	   *mount_options;	/* see sp_mount_table_read */
 	char	   *fstype;			/* "ext4", "fuse.sshfs" */
-	char	   *source;			/* "/dev/vda1", "host:/export", "tank/pg"; may
-								 * be empty */
-	char	   *line;			/* the memory of the strings but the options */
+	char	   *source;			/* "/dev/vda1", "host:/export", "tank/pg"; may be empty */
 } sp_mount;
 
 typedef struct sp_mount_table
@@ -45,51 +37,49 @@ typedef struct sp_mount_table
 } sp_mount_table;
 
 /*
- * Read all mounts that this process sees.
+ * Read all mounts that this process sees.  Lines that cannot be understood are skipped.
  *
- * sysroot: "" on a live system, else the directory of a captured tree.
- * *table: set to a new table, to be freed with sp_mount_table_free; NULL on
- * error.
+ * sysroot: "" on a live system, else the directory of a captured tree, which is one of
+ * Linux.  *table: a new table, to be freed with sp_mount_table_free; NULL on error.
  *
  * mount_options are "ro" or "rw", the other options of the mount, and those of the
  * super block (where ext4 keeps nobarrier and data=writeback), separated by commas.
  * A mount is read-only if either list says so.  An escaped comma (\054) stays
  * escaped, for it is part of a value.
  *
- * Lines that cannot be understood are skipped.
- *
- * Returns 0 or an errno; ENOTSUP on a system whose mounts are not known.
+ * Returns 0 or an errno.
  */
 extern int	sp_mount_table_read(const char *sysroot, sp_mount_table **table);
 
 /* The same from a stream, which is read to its end and stays open. */
 extern int	sp_mount_table_read_stream(FILE *file, sp_mount_table **table);
 
+/* NULL is allowed. */
+extern void sp_mount_table_free(sp_mount_table *table);
+
+/* Add a copy of a mount.  Returns 0 or ENOMEM. */
+extern int	sp_mount_table_add(sp_mount_table *table, const sp_mount *mount);
+
+/* system.c, on FreeBSD and macOS: add all mounts.  Returns 0 or an errno. */
+extern int	sp_mount_table_ask_system(sp_mount_table *table);
+
 /*
- * The mount of a path.
+ * The mount of a path: that with the longest mount point that is the path or one of its
+ * parent directories; of several mounted on the same place the last line, which hides the
+ * others.  NULL if there is none.
  *
  * path: absolute, without symbolic links, "." or ".."; need not exist.
  *
- * Returns the mount with the longest mount point that is the path or one of
- * its parent directories; of several mounted on the same place the last
- * line, which hides the others; NULL if there is none or the path is not
- * absolute.  The answer belongs to the table.
- *
- * Limit: a mount point hidden by a later mount further up (/data mounted
- * after /data/pg) is still the answer.
+ * Limit: a mount point hidden by a later mount further up (/data mounted after /data/pg)
+ * is still the answer.
  */
-extern const sp_mount *sp_mount_table_find(const sp_mount_table *table,
-										   const char *path);
-
-/* Free the table and every mount in it.  NULL is allowed. */
-extern void sp_mount_table_free(sp_mount_table *table);
+extern const sp_mount *sp_mount_table_find(const sp_mount_table *table, const char *path);
 
 /*
  * Do two mounts show the same file system?  True for equal device numbers,
  * and for two btrfs mounts with the same source, because btrfs hands out
  * anonymous numbers.  Data sets of one ZFS pool are different file systems.
  * Without any numbers, true for the same mount point.
- * False if either is NULL.
  */
 extern bool sp_mount_same_filesystem(const sp_mount *a, const sp_mount *b);
 
@@ -100,22 +90,16 @@ extern bool sp_mount_same_filesystem(const sp_mount *a, const sp_mount *b);
 extern const char *sp_mount_option(const char *options, const char *name);
 
 /*
- * The mount where the data of a mount is stored.  For an overlay this is the
- * mount of its upper directory, also over several overlays; for any other mount
- * it is the mount itself.
+ * The mount where the data of a mount is stored: of an overlay that of its upper directory,
+ * also over several overlays; of any other mount it is the mount itself.
  *
- * Returns NULL if it is unknown: there is no upper directory (read-only), or it
- * is not visible here.  A container's own root is such an overlay: its upper
- * directory is a path of the host, which here lies on the overlay itself.  The
- * answer belongs to the table, or is mount.
+ * NULL if it is unknown: there is no upper directory (read-only), or it is not visible here.
+ * A container's own root is such an overlay: its upper directory is a path of the host,
+ * which here lies on the overlay itself.
  *
  * Limit: the path is the text given to mount(8), where symbolic links are not
- * followed.  If it is relative or has "." or "..", the result is unknown.
+ * followed.  If it is relative, or has "." or ".." or a backslash, the result is unknown.
  */
-extern const sp_mount *sp_mount_beneath(const sp_mount_table *table,
-										const sp_mount *mount);
-
-/* system.c: all mounts that this process sees, as sp_mount_table_read. */
-extern int	sp_system_mounts(sp_mount_table **table);
+extern const sp_mount *sp_mount_beneath(const sp_mount_table *table, const sp_mount *mount);
 
 #endif							/* SP_MOUNTS_H */

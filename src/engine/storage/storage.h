@@ -6,7 +6,7 @@
  * It is read from files of the kernel, below a root directory that tests
  * replace, and from the output of the ZFS tools.
  *
- * It must not: include a server header, keep state between calls, print, write,
+ * It must not: include a server header, keep state between calls, print, write, exit,
  * start a program, or open a file outside of /proc and /sys.
  *
  *-------------------------------------------------------------------------

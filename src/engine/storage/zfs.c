@@ -1,18 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * zfs.c
- *	  Names of data sets, the properties that the ZFS tools print, and the counters of
- *	  the kernel module.
- *
- * It must not: include a server header, keep state between calls, start a
- * program, print, exit, write, or open anything outside
- * <sysroot>/proc/spl/kstat/zfs.
+ *	  Names of data sets, and what the ZFS tools print.
  *
  *-------------------------------------------------------------------------
  */
-#include <glob.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,14 +118,8 @@ sp_zfs_parse_properties(char *text, const char *dataset, sp_zfs *zfs)
 static bool
 is_lost(const char *state)
 {
-	static const char *const lost[] = {"UNAVAIL", "REMOVED", "OFFLINE", "FAULTED"};
-
-	for (size_t i = 0; i < lengthof(lost); i++)
-	{
-		if (strcmp(state, lost[i]) == 0)
-			return true;
-	}
-	return false;
+	return strcmp(state, "UNAVAIL") == 0 || strcmp(state, "REMOVED") == 0 ||
+		strcmp(state, "OFFLINE") == 0 || strcmp(state, "FAULTED") == 0;
 }
 
 /*
@@ -211,80 +197,4 @@ sp_zfs_log_devices_decide(const sp_zfs *zfs)
 			return true;
 	}
 	return false;
-}
-
-/* ----------------------------------------------------------------- counters */
-
-/* Of a line of name, type and value, which may have blanks; NULL if the name is another. */
-static const char *
-counter_value(const char *line, const char *name)
-{
-	size_t		length = strlen(name);
-
-	if (strncmp(line, name, length) != 0 || line[length] != ' ')
-		return NULL;
-	line += length;
-	line += strspn(line, " ");
-	line += strcspn(line, " ");
-	return line + strspn(line, " ");
-}
-
-/*
- * The commits in a file of counters; -1 if they are not counted there, or if the file is
- * not of the data set (unless that is NULL).
- */
-static int64_t
-read_commits(const char *path, const char *dataset)
-{
-	FILE	   *file = fopen(path, "re");
-	char	   *line = NULL;
-	size_t		size = 0;
-	bool		is_wanted = dataset == NULL;
-	int64_t		commits = -1;
-
-	if (file == NULL)
-		return -1;
-	while (getline(&line, &size, file) >= 0)
-	{
-		const char *value;
-
-		line[strcspn(line, "\n")] = '\0';
-		value = counter_value(line, "zil_commit_count");
-		if (value != NULL && value[0] >= '0' && value[0] <= '9')
-			commits = strtoll(value, NULL, 10);
-		value = counter_value(line, "dataset_name");
-		if (value != NULL && dataset != NULL && strcmp(value, dataset) == 0)
-			is_wanted = true;
-	}
-	free(line);
-	fclose(file);
-	return is_wanted ? commits : -1;
-}
-
-/* Each file of the pool may be the one of the data set, since they are named by number. */
-int64_t
-sp_zfs_read_commits(const char *sysroot, const char *dataset, bool *whole_system)
-{
-	char		path[PATH_MAX];
-	char		pool[NAME_SIZE];
-	int64_t		commits = -1;
-	glob_t		files;
-
-	*whole_system = false;
-	if (!sp_zfs_is_dataset_name(dataset))
-		return -1;
-	sp_zfs_pool_name(dataset, pool);
-	if (sp_build_path(path, "%s/proc/spl/kstat/zfs/%s/objset-*", sysroot, pool) == 0 &&
-		glob(path, 0, NULL, &files) == 0)
-	{
-		for (size_t i = 0; i < files.gl_pathc && commits < 0; i++)
-			commits = read_commits(files.gl_pathv[i], dataset);
-		globfree(&files);
-	}
-	if (commits < 0 && sp_build_path(path, "%s/proc/spl/kstat/zfs/zil", sysroot) == 0)
-	{
-		commits = read_commits(path, NULL);
-		*whole_system = commits >= 0;
-	}
-	return commits;
 }

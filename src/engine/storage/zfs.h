@@ -1,21 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * zfs.h
- *	  The properties, devices and counters of a ZFS data set.
+ *	  The properties and devices of a ZFS data set.
  *
  * ZFS does not name a block device, and its properties decide whether a sync is
- * effective.  This module reads what `zfs get` and `zpool status` print, and the
- * counters of OpenZFS; it starts no program.
+ * effective.  This reads what `zfs get` and `zpool status` print: zfs-get(8) and
+ * zpool-status(8).
  *
- * It must not: include a server header, keep state between calls, start a
- * program, print, exit, write, or open anything outside
- * <sysroot>/proc/spl/kstat/zfs.
+ * It must not: start a program, or open anything.
  *
  * Texts are cut into their lines and words.  A last line without its newline is taken
  * as cut off, and is not read.
- *
- * Format: zfs-get(8), zpool-status(8); OpenZFS
- * module/zfs/dataset_kstats.c and module/zfs/zil.c for the counters.
  *
  *-------------------------------------------------------------------------
  */
@@ -100,17 +95,5 @@ extern bool sp_zfs_parse_status(char *text, const char *pool, sp_zfs *zfs);
  * there are any, and logbias is "latency".
  */
 extern bool sp_zfs_log_devices_decide(const sp_zfs *zfs);
-
-/*
- * The number of commits of the intent log: of the data set, if OpenZFS counts it (2.2 and
- * later: zil_commit_count in <sysroot>/proc/spl/kstat/zfs/<pool>/objset-0x..., found by
- * its dataset_name); *whole_system is set if only the counter of all pools together
- * (<sysroot>/proc/spl/kstat/zfs/zil) exists.  -1 if neither can be read.
- *
- * This reads the files of the pool one after the other, which takes some
- * microseconds for each mounted data set.
- */
-extern int64_t sp_zfs_read_commits(const char *sysroot, const char *dataset,
-								   bool *whole_system);
 
 #endif							/* SP_ZFS_H */

@@ -3,8 +3,6 @@
  * evidence.c
  *		Sum up counters, compute rates, and judge what they prove.
  *
- * It must not: read a file or a clock, allocate, print.
- *
  *-------------------------------------------------------------------------
  */
 #include "engine/verdict/evidence.h"
@@ -42,7 +40,7 @@
 #define LACKING			((double) 0.05)
 
 /* An idle sample shorter than this can miss a process that flushes 100 times a second. */
-#define MIN_IDLE_SAMPLE_NS	10e6
+#define MIN_IDLE_SAMPLE_NS	(10 * SP_NS_PER_MS)
 
 const char *
 sp_durable_name(sp_durable durable)
@@ -158,45 +156,27 @@ sp_evidence_rates_of(const sp_evidence *evidence, sp_level level)
 	return rates;
 }
 
-double
-sp_evidence_flushes_per_second(const sp_evidence *evidence, sp_level level)
-{
-	const sp_counters *counters = &evidence->counters[level];
-
-	if ((double) evidence->ns < MIN_IDLE_SAMPLE_NS || !counters->has_flushes)
-		return NAN;
-	return (double) counters->flushes * SP_NS_PER_S / (double) evidence->ns;
-}
-
 /*
  * If n flushes were counted, the true rate is at most that of n + 3 sqrt(n) + 3
  * flushes (Poisson; this is wrong once in 20 times for n = 0, and less often
  * for more).
  */
-double
-sp_evidence_max_flushes_per_second(const sp_evidence *evidence, sp_level level)
+sp_background_rates
+sp_evidence_background(const sp_evidence *evidence, sp_level level)
 {
-	double		counted = (double) evidence->counters[level].flushes;
+	const sp_counters *counters = &evidence->counters[level];
+	double		flushes = counters->has_flushes ? (double) counters->flushes : NAN;
+	double		seconds = (double) evidence->ns / SP_NS_PER_S;
 
-	if (isnan(sp_evidence_flushes_per_second(evidence, level)))
-		return NAN;
-	return (counted + 3 * sqrt(counted) + 3) * SP_NS_PER_S / (double) evidence->ns;
-}
-
-double
-sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level)
-{
-	if ((double) evidence->ns < MIN_IDLE_SAMPLE_NS || evidence->counters[level].flushes_only)
-		return NAN;
-	return (double) evidence->counters[level].written_bytes * SP_NS_PER_S / (double) evidence->ns;
-}
-
-double
-sp_evidence_bytes_per_second_error(const sp_evidence *evidence)
-{
-	if (isnan(sp_evidence_bytes_per_second(evidence, SP_LEVEL_DEVICE)))
-		return NAN;
-	return bytes_error(&evidence->byte_sums) * SP_NS_PER_S;
+	if (evidence->ns < MIN_IDLE_SAMPLE_NS)
+		return (sp_background_rates) {NAN, NAN, NAN, NAN};
+	return (sp_background_rates) {
+		.flushes = flushes / seconds,
+		.most_flushes = (flushes + 3 * sqrt(flushes) + 3) / seconds,
+		.bytes = counters->flushes_only ? NAN : (double) counters->written_bytes / seconds,
+		.bytes_error = counters->flushes_only ? NAN :
+			bytes_error(&evidence->byte_sums) * SP_NS_PER_S
+	};
 }
 
 /*

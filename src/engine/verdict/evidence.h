@@ -55,6 +55,15 @@ typedef struct sp_evidence_rates
 								 * most: see evidence.c */
 } sp_evidence_rates;
 
+/* What background I/O does per second; NAN where the idle samples are too short. */
+typedef struct sp_background_rates
+{
+	double		flushes;
+	double		most_flushes;	/* an upper bound, given the random error of the count */
+	double		bytes;
+	double		bytes_error;	/* standard error of bytes, at the device */
+} sp_background_rates;
+
 /* Do the syncs of a method reach the device? */
 typedef enum sp_durable
 {
@@ -111,15 +120,8 @@ extern void sp_evidence_add(sp_evidence *evidence, const sp_counters before[SP_L
 /* Per operation, for one level. */
 extern sp_evidence_rates sp_evidence_rates_of(const sp_evidence *evidence, sp_level level);
 
-/* Per second, of background I/O; NAN where the idle samples are too short. */
-extern double sp_evidence_flushes_per_second(const sp_evidence *evidence, sp_level level);
-
-/* An upper bound of the same, given the random error of the count. */
-extern double sp_evidence_max_flushes_per_second(const sp_evidence *evidence, sp_level level);
-extern double sp_evidence_bytes_per_second(const sp_evidence *evidence, sp_level level);
-
-/* The standard error of the same, at the device. */
-extern double sp_evidence_bytes_per_second_error(const sp_evidence *evidence);
+/* Per second, for one level; NAN where it is not known. */
+extern sp_background_rates sp_evidence_background(const sp_evidence *evidence, sp_level level);
 
 /*
  * The rule for one test case.
