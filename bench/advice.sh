@@ -164,7 +164,7 @@ ask_probe() {
 # What the newest run compared, so that other rules can be replayed on it.
 record_rounds() {
 	ask "SELECT m.test, m.method || s.suffix, array_to_string(s.entries_us::numeric(12, 1)[], ' ')
-		FROM sync_probe.samples AS r
+		FROM sync_probe_internal.samples AS r
 		JOIN sync_probe.measurements AS m USING (run_id, ordinal),
 		     LATERAL (VALUES ('', r.round_mean_us), (' control', r.control_round_mean_us))
 		             AS s (suffix, entries_us)

@@ -42,7 +42,7 @@ run_tool() {
 run_ours() {
 	local ask_seconds=120
 	ask "SELECT test || ' ' || CASE test
-			WHEN 'open_sync_sizes' THEN format('%s x %skB', writes_per_sync, write_size / 1024)
+			WHEN 'open_sync_sizes' THEN format('%s x %skB', 16384 / write_size, write_size / 1024)
 			WHEN 'unsynced_write' THEN 'write'
 			ELSE method END,
 			coalesce(ops_per_sec::text, '\N')

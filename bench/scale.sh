@@ -126,7 +126,7 @@ fill_history() {
 		FROM generate_series($template + 1, $template + $runs) AS i, sync_probe.measurements
 		WHERE run_id = $template" || return
 	ask_seconds=300 ask "SET session_replication_role = replica;
-		INSERT INTO sync_probe.samples
+		INSERT INTO sync_probe_internal.samples
 		SELECT i, s.ordinal,
 		       CASE WHEN newest THEN round_mean_us ELSE round_mean_us[:8] END,
 		       CASE WHEN newest THEN control_round_mean_us ELSE control_round_mean_us[:8] END,
@@ -134,15 +134,15 @@ fill_history() {
 		       CASE WHEN newest THEN bucket_ops ELSE bucket_ops[:8] END
 		FROM generate_series($template + 1, $template + $runs) AS i,
 		     LATERAL (SELECT i > $template + $runs - 11) AS n (newest),
-		     sync_probe.samples AS s
+		     sync_probe_internal.samples AS s
 		WHERE s.run_id = $template" || return
 	ask "DELETE FROM sync_probe.runs WHERE run_id = $template" || return
-	ask_seconds=120 ask "ANALYZE sync_probe.runs, sync_probe.measurements, sync_probe.samples" || return
+	ask_seconds=120 ask "ANALYZE sync_probe.runs, sync_probe.measurements, sync_probe_internal.samples" || return
 	ask_seconds=120 ask "CHECKPOINT" || return
 	ask_seconds=120 ask "SELECT (SELECT count(*) FROM sync_probe.runs), (SELECT count(*) FROM sync_probe.measurements),
-		(SELECT count(*) FROM sync_probe.samples), (SELECT count(DISTINCT location) FROM sync_probe.runs),
+		(SELECT count(*) FROM sync_probe_internal.samples), (SELECT count(DISTINCT location) FROM sync_probe.runs),
 		pg_total_relation_size('sync_probe.runs') + pg_total_relation_size('sync_probe.measurements') +
-		pg_total_relation_size('sync_probe.samples')" || return
+		pg_total_relation_size('sync_probe_internal.samples')" || return
 	observe scale.history "$answer"
 }
 

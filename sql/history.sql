@@ -75,7 +75,7 @@ SELECT sync_probe.import_json('{}');
 
 -- SELECT is enough to read tables alone
 RESET ROLE;
-GRANT SELECT ON sync_probe.runs, sync_probe.measurements, sync_probe.samples
+GRANT SELECT ON sync_probe.runs, sync_probe.measurements, sync_probe_internal.samples
     TO regress_sync_probe_reader;
 SET ROLE regress_sync_probe_reader;
 SELECT count(*) > 0 AS compared FROM sync_probe.compare(:'ids');
@@ -85,7 +85,8 @@ GRANT SELECT ON sync_probe.stream_seconds TO regress_sync_probe_reader;
 SET ROLE regress_sync_probe_reader;
 SELECT sync_probe.export_json(:'ids') IS NOT NULL AS exported;
 RESET ROLE;
-REVOKE SELECT ON ALL TABLES IN SCHEMA sync_probe FROM regress_sync_probe_reader;
+REVOKE SELECT ON ALL TABLES IN SCHEMA sync_probe, sync_probe_internal
+    FROM regress_sync_probe_reader;
 GRANT pg_monitor TO regress_sync_probe_reader;
 SET ROLE regress_sync_probe_reader;
 SELECT count(*) > 0 AS compared FROM sync_probe.compare(:'ids');

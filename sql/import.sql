@@ -42,7 +42,7 @@ REVOKE ALL ON SCHEMA sync_probe FROM regress_sync_probe_importer;
 DROP ROLE regress_sync_probe_importer;
 
 SELECT r.label, r.suite, m.ordinal, m.test, m.method, m.status, m.direct_io, m.write_size,
-       m.writes_per_sync, m.ops_per_sec, m.mean_us
+       m.ops_per_sec, m.mean_us
 FROM sync_probe.runs AS r JOIN sync_probe.measurements AS m USING (run_id)
 ORDER BY r.run_id, m.ordinal;
 SELECT sync_probe.pg_test_fsync_report(NULL);

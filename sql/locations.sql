@@ -5,7 +5,7 @@ SET allow_in_place_tablespaces = on;
 CREATE TABLESPACE regress_sync_probe LOCATION '';
 CREATE TABLESPACE "regress Sync'Probe" LOCATION '';
 
-SELECT name, holds_wal, tablespace IS NULL AS no_tablespace
+SELECT name
 FROM sync_probe.locations
 WHERE name IN ('pg_wal', 'pg_default') OR name LIKE 'regress%';
 
@@ -13,7 +13,7 @@ WHERE name IN ('pg_wal', 'pg_default') OR name LIKE 'regress%';
 SELECT (SELECT count(*) FROM sync_probe.locations)
        = (SELECT count(*) FROM pg_tablespace) AS complete;
 SELECT l.name FROM sync_probe.locations l
-LEFT JOIN pg_tablespace t ON t.oid = l.tablespace AND t.spcname = l.name
+LEFT JOIN pg_tablespace t ON t.spcname = l.name
 WHERE t.oid IS NULL;
 
 -- directories are real ones, and the file system of each can be told

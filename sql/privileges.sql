@@ -37,7 +37,7 @@ SET ROLE regress_sync_probe_monitor;
 SELECT count(*) > 1 AS locations FROM sync_probe.locations;
 SELECT count(*) FROM sync_probe.runs;
 SELECT count(*) FROM sync_probe.measurements;
-SELECT count(*) FROM sync_probe.samples;
+SELECT count(*) FROM sync_probe_internal.samples;
 SELECT count(*) > 0 AS recommendations FROM sync_probe.recommendations;
 SELECT count(*) FROM sync_probe.latency_histogram;
 SELECT count(*) FROM sync_probe.running;

@@ -39,19 +39,18 @@ SELECT bool_and(m.ops = (SELECT sum(o) FROM unnest(s.bucket_ops) o)) AS buckets,
        count(s.control_round_mean_us) AS controls
 FROM sync_probe.runs r
 JOIN sync_probe.measurements m USING (run_id)
-JOIN sync_probe.samples s USING (run_id, ordinal)
+JOIN sync_probe_internal.samples s USING (run_id, ordinal)
 WHERE r.label = 'wal, by hand';
 
 -- no operation without samples, no samples without an operation
 SELECT count(*)
-FROM sync_probe.measurements m LEFT JOIN sync_probe.samples s USING (run_id, ordinal)
+FROM sync_probe.measurements m LEFT JOIN sync_probe_internal.samples s USING (run_id, ordinal)
 WHERE (m.ops > 0) <> (s.run_id IS NOT NULL);
 
 -- the histogram has every operation, in buckets that do not overlap
-SELECT bool_and(h.ops = m.ops) AS complete, bool_and(abs(h.fraction - 1) < 0.01) AS fractions,
-       bool_and(h.apart) AS apart, bool_and(h.bar) AS bars
+SELECT bool_and(h.ops = m.ops) AS complete, bool_and(h.apart) AS apart, bool_and(h.bar) AS bars
 FROM sync_probe.measurements m
-JOIN (SELECT run_id, ordinal, sum(ops) AS ops, sum(fraction) AS fraction, bool_and(apart) AS apart,
+JOIN (SELECT run_id, ordinal, sum(ops) AS ops, bool_and(apart) AS apart,
              bool_or(length(bar) = 40) AS bar
       FROM (SELECT *, coalesce(lower_us >= lag(upper_us) OVER (PARTITION BY run_id, ordinal
                                                                ORDER BY lower_us), true)
@@ -69,14 +68,14 @@ WHERE r.label = 'wal, by hand' AND NOT m.direct_io GROUP BY m.test ORDER BY m.te
 -- a run at a pace of one's own is no base for advice, nor is one without rounds
 SELECT verdict IN ('not probed', 'unsafe') AS not_probed, run_id IS NULL AS no_run,
        reason ~ 'run \d+ does not count: it has fewer than 16 samples, or was given' AS reason
-FROM sync_probe.recommendation_details WHERE holds_wal;
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 SELECT message ~ 'it has fewer than 16 samples' AS says_why
 FROM sync_probe.findings WHERE code = 'run_passed_over' AND location = 'pg_wal';
 
 -- one recommendation for each location that was probed, from its newest run
 UPDATE sync_probe.runs SET usable_for_advice = true
 WHERE label = 'wal, by hand';
-SELECT location, holds_wal,
+SELECT location,
        run_id = (SELECT run_id FROM sync_probe.runs WHERE label = 'wal, by hand') AS newest,
        current_method = current_setting('wal_sync_method') AS current,
        verdict IN ('switch', 'keep', 'undecided', 'unsafe') AS known_verdict,
@@ -86,7 +85,7 @@ SELECT location, holds_wal,
        durable IN ('yes', 'no', 'no_cache', 'unknown') AS durable,
        (durable = 'no') = (verdict = 'unsafe') AS unsafe,
        length(reason) > 10 AS reason
-FROM sync_probe.recommendation_details WHERE holds_wal;
+FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 SELECT count(*) AS not_one_statement
 FROM (SELECT commands FROM sync_probe.recommendation_details
       UNION ALL SELECT commands FROM sync_probe.findings) AS r,
@@ -182,7 +181,7 @@ DROP RULE nothing ON sync_probe.runs;
 -- deleting a run deletes all of it
 DELETE FROM sync_probe.runs;
 SELECT count(*) FROM sync_probe.measurements;
-SELECT count(*) FROM sync_probe.samples;
+SELECT count(*) FROM sync_probe_internal.samples;
 SELECT count(*) FROM sync_probe.recommendations WHERE verdict NOT IN ('not probed', 'unsafe');
 
 -- a column that a user adds gets its default; one that a user has dropped does no harm

@@ -13,7 +13,7 @@ FROM sync_probe.probe(duration => '300 ms', flush_size => 8192, record => false)
 WHERE NOT direct_io;
 
 -- what O_DIRECT would do with open_*; a file system may refuse it
-SELECT test, method, writes_per_sync, status IN ('ok', 'no_direct_io') AS tried
+SELECT test, method, status IN ('ok', 'no_direct_io') AS tried
 FROM sync_probe.probe(duration => '300 ms', record => false)
 WHERE direct_io;
 
@@ -25,7 +25,7 @@ FROM sync_probe.probe(duration => '100 ms', record => false)
 WHERE test = 'paced' AND status <> 'unsupported';
 
 -- the size of a flush that was asked for, and quantiles without enough operations
-SELECT DISTINCT write_size, writes_per_sync
+SELECT DISTINCT write_size
 FROM sync_probe.probe(duration => '100 ms', flush_size => 100000, record => false);
 SELECT bool_and((p99_us IS NOT NULL) = (ops >= 299)) AS p99
 FROM sync_probe.probe(duration => '300 ms', record => false) WHERE status = 'ok';
@@ -37,14 +37,14 @@ SELECT count(*) FILTER (WHERE ops > 0) >= 6 AS measured
 FROM sync_probe.probe(duration => '1 s', flush_size => 1048576, record => false);
 
 -- the lines of pg_test_fsync, here in a tablespace
-SELECT ordinal, test, method, write_size, writes_per_sync, direct_io
+SELECT ordinal, test, method, write_size, direct_io
 FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', record => false);
 SELECT bool_and(ops > 0 OR status IN ('unsupported', 'no_direct_io')) AS all_measured
 FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', record => false);
 
 -- where a new WAL segment comes from, at pg_wal and in a tablespace
 SELECT ordinal, test, method, coalesce(choice = 'current', false) AS current, write_size,
-       writes_per_sync, status, ops > 0 AS measured, p50_us > 0 AS takes_time
+       status, ops > 0 AS measured, p50_us > 0 AS takes_time
 FROM sync_probe.probe('pg_wal', 'segments', duration => '500 ms', flush_size => 8192,
                       record => false);
 SELECT count(*) FILTER (WHERE ops > 0) AS measured, count(DISTINCT test) AS tests,

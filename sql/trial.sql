@@ -59,8 +59,7 @@ CALL sync_probe.trial('commit_delay', '{0,10}', duration => '2 s', label => 'reg
 SELECT label, location, suite, setting, verdict, recommended_value, reason, max_regret,
        directory IS NOT NULL AS has_directory, usable_for_advice, workload
 FROM sync_probe.runs WHERE run_id = :run_id;
-SELECT test, method = current_setting('wal_sync_method') AS in_force, value, choice, status,
-       relative_speed, ordinal
+SELECT test, method, choice, status, relative_speed, ordinal
 FROM sync_probe.measurements WHERE run_id = :run_id ORDER BY ordinal;
 SHOW commit_delay;
 DELETE FROM sync_probe.runs WHERE label = 'regress';

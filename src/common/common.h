@@ -97,7 +97,6 @@ typedef struct sp_progress
 	TimestampTz measuring_since;	/* 0 before that */
 	int64		duration_us;	/* 0: the run ends after planned_transactions */
 	int64		planned_transactions;	/* 0: the run ends after its duration */
-	volatile int64 rounds;
 	volatile int64 transactions;
 } sp_progress;
 
@@ -178,6 +177,7 @@ extern void sp_history_execute(const char *sql, int nargs, Oid *types, Datum *va
 							   const char *nulls, int expected);
 extern Datum sp_history_value(int column, bool *isnull);
 extern int64 sp_history_next_id(const char *sequence);
+extern const char *sp_history_schema(const char *table);
 extern TupleDesc sp_history_row_type(const char *table);
 
 /* ------------------------------------------------------------------ row.c */

@@ -9,6 +9,8 @@
  */
 #include "common/common.h"
 
+#include <math.h>
+
 #include "funcapi.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
@@ -47,20 +49,18 @@ PG_FUNCTION_INFO_V1(sync_probe_running);
 Datum
 sync_probe_running(PG_FUNCTION_ARGS)
 {
-#define RUNNING_COLUMNS 10
+#define RUNNING_COLUMNS 7
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	Datum		values[RUNNING_COLUMNS] = {0};
 	bool		nulls[RUNNING_COLUMNS] = {0};
 	sp_progress progress;
 	bool		published;
-	bool		workload;
 	int			i = 0;
 
 	InitMaterializedSRF(fcinfo, 0);
 	if (sp_cluster_lock_holder(&progress, &published) == 0 || !published)
 		return (Datum) 0;
 
-	workload = sp_progress_is_workload(&progress);
 	values[i++] = Int32GetDatum(progress.pid);
 	values[i++] = NameGetDatum(&progress.location);
 	values[i++] = CStringGetTextDatum(NameStr(progress.suite));
@@ -68,13 +68,7 @@ sync_probe_running(PG_FUNCTION_ARGS)
 	values[i++] = NameGetDatum(&progress.workload);
 	values[i++] = CStringGetTextDatum(NameStr(progress.phase));
 	values[i++] = TimestampTzGetDatum(progress.started_at);
-	nulls[i] = workload;
-	values[i++] = Int64GetDatum(progress.rounds);
-	nulls[i] = !workload;
-	values[i++] = Int64GetDatum(progress.transactions);
-	values[i++] = Float8GetDatum(share_done(&progress));
-	nulls[i] = progress.duration_us == 0;
-	values[i++] = Float8GetDatum((double) progress.duration_us / 1e6);
+	values[i++] = Float8GetDatum(round(share_done(&progress) * 1000) / 10);
 	Assert(i == RUNNING_COLUMNS);
 	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
 	return (Datum) 0;

@@ -71,16 +71,24 @@ history_owner(void)
 	return owner;
 }
 
+/* The schema of one of the history's tables: what users read through views is internal. */
+const char *
+sp_history_schema(const char *table)
+{
+	return strcmp(table, "samples") == 0 ? SP_SCHEMA "_internal" : SP_SCHEMA;
+}
+
 /* The row type of one of the history's tables. */
 TupleDesc
 sp_history_row_type(const char *table)
 {
-	Oid			relation = get_relname_relid(table, get_namespace_oid(SP_SCHEMA, false));
+	const char *schema = sp_history_schema(table);
+	Oid			relation = get_relname_relid(table, get_namespace_oid(schema, false));
 
 	if (!OidIsValid(relation))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("table \"%s.%s\" does not exist", SP_SCHEMA, table),
+				 errmsg("table \"%s.%s\" does not exist", schema, table),
 				 errhint(SP_UPDATE_HINT)));
 	return lookup_rowtype_tupdesc_copy(get_rel_type_id(relation), -1);
 }

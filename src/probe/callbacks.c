@@ -206,7 +206,6 @@ callback_round_done(void *context)
 {
 	sp_probe_context *state = context;
 
-	state->progress->rounds++;
 	notify(state);
 }
 

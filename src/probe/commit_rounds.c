@@ -177,7 +177,6 @@ run_all_rounds(rounds_state *state, sp_progress *progress)
 			left = true;
 			if (!run_round(state, i))
 				return;
-			progress->rounds++;
 			look_if_due(state, i);
 		}
 	}

@@ -96,7 +96,6 @@ measurement_row(const sp_run *run, int c, int ordinal, int64 run_id, TupleDesc r
 	if (test_case->baseline == c)
 		sp_row_put_text(row, "choice", "current");
 	sp_row_put_int(row, "write_size", INT4OID, test_case->write_size);
-	sp_row_put_int(row, "writes_per_sync", INT4OID, test_case->writes_per_sync);
 	sp_row_put_text(row, "status", sp_status_name(result->status));
 	sp_row_put_text(row, "detail", describe_case(run, c));
 	sp_put_latencies(row, &result->histogram);

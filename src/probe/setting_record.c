@@ -59,18 +59,13 @@ value_row(const sp_setting_run *run, int64 run_id, int ordinal, const sp_compare
 		sp_row_put_int(row, "run_id", INT8OID, run_id);
 	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
 	sp_row_put_text(row, "test", setting->setting);
-	sp_row_put_text(row, "method", strcmp(setting->setting, "wal_sync_method") == 0 ?
-					value->value : run->wal_sync_method);
-	sp_row_put_text(row, "value", value->value);
+	sp_row_put_text(row, "method", value->value);
 	sp_row_put_text(row, "choice", v == 0 ? "current" :
 					v == setting->judgement.recommended ? "recommended" : NULL);
 	if (v == 0)
 		sp_row_put_text(row, "verdict", sp_verdict_name(setting->judgement.verdict));
 	if (run->record_size > 0)
-	{
 		sp_row_put_int(row, "write_size", INT4OID, run->record_size);
-		sp_row_put_int(row, "writes_per_sync", INT4OID, 1);
-	}
 	sp_row_put_text(row, "status", sp_status_name(seen && !value->left_out ? SP_OK : SP_STOPPED));
 	sp_row_put_text(row, "detail", value->left_out);
 	if (!value->left_out)

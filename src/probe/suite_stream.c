@@ -127,7 +127,7 @@ put_device(sp_row *row, const char *prefix, const sp_evidence_rates *device)
 		const char *name;
 		double		count;
 	}			counts[] = {
-		{"writes", device->writes}, {"bytes", device->bytes}, {"flushes", device->flushes}
+		{"bytes", device->bytes}, {"flushes", device->flushes}
 	};
 
 	for (size_t i = 0; i < lengthof(counts); i++)
@@ -150,9 +150,7 @@ second_row(const sp_run *run, const sp_second *second, int64 run_id, TupleDesc r
 	sp_row_put_int(row, "second", INT4OID, second->begin_ns / SP_NS_PER_S);
 	sp_row_put(row, "began_at", TIMESTAMPTZOID, time_of_day(run, second->begin_ns));
 	sp_row_put_number(row, "length_ms", (double) second->length_ns / SP_NS_PER_MS, 3);
-	sp_row_put_int(row, "ops", INT8OID, second->ops);
 	sp_row_put_int(row, "bytes", INT8OID, second->bytes);
-	sp_row_put_number(row, "mb_per_sec", sp_second_rate(second) / BYTES_PER_MB, 3);
 	sp_row_put_number(row, "slowest_us", (double) second->slowest_ns / SP_NS_PER_US, 1);
 	sp_row_put(row, "slowest_at", TIMESTAMPTZOID, time_of_day(run, second->slowest_begin_ns));
 	put_device(row, "device", &second->device);

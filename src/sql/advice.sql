@@ -152,7 +152,6 @@ RETURNS TABLE (
     durable text,
     basis text,
     run_id bigint,
-    measured_at timestamptz,
     reason text,
     commands text[])
 LANGUAGE sql STABLE PARALLEL SAFE
@@ -184,7 +183,7 @@ SELECT t.holds_wal, t.verdict, current_setting('wal_sync_method'), a.recommended
                                      WHERE m.run_id = a.run_id AND m.method = a.recommended_value
                                        AND m.test = a.deciding_test)
                                ELSE a.durable END, 'unknown') END,
-       run.suite, run.run_id, run.finished_at,
+       run.suite, run.run_id,
        CASE WHEN NOT t.fsync THEN 'fsync is off: this server syncs nothing'
             WHEN t.verdict = 'outdated'
             THEN format('run %s is outdated: %s', run.run_id, array_to_string(t.since, ', '))
@@ -291,10 +290,10 @@ FROM sync_probe_internal.this_server() AS s,
          AS u (rank, suite, made),
      (VALUES (true), (false)) AS w (decided),
      LATERAL (
-         SELECT r AS run, c.verdict, c.value AS current_value
+         SELECT r AS run, c.verdict, c.method AS current_value
          FROM sync_probe.runs AS r
          -- with the limit a run comes first; else the planner looks for such rows in the history
-         CROSS JOIN LATERAL (SELECT m.verdict, m.value
+         CROSS JOIN LATERAL (SELECT m.verdict, m.method
                              FROM sync_probe.measurements AS m
                              WHERE m.run_id = r.run_id AND m.test = of_setting
                                AND m.verdict IS NOT NULL
@@ -310,7 +309,7 @@ FROM sync_probe_internal.this_server() AS s,
            AND (c.verdict IN ('switch', 'keep') OR NOT w.decided)
          ORDER BY r.location, r.suite, r.run_id DESC
          LIMIT 1) AS r,
-     LATERAL (SELECT coalesce((SELECT m.value FROM sync_probe.measurements AS m
+     LATERAL (SELECT coalesce((SELECT m.method FROM sync_probe.measurements AS m
                                WHERE m.run_id = (r.run).run_id AND m.test = of_setting
                                  AND m.choice = 'recommended'),
                               r.current_value)) AS v (recommended_value),
@@ -330,7 +329,6 @@ CREATE FUNCTION sync_probe_internal.live_method(
     OUT max_regret double precision,
     OUT basis text,
     OUT run_id bigint,
-    OUT measured_at timestamptz,
     OUT compared text[],
     OUT reason text,
     OUT commands text[],
@@ -349,7 +347,7 @@ WITH live AS MATERIALIZED (
 )
 SELECT CASE WHEN d.followed THEN 'keep' ELSE d.verdict END, d.recommended_value,
        CASE WHEN NOT d.followed THEN m.max_regret END,
-       (d.run).suite, d.run_id, (d.run).finished_at, m.compared,
+       (d.run).suite, d.run_id, m.compared,
        CASE WHEN d.followed THEN format('chosen instead of %s: ', d.current_value) ELSE '' END
            || (d.run).reason,
        CASE WHEN d.verdict = 'switch' AND NOT d.followed
@@ -360,31 +358,28 @@ SELECT CASE WHEN d.followed THEN 'keep' ELSE d.verdict END, d.recommended_value,
 FROM (SELECT l.* FROM live AS l ORDER BY l.run_id DESC LIMIT 1) AS n
 LEFT JOIN (SELECT l.* FROM live AS l WHERE l.counts ORDER BY l.rank LIMIT 1) AS d ON true
 LEFT JOIN LATERAL (
-    SELECT array_agg(m.value) AS compared,
+    SELECT array_agg(m.method) AS compared,
            greatest(round((max(m.relative_speed_high)
-                               FILTER (WHERE m.value <> d.current_value) - 1)::numeric, 3),
+                               FILTER (WHERE m.method <> d.current_value) - 1)::numeric, 3),
                     0)::float8 AS max_regret
     FROM sync_probe.measurements AS m
     WHERE m.run_id = d.run_id AND m.test = 'wal_sync_method' AND m.status = 'ok') AS m ON true
 $$;
 
 --
--- What they say of commit_delay, with the commits per second relative to those of the value
--- that was current.  They say nothing once the setting has another value than one of these two.
+-- What they say of commit_delay; nothing once the setting has another value than the one that was
+-- current and the one that is recommended.
 --
 CREATE FUNCTION sync_probe_internal.live_commit_delay(
     place sync_probe_internal.storage,
     OUT commit_delay integer,
-    OUT basis text,
-    OUT rate double precision,
     OUT commands text[])
 RETURNS SETOF record
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT v.recommended, (l.run).suite,
-       round((m.ops_per_sec / nullif(c.ops_per_sec, 0))::numeric, 3)::float8,
+SELECT v.recommended,
        CASE WHEN v.recommended <> v.now
             THEN ARRAY[format('ALTER SYSTEM SET commit_delay = %s', v.recommended),
                        'SELECT pg_reload_conf()'] END
@@ -394,10 +389,6 @@ CROSS JOIN LATERAL (SELECT substring(l.recommended_value FROM '^[0-9]{1,6}$')::i
                            substring(l.current_value FROM '^[0-9]{1,6}$')::integer,
                            current_setting('commit_delay')::integer)
     AS v (recommended, before, now)
-LEFT JOIN sync_probe.measurements AS m
-    ON m.run_id = (l.run).run_id AND m.test = 'commit_delay' AND m.value = l.recommended_value
-LEFT JOIN sync_probe.measurements AS c
-    ON c.run_id = (l.run).run_id AND c.test = 'commit_delay' AND c.choice = 'current'
 WHERE l.counts AND v.now IN (v.recommended, v.before)
 ORDER BY l.rank
 LIMIT 1

@@ -87,8 +87,8 @@ FROM (SELECT l.*, count(*) OVER (PARTITION BY l.name) AS alike
 $$;
 
 --
--- The test cases of these runs, with names that are unique within a test of a run: the value
--- of a setting, else the method; where these are not unique, what tells them apart.
+-- The test cases of these runs, with names that are unique within a test of a run: the method, and
+-- where that is not unique, what tells them apart.
 --
 -- value_us is the median of the entries, as in a verdict, where all of the runs have entries
 -- of the case.  It is the mean of all operations where one has none, since a mean and a
@@ -113,26 +113,22 @@ LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH measured AS (
-    SELECT c.place, c.name, c.run, m AS measured, coalesce(m.value, m.method) AS base,
-           i.median, i.low, i.high
+    SELECT c.place, c.name, c.run, m AS measured, i.median, i.low, i.high
     FROM sync_probe_internal.compared_runs(run_ids) AS c
     JOIN sync_probe.measurements AS m ON m.run_id = (c.run).run_id
-    LEFT JOIN sync_probe.samples AS s ON s.run_id = m.run_id AND s.ordinal = m.ordinal
+    LEFT JOIN sync_probe_internal.samples AS s ON s.run_id = m.run_id AND s.ordinal = m.ordinal
     LEFT JOIN LATERAL sync_probe_internal.median_interval(s.round_mean_us, 0.025) AS i ON true
 ), told AS (
     SELECT m.*, (m.measured).test,
-           m.base
+           (m.measured).method
            || CASE WHEN (m.measured).direct_io AND NOT bool_and((m.measured).direct_io) OVER w
                    THEN ' direct' ELSE '' END
            || CASE WHEN min((m.measured).write_size) OVER w < max((m.measured).write_size) OVER w
-                     OR min((m.measured).writes_per_sync) OVER w
-                        < max((m.measured).writes_per_sync) OVER w
-                   THEN format(' %s x %s', (m.measured).writes_per_sync,
-                               CASE (m.measured).write_size % 1024
-                                   WHEN 0 THEN (m.measured).write_size / 1024 || ' kB'
-                                   ELSE (m.measured).write_size || ' B' END) ELSE '' END AS told
+                   THEN CASE (m.measured).write_size % 1024
+                            WHEN 0 THEN format(' %s kB', (m.measured).write_size / 1024)
+                            ELSE format(' %s B', (m.measured).write_size) END ELSE '' END AS told
     FROM measured AS m
-    WINDOW w AS (PARTITION BY m.place, (m.measured).test, m.base)
+    WINDOW w AS (PARTITION BY m.place, (m.measured).test, (m.measured).method)
 ), named AS (
     SELECT t.*,
            t.told || coalesce(' #' || nullif(row_number() OVER (
@@ -191,10 +187,8 @@ SELECT nullif(concat_ws('; ',
          THEN 'another cluster' END,
     -- of a flush, the pages that it writes
     CASE WHEN run.suite = 'pg_test_fsync'
-              AND (measured.write_size, measured.writes_per_sync)
-                  IS DISTINCT FROM (first_case.write_size, first_case.writes_per_sync)
-         THEN format('syncs of %s x %s bytes, not %s x %s', measured.writes_per_sync,
-                     measured.write_size, first_case.writes_per_sync, first_case.write_size)
+              AND measured.write_size IS DISTINCT FROM first_case.write_size
+         THEN format('writes of %s bytes, not %s', measured.write_size, first_case.write_size)
          WHEN run.suite <> 'pg_test_fsync'
               AND (run.flush_size::bigint - 1) / 8192 <> (first_run.flush_size::bigint - 1) / 8192
          THEN format('flushes of %s bytes, not %s', run.flush_size, first_run.flush_size) END,
@@ -214,8 +208,10 @@ SELECT nullif(concat_ws('; ',
     CASE WHEN run.workload IS DISTINCT FROM first_run.workload
          THEN format('load of %s, not %s', coalesce(run.workload, 'its own sessions'),
                      coalesce(first_run.workload, 'its own sessions')) END,
-    CASE WHEN measured.test <> 'wal_sync_method' AND measured.method <> first_case.method
-         THEN format('%s, not %s', measured.method, first_case.method) END), '')
+    -- another setting was compared while syncs were done with one method
+    CASE WHEN run.suite IN ('commit', 'trial') AND measured.test <> 'wal_sync_method'
+              AND run.wal_sync_method <> first_run.wal_sync_method
+         THEN format('%s, not %s', run.wal_sync_method, first_run.wal_sync_method) END), '')
 $$;
 
 --
@@ -243,7 +239,7 @@ SET jit = off -- many columns look costly enough to compile, which takes longer 
 AS $$
 BEGIN
     PERFORM sync_probe_internal.require_monitor('compare()',
-        '{sync_probe.runs,sync_probe.measurements,sync_probe.samples}');
+        '{sync_probe.runs,sync_probe.measurements,sync_probe_internal.samples}');
     PERFORM sync_probe_internal.require_runs(run_ids, 100);
     RETURN QUERY
         WITH cases AS MATERIALIZED (

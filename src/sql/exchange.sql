@@ -23,7 +23,7 @@ SET intervalstyle = 'postgres'
 AS $$
 BEGIN
     PERFORM sync_probe_internal.require_monitor('export_json()', '{sync_probe.runs,
-        sync_probe.measurements,sync_probe.samples,sync_probe.stream_seconds}');
+        sync_probe.measurements,sync_probe_internal.samples,sync_probe.stream_seconds}');
     PERFORM sync_probe_internal.require_runs(run_ids, 1000);
     RETURN jsonb_build_object('format', 'pg_sync_probe runs', 'version', 1, 'runs', jsonb_agg(
             to_jsonb(r) - '{run_id,imported_at,usable_for_advice}'::text[]
@@ -33,7 +33,7 @@ BEGIN
                                  FROM sync_probe.measurements AS x WHERE x.run_id = r.run_id),
                 'samples', (SELECT coalesce(jsonb_agg(to_jsonb(x) - 'run_id'
                                                       ORDER BY x.ordinal), '[]')
-                            FROM sync_probe.samples AS x WHERE x.run_id = r.run_id),
+                            FROM sync_probe_internal.samples AS x WHERE x.run_id = r.run_id),
                 'stream_seconds', (SELECT coalesce(jsonb_agg(to_jsonb(x) - 'run_id'
                                                              ORDER BY x.ordinal, x.second), '[]')
                                    FROM sync_probe.stream_seconds AS x
@@ -137,9 +137,9 @@ BEGIN
         INSERT INTO sync_probe.measurements
         SELECT (jsonb_populate_record(x, belongs)).*
         FROM jsonb_populate_recordset(NULL::sync_probe.measurements, object -> 'measurements') AS x;
-        INSERT INTO sync_probe.samples
+        INSERT INTO sync_probe_internal.samples
         SELECT (jsonb_populate_record(x, belongs)).*
-        FROM jsonb_populate_recordset(NULL::sync_probe.samples, object -> 'samples') AS x;
+        FROM jsonb_populate_recordset(NULL::sync_probe_internal.samples, object -> 'samples') AS x;
         INSERT INTO sync_probe.stream_seconds
         SELECT (jsonb_populate_record(x, belongs)).*
         FROM jsonb_populate_recordset(NULL::sync_probe.stream_seconds,

@@ -26,14 +26,14 @@ WITH advice AS MATERIALIZED (
            array_agg((a.run).run_id) FILTER (WHERE (a.run).run_id IS NOT NULL) AS run_ids
     FROM advice AS a
 ), segments AS MATERIALIZED (
-    SELECT a.* FROM sync_probe_internal.segment_advice(
-        ARRAY(SELECT a.place FROM advice AS a WHERE a.location = 'pg_wal')) AS a
+    SELECT a.* FROM examined AS e, LATERAL sync_probe_internal.segment_advice(e.facts) AS a
 ), of_storage AS MATERIALIZED (
     SELECT f.*
     FROM examined AS e,
          -- what was measured needs no rule
          LATERAL (SELECT ARRAY(SELECT s.setting::text FROM segments AS s
-                               WHERE s.verdict <> 'undecided')) AS m (settled),
+                               WHERE s.location = 'pg_wal'
+                                 AND s.verdict <> 'undecided')) AS m (settled),
          LATERAL sync_probe_internal.storage_findings(
              e.facts,
              current_setting('fsync')::boolean,
@@ -47,20 +47,19 @@ WITH advice AS MATERIALIZED (
 SELECT * FROM of_storage
 
 UNION ALL
--- Where the WAL is, other values of wal_recycle and wal_init_zero were measured to be better.
-SELECT s.location, 'warning', 'cow_wal_settings',
-       format('%s would make WAL segments cheaper here, as measured in run %s',
-              string_agg(format('%s = %s', s.setting, s.recommended_value), ' and '
-                         ORDER BY s.setting DESC), s.run_id),
+-- What a run of the suite segments says of wal_recycle and wal_init_zero, a row for each.
+SELECT s.location, CASE WHEN s.commands @> '{SELECT pg_reload_conf()}' THEN 'warning' ELSE 'info' END,
+       'cow_wal_settings',
+       format(CASE s.verdict WHEN 'switch' THEN '%s = %s makes WAL segments cheaper (run %s)'
+                             WHEN 'keep' THEN '%s = %s is right (run %s)'
+                             ELSE 'whether %s = %s is right is not settled (run %s)' END,
+              s.setting, s.recommended_value, s.run_id),
        upper(left(s.reason, 1)) || substr(s.reason, 2) || '.',
-       array_agg(s.commands[1] ORDER BY s.setting DESC) || s.commands[2],
-       jsonb_build_object('run_id', s.run_id, 'settings', jsonb_object_agg(s.setting,
-           jsonb_build_object('current', s.current_value, 'recommended', s.recommended_value,
-                              'ratio', s.ratio, 'ratio_low', s.ratio_low,
-                              'ratio_high', s.ratio_high)))
+       s.commands,
+       jsonb_build_object('run_id', s.run_id, 'setting', s.setting, 'verdict', s.verdict,
+                          'current', s.current_value, 'recommended', s.recommended_value,
+                          'ratio', s.ratio, 'ratio_low', s.ratio_low, 'ratio_high', s.ratio_high)
 FROM segments AS s
-WHERE s.verdict = 'switch'
-GROUP BY s.location, s.run_id, s.reason, s.commands[2]
 
 UNION ALL
 SELECT f.*
@@ -74,10 +73,9 @@ SELECT r.location, 'warning', 'stream_stalls',
               CASE t.stalls WHEN 1 THEN 'once' ELSE t.stalls || ' times' END,
               round(d.seconds::numeric, 1), round(t.seconds::numeric, 1),
               round(t.longest::numeric, 1), t.meanwhile),
-       'Commits wait meanwhile. The command shows when. Another run of suite stream tells whether'
-       ' it comes again.',
-       ARRAY[format('SELECT * FROM sync_probe.stalls WHERE run_id = %s', r.run_id)],
-       jsonb_build_object('run_id', r.run_id, 'stalls', t.stalls,
+       'Commits wait meanwhile. Another run of suite stream tells whether it comes again.',
+       ARRAY[format('SELECT * FROM sync_probe.stream_seconds WHERE run_id = %s', r.run_id)],
+       jsonb_build_object('run_id', r.run_id, 'stalls', t.stalls, 'longest', t.list,
                           'stalled_seconds', round(t.seconds::numeric, 3),
                           'longest_seconds', round(t.longest::numeric, 3),
                           'seconds', round(d.seconds::numeric, 3))
@@ -100,8 +98,9 @@ CROSS JOIN LATERAL (
     SELECT count(*) AS stalls, sum(x.stalled_ms) / 1000 AS seconds,
            max(x.stalled_ms) / 1000 AS longest,
            max(x.stalled_ms) FILTER (WHERE x.kind = 'flush') / 1000 AS longest_flush,
-           (array_agg(x.meanwhile ORDER BY x.stalled_ms DESC))[1] AS meanwhile
-    FROM sync_probe.stalls AS x
+           (array_agg(x.meanwhile ORDER BY x.stalled_ms DESC))[1] AS meanwhile,
+           jsonb_agg(to_jsonb(x) - 'run_id' ORDER BY x.stalled_ms DESC) AS list
+    FROM sync_probe_internal.stalls AS x
     WHERE x.run_id = r.run_id) AS t
 WHERE t.longest_flush >= 1 OR t.seconds >= d.seconds / 20
 
@@ -125,7 +124,7 @@ SELECT a.location, 'warning', 'outdated_run',
        format('run %s is outdated: %s', a.run_id, array_to_string(c.changes, '; ')),
        'Its recommendation may no longer hold. Probe again.',
        a.commands,
-       jsonb_build_object('run_id', a.run_id, 'finished_at', a.measured_at, 'changes', c.changes)
+       jsonb_build_object('run_id', a.run_id, 'finished_at', (a.run).finished_at, 'changes', c.changes)
 FROM advice AS a,
      LATERAL sync_probe_internal.serious_changes(
          sync_probe_internal.changes_since(a.run, a.place),
@@ -256,7 +255,7 @@ CREATE VIEW sync_probe.findings AS
 SELECT f.location, f.severity, f.code, f.message, f.hint, f.commands, f.evidence
 FROM sync_probe_internal.findings() AS f
 ORDER BY f.location <> 'pg_wal', f.location,
-         array_position(ARRAY['error', 'warning', 'info'], f.severity), f.code;
+         array_position(ARRAY['error', 'warning', 'info'], f.severity), f.code, f.message;
 
 GRANT SELECT ON sync_probe.findings TO pg_monitor;
 

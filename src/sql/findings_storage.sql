@@ -209,7 +209,7 @@ SELECT p.name, 'warning', 'cow_wal_settings',
               concat_ws(' and ', CASE WHEN wal_recycle THEN 'recycling' END,
                         CASE WHEN wal_init_zero THEN 'zero-filling' END) || ' WAL files'),
        'The manual advises to switch wal_recycle and wal_init_zero off there. Measure whether that'
-       ' holds here: sync_probe.segment_advice then tells.',
+       ' holds here: a finding then tells.',
        ARRAY[format('SELECT * FROM sync_probe.probe(%L, ''segments'')', p.name)],
        jsonb_build_object('filesystem', p.filesystem, 'wal_recycle', wal_recycle,
                           'wal_init_zero', wal_init_zero)

@@ -2,8 +2,8 @@
 -- latency_histogram
 --
 -- The latency distribution of each measurement, eight buckets to the octave: fine enough
--- to show two humps, with few rows.  sync_probe.samples has the 64 buckets to the octave
--- that were recorded.
+-- to show two humps, with few rows.  sync_probe_internal.samples has the 64 buckets to
+-- the octave that were recorded.
 --
 CREATE VIEW sync_probe.latency_histogram AS
 WITH bucket AS (
@@ -11,7 +11,7 @@ WITH bucket AS (
            -- without 1e-9, rounding can put a power of two into the octave below
            pow(2, floor(ln(greatest(b.lower_us, 0.001) * 1000) / ln(2.0::float8) + 1e-9))
                AS octave_ns
-    FROM sync_probe.samples AS s,
+    FROM sync_probe_internal.samples AS s,
          LATERAL unnest(s.bucket_lower_us, s.bucket_ops) AS b (lower_us, ops)
 ), part AS (
     SELECT run_id, ordinal, ops,
@@ -22,7 +22,6 @@ WITH bucket AS (
 ), bar AS (
     SELECT run_id, ordinal, lower_us, lower_us + width_us AS upper_us,
            sum(ops)::bigint AS ops,
-           sum(ops) / nullif(sum(sum(ops)) OVER of_measurement, 0) AS fraction,
            (sum(ops) / nullif(max(sum(ops)) OVER of_measurement, 0))::float8 AS height
     FROM part
     GROUP BY run_id, ordinal, lower_us, width_us
@@ -31,8 +30,7 @@ WITH bucket AS (
 SELECT b.run_id, b.ordinal, m.test, m.method,
        round(b.lower_us::numeric, CASE WHEN b.lower_us < 10 THEN 3 ELSE 1 END)::float8 AS lower_us,
        round(b.upper_us::numeric, CASE WHEN b.upper_us < 10 THEN 3 ELSE 1 END)::float8 AS upper_us,
-       b.ops, round(b.fraction, 4)::float8 AS fraction,
-       sync_probe.bar(b.height) AS bar
+       b.ops, sync_probe.bar(b.height) AS bar
 FROM bar AS b
 JOIN sync_probe.measurements AS m USING (run_id, ordinal)
 ORDER BY b.run_id, b.ordinal, b.lower_us;
@@ -51,6 +49,5 @@ COMMENT ON COLUMN sync_probe.latency_histogram.lower_us IS
 COMMENT ON COLUMN sync_probe.latency_histogram.upper_us IS
   'Bounds of the bucket; there are eight to the octave';
 COMMENT ON COLUMN sync_probe.latency_histogram.ops IS 'Operations in the bucket';
-COMMENT ON COLUMN sync_probe.latency_histogram.fraction IS 'Share of the operations, 0 to 1';
 COMMENT ON COLUMN sync_probe.latency_histogram.bar IS
   'ops as a bar; the fullest bucket has 40 characters';

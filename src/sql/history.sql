@@ -73,7 +73,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT m.mean_us, i.median, i.low, i.high
 FROM sync_probe.measurements AS m
-LEFT JOIN sync_probe.samples AS s ON s.run_id = m.run_id AND s.ordinal = m.ordinal
+LEFT JOIN sync_probe_internal.samples AS s ON s.run_id = m.run_id AND s.ordinal = m.ordinal
 LEFT JOIN LATERAL sync_probe_internal.median_interval(s.round_mean_us, 0.025) AS i ON true
 WHERE m.run_id = of_run AND m.test = 'paced' AND m.method = of_method
 LIMIT 1

@@ -12,7 +12,6 @@ CREATE TYPE sync_probe_internal.storage AS (
     mount_point text,
     mount_options text,
     device text,
-    rotational boolean,
     write_cache text,
     fua boolean,
     disks text[],
@@ -32,8 +31,7 @@ REVOKE ALL ON FUNCTION sync_probe_internal.examine_locations(name) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe_internal.examine_locations(name) TO pg_monitor;
 
 CREATE VIEW sync_probe.locations AS
-SELECT l.name, l.holds_wal, l.tablespace, l.directory, l.filesystem,
-       l.mount_point, l.mount_options, l.device, l.rotational, l.write_cache,
+SELECT l.name, l.directory, l.filesystem, l.mount_point, l.mount_options, l.device, l.write_cache,
        l.size_bytes, l.available_bytes, l.shares_filesystem_with
 FROM sync_probe_internal.examine_locations(NULL) AS l;
 
@@ -44,8 +42,6 @@ COMMENT ON VIEW sync_probe.locations IS
   'Where probe() can measure: pg_wal and every tablespace except pg_global. Null: the system '
   'does not report it';
 COMMENT ON COLUMN sync_probe.locations.name IS 'pg_wal, or the name of the tablespace';
-COMMENT ON COLUMN sync_probe.locations.holds_wal IS 'True for pg_wal';
-COMMENT ON COLUMN sync_probe.locations.tablespace IS 'OID of the tablespace; null for pg_wal';
 COMMENT ON COLUMN sync_probe.locations.directory IS
   'Directory with symbolic links resolved; null if it is missing';
 COMMENT ON COLUMN sync_probe.locations.filesystem IS 'Type of the file system (Linux only)';
@@ -53,8 +49,6 @@ COMMENT ON COLUMN sync_probe.locations.mount_point IS 'Where it is mounted (Linu
 COMMENT ON COLUMN sync_probe.locations.mount_options IS
   'Options of the mount and of the file system (Linux only)';
 COMMENT ON COLUMN sync_probe.locations.device IS 'Whole disk below it (vda, nvme0n1, md0)';
-COMMENT ON COLUMN sync_probe.locations.rotational IS
-  'Whether the kernel takes the disk for a rotating one, as it does for many virtual ones';
 COMMENT ON COLUMN sync_probe.locations.write_cache IS
   'write back (volatile, needs flushes) or write through, as the kernel sees it';
 COMMENT ON COLUMN sync_probe.locations.size_bytes IS 'Size of the file system';

@@ -36,9 +36,10 @@ BEGIN
                     THEN format('%skB ', m.write_size / 1024) ELSE '' END AS size,
                format('        %-30s%s',
                    CASE m.test
+                       -- 16 kB in each sync
                        WHEN 'open_sync_sizes' THEN format('%2s * %2skB open_sync write%s',
-                            m.writes_per_sync, m.write_size / 1024,
-                            CASE WHEN m.writes_per_sync > 1 THEN 's' ELSE '' END)
+                            16384 / nullif(m.write_size, 0), m.write_size / 1024,
+                            CASE WHEN m.write_size < 16384 THEN 's' ELSE '' END)
                        WHEN 'non_write_descriptor' THEN replace(m.method, '_', ', ')
                        ELSE m.method END,
                    CASE WHEN m.ops_per_sec IS NOT NULL
@@ -159,29 +160,29 @@ BEGIN
                        OVER (PARTITION BY s.report) AS ops
             FROM section AS s
         ), case_of AS (
-            SELECT s.*, c.ordinal, c.method, c.kb AS case_kb, c.writes,
+            SELECT s.*, c.ordinal, c.method, c.kb AS case_kb,
                    replace(concat(s.figure[2], '.', s.figure[3]), ' ', '') AS rate
             FROM said AS s
             LEFT JOIN (VALUES
-                (1, 'one_write', 'open_datasync', 'open_datasync', NULL, 1),
-                (2, 'one_write', 'fdatasync', 'fdatasync', NULL, 1),
-                (3, 'one_write', 'fsync', 'fsync', NULL, 1),
-                (4, 'one_write', 'fsync_writethrough', 'fsync_writethrough', NULL, 1),
-                (5, 'one_write', 'open_sync', 'open_sync', NULL, 1),
-                (6, 'two_writes', 'open_datasync', 'open_datasync', NULL, 2),
-                (7, 'two_writes', 'fdatasync', 'fdatasync', NULL, 2),
-                (8, 'two_writes', 'fsync', 'fsync', NULL, 2),
-                (9, 'two_writes', 'fsync_writethrough', 'fsync_writethrough', NULL, 2),
-                (10, 'two_writes', 'open_sync', 'open_sync', NULL, 2),
-                (11, 'open_sync_sizes', '16kB open_sync write', 'open_sync', 16, 1),
-                (12, 'open_sync_sizes', '8kB open_sync writes', 'open_sync', 8, 2),
-                (13, 'open_sync_sizes', '4kB open_sync writes', 'open_sync', 4, 4),
-                (14, 'open_sync_sizes', '2kB open_sync writes', 'open_sync', 2, 8),
-                (15, 'open_sync_sizes', '1kB open_sync writes', 'open_sync', 1, 16),
-                (16, 'non_write_descriptor', 'write, fsync, close', 'write_fsync_close', NULL, 1),
-                (17, 'non_write_descriptor', 'write, close, fsync', 'write_close_fsync', NULL, 1),
-                (18, 'unsynced_write', 'write', 'write', NULL, 1)
-            ) AS c (ordinal, test, label, method, kb, writes)
+                (1, 'one_write', 'open_datasync', 'open_datasync', NULL),
+                (2, 'one_write', 'fdatasync', 'fdatasync', NULL),
+                (3, 'one_write', 'fsync', 'fsync', NULL),
+                (4, 'one_write', 'fsync_writethrough', 'fsync_writethrough', NULL),
+                (5, 'one_write', 'open_sync', 'open_sync', NULL),
+                (6, 'two_writes', 'open_datasync', 'open_datasync', NULL),
+                (7, 'two_writes', 'fdatasync', 'fdatasync', NULL),
+                (8, 'two_writes', 'fsync', 'fsync', NULL),
+                (9, 'two_writes', 'fsync_writethrough', 'fsync_writethrough', NULL),
+                (10, 'two_writes', 'open_sync', 'open_sync', NULL),
+                (11, 'open_sync_sizes', '16kB open_sync write', 'open_sync', 16),
+                (12, 'open_sync_sizes', '8kB open_sync writes', 'open_sync', 8),
+                (13, 'open_sync_sizes', '4kB open_sync writes', 'open_sync', 4),
+                (14, 'open_sync_sizes', '2kB open_sync writes', 'open_sync', 2),
+                (15, 'open_sync_sizes', '1kB open_sync writes', 'open_sync', 1),
+                (16, 'non_write_descriptor', 'write, fsync, close', 'write_fsync_close', NULL),
+                (17, 'non_write_descriptor', 'write, close, fsync', 'write_close_fsync', NULL),
+                (18, 'unsynced_write', 'write', 'write', NULL)
+            ) AS c (ordinal, test, label, method, kb)
                 ON c.test = s.of_test
                AND c.label = regexp_replace(s.figure[1], '^\d+ \* +(?=\d+kB open_sync)', '')
         )
@@ -193,7 +194,6 @@ BEGIN
                    'direct_io', CASE WHEN c.method NOT LIKE 'open%' THEN false
                                      ELSE c.direct_io OR nullif(c.figure[6] = '*', false) END,
                    'write_size', coalesce(c.case_kb, c.block_kb) * 1024,
-                   'writes_per_sync', c.writes,
                    'ops_per_sec', CASE WHEN c.figure[5] IS NULL THEN c.rate END,
                    -- of a low rate the microseconds have more digits
                    'mean_us', CASE WHEN c.figure[5] IS NULL THEN

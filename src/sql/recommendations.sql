@@ -28,11 +28,13 @@ LEFT JOIN LATERAL (
            a.durable,
            CASE WHEN u.live THEN v.basis ELSE a.basis END AS basis,
            CASE WHEN u.live THEN v.run_id ELSE a.run_id END AS run_id,
-           CASE WHEN u.live THEN v.measured_at ELSE a.measured_at END AS measured_at,
            CASE WHEN u.live THEN v.reason
                 WHEN a.run_id IS NOT NULL OR a.verdict = 'unsafe' THEN a.reason
                 ELSE coalesce(format('run %s does not count: ', n.passed_over)
-                              || n.passed_over_why, 'never probed') END AS reason,
+                              || n.passed_over_why, 'never probed') END
+           || CASE WHEN v.newest_run_id IS DISTINCT FROM CASE WHEN u.live THEN v.run_id END
+                   THEN format('. Run %s, on real commits: %s, %s', v.newest_run_id,
+                               v.newest_verdict, v.newest_reason) ELSE '' END AS reason,
            -- a command that measures again comes last
            nullif(coalesce(c.commands, '{}')
                   || coalesce(CASE WHEN u.live THEN v.commands
@@ -40,10 +42,7 @@ LEFT JOIN LATERAL (
                   || CASE WHEN v.newest_command IS NOT NULL AND NOT u.live AND a.verdict <> 'unsafe'
                           THEN ARRAY[v.newest_command] ELSE '{}' END,
                   '{}') AS commands,
-           c.commit_delay AS recommended_commit_delay, c.basis AS commit_delay_basis,
-           c.rate AS commit_delay_rate,
-           v.newest_run_id AS live_run_id, v.newest_verdict AS live_verdict,
-           v.newest_reason AS live_reason
+           c.commit_delay AS recommended_commit_delay
     FROM sync_probe_internal.run_advice(n.location, n.run,
              sync_probe_internal.changes_since(n.run, n.place)) AS a
     -- Where nothing can be written, there is nothing but a probe to be told: wal_sync_method acts
@@ -69,22 +68,20 @@ GRANT SELECT ON sync_probe_internal.advice TO pg_monitor;
 -- recommendation_details
 --
 CREATE VIEW sync_probe.recommendation_details AS
-SELECT a.location, a.holds_wal, a.verdict, a.current_method, a.recommended_method, a.best_method,
-       a.max_regret, a.deciding_test, a.flush_us, a.durable, a.basis, a.run_id, a.measured_at,
-       a.reason, a.commands, a.recommended_commit_delay, a.commit_delay_basis, a.commit_delay_rate,
-       a.live_run_id, a.live_verdict, a.live_reason
+SELECT a.location, a.verdict, a.current_method, a.recommended_method, a.best_method, a.max_regret,
+       a.deciding_test, a.flush_us, a.durable, a.basis, a.run_id, a.reason, a.commands,
+       a.recommended_commit_delay
 FROM sync_probe_internal.advice AS a
 WHERE a.is_advised
-ORDER BY a.holds_wal DESC, a.location;
+ORDER BY a.location <> 'pg_wal', a.location;
 
 GRANT SELECT ON sync_probe.recommendation_details TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.recommendation_details IS
   'Recommended wal_sync_method for each location, with reason and commands. Without a usable '
   'run, pg_wal has a row, others if no location on their file system has one';
-COMMENT ON COLUMN sync_probe.recommendation_details.location IS 'Location that the advice is about';
-COMMENT ON COLUMN sync_probe.recommendation_details.holds_wal IS
-  'True for pg_wal, the only location that wal_sync_method acts on';
+COMMENT ON COLUMN sync_probe.recommendation_details.location IS
+  'Location that the advice is about; wal_sync_method acts on pg_wal alone';
 COMMENT ON COLUMN sync_probe.recommendation_details.verdict IS
   'switch, keep, undecided, unsafe, outdated or not probed';
 COMMENT ON COLUMN sync_probe.recommendation_details.current_method IS
@@ -103,23 +100,15 @@ COMMENT ON COLUMN sync_probe.recommendation_details.flush_us IS
 COMMENT ON COLUMN sync_probe.recommendation_details.recommended_commit_delay IS
   'commit_delay in microseconds that a trial or the commit suite recommends; null if none has '
   'decided';
-COMMENT ON COLUMN sync_probe.recommendation_details.commit_delay_basis IS 'trial or commit';
-COMMENT ON COLUMN sync_probe.recommendation_details.commit_delay_rate IS
-  'Commits per second with it, divided by those with the current value';
-COMMENT ON COLUMN sync_probe.recommendation_details.live_run_id IS
-  'Newest trial or run of the commit suite that compared methods';
-COMMENT ON COLUMN sync_probe.recommendation_details.live_verdict IS
-  'Its verdict, also if undecided, and reason';
-COMMENT ON COLUMN sync_probe.recommendation_details.live_reason IS
-  'Its verdict, also if undecided, and reason';
 COMMENT ON COLUMN sync_probe.recommendation_details.durable IS
   'Whether syncs with the current method reach the device: yes, no, no_cache (the device reports '
   'no volatile cache) or unknown';
 COMMENT ON COLUMN sync_probe.recommendation_details.basis IS
   'What the advice rests on: trial, commit or wal; null without a run';
 COMMENT ON COLUMN sync_probe.recommendation_details.run_id IS 'Run that the advice uses';
-COMMENT ON COLUMN sync_probe.recommendation_details.measured_at IS 'End of that run';
-COMMENT ON COLUMN sync_probe.recommendation_details.reason IS 'Why the verdict is what it is';
+COMMENT ON COLUMN sync_probe.recommendation_details.reason IS
+  'Why the verdict is what it is, and what the newest run on real commits says if the advice does '
+  'not rest on it';
 COMMENT ON COLUMN sync_probe.recommendation_details.commands IS
   'SQL to execute next, one statement in each element; null if nothing is to be done';
 
@@ -132,7 +121,7 @@ CREATE VIEW sync_probe.recommendations AS
 SELECT d.location, d.verdict, d.current_method, d.recommended_method, d.max_regret, d.flush_us,
        d.durable, d.basis
 FROM sync_probe.recommendation_details AS d
-ORDER BY d.holds_wal DESC, d.location;
+ORDER BY d.location <> 'pg_wal', d.location;
 
 GRANT SELECT ON sync_probe.recommendations TO pg_monitor;
 

@@ -85,7 +85,7 @@ BEGIN
             (SELECT coalesce(jsonb_object_agg(o.key, CASE
                         WHEN o.key IN ('directory', 'mount_point', 'host') THEN 'null'
                         ELSE sync_probe_internal.data_without_paths(o.value, secrets,
-                            is_prose OR o.key IN ('label', 'reason', 'live_reason', 'message',
+                            is_prose OR o.key IN ('label', 'reason', 'message',
                                                   'hint', 'commands', 'storage', 'mount_options',
                                                   'evidence')) END), '{}')
              FROM jsonb_each(data) AS o)
@@ -149,15 +149,15 @@ ROWS 1
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT jsonb_build_object(
-    'location', run.location, 'holds_wal', run.location = 'pg_wal', 'verdict', run.verdict,
+    'location', run.location, 'verdict', run.verdict,
     'current_method', CASE WHEN run.suite = 'wal' THEN run.wal_sync_method
-                           WHEN run.setting = 'wal_sync_method' THEN m.value
-                           ELSE run.setting || ' = ' || m.value END,
+                           WHEN run.setting = 'wal_sync_method' THEN m.method
+                           ELSE run.setting || ' = ' || m.method END,
     'recommended_method', run.recommended_value, 'best_method', run.best_value,
     'max_regret', run.max_regret, 'deciding_test', run.deciding_test, 'flush_us', run.flush_us,
     'durable', run.durable, 'basis', run.suite, 'run_id', run.run_id,
-    'measured_at', run.finished_at, 'reason', run.reason)
-FROM (SELECT min(m.value) FILTER (WHERE m.choice = 'current') AS value
+    'reason', run.reason)
+FROM (SELECT min(m.method) FILTER (WHERE m.choice = 'current') AS method
       FROM sync_probe.measurements AS m
       WHERE m.run_id = run.run_id AND m.test = run.setting) AS m
 WHERE run.suite IN ('wal', 'trial', 'commit') AND run.verdict IS NOT NULL
@@ -173,7 +173,7 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT ROW(c.chosen, paths,
-    ARRAY(SELECT l FROM sync_probe.locations AS l ORDER BY l.holds_wal DESC, l.name), r.runs,
+    ARRAY(SELECT l FROM sync_probe.locations AS l ORDER BY l.name <> 'pg_wal', l.name), r.runs,
     CASE WHEN NOT c.chosen THEN sync_probe_internal.report_more() END,
     CASE WHEN c.chosen
          THEN ARRAY(SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details, v)
@@ -182,7 +182,7 @@ SELECT ROW(c.chosen, paths,
                     WHERE i <= 100
                     ORDER BY i)
          ELSE ARRAY(SELECT d FROM sync_probe.recommendation_details AS d
-                    ORDER BY d.holds_wal DESC, d.location) END,
+                    ORDER BY d.location <> 'pg_wal', d.location) END,
     ARRAY(SELECT f FROM sync_probe.findings AS f
           WHERE NOT c.chosen OR (f.evidence ->> 'run_id')::bigint = ANY (run_ids)
           ORDER BY array_position('{error,warning,info}', f.severity),
@@ -242,7 +242,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT row_number() OVER (
            ORDER BY CASE WHEN NOT data.chosen
-                         THEN CASE WHEN (data.advice[i]).holds_wal THEN -1
+                         THEN CASE WHEN (data.advice[i]).location = 'pg_wal' THEN -1
                                    ELSE array_position('{unsafe,switch,undecided}',
                                                        (data.advice[i]).verdict) END END, i), i
 FROM generate_subscripts(data.advice, 1) AS i

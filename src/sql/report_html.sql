@@ -42,7 +42,7 @@ SELECT CASE
                WHEN 'keep' THEN format('Keep wal_sync_method = %s', a.current_method)
                WHEN 'undecided' THEN format('Not settled: %s stays for now', a.current_method) END
         FROM unnest(data.advice) AS a
-        WHERE a.holds_wal LIMIT 1), 'pg_wal has not been probed') END
+        WHERE a.location = 'pg_wal' LIMIT 1), 'pg_wal has not been probed') END
 $$;
 
 --
@@ -84,7 +84,7 @@ SELECT concat_ws(' ',
      FROM unnest(data.advice) AS a,
           LATERAL sync_probe_internal.report_flush(a) AS f (words),
           LATERAL sync_probe_internal.html_bound(a.max_regret) AS b (words)
-     WHERE NOT data.chosen AND a.holds_wal AND a.run_id IS NOT NULL LIMIT 1),
+     WHERE NOT data.chosen AND a.location = 'pg_wal' AND a.run_id IS NOT NULL LIMIT 1),
     (SELECT CASE WHEN count(*) > 0 THEN format(
                 'The syncs of %s do not reach the device: %s.',
                 CASE count(*) WHEN 1 THEN 'one other location'
@@ -92,7 +92,7 @@ SELECT concat_ws(' ',
                 sync_probe_internal.html_escape(sync_probe_internal.clipped(
                     string_agg(a.location, ', ' ORDER BY a.location), 200))) END
      FROM unnest(data.advice) AS a
-     WHERE NOT data.chosen AND NOT a.holds_wal AND a.durable = 'no'))
+     WHERE NOT data.chosen AND a.location <> 'pg_wal' AND a.durable = 'no'))
 $$;
 
 --
@@ -136,7 +136,7 @@ SELECT ARRAY[
                                  GROUP BY s.place, s.severity) AS f) END]
 FROM sync_probe_internal.this_server() AS s
 LEFT JOIN LATERAL (SELECT p.* FROM unnest(data.places) AS p
-                   WHERE p.holds_wal AND NOT data.chosen LIMIT 1) AS p ON true
+                   WHERE p.name = 'pg_wal' AND NOT data.chosen LIMIT 1) AS p ON true
 LEFT JOIN LATERAL (SELECT r.* FROM unnest(data.runs) AS r
                    WHERE CASE WHEN data.chosen THEN cardinality(data.runs) = 1
                               ELSE r.location = 'pg_wal' END LIMIT 1) AS r ON true

@@ -73,7 +73,7 @@ FROM (SELECT r.run, r.run_id, r.suite, m.test,
            LATERAL (SELECT DISTINCT m.test FROM sync_probe.measurements AS m
                     WHERE m.run_id = r.run_id) AS m) AS c,
      LATERAL (SELECT min(m.verdict) AS verdict,
-                     array_agg(ROW(sync_probe_internal.clipped(m.value, 60), m.choice,
+                     array_agg(ROW(sync_probe_internal.clipped(m.method, 60), m.choice,
                          CASE m.choice WHEN 'current' THEN 'cur' WHEN 'recommended' THEN 'rec'
                                        ELSE 'oth' END, 'dot', m.relative_speed,
                                            m.relative_speed_low,
@@ -83,7 +83,7 @@ FROM (SELECT r.run, r.run_id, r.suite, m.test,
                      sync_probe_internal.html_table(
                          format('Commits with each value of %s, run %s', c.test, c.run_id),
                          '{value,choice,status,speed,low,high,commits/s,mean us,commits,detail}',
-                         array_agg(ARRAY[m.value, m.choice, m.status,
+                         array_agg(ARRAY[m.method, m.choice, m.status,
                              sync_probe_internal.html_factor(m.relative_speed),
                              sync_probe_internal.html_factor(m.relative_speed_low),
                              sync_probe_internal.html_factor(m.relative_speed_high),

@@ -20,7 +20,7 @@ WITH run AS (
 ), second AS (
     -- at most 100 points for each test case
     SELECT r.place, r.run_id, s.ordinal, f.part, min(s.second) AS second,
-           CASE f.part WHEN 1 THEN min(s.mb_per_sec) ELSE max(s.slowest_us) / 1000 END AS number,
+           CASE f.part WHEN 1 THEN min(s.bytes / nullif(s.length_ms, 0)) / 1048.576 ELSE max(s.slowest_us) / 1000 END AS number,
            avg((s.second + 0.5) / t.total) AS at, max(t.total) AS total
     FROM run AS r
     JOIN sync_probe.stream_seconds AS s USING (run_id),
@@ -61,7 +61,7 @@ LEFT JOIN LATERAL (
     SELECT 'Longest stalls: ' || string_agg(format('second %s, %s %s, %s of %s (%s)', x.second,
                x.test, x.method, x.kind, sync_probe_internal.html_duration(x.stalled_ms * 1000),
                x.meanwhile), '; ' ORDER BY x.stalled_ms DESC) || '.' AS words
-    FROM (SELECT * FROM sync_probe.stalls AS x WHERE x.run_id = r.run_id
+    FROM (SELECT * FROM sync_probe_internal.stalls AS x WHERE x.run_id = r.run_id
           ORDER BY x.stalled_ms DESC LIMIT 5) AS x) AS t ON true
 GROUP BY r.place, r.run, r.run_id, p.part
 ORDER BY r.place, p.part
@@ -150,9 +150,9 @@ SELECT 'bars', concat_ws(', ', 'Run ' || r.run_id, r.location,
        p.panels, 'Syncs per second, back to back. A star is O_DIRECT.',
        '{cur box,current,oth box,other}'::text[],
        (SELECT sync_probe_internal.html_table(format('All tests of run %s', r.run_id),
-                   '{test,method,O_DIRECT,write size,writes per sync,status,ops/s,us per op}',
+                   '{test,method,O_DIRECT,write size,status,ops/s,us per op}',
                    array_agg(ARRAY[m.test, m.method, m.direct_io::text, m.write_size::text,
-                       m.writes_per_sync::text, m.status,
+                       m.status,
                        sync_probe_internal.html_number(m.ops_per_sec),
                        sync_probe_internal.html_number(m.mean_us)] ORDER BY m.ordinal), 3)
         FROM sync_probe.measurements AS m WHERE m.run_id = r.run_id)

@@ -50,13 +50,11 @@ SELECT (jsonb_populate_record(NULL::sync_probe_internal.figure, jsonb_build_obje
 FROM (
     SELECT 1 AS n, 0 AS i, 'Recommendations' AS title,
            '{location,verdict,current,recommended,best so '
-           'far,durable,basis,max_regret,regime,flush,'
-           'commit_delay,commits,run,real commits,run}'::text[] AS head,
+           'far,durable,basis,max_regret,regime,flush,commit_delay,run}'::text[] AS head,
            array_agg(ARRAY[a.location, a.verdict, a.current_method, a.recommended_method,
                a.best_method, a.durable, a.basis, a.max_regret::text, a.deciding_test,
                sync_probe_internal.html_number(a.flush_us), a.recommended_commit_delay::text,
-               sync_probe_internal.html_factor(a.commit_delay_rate), a.run_id::text,
-               a.live_verdict, a.live_run_id::text] ORDER BY i) AS cells, 7 AS text_columns
+               a.run_id::text] ORDER BY i) AS cells, 7 AS text_columns
     FROM generate_subscripts(data.advice, 1) AS i, LATERAL (SELECT (data.advice[i]).*) AS a
     UNION ALL
     SELECT 2, 0, 'Runs',
@@ -75,9 +73,9 @@ FROM (
     UNION ALL
     SELECT 3, i, format('Measurements of run %s, %s', r.run_id,
                         coalesce(min(r.location), min(r.suite))),
-           '{test,method,value,O_DIRECT,status,ops,per second,mean,p50,p99,max,speed,low,high,'
+           '{test,method,O_DIRECT,status,ops,per second,mean,p50,p99,max,speed,low,high,'
            'flushes/op,bytes/op,busy %,detail}',
-           array_agg(ARRAY[m.test, m.method, m.value, m.direct_io::text, m.status,
+           array_agg(ARRAY[m.test, m.method, m.direct_io::text, m.status,
                to_char(m.ops, 'FM999,999,999,999'), sync_probe_internal.html_number(m.ops_per_sec),
                sync_probe_internal.html_number(m.mean_us),
                    sync_probe_internal.html_number(m.p50_us),
@@ -88,7 +86,7 @@ FROM (
                sync_probe_internal.html_factor(m.flushes_per_op),
                sync_probe_internal.html_number(m.device_bytes_per_op),
                sync_probe_internal.html_number(100 * m.device_utilization),
-               CASE WHEN data.paths THEN m.detail END] ORDER BY m.ordinal), 5
+               CASE WHEN data.paths THEN m.detail END] ORDER BY m.ordinal), 4
     FROM generate_subscripts(data.runs, 1) AS i, LATERAL (SELECT (data.runs[i]).*) AS r
     JOIN sync_probe.measurements AS m ON m.run_id = r.run_id
     WHERE i <= 24 GROUP BY i, r.run_id

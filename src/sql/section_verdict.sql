@@ -75,9 +75,6 @@ SELECT concat(
     '<div><dt>Rests on<dd>' || sync_probe_internal.html_escape(
         CASE advice.basis WHEN 'wal' THEN 'probe' WHEN 'commit' THEN 'suite commit'
                           ELSE advice.basis END || ', run ' || advice.run_id) || '</div>',
-    '<div><dt>Real commits<dd>' || CASE WHEN advice.live_run_id <> advice.run_id THEN
-        sync_probe_internal.html_escape(advice.live_verdict || ', run ' || advice.live_run_id)
-        END || '</div>',
     (SELECT format('<div><dt>Worst finding<dd><a href=#%s>%s</a></div>',
                    CASE WHEN f.number <= 20 THEN 'finding-' || f.number ELSE 'findings' END,
                    sync_probe_internal.html_escape(f.severity || ', ' || f.code))

@@ -142,7 +142,6 @@ RETURNS TABLE (
     ratio_low double precision,
     ratio_high double precision,
     run_id bigint,
-    measured_at timestamptz,
     reason text,
     commands text[])
 LANGUAGE sql STABLE PARALLEL RESTRICTED
@@ -150,7 +149,7 @@ ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH judged AS (
-    SELECT l.name AS location, l.holds_wal, r.run_id, r.finished_at, s.*,
+    SELECT l.name AS location, l.holds_wal, r.run_id, s.*,
            c.current_value, sync_probe_internal.explain_segments(f.measured) AS figures,
            s.verdict = 'switch' AND c.current_value = s.recommended AS followed,
            bool_and(c.current_value IN (s.at_run, s.recommended)) OVER (PARTITION BY l.name)
@@ -182,7 +181,7 @@ SELECT j.location, j.setting,
                    ELSE 1 / nullif(j.speed_high, 0) END)::numeric, 2),
        round((CASE WHEN j.followed THEN j.speed_high
                    ELSE 1 / nullif(j.speed_low, 0) END)::numeric, 2),
-       j.run_id, j.finished_at,
+       j.run_id,
        concat(CASE WHEN NOT j.holds_wal THEN 'if the WAL were here: ' END,
               CASE WHEN j.followed THEN format('chosen instead of %s: ', j.at_run) END,
               j.doubt || '; ', j.figures),
@@ -196,32 +195,3 @@ FROM judged AS j
 WHERE j.counts
 ORDER BY j.holds_wal DESC, j.location, j.setting DESC
 $$;
-
---
--- segment_advice
---
-CREATE VIEW sync_probe.segment_advice AS
-SELECT a.*
-FROM (SELECT array_agg(l) FROM sync_probe_internal.examine_locations(NULL) AS l) AS e (places),
-     LATERAL sync_probe_internal.segment_advice(e.places) AS a;
-
-GRANT SELECT ON sync_probe.segment_advice TO pg_monitor;
-
-COMMENT ON VIEW sync_probe.segment_advice IS
-  'Measured advice on wal_recycle and wal_init_zero, for each location with a run of suite '
-  'segments that counts';
-COMMENT ON COLUMN sync_probe.segment_advice.location IS
-  'Location that was measured; the settings act on pg_wal alone';
-COMMENT ON COLUMN sync_probe.segment_advice.setting IS 'wal_recycle or wal_init_zero';
-COMMENT ON COLUMN sync_probe.segment_advice.verdict IS 'switch, keep or undecided';
-COMMENT ON COLUMN sync_probe.segment_advice.current_value IS 'Present value';
-COMMENT ON COLUMN sync_probe.segment_advice.recommended_value IS 'Recommended value';
-COMMENT ON COLUMN sync_probe.segment_advice.ratio IS
-  'Time of a segment with the other value divided by that with the present one';
-COMMENT ON COLUMN sync_probe.segment_advice.ratio_low IS 'Its 95 percent confidence interval';
-COMMENT ON COLUMN sync_probe.segment_advice.ratio_high IS 'Its 95 percent confidence interval';
-COMMENT ON COLUMN sync_probe.segment_advice.run_id IS 'Run that the advice uses';
-COMMENT ON COLUMN sync_probe.segment_advice.measured_at IS 'End of that run';
-COMMENT ON COLUMN sync_probe.segment_advice.reason IS 'Figures that the verdict rests on';
-COMMENT ON COLUMN sync_probe.segment_advice.commands IS
-  'SQL to execute next; null if nothing is to be done';

@@ -9,16 +9,12 @@ CREATE TABLE sync_probe.stream_seconds (
     second integer,
     began_at timestamptz,
     length_ms double precision,
-    ops bigint,
     bytes bigint,
-    mb_per_sec double precision,
     slowest_us double precision,
     slowest_at timestamptz,
-    device_writes bigint,
     device_bytes bigint,
     device_flushes bigint,
     device_utilization double precision,
-    slowest_device_writes bigint,
     slowest_device_bytes bigint,
     slowest_device_flushes bigint,
     slowest_device_utilization double precision,
@@ -36,20 +32,15 @@ COMMENT ON COLUMN sync_probe.stream_seconds.second IS 'Seconds since the start o
 COMMENT ON COLUMN sync_probe.stream_seconds.began_at IS 'When it began';
 COMMENT ON COLUMN sync_probe.stream_seconds.length_ms IS
   'Its length; it ends with the first flush that ends after a second';
-COMMENT ON COLUMN sync_probe.stream_seconds.ops IS 'Flushes';
-COMMENT ON COLUMN sync_probe.stream_seconds.bytes IS 'Bytes written by them';
-COMMENT ON COLUMN sync_probe.stream_seconds.mb_per_sec IS 'Rate; 1 MB is 1,048,576 bytes';
+COMMENT ON COLUMN sync_probe.stream_seconds.bytes IS 'Bytes written by flushes';
 COMMENT ON COLUMN sync_probe.stream_seconds.slowest_us IS 'Longest flush';
 COMMENT ON COLUMN sync_probe.stream_seconds.slowest_at IS 'When it began';
-COMMENT ON COLUMN sync_probe.stream_seconds.device_writes IS
-  'Write requests that the disks completed; null if unknown';
-COMMENT ON COLUMN sync_probe.stream_seconds.device_bytes IS 'Their bytes';
+COMMENT ON COLUMN sync_probe.stream_seconds.device_bytes IS
+  'Bytes that the disks wrote; null if unknown';
 COMMENT ON COLUMN sync_probe.stream_seconds.device_flushes IS
   'Flush requests that the disks completed';
 COMMENT ON COLUMN sync_probe.stream_seconds.device_utilization IS
   'Share of the time that the device was busy, 0 to 1; an upper bound';
-COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_writes IS
-  'The same around the slowest flush; null if it took less than 20 ms';
 COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_bytes IS
   'The same around the slowest flush; null if it took less than 20 ms';
 COMMENT ON COLUMN sync_probe.stream_seconds.slowest_device_flushes IS
@@ -72,20 +63,18 @@ SELECT pg_catalog.pg_extension_config_dump('sync_probe.stream_seconds', '');
 -- run's own flushes usually make the device write in that time; 8 MB are more than the journal and
 -- the log tree of any file system add to a flush.
 --
-CREATE VIEW sync_probe.stalls AS
+CREATE VIEW sync_probe_internal.stalls AS
 WITH usual AS (
     SELECT run_id, ordinal,
-           percentile_cont(0.5) WITHIN GROUP (ORDER BY mb_per_sec) AS mb_per_sec,
+           percentile_cont(0.5) WITHIN GROUP (ORDER BY bytes / nullif(length_ms, 0)) AS rate,
            percentile_cont(0.5) WITHIN GROUP (ORDER BY device_bytes / nullif(bytes, 0)::float8)
                AS amplification
     FROM sync_probe.stream_seconds
     GROUP BY run_id, ordinal
 )
-SELECT k.stalled_at, k.kind, round(k.stalled_ms::numeric, 1)::float8 AS stalled_ms,
-       round(m.p50_us::numeric / 1000, 3)::float8 AS usual_ms,
-       round(t.mb_per_sec::numeric, 2)::float8 AS mb_per_sec,
-       round(u.mb_per_sec::numeric, 2)::float8 AS usual_mb_per_sec,
-       CASE WHEN num_nulls(k.utilization, k.writes, k.device_bytes) > 0
+SELECT t.run_id, m.test, m.method, t.second, k.stalled_at, k.kind,
+       round(k.stalled_ms::numeric, 1)::float8 AS stalled_ms,
+       CASE WHEN num_nulls(k.utilization, k.device_bytes) > 0
             THEN 'unknown: the counters of the device were not read'
             ELSE format(
                 CASE WHEN k.utilization < 0.25
@@ -93,54 +82,28 @@ SELECT k.stalled_at, k.kind, round(k.stalled_ms::numeric, 1)::float8 AS stalled_
                           ' system, processor, a limit on I/O)'
                      WHEN k.device_bytes > 2 * w.written + 8 * 1024 * 1024
                      THEN 'the device was busy %2$s %% of the time: others wrote %3$s'
-                     ELSE 'the device was busy %2$s %% of the time and completed %4$s: it was slow'
-                          ' itself' END,
+                     ELSE 'the device was busy %2$s %% of the time%4$s: it was slow itself' END,
                 round((100 * (1 - k.utilization))::numeric), round((100 * k.utilization)::numeric),
                 pg_size_pretty(greatest(k.device_bytes - w.written, 0)::bigint),
-                concat_ws(' and ',
-                          k.writes || CASE k.writes WHEN 1 THEN ' write' ELSE ' writes' END,
-                          k.flushes || CASE k.flushes WHEN 1 THEN ' flush' ELSE ' flushes' END))
-            END AS meanwhile,
-       r.location, m.test, m.method, m.direct_io, t.run_id, t.ordinal, t.second
+                CASE WHEN k.flushes IS NULL THEN ' and wrote ' ELSE ', wrote ' END
+                || pg_size_pretty(k.device_bytes)
+                || CASE k.flushes WHEN 1 THEN ' and completed 1 flush'
+                                  ELSE coalesce(' and completed ' || k.flushes || ' flushes', '') END)
+            END AS meanwhile
 FROM sync_probe.stream_seconds AS t
 JOIN usual AS u USING (run_id, ordinal)
-JOIN sync_probe.measurements AS m USING (run_id, ordinal)
-JOIN sync_probe.runs AS r USING (run_id),
+JOIN sync_probe.measurements AS m USING (run_id, ordinal),
      LATERAL (SELECT t.slowest_us > greatest(10 * m.p50_us, 100000)) AS f (is_flush),
      LATERAL (SELECT 'flush', t.slowest_at, t.slowest_us / 1000, m.write_size::bigint,
-                     t.slowest_device_utilization, t.slowest_device_writes,
-                     t.slowest_device_bytes, t.slowest_device_flushes
+                     t.slowest_device_utilization, t.slowest_device_bytes, t.slowest_device_flushes
               WHERE f.is_flush
               UNION ALL
               SELECT 'second'::text, t.began_at, t.length_ms, t.bytes, t.device_utilization,
-                     t.device_writes, t.device_bytes, t.device_flushes
+                     t.device_bytes, t.device_flushes
               WHERE NOT f.is_flush AND t.length_ms >= 500
-                AND t.mb_per_sec < u.mb_per_sec / 10
-             ) AS k (kind, stalled_at, stalled_ms, bytes, utilization, writes, device_bytes,
-                     flushes),
-     LATERAL (SELECT coalesce(k.bytes * u.amplification, 0)) AS w (written)
-ORDER BY t.run_id, k.stalled_at;
+                AND t.bytes / nullif(t.length_ms, 0) < u.rate / 10
+             ) AS k (kind, stalled_at, stalled_ms, bytes, utilization, device_bytes, flushes),
+     LATERAL (SELECT coalesce(k.bytes * u.amplification, 0)) AS w (written);
 
-GRANT SELECT ON sync_probe.stalls TO pg_monitor;
-
-COMMENT ON VIEW sync_probe.stalls IS
-  'Flushes and seconds of the stream suite that took much longer than usual, and what the device '
-  'did meanwhile';
-COMMENT ON COLUMN sync_probe.stalls.stalled_at IS 'When it began';
-COMMENT ON COLUMN sync_probe.stalls.kind IS
-  'flush: over 100 ms and ten times the median; second: below a tenth of the median rate, '
-  'without such a flush';
-COMMENT ON COLUMN sync_probe.stalls.stalled_ms IS 'Length in milliseconds';
-COMMENT ON COLUMN sync_probe.stalls.usual_ms IS 'Median time of a flush of the test case';
-COMMENT ON COLUMN sync_probe.stalls.mb_per_sec IS
-  'Rate of the second in which it ended, and median rate of the test case';
-COMMENT ON COLUMN sync_probe.stalls.usual_mb_per_sec IS
-  'Rate of the second in which it ended, and median rate of the test case';
-COMMENT ON COLUMN sync_probe.stalls.meanwhile IS 'What the device did, by its counters';
-COMMENT ON COLUMN sync_probe.stalls.location IS 'Location of the run';
-COMMENT ON COLUMN sync_probe.stalls.test IS 'As in measurements';
-COMMENT ON COLUMN sync_probe.stalls.method IS 'As in measurements';
-COMMENT ON COLUMN sync_probe.stalls.direct_io IS 'As in measurements';
-COMMENT ON COLUMN sync_probe.stalls.run_id IS 'As in measurements';
-COMMENT ON COLUMN sync_probe.stalls.ordinal IS 'As in measurements';
-COMMENT ON COLUMN sync_probe.stalls.second IS 'As in stream_seconds';
+-- findings() and report_html() read it with the rights of their callers.
+GRANT SELECT ON sync_probe_internal.stalls TO pg_monitor;

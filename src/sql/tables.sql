@@ -53,73 +53,54 @@ CREATE INDEX ON sync_probe.runs (finished_at) WHERE NOT fsync;
 GRANT SELECT ON sync_probe.runs TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.runs IS
-  'History: one row for each recorded run. Deleting one deletes its measurements, samples and '
+  'History: one row for each recorded run. Deleting one deletes its measurements and '
   'seconds';
-COMMENT ON COLUMN sync_probe.runs.run_id IS
-  'Number of the run';
-COMMENT ON COLUMN sync_probe.runs.label IS
-  'Free text stored with the run';
+COMMENT ON COLUMN sync_probe.runs.run_id IS 'Number of the run';
+COMMENT ON COLUMN sync_probe.runs.label IS 'Free text stored with the run';
 COMMENT ON COLUMN sync_probe.runs.location IS
   'pg_wal or a tablespace; null in imports of pg_test_fsync';
-COMMENT ON COLUMN sync_probe.runs.suite IS
-  'wal, commit, stream, segments, pg_test_fsync, or trial';
-COMMENT ON COLUMN sync_probe.runs.setting IS
-  'Setting whose values the run compared';
+COMMENT ON COLUMN sync_probe.runs.suite IS 'wal, commit, stream, segments, pg_test_fsync, or trial';
+COMMENT ON COLUMN sync_probe.runs.setting IS 'Setting whose values the run compared';
 COMMENT ON COLUMN sync_probe.runs.workload IS
   'Workload that made the load of a trial; null if the server''s own sessions did';
 COMMENT ON COLUMN sync_probe.runs.verdict IS
   'switch, keep, undecided or unsafe, as judged when the run ended; null if nothing was compared';
 COMMENT ON COLUMN sync_probe.runs.recommended_value IS
   'Value that the run recommends; the current one unless the verdict is switch';
-COMMENT ON COLUMN sync_probe.runs.best_value IS
-  'Best choice by good odds, whatever the verdict';
+COMMENT ON COLUMN sync_probe.runs.best_value IS 'Best choice by good odds, whatever the verdict';
 COMMENT ON COLUMN sync_probe.runs.max_regret IS
   'The current value takes at most this much longer than the best one, at 95 percent confidence: '
   '0.03 is 3 percent';
-COMMENT ON COLUMN sync_probe.runs.deciding_test IS
-  'paced or saturated; suite wal only';
+COMMENT ON COLUMN sync_probe.runs.deciding_test IS 'paced or saturated; suite wal only';
 COMMENT ON COLUMN sync_probe.runs.flush_us IS
   'Mean time of a flush with the recommended method in that test';
-COMMENT ON COLUMN sync_probe.runs.margin IS
-  'Least gain that was worth a switch: 0.05 is 5 percent';
+COMMENT ON COLUMN sync_probe.runs.margin IS 'Least gain that was worth a switch: 0.05 is 5 percent';
 COMMENT ON COLUMN sync_probe.runs.durable IS
   'Whether syncs with the current method reached the device: yes, no, no_cache (the device '
   'reports no volatile cache) or unknown';
 COMMENT ON COLUMN sync_probe.runs.longer_duration IS
   'Duration with which the same call may settle an undecided run; null if max_duration allows no '
   'longer one';
-COMMENT ON COLUMN sync_probe.runs.reason IS
-  'Reason of the verdict';
-COMMENT ON COLUMN sync_probe.runs.started_at IS
-  'Start and end of the run';
-COMMENT ON COLUMN sync_probe.runs.finished_at IS
-  'Start and end of the run';
-COMMENT ON COLUMN sync_probe.runs.directory IS
-  'Directory of the location';
-COMMENT ON COLUMN sync_probe.runs.filesystem IS
-  'Type of its file system, and whole disk below it';
-COMMENT ON COLUMN sync_probe.runs.device IS
-  'Type of its file system, and whole disk below it';
+COMMENT ON COLUMN sync_probe.runs.reason IS 'Reason of the verdict';
+COMMENT ON COLUMN sync_probe.runs.started_at IS 'Start and end of the run';
+COMMENT ON COLUMN sync_probe.runs.finished_at IS 'Start and end of the run';
+COMMENT ON COLUMN sync_probe.runs.directory IS 'Directory of the location';
+COMMENT ON COLUMN sync_probe.runs.filesystem IS 'Type of its file system, and whole disk below it';
+COMMENT ON COLUMN sync_probe.runs.device IS 'Type of its file system, and whole disk below it';
 COMMENT ON COLUMN sync_probe.runs.wal_sync_method IS
   'Setting of the server when the run began: the current method';
-COMMENT ON COLUMN sync_probe.runs.wal_level IS
-  'Setting of the server';
-COMMENT ON COLUMN sync_probe.runs.fsync IS
-  'Setting of the server at the end of the run';
+COMMENT ON COLUMN sync_probe.runs.wal_level IS 'Setting of the server';
+COMMENT ON COLUMN sync_probe.runs.fsync IS 'Setting of the server at the end of the run';
 COMMENT ON COLUMN sync_probe.runs.flush_size IS
   'Bytes of WAL per flush, in suite commit per commit';
 COMMENT ON COLUMN sync_probe.runs.flush_interval IS
   'Time between two paced flushes, in suite commit between two commits of all workers';
-COMMENT ON COLUMN sync_probe.runs.workers IS
-  'Background workers of suite commit';
+COMMENT ON COLUMN sync_probe.runs.workers IS 'Background workers of suite commit';
 COMMENT ON COLUMN sync_probe.runs.wal_busy IS
   'Share of the time in which the server wrote or synced WAL, 0 to 1';
-COMMENT ON COLUMN sync_probe.runs.server_version_num IS
-  'Version of the server';
-COMMENT ON COLUMN sync_probe.runs.system_identifier IS
-  'System identifier of the cluster';
-COMMENT ON COLUMN sync_probe.runs.host IS
-  'Name of the machine';
+COMMENT ON COLUMN sync_probe.runs.server_version_num IS 'Version of the server';
+COMMENT ON COLUMN sync_probe.runs.system_identifier IS 'System identifier of the cluster';
+COMMENT ON COLUMN sync_probe.runs.host IS 'Name of the machine';
 COMMENT ON COLUMN sync_probe.runs.storage IS
   'What was below the location: mount options, disks and their caches, background I/O, ZFS. What '
   'is unknown is left out';
@@ -140,7 +121,6 @@ COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
 CREATE TABLE sync_probe.measurements (
     test text NOT NULL,
     method text NOT NULL,
-    value text,
     direct_io boolean,
     choice text CHECK (choice IN ('current', 'recommended')),
     verdict text CHECK (verdict IN ('switch', 'keep', 'undecided', 'unsafe')),
@@ -160,7 +140,6 @@ CREATE TABLE sync_probe.measurements (
     device_bytes_per_op double precision,
     device_utilization double precision,
     write_size integer,
-    writes_per_sync integer,
     detail text,
     run_id bigint,
     ordinal integer,
@@ -173,13 +152,11 @@ COMMENT ON TABLE sync_probe.measurements IS
   'History: one row for each test case of a run. Times are in microseconds; figures are null if '
   'the case was not measured';
 COMMENT ON COLUMN sync_probe.measurements.test IS
-  'Test of the suite';
+  'Test of the suite; the setting whose values a trial or the commit suite compared';
 COMMENT ON COLUMN sync_probe.measurements.method IS
-  'Sync method, or what the test does instead; in suite segments recycle, zero_fill or sparse';
-COMMENT ON COLUMN sync_probe.measurements.value IS
-  'Value of the setting that a trial or the commit suite compared';
-COMMENT ON COLUMN sync_probe.measurements.direct_io IS
-  'Whether the file was opened with O_DIRECT';
+  'Sync method, or what the test does instead; of a setting that is compared its value; in suite '
+  'segments recycle, zero_fill or sparse';
+COMMENT ON COLUMN sync_probe.measurements.direct_io IS 'Whether the file was opened with O_DIRECT';
 COMMENT ON COLUMN sync_probe.measurements.choice IS
   'current: what the server''s settings make; recommended: what this run recommends instead';
 COMMENT ON COLUMN sync_probe.measurements.verdict IS
@@ -191,8 +168,7 @@ COMMENT ON COLUMN sync_probe.measurements.durable IS
 COMMENT ON COLUMN sync_probe.measurements.status IS
   'ok; unsupported by platform or server; no_direct_io: the file system refuses O_DIRECT; '
   'stopped: no time was left; error: see detail';
-COMMENT ON COLUMN sync_probe.measurements.p50_us IS
-  'Median latency of an operation';
+COMMENT ON COLUMN sync_probe.measurements.p50_us IS 'Median latency of an operation';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed IS
   'Current method''s time divided by this one''s within samples: 1.10 if the current method '
   'takes 1.10 times as long. On its own row that of its two copies, the control';
@@ -200,10 +176,8 @@ COMMENT ON COLUMN sync_probe.measurements.relative_speed_low IS
   'Its 95 percent confidence interval, corrected for repeated looks and the number of methods';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_high IS
   'Its 95 percent confidence interval, corrected for repeated looks and the number of methods';
-COMMENT ON COLUMN sync_probe.measurements.p99_us IS
-  '99th percentile; null below 299 operations';
-COMMENT ON COLUMN sync_probe.measurements.max_us IS
-  'Longest latency';
+COMMENT ON COLUMN sync_probe.measurements.p99_us IS '99th percentile; null below 299 operations';
+COMMENT ON COLUMN sync_probe.measurements.max_us IS 'Longest latency';
 COMMENT ON COLUMN sync_probe.measurements.flushes_per_op IS
   'Flush requests that the disks completed, background I/O included; null if unknown';
 COMMENT ON COLUMN sync_probe.measurements.ops IS
@@ -212,28 +186,30 @@ COMMENT ON COLUMN sync_probe.measurements.mean_us IS
   'Mean time of an operation; a few slow ones change it';
 COMMENT ON COLUMN sync_probe.measurements.ops_per_sec IS
   'Operations per second of time spent in them, or commits per second; null when paced';
-COMMENT ON COLUMN sync_probe.measurements.device_bytes_per_op IS
-  'Bytes that the disks wrote';
+COMMENT ON COLUMN sync_probe.measurements.device_bytes_per_op IS 'Bytes that the disks wrote';
 COMMENT ON COLUMN sync_probe.measurements.device_utilization IS
   'Share of the time that the device was busy, 0 to 1; an upper bound';
 COMMENT ON COLUMN sync_probe.measurements.write_size IS
   'Bytes per flush (wal), of a segment (segments), or per write (others)';
-COMMENT ON COLUMN sync_probe.measurements.writes_per_sync IS
-  'Writes before each sync';
 COMMENT ON COLUMN sync_probe.measurements.detail IS
   'Call that failed and its error; when a slower method was left out; rate (stream) or flushes '
   'of a segment (segments)';
 COMMENT ON COLUMN sync_probe.measurements.run_id IS
   'Run of this test case; null if it was not recorded';
-COMMENT ON COLUMN sync_probe.measurements.ordinal IS
-  'Position in the run, from 1';
+COMMENT ON COLUMN sync_probe.measurements.ordinal IS 'Position in the run, from 1';
 
 --
 -- samples
 --
--- The entries and the histogram of each measurement.
+-- The samples and the histogram of each measurement, which latency_histogram, compare() and
+-- history() show.
 --
-CREATE TABLE sync_probe.samples (
+-- round_mean_us: mean time of an operation in each sample, where a slow flush counts as five times
+-- the current method's median; neighbours are merged above 4,096 samples.  The control has
+-- another, null except for the current method.  Buckets that are not empty: 64 to the octave, 1 ns
+-- wide below 128 ns.
+--
+CREATE TABLE sync_probe_internal.samples (
     run_id bigint,
     ordinal integer,
     round_mean_us double precision[],
@@ -243,76 +219,39 @@ CREATE TABLE sync_probe.samples (
     PRIMARY KEY (run_id, ordinal)
 );
 
-GRANT SELECT ON sync_probe.samples TO pg_monitor;
-
-COMMENT ON TABLE sync_probe.samples IS
-  'History: samples and latency buckets behind each measurement';
-COMMENT ON COLUMN sync_probe.samples.run_id IS
-  'As in measurements';
-COMMENT ON COLUMN sync_probe.samples.ordinal IS
-  'As in measurements';
-COMMENT ON COLUMN sync_probe.samples.round_mean_us IS
-  'Mean time of an operation in each sample, where a slow flush counts as five times the current '
-  'method''s median. Neighbours are merged above 4,096 samples';
-COMMENT ON COLUMN sync_probe.samples.control_round_mean_us IS
-  'The same of the control; null except for the current method';
-COMMENT ON COLUMN sync_probe.samples.bucket_lower_us IS
-  'Lower bounds of the buckets that are not empty (64 to the octave, 1 ns wide below 128 ns), '
-  'and operations in each';
-COMMENT ON COLUMN sync_probe.samples.bucket_ops IS
-  'Lower bounds of the buckets that are not empty (64 to the octave, 1 ns wide below 128 ns), '
-  'and operations in each';
+GRANT SELECT ON sync_probe_internal.samples TO pg_monitor;
 
 -- The history is the user's data: pg_dump includes it.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.runs', '');
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.runs_run_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.measurements', '');
-SELECT pg_catalog.pg_extension_config_dump('sync_probe.samples', '');
+SELECT pg_catalog.pg_extension_config_dump('sync_probe_internal.samples', '');
 
 --
--- sync_probe_internal.delete_measurements, delete_samples, renumber_run
+-- sync_probe_internal.delete_rows, renumber_run
 --
 -- What belongs to a run goes with it, or to its new number.  They run as the owner, as
 -- actions of foreign keys do.  Nobody else can make triggers of them: on a table of his
 -- own, the comparisons could call a function of his own as the owner.
 --
-CREATE FUNCTION sync_probe_internal.delete_measurements()
+-- Arguments of delete_rows: the columns that belong together, then the tables.
+--
+CREATE FUNCTION sync_probe_internal.delete_rows()
 RETURNS trigger
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
-    IF TG_OP = 'TRUNCATE' THEN
-        DELETE FROM sync_probe.measurements;
-    ELSE
-        DELETE FROM sync_probe.measurements AS m USING gone AS g WHERE m.run_id = g.run_id;
-    END IF;
+    FOR i IN 1 .. TG_NARGS - 1 LOOP
+        EXECUTE format('DELETE FROM %s', TG_ARGV[i])
+                || CASE TG_OP WHEN 'DELETE'
+                   THEN format(' WHERE (%1$s) IN (SELECT %1$s FROM gone)', TG_ARGV[0]) ELSE '' END;
+    END LOOP;
     RETURN NULL;
 END
 $function$;
 
-REVOKE ALL ON FUNCTION sync_probe_internal.delete_measurements() FROM PUBLIC;
-
-CREATE FUNCTION sync_probe_internal.delete_samples()
-RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-AS $function$
-BEGIN
-    IF TG_OP = 'TRUNCATE' THEN
-        DELETE FROM sync_probe.samples;
-        DELETE FROM sync_probe.stream_seconds;
-    ELSE
-        DELETE FROM sync_probe.samples AS s USING gone AS g
-        WHERE s.run_id = g.run_id AND s.ordinal = g.ordinal;
-        DELETE FROM sync_probe.stream_seconds AS s USING gone AS g
-        WHERE s.run_id = g.run_id AND s.ordinal = g.ordinal;
-    END IF;
-    RETURN NULL;
-END
-$function$;
-
-REVOKE ALL ON FUNCTION sync_probe_internal.delete_samples() FROM PUBLIC;
+REVOKE ALL ON FUNCTION sync_probe_internal.delete_rows() FROM PUBLIC;
 
 CREATE FUNCTION sync_probe_internal.renumber_run()
 RETURNS trigger
@@ -321,7 +260,7 @@ SET search_path = pg_catalog, pg_temp
 AS $function$
 BEGIN
     UPDATE sync_probe.measurements SET run_id = new.run_id WHERE run_id = old.run_id;
-    UPDATE sync_probe.samples SET run_id = new.run_id WHERE run_id = old.run_id;
+    UPDATE sync_probe_internal.samples SET run_id = new.run_id WHERE run_id = old.run_id;
     UPDATE sync_probe.stream_seconds SET run_id = new.run_id WHERE run_id = old.run_id;
     RETURN NULL;
 END
@@ -331,14 +270,18 @@ REVOKE ALL ON FUNCTION sync_probe_internal.renumber_run() FROM PUBLIC;
 
 CREATE TRIGGER delete_measurements AFTER DELETE ON sync_probe.runs
     REFERENCING OLD TABLE AS gone
-    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_measurements();
+    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_rows(
+        'run_id', 'sync_probe.measurements');
 CREATE TRIGGER truncate_measurements AFTER TRUNCATE ON sync_probe.runs
-    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_measurements();
+    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_rows(
+        'run_id', 'sync_probe.measurements');
 CREATE TRIGGER renumber_run AFTER UPDATE OF run_id ON sync_probe.runs
     FOR EACH ROW WHEN (old.run_id <> new.run_id)
     EXECUTE FUNCTION sync_probe_internal.renumber_run();
 CREATE TRIGGER delete_samples AFTER DELETE ON sync_probe.measurements
     REFERENCING OLD TABLE AS gone
-    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_samples();
+    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_rows(
+        'run_id, ordinal', 'sync_probe_internal.samples', 'sync_probe.stream_seconds');
 CREATE TRIGGER truncate_samples AFTER TRUNCATE ON sync_probe.measurements
-    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_samples();
+    FOR EACH STATEMENT EXECUTE FUNCTION sync_probe_internal.delete_rows(
+        'run_id, ordinal', 'sync_probe_internal.samples', 'sync_probe.stream_seconds');

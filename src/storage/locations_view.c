@@ -123,8 +123,6 @@ put_disks(sp_row *row, const sp_disks *disks)
 	}
 	put_known_text(row, "device", disks->top.name);
 	put_known_text(row, "write_cache", facts.write_cache);
-	if (disks->top.rotational >= 0)
-		sp_row_put(row, "rotational", BOOLOID, BoolGetDatum(disks->top.rotational > 0));
 	sp_row_put(row, "fua", BOOLOID, BoolGetDatum(facts.fua));
 	sp_row_put(row, "disks", TEXTARRAYOID,
 			   PointerGetDatum(construct_array(names, n, TEXTOID, -1, false, TYPALIGN_INT)));

@@ -270,7 +270,6 @@ sp_trial_run(sp_trial *trial, sp_progress *progress)
 		   end - GetCurrentTimestamp() > (others + 2) * trial->slot_s * USECS_PER_SEC)
 	{
 		(void) sp_compared_round(compared, take_trial_slot, trial);
-		progress->rounds++;
 	}
 	switch_to(trial, NULL);
 }

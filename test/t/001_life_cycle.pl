@@ -122,7 +122,7 @@ for my $n (1 .. 24)
 $session->quit;
 is(sql($node, <<'SQL'), 't', 'a run is recorded as a whole or not at all');
 SELECT bool_and(EXISTS (SELECT FROM sync_probe.measurements m WHERE m.run_id = r.run_id)
-            AND EXISTS (SELECT FROM sync_probe.samples s WHERE s.run_id = r.run_id))
+            AND EXISTS (SELECT FROM sync_probe_internal.samples s WHERE s.run_id = r.run_id))
 FROM sync_probe.runs r WHERE suite IN ('wal', 'pg_test_fsync')
 SQL
 

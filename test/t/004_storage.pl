@@ -173,7 +173,7 @@ cmp_ok(scalar(@there), '>', 3, 'moved pg_wal: the files are where WAL is');
 is(-s $there[0], 4 * 1024 * 1024, 'moved pg_wal: of 4 MB each');
 end_probe($moved, $session);
 is(leftovers($moved), '', 'moved pg_wal: nothing is left');
-is(sql($moved, "SELECT directory FROM sync_probe.locations WHERE holds_wal"),
+is(sql($moved, "SELECT directory FROM sync_probe.locations WHERE name = 'pg_wal'"),
 	$elsewhere, 'moved pg_wal: locations knows');
 
 end_tests($moved);

@@ -61,22 +61,24 @@ sub a_worker
 # --- a run, and what it records
 
 is(sql($node, <<'SQL'),
-SELECT string_agg(concat_ws(' ', test, method, value, choice, status), ', ' ORDER BY ordinal),
+SELECT string_agg(concat_ws(' ', test, method, choice, status), ', ' ORDER BY ordinal),
        bool_and(ops > 0 AND ops_per_sec > 0 AND p50_us <= max_us AND relative_speed > 0),
        bool_and(write_size = 300)
 FROM sync_probe.probe('pg_wal', 'commit', workers => 3, flush_size => 300, duration => '3 s',
     methods => '{fsync,fdatasync}', commit_delays => '{0,10}', stop_early => false)
 SQL
-	'wal_sync_method fdatasync fdatasync current ok, wal_sync_method fsync fsync ok, '
-	  . 'commit_delay fdatasync 0 current ok, commit_delay fdatasync 10 ok|t|t',
+	'wal_sync_method fdatasync current ok, wal_sync_method fsync ok, '
+	  . 'commit_delay 0 current ok, commit_delay 10 ok|t|t',
 	'a row for each value of each setting');
 is(sql($node, <<'SQL'), 'commit|wal_sync_method|t|t|3|300||t|f|t|t', 'the run');
 SELECT suite, setting, verdict IS NOT NULL, reason LIKE '%. commit_delay: %', workers, flush_size,
        flush_interval, filesystem IS NOT NULL, usable_for_advice,
        (SELECT bool_and(m.ops = (SELECT sum(n) FROM unnest(s.bucket_ops) AS n))
-        FROM sync_probe.measurements AS m JOIN sync_probe.samples AS s USING (run_id, ordinal)
+        FROM sync_probe.measurements AS m
+        JOIN sync_probe_internal.samples AS s USING (run_id, ordinal)
         WHERE run_id = r.run_id),
-       (SELECT min(cardinality(round_mean_us)) > 1 FROM sync_probe.samples WHERE run_id = r.run_id)
+       (SELECT min(cardinality(s.round_mean_us)) > 1
+        FROM sync_probe_internal.samples AS s WHERE s.run_id = r.run_id)
 FROM sync_probe.runs AS r ORDER BY run_id DESC LIMIT 1
 SQL
 

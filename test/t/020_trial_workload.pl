@@ -86,7 +86,7 @@ restored_ok($node, 'noisy', $before);
 		'a value that is far slower is left out');
 	is(sql($node, <<'SQL'), 'stopped|0', 'and its row says so');
 SELECT status, ops FROM sync_probe.measurements
-WHERE value = '100000' AND run_id = (SELECT max(run_id) FROM sync_probe.runs)
+WHERE method = '100000' AND run_id = (SELECT max(run_id) FROM sync_probe.runs)
 SQL
 	restored_ok($node, 'a value that is far slower', $before);
 }

@@ -56,7 +56,7 @@ SELECT count(*) > 0,
                AND extract(epoch FROM stalled_at)
                    BETWEEN @{[ $stopped - 1 ]} AND @{[ $continued + 1 ]}),
        bool_and(meanwhile ~ '^(the device was (idle|busy) \\d+ %|unknown: )')
-FROM sync_probe.stalls JOIN sync_probe.runs USING (run_id)
+FROM sync_probe_internal.stalls JOIN sync_probe.runs USING (run_id)
 WHERE label = 'stopped' AND kind = 'flush'
 SQL
 
@@ -107,8 +107,10 @@ my $run = sub {
 $settings
 SELECT FROM sync_probe.probe('pg_wal', 'segments', duration => '2 s') WHERE run_id IS NULL;
 UPDATE sync_probe.runs SET usable_for_advice = true;
-SELECT string_agg(setting || ' ' || current_value, ', ' ORDER BY setting DESC)
-FROM sync_probe.segment_advice WHERE location = 'pg_wal';
+SELECT string_agg(concat_ws(' ', evidence ->> 'setting', evidence ->> 'current'), ', '
+                  ORDER BY evidence ->> 'setting' DESC)
+FROM sync_probe.findings
+WHERE code = 'cow_wal_settings' AND location = 'pg_wal' AND evidence ? 'run_id';
 SQL
 };
 is($run->('') =~ s/^\n+//r, 'wal_recycle on, wal_init_zero on', 'advice on present settings');

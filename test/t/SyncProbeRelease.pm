@@ -143,8 +143,9 @@ sub history_of
 	for my $table (sort keys %order)
 	{
 		my $where = $table eq 'workloads' ? 'WHERE NOT builtin' : '';
+		my $schema = $table eq 'samples' ? 'sync_probe_internal' : 'sync_probe';
 		$rows{$table} = $node->safe_psql($database,
-			"SELECT to_jsonb(t)$without FROM sync_probe.$table AS t $where"
+			"SELECT to_jsonb(t)$without FROM $schema.$table AS t $where"
 			  . " ORDER BY $order{$table}");
 	}
 	return %rows;

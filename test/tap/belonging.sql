@@ -16,7 +16,7 @@ CREATE FUNCTION pg_temp.fill() RETURNS void LANGUAGE sql AS $$
     INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status)
     SELECT r, o, '8 kB', 'fsync', 'ok'
     FROM generate_series(901, 903) AS r, generate_series(1, 2) AS o;
-    INSERT INTO sync_probe.samples (run_id, ordinal)
+    INSERT INTO sync_probe_internal.samples (run_id, ordinal)
     SELECT run_id, ordinal FROM sync_probe.measurements WHERE run_id > 900;
     INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second)
     SELECT run_id, ordinal, 7 FROM sync_probe.measurements WHERE run_id > 900;
@@ -28,7 +28,7 @@ LANGUAGE sql AS $$
     SELECT (SELECT string_agg(run_id || '.' || ordinal, ' ' ORDER BY run_id, ordinal)
             FROM sync_probe.measurements WHERE run_id > 900),
            (SELECT string_agg(run_id || '.' || ordinal, ' ' ORDER BY run_id, ordinal)
-            FROM sync_probe.samples WHERE run_id > 900),
+            FROM sync_probe_internal.samples WHERE run_id > 900),
            (SELECT string_agg(run_id || '.' || ordinal, ' ' ORDER BY run_id, ordinal)
             FROM sync_probe.stream_seconds WHERE run_id > 900)
 $$;

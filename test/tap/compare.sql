@@ -15,11 +15,11 @@ BEGIN
     FOR i IN 1 .. cardinality(cases) LOOP
         m := jsonb_populate_record(NULL::sync_probe.measurements,
             '{"test": "paced", "method": "fdatasync", "direct_io": false, "status": "ok",
-              "write_size": 8192, "writes_per_sync": 1, "ops": 1000, "mean_us": 500}'
+              "write_size": 8192, "ops": 1000, "mean_us": 500}'
             || cases[i] || jsonb_build_object('run_id', id, 'ordinal', i));
         INSERT INTO sync_probe.measurements SELECT m.*;
         IF cases[i] ? 'entries' THEN
-            INSERT INTO sync_probe.samples (run_id, ordinal, round_mean_us)
+            INSERT INTO sync_probe_internal.samples (run_id, ordinal, round_mean_us)
             SELECT id, i, array_agg(e::float8) FROM jsonb_array_elements_text(cases[i] -> 'entries')
                 AS e;
         END IF;
@@ -88,14 +88,14 @@ DELETE FROM sync_probe.runs;
 SELECT pg_temp.record('{"suite": "pg_test_fsync"}',
     '{"test": "one_write", "direct_io": true}',
     '{"test": "open_sync_sizes", "method": "open_sync", "write_size": 16384}',
-    '{"test": "open_sync_sizes", "method": "open_sync", "writes_per_sync": 2}',
-    '{"test": "open_sync_sizes", "method": "open_sync", "write_size": 512, "writes_per_sync": 32}',
+    '{"test": "open_sync_sizes", "method": "open_sync"}',
+    '{"test": "open_sync_sizes", "method": "open_sync", "write_size": 512}',
     '{"test": "saturated", "method": "open_sync"}',
     '{"test": "saturated", "method": "open_sync", "direct_io": true}',
-    '{"test": "commit_delay", "value": "0"}', '{"test": "commit_delay", "value": "50"}',
+    '{"test": "commit_delay", "method": "0"}', '{"test": "commit_delay", "method": "50"}',
     '{"test": "odd"}', '{"test": "odd"}') AS a \gset
 SELECT is(array_agg(test_case ORDER BY ordinal),
-          '{fdatasync,open_sync 1 x 16 kB,open_sync 2 x 8 kB,open_sync 32 x 512 B,open_sync,
+          '{fdatasync,open_sync 16 kB,open_sync 8 kB,open_sync 512 B,open_sync,
             open_sync direct,0,50,fdatasync,fdatasync #2}'::text[], 'names of test cases')
 FROM got;
 
@@ -170,15 +170,15 @@ UPDATE sync_probe.runs SET suite = 'pg_test_fsync';
 UPDATE sync_probe.measurements SET test = 'one_write';
 SELECT is_empty('SELECT * FROM got WHERE not_comparable IS NOT NULL', 'the pace of pg_test_fsync');
 UPDATE sync_probe.measurements SET write_size = 4096 WHERE run_id = :b;
-SELECT is(not_comparable, 'syncs of 1 x 4096 bytes, not 1 x 8192', 'its writes')
+SELECT is(not_comparable, 'writes of 4096 bytes, not 8192', 'its writes')
 FROM got WHERE run_id = :b;
 
 -- settings
 DELETE FROM sync_probe.runs;
-SELECT pg_temp.record('{"suite": "commit", "workers": 4}', '{"test": "commit_delay", "value": "0"}')
-           AS a,
-       pg_temp.record('{"suite": "commit", "workers": 8}',
-                      '{"test": "commit_delay", "value": "0", "method": "fsync"}') AS b \gset
+SELECT pg_temp.record('{"suite": "commit", "workers": 4}',
+                      '{"test": "commit_delay", "method": "0"}') AS a,
+       pg_temp.record('{"suite": "commit", "workers": 8, "wal_sync_method": "fsync"}',
+                      '{"test": "commit_delay", "method": "0"}') AS b \gset
 SELECT is(not_comparable, 'workers: 8, not 4; fsync, not fdatasync', 'the suite commit')
 FROM got WHERE run_id = :b;
 

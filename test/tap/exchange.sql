@@ -14,7 +14,7 @@ SELECT pg_temp.record_run('{"label": "all", "host": "wéb \"1\"\n",
 INSERT INTO sync_probe.runs (suite) VALUES ('x') RETURNING run_id AS b \gset
 INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status, mean_us, ops)
 VALUES (:a, 2, 'paced', 'fsync', 'ok', 0.1, 7), (:a, 1, '', '', 'error', 1 / 3.0::float8, 0);
-INSERT INTO sync_probe.samples VALUES
+INSERT INTO sync_probe_internal.samples VALUES
     (:a, 2, '{0.1,NULL,0.30000000000000004}', '{}', '{0.001,131.072}', '{1,NULL}'),
     (:a, 1, NULL, NULL, NULL, NULL);
 INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second) VALUES (:a, 2, 1), (:a, 2, 0);
@@ -42,7 +42,7 @@ WHERE imported_at = now() AND NOT usable_for_advice;
 -- every table with rows of runs is part of a document
 SELECT set_eq(
     $$SELECT c.relname::text FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
-      WHERE c.relnamespace = 'sync_probe'::regnamespace AND c.relkind = 'r'
+      WHERE c.relnamespace::regnamespace::text ~ '^sync_probe' AND c.relkind = 'r'
         AND a.attname = 'run_id' AND c.relname <> 'runs'$$,
     $$SELECT k FROM document, jsonb_object_keys(document #> '{runs,0}') AS k
       WHERE jsonb_typeof(document #> ARRAY['runs', '0', k]) = 'array'$$,
@@ -106,7 +106,7 @@ SELECT jsonb_set(document, '{runs}', jsonb_agg(document #> '{runs,1}'
                   'measurements', m.rows, 'samples', m.samples)))::text AS document
 FROM document, sync_probe_internal.this_server() AS s,
      unnest('{wal,commit,trial,stream,segments,pg_test_fsync,other}'::text[]) AS u (suite),
-     LATERAL (SELECT jsonb_agg(jsonb_build_object('ordinal', n, 'test', t, 'method', v, 'value', v,
+     LATERAL (SELECT jsonb_agg(jsonb_build_object('ordinal', n, 'test', t, 'method', v,
                          'status', 'ok', 'choice', 'current', 'mean_us', 0, 'p50_us', 1e15,
                          'p99_us', 0, 'ops', 1e14, 'relative_speed', 0, 'relative_speed_low', 1e15,
                          'ops_per_sec', 0, 'write_size', 0, 'detail', '<script>') ORDER BY n),
@@ -126,7 +126,7 @@ SELECT set_eq('SELECT * FROM sync_probe.recommendation_details', 'SELECT * FROM 
               'it changes no advice');
 SELECT lives_ok(format('SELECT t::text FROM %s AS t',
                        replace(relation, 'IDS', quote_literal(:'ids'))), relation)
-FROM unnest(ARRAY['sync_probe.latency_histogram', 'sync_probe.findings', 'sync_probe.stalls',
+FROM unnest(ARRAY['sync_probe.latency_histogram', 'sync_probe.findings', 'sync_probe_internal.stalls',
                   'sync_probe.history()', 'sync_probe.compare(IDS)',
                   'sync_probe.report_html(IDS)']) AS relation;
 

@@ -241,7 +241,7 @@ BEGIN
         || coalesce(given -> 'run', '{}'));
     INSERT INTO sync_probe.measurements
     SELECT (jsonb_populate_record(NULL::sync_probe.measurements,
-        '{"direct_io": false, "write_size": 8192, "writes_per_sync": 1, "status": "ok",
+        '{"direct_io": false, "write_size": 8192, "status": "ok",
           "flushes_per_op": 1, "device_bytes_per_op": 10000,
           "device_utilization": 0.9}'
         || jsonb_build_object('run_id', id,

@@ -22,7 +22,7 @@ BEGIN
     FROM unnest('{paced,saturated}'::text[]) AS t,
          (VALUES ('fdatasync', us, 0.8), ('fsync', us / 2, 1.25)) AS v (m, us, speed),
          LATERAL (SELECT CASE WHEN m = current THEN 1 ELSE v.speed END) AS s (speed);
-    INSERT INTO sync_probe.samples (run_id, ordinal, round_mean_us)
+    INSERT INTO sync_probe_internal.samples (run_id, ordinal, round_mean_us)
     SELECT id, ordinal, ARRAY(SELECT p50_us + i % 3 - 1 FROM generate_series(1, 30) AS i)
     FROM sync_probe.measurements WHERE run_id = id;
     RETURN id;
@@ -141,7 +141,7 @@ SELECT pg_temp.record('{}', 500) AS stopped, pg_temp.record('{}', 220) AS next \
 UPDATE sync_probe.measurements
 SET ops = NULL, status = 'stopped', p50_us = NULL, p99_us = NULL, mean_us = NULL
 WHERE run_id = :stopped;
-DELETE FROM sync_probe.samples WHERE run_id = :stopped;
+DELETE FROM sync_probe_internal.samples WHERE run_id = :stopped;
 SELECT results_eq($$SELECT ratio, bar IS NULL FROM sync_probe.history()$$,
     $$VALUES (NULL::float8, false), (1.1, false), (NULL, true), (2, false)$$,
     'a run that measured nothing');
@@ -150,7 +150,7 @@ SELECT is(count(*), 4::bigint, 'or that has no test cases') FROM sync_probe.hist
 
 -- without samples there is a ratio of means, but no interval and no sentence
 UPDATE sync_probe.runs SET device = 'sdz' WHERE run_id = :next;
-DELETE FROM sync_probe.samples WHERE run_id = :last;
+DELETE FROM sync_probe_internal.samples WHERE run_id = :last;
 UPDATE sync_probe.measurements SET mean_us = 440 WHERE run_id = :last;
 SELECT results_eq($$SELECT ratio, ratio_low, ratio_high, changes, sentence
                     FROM sync_probe.history() OFFSET 3$$,

@@ -67,10 +67,13 @@ SELECT results_eq(
 SELECT is((SELECT bool_or(m.direct_io)
            FROM imports AS i JOIN sync_probe.measurements AS m USING (run_id)
            WHERE i.name = '10_after_its_source.txt'), false, 'no direct I/O on that platform');
-SELECT is((SELECT string_agg(DISTINCT concat_ws('x', m.writes_per_sync, m.write_size), ' ')
+SELECT is((SELECT string_agg(DISTINCT concat_ws(' ', m.test, m.write_size), ', ')
            FROM imports AS i JOIN sync_probe.measurements AS m USING (run_id)
            WHERE i.name = '12_64kb_after_its_source.txt'),
-          '16x1024 1x16384 1x65536 2x65536 2x8192 4x4096 8x2048', 'sizes, with blocks of 64 kB');
+          'non_write_descriptor 65536, one_write 65536, open_sync_sizes 1024, '
+          'open_sync_sizes 16384, open_sync_sizes 2048, open_sync_sizes 4096, '
+          'open_sync_sizes 8192, two_writes 65536, unsynced_write 65536',
+          'sizes, with blocks of 64 kB');
 SELECT is((SELECT array_agg(DISTINCT m.ops) FROM imports AS i
            JOIN sync_probe.measurements AS m USING (run_id)
            WHERE i.name = '9.1_after_its_source.txt' AND m.status = 'ok'), '{2000}'::bigint[],

@@ -12,10 +12,10 @@ LANGUAGE sql AS $$
     WITH run AS (SELECT pg_temp.record_run('{"setting": "wal_sync_method", "verdict": "switch",
                             "recommended_value": "fsync", "reason": "seen"}' || differences) AS id),
     rows AS (
-        INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, value, direct_io,
+        INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, direct_io,
             choice, verdict, status, p50_us, mean_us, relative_speed, relative_speed_low,
             relative_speed_high, ops)
-        SELECT run.id, row_number() OVER (), t, m, m, false,
+        SELECT run.id, row_number() OVER (), t, m, false,
                CASE m WHEN 'fdatasync' THEN 'current' ELSE 'recommended' END,
                CASE WHEN m = 'fdatasync' AND t = 'wal_sync_method' THEN 'switch' END, 'ok',
                faster.p50_us, faster.p50_us,
@@ -85,12 +85,12 @@ SELECT is_empty($$SELECT * FROM sync_probe.findings WHERE code = 'drift'$$,
 DELETE FROM sync_probe.runs;
 SELECT pg_temp.faster('{"suite": "wal"}') AS id \gset
 SELECT pg_temp.faster('{"suite": "commit"}') AS id \gset
-INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, value, choice, verdict, status)
-VALUES (:id, 9, 'commit_delay', 'fdatasync', '0', 'current', 'keep', 'ok');
-SELECT is(commit_delay_basis, 'commit', 'commit_delay by the commit suite')
+INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, choice, verdict, status)
+VALUES (:id, 9, 'commit_delay', '0', 'current', 'keep', 'ok');
+SELECT is(recommended_commit_delay, 0, 'commit_delay by the commit suite')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 UPDATE sync_probe.runs SET imported_at = now(), usable_for_advice = false WHERE suite = 'commit';
-SELECT is(commit_delay_basis, NULL, 'and not by an imported run of it')
+SELECT is(recommended_commit_delay, NULL, 'and not by an imported run of it')
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 
 SELECT * FROM finish();

@@ -27,7 +27,7 @@ INSERT INTO lacks VALUES
  'SELECT FROM sync_probe.probe(duration => ''20 ms'')', 'host'),
 ('measurements', 'ALTER TABLE sync_probe.measurements RENAME COLUMN max_us TO other',
  'SELECT FROM sync_probe.probe(duration => ''20 ms'')', 'max_us'),
-('samples', 'ALTER TABLE sync_probe.samples RENAME COLUMN bucket_ops TO other',
+('samples', 'ALTER TABLE sync_probe_internal.samples RENAME COLUMN bucket_ops TO other',
  'SELECT FROM sync_probe.probe(duration => ''20 ms'')', 'bucket_ops'),
 ('stream_seconds', 'ALTER TABLE sync_probe.stream_seconds RENAME COLUMN slowest_us TO other',
  'SELECT FROM sync_probe.probe(''pg_wal'', ''stream'', ''200 ms'')', 'slowest_us'),

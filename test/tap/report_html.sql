@@ -29,7 +29,7 @@ RETURNS void LANGUAGE sql AS $$
              'relative_speed', m.speed, 'relative_speed_low', m.speed - 0.031,
              'relative_speed_high', m.speed + 0.037, 'durable', 'yes', 'flushes_per_op', 1.9,
              'device_bytes_per_op', 20268, 'device_utilization', 0.85) || differences) AS r;
-    INSERT INTO sync_probe.samples (run_id, ordinal, bucket_lower_us, bucket_ops)
+    INSERT INTO sync_probe_internal.samples (run_id, ordinal, bucket_lower_us, bucket_ops)
     SELECT id, n, ARRAY[32, 34.9, 64, 128, 256], ARRAY[10, 40, 500, 100, 25]
     FROM generate_series(1, 6) AS n
 $$;
@@ -206,7 +206,7 @@ UPDATE sync_probe.measurements SET p50_us = CASE ordinal WHEN 1 THEN 'NaN' WHEN 
     relative_speed = CASE ordinal WHEN 1 THEN 'NaN' WHEN 2 THEN 1e9::float8 ELSE -1 END,
     flushes_per_op = 1e300, device_bytes_per_op = 'NaN', ops = 0
 WHERE run_id = :bare;
-INSERT INTO sync_probe.samples (run_id, ordinal, bucket_lower_us, bucket_ops)
+INSERT INTO sync_probe_internal.samples (run_id, ordinal, bucket_lower_us, bucket_ops)
 VALUES (:bare, 4, '{}', '{}'), (:bare, 2, '{0, 0, 5e9}', '{1, 2, 3}');
 UPDATE page SET html = sync_probe.report_html(ARRAY[:bare]::bigint[]);
 SELECT pg_temp.is_sound(html, 'numbers that are none') FROM page;

@@ -6,6 +6,9 @@
 DELETE FROM sync_probe.runs;
 SET LOCAL pg_sync_probe.margin = 0.05;
 \ir include/stage.sql
+CREATE TEMP VIEW segment_advice AS
+SELECT a.* FROM sync_probe_internal.segment_advice(
+    ARRAY(SELECT l FROM sync_probe_internal.examine_locations(NULL) AS l)) AS a;
 UPDATE examined SET filesystem = 'ext4', mount_options = 'rw';
 
 -- A run with the speeds of all kinds and, in "new", of those that are created; 1 is that of
@@ -40,32 +43,27 @@ CREATE TEMP TABLE scenario (
     run jsonb, speeds jsonb, new jsonb, width float8,
     said text,                      -- what the run says of both, see above
     advice text,                    -- setting: verdict recommended
-    finding text);                  -- how its message begins
+    rule text);                     -- how the message of the rule begins, if one is left
 INSERT INTO scenario (name, recycle, init_zero, run, speeds, new, width, said, advice,
-    finding) VALUES
+    rule) VALUES
 ('present settings are right', 'on', 'on', '{}',
  '{"recycle": 1, "zero_fill": 0.8, "sparse": 0.5}', '{"zero_fill": 1, "sparse": 0.5}', 0.01,
  'keep, keep', 'wal_recycle: keep on, wal_init_zero: keep on', NULL),
 ('no old segments, and none with zeros', 'on', 'on', '{}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
- 'switch sparse, switch sparse', 'wal_recycle: switch off, wal_init_zero: switch off',
- 'wal_recycle = off and wal_init_zero = off would make'),
+ 'switch sparse, switch sparse', 'wal_recycle: switch off, wal_init_zero: switch off', NULL),
 ('old segments, and none with zeros', 'on', 'on', '{}',
  '{"recycle": 1, "zero_fill": 0.5, "sparse": 0.8}', '{"zero_fill": 1, "sparse": 1.6}', 0.01,
- 'keep, switch sparse', 'wal_recycle: keep on, wal_init_zero: switch off',
- 'wal_init_zero = off would make'),
+ 'keep, switch sparse', 'wal_recycle: keep on, wal_init_zero: switch off', NULL),
 ('new segments with zeros instead of old ones', 'on', 'off', '{}',
  '{"recycle": 1, "zero_fill": 1.4, "sparse": 0.7}', '{"zero_fill": 2, "sparse": 1}', 0.01,
- 'switch zero_fill, switch zero_fill', 'wal_recycle: switch off, wal_init_zero: switch on',
- 'wal_recycle = off and wal_init_zero = on would make'),
+ 'switch zero_fill, switch zero_fill', 'wal_recycle: switch off, wal_init_zero: switch on', NULL),
 ('old segments again', 'off', 'off', '{}',
  '{"recycle": 1.4, "zero_fill": 1.2, "sparse": 1}', '{"zero_fill": 1.2, "sparse": 1}', 0.01,
- 'switch recycle, switch zero_fill', 'wal_recycle: switch on, wal_init_zero: switch on',
- 'wal_recycle = on and wal_init_zero = on would make'),
+ 'switch recycle, switch zero_fill', 'wal_recycle: switch on, wal_init_zero: switch on', NULL),
 ('zeros, and no old segments', 'off', 'off', '{}',
  '{"recycle": 0.7, "zero_fill": 1.2, "sparse": 1}', '{"zero_fill": 1.2, "sparse": 1}', 0.01,
- 'switch zero_fill, switch zero_fill', 'wal_recycle: keep off, wal_init_zero: switch on',
- 'wal_init_zero = on would make'),
+ 'switch zero_fill, switch zero_fill', 'wal_recycle: keep off, wal_init_zero: switch on', NULL),
 ('no difference', 'on', 'on', '{}',
  '{"recycle": 1, "zero_fill": 0.99, "sparse": 1.01}', '{"zero_fill": 1, "sparse": 1.01}', 0.01,
  'keep, keep', 'wal_recycle: keep on, wal_init_zero: keep on', NULL),
@@ -88,8 +86,7 @@ INSERT INTO scenario (name, recycle, init_zero, run, speeds, new, width, said, a
  'switch sparse, switch sparse', 'wal_recycle: keep off, wal_init_zero: keep off', NULL),
 ('advice that was followed in part', 'on', 'off', '{"filesystem": "btrfs"}',
  '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}', '{"zero_fill": 1, "sparse": 1.3}', 0.01,
- 'switch sparse, switch sparse', 'wal_recycle: switch off, wal_init_zero: keep off',
- 'wal_recycle = off would make'),
+ 'switch sparse, switch sparse', 'wal_recycle: switch off, wal_init_zero: keep off', NULL),
 ('other settings than then', 'off', 'on', '{"filesystem": "btrfs"}',
  '{"recycle": 1, "zero_fill": 0.8, "sparse": 0.5}', '{"zero_fill": 1, "sparse": 0.5}', 0.01,
  'keep, keep', NULL, 'pg_wal is on btrfs, a copy-on-write file system: zero-filling WAL files may'),
@@ -136,40 +133,38 @@ BEGIN
         INSERT INTO played SELECT s.id, s.name,
             (SELECT string_agg(format('%s: %s %s', setting, verdict, recommended_value), ', '
                                ORDER BY setting DESC)
-             FROM sync_probe.segment_advice WHERE location = 'pg_wal'),
+             FROM segment_advice WHERE location = 'pg_wal'),
             s.advice,
             (SELECT string_agg(message, '; ') FROM sync_probe.findings
-             WHERE code = 'cow_wal_settings'),
-            s.finding;
+             WHERE code = 'cow_wal_settings' AND NOT evidence ? 'run_id'),
+            s.rule;
     END LOOP;
     PERFORM set_config('wal_recycle', 'on', true), set_config('wal_init_zero', 'on', true);
 END
 $$;
 
-SELECT plan((2 * (SELECT count(*) FROM scenario) + 13)::integer);
+SELECT plan((2 * (SELECT count(*) FROM scenario) + 11)::integer);
 
 SELECT is(advice, expected, name) FROM played ORDER BY id;
 SELECT ok((expected_message IS NULL AND message IS NULL)
           OR starts_with(message, expected_message),
-          format('%s: %s', name, coalesce(message, 'no finding')))
+          format('%s: %s', name, coalesce(message, 'no rule')))
 FROM played ORDER BY id;
 
 SELECT is_empty($$SELECT message, hint FROM found
                   WHERE message || ' / ' || hint ~ 'NULL|  |\(\)' OR message ~ '[.]$'
                      OR hint !~ '[.]$' OR evidence IS NULL$$, 'findings are whole sentences');
-SELECT is_empty($$SELECT message FROM found WHERE severity <> 'warning'$$, 'warnings');
-SELECT bag_eq($$SELECT DISTINCT commands FROM found$$,
-    $$VALUES ('{"SELECT * FROM sync_probe.probe(''pg_wal'', ''segments'')"}'::text[]),
-             (ARRAY['ALTER SYSTEM SET wal_recycle = off', 'ALTER SYSTEM SET wal_init_zero = off',
-                    'SELECT pg_reload_conf()']),
-             ('{ALTER SYSTEM SET wal_init_zero = off,SELECT pg_reload_conf()}'),
-             (ARRAY['ALTER SYSTEM SET wal_recycle = off', 'ALTER SYSTEM SET wal_init_zero = on',
-                    'SELECT pg_reload_conf()']),
-             (ARRAY['ALTER SYSTEM SET wal_recycle = on', 'ALTER SYSTEM SET wal_init_zero = on',
-                    'SELECT pg_reload_conf()']),
-             ('{ALTER SYSTEM SET wal_init_zero = on,SELECT pg_reload_conf()}'),
-             ('{ALTER SYSTEM SET wal_recycle = off,SELECT pg_reload_conf()}')$$,
-    'each finding with its commands, and one reload');
+SELECT set_eq($$SELECT severity, regexp_replace(message, 'run \d+', 'run N'), commands FROM found
+                WHERE evidence ->> 'setting' = 'wal_init_zero'$$,
+    $$VALUES ('info', 'wal_init_zero = on is right (run N)', NULL::text[]),
+             ('info', 'wal_init_zero = off is right (run N)', NULL),
+             ('info', 'whether wal_init_zero = on is right is not settled (run N)',
+              '{"SELECT * FROM sync_probe.probe(''pg_wal'', ''segments'', ''1 min'')"}'),
+             ('warning', 'wal_init_zero = off makes WAL segments cheaper (run N)',
+              '{ALTER SYSTEM SET wal_init_zero = off,SELECT pg_reload_conf()}'),
+             ('warning', 'wal_init_zero = on makes WAL segments cheaper (run N)',
+              '{ALTER SYSTEM SET wal_init_zero = on,SELECT pg_reload_conf()}')$$,
+    'a finding for each setting, with its commands');
 
 -- ratios are times of the other value by those of the present one
 SELECT pg_temp.set_stage();
@@ -177,7 +172,7 @@ SELECT pg_temp.measured('{}', '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.25}'
                         '{"zero_fill": 1, "sparse": 1.25}', 0.05) AS run_id \gset
 SELECT results_eq(
     $$SELECT setting, current_value, ratio, ratio_low, ratio_high, commands
-      FROM sync_probe.segment_advice$$,
+      FROM segment_advice$$,
     $$VALUES ('wal_recycle'::name, 'on', 0.8::float8, 0.77::float8, 0.83::float8,
               '{ALTER SYSTEM SET wal_recycle = off,SELECT pg_reload_conf()}'::text[]),
              ('wal_init_zero', 'on', 0.8, 0.77, 0.83,
@@ -188,13 +183,13 @@ SET LOCAL wal_init_zero = off;
 SELECT results_eq(
     $$SELECT setting, current_value, ratio, ratio_low, ratio_high, commands,
              starts_with(reason, 'chosen instead of on: a segment with all its flushes takes 320 ms')
-      FROM sync_probe.segment_advice$$,
+      FROM segment_advice$$,
     $$VALUES ('wal_recycle'::name, 'off', 1.25::float8, 1.2::float8, 1.3::float8, NULL::text[],
               true),
              ('wal_init_zero', 'off', 1.25, 1.2, 1.3, NULL, true)$$, 'and after it');
 RESET wal_recycle;
 RESET wal_init_zero;
-SELECT is((SELECT DISTINCT reason FROM sync_probe.segment_advice),
+SELECT is((SELECT DISTINCT reason FROM segment_advice),
           'a segment with all its flushes takes 320 ms sparse, 400 ms recycled,'
           ' 333 ms zero-filled (medians); commits wait for its creation: 320 ms sparse'
           ' (at most 900), 333 ms zero-filled (at most 900)', 'the figures in words');
@@ -208,7 +203,7 @@ UPDATE sync_probe.measurements SET p50_us = 300000
 WHERE test = 'segment' AND method = 'recycle';
 SELECT results_eq(
     $$SELECT setting, verdict, ratio, substring(reason FROM '^[^;]*; [^;]*; [^(]*')
-      FROM sync_probe.segment_advice$$,
+      FROM segment_advice$$,
     $$SELECT s.setting, 'undecided', 0.98::float8,
              'not settled: compared within rounds, a segment with the other value takes 0.76 to'
              || ' 1.39 times as long, and a second one with the present value 0.77 to 1.43; medians'
@@ -226,13 +221,12 @@ SELECT pg_temp.measured('{"location": "pg_default"}',
                         '{"zero_fill": 1, "sparse": 1.3}', 0.01) AS run_id \gset
 SELECT results_eq(
     $$SELECT verdict, commands, starts_with(reason, 'if the WAL were here: a segment')
-      FROM sync_probe.segment_advice WHERE location = 'pg_default'$$,
+      FROM segment_advice WHERE location = 'pg_default'$$,
     $$VALUES ('switch', NULL::text[], true), ('switch', NULL, true)$$, 'a tablespace');
-SELECT is((SELECT count(*) FROM sync_probe.findings
-           WHERE code = 'cow_wal_settings' AND location <> 'pg_wal'), 0::bigint,
-          'has no finding');
-SELECT is((SELECT string_agg(DISTINCT location, ' ') FROM sync_probe.segment_advice),
-          'pg_default pg_wal', 'both have advice');
+SELECT set_eq($$SELECT DISTINCT location, severity FROM sync_probe.findings
+                WHERE code = 'cow_wal_settings'$$,
+              $$VALUES ('pg_wal'::name, 'warning'), ('pg_default', 'info')$$,
+              'both have advice, of which one can be followed');
 
 -- the newest run that counts
 SELECT pg_temp.set_stage();
@@ -240,14 +234,15 @@ SELECT pg_temp.measured('{}', '{"recycle": 1, "zero_fill": 1.2, "sparse": 1.5}',
                         '{"zero_fill": 1, "sparse": 1.3}', 0.01) AS first_id \gset
 SELECT pg_temp.measured('{"usable_for_advice": false}', '{"recycle": 1, "sparse": 0.5}',
                         '{"zero_fill": 1, "sparse": 0.5}', 0.01) AS run_id \gset
-SELECT is((SELECT DISTINCT run_id FROM sync_probe.segment_advice), :first_id::bigint,
+SELECT is((SELECT DISTINCT run_id FROM segment_advice), :first_id::bigint,
           'a newer run that does not count');
 SELECT pg_temp.measured('{}', '{"recycle": 1, "zero_fill": 0.8, "sparse": 0.5}',
                         '{"zero_fill": 1, "sparse": 0.5}', 0.01, 'keep, keep') AS run_id \gset
-SELECT is((SELECT DISTINCT run_id FROM sync_probe.segment_advice), :run_id::bigint,
+SELECT is((SELECT DISTINCT run_id FROM segment_advice), :run_id::bigint,
           'a newer run that counts');
-SELECT is_empty($$SELECT FROM sync_probe.findings WHERE code = 'cow_wal_settings'$$,
-                'whose verdict ends the finding');
+SELECT is_empty($$SELECT FROM sync_probe.findings
+                  WHERE code = 'cow_wal_settings' AND severity = 'warning'$$,
+                'whose verdict ends the warning');
 
 SELECT * FROM finish();
 ROLLBACK;
