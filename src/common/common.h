@@ -118,8 +118,9 @@ extern void sp_schema_unlock(uint32 schema_id);
 	"If the package was upgraded after this session began, reconnect. " \
 	"Otherwise see the server log for the reason."
 
-extern bool sp_worker_register(BackgroundWorker *worker, const char *function,
-							   dsm_segment *segment, int number, BackgroundWorkerHandle **handle);
+extern bool sp_worker_register(const char *type, const char *function, bool database,
+							   int restart_s, dsm_segment *segment, int number,
+							   BackgroundWorkerHandle **handle);
 extern bool sp_worker_fits(void);
 extern int	sp_worker_number(void);
 

@@ -225,28 +225,15 @@ make_shared(sp_commit_run *commit)
 	pg_atomic_init_u64(&shared->room, SP_ROOM_ASKED);
 }
 
-/* False if no slot of max_worker_processes is free. */
-static bool
-register_worker(sp_commit_run *commit, int number)
-{
-	BackgroundWorker worker = {
-		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
-		.bgw_start_time = BgWorkerStart_RecoveryFinished,
-		.bgw_restart_time = BGW_NEVER_RESTART,
-		.bgw_type = "pg_sync_probe commit worker"
-	};
-
-	snprintf(worker.bgw_name, BGW_MAXLEN, "%s %d for PID %d", worker.bgw_type, number + 1, MyProcPid);
-	return sp_worker_register(&worker, "sync_probe_commit_worker", commit->segment, number,
-							  &commit->handles[number]);
-}
-
 static void
 register_workers(sp_commit_run *commit)
 {
 	int			wanted = commit->workers_wanted;
 
-	while (commit->nworkers < wanted && register_worker(commit, commit->nworkers))
+	while (commit->nworkers < wanted &&
+		   sp_worker_register("pg_sync_probe commit worker", "sync_probe_commit_worker", true,
+							  BGW_NEVER_RESTART, commit->segment, commit->nworkers + 1,
+							  &commit->handles[commit->nworkers]))
 		commit->nworkers++;
 	if (commit->nworkers == wanted)
 		return;

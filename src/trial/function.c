@@ -6,7 +6,7 @@
  * The procedure commits once, before its first switch.  From then on it reads no table until
  * it records: its transaction has no snapshot, and holds back no vacuum.
  *
- * However a trial ends, the setting is restored: see watchdog.c.  Then the workload that
+ * However a trial ends, the setting is restored: see auto_conf.c.  Then the workload that
  * made its load is ended, and its objects are dropped: see workload/load.c.
  *
  *-------------------------------------------------------------------------
@@ -270,7 +270,7 @@ try_values(sp_trial *trial, sp_progress *progress)
 	sp_new_process_show("wal_sync_method", &method);
 	trial->run.wal_sync_method = pstrdup(method.value);
 	sp_progress_set_phase("measuring");
-	trial->run.started_at = GetCurrentTimestamp();
+	sp_setting_run_begin(&trial->run);
 	watchdog = sp_watchdog_start();
 	sp_trial_run(trial, progress);
 	sp_trial_unlock();
@@ -320,8 +320,7 @@ judge_trial(sp_trial *trial)
 	int			old = trial->old_statements;
 
 	compared->setting.seen = &trial->seen;
-	sp_compared_judge(compared, SP_ALPHA);
-	sp_setting_explain(&compared->setting, compared->reason, sizeof(compared->reason));
+	sp_setting_run_judge(&trial->run);
 	if (old > 0)
 		strlcat(compared->reason,
 				psprintf("; %s%d session%s still used the previous value, in a statement that began before the slot",

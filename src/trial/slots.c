@@ -171,21 +171,32 @@ sample_value(sp_trial *trial, int value, double settle_s, double seconds)
 	return sp_sampler_stop(trial->sampler);
 }
 
+/* Has the server been idle from the beginning? */
+static bool
+is_idle(const sp_trial *trial)
+{
+	return trial->seen.commits == 0 &&
+		sp_monotonic_ns() - trial->run.started_ns > IDLE_S * INT64CONST(1000000000);
+}
+
 /* An sp_slot. */
 static bool
-take_trial_slot(void *context, int value, bool is_control, double *wait_us, double *commits_per_sec)
+take_trial_slot(void *context, sp_compared *compared, int value, double *wait_us,
+				double *commits_per_sec)
 {
 	sp_trial   *trial = context;
-	sp_compared *compared = &trial->run.settings[0];
-	const sp_commit_sums *sums = sample_value(trial, value, trial->settle_s, trial->slot_s);
+	const sp_commit_sums *sums;
 	sp_commit_figures figures;
 
+	if (is_idle(trial))
+		return false;
+	sums = sample_value(trial, Max(value, 0), trial->settle_s, trial->slot_s);
 	sp_commit_figures_of(sums, &figures);
 	*wait_us = compared->setting.deciding == SP_COMMIT_RATE && sums->commits > 0 ?
 		Max(figures.wait_us, MIN_WAIT_US) : figures.wait_us;
 	*commits_per_sec = figures.commits_per_sec;
 	sp_commit_sums_add(&trial->seen, sums);
-	if (!is_control)
+	if (value >= 0)
 		sp_commit_sums_add(&compared->sums[value], sums);
 	return true;
 }
@@ -242,35 +253,16 @@ expose(sp_trial *trial)
 	}
 }
 
-/* ------------------------------------------------------------------ rounds */
-
-/* Has the server been idle from the beginning? */
-static bool
-is_idle(const sp_trial *trial)
-{
-	return trial->seen.commits == 0 &&
-		GetCurrentTimestamp() - trial->run.started_at > IDLE_S * USECS_PER_SEC;
-}
-
 /* Try the values for the duration, and give the old one back. */
 void
 sp_trial_run(sp_trial *trial, sp_progress *progress)
 {
-	sp_compared *compared = &trial->run.settings[0];
-	const sp_setting_comparison *setting = &compared->setting;
-	TimestampTz end = trial->run.started_at + trial->run.duration_us;
-	int			others;
-
 	trial->sampler = sp_sampler_make(false, trial->few_commit);
 	trial->slot_context = AllocSetContextCreate(CurrentMemoryContext, "slot of a trial",
 												ALLOCSET_DEFAULT_SIZES);
 	expose(trial);
-	others = sp_setting_others(setting);
-	while (others > 0 && setting->rounds < SP_SETTING_MAX_ROUNDS && !is_idle(trial) &&
-		   end - GetCurrentTimestamp() > (others + 2) * trial->slot_s * USECS_PER_SEC)
-	{
-		(void) sp_compared_round(compared, take_trial_slot, trial);
-		progress->rounds++;
-	}
+	sp_setting_run_rounds(&trial->run,
+						  (sp_setting_others(&trial->run.settings[0].setting) + 2) * trial->slot_s,
+						  take_trial_slot, trial, progress);
 	switch_to(trial, NULL);
 }
