@@ -131,16 +131,10 @@ sync_probe_commit_waits(PG_FUNCTION_ARGS)
 	static const char *const arg_names[] = {"duration"};
 	observation seen = {0};
 	HeapTuple	row;
-	int64		duration_us;
 	int64		result_id;
 
 	sp_check_circumstances("sample commits");
-	sp_refuse_null(fcinfo, 0, arg_names);
-	duration_us = sp_interval_argument(fcinfo, 0, arg_names, MIN_DURATION_US,
-									   sp_max_duration_ms * INT64CONST(1000),
-									   "The upper limit is pg_sync_probe.max_duration.");
-	observe(&seen, duration_us);
-
+	observe(&seen, sp_duration_argument(fcinfo, 0, arg_names, MIN_DURATION_US));
 	result_id = sp_record_or_tell() ? sp_history_next_id(RESULT_TABLE "_result_id_seq") : 0;
 	row = result_row(&seen, result_id, BlessTupleDesc(sp_history_row_type(RESULT_TABLE)));
 	if (result_id != 0)

@@ -13,12 +13,11 @@
  * value, and the marker without it.  So a value behind the marker is that of another session,
  * unless it is the next one.
  *
- * A background worker, the watchdog, restores if the session of the trial cannot.  It shares no
- * memory with the session, but waits for the lock that the session holds.  With the lock it
+ * A background worker, the watchdog, waits for the lock that the session of the trial holds, and
  * restores what there is to restore: nothing after a trial that ended well, the setting after an
- * error, a cancel, or the end of the session, also at a shutdown.  After an error of its own it
- * ends, and the postmaster starts it again: at once after a crash of the server.  The library may
- * be of another release then, which has the same marker.
+ * error, a cancel, or the end of the session, also at a shutdown.  After an error of its own the
+ * postmaster starts it again, after a crash of the server at once.  The library may be of another
+ * release then, which has the same marker.
  *
  *-------------------------------------------------------------------------
  */
@@ -116,39 +115,30 @@ check_under_lock(ObjectAccessType access, Oid class_id, const char *name, int su
 		next_hook(access, class_id, name, sub_id, arg);
 }
 
-/* ALTER SYSTEM, unless another session has changed what was left in the file. */
+/*
+ * ALTER SYSTEM of the setting, or of the marker, unless another session has changed what was left
+ * in the file.  value: NULL to remove the line.
+ */
 static void
-alter_if_unchanged(const sp_auto_conf *left, const char *name, const char *value)
+write_line(sp_auto_conf *conf, bool of_marker, const char *value)
 {
-	left_in_file = left;
+	left_in_file = conf;
 	next_hook = object_access_hook_str;
 	object_access_hook_str = check_under_lock;
 	PG_TRY();
 	{
-		sp_alter_system(name, value);
+		sp_alter_system(of_marker ? SP_TRIAL_MARKER : conf->setting, value);
 	}
 	PG_FINALLY();
 	{
 		object_access_hook_str = next_hook;
 	}
 	PG_END_TRY();
-}
-
-static void
-write_value(sp_auto_conf *conf, const char *value)
-{
-	alter_if_unchanged(conf, conf->setting, value);
-	conf->value = value;
-	conf->value_is_newer = value != NULL;
-}
-
-/* marker: NULL to remove it. */
-static void
-write_marker(sp_auto_conf *conf, const char *marker)
-{
-	alter_if_unchanged(conf, SP_TRIAL_MARKER, marker);
-	conf->marker = marker;
-	conf->value_is_newer = marker == NULL && conf->value != NULL;
+	if (of_marker)
+		conf->marker = value;
+	else
+		conf->value = value;
+	conf->value_is_newer = conf->value && (!of_marker || value == NULL);
 }
 
 /* ---------------------------------------------------------- while a trial runs */
@@ -166,9 +156,9 @@ make_marker(sp_trial *trial, const char *next)
 void
 sp_trial_change(sp_trial *trial, const char *value)
 {
-	write_marker(&trial->in_file, make_marker(trial, value ? value : trial->old));
-	write_value(&trial->in_file, value ? value : trial->old);
-	write_marker(&trial->in_file, value ? make_marker(trial, NULL) : NULL);
+	write_line(&trial->in_file, true, make_marker(trial, value ? value : trial->old));
+	write_line(&trial->in_file, false, value ? value : trial->old);
+	write_line(&trial->in_file, true, value ? make_marker(trial, NULL) : NULL);
 	sp_request_reload();
 }
 
@@ -189,8 +179,8 @@ sp_trial_restore(void)
 		return NULL;
 	old = lsecond(fields);
 	if (conf.value && (!conf.value_is_newer || strcmp(lthird(fields), conf.value) == 0))
-		write_value(&conf, old[0] ? old : NULL);
-	write_marker(&conf, NULL);
+		write_line(&conf, false, old[0] ? old : NULL);
+	write_line(&conf, true, NULL);
 	sp_request_reload();
 	return conf.setting;
 }

@@ -41,7 +41,6 @@ typedef struct sp_trial
 	sp_setting_run run;			/* of one setting */
 	double		slot_s;			/* 0: not given as an argument */
 	double		settle_s;		/* of it, the first part, which does not count */
-	bool		few_commit;		/* at a time: they are sampled more often */
 	sp_load    *load;			/* of run.workload; NULL without one */
 	List	   *files;			/* that a reload reads */
 
@@ -88,7 +87,7 @@ extern PGDLLEXPORT void sync_probe_trial_watchdog(Datum main_arg);
 
 /* ----------------------------------------------------------------- slots.c */
 
-extern double sp_trial_choose_slot(sp_trial *trial);
+extern void sp_trial_choose_slot(sp_trial *trial);
 extern void sp_trial_run(sp_trial *trial, sp_progress *progress);
 
 #endif							/* SP_TRIAL_H */
