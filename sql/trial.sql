@@ -1,10 +1,12 @@
--- Arguments, privileges and refusals of trial().  What a workload refuses: test/t/020.
+-- Arguments, privileges and refusals of trial().  How it ends: test/t/018_trial.pl.
 \set VERBOSITY terse
+\pset tuples_only
+\pset format unaligned
+\pset null '(null)'
 SET client_min_messages = warning;
-
 -- so that no change of a file is pending
 SELECT pg_reload_conf();
-SELECT pg_sleep(0.5);
+CALL sync_probe.wait_for_reload();
 
 -- settings and values: the server's own message where it has one
 CALL sync_probe.trial('work_mem', '{1MB}');
@@ -15,13 +17,11 @@ CALL sync_probe.trial('commit_delay', '{0}');
 CALL sync_probe.trial('commit_delay', '{0,100001}');
 CALL sync_probe.trial('wal_writer_delay', '{200ms,0.2s}');
 
--- times, and a text that is stored
+-- times, and a text that is stored; the slots of more sessions are longer
 CALL sync_probe.trial(duration => '0.5 s');
 CALL sync_probe.trial(slot => '0.1 s');
 CALL sync_probe.trial(slot => '10 s', duration => '20 s');
--- the slots of more sessions are longer
-CALL sync_probe.trial('commit_delay', '{0,10}', duration => '1 s', slot => '0.3 s',
-                      workload => 'upsert');
+CALL sync_probe.trial('commit_delay', '{10}', '1 s', slot => '0.3 s', workload => 'upsert');
 CALL sync_probe.trial(label => repeat('x', 257));
 
 -- not where it cannot commit
@@ -34,12 +34,9 @@ RESET default_transaction_read_only;
 
 -- two privileges, and both for the session user and the current user
 CREATE ROLE regress_trial_caller;
-SET ROLE regress_trial_caller;
-CALL sync_probe.trial('commit_delay', '{0,10}');
-RESET ROLE;
 GRANT EXECUTE ON PROCEDURE sync_probe.trial TO regress_trial_caller;
 SET ROLE regress_trial_caller;
-CALL sync_probe.trial('commit_delay', '{0,10}');
+CALL sync_probe.trial('commit_delay', '{10}');
 RESET ROLE;
 GRANT ALTER SYSTEM ON PARAMETER commit_delay TO regress_trial_caller;
 SET SESSION AUTHORIZATION regress_trial_caller;
@@ -52,14 +49,11 @@ REVOKE ALL ON PROCEDURE sync_probe.trial FROM regress_trial_caller;
 DROP ROLE regress_trial_caller;
 
 -- a trial without commits: the row, and what is recorded
-\pset null '(null)'
-CALL sync_probe.trial('commit_delay', '{0,10}', duration => '2 s', label => 'regress',
-                      run_id => NULL, verdict => NULL, recommended_value => NULL,
-                      reason => NULL) \gset
-SELECT label, location, suite, setting, verdict, recommended_value, reason, max_regret,
-       directory IS NOT NULL AS has_directory, usable_for_advice, workload
-FROM sync_probe.runs WHERE run_id = :run_id;
-SELECT test, method, choice, status, relative_speed, ordinal
+CALL sync_probe.trial('commit_delay', '{0,10}', duration => '2 s', label => 'regress') \gset
+SELECT location, suite, setting, verdict, recommended_value, reason, max_regret,
+       directory IS NOT NULL, usable_for_advice, workload
+FROM sync_probe.runs WHERE run_id = :run_id AND label = 'regress';
+SELECT test, method, choice, status, relative_speed
 FROM sync_probe.measurements WHERE run_id = :run_id ORDER BY ordinal;
 SHOW commit_delay;
 DELETE FROM sync_probe.runs WHERE label = 'regress';

@@ -68,6 +68,15 @@ sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
 	return us;
 }
 
+/* A duration that must be given, in microseconds. */
+int64
+sp_duration_argument(FunctionCallInfo fcinfo, int arg, const char *const *names, int64 min_us)
+{
+	sp_refuse_null(fcinfo, arg, names);
+	return sp_interval_argument(fcinfo, arg, names, min_us, sp_max_duration_ms * INT64CONST(1000),
+								"The upper limit is pg_sync_probe.max_duration.");
+}
+
 /* An integer argument that must be at least min.  hint may be NULL. */
 int
 sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,

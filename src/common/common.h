@@ -60,6 +60,8 @@ extern int	sp_max_duration_ms;
 extern void sp_refuse_null(FunctionCallInfo fcinfo, int arg, const char *const *names);
 extern int64 sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
 								  int64 min_us, int64 max_us, const char *hint);
+extern int64 sp_duration_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
+								  int64 min_us);
 extern int	sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
 								int min, const char *hint);
 extern char *sp_label_argument(FunctionCallInfo fcinfo, int arg);
@@ -117,8 +119,9 @@ extern void sp_schema_unlock(uint32 schema_id);
 	"If the package was upgraded after this session began, reconnect. " \
 	"Otherwise see the server log for the reason."
 
-extern bool sp_worker_register(BackgroundWorker *worker, const char *function,
-							   dsm_segment *segment, int number, BackgroundWorkerHandle **handle);
+extern bool sp_worker_register(const char *type, const char *function, bool database,
+							   int restart_s, dsm_segment *segment, int number,
+							   BackgroundWorkerHandle **handle);
 extern bool sp_worker_fits(void);
 extern int	sp_worker_number(void);
 
@@ -137,7 +140,6 @@ extern PGDLLEXPORT void sync_probe_new_process(Datum handle);
 
 extern void sp_refuse_transaction_block(FunctionCallInfo fcinfo, const char *call,
 										const char *detail, const char *hint);
-extern void sp_commit(void);
 extern Datum sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
 							  void (*prepare) (FunctionCallInfo fcinfo, void *state),
 							  HeapTuple (*work) (void *state, TupleDesc type));

@@ -34,14 +34,8 @@ typedef struct shared_answer
 static void
 register_when_free(dsm_segment *segment, BackgroundWorkerHandle **handle)
 {
-	BackgroundWorker worker = {0};
-
-	worker.bgw_flags = BGWORKER_SHMEM_ACCESS;
-	worker.bgw_start_time = BgWorkerStart_PostmasterStart;
-	worker.bgw_restart_time = BGW_NEVER_RESTART;
-	strlcpy(worker.bgw_name, "pg_sync_probe new process", sizeof(worker.bgw_name));
-	strlcpy(worker.bgw_type, worker.bgw_name, sizeof(worker.bgw_type));
-	for (int i = 0; !sp_worker_register(&worker, "sync_probe_new_process", segment, 0, handle); i++)
+	for (int i = 0; !sp_worker_register("pg_sync_probe new process", "sync_probe_new_process", false,
+										BGW_NEVER_RESTART, segment, 0, handle); i++)
 	{
 		if (i == MAX_POLLS || max_worker_processes == 0)
 			ereport(ERROR,

@@ -30,17 +30,6 @@ sp_refuse_transaction_block(FunctionCallInfo fcinfo, const char *call,
 }
 
 /*
- * Commit.  The next transaction is READ COMMITTED, whatever
- * default_transaction_isolation is, so that it holds no snapshot between statements.
- */
-void
-sp_commit(void)
-{
-	SPI_commit();
-	XactIsoLevel = XACT_READ_COMMITTED;
-}
-
-/*
  * The frame of such a procedure.  prepare() reads tables, and checks what may refuse the call;
  * then the procedure commits, and work() makes its row of that type.  Both get a state of that
  * size, all zero.  They run in the memory context of SPI, which survives the commit.
@@ -64,7 +53,9 @@ sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
 	nest_level = sp_pin_search_path();
 	prepare(fcinfo, state);
 	AtEOXact_GUC(true, nest_level);
-	sp_commit();
+	SPI_commit();
+	/* whatever default_transaction_isolation is: it holds no snapshot between statements */
+	XactIsoLevel = XACT_READ_COMMITTED;
 	nest_level = sp_pin_search_path();
 	output = SPI_returntuple(work(state, type), type);
 	AtEOXact_GUC(true, nest_level);

@@ -39,24 +39,30 @@ make_extra(int number)
 /* ------------------------------------------------------------- the session */
 
 /*
- * Complete and register the worker, which has its name, flags and times, and whose handle
- * is allocated in the current memory context.  Several of the same function are told apart
- * by number.  segment may be NULL: then bgw_main_arg is the caller's.  False if no slot of
- * max_worker_processes is free.
+ * Register a worker of that type.  Several of the same function are told apart by number, which
+ * then is part of their name.  segment: what both share, or NULL.  Without database there is no
+ * transaction, but it starts on a standby, too.  The handle is allocated in the current memory
+ * context.  False if no slot of max_worker_processes is free.
  */
 bool
-sp_worker_register(BackgroundWorker *worker, const char *function, dsm_segment *segment,
-				   int number, BackgroundWorkerHandle **handle)
+sp_worker_register(const char *type, const char *function, bool database, int restart_s,
+				   dsm_segment *segment, int number, BackgroundWorkerHandle **handle)
 {
 	worker_extra extra = make_extra(number);
+	BackgroundWorker worker = {
+		.bgw_flags = BGWORKER_SHMEM_ACCESS | (database ? BGWORKER_BACKEND_DATABASE_CONNECTION : 0),
+		.bgw_start_time = database ? BgWorkerStart_RecoveryFinished : BgWorkerStart_PostmasterStart,
+		.bgw_restart_time = restart_s,
+		.bgw_library_name = "pg_sync_probe",
+		.bgw_main_arg = UInt32GetDatum(segment ? dsm_segment_handle(segment) : 0),
+		.bgw_notify_pid = MyProcPid
+	};
 
-	memcpy(worker->bgw_extra, &extra, sizeof(extra));
-	strlcpy(worker->bgw_library_name, "pg_sync_probe", sizeof(worker->bgw_library_name));
-	strlcpy(worker->bgw_function_name, function, sizeof(worker->bgw_function_name));
-	if (segment)
-		worker->bgw_main_arg = UInt32GetDatum(dsm_segment_handle(segment));
-	worker->bgw_notify_pid = MyProcPid;
-	return RegisterDynamicBackgroundWorker(worker, handle);
+	strlcpy(worker.bgw_function_name, function, sizeof(worker.bgw_function_name));
+	strlcpy(worker.bgw_type, type, sizeof(worker.bgw_type));
+	snprintf(worker.bgw_name, sizeof(worker.bgw_name), number > 0 ? "%s %d" : "%s", type, number);
+	memcpy(worker.bgw_extra, &extra, sizeof(extra));
+	return RegisterDynamicBackgroundWorker(&worker, handle);
 }
 
 /* -------------------------------------------------------------- the worker */

@@ -41,23 +41,12 @@ typedef struct observation
 	int			commit_delay;
 } observation;
 
-/* Flushes, from what the server has counted before and after. */
-static void
-count_flushes(observation *seen, const sp_wal_statistics *before)
-{
-	sp_wal_statistics after;
-
-	sp_wal_statistics_read(&after);
-	if (!sp_wal_statistics_comparable(before, &after))
-		return;
-	seen->sums.flushes = sp_wal_statistics_flushes(&after) - sp_wal_statistics_flushes(before);
-}
-
 static void
 observe(observation *seen, int64 duration_us)
 {
 	sp_sampler *sampler = sp_sampler_make(false, false);
 	sp_wal_statistics before;
+	sp_wal_statistics after;
 
 	sp_process_reload();
 	seen->wal_sync_method = pstrdup(GetConfigOption("wal_sync_method", false, false));
@@ -67,7 +56,9 @@ observe(observation *seen, int64 duration_us)
 	sp_sampler_start(sampler);
 	sp_sampler_run(sampler, duration_us / 1e6);
 	seen->sums = *sp_sampler_stop(sampler);
-	count_flushes(seen, &before);
+	sp_wal_statistics_read(&after);
+	if (sp_wal_statistics_comparable(&before, &after))
+		seen->sums.flushes = sp_wal_statistics_flushes(&after) - sp_wal_statistics_flushes(&before);
 }
 
 /* ----------------------------------------------------------------- the row */
@@ -92,16 +83,6 @@ put_waits(sp_row *row, const observation *seen, const sp_commit_figures *figures
 	sp_row_put_number(row, "other_us", part_us[SP_PART_OTHER] + (sleeps ? 0 : running), 1);
 }
 
-static void
-put_load(sp_row *row, const observation *seen, const sp_commit_figures *figures)
-{
-	sp_row_put_int(row, "committers", INT4OID, seen->sums.committers);
-	sp_row_put_number(row, "committing_sessions", figures->committing, 2);
-	sp_row_put_number(row, "wal_bytes_per_commit", figures->wal_bytes_per_commit, 0);
-	sp_row_put_number(row, "flushes_per_sec", figures->flushes_per_sec, 1);
-	sp_row_put_number(row, "wal_busy", figures->wal_busy, 4);
-}
-
 /* result_id: 0 if the result is not recorded */
 static HeapTuple
 result_row(const observation *seen, int64 result_id, TupleDesc type)
@@ -119,7 +100,11 @@ result_row(const observation *seen, int64 result_id, TupleDesc type)
 					!enableFsync ?
 					"no: fsync is off, so that commits do not wait for a sync" : answer);
 	put_waits(row, seen, &figures);
-	put_load(row, seen, &figures);
+	sp_row_put_int(row, "committers", INT4OID, seen->sums.committers);
+	sp_row_put_number(row, "committing_sessions", figures.committing, 2);
+	sp_row_put_number(row, "wal_bytes_per_commit", figures.wal_bytes_per_commit, 0);
+	sp_row_put_number(row, "flushes_per_sec", figures.flushes_per_sec, 1);
+	sp_row_put_number(row, "wal_busy", figures.wal_busy, 4);
 	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(seen->started_at));
 	sp_row_put_interval(row, "duration", (int64) (seen->sums.seconds * 1e6));
 	sp_row_put_text(row, "wal_sync_method", seen->wal_sync_method);
@@ -128,18 +113,12 @@ result_row(const observation *seen, int64 result_id, TupleDesc type)
 	return sp_row_form(row);
 }
 
-typedef struct record_result_args
-{
-	TupleDesc	type;
-	HeapTuple	row;
-} record_result_args;
-
 static void
 record_result(void *arg)
 {
-	record_result_args *args = arg;
+	HeapTuple	row = arg;
 
-	sp_history_insert(RESULT_TABLE, args->type, &args->row, 1);
+	sp_history_insert(RESULT_TABLE, sp_history_row_type(RESULT_TABLE), &row, 1);
 }
 
 /*
@@ -151,79 +130,51 @@ sync_probe_commit_waits(PG_FUNCTION_ARGS)
 {
 	static const char *const arg_names[] = {"duration"};
 	observation seen = {0};
-	record_result_args args;
-	int64		duration_us;
+	HeapTuple	row;
 	int64		result_id;
 
 	sp_check_circumstances("sample commits");
-	sp_refuse_null(fcinfo, 0, arg_names);
-	duration_us = sp_interval_argument(fcinfo, 0, arg_names, MIN_DURATION_US,
-									   sp_max_duration_ms * INT64CONST(1000),
-									   "The upper limit is pg_sync_probe.max_duration.");
-	observe(&seen, duration_us);
-
+	observe(&seen, sp_duration_argument(fcinfo, 0, arg_names, MIN_DURATION_US));
 	result_id = sp_record_or_tell() ? sp_history_next_id(RESULT_TABLE "_result_id_seq") : 0;
-	args.type = BlessTupleDesc(sp_history_row_type(RESULT_TABLE));
-	args.row = result_row(&seen, result_id, args.type);
+	row = result_row(&seen, result_id, BlessTupleDesc(sp_history_row_type(RESULT_TABLE)));
 	if (result_id != 0)
-		sp_as_history_owner(record_result, &args);
-	return HeapTupleGetDatum(args.row);
+		sp_as_history_owner(record_result, row);
+	return HeapTupleGetDatum(row);
 }
 
 /* ------------------------------------------------------------------- newest */
 
-/* A column of the newest result.  A null is that value. */
-static double
-result_column(int column, double null)
-{
-	bool		isnull;
-	Datum		value = sp_history_value(column, &isnull);
-
-	return isnull ? null : DatumGetFloat8(value);
-}
-
+/* The columns are those of sp_observed_commits. */
 static void
 read_newest(void *arg)
 {
-	sp_observed_commits *observed = arg;
 	char		host[MAXPGPATH];
 	Oid			types[] = {INT8OID, TEXTOID, INT4OID, FLOAT8OID};
 	Datum		values[4];
-	bool		isnull;
 
 	values[0] = Int64GetDatum((int64) sp_this_server(host));
 	values[1] = CStringGetTextDatum(sp_valid_text(host));
 	values[2] = Int32GetDatum(sp_commit_waits_max_age);
 	values[3] = Float8GetDatum(SP_MIN_COMMITTING);
-	sp_history_execute("SELECT result_id, committers::float8, commits_per_sec,"
-					   " wal_bytes_per_commit, commit_wait_us, flushes_per_sec,"
-					   " (flushes_per_sec * EXTRACT(epoch FROM duration))::float8, wal_busy"
+	sp_history_execute("SELECT committers::float8, commits_per_sec, wal_bytes_per_commit,"
+					   " commit_wait_us,"
+					   " (flushes_per_sec * EXTRACT(epoch FROM duration))::float8, flushes_per_sec,"
+					   " wal_bytes_per_commit * commits_per_sec / nullif(flushes_per_sec, 0),"
+					   " wal_busy, result_id::float8"
 					   " FROM " SP_SCHEMA "." RESULT_TABLE
 					   " WHERE system_identifier = $1 AND host = $2 AND commits_per_sec > 0"
 					   " AND started_at > pg_catalog.clock_timestamp()"
 					   " - pg_catalog.make_interval(secs => $3)"
 					   " ORDER BY committing_sessions > $4 DESC NULLS LAST, result_id DESC LIMIT 1",
 					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
-	if (SPI_processed == 0)
-		return;
-	observed->result_id = DatumGetInt64(sp_history_value(1, &isnull));
-	observed->committers = (int) result_column(2, 0);
-	observed->commits_per_sec = result_column(3, 0);
-	observed->wal_bytes_per_commit = result_column(4, 0);
-	observed->wait_us = result_column(5, NAN);
-	observed->flushes_per_sec = result_column(6, 0);
-	observed->flushes = result_column(7, 0);
-	observed->wal_busy = result_column(8, NAN);
-	if (observed->flushes > 0)
-		observed->bytes_per_flush = observed->wal_bytes_per_commit * observed->commits_per_sec /
-			observed->flushes_per_sec;
+	sp_first_row(arg, SP_OBSERVED_COLUMNS);
 }
 
 bool
 sp_observed_commits_read(sp_observed_commits *observed)
 {
-	memset(observed, 0, sizeof(*observed));
+	observed->result_id = NAN;
 	if (sp_commit_waits_max_age > 0)
 		sp_as_history_owner(read_newest, observed);
-	return observed->result_id != 0;
+	return !isnan(observed->result_id);
 }

@@ -69,14 +69,20 @@ extern bool sp_load_is_seen(const sp_load_seen *seen);
  */
 typedef struct sp_wal_statistics
 {
+	/* in the order of SP_WAL_STATISTICS_QUERY */
 	double		bytes;			/* of all WAL */
 	double		syncs;
 	double		writes;
 	double		sync_time_ms;
 	double		bytes_since;
 	double		flushes_since;	/* of syncs and writes */
+#define SP_WAL_STATISTICS_COLUMNS	6
+
 	bool		in_recovery;
 } sp_wal_statistics;
+
+/* float8 columns of the first row that SPI has found; NAN for a null, and without a row. */
+extern void sp_first_row(double *columns, int n);
 
 extern void sp_wal_statistics_read(sp_wal_statistics *statistics);
 
@@ -104,18 +110,19 @@ extern void sp_wal_pace_read(sp_wal_pace *pace);
 /* GUC, see pg_sync_probe.c */
 extern int	sp_commit_waits_max_age;
 
-/* What is known of the commits of this server.  All zero: nothing. */
+/* What is known of the commits of this server: columns of a result.  NAN: unknown. */
 typedef struct sp_observed_commits
 {
-	int64		result_id;		/* of sync_probe.commit_wait_results */
-	int			committers;		/* sessions that committed */
+	double		committers;		/* sessions that committed */
 	double		commits_per_sec;
 	double		wal_bytes_per_commit;
-	double		wait_us;		/* mean wait of a commit; NAN if unknown */
-	double		flushes;		/* in that time; 0 if unknown */
+	double		wait_us;		/* mean wait of a commit */
+	double		flushes;		/* in that time */
 	double		flushes_per_sec;
 	double		bytes_per_flush;
-	double		wal_busy;		/* share of the time, 0 to 1; NAN if unknown */
+	double		wal_busy;		/* share of the time, 0 to 1 */
+	double		result_id;		/* of sync_probe.commit_wait_results */
+#define SP_OBSERVED_COLUMNS	9
 } sp_observed_commits;
 
 /*

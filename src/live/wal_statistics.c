@@ -28,11 +28,6 @@
  */
 #define MAX_APART			0.01
 
-/* macOS has another name for what POSIX calls st_mtim. */
-#ifdef __APPLE__
-#define st_mtim st_mtimespec
-#endif
-
 /* ----------------------------------------------------------------- counters */
 
 /* With open_*, every write is a flush, and the server counts no syncs. */
@@ -42,6 +37,20 @@ writes_are_flushes(void)
 	return strncmp(GetConfigOption("wal_sync_method", false, false), "open_", strlen("open_")) == 0;
 }
 
+void
+sp_first_row(double *columns, int n)
+{
+	for (int i = 0; i < n; i++)
+	{
+		bool		isnull = true;
+		Datum		value = 0;
+
+		if (SPI_processed > 0)
+			value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1, &isnull);
+		columns[i] = isnull ? NAN : DatumGetFloat8(value);
+	}
+}
+
 /*
  * All that the server has counted since its statistics were reset.  NAN where it has
  * nothing.  A session reports what it has done once a second at most.
@@ -49,30 +58,14 @@ writes_are_flushes(void)
 void
 sp_wal_statistics_read(sp_wal_statistics *statistics)
 {
-	double		fields[6];
-
 	/* a transaction would see the same again */
 	pgstat_clear_snapshot();
 	statistics->in_recovery = RecoveryInProgress();
 	sp_spi_connect();
 	if (SPI_execute(SP_WAL_STATISTICS_QUERY, true, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the statistics of WAL");
-	for (size_t i = 0; i < lengthof(fields); i++)
-	{
-		bool		isnull = true;
-		Datum		value = 0;
-
-		if (SPI_processed == 1)
-			value = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, (int) i + 1, &isnull);
-		fields[i] = isnull ? NAN : DatumGetFloat8(value);
-	}
+	sp_first_row((double *) statistics, SP_WAL_STATISTICS_COLUMNS);
 	SPI_finish();
-	statistics->bytes = fields[0];
-	statistics->syncs = fields[1];
-	statistics->writes = fields[2];
-	statistics->sync_time_ms = fields[3];
-	statistics->bytes_since = fields[4];
-	statistics->flushes_since = fields[5];
 }
 
 double
@@ -131,42 +124,11 @@ sync_probe_recovery_end(PG_FUNCTION_ARGS)
 
 /* --------------------------------------------------------------------- pace */
 
-/* Were bytes and flushes counted in the same time? */
-static bool
-reset_together(const sp_wal_statistics *statistics, double now)
-{
-	double		shorter = now - Max(statistics->bytes_since, statistics->flushes_since);
-
-	return fabs(statistics->bytes_since - statistics->flushes_since) <= MAX_APART * shorter;
-}
-
-/* The size of a flush is known where the bytes are those of the flushes. */
-static void
-find_size(sp_wal_pace *pace, const sp_wal_statistics *statistics, double now,
-		  bool includes_recovery)
-{
-	if (!reset_together(statistics, now))
-		pace->unknown = "pg_stat_wal and pg_stat_io were reset at different times";
-	else if (SP_WAL_STATISTICS_TELL_RECEIVED || !includes_recovery)
-		pace->bytes_per_flush = statistics->bytes / pace->flushes;
-}
-
 /*
- * The rate needs more than the size: the whole time must be that of a primary.  On a standby
- * a walreceiver reports what it did only after it had nothing to do for seconds.
+ * The size of a flush is known where the bytes are those of the flushes.  The rate needs more: the
+ * whole time must be that of a primary.  On a standby a walreceiver reports what it did only
+ * after it had nothing to do for seconds.
  */
-static void
-find_rate(sp_wal_pace *pace, const sp_wal_statistics *statistics, double now,
-		  bool includes_recovery)
-{
-	if (pace->in_recovery)
-		pace->unknown = "this server is a standby";
-	else if (includes_recovery)
-		pace->unknown = SP_WAL_STATISTICS_VIEW " includes time as a standby";
-	else
-		pace->flushes_per_sec = pace->flushes / (now - statistics->flushes_since);
-}
-
 void
 sp_wal_pace_read(sp_wal_pace *pace)
 {
@@ -174,14 +136,26 @@ sp_wal_pace_read(sp_wal_pace *pace)
 	double		now = (double) GetCurrentTimestamp() / USECS_PER_SEC +
 		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (double) SECS_PER_DAY;
 	bool		includes_recovery;
+	double		apart;
+	double		shorter;
 
 	sp_wal_statistics_read(&statistics);
 	/* if that is not known, it may */
 	includes_recovery = !(statistics.flushes_since >= recovery_end());
+	apart = fabs(statistics.bytes_since - statistics.flushes_since);
+	shorter = now - Max(statistics.bytes_since, statistics.flushes_since);
 	memset(pace, 0, sizeof(*pace));
 	pace->in_recovery = statistics.in_recovery;
 	pace->flushes = sp_wal_statistics_flushes(&statistics);
 	pace->bytes_per_flush = pace->flushes_per_sec = NAN;
-	find_size(pace, &statistics, now, includes_recovery);
-	find_rate(pace, &statistics, now, includes_recovery);
+	if (!(apart <= MAX_APART * shorter))
+		pace->unknown = "pg_stat_wal and pg_stat_io were reset at different times";
+	else if (SP_WAL_STATISTICS_TELL_RECEIVED || !includes_recovery)
+		pace->bytes_per_flush = statistics.bytes / pace->flushes;
+	if (pace->in_recovery)
+		pace->unknown = "this server is a standby";
+	else if (includes_recovery)
+		pace->unknown = SP_WAL_STATISTICS_VIEW " includes time as a standby";
+	else
+		pace->flushes_per_sec = pace->flushes / (now - statistics.flushes_since);
 }

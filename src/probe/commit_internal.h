@@ -70,7 +70,6 @@ typedef struct sp_commit_run
 
 	/* of the arguments */
 	sp_location location;
-	bool		stop_early;
 	int			workers_wanted;
 	bool		fewer_allowed;	/* else fewer are an error */
 	int64		think_us;		/* of a worker between two commits, or 0 */

@@ -167,6 +167,9 @@ look(sp_commit_run *commit)
 	uint64		end;
 
 	commit->next_look_ns = sp_monotonic_ns() + LOOK_NS;
+	check_workers(commit);
+	if (commit->over)
+		return;
 	if (seen == SP_ROOM_ASKED)
 	{
 		seen = SP_ROOM_LOOKING;
@@ -176,7 +179,6 @@ look(sp_commit_run *commit)
 	}
 	sp_check_client();
 	sp_yield_to_drop();
-	check_workers(commit);
 	check_method(commit);
 	if (!commit->over)
 		check_others(commit);
@@ -184,7 +186,7 @@ look(sp_commit_run *commit)
 		return;
 	end = make_room(commit);
 	if (wal_is_used_up(commit))
-		end_early(commit, psprintf("it has written %s of WAL",
+		end_early(commit, psprintf("the server has written %s of WAL",
 								   sp_pretty_bytes((int64) (commit->limit - commit->begin))),
 				  commit->limit - commit->begin < sp_max_commit_wal_mb * UINT64CONST(1024) * 1024 ?
 				  "Free space in pg_wal limits it." : "pg_sync_probe.max_commit_wal limits it.");
@@ -198,9 +200,9 @@ sp_commit_watch(sp_commit_run *commit)
 {
 	CHECK_FOR_INTERRUPTS();
 	/* often, after a reload, and when workers need another segment */
-	if (!commit->over && (pg_atomic_read_u64(&commit->shared->room) == SP_ROOM_ASKED ||
-						  wanted_segment(commit) > last_segment(commit) ||
-						  wal_is_used_up(commit) || sp_monotonic_ns() >= commit->next_look_ns))
+	if (pg_atomic_read_u64(&commit->shared->room) == SP_ROOM_ASKED ||
+		wanted_segment(commit) > last_segment(commit) || wal_is_used_up(commit) ||
+		sp_monotonic_ns() >= commit->next_look_ns)
 		look(commit);
 	sp_sampler_step(commit->others);
 }
@@ -225,28 +227,15 @@ make_shared(sp_commit_run *commit)
 	pg_atomic_init_u64(&shared->room, SP_ROOM_ASKED);
 }
 
-/* False if no slot of max_worker_processes is free. */
-static bool
-register_worker(sp_commit_run *commit, int number)
-{
-	BackgroundWorker worker = {
-		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
-		.bgw_start_time = BgWorkerStart_RecoveryFinished,
-		.bgw_restart_time = BGW_NEVER_RESTART,
-		.bgw_type = "pg_sync_probe commit worker"
-	};
-
-	snprintf(worker.bgw_name, BGW_MAXLEN, "%s %d for PID %d", worker.bgw_type, number + 1, MyProcPid);
-	return sp_worker_register(&worker, "sync_probe_commit_worker", commit->segment, number,
-							  &commit->handles[number]);
-}
-
 static void
 register_workers(sp_commit_run *commit)
 {
 	int			wanted = commit->workers_wanted;
 
-	while (commit->nworkers < wanted && register_worker(commit, commit->nworkers))
+	while (commit->nworkers < wanted &&
+		   sp_worker_register("pg_sync_probe commit worker", "sync_probe_commit_worker", true,
+							  BGW_NEVER_RESTART, commit->segment, commit->nworkers + 1,
+							  &commit->handles[commit->nworkers]))
 		commit->nworkers++;
 	if (commit->nworkers == wanted)
 		return;

@@ -133,7 +133,7 @@ plan_workers(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_c
 		commit->workers_wanted = range_argument(fcinfo, SP_ARG_WORKERS, 1, SP_MAX_COMMIT_WORKERS,
 												"Omit it to use those of the newest commit_waits().");
 	else if (observed && observed->committers > 0)
-		commit->workers_wanted = Min(observed->committers, SP_MAX_COMMIT_WORKERS);
+		commit->workers_wanted = (int) Min(observed->committers, SP_MAX_COMMIT_WORKERS);
 	else
 		commit->workers_wanted = DEFAULT_WORKERS;
 }
@@ -185,7 +185,8 @@ plan_interval(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_
 		commit->expected_us = commit->run.interval_us;
 		return;
 	}
-	if (observed == NULL || isnan(observed->wait_us) || observed->commits_per_sec <= 0)
+	/* written so that what is unknown is none */
+	if (observed == NULL || !(observed->wait_us > 0) || !(observed->committers > 0))
 		return;
 	cycle_us = Min(1e6 * observed->committers / observed->commits_per_sec, SP_MAX_INTERVAL_US);
 	commit->think_us = (int64) Max(cycle_us - observed->wait_us, 0);
@@ -203,7 +204,7 @@ tell_observed_load(const sp_commit_run *commit, const sp_observed_commits *obser
 					commit->run.interval_us > 0 ? "as often as flush_interval says" :
 					commit->think_us == 0 ? "without a pause" :
 					psprintf("with pauses of %.3g ms", commit->think_us / 1e3)),
-			 errdetail("Taken from commit_waits() result " INT64_FORMAT ".",
+			 errdetail("Taken from commit_waits() result %.0f.",
 					   observed->result_id),
 			 errhint("Call commit_waits() again if the load has changed, or pass workers and flush_interval.")));
 }
@@ -219,7 +220,7 @@ plan_run(FunctionCallInfo fcinfo)
 	commit->run.suite = SP_COMMIT_SUITE;
 	commit->run.duration_us = sp_probe_duration(fcinfo);
 	commit->run.label = sp_label_argument(fcinfo, SP_ARG_LABEL);
-	commit->stop_early = PG_GETARG_BOOL(SP_ARG_STOP_EARLY);
+	commit->run.stop_early = PG_GETARG_BOOL(SP_ARG_STOP_EARLY);
 	sp_location_find(location, &commit->location);
 	if (OidIsValid(commit->location.tablespace))
 		ereport(ERROR,

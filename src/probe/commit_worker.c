@@ -231,7 +231,7 @@ sync_probe_commit_worker(Datum handle)
 		return;					/* the leader has ended */
 	dsm_pin_mapping(segment);
 	state.shared = dsm_segment_address(segment);
-	state.figures = &state.shared->workers[sp_worker_number()];
+	state.figures = &state.shared->workers[sp_worker_number() - 1];
 	state.data_size = record_data_size(state.shared->record_size);
 	state.data = palloc(state.data_size + 1);
 	sp_fill_random(state.data, state.data_size);

@@ -24,6 +24,8 @@ typedef struct sp_compared
 	sp_setting_comparison setting;
 	sp_commit_sums sums[SP_MAX_METHODS];	/* of a trial: the commits of the server */
 	sp_histogram histograms[SP_MAX_METHODS];	/* of the commit suite: those of workers */
+	int			looks;			/* interim ones that were taken */
+	bool		settled;		/* by one of them */
 	char		reason[2 * SP_REASON_SIZE];
 } sp_compared;
 
@@ -34,12 +36,14 @@ typedef struct sp_setting_run
 	const char *label;			/* may be NULL */
 	const char *workload;		/* what made the load, or NULL */
 	int64		duration_us;
+	bool		stop_early;		/* once all verdicts are settled */
 	const char *wal_sync_method;	/* of the server */
 	int			record_size;	/* bytes of WAL per commit of a worker; 0: no workers */
 	int			workers;
 	int64		interval_us;	/* between two commits of all workers, if given, or 0 */
 	bool		given_load;		/* size or pace of commits are not those of the server */
 	TimestampTz started_at;
+	int64		started_ns;		/* the same, of the clock of all measurements */
 	TimestampTz finished_at;
 	int			nsettings;
 	sp_compared settings[SP_MAX_SETTINGS];	/* the first one has the verdict of the run */
@@ -47,14 +51,20 @@ typedef struct sp_setting_run
 
 /* -------------------------------------------------------- setting_values.c */
 
-/* One slot with a value: the figures of its commits.  False if it was cut short. */
-typedef bool (*sp_slot) (void *context, int value, bool is_control,
+/*
+ * One slot with a value: the figures of its commits.  -1: the current value as its own control.
+ * False if it was cut short.
+ */
+typedef bool (*sp_slot) (void *context, sp_compared *compared, int value,
 						 double *wait_us, double *commits_per_sec);
 
 extern void sp_setting_run_add(sp_setting_run *run, const char *setting, const char *unit,
 							   sp_setting_figure deciding, const char *current, ArrayType *given);
 extern bool sp_compared_round(sp_compared *compared, sp_slot slot, void *context);
-extern void sp_compared_judge(sp_compared *compared, double error);
+extern void sp_setting_run_begin(sp_setting_run *run);
+extern void sp_setting_run_rounds(sp_setting_run *run, double round_s, sp_slot slot, void *context,
+								  sp_progress *progress);
+extern void sp_setting_run_judge(sp_setting_run *run);
 
 /* -------------------------------------------------------- setting_record.c */
 

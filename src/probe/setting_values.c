@@ -166,18 +166,89 @@ sp_compared_round(sp_compared *compared, sp_slot slot, void *context)
 		int			k = order[i];
 
 		if (!compared->setting.values[k].left_out &&
-			!slot(context, k % control, k == control, &wait_us[k], &commits_per_sec[k]))
+			!slot(context, compared, k == control ? -1 : k, &wait_us[k], &commits_per_sec[k]))
 			return false;
 	}
 	sp_setting_add_round(&compared->setting, wait_us, commits_per_sec);
 	return true;
 }
 
-/* error: see sp_setting_judge() */
+/* -------------------------------------------------------------------- a run */
+
 void
-sp_compared_judge(sp_compared *compared, double error)
+sp_setting_run_begin(sp_setting_run *run)
+{
+	run->started_at = GetCurrentTimestamp();
+	run->started_ns = sp_monotonic_ns();
+}
+
+static double
+elapsed_seconds(const sp_setting_run *run)
+{
+	return (double) (sp_monotonic_ns() - run->started_ns) / 1e9;
+}
+
+/* error: see sp_setting_judge() */
+static void
+judge_setting(sp_compared *compared, double error)
 {
 	compared->setting.fsync_off = !enableFsync;
 	compared->setting.margin = sp_margin;
 	sp_setting_judge(&compared->setting, error);
+}
+
+static void
+look_if_due(const sp_setting_run *run, sp_compared *compared)
+{
+	int			due = sp_looks_due((int64) (elapsed_seconds(run) * 1e6), run->duration_us);
+
+	if (!run->stop_early || due <= compared->looks)
+		return;
+	compared->looks = due;
+	judge_setting(compared, sp_look_alpha(due));
+	compared->settled = sp_is_settled(&compared->setting.comparison, &compared->setting.judgement);
+}
+
+/*
+ * Rounds of all settings in turn, as long as one more fits into the time of the run and a verdict
+ * is open, or until a slot is cut short.  round_s: how long one may take, as far as is known.
+ */
+void
+sp_setting_run_rounds(sp_setting_run *run, double round_s, sp_slot slot, void *context,
+					  sp_progress *progress)
+{
+	for (bool left = true; left;)
+	{
+		left = false;
+		for (int i = 0; i < run->nsettings; i++)
+		{
+			sp_compared *compared = &run->settings[i];
+			double		began = elapsed_seconds(run);
+
+			if (compared->settled || sp_setting_others(&compared->setting) == 0 ||
+				compared->setting.rounds == SP_SETTING_MAX_ROUNDS ||
+				began + round_s >= run->duration_us / 1e6)
+				continue;
+			left = true;
+			if (!sp_compared_round(compared, slot, context))
+				return;
+			round_s = Max(round_s, elapsed_seconds(run) - began);
+			progress->rounds++;
+			look_if_due(run, compared);
+		}
+	}
+}
+
+/* The verdicts.  A settled one keeps the intervals that settled it. */
+void
+sp_setting_run_judge(sp_setting_run *run)
+{
+	for (int i = 0; i < run->nsettings; i++)
+	{
+		sp_compared *compared = &run->settings[i];
+
+		if (!compared->settled)
+			judge_setting(compared, run->stop_early ? sp_look_alpha(SP_LOOKS) : SP_ALPHA);
+		sp_setting_explain(&compared->setting, compared->reason, sizeof(compared->reason));
+	}
 }

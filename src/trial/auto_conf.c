@@ -13,11 +13,21 @@
  * value, and the marker without it.  So a value behind the marker is that of another session,
  * unless it is the next one.
  *
+ * A background worker, the watchdog, waits for the lock that the session of the trial holds, and
+ * restores what there is to restore: nothing after a trial that ended well, the setting after an
+ * error, a cancel, or the end of the session, also at a shutdown.  After an error of its own the
+ * postmaster starts it again, after a crash of the server at once.  The library may be of another
+ * release then, which has the same marker.
+ *
  *-------------------------------------------------------------------------
  */
 #include "trial/trial.h"
 
+#include "access/xact.h"
 #include "catalog/objectaccess.h"
+#include "miscadmin.h"
+#include "postmaster/interrupt.h"
+#include "storage/latch.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/varlena.h"
@@ -105,39 +115,30 @@ check_under_lock(ObjectAccessType access, Oid class_id, const char *name, int su
 		next_hook(access, class_id, name, sub_id, arg);
 }
 
-/* ALTER SYSTEM, unless another session has changed what was left in the file. */
+/*
+ * ALTER SYSTEM of the setting, or of the marker, unless another session has changed what was left
+ * in the file.  value: NULL to remove the line.
+ */
 static void
-alter_if_unchanged(const sp_auto_conf *left, const char *name, const char *value)
+write_line(sp_auto_conf *conf, bool of_marker, const char *value)
 {
-	left_in_file = left;
+	left_in_file = conf;
 	next_hook = object_access_hook_str;
 	object_access_hook_str = check_under_lock;
 	PG_TRY();
 	{
-		sp_alter_system(name, value);
+		sp_alter_system(of_marker ? SP_TRIAL_MARKER : conf->setting, value);
 	}
 	PG_FINALLY();
 	{
 		object_access_hook_str = next_hook;
 	}
 	PG_END_TRY();
-}
-
-static void
-write_value(sp_auto_conf *conf, const char *value)
-{
-	alter_if_unchanged(conf, conf->setting, value);
-	conf->value = value;
-	conf->value_is_newer = value != NULL;
-}
-
-/* marker: NULL to remove it. */
-static void
-write_marker(sp_auto_conf *conf, const char *marker)
-{
-	alter_if_unchanged(conf, SP_TRIAL_MARKER, marker);
-	conf->marker = marker;
-	conf->value_is_newer = marker == NULL && conf->value != NULL;
+	if (of_marker)
+		conf->marker = value;
+	else
+		conf->value = value;
+	conf->value_is_newer = conf->value && (!of_marker || value == NULL);
 }
 
 /* ---------------------------------------------------------- while a trial runs */
@@ -155,9 +156,9 @@ make_marker(sp_trial *trial, const char *next)
 void
 sp_trial_change(sp_trial *trial, const char *value)
 {
-	write_marker(&trial->in_file, make_marker(trial, value ? value : trial->old));
-	write_value(&trial->in_file, value ? value : trial->old);
-	write_marker(&trial->in_file, value ? make_marker(trial, NULL) : NULL);
+	write_line(&trial->in_file, true, make_marker(trial, value ? value : trial->old));
+	write_line(&trial->in_file, false, value ? value : trial->old);
+	write_line(&trial->in_file, true, value ? make_marker(trial, NULL) : NULL);
 	sp_request_reload();
 }
 
@@ -178,8 +179,8 @@ sp_trial_restore(void)
 		return NULL;
 	old = lsecond(fields);
 	if (conf.value && (!conf.value_is_newer || strcmp(lthird(fields), conf.value) == 0))
-		write_value(&conf, old[0] ? old : NULL);
-	write_marker(&conf, NULL);
+		write_line(&conf, false, old[0] ? old : NULL);
+	write_line(&conf, true, NULL);
 	sp_request_reload();
 	return conf.setting;
 }
@@ -200,4 +201,64 @@ sp_trial_cleanup(void)
 	if (setting)
 		sp_new_process_show(setting, &shown);
 	return setting != NULL;
+}
+
+/* -------------------------------------------------------------- the watchdog */
+
+/* After an error.  With BGW_NEVER_RESTART a crash of the server would forget the worker. */
+#define RESTART_S			10
+#define POLL_MS				100
+
+BackgroundWorkerHandle *
+sp_watchdog_start(void)
+{
+	BackgroundWorkerHandle *handle;
+	pid_t		pid;
+
+	if (!sp_worker_register("pg_sync_probe trial", "sync_probe_trial_watchdog", true, RESTART_S,
+							NULL, 0, &handle) ||
+		WaitForBackgroundWorkerStartup(handle, &pid) != BGWH_STARTED)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("no background worker is free for the trial"),
+				 errdetail("The trial needs one that restores the setting if the session cannot."),
+				 errhint("Increase max_worker_processes, or wait until other workers end.")));
+	return handle;
+}
+
+/* False if the session still holds the lock. */
+static bool
+restore_in_transaction(void)
+{
+	const char *setting = NULL;
+	bool		locked;
+
+	StartTransactionCommand();
+	locked = sp_trial_lock(false);
+	if (locked)
+		setting = sp_trial_restore();
+	if (setting)
+		ereport(LOG,
+				(errmsg("restored \"%s\" after a trial that did not end by itself", setting)));
+	CommitTransactionCommand();
+	return locked;
+}
+
+/* A shutdown ends the session, and then the worker: a signal by itself does not. */
+void
+sync_probe_trial_watchdog(Datum main_arg pg_attribute_unused())
+{
+	uint32		wait_event;
+
+	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
+	BackgroundWorkerUnblockSignals();
+	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
+	wait_event = sp_wait_event_new("SyncProbeTrial");
+	while (!restore_in_transaction())
+	{
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, POLL_MS,
+						 wait_event);
+		ResetLatch(MyLatch);
+		CHECK_FOR_INTERRUPTS();
+	}
 }

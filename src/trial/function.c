@@ -6,7 +6,7 @@
  * The procedure commits once, before its first switch.  From then on it reads no table until
  * it records: its transaction has no snapshot, and holds back no vacuum.
  *
- * However a trial ends, the setting is restored: see watchdog.c.  Then the workload that
+ * However a trial ends, the setting is restored: see auto_conf.c.  Then the workload that
  * made its load is ended, and its objects are dropped: see workload/load.c.
  *
  *-------------------------------------------------------------------------
@@ -158,100 +158,68 @@ setting_argument(FunctionCallInfo fcinfo)
 	return setting;
 }
 
-/* In the current memory context, which survives a commit. */
-static void
-take_trial_arguments(FunctionCallInfo fcinfo, sp_trial *trial)
+/* The value in new processes.  A reload must not activate what others have not reloaded yet. */
+static char *
+value_now(const sp_trial *trial, const char *setting)
 {
-	sp_refuse_null(fcinfo, ARG_DURATION, trial_arg_names);
-	trial->run.suite = SP_TRIAL_SUITE;
-	trial->run.duration_us = sp_interval_argument(fcinfo, ARG_DURATION, trial_arg_names,
-												  MIN_DURATION_US,
-												  sp_max_duration_ms * INT64CONST(1000),
-												  "The upper limit is pg_sync_probe.max_duration.");
-	if (!PG_ARGISNULL(ARG_SLOT))
-		trial->slot_s = (double) sp_interval_argument(fcinfo, ARG_SLOT, trial_arg_names, MIN_SLOT_US,
-													  MAX_SLOT_US, "Omit it to use the shortest one.") /
-			USECS_PER_SEC;
-	if (!PG_ARGISNULL(ARG_WORKLOAD))
-		trial->run.workload = pstrdup(NameStr(*PG_GETARG_NAME(ARG_WORKLOAD)));
-	trial->run.label = sp_label_argument(fcinfo, ARG_LABEL);
-}
+	sp_new_process shown;
 
-static void
-check_slot(const sp_trial *trial, double shortest)
-{
-	int			slots = trial->run.settings[0].setting.count + 1;
-
-	if (trial->slot_s < shortest)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("slot of %g s is too short for the sessions of this server", trial->slot_s),
-				 errdetail("Each reload costs every session some time."),
-				 errhint("Use at least %.2f s, or omit it.", shortest + 0.005)));
-	if (trial->run.duration_us < slots * trial->slot_s * USECS_PER_SEC)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("duration of %g s is too short for one round",
-						(double) trial->run.duration_us / USECS_PER_SEC),
-				 errdetail("A round has %d slots of %.2f s.", slots, trial->slot_s)));
+	sp_new_process_show(setting, &shown);
+	sp_refuse_pending_edits(trial->files, shown.load_time);
+	return pstrdup(shown.value);
 }
 
 /* What an earlier trial has left is not the value to come back to. */
-static void
-restore_leftover(const sp_trial *trial, const char *setting, sp_new_process *shown)
+static const char *
+restore_leftover(const sp_trial *trial, const char *setting)
 {
+	const char *value;
+
 	(void) sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE, 0);
 	/* its watchdog may be about to restore */
 	(void) sp_trial_lock(true);
-	sp_new_process_show(setting, shown);
-	/* before the first reload */
-	sp_refuse_pending_edits(trial->files, shown->load_time);
+	value = value_now(trial, setting);
 	if (sp_trial_restore())
 	{
 		ereport(NOTICE, (errmsg("restored the setting of an earlier trial")));
-		sp_new_process_show(setting, shown);
+		value = value_now(trial, setting);
 	}
 	sp_trial_unlock();
 	sp_cluster_lock_release();
+	return value;
 }
 
-/* All that may refuse the trial before its first switch, and that reads tables. */
+/*
+ * All that may refuse the trial before its first switch, and that reads tables.  In the current
+ * memory context, which survives a commit.
+ */
 static void
 prepare_trial(FunctionCallInfo fcinfo, void *state)
 {
 	sp_trial   *trial = state;
 	const trial_setting *setting = setting_argument(fcinfo);
-	sp_new_process shown;
 
-	take_trial_arguments(fcinfo, trial);
+	trial->run.suite = SP_TRIAL_SUITE;
+	trial->run.duration_us = sp_duration_argument(fcinfo, ARG_DURATION, trial_arg_names,
+												  MIN_DURATION_US);
+	if (!PG_ARGISNULL(ARG_SLOT))
+		trial->slot_s = sp_interval_argument(fcinfo, ARG_SLOT, trial_arg_names, MIN_SLOT_US,
+											 MAX_SLOT_US, "Omit it to use the shortest one.") / 1e6;
+	trial->run.label = sp_label_argument(fcinfo, ARG_LABEL);
 	trial->files = sp_configuration_files();
-	restore_leftover(trial, setting->name, &shown);
-	sp_setting_run_add(&trial->run, setting->name, setting->unit, setting->deciding, shown.value,
+	sp_setting_run_add(&trial->run, setting->name, setting->unit, setting->deciding,
+					   restore_leftover(trial, setting->name),
 					   PG_ARGISNULL(ARG_VALUES) ? NULL : PG_GETARG_ARRAYTYPE_P(ARG_VALUES));
-	if (trial->run.workload)
+	if (!PG_ARGISNULL(ARG_WORKLOAD))
+	{
+		trial->run.workload = pstrdup(NameStr(*PG_GETARG_NAME(ARG_WORKLOAD)));
 		trial->load = sp_load_make(trial->run.workload,
 								   (int) (trial->run.duration_us / USECS_PER_SEC) + LOAD_GRACE_S);
-	check_slot(trial, sp_trial_choose_slot(trial));
+	}
+	sp_trial_choose_slot(trial);
 }
 
 /* -------------------------------------------------------------------- trial */
-
-/* It may have been changed since the arguments were read: a set-up lasts for minutes. */
-static void
-check_current(const sp_trial *trial)
-{
-	sp_new_process shown;
-
-	sp_new_process_show(sp_trial_setting(trial), &shown);
-	sp_refuse_pending_edits(trial->files, shown.load_time);
-	if (strcmp(shown.value, sp_trial_current(trial)) != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_IN_USE),
-				 errmsg("\"%s\" was changed before the trial began", sp_trial_setting(trial)),
-				 errdetail("Its value was \"%s\", and is \"%s\" now.", sp_trial_current(trial),
-						   shown.value),
-				 errhint("Call the trial again.")));
-}
 
 /*
  * After an error nothing is done here: the lock ends with the transaction, and the watchdog
@@ -260,17 +228,24 @@ check_current(const sp_trial *trial)
 static void
 try_values(sp_trial *trial, sp_progress *progress)
 {
+	const char *setting = sp_trial_setting(trial);
+	const char *now;
 	BackgroundWorkerHandle *watchdog;
-	sp_new_process method;
 
 	/* first of all: what is changed from now on is noticed */
-	trial->in_file = sp_auto_conf_read(sp_trial_setting(trial));
+	trial->in_file = sp_auto_conf_read(setting);
 	trial->old = trial->in_file.value;
-	check_current(trial);
-	sp_new_process_show("wal_sync_method", &method);
-	trial->run.wal_sync_method = pstrdup(method.value);
+	/* it may have been changed since the arguments were read: a set-up lasts for minutes */
+	now = value_now(trial, setting);
+	if (strcmp(now, sp_trial_current(trial)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_IN_USE),
+				 errmsg("\"%s\" was changed before the trial began", setting),
+				 errdetail("Its value was \"%s\", and is \"%s\" now.", sp_trial_current(trial), now),
+				 errhint("Call the trial again.")));
+	trial->run.wal_sync_method = value_now(trial, "wal_sync_method");
 	sp_progress_set_phase("measuring");
-	trial->run.started_at = GetCurrentTimestamp();
+	sp_setting_run_begin(&trial->run);
 	watchdog = sp_watchdog_start();
 	sp_trial_run(trial, progress);
 	sp_trial_unlock();
@@ -320,8 +295,7 @@ judge_trial(sp_trial *trial)
 	int			old = trial->old_statements;
 
 	compared->setting.seen = &trial->seen;
-	sp_compared_judge(compared, SP_ALPHA);
-	sp_setting_explain(&compared->setting, compared->reason, sizeof(compared->reason));
+	sp_setting_run_judge(&trial->run);
 	if (old > 0)
 		strlcat(compared->reason,
 				psprintf("; %s%d session%s still used the previous value, in a statement that began before the slot",

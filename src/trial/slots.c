@@ -58,26 +58,13 @@
 
 /* ------------------------------------------------------------------- a slot */
 
-/*
- * Once a new process shows a value, all sessions have been told.  Each takes it in before its
- * next statement, in a fraction of a millisecond, and many of them share the processors.  A
- * commit that has begun ends with the old value, with which it waits MAX_SLOWDOWN times as long
- * at most.
- */
-static double
-settle_seconds(const sp_commit_figures *figures, double sessions)
-{
-	/* fmax() passes over an unknown wait */
-	return fmin(SETTLE_S + SETTLE_PER_SESSION_S * sessions +
-				MAX_SLOWDOWN * fmax(figures->wait_us, 0) / 1e6, MAX_SETTLE_S);
-}
-
-/* The shortest slot for the sessions of the server, in seconds. */
-double
+/* The shortest slot for the sessions of the server, unless another one was given. */
+void
 sp_trial_choose_slot(sp_trial *trial)
 {
 	sp_commit_figures figures;
 	int			clients = trial->load ? sp_load_clients(trial->load) : 0;
+	int			slots = trial->run.settings[0].setting.count + 1;
 	double		idle;
 	double		shortest;
 
@@ -85,14 +72,32 @@ sp_trial_choose_slot(sp_trial *trial)
 	idle = figures.connected - figures.active;
 	/* these sessions do not exist yet, but will be active */
 	figures.active += clients;
-	trial->settle_s = settle_seconds(&figures, figures.connected + clients);
-	trial->few_commit = figures.committing + clients < FEW_COMMITTING;
+	/*
+	 * Once a new process shows a value, all sessions have been told.  Each takes it in before its
+	 * next statement, in a fraction of a millisecond, and many of them share the processors.  A
+	 * commit that has begun ends with the old value, with which it waits MAX_SLOWDOWN times as
+	 * long at most; fmax() passes over an unknown wait.
+	 */
+	trial->settle_s = fmin(SETTLE_S + SETTLE_PER_SESSION_S * (figures.connected + clients) +
+						   MAX_SLOWDOWN * fmax(figures.wait_us, 0) / 1e6, MAX_SETTLE_S);
+	trial->sampler = sp_sampler_make(false, figures.committing + clients < FEW_COMMITTING);
 	shortest = Max(MIN_SLOT_S + idle * MIN_SLOT_PER_IDLE_S,
 				   (RELOAD_S + RELOAD_PER_IDLE_S * idle +
 					RELOAD_PER_ACTIVE_S * figures.active) / RELOAD_SHARE);
 	if (trial->slot_s == 0)
 		trial->slot_s = shortest;
-	return shortest;
+	if (trial->slot_s < shortest)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("slot of %g s is too short for the sessions of this server", trial->slot_s),
+				 errdetail("Each reload costs every session some time."),
+				 errhint("Use at least %.2f s, or omit it.", shortest + 0.005)));
+	if (trial->run.duration_us < slots * trial->slot_s * USECS_PER_SEC)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("duration of %g s is too short for one round",
+						(double) trial->run.duration_us / USECS_PER_SEC),
+				 errdetail("A round has %d slots of %.2f s.", slots, trial->slot_s)));
 }
 
 /* Sessions whose statement began before that time: they still have an older value. */
@@ -171,21 +176,32 @@ sample_value(sp_trial *trial, int value, double settle_s, double seconds)
 	return sp_sampler_stop(trial->sampler);
 }
 
+/* Has the server been idle from the beginning? */
+static bool
+is_idle(const sp_trial *trial)
+{
+	return trial->seen.commits == 0 &&
+		sp_monotonic_ns() - trial->run.started_ns > IDLE_S * INT64CONST(1000000000);
+}
+
 /* An sp_slot. */
 static bool
-take_trial_slot(void *context, int value, bool is_control, double *wait_us, double *commits_per_sec)
+take_trial_slot(void *context, sp_compared *compared, int value, double *wait_us,
+				double *commits_per_sec)
 {
 	sp_trial   *trial = context;
-	sp_compared *compared = &trial->run.settings[0];
-	const sp_commit_sums *sums = sample_value(trial, value, trial->settle_s, trial->slot_s);
+	const sp_commit_sums *sums;
 	sp_commit_figures figures;
 
+	if (is_idle(trial))
+		return false;
+	sums = sample_value(trial, Max(value, 0), trial->settle_s, trial->slot_s);
 	sp_commit_figures_of(sums, &figures);
 	*wait_us = compared->setting.deciding == SP_COMMIT_RATE && sums->commits > 0 ?
 		Max(figures.wait_us, MIN_WAIT_US) : figures.wait_us;
 	*commits_per_sec = figures.commits_per_sec;
 	sp_commit_sums_add(&trial->seen, sums);
-	if (!is_control)
+	if (value >= 0)
 		sp_commit_sums_add(&compared->sums[value], sums);
 	return true;
 }
@@ -242,34 +258,15 @@ expose(sp_trial *trial)
 	}
 }
 
-/* ------------------------------------------------------------------ rounds */
-
-/* Has the server been idle from the beginning? */
-static bool
-is_idle(const sp_trial *trial)
-{
-	return trial->seen.commits == 0 &&
-		GetCurrentTimestamp() - trial->run.started_at > IDLE_S * USECS_PER_SEC;
-}
-
 /* Try the values for the duration, and give the old one back. */
 void
 sp_trial_run(sp_trial *trial, sp_progress *progress)
 {
-	sp_compared *compared = &trial->run.settings[0];
-	const sp_setting_comparison *setting = &compared->setting;
-	TimestampTz end = trial->run.started_at + trial->run.duration_us;
-	int			others;
-
-	trial->sampler = sp_sampler_make(false, trial->few_commit);
 	trial->slot_context = AllocSetContextCreate(CurrentMemoryContext, "slot of a trial",
 												ALLOCSET_DEFAULT_SIZES);
 	expose(trial);
-	others = sp_setting_others(setting);
-	while (others > 0 && setting->rounds < SP_SETTING_MAX_ROUNDS && !is_idle(trial) &&
-		   end - GetCurrentTimestamp() > (others + 2) * trial->slot_s * USECS_PER_SEC)
-	{
-		(void) sp_compared_round(compared, take_trial_slot, trial);
-	}
+	sp_setting_run_rounds(&trial->run,
+						  (sp_setting_others(&trial->run.settings[0].setting) + 2) * trial->slot_s,
+						  take_trial_slot, trial, progress);
 	switch_to(trial, NULL);
 }

@@ -7,9 +7,8 @@
  * function.c is the procedure: it says where a trial is refused, and judges.  slots.c gives each
  * value short slots of time in random order and samples the commits in them.
  *
- * auto_conf.c changes the setting as ALTER SYSTEM does, and gives its old value back: for
- * the session of the trial, for the worker that watches it (watchdog.c), for cleanup() and
- * for the next trial.
+ * auto_conf.c changes the setting as ALTER SYSTEM does, and gives its old value back: in the
+ * session of the trial, in the worker that watches it, in cleanup() and in the next trial.
  *
  * It must not: leave a setting changed, write WAL while it samples, try a sync method of
  * another kind, or take a value that the server would refuse.
@@ -42,7 +41,6 @@ typedef struct sp_trial
 	sp_setting_run run;			/* of one setting */
 	double		slot_s;			/* 0: not given as an argument */
 	double		settle_s;		/* of it, the first part, which does not count */
-	bool		few_commit;		/* at a time: they are sampled more often */
 	sp_load    *load;			/* of run.workload; NULL without one */
 	List	   *files;			/* that a reload reads */
 
@@ -84,14 +82,12 @@ extern void sp_trial_change(sp_trial *trial, const char *value);
 extern const char *sp_trial_restore(void);
 extern bool sp_trial_cleanup(void);
 
-/* -------------------------------------------------------------- watchdog.c */
-
 extern BackgroundWorkerHandle *sp_watchdog_start(void);
 extern PGDLLEXPORT void sync_probe_trial_watchdog(Datum main_arg);
 
 /* ----------------------------------------------------------------- slots.c */
 
-extern double sp_trial_choose_slot(sp_trial *trial);
+extern void sp_trial_choose_slot(sp_trial *trial);
 extern void sp_trial_run(sp_trial *trial, sp_progress *progress);
 
 #endif							/* SP_TRIAL_H */

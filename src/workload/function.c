@@ -206,10 +206,20 @@ sync_probe_pgbench(PG_FUNCTION_ARGS)
 
 #define CALL_NAME	"CALL sync_probe.run_workload()"
 
+static void
+prepare_workload(FunctionCallInfo fcinfo, void *state)
+{
+	sp_workload_run *run = state;
+
+	take_arguments(fcinfo, run);
+	run->is_procedure = true;
+}
+
 /* The columns of the recorded row that the procedure returns. */
 static HeapTuple
-output_row(HeapTuple recorded, TupleDesc output_type)
+output_row(void *state, TupleDesc output_type)
 {
+	HeapTuple	recorded = run_workload(state);
 	TupleDesc	recorded_type = sp_history_row_type("workload_results");
 	Datum	   *values = palloc(output_type->natts * sizeof(Datum));
 	bool	   *nulls = palloc(output_type->natts * sizeof(bool));
@@ -223,38 +233,15 @@ output_row(HeapTuple recorded, TupleDesc output_type)
 	return heap_form_tuple(output_type, values, nulls);
 }
 
-/*
- * CALL sync_probe.run_workload(): the same arguments, and some columns of the same row.
- * The memory context of SPI survives the commit.
- */
+/* CALL sync_probe.run_workload(): the same arguments, and some columns of the same row. */
 PG_FUNCTION_INFO_V1(sync_probe_run_workload);
 Datum
 sync_probe_run_workload(PG_FUNCTION_ARGS)
 {
-	sp_workload_run run = {0};
-	TupleDesc	output_type;
-	HeapTupleHeader output;
-	int			nest_level;
-
 	sp_refuse_transaction_block(fcinfo, CALL_NAME,
 								"It commits, so that it holds no snapshot while the workload runs.",
 								"SELECT * FROM sync_probe.pgbench() can run inside a transaction block.");
 	sp_check_circumstances("run a workload");
 	check_writable(CALL_NAME);
-	if (SPI_connect_ext(SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-	if (get_call_result_type(fcinfo, NULL, &output_type) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "sync_probe.run_workload() returns no row");
-	output_type = BlessTupleDesc(CreateTupleDescCopy(output_type));
-	/* a procedure with SET search_path cannot commit */
-	nest_level = sp_pin_search_path();
-	take_arguments(fcinfo, &run);
-	AtEOXact_GUC(true, nest_level);
-	run.is_procedure = true;
-	sp_commit();
-	nest_level = sp_pin_search_path();
-	output = SPI_returntuple(output_row(run_workload(&run), output_type), output_type);
-	AtEOXact_GUC(true, nest_level);
-	SPI_finish();
-	PG_RETURN_HEAPTUPLEHEADER(output);
+	return sp_procedure_run(fcinfo, sizeof(sp_workload_run), prepare_workload, output_row);
 }

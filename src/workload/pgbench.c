@@ -482,7 +482,11 @@ sp_pgbench_check(sp_pgbench_load *load)
 	char	   *lines;
 
 	if (sp_child_has_ended(&load->child))
+	{
+		/* a cancel reaches both, and says more */
+		CHECK_FOR_INTERRUPTS();
 		complain(ERROR, load->run, &load->child, NULL, "ran");
+	}
 	lines = sp_child_new_lines(&load->child, &load->position);
 	if (strstr(lines, ERROR_PREFIX))
 	{

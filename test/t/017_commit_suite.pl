@@ -146,7 +146,8 @@ sub stop_leader
 		kill 'STOP', $run->{pid};
 		my @lsn = map { ($server->psql('postgres', 'SELECT pg_current_wal_insert_lsn()',
 			timeout => 10, timed_out => \my $timed_out))[1] } 1 .. 5;
-		return $lsn[0] if $lsn[0] && $lsn[-1] && $lsn[0] ne $lsn[-1];
+		# workers that leave a slot still write for a moment
+		return $lsn[0] if $lsn[0] && $lsn[2] && $lsn[0] ne $lsn[2] && $lsn[2] ne $lsn[4];
 		kill 'CONT', $run->{pid};
 	}
 	die 'the leader was never stopped in a slot';
@@ -291,7 +292,7 @@ sql($node, 'CHECKPOINT');
 my $wal_before = wal_position($node);
 $err = messages($node, "SET pg_sync_probe.max_commit_wal = '1MB'; "
 	  . commit_call("workers => 3, flush_size => 100000, duration => '20 s', label => 'bound'"));
-my $ends_early = qr/NOTICE:  the commit suite ends early: it has written/;
+my $ends_early = qr/NOTICE:  the commit suite ends early: the server has written/;
 like($err, qr/$ends_early .* of WAL\s+HINT:  \S+max_commit_wal limits/, 'max_commit_wal: a notice');
 is(sql($node, "SELECT count(*) FROM sync_probe.runs JOIN sync_probe.measurements USING (run_id)"
 		  . " WHERE label = 'bound'"), 2, 'max_commit_wal: the rows so far');

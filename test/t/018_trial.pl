@@ -1,6 +1,6 @@
-# However a trial ends, also one with a workload, the server has the old value again, and changes
-# that others make with ALTER SYSTEM meanwhile stay.  What a failure of the machine leaves, is found
-# and restored.
+# However a trial ends, also one with a workload, the server has the old value again, pgbench has
+# ended, its objects are gone, and changes that others make with ALTER SYSTEM meanwhile stay.  What
+# a failure of the machine leaves, is found and restored.
 
 use FindBin;
 use lib $FindBin::RealBin;
@@ -8,54 +8,60 @@ use SyncProbeTest;
 
 plan skip_all => 'processes are looked for in /proc' unless -e '/proc/self/stat';
 
-my $node = probe_cluster('trial', allows_streaming => 1,
-	conf => "restart_after_crash = on\nclient_connection_check_interval = 0\nlog_statement = none");
+my $node = probe_cluster('trial', allows_streaming => 1, conf => <<'CONF');
+max_connections = 40
+restart_after_crash = on
+client_connection_check_interval = 0
+log_statement = none
+CONF
 my $auto = $node->data_dir . '/postgresql.auto.conf';
 
 # The old value is one that is not the default, so that it has to come back.
-sub set_old_value
+sub set_settings
 {
-	sql($node, 'ALTER SYSTEM SET commit_delay = 7');
+	sql($node, <<'SQL');
+ALTER SYSTEM SET work_mem = '5MB';
+ALTER SYSTEM SET application_name = 'it''s kept';
+ALTER SYSTEM SET commit_delay = 7;
+SQL
 	$node->reload;
-	return;
+	return auto_settings($node);
 }
-sql($node, "ALTER SYSTEM SET work_mem = '5MB'");
-sql($node, "ALTER SYSTEM SET application_name = 'it''s kept'");
-set_old_value();
+my $usual = set_settings();
 
-my $trial = q{CALL sync_probe.trial('commit_delay', '{0,50}', duration => '%s s', slot => '1 s')};
-my $loaded_trial = $trial =~ s/\)$/, workload => 'upsert')/r;
-my $before = auto_settings($node);
-
-# ------------------------------------------------------------------- a trial
-
-sub begin_trial
+sub with_delay
 {
-	my ($value, $seconds, $call) = @_;
-	return start_trial($node, sprintf($call // $trial, $seconds // 300), $value // '(0|50)');
+	my ($value) = @_;
+	my $line = $value eq '' ? '' : "commit_delay = '$value'\n";
+	return $usual =~ s/^commit_delay = '7'\n/$line/mr;
 }
 
-# The value in sessions that begin now.  No connection is possible for a moment after a crash.
-sub new_session_shows
+sub call
 {
-	my ($setting, $value) = @_;
-	return wait_for(
-		sub {
-			my ($status, $out) = $node->psql('postgres', "SHOW $setting");
-			return $status == 0 && $out eq $value;
-		});
+	my ($seconds, $arguments) = @_;
+	return "CALL sync_probe.trial('commit_delay', '{0,50}', duration => '$seconds s'"
+	  . join('', map { ", $_" } $arguments // ()) . ')';
 }
+my $slot = "slot => '1 s'";
+my $loaded = "workload => 'upsert'";
 
+# The value in sessions that begin now, and nothing is left.  No connection is possible for a
+# moment after a crash.
 sub whole_ok
 {
-	my ($name) = @_;
+	my ($name, $settings) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	ok(new_session_shows('commit_delay', 7), "$name: a new session has the old value");
-	restored_ok($node, $name, $before);
+	my ($value) = ($settings //= $usual) =~ /^commit_delay = '(.*)'$/m;
+	ok(wait_for(
+		sub {
+			my ($status, $out) = $node->psql('postgres', 'SHOW commit_delay');
+			return $status == 0 && $out eq ($value // 0);
+		}), "$name: a new session has the value");
+	restored_ok($node, $name, $settings);
 	return;
 }
 
-# --- endings after which the setting is restored without further ado
+# ------------------------------------------------------- while a trial runs
 
 # ALTER SYSTEM can write no file, in the session and in the worker.
 my $temporary = "$auto.tmp";
@@ -76,124 +82,10 @@ sub allow_writing
 	return;
 }
 
-# What ends it, what the client is told, and whether that is only tried without or with a workload.
-for my $ending (
-	{ name => 'the end', seconds => 5, end => sub { }, says => qr/undecided/, only => 0 },
-	{ name => 'error',
-		end => sub { $log_offset = -s $node->logfile; wait_for(sub { mkdir $temporary }) },
-		says => qr/ERROR:  could not open file "postgresql\.auto\.conf\.tmp"/,
-		after => \&allow_writing },
-	{ name => 'pg_cancel_backend', end => signal_backend($node, 'pg_cancel_backend'),
-		says => qr/canceling statement due to user request/ },
-	{ name => 'pg_terminate_backend', end => signal_backend($node, 'pg_terminate_backend'),
-		says => qr/terminating connection due to administrator command/, over => 1 },
-	{ name => 'client killed', end => signal_client('KILL') },
-	{ name => 'pgbench killed', end => sub { kill 'KILL', pgbench_children($node) },
-		says => qr/pgbench was ended by signal 9 while it ran workload "upsert"/, only => 1 },
-	{ name => 'SIGKILL of the session', end => sub { kill_process($node, $_[0]{pid}) },
-		leaves => 1 },
-	{ name => 'SIGKILL of the watchdog', end => sub { kill_process($node, $_[0]{watchdog}) },
-		only => 0 },
-	{ name => 'fast stop', leaves => 1,
-		end => sub {
-			$node->stop('fast');
-			is(auto_settings($node), $before, 'fast stop: restored before the end of the server');
-			$node->start;
-		} })
-{
-	for my $loaded ($ending->{only} // (0, 1))
-	{
-		my $name = $ending->{name} . ($loaded ? ', with a workload' : '');
-		my $session = begin_trial(undef, $ending->{seconds}, $loaded ? $loaded_trial : $trial);
-		if ($loaded)
-		{
-			isnt(workload_schemas($node), '', "$name: the objects are there");
-			isnt(join(' ', pgbench_children($node)), '', "$name: pgbench runs");
-		}
-		$ending->{end}->($session);
-		if ($ending->{says})
-		{
-			my ($out, $err) = finish_query($session);
-			like($out . $err, $ending->{says}, "$name: the client was told");
-			# an error while a lock was held must not leave the session deaf
-			like((query($session, "SET statement_timeout = '100ms'; SELECT pg_sleep(60)"))[1],
-				qr/canceling statement due to statement timeout/,
-				"$name: the session can be cancelled") unless $ending->{over};
-		}
-		$ending->{after}->() if $ending->{after};
-		$node->poll_query_until('postgres', 'SELECT sync_probe.cleanup() > 0')
-		  or die 'nothing was left' if $loaded && $ending->{leaves};
-		whole_ok($name);
-		$session->{run}->kill_kill;
-	}
-}
-
-# --- a smart stop: the trial ends, and the session after it
-{
-	my $session = begin_trial();
-	stop_smartly($node, sub {
-		my (undef, $err) = finish_query($session);
-		like($err, qr/cannot go on with the trial now/, 'smart stop: the trial ends');
-		ok(wait_for(sub { auto_settings($node) eq $before }), 'smart stop: restored');
-		$session->quit;
-	});
-	$node->start;
-	whole_ok('smart stop');
-}
-
-# --- where no process is left that could: a finding, cleanup(), and the next trial
-
-for (
-	[ 'immediate stop', sub { $node->stop('immediate'); $node->start } ],
-	[ 'SIGKILL of postmaster', sub { kill_postmaster($node) } ])
-{
-	my ($name, $end) = @$_;
-	my $session = begin_trial();
-	$end->();
-	my $finding = "FROM sync_probe.findings WHERE code = 'trial_not_restored'";
-	is(sql($node, "SELECT severity, evidence ->> 'setting', evidence ->> 'value_before', commands"
-			  . " $finding"), 'error|commit_delay|7|{"SELECT sync_probe.cleanup()"}',
-		"$name: a finding says so");
-	is(sql($node, 'SELECT sync_probe.cleanup()'), 1, "$name: cleanup()");
-	is(sql($node, 'SHOW commit_delay'), 7, "$name: the next session has it");
-	whole_ok($name);
-	is(sql($node, "SELECT count(*) $finding"), 0, "$name: no finding is left");
-	is(sql($node, 'SELECT sync_probe.cleanup()'), 0, "$name: cleanup() has nothing to do");
-	$session->{run}->kill_kill;
-}
-{
-	my $session = begin_trial();
-	kill_postmaster($node);
-	my $said = messages($node, sprintf($trial, 4));
-	like($said, qr/NOTICE:  restored the setting of an earlier trial/, 'the next trial restores it');
-	like($said, qr/commit_delay = 7 us/, 'it compares with the value before');
-	whole_ok('the next trial');
-	$session->{run}->kill_kill;
-}
-
-# Somebody has changed the setting before anything was restored: the newer value stays, also if
-# the trial has tried it.  But a value that the marker has announced is the trial's own: it has
-# ended between two of its writes.
-for my $case ([ 8, '', 8 ], [ 50, '', 50 ], [ 50, 50, 7 ])
-{
-	my ($value, $next, $after) = @$case;
-	my $name = "newer value $value, announced '$next'";
-	my $session = begin_trial();
-	kill_postmaster($node);
-	sql($node, qq(ALTER SYSTEM SET pg_sync_probe.trial_restores = '"commit_delay","7","$next"'));
-	sql($node, "ALTER SYSTEM SET commit_delay = $value");
-	is(sql($node, 'SELECT sync_probe.cleanup()'), '1', "$name: cleanup()");
-	like(auto_settings($node), qr/^commit_delay = '$after'$/m, "$name: then it is $after");
-	unlike(auto_settings($node), qr/sync_probe/, "$name: the marker goes");
-	set_old_value();
-	$session->{run}->kill_kill;
-}
-
-# ------------------------------------------------- a slot has the value that it counts for
-
 # The postmaster reads no file while it is stopped: the trial must not go on to the next value.
+sub stop_postmaster
 {
-	my $session = begin_trial();
+	my ($session) = @_;
 	my $seen = '';
 	my $since = time;
 	kill 'STOP', $node->{_pid};
@@ -205,42 +97,109 @@ for my $case ([ 8, '', 8 ], [ 50, '', 50 ], [ 50, 50, 7 ])
 			}), 'postmaster stopped: the trial stays at one value');
 	like($seen, qr/trial_restores/, 'postmaster stopped: and has not ended');
 	kill 'CONT', $node->{_pid};
-	end_probe($node, $session);
-	whole_ok('postmaster stopped');
+	return signal_backend($node, 'pg_cancel_backend')->($session);
 }
 
-# ----------------------------------------------- ALTER SYSTEM during a trial
-
-# Of another setting: the server merges it, and the trial goes on.
+sub stop_smart
 {
-	my $session = begin_trial(undef, 7);
-	sql($node, "ALTER SYSTEM SET work_mem = '6MB'");
-	my ($out, $err) = finish_query($session);
-	like($out, qr/undecided/, 'another setting: the trial goes on to its end');
-	$before =~ s/5MB/6MB/;
-	whole_ok('another setting');
-	$session->quit;
+	my ($session) = @_;
+	stop_smartly($node, sub {
+		my (undef, $err) = finish_query($session);
+		like($err, qr/cannot go on with the trial now/, 'smart stop: the trial ends');
+		ok(wait_for(sub { auto_settings($node) eq $usual }), 'smart stop: restored');
+		$session->quit;
+	});
+	return $node->start;
 }
 
-# Of its own: the value in place then, the statement, commit_delay after it.
-my @changes = (
-	[ '0', 'SET commit_delay = 70', 70 ],
-	[ '50', 'SET commit_delay = 50', 50 ],
-	[ '50', 'RESET commit_delay', 0 ],
-	[ '50', 'RESET ALL', 0 ]);
-for my $change (@changes)
+sub fast_stop
 {
-	my ($value, $statement, $after) = @$change;
-	my $name = "ALTER SYSTEM $statement beside $value";
-	my $session = begin_trial($value);
-	sql($node, "ALTER SYSTEM $statement");
-	my (undef, $err) = finish_query($session);
-	like($err, qr/"commit_delay" was changed during the trial/, "$name: the trial ends");
-	ok(new_session_shows('commit_delay', $after), "$name: commit_delay");
-	ok(wait_for(sub { auto_settings($node) !~ /sync_probe/ }), "$name: no marker is left");
-	nothing_left($node, $name);
-	$session->quit;
-	set_old_value();
+	$node->stop('fast');
+	is(auto_settings($node), $usual, 'fast stop: restored before the end of the server');
+	return $node->start;
+}
+
+sub look_beside
+{
+	my ($session) = @_;
+	fails_ok($node, "beside it $_", $_, '55P03', qr/a trial is running.*has been trying values/s)
+	  for call(5), 'SELECT sync_probe.probe()', 'SELECT sync_probe.cleanup()', pgbench_sql(SMALL_RUN);
+	is(sql($node, 'SELECT suite, workload, phase FROM sync_probe.running'),
+		'trial|upsert|measuring', 'sync_probe.running shows it');
+	is(sql($node, <<"SQL"), 't|t', 'it holds no snapshot');
+SELECT backend_xmin IS NULL, backend_xid IS NULL FROM pg_stat_activity WHERE pid = $session->{pid}
+SQL
+	# what waits until every process of the server has served an interrupt
+	sql($node, 'CREATE DATABASE to_drop');
+	is($node->psql('postgres', "SET statement_timeout = '60s'; DROP DATABASE to_drop"), 0,
+		'DROP DATABASE beside it');
+	return signal_backend($node, 'pg_cancel_backend')->($session);
+}
+
+my $mode = (stat $auto)[2] & 07777;
+my $unwritable = qr/ERROR:  could not open file "postgresql\.auto\.conf\.tmp"/;
+my $unreadable = qr/could not open file "postgresql\.auto\.conf": Permission denied/;
+my $canceled = qr/canceling statement due to user request/;
+my $changed = qr/"commit_delay" was changed during the trial/;
+
+# What is done to it, what the client is told, and whether that is only tried without or with a
+# workload.  over: the session is.  leaves: objects of the workload, for cleanup().  value: the
+# one in place then.  settings: those afterwards.
+for my $row (
+	[ 'the end', sub { }, qr/undecided/, seconds => 5, only => 0 ],
+	[ 'error', sub { $log_offset = -s $node->logfile; wait_for(sub { mkdir $temporary }) },
+		$unwritable, then => \&allow_writing ],
+	[ 'pg_cancel_backend', signal_backend($node, 'pg_cancel_backend'), $canceled ],
+	[ 'pg_terminate_backend', signal_backend($node, 'pg_terminate_backend'),
+		qr/terminating connection due to administrator command/, over => 1 ],
+	[ 'client killed', signal_client('KILL') ],
+	[ 'pgbench killed', sub { kill 'KILL', pgbench_children($node) },
+		qr/pgbench was ended by signal 9 while it ran workload "upsert"/, only => 1 ],
+	[ 'SIGKILL of the session', sub { kill_process($node, $_[0]{pid}) }, undef, leaves => 1 ],
+	[ 'SIGKILL of the watchdog', sub { kill_process($node, $_[0]{watchdog}) }, undef, only => 0 ],
+	[ 'fast stop', \&fast_stop, undef, leaves => 1 ],
+	[ 'smart stop', \&stop_smart, undef, only => 0 ],
+	[ 'postmaster stopped', \&stop_postmaster, $canceled, only => 0 ],
+	[ 'beside it', \&look_beside, $canceled, only => 1 ],
+	# a file that cannot be read for a moment is no empty one
+	[ 'unreadable file', sub { chmod 0, $auto }, $unreadable, only => 0,
+		then => sub { chmod $mode, $auto } ],
+	# the server merges changes of other settings, and the trial goes on
+	[ 'another setting', sub { sql($node, "ALTER SYSTEM SET work_mem = '6MB'") },
+		qr/undecided/, seconds => 7, only => 0, settings => $usual =~ s/5MB/6MB/r ],
+	map { my ($value, $change, $settings) = @$_;
+		[ "$change beside $value", sub { sql($node, "ALTER SYSTEM $change") }, $changed,
+			only => 0, value => $value, settings => $settings ] }
+	[ 0, 'SET commit_delay = 70', with_delay(70) ],
+	[ 50, 'SET commit_delay = 50', with_delay(50) ],
+	[ 50, 'RESET commit_delay', with_delay('') ],
+	[ 50, 'RESET ALL', '' ])
+{
+	my ($what, $do, $says, %opt) = @$row;
+	for my $load ($opt{only} // (0, 1))
+	{
+		my $name = $what . ($load ? ', with a workload' : '');
+		my $session = start_trial($node,
+			call($opt{seconds} // 300, join(', ', $slot, $load ? $loaded : ())),
+			$opt{value} // '(0|50)');
+		ok(workload_schemas($node) ne '' && pgbench_children($node), "$name: pgbench runs") if $load;
+		$do->($session);
+		if ($says)
+		{
+			my ($out, $err) = finish_query($session);
+			like($out . $err, $says, "$name: the client was told");
+			# an error while a lock was held must not leave the session deaf
+			like((query($session, "SET statement_timeout = '100ms'; SELECT pg_sleep(60)"))[1],
+				qr/canceling statement due to statement timeout/,
+				"$name: the session can be cancelled") unless $opt{over};
+		}
+		$opt{then}->() if $opt{then};
+		$node->poll_query_until('postgres', 'SELECT sync_probe.cleanup() > 0')
+		  or die 'nothing was left' if $load && $opt{leaves};
+		whole_ok($name, $opt{settings});
+		$session->{run}->kill_kill;
+	}
+	set_settings() if defined $opt{settings};
 }
 
 # --- a statement that outlasts its slot is part of the reason; one that begins in it has its value
@@ -252,122 +211,218 @@ for (
 	my $other = session($node);
 	start_query($other, $statements);
 	wait_active($node, $other);
-	like(sql($node, sprintf($trial, 4)), $says, substr($statements, 0, 20) . ' beside a trial');
+	like(sql($node, call(4)), $says, substr($statements, 0, 20) . ' beside a trial');
 	sql($node, "SELECT pg_terminate_backend($other->{pid})");
 	$other->{run}->kill_kill;
 }
 
-# --- what waits until every process of the server has served an interrupt
+# ------------------ where no process is left that could: a finding, cleanup(), and the next trial
+
+# Somebody may have changed the setting before anything was restored: the newer value stays, also
+# if the trial has tried it.  But a value that the marker has announced is the trial's own: it has
+# ended between two of its writes.
+my $finding = "FROM sync_probe.findings WHERE code = 'trial_not_restored'";
+my $killed = sub { kill_postmaster($node) };
+for (
+	[ 'immediate stop', sub { $node->stop('immediate'); $node->start }, 7 ],
+	[ 'SIGKILL of postmaster', $killed, 7 ],
+	[ 'newer value', $killed, 8, 8, '' ],
+	[ 'newer value, which was tried', $killed, 50, 50, '' ],
+	[ 'announced value', $killed, 7, 50, 50 ])
 {
-	sql($node, 'CREATE DATABASE to_drop');
-	my $session = begin_trial();
-	is($node->psql('postgres', "SET statement_timeout = '60s'; DROP DATABASE to_drop"), 0,
-		'DROP DATABASE during a trial');
-	end_probe($node, $session);
-	nothing_left($node, 'DROP DATABASE');
+	my ($name, $end, $after, $value, $next) = @$_;
+	my $session = start_trial($node, call(300, $slot), '(0|50)');
+	$end->();
+	sql($node, qq(ALTER SYSTEM SET pg_sync_probe.trial_restores = '"commit_delay","7","$next"';
+		ALTER SYSTEM SET commit_delay = $value)) if defined $value;
+	is(sql($node, "SELECT severity, evidence ->> 'setting', evidence ->> 'value_before', commands"
+			  . " $finding"), 'error|commit_delay|7|{"SELECT sync_probe.cleanup()"}',
+		"$name: a finding says so");
+	is(sql($node, 'SELECT sync_probe.cleanup()'), 1, "$name: cleanup()");
+	whole_ok($name, with_delay($after));
+	is(sql($node, "SELECT count(*) $finding"), 0, "$name: no finding is left");
+	is(sql($node, 'SELECT sync_probe.cleanup()'), 0, "$name: cleanup() has nothing to do");
+	$session->{run}->kill_kill;
+	set_settings();
+}
+{
+	my $session = start_trial($node, call(300, $slot), '(0|50)');
+	kill_postmaster($node);
+	my $said = messages($node, call(4));
+	like($said, qr/NOTICE:  restored the setting of an earlier trial/, 'the next trial restores it');
+	like($said, qr/commit_delay = 7 us/, 'it compares with the value before');
+	whole_ok('the next trial');
+	$session->{run}->kill_kill;
 }
 
-# --------------------------------------------------------- where it is refused
-
-# A file with a change that a reload would activate, also if it was moved there.
-for my $file (qw(pg_hba.conf postgresql.auto.conf moved))
-{
-	my $path = $node->data_dir . '/' . ($file eq 'moved' ? 'postgresql.conf' : $file);
-	my $modified = (stat $path)[9];
-	sleep 0.1;
-	append_to_file($path, "# a change\n");
-	utime $modified, $modified, $path if $file eq 'moved';
-	fails_ok($node, "$file changed", sprintf($trial, 5), '55000',
-		qr/file ".*" was changed since the server has read it/);
-	$node->reload;
-	ok(wait_for(sub { $node->psql('postgres', 'CALL sync_probe.wait_for_reload()') == 0 }),
-		"$file: after a reload it is not");
-}
-
-# A file with an error is not read, and a reload changes nothing.
-$before = auto_settings($node);
-my $broken = $node->data_dir . '/broken.conf';
-append_to_file($broken, 'no setting = = 1');
-$node->append_conf('postgresql.conf', "include_if_exists = 'broken.conf'");
-$node->reload;
-fails_ok($node, 'an error in a file', $_, '55000',
-	qr/" was changed since the server has read it/, qr/pg_file_settings shows errors/)
-  for sprintf($trial, 5), 'CALL sync_probe.wait_for_reload()';
-unlink $broken;
-$node->reload;
-whole_ok('an error in a file');
-
-# A file that cannot be read for a moment is no empty one.
-my $mode = (stat $auto)[2] & 07777;
-{
-	my $session = begin_trial();
-	chmod 0, $auto;
-	my (undef, $err) = finish_query($session);
-	like($err, qr/could not open file "postgresql\.auto\.conf": Permission denied/,
-		'a file that cannot be read: the trial ends');
-	chmod $mode, $auto;
-	whole_ok('a file that cannot be read');
-	$session->quit;
-}
-for my $case (
-	[ 'fsync', 'off', 'on', '55000', qr/while fsync is off/ ],
-	[ 'max_worker_processes', '0', '8', '53000', qr/no background worker is free/ ],
-	# since 17
-	[ 'allow_alter_system', 'off', 'on', '55000', qr/while allow_alter_system is off/ ])
-{
-	my ($setting, $value, $usual, @says) = @$case;
-	next if sql($node, "SELECT count(*) FROM pg_settings WHERE name = '$setting'") == 0;
-	$node->append_conf('postgresql.conf', "$setting = $value");
-	$node->restart;
-	fails_ok($node, "$setting = $value", sprintf($trial, 5), @says);
-	restored_ok($node, "$setting = $value", $before);
-	$node->adjust_conf('postgresql.conf', $setting, $usual);
-	$node->restart;
-}
-
-# --- a value from the command line
-$node->stop;
-command_ok([ 'pg_ctl', '-D', $node->data_dir, '-l', $node->logfile, '-o', '-c commit_delay=5',
-		'-w', 'start' ], 'the server starts with an option');
-$node->_update_pid(1);
-fails_ok($node, 'command line', sprintf($trial, 5), '55000',
-	qr/"commit_delay" is still "5" after a reload/, qr/on the command line/);
-ok(wait_for(sub { auto_settings($node) eq $before }), 'command line: the settings are as before');
-# a restart would keep the option
-$node->stop;
-$node->start;
-
-# --- a value of the session is not that of the server
-like(messages($node, 'SET commit_delay = 10; ' . sprintf($trial, 4)), qr/commit_delay = 7 us/,
-	'the current value is that of new sessions');
-
-# --- one at a time
-{
-	my $session = begin_trial();
-	fails_ok($node, "beside it $_", $_, '55P03', qr/a trial is running.*has been trying values/s)
-	  for sprintf($trial, 5), 'SELECT sync_probe.probe()', 'SELECT sync_probe.cleanup()';
-	is(sql($node, 'SELECT suite, phase FROM sync_probe.running'),
-		'trial|measuring', 'sync_probe.running shows it');
-	end_probe($node, $session);
-	nothing_left($node, 'one at a time');
-}
-
-# --- on a standby
-{
-	my $standby = add_standby($node, 'standby');
-	fails_ok($standby, 'standby', sprintf($trial, 5), '25006', qr/on a standby/);
-	is($standby->psql('postgres', 'CALL sync_probe.wait_for_reload()'), 0,
-		'wait_for_reload() works there');
-	$standby->stop;
-	log_ok($standby);
-}
-
-# --- a marker that somebody else has made, for a setting that no trial has
-
+# a marker that somebody else has made, for a setting that no trial has
 sql($node, "ALTER SYSTEM SET archive_command = 'true'");
 $node->append_conf('postgresql.auto.conf',
 	q(pg_sync_probe.trial_restores = '"archive_command","touch forged","true"'));
 is(sql($node, 'SELECT sync_probe.cleanup()'), 0, 'a forged marker: cleanup() restores nothing');
 like(slurp_file($auto), qr/^archive_command = 'true'$/m, 'a forged marker: the setting stays');
+sql($node, 'ALTER SYSTEM RESET ALL');
+$node->reload;
+$usual = set_settings();
 
-end_tests($node);
+# ------------------------------------------------- with a workload, to its end
+
+my $wait = '$gate$' . WAIT_AT_GATE . '$gate$';
+sql($node, <<"SQL");
+INSERT INTO sync_probe.workloads (workload, setup, script) VALUES
+('gated set-up', 'CREATE TABLE t (i int);' || $wait, 'INSERT INTO t VALUES (1);'),
+('one client fails', 'CREATE TABLE t (i int)', 'INSERT INTO t VALUES (1 / (:client_id - 3));'),
+('only reads', NULL, 'SELECT 1;'),
+('noisy', 'CREATE TABLE t (i int)', \$\$DO 'BEGIN
+    RAISE WARNING ''%'', repeat(''x'', 2000);
+    INSERT INTO t VALUES (1);
+END';\$\$);
+CREATE ROLE runner LOGIN;
+GRANT USAGE ON SCHEMA sync_probe TO runner;
+GRANT EXECUTE ON PROCEDURE sync_probe.trial TO runner;
+GRANT ALTER SYSTEM ON PARAMETER commit_delay TO runner;
+SQL
+
+# With each value transactions have committed; pgbench may print more than a pipe holds.  A value
+# that is far slower costs the users of the server too much, and is left out.
+for (
+	[ 'upsert', call(6, $loaded), qr/\|(?:switch|keep|undecided)\|/, 't|trial|upsert' ],
+	[ 'noisy', call(6, "workload => 'noisy'"), qr/\|(?:switch|keep|undecided)\|/, 't|trial|noisy' ],
+	[ 'only reads', call(3, "workload => 'only reads'"),
+		qr/undecided\|.*no transaction that writes has committed/, 'f|trial|only reads' ],
+	[ 'slow value', call(5, $loaded) =~ s/\{0,50\}/{100000}/r,
+		qr/no other value is left; 100000 us was left out: in its first 3 slots/, 'f|trial|upsert' ])
+{
+	my ($name, $sql, $says, $run) = @$_;
+	like(sql($node, $sql), $says, "$name: its verdict");
+	is(sql($node, <<'SQL'), $run, "$name: its run");
+SELECT min(ops) > 0, suite, workload FROM sync_probe.measurements JOIN sync_probe.runs USING (run_id)
+GROUP BY run_id, suite, workload ORDER BY run_id DESC LIMIT 1
+SQL
+	restored_ok($node, $name, $usual);
+}
+is(sql($node, 'SELECT count(*) FROM sync_probe.workload_results'), '0', 'none is a workload');
+
+# A role needs one privilege more after the other.
+my $as_runner = 'SET SESSION AUTHORIZATION runner; ' . call(4, $loaded);
+my ($counted) = split /\n/,
+  sql($node, 'SELECT workload FROM sync_probe.workloads WHERE transactions > 0 ORDER BY 1');
+for (
+	[ 'unknown', call(3, "workload => 'no such'"), '22023', qr/unrecognized workload "no such"/ ],
+	[ 'counted', call(3, "workload => '$counted'"), '22023', qr/cannot make load/,
+		qr/runs a fixed number of transactions/ ],
+	[ 'GRANT pg_execute_server_program TO runner', $as_runner, '42501',
+		qr/pg_execute_server_program/ ],
+	[ 'GRANT CREATE ON DATABASE postgres TO runner', $as_runner, '42501',
+		qr/permission denied for database/ ],
+	[ 'one client fails', call(60, "workload => 'one client fails'"), '38000',
+		qr/pgbench (?:exited with status \d|reported an error) while it ran workload/,
+		qr/division by zero/ ])
+{
+	my ($name, @refused) = @$_;
+	fails_ok($node, "before $name", @refused);
+	restored_ok($node, "before $name", $usual);
+	sql($node, $name) if $name =~ /^GRANT/;
+}
+sql($node, 'ALTER ROLE runner CONNECTION LIMIT 4');
+like(($node->psql('postgres', call(4, $loaded), extra_params => [ '-U', 'runner' ]))[2],
+	qr/NOTICE:  workload "upsert" runs with 1 client instead of 16\n(?!.*ERROR)/s,
+	'with all privileges, but few connections, it works');
+
+# The server has changed during the set-up, or the trial is to end.
+for (
+	[ 'cancel', signal_backend($node, 'pg_cancel_backend'), $canceled ],
+	[ 'new value', sub { sql($node, 'ALTER SYSTEM SET commit_delay = 8'); $node->reload },
+		qr/"commit_delay" was changed before the trial began/ ],
+	[ 'pending change', sub { $node->append_conf('postgresql.conf', '# a change') },
+		qr/was changed since the server has read it/ ])
+{
+	my ($name, $change, $says) = @$_;
+	my $session = session($node);
+	close_gate($node);
+	start_query($session, call(5, "workload => 'gated set-up'"));
+	wait_phase($node, $session, 'setting up');
+	is(auto_settings($node), $usual, "$name: the set-up comes before the first switch");
+	$change->($session);
+	open_gate($node);
+	like((finish_query($session))[1], $says, "$name: the client was told");
+	$session->quit;
+	nothing_left($node, $name);
+	set_settings();
+}
+
+# --------------------------------------------------------- where it is refused
+
+# A reload would activate the change of a file, or has rejected it.  A file may be moved there.
+my $broken = $node->data_dir . '/broken.conf';
+my $newer = qr/file ".*" was changed since the server has read it/;
+
+sub change_file
+{
+	my ($file, $keep_time) = @_;
+	my $path = $node->data_dir . '/' . $file;
+	my $modified = (stat $path)[9];
+	sleep 0.1;
+	append_to_file($path, "# a change\n");
+	return !$keep_time || utime $modified, $modified, $path;
+}
+
+sub restart_with
+{
+	my ($setting, $value) = @_;
+	$node->append_conf('postgresql.conf', "$setting = $value");
+	return $node->restart;
+}
+
+my @refusals = (
+	[ 'pg_hba.conf', sub { change_file('pg_hba.conf') }, sub { $node->reload }, '55000', $newer ],
+	[ 'auto.conf', sub { change_file('postgresql.auto.conf') }, sub { $node->reload }, '55000', $newer ],
+	[ 'a file moved', sub { change_file('postgresql.conf', 1) }, sub { $node->reload }, '55000', $newer ],
+	[ 'an error in a file',
+		sub {
+			append_to_file($broken, 'no setting = = 1');
+			$node->append_conf('postgresql.conf', "include_if_exists = 'broken.conf'");
+			$node->reload;
+			fails_ok($node, 'an error in a file', 'CALL sync_probe.wait_for_reload()', '55000', $newer,
+				qr/pg_file_settings shows errors/);
+		}, sub { unlink $broken; $node->reload }, '55000', $newer ],
+	map { my ($setting, $bad, $good, @says) = @$_;
+		[ $setting, sub { restart_with($setting, $bad) }, sub { restart_with($setting, $good) }, @says ] }
+	[ 'fsync', 'off', 'on', '55000', qr/while fsync is off/ ],
+	[ 'max_worker_processes', '0', '8', '53000', qr/no background worker is free/ ],
+	# since 17
+	[ 'allow_alter_system', 'off', 'on', '55000', qr/while allow_alter_system is off/ ]);
+for (@refusals)
+{
+	my ($name, $do, $undo, @refused) = @$_;
+	next if $name eq 'allow_alter_system'
+	  && sql($node, "SELECT count(*) FROM pg_settings WHERE name = '$name'") == 0;
+	$do->();
+	fails_ok($node, $name, call(5), @refused);
+	$undo->();
+	ok(wait_for(sub { $node->psql('postgres', 'CALL sync_probe.wait_for_reload()') == 0 }),
+		"$name: not after a reload");
+	restored_ok($node, $name, $usual);
+}
+
+# a value from the command line, which a restart would keep
+$node->stop;
+command_ok([ 'pg_ctl', '-D', $node->data_dir, '-l', $node->logfile, '-o', '-c commit_delay=5',
+		'-w', 'start' ], 'the server starts with an option');
+$node->_update_pid(1);
+fails_ok($node, 'command line', call(5), '55000',
+	qr/"commit_delay" is still "5" after a reload/, qr/on the command line/);
+restored_ok($node, 'command line', $usual);
+$node->stop;
+$node->start;
+
+# a value of the session is not that of the server
+like(messages($node, 'SET commit_delay = 10; ' . call(4)), qr/commit_delay = 7 us/,
+	'the current value is that of new sessions');
+
+my $standby = add_standby($node, 'standby');
+fails_ok($standby, 'standby', call(5), '25006', qr/on a standby/);
+is($standby->psql('postgres', 'CALL sync_probe.wait_for_reload()'), 0,
+	'wait_for_reload() works there');
+
+end_tests($standby, $node);

@@ -8,61 +8,56 @@ use SyncProbeTest;
 
 my $clients = 4;
 # the log would have a line for each commit
-my $primary = probe_cluster('primary', allows_streaming => 1, conf => 'log_statement = none');
+my $primary = probe_cluster('primary', allows_streaming => 1,
+	conf => "log_statement = none\ncommit_siblings = 0");
 sql($primary, 'CREATE TABLE t (i integer)');
 my $standby = add_standby($primary, 'standby', "cluster_name = 'standby'");
 
-my $scripts = PostgreSQL::Test::Utils::tempdir;
-append_to_file("$scripts/insert.sql", "INSERT INTO t VALUES (1);\n");
-append_to_file("$scripts/rollback.sql", "BEGIN;\nINSERT INTO t VALUES (1);\nROLLBACK;\n");
-append_to_file("$scripts/asynchronous.sql",
-	"SET synchronous_commit = off;\nINSERT INTO t VALUES (1);\n");
+my %scripts = (
+	insert => 'INSERT INTO t VALUES (1);',
+	rollback => "BEGIN;\nINSERT INTO t VALUES (1);\nROLLBACK;",
+	asynchronous => "SET synchronous_commit = off;\nINSERT INTO t VALUES (1);");
+my $directory = PostgreSQL::Test::Utils::tempdir;
+append_to_file("$directory/$_", "$scripts{$_}\n") for keys %scripts;
 
 # Clients that run a script until the returned function is called.
 sub load_with
 {
 	my ($script) = @_;
 	my $log = '';
+	my $count = "SELECT count(*) FROM pg_stat_activity"
+	  . " WHERE application_name = 'load' AND pid <> pg_backend_pid()";
 	local $ENV{PGAPPNAME} = 'load';
 	my $pgbench = IPC::Run::start(
-		[ 'pgbench', '--no-vacuum', '-c', $clients, '-j', 1, '-T', 600, '-f', "$scripts/$script.sql",
+		[ 'pgbench', '--no-vacuum', '-c', $clients, '-j', 1, '-T', 600, '-f', "$directory/$script",
 			'-h', $primary->host, '-p', $primary->port, 'postgres' ],
 		'<', \undef, '>&', \$log);
-	$primary->poll_query_until('postgres', "SELECT count(*) = $clients FROM pg_stat_activity"
-		  . " WHERE application_name = 'load' AND pid <> pg_backend_pid()")
-	  or die "pgbench does not run: $log";
+	$primary->poll_query_until('postgres', $count, $clients) or die "pgbench does not run: $log";
 	return sub {
 		$pgbench->signal('TERM');
 		$pgbench->finish;
-		$primary->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity"
-			  . " WHERE application_name = 'load'");
+		$primary->poll_query_until('postgres', $count, 0);
 	};
 }
 
-# The columns of one call, as a hash.
+# The columns of one call, as a hash.  The parts are the wait.
 sub observe
 {
-	my ($node, $duration) = @_;
-	return decode_json(
+	my ($name, $node, $duration) = @_;
+	my $row = decode_json(
 		sql($node, "SELECT to_json(w) FROM sync_probe.commit_waits('$duration') AS w"));
-}
-
-my @parts = map { "${_}_us" } qw(sync write queue commit_delay sync_rep other);
-
-sub adds_up
-{
-	my ($name, $row) = @_;
 	my $sum = 0;
-	$sum += $row->{$_} for @parts;
-	cmp_ok(abs($sum - $row->{commit_wait_us}), '<=', 0.5, "$name: the parts are the wait")
+	$sum += $row->{"${_}_us"} // 0 for qw(sync write queue commit_delay sync_rep other);
+	cmp_ok(abs($sum - ($row->{commit_wait_us} // 0)), '<=', 0.5, "$name: the parts are the wait")
 	  or diag(explain($row));
+	return $row;
 }
 
 # --- commits of several clients
 
 my $stop = load_with('insert');
 my $before = sql($primary, 'SELECT count(*) FROM t');
-my $row = observe($primary, '3 s');
+my $row = observe('commits', $primary, '3 s');
 my $inserted = sql($primary, 'SELECT count(*) FROM t') - $before;
 is($row->{committers}, $clients, 'each client is seen committing');
 # other processes may end transactions, too: autovacuum
@@ -74,7 +69,6 @@ cmp_ok($row->{wal_bytes_per_commit}, '>', 24, 'each commit has at least a record
 is($row->{commit_delay_us}, 0, 'without commit_delay nothing waits for it');
 is($row->{sync_rep_us}, 0, 'nothing waits for a standby');
 like($row->{answer}, qr/^(?:yes|hardly|no): /, 'the answer is one');
-adds_up('commits', $row);
 # one process at a time writes WAL, but a sample takes some microseconds
 cmp_ok($row->{wal_busy}, '>=',
 	($row->{sync_us} + $row->{write_us}) * $row->{commits_per_sec} / 1e6 - 0.02,
@@ -110,12 +104,10 @@ is($told, 1, 'beside load: the look sees it');
 
 # --- commit_delay
 
-$primary->append_conf('postgresql.conf', 'commit_siblings = 0');
 reload_with($primary, 'commit_delay', 20000);
-$row = observe($primary, '3 s');
+$row = observe('commit_delay', $primary, '3 s');
 is($row->{commit_delay}, 20000, 'commit_delay is recorded');
 cmp_ok($row->{commit_delay_us}, '>', 0, 'commits wait for it');
-adds_up('commit_delay', $row);
 reload_with($primary, 'commit_delay', '0');
 $stop->();
 
@@ -131,61 +123,50 @@ SELECT system_identifier, host, answer, clock_timestamp(), '5 s', 100, 0.01, 0.0
 FROM sync_probe.commit_wait_results ORDER BY result_id DESC LIMIT 1
 SQL
 is_deeply([ probe_beside() ], [ $pace, '' ], 'idle: the load that was seen before still counts');
-($out, $told) = probe_beside($look);
-is($told, '', 'idle: the look sees no load');
+is((probe_beside($look))[1], '', 'idle: the look sees no load');
 
-# --- a synchronous standby that does not answer
+# --- other commits, and servers that wait for something else
 
-reload_with($primary, 'synchronous_standby_names', "'standby'");
-$primary->poll_query_until('postgres',
-	"SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'");
-$stop = load_with('insert');
-$row = observe($primary, '3 s');
-cmp_ok($row->{sync_rep_us}, '>', 0, 'commits wait for the standby') or diag(explain($row));
-adds_up('synchronous standby', $row);
-reload_with($primary, 'synchronous_standby_names', "''");
+# The setting, its value, the load, and what is seen with it.
+for (
+	[ 'synchronous_standby_names', "'standby'", 'insert',
+		sub { cmp_ok($_[0]->{sync_rep_us}, '>', 0, 'commits wait for the standby') } ],
+	[ 'synchronous_standby_names', "''", 'rollback',
+		sub { cmp_ok($_[0]->{commits_per_sec}, '>', 0, 'rollbacks count') } ],
+	[ 'synchronous_standby_names', "''", 'asynchronous',
+		sub { cmp_ok($_[0]->{commits_per_sec}, '>', 0, 'asynchronous commits count') } ],
+	[ 'fsync', 'off', 'insert',
+		sub { like($_[0]->{answer}, qr/^no: fsync is off/, 'the answer says so first') } ])
+{
+	my ($setting, $value, $load, $check) = @$_;
+	reload_with($primary, $setting, $value);
+	$primary->poll_query_until('postgres',
+		"SELECT count(*) = 1 FROM pg_stat_replication WHERE sync_state = 'sync'")
+	  if $value =~ /standby/;
+	$stop = load_with($load);
+	$check->(observe("$setting = $value, $load", $primary, '2 s'));
+	$stop->();
+}
+reload_with($primary, 'fsync', 'on');
 
-# --- the standby
-
-$row = observe($standby, '500 ms');
+$row = observe('standby', $standby, '500 ms');
 is($row->{commits_per_sec}, 0, 'standby: no commit');
 like($row->{answer}, qr/^nothing commits on a standby: call it on the primary/,
 	'standby: and it says so');
 is($row->{result_id}, undef, 'standby: nothing is recorded');
-$stop->();
-
-# --- rollbacks and asynchronous commits count
-
-for my $script ('rollback', 'asynchronous')
-{
-	$stop = load_with($script);
-	$row = observe($primary, '1 s');
-	cmp_ok($row->{commits_per_sec}, '>', 0, "$script: counted");
-	$stop->();
-}
-
-# --- fsync = off
-
-reload_with($primary, 'fsync', 'off');
-$stop = load_with('insert');
-$row = observe($primary, '1 s');
-like($row->{answer}, qr/^no: fsync is off/, 'fsync off: the answer says so first');
-$stop->();
-reload_with($primary, 'fsync', 'on');
 
 # --- ends: a cancel, and a backend that is terminated
 
-for (['cancel', qr/canceling statement due to user request/],
-	['terminate', qr/terminating connection due to administrator command/])
+for ([ 'pg_cancel_backend', qr/canceling statement due to user request/ ],
+	[ 'pg_terminate_backend', qr/terminating connection due to administrator command/ ])
 {
 	my ($how, $message) = @$_;
 	my $session = session($primary);
 	start_query($session, "SELECT sync_probe.commit_waits('10 min')");
 	wait_active($primary, $session);
-	signal_backend($primary, "pg_${how}_backend")->($session);
-	my ($out, $err) = finish_query($session);
-	like($out . $err, $message, "$how ends it");
+	signal_backend($primary, $how)->($session);
+	like(join('', finish_query($session)), $message, "$how ends it");
 	$session->{run}->kill_kill;
 }
 
-done_testing();
+end_tests($primary, $standby);

@@ -28,61 +28,55 @@ my $standby = add_standby($primary, 'standby', "cluster_name = 'standby'");
 
 # Since 18 the flushes of each kind of process are counted, in a view of their own.
 my $by_process = sql($primary,
-	"SELECT current_setting('server_version_num')::integer >= 160000") eq 't' && sql($primary,
-	"SELECT count(*) > 0 FROM pg_stat_io WHERE object = 'wal'") eq 't';
+	"SELECT count(*) > 0 FROM pg_attribute WHERE attrelid = to_regclass('pg_stat_io')"
+	  . " AND attname = 'write_bytes'") eq 't';
+my @views = ('wal', $by_process ? 'io' : ());
 
 # A session reports to the statistics before it is gone.
 sub wait_for_reports
 {
 	my ($node) = @_;
-	$node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity"
+	return $node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activity"
 		  . " WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()")
-	  or die 'sessions do not end';
-	return;
+	  || die 'sessions do not end';
 }
 
-sub reset_statistics
+sub reset_views
 {
-	my ($node, @views) = @_;
+	my ($node, @names) = @_;
 	wait_for_reports($node);
-	sql($node, 'SELECT ' . join(', ', map { "pg_stat_reset_shared('$_')" } @views));
-	return;
+	return sql($node, 'SELECT ' . join(', ', map { "pg_stat_reset_shared('$_')" } @names));
 }
 
-# Since when the statistics of a node count its WAL, and how many commits there were.
-my %counted;
+# Since when the statistics count the WAL that is written now, and how many commits there were.
+my ($position, $commits);
 
 sub count_from
 {
-	my ($node, $position) = @_;
-	$counted{ $node->name } =
-	  { position => sql($node, "SELECT $position"), commits => 0 };
+	my ($node, $from) = @_;
+	($position, $commits) = (sql($node, "SELECT $from"), 0);
 	return;
-}
-
-sub reset_all
-{
-	reset_statistics($_[0], 'wal', $by_process ? 'io' : ());
-	return count_from($_[0], 'pg_current_wal_insert_lsn()');
 }
 
 sub commit_rows
 {
 	my ($node, $bytes) = @_;
 	sql($node, "INSERT INTO t VALUES (repeat('x', $bytes));\n" x COMMITS);
-	$counted{ $node->name }{commits} += COMMITS;
+	$commits += COMMITS;
 	wait_for_reports($node);
 	return;
 }
 
-# The WAL of a commit.
-sub mean_wal
+sub reset_and_commit
 {
-	my ($node) = @_;
-	my $counted = $counted{ $node->name };
-	return sql($node, 'SELECT (pg_current_wal_insert_lsn()'
-		  . " - '$counted->{position}') / $counted->{commits}");
+	my ($node, $bytes) = @_;
+	reset_views($node, @views);
+	count_from($node, 'pg_current_wal_insert_lsn()');
+	return commit_rows($node, $bytes);
 }
+
+# The WAL of a commit.
+sub mean_wal { return sql($_[0], "SELECT (pg_current_wal_insert_lsn() - '$position') / $commits") }
 
 # What a probe takes for the size of a flush is that of the commits, or 8192 if bytes is undef.
 # unknown: what its NOTICE says to be unknown, why, and what is used instead; none without it.
@@ -91,33 +85,26 @@ sub pace_ok
 	my ($name, $node, $bytes, @unknown) = @_;
 	my ($status, $size, $err) = $node->psql('postgres',
 		"SELECT DISTINCT write_size FROM sync_probe.probe(duration => '50 ms')");
-	is($status, 0, "$name: a probe succeeds") or diag($err);
-	is($size, 8192, "$name: the default size") unless defined $bytes;
-	cmp_ok(abs($size - $bytes), '<=', 0.1 * $bytes, "$name: $size bytes, of " . int($bytes))
-	  if defined $bytes;
-	my ($what, $why, $instead) = @unknown;
+	my $about = $bytes // 8192;
+	cmp_ok(abs($size - $about), '<=', defined $bytes ? 0.1 * $about : 0,
+		"$name: $size bytes, of " . int($about)) or diag($err);
 	my $notice = @unknown
-	  ? "$what of this server unknown: $why\nDETAIL:  $instead are used instead.\nHINT:  " : '';
+	  ? sprintf("%s of this server unknown: %s\nDETAIL:  %s are used instead.\nHINT:  ", @unknown) : '';
 	is(($err =~ /NOTICE:  (.* unknown: .*\nDETAIL:  .*\nHINT:  )/)[0] // '', $notice,
 		"$name: what is unknown");
 	return;
 }
 
-# --- a primary
+# --- a primary; resets at different times; before 18 one view counts bytes and flushes
 
-reset_all($primary);
-commit_rows($primary, 100);
+reset_and_commit($primary, 100);
 pace_ok('primary', $primary, mean_wal($primary));
-
-# --- resets at different times; before 18 one view counts bytes and flushes
-
-reset_statistics($primary, 'io') if $by_process;
+reset_views($primary, 'io') if $by_process;
 commit_rows($primary, 1500);
 pace_ok('resets apart', $primary, $by_process
 	? (undef, 'flush size', 'pg_stat_wal and pg_stat_io were reset at different times', '8192 bytes')
 	: mean_wal($primary));
-reset_all($primary);
-commit_rows($primary, 1500);
+reset_and_commit($primary, 1500);
 pace_ok('reset together', $primary, mean_wal($primary));
 
 # --- a reset while commit_waits() counts
@@ -133,7 +120,7 @@ for my $seconds (5, 20, 80)
 		"SELECT flushes_per_sec IS NULL AS lost FROM sync_probe.commit_waits('$seconds s')");
 	$primary->poll_query_until('postgres', "SELECT clock_timestamp() - query_start > '1 s'"
 		  . " FROM pg_stat_activity WHERE pid = $session->{pid}") or die 'the session is gone';
-	sql($primary, "SELECT pg_stat_reset_shared('@{[$by_process ? 'io' : 'wal']}')");
+	sql($primary, "SELECT pg_stat_reset_shared('$views[-1]')");
 	sql($primary, "INSERT INTO t VALUES ('x');\n" x 100);
 	$in_time = sql($primary, 'SELECT state FROM pg_stat_activity'
 		  . " WHERE pid = $session->{pid}") eq 'active';
@@ -150,7 +137,7 @@ $primary->append_conf('postgresql.conf', "synchronous_standby_names = '*'");
 $primary->reload;
 $primary->poll_query_until('postgres', "SELECT count(*) = 1 FROM pg_stat_replication"
 	  . " WHERE sync_state = 'sync'") or die 'the standby is not synchronous';
-reset_statistics($standby, 'wal', $by_process ? 'io' : ());
+reset_views($standby, @views);
 count_from($primary, 'pg_current_wal_insert_lsn()');
 commit_rows($primary, 1000);
 my $received = mean_wal($primary);
@@ -161,8 +148,7 @@ $standby->poll_query_until('postgres', "SELECT fsyncs >= @{[COMMITS]} FROM pg_st
 pace_ok('standby', $standby, $by_process
 	? ($received, 'flush interval', 'this server is a standby', '5 ms')
 	: (undef, 'flush size and interval', 'this server is a standby', '8192 bytes and 5 ms'));
-is(sql($standby, ""
-	  . " SELECT flushes_per_sec IS NULL FROM sync_probe.commit_waits('100 ms')"), 't',
+is(sql($standby, "SELECT flushes_per_sec IS NULL FROM sync_probe.commit_waits('100 ms')"), 't',
 	'standby: commit_waits() counts no flushes');
 
 # --- when recovery ended, and how long an SSD lasts
@@ -170,22 +156,20 @@ is(sql($standby, ""
 sub recovery_ok
 {
 	my ($name, $node, $end, $rate) = @_;
-	is(sql($node, <<'SQL'), $end, "$name: when recovery ended");
+	is(sql($node, <<'SQL'), "$end|$rate", "$name: when recovery ended, and its rate of WAL");
 SELECT CASE WHEN recovery_end > clock_timestamp() THEN 'not yet'
-            WHEN recovery_end < pg_postmaster_start_time() THEN 'before' ELSE 'since' END
-FROM sync_probe_internal.recovery_end()
+            WHEN recovery_end < pg_postmaster_start_time() THEN 'before' ELSE 'since' END,
+       wal_bytes_per_sec, substring(wal_rate_source FROM '^pg_stat_wal (.*?)(?: [0-9]| what|$)')
+FROM sync_probe_internal.recovery_end(), sync_probe.device_lifetime('pg_wal', 300000000000, 5000)
 SQL
-	like(sql($node, "SELECT wal_bytes_per_sec, wal_rate_source"
-		  . " FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000)"), $rate,
-		"$name: its rate of WAL is unknown");
 	return;
 }
 
-recovery_ok('primary', $primary, 'before', qr/^\|pg_stat_wal covers only/);
-recovery_ok('standby', $standby, 'not yet', qr/^\|pg_stat_wal does not count what a standby/);
+recovery_ok('primary', $primary, 'before', '|covers only');
+recovery_ok('standby', $standby, 'not yet', '|does not count');
 $primary->stop;
 $standby->promote;
-recovery_ok('promoted', $standby, 'since', qr/^\|pg_stat_wal includes time as a standby$/);
+recovery_ok('promoted', $standby, 'since', '|includes time as a standby');
 
 # --- promoted: the statistics go on, and what it did itself begins here
 
@@ -195,13 +179,11 @@ pace_ok('promoted', $standby, $by_process
 	? (mean_wal($standby), 'flush interval', 'pg_stat_io includes time as a standby', '5 ms')
 	: (undef, 'flush size and interval', 'pg_stat_wal includes time as a standby',
 		'8192 bytes and 5 ms'));
-reset_all($standby);
-commit_rows($standby, 1500);
+reset_and_commit($standby, 1500);
 pace_ok('promoted, and reset', $standby, mean_wal($standby));
 $standby->restart;
 commit_rows($standby, 1500);
 pace_ok('restarted', $standby, mean_wal($standby));
 
-$standby->stop;
-log_ok($_) for $primary, $standby;
-done_testing();
+log_ok($primary);
+end_tests($standby);
