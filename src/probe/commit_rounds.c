@@ -183,7 +183,7 @@ sp_commit_rounds(sp_commit_run *commit, sp_progress *progress)
 	for (int i = 0; i < run->nsettings && !commit->over; i++)
 		warm_up(commit, &run->settings[i]);
 	if (!commit->over)
-		sp_setting_run_rounds(run, most_slots(run) * commit->slot_seconds, take_slot, commit, progress);
+		sp_setting_run_rounds(run, most_slots(run) * commit->slot_seconds, take_slot, commit);
 	run->finished_at = GetCurrentTimestamp();
 	tell_if_few_workers(run);
 	sp_setting_run_judge(run);

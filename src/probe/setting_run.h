@@ -62,8 +62,7 @@ extern void sp_setting_run_add(sp_setting_run *run, const char *setting, const c
 							   sp_setting_figure deciding, const char *current, ArrayType *given);
 extern bool sp_compared_round(sp_compared *compared, sp_slot slot, void *context);
 extern void sp_setting_run_begin(sp_setting_run *run);
-extern void sp_setting_run_rounds(sp_setting_run *run, double round_s, sp_slot slot, void *context,
-								  sp_progress *progress);
+extern void sp_setting_run_rounds(sp_setting_run *run, double round_s, sp_slot slot, void *context);
 extern void sp_setting_run_judge(sp_setting_run *run);
 
 /* -------------------------------------------------------- setting_record.c */

@@ -214,8 +214,7 @@ look_if_due(const sp_setting_run *run, sp_compared *compared)
  * is open, or until a slot is cut short.  round_s: how long one may take, as far as is known.
  */
 void
-sp_setting_run_rounds(sp_setting_run *run, double round_s, sp_slot slot, void *context,
-					  sp_progress *progress)
+sp_setting_run_rounds(sp_setting_run *run, double round_s, sp_slot slot, void *context)
 {
 	for (bool left = true; left;)
 	{
@@ -233,7 +232,6 @@ sp_setting_run_rounds(sp_setting_run *run, double round_s, sp_slot slot, void *c
 			if (!sp_compared_round(compared, slot, context))
 				return;
 			round_s = Max(round_s, elapsed_seconds(run) - began);
-			progress->rounds++;
 			look_if_due(run, compared);
 		}
 	}

@@ -267,6 +267,6 @@ sp_trial_run(sp_trial *trial, sp_progress *progress)
 	expose(trial);
 	sp_setting_run_rounds(&trial->run,
 						  (sp_setting_others(&trial->run.settings[0].setting) + 2) * trial->slot_s,
-						  take_trial_slot, trial, progress);
+						  take_trial_slot, trial);
 	switch_to(trial, NULL);
 }

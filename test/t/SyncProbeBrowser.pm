@@ -70,7 +70,7 @@ sub call
 sub cdp
 {
 	my ($self, $command, $parameters) = @_;
-	return $self->call('POST', '/goog/cdp/execute', { cmd => $command, params => $parameters // {} });
+	return $self->call('POST', '/goog/cdp/execute', { cmd => $command, params => $parameters });
 }
 
 # The body of a function; what it returns.
@@ -86,52 +86,39 @@ sub view
 	my ($self, $width, $scheme, $media) = @_;
 	$self->cdp('Emulation.setDeviceMetricsOverride',
 		{ width => $width, height => 900, deviceScaleFactor => 1, mobile => JSON::PP::false });
-	$self->cdp('Emulation.setEmulatedMedia', { media => $media // 'screen',
+	return $self->cdp('Emulation.setEmulatedMedia', { media => $media // 'screen',
 		features => [ { name => 'prefers-color-scheme', value => $scheme // 'light' } ] });
-	return;
 }
 
-sub open_page
+sub open_page { return $_[0]->call('POST', '/url', { url => "file://$_[1]" }) }
+
+# Complaints of a check about the page that is open: of one in page_checks.js, or one of these two.
+sub check
 {
-	my ($self, $file) = @_;
-	$self->call('POST', '/url', { url => "file://$file" });
-	return;
+	my ($self, $name, @arguments) = @_;
+	return $self->$name if $name =~ /^(?:console|keyboard)$/;
+	$self->{checks} //= slurp_file(__FILE__ =~ s/SyncProbeBrowser\.pm$/page_checks.js/r);
+	# bytes, as TAP is written
+	return map { Encode::encode_utf8($_) }
+	  @{ $self->script("$self->{checks}\nreturn checks.$name(...arguments);", @arguments) };
 }
 
 # What the page or the browser has complained of since the last call.
 sub console
 {
 	my ($self) = @_;
-	return map { "$_->{level} $_->{message}" }
-	  grep { $_->{level} =~ /^(?:SEVERE|WARNING)$/ }
+	return map { "$_->{level} $_->{message}" } grep { $_->{level} =~ /^(?:SEVERE|WARNING)$/ }
 	  @{ $self->call('POST', '/se/log', { type => 'browser' }) };
 }
 
-# Complaints of a check in page_checks.js about the page that is open.
-sub check
-{
-	my ($self, $name, @arguments) = @_;
-	$self->{checks} //= slurp_file(__FILE__ =~ s/SyncProbeBrowser\.pm$/page_checks.js/r);
-	# bytes, as TAP is written
-	return map { ref || !defined ? $_ : Encode::encode_utf8($_) }
-	  @{ $self->script("$self->{checks}\nreturn checks.$name(...arguments);", @arguments) };
-}
-
-sub press_tab
-{
-	my ($self, $times) = @_;
-	$self->call('POST', '/actions', { actions => [ { type => 'key', id => 'keyboard',
-		actions => [ map { ({ type => 'keyDown', value => TAB }, { type => 'keyUp', value => TAB }) }
-			1 .. $times ] } ] });
-	return;
-}
-
 # Tab from the start of the page through all that takes the focus, with all details open.
-sub check_keyboard
+sub keyboard
 {
 	my ($self) = @_;
 	my ($count) = $self->check('watchFocus');
-	$self->press_tab($count);
+	my @press = map { { type => $_, value => TAB } } qw(keyDown keyUp);
+	$self->call('POST', '/actions',
+		{ actions => [ { type => 'key', id => 'keyboard', actions => [ (@press) x $count ] } ] });
 	return $self->check('focusWas');
 }
 
