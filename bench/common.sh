@@ -40,6 +40,16 @@ step() {
 	run_job "${bounded[@]}" >"$work/out" 2>"$work/err"
 }
 
+# step_in_shell SECONDS FUNCTION ARGUMENT...: a function of ours in a shell of its own, which
+# finds the server's programs.  Who ends its process group ends all that it started.
+step_in_shell() {
+	local seconds=$1
+	shift
+	# shellcheck disable=SC2016
+	step "$seconds" env "PATH=$bindir:$PATH" bash -euo pipefail \
+		-c "$(declare -f "$1" || true)"$'\n"$@"' bash "$@"
+}
+
 # ask SQL: its result, columns separated by a tab, in $answer.
 ask() {
 	step "${ask_seconds:-60}" "$bindir/psql" -X -q -A -t -F $'\t' -v ON_ERROR_STOP=1 -c "$1" || return

@@ -117,9 +117,9 @@ FROM (SELECT place, load, value, count(*)::int AS rounds,
              greatest(1, floor((count(*) + 1) / 2.0 - 0.98 * sqrt(count(*))))::int AS low
       FROM relative GROUP BY place, load, value) AS s;
 
-\echo text:
-\echo text:The truth: transactions per second with each commit_delay, by those with 0, median of the
-\echo 'text:rounds (95 % interval). "rule" is half of the flush time of the probe before.'
+\echo
+\echo The truth: transactions per second with each commit_delay, by those with 0, median of the
+\echo 'rounds (95 % interval). "rule" is half of the flush time of the probe before.'
 SELECT g.place, g.load, g.value || CASE g.value WHEN 'rule' THEN coalesce(
            (SELECT format(' (%s to %s us)', min(pick), max(pick)) FROM picks AS p
             WHERE p.place = g.place AND p.load = g.load AND p.advisor = 'rule'), '')
@@ -154,11 +154,11 @@ JOIN gains AS g ON g.place = p.place AND g.load = p.load
 UNION ALL
 SELECT place, load, advisor, pick, '-', NULL, gain, gain_low, gain_high FROM by_hand;
 
-\echo text:
-\echo text:What following each gains: transactions per second with the chosen value by those with 0,
-\echo text:mean over the turns, the least of them, and the worst that is outside the noise (the
-\echo text:upper end of its interval, if below 1). "by hand" chooses the best value in one half of the
-\echo text:rounds, and is judged by the other half. Where a verdict is undecided, 0 stays.
+\echo
+\echo What following each gains: transactions per second with the chosen value by those with 0,
+\echo mean over the turns, the least of them, and the worst that is outside the noise (the
+\echo upper end of its interval, if below 1). "by hand" chooses the best value in one half of the
+\echo rounds, and is judged by the other half. Where a verdict is undecided, 0 stays.
 SELECT place, load, advisor, count(*) AS times,
        round(avg(gain)::numeric, 3) AS "tps by 0", round(min(gain)::numeric, 3) AS least,
        round(least(min(gain_high), 1)::numeric, 3) AS "worst outside the noise",
@@ -173,8 +173,8 @@ SELECT place, load, advisor, count(*) AS times,
 FROM followed AS f GROUP BY place, load, advisor
 ORDER BY place, load, array_position(ARRAY['rule', 'commit', 'trial', 'by hand'], advisor);
 
-\echo text:
-\echo text:Over all places and loads.
+\echo
+\echo Over all places and loads.
 SELECT advisor, count(*) AS times, round(avg(gain)::numeric, 3) AS "tps by 0",
        round(min(gain)::numeric, 3) AS least,
        round(least(min(gain_high), 1)::numeric, 3) AS "worst outside the noise"

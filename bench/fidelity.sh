@@ -106,10 +106,10 @@ FROM (SELECT place, line, min(n) AS first, count(ratio) AS turns,
 CREATE TEMP VIEW place_order AS
 SELECT place, row_number() OVER (ORDER BY min(n)) AS place_position FROM lines GROUP BY place;
 
-\echo text:
-\echo 'text:Operations a second, ours by the tool''s, in the same turn: median (least to most).'
-\echo text:Bold is outside of the target: 0.97 to 1.03 for a line that syncs, at least 0.98 for
-\echo text:the unsynced write. n/a: the platform or the file system cannot do it.
+\echo
+\echo 'Operations a second, ours by the tool''s, in the same turn: median (least to most).'
+\echo Bold is outside of the target: 0.97 to 1.03 for a line that syncs, at least 0.98 for
+\echo the unsynced write. n/a: the platform or the file system cannot do it.
 SELECT line, place,
        CASE WHEN ratio IS NULL THEN 'n/a'
             ELSE format(CASE WHEN met THEN '%s (%s to %s)' ELSE '**%s** (%s to %s)' END,
@@ -119,9 +119,9 @@ SELECT line, place,
 FROM compared JOIN place_order USING (place) ORDER BY position
 \crosstabview line place cell place_position
 
-\echo text:
-\echo 'text:What this machine allows: how much the tool''s own runs differ, from one turn to the'
-\echo text:next (median), and its operations a second (median).
+\echo
+\echo 'What this machine allows: how much the tool''s own runs differ, from one turn to the'
+\echo next (median), and its operations a second (median).
 SELECT line, place,
        CASE WHEN tool IS NULL THEN 'n/a'
             ELSE format('%s (%s/s)', coalesce(to_char(again * 100, 'FM990.0') || ' %', '-'),
@@ -130,9 +130,9 @@ SELECT line, place,
 FROM compared JOIN place_order USING (place) ORDER BY position
 \crosstabview line place cell place_position
 
-\echo text:
-\echo text:In short. The last column counts the lines outside of the target by more than the tool
-\echo text:differs from itself.
+\echo
+\echo In short. The last column counts the lines outside of the target by more than the tool
+\echo differs from itself.
 SELECT c.place, max(turns) AS turns, count(ratio) AS lines,
        count(*) FILTER (WHERE met) AS "within the target",
        to_char(percentile_cont(0.5) WITHIN GROUP (ORDER BY ratio), 'FM990.000') AS "median line",

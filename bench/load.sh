@@ -47,13 +47,47 @@ summarize_windows() {
 		}' "$work/load/windows" -
 }
 
+# call_beside_pgbench FOLDER TOOL_FILE SECONDS REST "VARIANT..." PGBENCH-ARGUMENT...: each
+# VARIANT, with a rest before, between and after.  In FOLDER are then pgbench's logs, and in
+# "windows" a line for each: its name, when it was called, when it returned (in seconds since
+# the epoch), and a probe's verdict and reason.
+call_beside_pgbench() {
+	local tool_file=$2 seconds=$3 rest=$4 variants=$5 variant called run pgbench
+	local psql=(psql -X -q -A -t -v ON_ERROR_STOP=1 -c "SET client_min_messages = warning")
+	cd "$1"
+	shift 5
+	pgbench "$@" -l --log-prefix=log >pgbench.out &
+	pgbench=$!
+	sleep 0.5
+	for variant in $variants; do
+		sleep "$rest"
+		called=$EPOCHREALTIME
+		run=
+		case $variant in
+			probe) run=$("${psql[@]}" -c "SELECT min(run_id) FROM sync_probe.probe()") ;;
+			probe_1) run=$("${psql[@]}" \
+				-c "SELECT min(run_id) FROM sync_probe.probe(duty_cycle => 1)") ;;
+			# it knows what to do about SIGINT
+			tool) timeout -s INT -k 5 "$seconds" pg_test_fsync -s 1 -f "$tool_file" >&2 || true ;;
+			nothing) sleep "$seconds" ;;
+		esac
+		printf '%s\t%s\t%s\t' "$variant" "$called" "$EPOCHREALTIME"
+		"${psql[@]}" -F $'\t' -c "SELECT coalesce(min(verdict), '-'), coalesce(min(reason), '-')
+			FROM sync_probe.runs WHERE run_id = ${run:-NULL}"
+	done >windows
+	sleep "$rest"
+	# what tells pgbench that its time is up, so that it still writes its logs
+	kill -ALRM "$pgbench"
+	wait "$pgbench"
+}
+
 load_session() {
 	local variants=$1 seconds line
 	ask "CHECKPOINT" || return		# so that none begins by itself
 	rm -rf -- "$work/load"
 	mkdir_as_user "$work/load"
 	seconds=$((${#load_variants[@]} * (load_longest + load_rest) + load_rest + 5))
-	step "$((seconds + 60))" bash "$build/bench/load_session.sh" "$bindir" "$work/load" \
+	step_in_shell "$((seconds + 60))" call_beside_pgbench "$work/load" \
 		"$directory/pg_wal/xlogtemp.1.bench" "$load_seconds" "$load_rest" "$variants" \
 		-n -M prepared -f "$build/bench/upsert.sql" -D "rows=$upsert_rows" -c 8 -j 2 -T "$seconds" || return
 	summarize_windows >"$work/load/summary" || { echo "a window without a transaction" >"$work/err"; return 1; }
@@ -114,11 +148,11 @@ CREATE TEMP TABLE calls (place text, turn int, variant text, seconds float8, ver
 \copy runs FROM 'load.runs.tsv'
 \copy calls FROM 'load.calls.tsv'
 
-\echo text:
-\echo text:Eight clients that commit flat out, beside a probe with the defaults, one with duty_cycle
-\echo text:1, pg_test_fsync, or nothing: tps and p99 by those of the four seconds before and after,
-\echo text:median (least to most). The call includes the writing of the files. Target: beside a probe
-\echo text:with the defaults at least 0.97 of the tps.
+\echo
+\echo Eight clients that commit flat out, beside a probe with the defaults, one with duty_cycle
+\echo 1, pg_test_fsync, or nothing: tps and p99 by those of the four seconds before and after,
+\echo median (least to most). The call includes the writing of the files. Target: beside a probe
+\echo with the defaults at least 0.97 of the tps.
 SELECT place, variant, count(*) AS turns,
        round(percentile_cont(0.5) WITHIN GROUP (ORDER BY rest_tps)::numeric) AS "tps alone",
        format('%s (%s to %s)',
@@ -139,9 +173,9 @@ FROM runs GROUP BY place, variant
 ORDER BY place,
          array_position(ARRAY['probe', 'probe_1', 'tool', 'nothing'], variant);
 
-\echo text:
-\echo text:Seconds of the call (the tool is stopped after 5), and what the probe said. Target: a
-\echo text:probe with the defaults is undecided in at most 25 %.
+\echo
+\echo Seconds of the call (the tool is stopped after 5), and what the probe said. Target: a
+\echo probe with the defaults is undecided in at most 25 %.
 SELECT place, variant, times, median, min, max,
        CASE WHEN variant LIKE 'probe%' THEN undecided::text ELSE '-' END AS undecided,
        CASE WHEN variant LIKE 'probe%' THEN switches::text ELSE '-' END AS switches,

@@ -1,36 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * nulls.c
- *		One probe of the wal suite without a server, by the engine itself.
+ *		One probe of the wal suite without a server, where all methods are equal.
  *
- *	nulls [-b] [-f] [-r FILE] DIRECTORY METHOD SECONDS INTERVAL_US FLUSH_SIZE SEED null|real
+ *	nulls DIRECTORY METHOD SECONDS INTERVAL_US FLUSH_SIZE SEED
  *
- * Creates the files of the suite in DIRECTORY, fills them as a server fills WAL
- * segments, runs the probe, prints one line, and removes the files.  METHOD is the
- * current method.  "real" measures each method as it is.  "null" gives the calls and
- * the open flags of the current method to every case: then all methods are truly
- * equal, and a switch is false.
+ * The engine of a probe, but every case gets the calls and the open flags of the current
+ * method, METHOD: so a switch is false.  The files of the suite are created in DIRECTORY,
+ * which the caller removes.  With an INTERVAL_US of 0 back to back decides, as beside a load.
  *
- * The line has these columns, separated by tabs: verdict, recommended method and best
+ * Prints one line, its columns separated by tabs: verdict, recommended method and best
  * method so far ("-" for none), bound of the loss of staying, deciding regime, seconds of
  * measuring, noise, paced rounds, saturated rounds, speeds, reason.  The speeds are an
  * array for PostgreSQL, one row for each method that was measured:
  * {name, estimate, low, high (paced), estimate, low, high (saturated)}.
  *
- * -b: back to back decides, as beside a load.  -f measures for the full time, also after the
- * verdict is settled: a recording for other rules.  -r FILE writes what the cases are compared by, too: a line for each, with test,
- * label (and " control"), and the samples of its series in microseconds.
- *
- * Exit status: 0 after a probe, 1 after an error, 2 for wrong arguments, and 128 and
- * the number of a signal that ended it.
- *
  *-------------------------------------------------------------------------
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,66 +35,16 @@
 #define SEGMENT_SIZE	(16 * 1024 * 1024)
 #define FILL_WRITE		SP_BUFFER_SIZE
 #define MARGIN			0.05
-
-typedef struct arguments
-{
-	bool		back_to_back;	/* decides */
-	bool		full;			/* no early stop */
-	const char *rounds_file;	/* NULL: the rounds are not written */
-	const char *directory;
-	const sp_sync_method *current;
-	double		seconds;
-	double		interval_us;
-	int			flush_size;
-	uint64_t	seed;
-	bool		null;
-} arguments;
-
-/* For the handlers of exits and signals: which files exist, and which signal came. */
-static int	directory_fd = -1;
-static const sp_probe *created_by;
-static bool exists[SP_MAX_FILES];
-static volatile sig_atomic_t signal_number;
-
-static void
-remove_files(void)
-{
-	for (int n = 0; n < SP_MAX_FILES; n++)
-	{
-		if (exists[n])
-			unlinkat(directory_fd, created_by->files[n].name, 0);
-		exists[n] = false;
-	}
-}
+#define SHOWN_INTERVAL_US	5000	/* of paced flushes that do not decide */
 
 static _Noreturn void
-fail(int status, const char *format,...)
+fail(const char *action, const char *object)
 {
-	va_list		values;
-
-	va_start(values, format);
-	fputs("nulls: ", stderr);
-	vfprintf(stderr, format, values);
-	fputc('\n', stderr);
-	va_end(values);
-	exit(status);
+	fprintf(stderr, "nulls: could not %s \"%s\": %s\n", action, object, strerror(errno));
+	exit(1);
 }
 
 /* ------------------------------------------------------------- callbacks */
-
-static void
-note_signal(int number)
-{
-	signal_number = number;
-}
-
-static void
-check_interrupts(void *context)
-{
-	(void) context;
-	if (signal_number != 0)
-		fail(128 + signal_number, "ended by signal %d", (int) signal_number);
-}
 
 static int64_t
 now_ns(void *context)
@@ -121,8 +61,9 @@ sleep_until(void *context, int64_t deadline_ns)
 {
 	struct timespec deadline = {deadline_ns / SP_NS_PER_S, deadline_ns % SP_NS_PER_S};
 
+	(void) context;
 	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, NULL) == EINTR)
-		check_interrupts(context);
+		;
 }
 
 static void
@@ -139,19 +80,26 @@ fill_file(const sp_probe *probe, const sp_file *file, int fd)
 {
 	for (int64_t done = 0; done < file->size; done += FILL_WRITE)
 	{
-		check_interrupts(NULL);
 		if (pwrite(fd, probe->buffer, FILL_WRITE, done) != FILL_WRITE)
-			fail(1, "could not write file \"%s\": %s", file->name, strerror(errno));
+			fail("write file", file->name);
 	}
 	if (fsync(fd) != 0)
-		fail(1, "could not fsync file \"%s\": %s", file->name, strerror(errno));
+		fail("fsync file", file->name);
 }
 
-/* Open a file with the flags of its method.  The file system may refuse O_DIRECT. */
+/* Opened at last with the flags of its method; the file system may refuse O_DIRECT. */
 static void
-open_file(sp_file *file)
+create_file(const sp_probe *probe, sp_file *file, int n)
 {
-	file->fd = sp_openat(directory_fd, file->name, sp_open_flags(file));
+	int			fd;
+
+	snprintf(file->name, sizeof(file->name), "nulls.%d", n);
+	fd = openat(file->directory_fd, file->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		fail("create file", file->name);
+	fill_file(probe, file, fd);
+	close(fd);
+	file->fd = sp_openat(file->directory_fd, file->name, sp_open_flags(file));
 	if (file->fd >= 0)
 		return;
 	file->open_errno = errno;
@@ -159,36 +107,20 @@ open_file(sp_file *file)
 }
 
 static void
-create_file(sp_probe *probe, int n)
-{
-	sp_file    *file = &probe->files[n];
-	int			fd;
-
-	snprintf(file->name, sizeof(file->name), "nulls.%ld.%d", (long) getpid(), n);
-	file->directory_fd = directory_fd;
-	fd = openat(directory_fd, file->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		fail(1, "could not create file \"%s\": %s", file->name, strerror(errno));
-	exists[n] = true;
-	fill_file(probe, file, fd);
-	close(fd);
-	open_file(file);
-}
-
-static void
 create_files(sp_probe *probe, const char *directory)
 {
-	directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int			directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
 	if (directory_fd < 0)
-		fail(1, "could not open directory \"%s\": %s", directory, strerror(errno));
-	created_by = probe;
-	for (int i = 0; i < probe->nfiles; i++)
+		fail("open directory", directory);
+	for (int n = 0; n < probe->nfiles; n++)
 	{
-		if (probe->files[i].status == SP_OK)
-			create_file(probe, i);
+		probe->files[n].directory_fd = directory_fd;
+		if (probe->files[n].status == SP_OK)
+			create_file(probe, &probe->files[n], n);
 	}
 	if (fsync(directory_fd) != 0)
-		fail(1, "could not fsync directory \"%s\": %s", directory, strerror(errno));
+		fail("fsync directory", directory);
 }
 
 /* ------------------------------------------------------------------ plan */
@@ -223,48 +155,50 @@ random_buffer(void)
 	char	   *buffer = aligned_alloc(SP_WAL_PAGE_SIZE, SP_BUFFER_SIZE);
 
 	if (buffer == NULL)
-		fail(1, "out of memory");
+		fail("allocate", "buffer");
 	for (int i = 0; i < SP_BUFFER_SIZE; i++)
 		buffer[i] = (char) lrand48();
 	return buffer;
 }
 
-static sp_probe *
-plan_probe(const arguments *given)
+static void
+plan_probe(sp_probe *probe, char **arguments)
 {
-	sp_probe   *probe = calloc(1, sizeof(*probe));
+	double		interval_us = atof(arguments[3]);
 	sp_server	server = {
-		.current = given->current,
+		.current = sp_sync_method_find(arguments[1]),
 		.segment_size = SEGMENT_SIZE,
 		.init_write_size = FILL_WRITE,
-		.flush_size = given->flush_size,
+		.flush_size = atoi(arguments[4]),
 	};
 
-	if (probe == NULL)
-		fail(1, "out of memory");
+	if (server.current == NULL || !server.current->supported)
+	{
+		errno = EINVAL;
+		fail("use method", arguments[1]);
+	}
 	for (size_t i = 0; i < sp_sync_method_count; i++)
 		server.offers[i] = true;
-	srand48((long) given->seed);
+	probe->random_seed = strtoull(arguments[5], NULL, 10);
+	srand48((long) probe->random_seed);
 	probe->buffer = random_buffer();
-	probe->duration_ns = (int64_t) (given->seconds * SP_NS_PER_S);
-	probe->flush_interval_ns = (int64_t) (given->interval_us * SP_NS_PER_US);
-	probe->deciding = given->back_to_back ? SP_SATURATED : SP_PACED;
+	probe->duration_ns = (int64_t) (atof(arguments[2]) * SP_NS_PER_S);
+	probe->deciding = interval_us > 0 ? SP_PACED : SP_SATURATED;
+	probe->flush_interval_ns =
+		(int64_t) ((interval_us > 0 ? interval_us : SHOWN_INTERVAL_US) * SP_NS_PER_US);
 	probe->duty_cycle = 1;
 	probe->margin = MARGIN;
-	probe->stop_early = !given->full;
-	probe->random_seed = given->seed;
+	probe->stop_early = true;
 	probe->callbacks = (sp_callbacks) {
 		.now_ns = now_ns,
-		.check_interrupts = check_interrupts,
+		.check_interrupts = ignore,
 		.sleep_until = sleep_until,
 		.operation_begin = ignore,
 		.operation_end = ignore,
 		.round_done = ignore,
 	};
 	sp_probe_plan(probe, &sp_suite_wal, &server);
-	if (given->null)
-		make_all_equal(probe, given->current);
-	return probe;
+	make_all_equal(probe, server.current);
 }
 
 /* --------------------------------------------------------------- results */
@@ -324,8 +258,7 @@ print_result(const sp_probe *probe)
 	const sp_comparison *comparison = &probe->comparison;
 	char		reason[SP_REASON_SIZE];
 
-	if (!probe->judged)
-		fail(1, "the probe could not be judged");
+	assert(probe->judged);
 	sp_probe_explain(probe, reason);
 	printf("%s\t%s\t%s\t%.4f\t%s\t", sp_verdict_name(judgement->verdict),
 		   method_name(comparison, judgement->recommended),
@@ -337,111 +270,22 @@ print_result(const sp_probe *probe)
 	print_speeds(probe);
 	printf("\t%s\n", reason);
 	if (fflush(stdout) != 0)
-		fail(1, "could not write the result: %s", strerror(errno));
-}
-
-static void
-write_rounds(const sp_probe *probe, const char *path)
-{
-	FILE	   *out = fopen(path, "w");
-
-	if (out == NULL)
-		fail(1, "could not open file \"%s\": %s", path, strerror(errno));
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		const sp_test_case *test_case = &probe->cases[c];
-		const sp_series *series = &probe->results[c].series;
-
-		if (series->n == 0 || (!test_case->candidate && !test_case->control))
-			continue;			/* what is only shown does not enter a rule */
-		fprintf(out, "%s\t%s%s", test_case->test, test_case->label,
-				test_case->control ? " control" : "");
-		for (int i = 0; i < series->n; i++)
-			fprintf(out, "\t%.4g", series->mean_us[i]);
-		fputc('\n', out);
-	}
-	if (fclose(out) != 0)
-		fail(1, "could not write file \"%s\": %s", path, strerror(errno));
-}
-
-/* ------------------------------------------------------------- arguments */
-
-static _Noreturn void
-usage(void)
-{
-	fail(2, "usage: nulls [-b] [-f] [-r FILE] "
-		 "DIRECTORY METHOD SECONDS INTERVAL_US FLUSH_SIZE SEED null|real");
-}
-
-static double
-number_argument(const char *text, double most)
-{
-	char	   *end;
-	double		value = strtod(text, &end);
-
-	if (end == text || *end != '\0' || !(value > 0 && value <= most))
-		fail(2, "\"%s\" is not a number greater than 0 and at most %g", text, most);
-	return value;
-}
-
-static arguments
-read_arguments(int argc, char **argv)
-{
-	arguments	given = {0};
-	int			option;
-
-	while ((option = getopt(argc, argv, "bfr:")) != -1)
-	{
-		if (option == 'b')
-			given.back_to_back = true;
-		else if (option == 'f')
-			given.full = true;
-		else if (option == 'r')
-			given.rounds_file = optarg;
-		else
-			usage();
-	}
-	if (argc - optind != 7)
-		usage();
-	argv += optind;
-	given.directory = argv[0];
-	given.current = sp_sync_method_find(argv[1]);
-	if (given.current == NULL || !given.current->supported)
-		fail(2, "\"%s\" is not a method of this platform", argv[1]);
-	given.seconds = number_argument(argv[2], 3600);
-	given.interval_us = number_argument(argv[3], 1e9);
-	given.flush_size = (int) number_argument(argv[4], SP_BUFFER_SIZE / 2);
-	given.seed = (uint64_t) number_argument(argv[5], (double) (UINT64_C(1) << 48) - 1);
-	given.null = strcmp(argv[6], "null") == 0;
-	if (!given.null && strcmp(argv[6], "real") != 0)
-		usage();
-	return given;
-}
-
-/* Nothing is asked of a signal but to end the program, by way of remove_files(). */
-static void
-catch_signals(void)
-{
-	static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
-	struct sigaction action = {.sa_handler = note_signal};
-
-	for (size_t i = 0; i < lengthof(signals); i++)
-		sigaction(signals[i], &action, NULL);
+		fail("write", "result");
 }
 
 int
 main(int argc, char **argv)
 {
-	arguments	given = read_arguments(argc, argv);
-	sp_probe   *probe = plan_probe(&given);
+	static sp_probe probe;
 
-	if (atexit(remove_files) != 0)
-		fail(1, "out of memory");
-	catch_signals();
-	create_files(probe, given.directory);
-	sp_probe_run(probe);
-	print_result(probe);
-	if (given.rounds_file)
-		write_rounds(probe, given.rounds_file);
+	if (argc != 7)
+	{
+		fputs("usage: nulls DIRECTORY METHOD SECONDS INTERVAL_US FLUSH_SIZE SEED\n", stderr);
+		return 2;
+	}
+	plan_probe(&probe, argv + 1);
+	create_files(&probe, argv[1]);
+	sp_probe_run(&probe);
+	print_result(&probe);
 	return 0;
 }

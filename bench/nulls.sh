@@ -6,11 +6,9 @@
 # is noise.  The flush intervals take turns, in random order.
 #
 # Observations: nulls.probes   place turn interval_us current, and the line of nulls.c
-#               nulls.rounds   place turn interval_us test label us...   (compressed)
 # (an interval of 0: back to back decides, as beside a load)
 
 null_intervals_us="5000 1000 500 0"
-null_other_us=5000			# of the paced flushes that are only shown
 null_seconds=5				# the default duration of probe()
 null_flush_size=8192
 null_turns=${BENCH_TURNS:-10}
@@ -22,23 +20,18 @@ build_nulls() {
 
 # probe_null DIRECTORY INTERVAL_US
 probe_null() {
-	local directory=$1 interval=$2 current shuffled options=() paced_us=$2
+	local directory=$1 interval=$2 shuffled
 	shuffled "${methods[@]}"
-	current=${shuffled[0]}
-	((interval > 0)) || options=(-b) paced_us=$null_other_us
-	step 60 "$build/nulls" "${options[@]}" -r "$directory/rounds" "$directory/files" "$current" \
-		"$null_seconds" "$paced_us" "$null_flush_size" "$((RANDOM * 32768 + RANDOM + 1))" null ||
-		return
-	observe nulls.probes "$place_name" "$turn" "$interval" "$current" "$(<"$work/out")"
-	sed "s/^/$place_name\t$turn\t$interval\t/" "$directory/rounds" |
-		gzip -9n >>"$observations/nulls.rounds.tsv.gz"
+	step 20 rm -rf -- "$directory" && step 20 mkdir "$directory" &&
+		step 60 "$build/nulls" "$directory" "${shuffled[0]}" "$null_seconds" "$interval" \
+			"$null_flush_size" "$((RANDOM * 32768 + RANDOM + 1))" || return
+	observe nulls.probes "$place_name" "$turn" "$interval" "${shuffled[0]}" "$(<"$work/out")"
 }
 
 nulls_at() {
 	local place_name=$1 directory=$2/nulls turn interval methods shuffled intervals
 	sync_methods || return
 	read -r -a methods <<<"$answer"
-	step 20 mkdir -p "$directory/files" || return
 	for ((turn = 1; turn <= null_turns; turn++)); do
 		# shellcheck disable=SC2086	# words
 		shuffled $null_intervals_us
@@ -71,10 +64,10 @@ SELECT place, turn, interval_us, deciding, speeds[i][2]::float8 AS paced,
        speeds[i][5]::float8 AS saturated
 FROM probes, generate_subscripts(speeds, 1) AS i;
 
-\echo text:
-\echo text:Every method is measured with the calls of the current one, so all are equal, and a
-\echo text:switch is false. "Farthest" is the largest difference of an estimate from 1.
-\echo text:Target: at most 1 % switches, and at most 10 % undecided.
+\echo
+\echo Every method is measured with the calls of the current one, so all are equal, and a
+\echo switch is false. "Farthest" is the largest difference of an estimate from 1.
+\echo Target: at most 1 % switches, and at most 10 % undecided.
 SELECT p.place, CASE p.interval_us WHEN 0 THEN 'back to back'
                 ELSE trim_scale(p.interval_us / 1000.0) || ' ms' END AS "decided by", p.times,
        p.keep, p.undecided, p.false AS "false switches", p.median AS "median seconds",
@@ -96,8 +89,8 @@ JOIN (SELECT place, interval_us,
       FROM estimates GROUP BY place, interval_us) AS e USING (place, interval_us)
 ORDER BY p.place, p.interval_us DESC;
 
-\echo text:
-\echo text:All together, and the estimates of the methods by their distance from 1.
+\echo
+\echo All together, and the estimates of the methods by their distance from 1.
 SELECT deciding AS "decided by", count(*) AS probes,
        count(*) FILTER (WHERE verdict = 'switch') AS "false switches",
        count(*) FILTER (WHERE verdict = 'undecided') AS undecided,

@@ -239,16 +239,16 @@ CREATE TEMP TABLE probe_all (turn int, tablespaces int, filesystems int, runs in
 \copy probe_all FROM 'scale.probe_all.tsv'
 
 \pset tuples_only on
-SELECT format(E'text:\ntext:History: %s runs with %s measurements (%s) of %s locations, '
+SELECT format(E'\nHistory: %s runs with %s measurements (%s) of %s locations, '
            'all of whose newest runs have their rounds and buckets.',
            to_char(runs, 'FM9,999,999'), to_char(measurements, 'FM9,999,999'),
            pg_size_pretty(bytes), locations)
 FROM history;
 \pset tuples_only off
 
-\echo text:
-\echo text:Milliseconds at the client, rows and all: of the first call in a new session, whose
-\echo text:caches are cold, and of the second one. "Met" is said of the median of the first.
+\echo
+\echo Milliseconds at the client, rows and all: of the first call in a new session, whose
+\echo caches are cold, and of the second one. "Met" is said of the median of the first.
 WITH call AS (
     SELECT statement, tablespaces, call, min(rows) AS rows, count(*) AS times,
            percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) AS median,
@@ -266,13 +266,13 @@ JOIN call AS a ON a.statement = s.statement AND a.tablespaces = f.tablespaces AN
 ORDER BY s.n, f.tablespaces;
 
 \pset tuples_only on
-SELECT format(E'text:\ntext:sync_probe.%s: does not exist in this version.', statement)
+SELECT format(E'\nsync_probe.%s: does not exist in this version.', statement)
 FROM statements WHERE NOT present ORDER BY n;
 \pset tuples_only off
 
-\echo text:
-\echo 'text:probe_all(duration => ''1 s'') where tablespaces, pg_wal and pg_default share file'
-\echo text:systems (counted with stat). Target: one probe for each file system.
+\echo
+\echo 'probe_all(duration => ''1 s'') where tablespaces, pg_wal and pg_default share file'
+\echo systems (counted with stat). Target: one probe for each file system.
 SELECT turn, tablespaces, filesystems AS "file systems", runs AS "probes recorded",
        rows AS "rows returned", warnings,
        round(seconds::numeric, 1) AS seconds,
@@ -280,7 +280,7 @@ SELECT turn, tablespaces, filesystems AS "file systems", runs AS "probes recorde
 FROM probe_all ORDER BY turn;
 
 \pset tuples_only on
-SELECT format(E'text:\ntext:Only %s file systems instead of 3: no more were given.',
+SELECT format(E'\nOnly %s file systems instead of 3: no more were given.',
            min(filesystems))
 FROM probe_all HAVING min(filesystems) < 3;
 \pset tuples_only off

@@ -83,19 +83,6 @@ disk_getattr(const char *path, struct stat *status, struct fuse_file_info *file)
 }
 
 static int
-disk_readdir(const char *path, void *entries, fuse_fill_dir_t add, off_t offset,
-			 struct fuse_file_info *file, enum fuse_readdir_flags flags)
-{
-	(void) offset;
-	(void) file;
-	(void) flags;
-	if (strcmp(path, "/") != 0)
-		return -ENOENT;
-	add(entries, DISK_PATH + 1, NULL, 0, 0);
-	return 0;
-}
-
-static int
 disk_open(const char *path, struct fuse_file_info *file)
 {
 	(void) file;
@@ -136,26 +123,11 @@ disk_write(const char *path, const char *buffer, size_t size, off_t offset,
 
 static const struct fuse_operations operations = {
 	.getattr = disk_getattr,
-	.readdir = disk_readdir,
 	.open = disk_open,
 	.read = disk_read,
 	.write = disk_write,
 	.fsync = disk_fsync,
 };
-
-static double
-number_argument(const char *text, double least, double most)
-{
-	char	   *end;
-	double		value = strtod(text, &end);
-
-	if (end == text || *end != '\0' || !(value >= least && value <= most))
-	{
-		fprintf(stderr, "slow_disk: \"%s\" is not a number from %g to %g\n", text, least, most);
-		exit(2);
-	}
-	return value;
-}
 
 int
 main(int argc, char **argv)
@@ -167,10 +139,10 @@ main(int argc, char **argv)
 		fputs("usage: slow_disk DIRECTORY MEGABYTES FLUSH_US TAIL_PERCENT TAIL_US\n", stderr);
 		return 2;
 	}
-	disk_size = (off_t) number_argument(argv[2], 1, 65536) << 20;
-	flush_us = number_argument(argv[3], 0, 1e7);
-	tail_share = number_argument(argv[4], 0, 100) / 100;
-	tail_us = number_argument(argv[5], 0, 1e7);
+	disk_size = (off_t) atoi(argv[2]) << 20;
+	flush_us = atof(argv[3]);
+	tail_share = atof(argv[4]) / 100;
+	tail_us = atof(argv[5]);
 
 	/* without its parent nobody would unmount, and it would keep the namespace alive */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -85,13 +85,53 @@ take_tps() {
 
 remove_logs() { step 60 find "$work/workload" -name 'log.*' -delete; }
 
-# call_workload SECONDS CALL [COMMAND...]: what workload_call.sql tells of it, by
-# psql, or by COMMAND with psql's command line.  NOTICEs are sent, as to a user.
+# One run by :call, which gives its result_id: when that was called and answered, and what was
+# recorded.  With :pid_file, the backend's number goes there, and there is a rest on both sides
+# of the call for a look at its memory.
+write_call() {
+	cat >"$work/workload/call.sql" <<-'SQL'
+		\if :{?pid_file}
+		SELECT pg_backend_pid() \g :pid_file
+		SELECT pg_sleep(0.3) \g /dev/null
+		\endif
+		SELECT clock_timestamp() AS called \gset
+		:call \gset
+		SELECT clock_timestamp() AS answered \gset
+		\if :{?pid_file}
+		SELECT pg_sleep(0.3) \g /dev/null
+		\endif
+		SELECT extract(epoch FROM :'called'::timestamptz), extract(epoch FROM started_at),
+		       extract(epoch FROM finished_at), extract(epoch FROM :'answered'::timestamptz),
+		       tps, latency_p50_ms, latency_p99_ms, transactions, second_tps
+		FROM sync_probe.workload_results WHERE result_id = :result_id;
+	SQL
+}
+
+# psql_and_memory FOLDER ARGUMENT...: psql, and beside it a look at its backend's private memory
+# every 50 ms: in FOLDER/memory a line for each, seconds since the epoch and kB.  Shared buffers
+# are not counted: a backend that has touched them has not allocated them.
+psql_and_memory() {
+	local folder=$1 psql backend kb
+	shift
+	psql "$@" -v "pid_file=$folder/pid" &
+	psql=$!
+	timeout 10 bash -c 'until [[ -s $1 ]]; do sleep 0.05; done' bash "$folder/pid"
+	backend=$(<"$folder/pid")
+	while kb=$(grep RssAnon "/proc/$backend/status" 2>/dev/null); do
+		echo "$EPOCHREALTIME ${kb//[^0-9]/}"
+		sleep 0.05
+	done >"$folder/memory"
+	wait "$psql"
+}
+
+# call_workload SECONDS CALL [FUNCTION ARGUMENT]: sets what call.sql tells of it, by psql, or by
+# FUNCTION with psql's command line.  NOTICEs are sent, as to a user.
 call_workload() {
 	local seconds=$1 call=$2
 	shift 2
-	step "$((seconds + 60))" "$@" "$bindir/psql" -X -q -A -t -F $'\t' -P 'null=\N' -v ON_ERROR_STOP=1 \
-		-v "call=$call" -f "$build/bench/workload_call.sql" || return
+	(($# > 0)) || set -- psql
+	step_in_shell "$((seconds + 60))" "$@" -X -q -A -t -F $'\t' -P 'null=\N' -v ON_ERROR_STOP=1 \
+		-v "call=$call" -f "$work/workload/call.sql" || return
 	IFS=$'\t' read -r called started finished answered tps p50 p99 transactions second_tps <"$work/out"
 	incomplete=$(grep -c 'transaction log of pgbench is not complete' "$work/err") || true
 }
@@ -141,7 +181,7 @@ read_log() {
 	step 60 rm -f -- "$work/workload/pid" "$work/workload/memory" || return
 	call_workload "$(($1 / 2000 + 60))" "SELECT result_id FROM sync_probe.pgbench('bench_select', clients => $log_clients,
 		threads => $log_clients, transactions => $(($1 / log_clients)))" \
-		bash "$build/bench/workload_session.sh" "$work/workload" || return
+		psql_and_memory "$work/workload" || return
 	memory=$(memory_of_call) || { echo "no samples of the backend's memory" >"$work/err"; return 1; }
 	observe workload.logs "$place_name" "$turn" "$transactions" "$incomplete" \
 		"$called" "$started" "$finished" "$answered" "$memory"
@@ -191,6 +231,7 @@ compare_hot() {
 workload_at() {
 	local place_name=$1
 	mkdir_as_user "$work/workload"
+	write_call
 	prepare_wal && write_by_hand && compare_runs && compare_logs && compare_rates && compare_hot || return
 	step 60 rm -rf -- "$work/workload"
 }
@@ -255,11 +296,11 @@ $$ SELECT coalesce(format('%s (%s to %s)', round(pg_temp.median(figures)::numeri
 CREATE FUNCTION pg_temp.verdict(met boolean) RETURNS text LANGUAGE sql AS
 $$ SELECT CASE WHEN met THEN 'met' ELSE '**missed**' END $$;
 
-\echo text:
-\echo text:The upsert with 16 clients and 8 threads: through sync_probe.pgbench(), through CALL
-\echo text:sync_probe.run_workload(), and by hand with the command line that these use (-P 1 -l,
-\echo text:the log in a file), without progress and log, and the same again. Transactions per
-\echo text:second, median (least to most).
+\echo
+\echo The upsert with 16 clients and 8 threads: through sync_probe.pgbench(), through CALL
+\echo sync_probe.run_workload(), and by hand with the command line that these use (-P 1 -l,
+\echo the log in a file), without progress and log, and the same again. Transactions per
+\echo second, median (least to most).
 SELECT place, count(*) FILTER (WHERE variant = 'function') AS turns,
        pg_temp.spread(array_agg(tps) FILTER (WHERE variant = 'function'), 0) AS "pgbench()",
        pg_temp.spread(array_agg(tps) FILTER (WHERE variant = 'procedure'), 0) AS "run_workload()",
@@ -271,9 +312,9 @@ SELECT place, count(*) FILTER (WHERE variant = 'function') AS turns,
            AS "plain line again"
 FROM runs GROUP BY place ORDER BY place;
 
-\echo text:
-\echo text:Their ratios within a turn; "plain" is the mean of the two plain lines. The last ratio
-\echo text:compares a line with itself: it is the noise. Target: median at least 0.98 of plain.
+\echo
+\echo Their ratios within a turn; "plain" is the mean of the two plain lines. The last ratio
+\echo compares a line with itself: it is the noise. Target: median at least 0.98 of plain.
 SELECT a.place, c.label AS ratio, count(*) AS turns,
        round(min(a.tps / b.tps)::numeric, 3) AS least,
        round(percentile_cont(0.25) WITHIN GROUP (ORDER BY a.tps / b.tps)::numeric, 3)
@@ -293,11 +334,11 @@ JOIN runs AS a ON a.variant = c.above
 JOIN runs AS b ON b.variant = c.below AND b.place = a.place AND b.turn = a.turn
 GROUP BY a.place, c.n, c.above, c.below, c.label ORDER BY a.place, c.n;
 
-\echo text:
-\echo text:Seconds of these calls in which pgbench did not run: before it started (finding it, the
-\echo text:background worker, the schema, the temporary directory), and after its end (the rest of
-\echo text:its log, the last sessions, dropping the objects, the row). Target: together under 1 s,
-\echo text:always.
+\echo
+\echo Seconds of these calls in which pgbench did not run: before it started (finding it, the
+\echo background worker, the schema, the temporary directory), and after its end (the rest of
+\echo its log, the last sessions, dropping the objects, the row). Target: together under 1 s,
+\echo always.
 SELECT place, count(*) AS calls,
        pg_temp.spread(array_agg(started - called), 3) AS "before",
        pg_temp.spread(array_agg(answered - finished), 3) AS "after",
@@ -307,12 +348,12 @@ SELECT place, count(*) AS calls,
        pg_temp.verdict(max(started - called + answered - finished) < 1) AS target
 FROM runs WHERE variant IN ('function', 'procedure') GROUP BY place ORDER BY place;
 
-\echo text:
-\echo text:A workload that only says SELECT 1: is each transaction in the log; seconds from the
-\echo text:end of pgbench to the answer, with the end of the last sessions, tear-down and
-\echo text:recording; and the private memory of the backend, MB, looked at every 50 ms. Target
-\echo text:with 1,000,000 transactions: a complete log, always; under 2 s in the median; and
-\echo text:always less than 32 MB more at the peak than before the call.
+\echo
+\echo A workload that only says SELECT 1: is each transaction in the log; seconds from the
+\echo end of pgbench to the answer, with the end of the last sessions, tear-down and
+\echo recording; and the private memory of the backend, MB, looked at every 50 ms. Target
+\echo with 1,000,000 transactions: a complete log, always; under 2 s in the median; and
+\echo always less than 32 MB more at the peak than before the call.
 SELECT place, to_char(transactions, 'FM999,999,999') AS transactions, count(*) AS times,
        sum(incomplete) AS "logs with losses",
        pg_temp.spread(array_agg(finished - started), 1) AS "pgbench ran",
@@ -327,11 +368,11 @@ SELECT place, to_char(transactions, 'FM999,999,999') AS transactions, count(*) A
            pg_temp.verdict(max(peak_kb - before_kb) < 32 * 1024) ELSE '-' END AS "target: memory"
 FROM logs GROUP BY place, logs.transactions ORDER BY place, logs.transactions DESC;
 
-\echo text:
-\echo text:Transactions of one meta-command and no statement, 4 clients and 4 threads: the log at
-\echo text:its fastest, through pgbench(), by hand in a file, and by hand without. Thousands of
-\echo text:transactions per second. Target of pgbench(): a complete log at more than 100,000
-\echo text:transactions per second, always.
+\echo
+\echo Transactions of one meta-command and no statement, 4 clients and 4 threads: the log at
+\echo its fastest, through pgbench(), by hand in a file, and by hand without. Thousands of
+\echo transactions per second. Target of pgbench(): a complete log at more than 100,000
+\echo transactions per second, always.
 SELECT place, variant, count(*) AS times,
        to_char(min(transactions), 'FM999,999,999') AS transactions,
        sum(incomplete) AS "logs with losses",
@@ -348,11 +389,11 @@ FROM hot, LATERAL (
            nullif(avg(t) FILTER (WHERE n <= cardinality(second_tps) / 3), 0)
     FROM unnest(second_tps) WITH ORDINALITY AS s (t, n)) AS decay (last_by_first);
 
-\echo text:
-\echo text:The upsert on 100 hot rows. While the function runs its snapshot keeps all row versions
-\echo text:that have died since; the procedure has none. "Last third" is the tps in the last third
-\echo text:of the seconds by that in the first. Target: median at least 0.9 with the procedure; a
-\echo text:snapshot that is held shows there.
+\echo
+\echo The upsert on 100 hot rows. While the function runs its snapshot keeps all row versions
+\echo that have died since; the procedure has none. "Last third" is the tps in the last third
+\echo of the seconds by that in the first. Target: median at least 0.9 with the procedure; a
+\echo snapshot that is held shows there.
 SELECT place, variant, count(*) AS times,
        pg_temp.spread(array_agg(tps), 0) AS tps,
        pg_temp.spread(array_agg(p50), 2) AS "p50, ms",
@@ -363,9 +404,9 @@ SELECT place, variant, count(*) AS times,
             ELSE '-' END AS target
 FROM thirds GROUP BY place, variant ORDER BY place, variant;
 
-\echo text:
-\echo text:The procedure by the function, within a turn. No target: this is what one gains by
-\echo text:CALL.
+\echo
+\echo The procedure by the function, within a turn. No target: this is what one gains by
+\echo CALL.
 SELECT p.place, count(*) AS turns,
        pg_temp.spread(array_agg(p.tps / f.tps), 2) AS tps,
        pg_temp.spread(array_agg(p.p50 / nullif(f.p50, 0)), 2) AS "p50",

@@ -95,7 +95,7 @@ typedef struct sp_commit_run
 /* ---------------------------------------------------------- commit_rounds.c */
 
 extern void sp_commit_plan_slots(sp_commit_run *commit);
-extern void sp_commit_rounds(sp_commit_run *commit, sp_progress *progress);
+extern void sp_commit_rounds(sp_commit_run *commit);
 
 /* ---------------------------------------------------------- commit_leader.c */
 

@@ -174,7 +174,7 @@ tell_if_few_rounds(const sp_commit_run *commit)
 
 /* Let workers commit for the duration, and judge. */
 void
-sp_commit_rounds(sp_commit_run *commit, sp_progress *progress)
+sp_commit_rounds(sp_commit_run *commit)
 {
 	sp_setting_run *run = &commit->run;
 

@@ -242,7 +242,7 @@ plan_run(FunctionCallInfo fcinfo)
 /* ---------------------------------------------------------------------- run */
 
 static void
-measure(sp_commit_run *commit, sp_progress *progress)
+measure(sp_commit_run *commit)
 {
 	commit->directory_fd = OpenTransientFile(commit->location.directory, O_RDONLY | O_DIRECTORY);
 	if (commit->directory_fd < 0)
@@ -251,7 +251,7 @@ measure(sp_commit_run *commit, sp_progress *progress)
 				 errmsg("could not open directory \"%s\": %m", commit->location.directory)));
 	PG_ENSURE_ERROR_CLEANUP(sp_commit_workers_end, PointerGetDatum(commit));
 	{
-		sp_commit_rounds(commit, progress);
+		sp_commit_rounds(commit);
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(sp_commit_workers_end, PointerGetDatum(commit));
 	sp_commit_workers_end(0, PointerGetDatum(commit));
@@ -264,14 +264,13 @@ Datum
 sp_commit_suite(FunctionCallInfo fcinfo)
 {
 	sp_commit_run *commit = plan_run(fcinfo);
-	sp_progress *progress;
 
 	check_server();
 	InitMaterializedSRF(fcinfo, 0);
-	progress = sp_cluster_lock_acquire("pg_wal", SP_COMMIT_SUITE, commit->run.duration_us);
+	(void) sp_cluster_lock_acquire("pg_wal", SP_COMMIT_SUITE, commit->run.duration_us);
 	check_load();
 	sp_progress_set_phase("measuring");
-	measure(commit, progress);
+	measure(commit);
 	sp_progress_set_phase("recording");
 	sp_process_reload();
 	(void) sp_setting_record(&commit->run, PG_GETARG_BOOL(SP_ARG_RECORD) && sp_record_or_tell(),

@@ -226,7 +226,7 @@ prepare_trial(FunctionCallInfo fcinfo, void *state)
  * restores.
  */
 static void
-try_values(sp_trial *trial, sp_progress *progress)
+try_values(sp_trial *trial)
 {
 	const char *setting = sp_trial_setting(trial);
 	const char *now;
@@ -247,7 +247,7 @@ try_values(sp_trial *trial, sp_progress *progress)
 	sp_progress_set_phase("measuring");
 	sp_setting_run_begin(&trial->run);
 	watchdog = sp_watchdog_start();
-	sp_trial_run(trial, progress);
+	sp_trial_run(trial);
 	sp_trial_unlock();
 	trial->locked = false;
 	TerminateBackgroundWorker(watchdog);
@@ -279,7 +279,7 @@ try_values_with_load(sp_trial *trial, sp_progress *progress)
 		sp_progress_set_phase("setting up");
 		sp_load_set_up(trial->load);
 		sp_load_start(trial->load);
-		try_values(trial, progress);
+		try_values(trial);
 		sp_progress_set_phase("tearing down");
 		sp_load_finish(trial->load);
 	}
@@ -346,7 +346,7 @@ run_trial(void *state, TupleDesc type)
 	if (trial->load)
 		try_values_with_load(trial, progress);
 	else
-		try_values(trial, progress);
+		try_values(trial);
 	sp_progress_set_phase("recording");
 	judge_trial(trial);
 	tell_values(trial);

@@ -260,7 +260,7 @@ expose(sp_trial *trial)
 
 /* Try the values for the duration, and give the old one back. */
 void
-sp_trial_run(sp_trial *trial, sp_progress *progress)
+sp_trial_run(sp_trial *trial)
 {
 	trial->slot_context = AllocSetContextCreate(CurrentMemoryContext, "slot of a trial",
 												ALLOCSET_DEFAULT_SIZES);

@@ -88,6 +88,6 @@ extern PGDLLEXPORT void sync_probe_trial_watchdog(Datum main_arg);
 /* ----------------------------------------------------------------- slots.c */
 
 extern void sp_trial_choose_slot(sp_trial *trial);
-extern void sp_trial_run(sp_trial *trial, sp_progress *progress);
+extern void sp_trial_run(sp_trial *trial);
 
 #endif							/* SP_TRIAL_H */

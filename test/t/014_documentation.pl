@@ -7,7 +7,7 @@ use lib $FindBin::RealBin;
 use Cwd qw(getcwd);
 use Encode qw(decode);
 use File::Basename qw(dirname);
-use List::Util qw(max);
+use List::Util qw(max min);
 use SyncProbeTest;
 
 my $root = "$FindBin::RealBin/../..";
@@ -72,7 +72,7 @@ is(join(' ', sort $findings =~ /^- `(\w+)`:/mg), join(' ', sort keys %found),
 # --- examples
 
 # The same functions with a shorter default of duration.
-for my $name (qw(probe probe_all pgbench run_workload trial))
+for my $name (qw(probe probe_all commit_waits pgbench run_workload trial))
 {
 	my $seconds = $name =~ /probe/ ? 0.4 : 1;
 	my $definition = sql($node, "SELECT pg_get_functiondef('sync_probe.$name'::regproc)");
@@ -82,11 +82,14 @@ for my $name (qw(probe probe_all pgbench run_workload trial))
 }
 
 # A psql script, executed in an empty directory: what psql takes for the name of a file
-# would be written there.  Long probes are shorter.  Returns its output, and what went wrong.
+# would be written there.  Calls are shorter, but for what needs slots.  Returns its output, and
+# what went wrong.
 sub run_script
 {
 	my ($script) = @_;
-	$script =~ s/duration => '\K\d\d+(?= s')/4/g;
+	my $seconds = $script =~ /trial\(|'segments'/ ? 4 : 1;
+	$script =~ s/duration => '\K(\d+)(?= s')/min($1, $seconds)/ge;
+	$script =~ s/commit_waits\('\K\d+(?= s')/1/g;
 	my $directory = PostgreSQL::Test::Utils::tempdir();
 	my $here = getcwd();
 	my ($out, $err) = ('', '');

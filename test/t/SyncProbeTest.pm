@@ -29,7 +29,7 @@ our @EXPORT = (@Test::More::EXPORT, @PostgreSQL::Test::Utils::EXPORT, qw(
 	has_other_strings prepared_filesystems sql messages run_sql reload_with session verbose_session
 	start_query finish_query query start_probe pause_probe end_probe wait_for wait_phase
 	wait_active wait_running wait_sessions probe_files make_foreign pgbench_children
-	pgbench_sql workload_call workload_schemas let_runs_count leftovers nothing_left trial_watchdogs
+	pgbench_sql workload_call workload_schemas let_runs_count leftovers nothing_left
 	start_trial restored_ok auto_settings descriptors signal_backend signal_client
 	kill_process kill_postmaster stop_smartly client_told_ok seed_random fails_ok
 	fails_whole_ok works_ok log_ok end_tests pid_alive fault_library WAIT_AT_GATE close_gate
@@ -388,22 +388,26 @@ sub make_foreign
 	return sub { join ' ', grep { !-l && !-e _ } map { $_->[0] } @entries };
 }
 
-# The processes of pgbench that backends of this server started, also those whose
-# backend is gone: they work in its data directory.  Zombies count as dead.
-sub pgbench_children
+# Processes with a command line like this that work in the data directory, also those whose
+# backend or postmaster is gone.  Zombies have no command line.
+sub server_processes
 {
-	my ($node) = @_;
+	my ($node, $like) = @_;
 	my $data = realpath($node->data_dir);
-	my @children;
-	for my $directory (bsd_glob('/proc/[0-9]*'))
-	{
-		open my $stat, '<', "$directory/stat" or next;
-		my ($pid, $state) = (<$stat> // '') =~ /^(\d+) \(pgbench\) (\S)/ or next;
-		my $cwd = readlink("$directory/cwd") // '';
-		push @children, $pid if $state ne 'Z' && $cwd eq $data;
-	}
-	return @children;
+	return grep {
+		my $command = '';
+		if ((readlink("/proc/$_/cwd") // '') eq $data && open my $file, '<', "/proc/$_/cmdline")
+		{
+			$command = <$file> // '';
+		}
+		$command =~ $like;
+	} map { m{(\d+)$} } bsd_glob('/proc/[0-9]*');
 }
+
+sub pgbench_children { return server_processes($_[0], qr/^[^\0]*\bpgbench\0/) }
+
+# The background workers that watch a trial.  They have no row in pg_stat_activity.
+sub trial_watchdogs { return server_processes($_[0], qr/pg_sync_probe trial/) }
 
 # Schemas that are called as those of workloads, in one database.
 sub workload_schemas
@@ -411,22 +415,6 @@ sub workload_schemas
 	my ($node, $database) = @_;
 	return $node->safe_psql($database // 'postgres',
 		"SELECT nspname FROM pg_namespace WHERE nspname ~ '^sync_probe_workload_' ORDER BY 1");
-}
-
-# The background workers that watch a trial.  They have no row in pg_stat_activity.
-sub trial_watchdogs
-{
-	my ($node) = @_;
-	my $data = realpath($node->data_dir);
-	my @watchdogs;
-	for my $directory (bsd_glob('/proc/[0-9]*'))
-	{
-		next if (readlink("$directory/cwd") // '') ne $data;
-		open my $file, '<', "$directory/cmdline" or next;
-		my ($pid) = $directory =~ /(\d+)$/;
-		push @watchdogs, $pid if (<$file> // '') =~ /pg_sync_probe trial/ && pid_alive($pid);
-	}
-	return @watchdogs;
 }
 
 # The settings in postgresql.auto.conf.  ALTER SYSTEM drops comments, and moves lines.
@@ -534,13 +522,12 @@ sub kill_process
 sub kill_postmaster
 {
 	my ($node) = @_;
-	my $data = realpath($node->data_dir);
 	$node->kill9;
-	wait_for(sub { !grep { (readlink($_) // '') eq $data } bsd_glob('/proc/[0-9]*/cwd') })
+	wait_for(sub { !server_processes($node, qr/./) })
 	  or die 'a process of a server without a postmaster lives on';
 
 	# as long as nobody waited for it, a killed process seems to hold its locks
-	unlink "$data/postmaster.pid", $node->host . '/.s.PGSQL.' . $node->port . '.lock';
+	unlink $node->data_dir . '/postmaster.pid', $node->host . '/.s.PGSQL.' . $node->port . '.lock';
 	$node->start;
 	return;
 }
