@@ -143,8 +143,8 @@ SELECT CASE WHEN length(plain) <= characters THEN plain
 $$;
 
 --
--- A number in as many digits as it is worth, in plain text: 0.87, 9.9, 68, 1,896.  Null if it
--- is unknown, or not a number.
+-- A number in as many digits as it is worth, in plain text: 0.012, 0.87, 9.94, 68.4, 1,896.  Null
+-- if it is unknown, or not a number.
 --
 CREATE FUNCTION sync_probe_internal.html_number(number double precision)
 RETURNS text
@@ -152,27 +152,40 @@ LANGUAGE sql IMMUTABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE WHEN number IN ('NaN', 'Infinity', '-Infinity') THEN NULL
-            WHEN number = 0 THEN '0'
-            WHEN abs(number) >= 1e15 THEN number::text
-            WHEN abs(number) >= 19.95
+            WHEN abs(number) >= 1e15 THEN ltrim(to_char(number, '9.9EEEE'))
+            WHEN number = round(number) OR abs(number) >= 99.95
             THEN to_char(round(number::numeric), 'FM999,999,999,999,999,990')
-            WHEN abs(number) >= 0.995 THEN to_char(round(number::numeric, 1), 'FM90.0')
+            WHEN abs(number) >= 9.995 THEN to_char(round(number::numeric, 1), 'FM90.0')
             WHEN abs(number) >= 0.0995 THEN to_char(round(number::numeric, 2), 'FM0.00')
             ELSE to_char(round(number::numeric, 3), 'FM0.000') END
 $$;
 
 --
--- A ratio to 1, in plain text: 0.97, 1.78, 12.9.
+-- The same in at most six characters, for a figure, where all numbers are measured ones: 1.00,
+-- 1,896, 18.9k, 1.90M.
 --
-CREATE FUNCTION sync_probe_internal.html_factor(factor double precision)
+CREATE FUNCTION sync_probe_internal.html_short(number double precision)
 RETURNS text
 LANGUAGE sql IMMUTABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT CASE WHEN factor IN ('NaN', 'Infinity', '-Infinity') THEN NULL
-            WHEN abs(factor) < 9.995 THEN to_char(round(factor::numeric, 2), 'FM0.00')
-            WHEN abs(factor) < 99.95 THEN to_char(round(factor::numeric, 1), 'FM90.0')
-            ELSE sync_probe_internal.html_number(factor) END
+SELECT CASE WHEN number <> 0 AND number = round(number) AND abs(number) < 10
+            THEN to_char(number, 'FM0.00')
+            WHEN abs(number) < 9999.5 THEN sync_probe_internal.html_number(number)
+            WHEN abs(number) < 999500 THEN sync_probe_internal.html_number(number / 1e3) || 'k'
+            WHEN abs(number) < 999.5e6 THEN sync_probe_internal.html_number(number / 1e6) || 'M'
+            WHEN abs(number) < 'Infinity' THEN ltrim(to_char(number, '9EEEE')) END
+$$;
+
+--
+-- The label of a tick, which is a round number, in at most five characters from 0.001 up.
+--
+CREATE FUNCTION sync_probe_internal.html_tick(tick double precision)
+RETURNS text
+LANGUAGE sql IMMUTABLE STRICT
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT CASE WHEN tick < 1e4 THEN tick::text ELSE sync_probe_internal.html_short(tick) END
 $$;
 
 --
@@ -226,51 +239,41 @@ SELECT CASE WHEN max_regret IN ('NaN', 'Infinity', '-Infinity') THEN NULL
 $$;
 
 --
--- A table: its caption, the names of its columns, and an array of rows.  The first column names
--- the row.  So many columns from the left are text, the others numbers.  A null is a dash.  A
--- cell is cut after 200 characters.
+-- A table: its caption, and its rows, an array of objects with the names and values of columns.  A
+-- column without any value is left out.  The first names the row.  A null, and a number that is
+-- none, is a dash.  A text is cut after 200 characters.
 --
-CREATE FUNCTION sync_probe_internal.html_table(
-    caption text,
-    head text[],
-    cells text[],
-    text_columns integer)
+CREATE FUNCTION sync_probe_internal.html_table(caption text, cells json)
 RETURNS text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT format('<div class=scroll tabindex=0 role=region aria-label="%s"><table class=t%s>'
+WITH cell AS (
+    SELECT r.n AS row, c.name, c.n AS place, json_typeof(c.value) = 'number' AS is_number,
+           CASE WHEN c.value #>> '{}' NOT IN ('NaN', 'Infinity', '-Infinity')
+                THEN c.value #>> '{}' END AS plain
+    FROM json_array_elements(cells) WITH ORDINALITY AS r (value, n),
+         json_each(r.value) WITH ORDINALITY AS c (name, value, n)
+), head AS (
+    SELECT place, name, place = min(place) OVER () AS is_first,
+           CASE WHEN NOT bool_or(is_number) THEN ' class=s' END AS class
+    FROM cell WHERE plain IS NOT NULL GROUP BY place, name
+)
+SELECT format('<div class=scroll tabindex=0 role=region aria-label="%s"><table>'
               '<caption>%s</caption><thead><tr>%s<tbody>%s</table></div>',
-              sync_probe_internal.html_escape(caption), text_columns,
-              sync_probe_internal.html_prose(caption),
-              (SELECT string_agg('<th scope=col>' || sync_probe_internal.html_prose(h.name), ''
-                                 ORDER BY h.n)
-               FROM unnest(head) WITH ORDINALITY AS h (name, n)),
-              (SELECT string_agg(row_html, '' ORDER BY r)
-               FROM (SELECT (c.n - 1) / array_length(cells, 2) AS r,
-                            E'\n<tr>' || string_agg(
-                                CASE WHEN (c.n - 1) % array_length(cells, 2) = 0
-                                     THEN '<th scope=row>' ELSE '<td>' END
-                                || coalesce(CASE WHEN c.cell ~ '^-[\d.,]+$'
-                                                 THEN '&minus;' || substr(c.cell, 2)
-                                                 WHEN length(c.cell) > 200
-                                                 THEN sync_probe_internal.html_escape(
-                                                     sync_probe_internal.clipped(c.cell, 200))
-                                                 ELSE sync_probe_internal.html_escape(c.cell) END,
-                                            '&ndash;'), '' ORDER BY c.n) AS row_html
-                     FROM unnest(cells) WITH ORDINALITY AS c (cell, n)
-                     GROUP BY 1) AS line))
-$$;
-
---
--- How many are not shown, and where they are; null if all are shown.
---
-CREATE FUNCTION sync_probe_internal.html_more(count bigint, place text)
-RETURNS text
-LANGUAGE sql IMMUTABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT CASE WHEN count > 0
-            THEN format('<p class=note>%s more: see %s.</p>', count,
-                        sync_probe_internal.html_escape(place)) END
+              sync_probe_internal.html_escape(caption), sync_probe_internal.html_prose(caption),
+              (SELECT string_agg(format('<th scope=col%s>%s', h.class,
+                                        sync_probe_internal.html_prose(h.name)), '' ORDER BY place)
+               FROM head AS h),
+              (SELECT string_agg(html, '' ORDER BY row)
+               FROM (SELECT c.row, E'\n<tr>' || string_agg(concat(
+                         CASE WHEN h.is_first THEN '<th scope=row' ELSE '<td' END, h.class, '>',
+                         coalesce(CASE
+                             WHEN c.is_number
+                             THEN replace(sync_probe_internal.html_number(c.plain::float8),
+                                          '-', '&minus;')
+                             ELSE sync_probe_internal.html_escape(
+                                 sync_probe_internal.clipped(c.plain, 200)) END,
+                             '&ndash;')), '' ORDER BY c.place) AS html
+                     FROM cell AS c JOIN head AS h USING (place) GROUP BY c.row) AS line))
 $$;

@@ -40,7 +40,6 @@ h2 b { display: block; font-size: .8125rem; font-weight: 400; color: var(--ink3)
 h3 { font-size: .9375rem; line-height: 1.4; font-weight: 650 }
 .panel { font-size: .8125rem; line-height: 1.5; font-weight: 600; margin-bottom: .35rem;
   white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
-.panel i { font-style: normal; font-weight: 400; color: var(--ink2) }
 code, pre, .m, .plot .k {
   font-family: ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace }
 code, .m { font-size: .94em; overflow-wrap: anywhere }
@@ -69,7 +68,6 @@ dd { font-size: .875rem; line-height: 1.4 }
   color: var(--ink2); text-decoration: none; overflow: hidden; text-overflow: ellipsis;
   white-space: nowrap }
 .glance b { display: block; color: var(--c); font-weight: 650 }
-.glance a:hover .m, nav a:hover { text-decoration: underline }
 .facts { display: grid; grid-template-columns: 1fr 1fr; gap: .7rem 1.5rem; margin-top: 1.4rem;
   padding-top: .8rem; border-top: 1px solid var(--rule) }
 .facts > div, .figures > div { min-width: 0 }
@@ -107,12 +105,19 @@ h3 .sm { font-weight: 400 }
 /* figures: x in percent of the plot, y in pixels, so that text keeps its size */
 figure + figure { margin-top: 1.8rem }
 figure > h3 { margin-bottom: .6rem }
-figure > div + div { margin-top: .9rem }
 figcaption { margin-top: .45rem; max-width: 76ch }
 .key { display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; margin-bottom: .6rem }
 .key svg { width: 14px; height: 12px; vertical-align: -1px; overflow: visible }
+.panels { --least: 22rem; display: grid; gap: 1.1rem 1.5rem;
+  grid-template-columns: repeat(auto-fit, minmax(min(var(--least), 100%), 1fr)) }
+.panels > div { container-type: inline-size; min-width: 0 }
 .plot { --l: 6.9rem; --r: 2.2rem; display: block; overflow: visible;
   margin: 0 var(--r) 0 var(--l); width: calc(100% - var(--l) - var(--r)) }
+.intervals .plot { --r: 3.4rem }
+.lines { --least: 15rem }
+.lines .plot { --l: 3.4rem; --r: 1rem }
+.wd { display: none }
+@container (min-width: 34rem) { .intervals .plot { --r: 10rem } .wd { display: inline } }
 .plot text { font-size: 12px; fill: var(--ink2) }
 .plot .k { fill: var(--ink); text-anchor: end }
 .plot .u { font-size: 11px; fill: var(--ink3); text-anchor: end }
@@ -136,8 +141,6 @@ figcaption { margin-top: .45rem; max-width: 76ch }
 .band { fill: var(--band) }
 .xm { stroke: var(--red); stroke-width: 2 }
 .q9 { stroke: var(--ink2); stroke-dasharray: 2 2 }
-.duo, .tri { display: grid; gap: 1.1rem 1.5rem }
-.duo > *, .tri > * { min-width: 0 }
 
 /* tables */
 details { margin-top: .6rem }
@@ -152,26 +155,13 @@ th, td { padding: .2rem 0 .2rem .9rem }
 tr > :first-child { padding-left: 0; text-align: left }
 thead th { border-bottom: 1px solid var(--rule) }
 tbody tr:nth-child(4n) > * { border-bottom: 1px solid var(--grid) }
-.t2 tr > :nth-child(-n+2), .t3 tr > :nth-child(-n+3), .t4 tr > :nth-child(-n+4),
-.t5 tr > :nth-child(-n+5), .t7 tr > :nth-child(-n+7), .t8 tr > :nth-child(-n+8),
-.t9 tr > :nth-child(-n+9), .t12 tr > :nth-child(-n+12) { text-align: left }
+.s { text-align: left }
 
-@media (max-width: 40rem) {
-  .wd { display: none }
-  .plot.wide { --r: 3.4rem }
-  .plot.tall { --l: 3.4rem; --r: 3.4rem } }
 @media (min-width: 40.01rem) {
   .facts { grid-template-columns: repeat(4, 1fr) }
   .big .figures { grid-template-columns: repeat(auto-fit, minmax(7.5rem, 1fr)) }
   .pair { grid-template-columns: 1fr 1fr }
-  .plot.wide { --r: 9.5rem }
-  .plot.tall { --l: 3.6rem; --r: 4.8rem }
-  .fi { display: grid; grid-template-columns: 4.6rem 1fr }
-  /* side by side: names of rows at the first only */
-  .duo, .tri { padding-left: 6.9rem; grid-template-columns: 1fr 1fr }
-  .tri { grid-template-columns: 1fr 1fr 1fr }
-  .duo .plot, .tri .plot { --l: 0rem; --r: 0rem }
-  .duo > :nth-child(2n) .k, .tri > :not(:nth-child(3n+1)) .k { display: none } }
+  .fi { display: grid; grid-template-columns: 4.6rem 1fr } }
 @media (min-width: 62rem) {
   .page { padding: 0 2rem 3rem }
   h1 { font-size: 2.25rem }

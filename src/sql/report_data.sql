@@ -23,8 +23,8 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT coalesce(array_agg(s.secret ORDER BY length(s.secret) DESC, s.secret), '{}')
-FROM (SELECT p.directory FROM unnest(data.places) AS p
-      UNION SELECT p.mount_point FROM unnest(data.places) AS p
+FROM (SELECT v.secret
+      FROM unnest(data.places) AS p, LATERAL (VALUES (p.directory), (p.mount_point)) AS v (secret)
       UNION SELECT v.secret
             FROM unnest(data.runs || data.more) AS r,
                  LATERAL (VALUES (r.directory), (r.host), (r.storage ->> 'mount_point'),
@@ -71,24 +71,21 @@ LANGUAGE plpgsql IMMUTABLE STRICT
 SET search_path = pg_catalog, pg_temp
 AS $$
 BEGIN
-    RETURN CASE jsonb_typeof(data)
-        WHEN 'string' THEN
-            CASE WHEN is_prose
-                 THEN to_jsonb(sync_probe_internal.without_paths(data #>> '{}', secrets))
-                 ELSE data END
-        WHEN 'array' THEN
-            (SELECT coalesce(jsonb_agg(sync_probe_internal.data_without_paths(a.value, secrets,
-                                                                              is_prose)
-                                       ORDER BY a.n), '[]')
-             FROM jsonb_array_elements(data) WITH ORDINALITY AS a (value, n))
-        WHEN 'object' THEN
-            (SELECT coalesce(jsonb_object_agg(o.key, CASE
-                        WHEN o.key IN ('directory', 'mount_point', 'host') THEN 'null'
-                        ELSE sync_probe_internal.data_without_paths(o.value, secrets,
-                            is_prose OR o.key IN ('label', 'reason', 'message',
-                                                  'hint', 'commands', 'storage', 'mount_options',
-                                                  'evidence')) END), '{}')
-             FROM jsonb_each(data) AS o)
+    RETURN CASE
+        WHEN jsonb_typeof(data) = 'string' AND is_prose
+        THEN to_jsonb(sync_probe_internal.without_paths(data #>> '{}', secrets))
+        WHEN jsonb_typeof(data) = 'array'
+        THEN (SELECT coalesce(jsonb_agg(sync_probe_internal.data_without_paths(
+                                            a.value, secrets, is_prose) ORDER BY a.n), '[]')
+              FROM jsonb_array_elements(data) WITH ORDINALITY AS a (value, n))
+        WHEN jsonb_typeof(data) = 'object'
+        THEN (SELECT coalesce(jsonb_object_agg(o.key, CASE
+                         WHEN o.key IN ('directory', 'mount_point', 'host') THEN 'null'
+                         ELSE sync_probe_internal.data_without_paths(o.value, secrets,
+                             is_prose OR o.key IN ('label', 'reason', 'message', 'hint', 'commands',
+                                                   'storage', 'mount_options', 'evidence')) END),
+                         '{}')
+              FROM jsonb_each(data) AS o)
         ELSE data END;
 END
 $$;
@@ -155,8 +152,7 @@ SELECT jsonb_build_object(
                            ELSE run.setting || ' = ' || m.method END,
     'recommended_method', run.recommended_value, 'best_method', run.best_value,
     'max_regret', run.max_regret, 'deciding_test', run.deciding_test, 'flush_us', run.flush_us,
-    'durable', run.durable, 'basis', run.suite, 'run_id', run.run_id,
-    'reason', run.reason)
+    'durable', run.durable, 'basis', run.suite, 'run_id', run.run_id, 'reason', run.reason)
 FROM (SELECT min(m.method) FILTER (WHERE m.choice = 'current') AS method
       FROM sync_probe.measurements AS m
       WHERE m.run_id = run.run_id AND m.test = run.setting) AS m
@@ -165,7 +161,8 @@ $$;
 
 --
 -- The data of given runs: the verdicts of the first 100, and the findings that rest on one of them.
--- With null that of this server: its advice, the runs that this rests on, and all findings.
+-- With null that of this server: its advice, the runs that this rests on, both with pg_wal before
+-- the worst verdicts, and all findings.
 --
 CREATE FUNCTION sync_probe_internal.report_data(run_ids bigint[], paths boolean)
 RETURNS sync_probe_internal.report_data
@@ -182,7 +179,8 @@ SELECT ROW(c.chosen, paths,
                     WHERE i <= 100
                     ORDER BY i)
          ELSE ARRAY(SELECT d FROM sync_probe.recommendation_details AS d
-                    ORDER BY d.location <> 'pg_wal', d.location) END,
+                    ORDER BY d.location <> 'pg_wal', array_position(
+                        '{unsafe,switch,undecided}', d.verdict), d.location) END,
     ARRAY(SELECT f FROM sync_probe.findings AS f
           WHERE NOT c.chosen OR (f.evidence ->> 'run_id')::bigint = ANY (run_ids)
           ORDER BY array_position('{error,warning,info}', f.severity),
@@ -195,7 +193,9 @@ FROM (SELECT run_ids IS NOT NULL) AS c (chosen),
                                      ORDER BY array_position(run_ids, r.run_id))
                           ELSE ARRAY(SELECT n.run FROM sync_probe_internal.newest_runs AS n
                                      WHERE (n.run).run_id IS NOT NULL
-                                     ORDER BY n.location <> 'pg_wal', n.location) END) AS r (runs)
+                                     ORDER BY n.location <> 'pg_wal', array_position(
+                                         '{unsafe,switch,undecided}', (n.run).verdict),
+                                         n.location) END) AS r (runs)
 $$;
 
 --
@@ -228,22 +228,23 @@ GROUP BY f.severity, f.code, CASE WHEN f.severity <> 'info' THEN f.n END
 $$;
 
 --
--- The order of the verdicts: that on pg_wal, then the worst; given runs as they were given.  n is
--- the place in the data.
+-- All measurements of a run, in the order of its test cases, for a table.  detail names files, so
+-- that it goes with the paths.
 --
-CREATE FUNCTION sync_probe_internal.report_panels(
-    data sync_probe_internal.report_data,
-    OUT number bigint,
-    OUT n integer)
-RETURNS SETOF record
+CREATE FUNCTION sync_probe_internal.report_cells(run_id bigint, paths boolean)
+RETURNS json
 LANGUAGE sql STABLE
-ROWS 10
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT row_number() OVER (
-           ORDER BY CASE WHEN NOT data.chosen
-                         THEN CASE WHEN (data.advice[i]).location = 'pg_wal' THEN -1
-                                   ELSE array_position('{unsafe,switch,undecided}',
-                                                       (data.advice[i]).verdict) END END, i), i
-FROM generate_subscripts(data.advice, 1) AS i
+SELECT json_agg(cell ORDER BY m.ordinal)
+FROM sync_probe.measurements AS m,
+     LATERAL (SELECT m.test, m.method, m.choice, m.direct_io AS "O_DIRECT",
+                     m.write_size AS "write bytes", m.status, m.ops, m.ops_per_sec AS "ops/s",
+                     m.mean_us AS "mean us", m.p50_us AS "p50 us", m.p99_us AS "p99 us",
+                     m.max_us AS "max us", m.relative_speed AS speed,
+                     m.relative_speed_low AS low, m.relative_speed_high AS high,
+                     m.flushes_per_op AS "flushes/op", m.device_bytes_per_op AS "bytes/op",
+                     100 * m.device_utilization AS "busy %",
+                     CASE WHEN paths THEN m.detail END AS detail) AS cell
+WHERE m.run_id = report_cells.run_id
 $$;

@@ -1,14 +1,15 @@
 --
--- The sections of the report in their order: id, title, title in the contents, and how to read it,
--- in HTML.  The content of a section is a function section_<id>(report_data) in its file
--- section_*.sql, which returns figures; a section without any is left out.
+-- The sections of the report in their order: id, title, title in the contents, how to read it, in
+-- HTML, and a query of its figures: it returns columns of sync_probe_internal.figure, and reads
+-- "data", a row of sync_probe_internal.report_data.  A section without a figure is left out.
 --
 CREATE TABLE sync_probe_internal.report_sections (
     position integer PRIMARY KEY,
     id text NOT NULL UNIQUE,
     title text NOT NULL,
     short_title text NOT NULL,
-    how_html text NOT NULL
+    how_html text NOT NULL,
+    query text NOT NULL
 );
 
 -- report_html() reads it with the rights of its caller.
@@ -27,11 +28,12 @@ SELECT CASE
     THEN format('Run %s: %s', (data.runs[1]).run_id,
                 concat_ws(', ', coalesce((data.runs[1]).location, (data.runs[1]).label),
                           'suite ' || (data.runs[1]).suite))
-    WHEN data.chosen THEN format('%s runs', cardinality(data.runs)) || coalesce(
-        (SELECT ' of ' || string_agg(DISTINCT r.location, ', ') FROM unnest(data.runs) AS r),
+    WHEN data.chosen THEN (
         -- reports of pg_test_fsync do not say where they were made
-        (SELECT ': ' || string_agg(DISTINCT nullif(r.label, ''), ', ')
-         FROM unnest(data.runs) AS r), '')
+        SELECT format('%s runs%s', count(*), coalesce(
+                   ' of ' || string_agg(DISTINCT r.location, ', '),
+                   ': ' || string_agg(DISTINCT nullif(r.label, ''), ', ')))
+        FROM unnest(data.runs) AS r)
     ELSE coalesce((
         SELECT CASE a.verdict
                WHEN 'outdated' THEN 'Probe pg_wal again: its run is outdated'
@@ -46,30 +48,24 @@ SELECT CASE
 $$;
 
 --
--- What follows the title: why, and where syncs are not safe.
+-- What follows the title: what to do where nothing was probed, why the verdict is what it is, and
+-- where else syncs are not safe.
 --
 CREATE FUNCTION sync_probe_internal.report_lead(data sync_probe_internal.report_data)
 RETURNS text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT concat_ws(' ',
-    -- an empty list of runs and a server without any
-    CASE WHEN data.chosen AND cardinality(data.runs) = 0
-         THEN 'The list of runs is empty, so nothing can be shown.'
-         WHEN NOT data.chosen AND cardinality(data.runs) = 0
-         THEN 'Nothing that counts was probed on this server yet. These statements probe each file '
-              'system for up to 5 seconds, and make this page again:' END,
-    CASE WHEN cardinality(data.runs) = 0
-         THEN '</p>' || sync_probe_internal.html_code(
-                  '{SELECT * FROM sync_probe.probe_all(),SELECT sync_probe.report_html()}')
-              || '<p class=lead>' END,
-    CASE WHEN cardinality(data.runs) = 0
-              AND EXISTS (SELECT FROM sync_probe.runs AS r WHERE r.imported_at IS NOT NULL)
-         THEN 'Imported runs are shown only if they are named:</p>'
-              || sync_probe_internal.html_code(ARRAY['SELECT sync_probe.report_html(ARRAY('
-                     'SELECT run_id FROM sync_probe.runs WHERE imported_at IS NOT NULL))'])
-              || '<p class=lead>' END,
+SELECT concat_ws('</p><p class=lead>', CASE WHEN cardinality(data.runs) = 0 THEN concat(
+        CASE WHEN data.chosen THEN 'The list of runs is empty, so nothing can be shown.'
+             ELSE 'Nothing that counts was probed on this server yet. These statements probe each '
+                  'file system for up to 5 seconds, and make this page again:' END, '</p>',
+        sync_probe_internal.html_code(
+            '{SELECT * FROM sync_probe.probe_all(),SELECT sync_probe.report_html()}'),
+        (SELECT '<p class=lead>Imported runs are shown only if they are named:</p>'
+                || sync_probe_internal.html_code(ARRAY['SELECT sync_probe.report_html(ARRAY('
+                       'SELECT run_id FROM sync_probe.runs WHERE imported_at IS NOT NULL))'])
+         FROM sync_probe.runs AS r WHERE r.imported_at IS NOT NULL LIMIT 1), '<p class=lead>') END,
     (SELECT sync_probe_internal.html_prose(CASE
          WHEN a.verdict = 'switch' AND f.words IS NOT NULL
          THEN format('A flush %s takes %s.', CASE a.deciding_test WHEN 'saturated'
@@ -79,67 +75,64 @@ SELECT concat_ws(' ',
                      sync_probe_internal.clipped(a.current_method, 60),
                      CASE WHEN a.basis IN ('trial', 'commit') THEN 'commit waits'
                           ELSE 'flush takes' END, b.words)
-         ELSE format('On %s: %s.', a.location,
-                     sync_probe_internal.clipped(a.reason, 1000)) END)
+         ELSE format('On %s: %s.', a.location, sync_probe_internal.clipped(a.reason, 1000)) END)
      FROM unnest(data.advice) AS a,
           LATERAL sync_probe_internal.report_flush(a) AS f (words),
           LATERAL sync_probe_internal.html_bound(a.max_regret) AS b (words)
      WHERE NOT data.chosen AND a.location = 'pg_wal' AND a.run_id IS NOT NULL LIMIT 1),
-    (SELECT CASE WHEN count(*) > 0 THEN format(
-                'The syncs of %s do not reach the device: %s.',
-                CASE count(*) WHEN 1 THEN 'one other location'
-                              ELSE format('%s other locations', count(*)) END,
-                sync_probe_internal.html_escape(sync_probe_internal.clipped(
-                    string_agg(a.location, ', ' ORDER BY a.location), 200))) END
+    (SELECT format('The syncs of %s do not reach the device: %s.',
+                   CASE count(*) WHEN 1 THEN 'one other location'
+                                 ELSE format('%s other locations', count(*)) END,
+                   sync_probe_internal.html_escape(sync_probe_internal.clipped(
+                       string_agg(a.location, ', ' ORDER BY a.location), 200)))
      FROM unnest(data.advice) AS a
-     WHERE NOT data.chosen AND a.location <> 'pg_wal' AND a.durable = 'no'))
+     WHERE NOT data.chosen AND a.location <> 'pg_wal' AND a.durable = 'no'
+     HAVING count(*) > 0))
 $$;
 
 --
--- What was measured, where and how, by the newest run on pg_wal or the only run that was given:
--- pairs of a word and plain text.  Null leaves a pair out.
+-- What was measured, where and how, by the newest run on pg_wal or the only run that was given.
 --
 CREATE FUNCTION sync_probe_internal.report_facts(data sync_probe_internal.report_data)
-RETURNS text[]
+RETURNS text
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT ARRAY[
-    'Server', CASE WHEN NOT data.chosen
-                   THEN concat_ws(', ', CASE WHEN data.paths THEN s.host END,
-                                  'PostgreSQL ' || split_part(
-                                      current_setting('server_version'), ' (', 1)) END,
-    'Server', CASE WHEN data.chosen
-                   THEN concat_ws(', ', r.host, 'PostgreSQL ' || r.server_version_num / 10000) END,
-    'Setting', 'wal_sync_method = ' || CASE WHEN data.chosen THEN r.wal_sync_method
-                                            ELSE current_setting('wal_sync_method') END,
-    'pg_wal lies on', concat_ws(', ', p.filesystem || coalesce(' on ' || p.device, ''),
-                                p.write_cache, 'mounted ' || p.mount_options),
-    'Storage', CASE WHEN data.chosen
-                    THEN concat_ws(', ', r.filesystem || coalesce(' on ' || r.device, ''),
-                                   r.storage ->> 'write_cache',
-                                   'mounted ' || (r.storage ->> 'mount_options')) END,
-    'Directory', CASE WHEN data.chosen THEN r.directory ELSE p.directory END,
-    'A flush, as imitated', r.flush_size || ' bytes of WAL'
-        || coalesce(' every ' || sync_probe_internal.html_duration(r.flush_interval), ''),
-    'Measured', sync_probe_internal.html_time(r.finished_at)
-        || coalesce(', ' || sync_probe_internal.html_duration(r.finished_at - r.started_at), ''),
-    'Label', sync_probe_internal.clipped(r.label, 80),
-    'Findings', CASE WHEN cardinality(data.findings) > 0
-                     THEN (SELECT string_agg(format('%s %s%s', f.count, f.severity,
-                                                    CASE WHEN f.count > 1 THEN 's' END), ', '
-                                             ORDER BY f.place)
-                           FROM (SELECT s.place, s.severity, count(*)
-                                 FROM unnest(data.findings) AS f
-                                 JOIN unnest('{error,warning,info}'::text[])
-                                      WITH ORDINALITY AS s (severity, place) USING (severity)
-                                 GROUP BY s.place, s.severity) AS f) END]
+SELECT string_agg(format('<div><dt>%s<dd>%s</div>', v.name, sync_probe_internal.html_prose(
+                             sync_probe_internal.clipped(v.words, 200))), '' ORDER BY v.n)
 FROM sync_probe_internal.this_server() AS s
-LEFT JOIN LATERAL (SELECT p.* FROM unnest(data.places) AS p
-                   WHERE p.name = 'pg_wal' AND NOT data.chosen LIMIT 1) AS p ON true
-LEFT JOIN LATERAL (SELECT r.* FROM unnest(data.runs) AS r
+LEFT JOIN LATERAL (SELECT * FROM unnest(data.runs) AS r
                    WHERE CASE WHEN data.chosen THEN cardinality(data.runs) = 1
                               ELSE r.location = 'pg_wal' END LIMIT 1) AS r ON true
+LEFT JOIN LATERAL (
+    SELECT p.filesystem, p.device, p.write_cache, p.mount_options, p.directory
+    FROM unnest(data.places) AS p WHERE p.name = 'pg_wal' AND NOT data.chosen
+    UNION ALL
+    SELECT r.filesystem, r.device, r.storage ->> 'write_cache', r.storage ->> 'mount_options',
+           r.directory WHERE data.chosen
+    LIMIT 1) AS p ON true,
+     LATERAL (VALUES
+    (1, 'Server', CASE WHEN data.chosen
+                  THEN concat_ws(', ', r.host, 'PostgreSQL ' || r.server_version_num / 10000)
+                  ELSE concat_ws(', ', CASE WHEN data.paths THEN s.host END, 'PostgreSQL '
+                           || split_part(current_setting('server_version'), ' (', 1)) END),
+    (2, 'Setting', 'wal_sync_method = ' || CASE WHEN data.chosen THEN r.wal_sync_method
+                                           ELSE current_setting('wal_sync_method') END),
+    (3, CASE WHEN data.chosen THEN 'Storage' ELSE 'pg_wal lies on' END,
+     concat_ws(', ', p.filesystem || coalesce(' on ' || p.device, ''), p.write_cache,
+               'mounted ' || p.mount_options)),
+    (4, 'Directory', p.directory),
+    (5, 'A flush, as imitated', r.flush_size || ' bytes of WAL'
+        || coalesce(' every ' || sync_probe_internal.html_duration(r.flush_interval), '')),
+    (6, 'Measured', sync_probe_internal.html_time(r.finished_at)
+        || coalesce(', ' || sync_probe_internal.html_duration(r.finished_at - r.started_at), '')),
+    (7, 'Label', r.label),
+    (8, 'Findings', (
+        SELECT string_agg(concat(f.count, ' ', f.severity, CASE WHEN f.count > 1 THEN 's' END),
+                          ', ' ORDER BY array_position('{error,warning,info}', f.severity))
+        FROM (SELECT f.severity, count(*) FROM unnest(data.findings) AS f
+              GROUP BY f.severity) AS f))) AS v (n, name, words)
+WHERE v.words <> ''
 $$;
 
 --
@@ -154,28 +147,16 @@ SELECT concat('<p class=kicker>pg_sync_probe report</p><h1>',
     sync_probe_internal.html_escape(
         sync_probe_internal.clipped(sync_probe_internal.report_title(data), 120)), '</h1>',
     '<p class=lead>' || nullif(sync_probe_internal.report_lead(data), '') || '</p>',
-    '<dl class=facts>' || f.facts || '</dl>',
-    '<ul class=glance>' || g.verdicts || '</ul>')
-FROM (SELECT string_agg(format('<div><dt>%s<dd>%s</div>', a.facts[i],
-                               sync_probe_internal.html_prose(
-                                   sync_probe_internal.clipped(a.facts[i + 1], 200))), ''
-                        ORDER BY i)
-                 FILTER (WHERE a.facts[i + 1] <> '')
-      FROM (SELECT sync_probe_internal.report_facts(data)) AS a (facts),
-           LATERAL generate_series(1, cardinality(a.facts), 2) AS i) AS f (facts)
-CROSS JOIN (
-    SELECT string_agg(format('<li class=%s><a href=#%s><b>%s</b> <span class=m>%s</span></a>',
-                             sync_probe_internal.html_class(a.verdict),
-                             CASE WHEN p.number <= 12 THEN 'verdict-' || p.number
-                                  ELSE 'numbers' END,
-                             sync_probe_internal.html_escape(coalesce(a.verdict, 'unknown')),
-                             sync_probe_internal.html_escape(
-                                 concat_ws(' ', a.location,
-                                           CASE WHEN data.chosen THEN 'run ' || a.run_id END))), ''
-                      ORDER BY p.number)
-    FROM sync_probe_internal.report_panels(data) AS p,
-         LATERAL (SELECT (data.advice[p.n]).*) AS a
-    WHERE p.number <= 24) AS g (verdicts)
+    '<dl class=facts>' || sync_probe_internal.report_facts(data) || '</dl>',
+    '<ul class=glance>' || string_agg(
+        format('<li class=%s><a href=#%s><b>%s</b> <span class=m>%s</span></a>',
+               sync_probe_internal.html_class(a.verdict),
+               CASE WHEN number <= 12 THEN 'verdict-' || number ELSE 'numbers' END,
+               sync_probe_internal.html_escape(coalesce(a.verdict, 'unknown')),
+               sync_probe_internal.html_escape(concat_ws(' ', a.location, CASE WHEN data.chosen
+                   THEN 'run ' || a.run_id END))), '' ORDER BY number) || '</ul>')
+FROM generate_subscripts(data.advice, 1) AS number, LATERAL (SELECT (data.advice[number]).*) AS a
+WHERE number <= 24
 $$;
 
 --
@@ -187,7 +168,7 @@ $$;
 -- script.
 --
 -- With many tablespaces the plans look costly enough to compile, which takes seconds.  Numbers have
--- all their digits, whatever the session shows.
+-- all their digits, whatever the session shows, and queries mean the same.
 --
 CREATE FUNCTION sync_probe.report_html(
     run_ids bigint[] DEFAULT NULL,
@@ -197,6 +178,7 @@ LANGUAGE plpgsql STABLE
 SET search_path = pg_catalog, pg_temp
 SET jit = off
 SET extra_float_digits = 1
+SET standard_conforming_strings = on
 AS $$
 DECLARE
     data sync_probe_internal.report_data;
@@ -219,12 +201,13 @@ BEGIN
                         sync_probe_internal.secrets(data)));
     END IF;
     FOR section IN SELECT * FROM sync_probe_internal.report_sections AS s ORDER BY s.position LOOP
-        EXECUTE format('SELECT string_agg(sync_probe_internal.html_figure(%1$L || ''-'' || f.n,'
-                       ' f.f), '''' ORDER BY f.n)'
-                       ' FROM (SELECT s AS f, row_number() OVER () AS n'
-                       ' FROM sync_probe_internal.%2$I($1) AS s) AS f',
-                       section.id, 'section_' || section.id)
-            INTO body USING data;
+        EXECUTE format($q$
+            SELECT string_agg(sync_probe_internal.html_figure(%1$L || f.n, %2$L,
+                       json_populate_record(NULL::sync_probe_internal.figure, f.figure)),
+                   '' ORDER BY f.n)
+            FROM (SELECT row_to_json(f) AS figure, row_number() OVER () AS n
+                  FROM unnest(ARRAY[$1]) AS data, LATERAL (%3$s) AS f) AS f$q$,
+            section.id || '-', section.title, section.query) INTO body USING data;
         CONTINUE WHEN body IS NULL;
         number := number + 1;
         contents := contents || format('<li><a href=#%s>%s</a>', section.id,

@@ -6,14 +6,7 @@
 INSERT INTO sync_probe_internal.report_sections VALUES (100, 'workloads',
     'What does it mean for a workload?', 'Workloads',
     'This compares storage of tables and indexes: the WAL goes to <code>pg_wal</code>, whatever '
-    'the '
-    'tablespace. A dot is the median latency of a transaction; its line ends at p99.');
-
-CREATE FUNCTION sync_probe_internal.section_workloads(data sync_probe_internal.report_data)
-RETURNS SETOF sync_probe_internal.figure
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
+    'the tablespace. A dot is the median latency of a transaction; its line ends at p99.', $$
 WITH recent AS (
     SELECT w.*, row_number() OVER (PARTITION BY w.workload ORDER BY w.result_id DESC) AS age,
            -- what must be equal
@@ -35,42 +28,28 @@ WITH recent AS (
           JOIN recent AS r ON r.workload = l.workload AND r.terms = l.terms
           WHERE l.place <= 8
           ORDER BY l.place, r.tablespace, r.result_id DESC) AS s
-), mark AS (
-    SELECT s.place, s.n, f.part,
-           ROW(s.name, CASE WHEN s.durable = 'no' THEN 'not durable' END,
-               CASE s.durable WHEN 'no' THEN 'bad' ELSE 'cur' END,
-               CASE f.part WHEN 1 THEN 'box' ELSE 'dot' END,
-               CASE f.part WHEN 1 THEN s.tps ELSE s.latency_p50_ms END,
-               CASE f.part WHEN 2 THEN s.latency_p50_ms END,
-               CASE f.part WHEN 2 THEN s.latency_p99_ms END, NULL,
-               NULL)::sync_probe_internal.mark AS mark
-    FROM shown AS s, (VALUES (1), (2)) AS f (part)
 )
-SELECT CASE f.part WHEN 1 THEN 'bars' ELSE 'intervals' END,
-       format('Workload %s: %s', min(s.workload), CASE f.part WHEN 1 THEN 'transactions per second'
-                                                  ELSE 'latency, p50 to p99' END),
-       CASE f.part WHEN 1 THEN 'tps' ELSE 'ms' END, NULL::float8,
-       ARRAY[ROW(NULL, NULL, (SELECT array_agg(m.mark ORDER BY m.n) FROM mark AS m
-                              WHERE m.place = s.place AND m.part = f.part AND m.n <= 12)
-                )::sync_probe_internal.panel],
+SELECT f.kind, f.unit, format('Workload %s: %s', min(s.workload), f.title) AS heading,
        format('%s clients, %s rows, %s each; wal_sync_method = %s.%s', min(s.clients),
-              to_char(min(s.rows), 'FM9,999,999,999'),
+              sync_probe_internal.html_number(min(s.rows)),
               sync_probe_internal.html_duration(min(s.transactions / s.tps) * 1e6),
               min(s.server_settings ->> 'wal_sync_method'),
               CASE WHEN min(s.transactions / s.tps) < 9.5
-                   THEN ' A run this short does not show which tablespace is faster.' ELSE '' END),
-       NULL::text[],
-       sync_probe_internal.html_table(format('Workload %s by tablespace, latencies in ms',
-                                             min(s.workload)),
-           '{tablespace,started,durable,tps,p50,p99,longest,transactions,failed}',
-           array_agg(ARRAY[s.name, sync_probe_internal.html_time(s.started_at), s.durable,
-               sync_probe_internal.html_number(s.tps),
-               sync_probe_internal.html_factor(s.latency_p50_ms),
-               sync_probe_internal.html_factor(s.latency_p99_ms),
-               sync_probe_internal.html_factor(s.latency_max_ms),
-               sync_probe_internal.html_number(s.transactions),
-               sync_probe_internal.html_number(s.failed)] ORDER BY s.n), 3)
-FROM shown AS s, (VALUES (1), (2)) AS f (part)
-GROUP BY s.place, f.part
-ORDER BY s.place, f.part
-$$;
+                   THEN ' A run this short does not show which tablespace is faster.' END)
+           AS caption,
+       json_agg(mark ORDER BY s.n) FILTER (WHERE s.n <= 12) AS marks,
+       json_agg(cell ORDER BY s.n) AS cells
+FROM shown AS s,
+     (VALUES ('bars', 'tps', 'transactions per second'),
+             ('intervals', 'ms', 'latency, p50 to p99')) AS f (kind, unit, title),
+     LATERAL (SELECT s.name, CASE s.durable WHEN 'no' THEN 'not durable' END AS note,
+                     CASE s.durable WHEN 'no' THEN 'bad' ELSE 'cur' END AS colour,
+                     CASE f.unit WHEN 'tps' THEN s.tps ELSE s.latency_p50_ms END AS number,
+                     CASE f.unit WHEN 'ms' THEN s.latency_p50_ms END AS low,
+                     CASE f.unit WHEN 'ms' THEN s.latency_p99_ms END AS high) AS mark,
+     LATERAL (SELECT s.name AS tablespace, sync_probe_internal.html_time(s.started_at) AS started,
+                     s.durable, s.tps, s.latency_p50_ms AS "p50 ms", s.latency_p99_ms AS "p99 ms",
+                     s.latency_max_ms AS "max ms", s.transactions, s.failed) AS cell
+GROUP BY s.place, f.kind, f.unit, f.title
+ORDER BY s.place, f.kind
+$$);

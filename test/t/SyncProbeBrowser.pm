@@ -11,6 +11,7 @@ use warnings;
 
 use Encode ();
 use HTTP::Tiny;
+use IPC::Cmd 'can_run';
 use IPC::Run;
 use JSON::PP;
 use MIME::Base64;
@@ -21,13 +22,7 @@ use constant MISSING => 'needs chromium and chromedriver (Debian: chromium-drive
 # WebDriver's name of the key
 use constant TAB => "\x{E004}";
 
-sub in_path
-{
-	my ($program) = @_;
-	return (grep { -x } map { "$_/$program" } split /:/, $ENV{PATH})[0];
-}
-
-sub is_installed { return defined in_path('chromium') && defined in_path('chromedriver') }
+sub is_installed { return can_run('chromium') && can_run('chromedriver') }
 
 # As it works without its sandbox, which containers often refuse, it must only read pages that
 # the test itself made.
@@ -37,18 +32,18 @@ sub start
 	my $home = PostgreSQL::Test::Utils::tempdir();
 	my $out = '';
 	local @ENV{qw(HOME XDG_CONFIG_HOME XDG_CACHE_HOME)} = ($home) x 3;
-	my $driver = IPC::Run::start([ in_path('chromedriver'), '--port=0', "--log-path=$home/log" ],
+	my $driver = IPC::Run::start([ can_run('chromedriver'), '--port=0', "--log-path=$home/log" ],
 		'<', \undef, '>', \$out, '2>', "$home/err");
 	$driver->pump until $out =~ /successfully on port (\d+)/;
 	my $self = bless {
-		driver => $driver, home => $home,
+		driver => $driver,
 		http => HTTP::Tiny->new(timeout => 300, no_proxy => '127.0.0.1'),
 		url => "http://127.0.0.1:$1/session" }, $class;
 
 	my $session = $self->call('POST', '', { capabilities => { alwaysMatch => {
 		'goog:loggingPrefs' => { browser => 'ALL' },
 		'goog:chromeOptions' => {
-			binary => in_path('chromium'),
+			binary => can_run('chromium'),
 			args => [ qw(--headless --no-sandbox --disable-gpu --disable-dev-shm-usage
 				--no-first-run --hide-scrollbars), "--user-data-dir=$home/profile" ] } } } });
 	$self->{url} .= "/$session->{sessionId}";
@@ -70,7 +65,7 @@ sub call
 sub cdp
 {
 	my ($self, $command, $parameters) = @_;
-	return $self->call('POST', '/goog/cdp/execute', { cmd => $command, params => $parameters // {} });
+	return $self->call('POST', '/goog/cdp/execute', { cmd => $command, params => $parameters });
 }
 
 # The body of a function; what it returns.
@@ -86,52 +81,39 @@ sub view
 	my ($self, $width, $scheme, $media) = @_;
 	$self->cdp('Emulation.setDeviceMetricsOverride',
 		{ width => $width, height => 900, deviceScaleFactor => 1, mobile => JSON::PP::false });
-	$self->cdp('Emulation.setEmulatedMedia', { media => $media // 'screen',
+	return $self->cdp('Emulation.setEmulatedMedia', { media => $media // 'screen',
 		features => [ { name => 'prefers-color-scheme', value => $scheme // 'light' } ] });
-	return;
 }
 
-sub open_page
+sub open_page { return $_[0]->call('POST', '/url', { url => "file://$_[1]" }) }
+
+# Complaints of a check about the page that is open: of one in page_checks.js, or one of these two.
+sub check
 {
-	my ($self, $file) = @_;
-	$self->call('POST', '/url', { url => "file://$file" });
-	return;
+	my ($self, $name, @arguments) = @_;
+	return $self->$name if $name =~ /^(?:console|keyboard)$/;
+	$self->{checks} //= slurp_file(__FILE__ =~ s/SyncProbeBrowser\.pm$/page_checks.js/r);
+	# bytes, as TAP is written
+	return map { Encode::encode_utf8($_) }
+	  @{ $self->script("$self->{checks}\nreturn checks.$name(...arguments);", @arguments) };
 }
 
 # What the page or the browser has complained of since the last call.
 sub console
 {
 	my ($self) = @_;
-	return map { "$_->{level} $_->{message}" }
-	  grep { $_->{level} =~ /^(?:SEVERE|WARNING)$/ }
+	return map { "$_->{level} $_->{message}" } grep { $_->{level} =~ /^(?:SEVERE|WARNING)$/ }
 	  @{ $self->call('POST', '/se/log', { type => 'browser' }) };
 }
 
-# Complaints of a check in page_checks.js about the page that is open.
-sub check
-{
-	my ($self, $name, @arguments) = @_;
-	$self->{checks} //= slurp_file(__FILE__ =~ s/SyncProbeBrowser\.pm$/page_checks.js/r);
-	# bytes, as TAP is written
-	return map { ref || !defined ? $_ : Encode::encode_utf8($_) }
-	  @{ $self->script("$self->{checks}\nreturn checks.$name(...arguments);", @arguments) };
-}
-
-sub press_tab
-{
-	my ($self, $times) = @_;
-	$self->call('POST', '/actions', { actions => [ { type => 'key', id => 'keyboard',
-		actions => [ map { ({ type => 'keyDown', value => TAB }, { type => 'keyUp', value => TAB }) }
-			1 .. $times ] } ] });
-	return;
-}
-
 # Tab from the start of the page through all that takes the focus, with all details open.
-sub check_keyboard
+sub keyboard
 {
 	my ($self) = @_;
 	my ($count) = $self->check('watchFocus');
-	$self->press_tab($count);
+	my @press = map { { type => $_, value => TAB } } qw(keyDown keyUp);
+	$self->call('POST', '/actions',
+		{ actions => [ { type => 'key', id => 'keyboard', actions => [ (@press) x $count ] } ] });
 	return $self->check('focusWas');
 }
 
