@@ -56,8 +56,9 @@ CREATE TYPE sync_probe_internal.axis AS (
 
 --
 -- An axis that holds two numbers, with ticks at least 20 percent of its length apart.  A linear one
--- begins at 0.  One of ratios holds 1 and 15 percent to each side of it, and ends at 1/20 and 20:
--- beyond that a mark is an arrow.  Null if no axis holds the numbers.
+-- begins at 0.  One of ratios holds 1 and 15 percent to each side of it, and ends at 1/20 and 20,
+-- another logarithmic one at 0.01: beyond that a mark is an arrow.  Null if no axis holds the
+-- numbers.
 --
 CREATE FUNCTION sync_probe_internal.html_axis(
     lowest double precision,
@@ -79,9 +80,10 @@ BEGIN
         low := greatest(least(lowest / 1.03, 0.87), 0.045);
         high := least(greatest(highest * 1.03, 1.15), 22);
     ELSIF NOT logarithmic THEN
-        high := CASE WHEN highest > 1e-6 AND highest < 1e12 THEN highest * 1.04 ELSE 1 END;
-    ELSIF lowest > 1e-6 AND highest >= lowest AND highest < 1e12 THEN
-        low := lowest / 1.15;
+        high := CASE WHEN highest > 0 AND highest < 1e12
+                     THEN greatest(highest * 1.04, 0.01) ELSE 1 END;
+    ELSIF lowest > 0 AND highest >= lowest AND highest < 1e12 THEN
+        low := greatest(lowest, 0.01) / 1.15;
         high := greatest(highest * 1.15, low * 2);
     ELSE
         RETURN NULL;
@@ -89,6 +91,7 @@ BEGIN
     least_step := 0.2 * CASE WHEN logarithmic THEN log(high / low) ELSE high END;
     -- the finest of these that are so far apart, in a decade of a logarithmic axis
     factors := CASE WHEN NOT logarithmic THEN '{1,2,5,10}'
+                    WHEN least_step > 0.477 THEN '{1}' -- or less often than in each decade
                     WHEN least_step > 0.3 THEN '{1,3}'
                     WHEN least_step > 0.176 THEN '{1,2,5}'
                     WHEN least_step > 0.096 THEN '{1,1.5,2.5,4,6}'
@@ -100,12 +103,10 @@ BEGIN
             LATERAL (SELECT f * 10 ^ floor(log(least_step))) AS s (step) WHERE s.step >= least_step;
         ticks := ARRAY(SELECT least_step * n
                        FROM generate_series(0, floor(high / least_step)) AS n);
-    ELSIF least_step > 0.477 THEN
-        ticks := ARRAY(SELECT 10 ^ d FROM generate_series(ceil(log(low)), floor(log(high)),
-                                                          ceil(least_step)) AS d);
     ELSE
         ticks := ARRAY(SELECT t.tick
-                       FROM generate_series(floor(log(low)), floor(log(high))) AS d,
+                       FROM generate_series(floor(log(low)), floor(log(high)),
+                                            ceil(least_step)) AS d,
                             unnest(factors) AS f, LATERAL (SELECT f * 10 ^ d) AS t (tick)
                        WHERE t.tick BETWEEN low AND high ORDER BY t.tick);
     END IF;
@@ -281,10 +282,9 @@ WITH point AS (
     FROM unnest(marks) WITH ORDINALITY AS m
 ), joined AS (
     SELECT p.*, lag(x) OVER w AS old_x, lag(y) OVER w AS old_y,
-           note IS NOT DISTINCT FROM lag(note) OVER w AS joins,
-           CASE WHEN count(*) OVER w2 > 30 THEN 2 ELSE 3.5 END AS radius
+           note IS NOT DISTINCT FROM lag(note) OVER w AS joins
     FROM point AS p WHERE p.shape IS DISTINCT FROM 'line'
-    WINDOW w AS (PARTITION BY name ORDER BY at), w2 AS (PARTITION BY name)
+    WINDOW w AS (PARTITION BY name ORDER BY at)
 )
 SELECT 244, concat(
     (SELECT string_agg(format('<line class=g x1=0%% x2=100%% y1=%s y2=%1$s />'
@@ -295,7 +295,7 @@ SELECT 244, concat(
     format('<text class="t e" x=-8 y=12>%s</text>', sync_probe_internal.html_prose(axis.unit)),
     (SELECT string_agg(concat(
          format('<line class=q9 x1=%s%% x2=%1$s%% y1=26 y2=220 />', p.x),
-         CASE WHEN p.x - p.old_x < 9 THEN NULL
+         CASE WHEN p.x - p.old_x < 7 THEN NULL
               ELSE format('<text class="t c" x=%s%% y=22>%s</text>', p.x,
                           sync_probe_internal.html_escape(p.words)) END), '' ORDER BY p.x)
      FROM (SELECT p.*, lag(p.x) OVER (ORDER BY p.x) AS old_x FROM point AS p
@@ -307,9 +307,8 @@ SELECT 244, concat(
                                  j.old_y, j.y) END,
                 CASE WHEN j.shape = 'cross'
                      THEN format('<use href=#cross class=xm x=%s%% y=%s />', j.x, j.y)
-                     ELSE format('<circle class=%s cx=%s%% cy=%s r=%s />',
-                                 CASE j.shape WHEN 'ring' THEN 'h' ELSE 'f' END, j.x, j.y,
-                                 j.radius) END,
+                     ELSE format('<circle class=%s cx=%s%% cy=%s r=3 />',
+                                 CASE j.shape WHEN 'ring' THEN 'h' ELSE 'f' END, j.x, j.y) END,
                 '</g>'), '' ORDER BY j.ordinality) FROM joined AS j WHERE j.y IS NOT NULL),
     (SELECT format('<text class=t x=0%% y=238>%s</text><text class="t e" x=100%% y=238>%s</text>',
                    sync_probe_internal.html_escape((array_agg(j.words ORDER BY j.at))[1]),

@@ -174,7 +174,6 @@ SELECT CASE WHEN number <> 0 AND number = round(number) AND abs(number) < 10
             WHEN abs(number) < 9999.5 THEN sync_probe_internal.html_number(number)
             WHEN abs(number) < 999500 THEN sync_probe_internal.html_number(number / 1e3) || 'k'
             WHEN abs(number) < 999.5e6 THEN sync_probe_internal.html_number(number / 1e6) || 'M'
-            WHEN abs(number) < 999.5e9 THEN sync_probe_internal.html_number(number / 1e9) || 'G'
             WHEN abs(number) < 'Infinity' THEN ltrim(to_char(number, '9EEEE')) END
 $$;
 

@@ -68,7 +68,6 @@ dd { font-size: .875rem; line-height: 1.4 }
   color: var(--ink2); text-decoration: none; overflow: hidden; text-overflow: ellipsis;
   white-space: nowrap }
 .glance b { display: block; color: var(--c); font-weight: 650 }
-.glance a:hover .m, nav a:hover { text-decoration: underline }
 .facts { display: grid; grid-template-columns: 1fr 1fr; gap: .7rem 1.5rem; margin-top: 1.4rem;
   padding-top: .8rem; border-top: 1px solid var(--rule) }
 .facts > div, .figures > div { min-width: 0 }
@@ -109,12 +108,12 @@ figure > h3 { margin-bottom: .6rem }
 figcaption { margin-top: .45rem; max-width: 76ch }
 .key { display: flex; flex-wrap: wrap; gap: .1rem 1.1rem; margin-bottom: .6rem }
 .key svg { width: 14px; height: 12px; vertical-align: -1px; overflow: visible }
-.panels { --least: 20rem; display: grid; gap: 1.1rem 1.5rem;
+.panels { --least: 22rem; display: grid; gap: 1.1rem 1.5rem;
   grid-template-columns: repeat(auto-fit, minmax(min(var(--least), 100%), 1fr)) }
 .panels > div { container-type: inline-size; min-width: 0 }
 .plot { --l: 6.9rem; --r: 2.2rem; display: block; overflow: visible;
   margin: 0 var(--r) 0 var(--l); width: calc(100% - var(--l) - var(--r)) }
-.intervals .plot { --r: 4rem }
+.intervals .plot { --r: 3.4rem }
 .lines { --least: 15rem }
 .lines .plot { --l: 3.4rem; --r: 1rem }
 .wd { display: none }

@@ -23,8 +23,8 @@ LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT coalesce(array_agg(s.secret ORDER BY length(s.secret) DESC, s.secret), '{}')
-FROM (SELECT p.directory FROM unnest(data.places) AS p
-      UNION SELECT p.mount_point FROM unnest(data.places) AS p
+FROM (SELECT v.secret
+      FROM unnest(data.places) AS p, LATERAL (VALUES (p.directory), (p.mount_point)) AS v (secret)
       UNION SELECT v.secret
             FROM unnest(data.runs || data.more) AS r,
                  LATERAL (VALUES (r.directory), (r.host), (r.storage ->> 'mount_point'),
@@ -82,9 +82,9 @@ BEGIN
         THEN (SELECT coalesce(jsonb_object_agg(o.key, CASE
                          WHEN o.key IN ('directory', 'mount_point', 'host') THEN 'null'
                          ELSE sync_probe_internal.data_without_paths(o.value, secrets,
-                             is_prose OR o.key IN ('label', 'reason', 'message', 'hint',
-                                                   'commands', 'storage', 'mount_options',
-                                                   'evidence')) END), '{}')
+                             is_prose OR o.key IN ('label', 'reason', 'message', 'hint', 'commands',
+                                                   'storage', 'mount_options', 'evidence')) END),
+                         '{}')
               FROM jsonb_each(data) AS o)
         ELSE data END;
 END
@@ -152,8 +152,7 @@ SELECT jsonb_build_object(
                            ELSE run.setting || ' = ' || m.method END,
     'recommended_method', run.recommended_value, 'best_method', run.best_value,
     'max_regret', run.max_regret, 'deciding_test', run.deciding_test, 'flush_us', run.flush_us,
-    'durable', run.durable, 'basis', run.suite, 'run_id', run.run_id,
-    'reason', run.reason)
+    'durable', run.durable, 'basis', run.suite, 'run_id', run.run_id, 'reason', run.reason)
 FROM (SELECT min(m.method) FILTER (WHERE m.choice = 'current') AS method
       FROM sync_probe.measurements AS m
       WHERE m.run_id = run.run_id AND m.test = run.setting) AS m
@@ -240,9 +239,9 @@ AS $$
 SELECT json_agg(cell ORDER BY m.ordinal)
 FROM sync_probe.measurements AS m,
      LATERAL (SELECT m.test, m.method, m.choice, m.direct_io AS "O_DIRECT",
-                     m.write_size AS "write bytes", m.status, m.ops, m.ops_per_sec AS "ops/s", m.mean_us AS "mean us",
-                     m.p50_us AS "p50 us",
-                     m.p99_us AS "p99 us", m.max_us AS "max us", m.relative_speed AS speed,
+                     m.write_size AS "write bytes", m.status, m.ops, m.ops_per_sec AS "ops/s",
+                     m.mean_us AS "mean us", m.p50_us AS "p50 us", m.p99_us AS "p99 us",
+                     m.max_us AS "max us", m.relative_speed AS speed,
                      m.relative_speed_low AS low, m.relative_speed_high AS high,
                      m.flushes_per_op AS "flushes/op", m.device_bytes_per_op AS "bytes/op",
                      100 * m.device_utilization AS "busy %",

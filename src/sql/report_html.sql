@@ -28,11 +28,12 @@ SELECT CASE
     THEN format('Run %s: %s', (data.runs[1]).run_id,
                 concat_ws(', ', coalesce((data.runs[1]).location, (data.runs[1]).label),
                           'suite ' || (data.runs[1]).suite))
-    WHEN data.chosen THEN format('%s runs', cardinality(data.runs)) || coalesce(
-        (SELECT ' of ' || string_agg(DISTINCT r.location, ', ') FROM unnest(data.runs) AS r),
+    WHEN data.chosen THEN (
         -- reports of pg_test_fsync do not say where they were made
-        (SELECT ': ' || string_agg(DISTINCT nullif(r.label, ''), ', ')
-         FROM unnest(data.runs) AS r), '')
+        SELECT format('%s runs%s', count(*), coalesce(
+                   ' of ' || string_agg(DISTINCT r.location, ', '),
+                   ': ' || string_agg(DISTINCT nullif(r.label, ''), ', ')))
+        FROM unnest(data.runs) AS r)
     ELSE coalesce((
         SELECT CASE a.verdict
                WHEN 'outdated' THEN 'Probe pg_wal again: its run is outdated'

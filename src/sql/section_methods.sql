@@ -99,8 +99,7 @@ ORDER BY f.part
 $$);
 
 --
--- Section device: what arrives at the device for each sync with the current method, of up to 8
--- runs.
+-- Section device: what arrives at the device for each sync with the current method, of 8 runs.
 --
 INSERT INTO sync_probe_internal.report_sections VALUES (60, 'device',
     'Does the sync reach the device?', 'Does it reach the device?',

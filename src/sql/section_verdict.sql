@@ -22,8 +22,7 @@ FROM (SELECT '<code>' || sync_probe_internal.html_escape(
 $$;
 
 --
--- Time of a flush with the recommended method in the regime that decides, and with the current
--- one.
+-- Time of a flush in the regime that decides, with the recommended method and the current one.
 --
 CREATE FUNCTION sync_probe_internal.report_flush(advice sync_probe.recommendation_details)
 RETURNS text
@@ -54,8 +53,7 @@ SELECT concat(
     format('<article id=verdict-%s class="v %s %s"><div class=vh><h3 class=m>%s</h3>', number,
            CASE WHEN number = 1 THEN 'big' END, sync_probe_internal.html_class(advice.verdict),
            sync_probe_internal.html_escape(concat_ws(' ',
-               coalesce(advice.location, CASE WHEN NOT data.chosen THEN 'unknown' END),
-               CASE WHEN data.chosen THEN 'run ' || advice.run_id END))),
+               advice.location, CASE WHEN data.chosen THEN 'run ' || advice.run_id END))),
     '<span class=sm>' || sync_probe_internal.html_escape(concat_ws(', ',
         r.filesystem || coalesce(' on ' || r.device, ''), r.write_cache)) || '</span></div>',
     '<p class=vw>' || sync_probe_internal.html_tag(coalesce(advice.verdict, 'unknown')),

@@ -203,7 +203,7 @@ UPDATE sync_probe.measurements SET p50_us = p50_us * 10 ^ (6 * random() - 4),
     p99_us = p99_us * 10 ^ (6 * random() - 2), ops_per_sec = ops_per_sec * 10 ^ (8 * random() - 4),
     relative_speed = relative_speed * 10 ^ (2 * random() - 1), durable = 'unknown',
     flushes_per_op = flushes_per_op * 10 ^ (4 * random() - 2), device_utilization = random();
-UPDATE sync_probe.stream_seconds SET bytes = bytes * 10 ^ (6 * random() - 3),
+UPDATE sync_probe.stream_seconds SET length_ms = length_ms * 10 ^ (6 * random() - 3),
     slowest_us = slowest_us * 10 ^ (6 * random() - 2);
 UPDATE sync_probe.workload_results SET tps = tps * 10 ^ (6 * random() - 3),
     latency_p50_ms = latency_p50_ms * 10 ^ (6 * random() - 3);

@@ -11,6 +11,7 @@ use warnings;
 
 use Encode ();
 use HTTP::Tiny;
+use IPC::Cmd 'can_run';
 use IPC::Run;
 use JSON::PP;
 use MIME::Base64;
@@ -21,13 +22,7 @@ use constant MISSING => 'needs chromium and chromedriver (Debian: chromium-drive
 # WebDriver's name of the key
 use constant TAB => "\x{E004}";
 
-sub in_path
-{
-	my ($program) = @_;
-	return (grep { -x } map { "$_/$program" } split /:/, $ENV{PATH})[0];
-}
-
-sub is_installed { return defined in_path('chromium') && defined in_path('chromedriver') }
+sub is_installed { return can_run('chromium') && can_run('chromedriver') }
 
 # As it works without its sandbox, which containers often refuse, it must only read pages that
 # the test itself made.
@@ -37,18 +32,18 @@ sub start
 	my $home = PostgreSQL::Test::Utils::tempdir();
 	my $out = '';
 	local @ENV{qw(HOME XDG_CONFIG_HOME XDG_CACHE_HOME)} = ($home) x 3;
-	my $driver = IPC::Run::start([ in_path('chromedriver'), '--port=0', "--log-path=$home/log" ],
+	my $driver = IPC::Run::start([ can_run('chromedriver'), '--port=0', "--log-path=$home/log" ],
 		'<', \undef, '>', \$out, '2>', "$home/err");
 	$driver->pump until $out =~ /successfully on port (\d+)/;
 	my $self = bless {
-		driver => $driver, home => $home,
+		driver => $driver,
 		http => HTTP::Tiny->new(timeout => 300, no_proxy => '127.0.0.1'),
 		url => "http://127.0.0.1:$1/session" }, $class;
 
 	my $session = $self->call('POST', '', { capabilities => { alwaysMatch => {
 		'goog:loggingPrefs' => { browser => 'ALL' },
 		'goog:chromeOptions' => {
-			binary => in_path('chromium'),
+			binary => can_run('chromium'),
 			args => [ qw(--headless --no-sandbox --disable-gpu --disable-dev-shm-usage
 				--no-first-run --hide-scrollbars), "--user-data-dir=$home/profile" ] } } } });
 	$self->{url} .= "/$session->{sessionId}";
