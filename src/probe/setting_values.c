@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * setting_values.c
- *		The values of a setting that the commit suite or a trial compares, and their rounds.
+ *		The values of a setting that the commit suite or a trial compares: their rounds, and
+ *		their verdict.
  *
  * Values are in the form that SHOW prints: '0.05ms' and '50us' are one value.
  *
