@@ -16,7 +16,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 
 /*
  * A process with an open_* method, see XLogWrite(), takes all WAL that it finds written as
