@@ -46,8 +46,8 @@ typedef struct sp_commit_worker
 typedef struct sp_commit_shared
 {
 	int			record_size;	/* bytes of WAL, with the header of the record */
-	int64		interval_ns;	/* between two records of a worker, or 0 */
-	int64		think_ns;		/* from one record of a worker to its next, or 0 */
+	int64		pause_ns;		/* between two records of a worker, or 0 */
+	bool		thinks;			/* from the end of one; else from when it was due */
 	uint32		nworkers;
 
 	/* set before each slot; workers set it in their own process only */

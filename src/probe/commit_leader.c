@@ -220,7 +220,6 @@ make_shared(sp_commit_run *commit)
 	commit->shared = shared = dsm_segment_address(commit->segment);
 	memset(shared, 0, size);
 	shared->record_size = commit->run.record_size;
-	shared->think_ns = commit->think_us * 1000;
 	pg_atomic_init_u32(&shared->slot, 0);
 	pg_atomic_init_u32(&shared->settled, 0);
 	pg_atomic_init_u32(&shared->resting, 0);
@@ -268,7 +267,9 @@ sp_commit_workers_start(sp_commit_run *commit)
 	register_workers(commit);
 	commit->run.workers = commit->nworkers;
 	commit->shared->nworkers = (uint32) commit->nworkers;
-	commit->shared->interval_ns = commit->run.interval_us * 1000 * commit->nworkers;
+	commit->shared->thinks = commit->think_us > 0;
+	commit->shared->pause_ns = (commit->think_us > 0 ? commit->think_us :
+								commit->run.interval_us * commit->nworkers) * 1000;
 	while (pg_atomic_read_u32(&commit->shared->resting) < commit->shared->nworkers)
 		sp_commit_watch(commit);
 }

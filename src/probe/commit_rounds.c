@@ -12,7 +12,6 @@
 
 #include <math.h>
 
-#include "utils/guc.h"
 
 #define ROUND_SECONDS		0.2
 #define MIN_SLOT_SECONDS	0.04

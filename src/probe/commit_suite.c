@@ -33,22 +33,22 @@ int			sp_max_commit_wal_mb = 1024;
  * one of them lags behind, more WAL stays in pg_wal.
  */
 static const char refusal_query[] =
-"SELECT detail, hint FROM pg_stat_archiver, (VALUES"
-" (CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_insert_lsn() END)) AS w (lsn),"
-" LATERAL (VALUES"
-" (w.lsn IS NULL, 'This server is a standby, which does not write WAL of its own.',"
-" 'Run it on the primary, or probe with suite ''wal'' here.'),"
-" (NOT current_setting('fsync')::boolean, 'fsync is off, so that no method would sync.',"
-" 'Set fsync = on, or probe with suite ''wal''.'),"
-" (current_setting('archive_mode') <> 'off'"
-" AND last_failed_time > coalesce(last_archived_time, '-infinity'),"
-" 'The last attempt to archive WAL has failed, see pg_stat_archiver.',"
-" 'Wait until archiving works again.'),"
-" (true, (SELECT format('Replication slot \"%s\" retains more WAL than max_wal_size.', slot_name)"
-" FROM pg_replication_slots WHERE pg_wal_lsn_diff(w.lsn, restart_lsn)"
-" > pg_size_bytes(current_setting('max_wal_size')) LIMIT 1),"
-" 'Wait until its consumer has caught up, or drop the slot.')"
-") AS v (refused, detail, hint) WHERE refused AND detail IS NOT NULL LIMIT 1";
+	"SELECT detail, hint FROM pg_stat_archiver, (VALUES"
+	" (CASE WHEN pg_is_in_recovery() THEN NULL ELSE pg_current_wal_insert_lsn() END)) AS w (lsn),"
+	" LATERAL (VALUES"
+	" (w.lsn IS NULL, 'This server is a standby, which does not write WAL of its own.',"
+	" 'Run it on the primary, or probe with suite ''wal'' here.'),"
+	" (NOT current_setting('fsync')::boolean, 'fsync is off, so that no method would sync.',"
+	" 'Set fsync = on, or probe with suite ''wal''.'),"
+	" (current_setting('archive_mode') <> 'off'"
+	" AND last_failed_time > coalesce(last_archived_time, '-infinity'),"
+	" 'The last attempt to archive WAL has failed, see pg_stat_archiver.',"
+	" 'Wait until archiving works again.'),"
+	" (true, (SELECT format('Replication slot \"%s\" retains more WAL than max_wal_size.', slot_name)"
+	" FROM pg_replication_slots WHERE pg_wal_lsn_diff(w.lsn, restart_lsn)"
+	" > pg_size_bytes(current_setting('max_wal_size')) LIMIT 1),"
+	" 'Wait until its consumer has caught up, or drop the slot.')"
+	") AS v (refused, detail, hint) WHERE refused AND detail IS NOT NULL LIMIT 1";
 
 /* In the search path of probe(). */
 static void
@@ -131,7 +131,7 @@ plan_workers(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_c
 	commit->fewer_allowed = PG_ARGISNULL(SP_ARG_WORKERS);
 	if (!commit->fewer_allowed)
 		commit->workers_wanted = range_argument(fcinfo, SP_ARG_WORKERS, 1, SP_MAX_COMMIT_WORKERS,
-												"Omit it to use those of the newest commit_waits().");
+												"Omit it to use those of commit_waits().");
 	else if (observed && observed->committers > 0)
 		commit->workers_wanted = (int) Min(observed->committers, SP_MAX_COMMIT_WORKERS);
 	else
@@ -148,8 +148,9 @@ plan_record_size(FunctionCallInfo fcinfo, sp_commit_run *commit,
 	if (!PG_ARGISNULL(SP_ARG_FLUSH_SIZE))
 	{
 		commit->run.given_load = true;
-		commit->run.record_size = range_argument(fcinfo, SP_ARG_FLUSH_SIZE, min, SP_MAX_COMMIT_RECORD,
-												 "It is the WAL of one commit in bytes. Omit it to use the average of this cluster.");
+		commit->run.record_size =
+			range_argument(fcinfo, SP_ARG_FLUSH_SIZE, min, SP_MAX_COMMIT_RECORD,
+						   "It is the WAL of one commit in bytes. Omit it to use the average of this cluster.");
 		return;
 	}
 	if (observed && observed->wal_bytes_per_commit > 0)

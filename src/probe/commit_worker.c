@@ -114,9 +114,9 @@ commit_record(const committing *state)
 
 /* The next record is due: at random, as commits of sessions are. */
 static int64
-next_due(int64 due_ns, int64 interval_ns)
+next_due(int64 since_ns, int64 pause_ns)
 {
-	return due_ns + (int64) ((0.5 + pg_prng_double(&pg_global_prng_state)) * (double) interval_ns);
+	return since_ns + (int64) ((0.5 + pg_prng_double(&pg_global_prng_state)) * (double) pause_ns);
 }
 
 /*
@@ -129,7 +129,7 @@ commit_records(committing *state, uint32 slot)
 {
 	sp_commit_shared *shared = state->shared;
 	int64		due_ns = sp_monotonic_ns() -
-		(int64) (pg_prng_double(&pg_global_prng_state) * (double) shared->interval_ns);
+		(int64) (pg_prng_double(&pg_global_prng_state) * (double) shared->pause_ns);
 	int64		counted_since_ns = 0;
 
 	for (;;)
@@ -138,10 +138,8 @@ commit_records(committing *state, uint32 slot)
 
 		if (counted_since_ns == 0 && pg_atomic_read_u32(&shared->settled) == shared->nworkers)
 			counted_since_ns = began_ns;
-		if (shared->think_ns > 0)
-			due_ns = next_due(began_ns, shared->think_ns);
-		else if (shared->interval_ns > 0)
-			due_ns = Max(next_due(due_ns, shared->interval_ns), began_ns);
+		due_ns = next_due(shared->thinks ? began_ns : due_ns, shared->pause_ns);
+		due_ns = Max(due_ns, began_ns);
 		if (!await_turn(state, slot, due_ns))
 			break;
 		began_ns = sp_monotonic_ns();

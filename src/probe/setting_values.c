@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * setting_values.c
- *		The values of a setting that the commit suite or a trial compares, and their rounds.
+ *		The values of a setting that the commit suite or a trial compares: their rounds, and
+ *		their verdict.
  *
  * Values are in the form that SHOW prints: '0.05ms' and '50us' are one value.
  *
@@ -15,7 +16,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 
 /*
  * A process with an open_* method, see XLogWrite(), takes all WAL that it finds written as

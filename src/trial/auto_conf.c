@@ -28,7 +28,6 @@
 #include "miscadmin.h"
 #include "postmaster/interrupt.h"
 #include "storage/latch.h"
-#include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/varlena.h"
 

@@ -21,7 +21,6 @@
 #include "storage/lwlock.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 
 #include "compat.h"
 

@@ -244,7 +244,7 @@ expose(sp_trial *trial)
 	{
 		double		wait_us = expose_value(trial, i);
 
-		for (int again = 0; again < EXPOSURE_REPEATS && wait_us > MAX_SLOWDOWN * current_us; again++)
+		for (int n = 0; n < EXPOSURE_REPEATS && wait_us > MAX_SLOWDOWN * current_us; n++)
 		{
 			current_us = fmax(current_us, expose_value(trial, 0));
 			wait_us = fmin(wait_us, expose_value(trial, i));

@@ -81,7 +81,6 @@ extern void sp_auto_conf_check_unchanged(const sp_auto_conf *left);
 extern void sp_trial_change(sp_trial *trial, const char *value);
 extern const char *sp_trial_restore(void);
 extern bool sp_trial_cleanup(void);
-
 extern BackgroundWorkerHandle *sp_watchdog_start(void);
 extern PGDLLEXPORT void sync_probe_trial_watchdog(Datum main_arg);
 

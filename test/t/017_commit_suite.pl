@@ -88,8 +88,8 @@ for my $size (24, 200, 3000)
 	{
 		skip 'no pg_walinspect', 1 if $no_inspection;
 		my $from = wal_position($node);
-		$node->psql('postgres',
-			commit_call("workers => 1, flush_size => $size, duration => '500 ms', record => false"));
+		$node->psql('postgres', commit_call(
+			"workers => 1, flush_size => $size, duration => '500 ms', record => false"));
 		is(records_since($from, 'record_length::text'), $size, "records are of $size bytes");
 	}
 }
@@ -410,9 +410,9 @@ SKIP:
 		my $begin = wal_position($small);
 		$err = messages($small, commit_call(
 			"workers => 3, flush_size => 100000, duration => '20 s', record => false"));
-		like($err, qr/$ends_early $written of WAL\s+HINT:  Free space/, "$free MB are free: a notice");
+		like($err, qr/$ends_early $written of WAL\s+HINT:  Free space/, "$free MB free: a notice");
 		cmp_ok(bytes_since($small, $begin), '<=',
-			(split ' ', $written)[0] * 1024 * 1024 + 100000, "$free MB are free: no more is written");
+			(split ' ', $written)[0] * 1024 * 1024 + 100000, "$free MB free: no more is written");
 	}
 	let_be_free(60);
 	fails_ok($small, 'less than the reserve', commit_call('workers => 3'), 53100,
@@ -432,9 +432,9 @@ SKIP:
 	let_be_free(60);
 	(undef, $err) = finish_query($run);
 	$run->quit;
-	like($err, qr/ERROR:  not enough space for the commit suite/, 'space shrinks in a slot: an error');
+	like($err, qr/ERROR:  not enough space for the commit suite/, 'space shrinks: an error');
 	cmp_ok(bytes_since($small, $shrunk), '<', 2 * 1024 * 1024,
-		'space shrinks in a slot: workers do not wait for its end');
+		'space shrinks: workers do not wait for the end of a slot');
 }
 
 nothing_left($_, $_->name) for $node, $idle, $small;

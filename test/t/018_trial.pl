@@ -123,7 +123,8 @@ sub look_beside
 {
 	my ($session) = @_;
 	fails_ok($node, "beside it $_", $_, '55P03', qr/a trial is running.*has been trying values/s)
-	  for call(5), 'SELECT sync_probe.probe()', 'SELECT sync_probe.cleanup()', pgbench_sql(SMALL_RUN);
+	  for call(5), 'SELECT sync_probe.probe()', 'SELECT sync_probe.cleanup()',
+	  pgbench_sql(SMALL_RUN);
 	is(sql($node, 'SELECT suite, workload, phase FROM sync_probe.running'),
 		'trial|upsert|measuring', 'sync_probe.running shows it');
 	is(sql($node, <<"SQL"), 't|t', 'it holds no snapshot');
@@ -182,7 +183,8 @@ for my $row (
 		my $session = start_trial($node,
 			call($opt{seconds} // 300, join(', ', $slot, $load ? $loaded : ())),
 			$opt{value} // '(0|50)');
-		ok(workload_schemas($node) ne '' && pgbench_children($node), "$name: pgbench runs") if $load;
+		ok(workload_schemas($node) ne '' && pgbench_children($node), "$name: pgbench runs")
+		  if $load;
 		$do->($session);
 		if ($says)
 		{
@@ -249,7 +251,7 @@ for (
 	my $session = start_trial($node, call(300, $slot), '(0|50)');
 	kill_postmaster($node);
 	my $said = messages($node, call(4));
-	like($said, qr/NOTICE:  restored the setting of an earlier trial/, 'the next trial restores it');
+	like($said, qr/NOTICE:  restored the setting of an earlier trial/, 'the next trial restores');
 	like($said, qr/commit_delay = 7 us/, 'it compares with the value before');
 	whole_ok('the next trial');
 	$session->{run}->kill_kill;
@@ -291,12 +293,14 @@ for (
 	[ 'only reads', call(3, "workload => 'only reads'"),
 		qr/undecided\|.*no transaction that writes has committed/, 'f|trial|only reads' ],
 	[ 'slow value', call(5, $loaded) =~ s/\{0,50\}/{100000}/r,
-		qr/no other value is left; 100000 us was left out: in its first 3 slots/, 'f|trial|upsert' ])
+		qr/no other value is left; 100000 us was left out: in its first 3 slots/,
+		'f|trial|upsert' ])
 {
 	my ($name, $sql, $says, $run) = @$_;
 	like(sql($node, $sql), $says, "$name: its verdict");
 	is(sql($node, <<'SQL'), $run, "$name: its run");
-SELECT min(ops) > 0, suite, workload FROM sync_probe.measurements JOIN sync_probe.runs USING (run_id)
+SELECT min(ops) > 0, suite, workload
+FROM sync_probe.measurements JOIN sync_probe.runs USING (run_id)
 GROUP BY run_id, suite, workload ORDER BY run_id DESC LIMIT 1
 SQL
 	restored_ok($node, $name, $usual);
@@ -353,9 +357,59 @@ for (
 
 # --------------------------------------------------------- where it is refused
 
+# Its arguments, of which some have the server's own message, and the privileges of the session
+# user and of the current user.
+sql($node, 'REVOKE ALL ON PARAMETER commit_delay FROM runner');
+for (
+	[ "'work_mem', '{1MB}'", '22023', qr/setting "work_mem" cannot be tried/,
+		qr/can be tried are wal_sync_method, commit_delay, .*, wal_writer_flush_after\./ ],
+	[ "'no_such_setting'", '42704', qr/unrecognized configuration parameter "no_such_setting"/ ],
+	[ 'NULL', '22023', qr/argument "setting" must not be null/ ],
+	[ "'commit_delay'", '22023', qr/no values of "commit_delay" are given/ ],
+	[ "'commit_delay', '{7}'", '22023', qr/no value of .* to compare with the current one, "7"/ ],
+	[ "'commit_delay', '{100001}'", '22023', qr/100001 is outside the valid range for parameter/ ],
+	[ "'wal_writer_delay', '{0.2s}'", '22023', qr/to compare with the current one, "200ms"/ ],
+	[ "duration => '0.5 s'", '22023', qr/duration "00:00:00.5" is out of range/ ],
+	[ "slot => '0.1 s'", '22023', qr/slot "00:00:00.1" is out of range/ ],
+	[ "slot => '10 s', duration => '20 s'", '22023', qr/duration of 20 s is too short for one/ ],
+	# the slots of more sessions are longer
+	[ "'commit_delay', '{10}', '1 s', '0.3 s', 'upsert'", '22023',
+		qr/slot of 0\.3 s is too short for the sessions of this server/ ],
+	[ "label => repeat('x', 257)", '22023', qr/label of 257 bytes is too long/ ],
+	[ '', '25001', qr/sync_probe\.trial\(\) cannot run inside a transaction block/, 'BEGIN' ],
+	[ '', '25006', qr/in a read-only transaction/, 'SET default_transaction_read_only = on' ],
+	map { [ '', '42501', qr/permission denied to set parameter "wal_sync_method"/, $_ ] }
+	  'SET ROLE runner', 'SET SESSION AUTHORIZATION runner')
+{
+	my ($arguments, $sqlstate, @says) = @$_;
+	my $first = @says && !ref $says[-1] ? pop(@says) . '; ' : '';
+	fails_ok($node, "$first($arguments)", "${first}CALL sync_probe.trial($arguments)", $sqlstate,
+		@says);
+}
+# two privileges, of which it has one
+sql($node, <<'SQL');
+GRANT ALTER SYSTEM ON PARAMETER commit_delay TO runner;
+REVOKE EXECUTE ON PROCEDURE sync_probe.trial FROM runner;
+SQL
+fails_ok($node, 'without EXECUTE', $as_runner, '42501', qr/permission denied for procedure trial/);
+
+# without commits: what is recorded
+sql($node, 'CALL sync_probe.trial(\'commit_delay\', \'{0}\', \'2 s\')');
+is(sql($node, <<'SQL'), 'pg_wal|trial|commit_delay|undecided|7||t|t||7 current stopped,0 stopped',
+SELECT location, suite, setting, r.verdict, recommended_value, max_regret, directory IS NOT NULL,
+       usable_for_advice, workload,
+       string_agg(concat_ws(' ', method, choice, status), ',' ORDER BY ordinal)
+FROM sync_probe.runs AS r JOIN sync_probe.measurements AS m USING (run_id)
+WHERE reason = 'no transaction that writes has committed' AND relative_speed IS NULL
+  AND test = setting
+GROUP BY r.run_id ORDER BY run_id DESC LIMIT 1
+SQL
+	'without commits: its rows');
+
 # A reload would activate the change of a file, or has rejected it.  A file may be moved there.
 my $broken = $node->data_dir . '/broken.conf';
 my $newer = qr/file ".*" was changed since the server has read it/;
+my $reload = sub { $node->reload };
 
 sub change_file
 {
@@ -375,19 +429,20 @@ sub restart_with
 }
 
 my @refusals = (
-	[ 'pg_hba.conf', sub { change_file('pg_hba.conf') }, sub { $node->reload }, '55000', $newer ],
-	[ 'auto.conf', sub { change_file('postgresql.auto.conf') }, sub { $node->reload }, '55000', $newer ],
-	[ 'a file moved', sub { change_file('postgresql.conf', 1) }, sub { $node->reload }, '55000', $newer ],
+	[ 'pg_hba.conf', sub { change_file('pg_hba.conf') }, $reload, '55000', $newer ],
+	[ 'auto.conf', sub { change_file('postgresql.auto.conf') }, $reload, '55000', $newer ],
+	[ 'a file moved', sub { change_file('postgresql.conf', 1) }, $reload, '55000', $newer ],
 	[ 'an error in a file',
 		sub {
 			append_to_file($broken, 'no setting = = 1');
 			$node->append_conf('postgresql.conf', "include_if_exists = 'broken.conf'");
 			$node->reload;
-			fails_ok($node, 'an error in a file', 'CALL sync_probe.wait_for_reload()', '55000', $newer,
-				qr/pg_file_settings shows errors/);
+			fails_ok($node, 'an error in a file', 'CALL sync_probe.wait_for_reload()', '55000',
+				$newer, qr/pg_file_settings shows errors/);
 		}, sub { unlink $broken; $node->reload }, '55000', $newer ],
 	map { my ($setting, $bad, $good, @says) = @$_;
-		[ $setting, sub { restart_with($setting, $bad) }, sub { restart_with($setting, $good) }, @says ] }
+		[ $setting, sub { restart_with($setting, $bad) }, sub { restart_with($setting, $good) },
+			@says ] }
 	[ 'fsync', 'off', 'on', '55000', qr/while fsync is off/ ],
 	[ 'max_worker_processes', '0', '8', '53000', qr/no background worker is free/ ],
 	# since 17

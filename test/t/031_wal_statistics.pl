@@ -88,8 +88,8 @@ sub pace_ok
 	my $about = $bytes // 8192;
 	cmp_ok(abs($size - $about), '<=', defined $bytes ? 0.1 * $about : 0,
 		"$name: $size bytes, of " . int($about)) or diag($err);
-	my $notice = @unknown
-	  ? sprintf("%s of this server unknown: %s\nDETAIL:  %s are used instead.\nHINT:  ", @unknown) : '';
+	my $notice = !@unknown ? '' :
+	  sprintf("%s of this server unknown: %s\nDETAIL:  %s are used instead.\nHINT:  ", @unknown);
 	is(($err =~ /NOTICE:  (.* unknown: .*\nDETAIL:  .*\nHINT:  )/)[0] // '', $notice,
 		"$name: what is unknown");
 	return;
@@ -102,7 +102,8 @@ pace_ok('primary', $primary, mean_wal($primary));
 reset_views($primary, 'io') if $by_process;
 commit_rows($primary, 1500);
 pace_ok('resets apart', $primary, $by_process
-	? (undef, 'flush size', 'pg_stat_wal and pg_stat_io were reset at different times', '8192 bytes')
+	? (undef, 'flush size', 'pg_stat_wal and pg_stat_io were reset at different times',
+		'8192 bytes')
 	: mean_wal($primary));
 reset_and_commit($primary, 1500);
 pace_ok('reset together', $primary, mean_wal($primary));

@@ -11,8 +11,8 @@ SET LOCAL client_min_messages = warning;
 SELECT plan(39);
 
 -- Nothing here gets as far as starting a worker.
-SELECT throws_ok(statement, state, replace(message, '(current)', current_setting('wal_sync_method')),
-                 statement)
+SELECT throws_ok(statement, state,
+                 replace(message, '(current)', current_setting('wal_sync_method')), statement)
 FROM (
     SELECT 'SELECT sync_probe.commit_waits(' || a || ')', '22023', message
     FROM (VALUES ('NULL', 'argument "duration" must not be null'),
@@ -113,7 +113,8 @@ FROM (VALUES
     ('beside one without a commit',
      $$INSERT INTO results SELECT (r).* FROM (SELECT jsonb_populate_record(r, jsonb_build_object(
            'result_id', result_id + 1, 'commits_per_sec', 0, 'flushes_per_sec', 200,
-           'started_at', clock_timestamp())) AS r FROM results AS r) AS r$$, '(5000,00:00:00.0025)'),
+           'started_at', clock_timestamp())) AS r FROM results AS r) AS r$$,
+     '(5000,00:00:00.0025)'),
     ('not below 0.5 ms', 'UPDATE results SET flushes_per_sec = 20000', '(100,00:00:00.0005)'),
     ('not above 5 ms', 'UPDATE results SET flushes_per_sec = 25', '(80000,00:00:00.005)')
     ) AS v (what, change, pace), pg_temp.pace('1 h', v.change) AS p;

@@ -162,11 +162,13 @@ TEST(needs_commits_that_wait)
 		"no transaction that writes has committed"},
 		{"few", SP_COMMIT_RATE, 0, {.commits = 1}, false,
 		"commits were too few, or did not wait: synchronous_commit may be off"},
-		{"asynchronous", SP_COMMIT_WAIT, ROUNDS, {.commits = 9, .part = {[SP_PART_RUNNING] = 9}}, false,
+		{"asynchronous", SP_COMMIT_WAIT, ROUNDS,
+		{.commits = 9, .part = {[SP_PART_RUNNING] = 9}}, false,
 		"commits did not wait for a flush of WAL: synchronous_commit may be off"},
 		{"asynchronous, the rate decides", SP_COMMIT_RATE, ROUNDS,
 		{.commits = 9, .part = {[SP_PART_RUNNING] = 9}}, false, NULL},
-		{"flushes", SP_COMMIT_WAIT, ROUNDS, {.commits = 9, .part = {[SP_PART_SYNC] = 9}}, false, NULL},
+		{"flushes", SP_COMMIT_WAIT, ROUNDS,
+		{.commits = 9, .part = {[SP_PART_SYNC] = 9}}, false, NULL},
 		{"fsync is off", SP_COMMIT_WAIT, 0, {.commits = 0}, true, NULL},
 	};
 
