@@ -50,9 +50,16 @@ step_in_shell() {
 		-c "$(declare -f "$1" || true)"$'\n"$@"' bash "$@"
 }
 
+# psql_step SECONDS ARGUMENT...
+psql_step() {
+	local seconds=$1
+	shift
+	step "$seconds" "$bindir/psql" -X -q -v ON_ERROR_STOP=1 "$@"
+}
+
 # ask SQL: its result, columns separated by a tab, in $answer.
 ask() {
-	step "${ask_seconds:-60}" "$bindir/psql" -X -q -A -t -F $'\t' -v ON_ERROR_STOP=1 -c "$1" || return
+	psql_step "${ask_seconds:-60}" -A -t -F $'\t' -c "$1" || return
 	answer=$(<"$work/out")
 }
 
@@ -72,7 +79,8 @@ observe_place() {
 
 observe_machine() {
 	local revision
-	revision=$(git -c "safe.directory=$root" -C "$root" describe --always --dirty 2>/dev/null) || revision=unknown
+	revision=$(git -c "safe.directory=$root" -C "$root" describe --always --dirty 2>/dev/null) ||
+		revision=unknown
 	observe "$1.machine" "$(date -u +%Y-%m-%d)" "$("$pg_config" --version)" "$(uname -sr)" \
 		"$(getconf _NPROCESSORS_ONLN)" "$revision"
 }
@@ -117,11 +125,11 @@ at_each_place() {
 			continue
 		fi
 		say "$bench: $name"
-		if ! { begin_place "$bench" "$name" "$directory" && "$function" "$name" "$directory"; }; then
+		begin_place "$bench" "$name" "$directory" && "$function" "$name" "$directory" || {
 			say "$bench: gave up on $name: $(tail -n 1 "$work/err")"
 			observe "$bench.skipped" "$name" "gave up: $(tail -n 1 "$work/err")"
 			hung+=("$name:$bench")
-		fi
+		}
 		end_place "$name" "$directory"
 		keep_observations "$bench"		# whatever the next place does
 	done
@@ -151,13 +159,17 @@ sync_methods() {
 # shuffled WORD...: in random order, in the array shuffled.
 shuffled() { mapfile -t shuffled < <(printf '%s\n' "$@" | shuf); }
 
+# WAL segments that are used again, as in a cluster that is not new.
+reuse_segments() {
+	ask "SELECT count(pg_switch_wal()) FROM generate_series(1, 20) AS n,
+		LATERAL pg_logical_emit_message(true, 'n', n::text)"
+}
+
 # The upsert of the field report, on a table small enough that full-page images
 # do not decide the size of a commit.
 upsert_rows=10000
 
 prepare_upsert() {
-	step 60 "$bindir/psql" -X -q -v ON_ERROR_STOP=1 -v "rows=$upsert_rows" -f "$build/bench/upsert_setup.sql" || return
-	# WAL segments that are used again, as in a cluster that is not new
-	ask "SELECT count(pg_switch_wal()) FROM generate_series(1, 20) AS n, LATERAL pg_logical_emit_message(true, 'n', n::text)" || return
-	ask "CHECKPOINT" || return
+	psql_step 60 -v "rows=$upsert_rows" -f "$build/bench/upsert_setup.sql" &&
+		reuse_segments && ask "CHECKPOINT"
 }

@@ -3,11 +3,11 @@
 # delay: what a commit_delay gains that was chosen by rule, by the suite commit, by a trial,
 # or by hand.
 #
-# A turn begins with a probe, half of whose flush time, back to back, is the rule of the manual.  Then, for every load,
-# one session of pgbench: a reload switches commit_delay over all values and the rule's, in
-# random order, several times each (the truth, and what one would find by hand); then, with
-# 0 set and the load still running, commit_waits() and trial().  After the load comes the
-# suite commit, with what commit_waits() saw.
+# A turn begins with a probe, half of whose flush time, back to back, is the rule of the manual.
+# Then, for every load, one session of pgbench: a reload switches commit_delay over all values
+# and the rule's, in random order, several times each (the truth, and what one would find by
+# hand); then, with 0 set and the load still running, commit_waits() and trial().  After the load
+# comes the suite commit, with what commit_waits() saw.
 #
 # Observations: delay.truth  place load round value us_per_transaction
 #               delay.picks  place load turn advisor pick verdict seconds reason
@@ -40,7 +40,8 @@ ask_rule() {
 # observe_pick LOAD ADVISOR: from the newest run.  What is undecided stays 0.
 observe_pick() {
 	local load=$1 advisor=$2 pick verdict seconds reason
-	ask "SELECT coalesce(recommended_value::integer, 0), verdict, extract(epoch FROM finished_at - started_at), reason
+	ask "SELECT coalesce(recommended_value::integer, 0), verdict,
+			extract(epoch FROM finished_at - started_at), reason
 		FROM sync_probe.runs WHERE suite = '$advisor' ORDER BY run_id DESC LIMIT 1" || return
 	[[ -n $answer ]] || { echo "$load: no run of $advisor" >"$work/err"; return 1; }
 	IFS=$'\t' read -r pick verdict seconds reason <<<"$answer"

@@ -46,7 +46,8 @@ run_ours() {
 			WHEN 'unsynced_write' THEN 'write'
 			ELSE method END,
 			coalesce(ops_per_sec::text, '\N')
-		FROM sync_probe.probe('pg_wal', suite => 'pg_test_fsync', duration => '18 s', stop_early => false, record => false)
+		FROM sync_probe.probe('pg_wal', suite => 'pg_test_fsync', duration => '18 s',
+			stop_early => false, record => false)
 		ORDER BY ordinal" || return
 	printf '%s\n' "$answer" >"$work/fidelity.ours"
 }
@@ -58,7 +59,8 @@ observe_lines() {
 		observe fidelity.lines "$place_name" "$turn" "$line" "$tool" "$ours"
 	done < <(awk -F '\t' -v OFS='\t' '
 		NR == FNR { ours[$1] = $2; next }
-		{ print $1, $2, $1 in ours ? ours[$1] : "\\N" }' "$work/fidelity.ours" "$work/fidelity.tool")
+		{ print $1, $2, $1 in ours ? ours[$1] : "\\N" }' \
+		"$work/fidelity.ours" "$work/fidelity.tool")
 }
 
 compare_at() {

@@ -35,10 +35,11 @@ summarize_windows() {
 		{
 			at = $5 + $6 / 1e6
 			for (v = 1; v <= variants; v++) {
-				if (at >= called[v] && at < returned[v]) { w = "call" SUBSEP v; latency[w, ++count[w]] = $3 }
-				if ((at >= called[v] - rest + 0.2 && at < called[v]) || (at >= returned[v] + 0.2 && at < returned[v] + rest)) {
-					w = "rest" SUBSEP v; latency[w, ++count[w]] = $3
-				}
+				if (at >= called[v] && at < returned[v]) w = "call" SUBSEP v
+				else if ((at >= called[v] - rest + 0.2 && at < called[v]) ||
+					(at >= returned[v] + 0.2 && at < returned[v] + rest)) w = "rest" SUBSEP v
+				else continue
+				latency[w, ++count[w]] = $3
 			}
 		}
 		END {
@@ -89,8 +90,10 @@ load_session() {
 	seconds=$((${#load_variants[@]} * (load_longest + load_rest) + load_rest + 5))
 	step_in_shell "$((seconds + 60))" call_beside_pgbench "$work/load" \
 		"$directory/pg_wal/xlogtemp.1.bench" "$load_seconds" "$load_rest" "$variants" \
-		-n -M prepared -f "$build/bench/upsert.sql" -D "rows=$upsert_rows" -c 8 -j 2 -T "$seconds" || return
-	summarize_windows >"$work/load/summary" || { echo "a window without a transaction" >"$work/err"; return 1; }
+		-n -M prepared -f "$build/bench/upsert.sql" -D "rows=$upsert_rows" \
+		-c 8 -j 2 -T "$seconds" || return
+	summarize_windows >"$work/load/summary" ||
+		{ echo "a window without a transaction" >"$work/err"; return 1; }
 	while IFS= read -r line; do
 		observe load.runs "$place_name" "$turn" "$line"
 	done <"$work/load/summary"
@@ -116,7 +119,8 @@ choose_load_places() {
 	local place
 	for place in "$@"; do
 		case ${place%%=*}:$(stat -f -c %T "${place#*=}") in
-			zfs:* | *:fuse*) observe load.skipped "${place%%=*}" "stopping the tool midway can dead-lock its daemon" ;;
+			zfs:* | *:fuse*)
+				observe load.skipped "${place%%=*}" "stopping the tool can dead-lock its daemon" ;;
 			*:tmpfs) observe load.skipped "${place%%=*}" "no device to wait for" ;;
 			*)
 				if ((${#places[@]} < load_places)); then

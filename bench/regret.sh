@@ -71,7 +71,10 @@ time_slots() {
 		{
 			at = $5 + $6 / 1e6
 			low = 1; high = slots
-			while (high - low > 1) { middle = int((low + high) / 2); if (begin[middle] <= at) low = middle; else high = middle }
+			while (high - low > 1) {
+				middle = int((low + high) / 2)
+				if (begin[middle] <= at) low = middle; else high = middle
+			}
 			if (at < begin[low] + settle || at >= begin[slots]) next
 			n[low]++; sum[low] += $3 - $7
 		}
@@ -120,7 +123,8 @@ commits_with_methods() {
 	schedule=$(write_rounds wal_sync_method "$rounds" "$slot" "${methods[@]}"
 		write_look
 		! asks trial || write_trial wal_sync_method)
-	method=$(sed -n "s/^ALTER SYSTEM SET wal_sync_method = '\(.*\)';/\1/p" <<<"$schedule" | tail -n 1)
+	method=$(sed -n "s/^ALTER SYSTEM SET wal_sync_method = '\(.*\)';/\1/p" <<<"$schedule" |
+		tail -n 1)
 	forget_runs && commit_session "$load" "$clients" "$rate" "$schedule" || return
 	while IFS=$'\t' read -r round slot_method us; do
 		observe regret.truth "$place_name" "$round" "$load" "$slot_method" "$us"
@@ -176,11 +180,11 @@ ask_probe() {
 # zfs-fuse dead-locks of stopping it, and of its long runs: there it runs to its
 # end, and at -s 1 only.
 tool_picks() {
-	local per_line=$1 directory=$2 file=$2/pg_wal/xlogtemp.1.bench begin=$EPOCHREALTIME seconds tries pick
-	local bounded
-	local lines=5
+	local per_line=$1 file=$2/pg_wal/xlogtemp.1.bench begin=$EPOCHREALTIME
+	local seconds tries pick bounded lines=5
 	[[ $place_name != zfs ]] || lines=18
-	bounded "$((per_line * lines + 30))" stdbuf -oL "$bindir/pg_test_fsync" -s "$per_line" -f "$file"
+	bounded "$((per_line * lines + 30))" stdbuf -oL "$bindir/pg_test_fsync" \
+		-s "$per_line" -f "$file"
 	start_job "${bounded[@]}" >"$work/out" 2>"$work/err"
 	for ((tries = 0; tries < (per_line * lines + 30) * 20; tries++)); do
 		if grep -q 'using two' "$work/out"; then break; fi
@@ -190,7 +194,10 @@ tool_picks() {
 	seconds=$(seconds_since "$begin")
 	((lines == 18)) || kill -INT -- "-$job" 2>/dev/null || true
 	wait_job || true
-	pick=$(awk '/using two/ { exit } $3 == "ops/sec" && $2 + 0 > best { best = $2; pick = $1 } END { print pick }' "$work/out")
+	pick=$(awk '
+		/using two/ { exit }
+		$3 == "ops/sec" && $2 + 0 > best { best = $2; pick = $1 }
+		END { print pick }' "$work/out")
 	step 20 rm -f -- "$file" || return	# which hangs where the tool did
 	[[ -n $pick ]] || { echo "pg_test_fsync hung, or printed no figure" >"$work/err"; return 1; }
 	observe regret.picks "$place_name" "$turn" - "tool_${per_line}_s" - "$pick" - "$seconds" -

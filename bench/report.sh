@@ -29,8 +29,8 @@ machine_line() {
 places_table() {
 	local file=$work/results/$1.places.tsv
 	[[ -s $file ]] || return 0
-	printf '\n| place | file system | device | its cache | mounted |\n| --- | --- | --- | --- | --- |\n'
-	sed 's/\t/ | /g; s/^/| /; s/$/ |/' "$file"
+	{ echo "place | file system | device | its cache | mounted"; sed 's/\t/ | /g' "$file"; } |
+		markdown
 	file=$work/results/$1.skipped.tsv
 	[[ ! -s $file ]] || sed 's/^\([^\t]*\)\t\(.*\)/\n**Skipped: \1**: \2/' "$file"
 }
@@ -44,8 +44,8 @@ section() {
 	machine_line "$bench"
 	places_table "$bench"
 	"report_$bench" >"$work/results/report.sql"
-	run_job env -C "$work/results" "$bindir/psql" -X -q -A -F ' | ' -P footer=off -v ON_ERROR_STOP=1 \
-		-f "$work/results/report.sql" >"$work/section" || return
+	run_job env -C "$work/results" "$bindir/psql" -X -q -A -F ' | ' -P footer=off \
+		-v ON_ERROR_STOP=1 -f "$work/results/report.sql" >"$work/section" || return
 	markdown <"$work/section"
 }
 

@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2154	# shared with bench/run and common.sh
 # scale: what the views cost with 1,000 tablespaces and 1,000,000 measurements in
 # the history, and how often probe_all probes where tablespaces share file systems.
 #
@@ -7,44 +8,51 @@
 # and runs twice there: who asks once pays for cold caches too.
 #
 # Observations: scale.times       statement tablespaces turn call rows ms
-#               scale.statements  statement target_ms present sql
+#               scale.statements  statement target_ms
 #               scale.history     runs measurements samples locations bytes
 #               scale.probe_all   turn tablespaces filesystems runs rows warnings seconds
 
 scale_turns=${BENCH_TURNS:-11}
 scale_probe_turns=$((scale_turns < 3 ? scale_turns : 3))
-scale_measurements=1000000
+scale_measurements=${BENCH_MEASUREMENTS:-1000000}
 scale_filesystems=3
 scale_few=50
 scale_many=1000
 
+# Name, target in milliseconds, statement.
+scale_newest="(SELECT max(run_id) FROM sync_probe.runs WHERE location = 'pg_wal')"
+scale_histogram="SELECT * FROM sync_probe.latency_histogram WHERE run_id"
+scale_statements=(
+	"locations|200|SELECT * FROM sync_probe.locations"
+	"recommendations|20|SELECT * FROM sync_probe.recommendations"
+	"findings|20|SELECT * FROM sync_probe.findings"
+	"report of this server|1000|SELECT sync_probe.report_html()"
+	"report of given runs|2000|SELECT sync_probe.report_html(array_agg(run_id))
+		FROM sync_probe.runs WHERE run_id % 1500 = 0"
+	"histogram of a measurement|20|$scale_histogram = :run AND ordinal = :ordinal"
+	"histogram by test and method|20|$scale_histogram = :run
+		AND test = 'paced' AND method = 'fdatasync'"
+	"histogram of a run|20|$scale_histogram = :run"
+	"histogram of the newest run|20|$scale_histogram = $scale_newest")
+
 scale_cannot() { die "scale: $1: $(tail -n 1 "$work/err")"; }
 
-# zfs-fuse last: it may hang, and there is one cluster only.
-scale_order() {
-	local place last=()
-	ordered=()
-	for place in "${places[@]}"; do
-		if [[ $place == zfs=* ]]; then last+=("$place"); else ordered+=("$place"); fi
-	done
-	ordered+=("${last[@]}")
-}
-
-# Our own folder, where pg_default lies, and places that are elsewhere, until
-# there are three file systems in all; pg_wal lies on the first of these places.
+# Our own folder, where pg_default lies, and places that are elsewhere, until there are three
+# file systems in all; pg_wal lies on the first of these places.  Not on zfs: zfs-fuse may hang,
+# and there is one cluster only.
 scale_directories() {
 	local place device seen=" $(stat -c %d "$work") "
 	shared_directories=("$work")
-	for place in "${ordered[@]}"; do
-		((${#shared_directories[@]} < scale_filesystems)) || break
+	for place in "${places[@]}"; do
+		[[ $place != zfs=* ]] || continue
+		wal_place=${wal_place:-$place}
 		device=$(stat -c %d "${place#*=}")
-		[[ $seen != *" $device "* ]] || continue
-		seen+="$device "
-		shared_directories+=("${place#*=}")
-		[[ ${#shared_directories[@]} -gt 2 ]] || wal_place=$place
+		if [[ ${#shared_directories[@]} -lt $scale_filesystems && $seen != *" $device "* ]]; then
+			seen+="$device "
+			shared_directories+=("${place#*=}")
+		fi
 	done
-	((${#shared_directories[@]} == scale_filesystems)) ||
-		say "scale: ${#shared_directories[@]} file systems to share instead of $scale_filesystems: no other place is on one of its own"
+	[[ -n $wal_place ]] || die "scale: no file system but zfs"
 }
 
 # add_tablespaces FIRST LAST DIRECTORY...: in turn below these.
@@ -58,136 +66,95 @@ add_tablespaces() {
 		printf "CREATE TABLESPACE ts_%d LOCATION '%s';\n" "$i" "$directory"
 	done 3>"$work/directories" >"$work/tablespaces.sql"
 	step 60 xargs -a "$work/directories" mkdir -p -- &&
-		step 300 "$bindir/psql" -X -q -v ON_ERROR_STOP=1 -f "$work/tablespaces.sql"
-}
-
-observe_shared_places() {
-	ask "SELECT 'of ' || name, filesystem, coalesce(device, '-'), coalesce(write_cache, '-'), mount_options
-		FROM sync_probe.locations WHERE shares_filesystem_with IS NULL AND name <> 'pg_wal'" || return
-	[[ -z $answer ]] || observe scale.places "$answer"
+		psql_step 300 -f "$work/tablespaces.sql"
 }
 
 # How many file systems there are is not asked of the extension, nor of SQL.
 count_filesystems() {
 	ask "SELECT current_setting('data_directory') || '/pg_wal/.'
 		UNION ALL SELECT current_setting('data_directory') || '/base'
-		UNION ALL SELECT l FROM pg_tablespace, pg_tablespace_location(oid) AS l WHERE l <> ''" || return
+		UNION ALL SELECT l FROM pg_tablespace, pg_tablespace_location(oid) AS l WHERE l <> ''" ||
+		return
 	filesystems=$(xargs stat -c %d <<<"$answer" | sort -u | wc -l)
 }
 
 scale_probe_all() {
-	local turn begin seconds before rows filesystems warnings
+	local turn begin seconds before rows filesystems warnings ask_seconds=120
 	count_filesystems || return
 	for ((turn = 1; turn <= scale_probe_turns; turn++)); do
 		ask "SELECT count(*) FROM sync_probe.runs" || return
 		before=$answer
 		begin=$EPOCHREALTIME
-		ask_seconds=120 ask "SELECT count(*) FROM sync_probe.probe_all(duration => '1 s')" || return
-		seconds=$(awk "BEGIN { print $EPOCHREALTIME - $begin }")
+		ask "SELECT count(*) FROM sync_probe.probe_all(duration => '1 s')" || return
+		seconds=$(seconds_since "$begin")
 		rows=$answer
 		warnings=$(grep -c '^WARNING' "$work/err") || true
 		ask "SELECT count(*) - $before FROM sync_probe.runs" || return
-		observe scale.probe_all "$turn" "$scale_few" "$filesystems" "$answer" "$rows" "$warnings" "$seconds"
+		observe scale.probe_all "$turn" "$scale_few" "$filesystems" "$answer" "$rows" \
+			"$warnings" "$seconds"
 	done
 }
 
-# columns_but TABLE COLUMN...: the others, in $answer.
-columns_but() {
-	local table=$1
-	shift
-	ask "SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
-		WHERE attrelid = 'sync_probe.$table'::regclass AND attnum > 0 AND NOT attisdropped
-		AND attgenerated = '' AND attname <> ALL (string_to_array('$*', ' '))"
-}
-
-# One real run, 5 s long, again and again: of pg_wal and of ten tablespaces.  All
-# of its rounds and buckets for the newest run of each, few for the others.
-# Foreign keys hold by construction, checking them takes longer than the rest.
+# One real run, 5 s long, again and again: of pg_wal and of ten tablespaces.  All of its rounds
+# and buckets for the newest run of each, few for the others.  Foreign keys hold by
+# construction, checking them takes longer than the rest.
 fill_history() {
-	local template runs
-	ask "DELETE FROM sync_probe.runs" || return
-	ask "SELECT max(run_id) FROM sync_probe.probe(stop_early => false)" || return
-	template=$answer
-	ask "SELECT ceil($scale_measurements.0 / count(*)) FROM sync_probe.measurements WHERE run_id = $template" || return
-	runs=$answer
-	columns_but runs run_id location started_at finished_at directory device || return
-	ask_seconds=300 ask "INSERT INTO sync_probe.runs (location, started_at, finished_at, directory, device, $answer)
-		SELECT l.name,
-		       now() - ($runs - i) * interval '10 min', now() - ($runs - i) * interval '10 min' + interval '5 s',
-		       l.directory, l.device, $answer
-		FROM sync_probe.runs, generate_series(1, $runs) AS i
+	cat >"$work/history.sql" <<-'SQL'
+		SET client_min_messages = warning;
+		DELETE FROM sync_probe.runs;
+		SELECT max(run_id) AS template FROM sync_probe.probe(stop_early => false) \gset
+		SELECT ceil(:measurements::numeric / count(*)) AS runs FROM sync_probe.measurements \gset
+		SET session_replication_role = replica;
+		INSERT INTO sync_probe.runs
+		SELECT n.*
+		FROM sync_probe.runs AS t, generate_series(1, :runs) AS i
 		JOIN (SELECT name, directory, device FROM sync_probe.locations) AS l
-		    ON l.name = CASE i % 11 WHEN 0 THEN 'pg_wal' ELSE 'ts_' || i % 11 END
-		WHERE run_id = $template ORDER BY i" || return
-	columns_but measurements run_id || return
-	ask_seconds=300 ask "SET session_replication_role = replica;
-		INSERT INTO sync_probe.measurements (run_id, $answer)
-		SELECT i, $answer
-		FROM generate_series($template + 1, $template + $runs) AS i, sync_probe.measurements
-		WHERE run_id = $template" || return
-	ask_seconds=300 ask "SET session_replication_role = replica;
+		    ON l.name = CASE i % 11 WHEN 0 THEN 'pg_wal' ELSE 'ts_' || i % 11 END,
+		     LATERAL (SELECT now() - (:runs - i) * interval '10 min') AS a (at),
+		     LATERAL jsonb_populate_record(t, jsonb_build_object('run_id', :template + i,
+		         'location', l.name, 'directory', l.directory, 'device', l.device,
+		         'started_at', a.at, 'finished_at', a.at + interval '5 s')) AS n;
+		INSERT INTO sync_probe.measurements
+		SELECT n.*
+		FROM sync_probe.measurements AS m, generate_series(1, :runs) AS i,
+		     jsonb_populate_record(m, jsonb_build_object('run_id', :template + i)) AS n;
 		INSERT INTO sync_probe_internal.samples
-		SELECT i, s.ordinal,
-		       CASE WHEN newest THEN round_mean_us ELSE round_mean_us[:8] END,
-		       CASE WHEN newest THEN control_round_mean_us ELSE control_round_mean_us[:8] END,
-		       CASE WHEN newest THEN bucket_lower_us ELSE bucket_lower_us[:8] END,
-		       CASE WHEN newest THEN bucket_ops ELSE bucket_ops[:8] END
-		FROM generate_series($template + 1, $template + $runs) AS i,
-		     LATERAL (SELECT i > $template + $runs - 11) AS n (newest),
-		     sync_probe_internal.samples AS s
-		WHERE s.run_id = $template" || return
-	ask "DELETE FROM sync_probe.runs WHERE run_id = $template" || return
-	ask_seconds=120 ask "ANALYZE sync_probe.runs, sync_probe.measurements, sync_probe_internal.samples" || return
-	ask_seconds=120 ask "CHECKPOINT" || return
-	ask_seconds=120 ask "SELECT (SELECT count(*) FROM sync_probe.runs), (SELECT count(*) FROM sync_probe.measurements),
-		(SELECT count(*) FROM sync_probe_internal.samples), (SELECT count(DISTINCT location) FROM sync_probe.runs),
-		pg_total_relation_size('sync_probe.runs') + pg_total_relation_size('sync_probe.measurements') +
-		pg_total_relation_size('sync_probe_internal.samples')" || return
-	observe scale.history "$answer"
-}
-
-# A view that this version has not got is said, not left out.
-add_statement() {
-	local name=$1 target=$2 relation=$3 sql=$4
-	ask "SELECT to_regclass('sync_probe.$relation') IS NOT NULL" || return
-	observe scale.statements "$name" "$target" "$answer" "$sql"
-	[[ $answer != t ]] || statements+=("$name|$sql")
-}
-
-choose_statements() {
-	local run ordinal
-	ask "SELECT run_id, ordinal FROM sync_probe.measurements
-		WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs WHERE location = 'pg_wal') AND test = 'paced' AND status = 'ok'
-		ORDER BY ordinal LIMIT 1" || return
-	read -r run ordinal <<<"$answer"
-	add_statement locations 200 locations "SELECT * FROM sync_probe.locations" &&
-		add_statement recommendations 20 recommendations "SELECT * FROM sync_probe.recommendations" &&
-		add_statement findings 20 findings "SELECT * FROM sync_probe.findings" &&
-		add_statement "report of this server" 1000 runs "SELECT sync_probe.report_html()" &&
-		add_statement "report of given runs" 2000 runs \
-			"SELECT sync_probe.report_html(array_agg(run_id)) FROM sync_probe.runs WHERE run_id % 1500 = 0" &&
-		add_statement "histogram of a measurement" 20 latency_histogram \
-			"SELECT * FROM sync_probe.latency_histogram WHERE run_id = $run AND ordinal = $ordinal" &&
-		add_statement "histogram by test and method" 20 latency_histogram \
-			"SELECT * FROM sync_probe.latency_histogram WHERE run_id = $run AND test = 'paced' AND method = 'fdatasync'" &&
-		add_statement "histogram of a run" 20 latency_histogram \
-			"SELECT * FROM sync_probe.latency_histogram WHERE run_id = $run" &&
-		add_statement "histogram of the newest run" 20 latency_histogram \
-			"SELECT * FROM sync_probe.latency_histogram WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs WHERE location = 'pg_wal')"
+		SELECT :template + i, s.ordinal, s.round_mean_us[:n], s.control_round_mean_us[:n],
+		       s.bucket_lower_us[:n], s.bucket_ops[:n]
+		FROM sync_probe_internal.samples AS s, generate_series(1, :runs) AS i,
+		     LATERAL (SELECT CASE WHEN i > :runs - 11 THEN 1000000 ELSE 8 END) AS c (n);
+		RESET session_replication_role;
+		DELETE FROM sync_probe.runs WHERE run_id = :template;
+		ANALYZE sync_probe.runs, sync_probe.measurements, sync_probe_internal.samples;
+		CHECKPOINT;
+		SELECT (SELECT count(*) FROM sync_probe.runs),
+		       (SELECT count(*) FROM sync_probe.measurements),
+		       (SELECT count(*) FROM sync_probe_internal.samples),
+		       (SELECT count(DISTINCT location) FROM sync_probe.runs),
+		       pg_total_relation_size('sync_probe.runs')
+		       + pg_total_relation_size('sync_probe.measurements')
+		       + pg_total_relation_size('sync_probe_internal.samples');
+	SQL
+	psql_step 1200 -A -t -F $'\t' -v "measurements=$scale_measurements" -f "$work/history.sql" ||
+		return
+	observe scale.history "$(<"$work/out")"
 }
 
 # time_statements TABLESPACES: every statement in each turn, in random order.
 # ANALYZE as autovacuum, which is off here, would have done.
 time_statements() {
-	local turn statement sql
+	local turn statement sql variables
 	ask "ANALYZE pg_tablespace" || return
+	ask "SELECT format('-v run=%s -v ordinal=%s', run_id, min(ordinal)) FROM sync_probe.measurements
+		WHERE run_id = $scale_newest AND test = 'paced' AND status = 'ok' GROUP BY run_id" || return
+	read -r -a variables <<<"$answer"
 	for ((turn = 1; turn <= scale_turns; turn++)); do
-		shuffled "${statements[@]}"
+		shuffled "${!scale_statements[@]}"
 		for statement in "${shuffled[@]}"; do
-			sql=${statement#*|}
-			step 60 "$bindir/psql" -X -q -v ON_ERROR_STOP=1 -o /dev/null -c '\timing on' \
-				-c "$sql" -c '\echo :ROW_COUNT' -c "$sql" -c '\echo :ROW_COUNT' || return
-			awk -v OFS='\t' -v "statement=${statement%%|*}" -v "tablespaces=$1" -v "turn=$turn" '
+			IFS='|' read -r -d '' statement _ sql <<<"${scale_statements[statement]}" || true
+			printf '%s \\g /dev/null\n\\echo :ROW_COUNT\n' "$sql" "$sql" >"$work/statement.sql"
+			psql_step 60 "${variables[@]}" -c '\timing on' -f "$work/statement.sql" || return
+			awk -v OFS='\t' -v "statement=$statement" -v "tablespaces=$1" -v "turn=$turn" '
 				$1 == "Time:" { ms = $2; next }
 				{ print statement, tablespaces, turn, ++call, $1, ms }
 			' "$work/out" >>"$observations/scale.times.tsv"
@@ -196,20 +163,21 @@ time_statements() {
 }
 
 measure_scale() {
-	local ordered shuffled statements=() shared_directories wal_place= directory
+	local statement name target shuffled shared_directories wal_place= directory
 	observe_machine scale
-	scale_order
-	wal_place=${ordered[0]}
 	scale_directories
 	begin_place scale "${wal_place%%=*}" "${wal_place#*=}" || scale_cannot "no cluster"
+	for statement in "${scale_statements[@]}"; do
+		IFS='|' read -r name target _ <<<"$statement"
+		observe scale.statements "$name" "$target"
+	done
 
 	say "scale: probe_all with $scale_few tablespaces on ${#shared_directories[@]} file systems"
-	add_tablespaces 1 "$scale_few" "${shared_directories[@]}" && observe_shared_places || scale_cannot "no tablespaces"
+	add_tablespaces 1 "$scale_few" "${shared_directories[@]}" || scale_cannot "no tablespaces"
 	scale_probe_all || scale_cannot probe_all
 
 	say "scale: $scale_measurements measurements"
 	fill_history || scale_cannot "no history"
-	choose_statements || scale_cannot "no statements"
 	time_statements "$scale_few" || scale_cannot "the views"
 
 	say "scale: $scale_many tablespaces"
@@ -228,18 +196,18 @@ report_scale() {
 -- What grows with the cluster and its history.
 CREATE TEMP TABLE times (statement text, tablespaces int, turn int, call int, rows int, ms float8);
 CREATE TEMP TABLE statements (n int GENERATED ALWAYS AS IDENTITY, statement text,
-    target_ms float8, present bool, sql text);
+    target_ms float8);
 CREATE TEMP TABLE history (runs bigint, measurements bigint, samples bigint, locations int,
     bytes bigint);
 CREATE TEMP TABLE probe_all (turn int, tablespaces int, filesystems int, runs int, rows int,
     warnings int, seconds float8);
 \copy times FROM 'scale.times.tsv'
-\copy statements (statement, target_ms, present, sql) FROM 'scale.statements.tsv'
+\copy statements (statement, target_ms) FROM 'scale.statements.tsv'
 \copy history FROM 'scale.history.tsv'
 \copy probe_all FROM 'scale.probe_all.tsv'
 
 \pset tuples_only on
-SELECT format(E'\nHistory: %s runs with %s measurements (%s) of %s locations, '
+SELECT format(E'\nHistory: %s runs with %s measurements (%s) of %s locations,\n'
            'all of whose newest runs have their rounds and buckets.',
            to_char(runs, 'FM9,999,999'), to_char(measurements, 'FM9,999,999'),
            pg_size_pretty(bytes), locations)
@@ -264,11 +232,6 @@ FROM statements AS s
 JOIN call AS f ON f.statement = s.statement AND f.call = 1
 JOIN call AS a ON a.statement = s.statement AND a.tablespaces = f.tablespaces AND a.call = 2
 ORDER BY s.n, f.tablespaces;
-
-\pset tuples_only on
-SELECT format(E'\nsync_probe.%s: does not exist in this version.', statement)
-FROM statements WHERE NOT present ORDER BY n;
-\pset tuples_only off
 
 \echo
 \echo 'probe_all(duration => ''1 s'') where tablespaces, pg_wal and pg_default share file'

@@ -20,6 +20,7 @@
 #include <fuse.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +51,8 @@ static int
 disk_fsync(const char *path, int data_only, struct fuse_file_info *file)
 {
 	static atomic_uint_fast64_t flushes;
-	double		us = flush_us + (random_of(atomic_fetch_add(&flushes, 1)) < tail_share ? tail_us : 0);
+	bool		is_long = random_of(atomic_fetch_add(&flushes, 1)) < tail_share;
+	double		us = flush_us + (is_long ? tail_us : 0);
 	struct timespec left = {(time_t) (us / 1e6), (long) (us * 1e3) % 1000000000};
 
 	(void) path;

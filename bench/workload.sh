@@ -46,8 +46,7 @@ hot_rows=100
 # what is compared: such a cluster has segments to use again.
 prepare_wal() {
 	ask "ALTER SYSTEM SET max_wal_size = '768MB'" || return
-	ask "SELECT pg_reload_conf()" || return
-	ask "SELECT count(pg_switch_wal()) FROM generate_series(1, 20) AS n, LATERAL pg_logical_emit_message(true, 'n', n::text)"
+	ask "SELECT pg_reload_conf()" && reuse_segments
 }
 
 checkpoint_and_rest() {
@@ -58,7 +57,8 @@ checkpoint_and_rest() {
 # What a DBA would write down from the workload's row: its set-up, its script.
 write_by_hand() {
 	ask "SELECT setup FROM sync_probe.workloads WHERE workload = 'upsert'" || return
-	printf 'CREATE SCHEMA by_hand;\nSET LOCAL search_path = by_hand, pg_temp;\n%s\n' "$answer" >"$work/workload/setup.sql"
+	printf 'CREATE SCHEMA by_hand;\nSET LOCAL search_path = by_hand, pg_temp;\n%s\n' "$answer" \
+		>"$work/workload/setup.sql"
 	ask "SELECT script FROM sync_probe.workloads WHERE workload = 'upsert'" || return
 	printf '%s\n' "${answer//:rows/$workload_rows}" >"$work/workload/script.sql"
 }
@@ -68,7 +68,7 @@ write_by_hand() {
 by_hand() {
 	local seconds=$1
 	shift
-	step 60 "$bindir/psql" -X -q -1 -v ON_ERROR_STOP=1 -f "$work/workload/setup.sql" || return
+	psql_step 60 -1 -f "$work/workload/setup.sql" || return
 	step "$((seconds + 60))" env "PGOPTIONS=-c search_path=by_hand,pg_temp -c default_tablespace=" \
 		"$bindir/pgbench" -M prepared -n -r "$@" -f "$work/workload/script.sql" \
 		-c "$workload_clients" -j "$workload_threads" -T "$seconds" || return
@@ -132,21 +132,25 @@ call_workload() {
 	(($# > 0)) || set -- psql
 	step_in_shell "$((seconds + 60))" "$@" -X -q -A -t -F $'\t' -P 'null=\N' -v ON_ERROR_STOP=1 \
 		-v "call=$call" -f "$work/workload/call.sql" || return
-	IFS=$'\t' read -r called started finished answered tps p50 p99 transactions second_tps <"$work/out"
+	IFS=$'\t' read -r called started finished answered tps p50 p99 transactions second_tps \
+		<"$work/out"
 	incomplete=$(grep -c 'transaction log of pgbench is not complete' "$work/err") || true
 }
 
 run_workload_variant() {
-	local called='\N' started='\N' finished='\N' answered='\N' tps p50 p99 transactions second_tps incomplete
+	local called='\N' started='\N' finished='\N' answered='\N'
+	local tps p50 p99 transactions second_tps incomplete
 	local call="('upsert', clients => $workload_clients, threads => $workload_threads,
 		duration => '$workload_seconds s', rows => $workload_rows)"
 	case $1 in
-		function) call_workload "$workload_seconds" "SELECT result_id FROM sync_probe.pgbench$call" ;;
+		function)
+			call_workload "$workload_seconds" "SELECT result_id FROM sync_probe.pgbench$call" ;;
 		procedure) call_workload "$workload_seconds" "CALL sync_probe.run_workload$call" ;;
 		same_line) by_hand "$workload_seconds" -P 1 -l "--log-prefix=$work/workload/log" ;;
 		plain_*) by_hand "$workload_seconds" ;;
 	esac || return
-	observe workload.runs "$place_name" "$turn" "$1" "$tps" "$called" "$started" "$finished" "$answered"
+	observe workload.runs "$place_name" "$turn" "$1" "$tps" \
+		"$called" "$started" "$finished" "$answered"
 }
 
 # take_turns WHAT COUNT COMMAND ITEM...: COMMAND for each item, in a new order each turn.
@@ -163,7 +167,7 @@ take_turns() {
 }
 
 compare_runs() {
-	by_hand "$((workload_seconds < 5 ? workload_seconds : 5))" || return	# the first one is slower
+	by_hand "$workload_seconds" || return		# the first one is slower
 	take_turns runs "$workload_turns" run_workload_variant "${workload_variants[@]}"
 }
 
@@ -179,16 +183,19 @@ memory_of_call() {
 read_log() {
 	local called started finished answered tps p50 p99 transactions second_tps incomplete memory
 	step 60 rm -f -- "$work/workload/pid" "$work/workload/memory" || return
-	call_workload "$(($1 / 2000 + 60))" "SELECT result_id FROM sync_probe.pgbench('bench_select', clients => $log_clients,
-		threads => $log_clients, transactions => $(($1 / log_clients)))" \
+	call_workload "$(($1 / 2000 + 60))" "SELECT result_id FROM sync_probe.pgbench('bench_select',
+		clients => $log_clients, threads => $log_clients,
+		transactions => $(($1 / log_clients)))" \
 		psql_and_memory "$work/workload" || return
-	memory=$(memory_of_call) || { echo "no samples of the backend's memory" >"$work/err"; return 1; }
+	memory=$(memory_of_call) ||
+		{ echo "no samples of the backend's memory" >"$work/err"; return 1; }
 	observe workload.logs "$place_name" "$turn" "$transactions" "$incomplete" \
 		"$called" "$started" "$finished" "$answered" "$memory"
 }
 
 compare_logs() {
-	ask "INSERT INTO sync_probe.workloads (workload, script, protocol) VALUES ('bench_select', 'SELECT 1;', 'prepared')" || return
+	ask "INSERT INTO sync_probe.workloads (workload, script, protocol)
+		VALUES ('bench_select', 'SELECT 1;', 'prepared')" || return
 	take_turns logs "$log_turns" read_log "$log_transactions" "$log_transactions_short"
 }
 
@@ -196,26 +203,32 @@ compare_logs() {
 run_rate_variant() {
 	local called started finished answered tps p50 p99 second_tps incomplete=0
 	local transactions=$((rate_transactions * log_clients))
-	local hand=("$bindir/pgbench" -n -r -f "$work/workload/nothing.sql" -c "$log_clients" -j "$log_clients" -t "$rate_transactions")
+	local hand=("$bindir/pgbench" -n -r -f "$work/workload/nothing.sql"
+		-c "$log_clients" -j "$log_clients" -t "$rate_transactions")
 	case $1 in
 		function)
-			call_workload 120 "SELECT result_id FROM sync_probe.pgbench('bench_nothing', clients => $log_clients,
-				threads => $log_clients, transactions => $rate_transactions)" ;;
-		log_file) step 120 "${hand[@]}" -P 1 -l "--log-prefix=$work/workload/log" && take_tps && remove_logs ;;
+			call_workload 120 "SELECT result_id FROM sync_probe.pgbench('bench_nothing',
+				clients => $log_clients, threads => $log_clients,
+				transactions => $rate_transactions)" ;;
+		log_file)
+			step 120 "${hand[@]}" -P 1 -l "--log-prefix=$work/workload/log" &&
+				take_tps && remove_logs ;;
 		no_log) step 120 "${hand[@]}" && take_tps ;;
 	esac || return
 	observe workload.rates "$place_name" "$turn" "$1" "$transactions" "$tps" "$incomplete"
 }
 
 compare_rates() {
-	ask "INSERT INTO sync_probe.workloads (workload, script) VALUES ('bench_nothing', '\set i 1')" || return
+	ask "INSERT INTO sync_probe.workloads (workload, script)
+		VALUES ('bench_nothing', '\set i 1')" || return
 	echo '\set i 1' >"$work/workload/nothing.sql"
 	take_turns rates "$rate_turns" run_rate_variant "${rate_variants[@]}"
 }
 
 run_hot_variant() {
 	local called started finished answered tps p50 p99 transactions second_tps incomplete call
-	call="('upsert', clients => $workload_clients, threads => $workload_threads, duration => '$hot_seconds s', rows => $hot_rows)"
+	call="('upsert', clients => $workload_clients, threads => $workload_threads,
+		duration => '$hot_seconds s', rows => $hot_rows)"
 	case $1 in
 		function) call="SELECT result_id FROM sync_probe.pgbench$call" ;;
 		procedure) call="CALL sync_probe.run_workload$call" ;;
@@ -232,7 +245,8 @@ workload_at() {
 	local place_name=$1
 	mkdir_as_user "$work/workload"
 	write_call
-	prepare_wal && write_by_hand && compare_runs && compare_logs && compare_rates && compare_hot || return
+	prepare_wal && write_by_hand && compare_runs && compare_logs && compare_rates &&
+		compare_hot || return
 	step 60 rm -rf -- "$work/workload"
 }
 
