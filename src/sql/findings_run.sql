@@ -402,8 +402,7 @@ FROM measured AS n,
 UNION ALL
 -- Against the median of up to 20 earlier runs of the same kind: the same location, file
 -- system, device and method, as many pages a flush, about the same pace.  They are sought
--- among the last hundred of the location by an index range, see newest_runs; without "+ 0"
--- the planner walks the primary key, through the runs of all locations.
+-- among the last hundred of the location.
 SELECT n.location, 'info', 'drift',
        format('a paced sync with %s takes %s us, %s %% %s than before (median of %s earlier %s)',
               n.method, n.paced_p50_us,
@@ -424,10 +423,9 @@ FROM measured AS n,
               FROM (SELECT r.run_id
                     FROM (SELECT r.*
                           FROM sync_probe.runs AS r
-                          WHERE (r.location, r.suite) >= (n.location, 'wal')
-                            AND (r.location, r.suite) <= (n.location, 'wal')
+                          WHERE r.suite = 'wal' AND r.location = n.location
                             AND r.run_id + 0 < n.run_id AND r.imported_at IS NULL
-                          ORDER BY r.location, r.suite, r.run_id DESC
+                          ORDER BY r.run_id + 0 DESC
                           LIMIT 100) AS r
                     WHERE r.filesystem IS NOT DISTINCT FROM n.filesystem
                       AND r.device IS NOT DISTINCT FROM n.device
