@@ -48,8 +48,8 @@ SELECT * FROM of_storage
 
 UNION ALL
 -- What a run of the suite segments says of wal_recycle and wal_init_zero, a row for each.
-SELECT s.location, CASE WHEN s.commands @> '{SELECT pg_reload_conf()}' THEN 'warning' ELSE 'info' END,
-       'cow_wal_settings',
+SELECT s.location, CASE WHEN s.verdict = 'switch' AND s.location = 'pg_wal' THEN 'warning'
+                        ELSE 'info' END, 'cow_wal_settings',
        format(CASE s.verdict WHEN 'switch' THEN '%s = %s makes WAL segments cheaper (run %s)'
                              WHEN 'keep' THEN '%s = %s is right (run %s)'
                              ELSE 'whether %s = %s is right is not settled (run %s)' END,
@@ -121,7 +121,8 @@ SELECT a.location, 'warning', 'outdated_run',
        format('run %s is outdated: %s', a.run_id, array_to_string(c.changes, '; ')),
        'Its recommendation may no longer hold. Probe again.',
        a.commands,
-       jsonb_build_object('run_id', a.run_id, 'finished_at', (a.run).finished_at, 'changes', c.changes)
+       jsonb_build_object('run_id', a.run_id, 'finished_at', (a.run).finished_at,
+                          'changes', c.changes)
 FROM advice AS a,
      LATERAL sync_probe_internal.serious_changes(
          sync_probe_internal.changes_since(a.run, a.place),

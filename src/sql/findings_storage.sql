@@ -18,9 +18,9 @@ CREATE TYPE sync_probe_internal.finding AS (
 -- question, the finding says so.
 --
 -- facts: all locations; one call for each of 1,000 tablespaces would take longer than the findings
--- themselves.  runs: those that advice rests on.  The other arguments are settings of the server, sizes in bytes; wal_size is what
--- pg_wal holds, busiest is busiest_tablespace().  wal_recycle and wal_init_zero are false, too,
--- where a run has settled them.
+-- themselves.  runs: those that advice rests on.  The other arguments are settings of the server,
+-- sizes in bytes; wal_size is what pg_wal holds, busiest is busiest_tablespace().  wal_recycle and
+-- wal_init_zero are false, too, where a run has settled them.
 --
 CREATE FUNCTION sync_probe_internal.storage_findings(
     facts sync_probe_internal.storage[],
