@@ -208,13 +208,22 @@ LEFT JOIN (SELECT run.*) AS a ON t.verdict <> 'outdated'
 $$;
 
 --
+-- The runs that this server made; others tell nothing of it.  Whoever wants the newest one of a
+-- location and a suite sorts by run_id + 0, as the index of runs does.  A list of columns would lack
+-- those that an update adds to the table.
+--
+CREATE VIEW sync_probe_internal.own_runs AS
+SELECT r AS run
+FROM sync_probe.runs AS r
+WHERE r.imported_at IS NULL
+  AND (r.system_identifier, r.host) = (SELECT s.system_identifier, s.host
+                                       FROM sync_probe_internal.this_server() AS s);
+
+--
 -- For each location the run that its advice rests on: the newest run that is usable for
 -- advice and was made by this server, at the directory and on the device that the location
 -- has now.  passed_over: a newer run of the wal suite that was measured here, and why no advice
 -- rests on it.  Who imports a run does not expect advice from it.
---
--- A row comparison makes an index range.  With "=" or max() the planner walks the primary key
--- down to the first run that matches, and if none does, through the whole history.
 --
 CREATE VIEW sync_probe_internal.newest_runs AS
 SELECT l.name AS location, l AS place, r.run, o.run_id AS passed_over,
@@ -222,16 +231,12 @@ SELECT l.name AS location, l AS place, r.run, o.run_id AS passed_over,
 FROM sync_probe_internal.examine_locations(NULL) AS l
 CROSS JOIN sync_probe_internal.this_server() AS s
 LEFT JOIN LATERAL (
-    SELECT r AS run
-    FROM sync_probe.runs AS r
-    WHERE (r.location, r.suite, r.system_identifier, r.host)
-              >= (l.name, 'wal', s.system_identifier, s.host)
-      AND (r.location, r.suite, r.system_identifier, r.host)
-              <= (l.name, 'wal', s.system_identifier, s.host)
-      AND r.usable_for_advice
-      AND r.directory IS NOT DISTINCT FROM l.directory
-      AND r.device IS NOT DISTINCT FROM l.device
-    ORDER BY r.location, r.suite, r.system_identifier, r.host, r.run_id DESC
+    SELECT r.run
+    FROM sync_probe_internal.own_runs AS r
+    WHERE (r.run).suite = 'wal' AND (r.run).location = l.name AND (r.run).usable_for_advice
+      AND (r.run).directory IS NOT DISTINCT FROM l.directory
+      AND (r.run).device IS NOT DISTINCT FROM l.device
+    ORDER BY (r.run).run_id + 0 DESC
     LIMIT 1) AS r ON true
 LEFT JOIN LATERAL (
     SELECT n.run_id, n.finished_at,
@@ -249,15 +254,13 @@ LEFT JOIN LATERAL (
                     END) AS why
     FROM (SELECT n.*
           FROM sync_probe.runs AS n
-          WHERE (n.location, n.suite) >= (l.name, 'wal')
-            AND (n.location, n.suite) <= (l.name, 'wal')
-            AND n.imported_at IS NULL
-          ORDER BY n.location, n.suite, n.run_id DESC
+          WHERE n.suite = 'wal' AND n.location = l.name AND n.imported_at IS NULL
+          ORDER BY n.run_id + 0 DESC
           LIMIT 1) AS n
     WHERE n.run_id IS DISTINCT FROM (r.run).run_id) AS o ON true;
 
--- device_lifetime() and report_html() read it with the rights of their callers.
-GRANT SELECT ON sync_probe_internal.newest_runs TO pg_monitor;
+-- findings(), device_lifetime() and report_html() read them with the rights of their callers.
+GRANT SELECT ON sync_probe_internal.own_runs, sync_probe_internal.newest_runs TO pg_monitor;
 
 --
 -- The runs that compared values of a setting on real commits at the place of the WAL, made by
@@ -278,36 +281,31 @@ RETURNS TABLE (
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 ROWS 3
 SET search_path = pg_catalog, pg_temp
-SET jit = off -- a comparison of rows is taken for a large range; compiling takes 25 ms
 AS $$
 SELECT u.rank, r.run, r.verdict, r.current_value, v.recommended_value, f.followed,
        w.decided
        AND sync_probe_internal.serious_changes(
                sync_probe_internal.changes_since(r.run, place),
                f.followed AND of_setting = 'wal_sync_method') IS NULL
-FROM sync_probe_internal.this_server() AS s,
-     (VALUES (1, 'trial', false), (2, 'trial', true), (3, 'commit', false))
+FROM (VALUES (1, 'trial', false), (2, 'trial', true), (3, 'commit', false))
          AS u (rank, suite, made),
      (VALUES (true), (false)) AS w (decided),
      LATERAL (
-         SELECT r AS run, c.verdict, c.method AS current_value
-         FROM sync_probe.runs AS r
+         SELECT r.run, c.verdict, c.method AS current_value
+         FROM sync_probe_internal.own_runs AS r
          -- with the limit a run comes first; else the planner looks for such rows in the history
          CROSS JOIN LATERAL (SELECT m.verdict, m.method
                              FROM sync_probe.measurements AS m
-                             WHERE m.run_id = r.run_id AND m.test = of_setting
+                             WHERE m.run_id = (r.run).run_id AND m.test = of_setting
                                AND m.verdict IS NOT NULL
                              LIMIT 1) AS c
-         WHERE (r.location, r.suite) >= (place.name, u.suite)
-           AND (r.location, r.suite) <= (place.name, u.suite)
-           AND r.imported_at IS NULL
-           AND r.system_identifier = s.system_identifier AND r.host = s.host
-           AND r.directory IS NOT DISTINCT FROM place.directory
-           AND r.device IS NOT DISTINCT FROM place.device
-           AND r.usable_for_advice
-           AND (r.workload IS NOT NULL) = u.made
+         WHERE (r.run).suite = u.suite AND (r.run).location = place.name
+           AND (r.run).directory IS NOT DISTINCT FROM place.directory
+           AND (r.run).device IS NOT DISTINCT FROM place.device
+           AND (r.run).usable_for_advice
+           AND ((r.run).workload IS NOT NULL) = u.made
            AND (c.verdict IN ('switch', 'keep') OR NOT w.decided)
-         ORDER BY r.location, r.suite, r.run_id DESC
+         ORDER BY (r.run).run_id + 0 DESC
          LIMIT 1) AS r,
      LATERAL (SELECT coalesce((SELECT m.method FROM sync_probe.measurements AS m
                                WHERE m.run_id = (r.run).run_id AND m.test = of_setting

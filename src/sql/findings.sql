@@ -23,7 +23,7 @@ WITH advice AS MATERIALIZED (
     SELECT * FROM sync_probe_internal.advice
 ), examined AS MATERIALIZED (
     SELECT array_agg(a.place) AS facts,
-           array_agg((a.run).run_id) FILTER (WHERE (a.run).run_id IS NOT NULL) AS run_ids
+           array_agg(a.run) FILTER (WHERE (a.run).run_id IS NOT NULL) AS runs
     FROM advice AS a
 ), segments AS MATERIALIZED (
     SELECT a.* FROM examined AS e, LATERAL sync_probe_internal.segment_advice(e.facts) AS a
@@ -35,7 +35,7 @@ WITH advice AS MATERIALIZED (
                                WHERE s.location = 'pg_wal'
                                  AND s.verdict <> 'undecided')) AS m (settled),
          LATERAL sync_probe_internal.storage_findings(
-             e.facts,
+             e.facts, e.runs,
              current_setting('fsync')::boolean,
              current_setting('wal_recycle')::boolean AND NOT 'wal_recycle' = ANY (m.settled),
              current_setting('wal_init_zero')::boolean AND NOT 'wal_init_zero' = ANY (m.settled),
@@ -48,8 +48,8 @@ SELECT * FROM of_storage
 
 UNION ALL
 -- What a run of the suite segments says of wal_recycle and wal_init_zero, a row for each.
-SELECT s.location, CASE WHEN s.commands @> '{SELECT pg_reload_conf()}' THEN 'warning' ELSE 'info' END,
-       'cow_wal_settings',
+SELECT s.location, CASE WHEN s.verdict = 'switch' AND s.location = 'pg_wal' THEN 'warning'
+                        ELSE 'info' END, 'cow_wal_settings',
        format(CASE s.verdict WHEN 'switch' THEN '%s = %s makes WAL segments cheaper (run %s)'
                              WHEN 'keep' THEN '%s = %s is right (run %s)'
                              ELSE 'whether %s = %s is right is not settled (run %s)' END,
@@ -63,7 +63,8 @@ FROM segments AS s
 
 UNION ALL
 SELECT f.*
-FROM examined AS e, LATERAL sync_probe_internal.run_findings(e.run_ids) AS f
+FROM examined AS e, LATERAL sync_probe_internal.run_findings(
+    ARRAY(SELECT r.run_id FROM unnest(e.runs) AS r)) AS f
 
 UNION ALL
 -- The newest stream at each location, if it stalled: in one flush for a second, or for a twentieth
@@ -80,18 +81,14 @@ SELECT r.location, 'warning', 'stream_stalls',
                           'longest_seconds', round(t.longest::numeric, 3),
                           'seconds', round(d.seconds::numeric, 3))
 FROM examined AS e
-CROSS JOIN sync_probe_internal.this_server() AS s
 CROSS JOIN unnest(e.facts) AS l
 CROSS JOIN LATERAL (
-    SELECT r.*
-    FROM sync_probe.runs AS r
-    WHERE (r.location, r.suite) >= (l.name, 'stream')
-      AND (r.location, r.suite) <= (l.name, 'stream')
-      AND r.imported_at IS NULL
-      AND r.system_identifier = s.system_identifier AND r.host = s.host
-      AND r.directory IS NOT DISTINCT FROM l.directory
-      AND r.device IS NOT DISTINCT FROM l.device
-    ORDER BY r.location, r.suite, r.run_id DESC
+    SELECT (r.run).*
+    FROM sync_probe_internal.own_runs AS r
+    WHERE (r.run).suite = 'stream' AND (r.run).location = l.name
+      AND (r.run).directory IS NOT DISTINCT FROM l.directory
+      AND (r.run).device IS NOT DISTINCT FROM l.device
+    ORDER BY (r.run).run_id + 0 DESC
     LIMIT 1) AS r
 CROSS JOIN LATERAL (SELECT extract(epoch FROM r.finished_at - r.started_at)::float8) AS d (seconds)
 CROSS JOIN LATERAL (
@@ -124,7 +121,8 @@ SELECT a.location, 'warning', 'outdated_run',
        format('run %s is outdated: %s', a.run_id, array_to_string(c.changes, '; ')),
        'Its recommendation may no longer hold. Probe again.',
        a.commands,
-       jsonb_build_object('run_id', a.run_id, 'finished_at', (a.run).finished_at, 'changes', c.changes)
+       jsonb_build_object('run_id', a.run_id, 'finished_at', (a.run).finished_at,
+                          'changes', c.changes)
 FROM advice AS a,
      LATERAL sync_probe_internal.serious_changes(
          sync_probe_internal.changes_since(a.run, a.place),
@@ -160,12 +158,10 @@ SELECT 'pg_wal', 'warning', 'fsync_was_off',
        NULL,
        jsonb_build_object('run_id', r.run_id, 'finished_at', r.finished_at,
                           'server_started_at', pg_postmaster_start_time())
-FROM (SELECT r.run_id, r.finished_at
-      FROM sync_probe.runs AS r, sync_probe_internal.this_server() AS s
-      WHERE NOT r.fsync AND r.finished_at > pg_postmaster_start_time()
-        AND r.imported_at IS NULL
-        AND r.system_identifier = s.system_identifier AND r.host = s.host
-      ORDER BY r.finished_at DESC
+FROM (SELECT (r.run).*
+      FROM sync_probe_internal.own_runs AS r
+      WHERE NOT (r.run).fsync AND (r.run).finished_at > pg_postmaster_start_time()
+      ORDER BY (r.run).finished_at DESC
       LIMIT 1) AS r
 WHERE current_setting('fsync')::boolean
 

@@ -155,19 +155,6 @@ FROM measured AS n,
 WHERE n.durable = 'no' AND NOT n.storage ? 'syncs_nothing'
 
 UNION ALL
--- Memory below a loop device or an overlay.  storage_findings() finds locations that are in
--- memory themselves.
-SELECT n.location, 'error', 'memory_filesystem',
-       format('%s: syncs there reach no device', n.storage ->> 'syncs_nothing'),
-       'Store nothing there that the cluster needs.',
-       NULL,
-       jsonb_build_object('run_id', n.run_id, 'syncs_nothing', n.storage -> 'syncs_nothing',
-                          'backing_file', n.storage -> 'backing_file')
-FROM measured AS n
-WHERE n.storage ->> 'syncs_nothing' ~ '(tmpfs|ramfs)$'
-  AND coalesce(n.filesystem, '') NOT IN ('tmpfs', 'ramfs')
-
-UNION ALL
 SELECT n.location, 'warning', 'barrier_off',
        format('%s is backed by file %s, on a file system mounted with %s',
               n.device_name, n.storage ->> 'backing_file', o.option),
@@ -178,26 +165,6 @@ SELECT n.location, 'warning', 'barrier_off',
 FROM measured AS n,
      string_to_table(n.storage ->> 'backing_mount_options', ',') AS o (option)
 WHERE o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarrier')
-
-UNION ALL
--- A loop device whose cache is set to write through gets no flushes to pass on.
-SELECT n.location, CASE WHEN n.below_lacking THEN 'warning' ELSE 'info' END, 'loop_device',
-       format('%s is the file %s on %s: %s', n.device_name, n.storage ->> 'backing_file',
-              coalesce(n.storage ->> 'backing_filesystem', 'an unknown file system'),
-              CASE WHEN n.below_lacking THEN 'no flush reaches the disk below, so a sync may get no'
-                                       ' further than the memory of this machine'
-                   WHEN n.durable IN ('yes', 'no_cache')
-                   THEN 'a sync is as safe as on that file system'
-                   WHEN n.below_lacking IS NULL THEN 'nothing is known of the disk below'
-                   ELSE 'it is unknown whether a sync reaches the disk below' END),
-       'This is fine for tests. In production, give PostgreSQL the disk itself.',
-       NULL,
-       jsonb_build_object('run_id', n.run_id, 'backing_file', n.storage -> 'backing_file',
-                          'backing_filesystem', n.storage -> 'backing_filesystem',
-                          'disks', n.storage -> 'disks',
-                          'below_flushes_per_op', n.storage -> 'below_flushes_per_op')
-FROM measured AS n
-WHERE n.storage ? 'backing_file'
 
 UNION ALL
 -- 15,000 revolutions a minute are 250 a second, and WAL needs one for each sync.  This
@@ -224,40 +191,6 @@ FROM measured AS n,
 WHERE (t.rotates AND n.ops_per_sec > 250)
    OR (n.saturated_p50_us < 5 AND NOT t.is_pmem
        AND NOT coalesce(n.filesystem IN ('tmpfs', 'ramfs'), false))
-
-UNION ALL
-SELECT n.location, 'info', 'counters_shared',
-       format('background I/O flushes %s %s times a second, so its counters prove less',
-              n.device_name, n.storage #>> '{others,flushes_per_sec}'),
-       'To know more, probe longer with stop_early => false, or when the device is quiet.',
-       NULL,
-       jsonb_build_object('run_id', n.run_id, 'others', n.storage -> 'others',
-                          'other_flushes_per_op', round(n.background_flushes::numeric, 3),
-                          'flushes_per_op', n.paced_flushes)
-FROM measured AS n
-WHERE n.background_flushes > 0 AND n.max_background_flushes > 0.1 AND n.durable <> 'unknown'
-
-UNION ALL
--- Each way to it has its words, unless a finding says so already: a disk below a loop device that
--- gets no flush, or counters that were not read.
-SELECT n.location, 'info', 'durable_unknown',
-       format('it is unknown whether syncs with %s reach %s: %s', n.method, n.device_name,
-              n.durable_unknown_why),
-       CASE WHEN n.durable_unknown_why ~ 'background'
-            THEN 'Probe longer with stop_early => false, or when the device is quiet.'
-            ELSE 'A sync may be safe or not. The evidence has what was counted, and'
-                 ' sync_probe.measurements each test case.' END,
-       NULL,
-       jsonb_build_object('run_id', n.run_id, 'method', n.method,
-                          'paced_flushes_per_op', n.paced_flushes,
-                          'saturated_flushes_per_op', n.saturated_flushes,
-                          'below_flushes_per_op', n.storage -> 'below_flushes_per_op',
-                          'own_share', n.storage -> 'own_share', 'others', n.storage -> 'others',
-                          'disks', n.storage -> 'disks')
-FROM measured AS n
-WHERE n.durable = 'unknown' AND n.below_lacking IS NOT TRUE
-  AND NOT n.storage ? 'no_counters'
-  AND NOT (n.storage ? 'readings_lost' AND n.paced_bytes IS NULL)
 
 UNION ALL
 SELECT n.location, 'info', 'counters_unknown',
@@ -287,49 +220,6 @@ WHERE (n.storage ? 'no_counters' AND NOT n.storage ? 'syncs_nothing')
    OR o.disk IS NOT NULL
 
 UNION ALL
-SELECT n.location, 'error', 'zfs_sync_disabled',
-       format('ZFS ignores every sync of %s (sync=disabled): a crash loses commits, and measured'
-              ' speeds mean nothing', n.zfs ->> 'dataset'),
-       format('Switch syncs on: zfs set sync=standard %s', n.zfs ->> 'dataset'),
-       NULL::text[],
-       jsonb_build_object('run_id', n.run_id, 'zfs', n.zfs)
-FROM measured AS n
-WHERE n.zfs ->> 'sync' = 'disabled'
-
-UNION ALL
-SELECT n.location, 'info', 'zfs_log_on_main_pool',
-       format('pool %s has no log device: each sync writes the intent log to the data devices',
-              n.zfs ->> 'pool'),
-       format('Add a fast device that keeps what it acknowledged when the power fails:'
-              ' zpool add %s log mirror DEVICE DEVICE', n.zfs ->> 'pool'),
-       NULL,
-       jsonb_build_object('run_id', n.run_id, 'zfs', n.zfs)
-FROM measured AS n
-WHERE jsonb_array_length(n.zfs -> 'data_devices') > 0
-  AND jsonb_array_length(n.zfs -> 'log_devices') = 0
-
-UNION ALL
-SELECT n.location, 'warning', 'zfs_logbias_throughput',
-       format('logbias=throughput makes syncs of %s bypass the log device and write to the main'
-              ' pool', n.zfs ->> 'dataset'),
-       format('Use the log device: zfs set logbias=latency %s', n.zfs ->> 'dataset'),
-       NULL,
-       jsonb_build_object('run_id', n.run_id, 'zfs', n.zfs)
-FROM measured AS n
-WHERE n.zfs ->> 'logbias' = 'throughput'
-
-UNION ALL
-SELECT n.location, 'info', 'zfs_unknown',
-       format('not all ZFS properties of %s are known: %s', n.zfs ->> 'dataset',
-              coalesce(n.zfs ->> 'unknown', 'sync is missing')),
-       'Check them yourself: zfs get sync,logbias,recordsize; zpool status. Setting'
-       ' pg_sync_probe.zfs_directory says where these programs are.',
-       NULL,
-       jsonb_build_object('run_id', n.run_id, 'zfs', n.zfs)
-FROM measured AS n
-WHERE n.zfs ? 'unknown' OR NOT n.zfs ? 'sync'
-
-UNION ALL
 SELECT n.location, 'warning', 'write_amplification',
        format('each sync of %s bytes makes %s write %s (%s times as much, at least %s)',
               n.written_bytes, n.device_name, pg_size_pretty(round(n.own_bytes)::bigint),
@@ -354,21 +244,6 @@ FROM measured AS n,
                      round((n.own_bytes_high / n.written_bytes)::numeric, 1)
              ) AS a (factor, low, high)
 WHERE n.own_bytes_low > 4 * n.written_bytes
-
-UNION ALL
--- The kernel counts device time in milliseconds and clock ticks: too coarse for a few syncs.
-SELECT n.location, 'warning', 'software_bound',
-       format('a sync with %s takes %s us, but the device is idle %s %% of that time: the software'
-              ' above it is the bottleneck', n.method, n.saturated_us,
-              round(((1 - n.device_utilization) * 100)::numeric)),
-       'A faster device will not help. Check the file system, encryption and other layers above'
-       ' the device, and whether the processors were busy: load, cgroup limits, steal time.',
-       NULL,
-       jsonb_build_object('run_id', n.run_id, 'method', n.method, 'mean_us', n.saturated_us,
-                          'device_utilization', n.device_utilization)
-FROM measured AS n
-WHERE n.saturated_us > 1000 AND n.device_utilization < 0.25
-  AND n.saturated_us * n.saturated_ops >= 100000
 
 UNION ALL
 SELECT n.location, 'info', 'direct_io_refused',
@@ -402,8 +277,7 @@ FROM measured AS n,
 UNION ALL
 -- Against the median of up to 20 earlier runs of the same kind: the same location, file
 -- system, device and method, as many pages a flush, about the same pace.  They are sought
--- among the last hundred of the location by an index range, see newest_runs; without "+ 0"
--- the planner walks the primary key, through the runs of all locations.
+-- among the last hundred of the location.
 SELECT n.location, 'info', 'drift',
        format('a paced sync with %s takes %s us, %s %% %s than before (median of %s earlier %s)',
               n.method, n.paced_p50_us,
@@ -424,10 +298,9 @@ FROM measured AS n,
               FROM (SELECT r.run_id
                     FROM (SELECT r.*
                           FROM sync_probe.runs AS r
-                          WHERE (r.location, r.suite) >= (n.location, 'wal')
-                            AND (r.location, r.suite) <= (n.location, 'wal')
+                          WHERE r.suite = 'wal' AND r.location = n.location
                             AND r.run_id + 0 < n.run_id AND r.imported_at IS NULL
-                          ORDER BY r.location, r.suite, r.run_id DESC
+                          ORDER BY r.run_id + 0 DESC
                           LIMIT 100) AS r
                     WHERE r.filesystem IS NOT DISTINCT FROM n.filesystem
                       AND r.device IS NOT DISTINCT FROM n.device
@@ -440,4 +313,101 @@ FROM measured AS n,
      LATERAL (SELECT n.paced_p50_us / nullif(e.median_us, 0), greatest(e.noise, n.noise, 0),
                      current_setting('pg_sync_probe.margin')::float8) AS d (ratio, noise, margin)
 WHERE e.runs > 0 AND abs(d.ratio - 1) > d.margin + d.noise
+
+UNION ALL
+-- What a run shows by itself: a row for each, which begins with its condition.
+SELECT n.location, f.severity, f.code, f.message, f.hint, NULL,
+       jsonb_build_object('run_id', n.run_id) || f.evidence
+FROM measured AS n, LATERAL (VALUES
+    -- Memory below a loop device or an overlay.  storage_findings() finds locations that are in
+    -- memory themselves.
+    (n.storage ->> 'syncs_nothing' ~ '(tmpfs|ramfs)$'
+     AND coalesce(n.filesystem, '') NOT IN ('tmpfs', 'ramfs'),
+     'error', 'memory_filesystem',
+     format('%s: syncs there reach no device', n.storage ->> 'syncs_nothing'),
+     'Store nothing there that the cluster needs.',
+     jsonb_build_object('syncs_nothing', n.storage -> 'syncs_nothing',
+                        'backing_file', n.storage -> 'backing_file')),
+    -- A loop device whose cache is set to write through gets no flushes to pass on.
+    (n.storage ? 'backing_file',
+     CASE WHEN n.below_lacking THEN 'warning' ELSE 'info' END, 'loop_device',
+     format('%s is the file %s on %s: %s', n.device_name, n.storage ->> 'backing_file',
+            coalesce(n.storage ->> 'backing_filesystem', 'an unknown file system'),
+            CASE WHEN n.below_lacking THEN 'no flush reaches the disk below, so a sync may get no'
+                                     ' further than the memory of this machine'
+                 WHEN n.durable IN ('yes', 'no_cache')
+                 THEN 'a sync is as safe as on that file system'
+                 WHEN n.below_lacking IS NULL THEN 'nothing is known of the disk below'
+                 ELSE 'it is unknown whether a sync reaches the disk below' END),
+     'This is fine for tests. In production, give PostgreSQL the disk itself.',
+     jsonb_build_object('backing_file', n.storage -> 'backing_file',
+                        'backing_filesystem', n.storage -> 'backing_filesystem',
+                        'disks', n.storage -> 'disks',
+                        'below_flushes_per_op', n.storage -> 'below_flushes_per_op')),
+    (n.background_flushes > 0 AND n.max_background_flushes > 0.1 AND n.durable <> 'unknown',
+     'info', 'counters_shared',
+     format('background I/O flushes %s %s times a second, so its counters prove less',
+            n.device_name, n.storage #>> '{others,flushes_per_sec}'),
+     'To know more, probe longer with stop_early => false, or when the device is quiet.',
+     jsonb_build_object('others', n.storage -> 'others',
+                        'other_flushes_per_op', round(n.background_flushes::numeric, 3),
+                        'flushes_per_op', n.paced_flushes)),
+    -- Each way to it has its words, unless a finding says so already: a disk below a loop device
+    -- that gets no flush, or counters that were not read.
+    (n.durable = 'unknown' AND n.below_lacking IS NOT TRUE
+     AND NOT n.storage ? 'no_counters'
+     AND NOT (n.storage ? 'readings_lost' AND n.paced_bytes IS NULL),
+     'info', 'durable_unknown',
+     format('it is unknown whether syncs with %s reach %s: %s', n.method, n.device_name,
+            n.durable_unknown_why),
+     CASE WHEN n.durable_unknown_why ~ 'background'
+          THEN 'Probe longer with stop_early => false, or when the device is quiet.'
+          ELSE 'A sync may be safe or not. The evidence has what was counted, and'
+               ' sync_probe.measurements each test case.' END,
+     jsonb_build_object('method', n.method,
+                        'paced_flushes_per_op', n.paced_flushes,
+                        'saturated_flushes_per_op', n.saturated_flushes,
+                        'below_flushes_per_op', n.storage -> 'below_flushes_per_op',
+                        'own_share', n.storage -> 'own_share', 'others', n.storage -> 'others',
+                        'disks', n.storage -> 'disks')),
+    (n.zfs ->> 'sync' = 'disabled',
+     'error', 'zfs_sync_disabled',
+     format('ZFS ignores every sync of %s (sync=disabled): a crash loses commits, and measured'
+            ' speeds mean nothing', n.zfs ->> 'dataset'),
+     format('Switch syncs on: zfs set sync=standard %s', n.zfs ->> 'dataset'),
+     jsonb_build_object('zfs', n.zfs)),
+    (jsonb_array_length(n.zfs -> 'data_devices') > 0
+     AND jsonb_array_length(n.zfs -> 'log_devices') = 0,
+     'info', 'zfs_log_on_main_pool',
+     format('pool %s has no log device: each sync writes the intent log to the data devices',
+            n.zfs ->> 'pool'),
+     format('Add a fast device that keeps what it acknowledged when the power fails:'
+            ' zpool add %s log mirror DEVICE DEVICE', n.zfs ->> 'pool'),
+     jsonb_build_object('zfs', n.zfs)),
+    (n.zfs ->> 'logbias' = 'throughput',
+     'warning', 'zfs_logbias_throughput',
+     format('logbias=throughput makes syncs of %s bypass the log device and write to the main'
+            ' pool', n.zfs ->> 'dataset'),
+     format('Use the log device: zfs set logbias=latency %s', n.zfs ->> 'dataset'),
+     jsonb_build_object('zfs', n.zfs)),
+    (n.zfs ? 'unknown' OR NOT n.zfs ? 'sync',
+     'info', 'zfs_unknown',
+     format('not all ZFS properties of %s are known: %s', n.zfs ->> 'dataset',
+            coalesce(n.zfs ->> 'unknown', 'sync is missing')),
+     'Check them yourself: zfs get sync,logbias,recordsize; zpool status. Setting'
+     ' pg_sync_probe.zfs_directory says where these programs are.',
+     jsonb_build_object('zfs', n.zfs)),
+    -- The kernel counts device time in milliseconds and clock ticks: too coarse for a few syncs.
+    (n.saturated_us > 1000 AND n.device_utilization < 0.25
+     AND n.saturated_us * n.saturated_ops >= 100000,
+     'warning', 'software_bound',
+     format('a sync with %s takes %s us, but the device is idle %s %% of that time: the software'
+            ' above it is the bottleneck', n.method, n.saturated_us,
+            round(((1 - n.device_utilization) * 100)::numeric)),
+     'A faster device will not help. Check the file system, encryption and other layers above'
+     ' the device, and whether the processors were busy: load, cgroup limits, steal time.',
+     jsonb_build_object('method', n.method, 'mean_us', n.saturated_us,
+                        'device_utilization', n.device_utilization))
+) AS f (holds, severity, code, message, hint, evidence)
+WHERE f.holds
 $$;

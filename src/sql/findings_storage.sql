@@ -18,12 +18,13 @@ CREATE TYPE sync_probe_internal.finding AS (
 -- question, the finding says so.
 --
 -- facts: all locations; one call for each of 1,000 tablespaces would take longer than the findings
--- themselves.  The other arguments are settings of the server, sizes in bytes; wal_size is what
--- pg_wal holds, busiest is busiest_tablespace().  wal_recycle and wal_init_zero are false, too,
--- where a run has settled them.
+-- themselves.  runs: those that advice rests on.  The other arguments are settings of the server,
+-- sizes in bytes; wal_size is what pg_wal holds, busiest is busiest_tablespace().  wal_recycle and
+-- wal_init_zero are false, too, where a run has settled them.
 --
 CREATE FUNCTION sync_probe_internal.storage_findings(
     facts sync_probe_internal.storage[],
+    runs sync_probe.runs[],
     setting_fsync boolean,
     wal_recycle boolean,
     wal_init_zero boolean,
@@ -80,23 +81,12 @@ SELECT p.name, 'info', 'write_cache_volatile',
            || CASE WHEN r.run_id IS NULL THEN '{}'
                    ELSE jsonb_build_object('run_id', r.run_id, 'durable', r.durable) END
 FROM place AS p
-LEFT JOIN LATERAL (
-    -- the newest run there, else on the same file system
-    SELECT r.run_id, r.durable, r.wal_sync_method AS method
-    FROM sync_probe_internal.this_server() AS s,
-         unnest(ARRAY[p.name, p.shares_filesystem_with]) WITH ORDINALITY AS l (name, n),
-         LATERAL (SELECT r.*
-                  FROM sync_probe.runs AS r
-                  WHERE (r.location, r.suite) >= (l.name, 'wal')
-                    AND (r.location, r.suite) <= (l.name, 'wal')
-                    AND r.imported_at IS NULL AND r.durable IS NOT NULL
-                    AND r.system_identifier = s.system_identifier AND r.host = s.host
-                    AND r.device IS NOT DISTINCT FROM p.device
-                    AND (l.n > 1 OR r.directory IS NOT DISTINCT FROM p.directory)
-                  ORDER BY r.location, r.suite, r.run_id DESC
-                  LIMIT 1) AS r
-    ORDER BY l.n
-    LIMIT 1) AS r ON true
+-- the run there, else on the same file system
+LEFT JOIN unnest(runs) AS o ON o.location = p.name
+LEFT JOIN unnest(runs) AS s ON s.location = p.shares_filesystem_with
+CROSS JOIN LATERAL (SELECT c.run_id, c.durable, c.wal_sync_method
+                    FROM (SELECT (CASE WHEN o.run_id IS NULL THEN s ELSE o END).*) AS c
+                   ) AS r (run_id, durable, method)
 WHERE p.write_cache = 'write back' AND NOT p.fua AND NOT p.missing
   AND NOT coalesce('ro' = ANY (p.options), false)
 

@@ -118,8 +118,7 @@ BEGIN
     least_change := current_setting('pg_sync_probe.margin');
     RETURN QUERY
         WITH own AS (
-            -- before: the last run that measured something.  The row comparison makes a range of
-            -- the index on runs that were not imported.
+            -- before: the last run that measured something
             SELECT r AS run, m AS measured,
                    max(r.run_id) FILTER (WHERE m.ops > 0)
                        OVER (ORDER BY r.run_id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING)
@@ -128,9 +127,7 @@ BEGIN
             JOIN sync_probe.runs AS r USING (system_identifier)
             LEFT JOIN sync_probe.measurements AS m
                 ON m.run_id = r.run_id AND m.test = 'paced' AND m.method = r.wal_sync_method
-            WHERE (r.location, r.suite) >= (history.location, 'wal')
-              AND (r.location, r.suite) <= (history.location, 'wal')
-              AND r.imported_at IS NULL
+            WHERE r.suite = 'wal' AND r.location = history.location AND r.imported_at IS NULL
         )
         SELECT date_trunc('second', (o.run).finished_at), (o.run).run_id,
                (o.run).wal_sync_method, (o.measured).p50_us, (o.measured).p99_us,

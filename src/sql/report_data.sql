@@ -104,10 +104,9 @@ FROM sync_probe_internal.this_server() AS s, LATERAL (
       SELECT * FROM (
           SELECT r AS run, r.run_id
           FROM sync_probe.runs AS r
-          WHERE (r.location, r.suite) >= ('pg_wal', 'wal')
-            AND (r.location, r.suite) <= ('pg_wal', 'wal') AND r.imported_at IS NULL
+          WHERE r.suite = 'wal' AND r.location = 'pg_wal' AND r.imported_at IS NULL
             AND r.system_identifier = s.system_identifier
-          ORDER BY r.location, r.suite, r.run_id DESC
+          ORDER BY r.run_id + 0 DESC
           LIMIT 60) AS history
       UNION ALL
       SELECT n.run, n.run_id

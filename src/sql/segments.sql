@@ -154,25 +154,21 @@ WITH judged AS (
            s.verdict = 'switch' AND c.current_value = s.recommended AS followed,
            bool_and(c.current_value IN (s.at_run, s.recommended)) OVER (PARTITION BY l.name)
                AS counts
-    FROM sync_probe_internal.this_server() AS t
-    CROSS JOIN unnest(places) AS l
+    FROM unnest(places) AS l
     CROSS JOIN LATERAL (
-        SELECT r.*
-        FROM sync_probe.runs AS r
-        WHERE (r.location, r.suite) >= (l.name, 'segments')
-          AND (r.location, r.suite) <= (l.name, 'segments')
-          AND r.imported_at IS NULL
-          AND r.system_identifier = t.system_identifier AND r.host = t.host
-          AND r.directory IS NOT DISTINCT FROM l.directory
-          AND r.device IS NOT DISTINCT FROM l.device
-          AND r.usable_for_advice
-        ORDER BY r.location, r.suite, r.run_id DESC
+        SELECT r.run, (r.run).run_id
+        FROM sync_probe_internal.own_runs AS r
+        WHERE (r.run).suite = 'segments' AND (r.run).location = l.name
+          AND (r.run).directory IS NOT DISTINCT FROM l.directory
+          AND (r.run).device IS NOT DISTINCT FROM l.device
+          AND (r.run).usable_for_advice
+        ORDER BY (r.run).run_id + 0 DESC
         LIMIT 1) AS r
     CROSS JOIN LATERAL (SELECT ARRAY(SELECT m FROM sync_probe.measurements AS m
                                      WHERE m.run_id = r.run_id)) AS f (measured)
     CROSS JOIN LATERAL sync_probe_internal.segment_settings(f.measured) AS s
     CROSS JOIN LATERAL (SELECT current_setting(s.setting)) AS c (current_value)
-    WHERE sync_probe_internal.changes_since(r, l) IS NULL
+    WHERE sync_probe_internal.changes_since(r.run, l) IS NULL
 )
 SELECT j.location, j.setting,
        CASE WHEN j.followed THEN 'keep' ELSE j.verdict END, j.current_value, j.recommended,

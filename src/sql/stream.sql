@@ -82,13 +82,13 @@ SELECT t.run_id, m.test, m.method, t.second, k.stalled_at, k.kind,
                           ' system, processor, a limit on I/O)'
                      WHEN k.device_bytes > 2 * w.written + 8 * 1024 * 1024
                      THEN 'the device was busy %2$s %% of the time: others wrote %3$s'
-                     ELSE 'the device was busy %2$s %% of the time%4$s: it was slow itself' END,
+                     ELSE 'the device was busy %2$s %% of the time and wrote %4$s: it was'
+                          ' slow itself' END,
                 round((100 * (1 - k.utilization))::numeric), round((100 * k.utilization)::numeric),
                 pg_size_pretty(greatest(k.device_bytes - w.written, 0)::bigint),
-                CASE WHEN k.flushes IS NULL THEN ' and wrote ' ELSE ', wrote ' END
-                || pg_size_pretty(k.device_bytes)
-                || CASE k.flushes WHEN 1 THEN ' and completed 1 flush'
-                                  ELSE coalesce(' and completed ' || k.flushes || ' flushes', '') END)
+                pg_size_pretty(k.device_bytes)
+                || coalesce(' in ' || k.flushes
+                            || CASE k.flushes WHEN 1 THEN ' flush' ELSE ' flushes' END, ''))
             END AS meanwhile
 FROM sync_probe.stream_seconds AS t
 JOIN usual AS u USING (run_id, ordinal)

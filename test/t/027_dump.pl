@@ -58,7 +58,7 @@ for (
 	[ 'schema alone', \@psql, 'schema', '--schema-only' ],
 	[ 'then the data', \@psql, 'data', '--data-only' ],
 	# into a database that has the extension
-	[ 'the history alone', \@restore, 'history', '-Fc', '--data-only', '-t', 'sync_probe.*' ])
+	[ 'the history alone', \@restore, 'history', '-Fc', '--data-only', '-t', 'sync_probe*.*' ])
 {
 	my ($name, $command, $file, @options) = @$_;
 	$node->command_ok([ 'pg_dump', @options, '-f', "$folder/$file", 'postgres' ],

@@ -73,7 +73,7 @@ SELECT is(pg_temp.meanwhile(6, '{"slowest_us": 900000}'),
           'unknown: the counters of the device were not read', 'no counters around the flush');
 SELECT is(pg_temp.meanwhile(6, '{"slowest_device_flushes": 1, "slowest_device_bytes": 8192,
                                  "slowest_device_utilization": 0.998}'),
-          'the device was busy 100 % of the time, wrote 8192 bytes and completed 1 flush: it was'
+          'the device was busy 100 % of the time and wrote 8192 bytes in 1 flush: it was'
           ' slow itself', 'a device that stalls');
 SELECT is(pg_temp.meanwhile(6, '{"slowest_device_flushes": null}'),
           'the device was busy 100 % of the time and wrote 8192 bytes: it was slow itself',
@@ -95,7 +95,7 @@ SELECT pg_temp.let_second(6, '{"slowest_us": 900}');
 -- and in a second
 SELECT is(pg_temp.meanwhile(8, '{"bytes": 1048576, "device_bytes": 2097152, "device_flushes": 128,
                                  "device_utilization": 1}'),
-          'the device was busy 100 % of the time, wrote 2048 kB and completed 128 flushes: it was'
+          'the device was busy 100 % of the time and wrote 2048 kB in 128 flushes: it was'
           ' slow itself', 'a slow second');
 SELECT is(pg_temp.meanwhile(8, '{"device_bytes": 106954752}'),
           'the device was busy 100 % of the time: others wrote 100 MB',
