@@ -575,18 +575,19 @@ is_measured(int c)
 static inline void
 keep_regime(sp_regime regime)
 {
-	int			first = -1;
+	int			dropped = 0;
 	int			n = 0;
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (probe->cases[c].regime != regime)
+		{
+			dropped += n == 0;	/* those before the first one that stays */
 			continue;
-		if (first < 0)
-			first = c;
+		}
 		probe->cases[n] = probe->cases[c];
 		if (probe->cases[n].baseline >= 0)
-			probe->cases[n].baseline -= first;
+			probe->cases[n].baseline -= dropped;
 		n++;
 	}
 	probe->ncases = n;
@@ -655,20 +656,6 @@ count_descriptors(void)
 	return n;
 }
 
-/*
- * Let every file have the flags of its own method again, as the caller opens them.  A run
- * that has ended leaves those of another one.
- */
-static void
-reset_flags(void)
-{
-	for (int i = 0; i < probe->nfiles; i++)
-	{
-		if (probe->files[i].fd >= 0)
-			disk.flags_of[probe->files[i].fd] = sp_open_flags(&probe->files[i]);
-	}
-}
-
 /* An interrupt leaves the engine by a jump to here. */
 static void __attribute__((noinline))
 run_armed(void)
@@ -687,16 +674,18 @@ run_probe(void)
 
 	memset(&probe->started_ns, 0, sizeof(*probe) - offsetof(sp_probe, started_ns));
 	disk.nrecords = 0;
-	disk.rounds = 0;
-	disk.slept = 0;
-	disk.operations = disk.interrupt_checks = disk.readings = 0;
-	disk.longest_operation = 0;
+	disk.rounds = disk.operations = disk.interrupt_checks = disk.readings = 0;
+	disk.slept = disk.longest_operation = 0;
 	disk.failed_file = disk.failed_home = disk.rest_of = -1;
 	memset(disk.calls, 0, sizeof(disk.calls));
 	memset(disk.sync_failed, 0, sizeof(disk.sync_failed));
 	for (int i = 0; i < probe->nfiles; i++)
+	{
 		probe->files[i].position = 0;
-	reset_flags();
+		/* as the caller opens it: a run that has ended leaves the flags of another method */
+		if (probe->files[i].fd >= 0)
+			disk.flags_of[probe->files[i].fd] = sp_open_flags(&probe->files[i]);
+	}
 
 	run_armed();
 	assert_int_equal(disk.wrong_calls, 0);
