@@ -84,6 +84,8 @@ typedef struct fake_disk
 	int64_t		file_cost[SP_MAX_FILES];	/* additional time of each sync and write, by
 											 * the place: whoever is there */
 	int64_t		home_cost[SP_MAX_FILES];	/* the same by the method: wherever it is */
+	void		(*model) (int file, int home, bool moves);	/* adds the time of a flush, or of
+															 * the sync of a move, to now */
 	double		sd;				/* of the logarithm of the time of a write */
 	uint64_t	seed;			/* for that */
 	int64_t		fault_cost;		/* additional time of the call that fails */
@@ -203,6 +205,8 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 		wrong(writes && (offset < 0 || offset + size > probe->files[file].size), true);
 		wrong(disk.sync_failed[file], true);
 	}
+	if (disk.model && (writes || (syncs && !disk.has_written)))
+		disk.model(file, home, syncs);
 	disk.has_written = disk.has_written || writes;
 	if (disk.writes_wait && call == PWRITE)
 	{
