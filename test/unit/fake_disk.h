@@ -70,7 +70,6 @@ typedef struct fake_disk
 	bool		writes_wait;	/* for the next flush of background I/O */
 	int64_t		reading_cost;
 	long		fail_reading_from;	/* the n-th reading and all later ones; 0: never */
-	long		fail_one_reading;	/* the n-th alone */
 	long		reset_at_reading;	/* the counters restart at this one */
 	uint64_t	reset_by;
 	sp_counters counters;
@@ -95,7 +94,6 @@ typedef struct fake_disk
 	bool		fails_on;		/* and all later ones */
 	int			fail_errno;
 	int			rest_errno;		/* of the rest of a short write; 0 succeeds */
-	int			close_errno;	/* of the close after the failure; 0 succeeds */
 	int			failed_file;	/* -1: nothing failed */
 	int			failed_home;
 	int			failed_record;	/* index into records, or -1 */
@@ -143,14 +141,11 @@ static int64_t planned_bytes;
 /* What the linker puts in the place of the calls has no other declaration. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-extern ssize_t __real_pwrite(int fd, const void *data, size_t size, off_t offset);
 extern ssize_t __real_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset);
 extern int	__real_openat(int dirfd, const char *name, int flags,...);
 extern int	__real_renameat(int dirfd, const char *name, int to, const char *other);
 extern int	__real_unlinkat(int dirfd, const char *name, int flags);
 extern int	__real_close(int fd);
-extern int	__real_fsync(int fd);
-extern int	__real_fdatasync(int fd);
 
 /* The file whose cases are at this one, or -1. */
 static int
@@ -194,10 +189,8 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 
 	disk.cleaning = disk.cleaning || (syncs && !disk.has_written);
 	disk.calls[call]++;
-	if (disk.sd > 0 && writes)
-		disk.now += (int64_t) ((double) disk.cost[call] * exp(disk.sd * random_normal(&disk.seed)));
-	else
-		disk.now += disk.cost[call];
+	disk.now += disk.sd == 0 || !writes ? disk.cost[call] :
+		(int64_t) ((double) disk.cost[call] * exp(disk.sd * random_normal(&disk.seed)));
 	wrong(!disk.in_operation || file < 0, false);
 	if (file >= 0 && (writes || syncs))
 	{
@@ -244,16 +237,20 @@ file_of(int fd)
 }
 
 static ssize_t
-fake_write(fake_call call, int fd, off_t offset, size_t size, int parts)
+fake_write(fake_call call, int fd, const struct iovec *parts, int nparts, off_t offset)
 {
-	int			failure = on_call(call, file_of(fd), offset, (int64_t) size, parts);
+	size_t		size = 0;
+	int			failure;
 
+	for (int i = 0; i < nparts; i++)
+		size += parts[i].iov_len;
+	failure = on_call(call, file_of(fd), offset, (int64_t) size, nparts);
 	wrong(file_of(fd) >= 0 && has_wrong_flags(fd), false);
 	if (failure == 0 && disk.rest_of == file_of(fd))
 		failure = disk.rest_errno;
 	disk.rest_of = failure == SHORT_WRITE ? file_of(fd) : -1;
 	if (failure == 0)
-		return (ssize_t) size;
+		return disk.really_writes ? __real_pwritev(fd, parts, nparts, offset) : (ssize_t) size;
 	if (failure == SHORT_WRITE)
 		return (ssize_t) size / 2;
 	errno = failure;
@@ -263,28 +260,15 @@ fake_write(fake_call call, int fd, off_t offset, size_t size, int parts)
 ssize_t
 __wrap_pwrite(int fd, const void *data, size_t size, off_t offset)
 {
-	ssize_t		written;
+	struct iovec part = {(void *) data, size};
 
-	if (!disk.armed)
-		return __real_pwrite(fd, data, size, offset);
-	written = fake_write(PWRITE, fd, offset, size, 1);
-	return written == (ssize_t) size && disk.really_writes
-		? __real_pwrite(fd, data, size, offset) : written;
+	return fake_write(PWRITE, fd, &part, 1, offset);
 }
 
 ssize_t
 __wrap_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset)
 {
-	ssize_t		written;
-	size_t		size = 0;
-
-	if (!disk.armed)
-		return __real_pwritev(fd, parts, nparts, offset);
-	for (int i = 0; i < nparts; i++)
-		size += parts[i].iov_len;
-	written = fake_write(PWRITEV, fd, offset, size, nparts);
-	return written == (ssize_t) size && disk.really_writes
-		? __real_pwritev(fd, parts, nparts, offset) : written;
+	return fake_write(PWRITEV, fd, parts, nparts, offset);
 }
 
 static int
@@ -327,8 +311,6 @@ __wrap_close(int fd)
 	if (!disk.armed)
 		return __real_close(fd);
 	failure = on_call(CLOSE, file_of(fd), 0, 0, 0);
-	if (failure == 0 && file_of(fd) >= 0 && file_of(fd) == disk.failed_file)
-		failure = disk.close_errno;
 	/* that one is the caller's, or another one takes its place */
 	wrong(file_of(fd) >= 0 && probe->files[file_of(fd)].fd == fd &&
 		  (!disk.cleaning || disk.reopened == 0), false);
@@ -372,13 +354,13 @@ fake_sync(fake_call call, int fd)
 int
 __wrap_fsync(int fd)
 {
-	return disk.armed ? fake_sync(FSYNC, fd) : __real_fsync(fd);
+	return fake_sync(FSYNC, fd);
 }
 
 int
 __wrap_fdatasync(int fd)
 {
-	return disk.armed ? fake_sync(FDATASYNC, fd) : __real_fdatasync(fd);
+	return fake_sync(FDATASYNC, fd);
 }
 
 /* ---------------------------------------------------------------- callbacks */
@@ -472,8 +454,7 @@ fake_read_counters(void *context, sp_counters counters[SP_LEVELS])
 	disk.calls_at_reading = disk.nrecords;
 	spoil_errno();
 	disk.readings++;
-	if (disk.readings == disk.fail_one_reading ||
-		(disk.readings >= disk.fail_reading_from && disk.fail_reading_from > 0))
+	if (disk.fail_reading_from > 0 && disk.readings >= disk.fail_reading_from)
 		return false;
 	counters[SP_LEVEL_DEVICE] = disk.counters;
 	counters[SP_LEVEL_DEVICE].has_flushes = true;

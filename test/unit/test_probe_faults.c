@@ -20,12 +20,11 @@ static const struct
 }			plans[] =
 {
 	{&sp_suite_wal, 8192},
-	{&sp_suite_wal, 300000},			/* pwritev */
 	{&sp_suite_pg_test_fsync, 8192},	/* openat and close */
 	{&sp_suite_wal, 8192},				/* long enough that files move */
 };
 
-#define MOVING_PLAN		3
+#define MOVING_PLAN		2
 
 /* A call, its name in an error, and an errno that it may fail with. */
 static const struct
@@ -36,7 +35,6 @@ static const struct
 }			faults[] =
 {
 	{PWRITE, "pwrite", {EIO, ENOSPC, SHORT_WRITE, EINTR}},
-	{PWRITEV, "pwrite", {EIO, ENOSPC, SHORT_WRITE, EINTR}},
 	{OPENAT, "open", {EIO, EMFILE, EINTR}},
 	{CLOSE, "close", {EIO, ENOSPC, EINTR}},
 	{FSYNC, "fsync", {EIO, ENOSPC, EINTR}},
@@ -199,7 +197,7 @@ TEST(finishes_a_short_write)
 	{
 		plan_short_run(plan);
 		disk.fault_cost = 0;
-		disk.fail_call = plan == 1 ? PWRITEV : PWRITE;
+		disk.fail_call = PWRITE;
 		disk.fail_errno = SHORT_WRITE;
 		for (disk.fail_at = 1;; disk.fail_at++)
 		{
@@ -246,7 +244,7 @@ TEST(knows_that_direct_io_is_refused)
 {
 	int			refused = 0;
 
-	plan_short_run(2);
+	plan_short_run(1);
 	disk.fail_call = PWRITE;
 	disk.fail_errno = EINVAL;
 	for (disk.fail_at = 1; disk.failed_file >= 0 || disk.fail_at == 1; disk.fail_at++)

@@ -62,11 +62,14 @@ _Static_assert(sizeof(off_t) == 8, "compile with -D_FILE_OFFSET_BITS=64");
  */
 #define SP_PACED_COPIES	3
 
-/* The size of the buffer of all writes.  Its content is random, so that it does not compress. */
-#define SP_BUFFER_SIZE	(256 * 1024)
-
-/* No file is larger: it takes longer to fill and gives the same figures. */
+/* No file of WAL is larger: it takes longer to fill and gives the same figures. */
 #define SP_WAL_FILE_MAX_SIZE	(16 * 1024 * 1024)
+
+/*
+ * The size of the buffer of all writes, the longest of which is a whole file.  Its content is
+ * random, so that it does not compress.
+ */
+#define SP_BUFFER_SIZE	SP_WAL_FILE_MAX_SIZE
 
 typedef enum sp_status
 {
