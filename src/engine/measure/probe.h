@@ -208,21 +208,10 @@ typedef struct sp_callbacks
 	void		(*check_space) (void *context, int64_t bytes);
 } sp_callbacks;
 
-/* Files that rotate among the methods. */
-typedef struct sp_ring
-{
-	int			n;
-	int			files[SP_MAX_METHODS + 1];
-} sp_ring;
-
-/* Without and with O_DIRECT, for every copy. */
-#define SP_MAX_RINGS	(2 * SP_PACED_COPIES)
-
 /* The file rotation: which file the cases of each method write to, see rotation.c. */
 typedef struct sp_rotation
 {
 	int			in_use[SP_MAX_FILES];	/* by the file that its cases begin with */
-	sp_ring		rings[SP_MAX_RINGS];
 	int			shift[SP_REGIMES];
 	int64_t		block_rounds[SP_REGIMES];	/* counted since the last move */
 	int64_t		block_ns[SP_REGIMES];	/* their length */
