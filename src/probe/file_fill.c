@@ -21,7 +21,7 @@
 #include "compat.h"
 
 /* The bytes between two pauses of the duty cycle, and between two checks of free space. */
-#define REST_BYTES		SP_BUFFER_SIZE
+#define REST_BYTES		(256 * 1024)
 #define CHECK_BYTES		(1024 * 1024)
 
 StaticAssertDecl(SP_BUFFER_SIZE % SP_WAL_INIT_BLOCK == 0,

@@ -6,7 +6,7 @@
  * The linker replaces the calls of the engine (--wrap).  Each takes a set time
  * on a simulated clock, so that a run of minutes takes milliseconds and is the
  * same every time.  Any one call can be made to fail.  The files are real, and
- * the writes can be.
+ * the writes can be.  The suite segments makes, renames and removes real files.
  *
  * Rules that must always hold are checked here: calls are made only within an
  * operation, on known descriptors with the flags of the method that uses them, never
@@ -39,7 +39,7 @@
 
 typedef enum fake_call
 {
-	PWRITE, PWRITEV, OPENAT, CLOSE, FSYNC, FDATASYNC, CALLS
+	PWRITE, PWRITEV, OPENAT, CLOSE, FSYNC, FDATASYNC, RENAME, UNLINK, CALLS
 } fake_call;
 
 typedef struct call_record
@@ -58,6 +58,7 @@ typedef struct fake_disk
 {
 	bool		armed;			/* the engine runs */
 	bool		really_writes;
+	bool		makes_files;	/* the suite segments: see wrong() */
 	bool		spoils_errno;	/* callbacks change errno */
 
 	/* what the device counts for each sync, and for background I/O */
@@ -69,7 +70,6 @@ typedef struct fake_disk
 	bool		writes_wait;	/* for the next flush of background I/O */
 	int64_t		reading_cost;
 	long		fail_reading_from;	/* the n-th reading and all later ones; 0: never */
-	long		fail_one_reading;	/* the n-th alone */
 	long		reset_at_reading;	/* the counters restart at this one */
 	uint64_t	reset_by;
 	sp_counters counters;
@@ -83,6 +83,8 @@ typedef struct fake_disk
 	int64_t		file_cost[SP_MAX_FILES];	/* additional time of each sync and write, by
 											 * the place: whoever is there */
 	int64_t		home_cost[SP_MAX_FILES];	/* the same by the method: wherever it is */
+	void		(*model) (int file, int home, bool moves);	/* adds the time of a flush, or of
+															 * the sync of a move, to now */
 	double		sd;				/* of the logarithm of the time of a write */
 	uint64_t	seed;			/* for that */
 	int64_t		fault_cost;		/* additional time of the call that fails */
@@ -92,10 +94,9 @@ typedef struct fake_disk
 	bool		fails_on;		/* and all later ones */
 	int			fail_errno;
 	int			rest_errno;		/* of the rest of a short write; 0 succeeds */
-	int			close_errno;	/* of the close after the failure; 0 succeeds */
 	int			failed_file;	/* -1: nothing failed */
 	int			failed_home;
-	int			failed_record;	/* index into records */
+	int			failed_record;	/* index into records, or -1 */
 	int			rest_of;		/* file whose last write was short, or -1 */
 	int			replace_after;	/* see replace_files() */
 	int			replace_only;	/* 0: all files */
@@ -128,19 +129,23 @@ static char buffer[SP_BUFFER_SIZE] __attribute__((aligned(4096)));
 static char directory[64];
 static int	directory_fd;
 
-/* Of a stream: its log, and the limit that its files are planned for, 0 for none. */
-static sp_stream stream_log;
+/* Of the suites stream and segments; and the limit that a stream is planned for, 0 for none. */
+static union
+{
+	sp_stream	stream;
+	sp_segments segments;
+}			suite_data;
+#define stream_log	suite_data.stream
 static int64_t planned_bytes;
 
 /* What the linker puts in the place of the calls has no other declaration. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-extern ssize_t __real_pwrite(int fd, const void *data, size_t size, off_t offset);
 extern ssize_t __real_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset);
 extern int	__real_openat(int dirfd, const char *name, int flags,...);
+extern int	__real_renameat(int dirfd, const char *name, int to, const char *other);
+extern int	__real_unlinkat(int dirfd, const char *name, int flags);
 extern int	__real_close(int fd);
-extern int	__real_fsync(int fd);
-extern int	__real_fdatasync(int fd);
 
 /* The file whose cases are at this one, or -1. */
 static int
@@ -164,6 +169,16 @@ has_wrong_flags(int fd)
 		disk.flags_of[fd] != sp_open_flags(&probe->files[home_at(file)]);
 }
 
+/*
+ * Count a break of a rule.  Some do not hold for files that the engine makes: these are also
+ * opened and closed beside the operations, and are open when interrupts are checked.
+ */
+static void
+wrong(bool is_wrong, bool of_made_files)
+{
+	disk.wrong_calls += is_wrong && (of_made_files || !disk.makes_files);
+}
+
 /* Record a call.  Returns the errno with which it fails, or 0. */
 static int
 on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
@@ -174,17 +189,17 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 
 	disk.cleaning = disk.cleaning || (syncs && !disk.has_written);
 	disk.calls[call]++;
-	if (disk.sd > 0 && writes)
-		disk.now += (int64_t) ((double) disk.cost[call] * exp(disk.sd * random_normal(&disk.seed)));
-	else
-		disk.now += disk.cost[call];
-	disk.wrong_calls += !disk.in_operation || file < 0 ||
-		(writes && (offset < 0 || offset + size > probe->files[file].size));
+	disk.now += disk.sd == 0 || !writes ? disk.cost[call] :
+		(int64_t) ((double) disk.cost[call] * exp(disk.sd * random_normal(&disk.seed)));
+	wrong(!disk.in_operation || file < 0, false);
 	if (file >= 0 && (writes || syncs))
 	{
 		disk.now += disk.file_cost[file] + disk.home_cost[home];
-		disk.wrong_calls += disk.sync_failed[file];
+		wrong(writes && (offset < 0 || offset + size > probe->files[file].size), true);
+		wrong(disk.sync_failed[file], true);
 	}
+	if (disk.model && (writes || (syncs && !disk.has_written)))
+		disk.model(file, home, syncs);
 	disk.has_written = disk.has_written || writes;
 	if (disk.writes_wait && call == PWRITE)
 	{
@@ -222,17 +237,20 @@ file_of(int fd)
 }
 
 static ssize_t
-fake_write(fake_call call, int fd, off_t offset, size_t size, int parts)
+fake_write(fake_call call, int fd, const struct iovec *parts, int nparts, off_t offset)
 {
-	int			failure = on_call(call, file_of(fd), offset, (int64_t) size, parts);
+	size_t		size = 0;
+	int			failure;
 
-	if (file_of(fd) >= 0 && has_wrong_flags(fd))
-		disk.wrong_calls++;
+	for (int i = 0; i < nparts; i++)
+		size += parts[i].iov_len;
+	failure = on_call(call, file_of(fd), offset, (int64_t) size, nparts);
+	wrong(file_of(fd) >= 0 && has_wrong_flags(fd), false);
 	if (failure == 0 && disk.rest_of == file_of(fd))
 		failure = disk.rest_errno;
 	disk.rest_of = failure == SHORT_WRITE ? file_of(fd) : -1;
 	if (failure == 0)
-		return (ssize_t) size;
+		return disk.really_writes ? __real_pwritev(fd, parts, nparts, offset) : (ssize_t) size;
 	if (failure == SHORT_WRITE)
 		return (ssize_t) size / 2;
 	errno = failure;
@@ -242,45 +260,39 @@ fake_write(fake_call call, int fd, off_t offset, size_t size, int parts)
 ssize_t
 __wrap_pwrite(int fd, const void *data, size_t size, off_t offset)
 {
-	ssize_t		written;
+	struct iovec part = {(void *) data, size};
 
-	if (!disk.armed)
-		return __real_pwrite(fd, data, size, offset);
-	written = fake_write(PWRITE, fd, offset, size, 1);
-	return written == (ssize_t) size && disk.really_writes
-		? __real_pwrite(fd, data, size, offset) : written;
+	return fake_write(PWRITE, fd, &part, 1, offset);
 }
 
 ssize_t
 __wrap_pwritev(int fd, const struct iovec *parts, int nparts, off_t offset)
 {
-	ssize_t		written;
-	size_t		size = 0;
+	return fake_write(PWRITEV, fd, parts, nparts, offset);
+}
 
-	if (!disk.armed)
-		return __real_pwritev(fd, parts, nparts, offset);
-	for (int i = 0; i < nparts; i++)
-		size += parts[i].iov_len;
-	written = fake_write(PWRITEV, fd, offset, size, nparts);
-	return written == (ssize_t) size && disk.really_writes
-		? __real_pwritev(fd, parts, nparts, offset) : written;
+static int
+file_of_name(const char *name)
+{
+	int			file = probe->nfiles - 1;
+
+	while (file >= 0 && strcmp(probe->files[file].name, name) != 0)
+		file--;
+	return file;
 }
 
 int
 __wrap_openat(int dirfd, const char *name, int flags,...)
 {
-	int			file = -1;
+	int			file = disk.armed ? file_of_name(name) : -1;
 	int			fd;
 
-	for (int i = 0; disk.armed && i < probe->nfiles; i++)
-	{
-		if (probe->files[i].fd >= 0 && strcmp(probe->files[i].name, name) == 0)
-			file = i;
-	}
 	if (disk.armed && (errno = on_call(OPENAT, file, 0, 0, 0)) != 0)
 		return -1;
+	wrong(disk.armed && (flags & O_NOFOLLOW) == 0, true);
+	wrong(disk.armed && (flags & O_CREAT) != 0 && (flags & O_EXCL) == 0, true);
 	/* the flags are only looked at: a synced write would take its time */
-	fd = __real_openat(dirfd, name, flags & ~(O_SYNC | O_DSYNC | O_DIRECT));
+	fd = __real_openat(dirfd, name, flags & ~(O_SYNC | O_DSYNC | O_DIRECT), 0600);
 	if (disk.armed && fd >= 0 && fd < MAX_FD)
 	{
 		disk.file_of[fd] = file;
@@ -299,12 +311,9 @@ __wrap_close(int fd)
 	if (!disk.armed)
 		return __real_close(fd);
 	failure = on_call(CLOSE, file_of(fd), 0, 0, 0);
-	if (failure == 0 && file_of(fd) >= 0 && file_of(fd) == disk.failed_file)
-		failure = disk.close_errno;
 	/* that one is the caller's, or another one takes its place */
-	if (file_of(fd) >= 0 && probe->files[file_of(fd)].fd == fd &&
-		(!disk.cleaning || disk.reopened == 0))
-		disk.wrong_calls++;
+	wrong(file_of(fd) >= 0 && probe->files[file_of(fd)].fd == fd &&
+		  (!disk.cleaning || disk.reopened == 0), false);
 	if (fd >= 0 && fd < MAX_FD)
 		disk.file_of[fd] = -1;
 	disk.reopened--;
@@ -313,17 +322,31 @@ __wrap_close(int fd)
 	return failure == 0 ? 0 : -1;
 }
 
+int
+__wrap_renameat(int dirfd, const char *name, int to, const char *other)
+{
+	errno = on_call(RENAME, file_of_name(name), 0, 0, 0);
+	return errno == 0 ? __real_renameat(dirfd, name, to, other) : -1;
+}
+
+int
+__wrap_unlinkat(int dirfd, const char *name, int flags)
+{
+	if (disk.armed && (errno = on_call(UNLINK, file_of_name(name), 0, 0, 0)) != 0)
+		return -1;
+	return __real_unlinkat(dirfd, name, flags);
+}
+
 static int
 fake_sync(fake_call call, int fd)
 {
 	int			file = file_of(fd);
 	int			failure = on_call(call, file, 0, 0, 0);
 
-	if (file < 0)
-		return 0;
-	if (disk.has_written && has_wrong_flags(fd))
-		disk.wrong_calls++;
-	disk.sync_failed[file] = disk.sync_failed[file] || (failure != 0 && failure != EINTR);
+	wrong(file >= 0 && disk.has_written && has_wrong_flags(fd), false);
+	/* the directory has no other descriptor */
+	if (file >= 0 && failure != 0 && failure != EINTR)
+		disk.sync_failed[file] = true;
 	errno = failure;
 	return failure == 0 ? 0 : -1;
 }
@@ -331,13 +354,13 @@ fake_sync(fake_call call, int fd)
 int
 __wrap_fsync(int fd)
 {
-	return disk.armed ? fake_sync(FSYNC, fd) : __real_fsync(fd);
+	return fake_sync(FSYNC, fd);
 }
 
 int
 __wrap_fdatasync(int fd)
 {
-	return disk.armed ? fake_sync(FDATASYNC, fd) : __real_fdatasync(fd);
+	return fake_sync(FDATASYNC, fd);
 }
 
 /* ---------------------------------------------------------------- callbacks */
@@ -362,8 +385,8 @@ static void
 fake_check_interrupts(void *context)
 {
 	assert_ptr_equal(context, &disk);
-	if (disk.in_operation || disk.reopened != 0)
-		disk.wrong_calls++;
+	wrong(disk.in_operation, true);
+	wrong(disk.reopened != 0, false);
 	if (++disk.interrupt_checks == disk.jump_at)
 		longjmp(disk.jump, 1);
 }
@@ -416,8 +439,7 @@ static inline bool
 fake_read_counters(void *context, sp_counters counters[SP_LEVELS])
 {
 	assert_ptr_equal(context, &disk);
-	if (disk.in_operation || disk.reopened != 0)
-		disk.wrong_calls++;
+	wrong(disk.in_operation, true);
 	disk.now += disk.reading_cost;
 	if (disk.silent_ns == 0 || disk.nrecords == 0 ||
 		disk.now - disk.records[disk.nrecords - 1].at >= disk.silent_ns ||
@@ -432,8 +454,7 @@ fake_read_counters(void *context, sp_counters counters[SP_LEVELS])
 	disk.calls_at_reading = disk.nrecords;
 	spoil_errno();
 	disk.readings++;
-	if (disk.readings == disk.fail_one_reading ||
-		(disk.readings >= disk.fail_reading_from && disk.fail_reading_from > 0))
+	if (disk.fail_reading_from > 0 && disk.readings >= disk.fail_reading_from)
 		return false;
 	counters[SP_LEVEL_DEVICE] = disk.counters;
 	counters[SP_LEVEL_DEVICE].has_flushes = true;
@@ -446,48 +467,51 @@ fake_read_counters(void *context, sp_counters counters[SP_LEVELS])
 
 /* -------------------------------------------------------------------- plans */
 
+/* As the caller does at the end of a run: close and remove what is there. */
 static void
 close_files(void)
 {
 	for (int i = 0; i < probe->nfiles; i++)
 	{
-		if (probe->files[i].fd < 0)
-			continue;
-		__real_close(probe->files[i].fd);
-		unlinkat(directory_fd, probe->files[i].name, 0);
+		sp_file    *file = &probe->files[i];
+
+		if (file->fd >= 0)
+			__real_close(file->fd);
+		if (file->exists)
+			__real_unlinkat(directory_fd, file->name, 0);
 	}
 	probe->nfiles = 0;
 }
 
 /*
- * Create and fill the files of a plan, and register them with the disk.  They are opened
+ * Create the files of a plan, and register them with the disk.  They are opened
  * without their flags, some of which not every file system takes.
  */
 static void
 open_files(void)
 {
-	for (int i = 0; i < MAX_FD; i++)
-		disk.file_of[i] = -1;
+	memset(disk.file_of, -1, sizeof(disk.file_of));
 	for (int i = 0; i < probe->nfiles; i++)
 	{
 		sp_file    *file = &probe->files[i];
+		struct stat status;
 
-		if (file->status != SP_OK)
-			continue;
 		snprintf(file->name, sizeof(file->name), "file%d", i);
+		snprintf(file->other_name, sizeof(file->other_name), "other%d", i);
+		file->directory_fd = directory_fd;
+		file->create_mode = 0600;
+		if (file->status != SP_OK || file->made_by_engine)
+			continue;
 		file->fd = __real_openat(directory_fd, file->name,
 								 O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 		assert_uint_in_range(file->fd, 0, MAX_FD - 1);
+		assert_int_equal(ftruncate(file->fd, file->size), 0);
+		assert_int_equal(fstat(file->fd, &status), 0);
+		file->exists = true;
+		file->device = status.st_dev;
+		file->inode = status.st_ino;
 		disk.file_of[file->fd] = i;
 		disk.flags_of[file->fd] = sp_open_flags(file);
-		file->directory_fd = directory_fd;
-		for (int64_t at = 0; at < file->size; at += SP_BUFFER_SIZE)
-		{
-			size_t		left = (size_t) (file->size - at);
-			size_t		size = left < SP_BUFFER_SIZE ? left : SP_BUFFER_SIZE;
-
-			assert_true(__real_pwrite(file->fd, buffer, size, at) > 0);
-		}
 	}
 }
 
@@ -513,22 +537,15 @@ leave_out_new_methods(void)
 
 /* Defaults for a test: a fast disk, and a run on it. */
 static void
-plan_suite(const sp_suite *suite, const char *current, int flush_size, int64_t segment_size)
+plan_for(const sp_suite *suite, const sp_server *server)
 {
-	sp_server	server = {
-		.flush_size = flush_size,.segment_size = segment_size,.init_write_size = 262144
-	};
-
 	close_files();
 	memset(probe, 0, sizeof(*probe));
 	memset(&disk, 0, sizeof(disk));
-	server.current = current ? sp_sync_method_find(current) : NULL;
-	for (size_t i = 0; i < sp_sync_method_count; i++)
-		server.offers[i] = true;
-	memset(&stream_log, 0, sizeof(stream_log));
+	memset(&suite_data, 0, sizeof(suite_data));
 	stream_log.max_bytes = planned_bytes;
-	probe->data = &stream_log;
-	sp_probe_plan(probe, suite, &server);
+	probe->data = &suite_data;
+	sp_probe_plan(probe, suite, server);
 	leave_out_new_methods();
 
 	probe->duration_ns = 100 * MILLISECOND;
@@ -546,6 +563,19 @@ plan_suite(const sp_suite *suite, const char *current, int flush_size, int64_t s
 	disk.cost[FSYNC] = disk.cost[FDATASYNC] = 300 * 1000;
 	disk.failed_file = disk.failed_home = disk.rest_of = -1;
 	open_files();
+}
+
+static inline void
+plan_suite(const sp_suite *suite, const char *current, int flush_size, int64_t segment_size)
+{
+	sp_server	server = {
+		.current = current ? sp_sync_method_find(current) : NULL,
+		.flush_size = flush_size,.segment_size = segment_size,.init_write_size = 262144
+	};
+
+	for (size_t i = 0; i < sp_sync_method_count; i++)
+		server.offers[i] = true;
+	plan_for(suite, &server);
 }
 
 /* The wal suite, with the defaults of a server. */
@@ -575,18 +605,19 @@ is_measured(int c)
 static inline void
 keep_regime(sp_regime regime)
 {
-	int			first = -1;
+	int			dropped = 0;
 	int			n = 0;
 
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (probe->cases[c].regime != regime)
+		{
+			dropped += n == 0;	/* those before the first one that stays */
 			continue;
-		if (first < 0)
-			first = c;
+		}
 		probe->cases[n] = probe->cases[c];
 		if (probe->cases[n].baseline >= 0)
-			probe->cases[n].baseline -= first;
+			probe->cases[n].baseline -= dropped;
 		n++;
 	}
 	probe->ncases = n;
@@ -655,20 +686,6 @@ count_descriptors(void)
 	return n;
 }
 
-/*
- * Let every file have the flags of its own method again, as the caller opens them.  A run
- * that has ended leaves those of another one.
- */
-static void
-reset_flags(void)
-{
-	for (int i = 0; i < probe->nfiles; i++)
-	{
-		if (probe->files[i].fd >= 0)
-			disk.flags_of[probe->files[i].fd] = sp_open_flags(&probe->files[i]);
-	}
-}
-
 /* An interrupt leaves the engine by a jump to here. */
 static void __attribute__((noinline))
 run_armed(void)
@@ -687,21 +704,26 @@ run_probe(void)
 
 	memset(&probe->started_ns, 0, sizeof(*probe) - offsetof(sp_probe, started_ns));
 	disk.nrecords = 0;
-	disk.rounds = 0;
-	disk.slept = 0;
-	disk.operations = disk.interrupt_checks = disk.readings = 0;
-	disk.longest_operation = 0;
-	disk.failed_file = disk.failed_home = disk.rest_of = -1;
+	disk.rounds = disk.operations = disk.interrupt_checks = disk.readings = 0;
+	disk.slept = disk.longest_operation = 0;
+	disk.failed_file = disk.failed_home = disk.failed_record = disk.rest_of = -1;
 	memset(disk.calls, 0, sizeof(disk.calls));
 	memset(disk.sync_failed, 0, sizeof(disk.sync_failed));
 	for (int i = 0; i < probe->nfiles; i++)
+	{
 		probe->files[i].position = 0;
-	reset_flags();
+		/* as the caller opens it: a run that has ended leaves the flags of another method */
+		if (probe->files[i].fd >= 0)
+			disk.flags_of[probe->files[i].fd] = sp_open_flags(&probe->files[i]);
+	}
 
 	run_armed();
 	assert_int_equal(disk.wrong_calls, 0);
-	assert_int_equal(disk.reopened, 0);
-	assert_int_equal(count_descriptors(), open);
+	if (!disk.makes_files)
+	{
+		assert_int_equal(disk.reopened, 0);
+		assert_int_equal(count_descriptors(), open);
+	}
 }
 
 /* After so many rounds, somebody puts other files in the place of all, or of one. */
@@ -713,7 +735,7 @@ replace_files(void *context)
 	{
 		if (probe->files[i].fd < 0 || (disk.replace_only > 0 && i != disk.replace_only))
 			continue;
-		assert_int_equal(unlinkat(directory_fd, probe->files[i].name, 0), 0);
+		assert_int_equal(__real_unlinkat(directory_fd, probe->files[i].name, 0), 0);
 		__real_close(__real_openat(directory_fd, probe->files[i].name,
 								   O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 	}
@@ -757,7 +779,7 @@ tear_down(void **state)
 	(void) state;
 	close_files();
 	__real_close(directory_fd);
-	return rmdir(directory);
+	return rmdir(directory);	/* nothing may be left in it */
 }
 
 #endif							/* FAKE_DISK_H */

@@ -77,49 +77,43 @@ check_end(const char *name)
 /* A plan is either refused with a suggestion, or ends in time. */
 TEST(ends_in_time)
 {
-	static const int64_t durations[] = {10, 50, 200, 1000, 5000};	/* ms */
-	static const double duty_cycles[] = {1, 0.5, 0.2, 0.01, 0.0001};
-	static const int64_t intervals[] = {500, 5000, 50000, 3000000, 60000000};	/* us */
-	static const int64_t costs[] = {20, 1000, 8000, 150000, 3000000};	/* us */
+	static const int64_t durations[] = {10, 200, 5000};	/* ms */
+	static const double duty_cycles[] = {1, 0.2, 0.0001};
+	static const int64_t intervals[] = {500, 50000, 3000000};	/* us */
+	static const int64_t costs[] = {20, 8000, 150000, 3000000};	/* us */
 	int			refused = 0;
 	int			ran = 0;
-	const size_t plans = lengthof(suites) * lengthof(durations) *
-		lengthof(duty_cycles) * lengthof(intervals);
 
-	for (size_t i = 0; i < plans; i++)
+	for (int i = 0; i < 2 * 3 * 3 * 3 * 4; i++)
 	{
 		const sp_suite *suite = suites[i % 2];
-		int64_t		duration = durations[i / 2 % lengthof(durations)];
-		double		duty_cycle = duty_cycles[i / 2 / lengthof(durations) % lengthof(duty_cycles)];
-		int64_t		interval = intervals[i / 2 / lengthof(durations) / lengthof(duty_cycles)];
+		int64_t		duration = durations[i / 2 % 3];
+		double		duty_cycle = duty_cycles[i / 6 % 3];
+		int64_t		interval = intervals[i / 18 % 3];
+		int64_t		cost = costs[i / 54];
+		char		name[128];
+		double		enough_ns;
 
-		for (size_t k = 0; k < lengthof(costs); k++)
+		snprintf(name, sizeof(name), "%s, %d ms, duty cycle %g, every %d us, %d us", suite->name,
+				 (int) duration, duty_cycle, (int) interval, (int) cost);
+		plan_run(suite, duration * MILLISECOND, duty_cycle, interval * 1000, cost * 1000);
+		if (i % 4 < 2)
+			probe->callbacks.read_counters = fake_read_counters;	/* with idle samples, too */
+		if (sp_probe_fits(probe, &enough_ns))
 		{
-			char		name[128];
-			double		enough_ns;
-
-			snprintf(name, sizeof(name), "%s, %d ms, duty cycle %g, every %d us, %d us",
-					 suite->name,
-					 (int) duration, duty_cycle, (int) interval, (int) costs[k]);
-			plan_run(suite, duration * MILLISECOND, duty_cycle, interval * 1000, costs[k] * 1000);
-			if ((i + k) % 2 == 0)
-				probe->callbacks.read_counters = fake_read_counters;	/* with idle samples, too */
-			if (!sp_probe_fits(probe, &enough_ns))
-			{
-				refused++;
-				/* the duration that a refusal names is accepted */
-				assert_true(enough_ns > (double) probe->duration_ns);
-				probe->duration_ns = (int64_t) ceil(enough_ns);
-				if (!sp_probe_fits(probe, &enough_ns))
-					fail_msg("%s: a duration of %.0f ns is refused, too", name, enough_ns);
-				break;			/* the cost is not known to the plan */
-			}
 			ran++;
 			run_probe();
 			check_end(name);
+			continue;
 		}
+		refused++;
+		/* the duration that a refusal names is accepted */
+		assert_true(enough_ns > (double) probe->duration_ns);
+		probe->duration_ns = (int64_t) ceil(enough_ns);
+		if (!sp_probe_fits(probe, &enough_ns))
+			fail_msg("%s: a duration of %.0f ns is refused, too", name, enough_ns);
 	}
-	assert_true(refused > 100 && ran > 100);
+	assert_true(refused > 50 && ran > 50);
 }
 
 /* Durations of some plans, in ms. */
@@ -164,27 +158,22 @@ TEST(tells_whether_a_round_fits)
 	}
 }
 
-/* A slow pace in a probe of 5 s: paces in ms, and when the first round that counts is over. */
-static const int64_t slow_paces[][2] = {
-	{1000, 2000}, {1250, 2500},	/* the first one warms up */
-	{1300, 1300}, {2000, 2000}, {4900, 4900},
-};
-
+/* In a probe of 5 s, paces in ms, and when the first round that counts is over. */
 TEST(leaves_out_a_warm_up_that_takes_too_long)
 {
-	for (size_t i = 0; i < lengthof(slow_paces); i++)
+	static const int64_t rows[][2] = {
+		{1000, 2000}, {1250, 2500},	/* the first one warms up */
+		{1300, 1300}, {2000, 2000}, {4900, 4900},
+	};
+
+	for (size_t i = 0; i < lengthof(rows); i++)
 	{
-		plan_run(&sp_suite_wal, 5 * SECOND, 1, slow_paces[i][0] * MILLISECOND, 100 * 1000);
+		plan_run(&sp_suite_wal, 5 * SECOND, 1, rows[i][0] * MILLISECOND, 100 * 1000);
 		run_probe();
 		check_end("a slow pace");
 		assert_true(probe->rounds[SP_SATURATED] > 0);
 		assert_uint_in_range(first_round_at[SP_PACED] - probe->started_ns,
-							 slow_paces[i][1] * MILLISECOND, (slow_paces[i][1] + 10) * MILLISECOND);
-		for (int c = 0; c < probe->ncases; c++)
-		{
-			if (probe->cases[c].regime == SP_PACED && probe->results[c].status == SP_OK)
-				assert_int_equal(probe->results[c].histogram.ops, probe->rounds[SP_PACED]);
-		}
+							 rows[i][1] * MILLISECOND, (rows[i][1] + 10) * MILLISECOND);
 	}
 }
 

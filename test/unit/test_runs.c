@@ -3,32 +3,20 @@
  * test_runs.c
  *	  How often whole runs of the engine err, on disks that are not kind.
  *
- * The engine runs as in the server, with its rounds, moves, looks and early
- * stop; the linker replaces its calls (--wrap) by a model of a disk with a clock of its
- * own.  Its files differ by their places, its noise is not independent, and it stalls.
- * All random numbers have a fixed seed.
+ * The engine runs as in the server, with its rounds, moves, looks and early stop.  A model
+ * tells the disk of fake_disk.h what a flush takes: files differ by their places, the noise
+ * is not independent, and the disk stalls.  All random numbers have a fixed seed.
  *
  * The figures are printed.  What is asserted is that a switch is seldom wrong, and that
  * a method that is faster is found.
  *
  *-------------------------------------------------------------------------
  */
-#include "unit.h"
+#include "fake_disk.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "engine/measure/probe.h"
-
-#define MILLISECOND		SP_NS_PER_MS
-#define SECOND			SP_NS_PER_S
 #define TICK			(4 * MILLISECOND)
 #define STALL			(100 * MILLISECOND)
 #define METHODS			4
-#define FIRST_FD		1000	/* and the number of the file: none of them is real */
 
 /* The methods of the models, in this order. */
 static const char *const methods[METHODS] = {
@@ -70,9 +58,8 @@ typedef struct wave
 
 static struct
 {
-	const model *model;
+	const model *of;
 	uint64_t	seed;
-	int64_t		now;
 	int64_t		rested_since;
 	int64_t		next_stall;
 	double		place[SP_MAX_FILES];
@@ -80,16 +67,19 @@ static struct
 	wave		waves[SP_MAX_FILES];
 	wave		common;
 	int64_t		journaled[SP_MAX_FILES];	/* the tick of the last time */
-	bool		written[SP_MAX_FILES];	/* and not yet synced */
-	int			method[SP_MAX_FILES];	/* index into methods, or -1 */
-} disk;
-
-static sp_probe the_probe;
-static sp_probe *const probe = &the_probe;
-
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"	/* of calls that are replaced */
+} world;
 
 /* ------------------------------------------------------------------------ disk */
+
+static int
+method_index(const char *name)
+{
+	int			m = METHODS - 1;
+
+	while (m >= 0 && strcmp(methods[m], name) != 0)
+		m--;
+	return m;
+}
 
 /* The value of a random process with that standard deviation and time constant, now. */
 static double
@@ -99,7 +89,7 @@ wave_now(wave *one, double sd, double constant_ns)
 
 	if (sd == 0)
 		return 0;
-	one->value = keeps * one->value + sqrt(1 - keeps * keeps) * sd * random_normal(&disk.seed);
+	one->value = keeps * one->value + sqrt(1 - keeps * keeps) * sd * random_normal(&world.seed);
 	one->at = disk.now;
 	return one->value;
 }
@@ -108,7 +98,7 @@ wave_now(wave *one, double sd, double constant_ns)
 static int64_t
 until_stall(void)
 {
-	return (int64_t) (-log(random_uniform(&disk.seed)) / disk.model->stalls * SECOND);
+	return (int64_t) (-log(random_uniform(&world.seed)) / world.of->stalls * SECOND);
 }
 
 /* The disk works for so long, and stalls meanwhile. */
@@ -117,131 +107,45 @@ work(double us)
 {
 	int64_t		end = disk.now + (int64_t) (us * 1000);
 
-	if (disk.model->stalls > 0)
+	if (world.of->stalls > 0)
 	{
-		while (disk.next_stall + STALL < disk.now)
-			disk.next_stall += STALL + until_stall();
-		if (end > disk.next_stall)
+		while (world.next_stall + STALL < disk.now)
+			world.next_stall += STALL + until_stall();
+		if (end > world.next_stall)
 		{
-			end = disk.next_stall + STALL + (int64_t) (us * 1000);
-			disk.next_stall += STALL + until_stall();
+			end = world.next_stall + STALL + (int64_t) (us * 1000);
+			world.next_stall += STALL + until_stall();
 		}
 	}
-	disk.now = disk.rested_since = end;
+	disk.now = world.rested_since = end;
 }
 
-/* A flush of a file by a method, -1 for a clean-up. */
+/* A flush of a file by a method, or the sync of a move.  All of it takes place in one call. */
 static void
-flush(int file, int method)
+flush(int file, int home, bool moves)
 {
-	const model *m = disk.model;
-	double		log_us = log(disk.now - disk.rested_since > MILLISECOND / 10 ?
+	const model *m = world.of;
+	int			method = moves ? -1 : method_index(probe->files[home].method->name);
+	double		log_us = log(disk.now - world.rested_since > MILLISECOND / 10 ?
 							 m->rested_us : m->busy_us);
 	int64_t		tick = disk.now / TICK;
-	bool		journals = method < 0 || method >= 2;
 	double		us;
 
-	log_us += disk.place[file] +
-		disk.drift[file] * ((double) disk.now / (double) probe->duration_ns - 0.5) +
-		m->noise * random_normal(&disk.seed) + wave_now(&disk.waves[file], m->waves, 2e7) +
-		wave_now(&disk.common, m->common, 1e8);
-	if (method >= 0)
+	log_us += world.place[file] +
+		world.drift[file] * ((double) disk.now / (double) probe->duration_ns - 0.5) +
+		m->noise * random_normal(&world.seed) + wave_now(&world.waves[file], m->waves, 2e7) +
+		wave_now(&world.common, m->common, 1e8);
+	if (!moves)
 		log_us -= m->gain[method];
 	us = exp(log_us);
-	if (journals && disk.journaled[file] != tick)
+	if ((moves || method >= 2) && world.journaled[file] != tick)
 	{
 		us += m->tick_us;
-		disk.journaled[file] = tick;
+		world.journaled[file] = tick;
 	}
-	if (method == 0 && m->tail > 0 && random_uniform(&disk.seed) < m->tail)
+	if (method == 0 && m->tail > 0 && random_uniform(&world.seed) < m->tail)
 		us += m->tail_us;
 	work(us);
-}
-
-/* All of a flush takes place in the write, also that of a method that syncs by a call. */
-ssize_t
-__wrap_pwrite(int fd, const void *data, size_t size, off_t offset)
-{
-	int			file = fd - FIRST_FD;
-	int			home = 0;
-
-	assert_true(file >= 0 && data != NULL && offset >= 0);
-	while (probe->rotation.in_use[home] != file)
-		home++;
-	flush(file, disk.method[home]);
-	disk.written[file] = probe->files[home].method->sync != NULL;
-	return (ssize_t) size;
-}
-
-static int
-sync_file(int fd)
-{
-	int			file = fd - FIRST_FD;
-
-	assert_true(file >= 0);
-	if (!disk.written[file])
-		flush(file, -1);
-	disk.written[file] = false;
-	return 0;
-}
-
-int
-__wrap_fsync(int fd)
-{
-	return sync_file(fd);
-}
-
-int
-__wrap_fdatasync(int fd)
-{
-	return sync_file(fd);
-}
-
-/* When a file moves it is opened again, which costs nothing here. */
-int
-__wrap_openat(int dirfd, const char *name, int flags,...)
-{
-	(void) dirfd;
-	(void) flags;
-	return FIRST_FD + atoi(name);
-}
-
-int
-__wrap_fstat(int fd, struct stat *status)
-{
-	memset(status, 0, sizeof(*status));
-	status->st_ino = (ino_t) fd;
-	return 0;
-}
-
-int
-__wrap_close(int fd)
-{
-	assert_true(fd >= FIRST_FD);
-	return 0;
-}
-
-/* ------------------------------------------------------------------- callbacks */
-
-static int64_t
-now_ns(void *context)
-{
-	(void) context;
-	return disk.now;
-}
-
-static void
-nothing(void *context)
-{
-	(void) context;
-}
-
-static void
-sleep_until(void *context, int64_t deadline_ns)
-{
-	(void) context;
-	if (deadline_ns > disk.now)
-		disk.now = deadline_ns;
 }
 
 /* ------------------------------------------------------------------------ runs */
@@ -254,58 +158,30 @@ typedef struct outcome
 	int			worse;			/* best choices that are slower by more than 1 % */
 } outcome;
 
-static int
-method_index(const char *name)
-{
-	for (int m = 0; m < METHODS; m++)
-	{
-		if (strcmp(methods[m], name) == 0)
-			return m;
-	}
-	return -1;
-}
-
 static void
 plan_run(const model *m, uint64_t seed)
 {
-	static char data[SP_BUFFER_SIZE];
-	sp_server	server = {
-		.current = sp_sync_method_find(m->current),.segment_size = 16 << 20,
-		.init_write_size = 262144,.flush_size = 8192
-	};
-
-	memset(probe, 0, sizeof(*probe));
-	memset(&disk, 0, sizeof(disk));
-	for (size_t i = 0; i < sp_sync_method_count; i++)
-		server.offers[i] = true;
-	sp_probe_plan(probe, &sp_suite_wal, &server);
-	disk.model = m;
-	disk.seed = seed;
-	disk.next_stall = m->stalls > 0 ? until_stall() : 0;
-	disk.common.value = m->common * random_normal(&disk.seed);
+	plan_suite(&sp_suite_wal, m->current, 8192, 16 << 20);
+	memset(disk.cost, 0, sizeof(disk.cost));
+	disk.tick = 0;
+	disk.model = flush;
+	memset(&world, 0, sizeof(world));
+	world.of = m;
+	world.seed = seed;
+	world.next_stall = m->stalls > 0 ? until_stall() : 0;
+	world.common.value = m->common * random_normal(&world.seed);
 	for (int i = 0; i < probe->nfiles; i++)
 	{
-		sp_file    *file = &probe->files[i];
-
-		file->fd = FIRST_FD + i;
-		snprintf(file->name, sizeof(file->name), "%d", i);
-		disk.place[i] = m->place * random_normal(&disk.seed);
-		disk.drift[i] = m->drift * random_normal(&disk.seed);
-		disk.waves[i].value = m->waves * random_normal(&disk.seed);
-		disk.journaled[i] = -1;
-		disk.method[i] = method_index(file->method->name);
+		world.place[i] = m->place * random_normal(&world.seed);
+		world.drift[i] = m->drift * random_normal(&world.seed);
+		world.waves[i].value = m->waves * random_normal(&world.seed);
+		world.journaled[i] = -1;
 	}
 	probe->duration_ns = 5 * SECOND;
 	probe->flush_interval_ns = m->interval_us * 1000;
 	probe->deciding = m->deciding;
-	probe->duty_cycle = 1;
-	probe->margin = 0.05;
 	probe->stop_early = true;
-	probe->random_seed = random_bits(&disk.seed);
-	probe->buffer = data;
-	probe->callbacks = (sp_callbacks) {
-		NULL, now_ns, nothing, sleep_until, nothing, nothing, nothing, NULL, NULL
-	};
+	probe->random_seed = random_bits(&world.seed);
 }
 
 /* The true log speed of a method against the current one, by the means of all flushes. */
@@ -364,7 +240,7 @@ simulate(const model *m, int runs)
 		int			best;
 
 		plan_run(m, random_bits(&seed));
-		sp_probe_run(probe);
+		run_probe();
 		assert_true(probe->judged);
 		best = method_index(probe->comparison.candidates[probe->judgement.best].name);
 		if (probe->judgement.verdict == SP_SWITCH)
@@ -495,4 +371,4 @@ TEST(finds_what_is_worth_a_switch)
 	assert_uint_in_range(worse, 0, most_by_chance(n * RUNS, SELDOM));
 }
 
-TEST_MAIN(NULL, NULL)
+TEST_MAIN(set_up, tear_down)

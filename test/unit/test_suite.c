@@ -53,7 +53,7 @@ static const server_case server_cases[] = {
 };
 
 /* The lines of the tool that are not one for each method; see pg_test_fsync.c of PostgreSQL. */
-static const struct
+typedef struct tool_line
 {
 	const char *test;
 	const char *label;
@@ -61,8 +61,9 @@ static const struct
 	int			write_size;
 	int			writes_per_sync;
 	sp_descriptor_use descriptor_use;
-}			tool_lines[] =
-{
+} tool_line;
+
+static const tool_line tool_lines[] = {
 	{"open_sync_sizes", "open_sync", "open_sync", 16384, 1, SP_KEEP_OPEN},
 	{"open_sync_sizes", "open_sync", "open_sync", 8192, 2, SP_KEEP_OPEN},
 	{"open_sync_sizes", "open_sync", "open_sync", 4096, 4, SP_KEEP_OPEN},
@@ -141,145 +142,109 @@ direct_in_server(const sp_sync_method *method)
 	return server.direct_io_all || (server.direct_io_open && method->opens_synced);
 }
 
-/* Every method once in each regime, and the other cases. */
+/* A case of a method, of the control, or of direct I/O that the server does not use. */
 static void
-check_wal_case(const server_case *row, int c, int *candidates, int *controls, int *extras)
+check_wal_case(const server_case *row, const sp_test_case *test_case)
 {
-	const sp_test_case *test_case = &probe->cases[c];
 	const sp_file *file = &probe->files[test_case->file];
 	size_t		index = (size_t) (file->method - sp_sync_methods);
+	bool		compared = test_case->candidate || test_case->control;
 
 	assert_true(index < sp_sync_method_count);
 	assert_string_equal(test_case->label, file->method->name);
-	assert_string_equal(test_case->test, test_case->regime == SP_PACED ? "paced" : "saturated");
-	assert_true(test_case->advances);
-	assert_int_equal(test_case->descriptor_use, SP_KEEP_OPEN);
+	assert_string_equal(test_case->test, sp_regime_name(test_case->regime));
+	assert_true(test_case->advances && test_case->descriptor_use == SP_KEEP_OPEN);
 	assert_int_equal(test_case->write_size, row->flush_size);
 	assert_int_equal(test_case->writes_per_sync, 1);
-	assert_true(file->size == row->file_size);
-	assert_int_equal(file->layout_write_size, server.init_write_size);
 	assert_true((test_case->baseline >= 0) == (row->current != NULL));
+	assert_int_equal(file->size, row->file_size);
+	assert_int_equal(file->layout_write_size, server.init_write_size);
 	assert_int_equal(file->status, file->method->supported && server.offers[index]
 					 ? SP_OK : SP_UNSUPPORTED);
-
 	/* what is compared rotates; what is only shown has its file for itself */
-	assert_int_equal(file->ring > 0, test_case->candidate || test_case->control);
-	if (test_case->candidate || test_case->control)
-		assert_int_equal(file->direct_io, direct_in_server(file->method));
-	if (test_case->candidate)
+	assert_int_equal(file->ring > 0, compared);
+	assert_int_equal(file->direct_io, compared ? direct_in_server(file->method) : true);
+	assert_true(compared || (test_case->regime == SP_SATURATED && file->method->opens_synced &&
+							 !direct_in_server(file->method)));
+	if (test_case->control)
 	{
-		assert_false(test_case->control);
-		candidates[test_case->regime * SP_MAX_METHODS + (int) index]++;
-	}
-	else if (test_case->control)
-	{
-		controls[test_case->regime]++;
 		assert_ptr_equal(file->method, server.current);
 		assert_int_not_equal(test_case->file, probe->cases[test_case->baseline].file);
 	}
-	else
-	{
-		(*extras)++;
-		assert_int_equal(test_case->regime, SP_SATURATED);
-		assert_true(file->direct_io && file->method->opens_synced);
-		assert_false(direct_in_server(file->method));
-	}
 }
 
+/* Every method once in each regime, the current one twice, and the other cases. */
 TEST(plans_what_the_server_does)
 {
 	for (size_t i = 0; i < lengthof(server_cases); i++)
 	{
 		const server_case *row = &server_cases[i];
-		int			candidates[SP_REGIMES * SP_MAX_METHODS] = {0};
+		int			methods = (int) sp_sync_method_count;
+		int			candidates[SP_REGIMES] = {0};
 		int			controls[SP_REGIMES] = {0};
-		int			extras = 0;
 
 		plan(&sp_suite_wal, row);
 		check_rules(row);
 		for (int c = 0; c < probe->ncases; c++)
-			check_wal_case(row, c, candidates, controls, &extras);
+		{
+			const sp_test_case *test_case = &probe->cases[c];
+
+			check_wal_case(row, test_case);
+			candidates[test_case->regime] += test_case->candidate;
+			controls[test_case->regime] += test_case->control;
+		}
 		for (int r = 0; r < SP_REGIMES; r++)
 		{
 			assert_int_equal(controls[r], row->current != NULL);
-			for (size_t m = 0; m < sp_sync_method_count; m++)
-				assert_int_equal(candidates[r * SP_MAX_METHODS + (int) m], 1);
+			assert_int_equal(candidates[r], methods);
 		}
-		if (extras != row->direct_extras)
-			fail_msg("%s: %d direct extras", row->name, extras);
-	}
-}
-
-/* A method's two regimes measure one file, and the controls another. */
-TEST(shares_files_between_regimes_only)
-{
-	for (size_t i = 0; i < lengthof(server_cases); i++)
-	{
-		plan(&sp_suite_wal, &server_cases[i]);
-		assert_int_equal(probe->nfiles, server_cases[i].direct_extras +
-						 server_cases[i].copies * ((int) sp_sync_method_count +
-												   (server_cases[i].current != NULL)));
-		for (int c = 0; c < probe->ncases; c++)
-		{
-			int			users = 0;
-
-			for (int other = 0; other < probe->ncases; other++)
-				users += probe->cases[other].file == probe->cases[c].file;
-			assert_int_equal(users, probe->cases[c].candidate || probe->cases[c].control ? 2 : 1);
-		}
+		assert_int_equal(probe->ncases, row->direct_extras +
+						 SP_REGIMES * (methods + (row->current != NULL)));
+		assert_int_equal(probe->nfiles, row->direct_extras +
+						 row->copies * (methods + (row->current != NULL)));
 	}
 }
 
 /*
- * Each case that is compared has its copies: like its own file, in rings of their own.
- * Nobody else has them, and they are the last ones.
+ * Each case that is compared has its copies: like its own file, in rings of their own, and
+ * the same in both regimes.  Nobody else has them, and they are the last ones.
  */
 TEST(plans_copies)
 {
 	for (size_t i = 0; i < lengthof(server_cases); i++)
 	{
-		bool		used[SP_MAX_FILES] = {false};
-		int			first_copy = SP_MAX_FILES;
+		int			users[SP_MAX_FILES] = {0};
 		int			last_own = 0;
-		int			kinds_of_ring[SP_MAX_RINGS + 1] = {0};	/* 1 buffered, 2 direct */
 
 		plan(&sp_suite_wal, &server_cases[i]);
 		for (int c = 0; c < probe->ncases; c++)
 		{
-			int			own = probe->cases[c].file;
+			const sp_test_case *test_case = &probe->cases[c];
+			const sp_file *own = &probe->files[test_case->file];
+			bool		compared = test_case->candidate || test_case->control;
 			int			copies = 0;
 
-			last_own = own > last_own ? own : last_own;
-			for (int file = own; file >= 0; file = probe->files[file].copy)
+			last_own = test_case->file > last_own ? test_case->file : last_own;
+			for (int file = test_case->file; file >= 0; file = probe->files[file].copy)
 			{
 				const sp_file *one = &probe->files[file];
 
+				assert_ptr_equal(one->method, own->method);
+				assert_int_equal(one->direct_io, own->direct_io);
+				assert_int_equal(one->status, own->status);
+				assert_int_equal(one->size, own->size);
+				assert_int_equal(one->layout_write_size, own->layout_write_size);
+				if (compared)
+					assert_int_equal(one->ring, 1 + 2 * copies + one->direct_io);
 				copies++;
-				assert_ptr_equal(one->method, probe->files[own].method);
-				assert_int_equal(one->direct_io, probe->files[own].direct_io);
-				assert_int_equal(one->status, probe->files[own].status);
-				assert_int_equal(one->layout_write_size, probe->files[own].layout_write_size);
-				assert_true(one->size == probe->files[own].size);
-				assert_uint_in_range(one->ring, 0, SP_MAX_RINGS);
-				assert_true(one->ring == 0 || kinds_of_ring[one->ring] == 0 ||
-							kinds_of_ring[one->ring] == 1 + one->direct_io);
-				kinds_of_ring[one->ring] = 1 + one->direct_io;
-				if (file == own)
-					continue;
-				assert_int_not_equal(one->ring, probe->files[own].ring);
-				first_copy = file < first_copy ? file : first_copy;
-				/* both regimes of a method have the same ones */
-				assert_true(probe->cases[c].regime == SP_SATURATED || !used[file]);
-				used[file] = true;
+				users[file]++;
 			}
-			assert_int_equal(copies, probe->cases[c].candidate || probe->cases[c].control
-							 ? server_cases[i].copies : 1);
+			assert_int_equal(copies, compared ? server_cases[i].copies : 1);
 		}
-		assert_true(last_own < first_copy);
+		for (int file = 0; file < probe->nfiles; file++)
+			assert_int_equal(users[file], probe->files[file].ring > 0 ? 2 : 1);
 		assert_int_equal(sp_suite_drop_copies(probe), server_cases[i].copies > 1);
 		assert_int_equal(probe->nfiles, last_own + 1);
-		for (int file = 0; file < probe->nfiles; file++)
-			assert_int_equal(probe->files[file].copy, -1);
 		assert_false(sp_suite_drop_copies(probe));
 		check_rules(&server_cases[i]);
 	}
@@ -287,20 +252,20 @@ TEST(plans_copies)
 
 /* What holds for each line of the tool. */
 static void
-check_tool_case(const sp_test_case *test_case, const char *test, const char *label,
-				const sp_sync_method *method, int write_size, int writes_per_sync)
+check_tool_case(int c, const tool_line *line, const sp_sync_method *method)
 {
+	const sp_test_case *test_case = &probe->cases[c];
 	const sp_file *file = &probe->files[test_case->file];
 
-	assert_string_equal(test_case->test, test);
-	assert_string_equal(test_case->label, label);
+	assert_string_equal(test_case->test, line->test);
+	assert_string_equal(test_case->label, line->label);
 	assert_ptr_equal(file->method, method);
-	assert_int_equal(test_case->write_size, write_size);
-	assert_int_equal(test_case->writes_per_sync, writes_per_sync);
+	assert_int_equal(test_case->write_size, line->write_size);
+	assert_int_equal(test_case->writes_per_sync, line->writes_per_sync);
+	assert_int_equal(test_case->descriptor_use, line->descriptor_use);
 	assert_int_equal(test_case->regime, SP_SATURATED);
 	assert_false(test_case->advances || test_case->candidate || test_case->control);
-	assert_int_equal(file->ring, 0);
-	assert_int_equal(file->copy, -1);
+	assert_true(file->ring == 0 && file->copy == -1);
 	/* the tool opens with O_DIRECT what it opens synced, and only that */
 	assert_int_equal(file->direct_io, method && method->opens_synced);
 	assert_int_equal(file->status, method == NULL || method->supported ? SP_OK : SP_UNSUPPORTED);
@@ -321,22 +286,19 @@ TEST(plans_the_lines_of_the_tool)
 		for (int c = 0; c < 2 * methods; c++)
 		{
 			const sp_sync_method *method = &sp_sync_methods[c % methods];
+			tool_line	line = {
+				c < methods ? "one_write" : "two_writes", method->name, NULL, 8192,
+				c < methods ? 1 : 2, SP_KEEP_OPEN
+			};
 
-			check_tool_case(&probe->cases[c], c < methods ? "one_write" : "two_writes",
-							method->name, method, 8192, c < methods ? 1 : 2);
-			assert_int_equal(probe->cases[c].descriptor_use, SP_KEEP_OPEN);
+			check_tool_case(c, &line, method);
 			assert_int_equal(probe->cases[c].baseline >= 0, server.current != NULL);
 		}
-		for (size_t line = 0; line < lengthof(tool_lines); line++)
+		for (int n = 0; n < (int) lengthof(tool_lines); n++)
 		{
-			const sp_test_case *test_case = &probe->cases[2 * methods + (int) line];
-
-			check_tool_case(test_case, tool_lines[line].test, tool_lines[line].label,
-							tool_lines[line].method ?
-							sp_sync_method_find(tool_lines[line].method) : NULL,
-							tool_lines[line].write_size, tool_lines[line].writes_per_sync);
-			assert_int_equal(test_case->descriptor_use, tool_lines[line].descriptor_use);
-			assert_int_equal(test_case->baseline, -1);
+			check_tool_case(2 * methods + n, &tool_lines[n], tool_lines[n].method ?
+							sp_sync_method_find(tool_lines[n].method) : NULL);
+			assert_int_equal(probe->cases[2 * methods + n].baseline, -1);
 		}
 	}
 }

@@ -42,10 +42,7 @@ case_windows(const sp_probe *probe, int c)
 	return &probe->results[paced >= 0 ? paced : c].windows;
 }
 
-/*
- * What the counters of a level say of a case's flushes.  at_best: if control windows showed
- * that all of them are its own.
- */
+/* What the counters of a level say of a case's flushes. */
 static sp_flush_facts
 flush_facts(const sp_probe *probe, int c, sp_level level, bool at_best)
 {
@@ -65,6 +62,7 @@ flush_facts(const sp_probe *probe, int c, sp_level level, bool at_best)
 	};
 }
 
+/* at_best: if control windows showed that all flushes of the case are its own. */
 static sp_durable_facts
 durable_facts(const sp_probe *probe, int c, bool at_best)
 {
@@ -136,19 +134,6 @@ method_durable(const sp_probe *probe, const char *label, bool at_best)
 	return weakest < 0 ? SP_DURABLE_UNKNOWN : case_durable(probe, weakest, at_best);
 }
 
-const char *
-sp_probe_method_doubt(const sp_probe *probe, const char *label, bool *at_backing)
-{
-	int			weakest = weakest_case(probe, label, false);
-	sp_durable_facts facts;
-
-	*at_backing = false;
-	if (weakest < 0)
-		return "none of its syncs was measured";
-	facts = durable_facts(probe, weakest, false);
-	return sp_unknown_durable_reason(&facts, at_backing);
-}
-
 sp_durable
 sp_probe_method_durable(const sp_probe *probe, const char *label)
 {
@@ -160,6 +145,19 @@ sp_windows_may_tell(const sp_probe *probe, const char *label)
 {
 	return method_durable(probe, label, false) == SP_DURABLE_UNKNOWN &&
 		method_durable(probe, label, true) != SP_DURABLE_UNKNOWN;
+}
+
+const char *
+sp_probe_method_doubt(const sp_probe *probe, const char *label, bool *at_backing)
+{
+	int			weakest = weakest_case(probe, label, false);
+	sp_durable_facts facts;
+
+	*at_backing = false;
+	if (weakest < 0)
+		return "none of its syncs was measured";
+	facts = durable_facts(probe, weakest, false);
+	return sp_unknown_durable_reason(&facts, at_backing);
 }
 
 /*
@@ -232,20 +230,6 @@ sp_judge_methods(sp_probe *probe)
 		sp_is_settled(comparison, &probe->judgement) && !sp_needs_windows(probe);
 }
 
-/* The pace that was achieved. */
-static void
-say_regime(const sp_probe *probe, sp_sentence *to)
-{
-	double		interval_ms = (double) probe->paced_ns / (double) probe->rounds[SP_PACED] /
-		SP_NS_PER_MS;
-
-	if (probe->deciding == SP_SATURATED)
-		sp_say(to, " back to back");
-	else if (probe->rounds[SP_PACED] > 0)
-		sp_say(to, interval_ms < 10 ? " with a flush every %.2g ms" :
-			   " with a flush every %.0f ms", interval_ms);
-}
-
 /* Samples that all candidates that may gain have had. */
 static int
 least_samples(const sp_probe *probe)
@@ -254,9 +238,10 @@ least_samples(const sp_probe *probe)
 
 	for (int i = 0; i < probe->comparison.count; i++)
 	{
-		int			c = sp_method_case(probe, probe->deciding, probe->comparison.candidates[i].name);
+		const sp_candidate *candidate = &probe->comparison.candidates[i];
+		int			c = sp_method_case(probe, probe->deciding, candidate->name);
 
-		if (sp_may_gain(&probe->comparison.candidates[i]) && probe->results[c].series.n < least)
+		if (sp_may_gain(candidate) && probe->results[c].series.n < least)
 			least = probe->results[c].series.n;
 	}
 	return least;
@@ -274,8 +259,15 @@ sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE])
 		.syncs_nothing = probe->syncs_nothing
 	};
 	sp_sentence to = sp_sentence_begin(when, sizeof(when));
+	/* the pace that was achieved */
+	double		interval_ms = (double) probe->paced_ns / (double) probe->rounds[SP_PACED] /
+		SP_NS_PER_MS;
 
-	say_regime(probe, &to);
+	if (probe->deciding == SP_SATURATED)
+		sp_say(&to, " back to back");
+	else if (probe->rounds[SP_PACED] > 0)
+		sp_say(&to, interval_ms < 10 ? " with a flush every %.2g ms" :
+			   " with a flush every %.0f ms", interval_ms);
 	sp_explain(&probe->comparison, &probe->judgement, &words, reason);
 }
 

@@ -72,15 +72,13 @@ write_directly(void *what)
 	return written == SP_WAL_PAGE_SIZE ? NULL : "pwrite";
 }
 
+/* Where nobody else flushes, the idle samples tell enough. */
 static bool
-others_flush(const sp_evidence *background)
+windows_may_help(const sp_probe *probe)
 {
-	for (int level = 0; level < SP_LEVELS; level++)
-	{
-		if (background->counters[level].flushes > 0)
-			return true;
-	}
-	return false;
+	return (probe->background.counters[SP_LEVEL_DEVICE].flushes > 0 ||
+			probe->background.counters[SP_LEVEL_BACKING].flushes > 0) &&
+		!probe->windows_failed && window_file(probe) != NULL;
 }
 
 /*
@@ -126,45 +124,31 @@ random_window_ns(sp_probe *probe)
 }
 
 /*
- * The length of the next window; 0 if there is none.  Where nobody else flushes, the idle
- * samples tell enough.
+ * Wait for the begin, write, and wait for the end.  After our last flush the window waits for
+ * at least its own length, and then for a random time: that flush may have served the requests
+ * of others.  False if there is no time for it.
  */
-static int64_t
-next_length(sp_probe *probe, int64_t now)
-{
-	if (!others_flush(&probe->background) || probe->windows_failed || window_file(probe) == NULL ||
-		probe->windows_ns > (now - probe->started_ns) / MAX_WINDOWS_SHARE)
-		return 0;
-	return random_window_ns(probe);
-}
-
-/*
- * After our last flush the window waits for at least its own length: that flush may have
- * served the requests of others.
- */
-static int64_t
-random_begin(sp_probe *probe, int64_t now, int64_t length)
-{
-	int64_t		rested = probe->last_flush_ns + length;
-
-	return (rested > now ? rested : now) +
-		(int64_t) (erand48(probe->random_state) * (double) length);
-}
-
-/* Wait for the begin, write, and wait for the end. */
-static void
-take_window(sp_probe *probe, int64_t begin, int64_t length, sp_counter_reading *before,
+static bool
+take_window(sp_probe *probe, int64_t length, sp_counter_reading *before,
 			sp_counter_reading *after)
 {
+	const sp_callbacks *callbacks = &probe->callbacks;
 	window_write to = {window_file(probe), probe->buffer};
+	int64_t		begin = sp_now_ns(probe);
 	int64_t		elapsed_ns;
 
-	probe->callbacks.sleep_until(probe->callbacks.context, begin);
+	if (begin < probe->last_flush_ns + length)
+		begin = probe->last_flush_ns + length;
+	begin += (int64_t) (erand48(probe->random_state) * (double) length);
+	if (begin + 2 * length > probe->deadline_ns)
+		return false;
+	callbacks->sleep_until(callbacks->context, begin);
 	sp_begin_reading(probe, before);
 	probe->windows_failed = sp_repeat_calls(probe, write_directly, &to, &elapsed_ns) != NULL;
 	if (sp_now_ns(probe) < before->at_ns + length)
-		probe->callbacks.sleep_until(probe->callbacks.context, before->at_ns + length);
+		callbacks->sleep_until(callbacks->context, before->at_ns + length);
 	sp_begin_reading(probe, after);
+	return true;
 }
 
 /* Count a window for all cases whose last flush took no longer. */
@@ -184,14 +168,16 @@ void
 sp_control_window(sp_probe *probe)
 {
 	int64_t		now = sp_now_ns(probe);
-	int64_t		length = next_length(probe, now);
-	int64_t		begin = length > 0 ? random_begin(probe, now, length) : 0;
+	int64_t		length;
 	sp_counter_reading before;
 	sp_counter_reading after;
 
-	if (length == 0 || begin + 2 * length > probe->deadline_ns)
+	if (!windows_may_help(probe) ||
+		probe->windows_ns > (now - probe->started_ns) / MAX_WINDOWS_SHARE)
 		return;
-	take_window(probe, begin, length, &before, &after);
+	length = random_window_ns(probe);
+	if (length == 0 || !take_window(probe, length, &before, &after))
+		return;
 	probe->windows_ns += after.at_ns - now;
 	if (probe->windows_failed)
 		return;
@@ -203,7 +189,6 @@ sp_control_window(sp_probe *probe)
 bool
 sp_needs_windows(const sp_probe *probe)
 {
-	return others_flush(&probe->background) && !probe->windows_failed &&
-		window_file(probe) != NULL && !probe->exhausted[SP_PACED] &&
+	return windows_may_help(probe) && !probe->exhausted[SP_PACED] &&
 		probe->control_windows < MAX_AWAITED_WINDOWS && case_without_windows(probe) >= 0;
 }

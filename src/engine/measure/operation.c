@@ -11,44 +11,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
-/* No write is longer than a file. */
-#define MAX_PARTS	(SP_WAL_FILE_MAX_SIZE / SP_BUFFER_SIZE)
-
-_Static_assert(SP_WAL_FILE_MAX_SIZE % SP_BUFFER_SIZE == 0, "a file must be whole buffers");
-#ifdef IOV_MAX
-_Static_assert(MAX_PARTS <= IOV_MAX, "a write of a whole file must be one system call");
-#endif
-
 /*
- * One write as one system call.  A write longer than the buffer repeats the
- * buffer, so that a flush of a whole segment needs no memory of that size.
- */
-static ssize_t
-write_once(int fd, const char *buffer, size_t size, off_t offset)
-{
-	struct iovec parts[MAX_PARTS];
-	int			nparts = 0;
-
-	if (size <= SP_BUFFER_SIZE)
-		return pwrite(fd, buffer, size, offset);
-
-	for (size_t done = 0; done < size && nparts < MAX_PARTS;)
-	{
-		size_t		part = size - done < SP_BUFFER_SIZE ? size - done : SP_BUFFER_SIZE;
-
-		parts[nparts].iov_base = (void *) buffer;
-		parts[nparts++].iov_len = part;
-		done += part;
-	}
-	return pwritev(fd, parts, nparts, offset);
-}
-
-/*
- * Write everything, as the server does.  After a short write another call writes
+ * Write everything with one call, as the server does.  After a short write another writes
  * the rest; if that fails, its errno is the reason (a full file system, a quota).
  * Returns NULL, or the name of the call that failed, with errno set.
  */
@@ -57,7 +23,7 @@ write_all(int fd, const char *buffer, size_t size, off_t offset)
 {
 	while (size > 0)
 	{
-		ssize_t		written = write_once(fd, buffer, size, offset);
+		ssize_t		written = pwrite(fd, buffer, size, offset);
 
 		if (written == 0)
 			errno = ENOSPC;

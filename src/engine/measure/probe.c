@@ -233,7 +233,8 @@ static void
 prepare(sp_probe *probe)
 {
 	probe->paced_copies = 1;
-	sp_rotation_prepare(probe);
+	for (int file = 0; file < probe->nfiles; file++)
+		probe->rotation.in_use[file] = file;
 	for (int i = 0; i < 3; i++)
 		probe->random_state[i] = (unsigned short) (probe->random_seed >> (16 * i));
 	for (int c = 0; c < probe->ncases; c++)

@@ -62,11 +62,14 @@ _Static_assert(sizeof(off_t) == 8, "compile with -D_FILE_OFFSET_BITS=64");
  */
 #define SP_PACED_COPIES	3
 
-/* The size of the buffer of all writes.  Its content is random, so that it does not compress. */
-#define SP_BUFFER_SIZE	(256 * 1024)
-
-/* No file is larger: it takes longer to fill and gives the same figures. */
+/* No file of WAL is larger: it takes longer to fill and gives the same figures. */
 #define SP_WAL_FILE_MAX_SIZE	(16 * 1024 * 1024)
+
+/*
+ * The size of the buffer of all writes, the longest of which is a whole file.  Its content is
+ * random, so that it does not compress.
+ */
+#define SP_BUFFER_SIZE	SP_WAL_FILE_MAX_SIZE
 
 typedef enum sp_status
 {
@@ -205,21 +208,10 @@ typedef struct sp_callbacks
 	void		(*check_space) (void *context, int64_t bytes);
 } sp_callbacks;
 
-/* Files that rotate among the methods. */
-typedef struct sp_ring
-{
-	int			n;
-	int			files[SP_MAX_METHODS + 1];
-} sp_ring;
-
-/* Without and with O_DIRECT, for every copy. */
-#define SP_MAX_RINGS	(2 * SP_PACED_COPIES)
-
 /* The file rotation: which file the cases of each method write to, see rotation.c. */
 typedef struct sp_rotation
 {
 	int			in_use[SP_MAX_FILES];	/* by the file that its cases begin with */
-	sp_ring		rings[SP_MAX_RINGS];
 	int			shift[SP_REGIMES];
 	int64_t		block_rounds[SP_REGIMES];	/* counted since the last move */
 	int64_t		block_ns[SP_REGIMES];	/* their length */

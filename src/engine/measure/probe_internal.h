@@ -79,9 +79,6 @@ extern void sp_drop_cached_pages(int fd);
 
 /* --------------------------------------------------------------- rotation.c */
 
-/* Begin with each file at home. */
-extern void sp_rotation_prepare(sp_probe *probe);
-
 /*
  * Before every round: let the files be where they belong.  Returns true if they have
  * moved: then the next round must not be counted.

@@ -31,23 +31,24 @@
 #define PACED_BLOCK_NS			(10 * SP_CLOCK_TICK_NS)
 #define SATURATED_BLOCK_ROUNDS	4
 
-void
-sp_rotation_prepare(sp_probe *probe)
+/* The files that rotate together. */
+typedef struct file_ring
 {
-	sp_rotation *rotation = &probe->rotation;
+	int			n;
+	int			files[SP_MAX_FILES];
+} file_ring;
+
+static file_ring
+ring_of(const sp_probe *probe, int number)
+{
+	file_ring	found = {0};
 
 	for (int file = 0; file < probe->nfiles; file++)
 	{
-		int			number = probe->files[file].ring;
-
-		rotation->in_use[file] = file;
-		if (number > 0 && probe->files[file].status == SP_OK)
-		{
-			sp_ring    *ring = &rotation->rings[number - 1];
-
-			ring->files[ring->n++] = file;
-		}
+		if (probe->files[file].ring == number && probe->files[file].status == SP_OK)
+			found.files[found.n++] = file;
 	}
+	return found;
 }
 
 /* Is a block over?  A paced one ends with a sample, which so comes from one place. */
@@ -104,7 +105,7 @@ take_over(void *what)
  * When the time is over the run ends, since the others are still open for other methods.
  */
 static void
-take_over_ring(sp_probe *probe, const sp_ring *ring)
+take_over_ring(sp_probe *probe, const file_ring *ring)
 {
 	int64_t		limit = last_move(probe);
 
@@ -131,16 +132,17 @@ take_over_ring(sp_probe *probe, const sp_ring *ring)
 
 /* Let every method of a ring be at the file where the shift says.  True if they have moved. */
 static bool
-move_ring(sp_rotation *rotation, const sp_ring *ring, int shift)
+move_ring(sp_rotation *rotation, const file_ring *ring, int shift)
 {
 	bool		moved = false;
 
 	for (int i = 0; i < ring->n; i++)
 	{
+		int		   *in_use = &rotation->in_use[ring->files[i]];
 		int			file = ring->files[(i + shift) % ring->n];
 
-		moved = moved || rotation->in_use[ring->files[i]] != file;
-		rotation->in_use[ring->files[i]] = file;
+		moved = moved || *in_use != file;
+		*in_use = file;
 	}
 	return moved;
 }
@@ -157,12 +159,15 @@ move_files(sp_probe *probe, sp_regime regime)
 	int64_t		begin = sp_now_ns(probe);
 	bool		moved = false;
 
-	for (int r = 0; r < 2 * copies; r++)
+	/* without and with O_DIRECT, for every copy */
+	for (int number = 1; number <= 2 * copies; number++)
 	{
-		if (!move_ring(rotation, &rotation->rings[r], rotation->shift[regime]))
+		file_ring	ring = ring_of(probe, number);
+
+		if (!move_ring(rotation, &ring, rotation->shift[regime]))
 			continue;
 		moved = true;
-		take_over_ring(probe, &rotation->rings[r]);
+		take_over_ring(probe, &ring);
 	}
 	if (moved)
 		sp_rest_since(probe, begin);

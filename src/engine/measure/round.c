@@ -51,33 +51,47 @@ update_slow_limit(sp_result *baseline)
 	baseline->next_slow_ops = ops + ops / 8;
 }
 
-/* The time of a flush as a sample counts it; *slow is set if it is a slow one. */
-static int64_t
-capped_ns(sp_probe *probe, int c, int64_t elapsed, bool *slow)
+/* What a case has had in one round. */
+typedef struct round_sum
+{
+	int			flushes;
+	int64_t		ns;				/* none counts for more than slow_ns of its baseline */
+	bool		slow;
+} round_sum;
+
+static void
+count_flush(sp_probe *probe, int c, int64_t elapsed, round_sum *sum)
 {
 	int			baseline = probe->cases[c].baseline;
-	int64_t		limit;
+	int64_t		limit = 0;
 
-	if (baseline < 0)
-		return elapsed;
-	update_slow_limit(&probe->results[baseline]);
-	limit = probe->results[baseline].slow_ns;
-	if (limit == 0 || elapsed <= limit)
-		return elapsed;
-	*slow = true;
-	return limit;
+	sp_histogram_add(&probe->results[c].histogram, (uint64_t) elapsed);
+	if (baseline >= 0)
+	{
+		update_slow_limit(&probe->results[baseline]);
+		limit = probe->results[baseline].slow_ns;
+	}
+	sum->flushes++;
+	if (limit > 0 && elapsed > limit)
+	{
+		sum->slow = true;
+		elapsed = limit;
+	}
+	sum->ns += elapsed;
 }
 
-/* Count a round of a case for its tail, once its baseline tells what is slow. */
+/* Add a round to the series of a case; and to its tail, once its baseline tells what is slow. */
 static void
-count_tail(sp_probe *probe, int c, bool slow)
+add_round(sp_probe *probe, int c, const round_sum *sum)
 {
+	sp_result  *result = &probe->results[c];
 	int			baseline = probe->cases[c].baseline;
 
+	sp_series_add_round(&result->series, (double) sum->ns / sum->flushes / SP_NS_PER_US);
 	if (baseline < 0 || probe->results[baseline].slow_ns == 0)
 		return;
-	probe->results[c].tail.rounds++;
-	probe->results[c].tail.slow_rounds += slow;
+	result->tail.rounds++;
+	result->tail.slow_rounds += sum->slow;
 }
 
 bool
@@ -179,28 +193,6 @@ end_of_paced_round(const sp_probe *probe, int64_t begin, int64_t busy)
 	return end > begin + probe->flush_interval_ns ? end : begin + probe->flush_interval_ns;
 }
 
-/* What a case has had in one round. */
-typedef struct round_sum
-{
-	int			flushes;
-	int64_t		ns;				/* each counted as capped_ns() says */
-	bool		slow;
-} round_sum;
-
-/* Add the mean of a round to the series of each case. */
-static void
-add_round(sp_probe *probe, const round_sum *sums)
-{
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		if (sums[c].flushes == 0 || probe->results[c].status != SP_OK)
-			continue;
-		sp_series_add_round(&probe->results[c].series,
-							(double) sums[c].ns / sums[c].flushes / SP_NS_PER_US);
-		count_tail(probe, c, sums[c].slow);
-	}
-}
-
 /*
  * Every case once, or once for each of its copies, evenly spread over one flush interval:
  * each file is flushed at the cluster's own interval, and the device rests in between.
@@ -245,13 +237,13 @@ sp_paced_round(sp_probe *probe, bool counted)
 			continue;
 		busy += elapsed;
 		if (counted)
-		{
-			sp_histogram_add(&result->histogram, (uint64_t) elapsed);
-			sums[c].ns += capped_ns(probe, c, elapsed, &sums[c].slow);
-			sums[c].flushes++;
-		}
+			count_flush(probe, c, elapsed, &sums[c]);
 	}
-	add_round(probe, sums);
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (sums[c].flushes > 0 && probe->results[c].status == SP_OK)
+			add_round(probe, c, &sums[c]);
+	}
 
 	probe->paced_busy_ns = busy;
 	end = end_of_paced_round(probe, start, busy);
@@ -287,16 +279,13 @@ slice_length(const sp_probe *probe, int c, int64_t share)
 static bool
 saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t limit)
 {
-	sp_result  *result = &probe->results[c];
 	int			file = probe->cases[c].file;
 	int64_t		min_length = slice_length(probe, c, share);
 	int64_t		begin = sp_now_ns(probe);
 	int64_t		warm_up = has_long_slices(probe, c) ? min_length / UNSYNCED_WARM_UP_SHARE : 0;
-	int64_t		sum = 0;
+	round_sum	sum = {0};
 	int64_t		length;
-	int			ops = 0;
 	bool		complete;
-	bool		slow = false;
 	sp_counter_reading reading = {0};
 
 	do
@@ -316,21 +305,16 @@ saturated_slice(sp_probe *probe, int c, bool counted, int64_t share, int64_t lim
 
 		if (elapsed < 0)
 			return true;
-		sp_histogram_add(&result->histogram, (uint64_t) elapsed);
-		sum += capped_ns(probe, c, elapsed, &slow);
-		ops++;
+		count_flush(probe, c, elapsed, &sum);
 		length = sp_now_ns(probe) - begin;
 		complete = length >= share ||
-			(length >= min_length && (ops >= SLICE_MIN_OPS || length >= SLICE_ENOUGH_NS));
+			(length >= min_length && (sum.flushes >= SLICE_MIN_OPS || length >= SLICE_ENOUGH_NS));
 	} while (!complete && begin + length < limit);
 
-	sp_end_reading(probe, &reading, &result->evidence, ops);
+	sp_end_reading(probe, &reading, &probe->results[c].evidence, sum.flushes);
 	/* a slice that was cut short may have missed the clock tick, and seem too fast */
 	if (complete)
-	{
-		sp_series_add_round(&result->series, (double) sum / ops / SP_NS_PER_US);
-		count_tail(probe, c, slow);
-	}
+		add_round(probe, c, &sum);
 	sp_rest_since(probe, begin);
 	return complete;
 }

@@ -156,40 +156,7 @@ remove_file(void *work)
 	return NULL;
 }
 
-/* -------------------------------------------------------------------- timing */
-
-static sp_segment_end
-run_step(sp_segment_work *work, sp_calls step)
-{
-	int64_t		elapsed_ns;
-
-	if (sp_now_ns(work->probe) >= work->limit)
-		return SP_SEGMENT_CUT;
-	work->failed = sp_time_calls(work->probe, step, work, &elapsed_ns);
-	if (work->failed)
-		return errno == EINTR ? SP_SEGMENT_CUT : SP_SEGMENT_FAILED;
-	work->ns += elapsed_ns;
-	return SP_SEGMENT_DONE;
-}
-
-static sp_segment_end
-run_steps(sp_segment_work *work, const sp_calls *steps, int nsteps)
-{
-	for (int i = 0; i < nsteps; i++)
-	{
-		sp_segment_end end;
-
-		do
-			end = run_step(work, steps[i]);
-		while (end == SP_SEGMENT_DONE && steps[i] == write_zeros &&
-			   work->position < work->file->size);
-		if (end != SP_SEGMENT_DONE)
-			return end;
-	}
-	return SP_SEGMENT_DONE;
-}
-
-/* ------------------------------------------------------------------ untimed */
+/* ------------------------------------------------------------------- untimed */
 
 /* Is the file below that name the one that was created? */
 static bool
@@ -221,26 +188,13 @@ close_file(sp_file *file)
 	file->fd = -1;
 }
 
-static sp_segment_end
-fail(sp_segment_work *work, const char *call)
+/* A signal fails nothing: the round that it cuts is not counted. */
+static bool
+fail(sp_segment_work *work, const char *call, int error_number)
 {
-	work->failed = call;
-	return errno == EINTR ? SP_SEGMENT_CUT : SP_SEGMENT_FAILED;
-}
-
-static sp_segment_end
-open_for_flushes(sp_segment_work *work)
-{
-	sp_file    *file = work->file;
-
-	if (!is_ours(file))
-	{
-		errno = ESTALE;
-		return fail(work, "open");
-	}
-	file->fd = sp_openat(file->directory_fd, file->name, sp_open_flags(file));
-	file->position = 0;
-	return file->fd < 0 ? fail(work, "open") : SP_SEGMENT_DONE;
+	errno = error_number;
+	work->failed = error_number == EINTR ? NULL : call;
+	return false;
 }
 
 void
@@ -252,42 +206,61 @@ sp_segment_discard(sp_file *file)
 	file->exists = false;
 }
 
-/* --------------------------------------------------------------- operations */
+/* ---------------------------------------------------------------- operations */
 
-sp_segment_end
+/* Steps that follow each other, up to NULL. */
+static bool
+run_steps(sp_segment_work *work, const sp_calls *steps)
+{
+	while (*steps)
+	{
+		const char *failed;
+		int64_t		elapsed_ns;
+
+		work->failed = NULL;
+		if (sp_now_ns(work->probe) >= work->limit)
+			return false;
+		failed = sp_time_calls(work->probe, *steps, work, &elapsed_ns);
+		if (failed)
+			return fail(work, failed, errno);
+		work->ns += elapsed_ns;
+		if (*steps != write_zeros || work->position >= work->file->size)
+			steps++;
+	}
+	return true;
+}
+
+#define DURABLE_RENAME	sync_by_name, give_other_name, sync_by_name, sync_directory
+
+bool
 sp_segment_make(sp_segment_work *work, sp_segment_kind kind)
 {
-	static const sp_calls fill[] = {make_file, write_zeros, sync_and_close};
-	static const sp_calls stretch[] = {make_file, write_last_byte, sync_and_close};
-	static const sp_calls rename[] = {
-		sync_by_name, give_other_name, sync_by_name, sync_directory
+	static const sp_calls steps[SP_SEGMENT_KINDS][8] = {
+		[SP_RECYCLED] = {DURABLE_RENAME},
+		[SP_ZERO_FILLED] = {make_file, write_zeros, sync_and_close, DURABLE_RENAME},
+		[SP_SPARSE] = {make_file, write_last_byte, sync_and_close, DURABLE_RENAME},
 	};
-	sp_segment_end end = SP_SEGMENT_DONE;
+	sp_file    *file = work->file;
 
 	work->position = 0;
 	if (kind == SP_RECYCLED)
-		close_file(work->file);
-	if (!is_free(work->file, work->file->other_name))
-		return fail(work, "rename");
-	if (kind == SP_ZERO_FILLED)
-		end = run_steps(work, fill, lengthof(fill));
-	else if (kind == SP_SPARSE)
-		end = run_steps(work, stretch, lengthof(stretch));
-	if (end == SP_SEGMENT_DONE)
-		end = run_steps(work, rename, lengthof(rename));
-	return end == SP_SEGMENT_DONE ? open_for_flushes(work) : end;
+		close_file(file);
+	if (!is_free(file, file->other_name))
+		return fail(work, "rename", errno);
+	if (!run_steps(work, steps[kind]))
+		return false;
+	if (!is_ours(file))
+		return fail(work, "open", ESTALE);
+	file->fd = sp_openat(file->directory_fd, file->name, sp_open_flags(file));
+	file->position = 0;
+	return file->fd >= 0 || fail(work, "open", errno);
 }
 
-sp_segment_end
+bool
 sp_segment_remove(sp_segment_work *work)
 {
-	static const sp_calls steps[] = {remove_file, sync_directory};
+	static const sp_calls steps[] = {remove_file, sync_directory, NULL};
 
 	close_file(work->file);
-	if (!is_ours(work->file))
-	{
-		errno = ESTALE;
-		return fail(work, "unlink");
-	}
-	return run_steps(work, steps, lengthof(steps));
+	return is_ours(work->file) ? run_steps(work, steps) : fail(work, "unlink", ESTALE);
 }

@@ -68,14 +68,6 @@ extern bool sp_segments_judge(const sp_probe *probe, const char *test,
 
 /* ----------------------------------------------------------- segment_file.c */
 
-/* How it ended. */
-typedef enum sp_segment_end
-{
-	SP_SEGMENT_DONE,
-	SP_SEGMENT_FAILED,			/* errno says why */
-	SP_SEGMENT_CUT				/* by the limit of time, or by a signal */
-} sp_segment_end;
-
 /* What is done with one segment. */
 typedef struct sp_segment_work
 {
@@ -85,17 +77,18 @@ typedef struct sp_segment_work
 	int			fill_write_size;
 	int64_t		ns;				/* spent in calls, so far */
 	int64_t		position;		/* of zero-filling */
-	const char *failed;			/* the call that failed */
+	const char *failed;			/* the call that failed, with its errno; NULL: the limit or a
+								 * signal has cut the work */
 } sp_segment_work;
 
 /*
  * Timed: make a segment of that kind, as the server does, and let it have another name.
- * Its file is open afterwards, with the flags of its method.
+ * Its file is open afterwards, with the flags of its method.  False if it failed or was cut.
  */
-extern sp_segment_end sp_segment_make(sp_segment_work *work, sp_segment_kind kind);
+extern bool sp_segment_make(sp_segment_work *work, sp_segment_kind kind);
 
 /* Timed: remove the file, as the server does with a segment that it does not recycle. */
-extern sp_segment_end sp_segment_remove(sp_segment_work *work);
+extern bool sp_segment_remove(sp_segment_work *work);
 
 /* Untimed: remove what is left of a file that the engine has made. */
 extern void sp_segment_discard(sp_file *file);

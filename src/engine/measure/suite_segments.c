@@ -207,50 +207,33 @@ flush_segment(sp_probe *probe, int c, int flushes, bool counted, int64_t limit,
 	return true;
 }
 
-/* Handle how a step ended; returns whether the next one follows. */
+/* Returns false if it was cut, or has failed: then work->failed says at which call. */
 static bool
-goes_on(sp_segment_work *work, int file, sp_segment_end end)
+measure_slot(sp_segment_work *work, const sp_segment_slot *slot, int flushes, bool counted,
+			 slot_times *times)
 {
-	if (end == SP_SEGMENT_FAILED)
-		sp_fail_file(work->probe, file, work->failed, errno);
-	return end == SP_SEGMENT_DONE;
-}
-
-static slot_times
-measure_slot(sp_probe *probe, int number, bool counted, int64_t limit)
-{
-	const sp_segments *segments = probe->data;
-	const sp_segment_slot *slot = &segments->slots[number];
-	int			flushes = segments->first_flushes;
-	sp_segment_work work = {
-		.probe = probe, .file = &probe->files[number], .limit = limit,
-		.fill_write_size = segments->fill_write_size
-	};
-	slot_times	times = {0};
+	sp_probe   *probe = work->probe;
 	sp_counter_reading reading;
 
 	/* an old segment is no longer in the page cache */
-	if (slot->kind == SP_RECYCLED && work.file->fd >= 0)
-		sp_drop_cached_pages(work.file->fd);
+	if (slot->kind == SP_RECYCLED && work->file->fd >= 0)
+		sp_drop_cached_pages(work->file->fd);
 	sp_begin_reading(probe, &reading);
-	if (!goes_on(&work, number, sp_segment_make(&work, slot->kind)))
-		return times;
-	times.made_ns = work.ns;
+	if (!sp_segment_make(work, slot->kind))
+		return false;
+	times->made_ns = work->ns;
 	end_reading(probe, &reading, slot->cases[SP_CREATION], counted, 1);
-	if (!flush_segment(probe, slot->cases[SP_FIRST_FLUSHES], flushes, counted, limit,
-					   &times.flushes_ns))
-		return times;
+	if (!flush_segment(probe, slot->cases[SP_FIRST_FLUSHES], flushes, counted, work->limit,
+					   &times->flushes_ns))
+		return false;
 	end_reading(probe, &reading, slot->cases[SP_FIRST_FLUSHES], counted, flushes);
-	if (slot->kind != SP_RECYCLED)
-	{
-		work.ns = 0;
-		if (!goes_on(&work, number, sp_segment_remove(&work)))
-			return times;
-		times.removed_ns = work.ns;
-		end_reading(probe, &reading, slot->cases[SP_REMOVAL], counted, 1);
-	}
-	times.complete = true;
-	return times;
+	if (slot->kind == SP_RECYCLED)
+		return true;
+	if (!sp_segment_remove(work))
+		return false;
+	times->removed_ns = work->ns - times->made_ns;
+	end_reading(probe, &reading, slot->cases[SP_REMOVAL], counted, 1);
+	return true;
 }
 
 /* ------------------------------------------------------------------ a round */
@@ -315,6 +298,10 @@ measure_segments(sp_probe *probe, bool counted, int64_t limit,
 		int			number = order[i];
 		const sp_segment_slot *slot = &segments->slots[number];
 		sp_file    *file = &probe->files[number];
+		sp_segment_work work = {
+			.probe = probe, .file = file, .limit = limit,
+			.fill_write_size = segments->fill_write_size
+		};
 		int64_t		begin = sp_now_ns(probe);
 
 		times[number] = (slot_times) {0};
@@ -323,7 +310,10 @@ measure_segments(sp_probe *probe, bool counted, int64_t limit,
 		probe->callbacks.check_interrupts(probe->callbacks.context);
 		if (file->made_by_engine && probe->callbacks.check_space)
 			probe->callbacks.check_space(probe->callbacks.context, file->size);
-		times[number] = measure_slot(probe, number, counted, limit);
+		times[number].complete = measure_slot(&work, slot, segments->first_flushes, counted,
+											  &times[number]);
+		if (work.failed)
+			sp_fail_file(probe, number, work.failed, errno);
 		if (file->made_by_engine)
 			sp_segment_discard(file);
 		whole = whole && (times[number].complete || slot_failed(probe, slot));

@@ -27,47 +27,44 @@
 _Static_assert(WAL_FILES <= SP_MAX_FILES, "the files of the wal suite need room");
 _Static_assert(WAL_CASES <= SP_MAX_CASES, "the cases of the wal suite need room");
 
+static sp_test_case
+wal_case(const sp_server *server, sp_regime regime, const sp_sync_method *method, int file,
+		 int baseline)
+{
+	return (sp_test_case) {
+		.test = sp_regime_name(regime), .regime = regime, .label = method->name, .file = file,
+		.advances = true, .write_size = server->flush_size, .writes_per_sync = 1,
+		.baseline = baseline
+	};
+}
+
 /*
  * One regime of the wal suite: a case for every method, and the A/A control of
  * the current method.  The regimes take turns and share the files.  A method may leave
  * its file dirty, as fdatasync leaves a time stamp: so a file is synced before another
- * method gets it, see rotation.c.
+ * method gets it, see rotation.c.  Returns the case of the current method, or -1.
  */
-static void
-plan_wal_regime(sp_probe *probe, const sp_server *server, sp_regime regime,
-				int first_file, int control_file)
+static int
+plan_wal_regime(sp_probe *probe, const sp_server *server, sp_regime regime)
 {
-	int			first_case = probe->ncases;
-	int			baseline = -1;
-	sp_test_case row = {
-		.test = regime == SP_PACED ? "paced" : "saturated",
-		.regime = regime,
-		.advances = true,
-		.write_size = server->flush_size,
-		.writes_per_sync = 1,
-	};
+	int			methods = (int) sp_sync_method_count;
+	int			baseline = server->current == NULL ? -1 :
+		probe->ncases + (int) (server->current - sp_sync_methods);
+	sp_test_case row;
 
-	for (size_t i = 0; i < sp_sync_method_count; i++)
+	for (int i = 0; i < methods; i++)
 	{
-		row.label = sp_sync_methods[i].name;
-		row.file = first_file + (int) i;
+		row = wal_case(server, regime, &sp_sync_methods[i], i, baseline);
 		row.candidate = true;
-		row.baseline = -1;
-		if (&sp_sync_methods[i] == server->current)
-			baseline = probe->ncases;
 		sp_plan_case(probe, row);
 	}
-	if (baseline < 0)
-		return;
-	for (int i = first_case; i < probe->ncases; i++)
-		probe->cases[i].baseline = baseline;
-
-	row.label = server->current->name;
-	row.file = control_file;
-	row.baseline = baseline;
-	row.control = true;
-	row.candidate = false;
-	sp_plan_case(probe, row);
+	if (server->current)
+	{
+		row = wal_case(server, regime, server->current, methods, baseline);
+		row.control = true;
+		sp_plan_case(probe, row);
+	}
+	return baseline;
 }
 
 /*
@@ -94,65 +91,46 @@ add_wal_files(sp_probe *probe, const sp_server *server, int64_t size, int copy)
 	return first;
 }
 
-/* The copies are the last files of a plan, so that they can be dropped. */
+/* Also open_* with O_DIRECT, if this server does not use it: shown, but not compared. */
 static void
-add_copies(sp_probe *probe, const sp_server *server, int first_file, int copies)
+plan_direct_cases(sp_probe *probe, const sp_server *server, int64_t size, int baseline)
 {
-	for (int copy = 1; copy < copies; copy++)
+	for (size_t i = 0; i < sp_sync_method_count; i++)
 	{
-		int			next_file = add_wal_files(probe, server, probe->files[first_file].size, copy);
+		const sp_sync_method *method = &sp_sync_methods[i];
+		sp_test_case row;
 
-		for (int i = 0; next_file + i < probe->nfiles; i++)
-			probe->files[first_file + i].copy = next_file + i;
-		first_file = next_file;
+		if (!method->opens_synced || sp_opens_directly(server, method))
+			continue;
+		row = wal_case(server, SP_SATURATED, method,
+					   sp_plan_file(probe, method, true, size, server->init_write_size,
+									method->supported && server->offers[i]), baseline);
+		row.max_rounds = SHOWN_ROUNDS;
+		sp_plan_case(probe, row);
 	}
 }
 
 static void
 plan_wal(sp_probe *probe, const sp_server *server)
 {
-	int64_t		size = server->segment_size;
-	int			copies = 1;
-	int			first_file;
-	int			control_file = -1;
-	int			baseline = -1;
+	bool		has_copies = server->flush_size <= COPY_MAX_FLUSH_SIZE;
+	int64_t		max_size = has_copies ? WAL_COPY_SIZE : SP_WAL_FILE_MAX_SIZE;
+	int64_t		size = server->segment_size < max_size ? server->segment_size : max_size;
+	int			first = add_wal_files(probe, server, size, 0);
+	int			compared = probe->nfiles;
 
-	if (size > SP_WAL_FILE_MAX_SIZE)
-		size = SP_WAL_FILE_MAX_SIZE;
-	if (server->flush_size <= COPY_MAX_FLUSH_SIZE)
+	plan_wal_regime(probe, server, SP_PACED);
+	plan_direct_cases(probe, server, size, plan_wal_regime(probe, server, SP_SATURATED));
+
+	/* the copies are the last files of a plan, so that they can be dropped */
+	for (int copy = 1; copy < (has_copies ? SP_PACED_COPIES : 1); copy++)
 	{
-		copies = SP_PACED_COPIES;
-		if (size > WAL_COPY_SIZE)
-			size = WAL_COPY_SIZE;
-	}
+		int			next = add_wal_files(probe, server, size, copy);
 
-	first_file = add_wal_files(probe, server, size, 0);
-	if (server->current)
-		control_file = probe->nfiles - 1;
-	plan_wal_regime(probe, server, SP_PACED, first_file, control_file);
-	plan_wal_regime(probe, server, SP_SATURATED, first_file, control_file);
-	for (int i = 0; i < probe->ncases; i++)
-	{
-		if (probe->cases[i].regime == SP_SATURATED && probe->cases[i].control)
-			baseline = probe->cases[i].baseline;
+		for (int i = 0; i < compared; i++)
+			probe->files[first + i].copy = next + i;
+		first = next;
 	}
-
-	/* also measure open_* with O_DIRECT, if this server does not use it */
-	for (size_t i = 0; i < sp_sync_method_count; i++)
-	{
-		const sp_sync_method *method = &sp_sync_methods[i];
-
-		if (!method->opens_synced || probe->files[first_file + (int) i].direct_io)
-			continue;
-		sp_plan_case(probe, (sp_test_case) {
-			.test = "saturated", .label = method->name, .regime = SP_SATURATED,
-				.file = sp_plan_file(probe, method, true, size, server->init_write_size,
-									 method->supported && server->offers[i]),
-				.advances = true, .write_size = server->flush_size, .writes_per_sync = 1,
-				.baseline = baseline, .max_rounds = SHOWN_ROUNDS,
-		});
-	}
-	add_copies(probe, server, first_file, copies);
 }
 
 const sp_suite sp_suite_wal = {
