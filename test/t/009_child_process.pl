@@ -368,7 +368,7 @@ for (
 			vdevs => [] }, $ask_zfs ],
 	[ 'zfs knows it not', \%openzfs,
 		{ known => 0, why => "zfs get exited with status 2: cannot do 'get -Hp all tank/pgx'",
-			sync => undef, recordsize => -1, vdevs => [] },
+			sync => undef, recordsize => 0, vdevs => [] },
 		'zfs [get] [-Hp] [all] [tank/pgx]', 'tank/pgx' ],
 	[ 'zpool fails', { %openzfs, zpool => 'exit 1' },
 		{ known => 1, why => 'zpool status exited with status 1', sync => 'standard', vdevs => [] },

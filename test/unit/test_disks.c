@@ -232,14 +232,6 @@ static const char *const bad_sources[] = {
 	"/dev/vda ",
 };
 
-/* Fill the fields, so that a field that is not set is detected. */
-static void
-init_with_rubbish(sp_disks *disks)
-{
-	memset(disks, 'x', sizeof(*disks));
-	sp_disks_init(disks);
-}
-
 /* A disk that rotates has an @ behind its name, or a ? if this is unknown. */
 static const char *
 rotates(const sp_disk *disk)
@@ -295,7 +287,7 @@ check_disks(const char *kind, const disks_case *row)
 
 	fixture_path(sysroot, kind);
 	assert_int_equal(sp_mount_table_read(sysroot, &table), 0);
-	init_with_rubbish(&disks);
+	memset(&disks, 0, sizeof(disks));
 	status = sp_disks_add(sysroot, table, row->path, &disks);
 	assert_int_equal(lowest_free_descriptor(), fd);
 	if (status != row->status || strcmp(describe(&disks), status == 0 ? row->text : ":") != 0)
@@ -325,7 +317,7 @@ TEST(tells_the_backing_file)
 		const char *expected = backing_cases[i].mount_point;
 		sp_disks	disks;
 
-		init_with_rubbish(&disks);
+		memset(&disks, 0, sizeof(disks));
 		assert_int_equal(sp_disks_add(sysroot, table, backing_cases[i].path, &disks), 0);
 		assert_string_equal(disks.backing_file, backing_cases[i].backing_file);
 		if ((disks.backing_mount == NULL) != (expected == NULL))
@@ -347,7 +339,7 @@ TEST(does_not_trust_the_source)
 	sp_disks	disks;
 
 	fixture_path(sysroot, "btrfs");
-	init_with_rubbish(&disks);
+	memset(&disks, 0, sizeof(disks));
 	/* first check that the tree is right */
 	assert_int_equal(sp_disks_add(sysroot, &table, "/", &disks), 0);
 	for (size_t i = 0; i < lengthof(bad_sources) + lengthof(lengths); i++)
@@ -356,7 +348,7 @@ TEST(does_not_trust_the_source)
 		strcpy(text, i < lengthof(bad_sources) ? bad_sources[i] : "/dev/mapper/");
 		if (i >= lengthof(bad_sources))
 			memset(memset(text, 'x', sizeof(text)) + lengths[i - lengthof(bad_sources)], 0, 1);
-		init_with_rubbish(&disks);
+		memset(&disks, 0, sizeof(disks));
 		if (sp_disks_add(sysroot, &table, "/", &disks) != ENODEV ||
 			strcmp(describe(&disks), ":") != 0)
 			fail_msg("source \"%s\": %s", text, describe(&disks));
@@ -396,7 +388,7 @@ make_disks(const char *root, const char *text, const char *names, sp_disks *disk
 	snprintf(sysroot, sizeof(sysroot), "%s/%d", root, number++);
 	if (!make_tree(sysroot, text))
 		fail_msg("%s", text);
-	init_with_rubbish(disks);
+	memset(disks, 0, sizeof(*disks));
 	add_all(sysroot, disks, names);
 	return sysroot;
 }
@@ -440,14 +432,12 @@ TEST_IN_DIRECTORY(takes_the_weakest_cache)
 	{
 		char		text[256];
 		sp_disks	disks;
-		sp_disks_facts facts;
 
 		snprintf(text, sizeof(text), "device - vda\n%sdevice - vdb\n%s", rows[i].caches[0],
 				 rows[i].caches[1]);
 		make_disks(*state, text, "vda vdb", &disks);
-		facts = sp_disks_summary(&disks, SP_LEVEL_DEVICE);
-		assert_string_equal(facts.write_cache, rows[i].together);
-		assert_int_equal(facts.caches_differ, strcmp(rows[i].caches[0], rows[i].caches[1]) != 0);
+		assert_string_equal(sp_disks_summary(&disks, SP_LEVEL_DEVICE).write_cache,
+							rows[i].together);
 	}
 }
 
@@ -519,7 +509,7 @@ TEST_IN_DIRECTORY(asks_a_node_for_its_number)
 
 		snprintf(path, sizeof(path), "%s/dev/%s", (char *) *state, names[i]);
 		assert_true(make_tree(*state, "device 254:0 vda\ndevice 254:16 vdb\n"));
-		init_with_rubbish(&disks);
+		memset(&disks, 0, sizeof(disks));
 		node = path;
 		assert_int_equal(add(*state, names[i], &disks), 0);
 		node = NULL;
@@ -591,7 +581,7 @@ TEST_IN_DIRECTORY(sums_the_counters_of_each_level)
 	assert_int_equal(close(fd), 0);
 
 	/* without disks */
-	init_with_rubbish(&disks);
+	memset(&disks, 0, sizeof(disks));
 	assert_int_equal(sp_disks_open(sysroot, &disks), 0);
 	memset(counters, 'x', sizeof(counters));
 	assert_true(sp_disks_read(&disks, counters));
@@ -742,14 +732,13 @@ TEST_IN_DIRECTORY(takes_the_duty_from_the_caller)
 	assert_true(make_tree(*state, slaves));
 	for (int log_decides = 0; log_decides < 2; log_decides++)
 	{
-		init_with_rubbish(&disks);
+		memset(&disks, 0, sizeof(disks));
 		sp_disks_expect(&disks, SP_FLUSHED_PERHAPS, true);
 		add_all(*state, &disks, "vdb");
 		if (log_decides)
 			sp_disks_expect(&disks, SP_FLUSHED_NEVER, false);
 		add_all(*state, &disks, "vda vdc");
 		check_flushes("pool", *state, &disks, log_decides ? 30 : 32, log_decides ? 532 : NAN);
-		assert_int_equal(sp_disks_summary(&disks, SP_LEVEL_DEVICE).caches_differ, !log_decides);
 		/* a disk that is also one of the others keeps the stricter duty */
 		sp_disks_expect(&disks, SP_FLUSHED_ALWAYS, false);
 		add_all(*state, &disks, "vda");

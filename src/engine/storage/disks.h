@@ -64,6 +64,7 @@ typedef struct sp_disk
 	int			stat_fd;		/* its counters; -1 if not open */
 } sp_disk;
 
+/* A list begins with all zero. */
 typedef struct sp_disks
 {
 	sp_disk		top;			/* what the first path is on: "vda", "md0", "dm-0" */
@@ -84,13 +85,9 @@ typedef struct sp_disks_facts
 {
 	const char *write_cache;	/* that decides: "write back" if one disk has it, "write
 								 * through" if all have, else "" */
-	bool		caches_differ;
 	bool		fua;			/* one takes FUA writes, or may (unknown, or not listed) */
 	bool		count_flushes;	/* all do, and the list is complete */
 } sp_disks_facts;
-
-/* Start with no disks. */
-extern void sp_disks_init(sp_disks *disks);
 
 /*
  * Say what is known of the disks that are added next: their duty, and whether they form

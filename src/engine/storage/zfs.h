@@ -39,7 +39,7 @@ typedef struct sp_vdev
 	sp_vdev_use use;
 } sp_vdev;
 
-/* Unknown strings are empty, unknown numbers are -1. */
+/* What is unknown is empty or 0: at first all. */
 typedef struct sp_zfs
 {
 	/* of the data set */
@@ -52,9 +52,6 @@ typedef struct sp_zfs
 	bool		more_vdevs;		/* the list is incomplete: too many, a path too long,
 								 * or the output was cut off or not understood */
 } sp_zfs;
-
-/* Nothing known. */
-extern void sp_zfs_init(sp_zfs *zfs);
 
 /*
  * Is this the name of a data set (or pool), that may be given to the tools?  It

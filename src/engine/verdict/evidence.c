@@ -212,7 +212,7 @@ is_unflushed(const sp_flush_facts *facts)
 static bool
 has_volatile_cache(const char *write_cache)
 {
-	return strcmp(write_cache, "write back") == 0 || strcmp(write_cache, SP_MIXED_CACHES) == 0;
+	return strcmp(write_cache, "write back") == 0;
 }
 
 sp_durable
