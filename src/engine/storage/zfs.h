@@ -54,9 +54,8 @@ typedef struct sp_zfs
 } sp_zfs;
 
 /*
- * Is this the name of a data set (or pool), that may be given to the tools?  It
- * has letters, digits, -_.:/ and inner blanks, at most 255 characters.  It does
- * not begin with a dash, and no component is empty, "." or "..".
+ * May this be the name of a data set (or pool)?  It is one argument of the tools, which
+ * know what else is none; but a dash would begin an option.
  */
 extern bool sp_zfs_is_dataset_name(const char *name);
 
