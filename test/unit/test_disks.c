@@ -34,12 +34,10 @@ static const struct
 			{"/", 0, "vda@: vda@, write back"},
 			{"/srv/pg", 0, "vdb@: vdb@, write through, fua"},
 			{"/proc", ENODEV, ""},
-			{"/dev", ENODEV, ""},
 	}},
 	{"nvme_xfs", {
 			/* the model is the controller's, in the parent directory */
 			{"/", 0, "nvme0n1: nvme0n1, write back, fua"},
-			{"/boot/efi", 0, "nvme0n1: nvme0n1, write back, fua"},
 	}},
 	{"nvme_multipath", {
 			/* the head counts no flushes, and says less of the cache than the paths */
@@ -48,7 +46,6 @@ static const struct
 	}},
 	{"sda_partition", {
 			{"/", 0, "sda@: sda@*, write back"},
-			{"/var/lib/postgresql", 0, "sda@: sda@*, write back"},
 	}},
 	{"dm_nvme", {
 			{"/", 0, "dm-0: nvme0n1, write back, fua"},
@@ -62,7 +59,6 @@ static const struct
 	{"lvm_on_md", {
 			{"/", 0, "dm-0: sda* sdb*, write back"},
 			{"/srv/pg", 0, "dm-1: sda* sdb* sdc@, write back"},
-			{"/boot", 0, "sda: sda*, write back"},
 			{"/dev/dm-0", 0, "dm-0: sda* sdb*, write back"},
 	}},
 	{"raid1", {
@@ -75,7 +71,6 @@ static const struct
 			{"/srv/mapped", 0, "dm-1: dm-1, write back, fua; incomplete"},
 			{"/srv/dm", 0, "dm-0: dm-0, write through, fua; incomplete"},
 			{"/srv/gone", ENODEV, ""},
-			{"/srv/pg", 0, "vda: vda, write back, fua"},
 			{"/srv/unmapped", ENODEV, ""},
 	}},
 	{"loop", {
@@ -143,8 +138,6 @@ static const struct
 	}},
 	{"network", {
 			{"/srv/nfs", ENODEV, ""},
-			{"/srv/claims", ENODEV, ""},
-			{"/srv/cifs", ENODEV, ""},
 			{"/srv/sshfs", ENODEV, ""},
 			{"/srv/host", ENODEV, ""},
 			{"/srv/ntfs", 0, "vdb@: vdb@, write back, fua"},
