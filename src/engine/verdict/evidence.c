@@ -45,19 +45,12 @@
 const char *
 sp_durable_name(sp_durable durable)
 {
-	switch (durable)
-	{
-		case SP_DURABLE_NO:
-			return "no";
-		case SP_DURABLE_YES:
-			return "yes";
-		case SP_DURABLE_NO_CACHE:
-			return "no_cache";
-		case SP_DURABLE_UNKNOWN:
-		case SP_DURABLES:
-			break;
-	}
-	return "unknown";
+	static const char *const names[SP_DURABLES] = {
+		[SP_DURABLE_UNKNOWN] = "unknown",[SP_DURABLE_NO] = "no",
+		[SP_DURABLE_YES] = "yes",[SP_DURABLE_NO_CACHE] = "no_cache"
+	};
+
+	return names[durable];
 }
 
 bool
