@@ -92,7 +92,8 @@ static const struct
 	{FILE_OF("get_openzfs.txt"), "tank", ""},
 	{TEXT(""), "p", ""},
 	{TEXT(TOP LEAF("/dev/sda") LEAF("/dev/sdb") END), "p", "/dev/sda /dev/sdb "},
-	{TEXT("pool: p\r\n" LEAF("/dev/sda") "  /dev/sdb  UNAVAIL\r\nerrors: no\r\n"), "p", "/dev/sda "},
+	{TEXT("pool: p\r\n" LEAF("/dev/sda") "  /dev/sdb  UNAVAIL\r\nerrors: no\r\n"), "p",
+	"/dev/sda "},
 	/* no pool, another one behind or before */
 	{TEXT(LEAF("/dev/sda") END), "p", ""},
 	{TEXT(TOP LEAF("/dev/sda") END "  pool: q\n" LEAF("/dev/sdb") END), "p", "/dev/sda "},
@@ -108,7 +109,8 @@ static const struct
 	{TEXT(TOP "\t  /dev/sda  UNAVAIL\n" END), "p", ""},
 	/* an unknown section counts as data, and ends the logs */
 	{TEXT(TOP "\tlogs\n" LEAF("/dev/sda") "\tnews\t\n" LEAF("/dev/sdb")
-		  "\tcache\n" LEAF("/dev/sdc") TOP LEAF("/dev/sdd") END), "p", "log:/dev/sda /dev/sdb cache:/dev/sdc /dev/sdd "},
+		  "\tcache\n" LEAF("/dev/sdc") TOP LEAF("/dev/sdd") END), "p",
+	"log:/dev/sda /dev/sdb cache:/dev/sdc /dev/sdd "},
 };
 
 TEST(knows_the_name_of_a_data_set)

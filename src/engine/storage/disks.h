@@ -33,7 +33,7 @@
  * (md_flush_request), and to all devices of a btrfs (barrier_all_devices), whichever of
  * them hold the data.  RAID 5 with a journal or a partial parity log flushes otherwise,
  * and device-mapper has targets that leave devices out, such as the metadata of a thin
- * pool.  Spares of md are not flushed.  The later one is the weaker one.
+ * pool.  Spares of md are not flushed.  From the strictest to the weakest.
  */
 typedef enum sp_flush_duty
 {
