@@ -132,7 +132,6 @@ sp_storage_find(const sp_location *location, const sp_mount_table *mounts, sp_st
 	char	   *directory = realpath(location->directory, NULL);
 
 	memset(storage, 0, sizeof(*storage));
-	sp_disks_init(&storage->disks);
 	storage->mounts = mounts;
 	if (directory == NULL)
 		return;
@@ -181,13 +180,6 @@ why_syncs_nothing(const sp_storage *storage)
 	return NULL;
 }
 
-/* write_cache: as sp_durable_facts has it. */
-static void
-set_write_cache(const sp_disks_facts *disks, char *write_cache, size_t size)
-{
-	strlcpy(write_cache, disks->caches_differ ? SP_MIXED_CACHES : disks->write_cache, size);
-}
-
 /* Set the facts for the engine. */
 static void
 set_facts(const sp_storage *storage, sp_device_facts *facts)
@@ -197,8 +189,8 @@ set_facts(const sp_storage *storage, sp_device_facts *facts)
 
 	memset(facts, 0, sizeof(*facts));
 	facts->syncs_nothing = storage->syncs_nothing != NULL;
-	set_write_cache(&device, facts->write_cache, sizeof(facts->write_cache));
-	set_write_cache(&backing, facts->backing_write_cache, sizeof(facts->backing_write_cache));
+	strlcpy(facts->write_cache, device.write_cache, sizeof(facts->write_cache));
+	strlcpy(facts->backing_write_cache, backing.write_cache, sizeof(facts->backing_write_cache));
 	facts->fua = device.fua;
 	facts->flushes_uncounted = !device.count_flushes;
 
@@ -210,8 +202,6 @@ set_facts(const sp_storage *storage, sp_device_facts *facts)
 
 	/* the file of a loop device has a backing device, even if that is unknown */
 	facts->has_backing = storage->disks.backing_file[0] != '\0';
-	for (int i = 0; i < storage->disks.count; i++)
-		facts->has_backing |= storage->disks.disks[i].level == SP_LEVEL_BACKING;
 }
 
 /*

@@ -105,7 +105,7 @@ add_zfs(sp_jsonb *json, const sp_storage *storage)
 	add_text(json, "pool", pool);
 	add_text(json, "sync", zfs->sync);
 	add_text(json, "logbias", zfs->logbias);
-	if (zfs->recordsize >= 0)
+	if (zfs->recordsize > 0)
 		add_number(json, "recordsize", zfs->recordsize, 0);
 	if (zfs->nvdevs > 0)
 	{
@@ -246,8 +246,7 @@ sp_storage_jsonb(const sp_storage *storage, const sp_probe *probe)
 	add_mounts(json, storage);
 	add_text(json, "syncs_nothing", storage->syncs_nothing);
 	add_disks(json, &storage->disks);
-	add_text(json, "write_cache",
-			 sp_disks_summary(&storage->disks, SP_LEVEL_DEVICE).write_cache);
+	add_text(json, "write_cache", probe->device.write_cache);
 	if (storage->disks.count > 0)
 	{
 		add_boolean(json, "fua", probe->device.fua);

@@ -48,7 +48,7 @@ typedef struct sp_storage
 	sp_disks	disks;			/* that receive syncs */
 	const char *no_counters;	/* why the counters are not read, or NULL */
 
-	/* unless it was only looked for */
+	/* by sp_storage_examine() and sp_storage_open() */
 	const char *syncs_nothing;	/* why, or NULL */
 	bool		is_zfs;
 	char	   *zfs_unknown;	/* why properties are unknown; may be empty */

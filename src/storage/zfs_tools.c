@@ -145,7 +145,7 @@ sp_zfs_ask_tools(const char *dataset, sp_zfs *zfs, StringInfo why_not)
 	const char *status[] = {"zpool", "status", "-P", pool, NULL};
 	const char *old_status[] = {"zpool", "status", pool, NULL};
 
-	sp_zfs_init(zfs);
+	memset(zfs, 0, sizeof(*zfs));
 	if (!sp_zfs_is_dataset_name(dataset))
 	{
 		appendStringInfo(why_not, "\"%s\" is not the name of a data set", dataset);

@@ -129,8 +129,8 @@ check_mount(const char *sysroot, const sp_mount_table *mounts, const sp_mount *m
 	static sp_disks second;
 	int			status;
 
-	sp_disks_init(&first);
-	sp_disks_init(&second);
+	memset(&first, 0, sizeof(first));
+	memset(&second, 0, sizeof(second));
 	status = sp_disks_add(sysroot, mounts, mount->mount_point, &first);
 	require(sp_disks_add(sysroot, mounts, mount->mount_point, &second) == status);
 	require(memcmp(&first, &second, sizeof(first)) == 0);

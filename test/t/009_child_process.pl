@@ -368,7 +368,7 @@ for (
 			vdevs => [] }, $ask_zfs ],
 	[ 'zfs knows it not', \%openzfs,
 		{ known => 0, why => "zfs get exited with status 2: cannot do 'get -Hp all tank/pgx'",
-			sync => undef, recordsize => -1, vdevs => [] },
+			sync => undef, recordsize => 0, vdevs => [] },
 		'zfs [get] [-Hp] [all] [tank/pgx]', 'tank/pgx' ],
 	[ 'zpool fails', { %openzfs, zpool => 'exit 1' },
 		{ known => 1, why => 'zpool status exited with status 1', sync => 'standard', vdevs => [] },
@@ -390,9 +390,10 @@ for (
 	[ 'zpool hangs', { %openzfs, zpool => $hangs },
 		{ known => 1, why => 'zpool status did not end within 5 s', sync => 'standard' }, $ask_all ],
 
-	# a name that the tools are not given
-	[ 'no name', \%openzfs, { known => 0, why => qr/" is not the name of a data set$/ }, '',
-		"\$(touch $temporary/touched)" ])
+	# a name is one argument of the tools, and no option
+	[ 'an option', \%openzfs, { known => 0, why => '"-r" is not the name of a data set' }, '', '-r' ],
+	[ 'a command', \%openzfs, { known => 0, why => qr/^zfs get exited with status 2: / },
+		"zfs [get] [-Hp] [all] [\$(touch $temporary/touched)]", "\$(touch $temporary/touched)" ])
 {
 	my ($name, $bodies, $want, $called, $dataset) = @$_;
 	my %want = %$want;

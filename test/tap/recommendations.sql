@@ -124,7 +124,10 @@ WHERE v.run IS NOT NULL;
 -- A margin of many digits is stored with six.
 INSERT INTO scenario (name, run, change, verdict, recommended, best, max_regret, reason) VALUES
 ('the same margin', '{"margin": 0.033333}', 'SET LOCAL pg_sync_probe.margin = 0.0333333', 'keep',
- 'fdatasync', 'fdatasync', 0.02, '');
+ 'fdatasync', 'fdatasync', 0.02, ''),
+('a pool of ZFS, whose write cache only a probe knows', '{"filesystem": "zfs"}',
+ 'UPDATE examined SET filesystem = ''zfs'', write_cache = NULL', 'keep', 'fdatasync', 'fdatasync',
+ 0.02, '');
 
 -- Another location: what would hold if the WAL were there, but no command.
 INSERT INTO scenario (name, at, run, verdict, recommended, best, max_regret, reason) VALUES

@@ -112,8 +112,6 @@ static const struct
 	{"one that must flush", ON("write back", 4, LEAST(0, 0)), KNOWN(NO)},
 	{"one that may need none", ON("write back", 4, LEAST(NAN, 0)), DOUBT(WHICH_DISK)},
 	{"all of them, needed or not", ON("write back", 4, LEAST(NAN, 1)), KNOWN(YES)},
-	{"caches differ, flushes", ON("mixed", NAN, DEVICE(1, 0)), KNOWN(YES)},
-	{"caches differ, no flush", ON("mixed", NAN, DEVICE(0, 0)), KNOWN(NO)},
 };
 
 TEST(judges_by_the_rule)

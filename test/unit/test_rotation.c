@@ -326,35 +326,6 @@ TEST(reopens_no_strange_file)
 	}
 }
 
-/* All syncs of a run are counted: of warm-ups, of rounds after a move, and of the move. */
-TEST(counts_all_syncs)
-{
-	int			unsynced = 0;
-	int64_t		next[SP_MAX_FILES] = {0};
-
-	plan_rotation("fdatasync", false, SECOND);
-	run_probe();
-	assert_true(count_moves() > 2);
-	assert_int_equal(probe->syncs, disk.operations);
-	/* WAL goes on where it ended in a file, whoever writes it */
-	for (int i = 0; i < disk.nrecords; i++)
-	{
-		const call_record *call = &disk.records[i];
-
-		if (call->call == PWRITE)
-			assert_true(call->offset == next[call->file]++ % 8 * 8 * KILOBYTE);
-	}
-
-	plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 1024 * 1024);
-	probe->duration_ns = SECOND;
-	run_probe();
-	assert_true(disk.nrecords < MAX_RECORDS);
-	for (int i = 0; i < disk.nrecords; i++)
-		unsynced += probe->files[disk.records[i].file].method == NULL;
-	assert_true(unsynced > 0);
-	assert_int_equal(probe->syncs, disk.operations - unsynced);
-}
-
 /* How many files of each method are flushed in a round: 1.9 ms are busy with one. */
 TEST(uses_copies_where_there_is_time)
 {

@@ -13,20 +13,6 @@
 #include "engine/storage/zfs.h"
 #include "engine/text/text.h"
 
-/* Which names may be given to the tools, and the pool of those that may. */
-static const struct
-{
-	const char *name;
-	const char *pool;			/* NULL: no name */
-}			name_cases[] =
-{
-	{"tank", "tank"}, {"tank/pg", "tank"}, {"tank/pg/wal", "tank"},
-	{"big pool/pg data", "big pool"}, {"tank/...", "tank"}, {"..a/b", "..a"}, {"", NULL},
-	{"-tank", NULL}, {"/tank", NULL}, {" tank", NULL}, {"tank/pg ", NULL}, {"tank/", NULL},
-	{"..", NULL}, {"../tank", NULL}, {"tank/../../sys", NULL}, {"tank@snapshot", NULL},
-	{"tank\n", NULL}, {"tank;reboot", NULL}, {"t\303\244nk", NULL},
-};
-
 /* What a tool printed: a file of test/fixtures/zfs, or else the text itself. */
 typedef struct output
 {
@@ -37,7 +23,7 @@ typedef struct output
 #define FILE_OF(name)	{.file = name}
 #define TEXT(...)		{.text = __VA_ARGS__}
 
-/* The properties of a data set; -1 and "" are unknown. */
+/* The properties of a data set; 0 and "" are unknown. */
 static const struct
 {
 	output		printed;
@@ -51,28 +37,28 @@ static const struct
 	/* the values of a user's own properties do not count */
 	{FILE_OF("get_unsafe.txt"), "tank/pg/wal", "disabled", "throughput", 1048576},
 	{FILE_OF("get_always.txt"), "big pool/pg data", "always", "latency", 131072},
-	{FILE_OF("get_volume.txt"), "tank/vm", "standard", "latency", -1},
+	{FILE_OF("get_volume.txt"), "tank/vm", "standard", "latency", 0},
 	/* knows no sync: the log is always written */
 	{FILE_OF("get_zfs_fuse.txt"), "spz", "", "latency", 131072},
-	{FILE_OF("get_openzfs.txt"), "tank", "", "", -1},
-	{FILE_OF("get_openzfs.txt"), "tank/pg/wal", "", "", -1},
-	{FILE_OF("status_full.txt"), "tank", "", "", -1},
-	{TEXT("d\tsync\talways\tlocal\n"), "d", "always", "", -1},
+	{FILE_OF("get_openzfs.txt"), "tank", "", "", 0},
+	{FILE_OF("get_openzfs.txt"), "tank/pg/wal", "", "", 0},
+	{FILE_OF("status_full.txt"), "tank", "", "", 0},
+	{TEXT("d\tsync\talways\tlocal\n"), "d", "always", "", 0},
 	{TEXT("d\tsync\talways\tlocal\r\nd\trecordsize\t8192\t-\r\n"), "d", "always", "", 8192},
 	/* cut off, no source, blanks for tabs, another data set, not told, empty */
-	{TEXT("d\tsync\tdisabled\tloc"), "d", "", "", -1},
-	{TEXT("d\tsync\tdisabled\n"), "d", "", "", -1},
-	{TEXT("d  sync  disabled  local\n"), "d", "", "", -1},
-	{TEXT("d/e\tsync\tdisabled\tlocal\n"), "d", "", "", -1},
-	{TEXT("d\tsync\t-\t-\n"), "d", "", "", -1},
-	{TEXT("d\tsync\t\tlocal\n"), "d", "", "", -1},
+	{TEXT("d\tsync\tdisabled\tloc"), "d", "", "", 0},
+	{TEXT("d\tsync\tdisabled\n"), "d", "", "", 0},
+	{TEXT("d  sync  disabled  local\n"), "d", "", "", 0},
+	{TEXT("d/e\tsync\tdisabled\tlocal\n"), "d", "", "", 0},
+	{TEXT("d\tsync\t-\t-\n"), "d", "", "", 0},
+	{TEXT("d\tsync\t\tlocal\n"), "d", "", "", 0},
 	/* the longest value, and a longer one */
-	{TEXT("d\tsync\t123456789012345\tlocal\n"), "d", "123456789012345", "", -1},
-	{TEXT("d\tsync\t1234567890123456\tlocal\n"), "d", "", "", -1},
+	{TEXT("d\tsync\t123456789012345\tlocal\n"), "d", "123456789012345", "", 0},
+	{TEXT("d\tsync\t1234567890123456\tlocal\n"), "d", "", "", 0},
 	/* the last one counts */
-	{TEXT("d\tsync\talways\t-\nd\tsync\tdisabled\t-\n"), "d", "disabled", "", -1},
+	{TEXT("d\tsync\talways\t-\nd\tsync\tdisabled\t-\n"), "d", "disabled", "", 0},
 	{TEXT("d\trecordsize\t9223372036854775807\t-\n"), "d", "", "", INT64_MAX},
-	{TEXT("d\trecordsize\t128K\t-\n"), "d", "", "", -1},
+	{TEXT("d\trecordsize\t128K\t-\n"), "d", "", "", 0},
 };
 
 /* The tree of pool "p". */
@@ -106,7 +92,8 @@ static const struct
 	{FILE_OF("get_openzfs.txt"), "tank", ""},
 	{TEXT(""), "p", ""},
 	{TEXT(TOP LEAF("/dev/sda") LEAF("/dev/sdb") END), "p", "/dev/sda /dev/sdb "},
-	{TEXT("pool: p\r\n" LEAF("/dev/sda") "  /dev/sdb  UNAVAIL\r\nerrors: no\r\n"), "p", "/dev/sda "},
+	{TEXT("pool: p\r\n" LEAF("/dev/sda") "  /dev/sdb  UNAVAIL\r\nerrors: no\r\n"), "p",
+	"/dev/sda "},
 	/* no pool, another one behind or before */
 	{TEXT(LEAF("/dev/sda") END), "p", ""},
 	{TEXT(TOP LEAF("/dev/sda") END "  pool: q\n" LEAF("/dev/sdb") END), "p", "/dev/sda "},
@@ -122,46 +109,40 @@ static const struct
 	{TEXT(TOP "\t  /dev/sda  UNAVAIL\n" END), "p", ""},
 	/* an unknown section counts as data, and ends the logs */
 	{TEXT(TOP "\tlogs\n" LEAF("/dev/sda") "\tnews\t\n" LEAF("/dev/sdb")
-		  "\tcache\n" LEAF("/dev/sdc") TOP LEAF("/dev/sdd") END), "p", "log:/dev/sda /dev/sdb cache:/dev/sdc /dev/sdd "},
+		  "\tcache\n" LEAF("/dev/sdc") TOP LEAF("/dev/sdd") END), "p",
+	"log:/dev/sda /dev/sdb cache:/dev/sdc /dev/sdd "},
 };
 
 TEST(knows_the_name_of_a_data_set)
 {
-	for (size_t i = 0; i < lengthof(name_cases); i++)
+	static const struct
 	{
-		char		pool[256];
-
-		if (sp_zfs_is_dataset_name(name_cases[i].name) !=
-			(name_cases[i].pool != NULL))
-			fail_msg("\"%s\"", name_cases[i].name);
-		sp_zfs_pool_name(name_cases[i].name, pool);
-		if (name_cases[i].pool != NULL)
-			assert_string_equal(pool, name_cases[i].pool);
-	}
-}
-
-TEST(knows_how_long_a_name_may_be)
-{
-	char		name[258];
+		const char *name;
+		bool		is_name;
+		const char *pool;
+	}			rows[] =
+	{
+		{"tank", true, "tank"}, {"tank/pg/wal", true, "tank"},
+		{"big pool/pg data", true, "big pool"}, {"", false, ""}, {"-tank", false, "-tank"},
+	};
+	char		name[257];
 	char		pool[256];
 
-	memset(name, 'a', sizeof(name));
-	name[255] = '\0';
-	assert_true(sp_zfs_is_dataset_name(name));
-	sp_zfs_pool_name(name, pool);
-	assert_string_equal(pool, name);
-	name[255] = 'a';
-	name[256] = '\0';
-	assert_false(sp_zfs_is_dataset_name(name));
-	sp_zfs_pool_name(name, pool);
-	assert_string_equal(pool, "");
-	/* what counts is the whole, but only the pool's is copied */
-	name[255] = '/';
-	name[256] = 'x';
-	name[257] = '\0';
-	assert_false(sp_zfs_is_dataset_name(name));
-	sp_zfs_pool_name(name, pool);
-	assert_int_equal(strlen(pool), 255);
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		assert_int_equal(sp_zfs_is_dataset_name(rows[i].name), rows[i].is_name);
+		sp_zfs_pool_name(rows[i].name, pool);
+		assert_string_equal(pool, rows[i].pool);
+	}
+	/* the longest, and one that is longer: no part of it is another pool */
+	for (int length = 255; length <= 256; length++)
+	{
+		memset(name, 'a', sizeof(name));
+		name[length] = '\0';
+		assert_int_equal(sp_zfs_is_dataset_name(name), length == 255);
+		sp_zfs_pool_name(name, pool);
+		assert_string_equal(pool, length == 255 ? name : "");
+	}
 }
 
 /* A copy, since it will be cut into pieces.  The caller frees it. */
@@ -195,15 +176,14 @@ TEST(reads_properties)
 	for (size_t i = 0; i < lengthof(property_cases); i++)
 	{
 		char	   *text = text_of(&property_cases[i].printed);
-		sp_zfs		zfs;
+		sp_zfs		zfs = {0};
 		bool		found;
 
-		sp_zfs_init(&zfs);
 		found = sp_zfs_parse_properties(text, property_cases[i].dataset, &zfs);
 		if (strcmp(zfs.sync, property_cases[i].sync) != 0 ||
 			strcmp(zfs.logbias, property_cases[i].logbias) != 0 ||
 			zfs.recordsize != property_cases[i].recordsize ||
-			found != (zfs.sync[0] != '\0' || zfs.logbias[0] != '\0' || zfs.recordsize != -1))
+			found != (zfs.sync[0] != '\0' || zfs.logbias[0] != '\0' || zfs.recordsize != 0))
 			fail_msg("row %zu: sync \"%s\", logbias \"%s\", recordsize %lld, found %d", i, zfs.sync,
 					 zfs.logbias, (long long) zfs.recordsize, found);
 		free(text);
@@ -212,10 +192,9 @@ TEST(reads_properties)
 
 TEST(finds_the_leaves_of_a_pool)
 {
-	sp_zfs		zfs;
+	sp_zfs		zfs = {0};
 
 	/* what was known of another pool is gone each time */
-	sp_zfs_init(&zfs);
 	for (size_t i = 0; i < lengthof(status_cases); i++)
 	{
 		char	   *text = text_of(&status_cases[i].printed);
@@ -241,9 +220,8 @@ TEST(invents_nothing_when_cut_off)
 	for (size_t cut = 0; cut < length; cut++)
 	{
 		char	   *copy = strndup(text, cut);
-		sp_zfs		zfs;
+		sp_zfs		zfs = {0};
 
-		sp_zfs_init(&zfs);
 		sp_zfs_parse_status(copy, "tank", &zfs);
 		assert_true(zfs.nvdevs == 0 || zfs.more_vdevs || strcmp(describe(&zfs), whole) == 0);
 		zfs.more_vdevs = false;
@@ -259,13 +237,12 @@ TEST(says_when_there_are_more)
 	{
 		char		text[16384];
 		sp_sentence to = sp_sentence_begin(text, sizeof(text));
-		sp_zfs		zfs;
+		sp_zfs		zfs = {0};
 
 		sp_say(&to, TOP);
 		for (int i = 1; i <= leaves; i++)
 			sp_say(&to, LEAF("/x%03d"), i);
 		sp_say(&to, END);
-		sp_zfs_init(&zfs);
 		assert_true(sp_zfs_parse_status(text, "p", &zfs));
 		assert_int_equal(zfs.more_vdevs, leaves > SP_ZFS_MAX_VDEVS);
 		assert_int_equal(zfs.nvdevs, SP_ZFS_MAX_VDEVS);
@@ -280,12 +257,11 @@ TEST(leaves_out_a_path_that_is_too_long)
 	{
 		char		path[300];
 		char		text[2048];
-		sp_zfs		zfs;
+		sp_zfs		zfs = {0};
 
 		memset(path, '/', sizeof(path));
 		path[width] = '\0';
 		sprintf(text, TOP "\t  %s  ONLINE       0\n" END, path);
-		sp_zfs_init(&zfs);
 		assert_int_equal(sp_zfs_parse_status(text, "p", &zfs), width == 255);
 		assert_int_equal(zfs.more_vdevs, width > 255);
 		assert_string_equal(zfs.vdevs[0].path, width == 255 ? path : "");

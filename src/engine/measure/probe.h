@@ -311,8 +311,6 @@ struct sp_probe
 	bool		exhausted[SP_REGIMES];	/* no further round fits into the time */
 	sp_rotation rotation;
 	unsigned short random_state[3];
-	int64_t		syncs;			/* operations that synced, counted or not, and syncs of
-								 * files that moved */
 	sp_evidence background;		/* idle samples: I/O of other processes */
 	int64_t		last_flush_ns;	/* when the last paced flush had been done */
 	int64_t		windows_ns;		/* spent on control windows */

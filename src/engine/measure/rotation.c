@@ -125,8 +125,6 @@ take_over_ring(sp_probe *probe, const file_ring *ring)
 		failed = sp_repeat_calls(probe, take_over, &to, &elapsed_ns);
 		if (failed)
 			sp_fail_file(probe, home, failed, errno);
-		else
-			probe->syncs++;
 	}
 }
 

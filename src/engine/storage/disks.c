@@ -19,12 +19,6 @@
 #define STAT_SIZE 512
 
 void
-sp_disks_init(sp_disks *disks)
-{
-	memset(disks, 0, sizeof(*disks));
-}
-
-void
 sp_disks_expect(sp_disks *disks, sp_flush_duty duty, bool form_group)
 {
 	disks->next_duty = duty;
@@ -77,14 +71,11 @@ sp_disks_summary(const sp_disks *disks, sp_level level)
 		if (disk->duty == SP_FLUSHED_NEVER)
 			continue;
 		facts.fua = facts.fua || disk->fua != 0;
-		if (facts.write_cache == NULL)
+		if (facts.write_cache == NULL || strcmp(disk->write_cache, "write back") == 0)
 			facts.write_cache = disk->write_cache;
-		else if (strcmp(facts.write_cache, disk->write_cache) != 0)
-		{
-			facts.caches_differ = true;
-			facts.write_cache = strcmp(facts.write_cache, "write back") == 0 ||
-				strcmp(disk->write_cache, "write back") == 0 ? "write back" : "";
-		}
+		else if (strcmp(facts.write_cache, disk->write_cache) != 0 &&
+				 strcmp(facts.write_cache, "write back") != 0)
+			facts.write_cache = "";
 	}
 	if (facts.write_cache == NULL)
 		facts.write_cache = "";

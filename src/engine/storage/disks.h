@@ -33,7 +33,7 @@
  * (md_flush_request), and to all devices of a btrfs (barrier_all_devices), whichever of
  * them hold the data.  RAID 5 with a journal or a partial parity log flushes otherwise,
  * and device-mapper has targets that leave devices out, such as the metadata of a thin
- * pool.  Spares of md are not flushed.  The later one is the weaker one.
+ * pool.  Spares of md are not flushed.  From the strictest to the weakest.
  */
 typedef enum sp_flush_duty
 {
@@ -64,6 +64,7 @@ typedef struct sp_disk
 	int			stat_fd;		/* its counters; -1 if not open */
 } sp_disk;
 
+/* A list begins with all zero. */
 typedef struct sp_disks
 {
 	sp_disk		top;			/* what the first path is on: "vda", "md0", "dm-0" */
@@ -84,13 +85,9 @@ typedef struct sp_disks_facts
 {
 	const char *write_cache;	/* that decides: "write back" if one disk has it, "write
 								 * through" if all have, else "" */
-	bool		caches_differ;
 	bool		fua;			/* one takes FUA writes, or may (unknown, or not listed) */
 	bool		count_flushes;	/* all do, and the list is complete */
 } sp_disks_facts;
-
-/* Start with no disks. */
-extern void sp_disks_init(sp_disks *disks);
 
 /*
  * Say what is known of the disks that are added next: their duty, and whether they form

@@ -182,9 +182,8 @@ add_lines(FILE *file, sp_mount_table *table)
 	return status;
 }
 
-/* From a stream, or from the system if it is NULL. */
-static int
-make_table(FILE *file, sp_mount_table **table)
+int
+sp_mount_table_read_stream(FILE *file, sp_mount_table **table)
 {
 	sp_mount_table *made = calloc(1, sizeof(*made));
 	int			status = ENOMEM;
@@ -205,12 +204,6 @@ make_table(FILE *file, sp_mount_table **table)
 }
 
 int
-sp_mount_table_read_stream(FILE *file, sp_mount_table **table)
-{
-	return make_table(file, table);
-}
-
-int
 sp_mount_table_read(const char *sysroot, sp_mount_table **table)
 {
 	char		path[PATH_MAX];
@@ -220,7 +213,7 @@ sp_mount_table_read(const char *sysroot, sp_mount_table **table)
 	*table = NULL;
 #ifndef __linux__
 	if (sysroot[0] == '\0')
-		return make_table(NULL, table);
+		return sp_mount_table_read_stream(NULL, table);
 #endif
 	status = sp_build_path(path, "%s/proc/self/mountinfo", sysroot);
 	if (status != 0)
@@ -228,7 +221,7 @@ sp_mount_table_read(const char *sysroot, sp_mount_table **table)
 	file = fopen(path, "re");
 	if (file == NULL)
 		return errno;
-	status = make_table(file, table);
+	status = sp_mount_table_read_stream(file, table);
 	fclose(file);
 	return status;
 }

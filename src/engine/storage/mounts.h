@@ -51,7 +51,10 @@ typedef struct sp_mount_table
  */
 extern int	sp_mount_table_read(const char *sysroot, sp_mount_table **table);
 
-/* The same from a stream, which is read to its end and stays open. */
+/*
+ * The same from a stream, which is read to its end and stays open; on systems other than
+ * Linux NULL stands for what the system answers.
+ */
 extern int	sp_mount_table_read_stream(FILE *file, sp_mount_table **table);
 
 /* NULL is allowed. */

@@ -14,34 +14,10 @@
 /* ZFS_MAX_DATASET_NAME_LEN is 256 with the NUL. */
 #define NAME_SIZE	256
 
-void
-sp_zfs_init(sp_zfs *zfs)
-{
-	memset(zfs, 0, sizeof(*zfs));
-	zfs->recordsize = -1;
-}
-
 bool
 sp_zfs_is_dataset_name(const char *name)
 {
-	/* not isalnum(), which depends on the locale */
-	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-		"0123456789-_.:/ ";
-	size_t		length = strlen(name);
-
-	if (length == 0 || length >= NAME_SIZE || name[0] == '-' || name[0] == ' ' ||
-		name[length - 1] == ' ' || strspn(name, allowed) != length)
-		return false;
-	/* the first component is used in a path: none may be empty, "." or ".." */
-	for (;; name++)
-	{
-		length = strcspn(name, "/");
-		if (length == 0 || strncmp(name, "..", length) == 0)
-			return false;
-		name += length;
-		if (*name == '\0')
-			return true;
-	}
+	return name[0] != '\0' && name[0] != '-' && strlen(name) < NAME_SIZE;
 }
 
 void
@@ -88,8 +64,8 @@ take_property(const char *property, const char *value, sp_zfs *zfs)
 		return copy_value(value, zfs->sync, sizeof(zfs->sync));
 	if (strcmp(property, "logbias") == 0)
 		return copy_value(value, zfs->logbias, sizeof(zfs->logbias));
-	if (strcmp(property, "recordsize") != 0 || value[0] == '\0' ||
-		value[strspn(value, "0123456789")] != '\0')
+	if (strcmp(property, "recordsize") != 0 || value[strspn(value, "0123456789")] != '\0' ||
+		strtoll(value, NULL, 10) == 0)
 		return false;
 	zfs->recordsize = strtoll(value, NULL, 10);
 	return true;

@@ -39,7 +39,7 @@ typedef struct sp_vdev
 	sp_vdev_use use;
 } sp_vdev;
 
-/* Unknown strings are empty, unknown numbers are -1. */
+/* What is unknown is empty or 0: at first all. */
 typedef struct sp_zfs
 {
 	/* of the data set */
@@ -53,13 +53,9 @@ typedef struct sp_zfs
 								 * or the output was cut off or not understood */
 } sp_zfs;
 
-/* Nothing known. */
-extern void sp_zfs_init(sp_zfs *zfs);
-
 /*
- * Is this the name of a data set (or pool), that may be given to the tools?  It
- * has letters, digits, -_.:/ and inner blanks, at most 255 characters.  It does
- * not begin with a dash, and no component is empty, "." or "..".
+ * May this be the name of a data set (or pool)?  It is one argument of the tools, which
+ * know what else is none; but a dash would begin an option.
  */
 extern bool sp_zfs_is_dataset_name(const char *name);
 

@@ -45,19 +45,12 @@
 const char *
 sp_durable_name(sp_durable durable)
 {
-	switch (durable)
-	{
-		case SP_DURABLE_NO:
-			return "no";
-		case SP_DURABLE_YES:
-			return "yes";
-		case SP_DURABLE_NO_CACHE:
-			return "no_cache";
-		case SP_DURABLE_UNKNOWN:
-		case SP_DURABLES:
-			break;
-	}
-	return "unknown";
+	static const char *const names[SP_DURABLES] = {
+		[SP_DURABLE_UNKNOWN] = "unknown",[SP_DURABLE_NO] = "no",
+		[SP_DURABLE_YES] = "yes",[SP_DURABLE_NO_CACHE] = "no_cache"
+	};
+
+	return names[durable];
 }
 
 bool
@@ -212,7 +205,7 @@ is_unflushed(const sp_flush_facts *facts)
 static bool
 has_volatile_cache(const char *write_cache)
 {
-	return strcmp(write_cache, "write back") == 0 || strcmp(write_cache, SP_MIXED_CACHES) == 0;
+	return strcmp(write_cache, "write back") == 0;
 }
 
 sp_durable

@@ -90,8 +90,7 @@ typedef struct sp_flush_facts
 typedef struct sp_durable_facts
 {
 	bool		syncs_nothing;	/* a file system in memory, or one that ignores syncs */
-	const char *write_cache;	/* "write back", "write through" or "" of all
-								 * disks; SP_MIXED_CACHES if they differ */
+	const char *write_cache;	/* "write back" of a disk, "write through" of all, or "" */
 	bool		flush_may_hide; /* a sync of this case may show no flush: a FUA write
 								 * replaces it, or the driver does not count it */
 	double		writes_per_op;	/* NAN if the counters may miss writes */
@@ -100,12 +99,6 @@ typedef struct sp_durable_facts
 	const char *backing_write_cache;	/* as write_cache, of the disks below it */
 	sp_flush_facts backing;
 } sp_durable_facts;
-
-/*
- * Some disks have a write-back cache and some do not.  Only the former need flushes, and
- * only they are members (see sp_counters).
- */
-#define SP_MIXED_CACHES	"mixed"
 
 /* 'unknown', 'no', 'yes', 'no_cache' */
 extern const char *sp_durable_name(sp_durable durable);
