@@ -63,14 +63,12 @@ SELECT label, imported_at < now() AS imported, usable_for_advice
 FROM sync_probe.runs ORDER BY run_id;
 DELETE FROM sync_probe.runs WHERE imported_at IS NOT NULL;
 
--- without rights they say which role helps, and not which functions called each other
+-- without rights they say which role helps
 CREATE ROLE regress_sync_probe_reader;
 SET ROLE regress_sync_probe_reader;
-\set SHOW_CONTEXT always
 SELECT * FROM sync_probe.compare('{1}');
 SELECT * FROM sync_probe.history();
 SELECT sync_probe.export_json('{1}');
-\set SHOW_CONTEXT never
 SELECT sync_probe.import_json('{}');
 
 -- SELECT is enough to read tables alone

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * cluster_lock.c
- *		The cluster lock: one probe or workload at a time in the cluster.
+ *		The cluster lock, for one probe or workload at a time in the cluster, and
+ *		sync_probe.running, its progress.
  *
  * Two concurrent probes would disturb each other.  The lock is an advisory lock with
  * database 0.  It works across databases and on a standby, shows in pg_locks, and ends
@@ -15,12 +16,16 @@
  */
 #include "common/common.h"
 
+#include <math.h>
+
 #include "catalog/pg_extension.h"
 #include "commands/extension.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/dsm.h"
 #include "storage/lock.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 /* "sync" in ASCII: distinguishes our tags from other advisory locks */
 #define TAG_MAGIC		0x73796e63
@@ -67,8 +72,8 @@ read_progress(dsm_handle handle, sp_progress *progress)
  * The process that holds the cluster lock; 0 if there is none.  If it has published its
  * progress, set *published and fill *progress.
  */
-int
-sp_cluster_lock_holder(sp_progress *progress, bool *published)
+static int
+find_holder(sp_progress *progress, bool *published)
 {
 	LockData   *locks = GetLockStatusData();
 	int			pid = 0;
@@ -97,21 +102,40 @@ is_cleanup(const sp_progress *progress)
 	return NameStr(progress->location)[0] == '\0';
 }
 
-/* Describe the work of the process that holds the lock. */
-static char *
-describe_holder(int pid, const sp_progress *progress)
+static bool
+is_trial(const sp_progress *progress)
 {
-	const char *since = timestamptz_to_str(progress->started_at);
+	return strcmp(NameStr(progress->suite), SP_TRIAL_SUITE) == 0;
+}
 
+static bool
+is_workload(const sp_progress *progress)
+{
+	return NameStr(progress->workload)[0] != '\0' && !is_trial(progress);
+}
+
+/* What the process that holds the lock is, and what it does. */
+static const char *
+describe_holder(const sp_progress *progress, const char **doing)
+{
 	if (is_cleanup(progress))
-		return psprintf("Process %d has been cleaning up since %s.", pid, since);
-	if (sp_progress_is_workload(progress))
-		return psprintf("Process %d has been running workload \"%s\" in tablespace \"%s\" since %s.",
-						pid, NameStr(progress->workload), NameStr(progress->location), since);
-	if (sp_progress_is_trial(progress))
-		return psprintf("Process %d has been trying values of a setting since %s.", pid, since);
-	return psprintf("Process %d has been probing location \"%s\" since %s.",
-					pid, NameStr(progress->location), since);
+	{
+		*doing = "cleaning up";
+		return "a cleanup";
+	}
+	if (is_trial(progress))
+	{
+		*doing = "trying values of a setting";
+		return "a trial";
+	}
+	if (is_workload(progress))
+	{
+		*doing = psprintf("running workload \"%s\" in tablespace \"%s\"",
+						  NameStr(progress->workload), NameStr(progress->location));
+		return "a workload";
+	}
+	*doing = psprintf("probing location \"%s\"", NameStr(progress->location));
+	return "another probe";
 }
 
 static void
@@ -119,19 +143,20 @@ complain_about_holder(void)
 {
 	sp_progress progress;
 	bool		published;
-	int			pid = sp_cluster_lock_holder(&progress, &published);
+	int			pid = find_holder(&progress, &published);
+	const char *doing = NULL;
+	const char *holder = "another probe, workload or cleanup";
 
+	if (published)
+		holder = describe_holder(&progress, &doing);
 	/* it may have finished since; then the caller only needs to try again */
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-			 pid == 0 || !published ? errmsg("another probe, workload or cleanup is running in this cluster") :
-			 is_cleanup(&progress) ? errmsg("a cleanup is running in this cluster") :
-			 sp_progress_is_workload(&progress) ? errmsg("a workload is running in this cluster") :
-			 sp_progress_is_trial(&progress) ? errmsg("a trial is running in this cluster") :
-			 errmsg("another probe is running in this cluster"),
+			 errmsg("%s is running in this cluster", holder),
 			 pid == 0 ? 0 :
 			 !published ? errdetail("Process %d holds the lock.", pid) :
-			 errdetail_internal("%s", describe_holder(pid, &progress)),
+			 errdetail("Process %d has been %s since %s.", pid, doing,
+					   timestamptz_to_str(progress.started_at)),
 			 errhint("Only one of them can run at a time. Wait until it ends (see sync_probe.running), or cancel it with pg_cancel_backend().")));
 }
 
@@ -270,4 +295,53 @@ sp_trial_unlock(void)
 
 	set_tag(&tag, 0, TAG_TRIAL);
 	LockRelease(&tag, ExclusiveLock, false);
+}
+
+/* ------------------------------------------------------------ sync_probe.running */
+
+/* The share of the transactions or of the time that is done. */
+static double
+share_done(const sp_progress *progress)
+{
+	double		done = 0;
+
+	if (progress->measuring_since == 0)
+		return 0;
+	if (progress->planned_transactions > 0)
+		done = (double) progress->transactions / progress->planned_transactions;
+	else if (progress->duration_us > 0)
+		done = (double) (GetCurrentTimestamp() - progress->measuring_since) / progress->duration_us;
+	return Min(done, 1);
+}
+
+/*
+ * sync_probe_internal.running(): one row for the probe or workload that runs, if one does.
+ */
+PG_FUNCTION_INFO_V1(sync_probe_running);
+Datum
+sync_probe_running(PG_FUNCTION_ARGS)
+{
+#define RUNNING_COLUMNS 7
+	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
+	Datum		values[RUNNING_COLUMNS] = {0};
+	bool		nulls[RUNNING_COLUMNS] = {0};
+	sp_progress progress;
+	bool		published;
+	int			i = 0;
+
+	InitMaterializedSRF(fcinfo, 0);
+	if (find_holder(&progress, &published) == 0 || !published)
+		return (Datum) 0;
+
+	values[i++] = Int32GetDatum(progress.pid);
+	values[i++] = NameGetDatum(&progress.location);
+	values[i++] = CStringGetTextDatum(NameStr(progress.suite));
+	nulls[i] = NameStr(progress.workload)[0] == '\0';
+	values[i++] = NameGetDatum(&progress.workload);
+	values[i++] = CStringGetTextDatum(NameStr(progress.phase));
+	values[i++] = TimestampTzGetDatum(progress.started_at);
+	values[i++] = Float8GetDatum(round(share_done(&progress) * 1000) / 10);
+	Assert(i == RUNNING_COLUMNS);
+	tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc, values, nulls);
+	return (Datum) 0;
 }

@@ -106,7 +106,6 @@ extern sp_progress *sp_cluster_lock_acquire(const char *location, const char *su
 extern void sp_yield_to_drop(void);
 extern void sp_progress_set_phase(const char *phase);
 extern void sp_cluster_lock_release(void);
-extern int	sp_cluster_lock_holder(sp_progress *progress, bool *published);
 extern bool sp_trial_lock(bool wait);
 extern void sp_trial_unlock(void);
 extern bool sp_schema_lock(uint32 schema_id, bool session);
@@ -143,11 +142,6 @@ extern void sp_refuse_transaction_block(FunctionCallInfo fcinfo, const char *cal
 extern Datum sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
 							  void (*prepare) (FunctionCallInfo fcinfo, void *state),
 							  HeapTuple (*work) (void *state, TupleDesc type));
-
-/* ------------------------------------------------------------- progress.c */
-
-extern bool sp_progress_is_workload(const sp_progress *progress);
-extern bool sp_progress_is_trial(const sp_progress *progress);
 
 /* ----------------------------------------------------------- valid_text.c */
 
@@ -203,11 +197,6 @@ extern void sp_row_put_doubles(sp_row *row, const char *column, const double *va
 extern void sp_row_put_interval(sp_row *row, const char *column, int64 us);
 extern HeapTuple sp_row_form(const sp_row *row);
 extern void sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows);
-
-/* --------------------------------------------------------------- random.c */
-
-extern void sp_fill_random(char *buffer, size_t size);
-extern void sp_shuffle(int *order, int n, pg_prng_state *state);
 
 /* ---------------------------------------------------------- this_server.c */
 

@@ -53,24 +53,6 @@ sp_spi_connect(void)
 		elog(ERROR, "SPI_connect failed");
 }
 
-/* The owner of the history, which records runs. */
-static Oid
-history_owner(void)
-{
-	Oid			relation = get_relname_relid("runs", get_namespace_oid(SP_SCHEMA, false));
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_TABLE),
-				 errmsg("table \"%s.runs\" does not exist", SP_SCHEMA),
-				 errhint("Create the extension again: DROP EXTENSION pg_sync_probe; CREATE EXTENSION pg_sync_probe;")));
-	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
-	ReleaseSysCache(tuple);
-	return owner;
-}
-
 /* The schema of one of the history's tables: what users read through views is internal. */
 const char *
 sp_history_schema(const char *table)
@@ -78,9 +60,8 @@ sp_history_schema(const char *table)
 	return strcmp(table, "samples") == 0 ? SP_SCHEMA "_internal" : SP_SCHEMA;
 }
 
-/* The row type of one of the history's tables. */
-TupleDesc
-sp_history_row_type(const char *table)
+static Oid
+history_table(const char *table)
 {
 	const char *schema = sp_history_schema(table);
 	Oid			relation = get_relname_relid(table, get_namespace_oid(schema, false));
@@ -90,7 +71,28 @@ sp_history_row_type(const char *table)
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("table \"%s.%s\" does not exist", schema, table),
 				 errhint(SP_UPDATE_HINT)));
-	return lookup_rowtype_tupdesc_copy(get_rel_type_id(relation), -1);
+	return relation;
+}
+
+/* The owner of the history, which records runs. */
+static Oid
+history_owner(void)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(history_table("runs")));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for table runs");
+	owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+	ReleaseSysCache(tuple);
+	return owner;
+}
+
+/* The row type of one of the history's tables. */
+TupleDesc
+sp_history_row_type(const char *table)
+{
+	return lookup_rowtype_tupdesc_copy(get_rel_type_id(history_table(table)), -1);
 }
 
 /* Execute a query that must return the expected SPI_OK_ code. */

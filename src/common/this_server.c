@@ -9,11 +9,9 @@
 
 #include <unistd.h>
 
-#include "access/htup_details.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
-#include "utils/builtins.h"
 
 /*
  * The system identifier of the cluster, and the name of the machine in host.  A standby
@@ -47,13 +45,11 @@ Datum
 sync_probe_this_server(PG_FUNCTION_ARGS)
 {
 	TupleDesc	row_type;
-	char		host[MAXPGPATH];
-	Datum		values[2];
-	bool		nulls[2] = {false, false};
+	sp_row	   *row;
 
 	if (get_call_result_type(fcinfo, NULL, &row_type) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	values[0] = Int64GetDatum((int64) sp_this_server(host));
-	values[1] = CStringGetTextDatum(sp_valid_text(host));
-	return HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(row_type), values, nulls));
+	row = sp_row_make(BlessTupleDesc(row_type));
+	sp_row_put_this_server(row);
+	return HeapTupleGetDatum(sp_row_form(row));
 }

@@ -87,8 +87,7 @@ free_bytes(const sp_commit_run *commit)
 {
 	const sp_location *location = &commit->location;
 	int64		reserve;
-	int64		available = sp_location_space(location, commit->directory_fd, location->directory,
-											  0, &reserve);
+	int64		available = sp_location_space(location, commit->directory_fd, 0, &reserve);
 
 	if (available < reserve)
 		ereport(ERROR,

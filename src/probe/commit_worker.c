@@ -232,7 +232,8 @@ sync_probe_commit_worker(Datum handle)
 	state.figures = &state.shared->workers[sp_worker_number() - 1];
 	state.data_size = record_data_size(state.shared->record_size);
 	state.data = palloc(state.data_size + 1);
-	sp_fill_random(state.data, state.data_size);
+	if (!pg_strong_random(state.data, state.data_size))
+		elog(ERROR, "no random bytes");
 	state.wait_event = sp_wait_event_new("SyncProbeCommitPause");
 
 	/* a reload may have come before this process could notice it */

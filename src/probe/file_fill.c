@@ -27,28 +27,20 @@
 StaticAssertDecl(SP_BUFFER_SIZE % SP_WAL_INIT_BLOCK == 0,
 				 "the buffer must hold whole blocks of a segment");
 
-static void
-fill_failed(const char *verb, const sp_file *file, const char *directory)
-{
-	ereport(ERROR,
-			(sp_errcode_for_file_access(),
-			 errmsg("could not %s file \"%s/%s\": %m", verb, directory, file->name)));
-}
-
 /*
  * With a duty cycle, flush what was just written, not everything at the end, and then
  * pause, so that other processes can use the device.  The sum of all pauses is at most
  * the duration of the probe.
  */
 static void
-rest_after_chunk(sp_probe_files *files, const sp_file *file, int64 begin_ns, const char *directory)
+rest_after_chunk(sp_probe_files *files, const sp_file *file, int64 begin_ns)
 {
 	const sp_callbacks *callbacks = &files->probe->callbacks;
 	int64		now_ns;
 	int64		rest_ns;
 
 	if (fdatasync(file->fd) != 0)
-		fill_failed("fsync", file, directory);
+		sp_probe_file_error(files, "fsync", file);
 	now_ns = callbacks->now_ns(callbacks->context);
 	rest_ns = (int64) ((double) (now_ns - begin_ns) * (1 / files->probe->duty_cycle - 1));
 	rest_ns = Min(rest_ns, files->probe->duration_ns - files->rested_ns);
@@ -78,27 +70,27 @@ write_blocks(int fd, const char *buffer, int64 offset, int64 size)
  * full file system or a quota.
  */
 static void
-fill_chunk(const sp_probe *probe, const sp_file *file, int64 offset, int64 size, const char *directory)
+fill_chunk(const sp_probe_files *files, const sp_file *file, int64 offset, int64 size)
 {
 	for (int64 done = 0; done < size;)
 	{
 		ssize_t		written;
 
 		CHECK_FOR_INTERRUPTS();
-		written = write_blocks(file->fd, probe->buffer, offset + done, size - done);
+		written = write_blocks(file->fd, files->probe->buffer, offset + done, size - done);
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written == 0)
 			errno = ENOSPC;
 		if (written <= 0)
-			fill_failed("write", file, directory);
+			sp_probe_file_error(files, "write", file);
 		done += written;
 	}
 }
 
 /* Write all blocks of a new file, and sync it. */
 void
-sp_probe_file_fill(sp_probe_files *files, const sp_file *file, const char *directory)
+sp_probe_file_fill(sp_probe_files *files, const sp_file *file)
 {
 	const sp_probe *probe = files->probe;
 	int64		begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
@@ -114,17 +106,17 @@ sp_probe_file_fill(sp_probe_files *files, const sp_file *file, const char *direc
 			sp_check_reserve(files->location, files->directory_fd, 0);
 			checked_at = done;
 		}
-		fill_chunk(probe, file, done, chunk, directory);
+		fill_chunk(files, file, done, chunk);
 		done += chunk;
 		files->filled_bytes += chunk;
 		sp_notice_filling(probe, files->filled_bytes, sp_probe_files_size(probe));
 		if (probe->duty_cycle < 1 && (done - rested_at >= REST_BYTES || done == file->size))
 		{
-			rest_after_chunk(files, file, begin_ns, directory);
+			rest_after_chunk(files, file, begin_ns);
 			rested_at = done;
 			begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
 		}
 	}
 	if (fsync(file->fd) != 0)
-		fill_failed("fsync", file, directory);
+		sp_probe_file_error(files, "fsync", file);
 }

@@ -27,22 +27,22 @@
 
 #include "compat.h"
 
-/* RemovePgTempFiles() removes files whose names begin with PG_TEMP_FILE_PREFIX. */
-#define TABLESPACE_PREFIX	PG_TEMP_FILE_PREFIX "_sync_probe."
-
 /*
- * RemoveTempXlogFiles() removes files whose names begin with "xlogtemp.".  The server
- * itself uses xlogtemp.<pid>, so our names have a suffix.
+ * RemovePgTempFiles() removes files whose names begin with PG_TEMP_FILE_PREFIX, and
+ * RemoveTempXlogFiles() those that begin with "xlogtemp.".  The server itself uses
+ * xlogtemp.<pid>, so our names have a suffix.
  */
-#define PG_WAL_FORMAT	"xlogtemp.%d.sync_probe.%d"
+static const char *
+name_format(const sp_location *location)
+{
+	return OidIsValid(location->tablespace) ? PG_TEMP_FILE_PREFIX "_sync_probe.%d.%d" :
+		"xlogtemp.%d.sync_probe.%d";
+}
 
 static void
 name_file(const sp_location *location, int pid, int n, char *name)
 {
-	if (OidIsValid(location->tablespace))
-		snprintf(name, SP_NAME_LEN, TABLESPACE_PREFIX "%d.%d", pid, n);
-	else
-		snprintf(name, SP_NAME_LEN, PG_WAL_FORMAT, pid, n);
+	snprintf(name, SP_NAME_LEN, name_format(location), pid, n);
 }
 
 /*
@@ -52,13 +52,11 @@ name_file(const sp_location *location, int pid, int n, char *name)
 static bool
 is_probe_file_name(const sp_location *location, const char *name)
 {
-	const char *format = OidIsValid(location->tablespace) ?
-		TABLESPACE_PREFIX "%d.%d" : PG_WAL_FORMAT;
 	char		again[SP_NAME_LEN];
 	int			pid;
 	int			n;
 
-	if (sscanf(name, format, &pid, &n) != 2 || pid <= 0 || n < 0)
+	if (sscanf(name, name_format(location), &pid, &n) != 2 || pid <= 0 || n < 0)
 		return false;
 	name_file(location, pid, n, again);
 	return strcmp(name, again) == 0;
@@ -66,7 +64,7 @@ is_probe_file_name(const sp_location *location, const char *name)
 
 /* The directory for the files of a location, relative to PGDATA. */
 static void
-probe_directory(const sp_location *location, char *path)
+probe_directory(const sp_location *location, char path[MAXPGPATH])
 {
 	if (OidIsValid(location->tablespace))
 		TempTablespacePath(path, location->tablespace);
@@ -168,7 +166,7 @@ sp_probe_files_size(const sp_probe *probe)
  * size and number as far as the suite allows.
  */
 static void
-check_space(const sp_probe_files *files, const char *directory)
+check_space(const sp_probe_files *files)
 {
 	const sp_location *location = files->location;
 	int64		needed;
@@ -179,7 +177,7 @@ check_space(const sp_probe_files *files, const char *directory)
 	do
 	{
 		needed = sp_probe_files_size(files->probe);
-		available = sp_location_space(location, files->directory_fd, directory, needed, &reserve);
+		available = sp_location_space(location, files->directory_fd, needed, &reserve);
 		fits = available >= needed + reserve;
 	} while (!fits && sp_suite_shrink_files(files->probe));
 
@@ -233,37 +231,34 @@ reserve_fds(sp_probe_files *files)
 
 /* ----------------------------------------------------------------- creation */
 
+/* Throw an error about a file, or about their directory if it is NULL. */
+void
+sp_probe_file_error(const sp_probe_files *files, const char *verb, const sp_file *file)
+{
+	ereport(ERROR,
+			(sp_errcode_for_file_access(),
+			 file ? errmsg("could not %s file \"%s/%s\": %m", verb, files->directory, file->name) :
+			 errmsg("could not %s directory \"%s\": %m", verb, files->directory)));
+}
+
 /*
  * Create and fill one file, then open it with the flags of its method.  If that fails,
  * the status of the file says so; the file system may refuse O_DIRECT.
  */
 static void
-create_file(sp_probe_files *files, int n, const char *directory)
+create_file(sp_probe_files *files, sp_file *file)
 {
-	sp_file    *file = &files->probe->files[n];
 	struct stat status;
 
 	file->fd = openat(files->directory_fd, file->name,
 					  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
-	if (file->fd >= 0 && fstat(file->fd, &status) != 0)
-	{
-		int			saved_errno = errno;
-
-		/* without device and inode it could not be removed later */
-		(void) unlinkat(files->directory_fd, file->name, 0);
-		close(file->fd);
-		file->fd = -1;
-		errno = saved_errno;
-	}
-	if (file->fd < 0)
-		ereport(ERROR,
-				(sp_errcode_for_file_access(),
-				 errmsg("could not create file \"%s/%s\": %m", directory, file->name)));
+	if (file->fd < 0 || fstat(file->fd, &status) != 0)
+		sp_probe_file_error(files, "create", file);
 	file->exists = true;
 	file->device = status.st_dev;
 	file->inode = status.st_ino;
 
-	sp_probe_file_fill(files, file, directory);
+	sp_probe_file_fill(files, file);
 	close(file->fd);
 
 	file->fd = sp_openat(files->directory_fd, file->name, sp_open_flags(file));
@@ -296,33 +291,28 @@ void
 sp_probe_files_create(sp_probe_files *files)
 {
 	sp_probe   *probe = files->probe;
-	char		directory[MAXPGPATH];
 
 	reserve_fds(files);
 
-	files->directory_fd = open_directory(files->location, true, directory);
+	files->directory_fd = open_directory(files->location, true, files->directory);
 	if (files->directory_fd < 0 && errno == ENOENT && OidIsValid(files->location->tablespace))
 		ereport(ERROR,
 				(sp_errcode_for_file_access(),
 				 errmsg("tablespace \"%s\" has no directory", NameStr(files->location->name)),
-				 errdetail("Could not open directory \"%s\": %m.", directory),
+				 errdetail("Could not open directory \"%s\": %m.", files->directory),
 				 errhint("Is its file system mounted? See SELECT * FROM " SP_SCHEMA ".findings.")));
 	if (files->directory_fd < 0)
-		ereport(ERROR,
-				(sp_errcode_for_file_access(),
-				 errmsg("could not open directory \"%s\": %m", directory)));
-	check_space(files, directory);
+		sp_probe_file_error(files, "open", NULL);
+	check_space(files);
 
 	name_files(files);
 	for (int n = 0; n < probe->nfiles; n++)
 	{
 		if (probe->files[n].status == SP_OK && !probe->files[n].made_by_engine)
-			create_file(files, n, directory);
+			create_file(files, &probe->files[n]);
 	}
 	if (fsync(files->directory_fd) != 0)
-		ereport(ERROR,
-				(sp_errcode_for_file_access(),
-				 errmsg("could not fsync directory \"%s\": %m", directory)));
+		sp_probe_file_error(files, "fsync", NULL);
 }
 
 /*
@@ -332,9 +322,6 @@ sp_probe_files_create(sp_probe_files *files)
 void
 sp_probe_files_remove(sp_probe_files *files)
 {
-	char		directory[MAXPGPATH];
-
-	probe_directory(files->location, directory);
 	for (int n = 0; n < files->probe->nfiles; n++)
 	{
 		sp_file    *file = &files->probe->files[n];
@@ -350,10 +337,10 @@ sp_probe_files_remove(sp_probe_files *files)
 		if (fstatat(files->directory_fd, file->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
 			status.st_dev != file->device || status.st_ino != file->inode)
 			ereport(WARNING,
-					(errmsg("probe file \"%s/%s\" is no longer there", directory, file->name),
+					(errmsg("probe file \"%s/%s\" is no longer there", files->directory, file->name),
 					 errdetail("It was removed or replaced while it was measured. Measurements of a removed file can be wrong.")));
 		else
-			(void) unlink_at(files->directory_fd, directory, file->name);
+			(void) unlink_at(files->directory_fd, files->directory, file->name);
 	}
 	if (files->directory_fd >= 0)
 		close(files->directory_fd);

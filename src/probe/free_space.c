@@ -17,10 +17,11 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "access/xlog_internal.h"
 #include "storage/fd.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 
 #include "compat.h"
 
@@ -29,49 +30,28 @@ int			sp_reserve_percent = 5;
 /* The server must be able to create new segments even if WAL exceeds max_wal_size. */
 #define MIN_FREE_SEGMENTS	4
 
-/* The available bytes.  *reserve of them, at least min_reserve, must stay free. */
-static int64
-available_space(int directory_fd, const char *directory, int64 min_reserve, int64 *reserve)
-{
-	struct statvfs space;
-
-	if (fstatvfs(directory_fd, &space) != 0)
-		ereport(ERROR,
-				(sp_errcode_for_file_access(),
-				 errmsg("could not determine free space of \"%s\": %m", directory)));
-	*reserve = Max(min_reserve,
-				   (int64) space.f_blocks * space.f_frsize / 100 * sp_reserve_percent);
-	return (int64) space.f_bavail * space.f_frsize;
-}
-
 /*
  * The bytes that WAL segments occupy, in blocks.  A compressing file system stores a
  * segment of zeros in no space, but needs that space later.  A directory that cannot
  * be read counts as empty, which makes the reserve larger.
  */
 static int64
-wal_bytes(int directory_fd)
+wal_bytes(const char *path, int directory_fd)
 {
-	int			fd = openat(directory_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR		   *directory = fd < 0 ? NULL : fdopendir(fd);
+	DIR		   *directory = AllocateDir(path);
 	struct dirent *entry;
 	int64		bytes = 0;
 
-	if (directory == NULL)
-	{
-		if (fd >= 0)
-			close(fd);
-		return 0;
-	}
-	while ((entry = readdir(directory)) != NULL)
+	while ((entry = ReadDirExtended(directory, path, DEBUG1)) != NULL)
 	{
 		struct stat status;
 
 		if (IsXLogFileName(entry->d_name) &&
-			fstatat(fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode))
+			fstatat(directory_fd, entry->d_name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+			S_ISREG(status.st_mode))
 			bytes += Min((int64) status.st_size, (int64) status.st_blocks * 512);
 	}
-	closedir(directory);
+	FreeDir(directory);
 	return bytes;
 }
 
@@ -81,39 +61,33 @@ wal_bytes(int directory_fd)
  * only if the space would not suffice otherwise.
  */
 int64
-sp_location_space(const sp_location *location, int directory_fd, const char *directory,
-				  int64 wanted, int64 *reserve)
+sp_location_space(const sp_location *location, int directory_fd, int64 wanted, int64 *reserve)
 {
 	int64		max_wal_size = (int64) max_wal_size_mb * 1024 * 1024;
-	int64		segments = (int64) MIN_FREE_SEGMENTS * wal_segment_size;
+	struct statvfs space;
 	int64		available;
 	int64		share;
 
-	available = available_space(directory_fd, directory,
-								OidIsValid(location->tablespace) ? 0 : segments, &share);
-	*reserve = share;
+	if (fstatvfs(directory_fd, &space) != 0)
+		ereport(ERROR,
+				(sp_errcode_for_file_access(),
+				 errmsg("could not determine free space of \"%s\": %m", location->directory)));
+	available = (int64) space.f_bavail * space.f_frsize;
+	*reserve = share = (int64) space.f_blocks * space.f_frsize / 100 * sp_reserve_percent;
 	if (OidIsValid(location->tablespace))
 		return available;
+	share = Max(share, (int64) MIN_FREE_SEGMENTS * wal_segment_size);
 	*reserve = Max(share, max_wal_size);
 	if (available < wanted + *reserve)
-		*reserve = Max(share, max_wal_size - wal_bytes(directory_fd));
+		*reserve = Max(share, max_wal_size - wal_bytes(location->directory, directory_fd));
 	return available;
 }
 
-/* Bytes in a readable unit, with at most three digits. */
 char *
 sp_pretty_bytes(int64 bytes)
 {
-	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
-	double		amount = (double) bytes;
-	size_t		unit = 0;
-
-	while (amount >= 1000 && unit < lengthof(units) - 1)
-	{
-		amount /= 1024;
-		unit++;
-	}
-	return psprintf("%.*f %s", unit > 0 && amount < 9.95 ? 1 : 0, amount, units[unit]);
+	return text_to_cstring(DatumGetTextPP(DirectFunctionCall1(pg_size_pretty,
+															  Int64GetDatum(bytes))));
 }
 
 /*
@@ -124,8 +98,7 @@ void
 sp_check_reserve(const sp_location *location, int directory_fd, int64 wanted)
 {
 	int64		reserve;
-	int64		available = sp_location_space(location, directory_fd, location->directory, wanted,
-										  &reserve);
+	int64		available = sp_location_space(location, directory_fd, wanted, &reserve);
 
 	if (available < reserve + wanted)
 		ereport(ERROR,

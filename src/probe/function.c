@@ -40,15 +40,13 @@ double		sp_margin = 0.05;
 /* The state of a call of probe(), for clean_up(). */
 typedef struct probing
 {
-	sp_probe   *probe;
+	sp_run	   *run;
 	sp_probe_context context;
-	sp_storage	storage;
 	sp_probe_files files;
 } probing;
 
 static sp_probe *
-plan_probe(FunctionCallInfo fcinfo, const sp_probe_suite *suite, const sp_wal_profile *profile,
-		   int64 duration_us, probing *state)
+plan_probe(FunctionCallInfo fcinfo, const sp_run *run, int64 duration_us, sp_probe_context *context)
 {
 	sp_probe   *probe = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(sp_probe),
 												   MCXT_ALLOC_ZERO);
@@ -56,11 +54,13 @@ plan_probe(FunctionCallInfo fcinfo, const sp_probe_suite *suite, const sp_wal_pr
 
 	/* O_DIRECT needs a buffer that is aligned to the blocks of the device */
 	buffer = (char *) TYPEALIGN(SP_WAL_PAGE_SIZE, buffer);
-	sp_fill_random(buffer, SP_BUFFER_SIZE);
+	/* which no file system can compress */
+	if (!pg_strong_random(buffer, SP_BUFFER_SIZE))
+		elog(ERROR, "no random bytes");
 
 	probe->buffer = buffer;
 	probe->duration_ns = duration_us * 1000;
-	probe->flush_interval_ns = profile->flush_interval_us * 1000;
+	probe->flush_interval_ns = run->profile.flush_interval_us * 1000;
 	probe->fsync_off = !enableFsync;
 	probe->duty_cycle = sp_duty_cycle_argument(fcinfo);
 	probe->margin = sp_margin;
@@ -68,11 +68,11 @@ plan_probe(FunctionCallInfo fcinfo, const sp_probe_suite *suite, const sp_wal_pr
 
 	/* the generator of the engine takes 48 bits */
 	probe->random_seed = pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF);
-	sp_callbacks_set(probe, &state->context);
-	probe->data = palloc0(suite->engine->data_size);
-	if (suite->prepare)
-		suite->prepare(probe);
-	sp_probe_plan(probe, suite->engine, &profile->server);
+	sp_callbacks_set(probe, context);
+	probe->data = palloc0(run->suite->engine->data_size);
+	if (run->suite->prepare)
+		run->suite->prepare(probe);
+	sp_probe_plan(probe, run->suite->engine, &run->profile.server);
 	return probe;
 }
 
@@ -82,31 +82,28 @@ clean_up(int code pg_attribute_unused(), Datum arg)
 {
 	probing    *state = (probing *) DatumGetPointer(arg);
 
-	sp_storage_close(&state->storage);
+	sp_storage_close(&state->run->storage);
 	sp_probe_files_remove(&state->files);
 }
 
 static void
-measure_location(probing *state, const sp_location *location)
+probe_location(probing *state)
 {
-	memset(&state->files, 0, sizeof(state->files));
-	state->files.location = location;
-	state->files.probe = state->probe;
-	state->files.directory_fd = -1;
+	sp_run	   *run = state->run;
 
 	sp_progress_set_phase("examining storage");
-	sp_storage_examine(location, &state->storage, &state->probe->device);
-	state->probe->syncs_nothing = state->storage.syncs_nothing;
+	sp_storage_examine(&run->location, &run->storage, &run->probe->device);
+	run->probe->syncs_nothing = run->storage.syncs_nothing;
 	sp_progress_set_phase("writing files");
-	(void) sp_probe_files_sweep(location);
+	(void) sp_probe_files_sweep(&run->location);
 	PG_ENSURE_ERROR_CLEANUP(clean_up, PointerGetDatum(state));
 	{
 		sp_probe_files_create(&state->files);
 		/* after the files, which are required; counters are optional */
-		if (sp_storage_open(&state->storage))
-			sp_callbacks_set_counters(state->probe);
+		if (sp_storage_open(&run->storage))
+			sp_callbacks_set_counters(run->probe);
 		sp_progress_set_phase("measuring");
-		sp_probe_run(state->probe);
+		sp_probe_run(run->probe);
 		pgstat_report_wait_end();
 	}
 	PG_END_ENSURE_ERROR_CLEANUP(clean_up, PointerGetDatum(state));
@@ -115,13 +112,13 @@ measure_location(probing *state, const sp_location *location)
 
 /* Beside commits of others, be gentle where the caller has not said how much to write. */
 static void
-be_gentle(FunctionCallInfo fcinfo, const sp_probe_suite *suite, const sp_wal_profile *profile,
-		  sp_probe *probe)
+be_gentle(FunctionCallInfo fcinfo, const sp_run *run)
 {
+	sp_probe   *probe = run->probe;
 	int64		max_ns = sp_max_duration_ms * SP_NS_PER_MS;
 
-	if (!PG_ARGISNULL(SP_ARG_DUTY_CYCLE) || !sp_load_is_seen(&profile->seen) ||
-		(suite->refused & SP_REFUSE(SP_ARG_DUTY_CYCLE)) != 0)
+	if (!PG_ARGISNULL(SP_ARG_DUTY_CYCLE) || !sp_load_is_seen(&run->profile.seen) ||
+		(run->suite->refused & SP_REFUSE(SP_ARG_DUTY_CYCLE)) != 0)
 		return;
 	probe->duty_cycle = GENTLE_DUTY_CYCLE;
 	if (PG_ARGISNULL(SP_ARG_DURATION))
@@ -130,7 +127,7 @@ be_gentle(FunctionCallInfo fcinfo, const sp_probe_suite *suite, const sp_wal_pro
 			(errmsg("sessions of this server are committing: the probe writes %g of the time, for up to %s",
 					probe->duty_cycle, sp_rounded_time((double) probe->duration_ns, rint)),
 			 errdetail("In the %.1f s before, %.1f of them did so at a time on average.",
-					   SP_LOOK_S, profile->seen.committing),
+					   SP_LOOK_S, run->profile.seen.committing),
 			 errhint("Give a duty_cycle: with 1 it takes less time, and costs them more.")));
 }
 
@@ -140,12 +137,13 @@ be_gentle(FunctionCallInfo fcinfo, const sp_probe_suite *suite, const sp_wal_pro
  * of this cluster says nothing.
  */
 static void
-look_at_load(FunctionCallInfo fcinfo, const sp_probe_suite *suite, const sp_location *location,
-			 sp_wal_profile *profile, sp_probe *probe)
+look_at_load(FunctionCallInfo fcinfo, sp_run *run)
 {
+	sp_wal_profile *profile = &run->profile;
+
 	sp_wal_profile_look(profile);
-	be_gentle(fcinfo, suite, profile, probe);
-	if (OidIsValid(location->tablespace))
+	be_gentle(fcinfo, run);
+	if (OidIsValid(run->location.tablespace))
 	{
 		profile->wal_busy = NAN;
 		return;
@@ -153,10 +151,10 @@ look_at_load(FunctionCallInfo fcinfo, const sp_probe_suite *suite, const sp_loca
 	/* who gives a flush interval asks about that pace */
 	if (PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL) && profile->wal_busy > SATURATED_SHARE)
 	{
-		probe->deciding = SP_SATURATED;
+		run->probe->deciding = SP_SATURATED;
 		profile->load = psprintf("back to back decides: %s", profile->load);
 	}
-	probe->load = profile->load;
+	run->probe->load = profile->load;
 }
 
 /* A short probe, or a long flush interval: it is recorded, but the advice stays as it was. */
@@ -171,61 +169,56 @@ tell_if_too_short(const sp_probe *probe)
 				 errhint("Use a longer duration.")));
 }
 
-/*
- * Measure and record.  Returns the row of the run, and the rows of its measurements, of that
- * row type.
- */
-static HeapTuple
-probe_with(FunctionCallInfo fcinfo, const sp_probe_suite *suite, TupleDesc row_type,
-		   HeapTuple rows[SP_MAX_CASES], int *nrows)
+/* Measure and record.  Sets the rows of the run. */
+static void
+probe_with(FunctionCallInfo fcinfo, sp_run *run)
 {
-	sp_location location;
-	sp_wal_profile profile;
-	sp_run		run = {.suite = suite, .location = &location, .profile = &profile};
-	probing		state = {0};
-	int64		duration_us;
-	int64		run_id;
-	HeapTuple	row;
+	const sp_probe_suite *suite = run->suite;
+	probing		state = {.run = run};
+	sp_progress *progress;
+	int64		duration_us = sp_probe_duration(fcinfo);
 
-	duration_us = sp_probe_duration(fcinfo);
-	run.label = sp_label_argument(fcinfo, SP_ARG_LABEL);
-	sp_location_find(NameStr(*PG_GETARG_NAME(SP_ARG_LOCATION)), &location);
-	sp_location_check_privilege(&location);
+	run->label = sp_label_argument(fcinfo, SP_ARG_LABEL);
+	sp_location_find(NameStr(*PG_GETARG_NAME(SP_ARG_LOCATION)), &run->location);
+	sp_location_check_privilege(&run->location);
 	sp_await_reload();
-	sp_wal_profile_read(&profile);
-	sp_pace_arguments(fcinfo, &profile);
-	state.probe = plan_probe(fcinfo, suite, &profile, duration_us, &state);
-	run.probe = state.probe;
-	sp_check_duration(state.probe);
+	sp_wal_profile_read(&run->profile);
+	sp_pace_arguments(fcinfo, &run->profile);
+	run->probe = plan_probe(fcinfo, run, duration_us, &state.context);
+	sp_check_duration(run->probe);
 	if (suite->uses_flush_size)
-		sp_wal_profile_tell_unknown(&profile,
+		sp_wal_profile_tell_unknown(&run->profile,
 									(suite->refused & SP_REFUSE(SP_ARG_FLUSH_INTERVAL)) == 0);
 
+	progress = sp_cluster_lock_acquire(NameStr(run->location.name), suite->engine->name,
+									   duration_us);
+	state.files = (sp_probe_files) {
+		.location = &run->location,
+		.probe = run->probe,
+		.directory_fd = -1
+	};
 	state.context.suite = suite;
-	state.context.storage = &state.storage;
+	state.context.storage = &run->storage;
 	state.context.files = &state.files;
-	state.context.progress = sp_cluster_lock_acquire(NameStr(location.name), suite->engine->name,
-													 duration_us);
-	look_at_load(fcinfo, suite, &location, &profile, state.probe);
-	state.context.progress->duration_us = state.probe->duration_ns / 1000;
-	run.started_at = GetCurrentTimestamp();
-	measure_location(&state, &location);
-	run.finished_at = GetCurrentTimestamp();
-	run.measuring_since = state.context.progress->measuring_since;
-	run.storage = &state.storage;
-	run.storage_jsonb = sp_storage_jsonb(&state.storage, state.probe);
+	state.context.progress = progress;
+	look_at_load(fcinfo, run);
+	progress->duration_us = run->probe->duration_ns / 1000;
+	run->started_at = GetCurrentTimestamp();
+	probe_location(&state);
+	run->finished_at = GetCurrentTimestamp();
+	run->measuring_since = progress->measuring_since;
+	run->storage_jsonb = sp_storage_jsonb(&run->storage, run->probe);
 	sp_progress_set_phase("recording");
 	sp_process_reload();
 
-	run_id = PG_GETARG_BOOL(SP_ARG_RECORD) && sp_record_or_tell() ?
-		sp_history_next_id("runs_run_id_seq") : 0;
-	tell_if_too_short(run.probe);
+	if (PG_GETARG_BOOL(SP_ARG_RECORD) && sp_record_or_tell())
+		run->run_id = sp_history_next_id("runs_run_id_seq");
+	tell_if_too_short(run->probe);
 	if (suite->tell_end)
-		suite->tell_end(run.probe);
-	*nrows = sp_measurement_rows(&run, run_id, row_type, rows);
-	row = sp_record(&run, run_id, row_type, rows, *nrows);
+		suite->tell_end(run->probe);
+	sp_measurement_rows(run);
+	sp_record(run);
 	sp_cluster_lock_release();
-	return row;
 }
 
 /*
@@ -237,19 +230,18 @@ Datum
 sync_probe_probe(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	HeapTuple	rows[SP_MAX_CASES];
-	int			nrows;
-	const sp_probe_suite *suite;
+	sp_run		run = {0};
 
 	sp_check_circumstances("probe");
 	sp_refuse_null_arguments(fcinfo);
-	suite = sp_suite_argument(fcinfo);
-	if (suite->call)
-		return suite->call(fcinfo);
+	run.suite = sp_suite_argument(fcinfo);
+	if (run.suite->call)
+		return run.suite->call(fcinfo);
 	InitMaterializedSRF(fcinfo, 0);
-	(void) probe_with(fcinfo, suite, rsinfo->setDesc, rows, &nrows);
-	for (int i = 0; i < nrows; i++)
-		tuplestore_puttuple(rsinfo->setResult, rows[i]);
+	run.measurement_type = rsinfo->setDesc;
+	probe_with(fcinfo, &run);
+	for (int i = 0; i < run.nmeasurements; i++)
+		tuplestore_puttuple(rsinfo->setResult, run.measurements[i]);
 	return (Datum) 0;
 }
 
@@ -276,13 +268,14 @@ PG_FUNCTION_INFO_V1(sync_probe_probe_run);
 Datum
 sync_probe_probe_run(PG_FUNCTION_ARGS)
 {
-	HeapTuple	rows[SP_MAX_CASES];
-	int			nrows;
+	sp_run		run = {0};
 
 	sp_check_circumstances("probe");
 	check_may_probe();
 	sp_refuse_null_arguments(fcinfo);
 	/* its only caller, probe_all(), asks for suite wal */
-	return HeapTupleGetDatum(probe_with(fcinfo, sp_suite_argument(fcinfo),
-										sp_history_row_type("measurements"), rows, &nrows));
+	run.suite = sp_suite_argument(fcinfo);
+	run.measurement_type = sp_history_row_type("measurements");
+	probe_with(fcinfo, &run);
+	return HeapTupleGetDatum(run.row);
 }

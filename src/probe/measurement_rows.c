@@ -77,18 +77,17 @@ sp_put_latencies(sp_row *row, const sp_histogram *histogram)
 	sp_row_put_int(row, "ops", INT8OID, (int64) histogram->ops);
 }
 
-/* run_id: 0 if the run is not recorded */
 static HeapTuple
-measurement_row(const sp_run *run, int c, int ordinal, int64 run_id, TupleDesc row_type)
+measurement_row(const sp_run *run, int c, int ordinal)
 {
 	const sp_probe *probe = run->probe;
 	const sp_test_case *test_case = &probe->cases[c];
 	const sp_result *result = &probe->results[c];
 	sp_evidence_rates device = sp_evidence_rates_of(&result->evidence, SP_LEVEL_DEVICE);
-	sp_row	   *row = sp_row_make(row_type);
+	sp_row	   *row = sp_row_make(run->measurement_type);
 
-	if (run_id != 0)
-		sp_row_put_int(row, "run_id", INT8OID, run_id);
+	if (run->run_id != 0)
+		sp_row_put_int(row, "run_id", INT8OID, run->run_id);
 	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
 	sp_row_put_text(row, "test", test_case->test);
 	sp_row_put_text(row, "method", test_case->label);
@@ -116,23 +115,19 @@ measurement_row(const sp_run *run, int c, int ordinal, int64 run_id, TupleDesc r
 }
 
 /*
- * Build the rows of a run in the order of the suite, and return their number.  The A/A
- * controls have no rows; they are in the interval of the current method.
+ * Build the rows of a run in the order of the suite.  The A/A controls have no rows; they are
+ * in the interval of the current method.
  */
-int
-sp_measurement_rows(const sp_run *run, int64 run_id, TupleDesc row_type, HeapTuple *rows)
+void
+sp_measurement_rows(sp_run *run)
 {
-	const sp_probe *probe = run->probe;
-	int			n = 0;
-
-	for (int c = 0; c < probe->ncases; c++)
+	for (int c = 0; c < run->probe->ncases; c++)
 	{
-		if (probe->cases[c].control)
+		if (run->probe->cases[c].control)
 			continue;
-		rows[n] = measurement_row(run, c, n + 1, run_id, row_type);
-		n++;
+		run->measurements[run->nmeasurements] = measurement_row(run, c, run->nmeasurements + 1);
+		run->nmeasurements++;
 	}
-	return n;
 }
 
 /* Lower bounds in microseconds and counts of the buckets that are not empty. */
@@ -156,24 +151,20 @@ sp_put_buckets(sp_row *row, const sp_histogram *histogram)
 											   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)));
 }
 
-static void
-put_samples(sp_row *row, const char *column, const sp_series *series)
-{
-	sp_row_put_doubles(row, column, series->mean_us, series->n);
-}
-
 HeapTuple
-sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id, TupleDesc row_type)
+sp_sample_row(const sp_run *run, int c, int ordinal, TupleDesc row_type)
 {
+	const sp_result *results = run->probe->results;
 	sp_row	   *row = sp_row_make(row_type);
-	int			control = sp_control_of(probe, c);
+	int			control = sp_control_of(run->probe, c);
 
-	sp_row_put_int(row, "run_id", INT8OID, run_id);
+	sp_row_put_int(row, "run_id", INT8OID, run->run_id);
 	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
-	put_samples(row, "round_mean_us", &probe->results[c].series);
+	sp_row_put_doubles(row, "round_mean_us", results[c].series.mean_us, results[c].series.n);
 	if (control >= 0)
-		put_samples(row, "control_round_mean_us", &probe->results[control].series);
-	sp_put_buckets(row, &probe->results[c].histogram);
+		sp_row_put_doubles(row, "control_round_mean_us", results[control].series.mean_us,
+						   results[control].series.n);
+	sp_put_buckets(row, &results[c].histogram);
 	return sp_row_form(row);
 }
 

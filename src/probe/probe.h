@@ -111,8 +111,8 @@ extern int	sp_wal_profile_max_flush_size(const sp_wal_profile *profile);
 /* GUC, see pg_sync_probe.c */
 extern int	sp_reserve_percent;
 
-extern int64 sp_location_space(const sp_location *location, int directory_fd,
-							   const char *directory, int64 wanted, int64 *reserve);
+extern int64 sp_location_space(const sp_location *location, int directory_fd, int64 wanted,
+							   int64 *reserve);
 extern void sp_check_reserve(const sp_location *location, int directory_fd, int64 wanted);
 extern char *sp_pretty_bytes(int64 bytes);
 
@@ -124,11 +124,13 @@ typedef struct sp_probe_files
 	const sp_location *location;
 	sp_probe   *probe;
 	int			directory_fd;	/* -1 until opened */
+	char		directory[MAXPGPATH];
 	int			reserved_fds;	/* told to fd.c */
 	int64		rested_ns;		/* between the chunks while filling, in all */
 	int64		filled_bytes;	/* of all files, so far */
 } sp_probe_files;
 
+extern void sp_probe_file_error(const sp_probe_files *files, const char *verb, const sp_file *file);
 extern void sp_probe_files_create(sp_probe_files *files);
 extern void sp_probe_files_remove(sp_probe_files *files);
 extern int64 sp_probe_files_size(const sp_probe *probe);
@@ -136,23 +138,28 @@ extern int	sp_probe_files_sweep(const sp_location *location);
 
 /* ------------------------------------------------------------ file_fill.c */
 
-extern void sp_probe_file_fill(sp_probe_files *files, const sp_file *file, const char *directory);
+extern void sp_probe_file_fill(sp_probe_files *files, const sp_file *file);
 
 /* --------------------------------------------------------------- suites.c */
 
-/* A run without its measurements. */
+/* A run, and its rows. */
 typedef struct sp_run
 {
-	const sp_location *location;
 	const sp_probe_suite *suite;
-	const sp_wal_profile *profile;
-	const sp_probe *probe;
-	const sp_storage *storage;
+	sp_location location;
+	sp_wal_profile profile;
+	sp_probe   *probe;
+	sp_storage	storage;
 	Datum		storage_jsonb;	/* see sp_storage_jsonb() */
 	const char *label;			/* may be NULL */
 	TimestampTz started_at;
 	TimestampTz measuring_since;
 	TimestampTz finished_at;
+	int64		run_id;			/* 0: it is not recorded */
+	HeapTuple	row;
+	TupleDesc	measurement_type;
+	HeapTuple	measurements[SP_MAX_CASES];
+	int			nmeasurements;
 } sp_run;
 
 #define SP_REFUSE(arg)		(1U << (arg))
@@ -186,7 +193,7 @@ struct sp_probe_suite
 	void		(*put_verdict) (sp_row *row, const sp_run *run);
 
 	/* Insert more rows.  As the history's owner. */
-	void		(*record) (const sp_run *run, int64 run_id);
+	void		(*record) (const sp_run *run);
 };
 
 extern const sp_probe_suite *const sp_probe_suites[];
@@ -229,10 +236,8 @@ extern void sp_callbacks_set_counters(sp_probe *probe);
 
 /* ----------------------------------------------------- measurement_rows.c */
 
-extern int	sp_measurement_rows(const sp_run *run, int64 run_id, TupleDesc row_type,
-								HeapTuple *rows);
-extern HeapTuple sp_sample_row(const sp_probe *probe, int c, int ordinal, int64 run_id,
-							   TupleDesc row_type);
+extern void sp_measurement_rows(sp_run *run);
+extern HeapTuple sp_sample_row(const sp_run *run, int c, int ordinal, TupleDesc row_type);
 
 /* "recommended", if that is the label of what is recommended. */
 extern void sp_put_recommended(sp_row *row, const sp_comparison *comparison,
@@ -251,8 +256,7 @@ extern void sp_put_buckets(sp_row *row, const sp_histogram *histogram);
 /* Who ran a probe, on which server, and what is below the location. */
 extern void sp_put_where(sp_row *row, const sp_storage *storage);
 
-extern HeapTuple sp_record(const sp_run *run, int64 run_id, TupleDesc measurement_type,
-						   HeapTuple *measurements, int nmeasurements);
+extern void sp_record(sp_run *run);
 
 /* ---------------------------------------------------------- commit_suite.c */
 

@@ -13,26 +13,7 @@
 #include "access/htup_details.h"
 #include "access/xlog.h"
 #include "catalog/pg_type.h"
-#include "funcapi.h"
 #include "miscadmin.h"
-#include "utils/builtins.h"
-#include "utils/guc.h"
-#include "utils/memutils.h"
-
-
-/* ------------------------------------------------------------------ the run */
-
-static void
-put_probe_request(sp_row *row, const sp_run *run)
-{
-	const sp_wal_profile *profile = run->profile;
-
-	sp_row_put_text(row, "label", run->label);
-	sp_row_put_name(row, "location", NameStr(run->location->name));
-	sp_row_put_text(row, "suite", run->suite->engine->name);
-	sp_row_put_int(row, "flush_size", INT4OID, profile->server.flush_size);
-	sp_row_put_interval(row, "flush_interval", profile->flush_interval_us);
-}
 
 void
 sp_put_where(sp_row *row, const sp_storage *storage)
@@ -55,93 +36,64 @@ is_usable_for_advice(const sp_run *run)
 	const sp_probe *probe = run->probe;
 
 	return probe->judged && probe->samples[probe->deciding] >= SP_MIN_SAMPLES &&
-		!run->profile->given;
+		!run->profile.given;
 }
 
-static void
-put_probe_outcome(sp_row *row, const sp_run *run)
-{
-	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->started_at));
-	sp_row_put(row, "finished_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->finished_at));
-	sp_row_put_text(row, "wal_sync_method", run->profile->wal_sync_method);
-	sp_row_put_text(row, "wal_level", run->profile->wal_level);
-	sp_row_put(row, "storage", JSONBOID, run->storage_jsonb);
-	sp_row_put(row, "usable_for_advice", BOOLOID, BoolGetDatum(is_usable_for_advice(run)));
-}
-
-/* run_id: 0 if the run is not recorded */
 static HeapTuple
-run_row(const sp_run *run, int64 run_id, TupleDesc row_type)
+run_row(const sp_run *run, TupleDesc row_type)
 {
+	const sp_wal_profile *profile = &run->profile;
 	sp_row	   *row = sp_row_make(row_type);
 
-	if (run_id != 0)
-		sp_row_put_int(row, "run_id", INT8OID, run_id);
-	put_probe_request(row, run);
-	sp_put_where(row, run->storage);
-	put_probe_outcome(row, run);
+	if (run->run_id != 0)
+		sp_row_put_int(row, "run_id", INT8OID, run->run_id);
+	sp_row_put_text(row, "label", run->label);
+	sp_row_put_name(row, "location", NameStr(run->location.name));
+	sp_row_put_text(row, "suite", run->suite->engine->name);
+	sp_row_put_int(row, "flush_size", INT4OID, profile->server.flush_size);
+	sp_row_put_interval(row, "flush_interval", profile->flush_interval_us);
+	sp_put_where(row, &run->storage);
+	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->started_at));
+	sp_row_put(row, "finished_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->finished_at));
+	sp_row_put_text(row, "wal_sync_method", profile->wal_sync_method);
+	sp_row_put_text(row, "wal_level", profile->wal_level);
+	sp_row_put(row, "storage", JSONBOID, run->storage_jsonb);
+	sp_row_put(row, "usable_for_advice", BOOLOID, BoolGetDatum(is_usable_for_advice(run)));
 	if (run->suite->put_verdict)
 		run->suite->put_verdict(row, run);
 	return sp_row_form(row);
 }
 
-/* ---------------------------------------------------------------- recording */
-
-typedef struct record_args
-{
-	const sp_run *run;
-	int64		run_id;
-	HeapTuple	row;
-	TupleDesc	row_type;
-	TupleDesc	measurement_type;
-	HeapTuple  *measurements;
-	int			nmeasurements;
-} record_args;
-
 static void
-record(void *arg)
+insert_probe(void *arg)
 {
-	record_args *args = arg;
-	const sp_probe *probe = args->run->probe;
+	sp_run	   *run = arg;
 	TupleDesc	sample_type = sp_history_row_type("samples");
-	HeapTuple  *samples = palloc(SP_MAX_CASES * sizeof(HeapTuple));
+	HeapTuple	samples[SP_MAX_CASES];
 	int			nsamples = 0;
 	int			ordinal = 0;
 
-	for (int c = 0; c < probe->ncases; c++)
+	for (int c = 0; c < run->probe->ncases; c++)
 	{
-		if (probe->cases[c].control)
+		if (run->probe->cases[c].control)
 			continue;
 		ordinal++;
-		if (probe->results[c].histogram.ops > 0)
-			samples[nsamples++] = sp_sample_row(probe, c, ordinal, args->run_id, sample_type);
+		if (run->probe->results[c].histogram.ops > 0)
+			samples[nsamples++] = sp_sample_row(run, c, ordinal, sample_type);
 	}
-	sp_history_insert("runs", args->row_type, &args->row, 1);
-	sp_history_insert("measurements", args->measurement_type, args->measurements, args->nmeasurements);
+	sp_history_insert("runs", sp_history_row_type("runs"), &run->row, 1);
+	sp_history_insert("measurements", run->measurement_type, run->measurements,
+					  run->nmeasurements);
 	sp_history_insert("samples", sample_type, samples, nsamples);
-	if (args->run->suite->record)
-		args->run->suite->record(args->run, args->run_id);
+	if (run->suite->record)
+		run->suite->record(run);
 }
 
-/*
- * Insert a run, its measurements and their samples into the history, unless run_id is 0.
- * Returns the row of the run.
- */
-HeapTuple
-sp_record(const sp_run *run, int64 run_id, TupleDesc measurement_type,
-		  HeapTuple *measurements, int nmeasurements)
+/* Build the row of the run, and insert all rows into the history unless run_id is 0. */
+void
+sp_record(sp_run *run)
 {
-	record_args args = {
-		.run = run,
-		.run_id = run_id,
-		.row_type = sp_history_row_type("runs"),
-		.measurement_type = measurement_type,
-		.measurements = measurements,
-		.nmeasurements = nmeasurements
-	};
-
-	args.row = run_row(run, run_id, args.row_type);
-	if (run_id != 0)
-		sp_as_history_owner(record, &args);
-	return args.row;
+	run->row = run_row(run, sp_history_row_type("runs"));
+	if (run->run_id != 0)
+		sp_as_history_owner(insert_probe, run);
 }

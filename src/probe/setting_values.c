@@ -160,7 +160,14 @@ sp_compared_round(sp_compared *compared, sp_slot slot, void *context)
 	double		wait_us[SP_MAX_METHODS + 1] = {0};
 	double		commits_per_sec[SP_MAX_METHODS + 1] = {0};
 
-	sp_shuffle(order, control + 1, &pg_global_prng_state);
+	/* all orders alike (Fisher and Yates, inside out) */
+	for (int i = 0; i <= control; i++)
+	{
+		int			j = (int) pg_prng_uint64_range(&pg_global_prng_state, 0, i);
+
+		order[i] = order[j];
+		order[j] = i;
+	}
 	for (int i = 0; i <= control; i++)
 	{
 		int			k = order[i];

@@ -140,11 +140,11 @@ put_device(sp_row *row, const char *prefix, const sp_evidence_rates *device)
 }
 
 static HeapTuple
-second_row(const sp_run *run, const sp_second *second, int64 run_id, TupleDesc row_type)
+second_row(const sp_run *run, const sp_second *second, TupleDesc row_type)
 {
 	sp_row	   *row = sp_row_make(row_type);
 
-	sp_row_put_int(row, "run_id", INT8OID, run_id);
+	sp_row_put_int(row, "run_id", INT8OID, run->run_id);
 	/* the plan has no control, so that each case has a row */
 	sp_row_put_int(row, "ordinal", INT4OID, second->test_case + 1);
 	sp_row_put_int(row, "second", INT4OID, second->begin_ns / SP_NS_PER_S);
@@ -159,18 +159,14 @@ second_row(const sp_run *run, const sp_second *second, int64 run_id, TupleDesc r
 }
 
 static void
-record_seconds(const sp_run *run, int64 run_id)
+record_seconds(const sp_run *run)
 {
 	const sp_stream *stream = run->probe->data;
-	TupleDesc	row_type;
-	HeapTuple  *rows;
+	TupleDesc	row_type = sp_history_row_type("stream_seconds");
+	HeapTuple  *rows = palloc((stream->n + 1) * sizeof(HeapTuple));
 
-	if (stream->n == 0)
-		return;
-	row_type = sp_history_row_type("stream_seconds");
-	rows = palloc(stream->n * sizeof(HeapTuple));
 	for (int i = 0; i < stream->n; i++)
-		rows[i] = second_row(run, &stream->seconds[i], run_id, row_type);
+		rows[i] = second_row(run, &stream->seconds[i], row_type);
 	sp_history_insert("stream_seconds", row_type, rows, stream->n);
 }
 

@@ -67,9 +67,8 @@ AS 'MODULE_PATHNAME', 'sync_probe_probe_run';
 -- workloads with their schemas in this database.  Before it starts, each probe does so
 -- for its own location, and each workload for the schemas of its role in its database.
 --
--- The schemas are those of all roles that the caller can act as.  It waits 1 s for a lock
--- on a schema, unless lock_timeout is set, and 10 s for all schemas.  A WARNING says how many
--- are left.
+-- The schemas are those of all roles that the caller can act as.  It waits 10 ms for a lock,
+-- unless lock_timeout is set.  A WARNING says how many are left.
 --
 CREATE FUNCTION sync_probe.cleanup()
 RETURNS integer

@@ -138,13 +138,28 @@ COMMENT ON COLUMN sync_probe.recommendations.basis IS 'As in recommendation_deta
 
 --
 -- An error unless the caller has the privileges of pg_monitor, or SELECT on all of the
--- tables, if any are given.  Its hint has the GRANT that helps.  It has no context.
+-- tables, if any are given.  Its hint has the GRANT that helps.
 --
 CREATE FUNCTION sync_probe_internal.require_monitor(caller text, or_select regclass[] DEFAULT '{}')
 RETURNS void
-LANGUAGE c STABLE STRICT PARALLEL SAFE
+LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
-AS 'MODULE_PATHNAME', 'sync_probe_require_monitor';
+AS $$
+DECLARE
+    unreadable text := (SELECT format('It reads table "sync_probe.%s".', c.relname)
+                        FROM unnest(or_select) WITH ORDINALITY AS t (oid, n)
+                        JOIN pg_class AS c USING (oid)
+                        WHERE NOT has_table_privilege(c.oid, 'SELECT') ORDER BY t.n LIMIT 1);
+BEGIN
+    IF NOT pg_has_role('pg_monitor', 'USAGE') AND (or_select = '{}' OR unreadable <> '') THEN
+        RAISE insufficient_privilege USING
+            MESSAGE = format('permission denied to call sync_probe.%s', caller),
+            DETAIL = coalesce(unreadable,
+                'Only roles with privileges of the "pg_monitor" role may call it.'),
+            HINT = format('GRANT pg_monitor TO %I;', current_user);
+    END IF;
+END
+$$;
 
 --
 -- A WARNING with a detail and a hint, each left out if it is empty.

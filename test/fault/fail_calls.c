@@ -202,28 +202,6 @@ ended(const char *call, const char *path, ssize_t result)
 	return result;
 }
 
-static ssize_t
-fail(int error_number)
-{
-	errno = error_number;
-	return -1;
-}
-
-static void *
-real(const char *name)
-{
-	void	   *function = dlsym(RTLD_NEXT, name);
-
-	if (function == NULL)
-		abort();
-	return function;
-}
-
-#define REAL(result, name, ...) \
-	static result (*call_real) (__VA_ARGS__); \
-	if (call_real == NULL) \
-		call_real = (result (*) (__VA_ARGS__)) real(name)
-
 /* ------------------------------------------------------------------- names */
 
 static const char *
@@ -246,20 +224,83 @@ is_probe_file(const char *path)
 
 /* The last part of the path of a descriptor; empty if it has none. */
 static const char *
-name_of(int fd, char *path)
+name_of(int fd)
 {
+	static char path[PATH_MAX];
 	char		link[64];
 	int			saved_errno = errno;
 	ssize_t		length;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	length = readlink(link, path, PATH_MAX - 1);
+	length = readlink(link, path, sizeof(path) - 1);
 	path[length > 0 ? length : 0] = '\0';
 	errno = saved_errno;
 	return last_part(path);
 }
 
+/* The probe is over when its files are removed, and the number soon another's. */
+static bool
+is_probe_file_to_remove(const char *path)
+{
+	if (!is_probe_file(path))
+		return false;
+	probe_directory = -1;
+	return true;
+}
+
 /* ------------------------------------------------------------------- calls */
+
+/* Sets call_real. */
+#define REAL(result, name, ...) \
+	static result (*call_real) (__VA_ARGS__); \
+	if (call_real == NULL && (call_real = (result (*) (__VA_ARGS__)) dlsym(RTLD_NEXT, #name)) == NULL) \
+		abort()
+
+#define LIST(...) __VA_ARGS__
+
+/* A call that is a probe's if the condition holds; half: its arguments for a short write. */
+#define DEFINE(result, name, parameters, arguments, half, condition, call, file) \
+result \
+name(LIST parameters) \
+{ \
+	int			error_number; \
+	REAL(result, name, LIST parameters); \
+\
+	if (!(condition)) \
+		return call_real arguments; \
+	if ((error_number = injected(call, file)) == SHORT_WRITE) \
+		return call_real half; \
+	if (error_number != 0) \
+	{ \
+		errno = error_number; \
+		return -1; \
+	} \
+	return (result) ended(call, file, call_real arguments); \
+}
+
+#define DEFINE_PWRITE(name, offset_type) \
+	DEFINE(ssize_t, name, (int fd, const void *buffer, size_t size, offset_type offset), \
+		   (fd, buffer, size, offset), (fd, buffer, size / 2, offset), \
+		   is_probe_file(name_of(fd)), "pwrite", name_of(fd))
+
+DEFINE_PWRITE(pwrite, off_t)
+DEFINE_PWRITE(pwrite64, off64_t)
+
+#define DEFINE_PWRITEV(name, offset_type) \
+	DEFINE(ssize_t, name, (int fd, const struct iovec *parts, int n, offset_type offset), \
+		   (fd, parts, n, offset), (fd, parts, n / 2, offset), \
+		   is_probe_file(name_of(fd)), "pwritev", name_of(fd))
+
+DEFINE_PWRITEV(pwritev, off_t)
+DEFINE_PWRITEV(pwritev64, off64_t)
+
+DEFINE(int, fsync, (int fd), (fd), (fd), fd == probe_directory || is_probe_file(name_of(fd)),
+	   fd == probe_directory ? "fsync_directory" : "fsync", name_of(fd))
+
+DEFINE(int, fdatasync, (int fd), (fd), (fd), is_probe_file(name_of(fd)), "fdatasync", name_of(fd))
+
+DEFINE(int, unlinkat, (int directory, const char *path, int flags), (directory, path, flags),
+	   (directory, path, flags), is_probe_file_to_remove(path), "unlinkat", path)
 
 static int
 any_openat(int (*call_real) (int, const char *, int,...), int directory, const char *path,
@@ -273,7 +314,10 @@ any_openat(int (*call_real) (int, const char *, int,...), int directory, const c
 	if (flags & O_CREAT)
 		probe_directory = directory;
 	if ((error_number = injected(call, path)) != 0)
-		return (int) fail(error_number);
+	{
+		errno = error_number;
+		return -1;
+	}
 	return (int) ended(call, path, call_real(directory, path, flags, mode));
 }
 
@@ -283,7 +327,7 @@ name(int directory, const char *path, int flags,...) \
 { \
 	mode_t		mode = 0; \
 	va_list		arguments; \
-	REAL(int, #name, int, const char *, int,...); \
+	REAL(int, name, int, const char *, int,...); \
 \
 	if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) \
 	{ \
@@ -313,110 +357,24 @@ __openat64_2(int directory, const char *path, int flags)
 	return openat64(directory, path, flags);
 }
 
-#define DEFINE_PWRITE(name, offset_type) \
-ssize_t \
-name(int fd, const void *buffer, size_t size, offset_type offset) \
-{ \
-	char		path[PATH_MAX]; \
-	const char *file = name_of(fd, path); \
-	int			error_number; \
-	REAL(ssize_t, #name, int, const void *, size_t, offset_type); \
-\
-	if (!is_probe_file(file)) \
-		return call_real(fd, buffer, size, offset); \
-	if ((error_number = injected("pwrite", file)) > 0) \
-		return fail(error_number); \
-	if (error_number == SHORT_WRITE) \
-		return call_real(fd, buffer, size / 2, offset); \
-	return ended("pwrite", file, call_real(fd, buffer, size, offset)); \
-}
-
-DEFINE_PWRITE(pwrite, off_t)
-DEFINE_PWRITE(pwrite64, off64_t)
-
-#define DEFINE_PWRITEV(name, offset_type) \
-ssize_t \
-name(int fd, const struct iovec *parts, int nparts, offset_type offset) \
-{ \
-	char		path[PATH_MAX]; \
-	const char *file = name_of(fd, path); \
-	int			error_number; \
-	REAL(ssize_t, #name, int, const struct iovec *, int, offset_type); \
-\
-	if (!is_probe_file(file)) \
-		return call_real(fd, parts, nparts, offset); \
-	if ((error_number = injected("pwritev", file)) > 0) \
-		return fail(error_number); \
-	if (error_number == SHORT_WRITE) \
-		return call_real(fd, parts, nparts / 2, offset); \
-	return ended("pwritev", file, call_real(fd, parts, nparts, offset)); \
-}
-
-DEFINE_PWRITEV(pwritev, off_t)
-DEFINE_PWRITEV(pwritev64, off64_t)
-
-int
-fsync(int fd)
-{
-	char		path[PATH_MAX];
-	const char *file = name_of(fd, path);
-	bool		directory = fd == probe_directory;
-	const char *call = directory ? "fsync_directory" : "fsync";
-	int			error_number;
-	REAL(int, "fsync", int);
-
-	if (!directory && !is_probe_file(file))
-		return call_real(fd);
-	if ((error_number = injected(call, file)) != 0)
-		return (int) fail(error_number);
-	return (int) ended(call, file, call_real(fd));
-}
-
-int
-fdatasync(int fd)
-{
-	char		path[PATH_MAX];
-	const char *file = name_of(fd, path);
-	int			error_number;
-	REAL(int, "fdatasync", int);
-
-	if (!is_probe_file(file))
-		return call_real(fd);
-	if ((error_number = injected("fdatasync", file)) != 0)
-		return (int) fail(error_number);
-	return (int) ended("fdatasync", file, call_real(fd));
-}
-
-int
-unlinkat(int directory, const char *path, int flags)
-{
-	int			error_number;
-	REAL(int, "unlinkat", int, const char *, int);
-
-	if (!is_probe_file(path))
-		return call_real(directory, path, flags);
-	probe_directory = -1;		/* the probe is over, the number soon another's */
-	if ((error_number = injected("unlinkat", path)) != 0)
-		return (int) fail(error_number);
-	return (int) ended("unlinkat", path, call_real(directory, path, flags));
-}
-
 /* The server itself never calls it. */
 #define DEFINE_FSTATVFS(name, status_type) \
 int \
 name(int fd, struct status_type *status) \
 { \
-	char		path[PATH_MAX]; \
-	const char *file = name_of(fd, path); \
-	int			error_number; \
+	const char *file = name_of(fd); \
+	int			error_number = injected("fstatvfs", file); \
 	int			result; \
-	REAL(int, #name, int, struct status_type *); \
+	REAL(int, name, int, struct status_type *); \
 \
-	if ((error_number = injected("fstatvfs", file)) > 0) \
-		return (int) fail(error_number); \
 	result = call_real(fd, status); \
-	if (result == 0 && error_number == AVAILABLE) \
+	if (error_number == AVAILABLE) \
 		status->f_bavail = (fsblkcnt_t) injected_megabytes * 1024 * 1024 / status->f_frsize; \
+	else if (error_number != 0) \
+	{ \
+		errno = error_number; \
+		return -1; \
+	} \
 	return (int) ended("fstatvfs", file, result); \
 }
 

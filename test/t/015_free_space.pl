@@ -77,7 +77,7 @@ SQL
 		fails_ok($node, "a tablespace of 64 MB, $what",
 			"SELECT FROM sync_probe.probe('small'$arguments)", '53100',
 			qr/not enough space to probe location "small"/,
-			qr/DETAIL:  Needs \d\S* MB plus a reserve of 3\.2 MB; \d\S* MB is available\./);
+			qr/DETAIL:  Needs \d+ [kM]B plus a reserve of 3277 kB; \d+ [kM]B is available\./);
 		unlink "$place{small}/used";
 		nothing_left($node, "a tablespace of 64 MB, $what");
 	}

@@ -98,7 +98,7 @@ rank_of(const double *means, int count, double value)
 /*
  * The ends are means of pairs, as far from both ends, and their error by the exact
  * distribution is at most what was asked.  The normal approximation makes that of a small alpha
- * smaller still.
+ * smaller still.  With few samples there is an estimate, and no end.
  */
 TEST(agrees_with_all_means_of_pairs)
 {
@@ -107,7 +107,8 @@ TEST(agrees_with_all_means_of_pairs)
 	double		logs[64];
 	uint64_t	seed = 12;
 
-	for (int n = SP_MIN_SAMPLES; n <= 40; n++)
+	assert_true(isnan(sp_speed_interval(NULL, NULL, 0, 0.05, 1, NULL).estimate));
+	for (int n = 1; n <= 40; n++)
 	{
 		int			pairs = n * (n + 1) / 2;
 
@@ -117,13 +118,16 @@ TEST(agrees_with_all_means_of_pairs)
 		for (size_t a = 0; a < lengthof(alphas); a++)
 		{
 			sp_speed	speed = interval_of(logs, n, alphas[a], 1);
-			double		median = pairs % 2 == 1 ? means[pairs / 2]
-				: (means[pairs / 2 - 1] + means[pairs / 2]) / 2;
 			int			low = rank_of(means, pairs, log(speed.low));
 			int			high = rank_of(means, pairs, log(speed.high));
 			double		error;
 
-			assert_true(fabs(log(speed.estimate) - median) < 1e-12);
+			assert_true(fabs(log(speed.estimate) -
+							 (means[(pairs - 1) / 2] + means[pairs / 2]) / 2) < 1e-12);
+			assert_true(isnan(speed.low) == (n < SP_MIN_SAMPLES) &&
+						isnan(speed.high) == (n < SP_MIN_SAMPLES));
+			if (n < SP_MIN_SAMPLES)
+				continue;
 			assert_true(low >= 1);
 			assert_int_equal(low + high, pairs + 1);
 			/* the true value is below the k-th mean if the statistic is at most k - 1 */
@@ -131,30 +135,6 @@ TEST(agrees_with_all_means_of_pairs)
 			if (error > 1.02 * alphas[a] || error < 0.4 * alphas[a])
 				fail_msg("n %d, alpha %g: rank %d, error %g", n, alphas[a], low, error);
 		}
-	}
-}
-
-TEST(has_no_ends_with_few_samples)
-{
-	double		logs[SP_MIN_SAMPLES];
-	static double means[64 * 65 / 2];
-	uint64_t	seed = 1;
-	sp_speed	none = sp_speed_interval(NULL, NULL, 0, 0.05, 1, NULL);
-
-	assert_true(isnan(none.estimate) && isnan(none.low) && isnan(none.high));
-	for (int n = 1; n <= SP_MIN_SAMPLES; n++)
-	{
-		int			pairs = n * (n + 1) / 2;
-		sp_speed	speed;
-
-		for (int i = 0; i < n; i++)
-			logs[i] = random_normal(&seed);
-		speed = interval_of(logs, n, 0.05, 1);
-		walsh_averages(logs, n, means);
-		assert_true(fabs(log(speed.estimate) -
-						 (means[(pairs - 1) / 2] + means[pairs / 2]) / 2) < 1e-12);
-		assert_int_equal(isnan(speed.low), n < SP_MIN_SAMPLES);
-		assert_int_equal(isnan(speed.high), n < SP_MIN_SAMPLES);
 	}
 }
 
@@ -200,9 +180,6 @@ TEST(shares_the_error_among_looks)
 		sum += sp_look_alpha(look);
 	}
 	assert_true(fabs(sum - SP_ALPHA) < 1e-12);
-	/* beyond the first and the last one */
-	assert_true(sp_look_alpha(0) == sp_look_alpha(1));
-	assert_true(sp_look_alpha(SP_LOOKS + 1) == sp_look_alpha(SP_LOOKS));
 }
 
 TEST(looks_at_a_quarter_and_a_half)
@@ -214,7 +191,7 @@ TEST(looks_at_a_quarter_and_a_half)
 		int			due;
 	}			rows[] = {
 		{0, 1000, 0}, {249, 1000, 0}, {250, 1000, 1}, {499, 1000, 1}, {500, 1000, 2},
-		{999, 1000, 2}, {1000, 1000, 2}, {5000, 1000, 2},
+		{5000, 1000, 2},
 		/* a week, in nanoseconds */
 		{INT64_C(151199999999999), INT64_C(604800000000000), 0},
 		{INT64_C(151200000000000), INT64_C(604800000000000), 1},

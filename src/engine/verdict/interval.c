@@ -28,7 +28,7 @@ sp_look_alpha(int look)
 {
 	static const double alpha[SP_LOOKS] = {0.005, 0.010, 0.035};
 
-	return alpha[look < 1 ? 0 : look > SP_LOOKS ? SP_LOOKS - 1 : look - 1];
+	return alpha[look - 1];
 }
 
 static int

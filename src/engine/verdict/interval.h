@@ -77,12 +77,7 @@ extern sp_speed sp_speed_against_both(const double *baseline_us, const double *c
  * The median of n values and its exact interval by order statistics (David and Nagaraja,
  * Order Statistics, 7.1).  It sorts the values.
  */
-typedef struct sp_median
-{
-	double		estimate;
-	double		low;
-	double		high;
-} sp_median;
+typedef sp_speed sp_median;
 
 extern sp_median sp_median_interval(double *values, int n, double alpha);
 

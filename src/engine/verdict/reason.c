@@ -8,7 +8,7 @@
 #include "engine/verdict/reason.h"
 
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "engine/text/text.h"
 
@@ -22,85 +22,72 @@ typedef struct explanation
 	sp_sentence said;
 } explanation;
 
+#define say(...)	sp_say(&to->said, __VA_ARGS__)
+
+/* The arguments of "%s%s". */
+#define NAME(candidate)	(candidate)->name, to->words->unit
+
 /* ------------------------------------------------------------------ numbers */
 
-/* A percentage is never "0 %": below 10 it has a digit after the point, and 0.1 at least. */
-static int
-digits_of(double percent)
+typedef struct percentage
 {
-	return fabs(percent) < 9.95 ? 1 : 0;
+	char		text[32];
+} percentage;
+
+/* It is never "0 %": below 10 it has a digit after the point, and 0.1 at least. */
+static percentage
+percentage_of(double percent, bool with_sign)
+{
+	percentage	shown;
+
+	if (percent != 0)
+		percent = copysign(fmax(fabs(percent), 0.1), percent);
+	snprintf(shown.text, sizeof(shown.text), with_sign ? "%+.*f" : "%.*f",
+			 fabs(percent) < 9.95 ? 1 : 0, percent);
+	return shown;
 }
 
-static double
-at_least_a_tenth(double percent)
+/* How much longer an operation takes at that speed, or how many more there are. */
+static percentage
+change_of(double speed, bool rate, bool with_sign)
 {
-	return percent == 0 ? 0 : copysign(fmax(fabs(percent), 0.1), percent);
+	double		change = rate ? speed - 1 : 1 / speed - 1;
+
+	return percentage_of((with_sign ? change : fabs(change)) * 100, with_sign);
 }
 
-/* How much longer an operation takes at that speed, or how many more there are, in percent. */
-static double
-change_of(double speed, bool rate)
+/* Rounded up. */
+static percentage
+bound(double ratio)
 {
-	return at_least_a_tenth((rate ? speed - 1 : 1 / speed - 1) * 100);
-}
+	double		unit = ratio < 0.0995 ? 1000 : 100;
 
-/* "4.2 %", rounded up */
-static void
-say_bound(explanation *to, double ratio)
-{
-	double		percent = at_least_a_tenth(ratio * 100);
-	int			digits = digits_of(percent);
-	double		unit = digits == 1 ? 10 : 1;
-
-	sp_say(&to->said, "%.*f %%", digits, ceil(percent * unit - 1e-6) / unit);
+	return percentage_of(ceil(ratio * unit - 1e-6) / unit * 100, false);
 }
 
 /* ----------------------------------------------------------------- figures */
-
-static const char *
-thing(const explanation *to)
-{
-	return to->words->values ? "value" : "method";
-}
-
-/* What a speed is about. */
-static const char *
-operation(const explanation *to)
-{
-	return to->words->values ? "commit" : "flush";
-}
-
-static void
-say_name(explanation *to, const sp_candidate *candidate)
-{
-	sp_say(&to->said, "%s%s", candidate->name, to->words->unit);
-}
 
 /* "; time per flush: fsync +16 to +35 %, open_sync -1.2 to +0.4 %" */
 static void
 say_speeds(explanation *to, const sp_speed *speeds, bool rate)
 {
-	const char *separator = ": ";
+	bool		is_first = true;
 
 	for (int i = 0; i < to->comparison->count; i++)
 	{
 		const sp_candidate *candidate = &to->comparison->candidates[i];
 		sp_speed	speed = speeds ? speeds[i] : candidate->speed;
-		double		least = change_of(rate ? speed.low : speed.high, rate);
-		double		most = change_of(rate ? speed.high : speed.low, rate);
 
 		if (candidate == to->current || candidate->standing == SP_UNMEASURED ||
 			isnan(speed.low) || isnan(speed.high))
 			continue;
-		if (separator[0] == ':')
-		{
-			sp_say(&to->said, "; ");
-			sp_say(&to->said, rate ? "%ss per second" : "time per %s", operation(to));
-		}
-		sp_say(&to->said, "%s", separator);
-		say_name(to, candidate);
-		sp_say(&to->said, " %+.*f to %+.*f %%", digits_of(least), least, digits_of(most), most);
-		separator = ", ";
+		if (is_first)
+			say(rate ? "; %ss per second:" : "; time per %s:",
+				to->words->values ? "commit" : "flush");
+		say("%s %s%s %s to %s %%", is_first ? "" : ",", NAME(candidate),
+			change_of(rate ? speed.low : speed.high, rate, true).text,
+			change_of(rate ? speed.high : speed.low, rate, true).text);
+		is_first = false;
 	}
 }
 
@@ -108,7 +95,7 @@ say_speeds(explanation *to, const sp_speed *speeds, bool rate)
 static void
 say_not_durable(explanation *to)
 {
-	const char *separator = "; syncs with ";
+	const char *separator = "; syncs with";
 
 	for (int i = 0; i < to->comparison->count; i++)
 	{
@@ -116,43 +103,26 @@ say_not_durable(explanation *to)
 
 		if (candidate == to->current || candidate->durable != SP_DURABLE_NO)
 			continue;
-		sp_say(&to->said, "%s%s", separator, candidate->name);
-		separator = " and ";
+		say("%s %s", separator, candidate->name);
+		separator = " and";
 	}
 	if (separator[0] != ';')
-		sp_say(&to->said, " do not reach the device");
-}
-
-static void
-say_figures(explanation *to)
-{
-	say_speeds(to, NULL, to->words->rate);
-	if (to->words->other)
-		say_speeds(to, to->words->other, !to->words->rate);
-	say_not_durable(to);
+		say(" do not reach the device");
 }
 
 /* ------------------------------------------------------ doubts and rejections */
 
 static void
-say_stalling(explanation *to)
+say_stalling(explanation *to, const sp_candidate *candidate)
 {
-	for (int i = 0; i < to->comparison->count; i++)
-	{
-		const sp_candidate *candidate = &to->comparison->candidates[i];
-
-		if (candidate->standing != SP_STALLING)
-			continue;
-		sp_say(&to->said, "; %s %s faster, but %.1f %% of its rounds have a flush of more than "
-			   "five times the median", candidate->name,
-			   candidate->speed.low > 1 ? "is" : "may be",
-			   sp_tail_share(&candidate->tail) * 100);
-		if (to->current->tail.slow_rounds > 0)
-			sp_say(&to->said, " (%.1f %% with %s)",
-				   at_least_a_tenth(sp_tail_share(&to->current->tail) * 100), to->current->name);
-		else
-			sp_say(&to->said, " (none with %s)", to->current->name);
-	}
+	say("; %s %s faster, but %.1f %% of its rounds have a flush of more than five times the median",
+		candidate->name, candidate->speed.low > 1 ? "is" : "may be",
+		sp_tail_share(&candidate->tail) * 100);
+	if (to->current->tail.slow_rounds > 0)
+		say(" (%.1f %% with %s)", fmax(sp_tail_share(&to->current->tail) * 100, 0.1),
+			to->current->name);
+	else
+		say(" (none with %s)", to->current->name);
 }
 
 /* Is the gain over the best method of the kind in use less than that over the current one? */
@@ -169,37 +139,41 @@ is_less_over_own_kind(const explanation *to, int i)
 static bool
 is_rejected_for_own_kind(const explanation *to, int i)
 {
-	const sp_candidate *candidate = &to->comparison->candidates[i];
-	int			recommended = to->judgement->recommended;
+	const sp_candidate *candidates = to->comparison->candidates;
 	bool		is_switch = to->judgement->verdict == SP_SWITCH;
 
-	return (candidate->standing == SP_NO_GAIN || (is_switch && candidate->standing == SP_OPEN)) &&
-		is_less_over_own_kind(to, i) && candidate->speed.high > 1 + to->comparison->margin &&
-		(!is_switch ||
-		 candidate->speed.estimate > to->comparison->candidates[recommended].speed.estimate);
+	return (candidates[i].standing == SP_NO_GAIN ||
+			(is_switch && candidates[i].standing == SP_OPEN)) &&
+		is_less_over_own_kind(to, i) && candidates[i].speed.high > 1 + to->comparison->margin &&
+		(!is_switch || candidates[i].speed.estimate >
+		 candidates[to->judgement->recommended].speed.estimate);
 }
 
-/* Those that seem to be worth a switch and are not. */
+/* All figures, and why those are not recommended that seem to be worth a switch. */
 static void
-say_rejected(explanation *to)
+say_figures(explanation *to)
 {
-	say_stalling(to);
-	for (int i = 0; i < to->comparison->count; i++)
-	{
-		double		most = sp_gain(to->comparison, i).high - 1;
+	const sp_comparison *comparison = to->comparison;
 
-		if (!is_rejected_for_own_kind(to, i))
-			continue;
-		sp_say(&to->said, "; %s ", to->comparison->candidates[i].name);
-		if (most > 0)
-		{
-			sp_say(&to->said, "gains at most ");
-			say_bound(to, most);
-			sp_say(&to->said, " over");
-		}
-		else
-			sp_say(&to->said, "is slower than");
-		sp_say(&to->said, " the best method of the kind in use");
+	say_speeds(to, NULL, to->words->rate);
+	if (to->words->other)
+		say_speeds(to, to->words->other, !to->words->rate);
+	say_not_durable(to);
+	for (int i = 0; i < comparison->count; i++)
+	{
+		if (comparison->candidates[i].standing == SP_STALLING)
+			say_stalling(to, &comparison->candidates[i]);
+	}
+	for (int i = 0; i < comparison->count; i++)
+	{
+		double		most = sp_gain(comparison, i).high - 1;
+
+		if (is_rejected_for_own_kind(to, i) && most > 0)
+			say("; %s gains at most %s %% over the best method of the kind in use",
+				comparison->candidates[i].name, bound(most).text);
+		else if (is_rejected_for_own_kind(to, i))
+			say("; %s is slower than the best method of the kind in use",
+				comparison->candidates[i].name);
 	}
 }
 
@@ -209,29 +183,32 @@ say_doubt(explanation *to, const sp_candidate *candidate, const char *when)
 {
 	const sp_tail *tail = &candidate->tail;
 	const sp_tail *current = &to->current->tail;
-	double		noise = to->judgement->noise;
 
-	say_name(to, candidate);
-	sp_say(&to->said, " gains more than the margin of ");
-	say_bound(to, to->comparison->margin);
-	sp_say(&to->said, "%s", when);
+	say("%s%s gains more than the margin of %s %%%s, but ", NAME(candidate),
+		bound(to->comparison->margin).text, when);
 	if (sp_tail_may_exceed(tail, current))
-		sp_say(&to->said, ", but %lld of its %lld rounds had a slow flush (%lld of %lld with %s), "
-			   "which may be chance", (long long) tail->slow_rounds, (long long) tail->rounds,
-			   (long long) current->slow_rounds, (long long) current->rounds, to->current->name);
-	else if (isnan(noise))
-	{
-		sp_say(&to->said, ", but the control, ");
-		say_name(to, to->current);
-		sp_say(&to->said, " against itself, was not measured");
-	}
+		say("%lld of its %lld rounds had a slow flush (%lld of %lld with %s), which may be chance",
+			(long long) tail->slow_rounds, (long long) tail->rounds,
+			(long long) current->slow_rounds, (long long) current->rounds, to->current->name);
+	else if (isnan(to->judgement->noise))
+		say("the control, %s%s against itself, was not measured", NAME(to->current));
 	else
-	{
-		sp_say(&to->said, ", but ");
-		say_name(to, to->current);
-		sp_say(&to->said, " differs from itself by up to ");
-		say_bound(to, noise);
-	}
+		say("%s%s differs from itself by up to %s %%", NAME(to->current),
+			bound(to->judgement->noise).text);
+}
+
+/* What one of which little is known may still gain. */
+static void
+say_open(explanation *to, int i, const char *when)
+{
+	const sp_candidate *candidate = &to->comparison->candidates[i];
+	sp_speed	gain = sp_gain(to->comparison, i);
+
+	if (isnan(gain.high))
+		say("%s%s may gain any amount%s", NAME(candidate), when);
+	else
+		say("%s%s may still gain up to %s %%%s%s", NAME(candidate), bound(gain.high - 1).text, when,
+			is_less_over_own_kind(to, i) ? " over the best method of the kind in use" : "");
 }
 
 /* ---------------------------------------------------------------- verdicts */
@@ -240,75 +217,42 @@ static void
 explain_switch(explanation *to)
 {
 	const sp_candidate *best = &to->comparison->candidates[to->judgement->recommended];
-	double		change = change_of(best->speed.estimate, to->words->rate);
 
-	sp_say(&to->said, to->words->values ? "with " : "");
-	say_name(to, best);
-	if (to->words->values)
-		sp_say(&to->said, to->words->rate ?
-			   " there are %.*f %% more commits per second than with " :
-			   " a commit takes %.*f %% less time than with ", digits_of(change), fabs(change));
-	else
-		sp_say(&to->said, " takes %.*f %% less time per flush than ", digits_of(change),
-			   fabs(change));
-	say_name(to, to->current);
-	sp_say(&to->said, "%s", to->words->when);
+	say(!to->words->values ? "%s%s takes %s %% less time per flush than %s%s%s" :
+		to->words->rate ? "with %s%s there are %s %% more commits per second than with %s%s%s" :
+		"with %s%s a commit takes %s %% less time than with %s%s%s", NAME(best),
+		change_of(best->speed.estimate, to->words->rate, false).text, NAME(to->current),
+		to->words->when);
 	say_figures(to);
-	say_rejected(to);
 }
 
 static void
 explain_keep(explanation *to)
 {
+	const char *thing = to->words->values ? "value" : "method";
+	const char *compared = "";
 	double		highest = 0;
 	bool		some_gain = false;
-	bool		missing = false;
 
 	for (int i = 0; i < to->comparison->count; i++)
 	{
 		const sp_candidate *candidate = &to->comparison->candidates[i];
 
-		missing = missing || candidate->standing == SP_UNMEASURED;
+		if (candidate->standing == SP_UNMEASURED)
+			compared = " that could be compared";
 		if (candidate->standing == SP_NO_GAIN)
 			highest = fmax(highest, candidate->speed.high - 1);
 		some_gain = some_gain || candidate->standing == SP_STALLING ||
 			is_rejected_for_own_kind(to, i);
 	}
 	if (some_gain)
-		sp_say(&to->said, "no other %s is worth a switch from ", thing(to));
+		say("no other %s is worth a switch from ", thing);
 	else if (highest > 0)
-	{
-		sp_say(&to->said, "no other %s%s can gain more than ", thing(to),
-			   missing ? " that could be compared" : "");
-		say_bound(to, highest);
-		sp_say(&to->said, " over ");
-	}
+		say("no other %s%s can gain more than %s %% over ", thing, compared, bound(highest).text);
 	else
-		sp_say(&to->said, "every other %s%s is slower than ", thing(to),
-			   missing ? " that could be compared" : "");
-	say_name(to, to->current);
-	sp_say(&to->said, "%s", to->words->when);
+		say("every other %s%s is slower than ", thing, compared);
+	say("%s%s%s", NAME(to->current), to->words->when);
 	say_figures(to);
-	say_rejected(to);
-}
-
-/* What one of which little is known may still gain. */
-static void
-say_open(explanation *to, int i, const char *when)
-{
-	sp_speed	gain = sp_gain(to->comparison, i);
-
-	say_name(to, &to->comparison->candidates[i]);
-	if (isnan(gain.high))
-	{
-		sp_say(&to->said, " may gain any amount%s", when);
-		return;
-	}
-	sp_say(&to->said, " may still gain up to ");
-	say_bound(to, gain.high - 1);
-	sp_say(&to->said, "%s", when);
-	if (is_less_over_own_kind(to, i))
-		sp_say(&to->said, " over the best method of the kind in use");
 }
 
 static void
@@ -317,11 +261,11 @@ say_duration(explanation *to)
 	double		times = to->judgement->times_as_long;
 
 	if (isnan(times))
-		sp_say(&to->said, "; a longer run may decide");
+		say("; a longer run may decide");
 	else if (isinf(times))
-		sp_say(&to->said, "; only a far longer run, or one at a quieter time, may decide");
+		say("; only a far longer run, or one at a quieter time, may decide");
 	else
-		sp_say(&to->said, "; a run about %.0f times as long may decide", times);
+		say("; a run about %.0f times as long may decide", times);
 }
 
 static void
@@ -337,14 +281,13 @@ explain_undecided(explanation *to)
 			comparison->candidates[i].standing != SP_UNMEASURED;
 	if (to->words->samples < SP_MIN_SAMPLES && (compared > 0 || to->words->samples == 0))
 	{
-		sp_say(&to->said, "too few rounds to compare: %d of %d; a longer run may decide",
-			   to->words->samples, SP_MIN_SAMPLES);
+		say("too few rounds to compare: %d of %d; a longer run may decide", to->words->samples,
+			SP_MIN_SAMPLES);
 		return;
 	}
 	if (compared == 0)
 	{
-		sp_say(&to->said, "nothing could be compared with ");
-		say_name(to, to->current);
+		say("nothing could be compared with %s%s", NAME(to->current));
 		say_not_durable(to);
 		return;
 	}
@@ -354,7 +297,7 @@ explain_undecided(explanation *to)
 
 		if (!sp_may_gain(candidate))
 			continue;
-		sp_say(&to->said, "%s", separator);
+		say("%s", separator);
 		if (candidate->standing == SP_DOUBTED)
 			say_doubt(to, candidate, when);
 		else
@@ -363,25 +306,21 @@ explain_undecided(explanation *to)
 		when = "";
 	}
 	say_figures(to);
-	say_rejected(to);
 	say_duration(to);
 	if (to->judgement->best != comparison->current)
-	{
-		sp_say(&to->said, "; the best choice so far is ");
-		say_name(to, &comparison->candidates[to->judgement->best]);
-	}
+		say("; the best choice so far is %s%s", NAME(&comparison->candidates[to->judgement->best]));
 }
 
 /* The own kind comes first: another method whose syncs reach the device may be faster. */
 static bool
-is_fastest_durable(const explanation *to, const sp_candidate *recommended)
+is_fastest_durable(const explanation *to, const sp_candidate *best)
 {
 	for (int i = 0; i < to->comparison->count; i++)
 	{
 		const sp_candidate *candidate = &to->comparison->candidates[i];
 
 		if (sp_durable_is_safe(candidate->durable) &&
-			candidate->speed.estimate > recommended->speed.estimate)
+			candidate->speed.estimate > best->speed.estimate)
 			return false;
 	}
 	return true;
@@ -390,26 +329,24 @@ is_fastest_durable(const explanation *to, const sp_candidate *recommended)
 static void
 explain_unsafe(explanation *to)
 {
-	int			recommended = to->judgement->recommended;
+	const sp_candidate *best;
 
 	if (to->comparison->fsync_off)
 	{
-		sp_say(&to->said, "fsync is off: this server syncs nothing");
+		say("fsync is off: this server syncs nothing");
 		return;
 	}
-	sp_say(&to->said, "syncs with %s do not reach the device", to->current->name);
+	say("syncs with %s do not reach the device", to->current->name);
 	if (to->words->syncs_nothing)
-		sp_say(&to->said, " (%s)", to->words->syncs_nothing);
-	if (recommended >= 0)
+		say(" (%s)", to->words->syncs_nothing);
+	if (to->judgement->recommended < 0)
 	{
-		const sp_candidate *best = &to->comparison->candidates[recommended];
-
-		sp_say(&to->said, "; %s is the fastest method%s whose syncs do", best->name,
-			   is_fastest_durable(to, best) ? "" : " of its kind");
+		say("; no method is known whose syncs do: change the storage, not the setting");
+		return;
 	}
-	else
-		sp_say(&to->said, "; no method is known whose syncs do: "
-			   "change the storage, not the setting");
+	best = &to->comparison->candidates[to->judgement->recommended];
+	say("; %s is the fastest method%s whose syncs do", best->name,
+		is_fastest_durable(to, best) ? "" : " of its kind");
 }
 
 void

@@ -24,24 +24,21 @@
 /* The upper end of an interval at the last look, in standard errors. */
 #define END_DEVIATIONS		2.1
 
+/* No method is so many times as fast as another one. */
+#define OWN_KIND_FIRST		1e9
+
 /* A run that must take that many times as long takes much longer. */
 #define MAX_TIMES_AS_LONG	20
 
 const char *
 sp_verdict_name(sp_verdict verdict)
 {
-	switch (verdict)
-	{
-		case SP_SWITCH:
-			return "switch";
-		case SP_KEEP:
-			return "keep";
-		case SP_UNSAFE:
-			return "unsafe";
-		case SP_UNDECIDED:
-			break;
-	}
-	return "undecided";
+	static const char *const names[] = {
+		[SP_UNDECIDED] = "undecided", [SP_SWITCH] = "switch", [SP_KEEP] = "keep",
+		[SP_UNSAFE] = "unsafe"
+	};
+
+	return names[verdict];
 }
 
 const char *
@@ -126,44 +123,45 @@ sp_may_gain(const sp_candidate *candidate)
 
 /* ------------------------------------------------------------- which of them */
 
-/* The fastest method whose syncs reach the device, of the own kind if there is one; else -1. */
+/* What one is worth; 0 if it is no choice. */
+typedef double (*worth_function) (const sp_comparison *comparison, const sp_candidate *candidate);
+
+/* The one that is worth most; -1 if there is no choice. */
 static int
-fastest_durable(const sp_comparison *comparison)
+best_by(const sp_comparison *comparison, worth_function worth_of)
 {
 	int			best = -1;
+	double		most = 0;
 
 	for (int i = 0; i < comparison->count; i++)
 	{
-		const sp_candidate *candidate = &comparison->candidates[i];
-		const sp_candidate *other = &comparison->candidates[best < 0 ? i : best];
+		double		worth = worth_of(comparison, &comparison->candidates[i]);
 
-		if (!sp_durable_is_safe(candidate->durable) || isnan(candidate->speed.estimate))
-			continue;
-		if (best < 0 || candidate->other_kind < other->other_kind ||
-			(candidate->other_kind == other->other_kind &&
-			 candidate->speed.estimate > other->speed.estimate))
+		if (worth > most)
+		{
 			best = i;
+			most = worth;
+		}
 	}
 	return best;
 }
 
-/*
- * The one to switch to; -1 if there is none.  One of the other kind is among them only if it
- * gains over the best of the own kind.
- */
-static int
-fastest(const sp_comparison *comparison)
+/* The speed of a method whose syncs reach the device; any of the own kind comes first. */
+static double
+durable_speed(const sp_comparison *comparison __attribute__((unused)),
+			  const sp_candidate *candidate)
 {
-	int			best = -1;
+	if (!sp_durable_is_safe(candidate->durable) || isnan(candidate->speed.estimate))
+		return 0;
+	return candidate->speed.estimate * (candidate->other_kind ? 1 : OWN_KIND_FIRST);
+}
 
-	for (int i = 0; i < comparison->count; i++)
-	{
-		if (comparison->candidates[i].standing == SP_FASTER &&
-			(best < 0 || comparison->candidates[i].speed.estimate >
-			 comparison->candidates[best].speed.estimate))
-			best = i;
-	}
-	return best;
+/* One of the other kind is worth a switch only if it gains over the best of the own kind. */
+static double
+switch_speed(const sp_comparison *comparison __attribute__((unused)),
+			 const sp_candidate *candidate)
+{
+	return candidate->standing == SP_FASTER ? candidate->speed.estimate : 0;
 }
 
 /*
@@ -193,25 +191,6 @@ expected_gain(const sp_comparison *comparison, const sp_candidate *candidate)
 		gain - TENTH_DEVIATIONS * sqrt(usual * error / (usual + error)) <= -MIN_GAIN)
 		return 0;
 	return gain;
-}
-
-static int
-best_choice(const sp_comparison *comparison)
-{
-	int			best = comparison->current;
-	double		most = 0;
-
-	for (int i = 0; i < comparison->count; i++)
-	{
-		double		gain = expected_gain(comparison, &comparison->candidates[i]);
-
-		if (gain > most)
-		{
-			best = i;
-			most = gain;
-		}
-	}
-	return best;
 }
 
 /*
@@ -246,6 +225,7 @@ max_regret(const sp_comparison *comparison)
 static double
 samples_needed(const sp_comparison *comparison, int i)
 {
+	const sp_candidate *candidate = &comparison->candidates[i];
 	const sp_candidate *current = &comparison->candidates[comparison->current];
 	sp_speed	gain = sp_gain(comparison, i);
 	double		worth = log(1 + comparison->margin);
@@ -255,11 +235,11 @@ samples_needed(const sp_comparison *comparison, int i)
 
 	if (!has_interval(gain))
 		return NAN;
-	if (comparison->candidates[i].standing == SP_DOUBTED && !has_interval(current->speed))
+	if (candidate->standing != SP_DOUBTED)
+		return ratio * ratio;
+	if (!has_interval(current->speed))
 		return NAN;				/* who knows why there is no control */
-	if (comparison->candidates[i].standing == SP_DOUBTED)
-		return fmax(2, sp_tail_rounds_needed(&comparison->candidates[i].tail, &current->tail));
-	return ratio * ratio;
+	return fmax(2, sp_tail_rounds_needed(&candidate->tail, &current->tail));
 }
 
 /* NAN if there is no interval yet: then nothing is known but that these are too few. */
@@ -284,27 +264,12 @@ times_as_long(const sp_comparison *comparison)
 
 /* ------------------------------------------------------------------- verdict */
 
-static bool
-is_any(const sp_comparison *comparison, bool (*is) (const sp_candidate *candidate))
-{
-	for (int i = 0; i < comparison->count; i++)
-	{
-		if (is(&comparison->candidates[i]))
-			return true;
-	}
-	return false;
-}
-
-static bool
-is_compared(const sp_candidate *candidate)
-{
-	return candidate->standing != SP_CURRENT && candidate->standing != SP_UNMEASURED;
-}
-
 void
 sp_judge(sp_comparison *comparison, sp_judgement *judgement)
 {
 	const sp_candidate *current = &comparison->candidates[comparison->current];
+	bool		may_gain = false;
+	bool		compared = false;
 	int			best;
 
 	*judgement = (sp_judgement) {
@@ -316,33 +281,40 @@ sp_judge(sp_comparison *comparison, sp_judgement *judgement)
 		.times_as_long = NAN
 	};
 	for (int i = 0; i < comparison->count; i++)
-		comparison->candidates[i].standing = standing_of(comparison, i, judgement->noise);
+	{
+		sp_candidate *candidate = &comparison->candidates[i];
 
-	if (comparison->fsync_off)
-		judgement->verdict = SP_UNSAFE;
-	else if (current->durable == SP_DURABLE_NO)
+		candidate->standing = standing_of(comparison, i, judgement->noise);
+		may_gain = may_gain || sp_may_gain(candidate);
+		compared = compared || (candidate != current && candidate->standing != SP_UNMEASURED);
+	}
+
+	if (comparison->fsync_off || current->durable == SP_DURABLE_NO)
 	{
 		judgement->verdict = SP_UNSAFE;
-		judgement->recommended = judgement->best = fastest_durable(comparison);
-	}
-	if (judgement->verdict == SP_UNSAFE)
+		if (!comparison->fsync_off)
+			judgement->recommended = judgement->best = best_by(comparison, durable_speed);
 		return;
+	}
 
-	judgement->best = best_choice(comparison);
 	judgement->max_regret = max_regret(comparison);
-	best = fastest(comparison);
+	best = best_by(comparison, switch_speed);
 	if (best >= 0)
 	{
 		judgement->verdict = SP_SWITCH;
 		judgement->recommended = judgement->best = best;
+		return;
 	}
-	else if (is_any(comparison, sp_may_gain))
-		judgement->times_as_long = times_as_long(comparison);
-	else if (is_any(comparison, is_compared))
+	if (compared && !may_gain)
 	{
 		judgement->verdict = SP_KEEP;
-		judgement->best = comparison->current;
+		return;
 	}
+	best = best_by(comparison, expected_gain);
+	if (best >= 0)
+		judgement->best = best;
+	if (may_gain)
+		judgement->times_as_long = times_as_long(comparison);
 }
 
 bool
