@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * measurement_rows.c
- *		The rows of sync_probe.measurements and sync_probe.samples.
+ *		The rows of sync_probe.measurements and sync_probe_internal.samples.
  *
  * A row of measurements is built once: probe() returns it, and record.c inserts it.
  *
