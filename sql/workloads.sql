@@ -241,23 +241,8 @@ INSERT INTO sync_probe.workloads (workload, script, protocol) VALUES ('other', '
 \set VERBOSITY default
 DELETE FROM sync_probe.workloads WHERE NOT builtin;
 
--- a set-up that waits for a lock of the transaction that runs it, which no deadlock check sees
-CREATE TABLE public.regress_locked ();
-INSERT INTO sync_probe.workloads (workload, setup, script) VALUES
-('waits', 'SET lock_timeout = ''10ms''; SELECT FROM public.regress_locked', 'SELECT 1;');
-BEGIN;
-LOCK TABLE public.regress_locked;
-\set VERBOSITY terse
-SELECT FROM sync_probe.pgbench('waits', clients => 1, transactions => 1);
-\set VERBOSITY default
-ROLLBACK;
-SELECT transactions FROM sync_probe.pgbench('waits', clients => 1, transactions => 1);
-DROP TABLE public.regress_locked;
-DELETE FROM sync_probe.workloads WHERE NOT builtin;
-
 -- those of the extension stay as they are
 UPDATE sync_probe.workloads SET script = 'SELECT 1' WHERE workload = 'upsert';
-UPDATE sync_probe.workloads SET builtin = false WHERE workload = 'upsert';
 DELETE FROM sync_probe.workloads;
 INSERT INTO sync_probe.workloads (workload, script, builtin) VALUES ('mine', 'SELECT 1', true);
 INSERT INTO sync_probe.workloads (workload, script) VALUES ('mine', 'SELECT 1');
@@ -279,7 +264,6 @@ CREATE ROLE regress_sync_probe_runner;
 SET ROLE regress_sync_probe_runner;
 SELECT FROM sync_probe.pgbench();
 CALL sync_probe.run_workload();
-CALL sync_probe.sql_bench('{pg_default}');
 SELECT FROM sync_probe.workloads;
 SELECT FROM sync_probe.workload_results;
 SELECT FROM sync_probe.workload_comparison;

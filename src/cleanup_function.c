@@ -126,7 +126,6 @@ sync_probe_cleanup(PG_FUNCTION_ARGS)
 	sp_progress_set_phase("cleaning up");
 	foreach(cell, sp_location_list())
 		removed += sp_probe_files_sweep(lfirst(cell));
-	removed += sp_temp_directory_sweep();
 	/* after what cannot fail */
 	removed += sp_trial_cleanup();
 	if (sp_record_possible())

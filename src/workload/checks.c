@@ -16,12 +16,13 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_authid.h"
+#include "catalog/pg_database.h"
 #include "catalog/pg_tablespace.h"
 #include "commands/dbcommands.h"
 #include "commands/tablespace.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "pgstat.h"
+#include "storage/procarray.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
@@ -135,44 +136,41 @@ sp_workload_check_publications(bool has_allow)
 
 /* -------------------------------------------------------------- connections */
 
-/*
- * Connections that are free within max_connections and, unless the role is a superuser, without
- * reserved ones and within the CONNECTION LIMITs of role and database.
- */
-#define FREE_CONNECTIONS \
-	"SELECT LEAST($1 OPERATOR(pg_catalog.-) pg_catalog.count(*)," \
-	" CASE WHEN r.rolconnlimit OPERATOR(pg_catalog.>=) 0 AND NOT r.rolsuper THEN r.rolconnlimit" \
-	" OPERATOR(pg_catalog.-) pg_catalog.count(*) FILTER (WHERE a.usesysid OPERATOR(pg_catalog.=) r.oid) END," \
-	" CASE WHEN d.datconnlimit OPERATOR(pg_catalog.>=) 0 AND NOT r.rolsuper THEN d.datconnlimit" \
-	" OPERATOR(pg_catalog.-) pg_catalog.count(*) FILTER (WHERE a.datid OPERATOR(pg_catalog.=) d.oid) END)" \
-	"::pg_catalog.int4 FROM pg_catalog.pg_stat_activity AS a, pg_catalog.pg_roles AS r," \
-	" pg_catalog.pg_database AS d WHERE a.backend_type OPERATOR(pg_catalog.=) 'client backend'" \
-	" AND r.oid OPERATOR(pg_catalog.=) $2 AND d.oid OPERATOR(pg_catalog.=) $3" \
-	" GROUP BY r.oid, r.rolconnlimit, r.rolsuper, d.oid, d.datconnlimit"
-
-typedef struct free_connections
-{
-	Oid			role;
-	int			number;
-} free_connections;
-
-/* As the owner: the current user may not see the backend_type of other users' sessions. */
+/* The CONNECTION LIMITs of the role and the database; -1: none. */
 static void
-count_free(void *arg)
+read_connection_limits(int *of_role, int *of_database)
 {
-	free_connections *connections = arg;
-	int			limit = MaxConnections;
-	Oid			types[] = {INT4OID, OIDOID, OIDOID};
-	Datum		values[3];
-	bool		isnull;
+	HeapTuple	role = SearchSysCache1(AUTHOID, ObjectIdGetDatum(GetUserId()));
+	HeapTuple	database = SearchSysCache1(DATABASEOID, ObjectIdGetDatum(MyDatabaseId));
 
-	if (!superuser_arg(connections->role))
-		limit -= sp_reserved_connections();
-	values[0] = Int32GetDatum(limit);
-	values[1] = ObjectIdGetDatum(connections->role);
-	values[2] = ObjectIdGetDatum(MyDatabaseId);
-	sp_history_execute(FREE_CONNECTIONS, lengthof(types), types, values, NULL, SPI_OK_SELECT);
-	connections->number = SPI_processed > 0 ? DatumGetInt32(sp_history_value(1, &isnull)) : 0;
+	if (!HeapTupleIsValid(role) || !HeapTupleIsValid(database))
+		elog(ERROR, "cache lookup failed for the current role or database");
+	*of_role = ((Form_pg_authid) GETSTRUCT(role))->rolconnlimit;
+	*of_database = ((Form_pg_database) GETSTRUCT(database))->datconnlimit;
+	ReleaseSysCache(role);
+	ReleaseSysCache(database);
+}
+
+/*
+ * Connections that are free, by the rules of the server: superusers may use reserved ones, and
+ * no CONNECTION LIMIT holds for them.
+ */
+static int
+free_connections(void)
+{
+	int			number = MaxConnections - CountDBConnections(InvalidOid);
+	int			of_role;
+	int			of_database;
+
+	if (superuser())
+		return number;
+	number -= sp_reserved_connections();
+	read_connection_limits(&of_role, &of_database);
+	if (of_role >= 0)
+		number = Min(number, of_role - CountUserBackends(GetUserId()));
+	if (of_database >= 0)
+		number = Min(number, of_database - CountDBConnections(MyDatabaseId));
+	return number;
 }
 
 /*
@@ -182,12 +180,7 @@ count_free(void *arg)
 static int
 most_clients(bool new_connections)
 {
-	free_connections connections = {.role = GetUserId()};
-
-	/* count the sessions of now, not those of an earlier snapshot */
-	pgstat_clear_snapshot();
-	sp_as_history_owner(count_free, &connections);
-	return Max(connections.number - 1, 0) / (new_connections ? 2 : 1);
+	return Max(free_connections() - 1, 0) / (new_connections ? 2 : 1);
 }
 
 /* Are there enough free connections? */

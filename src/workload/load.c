@@ -11,8 +11,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload/workload.h"
+#include "workload/pgbench_internal.h"
 
+#include "miscadmin.h"
 #include "utils/builtins.h"
 
 /* The defaults of pgbench(), see workload_results.sql. */
@@ -23,7 +24,9 @@
 struct sp_load
 {
 	sp_workload_run run;
-	sp_pgbench_load *pgbench;	/* NULL unless it runs */
+	sp_child_program program;
+	sp_child	pgbench;
+	off_t		position;		/* in its error output */
 };
 
 /* ------------------------------------------------------------------- checks */
@@ -60,6 +63,7 @@ sp_load_make(const char *workload, int seconds)
 	sp_load    *load = palloc0(sizeof(sp_load));
 	sp_workload_run *run = &load->run;
 
+	load->pgbench = (sp_child) {.files = {-1, -1}};
 	namestrcpy(&run->workload.name, workload);
 	sp_workload_find(&run->workload);
 	refuse_counted(&run->workload);
@@ -87,38 +91,55 @@ sp_load_set_up(sp_load *load)
 	sp_workload_make(&load->run);
 }
 
+/* Without progress and log: nobody wants them. */
 void
 sp_load_start(sp_load *load)
 {
-	load->pgbench = sp_pgbench_start(&load->run);
+	load->program = (sp_child_program) {
+		.path = load->run.program.path,
+		.argv = sp_pgbench_argv(&load->run, false),
+		.envp = sp_pgbench_envp(&load->run)
+	};
+	sp_release_snapshots();
+	sp_child_start(&load->pgbench, &load->program);
 }
 
+/*
+ * An error if it has ended, or has lost a client.  It goes on without that client, and fails
+ * at its end, but that is never awaited.
+ */
 void
 sp_load_check(sp_load *load)
 {
-	sp_pgbench_check(load->pgbench);
+	char	   *lines;
+
+	if (sp_child_has_ended(&load->pgbench))
+	{
+		/* a cancel reaches both, and says more */
+		CHECK_FOR_INTERRUPTS();
+		sp_pgbench_complain(ERROR, &load->run, &load->pgbench, NULL, "ran");
+	}
+	lines = sp_child_new_lines(&load->pgbench, &load->position);
+	if (strstr(lines, SP_PGBENCH_ERROR))
+	{
+		load->pgbench.err = lines;
+		sp_pgbench_complain(ERROR, &load->run, &load->pgbench, "reported an error", "ran");
+	}
+	pfree(lines);
 }
 
 /* ---------------------------------------------------------------------- end */
 
-static void
-end_pgbench(sp_load *load)
-{
-	if (load->pgbench)
-		sp_pgbench_end(load->pgbench);
-	load->pgbench = NULL;
-}
-
 void
 sp_load_finish(sp_load *load)
 {
-	end_pgbench(load);
+	sp_child_end(&load->pgbench);
 	sp_workload_unmake(&load->run);
 }
 
 void
 sp_load_give_up(sp_load *load)
 {
-	end_pgbench(load);
+	sp_child_end(&load->pgbench);
 	sp_workload_give_up(&load->run);
 }

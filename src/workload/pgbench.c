@@ -24,12 +24,9 @@
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
-#include "storage/ipc.h"
 #include "utils/builtins.h"
 #include "utils/portal.h"
 #include "utils/snapmgr.h"
-
-#include "common/child_process.h"
 
 /* Of a DETAIL. */
 #define MAX_WORDS			800
@@ -37,8 +34,7 @@
 /* Without a terminal, pgbench prints this and goes on in the same line. */
 #define PROMPT				"Password: "
 
-#define ERROR_PREFIX		"pgbench: error: "
-#define ABORTED				ERROR_PREFIX "Run was aborted"
+#define ABORTED				SP_PGBENCH_ERROR "Run was aborted"
 
 /* One NOTICE a second, later one after each 1/20 of the time that has passed. */
 #define NOTICES_OF_THE_PAST	20
@@ -79,7 +75,7 @@ without_prompt(const char *line)
 static bool
 is_error(const char *line)
 {
-	return strncmp(line, ERROR_PREFIX, strlen(ERROR_PREFIX)) == 0;
+	return strncmp(line, SP_PGBENCH_ERROR, strlen(SP_PGBENCH_ERROR)) == 0;
 }
 
 /*
@@ -122,7 +118,7 @@ own_words(char *err)
 static const char *
 hint_for(const char *words, bool timed_out)
 {
-	if (strstr(words, ERROR_PREFIX "connection to server "))
+	if (strstr(words, SP_PGBENCH_ERROR "connection to server "))
 		return psprintf("It connects locally as role \"%s\", from the operating system account of the server. Allow this without a password in pg_hba.conf, or set a password file (LOAD 'pg_sync_probe'; ALTER SYSTEM SET pg_sync_probe.pgbench_passfile = ...; SELECT pg_reload_conf();).",
 						GetUserNameFromId(GetUserId(), false));
 	if (strstr(words, "due to lock timeout"))
@@ -132,14 +128,15 @@ hint_for(const char *words, bool timed_out)
 }
 
 /* how: pgbench ended, by default as it did; what: "ran", "set up" and so on */
-static void
-complain(int elevel, const sp_workload_run *run, const sp_child *child, const char *how, const char *what)
+void
+sp_pgbench_complain(int elevel, const sp_workload_run *run, const sp_child *child,
+					const char *how, const char *what)
 {
 	const char *words = own_words(child->err);
 	const char *hint = hint_for(words, child->timed_out);
 	const char *workload = NameStr(run->workload.name);
 
-	if (strstr(words, ERROR_PREFIX "connection to server "))
+	if (strstr(words, SP_PGBENCH_ERROR "connection to server "))
 		ereport(elevel,
 				(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
 				 errmsg("pgbench could not connect while it %s workload \"%s\"", what, workload),
@@ -244,24 +241,19 @@ make_log_files(void *context)
 #define set_capacity(fd, bytes) (-1)
 #endif
 
-/* pgbench waits until this has happened.  Before it does so, the file need not exist. */
+/*
+ * pgbench waits until this has happened.  Before it does so, the file need not exist.  After an
+ * error the end of the transaction closes the file.
+ */
 static void
 open_log_file(output_reader *state, pid_t pid, int thread)
 {
 	int			bytes = Min(MAX_FIFO_BYTES, MAX_FIFO_BYTES_ALL / state->run->threads);
 	char		path[MAXPGPATH];
 
-	if (!AcquireExternalFD())
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-				 errmsg("not enough file descriptors to read the log of pgbench"),
-				 errdetail("It needs %d in this session, and %d are free.", state->run->threads, thread),
-				 errhint("Lower threads; each takes one descriptor. Alternatively, raise max_files_per_process.")));
 	name_log_file(path, state->run, pid, thread);
-	state->log_fds[thread] = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	if (state->log_fds[thread] < 0)
-		ReleaseExternalFD();
-	else
+	state->log_fds[thread] = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+	if (state->log_fds[thread] >= 0)
 		(void) set_capacity(state->log_fds[thread], Max(bytes, MIN_FIFO_BYTES));
 }
 
@@ -298,21 +290,6 @@ read_meanwhile(void *context, sp_child *child)
 	read_progress_lines(state, child);
 }
 
-static void
-close_log_files(int code pg_attribute_unused(), Datum arg)
-{
-	output_reader *state = (output_reader *) DatumGetPointer(arg);
-
-	for (int i = 0; i < state->run->threads; i++)
-	{
-		if (state->log_fds[i] < 0)
-			continue;
-		(void) close(state->log_fds[i]);
-		ReleaseExternalFD();
-		state->log_fds[i] = -1;
-	}
-}
-
 /* The log must hold as many transactions as the summary; \shell may have changed it. */
 static void
 check_log(output_reader *state)
@@ -320,7 +297,11 @@ check_log(output_reader *state)
 	sp_pgbench_log *log = &state->result->log;
 
 	for (int i = 0; i < state->run->threads; i++)
+	{
 		sp_pgbench_log_end_of_file(log, &state->log_files[i]);
+		if (state->log_fds[i] >= 0)
+			(void) CloseTransientFile(state->log_fds[i]);
+	}
 	if (log->unreadable > 0 || log->latencies.ops != (uint64_t) state->result->summary.transactions)
 		ereport(WARNING,
 				(errmsg("the transaction log of pgbench is not complete"),
@@ -353,8 +334,8 @@ check_transactions(output_reader *state)
  * After a commit, the first statement of a CALL takes a snapshot and holds it until the
  * next commit.  Catalog lookups may hold another one.
  */
-static void
-release_snapshots(void)
+void
+sp_release_snapshots(void)
 {
 	ForgetPortalSnapshots();
 	InvalidateCatalogSnapshot();
@@ -395,19 +376,14 @@ sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result)
 
 	init_output_reader(&state, run, result);
 	if (run->is_procedure)
-		release_snapshots();
+		sp_release_snapshots();
 	run->started_at = GetCurrentTimestamp();
-	PG_ENSURE_ERROR_CLEANUP(close_log_files, PointerGetDatum(&state));
-	{
-		sp_child_run(&child, &program);
-	}
-	PG_END_ENSURE_ERROR_CLEANUP(close_log_files, PointerGetDatum(&state));
-	close_log_files(0, PointerGetDatum(&state));
+	sp_child_run(&child, &program);
 	run->finished_at = GetCurrentTimestamp();
 	if (!sp_child_succeeded(&child))
-		complain(ERROR, run, &child, NULL, "ran");
+		sp_pgbench_complain(ERROR, run, &child, NULL, "ran");
 	if (!sp_pgbench_parse_summary(child.out, &result->summary, take_statement, result))
-		complain(ERROR, run, &child, "printed a summary that is not understood", "ran");
+		sp_pgbench_complain(ERROR, run, &child, "printed a summary that is not understood", "ran");
 	check_log(&state);
 	check_transactions(&state);
 }
@@ -427,7 +403,7 @@ sp_pgbench_run_once(const sp_workload_run *run, const sp_pgbench_once *once, int
 
 	sp_child_run(&child, &program);
 	if (!sp_child_succeeded(&child))
-		complain(elevel, run, &child, NULL, once->what);
+		sp_pgbench_complain(elevel, run, &child, NULL, once->what);
 }
 
 /* The same after an error. */
@@ -443,62 +419,4 @@ sp_pgbench_run_silently(const sp_workload_run *run, const sp_pgbench_once *once,
 	};
 
 	sp_child_run_silently(&program);
-}
-
-/* ------------------------------------------------------------------- as a load */
-
-struct sp_pgbench_load
-{
-	const sp_workload_run *run;
-	sp_child_program program;
-	sp_child	child;
-	off_t		position;		/* in its error output */
-};
-
-/* Without progress and log: nobody wants them. */
-sp_pgbench_load *
-sp_pgbench_start(sp_workload_run *run)
-{
-	sp_pgbench_load *load = palloc0(sizeof(sp_pgbench_load));
-
-	load->run = run;
-	load->program = (sp_child_program) {
-		.path = run->program.path,
-		.argv = sp_pgbench_argv(run, false),
-		.envp = sp_pgbench_envp(run)
-	};
-	release_snapshots();
-	sp_child_start(&load->child, &load->program);
-	return load;
-}
-
-/*
- * An error if it has ended, or has lost a client.  It goes on without that client, and fails
- * at its end, but that is never awaited.
- */
-void
-sp_pgbench_check(sp_pgbench_load *load)
-{
-	char	   *lines;
-
-	if (sp_child_has_ended(&load->child))
-	{
-		/* a cancel reaches both, and says more */
-		CHECK_FOR_INTERRUPTS();
-		complain(ERROR, load->run, &load->child, NULL, "ran");
-	}
-	lines = sp_child_new_lines(&load->child, &load->position);
-	if (strstr(lines, ERROR_PREFIX))
-	{
-		load->child.err = lines;
-		complain(ERROR, load->run, &load->child, "reported an error", "ran");
-	}
-	pfree(lines);
-}
-
-/* Throws no error. */
-void
-sp_pgbench_end(sp_pgbench_load *load)
-{
-	sp_child_end(&load->child);
 }

@@ -22,13 +22,9 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
-#include "common/child_process.h"
 
 char	   *sp_pgbench_directory = "";
 char	   *sp_pgbench_passfile = "";
-
-#define VERSION_TIMEOUT_MS	10000
-#define MAX_VERSION_WORDS	800
 
 #define MAX_ARGUMENTS		32
 
@@ -83,55 +79,11 @@ find_program(char *path)
 						 PG_VERSION_NUM / 10000)));
 }
 
-/* The output as one line of printable ASCII. */
-static char *
-plain_words(const char *words)
-{
-	char	   *plain = pnstrdup(words, MAX_VERSION_WORDS);
-
-	for (char *c = plain; *c; c++)
-	{
-		if (*c < ' ' || *c > '~')
-			*c = ' ';
-	}
-	return plain;
-}
-
-/*
- * Find the pgbench of this server.  That of another major version may lack options or
- * print another format.
- */
 void
 sp_pgbench_find(sp_pgbench_program *found)
 {
-	const char *argv[] = {"pgbench", "--version", NULL};
-	const char *envp[] = {ENVIRONMENT, NULL};
-	sp_child_program program = {
-		.path = found->path,
-		.argv = (char *const *) argv,
-		.envp = (char *const *) envp,
-		.timeout_ms = VERSION_TIMEOUT_MS
-	};
-	sp_child	child;
-	int			major = 0;
-
 	found->host = own_host();
 	find_program(found->path);
-	sp_child_run(&child, &program);
-	if (sp_child_succeeded(&child))
-		major = sp_pgbench_parse_version(child.out);
-	if (major != PG_VERSION_NUM / 10000)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_FILE),
-				 major > 0 ?
-				 errmsg("program \"%s\" is of version %d, expected %d", found->path, major,
-						PG_VERSION_NUM / 10000) :
-				 errmsg("program \"%s\" is not pgbench", found->path),
-				 major > 0 ? 0 :
-				 errdetail("It %s: %s", sp_child_describe(&child),
-						   plain_words(child.err[0] != '\0' ? child.err : child.out)),
-				 errhint("Set pg_sync_probe.pgbench_directory to the directory of the pgbench of PostgreSQL %d.",
-						 PG_VERSION_NUM / 10000)));
 }
 
 /* ------------------------------------------------------------- its arguments */

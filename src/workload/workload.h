@@ -180,7 +180,6 @@ extern void sp_temp_directory_make(sp_temp_directory *directory);
 extern char *sp_temp_directory_write(const sp_temp_directory *directory, const char *name,
 									 const char *content);
 extern void sp_temp_directory_remove(sp_temp_directory *directory);
-extern int	sp_temp_directory_sweep(void);
 
 /* ----------------------------------------------------------------- pgbench.c */
 
@@ -217,13 +216,6 @@ extern void sp_pgbench_run_once(const sp_workload_run *run, const sp_pgbench_onc
 /* The same after an error: throws none, serves no interrupt, and waits no longer than that. */
 extern void sp_pgbench_run_silently(const sp_workload_run *run, const sp_pgbench_once *once,
 									int limit_ms);
-
-/* The script while the caller does something else, see load.c. */
-typedef struct sp_pgbench_load sp_pgbench_load;
-
-extern sp_pgbench_load *sp_pgbench_start(sp_workload_run *run);
-extern void sp_pgbench_check(sp_pgbench_load *load);
-extern void sp_pgbench_end(sp_pgbench_load *load);
 
 /* -------------------------------------------------------------------- load.c */
 

@@ -214,25 +214,7 @@ for my $ending (@endings)
 	}
 }
 
-# --- transactions that do not commit
-
-like(($node->psql('postgres',
-	<<'SQL'))[2], qr/WARNING:  caught (25001|2D000)$/m, 'a procedure that cannot commit says so');
-DO $$
-DECLARE
-    id bigint;
-    tps float8;
-    mean float8;
-    p99 float8;
-BEGIN
-    CALL sync_probe.run_workload(clients => 1, transactions => 1, result_id => id, tps => tps,
-                                 latency_mean_ms => mean, latency_p99_ms => p99);
-EXCEPTION WHEN OTHERS THEN
-    RAISE WARNING 'caught %', SQLSTATE;
-END
-$$
-SQL
-nothing_left($node, 'a procedure that cannot commit');
+# --- a transaction that does not commit
 
 my $rows = 'SELECT count(*) FROM sync_probe.workload_results';
 my $before = sql($node, $rows);
@@ -310,7 +292,7 @@ fails_ok($node, 'while a probe runs', pgbench_sql(SMALL_RUN), '55P03',
 end_probe($node, $session);
 nothing_left($node, 'a probe');
 
-# --- schemas and directorys: which are ours, and whose
+# --- schemas: which are ours, and whose
 
 $session = start_workload('running');
 my $marker = sql($node, "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace"
@@ -350,54 +332,22 @@ make_schema('other', 'sync_probe_workload_abcdef01', $marker, 'postgres');
 make_schema('other', 'sync_probe_workload_abcdef02', $marker, 'postgres');
 my $elsewhere = workload_schemas($node, 'other');
 
-# Not ours in base/pgsql_tmp, however alike: name, and kind unless it is a directory.
-my $temporary = $node->data_dir . '/base/pgsql_tmp';
-my $target = PostgreSQL::Test::Utils::tempdir() . '/target';
-mkdir $temporary;
-mkdir $target;
-append_to_file("$target/kept", 'kept');
-my @foreign_files = (
-	map({ [ "$temporary/$_->[0]", $_->[1] ] } [ 'pgsql_tmp999999.0', 'file' ],
-		[ 'pgsql_tmp_sync_probe.999998.workload', 'file' ],
-		[ 'pgsql_tmp_sync_probe.999997.workload', 'link' ]),
-	map({ [ "$temporary/pgsql_tmp_sync_probe.$_", 'directory' ] } 'workload', '09.workload',
-		'999999.workloads'));
-my $missing = make_foreign($target, @foreign_files);
-is($missing->(), '', 'foreign directorys were made');
-
-# One directory of a dead process, with what a run has in it.
-sub make_dead_directory
-{
-	my $path = "$temporary/pgsql_tmp_sync_probe.999999.workload";
-	mkdir $path, 0700;
-	append_to_file("$path/script.sql", 'SELECT 1');
-	symlink $target, "$path/link";
-	return;
-}
-
 # Who sweeps how, what that returns, and which schemas are there afterwards.
 for (
 	[ 'a run of bob', 'bob', pgbench_sql(SMALL_RUN), 5, 'sync_probe_workload_0a11ce00' ],
-	[ 'cleanup() of bob', 'bob', 'SELECT sync_probe.cleanup()', 1, 'sync_probe_workload_0a11ce00' ],
-	[ 'cleanup() of a superuser', 'postgres', 'SELECT sync_probe.cleanup()', 2 ],
-	[ 'a run of a superuser', 'postgres', pgbench_sql(SMALL_RUN), 5 ],
-	[ 'cleanup() with nothing but a directory', 'postgres', 'SELECT sync_probe.cleanup()', 1 ])
+	[ 'cleanup() of bob', 'bob', 'SELECT sync_probe.cleanup()', 0, 'sync_probe_workload_0a11ce00' ],
+	[ 'cleanup() of a superuser', 'postgres', 'SELECT sync_probe.cleanup()', 1 ],
+	[ 'a run of a superuser', 'postgres', pgbench_sql(SMALL_RUN), 5 ])
 {
 	my ($name, $role, $sql, $expected, @schemas) = @$_;
-	make_dead_directory();
 	is(sql($node, $sql, extra_params => [ '-U', $role ]), $expected, $name);
 	is(workload_schemas($node), $foreign_schemas->(@schemas), "$name: which schemas stay");
 	is(workload_schemas($node, 'other'), $elsewhere, "$name: nothing changes in another database");
-	ok(!-e "$temporary/pgsql_tmp_sync_probe.999999.workload",
-		"$name: the directory of a dead process goes");
-	is($missing->(), '', "$name: no foreign directory or file goes");
-	ok(-s "$target/kept", "$name: nothing is removed behind a link");
 }
 is($node->safe_psql('other', 'SET client_min_messages = warning; '
 	  . pgbench_sql(SMALL_RUN)), 5, 'a run in the other database');
 is(workload_schemas($node, 'other'), '', 'drops what was left there');
 sql($node, qq(DROP SCHEMA "$_->[0]" CASCADE)) for @foreign;
-$_->[1] eq 'directory' ? rmdir($_->[0]) : unlink($_->[0]) for @foreign_files;
 nothing_left($node, 'after all that was foreign');
 
 # --- sql_bench() keeps the rows that it has, whatever ends it

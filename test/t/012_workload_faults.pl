@@ -67,31 +67,21 @@ sub with_program
 
 # What is there, what is said; the SQLSTATE, if it sets up as the real one does and does something
 # else then.
-chomp(my ($version, $pgbench) = (`pgbench --version`, `sh -c 'command -v pgbench'`));
+chomp(my $pgbench = `sh -c 'command -v pgbench'`);
 my $honest = <<"SH";
-if [ "\$1" = --version ]; then echo '$version'; exit; fi
 case "\$*" in *--log-prefix=*) ;; *) exec "$pgbench" "\$@" ;; esac
 SH
-my $not_pgbench = qr/pgbench" is not pgbench/;
 for (
 	[ 'nothing', [], qr/could not find program ".*\/pgbench"/, qr/HINT:  Install the package/ ],
 	[ 'a file that cannot be executed', [ 0644, 'exit 0' ], qr/could not find program/,
 		qr/operating system user of the server must be able to execute it/ ],
 	[ 'a directory', [0755], qr/could not find program/ ],
-	[ 'another version', [ 0755, 'echo "pgbench (PostgreSQL) 9.6.1"' ],
-		qr/pgbench" is of version 9, expected \d+/, qr/HINT:  Set pg_sync_probe.pgbench_directory/ ],
-	[ 'another program', [ 0755, 'echo hello' ], $not_pgbench,
-		qr/DETAIL:  It exited with status 0: hello/ ],
-	[ 'one that fails', [ 0755, "echo 'no library' >&2; exit 3" ], $not_pgbench,
-		qr/DETAIL:  It exited with status 3: no library/ ],
-	[ 'one that kills itself', [ 0755, 'kill -9 $$' ], $not_pgbench, qr/was ended by signal 9/ ],
-	[ 'one that says nothing', [ 0755, 'exit 0' ], $not_pgbench ],
-	[ 'one that says rubbish', [ 0755, 'head -c 100000 /dev/urandom' ], $not_pgbench ],
-	[ 'one that hangs', [ 0755, "trap '' TERM\nexec sleep 600" ], $not_pgbench,
-		qr/did not end within 10 s/ ],
+	[ 'one that says nothing', [ 0755, 'exit 0' ], '38000',
+		qr/printed a summary that is not understood/ ],
+	[ 'one that fails', [ 0755, "echo 'no library' >&2; exit 3" ], '38000',
+		qr/exited with status 3 while it set up/, qr/DETAIL:  no library/ ],
 	[ 'one without a summary', [ 0755, "${honest}echo hello" ], '38000',
 		qr/printed a summary that is not understood/ ],
-	[ 'one that dies', [ 0755, "${honest}kill -9 \$\$" ], '38000', qr/was ended by signal 9/ ],
 	[ 'one that fails later', [ 0755, "${honest}echo 'something bad' >&2; exit 1" ], '38000',
 		qr/exited with status 1/, qr/DETAIL:  something bad/ ],
 	[ 'one that says too much',
@@ -282,15 +272,11 @@ unlike($err, qr/ERROR/, "late clients: no error");
 nothing_left($node, "late clients");
 
 my $shell = PostgreSQL::Test::Utils::tempdir() . '/made_by_shell';
-add_workload('shell', undef,
-	"\\shell touch $shell\n\\setshell n echo 42\nSELECT 1 / (:n = 42)::int;");
-workload_ok('\shell and \setshell', pgbench_sql("'shell', clients => 1, transactions => 2"), 2);
+add_workload('shell', undef, "\\shell touch $shell\n\\setshell n echo 42\nSELECT 1 / (:n = 42)::int;"
+	  . "\n\\shell cd base/pgsql_tmp/*.workload && touch log.1 log.2 && mkdir -p log.d && touch log.d/x");
+workload_ok('\shell, also for files beside the log',
+	pgbench_sql("'shell', clients => 1, transactions => 2"), 2);
 ok(-e $shell, '\shell was executed');
-add_workload('files', undef,
-	'\shell cd base/pgsql_tmp/*.workload && touch log.1 log.2 && mkdir log.d && touch log.d/x &&'
-	  . ' mkfifo log.3 && ln -s /etc/passwd log.4');
-workload_ok('\shell that makes files beside the log',
-	pgbench_sql("'files', clients => 1, transactions => 1"), 1);
 
 # --- settings reach the sessions of a workload as they are
 
@@ -349,18 +335,8 @@ INSERT INTO sync_probe.workloads (workload, script, new_connections)
 VALUES ('reconnects', 'SELECT 1;', true);
 SQL
 
-sub alone_ok
-{
-	my ($name) = @_;
-	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	ok($node->poll_query_until('postgres',
-		"SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'client backend'"),
-		"$name: nobody else is there");
-	return;
-}
-
-# What, who, how many clients he asks for, the limits of role and database; what
-# is said, and how many clients there can be.
+# What, who, how many clients he asks for, the limits of role and database; how many clients there
+# can be.
 for (
 	[ 'max_connections', 'postgres', 20, 3, 3, 18 ],
 	[ 'max_connections, not superuser', 'runner', 20, -1, -1, 15 ],
@@ -371,46 +347,28 @@ for (
 	my ($name, $role, $clients, $of_role, $of_database, $most) = @$_;
 	sql($node, "ALTER ROLE runner CONNECTION LIMIT $of_role;"
 		  . " ALTER DATABASE postgres CONNECTION LIMIT $of_database");
-	alone_ok($name);
-	my ($out, $err) = run_sql($node,
-		pgbench_sql("'upsert', clients => $clients, transactions => 1"), role => $role);
-	like($err, qr/ERROR:  53300: not enough free connections for $clients clients$/m,
-		"$name: too many clients");
-	like($err, qr/DETAIL:  There are enough for $most within/, "$name: how many there can be");
-	nothing_left($node, "$name: too many clients");
-	next unless $most;
-	alone_ok($name);
-	workload_ok("$name: so many clients",
-		pgbench_sql("'upsert', clients => $most, transactions => 20"), 20 * $most, role => $role);
-
-	# A client that connects anew may find that its last session has not ended yet: this is
-	# an error at once, or does not matter.
-	alone_ok($name);
-	($out, $err) = run_sql($node,
-		pgbench_sql("'reconnects', clients => $most, transactions => 50"), role => $role);
-	like("$out$err", qr/^${\(50 * $most)}$|ERROR:  53300: not enough free connections/,
-		"$name: so many clients that connect anew");
-	nothing_left($node, "$name: so many clients that connect anew");
+	for my $n ($clients, $most || ())
+	{
+		$node->poll_query_until('postgres',
+			"SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'client backend'");
+		my ($out, $err) = run_sql($node,
+			pgbench_sql("'upsert', clients => $n, transactions => 20"), role => $role);
+		like("$out$err", $n <= $most ? qr/^${\(20 * $n)}$/
+			: qr/ERROR:  53300: not enough free .*\nDETAIL:  There are enough for $most within/,
+			"$name: $n clients");
+	}
+	nothing_left($node, $name);
 }
 sql($node, 'ALTER DATABASE postgres CONNECTION LIMIT -1');
 sql($node, 'ALTER ROLE runner CONNECTION LIMIT -1');
 
-# --- the transaction log takes no space: no limit of space is its
-
-for ("LOAD 'pg_sync_probe'; SET pg_sync_probe.reserve_percent = 100", 'SET temp_file_limit = 0')
-{
-	workload_ok($_, "$_; " . pgbench_sql("'upsert', clients => 2, transactions => 200"), 400);
-}
-
 # How the clients are spread, and when they connect: each transaction is logged.
-for ([ 16, 16, 'upsert' ], [ 16, 5, 'upsert' ], [ 3, 100, 'upsert' ], [ 1, 1, 'upsert' ],
-	[ 7, 3, 'reconnects' ])
+for ([ 16, 5, 'upsert' ], [ 3, 100, 'upsert' ], [ 7, 3, 'reconnects' ])
 {
 	my ($clients, $threads, $workload) = @$_;
-	my ($out, $err) = run_sql($node,
-		pgbench_sql("'$workload', clients => $clients, threads => $threads, transactions => 50"));
-	is("$out$err", 50 * $clients,
-		"$workload, $clients clients, $threads threads: each transaction is logged");
+	workload_ok("$workload, $clients clients, $threads threads",
+		pgbench_sql("'$workload', clients => $clients, threads => $threads, transactions => 50"),
+		50 * $clients);
 }
 
 # --- what role and database have set otherwise
@@ -445,23 +403,15 @@ my $run = sub { query($session, "SET client_min_messages = warning;"
 	  . pgbench_sql("'nothing', clients => $_[0], transactions => $_[1]")) };
 $run->(1, 100);
 my $small = $rss->();
-for ([ 1, 2000000 ], [ 4, 500000 ])
-{
-	my ($clients, $transactions) = @$_;
-	my ($out, $err) = $run->($clients, $transactions);
-	is("$out$err", "2000000\n", "2000000 transactions, $clients clients: each is logged");
-	cmp_ok($rss->() - $small, '<', 4 * 1024,
-		"2000000 transactions, $clients clients: less than 4 MB more");
-}
-$run->(1, 100) for 1 .. 10;
-cmp_ok($rss->() - $small, '<', 4 * 1024, 'nor do ten runs take more');
+is(join('', $run->(4, 250000)), "1000000\n", '1000000 transactions: each is logged');
+cmp_ok($rss->() - $small, '<', 4 * 1024, '1000000 transactions: less than 4 MB more');
 
 # pgbench waits until its log is read.
 start_query($session, "SET client_min_messages = warning;"
-	  . pgbench_sql("'nothing', clients => 2, duration => '6 s'"));
+	  . pgbench_sql("'nothing', clients => 2, duration => '3 s'"));
 wait_phase($node, $session, 'running');
 kill 'STOP', $session->{pid};
-sleep 2;
+sleep 1;
 kill 'CONT', $session->{pid};
 like(join('', finish_query($session)), qr/^\d+\n\z/,
 	'a backend that stands still for a while loses nothing');
@@ -469,19 +419,6 @@ $session->quit;
 nothing_left($node, 'many transactions');
 
 # --- servers that are set up unusually
-
-# Enough for one thread, not for 15; descriptors that the server inherits count, and prove
-# leaves some open that runs several tests at once.
-$node->append_conf('postgresql.conf', "max_files_per_process = 72");
-$node->restart;
-fails_whole_ok($node, 'not enough descriptors',
-	pgbench_sql("'upsert', clients => 15, threads => 15, transactions => 5"), '53000',
-	qr/not enough file descriptors to read the log of pgbench/,
-	qr/DETAIL:  It needs \d+ in this session, and \d+ are free/,
-	qr/HINT:  Lower threads; each .*\. Alternatively, raise max_files_per_process\./);
-workload_ok('fewer threads',
-	pgbench_sql("'upsert', clients => 15, threads => 1, transactions => 5"), 75);
-$node->append_conf('postgresql.conf', "max_files_per_process = 1000");
 
 # A tablespace on a small file system that only this server sees: it needs no
 # root, but a kernel that lets users have mount namespaces.

@@ -101,7 +101,7 @@ TEST(reads_summaries)
 	}
 }
 
-/* ------------------------------------------------------ progress and version */
+/* ------------------------------------------------------------------ progress */
 
 static const struct
 {
@@ -135,22 +135,6 @@ TEST(reads_progress)
 			fail_msg("%s: %g s, %g tps, %g ms", progress_lines[i].line, got.seconds, got.tps,
 					 got.latency_ms);
 	}
-}
-
-TEST(reads_versions)
-{
-	static const struct
-	{
-		const char *line;
-		int			version;
-	}			rows[] = {
-		{"pgbench (PostgreSQL) 15.20 (Debian 15.20-0+deb12u1)\n", 15},
-		{"pgbench (PostgreSQL) 19devel\n", 19}, {"psql (PostgreSQL) 15.20", 0},
-		{"pgbench (PostgreSQL) devel", 0}, {"", 0},
-	};
-
-	for (size_t i = 0; i < lengthof(rows); i++)
-		assert_int_equal(sp_pgbench_parse_version(rows[i].line), rows[i].version);
 }
 
 /* ----------------------------------------------------------------------- log */

@@ -119,14 +119,6 @@ sp_pgbench_parse_summary(const char *text, sp_pgbench_summary *summary,
 	return true;
 }
 
-int
-sp_pgbench_parse_version(const char *text)
-{
-	int			major;
-
-	return sscanf(text, "pgbench (PostgreSQL) %d", &major) == 1 ? major : 0;
-}
-
 /* ----------------------------------------------------------------------- log */
 
 void

@@ -69,9 +69,6 @@ extern bool sp_pgbench_parse_progress(const char *line, sp_pgbench_progress *pro
 extern bool sp_pgbench_parse_summary(const char *text, sp_pgbench_summary *summary,
 									 sp_pgbench_take_statement take, void *context);
 
-/* The major version in the output of `pgbench --version`; 0 if that is not understood. */
-extern int	sp_pgbench_parse_version(const char *text);
-
 extern void sp_pgbench_log_init(sp_pgbench_log *log);
 
 /* Each thread writes a file, which is read in pieces. */
