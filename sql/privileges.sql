@@ -12,42 +12,37 @@ SELECT count(*) FROM sync_probe.running; -- loads the library, with its settings
 
 -- nobody may do either
 SET ROLE regress_sync_probe_nobody;
-SELECT FROM sync_probe.probe(duration => '10 ms');
-SELECT FROM sync_probe.probe_all();
-SELECT sync_probe.cleanup();
-SELECT FROM sync_probe.locations;
-SELECT FROM sync_probe.runs;
-SELECT FROM sync_probe.recommendations;
-SELECT FROM sync_probe.recommendation_details;
-SELECT FROM sync_probe_internal.probe_run('pg_wal', 'wal');
-SELECT FROM sync_probe.running;
-SELECT FROM sync_probe.findings;
-SELECT FROM sync_probe_internal.advice;
-SELECT FROM sync_probe_internal.measured_runs;
-SELECT sync_probe.device_lifetime('pg_wal', 1, 1);
-SET pg_sync_probe.max_duration = '1 day';
-SET pg_sync_probe.reserve_percent = 0;
-SET pg_sync_probe.zfs_directory = '/tmp';
+SELECT refused('%s', $$
+SELECT FROM sync_probe.probe(duration => '10 ms')
+SELECT FROM sync_probe.probe_all()
+SELECT sync_probe.cleanup()
+SELECT FROM sync_probe.runs
+SELECT FROM sync_probe.recommendations
+SELECT FROM sync_probe_internal.probe_run('pg_wal', 'wal')
+SELECT FROM sync_probe_internal.examine_locations(NULL)
+SELECT sync_probe.device_lifetime('pg_wal', 1, 1)
+SET pg_sync_probe.max_duration = '1 day'
+SET pg_sync_probe.reserve_percent = 0
+SET pg_sync_probe.max_stream_write = '1TB'
+SET pg_sync_probe.zfs_directory = '/tmp'
+$$);
 SET pg_sync_probe.margin = 0.1;
 RESET pg_sync_probe.margin;
 RESET ROLE;
 
 -- pg_monitor may look
 SET ROLE regress_sync_probe_monitor;
-SELECT count(*) > 1 AS locations FROM sync_probe.locations;
-SELECT count(*) FROM sync_probe.runs;
-SELECT count(*) FROM sync_probe.measurements;
-SELECT count(*) FROM sync_probe_internal.samples;
-SELECT count(*) > 0 AS recommendations FROM sync_probe.recommendations;
-SELECT count(*) FROM sync_probe.latency_histogram;
-SELECT count(*) FROM sync_probe.running;
-SELECT count(*) FILTER (WHERE code IS NULL) AS without_code FROM sync_probe.findings;
-SELECT years > 0 AS years FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000, 3e6, 1);
+SELECT (SELECT count(*) > 1 FROM sync_probe.locations) AS locations,
+       (SELECT count(*) FROM sync_probe.runs) AS runs,
+       (SELECT count(*) FROM sync_probe.latency_histogram) AS buckets,
+       (SELECT count(*) FROM sync_probe.running) AS running;
 SELECT years, write_amplification_source
 FROM sync_probe.device_lifetime('pg_wal', 300000000000, 5000);
-SET pg_sync_probe.zfs_directory = '/tmp';
-SELECT FROM sync_probe.probe(duration => '10 ms');
-INSERT INTO sync_probe.runs (suite) VALUES ('wal');
+SELECT refused('%s', $$
+SELECT FROM sync_probe.probe(duration => '10 ms')
+SET pg_sync_probe.zfs_directory = '/tmp'
+INSERT INTO sync_probe.runs (suite) VALUES ('wal')
+$$);
 RESET ROLE;
 
 -- probe_all() says which GRANT it lacks
@@ -62,7 +57,6 @@ SET ROLE regress_sync_probe_prober;
 SELECT count(*) > 0 AS probed, count(run_id) = count(*) AS recorded
 FROM sync_probe.probe(duration => '20 ms', label => 'prober');
 DELETE FROM sync_probe.runs;
-SELECT FROM sync_probe_internal.examine_locations(NULL);
 
 -- what somebody attached to the history runs as its owner, but cannot change the session
 RESET ROLE;

@@ -28,10 +28,6 @@ SELECT flush_size BETWEEN 1 AND 16777216 AS size,
        flush_interval BETWEEN '0.5 ms' AND '5 ms' AS pace
 FROM sync_probe.runs WHERE label = 'own pace';
 
--- the longest label
-SELECT count(*) > 0 AS probed FROM sync_probe.probe(duration => '20 ms', label => repeat('x', 256));
-SELECT count(*) FROM sync_probe.runs WHERE label = repeat('x', 256);
-
 -- rounds and buckets add up
 SELECT bool_and(m.ops = (SELECT sum(o) FROM unnest(s.bucket_ops) o)) AS buckets,
        bool_and(cardinality(s.bucket_lower_us) = cardinality(s.bucket_ops)) AS bounds,
@@ -156,15 +152,11 @@ SELECT sync_probe.pg_test_fsync_report((SELECT min(run_id) FROM sync_probe.runs
 SELECT regexp_replace(message, '\d+', 'N') AS message
 FROM (VALUES (:'LAST_ERROR_MESSAGE')) e (message);
 
--- nothing is recorded on request, and nothing can be in a read-only transaction
+-- nothing is recorded on request; 003_standby.pl has servers that cannot
 SELECT count(*) AS n FROM sync_probe.runs \gset
 SELECT count(*) > 0 AS rows_come_back, count(run_id) AS recorded
 FROM sync_probe.probe(duration => '20 ms', record => false);
 BEGIN READ ONLY;
-SELECT count(*) > 0 AS rows_come_back, count(run_id) AS recorded
-FROM sync_probe.probe(duration => '20 ms');
-SELECT bool_and(durable IN ('yes', 'no', 'no_cache', 'unknown')) AS durable
-FROM sync_probe.probe_all(duration => '20 ms');
 -- a run that is not kept, for the advice on it
 SELECT run_id IS NULL AS not_kept, jsonb_typeof(storage #> '{disks}') AS disks
 FROM sync_probe_internal.probe_run('pg_wal', 'wal', duration => '20 ms');
@@ -193,6 +185,5 @@ SELECT r.site AS of_run, w.site AS of_workload FROM sync_probe.runs r, sync_prob
 ALTER TABLE sync_probe.runs DROP site;
 ALTER TABLE sync_probe.workload_results DROP site;
 SELECT count(run_id) > 0 AS recorded FROM sync_probe.probe(duration => '20 ms');
-SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1, rows => 1);
 DELETE FROM sync_probe.runs;
 DELETE FROM sync_probe.workload_results;

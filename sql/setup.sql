@@ -58,18 +58,6 @@ SELECT count(*) FROM sync_probe.workloads WHERE script LIKE '%trapped%';
 DROP SCHEMA regress_trap CASCADE;
 ALTER EXTENSION pg_sync_probe SET SCHEMA public;
 
--- the functions and views that people use, each with its comment
-SELECT p.proname, regexp_replace(pg_get_function_result(p.oid), '^TABLE.*', 'TABLE') AS returns,
-       obj_description(p.oid, 'pg_proc') IS NOT NULL AS has_comment
-FROM pg_proc p
-WHERE p.pronamespace = 'sync_probe'::regnamespace
-ORDER BY p.proname;
-SELECT c.relname, c.relkind, obj_description(c.oid, 'pg_class') IS NOT NULL AS has_comment
-FROM pg_class c
-WHERE c.relnamespace = 'sync_probe'::regnamespace AND c.relkind IN ('r', 'v')
-    AND c.relname NOT LIKE '\_%'
-ORDER BY c.relname;
-
 -- every function pins its search_path
 SELECT p.proname
 FROM pg_proc p
@@ -77,7 +65,23 @@ WHERE p.pronamespace IN ('sync_probe'::regnamespace, 'sync_probe_internal'::regn
   AND (p.proconfig IS NULL OR NOT 'search_path=pg_catalog, pg_temp' = ANY (p.proconfig))
 ORDER BY p.proname;
 
--- settings
-SELECT FROM sync_probe.running; -- loads the library
-SELECT name, setting, unit, context, min_val, max_val
-FROM pg_settings WHERE name LIKE 'pg\_sync\_probe.%' ORDER BY name;
+
+-- for the other tests: what calls say that are refused, their arguments one in each line
+CREATE FUNCTION refused(call text, arguments text) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+    detail text;
+    hint text;
+BEGIN
+    FOREACH line IN ARRAY string_to_array(trim(E'\n' FROM arguments), E'\n') LOOP
+        BEGIN
+            EXECUTE format(call, line);
+            RAISE INFO 'accepted: %', line;
+        EXCEPTION WHEN OTHERS THEN
+            GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+            RAISE INFO '%', concat_ws(E'\n  ', line, SQLSTATE || ': ' || SQLERRM,
+                                      nullif(detail, ''), nullif(hint, ''));
+        END;
+    END LOOP;
+END
+$$;

@@ -78,8 +78,3 @@ SELECT bool_and(num_nulls(device_bytes_per_op, device_utilization)
        count(*) FILTER (WHERE coalesce(ops, 0) = 0 AND device_bytes_per_op IS NOT NULL)
            AS without_ops
 FROM sync_probe.probe(duration => '300 ms', record => false);
-
--- probing leaves nothing: no file, no lock
-SELECT count(*) FROM pg_ls_waldir() WHERE name LIKE '%sync\_probe%';
-SELECT count(*) FROM pg_ls_tmpdir() WHERE name LIKE '%sync\_probe%';
-SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid();

@@ -3,3 +3,4 @@
 --
 DROP TABLESPACE regress_sync_probe;
 DROP EXTENSION pg_sync_probe;
+DROP FUNCTION refused;
