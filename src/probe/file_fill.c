@@ -24,7 +24,7 @@
 #define REST_BYTES		(256 * 1024)
 #define CHECK_BYTES		(1024 * 1024)
 
-StaticAssertDecl(SP_BUFFER_SIZE % SP_WAL_INIT_BLOCK == 0,
+StaticAssertDecl(SP_FILL_BUFFER_SIZE % SP_WAL_INIT_BLOCK == 0,
 				 "the buffer must hold whole blocks of a segment");
 
 /*
@@ -58,11 +58,12 @@ write_blocks(int fd, const char *buffer, int64 offset, int64 size)
 
 	for (int64 done = 0; done < size && nparts < lengthof(parts); nparts++)
 	{
-		parts[nparts].iov_base = (char *) buffer + done % SP_BUFFER_SIZE;
+		parts[nparts].iov_base = (char *) buffer + done % SP_FILL_BUFFER_SIZE;
 		parts[nparts].iov_len = Min(SP_WAL_INIT_BLOCK, size - done);
 		done += parts[nparts].iov_len;
 	}
-	return nparts == 1 ? pwrite(fd, buffer, parts[0].iov_len, offset) : pg_pwritev(fd, parts, nparts, offset);
+	return nparts == 1 ? pwrite(fd, buffer, parts[0].iov_len, offset)
+		: pg_pwritev(fd, parts, nparts, offset);
 }
 
 /*

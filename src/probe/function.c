@@ -45,20 +45,30 @@ typedef struct probing
 	sp_probe_files files;
 } probing;
 
+/* Random bytes, which no file system can compress, aligned for O_DIRECT: for the longest write. */
+static const char *
+new_buffer(const sp_probe *probe)
+{
+	Size		size = SP_FILL_BUFFER_SIZE;
+	char	   *buffer;
+
+	/* a flush begins and ends within pages that it writes whole */
+	for (int i = 0; i < probe->ncases; i++)
+		size = Max(size, probe->cases[i].write_size + 2 * SP_WAL_PAGE_SIZE);
+	size = Min(size, SP_BUFFER_SIZE);
+
+	buffer = (char *) TYPEALIGN(SP_WAL_PAGE_SIZE, palloc(size + SP_WAL_PAGE_SIZE));
+	if (!pg_strong_random(buffer, size))
+		elog(ERROR, "no random bytes");
+	return buffer;
+}
+
 static sp_probe *
 plan_probe(FunctionCallInfo fcinfo, const sp_run *run, int64 duration_us, sp_probe_context *context)
 {
 	sp_probe   *probe = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(sp_probe),
 												   MCXT_ALLOC_ZERO);
-	char	   *buffer = palloc(SP_BUFFER_SIZE + SP_WAL_PAGE_SIZE);
 
-	/* O_DIRECT needs a buffer that is aligned to the blocks of the device */
-	buffer = (char *) TYPEALIGN(SP_WAL_PAGE_SIZE, buffer);
-	/* which no file system can compress */
-	if (!pg_strong_random(buffer, SP_BUFFER_SIZE))
-		elog(ERROR, "no random bytes");
-
-	probe->buffer = buffer;
 	probe->duration_ns = duration_us * 1000;
 	probe->flush_interval_ns = run->profile.flush_interval_us * 1000;
 	probe->fsync_off = !enableFsync;
@@ -73,6 +83,7 @@ plan_probe(FunctionCallInfo fcinfo, const sp_run *run, int64 duration_us, sp_pro
 	if (run->suite->prepare)
 		run->suite->prepare(probe);
 	sp_probe_plan(probe, run->suite->engine, &run->profile.server);
+	probe->buffer = new_buffer(probe);
 	return probe;
 }
 

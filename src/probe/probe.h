@@ -138,6 +138,9 @@ extern int	sp_probe_files_sweep(const sp_location *location);
 
 /* ------------------------------------------------------------ file_fill.c */
 
+/* Of the buffer of a probe, filling repeats so much. */
+#define SP_FILL_BUFFER_SIZE	(256 * 1024)
+
 extern void sp_probe_file_fill(sp_probe_files *files, const sp_file *file);
 
 /* --------------------------------------------------------------- suites.c */

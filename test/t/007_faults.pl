@@ -244,8 +244,7 @@ for (
 		both('fdatasync error: could not fdatasync file: Input/output error') ],
 	[ "pwrite 2 short .{fsync}\npwrite 3 EDQUOT .{fsync}",
 		both('fsync error: could not pwrite file: Disk quota exceeded') ],
-	[ "pwritev @{[ $writes + 1 ]} short .{fdatasync}\n"
-		  . "pwritev @{[ $writes + 2 ]} ENOSPC .{fdatasync}",
+	[ "pwrite 1 short .{fdatasync}\npwrite 2 ENOSPC .{fdatasync}",
 		both('fdatasync error: could not pwrite file: No space left on device'),
 		', flush_size => 1000000' ],
 	# what could be written after all

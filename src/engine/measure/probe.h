@@ -65,10 +65,7 @@ _Static_assert(sizeof(off_t) == 8, "compile with -D_FILE_OFFSET_BITS=64");
 /* No file of WAL is larger: it takes longer to fill and gives the same figures. */
 #define SP_WAL_FILE_MAX_SIZE	(16 * 1024 * 1024)
 
-/*
- * The size of the buffer of all writes, the longest of which is a whole file.  Its content is
- * random, so that it does not compress.
- */
+/* No write is longer: the largest one is a whole file. */
 #define SP_BUFFER_SIZE	SP_WAL_FILE_MAX_SIZE
 
 typedef enum sp_status
@@ -291,7 +288,8 @@ struct sp_probe
 								 * cannot be worth a switch */
 	uint64_t	random_seed;
 	int64_t		clock_cost_ns;	/* of reading the clock; subtracted from each time */
-	const char *buffer;			/* SP_BUFFER_SIZE bytes, aligned for O_DIRECT */
+	const char *buffer;			/* for the longest write, at most SP_BUFFER_SIZE; aligned for
+								 * O_DIRECT */
 	sp_device_facts device;
 	sp_callbacks callbacks;
 
