@@ -79,7 +79,9 @@ BEGIN
             RAISE INFO 'accepted: %', line;
         EXCEPTION WHEN OTHERS THEN
             GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-            RAISE INFO '%', concat_ws(E'\n  ', line, SQLSTATE || ': ' || SQLERRM,
+            -- since 19 the range of a setting has units
+            RAISE INFO '%', concat_ws(E'\n  ', line, SQLSTATE || ': ' ||
+                                      regexp_replace(SQLERRM, '(\d) MB( \.\.|\))', '\1\2', 'g'),
                                       nullif(detail, ''), nullif(hint, ''));
         END;
     END LOOP;
