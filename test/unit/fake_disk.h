@@ -70,8 +70,6 @@ typedef struct fake_disk
 	bool		writes_wait;	/* for the next flush of background I/O */
 	int64_t		reading_cost;
 	long		fail_reading_from;	/* the n-th reading and all later ones; 0: never */
-	long		reset_at_reading;	/* the counters restart at this one */
-	uint64_t	reset_by;
 	sp_counters counters;
 	sp_counters backing;
 	long		readings;
@@ -80,9 +78,8 @@ typedef struct fake_disk
 	int64_t		now;
 	int64_t		tick;			/* time of reading the clock */
 	int64_t		cost[CALLS];
-	int64_t		file_cost[SP_MAX_FILES];	/* additional time of each sync and write, by
-											 * the place: whoever is there */
-	int64_t		home_cost[SP_MAX_FILES];	/* the same by the method: wherever it is */
+	int64_t		home_cost[SP_MAX_FILES];	/* additional time of each sync and write of the
+											 * method with this file, wherever it is */
 	void		(*model) (int file, int home, bool moves);	/* adds the time of a flush, or of
 															 * the sync of a move, to now */
 	double		sd;				/* of the logarithm of the time of a write */
@@ -194,7 +191,7 @@ on_call(fake_call call, int file, int64_t offset, int64_t size, int parts)
 	wrong(!disk.in_operation || file < 0, false);
 	if (file >= 0 && (writes || syncs))
 	{
-		disk.now += disk.file_cost[file] + disk.home_cost[home];
+		disk.now += disk.home_cost[home];
 		wrong(writes && (offset < 0 || offset + size > probe->files[file].size), true);
 		wrong(disk.sync_failed[file], true);
 	}
@@ -458,8 +455,6 @@ fake_read_counters(void *context, sp_counters counters[SP_LEVELS])
 		return false;
 	counters[SP_LEVEL_DEVICE] = disk.counters;
 	counters[SP_LEVEL_DEVICE].has_flushes = true;
-	if (disk.reset_at_reading > 0 && disk.readings >= disk.reset_at_reading)
-		counters[SP_LEVEL_DEVICE].flushes -= disk.reset_by;
 	counters[SP_LEVEL_BACKING] = disk.backing;
 	counters[SP_LEVEL_BACKING].has_flushes = true;
 	return true;

@@ -167,31 +167,6 @@ TEST(brings_every_method_to_every_file)
 	}
 }
 
-/* Saturated, that round has one operation of each case, and each slice one more. */
-TEST(leaves_out_the_round_after_a_move)
-{
-	int64_t		uncounted = 0;
-	int64_t		rounds;
-
-	plan_rotation("fdatasync", false, 3 * SECOND);
-	keep_regime(SP_SATURATED);
-	/* without the cases that are only shown and then end */
-	while (probe->cases[probe->ncases - 1].max_rounds > 0)
-		probe->ncases--;
-	run_probe();
-	read_blocks();
-	for (int b = 0; b < nblocks; b++)
-	{
-		for (int file = 0; file < probe->nfiles; file++)
-			uncounted += blocks[b].writes[file];
-	}
-	for (int c = 0; c < probe->ncases; c++)
-		uncounted -= (int64_t) probe->results[c].histogram.ops;
-	/* after the last move no round may have had time */
-	rounds = probe->rounds[SP_SATURATED] + count_moves() - (blocks[nblocks - 1].writes[0] == 0);
-	assert_int_equal(uncounted, rounds * count_compared(SP_SATURATED));
-}
-
 /* A paced block has at least 16 rounds and lasts at least 40 ms, in whole samples. */
 TEST(moves_after_whole_samples)
 {
@@ -245,38 +220,6 @@ TEST(moves_after_whole_samples)
 				continue;
 			assert_int_equal(series->n, probe->rounds[SP_PACED] / rows[i].sample);
 			assert_int_equal(series->n, probe->samples[SP_PACED]);
-		}
-	}
-}
-
-/*
- * Every method pays for every place: a slow file makes no method seem slow.  Without
- * rotation it does.
- */
-TEST(evens_out_the_places)
-{
-	for (int rotates = 0; rotates < 2; rotates++)
-	{
-		plan_rotation("fdatasync", false, 10 * SECOND);
-		if (!rotates)
-			stay_at_home();
-		drop_copies();			/* they have other places */
-		even_out_methods(10 * 1000);
-		disk.sd = 0.05;
-		disk.seed = 7;
-		disk.file_cost[2] = 10 * 1000;	/* 9 %, where fsync begins */
-		run_probe();
-		for (int c = 0; c < probe->ncases; c++)
-		{
-			sp_speed	speed = probe->results[c].speed;
-
-			if (probe->results[c].status != SP_OK || !probe->cases[c].candidate ||
-				probe->cases[c].baseline == c)
-				continue;
-			assert_true(rotates || strcmp(probe->cases[c].label, "fsync") != 0 ||
-						speed.high < 0.95);
-			/* 3 of 5 samples do not have it at either of two methods */
-			assert_true(!rotates || fabs(speed.estimate - 1) < 0.02);
 		}
 	}
 }

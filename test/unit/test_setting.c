@@ -7,6 +7,7 @@
  */
 #include "unit.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -53,6 +54,14 @@ add_rounds(sp_setting_comparison *setting, int n, double wait, double rate, uint
 	}
 }
 
+static sp_verdict
+judge_and_explain(sp_setting_comparison *setting, char reason[SP_REASON_SIZE])
+{
+	sp_setting_judge(setting, 0.05);
+	sp_setting_explain(setting, reason, SP_REASON_SIZE);
+	return setting->judgement.verdict;
+}
+
 TEST(judges)
 {
 	static const struct
@@ -78,16 +87,14 @@ TEST(judges)
 		"every other value is slower than fsync; commits per second: fdatasync -"},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < lengthof(rows); i++)
 	{
 		sp_setting_comparison *setting = two_values(rows[i].deciding);
 		char		reason[SP_REASON_SIZE];
 
 		add_rounds(setting, ROUNDS, rows[i].wait, rows[i].rate, i + 1);
-		sp_setting_judge(setting, 0.05);
-		sp_setting_explain(setting, reason, sizeof(reason));
+		assert_int_equal(judge_and_explain(setting, reason), rows[i].verdict);
 		print_message("# %s: %s\n", rows[i].scenario, reason);
-		assert_int_equal(setting->judgement.verdict, rows[i].verdict);
 		assert_int_equal(setting->judgement.recommended, rows[i].verdict == SP_SWITCH);
 		assert_memory_equal(reason, rows[i].begins, strlen(rows[i].begins));
 		/* both figures are shown, the deciding one first */
@@ -105,14 +112,11 @@ TEST(needs_enough_rounds)
 	char		reason[SP_REASON_SIZE];
 
 	add_rounds(setting, SP_MIN_SAMPLES - 1, 0.5, 2, 1);
-	sp_setting_judge(setting, 0.05);
-	sp_setting_explain(setting, reason, sizeof(reason));
+	assert_int_equal(judge_and_explain(setting, reason), SP_UNDECIDED);
 	assert_true(setting->values[1].speed[SP_COMMIT_WAIT].estimate > 1.5);
-	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
 	assert_string_equal(reason, "too few rounds to compare: 15 of 16; a longer run may decide");
 	add_rounds(setting, 1, 0.5, 2, 3);
-	sp_setting_judge(setting, 0.05);
-	assert_int_equal(setting->judgement.verdict, SP_SWITCH);
+	assert_int_equal(judge_and_explain(setting, reason), SP_SWITCH);
 	free(setting);
 }
 
@@ -130,17 +134,13 @@ TEST(leaves_out_values)
 		sp_setting_add_round(setting, (const double[]) {500, 250 + i % 2, 0, 501},
 							 (const double[]) {1, 1, 0, 1});
 	assert_int_equal(setting->rounds, ROUNDS);
-	sp_setting_judge(setting, 0.05);
-	sp_setting_explain(setting, reason, sizeof(reason));
-	assert_int_equal(setting->judgement.verdict, SP_SWITCH);
+	assert_int_equal(judge_and_explain(setting, reason), SP_SWITCH);
 	assert_int_equal(setting->judgement.recommended, 1);
 	assert_non_null(strstr(reason, "; fsync_writethrough was left out: it is slow"));
 
 	setting->values[1].left_out = "so is this";
 	assert_int_equal(sp_setting_others(setting), 0);
-	sp_setting_judge(setting, 0.05);
-	sp_setting_explain(setting, reason, sizeof(reason));
-	assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
+	assert_int_equal(judge_and_explain(setting, reason), SP_UNDECIDED);
 	assert_string_equal(reason, "no other value is left; fdatasync was left out: so is this; "
 						"fsync_writethrough was left out: it is slow");
 	free(setting);
@@ -156,69 +156,65 @@ TEST(needs_commits_that_wait)
 		int			rounds;
 		sp_commit_sums seen;
 		bool		fsync_off;
-		const char *nothing;	/* NULL: there is a verdict */
+		sp_verdict	verdict;
+		const char *nothing;	/* if undecided */
 	}			rows[] = {
-		{"no commits", SP_COMMIT_WAIT, 0, {.commits = 0}, false,
+		{"no commits", SP_COMMIT_WAIT, 0, {.commits = 0}, false, SP_UNDECIDED,
 		"no transaction that writes has committed"},
-		{"few", SP_COMMIT_RATE, 0, {.commits = 1}, false,
+		{"few", SP_COMMIT_RATE, 0, {.commits = 1}, false, SP_UNDECIDED,
 		"commits were too few, or did not wait: synchronous_commit may be off"},
 		{"asynchronous", SP_COMMIT_WAIT, ROUNDS,
-		{.commits = 9, .part = {[SP_PART_RUNNING] = 9}}, false,
+			{.commits = 9, .part = {[SP_PART_RUNNING] = 9}}, false, SP_UNDECIDED,
 		"commits did not wait for a flush of WAL: synchronous_commit may be off"},
 		{"asynchronous, the rate decides", SP_COMMIT_RATE, ROUNDS,
-		{.commits = 9, .part = {[SP_PART_RUNNING] = 9}}, false, NULL},
+		{.commits = 9, .part = {[SP_PART_RUNNING] = 9}}, false, SP_SWITCH, NULL},
 		{"flushes", SP_COMMIT_WAIT, ROUNDS,
-		{.commits = 9, .part = {[SP_PART_SYNC] = 9}}, false, NULL},
-		{"fsync is off", SP_COMMIT_WAIT, 0, {.commits = 0}, true, NULL},
+		{.commits = 9, .part = {[SP_PART_SYNC] = 9}}, false, SP_SWITCH, NULL},
+		{"fsync is off", SP_COMMIT_WAIT, 0, {.commits = 0}, true, SP_UNSAFE, NULL},
 	};
 
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+	for (size_t i = 0; i < lengthof(rows); i++)
 	{
 		sp_setting_comparison *setting = two_values(rows[i].deciding);
 		char		reason[SP_REASON_SIZE];
 
-		print_message("# %s\n", rows[i].scenario);
 		setting->seen = &rows[i].seen;
 		setting->fsync_off = rows[i].fsync_off;
 		add_rounds(setting, rows[i].rounds, 0.5, 2, 1);
-		sp_setting_judge(setting, 0.05);
-		sp_setting_explain(setting, reason, sizeof(reason));
-		if (rows[i].nothing)
+		if (judge_and_explain(setting, reason) != rows[i].verdict)
+			fail_msg("%s: %s", rows[i].scenario, reason);
+		if (rows[i].verdict == SP_UNDECIDED)
 		{
 			assert_string_equal(reason, rows[i].nothing);
-			assert_int_equal(setting->judgement.verdict, SP_UNDECIDED);
 			assert_int_equal(setting->judgement.recommended, 0);
 			assert_int_equal(setting->judgement.best, 0);
-			assert_true(isnan(setting->judgement.max_regret));
-			assert_true(isnan(setting->judgement.times_as_long));
+			assert_true(isnan(setting->judgement.max_regret) &&
+						isnan(setting->judgement.times_as_long));
 		}
-		else
-			assert_int_equal(setting->judgement.verdict,
-							 rows[i].fsync_off ? SP_UNSAFE : SP_SWITCH);
 		free(setting);
 	}
 }
 
 TEST(leaves_out_rounds_without_commits)
 {
+	static const double rounds[][3] = {
+		{500, 400, 500}, {500, 0, 500}, {500, 400, NAN}, {-1, 400, 500},
+	};
 	sp_setting_comparison *setting = two_values(SP_COMMIT_WAIT);
-	const double some[] = {500, 400, 500};
-	const double none[] = {500, 0, 500};
-	const double unknown[] = {500, 400, NAN};
 	char		reason[SP_REASON_SIZE];
+	char		lost[64];
 
-	sp_setting_add_round(setting, some, some);
-	sp_setting_add_round(setting, none, some);
-	sp_setting_judge(setting, 0.05);
-	sp_setting_explain(setting, reason, sizeof(reason));
-	assert_non_null(strstr(reason, "; 1 round had a slot without a commit"));
-	sp_setting_add_round(setting, some, none);
-	sp_setting_add_round(setting, unknown, some);
-	assert_int_equal(setting->rounds, 1);
-	assert_int_equal(setting->lost_rounds, 3);
-	sp_setting_judge(setting, 0.05);
-	sp_setting_explain(setting, reason, sizeof(reason));
-	assert_non_null(strstr(reason, "; 3 rounds had a slot without a commit"));
+	for (int i = 0; i < (int) lengthof(rounds); i++)
+	{
+		/* whichever figure it is that is missing */
+		sp_setting_add_round(setting, rounds[i % 2 == 0 ? i : 0], rounds[i % 2 == 0 ? 0 : i]);
+		judge_and_explain(setting, reason);
+		assert_int_equal(setting->rounds, 1);
+		assert_int_equal(setting->lost_rounds, i);
+		snprintf(lost, sizeof(lost), "; %d round%s had a slot without a commit", i,
+				 i == 1 ? "" : "s");
+		assert_int_equal(strstr(reason, lost) != NULL, i > 0);
+	}
 	free(setting);
 }
 

@@ -12,6 +12,12 @@
 
 #include "engine/verdict/windows.h"
 
+/* What a share tells. */
+enum
+{
+	UNKNOWN, OPEN, PROVEN
+};
+
 /* Add so many windows; in each, the two disks of the level have so many flushes. */
 static void
 add_windows(sp_window_count *counts, int n, uint64_t first, uint64_t second)
@@ -52,21 +58,12 @@ TEST(counts_windows_without_a_flush)
 	assert_int_equal(windows.syncs[1].unflushed, 1);
 }
 
-TEST(knows_nothing_without_windows)
+/* What is known of a share, and whether it is more than the most that is no proof. */
+static bool
+tells(double share, int expected, double most)
 {
-	sp_windows	windows = {0};
-
-	assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_DEVICE)));
-	assert_true(isnan(sp_windows_lacking_share(&windows, SP_LEVEL_DEVICE)));
-	add_windows(windows.syncs, 100, 1, 1);
-	assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_DEVICE)));
-	assert_float_equal(sp_windows_lacking_share(&windows, SP_LEVEL_DEVICE), 0, 1e-9);
-	/* others flush all the time */
-	add_windows(windows.controls, 100, 1, 1);
-	assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_DEVICE)));
-	add_windows(windows.controls, 1, 0, 1);
-	assert_float_equal(sp_windows_own_share(&windows, SP_LEVEL_DEVICE), 0, 0);
-	assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_BACKING)));
+	return expected == UNKNOWN ? isnan(share) : (share > most) == (expected == PROVEN) &&
+		!isnan(share);
 }
 
 /* What was seen beside others, and whether it proves that half of the syncs flush. */
@@ -78,33 +75,37 @@ TEST(compares_syncs_with_controls)
 		int			syncs_without;
 		int			controls;
 		int			controls_without;
-		bool		flushed;
-		bool		lacking;
+		int			flushed;
+		int			lacking;
 	}			rows[] = {
+		{0, 0, 0, 0, UNKNOWN, UNKNOWN}, {100, 0, 0, 0, UNKNOWN, OPEN},
+		/* others flush all the time, or nearly */
+		{100, 0, 100, 0, UNKNOWN, OPEN}, {100, 0, 101, 1, OPEN, OPEN},
 		/* a quiet device */
-		{100, 0, 100, 100, true, false}, {100, 100, 100, 100, false, true},
+		{100, 0, 100, 100, PROVEN, OPEN}, {100, 100, 100, 100, OPEN, PROVEN},
 		/* beside pgbench, and beside a program that flushes */
-		{200, 0, 200, 47, true, false}, {60, 0, 60, 15, true, false},
-		{200, 33, 200, 68, false, true}, {200, 0, 200, 6, false, false},
+		{200, 0, 200, 47, PROVEN, OPEN}, {60, 0, 60, 15, PROVEN, OPEN},
+		{200, 33, 200, 68, OPEN, PROVEN}, {200, 0, 200, 6, OPEN, OPEN},
 		/* too few, or too many */
-		{5, 0, 5, 1, false, false}, {100, 1, 3, 3, true, false},
-		{100, 1, 3, 1, false, false},
-		{100, 20, 100, 40, false, true}, {1000, 10, 1000, 300, true, false},
+		{5, 0, 5, 1, OPEN, OPEN}, {100, 1, 3, 3, PROVEN, OPEN}, {100, 1, 3, 1, OPEN, OPEN},
+		{100, 20, 100, 40, OPEN, PROVEN}, {1000, 10, 1000, 300, PROVEN, OPEN},
 	};
 
 	for (size_t i = 0; i < lengthof(rows); i++)
 	{
 		sp_windows	windows = {0};
+		double		own;
+		double		lacking;
 
 		add_windows(windows.syncs, rows[i].syncs_without, 0, 1);
 		add_windows(windows.syncs, rows[i].syncs - rows[i].syncs_without, 1, 1);
 		add_windows(windows.controls, rows[i].controls_without, 0, 1);
 		add_windows(windows.controls, rows[i].controls - rows[i].controls_without, 1, 1);
-		if ((sp_windows_own_share(&windows, SP_LEVEL_DEVICE) >= 0.5) != rows[i].flushed ||
-			(sp_windows_lacking_share(&windows, SP_LEVEL_DEVICE) > 0.05) != rows[i].lacking)
-			fail_msg("row %zu: own %g, lacking %g", i,
-					 sp_windows_own_share(&windows, SP_LEVEL_DEVICE),
-					 sp_windows_lacking_share(&windows, SP_LEVEL_DEVICE));
+		own = sp_windows_own_share(&windows, SP_LEVEL_DEVICE);
+		lacking = sp_windows_lacking_share(&windows, SP_LEVEL_DEVICE);
+		if (!tells(own, rows[i].flushed, 0.5) || !tells(lacking, rows[i].lacking, 0.05))
+			fail_msg("row %zu: own %g, lacking %g", i, own, lacking);
+		assert_true(isnan(sp_windows_own_share(&windows, SP_LEVEL_BACKING)));
 	}
 }
 
