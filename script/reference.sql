@@ -33,8 +33,8 @@ $$;
 
 \qecho '# Reference'
 \qecho
-\qecho '`script/reference` makes this page from COMMENT and from the descriptions of the settings, which'
-\qecho 'psql shows with `\\d+`, `\\df+` and `\\dconfig+`. In parentheses: who may use an object from the start.'
+\qecho 'psql shows the same with `\\d+`, `\\df+` and `\\dconfig+`. In parentheses: who may use an object from'
+\qecho 'the start.'
 \qecho
 \qecho '## Functions and procedures'
 

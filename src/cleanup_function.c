@@ -3,9 +3,8 @@
  * cleanup_function.c
  *		sync_probe.cleanup(): remove what processes that have ended left behind.
  *
- * It must not: touch anything that belongs to a running process.  Files and
- * directories are safe because this backend holds the cluster lock.  Schemas are safe
- * because the process that owns a schema holds its lock until it exits.
+ * It must not: touch anything that belongs to a running process.  This backend holds the
+ * cluster lock, so that no probe and no workload has files, directories or schemas.
  *
  *-------------------------------------------------------------------------
  */
@@ -43,13 +42,9 @@ drop_leftover(const char *name, int *dropped)
 	MemoryContextSwitchTo(context);
 	PG_TRY();
 	{
-		/* if the lock is held, a running process will drop the schema */
-		bool		is_left = sp_schema_lock(sp_schema_id(name), false);
-
-		if (is_left)
-			sp_schema_drop(name);
+		sp_schema_drop(name);
 		ReleaseCurrentSubTransaction();
-		*dropped += is_left;
+		++*dropped;
 	}
 	PG_CATCH();
 	{

@@ -41,8 +41,8 @@ _PG_init(void)
 							PGC_SUSET, GUC_UNIT_MS, NULL, NULL, NULL);
 
 	DefineCustomIntVariable("pg_sync_probe.commit_waits_max_age",
-							"Oldest result of sync_probe.commit_waits() that a probe takes its pace from.",
-							"0 lets it take its pace from the statistics of the server.",
+							"Maximum age of a sync_probe.commit_waits() result that gives a probe its pace.",
+							"With 0 the statistics of the server do.",
 							&sp_commit_waits_max_age, 3600, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_S, NULL, NULL, NULL);
 
@@ -78,13 +78,13 @@ _PG_init(void)
 
 	DefineCustomStringVariable("pg_sync_probe.pgbench_passfile",
 							   "Password file that pgbench uses to connect to this server.",
-							   "If empty, .pgpass in the home directory of the operating system user of the server.",
+							   "If empty, .pgpass of the operating system user of the server.",
 							   &sp_pgbench_passfile, "",
 							   PGC_SUSET, GUC_SUPERUSER_ONLY, NULL, NULL, NULL);
 
 	DefineCustomStringVariable(SP_TRIAL_MARKER,
 							   "Setting that a trial has changed, and its value before.",
-							   "Written by sync_probe.trial() while it runs. Where it is left over, sync_probe.cleanup() restores the setting.",
+							   "Written by sync_probe.trial() while it runs. sync_probe.cleanup() restores a setting that is left over.",
 							   &sp_trial_restores, "",
 							   PGC_SIGHUP, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 

@@ -36,7 +36,6 @@
  */
 #define TAG_MUTEX		11
 #define TAG_PROGRESS	12
-#define TAG_SCHEMA		13
 #define TAG_TRIAL		14
 
 /* The progress of this backend; it is detached at the end of the transaction. */
@@ -244,32 +243,6 @@ sp_cluster_lock_release(void)
 	segment = NULL;
 	set_tag(&tag, 0, TAG_MUTEX);
 	LockRelease(&tag, ExclusiveLock, false);
-}
-
-/* -------------------------------------------------- the schemas of workloads */
-
-/*
- * Lock the schema with this ID in its name, until the end of the transaction or of the
- * session.  The process that owns a schema holds its lock until it exits.  Never waits;
- * false if another process holds the lock.
- */
-bool
-sp_schema_lock(uint32 schema_id, bool session)
-{
-	LOCKTAG		tag;
-
-	set_tag(&tag, schema_id, TAG_SCHEMA);
-	return LockAcquire(&tag, ExclusiveLock, session, true) != LOCKACQUIRE_NOT_AVAIL;
-}
-
-/* Release the lock of the session. */
-void
-sp_schema_unlock(uint32 schema_id)
-{
-	LOCKTAG		tag;
-
-	set_tag(&tag, schema_id, TAG_SCHEMA);
-	LockRelease(&tag, ExclusiveLock, true);
 }
 
 /* ---------------------------------------------- the setting that a trial changes */

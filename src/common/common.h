@@ -108,8 +108,6 @@ extern void sp_progress_set_phase(const char *phase);
 extern void sp_cluster_lock_release(void);
 extern bool sp_trial_lock(bool wait);
 extern void sp_trial_unlock(void);
-extern bool sp_schema_lock(uint32 schema_id, bool session);
-extern void sp_schema_unlock(uint32 schema_id);
 
 /* --------------------------------------------------------------- worker.c */
 

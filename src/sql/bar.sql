@@ -30,5 +30,4 @@ END
 $$;
 
 COMMENT ON FUNCTION sync_probe.bar(double precision, integer) IS
-  'A share of 0 to 1 as a bar of at most width characters, 40 at most; more than nothing always '
-  'shows';
+  'A share of 0 to 1 as a bar of at most width characters, 40 at most; a share above 0 shows';

@@ -31,8 +31,7 @@ CREATE TABLE sync_probe.commit_wait_results (
 GRANT SELECT ON sync_probe.commit_wait_results TO pg_monitor;
 
 COMMENT ON TABLE sync_probe.commit_wait_results IS
-  'History of commit_waits(). Times are means for each commit, in microseconds; null if nothing '
-  'was seen that gives one';
+  'History of commit_waits(). Times are means for each commit, in microseconds; null if unknown';
 COMMENT ON COLUMN sync_probe.commit_wait_results.answer IS
   'Whether a faster sync would help, in words';
 COMMENT ON COLUMN sync_probe.commit_wait_results.commits_per_sec IS

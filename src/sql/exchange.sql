@@ -50,7 +50,8 @@ COMMENT ON FUNCTION sync_probe.export_json(bigint[]) IS
 --
 -- What is wrong with a document; null if nothing is that the tables do not refuse themselves.
 -- Views divide and multiply figures, so none is negative, infinite, or beyond 10^15; but
--- identifiers of clusters may be.
+-- identifiers of clusters may be.  The tables' types read figures in strings, too: so what they
+-- make of them is looked at.
 --
 CREATE FUNCTION sync_probe_internal.document_fault(document jsonb)
 RETURNS text
@@ -85,7 +86,16 @@ SELECT CASE
                  THEN 'measurements, samples or stream_seconds is missing'
                  WHEN m.unknown IS NOT NULL
                  THEN format('member "%s" is unknown', left(m.unknown, 63))
-                 WHEN jsonb_path_exists(r.run - 'system_identifier', '$.** ? (
+                 WHEN jsonb_path_exists(jsonb_build_array(
+                          jsonb_populate_record(NULL::sync_probe.runs,
+                                                r.run - 'system_identifier'),
+                          (SELECT jsonb_agg(x) FROM jsonb_populate_recordset(
+                               NULL::sync_probe.measurements, r.run -> 'measurements') AS x),
+                          (SELECT jsonb_agg(x) FROM jsonb_populate_recordset(
+                               NULL::sync_probe_internal.samples, r.run -> 'samples') AS x),
+                          (SELECT jsonb_agg(x) FROM jsonb_populate_recordset(
+                               NULL::sync_probe.stream_seconds, r.run -> 'stream_seconds') AS x)),
+                      '$.** ? (
                           @.type() == "number" && (@ < 0 || @ > 1e15)
                           || @ like_regex "^ *[-+]?(nan|inf(inity)?) *$" flag "i")')
                  THEN 'it has a figure that is not from 0 to 10^15'

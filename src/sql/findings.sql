@@ -52,7 +52,7 @@ SELECT s.location, CASE WHEN s.verdict = 'switch' AND s.location = 'pg_wal' THEN
                         ELSE 'info' END, 'cow_wal_settings',
        format(CASE s.verdict WHEN 'switch' THEN '%s = %s makes WAL segments cheaper (run %s)'
                              WHEN 'keep' THEN '%s = %s is right (run %s)'
-                             ELSE 'whether %s = %s is right is not settled (run %s)' END,
+                             ELSE 'it is undecided whether %s = %s is right (run %s)' END,
               s.setting, s.recommended_value, s.run_id),
        upper(left(s.reason, 1)) || substr(s.reason, 2) || '.',
        s.commands,
@@ -74,7 +74,7 @@ SELECT r.location, 'warning', 'stream_stalls',
               CASE t.stalls WHEN 1 THEN 'once' ELSE t.stalls || ' times' END,
               round(d.seconds::numeric, 1), round(t.seconds::numeric, 1),
               round(t.longest::numeric, 1), t.meanwhile),
-       'Commits wait meanwhile. Another run of suite stream tells whether it comes again.',
+       'Commits wait meanwhile. Another run of suite stream shows whether it happens again.',
        ARRAY[format('SELECT * FROM sync_probe.stream_seconds WHERE run_id = %s', r.run_id)],
        jsonb_build_object('run_id', r.run_id, 'stalls', t.stalls, 'longest', t.list,
                           'stalled_seconds', round(t.seconds::numeric, 3),

@@ -73,7 +73,7 @@ SELECT p.name, 'info', 'write_cache_volatile',
            WHEN 'no_cache' THEN format('In run %s, it had no volatile cache.', r.run_id)
            WHEN 'unknown' THEN format('Run %s could not tell whether syncs with %s reach it.',
                                       r.run_id, r.method)
-           ELSE 'Probe it. Column durable of sync_probe.recommendations then tells whether they'
+           ELSE 'Probe it. Column durable of sync_probe.recommendations then shows whether they'
                 ' do.' END,
        CASE WHEN r.run_id IS NULL THEN ARRAY[sync_probe_internal.probe_command(p.name)] END,
        jsonb_build_object('device', p.device, 'disks', p.disks,
@@ -150,7 +150,7 @@ WHERE p.filesystem = 'overlay'
 UNION ALL
 -- Memory, network file systems and ZFS have no device of their own to name.
 SELECT p.name, 'info', 'device_unknown',
-       format('no disk is known below %s (%s): nothing tells whether syncs reach one',
+       format('no disk is known below %s (%s): nothing shows whether syncs reach one',
               coalesce(p.mount_point, 'it'), coalesce(p.filesystem, 'unknown file system')),
        'On Linux, disks are found in /sys and /proc/self/mountinfo. A container must see both.',
        NULL,
@@ -163,8 +163,8 @@ UNION ALL
 SELECT p.name, 'error', 'fsync_off',
        'fsync is off: this server syncs nothing, and a crash of the operating system may destroy'
        ' the cluster',
-       'Switch it on. What was written meanwhile is not safe by that: then run sync on the machine,'
-       ' or stop the server and run initdb --sync-only, or unmount the file systems.',
+       'Switch it on. Then run sync on the machine, or stop the server and run initdb --sync-only,'
+       ' or unmount the file systems: data written before may still be in memory only.',
        ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()'],
        jsonb_build_object('fsync', 'off')
 FROM place AS p
@@ -199,7 +199,7 @@ SELECT p.name, 'warning', 'cow_wal_settings',
               concat_ws(' and ', CASE WHEN wal_recycle THEN 'recycling' END,
                         CASE WHEN wal_init_zero THEN 'zero-filling' END) || ' WAL files'),
        'The manual advises to switch wal_recycle and wal_init_zero off there. Measure whether that'
-       ' holds here: a finding then tells.',
+       ' holds here: a finding then shows the result.',
        ARRAY[format('SELECT * FROM sync_probe.probe(%L, ''segments'')', p.name)],
        jsonb_build_object('filesystem', p.filesystem, 'wal_recycle', wal_recycle,
                           'wal_init_zero', wal_init_zero)

@@ -196,6 +196,6 @@ $$;
 
 COMMENT ON FUNCTION sync_probe.history(name) IS
   'Runs of the wal suite of this cluster at a location, the newest last: time of a paced flush, '
-  'ratio to the same method in the run before (2: twice as long), what is different since then '
-  '(changes), and what that coincides with beyond the margin (sentence). Requires the privileges '
-  'of pg_monitor';
+  'ratio to the same method in the run before (2: twice as long), what has changed since then '
+  '(changes), and a difference beyond the margin in words (sentence). Requires the privileges of '
+  'pg_monitor';

@@ -28,7 +28,7 @@ AS $$
 SELECT CASE WHEN a.seconds >= 3600 AND since >= recovery_end THEN wal_bytes / a.seconds END,
        CASE WHEN recovery_end = 'infinity' THEN 'pg_stat_wal does not count what a standby receives'
             WHEN since < recovery_end THEN 'pg_stat_wal includes time as a standby'
-            WHEN recovery_end IS NULL THEN 'no history file tells whether this was a standby'
+            WHEN recovery_end IS NULL THEN 'no history file shows whether this was a standby'
             WHEN a.seconds >= 3600 THEN format('pg_stat_wal since %s', since)
             ELSE format('pg_stat_wal covers only %s s, an hour is needed', round(a.seconds)) END
 FROM (SELECT extract(epoch FROM until - since)) AS a (seconds)

@@ -44,10 +44,10 @@ COMMENT ON VIEW sync_probe.locations IS
 COMMENT ON COLUMN sync_probe.locations.name IS 'pg_wal, or the name of the tablespace';
 COMMENT ON COLUMN sync_probe.locations.directory IS
   'Directory with symbolic links resolved; null if it is missing';
-COMMENT ON COLUMN sync_probe.locations.filesystem IS 'Type of the file system (Linux only)';
-COMMENT ON COLUMN sync_probe.locations.mount_point IS 'Where it is mounted (Linux only)';
+COMMENT ON COLUMN sync_probe.locations.filesystem IS 'Type of the file system';
+COMMENT ON COLUMN sync_probe.locations.mount_point IS 'Where it is mounted';
 COMMENT ON COLUMN sync_probe.locations.mount_options IS
-  'Options of the mount and of the file system (Linux only)';
+  'Options of the mount and of the file system';
 COMMENT ON COLUMN sync_probe.locations.device IS 'Whole disk below it (vda, nvme0n1, md0)';
 COMMENT ON COLUMN sync_probe.locations.write_cache IS
   'write back (volatile, needs flushes) or write through, as the kernel sees it';

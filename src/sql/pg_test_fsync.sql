@@ -96,7 +96,8 @@ END
 $$;
 
 COMMENT ON FUNCTION sync_probe.pg_test_fsync_report(bigint) IS
-  'Run of the pg_test_fsync suite, or an import, in the layout of the program';
+  'Run of the pg_test_fsync suite, or an import, in the layout of the program. Requires SELECT on '
+  'the tables';
 
 --
 -- import_pg_test_fsync

@@ -107,8 +107,8 @@ COMMENT ON COLUMN sync_probe.recommendation_details.basis IS
   'What the advice rests on: trial, commit or wal; null without a run';
 COMMENT ON COLUMN sync_probe.recommendation_details.run_id IS 'Run that the advice uses';
 COMMENT ON COLUMN sync_probe.recommendation_details.reason IS
-  'Why the verdict is what it is, and what the newest run on real commits says if the advice does '
-  'not rest on it';
+  'Reason of the verdict, and what the newest run on real commits found if the advice does not '
+  'rest on it';
 COMMENT ON COLUMN sync_probe.recommendation_details.commands IS
   'SQL to execute next, one statement in each element; null if nothing is to be done';
 

@@ -65,21 +65,18 @@ COMMENT ON COLUMN sync_probe.runs.workload IS
 COMMENT ON COLUMN sync_probe.runs.verdict IS
   'switch, keep, undecided or unsafe, as judged when the run ended; null if nothing was compared';
 COMMENT ON COLUMN sync_probe.runs.recommended_value IS
-  'Value that the run recommends; the current one unless the verdict is switch';
+  'Value that the run recommends; with keep and undecided the current one';
 COMMENT ON COLUMN sync_probe.runs.best_value IS 'Best choice by good odds, whatever the verdict';
 COMMENT ON COLUMN sync_probe.runs.max_regret IS
-  'The current value takes at most this much longer than the best one, at 95 percent confidence: '
-  '0.03 is 3 percent';
+  'The current value takes at most this much longer than the best one';
 COMMENT ON COLUMN sync_probe.runs.deciding_test IS 'paced or saturated; suite wal only';
 COMMENT ON COLUMN sync_probe.runs.flush_us IS
   'Mean time of a flush with the recommended method in that test';
-COMMENT ON COLUMN sync_probe.runs.margin IS 'Least gain that was worth a switch: 0.05 is 5 percent';
+COMMENT ON COLUMN sync_probe.runs.margin IS 'Least gain that was worth a switch';
 COMMENT ON COLUMN sync_probe.runs.durable IS
-  'Whether syncs with the current method reached the device: yes, no, no_cache (the device '
-  'reports no volatile cache) or unknown';
+  'Whether syncs with the current method reached the device, as in recommendation_details';
 COMMENT ON COLUMN sync_probe.runs.longer_duration IS
-  'Duration with which the same call may settle an undecided run; null if max_duration allows no '
-  'longer one';
+  'Duration that may settle an undecided run; null if max_duration allows no longer one';
 COMMENT ON COLUMN sync_probe.runs.reason IS 'Reason of the verdict';
 COMMENT ON COLUMN sync_probe.runs.started_at IS 'Start and end of the run';
 COMMENT ON COLUMN sync_probe.runs.finished_at IS 'Start and end of the run';
@@ -101,8 +98,7 @@ COMMENT ON COLUMN sync_probe.runs.server_version_num IS 'Version of the server';
 COMMENT ON COLUMN sync_probe.runs.system_identifier IS 'System identifier of the cluster';
 COMMENT ON COLUMN sync_probe.runs.host IS 'Name of the machine';
 COMMENT ON COLUMN sync_probe.runs.storage IS
-  'What was below the location: mount options, disks and their caches, background I/O, ZFS. What '
-  'is unknown is left out';
+  'Mount options, disks and their caches, background I/O, ZFS; without what is unknown';
 COMMENT ON COLUMN sync_probe.runs.imported_at IS
   'Time of the import; null if this server measured the run';
 COMMENT ON COLUMN sync_probe.runs.usable_for_advice IS
@@ -170,7 +166,7 @@ COMMENT ON COLUMN sync_probe.measurements.status IS
 COMMENT ON COLUMN sync_probe.measurements.p50_us IS 'Median latency of an operation';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed IS
   'Current method''s time divided by this one''s within samples: 1.10 if the current method '
-  'takes 1.10 times as long. On its own row that of its two copies, the control';
+  'takes 1.10 times as long. On its own row that of its two copies';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_low IS
   'Its 95 percent confidence interval, corrected for repeated looks and the number of methods';
 COMMENT ON COLUMN sync_probe.measurements.relative_speed_high IS
@@ -185,7 +181,8 @@ COMMENT ON COLUMN sync_probe.measurements.mean_us IS
   'Mean time of an operation; a few slow ones change it';
 COMMENT ON COLUMN sync_probe.measurements.ops_per_sec IS
   'Operations per second of time spent in them, or commits per second; null when paced';
-COMMENT ON COLUMN sync_probe.measurements.device_bytes_per_op IS 'Bytes that the disks wrote';
+COMMENT ON COLUMN sync_probe.measurements.device_bytes_per_op IS
+  'Bytes that the disks wrote, background I/O included';
 COMMENT ON COLUMN sync_probe.measurements.device_utilization IS
   'Share of the time that the device was busy, 0 to 1; an upper bound';
 COMMENT ON COLUMN sync_probe.measurements.write_size IS

@@ -173,5 +173,4 @@ REVOKE ALL ON PROCEDURE sync_probe.run_workload(name, name, integer, integer, in
 COMMENT ON PROCEDURE sync_probe.run_workload(name, name, integer, integer, interval,
   integer, integer, jsonb, text, boolean, bigint, double precision, double precision,
   double precision) IS
-  'Run a workload as pgbench() does, but without a snapshot, which would keep dead row versions '
-  'from being removed';
+  'Run a workload as pgbench() does, but without a snapshot, which would keep dead row versions';

@@ -7,7 +7,7 @@
  * pgbench runs set-up and tear-down, too.  What it takes to drop the objects is prepared
  * before they exist: after an error no catalog can be read.
  *
- * This backend holds the lock of the schema's ID.  What it cannot drop, after a crash or a
+ * This backend holds the cluster lock while they exist.  What it cannot drop, after a crash or a
  * shutdown, the next run of the role or cleanup() drops.
  *
  * It must not: execute SQL of a user itself.
@@ -46,10 +46,8 @@
 static void
 name_schema(sp_workload_run *run)
 {
-	run->schema_id = pg_prng_uint32(&pg_global_prng_state);
-	snprintf(NameStr(run->schema), NAMEDATALEN, SP_WORKLOAD_SCHEMA_PREFIX "%08x", run->schema_id);
-	if (!sp_schema_lock(run->schema_id, true))
-		elog(ERROR, "schema ID %08x is in use", run->schema_id);
+	snprintf(NameStr(run->schema), NAMEDATALEN, SP_WORKLOAD_SCHEMA_PREFIX "%08x",
+			 pg_prng_uint32(&pg_global_prng_state));
 }
 
 /* ---------------------------------------------------------------- what is run */
@@ -100,26 +98,16 @@ static void
 drop_own_leftovers(const sp_workload_run *run)
 {
 	StringInfoData sql;
-	List	   *locked = NIL;
 	ListCell   *cell;
 
 	initStringInfo(&sql);
 	sp_spi_connect();
 	foreach(cell, sp_schema_leftovers(true))
-	{
-		uint32		id = sp_schema_id(lfirst(cell));
-
-		if (!sp_schema_lock(id, true))
-			continue;
 		appendStringInfoString(&sql, drop_sql(lfirst(cell)));
-		locked = lappend_int(locked, (int) id);
-	}
-	if (locked != NIL)
+	if (sql.len > 0)
 		sp_pgbench_run_silently(run, sp_pgbench_prepare(run, "leftovers.sql", "dropped leftovers of",
 														sql.data, LEFTOVER_LOCK_TIMEOUT, 0),
 								LEFTOVERS_MAX_MS);
-	foreach(cell, locked)
-		sp_schema_unlock((uint32) lfirst_int(cell));
 	SPI_finish();
 }
 
@@ -130,7 +118,6 @@ sp_workload_make(sp_workload_run *run)
 {
 	sp_pgbench_find(&run->program);
 	name_schema(run);
-	run->objects = SP_OBJECTS_PREPARED;
 	sp_temp_directory_make(&run->directory);
 	prepare_scripts(run);
 	drop_own_leftovers(run);
@@ -142,8 +129,6 @@ static void
 forget(sp_workload_run *run)
 {
 	sp_temp_directory_remove(&run->directory);
-	if (run->objects != SP_NO_OBJECTS)
-		sp_schema_unlock(run->schema_id);
 	run->objects = SP_NO_OBJECTS;
 }
 

@@ -3,9 +3,8 @@
  * schema.c
  *		The schemas of workloads: which are ours, and which are left over.
  *
- * A schema is ours if its name and its comment say so.  It is a leftover if nobody holds the
- * lock of the ID in its name: the process that owns a schema holds that lock as long as it
- * needs it, and at most until it exits.
+ * A schema is ours if its name and its comment say so.  It is a leftover for whoever holds the
+ * cluster lock: a run holds that as long as it has a schema.
  *
  * It must not: depend on search_path, which a user may have set, or end a transaction.
  *
@@ -53,11 +52,4 @@ sp_schema_drop(const char *schema)
 {
 	sp_history_execute(psprintf("DROP SCHEMA IF EXISTS %s CASCADE", quote_identifier(schema)),
 					   0, NULL, NULL, NULL, SPI_OK_UTILITY);
-}
-
-/* The ID in the name of one of our schemas. */
-uint32
-sp_schema_id(const char *schema)
-{
-	return (uint32) strtoul(schema + strlen(SP_WORKLOAD_SCHEMA_PREFIX), NULL, 16);
 }

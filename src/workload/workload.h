@@ -26,7 +26,7 @@
 #include "engine/pgbench/pgbench.h"
 #include "live/live.h"
 
-/* The name of a schema is this prefix and the schema ID in eight hexadecimal digits. */
+/* The name of a schema is this prefix and a random number in eight hexadecimal digits. */
 #define SP_WORKLOAD_SCHEMA_PREFIX	"sync_probe_workload_"
 
 /*
@@ -82,7 +82,6 @@ typedef struct sp_pgbench_once
 typedef enum sp_objects_state
 {
 	SP_NO_OBJECTS,
-	SP_OBJECTS_PREPARED,		/* the schema has a name, which is locked */
 	SP_OBJECTS_EXIST,			/* at least in part */
 	SP_OBJECTS_TEARING_DOWN		/* the tear-down has begun, and does not begin again */
 } sp_objects_state;
@@ -107,7 +106,6 @@ typedef struct sp_workload_run
 	sp_workload workload;
 	NameData	schema;			/* of its objects; also the application_name of
 								 * its sessions */
-	uint32		schema_id;		/* the unique part of that name */
 	NameData	tablespace;
 	bool		default_tablespace; /* it is that of the database */
 	char	   *search_path;	/* of its sessions, behind its schema; NULL: the usual one */
@@ -171,7 +169,6 @@ extern void sp_workload_give_up(sp_workload_run *run);
 /* The names of schemas that runs have left, and that the current user owns or may drop. */
 extern List *sp_schema_leftovers(bool own_only);
 extern void sp_schema_drop(const char *schema);
-extern uint32 sp_schema_id(const char *schema);
 extern const char *sp_schema_marker(void);
 
 /* -------------------------------------------------------- temp_directory.c */
@@ -226,7 +223,7 @@ extern void sp_pgbench_run_silently(const sp_workload_run *run, const sp_pgbench
 typedef struct sp_load sp_load;
 
 /*
- * Check all that pgbench() checks, and EXECUTE on it.  In the current memory context, which
+ * Check all that pgbench() checks, but not EXECUTE on it.  In the current memory context, which
  * must survive a commit of the caller.  seconds: how long the caller may need it.  Its hints
  * name no argument.
  */

@@ -400,7 +400,8 @@ SELECT location, suite, setting, r.verdict, recommended_value, max_regret, direc
        usable_for_advice, workload,
        string_agg(concat_ws(' ', method, choice, status), ',' ORDER BY ordinal)
 FROM sync_probe.runs AS r JOIN sync_probe.measurements AS m USING (run_id)
-WHERE reason = 'no transaction that writes has committed' AND relative_speed IS NULL
+WHERE reason = 'no transaction that writes has committed; repeat it while sessions write'
+  AND relative_speed IS NULL
   AND test = setting
 GROUP BY r.run_id ORDER BY run_id DESC LIMIT 1
 SQL

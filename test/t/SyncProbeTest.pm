@@ -471,7 +471,7 @@ SQL
 	  map { "file $_" } bsd_glob($node->data_dir . '/pg_sync_probe*');
 }
 
-# The worker of a run that was given up may still be dropping: poll for it.
+# A session of a run that was given up may still be dropping: poll for it.
 sub nothing_left
 {
 	my ($node, $name) = @_;

@@ -79,7 +79,9 @@ INSERT INTO wrong VALUES
 ('{runs,1,flush_size}', '1.5', '^22P02'),
 ('{runs,1,flush_size}', '-1', 'a figure that is not from 0 to 10\^15$'),
 ('{runs,1,max_regret}', '"NaN"', 'a figure that is not from 0 to 10\^15$'),
+('{runs,1,max_regret}', '"1e308"', 'a figure that is not from 0 to 10\^15$'),
 ('{runs,1,started_at}', '"infinity"', 'a figure that is not from 0 to 10\^15$'),
+('{runs,1,started_at}', '"\tinfinity"', 'a figure that is not from 0 to 10\^15$'),
 ('{runs,1,started_at}', '"2026-02-30"', '^22008'),
 ('{runs,1,storage}', '[]', 'its storage is not an object$'),
 ('{runs,1,measurements}', '{}', '^22023'),
@@ -87,8 +89,10 @@ INSERT INTO wrong VALUES
 ('{runs,1,measurements,1,method}', 'null', '^23502'),
 ('{runs,1,measurements,1,status}', '"fine"', '^23514'),
 ('{runs,1,measurements,1,mean_us}', '1e16', 'a figure that is not from 0 to 10\^15$'),
+('{runs,1,measurements,1,p50_us}', '"-1"', 'a figure that is not from 0 to 10\^15$'),
 ('{runs,1,samples,0,ordinal}', '9', 'samples has an ordinal that measurements has not$'),
 ('{runs,1,samples,0,round_mean_us}', '["-Infinity"]', 'a figure that is not from 0'),
+('{runs,1,samples,0,bucket_ops}', '"{9223372036854775807}"', 'a figure that is not from 0'),
 ('{runs}', (SELECT jsonb_agg(i) FROM generate_series(1, 1001) AS i), 'it has 1001 runs, at most');
 SELECT matches(pg_temp.refused((CASE WHEN value IS NULL THEN document #- path
                                      ELSE jsonb_set(document, path, value) END)::text), says,
@@ -103,7 +107,8 @@ SELECT jsonb_set(document, '{runs}', jsonb_agg(document #> '{runs,1}'
            || jsonb_build_object('suite', u.suite, 'system_identifier', s.system_identifier,
                   'host', s.host, 'label', E'\u0001<b>', 'setting', '<i>', 'verdict', 'switch',
                   'recommended_value', '999999999999', 'reason', repeat('x', 3000),
-                  'measurements', m.rows, 'samples', m.samples)))::text AS document
+                  'measurements', m.rows, 'samples', m.samples, 'stream_seconds',
+                  '[{"ordinal": 1, "second": 2147483647}]'::jsonb)))::text AS document
 FROM document, sync_probe_internal.this_server() AS s,
      unnest('{wal,commit,trial,stream,segments,pg_test_fsync,other}'::text[]) AS u (suite),
      LATERAL (SELECT jsonb_agg(jsonb_build_object('ordinal', n, 'test', t, 'method', v,

@@ -36,8 +36,8 @@ INSERT INTO storage_scenario VALUES
 ('a tablespace in order', '[{}, {"name": "fast", "holds_wal": false, "mount_point": "/fast",
         "device": "sdb", "disks": ["sdb"]}]', '{}', 'none', NULL),
 ('fsync off', '[{}]', '{"fsync": false}', 'pg_wal error fsync_off',
-    'Switch it on. What was written meanwhile is not safe by that: then run sync on the machine, '
-    'or stop the server and run initdb --sync-only'),
+    'Switch it on. Then run sync on the machine, or stop the server and run initdb --sync-only, '
+    'or unmount the file systems: data written before may still be in memory only.'),
 ('nobarrier above a volatile cache', '[{"mount_options": "rw,nobarrier",
         "write_cache": "write back", "fua": true}]', '{}', 'pg_wal error barrier_off',
     '/data is mounted with nobarrier'),
@@ -880,7 +880,7 @@ SELECT is(coalesce(hint, '') || coalesce(commands::text, ''),
           CASE location WHEN 'pg_wal'
                THEN format('In run %s, syncs with fdatasync did not reach it.',
                                                   :run_id)
-               ELSE 'Probe it. Column durable of sync_probe.recommendations then tells whether they'
+               ELSE 'Probe it. Column durable of sync_probe.recommendations then shows whether they'
                     ' do.{"SELECT * FROM sync_probe.probe(''pg_default'')"}' END,
           format('%s: a volatile cache, and a probe of pg_wal', location))
 FROM sync_probe.findings WHERE code = 'write_cache_volatile';

@@ -158,7 +158,7 @@ SELECT set_eq($$SELECT severity, regexp_replace(message, 'run \d+', 'run N'), co
                 WHERE evidence ->> 'setting' = 'wal_init_zero'$$,
     $$VALUES ('info', 'wal_init_zero = on is right (run N)', NULL::text[]),
              ('info', 'wal_init_zero = off is right (run N)', NULL),
-             ('info', 'whether wal_init_zero = on is right is not settled (run N)',
+             ('info', 'it is undecided whether wal_init_zero = on is right (run N)',
               '{"SELECT * FROM sync_probe.probe(''pg_wal'', ''segments'', ''1 min'')"}'),
              ('warning', 'wal_init_zero = off makes WAL segments cheaper (run N)',
               '{ALTER SYSTEM SET wal_init_zero = off,SELECT pg_reload_conf()}'),

@@ -160,7 +160,7 @@ TEST(needs_commits_that_wait)
 		const char *nothing;	/* if undecided */
 	}			rows[] = {
 		{"no commits", SP_COMMIT_WAIT, 0, {.commits = 0}, false, SP_UNDECIDED,
-		"no transaction that writes has committed"},
+		"no transaction that writes has committed; repeat it while sessions write"},
 		{"few", SP_COMMIT_RATE, 0, {.commits = 1}, false, SP_UNDECIDED,
 		"commits were too few, or did not wait: synchronous_commit may be off"},
 		{"asynchronous", SP_COMMIT_WAIT, ROUNDS,
