@@ -32,10 +32,8 @@ TEST(measures_every_case_once_a_round)
 	counted = rounds - 1 - count_moves();
 	assert_int_equal(probe->rounds[SP_PACED], counted);
 	assert_int_equal(disk.rounds, counted);
-	for (int c = 0; c < probe->ncases; c++)
+	FOR_EACH_MEASURED(c)
 	{
-		if (!is_measured(c))
-			continue;
 		assert_int_equal(probe->results[c].histogram.ops, counted);
 		/* at 5 ms, a sample is two rounds */
 		assert_int_equal(probe->results[c].series.n, counted / 2);
@@ -73,13 +71,11 @@ TEST(fills_slices)
 		if (slow)
 			disk.cost[FSYNC] = 20 * MILLISECOND;
 		run_probe();
-		for (int c = 0; c < probe->ncases; c++)
+		FOR_EACH_MEASURED(c)
 		{
 			const sp_result *result = &probe->results[c];
 			int64_t		rounds = probe->rounds[SP_SATURATED];
 
-			if (!is_measured(c))
-				continue;
 			operations += result->histogram.ops + (uint64_t) result->series.n;
 			if (probe->cases[c].max_rounds > 0 && rounds > probe->cases[c].max_rounds)
 				rounds = probe->cases[c].max_rounds;
@@ -210,13 +206,11 @@ TEST(merges_samples_of_long_runs)
 	probe->flush_interval_ns = 8 * MILLISECOND;	/* a sample is a round */
 	disk.cost[PWRITE] = disk.cost[FSYNC] = disk.cost[FDATASYNC] = 10 * 1000;
 	run_probe();
-	for (int c = 0; c < probe->ncases; c++)
+	FOR_EACH_MEASURED(c)
 	{
 		const sp_series *series = &probe->results[c].series;
 		double		mean_us = sp_histogram_mean_ns(&probe->results[c].histogram) / 1000;
 
-		if (!is_measured(c))
-			continue;
 		assert_int_equal(series->merges, 4);
 		assert_uint_in_range(series->n, SP_MAX_SAMPLES / 2, SP_MAX_SAMPLES);
 		assert_int_equal(series->rounds, probe->rounds[SP_PACED]);
