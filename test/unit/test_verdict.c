@@ -413,10 +413,6 @@ static const struct
 	/* a change of the kind needs a proof */
 	{"the other kind, with good odds", {CURRENT(QUIET), METHOD("open_sync", MAYBE, OTHER_KIND)},
 		SP_UNDECIDED, 0},
-	{"the other kind, proven", {CURRENT(QUIET), METHOD("open_sync", FAST, OTHER_KIND)},
-		SP_SWITCH, 1},
-	{"slow flushes", {CURRENT(QUIET, TAIL(1000, 1)), METHOD("fsync", MAYBE, TAIL(1000, 40))},
-		SP_KEEP, 0},
 	{"likely slow flushes", {CURRENT(QUIET, TAIL(15, 0)), METHOD("fsync", MAYBE, TAIL(15, 2))},
 		SP_UNDECIDED, 0},
 	{"without an interval", {CURRENT(QUIET), METHOD("fsync", FEW(1.5))}, SP_UNDECIDED, 0},
@@ -496,9 +492,6 @@ static const struct
 		"not measured; time per commit: 1000 us -20 to -13 %; a longer run may decide; the best "
 		"choice so far is 1000 us"},
 	/* ---- when nothing can be told */
-	{"no round", {METHOD("0", NONE), METHOD("1000", NONE)},
-		{.values = true, .unit = " us", .when = "", .samples = 0},
-		"too few rounds to compare: 0 of 16; a longer run may decide"},
 	{"15 rounds, methods", {CURRENT(FEW(1)), METHOD("fsync", FEW(1.5))},
 		{.unit = "", .when = " back to back", .samples = 15, .load = "WAL is busy"},
 		"too few rounds to compare: 15 of 16; a longer run may decide; WAL is busy"},
