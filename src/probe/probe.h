@@ -221,7 +221,6 @@ typedef struct sp_probe_context
 	const sp_probe *probe;
 	const sp_storage *storage;
 	const sp_probe_files *files;
-	sp_progress *progress;
 	uint32		flush_wait_event;
 	uint32		sleep_wait_event;
 	int64		now_ns;			/* the last reading of the clock */
