@@ -63,7 +63,7 @@ extern int64 sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *
 extern int64 sp_duration_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
 								  int64 min_us);
 extern int	sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
-								int min, const char *hint);
+								int min, int max, const char *hint);
 extern char *sp_label_argument(FunctionCallInfo fcinfo, int arg);
 extern char *sp_postmaster_line(int n);
 extern void sp_check_client(void);
