@@ -265,6 +265,8 @@ INSERT INTO run_scenario VALUES
     'zfs: dataset=tank/pg, sync=disabled'),
 ('ZFS without a log device', 'as=zfs; storage.zfs: data_devices=["/dev/sda"], log_devices=[]',
     'info zfs_log_on_main_pool', 'zpool add tank log mirror', 'zfs: data_devices=["/dev/sda"]'),
+('ZFS with devices that are not known', 'as=zfs; storage.zfs: data_devices=[], log_devices=[]',
+    '', '', ''),
 -- Linux, a PCIe SSD as log device that logbias=throughput does not use, O_DIRECT refused:
 -- 330 a second
 ('ZFS that writes past its log device',
