@@ -49,7 +49,7 @@ PG_CPPFLAGS = -I$(srcdir)/src -DSP_VERSION='"$(RELEASE)"' $(LARGE_FILES)
 PG_CFLAGS = -std=gnu11
 SHLIB_LINK = -lm
 
-REGRESS = setup arguments locations shapes recording lifetime privileges workloads \
+REGRESS = setup arguments locations shapes recording privileges workloads \
 	sql_bench import stream_suite history report_html in_your_tests teardown
 TAP_TESTS = 1
 PROVE_TESTS = test/t/*.pl

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# shellcheck disable=SC2154	# shared with bench/run, common.sh and advice.sh
+# shellcheck disable=SC2154	# shared with bench/run and common.sh
 # delay: what a commit_delay gains that was chosen by rule, by the suite commit, by a trial,
 # or by hand.
 #

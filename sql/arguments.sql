@@ -3,6 +3,12 @@
 -- the SQLSTATE, message, detail and hint of each call.
 --
 -- Nothing here gets as far as writing a file.
+--
+-- Results without names and frames: the names of the columns stand in the query.  What is executed
+-- is not shown: each line of the output begins with the arguments.
+\a \t
+\set ECHO none
+\echo sync_probe.probe()
 SELECT refused('SELECT FROM sync_probe.probe(%s)', $$
 NULL
 ''
@@ -40,6 +46,7 @@ label => repeat('x', 200000000)
 'pg_wal', 'stream', flush_interval => '5 ms'
 'pg_wal', 'stream', methods => '{fsync}'
 $$);
+\echo others
 SELECT refused('%s', $$
 SELECT FROM sync_probe.probe_all(duration => '-1 s')
 SELECT FROM sync_probe.probe_all(duty_cycle => 2)
@@ -55,6 +62,22 @@ SET pg_sync_probe.max_stream_write = 0
 SET pg_sync_probe.no_such_setting = 1
 $$);
 
+\echo sync_probe.device_lifetime()
+SELECT refused('SELECT FROM sync_probe.device_lifetime(%s)', $$
+NULL, 300000000000, 5000
+'no_such_tablespace', 300000000000, 5000
+'pg_global', 300000000000, 5000
+'pg_wal', NULL, 5000
+'pg_wal', 0, 5000
+'pg_wal', 300000000000, NULL
+'pg_wal', 300000000000, -5000
+'pg_wal', 300000000000, 5000, 0
+'pg_wal', 300000000000, 5000, 'NaN'
+'pg_wal', 300000000000, 5000, 'Infinity'
+'pg_wal', 300000000000, 5000, write_amplification => 0
+'pg_wal', 300000000000, 5000, write_amplification => '-Infinity'
+$$);
+
 -- the upper limit is a setting that only superusers may raise
 SET pg_sync_probe.max_duration = '2 s';
 SELECT refused('SELECT FROM sync_probe.probe(%s)', $$duration => '3 s'$$);
@@ -62,19 +85,21 @@ RESET pg_sync_probe.max_duration;
 
 -- no room for one round of all test cases, in time or on a file system; how much is needed is the
 -- platform's business
-\set VERBOSITY terse
-SELECT FROM sync_probe.probe(duration => '200 ms', duty_cycle => 0.0001);
-SELECT FROM sync_probe.probe(duration => '5 s', flush_interval => '60 s');
-SELECT FROM sync_probe.probe(suite => 'pg_test_fsync', duty_cycle => 1e-300);
+SELECT refused('SELECT FROM sync_probe.probe(%s)', $$
+duration => '200 ms', duty_cycle => 0.0001
+duration => '5 s', flush_interval => '60 s'
+suite => 'pg_test_fsync', duty_cycle => 1e-300
+$$, terse => true);
 SET pg_sync_probe.reserve_percent = 100;
-SELECT FROM sync_probe.probe(duration => '10 ms');
-SELECT FROM sync_probe.probe('pg_default', duration => '10 ms');
+SELECT refused('SELECT FROM sync_probe.probe(%s)', $$
+'pg_wal', duration => '10 ms'
+'pg_default', duration => '10 ms'
+$$, terse => true);
 RESET pg_sync_probe.reserve_percent;
 SET temp_file_limit = '1MB';
-SELECT FROM sync_probe.probe('pg_default', 'pg_test_fsync', duration => '10 ms');
+SELECT refused('SELECT FROM sync_probe.probe(%s)',
+    $$'pg_default', 'pg_test_fsync', duration => '10 ms'$$, terse => true);
 RESET temp_file_limit;
-\set VERBOSITY default
 
 -- nothing was measured, nothing was recorded, nothing is left
-SELECT count(*) FROM sync_probe.runs;
-SELECT sync_probe.cleanup();
+SELECT (SELECT count(*) FROM sync_probe.runs) AS runs, sync_probe.cleanup();

@@ -2,25 +2,30 @@
 -- import_pg_test_fsync(): arguments, errors, privileges.  test/tap/import.sql has the reports of
 -- all versions.
 --
+-- Results without names and frames: the names of the columns stand in the query.
+\a \t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 DELETE FROM sync_probe.runs;
 \set one 'Compare file sync methods using one 8kB write:\n'
 
-SELECT FROM sync_probe.import_pg_test_fsync(NULL);
-SELECT FROM sync_probe.import_pg_test_fsync('');
-SELECT FROM sync_probe.import_pg_test_fsync(E'\n  hello, world\nsecond line');
-SELECT FROM sync_probe.import_pg_test_fsync('fsync 519.180 ops/sec');
-SELECT FROM sync_probe.import_pg_test_fsync(E'5 Sekunden pro Test\n  fsync  7,500 Op./s');
-SELECT FROM sync_probe.import_pg_test_fsync(:'one' || 'fsync 519.180 ops/sec', repeat('x', 257));
-SELECT FROM sync_probe.import_pg_test_fsync(repeat('9', 1000001));
-SELECT test_cases, not_understood
-FROM sync_probe.import_pg_test_fsync(:'one' || E'fsync 519.180 ops/sec\nfsync 1.000 ops/sec');
-SELECT test_cases, not_understood FROM sync_probe.import_pg_test_fsync(:'one' || repeat('9', 20)
-    || E'kB writes:\nfsync 0.000 ops/sec\nopen_sync ' || repeat('9', 20) || '.000 ops/sec');
-SELECT test_cases, left(not_understood, 20) AS not_understood
-FROM sync_probe.import_pg_test_fsync(:'one' || E'fsync 519.180 ops/sec\nx'
-                                     || repeat(' 1.1 ops/sec', 80000));
+\set ECHO none
+SELECT refused('SELECT FROM sync_probe.import_pg_test_fsync(%s)', $$
+NULL
+''
+E'\n  hello, world\nsecond line'
+'fsync 519.180 ops/sec'
+E'5 Sekunden pro Test\n  fsync  7,500 Op./s'
+E'using one 8kB write:\nfsync 519.180 ops/sec', repeat('x', 257)
+repeat('9', 1000001)
+$$);
+\set ECHO all
+SELECT test_cases, left(not_understood, 70) AS not_understood
+FROM unnest(ARRAY[E'fsync 519.180 ops/sec\nfsync 1.000 ops/sec',
+                  repeat('9', 20) || E'kB writes:\nfsync 0.000 ops/sec\nopen_sync '
+                      || repeat('9', 20) || '.000 ops/sec',
+                  E'fsync 519.180 ops/sec\nx' || repeat(' 1.1 ops/sec', 80000)]) AS report,
+    LATERAL sync_probe.import_pg_test_fsync(:'one' || report);
 
 BEGIN READ ONLY;
 SELECT FROM sync_probe.import_pg_test_fsync(:'one' || 'fsync 519.180 ops/sec');
@@ -45,6 +50,4 @@ SELECT r.label, r.suite, m.ordinal, m.test, m.method, m.status, m.direct_io, m.w
        m.ops_per_sec, m.mean_us
 FROM sync_probe.runs AS r JOIN sync_probe.measurements AS m USING (run_id)
 ORDER BY r.run_id, m.ordinal;
-SELECT sync_probe.pg_test_fsync_report(NULL);
-SELECT sync_probe.pg_test_fsync_report(-1);
 DELETE FROM sync_probe.runs;

@@ -1,6 +1,8 @@
 --
 -- sync_probe.locations: pg_wal, and one row for each tablespace but pg_global.
 --
+-- Results without names and frames: the names of the columns stand in the query.
+\a \t
 SET allow_in_place_tablespaces = on;
 CREATE TABLESPACE regress_sync_probe LOCATION '';
 CREATE TABLESPACE "regress Sync'Probe" LOCATION '';

@@ -1,6 +1,8 @@
 --
 -- Who may probe, who may look.
 --
+-- Results without names and frames: the names of the columns stand in the query.
+\a \t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE ROLE regress_sync_probe_nobody;
@@ -12,6 +14,7 @@ SELECT count(*) FROM sync_probe.running; -- loads the library, with its settings
 
 -- nobody may do either
 SET ROLE regress_sync_probe_nobody;
+\set ECHO none
 SELECT refused('%s', $$
 SELECT FROM sync_probe.probe(duration => '10 ms')
 SELECT FROM sync_probe.probe_all()
@@ -26,6 +29,7 @@ SET pg_sync_probe.reserve_percent = 0
 SET pg_sync_probe.max_stream_write = '1TB'
 SET pg_sync_probe.zfs_directory = '/tmp'
 $$);
+\set ECHO all
 SET pg_sync_probe.margin = 0.1;
 RESET pg_sync_probe.margin;
 RESET ROLE;

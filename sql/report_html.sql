@@ -1,6 +1,8 @@
 --
 -- report_html(): arguments, privileges, and where it can be called.
 --
+-- Results without names and frames: the names of the columns stand in the query.
+\a \t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 DELETE FROM sync_probe.runs;
@@ -8,10 +10,11 @@ CREATE ROLE regress_sync_probe_nobody;
 CREATE ROLE regress_sync_probe_monitor IN ROLE pg_monitor;
 
 -- arguments
-SELECT sync_probe.report_html(paths => NULL);
-SELECT sync_probe.report_html(ARRAY[NULL]::bigint[]);
-SELECT sync_probe.report_html(ARRAY[0, 9223372036854775807]);
-SELECT sync_probe.report_html('{x}');
+SELECT refused('SELECT sync_probe.report_html(%s)', $$
+paths => NULL
+ARRAY[NULL]::bigint[]
+ARRAY[0, 9223372036854775807]
+$$);
 
 -- it writes nothing, and shows a run
 SELECT count(*) > 0 AS probed FROM sync_probe.probe(duration => '400 ms', label => 'a & b <c>');

@@ -1,6 +1,8 @@
 --
 -- The extension installs into schemas of its own, and cannot be put elsewhere.
 --
+-- Results without names and frames: the names of the columns stand in the query.
+\a \t
 \set SHOW_CONTEXT never
 CREATE SCHEMA elsewhere;
 CREATE EXTENSION pg_sync_probe SCHEMA elsewhere;
@@ -9,24 +11,14 @@ DROP SCHEMA elsewhere;
 -- Nor into a schema that is there already: its owner could put functions into
 -- it that a superuser calls, and drop the history.
 CREATE ROLE regress_sync_probe_squatter;
-DO $$
-BEGIN
-    EXECUTE format('GRANT CREATE ON DATABASE %I TO regress_sync_probe_squatter',
-                   current_database());
-END
-$$;
+GRANT CREATE ON DATABASE :"DBNAME" TO regress_sync_probe_squatter;
 SET ROLE regress_sync_probe_squatter;
 CREATE SCHEMA sync_probe;
 CREATE FUNCTION sync_probe.format(text, bigint) RETURNS text LANGUAGE sql AS $$ SELECT 'trapped' $$;
 RESET ROLE;
 CREATE EXTENSION pg_sync_probe;
 DROP SCHEMA sync_probe CASCADE;
-DO $$
-BEGIN
-    EXECUTE format('REVOKE CREATE ON DATABASE %I FROM regress_sync_probe_squatter',
-                   current_database());
-END
-$$;
+REVOKE CREATE ON DATABASE :"DBNAME" FROM regress_sync_probe_squatter;
 DROP ROLE regress_sync_probe_squatter;
 
 -- Nor where subscribers of all tables would get rows of tables that they lack.
@@ -65,9 +57,10 @@ WHERE p.pronamespace IN ('sync_probe'::regnamespace, 'sync_probe_internal'::regn
   AND (p.proconfig IS NULL OR NOT 'search_path=pg_catalog, pg_temp' = ANY (p.proconfig))
 ORDER BY p.proname;
 
-
--- for the other tests: what calls say that are refused, their arguments one in each line
-CREATE FUNCTION refused(call text, arguments text) RETURNS void LANGUAGE plpgsql AS $$
+-- for the other tests: what calls say that are refused, their arguments one in each line; terse
+-- where detail and hint are this machine's
+CREATE FUNCTION refused(call text, arguments text, terse boolean DEFAULT false) RETURNS void
+LANGUAGE plpgsql AS $$
 DECLARE
     line text;
     detail text;
@@ -79,10 +72,15 @@ BEGIN
             RAISE INFO 'accepted: %', line;
         EXCEPTION WHEN OTHERS THEN
             GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
+            IF terse THEN
+                detail := '';
+                hint := '';
+            END IF;
             -- since 19 the range of a setting has units
-            RAISE INFO '%', concat_ws(E'\n  ', line, SQLSTATE || ': ' ||
+            RAISE INFO '%', concat_ws('  ', line || ': ' || SQLSTATE,
                                       regexp_replace(SQLERRM, '(\d) MB( \.\.|\))', '\1\2', 'g'),
-                                      nullif(detail, ''), nullif(hint, ''));
+                                      'DETAIL: ' || nullif(detail, ''),
+                                      'HINT: ' || nullif(hint, ''));
         END;
     END LOOP;
 END

@@ -1,6 +1,8 @@
 --
 -- What probe() returns: always the same rows in the same order.
 --
+-- Results without names and frames: the names of the columns stand in the query.
+\a \t
 SET client_min_messages = warning;
 
 SELECT ordinal, test, method, status,
@@ -54,18 +56,14 @@ FROM sync_probe.probe('regress_sync_probe', 'segments', duration => '500 ms',
                       flush_size => 16777216, duty_cycle => 0.9, record => false);
 
 -- the current kind is what the settings make of a segment that is needed
-CREATE FUNCTION pg_temp.current_kinds() RETURNS text LANGUAGE sql AS $$
-    SELECT string_agg(test || ' ' || method, ', ' ORDER BY ordinal)
-    FROM sync_probe.probe('pg_wal', 'segments', duration => '100 ms', record => false)
-    WHERE choice = 'current'
-$$;
-SELECT pg_temp.current_kinds();
-SET wal_init_zero = off;
-SELECT pg_temp.current_kinds();
-SET wal_recycle = off;
-SELECT pg_temp.current_kinds();
+SELECT recycle, zero, string_agg(test || ' ' || method, ', ' ORDER BY ordinal) AS current
+FROM (VALUES ('on', 'on'), ('on', 'off'), ('off', 'on'), ('off', 'off')) AS v (recycle, zero),
+    LATERAL (SELECT set_config('wal_recycle', recycle, false),
+                    set_config('wal_init_zero', zero, false) OFFSET 0) AS s (r, z),
+    LATERAL sync_probe.probe('pg_wal', 'segments', duration => '100 ms',
+                             record => (s.r || s.z) IS NULL) AS p
+WHERE choice = 'current' GROUP BY recycle, zero ORDER BY recycle DESC, zero DESC;
 RESET wal_init_zero;
-SELECT pg_temp.current_kinds();
 RESET wal_recycle;
 
 -- what the device did, or nothing of it where nobody can tell

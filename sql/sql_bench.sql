@@ -1,26 +1,21 @@
 --
 -- The operations of sql-bench, all of them: who may run them, and what is kept.
 --
+-- Results without names and frames: the names of the columns stand in the query.
+\a \t
+\set SHOW_CONTEXT never
 SET client_min_messages = warning;
 
 -- what is missing is said by the names that people know
+\set run 'CALL sync_probe.sql_bench(''{pg_default}'');'
 CREATE ROLE regress_sync_probe_bench;
-SET ROLE regress_sync_probe_bench;
-CALL sync_probe.sql_bench('{pg_default}');
-RESET ROLE;
+SET ROLE regress_sync_probe_bench; :run RESET ROLE;
 GRANT EXECUTE ON PROCEDURE sync_probe.sql_bench TO regress_sync_probe_bench;
-\set SHOW_CONTEXT never
-SET ROLE regress_sync_probe_bench;
-CALL sync_probe.sql_bench('{pg_default}');
-RESET ROLE;
+SET ROLE regress_sync_probe_bench; :run RESET ROLE;
 GRANT pg_monitor TO regress_sync_probe_bench;
-SET ROLE regress_sync_probe_bench;
-CALL sync_probe.sql_bench('{pg_default}');
-RESET ROLE;
+SET ROLE regress_sync_probe_bench; :run RESET ROLE;
 GRANT EXECUTE ON PROCEDURE sync_probe.run_workload TO regress_sync_probe_bench;
-SET ROLE regress_sync_probe_bench;
-CALL sync_probe.sql_bench('{pg_default}');
-RESET ROLE;
+SET ROLE regress_sync_probe_bench; :run RESET ROLE;
 DROP OWNED BY regress_sync_probe_bench;
 DROP ROLE regress_sync_probe_bench;
 

@@ -2,6 +2,8 @@
 -- The stream suite: its arguments, its limit, and what it records.
 --
 -- It writes as much as the storage takes in 10 ms, or up to its limit.
+-- Results without names and frames: the names of the columns stand in the query.
+\a \t
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 

@@ -85,9 +85,9 @@ sp_errcode_for_file_access(void)
 }
 
 /*
- * One row of float8: bytes of WAL, its syncs and writes, the milliseconds that the syncs
- * took, and since when the bytes and the others are counted, in seconds since 1970.  The
- * counts of writes and syncs moved to pg_stat_io in PostgreSQL 18.
+ * One row of float8: bytes of WAL, its syncs and writes, and since when the bytes and the
+ * others are counted, in seconds since 1970.  The counts of writes and syncs moved to
+ * pg_stat_io in PostgreSQL 18.
  *
  * A walreceiver syncs WAL that pg_stat_wal does not count, since others inserted it.  From
  * 18 on, its syncs can be told apart: on a standby the row is about them alone, with the
@@ -103,7 +103,6 @@ sp_errcode_for_file_access(void)
 	" END::pg_catalog.float8," \
 	" pg_catalog.sum(io.fsyncs)::pg_catalog.float8," \
 	" pg_catalog.sum(io.writes)::pg_catalog.float8," \
-	" pg_catalog.sum(io.fsync_time)::pg_catalog.float8," \
 	" extract(epoch FROM CASE WHEN s.receives THEN pg_catalog.max(io.stats_reset)" \
 	" ELSE w.stats_reset END)::pg_catalog.float8," \
 	" extract(epoch FROM pg_catalog.max(io.stats_reset))::pg_catalog.float8" \
@@ -120,7 +119,7 @@ sp_errcode_for_file_access(void)
 #define SP_WAL_STATISTICS_TELL_RECEIVED false
 #define SP_WAL_STATISTICS_QUERY \
 	"SELECT wal_bytes::pg_catalog.float8, wal_sync::pg_catalog.float8," \
-	" wal_write::pg_catalog.float8, wal_sync_time::pg_catalog.float8," \
+	" wal_write::pg_catalog.float8," \
 	" extract(epoch FROM stats_reset)::pg_catalog.float8," \
 	" extract(epoch FROM stats_reset)::pg_catalog.float8 FROM pg_catalog.pg_stat_wal"
 #endif
@@ -206,12 +205,6 @@ sp_check_custom_name(const char *name)
 				 errdetail("Custom parameter names must be two or more simple identifiers separated by dots.")));
 #endif
 }
-
-/* PostgreSQL 19 has a type of its own for signal handlers. */
-#ifndef PG_SIG_IGN
-#define PG_SIG_IGN SIG_IGN
-#define PG_SIG_DFL SIG_DFL
-#endif
 
 /* libpq/libpq.h includes the headers of GSSAPI, which need not be installed. */
 extern bool pq_check_connection(void);

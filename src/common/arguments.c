@@ -77,18 +77,19 @@ sp_duration_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
 								"The upper limit is pg_sync_probe.max_duration.");
 }
 
-/* An integer argument that must be at least min.  hint may be NULL. */
+/* An integer argument within that range.  max: PG_INT32_MAX if there is none; hint may be NULL. */
 int
 sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
-					int min, const char *hint)
+					int min, int max, const char *hint)
 {
 	int			value = PG_GETARG_INT32(arg);
 
-	if (value < min)
+	if (value < min || value > max)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s %d is out of range", names[arg], value),
-				 errdetail("It must be at least %d.", min),
+				 max == PG_INT32_MAX ? errdetail("It must be at least %d.", min) :
+				 errdetail("It must be between %d and %d.", min, max),
 				 hint ? errhint("%s", hint) : 0));
 	return value;
 }

@@ -63,7 +63,7 @@ extern int64 sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *
 extern int64 sp_duration_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
 								  int64 min_us);
 extern int	sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
-								int min, const char *hint);
+								int min, int max, const char *hint);
 extern char *sp_label_argument(FunctionCallInfo fcinfo, int arg);
 extern char *sp_postmaster_line(int n);
 extern void sp_check_client(void);
@@ -167,9 +167,8 @@ extern bool sp_record_or_tell(void);
 extern void sp_spi_connect(void);
 extern int	sp_pin_search_path(void);
 extern void sp_as_history_owner(void (*work) (void *), void *arg);
-extern void sp_history_execute(const char *sql, int nargs, Oid *types, Datum *values,
-							   const char *nulls, int expected);
-extern Datum sp_history_value(int column, bool *isnull);
+extern void sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values,
+						   const char *nulls, int expected);
 extern int64 sp_history_next_id(const char *sequence);
 extern const char *sp_history_schema(const char *table);
 extern TupleDesc sp_history_row_type(const char *table);

@@ -103,12 +103,12 @@ read_files(void *arg)
 {
 	List	  **files = arg;
 
-	sp_history_execute("SELECT sourcefile FROM pg_catalog.pg_file_settings"
-					   " WHERE sourcefile IS NOT NULL UNION"
-					   " SELECT setting FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=)"
-					   " ANY ('{config_file,hba_file,ident_file,ssl_cert_file,ssl_key_file,ssl_ca_file,"
-					   "ssl_crl_file,ssl_crl_dir,ssl_dh_params_file}')",
-					   0, NULL, NULL, NULL, SPI_OK_SELECT);
+	sp_spi_execute("SELECT sourcefile FROM pg_catalog.pg_file_settings"
+				   " WHERE sourcefile IS NOT NULL UNION"
+				   " SELECT setting FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=)"
+				   " ANY ('{config_file,hba_file,ident_file,ssl_cert_file,ssl_key_file,ssl_ca_file,"
+				   "ssl_crl_file,ssl_crl_dir,ssl_dh_params_file}')",
+				   0, NULL, NULL, NULL, SPI_OK_SELECT);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		char	   *file = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);

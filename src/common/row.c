@@ -178,7 +178,7 @@ sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows)
 		datums[i] = HeapTupleGetDatum(rows[i]);
 	values[0] = PointerGetDatum(construct_array(datums, nrows, type->tdtypeid,
 												-1, false, TYPALIGN_DOUBLE));
-	sp_history_execute(psprintf("INSERT INTO %s.%s (%s) SELECT %s FROM pg_catalog.unnest($1)",
-								sp_history_schema(table), table, columns, columns),
-					   1, types, values, NULL, SPI_OK_INSERT);
+	sp_spi_execute(psprintf("INSERT INTO %s.%s (%s) SELECT %s FROM pg_catalog.unnest($1)",
+							sp_history_schema(table), table, columns, columns),
+				   1, types, values, NULL, SPI_OK_INSERT);
 }

@@ -97,7 +97,7 @@ sp_history_row_type(const char *table)
 
 /* Execute a query that must return the expected SPI_OK_ code. */
 void
-sp_history_execute(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls, int expected)
+sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls, int expected)
 {
 	int			result = SPI_execute_with_args(sql, nargs, types, values, nulls, false, 0);
 
@@ -143,13 +143,6 @@ sp_as_history_owner(void (*work) (void *), void *arg)
 	SPI_finish();
 	AtEOXact_GUC(false, nest_level);
 	SetUserIdAndSecContext(saved_user, saved_context);
-}
-
-/* A column of the first row that sp_history_execute() has found. */
-Datum
-sp_history_value(int column, bool *isnull)
-{
-	return SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, column, isnull);
 }
 
 /* The next number of one of the history's sequences.  The caller needs no right on it. */

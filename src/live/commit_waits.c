@@ -156,17 +156,17 @@ read_newest(void *arg)
 	values[1] = CStringGetTextDatum(sp_valid_text(host));
 	values[2] = Int32GetDatum(sp_commit_waits_max_age);
 	values[3] = Float8GetDatum(SP_MIN_COMMITTING);
-	sp_history_execute("SELECT committers::float8, commits_per_sec, wal_bytes_per_commit,"
-					   " commit_wait_us,"
-					   " (flushes_per_sec * EXTRACT(epoch FROM duration))::float8, flushes_per_sec,"
-					   " wal_bytes_per_commit * commits_per_sec / nullif(flushes_per_sec, 0),"
-					   " wal_busy, result_id::float8"
-					   " FROM " SP_SCHEMA "." RESULT_TABLE
-					   " WHERE system_identifier = $1 AND host = $2 AND commits_per_sec > 0"
-					   " AND started_at > pg_catalog.clock_timestamp()"
-					   " - pg_catalog.make_interval(secs => $3)"
-					   " ORDER BY committing_sessions > $4 DESC NULLS LAST, result_id DESC LIMIT 1",
-					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
+	sp_spi_execute("SELECT committers::float8, commits_per_sec, wal_bytes_per_commit,"
+				   " commit_wait_us,"
+				   " (flushes_per_sec * EXTRACT(epoch FROM duration))::float8, flushes_per_sec,"
+				   " wal_bytes_per_commit * commits_per_sec / nullif(flushes_per_sec, 0),"
+				   " wal_busy, result_id::float8"
+				   " FROM " SP_SCHEMA "." RESULT_TABLE
+				   " WHERE system_identifier = $1 AND host = $2 AND commits_per_sec > 0"
+				   " AND started_at > pg_catalog.clock_timestamp()"
+				   " - pg_catalog.make_interval(secs => $3)"
+				   " ORDER BY committing_sessions > $4 DESC NULLS LAST, result_id DESC LIMIT 1",
+				   lengthof(types), types, values, NULL, SPI_OK_SELECT);
 	sp_first_row(arg, SP_OBSERVED_COLUMNS);
 }
 

@@ -73,10 +73,9 @@ typedef struct sp_wal_statistics
 	double		bytes;			/* of all WAL */
 	double		syncs;
 	double		writes;
-	double		sync_time_ms;
 	double		bytes_since;
 	double		flushes_since;	/* of syncs and writes */
-#define SP_WAL_STATISTICS_COLUMNS	6
+#define SP_WAL_STATISTICS_COLUMNS	5
 
 	bool		in_recovery;
 } sp_wal_statistics;

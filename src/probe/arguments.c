@@ -83,7 +83,7 @@ sp_suite_argument(FunctionCallInfo fcinfo)
 
 /* ------------------------------------------------------------------- figures */
 
-/* Without arguments a probe takes so long, writing all the time ... */
+/* Without an argument a probe takes so long. */
 #define DEFAULT_DURATION_US		(5 * USECS_PER_SEC)
 
 /* 1 if it is not given, see be_gentle() in function.c. */

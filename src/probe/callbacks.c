@@ -183,8 +183,9 @@ describe_means(const sp_probe *probe)
 
 /* Send a progress NOTICE, unless it is too early or repeats the last one. */
 static void
-notify(sp_probe_context *state)
+callback_round_done(void *context)
 {
+	sp_probe_context *state = context;
 	const sp_probe *probe = state->probe;
 	int64_t		elapsed_ns = state->now_ns - probe->started_ns;
 	char	   *line;
@@ -199,14 +200,6 @@ notify(sp_probe_context *state)
 		strlcpy(state->noticed, line, sizeof(state->noticed));
 	}
 	pfree(line);
-}
-
-static void
-callback_round_done(void *context)
-{
-	sp_probe_context *state = context;
-
-	notify(state);
 }
 
 /* Send a NOTICE about the writing of files, if it takes longer than a second. */

@@ -12,7 +12,6 @@
 
 #include <math.h>
 
-
 #define ROUND_SECONDS		0.2
 #define MIN_SLOT_SECONDS	0.04
 #define MAX_SLOT_SECONDS	1.0

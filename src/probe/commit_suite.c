@@ -93,20 +93,6 @@ values_argument(FunctionCallInfo fcinfo, sp_probe_argument arg)
 	return PG_ARGISNULL(arg) ? NULL : PG_GETARG_ARRAYTYPE_P(arg);
 }
 
-static int
-range_argument(FunctionCallInfo fcinfo, sp_probe_argument arg, int min, int max, const char *hint)
-{
-	int			value = PG_GETARG_INT32(arg);
-
-	if (value < min || value > max)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s %d is out of range", sp_probe_arg_names[arg], value),
-				 errdetail("It must be between %d and %d.", min, max),
-				 errhint("%s", hint)));
-	return value;
-}
-
 /* Who asks for delays wants to know about these, and not about methods. */
 static void
 plan_values(FunctionCallInfo fcinfo, sp_commit_run *commit)
@@ -130,8 +116,8 @@ plan_workers(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_c
 {
 	commit->fewer_allowed = PG_ARGISNULL(SP_ARG_WORKERS);
 	if (!commit->fewer_allowed)
-		commit->workers_wanted = range_argument(fcinfo, SP_ARG_WORKERS, 1, SP_MAX_COMMIT_WORKERS,
-												"Omit it to use those of commit_waits().");
+		commit->workers_wanted = sp_integer_argument(fcinfo, SP_ARG_WORKERS, sp_probe_arg_names, 1,
+													 SP_MAX_COMMIT_WORKERS, "Omit it to use those of commit_waits().");
 	else if (observed && observed->committers > 0)
 		commit->workers_wanted = (int) Min(observed->committers, SP_MAX_COMMIT_WORKERS);
 	else
@@ -149,8 +135,9 @@ plan_record_size(FunctionCallInfo fcinfo, sp_commit_run *commit,
 	{
 		commit->run.given_load = true;
 		commit->run.record_size =
-			range_argument(fcinfo, SP_ARG_FLUSH_SIZE, min, SP_MAX_COMMIT_RECORD,
-						   "It is the WAL of one commit in bytes. Omit it to use the average of this cluster.");
+			sp_integer_argument(fcinfo, SP_ARG_FLUSH_SIZE, sp_probe_arg_names, min,
+								SP_MAX_COMMIT_RECORD,
+								"It is the WAL of one commit in bytes. Omit it to use the average of this cluster.");
 		return;
 	}
 	if (observed && observed->wal_bytes_per_commit > 0)

@@ -211,7 +211,6 @@ probe_with(FunctionCallInfo fcinfo, sp_run *run)
 	state.context.suite = suite;
 	state.context.storage = &run->storage;
 	state.context.files = &state.files;
-	state.context.progress = progress;
 	look_at_load(fcinfo, run);
 	progress->duration_us = run->probe->duration_ns / 1000;
 	run->started_at = GetCurrentTimestamp();

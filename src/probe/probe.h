@@ -8,8 +8,7 @@
  * engine measure with callbacks.c.  measurement_rows.c builds the rows of the result, and
  * record.c records the run.  Suites are rows of the table in suites.c.
  *
- * Other functions are about runs that were recorded, or printed: median_function.c has the
- * interval of a median.
+ * median_function.c is about runs that were recorded: the interval of a median, for compare().
  *
  * The commit suite is not one of the engine's, see commit_internal.h.  What it shares with a
  * trial is in setting_run.h: setting_values.c has the values of a setting and their rounds,
@@ -221,7 +220,6 @@ typedef struct sp_probe_context
 	const sp_probe *probe;
 	const sp_storage *storage;
 	const sp_probe_files *files;
-	sp_progress *progress;
 	uint32		flush_wait_event;
 	uint32		sleep_wait_event;
 	int64		now_ns;			/* the last reading of the clock */

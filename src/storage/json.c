@@ -235,7 +235,7 @@ add_mounts(sp_jsonb *json, const sp_storage *storage)
 	}
 }
 
-/* The value of sync_probe.runs.storage.  Its comment describes the members. */
+/* The value of sync_probe.runs.storage. */
 Datum
 sp_storage_jsonb(const sp_storage *storage, const sp_probe *probe)
 {
@@ -250,7 +250,6 @@ sp_storage_jsonb(const sp_storage *storage, const sp_probe *probe)
 	if (storage->disks.count > 0)
 	{
 		add_boolean(json, "fua", probe->device.fua);
-		add_boolean(json, "flushes_uncounted", probe->device.flushes_uncounted);
 		add_boolean(json, "writes_uncounted", probe->device.writes_uncounted);
 	}
 	add_text(json, "below_write_cache", probe->device.backing_write_cache);

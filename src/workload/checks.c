@@ -117,8 +117,8 @@ sp_workload_check_publications(bool has_allow)
 	const char *publication = NULL;
 
 	sp_spi_connect();
-	sp_history_execute("SELECT pubname FROM pg_catalog.pg_publication WHERE puballtables ORDER BY pubname LIMIT 1",
-					   0, NULL, NULL, NULL, SPI_OK_SELECT);
+	sp_spi_execute("SELECT pubname FROM pg_catalog.pg_publication WHERE puballtables ORDER BY pubname LIMIT 1",
+				   0, NULL, NULL, NULL, SPI_OK_SELECT);
 	if (SPI_processed > 0)
 		publication = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
 	if (publication)

@@ -69,7 +69,7 @@ take_length(FunctionCallInfo fcinfo, sp_workload_run *run)
 {
 	if (!PG_ARGISNULL(ARG_TRANSACTIONS))
 		run->transactions = sp_integer_argument(fcinfo, ARG_TRANSACTIONS, workload_arg_names, 1,
-												"The number is per client. Omit it to run for a duration.");
+												PG_INT32_MAX, "The number is per client. Omit it to run for a duration.");
 	else if ((run->transactions = run->workload.transactions) > 0)
 		ereport(NOTICE,
 				(errmsg("workload \"%s\" runs a fixed number of transactions: %d per client",
@@ -89,10 +89,12 @@ take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 
 	for (size_t i = 0; i < lengthof(required); i++)
 		sp_refuse_null(fcinfo, required[i], workload_arg_names);
-	run->clients = sp_integer_argument(fcinfo, ARG_CLIENTS, workload_arg_names, 1, NULL);
+	run->clients = sp_integer_argument(fcinfo, ARG_CLIENTS, workload_arg_names, 1,
+									   PG_INT32_MAX, NULL);
 	run->threads = Min(run->clients, sp_integer_argument(fcinfo, ARG_THREADS, workload_arg_names, 1,
-														 "Threads beyond the number of clients are not started."));
-	run->rows = sp_integer_argument(fcinfo, ARG_ROWS, workload_arg_names, 1, NULL);
+														 PG_INT32_MAX, "Threads beyond the number of clients are not started."));
+	run->rows = sp_integer_argument(fcinfo, ARG_ROWS, workload_arg_names, 1, PG_INT32_MAX,
+									NULL);
 	run->workload.name = *PG_GETARG_NAME(ARG_WORKLOAD);
 	sp_workload_find(&run->workload);
 	take_length(fcinfo, run);

@@ -22,7 +22,6 @@
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
 
-
 char	   *sp_pgbench_directory = "";
 char	   *sp_pgbench_passfile = "";
 

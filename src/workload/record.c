@@ -33,15 +33,13 @@
 static int
 count_run_sessions(const sp_workload_run *run)
 {
-	bool		isnull;
 	int			count;
 
 	pgstat_clear_snapshot();
 	sp_spi_connect();
-	sp_history_execute(psprintf("SELECT pg_catalog.count(*)::pg_catalog.int4" SP_WORKLOAD_SESSIONS,
-								NameStr(run->schema), GetUserId()),
-					   0, NULL, NULL, NULL, SPI_OK_SELECT);
-	count = DatumGetInt32(sp_history_value(1, &isnull));
+	sp_spi_execute(psprintf("SELECT pid" SP_WORKLOAD_SESSIONS, NameStr(run->schema), GetUserId()),
+				   0, NULL, NULL, NULL, SPI_OK_SELECT);
+	count = (int) SPI_processed;
 	SPI_finish();
 	return count;
 }
@@ -138,7 +136,7 @@ synchronous_commit_of(const sp_workload_run *run)
 	char	   *value;
 
 	sp_spi_connect();
-	sp_history_execute(SYNCHRONOUS_COMMIT, lengthof(types), types, values, nulls, SPI_OK_SELECT);
+	sp_spi_execute(SYNCHRONOUS_COMMIT, lengthof(types), types, values, nulls, SPI_OK_SELECT);
 	value = MemoryContextStrdup(context, SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1));
 	SPI_finish();
 	return value;

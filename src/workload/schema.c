@@ -40,7 +40,7 @@ sp_schema_leftovers(bool own_only)
 		psprintf(LEFTOVERS " AND n.nspowner OPERATOR(pg_catalog.=) %u", GetUserId()) :
 		LEFTOVERS " AND pg_catalog.pg_has_role(n.nspowner, 'USAGE')";
 
-	sp_history_execute(sql, 0, NULL, NULL, NULL, SPI_OK_SELECT);
+	sp_spi_execute(sql, 0, NULL, NULL, NULL, SPI_OK_SELECT);
 	for (uint64 i = 0; i < SPI_processed; i++)
 		names = lappend(names, SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1));
 	return names;
@@ -50,6 +50,6 @@ sp_schema_leftovers(bool own_only)
 void
 sp_schema_drop(const char *schema)
 {
-	sp_history_execute(psprintf("DROP SCHEMA IF EXISTS %s CASCADE", quote_identifier(schema)),
-					   0, NULL, NULL, NULL, SPI_OK_UTILITY);
+	sp_spi_execute(psprintf("DROP SCHEMA IF EXISTS %s CASCADE", quote_identifier(schema)),
+				   0, NULL, NULL, NULL, SPI_OK_UTILITY);
 }

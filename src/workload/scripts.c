@@ -59,9 +59,9 @@ read_workload(void *arg)
 	char	   *transactions;
 
 	/* a builtin one that a later version has brought may have the name of a user's */
-	sp_history_execute("SELECT * FROM " SP_SCHEMA ".workloads"
-					   " WHERE workload OPERATOR(pg_catalog.=) $1 ORDER BY builtin DESC LIMIT 1",
-					   lengthof(types), types, values, NULL, SPI_OK_SELECT);
+	sp_spi_execute("SELECT * FROM " SP_SCHEMA ".workloads"
+				   " WHERE workload OPERATOR(pg_catalog.=) $1 ORDER BY builtin DESC LIMIT 1",
+				   lengthof(types), types, values, NULL, SPI_OK_SELECT);
 	if ((lookup->found = SPI_processed == 1) == false)
 		return;
 	namestrcpy(&workload->suite, text_column(lookup, "suite"));
@@ -126,7 +126,7 @@ sp_workload_check_variables(const sp_workload_run *run)
 	if (strcmp(workload->protocol, "simple") == 0)
 		return;
 	sp_spi_connect();
-	sp_history_execute(UNDEFINED_VARIABLE, lengthof(types), types, values, NULL, SPI_OK_SELECT);
+	sp_spi_execute(UNDEFINED_VARIABLE, lengthof(types), types, values, NULL, SPI_OK_SELECT);
 	if (SPI_processed > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -88,7 +88,7 @@ sp_workload_check_settings(Datum settings, char **search_path)
 				 errhint("For example: settings => '{\"synchronous_commit\": \"off\"}'.")));
 	initStringInfo(&options);
 	sp_spi_connect();
-	sp_history_execute(EACH_SETTING, lengthof(types), types, &settings, NULL, SPI_OK_SELECT);
+	sp_spi_execute(EACH_SETTING, lengthof(types), types, &settings, NULL, SPI_OK_SELECT);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		const char *name = column_of(i, 1);

@@ -68,6 +68,8 @@ for my $source (glob("$root/src/sql/findings*.sql"), "$root/src/sql/segments.sql
 my ($findings) = slurp_file("$root/doc/durability-and-findings.md") =~ /^## Findings$(.*?)^## /ms;
 is(join(' ', sort $findings =~ /^- `(\w+)`:/mg), join(' ', sort keys %found),
 	'each finding is described');
+my $tests = join '', map { slurp_file($_) } glob("$root/test/tap/*.sql"), glob("$root/test/t/*.pl");
+is(join(' ', grep { $tests !~ /\b$_\b/ } sort keys %found), '', 'each finding has a scenario');
 
 # --- examples
 

@@ -96,7 +96,7 @@ BEGIN
 END
 $$;
 
-SELECT plan((SELECT count(*)::integer * 3 FROM scenario) + 20);
+SELECT no_plan();
 
 SELECT is((SELECT count(*) FROM got WHERE got.name = s.name), 2::bigint, name || ': a row each')
 FROM scenario AS s;
@@ -184,9 +184,7 @@ UPDATE sync_probe.runs SET storage = '{"mount_options": {"a": 1}, "kernel": null
                            finished_at = 'infinity', wal_sync_method = NULL;
 SELECT lives_ok('SELECT * FROM sync_probe.history()', 'more of them');
 
--- arguments; sql/history.sql has the errors about locations
-SELECT throws_ok('SELECT * FROM sync_probe.history(NULL)', '22023',
-                 'argument "location" must not be null', 'null');
+-- sql/history.sql has the errors about locations
 UPDATE sync_probe.runs SET location = 'dropped' WHERE location = 'pg_default';
 SELECT is(count(*), 1::bigint, 'a tablespace that was dropped') FROM sync_probe.history('dropped');
 SELECT is(count(*), 0::bigint, 'a location without a run') FROM sync_probe.history('pg_default');

@@ -12,7 +12,8 @@ CREATE FUNCTION pg_temp.live(differences jsonb, speeds jsonb) RETURNS bigint
 LANGUAGE sql AS $$
     WITH run AS (
         SELECT pg_temp.record_run('{"suite": "trial", "verdict": "keep",
-            "setting": "wal_sync_method", "margin": 0.05, "reason": "seen in commits"}' || differences, false) AS id),
+            "setting": "wal_sync_method", "margin": 0.05, "reason": "seen in commits"}'
+            || differences, false) AS id),
     rows AS (
         INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, choice, verdict,
             status, relative_speed, relative_speed_low, relative_speed_high,
@@ -34,181 +35,145 @@ $$;
 CREATE TEMP TABLE scenario (
     id serial,
     name text,
-    at name DEFAULT 'pg_wal',
     run jsonb,              -- of the wal suite: differences from one that keeps; null: none
     change text,            -- executed after it
     live jsonb,             -- of a live run; null: none
     speeds jsonb,
-    verdict text,           -- what must come out
-    recommended text,
-    best text,
-    max_regret float8,
-    durable text DEFAULT 'yes',
-    basis text DEFAULT 'wal',
+    expected text,          -- verdict, recommended and best method, bound, durable, basis
     reason text,            -- a regular expression
-    commands text[]);
+    change_to text,         -- what the commands change wal_sync_method to, if they do
+    commands text[]);       -- those that follow, or there are none
 
 -- What a run said, and what it says today.
-INSERT INTO scenario (name, run, verdict, recommended, best, max_regret, reason, commands) VALUES
-('keep', '{"reason": "why"}', 'keep', 'fdatasync', 'fdatasync', 0.02, '^why$', NULL),
-('a switch within a kind',
- '{"verdict": "switch", "recommended_value": "fsync", "best_value": "fsync", "max_regret": 0.3,
-   "reason": "fsync takes 20 % less"}', 'switch', 'fsync', 'fsync', 0.3, '^fsync takes 20 % less$',
- '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
-('a switch to the other kind',
- '{"verdict": "switch", "recommended_value": "open_sync", "best_value": "open_sync",
-   "max_regret": 0.4}', 'switch', 'open_sync', 'open_sync', 0.4, '',
- '{ALTER SYSTEM SET wal_sync_method = ''open_sync'',SELECT pg_reload_conf(),
-   CALL sync_probe.wait_for_reload(),CHECKPOINT}'),
+INSERT INTO scenario (name, run, expected, reason, change_to, commands) VALUES
+('keep', '{"reason": "why"}', 'keep fdatasync fdatasync 0.02 yes wal', '^why$', NULL, NULL),
+('a switch', '{"verdict": "switch", "recommended_value": "fsync", "best_value": "fsync",
+   "max_regret": 0.3, "reason": "fsync takes 20 % less"}',
+ 'switch fsync fsync 0.3 yes wal', '^fsync takes 20 % less$', 'fsync', NULL),
 ('unsafe, and a method is not', '{"verdict": "unsafe", "recommended_value": "fsync",
-   "best_value": "fsync", "max_regret": null, "durable": "yes"}', 'unsafe', 'fsync', 'fsync', NULL,
- '', '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
+   "best_value": "fsync", "max_regret": null, "durable": "yes"}',
+ 'unsafe fsync fsync - yes wal', '', 'fsync', NULL),
 ('unsafe, and all are', '{"verdict": "unsafe", "recommended_value": null, "best_value": null,
-   "max_regret": null, "durable": "yes"}', 'unsafe', NULL, NULL, NULL, '', NULL),
+   "max_regret": null, "durable": "yes"}', 'unsafe - - - yes wal', '', NULL, NULL),
 ('undecided, and the run says how long', '{"verdict": "undecided", "longer_duration": "20 s",
-   "best_value": "fsync"}', 'undecided', 'fdatasync', 'fsync', 0.02, '',
+   "best_value": "fsync"}', 'undecided fdatasync fsync 0.02 yes wal', '', NULL,
  '{SELECT * FROM sync_probe.probe(duration => ''20 s'')}'),
-('undecided, and no longer is possible', '{"verdict": "undecided"}', 'undecided', 'fdatasync',
- 'fdatasync', 0.02, '', NULL),
+('undecided, and no longer is possible', '{"verdict": "undecided"}',
+ 'undecided fdatasync fdatasync 0.02 yes wal', '', NULL, NULL),
 ('advice that was followed', '{"verdict": "switch", "wal_sync_method": "fsync", "max_regret": 0.3,
    "recommended_value": "fdatasync", "best_value": "fdatasync", "reason": "fdatasync is faster"}',
- 'keep', 'fdatasync', 'fdatasync', NULL, '^chosen instead of fsync: fdatasync is faster$', NULL),
+ 'keep fdatasync fdatasync - yes wal', '^chosen instead of fsync: fdatasync is faster$', NULL,
+ NULL),
 ('unsafe, and followed', '{"verdict": "unsafe", "wal_sync_method": "fsync", "durable": "no",
    "recommended_value": "fdatasync", "best_value": "fdatasync", "max_regret": null}',
- 'keep', 'fdatasync', 'fdatasync', NULL, '^chosen instead of fsync: ', NULL);
+ 'keep fdatasync fdatasync - yes wal', '^chosen instead of fsync: ', NULL, NULL),
+-- another location: what would hold if the WAL were there, but no command
+('a switch elsewhere', '{"location": "pg_default", "verdict": "switch",
+   "recommended_value": "fsync", "best_value": "fsync", "reason": "why"}',
+ 'switch fsync fsync 0.02 yes wal', '^if the WAL were here: why$', NULL, NULL),
+('a switch elsewhere, which was followed', '{"location": "pg_default", "verdict": "switch",
+   "wal_sync_method": "fsync", "recommended_value": "fdatasync", "best_value": "fdatasync",
+   "reason": "why"}',
+ 'keep fdatasync fdatasync - yes wal', '^chosen instead of fsync: why$', NULL, NULL);
 
 -- What has changed since.  The verdict is then of another day, and its figures are not shown.
-INSERT INTO scenario (name, at, run, change, verdict, durable, reason, commands)
-SELECT 'outdated: ' || v.name, v.at, v.run, v.change, 'outdated', 'unknown',
+INSERT INTO scenario (name, run, change, expected, reason, commands)
+SELECT 'outdated: ' || v.reason, v.run, v.change, 'outdated - - - unknown wal',
        '^run [0-9]+ is outdated: ' || v.reason || '$',
-       ARRAY[sync_probe_internal.probe_command(v.at)]
+       ARRAY[sync_probe_internal.probe_command(coalesce(v.run ->> 'location', 'pg_wal'))]
 FROM (VALUES
-('method', 'pg_wal'::name, '{"wal_sync_method": "fsync"}'::jsonb, NULL,
+('{"wal_sync_method": "fsync"}'::jsonb, NULL, 'wal_sync_method was fsync, is fdatasync'),
+('{"location": "pg_default", "wal_sync_method": "fsync"}', NULL,
  'wal_sync_method was fsync, is fdatasync'),
-('method, elsewhere', 'pg_default', '{"location": "pg_default", "wal_sync_method": "fsync"}', NULL,
+-- advice that was not followed
+('{"wal_sync_method": "fsync", "verdict": "switch", "recommended_value": "open_sync"}', NULL,
  'wal_sync_method was fsync, is fdatasync'),
-('an advice that was not followed', 'pg_wal', '{"wal_sync_method": "fsync", "verdict": "switch",
-   "recommended_value": "open_sync"}', NULL, 'wal_sync_method was fsync, is fdatasync'),
-('margin', 'pg_wal', '{}', 'SET LOCAL pg_sync_probe.margin = 0.1',
- 'pg_sync_probe[.]margin was 0[.]05, is 0[.]1'),
-('file system', 'pg_default', '{"location": "pg_default"}',
- 'UPDATE examined SET filesystem = ''xfs''', 'file system was ext4, is xfs'),
-('write cache', 'pg_wal', '{}', 'UPDATE examined SET write_cache = NULL',
- 'write cache was write back, is unknown'),
-('mount options', 'pg_wal', '{"storage": {"mount_options": "rw,relatime"}}',
+('{}', 'SET LOCAL pg_sync_probe.margin = 0.1', 'pg_sync_probe[.]margin was 0[.]05, is 0[.]1'),
+('{"location": "pg_default"}', 'UPDATE examined SET filesystem = ''xfs''',
+ 'file system was ext4, is xfs'),
+('{}', 'UPDATE examined SET write_cache = NULL', 'write cache was write back, is unknown'),
+('{"storage": {"mount_options": "rw,relatime"}}',
  'UPDATE examined SET mount_options = ''rw,nobarrier''',
  'mount options were relatime, are nobarrier'),
-('fsync is on again', 'pg_wal', '{"fsync": false, "verdict": "unsafe", "durable": "no"}', NULL,
- 'fsync was off, is on'),
-('two at once', 'pg_wal', '{"wal_sync_method": "open_sync"}',
- 'UPDATE examined SET filesystem = ''xfs''',
+('{"fsync": false, "verdict": "unsafe", "durable": "no"}', NULL, 'fsync was off, is on'),
+('{"wal_sync_method": "open_sync"}', 'UPDATE examined SET filesystem = ''xfs''',
  'wal_sync_method was open_sync, is fdatasync, file system was ext4, is xfs'),
-('advice was followed, but the file system changed', 'pg_wal',
- '{"verdict": "switch", "wal_sync_method": "fsync", "recommended_value": "fdatasync"}',
+-- advice that was followed
+('{"verdict": "switch", "wal_sync_method": "fsync", "recommended_value": "fdatasync"}',
  'UPDATE examined SET filesystem = ''xfs''', 'file system was ext4, is xfs')
-) AS v (name, at, run, change, reason);
+) AS v (run, change, reason);
 
 -- Up to PostgreSQL 15 wal_level decides whether open_* methods use O_DIRECT.
-INSERT INTO scenario (name, run, verdict, durable, reason, commands)
-SELECT 'wal_level was minimal', '{"wal_level": "minimal"}', 'outdated', 'unknown',
+INSERT INTO scenario (name, run, expected, reason, commands)
+SELECT 'wal_level was minimal', '{"wal_level": "minimal"}', 'outdated - - - unknown wal',
        'outdated: wal_level was minimal, is ', ARRAY[sync_probe_internal.probe_command('pg_wal')]
 WHERE current_setting('server_version_num')::integer < 160000;
-INSERT INTO scenario (name, run, verdict, recommended, best, max_regret, reason)
-SELECT v.name, v.run, 'keep', 'fdatasync', 'fdatasync', 0.02, ''
-FROM (VALUES ('wal_level was replica or logical', '{"wal_level": "replica"}'::jsonb),
+INSERT INTO scenario (name, run, change, expected, reason)
+SELECT v.name, v.run, v.change, 'keep fdatasync fdatasync 0.02 yes wal', ''
+FROM (VALUES ('wal_level was replica or logical', '{"wal_level": "replica"}'::jsonb, NULL),
              ('wal_level does not matter', CASE
               WHEN current_setting('server_version_num')::integer >= 160000
-              THEN '{"wal_level": "minimal"}'::jsonb END)) AS v (name, run)
+              THEN '{"wal_level": "minimal"}'::jsonb END, NULL),
+             -- a margin of many digits is stored with six
+             ('the same margin', '{"margin": 0.033333}',
+              'SET LOCAL pg_sync_probe.margin = 0.0333333'),
+             ('a pool of ZFS, whose write cache only a probe knows', '{"filesystem": "zfs"}',
+              'UPDATE examined SET filesystem = ''zfs'', write_cache = NULL'))
+         AS v (name, run, change)
 WHERE v.run IS NOT NULL;
 
--- A margin of many digits is stored with six.
-INSERT INTO scenario (name, run, change, verdict, recommended, best, max_regret, reason) VALUES
-('the same margin', '{"margin": 0.033333}', 'SET LOCAL pg_sync_probe.margin = 0.0333333', 'keep',
- 'fdatasync', 'fdatasync', 0.02, ''),
-('a pool of ZFS, whose write cache only a probe knows', '{"filesystem": "zfs"}',
- 'UPDATE examined SET filesystem = ''zfs'', write_cache = NULL', 'keep', 'fdatasync', 'fdatasync',
- 0.02, '');
-
--- Another location: what would hold if the WAL were there, but no command.
-INSERT INTO scenario (name, at, run, verdict, recommended, best, max_regret, reason) VALUES
-('a switch elsewhere', 'pg_default', '{"location": "pg_default", "verdict": "switch",
-   "recommended_value": "fsync", "best_value": "fsync", "reason": "why"}', 'switch', 'fsync',
- 'fsync', 0.02, '^if the WAL were here: why$'),
-('a switch elsewhere, which was followed', 'pg_default', '{"location": "pg_default",
-   "verdict": "switch", "wal_sync_method": "fsync", "recommended_value": "fdatasync",
-   "best_value": "fdatasync", "reason": "why"}', 'keep', 'fdatasync', 'fdatasync', NULL,
- '^chosen instead of fsync: why$');
-
--- Trials and the commit suite.  The probe recommends fsync.
-INSERT INTO scenario (name, run, live, speeds, verdict, recommended, best, max_regret, basis,
-    reason, commands)
-SELECT v.name,
-       CASE WHEN v.probed THEN '{"verdict": "switch", "recommended_value": "fsync",
-           "best_value": "fsync", "max_regret": 0.3, "reason": "probed"}'::jsonb END,
-       v.live, v.speeds, v.verdict, v.recommended, v.recommended, v.max_regret, v.basis, v.reason,
-       v.commands::text[]
-FROM (VALUES
-('a trial confirms it', true, '{"verdict": "switch", "recommended_value": "fsync"}'::jsonb,
- '{"fdatasync": 1, "fsync": 1.2}'::jsonb, 'switch', 'fsync', 0.22::float8, 'trial',
- '^seen in commits$',
- '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
-('a trial contradicts it', true, '{"recommended_value": "fdatasync"}',
- '{"fdatasync": 1, "fsync": 0.9}', 'keep', 'fdatasync', 0, 'trial', '^seen in commits$', NULL),
-('so does the commit suite', true,
- '{"recommended_value": "fdatasync", "suite": "commit"}',
- '{"fdatasync": 1, "fsync": 1}', 'keep', 'fdatasync', 0.02, 'commit', '^seen in commits$', NULL),
-('a commit suite at another pace', true, '{"recommended_value": "fdatasync", "suite": "commit",
-   "usable_for_advice": false}', '{"fdatasync": 1, "fsync": 1}',
- 'switch', 'fsync', 0.3, 'wal', '^probed$', '{ALTER SYSTEM SET wal_sync_method = ''fsync'',
-  SELECT pg_reload_conf()}'),
-('a trial did not compare what it recommends', true, '{"recommended_value": "fdatasync"}',
- '{"fdatasync": 1, "fsync_writethrough": 0.9}', 'switch', 'fsync', 0.3, 'wal', '^probed$',
- '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
-('an undecided trial has a way on', true, '{"verdict": "undecided", "longer_duration": "3 min",
-   "recommended_value": "fdatasync"}', '{"fdatasync": 1, "fsync": 1}', 'switch', 'fsync', 0.3,
- 'wal', '^probed$', '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf(),
-  CALL sync_probe.trial(duration => ''180 s'')}'),
-('one of a workload, too', true, '{"verdict": "undecided", "workload": "upsert",
-   "longer_duration": "3 min", "recommended_value": "fdatasync"}', '{"fdatasync": 1, "fsync": 1}', 'switch', 'fsync', 0.3,
- 'wal', '^probed$', '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf(),
-  "CALL sync_probe.trial(duration => ''180 s'', workload => ''upsert'')"}'),
-('an undecided commit suite, too', true, '{"verdict": "undecided", "suite": "commit",
-   "longer_duration": "30 s",
-   "recommended_value": "fdatasync"}', '{"fdatasync": 1, "fsync": 1}', 'switch', 'fsync', 0.3,
- 'wal', '^probed$', '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf(),
-  "SELECT * FROM sync_probe.probe(suite => ''commit'', duration => ''30 s'')"}'),
-('a trial of another setting', true, '{"setting": "commit_delay", "recommended_value": "0"}',
- '{"0": 1, "50": 0.9}', 'switch', 'fsync', 0.3, 'wal', '^probed$',
- '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
-('a trial of another server', true, '{"recommended_value": "fdatasync", "host": "elsewhere"}',
- '{"fdatasync": 1, "fsync": 0.9}', 'switch', 'fsync', 0.3, 'wal', '^probed$',
- '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
-('a trial on another device', true, '{"recommended_value": "fdatasync", "device": "sdz"}',
- '{"fdatasync": 1, "fsync": 0.9}', 'switch', 'fsync', 0.3, 'wal', '^probed$',
- '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
-('a trial with another method in use', true,
- '{"recommended_value": "fsync", "wal_sync_method": "fsync"}', '{"fdatasync": 0.9, "fsync": 1}',
- 'switch', 'fsync', 0.3, 'wal', '^probed$',
- '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
-('a trial without a probe', false, '{"verdict": "switch", "recommended_value": "fsync"}',
- '{"fdatasync": 1, "fsync": 1.2}', 'switch', 'fsync', 0.22, 'trial', '^seen in commits$',
- '{ALTER SYSTEM SET wal_sync_method = ''fsync'',SELECT pg_reload_conf()}'),
-('a trial whose advice was followed', false, '{"verdict": "switch",
-   "recommended_value": "fdatasync", "wal_sync_method": "fsync"}',
- '{"fdatasync": 1.3, "fsync": 1}', 'keep', 'fdatasync', NULL, 'trial',
- '^chosen instead of fsync: seen in commits$', NULL)
-) AS v (name, probed, live, speeds, verdict, recommended, max_regret, basis, reason, commands);
-UPDATE scenario SET durable = 'unknown' WHERE live IS NOT NULL AND run IS NULL;
-
--- A live run where the probe has nothing to say.
-INSERT INTO scenario (name, run, live, speeds, verdict, recommended, best, max_regret, durable,
-    basis, reason) VALUES
+-- Trials and the commit suite, beside a probe that recommends fsync: those that have a say.
+CREATE TEMP TABLE probed AS SELECT '{"verdict": "switch", "recommended_value": "fsync",
+    "best_value": "fsync", "max_regret": 0.3, "reason": "probed"}'::jsonb AS run;
+INSERT INTO scenario (name, run, live, speeds, expected, reason, change_to)
+SELECT v.name, coalesce(v.run, p.run), v.live, v.speeds, v.expected, '^seen in commits$',
+       CASE WHEN v.expected LIKE 'switch%' THEN 'fsync' END
+FROM probed AS p, (VALUES
+('a trial confirms it', NULL::jsonb, '{"verdict": "switch", "recommended_value": "fsync"}'::jsonb,
+ '{"fdatasync": 1, "fsync": 1.2}'::jsonb, 'switch fsync fsync 0.22 yes trial'),
+('a trial contradicts it', NULL, '{"recommended_value": "fdatasync"}',
+ '{"fdatasync": 1, "fsync": 0.9}', 'keep fdatasync fdatasync 0 yes trial'),
+('so does the commit suite', NULL, '{"recommended_value": "fdatasync", "suite": "commit"}',
+ '{"fdatasync": 1, "fsync": 1}', 'keep fdatasync fdatasync 0.02 yes commit'),
 ('a trial beside an undecided probe', '{"verdict": "undecided"}',
- '{"recommended_value": "fdatasync"}', '{"fdatasync": 1, "open_sync": 0.9}', 'keep', 'fdatasync',
- 'fdatasync', 0, 'yes', 'trial', '^seen in commits$'),
+ '{"recommended_value": "fdatasync"}', '{"fdatasync": 1, "open_sync": 0.9}',
+ 'keep fdatasync fdatasync 0 yes trial'),
 ('a trial after an outdated probe', '{"wal_sync_method": "fsync"}',
- '{"recommended_value": "fdatasync"}', '{"fdatasync": 1, "open_sync": 0.9}', 'keep', 'fdatasync',
- 'fdatasync', 0, 'unknown', 'trial', '^seen in commits$');
+ '{"recommended_value": "fdatasync"}', '{"fdatasync": 1, "open_sync": 0.9}',
+ 'keep fdatasync fdatasync 0 unknown trial')) AS v (name, run, live, speeds, expected);
+INSERT INTO scenario (name, live, speeds, expected, reason, change_to) VALUES
+('a trial without a probe', '{"verdict": "switch", "recommended_value": "fsync"}',
+ '{"fdatasync": 1, "fsync": 1.2}', 'switch fsync fsync 0.22 unknown trial', '^seen in commits$',
+ 'fsync'),
+('a trial whose advice was followed', '{"verdict": "switch", "recommended_value": "fdatasync",
+   "wal_sync_method": "fsync"}', '{"fdatasync": 1.3, "fsync": 1}',
+ 'keep fdatasync fdatasync - unknown trial', '^chosen instead of fsync: seen in commits$', NULL);
+
+-- Those that have none, some of which have a way on.
+INSERT INTO scenario (name, run, live, speeds, expected, reason, change_to, commands)
+SELECT v.name, p.run, '{"recommended_value": "fdatasync"}' || v.live,
+       coalesce(v.speeds, '{"fdatasync": 1, "fsync": 0.9}'), 'switch fsync fsync 0.3 yes wal',
+       '^probed$', 'fsync', v.commands::text[]
+FROM probed AS p, (VALUES
+('a commit suite at another pace', '{"suite": "commit", "usable_for_advice": false}'::jsonb,
+ NULL::jsonb, NULL),
+('a trial did not compare what it recommends', '{}', '{"fdatasync": 1, "fsync_writethrough": 0.9}',
+ NULL),
+('an undecided trial has a way on', '{"verdict": "undecided", "longer_duration": "3 min"}', NULL,
+ '{CALL sync_probe.trial(duration => ''180 s'')}'),
+('one of a workload, too', '{"verdict": "undecided", "workload": "upsert",
+   "longer_duration": "3 min"}', NULL,
+ '{"CALL sync_probe.trial(duration => ''180 s'', workload => ''upsert'')"}'),
+('an undecided commit suite, too', '{"verdict": "undecided", "suite": "commit",
+   "longer_duration": "30 s"}', NULL,
+ '{"SELECT * FROM sync_probe.probe(suite => ''commit'', duration => ''30 s'')"}'),
+('a trial of another setting', '{"setting": "commit_delay", "recommended_value": "0"}',
+ '{"0": 1, "50": 0.9}', NULL),
+('a trial of another server', '{"host": "elsewhere"}', NULL, NULL),
+('a trial on another device', '{"device": "sdz"}', NULL, NULL),
+('a trial with another method in use',
+ '{"recommended_value": "fsync", "wal_sync_method": "fsync"}', '{"fdatasync": 0.9, "fsync": 1}',
+ NULL)) AS v (name, live, speeds, commands);
 
 -- Each in a stage of its own: the rows that it left are those of the scenario alone.
 CREATE FUNCTION pg_temp.play(s scenario) RETURNS sync_probe.recommendation_details
@@ -230,7 +195,8 @@ BEGIN
     IF s.live IS NOT NULL THEN
         PERFORM pg_temp.live(s.live, s.speeds);
     END IF;
-    SELECT d.* INTO got FROM sync_probe.recommendation_details AS d WHERE d.location = s.at;
+    SELECT d.* INTO got FROM sync_probe.recommendation_details AS d
+    WHERE d.location = coalesce(s.run ->> 'location', 'pg_wal');
     SET LOCAL pg_sync_probe.margin = 0.05;
     RETURN got;
 END
@@ -240,16 +206,14 @@ CREATE TEMP TABLE played AS SELECT s.*, pg_temp.play(s) AS got FROM scenario AS 
 SELECT no_plan();
 
 SELECT is(current_setting('wal_sync_method'), 'fdatasync', 'the tests are about such a server');
-SELECT is((got).verdict, verdict, name || ': verdict') FROM played ORDER BY id;
-SELECT is((got).recommended_method, recommended, name || ': method') FROM played ORDER BY id;
-SELECT is((got).best_method, best, name || ': best method') FROM played ORDER BY id;
-SELECT is((got).max_regret, max_regret, name || ': bound of the loss') FROM played ORDER BY id;
-SELECT is((got).durable, durable, name || ': durable') FROM played ORDER BY id;
-SELECT is((got).basis, basis, name || ': basis') FROM played ORDER BY id;
+SELECT is(concat_ws(' ', (got).verdict, coalesce((got).recommended_method, '-'),
+                    coalesce((got).best_method, '-'), coalesce((got).max_regret::text, '-'),
+                    (got).durable, (got).basis), expected, name) FROM played ORDER BY id;
 SELECT matches(regexp_replace((got).reason, '[.] Run \d+, on real commits: .*', ''), reason,
                name || ': reason') FROM played ORDER BY id;
-SELECT is((got).commands, (SELECT array_agg(btrim(c, E' \n') ORDER BY n)
-                           FROM unnest(commands) WITH ORDINALITY AS c (c, n)),
+SELECT is((got).commands,
+          CASE WHEN change_to IS NOT NULL OR commands IS NOT NULL
+               THEN sync_probe_internal.change_commands('fdatasync', change_to) || commands END,
           name || ': commands') FROM played ORDER BY id;
 SELECT is((got).current_method, 'fdatasync', name || ': current method') FROM played ORDER BY id;
 
@@ -292,6 +256,9 @@ SELECT row_eq('SELECT r.* FROM sync_probe.recommendations AS r WHERE location = 
                   'yes', 'wal')::sync_probe.recommendations,
               'recommendations is the short form');
 
+CREATE TEMP VIEW at_wal AS
+SELECT * FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+
 -- of two trials the newer one counts, before one of a workload, before the commit suite; an
 -- undecided one does not displace one that has decided
 DELETE FROM sync_probe.runs;
@@ -307,13 +274,13 @@ SELECT pg_temp.live('{"verdict": "undecided", "recommended_value": "fdatasync"}'
                     '{"fdatasync": 1, "fsync": 1}') AS undecided \gset
 SELECT is(array[run_id, substring(reason FROM 'Run (\d+), on real commits: undecided')::bigint],
           array[:trial, :undecided]::bigint[], 'the newer trial')
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+FROM at_wal;
 DELETE FROM sync_probe.runs WHERE suite = 'trial' AND workload IS NULL;
 SELECT is(run_id, :made::bigint, 'then one of a workload')
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+FROM at_wal;
 DELETE FROM sync_probe.runs WHERE suite = 'trial';
 SELECT is(run_id, :suite::bigint, 'then the commit suite')
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+FROM at_wal;
 UPDATE examined SET mount_options = 'nobarrier' WHERE name = 'pg_wal';
 UPDATE sync_probe.runs SET storage = '{"mount_options": "barrier"}';
 SELECT is(verdict, 'not probed', 'one before a change does not count')
@@ -323,36 +290,32 @@ UPDATE examined SET mount_options = NULL WHERE name = 'pg_wal';
 -- commit_delay: what was measured, and nothing else
 DELETE FROM sync_probe.runs;
 SELECT pg_temp.record_run('{}') AS id \gset
-SELECT is(recommended_commit_delay, NULL, 'no rule of thumb')
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-SELECT pg_temp.live('{"suite": "commit", "verdict": "switch",
-                      "recommended_value": "50", "test": "commit_delay"}',
-                    '{"0": 1, "50": 1.3, "100": 1.1}') AS id \gset
-SELECT is(recommended_commit_delay, 50, 'commit_delay by the commit suite')
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-SELECT pg_temp.live('{"verdict": "switch", "recommended_value": "100",
-                      "setting": "commit_delay"}', '{"0": 1, "100": 1.1}') AS id \gset
-SELECT is(recommended_commit_delay, 100, 'commit_delay by a trial')
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-SELECT pg_temp.live('{"verdict": "undecided", "recommended_value": "0",
-                      "setting": "commit_delay"}', '{"0": 1, "200": 1.1}') AS id \gset
-SELECT is(recommended_commit_delay, 100, 'an undecided trial does not count')
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-SELECT is(commands[1:2], ARRAY['ALTER SYSTEM SET commit_delay = 100', 'SELECT pg_reload_conf()'],
-          'commands set it')
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-SET LOCAL commit_delay = 100;
-SELECT is(coalesce(commands[1], '') LIKE 'ALTER%', false, 'and no longer once it is set')
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-SET LOCAL commit_delay = 70;
-SELECT is(recommended_commit_delay, NULL, 'a trial against another value does not count')
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+CREATE FUNCTION pg_temp.delay(differences jsonb, speeds jsonb, now integer) RETURNS text
+LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM set_config('commit_delay', now::text, true);
+    IF speeds IS NOT NULL THEN
+        PERFORM pg_temp.live('{"setting": "commit_delay"}' || differences, speeds);
+    END IF;
+    RETURN (SELECT concat_ws('; ', recommended_commit_delay, commands[1], commands[2]) FROM at_wal);
+END
+$$;
+SELECT is(pg_temp.delay(differences, speeds, now), expected, 'commit_delay: ' || name)
+FROM (VALUES
+    ('no rule of thumb', '{}'::jsonb, NULL::jsonb, 0, ''),
+    ('by the commit suite', '{"suite": "commit", "verdict": "switch", "setting": "wal_sync_method",
+        "recommended_value": "50", "test": "commit_delay"}', '{"0": 1, "50": 1.3, "100": 1.1}', 0,
+     '50; ALTER SYSTEM SET commit_delay = 50; SELECT pg_reload_conf()'),
+    ('by a trial', '{"verdict": "switch", "recommended_value": "100"}', '{"0": 1, "100": 1.1}', 0,
+     '100; ALTER SYSTEM SET commit_delay = 100; SELECT pg_reload_conf()'),
+    ('an undecided trial does not count', '{"verdict": "undecided", "recommended_value": "0"}',
+     '{"0": 1, "200": 1.1}', 0,
+     '100; ALTER SYSTEM SET commit_delay = 100; SELECT pg_reload_conf()'),
+    ('no command once it is set', '{}', NULL, 100, '100'),
+    ('a trial against another value does not count', '{}', NULL, 70, ''),
+    ('a value that was found harmful is not proposed', '{"recommended_value": "0"}',
+     '{"0": 1, "100": 0.4}', 0, '0')) AS v (name, differences, speeds, now, expected);
 RESET commit_delay;
-SELECT pg_temp.live('{"recommended_value": "0", "setting": "commit_delay"}',
-                    '{"0": 1, "100": 0.4}') AS id \gset
-SELECT is(recommended_commit_delay || ' ' || coalesce(commands[1], 'nothing to do'),
-          '0 nothing to do', 'a value that was found harmful is not proposed')
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 SELECT is((SELECT count(*) FROM sync_probe.recommendation_details
            WHERE location <> 'pg_wal'
              AND (basis <> 'wal' OR recommended_commit_delay IS NOT NULL)),
@@ -381,14 +344,14 @@ DECLARE
     before sync_probe.recommendation_details;
     id bigint;
 BEGIN
-    SELECT * INTO before FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+    SELECT * INTO before FROM at_wal;
     FOR p IN SELECT * FROM passed_over LOOP
         id := pg_temp.record_run(p.differences, false);
         INSERT INTO passed
         SELECT p.name, p.why, d = before,
                (SELECT f.evidence ->> 'why' FROM sync_probe.findings AS f
                 WHERE f.code = 'run_passed_over' AND (f.evidence ->> 'run_id')::bigint = id)
-        FROM sync_probe.recommendation_details AS d WHERE d.location = 'pg_wal';
+        FROM at_wal AS d;
         DELETE FROM sync_probe.runs WHERE run_id = id;
     END LOOP;
 END
@@ -424,10 +387,10 @@ SELECT set_eq(
     $$VALUES ('pg_wal', true), ('beside it', false), ('pg_default', true)$$,
     'one location of a file system is enough');
 SELECT pg_temp.record_run('{"usable_for_advice": false}') AS run_id \gset
-SELECT is(reason, 'run ' || :run_id || ' does not count: it has fewer than 16 samples, or was given flush_size'
-          ' or flush_interval',
+SELECT is(reason, 'run ' || :run_id || ' does not count: it has fewer than 16 samples, or was given'
+          ' flush_size or flush_interval',
           'a run at pg_wal that does not count, and why')
-FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
+FROM at_wal;
 
 SELECT * FROM finish();
 ROLLBACK;

@@ -10,6 +10,44 @@ RETURNS SETOF sync_probe_internal.storage
 LANGUAGE sql STABLE SET search_path = pg_catalog, pg_temp
 AS $$SELECT * FROM examined AS e WHERE only_location IS NULL OR e.name = only_location$$;
 
+-- Members of the second replace those of the first, also in objects.
+CREATE FUNCTION pg_temp.merged(a jsonb, b jsonb) RETURNS jsonb LANGUAGE sql AS $$
+    SELECT CASE WHEN jsonb_typeof(a) = 'object' AND jsonb_typeof(b) = 'object'
+                THEN a || coalesce((SELECT jsonb_object_agg(m.key, pg_temp.merged(a -> m.key,
+                                                                                m.value))
+                                    FROM jsonb_each(b) AS m), '{}')
+                ELSE b END
+$$;
+
+-- The object that differences are, such as "durable=no; paced: p50_us=9, ops=7; storage.zfs: ...":
+-- members by section.  A value that is no JSON is a string.
+CREATE FUNCTION pg_temp.given(differences text) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE
+    given jsonb := '{}';
+    member jsonb;
+    section text;
+    m text[];
+    around text;
+BEGIN
+    FOR section, m IN
+        SELECT s, regexp_match(p, '^(\w+)=(.*)$')
+        FROM regexp_split_to_table(differences, '; ') AS s,
+             regexp_split_to_table(regexp_replace(s, '^[a-z._]+: ', ''), ', (?=\w+=)') AS p
+        WHERE p <> '' LOOP
+        member := jsonb_build_object(m[1], CASE
+            WHEN m[2] ~ '^([\[{].*|-?[0-9.]+|true|false|null)$' THEN m[2]::jsonb
+            ELSE to_jsonb(m[2]) END);
+        FOR around IN SELECT s
+                     FROM regexp_split_to_table(substring(section FROM '^([a-z._]+): '), '[.]')
+                         WITH ORDINALITY AS u (s, n) ORDER BY n DESC LOOP
+            member := jsonb_build_object(around, member);
+        END LOOP;
+        given := pg_temp.merged(given, member);
+    END LOOP;
+    RETURN given;
+END
+$$;
+
 -- A run of the wal suite, usable for advice, with differences: its verdict is to keep its method,
 -- whose syncs reach the device.  Its location becomes as the run says, so that the run counts,
 -- unless told otherwise.
