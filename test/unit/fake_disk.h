@@ -72,7 +72,6 @@ typedef struct fake_disk
 	long		fail_reading_from;	/* the n-th reading and all later ones; 0: never */
 	sp_counters counters;
 	sp_counters backing;
-	long		readings;
 	int64_t		last_reading;	/* when background I/O was counted last */
 	int			calls_at_reading;
 	int64_t		now;
@@ -91,17 +90,17 @@ typedef struct fake_disk
 	bool		fails_on;		/* and all later ones */
 	int			fail_errno;
 	int			rest_errno;		/* of the rest of a short write; 0 succeeds */
-	int			failed_file;	/* -1: nothing failed */
-	int			failed_home;
-	int			failed_record;	/* index into records, or -1 */
-	int			rest_of;		/* file whose last write was short, or -1 */
-	int			replace_after;	/* see replace_files() */
-	int			replace_only;	/* 0: all files */
 	long		jump_at;		/* check of interrupts that jumps; 0 never */
 	jmp_buf		jump;
 
 	int			file_of[MAX_FD];	/* index into files, -1 unknown */
 	int			flags_of[MAX_FD];	/* with which it was opened */
+
+	/* What follows is that of the last run; see run_probe(). */
+	int			failed_file;	/* -1: nothing failed */
+	int			failed_home;
+	int			failed_record;	/* index into records, or -1 */
+	int			rest_of;		/* file whose last write was short, or -1 */
 	bool		sync_failed[SP_MAX_FILES];
 	bool		in_operation;
 	bool		has_written;	/* in this operation */
@@ -113,6 +112,7 @@ typedef struct fake_disk
 	int			calls[CALLS];
 	long		operations;
 	long		interrupt_checks;
+	long		readings;
 	long		rounds;
 	int64_t		slept;
 	int			nrecords;
@@ -536,7 +536,7 @@ plan_for(const sp_suite *suite, const sp_server *server)
 {
 	close_files();
 	memset(probe, 0, sizeof(*probe));
-	memset(&disk, 0, sizeof(disk));
+	memset(&disk, 0, offsetof(fake_disk, records));
 	memset(&suite_data, 0, sizeof(suite_data));
 	stream_log.max_bytes = planned_bytes;
 	probe->data = &suite_data;
@@ -595,6 +595,10 @@ is_measured(int c)
 {
 	return probe->results[c].status == SP_OK;
 }
+
+#define FOR_EACH_MEASURED(c) \
+	for (int c = 0; c < probe->ncases; c++) \
+		if (is_measured(c))
 
 /* Drop the cases of the other regime. */
 static inline void
@@ -698,12 +702,8 @@ run_probe(void)
 	int			open = count_descriptors();
 
 	memset(&probe->started_ns, 0, sizeof(*probe) - offsetof(sp_probe, started_ns));
-	disk.nrecords = 0;
-	disk.rounds = disk.operations = disk.interrupt_checks = disk.readings = 0;
-	disk.slept = disk.longest_operation = 0;
+	memset(&disk.failed_file, 0, offsetof(fake_disk, records) - offsetof(fake_disk, failed_file));
 	disk.failed_file = disk.failed_home = disk.failed_record = disk.rest_of = -1;
-	memset(disk.calls, 0, sizeof(disk.calls));
-	memset(disk.sync_failed, 0, sizeof(disk.sync_failed));
 	for (int i = 0; i < probe->nfiles; i++)
 	{
 		probe->files[i].position = 0;
@@ -719,31 +719,6 @@ run_probe(void)
 		assert_int_equal(disk.reopened, 0);
 		assert_int_equal(count_descriptors(), open);
 	}
-}
-
-/* After so many rounds, somebody puts other files in the place of all, or of one. */
-static inline void
-replace_files(void *context)
-{
-	fake_round_done(context);
-	for (int i = 0; i < probe->nfiles && disk.rounds == disk.replace_after; i++)
-	{
-		if (probe->files[i].fd < 0 || (disk.replace_only > 0 && i != disk.replace_only))
-			continue;
-		assert_int_equal(__real_unlinkat(directory_fd, probe->files[i].name, 0), 0);
-		__real_close(__real_openat(directory_fd, probe->files[i].name,
-								   O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-	}
-}
-
-/* Of the file that has its name now. */
-static inline int64_t
-size_of(int file)
-{
-	struct stat status;
-
-	assert_int_equal(fstatat(directory_fd, probe->files[file].name, &status, 0), 0);
-	return (int64_t) status.st_size;
 }
 
 /* The reason of the verdict of the last run. */

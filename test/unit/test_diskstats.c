@@ -165,43 +165,4 @@ TEST(keeps_the_flushes_of_members)
 	assert_int_equal(delta.nmembers, 0);
 }
 
-/* Of two members with 3 and 5 flushes, or of none: the fewest, and what each sync must make. */
-TEST(knows_which_flushes_count)
-{
-	static const struct
-	{
-		int			members;
-		uint64_t	required;
-		bool		has_exempt;
-		bool		has_flushes;
-		double		least;
-		double		must;
-	}			rows[] =
-	{
-		{2, 2, false, true, 3, 5}, {2, 3, false, true, 3, 3}, {2, 3, true, true, 3, 3},
-		/* none is required: none of all would be needed for a no */
-		{2, 0, false, true, 3, 8}, {2, 0, true, true, 3, NAN},
-		/* no member at all: one disk, or none that needs a flush */
-		{0, 0, false, true, 8, 8}, {0, 0, true, true, NAN, NAN},
-		{2, 2, false, false, NAN, NAN},
-	};
-
-	for (size_t i = 0; i < lengthof(rows); i++)
-	{
-		sp_counters counters = level_of_two(3, 5);
-		double		least;
-		double		must;
-
-		counters.nmembers = rows[i].members;
-		counters.required = rows[i].required;
-		counters.has_exempt = rows[i].has_exempt;
-		counters.has_flushes = rows[i].has_flushes;
-		least = sp_counters_least_flushes(&counters);
-		must = sp_counters_required_flushes(&counters);
-		if (!(least == rows[i].least || (isnan(least) && isnan(rows[i].least))) ||
-			!(must == rows[i].must || (isnan(must) && isnan(rows[i].must))))
-			fail_msg("row %zu: %g and %g", i, least, must);
-	}
-}
-
 TEST_MAIN(NULL, NULL)

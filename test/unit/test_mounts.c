@@ -80,6 +80,9 @@ static const struct
 	{"zfs", "/srv/pg", "/srv/pg/wal", false},
 	{"overlay", "/etc/hostname", "/var/lib/postgresql/data", true},
 	{"overlay", "/", "/var/lib/postgresql/data", false},
+	/* without device numbers the mount point decides */
+	{"freebsd", "/srv", "/etc", true}, {"freebsd", "/srv", "/pg", false},
+	{"freebsd", "/pg", "/pg/x", false},
 };
 
 /* The mount where the data of a mount is stored; NULL if unknown. */
@@ -206,21 +209,6 @@ TEST(tells_file_systems_apart)
 					 same_cases[i].b);
 		sp_mount_table_free(table);
 	}
-}
-
-/* On FreeBSD only root is told the numbers: the mount point decides. */
-TEST(compares_what_has_no_number)
-{
-	char		text[] = "0 0 0:0 / / rw - ufs /dev/ada0p2 rw\n"
-		"0 0 0:0 / /pg rw - zfs tank/pg rw\n0 0 0:0 / /pg/x rw - zfs tank/pg rw\n";
-	sp_mount_table *table = read_text(text, sizeof(text) - 1);
-	const sp_mount *root = sp_mount_table_find(table, "/srv");
-
-	assert_true(sp_mount_same_filesystem(root, sp_mount_table_find(table, "/etc")));
-	assert_false(sp_mount_same_filesystem(root, sp_mount_table_find(table, "/pg")));
-	assert_false(sp_mount_same_filesystem(sp_mount_table_find(table, "/pg"),
-										  sp_mount_table_find(table, "/pg/x")));
-	sp_mount_table_free(table);
 }
 
 TEST(finds_options)

@@ -212,61 +212,96 @@ TEST(moves_after_whole_samples)
 			seen += rounds == rows[i].block;
 		}
 		assert_true(seen >= 1);
-		for (int c = 0; c < probe->ncases; c++)
+		FOR_EACH_MEASURED(c)
 		{
 			const sp_series *series = &probe->results[c].series;
 
-			if (!is_measured(c))
-				continue;
 			assert_int_equal(series->n, probe->rounds[SP_PACED] / rows[i].sample);
 			assert_int_equal(series->n, probe->samples[SP_PACED]);
 		}
 	}
 }
 
-/* A file that is another one by now is not written to. */
-TEST(takes_over_no_strange_file)
-{
-	int			failed = 0;
+/* After so many rounds, somebody puts other files in the place of one, or of all (-1). */
+static int	replace_after;
+static int	replaced;
 
-	plan_rotation("fdatasync", false, SECOND);
-	probe->callbacks.round_done = replace_files;
-	disk.really_writes = true;
-	disk.replace_after = 20;
-	disk.replace_only = 2;
-	run_probe();
-	for (int c = 0; c < probe->ncases; c++)
+static void
+replace_files(void *context)
+{
+	fake_round_done(context);
+	for (int i = 0; i < probe->nfiles && disk.rounds == replace_after; i++)
 	{
-		if (probe->results[c].status != SP_ERROR)
+		if (probe->files[i].fd < 0 || (replaced >= 0 && i != replaced))
 			continue;
-		failed++;
-		assert_int_equal(probe->results[c].error_number, ESTALE);
-		assert_string_equal(probe->results[c].error_call, "open");
+		assert_int_equal(__real_unlinkat(directory_fd, probe->files[i].name, 0), 0);
+		__real_close(__real_openat(directory_fd, probe->files[i].name,
+								   O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
 	}
-	/* that of one method, in both regimes, or the control and nobody else */
-	assert_int_equal(failed, 2);
-	assert_int_equal(size_of(2), 0);
 }
 
-/* The operations that open their file by name do not write to another one either. */
-TEST(reopens_no_strange_file)
+/* Who opens a file by its name: a move, an operation of the tool, and a control window. */
+enum
 {
-	plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 1024 * 1024);
-	probe->duration_ns = SECOND;
+	MOVE, OPERATION, WINDOW
+};
+
+static void
+plan_strange_files(int who)
+{
+	if (who == OPERATION)
+		plan_suite(&sp_suite_pg_test_fsync, "fdatasync", 8192, 1024 * 1024);
+	else
+		plan_wal("fdatasync", 0);
+	if (who == WINDOW)
+	{
+		stay_at_home();
+		probe->callbacks.read_counters = fake_read_counters;
+		disk.background_flushes_per_second = 1000;
+	}
+	probe->duration_ns = 2 * SECOND;
 	probe->callbacks.round_done = replace_files;
 	disk.really_writes = true;
-	disk.replace_after = 1;
-	run_probe();
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		bool		stays_open = probe->cases[c].descriptor_use == SP_KEEP_OPEN;
+	replaced = who == MOVE ? 2 : -1;
+	replace_after = who == OPERATION ? 1 : 20;
+}
 
-		if (probe->files[probe->cases[c].file].fd < 0)
-			continue;
-		assert_int_equal(probe->results[c].status, stays_open ? SP_OK : SP_ERROR);
-		assert_int_equal(probe->results[c].error_number, stays_open ? 0 : ESTALE);
-		assert_int_equal(size_of(probe->cases[c].file), 0);
+/* A file that is another one by now is not written to: whoever opens it fails, and no other. */
+TEST(writes_to_no_strange_file)
+{
+	for (int who = MOVE; who <= WINDOW; who++)
+	{
+		int			failed = 0;
+		int			must_fail = who == MOVE ? 2 : 0;	/* both regimes of one method */
+
+		plan_strange_files(who);
+		run_probe();
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			const sp_result *result = &probe->results[c];
+
+			must_fail += who == OPERATION && probe->cases[c].descriptor_use != SP_KEEP_OPEN;
+			if (result->status != SP_ERROR)
+				continue;
+			failed++;
+			assert_true(who == MOVE || probe->cases[c].descriptor_use != SP_KEEP_OPEN);
+			assert_int_equal(result->error_number, ESTALE);
+			assert_string_equal(result->error_call, "open");
+		}
+		assert_int_equal(failed, must_fail);
+		assert_int_equal(probe->windows_failed, who == WINDOW);
+		for (int i = 0; i < probe->nfiles; i++)
+		{
+			struct stat status;
+
+			if (probe->files[i].fd < 0 || (replaced >= 0 && i != replaced))
+				continue;
+			assert_int_equal(fstatat(directory_fd, probe->files[i].name, &status, 0), 0);
+			assert_int_equal(status.st_size, 0);
+		}
 	}
+	/* the window that failed was the last one */
+	assert_int_equal(disk.calls[OPENAT], probe->control_windows + 1);
 }
 
 /* How many files of each method are flushed in a round: 1.9 ms are busy with one. */
@@ -296,13 +331,11 @@ TEST(uses_copies_where_there_is_time)
 		if (probe->paced_copies != rows[i].copies)
 			fail_msg("row %zu: %d", i, probe->paced_copies);
 		rounds = (uint64_t) probe->rounds[SP_PACED];
-		for (int c = 0; c < probe->ncases; c++)
+		FOR_EACH_MEASURED(c)
 		{
 			const sp_result *result = &probe->results[c];
 			double		own = probe->files[probe->cases[c].file].method->opens_synced ? 200 : 500;
 
-			if (result->status != SP_OK)
-				continue;
 			/* the first block has one file each, and tells how long a flush takes */
 			if (rows[i].copies == 1)
 				assert_int_equal(result->histogram.ops, rounds);

@@ -288,8 +288,8 @@ most_by_chance(int runs, double share)
 /* A switch is wrong at most so often, beside what chance adds. */
 #define SELDOM	0.01
 
-/* No method is faster by more than the margin, or it is not worth a switch. */
-static const model nulls[] = {
+static const model models[] = {
+	/* no method is faster by more than the margin, or it is not worth a switch */
 	{"places differ by 4 %", "fdatasync", SLOW_DISK, EQUAL, NOISE, .place = 0.04},
 	{"files drift by 10 %", "fdatasync", SLOW_DISK, EQUAL, NOISE, .drift = 0.1},
 	{"2 stalls of 100 ms a second", "fdatasync", SLOW_DISK, EQUAL, NOISE, .place = 0.02,
@@ -312,10 +312,7 @@ static const model nulls[] = {
 	/* here a run is sometimes over before two rounds with a slow flush are seen */
 	{"12 % faster, but 1 % take 5 ms longer", "fdatasync", SLOW_DISK, {GAIN_12, 0, 0, 0}, NOISE,
 		.place = 0.02, .tail = 0.01, .tail_us = 5000, .errs = 0.1},
-};
-
-/* One method is worth a switch; at least that share of the runs must find it. */
-static const model gains[] = {
+	/* one method is worth a switch; at least that share of the runs must find it */
 	{"12 % faster", "open_sync", SLOW_DISK, {GAIN_12, 0, 0, 0}, NOISE, .place = 0.03,
 		.found = 0.9},
 	{"12 % faster, 2 stalls a second", "open_sync", SLOW_DISK, {GAIN_12, 0, 0, 0}, NOISE,
@@ -328,47 +325,35 @@ static const model gains[] = {
 		.place = 0.04, .found = 0.9},
 	{"20 % faster, noise in waves", "open_sync", SLOW_DISK, {0.1823, 0, 0, 0}, NOISE, .place = 0.02,
 		.waves = 0.15, .found = 0.9},
-	/* another kind must also gain over all that its own one may */
+	/* another kind, which must also gain over all that the own one may */
 	{"12 % faster, another kind", "fdatasync", SLOW_DISK, {GAIN_12, 0, 0, 0}, NOISE,
 		.place = 0.03, .found = 0.7},
 	{"12 % faster, both of a kind", "fdatasync", SLOW_DISK, {GAIN_12, 0, GAIN_12, 0}, NOISE,
 		.place = 0.03, .found = 0.9},
 };
 
-TEST(seldom_switches_wrongly)
+/* A best choice has no proof, and may be worse more often than a switch is wrong. */
+TEST(seldom_errs)
 {
-	int			worse = 0;
-	const int	n = lengthof(nulls);
+	outcome		sums[2] = {{0}, {0}};	/* of models with nothing to find, and with something */
+	int			n[2] = {0, 0};
 
-	for (int i = 0; i < n; i++)
+	for (size_t i = 0; i < lengthof(models); i++)
 	{
-		outcome		one = simulate(&nulls[i], RUNS);
+		const model *m = &models[i];
+		outcome		one = simulate(m, RUNS);
+		bool		has_gain = m->found > 0;
 
-		assert_uint_in_range(one.wrong, 0,
-							 most_by_chance(RUNS, nulls[i].errs > 0 ? nulls[i].errs : SELDOM));
-		worse += one.worse;
+		assert_uint_in_range(one.wrong, 0, most_by_chance(RUNS, m->errs > 0 ? m->errs : SELDOM));
+		if (one.right < m->found * RUNS)
+			fail_msg("%s: found in %d of %d runs", m->name, one.right, RUNS);
+		n[has_gain] += RUNS;
+		sums[has_gain].wrong += one.wrong;
+		sums[has_gain].worse += one.worse;
 	}
-	/* a best choice has no proof, and may be worse more often */
-	assert_uint_in_range(worse, 0, most_by_chance(n * RUNS, 2 * SELDOM));
-}
-
-TEST(finds_what_is_worth_a_switch)
-{
-	int			wrong = 0;
-	int			worse = 0;
-	const int	n = lengthof(gains);
-
-	for (int i = 0; i < n; i++)
-	{
-		outcome		one = simulate(&gains[i], RUNS);
-
-		if (one.right < gains[i].found * RUNS)
-			fail_msg("%s: found in %d of %d runs", gains[i].name, one.right, RUNS);
-		wrong += one.wrong;
-		worse += one.worse;
-	}
-	assert_uint_in_range(wrong, 0, most_by_chance(n * RUNS, SELDOM));
-	assert_uint_in_range(worse, 0, most_by_chance(n * RUNS, SELDOM));
+	assert_uint_in_range(sums[0].worse, 0, most_by_chance(n[0], 2 * SELDOM));
+	assert_uint_in_range(sums[1].worse, 0, most_by_chance(n[1], SELDOM));
+	assert_uint_in_range(sums[1].wrong, 0, most_by_chance(n[1], SELDOM));
 }
 
 TEST_MAIN(set_up, tear_down)

@@ -173,15 +173,44 @@ check_wal_case(const server_case *row, const sp_test_case *test_case)
 	}
 }
 
+/*
+ * Each case that is compared has its copies: like its own file, in rings of their own, and the
+ * same in both regimes.
+ */
+static void
+check_copies(const server_case *row, const sp_test_case *test_case, int users[SP_MAX_FILES])
+{
+	const sp_file *own = &probe->files[test_case->file];
+	bool		compared = test_case->candidate || test_case->control;
+	int			copies = 0;
+
+	for (int file = test_case->file; file >= 0; file = probe->files[file].copy)
+	{
+		const sp_file *one = &probe->files[file];
+
+		assert_ptr_equal(one->method, own->method);
+		assert_int_equal(one->direct_io, own->direct_io);
+		assert_int_equal(one->status, own->status);
+		assert_int_equal(one->size, own->size);
+		assert_int_equal(one->layout_write_size, own->layout_write_size);
+		if (compared)
+			assert_int_equal(one->ring, 1 + 2 * copies + one->direct_io);
+		copies++;
+		users[file]++;
+	}
+	assert_int_equal(copies, compared ? row->copies : 1);
+}
+
 /* Every method once in each regime, the current one twice, and the other cases. */
 TEST(plans_what_the_server_does)
 {
 	for (size_t i = 0; i < lengthof(server_cases); i++)
 	{
 		const server_case *row = &server_cases[i];
-		int			methods = (int) sp_sync_method_count;
+		int			compared = (int) sp_sync_method_count + (row->current != NULL);
 		int			candidates[SP_REGIMES] = {0};
 		int			controls[SP_REGIMES] = {0};
+		int			users[SP_MAX_FILES] = {0};
 
 		plan(&sp_suite_wal, row);
 		check_rules(row);
@@ -190,63 +219,25 @@ TEST(plans_what_the_server_does)
 			const sp_test_case *test_case = &probe->cases[c];
 
 			check_wal_case(row, test_case);
+			check_copies(row, test_case, users);
 			candidates[test_case->regime] += test_case->candidate;
 			controls[test_case->regime] += test_case->control;
 		}
 		for (int r = 0; r < SP_REGIMES; r++)
 		{
 			assert_int_equal(controls[r], row->current != NULL);
-			assert_int_equal(candidates[r], methods);
+			assert_int_equal(candidates[r], sp_sync_method_count);
 		}
-		assert_int_equal(probe->ncases, row->direct_extras +
-						 SP_REGIMES * (methods + (row->current != NULL)));
-		assert_int_equal(probe->nfiles, row->direct_extras +
-						 row->copies * (methods + (row->current != NULL)));
-	}
-}
-
-/*
- * Each case that is compared has its copies: like its own file, in rings of their own, and
- * the same in both regimes.  Nobody else has them, and they are the last ones.
- */
-TEST(plans_copies)
-{
-	for (size_t i = 0; i < lengthof(server_cases); i++)
-	{
-		int			users[SP_MAX_FILES] = {0};
-		int			last_own = 0;
-
-		plan(&sp_suite_wal, &server_cases[i]);
-		for (int c = 0; c < probe->ncases; c++)
-		{
-			const sp_test_case *test_case = &probe->cases[c];
-			const sp_file *own = &probe->files[test_case->file];
-			bool		compared = test_case->candidate || test_case->control;
-			int			copies = 0;
-
-			last_own = test_case->file > last_own ? test_case->file : last_own;
-			for (int file = test_case->file; file >= 0; file = probe->files[file].copy)
-			{
-				const sp_file *one = &probe->files[file];
-
-				assert_ptr_equal(one->method, own->method);
-				assert_int_equal(one->direct_io, own->direct_io);
-				assert_int_equal(one->status, own->status);
-				assert_int_equal(one->size, own->size);
-				assert_int_equal(one->layout_write_size, own->layout_write_size);
-				if (compared)
-					assert_int_equal(one->ring, 1 + 2 * copies + one->direct_io);
-				copies++;
-				users[file]++;
-			}
-			assert_int_equal(copies, compared ? server_cases[i].copies : 1);
-		}
+		assert_int_equal(probe->ncases, row->direct_extras + SP_REGIMES * compared);
+		assert_int_equal(probe->nfiles, row->direct_extras + row->copies * compared);
 		for (int file = 0; file < probe->nfiles; file++)
 			assert_int_equal(users[file], probe->files[file].ring > 0 ? 2 : 1);
-		assert_int_equal(sp_suite_drop_copies(probe), server_cases[i].copies > 1);
-		assert_int_equal(probe->nfiles, last_own + 1);
+
+		/* the copies are the last files */
+		assert_int_equal(sp_suite_drop_copies(probe), row->copies > 1);
+		assert_int_equal(probe->nfiles, row->direct_extras + compared);
 		assert_false(sp_suite_drop_copies(probe));
-		check_rules(&server_cases[i]);
+		check_rules(row);
 	}
 }
 

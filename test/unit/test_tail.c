@@ -100,7 +100,7 @@ TEST(counts_a_stall_as_five_medians)
 
 		plan_stall(250 + i % 20, stall);
 		run_probe();
-		for (int c = 0; c < probe->ncases; c++)
+		FOR_EACH_MEASURED(c)
 		{
 			const sp_result *result = &probe->results[c];
 			const sp_file *file = &probe->files[probe->cases[c].file];
@@ -109,8 +109,6 @@ TEST(counts_a_stall_as_five_medians)
 			double		longest_us = own_us + (here ? (double) stall / 1000 : 0);
 			double		largest = 0;
 
-			if (!is_measured(c))
-				continue;
 			stalled += here;
 			for (int k = 0; k < result->series.n; k++)
 				largest = fmax(largest, result->series.mean_us[k]);
