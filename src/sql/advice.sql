@@ -209,8 +209,10 @@ $$;
 
 --
 -- The runs that this server made; others tell nothing of it.  Whoever wants the newest one of a
--- location and a suite sorts by run_id + 0, as the index of runs does.  A list of columns would lack
--- those that an update adds to the table.
+-- location and a suite sorts by run_id + 0, as the index of runs does, and compares directory and
+-- device as one array, where null equals null: with IS NOT DISTINCT FROM, and a device that no run
+-- knows, the planner expects no row and sorts the whole history of the location.  A list of columns
+-- would lack those that an update adds to the table.
 --
 CREATE VIEW sync_probe_internal.own_runs AS
 SELECT r AS run
@@ -234,8 +236,7 @@ LEFT JOIN LATERAL (
     SELECT r.run
     FROM sync_probe_internal.own_runs AS r
     WHERE (r.run).suite = 'wal' AND (r.run).location = l.name AND (r.run).usable_for_advice
-      AND (r.run).directory IS NOT DISTINCT FROM l.directory
-      AND (r.run).device IS NOT DISTINCT FROM l.device
+      AND ARRAY[(r.run).directory, (r.run).device] = ARRAY[l.directory, l.device]
     ORDER BY (r.run).run_id + 0 DESC
     LIMIT 1) AS r ON true
 LEFT JOIN LATERAL (
@@ -300,8 +301,7 @@ FROM (VALUES (1, 'trial', false), (2, 'trial', true), (3, 'commit', false))
                                AND m.verdict IS NOT NULL
                              LIMIT 1) AS c
          WHERE (r.run).suite = u.suite AND (r.run).location = place.name
-           AND (r.run).directory IS NOT DISTINCT FROM place.directory
-           AND (r.run).device IS NOT DISTINCT FROM place.device
+           AND ARRAY[(r.run).directory, (r.run).device] = ARRAY[place.directory, place.device]
            AND (r.run).usable_for_advice
            AND ((r.run).workload IS NOT NULL) = u.made
            AND (c.verdict IN ('switch', 'keep') OR NOT w.decided)

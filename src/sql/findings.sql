@@ -86,8 +86,7 @@ CROSS JOIN LATERAL (
     SELECT (r.run).*
     FROM sync_probe_internal.own_runs AS r
     WHERE (r.run).suite = 'stream' AND (r.run).location = l.name
-      AND (r.run).directory IS NOT DISTINCT FROM l.directory
-      AND (r.run).device IS NOT DISTINCT FROM l.device
+      AND ARRAY[(r.run).directory, (r.run).device] = ARRAY[l.directory, l.device]
     ORDER BY (r.run).run_id + 0 DESC
     LIMIT 1) AS r
 CROSS JOIN LATERAL (SELECT extract(epoch FROM r.finished_at - r.started_at)::float8) AS d (seconds)

@@ -159,8 +159,7 @@ WITH judged AS (
         SELECT r.run, (r.run).run_id
         FROM sync_probe_internal.own_runs AS r
         WHERE (r.run).suite = 'segments' AND (r.run).location = l.name
-          AND (r.run).directory IS NOT DISTINCT FROM l.directory
-          AND (r.run).device IS NOT DISTINCT FROM l.device
+          AND ARRAY[(r.run).directory, (r.run).device] = ARRAY[l.directory, l.device]
           AND (r.run).usable_for_advice
         ORDER BY (r.run).run_id + 0 DESC
         LIMIT 1) AS r
