@@ -217,7 +217,8 @@ sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparis
 	sp_row_put_text(row, "verdict", sp_verdict_name(judgement->verdict));
 	put_candidate(row, "recommended_value", comparison, judgement->recommended);
 	put_candidate(row, "best_value", comparison, judgement->best);
-	sp_row_put_number(row, "max_regret", judgement->max_regret, 3);
+	/* a bound, rounded up as in the reason */
+	sp_row_put_number(row, "max_regret", ceil(judgement->max_regret * 1000) / 1000, 3);
 	sp_row_put_number(row, "margin", comparison->margin, 6);
 	sp_row_put_text(row, "reason", reason);
 	if (judgement->verdict == SP_UNDECIDED)

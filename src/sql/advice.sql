@@ -37,7 +37,7 @@ AS $$
 SELECT CASE run.suite
            WHEN 'wal' THEN sync_probe_internal.probe_command(run.location, run.longer_duration)
            WHEN 'commit' THEN format('SELECT * FROM sync_probe.probe(suite => ''commit'', %s)',
-                                     d.argument)
+                                     concat_ws(', ', d.argument, 'workers => ' || run.workers))
            WHEN 'trial' THEN format('CALL sync_probe.trial(%s)', concat_ws(', ',
                quote_literal(nullif(run.setting, 'wal_sync_method')), d.argument,
                'workload => ' || quote_literal(run.workload))) END
@@ -357,9 +357,9 @@ FROM (SELECT l.* FROM live AS l ORDER BY l.run_id DESC LIMIT 1) AS n
 LEFT JOIN (SELECT l.* FROM live AS l WHERE l.counts ORDER BY l.rank LIMIT 1) AS d ON true
 LEFT JOIN LATERAL (
     SELECT array_agg(m.method) AS compared,
-           greatest(round((max(m.relative_speed_high)
-                               FILTER (WHERE m.method <> d.current_value) - 1)::numeric, 3),
-                    0)::float8 AS max_regret
+           greatest(ceil(1000 * (max(m.relative_speed_high)
+                                     FILTER (WHERE m.method <> d.current_value) - 1)::numeric),
+                    0)::float8 / 1000 AS max_regret
     FROM sync_probe.measurements AS m
     WHERE m.run_id = d.run_id AND m.test = 'wal_sync_method' AND m.status = 'ok') AS m ON true
 $$;
