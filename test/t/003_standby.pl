@@ -15,8 +15,6 @@ my @cases = (
 	[ 'standby', $standby, '', 'this server is a standby' ],
 	[ 'read-only transaction', $primary, 'SET default_transaction_read_only = on;',
 		'the transaction is read-only' ],
-	[ 'transaction made read-only', $primary, 'BEGIN; SET TRANSACTION READ ONLY;',
-		'the transaction is read-only' ],
 );
 my @probes = map { "sync_probe.probe($_, duration => '200 ms')" } "'pg_wal'",
   "'pg_default', 'pg_test_fsync'", "'pg_default', 'stream'", "'pg_wal', 'segments'";

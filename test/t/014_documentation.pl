@@ -1,6 +1,7 @@
 # Every statement in README.md and doc/*.md is executed: those of ```sql blocks, block
 # by block as a psql script, and those in inline code that begin like a statement.  The
-# reference is what its script prints, links lead somewhere, and each finding is described.
+# reference is what its script prints, links lead somewhere, and each finding and each suite is
+# described.
 
 use FindBin;
 use lib $FindBin::RealBin;
@@ -70,6 +71,14 @@ is(join(' ', sort $findings =~ /^- `(\w+)`:/mg), join(' ', sort keys %found),
 	'each finding is described');
 my $tests = join '', map { slurp_file($_) } glob("$root/test/tap/*.sql"), glob("$root/test/t/*.pl");
 is(join(' ', grep { $tests !~ /\b$_\b/ } sort keys %found), '', 'each finding has a scenario');
+
+# The extension itself names its suites, where it refuses another.
+my ($valid) = messages($node, "SELECT FROM sync_probe.probe(suite => '')")
+  =~ /^HINT:  Valid suites are (".*")\.$/m;
+my @suites = sort(($valid // '') =~ /"(\w+)"/g);
+isnt(scalar(@suites), 0, 'the extension names its suites');
+my @described = slurp_file("$root/doc/probe.md") =~ /^## Suite (\w+)$/mg;
+is(join(' ', sort @described), "@suites", 'doc/probe.md has a section for each suite');
 
 # --- examples
 
