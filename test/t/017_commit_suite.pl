@@ -402,6 +402,8 @@ SKIP:
 {
 	skip 'preloading is only tried on Linux', 8 unless -e fault_library();
 
+	# Near the end of a segment workers need another one.
+	sql($small, $_) for 'SELECT pg_switch_wal()', "SELECT pg_logical_emit_message(true, '', '')";
 	# WAL of workers takes half of what is free above the reserve of 64 MB, if two segments fit
 	for ([ 104, '20 MB' ], [ 90, '0 bytes' ])
 	{
