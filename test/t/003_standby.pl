@@ -13,7 +13,7 @@ my $standby = add_standby($primary, 'standby');
 # How a server answers that cannot record: the statement, where, and why.
 my @cases = (
 	[ 'standby', $standby, '', 'this server is a standby' ],
-	[ 'read-only transaction', $primary, 'SET default_transaction_read_only = on;',
+	[ 'read-only transaction', $primary, 'BEGIN; SET TRANSACTION READ ONLY;',
 		'the transaction is read-only' ],
 );
 my @probes = map { "sync_probe.probe($_, duration => '200 ms')" } "'pg_wal'",
