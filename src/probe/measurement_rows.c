@@ -217,8 +217,7 @@ sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparis
 	sp_row_put_text(row, "verdict", sp_verdict_name(judgement->verdict));
 	put_candidate(row, "recommended_value", comparison, judgement->recommended);
 	put_candidate(row, "best_value", comparison, judgement->best);
-	/* a bound, rounded up as in the reason */
-	sp_row_put_number(row, "max_regret", ceil(judgement->max_regret * 1000) / 1000, 3);
+	sp_row_put_number(row, "max_regret", sp_bound_rounded_up(judgement->max_regret, 1000), 3);
 	sp_row_put_number(row, "margin", comparison->margin, 6);
 	sp_row_put_text(row, "reason", reason);
 	if (judgement->verdict == SP_UNDECIDED)

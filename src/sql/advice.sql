@@ -317,8 +317,7 @@ $$;
 
 --
 -- What they say of wal_sync_method: the first one that counts, and beside it the newest one.
--- compared: all methods that it measured.  max_regret: a commit with the current method waits
--- at most this much longer than with any other of these.
+-- compared: all methods that it measured.
 --
 CREATE FUNCTION sync_probe_internal.live_method(
     place sync_probe_internal.storage,
@@ -344,7 +343,7 @@ WITH live AS MATERIALIZED (
     FROM sync_probe_internal.live_runs(place, 'wal_sync_method') AS l
 )
 SELECT CASE WHEN d.followed THEN 'keep' ELSE d.verdict END, d.recommended_value,
-       CASE WHEN NOT d.followed THEN m.max_regret END,
+       CASE WHEN NOT d.followed THEN (d.run).max_regret END,
        (d.run).suite, d.run_id, m.compared,
        CASE WHEN d.followed THEN format('chosen instead of %s: ', d.current_value) ELSE '' END
            || (d.run).reason,
@@ -356,10 +355,7 @@ SELECT CASE WHEN d.followed THEN 'keep' ELSE d.verdict END, d.recommended_value,
 FROM (SELECT l.* FROM live AS l ORDER BY l.run_id DESC LIMIT 1) AS n
 LEFT JOIN (SELECT l.* FROM live AS l WHERE l.counts ORDER BY l.rank LIMIT 1) AS d ON true
 LEFT JOIN LATERAL (
-    SELECT array_agg(m.method) AS compared,
-           greatest(ceil(1000 * (max(m.relative_speed_high)
-                                     FILTER (WHERE m.method <> d.current_value) - 1)::numeric),
-                    0)::float8 / 1000 AS max_regret
+    SELECT array_agg(m.method) AS compared
     FROM sync_probe.measurements AS m
     WHERE m.run_id = d.run_id AND m.test = 'wal_sync_method' AND m.status = 'ok') AS m ON true
 $$;

@@ -12,7 +12,8 @@ CREATE FUNCTION pg_temp.live(differences jsonb, speeds jsonb) RETURNS bigint
 LANGUAGE sql AS $$
     WITH run AS (
         SELECT pg_temp.record_run('{"suite": "trial", "verdict": "keep",
-            "setting": "wal_sync_method", "margin": 0.05, "reason": "seen in commits"}'
+            "setting": "wal_sync_method", "margin": 0.05, "max_regret": 0.22,
+            "reason": "seen in commits"}'
             || differences, false) AS id),
     rows AS (
         INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, choice, verdict,
@@ -132,15 +133,15 @@ FROM probed AS p, (VALUES
 ('a trial confirms it', NULL::jsonb, '{"verdict": "switch", "recommended_value": "fsync"}'::jsonb,
  '{"fdatasync": 1, "fsync": 1.2}'::jsonb, 'switch fsync fsync 0.22 yes trial'),
 ('a trial contradicts it', NULL, '{"recommended_value": "fdatasync"}',
- '{"fdatasync": 1, "fsync": 0.9}', 'keep fdatasync fdatasync 0 yes trial'),
+ '{"fdatasync": 1, "fsync": 0.9}', 'keep fdatasync fdatasync 0.22 yes trial'),
 ('so does the commit suite', NULL, '{"recommended_value": "fdatasync", "suite": "commit"}',
- '{"fdatasync": 1, "fsync": 1.0001}', 'keep fdatasync fdatasync 0.021 yes commit'),
+ '{"fdatasync": 1, "fsync": 1}', 'keep fdatasync fdatasync 0.22 yes commit'),
 ('a trial beside an undecided probe', '{"verdict": "undecided"}',
  '{"recommended_value": "fdatasync"}', '{"fdatasync": 1, "open_sync": 0.9}',
- 'keep fdatasync fdatasync 0 yes trial'),
+ 'keep fdatasync fdatasync 0.22 yes trial'),
 ('a trial after an outdated probe', '{"wal_sync_method": "fsync"}',
  '{"recommended_value": "fdatasync"}', '{"fdatasync": 1, "open_sync": 0.9}',
- 'keep fdatasync fdatasync 0 unknown trial')) AS v (name, run, live, speeds, expected);
+ 'keep fdatasync fdatasync 0.22 unknown trial')) AS v (name, run, live, speeds, expected);
 INSERT INTO scenario (name, live, speeds, expected, reason, change_to) VALUES
 ('a trial without a probe', '{"verdict": "switch", "recommended_value": "fsync"}',
  '{"fdatasync": 1, "fsync": 1.2}', 'switch fsync fsync 0.22 unknown trial', '^seen in commits$',

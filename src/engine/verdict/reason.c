@@ -56,13 +56,17 @@ change_of(double speed, bool rate, bool with_sign)
 	return percentage_of((with_sign ? change : fabs(change)) * 100, with_sign);
 }
 
-/* Rounded up. */
+double
+sp_bound_rounded_up(double bound, double unit)
+{
+	/* 0.03 * 1000 may be a little more than 30 */
+	return ceil(bound * unit - 1e-6) / unit;
+}
+
 static percentage
 bound(double ratio)
 {
-	double		unit = ratio < 0.0995 ? 1000 : 100;
-
-	return percentage_of(ceil(ratio * unit - 1e-6) / unit * 100, false);
+	return percentage_of(sp_bound_rounded_up(ratio, ratio < 0.0995 ? 1000 : 100) * 100, false);
 }
 
 /* ----------------------------------------------------------------- figures */

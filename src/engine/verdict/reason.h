@@ -26,6 +26,9 @@ typedef struct sp_words
 	const char *syncs_nothing;	/* why the file system does not sync, or NULL */
 } sp_words;
 
+/* An upper bound in parts of 1 / unit.  It is never rounded to less than was shown. */
+extern double sp_bound_rounded_up(double bound, double unit);
+
 /* The reason of a verdict of sp_judge(), as one sentence.  Cut short if it does not fit. */
 extern void sp_explain(const sp_comparison *comparison, const sp_judgement *judgement,
 					   const sp_words *words, char reason[SP_REASON_SIZE]);
