@@ -14,6 +14,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
+#ifdef STATX_INO
+#include <sys/sysmacros.h>
+#endif
 #include <unistd.h>
 
 #if defined(O_DIRECT)
@@ -55,14 +58,27 @@ sp_open_flags(const sp_file *file)
 		(file->direct_io ? sp_direct_io_flag : 0);
 }
 
+/*
+ * This is called while operations are timed.  Since Linux 6.13, the first write after somebody
+ * read a file's times gives it new ones, which the next fsync() writes to the journal: with
+ * fstat() here, ext4 in memory did 11,000 operations a second instead of 18,000.  So the times
+ * are not asked for.
+ */
 static bool
-is_same_file(int fd, int other)
+is_same_file(int fd, const sp_file *file)
 {
-	struct stat one;
-	struct stat two;
+#ifdef STATX_INO
+	struct statx status;
 
-	return fstat(fd, &one) == 0 && fstat(other, &two) == 0 &&
-		one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+	return statx(fd, "", AT_EMPTY_PATH, STATX_INO, &status) == 0 &&
+		makedev(status.stx_dev_major, status.stx_dev_minor) == file->device &&
+		status.stx_ino == file->inode;
+#else
+	struct stat status;
+
+	return fstat(fd, &status) == 0 &&
+		status.st_dev == file->device && status.st_ino == file->inode;
+#endif
 }
 
 int
@@ -70,7 +86,7 @@ sp_open_same_file(const sp_file *file, int flags)
 {
 	int			fd = sp_openat(file->directory_fd, file->name, flags);
 
-	if (fd >= 0 && !is_same_file(fd, file->fd))
+	if (fd >= 0 && !is_same_file(fd, file))
 	{
 		close(fd);
 		errno = ESTALE;

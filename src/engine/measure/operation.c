@@ -112,7 +112,7 @@ close_after(int fd, const char *failed)
 /*
  * The two lines of pg_test_fsync about descriptors.  Both open the file twice,
  * so that they differ only in the descriptor that is synced.  The times of both include
- * the calls of fstat() that compare the files.
+ * the calls that tell whether it is the same file.
  */
 static const char *
 reopening_operation(sp_probe *probe, const sp_test_case *test_case, const sp_file *file)
