@@ -15,13 +15,17 @@
 #include "fake_disk.h"
 
 #define TICK			(4 * MILLISECOND)
-#define STALL			(100 * MILLISECOND)
+#define STALL_US		1e5
 #define METHODS			4
 
 /* The methods of the models, in this order. */
 static const char *const methods[METHODS] = {
 	"open_datasync", "fdatasync", "fsync", "open_sync"
 };
+
+/* Standard deviations of logarithms: of each flush, and of all files for some 100 ms. */
+#define NOISE			0.15
+#define COMMON_NOISE	0.2
 
 /* A disk, its methods, and a probe of it. */
 typedef struct model
@@ -32,17 +36,21 @@ typedef struct model
 	double		rested_us;		/* a flush after a rest ... */
 	double		busy_us;		/* ... and right after another one */
 	double		gain[METHODS];	/* log of the speed, in both regimes */
+
+	/*
+	 * The truth about each method, in the regime that decides.  + is worth a switch: it gains
+	 * more than the margin, of another kind over the best of the kind in use, and has no rare
+	 * slow flushes.  - is slower by more than 1 %, by the mean of all flushes.
+	 */
+	const char *truth;
 	double		tick_us;		/* fsync and open_sync pay that once a clock tick */
 	sp_regime	deciding;
-	double		tail;			/* share of flushes of open_datasync that ... */
-	double		tail_us;		/* ... take so much longer */
+	double		tail;			/* share of flushes of open_datasync that take 5 ms longer */
 
 	/* standard deviations of logarithms */
 	double		place;			/* of files, for the whole run */
 	double		drift;			/* of files, from its begin to its end */
-	double		noise;			/* of each flush by itself */
 	double		waves;			/* of a file, lasting some 20 ms each */
-	double		common;			/* of all files, lasting some 100 ms */
 
 	double		stalls;			/* a second, of 100 ms */
 
@@ -61,7 +69,6 @@ static struct
 	const model *of;
 	uint64_t	seed;
 	int64_t		rested_since;
-	int64_t		next_stall;
 	double		place[SP_MAX_FILES];
 	double		drift[SP_MAX_FILES];
 	wave		waves[SP_MAX_FILES];
@@ -94,32 +101,6 @@ wave_now(wave *one, double sd, double constant_ns)
 	return one->value;
 }
 
-/* The time until the next stall. */
-static int64_t
-until_stall(void)
-{
-	return (int64_t) (-log(random_uniform(&world.seed)) / world.of->stalls * SECOND);
-}
-
-/* The disk works for so long, and stalls meanwhile. */
-static void
-work(double us)
-{
-	int64_t		end = disk.now + (int64_t) (us * 1000);
-
-	if (world.of->stalls > 0)
-	{
-		while (world.next_stall + STALL < disk.now)
-			world.next_stall += STALL + until_stall();
-		if (end > world.next_stall)
-		{
-			end = world.next_stall + STALL + (int64_t) (us * 1000);
-			world.next_stall += STALL + until_stall();
-		}
-	}
-	disk.now = world.rested_since = end;
-}
-
 /* A flush of a file by a method, or the sync of a move.  All of it takes place in one call. */
 static void
 flush(int file, int home, bool moves)
@@ -133,8 +114,8 @@ flush(int file, int home, bool moves)
 
 	log_us += world.place[file] +
 		world.drift[file] * ((double) disk.now / (double) probe->duration_ns - 0.5) +
-		m->noise * random_normal(&world.seed) + wave_now(&world.waves[file], m->waves, 2e7) +
-		wave_now(&world.common, m->common, 1e8);
+		NOISE * random_normal(&world.seed) + wave_now(&world.waves[file], m->waves, 2e7) +
+		wave_now(&world.common, COMMON_NOISE, 1e8);
 	if (!moves)
 		log_us -= m->gain[method];
 	us = exp(log_us);
@@ -144,8 +125,13 @@ flush(int file, int home, bool moves)
 		world.journaled[file] = tick;
 	}
 	if (method == 0 && m->tail > 0 && random_uniform(&world.seed) < m->tail)
-		us += m->tail_us;
-	work(us);
+		us += 5000;
+	/* a stall that begins meanwhile, or of which some is left */
+	if (m->stalls > 0 && random_uniform(&world.seed) <
+		m->stalls * ((double) (disk.now - world.rested_since) + us * 1000) / SECOND)
+		us += STALL_US * random_uniform(&world.seed);
+	disk.now += (int64_t) (us * 1000);
+	world.rested_since = disk.now;
 }
 
 /* ------------------------------------------------------------------------ runs */
@@ -153,9 +139,9 @@ flush(int file, int home, bool moves)
 /* What came of the runs of a model. */
 typedef struct outcome
 {
-	int			right;			/* switches to one that is faster, see is_wrong() */
+	int			right;			/* switches to one that is worth it */
 	int			wrong;			/* other switches */
-	int			worse;			/* best choices that are slower by more than 1 % */
+	int			worse;			/* best choices that are slower */
 } outcome;
 
 static void
@@ -168,8 +154,7 @@ plan_run(const model *m, uint64_t seed)
 	memset(&world, 0, sizeof(world));
 	world.of = m;
 	world.seed = seed;
-	world.next_stall = m->stalls > 0 ? until_stall() : 0;
-	world.common.value = m->common * random_normal(&world.seed);
+	world.common.value = COMMON_NOISE * random_normal(&world.seed);
 	for (int i = 0; i < probe->nfiles; i++)
 	{
 		world.place[i] = m->place * random_normal(&world.seed);
@@ -182,51 +167,6 @@ plan_run(const model *m, uint64_t seed)
 	probe->deciding = m->deciding;
 	probe->stop_early = true;
 	probe->random_seed = random_bits(&world.seed);
-}
-
-/* The true log speed of a method against the current one, by the means of all flushes. */
-static double
-true_gain(const model *m, int method, sp_regime regime)
-{
-	double		flush_us = regime == SP_PACED ? m->rested_us : m->busy_us;
-	double		interval_us = regime == SP_PACED ? (double) m->interval_us : m->busy_us;
-	double		ticks = fmin(1, interval_us * 1000 / TICK);	/* in a flush */
-	int			of[2] = {method_index(m->current), method};
-	double		us[2];
-
-	for (int i = 0; i < 2; i++)
-		us[i] = flush_us * exp(-m->gain[of[i]]) + (of[i] >= 2 ? m->tick_us * ticks : 0) +
-			(of[i] == 0 ? m->tail * m->tail_us : 0);
-	return log(us[0] / us[1]);
-}
-
-/* Of another kind than the current method: open_datasync and open_sync, or the others. */
-static bool
-is_other_kind(const model *m, int method)
-{
-	return sp_sync_method_find(methods[method])->opens_synced !=
-		sp_sync_method_find(m->current)->opens_synced;
-}
-
-/*
- * A switch is wrong if the method gains no more than the margin in the regime that decides; of
- * another kind, over the best of the kind in use.  It also is if the method has rare slow
- * flushes.
- */
-static bool
-is_wrong(const model *m, int method)
-{
-	double		gain = true_gain(m, method, m->deciding);
-	double		own = 0;
-
-	for (int i = 0; i < METHODS; i++)
-	{
-		if (!is_other_kind(m, i))
-			own = fmax(own, true_gain(m, i, m->deciding));
-	}
-	if (is_other_kind(m, method))
-		gain -= own;
-	return gain <= log(1 + probe->margin) || (method == 0 && m->tail > 0);
 }
 
 static outcome
@@ -246,10 +186,10 @@ simulate(const model *m, int runs)
 		if (probe->judgement.verdict == SP_SWITCH)
 		{
 			assert_int_equal(probe->judgement.best, probe->judgement.recommended);
-			sum.wrong += is_wrong(m, best);
-			sum.right += !is_wrong(m, best);
+			sum.wrong += m->truth[best] != '+';
+			sum.right += m->truth[best] == '+';
 		}
-		sum.worse += true_gain(m, best, m->deciding) < -0.01;
+		sum.worse += m->truth[best] == '-';
 	}
 	print_message("# %s: of %d runs %d switch rightly, %d wrongly; %d best choices are worse\n",
 				  m->name, runs, sum.right, sum.wrong, sum.worse);
@@ -275,60 +215,60 @@ most_by_chance(int runs, double share)
 
 #define RUNS			100
 
-#define EQUAL	{0, 0, 0, 0}
-#define GAIN_12	0.1133			/* log 1.12 */
-#define GAIN_30	0.2624
+/* Logarithms of speeds. */
+#define NONE	{0, 0, 0, 0}
+#define GAIN_12	0.1133
+#define ONE_12	{GAIN_12, 0, 0, 0}
 
 /* Flush times of a virtual disk at a slow pace, and of a fast disk at a fast one. */
 #define SLOW_DISK	5000, 500, 300
 #define FAST_DISK	500, 60, 40
 #define IDLE_DISK	5000, 100, 60	/* with time for three files of each method */
-#define NOISE	.noise = 0.15, .common = 0.2
+#define BUSY_DISK	500, 500, 300	/* 60 % of the time in flushes: see .deciding */
 
 /* A switch is wrong at most so often, beside what chance adds. */
 #define SELDOM	0.01
 
 static const model models[] = {
 	/* no method is faster by more than the margin, or it is not worth a switch */
-	{"places differ by 4 %", "fdatasync", SLOW_DISK, EQUAL, NOISE, .place = 0.04},
-	{"files drift by 10 %", "fdatasync", SLOW_DISK, EQUAL, NOISE, .drift = 0.1},
-	{"2 stalls of 100 ms a second", "fdatasync", SLOW_DISK, EQUAL, NOISE, .place = 0.02,
+	{"places differ by 4 %", "fdatasync", SLOW_DISK, NONE, "====", .place = 0.04},
+	{"files drift by 10 %", "fdatasync", SLOW_DISK, NONE, "====", .drift = 0.1},
+	{"2 stalls of 100 ms a second", "fdatasync", SLOW_DISK, NONE, "====", .place = 0.02,
 		.stalls = 2},
-	{"noise of files in waves of 20 ms", "fdatasync", SLOW_DISK, EQUAL, NOISE, .place = 0.02,
+	{"noise of files in waves of 20 ms", "fdatasync", SLOW_DISK, NONE, "====", .place = 0.02,
 		.waves = 0.15},
-	{"fsync pays 12 % by ticks", "fdatasync", FAST_DISK, EQUAL, NOISE, .place = 0.02,
+	{"fsync pays 12 % by ticks", "fdatasync", FAST_DISK, NONE, "==--", .place = 0.02,
 		.tick_us = 58},
-	{"fsync is 10 % faster, but pays 25 % by ticks", "fdatasync", FAST_DISK, {0, 0, 0.1, 0}, NOISE,
-		.place = 0.02, .tick_us = 120},
-	{"30 % faster, but 3 % take 5 ms longer", "fdatasync", SLOW_DISK, {GAIN_30, 0, 0, 0}, NOISE,
-		.place = 0.02, .tail = 0.03, .tail_us = 5000},
-	{"no difference, 60 % of the time in flushes", "fdatasync", 500, 500, 300, EQUAL, NOISE,
-		.place = 0.03, .deciding = SP_SATURATED},
-	{"three files of a method, places differ by 4 %", "fdatasync", IDLE_DISK, EQUAL, NOISE,
+	{"fsync is 10 % faster, but pays 25 % by ticks", "fdatasync", FAST_DISK, {0, 0, 0.1, 0},
+		"==--", .place = 0.02, .tick_us = 120},
+	{"30 % faster, but 3 % take 5 ms longer", "fdatasync", SLOW_DISK, {0.2624, 0, 0, 0}, "-===",
+		.place = 0.02, .tail = 0.03},
+	{"no difference, a busy disk", "fdatasync", BUSY_DISK, NONE, "====", .place = 0.03,
+		.deciding = SP_SATURATED},
+	{"three files of a method, places differ by 4 %", "fdatasync", IDLE_DISK, NONE, "====",
 		.place = 0.04},
 	/* the truth is on the edge of the margin: an interval misses it at most so often */
-	{"all 4.99 % faster", "fdatasync", SLOW_DISK, {0.0487, 0, 0.0487, 0.0487}, NOISE,
+	{"all 4.99 % faster", "fdatasync", SLOW_DISK, {0.0487, 0, 0.0487, 0.0487}, "====",
 		.place = 0.03, .errs = 0.05},
 	/* here a run is sometimes over before two rounds with a slow flush are seen */
-	{"12 % faster, but 1 % take 5 ms longer", "fdatasync", SLOW_DISK, {GAIN_12, 0, 0, 0}, NOISE,
-		.place = 0.02, .tail = 0.01, .tail_us = 5000, .errs = 0.1},
+	{"12 % faster, but 1 % take 5 ms longer", "fdatasync", SLOW_DISK, ONE_12, "====",
+		.place = 0.02, .tail = 0.01, .errs = 0.1},
 	/* one method is worth a switch; at least that share of the runs must find it */
-	{"12 % faster", "open_sync", SLOW_DISK, {GAIN_12, 0, 0, 0}, NOISE, .place = 0.03,
+	{"12 % faster", "open_sync", SLOW_DISK, ONE_12, "+===", .place = 0.03, .found = 0.9},
+	{"12 % faster, 2 stalls a second", "open_sync", SLOW_DISK, ONE_12, "+===", .place = 0.02,
+		.stalls = 2, .found = 0.9},
+	{"12 % faster by ticks", "fsync", FAST_DISK, NONE, "=+==", .place = 0.02, .tick_us = 58,
 		.found = 0.9},
-	{"12 % faster, 2 stalls a second", "open_sync", SLOW_DISK, {GAIN_12, 0, 0, 0}, NOISE,
-		.place = 0.02, .stalls = 2, .found = 0.9},
-	{"12 % faster by ticks", "fsync", FAST_DISK, EQUAL, NOISE, .place = 0.02, .tick_us = 58,
-		.found = 0.9},
-	{"12 % faster, 60 % of the time in flushes", "open_sync", 500, 500, 300, {GAIN_12, 0, 0, 0},
-		NOISE, .place = 0.03, .deciding = SP_SATURATED, .found = 0.9},
-	{"12 % faster, three files of a method", "open_sync", IDLE_DISK, {GAIN_12, 0, 0, 0}, NOISE,
+	{"12 % faster, a busy disk", "open_sync", BUSY_DISK, ONE_12, "+===", .place = 0.03,
+		.deciding = SP_SATURATED, .found = 0.9},
+	{"12 % faster, three files of a method", "open_sync", IDLE_DISK, ONE_12, "+===",
 		.place = 0.04, .found = 0.9},
-	{"20 % faster, noise in waves", "open_sync", SLOW_DISK, {0.1823, 0, 0, 0}, NOISE, .place = 0.02,
-		.waves = 0.15, .found = 0.9},
+	{"20 % faster, noise in waves", "open_sync", SLOW_DISK, {0.1823, 0, 0, 0}, "+===",
+		.place = 0.02, .waves = 0.15, .found = 0.9},
 	/* another kind, which must also gain over all that the own one may */
-	{"12 % faster, another kind", "fdatasync", SLOW_DISK, {GAIN_12, 0, 0, 0}, NOISE,
-		.place = 0.03, .found = 0.7},
-	{"12 % faster, both of a kind", "fdatasync", SLOW_DISK, {GAIN_12, 0, GAIN_12, 0}, NOISE,
+	{"12 % faster, another kind", "fdatasync", SLOW_DISK, ONE_12, "+===", .place = 0.03,
+		.found = 0.7},
+	{"12 % faster, both of a kind", "fdatasync", SLOW_DISK, {GAIN_12, 0, GAIN_12, 0}, "==+=",
 		.place = 0.03, .found = 0.9},
 };
 
