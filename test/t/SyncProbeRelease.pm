@@ -1,19 +1,16 @@
 # SyncProbeRelease.pm
 #
-# What tests of versions share: the install script that make has joined, a server that knows
-# further versions of the extension, rows of every table, and the comparison of what two
+# What tests of versions share: the sources, rows of every table, and the comparison of what two
 # databases have installed.
 
 package SyncProbeRelease;
 
 use Exporter 'import';
 use FindBin;
-use File::Path qw(make_path);
 use SyncProbeTest;
 
-our @EXPORT = qw(source_file default_version kept_versions joined_script
-  loaded_library offer_versions record_history history_of works_with_history_ok installed
-  differences);
+our @EXPORT = qw(source_file default_version kept_versions extension_folder record_history
+  history_of has_history_ok installed differences);
 
 my $root = "$FindBin::RealBin/../..";
 
@@ -29,90 +26,24 @@ sub default_version
 # Those whose install scripts are kept, with the current one if it is released.
 sub kept_versions { return map { /--(.*)\.sql$/ } glob("$root/src/sql/releases/*.sql") }
 
-sub pg_config
-{
-	my ($what) = @_;
-	chomp(my $answer = qx(pg_config --$what));
-	die "pg_config --$what failed" if $? != 0;
-	return $answer;
-}
-
-# From the folder of the build, or as it was installed.
-sub joined_script
-{
-	my $name = 'pg_sync_probe--' . default_version() . '.sql';
-	my @places = map { "$_/$name" } build_directory(), pg_config('sharedir') . '/extension';
-	my ($found) = grep { -e } @places or die "no install script: neither @places";
-	return slurp_file($found);
-}
-
-# ---------------------------------------------------- a server with further versions
-
-# The library that a session of the server has loaded, without its suffix.
-sub loaded_library
+# Where the server finds the scripts of the extension.  Debian's servers up to 17 look below
+# extension_destdir, later ones along a path; others only in their own folder.
+sub extension_folder
 {
 	my ($node) = @_;
-	my $session = session($node);
-	query($session, 'SELECT sync_probe_internal.this_server()');
-	my ($library) = slurp_file("/proc/$session->{pid}/maps") =~ m{ (/\S*/pg_sync_probe)\.so$}m
-	  or die "the session has not loaded the library";
-	$session->quit;
-	return $library;
-}
-
-sub has_setting { return ($_[0]->psql('postgres', "SHOW $_[1]"))[0] == 0 }
-
-my @written;
-END { unlink @written }
-
-# Lets a server find these files of an extension (name => text), besides those that it has.
-# Debian's servers up to 17 look below extension_destdir, later ones along a path; others only
-# in their own folder.  Returns whether that could be done.
-sub offer_versions
-{
-	my ($node, %files) = @_;
-	my $own = pg_config('sharedir') . '/extension';
-	my $folder = PostgreSQL::Test::Utils::tempdir();
-	my ($target, $setting) =
-		has_setting($node, 'extension_destdir') ? ("$folder$own", "extension_destdir = '$folder'")
-	  : has_setting($node, 'extension_control_path')
-	  ? ("$folder/extension", "extension_control_path = '$folder:\$system'") : ($own, undef);
-
-	if ($setting)
-	{
-		# the library is where it was before
-		my $library = loaded_library($node);
-		my $control = slurp_file(source_file('pg_sync_probe.control'));
-		$control =~ s/^module_pathname = .*$/module_pathname = '$library'/m or die $control;
-		make_path($target);
-		$files{'pg_sync_probe.control'} = $control;
-		$files{ 'pg_sync_probe--' . default_version() . '.sql' } = joined_script();
-		$node->append_conf('postgresql.conf', $setting);
-		$node->reload;
-	}
-	elsif (!-w $target)
-	{
-		return 0;
-	}
-	for my $name (sort keys %files)
-	{
-		push @written, "$target/$name" unless $setting;
-		append_to_file("$target/$name", $files{$name});
-	}
-	return 1;
+	chomp(my $own = qx(pg_config --sharedir));
+	my @folders = map { "$_/extension" } split /\n/, sql($node, <<"SQL");
+SELECT current_setting('extension_destdir', true) || '$own'
+UNION ALL SELECT regexp_split_to_table(current_setting('extension_control_path', true), ':')
+UNION ALL SELECT '$own'
+SQL
+	my ($found) = grep { -e "$_/pg_sync_probe.control" } @folders or die "not in @folders";
+	return $found;
 }
 
 # ----------------------------------------------------------------- rows of every table
 
-my %order = (
-	runs => 'run_id',
-	measurements => 'run_id, ordinal',
-	samples => 'run_id, ordinal',
-	stream_seconds => 'run_id, ordinal, second',
-	commit_wait_results => 'result_id',
-	workload_results => 'result_id',
-	workloads => 'workload, builtin');
-
+# Rows in all tables, returned as history_of() does.
 sub record_history
 {
 	my ($node, $database) = @_;
@@ -127,41 +58,44 @@ SELECT sync_probe.import_json(sync_probe.export_json(ARRAY[1::bigint])::text);
 SELECT FROM sync_probe.import_pg_test_fsync(sync_probe.pg_test_fsync_report(2));
 DELETE FROM sync_probe.runs WHERE run_id = (SELECT max(run_id) FROM sync_probe.runs);
 INSERT INTO sync_probe.workloads (workload, script)
-    VALUES ('my "own"', E'\\set i 1\nSELECT :i;'), ('queue', 'SELECT 2;');
+    VALUES ('my "own"', E'\\set i 1\nSELECT :i;'), ('queue', 'SELECT 2;'), ('upsert', 'SELECT 3;');
 SELECT FROM sync_probe.pgbench('my "own"', clients => 1, transactions => 5, label => 'kept');
 SQL
-	return;
+	my %rows = history_of($node, $database);
+	$rows{$_} =~ /^\{/ or die "there is nothing in $_" for keys %rows;
+	return \%rows;
 }
 
-# The rows of every table as text, a hash; builtin workloads are the extension's.  Columns
-# that a later version has are left out.
+# The rows of users in every table, and where the sequences stand, as text, a hash.  Columns that
+# a later version has are left out.
 sub history_of
 {
 	my ($node, $database, @later) = @_;
-	my $without = join '', map { " - '$_'" } @later;
-	my %rows;
-	for my $table (sort keys %order)
-	{
-		my $where = $table eq 'workloads' ? 'WHERE NOT builtin' : '';
-		my $schema = $table eq 'samples' ? 'sync_probe_internal' : 'sync_probe';
-		$rows{$table} = $node->safe_psql($database,
-			"SELECT to_jsonb(t)$without FROM $schema.$table AS t $where"
-			  . " ORDER BY $order{$table}");
-	}
-	return %rows;
+	my $without = join '', map { " - '$_'" } 'log_cnt', @later;
+	my @tables = split /\n/, $node->safe_psql($database, <<'SQL');
+SELECT t::regclass || ' ' || c FROM pg_extension, unnest(extconfig, extcondition) AS e (t, c)
+WHERE extname = 'pg_sync_probe'
+SQL
+	return map {
+		($_ => $node->safe_psql($database,
+				"SELECT to_jsonb(t)$without FROM (SELECT * FROM $_) AS t ORDER BY 1"))
+	} @tables;
 }
 
-# A database with the rows of another goes on: further runs, a report of all.
-sub works_with_history_ok
+# A database has these rows of another, but for columns that a later version has, and goes on:
+# further runs, a report of all.
+sub has_history_ok
 {
-	my ($node, $database, $name) = @_;
+	my ($node, $database, $name, $rows, @later) = @_;
 	local $Test::Builder::Level = $Test::Builder::Level + 1;
-	is($node->safe_psql($database, <<'SQL'), "t\nSELECT 2;\nt", "$name: it works");
+	my %here = history_of($node, $database, @later);
+	is($here{$_}, $rows->{$_}, "$name: $_") for sort keys %$rows;
+	is($node->safe_psql($database, <<'SQL'), "t\nSELECT :i;\nt", "$name: it works");
 SET client_min_messages = warning;
 SELECT p.run_id > (SELECT max(run_id) FROM sync_probe.runs)
 FROM sync_probe.probe(duration => '20 ms') AS p LIMIT 1;
-SELECT statements -> 0 ->> 'statement'
-FROM sync_probe.pgbench('queue', clients => 1, transactions => 1);
+SELECT statements -> -1 ->> 'statement'
+FROM sync_probe.pgbench('my "own"', clients => 1, transactions => 1);
 SELECT length(sync_probe.report_html()) > 10000;
 SQL
 	return;
