@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * fixtures.h
- *	  Find and read captured outputs, and unpack captured trees.
+ *	  Read captured outputs, and make captured and other trees.
  *
  *-------------------------------------------------------------------------
  */
@@ -12,112 +12,64 @@
 
 #include "tree.h"
 
-/* The path of a file in test/fixtures; path has PATH_MAX bytes. */
-static inline void
-fixture_file(char *path, const char *directory, const char *name)
+/* A file of test/fixtures, with a NUL behind it.  The caller frees it. */
+static inline char *
+read_fixture(const char *directory, const char *name)
 {
 	const char *fixtures = getenv("SP_FIXTURES");
-	int			length = snprintf(path, PATH_MAX, "%s/%s/%s",
-								  fixtures != NULL ? fixtures : "test/fixtures",
-								  directory, name);
-
-	assert_uint_in_range(length, 1, PATH_MAX - 1);
-}
-
-/*
- * Returns a copy of exactly its length, so that reading beyond it is detected,
- * or with so many NULs behind it.  The caller frees it.
- */
-static inline char *
-read_fixture(const char *directory, const char *name, size_t *length, size_t terminator)
-{
 	char		path[PATH_MAX];
 	struct stat status;
 	char	   *text;
 	FILE	   *file;
 
-	fixture_file(path, directory, name);
+	snprintf(path, sizeof(path), "%s/%s/%s", fixtures != NULL ? fixtures : "test/fixtures",
+			 directory, name);
 	file = fopen(path, "re");
 	if (file == NULL || fstat(fileno(file), &status) != 0)
 		fail_msg("%s: %s", path, strerror(errno));
-	*length = (size_t) status.st_size;
-	text = calloc(*length + terminator, 1);
+	text = calloc((size_t) status.st_size + 1, 1);
 	assert_non_null(text);
-	assert_int_equal(fread(text, 1, *length, file), *length);
+	assert_int_equal(fread(text, 1, (size_t) status.st_size, file), status.st_size);
 	fclose(file);
 	return text;
 }
 
-/* A copy of exactly that length, so that reading beyond it is detected.  The caller frees it. */
+/* "@NAME" is such a file, and anything else the text itself.  The caller frees it. */
 static inline char *
-copy_bytes(const char *bytes, size_t length)
+fixture_text(const char *directory, const char *text)
 {
-	char	   *copy = malloc(length > 0 ? length : 1);
-
-	assert_non_null(copy);
-	memcpy(copy, bytes, length);
-	return copy;
+	return text[0] == '@' ? read_fixture(directory, text + 1) : strdup(text);
 }
 
-/* An empty directory in memory or /tmp, whose path the caller frees. */
-static inline char *
-make_directory(void)
+/* The root of a new tree, which is good until the next one. */
+static inline const char *
+new_tree(const char *text)
 {
-	char	   *path = strdup(access("/dev/shm", W_OK) == 0 ? "/dev/shm/sp_test_XXXXXX" :
-							  "/tmp/sp_test_XXXXXX");
+	static int	number;
+	char		name[32];
+	const char *root;
 
-	assert_non_null(path);
-	assert_non_null(mkdtemp(path));
-	return path;
+	snprintf(name, sizeof(name), "%d", number++);
+	root = tree_root(name);
+	if (!make_tree(root, text))
+		fail_msg("%s", text);
+	return root;
 }
 
-/* Setup and teardown of a test whose state is the path of a directory. */
-static inline int
-make_state_directory(void **state)
+/* The root of the captured tree of a kind of system, which is good until the next one. */
+static inline const char *
+fixture_tree(const char *kind)
 {
-	*state = make_directory();
-	return 0;
-}
-
-static inline int
-remove_state_directory(void **state)
-{
-	bool		removed = remove_tree(*state);
-
-	free(*state);
-	return removed ? 0 : -1;
-}
-
-#define TEST_IN_DIRECTORY(name) TEST_WITH(name, make_state_directory, remove_state_directory)
-
-static char *unpacked;			/* where trees are, for as long as the program runs */
-
-static inline void
-remove_unpacked(void)
-{
-	(void) remove_tree(unpacked);
-	free(unpacked);
-}
-
-/* The root of the captured tree of a kind of system; path has PATH_MAX bytes. */
-static inline void
-fixture_path(char *path, const char *kind)
-{
+	const char *root = tree_root(kind);
 	char	   *text;
-	size_t		length;
 
-	if (unpacked == NULL)
-	{
-		unpacked = make_directory();
-		assert_int_equal(atexit(remove_unpacked), 0);
-	}
-	assert_uint_in_range(snprintf(path, PATH_MAX, "%s/%s", unpacked, kind), 1, PATH_MAX - 1);
-	if (access(path, F_OK) == 0)
-		return;
-	text = read_fixture("sysroot", kind, &length, 1);
-	if (!make_tree(path, text))
+	if (access(root, F_OK) == 0)
+		return root;
+	text = read_fixture("sysroot", kind);
+	if (!make_tree(root, text))
 		fail_msg("test/fixtures/sysroot/%s: not understood", kind);
 	free(text);
+	return root;
 }
 
 #endif							/* FIXTURES_H */

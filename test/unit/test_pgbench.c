@@ -27,45 +27,44 @@ same(double got, double expected)
 
 static const struct
 {
-	const char *file;			/* NULL: text is the summary */
 	const char *text;
 	bool		understood;
 	sp_pgbench_summary summary;
 	const char *statements;		/* milliseconds, failures and the text of each */
 }			summaries[] =
 {
-	{"15_prepared.out", NULL, true, {22079, 0, 0.534, 7368.191664},
+	{"@15_prepared.out", true, {22079, 0, 0.534, 7368.191664},
 		"0.001 0 \\set id random(1, 1000)\n0.038 0 BEGIN;\n"
 		"0.055 0 INSERT INTO t AS old (id, n) VALUES (:id, 1)\n"
 		/* pgbench itself cuts it */
 		"0.077 0 SELECT n FROM t WHERE id = :id AND n > 0 AND 'a long statement is cut by "
 		"pgbench itself' <> 'at a hundred and twenty-seven byte\n0.363 0 COMMIT;\n"},
-	{"15_connect.out", NULL, true, {400, 0, 0.435, 547.084858}, "0.435 0 SELECT 1;\n"},
-	{"15_serialization.out", NULL, true, {58, 142, 0.520, 1682.720204},
+	{"@15_connect.out", true, {400, 0, 0.435, 547.084858}, "0.435 0 SELECT 1;\n"},
+	{"@15_serialization.out", true, {58, 142, 0.520, 1682.720204},
 		"0.076 0 BEGIN ISOLATION LEVEL REPEATABLE READ;\n0.090 0 SELECT n FROM hot;\n"
 	"0.069 142 UPDATE hot SET n = n + 1;\n0.332 0 COMMIT;\n"},
 	/* the exit status tells that it was incomplete */
-	{"15_aborted.out", NULL, true, {5, 0, 0.487, 1485.001485},
+	{"@15_aborted.out", true, {5, 0, 0.487, 1485.001485},
 		"0.352 0 INSERT INTO counted SELECT count(*) + 1 FROM counted;\n"
 	"0.100 0 SELECT 1 / (6 - count(*)) FROM counted;\n"},
 	/* nothing was done: "0 (NaN%)", and no tps; since 18 no failures either */
-	{"15_broken.out", NULL, true, {0, 0, NAN, 0}, ""},
-	{"19_late.out", NULL, true, {0, -1, NAN, 0}, ""},
-	{"15_all_failed.out", NULL, true, {0, 6, NAN, 0}, ""},
-	{"15_version.txt", NULL, false, {-1, -1, NAN, NAN}, ""},
-	{NULL, "", false, {-1, -1, NAN, NAN}, ""},
-	{NULL, DONE, false, {7, -1, NAN, NAN}, ""},
-	{NULL, TPS, false, {-1, -1, NAN, 3.5}, ""},
-	{NULL, DONE "tps = 3.500000 (cut off", false, {7, -1, NAN, NAN}, ""},
-	{NULL, DONE "tps = 3\n", false, {7, -1, NAN, NAN}, ""},
-	{NULL, DONE "tps = inf (without)\n", false, {7, -1, NAN, NAN}, ""},
-	{NULL, "latency average = -nan ms\n" DONE TPS, true, {7, -1, NAN, 3.5}, ""},
-	{NULL, "latency average = -0.500 ms\n" DONE TPS, true, {7, -1, NAN, 3.5}, ""},
+	{"@15_broken.out", true, {0, 0, NAN, 0}, ""},
+	{"@19_late.out", true, {0, -1, NAN, 0}, ""},
+	{"@15_all_failed.out", true, {0, 6, NAN, 0}, ""},
+	{"@15_version.txt", false, {-1, -1, NAN, NAN}, ""},
+	{"", false, {-1, -1, NAN, NAN}, ""},
+	{DONE, false, {7, -1, NAN, NAN}, ""},
+	{TPS, false, {-1, -1, NAN, 3.5}, ""},
+	{DONE "tps = 3.500000 (cut off", false, {7, -1, NAN, NAN}, ""},
+	{DONE "tps = 3\n", false, {7, -1, NAN, NAN}, ""},
+	{DONE "tps = inf (without)\n", false, {7, -1, NAN, NAN}, ""},
+	{"latency average = -nan ms\n" DONE TPS, true, {7, -1, NAN, 3.5}, ""},
+	{"latency average = -0.500 ms\n" DONE TPS, true, {7, -1, NAN, 3.5}, ""},
 	/* statements that look like other lines, without a time, of several lines, cut off */
-	{NULL, DONE TPS HEADING "    0.070  2 tps = 5 (without)\n  NaN 1 X\n"
+	{DONE TPS HEADING "    0.070  2 tps = 5 (without)\n  NaN 1 X\n"
 		"  \\set i (1 + \\\n   2)\n  1 0 Y", true, {7, -1, NAN, 3.5},
 		"0.070 2 tps = 5 (without)\nnan 1 X\n"},
-	{NULL, HEADING DONE TPS, false, {-1, -1, NAN, NAN}, ""},
+	{HEADING DONE TPS, false, {-1, -1, NAN, NAN}, ""},
 };
 
 static void
@@ -81,19 +80,16 @@ TEST(reads_summaries)
 {
 	for (size_t i = 0; i < lengthof(summaries); i++)
 	{
-		const char *file = summaries[i].file;
 		const sp_pgbench_summary *expected = &summaries[i].summary;
 		char		statements[4096] = "";
-		size_t		length;
-		char	   *text = file ? read_fixture("pgbench", file, &length, 1) :
-			strdup(summaries[i].text);
+		char	   *text = fixture_text("pgbench", summaries[i].text);
 		sp_pgbench_summary got;
 
 		if (sp_pgbench_parse_summary(text, &got, append_statement, statements) !=
 			summaries[i].understood || got.transactions != expected->transactions ||
 			got.failed != expected->failed || !same(got.tps, expected->tps) ||
 			!same(got.latency_mean_ms, expected->latency_mean_ms))
-			fail_msg("%s: %lld done, %lld failed, %g ms, %.9g tps", file ? file : text,
+			fail_msg("%s: %lld done, %lld failed, %g ms, %.9g tps", summaries[i].text,
 					 (long long) got.transactions, (long long) got.failed, got.latency_mean_ms,
 					 got.tps);
 		assert_string_equal(statements, summaries[i].statements);
@@ -141,7 +137,6 @@ TEST(reads_progress)
 
 static const struct
 {
-	const char *file;			/* NULL: text is the log */
 	const char *text;
 	uint64_t	done;
 	uint64_t	unreadable;
@@ -149,23 +144,23 @@ static const struct
 	double		sum_ns;
 }			logs[] =
 {
-	{"15_aborted.log", NULL, 5, 0, 1402000, 2435000},
+	{"@15_aborted.log", 5, 0, 1402000, 2435000},
 	/* 15 logs no time at all for some transactions of a new connection */
-	{"15_connect.log", NULL, 200, 0, 2179000, 87601000},
-	{"15_serialization.log", NULL, 27, 0, 735000, 13157000},
-	{"15_prepared.err", NULL, 0, 3, 0, 0},
-	{NULL, "", 0, 0, 0, 0},
-	{NULL, "0 1 289 0 1795280639 489106\n", 1, 0, 289000, 289000},
-	{NULL, "0 1 failed 0 1795280639 489106\n", 0, 0, 0, 0},
-	{NULL, "0 1 289 0 1795280639 489106\n0 2 30 0 17952", 1, 1, 289000, 289000},
+	{"@15_connect.log", 200, 0, 2179000, 87601000},
+	{"@15_serialization.log", 27, 0, 735000, 13157000},
+	{"@15_prepared.err", 0, 3, 0, 0},
+	{"", 0, 0, 0, 0},
+	{"0 1 289 0 1795280639 489106\n", 1, 0, 289000, 289000},
+	{"0 1 failed 0 1795280639 489106\n", 0, 0, 0, 0},
+	{"0 1 289 0 1795280639 489106\n0 2 30 0 17952", 1, 1, 289000, 289000},
 	/* the most whose nanoseconds fit, and one more */
-	{NULL, "0 1 18446744073709551 0 1 1\n",
+	{"0 1 18446744073709551 0 1 1\n",
 		1, 0, UINT64_C(18446744073709551000), 18446744073709551000.0},
-	{NULL, "0 1 18446744073709552 0 1 1\n", 0, 1, 0, 0},
-	{NULL, "\n0\n0 1 289\n0 1 289 0 1\n0 1 289 0 1 1 5\n0 1 289 0 1 x\n0  1 289 0 1 1\n",
+	{"0 1 18446744073709552 0 1 1\n", 0, 1, 0, 0},
+	{"\n0\n0 1 289\n0 1 289 0 1\n0 1 289 0 1 1 5\n0 1 289 0 1 x\n0  1 289 0 1 1\n",
 		0, 7, 0, 0},
 	/* a line that lost its end, and the next one in it */
-	{NULL, "0 1 280 1 2 289 0 1 1\n0 3 5 0 1 1\n", 1, 1, 5000, 5000},
+	{"0 1 280 1 2 289 0 1 1\n0 3 5 0 1 1\n", 1, 1, 5000, 5000},
 };
 
 /* In pieces of any size, each of its own length, so that reading behind it is noticed. */
@@ -173,11 +168,9 @@ TEST(reads_logs)
 {
 	for (size_t i = 0; i < lengthof(logs); i++)
 	{
-		size_t		length;
-		char	   *text = logs[i].file ? read_fixture("pgbench", logs[i].file, &length, 1) :
-			strdup(logs[i].text);
+		char	   *text = fixture_text("pgbench", logs[i].text);
+		size_t		length = strlen(text);
 
-		length = strlen(text);
 		for (size_t piece = 1; piece <= 80; piece++)
 		{
 			sp_pgbench_log log;
@@ -187,8 +180,10 @@ TEST(reads_logs)
 			for (size_t at = 0; at < length; at += piece)
 			{
 				size_t		next = length - at < piece ? length - at : piece;
-				char	   *copy = copy_bytes(text + at, next);
+				char	   *copy = malloc(next);
 
+				assert_non_null(copy);
+				memcpy(copy, text + at, next);
 				sp_pgbench_log_feed(&log, &file, copy, next);
 				free(copy);
 			}

@@ -13,52 +13,42 @@
 #include "engine/storage/zfs.h"
 #include "engine/text/text.h"
 
-/* What a tool printed: a file of test/fixtures/zfs, or else the text itself. */
-typedef struct output
-{
-	const char *file;
-	const char *text;
-} output;
-
-#define FILE_OF(name)	{.file = name}
-#define TEXT(...)		{.text = __VA_ARGS__}
-
 /* The properties of a data set; 0 and "" are unknown. */
 static const struct
 {
-	output		printed;
+	const char *printed;
 	const char *dataset;
 	const char *sync;
 	const char *logbias;
 	int64_t		recordsize;
 }			property_cases[] =
 {
-	{FILE_OF("get_openzfs.txt"), "tank/pg", "standard", "latency", 16384},
+	{"@get_openzfs.txt", "tank/pg", "standard", "latency", 16384},
 	/* the values of a user's own properties do not count */
-	{FILE_OF("get_unsafe.txt"), "tank/pg/wal", "disabled", "throughput", 1048576},
-	{FILE_OF("get_always.txt"), "big pool/pg data", "always", "latency", 131072},
-	{FILE_OF("get_volume.txt"), "tank/vm", "standard", "latency", 0},
+	{"@get_unsafe.txt", "tank/pg/wal", "disabled", "throughput", 1048576},
+	{"@get_always.txt", "big pool/pg data", "always", "latency", 131072},
+	{"@get_volume.txt", "tank/vm", "standard", "latency", 0},
 	/* knows no sync: the log is always written */
-	{FILE_OF("get_zfs_fuse.txt"), "spz", "", "latency", 131072},
-	{FILE_OF("get_openzfs.txt"), "tank", "", "", 0},
-	{FILE_OF("get_openzfs.txt"), "tank/pg/wal", "", "", 0},
-	{FILE_OF("status_full.txt"), "tank", "", "", 0},
-	{TEXT("d\tsync\talways\tlocal\n"), "d", "always", "", 0},
-	{TEXT("d\tsync\talways\tlocal\r\nd\trecordsize\t8192\t-\r\n"), "d", "always", "", 8192},
+	{"@get_zfs_fuse.txt", "spz", "", "latency", 131072},
+	{"@get_openzfs.txt", "tank", "", "", 0},
+	{"@get_openzfs.txt", "tank/pg/wal", "", "", 0},
+	{"@status_full.txt", "tank", "", "", 0},
+	{"d\tsync\talways\tlocal\n", "d", "always", "", 0},
+	{"d\tsync\talways\tlocal\r\nd\trecordsize\t8192\t-\r\n", "d", "always", "", 8192},
 	/* cut off, no source, blanks for tabs, another data set, not told, empty */
-	{TEXT("d\tsync\tdisabled\tloc"), "d", "", "", 0},
-	{TEXT("d\tsync\tdisabled\n"), "d", "", "", 0},
-	{TEXT("d  sync  disabled  local\n"), "d", "", "", 0},
-	{TEXT("d/e\tsync\tdisabled\tlocal\n"), "d", "", "", 0},
-	{TEXT("d\tsync\t-\t-\n"), "d", "", "", 0},
-	{TEXT("d\tsync\t\tlocal\n"), "d", "", "", 0},
+	{"d\tsync\tdisabled\tloc", "d", "", "", 0},
+	{"d\tsync\tdisabled\n", "d", "", "", 0},
+	{"d  sync  disabled  local\n", "d", "", "", 0},
+	{"d/e\tsync\tdisabled\tlocal\n", "d", "", "", 0},
+	{"d\tsync\t-\t-\n", "d", "", "", 0},
+	{"d\tsync\t\tlocal\n", "d", "", "", 0},
 	/* the longest value, and a longer one */
-	{TEXT("d\tsync\t123456789012345\tlocal\n"), "d", "123456789012345", "", 0},
-	{TEXT("d\tsync\t1234567890123456\tlocal\n"), "d", "", "", 0},
+	{"d\tsync\t123456789012345\tlocal\n", "d", "123456789012345", "", 0},
+	{"d\tsync\t1234567890123456\tlocal\n", "d", "", "", 0},
 	/* the last one counts */
-	{TEXT("d\tsync\talways\t-\nd\tsync\tdisabled\t-\n"), "d", "disabled", "", 0},
-	{TEXT("d\trecordsize\t9223372036854775807\t-\n"), "d", "", "", INT64_MAX},
-	{TEXT("d\trecordsize\t128K\t-\n"), "d", "", "", 0},
+	{"d\tsync\talways\t-\nd\tsync\tdisabled\t-\n", "d", "disabled", "", 0},
+	{"d\trecordsize\t9223372036854775807\t-\n", "d", "", "", INT64_MAX},
+	{"d\trecordsize\t128K\t-\n", "d", "", "", 0},
 };
 
 /* The tree of pool "p". */
@@ -70,46 +60,46 @@ static const struct
 /* The leaves of a pool, in order, as describe() has them. */
 static const struct
 {
-	output		printed;
+	const char *printed;
 	const char *pool;
 	const char *leaves;
 }			status_cases[] =
 {
 	/* the number of a disk stands for the one it replaces, which is gone */
-	{FILE_OF("status_full.txt"), "tank",
+	{"@status_full.txt", "tank",
 		"/dev/disk/by-id/wwn-0x5000c500a1b2c301-part1 /dev/disk/by-id/wwn-0x5000c500a1b2c302-part1 "
 		"/dev/disk/by-id/wwn-0x5000c500a1b2c304-part1 /dev/sdf1 /dev/sdg1 /dev/nvme0n1p3 "
 		"/dev/nvme1n1p3 log:/dev/nvme0n1p1 log:/dev/nvme1n1p1 cache:/dev/nvme2n1p1 "
 	"spare:/dev/sdf1 spare:/dev/sdh1 "},
-	{FILE_OF("status_raidz.txt"), "big pool",
+	{"@status_raidz.txt", "big pool",
 		"/dev/da0p3 /dev/gpt/disk1 /dev/gptid/3f1c9a30-2d52-11ef-9d1c-0cc47a000001 "
 	"/srv/files/a disk.img /dev/da5 log:/dev/nda0p1 "},
-	{FILE_OF("status_draid.txt"), "tank", "/dev/sda1 /dev/sdb1 /dev/sdc1 /dev/sdd1 "},
-	{FILE_OF("status_zfs_fuse.txt"), "spz", "/srv/zz/z.img "},
-	{FILE_OF("status_zfs_fuse_mirror.txt"), "spm",
+	{"@status_draid.txt", "tank", "/dev/sda1 /dev/sdb1 /dev/sdc1 /dev/sdd1 "},
+	{"@status_zfs_fuse.txt", "spz", "/srv/zz/z.img "},
+	{"@status_zfs_fuse_mirror.txt", "spm",
 	"/srv/zz/b.img log:/srv/zz/l1.img log:/srv/zz/l2.img spare:/srv/zz/s.img "},
-	{FILE_OF("status_full.txt"), "tan", ""},
-	{FILE_OF("get_openzfs.txt"), "tank", ""},
-	{TEXT(""), "p", ""},
-	{TEXT(TOP LEAF("/dev/sda") LEAF("/dev/sdb") END), "p", "/dev/sda /dev/sdb "},
-	{TEXT("pool: p\r\n" LEAF("/dev/sda") "  /dev/sdb  UNAVAIL\r\nerrors: no\r\n"), "p",
+	{"@status_full.txt", "tan", ""},
+	{"@get_openzfs.txt", "tank", ""},
+	{"", "p", ""},
+	{TOP LEAF("/dev/sda") LEAF("/dev/sdb") END, "p", "/dev/sda /dev/sdb "},
+	{"pool: p\r\n" LEAF("/dev/sda") "  /dev/sdb  UNAVAIL\r\nerrors: no\r\n", "p",
 	"/dev/sda "},
 	/* no pool, another one behind or before */
-	{TEXT(LEAF("/dev/sda") END), "p", ""},
-	{TEXT(TOP LEAF("/dev/sda") END "  pool: q\n" LEAF("/dev/sdb") END), "p", "/dev/sda "},
-	{TEXT("  pool: q\n" LEAF("/dev/sdb") TOP LEAF("/dev/sda") END), "p", "/dev/sda "},
+	{LEAF("/dev/sda") END, "p", ""},
+	{TOP LEAF("/dev/sda") END "  pool: q\n" LEAF("/dev/sdb") END, "p", "/dev/sda "},
+	{"  pool: q\n" LEAF("/dev/sdb") TOP LEAF("/dev/sda") END, "p", "/dev/sda "},
 	/* a name that is no path; a file with errors is no leaf */
-	{TEXT(TOP LEAF("sda") END), "p", ""},
-	{TEXT(TOP LEAF("/dev/sda") "\nerrors: in these files:\n\n        /srv/pg/1  \n"), "p",
+	{TOP LEAF("sda") END, "p", ""},
+	{TOP LEAF("/dev/sda") "\nerrors: in these files:\n\n        /srv/pg/1  \n", "p",
 	"/dev/sda "},
 	/* without what follows, there may be more */
-	{TEXT(TOP LEAF("/dev/sda")), "p", "/dev/sda and more"},
-	{TEXT(TOP LEAF("/dev/sda") "\t  /dev/sdc  UNAV"), "p", "/dev/sda and more"},
-	{TEXT(TOP LEAF("/dev/sda") "\t  /dev/sdb\n" END), "p", "/dev/sda and more"},
-	{TEXT(TOP "\t  /dev/sda  UNAVAIL\n" END), "p", ""},
+	{TOP LEAF("/dev/sda"), "p", "/dev/sda and more"},
+	{TOP LEAF("/dev/sda") "\t  /dev/sdc  UNAV", "p", "/dev/sda and more"},
+	{TOP LEAF("/dev/sda") "\t  /dev/sdb\n" END, "p", "/dev/sda and more"},
+	{TOP "\t  /dev/sda  UNAVAIL\n" END, "p", ""},
 	/* an unknown section counts as data, and ends the logs */
-	{TEXT(TOP "\tlogs\n" LEAF("/dev/sda") "\tnews\t\n" LEAF("/dev/sdb")
-		  "\tcache\n" LEAF("/dev/sdc") TOP LEAF("/dev/sdd") END), "p",
+	{TOP "\tlogs\n" LEAF("/dev/sda") "\tnews\t\n" LEAF("/dev/sdb")
+		  "\tcache\n" LEAF("/dev/sdc") TOP LEAF("/dev/sdd") END, "p",
 	"log:/dev/sda /dev/sdb cache:/dev/sdc /dev/sdd "},
 };
 
@@ -145,16 +135,6 @@ TEST(knows_the_name_of_a_data_set)
 	}
 }
 
-/* A copy, since it will be cut into pieces.  The caller frees it. */
-static char *
-text_of(const output *printed)
-{
-	size_t		length;
-
-	return printed->file != NULL ? read_fixture("zfs", printed->file, &length, 1) :
-		strdup(printed->text);
-}
-
 static const char *
 describe(const sp_zfs *zfs)
 {
@@ -175,7 +155,7 @@ TEST(reads_properties)
 {
 	for (size_t i = 0; i < lengthof(property_cases); i++)
 	{
-		char	   *text = text_of(&property_cases[i].printed);
+		char	   *text = fixture_text("zfs", property_cases[i].printed);
 		sp_zfs		zfs = {0};
 		bool		found;
 
@@ -197,7 +177,7 @@ TEST(finds_the_leaves_of_a_pool)
 	/* what was known of another pool is gone each time */
 	for (size_t i = 0; i < lengthof(status_cases); i++)
 	{
-		char	   *text = text_of(&status_cases[i].printed);
+		char	   *text = fixture_text("zfs", status_cases[i].printed);
 
 		if (sp_zfs_parse_status(text, status_cases[i].pool, &zfs) !=
 			(status_cases[i].leaves[0] != '\0') ||
@@ -213,11 +193,10 @@ TEST(finds_the_leaves_of_a_pool)
  */
 TEST(invents_nothing_when_cut_off)
 {
-	size_t		length;
-	char	   *text = read_fixture("zfs", "status_full.txt", &length, 1);
+	char	   *text = read_fixture("zfs", "status_full.txt");
 	const char *whole = status_cases[0].leaves;
 
-	for (size_t cut = 0; cut < length; cut++)
+	for (size_t cut = 0; cut < strlen(text); cut++)
 	{
 		char	   *copy = strndup(text, cut);
 		sp_zfs		zfs = {0};

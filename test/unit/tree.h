@@ -184,4 +184,32 @@ remove_tree(const char *root)
 	return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0;
 }
 
+static char tree_directory[32]; /* or "" */
+
+static inline void
+remove_tree_directory(void)
+{
+	(void) remove_tree(tree_directory);
+}
+
+/*
+ * Where a tree of that name is or may be made: below a directory that is removed when the
+ * program ends, in memory where there is such a place.  Good until the next call.
+ */
+static inline char *
+tree_root(const char *name)
+{
+	static char path[128];
+
+	if (tree_directory[0] == '\0')
+	{
+		strcpy(tree_directory, access("/dev/shm", W_OK) == 0 ? "/dev/shm/sp_test_XXXXXX" :
+			   "/tmp/sp_test_XXXXXX");
+		if (mkdtemp(tree_directory) == NULL || atexit(remove_tree_directory) != 0)
+			abort();
+	}
+	snprintf(path, sizeof(path), "%s/%s", tree_directory, name);
+	return path;
+}
+
 #endif							/* TREE_H */
