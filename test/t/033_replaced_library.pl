@@ -31,7 +31,8 @@ sub install { rename write_file("$folder/new", $content{ $_[0] }), $library or d
 
 install($release);
 # functions by their path, workers by their name
-sql($node, "UPDATE pg_proc SET probin = '$folder/pg_sync_probe' WHERE probin LIKE '%/pg_sync_probe'");
+sql($node,
+	"UPDATE pg_proc SET probin = '$folder/pg_sync_probe' WHERE probin LIKE '%/pg_sync_probe'");
 $node->append_conf('postgresql.conf', "dynamic_library_path = '$folder:\$libdir'");
 $node->reload;
 

@@ -1,5 +1,5 @@
 --
--- Shares as bars.  test/t/024_history.pl has databases and clients of other encodings.
+-- Shares as bars.  test/t/024_encodings.pl has databases and clients of other encodings.
 --
 \ir include/begin.sql
 SELECT * FROM no_plan();

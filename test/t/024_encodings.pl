@@ -1,0 +1,62 @@
+# The history in databases and for clients of other encodings: a report is ASCII, whatever bytes a
+# label has; runs are imported and exported, and bars drawn, with what the encoding has.
+
+use FindBin;
+use lib $FindBin::RealBin;
+use SyncProbeTest;
+
+my $node = probe_cluster('history');
+sql($node, <<'SQL');
+SELECT FROM sync_probe.probe(duration => '500 ms', label => 'wal');
+SELECT FROM sync_probe.probe('pg_wal', 'stream', '1 s', label => 'stream');
+SQL
+my $export =
+  'SELECT sync_probe.export_json(array_agg(run_id ORDER BY run_id)) FROM sync_probe.runs';
+my $document = sql($node, $export);
+
+# Encoding, bytes of a label in it, and how HTML has them.
+for (
+	[ 'UTF8', 'c3a4 20 e282ac 20 f09f9880', '&#228; &#8364; &#128512;' ],
+	[ 'LATIN1', 'e4 20 df', '&#228; &#223;' ],
+	[ 'LATIN9', 'a4', '&#8364;' ],
+	[ 'WIN1252', '80 81', '&#8364;&#65533;' ],
+	[ 'EUC_JP', 'a4a2 41', '&#12354;A' ],
+	# one character there, two in Unicode
+	[ 'EUC_JIS_2004', 'a4f7', '&#12363;&#12442;' ],
+	# bytes without a meaning: UTF-8 where they are valid, here not in the middle and the end
+	[ 'SQL_ASCII', 'c3a4 ff 41 e282', '&#228;&#65533;A&#65533;&#65533;' ])
+{
+	my ($encoding, $bytes, $html) = @$_;
+	my $database = lc $encoding;
+	sql($node, "CREATE DATABASE $database ENCODING '$encoding' LOCALE 'C' TEMPLATE template0");
+	$node->safe_psql($database, 'CREATE EXTENSION pg_sync_probe');
+	is($node->safe_psql($database, "SELECT sync_probe.import_json(\$json\$$document\$json\$);\n$export"),
+		"1\n2\n$document", "$encoding: runs are imported and exported");
+
+	# octets, as no client encoding can send each of them
+	my $page = $node->safe_psql($database, <<"SQL");
+SET client_encoding = '$encoding';
+INSERT INTO sync_probe.runs (run_id, suite, label)
+VALUES (99, 'wal', convert_from(decode('$bytes', 'hex'), '$encoding'));
+SELECT sync_probe.report_html('{99}');
+SQL
+	unlike($page, qr/[^\x09\x0A\x20-\x7E]/, "$encoding: the page is ASCII");
+	like($page, qr/>\Q$html\E</, "$encoding: the label is in it");
+}
+
+# A client with another encoding gets the same bytes.
+my @pages = map {
+	$node->safe_psql('utf8', "SET client_encoding = '$_'; SELECT sync_probe.report_html('{99}')")
+} qw(UTF8 LATIN1 EUC_JP);
+is($pages[$_], $pages[0], "the same page for a client in $_") for 1 .. 2;
+
+for (
+	[ 'utf8', 'UTF8', "\xe2\x96\x88" ], [ 'utf8', 'LATIN1', '#' ], [ 'latin1', 'UTF8', '#' ],
+	[ 'latin1', 'LATIN1', '#' ], [ 'sql_ascii', 'UTF8', '#' ], [ 'sql_ascii', 'LATIN1', '#' ])
+{
+	my ($database, $client, $full) = @$_;
+	is($node->safe_psql($database, "SET client_encoding = '$client'; SELECT sync_probe.bar(1, 2)"),
+		$full x 2, "a bar in a database in $database, for a client in $client");
+}
+
+end_tests($node);
