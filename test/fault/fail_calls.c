@@ -258,8 +258,8 @@ is_probe_file_to_remove(const char *path)
 
 #define LIST(...) __VA_ARGS__
 
-/* A call that is a probe's if the condition holds; half: its arguments for a short write. */
-#define DEFINE(result, name, parameters, arguments, half, condition, call, file) \
+/* A call that is a probe's if the condition holds; instead: with "short", or a number of MB. */
+#define DEFINE(result, name, parameters, arguments, instead, condition, call, file) \
 result \
 name(LIST parameters) \
 { \
@@ -268,8 +268,8 @@ name(LIST parameters) \
 \
 	if (!(condition)) \
 		return call_real arguments; \
-	if ((error_number = injected(call, file)) == SHORT_WRITE) \
-		return call_real half; \
+	if ((error_number = injected(call, file)) < 0) \
+		return instead; \
 	if (error_number != 0) \
 	{ \
 		errno = error_number; \
@@ -280,7 +280,7 @@ name(LIST parameters) \
 
 #define DEFINE_PWRITE(name, offset_type) \
 	DEFINE(ssize_t, name, (int fd, const void *buffer, size_t size, offset_type offset), \
-		   (fd, buffer, size, offset), (fd, buffer, size / 2, offset), \
+		   (fd, buffer, size, offset), call_real(fd, buffer, size / 2, offset), \
 		   is_probe_file(name_of(fd)), "pwrite", name_of(fd))
 
 DEFINE_PWRITE(pwrite, off_t)
@@ -288,27 +288,49 @@ DEFINE_PWRITE(pwrite64, off64_t)
 
 #define DEFINE_PWRITEV(name, offset_type) \
 	DEFINE(ssize_t, name, (int fd, const struct iovec *parts, int n, offset_type offset), \
-		   (fd, parts, n, offset), (fd, parts, n / 2, offset), \
+		   (fd, parts, n, offset), call_real(fd, parts, n / 2, offset), \
 		   is_probe_file(name_of(fd)), "pwritev", name_of(fd))
 
 DEFINE_PWRITEV(pwritev, off_t)
 DEFINE_PWRITEV(pwritev64, off64_t)
 
-DEFINE(int, fsync, (int fd), (fd), (fd), fd == probe_directory || is_probe_file(name_of(fd)),
+DEFINE(int, fsync, (int fd), (fd), -1, fd == probe_directory || is_probe_file(name_of(fd)),
 	   fd == probe_directory ? "fsync_directory" : "fsync", name_of(fd))
 
-DEFINE(int, fdatasync, (int fd), (fd), (fd), is_probe_file(name_of(fd)), "fdatasync", name_of(fd))
+DEFINE(int, fdatasync, (int fd), (fd), -1, is_probe_file(name_of(fd)), "fdatasync", name_of(fd))
 
-DEFINE(int, unlinkat, (int directory, const char *path, int flags), (directory, path, flags),
-	   (directory, path, flags), is_probe_file_to_remove(path), "unlinkat", path)
+DEFINE(int, unlinkat, (int directory, const char *path, int flags), (directory, path, flags), -1,
+	   is_probe_file_to_remove(path), "unlinkat", path)
 
+/*
+ * The server itself calls neither of these, and the extension has offsets of 64 bits
+ * everywhere.
+ */
 static int
-any_openat(int (*call_real) (int, const char *, int,...), int directory, const char *path,
-		   int flags, mode_t mode)
+report_available(int result, struct statvfs64 *status)
+{
+	status->f_bavail = (fsblkcnt64_t) injected_megabytes * 1024 * 1024 / status->f_frsize;
+	return result;
+}
+
+DEFINE(int, fstatvfs64, (int fd, struct statvfs64 *status), (fd, status),
+	   report_available(call_real(fd, status), status), true, "fstatvfs", name_of(fd))
+
+int
+openat64(int directory, const char *path, int flags,...)
 {
 	const char *call = flags & O_CREAT ? "create" : "open";
+	mode_t		mode = 0;
+	va_list		arguments;
 	int			error_number;
+	REAL(int, openat64, int, const char *, int,...);
 
+	if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE)
+	{
+		va_start(arguments, flags);
+		mode = va_arg(arguments, mode_t);
+		va_end(arguments);
+	}
 	if (!is_probe_file(path))
 		return call_real(directory, path, flags, mode);
 	if (flags & O_CREAT)
@@ -321,62 +343,11 @@ any_openat(int (*call_real) (int, const char *, int,...), int directory, const c
 	return (int) ended(call, path, call_real(directory, path, flags, mode));
 }
 
-#define DEFINE_OPENAT(name) \
-int \
-name(int directory, const char *path, int flags,...) \
-{ \
-	mode_t		mode = 0; \
-	va_list		arguments; \
-	REAL(int, name, int, const char *, int,...); \
-\
-	if ((flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE) \
-	{ \
-		va_start(arguments, flags); \
-		mode = va_arg(arguments, mode_t); \
-		va_end(arguments); \
-	} \
-	return any_openat(call_real, directory, path, flags, mode); \
-}
-
-DEFINE_OPENAT(openat)
-DEFINE_OPENAT(openat64)
-
 /* What openat() without a mode becomes with _FORTIFY_SOURCE. */
-extern int	__openat_2(int directory, const char *path, int flags);
 extern int	__openat64_2(int directory, const char *path, int flags);
-
-int
-__openat_2(int directory, const char *path, int flags)
-{
-	return openat(directory, path, flags);
-}
 
 int
 __openat64_2(int directory, const char *path, int flags)
 {
 	return openat64(directory, path, flags);
 }
-
-/* The server itself never calls it. */
-#define DEFINE_FSTATVFS(name, status_type) \
-int \
-name(int fd, struct status_type *status) \
-{ \
-	const char *file = name_of(fd); \
-	int			error_number = injected("fstatvfs", file); \
-	int			result; \
-	REAL(int, name, int, struct status_type *); \
-\
-	result = call_real(fd, status); \
-	if (error_number == AVAILABLE) \
-		status->f_bavail = (fsblkcnt_t) injected_megabytes * 1024 * 1024 / status->f_frsize; \
-	else if (error_number != 0) \
-	{ \
-		errno = error_number; \
-		return -1; \
-	} \
-	return (int) ended("fstatvfs", file, result); \
-}
-
-DEFINE_FSTATVFS(fstatvfs, statvfs)
-DEFINE_FSTATVFS(fstatvfs64, statvfs64)
