@@ -33,7 +33,7 @@
 #define MILLISECOND		SP_NS_PER_MS
 #define SECOND			SP_NS_PER_S
 #define KILOBYTE		INT64_C(1024)
-#define MAX_FD			256
+#define MAX_FD			64
 #define MAX_RECORDS		100000
 #define SHORT_WRITE		(-1)	/* in the place of an errno */
 

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_probe_faults.c
- *	  The timed loop of src/engine/measure/probe.c on a disk that fails.
+ *	  Runs of src/engine/measure of every suite, on a disk that fails.
  *
  * In the manner of SQLite's test/sysfault.test: of each call that the engine
  * makes the first one fails, in the next run the second one, and so on until
@@ -12,70 +12,160 @@
  */
 #include "fake_disk.h"
 
-/* Plans that together make every call. */
+#include "engine/measure/probe_internal.h"
+
+#include <dirent.h>
+
+/* Plans that together make every call, so short that the runs are few. */
+enum
+{
+	WAL, TOOL, MOVING_WAL, STREAM, SEGMENTS, PLANS
+};
+
 static const struct
 {
 	const sp_suite *suite;
-	int			flush_size;
-}			plans[] =
+	int64_t		duration;		/* ms */
+}			plans[PLANS] =
 {
-	{&sp_suite_wal, 8192},
-	{&sp_suite_pg_test_fsync, 8192},	/* openat and close */
-	{&sp_suite_wal, 8192},				/* long enough that files move */
+	[WAL] = {&sp_suite_wal, 30},
+	[TOOL] = {&sp_suite_pg_test_fsync, 30},	/* openat and close */
+	[MOVING_WAL] = {&sp_suite_wal, 300},
+	[STREAM] = {&sp_suite_stream, 30},
+	[SEGMENTS] = {&sp_suite_segments, 150},	/* pwritev, renameat and unlinkat */
 };
 
-#define MOVING_PLAN		2
+/* The first two rounds of the suite segments make every call: no more of them fail. */
+#define ENOUGH_CALLS	60
 
-/* A call, its name in an error, and an errno that it may fail with. */
+/*
+ * A call, its name in an error, and an errno that it may fail with.  SHORT_WRITE: the rest is
+ * written.  EDQUOT: it is not.
+ */
 static const struct
 {
 	fake_call	call;
 	const char *name;
-	int			errors[5];		/* up to 0 */
+	int			errors[7];		/* up to 0 */
 }			faults[] =
 {
-	{PWRITE, "pwrite", {EIO, ENOSPC, SHORT_WRITE, EINTR}},
+	{PWRITE, "pwrite", {EIO, ENOSPC, EDQUOT, SHORT_WRITE, EINTR, EINVAL}},
+	{PWRITEV, "pwrite", {EIO, EDQUOT, SHORT_WRITE, EINTR}},
 	{OPENAT, "open", {EIO, EMFILE, EINTR}},
 	{CLOSE, "close", {EIO, ENOSPC, EINTR}},
 	{FSYNC, "fsync", {EIO, ENOSPC, EINTR}},
 	{FDATASYNC, "fdatasync", {EIO, ENOSPC, EINTR}},
+	{RENAME, "rename", {EIO, EINTR}},
+	{UNLINK, "unlink", {EIO, EINTR}},
 };
 
-/* Short, so that the runs are few: two turns of either regime; of the last plan with a move. */
+/* The n-th run of a plan: only files that the engine makes are not there already. */
 static void
-plan_short_run(size_t plan)
+plan_short_run(int plan, int n)
 {
-	plan_suite(plans[plan].suite, "fdatasync", plans[plan].flush_size, 1024 * 1024);
-	probe->duration_ns = 30 * MILLISECOND;
+	if (n > 1 && plan != SEGMENTS)
+		return;
+	plan_suite(plans[plan].suite, "fdatasync", 8192, 1024 * 1024);
+	probe->duration_ns = plans[plan].duration * MILLISECOND;
+	disk.makes_files = plan == SEGMENTS;
 	disk.fault_cost = 3 * MILLISECOND;
-	if (plan == MOVING_PLAN)
+	disk.spoils_errno = true;	/* callbacks may change it */
+	if (plan == MOVING_WAL)
 	{
 		probe->flush_interval_ns = 4 * MILLISECOND;
-		probe->duration_ns = 300 * MILLISECOND;
 		disk.cost[PWRITE] = disk.cost[FSYNC] = disk.cost[FDATASYNC] = MILLISECOND / 2;
 	}
 }
 
-/* Nobody comes to a file after a call on it has failed; only its descriptor is closed. */
+/*
+ * Run, which fails if a sync is repeated after it has failed.  None of the files is left that
+ * the engine made, or after a jump the caller knows them.
+ */
+static void
+run_and_count_files(void)
+{
+	DIR		   *files;
+	struct dirent *entry;
+	int			unknown = 0;
+
+	run_probe();
+	if (!disk.makes_files)
+		return;
+	files = opendir(directory);
+	assert_non_null(files);
+	while ((entry = readdir(files)) != NULL)
+		unknown += entry->d_name[0] != '.';
+	closedir(files);
+	for (int i = 0; i < probe->nfiles; i++)
+	{
+		unknown -= probe->files[i].exists;
+		assert_true(disk.jump_at > 0 || !(probe->files[i].exists && probe->files[i].made_by_engine));
+	}
+	assert_int_equal(unknown, 0);
+}
+
+/* Nobody comes to a file after a call on it has failed; it is only closed and removed. */
 static void
 check_that_nobody_came(int error)
 {
 	/* the call after a short write is the one that fails */
-	int			first = disk.failed_record + (error == SHORT_WRITE ? 2 : 1);
+	int			first = disk.failed_record + (error == EDQUOT ? 2 : 1);
 
-	for (int i = first; i < disk.nrecords; i++)
+	for (int i = first; disk.failed_file >= 0 && i < disk.nrecords; i++)
 	{
-		if (disk.records[i].call != CLOSE && disk.records[i].file == disk.failed_file)
+		const call_record *call = &disk.records[i];
+
+		if (call->file == disk.failed_file && call->call != CLOSE && call->call != UNLINK)
 			fail_msg("call %d of %d came to file %d", i, disk.nrecords, disk.failed_file);
 	}
 }
 
+/* The rest of a write is written from where it ended: one operation, as in the server. */
+static void
+check_the_rest(void)
+{
+	const call_record *whole = &disk.records[disk.failed_record];
+	const call_record *rest = whole + 1;
+
+	assert_int_equal(rest->file, whole->file);
+	assert_true(rest->offset == whole->offset + whole->size / 2);
+	/* zeros are written on in whole writes */
+	assert_true(rest->call == PWRITEV ||
+				rest->offset + rest->size == whole->offset + whole->size);
+}
+
+/* If the current method fails, nothing is compared and nothing is recommended. */
+static void
+check_judgement(void)
+{
+	const sp_comparison *comparison = &probe->comparison;
+	int			c = !probe->judged ? -1 :
+		sp_method_case(probe, probe->deciding, comparison->candidates[comparison->current].name);
+
+	if (c < 0 || probe->results[c].status == SP_OK)
+		return;
+	assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
+	assert_non_null(strstr(reason_of_run(), "nothing could be compared with "));
+}
+
+/* The first file with a case that has failed, or -1. */
+static int
+first_failed_file(void)
+{
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->results[c].status == SP_ERROR || probe->results[c].status == SP_NO_DIRECT_IO)
+			return probe->cases[c].file;
+	}
+	return -1;
+}
+
 /*
- * The failed cases have an error, all others are measured.  A signal fails none, and what it
- * interrupted is not counted; nor does a move whose close fails, since that file was synced.
+ * All cases of a file have its error, since the sync after a failed one may report success.
+ * All others are measured.  A signal fails none, and what it interrupted is not counted.
  */
 static void
-check_results(size_t fault, int error, bool fails)
+check_results(const char *name, int error, int home)
 {
 	for (int c = 0; c < probe->ncases; c++)
 	{
@@ -83,18 +173,20 @@ check_results(size_t fault, int error, bool fails)
 
 		if (result->status == SP_UNSUPPORTED)
 			continue;
-		/* all cases of a file, since the sync after a failed one may report success */
-		assert_int_equal(result->status,
-						 fails && uses_home(c, disk.failed_home) ? SP_ERROR : SP_OK);
-		if (result->status == SP_ERROR)
+		if (home >= 0 && uses_home(c, home))
 		{
-			assert_int_equal(result->error_number, error == SHORT_WRITE ? EDQUOT : error);
-			assert_string_equal(result->error_call, faults[fault].name);
+			/* some file systems accept O_DIRECT at open and refuse it at the write */
+			assert_int_equal(result->status, error == EINVAL && probe->files[home].direct_io ?
+							 SP_NO_DIRECT_IO : SP_ERROR);
+			assert_int_equal(result->error_number, error);
+			assert_string_equal(result->error_call, name);
+			assert_true(isnan(result->speed.low));
 			continue;
 		}
+		assert_int_equal(result->status, SP_OK);
 		assert_true(result->histogram.ops > 0);
 		/* unless the rest of a write took another call */
-		assert_true(fails || error == SHORT_WRITE ||
+		assert_true(home >= 0 || disk.makes_files || error == SHORT_WRITE ||
 					result->histogram.min_ns == result->histogram.max_ns);
 	}
 }
@@ -102,77 +194,100 @@ check_results(size_t fault, int error, bool fails)
 /* Failures of syncs that a move makes: the method that comes pays for them. */
 static int	failed_clean_ups;
 
+static void
+check_run(size_t fault, int error)
+{
+	const call_record *failed = &disk.records[disk.failed_record];
+	int			file = first_failed_file();
+	bool		fails = disk.failed_record >= 0 && error != EINTR && error != SHORT_WRITE;
+
+	/* half of a byte is nothing */
+	if (disk.failed_record >= 0 && failed->size == 1 && (error == SHORT_WRITE || error == EDQUOT))
+	{
+		error = ENOSPC;
+		fails = true;
+	}
+	if (fails && failed->call == CLOSE)
+	{
+		/* of a move: that file was synced; of a segment: it may be no longer used */
+		fails = disk.makes_files ? file >= 0 : !failed->cleans_up;
+	}
+	assert_int_equal(file >= 0, fails);
+	check_results(faults[fault].name, error,
+				  !fails ? -1 : disk.failed_home >= 0 ? disk.failed_home : file);
+	check_judgement();
+	if (fails)
+		check_that_nobody_came(error);
+	else if (disk.failed_record >= 0 && error == SHORT_WRITE)
+		check_the_rest();
+	failed_clean_ups += disk.failed_record >= 0 && failed->cleans_up;
+}
+
 /* Let the n-th call fail for all n; the number of runs that had a failure. */
 static int
-fail_each_call(size_t fault, int error)
+fail_each_call(int plan, size_t fault, int error)
 {
-	disk.fail_call = faults[fault].call;
-	disk.fail_errno = error;
-	for (int n = 1;; n++)
+	for (int n = 1; plan != SEGMENTS || n < ENOUGH_CALLS; n++)
 	{
-		bool		cleans_up;
-
+		plan_short_run(plan, n);
+		disk.fail_call = faults[fault].call;
 		disk.fail_at = n;
-		disk.rest_errno = error == SHORT_WRITE ? EDQUOT : 0;
-		run_probe();			/* fails if a sync is repeated after it has failed */
-		if (disk.failed_file < 0)
-		{
-			check_results(fault, 0, false);	/* a clean run */
+		disk.fail_errno = error == EDQUOT ? SHORT_WRITE : error;
+		disk.rest_errno = error == EDQUOT ? EDQUOT : 0;
+		run_and_count_files();
+		check_run(fault, error);
+		if (disk.failed_record < 0)
 			return n - 1;
-		}
-		cleans_up = disk.records[disk.failed_record].cleans_up;
-		failed_clean_ups += cleans_up;
-		if (error == EINTR || (disk.fail_call == CLOSE && cleans_up))
-			check_results(fault, error, false);
-		else
-		{
-			check_results(fault, error, true);
-			check_that_nobody_came(error);
-		}
 	}
+	return ENOUGH_CALLS;
 }
 
 TEST(survives_the_failure_of_any_call)
 {
 	int			runs[CALLS] = {0};
 
-	for (size_t plan = 0; plan < lengthof(plans); plan++)
+	for (int plan = 0; plan < PLANS; plan++)
 	{
 		for (size_t fault = 0; fault < lengthof(faults); fault++)
 		{
-			for (int i = 0; faults[fault].errors[i] != 0; i++)
-			{
-				plan_short_run(plan);
-				disk.spoils_errno = i % 2 == 0;	/* callbacks may change it */
-				runs[faults[fault].call] += fail_each_call(fault, faults[fault].errors[i]);
-			}
+			for (const int *error = faults[fault].errors; *error != 0; error++)
+				runs[faults[fault].call] += fail_each_call(plan, fault, *error);
 		}
 	}
 	assert_true(failed_clean_ups > 10);
-	for (size_t fault = 0; fault < lengthof(faults); fault++)
-		assert_true(runs[faults[fault].call] > 10);
+	for (int call = 0; call < CALLS; call++)
+		assert_true(runs[call] > 10);
 }
 
 /*
- * When no file can be opened again, only the cases that are shown are left, and these
- * end.  The probe must end, too, and no speed of the last look may stay.
+ * When every file fails, only cases of the wal suite that are shown may be left.  The probe
+ * must end, and no speed of the last look may stay.
  */
 TEST(ends_when_every_file_fails)
 {
-	plan_suite(&sp_suite_wal, "fdatasync", 8192, 1024 * 1024);
-	probe->duration_ns = 60 * SECOND;
-	probe->stop_early = false;
-	disk.fail_call = OPENAT;
-	disk.fail_errno = EIO;
-	disk.fails_on = true;
-	for (int moves = 0; moves < 30; moves += 10)
+	static const struct
 	{
-		/* each move opens five files or more */
-		disk.fail_at = 1 + 5 * moves;
+		int			plan;
+		fake_call	call;
+		int			fail_at;	/* and all later ones */
+	}			rows[] = {
+		/* a move opens five files or more */
+		{WAL, OPENAT, 1}, {WAL, OPENAT, 51}, {WAL, OPENAT, 101},
+		{STREAM, PWRITE, 1}, {SEGMENTS, FSYNC, 1},
+	};
+
+	for (size_t i = 0; i < lengthof(rows); i++)
+	{
+		plan_short_run(rows[i].plan, 0);
+		probe->duration_ns = 60 * SECOND;
+		disk.fail_call = rows[i].call;
+		disk.fail_at = rows[i].fail_at;
+		disk.fail_errno = EIO;
+		disk.fails_on = true;
 		run_probe();
 		assert_true(disk.failed_file >= 0);
 		assert_true(probe->finished_ns - probe->started_ns < 20 * SECOND);
-		assert_uint_in_range(probe->rounds[SP_SATURATED], 1, 1000);
+		assert_uint_in_range(probe->rounds[SP_SATURATED], rows[i].plan == WAL, 1000);
 		assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
 		for (int c = 0; c < probe->ncases; c++)
 		{
@@ -185,99 +300,23 @@ TEST(ends_when_every_file_fails)
 						isnan(result->speed.high));
 		}
 	}
-	disk.fails_on = false;
-}
-
-/* The rest of a short write can be written: it is one operation, as in the server. */
-TEST(finishes_a_short_write)
-{
-	int			finished = 0;
-
-	for (size_t plan = 0; plan < lengthof(plans); plan++)
-	{
-		plan_short_run(plan);
-		disk.fault_cost = 0;
-		disk.fail_call = PWRITE;
-		disk.fail_errno = SHORT_WRITE;
-		for (disk.fail_at = 1;; disk.fail_at++)
-		{
-			const call_record *whole;
-			const call_record *rest;
-
-			run_probe();
-			check_results(0, SHORT_WRITE, false);
-			if (disk.failed_file < 0)
-				break;
-			finished++;
-			/* from the middle of the write to its end */
-			whole = &disk.records[disk.failed_record];
-			rest = whole + 1;
-			assert_int_equal(rest->file, whole->file);
-			assert_true(rest->offset == whole->offset + whole->size / 2);
-			assert_true(rest->offset + rest->size == whole->offset + whole->size);
-		}
-	}
-	assert_true(finished > 10);
-}
-
-/* If the current method fails, nothing is compared and nothing is recommended. */
-TEST(advises_nothing_when_the_current_method_fails)
-{
-	plan_short_run(0);
-	probe->duration_ns = SECOND;
-	disk.fail_call = FDATASYNC;
-	disk.fail_errno = EIO;
-	for (disk.fail_at = 1; disk.fail_at < 10; disk.fail_at++)
-	{
-		run_probe();
-		if (probe->results[1].error_call == NULL ||
-			strcmp(probe->results[1].error_call, "fdatasync") != 0)
-			continue;			/* it was the control */
-		assert_true(probe->judged);
-		assert_int_equal(probe->judgement.verdict, SP_UNDECIDED);
-		assert_non_null(strstr(reason_of_run(), "nothing could be compared with fdatasync"));
-	}
-}
-
-/* Some file systems accept O_DIRECT at open and refuse it at the write. */
-TEST(knows_that_direct_io_is_refused)
-{
-	int			refused = 0;
-
-	plan_short_run(1);
-	disk.fail_call = PWRITE;
-	disk.fail_errno = EINVAL;
-	for (disk.fail_at = 1; disk.failed_file >= 0 || disk.fail_at == 1; disk.fail_at++)
-	{
-		run_probe();
-		for (int c = 0; c < probe->ncases && disk.failed_file >= 0; c++)
-		{
-			bool		direct = probe->files[probe->cases[c].file].direct_io;
-
-			if (!uses_home(c, disk.failed_home))
-				continue;
-			assert_int_equal(probe->results[c].status, direct ? SP_NO_DIRECT_IO : SP_ERROR);
-			refused += direct;
-		}
-	}
-	assert_true(refused > 10);
 }
 
 /* An interrupt may come at any check, and leaves the engine by a jump. */
 TEST(holds_nothing_when_interrupted)
 {
-	for (size_t plan = 0; plan < lengthof(plans); plan++)
+	for (int plan = 0; plan < PLANS; plan++)
 	{
-		plan_short_run(plan);
-		for (long n = 1;; n++)
+		int			n = 0;
+
+		do
 		{
+			n++;
+			plan_short_run(plan, n);
 			disk.jump_at = n;
-			run_probe();		/* checks what is left open */
-			if (disk.interrupt_checks < n)
-				break;
-			assert_int_equal(disk.interrupt_checks, n);
-		}
-		assert_true(disk.jump_at > 20);
+			run_and_count_files();
+		} while (disk.interrupt_checks == n && n < 200);
+		assert_true(n > 20);
 	}
 }
 

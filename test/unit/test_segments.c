@@ -3,14 +3,12 @@
  * test_segments.c
  *	  Tests of the suite segments: its calls, its files, its verdict.
  *
- * Files, names and directory are real; writes and syncs are those of fake_disk.h.
- * Whatever happens, no file of the engine is left, and no other file is touched.
+ * Files, names and directory are real; writes and syncs are those of fake_disk.h.  What
+ * happens when a call fails is in test_probe_faults.c.
  *
  *-------------------------------------------------------------------------
  */
 #include "fake_disk.h"
-
-#include <dirent.h>
 
 #define SEGMENT		(1024 * 1024)
 #define FLUSH		8192
@@ -48,35 +46,6 @@ plan(bool wal_recycle, bool wal_init_zero)
 	probe->stop_early = true;
 	probe->callbacks.check_space = check_space;
 	spaces = 0;
-}
-
-static int
-count_files(void)
-{
-	DIR		   *files = opendir(directory);
-	struct dirent *entry;
-	int			n = 0;
-
-	assert_non_null(files);
-	while ((entry = readdir(files)) != NULL)
-		n += entry->d_name[0] != '.';
-	closedir(files);
-	return n;
-}
-
-/* A whole run, after which none is left of the files that it made, or the caller knows them. */
-static void
-run(void)
-{
-	int			known = 0;
-
-	run_probe();
-	for (int i = 0; i < probe->nfiles; i++)
-	{
-		known += probe->files[i].exists;
-		assert_true(disk.jump_at > 0 || !(probe->files[i].exists && probe->files[i].made_by_engine));
-	}
-	assert_int_equal(count_files(), known);
 }
 
 /* The case of a kind, or of its control. */
@@ -176,7 +145,7 @@ TEST(adds_creation_and_all_flushes)
 
 	plan(true, true);
 	probe->duration_ns = 2 * SECOND;
-	run();
+	run_probe();
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		assert_int_equal(probe->results[c].status, SP_OK);
@@ -236,7 +205,7 @@ TEST(judges_the_kinds)
 		disk.cost[FSYNC] = 2 * MILLISECOND;
 		for (int slot = 0; slot < segments->nslots; slot++)
 			disk.home_cost[slot] = rows[i].more_us[segments->slots[slot].kind] * 1000;
-		run();
+		run_probe();
 		check_verdict("segment", rows[i].whole);
 		check_verdict("new_segment", rows[i].created);
 		/* such differences are settled at the first look, after a quarter of the time */
@@ -266,7 +235,7 @@ TEST(adapts_to_a_disk_that_slows_down)
 		probe->stop_early = false;
 		probe->duration_ns = 20 * SECOND;
 		probe->duty_cycle = duty_cycles[i];
-		run();
+		run_probe();
 		length = probe->finished_ns - probe->started_ns;
 		assert_true(length <= probe->duration_ns);
 		assert_float_equal((double) disk.slept / (double) length, 1 - probe->duty_cycle, 0.02);
@@ -276,93 +245,6 @@ TEST(adapts_to_a_disk_that_slows_down)
 }
 
 /* -------------------------------------------------------------------- failures */
-
-/* The cases of one slot have the error, unless it was harmless; all others are measured. */
-static void
-check_failure(fake_call call, int error, bool harmless)
-{
-	static const char *const names[CALLS] = {
-		"pwrite", "pwrite", "open", "close", "fsync", "fdatasync", "rename", "unlink"
-	};
-	int			failed_file = -1;
-
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		const sp_result *one = &probe->results[c];
-
-		if (one->status == SP_OK && probe->cases[c].file != failed_file)
-		{
-			assert_true(one->histogram.ops > 0);
-			continue;
-		}
-		assert_true(failed_file < 0 || probe->cases[c].file == failed_file);
-		failed_file = probe->cases[c].file;
-		assert_int_equal(one->status, SP_ERROR);
-		assert_int_equal(one->error_number, error);
-		assert_string_equal(one->error_call, names[call]);
-		assert_true(isnan(one->speed.low));
-	}
-	assert_true(harmless ? error != EINTR || failed_file < 0 : failed_file >= 0);
-}
-
-/* The n-th call fails, for all n of the first rounds. */
-TEST(survives_the_failure_of_any_call)
-{
-	static const int errors[] = {EIO, EINTR, SHORT_WRITE};
-
-	for (int call = 0; call < CALLS; call++)
-	{
-		for (size_t i = 0; i < (call == PWRITEV ? 3 : 2); i++)
-		{
-			int			n = 0;
-
-			do
-			{
-				n++;
-				plan(n % 2, n % 3);
-				probe->duration_ns = 300 * MILLISECOND;
-				probe->stop_early = false;
-				disk.fail_call = call;
-				disk.fail_errno = errors[i];
-				disk.rest_errno = EDQUOT;
-				disk.fail_at = n;
-				run();
-				/* what is closed before it gets another name was synced */
-				check_failure(call, errors[i] == SHORT_WRITE ? EDQUOT : errors[i],
-							  disk.failed_record < 0 || errors[i] == EINTR || call == CLOSE);
-			} while (disk.failed_record >= 0 && n < 120);
-			assert_true(n > 10);
-		}
-	}
-}
-
-/* Zeros that were written in part are written on from there. */
-TEST(finishes_a_short_write)
-{
-	sp_segment_work work = work_on(SP_ZERO_FILLED);
-
-	disk.fail_call = PWRITEV;
-	disk.fail_at = 1;
-	disk.fail_errno = SHORT_WRITE;
-	assert_true(sp_segment_make(&work, SP_ZERO_FILLED));
-	/* half a write, and what is left in whole ones */
-	assert_memory_equal(calls_made(), "OVVVVVSC", 8);
-	assert_int_equal(work.position, SEGMENT);
-}
-
-/* An interrupt leaves by a jump: the caller finds every file by its name. */
-TEST(can_be_interrupted_anywhere)
-{
-	for (long n = 1; n <= 400; n++)
-	{
-		plan(n % 2, n % 3);
-		probe->duration_ns = 300 * MILLISECOND;
-		disk.jump_at = n;
-		run();
-		if (disk.interrupt_checks < n)
-			break;
-	}
-}
 
 static ino_t
 inode_of(const char *name)

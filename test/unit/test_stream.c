@@ -227,51 +227,6 @@ TEST(ends_at_its_limit_of_bytes)
 	}
 }
 
-/* No case of a file that has failed goes on; those of the other file do. */
-TEST(leaves_out_a_file_that_fails)
-{
-	int64_t		last[2] = {0, 0};
-
-	plan_stream("fdatasync", 20 * SECOND);
-	disk.fail_call = FDATASYNC;
-	disk.fail_at = 3000;
-	disk.fail_errno = EIO;
-	run_probe();
-	check_log();
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		bool		failed = probe->cases[c].file == disk.failed_home;
-
-		assert_int_equal(probe->results[c].status, failed ? SP_ERROR : SP_OK);
-		if (failed)
-			assert_string_equal(probe->results[c].error_call, "fdatasync");
-	}
-	for (int i = 0; i < stream_log.n; i++)
-		last[probe->cases[stream_log.seconds[i].test_case].file == disk.failed_home] =
-			stream_log.seconds[i].begin_ns + stream_log.seconds[i].length_ns;
-	assert_true(last[true] < 10 * SECOND && last[false] >= 20 * SECOND);
-
-	/* if all fail, the run is over */
-	plan_stream("fdatasync", 20 * SECOND);
-	disk.fail_call = PWRITE;
-	disk.fail_at = 1;
-	disk.fails_on = true;
-	disk.fail_errno = ENOSPC;
-	run_probe();
-	assert_true(probe->finished_ns - probe->started_ns < 5 * SECOND);
-}
-
-TEST(stops_at_an_interrupt)
-{
-	for (int at = 1; at < 3000; at += 97)
-	{
-		plan_stream("fdatasync", 20 * SECOND);
-		disk.jump_at = at;
-		run_probe();
-		assert_int_equal(disk.interrupt_checks, at);
-	}
-}
-
 /* -------------------------------------------------------------------- rates */
 
 /* Rates of one case: all its bytes in all its time, and its slowest whole second. */
