@@ -5,10 +5,10 @@
  *
  * The program gets an argument vector, not a shell command, a minimal environment, /dev/null
  * as its standard input, and no other descriptor of the server.  It is in the process group of
- * the backend, so that a shutdown reaches it, too.  It writes its outputs into files without a
- * name: nobody need read them in time, and its own children cannot hold them open.  Of one that
- * grows beyond 1 MB, only the end is kept.  Whatever ends the caller (error, cancel, termination)
- * ends the program.
+ * the backend, so that a shutdown reaches it, too.  It writes its outputs into temporary files:
+ * nobody need read them in time, and its own children cannot hold them open.  Of one that grows
+ * beyond 1 MB, only the end is kept.  Whatever ends the caller (error, cancel, termination) ends
+ * the program.
  *
  *-------------------------------------------------------------------------
  */
@@ -17,6 +17,8 @@
 
 #include "postgres.h"
 
+#include "storage/fd.h"
+
 typedef struct sp_child sp_child;
 
 typedef struct sp_child_program
@@ -24,7 +26,6 @@ typedef struct sp_child_program
 	const char *path;			/* absolute, or relative to the data directory */
 	char *const *argv;			/* argv[0] is the name; ends with NULL */
 	char *const *envp;			/* the whole environment; ends with NULL */
-	bool		is_insistent;	/* it ignores SIGINT and SIGTERM */
 	int			timeout_ms;		/* the program is ended after this; 0: no limit */
 
 	/* Or NULL: called in the new process, where it may only make system calls. */
@@ -41,28 +42,23 @@ struct sp_child
 	const sp_child_program *program;
 	pid_t		pid;
 	bool		runs;
-	int			files[2];		/* its outputs; -1: closed */
-	int64		deadline_ms;
+	File		files[2];		/* its outputs; 0: closed */
+	off_t		position;		/* of the next line in its error output */
+	int64		deadline_ns;
 
-	/* once it has ended */
-	int			status;			/* of waitpid() */
+	/* once it has ended; text is palloc'd in the memory context of the caller */
+	bool		succeeded;		/* it has exited with status 0 */
 	bool		timed_out;
-	bool		abandoned;		/* SIGKILL did not end it, since it hangs in the kernel */
-	char	   *out;			/* palloc'd in the memory context of the caller */
+	char	   *ending;			/* "exited with status 1", "was ended by signal 9", ... */
+	char	   *out;
 	char	   *err;
 };
 
 /*
- * Run the program until it ends.  Its failure is not an error, but told by the two functions
- * below; if it could not be executed, err says why.  Errors are those of this server.
+ * Run the program until it ends.  Its failure is not an error; if it could not be executed, err
+ * says why.  Errors are those of this server.
  */
 extern void sp_child_run(sp_child *child, const sp_child_program *program);
-
-/* Did it exit with status 0? */
-extern bool sp_child_succeeded(const sp_child *child);
-
-/* "exited with status 1", "was ended by signal 9", "did not end within 5 s", ... */
-extern char *sp_child_describe(const sp_child *child);
 
 /* Or start it, and go on.  The caller ends it, also after an error. */
 extern void sp_child_start(sp_child *child, const sp_child_program *program);
@@ -70,16 +66,17 @@ extern void sp_child_start(sp_child *child, const sp_child_program *program);
 /* Does not wait, but for the end of a program whose time is up. */
 extern bool sp_child_has_ended(sp_child *child);
 
-/* The lines that it has written to stderr since the last call; *position is 0 at first. */
-extern char *sp_child_new_lines(sp_child *child, off_t *position);
+/* The lines that it has written to stderr since the last call. */
+extern char *sp_child_new_lines(sp_child *child);
 
 /* End it if it runs, and close its files.  Throws no error; may be called again. */
 extern void sp_child_end(sp_child *child);
 
 /*
  * Run it after an error, or while the backend exits: throw no error, serve no interrupt, read
- * no output.  It is killed after timeout_ms.
+ * no output.  It is killed after that time.  It is in a process group of its own, so that what
+ * ends the backend does not end it.
  */
-extern void sp_child_run_silently(const sp_child_program *program);
+extern void sp_child_run_silently(const sp_child_program *program, int timeout_ms);
 
 #endif							/* SP_CHILD_PROCESS_H */

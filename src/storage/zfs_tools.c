@@ -89,17 +89,15 @@ static tool_answer
 take_answer(const char *const *argv, const sp_child *tool, output_parser parse, const char *name,
 			sp_zfs *zfs, StringInfo reason)
 {
-	bool		succeeded = sp_child_succeeded(tool);
-
-	if (succeeded && parse(tool->out, name, zfs))
+	if (tool->succeeded && parse(tool->out, name, zfs))
 		return UNDERSTOOD;
 	appendStringInfo(reason, "%s %s ", argv[0], argv[1]);
-	if (succeeded)
+	if (tool->succeeded)
 	{
 		appendStringInfoString(reason, "printed output that is not understood");
 		return REFUSED;
 	}
-	appendStringInfoString(reason, sp_child_describe(tool));
+	appendStringInfoString(reason, tool->ending);
 	append_complaint(reason, tool->err);
 	return tool->timed_out ? NO_ANSWER : REFUSED;
 }

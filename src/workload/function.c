@@ -161,7 +161,7 @@ measure_workload(sp_workload_run *run, sp_pgbench_result *result, sp_wal_statist
 static HeapTuple
 run_workload(sp_workload_run *run)
 {
-	sp_pgbench_result *result = palloc(sizeof(sp_pgbench_result));
+	sp_pgbench_result *result = palloc0(sizeof(sp_pgbench_result));
 	sp_wal_statistics before;
 	sp_wal_statistics after;
 	HeapTuple	row;

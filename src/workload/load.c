@@ -26,7 +26,6 @@ struct sp_load
 	sp_workload_run run;
 	sp_child_program program;
 	sp_child	pgbench;
-	off_t		position;		/* in its error output */
 };
 
 /* ------------------------------------------------------------------- checks */
@@ -63,7 +62,6 @@ sp_load_make(const char *workload, int seconds)
 	sp_load    *load = palloc0(sizeof(sp_load));
 	sp_workload_run *run = &load->run;
 
-	load->pgbench = (sp_child) {.files = {-1, -1}};
 	namestrcpy(&run->workload.name, workload);
 	sp_workload_find(&run->workload);
 	refuse_counted(&run->workload);
@@ -119,7 +117,7 @@ sp_load_check(sp_load *load)
 		CHECK_FOR_INTERRUPTS();
 		sp_pgbench_complain(ERROR, &load->run, &load->pgbench, NULL, "ran");
 	}
-	lines = sp_child_new_lines(&load->pgbench, &load->position);
+	lines = sp_child_new_lines(&load->pgbench);
 	if (strstr(lines, SP_PGBENCH_ERROR))
 	{
 		load->pgbench.err = lines;

@@ -105,9 +105,12 @@ drop_own_leftovers(const sp_workload_run *run)
 	foreach(cell, sp_schema_leftovers(true))
 		appendStringInfoString(&sql, drop_sql(lfirst(cell)));
 	if (sql.len > 0)
-		sp_pgbench_run_silently(run, sp_pgbench_prepare(run, "leftovers.sql", "dropped leftovers of",
-														sql.data, LEFTOVER_LOCK_TIMEOUT, 0),
-								LEFTOVERS_MAX_MS);
+	{
+		const sp_pgbench_once *drop = sp_pgbench_prepare(run, "leftovers.sql", "dropped leftovers of",
+														 sql.data, LEFTOVER_LOCK_TIMEOUT, 0);
+
+		sp_child_run_silently(&drop->program, LEFTOVERS_MAX_MS);
+	}
 	SPI_finish();
 }
 
@@ -147,8 +150,8 @@ void
 sp_workload_give_up(sp_workload_run *run)
 {
 	if (run->objects == SP_OBJECTS_EXIST && run->tear_down)
-		sp_pgbench_run_silently(run, run->tear_down, GIVE_UP_MS);
+		sp_child_run_silently(&run->tear_down->program, GIVE_UP_MS);
 	if (run->objects >= SP_OBJECTS_EXIST)
-		sp_pgbench_run_silently(run, run->drop, GIVE_UP_MS);
+		sp_child_run_silently(&run->drop->program, GIVE_UP_MS);
 	forget(run);
 }

@@ -17,13 +17,11 @@
 
 #include <fcntl.h>
 #include <math.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "storage/fd.h"
 #include "utils/builtins.h"
 #include "utils/portal.h"
 #include "utils/snapmgr.h"
@@ -31,10 +29,8 @@
 /* Of a DETAIL. */
 #define MAX_WORDS			800
 
-/* Without a terminal, pgbench prints this and goes on in the same line. */
+/* Without a terminal, pgbench begins its output with this, and goes on in the same line. */
 #define PROMPT				"Password: "
-
-#define ABORTED				SP_PGBENCH_ERROR "Run was aborted"
 
 /* One NOTICE a second, later one after each 1/20 of the time that has passed. */
 #define NOTICES_OF_THE_PAST	20
@@ -46,37 +42,18 @@
  */
 #define MAX_FIFO_BYTES		(1024 * 1024)
 #define MAX_FIFO_BYTES_ALL	(32 * MAX_FIFO_BYTES)
-#define MIN_FIFO_BYTES		(64 * 1024)	/* the default of Linux */
-
-#define READ_SIZE			8192
 
 /* What is read while pgbench runs. */
 typedef struct output_reader
 {
 	sp_workload_run *run;
 	sp_pgbench_result *result;
-	int			allocated;		/* of the result's seconds */
-	off_t		position;		/* in its progress lines */
-	double		seconds;		/* of the previous one */
-	double		transactions;
-	double		next_notice;
+	double		next_notice;	/* in seconds */
 	sp_pgbench_log_file *log_files; /* one for each thread */
 	int		   *log_fds;		/* -1 before it is opened */
 } output_reader;
 
 /* --------------------------------------------------------------------- errors */
-
-static const char *
-without_prompt(const char *line)
-{
-	return strncmp(line, PROMPT, strlen(PROMPT)) == 0 ? line + strlen(PROMPT) : line;
-}
-
-static bool
-is_error(const char *line)
-{
-	return strncmp(line, SP_PGBENCH_ERROR, strlen(SP_PGBENCH_ERROR)) == 0;
-}
 
 /*
  * pgbench's error output up to the end of its first error, for a DETAIL: later ones repeat it for
@@ -89,42 +66,23 @@ own_words(char *err)
 	sp_pgbench_progress progress;
 	int			errors = 0;
 
+	if (strncmp(err, PROMPT, strlen(PROMPT)) == 0)
+		err += strlen(PROMPT);
 	initStringInfo(&words);
 	for (char *next = err; next;)
 	{
-		const char *line = without_prompt(strsep(&next, "\n"));
+		const char *line = strsep(&next, "\n");
 
-		/* the last one says nothing that the errors before it do not */
-		if (line[0] == '\0' || sp_pgbench_parse_progress(line, &progress) ||
-			strncmp(line, ABORTED, strlen(ABORTED)) == 0)
+		if (line[0] == '\0' || sp_pgbench_parse_progress(line, &progress))
 			continue;
-		errors += is_error(line);
-		if (errors < 2)
-			appendStringInfo(&words, "%s%s", words.len > 0 ? "\n" : "", line);
+		if (strncmp(line, SP_PGBENCH_ERROR, strlen(SP_PGBENCH_ERROR)) == 0 && errors++ > 0)
+			break;
+		appendStringInfo(&words, "%s%s", words.len > 0 ? "\n" : "", line);
 	}
 	if (words.len == 0)
 		return "It printed no error message.";
-	if (words.len > MAX_WORDS)
-	{
-		words.len = pg_mbcliplen(words.data, words.len, MAX_WORDS);
-		words.data[words.len] = '\0';
-	}
-	if (errors > 1)
-		appendStringInfo(&words, "\n(errors after this one: %d)", errors - 1);
+	words.data[pg_mbcliplen(words.data, words.len, MAX_WORDS)] = '\0';
 	return sp_valid_text(words.data);
-}
-
-/* May be NULL. */
-static const char *
-hint_for(const char *words, bool timed_out)
-{
-	if (strstr(words, SP_PGBENCH_ERROR "connection to server "))
-		return psprintf("It connects locally as role \"%s\", from the operating system account of the server. Allow this without a password in pg_hba.conf, or set a password file (LOAD 'pg_sync_probe'; ALTER SYSTEM SET pg_sync_probe.pgbench_passfile = ...; SELECT pg_reload_conf();).",
-						GetUserNameFromId(GetUserId(), false));
-	if (strstr(words, "due to lock timeout"))
-		return "The transaction that runs the workload may hold the lock itself; the deadlock detector cannot see this.";
-	return timed_out ?
-		"It may wait for a lock that the caller holds. Timed runs stop one minute after their duration; counted runs, set-ups and tear-downs one minute after pg_sync_probe.max_duration." : NULL;
 }
 
 /* how: pgbench ended, by default as it did; what: "ran", "set up" and so on */
@@ -133,22 +91,26 @@ sp_pgbench_complain(int elevel, const sp_workload_run *run, const sp_child *chil
 					const char *how, const char *what)
 {
 	const char *words = own_words(child->err);
-	const char *hint = hint_for(words, child->timed_out);
-	const char *workload = NameStr(run->workload.name);
+	bool		connected = strstr(words, SP_PGBENCH_ERROR "connection to server ") == NULL;
+	const char *hint = NULL;
 
-	if (strstr(words, SP_PGBENCH_ERROR "connection to server "))
-		ereport(elevel,
-				(errcode(ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
-				 errmsg("pgbench could not connect while it %s workload \"%s\"", what, workload),
-				 errdetail_internal("%s", words),
-				 errhint("%s", hint)));
-	else
-		ereport(elevel,
-				(errcode(ERRCODE_EXTERNAL_ROUTINE_EXCEPTION),
-				 errmsg("pgbench %s while it %s workload \"%s\"", how ? how : sp_child_describe(child), what,
-						workload),
-				 errdetail_internal("%s", words),
-				 hint ? errhint("%s", hint) : 0));
+	if (!connected)
+	{
+		how = "could not connect";
+		hint = psprintf("It connects locally as role \"%s\", from the operating system account of the server. Allow this without a password in pg_hba.conf, or set a password file (LOAD 'pg_sync_probe'; ALTER SYSTEM SET pg_sync_probe.pgbench_passfile = ...; SELECT pg_reload_conf();).",
+						GetUserNameFromId(GetUserId(), false));
+	}
+	else if (strstr(words, "due to lock timeout"))
+		hint = "The transaction that runs the workload may hold the lock itself; the deadlock detector cannot see this.";
+	else if (child->timed_out)
+		hint = "It may wait for a lock that the caller holds. Timed runs stop one minute after their duration; counted runs, set-ups and tear-downs one minute after pg_sync_probe.max_duration.";
+	ereport(elevel,
+			(errcode(connected ? ERRCODE_EXTERNAL_ROUTINE_EXCEPTION :
+					 ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),
+			 errmsg("pgbench %s while it %s workload \"%s\"", how ? how : child->ending,
+					what, NameStr(run->workload.name)),
+			 errdetail_internal("%s", words),
+			 hint ? errhint("%s", hint) : 0));
 }
 
 /* ------------------------------------------------------------------ its output */
@@ -156,20 +118,7 @@ sp_pgbench_complain(int elevel, const sp_workload_run *run, const sp_child *chil
 static void
 note_progress(output_reader *state, const sp_pgbench_progress *progress)
 {
-	sp_pgbench_result *result = state->result;
-	double		elapsed = progress->seconds - state->seconds;
-
-	if (result->nseconds == state->allocated)
-	{
-		state->allocated *= 2;
-		result->second_tps = repalloc(result->second_tps, state->allocated * sizeof(double));
-	}
-	result->second_tps[result->nseconds++] = progress->tps;
-
-	state->seconds = progress->seconds;
-	if (!isnan(progress->tps))
-		state->transactions += progress->tps * elapsed;
-	state->run->progress->transactions = (int64) rint(state->transactions);
+	appendBinaryStringInfo(&state->result->second_tps, (const char *) &progress->tps, sizeof(double));
 	if (progress->seconds < state->next_notice)
 		return;
 	state->next_notice = progress->seconds - 0.5 + Max(1, progress->seconds / NOTICES_OF_THE_PAST);
@@ -184,28 +133,31 @@ note_progress(output_reader *state, const sp_pgbench_progress *progress)
 static void
 read_progress_lines(output_reader *state, sp_child *child)
 {
-	char	   *lines = sp_child_new_lines(child, &state->position);
+	char	   *lines = sp_child_new_lines(child);
 	sp_pgbench_progress progress;
 
 	for (char *next = lines; next;)
 	{
-		if (sp_pgbench_parse_progress(without_prompt(strsep(&next, "\n")), &progress))
+		if (sp_pgbench_parse_progress(strsep(&next, "\n"), &progress))
 			note_progress(state, &progress);
 	}
 	pfree(lines);
 }
 
-/* pgbench truncates the text, possibly within a multibyte character. */
+/* An element of the array that record.c keeps. */
 static void
 take_statement(void *context, double latency_ms, int64_t failures, const char *text)
 {
-	sp_pgbench_result *result = context;
-	sp_pgbench_line_statement *statement = palloc(sizeof(*statement));
+	sp_jsonb   *statements = context;
 
-	statement->latency_ms = latency_ms;
-	statement->failures = failures;
-	statement->text = sp_valid_text(pnstrdup(text, pg_mbcliplen(text, strlen(text), MAX_WORDS)));
-	result->statements = lappend(result->statements, statement);
+	sp_jsonb_begin_object(statements, NULL);
+	/* pgbench truncates the text, possibly within a multibyte character */
+	sp_jsonb_put_text(statements, "statement",
+					  sp_valid_text(pnstrdup(text, pg_mbcliplen(text, strlen(text), MAX_WORDS))));
+	if (!isnan(latency_ms))
+		sp_jsonb_put_number(statements, "latency_ms", latency_ms, 3);
+	sp_jsonb_put_number(statements, "failures", failures, 0);
+	sp_jsonb_end_object(statements);
 }
 
 /* --------------------------------------------------------------------- its log */
@@ -235,12 +187,6 @@ make_log_files(void *context)
 	}
 }
 
-#ifdef F_SETPIPE_SZ
-#define set_capacity(fd, bytes) fcntl(fd, F_SETPIPE_SZ, bytes)
-#else
-#define set_capacity(fd, bytes) (-1)
-#endif
-
 /*
  * pgbench waits until this has happened.  Before it does so, the file need not exist.  After an
  * error the end of the transaction closes the file.
@@ -248,45 +194,36 @@ make_log_files(void *context)
 static void
 open_log_file(output_reader *state, pid_t pid, int thread)
 {
-	int			bytes = Min(MAX_FIFO_BYTES, MAX_FIFO_BYTES_ALL / state->run->threads);
 	char		path[MAXPGPATH];
+	int			fd;
 
 	name_log_file(path, state->run, pid, thread);
-	state->log_fds[thread] = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	if (state->log_fds[thread] >= 0)
-		(void) set_capacity(state->log_fds[thread], Max(bytes, MIN_FIFO_BYTES));
+	fd = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+#ifdef F_SETPIPE_SZ
+	if (fd >= 0)
+		(void) fcntl(fd, F_SETPIPE_SZ, Min(MAX_FIFO_BYTES, MAX_FIFO_BYTES_ALL / state->run->threads));
+#endif
+	state->log_fds[thread] = fd;
 }
 
-/* Read only what is available now, since the writer may be as fast as the reader. */
-static void
-read_log_file(output_reader *state, int thread)
-{
-	char		buffer[READ_SIZE];
-	int			available = 0;
-	ssize_t		got = 1;
-
-	if (ioctl(state->log_fds[thread], FIONREAD, &available) != 0)
-		return;
-	for (; available > 0 && got > 0; available -= got)
-	{
-		got = read(state->log_fds[thread], buffer, Min(available, READ_SIZE));
-		if (got > 0)
-			sp_pgbench_log_feed(&state->result->log, &state->log_files[thread], buffer, got);
-	}
-}
-
+/* One read returns all that a FIFO holds; more would follow a writer that is as fast. */
 static void
 read_meanwhile(void *context, sp_child *child)
 {
+	static char buffer[MAX_FIFO_BYTES];
 	output_reader *state = context;
 
 	for (int i = 0; i < state->run->threads; i++)
 	{
+		ssize_t		got;
+
 		if (state->log_fds[i] < 0)
 			open_log_file(state, child->pid, i);
-		if (state->log_fds[i] >= 0)
-			read_log_file(state, i);
+		got = read(state->log_fds[i], buffer, sizeof(buffer));
+		if (got > 0)
+			sp_pgbench_log_feed(&state->result->log, &state->log_files[i], buffer, got);
 	}
+	state->run->progress->transactions = (int64) state->result->log.latencies.ops;
 	read_progress_lines(state, child);
 }
 
@@ -341,27 +278,16 @@ sp_release_snapshots(void)
 	InvalidateCatalogSnapshot();
 }
 
-static void
-init_output_reader(output_reader *state, sp_workload_run *run, sp_pgbench_result *result)
-{
-	memset(state, 0, sizeof(*state));
-	memset(result, 0, sizeof(*result));
-	state->run = run;
-	state->result = result;
-	state->allocated = 64;
-	state->log_files = palloc0(run->threads * sizeof(*state->log_files));
-	state->log_fds = palloc(run->threads * sizeof(int));
-	for (int i = 0; i < run->threads; i++)
-		state->log_fds[i] = -1;
-	sp_pgbench_log_init(&result->log);
-	result->second_tps = palloc(state->allocated * sizeof(double));
-}
-
 /* Run the script of the workload, and set *result.  Updates run->progress. */
 void
 sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result)
 {
-	output_reader state;
+	output_reader state = {
+		.run = run,
+		.result = result,
+		.log_files = palloc0(run->threads * sizeof(sp_pgbench_log_file)),
+		.log_fds = palloc(run->threads * sizeof(int))
+	};
 	sp_child_program program = {
 		.path = run->program.path,
 		.argv = sp_pgbench_argv(run, true),
@@ -374,49 +300,32 @@ sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result)
 	};
 	sp_child	child;
 
-	init_output_reader(&state, run, result);
+	memset(state.log_fds, -1, run->threads * sizeof(int));
+	sp_pgbench_log_init(&result->log);
+	initStringInfo(&result->second_tps);
+	result->statements = sp_jsonb_make();
+	sp_jsonb_begin_array(result->statements, NULL);
 	if (run->is_procedure)
 		sp_release_snapshots();
 	run->started_at = GetCurrentTimestamp();
 	sp_child_run(&child, &program);
 	run->finished_at = GetCurrentTimestamp();
-	if (!sp_child_succeeded(&child))
+	if (!child.succeeded)
 		sp_pgbench_complain(ERROR, run, &child, NULL, "ran");
-	if (!sp_pgbench_parse_summary(child.out, &result->summary, take_statement, result))
+	if (!sp_pgbench_parse_summary(child.out, &result->summary, take_statement, result->statements))
 		sp_pgbench_complain(ERROR, run, &child, "printed a summary that is not understood", "ran");
+	sp_jsonb_end_array(result->statements);
 	check_log(&state);
 	check_transactions(&state);
 }
 
-/* ------------------------------------------- set-up, tear-down and drop */
-
+/* A set-up, tear-down or drop. */
 void
 sp_pgbench_run_once(const sp_workload_run *run, const sp_pgbench_once *once, int elevel)
 {
-	sp_child_program program = {
-		.path = run->program.path,
-		.argv = once->argv,
-		.envp = once->envp,
-		.timeout_ms = once->limit_ms
-	};
 	sp_child	child;
 
-	sp_child_run(&child, &program);
-	if (!sp_child_succeeded(&child))
+	sp_child_run(&child, &once->program);
+	if (!child.succeeded)
 		sp_pgbench_complain(elevel, run, &child, NULL, once->what);
-}
-
-/* The same after an error. */
-void
-sp_pgbench_run_silently(const sp_workload_run *run, const sp_pgbench_once *once, int limit_ms)
-{
-	sp_child_program program = {
-		.path = run->program.path,
-		.argv = once->argv,
-		.envp = once->envp,
-		.is_insistent = true,
-		.timeout_ms = limit_ms
-	};
-
-	sp_child_run_silently(&program);
 }

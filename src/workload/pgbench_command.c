@@ -266,21 +266,26 @@ const sp_pgbench_once *
 sp_pgbench_prepare(const sp_workload_run *run, const char *name, const char *what, const char *sql,
 				   const char *lock_timeout, int limit_ms)
 {
-	sp_pgbench_once *once = palloc0(sizeof(sp_pgbench_once));
+	sp_pgbench_once *once = palloc(sizeof(sp_pgbench_once));
+	char	  **argv = palloc0(MAX_ARGUMENTS * sizeof(char *));
 	char	   *file = sp_temp_directory_write(&run->directory, name, sql);
+	int			n = common_arguments(argv, run, "simple", file);
 	StringInfoData options;
-	int			n;
 
 	initStringInfo(&options);
 	append_session_options(&options, run);
 	append_once_options(&options, lock_timeout);
-	once->what = what;
-	once->limit_ms = limit_ms;
-	once->envp = environment(options.data);
-	once->argv = palloc0(MAX_ARGUMENTS * sizeof(char *));
-	n = common_arguments(once->argv, run, "simple", file);
-	once->argv[n++] = "--transactions=1";
-	once->argv[n++] = own_conninfo(run);
+	argv[n++] = "--transactions=1";
+	argv[n++] = own_conninfo(run);
 	Assert(n < MAX_ARGUMENTS);
+	*once = (sp_pgbench_once) {
+		.what = what,
+		.program = {
+			.path = run->program.path,
+			.argv = argv,
+			.envp = environment(options.data),
+			.timeout_ms = limit_ms
+		}
+	};
 	return once;
 }

@@ -10,8 +10,6 @@
 
 #include "workload/workload.h"
 
-#include "common/child_process.h"
-
 /* The prefix of log file names in the temporary directory. */
 #define SP_PGBENCH_LOG_PREFIX	"log"
 

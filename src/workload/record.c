@@ -82,33 +82,12 @@ put_quantile_ms(sp_row *row, const char *column, const sp_histogram *latencies, 
 static void
 put_seconds(sp_row *row, const sp_pgbench_result *result)
 {
-	double	   *tps = palloc(Max(result->nseconds, 1) * sizeof(double));
+	double	   *tps = (double *) result->second_tps.data;
+	int			n = result->second_tps.len / sizeof(double);
 
-	for (int i = 0; i < result->nseconds; i++)
-		tps[i] = sp_rounded(result->second_tps[i], 1);
-	sp_row_put_doubles(row, "second_tps", tps, result->nseconds);
-}
-
-static Datum
-statements_jsonb(List *statements)
-{
-	sp_jsonb   *json = sp_jsonb_make();
-	ListCell   *cell;
-
-	sp_jsonb_begin_array(json, NULL);
-	foreach(cell, statements)
-	{
-		const sp_pgbench_line_statement *statement = lfirst(cell);
-
-		sp_jsonb_begin_object(json, NULL);
-		sp_jsonb_put_text(json, "statement", statement->text);
-		if (!isnan(statement->latency_ms))
-			sp_jsonb_put_number(json, "latency_ms", statement->latency_ms, 3);
-		sp_jsonb_put_number(json, "failures", statement->failures, 0);
-		sp_jsonb_end_object(json);
-	}
-	sp_jsonb_end_array(json);
-	return sp_jsonb_datum(json);
+	for (int i = 0; i < n; i++)
+		tps[i] = sp_rounded(tps[i], 1);
+	sp_row_put_doubles(row, "second_tps", tps, n);
 }
 
 /* What the settings $1 say, else of role and database the more special one, else the server. */
@@ -193,7 +172,7 @@ put_workload_outcome(sp_row *row, const sp_workload_run *run, const sp_pgbench_r
 	put_quantile_ms(row, "latency_p99_ms", latencies, 0.99);
 	sp_row_put_number(row, "latency_max_ms", latencies->ops > 0 ? latencies->max_ns / 1e6 : NAN, 3);
 	put_seconds(row, result);
-	sp_row_put(row, "statements", JSONBOID, statements_jsonb(result->statements));
+	sp_row_put(row, "statements", JSONBOID, sp_jsonb_datum(result->statements));
 }
 
 static void

@@ -22,6 +22,7 @@
 #include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 
+#include "common/child_process.h"
 #include "common/common.h"
 #include "engine/pgbench/pgbench.h"
 #include "live/live.h"
@@ -73,9 +74,7 @@ typedef struct sp_temp_directory
 typedef struct sp_pgbench_once
 {
 	const char *what;			/* for messages: "set up", "tore down" */
-	char	  **argv;
-	char	  **envp;
-	int			limit_ms;
+	sp_child_program program;
 } sp_pgbench_once;
 
 /* How far the objects of a run are. */
@@ -184,19 +183,10 @@ extern void sp_temp_directory_remove(sp_temp_directory *directory);
 typedef struct sp_pgbench_result
 {
 	sp_pgbench_summary summary;
-	List	   *statements;		/* of sp_pgbench_line_statement */
-	int			nseconds;		/* one for each progress line */
-	double	   *second_tps;
+	sp_jsonb   *statements;		/* the lines of the script, with their latencies */
+	StringInfoData second_tps;	/* of double, one for each progress line */
 	sp_pgbench_log log;
 } sp_pgbench_result;
-
-/* One statement or meta-command of the script. */
-typedef struct sp_pgbench_line_statement
-{
-	double		latency_ms;
-	int64		failures;
-	char	   *text;
-} sp_pgbench_line_statement;
 
 extern void sp_append_session_option(StringInfo options, const char *name, const char *value);
 extern void sp_pgbench_find(sp_pgbench_program *program);
@@ -209,10 +199,6 @@ extern const sp_pgbench_once *sp_pgbench_prepare(const sp_workload_run *run, con
 
 /* Run it, with an error or a warning if it fails. */
 extern void sp_pgbench_run_once(const sp_workload_run *run, const sp_pgbench_once *once, int elevel);
-
-/* The same after an error: throws none, serves no interrupt, and waits no longer than that. */
-extern void sp_pgbench_run_silently(const sp_workload_run *run, const sp_pgbench_once *once,
-									int limit_ms);
 
 /* -------------------------------------------------------------------- load.c */
 

@@ -21,7 +21,6 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/memutils.h"
 
 #include "common/child_process.h"
 #include "storage/storage.h"
@@ -30,7 +29,6 @@ PG_MODULE_MAGIC;
 
 PG_FUNCTION_INFO_V1(child_process_test_run);
 PG_FUNCTION_INFO_V1(child_process_test_silently);
-PG_FUNCTION_INFO_V1(child_process_test_repeat);
 PG_FUNCTION_INFO_V1(child_process_test_ask_zfs);
 
 static bool fail_fork = false;
@@ -103,9 +101,11 @@ program_of(FunctionCallInfo fcinfo)
 	};
 }
 
+/* None of the values is null. */
 static Datum
-row(FunctionCallInfo fcinfo, Datum *values, bool *nulls)
+row(FunctionCallInfo fcinfo, Datum *values)
 {
+	bool		nulls[8] = {false};
 	TupleDesc	type;
 
 	if (get_call_result_type(fcinfo, NULL, &type) != TYPEFUNC_COMPOSITE)
@@ -121,17 +121,15 @@ child_process_test_run(PG_FUNCTION_ARGS)
 {
 	sp_child_program program = program_of(fcinfo);
 	sp_child	child;
-	Datum		values[6];
-	bool		nulls[6] = {false};
+	Datum		values[5];
 
 	sp_child_run(&child, &program);
-	values[0] = BoolGetDatum(sp_child_succeeded(&child));
+	values[0] = BoolGetDatum(child.succeeded);
 	values[1] = BoolGetDatum(child.timed_out);
-	values[2] = BoolGetDatum(child.abandoned);
-	values[3] = CStringGetTextDatum(sp_child_describe(&child));
-	values[4] = CStringGetTextDatum(child.out);
-	values[5] = CStringGetTextDatum(child.err);
-	return row(fcinfo, values, nulls);
+	values[2] = CStringGetTextDatum(child.ending);
+	values[3] = CStringGetTextDatum(child.out);
+	values[4] = CStringGetTextDatum(child.err);
+	return row(fcinfo, values);
 }
 
 Datum
@@ -139,69 +137,24 @@ child_process_test_silently(PG_FUNCTION_ARGS)
 {
 	sp_child_program program = program_of(fcinfo);
 
-	program.is_insistent = true;
-	sp_child_run_silently(&program);
+	sp_child_run_silently(&program, program.timeout_ms);
 	PG_RETURN_VOID();
-}
-
-/*
- * child_process_test_repeat(path, argv, timeout_ms, times): by how many bytes has memory
- * grown between the tenth run and the last, apart from the result?
- */
-Datum
-child_process_test_repeat(PG_FUNCTION_ARGS)
-{
-	sp_child_program program = program_of(fcinfo);
-	sp_child	child;
-	Size		before = 0;
-
-	for (int i = 0; i < PG_GETARG_INT32(3); i++)
-	{
-		if (i == 10)
-			before = MemoryContextMemAllocated(TopMemoryContext, true);
-		sp_child_run(&child, &program);
-		if (!sp_child_succeeded(&child))
-			elog(ERROR, "it %s", sp_child_describe(&child));
-		pfree(child.out);
-		pfree(child.err);
-	}
-	PG_RETURN_INT64((int64) MemoryContextMemAllocated(TopMemoryContext, true) - (int64) before);
 }
 
 /* ------------------------------------------------------------------------ zfs */
 
-static Datum
-text_or_null(const char *string, bool *null)
-{
-	*null = string[0] == '\0';
-	return *null ? (Datum) 0 : CStringGetTextDatum(string);
-}
-
-/*
- * child_process_test_ask_zfs(dataset): known, why, sync, logbias, recordsize, vdevs
- */
+/* child_process_test_ask_zfs(dataset): known, sync, number of devices, why */
 Datum
 child_process_test_ask_zfs(PG_FUNCTION_ARGS)
 {
 	sp_zfs	   *zfs = palloc(sizeof(sp_zfs));
 	StringInfoData why;
-	Datum		vdevs[SP_ZFS_MAX_VDEVS];
-	Datum		values[6];
-	bool		nulls[6] = {false};
-	int			i = 0;
+	Datum		values[4];
 
 	initStringInfo(&why);
-	values[i++] = BoolGetDatum(sp_zfs_ask_tools(text_to_cstring(PG_GETARG_TEXT_PP(0)), zfs, &why));
-	values[i++] = CStringGetTextDatum(why.data);
-	values[i] = text_or_null(zfs->sync, &nulls[i]);
-	i++;
-	values[i] = text_or_null(zfs->logbias, &nulls[i]);
-	i++;
-	values[i++] = Int64GetDatum(zfs->recordsize);
-	for (int n = 0; n < zfs->nvdevs; n++)
-		vdevs[n] = CStringGetTextDatum(zfs->vdevs[n].path);
-	values[i++] = PointerGetDatum(construct_array(vdevs, zfs->nvdevs, TEXTOID, -1, false,
-												   TYPALIGN_INT));
-	Assert(i == lengthof(values));
-	return row(fcinfo, values, nulls);
+	values[0] = BoolGetDatum(sp_zfs_ask_tools(text_to_cstring(PG_GETARG_TEXT_PP(0)), zfs, &why));
+	values[1] = CStringGetTextDatum(zfs->sync);
+	values[2] = Int32GetDatum(zfs->nvdevs);
+	values[3] = CStringGetTextDatum(why.data);
+	return row(fcinfo, values);
 }
