@@ -7,7 +7,7 @@
 # stage_extension), no existing cluster is touched, and clean_up leaves nothing behind, also
 # after a signal.
 #
-# Sets: work (the folder), build (the copy of the checkout), pg_config, major, bindir,
+# Sets: work (the folder), build (the copy of the checkout), pg_config, major, bindir, make_args,
 # server_conf (configuration lines with which a server finds the build).
 
 umask 022
@@ -71,16 +71,13 @@ add_result() {
 }
 
 # skip TITLE REASON, fail TITLE REASON: in place of a stage that cannot run.
-skip() {
-	heading "$1"
-	say "skipped: $2"
-	add_result "$1" 0 0 1 "$2"
-}
+skip() { no_stage "$1" 0 1 "skipped: $2"; }
+fail() { no_stage "$1" 1 0 "$2"; }
 
-fail() {
+no_stage() {
 	heading "$1"
-	say "$2"
-	add_result "$1" 0 1 0 "$2"
+	say "$4"
+	add_result "$1" 0 "$2" "$3" "$4"
 }
 
 # What a script shows of a stage that failed, from its log.
@@ -129,6 +126,12 @@ check() {
 		failed=$((failed + 1))
 		return 1
 	fi
+}
+
+# shows_advice COMMAND...: a demo, which must reach its end, with a row of advice.
+shows_advice() {
+	"$@" 2>&1 | tee "$work/demo" || return
+	grep -qE '^ pg_wal +\|' "$work/demo" && grep -qx '== Done' "$work/demo"
 }
 
 print_sum() { printf '\n%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"; }
@@ -242,8 +245,7 @@ clean_up() {
 	end_marker
 	end_processes
 	at_clean_up
-	[[ -z $installed ]] || make -s -C "$build" uninstall with_llvm=no \
-		"PG_CONFIG=$pg_config" >/dev/null 2>&1
+	[[ -z $installed ]] || make -s -C "$build" "${make_args[@]}" uninstall >/dev/null 2>&1
 	cd /
 	rm -rf -- "$work"
 	if [[ -n $unfinished && $status -lt 128 ]]; then
@@ -255,32 +257,21 @@ clean_up() {
 
 # ------------------------------------------------------------------ the build
 
-# What a commit of this moment would hold: tracked and new files, no ignored ones.  Without git,
-# or outside of a checkout, all there is.  The checkout may belong to somebody else.
-list_sources() {
-	git -c "safe.directory=$root" -C "$root" ls-files -z -co --exclude-standard 2>/dev/null ||
-		(cd "$root" && find . -name .git -prune -o ! -type d -print0)
-}
-
-pack_sources() {
-	list_sources | tar -C "$root" --null -T - --ignore-failed-read -cf - 2>/dev/null
-}
-
-# unpack_sources FOLDER: the checkout may lie where the unprivileged user cannot read, and a
-# build must not leave files in it.
+# unpack_sources FOLDER: what a commit of this moment would hold: tracked and new files, no
+# ignored ones.  Without git, or outside of a checkout, all there is.  The checkout may belong to
+# somebody else, and lie where the unprivileged user cannot read; a build must not leave files
+# in it.
 unpack_sources() {
 	mkdir_as_user "$1"
-	pack_sources | "${as_user[@]}" tar -C "$1" --no-same-owner -xf -
+	{ git -c "safe.directory=$root" -C "$root" ls-files -z -co --exclude-standard ||
+		(cd "$root" && find . -name .git -prune -o ! -type d -print0); } 2>/dev/null |
+		tar -C "$root" --null -T - --ignore-failed-read -cf - 2>/dev/null |
+		"${as_user[@]}" tar -C "$1" --no-same-owner -xf -
 }
 
-# with_llvm=no: bitcode serves inlining only, and would need a matching clang.
-make_args() { printf '%s\n' with_llvm=no "PG_CONFIG=$pg_config"; }
-
 build_extension() {
-	local arguments
-	mapfile -t arguments < <(make_args)
-	run_job make -s "-j$(nproc)" "${arguments[@]}" all || return
-	run_job make -s "${arguments[@]}" install "DESTDIR=$work/stage" || return
+	run_job make -s "-j$(nproc)" "${make_args[@]}" all &&
+		run_job make -s "${make_args[@]}" install "DESTDIR=$work/stage" || return
 	[[ -z $pgtap_files ]] ||
 		run_job cp -R "$pgtap_files/." "$work/stage$("$pg_config" --sharedir)/extension/"
 }
@@ -292,7 +283,7 @@ has_setting() { run_job "$bindir/postgres" -D "$work/data" -C "$1" >/dev/null 2>
 # up) along a path.  For another its own directory, until we end.
 stage_extension() {
 	local share library
-	[[ -d $work/stage ]] || return 0		# prepare_installed
+	[[ -d $work/stage ]] || return 0		# prepare installed
 	share=$("$pg_config" --sharedir)
 	library=$("$pg_config" --pkglibdir)
 	server_conf="dynamic_library_path = '$work/stage$library:\$libdir'"$'\n'
@@ -308,7 +299,7 @@ stage_extension() {
 		fi
 		say "This server finds extensions in $share only: installing there until the end."
 		installed=1
-		make -s -C "$build" install with_llvm=no "PG_CONFIG=$pg_config"
+		make -s -C "$build" "${make_args[@]}" install
 	fi
 }
 
@@ -347,21 +338,16 @@ end_cluster() {
 }
 
 # prepare demo|test|bench: from nothing to a private copy of the checkout.
+# prepare installed: for an extension that the server has already.  Needs no development
+# package, so maybe no pg_config.
 prepare() {
 	start_work
-	require "$1"
-	bindir=$("$pg_config" --bindir)
-	choose_user
-	unpack_sources "$build"
-}
-
-# prepare_installed: for an extension that the server has already.  Needs no development
-# package, so maybe no pg_config.
-prepare_installed() {
-	start_work
-	choose_server
+	if [[ $1 == installed ]]; then choose_server; else require "$1"; fi
 	bindir=$("$pg_config" --bindir 2>/dev/null) ||
 		bindir=$(dirname "$(realpath "$(command -v postgres || echo "$pg_config")")")
 	[[ -x $bindir/postgres ]] || die "there is no PostgreSQL server"
+	# bitcode serves inlining only, and would need a matching clang
+	make_args=(with_llvm=no "PG_CONFIG=$pg_config")
 	choose_user
+	[[ $1 == installed ]] || unpack_sources "$build"
 }

@@ -18,7 +18,7 @@ fs_names="ext4 xfs btrfs zfs tmpfs"
 fs_seconds=60			# more than any of these commands needs: then it hangs
 fs_mounts=()
 fs_directories=()		# made outside of our folder
-fs_attributes=()		# pairs: the usual value, and the attribute that must get it back
+fs_attributes=()		# of set_attribute, to be set back: three for each
 fs_zfs_daemon=
 fs_folder=
 
@@ -53,26 +53,19 @@ make_image() {
 	fi
 }
 
-# attribute_of IMAGE NAME: where sysfs has it, of the loop device of a mounted image.
-attribute_of() {
-	local device
-	device=$(losetup -n -O NAME -j "$1") && [[ -n $device ]] || return
-	printf '/sys/class/block/%s/%s\n' "${device##*/}" "$2"
-}
-
-# set_attribute FILE VALUE: for a write that could wait for the device.
+# set_attribute IMAGE NAME VALUE: of the loop device of a mounted image, for a write that could
+# wait for the device.
 set_attribute() {
+	local device file
+	device=$(losetup -n -O NAME -j "$1") && file=/sys/class/block/${device##*/}/$2 &&
+		[[ -e $file ]] || return
 	# shellcheck disable=SC2016
-	[[ $(<"$1") == "$2" ]] || fs_try "$BASH" -c 'printf "%s" "$2" >"$1"' bash "$1" "$2"
+	[[ $(<"$file") == "$3" ]] || fs_try "$BASH" -c 'printf "%s" "$2" >"$1"' bash "$file" "$3"
 }
 
 # A loop device keeps the setting of whoever used it before, and sends no flush
-# with the wrong one.  Old kernels have none.
-use_write_back() {
-	local attribute
-	attribute=$(attribute_of "$1" queue/write_cache) || return
-	[[ ! -e $attribute ]] || set_attribute "$attribute" "write back"
-}
+# with the wrong one.
+use_write_back() { set_attribute "$1" queue/write_cache "write back"; }
 
 # make_image_filesystem NAME [TYPE]
 # mount -o loop lets go of the loop device by itself with the unmount.
@@ -115,22 +108,20 @@ end_zfs() {
 # make_with_attribute NAME ATTRIBUTE VALUE USUAL: the setting outlives the mount, and the next
 # user of the loop device would get it: it is noted before it is made, whatever happens.
 make_with_attribute() {
-	local attribute
-	make_image_filesystem "$1" ext4 && attribute=$(attribute_of "$fs_folder/$1.img" "$2") &&
-		[[ -e $attribute ]] || return
-	fs_attributes+=("$4" "$attribute")
-	set_attribute "$attribute" "$3"
+	make_image_filesystem "$1" ext4 || return
+	fs_attributes+=("$fs_folder/$1.img" "$2" "$4")
+	set_attribute "$fs_folder/$1.img" "$2" "$3"
 }
 
 # make_node NAME: fsync() on a descriptor of the device of another one makes that flush, without
 # a write, and needs no more than to read.  In a file system of our own, as that of our folder
 # may refuse device nodes.
 make_node() {
-	local node=$fs_folder/devices/$1 attribute number
-	attribute=$(attribute_of "$fs_folder/${1%_device}.img" dev) && number=$(<"$attribute") || return
+	local node=$fs_folder/devices/$1 number
+	IFS=': ' read -ra number < <(losetup -n -O MAJ:MIN -j "$fs_folder/${1%_device}.img") || return
 	mountpoint -q "$fs_folder/devices" ||
 		fs_mount "$fs_folder/devices" -t tmpfs -o size=1M,mode=0755 tmpfs || return
-	fs_try mknod -m 0600 "$node" b "${number%:*}" "${number#*:}" && fs_try head -c 1 "$node"
+	fs_try mknod -m 0600 "$node" b "${number[@]}" && fs_try head -c 1 "$node"
 }
 
 # make_filesystem NAME USER: or what else has a name here; sets path.  Other names have a function
@@ -203,9 +194,9 @@ prepare_evidence_filesystems() {
 release_filesystems() {
 	local i
 	[[ -n $fs_folder ]] || return 0
-	for ((i = 0; i < ${#fs_attributes[@]}; i += 2)); do
-		set_attribute "${fs_attributes[i + 1]}" "${fs_attributes[i]}" ||
-			echo "${fs_attributes[i + 1]} could not be set back to \"${fs_attributes[i]}\"." >&2
+	for ((i = 0; i < ${#fs_attributes[@]}; i += 3)); do
+		set_attribute "${fs_attributes[@]:i:3}" ||
+			echo "This could not be set back: ${fs_attributes[*]:i:3}." >&2
 	done
 	end_zfs
 	for ((i = ${#fs_mounts[@]} - 1; i >= 0; i--)); do

@@ -49,6 +49,7 @@ packages() {
 # find_missing demo|test|bench: sets the arrays missing, and optional.
 find_missing() {
 	local kind package command
+	choose_server
 	missing=() optional=()
 	while read -r kind package command; do
 		# shellcheck disable=SC2086
@@ -92,30 +93,22 @@ find_pgtap() {
 	pgtap_files=$(echo "$work"/pgtap/usr/share/postgresql/*/extension)
 }
 
-install_packages() {
-	local package
-	apt_get update || say "apt-get update failed, trying with the lists there are"
-	choose_server
-	find_missing "$1"
-	say "Installing: ${missing[*]} ${optional[*]}"
-	((${#missing[@]} == 0)) || apt_get install --no-install-recommends "${missing[@]}" ||
-		cat "$work/apt.log" >&2
-	for package in "${optional[@]}"; do
-		apt_get install --no-install-recommends "$package" ||
-			say "$package cannot be installed here: what needs it will be left out"
-	done
-	choose_server
-	find_missing "$1"
-}
-
-# require demo|test|bench: all that is missing gets installed, or said.
+# require demo|test|bench: all that is missing gets installed, as root on Debian, or said.
 require() {
-	local missing optional
-	choose_server
+	local missing optional package
 	find_missing "$1"
 	if ((${#missing[@]} + ${#optional[@]} > 0)) && [[ $(id -u) == 0 ]] &&
 		command -v apt-get >/dev/null; then
-		install_packages "$1"
+		apt_get update || say "apt-get update failed, trying with the lists there are"
+		find_missing "$1"		# of the server that Debian has
+		say "Installing: ${missing[*]} ${optional[*]}"
+		((${#missing[@]} == 0)) || apt_get install --no-install-recommends "${missing[@]}" ||
+			cat "$work/apt.log" >&2
+		for package in "${optional[@]}"; do
+			apt_get install --no-install-recommends "$package" ||
+				say "$package cannot be installed here: what needs it will be left out"
+		done
+		find_missing "$1"
 	fi
 	((${#missing[@]} == 0)) || die "please install what is missing, as root: ${missing[*]}"
 	[[ $1 != test ]] || find_pgtap
