@@ -51,9 +51,8 @@ make_slow_disk() {
 	shift
 	[[ -c /dev/fuse ]] && has_memory && build_slow_disk || return
 	mkdir -p "$directory"
-	fs_mounts+=("$directory")
 	"$fs_folder/slow_disk" "$directory" "${fs_image_size%M}" "$@" \
-		>>"$fs_folder/log" 2>&1 </dev/null &
+		>>"$fs_folder.log" 2>&1 </dev/null &
 	slow_disks+=("$!")
 	for ((tries = 0; tries < 50; tries++)); do
 		! fs_try test -f "$directory/disk" || break

@@ -16,7 +16,6 @@ fs_image_size=600M		# always in M
 fs_image_written=
 fs_names="ext4 xfs btrfs zfs tmpfs"
 fs_seconds=60			# more than any of these commands needs: then it hangs
-fs_mounts=()
 fs_directories=()		# made outside of our folder
 fs_attributes=()		# of set_attribute, to be set back: three for each
 fs_zfs_daemon=
@@ -32,15 +31,12 @@ enter_private_mounts() {
 }
 
 # Runs a command with a limit and without a word; what it said is kept.
-fs_try() { timeout -k 5 "$fs_seconds" "$@" >>"$fs_folder/log" 2>&1 </dev/null; }
+fs_try() { timeout -k 5 "$fs_seconds" "$@" >>"$fs_folder.log" 2>&1 </dev/null; }
 
-# fs_mount DIRECTORY ARGUMENTS...: remembers for the end before, as a signal may come in between.
+# fs_mount DIRECTORY ARGUMENTS...
 fs_mount() {
-	local directory=$1
-	shift
-	mkdir -p "$directory"
-	fs_mounts+=("$directory")
-	fs_try mount "$@" "$directory" || { unset 'fs_mounts[-1]'; return 1; }
+	mkdir -p "$1"
+	fs_try mount "${@:2}" "$1"
 }
 
 # Where times count an image is really written: in a sparse one each first write
@@ -84,8 +80,7 @@ make_zfs() {
 		[[ -d $directory ]] || fs_directories+=("$directory")
 		[[ $directory == /zfs-kstat ]] || fs_mount "$directory" -t tmpfs -o size=1M tmpfs || return
 	done
-	fs_mounts+=(/zfs-kstat "$fs_folder/zfs")
-	zfs-fuse --no-daemon >>"$fs_folder/log" 2>&1 </dev/null &
+	zfs-fuse --no-daemon >>"$fs_folder.log" 2>&1 </dev/null &
 	fs_zfs_daemon=$!
 	for ((tries = 0; tries < 50; tries++)); do
 		[[ ! -S /run/zfs/zfs_socket ]] || break
@@ -175,8 +170,11 @@ make_filesystems() {
 prepare_filesystems() {
 	fs_folder=$1
 	mkdir -p "$fs_folder"
-	[[ -n ${SP_PRIVATE_MOUNTS:-} ]] ||
+	if [[ -n ${SP_PRIVATE_MOUNTS:-} ]]; then
+		mount --bind "$fs_folder" "$fs_folder"		# one mount with all others below it
+	else
 		echo "No file systems can be mounted here (needs root and a mount namespace)." >&2
+	fi
 	# shellcheck disable=SC2086
 	make_filesystems "$2" $fs_names
 	export SP_TEST_FILESYSTEMS=$made
@@ -189,20 +187,19 @@ prepare_evidence_filesystems() {
 }
 
 # Nothing may use the file systems any more.  Attributes first: after the unmount the device may
-# be anybody's.  Last mounted, first unmounted; a lazy unmount is for what a hanging process
-# still holds.
+# be anybody's.  A lazy unmount is for what a hanging process still holds.
 release_filesystems() {
-	local i
+	local i directory
 	[[ -n $fs_folder ]] || return 0
 	for ((i = 0; i < ${#fs_attributes[@]}; i += 3)); do
 		set_attribute "${fs_attributes[@]:i:3}" ||
 			echo "This could not be set back: ${fs_attributes[*]:i:3}." >&2
 	done
 	end_zfs
-	for ((i = ${#fs_mounts[@]} - 1; i >= 0; i--)); do
-		fs_try umount "${fs_mounts[i]}" || fs_try umount -l "${fs_mounts[i]}" || true
+	for directory in "$fs_folder" "${fs_directories[@]}"; do
+		fs_try umount -R "$directory" || fs_try umount -R -l "$directory" || true
 	done
 	((${#fs_directories[@]} == 0)) || rmdir "${fs_directories[@]}" 2>/dev/null || true
-	fs_attributes=() fs_mounts=() fs_directories=()
+	fs_attributes=() fs_directories=()
 	unset SP_TEST_FILESYSTEMS SP_TEST_EVIDENCE
 }
