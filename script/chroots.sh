@@ -2,8 +2,8 @@
 # Clean Debian systems, one for each version of PostgreSQL, to build and test in.
 #
 # To be sourced, by a script that root runs.  Each system is an archive made by mmdebstrap
-# from the mirror that this machine's own apt uses.  It holds a server, its development package
-# and nothing else of what tests need.  A command gets a system unpacked for it alone, in
+# from the mirror that this machine's own apt uses.  It holds a server, its development package,
+# pgTAP and nothing else of what tests need.  A command gets a system unpacked for it alone, in
 # namespaces of its own (mounts, processes, IPC), with pivot_root: after chroot(2) alone, probes
 # would read this machine's mount table.  What it changes is gone when it ends, and so are its
 # mounts, processes and loop devices, also after SIGKILL.
@@ -32,6 +32,8 @@ declare -A suites_of=(
 	[19]="unstable experimental"
 )
 mapfile -t supported_versions < <(printf '%s\n' "${!suites_of[@]}" | sort -n)
+# pgTAP is SQL only, and serves versions that have no package of it.
+declare -A pgtap_of=([16]=17 [19]=18)
 wheel_major=16
 
 check_versions() {
@@ -56,10 +58,9 @@ mirror_of() {
 # reach it.
 prepare_chroots() {
 	chroots=${SP_CHROOTS:-$work/chroots}
-	[[ $(id -u) == 0 ]] || { chroot_reason="only root can make chroots"; return 1; }
-	unshare --mount --pid --ipc --fork true 2>/dev/null ||
-		{ chroot_reason="no namespaces can be made here"; return 1; }
-	command -v apt-get >/dev/null || { chroot_reason="this is no Debian: no apt"; return 1; }
+	[[ $(id -u) == 0 ]] && unshare --mount --pid --ipc --fork true 2>/dev/null &&
+		command -v apt-get >/dev/null ||
+		{ chroot_reason="needs root, namespaces, and apt of Debian"; return 1; }
 	# shellcheck disable=SC2174
 	mkdir -p -m 700 -- "$chroots"
 	[[ -O $chroots && $(stat -L -c %a -- "$chroots") == *00 ]] ||
@@ -122,7 +123,7 @@ make_chroot() {
 }
 
 # 16 is a complete server 16.2 with headers, of a wheel on PyPI, x86_64 only.  Its makefile knows
-# no Perl tests, and it has no pgTAP: both are those of 17.
+# no Perl tests: they are those of 17.
 wheel_hook='
 	python3 -m venv /tmp/venv
 	/tmp/venv/bin/pip -q --disable-pip-version-check install --no-deps \
@@ -134,19 +135,20 @@ wheel_hook='
 	cp -r /usr/lib/postgresql/17/lib/pgxs/src/test/perl $pgxs/test/
 	sed -i "s/^enable_tap_tests.*/enable_tap_tests = yes/; s/^PROVE *=.*/PROVE = prove/
 		s/^PERL *=.*/PERL = perl/" $pgxs/Makefile.global
-	cp /usr/share/postgresql/17/extension/pgtap* $server/share/postgresql/extension/
 	$server/bin/postgres --version
-	ln -s $server/bin /opt/server'
+	ln -s $server/bin /opt/server
+'
 
 # make_server_chroot MAJOR: its server is in /opt/server.
 make_server_chroot() {
+	local pgtap=${pgtap_of[$1]:-$1} packages="postgresql-$1 postgresql-server-dev-$1"
+	local hook="ln -s /usr/lib/postgresql/$1/bin /opt/server"
 	if [[ $1 == "$wheel_major" ]]; then
-		make_chroot "$1" "${suites_of[$1]}" \
-			"postgresql-server-dev-17 postgresql-17-pgtap python3-venv" "$wheel_hook"
-	else
-		make_chroot "$1" "${suites_of[$1]}" "postgresql-$1 postgresql-server-dev-$1" \
-			"ln -s /usr/lib/postgresql/$1/bin /opt/server"
+		packages="postgresql-server-dev-$pgtap python3-venv" hook=$wheel_hook
 	fi
+	make_chroot "$1" "${suites_of[$1]}" "$packages postgresql-$pgtap-pgtap" "$hook
+		cp -n /usr/share/postgresql/$pgtap/extension/pgtap* $(
+			)\"\$(/opt/server/pg_config --sharedir)/extension/\""
 }
 
 # -------------------------------------------------------------- being in a system

@@ -44,22 +44,14 @@ marker=				# process that lives as long as a stage
 
 # count_tests LOG: prints "passed failed skipped": the sum that is its last line, or else from
 # TAP as prove -v shows it and from pg_regress, which prints TAP since 16 and "test x ... ok"
-# before.  A file that skips as a whole counts as one; a TODO counts as skipped.  A program that
-# dies after its last good test, or runs fewer than it planned, has no "not ok": prove's summary
-# tells.
+# before.  A file that skips as a whole counts as one; a TODO counts as skipped.
 count_tests() {
 	awk '
 		{ sum = "" }
 		/^[0-9]+ passed, [0-9]+ failed, [0-9]+ skipped$/ { sum = $1 " " $3 " " $5 }
 		tolower($0) ~ /^(not )?ok [0-9]+.*# (skip|todo)/ || /\.\. skipped(:|$)/ { skipped++; next }
-		/^ok [0-9]+/ || /^(test|    ) .*\.\.\. ok( |$)/ { passed++; next }
-		/^not ok [0-9]+/ || /^(test|    ) .*\.\.\. FAILED( |$)/ { failed++; next }
-		/\(Wstat: .*Tests: [0-9]+ Failed: 0\)/ {
-			if ($0 ~ /\(Wstat: 0 /) silent = 1; else failed++
-			next
-		}
-		silent && /Parse errors:/ { failed++ }
-		{ silent = 0 }
+		/^ok [0-9]+/ || /^(test|    ) .*\.\.\. ok( |$)/ { passed++ }
+		/^not ok [0-9]+/ || /^(test|    ) .*\.\.\. FAILED( |$)/ { failed++ }
 		END { print sum ? sum : passed + 0 " " failed + 0 " " skipped + 0 }
 	' "$1"
 }
@@ -83,9 +75,9 @@ no_stage() {
 # What a script shows of a stage that failed, from its log.
 at_failure() { :; }
 
-# stage TITLE COMMAND...: a set of tests, shown while it runs.  None at all is a failure.  Output
-# goes to a file, not through a pipe: a server that a killed test left behind would keep that
-# open.
+# stage TITLE COMMAND...: a set of tests, shown while it runs.  None at all is a failure, and so is
+# an exit status without "not ok", as of a program that dies after its last good test.  Output goes
+# to a file, not through a pipe: a server that a killed test left behind would keep that open.
 stage() {
 	local title=$1 log=$work/stage.log begin=$SECONDS status=0 p f s shown
 	shift
@@ -271,9 +263,7 @@ unpack_sources() {
 
 build_extension() {
 	run_job make -s "-j$(nproc)" "${make_args[@]}" all &&
-		run_job make -s "${make_args[@]}" install "DESTDIR=$work/stage" || return
-	[[ -z $pgtap_files ]] ||
-		run_job cp -R "$pgtap_files/." "$work/stage$("$pg_config" --sharedir)/extension/"
+		run_job make -s "${make_args[@]}" install "DESTDIR=$work/stage"
 }
 
 # has_setting NAME

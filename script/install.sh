@@ -4,8 +4,6 @@
 # To be sourced by script/common.sh.  Sets pg_config and major.
 # shellcheck disable=SC2154,SC2034
 
-pgtap_files=			# where pgTAP is that the server does not have
-
 # That of PG_CONFIG, the newest server there is, or Debian's default; these two may still have
 # to be installed.
 choose_server() {
@@ -33,6 +31,7 @@ packages() {
 		all gcc command -v gcc
 		all libc6-dev test -f /usr/include/stdio.h
 		test libtap-parser-sourcehandler-pgtap-perl command -v pg_prove
+		test postgresql-$major-pgtap test -f $("$pg_config" --sharedir)/extension/pgtap.control
 		test libcmocka-dev test -f /usr/include/cmocka.h
 		test perl command -v prove
 		test libipc-run-perl perl -MIPC::Run -e 1
@@ -78,21 +77,6 @@ apt_get() (
 	DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 "$@" {lock}>&-
 )
 
-# pgTAP is SQL only, and a new server has no package of it for a while: the newest serves, its
-# files are put where our build is, and nothing gets installed.
-fetch_pgtap() (
-	cd "$work" || exit
-	package=$(apt-cache pkgnames postgresql- | grep -xE 'postgresql-[0-9]+-pgtap' | sort -V |
-		tail -n 1) && apt-get -q download "$package" >>apt.log 2>&1 </dev/null &&
-		dpkg-deb -x "$package"_*.deb pgtap
-)
-
-find_pgtap() {
-	[[ ! -f $("$pg_config" --sharedir)/extension/pgtap.control ]] || return 0
-	fetch_pgtap || { apt_get update && fetch_pgtap; } || die "there is no pgTAP"
-	pgtap_files=$(echo "$work"/pgtap/usr/share/postgresql/*/extension)
-}
-
 # require demo|test|bench: all that is missing gets installed, as root on Debian, or said.
 require() {
 	local missing optional package
@@ -111,5 +95,4 @@ require() {
 		find_missing "$1"
 	fi
 	((${#missing[@]} == 0)) || die "please install what is missing, as root: ${missing[*]}"
-	[[ $1 != test ]] || find_pgtap
 }
