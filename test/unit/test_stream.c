@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * test_stream.c
- *	  Tests of the stream suite on a simulated disk: its plan, its turns, its log.
+ *	  Tests of the stream suite on a simulated disk: its turns, its log, its rates.
  *
  * The files are of 1 MB, and the disk takes 0.5 ms for a write and its sync.
  *
@@ -22,65 +22,6 @@ plan_stream(const char *current, int64_t duration)
 	disk.sync_flushes = disk.write_requests = 1;
 	disk.reading_cost = 1000;
 	probe->callbacks.read_counters = fake_read_counters;
-}
-
-/* -------------------------------------------------------------------- plans */
-
-#define CURRENT		"8 kB,64 kB,1 MB"
-#define DD_BUFFERED	";fdatasync buffered 8 kB,1 MB"
-#define DD_DIRECT	";open_datasync direct 8 kB,1 MB"
-
-/* A server, and the test cases of its plan: method, flags, sizes. */
-static const struct
-{
-	const char *current;
-	bool		direct_io_open;
-	bool		direct_io_all;
-	const char *plan;
-}			plans[] =
-{
-	{"fdatasync", false, false, "fdatasync buffered " CURRENT DD_DIRECT},
-	{"fsync", false, false, "fsync buffered " CURRENT DD_BUFFERED DD_DIRECT},
-	{"open_datasync", false, false, "open_datasync buffered " CURRENT DD_BUFFERED DD_DIRECT},
-	{"open_datasync", true, false, "open_datasync direct " CURRENT DD_BUFFERED},
-	{"fdatasync", false, true, "fdatasync direct " CURRENT DD_BUFFERED DD_DIRECT},
-	{NULL, false, false, "fdatasync buffered 8 kB,1 MB" DD_DIRECT},
-};
-
-TEST(plans_the_current_method_and_those_of_dd)
-{
-	planned_bytes = 0;
-	for (size_t i = 0; i < lengthof(plans); i++)
-	{
-		const sp_sync_method *current = plans[i].current
-			? sp_sync_method_find(plans[i].current) : NULL;
-		char		plan[200] = "";
-		size_t		n = 0;
-
-		plan_for(&sp_suite_stream, &(sp_server) {
-			.current = current,.direct_io_open = plans[i].direct_io_open,
-			.direct_io_all = plans[i].direct_io_all,.init_write_size = 262144
-		});
-		for (int c = 0; c < probe->ncases; c++)
-		{
-			const sp_test_case *test_case = &probe->cases[c];
-			const sp_file *file = &probe->files[test_case->file];
-
-			if (c > 0 && probe->cases[c - 1].file == test_case->file)
-				n += (size_t) snprintf(plan + n, sizeof(plan) - n, ",%s", test_case->test);
-			else
-				n += (size_t) snprintf(plan + n, sizeof(plan) - n, "%s%s %s %s", c > 0 ? ";" : "",
-									   test_case->label, file->direct_io ? "direct" : "buffered",
-									   test_case->test);
-			assert_true(n < sizeof(plan));
-			assert_string_equal(file->method->name, test_case->label);
-			assert_true(file->size == 64 * MEGABYTE && file->ring == 0);
-			assert_true(test_case->advances && test_case->write_size % 8192 == 0);
-			/* those of the server are marked as current */
-			assert_int_equal(test_case->baseline, test_case->file == 0 && current ? c : -1);
-		}
-		assert_string_equal(plan, plans[i].plan);
-	}
 }
 
 /* -------------------------------------------------------------------- turns */
