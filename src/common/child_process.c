@@ -66,7 +66,7 @@ close_other_descriptors(void)
 static void
 become_program(const sp_child_program *program, const int *outputs)
 {
-	struct sigaction action = {.sa_handler = SIG_DFL};
+	struct sigaction action = {0};
 	const char *words;
 	sigset_t	none;
 
@@ -83,11 +83,12 @@ become_program(const sp_child_program *program, const int *outputs)
 		dup2(outputs ? outputs[1] : STDIN_FILENO, STDERR_FILENO) < 0)
 		_exit(CANNOT_EXECUTE);
 	close_other_descriptors();
-	/* an ignored signal would stay ignored */
-	for (int signal_number = 1; signal_number < NSIG; signal_number++)
-		(void) sigaction(signal_number, &action, NULL);
-	if (outputs == NULL)
-		(void) setpgid(0, 0);
+	/* an ignored signal stays ignored: the two that end the backend and its process group */
+	for (int n = 1; n < NSIG; n++)
+	{
+		action.sa_handler = outputs == NULL && (n == SIGINT || n == SIGTERM) ? SIG_IGN : SIG_DFL;
+		(void) sigaction(n, &action, NULL);
+	}
 	sigemptyset(&none);
 	(void) sigprocmask(SIG_SETMASK, &none, NULL);
 	if (program->in_child)

@@ -74,8 +74,7 @@ extern void sp_child_end(sp_child *child);
 
 /*
  * Run it after an error, or while the backend exits: throw no error, serve no interrupt, read
- * no output.  It is killed after that time.  It is in a process group of its own, so that what
- * ends the backend does not end it.
+ * no output.  It is killed after that time.  It ignores SIGINT and SIGTERM.
  */
 extern void sp_child_run_silently(const sp_child_program *program, int timeout_ms);
 
