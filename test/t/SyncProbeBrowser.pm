@@ -14,13 +14,7 @@ use HTTP::Tiny;
 use IPC::Cmd 'can_run';
 use IPC::Run;
 use JSON::PP;
-use MIME::Base64;
 use PostgreSQL::Test::Utils;
-use Test::More;
-
-use constant MISSING => 'needs chromium and chromedriver (Debian: chromium-driver)';
-# WebDriver's name of the key
-use constant TAB => "\x{E004}";
 
 sub is_installed { return can_run('chromium') && can_run('chromedriver') }
 
@@ -87,11 +81,10 @@ sub view
 
 sub open_page { return $_[0]->call('POST', '/url', { url => "file://$_[1]" }) }
 
-# Complaints of a check about the page that is open: of one in page_checks.js, or one of these two.
+# Complaints of a check in page_checks.js about the page that is open.
 sub check
 {
 	my ($self, $name, @arguments) = @_;
-	return $self->$name if $name =~ /^(?:console|keyboard)$/;
 	$self->{checks} //= slurp_file(__FILE__ =~ s/SyncProbeBrowser\.pm$/page_checks.js/r);
 	# bytes, as TAP is written
 	return map { Encode::encode_utf8($_) }
@@ -104,24 +97,6 @@ sub console
 	my ($self) = @_;
 	return map { "$_->{level} $_->{message}" } grep { $_->{level} =~ /^(?:SEVERE|WARNING)$/ }
 	  @{ $self->call('POST', '/se/log', { type => 'browser' }) };
-}
-
-# Tab from the start of the page through all that takes the focus, with all details open.
-sub keyboard
-{
-	my ($self) = @_;
-	my ($count) = $self->check('watchFocus');
-	my @press = map { { type => $_, value => TAB } } qw(keyDown keyUp);
-	$self->call('POST', '/actions',
-		{ actions => [ { type => 'key', id => 'keyboard', actions => [ (@press) x $count ] } ] });
-	return $self->check('focusWas');
-}
-
-sub pdf
-{
-	my ($self) = @_;
-	return decode_base64($self->cdp('Page.printToPDF',
-		{ preferCSSPageSize => JSON::PP::true })->{data});
 }
 
 # Also if the test dies: a browser would stay behind.

@@ -256,7 +256,9 @@ SELECT collect_tap(
     is(pg_temp.faults(html), NULL, 'without paths'),
     is(regexp_replace(html, '.*(.{40}secret.{20}).*', '\1'), html, 'without paths it does not'),
     doesnt_match(given, 'secret', 'nor does that of given runs'),
-    matches(html, 'moved to \(path\)', 'a label stays, without its path'))
+    matches(html, 'moved to \(path\)', 'a label stays, without its path'),
+    doesnt_match(html, 'another server', 'runs are still those of this server'),
+    matches(html, 'Worst finding', 'and the worst finding is one'))
 FROM page;
 SELECT doesnt_match(html, '\y' || s.host || '\y', 'nor does it name the host')
 FROM page, sync_probe_internal.this_server() AS s WHERE length(s.host) > 3;
