@@ -89,7 +89,7 @@ GRANT CREATE ON TABLESPACE regress_sync_probe TO regress_sync_probe_prober;
 SET ROLE regress_sync_probe_prober;
 SELECT count(*) > 0 AS probed FROM sync_probe.probe('regress_sync_probe', duration => '20 ms');
 RESET ROLE;
-SELECT count(*) FROM sync_probe.runs WHERE label = 'prober';
+SELECT count(*), count(storage -> 'disks') FROM sync_probe.runs WHERE label = 'prober';
 DELETE FROM sync_probe.runs;
 
 -- a schema in front of the search path changes nothing
