@@ -32,11 +32,11 @@ set_location(sp_location *location, const char *name, Oid tablespace)
 	namestrcpy(&location->name, name);
 	location->tablespace = tablespace;
 	if (!OidIsValid(tablespace))
-		strlcpy(location->directory, PG_WAL, MAXPGPATH);
+		strlcpy(location->directory, PG_WAL, sizeof(location->directory));
 	else if (tablespace == DEFAULTTABLESPACE_OID)
-		strlcpy(location->directory, "base", MAXPGPATH);
+		strlcpy(location->directory, "base", sizeof(location->directory));
 	else
-		snprintf(location->directory, MAXPGPATH, "pg_tblspc/%u", tablespace);
+		snprintf(location->directory, sizeof(location->directory), "pg_tblspc/%u", tablespace);
 }
 
 /*

@@ -27,7 +27,6 @@
 typedef struct located
 {
 	const sp_location *location;
-	dev_t		device;			/* of its directory */
 	sp_storage	storage;
 } located;
 
@@ -36,15 +35,24 @@ typedef struct located
  * mounted, the directory of the tablespace is empty.
  */
 static bool
-is_in_use(const sp_location *location)
+is_in_use(const sp_location *location, const char *directory)
 {
-	char		path[MAXPGPATH];
+	char		path[PATH_MAX];
 	struct stat status;
 
 	if (!OidIsValid(location->tablespace) || location->tablespace == DEFAULTTABLESPACE_OID)
 		return true;
-	snprintf(path, sizeof(path), "%s/%s", location->directory, TABLESPACE_VERSION_DIRECTORY);
+	snprintf(path, sizeof(path), "%s/%s", directory, TABLESPACE_VERSION_DIRECTORY);
 	return stat(path, &status) == 0;
+}
+
+static bool
+same_device(const char *a, const char *b)
+{
+	struct stat x;
+	struct stat y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev;
 }
 
 /*
@@ -52,40 +60,34 @@ is_in_use(const sp_location *location)
  * mounts compare st_dev: a server in a chroot may see no mount of its root.
  */
 static bool
-same_filesystem(const located *a, const located *b)
+same_filesystem(const sp_storage *a, const sp_storage *b)
 {
-	if (a->storage.mount && b->storage.mount)
-		return sp_mount_same_filesystem(a->storage.mount, b->storage.mount);
-	return !a->storage.mount && !b->storage.mount && a->device == b->device;
+	if (a->mount && b->mount)
+		return sp_mount_same_filesystem(a->mount, b->mount);
+	return !a->mount && !b->mount && same_device(a->directory, b->directory);
 }
 
 /*
- * Find storage and disks.  Of many tablespaces on one file system, the disks are those of the
- * first, which is returned; NULL if it is this one, which is appended.
+ * The first location on the file system, which is this one if there is none: then its disks are
+ * looked for, and it is appended.  The disks of all others are those of the first.
  */
-static const sp_location *
-locate(List **firsts, located *here, const sp_mount_table *mounts)
+static const located *
+find_first(List **firsts, located *here)
 {
-	struct stat status;
 	ListCell   *cell;
 
-	sp_storage_find(here->location, mounts, &here->storage);
-	if (here->storage.directory == NULL || stat(here->storage.directory, &status) != 0)
-		return NULL;
-	here->device = status.st_dev;
+	if (here->storage.directory == NULL)
+		return here;
 	foreach(cell, *firsts)
 	{
 		const located *first = lfirst(cell);
 
-		if (same_filesystem(first, here))
-		{
-			here->storage.disks = first->storage.disks;
-			return first->location;
-		}
+		if (same_filesystem(&first->storage, &here->storage))
+			return first;
 	}
 	sp_storage_find_disks(&here->storage);
 	*firsts = lappend(*firsts, memcpy(palloc(sizeof(located)), here, sizeof(located)));
-	return NULL;
+	return here;
 }
 
 static void
@@ -140,9 +142,10 @@ put_space(sp_row *row, const char *directory)
 }
 
 static void
-put_location_row(ReturnSetInfo *rsinfo, const sp_location *location, const sp_storage *storage,
-				 const sp_location *first)
+put_location_row(ReturnSetInfo *rsinfo, const located *here, const located *first)
 {
+	const sp_location *location = here->location;
+	const sp_storage *storage = &here->storage;
 	sp_row	   *row = sp_row_make(rsinfo->setDesc);
 
 	sp_row_put_name(row, "name", NameStr(location->name));
@@ -156,13 +159,14 @@ put_location_row(ReturnSetInfo *rsinfo, const sp_location *location, const sp_st
 		put_known_text(row, "mount_point", storage->mount->mount_point);
 		put_known_text(row, "mount_options", storage->mount->mount_options);
 	}
-	put_disks(row, &storage->disks);
+	put_disks(row, &first->storage.disks);
 	put_space(row, storage->directory);
-	if (first)
-		sp_row_put_name(row, "shares_filesystem_with", NameStr(first->name));
+	if (first != here)
+		sp_row_put_name(row, "shares_filesystem_with", NameStr(first->location->name));
 	/* a directory that cannot be resolved is missing, whatever is in it */
 	sp_row_put(row, "missing", BOOLOID,
-			   BoolGetDatum(storage->directory == NULL || !is_in_use(location)));
+			   BoolGetDatum(storage->directory == NULL ||
+							!is_in_use(location, storage->directory)));
 	tuplestore_puttuple(rsinfo->setResult, sp_row_form(row));
 }
 
@@ -199,6 +203,10 @@ sync_probe_locations(PG_FUNCTION_ARGS)
 	List	   *locations = PG_ARGISNULL(0) ? sp_location_list() :
 		list_make1(single_location(NameStr(*PG_GETARG_NAME(0))));
 	const sp_mount_table *mounts = sp_storage_mounts();
+	MemoryContext context = CurrentMemoryContext;
+	MemoryContext row_context = AllocSetContextCreate(context, "row of a location",
+													  ALLOCSET_SMALL_SIZES);
+	sp_parent	parent = {0};
 	located    *here = palloc(sizeof(located));
 	List	   *firsts = NIL;
 	ListCell   *cell;
@@ -207,12 +215,15 @@ sync_probe_locations(PG_FUNCTION_ARGS)
 	list_sort(locations, compare_locations);
 	foreach(cell, locations)
 	{
-		const sp_location *first;
+		const located *first;
 
 		here->location = lfirst(cell);
-		first = locate(&firsts, here, mounts);
-		put_location_row((ReturnSetInfo *) fcinfo->resultinfo, here->location, &here->storage,
-						 first);
+		sp_storage_find(here->location, mounts, &parent, &here->storage);
+		first = find_first(&firsts, here);
+		MemoryContextSwitchTo(row_context);
+		put_location_row((ReturnSetInfo *) fcinfo->resultinfo, here, first);
+		MemoryContextSwitchTo(context);
+		MemoryContextReset(row_context);
 	}
 	return (Datum) 0;
 }

@@ -29,7 +29,7 @@ typedef struct sp_location
 {
 	NameData	name;
 	Oid			tablespace;		/* InvalidOid for pg_wal */
-	char		directory[MAXPGPATH];	/* relative to PGDATA */
+	char		directory[32];	/* relative to PGDATA */
 } sp_location;
 
 extern void sp_location_find(const char *name, sp_location *location);
@@ -56,9 +56,16 @@ typedef struct sp_storage
 	int			reserved_fds;	/* reserved with AcquireExternalFD() */
 } sp_storage;
 
+/* The directory that the directory before is in; begins with all zero. */
+typedef struct sp_parent
+{
+	char		path[MAXPGPATH];
+	char		resolved[PATH_MAX];
+} sp_parent;
+
 extern const sp_mount_table *sp_storage_mounts(void);
 extern void sp_storage_find(const sp_location *location, const sp_mount_table *mounts,
-							sp_storage *storage);
+							sp_parent *parent, sp_storage *storage);
 extern void sp_storage_find_disks(sp_storage *storage);
 extern void sp_storage_examine(const sp_location *location, sp_storage *storage,
 							   sp_device_facts *facts);

@@ -3,6 +3,7 @@
 
 use FindBin;
 use lib $FindBin::RealBin;
+use Cwd qw(realpath);
 use File::Path qw(rmtree);
 use SyncProbeTest;
 
@@ -175,5 +176,16 @@ end_probe($moved, $session);
 is(leftovers($moved), '', 'moved pg_wal: nothing is left');
 is(sql($moved, "SELECT directory FROM sync_probe.locations WHERE name = 'pg_wal'"),
 	$elsewhere, 'moved pg_wal: locations knows');
+
+# Links in the place of a tablespace: as its last component, before it, and nowhere.
+my $places = realpath(PostgreSQL::Test::Utils::tempdir());
+mkdir "$places/$_" for 'real', map { "real/$_" } 1 .. 4;
+symlink('real/1', "$places/link");
+symlink('real', "$places/way");
+my %links = (way_2 => 'way/2', link_1 => 'link', real_3 => 'real/3', way_4 => 'way/4');
+sql($moved, "CREATE TABLESPACE $_ LOCATION '$places/$links{$_}'") for keys %links;
+is(sql($moved, "SELECT name, directory FROM sync_probe.locations WHERE directory LIKE '$places/%'"),
+	join("\n", map { "$_|$places/real/" . substr($_, -1) } sort keys %links),
+	'tablespaces behind links: locations resolves them');
 
 end_tests($moved);
