@@ -16,7 +16,7 @@
  * missing or empty file is no fault.
  *
  * Where <SP_FAULT_FILE>.log exists, a line is appended for every matching call:
- * "<call> <file> done", "... failed", or "... <ERRNO> injected".
+ * "<call> <file> done", "... failed", or "... <errno> injected".
  *
  * It must not touch a call that is not a probe's: everything else the server
  * does to its files has to go through, also in a directory that is probed.
@@ -54,6 +54,7 @@ typedef struct fault
 	char		call[32];
 	long		n;
 	bool		and_later;
+	char		error[16];		/* as in the file */
 	int			error_number;	/* or SHORT_WRITE, or AVAILABLE */
 	long		megabytes;		/* that are */
 	char		suffix[32];
@@ -78,36 +79,24 @@ static const struct
 	{"short", SHORT_WRITE},
 };
 
-static const char *
-error_name(int number)
-{
-	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
-	{
-		if (errors[i].number == number)
-			return errors[i].name;
-	}
-	return number == AVAILABLE ? "available" : "?";
-}
-
 /* A line that says nothing we know injects nothing, which the test sees. */
 static void
 parse_line(const char *line)
 {
 	fault	   *f = &faults[nfaults];
 	char		n[16];
-	char		error[16];
 
 	memset(f, 0, sizeof(*f));
 	if (nfaults == MAX_FAULTS || line[0] == '#' ||
-		sscanf(line, "%31s %15s %15s %31s", f->call, n, error, f->suffix) < 3)
+		sscanf(line, "%31s %15s %15s %31s", f->call, n, f->error, f->suffix) < 3)
 		return;
-	if (sscanf(error, "%ldMB", &f->megabytes) == 1)
+	if (sscanf(f->error, "%ldMB", &f->megabytes) == 1)
 		f->error_number = AVAILABLE;
 	f->n = strtol(n, NULL, 10);
 	f->and_later = strchr(n, '+') != NULL;
 	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++)
 	{
-		if (strcmp(errors[i].name, error) == 0)
+		if (strcmp(errors[i].name, f->error) == 0)
 			f->error_number = errors[i].number;
 	}
 	if (f->n > 0 && f->error_number != 0)
@@ -182,10 +171,9 @@ injected(const char *call, const char *path)
 		{
 			result = f->error_number;
 			injected_megabytes = f->megabytes;
+			log_call(call, path, f->error, " injected");
 		}
 	}
-	if (result != 0)
-		log_call(call, path, error_name(result), " injected");
 	errno = saved_errno;
 	return result;
 }
