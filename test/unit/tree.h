@@ -39,89 +39,6 @@ typedef struct tree
 	FILE	   *file;			/* or NULL */
 } tree;
 
-/* A path below root, and the directories above it.  It must not leave root. */
-static inline bool
-tree_path(const tree *made, const char *above, const char *name, char *path)
-{
-	int			length = snprintf(path, PATH_MAX, "%s/%s%s", made->root, above, name);
-
-	if (length >= PATH_MAX || strstr(path + strlen(made->root), "..") != NULL)
-		return false;
-	for (char *slash = path + strlen(made->root); slash != NULL; slash = strchr(slash + 1, '/'))
-	{
-		bool		exists;
-
-		*slash = '\0';
-		exists = mkdir(path, 0700) == 0 || errno == EEXIST;
-		*slash = '/';
-		if (!exists)
-			return false;
-	}
-	return true;
-}
-
-/* target: below sys */
-static inline bool
-tree_link(const tree *made, const char *above, const char *name, const char *target)
-{
-	char		path[PATH_MAX];
-	char		absolute[PATH_MAX];
-
-	return strstr(target, "..") == NULL && tree_path(made, above, name, path) &&
-		snprintf(absolute, PATH_MAX, "%s/sys/%s", made->root, target) < PATH_MAX &&
-		(symlink(absolute, path) == 0 || errno == EEXIST);
-}
-
-/* "NUMBER DIRECTORY" */
-static inline bool
-tree_device(tree *made, char *line)
-{
-	char	   *directory = strchr(line, ' ');
-	char		target[sizeof(made->device)];
-	char		path[PATH_MAX];
-	const char *name;
-
-	if (directory == NULL)
-		return false;
-	*directory++ = '\0';
-	name = strrchr(directory, '/') != NULL ? strrchr(directory, '/') + 1 : directory;
-	if (snprintf(made->device, sizeof(made->device), "sys/devices/%s/", directory) >=
-		(int) sizeof(made->device))
-		return false;
-	snprintf(target, sizeof(target), "devices/%.*s", (int) sizeof(target) - 9, directory);
-	return tree_path(made, made->device, "", path) &&
-		tree_link(made, "sys/class/block/", name, target) &&
-		(strcmp(line, "-") == 0 || tree_link(made, "sys/dev/block/", line, target));
-}
-
-/* "PATH -> DEVICE", "PATH: LINE", or, for a file of other lines or none, "PATH:" */
-static inline bool
-tree_entry(tree *made, const char *above, char *line)
-{
-	char		path[PATH_MAX];
-	char	   *end = strstr(line, " -> ");
-	size_t		length = strlen(line);
-	const char *content;
-
-	if (end != NULL)
-	{
-		*end = '\0';
-		snprintf(path, sizeof(path), "class/block/%s", end + 4);
-		return tree_link(made, above, line, path);
-	}
-	end = strstr(line, ": ");
-	if (end == NULL && (length == 0 || line[length - 1] != ':'))
-		return false;
-	content = end != NULL ? end + 2 : NULL;
-	*(end != NULL ? end : line + length - 1) = '\0';
-	if (!tree_path(made, above, line, path))
-		return false;
-	made->file = fopen(path, "we");
-	if (made->file != NULL && content != NULL)
-		fprintf(made->file, "%s\n", content);
-	return made->file != NULL;
-}
-
 static inline void
 tree_end_file(tree *made)
 {
@@ -130,26 +47,89 @@ tree_end_file(tree *made)
 	made->file = NULL;
 }
 
+/*
+ * Makes a file, or a link to a target below root/sys, and the directories above it.  Nothing
+ * may leave root.
+ */
+static inline bool
+tree_make(tree *made, const char *above, const char *name, const char *target)
+{
+	char		path[PATH_MAX];
+	char		absolute[PATH_MAX];
+
+	if (snprintf(path, PATH_MAX, "%s/%s%s", made->root, above, name) >= PATH_MAX ||
+		snprintf(absolute, PATH_MAX, "%s/sys/%s", made->root, target ? target : "") >= PATH_MAX ||
+		strstr(path + strlen(made->root), "..") || strstr(absolute + strlen(made->root), ".."))
+		return false;
+	for (char *slash = path + strlen(made->root); slash != NULL; slash = strchr(slash + 1, '/'))
+	{
+		*slash = '\0';
+		if (mkdir(path, 0700) != 0 && errno != EEXIST)
+			return false;
+		*slash = '/';
+	}
+	if (target != NULL)
+		return symlink(absolute, path) == 0 || errno == EEXIST;
+	tree_end_file(made);
+	made->file = fopen(path, "we");
+	return made->file != NULL;
+}
+
+/* "NUMBER DIRECTORY" */
+static inline bool
+tree_device(tree *made, const char *line)
+{
+	char		number[32];
+	char		target[sizeof(made->device)];
+
+	if (sscanf(line, "%31s %200s", number, target + strlen("devices/")) != 2)
+		return false;
+	memcpy(target, "devices/", strlen("devices/"));
+	snprintf(made->device, sizeof(made->device), "sys/%.240s/", target);
+	/* as each device has, so that the directory is there */
+	return tree_make(made, made->device, "uevent", NULL) &&
+		tree_make(made, "sys/class/block/", strrchr(target, '/') + 1, target) &&
+		(strcmp(number, "-") == 0 || tree_make(made, "sys/dev/block/", number, target));
+}
+
+/* "PATH -> DEVICE", "PATH: LINE", or, for a file of other lines or none, "PATH:" */
+static inline bool
+tree_entry(tree *made, const char *above, char *line)
+{
+	char	   *end = strstr(line, " -> ");
+	char		target[PATH_MAX];
+
+	if (end != NULL)
+	{
+		*end = '\0';
+		snprintf(target, sizeof(target), "class/block/%s", end + strlen(" -> "));
+		return tree_make(made, above, line, target);
+	}
+	end = strstr(line, ": ");
+	if (end == NULL && (end = strrchr(line, ':')) != NULL && end[1] != '\0')
+		end = NULL;
+	if (end == NULL)
+		return false;
+	*end++ = '\0';
+	return tree_make(made, above, line, NULL) &&
+		(*end == '\0' || fprintf(made->file, "%s\n", end + 1) > 0);
+}
+
 static inline bool
 tree_line(tree *made, char *line)
 {
-	bool		is_top = line[0] != '\t';
-	bool		done;
-
 	if (line[0] == '\0' || line[0] == '#')
 		return true;
-	if (!is_top && made->file != NULL)
-		return fprintf(made->file, "%s\n", line + 1) > 0;
-	if (!is_top)
+	if (line[0] != '\t')
 	{
-		done = made->device[0] != '\0' && tree_entry(made, made->device, line + 1);
 		tree_end_file(made);
-		return done;
+		made->device[0] = '\0';
+		return strncmp(line, "device ", 7) == 0 ? tree_device(made, line + 7) :
+			tree_entry(made, "", line);
 	}
-	tree_end_file(made);
-	made->device[0] = '\0';
-	return strncmp(line, "device ", 7) == 0 ? tree_device(made, line + 7) :
-		tree_entry(made, "", line);
+	if (made->device[0] != '\0')
+		return tree_entry(made, made->device, line + 1);
+	return made->file != NULL && fprintf(made->file, "%s\n", line + 1) > 0;
 }
 
 /* Adds to what there is below root.  False if a line is not understood or cannot be made. */
