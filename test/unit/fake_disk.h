@@ -71,7 +71,6 @@ typedef struct fake_disk
 	int64_t		reading_cost;
 	long		fail_reading_from;	/* the n-th reading and all later ones; 0: never */
 	sp_counters counters;
-	sp_counters backing;
 	int64_t		last_reading;	/* when background I/O was counted last */
 	int			calls_at_reading;
 	int64_t		now;
@@ -455,8 +454,7 @@ fake_read_counters(void *context, sp_counters counters[SP_LEVELS])
 		return false;
 	counters[SP_LEVEL_DEVICE] = disk.counters;
 	counters[SP_LEVEL_DEVICE].has_flushes = true;
-	counters[SP_LEVEL_BACKING] = disk.backing;
-	counters[SP_LEVEL_BACKING].has_flushes = true;
+	counters[SP_LEVEL_BACKING] = (sp_counters) {.has_flushes = true};
 	return true;
 }
 
@@ -674,17 +672,6 @@ count_moves(void)
 	return moves;
 }
 
-/* Descriptors change their numbers when files move, but not their count. */
-static int
-count_descriptors(void)
-{
-	int			n = 0;
-
-	for (int fd = 0; fd < MAX_FD; fd++)
-		n += fcntl(fd, F_GETFD) >= 0;
-	return n;
-}
-
 /* An interrupt leaves the engine by a jump to here. */
 static void __attribute__((noinline))
 run_armed(void)
@@ -699,8 +686,6 @@ run_armed(void)
 static void
 run_probe(void)
 {
-	int			open = count_descriptors();
-
 	memset(&probe->started_ns, 0, sizeof(*probe) - offsetof(sp_probe, started_ns));
 	memset(&disk.failed_file, 0, offsetof(fake_disk, records) - offsetof(fake_disk, failed_file));
 	disk.failed_file = disk.failed_home = disk.failed_record = disk.rest_of = -1;
@@ -714,11 +699,7 @@ run_probe(void)
 
 	run_armed();
 	assert_int_equal(disk.wrong_calls, 0);
-	if (!disk.makes_files)
-	{
-		assert_int_equal(disk.reopened, 0);
-		assert_int_equal(count_descriptors(), open);
-	}
+	assert_true(disk.reopened == 0 || disk.makes_files);
 }
 
 /* The reason of the verdict of the last run. */

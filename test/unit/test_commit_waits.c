@@ -76,6 +76,13 @@ TEST(adds_sums)
 	assert_int_equal(sums.committers, 9);
 }
 
+/* Of the active time of sessions, of a commit, of its own WAL, and of what else. */
+#define WAITS(share, commit, wal, more, saved) \
+	"sessions wait for commits in " share " % of their active time; a commit waits " commit \
+	", of which " wal " are writes and syncs of WAL, its own or those ahead of it" more \
+	"; syncs in half the time would save " saved " % of the active time"
+#define DELAY(us) ", and up to " us " are commit_delay"
+
 TEST(answers)
 {
 	static const struct
@@ -91,38 +98,26 @@ TEST(answers)
 		{"commits that do not wait", 20000, 4000, {19}, 0,
 			"no: commits hardly wait, 19 of 1000 samples saw one that does"},
 		{"all in the sync", 1000, 2000, {1000}, 0,
-			"yes: sessions wait for commits in 50 % of their active time; a commit waits 1.0 ms, "
-			"of which 1.0 ms are writes and syncs of WAL, its own or those ahead of it; syncs in "
-			"half the time would save 25 % of the active time"},
+			"yes: " WAITS("50", "1.0 ms", "1.0 ms", "", "25")},
 		/* the queue waits for a process that writes and syncs all of its time */
 		{"with a queue", 1000, 4000,
 			{[SP_PART_SYNC] = 800, [SP_PART_WRITE] = 200, [SP_PART_QUEUE] = 1000}, 0,
-			"yes: sessions wait for commits in 50 % of their active time; a commit waits 2.0 ms, "
-			"of which 2.0 ms are writes and syncs of WAL, its own or those ahead of it; syncs in "
-			"half the time would save 25 % of the active time"},
+			"yes: " WAITS("50", "2.0 ms", "2.0 ms", "", "25")},
 		{"little of the time", 1000, 100000, {[SP_PART_SYNC] = 1000}, 0,
-			"hardly: sessions wait for commits in 1 % of their active time; a commit waits 1.0 ms, "
-			"of which 1.0 ms are writes and syncs of WAL, its own or those ahead of it; syncs in "
-			"half the time would save 0 % of the active time"},
+			"hardly: " WAITS("1", "1.0 ms", "1.0 ms", "", "0")},
 		{"commit_delay without a wait event", 1000, 2000,
 			{[SP_PART_SYNC] = 500, [SP_PART_RUNNING] = 500}, 200,
-			"yes: sessions wait for commits in 50 % of their active time; a commit waits 1.0 ms, "
-			"of which 500 us are writes and syncs of WAL, its own or those ahead of it, and up to "
-			"500 us are commit_delay; syncs in half the time would save 12 % of the active time"},
+			"yes: " WAITS("50", "1.0 ms", "500 us", DELAY("500 us"), "12")},
 		/* most queue behind a process that sleeps */
 		{"a long commit_delay", 1000, 10000,
 			{[SP_PART_SYNC] = 50, [SP_PART_RUNNING] = 950, [SP_PART_QUEUE] = 9000}, 5000,
-			"hardly: sessions wait for commits in 100 % of their active time; a commit waits 10 "
-			"ms, of which 500 us are writes and syncs of WAL, its own or those ahead of it, and up "
-			"to 9.5 ms are commit_delay; syncs in half the time would save 2 % of the active time; "
-			"first try a shorter commit_delay, which is 5000 us"},
+			"hardly: " WAITS("100", "10 ms", "500 us", DELAY("9.5 ms"), "2")
+			"; first try a shorter commit_delay, which is 5000 us"},
 		{"asynchronous commits", 1000, 2000, {[SP_PART_RUNNING] = 95, [SP_PART_QUEUE] = 5}, 0,
 			"no: commits do not wait for a sync (synchronous_commit may be off)"},
 		{"a slow standby", 100, 2000, {[SP_PART_SYNC] = 100, [SP_PART_SYNC_REP] = 1900}, 0,
-			"hardly: sessions wait for commits in 100 % of their active time; a commit waits 20 "
-			"ms, of which 1.0 ms are writes and syncs of WAL, its own or those ahead of it, and 19 "
-			"ms are for the synchronous standby; syncs in half the time would save 2 % of the "
-			"active time"},
+			"hardly: " WAITS("100", "20 ms", "1.0 ms",
+							 ", and 19 ms are for the synchronous standby", "2")},
 	};
 
 	for (size_t i = 0; i < lengthof(rows); i++)

@@ -31,9 +31,6 @@ static const struct
 	/* knows no sync: the log is always written */
 	{"@get_zfs_fuse.txt", "spz", "", "latency", 131072},
 	{"@get_openzfs.txt", "tank", "", "", 0},
-	{"@get_openzfs.txt", "tank/pg/wal", "", "", 0},
-	{"@status_full.txt", "tank", "", "", 0},
-	{"d\tsync\talways\tlocal\n", "d", "always", "", 0},
 	{"d\tsync\talways\tlocal\r\nd\trecordsize\t8192\t-\r\n", "d", "always", "", 8192},
 	/* cut off, no source, blanks for tabs, another data set, not told, empty */
 	{"d\tsync\tdisabled\tloc", "d", "", "", 0},
@@ -79,9 +76,6 @@ static const struct
 	{"@status_zfs_fuse_mirror.txt", "spm",
 	"/srv/zz/b.img log:/srv/zz/l1.img log:/srv/zz/l2.img spare:/srv/zz/s.img "},
 	{"@status_full.txt", "tan", ""},
-	{"@get_openzfs.txt", "tank", ""},
-	{"", "p", ""},
-	{TOP LEAF("/dev/sda") LEAF("/dev/sdb") END, "p", "/dev/sda /dev/sdb "},
 	{"pool: p\r\n" LEAF("/dev/sda") "  /dev/sdb  UNAVAIL\r\nerrors: no\r\n", "p",
 	"/dev/sda "},
 	/* no pool, another one behind or before */
