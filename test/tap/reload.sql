@@ -1,0 +1,44 @@
+--
+-- Which processes wait_for_reload() waits for, on invented ones.  test/t/013_advice.pl has that it
+-- waits for a session, and for the postmaster.
+--
+\ir include/begin.sql
+SELECT * FROM no_plan();
+
+CREATE TEMP TABLE activity AS
+SELECT v.*, row_number() OVER ()::integer AS pid
+FROM (VALUES
+    ('waits', 'client backend', 'active', '-1 s'::interval, NULL),
+    ('-', 'client backend', 'active', '1 s', NULL),
+    ('waits', 'client backend', 'fastpath function call', '-1 s', NULL),
+    ('-', 'client backend', 'idle', '-1 s', 'ClientRead'),
+    ('-', 'client backend', 'idle in transaction', '-1 s', 'ClientRead'),
+    -- it does not say what it does
+    ('unknown', 'client backend', 'disabled', NULL, NULL),
+    -- one table after the other, each a statement; none before the first
+    ('waits', 'autovacuum worker', 'active', '-1 s', 'VacuumDelay'),
+    ('-', 'autovacuum worker', 'active', '1 s', 'VacuumDelay'),
+    ('waits', 'autovacuum worker', NULL, NULL, NULL),
+    ('waits', 'checkpointer', NULL, NULL, 'DataFileSync'),
+    ('waits', 'checkpointer', NULL, NULL, NULL),
+    ('-', 'checkpointer', NULL, NULL, 'CheckpointWriteDelay'),
+    ('-', 'checkpointer', NULL, NULL, 'CheckpointerMain'),
+    ('-', 'walsender', 'active', '-1 s', 'WalSenderMain'))
+    AS v (expected, backend_type, state, began, wait_event);
+ALTER TABLE activity ADD query_start timestamptz, ADD backend_start timestamptz;
+UPDATE activity SET query_start = now() + began, backend_start = now() - interval '2 s';
+SELECT replace(pg_get_functiondef('sync_probe_internal.older_statements'::regproc),
+               'pg_stat_activity', 'pg_temp.activity') AS definition \gset
+:definition;
+
+SELECT is(CASE WHEN a.pid::text = ANY (string_to_array(s.pids, ', ')) THEN 'waits'
+               WHEN a.pid::text = ANY (string_to_array(s.silent_pids, ', ')) THEN 'unknown'
+               ELSE '-' END, a.expected, concat_ws(', ', backend_type, state, began, wait_event))
+FROM activity AS a, sync_probe_internal.older_statements(now(), NULL) AS s;
+SELECT is(n.news, s.pids <> noticed, 'news after a notice of ' || noticed)
+FROM sync_probe_internal.older_statements(now(), NULL) AS s,
+     unnest(ARRAY[s.pids, '0']) AS noticed,
+     sync_probe_internal.older_statements(now(), noticed) AS n;
+
+SELECT * FROM finish();
+ROLLBACK;
