@@ -123,37 +123,4 @@ TEST(counts_a_stall_as_five_medians)
 	}
 }
 
-/* Several slow flushes of one slice are one slow round. */
-TEST(counts_a_slow_slice_once)
-{
-	int			slow = 0;
-	int64_t		rounds;
-
-	plan_wal("fdatasync", 4 * SECOND);
-	keep_regime(SP_SATURATED);
-	stay_at_home();
-	disk.home_cost[2] = 2 * MILLISECOND;	/* fsync: each takes 4.5 ms, and each is slow */
-	run_probe();
-	rounds = probe->rounds[SP_SATURATED];
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		const sp_result *result = &probe->results[c];
-
-		if (result->status != SP_OK || probe->cases[c].max_rounds > 0)
-			continue;
-		if (strcmp(probe->cases[c].label, "fsync") == 0)
-		{
-			slow++;
-			assert_int_equal(result->tail.slow_rounds, result->tail.rounds);
-			assert_int_equal(result->histogram.ops, rounds);	/* two clock ticks are enough */
-			/* the first round may come before there is a median */
-			assert_true(result->series.mean_us[rounds - 1] < 2500 * 1.01);
-		}
-		else
-			assert_int_equal(result->tail.slow_rounds, 0);
-		assert_uint_in_range(result->tail.rounds, rounds - 3, rounds);
-	}
-	assert_int_equal(slow, 1);
-}
-
 TEST_MAIN(set_up, tear_down)
