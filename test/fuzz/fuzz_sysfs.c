@@ -1,10 +1,9 @@
 /*-------------------------------------------------------------------------
  *
  * fuzz_sysfs.c
- *	  Fuzz target: a tree of sysfs, and the statistics of its disks.
+ *	  Fuzz target: a list of mounts, the tree of sysfs below it, and the statistics of disks.
  *
- * The input is a tree as test/unit/tree.h makes it, with the list of its mounts.  One
- * that cannot be made is no input.
+ * The input is a tree as test/unit/tree.h makes it.  One that cannot be made is no input.
  *
  *-------------------------------------------------------------------------
  */
@@ -45,7 +44,21 @@ check_counters(const char *sysroot, sp_disks *disks)
 }
 
 static void
-check_mount(const char *sysroot, const sp_mount_table *mounts, const sp_mount *mount)
+check_mount(const sp_mount_table *mounts, const sp_mount *mount)
+{
+	const sp_mount *beneath = sp_mount_beneath(mounts, mount);
+	const sp_mount *again = sp_mount_table_find(mounts, mount->mount_point);
+
+	require(mount->mount_point[0] == '/' && mount->fstype[0] != '\0');
+	require(sp_mount_option(mount->mount_options, "ro") != NULL ||
+			sp_mount_option(mount->mount_options, "rw") != NULL);
+	/* nothing is nearer to a mount point than what is mounted there */
+	require(again != NULL && strcmp(again->mount_point, mount->mount_point) == 0);
+	require(beneath == NULL || strcmp(beneath->fstype, "overlay") != 0);
+}
+
+static void
+check_disks(const char *sysroot, const sp_mount_table *mounts, const sp_mount *mount)
 {
 	static sp_disks disks;
 	int			status;
@@ -75,7 +88,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (make_tree(sysroot, text) && sp_mount_table_read(sysroot, &mounts) == 0)
 	{
 		for (size_t i = 0; i < mounts->count && i < MAX_MOUNTS; i++)
-			check_mount(sysroot, mounts, &mounts->mounts[i]);
+		{
+			check_mount(mounts, &mounts->mounts[i]);
+			check_disks(sysroot, mounts, &mounts->mounts[i]);
+		}
 		sp_mount_table_free(mounts);
 	}
 	free(text);

@@ -598,24 +598,20 @@ is_measured(int c)
 	for (int c = 0; c < probe->ncases; c++) \
 		if (is_measured(c))
 
-/* Drop the cases of the other regime. */
+/* Drop the cases of the other regime.  Those of one follow each other. */
 static inline void
 keep_regime(sp_regime regime)
 {
-	int			dropped = 0;
+	int			first = 0;
 	int			n = 0;
 
-	for (int c = 0; c < probe->ncases; c++)
+	while (probe->cases[first].regime != regime)
+		first++;
+	for (; first + n < probe->ncases && probe->cases[first + n].regime == regime; n++)
 	{
-		if (probe->cases[c].regime != regime)
-		{
-			dropped += n == 0;	/* those before the first one that stays */
-			continue;
-		}
-		probe->cases[n] = probe->cases[c];
+		probe->cases[n] = probe->cases[first + n];
 		if (probe->cases[n].baseline >= 0)
-			probe->cases[n].baseline -= dropped;
-		n++;
+			probe->cases[n].baseline -= first;
 	}
 	probe->ncases = n;
 }

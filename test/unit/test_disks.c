@@ -191,12 +191,9 @@ describe(const sp_disks *disks)
 	for (int level = 0; level < SP_LEVELS; level++)
 	{
 		sp_disks_facts facts = sp_disks_summary(disks, (sp_level) level);
-		bool		has_any = level == 0 || facts.fua;
 
-		for (int i = 0; i < disks->count; i++)
-			has_any = has_any || (int) disks->disks[i].level == level;
-		if (!has_any)
-			continue;
+		if (level > 0 && disks->backing_file[0] == '\0' && !disks->incomplete[level])
+			break;
 		sp_say(&to, level > 0 ? " /" : "");
 		for (int i = 0; i < disks->count; i++)
 		{
