@@ -102,7 +102,9 @@ end_place() {
 		release_place "$name"
 		end_processes
 	fi
-	end_cluster
+	run_job "$bindir/pg_ctl" -D "$work/data" -s -w -t 10 -m immediate stop >/dev/null 2>&1 ||
+		end_processes
+	rm -rf -- "${work:?}/data"
 	step 60 rm -rf -- "$directory/pg_wal" || true		# a dead file system has none
 }
 

@@ -9,10 +9,10 @@
 # mounts, processes and loop devices, also after SIGKILL.
 #
 #	check_versions MAJOR...		ends with an error unless they are supported
-#	prepare_chroots				first of all; needs mmdebstrap, or installs it
 #	make_server_chroot 17		makes the system 17, or says why not (in $chroot_reason)
 #	make_chroot NAME ...		a system of other packages
 #	enter_chroot NAME COMMAND...	runs it there, from a folder that has the checkout
+#	stage_in TITLE NAME COMMAND...	the same as a stage, which is skipped without that system
 #
 # script/in-chroot does all of this for one command.  With SP_CHROOTS=FOLDER the archives
 # stay there for the next time, and are made again after a week.
@@ -47,43 +47,42 @@ check_versions() {
 chroots=				# the folder of all of them
 chroot_reason=			# why a system could not be made
 
-# The machine's own mirror of Debian, or of Debian-Security.
+# mirror_of SUITE: the machine's own of Debian, or of Debian-Security.
 # shellcheck disable=SC2016
 mirror_of() {
-	apt-get indextargets 'Created-By: Packages' 'Origin: Debian' "Label: $1" \
+	apt-get indextargets 'Created-By: Packages' 'Origin: Debian' \
+		"Label: Debian$([[ $1 != *-security ]] || echo -Security)" \
 		--format '$(REPO_URI)' | head -n 1
 }
 
 # prepare_chroots: in SP_CHROOTS, or a temporary folder.  Root works there, so nobody else may
-# reach it.
+# reach it.  Installs mmdebstrap.
 prepare_chroots() {
-	chroots=${SP_CHROOTS:-$work/chroots}
+	local folder=${SP_CHROOTS:-$work/chroots}
 	[[ $(id -u) == 0 ]] && unshare --mount --pid --ipc --fork true 2>/dev/null &&
 		command -v apt-get >/dev/null ||
 		{ chroot_reason="needs root, namespaces, and apt of Debian"; return 1; }
 	# shellcheck disable=SC2174
-	mkdir -p -m 700 -- "$chroots"
-	[[ -O $chroots && $(stat -L -c %a -- "$chroots") == *00 ]] ||
-		die "SP_CHROOTS is \"$chroots\", which must be yours and nobody else's (chmod 700)"
-	chroots=$(realpath "$chroots")
-	if ! command -v mmdebstrap >/dev/null || [[ -z $(mirror_of Debian) ]]; then
+	mkdir -p -m 700 -- "$folder"
+	[[ -O $folder && $(stat -L -c %a -- "$folder") == *00 ]] ||
+		die "SP_CHROOTS is \"$folder\", which must be yours and nobody else's (chmod 700)"
+	if ! command -v mmdebstrap >/dev/null || [[ -z $(mirror_of stable) ]]; then
 		apt_get update || true
 		apt_get install --no-install-recommends mmdebstrap debian-archive-keyring ||
 			{ chroot_reason="mmdebstrap cannot be installed"; return 1; }
 	fi
+	chroots=$(realpath "$folder")
 }
 
 # ------------------------------------------------------------- making a system
 
 # sources_of SUITES: lines for apt.
 sources_of() {
-	local suite label mirror
+	local suite mirror key=/usr/share/keyrings/debian-archive-keyring.gpg
 	for suite in $1; do
-		label=Debian
-		[[ $suite != *-security ]] || label=Debian-Security
-		mirror=$(mirror_of "$label")
+		mirror=$(mirror_of "$suite")
 		[[ -z $mirror ]] ||
-			echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $mirror $suite main"
+			echo "deb [signed-by=$key] $mirror $suite main"
 	done
 }
 
@@ -104,7 +103,9 @@ setup_hook='
 # OPTIONs are mmdebstrap's.  What was made this week from the same is kept.
 # shellcheck disable=SC2016
 make_chroot() {
-	local name=$1 suites=$2 packages=$3 hook=${4:-} archive=$chroots/$1.tar key="$*"
+	local suites=$2 packages=$3 hook=${4:-} archive key="$*"
+	[[ -n $chroots ]] || prepare_chroots || return
+	archive=$chroots/$1.tar
 	shift "$(($# < 4 ? $# : 4))"
 	[[ -z $(find "$archive.key" -mtime -7 2>/dev/null) || $(<"$archive.key") != "$key" ]] ||
 		return 0
@@ -135,7 +136,6 @@ wheel_hook='
 	cp -r /usr/lib/postgresql/17/lib/pgxs/src/test/perl $pgxs/test/
 	sed -i "s/^enable_tap_tests.*/enable_tap_tests = yes/; s/^PROVE *=.*/PROVE = prove/
 		s/^PERL *=.*/PERL = perl/" $pgxs/Makefile.global
-	$server/bin/postgres --version
 	ln -s $server/bin /opt/server
 '
 
@@ -199,4 +199,14 @@ enter_chroot() {
 		bash -c "$chroot_entry" bash "$system" "$@" || status=$?
 	rm -rf -- "$system"
 	return "$status"
+}
+
+# stage_in TITLE NAME COMMAND...: a system that is not kept serves once.
+stage_in() {
+	if [[ ! -e $chroots/$2.tar.key ]]; then
+		skip "$1" "$chroot_reason"
+		return
+	fi
+	stage "$1" enter_chroot "${@:2}"
+	[[ -n ${SP_CHROOTS:-} ]] || rm -f -- "$chroots/$2".tar*
 }

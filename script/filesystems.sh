@@ -15,7 +15,6 @@
 fs_image_size=600M		# always in M
 fs_image_written=
 fs_names="ext4 xfs btrfs zfs tmpfs"
-fs_seconds=60			# more than any of these commands needs: then it hangs
 fs_directories=()		# made outside of our folder
 fs_attributes=()		# of set_attribute, to be set back: three for each
 fs_zfs_daemon=
@@ -30,8 +29,8 @@ enter_private_mounts() {
 	SP_PRIVATE_MOUNTS=1 exec unshare --mount --propagation slave -- "$BASH" "$@"
 }
 
-# Runs a command with a limit and without a word; what it said is kept.
-fs_try() { timeout -k 5 "$fs_seconds" "$@" >>"$fs_folder.log" 2>&1 </dev/null; }
+# Runs a command without a word; what it said is kept.  After a minute it hangs.
+fs_try() { timeout -k 5 60 "$@" >>"$fs_folder.log" 2>&1 </dev/null; }
 
 # fs_mount DIRECTORY ARGUMENTS...
 fs_mount() {
@@ -149,11 +148,10 @@ make_filesystem() {
 	esac
 }
 
-# make_filesystems USER NAME...: for that user alone; sets made="NAME=PATH ...".
+# make_filesystems VARIABLE USER NAME...: for that user alone; exports VARIABLE="NAME=PATH ...".
 make_filesystems() {
-	local owner=$1 name path absent=()
-	shift
-	made=
+	local variable=$1 owner=$2 name path made='' absent=()
+	shift 2
 	[[ -n ${SP_PRIVATE_MOUNTS:-} ]] || set --
 	for name; do
 		if make_filesystem "$name" "$owner"; then
@@ -165,6 +163,7 @@ make_filesystems() {
 		fi
 	done
 	((${#absent[@]} == 0)) || echo "Not possible here: ${absent[*]}." >&2
+	export "$variable=$made"
 }
 
 prepare_filesystems() {
@@ -176,14 +175,12 @@ prepare_filesystems() {
 		echo "No file systems can be mounted here (needs root and a mount namespace)." >&2
 	fi
 	# shellcheck disable=SC2086
-	make_filesystems "$2" $fs_names
-	export SP_TEST_FILESYSTEMS=$made
+	make_filesystems SP_TEST_FILESYSTEMS "$2" $fs_names
 }
 
 prepare_evidence_filesystems() {
-	make_filesystems "$1" nobarrier write_through no_iostats odd_name small quota foreign \
-		ext4_device nobarrier_device zfs_tools
-	export SP_TEST_EVIDENCE=$made
+	make_filesystems SP_TEST_EVIDENCE "$1" nobarrier write_through no_iostats odd_name small \
+		quota foreign ext4_device nobarrier_device zfs_tools
 }
 
 # Nothing may use the file systems any more.  Attributes first: after the unmount the device may

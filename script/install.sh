@@ -33,7 +33,6 @@ packages() {
 		test libtap-parser-sourcehandler-pgtap-perl command -v pg_prove
 		test postgresql-$major-pgtap test -f $("$pg_config" --sharedir)/extension/pgtap.control
 		test libcmocka-dev test -f /usr/include/cmocka.h
-		test perl command -v prove
 		test libipc-run-perl perl -MIPC::Run -e 1
 		test python3-venv env PATH=/usr/bin:$PATH python3 -m ensurepip --version
 		disks e2fsprogs command -v mkfs.ext4
