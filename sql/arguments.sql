@@ -1,13 +1,11 @@
+\set ECHO none
 --
 -- Bad arguments: each error names the value, and what was expected.  refused() of setup.sql shows
 -- the SQLSTATE, message, detail and hint of each call.
 --
 -- Nothing here gets as far as writing a file.
 --
--- Results without names and frames: the names of the columns stand in the query.  What is executed
--- is not shown: each line of the output begins with the arguments.
-\a \t
-\set ECHO none
+\a \pset footer off
 \echo sync_probe.probe()
 SELECT refused('SELECT FROM sync_probe.probe(%s)', $$
 NULL
@@ -78,13 +76,12 @@ NULL, 300000000000, 5000
 'pg_wal', 300000000000, 5000, write_amplification => '-Infinity'
 $$);
 
--- the upper limit is a setting that only superusers may raise
+\echo -- the upper limit is a setting that only superusers may raise
 SET pg_sync_probe.max_duration = '2 s';
 SELECT refused('SELECT FROM sync_probe.probe(%s)', $$duration => '3 s'$$);
 RESET pg_sync_probe.max_duration;
 
--- no room for one round of all test cases, in time or on a file system; how much is needed is the
--- platform's business
+\echo -- no room for one round of all test cases, in time or on a file system
 SELECT refused('SELECT FROM sync_probe.probe(%s)', $$
 duration => '200 ms', duty_cycle => 0.0001
 duration => '5 s', flush_interval => '60 s'
@@ -101,5 +98,5 @@ SELECT refused('SELECT FROM sync_probe.probe(%s)',
     $$'pg_default', 'pg_test_fsync', duration => '10 ms'$$, terse => true);
 RESET temp_file_limit;
 
--- nothing was measured, nothing was recorded, nothing is left
+\echo -- nothing was measured, nothing was recorded, nothing is left
 SELECT (SELECT count(*) FROM sync_probe.runs) AS runs, sync_probe.cleanup();

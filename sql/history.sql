@@ -1,6 +1,6 @@
+\set ECHO none
 -- Arguments, errors, privileges and shapes of compare() and history().
--- Results without names and frames: the names of the columns stand in the query.
-\a \t
+\a \pset footer off
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 
@@ -12,8 +12,7 @@ SELECT count(*) > 0 AS probed FROM sync_probe.probe(duration => '500 ms', label 
 SELECT count(*) > 0 AS probed FROM sync_probe.probe('pg_wal', 'pg_test_fsync', '300 ms');
 SELECT array_agg(run_id ORDER BY run_id) AS ids FROM sync_probe.runs \gset
 
--- wrong arguments; test/tap/exchange.sql has wrong documents
-\set ECHO none
+\echo -- wrong arguments; test/tap/exchange.sql has wrong documents
 SELECT refused('SELECT FROM sync_probe.%s', $$
 compare(NULL)
 compare('{}')
@@ -29,9 +28,8 @@ export_json(NULL)
 export_json('{-7}')
 import_json(NULL)
 $$);
-\set ECHO all
 
--- two runs side by side
+\echo -- two runs side by side
 SELECT test_case, run, value_us > 0 AS measured
 FROM sync_probe.compare((:'ids'::bigint[])[1:2])
 WHERE test = 'paced' AND test_case IN ('fdatasync', 'fsync');
@@ -40,18 +38,18 @@ SELECT count(*) > 0 AS cases,
        max(length(bar)) <= 20 AS bars, max(not_comparable) AS differs
 FROM sync_probe.compare((:'ids'::bigint[])[1:2]) WHERE run = 'after' AND value_us IS NOT NULL;
 
--- each test case has a name of its own in its run
+\echo -- each test case has a name of its own in its run
 SELECT count(*) AS twice
 FROM (SELECT FROM sync_probe.compare(:'ids')
       GROUP BY run, test, test_case HAVING count(*) > 1) AS t;
 
--- the newest run comes last
+\echo -- the newest run comes last
 SELECT label, method = current_setting('wal_sync_method') AS method, p50_us > 0 AS p50,
        ratio > 0 AS ratio, (ratio BETWEEN ratio_low AND ratio_high) IS FALSE AS outside, changes
 FROM sync_probe.history();
 SELECT count(*) FROM sync_probe.history('pg_default');
 
--- documents
+\echo -- documents
 SELECT sync_probe.import_json('{"format": "pg_sync_probe runs", "version": 1, "runs": []}');
 SELECT sync_probe.export_json(:'ids') AS document \gset
 SELECT array_agg(i) AS imported FROM sync_probe.import_json(:'document') AS i \gset
@@ -60,7 +58,7 @@ SELECT label, imported_at < now() AS imported, usable_for_advice
 FROM sync_probe.runs ORDER BY run_id;
 DELETE FROM sync_probe.runs WHERE imported_at IS NOT NULL;
 
--- without rights they say which role helps
+\echo -- without rights they say which role helps
 CREATE ROLE regress_sync_probe_reader;
 SET ROLE regress_sync_probe_reader;
 SELECT refused('SELECT FROM sync_probe.%s', $$
@@ -70,13 +68,13 @@ export_json('{1}')
 import_json('{}')
 $$);
 
--- EXECUTE is enough to import
+\echo -- EXECUTE is enough to import
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION sync_probe.import_json TO regress_sync_probe_reader;
 SET ROLE regress_sync_probe_reader;
 SELECT count(*) FROM sync_probe.import_json(:'document');
 
--- SELECT is enough to read tables alone
+\echo -- SELECT is enough to read tables alone
 RESET ROLE;
 REVOKE ALL ON FUNCTION sync_probe.import_json FROM regress_sync_probe_reader;
 GRANT SELECT ON sync_probe.runs, sync_probe.measurements, sync_probe_internal.samples

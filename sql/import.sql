@@ -1,15 +1,14 @@
+\set ECHO none
 --
 -- import_pg_test_fsync(): arguments, errors, privileges.  test/tap/import.sql has the reports of
 -- all versions.
 --
--- Results without names and frames: the names of the columns stand in the query.
-\a \t
+\a \pset footer off
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 DELETE FROM sync_probe.runs;
 \set one 'Compare file sync methods using one 8kB write:\n'
 
-\set ECHO none
 SELECT refused('SELECT FROM sync_probe.import_pg_test_fsync(%s)', $$
 NULL
 ''
@@ -19,7 +18,6 @@ E'5 Sekunden pro Test\n  fsync  7,500 Op./s'
 E'using one 8kB write:\nfsync 519.180 ops/sec', repeat('x', 257)
 repeat('9', 1000001)
 $$);
-\set ECHO all
 SELECT test_cases, left(not_understood, 70) AS not_understood
 FROM unnest(ARRAY[E'fsync 519.180 ops/sec\nfsync 1.000 ops/sec',
                   repeat('9', 20) || E'kB writes:\nfsync 0.000 ops/sec\nopen_sync '
@@ -31,7 +29,7 @@ BEGIN READ ONLY;
 SELECT FROM sync_probe.import_pg_test_fsync(:'one' || 'fsync 519.180 ops/sec');
 ROLLBACK;
 
--- who may import needs no privileges on the tables
+\echo -- who may import needs no privileges on the tables
 CREATE ROLE regress_sync_probe_importer;
 GRANT USAGE ON SCHEMA sync_probe TO regress_sync_probe_importer;
 SET ROLE regress_sync_probe_importer;

@@ -1,8 +1,8 @@
+\set ECHO none
 --
 -- sync_probe.locations: pg_wal, and one row for each tablespace but pg_global.
 --
--- Results without names and frames: the names of the columns stand in the query.
-\a \t
+\a \pset footer off
 SET allow_in_place_tablespaces = on;
 CREATE TABLESPACE regress_sync_probe LOCATION '';
 CREATE TABLESPACE "regress Sync'Probe" LOCATION '';
@@ -11,14 +11,14 @@ SELECT name
 FROM sync_probe.locations
 WHERE name IN ('pg_wal', 'pg_default') OR name LIKE 'regress%';
 
--- one row for each, with pg_wal for pg_global
+\echo -- one row for each, with pg_wal for pg_global
 SELECT (SELECT count(*) FROM sync_probe.locations)
        = (SELECT count(*) FROM pg_tablespace) AS complete;
 SELECT l.name FROM sync_probe.locations l
 LEFT JOIN pg_tablespace t ON t.spcname = l.name
 WHERE t.oid IS NULL;
 
--- directories are real ones, and the file system of each can be told
+\echo -- directories are real ones, and the file system of each can be told
 SELECT name,
        directory LIKE '/%' AS absolute,
        starts_with(directory, mount_point) AS below_mount_point,
@@ -29,11 +29,11 @@ SELECT name,
 FROM sync_probe.locations
 WHERE name IN ('pg_wal', 'pg_default') OR name LIKE 'regress%';
 
--- these two lie in the data directory
+\echo -- these two lie in the data directory
 SELECT name, shares_filesystem_with IS NOT NULL AS shares
 FROM sync_probe.locations WHERE name LIKE 'regress%';
 
--- the first location on a file system never shares it with another
+\echo -- the first location on a file system never shares it with another
 SELECT l.name FROM sync_probe.locations l
 JOIN sync_probe.locations first ON first.name = l.shares_filesystem_with
 WHERE first.shares_filesystem_with IS NOT NULL;

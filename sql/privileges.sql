@@ -1,8 +1,8 @@
+\set ECHO none
 --
 -- Who may probe, who may look.
 --
--- Results without names and frames: the names of the columns stand in the query.
-\a \t
+\a \pset footer off
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE ROLE regress_sync_probe_nobody;
@@ -12,9 +12,8 @@ GRANT EXECUTE ON FUNCTION sync_probe.probe TO regress_sync_probe_prober;
 
 SELECT count(*) FROM sync_probe.running; -- loads the library, with its settings
 
--- nobody may do either
+\echo -- nobody may do either
 SET ROLE regress_sync_probe_nobody;
-\set ECHO none
 SELECT refused('%s', $$
 SELECT FROM sync_probe.probe(duration => '10 ms')
 SELECT FROM sync_probe.probe_all()
@@ -29,12 +28,11 @@ SET pg_sync_probe.reserve_percent = 0
 SET pg_sync_probe.max_stream_write = '1TB'
 SET pg_sync_probe.zfs_directory = '/tmp'
 $$);
-\set ECHO all
 SET pg_sync_probe.margin = 0.1;
 RESET pg_sync_probe.margin;
 RESET ROLE;
 
--- pg_monitor may look
+\echo -- pg_monitor may look
 SET ROLE regress_sync_probe_monitor;
 SELECT (SELECT count(*) > 1 FROM sync_probe.locations) AS locations,
        (SELECT count(*) FROM sync_probe.runs) AS runs,
@@ -49,20 +47,19 @@ INSERT INTO sync_probe.runs (suite) VALUES ('wal')
 $$);
 RESET ROLE;
 
--- probe_all() says which GRANT it lacks
+\echo -- probe_all() says which GRANT it lacks
 GRANT EXECUTE ON FUNCTION sync_probe.probe_all TO regress_sync_probe_prober;
 SET ROLE regress_sync_probe_prober;
 SELECT FROM sync_probe.probe_all(duration => '10 ms');
 RESET ROLE;
 
--- EXECUTE is enough for pg_wal, and the run is recorded although the role
--- cannot write into the tables
+\echo -- EXECUTE is enough for pg_wal, and to record the run
 SET ROLE regress_sync_probe_prober;
 SELECT count(*) > 0 AS probed, count(run_id) = count(*) AS recorded
 FROM sync_probe.probe(duration => '20 ms', label => 'prober');
 DELETE FROM sync_probe.runs;
 
--- what somebody attached to the history runs as its owner, but cannot change the session
+\echo -- what somebody attached to the history runs as its owner, but cannot change the session
 RESET ROLE;
 CREATE FUNCTION regress_attached() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -82,7 +79,7 @@ DROP TRIGGER attached ON sync_probe.runs;
 DROP FUNCTION regress_attached();
 SET ROLE regress_sync_probe_prober;
 
--- a tablespace takes CREATE, as for anything else that writes there
+\echo -- a tablespace takes CREATE, as for anything else that writes there
 SELECT FROM sync_probe.probe('regress_sync_probe', duration => '10 ms');
 RESET ROLE;
 GRANT CREATE ON TABLESPACE regress_sync_probe TO regress_sync_probe_prober;
@@ -92,7 +89,7 @@ RESET ROLE;
 SELECT count(*), count(storage -> 'disks') FROM sync_probe.runs WHERE label = 'prober';
 DELETE FROM sync_probe.runs;
 
--- a schema in front of the search path changes nothing
+\echo -- a schema in front of the search path changes nothing
 CREATE SCHEMA regress_trap;
 CREATE FUNCTION regress_trap.current_setting(text) RETURNS text
     LANGUAGE sql AS $$ SELECT 'trapped' $$;

@@ -1,8 +1,8 @@
+\set ECHO none
 --
 -- What is kept of a probe, and what the views make of it.
 --
--- Results without names and frames: the names of the columns stand in the query.
-\a \t
+\a \pset footer off
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 SELECT count(*) AS runs_before FROM sync_probe.runs;
@@ -24,13 +24,13 @@ SELECT label, location, suite, finished_at > started_at AS took_time,
        storage ->> 'kernel' ~ '^[[:alnum:]_]+ [[:digit:]]' AS kernel
 FROM sync_probe.runs;
 
--- without arguments the cluster's own pace is taken, within its bounds
+\echo -- without arguments the pace of this cluster is taken, within its bounds
 SELECT count(*) > 0 AS probed FROM sync_probe.probe(duration => '50 ms', label => 'own pace');
 SELECT flush_size BETWEEN 1 AND 16777216 AS size,
        flush_interval BETWEEN '0.5 ms' AND '5 ms' AS pace
 FROM sync_probe.runs WHERE label = 'own pace';
 
--- rounds and buckets add up
+\echo -- rounds and buckets add up
 SELECT bool_and(m.ops = (SELECT sum(o) FROM unnest(s.bucket_ops) o)) AS buckets,
        bool_and(cardinality(s.bucket_lower_us) = cardinality(s.bucket_ops)) AS bounds,
        bool_and(cardinality(s.round_mean_us) > 0) FILTER (WHERE test = 'saturated') AS rounds,
@@ -40,12 +40,12 @@ JOIN sync_probe.measurements m USING (run_id)
 JOIN sync_probe_internal.samples s USING (run_id, ordinal)
 WHERE r.label = 'wal, by hand';
 
--- no operation without samples, no samples without an operation
+\echo -- no operation without samples, no samples without an operation
 SELECT count(*)
 FROM sync_probe.measurements m LEFT JOIN sync_probe_internal.samples s USING (run_id, ordinal)
 WHERE (m.ops > 0) <> (s.run_id IS NOT NULL);
 
--- the histogram has every operation, in buckets that do not overlap
+\echo -- the histogram has every operation, in buckets that do not overlap
 SELECT bool_and(h.ops = m.ops) AS complete, bool_and(h.apart) AS apart, bool_and(h.bar) AS bars
 FROM sync_probe.measurements m
 JOIN (SELECT run_id, ordinal, sum(ops) AS ops, bool_and(apart) AS apart,
@@ -56,21 +56,21 @@ JOIN (SELECT run_id, ordinal, sum(ops) AS ops, bool_and(apart) AS apart,
             FROM sync_probe.latency_histogram) b
       GROUP BY run_id, ordinal) h USING (run_id, ordinal);
 
--- the current method is marked once in each regime
+\echo -- the current method is marked once in each regime
 SELECT m.test, count(*) FILTER (WHERE m.choice = 'current') AS current,
        bool_and(m.choice IS DISTINCT FROM 'current' OR m.method = r.wal_sync_method) AS it_is,
        count(*) FILTER (WHERE m.choice = 'recommended') <= 1 AS recommended
 FROM sync_probe.runs r JOIN sync_probe.measurements m USING (run_id)
 WHERE r.label = 'wal, by hand' AND NOT m.direct_io GROUP BY m.test ORDER BY m.test;
 
--- a run at a pace of one's own is no base for advice, nor is one without rounds
+\echo -- a run at a pace that was given is no base for advice, nor is one without rounds
 SELECT verdict IN ('not probed', 'unsafe') AS not_probed, run_id IS NULL AS no_run,
        reason ~ 'run \d+ does not count: it has fewer than 16 samples, or was given' AS reason
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
 SELECT message ~ 'it has fewer than 16 samples' AS says_why
 FROM sync_probe.findings WHERE code = 'run_passed_over' AND location = 'pg_wal';
 
--- one recommendation for each location that was probed, from its newest run
+\echo -- one recommendation for each location that was probed, from its newest run
 UPDATE sync_probe.runs SET usable_for_advice = true
 WHERE label = 'wal, by hand';
 SELECT location,
@@ -90,7 +90,7 @@ FROM (SELECT commands FROM sync_probe.recommendation_details
      unnest(commands) AS c
 WHERE c !~ '^(SELECT|ALTER SYSTEM) ' OR c ~ ';';
 
--- what there is to know of this machine, whatever that is
+\echo -- what there is to know of this machine, whatever that is
 SELECT count(*) FILTER (WHERE severity NOT IN ('error', 'warning', 'info')) AS unknown_severity,
        count(*) FILTER (WHERE num_nulls(location, severity, code, message, hint, evidence) > 0)
            AS with_nulls,
@@ -99,7 +99,7 @@ SELECT count(*) FILTER (WHERE severity NOT IN ('error', 'warning', 'info')) AS u
        count(*) FILTER (WHERE location NOT IN (SELECT name FROM sync_probe.locations)) AS nowhere,
        count(*) - count(DISTINCT (location, code, message)) AS said_twice
 FROM sync_probe.findings;
--- counters were read, or a finding says why not
+\echo -- counters were read, or a finding says why not
 SELECT count(*) AS unexplained
 FROM sync_probe.recommendation_details
 JOIN sync_probe.runs AS r USING (run_id)
@@ -109,8 +109,8 @@ WHERE m.ops > 0 AND m.method = r.wal_sync_method AND m.device_bytes_per_op IS NU
                   WHERE f.location = r.location
                     AND f.code IN ('counters_unknown', 'memory_filesystem', 'zfs_sync_disabled'));
 
--- all file systems at once; one without room for a probe is a warning, of which this
--- test says nothing
+\echo -- all file systems at once
+-- one without room for a probe is a warning, of which this test says nothing
 SET client_min_messages = error;
 SELECT count(*) FILTER (WHERE location = 'pg_wal') AS pg_wal,
        count(*) - count(DISTINCT coalesce(l.shares_filesystem_with, l.name))
@@ -123,7 +123,7 @@ SELECT count(*) FILTER (WHERE location = 'pg_wal') AS pg_wal,
        count(*) - count(DISTINCT location) AS twice
 FROM sync_probe.runs WHERE label = 'all' AND suite = 'wal';
 
--- the report looks like the tool's
+\echo -- the report looks like that of the tool
 SELECT DISTINCT run_id IS NOT NULL AS recorded
 FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', label => 'tool');
 SELECT regexp_replace(regexp_replace(line, ' +\d+\.\d+ ops/sec +\d+ usecs/op',
@@ -135,7 +135,7 @@ FROM sync_probe.runs,
 WHERE label = 'tool' AND line !~ '^\*' AND line !~ 'open_(data)?sync '
 ORDER BY n;
 
--- and can be imported as such
+\echo -- and can be imported as such
 SELECT test_cases, not_understood
 FROM sync_probe.runs AS r,
      sync_probe.import_pg_test_fsync(sync_probe.pg_test_fsync_report(r.run_id), 'the report')
@@ -148,37 +148,37 @@ FROM sync_probe.runs AS r JOIN sync_probe.measurements AS a USING (run_id),
 WHERE r.label = 'tool' AND i.label = 'the report'
   AND (a.test, a.method, a.write_size) = (b.test, b.method, b.write_size);
 
--- a wal run has no such report
+\echo -- a wal run has no such report
 INSERT INTO sync_probe.runs (run_id, suite) VALUES (0, 'wal');
 SELECT sync_probe.pg_test_fsync_report(0);
 DELETE FROM sync_probe.runs WHERE run_id = 0;
 
--- nothing is recorded on request; 003_standby.pl has servers that cannot
+\echo -- nothing is recorded on request; 003_standby.pl has servers that cannot
 SELECT count(*) AS n FROM sync_probe.runs \gset
 SELECT count(*) > 0 AS rows_come_back, count(run_id) AS recorded
 FROM sync_probe.probe(duration => '20 ms', record => false);
 BEGIN READ ONLY;
--- a run that is not kept, for the advice on it
+\echo -- a run that is not kept, for the advice on it
 SELECT run_id IS NULL AS not_kept, jsonb_typeof(storage #> '{disks}') AS disks
 FROM sync_probe_internal.probe_run('pg_wal', 'wal', duration => '20 ms');
 COMMIT;
 SELECT count(*) - :n AS recorded FROM sync_probe.runs;
 
--- a rule of a user that does something else
+\echo -- a rule of a user that does something else
 CREATE RULE nothing AS ON INSERT TO sync_probe.runs DO INSTEAD NOTHING;
 \set VERBOSITY sqlstate
 SELECT FROM sync_probe.probe(duration => '20 ms');
 \set VERBOSITY default
 DROP RULE nothing ON sync_probe.runs;
 
--- deleting a run deletes all of it
+\echo -- deleting a run deletes all of it
 DELETE FROM sync_probe.runs;
 SELECT (SELECT count(*) FROM sync_probe.measurements) AS measurements,
        (SELECT count(*) FROM sync_probe_internal.samples) AS samples,
        (SELECT count(*) FROM sync_probe.recommendations
         WHERE verdict NOT IN ('not probed', 'unsafe')) AS advice;
 
--- a column that a user adds gets its default; one that a user has dropped does no harm
+\echo -- a column that a user adds gets its default; one that a user has dropped does no harm
 ALTER TABLE sync_probe.runs ADD site text NOT NULL DEFAULT 'lab';
 ALTER TABLE sync_probe.workload_results ADD site text NOT NULL DEFAULT 'lab';
 SELECT count(run_id) > 0 AS recorded FROM sync_probe.probe(duration => '20 ms');

@@ -1,22 +1,22 @@
+\set ECHO none
 --
 -- report_html(): arguments, privileges, and where it can be called.
 --
--- Results without names and frames: the names of the columns stand in the query.
-\a \t
+\a \pset footer off
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 DELETE FROM sync_probe.runs;
 CREATE ROLE regress_sync_probe_nobody;
 CREATE ROLE regress_sync_probe_monitor IN ROLE pg_monitor;
 
--- arguments
+\echo -- arguments
 SELECT refused('SELECT sync_probe.report_html(%s)', $$
 paths => NULL
 ARRAY[NULL]::bigint[]
 ARRAY[0, 9223372036854775807]
 $$);
 
--- it writes nothing, and shows a run
+\echo -- it writes nothing, and shows a run
 SELECT count(*) > 0 AS probed FROM sync_probe.probe(duration => '400 ms', label => 'a & b <c>');
 BEGIN READ ONLY;
 SELECT page LIKE '%a &amp; b &lt;c&gt;%' AS has_label, page LIKE '%<c>%' AS has_markup
@@ -24,7 +24,7 @@ FROM sync_probe.report_html(ARRAY(SELECT run_id FROM sync_probe.runs)) AS page;
 SELECT length(sync_probe.report_html()) > 0 AS works_read_only;
 COMMIT;
 
--- the same data make the same page, whatever the session's settings
+\echo -- the same data make the same page, whatever the settings of the session
 SELECT sync_probe.report_html() AS before \gset
 SET timezone = 'Asia/Kolkata';
 SET datestyle = 'SQL, DMY';
@@ -36,7 +36,7 @@ SELECT sync_probe.report_html() = :'before' AS is_the_same;
 RESET ALL;
 SET client_min_messages = warning;
 
--- privileges
+\echo -- privileges
 SET ROLE regress_sync_probe_nobody;
 SELECT sync_probe.report_html();
 SET ROLE regress_sync_probe_monitor;

@@ -1,8 +1,8 @@
+\set ECHO none
 --
 -- The extension installs into schemas of its own, and cannot be put elsewhere.
 --
--- Results without names and frames: the names of the columns stand in the query.
-\a \t
+\a \pset footer off
 \set SHOW_CONTEXT never
 CREATE SCHEMA elsewhere;
 CREATE EXTENSION pg_sync_probe SCHEMA elsewhere;
@@ -21,7 +21,7 @@ DROP SCHEMA sync_probe CASCADE;
 REVOKE CREATE ON DATABASE :"DBNAME" FROM regress_sync_probe_squatter;
 DROP ROLE regress_sync_probe_squatter;
 
--- Nor where subscribers of all tables would get rows of tables that they lack.
+\echo -- Nor where subscribers of all tables would get rows of tables that they lack.
 SET client_min_messages = error;
 CREATE PUBLICATION regress_all FOR ALL TABLES;
 RESET client_min_messages;
@@ -32,14 +32,14 @@ DROP EXTENSION pg_sync_probe;
 RESET sync_probe.allow_publication;
 DROP PUBLICATION regress_all;
 
--- its schemas come and go with the extension
+\echo -- its schemas come and go with the extension
 CREATE EXTENSION pg_sync_probe;
 SELECT nspname, obj_description(oid, 'pg_namespace') AS comment
 FROM pg_namespace WHERE nspname IN ('sync_probe', 'sync_probe_internal') ORDER BY nspname;
 DROP EXTENSION pg_sync_probe;
 SELECT count(*) FROM pg_namespace WHERE nspname IN ('sync_probe', 'sync_probe_internal');
 
--- whatever is in front of the search_path
+\echo -- whatever is in front of the search_path
 CREATE SCHEMA regress_trap;
 CREATE FUNCTION regress_trap.format(text, bigint) RETURNS text
     LANGUAGE sql AS $$ SELECT 'trapped' $$;
@@ -50,7 +50,7 @@ SELECT count(*) FROM sync_probe.workloads WHERE script LIKE '%trapped%';
 DROP SCHEMA regress_trap CASCADE;
 ALTER EXTENSION pg_sync_probe SET SCHEMA public;
 
--- every function pins its search_path
+\echo -- every function pins its search_path
 SELECT p.proname
 FROM pg_proc p
 WHERE p.pronamespace IN ('sync_probe'::regnamespace, 'sync_probe_internal'::regnamespace)
@@ -59,7 +59,7 @@ ORDER BY p.proname;
 
 -- for the other tests: what calls say that are refused, their arguments one in each line; terse
 -- where detail and hint are this machine's
-CREATE FUNCTION refused(call text, arguments text, terse boolean DEFAULT false) RETURNS void
+CREATE FUNCTION refused(call text, arguments text, terse boolean DEFAULT false) RETURNS SETOF text
 LANGUAGE plpgsql AS $$
 DECLARE
     line text;
@@ -69,7 +69,7 @@ BEGIN
     FOREACH line IN ARRAY string_to_array(trim(E'\n' FROM arguments), E'\n') LOOP
         BEGIN
             EXECUTE format(call, line);
-            RAISE INFO 'accepted: %', line;
+            RETURN NEXT 'accepted: ' || line;
         EXCEPTION WHEN OTHERS THEN
             GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
             IF terse THEN
@@ -77,10 +77,9 @@ BEGIN
                 hint := '';
             END IF;
             -- since 19 the range of a setting has units
-            RAISE INFO '%', concat_ws('  ', line || ': ' || SQLSTATE,
-                                      regexp_replace(SQLERRM, '(\d) MB( \.\.|\))', '\1\2', 'g'),
-                                      'DETAIL: ' || nullif(detail, ''),
-                                      'HINT: ' || nullif(hint, ''));
+            RETURN NEXT concat_ws('  ', line || ': ' || SQLSTATE,
+                                  regexp_replace(SQLERRM, '(\d) MB( \.\.|\))', '\1\2', 'g'),
+                                  'DETAIL: ' || nullif(detail, ''), 'HINT: ' || nullif(hint, ''));
         END;
     END LOOP;
 END

@@ -1,8 +1,8 @@
+\set ECHO none
 --
 -- What probe() returns: always the same rows in the same order.
 --
--- Results without names and frames: the names of the columns stand in the query.
-\a \t
+\a \pset footer off
 SET client_min_messages = warning;
 
 SELECT ordinal, test, method, status,
@@ -14,37 +14,37 @@ SELECT ordinal, test, method, status,
 FROM sync_probe.probe(duration => '300 ms', flush_size => 8192, record => false)
 WHERE NOT direct_io;
 
--- what O_DIRECT would do with open_*; a file system may refuse it
+\echo -- what O_DIRECT would do with open_*; a file system may refuse it
 SELECT test, method, status IN ('ok', 'no_direct_io') AS tried
 FROM sync_probe.probe(duration => '300 ms', record => false)
 WHERE direct_io;
 
--- the methods are the server's own
+\echo -- the methods are those of the server
 SELECT array_agg(method ORDER BY method) =
        (SELECT array_agg(v ORDER BY v) FROM pg_settings, unnest(enumvals) v
         WHERE name = 'wal_sync_method') AS all_known
 FROM sync_probe.probe(duration => '100 ms', record => false)
 WHERE test = 'paced' AND status <> 'unsupported';
 
--- the size of a flush that was asked for, and quantiles without enough operations
+\echo -- the size of a flush that was asked for, and quantiles without enough operations
 SELECT DISTINCT write_size
 FROM sync_probe.probe(duration => '100 ms', flush_size => 100000, record => false);
 SELECT bool_and((p99_us IS NOT NULL) = (ops >= 299)) AS p99
 FROM sync_probe.probe(duration => '300 ms', record => false) WHERE status = 'ok';
 
--- a flush of one byte, and of a whole file
+\echo -- a flush of one byte, and of a whole file
 SELECT count(*) FILTER (WHERE ops > 0) >= 6 AS measured
 FROM sync_probe.probe(duration => '100 ms', flush_size => 1, record => false);
 SELECT count(*) FILTER (WHERE ops > 0) >= 6 AS measured
 FROM sync_probe.probe(duration => '1 s', flush_size => 1048576, record => false);
 
--- the lines of pg_test_fsync, here in a tablespace
+\echo -- the lines of pg_test_fsync, here in a tablespace
 SELECT ordinal, test, method, write_size, direct_io
 FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', record => false);
 SELECT bool_and(ops > 0 OR status IN ('unsupported', 'no_direct_io')) AS all_measured
 FROM sync_probe.probe('regress_sync_probe', 'pg_test_fsync', duration => '400 ms', record => false);
 
--- where a new WAL segment comes from, at pg_wal and in a tablespace
+\echo -- where a new WAL segment comes from, at pg_wal and in a tablespace
 SELECT ordinal, test, method, coalesce(choice = 'current', false) AS current, write_size,
        status, ops > 0 AS measured, p50_us > 0 AS takes_time
 FROM sync_probe.probe('pg_wal', 'segments', duration => '500 ms', flush_size => 8192,
@@ -55,7 +55,7 @@ SELECT count(*) FILTER (WHERE ops > 0) AS measured, count(DISTINCT test) AS test
 FROM sync_probe.probe('regress_sync_probe', 'segments', duration => '500 ms',
                       flush_size => 16777216, duty_cycle => 0.9, record => false);
 
--- the current kind is what the settings make of a segment that is needed
+\echo -- the current kind is what the settings make of a segment that is needed
 SELECT recycle, zero, string_agg(test || ' ' || method, ', ' ORDER BY ordinal) AS current
 FROM (VALUES ('on', 'on'), ('on', 'off'), ('off', 'on'), ('off', 'off')) AS v (recycle, zero),
     LATERAL (SELECT set_config('wal_recycle', recycle, false),
@@ -66,7 +66,7 @@ WHERE choice = 'current' GROUP BY recycle, zero ORDER BY recycle DESC, zero DESC
 RESET wal_init_zero;
 RESET wal_recycle;
 
--- what the device did, or nothing of it where nobody can tell
+\echo -- what the device did, or nothing of it where nobody can tell
 SELECT bool_and(num_nulls(device_bytes_per_op, device_utilization)
                 IN (0, 2)) AS all_or_none,
        bool_and(flushes_per_op IS NULL OR device_bytes_per_op IS NOT NULL) AS no_flushes_alone,

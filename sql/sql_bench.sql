@@ -1,12 +1,12 @@
+\set ECHO none
 --
 -- The operations of sql-bench, all of them: who may run them, and what is kept.
 --
--- Results without names and frames: the names of the columns stand in the query.
-\a \t
+\a \pset footer off
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 
--- what is missing is said by the names that people know
+\echo -- what is missing is said by the names that people know
 \set run 'CALL sync_probe.sql_bench(''{pg_default}'');'
 CREATE ROLE regress_sync_probe_bench;
 SET ROLE regress_sync_probe_bench; :run RESET ROLE;
@@ -19,7 +19,7 @@ SET ROLE regress_sync_probe_bench; :run RESET ROLE;
 DROP OWNED BY regress_sync_probe_bench;
 DROP ROLE regress_sync_probe_bench;
 
--- what cannot be run is refused before anything is
+\echo -- what cannot be run is refused before anything is
 CALL sync_probe.sql_bench(NULL);
 CALL sync_probe.sql_bench('{}');
 CALL sync_probe.sql_bench('{pg_default,nowhere}');
@@ -38,7 +38,7 @@ CALL sync_probe.sql_bench('{pg_default}');
 DROP PUBLICATION regress_all;
 SELECT count(*) FROM sync_probe.workload_results;
 
--- every combination begins once, and they take turns
+\echo -- every combination begins once, and they take turns
 SELECT number,
        string_agg(concat_ws(' ', tablespace, run_settings), ', ' ORDER BY n) AS combinations,
        min(progress) AS progress
@@ -49,7 +49,7 @@ WHERE number < 6 GROUP BY number ORDER BY number;
 SELECT count(*), count(DISTINCT workload), sum(transactions), min(transactions)
 FROM sync_probe_internal.sql_bench_plan('{pg_default}', 0.01, NULL);
 
--- what was done before an error is kept; the names of a search_path mean nothing
+\echo -- what was done before an error is kept; the names of a search_path mean nothing
 CREATE FUNCTION public._sql_bench_plan(pg_catalog.name[], double precision, pg_catalog.jsonb[])
 RETURNS boolean LANGUAGE sql AS 'SELECT 1 / 0 = 1';
 CREATE PROCEDURE public.run_workload(pg_catalog.name, pg_catalog.name, integer, integer)
@@ -67,7 +67,7 @@ SELECT workload, settings, transactions, clients, rows
 FROM sync_probe.workload_results;
 DELETE FROM sync_probe.workload_results;
 
--- each of them once, in two combinations, as one statement; and side by side
+\echo -- each of them once, in two combinations, as one statement; and side by side
 CALL sync_probe.sql_bench('{pg_default}', 1e-9, '{NULL, "{\"synchronous_commit\": \"off\"}"}');
 SELECT count(*), count(DISTINCT run_group) AS groups, bool_and(run_group = min) AS named_by_first
 FROM sync_probe.workload_results, (SELECT min(result_id) FROM sync_probe.workload_results) AS m;

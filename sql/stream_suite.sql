@@ -1,13 +1,13 @@
+\set ECHO none
 --
 -- The stream suite: its arguments, its limit, and what it records.
 --
 -- It writes as much as the storage takes in 10 ms, or up to its limit.
--- Results without names and frames: the names of the columns stand in the query.
-\a \t
+\a \pset footer off
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 
--- the current method with three block sizes, and two with the flags of dd
+\echo -- the current method with three block sizes, and two with the flags of dd
 SET pg_sync_probe.max_stream_write = '64MB';
 SELECT ordinal, test, choice, write_size,
        method = current_setting('wal_sync_method') AS is_current
@@ -19,7 +19,7 @@ WHERE label = 'stream' AND method = 'open_datasync' AND direct_io AND choice IS 
 ORDER BY ordinal;
 SELECT suite, usable_for_advice, verdict FROM sync_probe.runs WHERE label = 'stream';
 
--- each second belongs to a case, and all operations are in one
+\echo -- each second belongs to a case, and all operations are in one
 SELECT m.ordinal, abs(m.max_us - max(s.slowest_us)) < 0.1 AS slowest,
        sum(s.bytes) = m.ops * m.write_size AS bytes,
        bool_and(s.slowest_at BETWEEN s.began_at AND r.finished_at) AS in_time,
@@ -36,7 +36,7 @@ SELECT bool_and(num_nulls(device_bytes, device_utilization) IN (0, 2)) AS all_or
        bool_and(coalesce(device_utilization, 0) BETWEEN 0 AND 1) AS share
 FROM sync_probe.stream_seconds;
 
--- the limit: what would exceed it is not written
+\echo -- the limit: what would exceed it is not written
 SET pg_sync_probe.max_stream_write = '1MB';
 SELECT bool_and(status IN ('ok', 'stopped', 'no_direct_io')) AS statuses,
        bool_or(status = 'stopped') AS stopped,
@@ -47,7 +47,7 @@ FROM sync_probe.runs WHERE label = 'limit';
 SELECT sum(bytes) <= 1048576 AS within
 FROM sync_probe.stream_seconds JOIN sync_probe.runs USING (run_id) WHERE label = 'limit';
 RESET pg_sync_probe.max_stream_write;
--- its rows go with its run
+\echo -- its rows go with its run
 SELECT count(*) > 0 AS seconds FROM sync_probe.stream_seconds;
 DELETE FROM sync_probe.runs WHERE suite = 'stream';
 SELECT count(*) AS seconds FROM sync_probe.stream_seconds;

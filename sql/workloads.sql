@@ -1,14 +1,13 @@
+\set ECHO none
 --
 -- Workloads through pgbench: arguments, errors, privileges, shape of the result.
 --
--- Results without names and frames: the names of the columns stand in the query.
-\a \t
+\a \pset footer off
 \set SHOW_CONTEXT never
 SET client_min_messages = warning;
 SELECT count(*) FROM sync_probe.running; -- loads the library, with its settings
 
--- arguments
-\set ECHO none
+\echo -- arguments
 SELECT refused('SELECT FROM sync_probe.pgbench(%s)', $$
 'nothing'
 'sql_bench'
@@ -38,23 +37,22 @@ settings => '{"wal_sync_method": "fsync"}'
 settings => '{"role": "mine"}'
 settings => jsonb_build_object('search_path', repeat(' ', 5000))
 $$);
-\set ECHO all
--- how many connections there are is this server's own
+\echo -- how many connections there are is known to this server
 SELECT refused('SELECT FROM sync_probe.pgbench(%s)', 'clients => 100000', terse => true);
--- a name that the server would take from nobody, in words that depend on its version
+\echo -- a name that the server would take from nobody, in words that depend on its version
 \set VERBOSITY sqlstate
 SELECT FROM sync_probe.pgbench(settings => '{"my own.setting": 1}');
 \set VERBOSITY default
 
--- where transactions are counted the duration is not used; the schema of the run goes before a
--- search_path; what is set for a run is not defined here
+\echo -- where transactions are counted the duration is not used
+-- the schema of the run goes before a search_path; what is set for a run is not defined here
 SELECT w.transactions, current_setting('regress.unknown', true) IS NULL AS not_defined
 FROM unnest(ARRAY['{"search_path": ""}', '{"regress.unknown": "a b"}']::jsonb[]) AS given,
     LATERAL sync_probe.pgbench('upsert', clients => 1, transactions => 2, rows => 10,
                                duration => '1 day', settings => given) AS w;
 DELETE FROM sync_probe.workload_results;
 
--- a publication of all tables would publish those of a workload, whatever wal_level is now
+\echo -- a publication of all tables would publish those of a workload, whatever wal_level is now
 SET client_min_messages = error;
 CREATE PUBLICATION regress_schema FOR TABLES IN SCHEMA public;
 SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions => 1);
@@ -67,13 +65,13 @@ SELECT transactions FROM sync_probe.pgbench('upsert', clients => 1, transactions
 DROP PUBLICATION regress_schema, regress_all;
 DELETE FROM sync_probe.workload_results;
 
--- the procedure: the same, and never in a transaction that is another's
+\echo -- the procedure: the same, and never inside a transaction block
 CALL sync_probe.run_workload('nothing');
 BEGIN;
 CALL sync_probe.run_workload(clients => 1, transactions => 1);
 ROLLBACK;
 SELECT refused('CALL sync_probe.run_workload(%s)', 'clients => 1, transactions => 1');
--- what was asked for in one message is one group, whatever commits in it
+\echo -- what was asked for in one message is one group, whatever commits in it
 CREATE PROCEDURE regress_run(runs integer) LANGUAGE plpgsql AS $$
 DECLARE
     id bigint;
@@ -100,7 +98,7 @@ FROM sync_probe.workload_results GROUP BY label ORDER BY label;
 SELECT count(DISTINCT run_group) FROM sync_probe.workload_results;
 DELETE FROM sync_probe.workload_results;
 
--- whose names come first in the search path, he must not be trusted
+\echo -- whose names come first in the search path, he must not be trusted
 CREATE FUNCTION public.regress_trap(double precision) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
     RAISE WARNING 'trapped as %', current_user;
@@ -121,7 +119,7 @@ DROP FUNCTION public.regress_trap;
 DROP PROCEDURE regress_run;
 DELETE FROM sync_probe.workload_results;
 
--- one that works: what it says is true of every machine
+\echo -- one that works: what it says is true of every machine
 SELECT workload, tablespace, transactions, failed, clients, threads, rows,
        transactions_per_client AS per_client, tps > 0 AS tps,
        latency_mean_ms > 0 AS mean, latency_p50_ms <= latency_max_ms AS p50,
@@ -140,7 +138,7 @@ SELECT workload, transactions, latency_p99_ms > 0 AS p99, tablespace, result_id 
        run_group = result_id AS own_group
 FROM sync_probe.pgbench('upsert_on_conflict', clients => 1, transactions => 400);
 
--- synchronous_commit is that of the sessions of the run, and not the caller's
+\echo -- synchronous_commit is that of the sessions of the run, and not of the caller
 SET synchronous_commit = remote_write;
 ALTER DATABASE :"DBNAME" SET synchronous_commit = local;
 SELECT given, server_settings ->> 'synchronous_commit' AS synchronous_commit
@@ -151,8 +149,9 @@ SHOW synchronous_commit;
 ALTER DATABASE :"DBNAME" RESET synchronous_commit;
 RESET synchronous_commit;
 
--- workloads of one's own: in one's own schema, with the variables where they are replaced and
--- where not; meta-commands where pgbench takes them, and names that are not variables
+\echo -- other workloads, in their own schema
+-- variables where they are replaced and where not; meta-commands where pgbench takes them, and
+-- names that are not variables
 CREATE TABLE public.regress_seen (what text, value text);
 INSERT INTO sync_probe.workloads (workload, setup, script, teardown, transactions, protocol) VALUES
 ('my own', $$
@@ -189,8 +188,7 @@ SELECT refused('SELECT FROM sync_probe.pgbench(%s)', $$
 'bad variable'
 'uncounted'
 $$);
--- the details are pgbench's own words
-\set ECHO none
+\echo -- the details are words of pgbench
 SELECT refused('SELECT FROM sync_probe.pgbench(%s, clients => 1)', $$
 'bad set-up'
 'bad division'
@@ -199,7 +197,6 @@ SELECT refused('SELECT FROM sync_probe.pgbench(%s, clients => 1)', $$
 'no statement'
 'fails later'
 $$, terse => true);
-\set ECHO all
 SELECT refused('INSERT INTO sync_probe.workloads (workload, script, transactions, protocol) %s', $$
 VALUES ('', 'SELECT 1', NULL, 'simple')
 VALUES ('empty', '', NULL, 'simple')
@@ -208,7 +205,7 @@ VALUES ('other', 'SELECT 1', NULL, 'v2')
 $$, terse => true);
 DELETE FROM sync_probe.workloads WHERE NOT builtin;
 
--- those of the extension stay as they are
+\echo -- those of the extension stay as they are
 INSERT INTO sync_probe.workloads (workload, script) VALUES ('mine', 'SELECT 1');
 SELECT refused('%s', $$
 UPDATE sync_probe.workloads SET script = 'SELECT 1' WHERE workload = 'upsert'
@@ -219,7 +216,7 @@ TRUNCATE sync_probe.workloads
 $$);
 DELETE FROM sync_probe.workloads WHERE workload = 'mine';
 
--- a later version may bring one whose name is taken: the name means the builtin one
+\echo -- a later version may bring one whose name is taken: the name means the builtin one
 INSERT INTO sync_probe.workloads (workload, script) VALUES ('upsert_on_conflict', 'SELECT 1;');
 SELECT suite FROM sync_probe.pgbench('upsert_on_conflict', clients => 1, transactions => 1);
 UPDATE sync_probe.workloads SET workload = 'mine' WHERE NOT builtin;
@@ -228,10 +225,9 @@ FROM sync_probe.pgbench('mine', clients => 1, transactions => 1);
 DELETE FROM sync_probe.workloads WHERE NOT builtin;
 DELETE FROM sync_probe.workload_results;
 
--- nobody else's business, until granted
+\echo -- superusers only, until granted
 CREATE ROLE regress_sync_probe_runner;
 SET ROLE regress_sync_probe_runner;
-\set ECHO none
 SELECT refused('%s', $$
 CALL sync_probe.run_workload()
 SELECT FROM sync_probe.workloads
@@ -240,11 +236,10 @@ SELECT FROM sync_probe.workload_comparison
 SET pg_sync_probe.pgbench_directory = '/tmp'
 SET pg_sync_probe.pgbench_passfile = '/tmp/p'
 $$);
-\set ECHO all
 SELECT count(*) FROM pg_settings WHERE name = 'pg_sync_probe.pgbench_passfile'; -- superusers see it
 RESET ROLE;
 
--- what is missing, after each of the grants before
+\echo -- what is missing, after each of the grants before
 \set run 'SELECT FROM sync_probe.pgbench(tablespace => ''regress_sync_probe'', clients => 1);'
 SET ROLE regress_sync_probe_runner; :run RESET ROLE;
 GRANT EXECUTE ON FUNCTION sync_probe.pgbench TO regress_sync_probe_runner;
@@ -256,7 +251,7 @@ SET ROLE regress_sync_probe_runner; :run RESET ROLE;
 ALTER ROLE regress_sync_probe_runner LOGIN;
 SET ROLE regress_sync_probe_runner; :run RESET ROLE;
 
--- whoever runs a row executes its SQL: only a role that has the server's account can write one
+\echo -- whoever runs a row executes its SQL: only roles that may execute programs can write one
 CREATE ROLE regress_sync_probe_author;
 GRANT ALL ON sync_probe.workloads TO regress_sync_probe_author, regress_sync_probe_runner;
 GRANT SET ON PARAMETER session_replication_role TO regress_sync_probe_author;
@@ -279,7 +274,7 @@ RESET ROLE;
 SELECT workload FROM sync_probe.workloads WHERE NOT builtin ORDER BY workload;
 DELETE FROM sync_probe.workloads WHERE NOT builtin;
 
--- nothing is left, but the row
+\echo -- nothing is left, but the row
 SELECT nspname FROM pg_namespace WHERE nspname LIKE 'sync\_probe\_workload\_%';
 SELECT sync_probe.cleanup();
 SELECT count(*) FROM sync_probe.workload_results;
