@@ -10,7 +10,6 @@
 #include "fake_disk.h"
 
 #define MEGABYTE	(INT64_C(1024) * 1024)
-#define GRACE		(2 * SECOND)
 
 static void
 plan_stream(const char *current, int64_t duration)
