@@ -1,55 +1,59 @@
-# What must not grow: a backend's memory with the length and number of probes,
-# the work of locations with their number.  What is refused because it would take
-# longer than told.
+# What must not grow: messages while a probe runs, what a stream writes, a backend's memory with
+# the length and number of probes, the work of locations with their number.
 
 use FindBin;
 use lib $FindBin::RealBin;
 use SyncProbeTest;
 
-my $node = probe_cluster('limits', allows_streaming => 1);
-
-# --- a duration that has no room for one round of all test cases
-
-my $rows = sql($node, "SELECT count(*) FROM sync_probe.probe(duration => '10 ms')");
-fails_ok($node, 'too short', "SELECT FROM sync_probe.probe(duration => '10 ms', duty_cycle => 0.25)",
-	'22023', qr/duration 10 ms is too short for one round of all test cases/,
-	qr/DETAIL:  At this duty_cycle and flush_interval, \d+ ms are enough\.\n/,
-	qr/HINT:  Use a longer duration, a larger duty_cycle, or a shorter flush_interval\.\n/);
-is(leftovers($node), '', 'too short: nothing is left');
-is(sql($node, <<'SQL'), "$rows|1|1", 'a pace of 0.6 s in a second: one round, no warming up');
-SELECT count(*), min(ops) FILTER (WHERE status = 'ok' AND test = 'paced'),
-    max(ops) FILTER (WHERE test = 'paced')
-FROM sync_probe.probe(duration => '1 s', flush_interval => '600 ms', stop_early => false)
-SQL
+my $node = probe_cluster('limits');
 
 # --- progress: a line a second at most, short, and none that says what was said
 
-for my $suite (qw(wal pg_test_fsync))
+my $mean = qr/\w+ \d+ [um]s/;
+my $rates = qr/8 kB [0-9.]+, 64 kB [0-9.]+, 1 MB [0-9.]+/;
+my %line = (
+	wal => qr/(?:paced|saturated): $mean(?:, $mean)*/,
+	pg_test_fsync => qr/one_write: $mean(?:, $mean)*/,
+	stream => qr{MB/s: \S+ $rates(?:; .*)?});
+
+for my $suite (sort keys %line)
 {
-	my ($status, $out, $err) = $node->psql('postgres',
-		"SELECT FROM sync_probe.probe(suite => '$suite', duration => '3 s', stop_early => false,"
-			  . " record => false)");
+	my ($status, $out, $err) = $node->psql('postgres', "LOAD 'pg_sync_probe';"
+		  . " SET pg_sync_probe.max_stream_write = '1TB'; SELECT FROM sync_probe.probe(suite =>"
+		  . " '$suite', duration => '3 s', stop_early => false, record => false)");
 	my @lines = grep { !/^NOTICE:  (?:writing files|too few rounds)/ }
 	  split /\n/, $err =~ s/^psql:<stdin>:\d+: //gmr;
-	my $test = $suite eq 'wal' ? '(?:paced|saturated)' : 'one_write';
 	my (@close, %said);
 	my $before = -1;
 
 	cmp_ok(scalar(@lines), '>', 0, "progress of $suite: there is some");
-	my $mean = qr/\w+ \d+ [um]s/;
-	my $line = qr/^NOTICE:  \d+\.\d s, $test: $mean(?:, $mean)*$/;
-	is(join("\n", grep { !/$line/ } @lines),
-		'', "progress of $suite: time, test, and the mean of each method");
-	is(join("\n", grep { length > 120 } @lines), '', "progress of $suite: 120 characters at most");
+	is(join("\n", grep { !/^NOTICE:  \d+\.\d s, $line{$suite}$/ || length > 120 } @lines),
+		'', "progress of $suite: time, and means or rates, in 120 characters at most");
 	for (@lines)
 	{
-		my ($time, $text, $which) = /^NOTICE:  (\S+) s, (.*?(\w+): .*)$/;
+		my ($time, $text, $which) = /^NOTICE:  (\S+) s, (.*?(\S+): .*)$/;
 		push @close, $_ if $time - $before < 0.9;	# rounded to a tenth
 		push @close, $_ if ($said{$which} // '') eq $text;
 		($before, $said{$which}) = ($time, $text);
 	}
 	is(join("\n", @close), '', "progress of $suite: a line a second at most, and only what is new");
 }
+
+# --- what a stream may write
+
+my $err = messages($node, <<'SQL');
+LOAD 'pg_sync_probe';
+SET pg_sync_probe.max_stream_write = '48MB';
+SELECT FROM sync_probe.probe('pg_wal', 'stream', duration => '120 s');
+SQL
+like($err, qr/NOTICE:  the run ended after \d+\.\d s: pg_sync_probe\.max_stream_write \(48 MB\) is used up
+DETAIL:  What was measured until then counts\. At this rate, the whole duration would write \d\S* [MGT]B\.
+HINT:  A superuser can raise the limit/, 'a stream says that it has written its limit');
+is(sql($node, <<'SQL'), 't|t|32 MB', 'no more than that, and all of it, to files that are smaller');
+SELECT sum(s.bytes) <= 48 * 1048576, sum(s.bytes) > 47 * 1048576,
+    pg_size_pretty(min((r.storage ->> 'file_bytes')::bigint))
+FROM sync_probe.stream_seconds AS s JOIN sync_probe.runs AS r USING (run_id)
+SQL
 
 # --- memory of the backend, in kB
 
@@ -65,30 +69,21 @@ SKIP:
 	my $session = session($node);
 	my $pid = $session->{pid};
 	my $probe = sub {
-		my ($duration) = @_;
-		my ($out, $err) = query($session,
-			"SELECT sum(ops) > 0 FROM sync_probe.probe(duration => '$duration', stop_early =>"
-				  . " false, record => false)");
-		is($out, "t\n", "probe of $duration") or diag($err);
+		my ($out, $err) = query($session, 'SELECT sum(ops) > 0 FROM sync_probe.probe('
+			  . "duration => '$_[0]', stop_early => false, record => false)");
+		is($out, "t\n", "probe of $_[0]") or diag($err);
 	};
 	my $contexts = sub { (query($session,
 		'SELECT sum(total_bytes) FROM pg_backend_memory_contexts'))[0] };
 
 	# The first one counts whole; later ones get the memory that malloc() kept.
-	my $peak = sub {
-		my ($name, $duration) = @_;
-		append_to_file("/proc/$pid/clear_refs", '5');	# VmHWM begins anew
-		my $before = memory($pid, 'VmRSS');
-		$probe->($duration);
-		my $grown = memory($pid, 'VmHWM') - $before;
-		note "$name of $duration: $grown kB";
-		cmp_ok($grown, '<', 8 * 1024, "$name of $duration takes less than 8 MB at its peak");
-	};
 	query($session, 'SELECT FROM sync_probe.locations, sync_probe.running');
-	$peak->('first probe', '100 ms');
+	append_to_file("/proc/$pid/clear_refs", '5');	# VmHWM begins anew
+	my $before = memory($pid, 'VmRSS');
+	$probe->('3 s');
+	cmp_ok(memory($pid, 'VmHWM') - $before, '<', 8 * 1024, 'it takes less than 8 MB at its peak');
 	my $warm = memory($pid, 'RssAnon');
 	my $warm_contexts = $contexts->();
-	$peak->('probe', $_) for '1 s', '3 s';
 	$probe->('10 ms') for 1 .. 20;
 	cmp_ok(memory($pid, 'RssAnon') - $warm, '<', 2 * 1024, 'no memory stays after many probes');
 	cmp_ok($contexts->() - $warm_contexts, '<', 64 * 1024, 'nor in a memory context');
@@ -98,16 +93,13 @@ SKIP:
 
 # --- 200 tablespaces
 
-my $tablespaces = join "\n", 'SET allow_in_place_tablespaces = on;',
-  map { sprintf "CREATE TABLESPACE in_place_%03d LOCATION '';", $_ } 1 .. 200;
-sql($node, $tablespaces);
-is(sql($node, <<'SQL'), '202|202|t|201|in_place_200', '200 tablespaces: locations has them all');
+sql($node, join "\n", 'SET allow_in_place_tablespaces = on;',
+	map { sprintf "CREATE TABLESPACE in_place_%03d LOCATION '';", $_ } 1 .. 200);
+is(sql($node, <<'SQL'), '202|202|t|201', '200 tablespaces: locations has them all');
 SELECT count(*), count(DISTINCT name), bool_and(directory IS NOT NULL AND available_bytes > 0),
-       count(*) FILTER (WHERE shares_filesystem_with = 'pg_wal'),
-           max(name::text) FILTER (WHERE name LIKE 'in%')
+       count(*) FILTER (WHERE shares_filesystem_with = 'pg_wal')
 FROM sync_probe.locations
 SQL
-works_ok($node, '200 tablespaces', "'in_place_200'");
 is(sql($node, 'SELECT sync_probe.cleanup()'), 0, '200 tablespaces: cleanup() goes through them');
 is(sql($node, <<'SQL'), 'pg_wal', '200 tablespaces: probe_all() probes one file system once');
 SELECT string_agg(location, ' ') FROM sync_probe.probe_all(duration => '100 ms')
