@@ -88,9 +88,6 @@ static const judge_case judge_cases[] = {
 	{"by more than the noise, which is above the margin", {CURRENT(SPEED(1, 1 / 1.15, 1.15)),
 		METHOD("fsync", FAST)}, SP_SWITCH, 1, 0.246,
 		.reason = "fsync takes 17 % less time per flush than fdatasync paced"},
-	{"the other kind, and nothing to gain in the own one", {CURRENT(QUIET),
-		METHOD("fsync", EQUAL), METHOD("open_sync", FAST, OTHER_KIND)}, SP_SWITCH, 2, 0.246,
-		.reason = "open_sync takes 17 % less time per flush than fdatasync paced"},
 	{"the other kind, by more than the margin over the own one, which is faster, too",
 		{CURRENT(QUIET), METHOD("fsync", FAST),
 		METHOD("open_sync", SPEED(1.5, 1.45, 1.55), OTHER_KIND)}, SP_SWITCH, 2, 0.55,
@@ -112,10 +109,6 @@ static const judge_case judge_cases[] = {
 		SP_SWITCH, 2, 0.246,
 		.reason = "open_sync takes 17 % less time per flush than fdatasync paced; syncs with "
 		"fsync do not reach the device"},
-	{"the fastest does not sync", {CURRENT(QUIET, SYNCS), METHOD("fsync", FAST),
-		METHOD("fsync_writethrough", SPEED(5, 4, 6), SYNCS_NOT)}, SP_SWITCH, 1, 0.246,
-		.reason = "fsync takes 17 % less time per flush than fdatasync paced; syncs with "
-		"fsync_writethrough do not reach the device"},
 	/* ---- keep */
 	{"all slower", {CURRENT(QUIET), METHOD("fsync", SLOW), METHOD("open_sync", SLOW, OTHER_KIND)},
 		SP_KEEP, 0, 0,
@@ -134,11 +127,6 @@ static const judge_case judge_cases[] = {
 		.reason = "every other method that could be compared is slower than fdatasync paced; "
 		"time per flush: fsync +18 to +33 %; syncs with open_sync and open_datasync do not reach "
 		"the device"},
-	{"faster, with more slow flushes", {CURRENT(QUIET, TAIL(1000, 1)),
-		METHOD("fsync", FAST, TAIL(1000, 40))}, SP_KEEP, 0, 0.246,
-		.reason = "no other method is worth a switch from fdatasync paced; fsync is faster, but "
-		"4.0 % of its rounds have a flush of more than five times the median (0.1 % with "
-		"fdatasync)"},
 	{"perhaps faster, with more slow flushes", {CURRENT(QUIET, TAIL(1000, 1)),
 		METHOD("fsync", SPEED(1.04, 0.98, 1.1), TAIL(1000, 40))}, SP_KEEP, 0, 0.1,
 		.reason = "no other method is worth a switch from fdatasync paced; fsync may be faster, "
@@ -169,11 +157,6 @@ static const judge_case judge_cases[] = {
 		METHOD("fsync", SPEED(1.12, 1.049, 1.2))}, SP_UNDECIDED, 1, 0.2,
 		.reason = "fsync may still gain up to 20 % paced; a run about 2 times as long may "
 		"decide; the best choice so far is fsync"},
-	{"two may: who needs most tells how long", {CURRENT(QUIET),
-		METHOD("fsync", SPEED(1.12, 1.049, 1.2)),
-		METHOD("fsync_writethrough", SPEED(1.02, 0.98, 1.065))}, SP_UNDECIDED, 1, 0.2,
-		.reason = "fsync may still gain up to 20 % paced; fsync_writethrough may still gain up "
-		"to 6.5 %; a run about 3 times as long may decide; the best choice so far is fsync"},
 	{"20 times", {CURRENT(QUIET), METHOD("fsync", SPEED(1.02, 0.9, 1.161))}, SP_UNDECIDED, 0,
 		0.161,
 		.reason = "fsync may still gain up to 17 % paced; a run about 20 times as long may decide"},
@@ -189,11 +172,6 @@ static const judge_case judge_cases[] = {
 		METHOD("fsync_writethrough", MAYBE)}, SP_UNDECIDED, 2, NAN,
 		.reason = "fsync may gain any amount paced; fsync_writethrough may still gain up to 7.5 "
 		"%; a longer run may decide; the best choice so far is fsync_writethrough"},
-	{"the other kind may gain over the best of the own one", {CURRENT(QUIET),
-		METHOD("fsync", SPEED(1.03, 1.02, 1.04)),
-		METHOD("open_sync", SPEED(1.1, 1.07, 1.13), OTHER_KIND)}, SP_UNDECIDED, 1, 0.13,
-		.reason = "open_sync may still gain up to 11 % paced over the best method of the kind in "
-		"use; a run about 5 times as long may decide; the best choice so far is fsync"},
 	{"the other kind may gain over the best of two", {CURRENT(QUIET),
 		METHOD("fsync", SPEED(1.03, 1.02, 1.04)),
 		METHOD("fsync_writethrough", SPEED(1.02, 1.01, 1.025)),
@@ -207,15 +185,6 @@ static const judge_case judge_cases[] = {
 		.reason = "fsync may still gain up to 16 % paced; open_sync may still gain up to 9.6 % "
 		"over the best method of the kind in use; a run about 7 times as long may decide; the "
 		"best choice so far is fsync"},
-	{"gains less than the noise", {CURRENT(SPEED(1, 1 / 1.3, 1.3)), METHOD("fsync", FAST)},
-		SP_UNDECIDED, 1, 0.246,
-		.reason = "fsync gains more than the margin of 5.0 % paced, but fdatasync differs from "
-		"itself by up to 30 %; a run about 2 times as long may decide; the best choice so far is "
-		"fsync"},
-	{"the noise is unknown", {CURRENT(FEW(1)), METHOD("fsync", FAST)}, SP_UNDECIDED, 1, 0.246,
-		.reason = "fsync gains more than the margin of 5.0 % paced, but the control, fdatasync "
-		"against itself, was not measured; a longer run may decide; the best choice so far is "
-		"fsync"},
 	{"likely slow flushes", {CURRENT(QUIET, TAIL(15, 0)), METHOD("fsync", FAST, TAIL(15, 2))},
 		SP_UNDECIDED, 0, 0.246,
 		.reason = "fsync gains more than the margin of 5.0 % paced, but 2 of its 15 rounds had a "
@@ -238,14 +207,10 @@ static const judge_case judge_cases[] = {
 		METHOD("open_sync", FAST, OTHER_KIND, SYNCS)}, SP_UNSAFE, 2, NAN,
 		.reason = "syncs with fdatasync do not reach the device; fsync is the fastest method of "
 		"its kind whose syncs do"},
-	{"not durable: none is known to be", {CURRENT(QUIET, SYNCS_NOT), METHOD("fsync", FAST),
-		METHOD("open_sync", FAST, OTHER_KIND, SYNCS_NOT)}, SP_UNSAFE, -1, NAN,
-		.reason = "syncs with fdatasync do not reach the device; no method is known whose syncs "
-		"do: change the storage, not the setting"},
 	{"fsync off", {CURRENT(QUIET, SYNCS_NOT), METHOD("fsync", FAST, SYNCS)}, SP_UNSAFE, 0, NAN,
 		.reason = "fsync is off: this server syncs nothing", .fsync_off = true},
-	{"a file system that syncs nothing", {CURRENT(QUIET, SYNCS_NOT),
-		METHOD("fsync", FAST, SYNCS_NOT)}, SP_UNSAFE, -1, NAN,
+	{"nothing is known to sync", {CURRENT(QUIET, SYNCS_NOT), METHOD("fsync", FAST),
+		METHOD("open_sync", FAST, OTHER_KIND, SYNCS_NOT)}, SP_UNSAFE, -1, NAN,
 		.reason = "syncs with fdatasync do not reach the device (tmpfs is in memory); no method "
 		"is known whose syncs do: change the storage, not the setting",
 		.words = {METHOD_WORDS, .syncs_nothing = "tmpfs is in memory", .load = "WAL is busy"}},
@@ -335,10 +300,6 @@ static const judge_case judge_cases[] = {
 	{"data only, another one gains more",
 		{METHOD("fsync", QUIET), METHOD("fdatasync", SPEED(1.02, 0.99, 1.06), DATA_ONLY),
 			METHOD("fsync_writethrough", MAYBE)}, BEST(2)},
-	{"data only, of the other kind", {METHOD("fsync", QUIET),
-		METHOD("open_datasync", WITH_ERROR(1.001, 0.1), DATA_ONLY, OTHER_KIND)}, BEST(0)},
-	{"data only, with likely slow flushes", {METHOD("fsync", QUIET, TAIL(15, 0)),
-		METHOD("fdatasync", MAYBE, DATA_ONLY, TAIL(15, 2))}, BEST(0)},
 };
 
 static const sp_words method_words = {METHOD_WORDS};
