@@ -698,6 +698,20 @@ run_probe(void)
 	assert_true(disk.reopened == 0 || disk.makes_files);
 }
 
+/* The result of a method in a regime. */
+static inline sp_result *
+result_in(sp_regime regime, const char *label)
+{
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		if (probe->cases[c].regime == regime && probe->cases[c].candidate &&
+			strcmp(probe->cases[c].label, label) == 0)
+			return &probe->results[c];
+	}
+	fail_msg("no case of %s", label);
+	return NULL;
+}
+
 /* The reason of the verdict of the last run. */
 static inline const char *
 reason_of_run(void)

@@ -548,24 +548,20 @@ TEST(survives_a_device_that_goes_away)
 /* A method is as good as its worst measurement. */
 TEST(believes_the_worst)
 {
-	static const sp_counters none = {.has_flushes = true};
-	int			paced = -1;
-	int			saturated = -1;
+	sp_result  *paced;
+	sp_result  *saturated;
 
 	plan_with_counters(2 * SECOND, 0);
 	run_probe();
-	for (int c = probe->ncases - 1; c >= 0; c--)
-	{
-		if (strcmp(probe->cases[c].label, "fdatasync") == 0 && probe->cases[c].candidate)
-			*(probe->cases[c].regime == SP_PACED ? &paced : &saturated) = c;
-	}
+	paced = result_in(SP_PACED, "fdatasync");
+	saturated = result_in(SP_SATURATED, "fdatasync");
 	assert_int_equal(found(), YES);
-	probe->results[saturated].evidence.ops = 0;
+	saturated->evidence.ops = 0;
 	assert_int_equal(found(), UNKNOWN);
-	probe->results[paced].evidence.counters[SP_LEVEL_DEVICE] = none;
+	paced->evidence.counters[SP_LEVEL_DEVICE] = (sp_counters) {.has_flushes = true};
 	assert_int_equal(found(), NO);
 	/* a case that was not measured is ignored */
-	probe->results[paced].histogram.ops = 0;
+	paced->histogram.ops = 0;
 	assert_int_equal(found(), UNKNOWN);
 }
 

@@ -246,20 +246,6 @@ TEST(merges_samples_of_long_runs)
 
 /* ------------------------------------------------------------- what decides */
 
-/* The result of a method in a regime. */
-static const sp_result *
-result_in(sp_regime regime, const char *label)
-{
-	for (int c = 0; c < probe->ncases; c++)
-	{
-		if (probe->cases[c].regime == regime && probe->cases[c].candidate &&
-			strcmp(probe->cases[c].label, label) == 0)
-			return &probe->results[c];
-	}
-	fail_msg("no case of %s", label);
-	return NULL;
-}
-
 static bool
 is_same_speed(sp_speed a, sp_speed b)
 {
