@@ -182,15 +182,7 @@ check_space(const sp_probe_files *files)
 	} while (!fits && sp_suite_shrink_files(files->probe));
 
 	if (!fits)
-		ereport(ERROR,
-				(errcode(ERRCODE_DISK_FULL),
-				 errmsg("not enough space to probe location \"%s\"", NameStr(location->name)),
-				 errdetail("Needs %s plus a reserve of %s; %s is available.", sp_pretty_bytes(needed),
-						   sp_pretty_bytes(reserve), sp_pretty_bytes(available)),
-				 OidIsValid(location->tablespace) ?
-				 errhint("Free some space, or lower pg_sync_probe.reserve_percent.") :
-				 errhint("Free some space. WAL must be able to grow to max_wal_size, and pg_sync_probe.reserve_percent of the file system must stay free.")));
-
+		sp_space_error(location, available, reserve, needed);
 	if (temp_file_limit >= 0 && needed / 1024 > temp_file_limit)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),

@@ -90,26 +90,33 @@ sp_pretty_bytes(int64 bytes)
 															  Int64GetDatum(bytes))));
 }
 
+void
+sp_space_error(const sp_location *location, int64 available, int64 reserve, int64 wanted)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DISK_FULL),
+			 errmsg("not enough space to probe location \"%s\"", NameStr(location->name)),
+			 wanted == 0 ?
+			 errdetail("%s is available, less than the reserve of %s.",
+					   sp_pretty_bytes(available), sp_pretty_bytes(reserve)) :
+			 errdetail("Needs %s plus a reserve of %s; %s is available.", sp_pretty_bytes(wanted),
+					   sp_pretty_bytes(reserve), sp_pretty_bytes(available)),
+			 OidIsValid(location->tablespace) ?
+			 errhint("Free some space, or lower pg_sync_probe.reserve_percent.") :
+			 errhint("Free some space: check for inactive replication slots and failing archiving. WAL must be able to grow to max_wal_size, and pg_sync_probe.reserve_percent of the file system must stay free.")));
+}
+
 /*
  * Throw an error if the reserve, and so many bytes more, are no longer free.  Called while
- * a probe runs.
+ * a probe runs.  Returns what is free above the reserve.
  */
-void
+int64
 sp_check_reserve(const sp_location *location, int directory_fd, int64 wanted)
 {
 	int64		reserve;
 	int64		available = sp_location_space(location, directory_fd, wanted, &reserve);
 
 	if (available < reserve + wanted)
-		ereport(ERROR,
-				(errcode(ERRCODE_DISK_FULL),
-				 errmsg("not enough space to go on probing location \"%s\"", NameStr(location->name)),
-				 wanted == 0 ?
-				 errdetail("%s is available, less than the reserve of %s.",
-						   sp_pretty_bytes(available), sp_pretty_bytes(reserve)) :
-				 errdetail("Needs %s plus a reserve of %s; %s is available.", sp_pretty_bytes(wanted),
-						   sp_pretty_bytes(reserve), sp_pretty_bytes(available)),
-				 OidIsValid(location->tablespace) ?
-				 errhint("Other processes have used the space, or a copy-on-write file system needs more space than the size of the probe files. The probe files are removed.") :
-				 errhint("WAL has grown, or a copy-on-write file system needs more space than the size of the probe files. The probe files are removed. Check for inactive replication slots and failing archiving.")));
+		sp_space_error(location, available, reserve, wanted);
+	return available - reserve;
 }

@@ -112,7 +112,9 @@ extern int	sp_reserve_percent;
 
 extern int64 sp_location_space(const sp_location *location, int directory_fd, int64 wanted,
 							   int64 *reserve);
-extern void sp_check_reserve(const sp_location *location, int directory_fd, int64 wanted);
+extern void sp_space_error(const sp_location *location, int64 available, int64 reserve,
+						   int64 wanted);
+extern int64 sp_check_reserve(const sp_location *location, int directory_fd, int64 wanted);
 extern char *sp_pretty_bytes(int64 bytes);
 
 /* ---------------------------------------------------------------- files.c */
