@@ -115,27 +115,22 @@ sp_probe_duration(FunctionCallInfo fcinfo)
 
 /* Arguments override the statistics of the cluster. */
 void
-sp_pace_arguments(FunctionCallInfo fcinfo, sp_wal_profile *profile)
+sp_pace_arguments(FunctionCallInfo fcinfo, sp_wal_profile *profile, int min_size, int max_size)
 {
+	static const char *const hint = "Omit it to use the average of this cluster.";
+
 	if (!PG_ARGISNULL(SP_ARG_FLUSH_SIZE))
 	{
-		int			flush_size = PG_GETARG_INT32(SP_ARG_FLUSH_SIZE);
-		int			max = sp_wal_profile_max_flush_size(profile);
-
-		if (flush_size < 1 || flush_size > max)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("flush_size %d is out of range", flush_size),
-					 errdetail("It must be between 1 and %d bytes, the size of a probe file.", max),
-					 errhint("Omit it to use the average of this cluster.")));
-		profile->server.flush_size = flush_size;
+		profile->server.flush_size = sp_integer_argument(fcinfo, SP_ARG_FLUSH_SIZE,
+														 sp_probe_arg_names, min_size, max_size,
+														 hint);
 		profile->knows_size = profile->given = true;
 	}
 	if (!PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL))
 	{
 		profile->flush_interval_us =
-			sp_interval_argument(fcinfo, SP_ARG_FLUSH_INTERVAL, sp_probe_arg_names, 1, SP_MAX_INTERVAL_US,
-								 "Omit it to use the average of this cluster.");
+			sp_interval_argument(fcinfo, SP_ARG_FLUSH_INTERVAL, sp_probe_arg_names, 1,
+								 SP_MAX_INTERVAL_US, hint);
 		profile->knows_interval = profile->given = true;
 	}
 }

@@ -1,19 +1,27 @@
 /*-------------------------------------------------------------------------
  *
  * commit_leader.c
- *		The leader of the commit suite's workers: start and end them, permit them to write.
+ *		The leader of the commit suite's workers: start and end them, permit them to write, and
+ *		give each value slots of time.
  *
  * While workers run, the leader looks at space, configuration and load: a run that could harm the
  * server, or whose figures would be those of another load, ends before its time.
+ *
+ * A slot begins when all workers rest, and ends when they rest again.  However a run ends, the
+ * workers end.
  *
  *-------------------------------------------------------------------------
  */
 #include "probe/commit_internal.h"
 
+#include <fcntl.h>
+
 #include "access/xlog.h"
 #include "access/xlog_internal.h"
 #include "miscadmin.h"
 #include "postmaster/interrupt.h"
+#include "storage/fd.h"
+#include "storage/ipc.h"
 #include "storage/lwlock.h"
 
 #include "compat.h"
@@ -28,6 +36,8 @@
 static void
 end_early(sp_commit_run *commit, const char *why, const char *hint)
 {
+	if (commit->over)
+		return;
 	ereport(NOTICE,
 			(errmsg("the commit suite ends early: %s", why),
 			 hint ? errhint("%s", hint) : 0));
@@ -42,7 +52,7 @@ check_method(sp_commit_run *commit)
 
 	sp_process_reload();
 	now = GetConfigOption("wal_sync_method", false, false);
-	if (strcmp(now, commit->run.wal_sync_method) != 0)
+	if (strcmp(now, commit->run->profile.wal_sync_method) != 0)
 		end_early(commit, psprintf("wal_sync_method was changed to %s", now), NULL);
 }
 
@@ -74,30 +84,11 @@ check_workers(const sp_commit_run *commit)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("a background worker of the commit suite has ended"),
-					 errdetail("It was worker %d of %d.", i + 1, commit->nworkers),
 					 errhint(SP_WORKER_HINT)));
 	}
 }
 
 /* --------------------------------------------------------------- room for WAL */
-
-/* What is free above the server's own need.  A full pg_wal stops the cluster. */
-static int64
-free_bytes(const sp_commit_run *commit)
-{
-	const sp_location *location = &commit->location;
-	int64		reserve;
-	int64		available = sp_location_space(location, commit->directory_fd, 0, &reserve);
-
-	if (available < reserve)
-		ereport(ERROR,
-				(errcode(ERRCODE_DISK_FULL),
-				 errmsg("not enough space for the commit suite"),
-				 errdetail("%s is available, less than the reserve of %s.",
-						   sp_pretty_bytes(available), sp_pretty_bytes(reserve)),
-				 errhint("Free some space. WAL must be able to grow to max_wal_size, and pg_sync_probe.reserve_percent of the file system must stay free.")));
-	return available - reserve;
-}
 
 static bool
 wal_is_used_up(const sp_commit_run *commit)
@@ -140,7 +131,7 @@ make_room(sp_commit_run *commit)
 {
 	XLogSegNo	wanted = wanted_segment(commit);
 	TimeLineID	timeline = GetWALInsertionTimeLine();
-	int64		bytes = free_bytes(commit);
+	int64		bytes = sp_check_reserve(&commit->run->location, commit->directory_fd, 0);
 	XLogRecPtr	end;
 
 	if ((int64) (wanted - last_segment(commit)) * wal_segment_size > bytes)
@@ -148,7 +139,13 @@ make_room(sp_commit_run *commit)
 	/* the limit never rises */
 	commit->limit = Min(commit->limit, GetXLogInsertRecPtr() + bytes / 2);
 	if (wal_is_used_up(commit))
+	{
+		end_early(commit, psprintf("the server has written %s of WAL",
+								   sp_pretty_bytes((int64) (commit->limit - commit->begin))),
+				  commit->limit - commit->begin < sp_max_commit_wal_mb * UINT64CONST(1024) * 1024 ?
+				  "Free space in pg_wal limits it." : "pg_sync_probe.max_commit_wal limits it.");
 		return SP_ROOM_ASKED;
+	}
 	for (; last_segment(commit) < wanted; commit->last_segment++)
 		close(XLogFileInit(commit->last_segment + 1, timeline));
 	XLogSegNoOffsetToRecPtr(commit->last_segment, 0, wal_segment_size, end);
@@ -163,7 +160,6 @@ look(sp_commit_run *commit)
 {
 	pg_atomic_uint64 *room = &commit->shared->room;
 	uint64		seen = pg_atomic_read_u64(room);
-	uint64		end;
 
 	commit->next_look_ns = sp_monotonic_ns() + LOOK_NS;
 	check_workers(commit);
@@ -179,23 +175,14 @@ look(sp_commit_run *commit)
 	sp_check_client();
 	sp_yield_to_drop();
 	check_method(commit);
+	check_others(commit);
 	if (!commit->over)
-		check_others(commit);
-	if (commit->over)
-		return;
-	end = make_room(commit);
-	if (wal_is_used_up(commit))
-		end_early(commit, psprintf("the server has written %s of WAL",
-								   sp_pretty_bytes((int64) (commit->limit - commit->begin))),
-				  commit->limit - commit->begin < sp_max_commit_wal_mb * UINT64CONST(1024) * 1024 ?
-				  "Free space in pg_wal limits it." : "pg_sync_probe.max_commit_wal limits it.");
-	else
-		(void) pg_atomic_compare_exchange_u64(room, &seen, end);
+		(void) pg_atomic_compare_exchange_u64(room, &seen, make_room(commit));
 }
 
 /* One step of waiting while workers run: it takes about a millisecond. */
-void
-sp_commit_watch(sp_commit_run *commit)
+static void
+watch(sp_commit_run *commit)
 {
 	CHECK_FOR_INTERRUPTS();
 	/* often, after a reload, and when workers need another segment */
@@ -206,20 +193,31 @@ sp_commit_watch(sp_commit_run *commit)
 	sp_sampler_step(commit->others);
 }
 
+static void
+await_workers(sp_commit_run *commit, pg_atomic_uint32 *counter)
+{
+	while (pg_atomic_read_u32(counter) < (uint32) commit->nworkers && !commit->over)
+		watch(commit);
+}
+
 /* ------------------------------------------------------------------ workers */
 
 static void
 make_shared(sp_commit_run *commit)
 {
-	Size		size = offsetof(sp_commit_shared, workers) +
-		commit->workers_wanted * sizeof(sp_commit_worker);
+	Size		size = offsetof(sp_commit_shared, histograms) +
+		commit->run->workers * sizeof(sp_histogram);
 	sp_commit_shared *shared;
 
 	commit->segment = dsm_create(size, 0);
 	commit->shared = shared = dsm_segment_address(commit->segment);
 	memset(shared, 0, size);
-	shared->record_size = commit->run.record_size;
+	shared->record_size = commit->run->profile.server.flush_size;
+	strlcpy(shared->method, commit->run->profile.wal_sync_method, NAMEDATALEN);
+	strlcpy(shared->commit_delay, commit->commit_delay, NAMEDATALEN);
+	shared->hold_xid = commit->delays || atoi(commit->commit_delay) > 0;
 	pg_atomic_init_u32(&shared->slot, 0);
+	pg_atomic_init_u32(&shared->counts, 0);
 	pg_atomic_init_u32(&shared->settled, 0);
 	pg_atomic_init_u32(&shared->resting, 0);
 	pg_atomic_init_u64(&shared->room, SP_ROOM_ASKED);
@@ -228,7 +226,7 @@ make_shared(sp_commit_run *commit)
 static void
 register_workers(sp_commit_run *commit)
 {
-	int			wanted = commit->workers_wanted;
+	int			wanted = commit->run->workers;
 
 	while (commit->nworkers < wanted &&
 		   sp_worker_register("pg_sync_probe commit worker", "sync_probe_commit_worker", true,
@@ -249,13 +247,13 @@ register_workers(sp_commit_run *commit)
 					commit->nworkers, wanted, max_worker_processes)));
 }
 
-/*
- * Start workers, and wait until they rest.  The caller must end them, also after an error.
- */
-void
-sp_commit_workers_start(sp_commit_run *commit)
+/* Start workers, and wait until they rest. */
+static void
+start_workers(sp_commit_run *commit)
 {
-	commit->in_flight = commit->workers_wanted * MAXALIGN(commit->run.record_size);
+	sp_run	   *run = commit->run;
+
+	commit->in_flight = run->workers * MAXALIGN(run->profile.server.flush_size);
 	commit->begin = GetXLogInsertRecPtr();
 	commit->limit = commit->begin + sp_max_commit_wal_mb * UINT64CONST(1024) * 1024;
 	commit->others = sp_sampler_make(true, false);
@@ -264,13 +262,9 @@ sp_commit_workers_start(sp_commit_run *commit)
 	/* is there space? */
 	look(commit);
 	register_workers(commit);
-	commit->run.workers = commit->nworkers;
-	commit->shared->nworkers = (uint32) commit->nworkers;
-	commit->shared->thinks = commit->think_us > 0;
-	commit->shared->pause_ns = (commit->think_us > 0 ? commit->think_us :
-								commit->run.interval_us * commit->nworkers) * 1000;
-	while (pg_atomic_read_u32(&commit->shared->resting) < commit->shared->nworkers)
-		sp_commit_watch(commit);
+	run->workers = commit->nworkers;
+	commit->shared->pause_ns = (int64) (commit->interval_us * 1000) * commit->nworkers;
+	await_workers(commit, &commit->shared->resting);
 }
 
 /*
@@ -278,8 +272,8 @@ sp_commit_workers_start(sp_commit_run *commit)
  * called after an error and while the backend exits: must not throw an error.  First it releases
  * locks that workers may wait for.
  */
-void
-sp_commit_workers_end(int code pg_attribute_unused(), Datum arg)
+static void
+end_workers(int code pg_attribute_unused(), Datum arg)
 {
 	sp_commit_run *commit = (sp_commit_run *) DatumGetPointer(arg);
 
@@ -291,4 +285,102 @@ sp_commit_workers_end(int code pg_attribute_unused(), Datum arg)
 		(void) WaitForBackgroundWorkerShutdown(commit->handles[i]);
 	commit->nworkers = 0;
 	RESUME_INTERRUPTS();
+}
+
+/* -------------------------------------------------------------------- slots */
+
+/*
+ * Let workers commit in one slot.  Their records count once all have settled: before, others may
+ * still change their method, which syncs.  Returns how long they count, in seconds.
+ */
+static double
+let_workers_commit(sp_commit_run *commit)
+{
+	sp_commit_shared *shared = commit->shared;
+	int64		began_ns;
+	int64		ended_ns;
+
+	pg_atomic_write_u32(&shared->settled, 0);
+	pg_atomic_write_u32(&shared->resting, 0);
+	(void) pg_atomic_fetch_add_u32(&shared->slot, 1);
+	await_workers(commit, &shared->settled);
+	began_ns = sp_monotonic_ns();
+	pg_atomic_write_u32(&shared->counts, 1);
+	while ((ended_ns = sp_monotonic_ns()) < began_ns + commit->slot_s * 1e9 && !commit->over)
+		watch(commit);
+	pg_atomic_write_u32(&shared->counts, 0);
+	(void) pg_atomic_fetch_add_u32(&shared->slot, 1);
+	await_workers(commit, &shared->resting);
+	return (double) (ended_ns - began_ns) / 1e9;
+}
+
+/* An sp_slot.  The control has no figures of its own. */
+static bool
+take_slot(void *context, int value, double *wait_us, double *commits_per_sec)
+{
+	sp_commit_run *commit = context;
+	sp_compared *compared = &commit->compared;
+	sp_histogram sum;
+	double		seconds;
+
+	strlcpy(commit->delays ? commit->shared->commit_delay : commit->shared->method,
+			compared->setting.values[Max(value, 0)].value, NAMEDATALEN);
+	seconds = let_workers_commit(commit);
+	if (commit->over)
+		return false;
+	sp_histogram_reset(&sum);
+	for (int i = 0; i < commit->nworkers; i++)
+		sp_histogram_merge(&sum, &commit->shared->histograms[i]);
+	*wait_us = sp_histogram_mean_ns(&sum) / 1000;	/* NAN without any */
+	*commits_per_sec = (double) sum.ops / seconds;
+	if (value < 0)
+		return true;
+	sp_histogram_merge(&compared->histograms[value], &sum);
+	compared->sums[value].commits += sum.ops;
+	compared->sums[value].seconds += seconds;
+	return true;
+}
+
+/* commit_delay acts only while commit_siblings other transactions are active. */
+static void
+tell_if_few_workers(const sp_commit_run *commit)
+{
+	int			siblings = atoi(GetConfigOption("commit_siblings", false, false));
+
+	if (commit->delays && commit->run->workers <= siblings)
+		ereport(NOTICE,
+				(errmsg("commit_delay has no effect with fewer than commit_siblings (%d) other transactions; workers: %d",
+						siblings, commit->run->workers),
+				 errhint("Use workers => %d or more.", siblings + 1)));
+}
+
+/* Let workers commit for the duration, and judge. */
+void
+sp_commit_measure(sp_commit_run *commit)
+{
+	const char *directory = commit->run->location.directory;
+	sp_compared *compared = &commit->compared;
+
+	commit->directory_fd = OpenTransientFile(directory, O_RDONLY | O_DIRECTORY);
+	if (commit->directory_fd < 0)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not open directory \"%s\": %m", directory)));
+	commit->run->started_at = GetCurrentTimestamp();
+	compared->started_ns = sp_monotonic_ns();
+	PG_ENSURE_ERROR_CLEANUP(end_workers, PointerGetDatum(commit));
+	{
+		start_workers(commit);
+		sp_compared_rounds(compared, commit->slot_s, take_slot, commit);
+	}
+	PG_END_ENSURE_ERROR_CLEANUP(end_workers, PointerGetDatum(commit));
+	end_workers(0, PointerGetDatum(commit));
+	dsm_detach(commit->segment);
+	(void) CloseTransientFile(commit->directory_fd);
+	commit->run->finished_at = GetCurrentTimestamp();
+	tell_if_few_workers(commit);
+	sp_compared_judge(compared);
+	/* of a run that ended early, the reason was said */
+	if (!commit->over)
+		sp_tell_if_too_short(compared->setting.rounds);
 }

@@ -4,27 +4,29 @@
  *		The suite commit of sync_probe.probe(): its arguments, when it is refused, and its run.
  *
  * What is not given comes from the newest commit_waits(): how many sessions commit, how much WAL,
- * and how often.  However a run ends, the workers end.
+ * and how often.
  *
  *-------------------------------------------------------------------------
  */
 #include "probe/commit_internal.h"
 
-#include <fcntl.h>
-#include <math.h>
-
 #include "access/xlogrecord.h"
 #include "executor/spi.h"
-#include "funcapi.h"
-#include "storage/fd.h"
-#include "storage/ipc.h"
-#include "utils/builtins.h"
-
-#include "compat.h"
 
 int			sp_max_commit_wal_mb = 1024;
 
 #define DEFAULT_WORKERS		8
+
+/* The largest record of a worker, in bytes of WAL. */
+#define MAX_RECORD			(1024 * 1024)
+
+/*
+ * A slot should hold as many commits, where workers pause.  Without pauses each worker commits in
+ * it, however long that takes.
+ */
+#define SLOT_COMMITS		8
+#define MIN_SLOT_S			0.05
+#define MAX_SLOT_S			1.0
 
 /* ------------------------------------------------------------------- checks */
 
@@ -55,8 +57,7 @@ static void
 check_server(void)
 {
 	sp_spi_connect();
-	if (SPI_execute(refusal_query, true, 1) != SPI_OK_SELECT)
-		elog(ERROR, "could not read the state of archive and replication slots");
+	sp_spi_execute(refusal_query, 0, NULL, NULL, NULL, SPI_OK_SELECT);
 	if (SPI_processed > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -87,70 +88,24 @@ check_load(void)
 
 /* --------------------------------------------------------------------- plan */
 
-static ArrayType *
-values_argument(FunctionCallInfo fcinfo, sp_probe_argument arg)
-{
-	return PG_ARGISNULL(arg) ? NULL : PG_GETARG_ARRAYTYPE_P(arg);
-}
-
-/* Who asks for delays wants to know about these, and not about methods. */
 static void
 plan_values(FunctionCallInfo fcinfo, sp_commit_run *commit)
 {
-	ArrayType  *methods = values_argument(fcinfo, SP_ARG_METHODS);
-	ArrayType  *delays = values_argument(fcinfo, SP_ARG_COMMIT_DELAYS);
+	bool		delays = !PG_ARGISNULL(SP_ARG_COMMIT_DELAYS);
+	int			given = delays ? SP_ARG_COMMIT_DELAYS : SP_ARG_METHODS;
 
-	commit->run.wal_sync_method = pstrdup(GetConfigOption("wal_sync_method", false, false));
+	if (delays && !PG_ARGISNULL(SP_ARG_METHODS))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify both methods and commit_delays"),
+				 errhint("A run compares the values of one setting.")));
 	/* of new sessions, and not what SET may say here */
-	commit->commit_delay = atoi(GetConfigOptionResetString("commit_delay"));
-	if (methods || !delays)
-		sp_setting_run_add(&commit->run, "wal_sync_method", "", SP_COMMIT_WAIT,
-						   commit->run.wal_sync_method, methods);
-	if (delays)
-		sp_setting_run_add(&commit->run, "commit_delay", " us", SP_COMMIT_WAIT,
-						   psprintf("%d", commit->commit_delay), delays);
-}
-
-static void
-plan_workers(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_commits *observed)
-{
-	commit->fewer_allowed = PG_ARGISNULL(SP_ARG_WORKERS);
-	if (!commit->fewer_allowed)
-		commit->workers_wanted = sp_integer_argument(fcinfo, SP_ARG_WORKERS, sp_probe_arg_names, 1,
-													 SP_MAX_COMMIT_WORKERS, "Omit it to use those of commit_waits().");
-	else if (observed && observed->committers > 0)
-		commit->workers_wanted = (int) Min(observed->committers, SP_MAX_COMMIT_WORKERS);
-	else
-		commit->workers_wanted = DEFAULT_WORKERS;
-}
-
-static void
-plan_record_size(FunctionCallInfo fcinfo, sp_commit_run *commit,
-				 const sp_observed_commits *observed)
-{
-	int			min = SizeOfXLogRecord;
-	double		size;
-
-	if (!PG_ARGISNULL(SP_ARG_FLUSH_SIZE))
-	{
-		commit->run.given_load = true;
-		commit->run.record_size =
-			sp_integer_argument(fcinfo, SP_ARG_FLUSH_SIZE, sp_probe_arg_names, min,
-								SP_MAX_COMMIT_RECORD,
-								"It is the WAL of one commit in bytes. Omit it to use the average of this cluster.");
-		return;
-	}
-	if (observed && observed->wal_bytes_per_commit > 0)
-		size = observed->wal_bytes_per_commit;
-	else
-	{
-		sp_wal_profile profile;
-
-		sp_wal_profile_read(&profile);
-		sp_wal_profile_tell_unknown(&profile, false);
-		size = profile.server.flush_size;
-	}
-	commit->run.record_size = (int) Min(Max(rint(size), min), SP_MAX_COMMIT_RECORD);
+	commit->delays = delays;
+	commit->commit_delay = pstrdup(GetConfigOptionResetString("commit_delay"));
+	sp_compared_choose(&commit->compared, delays ? "commit_delay" : "wal_sync_method",
+					   delays ? " us" : "", SP_COMMIT_WAIT,
+					   delays ? commit->commit_delay : commit->run->profile.wal_sync_method,
+					   PG_ARGISNULL(given) ? NULL : PG_GETARG_ARRAYTYPE_P(given));
 }
 
 /*
@@ -160,109 +115,75 @@ plan_record_size(FunctionCallInfo fcinfo, sp_commit_run *commit,
  * commit_delay would look better than it is.
  */
 static void
-plan_interval(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_commits *observed)
+take_observed(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_commits *seen)
 {
-	double		cycle_us;
+	sp_wal_profile *profile = &commit->run->profile;
+	double		pause_us;
 
-	if (!PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL))
+	if (commit->fewer_allowed)
+		commit->run->workers = (int) Min(seen->committers, SP_MAX_COMMIT_WORKERS);
+	if (PG_ARGISNULL(SP_ARG_FLUSH_SIZE))
 	{
-		commit->run.given_load = true;
-		commit->run.interval_us =
-			sp_interval_argument(fcinfo, SP_ARG_FLUSH_INTERVAL, sp_probe_arg_names, 1,
-								 SP_MAX_INTERVAL_US, "Omit it to commit as often as this cluster.");
-		commit->expected_us = commit->run.interval_us;
-		return;
+		profile->server.flush_size = (int) Min(seen->wal_bytes_per_commit, MAX_RECORD);
+		profile->knows_size = true;
 	}
-	/* written so that what is unknown is none */
-	if (observed == NULL || !(observed->wait_us > 0) || !(observed->committers > 0))
+	if (!PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL))
 		return;
-	cycle_us = Min(1e6 * observed->committers / observed->commits_per_sec, SP_MAX_INTERVAL_US);
-	commit->think_us = (int64) Max(cycle_us - observed->wait_us, 0);
-	commit->expected_us = cycle_us / commit->workers_wanted;
-}
-
-/* The load may have been another one when commit_waits() saw it. */
-static void
-tell_observed_load(const sp_commit_run *commit, const sp_observed_commits *observed)
-{
-	if (observed == NULL || (!commit->fewer_allowed && commit->run.interval_us > 0))
-		return;
+	pause_us = Max(Min(1e6 * seen->committers / seen->commits_per_sec, SP_MAX_INTERVAL_US) -
+				   seen->wait_us, 0);
+	commit->interval_us = pause_us / commit->run->workers;
 	ereport(NOTICE,
-			(errmsg("workers: %d, which commit %s", commit->workers_wanted,
-					commit->run.interval_us > 0 ? "as often as flush_interval says" :
-					commit->think_us == 0 ? "without a pause" :
-					psprintf("with pauses of %.3g ms", commit->think_us / 1e3)),
-			 errdetail("Taken from commit_waits() result %.0f.",
-					   observed->result_id),
-			 errhint("Call commit_waits() again if the load has changed, or pass workers and flush_interval.")));
+			(errmsg("workers: %d; pauses between commits, as in commit_waits() result %.0f: %.3g ms",
+					commit->run->workers, seen->result_id, pause_us / 1e3)));
 }
 
-static sp_commit_run *
-plan_run(FunctionCallInfo fcinfo)
+/* How many workers there are, how often they commit, and how much. */
+static void
+plan_load(FunctionCallInfo fcinfo, sp_commit_run *commit)
 {
-	const char *location = NameStr(*PG_GETARG_NAME(SP_ARG_LOCATION));
-	sp_commit_run *commit = palloc0(sizeof(sp_commit_run));
-	sp_observed_commits found;
-	const sp_observed_commits *observed;
+	sp_run	   *run = commit->run;
+	sp_wal_profile *profile = &run->profile;
+	sp_observed_commits seen;
 
-	commit->run.suite = SP_COMMIT_SUITE;
-	commit->run.duration_us = sp_probe_duration(fcinfo);
-	commit->run.label = sp_label_argument(fcinfo, SP_ARG_LABEL);
-	commit->run.stop_early = PG_GETARG_BOOL(SP_ARG_STOP_EARLY);
-	sp_location_find(location, &commit->location);
-	if (OidIsValid(commit->location.tablespace))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("suite \"%s\" does not apply to location \"%s\"", SP_COMMIT_SUITE, location),
-				 errhint("Commits write to pg_wal: SELECT * FROM " SP_SCHEMA ".probe('pg_wal', '" SP_COMMIT_SUITE "').")));
-	sp_location_check_privilege(&commit->location);
-	sp_await_reload();
-	plan_values(fcinfo, commit);
-	observed = sp_observed_commits_read(&found) ? &found : NULL;
-	plan_workers(fcinfo, commit, observed);
-	plan_record_size(fcinfo, commit, observed);
-	plan_interval(fcinfo, commit, observed);
-	tell_observed_load(commit, observed);
-	sp_commit_plan_slots(commit);
-	return commit;
+	commit->fewer_allowed = PG_ARGISNULL(SP_ARG_WORKERS);
+	run->workers = commit->fewer_allowed ? DEFAULT_WORKERS :
+		sp_integer_argument(fcinfo, SP_ARG_WORKERS, sp_probe_arg_names, 1, SP_MAX_COMMIT_WORKERS,
+							"Omit it to use those of commit_waits().");
+	profile->flush_interval_us = 0;
+	sp_pace_arguments(fcinfo, profile, SizeOfXLogRecord, MAX_RECORD);
+	commit->interval_us = profile->flush_interval_us;
+	if (sp_observed_commits_read(&seen) && seen.committers > 0 && seen.wait_us > 0)
+		take_observed(fcinfo, commit, &seen);
+	sp_wal_profile_tell_unknown(profile, false);
+	profile->server.flush_size = Min(Max(profile->server.flush_size, (int) SizeOfXLogRecord),
+									 MAX_RECORD);
+	commit->slot_s = Min(Max(SLOT_COMMITS * commit->interval_us / 1e6, MIN_SLOT_S), MAX_SLOT_S);
+	sp_compared_check_duration(&commit->compared, commit->slot_s);
 }
 
 /* ---------------------------------------------------------------------- run */
 
-static void
-measure(sp_commit_run *commit)
+/* Measure the values of one setting. */
+void
+sp_commit_suite(FunctionCallInfo fcinfo, sp_run *run)
 {
-	commit->directory_fd = OpenTransientFile(commit->location.directory, O_RDONLY | O_DIRECTORY);
-	if (commit->directory_fd < 0)
+	sp_commit_run *commit = palloc0(sizeof(sp_commit_run));
+
+	if (OidIsValid(run->location.tablespace))
 		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not open directory \"%s\": %m", commit->location.directory)));
-	PG_ENSURE_ERROR_CLEANUP(sp_commit_workers_end, PointerGetDatum(commit));
-	{
-		sp_commit_rounds(commit);
-	}
-	PG_END_ENSURE_ERROR_CLEANUP(sp_commit_workers_end, PointerGetDatum(commit));
-	sp_commit_workers_end(0, PointerGetDatum(commit));
-	dsm_detach(commit->segment);
-	(void) CloseTransientFile(commit->directory_fd);
-}
-
-/* The arguments of probe(), whose suite is commit. */
-Datum
-sp_commit_suite(FunctionCallInfo fcinfo)
-{
-	sp_commit_run *commit = plan_run(fcinfo);
-
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("suite \"%s\" does not apply to location \"%s\"", SP_COMMIT_SUITE,
+						NameStr(run->location.name)),
+				 errhint("Commits write to pg_wal: SELECT * FROM " SP_SCHEMA ".probe('pg_wal', '" SP_COMMIT_SUITE "').")));
+	commit->run = run;
+	run->compared = &commit->compared;
+	commit->compared.duration_us = sp_probe_duration(fcinfo);
+	commit->compared.stop_early = PG_GETARG_BOOL(SP_ARG_STOP_EARLY);
+	plan_values(fcinfo, commit);
+	plan_load(fcinfo, commit);
 	check_server();
-	InitMaterializedSRF(fcinfo, 0);
-	(void) sp_cluster_lock_acquire("pg_wal", SP_COMMIT_SUITE, commit->run.duration_us);
+	(void) sp_cluster_lock_acquire("pg_wal", SP_COMMIT_SUITE, commit->compared.duration_us);
 	check_load();
 	sp_progress_set_phase("measuring");
-	measure(commit);
-	sp_progress_set_phase("recording");
-	sp_process_reload();
-	(void) sp_setting_record(&commit->run, PG_GETARG_BOOL(SP_ARG_RECORD) && sp_record_or_tell(),
-							 (ReturnSetInfo *) fcinfo->resultinfo);
-	sp_cluster_lock_release();
-	return (Datum) 0;
+	sp_commit_measure(commit);
 }

@@ -19,6 +19,8 @@
  */
 #include "probe/commit_internal.h"
 
+#include <math.h>
+
 #include "access/rmgr.h"
 #include "access/xact.h"
 #include "access/xlog.h"
@@ -42,22 +44,11 @@
 typedef struct committing
 {
 	sp_commit_shared *shared;
-	sp_commit_worker *figures;
+	sp_histogram *histogram;
 	char	   *data;
 	int			data_size;
 	uint32		wait_event;
 } committing;
-
-/* Bytes of data that make a record of that size: headers of data are of two kinds. */
-static int
-record_data_size(int record_size)
-{
-	int			room = record_size - (int) (SizeOfXLogRecord + SizeOfXLogRecordDataHeaderShort);
-
-	if (room <= 255)
-		return Max(room, 0);
-	return record_size - (int) (SizeOfXLogRecord + SizeOfXLogRecordDataHeaderLong);
-}
 
 static void
 nap(const committing *state, int64 ns)
@@ -65,12 +56,6 @@ nap(const committing *state, int64 ns)
 	pgstat_report_wait_start(state->wait_event);
 	pg_usleep((long) (Min(ns, MAX_PIECE_NS) / 1000) + 1);
 	pgstat_report_wait_end();
-}
-
-static bool
-slot_goes_on(const committing *state, uint32 slot)
-{
-	return pg_atomic_read_u32(&state->shared->slot) == slot && !ShutdownRequestPending;
 }
 
 /* Is there room, and has the leader read the configuration since the last reload? */
@@ -89,7 +74,7 @@ has_leave(const committing *state)
 static bool
 await_turn(const committing *state, uint32 slot, int64 due_ns)
 {
-	while (slot_goes_on(state, slot))
+	while (pg_atomic_read_u32(&state->shared->slot) == slot && !ShutdownRequestPending)
 	{
 		int64		left = due_ns - sp_monotonic_ns();
 
@@ -112,63 +97,41 @@ commit_record(const committing *state)
 	XLogFlush(XLogInsert(RM_XLOG_ID, XLOG_NOOP));
 }
 
-/* The next record is due: at random, as commits of sessions are. */
-static int64
-next_due(int64 since_ns, int64 pause_ns)
-{
-	return since_ns + (int64) ((0.5 + pg_prng_double(&pg_global_prng_state)) * (double) pause_ns);
-}
-
 /*
- * Flush records until the slot ends.  They count once all workers have settled: before, others
- * may still change their method, which syncs.  A record that began in the slot counts even if it
- * ends later.
+ * Flush records until the slot ends.  A record that began while they count does so even if it
+ * ends later.  A pause may end at any moment with equal probability, since sessions do not commit
+ * in step, and it may already have lasted for long when the slot begins.
  */
 static void
-commit_records(committing *state, uint32 slot)
+commit_records(const committing *state, uint32 slot)
 {
 	sp_commit_shared *shared = state->shared;
-	int64		due_ns = sp_monotonic_ns() -
-		(int64) (pg_prng_double(&pg_global_prng_state) * (double) shared->pause_ns);
-	int64		counted_since_ns = 0;
 
 	for (;;)
 	{
-		int64		began_ns = sp_monotonic_ns();
+		double		pauses = -log1p(-pg_prng_double(&pg_global_prng_state));
+		int64		began_ns;
+		bool		counts;
 
-		if (counted_since_ns == 0 && pg_atomic_read_u32(&shared->settled) == shared->nworkers)
-			counted_since_ns = began_ns;
-		due_ns = next_due(shared->thinks ? began_ns : due_ns, shared->pause_ns);
-		due_ns = Max(due_ns, began_ns);
-		if (!await_turn(state, slot, due_ns))
-			break;
+		if (!await_turn(state, slot, sp_monotonic_ns() + (int64) (pauses * shared->pause_ns)))
+			return;
+		counts = pg_atomic_read_u32(&shared->counts) != 0;
 		began_ns = sp_monotonic_ns();
 		commit_record(state);
-		if (counted_since_ns > 0)
-			sp_histogram_add(&state->figures->histogram, (uint64) (sp_monotonic_ns() - began_ns));
+		if (counts)
+			sp_histogram_add(state->histogram, (uint64) (sp_monotonic_ns() - began_ns));
 	}
-	state->figures->counted_ns = counted_since_ns > 0 ? sp_monotonic_ns() - counted_since_ns : 0;
-}
-
-/* Settings of this process.  No source has a higher priority than PGC_S_OVERRIDE. */
-static void
-set_own_settings(const sp_commit_shared *shared)
-{
-	char		delay[16];
-
-	snprintf(delay, sizeof(delay), "%d", shared->commit_delay);
-	SetConfigOption("wal_sync_method", shared->method, PGC_SIGHUP, PGC_S_OVERRIDE);
-	SetConfigOption("commit_delay", delay, PGC_SUSET, PGC_S_OVERRIDE);
 }
 
 static void
-run_slot(committing *state, uint32 slot)
+run_slot(const committing *state, uint32 slot)
 {
 	bool		hold_xid = state->shared->hold_xid;
 
-	set_own_settings(state->shared);
-	state->figures->counted_ns = 0;
-	sp_histogram_reset(&state->figures->histogram);
+	/* in this process; no source has a higher priority than PGC_S_OVERRIDE */
+	SetConfigOption("wal_sync_method", state->shared->method, PGC_SIGHUP, PGC_S_OVERRIDE);
+	SetConfigOption("commit_delay", state->shared->commit_delay, PGC_SUSET, PGC_S_OVERRIDE);
+	sp_histogram_reset(state->histogram);
 	if (hold_xid)
 	{
 		SetCurrentStatementStartTimestamp();
@@ -189,22 +152,22 @@ run_slot(committing *state, uint32 slot)
 }
 
 static void
-serve(committing *state)
+serve(const committing *state)
 {
 	uint32		done = 0;
 
 	while (!ShutdownRequestPending)
 	{
-		/* also one that is over already: the leader waits until all have left it */
-		uint32		slot = (pg_atomic_read_u32(&state->shared->slot) + 1) / 2;
+		uint32		slot = pg_atomic_read_u32(&state->shared->slot);
 
 		CHECK_FOR_INTERRUPTS();
-		if (slot == done)
+		/* none that runs is missed: the leader waits until all have settled */
+		if (slot % 2 == 0 || slot == done)
 		{
 			nap(state, WAIT_NS);
 			continue;
 		}
-		run_slot(state, 2 * slot - 1);
+		run_slot(state, slot);
 		done = slot;
 		(void) pg_atomic_fetch_add_u32(&state->shared->resting, 1);
 	}
@@ -229,8 +192,13 @@ sync_probe_commit_worker(Datum handle)
 		return;					/* the leader has ended */
 	dsm_pin_mapping(segment);
 	state.shared = dsm_segment_address(segment);
-	state.figures = &state.shared->workers[sp_worker_number() - 1];
-	state.data_size = record_data_size(state.shared->record_size);
+	state.histogram = &state.shared->histograms[sp_worker_number() - 1];
+	/* a long record has a longer header of its data */
+	state.data_size = state.shared->record_size -
+		(int) (SizeOfXLogRecord + SizeOfXLogRecordDataHeaderShort);
+	if (state.data_size > UINT8_MAX)
+		state.data_size += SizeOfXLogRecordDataHeaderShort - SizeOfXLogRecordDataHeaderLong;
+	state.data_size = Max(state.data_size, 0);
 	state.data = palloc(state.data_size + 1);
 	if (!pg_strong_random(state.data, state.data_size))
 		elog(ERROR, "no random bytes");

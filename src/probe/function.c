@@ -168,33 +168,26 @@ look_at_load(FunctionCallInfo fcinfo, sp_run *run)
 	run->probe->load = profile->load;
 }
 
-/* A short probe, or a long flush interval: it is recorded, but the advice stays as it was. */
-static void
-tell_if_too_short(const sp_probe *probe)
+/* A short run, or a long flush interval: it is recorded, but the advice stays as it was. */
+void
+sp_tell_if_too_short(int64 rounds)
 {
-	int64		samples = probe->samples[probe->deciding];
-
-	if (probe->judged && samples < SP_MIN_SAMPLES)
+	if (rounds < SP_MIN_SAMPLES)
 		ereport(NOTICE,
-				(errmsg("too few rounds for advice: " INT64_FORMAT " of %d", samples, SP_MIN_SAMPLES),
+				(errmsg("too few rounds for advice: " INT64_FORMAT " of %d", rounds, SP_MIN_SAMPLES),
 				 errhint("Use a longer duration.")));
 }
 
-/* Measure and record.  Sets the rows of the run. */
+/* The test cases of the engine, on files. */
 static void
-probe_with(FunctionCallInfo fcinfo, sp_run *run)
+measure_files(FunctionCallInfo fcinfo, sp_run *run)
 {
 	const sp_probe_suite *suite = run->suite;
 	probing		state = {.run = run};
 	sp_progress *progress;
 	int64		duration_us = sp_probe_duration(fcinfo);
 
-	run->label = sp_label_argument(fcinfo, SP_ARG_LABEL);
-	sp_location_find(NameStr(*PG_GETARG_NAME(SP_ARG_LOCATION)), &run->location);
-	sp_location_check_privilege(&run->location);
-	sp_await_reload();
-	sp_wal_profile_read(&run->profile);
-	sp_pace_arguments(fcinfo, &run->profile);
+	sp_pace_arguments(fcinfo, &run->profile, 1, sp_wal_profile_max_flush_size(&run->profile));
 	run->probe = plan_probe(fcinfo, run, duration_us, &state.context);
 	sp_check_duration(run->probe);
 	if (suite->uses_flush_size)
@@ -218,15 +211,29 @@ probe_with(FunctionCallInfo fcinfo, sp_run *run)
 	run->finished_at = GetCurrentTimestamp();
 	run->measuring_since = progress->measuring_since;
 	run->storage_jsonb = sp_storage_jsonb(&run->storage, run->probe);
-	sp_progress_set_phase("recording");
-	sp_process_reload();
-
-	if (PG_GETARG_BOOL(SP_ARG_RECORD) && sp_record_or_tell())
-		run->run_id = sp_history_next_id("runs_run_id_seq");
-	tell_if_too_short(run->probe);
+	if (run->probe->judged)
+		sp_tell_if_too_short(run->probe->samples[run->probe->deciding]);
 	if (suite->tell_end)
 		suite->tell_end(run->probe);
-	sp_measurement_rows(run);
+}
+
+/* Measure and record.  Sets the rows of the run. */
+static void
+probe_with(FunctionCallInfo fcinfo, sp_run *run)
+{
+	run->label = sp_label_argument(fcinfo, SP_ARG_LABEL);
+	sp_location_find(NameStr(*PG_GETARG_NAME(SP_ARG_LOCATION)), &run->location);
+	sp_location_check_privilege(&run->location);
+	sp_await_reload();
+	sp_wal_profile_read(&run->profile);
+	if (run->suite->measure)
+		run->suite->measure(fcinfo, run);
+	else
+		measure_files(fcinfo, run);
+	sp_progress_set_phase("recording");
+	sp_process_reload();
+	if (PG_GETARG_BOOL(SP_ARG_RECORD) && sp_record_or_tell())
+		run->run_id = sp_history_next_id("runs_run_id_seq");
 	sp_record(run);
 	sp_cluster_lock_release();
 }
@@ -245,10 +252,7 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	sp_check_circumstances("probe");
 	sp_refuse_null_arguments(fcinfo);
 	run.suite = sp_suite_argument(fcinfo);
-	if (run.suite->call)
-		return run.suite->call(fcinfo);
 	InitMaterializedSRF(fcinfo, 0);
-	run.measurement_type = rsinfo->setDesc;
 	probe_with(fcinfo, &run);
 	for (int i = 0; i < run.nmeasurements; i++)
 		tuplestore_puttuple(rsinfo->setResult, run.measurements[i]);
@@ -285,7 +289,6 @@ sync_probe_probe_run(PG_FUNCTION_ARGS)
 	sp_refuse_null_arguments(fcinfo);
 	/* its only caller, probe_all(), asks for suite wal */
 	run.suite = sp_suite_argument(fcinfo);
-	run.measurement_type = sp_history_row_type("measurements");
 	probe_with(fcinfo, &run);
 	return HeapTupleGetDatum(run.row);
 }

@@ -77,6 +77,14 @@ sp_put_latencies(sp_row *row, const sp_histogram *histogram)
 	sp_row_put_int(row, "ops", INT8OID, (int64) histogram->ops);
 }
 
+void
+sp_put_speed(sp_row *row, const sp_speed *speed)
+{
+	sp_row_put_number(row, "relative_speed", speed->estimate, 3);
+	sp_row_put_number(row, "relative_speed_low", speed->low, 3);
+	sp_row_put_number(row, "relative_speed_high", speed->high, 3);
+}
+
 static HeapTuple
 measurement_row(const sp_run *run, int c, int ordinal)
 {
@@ -101,9 +109,7 @@ measurement_row(const sp_run *run, int c, int ordinal)
 	/* when paced, the interval sets how many operations there are in a second */
 	if (test_case->regime == SP_SATURATED)
 		sp_row_put_number(row, "ops_per_sec", 1e9 / sp_histogram_mean_ns(&result->histogram), 1);
-	sp_row_put_number(row, "relative_speed", result->speed.estimate, 3);
-	sp_row_put_number(row, "relative_speed_low", result->speed.low, 3);
-	sp_row_put_number(row, "relative_speed_high", result->speed.high, 3);
+	sp_put_speed(row, &result->speed);
 	sp_row_put_number(row, "flushes_per_op", device.flushes, 2);
 	sp_row_put_number(row, "device_bytes_per_op", device.bytes, 0);
 	sp_row_put_number(row, "device_utilization", device.utilization, 3);
@@ -114,25 +120,9 @@ measurement_row(const sp_run *run, int c, int ordinal)
 	return sp_row_form(row);
 }
 
-/*
- * Build the rows of a run in the order of the suite.  The A/A controls have no rows; they are
- * in the interval of the current method.
- */
-void
-sp_measurement_rows(sp_run *run)
-{
-	for (int c = 0; c < run->probe->ncases; c++)
-	{
-		if (run->probe->cases[c].control)
-			continue;
-		run->measurements[run->nmeasurements] = measurement_row(run, c, run->nmeasurements + 1);
-		run->nmeasurements++;
-	}
-}
-
 /* Lower bounds in microseconds and counts of the buckets that are not empty. */
-void
-sp_put_buckets(sp_row *row, const sp_histogram *histogram)
+static void
+put_buckets(sp_row *row, const sp_histogram *histogram)
 {
 	double	   *bounds = palloc(SP_HISTOGRAM_BUCKETS * sizeof(double));
 	Datum	   *counts = palloc(SP_HISTOGRAM_BUCKETS * sizeof(Datum));
@@ -151,34 +141,49 @@ sp_put_buckets(sp_row *row, const sp_histogram *histogram)
 											   FLOAT8PASSBYVAL, TYPALIGN_DOUBLE)));
 }
 
-HeapTuple
-sp_sample_row(const sp_run *run, int c, int ordinal, TupleDesc row_type)
+/*
+ * The samples of the last measurement, if it has operations and is recorded.  controls: NULL
+ * without a control.
+ */
+void
+sp_add_sample_row(sp_run *run, const sp_histogram *histogram, const double *means, int n,
+			  const double *controls, int ncontrols)
 {
-	const sp_result *results = run->probe->results;
-	sp_row	   *row = sp_row_make(row_type);
-	int			control = sp_control_of(run->probe, c);
+	sp_row	   *row;
 
+	if (run->run_id == 0 || histogram->ops == 0)
+		return;
+	row = sp_row_make(sp_history_row_type("samples"));
 	sp_row_put_int(row, "run_id", INT8OID, run->run_id);
-	sp_row_put_int(row, "ordinal", INT4OID, ordinal);
-	sp_row_put_doubles(row, "round_mean_us", results[c].series.mean_us, results[c].series.n);
-	if (control >= 0)
-		sp_row_put_doubles(row, "control_round_mean_us", results[control].series.mean_us,
-						   results[control].series.n);
-	sp_put_buckets(row, &results[c].histogram);
-	return sp_row_form(row);
+	sp_row_put_int(row, "ordinal", INT4OID, run->nmeasurements);
+	sp_row_put_doubles(row, "round_mean_us", means, n);
+	if (controls)
+		sp_row_put_doubles(row, "control_round_mean_us", controls, ncontrols);
+	put_buckets(row, histogram);
+	run->samples[run->nsamples++] = sp_row_form(row);
 }
 
-/* How a value of a setting compares with the current one, by the figure that decides. */
+/*
+ * Build the rows of a run in the order of the suite.  The A/A controls have no rows; they are
+ * in the interval of the current method.
+ */
 void
-sp_put_speeds(sp_row *row, const sp_setting_comparison *setting, int m)
+sp_measurement_rows(sp_run *run)
 {
-	sp_speed	speed = setting->values[m].speed[setting->deciding];
+	const sp_result *results = run->probe->results;
 
-	if (setting->rounds == 0)
-		return;
-	sp_row_put_number(row, "relative_speed", speed.estimate, 3);
-	sp_row_put_number(row, "relative_speed_low", speed.low, 3);
-	sp_row_put_number(row, "relative_speed_high", speed.high, 3);
+	for (int c = 0; c < run->probe->ncases; c++)
+	{
+		int			control = sp_control_of(run->probe, c);
+		const sp_series *controls = control >= 0 ? &results[control].series : NULL;
+
+		if (run->probe->cases[c].control)
+			continue;
+		run->measurements[run->nmeasurements] = measurement_row(run, c, run->nmeasurements + 1);
+		run->nmeasurements++;
+		sp_add_sample_row(run, &results[c].histogram, results[c].series.mean_us, results[c].series.n,
+					  controls ? controls->mean_us : NULL, controls ? controls->n : 0);
+	}
 }
 
 /* The name of a candidate, null for -1. */

@@ -11,8 +11,7 @@
  * median_function.c is about runs that were recorded: the interval of a median, for compare().
  *
  * The commit suite is not one of the engine's, see commit_internal.h.  What it shares with a
- * trial is in setting_run.h: setting_values.c has the values of a setting and their rounds,
- * setting_record.c builds their rows.
+ * trial is in setting_run.c.
  *
  * It must not: time an operation, which the engine does, or use a workload.
  *
@@ -26,6 +25,7 @@
 #include "live/live.h"
 #include "nodes/execnodes.h"
 #include "storage/storage.h"
+#include "utils/array.h"
 
 /* ------------------------------------------------------------- arguments.c */
 
@@ -63,7 +63,8 @@ extern int64 sp_probe_duration(FunctionCallInfo fcinfo);
 extern double sp_duty_cycle_argument(FunctionCallInfo fcinfo);
 
 /* Override what the statistics of the cluster say. */
-extern void sp_pace_arguments(FunctionCallInfo fcinfo, sp_wal_profile *profile);
+extern void sp_pace_arguments(FunctionCallInfo fcinfo, sp_wal_profile *profile,
+							  int min_size, int max_size);
 
 /* Throw an error if the duration is too short for one round of every test case. */
 extern void sp_check_duration(const sp_probe *probe);
@@ -76,6 +77,8 @@ extern char *sp_rounded_time(double ns, double (*round_off) (double));
 /* GUC, see pg_sync_probe.c */
 extern double sp_margin;
 
+extern void sp_tell_if_too_short(int64 rounds);
+
 /* ----------------------------------------------------------- wal_profile.c */
 
 /* How this cluster flushes WAL, and the sources of these values. */
@@ -83,7 +86,6 @@ struct sp_wal_profile
 {
 	sp_server	server;			/* for the suites */
 	const char *wal_sync_method;
-	const char *wal_level;
 	int64		flush_interval_us;	/* of the paced regime */
 	bool		knows_size;		/* from the cluster, or an argument */
 	bool		knows_interval;
@@ -146,6 +148,8 @@ extern void sp_probe_file_fill(sp_probe_files *files, const sp_file *file);
 
 /* --------------------------------------------------------------- suites.c */
 
+typedef struct sp_compared sp_compared;
+
 /* A run, and its rows. */
 typedef struct sp_run
 {
@@ -153,8 +157,11 @@ typedef struct sp_run
 	sp_location location;
 	sp_wal_profile profile;
 	sp_probe   *probe;
+	const sp_compared *compared;	/* of the commit suite or a trial, which have no probe */
+	int			workers;		/* that committed, or 0 */
+	const char *workload;		/* of a trial: what made the load, or NULL */
 	sp_storage	storage;
-	Datum		storage_jsonb;	/* see sp_storage_jsonb() */
+	Datum		storage_jsonb;	/* see sp_storage_jsonb(), or 0 */
 	const char *label;			/* may be NULL */
 	TimestampTz started_at;
 	TimestampTz measuring_since;
@@ -164,6 +171,8 @@ typedef struct sp_run
 	TupleDesc	measurement_type;
 	HeapTuple	measurements[SP_MAX_CASES];
 	int			nmeasurements;
+	HeapTuple	samples[SP_MAX_CASES];
+	int			nsamples;
 } sp_run;
 
 #define SP_REFUSE(arg)		(1U << (arg))
@@ -178,8 +187,8 @@ struct sp_probe_suite
 {
 	const sp_suite *engine;
 
-	/* It measures and records itself.  The rest of the row is not used, except refused. */
-	Datum		(*call) (FunctionCallInfo fcinfo);
+	/* It measures itself, and sets run->compared. */
+	void		(*measure) (FunctionCallInfo fcinfo, sp_run *run);
 
 	uint32		refused;		/* SP_REFUSE() of the arguments that mean nothing to it */
 	const char *refused_hint;
@@ -240,7 +249,8 @@ extern void sp_callbacks_set_counters(sp_probe *probe);
 /* ----------------------------------------------------- measurement_rows.c */
 
 extern void sp_measurement_rows(sp_run *run);
-extern HeapTuple sp_sample_row(const sp_run *run, int c, int ordinal, TupleDesc row_type);
+extern void sp_add_sample_row(sp_run *run, const sp_histogram *histogram, const double *means, int n,
+						  const double *controls, int ncontrols);
 
 /* "recommended", if that is the label of what is recommended. */
 extern void sp_put_recommended(sp_row *row, const sp_comparison *comparison,
@@ -251,15 +261,43 @@ extern void sp_put_latencies(sp_row *row, const sp_histogram *histogram);
 extern void sp_put_judgement(sp_row *row, const char *setting, const sp_comparison *comparison,
 							 const sp_judgement *judgement, const char *reason,
 							 int64 duration_us);
-extern void sp_put_speeds(sp_row *row, const sp_setting_comparison *setting, int m);
-extern void sp_put_buckets(sp_row *row, const sp_histogram *histogram);
+extern void sp_put_speed(sp_row *row, const sp_speed *speed);
 
 /* --------------------------------------------------------------- record.c */
 
-/* Who ran a probe, on which server, and what is below the location. */
-extern void sp_put_where(sp_row *row, const sp_storage *storage);
-
 extern void sp_record(sp_run *run);
+
+/* ----------------------------------------------------------- setting_run.c */
+
+/* Values of a setting, and what was seen with each of them.  Large. */
+struct sp_compared
+{
+	sp_setting_comparison setting;
+	int64		duration_us;
+	bool		stop_early;		/* once the verdict is settled */
+	int64		started_ns;
+	sp_commit_sums sums[SP_MAX_METHODS];	/* of a trial: the commits of the server */
+	sp_histogram histograms[SP_MAX_METHODS];	/* of the commit suite: those of workers */
+	int			looks;			/* interim ones that were taken */
+	bool		settled;		/* by one of them */
+	char		reason[2 * SP_REASON_SIZE];
+};
+
+/*
+ * One slot with a value: the figures of its commits.  -1: the current value as its own control.
+ * False if it was cut short.
+ */
+typedef bool (*sp_slot) (void *context, int value, double *wait_us, double *commits_per_sec);
+
+extern void sp_compared_choose(sp_compared *compared, const char *setting, const char *unit,
+							   sp_setting_figure deciding, const char *current, ArrayType *given);
+extern void sp_compared_check_duration(const sp_compared *compared, double slot_s);
+extern void sp_compared_rounds(sp_compared *compared, double slot_s, sp_slot slot, void *context);
+extern void sp_compared_judge(sp_compared *compared);
+
+/* The rows of the values, and the columns of the verdict. */
+extern void sp_compared_rows(sp_run *run);
+extern void sp_compared_put_verdict(sp_row *row, const sp_compared *compared);
 
 /* ---------------------------------------------------------- commit_suite.c */
 
@@ -268,6 +306,6 @@ extern void sp_record(sp_run *run);
 /* GUC, see pg_sync_probe.c */
 extern int	sp_max_commit_wal_mb;
 
-extern Datum sp_commit_suite(FunctionCallInfo fcinfo);
+extern void sp_commit_suite(FunctionCallInfo fcinfo, sp_run *run);
 
 #endif							/* SP_PROBE_FUNCTION_H */

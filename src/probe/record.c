@@ -15,8 +15,9 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 
-void
-sp_put_where(sp_row *row, const sp_storage *storage)
+/* Who ran a probe, on which server, and what is below the location. */
+static void
+put_where(sp_row *row, const sp_storage *storage)
 {
 	sp_row_put_this_server(row);
 	sp_row_put_int(row, "server_version_num", INT4OID, PG_VERSION_NUM);
@@ -35,8 +36,11 @@ is_usable_for_advice(const sp_run *run)
 {
 	const sp_probe *probe = run->probe;
 
-	return probe->judged && probe->samples[probe->deciding] >= SP_MIN_SAMPLES &&
-		!run->profile.given;
+	if (run->profile.given)
+		return false;
+	/* values of a setting that had too few are undecided, and the advice is a longer run */
+	return run->compared ||
+		(probe->judged && probe->samples[probe->deciding] >= SP_MIN_SAMPLES);
 }
 
 static HeapTuple
@@ -50,50 +54,52 @@ run_row(const sp_run *run, TupleDesc row_type)
 	sp_row_put_text(row, "label", run->label);
 	sp_row_put_name(row, "location", NameStr(run->location.name));
 	sp_row_put_text(row, "suite", run->suite->engine->name);
-	sp_row_put_int(row, "flush_size", INT4OID, profile->server.flush_size);
-	sp_row_put_interval(row, "flush_interval", profile->flush_interval_us);
-	sp_put_where(row, &run->storage);
+	if (run->workload)
+		sp_row_put_name(row, "workload", run->workload);
+	if (run->workers > 0)
+		sp_row_put_int(row, "workers", INT4OID, run->workers);
+	if (profile->server.flush_size > 0)
+		sp_row_put_int(row, "flush_size", INT4OID, profile->server.flush_size);
+	if (profile->flush_interval_us > 0)
+		sp_row_put_interval(row, "flush_interval", profile->flush_interval_us);
+	put_where(row, &run->storage);
 	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->started_at));
 	sp_row_put(row, "finished_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->finished_at));
 	sp_row_put_text(row, "wal_sync_method", profile->wal_sync_method);
-	sp_row_put_text(row, "wal_level", profile->wal_level);
-	sp_row_put(row, "storage", JSONBOID, run->storage_jsonb);
+	sp_row_put_text(row, "wal_level", GetConfigOption("wal_level", false, false));
+	if (run->storage_jsonb)
+		sp_row_put(row, "storage", JSONBOID, run->storage_jsonb);
 	sp_row_put(row, "usable_for_advice", BOOLOID, BoolGetDatum(is_usable_for_advice(run)));
-	if (run->suite->put_verdict)
+	if (run->compared)
+		sp_compared_put_verdict(row, run->compared);
+	else if (run->suite->put_verdict)
 		run->suite->put_verdict(row, run);
 	return sp_row_form(row);
 }
 
 static void
-insert_probe(void *arg)
+insert_rows(void *arg)
 {
 	sp_run	   *run = arg;
-	TupleDesc	sample_type = sp_history_row_type("samples");
-	HeapTuple	samples[SP_MAX_CASES];
-	int			nsamples = 0;
-	int			ordinal = 0;
 
-	for (int c = 0; c < run->probe->ncases; c++)
-	{
-		if (run->probe->cases[c].control)
-			continue;
-		ordinal++;
-		if (run->probe->results[c].histogram.ops > 0)
-			samples[nsamples++] = sp_sample_row(run, c, ordinal, sample_type);
-	}
 	sp_history_insert("runs", sp_history_row_type("runs"), &run->row, 1);
 	sp_history_insert("measurements", run->measurement_type, run->measurements,
 					  run->nmeasurements);
-	sp_history_insert("samples", sample_type, samples, nsamples);
+	sp_history_insert("samples", sp_history_row_type("samples"), run->samples, run->nsamples);
 	if (run->suite->record)
 		run->suite->record(run);
 }
 
-/* Build the row of the run, and insert all rows into the history unless run_id is 0. */
+/* Build the rows of the run, and insert them into the history unless run_id is 0. */
 void
 sp_record(sp_run *run)
 {
+	run->measurement_type = sp_history_row_type("measurements");
+	if (run->compared)
+		sp_compared_rows(run);
+	else
+		sp_measurement_rows(run);
 	run->row = run_row(run, sp_history_row_type("runs"));
 	if (run->run_id != 0)
-		sp_as_history_owner(insert_probe, run);
+		sp_as_history_owner(insert_rows, run);
 }

@@ -16,7 +16,7 @@ static const sp_probe_suite pg_test_fsync = {
 static const sp_suite commit_engine = {.name = SP_COMMIT_SUITE};
 static const sp_probe_suite commit = {
 	.engine = &commit_engine,
-	.call = sp_commit_suite,
+	.measure = sp_commit_suite,
 	.refused = SP_REFUSE(SP_ARG_DUTY_CYCLE),
 	.refused_hint = "Use a longer flush_interval or fewer workers for less load."
 };

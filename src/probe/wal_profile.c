@@ -160,7 +160,6 @@ sp_wal_profile_read(sp_wal_profile *profile)
 {
 	memset(profile, 0, sizeof(*profile));
 	profile->wal_busy = profile->observed_busy = NAN;
-	profile->wal_level = pstrdup(GetConfigOption("wal_level", false, false));
 	profile->server.segment_size = wal_segment_size;
 	profile->server.init_write_size = SP_WAL_INIT_WRITE;
 	profile->server.direct_io_open = sp_wal_direct_io_open();

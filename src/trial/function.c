@@ -64,6 +64,9 @@ static const trial_setting trial_settings[] = {
 	{"wal_writer_flush_after", "", SP_COMMIT_RATE},
 };
 
+static const sp_suite trial_engine = {.name = SP_TRIAL_SUITE};
+static const sp_probe_suite trial_suite = {.engine = &trial_engine};
+
 /* ------------------------------------------------------------------- checks */
 
 static void
@@ -198,22 +201,23 @@ prepare_trial(FunctionCallInfo fcinfo, void *state)
 	sp_trial   *trial = state;
 	const trial_setting *setting = setting_argument(fcinfo);
 
-	trial->run.suite = SP_TRIAL_SUITE;
-	trial->run.duration_us = sp_duration_argument(fcinfo, ARG_DURATION, trial_arg_names,
-												  MIN_DURATION_US);
+	trial->run.suite = &trial_suite;
+	trial->run.compared = &trial->compared;
+	trial->compared.duration_us = sp_duration_argument(fcinfo, ARG_DURATION, trial_arg_names,
+													   MIN_DURATION_US);
 	if (!PG_ARGISNULL(ARG_SLOT))
 		trial->slot_s = sp_interval_argument(fcinfo, ARG_SLOT, trial_arg_names, MIN_SLOT_US,
 											 MAX_SLOT_US, "Omit it to use the shortest one.") / 1e6;
 	trial->run.label = sp_label_argument(fcinfo, ARG_LABEL);
 	trial->files = sp_configuration_files();
-	sp_setting_run_add(&trial->run, setting->name, setting->unit, setting->deciding,
+	sp_compared_choose(&trial->compared, setting->name, setting->unit, setting->deciding,
 					   restore_leftover(trial, setting->name),
 					   PG_ARGISNULL(ARG_VALUES) ? NULL : PG_GETARG_ARRAYTYPE_P(ARG_VALUES));
 	if (!PG_ARGISNULL(ARG_WORKLOAD))
 	{
 		trial->run.workload = pstrdup(NameStr(*PG_GETARG_NAME(ARG_WORKLOAD)));
 		trial->load = sp_load_make(trial->run.workload,
-								   (int) (trial->run.duration_us / USECS_PER_SEC) + LOAD_GRACE_S);
+								   (int) (trial->compared.duration_us / USECS_PER_SEC) + LOAD_GRACE_S);
 	}
 	sp_trial_choose_slot(trial);
 }
@@ -242,9 +246,10 @@ try_values(sp_trial *trial)
 				 errmsg("\"%s\" was changed before the trial began", setting),
 				 errdetail("Its value was \"%s\", and is \"%s\" now.", sp_trial_current(trial), now),
 				 errhint("Call the trial again.")));
-	trial->run.wal_sync_method = value_now(trial, "wal_sync_method");
+	trial->run.profile.wal_sync_method = value_now(trial, "wal_sync_method");
 	sp_progress_set_phase("measuring");
-	sp_setting_run_begin(&trial->run);
+	trial->run.started_at = GetCurrentTimestamp();
+	trial->compared.started_ns = sp_monotonic_ns();
 	watchdog = sp_watchdog_start();
 	sp_trial_run(trial);
 	sp_trial_unlock();
@@ -290,11 +295,11 @@ try_values_with_load(sp_trial *trial, sp_progress *progress)
 static void
 judge_trial(sp_trial *trial)
 {
-	sp_compared *compared = &trial->run.settings[0];
+	sp_compared *compared = &trial->compared;
 	int			old = trial->old_statements;
 
 	compared->setting.seen = &trial->seen;
-	sp_setting_run_judge(&trial->run);
+	sp_compared_judge(compared);
 	if (old > 0)
 		strlcat(compared->reason,
 				psprintf("; %s%d session%s still used the previous value, in a statement that began before the slot",
@@ -306,18 +311,17 @@ judge_trial(sp_trial *trial)
 static void
 tell_values(const sp_trial *trial)
 {
-	const sp_compared *compared = &trial->run.settings[0];
-	const sp_setting_comparison *setting = &compared->setting;
+	const sp_setting_comparison *setting = &trial->compared.setting;
 
 	for (int i = 0; i < setting->count; i++)
 	{
 		sp_commit_figures figures;
 
-		sp_commit_figures_of(&compared->sums[i], &figures);
+		sp_commit_figures_of(&trial->compared.sums[i], &figures);
 		ereport(NOTICE,
 				(errmsg_internal("%s = %s%s: %s", setting->setting, setting->values[i].value,
 								 setting->unit, setting->values[i].left_out ? "left out" :
-								 compared->sums[i].commits == 0 ? "no commits" :
+								 trial->compared.sums[i].commits == 0 ? "no commits" :
 								 psprintf("%.1f commits per second, a commit waits %.0f us",
 										  figures.commits_per_sec, figures.wait_us))));
 	}
@@ -334,10 +338,10 @@ static HeapTuple
 run_trial(void *state, TupleDesc type)
 {
 	sp_trial   *trial = state;
-	const sp_compared *compared = &trial->run.settings[0];
+	const sp_compared *compared = &trial->compared;
 	const sp_judgement *judgement = &compared->setting.judgement;
 	sp_progress *progress = sp_cluster_lock_acquire("pg_wal", SP_TRIAL_SUITE,
-													 trial->run.duration_us);
+													 trial->compared.duration_us);
 	Datum		values[4];
 	bool		nulls[lengthof(values)] = {false};
 
@@ -349,7 +353,10 @@ run_trial(void *state, TupleDesc type)
 	sp_progress_set_phase("recording");
 	judge_trial(trial);
 	tell_values(trial);
-	values[0] = Int64GetDatum(sp_setting_record(&trial->run, true, NULL));
+	sp_location_find("pg_wal", &trial->run.location);
+	trial->run.run_id = sp_history_next_id("runs_run_id_seq");
+	sp_record(&trial->run);
+	values[0] = Int64GetDatum(trial->run.run_id);
 	values[1] = CStringGetTextDatum(sp_verdict_name(judgement->verdict));
 	/* none if fsync was switched off meanwhile */
 	nulls[2] = judgement->recommended < 0;

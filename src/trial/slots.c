@@ -64,7 +64,6 @@ sp_trial_choose_slot(sp_trial *trial)
 {
 	sp_commit_figures figures;
 	int			clients = trial->load ? sp_load_clients(trial->load) : 0;
-	int			slots = trial->run.settings[0].setting.count + 1;
 	double		idle;
 	double		shortest;
 
@@ -92,12 +91,7 @@ sp_trial_choose_slot(sp_trial *trial)
 				 errmsg("slot of %g s is too short for the sessions of this server", trial->slot_s),
 				 errdetail("Each reload costs every session some time."),
 				 errhint("Use at least %.2f s, or omit it.", shortest + 0.005)));
-	if (trial->run.duration_us < slots * trial->slot_s * USECS_PER_SEC)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("duration of %g s is too short for one round",
-						(double) trial->run.duration_us / USECS_PER_SEC),
-				 errdetail("A round has %d slots of %.2f s.", slots, trial->slot_s)));
+	sp_compared_check_duration(&trial->compared, trial->slot_s);
 }
 
 /* Sessions whose statement began before that time: they still have an older value. */
@@ -162,7 +156,7 @@ sample_value(sp_trial *trial, int value, double settle_s, double seconds)
 	sp_check_client();
 	sp_yield_to_drop();
 	sp_check_circumstances("go on with the trial");
-	switch_to(trial, trial->run.settings[0].setting.values[value].value);
+	switch_to(trial, trial->compared.setting.values[value].value);
 	MemoryContextSwitchTo(context);
 	MemoryContextReset(trial->slot_context);
 	started = GetCurrentTimestamp();
@@ -181,15 +175,15 @@ static bool
 is_idle(const sp_trial *trial)
 {
 	return trial->seen.commits == 0 &&
-		sp_monotonic_ns() - trial->run.started_ns > IDLE_S * INT64CONST(1000000000);
+		sp_monotonic_ns() - trial->compared.started_ns > IDLE_S * INT64CONST(1000000000);
 }
 
 /* An sp_slot. */
 static bool
-take_trial_slot(void *context, sp_compared *compared, int value, double *wait_us,
-				double *commits_per_sec)
+take_trial_slot(void *context, int value, double *wait_us, double *commits_per_sec)
 {
 	sp_trial   *trial = context;
+	sp_compared *compared = &trial->compared;
 	const sp_commit_sums *sums;
 	sp_commit_figures figures;
 
@@ -232,7 +226,7 @@ expose_value(sp_trial *trial, int value)
 static void
 expose(sp_trial *trial)
 {
-	sp_setting_comparison *setting = &trial->run.settings[0].setting;
+	sp_setting_comparison *setting = &trial->compared.setting;
 	double		current_us;
 	int			slots = 0;
 
@@ -265,8 +259,6 @@ sp_trial_run(sp_trial *trial)
 	trial->slot_context = AllocSetContextCreate(CurrentMemoryContext, "slot of a trial",
 												ALLOCSET_DEFAULT_SIZES);
 	expose(trial);
-	sp_setting_run_rounds(&trial->run,
-						  (sp_setting_others(&trial->run.settings[0].setting) + 2) * trial->slot_s,
-						  take_trial_slot, trial);
+	sp_compared_rounds(&trial->compared, trial->slot_s, take_trial_slot, trial);
 	switch_to(trial, NULL);
 }

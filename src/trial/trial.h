@@ -20,7 +20,7 @@
 
 #include "common/common.h"
 #include "live/live.h"
-#include "probe/setting_run.h"
+#include "probe/probe.h"
 #include "workload/workload.h"
 
 /* The setting in postgresql.auto.conf that says what to restore.  The same in all releases. */
@@ -38,7 +38,8 @@ typedef struct sp_auto_conf
 /* A trial.  Large. */
 typedef struct sp_trial
 {
-	sp_setting_run run;			/* of one setting */
+	sp_run		run;
+	sp_compared compared;
 	double		slot_s;			/* 0: not given as an argument */
 	double		settle_s;		/* of it, the first part, which does not count */
 	sp_load    *load;			/* of run.workload; NULL without one */
@@ -57,14 +58,14 @@ typedef struct sp_trial
 static inline const char *
 sp_trial_setting(const sp_trial *trial)
 {
-	return trial->run.settings[0].setting.setting;
+	return trial->compared.setting.setting;
 }
 
 /* The value in use before the trial, as SHOW prints it. */
 static inline const char *
 sp_trial_current(const sp_trial *trial)
 {
-	return trial->run.settings[0].setting.values[0].value;
+	return trial->compared.setting.values[0].value;
 }
 
 /* -------------------------------------------------------------- function.c */

@@ -8,7 +8,7 @@ DELETE FROM sync_probe.runs;
 -- what the cluster does must not matter
 SET LOCAL pg_sync_probe.commit_waits_max_age = 0;
 SET LOCAL client_min_messages = warning;
-SELECT plan(39);
+SELECT plan(40);
 
 -- Nothing here gets as far as starting a worker.
 SELECT throws_ok(statement, state,
@@ -48,9 +48,11 @@ FROM (
         ('flush_size => 1048577', 'flush_size 1048577 is out of range'),
         ($$flush_interval => '0'$$, 'flush_interval "00:00:00" is out of range'),
         ($$duration => '0'$$, 'duration "00:00:00" is out of range'),
-        ($$duration => '100 ms', workers => 1$$, 'duration is too short for the commit suite'),
-        ($$duration => '5 s', flush_interval => '60 s'$$,
-         'duration is too short for the commit suite')) AS v (a, message)
+        ($$methods => '{fsync}', commit_delays => '{10}'$$,
+         'cannot specify both methods and commit_delays'),
+        ($$duration => '100 ms', workers => 1$$, 'duration of 0.1 s is too short for one round'),
+        ($$duration => '2 s', flush_interval => '60 s'$$,
+         'duration of 2 s is too short for one round')) AS v (a, message)
     ) AS v (statement, state, message);
 
 -- EXECUTE is enough for a run that is recorded; its limit is for superusers
