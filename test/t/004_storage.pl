@@ -55,6 +55,11 @@ like($err, qr/WARNING:  could not probe location "gone": tablespace "gone" has n
 is(sql($node, "SELECT string_agg(location, ' ' ORDER BY location) FROM sync_probe.findings"
 	  . " WHERE code = 'tablespace_missing' AND severity = 'error'"), 'gone',
 	'a finding of what is gone');
+is(sql($node, "SELECT verdict, durable, reason LIKE 'fsync is off: %', commands[1]"
+	  . " FROM sync_probe.recommendation_details WHERE location = 'pg_wal'"),
+	'unsafe|no|t|ALTER SYSTEM SET fsync = on', 'fsync = off: the advice is to switch it on');
+like(sql($node, "SELECT answer FROM sync_probe.commit_waits('100 ms')"), qr/^no: fsync is off/,
+	'fsync = off: commit_waits() answers so');
 is(sql($node, 'SELECT sync_probe.cleanup()'), 0, 'cleanup() goes on, too');
 
 # --- pg_wal elsewhere
