@@ -75,7 +75,7 @@ sub start_workload
 	close_gate($node);
 	start_query($session, $kind eq 'caught' ? "SELECT caught(\$args\$$arguments\$args\$)"
 		: workload_call($kind, $arguments));
-	wait_sessions($node, $session, $phase, $sessions);
+	wait_running($node, $session, $sessions, $phase);
 	return $session;
 }
 

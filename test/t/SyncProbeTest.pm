@@ -28,7 +28,7 @@ our @EXPORT = (@Test::More::EXPORT, @PostgreSQL::Test::Utils::EXPORT, qw(
 	sleep probe_cluster write_file build_directory add_standby add_tablespace
 	has_other_strings prepared_filesystems sql messages run_sql reload_with session verbose_session
 	start_query finish_query query start_probe pause_probe end_probe wait_for wait_phase
-	wait_active wait_running wait_sessions probe_files make_foreign pgbench_children
+	wait_active wait_running probe_files pgbench_children
 	pgbench_sql workload_call workload_schemas let_runs_count leftovers nothing_left
 	start_trial restored_ok auto_settings descriptors signal_backend signal_client
 	kill_process kill_postmaster stop_smartly client_told_ok seed_random fails_ok
@@ -185,9 +185,8 @@ sub prepared_filesystems
 
 sub session
 {
-	my ($node, $database, $user) = @_;
-	my $session = $node->background_psql($database // 'postgres', on_error_stop => 0,
-		extra_params => [ $user ? ('--username', $user) : () ]);
+	my ($node, $database) = @_;
+	my $session = $node->background_psql($database // 'postgres', on_error_stop => 0);
 	$session->{pid} = $session->query('SELECT pg_backend_pid()');
 	return $session;
 }
@@ -241,8 +240,8 @@ sub query
 # A session that is measuring now; arguments as of sync_probe.probe().
 sub start_probe
 {
-	my ($node, $arguments, $database) = @_;
-	my $session = session($node, $database);
+	my ($node, $arguments) = @_;
+	my $session = session($node);
 	start_query($session, "SELECT FROM sync_probe.probe($arguments)");
 	wait_phase($node, $session, 'measuring');
 	return $session;
@@ -338,13 +337,11 @@ sub wait_active
 	return;
 }
 
-# Until pgbench runs for that session, with so many clients connected.
-sub wait_running { return wait_sessions(@_[ 0, 1 ], 'running', $_[2]) }
-
-sub wait_sessions
+# Until pgbench runs for that session, or is in another phase, with so many clients connected.
+sub wait_running
 {
-	my ($node, $session, $phase, $clients) = @_;
-	wait_phase($node, $session, $phase);
+	my ($node, $session, $clients, $phase) = @_;
+	wait_phase($node, $session, $phase // 'running');
 	$node->poll_query_until('postgres', <<"SQL") or die 'the clients of pgbench never came';
 SELECT count(*) >= $clients FROM pg_stat_activity
 WHERE application_name ~ '^sync_probe_workload_' AND backend_type = 'client backend' AND query <> ''
@@ -372,20 +369,6 @@ sub probe_files
 	  map { bsd_glob("$_/*") } "$data/pg_wal",
 	  bsd_glob("$data/base/pgsql_tmp"),
 	  bsd_glob("$data/pg_tblspc/*/PG_*/pgsql_tmp");
-}
-
-# Makes what is not ours: path, and kind (directory, link to the target, or a file).  Returns a
-# function that says which of it is gone.
-sub make_foreign
-{
-	my ($target, @entries) = @_;
-	for (@entries)
-	{
-		my ($path, $kind) = (@$_, 'file');
-		$kind eq 'directory' ? mkdir($path) : $kind eq 'link' ? symlink($target, $path)
-		  : append_to_file($path, 'something');
-	}
-	return sub { join ' ', grep { !-l && !-e _ } map { $_->[0] } @entries };
 }
 
 # Processes with a command line like this that work in the data directory, also those whose
