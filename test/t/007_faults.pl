@@ -107,6 +107,8 @@ for (
 		qr/could not write file $file: No space left on device/ ],
 	[ 'pg_default', 'pg_test_fsync', "pwrite 3 short\npwrite 4 EDQUOT", '53100',
 		qr/could not write file $file: Disk quota exceeded/ ],
+	[ 'pg_wal', 'wal', 'fsync 3 EIO', '58030',
+		qr/could not fsync file $file: Input\/output error/ ],
 	[ 'pg_default', 'wal', 'fsync_directory 1 EIO', '58030',
 		qr/could not fsync directory $directory: Input\/output error/ ],
 	[ 'pg_wal', 'wal', 'fstatvfs 1 EIO', '58030',
@@ -180,28 +182,34 @@ query($session, 'RESET pg_sync_probe.reserve_percent');
 sql($node, "SELECT pg_drop_replication_slot('keeps')");
 is(traces(), '', 'the reserve of WAL: no trace is left');
 
-# --- an error that costs all rows: fault, statuses and detail of the rows
+# --- an error that costs rows: suite, fault, direct_io, status and detail of the rows
 
 for (
-	[ 'pwrite 1+ EIO', qr/^f\|error\|could not pwrite file: Input\/output error$/m ],
+	[ 'pg_test_fsync', 'fdatasync 2 EIO',
+		qr/^f\|error\|could not fdatasync file: Input\/output error\nf\|ok\|/ ],
 	# where O_DIRECT may be the cause it is no error
-	[ 'open 1+ EINVAL', qr/^f\|error\|(could not open file: Invalid argument)\nt\|no_direct_io\|\1$/ ])
+	[ 'wal', 'open 1+ EINVAL',
+		qr/^f\|error\|(could not open file: Invalid argument)\nt\|no_direct_io\|\1$/ ],
+	[ 'wal', 'pwrite 1+ EIO', qr/^f\|error\|could not pwrite file: Input\/output error(?!\nf)/ ])
 {
-	my ($name, $rows) = @$_;
+	my ($suite, $name, $rows) = @$_;
 	my ($out, $err, @calls) = with_faults([$name], <<"SQL");
 SELECT DISTINCT direct_io, status, detail
-FROM ${\ probe_of('pg_wal', 'wal', ", label => '$name'")} WHERE status <> 'unsupported' ORDER BY 1
+FROM ${\ probe_of('pg_wal', $suite, ", label => '$name'")} WHERE status <> 'unsupported' ORDER BY 1, 2
 SQL
 	like($out, $rows, "$name: the rows") or diag($err);
-	let_runs_count($node);
-	($out, $err) = query($session, <<"SQL");
+	my ($failed) = map { /^\w+ (\S+) \w+ injected/ ? $1 : () } reverse @calls;
+	is(count_of(qr/^(?!unlinkat)\w+ \Q$failed\E /, after_injection(@calls)), 0,
+		"$name: the file is not touched again");
+	no_trace_ok($name, 'pg_wal');
+}
+let_runs_count($node);
+my ($out, $err) = query($session, <<'SQL');
 SELECT (SELECT label FROM sync_probe.runs r WHERE r.run_id = v.run_id), verdict, reason
 FROM sync_probe.recommendation_details v WHERE location = 'pg_wal'
 SQL
-	like($out, qr/^\Q$name\E\|\w+\|.+/, "$name: recommendations answers");
-	is($err, '', "$name: and says nothing else");
-	no_trace_ok($name, 'pg_wal');
-}
+like($out, qr/^pwrite 1\+ EIO\|\w+\|.+/, 'recommendations rest on a run without a measurement');
+is($err, '', 'and say nothing else');
 
 # --- files that cannot be removed
 
@@ -236,41 +244,6 @@ SQL
 	is(join(' ', grep { !$there{$_} } @in_the_way), '', "$name: it is still there");
 	no_trace_ok("$name, swept", 'pg_wal') if query($session, $probe);
 }
-
-# --- the n-th call, whichever it is, until a probe has no more of them: an error, or the row of
-# one file, which is not touched again
-
-my $lines = sql($node, 'SELECT count(*) FROM ' . probe_of('pg_default', 'pg_test_fsync'));
-
-for my $call (qw(create open pwrite fsync fdatasync))
-{
-	my ($n, $runs, $clean) = (1, 0, 0);
-	my @wrong;
-
-	while (!$clean && $runs++ < 40)
-	{
-		my ($out, $err, @calls) = with_faults(["$call $n EIO"], <<"SQL");
-SELECT count(*), count(*) FILTER (WHERE status = 'error')
-FROM sync_probe.probe('pg_default', 'pg_test_fsync', '10 ms', record => false)
-SQL
-		$clean = !count_of(qr/injected$/, @calls);
-		my $lost = $clean ? 0 : 1;
-		push @wrong, "$call $n: $out$err"
-		  if $err =~ /^ERROR/
-		  ? $out ne '' || $clean
-		  || $err !~ /^ERROR:  58030: could not \w+ file $file: Input\/output error\n/
-		  : $out ne "$lines|$lost" || $err ne '';
-		push @wrong, "$call $n: left: $_" for grep { $_ ne '' } probe_files($node),
-		  descriptors($session->{pid});
-		my ($failed) = map { /^\w+ (\S+) \w+ injected/ ? $1 : () } @calls;
-		push @wrong, "$call $n: again: $_" for $clean ? ()
-		  : grep { / \Q$failed\E / && !/^unlinkat / } after_injection(@calls);
-		$n = int($n * 1.7) + 1;
-	}
-	ok($clean, "the n-th $call: clean after $runs runs, n = $n");
-	is(join("\n", @wrong), '', "the n-th $call: an error, or one file's row");
-}
-is(traces(), '', 'the n-th call: no trace is left');
 
 # --- fsync = off is the server's business
 
