@@ -411,6 +411,8 @@ static const struct
 	{"device - vda\n" STAT("11", "88", "21"), {5, 6}, {111, 221}, false},
 	/* one disk of a level that counts no flushes is enough */
 	{"device - vdb\n\tstat: 0 0 0 0 100 0 800 0 0 0 0\n", {5, 6}, {111, 0}, false},
+	{"device - vda\n\tstat: 0 0 0 0 10 0 80 0 0 0 0\ndevice - vdb\n" STAT("100", "800", "200"),
+	{5, 6}, {110, 0}, false},
 	/* what no kernel writes */
 	{"device - vdb\n\tstat: no numbers\n", {0, 0}, {0, 0}, true},
 };

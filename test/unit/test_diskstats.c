@@ -99,24 +99,6 @@ TEST(takes_numbers_out_of_a_line)
 	}
 }
 
-TEST(adds_disks)
-{
-	sp_counters sum = COUNTED(1, 512, true, 3, 4, 5);
-	const sp_counters more = COUNTED(10, 1024, true, 30, 40, 50);
-	const sp_counters old = COUNTED(100, 512, false, 0, 400, 500);
-	const sp_counters expected = COUNTED(11, 1536, true, 33, 44, 55);
-	const sp_counters without = COUNTED(111, 2048, false, 0, 444, 555);
-	const sp_counters still = COUNTED(121, 3072, false, 0, 484, 605);
-
-	sp_counters_add(&sum, &more);
-	check_counters("both", &sum, &expected);
-	/* the flushes of some disks would look like those of all */
-	sp_counters_add(&sum, &old);
-	check_counters("only the first", &sum, &without);
-	sp_counters_add(&sum, &more);
-	check_counters("only the second", &sum, &still);
-}
-
 TEST(subtracts_readings)
 {
 	for (size_t i = 0; i < lengthof(between_cases); i++)

@@ -23,8 +23,8 @@ static const struct
 {
 	{"@get_openzfs.txt", "tank/pg", "standard latency 16384"},
 	/* the values of a user's own properties do not count */
-	{"@get_unsafe.txt", "tank/pg/wal", "disabled throughput 1048576"},
-	{"@get_always.txt", "big pool/pg data", "always latency 131072"},
+	{"d\tsync\tdisabled\tlocal\nd\tcom.example:sync\talways\tlocal\n", "d", "disabled  0"},
+	{"big pool/d e\tsync\talways\tinherited from big pool\n", "big pool/d e", "always  0"},
 	{"@get_volume.txt", "tank/vm", "standard latency 0"},
 	/* knows no sync: the log is always written */
 	{"@get_zfs_fuse.txt", "spz", " latency 131072"},
