@@ -81,7 +81,6 @@ drop_leftover_schemas(void)
 	if (LockTimeout == 0)
 		(void) set_config_option("lock_timeout", LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION,
 								 GUC_ACTION_SAVE, true, 0, false);
-	sp_spi_connect();
 	foreach(cell, sp_schema_leftovers(false))
 	{
 		ErrorData  *error = drop_leftover(lfirst(cell), &dropped);
@@ -100,7 +99,6 @@ drop_leftover_schemas(void)
 							   "%d schemas of workloads could not be dropped", left, left),
 				 errdetail("The first is \"%s\": %s", first_left, first_error->message),
 				 errhint("Call sync_probe.cleanup() again when no session uses their tables. It waits " LOCK_TIMEOUT " for a lock unless lock_timeout is set. A schema that is too large for one transaction is dropped when its owner runs the next workload.")));
-	SPI_finish();
 	return dropped;
 }
 

@@ -124,11 +124,6 @@ sp_errcode_for_file_access(void)
 	" extract(epoch FROM stats_reset)::pg_catalog.float8 FROM pg_catalog.pg_stat_wal"
 #endif
 
-/* PostgreSQL 17 added infinite intervals. */
-#ifndef INTERVAL_NOT_FINITE
-#define INTERVAL_NOT_FINITE(interval) false
-#endif
-
 /*
  * Ends of transactions that had a transaction ID, rollbacks included, and of rolled back
  * subtransactions.  PostgreSQL 17 renamed the variable (b31ba5310b5).

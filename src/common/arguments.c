@@ -7,6 +7,8 @@
  */
 #include "common/common.h"
 
+#include <math.h>
+
 #include "access/detoast.h"
 #include "access/parallel.h"
 #include "miscadmin.h"
@@ -32,31 +34,14 @@ sp_refuse_null(FunctionCallInfo fcinfo, int arg, const char *const *names)
 				 errhint("Omit the argument to use its default.")));
 }
 
-/* An interval in microseconds, limited to the range of int64. */
-static int64
-interval_us(const Interval *interval)
-{
-	double		us;
-
-	if (INTERVAL_NOT_FINITE(interval))
-		return PG_INT64_MAX;
-	us = (double) interval->time
-		+ (double) interval->day * USECS_PER_DAY
-		+ (double) interval->month * DAYS_PER_MONTH * USECS_PER_DAY;
-	if (us >= (double) PG_INT64_MAX)
-		return PG_INT64_MAX;
-	if (us <= (double) PG_INT64_MIN)
-		return PG_INT64_MIN;
-	return (int64) us;
-}
-
 /* An interval argument in microseconds.  hint may be NULL. */
 int64
 sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
 					 int64 min_us, int64 max_us, const char *hint)
 {
 	Datum		value = PG_GETARG_DATUM(arg);
-	int64		us = interval_us(DatumGetIntervalP(value));
+	double		us = rint(DatumGetFloat8(DirectFunctionCall2(interval_part,
+															 CStringGetTextDatum("epoch"), value)) * 1e6);
 
 	if (us < min_us || us > max_us)
 		ereport(ERROR,
@@ -65,7 +50,7 @@ sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
 						DatumGetCString(DirectFunctionCall1(interval_out, value))),
 				 errdetail("It must be between %g ms and %g s.", min_us / 1e3, max_us / 1e6),
 				 hint ? errhint("%s", hint) : 0));
-	return us;
+	return (int64) us;
 }
 
 /* A duration that must be given, in microseconds. */
@@ -156,6 +141,16 @@ sp_check_client(void)
 		ClientConnectionLost = true;
 		InterruptPending = true;
 	}
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* Pause, until then or until something happens, and serve interrupts. */
+void
+sp_pause(long ms, const char *wait_event)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, ms,
+					 sp_wait_event_new(wait_event));
+	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 }
 

@@ -50,8 +50,8 @@ set_tag(LOCKTAG *tag, uint32 handle, uint16 kind)
 	SET_LOCKTAG_ADVISORY(*tag, InvalidOid, TAG_MAGIC, handle, kind);
 }
 
-/* Read the progress that a backend has published; false if it no longer exists. */
-static bool
+/* Read the progress that a backend has published, if it still exists. */
+static void
 read_progress(dsm_handle handle, sp_progress *progress)
 {
 	dsm_segment *mapped = dsm_find_mapping(handle);
@@ -60,24 +60,20 @@ read_progress(dsm_handle handle, sp_progress *progress)
 	if (attach)
 		mapped = dsm_attach(handle);
 	if (mapped == NULL)
-		return false;
+		return;
 	memcpy(progress, dsm_segment_address(mapped), sizeof(*progress));
 	if (attach)
 		dsm_detach(mapped);
-	return true;
 }
 
-/*
- * The process that holds the cluster lock; 0 if there is none.  If it has published its
- * progress, set *published and fill *progress.
- */
+/* The process that holds the cluster lock, or 0; *progress is all zero if it is not published. */
 static int
-find_holder(sp_progress *progress, bool *published)
+find_holder(sp_progress *progress)
 {
 	LockData   *locks = GetLockStatusData();
 	int			pid = 0;
 
-	*published = false;
+	memset(progress, 0, sizeof(*progress));
 	for (int i = 0; i < locks->nelements; i++)
 	{
 		const LockInstanceData *lock = &locks->locks[i];
@@ -89,71 +85,53 @@ find_holder(sp_progress *progress, bool *published)
 		if (tag->locktag_field4 == TAG_MUTEX)
 			pid = lock->pid;
 		else if (tag->locktag_field4 == TAG_PROGRESS)
-			*published = read_progress(tag->locktag_field3, progress);
+			read_progress(tag->locktag_field3, progress);
 	}
 	return pid;
-}
-
-/* A cleanup concerns all locations, and has no location in its progress. */
-static bool
-is_cleanup(const sp_progress *progress)
-{
-	return NameStr(progress->location)[0] == '\0';
-}
-
-static bool
-is_trial(const sp_progress *progress)
-{
-	return strcmp(NameStr(progress->suite), SP_TRIAL_SUITE) == 0;
-}
-
-static bool
-is_workload(const sp_progress *progress)
-{
-	return NameStr(progress->workload)[0] != '\0' && !is_trial(progress);
 }
 
 /* What the process that holds the lock is, and what it does. */
 static const char *
 describe_holder(const sp_progress *progress, const char **doing)
 {
-	if (is_cleanup(progress))
+	const char *location = NameStr(progress->location);
+
+	/* it concerns all locations */
+	if (location[0] == '\0')
 	{
 		*doing = "cleaning up";
 		return "a cleanup";
 	}
-	if (is_trial(progress))
+	if (strcmp(NameStr(progress->suite), SP_TRIAL_SUITE) == 0)
 	{
 		*doing = "trying values of a setting";
 		return "a trial";
 	}
-	if (is_workload(progress))
+	if (NameStr(progress->workload)[0] == '\0')
 	{
-		*doing = psprintf("running workload \"%s\" in tablespace \"%s\"",
-						  NameStr(progress->workload), NameStr(progress->location));
-		return "a workload";
+		*doing = psprintf("probing location \"%s\"", location);
+		return "another probe";
 	}
-	*doing = psprintf("probing location \"%s\"", NameStr(progress->location));
-	return "another probe";
+	*doing = psprintf("running workload \"%s\" in tablespace \"%s\"", NameStr(progress->workload), location);
+	return "a workload";
 }
 
 static void
 complain_about_holder(void)
 {
 	sp_progress progress;
-	bool		published;
-	int			pid = find_holder(&progress, &published);
+	int			pid = find_holder(&progress);
 	const char *doing = NULL;
 	const char *holder = "another probe, workload or cleanup";
 
-	if (published)
+	if (progress.pid != 0)
 		holder = describe_holder(&progress, &doing);
 	/* it may have finished since; then the caller only needs to try again */
 	ereport(ERROR,
 			(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 			 errmsg("%s is running in this cluster", holder),
 			 pid == 0 ? 0 :
-			 !published ? errdetail("Process %d holds the lock.", pid) :
+			 progress.pid == 0 ? errdetail("Process %d holds the lock.", pid) :
 			 errdetail("Process %d has been %s since %s.", pid, doing,
 					   timestamptz_to_str(progress.started_at)),
 			 errhint("Only one of them can run at a time. Wait until it ends (see sync_probe.running), or cancel it with pg_cancel_backend().")));
@@ -299,11 +277,10 @@ sync_probe_running(PG_FUNCTION_ARGS)
 	Datum		values[RUNNING_COLUMNS] = {0};
 	bool		nulls[RUNNING_COLUMNS] = {0};
 	sp_progress progress;
-	bool		published;
 	int			i = 0;
 
 	InitMaterializedSRF(fcinfo, 0);
-	if (find_holder(&progress, &published) == 0 || !published)
+	if (find_holder(&progress) == 0 || progress.pid == 0)
 		return (Datum) 0;
 
 	values[i++] = Int32GetDatum(progress.pid);

@@ -67,6 +67,7 @@ extern int	sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *con
 extern char *sp_label_argument(FunctionCallInfo fcinfo, int arg);
 extern char *sp_postmaster_line(int n);
 extern void sp_check_client(void);
+extern void sp_pause(long ms, const char *wait_event);
 extern void sp_check_circumstances(const char *verb);
 
 /* --------------------------------------------------------- configuration.c */
@@ -162,13 +163,23 @@ extern Datum sp_jsonb_datum(sp_jsonb *json);
 
 /* ------------------------------------------------------------------ spi.c */
 
+/* Who called, while something runs as the owner of the history. */
+typedef struct sp_caller
+{
+	Oid			user;
+	int			context;
+	int			nest_level;
+} sp_caller;
+
 extern bool sp_record_possible(void);
 extern bool sp_record_or_tell(void);
-extern void sp_spi_connect(void);
 extern int	sp_pin_search_path(void);
-extern void sp_as_history_owner(void (*work) (void *), void *arg);
+extern sp_caller sp_become_history_owner(void);
+extern void sp_become_caller(sp_caller caller);
 extern void sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values,
 						   const char *nulls, int expected);
+extern List *sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values,
+						   const char *nulls);
 extern int64 sp_history_next_id(const char *sequence);
 extern const char *sp_history_schema(const char *table);
 extern TupleDesc sp_history_row_type(const char *table);

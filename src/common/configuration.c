@@ -25,7 +25,6 @@
 #include "nodes/makefuncs.h"
 #include "postmaster/interrupt.h"
 #include "storage/fd.h"
-#include "storage/latch.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
@@ -81,50 +80,33 @@ void
 sp_await_reload(void)
 {
 	TimestampTz started = GetCurrentTimestamp();
-	uint32		wait_event = sp_wait_event_new("SyncProbeReload");
 
 	for (TimestampTz now = started; now - started < MAX_WAIT_US; now = GetCurrentTimestamp())
 	{
 		sp_process_reload();
 		if (!is_newly_edited(AUTO_CONF_FILE, now) && !is_newly_edited(ConfigFileName, now))
 			return;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, POLL_MS,
-						 wait_event);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		sp_pause(POLL_MS, "SyncProbeReload");
 	}
 	sp_process_reload();
 }
 
 /* ----------------------------------------------------------- pending edits */
 
-static void
-read_files(void *arg)
-{
-	List	  **files = arg;
-
-	sp_spi_execute("SELECT sourcefile FROM pg_catalog.pg_file_settings"
-				   " WHERE sourcefile IS NOT NULL UNION"
-				   " SELECT setting FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=)"
-				   " ANY ('{config_file,hba_file,ident_file,ssl_cert_file,ssl_key_file,ssl_ca_file,"
-				   "ssl_crl_file,ssl_crl_dir,ssl_dh_params_file}')",
-				   0, NULL, NULL, NULL, SPI_OK_SELECT);
-	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		char	   *file = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
-
-		*files = lappend(*files, MemoryContextStrdup(GetMemoryChunkContext(*files), file));
-	}
-}
-
 /* The files that a reload reads: of settings, of clients, and certificates. */
 List *
 sp_configuration_files(void)
 {
-	List	   *files = list_make1(pstrdup(AUTO_CONF_FILE));
+	sp_caller	caller = sp_become_history_owner();
+	List	   *files =
+		sp_spi_column("SELECT sourcefile FROM pg_catalog.pg_file_settings"
+					  " WHERE sourcefile IS NOT NULL UNION"
+					  " SELECT setting FROM pg_catalog.pg_settings WHERE name OPERATOR(pg_catalog.=)"
+					  " ANY ('{config_file,hba_file,ident_file,ssl_cert_file,ssl_key_file,ssl_ca_file,"
+					  "ssl_crl_file,ssl_crl_dir,ssl_dh_params_file}')", 0, NULL, NULL, NULL);
 
-	sp_as_history_owner(read_files, &files);
-	return files;
+	sp_become_caller(caller);
+	return lappend(files, AUTO_CONF_FILE);
 }
 
 /*

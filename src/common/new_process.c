@@ -14,7 +14,6 @@
 
 #include "miscadmin.h"
 #include "port/atomics.h"
-#include "storage/latch.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
@@ -43,10 +42,7 @@ register_when_free(dsm_segment *segment, BackgroundWorkerHandle **handle)
 					 errmsg("no background worker is free"),
 					 errdetail("A new process shows whether the server has read its configuration."),
 					 errhint("Increase max_worker_processes, or wait until other workers end.")));
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, POLL_MS,
-						 sp_wait_event_new("SyncProbeReload"));
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		sp_pause(POLL_MS, "SyncProbeReload");
 	}
 }
 

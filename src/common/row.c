@@ -160,7 +160,7 @@ filled_columns(TupleDesc type, HeapTuple *rows, int nrows)
 	return columns.data;
 }
 
-/* Insert rows of the table's own row type, if any.  Must be called as its owner. */
+/* Insert rows of the table's own row type, if any, as its owner. */
 void
 sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows)
 {
@@ -168,6 +168,7 @@ sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows)
 	Oid			types[1] = {get_array_type(type->tdtypeid)};
 	Datum		values[1];
 	char	   *columns;
+	sp_caller	caller;
 
 	/* a probe in which nothing could be measured has no samples */
 	if (nrows == 0)
@@ -178,7 +179,10 @@ sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows)
 		datums[i] = HeapTupleGetDatum(rows[i]);
 	values[0] = PointerGetDatum(construct_array(datums, nrows, type->tdtypeid,
 												-1, false, TYPALIGN_DOUBLE));
+	caller = sp_become_history_owner();
 	sp_spi_execute(psprintf("INSERT INTO %s.%s (%s) SELECT %s FROM pg_catalog.unnest($1)",
 							sp_history_schema(table), table, columns, columns),
 				   1, types, values, NULL, SPI_OK_INSERT);
+	SPI_finish();
+	sp_become_caller(caller);
 }

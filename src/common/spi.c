@@ -46,13 +46,6 @@ sp_record_or_tell(void)
 	return possible;
 }
 
-void
-sp_spi_connect(void)
-{
-	if (SPI_connect() != SPI_OK_CONNECT)
-		elog(ERROR, "SPI_connect failed");
-}
-
 /* The schema of one of the history's tables: what users read through views is internal. */
 const char *
 sp_history_schema(const char *table)
@@ -95,17 +88,38 @@ sp_history_row_type(const char *table)
 	return lookup_rowtype_tupdesc_copy(get_rel_type_id(history_table(table)), -1);
 }
 
-/* Execute a query that must return the expected SPI_OK_ code. */
+/*
+ * Connect to SPI, and execute a query that must return the expected SPI_OK_ code.  The caller
+ * ends with SPI_finish().
+ */
 void
 sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls, int expected)
 {
-	int			result = SPI_execute_with_args(sql, nargs, types, values, nulls, false, 0);
+	int			result;
 
+	if (SPI_connect() != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	result = SPI_execute_with_args(sql, nargs, types, values, nulls, false, 0);
 	if (result != expected)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("could not execute: %s: %s", sql, SPI_result_code_string(result)),
 				 errhint("Drop rules on the tables of schema " SP_SCHEMA ".")));
+}
+
+/* The first column of all rows as text, in the current memory context. */
+List *
+sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values, const char *nulls)
+{
+	MemoryContext context = CurrentMemoryContext;
+	List	   *column = NIL;
+
+	sp_spi_execute(sql, nargs, types, values, nulls, SPI_OK_SELECT);
+	MemoryContextSwitchTo(context);
+	for (uint64 i = 0; i < SPI_processed; i++)
+		column = lappend(column, SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1));
+	SPI_finish();
+	return column;
 }
 
 /*
@@ -123,26 +137,27 @@ sp_pin_search_path(void)
 }
 
 /*
- * Call work(arg) inside SPI as the owner of the history, as foreign-key checks run as
- * the owner of their table.  Expressions and triggers that a user has added to a table
- * run as the owner, too.  So search_path is pinned, and they cannot change the session,
- * as in maintenance commands (see SECURITY_RESTRICTED_OPERATION in miscinit.c).
+ * What follows runs as the owner of the history, as foreign-key checks run as the owner of
+ * their table; after an error the transaction ends this.  Expressions and triggers that a user
+ * has added to a table run as the owner, too.  So search_path is pinned, and they cannot change
+ * the session, as in maintenance commands (see SECURITY_RESTRICTED_OPERATION in miscinit.c).
  */
-void
-sp_as_history_owner(void (*work) (void *), void *arg)
+sp_caller
+sp_become_history_owner(void)
 {
-	Oid			saved_user;
-	int			saved_context;
-	int			nest_level = sp_pin_search_path();
+	sp_caller	caller = {.nest_level = sp_pin_search_path()};
 
-	GetUserIdAndSecContext(&saved_user, &saved_context);
-	SetUserIdAndSecContext(history_owner(), saved_context | SECURITY_LOCAL_USERID_CHANGE |
+	GetUserIdAndSecContext(&caller.user, &caller.context);
+	SetUserIdAndSecContext(history_owner(), caller.context | SECURITY_LOCAL_USERID_CHANGE |
 						   SECURITY_RESTRICTED_OPERATION | SECURITY_NOFORCE_RLS);
-	sp_spi_connect();
-	work(arg);
-	SPI_finish();
-	AtEOXact_GUC(false, nest_level);
-	SetUserIdAndSecContext(saved_user, saved_context);
+	return caller;
+}
+
+void
+sp_become_caller(sp_caller caller)
+{
+	AtEOXact_GUC(false, caller.nest_level);
+	SetUserIdAndSecContext(caller.user, caller.context);
 }
 
 /* The next number of one of the history's sequences.  The caller needs no right on it. */

@@ -113,14 +113,6 @@ result_row(const observation *seen, int64 result_id, TupleDesc type)
 	return sp_row_form(row);
 }
 
-static void
-record_result(void *arg)
-{
-	HeapTuple	row = arg;
-
-	sp_history_insert(RESULT_TABLE, sp_history_row_type(RESULT_TABLE), &row, 1);
-}
-
 /*
  * sync_probe.commit_waits(duration interval) RETURNS sync_probe.commit_wait_results
  */
@@ -130,32 +122,38 @@ sync_probe_commit_waits(PG_FUNCTION_ARGS)
 {
 	static const char *const arg_names[] = {"duration"};
 	observation seen = {0};
+	TupleDesc	type;
 	HeapTuple	row;
 	int64		result_id;
 
 	sp_check_circumstances("sample commits");
 	observe(&seen, sp_duration_argument(fcinfo, 0, arg_names, MIN_DURATION_US));
 	result_id = sp_record_or_tell() ? sp_history_next_id(RESULT_TABLE "_result_id_seq") : 0;
-	row = result_row(&seen, result_id, BlessTupleDesc(sp_history_row_type(RESULT_TABLE)));
+	type = BlessTupleDesc(sp_history_row_type(RESULT_TABLE));
+	row = result_row(&seen, result_id, type);
 	if (result_id != 0)
-		sp_as_history_owner(record_result, row);
+		sp_history_insert(RESULT_TABLE, type, &row, 1);
 	return HeapTupleGetDatum(row);
 }
 
 /* ------------------------------------------------------------------- newest */
 
 /* The columns are those of sp_observed_commits. */
-static void
-read_newest(void *arg)
+bool
+sp_observed_commits_read(sp_observed_commits *observed)
 {
 	char		host[MAXPGPATH];
 	Oid			types[] = {INT8OID, TEXTOID, INT4OID, FLOAT8OID};
 	Datum		values[4];
+	sp_caller	caller;
 
+	if (sp_commit_waits_max_age == 0)
+		return false;
 	values[0] = Int64GetDatum((int64) sp_this_server(host));
 	values[1] = CStringGetTextDatum(sp_valid_text(host));
 	values[2] = Int32GetDatum(sp_commit_waits_max_age);
 	values[3] = Float8GetDatum(SP_MIN_COMMITTING);
+	caller = sp_become_history_owner();
 	sp_spi_execute("SELECT committers::float8, commits_per_sec, wal_bytes_per_commit,"
 				   " commit_wait_us,"
 				   " (flushes_per_sec * EXTRACT(epoch FROM duration))::float8, flushes_per_sec,"
@@ -167,14 +165,8 @@ read_newest(void *arg)
 				   " - pg_catalog.make_interval(secs => $3)"
 				   " ORDER BY committing_sessions > $4 DESC NULLS LAST, result_id DESC LIMIT 1",
 				   lengthof(types), types, values, NULL, SPI_OK_SELECT);
-	sp_first_row(arg, SP_OBSERVED_COLUMNS);
-}
-
-bool
-sp_observed_commits_read(sp_observed_commits *observed)
-{
-	observed->result_id = NAN;
-	if (sp_commit_waits_max_age > 0)
-		sp_as_history_owner(read_newest, observed);
+	sp_first_row((double *) observed, SP_OBSERVED_COLUMNS);
+	SPI_finish();
+	sp_become_caller(caller);
 	return !isnan(observed->result_id);
 }

@@ -56,7 +56,6 @@ static const char refusal_query[] =
 static void
 check_server(void)
 {
-	sp_spi_connect();
 	sp_spi_execute(refusal_query, 0, NULL, NULL, NULL, SPI_OK_SELECT);
 	if (SPI_processed > 0)
 		ereport(ERROR,

@@ -78,10 +78,8 @@ run_row(const sp_run *run, TupleDesc row_type)
 }
 
 static void
-insert_rows(void *arg)
+insert_rows(sp_run *run)
 {
-	sp_run	   *run = arg;
-
 	sp_history_insert("runs", sp_history_row_type("runs"), &run->row, 1);
 	sp_history_insert("measurements", run->measurement_type, run->measurements,
 					  run->nmeasurements);
@@ -101,5 +99,5 @@ sp_record(sp_run *run)
 		sp_measurement_rows(run);
 	run->row = run_row(run, sp_history_row_type("runs"));
 	if (run->run_id != 0)
-		sp_as_history_owner(insert_rows, run);
+		insert_rows(run);
 }

@@ -27,7 +27,6 @@
 #include "catalog/objectaccess.h"
 #include "miscadmin.h"
 #include "postmaster/interrupt.h"
-#include "storage/latch.h"
 #include "utils/memutils.h"
 #include "utils/varlena.h"
 
@@ -247,17 +246,9 @@ restore_in_transaction(void)
 void
 sync_probe_trial_watchdog(Datum main_arg pg_attribute_unused())
 {
-	uint32		wait_event;
-
 	pqsignal(SIGTERM, SignalHandlerForShutdownRequest);
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnection(NULL, NULL, 0);
-	wait_event = sp_wait_event_new("SyncProbeTrial");
 	while (!restore_in_transaction())
-	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, POLL_MS,
-						 wait_event);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
-	}
+		sp_pause(POLL_MS, "SyncProbeTrial");
 }

@@ -114,24 +114,20 @@ sp_workload_find_tablespace(const char *name, sp_workload_run *run)
 void
 sp_workload_check_publications(bool has_allow)
 {
-	const char *publication = NULL;
+	List	   *publications = sp_spi_column("SELECT pubname FROM pg_catalog.pg_publication"
+											 " WHERE puballtables ORDER BY pubname LIMIT 1",
+											 0, NULL, NULL, NULL);
 
-	sp_spi_connect();
-	sp_spi_execute("SELECT pubname FROM pg_catalog.pg_publication WHERE puballtables ORDER BY pubname LIMIT 1",
-				   0, NULL, NULL, NULL, SPI_OK_SELECT);
-	if (SPI_processed > 0)
-		publication = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1);
-	if (publication)
+	if (publications)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("cannot run a workload in database \"%s\", whose tables are all published",
 						get_database_name(MyDatabaseId)),
 				 errdetail("Publication \"%s\" is FOR ALL TABLES. Its subscribers do not have the tables of a workload, and would fail at the first row.",
-						   publication),
+						   (char *) linitial(publications)),
 				 has_allow ?
 				 errhint("Run it in another database. If there are no subscribers, pass allow_publication => true.") :
 				 errhint("Run it in another database.")));
-	SPI_finish();
 }
 
 /* -------------------------------------------------------------- connections */

@@ -17,7 +17,6 @@
 #include "workload/workload.h"
 
 #include "common/pg_prng.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 
 /* How long set-up, tear-down and drop wait for each lock. */
@@ -101,7 +100,6 @@ drop_own_leftovers(const sp_workload_run *run)
 	ListCell   *cell;
 
 	initStringInfo(&sql);
-	sp_spi_connect();
 	foreach(cell, sp_schema_leftovers(true))
 		appendStringInfoString(&sql, drop_sql(lfirst(cell)));
 	if (sql.len > 0)
@@ -111,7 +109,6 @@ drop_own_leftovers(const sp_workload_run *run)
 
 		sp_child_run_silently(&drop->program, LEFTOVERS_MAX_MS);
 	}
-	SPI_finish();
 }
 
 /* -------------------------------------------------------------- make and drop */
@@ -121,7 +118,7 @@ sp_workload_make(sp_workload_run *run)
 {
 	sp_pgbench_find(&run->program);
 	name_schema(run);
-	sp_temp_directory_make(&run->directory);
+	sp_temp_directory_make(run->directory);
 	prepare_scripts(run);
 	drop_own_leftovers(run);
 	run->objects = SP_OBJECTS_EXIST;
@@ -131,7 +128,7 @@ sp_workload_make(sp_workload_run *run)
 static void
 forget(sp_workload_run *run)
 {
-	sp_temp_directory_remove(&run->directory);
+	sp_temp_directory_remove(run->directory);
 	run->objects = SP_NO_OBJECTS;
 }
 

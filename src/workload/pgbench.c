@@ -166,7 +166,7 @@ take_statement(void *context, double latency_ms, int64_t failures, const char *t
 static void
 name_log_file(char *path, const sp_workload_run *run, pid_t pid, int thread)
 {
-	int			length = snprintf(path, MAXPGPATH, "%s/" SP_PGBENCH_LOG_PREFIX ".%d", run->directory.path,
+	int			length = snprintf(path, MAXPGPATH, "%s/" SP_PGBENCH_LOG_PREFIX ".%d", run->directory,
 								  (int) pid);
 
 	if (thread > 0)

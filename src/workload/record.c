@@ -17,7 +17,6 @@
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "pgstat.h"
-#include "storage/latch.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
@@ -30,34 +29,18 @@
 
 /* ------------------------------------------------------------------ sessions */
 
-static int
-count_run_sessions(const sp_workload_run *run)
-{
-	int			count;
-
-	pgstat_clear_snapshot();
-	sp_spi_connect();
-	sp_spi_execute(psprintf("SELECT pid" SP_WORKLOAD_SESSIONS, NameStr(run->schema), GetUserId()),
-				   0, NULL, NULL, NULL, SPI_OK_SELECT);
-	count = (int) SPI_processed;
-	SPI_finish();
-	return count;
-}
-
 /* Wait until the sessions of a run have ended, when each reports its last statistics. */
 void
 sp_workload_wait_for_sessions(const sp_workload_run *run)
 {
-	uint32		wait_event = sp_wait_event_new("SyncProbeWorkload");
+	const char *sessions = psprintf("SELECT pid" SP_WORKLOAD_SESSIONS, NameStr(run->schema), GetUserId());
 
 	for (int waited = 0; waited < SESSIONS_WAIT_MS; waited += SESSIONS_PAUSE_MS)
 	{
-		if (count_run_sessions(run) == 0)
+		pgstat_clear_snapshot();
+		if (sp_spi_column(sessions, 0, NULL, NULL, NULL) == NIL)
 			return;
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
-						 SESSIONS_PAUSE_MS, wait_event);
-		ResetLatch(MyLatch);
-		CHECK_FOR_INTERRUPTS();
+		sp_pause(SESSIONS_PAUSE_MS, "SyncProbeWorkload");
 	}
 	ereport(WARNING,
 			(errmsg("sessions of workload \"%s\" have not ended in time", NameStr(run->workload.name)),
@@ -111,14 +94,8 @@ synchronous_commit_of(const sp_workload_run *run)
 	Oid			types[] = {JSONBOID, OIDOID, OIDOID};
 	Datum		values[] = {run->settings, ObjectIdGetDatum(MyDatabaseId), ObjectIdGetDatum(GetUserId())};
 	const char *nulls = run->settings == 0 ? "n  " : NULL;
-	MemoryContext context = CurrentMemoryContext;
-	char	   *value;
 
-	sp_spi_connect();
-	sp_spi_execute(SYNCHRONOUS_COMMIT, lengthof(types), types, values, nulls, SPI_OK_SELECT);
-	value = MemoryContextStrdup(context, SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1));
-	SPI_finish();
-	return value;
+	return linitial(sp_spi_column(SYNCHRONOUS_COMMIT, lengthof(types), types, values, nulls));
 }
 
 /* What affects the cost of a commit, beside the settings that were asked for. */
@@ -189,20 +166,6 @@ put_wal_counts(sp_row *row, const sp_wal_statistics *before, const sp_wal_statis
 
 #define RESULTS_TABLE	"workload_results"
 
-typedef struct insertion
-{
-	TupleDesc	type;
-	HeapTuple	row;
-} insertion;
-
-static void
-insert_result(void *arg)
-{
-	insertion  *insertion = arg;
-
-	sp_history_insert(RESULTS_TABLE, insertion->type, &insertion->row, 1);
-}
-
 /*
  * All runs of one message of the client are one group, as those of a query over pgbench() or of
  * sql_bench().  Its number is that of its first result.
@@ -224,8 +187,9 @@ HeapTuple
 sp_workload_record(const sp_workload_run *run, const sp_pgbench_result *result,
 				   const sp_wal_statistics *before, const sp_wal_statistics *after)
 {
-	insertion	insertion = {.type = sp_history_row_type(RESULTS_TABLE)};
-	sp_row	   *row = sp_row_make(insertion.type);
+	TupleDesc	type = sp_history_row_type(RESULTS_TABLE);
+	sp_row	   *row = sp_row_make(type);
+	HeapTuple	result_row;
 	int64		result_id = sp_history_next_id(RESULTS_TABLE "_result_id_seq");
 
 	sp_row_put_int(row, "result_id", INT8OID, result_id);
@@ -233,7 +197,7 @@ sp_workload_record(const sp_workload_run *run, const sp_pgbench_result *result,
 	put_workload_request(row, run);
 	put_workload_outcome(row, run, result);
 	put_wal_counts(row, before, after);
-	insertion.row = sp_row_form(row);
-	sp_as_history_owner(insert_result, &insertion);
-	return insertion.row;
+	result_row = sp_row_form(row);
+	sp_history_insert(RESULTS_TABLE, type, &result_row, 1);
+	return result_row;
 }

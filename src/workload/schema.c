@@ -31,25 +31,21 @@ sp_schema_marker(void)
 	" AND pg_catalog.obj_description(n.oid, 'pg_namespace')" \
 	" OPERATOR(pg_catalog.=) '" MARKER "'"
 
-/* Needs a connection to SPI. */
 List *
 sp_schema_leftovers(bool own_only)
 {
-	List	   *names = NIL;
 	const char *sql = own_only ?
 		psprintf(LEFTOVERS " AND n.nspowner OPERATOR(pg_catalog.=) %u", GetUserId()) :
 		LEFTOVERS " AND pg_catalog.pg_has_role(n.nspowner, 'USAGE')";
 
-	sp_spi_execute(sql, 0, NULL, NULL, NULL, SPI_OK_SELECT);
-	for (uint64 i = 0; i < SPI_processed; i++)
-		names = lappend(names, SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1));
-	return names;
+	return sp_spi_column(sql, 0, NULL, NULL, NULL);
 }
 
-/* The same; in one transaction, so that it fails if the lock table is too small for it. */
+/* In one transaction, so that it fails if the lock table is too small for it. */
 void
 sp_schema_drop(const char *schema)
 {
 	sp_spi_execute(psprintf("DROP SCHEMA IF EXISTS %s CASCADE", quote_identifier(schema)),
 				   0, NULL, NULL, NULL, SPI_OK_UTILITY);
+	SPI_finish();
 }

@@ -20,16 +20,8 @@
 
 /* -------------------------------------------------------------- the workload */
 
-/* The search for a row of sync_probe.workloads. */
-typedef struct lookup
-{
-	sp_workload *workload;
-	MemoryContext context;		/* of its strings */
-	bool		found;
-} lookup;
-
 static char *
-text_column(const lookup *lookup, const char *column)
+text_column(MemoryContext context, const char *column)
 {
 	int			number = SPI_fnumber(SPI_tuptable->tupdesc, column);
 	char	   *value;
@@ -40,57 +32,49 @@ text_column(const lookup *lookup, const char *column)
 				 errmsg("column \"%s\" is missing in table %s.workloads", column, SP_SCHEMA),
 				 errhint(SP_UPDATE_HINT)));
 	value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, number);
-	return value ? MemoryContextStrdup(lookup->context, value) : NULL;
-}
-
-static bool
-is_true(const lookup *lookup, const char *column)
-{
-	return strcmp(text_column(lookup, column), "t") == 0;
+	return value ? MemoryContextStrdup(context, value) : NULL;
 }
 
 static void
-read_workload(void *arg)
+complain_unknown(const char *name)
 {
-	lookup	   *lookup = arg;
-	sp_workload *workload = lookup->workload;
-	Oid			types[] = {NAMEOID};
-	Datum		values[] = {NameGetDatum(&workload->name)};
-	char	   *transactions;
-
-	/* a builtin one that a later version has brought may have the name of a user's */
-	sp_spi_execute("SELECT * FROM " SP_SCHEMA ".workloads"
-				   " WHERE workload OPERATOR(pg_catalog.=) $1 ORDER BY builtin DESC LIMIT 1",
-				   lengthof(types), types, values, NULL, SPI_OK_SELECT);
-	if ((lookup->found = SPI_processed == 1) == false)
-		return;
-	namestrcpy(&workload->suite, text_column(lookup, "suite"));
-	workload->setup = text_column(lookup, "setup");
-	workload->script = text_column(lookup, "script");
-	workload->teardown = text_column(lookup, "teardown");
-	workload->protocol = text_column(lookup, "protocol");
-	workload->new_connections = is_true(lookup, "new_connections");
-	workload->builtin = is_true(lookup, "builtin");
-	transactions = text_column(lookup, "transactions");
-	workload->transactions = transactions ? pg_strtoint32(transactions) : 0;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unrecognized workload \"%s\"", name),
+			 strcmp(name, "sql_bench") == 0 ?
+			 errhint("It is a suite; run it with CALL sync_probe.sql_bench('{pg_default}');") :
+			 OidIsValid(get_tablespace_oid(name, true)) ?
+			 errhint("It is a tablespace; pass it as tablespace => %s.", quote_literal_cstr(name)) :
+			 errhint("See SELECT workload, description FROM sync_probe.workloads. To add a workload, insert a row.")));
 }
 
 /* The row with workload->name; an error if there is none. */
 void
 sp_workload_find(sp_workload *workload)
 {
-	lookup		lookup = {.workload = workload, .context = CurrentMemoryContext};
+	MemoryContext context = CurrentMemoryContext;
+	Oid			types[] = {NAMEOID};
+	Datum		values[] = {NameGetDatum(&workload->name)};
+	sp_caller	caller = sp_become_history_owner();
+	char	   *transactions;
 
-	sp_as_history_owner(read_workload, &lookup);
-	if (!lookup.found)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unrecognized workload \"%s\"", NameStr(workload->name)),
-				 strcmp(NameStr(workload->name), "sql_bench") == 0 ?
-				 errhint("It is a suite; run it with CALL sync_probe.sql_bench('{pg_default}');") :
-				 OidIsValid(get_tablespace_oid(NameStr(workload->name), true)) ?
-				 errhint("It is a tablespace; pass it as tablespace => %s.", quote_literal_cstr(NameStr(workload->name))) :
-				 errhint("See SELECT workload, description FROM sync_probe.workloads. To add a workload, insert a row.")));
+	/* a builtin one that a later version has brought may have the name of a user's */
+	sp_spi_execute("SELECT * FROM " SP_SCHEMA ".workloads"
+				   " WHERE workload OPERATOR(pg_catalog.=) $1 ORDER BY builtin DESC LIMIT 1",
+				   lengthof(types), types, values, NULL, SPI_OK_SELECT);
+	if (SPI_processed == 0)
+		complain_unknown(NameStr(workload->name));
+	namestrcpy(&workload->suite, text_column(context, "suite"));
+	workload->setup = text_column(context, "setup");
+	workload->script = text_column(context, "script");
+	workload->teardown = text_column(context, "teardown");
+	workload->protocol = text_column(context, "protocol");
+	workload->new_connections = text_column(context, "new_connections")[0] == 't';
+	workload->builtin = text_column(context, "builtin")[0] == 't';
+	transactions = text_column(context, "transactions");
+	workload->transactions = transactions ? pg_strtoint32(transactions) : 0;
+	SPI_finish();
+	sp_become_caller(caller);
 }
 
 /* ---------------------------------------------------------------- the scripts */
@@ -123,16 +107,15 @@ sp_workload_check_variables(const sp_workload_run *run)
 		CStringGetTextDatum(run->transactions > 0 ? psprintf("%s transactions", defined) : defined)
 	};
 
+	List	   *undefined;
+
 	if (strcmp(workload->protocol, "simple") == 0)
 		return;
-	sp_spi_connect();
-	sp_spi_execute(UNDEFINED_VARIABLE, lengthof(types), types, values, NULL, SPI_OK_SELECT);
-	if (SPI_processed > 0)
+	undefined = sp_spi_column(UNDEFINED_VARIABLE, lengthof(types), types, values, NULL);
+	if (undefined)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("variable \":%s\" in the script of workload \"%s\" is not defined",
-						SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1),
-						NameStr(workload->name)),
+						(char *) linitial(undefined), NameStr(workload->name)),
 				 errhint("Valid variables are :schema, :tablespace, :rows, :transactions if their number is given, those of pgbench such as :client_id, and those that \\set defines. A slice needs a blank: [1: n].")));
-	SPI_finish();
 }

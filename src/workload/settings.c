@@ -87,7 +87,6 @@ sp_workload_check_settings(Datum settings, char **search_path)
 				 errmsg("settings must be a json object"),
 				 errhint("For example: settings => '{\"synchronous_commit\": \"off\"}'.")));
 	initStringInfo(&options);
-	sp_spi_connect();
 	sp_spi_execute(EACH_SETTING, lengthof(types), types, &settings, NULL, SPI_OK_SELECT);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{

@@ -14,9 +14,7 @@
  */
 #include "workload/workload.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/file_perm.h"
 #include "common/file_utils.h"
@@ -37,7 +35,7 @@ failed(const char *verb, const char *kind, const char *path)
 
 /* Whatever has its name already is a leftover of a process with the same ID. */
 void
-sp_temp_directory_make(sp_temp_directory *directory)
+sp_temp_directory_make(char *directory)
 {
 	char		path[MAXPGPATH];
 	struct stat status;
@@ -49,45 +47,29 @@ sp_temp_directory_make(sp_temp_directory *directory)
 		(void) rmtree(path, true);
 	if (mkdir(path, S_IRWXU) != 0)
 		failed("create", "directory", path);
-	strlcpy(directory->path, path, MAXPGPATH);
+	strlcpy(directory, path, MAXPGPATH);
 }
 
 /* Create a file with that content, and return its path. */
 char *
-sp_temp_directory_write(const sp_temp_directory *directory, const char *name, const char *content)
+sp_temp_directory_write(const char *directory, const char *name, const char *content)
 {
-	char	   *path = psprintf("%s/%s", directory->path, name);
-	Size		length = strlen(content);
-	int			fd = OpenTransientFilePerm(path, O_WRONLY | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
-	Size		done = 0;
+	char	   *path = psprintf("%s/%s", directory, name);
+	FILE	   *file = AllocateFile(path, "wx");
 
-	if (fd < 0)
+	if (file == NULL)
 		failed("create", "file", path);
-	while (done < length)
-	{
-		ssize_t		written = write(fd, content + done, length - done);
-
-		if (written < 0 && errno == EINTR)
-			continue;
-		if (written <= 0)
-		{
-			if (written == 0)
-				errno = ENOSPC;
-			failed("write", "file", path);
-		}
-		done += written;
-	}
-	if (CloseTransientFile(fd) != 0)
-		failed("close", "file", path);
+	if (fputs(content, file) == EOF || FreeFile(file) != 0)
+		failed("write", "file", path);
 	return path;
 }
 
 /* May be called at any time, repeatedly, and while the backend exits. */
 void
-sp_temp_directory_remove(sp_temp_directory *directory)
+sp_temp_directory_remove(char *directory)
 {
 	/* rmtree() sends a WARNING for what it cannot remove */
-	if (directory->path[0] != '\0')
-		(void) rmtree(directory->path, true);
-	directory->path[0] = '\0';
+	if (directory[0] != '\0')
+		(void) rmtree(directory, true);
+	directory[0] = '\0';
 }

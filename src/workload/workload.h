@@ -64,12 +64,6 @@ typedef struct sp_pgbench_program
 	const char *host;			/* the host that it connects to */
 } sp_pgbench_program;
 
-/* The temporary directory of a run.  Paths are relative to the data directory. */
-typedef struct sp_temp_directory
-{
-	char		path[MAXPGPATH];	/* empty before it is created */
-} sp_temp_directory;
-
 /* A set-up, tear-down or drop: SQL that pgbench runs once. */
 typedef struct sp_pgbench_once
 {
@@ -120,7 +114,8 @@ typedef struct sp_workload_run
 	sp_progress *progress;		/* shown by sync_probe.running */
 
 	sp_pgbench_program program;
-	sp_temp_directory directory;
+	char		directory[MAXPGPATH];	/* of its files, in the data directory; empty before it
+										 * is created */
 	sp_objects_state objects;
 	const sp_pgbench_once *set_up;
 	const sp_pgbench_once *tear_down;	/* NULL: none */
@@ -172,10 +167,9 @@ extern const char *sp_schema_marker(void);
 
 /* -------------------------------------------------------- temp_directory.c */
 
-extern void sp_temp_directory_make(sp_temp_directory *directory);
-extern char *sp_temp_directory_write(const sp_temp_directory *directory, const char *name,
-									 const char *content);
-extern void sp_temp_directory_remove(sp_temp_directory *directory);
+extern void sp_temp_directory_make(char *directory);
+extern char *sp_temp_directory_write(const char *directory, const char *name, const char *content);
+extern void sp_temp_directory_remove(char *directory);
 
 /* ----------------------------------------------------------------- pgbench.c */
 
