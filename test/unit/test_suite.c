@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "engine/measure/measure.h"
+#include "engine/text/text.h"
 
 #define MEGABYTE	(INT64_C(1024) * 1024)
 
@@ -26,7 +27,7 @@
  * size and that of the writes that fill them.  Then its cases: + may be recommended, = is the
  * control.
  */
-#define CASES(test, writes, files, cases)	test " " writes " " files ": " cases "; "
+#define CASES(test, writes, files, cases)	"; " test " " writes " " files ": " cases
 
 /* The suite wal: the same in both regimes. */
 #define WAL(writes, files, cases) \
@@ -171,25 +172,23 @@ check_copies(int first)
 
 /* A case, and before it its test, unless its test is that of the case before. */
 static void
-describe_case(const sp_test_case *one, char *text, size_t size, char test[100])
+describe_case(sp_sentence *to, const sp_test_case *one, char test[100])
 {
 	static const char *const uses[] = {"", "/write,sync,close", "/write,close,sync"};
 	const sp_file *file = &probe->files[one->file];
 	char		own_test[100];
 
-	snprintf(own_test, sizeof(own_test), "%s%s %dx%d%s %d*%dk/%dk%s: ", one->test,
+	snprintf(own_test, sizeof(own_test), "; %s%s %dx%d%s %d*%dk/%dk%s:", one->test,
 			 one->baseline >= 0 ? "*" : "", one->write_size, one->writes_per_sync,
 			 one->advances ? "" : "@0", check_copies(one->file), (int) (file->size / 1024),
 			 file->layout_write_size / 1024, one->max_rounds > 0 ? " shown" : "");
-	snprintf(text, size, "%s%s%s%s%s%s%s%s%s",
-			 strcmp(test, own_test) == 0 ? " " : test[0] == '\0' ? "" : "; ",
-			 strcmp(test, own_test) == 0 ? "" : own_test,
-			 one->candidate ? "+" : one->control ? "=" : "", one->label,
-			 file->method && strcmp(file->method->name, one->label) != 0 ? "=" : "",
-			 file->method && strcmp(file->method->name, one->label) != 0 ? file->method->name : "",
-			 uses[one->descriptor_use], file->direct_io ? "/direct" : "",
-			 file->status == SP_UNSUPPORTED && file->method->supported ? "/unsupported" : "");
-	strcpy(test, own_test);
+	if (strcmp(test, own_test) != 0)
+		sp_say(to, "%s", strcpy(test, own_test));
+	sp_say(to, " %s%s", one->candidate ? "+" : one->control ? "=" : "", one->label);
+	if (file->method && strcmp(file->method->name, one->label) != 0)
+		sp_say(to, "=%s", file->method->name);
+	sp_say(to, "%s%s%s", uses[one->descriptor_use], file->direct_io ? "/direct" : "",
+		   file->status == SP_UNSUPPORTED && file->method->supported ? "/unsupported" : "");
 }
 
 /* Rules for every plan of any suite and server, which its text does not show. */
@@ -231,7 +230,8 @@ TEST(plans_for_a_server)
 
 	for (size_t i = 0; i < lengthof(plan_cases); i++)
 	{
-		char		text[2000] = "";
+		char		text[2000];
+		sp_sentence to = sp_sentence_begin(text, sizeof(text));
 		char		test[100] = "";
 		int			used[SP_MAX_FILES] = {0};
 
@@ -249,9 +249,8 @@ TEST(plans_for_a_server)
 				used[file]++;
 			snprintf(name, sizeof(name), " %s ", method ? method->name : "fsync");
 			if (strstr(known, name) != NULL)
-				describe_case(one, text + strlen(text), sizeof(text) - strlen(text), test);
+				describe_case(&to, one, test);
 		}
-		strcat(text, "; ");
 		if (strcmp(text, plan_cases[i].plan) != 0)
 			fail_msg("row %zu: %s", i, text);
 		for (int file = 0; file < probe->nfiles; file++)

@@ -67,23 +67,6 @@ TEST(needs_enough_more_slow_flushes)
 
 /* ---------------------------------------------------------------- timed loop */
 
-/* A stall: the n-th write to a file takes so much longer. */
-static void
-plan_stall(int at, int64_t stall)
-{
-	plan_wal("fdatasync", SECOND);
-	keep_regime(SP_PACED);
-	stay_at_home();
-	drop_copies();
-	probe->flush_interval_ns = 8 * MILLISECOND;	/* a sample is a round */
-	disk.tick = 0;
-	/* an error that does not fail: a signal would be repeated */
-	disk.fail_call = PWRITE;
-	disk.fail_errno = 0;
-	disk.fail_at = at;
-	disk.fault_cost = stall;
-}
-
 /*
  * A stall is what it is in the histogram.  In its sample it is five medians of the current
  * method at most, here fdatasync with 0.5 ms.  If it is more, it is one slow round of its case
@@ -98,7 +81,17 @@ TEST(counts_a_stall_as_five_medians)
 		int64_t		stall = stalls_us[i / 20] * 1000;
 		int			stalled = 0;
 
-		plan_stall(250 + i % 20, stall);
+		plan_wal("fdatasync", SECOND);
+		keep_regime(SP_PACED);
+		stay_at_home();
+		drop_copies();
+		probe->flush_interval_ns = 8 * MILLISECOND;	/* a sample is a round */
+		disk.tick = 0;
+		/* an error that does not fail: a signal would be repeated */
+		disk.fail_call = PWRITE;
+		disk.fail_errno = 0;
+		disk.fail_at = 250 + i % 20;
+		disk.fault_cost = stall;
 		run_probe();
 		FOR_EACH_MEASURED(c)
 		{
