@@ -198,12 +198,12 @@ static int	failed_clean_ups;
 static void
 check_run(size_t fault, int error)
 {
-	const call_record *failed = &disk.records[disk.failed_record];
+	const call_record *failed = disk.failed_record < 0 ? NULL : &disk.records[disk.failed_record];
 	int			file = first_failed_file();
-	bool		fails = disk.failed_record >= 0 && error != EINTR && error != SHORT_WRITE;
+	bool		fails = failed && error != EINTR && error != SHORT_WRITE;
 
 	/* half of a byte is nothing */
-	if (disk.failed_record >= 0 && failed->size == 1 && (error == SHORT_WRITE || error == EDQUOT))
+	if (failed && failed->size == 1 && (error == SHORT_WRITE || error == EDQUOT))
 	{
 		error = ENOSPC;
 		fails = true;
@@ -219,9 +219,9 @@ check_run(size_t fault, int error)
 	check_judgement();
 	if (fails)
 		check_that_nobody_came(error);
-	else if (disk.failed_record >= 0 && error == SHORT_WRITE)
+	else if (failed && error == SHORT_WRITE)
 		check_the_rest();
-	failed_clean_ups += disk.failed_record >= 0 && failed->cleans_up;
+	failed_clean_ups += failed && failed->cleans_up;
 }
 
 /* Let the n-th call fail for all n; the number of runs that had a failure. */

@@ -196,7 +196,7 @@ static void
 check_rules(const struct plan_case *row, const sp_test_case *one)
 {
 	const sp_file *file = &probe->files[one->file];
-	const sp_test_case *baseline = &probe->cases[one->baseline];
+	const sp_test_case *baseline;
 	bool		compared = one->candidate || one->control;
 
 	assert_int_equal(one->regime, strcmp(one->test, "paced") == 0 ? SP_PACED : SP_SATURATED);
@@ -216,6 +216,7 @@ check_rules(const struct plan_case *row, const sp_test_case *one)
 	}
 	if (one->baseline < 0)
 		return;
+	baseline = &probe->cases[one->baseline];
 	assert_string_equal(probe->files[baseline->file].method->name, row->current);
 	assert_int_equal(baseline->regime, one->regime);
 	assert_string_equal(baseline->test, one->test);
