@@ -6,13 +6,11 @@ use lib $FindBin::RealBin;
 use SyncProbeBrowser;
 use SyncProbeTest;
 
-plan skip_all => 'needs chromium and chromedriver (Debian: chromium-driver)'
-  unless SyncProbeBrowser::is_installed();
-
 # Width of A4 between the margins of the page, and how wide these margins are, in pixels.
 use constant { PAPER => 688, MARGIN => 40 };
 
-my $browser = SyncProbeBrowser->start;
+my $browser = SyncProbeBrowser->start
+  or plan skip_all => 'needs chromium and chromedriver (Debian: chromium-driver)';
 my $directory = PostgreSQL::Test::Utils::tempdir();
 
 sub show { $browser->open_page(write_file("$directory/page.html", $_[0])) }
@@ -136,5 +134,5 @@ UPDATE sync_probe.commit_wait_results SET sync_us = sync_us * 10 ^ (6 * random()
 SQL
 page_is_fine('absurd numbers', sql($node, $report));
 
-$browser->stop;
+undef $browser;
 end_tests($node);

@@ -105,8 +105,6 @@ pace_ok('resets apart', $primary, $by_process
 	? (undef, 'flush size', 'pg_stat_wal and pg_stat_io were reset at different times',
 		'8192 bytes')
 	: mean_wal($primary));
-reset_and_commit($primary, 1500);
-pace_ok('reset together', $primary, mean_wal($primary));
 
 # --- a reset while commit_waits() counts
 #

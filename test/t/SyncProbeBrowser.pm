@@ -16,13 +16,12 @@ use IPC::Run;
 use JSON::PP;
 use PostgreSQL::Test::Utils;
 
-sub is_installed { return can_run('chromium') && can_run('chromedriver') }
-
-# As it works without its sandbox, which containers often refuse, it must only read pages that
-# the test itself made.
+# Nothing if it is not installed.  As it works without its sandbox, which containers often refuse, it
+# must only read pages that the test itself made.
 sub start
 {
 	my ($class) = @_;
+	return unless can_run('chromium') && can_run('chromedriver');
 	my $home = PostgreSQL::Test::Utils::tempdir();
 	my $out = '';
 	local @ENV{qw(HOME XDG_CONFIG_HOME XDG_CACHE_HOME)} = ($home) x 3;
@@ -100,20 +99,12 @@ sub console
 }
 
 # Also if the test dies: a browser would stay behind.
-sub stop
-{
-	my ($self) = @_;
-	my $driver = delete $self->{driver} or return;
-	eval { $self->call('DELETE', '') };
-	eval { $driver->kill_kill };
-	return;
-}
-
 sub DESTROY
 {
 	my ($self) = @_;
 	local ($@, $?);
-	$self->stop;
+	eval { $self->call('DELETE', '') };
+	eval { $self->{driver}->kill_kill };
 	return;
 }
 
