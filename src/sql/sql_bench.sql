@@ -38,14 +38,15 @@ sizes (size) AS (VALUES ('{"aircraft_code": 130, "airline_code": 320, "airport_c
   "flight_code": 579, "from_airport": 15, "restrict_code": 55, "state_code": 60, "stops": 3,
   "to_airport": 14}'::jsonb)),
 
--- pgbench reports the first line of a statement.  The line break keeps it short.
+-- pgbench reports the first line of a statement.  The line break keeps it short.  Orders are given,
+-- or scripts would differ between servers.
 layouts (name, rows, creation, filling) AS (
-SELECT name, rows,
+SELECT name COLLATE "C", rows,
        format(E'CREATE TABLE %s (\n%s%sPRIMARY KEY (%s))%s', name,
               string_agg(c || ' int NOT NULL, ', '' ORDER BY n),
               (SELECT string_agg(format('s%s char(10), ', i), '') FROM generate_series(1, chars) i),
               string_agg(c, ', ' ORDER BY n) FILTER (WHERE n <= key),
-              string_agg(format('; CREATE INDEX ON %s (%s)', name, c), '')
+              string_agg(format('; CREATE INDEX ON %s (%s)', name, c), '' ORDER BY n)
                   FILTER (WHERE c IN ('from_airport', 'to_airport', 'unique2', 'hundred'))),
        format(E'INSERT INTO %s SELECT %s%s FROM generate_series(0, %s) AS n;\nANALYZE %1$s', name,
               string_agg('n % ' || coalesce(size ->> c, '1000'), ', ' ORDER BY n),
@@ -60,9 +61,10 @@ FROM generate_series(0, 999) AS n),
 
 -- What set-ups are made of.
 parts (part, sql) AS (
-SELECT CASE WHEN rows IS NULL THEN 'wisconsin' ELSE 'atis' END, string_agg(creation, E';\n')
+SELECT CASE WHEN rows IS NULL THEN 'wisconsin' ELSE 'atis' END,
+       string_agg(creation, E';\n' ORDER BY name)
 FROM layouts GROUP BY rows IS NULL
-UNION ALL SELECT 'atis rows', string_agg(filling, E';\n') FROM layouts WHERE rows > 0
+UNION ALL SELECT 'atis rows', string_agg(filling, E';\n' ORDER BY name) FROM layouts WHERE rows > 0
 UNION ALL SELECT 'thousand columns', format('CREATE TABLE bench (%s) AS SELECT %s', names, ones)
 FROM thousand
 UNION ALL SELECT 'added', 'ALTER TABLE bench ' || added FROM thousand	-- as by alter_table_add
@@ -125,10 +127,11 @@ operations (workload, setup, transactions, description, script) AS (VALUES
                 ones, names) FROM thousand)),
 -- Only three of the four Wisconsin tables, because the original counts 31.
 ('create_table', '{}', 31, 'Create one of the 28 tables of ATIS, or 3 of Wisconsin',
- (SELECT string_agg(format('BEGIN; %s; COMMIT', creation), ' | ') FROM layouts
+ (SELECT string_agg(format('BEGIN; %s; COMMIT', creation), ' | ' ORDER BY name) FROM layouts
   WHERE name <> 'tenk2')),
 ('drop_table', '{atis, atis rows}', 28, 'Drop one of the 28 tables of ATIS, most with rows',
- (SELECT string_agg('DROP TABLE ' || name, ' | ') FROM layouts WHERE rows IS NOT NULL)),
+ (SELECT string_agg('DROP TABLE ' || name, ' | ' ORDER BY name) FROM layouts
+  WHERE rows IS NOT NULL)),
 ('create_MANY_tables', '{}', 10000, 'Create a table with a primary key',
  'CREATE TABLE bench_:iteration (i int PRIMARY KEY, d float8, s char(10))'),
 ('select_group_when_MANY_tables', '{many}', 10000, '', 'SELECT count(*) FROM bench_:iteration'),
