@@ -10,6 +10,7 @@
 
 #include "unit.h"
 
+#include "engine/storage/mounts.h"
 #include "tree.h"
 
 /* A file of test/fixtures, with a NUL behind it.  The caller frees it. */
@@ -70,6 +71,45 @@ fixture_tree(const char *kind)
 		fail_msg("test/fixtures/sysroot/%s: not understood", kind);
 	free(text);
 	return root;
+}
+
+/* What a test says of a path. */
+typedef const char *(*describe_function) (const char *sysroot, const sp_mount_table *table,
+										  const char *path);
+
+/* Lines "= SUBJECT PATH: TEXT" of captured trees are what is said there.  Each kind has some. */
+static inline void
+check_kinds(const char *subject, const char *const *kinds, size_t n, describe_function say)
+{
+	for (size_t i = 0; i < n; i++)
+	{
+		const char *sysroot = fixture_tree(kinds[i]);
+		char	   *text = read_fixture("sysroot", kinds[i]);
+		char	   *rest = text;
+		char	   *line;
+		sp_mount_table *table;
+		int			checked = 0;
+
+		assert_int_equal(sp_mount_table_read(sysroot, &table), 0);
+		while ((line = strsep(&rest, "\n")) != NULL)
+		{
+			const char *marks = strsep(&line, " ");
+			const char *name = strsep(&line, " ");
+			char	   *expected = line != NULL ? strstr(line, ": ") : NULL;
+			int			fd = lowest_free_descriptor();
+
+			if (strcmp(marks, "=") != 0 || strcmp(name, subject) != 0)
+				continue;
+			*expected = '\0';
+			if (strcmp(say(sysroot, table, line), expected + 2) != 0)
+				fail_msg("%s, path \"%s\": \"%s\"", kinds[i], line, say(sysroot, table, line));
+			assert_int_equal(lowest_free_descriptor(), fd);
+			checked++;
+		}
+		assert_true(checked > 0);
+		sp_mount_table_free(table);
+		free(text);
+	}
 }
 
 #endif							/* FIXTURES_H */

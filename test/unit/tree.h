@@ -4,6 +4,7 @@
  *	  Makes a tree of files, such as a sysfs, from a text that people can read.
  *
  *	# a comment
+ *	= disks /: what a test finds in it; see check_kinds()
  *	proc/self/mountinfo:
  *		28 1 8:1 / / rw - ext4 /dev/sda1 rw		lines with a tab are its content
  *	device 8:0 sda								a directory below sys/devices
@@ -118,7 +119,7 @@ tree_entry(tree *made, const char *above, char *line)
 static inline bool
 tree_line(tree *made, char *line)
 {
-	if (line[0] == '\0' || line[0] == '#')
+	if (line[0] == '\0' || line[0] == '#' || line[0] == '=')
 		return true;
 	if (line[0] != '\t')
 	{
