@@ -488,6 +488,7 @@ INSERT INTO drift_scenario VALUES
     '681 % more'),
 ('another location', 'run: location=pg_default; paced: p50_us=73 | ', ''),
 ('another suite', 'run: suite=pg_test_fsync; paced: p50_us=73 | ', ''),
+('an import', 'run: imported_at=2026-05-03; paced: p50_us=73 | ', ''),
 ('another method was the current one, but both were measured',
     'run: wal_sync_method=fsync; paced: p50_us=73 | ', '681 % more'),
 ('another method', 'paced: p50_us=73, method=open_sync | ', ''),
