@@ -354,9 +354,7 @@ TEST(doubts_without_counters)
 	assert_null(sp_probe_method_doubt(probe, "fdatasync", &at_backing));
 	probe->syncs_nothing = "it is in memory";
 	run_probe();
-	assert_string_equal(reason_of_run(), "syncs with fdatasync do not reach the device (it is in "
-						"memory); no method is known whose syncs do: change the storage, not the "
-						"setting");
+	assert_non_null(strstr(reason_of_run(), " do not reach the device (it is in memory); "));
 	assert_true(isnan(sp_probe_flush_us(probe)));
 }
 
