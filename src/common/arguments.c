@@ -10,11 +10,14 @@
 #include <math.h>
 
 #include "access/detoast.h"
+#include "access/htup_details.h"
 #include "access/parallel.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "storage/fd.h"
 #include "storage/latch.h"
 #include "utils/builtins.h"
+#include "utils/syscache.h"
 
 #include "compat.h"
 
@@ -23,21 +26,40 @@ int			sp_max_duration_ms = 600000;
 /* The history keeps labels for ever, and views show them in a column. */
 #define MAX_LABEL_BYTES		256
 
-/* names: the names of all arguments, in order */
-void
-sp_refuse_null(FunctionCallInfo fcinfo, int arg, const char *const *names)
+/* As SQL declares it. */
+const char *
+sp_argument_name(FunctionCallInfo fcinfo, int arg)
 {
-	if (PG_ARGISNULL(arg))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("argument \"%s\" must not be null", names[arg]),
-				 errhint("Omit the argument to use its default.")));
+	HeapTuple	function = SearchSysCache1(PROCOID, ObjectIdGetDatum(fcinfo->flinfo->fn_oid));
+	Oid		   *types;
+	char	  **names;
+	char	   *modes;
+
+	if (!HeapTupleIsValid(function))
+		elog(ERROR, "cache lookup failed for function %u", fcinfo->flinfo->fn_oid);
+	(void) get_func_arg_info(function, &types, &names, &modes);
+	ReleaseSysCache(function);
+	return names[arg];
+}
+
+/* Of these arguments, as bits. */
+void
+sp_refuse_nulls(FunctionCallInfo fcinfo, int arguments)
+{
+	for (int arg = 0; arg < PG_NARGS(); arg++)
+	{
+		if ((arguments & (1 << arg)) != 0 && PG_ARGISNULL(arg))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("argument \"%s\" must not be null", sp_argument_name(fcinfo, arg)),
+					 errhint("Omit the argument to use its default.")));
+	}
 }
 
 /* An interval argument in microseconds.  hint may be NULL. */
 int64
-sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
-					 int64 min_us, int64 max_us, const char *hint)
+sp_interval_argument(FunctionCallInfo fcinfo, int arg, int64 min_us, int64 max_us,
+					 const char *hint)
 {
 	Datum		value = PG_GETARG_DATUM(arg);
 	double		us = rint(DatumGetFloat8(DirectFunctionCall2(interval_part,
@@ -46,33 +68,31 @@ sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
 	if (us < min_us || us > max_us)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s \"%s\" is out of range", names[arg],
+				 errmsg("%s \"%s\" is out of range", sp_argument_name(fcinfo, arg),
 						DatumGetCString(DirectFunctionCall1(interval_out, value))),
 				 errdetail("It must be between %g ms and %g s.", min_us / 1e3, max_us / 1e6),
 				 hint ? errhint("%s", hint) : 0));
 	return (int64) us;
 }
 
-/* A duration that must be given, in microseconds. */
+/* The same of a run. */
 int64
-sp_duration_argument(FunctionCallInfo fcinfo, int arg, const char *const *names, int64 min_us)
+sp_duration_argument(FunctionCallInfo fcinfo, int arg, int64 min_us)
 {
-	sp_refuse_null(fcinfo, arg, names);
-	return sp_interval_argument(fcinfo, arg, names, min_us, sp_max_duration_ms * INT64CONST(1000),
+	return sp_interval_argument(fcinfo, arg, min_us, sp_max_duration_ms * INT64CONST(1000),
 								"The upper limit is pg_sync_probe.max_duration.");
 }
 
 /* An integer argument within that range.  max: PG_INT32_MAX if there is none; hint may be NULL. */
 int
-sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
-					int min, int max, const char *hint)
+sp_integer_argument(FunctionCallInfo fcinfo, int arg, int min, int max, const char *hint)
 {
 	int			value = PG_GETARG_INT32(arg);
 
 	if (value < min || value > max)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("%s %d is out of range", names[arg], value),
+				 errmsg("%s %d is out of range", sp_argument_name(fcinfo, arg), value),
 				 max == PG_INT32_MAX ? errdetail("It must be at least %d.", min) :
 				 errdetail("It must be between %d and %d.", min, max),
 				 hint ? errhint("%s", hint) : 0));

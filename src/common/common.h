@@ -57,13 +57,13 @@ sp_monotonic_ns(void)
 /* GUC, see pg_sync_probe.c */
 extern int	sp_max_duration_ms;
 
-extern void sp_refuse_null(FunctionCallInfo fcinfo, int arg, const char *const *names);
-extern int64 sp_interval_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
-								  int64 min_us, int64 max_us, const char *hint);
-extern int64 sp_duration_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
-								  int64 min_us);
-extern int	sp_integer_argument(FunctionCallInfo fcinfo, int arg, const char *const *names,
-								int min, int max, const char *hint);
+extern const char *sp_argument_name(FunctionCallInfo fcinfo, int arg);
+extern void sp_refuse_nulls(FunctionCallInfo fcinfo, int arguments);
+extern int64 sp_interval_argument(FunctionCallInfo fcinfo, int arg, int64 min_us, int64 max_us,
+								  const char *hint);
+extern int64 sp_duration_argument(FunctionCallInfo fcinfo, int arg, int64 min_us);
+extern int	sp_integer_argument(FunctionCallInfo fcinfo, int arg, int min, int max,
+								const char *hint);
 extern char *sp_label_argument(FunctionCallInfo fcinfo, int arg);
 extern char *sp_postmaster_line(int n);
 extern void sp_check_client(void);

@@ -22,9 +22,10 @@
 #include "catalog/pg_authid.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
-#include "nodes/makefuncs.h"
+#include "parser/parser.h"
 #include "postmaster/interrupt.h"
 #include "storage/fd.h"
+#include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
@@ -134,23 +135,6 @@ sp_refuse_pending_edits(List *files, TimestampTz load_time)
 
 /* ------------------------------------------------------------ ALTER SYSTEM */
 
-static VariableSetStmt *
-set_statement(const char *name, const char *value)
-{
-	VariableSetStmt *set = makeNode(VariableSetStmt);
-	A_Const    *constant = makeNode(A_Const);
-
-	set->kind = value ? VAR_SET_VALUE : VAR_RESET;
-	set->name = pstrdup(name);
-	if (value == NULL)
-		return set;
-	constant->val.sval.type = T_String;
-	constant->val.sval.sval = pstrdup(value);
-	constant->location = -1;
-	set->args = list_make1(constant);
-	return set;
-}
-
 /*
  * ALTER SYSTEM SET, or RESET if value is NULL.  As the bootstrap superuser: the caller checks
  * rights.  An error may be thrown while AutoFileLock is held; then the end of the transaction
@@ -159,14 +143,15 @@ set_statement(const char *name, const char *value)
 void
 sp_alter_system(const char *name, const char *value)
 {
-	AlterSystemStmt *statement = makeNode(AlterSystemStmt);
+	char	   *sql = value ? psprintf("ALTER SYSTEM SET %s = %s", name, quote_literal_cstr(value)) :
+		psprintf("ALTER SYSTEM RESET %s", name);
+	RawStmt    *statement = linitial(raw_parser(sql, RAW_PARSE_DEFAULT));
 	Oid			saved_user;
 	int			saved_context;
 
-	statement->setstmt = set_statement(name, value);
 	GetUserIdAndSecContext(&saved_user, &saved_context);
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, saved_context | SECURITY_LOCAL_USERID_CHANGE);
-	AlterSystemSetConfigFile(statement);
+	AlterSystemSetConfigFile(castNode(AlterSystemStmt, statement->stmt));
 	SetUserIdAndSecContext(saved_user, saved_context);
 }
 

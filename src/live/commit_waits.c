@@ -120,14 +120,14 @@ PG_FUNCTION_INFO_V1(sync_probe_commit_waits);
 Datum
 sync_probe_commit_waits(PG_FUNCTION_ARGS)
 {
-	static const char *const arg_names[] = {"duration"};
 	observation seen = {0};
 	TupleDesc	type;
 	HeapTuple	row;
 	int64		result_id;
 
 	sp_check_circumstances("sample commits");
-	observe(&seen, sp_duration_argument(fcinfo, 0, arg_names, MIN_DURATION_US));
+	sp_refuse_nulls(fcinfo, 1);
+	observe(&seen, sp_duration_argument(fcinfo, 0, MIN_DURATION_US));
 	result_id = sp_record_or_tell() ? sp_history_next_id(RESULT_TABLE "_result_id_seq") : 0;
 	type = BlessTupleDesc(sp_history_row_type(RESULT_TABLE));
 	row = result_row(&seen, result_id, type);

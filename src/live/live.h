@@ -39,27 +39,15 @@ extern void sp_sampler_run(sp_sampler *sampler, double seconds);
 /* End the time: the sums are complete. */
 extern const sp_commit_sums *sp_sampler_stop(sp_sampler *sampler);
 
-/* All of this at once: the figures of a time that begins now. */
+/* All of this at once: the figures of a time that begins now.  Writes nothing. */
 extern void sp_sampler_look(double seconds, sp_commit_figures *figures);
+
+/* Before a run, and whether the processes commit so often that it matters. */
+#define SP_LOOK_S	0.3
+extern bool sp_load_is_seen(const sp_commit_figures *seen);
 
 /* Mean number of processes: a commit of 1 ms each 20 ms.  Fewer are no load. */
 #define SP_MIN_COMMITTING	0.05
-
-#define SP_LOOK_S	0.3
-
-/* What the processes of the server do, seen for a moment. */
-typedef struct sp_load_seen
-{
-	double		seconds;
-	double		wal_busy;		/* share of the time, 0 to 1 */
-	double		committing;		/* mean number of processes that are committing */
-} sp_load_seen;
-
-/* Look at them for SP_LOOK_S.  Writes nothing.  Handles interrupts. */
-extern void sp_load_look(sp_load_seen *seen);
-
-/* Do they commit so often that it matters? */
-extern bool sp_load_is_seen(const sp_load_seen *seen);
 
 /* ------------------------------------------------------- wal_statistics.c */
 

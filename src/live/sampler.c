@@ -198,19 +198,8 @@ sp_sampler_look(double seconds, sp_commit_figures *figures)
 	pfree(sampler);
 }
 
-void
-sp_load_look(sp_load_seen *seen)
-{
-	sp_commit_figures figures;
-
-	sp_sampler_look(SP_LOOK_S, &figures);
-	seen->seconds = SP_LOOK_S;
-	seen->wal_busy = figures.wal_busy;
-	seen->committing = figures.committing;
-}
-
 bool
-sp_load_is_seen(const sp_load_seen *seen)
+sp_load_is_seen(const sp_commit_figures *seen)
 {
 	return seen->committing > SP_MIN_COMMITTING;
 }

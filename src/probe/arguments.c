@@ -13,23 +13,6 @@
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 
-const char *const sp_probe_arg_names[] = {
-	"location", "suite", "duration", "duty_cycle", "flush_size",
-	"flush_interval", "stop_early", "label", "record",
-	"methods", "commit_delays", "workers"
-};
-
-void
-sp_refuse_null_arguments(FunctionCallInfo fcinfo)
-{
-	static const sp_probe_argument needed[] = {
-		SP_ARG_LOCATION, SP_ARG_SUITE, SP_ARG_STOP_EARLY, SP_ARG_RECORD
-	};
-
-	for (size_t i = 0; i < lengthof(needed); i++)
-		sp_refuse_null(fcinfo, needed[i], sp_probe_arg_names);
-}
-
 /* ----------------------------------------------------------------- the suite */
 
 static const sp_probe_suite *
@@ -74,7 +57,7 @@ sp_suite_argument(FunctionCallInfo fcinfo)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("argument \"%s\" does not apply to suite \"%s\"",
-							sp_probe_arg_names[arg], suite->engine->name),
+							sp_argument_name(fcinfo, arg), suite->engine->name),
 					 errhint("%s", (SP_COMMIT_ARGUMENTS & SP_REFUSE(arg)) != 0 ?
 							 "Omit it, or use suite => '" SP_COMMIT_SUITE "'." : suite->refused_hint)));
 	}
@@ -107,10 +90,7 @@ sp_probe_duration(FunctionCallInfo fcinfo)
 {
 	if (PG_ARGISNULL(SP_ARG_DURATION))
 		return Min(DEFAULT_DURATION_US, sp_max_duration_ms * INT64CONST(1000));
-	return sp_interval_argument(fcinfo, SP_ARG_DURATION, sp_probe_arg_names,
-								SP_MIN_DURATION_MS * INT64CONST(1000),
-								sp_max_duration_ms * INT64CONST(1000),
-								"The upper limit is pg_sync_probe.max_duration.");
+	return sp_duration_argument(fcinfo, SP_ARG_DURATION, SP_MIN_DURATION_MS * INT64CONST(1000));
 }
 
 /* Arguments override the statistics of the cluster. */
@@ -122,15 +102,13 @@ sp_pace_arguments(FunctionCallInfo fcinfo, sp_wal_profile *profile, int min_size
 	if (!PG_ARGISNULL(SP_ARG_FLUSH_SIZE))
 	{
 		profile->server.flush_size = sp_integer_argument(fcinfo, SP_ARG_FLUSH_SIZE,
-														 sp_probe_arg_names, min_size, max_size,
-														 hint);
+														 min_size, max_size, hint);
 		profile->knows_size = profile->given = true;
 	}
 	if (!PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL))
 	{
-		profile->flush_interval_us =
-			sp_interval_argument(fcinfo, SP_ARG_FLUSH_INTERVAL, sp_probe_arg_names, 1,
-								 SP_MAX_INTERVAL_US, hint);
+		profile->flush_interval_us = sp_interval_argument(fcinfo, SP_ARG_FLUSH_INTERVAL, 1,
+														  SP_MAX_INTERVAL_US, hint);
 		profile->knows_interval = profile->given = true;
 	}
 }

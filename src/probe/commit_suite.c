@@ -73,15 +73,15 @@ check_server(void)
 static void
 check_load(void)
 {
-	sp_load_seen seen;
+	sp_commit_figures seen;
 
-	sp_load_look(&seen);
+	sp_sampler_look(SP_LOOK_S, &seen);
 	if (sp_load_is_seen(&seen))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("suite \"commit\" cannot run beside the load of this server"),
 				 errdetail("In %.1f s, %.1f sessions were committing on average.",
-						   seen.seconds, seen.committing),
+						   SP_LOOK_S, seen.committing),
 				 errhint("CALL " SP_SCHEMA ".trial() compares values on that load.")));
 }
 
@@ -146,7 +146,7 @@ plan_load(FunctionCallInfo fcinfo, sp_commit_run *commit)
 
 	commit->fewer_allowed = PG_ARGISNULL(SP_ARG_WORKERS);
 	run->workers = commit->fewer_allowed ? DEFAULT_WORKERS :
-		sp_integer_argument(fcinfo, SP_ARG_WORKERS, sp_probe_arg_names, 1, SP_MAX_COMMIT_WORKERS,
+		sp_integer_argument(fcinfo, SP_ARG_WORKERS, 1, SP_MAX_COMMIT_WORKERS,
 							"Omit it to use those of commit_waits().");
 	profile->flush_interval_us = 0;
 	sp_pace_arguments(fcinfo, profile, SizeOfXLogRecord, MAX_RECORD);

@@ -250,7 +250,7 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	sp_run		run = {0};
 
 	sp_check_circumstances("probe");
-	sp_refuse_null_arguments(fcinfo);
+	sp_refuse_nulls(fcinfo, SP_NEEDED_ARGUMENTS);
 	run.suite = sp_suite_argument(fcinfo);
 	InitMaterializedSRF(fcinfo, 0);
 	probe_with(fcinfo, &run);
@@ -286,7 +286,7 @@ sync_probe_probe_run(PG_FUNCTION_ARGS)
 
 	sp_check_circumstances("probe");
 	check_may_probe();
-	sp_refuse_null_arguments(fcinfo);
+	sp_refuse_nulls(fcinfo, SP_NEEDED_ARGUMENTS);
 	/* its only caller, probe_all(), asks for suite wal */
 	run.suite = sp_suite_argument(fcinfo);
 	probe_with(fcinfo, &run);

@@ -47,8 +47,10 @@ typedef enum sp_probe_argument
 	SP_PROBE_ARGUMENTS
 } sp_probe_argument;
 
-extern const char *const sp_probe_arg_names[];
-extern void sp_refuse_null_arguments(FunctionCallInfo fcinfo);
+/* Must not be null. */
+#define SP_NEEDED_ARGUMENTS \
+	(1 << SP_ARG_LOCATION | 1 << SP_ARG_SUITE | 1 << SP_ARG_STOP_EARLY | 1 << SP_ARG_RECORD)
+
 
 typedef struct sp_probe_suite sp_probe_suite;
 typedef struct sp_wal_profile sp_wal_profile;
@@ -93,7 +95,7 @@ struct sp_wal_profile
 	const char *pace_unknown;	/* why the statistics give no size or interval, or NULL */
 	bool		in_recovery;
 	double		wal_busy;		/* share of the time in which WAL is written or synced */
-	sp_load_seen seen;			/* of the server's processes, just before */
+	sp_commit_figures seen;			/* of the server's processes, just before */
 	const char *load;			/* what was seen, in words; NULL: nothing */
 	double		observed_busy;	/* wal_busy of the commit_waits() that gave the pace, or NAN */
 };

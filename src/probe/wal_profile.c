@@ -141,14 +141,14 @@ sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters
 void
 sp_wal_profile_look(sp_wal_profile *profile)
 {
-	sp_load_look(&profile->seen);
+	sp_sampler_look(SP_LOOK_S, &profile->seen);
 	profile->wal_busy = profile->seen.wal_busy;
 	if (!isnan(profile->observed_busy))
 		profile->wal_busy = profile->observed_busy;
 	profile->load = isnan(profile->wal_busy) ? NULL :
 		psprintf("%s WAL was being written or synced %s of the time",
 				 isnan(profile->observed_busy) ?
-				 psprintf("in the %.1f s before this probe", profile->seen.seconds) :
+				 psprintf("in the %.1f s before this probe", SP_LOOK_S) :
 				 "in the newest commit_waits()",
 				 profile->wal_busy == 0 ? "none" : profile->wal_busy < 0.01 ? "less than 1 %" :
 				 psprintf("%.0f %%", profile->wal_busy * 100));

@@ -43,10 +43,6 @@ enum
 	ARG_LABEL
 };
 
-static const char *const trial_arg_names[] = {
-	"setting", "values", "duration", "slot", "workload", "label"
-};
-
 /* The settings that can be tried, and the figure that decides. */
 typedef struct trial_setting
 {
@@ -144,7 +140,7 @@ setting_argument(FunctionCallInfo fcinfo)
 	const trial_setting *setting;
 	StringInfoData valid;
 
-	sp_refuse_null(fcinfo, ARG_SETTING, trial_arg_names);
+	sp_refuse_nulls(fcinfo, 1 << ARG_SETTING | 1 << ARG_DURATION);
 	name = NameStr(*PG_GETARG_NAME(ARG_SETTING));
 	initStringInfo(&valid);
 	setting = find_setting(name, &valid);
@@ -203,11 +199,10 @@ prepare_trial(FunctionCallInfo fcinfo, void *state)
 
 	trial->run.suite = &trial_suite;
 	trial->run.compared = &trial->compared;
-	trial->compared.duration_us = sp_duration_argument(fcinfo, ARG_DURATION, trial_arg_names,
-													   MIN_DURATION_US);
+	trial->compared.duration_us = sp_duration_argument(fcinfo, ARG_DURATION, MIN_DURATION_US);
 	if (!PG_ARGISNULL(ARG_SLOT))
-		trial->slot_s = sp_interval_argument(fcinfo, ARG_SLOT, trial_arg_names, MIN_SLOT_US,
-											 MAX_SLOT_US, "Omit it to use the shortest one.") / 1e6;
+		trial->slot_s = sp_interval_argument(fcinfo, ARG_SLOT, MIN_SLOT_US, MAX_SLOT_US,
+											 "Omit it to use the shortest one.") / 1e6;
 	trial->run.label = sp_label_argument(fcinfo, ARG_LABEL);
 	trial->files = sp_configuration_files();
 	sp_compared_choose(&trial->compared, setting->name, setting->unit, setting->deciding,

@@ -40,19 +40,12 @@ enum
 	ARG_ALLOW_PUBLICATION
 };
 
-static const char *const workload_arg_names[] = {
-	"workload", "tablespace", "clients", "threads", "duration",
-	"transactions", "rows", "settings", "label", "allow_publication"
-};
-
 /* ------------------------------------------------------------------ arguments */
 
 static int
 take_duration(FunctionCallInfo fcinfo)
 {
-	int64		duration_us = sp_interval_argument(fcinfo, ARG_DURATION, workload_arg_names, USECS_PER_SEC,
-												   sp_max_duration_ms * INT64CONST(1000),
-												   "The upper limit is pg_sync_probe.max_duration.");
+	int64		duration_us = sp_duration_argument(fcinfo, ARG_DURATION, USECS_PER_SEC);
 
 	if (duration_us % USECS_PER_SEC != 0)
 		ereport(ERROR,
@@ -68,8 +61,8 @@ static void
 take_length(FunctionCallInfo fcinfo, sp_workload_run *run)
 {
 	if (!PG_ARGISNULL(ARG_TRANSACTIONS))
-		run->transactions = sp_integer_argument(fcinfo, ARG_TRANSACTIONS, workload_arg_names, 1,
-												PG_INT32_MAX, "The number is per client. Omit it to run for a duration.");
+		run->transactions = sp_integer_argument(fcinfo, ARG_TRANSACTIONS, 1, PG_INT32_MAX,
+												"The number is per client. Omit it to run for a duration.");
 	else if ((run->transactions = run->workload.transactions) > 0)
 		ereport(NOTICE,
 				(errmsg("workload \"%s\" runs a fixed number of transactions: %d per client",
@@ -83,18 +76,12 @@ take_length(FunctionCallInfo fcinfo, sp_workload_run *run)
 static void
 take_arguments(FunctionCallInfo fcinfo, sp_workload_run *run)
 {
-	static const int required[] = {
-		ARG_WORKLOAD, ARG_CLIENTS, ARG_THREADS, ARG_DURATION, ARG_ROWS, ARG_ALLOW_PUBLICATION
-	};
-
-	for (size_t i = 0; i < lengthof(required); i++)
-		sp_refuse_null(fcinfo, required[i], workload_arg_names);
-	run->clients = sp_integer_argument(fcinfo, ARG_CLIENTS, workload_arg_names, 1,
-									   PG_INT32_MAX, NULL);
-	run->threads = Min(run->clients, sp_integer_argument(fcinfo, ARG_THREADS, workload_arg_names, 1,
-														 PG_INT32_MAX, "Threads beyond the number of clients are not started."));
-	run->rows = sp_integer_argument(fcinfo, ARG_ROWS, workload_arg_names, 1, PG_INT32_MAX,
-									NULL);
+	sp_refuse_nulls(fcinfo, 1 << ARG_WORKLOAD | 1 << ARG_CLIENTS | 1 << ARG_THREADS |
+					1 << ARG_DURATION | 1 << ARG_ROWS | 1 << ARG_ALLOW_PUBLICATION);
+	run->clients = sp_integer_argument(fcinfo, ARG_CLIENTS, 1, PG_INT32_MAX, NULL);
+	run->threads = Min(run->clients, sp_integer_argument(fcinfo, ARG_THREADS, 1, PG_INT32_MAX,
+														 "Threads beyond the number of clients are not started."));
+	run->rows = sp_integer_argument(fcinfo, ARG_ROWS, 1, PG_INT32_MAX, NULL);
 	run->workload.name = *PG_GETARG_NAME(ARG_WORKLOAD);
 	sp_workload_find(&run->workload);
 	take_length(fcinfo, run);

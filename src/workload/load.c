@@ -94,7 +94,7 @@ void
 sp_load_start(sp_load *load)
 {
 	load->program = (sp_child_program) {
-		.path = load->run.program.path,
+		.path = load->run.pgbench,
 		.argv = sp_pgbench_argv(&load->run, false),
 		.envp = sp_pgbench_envp(&load->run)
 	};

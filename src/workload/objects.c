@@ -116,7 +116,7 @@ drop_own_leftovers(const sp_workload_run *run)
 void
 sp_workload_make(sp_workload_run *run)
 {
-	sp_pgbench_find(&run->program);
+	sp_pgbench_find(run);
 	name_schema(run);
 	sp_temp_directory_make(run->directory);
 	prepare_scripts(run);

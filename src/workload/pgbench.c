@@ -289,7 +289,7 @@ sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result)
 		.log_fds = palloc(run->threads * sizeof(int))
 	};
 	sp_child_program program = {
-		.path = run->program.path,
+		.path = run->pgbench,
 		.argv = sp_pgbench_argv(run, true),
 		.envp = sp_pgbench_envp(run),
 		.timeout_ms = sp_workload_limit_ms(run->seconds > 0 ? run->seconds * INT64CONST(1000) :

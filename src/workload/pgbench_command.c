@@ -79,10 +79,10 @@ find_program(char *path)
 }
 
 void
-sp_pgbench_find(sp_pgbench_program *found)
+sp_pgbench_find(sp_workload_run *run)
 {
-	found->host = own_host();
-	find_program(found->path);
+	run->host = own_host();
+	find_program(run->pgbench);
 }
 
 /* ------------------------------------------------------------- its arguments */
@@ -206,7 +206,7 @@ own_conninfo(const sp_workload_run *run)
 	StringInfoData conninfo;
 
 	initStringInfo(&conninfo);
-	append_conninfo(&conninfo, "host", run->program.host);
+	append_conninfo(&conninfo, "host", run->host);
 	append_conninfo(&conninfo, "port", psprintf("%d", PostPortNumber));
 	append_conninfo(&conninfo, "user", GetUserNameFromId(GetUserId(), false));
 	append_conninfo(&conninfo, "dbname", get_database_name(MyDatabaseId));
@@ -281,7 +281,7 @@ sp_pgbench_prepare(const sp_workload_run *run, const char *name, const char *wha
 	*once = (sp_pgbench_once) {
 		.what = what,
 		.program = {
-			.path = run->program.path,
+			.path = run->pgbench,
 			.argv = argv,
 			.envp = environment(options.data),
 			.timeout_ms = limit_ms

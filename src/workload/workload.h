@@ -57,13 +57,6 @@ sp_workload_limit_ms(int64 duration_ms)
 extern char *sp_pgbench_directory;
 extern char *sp_pgbench_passfile;
 
-/* The pgbench that is run. */
-typedef struct sp_pgbench_program
-{
-	char		path[MAXPGPATH];
-	const char *host;			/* the host that it connects to */
-} sp_pgbench_program;
-
 /* A set-up, tear-down or drop: SQL that pgbench runs once. */
 typedef struct sp_pgbench_once
 {
@@ -113,7 +106,8 @@ typedef struct sp_workload_run
 	bool		is_procedure;	/* holds no snapshot while pgbench runs */
 	sp_progress *progress;		/* shown by sync_probe.running */
 
-	sp_pgbench_program program;
+	char		pgbench[MAXPGPATH]; /* that is run */
+	const char *host;			/* that it connects to */
 	char		directory[MAXPGPATH];	/* of its files, in the data directory; empty before it
 										 * is created */
 	sp_objects_state objects;
@@ -183,7 +177,7 @@ typedef struct sp_pgbench_result
 } sp_pgbench_result;
 
 extern void sp_append_session_option(StringInfo options, const char *name, const char *value);
-extern void sp_pgbench_find(sp_pgbench_program *program);
+extern void sp_pgbench_find(sp_workload_run *run);
 extern void sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result);
 
 /* Write the SQL to the temporary directory, and build the command that runs it. */
