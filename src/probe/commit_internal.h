@@ -24,6 +24,14 @@
 
 #define SP_MAX_COMMIT_WORKERS	64
 
+/* A slot: workers set their value and flush once; then their records count. */
+typedef enum sp_commit_phase
+{
+	SP_RESTING,
+	SP_SETTLING,
+	SP_COUNTING
+} sp_commit_phase;
+
 /* Instead of a position of WAL: a worker asks for leave; the leader looks. */
 #define SP_ROOM_ASKED		0
 #define SP_ROOM_LOOKING		1
@@ -42,8 +50,7 @@ typedef struct sp_commit_shared
 	char		commit_delay[NAMEDATALEN];
 	bool		hold_xid;		/* hold a transaction ID, so that commit_delay acts */
 
-	pg_atomic_uint32 slot;		/* by the leader: odd while one runs */
-	pg_atomic_uint32 counts;	/* by the leader: do records count that begin now? */
+	pg_atomic_uint32 phase;		/* sp_commit_phase, by the leader */
 	pg_atomic_uint32 settled;	/* workers that have flushed once in this slot */
 	pg_atomic_uint32 resting;	/* workers that have started, and have left this slot */
 	pg_atomic_uint64 room;		/* a record may begin before this position of WAL */

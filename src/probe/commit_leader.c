@@ -216,8 +216,7 @@ make_shared(sp_commit_run *commit)
 	strlcpy(shared->method, commit->run->profile.wal_sync_method, NAMEDATALEN);
 	strlcpy(shared->commit_delay, commit->commit_delay, NAMEDATALEN);
 	shared->hold_xid = commit->delays || atoi(commit->commit_delay) > 0;
-	pg_atomic_init_u32(&shared->slot, 0);
-	pg_atomic_init_u32(&shared->counts, 0);
+	pg_atomic_init_u32(&shared->phase, SP_RESTING);
 	pg_atomic_init_u32(&shared->settled, 0);
 	pg_atomic_init_u32(&shared->resting, 0);
 	pg_atomic_init_u64(&shared->room, SP_ROOM_ASKED);
@@ -302,14 +301,13 @@ let_workers_commit(sp_commit_run *commit)
 
 	pg_atomic_write_u32(&shared->settled, 0);
 	pg_atomic_write_u32(&shared->resting, 0);
-	(void) pg_atomic_fetch_add_u32(&shared->slot, 1);
+	(void) pg_atomic_exchange_u32(&shared->phase, SP_SETTLING);
 	await_workers(commit, &shared->settled);
 	began_ns = sp_monotonic_ns();
-	pg_atomic_write_u32(&shared->counts, 1);
+	pg_atomic_write_u32(&shared->phase, SP_COUNTING);
 	while ((ended_ns = sp_monotonic_ns()) < began_ns + commit->slot_s * 1e9 && !commit->over)
 		watch(commit);
-	pg_atomic_write_u32(&shared->counts, 0);
-	(void) pg_atomic_fetch_add_u32(&shared->slot, 1);
+	pg_atomic_write_u32(&shared->phase, SP_RESTING);
 	await_workers(commit, &shared->resting);
 	return (double) (ended_ns - began_ns) / 1e9;
 }

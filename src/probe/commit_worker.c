@@ -70,11 +70,17 @@ has_leave(const committing *state)
 	return GetXLogInsertRecPtr() < pg_atomic_read_u64(&state->shared->room);
 }
 
+static sp_commit_phase
+phase(const committing *state)
+{
+	return ShutdownRequestPending ? SP_RESTING : pg_atomic_read_u32(&state->shared->phase);
+}
+
 /* Wait until that time, and until this process may write.  False if the slot has ended before. */
 static bool
-await_turn(const committing *state, uint32 slot, int64 due_ns)
+await_turn(const committing *state, int64 due_ns)
 {
-	while (pg_atomic_read_u32(&state->shared->slot) == slot && !ShutdownRequestPending)
+	while (phase(state) != SP_RESTING)
 	{
 		int64		left = due_ns - sp_monotonic_ns();
 
@@ -103,19 +109,17 @@ commit_record(const committing *state)
  * in step, and it may already have lasted for long when the slot begins.
  */
 static void
-commit_records(const committing *state, uint32 slot)
+commit_records(const committing *state)
 {
-	sp_commit_shared *shared = state->shared;
-
 	for (;;)
 	{
 		double		pauses = -log1p(-pg_prng_double(&pg_global_prng_state));
 		int64		began_ns;
 		bool		counts;
 
-		if (!await_turn(state, slot, sp_monotonic_ns() + (int64) (pauses * shared->pause_ns)))
+		if (!await_turn(state, sp_monotonic_ns() + (int64) (pauses * state->shared->pause_ns)))
 			return;
-		counts = pg_atomic_read_u32(&shared->counts) != 0;
+		counts = phase(state) == SP_COUNTING;
 		began_ns = sp_monotonic_ns();
 		commit_record(state);
 		if (counts)
@@ -124,7 +128,7 @@ commit_records(const committing *state, uint32 slot)
 }
 
 static void
-run_slot(const committing *state, uint32 slot)
+run_slot(const committing *state)
 {
 	bool		hold_xid = state->shared->hold_xid;
 
@@ -138,11 +142,11 @@ run_slot(const committing *state, uint32 slot)
 		StartTransactionCommand();
 		(void) GetTopTransactionId();
 	}
-	if (await_turn(state, slot, 0))
+	if (await_turn(state, 0))
 	{
 		commit_record(state);
 		(void) pg_atomic_fetch_add_u32(&state->shared->settled, 1);
-		commit_records(state, slot);
+		commit_records(state);
 	}
 	/* a commit flushes, as a rollback does not: not with a method that may be of the other kind */
 	if (hold_xid && has_leave(state))
@@ -151,25 +155,20 @@ run_slot(const committing *state, uint32 slot)
 		AbortCurrentTransaction();
 }
 
+/* No slot is missed or taken twice: the leader waits until all have settled, and until all rest. */
 static void
 serve(const committing *state)
 {
-	uint32		done = 0;
-
 	while (!ShutdownRequestPending)
 	{
-		uint32		slot = pg_atomic_read_u32(&state->shared->slot);
-
 		CHECK_FOR_INTERRUPTS();
-		/* none that runs is missed: the leader waits until all have settled */
-		if (slot % 2 == 0 || slot == done)
-		{
+		if (phase(state) == SP_RESTING)
 			nap(state, WAIT_NS);
-			continue;
+		else
+		{
+			run_slot(state);
+			(void) pg_atomic_fetch_add_u32(&state->shared->resting, 1);
 		}
-		run_slot(state, slot);
-		done = slot;
-		(void) pg_atomic_fetch_add_u32(&state->shared->resting, 1);
 	}
 }
 

@@ -15,19 +15,6 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 
-/* Who ran a probe, on which server, and what is below the location. */
-static void
-put_where(sp_row *row, const sp_storage *storage)
-{
-	sp_row_put_this_server(row);
-	sp_row_put_int(row, "server_version_num", INT4OID, PG_VERSION_NUM);
-	sp_row_put(row, "fsync", BOOLOID, BoolGetDatum(enableFsync));
-	sp_row_put_text(row, "directory", sp_known_text(storage->directory));
-	sp_row_put_text(row, "filesystem",
-					storage->mount ? sp_known_text(storage->mount->fstype) : NULL);
-	sp_row_put_text(row, "device", sp_known_text(storage->disks.top.name));
-}
-
 /*
  * Advice rests on runs at the cluster's own pace and size, with samples enough for an interval.
  */
@@ -47,6 +34,7 @@ static HeapTuple
 run_row(const sp_run *run, TupleDesc row_type)
 {
 	const sp_wal_profile *profile = &run->profile;
+	const sp_storage *storage = &run->storage;
 	sp_row	   *row = sp_row_make(row_type);
 
 	if (run->run_id != 0)
@@ -62,7 +50,13 @@ run_row(const sp_run *run, TupleDesc row_type)
 		sp_row_put_int(row, "flush_size", INT4OID, profile->server.flush_size);
 	if (profile->flush_interval_us > 0)
 		sp_row_put_interval(row, "flush_interval", profile->flush_interval_us);
-	put_where(row, &run->storage);
+	sp_row_put_this_server(row);
+	sp_row_put_int(row, "server_version_num", INT4OID, PG_VERSION_NUM);
+	sp_row_put(row, "fsync", BOOLOID, BoolGetDatum(enableFsync));
+	sp_row_put_text(row, "directory", sp_known_text(storage->directory));
+	sp_row_put_text(row, "filesystem",
+					storage->mount ? sp_known_text(storage->mount->fstype) : NULL);
+	sp_row_put_text(row, "device", sp_known_text(storage->disks.top.name));
 	sp_row_put(row, "started_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->started_at));
 	sp_row_put(row, "finished_at", TIMESTAMPTZOID, TimestampTzGetDatum(run->finished_at));
 	sp_row_put_text(row, "wal_sync_method", profile->wal_sync_method);

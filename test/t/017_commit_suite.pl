@@ -60,19 +60,14 @@ sub a_worker
 
 # --- a run, and what it records
 
-for ([ "methods => '{fsync,fdatasync}'",
-		'wal_sync_method fdatasync current ok, wal_sync_method fsync ok|t|t' ],
-	[ "commit_delays => '{0,10}'", 'commit_delay 0 current ok, commit_delay 10 ok|t|t' ])
-{
-	my ($values, $rows) = @$_;
-	is(sql($node, <<"SQL"), $rows, "a row for each value: $values");
+# methods: test/tap/commits.sql
+is(sql($node, <<'SQL'), 'commit_delay 0 current ok, commit_delay 10 ok|t|t', 'a row for each value');
 SELECT string_agg(concat_ws(' ', test, method, choice, status), ', ' ORDER BY ordinal),
        bool_and(ops > 0 AND ops_per_sec > 0 AND p50_us <= max_us AND relative_speed > 0),
        bool_and(write_size = 300)
 FROM sync_probe.probe('pg_wal', 'commit', workers => 3, flush_size => 300, duration => '2 s',
-    $values, stop_early => false)
+    commit_delays => '{0,10}', stop_early => false)
 SQL
-}
 is(sql($node, <<'SQL'), 'commit|commit_delay|t|3|300||t|f|t|t', 'the run');
 SELECT suite, setting, verdict IS NOT NULL, workers, flush_size,
        flush_interval, filesystem IS NOT NULL, usable_for_advice,
@@ -368,7 +363,9 @@ fails_ok($idle, 'beside load', commit_call("duration => '3 s'"), 55000,
 	qr/DETAIL:  In 0\.3 s, \d+\.\d sessions were committing on average\.$/m,
 	qr/HINT:  CALL sync_probe\.trial\(\) compares values on that load\.$/m);
 end_probe($idle, $writer);
-sql($idle, "SELECT FROM sync_probe.probe('pg_wal', 'commit', duration => '3 s')");
+like(messages($idle, commit_call("duration => '3 s'")),
+	qr/NOTICE:  workers: \d+; pauses between commits, as in commit_waits\(\) result \d+: [\d.]+ ms$/m,
+	'a notice of the load');
 is(sql($idle, <<'SQL'), 't|t|t', 'workers and size are those of commit_waits()');
 SELECT r.workers = w.committers, abs(r.flush_size - w.wal_bytes_per_commit) < 1,
        r.flush_interval IS NULL
