@@ -13,16 +13,14 @@ REVOKE ALL ON FUNCTION sync_probe_internal.this_server() FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION sync_probe_internal.this_server() TO pg_monitor;
 
 --
--- The statement that probes a location.  A null argument stands for the default.
+-- The statement that probes a location.
 --
-CREATE FUNCTION sync_probe_internal.probe_command(location name, duration interval DEFAULT NULL)
+CREATE FUNCTION sync_probe_internal.probe_command(location name)
 RETURNS text
 LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
-SELECT format('SELECT * FROM sync_probe.probe(%s)', concat_ws(', ',
-           quote_literal(nullif(location, 'pg_wal')),
-           'duration => ' || quote_literal(trim_scale(extract(epoch FROM duration)) || ' s')))
+SELECT format('SELECT * FROM sync_probe.probe(%s)', quote_literal(nullif(location, 'pg_wal')))
 $$;
 
 --
@@ -35,7 +33,8 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT CASE run.suite
-           WHEN 'wal' THEN sync_probe_internal.probe_command(run.location, run.longer_duration)
+           WHEN 'wal' THEN format('SELECT * FROM sync_probe.probe(%s)', concat_ws(', ',
+               quote_literal(nullif(run.location, 'pg_wal')), d.argument))
            WHEN 'commit' THEN format('SELECT * FROM sync_probe.probe(suite => ''commit'', %s)',
                                      concat_ws(', ', d.argument, 'workers => ' || run.workers))
            WHEN 'trial' THEN format('CALL sync_probe.trial(%s)', concat_ws(', ',
@@ -64,19 +63,22 @@ $$;
 --
 -- What has changed at a location since a run: "write cache was write back, is write
 -- through".  Of mount options only those that differ.  Directory and device are left out: a
--- run at another directory or device is not a run of this location.  While a trial runs, its
--- methods are no change.
+-- run at another directory or device is not a run of this location.  No change are the
+-- wal_sync_method of now if the advice of the run was followed, and the methods of a trial while
+-- it runs.
 --
 CREATE FUNCTION sync_probe_internal.changes_since(
     run sync_probe.runs,
-    place sync_probe_internal.storage)
+    place sync_probe_internal.storage,
+    followed boolean)
 RETURNS text[]
 LANGUAGE sql STABLE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT array_agg(format(c.words, c.before, coalesce(c.now, 'unknown')) ORDER BY c.n)
-FROM (VALUES
-    (1, 'wal_sync_method was %s, is %s', run.wal_sync_method,
+FROM (SELECT run.storage ->> 'mount_options', place.mount_options) AS o (before, now),
+     LATERAL (VALUES
+    (1, 'wal_sync_method was %s, is %s', CASE WHEN NOT followed THEN run.wal_sync_method END,
         CASE WHEN EXISTS (SELECT FROM sync_probe_internal.running() AS r WHERE r.suite = 'trial')
              THEN run.wal_sync_method ELSE current_setting('wal_sync_method') END),
     -- off while it is on now; the other way round the advice itself is that fsync is off
@@ -96,11 +98,11 @@ FROM (VALUES
     (6, 'write cache was %s, is %s',
         CASE WHEN place.filesystem ~ 'zfs$' IS NOT TRUE THEN run.storage ->> 'write_cache' END,
         place.write_cache),
+    -- words are made only of what differs, which it seldom does
     (7, 'mount options were %s, are %s',
-        coalesce(sync_probe_internal.options_left(run.storage ->> 'mount_options',
-                                                  place.mount_options),
-                 run.storage ->> 'mount_options'),
-        sync_probe_internal.options_left(place.mount_options, run.storage ->> 'mount_options'))
+        CASE WHEN o.before <> o.now IS NOT FALSE
+             THEN coalesce(sync_probe_internal.options_left(o.before, o.now), o.before) END,
+        CASE WHEN o.before <> o.now THEN sync_probe_internal.options_left(o.now, o.before) END)
 ) AS c (n, words, before, now)
 WHERE c.before <> coalesce(c.now, '')
 $$;
@@ -119,27 +121,15 @@ SELECT coalesce(verdict IN ('switch', 'unsafe') AND recommended <> before
 $$;
 
 --
--- changes_since() without the change of wal_sync_method that the advice of the run was.
---
-CREATE FUNCTION sync_probe_internal.serious_changes(changes text[], followed boolean)
-RETURNS text[]
-LANGUAGE sql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT array_agg(c.change)
-FROM unnest(changes) AS c (change)
-WHERE NOT (followed AND starts_with(c.change, 'wal_sync_method '))
-$$;
-
---
 -- What a run of the wal suite says today of its location; null: there is none.  It takes a row,
--- because a run on a standby is not in the table and has no run_id.  The argument changes is the
--- result of changes_since().
+-- because a run on a standby is not in the table and has no run_id.  changes and was_followed are
+-- the results of changes_since() and followed().
 --
 CREATE FUNCTION sync_probe_internal.run_advice(
     of_location name,
     run sync_probe.runs,
-    changes text[])
+    changes text[],
+    was_followed boolean)
 RETURNS TABLE (
     holds_wal boolean,
     verdict text,
@@ -152,33 +142,28 @@ RETURNS TABLE (
     durable text,
     basis text,
     run_id bigint,
-    reason text,
-    commands text[])
+    reason text)
 LANGUAGE sql STABLE PARALLEL SAFE
 ROWS 1 -- the default of 1,000 makes queries look costly enough for JIT compilation
 SET search_path = pg_catalog, pg_temp
 AS $$
 WITH today AS (
-    SELECT of_location = 'pg_wal' AS holds_wal, f.followed, n.fsync, c.since,
+    SELECT of_location = 'pg_wal' AS holds_wal, n.fsync,
            -- fsync = off is worse than anything that a run may have found
            CASE WHEN NOT n.fsync THEN 'unsafe'
                 WHEN run.suite IS NULL THEN 'not probed'
-                WHEN c.since IS NOT NULL THEN 'outdated'
-                WHEN f.followed THEN 'keep'
+                WHEN changes IS NOT NULL THEN 'outdated'
+                WHEN was_followed THEN 'keep'
                 ELSE run.verdict END AS verdict
-    FROM (SELECT current_setting('fsync')::boolean) AS n (fsync),
-         LATERAL sync_probe_internal.followed(run.verdict, run.recommended_value,
-                                              run.wal_sync_method, 'wal_sync_method')
-             AS f (followed),
-         LATERAL sync_probe_internal.serious_changes(changes, f.followed) AS c (since)
+    FROM (SELECT current_setting('fsync')::boolean) AS n (fsync)
 )
 SELECT t.holds_wal, t.verdict, current_setting('wal_sync_method'), a.recommended_value,
-       CASE WHEN t.followed THEN a.recommended_value ELSE a.best_value END,
+       CASE WHEN was_followed THEN a.recommended_value ELSE a.best_value END,
        -- The bound is about the method that was current.
-       CASE WHEN NOT t.followed THEN a.max_regret END,
+       CASE WHEN NOT was_followed THEN a.max_regret END,
        a.deciding_test, a.flush_us,
        CASE WHEN NOT t.fsync THEN 'no'
-            ELSE coalesce(CASE WHEN t.followed
+            ELSE coalesce(CASE WHEN was_followed
                                THEN (SELECT m.durable FROM sync_probe.measurements AS m
                                      WHERE m.run_id = a.run_id AND m.method = a.recommended_value
                                        AND m.test = a.deciding_test)
@@ -186,22 +171,12 @@ SELECT t.holds_wal, t.verdict, current_setting('wal_sync_method'), a.recommended
        run.suite, run.run_id,
        CASE WHEN NOT t.fsync THEN 'fsync is off: this server syncs nothing'
             WHEN t.verdict = 'outdated'
-            THEN format('run %s is outdated: %s', run.run_id, array_to_string(t.since, ', '))
-            WHEN t.followed THEN format('chosen instead of %s: %s', run.wal_sync_method, run.reason)
+            THEN format('run %s is outdated: %s', run.run_id, array_to_string(changes, ', '))
+            WHEN was_followed
+            THEN format('chosen instead of %s: %s', run.wal_sync_method, run.reason)
             WHEN run.verdict = 'switch' AND NOT t.holds_wal
             THEN 'if the WAL were here: ' || run.reason
-            ELSE run.reason END,
-       -- wal_sync_method is one setting of the whole cluster, and acts on pg_wal alone.
-       CASE WHEN t.holds_wal AND NOT t.fsync
-            THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
-            WHEN t.verdict = 'outdated' OR run.suite IS NULL
-            THEN ARRAY[sync_probe_internal.probe_command(of_location)]
-            WHEN t.verdict IN ('switch', 'unsafe') AND t.holds_wal
-                 AND run.recommended_value <> current_setting('wal_sync_method')
-            THEN sync_probe_internal.change_commands(current_setting('wal_sync_method'),
-                                                     run.recommended_value)
-            WHEN t.verdict = 'undecided'
-            THEN array_remove(ARRAY[sync_probe_internal.longer_command(run)], NULL) END
+            ELSE run.reason END
 FROM today AS t
 -- An outdated run has no advice.
 LEFT JOIN (SELECT run.*) AS a ON t.verdict <> 'outdated'
@@ -225,17 +200,40 @@ WHERE r.imported_at IS NULL
 -- For each location the run that its advice rests on: the newest run that is usable for
 -- advice and was made by this server, at the directory and on the device that the location
 -- has now.  passed_over: a newer run of the wal suite that was measured here, and why no advice
--- rests on it.  Who imports a run does not expect advice from it.
+-- rests on it.  Who imports a run does not expect advice from it.  suites: of which there are runs.
+--
+-- last has the newest run of each suite at each location that has any: one step down the index for
+-- each.  Of 1,000 locations few may have runs, and few of all suites.
 --
 CREATE VIEW sync_probe_internal.newest_runs AS
+WITH RECURSIVE last AS (
+    (SELECT r.suite, r.location, r.run_id
+     FROM sync_probe.runs AS r
+     WHERE r.imported_at IS NULL
+     ORDER BY r.suite, r.location, r.run_id + 0 DESC
+     LIMIT 1)
+    UNION ALL
+    SELECT n.*
+    FROM last AS l,
+         LATERAL (SELECT r.suite, r.location, r.run_id
+                  FROM sync_probe.runs AS r
+                  WHERE r.imported_at IS NULL AND (r.suite, r.location) > (l.suite, l.location)
+                  ORDER BY r.suite, r.location, r.run_id + 0 DESC
+                  LIMIT 1) AS n
+)
 SELECT l.name AS location, l AS place, r.run, o.run_id AS passed_over,
-       o.finished_at AS passed_over_at, o.why AS passed_over_why
+       o.finished_at AS passed_over_at, o.why AS passed_over_why, w.suites
 FROM sync_probe_internal.examine_locations(NULL) AS l
 CROSS JOIN sync_probe_internal.this_server() AS s
+LEFT JOIN (SELECT w.location, array_agg(w.suite) AS suites,
+                  max(w.run_id) FILTER (WHERE w.suite = 'wal') AS run_id
+           FROM last AS w
+           GROUP BY w.location) AS w ON w.location = l.name
 LEFT JOIN LATERAL (
     SELECT r.run
     FROM sync_probe_internal.own_runs AS r
-    WHERE (r.run).suite = 'wal' AND (r.run).location = l.name AND (r.run).usable_for_advice
+    WHERE w.run_id IS NOT NULL
+      AND (r.run).suite = 'wal' AND (r.run).location = l.name AND (r.run).usable_for_advice
       AND ARRAY[(r.run).directory, (r.run).device] = ARRAY[l.directory, l.device]
     ORDER BY (r.run).run_id + 0 DESC
     LIMIT 1) AS r ON true
@@ -253,12 +251,8 @@ LEFT JOIN LATERAL (
                CASE WHEN NOT n.usable_for_advice
                     THEN 'it has fewer than 16 samples, or was given flush_size or flush_interval'
                     END) AS why
-    FROM (SELECT n.*
-          FROM sync_probe.runs AS n
-          WHERE n.suite = 'wal' AND n.location = l.name AND n.imported_at IS NULL
-          ORDER BY n.run_id + 0 DESC
-          LIMIT 1) AS n
-    WHERE n.run_id IS DISTINCT FROM (r.run).run_id) AS o ON true;
+    FROM sync_probe.runs AS n
+    WHERE n.run_id = w.run_id AND w.run_id IS DISTINCT FROM (r.run).run_id) AS o ON true;
 
 -- findings(), device_lifetime() and report_html() read them with the rights of their callers.
 GRANT SELECT ON sync_probe_internal.own_runs, sync_probe_internal.newest_runs TO pg_monitor;
@@ -285,8 +279,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 SELECT u.rank, r.run, r.verdict, r.current_value, v.recommended_value, f.followed,
        w.decided
-       AND sync_probe_internal.serious_changes(
-               sync_probe_internal.changes_since(r.run, place),
+       AND sync_probe_internal.changes_since(r.run, place,
                f.followed AND of_setting = 'wal_sync_method') IS NULL
 FROM (VALUES (1, 'trial', false), (2, 'trial', true), (3, 'commit', false))
          AS u (rank, suite, made),

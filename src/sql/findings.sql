@@ -4,7 +4,7 @@
 -- its place in doc/durability-and-findings.md and in the list of test/tap/findings.sql.
 --
 -- To examine the storage of many locations is most of the work: it is done once, by the view
--- advice.
+-- advice.  A function is planned when it is first called: not where no location has such runs.
 --
 -- One cause is one finding: what follows from a mount without barriers, and the same mount at
 -- other locations, is named in the evidence of barrier_off.
@@ -21,21 +21,23 @@ SET jit = off
 AS $$
 WITH advice AS MATERIALIZED (
     SELECT * FROM sync_probe_internal.advice
-), examined AS MATERIALIZED (
-    SELECT array_agg(a.place) AS facts,
-           array_agg(a.run) FILTER (WHERE (a.run).run_id IS NOT NULL) AS runs
-    FROM advice AS a
+), runs AS MATERIALIZED (
+    SELECT array_agg(a.run) AS runs, array_agg(a.run_id) AS ids
+    FROM (SELECT a.run, (a.run).run_id FROM advice AS a) AS a
+    WHERE a.run_id IS NOT NULL
 ), segments AS MATERIALIZED (
-    SELECT a.* FROM examined AS e, LATERAL sync_probe_internal.segment_advice(e.facts) AS a
+    SELECT a.*
+    FROM (SELECT array_agg(a.place) AS places FROM advice AS a
+          WHERE 'segments' = ANY (a.suites)) AS e,
+         LATERAL sync_probe_internal.segment_advice(e.places) AS a
+    WHERE e.places IS NOT NULL
 ), of_storage AS MATERIALIZED (
     SELECT f.*
-    FROM examined AS e,
-         -- what was measured needs no rule
-         LATERAL (SELECT ARRAY(SELECT s.setting::text FROM segments AS s
-                               WHERE s.location = 'pg_wal'
-                                 AND s.verdict <> 'undecided')) AS m (settled),
+    FROM -- what was measured needs no rule
+         (SELECT ARRAY(SELECT s.setting::text FROM segments AS s
+                       WHERE s.location = 'pg_wal' AND s.verdict <> 'undecided')) AS m (settled),
          LATERAL sync_probe_internal.storage_findings(
-             e.facts, e.runs,
+             (SELECT array_agg(a.place) FROM advice AS a), (SELECT r.runs FROM runs AS r),
              current_setting('fsync')::boolean,
              current_setting('wal_recycle')::boolean AND NOT 'wal_recycle' = ANY (m.settled),
              current_setting('wal_init_zero')::boolean AND NOT 'wal_init_zero' = ANY (m.settled),
@@ -43,7 +45,28 @@ WITH advice AS MATERIALIZED (
              (SELECT coalesce(sum(w.size), 0)::bigint FROM pg_ls_waldir() AS w),
              current_setting('pg_sync_probe.reserve_percent')::integer,
              sync_probe_internal.busiest_tablespace()) AS f
-), found AS (
+), cause AS (
+    -- A mount without barriers, told at the first location on it.
+    SELECT a.location, c.location AS cause
+    FROM (SELECT DISTINCT ON (l.mount_point) l.mount_point, l.name AS location
+          FROM of_storage AS f
+          JOIN advice AS a USING (location),
+               LATERAL (SELECT (a.place).*) AS l
+          WHERE f.code = 'barrier_off'
+          ORDER BY l.mount_point, l.holds_wal DESC, l.name) AS c
+    JOIN advice AS a ON (a.place).mount_point = c.mount_point
+), told AS (
+    -- effect_of: the cause that says it all.
+    SELECT f.*, c.cause,
+           CASE WHEN f.location <> c.cause AND f.code = 'barrier_off'
+                     OR f.code IN ('flush_missing', 'write_cache_volatile')
+                     OR f.code = 'outdated_run' AND f.evidence #>> '{changes,1}' IS NULL
+                        AND starts_with(f.evidence #>> '{changes,0}', 'mount options ')
+                     OR f.code = 'implausibly_fast'
+                     OR f.code = 'drift' AND (f.evidence ->> 'p50_us')::float8
+                                             < (f.evidence ->> 'earlier_median_us')::float8
+                THEN c.cause END AS effect_of
+    FROM (
 SELECT * FROM of_storage
 
 UNION ALL
@@ -63,42 +86,15 @@ FROM segments AS s
 
 UNION ALL
 SELECT f.*
-FROM examined AS e, LATERAL sync_probe_internal.run_findings(
-    ARRAY(SELECT r.run_id FROM unnest(e.runs) AS r)) AS f
+FROM runs AS r, LATERAL sync_probe_internal.run_findings(r.ids) AS f
+WHERE r.ids IS NOT NULL
 
 UNION ALL
--- The newest stream at each location, if it stalled: in one flush for a second, or for a twentieth
--- of its time in all.  A shorter stall in minutes is usual.
-SELECT r.location, 'warning', 'stream_stalls',
-       format('a stream stalled %s in %s s, for %s s in all; in the longest stall, of %s s, %s',
-              CASE t.stalls WHEN 1 THEN 'once' ELSE t.stalls || ' times' END,
-              round(d.seconds::numeric, 1), round(t.seconds::numeric, 1),
-              round(t.longest::numeric, 1), t.meanwhile),
-       'Commits wait meanwhile. Another run of suite stream shows whether it happens again.',
-       ARRAY[format('SELECT * FROM sync_probe.stream_seconds WHERE run_id = %s', r.run_id)],
-       jsonb_build_object('run_id', r.run_id, 'stalls', t.stalls, 'longest', t.list,
-                          'stalled_seconds', round(t.seconds::numeric, 3),
-                          'longest_seconds', round(t.longest::numeric, 3),
-                          'seconds', round(d.seconds::numeric, 3))
-FROM examined AS e
-CROSS JOIN unnest(e.facts) AS l
-CROSS JOIN LATERAL (
-    SELECT (r.run).*
-    FROM sync_probe_internal.own_runs AS r
-    WHERE (r.run).suite = 'stream' AND (r.run).location = l.name
-      AND ARRAY[(r.run).directory, (r.run).device] = ARRAY[l.directory, l.device]
-    ORDER BY (r.run).run_id + 0 DESC
-    LIMIT 1) AS r
-CROSS JOIN LATERAL (SELECT extract(epoch FROM r.finished_at - r.started_at)::float8) AS d (seconds)
-CROSS JOIN LATERAL (
-    SELECT count(*) AS stalls, sum(x.stalled_ms) / 1000 AS seconds,
-           max(x.stalled_ms) / 1000 AS longest,
-           max(x.stalled_ms) FILTER (WHERE x.kind = 'flush') / 1000 AS longest_flush,
-           (array_agg(x.meanwhile ORDER BY x.stalled_ms DESC))[1] AS meanwhile,
-           jsonb_agg(to_jsonb(x) - 'run_id' ORDER BY x.stalled_ms DESC) AS list
-    FROM sync_probe_internal.stalls AS x
-    WHERE x.run_id = r.run_id) AS t
-WHERE t.longest_flush >= 1 OR t.seconds >= d.seconds / 20
+SELECT f.*
+FROM (SELECT array_agg(a.place) AS places FROM advice AS a
+      WHERE 'stream' = ANY (a.suites)) AS e,
+     LATERAL sync_probe_internal.stream_findings(e.places) AS f
+WHERE e.places IS NOT NULL
 
 UNION ALL
 -- Without a run that counts; other findings may say already why there is none, or what matters.
@@ -117,16 +113,12 @@ WHERE a.durable = 'unknown' AND (a.run).run_id IS NULL AND a.passed_over IS NULL
 
 UNION ALL
 SELECT a.location, 'warning', 'outdated_run',
-       format('run %s is outdated: %s', a.run_id, array_to_string(c.changes, '; ')),
+       format('run %s is outdated: %s', a.run_id, array_to_string(a.changes, '; ')),
        'Its recommendation may no longer hold. Probe again.',
        a.commands,
        jsonb_build_object('run_id', a.run_id, 'finished_at', (a.run).finished_at,
-                          'changes', c.changes)
-FROM advice AS a,
-     LATERAL sync_probe_internal.serious_changes(
-         sync_probe_internal.changes_since(a.run, a.place),
-         sync_probe_internal.followed((a.run).verdict, (a.run).recommended_value,
-                                      (a.run).wal_sync_method, 'wal_sync_method')) AS c (changes)
+                          'changes', a.changes)
+FROM advice AS a
 WHERE a.verdict = 'outdated'
 
 UNION ALL
@@ -199,28 +191,8 @@ SELECT a.location, 'info', 'run_passed_over',
                           'why', a.passed_over_why)
 FROM advice AS a
 WHERE a.passed_over IS NOT NULL
-), cause AS (
-    -- A mount without barriers, told at the first location on it.
-    SELECT DISTINCT ON (l.mount_point) l.mount_point, l.name AS location
-    FROM of_storage AS f
-    JOIN advice AS a USING (location),
-         LATERAL (SELECT (a.place).*) AS l
-    WHERE f.code = 'barrier_off'
-    ORDER BY l.mount_point, l.holds_wal DESC, l.name
-), told AS (
-    -- effect_of: the cause that says it all.
-    SELECT f.*, c.location AS cause,
-           CASE WHEN f.location <> c.location AND f.code = 'barrier_off'
-                     OR f.code IN ('flush_missing', 'write_cache_volatile')
-                     OR f.code = 'outdated_run' AND f.evidence #>> '{changes,1}' IS NULL
-                        AND starts_with(f.evidence #>> '{changes,0}', 'mount options ')
-                     OR f.code = 'implausibly_fast'
-                     OR f.code = 'drift' AND (f.evidence ->> 'p50_us')::float8
-                                             < (f.evidence ->> 'earlier_median_us')::float8
-                THEN c.location END AS effect_of
-    FROM found AS f
-    LEFT JOIN advice AS a USING (location)
-    LEFT JOIN cause AS c ON c.mount_point = (a.place).mount_point
+) AS f
+    LEFT JOIN cause AS c USING (location)
 )
 SELECT t.location, t.severity, t.code, t.message, t.hint, t.commands,
        CASE WHEN t.code = 'barrier_off' AND t.location = t.cause

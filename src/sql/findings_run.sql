@@ -42,7 +42,7 @@ $$;
 CREATE VIEW sync_probe_internal.measured_runs AS
 SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_interval,
        round((((p).relative_speed_high - (p).relative_speed_low) / 2)::numeric, 4)::float8 AS noise,
-       r.wal_sync_method AS method, r.facts AS storage, r.facts -> 'zfs' AS zfs,
+       r.wal_sync_method AS method, f.facts AS storage, f.facts -> 'zfs' AS zfs,
        coalesce(r.device, 'the device') AS device_name,
        -- behind a hypervisor the counters are those of the virtual disk
        coalesce(k.virtual, false) AS on_virtual_disk,
@@ -59,8 +59,8 @@ SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_inter
        -- background I/O in the time of one paced flush
        b.flushes * (p).mean_us / 1e6 AS background_flushes,
        b.max_flushes * (p).mean_us / 1e6 AS max_background_flushes
-FROM (SELECT r.*, coalesce(jsonb_strip_nulls(r.storage), '{}') AS facts
-      FROM sync_probe.runs AS r WHERE r.suite = 'wal') AS r
+FROM sync_probe.runs AS r
+CROSS JOIN LATERAL (SELECT coalesce(jsonb_strip_nulls(r.storage), '{}')) AS f (facts)
 CROSS JOIN LATERAL (
     -- The method in use, which may be another one since the run, if the run measured it.
     SELECT m.method
@@ -84,26 +84,27 @@ CROSS JOIN LATERAL (
                      (r.storage #>> '{others,most_flushes_per_sec}')::float8,
                      (r.storage #>> '{others,most_below_flushes_per_sec}')::float8
              ) AS b (flushes, max_flushes, max_backing_flushes),
-     LATERAL sync_probe_internal.device_bytes(r.facts, p, r.flush_size) AS d,
+     LATERAL sync_probe_internal.device_bytes(f.facts, p, r.flush_size) AS d,
      -- why is stored of the method that was current
      LATERAL (SELECT coalesce((p).durable, (s).durable, 'unknown'),
                      CASE WHEN c.method = r.wal_sync_method
-                          THEN coalesce(r.facts ->> 'durable_unknown', 'the run does not say why')
+                          THEN coalesce(f.facts ->> 'durable_unknown', 'the run does not say why')
                           ELSE 'this method was not the current one of the run' END
              ) AS e (durable, why),
      LATERAL (SELECT bool_and(coalesce((d ->> 'virtual')::boolean, false))
-              FROM jsonb_array_elements(coalesce(r.facts -> 'disks', '[]')) AS d
+              FROM jsonb_array_elements(coalesce(f.facts -> 'disks', '[]')) AS d
               WHERE NOT d ? 'below') AS k (virtual),
      -- Flushes are lacking where a disk below with a volatile cache counted too few: see
      -- src/engine/verdict/evidence.c, which has the same limits.
-     LATERAL (SELECT min(f.value::float8)
+     LATERAL (SELECT min(o.value::float8)
                          - 2 * coalesce(b.max_backing_flushes * (p).mean_us / 1e6, 0) <= 0.1
-                     AND min(f.value::float8) < 0.5
-              FROM jsonb_each_text(coalesce(r.facts -> 'below_flushes_per_op', '{}')) AS f
-              WHERE f.key IN ((p).ordinal::text, (s).ordinal::text)
-                AND EXISTS (SELECT FROM jsonb_array_elements(r.facts -> 'disks') AS d
+                     AND min(o.value::float8) < 0.5
+              FROM jsonb_each_text(coalesce(f.facts -> 'below_flushes_per_op', '{}')) AS o
+              WHERE o.key IN ((p).ordinal::text, (s).ordinal::text)
+                AND EXISTS (SELECT FROM jsonb_array_elements(f.facts -> 'disks') AS d
                             WHERE d ? 'below' AND d ->> 'write_cache' = 'write back'
-                              AND NOT d ? 'counts_flushes')) AS w (lacking);
+                              AND NOT d ? 'counts_flushes')) AS w (lacking)
+WHERE r.suite = 'wal';
 
 -- findings() and device_lifetime() read it with the rights of their callers.
 GRANT SELECT ON sync_probe_internal.measured_runs TO pg_monitor;
@@ -296,7 +297,7 @@ FROM measured AS n,
                                          / 2)::numeric, 4)), 0)::float8 AS noise,
                      percentile_cont(0.5) WITHIN GROUP (ORDER BY m.p50_us) AS median_us
               FROM (SELECT r.run_id
-                    FROM (SELECT r.*
+                    FROM (SELECT r.*, r.run_id + 0 AS n
                           FROM sync_probe.runs AS r
                           WHERE r.suite = 'wal' AND r.location = n.location
                             AND r.run_id + 0 < n.run_id AND r.imported_at IS NULL
@@ -306,7 +307,7 @@ FROM measured AS n,
                       AND r.device IS NOT DISTINCT FROM n.device
                       AND (r.flush_size - 1) / 8192 = (n.flush_size - 1) / 8192
                       AND r.flush_interval BETWEEN n.flush_interval / 2 AND n.flush_interval * 2
-                    ORDER BY r.run_id DESC
+                    ORDER BY r.n DESC
                     LIMIT 20) AS r
               JOIN sync_probe.measurements AS m ON m.run_id = r.run_id
               WHERE m.test = 'paced' AND m.method = n.method AND m.ops > 0) AS e,
@@ -410,4 +411,44 @@ FROM measured AS n, LATERAL (VALUES
                         'device_utilization', n.device_utilization))
 ) AS f (holds, severity, code, message, hint, evidence)
 WHERE f.holds
+$$;
+
+--
+-- The newest stream at each of these locations, if it stalled: in one flush for a second, or for a
+-- twentieth of its time in all.  A shorter stall in minutes is usual.
+--
+CREATE FUNCTION sync_probe_internal.stream_findings(places sync_probe_internal.storage[])
+RETURNS SETOF sync_probe_internal.finding
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT r.location, 'warning', 'stream_stalls',
+       format('a stream stalled %s in %s s, for %s s in all; in the longest stall, of %s s, %s',
+              CASE t.stalls WHEN 1 THEN 'once' ELSE t.stalls || ' times' END,
+              round(d.seconds::numeric, 1), round(t.seconds::numeric, 1),
+              round(t.longest::numeric, 1), t.meanwhile),
+       'Commits wait meanwhile. Another run of suite stream shows whether it happens again.',
+       ARRAY[format('SELECT * FROM sync_probe.stream_seconds WHERE run_id = %s', r.run_id)],
+       jsonb_build_object('run_id', r.run_id, 'stalls', t.stalls, 'longest', t.list,
+                          'stalled_seconds', round(t.seconds::numeric, 3),
+                          'longest_seconds', round(t.longest::numeric, 3),
+                          'seconds', round(d.seconds::numeric, 3))
+FROM unnest(places) AS l
+CROSS JOIN LATERAL (
+    SELECT (r.run).*
+    FROM sync_probe_internal.own_runs AS r
+    WHERE (r.run).suite = 'stream' AND (r.run).location = l.name
+      AND ARRAY[(r.run).directory, (r.run).device] = ARRAY[l.directory, l.device]
+    ORDER BY (r.run).run_id + 0 DESC
+    LIMIT 1) AS r
+CROSS JOIN LATERAL (SELECT extract(epoch FROM r.finished_at - r.started_at)::float8) AS d (seconds)
+CROSS JOIN LATERAL (
+    SELECT count(*) AS stalls, sum(x.stalled_ms) / 1000 AS seconds,
+           max(x.stalled_ms) / 1000 AS longest,
+           max(x.stalled_ms) FILTER (WHERE x.kind = 'flush') / 1000 AS longest_flush,
+           (array_agg(x.meanwhile ORDER BY x.stalled_ms DESC))[1] AS meanwhile,
+           jsonb_agg(to_jsonb(x) - 'run_id' ORDER BY x.stalled_ms DESC) AS list
+    FROM sync_probe_internal.stalls AS x
+    WHERE x.run_id = r.run_id) AS t
+WHERE t.longest_flush >= 1 OR t.seconds >= d.seconds / 20
 $$;

@@ -58,8 +58,9 @@ SELECT p.name,
        NULL::text[],
        jsonb_build_object('mount_options', p.mount_options, 'write_cache', p.write_cache)
 FROM place AS p, unnest(p.options) AS o (option)
-WHERE o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarrier')
-   OR (p.filesystem = 'overlay' AND o.option IN ('volatile', 'fsync=volatile'))
+WHERE p.options && '{nobarrier,barrier=0,barrier=none,fsync_mode=nobarrier,volatile,fsync=volatile}'
+  AND (o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarrier')
+       OR p.filesystem = 'overlay' AND o.option IN ('volatile', 'fsync=volatile'))
 
 UNION ALL
 -- A disk with FUA can make a single write durable without a flush.  Where nothing can be
@@ -84,9 +85,10 @@ FROM place AS p
 -- the run there, else on the same file system
 LEFT JOIN unnest(runs) AS o ON o.location = p.name
 LEFT JOIN unnest(runs) AS s ON s.location = p.shares_filesystem_with
-CROSS JOIN LATERAL (SELECT c.run_id, c.durable, c.wal_sync_method
-                    FROM (SELECT (CASE WHEN o.run_id IS NULL THEN s ELSE o END).*) AS c
-                   ) AS r (run_id, durable, method)
+CROSS JOIN LATERAL (SELECT CASE WHEN o.run_id IS NULL THEN s.run_id ELSE o.run_id END,
+                           CASE WHEN o.run_id IS NULL THEN s.durable ELSE o.durable END,
+                           CASE WHEN o.run_id IS NULL THEN s.wal_sync_method
+                                ELSE o.wal_sync_method END) AS r (run_id, durable, method)
 WHERE p.write_cache = 'write back' AND NOT p.fua AND NOT p.missing
   AND NOT coalesce('ro' = ANY (p.options), false)
 

@@ -38,26 +38,44 @@ LEFT JOIN LATERAL (
            -- a command that measures again comes last
            nullif(coalesce(c.commands, '{}')
                   || coalesce(CASE WHEN u.live THEN v.commands
-                                   WHEN w.can_be_probed THEN a.commands END, '{}')
+                                   WHEN w.can_be_probed THEN p.commands END, '{}')
                   || CASE WHEN v.newest_command IS NOT NULL AND NOT u.live AND a.verdict <> 'unsafe'
                           THEN ARRAY[v.newest_command] ELSE '{}' END,
                   '{}') AS commands,
-           c.commit_delay AS recommended_commit_delay
-    FROM sync_probe_internal.run_advice(n.location, n.run,
-             sync_probe_internal.changes_since(n.run, n.place)) AS a
+           c.commit_delay AS recommended_commit_delay,
+           s.changes
+    FROM sync_probe_internal.followed((n.run).verdict, (n.run).recommended_value,
+             (n.run).wal_sync_method, 'wal_sync_method') AS f (followed)
+    CROSS JOIN LATERAL sync_probe_internal.changes_since(n.run, n.place, f.followed) AS s (changes)
+    CROSS JOIN LATERAL sync_probe_internal.run_advice(n.location, n.run, s.changes,
+                                                      f.followed) AS a
     -- Where nothing can be written, there is nothing but a probe to be told: wal_sync_method acts
     -- on pg_wal alone, and a server whose pg_wal is read-only does not run.
     CROSS JOIN LATERAL (
         SELECT coalesce('ro' <> ALL (string_to_array((n.place).mount_options, ',')), true)
         ) AS w (can_be_probed)
+    -- wal_sync_method is one setting of the whole cluster, and acts on pg_wal alone.
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN a.holds_wal AND NOT current_setting('fsync')::boolean
+                    THEN ARRAY['ALTER SYSTEM SET fsync = on', 'SELECT pg_reload_conf()']
+                    WHEN a.verdict = 'outdated' OR a.basis IS NULL
+                    -- names have collation C, and the column one of its own
+                    THEN ARRAY[sync_probe_internal.probe_command(n.location COLLATE "default")]
+                    WHEN a.verdict IN ('switch', 'unsafe') AND a.holds_wal
+                         AND a.recommended_method <> a.current_method
+                    THEN sync_probe_internal.change_commands(a.current_method,
+                                                             a.recommended_method)
+                    WHEN a.verdict = 'undecided'
+                    THEN array_remove(ARRAY[sync_probe_internal.longer_command(n.run)], NULL)
+                    END) AS p (commands)
     -- OFFSET 0: not called for each tablespace, which would take a millisecond
     LEFT JOIN LATERAL (SELECT v.* FROM sync_probe_internal.live_method(n.place) AS v
-                       WHERE a.holds_wal OFFSET 0) AS v ON true
+                       WHERE a.holds_wal AND n.suites && '{trial,commit}' OFFSET 0) AS v ON true
     CROSS JOIN LATERAL (SELECT coalesce(v.run_id IS NOT NULL AND a.verdict <> 'unsafe'
         AND (a.verdict IN ('not probed', 'undecided', 'outdated')
              OR a.recommended_method = ANY (v.compared)), false)) AS u (live)
     LEFT JOIN LATERAL (SELECT c.* FROM sync_probe_internal.live_commit_delay(n.place) AS c
-                       WHERE a.holds_wal OFFSET 0) AS c ON true
+                       WHERE a.holds_wal AND n.suites && '{trial,commit}' OFFSET 0) AS c ON true
     WHERE n.is_advised
     OFFSET 0) AS d ON true; -- not pulled up, which would look for advice at each location
 
@@ -226,7 +244,7 @@ BEGIN
                        d.flush_us, d.durable, d.basis
                 FROM sync_probe_internal.probe_run(place, 'wal', probe_all.duration,
                          probe_all.duty_cycle, label => probe_all.label) AS p,
-                     sync_probe_internal.run_advice(p.location, p, NULL) AS d;
+                     sync_probe_internal.run_advice(p.location, p, NULL, false) AS d;
         EXCEPTION
             -- An error of the call itself would repeat for every location.
             WHEN lock_not_available OR invalid_parameter_value
