@@ -152,13 +152,6 @@ sp_xact_completion_count(void)
 #define sp_wait_event_new(name) PG_WAIT_EXTENSION
 #endif
 
-/* Since PostgreSQL 17 (50c67c2019a), a wait set belongs to a resource owner; NULL is none. */
-#if PG_VERSION_NUM >= 170000
-#define sp_wait_event_set_new(nevents) CreateWaitEventSet(NULL, nevents)
-#else
-#define sp_wait_event_set_new(nevents) CreateWaitEventSet(CurrentMemoryContext, nevents)
-#endif
-
 /* PostgreSQL 16 (c727f511bd7) has one function for privilege checks. */
 #if PG_VERSION_NUM >= 160000
 #define sp_tablespace_aclcheck(tablespace, role) \

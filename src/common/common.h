@@ -142,11 +142,6 @@ extern Datum sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
 							  void (*prepare) (FunctionCallInfo fcinfo, void *state),
 							  HeapTuple (*work) (void *state, TupleDesc type));
 
-/* ----------------------------------------------------------- valid_text.c */
-
-extern char *sp_valid_text(const char *text);
-extern char *sp_known_text(const char *text);
-
 /* ---------------------------------------------------------------- jsonb.c */
 
 typedef struct sp_jsonb sp_jsonb;
@@ -185,6 +180,9 @@ extern const char *sp_history_schema(const char *table);
 extern TupleDesc sp_history_row_type(const char *table);
 
 /* ------------------------------------------------------------------ row.c */
+
+extern char *sp_valid_text(const char *text);
+extern char *sp_known_text(const char *text);
 
 /* A row of one of the extension's tables.  A column is null until it is put. */
 typedef struct sp_row

@@ -16,9 +16,37 @@
 #include "executor/spi.h"
 #include "funcapi.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+
+/*
+ * Text from the kernel may be in any encoding.  If it is invalid in that of the database, replace
+ * all non-ASCII bytes with question marks.  Throws no error because of an encoding.
+ */
+char *
+sp_valid_text(const char *text)
+{
+	char	   *copy = pstrdup(text);
+
+	if (!pg_verifymbstr(copy, strlen(copy), true))
+	{
+		for (char *c = copy; *c; c++)
+		{
+			if (IS_HIGHBIT_SET(*c))
+				*c = '?';
+		}
+	}
+	return copy;
+}
+
+/* The same, but NULL if the text is empty or NULL. */
+char *
+sp_known_text(const char *text)
+{
+	return text == NULL || text[0] == '\0' ? NULL : sp_valid_text(text);
+}
 
 /* A row of that type.  A column is null until it is put. */
 sp_row *

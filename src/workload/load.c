@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload/pgbench_internal.h"
+#include "workload/workload.h"
 
 #include "miscadmin.h"
 #include "utils/builtins.h"

@@ -1,23 +1,26 @@
 /*-------------------------------------------------------------------------
  *
  * objects.c
- *		Make and drop the objects of a workload.
+ *		Make and drop the objects of a workload, and find those that are left over.
  *
  * The sessions of pgbench could not see objects of this uncommitted transaction.  So
  * pgbench runs set-up and tear-down, too.  What it takes to drop the objects is prepared
  * before they exist: after an error no catalog can be read.
  *
- * This backend holds the cluster lock while they exist.  What it cannot drop, after a crash or a
- * shutdown, the next run of the role or cleanup() drops.
+ * This backend holds the cluster lock while they exist, so that a schema which is there is a
+ * leftover for whoever holds it.  What a run cannot drop, after a crash or a shutdown, the next
+ * run of the role or cleanup() drops.
  *
- * It must not: execute SQL of a user itself.
+ * It must not: execute SQL of a user itself, or depend on search_path, which a user may have set.
  *
  *-------------------------------------------------------------------------
  */
 #include "workload/workload.h"
 
 #include "common/pg_prng.h"
+#include "executor/spi.h"
 #include "miscadmin.h"
+#include "utils/builtins.h"
 
 /* How long set-up, tear-down and drop wait for each lock. */
 #define LOCK_TIMEOUT		"10s"
@@ -41,6 +44,37 @@
 /* How long sessions of the run may take to end once they are told to. */
 #define SESSIONS_MAX_MS		5000
 
+/* ----------------------------------------------------------------- the schema */
+
+/* The comment: with the name it says that a schema is ours. */
+#define MARKER \
+	"Objects of a workload that sync_probe.pgbench() runs; if none is running, sync_probe.cleanup() drops them"
+
+#define LEFTOVERS \
+	"SELECT n.nspname FROM pg_catalog.pg_namespace n" \
+	" WHERE n.nspname OPERATOR(pg_catalog.~) '^" SP_WORKLOAD_SCHEMA_PREFIX "[0-9a-f]{8}$'" \
+	" AND pg_catalog.obj_description(n.oid, 'pg_namespace')" \
+	" OPERATOR(pg_catalog.=) '" MARKER "'"
+
+List *
+sp_schema_leftovers(bool own_only)
+{
+	const char *sql = own_only ?
+		psprintf(LEFTOVERS " AND n.nspowner OPERATOR(pg_catalog.=) %u", GetUserId()) :
+		LEFTOVERS " AND pg_catalog.pg_has_role(n.nspowner, 'USAGE')";
+
+	return sp_spi_column(sql, 0, NULL, NULL, NULL);
+}
+
+/* In one transaction, so that it fails if the lock table is too small for it. */
+void
+sp_schema_drop(const char *schema)
+{
+	sp_spi_execute(psprintf("DROP SCHEMA IF EXISTS %s CASCADE", quote_identifier(schema)),
+				   0, NULL, NULL, NULL, SPI_OK_UTILITY);
+	SPI_finish();
+}
+
 /* 32 random bits: a collision with one of a few leftovers is very unlikely. */
 static void
 name_schema(sp_workload_run *run)
@@ -56,7 +90,7 @@ static char *
 set_up_sql(const sp_workload_run *run)
 {
 	return psprintf("CREATE SCHEMA %s\\;\nCOMMENT ON SCHEMA %s IS '%s';\n%s\n;\n",
-					NameStr(run->schema), NameStr(run->schema), sp_schema_marker(),
+					NameStr(run->schema), NameStr(run->schema), MARKER,
 					run->workload.setup ? run->workload.setup : "");
 }
 

@@ -13,7 +13,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload/pgbench_internal.h"
+#include "workload/workload.h"
 
 #include <fcntl.h>
 #include <math.h>

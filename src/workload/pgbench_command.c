@@ -8,9 +8,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "workload/pgbench_internal.h"
+#include "workload/workload.h"
 
-#include <ctype.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -30,6 +29,8 @@ char	   *sp_pgbench_passfile = "";
 /* Line numbers of postmaster.pid, see pidfile.h. */
 #define SOCKET_DIRECTORY_LINE	5
 #define LISTEN_ADDRESS_LINE		6
+
+#define WHITE_SPACE		" \t\n\r\f\v"
 
 #define ENVIRONMENT		"PATH=/usr/bin:/bin", "LC_ALL=C"
 
@@ -87,16 +88,23 @@ sp_pgbench_find(sp_workload_run *run)
 
 /* ------------------------------------------------------------- its arguments */
 
+/* With a backslash before each of the characters that are special there. */
+static void
+append_escaped(StringInfo text, const char *value, const char *special)
+{
+	for (; *value; value++)
+	{
+		if (strchr(special, *value))
+			appendStringInfoChar(text, '\\');
+		appendStringInfoChar(text, *value);
+	}
+}
+
 static void
 append_conninfo(StringInfo conninfo, const char *key, const char *value)
 {
 	appendStringInfo(conninfo, "%s%s='", conninfo->len > 0 ? " " : "", key);
-	for (; *value; value++)
-	{
-		if (*value == '\'' || *value == '\\')
-			appendStringInfoChar(conninfo, '\\');
-		appendStringInfoChar(conninfo, *value);
-	}
+	append_escaped(conninfo, value, "'\\");
 	appendStringInfoChar(conninfo, '\'');
 }
 
@@ -104,15 +112,8 @@ append_conninfo(StringInfo conninfo, const char *key, const char *value)
 void
 sp_append_session_option(StringInfo options, const char *name, const char *value)
 {
-	const char *setting = psprintf("%s=%s", name, value);
-
 	appendStringInfo(options, "%s-c ", options->len > 0 ? " " : "");
-	for (; *setting; setting++)
-	{
-		if (isspace((unsigned char) *setting) || *setting == '\\')
-			appendStringInfoChar(options, '\\');
-		appendStringInfoChar(options, *setting);
-	}
+	append_escaped(options, psprintf("%s=%s", name, value), WHITE_SPACE "\\");
 }
 
 static void
@@ -134,7 +135,7 @@ search_path_of(const sp_workload_run *run)
 		run->workload.builtin ? "pg_temp" : "\"$user\", public";
 
 	/* only white space: no other schema */
-	if (others[strspn(others, " \t\n\r\f\v")] == '\0')
+	if (others[strspn(others, WHITE_SPACE)] == '\0')
 		return pstrdup(NameStr(run->schema));
 	return psprintf("%s, %s", NameStr(run->schema), others);
 }

@@ -152,12 +152,9 @@ extern void sp_workload_unmake(sp_workload_run *run);
 /* The same after an error, or while the backend exits: throws no error, waits for seconds. */
 extern void sp_workload_give_up(sp_workload_run *run);
 
-/* ---------------------------------------------------------------- schema.c */
-
 /* The names of schemas that runs have left, and that the current user owns or may drop. */
 extern List *sp_schema_leftovers(bool own_only);
 extern void sp_schema_drop(const char *schema);
-extern const char *sp_schema_marker(void);
 
 /* -------------------------------------------------------- temp_directory.c */
 
@@ -166,6 +163,12 @@ extern char *sp_temp_directory_write(const char *directory, const char *name, co
 extern void sp_temp_directory_remove(char *directory);
 
 /* ----------------------------------------------------------------- pgbench.c */
+
+/* How an error of pgbench begins. */
+#define SP_PGBENCH_ERROR	"pgbench: error: "
+
+/* The prefix of log file names in the temporary directory. */
+#define SP_PGBENCH_LOG_PREFIX	"log"
 
 /* The result of a run of pgbench. */
 typedef struct sp_pgbench_result
@@ -178,6 +181,11 @@ typedef struct sp_pgbench_result
 
 extern void sp_append_session_option(StringInfo options, const char *name, const char *value);
 extern void sp_pgbench_find(sp_workload_run *run);
+extern char **sp_pgbench_argv(const sp_workload_run *run, bool with_log);
+extern char **sp_pgbench_envp(const sp_workload_run *run);
+extern void sp_pgbench_complain(int elevel, const sp_workload_run *run, const sp_child *child,
+								const char *how, const char *what);
+extern void sp_release_snapshots(void);
 extern void sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result);
 
 /* Write the SQL to the temporary directory, and build the command that runs it. */
