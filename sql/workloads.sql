@@ -47,7 +47,8 @@ SELECT FROM sync_probe.pgbench(settings => '{"my own.setting": 1}');
 \echo -- where transactions are counted the duration is not used
 -- the schema of the run goes before a search_path; what is set for a run is not defined here
 SELECT w.transactions, current_setting('regress.unknown', true) IS NULL AS not_defined
-FROM unnest(ARRAY['{"search_path": ""}', '{"regress.unknown": "a b"}']::jsonb[]) AS given,
+FROM unnest(ARRAY['{"search_path": ""}', '{"search_path": " "}',
+                  '{"regress.unknown": "a b"}']::jsonb[]) AS given,
     LATERAL sync_probe.pgbench('upsert', clients => 1, transactions => 2, rows => 10,
                                duration => '1 day', settings => given) AS w;
 DELETE FROM sync_probe.workload_results;

@@ -233,20 +233,6 @@ for (
 	}
 }
 
-# --------------------------------------------------------- without a record
-
-# Of what could not be recorded the session itself knows what lay there.
-SKIP:
-{
-	skip 'a read-only transaction: no file system without barriers', 1 unless $directory{nobarrier};
-	like(answer($node, <<'SQL'), qr/^on_nobarrier\|no\|unsafe\|$/m,
-SET default_transaction_read_only = on;
-SELECT location, durable, verdict, recommended_method
-FROM sync_probe.probe_all(duration => '300 ms')
-SQL
-		'a read-only transaction: probe_all() knows what is durable');
-}
-
 # ------------------------------------------------------------------ in memory
 
 # Of several tablespaces on a file system, probe_all() takes one that the role may use.  A stream

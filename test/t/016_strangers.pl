@@ -5,8 +5,7 @@ use FindBin;
 use lib $FindBin::RealBin;
 use SyncProbeTest;
 
-my $node = probe_cluster('strangers',
-	conf => "log_lock_waits = on\ndeadlock_timeout = '10ms'\nlog_statement = none");
+my $node = probe_cluster('strangers');
 sql($node, <<'SQL');
 CREATE ROLE mallory LOGIN;
 CREATE DATABASE mdb OWNER mallory;
@@ -110,38 +109,6 @@ $stranger->query('ROLLBACK');
 $stranger->quit;
 is(sql($node, 'SELECT sync_probe.cleanup()'), 1, 'cleanup() drops it');
 $session->quit;
-
-# --- somebody lets go of one lock shortly before each wait for it is over
-
-my $marker = 'Objects of a workload that sync_probe.pgbench() runs; if none is running, '
-	. 'sync_probe.cleanup() drops them';
-my @tables = map { "t$_" } 1 .. 60;
-$schema = 'sync_probe_workload_deadbee1';
-sql($node, join ';', "CREATE SCHEMA $schema", "COMMENT ON SCHEMA $schema IS '$marker'",
-	map { "CREATE TABLE $schema.$_ ()" } @tables);
-my $script = PostgreSQL::Test::Utils::tempdir() . '/script';
-append_to_file($script, join "\n", "BEGIN;",
-	(map { "SAVEPOINT $_; LOCK TABLE $schema.$_;" } @tables),
-	(map { "SELECT pg_sleep(0.5); ROLLBACK TO $_;" } reverse @tables), "ROLLBACK;\n");
-my $psql = IPC::Run::start([ 'psql', '-Xq', '-d', $node->connstr('postgres'), '-f', $script ],
-	'<', \undef, '>', '/dev/null', '2>', "$script.messages");
-my $locks = "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted
-	AND relation IN
-	(SELECT oid FROM pg_class WHERE relnamespace = '$schema'::regnamespace)";
-ok($node->poll_query_until('postgres', "SELECT ($locks) > 40"), 'the tables are locked');
-($out, $err) = run_sql($node, 'SELECT sync_probe.cleanup()');
-is($out, 0, 'cleanup() drops no schema whose tables are locked');
-like($err, qr/WARNING:  55P03: 1 schema of a workload could not be dropped/, 'and says so');
-cmp_ok(sql($node, $locks), '>', 0, 'it does not wait for all its tables');
-$psql->kill_kill;
-ok($node->poll_query_until('postgres', "SELECT ($locks) = 0"), 'the locks are gone');
-is(sql($node, 'SELECT sync_probe.cleanup()'), 1, 'then cleanup() drops it');
-
-# --- a search_path of blanks
-
-($out, $err) = run_sql($node, pgbench_sql(
-	qq('upsert', clients => 1, transactions => 1, rows => 10, settings => '{"search_path": " "}')));
-is("$out$err", '1', 'a search_path of blanks names no schema');
 
 is(leftovers($node), '', 'nothing is left');
 end_tests($node);
