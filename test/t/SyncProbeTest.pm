@@ -440,9 +440,6 @@ sub leftovers
 	my $seen = sql($node, <<'SQL');
 SELECT 'lock ' || l::text FROM pg_locks l WHERE locktype = 'advisory' AND database = 0
 UNION ALL SELECT 'running ' || r::text FROM sync_probe.running r
-UNION ALL SELECT 'pg_wal ' || name FROM pg_ls_waldir() WHERE name LIKE '%sync_probe%'
-UNION ALL SELECT spcname || ' ' || f.name FROM pg_tablespace t, pg_ls_tmpdir(t.oid) f
-    WHERE spcname <> 'pg_global' AND f.name LIKE '%sync_probe%'
 UNION ALL SELECT 'process ' || concat_ws(' ', pid, backend_type, application_name, query)
     FROM pg_stat_activity
     WHERE application_name ~ '^sync_probe_workload_' OR backend_type ~ '^pg_sync_probe'
