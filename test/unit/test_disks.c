@@ -24,10 +24,8 @@ static const struct
 	int			is_virtual;
 }			virtual_cases[] =
 {
-	{"sda", "ATA     ", "INTEL SSDSC2BB48", 0}, {"sda", "SEAGATE ", "ST600MM0208     ", 0},
-	{"sda", "WDC", "WUSTR6480ASS204 ", 0}, {"sdaa", "TOSHIBA ", "AL15SEB060N     ", 0},
+	{"sda", "ATA     ", "INTEL SSDSC2BB48", 0}, {"sdaa", "TOSHIBA ", "AL15SEB060N     ", 0},
 	{"sda", "QEMU    ", "QEMU HARDDISK   ", 1}, {"sda", "ATA     ", "QEMU HARDDISK   ", 1},
-	{"sda", "ATA     ", "VMware Virtual I", 1}, {"sda", "Msft    ", "Virtual Disk    ", 1},
 	{"sda", NULL, "QEMU HARDDISK   ", 1}, {"sda", "DELL    ", "PERC H730 Mini  ", -1},
 	/* a RAID controller, unlike INTEL */
 	{"sda", "Intel   ", "RS3DC080        ", -1}, {"sda", "ATAX    ", "x               ", -1},
@@ -37,7 +35,7 @@ static const struct
 	{"nvme0n1", NULL, "Amazon Elastic Block Store", 1},
 	{"nvme0n1", NULL, "Amazon EC2 NVMe Instance Storage", -1}, {"mmcblk0", NULL, NULL, -1},
 	/* no SCSI disk, whatever its attributes say */
-	{"vda", "SEAGATE ", "ST600MM0208     ", 1}, {"xvda", NULL, NULL, 1}, {"loop3", NULL, NULL, 1},
+	{"vda", "SEAGATE ", "ST600MM0208     ", 1}, {"loop3", NULL, NULL, 1},
 	{"dm-7", NULL, "QEMU", -1},
 };
 
