@@ -156,6 +156,58 @@ BEGIN
 END
 $procedure$;
 
+--
+-- sync_probe_internal.drop_leftovers
+--
+-- cleanup() calls it.  Each schema has a subtransaction: if it is locked, or too large for one
+-- transaction, the others can still be dropped.  Any role can hold locks on the tables of a
+-- schema, and release each shortly before the wait for it ends; so this hardly waits.  Returns
+-- how many were dropped.
+--
+CREATE FUNCTION sync_probe_internal.drop_leftovers(schemas name[]) RETURNS integer
+LANGUAGE plpgsql
+SET search_path = pg_catalog, pg_temp
+-- no NOTICE of what else is dropped
+SET client_min_messages = warning
+AS $function$
+DECLARE
+    leftover name;
+    dropped integer := 0;
+    kept integer := 0;
+    code text;
+    reason text;
+    waits_for_ever boolean := current_setting('lock_timeout') = '0';
+BEGIN
+    IF waits_for_ever THEN
+        SET LOCAL lock_timeout = '10ms';
+    END IF;
+    FOREACH leftover IN ARRAY schemas LOOP
+        BEGIN
+            EXECUTE format('DROP SCHEMA IF EXISTS %I CASCADE', leftover);
+            dropped := dropped + 1;
+        EXCEPTION WHEN OTHERS THEN
+            IF kept = 0 THEN
+                code := sqlstate;
+                reason := format('The first is "%s": %s', leftover, sqlerrm);
+            END IF;
+            kept := kept + 1;
+        END;
+    END LOOP;
+    IF waits_for_ever THEN
+        SET LOCAL lock_timeout = 0;
+    END IF;
+    IF kept > 0 THEN
+        RAISE WARNING USING ERRCODE = code, DETAIL = reason,
+            MESSAGE = CASE kept WHEN 1 THEN '1 schema of a workload could not be dropped'
+                      ELSE format('%s schemas of workloads could not be dropped', kept) END,
+            HINT = 'Call sync_probe.cleanup() again when no session uses their tables. It waits'
+                   ' 10 ms for a lock unless lock_timeout is set. A schema that is too large for'
+                   ' one transaction is dropped when its owner runs the next workload.';
+    END IF;
+    RETURN dropped;
+END
+$function$;
+
 -- Workloads that users added are their data: pg_dump includes them.
 SELECT pg_catalog.pg_extension_config_dump('sync_probe.workloads', 'WHERE NOT builtin');
 

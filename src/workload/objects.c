@@ -18,7 +18,6 @@
 #include "workload/workload.h"
 
 #include "common/pg_prng.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 
@@ -56,23 +55,13 @@
 	" AND pg_catalog.obj_description(n.oid, 'pg_namespace')" \
 	" OPERATOR(pg_catalog.=) '" MARKER "'"
 
-List *
-sp_schema_leftovers(bool own_only)
+/* Those that the current user may drop. */
+int
+sp_schema_drop_leftovers(void)
 {
-	const char *sql = own_only ?
-		psprintf(LEFTOVERS " AND n.nspowner OPERATOR(pg_catalog.=) %u", GetUserId()) :
-		LEFTOVERS " AND pg_catalog.pg_has_role(n.nspowner, 'USAGE')";
-
-	return sp_spi_column(sql, 0, NULL, NULL, NULL);
-}
-
-/* In one transaction, so that it fails if the lock table is too small for it. */
-void
-sp_schema_drop(const char *schema)
-{
-	sp_spi_execute(psprintf("DROP SCHEMA IF EXISTS %s CASCADE", quote_identifier(schema)),
-				   0, NULL, NULL, NULL, SPI_OK_UTILITY);
-	SPI_finish();
+	return pg_strtoint32(linitial(sp_spi_column("SELECT " SP_SCHEMA "_internal.drop_leftovers(ARRAY("
+												LEFTOVERS " AND pg_catalog.pg_has_role(n.nspowner, 'USAGE')))",
+												0, NULL, NULL, NULL)));
 }
 
 /* 32 random bits: a collision with one of a few leftovers is very unlikely. */
@@ -130,11 +119,12 @@ prepare_scripts(sp_workload_run *run)
 static void
 drop_own_leftovers(const sp_workload_run *run)
 {
+	const char *own = psprintf(LEFTOVERS " AND n.nspowner OPERATOR(pg_catalog.=) %u", GetUserId());
 	StringInfoData sql;
 	ListCell   *cell;
 
 	initStringInfo(&sql);
-	foreach(cell, sp_schema_leftovers(true))
+	foreach(cell, sp_spi_column(own, 0, NULL, NULL, NULL))
 		appendStringInfoString(&sql, drop_sql(lfirst(cell)));
 	if (sql.len > 0)
 	{

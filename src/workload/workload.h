@@ -152,9 +152,8 @@ extern void sp_workload_unmake(sp_workload_run *run);
 /* The same after an error, or while the backend exits: throws no error, waits for seconds. */
 extern void sp_workload_give_up(sp_workload_run *run);
 
-/* The names of schemas that runs have left, and that the current user owns or may drop. */
-extern List *sp_schema_leftovers(bool own_only);
-extern void sp_schema_drop(const char *schema);
+/* Drop what runs have left in this database.  Returns the number of schemas. */
+extern int	sp_schema_drop_leftovers(void);
 
 /* -------------------------------------------------------- temp_directory.c */
 
