@@ -135,9 +135,6 @@ make_filesystem() {
 		odd_name) make_image_filesystem "$odd" ext4 && ln -s "$odd" "$path" ;;
 		# not all suites have room for files of their usual size
 		small) fs_mount "$path" -t tmpfs -o size=64M tmpfs ;;
-		# writes fail long before the file system says that it is full
-		quota) make_image_filesystem quota btrfs && fs_try btrfs quota enable "$path" &&
-			fs_try btrfs qgroup limit 40M "$path" ;;
 		# a directory that is not the tests' own, in one that is; its group may write
 		foreign) mkdir -p "$path/pg_wal" && chgrp "$(id -g "$2")" "$path/pg_wal" &&
 			chmod 0770 "$path/pg_wal" ;;
@@ -180,7 +177,7 @@ prepare_filesystems() {
 
 prepare_evidence_filesystems() {
 	make_filesystems SP_TEST_EVIDENCE "$1" nobarrier write_through no_iostats odd_name small \
-		quota foreign ext4_device nobarrier_device zfs_tools
+		foreign ext4_device nobarrier_device zfs_tools
 }
 
 # Nothing may use the file systems any more.  Attributes first: after the unmount the device may

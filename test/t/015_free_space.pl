@@ -1,5 +1,5 @@
-# Little space: files that are made smaller, and a quota; and a pg_wal that is somebody else's.
-# What can be told with made-up figures is in 007_faults.pl, how files shrink in
+# Little space, where files are made smaller, and a pg_wal that is somebody else's.  What can be
+# told with made-up figures is in 007_faults.pl, as a quota, and how files shrink in
 # test/unit/test_suite.c; this is on file systems as they are.
 
 use FindBin;
@@ -9,7 +9,7 @@ use SyncProbeTest;
 
 my %place = prepared_filesystems('SP_TEST_EVIDENCE');
 plan skip_all => 'SP_TEST_EVIDENCE names no file system to test on (needs root, see script/test)'
-  unless grep { $place{$_} } qw(small quota foreign);
+  unless grep { $place{$_} } qw(small foreign);
 
 my $node = probe_cluster('free_space', segment_size => 16, allows_streaming => 1);
 
@@ -50,19 +50,6 @@ SQL
 		nothing_left($node, $name);
 	}
 	sql($node, 'DROP TABLESPACE small');
-}
-
-# --- a quota: the file system has space, and does not give it
-
-SKIP:
-{
-	skip 'a quota: SP_TEST_EVIDENCE does not name a file system', 1 unless $place{quota};
-	mkdir "$place{quota}/tablespace" or die $!;
-	add_tablespace($node, 'quota', "$place{quota}/tablespace");
-	fails_ok($node, 'a quota', "SELECT FROM sync_probe.probe('quota')", '53100',
-		qr/could not write file "pg_tblspc.*": Disk quota exceeded/);
-	nothing_left($node, 'a quota');
-	sql($node, 'DROP TABLESPACE quota');
 }
 
 # --- a pg_wal of root that the server may write to
