@@ -227,11 +227,27 @@ WHERE w.holds_wal AND NOT b.holds_wal
 $$;
 
 --
+-- Blocks fetched of a relation.  The views know which function has the statistics of an index:
+-- since PostgreSQL 20 (72a6dad1c9) another one than those of a table.  A function, since to plan
+-- these views takes milliseconds: most databases have no relation to ask it for.
+--
+CREATE FUNCTION sync_probe_internal.blocks_fetched(relation oid)
+RETURNS bigint
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+SET search_path = pg_catalog, pg_temp
+AS $$
+SELECT t.heap_blks_read + t.heap_blks_hit FROM pg_statio_all_tables AS t WHERE t.relid = relation
+UNION ALL
+SELECT i.idx_blks_read + i.idx_blks_hit
+FROM pg_statio_all_indexes AS i WHERE i.indexrelid = relation
+UNION ALL
+SELECT q.blks_read + q.blks_hit FROM pg_statio_all_sequences AS q WHERE q.relid = relation
+$$;
+
+--
 -- The tablespace with the most blocks fetched.  The statistics of each database count for
 -- its default tablespace.  Relations of this database in another tablespace count for
--- that one; such relations of other databases cannot be seen from here.  The views know
--- which function has the statistics of an index: since PostgreSQL 20 (72a6dad1c9) another
--- one than those of a table.
+-- that one; such relations of other databases cannot be seen from here.
 --
 CREATE FUNCTION sync_probe_internal.busiest_tablespace()
 RETURNS name
@@ -242,17 +258,10 @@ SELECT t.spcname
 FROM (SELECT d.dattablespace AS oid, pg_stat_get_db_blocks_fetched(d.oid) AS blocks
       FROM pg_database AS d
       UNION ALL
-      SELECT m.oid, m.sign * r.blocks
+      SELECT m.oid, m.sign * b.blocks
       FROM pg_class AS c
       JOIN pg_database AS d ON d.datname = current_database(),
-           LATERAL (SELECT t.heap_blks_read + t.heap_blks_hit
-                    FROM pg_statio_all_tables AS t WHERE t.relid = c.oid
-                    UNION ALL
-                    SELECT i.idx_blks_read + i.idx_blks_hit
-                    FROM pg_statio_all_indexes AS i WHERE i.indexrelid = c.oid
-                    UNION ALL
-                    SELECT q.blks_read + q.blks_hit
-                    FROM pg_statio_all_sequences AS q WHERE q.relid = c.oid) AS r (blocks),
+           LATERAL (SELECT sync_probe_internal.blocks_fetched(c.oid)) AS b (blocks),
            LATERAL (VALUES (c.reltablespace, 1), (d.dattablespace, -1)) AS m (oid, sign)
       WHERE c.reltablespace <> 0 AND NOT c.relisshared) AS s
 JOIN pg_tablespace AS t ON t.oid = s.oid
