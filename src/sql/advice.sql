@@ -9,8 +9,8 @@ LANGUAGE c STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_this_server';
 
-REVOKE ALL ON FUNCTION sync_probe_internal.this_server() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe_internal.this_server() TO pg_monitor;
+REVOKE ALL ON FUNCTION sync_probe_internal.this_server FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.this_server TO pg_monitor;
 
 --
 -- The statement that probes a location.

@@ -29,5 +29,5 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION sync_probe.bar(double precision, integer) IS
+COMMENT ON FUNCTION sync_probe.bar IS
   'A share of 0 to 1 as a bar of at most width characters, 40 at most; a share above 0 shows';

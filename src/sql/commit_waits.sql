@@ -89,9 +89,9 @@ LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_commit_waits';
 
-REVOKE ALL ON FUNCTION sync_probe.commit_waits(interval) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe.commit_waits(interval) TO pg_monitor;
+REVOKE ALL ON FUNCTION sync_probe.commit_waits FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe.commit_waits TO pg_monitor;
 
-COMMENT ON FUNCTION sync_probe.commit_waits(interval) IS
+COMMENT ON FUNCTION sync_probe.commit_waits IS
   'Sample how long the commits of this server wait, for what, and whether a faster sync would '
   'help. Returns one row and records it';

@@ -43,7 +43,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION sync_probe.export_json(bigint[]) IS
+COMMENT ON FUNCTION sync_probe.export_json IS
   'Document of up to 1,000 runs for import_json() on another server. Requires SELECT on the '
   'tables';
 
@@ -164,8 +164,8 @@ BEGIN
 END
 $$;
 
-REVOKE ALL ON FUNCTION sync_probe.import_json(text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION sync_probe.import_json FROM PUBLIC;
 
-COMMENT ON FUNCTION sync_probe.import_json(text) IS
+COMMENT ON FUNCTION sync_probe.import_json IS
   'Import all runs of a document of export_json(), or none: up to 1,000 runs and 64 MB. Returns '
   'their new numbers. No advice rests on them';

@@ -194,7 +194,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION sync_probe.history(name) IS
+COMMENT ON FUNCTION sync_probe.history IS
   'Runs of the wal suite of this cluster at a location, the newest last: time of a paced flush, '
   'ratio to the same method in the run before (2: twice as long), what has changed since then '
   '(changes), and a difference beyond the margin in words (sentence). Requires the privileges of '

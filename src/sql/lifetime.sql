@@ -150,12 +150,9 @@ BEGIN
 END
 $$;
 
-REVOKE ALL ON FUNCTION sync_probe.device_lifetime(name, bigint, integer, double precision,
-  double precision) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe.device_lifetime(name, bigint, integer, double precision,
-  double precision) TO pg_monitor;
+REVOKE ALL ON FUNCTION sync_probe.device_lifetime FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe.device_lifetime TO pg_monitor;
 
-COMMENT ON FUNCTION sync_probe.device_lifetime(name, bigint, integer, double precision,
-  double precision) IS
+COMMENT ON FUNCTION sync_probe.device_lifetime IS
   'Years that an SSD of this capacity in bytes and erase cycles lasts at this cluster''s rate of '
   'WAL';

@@ -27,8 +27,8 @@ ROWS 10 -- the default of 1,000 makes queries look costly enough for JIT compila
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_locations';
 
-REVOKE ALL ON FUNCTION sync_probe_internal.examine_locations(name) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe_internal.examine_locations(name) TO pg_monitor;
+REVOKE ALL ON FUNCTION sync_probe_internal.examine_locations FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.examine_locations TO pg_monitor;
 
 CREATE VIEW sync_probe.locations AS
 SELECT l.name, l.directory, l.filesystem, l.mount_point, l.mount_options, l.device, l.write_cache,

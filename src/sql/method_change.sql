@@ -37,8 +37,8 @@ LANGUAGE c VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_await_postmaster';
 
-REVOKE ALL ON FUNCTION sync_probe_internal.await_postmaster() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe_internal.await_postmaster() TO pg_monitor;
+REVOKE ALL ON FUNCTION sync_probe_internal.await_postmaster FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.await_postmaster TO pg_monitor;
 
 --
 -- Processes that execute a statement which began before a time.  A session takes a new
@@ -70,8 +70,8 @@ FROM (SELECT string_agg(a.pid::text, ', ' ORDER BY a.pid)
       WHERE a.pid <> pg_backend_pid() AND a.backend_type <> 'walsender') AS s (pids, silent_pids)
 $$;
 
-REVOKE ALL ON FUNCTION sync_probe_internal.older_statements(timestamptz, text) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe_internal.older_statements(timestamptz, text) TO pg_monitor;
+REVOKE ALL ON FUNCTION sync_probe_internal.older_statements FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.older_statements TO pg_monitor;
 
 --
 -- wait_for_reload
@@ -112,8 +112,8 @@ BEGIN
 END
 $procedure$;
 
-REVOKE ALL ON PROCEDURE sync_probe.wait_for_reload() FROM PUBLIC;
-GRANT EXECUTE ON PROCEDURE sync_probe.wait_for_reload() TO pg_monitor;
+REVOKE ALL ON PROCEDURE sync_probe.wait_for_reload FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE sync_probe.wait_for_reload TO pg_monitor;
 
-COMMENT ON PROCEDURE sync_probe.wait_for_reload() IS
+COMMENT ON PROCEDURE sync_probe.wait_for_reload IS
   'Wait until all processes have the configuration of the last reload';

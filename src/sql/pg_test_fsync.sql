@@ -95,7 +95,7 @@ BEGIN
 END
 $$;
 
-COMMENT ON FUNCTION sync_probe.pg_test_fsync_report(bigint) IS
+COMMENT ON FUNCTION sync_probe.pg_test_fsync_report IS
   'Run of the pg_test_fsync suite, or an import, in the layout of the program. Requires SELECT on '
   'the tables';
 
@@ -236,8 +236,8 @@ BEGIN
 END
 $$;
 
-REVOKE ALL ON FUNCTION sync_probe.import_pg_test_fsync(text, text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION sync_probe.import_pg_test_fsync FROM PUBLIC;
 
-COMMENT ON FUNCTION sync_probe.import_pg_test_fsync(text, text) IS
+COMMENT ON FUNCTION sync_probe.import_pg_test_fsync IS
   'Record the output of the program pg_test_fsync as a run for each report in it. Returns how '
   'many test cases each has, and lines that were not understood';

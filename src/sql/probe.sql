@@ -33,11 +33,9 @@ LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_probe';
 
-REVOKE ALL ON FUNCTION sync_probe.probe(name, text, interval, double precision,
-  integer, interval, boolean, text, boolean, text[], integer[], integer) FROM PUBLIC;
+REVOKE ALL ON FUNCTION sync_probe.probe FROM PUBLIC;
 
-COMMENT ON FUNCTION sync_probe.probe(name, text, interval, double precision,
-  integer, interval, boolean, text, boolean, text[], integer[], integer) IS
+COMMENT ON FUNCTION sync_probe.probe IS
   'Measure writing and syncing at pg_wal or a tablespace with every sync method. Returns one row '
   'for each test case. Requires CREATE on a tablespace other than the database''s own';
 
@@ -76,8 +74,8 @@ LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_cleanup';
 
-REVOKE ALL ON FUNCTION sync_probe.cleanup() FROM PUBLIC;
+REVOKE ALL ON FUNCTION sync_probe.cleanup FROM PUBLIC;
 
-COMMENT ON FUNCTION sync_probe.cleanup() IS
+COMMENT ON FUNCTION sync_probe.cleanup IS
   'Remove files in all locations and schemas in this database that killed probes and workloads '
   'left behind, and restore the setting of a trial. Returns how many';

@@ -259,8 +259,8 @@ BEGIN
 END
 $$;
 
-REVOKE ALL ON FUNCTION sync_probe.probe_all(interval, double precision, text) FROM PUBLIC;
+REVOKE ALL ON FUNCTION sync_probe.probe_all FROM PUBLIC;
 
-COMMENT ON FUNCTION sync_probe.probe_all(interval, double precision, text) IS
+COMMENT ON FUNCTION sync_probe.probe_all IS
   'Probe each file system of the cluster once, and return the recommendation for each. Requires '
   'EXECUTE on probe() and the privileges of pg_monitor';

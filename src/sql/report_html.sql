@@ -243,9 +243,9 @@ BEGIN
 END
 $$;
 
-REVOKE ALL ON FUNCTION sync_probe.report_html(bigint[], boolean) FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe.report_html(bigint[], boolean) TO pg_monitor;
+REVOKE ALL ON FUNCTION sync_probe.report_html FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe.report_html TO pg_monitor;
 
-COMMENT ON FUNCTION sync_probe.report_html(bigint[], boolean) IS
+COMMENT ON FUNCTION sync_probe.report_html IS
   'Page of HTML with verdict, figures, findings and all numbers of this server''s newest runs, '
   'or of the given ones';

@@ -17,8 +17,8 @@ LANGUAGE c VOLATILE PARALLEL RESTRICTED
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_running';
 
-REVOKE ALL ON FUNCTION sync_probe_internal.running() FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe_internal.running() TO pg_monitor;
+REVOKE ALL ON FUNCTION sync_probe_internal.running FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION sync_probe_internal.running TO pg_monitor;
 
 CREATE VIEW sync_probe.running AS
 SELECT r.pid, r.location, r.suite, r.workload, r.phase, r.started_at, r.percent_done

@@ -247,7 +247,7 @@ BEGIN
 END
 $function$;
 
-REVOKE ALL ON FUNCTION sync_probe_internal.delete_rows() FROM PUBLIC;
+REVOKE ALL ON FUNCTION sync_probe_internal.delete_rows FROM PUBLIC;
 
 CREATE FUNCTION sync_probe_internal.renumber_run()
 RETURNS trigger
@@ -262,7 +262,7 @@ BEGIN
 END
 $function$;
 
-REVOKE ALL ON FUNCTION sync_probe_internal.renumber_run() FROM PUBLIC;
+REVOKE ALL ON FUNCTION sync_probe_internal.renumber_run FROM PUBLIC;
 
 CREATE TRIGGER delete_measurements AFTER DELETE ON sync_probe.runs
     REFERENCING OLD TABLE AS gone

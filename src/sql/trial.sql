@@ -27,11 +27,9 @@ CREATE PROCEDURE sync_probe.trial(
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'sync_probe_trial';
 
-REVOKE ALL ON PROCEDURE sync_probe.trial(name, text[], interval, interval, name, text,
-  bigint, text, text, text) FROM PUBLIC;
+REVOKE ALL ON PROCEDURE sync_probe.trial FROM PUBLIC;
 
-COMMENT ON PROCEDURE sync_probe.trial(name, text[], interval, interval, name, text,
-  bigint, text, text, text) IS
+COMMENT ON PROCEDURE sync_probe.trial IS
   'Switch a setting of the cluster in short random slots, compare the commits of its sessions, '
   'and restore it. Requires ALTER SYSTEM on the setting; with workload, which makes the load, '
   'also the privileges of run_workload()';

@@ -223,9 +223,8 @@ BEGIN
 END
 $procedure$;
 
-REVOKE ALL ON PROCEDURE sync_probe.sql_bench(name[], double precision, jsonb[], boolean)
-  FROM PUBLIC;
+REVOKE ALL ON PROCEDURE sync_probe.sql_bench FROM PUBLIC;
 
-COMMENT ON PROCEDURE sync_probe.sql_bench(name[], double precision, jsonb[], boolean) IS
+COMMENT ON PROCEDURE sync_probe.sql_bench IS
   'Run all operations of sql-bench in each tablespace, in turns, with scale times the original '
   'iterations. Requires EXECUTE on run_workload(), and SELECT on workloads';

@@ -132,11 +132,9 @@ LANGUAGE c VOLATILE PARALLEL UNSAFE
 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'sync_probe_pgbench';
 
-REVOKE ALL ON FUNCTION sync_probe.pgbench(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, boolean) FROM PUBLIC;
+REVOKE ALL ON FUNCTION sync_probe.pgbench FROM PUBLIC;
 
-COMMENT ON FUNCTION sync_probe.pgbench(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, boolean) IS
+COMMENT ON FUNCTION sync_probe.pgbench IS
   'Run a workload with the server''s pgbench, record it and return its row. Requires the '
   'privileges of pg_execute_server_program';
 
@@ -166,11 +164,7 @@ CREATE PROCEDURE sync_probe.run_workload(
 LANGUAGE c
 AS 'MODULE_PATHNAME', 'sync_probe_run_workload';
 
-REVOKE ALL ON PROCEDURE sync_probe.run_workload(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, boolean, bigint, double precision, double precision,
-  double precision) FROM PUBLIC;
+REVOKE ALL ON PROCEDURE sync_probe.run_workload FROM PUBLIC;
 
-COMMENT ON PROCEDURE sync_probe.run_workload(name, name, integer, integer, interval,
-  integer, integer, jsonb, text, boolean, bigint, double precision, double precision,
-  double precision) IS
+COMMENT ON PROCEDURE sync_probe.run_workload IS
   'Run a workload as pgbench() does, but without a snapshot, which would keep dead row versions';
