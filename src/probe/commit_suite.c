@@ -98,8 +98,8 @@ plan_values(FunctionCallInfo fcinfo, sp_commit_run *commit)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot specify both methods and commit_delays"),
 				 errhint("A run compares the values of one setting.")));
-	/* of new sessions, and not what SET may say here */
 	commit->delays = delays;
+	/* of new sessions, and not what SET may say here */
 	commit->commit_delay = pstrdup(GetConfigOptionResetString("commit_delay"));
 	sp_compared_choose(&commit->compared, delays ? "commit_delay" : "wal_sync_method",
 					   delays ? " us" : "", SP_COMMIT_WAIT,
@@ -119,14 +119,15 @@ take_observed(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_
 	sp_wal_profile *profile = &commit->run->profile;
 	double		pause_us;
 
-	if (commit->fewer_allowed)
+	/* written so that what is unknown is none */
+	if (commit->fewer_allowed && seen->committers > 0)
 		commit->run->workers = (int) Min(seen->committers, SP_MAX_COMMIT_WORKERS);
-	if (PG_ARGISNULL(SP_ARG_FLUSH_SIZE))
+	if (PG_ARGISNULL(SP_ARG_FLUSH_SIZE) && seen->wal_bytes_per_commit > 0)
 	{
 		profile->server.flush_size = (int) Min(seen->wal_bytes_per_commit, MAX_RECORD);
 		profile->knows_size = true;
 	}
-	if (!PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL))
+	if (!PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL) || !(seen->committers > 0 && seen->wait_us > 0))
 		return;
 	pause_us = Max(Min(1e6 * seen->committers / seen->commits_per_sec, SP_MAX_INTERVAL_US) -
 				   seen->wait_us, 0);
@@ -151,7 +152,7 @@ plan_load(FunctionCallInfo fcinfo, sp_commit_run *commit)
 	profile->flush_interval_us = 0;
 	sp_pace_arguments(fcinfo, profile, SizeOfXLogRecord, MAX_RECORD);
 	commit->interval_us = profile->flush_interval_us;
-	if (sp_observed_commits_read(&seen) && seen.committers > 0 && seen.wait_us > 0)
+	if (sp_observed_commits_read(&seen))
 		take_observed(fcinfo, commit, &seen);
 	sp_wal_profile_tell_unknown(profile, false);
 	profile->server.flush_size = Min(Max(profile->server.flush_size, (int) SizeOfXLogRecord),
