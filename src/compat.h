@@ -42,25 +42,13 @@ extern PGDLLIMPORT const struct config_enum_entry sync_method_options[];
  * methods while no other process reads WAL (wal_level = minimal).  Since 16
  * (d4e71df6d75) debug_io_direct decides, for all methods.
  */
-static inline bool
-sp_wal_direct_io_open(void)
-{
 #if PG_VERSION_NUM >= 160000
-	return false;
+#define SP_WAL_DIRECT_IO_OPEN false
+#define SP_WAL_DIRECT_IO_ALL ((io_direct_flags & IO_DIRECT_WAL) != 0)
 #else
-	return !XLogIsNeeded();
+#define SP_WAL_DIRECT_IO_OPEN (!XLogIsNeeded())
+#define SP_WAL_DIRECT_IO_ALL false
 #endif
-}
-
-static inline bool
-sp_wal_direct_io_all(void)
-{
-#if PG_VERSION_NUM >= 160000
-	return (io_direct_flags & IO_DIRECT_WAL) != 0;
-#else
-	return false;
-#endif
-}
 
 /*
  * The bytes that the server writes with one system call when it fills a new segment
@@ -124,19 +112,10 @@ sp_errcode_for_file_access(void)
 	" extract(epoch FROM stats_reset)::pg_catalog.float8 FROM pg_catalog.pg_stat_wal"
 #endif
 
-/*
- * Ends of transactions that had a transaction ID, rollbacks included, and of rolled back
- * subtransactions.  PostgreSQL 17 renamed the variable (b31ba5310b5).
- */
-static inline uint64
-sp_xact_completion_count(void)
-{
-#if PG_VERSION_NUM >= 170000
-	return TransamVariables->xactCompletionCount;
-#else
-	return ShmemVariableCache->xactCompletionCount;
+/* PostgreSQL 17 (b31ba5310b5) renamed this variable. */
+#if PG_VERSION_NUM < 170000
+#define TransamVariables ShmemVariableCache
 #endif
-}
 
 /* PostgreSQL 19 gave the sleep of commit_delay a wait event.  0 is none. */
 #if PG_VERSION_NUM >= 190000
@@ -161,20 +140,11 @@ sp_xact_completion_count(void)
 	pg_tablespace_aclcheck(tablespace, role, ACL_CREATE)
 #endif
 
-/*
- * The number of reserved connections.  PostgreSQL 16 (6e2775e4d4e) added
- * reserved_connections; these count as reserved for roles with
- * pg_use_reserved_connections, too.
- */
-static inline int
-sp_reserved_connections(void)
-{
-#if PG_VERSION_NUM >= 160000
-	return SuperuserReservedConnections + ReservedConnections;
-#else
-	return ReservedBackends;
+/* PostgreSQL 16 (6e2775e4d4e) added reserved_connections, and renamed the other variable. */
+#if PG_VERSION_NUM < 160000
+#define SuperuserReservedConnections ReservedBackends
+#define ReservedConnections 0
 #endif
-}
 
 /*
  * Throw an error unless the server accepts a custom parameter of that name.  Since
@@ -198,15 +168,9 @@ sp_check_custom_name(const char *name)
 extern bool pq_check_connection(void);
 
 /* PostgreSQL 17 (d3ae2a24f26) can forbid ALTER SYSTEM. */
-static inline bool
-sp_alter_system_is_allowed(void)
-{
-#if PG_VERSION_NUM >= 170000
-	return AllowAlterSystem;
-#else
-	return true;
+#if PG_VERSION_NUM < 170000
+#define AllowAlterSystem true
 #endif
-}
 
 /* PostgreSQL 16 (d7e39d72ca1) renamed this function. */
 #if PG_VERSION_NUM < 160000

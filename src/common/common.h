@@ -147,10 +147,8 @@ extern Datum sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
 typedef struct sp_jsonb sp_jsonb;
 
 extern sp_jsonb *sp_jsonb_make(void);
-extern void sp_jsonb_begin_object(sp_jsonb *json, const char *name);
-extern void sp_jsonb_end_object(sp_jsonb *json);
-extern void sp_jsonb_begin_array(sp_jsonb *json, const char *name);
-extern void sp_jsonb_end_array(sp_jsonb *json);
+extern void sp_jsonb_begin(sp_jsonb *json, const char *name, char bracket);
+extern void sp_jsonb_end(sp_jsonb *json, char bracket);
 extern void sp_jsonb_put_text(sp_jsonb *json, const char *name, const char *text);
 extern void sp_jsonb_put_number(sp_jsonb *json, const char *name, double number, int digits);
 extern void sp_jsonb_put_boolean(sp_jsonb *json, const char *name, bool boolean);

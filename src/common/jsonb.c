@@ -46,28 +46,17 @@ begin_value(sp_jsonb *json, const char *name)
 	return text;
 }
 
+/* An object or an array. */
 void
-sp_jsonb_begin_object(sp_jsonb *json, const char *name)
+sp_jsonb_begin(sp_jsonb *json, const char *name, char bracket)
 {
-	appendStringInfoChar(begin_value(json, name), '{');
+	appendStringInfoChar(begin_value(json, name), bracket);
 }
 
 void
-sp_jsonb_end_object(sp_jsonb *json)
+sp_jsonb_end(sp_jsonb *json, char bracket)
 {
-	appendStringInfoChar(&json->text, '}');
-}
-
-void
-sp_jsonb_begin_array(sp_jsonb *json, const char *name)
-{
-	appendStringInfoChar(begin_value(json, name), '[');
-}
-
-void
-sp_jsonb_end_array(sp_jsonb *json)
-{
-	appendStringInfoChar(&json->text, ']');
+	appendStringInfoChar(&json->text, bracket);
 }
 
 /* The text must be valid in the encoding of the database. */

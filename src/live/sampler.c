@@ -65,11 +65,14 @@ insert_position(const sp_sampler *sampler)
 	return sampler->in_recovery ? InvalidXLogRecPtr : GetXLogInsertRecPtr();
 }
 
-/* On a standby the transactions that it replays are counted, and nothing commits. */
+/*
+ * Ends of transactions that had a transaction ID, rollbacks included, and of rolled back
+ * subtransactions.  On a standby those that it replays are counted, and nothing commits.
+ */
 static uint64
 completion_count(const sp_sampler *sampler)
 {
-	return sampler->in_recovery ? 0 : sp_xact_completion_count();
+	return sampler->in_recovery ? 0 : TransamVariables->xactCompletionCount;
 }
 
 void

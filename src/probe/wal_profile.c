@@ -162,8 +162,8 @@ sp_wal_profile_read(sp_wal_profile *profile)
 	profile->wal_busy = profile->observed_busy = NAN;
 	profile->server.segment_size = wal_segment_size;
 	profile->server.init_write_size = SP_WAL_INIT_WRITE;
-	profile->server.direct_io_open = sp_wal_direct_io_open();
-	profile->server.direct_io_all = sp_wal_direct_io_all();
+	profile->server.direct_io_open = SP_WAL_DIRECT_IO_OPEN;
+	profile->server.direct_io_all = SP_WAL_DIRECT_IO_ALL;
 	profile->server.wal_recycle = wal_recycle;
 	profile->server.wal_init_zero = wal_init_zero;
 	read_methods(profile);

@@ -44,7 +44,7 @@ add_boolean(sp_jsonb *json, const char *name, int value)
 static void
 add_disk(sp_jsonb *json, const sp_disk *disk)
 {
-	sp_jsonb_begin_object(json, NULL);
+	sp_jsonb_begin(json, NULL, '{');
 	add_text(json, "name", disk->name);
 	add_text(json, "write_cache", disk->write_cache);
 	add_boolean(json, "fua", disk->fua);
@@ -56,16 +56,16 @@ add_disk(sp_jsonb *json, const sp_disk *disk)
 		add_boolean(json, "counts_flushes", 0);
 	if (disk->level == SP_LEVEL_BACKING)
 		add_boolean(json, "below", 1);
-	sp_jsonb_end_object(json);
+	sp_jsonb_end(json, '}');
 }
 
 static void
 add_disks(sp_jsonb *json, const sp_disks *disks)
 {
-	sp_jsonb_begin_array(json, "disks");
+	sp_jsonb_begin(json, "disks", '[');
 	for (int i = 0; i < disks->count; i++)
 		add_disk(json, &disks->disks[i]);
-	sp_jsonb_end_array(json);
+	sp_jsonb_end(json, ']');
 	if (disks->incomplete[SP_LEVEL_DEVICE] || disks->incomplete[SP_LEVEL_BACKING])
 		add_boolean(json, "disks_incomplete", 1);
 }
@@ -73,13 +73,13 @@ add_disks(sp_jsonb *json, const sp_disks *disks)
 static void
 add_vdevs(sp_jsonb *json, const char *name, const sp_zfs *zfs, sp_vdev_use use)
 {
-	sp_jsonb_begin_array(json, name);
+	sp_jsonb_begin(json, name, '[');
 	for (int i = 0; i < zfs->nvdevs; i++)
 	{
 		if (zfs->vdevs[i].use == use)
 			sp_jsonb_put_text(json, NULL, sp_valid_text(zfs->vdevs[i].path));
 	}
-	sp_jsonb_end_array(json);
+	sp_jsonb_end(json, ']');
 }
 
 /* The size of the largest file that was measured.  A small file system has smaller ones. */
@@ -100,7 +100,7 @@ add_zfs(sp_jsonb *json, const sp_storage *storage)
 	char		pool[256];
 
 	sp_zfs_pool_name(storage->beneath->source, pool);
-	sp_jsonb_begin_object(json, "zfs");
+	sp_jsonb_begin(json, "zfs", '{');
 	add_text(json, "dataset", storage->beneath->source);
 	add_text(json, "pool", pool);
 	add_text(json, "sync", zfs->sync);
@@ -113,7 +113,7 @@ add_zfs(sp_jsonb *json, const sp_storage *storage)
 		add_vdevs(json, "log_devices", zfs, SP_VDEV_LOG);
 	}
 	add_text(json, "unknown", storage->zfs_unknown);
-	sp_jsonb_end_object(json);
+	sp_jsonb_end(json, '}');
 }
 
 /* The rates of background I/O, from the idle samples. */
@@ -124,7 +124,7 @@ add_background(sp_jsonb *json, const sp_probe *probe)
 
 	if (probe->background.ns <= 0)
 		return;
-	sp_jsonb_begin_object(json, "others");
+	sp_jsonb_begin(json, "others", '{');
 	add_number(json, "seconds", probe->background.ns / 1e9, 3);
 	if (probe->control_windows > 0)
 		add_number(json, "control_windows", probe->control_windows, 0);
@@ -135,7 +135,7 @@ add_background(sp_jsonb *json, const sp_probe *probe)
 				   sp_evidence_background(&probe->background, SP_LEVEL_BACKING).most_flushes, 1);
 	add_number(json, "bytes_per_sec", rates.bytes, 0);
 	add_number(json, "bytes_per_sec_error", rates.bytes_error, 0);
-	sp_jsonb_end_object(json);
+	sp_jsonb_end(json, '}');
 }
 
 /* Readings of the counters that were lost in the whole run. */
@@ -184,13 +184,13 @@ add_figures(sp_jsonb *json, const char *name, const sp_probe *probe, case_figure
 {
 	int			ordinal = 0;
 
-	sp_jsonb_begin_object(json, name);
+	sp_jsonb_begin(json, name, '{');
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (!probe->cases[c].control)
 			add_number(json, psprintf("%d", ++ordinal), figure(probe, c), 3);
 	}
-	sp_jsonb_end_object(json);
+	sp_jsonb_end(json, '}');
 }
 
 /* The name and release of the kernel: its version decides how fast a file system syncs. */
@@ -241,7 +241,7 @@ sp_storage_jsonb(const sp_storage *storage, const sp_probe *probe)
 {
 	sp_jsonb   *json = sp_jsonb_make();
 
-	sp_jsonb_begin_object(json, NULL);
+	sp_jsonb_begin(json, NULL, '{');
 	add_kernel(json);
 	add_mounts(json, storage);
 	add_text(json, "syncs_nothing", storage->syncs_nothing);
@@ -272,6 +272,6 @@ sp_storage_jsonb(const sp_storage *storage, const sp_probe *probe)
 		add_figures(json, "below_flushes_per_op", probe, case_below_flushes);
 	if (probe->judged)
 		add_doubt(json, probe);
-	sp_jsonb_end_object(json);
+	sp_jsonb_end(json, '}');
 	return sp_jsonb_datum(json);
 }

@@ -86,7 +86,7 @@ check_call(FunctionCallInfo fcinfo)
 			  "on a standby", "Nothing commits there.");
 	refuse_if(!enableFsync, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 			  "while fsync is off", "No commit waits for the disk.");
-	refuse_if(!sp_alter_system_is_allowed(), ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+	refuse_if(!AllowAlterSystem, ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
 			  "while allow_alter_system is off", "A trial changes settings as ALTER SYSTEM does.");
 	PreventCommandIfReadOnly(CALL_NAME);
 }

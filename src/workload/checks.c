@@ -160,7 +160,8 @@ free_connections(void)
 
 	if (superuser())
 		return number;
-	number -= sp_reserved_connections();
+	/* also of a role that may use reserved_connections */
+	number -= SuperuserReservedConnections + ReservedConnections;
 	read_connection_limits(&of_role, &of_database);
 	if (of_role >= 0)
 		number = Min(number, of_role - CountUserBackends(GetUserId()));

@@ -150,14 +150,14 @@ take_statement(void *context, double latency_ms, int64_t failures, const char *t
 {
 	sp_jsonb   *statements = context;
 
-	sp_jsonb_begin_object(statements, NULL);
+	sp_jsonb_begin(statements, NULL, '{');
 	/* pgbench truncates the text, possibly within a multibyte character */
 	sp_jsonb_put_text(statements, "statement",
 					  sp_valid_text(pnstrdup(text, pg_mbcliplen(text, strlen(text), MAX_WORDS))));
 	if (!isnan(latency_ms))
 		sp_jsonb_put_number(statements, "latency_ms", latency_ms, 3);
 	sp_jsonb_put_number(statements, "failures", failures, 0);
-	sp_jsonb_end_object(statements);
+	sp_jsonb_end(statements, '}');
 }
 
 /* --------------------------------------------------------------------- its log */
@@ -304,7 +304,7 @@ sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result)
 	sp_pgbench_log_init(&result->log);
 	initStringInfo(&result->second_tps);
 	result->statements = sp_jsonb_make();
-	sp_jsonb_begin_array(result->statements, NULL);
+	sp_jsonb_begin(result->statements, NULL, '[');
 	if (run->is_procedure)
 		sp_release_snapshots();
 	run->started_at = GetCurrentTimestamp();
@@ -314,7 +314,7 @@ sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result)
 		sp_pgbench_complain(ERROR, run, &child, NULL, "ran");
 	if (!sp_pgbench_parse_summary(child.out, &result->summary, take_statement, result->statements))
 		sp_pgbench_complain(ERROR, run, &child, "printed a summary that is not understood", "ran");
-	sp_jsonb_end_array(result->statements);
+	sp_jsonb_end(result->statements, ']');
 	check_log(&state);
 	check_transactions(&state);
 }

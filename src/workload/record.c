@@ -105,13 +105,13 @@ server_settings(const sp_workload_run *run)
 	static const char *const names[] = {"fsync", "full_page_writes", "shared_buffers", "server_version"};
 	sp_jsonb   *json = sp_jsonb_make();
 
-	sp_jsonb_begin_object(json, NULL);
+	sp_jsonb_begin(json, NULL, '{');
 	for (size_t i = 0; i < lengthof(names); i++)
 		sp_jsonb_put_text(json, names[i], GetConfigOptionByName(names[i], NULL, false));
 	sp_jsonb_put_text(json, "synchronous_commit", synchronous_commit_of(run));
 	if (strcmp(run->wal_sync_method, GetConfigOption("wal_sync_method", false, false)) == 0)
 		sp_jsonb_put_text(json, "wal_sync_method", run->wal_sync_method);
-	sp_jsonb_end_object(json);
+	sp_jsonb_end(json, '}');
 	return sp_jsonb_datum(json);
 }
 
