@@ -142,7 +142,7 @@ resolve_directory(const char *directory, sp_parent *parent)
 	struct stat status;
 	char	   *base;
 
-	if (length > 0 && length < sizeof(path) && path[0] == '/')
+	if (length > 0 && length < (ssize_t) sizeof(path) && path[0] == '/')
 		path[length] = '\0';
 	else
 		strlcpy(path, directory, sizeof(path));
