@@ -47,22 +47,12 @@ typedef struct model
 	sp_regime	deciding;
 	double		tail;			/* share of flushes of open_datasync that take 5 ms longer */
 
-	/* standard deviations of logarithms */
-	double		place;			/* of files, for the whole run */
-	double		drift;			/* of files, from its begin to its end */
-	double		waves;			/* of a file, lasting some 20 ms each */
-
+	double		place;			/* of files: standard deviation of the logarithm */
 	double		stalls;			/* a second, of 100 ms */
 
 	double		errs;			/* share of the runs that may switch; 0: SELDOM */
 	double		found;			/* share of the runs that must find the gain */
 } model;
-
-typedef struct wave
-{
-	double		value;
-	int64_t		at;
-} wave;
 
 static struct
 {
@@ -70,9 +60,8 @@ static struct
 	uint64_t	seed;
 	int64_t		rested_since;
 	double		place[SP_MAX_FILES];
-	double		drift[SP_MAX_FILES];
-	wave		waves[SP_MAX_FILES];
-	wave		common;
+	double		common;
+	int64_t		common_at;
 	int64_t		journaled[SP_MAX_FILES];	/* the tick of the last time */
 } world;
 
@@ -88,17 +77,16 @@ method_index(const char *name)
 	return m;
 }
 
-/* The value of a random process with that standard deviation and time constant, now. */
+/* The noise of all files, now: a random process with a time constant of 100 ms. */
 static double
-wave_now(wave *one, double sd, double constant_ns)
+common_noise(void)
 {
-	double		keeps = exp(-(double) (disk.now - one->at) / constant_ns);
+	double		keeps = exp(-(double) (disk.now - world.common_at) / 1e8);
 
-	if (sd == 0)
-		return 0;
-	one->value = keeps * one->value + sqrt(1 - keeps * keeps) * sd * random_normal(&world.seed);
-	one->at = disk.now;
-	return one->value;
+	world.common = keeps * world.common +
+		sqrt(1 - keeps * keeps) * COMMON_NOISE * random_normal(&world.seed);
+	world.common_at = disk.now;
+	return world.common;
 }
 
 /* A flush of a file by a method, or the sync of a move.  All of it takes place in one call. */
@@ -112,10 +100,7 @@ flush(int file, int home, bool moves)
 	int64_t		tick = disk.now / TICK;
 	double		us;
 
-	log_us += world.place[file] +
-		world.drift[file] * ((double) disk.now / (double) probe->duration_ns - 0.5) +
-		NOISE * random_normal(&world.seed) + wave_now(&world.waves[file], m->waves, 2e7) +
-		wave_now(&world.common, COMMON_NOISE, 1e8);
+	log_us += world.place[file] + NOISE * random_normal(&world.seed) + common_noise();
 	if (!moves)
 		log_us -= m->gain[method];
 	us = exp(log_us);
@@ -154,12 +139,10 @@ plan_run(const model *m, uint64_t seed)
 	memset(&world, 0, sizeof(world));
 	world.of = m;
 	world.seed = seed;
-	world.common.value = COMMON_NOISE * random_normal(&world.seed);
+	world.common = COMMON_NOISE * random_normal(&world.seed);
 	for (int i = 0; i < probe->nfiles; i++)
 	{
 		world.place[i] = m->place * random_normal(&world.seed);
-		world.drift[i] = m->drift * random_normal(&world.seed);
-		world.waves[i].value = m->waves * random_normal(&world.seed);
 		world.journaled[i] = -1;
 	}
 	probe->duration_ns = 5 * SECOND;
@@ -232,14 +215,7 @@ most_by_chance(int runs, double share)
 static const model models[] = {
 	/* no method is faster by more than the margin, or it is not worth a switch */
 	{"places differ by 4 %", "fdatasync", SLOW_DISK, NONE, "====", .place = 0.04},
-	{"files drift by 10 %", "fdatasync", SLOW_DISK, NONE, "====", .drift = 0.1},
-	{"2 stalls of 100 ms a second", "fdatasync", SLOW_DISK, NONE, "====", .place = 0.02,
-		.stalls = 2},
-	{"noise of files in waves of 20 ms", "fdatasync", SLOW_DISK, NONE, "====", .place = 0.02,
-		.waves = 0.15},
-	{"fsync pays 12 % by ticks", "fdatasync", FAST_DISK, NONE, "==--", .place = 0.02,
-		.tick_us = 58},
-	{"fsync is 10 % faster, but pays 25 % by ticks", "fdatasync", FAST_DISK, {0, 0, 0.1, 0},
+	{"fsync is 16 % faster, but pays 25 % by ticks", "fdatasync", FAST_DISK, {0, 0, 0.15, 0},
 		"==--", .place = 0.02, .tick_us = 120},
 	{"30 % faster, but 3 % take 5 ms longer", "fdatasync", SLOW_DISK, {0.2624, 0, 0, 0}, "-===",
 		.place = 0.02, .tail = 0.03},
@@ -257,14 +233,10 @@ static const model models[] = {
 	{"12 % faster", "open_sync", SLOW_DISK, ONE_12, "+===", .place = 0.03, .found = 0.9},
 	{"12 % faster, 2 stalls a second", "open_sync", SLOW_DISK, ONE_12, "+===", .place = 0.02,
 		.stalls = 2, .found = 0.9},
-	{"12 % faster by ticks", "fsync", FAST_DISK, NONE, "=+==", .place = 0.02, .tick_us = 58,
-		.found = 0.9},
 	{"12 % faster, a busy disk", "open_sync", BUSY_DISK, ONE_12, "+===", .place = 0.03,
 		.deciding = SP_SATURATED, .found = 0.9},
 	{"12 % faster, three files of a method", "open_sync", IDLE_DISK, ONE_12, "+===",
 		.place = 0.04, .found = 0.9},
-	{"20 % faster, noise in waves", "open_sync", SLOW_DISK, {0.1823, 0, 0, 0}, "+===",
-		.place = 0.02, .waves = 0.15, .found = 0.9},
 	/* another kind, which must also gain over all that the own one may */
 	{"12 % faster, another kind", "fdatasync", SLOW_DISK, ONE_12, "+===", .place = 0.03,
 		.found = 0.7},
