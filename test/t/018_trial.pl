@@ -220,31 +220,37 @@ for (
 
 # ------------------ where no process is left that could: a finding, cleanup(), and the next trial
 
-# Somebody may have changed the setting before anything was restored: the newer value stays, also
-# if the trial has tried it.  But a value that the marker has announced is the trial's own: it has
-# ended between two of its writes.
 my $finding = "FROM sync_probe.findings WHERE code = 'trial_not_restored'";
-my $killed = sub { kill_postmaster($node) };
+my $cleanup = 'SELECT sync_probe.cleanup()';
 for (
-	[ 'immediate stop', sub { $node->stop('immediate'); $node->start }, 7 ],
-	[ 'SIGKILL of postmaster', $killed, 7 ],
-	[ 'newer value', $killed, 8, 8, '' ],
-	[ 'newer value, which was tried', $killed, 50, 50, '' ],
-	[ 'announced value', $killed, 7, 50, 50 ])
+	[ 'immediate stop', sub { $node->stop('immediate'); $node->start } ],
+	[ 'SIGKILL of postmaster', sub { kill_postmaster($node) } ])
 {
-	my ($name, $end, $after, $value, $next) = @$_;
+	my ($name, $end) = @$_;
 	my $session = start_trial($node, call(300, $slot), '(0|50)');
 	$end->();
-	sql($node, qq(ALTER SYSTEM SET pg_sync_probe.trial_restores = '"commit_delay","7","$next"';
-		ALTER SYSTEM SET commit_delay = $value)) if defined $value;
 	is(sql($node, "SELECT severity, evidence ->> 'setting', evidence ->> 'value_before', commands"
 			  . " $finding"), 'error|commit_delay|7|{"SELECT sync_probe.cleanup()"}',
 		"$name: a finding says so");
-	is(sql($node, 'SELECT sync_probe.cleanup()'), 1, "$name: cleanup()");
-	whole_ok($name, with_delay($after));
+	is(sql($node, $cleanup), 1, "$name: cleanup()");
+	whole_ok($name);
 	is(sql($node, "SELECT count(*) $finding"), 0, "$name: no finding is left");
-	is(sql($node, 'SELECT sync_probe.cleanup()'), 0, "$name: cleanup() has nothing to do");
+	is(sql($node, $cleanup), 0, "$name: cleanup() has nothing to do");
 	$session->{run}->kill_kill;
+}
+
+# Somebody may have changed the setting before anything was restored: the newer value stays, also
+# if the trial has tried it.  But a value that the marker has announced is the trial's own: it has
+# ended between two of its writes.
+for ([ 'newer value', 8, '', 8 ], [ 'newer value, which was tried', 50, '', 50 ],
+	[ 'announced value', 50, 50, 7 ])
+{
+	my ($name, $value, $next, $after) = @$_;
+	sql($node, qq(LOAD 'pg_sync_probe';
+		ALTER SYSTEM SET pg_sync_probe.trial_restores = '"commit_delay","7","$next"';
+		ALTER SYSTEM SET commit_delay = $value));
+	is(sql($node, $cleanup), 1, "$name: cleanup()");
+	whole_ok($name, with_delay($after));
 	set_settings();
 }
 {
@@ -261,7 +267,7 @@ for (
 sql($node, "ALTER SYSTEM SET archive_command = 'true'");
 $node->append_conf('postgresql.auto.conf',
 	q(pg_sync_probe.trial_restores = '"archive_command","touch forged","true"'));
-is(sql($node, 'SELECT sync_probe.cleanup()'), 0, 'a forged marker: cleanup() restores nothing');
+is(sql($node, $cleanup), 0, 'a forged marker: cleanup() restores nothing');
 like(slurp_file($auto), qr/^archive_command = 'true'$/m, 'a forged marker: the setting stays');
 sql($node, 'ALTER SYSTEM RESET ALL');
 $node->reload;
