@@ -83,20 +83,6 @@ calls_made(void)
 	return letters;
 }
 
-/* --------------------------------------------------------------------- plans */
-
-/* Whose baseline is whose is seen in the verdicts.  A smaller segment would be another one. */
-TEST(plans_whole_segments)
-{
-	plan(true, true);
-	assert_int_equal(segments->all_flushes, SEGMENT / FLUSH);
-	assert_false(sp_suite_shrink_files(probe));
-	/* larger files and flushes than the engine writes */
-	plan_suite(&sp_suite_segments, "fsync", SP_WAL_FILE_MAX_SIZE, INT64_C(1) << 30);
-	assert_int_equal(probe->files[0].size, SP_WAL_FILE_MAX_SIZE);
-	assert_int_equal(segments->all_flushes, 1);
-}
-
 /* --------------------------------------------------------------------- calls */
 
 TEST(does_what_the_server_does)
@@ -138,6 +124,7 @@ TEST(adds_creation_and_all_flushes)
 	}
 	/* three of five segments are made, in each round and in the one that is not counted */
 	assert_int_equal(spaces, 3 * (disk.rounds + 1));
+	assert_int_equal(segments->all_flushes, SEGMENT / FLUSH);
 	assert_uint_in_range(segments->first_flushes, 8, 100);
 	/* 128 flushes of 310 us with their write, and 4 syncs, 4 writes and 6 calls */
 	whole = mean_ns(SP_WHOLE_SEGMENT, SP_ZERO_FILLED);

@@ -131,7 +131,11 @@ static sp_probe *const probe = &the_probe;
 static void
 plan(const struct plan_case *row)
 {
-	static sp_stream stream;
+	static union
+	{
+		sp_stream	stream;
+		sp_segments segments;
+	}			data;
 	sp_server	server = {
 		.current = row->current ? sp_sync_method_find(row->current) : NULL,
 		.direct_io_open = row->direct_io_open, .direct_io_all = row->direct_io_all,
@@ -143,7 +147,8 @@ plan(const struct plan_case *row)
 		server.offers[i] = row->withheld == NULL ||
 			strcmp(sp_sync_methods[i].name, row->withheld) != 0;
 	memset(probe, 0, sizeof(*probe));
-	probe->data = &stream;
+	memset(&data, 0, sizeof(data));
+	probe->data = &data;
 	sp_probe_plan(probe, row->suite, &server);
 }
 
@@ -279,6 +284,9 @@ static const struct
 	{&sp_suite_wal, 1, 8192, MEGABYTE},
 	{&sp_suite_pg_test_fsync, 16, 8192, MEGABYTE},
 	{&sp_suite_stream, 16, 8192, MEGABYTE},
+	/* a smaller segment would be another one */
+	{&sp_suite_segments, 8, 8192, 8 * MEGABYTE},
+	{&sp_suite_segments, 1024, 8192, 16 * MEGABYTE},
 };
 
 TEST(shrinks_files_while_they_serve)
