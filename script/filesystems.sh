@@ -15,7 +15,7 @@
 fs_image_size=600M		# always in M
 fs_image_written=
 fs_names="ext4 xfs btrfs zfs tmpfs"
-fs_directories=()		# made outside of our folder
+fs_statistics=			# of zfs-fuse, a directory outside of our folder, if we have made it
 fs_attributes=()		# of set_attribute, to be set back: three for each
 fs_zfs_daemon=
 fs_folder=
@@ -70,15 +70,16 @@ make_image_filesystem() {
 		fs_mount "$fs_folder/$name" -t "$type" -o loop "$image" && use_write_back "$image"
 }
 
-# A zfs-fuse of our own, next to one that may run already: it locks and listens
-# in two fixed directories, which are covered here, and mounts its statistics in a third.
+# A zfs-fuse of our own, next to one that may run already: it locks and listens in two fixed
+# directories, which are covered here, and mounts its statistics in a third.  The two stay in /run:
+# to remove them would end the mounts that other runs have on them.
 make_zfs() {
 	local directory pool=sync_probe_$$ tries
 	command -v zfs-fuse >/dev/null && [[ -c /dev/fuse ]] || return
-	for directory in /run/lock/zfs /run/zfs /zfs-kstat; do
-		[[ -d $directory ]] || fs_directories+=("$directory")
-		[[ $directory == /zfs-kstat ]] || fs_mount "$directory" -t tmpfs -o size=1M tmpfs || return
+	for directory in /run/lock/zfs /run/zfs; do
+		fs_mount "$directory" -t tmpfs -o size=1M tmpfs || return
 	done
+	[[ -d /zfs-kstat ]] || fs_statistics=/zfs-kstat
 	zfs-fuse --no-daemon >>"$fs_folder.log" 2>&1 </dev/null &
 	fs_zfs_daemon=$!
 	for ((tries = 0; tries < 50; tries++)); do
@@ -97,6 +98,9 @@ end_zfs() {
 	kill -KILL "$fs_zfs_daemon" 2>/dev/null || true
 	wait "$fs_zfs_daemon" 2>/dev/null || true
 	fs_zfs_daemon=
+	[[ -z $fs_statistics ]] || fs_try umount -l "$fs_statistics" || true
+	[[ -z $fs_statistics ]] || fs_try rmdir "$fs_statistics" || true
+	fs_statistics=
 }
 
 # make_with_attribute NAME ATTRIBUTE VALUE USUAL: the setting outlives the mount, and the next
@@ -183,17 +187,14 @@ prepare_evidence_filesystems() {
 # Nothing may use the file systems any more.  Attributes first: after the unmount the device may
 # be anybody's.  A lazy unmount is for what a hanging process still holds.
 release_filesystems() {
-	local i directory
+	local i
 	[[ -n $fs_folder ]] || return 0
 	for ((i = 0; i < ${#fs_attributes[@]}; i += 3)); do
 		set_attribute "${fs_attributes[@]:i:3}" ||
 			echo "This could not be set back: ${fs_attributes[*]:i:3}." >&2
 	done
 	end_zfs
-	for directory in "$fs_folder" "${fs_directories[@]}"; do
-		fs_try umount -R "$directory" || fs_try umount -R -l "$directory" || true
-	done
-	((${#fs_directories[@]} == 0)) || rmdir "${fs_directories[@]}" 2>/dev/null || true
-	fs_attributes=() fs_directories=()
+	fs_try umount -R "$fs_folder" || fs_try umount -R -l "$fs_folder" || true
+	fs_attributes=()
 	unset SP_TEST_FILESYSTEMS SP_TEST_EVIDENCE
 }
