@@ -63,23 +63,16 @@ FROM sync_probe.runs AS r
 CROSS JOIN LATERAL (SELECT coalesce(jsonb_strip_nulls(r.storage), '{}')) AS f (facts)
 CROSS JOIN LATERAL (
     -- The method in use, which may be another one since the run, if the run measured it.
-    SELECT m.method
-    FROM sync_probe.measurements AS m
-    WHERE m.run_id = r.run_id AND m.test = 'paced'
-      AND (m.method = r.wal_sync_method
-           OR m.method = current_setting('wal_sync_method') AND m.ops > 0)
-    ORDER BY m.method = r.wal_sync_method
-    LIMIT 1) AS c
-CROSS JOIN LATERAL (
-    -- Not pulled up: without statistics, as after a restore, the two tables were joined first,
-    -- all runs with all runs.
     SELECT p, s
     FROM sync_probe.measurements AS p
     JOIN sync_probe.measurements AS s
         ON s.run_id = p.run_id AND s.test = 'saturated' AND s.method = p.method
        AND s.direct_io = p.direct_io
-    WHERE p.run_id = r.run_id AND p.test = 'paced' AND p.method = c.method
-    OFFSET 0) AS m,
+    WHERE p.run_id = r.run_id AND p.test = 'paced'
+      AND (p.method = r.wal_sync_method
+           OR p.method = current_setting('wal_sync_method') AND p.ops > 0)
+    ORDER BY p.method = r.wal_sync_method
+    LIMIT 1) AS m,
      LATERAL (SELECT (r.storage #>> '{others,flushes_per_sec}')::float8,
                      (r.storage #>> '{others,most_flushes_per_sec}')::float8,
                      (r.storage #>> '{others,most_below_flushes_per_sec}')::float8
@@ -87,7 +80,7 @@ CROSS JOIN LATERAL (
      LATERAL sync_probe_internal.device_bytes(f.facts, p, r.flush_size) AS d,
      -- why is stored of the method that was current
      LATERAL (SELECT coalesce((p).durable, (s).durable, 'unknown'),
-                     CASE WHEN c.method = r.wal_sync_method
+                     CASE WHEN (p).method = r.wal_sync_method
                           THEN coalesce(f.facts ->> 'durable_unknown', 'the run does not say why')
                           ELSE 'this method was not the current one of the run' END
              ) AS e (durable, why),
