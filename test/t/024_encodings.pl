@@ -30,7 +30,8 @@ for (
 	my $database = lc $encoding;
 	sql($node, "CREATE DATABASE $database ENCODING '$encoding' LOCALE 'C' TEMPLATE template0");
 	$node->safe_psql($database, 'CREATE EXTENSION pg_sync_probe');
-	is($node->safe_psql($database, "SELECT sync_probe.import_json(\$json\$$document\$json\$);\n$export"),
+	is($node->safe_psql($database,
+			"SELECT sync_probe.import_json(\$json\$$document\$json\$);\n$export"),
 		"1\n2\n$document", "$encoding: runs are imported and exported");
 
 	# octets, as no client encoding can send each of them

@@ -16,8 +16,8 @@ use IPC::Run;
 use JSON::PP;
 use PostgreSQL::Test::Utils;
 
-# Nothing if it is not installed.  As it works without its sandbox, which containers often refuse, it
-# must only read pages that the test itself made.
+# Nothing if it is not installed.  As it works without its sandbox, which containers often
+# refuse, it must only read pages that the test itself made.
 sub start
 {
 	my ($class) = @_;
