@@ -11,6 +11,7 @@ use constant { PAPER => 688, MARGIN => 40 };
 
 my $browser = SyncProbeBrowser->start
   or plan skip_all => 'needs chromium and chromedriver (Debian: chromium-driver)';
+END { undef $browser }
 my $directory = PostgreSQL::Test::Utils::tempdir();
 
 sub show { $browser->open_page(write_file("$directory/page.html", $_[0])) }
@@ -134,5 +135,4 @@ UPDATE sync_probe.commit_wait_results SET sync_us = sync_us * 10 ^ (6 * random()
 SQL
 page_is_fine('absurd numbers', sql($node, $report));
 
-undef $browser;
 end_tests($node);

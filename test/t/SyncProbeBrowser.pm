@@ -98,7 +98,7 @@ sub console
 	  @{ $self->call('POST', '/se/log', { type => 'browser' }) };
 }
 
-# Also if the test dies: a browser would stay behind.
+# Also if the test dies, but not later than in END: a browser would stay behind.
 sub DESTROY
 {
 	my ($self) = @_;
