@@ -183,14 +183,14 @@ for my $row (@places)
 
 # ------------------------------------------------- others use the same device
 
-# Programs that flush the device on and on, once they said that they do; they end by themselves
-# should nobody end them.
+# Programs that flush the device on and on, with a pause in between, once they said that they do;
+# they end by themselves should nobody end them.
 sub start_others
 {
-	my ($count, $device) = @_;
+	my ($count, $pause, $device) = @_;
 	my $program = 'use IO::Handle; alarm ' . 5 * STEP_SECONDS . '; $| = 1; my $n = 0;'
-	  . 'open my $f, "<", shift or die $!;'
-	  . 'for (;;) { $f->sync or die "sync: $!"; print "syncing\n" unless $n++ }';
+	  . 'open my $f, "<", shift or die $!; for (;;) { $f->sync or die "sync: $!";'
+	  . " print qq(syncing\n) unless \$n++; select undef, undef, undef, $pause }";
 	return map {
 		my $out = '';
 		my $handle = IPC::Run::start([ $^X, '-e', $program, $device ],
@@ -200,21 +200,22 @@ sub start_others
 	} 1 .. $count;
 }
 
-# Where, how many at a time, what is waited for, and with which arguments a probe runs beside them:
-# at last in writes that take as long as several of their flushes, with hardly a rest in between.
+# Where, how many at a time, their pause in seconds, what is waited for, and with which arguments a
+# probe runs beside them: at last in writes that take as long as several of their flushes, with
+# hardly a rest in between.
 for (
-	[ 'ext4', 1, 'yes', $not_unsafe ],
-	[ 'nobarrier', 2, '(?:no|unknown)', $unsafe ],
-	[ 'nobarrier', 4, '(?:no|unknown)', $unsafe, 'flush_size => 1048576',
+	[ 'ext4', 1, 0.002, 'yes', $not_unsafe ],
+	[ 'nobarrier', 2, 0, '(?:no|unknown)', $unsafe ],
+	[ 'nobarrier', 4, 0, '(?:no|unknown)', $unsafe, 'flush_size => 1048576',
 		"flush_interval => '500 us'" ])
 {
-	my ($place, $count, $durable, $may_be, @arguments) = @$_;
+	my ($place, $count, $pause, $durable, $may_be, @arguments) = @$_;
 	my $name = join ', ', $place, "$count others", @arguments;
   SKIP:
 	{
 		skip "$name: no such file system was prepared", 1
 		  unless $directory{$place} && $place{"${place}_device"};
-		my @handles = start_others($count, $place{"${place}_device"});
+		my @handles = start_others($count, $pause, $place{"${place}_device"});
 		my $seen = '';
 		# on a busy machine there is little time to listen to them
 		for (1 .. TRIES)
