@@ -62,8 +62,8 @@ sp_interval_argument(FunctionCallInfo fcinfo, int arg, int64 min_us, int64 max_u
 					 const char *hint)
 {
 	Datum		value = PG_GETARG_DATUM(arg);
-	double		us = rint(DatumGetFloat8(DirectFunctionCall2(interval_part,
-															 CStringGetTextDatum("epoch"), value)) * 1e6);
+	Datum		seconds = DirectFunctionCall2(interval_part, CStringGetTextDatum("epoch"), value);
+	double		us = rint(DatumGetFloat8(seconds) * 1e6);
 
 	if (us < min_us || us > max_us)
 		ereport(ERROR,

@@ -259,7 +259,8 @@ sp_child_run(sp_child *child, const sp_child_program *program)
 	PG_ENSURE_ERROR_CLEANUP(end_child, PointerGetDatum(child));
 	while (!has_ended)
 	{
-		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, POLL_MS, wait_event);
+		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, POLL_MS,
+						 wait_event);
 		ResetLatch(MyLatch);
 		has_ended = sp_child_has_ended(child);
 

@@ -112,7 +112,8 @@ describe_holder(const sp_progress *progress, const char **doing)
 		*doing = psprintf("probing location \"%s\"", location);
 		return "another probe";
 	}
-	*doing = psprintf("running workload \"%s\" in tablespace \"%s\"", NameStr(progress->workload), location);
+	*doing = psprintf("running workload \"%s\" in tablespace \"%s\"",
+					  NameStr(progress->workload), location);
 	return "a workload";
 }
 

@@ -143,7 +143,8 @@ sp_refuse_pending_edits(List *files, TimestampTz load_time)
 void
 sp_alter_system(const char *name, const char *value)
 {
-	char	   *sql = value ? psprintf("ALTER SYSTEM SET %s = %s", name, quote_literal_cstr(value)) :
+	char	   *sql = value ?
+		psprintf("ALTER SYSTEM SET %s = %s", name, quote_literal_cstr(value)) :
 		psprintf("ALTER SYSTEM RESET %s", name);
 	RawStmt    *statement = linitial(raw_parser(sql, RAW_PARSE_DEFAULT));
 	Oid			saved_user;

@@ -59,9 +59,11 @@
 int
 sp_schema_drop_leftovers(void)
 {
-	return pg_strtoint32(linitial(sp_spi_column("SELECT " SP_SCHEMA "_internal.drop_leftovers(ARRAY("
-												LEFTOVERS " AND pg_catalog.pg_has_role(n.nspowner, 'USAGE')))",
-												0, NULL, NULL, NULL)));
+	List	   *dropped = sp_spi_column("SELECT " SP_SCHEMA "_internal.drop_leftovers(ARRAY("
+										LEFTOVERS " AND pg_catalog.pg_has_role(n.nspowner, 'USAGE')))",
+										0, NULL, NULL, NULL);
+
+	return pg_strtoint32(linitial(dropped));
 }
 
 /* 32 random bits: a collision with one of a few leftovers is very unlikely. */
@@ -128,8 +130,9 @@ drop_own_leftovers(const sp_workload_run *run)
 		appendStringInfoString(&sql, drop_sql(lfirst(cell)));
 	if (sql.len > 0)
 	{
-		const sp_pgbench_once *drop = sp_pgbench_prepare(run, "leftovers.sql", "dropped leftovers of",
-														 sql.data, LEFTOVER_LOCK_TIMEOUT, 0);
+		const sp_pgbench_once *drop =
+			sp_pgbench_prepare(run, "leftovers.sql", "dropped leftovers of", sql.data,
+							   LEFTOVER_LOCK_TIMEOUT, LEFTOVERS_MAX_MS);
 
 		sp_child_run_silently(&drop->program, LEFTOVERS_MAX_MS);
 	}

@@ -118,7 +118,8 @@ sp_pgbench_complain(int elevel, const sp_workload_run *run, const sp_child *chil
 static void
 note_progress(output_reader *state, const sp_pgbench_progress *progress)
 {
-	appendBinaryStringInfo(&state->result->second_tps, (const char *) &progress->tps, sizeof(double));
+	appendBinaryStringInfo(&state->result->second_tps, (const char *) &progress->tps,
+						   sizeof(double));
 	if (progress->seconds < state->next_notice)
 		return;
 	state->next_notice = progress->seconds - 0.5 + Max(1, progress->seconds / NOTICES_OF_THE_PAST);
@@ -166,8 +167,8 @@ take_statement(void *context, double latency_ms, int64_t failures, const char *t
 static void
 name_log_file(char *path, const sp_workload_run *run, pid_t pid, int thread)
 {
-	int			length = snprintf(path, MAXPGPATH, "%s/" SP_PGBENCH_LOG_PREFIX ".%d", run->directory,
-								  (int) pid);
+	int			length = snprintf(path, MAXPGPATH, "%s/" SP_PGBENCH_LOG_PREFIX ".%d",
+								  run->directory, (int) pid);
 
 	if (thread > 0)
 		snprintf(path + length, MAXPGPATH - length, ".%d", thread);
@@ -201,7 +202,8 @@ open_log_file(output_reader *state, pid_t pid, int thread)
 	fd = OpenTransientFile(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
 #ifdef F_SETPIPE_SZ
 	if (fd >= 0)
-		(void) fcntl(fd, F_SETPIPE_SZ, Min(MAX_FIFO_BYTES, MAX_FIFO_BYTES_ALL / state->run->threads));
+		(void) fcntl(fd, F_SETPIPE_SZ,
+					 Min(MAX_FIFO_BYTES, MAX_FIFO_BYTES_ALL / state->run->threads));
 #endif
 	state->log_fds[thread] = fd;
 }

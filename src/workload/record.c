@@ -33,7 +33,8 @@
 void
 sp_workload_wait_for_sessions(const sp_workload_run *run)
 {
-	const char *sessions = psprintf("SELECT pid" SP_WORKLOAD_SESSIONS, NameStr(run->schema), GetUserId());
+	const char *sessions = psprintf("SELECT pid" SP_WORKLOAD_SESSIONS, NameStr(run->schema),
+									GetUserId());
 
 	for (int waited = 0; waited < SESSIONS_WAIT_MS; waited += SESSIONS_PAUSE_MS)
 	{
