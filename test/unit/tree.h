@@ -162,7 +162,8 @@ remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
 static inline bool
 remove_tree(const char *root)
 {
-	return nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0;
+	/* that of musl goes no deeper than it may open directories */
+	return nftw(root, remove_one, 64, FTW_DEPTH | FTW_PHYS) == 0;
 }
 
 static char tree_directory[32]; /* or "" */
