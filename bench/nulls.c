@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #include "engine/measure/measure.h"
-#include "engine/text/units.h"
+#include "engine/text/text.h"
 #include "engine/verdict/reason.h"
 
 /* The server's default wal_segment_size.  A new segment gets writes of a whole buffer. */

@@ -32,7 +32,7 @@
 
 #include "common/common.h"
 #include "compat.h"
-#include "engine/text/units.h"
+#include "engine/text/text.h"
 
 /* A program that has to end gets SIGKILL, and is abandoned after this. */
 #define KILL_GRACE_MS	1000

@@ -19,7 +19,7 @@
 #include "storage/latch.h"
 
 #include "compat.h"
-#include "engine/text/units.h"
+#include "engine/text/text.h"
 
 /*
  * How often a probe checks free space, and for DROP EXTENSION.  A slow check (remote file

@@ -24,7 +24,7 @@
 #include "utils/tuplestore.h"
 
 #include "compat.h"
-#include "engine/text/units.h"
+#include "engine/text/text.h"
 
 double		sp_margin = 0.05;
 

@@ -15,7 +15,7 @@
 #include "lib/stringinfo.h"
 
 #include "compat.h"
-#include "engine/text/units.h"
+#include "engine/text/text.h"
 
 int			sp_max_stream_mb = 16 * 1024;
 

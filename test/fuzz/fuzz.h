@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/text/units.h"
+#include "engine/text/text.h"
 
 /* A property that does not hold ends the program, as a crash would. */
 #define require(condition) \

@@ -21,7 +21,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "engine/text/units.h"
+#include "engine/text/text.h"
 
 /* cmocka 2 has this name for what was assert_in_range(), which it deprecates. */
 #ifndef assert_uint_in_range

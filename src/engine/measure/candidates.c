@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "engine/text/text.h"
-#include "engine/text/units.h"
 
 static bool
 is_of_method(const sp_probe *probe, int c, const char *label)

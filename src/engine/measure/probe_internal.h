@@ -14,7 +14,7 @@
 #define SP_PROBE_INTERNAL_H
 
 #include "engine/measure/probe.h"
-#include "engine/text/units.h"
+#include "engine/text/text.h"
 
 /* -------------------------------------------------------------------- plan.c */
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/text/units.h"
+#include "engine/text/text.h"
 #include "engine/verdict/verdict.h"
 
 #ifdef F_FULLFSYNC

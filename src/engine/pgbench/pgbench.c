@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/text/units.h"
+#include "engine/text/text.h"
 
 /* A line that is longer is cut.  Only a meta-command can be. */
 #define MAX_LINE			1024

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "engine/text/units.h"
+#include "engine/text/text.h"
 
 /*
  * The limits are cast: where the processor computes with more digits (x87), a constant keeps

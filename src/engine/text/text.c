@@ -1,15 +1,29 @@
 /*-------------------------------------------------------------------------
  *
- * sentence.c
- *		Text that is composed piece by piece.
+ * text.c
+ *		Text in buffers of the caller's.
  *
  *-------------------------------------------------------------------------
  */
-#include "engine/text/sentence.h"
+#include "engine/text/text.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+int
+sp_build_path(char *path, const char *format,...)
+{
+	va_list		args;
+	int			length;
+
+	va_start(args, format);
+	length = vsnprintf(path, PATH_MAX, format, args);
+	va_end(args);
+	return length < 0 || length >= PATH_MAX ? ENAMETOOLONG : 0;
+}
 
 sp_sentence
 sp_sentence_begin(char *text, size_t size)
