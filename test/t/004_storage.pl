@@ -50,7 +50,8 @@ is(join(' ', glob("$empty/*")), '', 'nothing was written behind a link');
 my ($status, $out, $err) = $node->psql('postgres',
 	"SELECT string_agg(location, ' ') FROM sync_probe.probe_all(duration => '20 ms')");
 like($out, qr/^pg_wal/, 'probe_all() goes on');
-like($err, qr/WARNING:  could not probe location "gone": tablespace "gone" has no directory\nDETAIL/,
+like($err,
+	qr/WARNING:  could not probe location "gone": tablespace "gone" has no directory\nDETAIL/,
 	'and warns of what is gone');
 is(sql($node, "SELECT string_agg(location, ' ' ORDER BY location) FROM sync_probe.findings"
 	  . " WHERE code = 'tablespace_missing' AND severity = 'error'"), 'gone',

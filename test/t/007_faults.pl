@@ -123,8 +123,9 @@ for (
 	my @faults = split /\n/, $fault;
 	my $name = join ', ', $location, $suite, @faults;
 	my ($out, $err, @calls) = with_faults(\@faults,
-		$fault =~ /^fstatvfs/ ? "SELECT FROM sync_probe.probe('$location', '$suite', " . LONG_PROBE . ')'
-		: 'SELECT FROM ' . probe_of($location, $suite));
+		'SELECT FROM ' . ($fault =~ /^fstatvfs/
+			? "sync_probe.probe('$location', '$suite', " . LONG_PROBE . ')'
+			: probe_of($location, $suite)));
 
 	# what does not fit is tried again with fewer files
 	cmp_ok(count_of(qr/injected$/, @calls), $fault =~ /\+/ ? '>=' : '==', scalar(@faults),
@@ -193,7 +194,8 @@ for (
 	my ($suite, $name, $rows) = @$_;
 	my ($out, $err, @calls) = with_faults([$name], <<"SQL");
 SELECT DISTINCT direct_io, status, detail
-FROM ${\ probe_of('pg_wal', $suite, ", label => '$name'")} WHERE status <> 'unsupported' ORDER BY 1, 2
+FROM ${\ probe_of('pg_wal', $suite, ", label => '$name'")}
+WHERE status <> 'unsupported' ORDER BY 1, 2
 SQL
 	like($out, $rows, "$name: the rows") or diag($err);
 	my ($failed) = map { /^\w+ (\S+) \w+ injected/ ? $1 : () } reverse @calls;
