@@ -37,12 +37,12 @@ LEFT JOIN LATERAL (
 $$;
 
 --
--- The runs of the wal suite, with what each measured of its current method.
+-- The runs of the wal suite, with what each measured of the method in use.
 --
 CREATE VIEW sync_probe_internal.measured_runs AS
 SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_interval,
        round((((p).relative_speed_high - (p).relative_speed_low) / 2)::numeric, 4)::float8 AS noise,
-       r.wal_sync_method AS method, f.facts AS storage, f.facts -> 'zfs' AS zfs,
+       (p).method, f.facts AS storage, f.facts -> 'zfs' AS zfs,
        coalesce(r.device, 'the device') AS device_name,
        -- behind a hypervisor the counters are those of the virtual disk
        coalesce(k.virtual, false) AS on_virtual_disk,

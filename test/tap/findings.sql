@@ -580,6 +580,12 @@ SET LOCAL pg_sync_probe.margin = 0.5;
 SELECT is_empty('SELECT * FROM run_findings', 'but not beyond a wide margin');
 SET LOCAL pg_sync_probe.margin = 0.05;
 
+-- the method in use is looked at, here chosen after the run
+DELETE FROM sync_probe.runs;
+SELECT pg_temp.record('as=no flush; run: wal_sync_method=fsync') AS run_id \gset
+SELECT matches((SELECT message FROM run_findings), '^syncs with fdatasync send no flush ',
+               'the method in use, if the run measured it');
+
 -- only the newest run of a location counts, and only of the wal suite; here one at pg_default, one
 -- of the other suite, and one at a tablespace that was dropped
 DELETE FROM sync_probe.runs;
