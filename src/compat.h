@@ -128,7 +128,7 @@ sp_errcode_for_file_access(void)
 #if PG_VERSION_NUM >= 170000
 #define sp_wait_event_new(name) WaitEventExtensionNew(name)
 #else
-#define sp_wait_event_new(name) PG_WAIT_EXTENSION
+#define sp_wait_event_new(name) ((void) (name), PG_WAIT_EXTENSION)
 #endif
 
 /* PostgreSQL 16 (c727f511bd7) has one function for privilege checks. */
