@@ -51,7 +51,6 @@ typedef enum sp_probe_argument
 #define SP_NEEDED_ARGUMENTS \
 	(1 << SP_ARG_LOCATION | 1 << SP_ARG_SUITE | 1 << SP_ARG_STOP_EARLY | 1 << SP_ARG_RECORD)
 
-
 typedef struct sp_probe_suite sp_probe_suite;
 typedef struct sp_wal_profile sp_wal_profile;
 

@@ -73,7 +73,7 @@ sp_location_find(const char *name, sp_location *location)
 	set_location(location, name, tablespace);
 }
 
-/* All locations: pg_wal, pg_default, then the others by name. */
+/* All locations: pg_wal, then the tablespaces as the catalog has them. */
 List *
 sp_location_list(void)
 {

@@ -53,7 +53,7 @@
 /* Where the rate decides, commits may not wait at all: shorter waits count as this. */
 #define MIN_WAIT_US			100
 
-/* How often what pgbench prints is read: it blocks when a pipe of 64 kB is full. */
+/* How often to look whether pgbench still runs, and whether it has printed an error. */
 #define ATTEND_S			0.02
 
 /* ------------------------------------------------------------------- a slot */

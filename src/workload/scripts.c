@@ -106,7 +106,6 @@ sp_workload_check_variables(const sp_workload_run *run)
 		CStringGetTextDatum(workload->script),
 		CStringGetTextDatum(run->transactions > 0 ? psprintf("%s transactions", defined) : defined)
 	};
-
 	List	   *undefined;
 
 	if (strcmp(workload->protocol, "simple") == 0)
