@@ -14,7 +14,6 @@
 
 #include "fmgr.h"
 
-#include "compat.h"
 #include "live/live.h"
 #include "probe/probe.h"
 #include "storage/storage.h"

@@ -27,9 +27,6 @@
 #include "storage/fd.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
-#include "utils/memutils.h"
-
-#include "compat.h"
 
 /* ALTER SYSTEM writes this file. */
 #define AUTO_CONF_FILE		"postgresql.auto.conf"

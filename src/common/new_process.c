@@ -17,8 +17,6 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 
-#include "compat.h"
-
 /* Parallel queries may have all background workers for a moment. */
 #define MAX_POLLS	100
 #define POLL_MS		100

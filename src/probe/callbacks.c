@@ -10,7 +10,6 @@
  */
 #include "probe/probe.h"
 
-#include <math.h>
 #include <time.h>
 
 #include "lib/stringinfo.h"

@@ -24,8 +24,6 @@
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
 
-#include "compat.h"
-
 #define LOOK_NS			(100 * INT64CONST(1000000))
 
 /* How long sessions are sampled for a figure. */

@@ -24,7 +24,6 @@
 #include "access/rmgr.h"
 #include "access/xact.h"
 #include "access/xlog.h"
-#include "access/xlog_internal.h"
 #include "access/xloginsert.h"
 #include "access/xlogrecord.h"
 #include "catalog/pg_control.h"

@@ -14,7 +14,6 @@
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 
-#include "compat.h"
 #include "engine/text/text.h"
 
 int			sp_max_stream_mb = 16 * 1024;

@@ -30,8 +30,6 @@
 #include "utils/memutils.h"
 #include "utils/varlena.h"
 
-#include "compat.h"
-
 char	   *sp_trial_restores = NULL;
 
 /* ------------------------------------------------------------------- the file */

@@ -12,7 +12,6 @@
 
 #include <math.h>
 
-#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
@@ -20,8 +19,6 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/memutils.h"
-
-#include "compat.h"
 
 /* The maximum wait for the sessions of a run to end, and the pause between checks. */
 #define SESSIONS_WAIT_MS	5000

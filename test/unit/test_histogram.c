@@ -11,7 +11,6 @@
 #include "unit.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/measure/histogram.h"
 

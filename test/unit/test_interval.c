@@ -10,7 +10,6 @@
  */
 #include "unit.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

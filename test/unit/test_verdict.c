@@ -11,7 +11,6 @@
  */
 #include "unit.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "engine/verdict/reason.h"

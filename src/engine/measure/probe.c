@@ -10,7 +10,6 @@
 #include "engine/measure/probe_internal.h"
 
 #include <math.h>
-#include <string.h>
 
 /*
  * The regimes take turns, so that both see the same states of a shared disk.  The

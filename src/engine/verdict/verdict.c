@@ -8,7 +8,6 @@
 #include "engine/verdict/verdict.h"
 
 #include <math.h>
-#include <string.h>
 
 /*
  * The best choice needs no proof, only good odds.  Differences between methods are mostly of
