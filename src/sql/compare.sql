@@ -90,7 +90,7 @@ $$;
 -- The test cases of these runs, with names that are unique within a test of a run: the method, and
 -- where that is not unique, what tells them apart.
 --
--- value_us is the median of the entries, as in a verdict, where all of the runs have entries
+-- value_us is the median of the samples, as in a verdict, where all of the runs have samples
 -- of the case.  It is the mean of all operations where one has none, since a mean and a
 -- median do not compare: pg_test_fsync prints a mean, and a trial records one.
 --

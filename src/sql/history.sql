@@ -56,7 +56,7 @@ WHERE CASE WHEN c.or_unknown THEN c.old IS DISTINCT FROM c.new ELSE c.old <> c.n
 $$;
 
 --
--- Time of a method when paced: as compare() takes it, the median of the entries with the
+-- Time of a method when paced: as compare() takes it, the median of the samples with the
 -- interval that is due to one of two runs.
 --
 CREATE FUNCTION sync_probe_internal.paced_time(
