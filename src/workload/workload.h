@@ -161,13 +161,25 @@ extern void sp_temp_directory_make(char *directory);
 extern char *sp_temp_directory_write(const char *directory, const char *name, const char *content);
 extern void sp_temp_directory_remove(char *directory);
 
+/* -------------------------------------------------------- pgbench_command.c */
+
+/* The prefix of log file names in the temporary directory. */
+#define SP_PGBENCH_LOG_PREFIX	"log"
+
+extern void sp_append_session_option(StringInfo options, const char *name, const char *value);
+extern void sp_pgbench_find(sp_workload_run *run);
+extern char **sp_pgbench_argv(const sp_workload_run *run, bool with_log);
+extern char **sp_pgbench_envp(const sp_workload_run *run);
+
+/* Write the SQL to the temporary directory, and build the command that runs it. */
+extern const sp_pgbench_once *sp_pgbench_prepare(const sp_workload_run *run, const char *name,
+												 const char *what, const char *sql,
+												 const char *lock_timeout, int limit_ms);
+
 /* ----------------------------------------------------------------- pgbench.c */
 
 /* How an error of pgbench begins. */
 #define SP_PGBENCH_ERROR	"pgbench: error: "
-
-/* The prefix of log file names in the temporary directory. */
-#define SP_PGBENCH_LOG_PREFIX	"log"
 
 /* The result of a run of pgbench. */
 typedef struct sp_pgbench_result
@@ -178,19 +190,10 @@ typedef struct sp_pgbench_result
 	sp_pgbench_log log;
 } sp_pgbench_result;
 
-extern void sp_append_session_option(StringInfo options, const char *name, const char *value);
-extern void sp_pgbench_find(sp_workload_run *run);
-extern char **sp_pgbench_argv(const sp_workload_run *run, bool with_log);
-extern char **sp_pgbench_envp(const sp_workload_run *run);
 extern void sp_pgbench_complain(int elevel, const sp_workload_run *run, const sp_child *child,
 								const char *how, const char *what);
 extern void sp_release_snapshots(void);
 extern void sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result);
-
-/* Write the SQL to the temporary directory, and build the command that runs it. */
-extern const sp_pgbench_once *sp_pgbench_prepare(const sp_workload_run *run, const char *name,
-												 const char *what, const char *sql,
-												 const char *lock_timeout, int limit_ms);
 
 /* Run it, with an error or a warning if it fails. */
 extern void sp_pgbench_run_once(const sp_workload_run *run, const sp_pgbench_once *once, int elevel);
