@@ -132,6 +132,12 @@ read_output(File file, off_t position)
 	return text;
 }
 
+static char *
+read_end(File file)
+{
+	return read_output(file, Max(FileSize(file) - MAX_OUTPUT, 0));
+}
+
 char *
 sp_child_new_lines(sp_child *child)
 {
@@ -200,13 +206,13 @@ sp_child_has_ended(sp_child *child)
 
 	if (!child->runs)
 		return true;
-	for (int i = 0; i < 2; i++)
+	ended = waitpid(child->pid, &status, WNOHANG);
+	for (int i = 0; ended == 0 && i < 2; i++)
 	{
 		/* the program appends, so that its next write goes to the beginning then */
 		if (FileSize(child->files[i]) > MAX_OUTPUT)
 			(void) FileTruncate(child->files[i], 0, PG_WAIT_EXTENSION);
 	}
-	ended = waitpid(child->pid, &status, WNOHANG);
 	if (ended == 0 && sp_monotonic_ns() < child->deadline_ns)
 		return false;
 	child->runs = false;
@@ -222,8 +228,8 @@ sp_child_has_ended(sp_child *child)
 		child->ending = psprintf("was ended by signal %d", WTERMSIG(status));
 	else
 		child->ending = psprintf("exited with status %d", WEXITSTATUS(status));
-	child->out = read_output(child->files[0], 0);
-	child->err = read_output(child->files[1], 0);
+	child->out = read_end(child->files[0]);
+	child->err = read_end(child->files[1]);
 	return true;
 }
 

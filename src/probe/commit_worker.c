@@ -30,6 +30,8 @@
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/interrupt.h"
+#include "storage/ipc.h"
+#include "storage/pmsignal.h"
 
 #include "compat.h"
 
@@ -72,7 +74,14 @@ has_leave(const committing *state)
 static sp_commit_phase
 phase(const committing *state)
 {
-	return ShutdownRequestPending ? SP_RESTING : pg_atomic_read_u32(&state->shared->phase);
+	sp_commit_phase now = pg_atomic_read_u32(&state->shared->phase);
+
+	/* what the leader wrote before */
+	pg_read_barrier();
+	/* nobody else would end this process, which keeps the server from starting again */
+	if (!PostmasterIsAlive())
+		proc_exit(1);
+	return ShutdownRequestPending ? SP_RESTING : now;
 }
 
 /* Wait until that time, and until this process may write.  False if the slot has ended before. */

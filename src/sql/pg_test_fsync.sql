@@ -112,6 +112,7 @@ CREATE FUNCTION sync_probe.import_pg_test_fsync(report text, label text DEFAULT 
 RETURNS TABLE (run_id bigint, test_cases integer, not_understood text)
 LANGUAGE plpgsql VOLATILE SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
+SET standard_conforming_strings = on
 AS $$
 DECLARE
     part record;

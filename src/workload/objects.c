@@ -85,7 +85,10 @@ set_up_sql(const sp_workload_run *run)
 					run->workload.setup ? run->workload.setup : "");
 }
 
-/* The end of pgbench does not end a session that executes a statement. */
+/*
+ * The end of pgbench does not end a session that executes a statement, such as the drop of a large
+ * leftover.
+ */
 static char *
 after_sessions(const sp_workload_run *run, const char *sql)
 {
@@ -105,7 +108,8 @@ prepare_scripts(sp_workload_run *run)
 {
 	int			limit_ms = sp_workload_limit_ms(sp_max_duration_ms);
 
-	run->set_up = sp_pgbench_prepare(run, "set_up.sql", "set up", set_up_sql(run), LOCK_TIMEOUT, limit_ms);
+	run->set_up = sp_pgbench_prepare(run, "set_up.sql", "set up",
+									 after_sessions(run, set_up_sql(run)), LOCK_TIMEOUT, limit_ms);
 	if (run->workload.teardown)
 		run->tear_down = sp_pgbench_prepare(run, "tear_down.sql", "tore down",
 											after_sessions(run, run->workload.teardown),

@@ -85,11 +85,11 @@ sp_workload_find(sp_workload *workload)
  * define are columns of results, which are not known here.
  */
 #define UNDEFINED_VARIABLE \
-	"SELECT m[1] FROM pg_catalog.regexp_matches($1, '(?<!:):([[:alpha:]_]\\w*)', 'g') AS m" \
+	"SELECT m[1] FROM pg_catalog.regexp_matches($1, E'(?<!:):([[:alpha:]_]\\\\w*)', 'g') AS m" \
 	" WHERE m[1] OPERATOR(pg_catalog.<>) ALL (pg_catalog.string_to_array($2, ' '))" \
-	" AND $1 OPERATOR(pg_catalog.!~*) ('\\\\set(shell)?\\s+' OPERATOR(pg_catalog.||) m[1]" \
-	" OPERATOR(pg_catalog.||) '\\M')" \
-	" AND $1 OPERATOR(pg_catalog.!~*) '\\\\[ga]set' LIMIT 1"
+	" AND $1 OPERATOR(pg_catalog.!~*) (E'\\\\\\\\set(shell)?\\\\s+' OPERATOR(pg_catalog.||) m[1]" \
+	" OPERATOR(pg_catalog.||) E'\\\\M')" \
+	" AND $1 OPERATOR(pg_catalog.!~*) E'\\\\\\\\[ga]set' LIMIT 1"
 
 /*
  * pgbench replaces an undefined variable with null, and would measure something else.

@@ -225,7 +225,9 @@ for (
 		sub { sql($node, 'SELECT pg_terminate_backend(' . a_worker() . ')') },
 		qr/ERROR:  a background worker of the commit suite has ended/ ],
 	[ 'SIGKILL of a worker', sub { kill_process($node, a_worker()) }, qr/server closed/ ],
-	[ 'SIGKILL of the leader', sub { kill_process($node, $_[0]{pid}) }, qr/server closed/ ])
+	[ 'SIGKILL of the leader', sub { kill_process($node, $_[0]{pid}) }, qr/server closed/ ],
+	[ 'SIGKILL of the postmaster', sub { kill_postmaster($node) },
+		qr/server closed|unexpected postmaster exit/ ])
 {
 	my ($name, $end, $says) = @$_;
 	my $run = start_probe($node, LONG_RUN);

@@ -1,5 +1,5 @@
 --
--- Documents and the report where strings are not read as in the standard.  PostgreSQL 19
+-- Documents, the report and scripts where strings are not read as in the standard.  PostgreSQL 19
 -- refuses the setting: there this is skipped.
 --
 \ir include/begin.sql
@@ -21,7 +21,7 @@ SELECT pg_temp.record_run(jsonb_build_object('label', E'a\\b ''c'' "d"\n\\', 'ho
 CREATE TEMP TABLE before AS
 SELECT sync_probe.export_json(ARRAY[:run]::bigint[]) AS document, sync_probe.report_html() AS page;
 
-SELECT plan(3);
+SELECT plan(5);
 SELECT pg_temp.read_otherwise() AS is_read_otherwise \gset
 \if :is_read_otherwise
 SELECT is(sync_probe.report_html(), page, 'the same report') FROM before;
@@ -31,8 +31,15 @@ CREATE TEMP TABLE imported AS
 SELECT run_id FROM before, LATERAL sync_probe.import_json(document::text) AS run_id;
 SELECT is(sync_probe.export_json(ARRAY(SELECT run_id FROM imported))::text, document::text,
           'what was imported is exported as it was') FROM before;
+SELECT is((SELECT i.test_cases FROM sync_probe.import_pg_test_fsync(E'Compare file sync methods '
+               'using one 8kB write:\n        fsync   1000.000 ops/sec    1000 usecs/op') AS i), 1,
+          'output of pg_test_fsync is read');
+INSERT INTO sync_probe.workloads (workload, suite, script)
+VALUES ('variables', 'mine', E'\\set known 1\nSELECT :known, :unknown');
+SELECT throws_like($$SELECT sync_probe.pgbench('variables', duration => '1 s')$$,
+                   'variable ":unknown" in the script of workload "variables" is not defined');
 \else
-SELECT skip('this server reads strings in one way only', 3);
+SELECT skip('this server reads strings in one way only', 5);
 \endif
 SELECT * FROM finish();
 ROLLBACK;
