@@ -34,6 +34,7 @@ label => repeat('x', 257)
 'pg_wal', 'segments', flush_interval => '1 ms'
 'pg_wal', 'segments', workers => 2
 'pg_wal', 'stream', duty_cycle => 0.5
+'pg_wal', 'pg_test_fsync', flush_size => 8192
 'pg_wal', 'stream', flush_size => 8192
 'pg_wal', 'stream', flush_interval => '5 ms'
 'pg_wal', 'stream', methods => '{fsync}'

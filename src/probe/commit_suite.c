@@ -149,12 +149,13 @@ plan_load(FunctionCallInfo fcinfo, sp_commit_run *commit)
 	run->workers = commit->fewer_allowed ? DEFAULT_WORKERS :
 		sp_integer_argument(fcinfo, SP_ARG_WORKERS, 1, SP_MAX_COMMIT_WORKERS,
 							"Omit it to use those of commit_waits().");
+	/* the mean flush of the statistics has several commits, those of earlier runs, too */
+	profile->server.flush_size = SP_WAL_PAGE_SIZE;
 	profile->flush_interval_us = 0;
 	sp_pace_arguments(fcinfo, profile, SizeOfXLogRecord, MAX_RECORD);
 	commit->interval_us = profile->flush_interval_us;
 	if (sp_observed_commits_read(&seen))
 		take_observed(fcinfo, commit, &seen);
-	sp_wal_profile_tell_unknown(profile, false);
 	profile->server.flush_size = Min(Max(profile->server.flush_size, (int) SizeOfXLogRecord),
 									 MAX_RECORD);
 	commit->slot_s = Min(Max(SLOT_COMMITS * commit->interval_us / 1e6, MIN_SLOT_S), MAX_SLOT_S);

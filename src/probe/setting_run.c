@@ -12,6 +12,8 @@
  */
 #include "probe/probe.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -143,13 +145,16 @@ void
 sp_compared_check_duration(const sp_compared *compared, double slot_s)
 {
 	int			slots = compared->setting.count + 1;
+	double		seconds = slots * slot_s;
 
-	if (compared->duration_us < slots * slot_s * USECS_PER_SEC)
+	if (compared->duration_us <= seconds * USECS_PER_SEC)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("duration of %g s is too short for one round",
 						(double) compared->duration_us / USECS_PER_SEC),
-				 errdetail("A round has %d slots of %.2f s.", slots, slot_s)));
+				 errdetail("A round has %d slots of %.2f s.", slots, slot_s),
+				 errhint("Use %g s or more; a verdict needs %d rounds.",
+						 ceil(seconds * 2), SP_MIN_SAMPLES)));
 }
 
 /*

@@ -9,7 +9,9 @@
 
 static const sp_probe_suite pg_test_fsync = {
 	.engine = &sp_suite_pg_test_fsync,
-	.refused = SP_COMMIT_ARGUMENTS
+	.refused = SP_COMMIT_ARGUMENTS | SP_REFUSE(SP_ARG_FLUSH_SIZE) |
+		SP_REFUSE(SP_ARG_FLUSH_INTERVAL),
+	.refused_hint = "Omit it. The tool's lines have sizes of their own, and no pauses."
 };
 
 /* It is not one of the engine's. */

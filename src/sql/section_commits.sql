@@ -29,7 +29,7 @@ $$);
 
 --
 -- Section trials: what trials and the commit suite measured of real commits: the newest run of each
--- setting, or those that were chosen, at most 4.
+-- setting, or those that were chosen, at most 4; methods come first.
 --
 INSERT INTO sync_probe_internal.report_sections VALUES (50, 'trials', 'What do real commits say?',
     'Real commits',
@@ -53,7 +53,7 @@ FROM (SELECT r.*, m.test, row_number() OVER (PARTITION BY r.suite, m.test, r.wor
       FROM (SELECT * FROM unnest(data.runs || data.more) AS r
             WHERE r.suite IN ('trial', 'commit') ORDER BY r.run_id DESC LIMIT 100) AS r,
            LATERAL (SELECT DISTINCT m.test FROM sync_probe.measurements AS m
-                    WHERE m.run_id = r.run_id) AS m) AS c,
+                    WHERE m.run_id = r.run_id AND m.relative_speed > 0) AS m) AS c,
      LATERAL (SELECT min(m.verdict) AS verdict, json_agg(mark ORDER BY m.ordinal)
                          FILTER (WHERE m.relative_speed > 0 AND m.n <= 12) AS marks
               FROM (SELECT m.*, row_number() OVER (ORDER BY m.ordinal) AS n
@@ -65,5 +65,5 @@ FROM (SELECT r.*, m.test, row_number() OVER (PARTITION BY r.suite, m.test, r.wor
                                    m.relative_speed AS number, m.relative_speed_low AS low,
                                    m.relative_speed_high AS high) AS mark) AS m
 WHERE (data.chosen OR c.age = 1) AND m.marks IS NOT NULL
-ORDER BY c.suite DESC, c.test DESC, c.run_id DESC LIMIT 4
+ORDER BY c.test <> 'wal_sync_method', c.run_id DESC LIMIT 4
 $$);

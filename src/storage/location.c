@@ -118,7 +118,7 @@ sp_location_check_privilege(const sp_location *location)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for tablespace \"%s\"", NameStr(location->name)),
-				 errdetail("A probe writes files into the tablespace."),
+				 errdetail("Probes and workloads write into the tablespace."),
 				 errhint("GRANT CREATE ON TABLESPACE %s TO %s;",
 						 quote_identifier(NameStr(location->name)),
 						 quote_identifier(GetUserNameFromId(GetUserId(), false)))));

@@ -316,6 +316,7 @@ tell_values(const sp_trial *trial)
 		ereport(NOTICE,
 				(errmsg_internal("%s = %s%s: %s", setting->setting, setting->values[i].value,
 								 setting->unit, setting->values[i].left_out ? "left out" :
+								 trial->compared.sums[i].seconds == 0 ? "not measured" :
 								 trial->compared.sums[i].commits == 0 ? "no commits" :
 								 psprintf("%.1f commits per second, a commit waits %.0f us",
 										  figures.commits_per_sec, figures.wait_us))));

@@ -213,6 +213,7 @@ expose_value(sp_trial *trial, int value)
 	const sp_commit_sums *sums = sample_value(trial, value, MAX_SETTLE_S, EXPOSURE_S);
 	sp_commit_figures figures;
 
+	sp_commit_sums_add(&trial->seen, sums);
 	sp_commit_figures_of(sums, &figures);
 	if (value == 0)
 		return sums->commits < MIN_EXPOSED ? NAN : figures.wait_us;

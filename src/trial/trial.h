@@ -51,7 +51,7 @@ typedef struct sp_trial
 
 	sp_sampler *sampler;
 	MemoryContext slot_context; /* of what a switch allocates */
-	sp_commit_sums seen;		/* in all slots of rounds */
+	sp_commit_sums seen;		/* in all slots */
 	int			old_statements; /* most that were older than their slot */
 } sp_trial;
 

@@ -45,7 +45,7 @@ check_setting(const char *name, const char *value)
 				(errcode(ERRCODE_CANT_CHANGE_RUNTIME_PARAM),
 				 errmsg("parameter \"%s\" cannot be changed now", name),
 				 errdetail("It applies to the whole cluster."),
-				 errhint("Change it between two runs with ALTER SYSTEM SET wal_sync_method = ...; SELECT pg_reload_conf(); and compare the rows of sync_probe.workload_results.")));
+				 errhint("Change it between two runs with ALTER SYSTEM SET wal_sync_method = ...; SELECT pg_reload_conf(); CALL sync_probe.wait_for_reload(); CHECKPOINT; and compare the rows of sync_probe.workload_results.")));
 	if (strchr(name, '.') && GetConfigOption(name, true, false) == NULL)
 	{
 		sp_check_custom_name(name);

@@ -154,23 +154,26 @@ TEST(needs_commits_that_wait)
 		const char *scenario;
 		sp_setting_figure deciding;
 		int			rounds;
+		int			lost_rounds;
 		sp_commit_sums seen;
 		bool		fsync_off;
 		sp_verdict	verdict;
 		const char *nothing;	/* if undecided */
 	}			rows[] = {
-		{"no commits", SP_COMMIT_WAIT, 0, {.commits = 0}, false, SP_UNDECIDED,
+		{"no time", SP_COMMIT_WAIT, 0, 0, {.commits = 1}, false, SP_UNDECIDED,
+		"the duration left no time for a round; repeat it with a longer one"},
+		{"no commits", SP_COMMIT_WAIT, 0, 0, {.commits = 0}, false, SP_UNDECIDED,
 		"no transaction that writes has committed; repeat it while sessions write"},
-		{"few", SP_COMMIT_RATE, 0, {.commits = 1}, false, SP_UNDECIDED,
+		{"few", SP_COMMIT_RATE, 0, 1, {.commits = 1}, false, SP_UNDECIDED,
 		"commits were too few, or did not wait: synchronous_commit may be off"},
-		{"asynchronous", SP_COMMIT_WAIT, ROUNDS,
+		{"asynchronous", SP_COMMIT_WAIT, ROUNDS, 0,
 			{.commits = 9, .part = {[SP_PART_RUNNING] = 9}}, false, SP_UNDECIDED,
 		"commits did not wait for a flush of WAL: synchronous_commit may be off"},
-		{"asynchronous, the rate decides", SP_COMMIT_RATE, ROUNDS,
+		{"asynchronous, the rate decides", SP_COMMIT_RATE, ROUNDS, 0,
 		{.commits = 9, .part = {[SP_PART_RUNNING] = 9}}, false, SP_SWITCH, NULL},
-		{"flushes", SP_COMMIT_WAIT, ROUNDS,
+		{"flushes", SP_COMMIT_WAIT, ROUNDS, 0,
 		{.commits = 9, .part = {[SP_PART_SYNC] = 9}}, false, SP_SWITCH, NULL},
-		{"fsync is off", SP_COMMIT_WAIT, 0, {.commits = 0}, true, SP_UNSAFE, NULL},
+		{"fsync is off", SP_COMMIT_WAIT, 0, 0, {.commits = 0}, true, SP_UNSAFE, NULL},
 	};
 
 	for (size_t i = 0; i < lengthof(rows); i++)
@@ -180,6 +183,7 @@ TEST(needs_commits_that_wait)
 
 		setting->seen = &rows[i].seen;
 		setting->fsync_off = rows[i].fsync_off;
+		setting->lost_rounds = rows[i].lost_rounds;
 		add_rounds(setting, rows[i].rounds, 0.5, 2, 1);
 		if (judge_and_explain(setting, reason) != rows[i].verdict)
 			fail_msg("%s: %s", rows[i].scenario, reason);

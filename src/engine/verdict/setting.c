@@ -89,6 +89,8 @@ nothing_to_compare(const sp_setting_comparison *setting)
 	if (setting->rounds == 0)
 		return seen->commits == 0 ?
 			"no transaction that writes has committed; repeat it while sessions write" :
+			setting->lost_rounds == 0 ?
+			"the duration left no time for a round; repeat it with a longer one" :
 			"commits were too few, or did not wait: synchronous_commit may be off";
 	if (setting->deciding == SP_COMMIT_WAIT && sp_commit_waits_for_no_flush(seen))
 		return "commits did not wait for a flush of WAL: synchronous_commit may be off";
