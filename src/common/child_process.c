@@ -132,12 +132,6 @@ read_output(File file, off_t position)
 	return text;
 }
 
-static char *
-read_end(File file)
-{
-	return read_output(file, Max(FileSize(file) - MAX_OUTPUT, 0));
-}
-
 char *
 sp_child_new_lines(sp_child *child)
 {
@@ -228,8 +222,8 @@ sp_child_has_ended(sp_child *child)
 		child->ending = psprintf("was ended by signal %d", WTERMSIG(status));
 	else
 		child->ending = psprintf("exited with status %d", WEXITSTATUS(status));
-	child->out = read_end(child->files[0]);
-	child->err = read_end(child->files[1]);
+	child->out = read_output(child->files[0], Max(FileSize(child->files[0]) - MAX_OUTPUT, 0));
+	child->err = read_output(child->files[1], Max(FileSize(child->files[1]) - MAX_OUTPUT, 0));
 	return true;
 }
 

@@ -123,10 +123,7 @@ take_observed(FunctionCallInfo fcinfo, sp_commit_run *commit, const sp_observed_
 	if (commit->fewer_allowed && seen->committers > 0)
 		commit->run->workers = (int) Min(seen->committers, SP_MAX_COMMIT_WORKERS);
 	if (PG_ARGISNULL(SP_ARG_FLUSH_SIZE) && seen->wal_bytes_per_commit > 0)
-	{
 		profile->server.flush_size = (int) Min(seen->wal_bytes_per_commit, MAX_RECORD);
-		profile->knows_size = true;
-	}
 	if (!PG_ARGISNULL(SP_ARG_FLUSH_INTERVAL) || !(seen->committers > 0 && seen->wait_us > 0))
 		return;
 	pause_us = Max(Min(1e6 * seen->committers / seen->commits_per_sec, SP_MAX_INTERVAL_US) -

@@ -21,7 +21,6 @@
 
 #include <math.h>
 
-#include "access/rmgr.h"
 #include "access/xact.h"
 #include "access/xlog.h"
 #include "access/xloginsert.h"
