@@ -203,8 +203,8 @@ sp_child_has_ended(sp_child *child)
 	ended = waitpid(child->pid, &status, WNOHANG);
 	for (int i = 0; ended == 0 && i < 2; i++)
 	{
-		/* the program appends, so that its next write goes to the beginning then */
-		if (FileSize(child->files[i]) > MAX_OUTPUT)
+		/* it appends, at the beginning then; twice, as it may be ending after its last line */
+		if (FileSize(child->files[i]) > 2 * MAX_OUTPUT)
 			(void) FileTruncate(child->files[i], 0, PG_WAIT_EXTENSION);
 	}
 	if (ended == 0 && sp_monotonic_ns() < child->deadline_ns)

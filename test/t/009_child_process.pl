@@ -116,7 +116,9 @@ for my $case (
 	# what it writes
 	{ name => 'much', sh => 'head -c 1048576 /dev/zero | tr "\0" x', out => 'x' x 1048576 },
 	{ name => 'too much',
-		sh => 'head -c 1048577 /dev/zero | tr "\0" x >&2; sleep 0.5; echo end >&2', err => "end\n" },
+		sh => 'head -c 2097153 /dev/zero | tr "\0" x >&2; sleep 0.5; echo end >&2', err => "end\n" },
+	{ name => 'too much at its end', sh => 'head -c 1048576 /dev/zero | tr "\0" x; echo end',
+		out => 'x' x 1048572 . "end\n" },
 	{ name => 'its own child has the outputs', sh => "sleep 1000 & echo \$! >$pid_file; echo some",
 		timeout_ms => 0, grandchild => 1, out => "some\n" },
 

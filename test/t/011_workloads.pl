@@ -282,6 +282,28 @@ is(sql($node, 'SELECT sync_probe.cleanup()'), scalar(@locked),
 sql($node, 'ALTER DATABASE postgres RESET ALL');
 nothing_left($node, 'after the locks');
 
+# --- a leftover whose drop outlives the pgbench that began it
+
+my $leftover = 'sync_probe_workload_510ef00d';
+make_schema($leftover);
+sql($node, <<"SQL");
+CREATE FUNCTION sleep_at_drop() RETURNS event_trigger LANGUAGE plpgsql
+SET client_connection_check_interval = 0 AS \$\$
+BEGIN
+    PERFORM pg_sleep(1000) FROM pg_event_trigger_dropped_objects()
+    WHERE object_identity LIKE '$leftover%';
+END\$\$;
+CREATE EVENT TRIGGER sleep_at_drop ON sql_drop EXECUTE FUNCTION sleep_at_drop();
+CREATE TABLE drops (beside bigint);
+INSERT INTO sync_probe.workloads (workload, script) VALUES ('sees drops',
+    'INSERT INTO drops SELECT count(*) FROM pg_stat_activity WHERE wait_event = ''PgSleep'';');
+SELECT FROM sync_probe.pgbench('sees drops', clients => 1, transactions => 1);
+DROP EVENT TRIGGER sleep_at_drop;
+SQL
+is(sql($node, 'SELECT beside FROM drops'), 0, 'no drop goes on beside a run');
+is(sql($node, 'SELECT sync_probe.cleanup()'), 1, 'what was not dropped is left to cleanup()');
+sql($node, 'DROP TABLE drops; DROP FUNCTION sleep_at_drop');
+
 # --- sql_bench() keeps the rows that it has, whatever ends it
 
 # Its third operation connects 10,000 times.
