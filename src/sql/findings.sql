@@ -6,8 +6,8 @@
 -- To examine the storage of many locations is most of the work: it is done once, by the view
 -- advice.  A function is planned when it is first called: not where no location has such runs.
 --
--- One cause is one finding: what follows from a mount without barriers, and the same mount at
--- other locations, is named in the evidence of barrier_off.
+-- One cause is one finding: what is true of a file system is told at the first location on it, and
+-- what follows from a mount without barriers is named in the evidence of barrier_off.
 --
 -- A function, so that it can set jit: with many tablespaces the plan looks costly enough to
 -- compile, which takes seconds for a query of milliseconds.
@@ -31,35 +31,37 @@ WITH advice AS MATERIALIZED (
           WHERE 'segments' = ANY (a.suites)) AS e,
          LATERAL sync_probe_internal.segment_advice(e.places) AS a
     WHERE e.places IS NOT NULL
+), busiest AS MATERIALIZED (
+    SELECT sync_probe_internal.busiest_tablespace() AS name
 ), of_storage AS MATERIALIZED (
     SELECT f.*
-    FROM -- what was measured needs no rule
+    FROM busiest AS b,
+         -- what was measured needs no rule
          (SELECT ARRAY(SELECT s.setting::text FROM segments AS s
                        WHERE s.location = 'pg_wal' AND s.verdict <> 'undecided')) AS m (settled),
          LATERAL sync_probe_internal.storage_findings(
-             (SELECT array_agg(a.place) FROM advice AS a), (SELECT r.runs FROM runs AS r),
+             (SELECT array_agg(a.place)
+              FROM advice AS a
+              WHERE (a.place).shares_filesystem_with IS NULL OR (a.place).missing
+                 OR (a.run).run_id IS NOT NULL OR a.location = b.name),
+             (SELECT r.runs FROM runs AS r),
              current_setting('fsync')::boolean,
              current_setting('wal_recycle')::boolean AND NOT 'wal_recycle' = ANY (m.settled),
              current_setting('wal_init_zero')::boolean AND NOT 'wal_init_zero' = ANY (m.settled),
              pg_size_bytes(current_setting('max_wal_size')),
              (SELECT coalesce(sum(w.size), 0)::bigint FROM pg_ls_waldir() AS w),
              current_setting('pg_sync_probe.reserve_percent')::integer,
-             sync_probe_internal.busiest_tablespace()) AS f
+             b.name) AS f
 ), cause AS (
-    -- A mount without barriers, told at the first location on it.
-    SELECT a.location, c.location AS cause
-    FROM (SELECT DISTINCT ON (l.mount_point) l.mount_point, l.name AS location
-          FROM of_storage AS f
-          JOIN advice AS a USING (location),
-               LATERAL (SELECT (a.place).*) AS l
-          WHERE f.code = 'barrier_off'
-          ORDER BY l.mount_point, l.holds_wal DESC, l.name) AS c
-    JOIN advice AS a ON (a.place).mount_point = c.mount_point
+    -- A file system without barriers, and the locations on it.
+    SELECT a.location, f.location AS cause
+    FROM of_storage AS f
+    JOIN advice AS a ON coalesce((a.place).shares_filesystem_with, a.location) = f.location
+    WHERE f.code = 'barrier_off'
 ), told AS (
     -- effect_of: the cause that says it all.
     SELECT f.*, c.cause,
-           CASE WHEN f.location <> c.cause AND f.code = 'barrier_off'
-                     OR f.code IN ('flush_missing', 'write_cache_volatile')
+           CASE WHEN f.code IN ('flush_missing', 'write_cache_volatile')
                      OR f.code = 'outdated_run' AND f.evidence #>> '{changes,1}' IS NULL
                         AND starts_with(f.evidence #>> '{changes,0}', 'mount options ')
                      OR f.code = 'implausibly_fast'
@@ -104,7 +106,8 @@ SELECT a.location, 'info', 'durable_unknown',
        ARRAY[sync_probe_internal.probe_command(a.location)],
        jsonb_build_object('verdict', a.verdict)
 FROM advice AS a
-WHERE a.durable = 'unknown' AND (a.run).run_id IS NULL AND a.passed_over IS NULL
+WHERE a.is_advised AND a.durable = 'unknown' AND (a.run).run_id IS NULL
+  AND a.passed_over IS NULL
   AND NOT EXISTS (SELECT FROM of_storage AS f
                   WHERE f.location = a.location
                     AND f.code IN ('barrier_off', 'device_unknown', 'memory_filesystem',
@@ -198,13 +201,12 @@ SELECT t.location, t.severity, t.code, t.message, t.hint, t.commands,
        CASE WHEN t.code = 'barrier_off' AND t.location = t.cause
             THEN t.evidence || (
                 SELECT jsonb_strip_nulls(jsonb_build_object(
-                           'locations', jsonb_agg(DISTINCT o.location) FILTER (WHERE
-                               o.code = 'barrier_off'),
-                           'also_found', jsonb_agg(DISTINCT o.code) FILTER (WHERE
-                               o.effect_of = t.cause AND o.code <> 'barrier_off'),
+                           'locations', (SELECT jsonb_agg(c.location ORDER BY c.location)
+                                         FROM cause AS c WHERE c.cause = t.cause),
+                           'also_found', jsonb_agg(DISTINCT o.code),
                            'run_id', min((o.evidence ->> 'run_id')::bigint) FILTER (WHERE
-                               o.effect_of = t.cause AND o.location = t.cause)))
-                FROM told AS o WHERE o.cause = t.cause)
+                               o.location = t.cause)))
+                FROM told AS o WHERE o.effect_of = t.cause)
             ELSE t.evidence END
 FROM told AS t
 WHERE t.effect_of IS NULL

@@ -17,8 +17,10 @@ CREATE TYPE sync_probe_internal.finding AS (
 -- Findings about file systems, disks and settings, which need no probe.  Where a run has answered a
 -- question, the finding says so.
 --
--- facts: all locations; one call for each of 1,000 tablespaces would take longer than the findings
--- themselves.  runs: those that advice rests on.  The other arguments are settings of the server,
+-- What is true of a file system is told at the first location on it.
+--
+-- facts: the locations that there may be something to say of, in one call: one for each of 1,000
+-- tablespaces would take longer than the findings themselves.  runs: those that advice rests on.  The other arguments are settings of the server,
 -- sizes in bytes; wal_size is what pg_wal holds, busiest is busiest_tablespace().  wal_recycle and
 -- wal_init_zero are false, too, where a run has settled them.
 --
@@ -43,6 +45,8 @@ WITH place AS (
                            '|fuse[.](sshfs|glusterfs|ceph-fuse|s3fs|rclone|davfs2?))$')
                AS is_network
     FROM unnest(facts) AS f
+), filesystem AS (
+    SELECT p.* FROM place AS p WHERE p.shares_filesystem_with IS NULL
 )
 -- ext4(5): barrier=0; f2fs: fsync_mode=nobarrier; overlayfs: volatile omits all syncs.
 SELECT p.name,
@@ -57,7 +61,7 @@ SELECT p.name,
                        p.mount_point) END,
        NULL::text[],
        jsonb_build_object('mount_options', p.mount_options, 'write_cache', p.write_cache)
-FROM place AS p, unnest(p.options) AS o (option)
+FROM filesystem AS p, unnest(p.options) AS o (option)
 WHERE p.options && '{nobarrier,barrier=0,barrier=none,fsync_mode=nobarrier,volatile,fsync=volatile}'
   AND (o.option IN ('nobarrier', 'barrier=0', 'barrier=none', 'fsync_mode=nobarrier')
        OR p.filesystem = 'overlay' AND o.option IN ('volatile', 'fsync=volatile'))
@@ -81,14 +85,15 @@ SELECT p.name, 'info', 'write_cache_volatile',
                           'write_cache', p.write_cache, 'fua', p.fua)
            || CASE WHEN r.run_id IS NULL THEN '{}'
                    ELSE jsonb_build_object('run_id', r.run_id, 'durable', r.durable) END
-FROM place AS p
--- the run there, else on the same file system
-LEFT JOIN unnest(runs) AS o ON o.location = p.name
-LEFT JOIN unnest(runs) AS s ON s.location = p.shares_filesystem_with
-CROSS JOIN LATERAL (SELECT CASE WHEN o.run_id IS NULL THEN s.run_id ELSE o.run_id END,
-                           CASE WHEN o.run_id IS NULL THEN s.durable ELSE o.durable END,
-                           CASE WHEN o.run_id IS NULL THEN s.wal_sync_method
-                                ELSE o.wal_sync_method END) AS r (run_id, durable, method)
+FROM filesystem AS p
+-- the run there, else at another location on it
+LEFT JOIN LATERAL (
+    SELECT r.run_id, r.durable, r.wal_sync_method AS method
+    FROM unnest(runs) AS r
+    JOIN place AS o ON o.name = r.location
+    WHERE coalesce(o.shares_filesystem_with, o.name) = p.name
+    ORDER BY o.name <> p.name, r.run_id DESC
+    LIMIT 1) AS r ON true
 WHERE p.write_cache = 'write back' AND NOT p.fua AND NOT p.missing
   AND NOT coalesce('ro' = ANY (p.options), false)
 
@@ -102,7 +107,7 @@ SELECT p.name, 'error', 'memory_filesystem',
                  ' the cluster does not recover from a crash.' END,
        NULL,
        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point)
-FROM place AS p
+FROM filesystem AS p
 WHERE p.is_memory
 
 UNION ALL
@@ -123,7 +128,7 @@ SELECT p.name, 'error', 'read_only_filesystem',
        ' for writing again.',
        NULL,
        jsonb_build_object('mount_point', p.mount_point, 'mount_options', p.mount_options)
-FROM place AS p
+FROM filesystem AS p
 WHERE 'ro' = ANY (p.options) AND NOT p.missing
 
 UNION ALL
@@ -135,7 +140,7 @@ SELECT p.name, 'warning', 'network_filesystem',
        NULL,
        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point,
                           'mount_options', p.mount_options)
-FROM place AS p
+FROM filesystem AS p
 WHERE p.is_network
 
 UNION ALL
@@ -146,7 +151,7 @@ SELECT p.name, 'warning', 'overlay_filesystem',
        NULL,
        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point,
                           'device', p.device)
-FROM place AS p
+FROM filesystem AS p
 WHERE p.filesystem = 'overlay'
 
 UNION ALL
@@ -157,7 +162,7 @@ SELECT p.name, 'info', 'device_unknown',
        'On Linux, disks are found in /sys and /proc/self/mountinfo. A container must see both.',
        NULL,
        jsonb_build_object('filesystem', p.filesystem, 'mount_point', p.mount_point)
-FROM place AS p
+FROM filesystem AS p
 WHERE p.device IS NULL AND NOT p.missing
   AND NOT coalesce(p.is_memory OR p.is_network OR p.filesystem IN ('zfs', 'fuse.zfs'), false)
 
@@ -186,7 +191,7 @@ SELECT p.name, 'warning', 'low_space',
        NULL,
        jsonb_build_object('available_bytes', p.available_bytes, 'reserve_bytes', r.reserve,
                           'size_bytes', p.size_bytes)
-FROM place AS p,
+FROM filesystem AS p,
      LATERAL (SELECT greatest(p.size_bytes / 100 * reserve_percent,
                               CASE WHEN p.holds_wal THEN max_wal_size - wal_size ELSE 0 END)
              ) AS r (reserve)

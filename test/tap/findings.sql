@@ -105,6 +105,14 @@ INSERT INTO storage_scenario VALUES
     'name=fast, holds_wal=false, directory=null, missing=true, filesystem=null, '
     'mount_point=null, mount_options=null, device=null, write_cache=null',
     'fast error tablespace_missing', 'its directory does not contain'),
+('a file system with two locations',
+    'filesystem=overlay, write_cache=write back, available_bytes=1 | name=fast, holds_wal=false, '
+    'shares_filesystem_with=pg_wal, filesystem=overlay, write_cache=write back, available_bytes=1',
+    'pg_wal info write_cache_volatile, pg_wal warning low_space, pg_wal warning '
+    'overlay_filesystem', ''),
+('a file system that is not mounted, on that of pg_wal',
+    ' | name=fast, holds_wal=false, shares_filesystem_with=pg_wal, missing=true',
+    'fast error tablespace_missing', ''),
 ('mounted read-only', 'mount_options=ro,relatime', 'pg_wal error read_only_filesystem',
     '/data is mounted read-only'),
 ('read-only only by name', 'mount_options=rw,errors=remount-ro', '', ''),
@@ -606,7 +614,7 @@ SELECT bag_eq('SELECT location, code FROM run_findings',
 SET LOCAL pg_sync_probe.reserve_percent = 100;
 SELECT set_has('SELECT location, code FROM sync_probe.findings',
     $$SELECT name, 'low_space' FROM sync_probe.locations
-      WHERE available_bytes < size_bytes / 100 * 100
+      WHERE available_bytes < size_bytes / 100 * 100 AND shares_filesystem_with IS NULL
       UNION ALL SELECT 'pg_default', 'flush_missing'$$,
     'findings has those of storage and those of runs');
 SELECT ok(count(*) > 2 AND bool_and(place = sorted),
@@ -678,7 +686,7 @@ $$;
 DELETE FROM sync_probe.runs;
 UPDATE examined SET mount_point = '/data', mount_options = 'rw,nobarrier', missing = false,
     write_cache = 'write back', fua = false, device = 'nvme0n1', filesystem = 'ext4',
-    shares_filesystem_with = NULL
+    shares_filesystem_with = CASE name WHEN 'pg_default' THEN 'pg_wal' END
 WHERE name IN ('pg_wal', 'pg_default');
 DELETE FROM examined WHERE name NOT IN ('pg_wal', 'pg_default');
 SELECT is(pg_temp.found_at_all(), 'pg_wal barrier_off', 'one mount, one finding');
@@ -691,7 +699,8 @@ SELECT is(evidence - 'mount_options' - 'write_cache', format(
     '{"locations": ["pg_default", "pg_wal"], "run_id": %s, "also_found": ["drift", "flush_missing",
       "implausibly_fast", "outdated_run", "write_cache_volatile"]}', :run_id)::jsonb,
     'its evidence names them') FROM sync_probe.findings WHERE code = 'barrier_off';
-UPDATE examined SET mount_point = '/other' WHERE name = 'pg_default';
+UPDATE examined SET mount_point = '/other', shares_filesystem_with = NULL
+WHERE name = 'pg_default';
 SELECT is(pg_temp.found_at_all(), 'pg_wal barrier_off, pg_default barrier_off',
           'two mounts, two findings');
 UPDATE examined SET mount_options = 'rw';
@@ -750,6 +759,8 @@ UPDATE examined SET mount_options = 'rw', write_cache = NULL, device = 'nvme0n1'
 WHERE name IN ('pg_wal', 'pg_default');
 SELECT is(pg_temp.found_at_all(), 'pg_wal durable_unknown, pg_default durable_unknown',
           'not probed, so durable is unknown');
+UPDATE examined SET shares_filesystem_with = 'pg_wal' WHERE name = 'pg_default';
+SELECT is(pg_temp.found_at_all(), 'pg_wal durable_unknown', 'of a file system that is told once');
 
 -- every command is one statement, and one that the server understands
 SELECT set_eq('SELECT DISTINCT code FROM found WHERE commands IS NOT NULL',
