@@ -51,7 +51,7 @@ SELECT name COLLATE "C", rows,
        format(E'INSERT INTO %s SELECT %s%s FROM generate_series(0, %s) AS n;\nANALYZE %1$s', name,
               string_agg('n % ' || coalesce(size ->> c, '1000'), ', ' ORDER BY n),
               repeat(', n', chars), rows - 1)
-FROM tables, sizes, regexp_split_to_table(columns, ', ') WITH ORDINALITY AS c (c, n)
+FROM tables, sizes, string_to_table(columns, ', ') WITH ORDINALITY AS c (c, n)
 GROUP BY name, rows, key, chars),
 
 thousand (names, ones) AS (
@@ -254,4 +254,5 @@ SELECT workload, 'sql_bench', coalesce(nullif(description, ''), script),
 FROM operations, LATERAL (
     SELECT count(*), string_agg(format(E'\\%sif :which = %s\n%s;\n', CASE WHEN n > 1 THEN 'el' END,
                                        n - 1, statement), '' ORDER BY n)
-    FROM regexp_split_to_table(script, '\s\| ') WITH ORDINALITY s (statement, n)) t (count, turns);
+    FROM string_to_table(replace(script, E'\n| ', ' | '), ' | ') WITH ORDINALITY s (statement, n))
+        t (count, turns);
