@@ -6,7 +6,7 @@
 -- workload: tablespace, settings, label, and in brackets clients, threads and rows where
 -- they did differ.
 --
-CREATE VIEW sync_probe_internal.workload_times AS
+CREATE VIEW sync_probe.workload_comparison AS
 WITH result AS (
     SELECT r.run_group, r.suite, r.workload AS operation, r.result_id, r.transactions,
            r.transactions / r.tps AS seconds,
@@ -17,71 +17,55 @@ WITH result AS (
                       FROM jsonb_each_text(r.settings)),
                      '(' || nullif(r.label, '') || ')') AS combination,
            min(o.others) OVER w IS DISTINCT FROM max(o.others) OVER w AS others_differ
-    FROM sync_probe.workload_results AS r
-    CROSS JOIN LATERAL (SELECT concat_ws(', ', 'clients ' || r.clients, 'threads ' || r.threads,
-                                         'rows ' || r.rows)) AS o (others)
+    FROM sync_probe.workload_results AS r,
+         LATERAL (SELECT concat_ws(', ', 'clients ' || r.clients, 'threads ' || r.threads,
+                                   'rows ' || r.rows)) AS o (others)
     WHERE r.transactions > 0
-    WINDOW w AS (PARTITION BY r.run_group, r.suite, r.workload)
-), named AS (
-    SELECT run_group, suite, operation, result_id, transactions, seconds, counted,
+      AND (r.suite, r.run_group) IN (SELECT suite, max(run_group)
+                                     FROM sync_probe.workload_results GROUP BY suite)
+    WINDOW w AS (PARTITION BY r.suite, r.workload)
+), run AS (
+    SELECT run_group, suite, operation,
            combination || CASE WHEN others_differ THEN ' [' || others || ']' ELSE '' END
-               AS combination
+               AS combination,
+           min(result_id) AS first_result,
+           bool_and(counted) AS counted,
+           round(avg(transactions)) AS iterations,
+           avg(seconds) AS seconds,
+           sum(transactions) / sum(seconds) AS tps,
+           count(*) OVER (PARTITION BY suite, operation) AS ran_in
     FROM result
-)
-SELECT run_group, suite, operation, combination,
-       min(result_id) AS first_result,
-       bool_and(counted) AS counted,
-       round(avg(transactions)) AS iterations,
-       avg(seconds) AS seconds,
-       sum(transactions) / sum(seconds) AS tps
-FROM named
-GROUP BY run_group, suite, operation, combination;
-
-CREATE VIEW sync_probe_internal.workload_comparison AS
-WITH combination AS (
-    SELECT run_group, suite, combination,
-           row_number() OVER (PARTITION BY run_group, suite ORDER BY min(first_result)) AS place,
-           count(*) OVER (PARTITION BY run_group, suite) AS combinations
-    FROM sync_probe_internal.workload_times
-    GROUP BY run_group, suite, combination
-), operation AS (
-    SELECT *, count(*) OVER (PARTITION BY run_group, suite, operation) AS ran_in
-    FROM sync_probe_internal.workload_times
+    GROUP BY 1, 2, 3, 4
+), combination AS (
+    SELECT suite, combination,
+           row_number() OVER (PARTITION BY suite ORDER BY min(first_result)) AS place,
+           count(*) OVER (PARTITION BY suite) AS combinations
+    FROM run
+    GROUP BY suite, combination
 ), line AS (
     SELECT run_group, suite, operation, combination, iterations, seconds, tps, false AS is_total
-    FROM operation
+    FROM run
     UNION ALL
     -- Sums can be compared if all combinations ran the same operations equally often.
     SELECT run_group, suite, 'TOTALS'::name, combination, sum(iterations), sum(seconds),
            sum(iterations) / sum(seconds), true
-    FROM operation
-    JOIN combination USING (run_group, suite, combination)
+    FROM run
+    JOIN combination USING (suite, combination)
     WHERE ran_in = combinations
     GROUP BY run_group, suite, combination
     HAVING bool_and(counted) AND count(*) > 1
 )
-SELECT line.run_group, line.suite, line.operation, line.iterations, line.combination,
-       line.seconds, line.tps,
-       first_value(line.tps) OVER (PARTITION BY line.run_group, line.suite, line.is_total,
-                                                line.operation
-                                   ORDER BY combination.place) / line.tps AS ratio,
-       combination.place, line.is_total
-FROM line
-JOIN combination USING (run_group, suite, combination);
+SELECT l.operation, l.iterations::bigint AS iterations, l.combination,
+       round(l.seconds::numeric, 3)::float8 AS seconds,
+       round(l.tps::numeric, CASE WHEN l.tps < 100 THEN 4 ELSE 1 END)::float8 AS tps,
+       round((first_value(l.tps) OVER (PARTITION BY l.suite, l.is_total, l.operation
+                                       ORDER BY c.place) / l.tps)::numeric, 3)::float8 AS ratio,
+       l.suite, l.run_group
+FROM line AS l
+JOIN combination AS c USING (suite, combination)
+ORDER BY l.suite, l.is_total DESC, l.operation, c.place;
 
-CREATE VIEW sync_probe.workload_comparison AS
-SELECT c.operation, c.iterations::bigint AS iterations, c.combination,
-       round(c.seconds::numeric, 3)::float8 AS seconds,
-       round(c.tps::numeric, CASE WHEN c.tps < 100 THEN 4 ELSE 1 END)::float8 AS tps,
-       round(c.ratio::numeric, 3)::float8 AS ratio,
-       c.suite, c.run_group
-FROM sync_probe_internal.workload_comparison AS c
-WHERE (c.suite, c.run_group) IN (SELECT suite, max(run_group)
-                                 FROM sync_probe.workload_results GROUP BY suite)
-ORDER BY c.suite, c.is_total DESC, c.operation, c.place;
-
-GRANT SELECT ON sync_probe_internal.workload_times, sync_probe_internal.workload_comparison,
-  sync_probe.workload_comparison TO pg_monitor;
+GRANT SELECT ON sync_probe.workload_comparison TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.workload_comparison IS
   'The newest statement of each suite that ran workloads, as psql''s \crosstabview takes it';
