@@ -99,8 +99,6 @@ SELECT CASE
                           @.type() == "number" && (@ < 0 || @ > 1e15)
                           || @ like_regex "^ *[-+]?(nan|inf(inity)?) *$" flag "i")')
                  THEN 'it has a figure that is not from 0 to 10^15'
-                 WHEN jsonb_typeof(r.run -> 'storage') NOT IN ('object', 'null')
-                 THEN 'its storage is not an object'
                  WHEN EXISTS (SELECT FROM jsonb_path_query(r.run, '$.samples[*].ordinal') AS o
                               WHERE NOT jsonb_path_exists(r.run,
                                             '$.measurements[*] ? (@.ordinal == $o)',

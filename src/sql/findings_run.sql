@@ -60,7 +60,7 @@ SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_inter
        b.flushes * (p).mean_us / 1e6 AS background_flushes,
        b.max_flushes * (p).mean_us / 1e6 AS max_background_flushes
 FROM sync_probe.runs AS r
-CROSS JOIN LATERAL (SELECT coalesce(jsonb_strip_nulls(r.storage), '{}')) AS f (facts)
+CROSS JOIN LATERAL (SELECT coalesce(r.storage, '{}')) AS f (facts)
 CROSS JOIN LATERAL (
     -- The method in use, which may be another one since the run, if the run measured it.
     SELECT p, s

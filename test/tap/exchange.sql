@@ -11,7 +11,7 @@ SELECT pg_temp.record_run('{"label": "all", "host": "wéb \"1\"\n",
     "started_at": "2026-05-03 10:00:00.123456+02", "flush_interval": "1 mon 2 days 03:04:05.000001",
     "system_identifier": -9223372036854775807, "max_regret": 0.1,
     "storage": {"disks": [{"name": "sda", "virtual": false}], "own_share": {"1": 0.5}}}') AS a \gset
-INSERT INTO sync_probe.runs (suite) VALUES ('x') RETURNING run_id AS b \gset
+INSERT INTO sync_probe.runs (suite) VALUES ('trial') RETURNING run_id AS b \gset
 INSERT INTO sync_probe.measurements (run_id, ordinal, test, method, status, mean_us, ops)
 VALUES (:a, 2, 'paced', 'fsync', 'ok', 0.1, 7), (:a, 1, '', '', 'error', 1 / 3.0::float8, 0);
 INSERT INTO sync_probe_internal.samples VALUES
@@ -21,7 +21,7 @@ INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second) VALUES (:a, 2, 1
 
 CREATE TEMP TABLE document AS SELECT sync_probe.export_json(ARRAY[:b, :a]) AS document;
 SELECT is((SELECT array_agg(r ->> 'suite') FROM jsonb_array_elements(document -> 'runs') AS r),
-          '{x,wal}', 'in the order of the argument') FROM document;
+          '{trial,wal}', 'in the order of the argument') FROM document;
 
 -- whatever the session's settings, the same bits
 SET LOCAL timezone = 'Asia/Kolkata';
@@ -83,7 +83,7 @@ INSERT INTO wrong VALUES
 ('{runs,1,started_at}', '"infinity"', 'a figure that is not from 0 to 10\^15$'),
 ('{runs,1,started_at}', '"\tinfinity"', 'a figure that is not from 0 to 10\^15$'),
 ('{runs,1,started_at}', '"2026-02-30"', '^22008'),
-('{runs,1,storage}', '[]', 'its storage is not an object$'),
+('{runs,1,suite}', '"other"', '^23514'),
 ('{runs,1,measurements}', '{}', '^22023'),
 ('{runs,1,measurements,1}', '[]', '^22023'),
 ('{runs,1,measurements,1,method}', 'null', '^23502'),
@@ -94,6 +94,17 @@ INSERT INTO wrong VALUES
 ('{runs,1,samples,0,round_mean_us}', '["-Infinity"]', 'a figure that is not from 0'),
 ('{runs,1,samples,0,bucket_ops}', '"{9223372036854775807}"', 'a figure that is not from 0'),
 ('{runs}', (SELECT jsonb_agg(i) FROM generate_series(1, 1001) AS i), 'it has 1001 runs, at most');
+-- what a reader of storage would fail at
+INSERT INTO wrong
+SELECT '{runs,1,storage}' || path::text[], value::jsonb, '^23514'
+FROM (VALUES ('{}', '[]'), ('{}', '"text"'), ('{kernel}', 'null'), ('{disks}', '{}'),
+             ('{disks,0,virtual}', '"x"'), ('{disks,0,name}', 'null'),
+             ('{zfs}', '{"data_devices": {}}'), ('{zfs}', '{"log_devices": 7}'),
+             ('{others}', '{"seconds": "x"}'), ('{others}', '["x"]'),
+             ('{device_bytes_error}', '["x", "y"]'), ('{device_bytes_error}', '{"1": []}'),
+             ('{lacking_share}', '{"1": "x"}'), ('{own_share,1}', 'true'),
+             ('{below_flushes_per_op}', '"x"'), ('{below_flushes_per_op}', '{"1": {}}')
+     ) AS v (path, value);
 SELECT matches(pg_temp.refused((CASE WHEN value IS NULL THEN document #- path
                                      ELSE jsonb_set(document, path, value) END)::text), says,
                format('%s: %s', path, left(value::text, 40)))
@@ -110,7 +121,7 @@ SELECT jsonb_set(document, '{runs}', jsonb_agg(document #> '{runs,1}'
                   'measurements', m.rows, 'samples', m.samples, 'stream_seconds',
                   '[{"ordinal": 1, "second": 2147483647}]'::jsonb)))::text AS document
 FROM document, sync_probe_internal.this_server() AS s,
-     unnest('{wal,commit,trial,stream,segments,pg_test_fsync,other}'::text[]) AS u (suite),
+     unnest('{wal,commit,trial,stream,segments,pg_test_fsync}'::text[]) AS u (suite),
      LATERAL (SELECT jsonb_agg(jsonb_build_object('ordinal', n, 'test', t, 'method', v,
                          'status', 'ok', 'choice', 'current', 'mean_us', 0, 'p50_us', 1e15,
                          'p99_us', 0, 'ops', 1e14, 'relative_speed', 0, 'relative_speed_low', 1e15,

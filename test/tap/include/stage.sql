@@ -76,8 +76,8 @@ BEGIN
                   'reason', 'no other method is faster by more than the margin')
               ELSE '{}' END
            || differences
-           || jsonb_build_object('storage', '{"write_cache": "write back"}'
-                                            || coalesce(differences -> 'storage', '{}'))
+           || jsonb_build_object('storage', jsonb_strip_nulls(
+                  '{"write_cache": "write back"}' || coalesce(differences -> 'storage', '{}')))
            || CASE WHEN differences ? 'imported_at' THEN '{"usable_for_advice": false}'::jsonb
               ELSE '{}' END
     INTO run FROM sync_probe_internal.this_server() AS s;
