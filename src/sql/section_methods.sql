@@ -31,8 +31,12 @@ FROM (SELECT data.runs[i] AS run, row_number() OVER (ORDER BY i) AS place,
       WHERE r.suite = 'wal') AS r
 JOIN sync_probe.measurements AS m
     ON m.run_id = (r.run).run_id AND m.test IN ('paced', 'saturated') AND NOT m.direct_io,
+     -- no advice of a run that is outdated, or that the advice of now does not rest on
      LATERAL (SELECT m.method = (r.run).wal_sync_method, m.method = (r.run).recommended_value
-                     AND (r.run).verdict IN ('switch', 'unsafe')) AS c (is_current, is_recommended)
+                     AND (r.run).verdict IN ('switch', 'unsafe')
+                     AND EXISTS (SELECT FROM unnest(data.advice) AS a
+                                 WHERE a.run_id = (r.run).run_id AND a.verdict <> 'outdated')
+             ) AS c (is_current, is_recommended)
 WHERE r.place <= 24
 $$;
 
@@ -47,7 +51,7 @@ INSERT INTO sync_probe_internal.report_sections VALUES (20, 'speed', 'How much f
     'mark is its confidence interval. The row of the current method compares two copies of it, so '
     'it shows the noise.', $$
 SELECT 'intervals' AS kind, 'times' AS unit,
-       concat_ws(': ', p.name, min((p.run).verdict)) AS heading,
+       p.name AS heading,
        format('Time of the current method divided by that of the other, with 95 %% confidence '
               'intervals; run %s. Shaded: the margin.', min(m.run_id)) AS caption,
        '{cur dot,paced,cur ring,back to back,cur band,margin}' AS key,

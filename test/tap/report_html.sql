@@ -141,6 +141,14 @@ SELECT is(ARRAY(SELECT f
                 ORDER BY max(m.relative_speed) FILTER (WHERE m.test = 'paced')
                              OVER (PARTITION BY m.method) DESC, m.method, m.test),
           'speeds, the fastest first') FROM page;
+SET LOCAL pg_sync_probe.margin = 0.06;
+SELECT collect_tap(
+    matches(pg_temp.part(html, 'speed'), 'recommended', 'what the advice recommends is marked'),
+    matches(pg_temp.part(given, 'speed'), 'recommended', 'or what the run itself recommends'),
+    matches(now, 'its run is outdated', 'the run becomes outdated'),
+    doesnt_match(pg_temp.part(now, 'speed'), 'recommended|switch', 'then nothing is advised'))
+FROM page, sync_probe.report_html() AS now;
+SET LOCAL pg_sync_probe.margin = 0.05;
 -- Adding a section without a word in the manual fails here.
 \set manual `cat doc/report.md`
 SELECT ok(strpos(:'manual', s.title) > 0, 'doc/report.md has section "' || s.title || '"')
