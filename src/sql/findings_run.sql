@@ -269,15 +269,13 @@ FROM measured AS n,
               LIMIT 1) AS t
 
 UNION ALL
--- Against the median of up to 20 earlier runs of the same kind: the same location, file
--- system, device and method, as many pages a flush, about the same pace.  They are sought
--- among the last hundred of the location.
+-- Against the median of up to 20 earlier runs of the same kind: long enough for advice, the same
+-- location, file system, device and method, as many pages a flush, about the same pace.  They are
+-- sought among the last hundred of the location.
 SELECT n.location, 'info', 'drift',
-       format('a paced sync with %s takes %s us, %s %% %s than before (median of %s earlier %s)',
-              n.method, n.paced_p50_us,
-              coalesce(nullif(round((abs(d.ratio - 1) * 100)::numeric), 0)::text, 'less than 1'),
-              CASE WHEN d.ratio > 1 THEN 'more' ELSE 'less' END,
-              e.runs, CASE e.runs WHEN 1 THEN 'run' ELSE 'runs' END),
+       format('a paced sync with %s takes %s us, %s times as long as before (median of %s earlier'
+              ' %s)', n.method, n.paced_p50_us, round(d.ratio::numeric, 2), e.runs,
+              CASE e.runs WHEN 1 THEN 'run' ELSE 'runs' END),
        'Load, firmware, mount options or layers below may have changed. On a shared disk, two runs'
        ' of the same differ by up to 30 %: probe again, and compare the runs.',
        ARRAY[format('SELECT * FROM sync_probe.history(%L)', n.location)],
@@ -296,7 +294,7 @@ FROM measured AS n,
                             AND r.run_id + 0 < n.run_id AND r.imported_at IS NULL
                           ORDER BY r.run_id + 0 DESC
                           LIMIT 100) AS r
-                    WHERE r.filesystem IS NOT DISTINCT FROM n.filesystem
+                    WHERE r.usable_for_advice AND r.filesystem IS NOT DISTINCT FROM n.filesystem
                       AND r.device IS NOT DISTINCT FROM n.device
                       AND (r.flush_size - 1) / 8192 = (n.flush_size - 1) / 8192
                       AND r.flush_interval BETWEEN n.flush_interval / 2 AND n.flush_interval * 2
