@@ -196,66 +196,8 @@ WHERE r.imported_at IS NULL
   AND (r.system_identifier, r.host) = (SELECT s.system_identifier, s.host
                                        FROM sync_probe_internal.this_server() AS s);
 
---
--- For each location the run that its advice rests on: the newest run that is usable for
--- advice and was made by this server, at the directory and on the device that the location
--- has now.  passed_over: a newer run of the wal suite that was measured here, and why no advice
--- rests on it.  Who imports a run does not expect advice from it.  suites: of which there are runs.
---
--- last has the newest run of each suite at each location that has any: one step down the index for
--- each.  Of 1,000 locations few may have runs, and few of all suites.
---
-CREATE VIEW sync_probe_internal.newest_runs AS
-WITH RECURSIVE last AS (
-    (SELECT r.suite, r.location, r.run_id
-     FROM sync_probe.runs AS r
-     WHERE r.imported_at IS NULL
-     ORDER BY r.suite, r.location, r.run_id + 0 DESC
-     LIMIT 1)
-    UNION ALL
-    SELECT n.*
-    FROM last AS l,
-         LATERAL (SELECT r.suite, r.location, r.run_id
-                  FROM sync_probe.runs AS r
-                  WHERE r.imported_at IS NULL AND (r.suite, r.location) > (l.suite, l.location)
-                  ORDER BY r.suite, r.location, r.run_id + 0 DESC
-                  LIMIT 1) AS n
-)
-SELECT l.name AS location, l AS place, r.run, o.run_id AS passed_over,
-       o.finished_at AS passed_over_at, o.why AS passed_over_why, w.suites
-FROM sync_probe_internal.examine_locations(NULL) AS l
-CROSS JOIN sync_probe_internal.this_server() AS s
-LEFT JOIN (SELECT w.location, array_agg(w.suite) AS suites,
-                  max(w.run_id) FILTER (WHERE w.suite = 'wal') AS run_id
-           FROM last AS w
-           GROUP BY w.location) AS w ON w.location = l.name
-LEFT JOIN LATERAL (
-    SELECT r.run
-    FROM sync_probe_internal.own_runs AS r
-    WHERE w.run_id IS NOT NULL
-      AND (r.run).suite = 'wal' AND (r.run).location = l.name AND (r.run).usable_for_advice
-      AND ARRAY[(r.run).directory, (r.run).device] = ARRAY[l.directory, l.device]
-    ORDER BY (r.run).run_id + 0 DESC
-    LIMIT 1) AS r ON true
-LEFT JOIN LATERAL (
-    SELECT n.run_id, n.finished_at,
-           concat_ws(', ',
-               CASE WHEN n.system_identifier IS DISTINCT FROM s.system_identifier
-                    THEN 'another cluster made it'
-                    WHEN n.host IS DISTINCT FROM s.host
-                    THEN format('host %s made it', coalesce(n.host, 'unknown')) END,
-               CASE WHEN n.directory IS DISTINCT FROM l.directory
-                    THEN format('its directory was %s', coalesce(n.directory, 'unknown')) END,
-               CASE WHEN n.device IS DISTINCT FROM l.device
-                    THEN format('its device was %s', coalesce(n.device, 'unknown')) END,
-               CASE WHEN NOT n.usable_for_advice
-                    THEN 'it has fewer than 16 samples, or was given flush_size or flush_interval'
-                    END) AS why
-    FROM sync_probe.runs AS n
-    WHERE n.run_id = w.run_id AND w.run_id IS DISTINCT FROM (r.run).run_id) AS o ON true;
-
--- findings(), device_lifetime() and report_html() read them with the rights of their callers.
-GRANT SELECT ON sync_probe_internal.own_runs, sync_probe_internal.newest_runs TO pg_monitor;
+-- segment_advice() and findings() read it with the rights of their callers.
+GRANT SELECT ON sync_probe_internal.own_runs TO pg_monitor;
 
 --
 -- The runs that compared values of a setting on real commits at the place of the WAL, made by

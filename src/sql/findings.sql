@@ -20,7 +20,7 @@ SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $$
 WITH advice AS MATERIALIZED (
-    SELECT * FROM sync_probe_internal.advice
+    SELECT * FROM sync_probe_internal.advice()
 ), runs AS MATERIALIZED (
     SELECT array_agg(a.run) AS runs, array_agg(a.run_id) AS ids
     FROM (SELECT a.run, (a.run).run_id FROM advice AS a) AS a

@@ -84,7 +84,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     argument record;
-    device text;
+    place sync_probe_internal.storage;
     rate double precision := wal_bytes_per_sec;
     rate_source text := 'argument';
     amplification double precision := write_amplification;
@@ -117,8 +117,7 @@ BEGIN
             HINT = 'See SELECT name FROM sync_probe.locations.';
     END IF;
 
-    device := (SELECT l.device
-               FROM sync_probe_internal.examine_locations(device_lifetime.location) AS l);
+    SELECT * INTO place FROM sync_probe_internal.examine_locations(location);
     IF rate IS NULL THEN
         SELECT r.bytes_per_sec, r.source INTO rate, rate_source
         FROM pg_stat_wal AS w,
@@ -138,11 +137,18 @@ BEGIN
              LATERAL (SELECT CASE WHEN n.own_bytes_low > 0
                                   THEN round((n.own_bytes / nullif(n.flush_size, 0))::numeric, 2)
                                   END) AS a (amplification)
-        WHERE n.run_id = (SELECT (r.run).run_id FROM sync_probe_internal.newest_runs AS r
-                          WHERE r.location = device_lifetime.location);
+        -- as advice() chooses it
+        WHERE n.run_id = (SELECT (r.run).run_id
+                          FROM sync_probe_internal.own_runs AS r
+                          WHERE (r.run).suite = 'wal' AND (r.run).location = place.name
+                            AND ARRAY[(r.run).directory, (r.run).device]
+                                = ARRAY[place.directory, place.device]
+                            AND (r.run).usable_for_advice
+                          ORDER BY (r.run).run_id + 0 DESC
+                          LIMIT 1);
         amplification_source := coalesce(amplification_source, 'not probed yet');
     END IF;
-    RETURN ROW(location, device, capacity_bytes, erase_cycles, round(rate), rate_source,
+    RETURN ROW(location, place.device, capacity_bytes, erase_cycles, round(rate), rate_source,
                amplification, amplification_source, round(rate * amplification * 86400),
                round((capacity_bytes::float8 * erase_cycles
                       / nullif(rate * amplification * 86400 * 365.25, 0))::numeric, 1)

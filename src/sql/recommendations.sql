@@ -3,21 +3,89 @@
 -- and its runs, which findings() rests on, too.  A location without a run has advice if it holds
 -- the WAL, or if no location on its file system has a run.
 --
+-- run is what the advice rests on: the newest run that is usable for advice and was made by this
+-- server, at the directory and on the device that the location has now.  passed_over: a newer run
+-- of the wal suite that was measured here, and why no advice rests on it.  Who imports a run does
+-- not expect advice from it.  suites: of which there are runs.
+--
 -- A trial or a run of the commit suite decides, unless what a probe recommends was not
 -- among the methods that it compared.
 --
-CREATE VIEW sync_probe_internal.advice AS
+-- A function, so that it can set jit: with many tablespaces the plan looks costly enough to
+-- compile, which takes seconds for a query of milliseconds.
+--
+CREATE FUNCTION sync_probe_internal.advice()
+RETURNS TABLE (
+    location name, place sync_probe_internal.storage, run sync_probe.runs,
+    passed_over bigint, passed_over_at timestamptz, passed_over_why text,
+    suites text[], is_advised boolean,
+    verdict text, current_method text, recommended_method text, best_method text,
+    max_regret double precision, deciding_test text, flush_us double precision, durable text,
+    basis text, run_id bigint, reason text, commands text[], recommended_commit_delay integer,
+    changes text[])
+LANGUAGE sql STABLE PARALLEL RESTRICTED
+ROWS 100
+SET search_path = pg_catalog, pg_temp
+SET jit = off
+AS $$
+WITH RECURSIVE last AS (
+    -- The newest run of each suite at each location that has any: one step down the index for
+    -- each.  Of 1,000 locations few may have runs, and few of all suites.
+    (SELECT r.suite, r.location, r.run_id
+     FROM sync_probe.runs AS r
+     WHERE r.imported_at IS NULL
+     ORDER BY r.suite, r.location, r.run_id + 0 DESC
+     LIMIT 1)
+    UNION ALL
+    SELECT n.*
+    FROM last AS l,
+         LATERAL (SELECT r.suite, r.location, r.run_id
+                  FROM sync_probe.runs AS r
+                  WHERE r.imported_at IS NULL AND (r.suite, r.location) > (l.suite, l.location)
+                  ORDER BY r.suite, r.location, r.run_id + 0 DESC
+                  LIMIT 1) AS n
+), newest AS (
+    SELECT l.name AS location, l AS place, r.run, o.run_id AS passed_over,
+           o.finished_at AS passed_over_at, o.why AS passed_over_why, w.suites,
+           (r.run).run_id IS NOT NULL OR l.holds_wal
+           OR l.shares_filesystem_with IS NULL
+              AND NOT bool_or((r.run).run_id IS NOT NULL) OVER
+                      (PARTITION BY coalesce(l.shares_filesystem_with, l.name)) AS is_advised
+    FROM sync_probe_internal.examine_locations(NULL) AS l
+    CROSS JOIN sync_probe_internal.this_server() AS s
+    LEFT JOIN (SELECT w.location, array_agg(w.suite) AS suites,
+                      max(w.run_id) FILTER (WHERE w.suite = 'wal') AS run_id
+               FROM last AS w
+               GROUP BY w.location) AS w ON w.location = l.name
+    LEFT JOIN LATERAL (
+        SELECT r.run
+        FROM sync_probe_internal.own_runs AS r
+        WHERE w.run_id IS NOT NULL
+          AND (r.run).suite = 'wal' AND (r.run).location = l.name AND (r.run).usable_for_advice
+          AND ARRAY[(r.run).directory, (r.run).device] = ARRAY[l.directory, l.device]
+        ORDER BY (r.run).run_id + 0 DESC
+        LIMIT 1) AS r ON true
+    LEFT JOIN LATERAL (
+        SELECT n.run_id, n.finished_at,
+               concat_ws(', ',
+                   CASE WHEN n.system_identifier IS DISTINCT FROM s.system_identifier
+                        THEN 'another cluster made it'
+                        WHEN n.host IS DISTINCT FROM s.host
+                        THEN format('host %s made it', coalesce(n.host, 'unknown')) END,
+                   CASE WHEN n.directory IS DISTINCT FROM l.directory
+                        THEN format('its directory was %s', coalesce(n.directory, 'unknown')) END,
+                   CASE WHEN n.device IS DISTINCT FROM l.device
+                        THEN format('its device was %s', coalesce(n.device, 'unknown')) END,
+                   CASE WHEN NOT n.usable_for_advice
+                        THEN 'it has fewer than 16 samples, or was given flush_size or'
+                             ' flush_interval' END) AS why
+        FROM sync_probe.runs AS n
+        WHERE n.run_id = w.run_id AND w.run_id IS DISTINCT FROM (r.run).run_id) AS o ON true
+)
 SELECT n.*, d.*
-FROM (SELECT n.*,
-             (n.run).run_id IS NOT NULL OR (n.place).holds_wal
-             OR (n.place).shares_filesystem_with IS NULL
-                AND NOT bool_or((n.run).run_id IS NOT NULL) OVER
-                        (PARTITION BY coalesce((n.place).shares_filesystem_with, n.location))
-                 AS is_advised
-      FROM sync_probe_internal.newest_runs AS n) AS n
+FROM newest AS n
 LEFT JOIN LATERAL (
-    SELECT a.holds_wal,
-           CASE WHEN u.live THEN v.verdict ELSE a.verdict END AS verdict,
+    SELECT CASE WHEN u.live THEN v.verdict ELSE a.verdict END AS verdict,
            a.current_method,
            CASE WHEN u.live THEN v.recommended_method ELSE a.recommended_method END
                AS recommended_method,
@@ -77,10 +145,8 @@ LEFT JOIN LATERAL (
     LEFT JOIN LATERAL (SELECT c.* FROM sync_probe_internal.live_commit_delay(n.place) AS c
                        WHERE a.holds_wal AND n.suites && '{trial,commit}' OFFSET 0) AS c ON true
     WHERE n.is_advised
-    OFFSET 0) AS d ON true; -- not pulled up, which would look for advice at each location
-
--- findings() reads it with the rights of its caller.
-GRANT SELECT ON sync_probe_internal.advice TO pg_monitor;
+    OFFSET 0) AS d ON true -- not pulled up, which would look for advice at each location
+$$;
 
 --
 -- recommendation_details
@@ -89,7 +155,7 @@ CREATE VIEW sync_probe.recommendation_details AS
 SELECT a.location, a.verdict, a.current_method, a.recommended_method, a.best_method, a.max_regret,
        a.deciding_test, a.flush_us, a.durable, a.basis, a.run_id, a.reason, a.commands,
        a.recommended_commit_delay
-FROM sync_probe_internal.advice AS a
+FROM sync_probe_internal.advice() AS a
 WHERE a.is_advised
 ORDER BY a.location <> 'pg_wal', a.location;
 

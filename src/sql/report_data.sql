@@ -190,7 +190,7 @@ FROM (SELECT run_ids IS NOT NULL) AS c (chosen),
                           THEN ARRAY(SELECT r FROM sync_probe.runs AS r
                                      WHERE r.run_id = ANY (run_ids)
                                      ORDER BY array_position(run_ids, r.run_id))
-                          ELSE ARRAY(SELECT n.run FROM sync_probe_internal.newest_runs AS n
+                          ELSE ARRAY(SELECT n.run FROM sync_probe_internal.advice() AS n
                                      WHERE (n.run).run_id IS NOT NULL
                                      ORDER BY n.location <> 'pg_wal', array_position(
                                          '{unsafe,switch,undecided}', (n.run).verdict),
