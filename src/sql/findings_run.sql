@@ -438,8 +438,7 @@ CROSS JOIN LATERAL (
            max(x.stalled_ms) / 1000 AS longest,
            max(x.stalled_ms) FILTER (WHERE x.kind = 'flush') / 1000 AS longest_flush,
            (array_agg(x.meanwhile ORDER BY x.stalled_ms DESC))[1] AS meanwhile,
-           jsonb_agg(to_jsonb(x) - 'run_id' ORDER BY x.stalled_ms DESC) AS list
-    FROM sync_probe_internal.stalls AS x
-    WHERE x.run_id = r.run_id) AS t
+           jsonb_agg(x ORDER BY x.stalled_ms DESC) AS list
+    FROM sync_probe_internal.stalls(r.run_id) AS x) AS t
 WHERE t.longest_flush >= 1 OR t.seconds >= d.seconds / 20
 $$;

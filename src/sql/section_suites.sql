@@ -40,7 +40,7 @@ SELECT 'lines' AS kind, CASE s.part WHEN 1 THEN 'MB/s' ELSE 'ms' END AS unit,
                              format('second %s, %s %s, %s of %s (%s)', x.second, x.test, x.method,
                                     x.kind, sync_probe_internal.html_duration(x.stalled_ms * 1000),
                                     x.meanwhile), '; ' ORDER BY x.stalled_ms DESC) || '.'
-                  FROM (SELECT * FROM sync_probe_internal.stalls AS x WHERE x.run_id = r.run_id
+                  FROM (SELECT * FROM sync_probe_internal.stalls(r.run_id) AS x
                         ORDER BY x.stalled_ms DESC LIMIT 5) AS x), 'No stall.')) AS caption,
        s.marks, sync_probe_internal.report_cells(r.run_id, data.paths) AS cells
 FROM run AS r

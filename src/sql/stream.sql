@@ -63,17 +63,30 @@ SELECT pg_catalog.pg_extension_config_dump('sync_probe.stream_seconds', '');
 -- run's own flushes usually make the device write in that time; 8 MB are more than the journal and
 -- the log tree of any file system add to a flush.
 --
-CREATE VIEW sync_probe_internal.stalls AS
+CREATE FUNCTION sync_probe_internal.stalls(of_run bigint)
+RETURNS TABLE (
+    test text,
+    method text,
+    second integer,
+    stalled_at timestamptz,
+    kind text,
+    stalled_ms double precision,
+    meanwhile text)
+LANGUAGE sql STABLE PARALLEL SAFE
+ROWS 10
+SET search_path = pg_catalog, pg_temp
+AS $$
 WITH usual AS (
-    SELECT run_id, ordinal,
+    SELECT ordinal,
            percentile_cont(0.5) WITHIN GROUP (ORDER BY bytes / nullif(length_ms, 0)) AS rate,
            percentile_cont(0.5) WITHIN GROUP (ORDER BY device_bytes / nullif(bytes, 0)::float8)
                AS amplification
     FROM sync_probe.stream_seconds
-    GROUP BY run_id, ordinal
+    WHERE run_id = of_run
+    GROUP BY ordinal
 )
-SELECT t.run_id, m.test, m.method, t.second, k.stalled_at, k.kind,
-       round(k.stalled_ms::numeric, 1)::float8 AS stalled_ms,
+SELECT m.test, m.method, t.second, k.stalled_at, k.kind,
+       round(k.stalled_ms::numeric, 1)::float8,
        CASE WHEN num_nulls(k.utilization, k.device_bytes) > 0
             THEN 'unknown: the counters of the device were not read'
             ELSE format(
@@ -89,9 +102,9 @@ SELECT t.run_id, m.test, m.method, t.second, k.stalled_at, k.kind,
                 pg_size_pretty(k.device_bytes)
                 || coalesce(' in ' || k.flushes
                             || CASE k.flushes WHEN 1 THEN ' flush' ELSE ' flushes' END, ''))
-            END AS meanwhile
+            END
 FROM sync_probe.stream_seconds AS t
-JOIN usual AS u USING (run_id, ordinal)
+JOIN usual AS u USING (ordinal)
 JOIN sync_probe.measurements AS m USING (run_id, ordinal),
      LATERAL (SELECT t.slowest_us > greatest(10 * m.p50_us, 100000)) AS f (is_flush),
      LATERAL (SELECT 'flush', t.slowest_at, t.slowest_us / 1000, m.write_size::bigint,
@@ -103,7 +116,6 @@ JOIN sync_probe.measurements AS m USING (run_id, ordinal),
               WHERE NOT f.is_flush AND t.length_ms >= 500
                 AND t.bytes / nullif(t.length_ms, 0) < u.rate / 10
              ) AS k (kind, stalled_at, stalled_ms, bytes, utilization, device_bytes, flushes),
-     LATERAL (SELECT coalesce(k.bytes * u.amplification, 0)) AS w (written);
-
--- findings() and report_html() read it with the rights of their callers.
-GRANT SELECT ON sync_probe_internal.stalls TO pg_monitor;
+     LATERAL (SELECT coalesce(k.bytes * u.amplification, 0)) AS w (written)
+WHERE t.run_id = of_run
+$$;

@@ -40,7 +40,7 @@ DECLARE
 BEGIN
     PERFORM pg_temp.let_second(n, changes);
     SELECT string_agg(concat_ws(' ', s.kind, s.stalled_ms, s.test, s.second, s.stalled_at::time), ', ')
-    INTO stalls FROM sync_probe_internal.stalls AS s;
+    INTO stalls FROM sync_probe_internal.stalls(1) AS s;
     PERFORM pg_temp.let_second(n, to_jsonb(before));
     RETURN stalls;
 END
@@ -66,7 +66,7 @@ FROM (VALUES
 CREATE FUNCTION pg_temp.meanwhile(n integer, changes jsonb) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_temp.let_second(n, changes);
-    RETURN (SELECT s.meanwhile FROM sync_probe_internal.stalls AS s WHERE s.second = n);
+    RETURN (SELECT s.meanwhile FROM sync_probe_internal.stalls(1) AS s WHERE s.second = n);
 END
 $$;
 SELECT is(pg_temp.meanwhile(6, '{"slowest_us": 900000}'),
@@ -106,7 +106,7 @@ SELECT is(pg_temp.meanwhile(8, '{"device_bytes": null}'),
 -- a case without a median, and one without any bytes, compare with nothing
 INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second, length_ms, bytes, slowest_us) VALUES
 (2, 1, 0, 1000, 0, NULL), (2, 1, 1, 1000, 8192, 100001);
-SELECT results_eq('SELECT second, kind FROM sync_probe_internal.stalls WHERE run_id = 2',
+SELECT results_eq('SELECT second, kind FROM sync_probe_internal.stalls(2)',
                   $$VALUES (1, 'flush')$$, 'figures that are missing');
 DELETE FROM sync_probe.runs;
 
