@@ -23,6 +23,7 @@
 #include "access/tupdesc.h"
 #include "common/pg_prng.h"
 #include "fmgr.h"
+#include "lib/stringinfo.h"
 #include "nodes/pg_list.h"
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
@@ -118,10 +119,9 @@ extern void sp_trial_unlock(void);
 	"Otherwise see the server log for the reason."
 
 extern bool sp_worker_register(const char *type, const char *function, bool database,
-							   int restart_s, dsm_segment *segment, int number,
+							   int restart_s, dsm_segment *segment,
 							   BackgroundWorkerHandle **handle);
 extern bool sp_worker_fits(void);
-extern int	sp_worker_number(void);
 
 /* ---------------------------------------------------------- new_process.c */
 
@@ -144,15 +144,12 @@ extern Datum sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
 
 /* ---------------------------------------------------------------- jsonb.c */
 
-typedef struct sp_jsonb sp_jsonb;
-
-extern sp_jsonb *sp_jsonb_make(void);
-extern void sp_jsonb_begin(sp_jsonb *json, const char *name, char bracket);
-extern void sp_jsonb_end(sp_jsonb *json, char bracket);
-extern void sp_jsonb_put_text(sp_jsonb *json, const char *name, const char *text);
-extern void sp_jsonb_put_number(sp_jsonb *json, const char *name, double number, int digits);
-extern void sp_jsonb_put_boolean(sp_jsonb *json, const char *name, bool boolean);
-extern Datum sp_jsonb_datum(sp_jsonb *json);
+extern void sp_jsonb_begin(StringInfo json, const char *name, char bracket);
+extern void sp_jsonb_end(StringInfo json, char bracket);
+extern void sp_jsonb_put_text(StringInfo json, const char *name, const char *text);
+extern void sp_jsonb_put_number(StringInfo json, const char *name, double number, int digits);
+extern void sp_jsonb_put_boolean(StringInfo json, const char *name, int boolean);
+extern Datum sp_jsonb_datum(StringInfo json);
 
 /* ------------------------------------------------------------------ spi.c */
 
@@ -174,7 +171,6 @@ extern void sp_spi_execute(const char *sql, int nargs, Oid *types, Datum *values
 extern List *sp_spi_column(const char *sql, int nargs, Oid *types, Datum *values,
 						   const char *nulls);
 extern int64 sp_history_next_id(const char *sequence);
-extern const char *sp_history_schema(const char *table);
 extern TupleDesc sp_history_row_type(const char *table);
 
 /* ------------------------------------------------------------------ row.c */
@@ -200,7 +196,7 @@ extern void sp_row_put_number(sp_row *row, const char *column, double value, int
 extern void sp_row_put_doubles(sp_row *row, const char *column, const double *values, int n);
 extern void sp_row_put_interval(sp_row *row, const char *column, int64 us);
 extern HeapTuple sp_row_form(const sp_row *row);
-extern void sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows);
+extern void sp_history_insert(TupleDesc type, HeapTuple *rows, int nrows);
 
 /* ---------------------------------------------------------- this_server.c */
 

@@ -1,87 +1,85 @@
 /*-------------------------------------------------------------------------
  *
  * jsonb.c
- *		Build a jsonb value member by member.
+ *		Build a jsonb value member by member, in a StringInfo that is empty at first.
  *
  * Objects and arrays nest.  A value takes the name of its member; an element of an
  * array, and the whole value, take NULL.
  *
- * It must not: decide what is left out.
+ * Members that are not known are left out, so that the views need not distinguish null from
+ * absent.
  *
  *-------------------------------------------------------------------------
  */
 #include "common/common.h"
 
-#include "lib/stringinfo.h"
+#include <math.h>
+
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"
 
-struct sp_jsonb
-{
-	StringInfoData text;
-};
-
-sp_jsonb *
-sp_jsonb_make(void)
-{
-	sp_jsonb   *json = palloc(sizeof(sp_jsonb));
-
-	initStringInfo(&json->text);
-	return json;
-}
-
 /* What precedes a value. */
-static StringInfo
-begin_value(sp_jsonb *json, const char *name)
+static void
+begin_value(StringInfo json, const char *name)
 {
-	StringInfo	text = &json->text;
-
-	if (text->len > 0 && strchr("{[", text->data[text->len - 1]) == NULL)
-		appendStringInfoChar(text, ',');
+	if (json->len > 0 && strchr("{[", json->data[json->len - 1]) == NULL)
+		appendStringInfoChar(json, ',');
 	if (name)
 	{
-		escape_json(text, name);
-		appendStringInfoChar(text, ':');
+		escape_json(json, name);
+		appendStringInfoChar(json, ':');
 	}
-	return text;
 }
 
 /* An object or an array. */
 void
-sp_jsonb_begin(sp_jsonb *json, const char *name, char bracket)
+sp_jsonb_begin(StringInfo json, const char *name, char bracket)
 {
-	appendStringInfoChar(begin_value(json, name), bracket);
+	begin_value(json, name);
+	appendStringInfoChar(json, bracket);
 }
 
 void
-sp_jsonb_end(sp_jsonb *json, char bracket)
+sp_jsonb_end(StringInfo json, char bracket)
 {
-	appendStringInfoChar(&json->text, bracket);
+	appendStringInfoChar(json, bracket);
 }
 
-/* The text must be valid in the encoding of the database. */
+/* NULL and empty text are not known. */
 void
-sp_jsonb_put_text(sp_jsonb *json, const char *name, const char *text)
+sp_jsonb_put_text(StringInfo json, const char *name, const char *text)
 {
-	escape_json(begin_value(json, name), text);
+	char	   *known = sp_known_text(text);
+
+	if (known == NULL)
+		return;
+	begin_value(json, name);
+	escape_json(json, known);
 }
 
-/* The number must be finite. */
+/* NAN and infinity are not known. */
 void
-sp_jsonb_put_number(sp_jsonb *json, const char *name, double number, int digits)
+sp_jsonb_put_number(StringInfo json, const char *name, double number, int digits)
 {
-	appendStringInfo(begin_value(json, name), "%.*f", digits, number);
+	if (!isfinite(number))
+		return;
+	begin_value(json, name);
+	appendStringInfo(json, "%.*f", digits, number);
 }
 
+/* 1 is true, 0 is false; -1 is not known. */
 void
-sp_jsonb_put_boolean(sp_jsonb *json, const char *name, bool boolean)
+sp_jsonb_put_boolean(StringInfo json, const char *name, int boolean)
 {
-	appendStringInfoString(begin_value(json, name), boolean ? "true" : "false");
+	if (boolean < 0)
+		return;
+	begin_value(json, name);
+	appendStringInfoString(json, boolean ? "true" : "false");
 }
 
 /* The value, once its outermost object or array is ended. */
 Datum
-sp_jsonb_datum(sp_jsonb *json)
+sp_jsonb_datum(StringInfo json)
 {
-	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json->text.data));
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(json->data));
 }

@@ -188,9 +188,9 @@ filled_columns(TupleDesc type, HeapTuple *rows, int nrows)
 	return columns.data;
 }
 
-/* Insert rows of the table's own row type, if any, as its owner. */
+/* Insert rows, if any, into the table whose row type it is, as its owner. */
 void
-sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows)
+sp_history_insert(TupleDesc type, HeapTuple *rows, int nrows)
 {
 	Datum	   *datums;
 	Oid			types[1] = {get_array_type(type->tdtypeid)};
@@ -208,8 +208,8 @@ sp_history_insert(const char *table, TupleDesc type, HeapTuple *rows, int nrows)
 	values[0] = PointerGetDatum(construct_array(datums, nrows, type->tdtypeid,
 												-1, false, TYPALIGN_DOUBLE));
 	caller = sp_become_history_owner();
-	sp_spi_execute(psprintf("INSERT INTO %s.%s (%s) SELECT %s FROM pg_catalog.unnest($1)",
-							sp_history_schema(table), table, columns, columns),
+	sp_spi_execute(psprintf("INSERT INTO %s (%s) SELECT %s FROM pg_catalog.unnest($1)",
+							format_type_be_qualified(type->tdtypeid), columns, columns),
 				   1, types, values, NULL, SPI_OK_INSERT);
 	SPI_finish();
 	sp_become_caller(caller);

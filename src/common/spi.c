@@ -46,17 +46,11 @@ sp_record_or_tell(void)
 	return possible;
 }
 
-/* The schema of one of the history's tables: what users read through views is internal. */
-const char *
-sp_history_schema(const char *table)
-{
-	return strcmp(table, "samples") == 0 ? SP_SCHEMA "_internal" : SP_SCHEMA;
-}
-
+/* One of the history's tables: what users read through views is internal. */
 static Oid
 history_table(const char *table)
 {
-	const char *schema = sp_history_schema(table);
+	const char *schema = strcmp(table, "samples") == 0 ? SP_SCHEMA "_internal" : SP_SCHEMA;
 	Oid			relation = get_relname_relid(table, get_namespace_oid(schema, false));
 
 	if (!OidIsValid(relation))

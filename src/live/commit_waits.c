@@ -132,7 +132,7 @@ sync_probe_commit_waits(PG_FUNCTION_ARGS)
 	type = BlessTupleDesc(sp_history_row_type(RESULT_TABLE));
 	row = result_row(&seen, result_id, type);
 	if (result_id != 0)
-		sp_history_insert(RESULT_TABLE, type, &row, 1);
+		sp_history_insert(type, &row, 1);
 	return HeapTupleGetDatum(row);
 }
 

@@ -51,6 +51,7 @@ typedef struct sp_commit_shared
 	bool		hold_xid;		/* hold a transaction ID, so that commit_delay acts */
 
 	pg_atomic_uint32 phase;		/* sp_commit_phase, by the leader */
+	pg_atomic_uint32 joined;	/* workers that have taken a histogram */
 	pg_atomic_uint32 settled;	/* workers that have flushed once in this slot */
 	pg_atomic_uint32 resting;	/* workers that have started, and have left this slot */
 	pg_atomic_uint64 room;		/* a record may begin before this position of WAL */

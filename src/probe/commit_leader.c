@@ -223,6 +223,7 @@ make_shared(sp_commit_run *commit)
 	strlcpy(shared->commit_delay, commit->commit_delay, NAMEDATALEN);
 	shared->hold_xid = commit->delays || atoi(commit->commit_delay) > 0;
 	pg_atomic_init_u32(&shared->phase, SP_RESTING);
+	pg_atomic_init_u32(&shared->joined, 0);
 	pg_atomic_init_u32(&shared->settled, 0);
 	pg_atomic_init_u32(&shared->resting, 0);
 	pg_atomic_init_u64(&shared->room, SP_ROOM_ASKED);
@@ -235,7 +236,7 @@ register_workers(sp_commit_run *commit)
 
 	while (commit->nworkers < wanted &&
 		   sp_worker_register("pg_sync_probe commit worker", "sync_probe_commit_worker", true,
-							  BGW_NEVER_RESTART, commit->segment, commit->nworkers + 1,
+							  BGW_NEVER_RESTART, commit->segment,
 							  &commit->handles[commit->nworkers]))
 		commit->nworkers++;
 	if (commit->nworkers == wanted)

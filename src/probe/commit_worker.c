@@ -198,7 +198,7 @@ sync_probe_commit_worker(Datum handle)
 		return;					/* the leader has ended */
 	dsm_pin_mapping(segment);
 	state.shared = dsm_segment_address(segment);
-	state.histogram = &state.shared->histograms[sp_worker_number() - 1];
+	state.histogram = &state.shared->histograms[pg_atomic_fetch_add_u32(&state.shared->joined, 1)];
 	/* a long record has a longer header of its data */
 	state.data_size = state.shared->record_size -
 		(int) (SizeOfXLogRecord + SizeOfXLogRecordDataHeaderShort);

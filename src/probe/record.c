@@ -72,12 +72,11 @@ run_row(const sp_run *run, TupleDesc row_type)
 }
 
 static void
-insert_rows(sp_run *run)
+insert_rows(sp_run *run, TupleDesc run_type)
 {
-	sp_history_insert("runs", sp_history_row_type("runs"), &run->row, 1);
-	sp_history_insert("measurements", run->measurement_type, run->measurements,
-					  run->nmeasurements);
-	sp_history_insert("samples", sp_history_row_type("samples"), run->samples, run->nsamples);
+	sp_history_insert(run_type, &run->row, 1);
+	sp_history_insert(run->measurement_type, run->measurements, run->nmeasurements);
+	sp_history_insert(sp_history_row_type("samples"), run->samples, run->nsamples);
 	if (run->suite->record)
 		run->suite->record(run);
 }
@@ -86,12 +85,14 @@ insert_rows(sp_run *run)
 void
 sp_record(sp_run *run)
 {
+	TupleDesc	run_type = sp_history_row_type("runs");
+
 	run->measurement_type = sp_history_row_type("measurements");
 	if (run->compared)
 		sp_compared_rows(run);
 	else
 		sp_measurement_rows(run);
-	run->row = run_row(run, sp_history_row_type("runs"));
+	run->row = run_row(run, run_type);
 	if (run->run_id != 0)
-		insert_rows(run);
+		insert_rows(run, run_type);
 }

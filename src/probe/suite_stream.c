@@ -166,7 +166,7 @@ record_seconds(const sp_run *run)
 
 	for (int i = 0; i < stream->n; i++)
 		rows[i] = second_row(run, &stream->seconds[i], row_type);
-	sp_history_insert("stream_seconds", row_type, rows, stream->n);
+	sp_history_insert(row_type, rows, stream->n);
 }
 
 /* A stream has no pace: it writes as fast as it can, in blocks of its own. */

@@ -3,9 +3,6 @@
  * json.c
  *		What is below a location, as the jsonb value of runs.storage.
  *
- * Members that are not known are left out, so that the views need not distinguish
- * null from absent.
- *
  *-------------------------------------------------------------------------
  */
 #include "storage/storage.h"
@@ -15,69 +12,43 @@
 
 #include "common/common.h"
 
-/* Empty text is left out. */
 static void
-add_text(sp_jsonb *json, const char *name, const char *text)
-{
-	char	   *known = sp_known_text(text);
-
-	if (known)
-		sp_jsonb_put_text(json, name, known);
-}
-
-/* NAN and infinity are left out. */
-static void
-add_number(sp_jsonb *json, const char *name, double number, int digits)
-{
-	if (!isnan(number) && !isinf(number))
-		sp_jsonb_put_number(json, name, number, digits);
-}
-
-/* 1 is true, 0 is false; -1 is unknown and left out. */
-static void
-add_boolean(sp_jsonb *json, const char *name, int value)
-{
-	if (value >= 0)
-		sp_jsonb_put_boolean(json, name, value > 0);
-}
-
-static void
-add_disk(sp_jsonb *json, const sp_disk *disk)
+add_disk(StringInfo json, const sp_disk *disk)
 {
 	sp_jsonb_begin(json, NULL, '{');
-	add_text(json, "name", disk->name);
-	add_text(json, "write_cache", disk->write_cache);
-	add_boolean(json, "fua", disk->fua);
-	add_boolean(json, "rotational", disk->rotational);
-	add_boolean(json, "virtual", disk->is_virtual);
+	sp_jsonb_put_text(json, "name", disk->name);
+	sp_jsonb_put_text(json, "write_cache", disk->write_cache);
+	sp_jsonb_put_boolean(json, "fua", disk->fua);
+	sp_jsonb_put_boolean(json, "rotational", disk->rotational);
+	sp_jsonb_put_boolean(json, "virtual", disk->is_virtual);
 	if (disk->counts_flushes_only)
-		add_boolean(json, "counts_flushes_only", 1);
+		sp_jsonb_put_boolean(json, "counts_flushes_only", 1);
 	if (!disk->counts_flushes)
-		add_boolean(json, "counts_flushes", 0);
+		sp_jsonb_put_boolean(json, "counts_flushes", 0);
 	if (disk->level == SP_LEVEL_BACKING)
-		add_boolean(json, "below", 1);
+		sp_jsonb_put_boolean(json, "below", 1);
 	sp_jsonb_end(json, '}');
 }
 
 static void
-add_disks(sp_jsonb *json, const sp_disks *disks)
+add_disks(StringInfo json, const sp_disks *disks)
 {
 	sp_jsonb_begin(json, "disks", '[');
 	for (int i = 0; i < disks->count; i++)
 		add_disk(json, &disks->disks[i]);
 	sp_jsonb_end(json, ']');
 	if (disks->incomplete[SP_LEVEL_DEVICE] || disks->incomplete[SP_LEVEL_BACKING])
-		add_boolean(json, "disks_incomplete", 1);
+		sp_jsonb_put_boolean(json, "disks_incomplete", 1);
 }
 
 static void
-add_vdevs(sp_jsonb *json, const char *name, const sp_zfs *zfs, sp_vdev_use use)
+add_vdevs(StringInfo json, const char *name, const sp_zfs *zfs, sp_vdev_use use)
 {
 	sp_jsonb_begin(json, name, '[');
 	for (int i = 0; i < zfs->nvdevs; i++)
 	{
 		if (zfs->vdevs[i].use == use)
-			sp_jsonb_put_text(json, NULL, sp_valid_text(zfs->vdevs[i].path));
+			sp_jsonb_put_text(json, NULL, zfs->vdevs[i].path);
 	}
 	sp_jsonb_end(json, ']');
 }
@@ -94,47 +65,47 @@ file_bytes(const sp_probe *probe)
 }
 
 static void
-add_zfs(sp_jsonb *json, const sp_storage *storage)
+add_zfs(StringInfo json, const sp_storage *storage)
 {
 	const sp_zfs *zfs = &storage->zfs;
 	char		pool[256];
 
 	sp_zfs_pool_name(storage->beneath->source, pool);
 	sp_jsonb_begin(json, "zfs", '{');
-	add_text(json, "dataset", storage->beneath->source);
-	add_text(json, "pool", pool);
-	add_text(json, "sync", zfs->sync);
-	add_text(json, "logbias", zfs->logbias);
+	sp_jsonb_put_text(json, "dataset", storage->beneath->source);
+	sp_jsonb_put_text(json, "pool", pool);
+	sp_jsonb_put_text(json, "sync", zfs->sync);
+	sp_jsonb_put_text(json, "logbias", zfs->logbias);
 	if (zfs->recordsize > 0)
-		add_number(json, "recordsize", zfs->recordsize, 0);
+		sp_jsonb_put_number(json, "recordsize", zfs->recordsize, 0);
 	if (zfs->nvdevs > 0)
 	{
 		add_vdevs(json, "data_devices", zfs, SP_VDEV_DATA);
 		add_vdevs(json, "log_devices", zfs, SP_VDEV_LOG);
 	}
-	add_text(json, "unknown", storage->zfs_unknown);
+	sp_jsonb_put_text(json, "unknown", storage->zfs_unknown);
 	sp_jsonb_end(json, '}');
 }
 
 /* The rates of background I/O, from the idle samples. */
 static void
-add_background(sp_jsonb *json, const sp_probe *probe)
+add_background(StringInfo json, const sp_probe *probe)
 {
 	sp_background_rates rates = sp_evidence_background(&probe->background, SP_LEVEL_DEVICE);
 
 	if (probe->background.ns <= 0)
 		return;
 	sp_jsonb_begin(json, "others", '{');
-	add_number(json, "seconds", probe->background.ns / 1e9, 3);
+	sp_jsonb_put_number(json, "seconds", probe->background.ns / 1e9, 3);
 	if (probe->control_windows > 0)
-		add_number(json, "control_windows", probe->control_windows, 0);
-	add_number(json, "flushes_per_sec", rates.flushes, 1);
-	add_number(json, "most_flushes_per_sec", rates.most_flushes, 1);
+		sp_jsonb_put_number(json, "control_windows", probe->control_windows, 0);
+	sp_jsonb_put_number(json, "flushes_per_sec", rates.flushes, 1);
+	sp_jsonb_put_number(json, "most_flushes_per_sec", rates.most_flushes, 1);
 	if (probe->device.has_backing)
-		add_number(json, "most_below_flushes_per_sec",
-				   sp_evidence_background(&probe->background, SP_LEVEL_BACKING).most_flushes, 1);
-	add_number(json, "bytes_per_sec", rates.bytes, 0);
-	add_number(json, "bytes_per_sec_error", rates.bytes_error, 0);
+		sp_jsonb_put_number(json, "most_below_flushes_per_sec",
+							sp_evidence_background(&probe->background, SP_LEVEL_BACKING).most_flushes, 1);
+	sp_jsonb_put_number(json, "bytes_per_sec", rates.bytes, 0);
+	sp_jsonb_put_number(json, "bytes_per_sec_error", rates.bytes_error, 0);
 	sp_jsonb_end(json, '}');
 }
 
@@ -149,38 +120,9 @@ readings_lost(const sp_probe *probe)
 	return lost;
 }
 
-/* A figure of a test case; NAN where it is not known. */
-typedef double (*case_figure) (const sp_probe *probe, int c);
-
-static double
-case_bytes_error(const sp_probe *probe, int c)
-{
-	return sp_evidence_rates_of(&probe->results[c].evidence, SP_LEVEL_DEVICE).bytes_error;
-}
-
-static double
-case_below_flushes(const sp_probe *probe, int c)
-{
-	return sp_evidence_rates_of(&probe->results[c].evidence, SP_LEVEL_BACKING).least_flushes;
-}
-
-static double
-case_lacking_share(const sp_probe *probe, int c)
-{
-	return probe->cases[c].regime != SP_PACED ? NAN :
-		sp_windows_lacking_share(&probe->results[c].windows, SP_LEVEL_DEVICE);
-}
-
-static double
-case_own_share(const sp_probe *probe, int c)
-{
-	return probe->cases[c].regime != SP_PACED ? NAN :
-		sp_windows_own_share(&probe->results[c].windows, SP_LEVEL_DEVICE);
-}
-
-/* By the ordinals of the measurements. */
+/* A figure of each test case, NAN where it is not known, by the ordinals of the measurements. */
 static void
-add_figures(sp_jsonb *json, const char *name, const sp_probe *probe, case_figure figure)
+add_figures(StringInfo json, const char *name, const sp_probe *probe, const double *figures)
 {
 	int			ordinal = 0;
 
@@ -188,24 +130,53 @@ add_figures(sp_jsonb *json, const char *name, const sp_probe *probe, case_figure
 	for (int c = 0; c < probe->ncases; c++)
 	{
 		if (!probe->cases[c].control)
-			add_number(json, psprintf("%d", ++ordinal), figure(probe, c), 3);
+			sp_jsonb_put_number(json, psprintf("%d", ++ordinal), figures[c], 3);
 	}
 	sp_jsonb_end(json, '}');
 }
 
+static void
+add_evidence(StringInfo json, const sp_probe *probe)
+{
+	double		bytes_error[SP_MAX_CASES];
+	double		below_flushes[SP_MAX_CASES];
+	double		lacking_share[SP_MAX_CASES];
+	double		own_share[SP_MAX_CASES];
+
+	for (int c = 0; c < probe->ncases; c++)
+	{
+		const sp_result *result = &probe->results[c];
+		bool		paced = probe->cases[c].regime == SP_PACED;
+
+		bytes_error[c] = sp_evidence_rates_of(&result->evidence, SP_LEVEL_DEVICE).bytes_error;
+		below_flushes[c] = sp_evidence_rates_of(&result->evidence, SP_LEVEL_BACKING).least_flushes;
+		lacking_share[c] = paced ? sp_windows_lacking_share(&result->windows, SP_LEVEL_DEVICE) : NAN;
+		own_share[c] = paced ? sp_windows_own_share(&result->windows, SP_LEVEL_DEVICE) : NAN;
+	}
+	if (probe->callbacks.read_counters)
+	{
+		add_figures(json, "device_bytes_error", probe, bytes_error);
+		add_figures(json, "lacking_share", probe, lacking_share);
+	}
+	if (probe->control_windows > 0)
+		add_figures(json, "own_share", probe, own_share);
+	if (probe->device.has_backing)
+		add_figures(json, "below_flushes_per_op", probe, below_flushes);
+}
+
 /* The name and release of the kernel: its version decides how fast a file system syncs. */
 static void
-add_kernel(sp_jsonb *json)
+add_kernel(StringInfo json)
 {
 	struct utsname kernel;
 
 	if (uname(&kernel) == 0)
-		add_text(json, "kernel", psprintf("%s %s", kernel.sysname, kernel.release));
+		sp_jsonb_put_text(json, "kernel", psprintf("%s %s", kernel.sysname, kernel.release));
 }
 
 /* Why it is not known whether syncs with the current method reach the device. */
 static void
-add_doubt(sp_jsonb *json, const sp_probe *probe)
+add_doubt(StringInfo json, const sp_probe *probe)
 {
 	const sp_comparison *comparison = &probe->comparison;
 	bool		at_backing;
@@ -214,24 +185,24 @@ add_doubt(sp_jsonb *json, const sp_probe *probe)
 											&at_backing);
 
 	if (why)
-		add_text(json, "durable_unknown",
-				 at_backing ? psprintf("at the disk below the loop device, %s", why) : why);
+		sp_jsonb_put_text(json, "durable_unknown",
+						  at_backing ? psprintf("at the disk below the loop device, %s", why) : why);
 }
 
 static void
-add_mounts(sp_jsonb *json, const sp_storage *storage)
+add_mounts(StringInfo json, const sp_storage *storage)
 {
 	const sp_mount *backing = storage->disks.backing_mount;
 
 	if (storage->mount)
 	{
-		add_text(json, "mount_options", storage->mount->mount_options);
-		add_text(json, "source", storage->beneath->source);
+		sp_jsonb_put_text(json, "mount_options", storage->mount->mount_options);
+		sp_jsonb_put_text(json, "source", storage->beneath->source);
 	}
 	if (backing)
 	{
-		add_text(json, "backing_filesystem", backing->fstype);
-		add_text(json, "backing_mount_options", backing->mount_options);
+		sp_jsonb_put_text(json, "backing_filesystem", backing->fstype);
+		sp_jsonb_put_text(json, "backing_mount_options", backing->mount_options);
 	}
 }
 
@@ -239,37 +210,29 @@ add_mounts(sp_jsonb *json, const sp_storage *storage)
 Datum
 sp_storage_jsonb(const sp_storage *storage, const sp_probe *probe)
 {
-	sp_jsonb   *json = sp_jsonb_make();
+	StringInfo	json = makeStringInfo();
 
 	sp_jsonb_begin(json, NULL, '{');
 	add_kernel(json);
 	add_mounts(json, storage);
-	add_text(json, "syncs_nothing", storage->syncs_nothing);
+	sp_jsonb_put_text(json, "syncs_nothing", storage->syncs_nothing);
 	add_disks(json, &storage->disks);
-	add_text(json, "write_cache", probe->device.write_cache);
+	sp_jsonb_put_text(json, "write_cache", probe->device.write_cache);
 	if (storage->disks.count > 0)
 	{
-		add_boolean(json, "fua", probe->device.fua);
-		add_boolean(json, "writes_uncounted", probe->device.writes_uncounted);
+		sp_jsonb_put_boolean(json, "fua", probe->device.fua);
+		sp_jsonb_put_boolean(json, "writes_uncounted", probe->device.writes_uncounted);
 	}
-	add_text(json, "below_write_cache", probe->device.backing_write_cache);
-	add_text(json, "backing_file", storage->disks.backing_file);
+	sp_jsonb_put_text(json, "below_write_cache", probe->device.backing_write_cache);
+	sp_jsonb_put_text(json, "backing_file", storage->disks.backing_file);
 	if (storage->is_zfs)
 		add_zfs(json, storage);
-	add_number(json, "file_bytes", (double) file_bytes(probe), 0);
-	add_text(json, "no_counters", storage->no_counters);
+	sp_jsonb_put_number(json, "file_bytes", (double) file_bytes(probe), 0);
+	sp_jsonb_put_text(json, "no_counters", storage->no_counters);
 	add_background(json, probe);
 	if (readings_lost(probe) > 0)
-		add_number(json, "readings_lost", readings_lost(probe), 0);
-	if (probe->callbacks.read_counters)
-	{
-		add_figures(json, "device_bytes_error", probe, case_bytes_error);
-		add_figures(json, "lacking_share", probe, case_lacking_share);
-	}
-	if (probe->control_windows > 0)
-		add_figures(json, "own_share", probe, case_own_share);
-	if (probe->device.has_backing)
-		add_figures(json, "below_flushes_per_op", probe, case_below_flushes);
+		sp_jsonb_put_number(json, "readings_lost", readings_lost(probe), 0);
+	add_evidence(json, probe);
 	if (probe->judged)
 		add_doubt(json, probe);
 	sp_jsonb_end(json, '}');

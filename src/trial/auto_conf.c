@@ -212,7 +212,7 @@ sp_watchdog_start(void)
 	pid_t		pid;
 
 	if (!sp_worker_register("pg_sync_probe trial", "sync_probe_trial_watchdog", true, RESTART_S,
-							NULL, 0, &handle) ||
+							NULL, &handle) ||
 		WaitForBackgroundWorkerStartup(handle, &pid) != BGWH_STARTED)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),

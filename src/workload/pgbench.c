@@ -149,14 +149,13 @@ read_progress_lines(output_reader *state, sp_child *child)
 static void
 take_statement(void *context, double latency_ms, int64_t failures, const char *text)
 {
-	sp_jsonb   *statements = context;
+	StringInfo	statements = context;
 
 	sp_jsonb_begin(statements, NULL, '{');
 	/* pgbench truncates the text, possibly within a multibyte character */
 	sp_jsonb_put_text(statements, "statement",
-					  sp_valid_text(pnstrdup(text, pg_mbcliplen(text, strlen(text), MAX_WORDS))));
-	if (!isnan(latency_ms))
-		sp_jsonb_put_number(statements, "latency_ms", latency_ms, 3);
+					  pnstrdup(text, pg_mbcliplen(text, strlen(text), MAX_WORDS)));
+	sp_jsonb_put_number(statements, "latency_ms", latency_ms, 3);
 	sp_jsonb_put_number(statements, "failures", failures, 0);
 	sp_jsonb_end(statements, '}');
 }
@@ -305,7 +304,7 @@ sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result)
 	memset(state.log_fds, -1, run->threads * sizeof(int));
 	sp_pgbench_log_init(&result->log);
 	initStringInfo(&result->second_tps);
-	result->statements = sp_jsonb_make();
+	result->statements = makeStringInfo();
 	sp_jsonb_begin(result->statements, NULL, '[');
 	if (run->is_procedure)
 		sp_release_snapshots();

@@ -101,7 +101,7 @@ static Datum
 server_settings(const sp_workload_run *run)
 {
 	static const char *const names[] = {"fsync", "full_page_writes", "shared_buffers", "server_version"};
-	sp_jsonb   *json = sp_jsonb_make();
+	StringInfo	json = makeStringInfo();
 
 	sp_jsonb_begin(json, NULL, '{');
 	for (size_t i = 0; i < lengthof(names); i++)
@@ -196,6 +196,6 @@ sp_workload_record(const sp_workload_run *run, const sp_pgbench_result *result,
 	put_workload_outcome(row, run, result);
 	put_wal_counts(row, before, after);
 	result_row = sp_row_form(row);
-	sp_history_insert(RESULTS_TABLE, type, &result_row, 1);
+	sp_history_insert(type, &result_row, 1);
 	return result_row;
 }

@@ -185,7 +185,7 @@ extern const sp_pgbench_once *sp_pgbench_prepare(const sp_workload_run *run, con
 typedef struct sp_pgbench_result
 {
 	sp_pgbench_summary summary;
-	sp_jsonb   *statements;		/* the lines of the script, with their latencies */
+	StringInfo	statements;		/* the lines of the script, with their latencies */
 	StringInfoData second_tps;	/* of double, one for each progress line */
 	sp_pgbench_log log;
 } sp_pgbench_result;
