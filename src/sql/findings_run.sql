@@ -37,72 +37,6 @@ LEFT JOIN LATERAL (
 $$;
 
 --
--- The runs of the wal suite, with what each measured of the method in use.
---
-CREATE VIEW sync_probe_internal.measured_runs AS
-SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_interval,
-       round((((p).relative_speed_high - (p).relative_speed_low) / 2)::numeric, 4)::float8 AS noise,
-       (p).method, f.facts AS storage, f.facts -> 'zfs' AS zfs,
-       coalesce(r.device, 'the device') AS device_name,
-       -- behind a hypervisor the counters are those of the virtual disk
-       coalesce(k.virtual, false) AS on_virtual_disk,
-       (p).ordinal AS paced_ordinal,
-       (p).p50_us AS paced_p50_us, (p).p99_us AS paced_p99_us,
-       (p).flushes_per_op AS paced_flushes, (p).device_bytes_per_op AS paced_bytes,
-       (s).device_bytes_per_op AS saturated_bytes,
-       (s).p50_us AS saturated_p50_us, (s).p99_us AS saturated_p99_us,
-       (s).mean_us AS saturated_us, (s).ops AS saturated_ops,
-       (s).ops_per_sec, (s).flushes_per_op AS saturated_flushes, (s).device_utilization,
-       e.durable, e.why AS durable_unknown_why, w.lacking AS below_lacking,
-       d.given AS written_bytes, d.own AS own_bytes, d.low AS own_bytes_low,
-       d.high AS own_bytes_high,
-       -- background I/O in the time of one paced flush
-       b.flushes * (p).mean_us / 1e6 AS background_flushes,
-       b.max_flushes * (p).mean_us / 1e6 AS max_background_flushes
-FROM sync_probe.runs AS r
-CROSS JOIN LATERAL (SELECT coalesce(r.storage, '{}')) AS f (facts)
-CROSS JOIN LATERAL (
-    -- The method in use, which may be another one since the run, if the run measured it.
-    SELECT p, s
-    FROM sync_probe.measurements AS p
-    JOIN sync_probe.measurements AS s
-        ON s.run_id = p.run_id AND s.test = 'saturated' AND s.method = p.method
-       AND s.direct_io = p.direct_io
-    WHERE p.run_id = r.run_id AND p.test = 'paced'
-      AND (p.method = r.wal_sync_method
-           OR p.method = current_setting('wal_sync_method') AND p.ops > 0)
-    ORDER BY p.method = r.wal_sync_method
-    LIMIT 1) AS m,
-     LATERAL (SELECT (r.storage #>> '{others,flushes_per_sec}')::float8,
-                     (r.storage #>> '{others,most_flushes_per_sec}')::float8,
-                     (r.storage #>> '{others,most_below_flushes_per_sec}')::float8
-             ) AS b (flushes, max_flushes, max_backing_flushes),
-     LATERAL sync_probe_internal.device_bytes(f.facts, p, r.flush_size) AS d,
-     -- why is stored of the method that was current
-     LATERAL (SELECT coalesce((p).durable, (s).durable, 'unknown'),
-                     CASE WHEN (p).method = r.wal_sync_method
-                          THEN coalesce(f.facts ->> 'durable_unknown', 'the run does not say why')
-                          ELSE 'this method was not the current one of the run' END
-             ) AS e (durable, why),
-     LATERAL (SELECT bool_and(coalesce((d ->> 'virtual')::boolean, false))
-              FROM jsonb_array_elements(coalesce(f.facts -> 'disks', '[]')) AS d
-              WHERE NOT d ? 'below') AS k (virtual),
-     -- Flushes are lacking where a disk below with a volatile cache counted too few: see
-     -- src/engine/verdict/evidence.c, which has the same limits.
-     LATERAL (SELECT min(o.value::float8)
-                         - 2 * coalesce(b.max_backing_flushes * (p).mean_us / 1e6, 0) <= 0.1
-                     AND min(o.value::float8) < 0.5
-              FROM jsonb_each_text(coalesce(f.facts -> 'below_flushes_per_op', '{}')) AS o
-              WHERE o.key IN ((p).ordinal::text, (s).ordinal::text)
-                AND EXISTS (SELECT FROM jsonb_array_elements(f.facts -> 'disks') AS d
-                            WHERE d ? 'below' AND d ->> 'write_cache' = 'write back'
-                              AND NOT d ? 'counts_flushes')) AS w (lacking)
-WHERE r.suite = 'wal';
-
--- findings() and device_lifetime() read it with the rights of their callers.
-GRANT SELECT ON sync_probe_internal.measured_runs TO pg_monitor;
-
---
 -- What runs of the wal suite show: whether syncs reach the device, and what hides that; properties
 -- of ZFS, see zfsprops(7); what makes syncs slow, or slower than they were.
 --
@@ -111,8 +45,68 @@ RETURNS SETOF sync_probe_internal.finding
 LANGUAGE sql STABLE PARALLEL SAFE
 SET search_path = pg_catalog, pg_temp
 AS $$
+-- The runs, with what each measured of the method in use.
 WITH measured AS MATERIALIZED (
-    SELECT * FROM sync_probe_internal.measured_runs AS m WHERE m.run_id = ANY (run_ids)
+    SELECT r.run_id, r.location, r.filesystem, r.device, r.flush_size, r.flush_interval,
+           round((((p).relative_speed_high - (p).relative_speed_low) / 2)::numeric, 4)::float8
+               AS noise,
+           (p).method, f.facts AS storage, f.facts -> 'zfs' AS zfs,
+           coalesce(r.device, 'the device') AS device_name,
+           -- behind a hypervisor the counters are those of the virtual disk
+           coalesce(k.virtual, false) AS on_virtual_disk,
+           (p).ordinal AS paced_ordinal,
+           (p).p50_us AS paced_p50_us, (p).p99_us AS paced_p99_us,
+           (p).flushes_per_op AS paced_flushes, (p).device_bytes_per_op AS paced_bytes,
+           (s).device_bytes_per_op AS saturated_bytes,
+           (s).p50_us AS saturated_p50_us, (s).p99_us AS saturated_p99_us,
+           (s).mean_us AS saturated_us, (s).ops AS saturated_ops,
+           (s).ops_per_sec, (s).flushes_per_op AS saturated_flushes, (s).device_utilization,
+           e.durable, e.why AS durable_unknown_why, w.lacking AS below_lacking,
+           d.given AS written_bytes, d.own AS own_bytes, d.low AS own_bytes_low,
+           d.high AS own_bytes_high,
+           -- background I/O in the time of one paced flush
+           b.flushes * (p).mean_us / 1e6 AS background_flushes,
+           b.max_flushes * (p).mean_us / 1e6 AS max_background_flushes
+    FROM sync_probe.runs AS r
+    CROSS JOIN LATERAL (SELECT coalesce(r.storage, '{}')) AS f (facts)
+    CROSS JOIN LATERAL (
+        -- The method in use, which may be another one since the run, if the run measured it.
+        SELECT p, s
+        FROM sync_probe.measurements AS p
+        JOIN sync_probe.measurements AS s
+            ON s.run_id = p.run_id AND s.test = 'saturated' AND s.method = p.method
+           AND s.direct_io = p.direct_io
+        WHERE p.run_id = r.run_id AND p.test = 'paced'
+          AND (p.method = r.wal_sync_method
+               OR p.method = current_setting('wal_sync_method') AND p.ops > 0)
+        ORDER BY p.method = r.wal_sync_method
+        LIMIT 1) AS m,
+         LATERAL (SELECT (r.storage #>> '{others,flushes_per_sec}')::float8,
+                         (r.storage #>> '{others,most_flushes_per_sec}')::float8,
+                         (r.storage #>> '{others,most_below_flushes_per_sec}')::float8
+                 ) AS b (flushes, max_flushes, max_backing_flushes),
+         LATERAL sync_probe_internal.device_bytes(f.facts, p, r.flush_size) AS d,
+         -- why is stored of the method that was current
+         LATERAL (SELECT coalesce((p).durable, (s).durable, 'unknown'),
+                         CASE WHEN (p).method = r.wal_sync_method
+                              THEN coalesce(f.facts ->> 'durable_unknown',
+                                            'the run does not say why')
+                              ELSE 'this method was not the current one of the run' END
+                 ) AS e (durable, why),
+         LATERAL (SELECT bool_and(coalesce((d ->> 'virtual')::boolean, false))
+                  FROM jsonb_array_elements(coalesce(f.facts -> 'disks', '[]')) AS d
+                  WHERE NOT d ? 'below') AS k (virtual),
+         -- Flushes are lacking where a disk below with a volatile cache counted too few: see
+         -- src/engine/verdict/evidence.c, which has the same limits.
+         LATERAL (SELECT min(o.value::float8)
+                             - 2 * coalesce(b.max_backing_flushes * (p).mean_us / 1e6, 0) <= 0.1
+                         AND min(o.value::float8) < 0.5
+                  FROM jsonb_each_text(coalesce(f.facts -> 'below_flushes_per_op', '{}')) AS o
+                  WHERE o.key IN ((p).ordinal::text, (s).ordinal::text)
+                    AND EXISTS (SELECT FROM jsonb_array_elements(f.facts -> 'disks') AS d
+                                WHERE d ? 'below' AND d ->> 'write_cache' = 'write back'
+                                  AND NOT d ? 'counts_flushes')) AS w (lacking)
+    WHERE r.suite = 'wal' AND r.run_id = ANY (run_ids)
 )
 -- Storage that is known to sync nothing has a finding of its own, which says why.
 SELECT n.location, 'error', 'flush_missing',

@@ -126,26 +126,31 @@ BEGIN
     END IF;
     IF amplification IS NULL THEN
         SELECT a.amplification,
-               CASE WHEN n.paced_bytes IS NULL
-                    THEN format('run %s did not read the counters', n.run_id)
+               CASE WHEN (m.paced).device_bytes_per_op IS NULL
+                    THEN format('run %s did not read the counters', r.run_id)
                     WHEN a.amplification IS NULL
-                    THEN format('run %s did not see enough of background I/O', n.run_id)
-                    ELSE format('run %s, %s bytes of WAL a flush', n.run_id, n.flush_size) END
+                    THEN format('run %s did not see enough of background I/O', r.run_id)
+                    ELSE format('run %s, %s bytes of WAL a flush', r.run_id, r.flush_size) END
         INTO amplification, amplification_source
-        FROM sync_probe_internal.measured_runs AS n,
+        FROM (SELECT (r.run).*
+              FROM sync_probe_internal.own_runs AS r
+              WHERE (r.run).suite = 'wal' AND (r.run).location = place.name
+                AND ARRAY[(r.run).directory, (r.run).device] = ARRAY[place.directory, place.device]
+                AND (r.run).usable_for_advice
+              ORDER BY (r.run).run_id + 0 DESC
+              LIMIT 1) AS r,
+             LATERAL (SELECT p
+                      FROM sync_probe.measurements AS p
+                      WHERE p.run_id = r.run_id AND p.test = 'paced'
+                        AND (p.method = r.wal_sync_method
+                             OR p.method = current_setting('wal_sync_method') AND p.ops > 0)
+                      ORDER BY p.method = r.wal_sync_method, p.ordinal
+                      LIMIT 1) AS m (paced),
+             LATERAL sync_probe_internal.device_bytes(r.storage, m.paced, r.flush_size) AS d,
              -- Background I/O comes in bursts; its mean says little where it is as much.
-             LATERAL (SELECT CASE WHEN n.own_bytes_low > 0
-                                  THEN round((n.own_bytes / nullif(n.flush_size, 0))::numeric, 2)
-                                  END) AS a (amplification)
-        -- as advice() chooses it
-        WHERE n.run_id = (SELECT (r.run).run_id
-                          FROM sync_probe_internal.own_runs AS r
-                          WHERE (r.run).suite = 'wal' AND (r.run).location = place.name
-                            AND ARRAY[(r.run).directory, (r.run).device]
-                                = ARRAY[place.directory, place.device]
-                            AND (r.run).usable_for_advice
-                          ORDER BY (r.run).run_id + 0 DESC
-                          LIMIT 1);
+             LATERAL (SELECT CASE WHEN d.low > 0
+                                  THEN round((d.own / nullif(r.flush_size, 0))::numeric, 2)
+                                  END) AS a (amplification);
         amplification_source := coalesce(amplification_source, 'not probed yet');
     END IF;
     RETURN ROW(location, place.device, capacity_bytes, erase_cycles, round(rate), rate_source,
