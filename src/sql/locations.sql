@@ -35,7 +35,6 @@ SELECT l.name, l.directory, l.filesystem, l.mount_point, l.mount_options, l.devi
        l.size_bytes, l.available_bytes, l.shares_filesystem_with
 FROM sync_probe_internal.examine_locations(NULL) AS l;
 
-REVOKE ALL ON sync_probe.locations FROM PUBLIC;
 GRANT SELECT ON sync_probe.locations TO pg_monitor;
 
 COMMENT ON VIEW sync_probe.locations IS

@@ -1,12 +1,22 @@
 --
--- workload_comparison
---
 -- The newest statement of each suite that ran workloads, side by side, in long form for
 -- psql's \crosstabview.  A combination is what may differ between runs of the same
 -- workload: tablespace, settings, label, and in brackets clients, threads and rows where
 -- they did differ.
 --
-CREATE VIEW sync_probe.workload_comparison AS
+CREATE FUNCTION sync_probe_internal.compare_workloads()
+RETURNS TABLE (
+    operation name,
+    iterations bigint,
+    combination text,
+    seconds double precision,
+    tps double precision,
+    ratio double precision,
+    suite name,
+    run_group bigint)
+LANGUAGE sql STABLE PARALLEL SAFE
+SET search_path = pg_catalog, pg_temp
+AS $$
 WITH result AS (
     SELECT r.run_group, r.suite, r.workload AS operation, r.result_id, r.transactions,
            r.transactions / r.tps AS seconds,
@@ -55,15 +65,23 @@ WITH result AS (
     GROUP BY run_group, suite, combination
     HAVING bool_and(counted) AND count(*) > 1
 )
-SELECT l.operation, l.iterations::bigint AS iterations, l.combination,
-       round(l.seconds::numeric, 3)::float8 AS seconds,
-       round(l.tps::numeric, CASE WHEN l.tps < 100 THEN 4 ELSE 1 END)::float8 AS tps,
+SELECT l.operation, l.iterations::bigint, l.combination,
+       round(l.seconds::numeric, 3)::float8,
+       round(l.tps::numeric, CASE WHEN l.tps < 100 THEN 4 ELSE 1 END)::float8,
        round((first_value(l.tps) OVER (PARTITION BY l.suite, l.is_total, l.operation
-                                       ORDER BY c.place) / l.tps)::numeric, 3)::float8 AS ratio,
+                                       ORDER BY c.place) / l.tps)::numeric, 3)::float8,
        l.suite, l.run_group
 FROM line AS l
 JOIN combination AS c USING (suite, combination)
-ORDER BY l.suite, l.is_total DESC, l.operation, c.place;
+ORDER BY l.suite, l.is_total DESC, l.operation, c.place
+$$;
+
+--
+-- workload_comparison
+--
+CREATE VIEW sync_probe.workload_comparison AS
+SELECT c.operation, c.iterations, c.combination, c.seconds, c.tps, c.ratio, c.suite, c.run_group
+FROM sync_probe_internal.compare_workloads() AS c;
 
 GRANT SELECT ON sync_probe.workload_comparison TO pg_monitor;
 
