@@ -62,93 +62,6 @@ END
 $$;
 
 --
--- The runs in the order of the array, each with a short name of its own: its label, else
--- "run 7".  If two names are equal, the number of each run is part of its name.
---
-CREATE FUNCTION sync_probe_internal.compared_runs(
-    run_ids bigint[],
-    OUT place bigint,
-    OUT name text,
-    OUT run sync_probe.runs)
-RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT n.place,
-       CASE WHEN max(n.alike) OVER () = 1 THEN n.name
-            WHEN n.label IS NULL THEN format('run %s', (n.run).run_id)
-            ELSE format('run %s: %s', (n.run).run_id, n.label) END,
-       n.run
-FROM (SELECT l.*, count(*) OVER (PARTITION BY l.name) AS alike
-      FROM (SELECT i.place, r AS run, nullif(left(r.label, 40), '') AS label,
-                   coalesce(nullif(left(r.label, 40), ''), format('run %s', r.run_id)) AS name
-            FROM unnest(run_ids) WITH ORDINALITY AS i (run_id, place)
-            JOIN sync_probe.runs AS r ON r.run_id = i.run_id) AS l) AS n
-$$;
-
---
--- The test cases of these runs, with names that are unique within a test of a run: the method, and
--- where that is not unique, what tells them apart.
---
--- value_us is the median of the samples, as in a verdict, where all of the runs have samples
--- of the case.  It is the mean of all operations where one has none, since a mean and a
--- median do not compare: pg_test_fsync prints a mean, and a trial records one.
---
--- The interval of each median misses with 2.5 % at most, so that both of a ratio miss with
--- 5 % at most (Bonferroni's inequality).
---
-CREATE FUNCTION sync_probe_internal.compared_cases(
-    run_ids bigint[],
-    OUT place bigint,
-    OUT name text,
-    OUT run sync_probe.runs,
-    OUT test_case text,
-    OUT measured sync_probe.measurements,
-    OUT statistic text,
-    OUT value_us double precision,
-    OUT low double precision,
-    OUT high double precision)
-RETURNS SETOF record
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-WITH measured AS (
-    SELECT c.place, c.name, c.run, m AS measured, i.median, i.low, i.high
-    FROM sync_probe_internal.compared_runs(run_ids) AS c
-    JOIN sync_probe.measurements AS m ON m.run_id = (c.run).run_id
-    LEFT JOIN sync_probe_internal.samples AS s ON s.run_id = m.run_id AND s.ordinal = m.ordinal
-    LEFT JOIN LATERAL sync_probe_internal.median_interval(s.round_mean_us, 0.025) AS i ON true
-), told AS (
-    SELECT m.*, (m.measured).test,
-           (m.measured).method
-           || CASE WHEN (m.measured).direct_io AND NOT bool_and((m.measured).direct_io) OVER w
-                   THEN ' direct' ELSE '' END
-           || CASE WHEN min((m.measured).write_size) OVER w < max((m.measured).write_size) OVER w
-                   THEN CASE (m.measured).write_size % 1024
-                            WHEN 0 THEN format(' %s kB', (m.measured).write_size / 1024)
-                            ELSE format(' %s B', (m.measured).write_size) END ELSE '' END AS told
-    FROM measured AS m
-    WINDOW w AS (PARTITION BY m.place, (m.measured).test, (m.measured).method)
-), named AS (
-    SELECT t.*,
-           t.told || coalesce(' #' || nullif(row_number() OVER (
-               PARTITION BY t.place, t.test, t.told ORDER BY (t.measured).ordinal), 1), '')
-               AS test_case
-    FROM told AS t
-), valued AS (
-    SELECT n.*, bool_and(n.median IS NOT NULL) FILTER (WHERE (n.measured).mean_us IS NOT NULL)
-                    OVER (PARTITION BY n.test, n.test_case) AS by_median
-    FROM named AS n
-)
-SELECT v.place, v.name, v.run, v.test_case, v.measured,
-       CASE WHEN v.by_median THEN 'median' WHEN NOT v.by_median THEN 'mean' END,
-       CASE WHEN v.by_median THEN v.median ELSE (v.measured).mean_us END,
-       CASE WHEN v.by_median THEN v.low END,
-       CASE WHEN v.by_median THEN v.high END
-FROM valued AS v
-$$;
-
---
 -- Whether the syncs of a test case reach the device, as the run stored it: of its method in the
 -- wal suite, else of the run's current method.
 --
@@ -219,6 +132,19 @@ $$;
 --
 -- Test cases of several runs side by side, in long form for psql's \crosstabview.
 --
+-- Runs are in the order of the array, each with a short name of its own: its label, else "run 7".
+-- If two names are equal, the number of each run is part of its name.
+--
+-- Names of test cases are unique within a test of a run: the method, and where that is not unique,
+-- what tells them apart.
+--
+-- value_us is the median of the samples, as in a verdict, where all of the runs have samples
+-- of the case.  It is the mean of all operations where one has none, since a mean and a
+-- median do not compare: pg_test_fsync prints a mean, and a trial records one.
+--
+-- The interval of each median misses with 2.5 % at most, so that both of a ratio miss with
+-- 5 % at most (Bonferroni's inequality).
+--
 CREATE FUNCTION sync_probe.compare(run_ids bigint[])
 RETURNS TABLE (
     run text,
@@ -242,15 +168,61 @@ BEGIN
         '{sync_probe.runs,sync_probe.measurements,sync_probe_internal.samples}');
     PERFORM sync_probe_internal.require_runs(run_ids, 100);
     RETURN QUERY
-        WITH cases AS MATERIALIZED (
-            SELECT c.*, (c.measured).test,
-                   coalesce((c.measured).test <> 'unsynced_write'
-                            AND sync_probe_internal.case_durable(c.run, c.measured) = 'no', false)
+        WITH runs AS MATERIALIZED (
+            SELECT n.place,
+                   CASE WHEN max(n.alike) OVER () = 1 THEN n.name
+                        WHEN n.label IS NULL THEN format('run %s', (n.run).run_id)
+                        ELSE format('run %s: %s', (n.run).run_id, n.label) END AS name,
+                   n.run
+            FROM (SELECT l.*, count(*) OVER (PARTITION BY l.name) AS alike
+                  FROM (SELECT i.place, r AS run, nullif(left(r.label, 40), '') AS label,
+                               coalesce(nullif(left(r.label, 40), ''), format('run %s', r.run_id))
+                                   AS name
+                        FROM unnest(run_ids) WITH ORDINALITY AS i (run_id, place)
+                        JOIN sync_probe.runs AS r ON r.run_id = i.run_id) AS l) AS n
+        ), measured AS (
+            SELECT r.place, r.name, r.run, m AS measured, i.median, i.low, i.high
+            FROM runs AS r
+            JOIN sync_probe.measurements AS m ON m.run_id = (r.run).run_id
+            LEFT JOIN sync_probe_internal.samples AS s
+                ON s.run_id = m.run_id AND s.ordinal = m.ordinal
+            LEFT JOIN LATERAL sync_probe_internal.median_interval(s.round_mean_us, 0.025) AS i
+                ON true
+        ), told AS (
+            SELECT m.*, t.test,
+                   t.method
+                   || CASE WHEN t.direct_io AND NOT bool_and(t.direct_io) OVER w
+                           THEN ' direct' ELSE '' END
+                   || CASE WHEN min(t.write_size) OVER w < max(t.write_size) OVER w
+                           THEN CASE t.write_size % 1024
+                                    WHEN 0 THEN format(' %s kB', t.write_size / 1024)
+                                    ELSE format(' %s B', t.write_size) END ELSE '' END AS told
+            FROM measured AS m, LATERAL (SELECT (m.measured).*) AS t
+            WINDOW w AS (PARTITION BY m.place, t.test, t.method)
+        ), named AS (
+            SELECT t.*,
+                   t.told || coalesce(' #' || nullif(row_number() OVER (
+                       PARTITION BY t.place, t.test, t.told ORDER BY (t.measured).ordinal), 1), '')
+                       AS test_case
+            FROM told AS t
+        ), valued AS (
+            SELECT n.*,
+                   bool_and(n.median IS NOT NULL) FILTER (WHERE (n.measured).mean_us IS NOT NULL)
+                       OVER (PARTITION BY n.test, n.test_case) AS by_median
+            FROM named AS n
+        ), cases AS MATERIALIZED (
+            SELECT v.place, v.name, v.run, v.test, v.test_case, v.measured,
+                   CASE WHEN v.by_median THEN 'median' WHEN NOT v.by_median THEN 'mean' END
+                       AS statistic,
+                   CASE WHEN v.by_median THEN v.median ELSE (v.measured).mean_us END AS value_us,
+                   CASE WHEN v.by_median THEN v.low END AS low,
+                   CASE WHEN v.by_median THEN v.high END AS high,
+                   coalesce(v.test <> 'unsynced_write'
+                            AND sync_probe_internal.case_durable(v.run, v.measured) = 'no', false)
                        AS unsafe
-            FROM sync_probe_internal.compared_cases(run_ids) AS c
+            FROM valued AS v
         ), first_run AS (
-            SELECT c.name, (c.run).suite FROM sync_probe_internal.compared_runs(run_ids) AS c
-            WHERE c.place = 1
+            SELECT r.name, (r.run).suite FROM runs AS r WHERE r.place = 1
         )
         SELECT c.name, c.test, c.test_case,
                round(c.value_us::numeric, CASE WHEN c.value_us < 10 THEN 3 ELSE 1 END)::float8,
