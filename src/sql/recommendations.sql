@@ -246,27 +246,6 @@ END
 $$;
 
 --
--- A WARNING with a detail and a hint, each left out if it is empty.
---
-CREATE FUNCTION sync_probe_internal.warn(message text, detail text, hint text)
-RETURNS void
-LANGUAGE plpgsql VOLATILE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-BEGIN
-    IF detail <> '' AND hint <> '' THEN
-        RAISE WARNING USING MESSAGE = message, DETAIL = detail, HINT = hint;
-    ELSIF detail <> '' THEN
-        RAISE WARNING USING MESSAGE = message, DETAIL = detail;
-    ELSIF hint <> '' THEN
-        RAISE WARNING USING MESSAGE = message, HINT = hint;
-    ELSE
-        RAISE WARNING USING MESSAGE = message;
-    END IF;
-END
-$$;
-
---
 -- probe_all
 --
 -- Probe each file system once with the wal suite, for at most the given duration each, at
@@ -285,6 +264,7 @@ SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
     place name;
+    message text;
     detail text;
     hint text;
 BEGIN
@@ -318,8 +298,17 @@ BEGIN
                 RAISE;
             WHEN OTHERS THEN
                 GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-                PERFORM sync_probe_internal.warn(
-                    format('could not probe location "%s": %s', place, SQLERRM), detail, hint);
+                message := format('could not probe location "%s": %s', place, SQLERRM);
+                -- an empty one would be shown, too
+                IF detail <> '' AND hint <> '' THEN
+                    RAISE WARNING USING MESSAGE = message, DETAIL = detail, HINT = hint;
+                ELSIF detail <> '' THEN
+                    RAISE WARNING USING MESSAGE = message, DETAIL = detail;
+                ELSIF hint <> '' THEN
+                    RAISE WARNING USING MESSAGE = message, HINT = hint;
+                ELSE
+                    RAISE WARNING USING MESSAGE = message;
+                END IF;
         END;
     END LOOP;
 END

@@ -1,11 +1,12 @@
 --
 -- The sections of the report in their order: id, title, title in the contents, how to read it, in
 -- HTML, and a query of its figures: it returns columns of sync_probe_internal.figure, and reads
--- "data", a row of sync_probe_internal.report_data.  A section without a figure is left out.
+-- "data", a row of sync_probe_internal.report_data.  A section without a figure is left out.  So few
+-- rows need no index.
 --
 CREATE TABLE sync_probe_internal.report_sections (
-    position integer PRIMARY KEY,
-    id text NOT NULL UNIQUE,
+    position integer NOT NULL,
+    id text NOT NULL,
     title text NOT NULL,
     short_title text NOT NULL,
     how_html text NOT NULL,
@@ -136,30 +137,6 @@ WHERE v.words <> ''
 $$;
 
 --
--- What stands before the sections: title, verdicts at a glance, facts.
---
-CREATE FUNCTION sync_probe_internal.report_head(data sync_probe_internal.report_data)
-RETURNS text
-LANGUAGE sql STABLE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT concat('<p class=kicker>pg_sync_probe report</p><h1>',
-    sync_probe_internal.html_escape(
-        sync_probe_internal.clipped(sync_probe_internal.report_title(data), 120)), '</h1>',
-    '<p class=lead>' || nullif(sync_probe_internal.report_lead(data), '') || '</p>',
-    '<dl class=facts>' || sync_probe_internal.report_facts(data) || '</dl>',
-    '<ul class=glance>' || string_agg(
-        format('<li class=%s><a href=#%s><b>%s</b> <span class=m>%s</span></a>',
-               sync_probe_internal.html_class(a.verdict),
-               CASE WHEN number <= 12 THEN 'verdict-' || number ELSE 'numbers' END,
-               sync_probe_internal.html_escape(coalesce(a.verdict, 'unknown')),
-               sync_probe_internal.html_escape(concat_ws(' ', a.location, CASE WHEN data.chosen
-                   THEN 'run ' || a.run_id END))), '' ORDER BY number) || '</ul>')
-FROM generate_subscripts(data.advice, 1) AS number, LATERAL (SELECT (data.advice[number]).*) AS a
-WHERE number <= 24
-$$;
-
---
 -- report_html
 --
 -- One page of HTML that needs no other file: verdict, figures, findings and all numbers of the
@@ -182,6 +159,7 @@ SET standard_conforming_strings = on
 AS $$
 DECLARE
     data sync_probe_internal.report_data;
+    title text;
     section record;
     body text;
     contents text := '';
@@ -200,6 +178,7 @@ BEGIN
                     sync_probe_internal.data_without_paths(to_jsonb(data),
                         sync_probe_internal.secrets(data)));
     END IF;
+    title := sync_probe_internal.clipped(sync_probe_internal.report_title(data), 120);
     FOR section IN SELECT * FROM sync_probe_internal.report_sections AS s ORDER BY s.position LOOP
         EXECUTE format($q$
             SELECT string_agg(sync_probe_internal.html_figure(%1$L || f.n, %2$L,
@@ -223,13 +202,25 @@ BEGIN
         E'<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>',
         '<meta name=viewport content="width=device-width,initial-scale=1">',
         E'<meta name=color-scheme content="light dark">\n<title>pg_sync_probe: ',
-        sync_probe_internal.html_prose(
-            sync_probe_internal.clipped(sync_probe_internal.report_title(data), 120)),
-        '</title><style>', sync_probe_internal.html_style(),
+        sync_probe_internal.html_prose(title), '</title><style>', sync_probe_internal.html_style(),
         '</style></head><body><a class=skip href=#main>Skip to the first section</a>',
         '<svg class=defs width=0 height=0 aria-hidden=true>',
         '<path id=cross d="M-4-4 4 4M-4 4 4-4"/></svg>',
-        E'\n<div class=page><header id=top>', sync_probe_internal.report_head(data),
+        E'\n<div class=page><header id=top><p class=kicker>pg_sync_probe report</p><h1>',
+        sync_probe_internal.html_escape(title), '</h1>',
+        '<p class=lead>' || nullif(sync_probe_internal.report_lead(data), '') || '</p>',
+        '<dl class=facts>' || sync_probe_internal.report_facts(data) || '</dl>',
+        -- verdicts at a glance
+        (SELECT '<ul class=glance>' || string_agg(
+             format('<li class=%s><a href=#%s><b>%s</b> <span class=m>%s</span></a>',
+                    sync_probe_internal.html_class(a.verdict),
+                    CASE WHEN i <= 12 THEN 'verdict-' || i ELSE 'numbers' END,
+                    sync_probe_internal.html_escape(coalesce(a.verdict, 'unknown')),
+                    sync_probe_internal.html_escape(concat_ws(' ', a.location,
+                        CASE WHEN data.chosen THEN 'run ' || a.run_id END))), '' ORDER BY i)
+             || '</ul>'
+         FROM generate_subscripts(data.advice, 1) AS i, LATERAL (SELECT (data.advice[i]).*) AS a
+         WHERE i <= 24),
         E'\n<nav aria-label=Contents><ol>' || nullif(contents, '') || '</ol></nav>',
         '</header><main id=main>', sections, E'</main>\n<footer class=sm>',
         format('<p>Made by <code>SELECT sync_probe.report_html()</code>, pg_sync_probe %s. All '
