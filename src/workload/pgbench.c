@@ -104,6 +104,8 @@ sp_pgbench_complain(int elevel, const sp_workload_run *run, const sp_child *chil
 		hint = "The transaction that runs the workload may hold the lock itself; the deadlock detector cannot see this.";
 	else if (child->timed_out)
 		hint = "It may wait for a lock that the caller holds. Timed runs stop one minute after their duration; counted runs, set-ups and tear-downs one minute after pg_sync_probe.max_duration.";
+	else if (run->workload.builtin && run->workload.transactions > 0)
+		hint = "Operations of sql-bench that use up their objects need clients => 1, and no more transactions than by default.";
 	ereport(elevel,
 			(errcode(connected ? ERRCODE_EXTERNAL_ROUTINE_EXCEPTION :
 					 ERRCODE_SQLCLIENT_UNABLE_TO_ESTABLISH_SQLCONNECTION),

@@ -66,6 +66,9 @@ fails_whole_ok($node, 'pgbench fails', with_program(0755, "echo 'no library' >&2
 	'38000', qr/exited with status 3 while it set up/, qr/DETAIL:  no library/);
 fails_whole_ok($node, 'pgbench has no summary', with_program(0755, "${honest}echo hello") . $call,
 	'38000', qr/printed a summary that is not understood/);
+fails_whole_ok($node, 'more often than its objects are there',
+	pgbench_sql("'drop_index', clients => 1, transactions => 9"), '38000', qr/while it ran/,
+	qr/HINT:  Operations of sql-bench .* need clients => 1, and no more transactions than by default/);
 
 # --- its transaction log: whole, not whole, or something else in its place
 
