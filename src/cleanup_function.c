@@ -15,8 +15,8 @@
 #include "workload/workload.h"
 
 /*
- * Returns the number of files, directories and schemas that were removed, and of settings
- * that were restored.  On a standby and in a read-only transaction, schemas are not
+ * Returns the number of files, directories and schemas that were removed, and of trials that
+ * had left a setting or its marker.  On a standby and in a read-only transaction, schemas are not
  * dropped.
  */
 PG_FUNCTION_INFO_V1(sync_probe_cleanup);

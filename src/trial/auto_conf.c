@@ -162,7 +162,7 @@ sp_trial_change(sp_trial *trial, const char *value)
 
 /*
  * Restore what a trial has left that runs no longer: the caller holds sp_trial_lock().  A newer
- * value stays.  Returns the setting, or NULL if there is nothing to restore.
+ * value stays, and the marker goes alone.  Returns the setting, or NULL if there is no marker.
  */
 const char *
 sp_trial_restore(void)
@@ -235,7 +235,7 @@ restore_in_transaction(void)
 		setting = sp_trial_restore();
 	if (setting)
 		ereport(LOG,
-				(errmsg("restored \"%s\" after a trial that did not end by itself", setting)));
+				(errmsg("cleaned up after a trial of \"%s\" that did not end by itself", setting)));
 	CommitTransactionCommand();
 	return locked;
 }

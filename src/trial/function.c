@@ -179,7 +179,7 @@ restore_leftover(const sp_trial *trial, const char *setting)
 	value = value_now(trial, setting);
 	if (sp_trial_restore())
 	{
-		ereport(NOTICE, (errmsg("restored the setting of an earlier trial")));
+		ereport(NOTICE, (errmsg("cleaned up after an earlier trial")));
 		value = value_now(trial, setting);
 	}
 	sp_trial_unlock();

@@ -257,7 +257,7 @@ for ([ 'newer value', 8, '', 8 ], [ 'newer value, which was tried', 50, '', 50 ]
 	my $session = start_trial($node, call(300, $slot), '(0|50)');
 	kill_postmaster($node);
 	my $said = messages($node, call(4));
-	like($said, qr/NOTICE:  restored the setting of an earlier trial/, 'the next trial restores');
+	like($said, qr/NOTICE:  cleaned up after an earlier trial/, 'the next trial restores');
 	like($said, qr/commit_delay = 7 us/, 'it compares with the value before');
 	whole_ok('the next trial');
 	$session->{run}->kill_kill;

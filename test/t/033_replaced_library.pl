@@ -105,8 +105,8 @@ install($other);
 kill 'KILL', @both;
 $node->wait_for_log(qr/database system is ready to accept connections/, $offset);
 restored_ok($node, 'after a crash, by the watchdog of another release', $before);
-$node->wait_for_log(qr/LOG:  restored "commit_delay" after a trial that did not end by itself$/m,
-	$offset);
+$node->wait_for_log(
+	qr/LOG:  cleaned up after a trial of "commit_delay" that did not end by itself$/m, $offset);
 is(refusals(), $refused, 'and was not refused');
 
 $_->{run}->kill_kill for $old, $new, $running;
