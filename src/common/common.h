@@ -137,7 +137,7 @@ extern PGDLLEXPORT void sync_probe_new_process(Datum handle);
 /* ------------------------------------------------------------ procedure.c */
 
 extern void sp_refuse_transaction_block(FunctionCallInfo fcinfo, const char *call,
-										const char *detail, const char *hint);
+										const char *hint);
 extern Datum sp_procedure_run(FunctionCallInfo fcinfo, Size state_size,
 							  void (*prepare) (FunctionCallInfo fcinfo, void *state),
 							  HeapTuple (*work) (void *state, TupleDesc type));

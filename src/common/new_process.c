@@ -101,9 +101,8 @@ sync_probe_new_process(Datum handle)
 }
 
 /*
- * sync_probe_internal.await_postmaster() -> timestamptz: waits until the postmaster has
- * handled all reloads that were requested, and returns the time.  An error if it has rejected
- * a file.
+ * sync_probe_internal.await_postmaster(), a procedure: waits until the postmaster has handled all
+ * reloads that were requested.  An error if it has rejected a file.
  */
 PG_FUNCTION_INFO_V1(sync_probe_await_postmaster);
 Datum
@@ -111,7 +110,9 @@ sync_probe_await_postmaster(PG_FUNCTION_ARGS)
 {
 	sp_new_process shown;
 
+	sp_refuse_transaction_block(fcinfo, "CALL sync_probe.wait_for_reload()",
+								"Call it as a statement of its own.");
 	sp_new_process_show("wal_sync_method", &shown);
 	sp_refuse_pending_edits(sp_configuration_files(), shown.load_time);
-	PG_RETURN_TIMESTAMPTZ(GetCurrentTimestamp());
+	PG_RETURN_VOID();
 }

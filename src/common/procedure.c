@@ -17,15 +17,14 @@
 
 /* Throw an error unless the procedure can commit.  call: "CALL sync_probe.trial()". */
 void
-sp_refuse_transaction_block(FunctionCallInfo fcinfo, const char *call,
-							const char *detail, const char *hint)
+sp_refuse_transaction_block(FunctionCallInfo fcinfo, const char *call, const char *hint)
 {
 	if (fcinfo->context == NULL || !IsA(fcinfo->context, CallContext) ||
 		castNode(CallContext, fcinfo->context)->atomic)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("%s cannot run inside a transaction block", call),
-				 errdetail("%s", detail),
+				 errdetail("It commits, so that it holds no snapshot while it runs."),
 				 errhint("%s", hint)));
 }
 

@@ -28,17 +28,16 @@ SELECT ARRAY[format('ALTER SYSTEM SET wal_sync_method = %L', new_method),
 $$;
 
 --
--- Wait until the postmaster has handled all reloads that were requested before, and return
--- the time.  By then it has told all processes.
+-- Wait until the postmaster has handled all reloads that were requested before.  By then it has
+-- told all processes.  A procedure knows whether wait_for_reload() can commit, unless it has a SET
+-- search_path; every name in its query has a schema.
 --
-CREATE FUNCTION sync_probe_internal.await_postmaster()
-RETURNS timestamptz
-LANGUAGE c VOLATILE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
+CREATE PROCEDURE sync_probe_internal.await_postmaster()
+LANGUAGE c
 AS 'MODULE_PATHNAME', 'sync_probe_await_postmaster';
 
-REVOKE ALL ON FUNCTION sync_probe_internal.await_postmaster FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION sync_probe_internal.await_postmaster TO pg_monitor;
+REVOKE ALL ON PROCEDURE sync_probe_internal.await_postmaster FROM PUBLIC;
+GRANT EXECUTE ON PROCEDURE sync_probe_internal.await_postmaster TO pg_monitor;
 
 --
 -- Processes that execute a statement which began before a time.  A session takes a new
@@ -90,8 +89,9 @@ DECLARE
     seen pg_catalog.record;
     noticed pg_catalog.text;
 BEGIN
+    CALL sync_probe_internal.await_postmaster();
     COMMIT;
-    before := sync_probe_internal.await_postmaster();
+    before := pg_catalog.clock_timestamp();
     LOOP
         SELECT * INTO seen FROM sync_probe_internal.older_statements(before, noticed);
         EXIT WHEN seen.pids IS NULL;

@@ -78,9 +78,7 @@ refuse_if(bool wrong, int sqlstate, const char *where, const char *why)
 static void
 check_call(FunctionCallInfo fcinfo)
 {
-	sp_refuse_transaction_block(fcinfo, CALL_NAME,
-								"It commits, so that it holds no snapshot while it runs.",
-								"Call it as a statement of its own.");
+	sp_refuse_transaction_block(fcinfo, CALL_NAME, "Call it as a statement of its own.");
 	sp_check_circumstances("run a trial");
 	refuse_if(RecoveryInProgress(), ERRCODE_READ_ONLY_SQL_TRANSACTION,
 			  "on a standby", "Nothing commits there.");

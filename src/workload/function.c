@@ -228,7 +228,6 @@ Datum
 sync_probe_run_workload(PG_FUNCTION_ARGS)
 {
 	sp_refuse_transaction_block(fcinfo, CALL_NAME,
-								"It commits, so that it holds no snapshot while the workload runs.",
 								"SELECT * FROM sync_probe.pgbench() can run inside a transaction block.");
 	sp_check_circumstances("run a workload");
 	check_writable(CALL_NAME);

@@ -78,7 +78,7 @@ is(sql($node, "SELECT count(*) FROM sync_probe.findings WHERE code = 'sync_metho
 	'0', 'a change: nothing is left to say');
 
 like(messages($node, "BEGIN;\nCALL sync_probe.wait_for_reload();"),
-	qr/ERROR:  invalid transaction termination/, 'not in a transaction block');
+	qr/ERROR:  CALL sync_probe.wait_for_reload\(\) cannot run inside a transaction block$/m, 'not in a transaction block');
 
 # The postmaster has not read the file while it is stopped; then no session can begin.
 # test/tap/reload.sql has what else is waited for.
