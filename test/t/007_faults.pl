@@ -92,6 +92,10 @@ my $writes = $node->pg_version >= 18 ? 1 : 4;
 # The files that a probe creates: free space is read before all of them, and before each.
 my $files = count_of(qr/^create /, with_faults([], 'SELECT FROM ' . probe_of('pg_wal', 'wal')));
 
+my @fill = ('SELECT FROM ' . probe_of('pg_wal', 'wal'));
+is(count_of(qr/^pwritev /, with_faults(['pwritev 3 short'], @fill)),
+	1 + count_of(qr/^pwritev /, with_faults([], @fill)), 'the rest of a short write follows');
+
 my $no_room = qr/DETAIL:  Needs \d+ [kM]B plus a reserve of \d+ [kMG]B; 0 bytes is available\./;
 my $no_space = qr/not enough space to probe location/;
 my $no_reserve = qr/DETAIL:  0 bytes is available, less than the reserve of \d+ [kMG]B\./;
