@@ -217,10 +217,7 @@ prepare_trial(FunctionCallInfo fcinfo, void *state)
 
 /* -------------------------------------------------------------------- trial */
 
-/*
- * After an error nothing is done here: the lock ends with the transaction, and the watchdog
- * restores.
- */
+/* After an error the watchdog restores. */
 static void
 try_values(sp_trial *trial)
 {
@@ -257,30 +254,36 @@ try_values(sp_trial *trial)
  * Release the locks first, so that neither the watchdog nor ALTER SYSTEM has to wait.
  */
 static void
-clean_up_load(int code pg_attribute_unused(), Datum arg)
+clean_up(int code pg_attribute_unused(), Datum arg)
 {
 	sp_trial   *trial = (sp_trial *) DatumGetPointer(arg);
 
 	LWLockReleaseAll();
 	if (trial->locked)
 		sp_trial_unlock();
-	sp_load_give_up(trial->load);
+	if (trial->load)
+		sp_workload_give_up(trial->load);
 }
 
 static void
-try_values_with_load(sp_trial *trial, sp_progress *progress)
+try_values_on_load(sp_trial *trial)
 {
-	namestrcpy(&progress->workload, trial->run.workload);
-	PG_ENSURE_ERROR_CLEANUP(clean_up_load, PointerGetDatum(trial));
+	PG_ENSURE_ERROR_CLEANUP(clean_up, PointerGetDatum(trial));
 	{
-		sp_progress_set_phase("setting up");
-		sp_load_set_up(trial->load);
-		sp_load_start(trial->load);
+		if (trial->load)
+		{
+			sp_progress_set_phase("setting up");
+			sp_workload_make(trial->load);
+			sp_load_start(trial->load);
+		}
 		try_values(trial);
-		sp_progress_set_phase("tearing down");
-		sp_load_finish(trial->load);
+		if (trial->load)
+		{
+			sp_progress_set_phase("tearing down");
+			sp_workload_unmake(trial->load);
+		}
 	}
-	PG_END_ENSURE_ERROR_CLEANUP(clean_up_load, PointerGetDatum(trial));
+	PG_END_ENSURE_ERROR_CLEANUP(clean_up, PointerGetDatum(trial));
 }
 
 /* ------------------------------------------------------------------ verdict */
@@ -339,11 +342,10 @@ run_trial(void *state, TupleDesc type)
 	Datum		values[4];
 	bool		nulls[lengthof(values)] = {false};
 
-	trial->locked = sp_trial_lock(true);
 	if (trial->load)
-		try_values_with_load(trial, progress);
-	else
-		try_values(trial);
+		namestrcpy(&progress->workload, trial->run.workload);
+	trial->locked = sp_trial_lock(true);
+	try_values_on_load(trial);
 	sp_progress_set_phase("recording");
 	judge_trial(trial);
 	tell_values(trial);

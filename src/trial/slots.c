@@ -53,9 +53,6 @@
 /* Where the rate decides, commits may not wait at all: shorter waits count as this. */
 #define MIN_WAIT_US			100
 
-/* How often to look whether pgbench still runs, and whether it has printed an error. */
-#define ATTEND_S			0.02
-
 /* ------------------------------------------------------------------- a slot */
 
 /* The shortest slot for the sessions of the server, unless another one was given. */
@@ -63,7 +60,7 @@ void
 sp_trial_choose_slot(sp_trial *trial)
 {
 	sp_commit_figures figures;
-	int			clients = trial->load ? sp_load_clients(trial->load) : 0;
+	int			clients = trial->load ? trial->load->clients : 0;
 	double		idle;
 	double		shortest;
 
@@ -115,18 +112,6 @@ count_old_statements(TimestampTz started)
 	return count;
 }
 
-/* Sample until that much of the time since the start has passed, and attend to the load. */
-static void
-sample_until(const sp_trial *trial, double seconds)
-{
-	for (double done = 0; trial->load && done < seconds; done += ATTEND_S)
-	{
-		sp_sampler_run(trial->sampler, done);
-		sp_load_check(trial->load);
-	}
-	sp_sampler_run(trial->sampler, seconds);
-}
-
 /* Switch, and wait until processes that start have the value.  NULL: the old one. */
 static void
 switch_to(sp_trial *trial, const char *value)
@@ -163,9 +148,11 @@ sample_value(sp_trial *trial, int value, double settle_s, double seconds)
 	/* nothing is read from a table during a slot */
 	InvalidateCatalogSnapshot();
 	sp_sampler_start(trial->sampler);
-	sample_until(trial, settle_s);
+	sp_sampler_run(trial->sampler, settle_s);
 	sp_sampler_start(trial->sampler);
-	sample_until(trial, seconds - settle_s);
+	sp_sampler_run(trial->sampler, seconds - settle_s);
+	if (trial->load)
+		sp_load_check(trial->load);
 	trial->old_statements = Max(trial->old_statements, count_old_statements(started));
 	return sp_sampler_stop(trial->sampler);
 }

@@ -42,7 +42,7 @@ typedef struct sp_trial
 	sp_compared compared;
 	double		slot_s;			/* 0: not given as an argument */
 	double		settle_s;		/* of it, the first part, which does not count */
-	sp_load    *load;			/* of run.workload; NULL without one */
+	sp_workload_run *load;		/* of run.workload; NULL without one */
 	List	   *files;			/* that a reload reads */
 
 	const char *old;			/* value in postgresql.auto.conf before the trial, or NULL */

@@ -21,13 +21,6 @@
 #define DEFAULT_THREADS		8
 #define DEFAULT_ROWS		500000
 
-struct sp_load
-{
-	sp_workload_run run;
-	sp_child_program program;
-	sp_child	pgbench;
-};
-
 /* ------------------------------------------------------------------- checks */
 
 /* It has to run as long as it is needed. */
@@ -56,11 +49,10 @@ choose_clients(sp_workload_run *run)
 				 errdetail("There are not enough free connections.")));
 }
 
-sp_load *
+sp_workload_run *
 sp_load_make(const char *workload, int seconds)
 {
-	sp_load    *load = palloc0(sizeof(sp_load));
-	sp_workload_run *run = &load->run;
+	sp_workload_run *run = palloc0(sizeof(sp_workload_run));
 
 	namestrcpy(&run->workload.name, workload);
 	sp_workload_find(&run->workload);
@@ -72,34 +64,22 @@ sp_load_make(const char *workload, int seconds)
 	run->rows = DEFAULT_ROWS;
 	run->seconds = seconds;
 	sp_workload_check_variables(run);
-	return load;
-}
-
-int
-sp_load_clients(const sp_load *load)
-{
-	return load->run.clients;
+	return run;
 }
 
 /* ---------------------------------------------------------------------- run */
 
-void
-sp_load_set_up(sp_load *load)
-{
-	sp_workload_make(&load->run);
-}
-
 /* Without progress and log: nobody wants them. */
 void
-sp_load_start(sp_load *load)
+sp_load_start(sp_workload_run *run)
 {
-	load->program = (sp_child_program) {
-		.path = load->run.pgbench,
-		.argv = sp_pgbench_argv(&load->run, false),
-		.envp = sp_pgbench_envp(&load->run)
+	run->load_program = (sp_child_program) {
+		.path = run->pgbench,
+		.argv = sp_pgbench_argv(run, false),
+		.envp = sp_pgbench_envp(run)
 	};
 	sp_release_snapshots();
-	sp_child_start(&load->pgbench, &load->program);
+	sp_child_start(&run->load, &run->load_program);
 }
 
 /*
@@ -107,37 +87,21 @@ sp_load_start(sp_load *load)
  * at its end, but that is never awaited.
  */
 void
-sp_load_check(sp_load *load)
+sp_load_check(sp_workload_run *run)
 {
 	char	   *lines;
 
-	if (sp_child_has_ended(&load->pgbench))
+	if (sp_child_has_ended(&run->load))
 	{
 		/* a cancel reaches both, and says more */
 		CHECK_FOR_INTERRUPTS();
-		sp_pgbench_complain(ERROR, &load->run, &load->pgbench, NULL, "ran");
+		sp_pgbench_complain(ERROR, run, &run->load, NULL, "ran");
 	}
-	lines = sp_child_new_lines(&load->pgbench);
+	lines = sp_child_new_lines(&run->load);
 	if (strstr(lines, SP_PGBENCH_ERROR))
 	{
-		load->pgbench.err = lines;
-		sp_pgbench_complain(ERROR, &load->run, &load->pgbench, "reported an error", "ran");
+		run->load.err = lines;
+		sp_pgbench_complain(ERROR, run, &run->load, "reported an error", "ran");
 	}
 	pfree(lines);
-}
-
-/* ---------------------------------------------------------------------- end */
-
-void
-sp_load_finish(sp_load *load)
-{
-	sp_child_end(&load->pgbench);
-	sp_workload_unmake(&load->run);
-}
-
-void
-sp_load_give_up(sp_load *load)
-{
-	sp_child_end(&load->pgbench);
-	sp_workload_give_up(&load->run);
 }

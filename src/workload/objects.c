@@ -167,6 +167,7 @@ forget(sp_workload_run *run)
 void
 sp_workload_unmake(sp_workload_run *run)
 {
+	sp_child_end(&run->load);
 	run->objects = SP_OBJECTS_TEARING_DOWN;
 	if (run->tear_down)
 		sp_pgbench_run_once(run, run->tear_down, WARNING);
@@ -177,6 +178,7 @@ sp_workload_unmake(sp_workload_run *run)
 void
 sp_workload_give_up(sp_workload_run *run)
 {
+	sp_child_end(&run->load);
 	if (run->objects == SP_OBJECTS_EXIST && run->tear_down)
 		sp_child_run_silently(&run->tear_down->program, GIVE_UP_MS);
 	if (run->objects >= SP_OBJECTS_EXIST)

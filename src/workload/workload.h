@@ -115,6 +115,9 @@ typedef struct sp_workload_run
 	const sp_pgbench_once *tear_down;	/* NULL: none */
 	const sp_pgbench_once *drop;
 
+	sp_child_program load_program;	/* of a load */
+	sp_child	load;
+
 	char	   *wal_sync_method;	/* when pgbench began */
 	TimestampTz started_at;
 	TimestampTz finished_at;
@@ -146,7 +149,7 @@ extern char *sp_workload_check_settings(Datum settings, char **search_path);
  */
 extern void sp_workload_make(sp_workload_run *run);
 
-/* Run the tear-down, and drop the schema.  Their errors are WARNINGs. */
+/* End a load, run the tear-down, and drop the schema.  Their errors are WARNINGs. */
 extern void sp_workload_unmake(sp_workload_run *run);
 
 /* The same after an error, or while the backend exits: throws no error, waits for seconds. */
@@ -203,31 +206,18 @@ extern void sp_pgbench_run_once(const sp_workload_run *run, const sp_pgbench_onc
 /*
  * A workload that runs until it is told to end, and is not recorded: the load of a trial.
  * Its arguments are the defaults of pgbench(), but for the time.
- */
-typedef struct sp_load sp_load;
-
-/*
+ *
  * Check all that pgbench() checks, but not EXECUTE on it.  In the current memory context, which
  * must survive a commit of the caller.  seconds: how long the caller may need it.  Its hints
  * name no argument.
  */
-extern sp_load *sp_load_make(const char *workload, int seconds);
-extern int	sp_load_clients(const sp_load *load);
+extern sp_workload_run *sp_load_make(const char *workload, int seconds);
 
-/* Create its objects.  From here on the caller must end with finish() or give_up(). */
-extern void sp_load_set_up(sp_load *load);
-
-/* Start pgbench.  Releases all snapshots. */
-extern void sp_load_start(sp_load *load);
+/* Start pgbench, once the run has objects.  Releases all snapshots. */
+extern void sp_load_start(sp_workload_run *run);
 
 /* Call it often: it reads what pgbench prints.  Its errors are those of pgbench(). */
-extern void sp_load_check(sp_load *load);
-
-/* End pgbench, drop the objects, and wait for that. */
-extern void sp_load_finish(sp_load *load);
-
-/* The same after an error, or while the backend exits: throws no error, waits briefly. */
-extern void sp_load_give_up(sp_load *load);
+extern void sp_load_check(sp_workload_run *run);
 
 /* ---------------------------------------------------------------- record.c */
 

@@ -168,10 +168,10 @@ TEST(reads_logs)
 
 		for (size_t piece = 1; piece <= 80; piece++)
 		{
-			sp_pgbench_log log;
+			sp_pgbench_log log = {0};
 			sp_pgbench_log_file file = {0};
 
-			sp_pgbench_log_init(&log);
+			sp_histogram_reset(&log.latencies);
 			for (size_t at = 0; at < length; at += piece)
 			{
 				size_t		next = length - at < piece ? length - at : piece;

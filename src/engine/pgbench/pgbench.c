@@ -121,13 +121,6 @@ sp_pgbench_parse_summary(const char *text, sp_pgbench_summary *summary,
 
 /* ----------------------------------------------------------------------- log */
 
-void
-sp_pgbench_log_init(sp_pgbench_log *log)
-{
-	log->unreadable = 0;
-	sp_histogram_reset(&log->latencies);
-}
-
 static void
 end_line(sp_pgbench_log *log, sp_pgbench_log_file *file)
 {

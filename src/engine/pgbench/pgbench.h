@@ -69,9 +69,7 @@ extern bool sp_pgbench_parse_progress(const char *line, sp_pgbench_progress *pro
 extern bool sp_pgbench_parse_summary(const char *text, sp_pgbench_summary *summary,
 									 sp_pgbench_take_statement take, void *context);
 
-extern void sp_pgbench_log_init(sp_pgbench_log *log);
-
-/* Each thread writes a file, which is read in pieces. */
+/* Each thread writes a file, which is read in pieces.  The histogram has been reset before. */
 extern void sp_pgbench_log_feed(sp_pgbench_log *log, sp_pgbench_log_file *file, const char *data,
 								size_t length);
 
