@@ -31,17 +31,17 @@
 static int64_t
 callback_now(void *context)
 {
-	return ((sp_probe_context *) context)->now_ns = sp_monotonic_ns();
+	return ((sp_probing *) context)->now_ns = sp_monotonic_ns();
 }
 
 static void
-check_again(sp_probe_context *state)
+check_again(sp_probing *state)
 {
 	int64_t		begin_ns = callback_now(state);
 	int64_t		end_ns;
 
 	sp_yield_to_drop();
-	sp_check_reserve(state->files->location, state->files->directory_fd, 0);
+	sp_check_reserve(&state->run->location, state->directory_fd, 0);
 	end_ns = callback_now(state);
 	state->next_check_ns = end_ns + Max(SPACE_CHECK_INTERVAL_NS, (end_ns - begin_ns) * SPACE_CHECK_SHARE);
 }
@@ -50,7 +50,7 @@ check_again(sp_probe_context *state)
 static void
 callback_check_interrupts(void *context)
 {
-	sp_probe_context *state = context;
+	sp_probing *state = context;
 
 	CHECK_FOR_INTERRUPTS();
 	if (state->now_ns >= state->next_check_ns)
@@ -80,7 +80,7 @@ sleep_precisely(int64_t deadline_ns, int64_t left_ns pg_attribute_unused())
 static void
 callback_sleep_until(void *context, int64_t deadline_ns)
 {
-	sp_probe_context *state = context;
+	sp_probing *state = context;
 
 	for (;;)
 	{
@@ -105,15 +105,15 @@ callback_sleep_until(void *context, int64_t deadline_ns)
 static void
 callback_check_space(void *context, int64_t bytes)
 {
-	sp_probe_context *state = context;
+	sp_probing *state = context;
 
-	sp_check_reserve(state->files->location, state->files->directory_fd, bytes);
+	sp_check_reserve(&state->run->location, state->directory_fd, bytes);
 }
 
 static void
 callback_operation_begin(void *context)
 {
-	pgstat_report_wait_start(((sp_probe_context *) context)->flush_wait_event);
+	pgstat_report_wait_start(((sp_probing *) context)->flush_wait_event);
 }
 
 static void
@@ -122,23 +122,17 @@ callback_operation_end(void *context pg_attribute_unused())
 	pgstat_report_wait_end();
 }
 
+static bool
+callback_read_counters(void *context, sp_counters counters[SP_LEVELS])
+{
+	return sp_disks_read(&((sp_probing *) context)->run->storage.disks, counters);
+}
+
 /* ----------------------------------------------------------------- progress */
 
-/*
- * At most one NOTICE a second for ten seconds, then one after each 1/20 of the time
- * that has passed.
- */
+/* At most one NOTICE a second, and later one after each 1/20 of the time that has passed. */
 #define NOTICE_INTERVAL_NS		SP_NS_PER_S
-#define FREQUENT_NOTICES_NS		(10 * SP_NS_PER_S)
 #define NOTICES_OF_THE_PAST		20
-
-static int64
-notice_interval_ns(int64 elapsed_ns)
-{
-	if (elapsed_ns < FREQUENT_NOTICES_NS)
-		return NOTICE_INTERVAL_NS;
-	return Max(2 * NOTICE_INTERVAL_NS, elapsed_ns / NOTICES_OF_THE_PAST);
-}
 
 /* The regime that is shown while it is measured: the deciding one, if the suite has it. */
 static bool
@@ -184,18 +178,19 @@ describe_means(const sp_probe *probe)
 static void
 callback_round_done(void *context)
 {
-	sp_probe_context *state = context;
-	const sp_probe *probe = state->probe;
+	sp_probing *state = context;
+	const sp_probe *probe = state->run->probe;
 	int64_t		elapsed_ns = state->now_ns - probe->started_ns;
 	char	   *line;
 
 	if (state->now_ns < Max(state->next_notice_ns, probe->started_ns + NOTICE_INTERVAL_NS))
 		return;
-	line = state->suite->progress ? state->suite->progress(probe) : describe_means(probe);
+	line = state->run->suite->progress ? state->run->suite->progress(probe) : describe_means(probe);
 	if (line[0] != '\0' && strcmp(line, state->noticed) != 0)
 	{
 		ereport(NOTICE, (errmsg("%.1f s, %s", elapsed_ns / 1e9, line)));
-		state->next_notice_ns = state->now_ns + notice_interval_ns(elapsed_ns);
+		state->next_notice_ns = state->now_ns +
+			Max(NOTICE_INTERVAL_NS, elapsed_ns / NOTICES_OF_THE_PAST);
 		strlcpy(state->noticed, line, sizeof(state->noticed));
 	}
 	pfree(line);
@@ -203,9 +198,8 @@ callback_round_done(void *context)
 
 /* Send a NOTICE about the writing of files, if it takes longer than a second. */
 void
-sp_notice_filling(const sp_probe *probe, int64 done, int64 total)
+sp_notice_filling(sp_probing *state)
 {
-	sp_probe_context *state = probe->callbacks.context;
 	int64		now_ns = callback_now(state);
 
 	if (state->filling_since_ns == 0)
@@ -213,7 +207,8 @@ sp_notice_filling(const sp_probe *probe, int64 done, int64 total)
 	if (now_ns < Max(state->next_notice_ns, state->filling_since_ns + NOTICE_INTERVAL_NS))
 		return;
 	ereport(NOTICE,
-			(errmsg("writing files, %s of %s", sp_pretty_bytes(done), sp_pretty_bytes(total))));
+			(errmsg("writing files, %s of %s", sp_pretty_bytes(state->filled_bytes),
+					sp_pretty_bytes(sp_probe_files_size(state->run->probe)))));
 	state->next_notice_ns = now_ns + NOTICE_INTERVAL_NS;
 }
 
@@ -223,7 +218,7 @@ sp_notice_filling(const sp_probe *probe, int64 done, int64 total)
  * The minimum excludes interrupts.
  */
 static int64
-clock_cost_ns(sp_probe_context *context)
+clock_cost_ns(sp_probing *context)
 {
 	const int	readings = 64;
 	int64		minimum = SP_NS_PER_S;
@@ -240,36 +235,22 @@ clock_cost_ns(sp_probe_context *context)
 	return minimum / readings;
 }
 
-/* Set the callbacks of the probe.  The context must outlive the probe. */
+/* Set the callbacks of the probe.  The state must outlive it. */
 void
-sp_callbacks_set(sp_probe *probe, sp_probe_context *context)
+sp_callbacks_set(sp_probe *probe, sp_probing *state)
 {
-	context->probe = probe;
-	context->flush_wait_event = sp_wait_event_new("SyncProbeFlush");
-	context->sleep_wait_event = sp_wait_event_new("SyncProbeSleep");
-	probe->clock_cost_ns = clock_cost_ns(context);
+	state->flush_wait_event = sp_wait_event_new("SyncProbeFlush");
+	state->sleep_wait_event = sp_wait_event_new("SyncProbeSleep");
+	probe->clock_cost_ns = clock_cost_ns(state);
 	probe->callbacks = (sp_callbacks) {
-		.context = context,
+		.context = state,
 		.now_ns = callback_now,
 		.check_interrupts = callback_check_interrupts,
 		.sleep_until = callback_sleep_until,
 		.operation_begin = callback_operation_begin,
 		.operation_end = callback_operation_end,
 		.round_done = callback_round_done,
+		.read_counters = callback_read_counters,
 		.check_space = callback_check_space,
 	};
-}
-
-/* ----------------------------------------------------------------- counters */
-
-static bool
-callback_read_counters(void *context, sp_counters counters[SP_LEVELS])
-{
-	return sp_disks_read(&((sp_probe_context *) context)->storage->disks, counters);
-}
-
-void
-sp_callbacks_set_counters(sp_probe *probe)
-{
-	probe->callbacks.read_counters = callback_read_counters;
 }

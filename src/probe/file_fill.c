@@ -33,20 +33,21 @@ StaticAssertDecl(SP_FILL_BUFFER_SIZE % SP_WAL_INIT_BLOCK == 0,
  * the duration of the probe.
  */
 static void
-rest_after_chunk(sp_probe_files *files, const sp_file *file, int64 begin_ns)
+rest_after_chunk(sp_probing *state, const sp_file *file, int64 begin_ns)
 {
-	const sp_callbacks *callbacks = &files->probe->callbacks;
+	const sp_probe *probe = state->run->probe;
+	const sp_callbacks *callbacks = &probe->callbacks;
 	int64		now_ns;
 	int64		rest_ns;
 
 	if (fdatasync(file->fd) != 0)
-		sp_probe_file_error(files, "fsync", file);
+		sp_probe_file_error(state, "fsync", file);
 	now_ns = callbacks->now_ns(callbacks->context);
-	rest_ns = (int64) ((double) (now_ns - begin_ns) * (1 / files->probe->duty_cycle - 1));
-	rest_ns = Min(rest_ns, files->probe->duration_ns - files->rested_ns);
+	rest_ns = (int64) ((double) (now_ns - begin_ns) * (1 / probe->duty_cycle - 1));
+	rest_ns = Min(rest_ns, probe->duration_ns - state->rested_ns);
 	if (rest_ns > 0)
 		callbacks->sleep_until(callbacks->context, now_ns + rest_ns);
-	files->rested_ns += Max(rest_ns, 0);
+	state->rested_ns += Max(rest_ns, 0);
 }
 
 /* Write blocks with one system call, as the server does when it fills a segment. */
@@ -71,53 +72,47 @@ write_blocks(int fd, const char *buffer, int64 offset, int64 size)
  * full file system or a quota.
  */
 static void
-fill_chunk(const sp_probe_files *files, const sp_file *file, int64 offset, int64 size)
+fill_chunk(const sp_probing *state, const sp_file *file, int64 offset, int64 size)
 {
 	for (int64 done = 0; done < size;)
 	{
 		ssize_t		written;
 
 		CHECK_FOR_INTERRUPTS();
-		written = write_blocks(file->fd, files->probe->buffer, offset + done, size - done);
+		written = write_blocks(file->fd, state->run->probe->buffer, offset + done, size - done);
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written == 0)
 			errno = ENOSPC;
 		if (written <= 0)
-			sp_probe_file_error(files, "write", file);
+			sp_probe_file_error(state, "write", file);
 		done += written;
 	}
 }
 
-/* Write all blocks of a new file, and sync it. */
+/* Write all blocks of a new file, whose size is a multiple of CHECK_BYTES, and sync it. */
 void
-sp_probe_file_fill(sp_probe_files *files, const sp_file *file)
+sp_probe_file_fill(sp_probing *state, const sp_file *file)
 {
-	const sp_probe *probe = files->probe;
-	int64		begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
-	int64		rested_at = 0;
-	int64		checked_at = -CHECK_BYTES;
+	const sp_probe *probe = state->run->probe;
+	int64		begin_ns = probe->callbacks.now_ns(state);
 
 	for (int64 done = 0; done < file->size;)
 	{
 		int64		chunk = Min(file->layout_write_size, file->size - done);
 
-		if (done - checked_at >= CHECK_BYTES)
-		{
-			sp_check_reserve(files->location, files->directory_fd, 0);
-			checked_at = done;
-		}
-		fill_chunk(files, file, done, chunk);
+		if (done % CHECK_BYTES == 0)
+			sp_check_reserve(&state->run->location, state->directory_fd, 0);
+		fill_chunk(state, file, done, chunk);
 		done += chunk;
-		files->filled_bytes += chunk;
-		sp_notice_filling(probe, files->filled_bytes, sp_probe_files_size(probe));
-		if (probe->duty_cycle < 1 && (done - rested_at >= REST_BYTES || done == file->size))
+		state->filled_bytes += chunk;
+		sp_notice_filling(state);
+		if (probe->duty_cycle < 1 && done % REST_BYTES == 0)
 		{
-			rest_after_chunk(files, file, begin_ns);
-			rested_at = done;
-			begin_ns = probe->callbacks.now_ns(probe->callbacks.context);
+			rest_after_chunk(state, file, begin_ns);
+			begin_ns = probe->callbacks.now_ns(state);
 		}
 	}
 	if (fsync(file->fd) != 0)
-		sp_probe_file_error(files, "fsync", file);
+		sp_probe_file_error(state, "fsync", file);
 }

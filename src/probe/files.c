@@ -166,9 +166,9 @@ sp_probe_files_size(const sp_probe *probe)
  * size and number as far as the suite allows.
  */
 static void
-check_space(const sp_probe_files *files)
+check_space(const sp_probing *state)
 {
-	const sp_location *location = files->location;
+	const sp_location *location = &state->run->location;
 	int64		needed;
 	int64		available;
 	int64		reserve;
@@ -176,10 +176,10 @@ check_space(const sp_probe_files *files)
 
 	do
 	{
-		needed = sp_probe_files_size(files->probe);
-		available = sp_location_space(location, files->directory_fd, needed, &reserve);
+		needed = sp_probe_files_size(state->run->probe);
+		available = sp_location_space(location, state->directory_fd, needed, &reserve);
 		fits = available >= needed + reserve;
-	} while (!fits && sp_suite_shrink_files(files->probe));
+	} while (!fits && sp_suite_shrink_files(state->run->probe));
 
 	if (!fits)
 		sp_space_error(location, available, reserve, needed);
@@ -206,17 +206,17 @@ count_descriptors(const sp_probe *probe)
  * few, the copies of files are dropped.
  */
 static void
-reserve_fds(sp_probe_files *files)
+reserve_fds(sp_probing *state)
 {
-	while (files->reserved_fds < count_descriptors(files->probe))
+	while (state->reserved_fds < count_descriptors(state->run->probe))
 	{
 		if (AcquireExternalFD())
-			files->reserved_fds++;
-		else if (!sp_suite_drop_copies(files->probe))
+			state->reserved_fds++;
+		else if (!sp_suite_drop_copies(state->run->probe))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 					 errmsg("not enough file descriptors for a probe"),
-					 errdetail("Needs %d.", count_descriptors(files->probe)),
+					 errdetail("Needs %d.", count_descriptors(state->run->probe)),
 					 errhint("Raise max_files_per_process.")));
 	}
 }
@@ -225,12 +225,12 @@ reserve_fds(sp_probe_files *files)
 
 /* Throw an error about a file, or about their directory if it is NULL. */
 void
-sp_probe_file_error(const sp_probe_files *files, const char *verb, const sp_file *file)
+sp_probe_file_error(const sp_probing *state, const char *verb, const sp_file *file)
 {
 	ereport(ERROR,
 			(sp_errcode_for_file_access(),
-			 file ? errmsg("could not %s file \"%s/%s\": %m", verb, files->directory, file->name) :
-			 errmsg("could not %s directory \"%s\": %m", verb, files->directory)));
+			 file ? errmsg("could not %s file \"%s/%s\": %m", verb, state->directory, file->name) :
+			 errmsg("could not %s directory \"%s\": %m", verb, state->directory)));
 }
 
 /*
@@ -238,22 +238,22 @@ sp_probe_file_error(const sp_probe_files *files, const char *verb, const sp_file
  * the status of the file says so; the file system may refuse O_DIRECT.
  */
 static void
-create_file(sp_probe_files *files, sp_file *file)
+create_file(sp_probing *state, sp_file *file)
 {
 	struct stat status;
 
-	file->fd = openat(files->directory_fd, file->name,
+	file->fd = openat(state->directory_fd, file->name,
 					  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
 	if (file->fd < 0 || fstat(file->fd, &status) != 0)
-		sp_probe_file_error(files, "create", file);
+		sp_probe_file_error(state, "create", file);
 	file->exists = true;
 	file->device = status.st_dev;
 	file->inode = status.st_ino;
 
-	sp_probe_file_fill(files, file);
+	sp_probe_file_fill(state, file);
 	close(file->fd);
 
-	file->fd = sp_openat(files->directory_fd, file->name, sp_open_flags(file));
+	file->fd = sp_openat(state->directory_fd, file->name, sp_open_flags(file));
 	if (file->fd >= 0)
 		return;
 	file->open_errno = errno;
@@ -262,15 +262,15 @@ create_file(sp_probe_files *files, sp_file *file)
 
 /* All of these names are swept. */
 static void
-name_files(sp_probe_files *files)
+name_files(sp_probing *state)
 {
-	for (int n = 0; n < files->probe->nfiles; n++)
+	for (int n = 0; n < state->run->probe->nfiles; n++)
 	{
-		sp_file    *file = &files->probe->files[n];
+		sp_file    *file = &state->run->probe->files[n];
 
-		name_file(files->location, MyProcPid, n, file->name);
-		name_file(files->location, MyProcPid, n + SP_MAX_FILES, file->other_name);
-		file->directory_fd = files->directory_fd;
+		name_file(&state->run->location, MyProcPid, n, file->name);
+		name_file(&state->run->location, MyProcPid, n + SP_MAX_FILES, file->other_name);
+		file->directory_fd = state->directory_fd;
 		file->create_mode = pg_file_create_mode;
 	}
 }
@@ -280,31 +280,31 @@ name_files(sp_probe_files *files)
  * sp_probe_files_remove().
  */
 void
-sp_probe_files_create(sp_probe_files *files)
+sp_probe_files_create(sp_probing *state)
 {
-	sp_probe   *probe = files->probe;
+	sp_probe   *probe = state->run->probe;
 
-	reserve_fds(files);
+	reserve_fds(state);
 
-	files->directory_fd = open_directory(files->location, true, files->directory);
-	if (files->directory_fd < 0 && errno == ENOENT && OidIsValid(files->location->tablespace))
+	state->directory_fd = open_directory(&state->run->location, true, state->directory);
+	if (state->directory_fd < 0 && errno == ENOENT && OidIsValid(state->run->location.tablespace))
 		ereport(ERROR,
 				(sp_errcode_for_file_access(),
-				 errmsg("tablespace \"%s\" has no directory", NameStr(files->location->name)),
-				 errdetail("Could not open directory \"%s\": %m.", files->directory),
+				 errmsg("tablespace \"%s\" has no directory", NameStr(state->run->location.name)),
+				 errdetail("Could not open directory \"%s\": %m.", state->directory),
 				 errhint("Is its file system mounted? See SELECT * FROM " SP_SCHEMA ".findings.")));
-	if (files->directory_fd < 0)
-		sp_probe_file_error(files, "open", NULL);
-	check_space(files);
+	if (state->directory_fd < 0)
+		sp_probe_file_error(state, "open", NULL);
+	check_space(state);
 
-	name_files(files);
+	name_files(state);
 	for (int n = 0; n < probe->nfiles; n++)
 	{
 		if (probe->files[n].status == SP_OK && !probe->files[n].made_by_engine)
-			create_file(files, &probe->files[n]);
+			create_file(state, &probe->files[n]);
 	}
-	if (fsync(files->directory_fd) != 0)
-		sp_probe_file_error(files, "fsync", NULL);
+	if (fsync(state->directory_fd) != 0)
+		sp_probe_file_error(state, "fsync", NULL);
 }
 
 /*
@@ -312,11 +312,11 @@ sp_probe_files_create(sp_probe_files *files)
  * backend exits.  A file that replaced ours is not removed.
  */
 void
-sp_probe_files_remove(sp_probe_files *files)
+sp_probe_files_remove(sp_probing *state)
 {
-	for (int n = 0; n < files->probe->nfiles; n++)
+	for (int n = 0; n < state->run->probe->nfiles; n++)
 	{
-		sp_file    *file = &files->probe->files[n];
+		sp_file    *file = &state->run->probe->files[n];
 		struct stat status;
 
 		if (file->fd >= 0)
@@ -326,17 +326,17 @@ sp_probe_files_remove(sp_probe_files *files)
 			continue;
 		file->exists = false;
 
-		if (fstatat(files->directory_fd, file->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+		if (fstatat(state->directory_fd, file->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
 			status.st_dev != file->device || status.st_ino != file->inode)
 			ereport(WARNING,
-					(errmsg("probe file \"%s/%s\" is no longer there", files->directory, file->name),
+					(errmsg("probe file \"%s/%s\" is no longer there", state->directory, file->name),
 					 errdetail("It was removed or replaced while it was measured. Measurements of a removed file can be wrong.")));
 		else
-			(void) unlink_at(files->directory_fd, files->directory, file->name);
+			(void) unlink_at(state->directory_fd, state->directory, file->name);
 	}
-	if (files->directory_fd >= 0)
-		close(files->directory_fd);
-	files->directory_fd = -1;
-	for (; files->reserved_fds > 0; files->reserved_fds--)
+	if (state->directory_fd >= 0)
+		close(state->directory_fd);
+	state->directory_fd = -1;
+	for (; state->reserved_fds > 0; state->reserved_fds--)
 		ReleaseExternalFD();
 }

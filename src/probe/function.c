@@ -37,14 +37,6 @@ double		sp_margin = 0.05;
 /* The share of the time in which WAL is written or synced, above which no pause is left. */
 #define SATURATED_SHARE		0.5
 
-/* The state of a call of probe(), for clean_up(). */
-typedef struct probing
-{
-	sp_run	   *run;
-	sp_probe_context context;
-	sp_probe_files files;
-} probing;
-
 /* Random bytes, which no file system can compress, aligned for O_DIRECT: for the longest write. */
 static const char *
 new_buffer(const sp_probe *probe)
@@ -64,7 +56,7 @@ new_buffer(const sp_probe *probe)
 }
 
 static sp_probe *
-plan_probe(FunctionCallInfo fcinfo, const sp_run *run, int64 duration_us, sp_probe_context *context)
+plan_probe(FunctionCallInfo fcinfo, const sp_run *run, int64 duration_us, sp_probing *state)
 {
 	sp_probe   *probe = MemoryContextAllocExtended(CurrentMemoryContext, sizeof(sp_probe),
 												   MCXT_ALLOC_ZERO);
@@ -78,7 +70,7 @@ plan_probe(FunctionCallInfo fcinfo, const sp_run *run, int64 duration_us, sp_pro
 
 	/* the generator of the engine takes 48 bits */
 	probe->random_seed = pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF);
-	sp_callbacks_set(probe, context);
+	sp_callbacks_set(probe, state);
 	probe->data = palloc0(run->suite->engine->data_size);
 	if (run->suite->prepare)
 		run->suite->prepare(probe);
@@ -91,14 +83,14 @@ plan_probe(FunctionCallInfo fcinfo, const sp_run *run, int64 duration_us, sp_pro
 static void
 clean_up(int code pg_attribute_unused(), Datum arg)
 {
-	probing    *state = (probing *) DatumGetPointer(arg);
+	sp_probing *state = (sp_probing *) DatumGetPointer(arg);
 
 	sp_storage_close(&state->run->storage);
-	sp_probe_files_remove(&state->files);
+	sp_probe_files_remove(state);
 }
 
 static void
-probe_location(probing *state)
+probe_location(sp_probing *state)
 {
 	sp_run	   *run = state->run;
 
@@ -109,10 +101,10 @@ probe_location(probing *state)
 	(void) sp_probe_files_sweep(&run->location);
 	PG_ENSURE_ERROR_CLEANUP(clean_up, PointerGetDatum(state));
 	{
-		sp_probe_files_create(&state->files);
+		sp_probe_files_create(state);
 		/* after the files, which are required; counters are optional */
-		if (sp_storage_open(&run->storage))
-			sp_callbacks_set_counters(run->probe);
+		if (!sp_storage_open(&run->storage))
+			run->probe->callbacks.read_counters = NULL;
 		sp_progress_set_phase("measuring");
 		sp_probe_run(run->probe);
 		pgstat_report_wait_end();
@@ -183,12 +175,12 @@ static void
 measure_files(FunctionCallInfo fcinfo, sp_run *run)
 {
 	const sp_probe_suite *suite = run->suite;
-	probing		state = {.run = run};
+	sp_probing	state = {.run = run, .directory_fd = -1};
 	sp_progress *progress;
 	int64		duration_us = sp_probe_duration(fcinfo);
 
 	sp_pace_arguments(fcinfo, &run->profile, 1, sp_wal_profile_max_flush_size(&run->profile));
-	run->probe = plan_probe(fcinfo, run, duration_us, &state.context);
+	run->probe = plan_probe(fcinfo, run, duration_us, &state);
 	sp_check_duration(run->probe);
 	if (suite->uses_flush_size)
 		sp_wal_profile_tell_unknown(&run->profile,
@@ -196,14 +188,6 @@ measure_files(FunctionCallInfo fcinfo, sp_run *run)
 
 	progress = sp_cluster_lock_acquire(NameStr(run->location.name), suite->engine->name,
 									   duration_us);
-	state.files = (sp_probe_files) {
-		.location = &run->location,
-		.probe = run->probe,
-		.directory_fd = -1
-	};
-	state.context.suite = suite;
-	state.context.storage = &run->storage;
-	state.context.files = &state.files;
 	look_at_load(fcinfo, run);
 	progress->duration_us = run->probe->duration_ns / 1000;
 	run->started_at = GetCurrentTimestamp();
@@ -221,6 +205,10 @@ measure_files(FunctionCallInfo fcinfo, sp_run *run)
 static void
 probe_with(FunctionCallInfo fcinfo, sp_run *run)
 {
+	sp_check_circumstances("probe");
+	sp_refuse_nulls(fcinfo, 1 << SP_ARG_LOCATION | 1 << SP_ARG_SUITE | 1 << SP_ARG_STOP_EARLY |
+					1 << SP_ARG_RECORD);
+	run->suite = sp_suite_argument(fcinfo);
 	run->label = sp_label_argument(fcinfo, SP_ARG_LABEL);
 	sp_location_find(NameStr(*PG_GETARG_NAME(SP_ARG_LOCATION)), &run->location);
 	sp_location_check_privilege(&run->location);
@@ -249,9 +237,6 @@ sync_probe_probe(PG_FUNCTION_ARGS)
 	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
 	sp_run		run = {0};
 
-	sp_check_circumstances("probe");
-	sp_refuse_nulls(fcinfo, SP_NEEDED_ARGUMENTS);
-	run.suite = sp_suite_argument(fcinfo);
 	InitMaterializedSRF(fcinfo, 0);
 	probe_with(fcinfo, &run);
 	for (int i = 0; i < run.nmeasurements; i++)
@@ -284,11 +269,8 @@ sync_probe_probe_run(PG_FUNCTION_ARGS)
 {
 	sp_run		run = {0};
 
-	sp_check_circumstances("probe");
 	check_may_probe();
-	sp_refuse_nulls(fcinfo, SP_NEEDED_ARGUMENTS);
 	/* its only caller, probe_all(), asks for suite wal */
-	run.suite = sp_suite_argument(fcinfo);
 	probe_with(fcinfo, &run);
 	return HeapTupleGetDatum(run.row);
 }

@@ -47,12 +47,9 @@ typedef enum sp_probe_argument
 	SP_PROBE_ARGUMENTS
 } sp_probe_argument;
 
-/* Must not be null. */
-#define SP_NEEDED_ARGUMENTS \
-	(1 << SP_ARG_LOCATION | 1 << SP_ARG_SUITE | 1 << SP_ARG_STOP_EARLY | 1 << SP_ARG_RECORD)
-
 typedef struct sp_probe_suite sp_probe_suite;
 typedef struct sp_wal_profile sp_wal_profile;
+typedef struct sp_run sp_run;
 
 /* The row of the suite.  Arguments that mean nothing to it are refused. */
 extern const sp_probe_suite *sp_suite_argument(FunctionCallInfo fcinfo);
@@ -122,21 +119,36 @@ extern char *sp_pretty_bytes(int64 bytes);
 
 /* ---------------------------------------------------------------- files.c */
 
-/* The files of one probe, and what is needed to remove them. */
-typedef struct sp_probe_files
+/* The maximum length of a progress NOTICE. */
+#define SP_NOTICE_LENGTH	100
+
+/* A run on files, while it measures. */
+typedef struct sp_probing
 {
-	const sp_location *location;
-	sp_probe   *probe;
+	sp_run	   *run;
+
+	/* what is needed to remove the files */
 	int			directory_fd;	/* -1 until opened */
 	char		directory[MAXPGPATH];
 	int			reserved_fds;	/* told to fd.c */
-	int64		rested_ns;		/* between the chunks while filling, in all */
-	int64		filled_bytes;	/* of all files, so far */
-} sp_probe_files;
 
-extern void sp_probe_file_error(const sp_probe_files *files, const char *verb, const sp_file *file);
-extern void sp_probe_files_create(sp_probe_files *files);
-extern void sp_probe_files_remove(sp_probe_files *files);
+	/* while they are filled */
+	int64		filling_since_ns;	/* 0 before */
+	int64		filled_bytes;	/* of all files, so far */
+	int64		rested_ns;		/* between the chunks, in all */
+
+	/* for the callbacks of the engine */
+	uint32		flush_wait_event;
+	uint32		sleep_wait_event;
+	int64		now_ns;			/* the last reading of the clock */
+	int64		next_check_ns;	/* of free space and DROP EXTENSION */
+	int64		next_notice_ns;
+	char		noticed[SP_NOTICE_LENGTH];	/* the last NOTICE */
+} sp_probing;
+
+extern void sp_probe_file_error(const sp_probing *state, const char *verb, const sp_file *file);
+extern void sp_probe_files_create(sp_probing *state);
+extern void sp_probe_files_remove(sp_probing *state);
 extern int64 sp_probe_files_size(const sp_probe *probe);
 extern int	sp_probe_files_sweep(const sp_location *location);
 
@@ -145,14 +157,14 @@ extern int	sp_probe_files_sweep(const sp_location *location);
 /* Of the buffer of a probe, filling repeats so much. */
 #define SP_FILL_BUFFER_SIZE	(256 * 1024)
 
-extern void sp_probe_file_fill(sp_probe_files *files, const sp_file *file);
+extern void sp_probe_file_fill(sp_probing *state, const sp_file *file);
 
 /* --------------------------------------------------------------- suites.c */
 
 typedef struct sp_compared sp_compared;
 
 /* A run, and its rows. */
-typedef struct sp_run
+struct sp_run
 {
 	const sp_probe_suite *suite;
 	sp_location location;
@@ -174,7 +186,7 @@ typedef struct sp_run
 	int			nmeasurements;
 	HeapTuple	samples[SP_MAX_CASES];
 	int			nsamples;
-} sp_run;
+};
 
 #define SP_REFUSE(arg)		(1U << (arg))
 #define SP_COMMIT_ARGUMENTS \
@@ -222,30 +234,8 @@ extern int	sp_max_stream_mb;
 
 /* ------------------------------------------------------------ callbacks.c */
 
-/* The maximum length of a progress NOTICE. */
-#define SP_NOTICE_LENGTH	100
-
-/* The context of the engine's callbacks. */
-typedef struct sp_probe_context
-{
-	const sp_probe_suite *suite;
-	const sp_probe *probe;
-	const sp_storage *storage;
-	const sp_probe_files *files;
-	uint32		flush_wait_event;
-	uint32		sleep_wait_event;
-	int64		now_ns;			/* the last reading of the clock */
-	int64		next_check_ns;	/* of free space and DROP EXTENSION */
-	int64		filling_since_ns;	/* files are written; 0 before */
-	int64		next_notice_ns;
-	char		noticed[SP_NOTICE_LENGTH];	/* the last NOTICE */
-} sp_probe_context;
-
-extern void sp_callbacks_set(sp_probe *probe, sp_probe_context *context);
-extern void sp_notice_filling(const sp_probe *probe, int64 done, int64 total);
-
-/* Let the engine read the counters.  They must be open. */
-extern void sp_callbacks_set_counters(sp_probe *probe);
+extern void sp_callbacks_set(sp_probe *probe, sp_probing *state);
+extern void sp_notice_filling(sp_probing *state);
 
 /* ----------------------------------------------------- measurement_rows.c */
 

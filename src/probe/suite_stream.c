@@ -121,20 +121,10 @@ time_of_day(const sp_run *run, int64 ns)
 static void
 put_device(sp_row *row, const char *prefix, const sp_evidence_rates *device)
 {
-	const struct
-	{
-		const char *name;
-		double		count;
-	}			counts[] = {
-		{"bytes", device->bytes}, {"flushes", device->flushes}
-	};
-
-	for (size_t i = 0; i < lengthof(counts); i++)
-	{
-		if (!isnan(counts[i].count))
-			sp_row_put_int(row, psprintf("%s_%s", prefix, counts[i].name), INT8OID,
-						   (int64) counts[i].count);
-	}
+	if (!isnan(device->bytes))
+		sp_row_put_int(row, psprintf("%s_bytes", prefix), INT8OID, (int64) device->bytes);
+	if (!isnan(device->flushes))
+		sp_row_put_int(row, psprintf("%s_flushes", prefix), INT8OID, (int64) device->flushes);
 	sp_row_put_number(row, psprintf("%s_utilization", prefix), device->utilization, 3);
 }
 
