@@ -18,14 +18,9 @@
 
 #include "miscadmin.h"
 
-#include "compat.h"
-
 /* The bytes between two pauses of the duty cycle, and between two checks of free space. */
 #define REST_BYTES		(256 * 1024)
 #define CHECK_BYTES		(1024 * 1024)
-
-StaticAssertDecl(SP_FILL_BUFFER_SIZE % SP_WAL_INIT_BLOCK == 0,
-				 "the buffer must hold whole blocks of a segment");
 
 /*
  * With a duty cycle, flush what was just written, not everything at the end, and then
@@ -50,23 +45,6 @@ rest_after_chunk(sp_probing *state, const sp_file *file, int64 begin_ns)
 	state->rested_ns += Max(rest_ns, 0);
 }
 
-/* Write blocks with one system call, as the server does when it fills a segment. */
-static ssize_t
-write_blocks(int fd, const char *buffer, int64 offset, int64 size)
-{
-	struct iovec parts[PG_IOV_MAX];
-	size_t		nparts = 0;
-
-	for (int64 done = 0; done < size && nparts < lengthof(parts); nparts++)
-	{
-		parts[nparts].iov_base = (char *) buffer + done % SP_FILL_BUFFER_SIZE;
-		parts[nparts].iov_len = Min(SP_WAL_INIT_BLOCK, size - done);
-		done += parts[nparts].iov_len;
-	}
-	return nparts == 1 ? pwrite(fd, buffer, parts[0].iov_len, offset)
-		: pg_pwritev(fd, parts, nparts, offset);
-}
-
 /*
  * Write one chunk.  After a short write, the next call returns the reason, usually a
  * full file system or a quota.
@@ -79,7 +57,8 @@ fill_chunk(const sp_probing *state, const sp_file *file, int64 offset, int64 siz
 		ssize_t		written;
 
 		CHECK_FOR_INTERRUPTS();
-		written = write_blocks(file->fd, state->run->probe->buffer, offset + done, size - done);
+		written = sp_write_blocks(file->fd, state->run->probe->buffer, SP_FILL_BUFFER_SIZE,
+								  size - done, offset + done);
 		if (written < 0 && errno == EINTR)
 			continue;
 		if (written == 0)

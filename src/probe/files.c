@@ -240,16 +240,8 @@ sp_probe_file_error(const sp_probing *state, const char *verb, const sp_file *fi
 static void
 create_file(sp_probing *state, sp_file *file)
 {
-	struct stat status;
-
-	file->fd = openat(state->directory_fd, file->name,
-					  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, pg_file_create_mode);
-	if (file->fd < 0 || fstat(file->fd, &status) != 0)
+	if (sp_create_file(file) != NULL)
 		sp_probe_file_error(state, "create", file);
-	file->exists = true;
-	file->device = status.st_dev;
-	file->inode = status.st_ino;
-
 	sp_probe_file_fill(state, file);
 	close(file->fd);
 
@@ -317,7 +309,6 @@ sp_probe_files_remove(sp_probing *state)
 	for (int n = 0; n < state->run->probe->nfiles; n++)
 	{
 		sp_file    *file = &state->run->probe->files[n];
-		struct stat status;
 
 		if (file->fd >= 0)
 			close(file->fd);
@@ -326,8 +317,7 @@ sp_probe_files_remove(sp_probing *state)
 			continue;
 		file->exists = false;
 
-		if (fstatat(state->directory_fd, file->name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
-			status.st_dev != file->device || status.st_ino != file->inode)
+		if (!sp_is_in_place(file))
 			ereport(WARNING,
 					(errmsg("probe file \"%s/%s\" is no longer there", state->directory, file->name),
 					 errdetail("It was removed or replaced while it was measured. Measurements of a removed file can be wrong.")));

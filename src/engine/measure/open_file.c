@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * open_file.c
- *		Open files, and keep them out of the page cache.  All #ifdefs about that are here.
+ *		Create and open files, and keep them out of the page cache.  All #ifdefs about that are here.
  *
  * macOS has no O_DIRECT: F_NOCACHE is set after the file is opened, as the server does in
  * BasicOpenFilePerm() for its PG_O_DIRECT.
@@ -56,6 +56,41 @@ sp_open_flags(const sp_file *file)
 	return O_RDWR | O_NOFOLLOW | O_CLOEXEC |
 		(file->method ? file->method->open_flags : 0) |
 		(file->direct_io ? sp_direct_io_flag : 0);
+}
+
+const char *
+sp_create_file(sp_file *file)
+{
+	struct stat status;
+	int			saved_errno;
+
+	file->fd = openat(file->directory_fd, file->name,
+					  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file->create_mode);
+	if (file->fd < 0)
+		return "open";
+	if (fstat(file->fd, &status) == 0)
+	{
+		file->exists = true;
+		file->device = status.st_dev;
+		file->inode = status.st_ino;
+		return NULL;
+	}
+	/* without device and inode it could not be removed later */
+	saved_errno = errno;
+	(void) unlinkat(file->directory_fd, file->name, 0);
+	(void) close(file->fd);
+	file->fd = -1;
+	errno = saved_errno;
+	return "fstat";
+}
+
+bool
+sp_is_in_place(const sp_file *file)
+{
+	struct stat status;
+
+	return fstatat(file->directory_fd, file->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+		status.st_dev == file->device && status.st_ino == file->inode;
 }
 
 /*

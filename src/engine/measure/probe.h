@@ -105,8 +105,7 @@ typedef struct sp_file
 	char		name[SP_NAME_LEN];
 	char		other_name[SP_NAME_LEN];	/* that a segment gets by a rename; it takes
 											 * turns with name */
-	bool		made_by_engine;	/* while it is measured, and removed again: the caller
-								 * gives it names, a directory and create_mode */
+	bool		made_by_engine;	/* while it is measured, and removed again */
 	mode_t		create_mode;
 	bool		exists;			/* below its name, with this device and inode */
 	dev_t		device;
@@ -369,6 +368,15 @@ extern const int sp_direct_io_flag;
  * openat() itself must not be called with them.
  */
 extern int	sp_openat(int directory_fd, const char *name, int flags);
+
+/*
+ * Create a file below its name, where there must be none, and remember its device and inode.
+ * Returns NULL, or the name of the call that failed, with errno set; then there is no file.
+ */
+extern const char *sp_create_file(sp_file *file);
+
+/* Is the file below that name the one that was created? */
+extern bool sp_is_in_place(const sp_file *file);
 
 /* The flags with which the method of a file opens it, for sp_openat(). */
 extern int	sp_open_flags(const sp_file *file);

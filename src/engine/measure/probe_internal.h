@@ -143,8 +143,6 @@ extern void sp_rest_since(sp_probe *probe, int64_t begin);
 extern bool sp_paced_round(sp_probe *probe, bool counted);
 extern bool sp_saturated_round(sp_probe *probe, bool counted, int64_t share);
 
-/* ------------------------------------------------------------------ series.c */
-
 /* Add the mean time of a flush in one round. */
 extern void sp_series_add_round(sp_series *series, double round_us);
 

@@ -24,7 +24,7 @@
 
 #include "engine/measure/segments.h"
 
-/* A write of zeros has as many blocks as the server's, at most. */
+/* A write has as many blocks as the server's, at most. */
 #define MAX_BLOCKS	128
 
 static const char zeros[SP_WAL_PAGE_SIZE];
@@ -41,28 +41,25 @@ file_of(void *work)
 static const char *
 make_file(void *work)
 {
-	sp_file    *file = file_of(work);
-	struct stat status;
-	int			saved_errno;
+	return sp_create_file(file_of(work));
+}
 
-	file->fd = openat(file->directory_fd, file->name,
-					  O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file->create_mode);
-	if (file->fd < 0)
-		return "open";
-	if (fstat(file->fd, &status) == 0)
+ssize_t
+sp_write_blocks(int fd, const char *buffer, int64_t buffer_size, int64_t size, int64_t offset)
+{
+	struct iovec parts[MAX_BLOCKS];
+	int			nparts = 0;
+
+	for (int64_t done = 0; done < size && nparts < MAX_BLOCKS; nparts++)
 	{
-		file->exists = true;
-		file->device = status.st_dev;
-		file->inode = status.st_ino;
-		return NULL;
+		int64_t		left = size - done;
+
+		parts[nparts].iov_base = (char *) buffer + done % buffer_size;
+		parts[nparts].iov_len = (size_t) (left < SP_WAL_PAGE_SIZE ? left : SP_WAL_PAGE_SIZE);
+		done += (int64_t) parts[nparts].iov_len;
 	}
-	/* without device and inode it could not be removed later */
-	saved_errno = errno;
-	(void) unlinkat(file->directory_fd, file->name, 0);
-	(void) close(file->fd);
-	file->fd = -1;
-	errno = saved_errno;
-	return "fstat";
+	return nparts == 1 ? pwrite(fd, buffer, parts[0].iov_len, offset) :
+		pwritev(fd, parts, nparts, offset);
 }
 
 /* One write; what is left is for the next one. */
@@ -70,22 +67,12 @@ static const char *
 write_zeros(void *what)
 {
 	sp_segment_work *work = what;
-	struct iovec parts[MAX_BLOCKS];
-	int			nparts = 0;
 	int64_t		size = work->file->size - work->position;
 	ssize_t		written;
 
 	if (size > work->fill_write_size)
 		size = work->fill_write_size;
-	for (int64_t done = 0; done < size && nparts < MAX_BLOCKS; nparts++)
-	{
-		int64_t		left = size - done;
-
-		parts[nparts].iov_base = (void *) zeros;
-		parts[nparts].iov_len = (size_t) (left < SP_WAL_PAGE_SIZE ? left : SP_WAL_PAGE_SIZE);
-		done += (int64_t) parts[nparts].iov_len;
-	}
-	written = pwritev(work->file->fd, parts, nparts, work->position);
+	written = sp_write_blocks(work->file->fd, zeros, sizeof(zeros), size, work->position);
 	if (written == 0)
 		errno = ENOSPC;
 	if (written <= 0)
@@ -158,16 +145,6 @@ remove_file(void *work)
 
 /* ------------------------------------------------------------------- untimed */
 
-/* Is the file below that name the one that was created? */
-static bool
-is_ours(const sp_file *file)
-{
-	struct stat status;
-
-	return fstatat(file->directory_fd, file->name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
-		status.st_dev == file->device && status.st_ino == file->inode;
-}
-
 /* A rename would replace a file without a word. */
 static bool
 is_free(const sp_file *file, const char *name)
@@ -201,7 +178,7 @@ void
 sp_segment_discard(sp_file *file)
 {
 	close_file(file);
-	if (file->exists && is_ours(file) && unlinkat(file->directory_fd, file->name, 0) != 0)
+	if (file->exists && sp_is_in_place(file) && unlinkat(file->directory_fd, file->name, 0) != 0)
 		return;					/* the caller of the suite tries again, and reports it */
 	file->exists = false;
 }
@@ -249,7 +226,7 @@ sp_segment_make(sp_segment_work *work, sp_segment_kind kind)
 		return fail(work, "rename", errno);
 	if (!run_steps(work, steps[kind]))
 		return false;
-	if (!is_ours(file))
+	if (!sp_is_in_place(file))
 		return fail(work, "open", ESTALE);
 	file->fd = sp_openat(file->directory_fd, file->name, sp_open_flags(file));
 	file->position = 0;
@@ -262,5 +239,5 @@ sp_segment_remove(sp_segment_work *work)
 	static const sp_calls steps[] = {remove_file, sync_directory, NULL};
 
 	close_file(work->file);
-	return is_ours(work->file) ? run_steps(work, steps) : fail(work, "unlink", ESTALE);
+	return sp_is_in_place(work->file) ? run_steps(work, steps) : fail(work, "unlink", ESTALE);
 }

@@ -82,6 +82,13 @@ typedef struct sp_segment_work
 } sp_segment_work;
 
 /*
+ * Write blocks with one call, as the server does when it fills a segment.  The buffer, of whole
+ * blocks, is repeated as often as needed.  Returns the bytes written, or -1 with errno set.
+ */
+extern ssize_t sp_write_blocks(int fd, const char *buffer, int64_t buffer_size, int64_t size,
+							   int64_t offset);
+
+/*
  * Timed: make a segment of that kind, as the server does, and let it have another name.
  * Its file is open afterwards, with the flags of its method.  False if it failed or was cut.
  */
