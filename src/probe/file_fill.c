@@ -16,6 +16,7 @@
 
 #include <unistd.h>
 
+#include "engine/measure/segments.h"
 #include "miscadmin.h"
 
 /* The bytes between two pauses of the duty cycle, and between two checks of free space. */

@@ -7,6 +7,8 @@
  */
 #include "probe/probe.h"
 
+#include "engine/measure/segments.h"
+
 static char *
 describe_part(const sp_probe *probe, int c)
 {

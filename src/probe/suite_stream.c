@@ -14,6 +14,7 @@
 #include "catalog/pg_type.h"
 #include "lib/stringinfo.h"
 
+#include "engine/measure/stream.h"
 #include "engine/text/text.h"
 
 int			sp_max_stream_mb = 16 * 1024;

@@ -21,6 +21,7 @@
 
 #include "engine/measure/measure.h"
 #include "engine/storage/storage.h"
+#include "engine/storage/zfs.h"
 
 /* ------------------------------------------------------------- location.c */
 

@@ -8,7 +8,7 @@
  *-------------------------------------------------------------------------
  */
 #include "../unit/tree.h"
-#include "engine/storage/disks.h"
+#include "engine/storage/storage.h"
 #include "fuzz.h"
 
 const char *const fuzz_seeds = "sysroot";

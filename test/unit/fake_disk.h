@@ -27,7 +27,8 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#include "engine/measure/measure.h"
+#include "engine/measure/segments.h"
+#include "engine/measure/stream.h"
 #include "engine/verdict/reason.h"
 
 #define MILLISECOND		SP_NS_PER_MS

@@ -12,7 +12,7 @@
 
 #include <sys/sysmacros.h>
 
-#include "engine/storage/disks.h"
+#include "engine/storage/storage.h"
 #include "engine/text/text.h"
 
 /* Is a disk with this name, vendor and model virtual?  0 is a physical drive. */

@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/measure/measure.h"
+#include "engine/measure/segments.h"
+#include "engine/measure/stream.h"
 #include "engine/text/text.h"
 
 #define MEGABYTE	(INT64_C(1024) * 1024)

@@ -13,7 +13,7 @@
 #ifndef SP_PROBE_INTERNAL_H
 #define SP_PROBE_INTERNAL_H
 
-#include "engine/measure/probe.h"
+#include "engine/measure/measure.h"
 #include "engine/text/text.h"
 
 /* -------------------------------------------------------------------- plan.c */

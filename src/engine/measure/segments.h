@@ -16,7 +16,7 @@
 #ifndef SP_SEGMENTS_H
 #define SP_SEGMENTS_H
 
-#include "engine/measure/probe.h"
+#include "engine/measure/measure.h"
 
 /* Where a segment comes from. */
 typedef enum sp_segment_kind

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "engine/storage/disks.h"
+#include "engine/storage/storage.h"
 #include "engine/text/text.h"
 
 /* device-mapper names: DM_NAME_LEN is 128 with the NUL, plus the newline */
