@@ -19,6 +19,7 @@
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 
 /*
@@ -92,10 +93,8 @@ sp_row_put_text(sp_row *row, const char *column, const char *value)
 void
 sp_row_put_name(sp_row *row, const char *column, const char *value)
 {
-	NameData   *name = palloc(sizeof(NameData));
-
-	namestrcpy(name, value);
-	sp_row_put(row, column, NAMEOID, NameGetDatum(name));
+	if (value)
+		sp_row_put(row, column, NAMEOID, DirectFunctionCall1(namein, CStringGetDatum(value)));
 }
 
 void

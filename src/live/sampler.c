@@ -197,8 +197,6 @@ sp_sampler_look(double seconds, sp_commit_figures *figures)
 	sp_sampler_start(sampler);
 	sp_sampler_run(sampler, seconds);
 	sp_commit_figures_of(sp_sampler_stop(sampler), figures);
-	pfree(sampler->has_committed);
-	pfree(sampler);
 }
 
 bool

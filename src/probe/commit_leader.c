@@ -325,7 +325,7 @@ take_slot(void *context, int value, double *wait_us, double *commits_per_sec)
 {
 	sp_commit_run *commit = context;
 	sp_compared *compared = &commit->compared;
-	sp_histogram sum;
+	sp_histogram sum = {0};
 	double		seconds;
 
 	strlcpy(commit->delays ? commit->shared->commit_delay : commit->shared->method,
@@ -333,7 +333,6 @@ take_slot(void *context, int value, double *wait_us, double *commits_per_sec)
 	seconds = let_workers_commit(commit);
 	if (commit->over)
 		return false;
-	sp_histogram_reset(&sum);
 	for (int i = 0; i < commit->nworkers; i++)
 		sp_histogram_merge(&sum, &commit->shared->histograms[i]);
 	*wait_us = sp_histogram_mean_ns(&sum) / 1000;	/* NAN without any */

@@ -142,7 +142,7 @@ run_slot(const committing *state)
 	/* in this process; no source has a higher priority than PGC_S_OVERRIDE */
 	SetConfigOption("wal_sync_method", state->shared->method, PGC_SIGHUP, PGC_S_OVERRIDE);
 	SetConfigOption("commit_delay", state->shared->commit_delay, PGC_SUSET, PGC_S_OVERRIDE);
-	sp_histogram_reset(state->histogram);
+	memset(state->histogram, 0, sizeof(sp_histogram));
 	if (hold_xid)
 	{
 		SetCurrentStatementStartTimestamp();

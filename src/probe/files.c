@@ -62,18 +62,8 @@ is_probe_file_name(const sp_location *location, const char *name)
 	return strcmp(name, again) == 0;
 }
 
-/* The directory for the files of a location, relative to PGDATA. */
-static void
-probe_directory(const sp_location *location, char path[MAXPGPATH])
-{
-	if (OidIsValid(location->tablespace))
-		TempTablespacePath(path, location->tablespace);
-	else
-		strlcpy(path, location->directory, MAXPGPATH);
-}
-
 /*
- * Open the directory, and create it first as the server does for its own temporary
+ * Open the directory for the files of a location, and create it first as the server does for its own temporary
  * files.  pg_wal may be a symbolic link; pgsql_tmp must not be one.  Returns -1 and
  * sets errno if it cannot be opened.
  *
@@ -87,9 +77,10 @@ open_directory(const sp_location *location, bool create, char *path)
 {
 	int			flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
-	probe_directory(location, path);
+	strlcpy(path, location->directory, MAXPGPATH);
 	if (OidIsValid(location->tablespace))
 	{
+		TempTablespacePath(path, location->tablespace);
 		flags |= O_NOFOLLOW;
 		if (create && MakePGDirectory(path) != 0 && errno != EEXIST)
 			return -1;

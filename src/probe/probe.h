@@ -60,7 +60,6 @@ extern const sp_probe_suite *sp_suite_argument(FunctionCallInfo fcinfo);
 extern int64 sp_probe_duration(FunctionCallInfo fcinfo);
 extern double sp_duty_cycle_argument(FunctionCallInfo fcinfo);
 
-/* Override what the statistics of the cluster say. */
 extern void sp_pace_arguments(FunctionCallInfo fcinfo, sp_wal_profile *profile,
 							  int min_size, int max_size);
 
@@ -286,9 +285,7 @@ extern void sp_compared_check_duration(const sp_compared *compared, double slot_
 extern void sp_compared_rounds(sp_compared *compared, double slot_s, sp_slot slot, void *context);
 extern void sp_compared_judge(sp_compared *compared);
 
-/* The rows of the values, and the columns of the verdict. */
 extern void sp_compared_rows(sp_run *run);
-extern void sp_compared_put_verdict(sp_row *row, const sp_compared *compared);
 
 /* ---------------------------------------------------------- commit_suite.c */
 

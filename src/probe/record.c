@@ -35,6 +35,7 @@ run_row(const sp_run *run, TupleDesc row_type)
 {
 	const sp_wal_profile *profile = &run->profile;
 	const sp_storage *storage = &run->storage;
+	const sp_compared *compared = run->compared;
 	sp_row	   *row = sp_row_make(row_type);
 
 	if (run->run_id != 0)
@@ -42,8 +43,7 @@ run_row(const sp_run *run, TupleDesc row_type)
 	sp_row_put_text(row, "label", run->label);
 	sp_row_put_name(row, "location", NameStr(run->location.name));
 	sp_row_put_text(row, "suite", run->suite->engine->name);
-	if (run->workload)
-		sp_row_put_name(row, "workload", run->workload);
+	sp_row_put_name(row, "workload", run->workload);
 	if (run->workers > 0)
 		sp_row_put_int(row, "workers", INT4OID, run->workers);
 	if (profile->server.flush_size > 0)
@@ -64,8 +64,9 @@ run_row(const sp_run *run, TupleDesc row_type)
 	if (run->storage_jsonb)
 		sp_row_put(row, "storage", JSONBOID, run->storage_jsonb);
 	sp_row_put(row, "usable_for_advice", BOOLOID, BoolGetDatum(is_usable_for_advice(run)));
-	if (run->compared)
-		sp_compared_put_verdict(row, run->compared);
+	if (compared)
+		sp_put_judgement(row, compared->setting.setting, &compared->setting.comparison,
+						 &compared->setting.judgement, compared->reason, compared->duration_us);
 	else if (run->suite->put_verdict)
 		run->suite->put_verdict(row, run);
 	return sp_row_form(row);

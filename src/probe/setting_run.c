@@ -86,7 +86,6 @@ add_value(sp_compared *compared, const char *value)
 				 errdetail("At most %d can be compared, with the current one.", SP_MAX_METHODS)));
 	if (is_sync_method(setting) && setting->count > 0)
 		refuse_other_kind(value, setting->values[0].value);
-	sp_histogram_reset(&compared->histograms[setting->count]);
 	setting->values[setting->count++].value = value;
 }
 
@@ -301,11 +300,4 @@ sp_compared_rows(sp_run *run)
 		sp_add_sample_row(run, histogram, setting->values[v].wait_us, setting->rounds,
 					  v == 0 ? setting->values[setting->count].wait_us : NULL, setting->rounds);
 	}
-}
-
-void
-sp_compared_put_verdict(sp_row *row, const sp_compared *compared)
-{
-	sp_put_judgement(row, compared->setting.setting, &compared->setting.comparison,
-					 &compared->setting.judgement, compared->reason, compared->duration_us);
 }

@@ -117,17 +117,17 @@ sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters
 	bool		no_size = !profile->knows_size;
 	bool		no_interval = interval_matters && !profile->knows_interval;
 
+	const char *size = psprintf("%d bytes", SP_WAL_PAGE_SIZE);
+	const char *interval = psprintf("%d ms", DEFAULT_INTERVAL_US / 1000);
+
 	if (profile->pace_unknown == NULL || !(no_size || no_interval))
 		return;
 	ereport(NOTICE,
 			(errmsg("%s of this server unknown: %s",
 					no_size && no_interval ? "flush size and interval" :
 					no_size ? "flush size" : "flush interval", profile->pace_unknown),
-			 no_size && no_interval ?
-			 errdetail("%d bytes and %d ms are used instead.", SP_WAL_PAGE_SIZE,
-					   DEFAULT_INTERVAL_US / 1000) :
-			 no_size ? errdetail("%d bytes are used instead.", SP_WAL_PAGE_SIZE) :
-			 errdetail("%d ms are used instead.", DEFAULT_INTERVAL_US / 1000),
+			 errdetail("%s are used instead.", no_size && no_interval ?
+					   psprintf("%s and %s", size, interval) : no_size ? size : interval),
 			 profile->in_recovery ?
 			 errhint("Give the probe flush_size and flush_interval of the primary: see a run of its own in " SP_SCHEMA ".runs.") :
 			 errhint("Call " SP_SCHEMA ".commit_waits() under the usual load. Or reset the statistics, and probe again after %d flushes: %s.",

@@ -223,7 +223,7 @@ set_facts(const sp_storage *storage, sp_device_facts *facts)
 	sp_disks_facts backing = sp_disks_summary(&storage->disks, SP_LEVEL_BACKING);
 
 	memset(facts, 0, sizeof(*facts));
-	facts->syncs_nothing = storage->syncs_nothing != NULL;
+	facts->syncs_nothing = why_syncs_nothing(storage);
 	strlcpy(facts->write_cache, device.write_cache, sizeof(facts->write_cache));
 	strlcpy(facts->backing_write_cache, backing.write_cache, sizeof(facts->backing_write_cache));
 	facts->fua = device.fua;
@@ -260,7 +260,6 @@ sp_storage_examine(const sp_location *location, sp_storage *storage, sp_device_f
 		storage->zfs_unknown = why_not.data;
 		add_pool_disks(storage);
 	}
-	storage->syncs_nothing = why_syncs_nothing(storage);
 	set_facts(storage, facts);
 }
 

@@ -215,7 +215,7 @@ sp_storage_jsonb(const sp_storage *storage, const sp_probe *probe)
 	sp_jsonb_begin(json, NULL, '{');
 	add_kernel(json);
 	add_mounts(json, storage);
-	sp_jsonb_put_text(json, "syncs_nothing", storage->syncs_nothing);
+	sp_jsonb_put_text(json, "syncs_nothing", probe->device.syncs_nothing);
 	add_disks(json, &storage->disks);
 	sp_jsonb_put_text(json, "write_cache", probe->device.write_cache);
 	if (storage->disks.count > 0)

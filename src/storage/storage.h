@@ -50,7 +50,6 @@ typedef struct sp_storage
 	const char *no_counters;	/* why the counters are not read, or NULL */
 
 	/* by sp_storage_examine() and sp_storage_open() */
-	const char *syncs_nothing;	/* why, or NULL */
 	bool		is_zfs;
 	char	   *zfs_unknown;	/* why properties are unknown; may be empty */
 	sp_zfs		zfs;

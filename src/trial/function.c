@@ -254,7 +254,7 @@ try_values(sp_trial *trial)
  * Release the locks first, so that neither the watchdog nor ALTER SYSTEM has to wait.
  */
 static void
-clean_up(int code pg_attribute_unused(), Datum arg)
+clean_up_trial(int code pg_attribute_unused(), Datum arg)
 {
 	sp_trial   *trial = (sp_trial *) DatumGetPointer(arg);
 
@@ -268,7 +268,7 @@ clean_up(int code pg_attribute_unused(), Datum arg)
 static void
 try_values_on_load(sp_trial *trial)
 {
-	PG_ENSURE_ERROR_CLEANUP(clean_up, PointerGetDatum(trial));
+	PG_ENSURE_ERROR_CLEANUP(clean_up_trial, PointerGetDatum(trial));
 	{
 		if (trial->load)
 		{
@@ -283,7 +283,7 @@ try_values_on_load(sp_trial *trial)
 			sp_workload_unmake(trial->load);
 		}
 	}
-	PG_END_ENSURE_ERROR_CLEANUP(clean_up, PointerGetDatum(trial));
+	PG_END_ENSURE_ERROR_CLEANUP(clean_up_trial, PointerGetDatum(trial));
 }
 
 /* ------------------------------------------------------------------ verdict */

@@ -304,7 +304,6 @@ sp_pgbench_run(sp_workload_run *run, sp_pgbench_result *result)
 	sp_child	child;
 
 	memset(state.log_fds, -1, run->threads * sizeof(int));
-	sp_histogram_reset(&result->log.latencies);
 	initStringInfo(&result->second_tps);
 	result->statements = makeStringInfo();
 	sp_jsonb_begin(result->statements, NULL, '[');

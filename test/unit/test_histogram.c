@@ -32,7 +32,7 @@ compare_values(const void *a, const void *b)
 static void
 check_bucket(uint64_t ns, int bucket)
 {
-	sp_histogram_reset(&histogram);
+	histogram = (sp_histogram) {0};
 	sp_histogram_add(&histogram, ns);
 	if (histogram.count[bucket] != 1)
 		fail_msg("%llu is not in bucket %d", (unsigned long long) ns, bucket);
@@ -70,8 +70,8 @@ TEST(agrees_with_the_sorted_sample)
 		size_t		n = sizes[i];
 		double		sum = 0;
 
-		sp_histogram_reset(&histogram);
-		sp_histogram_reset(&other);
+		histogram = (sp_histogram) {0};
+		other = (sp_histogram) {0};
 		for (size_t k = 0; k < n; k++)
 		{
 			sample[k] = (uint64_t) (300e3 * exp(random_normal(&seed)));
@@ -97,7 +97,7 @@ TEST(agrees_with_the_sorted_sample)
 
 TEST(knows_nothing_without_values)
 {
-	sp_histogram_reset(&histogram);
+	histogram = (sp_histogram) {0};
 	assert_true(isnan(sp_histogram_mean_ns(&histogram)));
 	assert_true(isnan(sp_histogram_quantile_ns(&histogram, 0.5)));
 }

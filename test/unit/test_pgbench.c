@@ -171,7 +171,6 @@ TEST(reads_logs)
 			sp_pgbench_log log = {0};
 			sp_pgbench_log_file file = {0};
 
-			sp_histogram_reset(&log.latencies);
 			for (size_t at = 0; at < length; at += piece)
 			{
 				size_t		next = length - at < piece ? length - at : piece;

@@ -349,10 +349,9 @@ TEST(doubts_without_counters)
 	assert_string_equal(sp_probe_method_doubt(probe, "no method", &at_backing),
 						"none of its syncs was measured");
 	/* it is known: nothing is synced at all */
-	probe->device.syncs_nothing = true;
+	probe->device.syncs_nothing = "it is in memory";
 	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), SP_DURABLE_NO);
 	assert_null(sp_probe_method_doubt(probe, "fdatasync", &at_backing));
-	probe->syncs_nothing = "it is in memory";
 	run_probe();
 	assert_non_null(strstr(reason_of_run(), " do not reach the device (it is in memory); "));
 	assert_true(isnan(sp_probe_flush_us(probe)));

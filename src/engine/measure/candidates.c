@@ -72,7 +72,7 @@ durable_facts(const sp_probe *probe, int c, bool at_best)
 		sp_fua_may_replace_flush(file->method, file->direct_io);
 
 	return (sp_durable_facts) {
-		.syncs_nothing = device->syncs_nothing,
+		.syncs_nothing = device->syncs_nothing != NULL,
 		.write_cache = device->write_cache,
 		.flush_may_hide = device->flushes_uncounted || may_use_fua,
 		.writes_per_op = device->writes_uncounted ? NAN :
@@ -255,7 +255,7 @@ sp_probe_explain(const sp_probe *probe, char reason[SP_REASON_SIZE])
 		.when = when,
 		.samples = least_samples(probe),
 		.load = probe->load,
-		.syncs_nothing = probe->syncs_nothing
+		.syncs_nothing = probe->device.syncs_nothing
 	};
 	sp_sentence to = sp_sentence_begin(when, sizeof(when));
 	/* the pace that was achieved */

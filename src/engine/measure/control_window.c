@@ -41,13 +41,6 @@ window_file(const sp_probe *probe)
 	return NULL;
 }
 
-/* What is written in a control window, and where. */
-typedef struct window_write
-{
-	const sp_file *file;
-	const char *buffer;
-} window_write;
-
 /*
  * An sp_calls: write to the device without a sync.  A window needs that write: on some devices
  * a write waits for the flush of another process, so that a sync which makes no flush ends
@@ -56,15 +49,15 @@ typedef struct window_write
 static const char *
 write_directly(void *what)
 {
-	const window_write *to = what;
-	int			fd = sp_open_same_file(to->file, O_RDWR | O_NOFOLLOW | O_CLOEXEC | sp_direct_io_flag);
+	const sp_probe *probe = what;
+	int			fd = sp_open_same_file(window_file(probe), O_RDWR | O_NOFOLLOW | O_CLOEXEC | sp_direct_io_flag);
 	ssize_t		written;
 	int			write_errno;
 
 	if (fd < 0)
 		return "open";
 	errno = 0;
-	written = pwrite(fd, to->buffer, SP_WAL_PAGE_SIZE, 0);
+	written = pwrite(fd, probe->buffer, SP_WAL_PAGE_SIZE, 0);
 	write_errno = errno;
 	if (close(fd) != 0)
 		return "close";
@@ -133,7 +126,6 @@ take_window(sp_probe *probe, int64_t length, sp_counter_reading *before,
 			sp_counter_reading *after)
 {
 	const sp_callbacks *callbacks = &probe->callbacks;
-	window_write to = {window_file(probe), probe->buffer};
 	int64_t		begin = sp_now_ns(probe);
 	int64_t		elapsed_ns;
 
@@ -144,7 +136,7 @@ take_window(sp_probe *probe, int64_t length, sp_counter_reading *before,
 		return false;
 	callbacks->sleep_until(callbacks->context, begin);
 	sp_begin_reading(probe, before);
-	probe->windows_failed = sp_repeat_calls(probe, write_directly, &to, &elapsed_ns) != NULL;
+	probe->windows_failed = sp_repeat_calls(probe, write_directly, probe, &elapsed_ns) != NULL;
 	if (sp_now_ns(probe) < before->at_ns + length)
 		callbacks->sleep_until(callbacks->context, before->at_ns + length);
 	sp_begin_reading(probe, after);

@@ -11,7 +11,6 @@
 #include "engine/measure/histogram.h"
 
 #include <math.h>
-#include <string.h>
 
 static int
 bucket_of(uint64_t ns)
@@ -41,18 +40,10 @@ sp_histogram_lower_ns(int bucket)
 }
 
 void
-sp_histogram_reset(sp_histogram *histogram)
-{
-	memset(histogram, 0, sizeof(*histogram));
-	histogram->min_ns = UINT64_MAX;
-}
-
-void
 sp_histogram_add(sp_histogram *histogram, uint64_t ns)
 {
-	histogram->ops++;
 	histogram->sum_ns += (double) ns;
-	if (ns < histogram->min_ns)
+	if (histogram->ops++ == 0 || ns < histogram->min_ns)
 		histogram->min_ns = ns;
 	if (ns > histogram->max_ns)
 		histogram->max_ns = ns;
@@ -62,10 +53,10 @@ sp_histogram_add(sp_histogram *histogram, uint64_t ns)
 void
 sp_histogram_merge(sp_histogram *histogram, const sp_histogram *other)
 {
+	if (histogram->ops == 0 || (other->ops > 0 && other->min_ns < histogram->min_ns))
+		histogram->min_ns = other->min_ns;
 	histogram->ops += other->ops;
 	histogram->sum_ns += other->sum_ns;
-	if (other->min_ns < histogram->min_ns)
-		histogram->min_ns = other->min_ns;
 	if (other->max_ns > histogram->max_ns)
 		histogram->max_ns = other->max_ns;
 	for (int i = 0; i < SP_HISTOGRAM_BUCKETS; i++)

@@ -29,16 +29,16 @@
  */
 #define SP_P99_MIN_OPS		299
 
+/* Empty while it is all zero. */
 typedef struct sp_histogram
 {
 	uint64_t	ops;
-	uint64_t	min_ns;			/* exact; UINT64_MAX while empty */
+	uint64_t	min_ns;			/* exact */
 	uint64_t	max_ns;			/* exact */
 	double		sum_ns;			/* exact up to 2^53 ns, 104 days */
 	uint64_t	count[SP_HISTOGRAM_BUCKETS];
 } sp_histogram;
 
-extern void sp_histogram_reset(sp_histogram *histogram);
 extern void sp_histogram_add(sp_histogram *histogram, uint64_t ns);
 
 /* Add all values of another histogram. */

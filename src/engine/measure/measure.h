@@ -220,7 +220,7 @@ typedef struct sp_rotation
 /* Facts about the device, known before the probe. */
 typedef struct sp_device_facts
 {
-	bool		syncs_nothing;	/* see sp_durable_facts */
+	const char *syncs_nothing;	/* why the file system does not sync, or NULL */
 	char		write_cache[16];
 	bool		fua;			/* a disk may take FUA writes */
 	bool		flushes_uncounted;	/* a disk may not count flushes */
@@ -283,7 +283,6 @@ struct sp_probe
 	sp_regime	deciding;		/* the regime that the verdict is about */
 	const char *load;			/* what was seen of the server's load, in words; or NULL */
 	bool		fsync_off;		/* the server syncs nothing */
-	const char *syncs_nothing;	/* why the file system does not sync, or NULL */
 	double		duty_cycle;		/* (0, 1]: share of the time spent writing */
 	double		margin;
 	bool		stop_early;		/* stop when the verdict is settled; exclude methods that

@@ -245,7 +245,6 @@ prepare(sp_probe *probe)
 		result->error_number = file->open_errno;
 		result->error_call = file->status == SP_ERROR ? "open" : NULL;
 		result->speed = (sp_speed) {NAN, NAN, NAN};
-		sp_histogram_reset(&result->histogram);
 	}
 }
 

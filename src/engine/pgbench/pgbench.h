@@ -69,7 +69,7 @@ extern bool sp_pgbench_parse_progress(const char *line, sp_pgbench_progress *pro
 extern bool sp_pgbench_parse_summary(const char *text, sp_pgbench_summary *summary,
 									 sp_pgbench_take_statement take, void *context);
 
-/* Each thread writes a file, which is read in pieces.  The histogram has been reset before. */
+/* Each thread writes a file, which is read in pieces. */
 extern void sp_pgbench_log_feed(sp_pgbench_log *log, sp_pgbench_log_file *file, const char *data,
 								size_t length);
 
