@@ -175,14 +175,16 @@ sp_child_start(sp_child *child, const sp_child_program *program)
 
 /*
  * Serves no interrupts, since it is called while they are served.  signal_number 0: none.  A child
- * that hangs in the kernel stays a zombie until this backend ends.
+ * that hangs in the kernel stays a zombie until this backend ends.  Children of one that is killed
+ * are in the process group, too: SIGPIPE ends them, which a backend ignores.
  */
 static bool
 ends_within(pid_t pid, int signal_number, int grace_ms)
 {
 	int64		deadline_ns = sp_monotonic_ns() + grace_ms * SP_NS_PER_MS;
 
-	(void) kill(pid, signal_number);
+	if (kill(pid, signal_number) == 0 && signal_number == SIGKILL)
+		(void) kill(0, SIGPIPE);
 	while (waitpid(pid, NULL, WNOHANG) == 0)
 	{
 		if (sp_monotonic_ns() >= deadline_ns)

@@ -226,13 +226,12 @@ sp_watchdog_start(void)
 static bool
 restore_in_transaction(void)
 {
-	const char *setting = NULL;
+	const char *setting;
 	bool		locked;
 
 	StartTransactionCommand();
 	locked = sp_trial_lock(false);
-	if (locked)
-		setting = sp_trial_restore();
+	setting = locked ? sp_trial_restore() : NULL;
 	if (setting)
 		ereport(LOG,
 				(errmsg("cleaned up after a trial of \"%s\" that did not end by itself", setting)));

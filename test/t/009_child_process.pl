@@ -121,18 +121,25 @@ for my $case (
 	{ name => 'too much at its end', sh => 'head -c 1048576 /dev/zero | tr "\0" x; echo end',
 		out => 'x' x 1048572 . "end\n" },
 	{ name => 'its own child has the outputs', sh => "sleep 1000 & echo \$! >$pid_file; echo some",
-		timeout_ms => 0, grandchild => 1, out => "some\n" },
+		timeout_ms => 0, grandchild => 'stays', out => "some\n" },
 
 	# the time is up
 	{ name => 'overdue, ignores SIGTERM', sh => "trap '' TERM; $endless", %overdue },
-	{ name => 'overdue, stopped', sh => 'kill -STOP $$', %overdue })
+	{ name => 'overdue, stopped', sh => 'kill -STOP $$', %overdue },
+	{ name => 'overdue, with a child', sh => "sleep 1000 & echo \$! >$pid_file; wait",
+		grandchild => 'ends', %overdue })
 {
 	my %want = (timed_out => 'f', ending => 'exited with status 0', out => '', err => '', %$case);
 	my $succeeds = $want{ending} eq 'exited with status 0' ? 't' : 'f';
 	my ($out) = query($session, 'SELECT * FROM ' . call('run', %$case));
 	ok($out eq join('|', $succeeds, @want{qw(timed_out ending out err)}) . "\n",
 		"$case->{name}: the result") or diag(substr($out, 0, 999));
-	kill 'KILL', pid_in_file() if $case->{grandchild};	# which was left alone
+	if (my $then = $case->{grandchild})
+	{
+		my $pid = pid_in_file();
+		ok(wait_for(sub { !pid_alive($pid) == ($then eq 'ends') }), "$case->{name}: it $then");
+		kill 'KILL', $pid;
+	}
 	no_trace_ok($session, $case->{name});
 }
 ok(!-e $node->data_dir . '/x', 'no shell looked at an argument');
