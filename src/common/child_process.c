@@ -176,14 +176,14 @@ sp_child_start(sp_child *child, const sp_child_program *program)
 /*
  * Serves no interrupts, since it is called while they are served.  signal_number 0: none.  A child
  * that hangs in the kernel stays a zombie until this backend ends.  Children of one that is killed
- * are in the process group, too: SIGPIPE ends them, which a backend ignores.
+ * are in the process group of the backend, which leads it: SIGPIPE ends them, which it ignores.
  */
 static bool
 ends_within(pid_t pid, int signal_number, int grace_ms)
 {
 	int64		deadline_ns = sp_monotonic_ns() + grace_ms * SP_NS_PER_MS;
 
-	if (kill(pid, signal_number) == 0 && signal_number == SIGKILL)
+	if (kill(pid, signal_number) == 0 && signal_number == SIGKILL && getpgrp() == MyProcPid)
 		(void) kill(0, SIGPIPE);
 	while (waitpid(pid, NULL, WNOHANG) == 0)
 	{
