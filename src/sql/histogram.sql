@@ -1,33 +1,4 @@
 --
--- The buckets of a measurement, eight to the octave.
---
-CREATE FUNCTION sync_probe_internal.histogram(
-    bucket_lower_us double precision[],
-    bucket_ops bigint[])
-RETURNS TABLE (lower_us double precision, upper_us double precision, ops bigint, bar text)
-LANGUAGE sql STABLE PARALLEL RESTRICTED
-SET search_path = pg_catalog, pg_temp
-AS $$
-WITH part AS (
-    SELECT b.ops, o.ns / 8000 AS width_us,
-           o.ns / 1000 * (1 + floor((b.lower_us * 1000 / o.ns - 1) * 8 + 1e-9) / 8) AS lower_us
-    FROM unnest(bucket_lower_us, bucket_ops) AS b (lower_us, ops),
-         -- without 1e-9, rounding can put a power of two into the octave below
-         LATERAL (SELECT pow(2, floor(ln(greatest(b.lower_us, 0.001) * 1000) / ln(2.0::float8)
-                                      + 1e-9))) AS o (ns)
-), bar AS (
-    SELECT lower_us, lower_us + width_us AS upper_us, sum(ops)::bigint AS ops,
-           (sum(ops) / nullif(max(sum(ops)) OVER (), 0))::float8 AS height
-    FROM part
-    GROUP BY lower_us, width_us
-)
-SELECT round(b.lower_us::numeric, CASE WHEN b.lower_us < 10 THEN 3 ELSE 1 END)::float8,
-       round(b.upper_us::numeric, CASE WHEN b.upper_us < 10 THEN 3 ELSE 1 END)::float8,
-       b.ops, sync_probe.bar(b.height)
-FROM bar AS b
-$$;
-
---
 -- latency_histogram
 --
 -- The latency distribution of each measurement, eight buckets to the octave: fine enough
@@ -35,11 +6,34 @@ $$;
 -- the octave that were recorded.
 --
 CREATE VIEW sync_probe.latency_histogram AS
-SELECT m.run_id, m.ordinal, m.test, m.method, h.lower_us, h.upper_us, h.ops, h.bar
-FROM sync_probe.measurements AS m, sync_probe_internal.samples AS s,
-     LATERAL sync_probe_internal.histogram(s.bucket_lower_us, s.bucket_ops) AS h
-WHERE s.run_id = m.run_id AND s.ordinal = m.ordinal
-ORDER BY m.run_id, m.ordinal, h.lower_us;
+WITH bucket AS (
+    SELECT s.run_id, s.ordinal, b.lower_us, b.ops,
+           -- without 1e-9, rounding can put a power of two into the octave below
+           pow(2, floor(ln(greatest(b.lower_us, 0.001) * 1000) / ln(2.0::float8) + 1e-9))
+               AS octave_ns
+    FROM sync_probe_internal.samples AS s,
+         LATERAL unnest(s.bucket_lower_us, s.bucket_ops) AS b (lower_us, ops)
+), part AS (
+    SELECT run_id, ordinal, ops,
+           octave_ns / 1000 * (1 + floor((lower_us * 1000 / octave_ns - 1) * 8 + 1e-9) / 8)
+               AS lower_us,
+           octave_ns / 8000 AS width_us
+    FROM bucket
+), bar AS (
+    SELECT run_id, ordinal, lower_us, lower_us + width_us AS upper_us,
+           sum(ops)::bigint AS ops,
+           (sum(ops) / nullif(max(sum(ops)) OVER of_measurement, 0))::float8 AS height
+    FROM part
+    GROUP BY run_id, ordinal, lower_us, width_us
+    WINDOW of_measurement AS (PARTITION BY run_id, ordinal)
+)
+SELECT b.run_id, b.ordinal, m.test, m.method,
+       round(b.lower_us::numeric, CASE WHEN b.lower_us < 10 THEN 3 ELSE 1 END)::float8 AS lower_us,
+       round(b.upper_us::numeric, CASE WHEN b.upper_us < 10 THEN 3 ELSE 1 END)::float8 AS upper_us,
+       b.ops, sync_probe.bar(b.height) AS bar
+FROM bar AS b, sync_probe.measurements AS m
+WHERE m.run_id = b.run_id AND m.ordinal = b.ordinal
+ORDER BY b.run_id, b.ordinal, b.lower_us;
 
 GRANT SELECT ON sync_probe.latency_histogram TO pg_monitor;
 
