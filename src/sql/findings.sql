@@ -3,8 +3,8 @@
 -- findings_storage.sql, those of a run of the wal suite in findings_run.sql.  A new code also has
 -- its place in doc/durability-and-findings.md and in the list of test/tap/findings.sql.
 --
--- To examine the storage of many locations is most of the work: it is done once, by the view
--- advice.  A function is planned when it is first called: not where no location has such runs.
+-- To examine the storage of many locations is most of the work: it is done once, by advice().  A
+-- function is planned when it is first called: not where no location has such runs.
 --
 -- One cause is one finding: what is true of a file system is told at the first location on it, and
 -- what follows from a mount without barriers is named in the evidence of barrier_off.
@@ -20,7 +20,7 @@ SET search_path = pg_catalog, pg_temp
 SET jit = off
 AS $$
 WITH advice AS MATERIALIZED (
-    SELECT * FROM sync_probe_internal.advice()
+    SELECT * FROM sync_probe_internal.advice(all_locations => true)
 ), runs AS MATERIALIZED (
     SELECT array_agg(a.run) AS runs, array_agg(a.run_id) AS ids
     FROM (SELECT a.run, (a.run).run_id FROM advice AS a) AS a

@@ -1,7 +1,7 @@
 --
 -- What is recommended at each location, with the figures behind it; and beside it the location
 -- and its runs, which findings() rests on, too.  A location without a run has advice if it holds
--- the WAL, or if no location on its file system has a run.
+-- the WAL, or if no location on its file system has a run: others are rows with all_locations only.
 --
 -- run is what the advice rests on: the newest run that is usable for advice and was made by this
 -- server, at the directory and on the device that the location has now.  passed_over: a newer run
@@ -14,7 +14,7 @@
 -- A function, so that it can set jit: with many tablespaces the plan looks costly enough to
 -- compile, which takes seconds for a query of milliseconds.
 --
-CREATE FUNCTION sync_probe_internal.advice()
+CREATE FUNCTION sync_probe_internal.advice(all_locations boolean)
 RETURNS TABLE (
     location name, place sync_probe_internal.storage, run sync_probe.runs,
     passed_over bigint, passed_over_at timestamptz, passed_over_why text,
@@ -146,6 +146,7 @@ LEFT JOIN LATERAL (
                        WHERE a.holds_wal AND n.suites && '{trial,commit}' OFFSET 0) AS c ON true
     WHERE n.is_advised
     OFFSET 0) AS d ON true -- not pulled up, which would look for advice at each location
+WHERE n.is_advised OR all_locations
 $$;
 
 --
@@ -155,8 +156,7 @@ CREATE VIEW sync_probe.recommendation_details AS
 SELECT a.location, a.verdict, a.current_method, a.recommended_method, a.best_method, a.max_regret,
        a.deciding_test, a.flush_us, a.durable, a.basis, a.run_id, a.reason, a.commands,
        a.recommended_commit_delay
-FROM sync_probe_internal.advice() AS a
-WHERE a.is_advised
+FROM sync_probe_internal.advice(all_locations => false) AS a
 ORDER BY a.location <> 'pg_wal', a.location;
 
 GRANT SELECT ON sync_probe.recommendation_details TO pg_monitor;

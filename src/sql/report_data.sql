@@ -168,6 +168,9 @@ RETURNS sync_probe_internal.report_data
 LANGUAGE sql STABLE
 SET search_path = pg_catalog, pg_temp
 AS $$
+WITH own AS MATERIALIZED (
+    SELECT * FROM sync_probe_internal.advice(all_locations => false) WHERE run_ids IS NULL
+)
 SELECT ROW(c.chosen, paths,
     ARRAY(SELECT l FROM sync_probe.locations AS l ORDER BY l.name <> 'pg_wal', l.name), r.runs,
     CASE WHEN NOT c.chosen THEN sync_probe_internal.report_more() END,
@@ -177,9 +180,11 @@ SELECT ROW(c.chosen, paths,
                          LATERAL sync_probe_internal.report_verdict(r.runs[i]) AS v
                     WHERE i <= 100
                     ORDER BY i)
-         ELSE ARRAY(SELECT d FROM sync_probe.recommendation_details AS d
-                    ORDER BY d.location <> 'pg_wal', array_position(
-                        '{unsafe,switch,undecided}', d.verdict), d.location) END,
+         ELSE ARRAY(SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details,
+                                                 to_jsonb(o) - '{place,run}'::text[])
+                    FROM own AS o
+                    ORDER BY o.location <> 'pg_wal', array_position(
+                        '{unsafe,switch,undecided}', o.verdict), o.location) END,
     ARRAY(SELECT f FROM sync_probe.findings AS f
           WHERE NOT c.chosen OR (f.evidence ->> 'run_id')::bigint = ANY (run_ids)
           ORDER BY array_position('{error,warning,info}', f.severity),
@@ -190,11 +195,11 @@ FROM (SELECT run_ids IS NOT NULL) AS c (chosen),
                           THEN ARRAY(SELECT r FROM sync_probe.runs AS r
                                      WHERE r.run_id = ANY (run_ids)
                                      ORDER BY array_position(run_ids, r.run_id))
-                          ELSE ARRAY(SELECT n.run FROM sync_probe_internal.advice() AS n
-                                     WHERE (n.run).run_id IS NOT NULL
-                                     ORDER BY n.location <> 'pg_wal', array_position(
-                                         '{unsafe,switch,undecided}', (n.run).verdict),
-                                         n.location) END) AS r (runs)
+                          ELSE ARRAY(SELECT o.run FROM own AS o
+                                     WHERE (o.run).run_id IS NOT NULL
+                                     ORDER BY o.location <> 'pg_wal', array_position(
+                                         '{unsafe,switch,undecided}', (o.run).verdict),
+                                         o.location) END) AS r (runs)
 $$;
 
 --

@@ -162,7 +162,7 @@ FROM storage_scenario AS s,
 
 CREATE TEMP VIEW run_findings AS
 SELECT f.* FROM sync_probe_internal.run_findings(
-    ARRAY(SELECT (n.run).run_id FROM sync_probe_internal.advice() AS n)) AS f;
+    ARRAY(SELECT (n.run).run_id FROM sync_probe_internal.advice(false) AS n)) AS f;
 
 -- What several scenarios have in common, under the name that they give as "as".
 CREATE TEMP TABLE common (name text, given text);
