@@ -72,20 +72,17 @@ SELECT CASE
     ELSE (
         SELECT format('runs[%s]: %s', r.n - 1, f.fault)
         FROM jsonb_array_elements(document -> 'runs') WITH ORDINALITY AS r (run, n),
-             LATERAL (SELECT min(k) AS unknown
-                      FROM jsonb_object_keys(CASE jsonb_typeof(r.run) WHEN 'object' THEN r.run
-                                                                      ELSE '{}' END) AS k
-                      WHERE k NOT IN ('measurements', 'samples', 'stream_seconds')
-                        AND k NOT IN (SELECT a.attname FROM pg_attribute AS a
-                                      WHERE a.attrelid = 'sync_probe.runs'::regclass
-                                        AND a.attnum > 0 AND a.attname NOT IN
-                                            ('run_id', 'imported_at', 'usable_for_advice'))) AS m,
+             (SELECT array_agg(a.attname::text) || '{measurements,samples,stream_seconds}'
+              FROM pg_attribute AS a
+              WHERE a.attrelid = 'sync_probe.runs'::regclass AND a.attnum > 0
+                AND a.attname NOT IN ('run_id', 'imported_at', 'usable_for_advice')) AS c (known),
              LATERAL (SELECT CASE
                  WHEN jsonb_typeof(r.run) <> 'object' THEN 'it is not an object'
                  WHEN NOT r.run ?& '{measurements,samples,stream_seconds}'
                  THEN 'measurements, samples or stream_seconds is missing'
-                 WHEN m.unknown IS NOT NULL
-                 THEN format('member "%s" is unknown', left(m.unknown, 63))
+                 WHEN r.run - c.known <> '{}'
+                 THEN (SELECT format('member "%s" is unknown', left(min(k), 63))
+                       FROM jsonb_object_keys(r.run - c.known) AS k)
                  WHEN jsonb_path_exists(jsonb_build_array(
                           jsonb_populate_record(NULL::sync_probe.runs,
                                                 r.run - 'system_identifier'),
@@ -97,7 +94,7 @@ SELECT CASE
                                NULL::sync_probe.stream_seconds, r.run -> 'stream_seconds') AS x)),
                       '$.** ? (
                           @.type() == "number" && (@ < 0 || @ > 1e15)
-                          || @ like_regex "^ *[-+]?(nan|inf(inity)?) *$" flag "i")')
+                          || @ like_regex "^(nan|-?infinity)$" flag "i")')
                  THEN 'it has a figure that is not from 0 to 10^15'
                  WHEN EXISTS (SELECT FROM jsonb_path_query(r.run, '$.samples[*].ordinal') AS o
                               WHERE NOT jsonb_path_exists(r.run,

@@ -124,7 +124,6 @@ for my $case (
 		timeout_ms => 0, grandchild => 'stays', out => "some\n" },
 
 	# the time is up
-	{ name => 'overdue, ignores SIGTERM', sh => "trap '' TERM; $endless", %overdue },
 	{ name => 'overdue, stopped', sh => 'kill -STOP $$', %overdue },
 	{ name => 'overdue, with a child', sh => "sleep 1000 & echo \$! >$pid_file; wait",
 		grandchild => 'ends', %overdue })

@@ -76,35 +76,27 @@ INSERT INTO wrong VALUES
 ('{runs,1,suite}', 'null', '^23502'),
 ('{runs,1,verdict}', '"maybe"', '^23514'),
 ('{runs,1,flush_size}', '"x"', '^22P02'),
-('{runs,1,flush_size}', '1.5', '^22P02'),
 ('{runs,1,flush_size}', '-1', 'a figure that is not from 0 to 10\^15$'),
 ('{runs,1,max_regret}', '"NaN"', 'a figure that is not from 0 to 10\^15$'),
-('{runs,1,max_regret}', '"1e308"', 'a figure that is not from 0 to 10\^15$'),
-('{runs,1,started_at}', '"infinity"', 'a figure that is not from 0 to 10\^15$'),
 ('{runs,1,started_at}', '"\tinfinity"', 'a figure that is not from 0 to 10\^15$'),
 ('{runs,1,started_at}', '"2026-02-30"', '^22008'),
 ('{runs,1,suite}', '"other"', '^23514'),
-('{runs,1,measurements}', '{}', '^22023'),
 ('{runs,1,measurements,1}', '[]', '^22023'),
 ('{runs,1,measurements,1,method}', 'null', '^23502'),
 ('{runs,1,measurements,1,status}', '"fine"', '^23514'),
-('{runs,1,measurements,1,mean_us}', '1e16', 'a figure that is not from 0 to 10\^15$'),
 ('{runs,1,measurements,1,p50_us}', '"-1"', 'a figure that is not from 0 to 10\^15$'),
 ('{runs,1,samples,0,ordinal}', '9', 'samples has an ordinal that measurements has not$'),
 ('{runs,1,samples,0,round_mean_us}', '["-Infinity"]', 'a figure that is not from 0'),
-('{runs,1,samples,0,bucket_ops}', '"{9223372036854775807}"', 'a figure that is not from 0'),
+('{runs,1,stream_seconds,0,bytes}', '9223372036854775807', 'a figure that is not from 0'),
 ('{runs}', (SELECT jsonb_agg(i) FROM generate_series(1, 1001) AS i), 'it has 1001 runs, at most');
 -- what a reader of storage would fail at
 INSERT INTO wrong
 SELECT '{runs,1,storage}' || path::text[], value::jsonb, '^23514'
-FROM (VALUES ('{}', '[]'), ('{}', '"text"'), ('{kernel}', 'null'), ('{disks}', '{}'),
-             ('{disks,0,virtual}', '"x"'), ('{disks,0,name}', 'null'),
-             ('{zfs}', '{"data_devices": {}}'), ('{zfs}', '{"log_devices": 7}'),
-             ('{others}', '{"seconds": "x"}'), ('{others}', '["x"]'),
-             ('{device_bytes_error}', '["x", "y"]'), ('{device_bytes_error}', '{"1": []}'),
-             ('{lacking_share}', '{"1": "x"}'), ('{own_share,1}', 'true'),
-             ('{below_flushes_per_op}', '"x"'), ('{below_flushes_per_op}', '{"1": {}}')
-     ) AS v (path, value);
+FROM (VALUES ('{}', '[]'), ('{disks,0,name}', 'null'), ('{disks}', '{}'),
+             ('{disks,0,virtual}', '"x"'), ('{zfs}', '{"data_devices": {}}'),
+             ('{zfs}', '{"log_devices": 7}'), ('{others}', '{"seconds": "x"}'),
+             ('{device_bytes_error}', '["x", "y"]'), ('{lacking_share}', '{"1": "x"}'),
+             ('{own_share,1}', 'true'), ('{below_flushes_per_op}', '"x"')) AS v (path, value);
 SELECT matches(pg_temp.refused((CASE WHEN value IS NULL THEN document #- path
                                      ELSE jsonb_set(document, path, value) END)::text), says,
                format('%s: %s', path, left(value::text, 40)))
@@ -127,15 +119,15 @@ FROM document, sync_probe_internal.this_server() AS s,
                          'p99_us', 0, 'ops', 1e14, 'relative_speed', 0, 'relative_speed_low', 1e15,
                          'ops_per_sec', 0, 'write_size', 0, 'detail', '<script>') ORDER BY n),
                      jsonb_agg(jsonb_build_object('ordinal', n,
-                         'bucket_lower_us', '[0, 1e15, null]', 'bucket_ops', '[0, 100000000000000, 5, null]',
-                         'round_mean_us', '[0, 1e15, 1e-12, null]') ORDER BY n)
+                         'bucket_lower_us', '[0, 1e15, null]'::jsonb,
+                         'bucket_ops', '[0, 100000000000000, 5, null]'::jsonb,
+                         'round_mean_us', '[0, 1e15, 1e-12, null]'::jsonb) ORDER BY n)
               FROM (SELECT t, v, row_number() OVER () AS n
                     FROM unnest('{paced,saturated,wal_sync_method,commit_delay,one_write,segment,
                                   8 kB}'::text[]) AS t,
                          unnest('{fdatasync,fsync,9999999,recycle}'::text[]) AS v) AS c)
          AS m (rows, samples)
 GROUP BY document;
-UPDATE worst SET document = replace(replace(replace(document, '"[', '['), ']"', ']'), '""', '""');
 SELECT * INTO TEMP before FROM sync_probe.recommendation_details;
 SELECT array_agg(i) AS ids FROM worst, LATERAL sync_probe.import_json(document) AS i \gset
 SELECT set_eq('SELECT * FROM sync_probe.recommendation_details', 'SELECT * FROM before',
