@@ -33,7 +33,7 @@
 
 /* The server's default wal_segment_size.  A new segment gets writes of a whole buffer. */
 #define SEGMENT_SIZE	(16 * 1024 * 1024)
-#define FILL_WRITE		SP_BUFFER_SIZE
+#define FILL_WRITE		SP_WAL_FILE_MAX_SIZE
 #define MARGIN			0.05
 #define SHOWN_INTERVAL_US	5000	/* of paced flushes that do not decide */
 
@@ -152,11 +152,11 @@ make_all_equal(sp_probe *probe, const sp_sync_method *current)
 static const char *
 random_buffer(void)
 {
-	char	   *buffer = aligned_alloc(SP_WAL_PAGE_SIZE, SP_BUFFER_SIZE);
+	char	   *buffer = aligned_alloc(SP_WAL_PAGE_SIZE, SP_WAL_FILE_MAX_SIZE);
 
 	if (buffer == NULL)
 		fail("allocate", "buffer");
-	for (int i = 0; i < SP_BUFFER_SIZE; i++)
+	for (int i = 0; i < SP_WAL_FILE_MAX_SIZE; i++)
 		buffer[i] = (char) lrand48();
 	return buffer;
 }
@@ -197,7 +197,8 @@ plan_probe(sp_probe *probe, char **arguments)
 		.operation_end = ignore,
 		.round_done = ignore,
 	};
-	sp_probe_plan(probe, &sp_suite_wal, &server);
+	probe->suite = &sp_suite_wal;
+	probe->suite->plan(probe, &server);
 	make_all_equal(probe, server.current);
 }
 

@@ -131,7 +131,7 @@ typedef struct sp_new_process
 	TimestampTz load_time;		/* when the postmaster read its configuration */
 } sp_new_process;
 
-extern void sp_new_process_show(const char *setting, sp_new_process *shown);
+extern sp_new_process sp_new_process_show(const char *setting);
 extern PGDLLEXPORT void sync_probe_new_process(Datum handle);
 
 /* ------------------------------------------------------------ procedure.c */

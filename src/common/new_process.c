@@ -44,9 +44,10 @@ register_when_free(dsm_segment *segment, BackgroundWorkerHandle **handle)
 	}
 }
 
-static void
-ask_one(const char *setting, sp_new_process *shown)
+static sp_new_process
+ask_one(const char *setting)
 {
+	sp_new_process shown;
 	dsm_segment *segment = dsm_create(sizeof(shared_answer), 0);
 	shared_answer *answer = dsm_segment_address(segment);
 	BackgroundWorkerHandle *handle;
@@ -60,9 +61,9 @@ ask_one(const char *setting, sp_new_process *shown)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("a background worker has ended before it showed \"%s\"", setting),
 				 errhint(SP_WORKER_HINT)));
-	*shown = answer->shown;
+	shown = answer->shown;
 	dsm_detach(segment);
-	pfree(handle);
+	return shown;
 }
 
 /*
@@ -72,11 +73,11 @@ ask_one(const char *setting, sp_new_process *shown)
  * The first process may start while the postmaster handles an older request, with a reload
  * still pending.  It handles that before it looks at the next request.
  */
-void
-sp_new_process_show(const char *setting, sp_new_process *shown)
+sp_new_process
+sp_new_process_show(const char *setting)
 {
-	ask_one(setting, shown);
-	ask_one(setting, shown);
+	(void) ask_one(setting);
+	return ask_one(setting);
 }
 
 /* The main function of the process.  handle: of the segment with shared_answer. */
@@ -112,7 +113,7 @@ sync_probe_await_postmaster(PG_FUNCTION_ARGS)
 
 	sp_refuse_transaction_block(fcinfo, "CALL sync_probe.wait_for_reload()",
 								"Call it as a statement of its own.");
-	sp_new_process_show("wal_sync_method", &shown);
+	shown = sp_new_process_show("wal_sync_method");
 	sp_refuse_pending_edits(sp_configuration_files(), shown.load_time);
 	PG_RETURN_VOID();
 }

@@ -88,10 +88,9 @@ static HeapTuple
 result_row(const observation *seen, int64 result_id, TupleDesc type)
 {
 	sp_row	   *row = sp_row_make(type);
-	sp_commit_figures figures;
+	sp_commit_figures figures = sp_commit_figures_of(&seen->sums);
 	char		answer[ANSWER_SIZE];
 
-	sp_commit_figures_of(&seen->sums, &figures);
 	sp_commit_answer(&seen->sums, seen->commit_delay, answer, sizeof(answer));
 	if (result_id != 0)
 		sp_row_put_int(row, "result_id", INT8OID, result_id);

@@ -40,7 +40,7 @@ extern void sp_sampler_run(sp_sampler *sampler, double seconds);
 extern const sp_commit_sums *sp_sampler_stop(sp_sampler *sampler);
 
 /* All of this at once: the figures of a time that begins now.  Writes nothing. */
-extern void sp_sampler_look(double seconds, sp_commit_figures *figures);
+extern sp_commit_figures sp_sampler_look(double seconds);
 
 /* Before a run, and whether the processes commit so often that it matters. */
 #define SP_LOOK_S	0.3
@@ -90,7 +90,7 @@ typedef struct sp_wal_pace
 	bool		in_recovery;
 } sp_wal_pace;
 
-extern void sp_wal_pace_read(sp_wal_pace *pace);
+extern sp_wal_pace sp_wal_pace_read(void);
 
 /* --------------------------------------------------------- commit_waits.c */
 

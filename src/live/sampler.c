@@ -189,14 +189,14 @@ sp_sampler_stop(sp_sampler *sampler)
 
 /* ------------------------------------------------------------------ a look */
 
-void
-sp_sampler_look(double seconds, sp_commit_figures *figures)
+sp_commit_figures
+sp_sampler_look(double seconds)
 {
 	sp_sampler *sampler = sp_sampler_make(false, false);
 
 	sp_sampler_start(sampler);
 	sp_sampler_run(sampler, seconds);
-	sp_commit_figures_of(sp_sampler_stop(sampler), figures);
+	return sp_commit_figures_of(sp_sampler_stop(sampler));
 }
 
 bool

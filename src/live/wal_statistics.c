@@ -127,9 +127,10 @@ sync_probe_recovery_end(PG_FUNCTION_ARGS)
  * whole time must be that of a primary.  On a standby a walreceiver reports what it did only
  * after it had nothing to do for seconds.
  */
-void
-sp_wal_pace_read(sp_wal_pace *pace)
+sp_wal_pace
+sp_wal_pace_read(void)
 {
+	sp_wal_pace pace = {.bytes_per_flush = NAN, .flushes_per_sec = NAN};
 	sp_wal_statistics statistics;
 	double		now = (double) GetCurrentTimestamp() / USECS_PER_SEC +
 		(POSTGRES_EPOCH_JDATE - UNIX_EPOCH_JDATE) * (double) SECS_PER_DAY;
@@ -142,18 +143,17 @@ sp_wal_pace_read(sp_wal_pace *pace)
 	includes_recovery = !(statistics.flushes_since >= recovery_end());
 	apart = fabs(statistics.bytes_since - statistics.flushes_since);
 	shorter = now - Max(statistics.bytes_since, statistics.flushes_since);
-	memset(pace, 0, sizeof(*pace));
-	pace->in_recovery = statistics.in_recovery;
-	pace->flushes = sp_wal_statistics_flushes(&statistics);
-	pace->bytes_per_flush = pace->flushes_per_sec = NAN;
+	pace.in_recovery = statistics.in_recovery;
+	pace.flushes = sp_wal_statistics_flushes(&statistics);
 	if (!(apart <= MAX_APART * shorter))
-		pace->unknown = "pg_stat_wal and pg_stat_io were reset at different times";
+		pace.unknown = "pg_stat_wal and pg_stat_io were reset at different times";
 	else if (SP_WAL_STATISTICS_TELL_RECEIVED || !includes_recovery)
-		pace->bytes_per_flush = statistics.bytes / pace->flushes;
-	if (pace->in_recovery)
-		pace->unknown = "this server is a standby";
+		pace.bytes_per_flush = statistics.bytes / pace.flushes;
+	if (pace.in_recovery)
+		pace.unknown = "this server is a standby";
 	else if (includes_recovery)
-		pace->unknown = SP_WAL_STATISTICS_VIEW " includes time as a standby";
+		pace.unknown = SP_WAL_STATISTICS_VIEW " includes time as a standby";
 	else
-		pace->flushes_per_sec = pace->flushes / (now - statistics.flushes_since);
+		pace.flushes_per_sec = pace.flushes / (now - statistics.flushes_since);
+	return pace;
 }

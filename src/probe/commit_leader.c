@@ -63,7 +63,7 @@ check_others(sp_commit_run *commit)
 
 	if (sums->seconds < OTHERS_SECONDS)
 		return;
-	sp_commit_figures_of(sums, &figures);
+	figures = sp_commit_figures_of(sums);
 	sp_sampler_start(commit->others);
 	if (figures.committing > SP_MIN_COMMITTING)
 		end_early(commit, psprintf("%.1f sessions of this server are committing now",

@@ -73,9 +73,8 @@ check_server(void)
 static void
 check_load(void)
 {
-	sp_commit_figures seen;
+	sp_commit_figures seen = sp_sampler_look(SP_LOOK_S);
 
-	sp_sampler_look(SP_LOOK_S, &seen);
 	if (sp_load_is_seen(&seen))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

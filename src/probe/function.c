@@ -47,7 +47,7 @@ new_buffer(const sp_probe *probe)
 	/* a flush begins and ends within pages that it writes whole */
 	for (int i = 0; i < probe->ncases; i++)
 		size = Max(size, probe->cases[i].write_size + 2 * SP_WAL_PAGE_SIZE);
-	size = Min(size, SP_BUFFER_SIZE);
+	size = Min(size, SP_WAL_FILE_MAX_SIZE);
 
 	buffer = (char *) TYPEALIGN(SP_WAL_PAGE_SIZE, palloc(size + SP_WAL_PAGE_SIZE));
 	if (!pg_strong_random(buffer, size))
@@ -71,10 +71,11 @@ plan_probe(FunctionCallInfo fcinfo, const sp_run *run, int64 duration_us, sp_pro
 	/* the generator of the engine takes 48 bits */
 	probe->random_seed = pg_prng_uint64(&pg_global_prng_state) & UINT64CONST(0xFFFFFFFFFFFF);
 	sp_callbacks_set(probe, state);
-	probe->data = palloc0(run->suite->engine->data_size);
+	probe->suite = run->suite->engine;
+	probe->data = palloc0(probe->suite->data_size);
 	if (run->suite->prepare)
 		run->suite->prepare(probe);
-	sp_probe_plan(probe, run->suite->engine, &run->profile.server);
+	probe->suite->plan(probe, &run->profile.server);
 	probe->buffer = new_buffer(probe);
 	return probe;
 }

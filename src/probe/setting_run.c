@@ -256,10 +256,9 @@ value_row(const sp_run *run, int v)
 	const sp_setting_comparison *setting = &run->compared->setting;
 	const sp_setting_value *value = &setting->values[v];
 	const sp_commit_sums *sums = &run->compared->sums[v];
-	sp_commit_figures figures;
+	sp_commit_figures figures = sp_commit_figures_of(sums);
 	sp_row	   *row = sp_row_make(run->measurement_type);
 
-	sp_commit_figures_of(sums, &figures);
 	if (run->run_id != 0)
 		sp_row_put_int(row, "run_id", INT8OID, run->run_id);
 	sp_row_put_int(row, "ordinal", INT4OID, v + 1);

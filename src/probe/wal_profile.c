@@ -76,9 +76,8 @@ take_interval(sp_wal_profile *profile, double flushes_per_sec)
 static void
 read_average_pace(sp_wal_profile *profile)
 {
-	sp_wal_pace pace;
+	sp_wal_pace pace = sp_wal_pace_read();
 
-	sp_wal_pace_read(&pace);
 	profile->in_recovery = pace.in_recovery;
 	if (pace.flushes >= MIN_FLUSHES || pace.in_recovery)
 		profile->pace_unknown = pace.unknown;
@@ -141,7 +140,7 @@ sp_wal_profile_tell_unknown(const sp_wal_profile *profile, bool interval_matters
 void
 sp_wal_profile_look(sp_wal_profile *profile)
 {
-	sp_sampler_look(SP_LOOK_S, &profile->seen);
+	profile->seen = sp_sampler_look(SP_LOOK_S);
 	profile->wal_busy = profile->seen.wal_busy;
 	if (!isnan(profile->observed_busy))
 		profile->wal_busy = profile->observed_busy;

@@ -73,9 +73,9 @@ sp_location_find(const char *name, sp_location *location)
 	set_location(location, name, tablespace);
 }
 
-/* All locations: pg_wal, then the tablespaces as the catalog has them. */
+/* All locations: pg_wal, then the tablespaces as the catalog has them.  Or only that one. */
 List *
-sp_location_list(void)
+sp_location_list(const char *only)
 {
 	List	   *locations = NIL;
 	sp_location *location = palloc(sizeof(sp_location));
@@ -83,8 +83,10 @@ sp_location_list(void)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	set_location(location, PG_WAL, InvalidOid);
+	sp_location_find(only ? only : PG_WAL, location);
 	locations = lappend(locations, location);
+	if (only)
+		return locations;
 
 	catalog = table_open(TableSpaceRelationId, AccessShareLock);
 	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);

@@ -170,15 +170,6 @@ put_location_row(ReturnSetInfo *rsinfo, const located *here, const located *firs
 	tuplestore_puttuple(rsinfo->setResult, sp_row_form(row));
 }
 
-static sp_location *
-single_location(const char *name)
-{
-	sp_location *location = palloc(sizeof(sp_location));
-
-	sp_location_find(name, location);
-	return location;
-}
-
 static int
 compare_locations(const ListCell *a, const ListCell *b)
 {
@@ -200,8 +191,7 @@ PG_FUNCTION_INFO_V1(sync_probe_locations);
 Datum
 sync_probe_locations(PG_FUNCTION_ARGS)
 {
-	List	   *locations = PG_ARGISNULL(0) ? sp_location_list() :
-		list_make1(single_location(NameStr(*PG_GETARG_NAME(0))));
+	List	   *locations = sp_location_list(PG_ARGISNULL(0) ? NULL : NameStr(*PG_GETARG_NAME(0)));
 	const sp_mount_table *mounts = sp_storage_mounts();
 	MemoryContext context = CurrentMemoryContext;
 	MemoryContext row_context = AllocSetContextCreate(context, "row of a location",

@@ -34,7 +34,7 @@ typedef struct sp_location
 } sp_location;
 
 extern void sp_location_find(const char *name, sp_location *location);
-extern List *sp_location_list(void);
+extern List *sp_location_list(const char *only);
 extern void sp_location_check_privilege(const sp_location *location);
 
 /* -------------------------------------------------------------- examine.c */

@@ -188,14 +188,13 @@ sp_trial_restore(void)
 bool
 sp_trial_cleanup(void)
 {
-	sp_new_process shown;
 	const char *setting;
 
 	(void) sp_trial_lock(true);
 	setting = sp_trial_restore();
 	sp_trial_unlock();
 	if (setting)
-		sp_new_process_show(setting, &shown);
+		(void) sp_new_process_show(setting);
 	return setting != NULL;
 }
 

@@ -158,9 +158,8 @@ setting_argument(FunctionCallInfo fcinfo)
 static char *
 value_now(const sp_trial *trial, const char *setting)
 {
-	sp_new_process shown;
+	sp_new_process shown = sp_new_process_show(setting);
 
-	sp_new_process_show(setting, &shown);
 	sp_refuse_pending_edits(trial->files, shown.load_time);
 	return pstrdup(shown.value);
 }
@@ -311,9 +310,8 @@ tell_values(const sp_trial *trial)
 
 	for (int i = 0; i < setting->count; i++)
 	{
-		sp_commit_figures figures;
+		sp_commit_figures figures = sp_commit_figures_of(&trial->compared.sums[i]);
 
-		sp_commit_figures_of(&trial->compared.sums[i], &figures);
 		ereport(NOTICE,
 				(errmsg_internal("%s = %s%s: %s", setting->setting, setting->values[i].value,
 								 setting->unit, setting->values[i].left_out ? "left out" :

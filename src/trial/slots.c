@@ -59,12 +59,11 @@
 void
 sp_trial_choose_slot(sp_trial *trial)
 {
-	sp_commit_figures figures;
+	sp_commit_figures figures = sp_sampler_look(LOOK_S);
 	int			clients = trial->load ? trial->load->clients : 0;
 	double		idle;
 	double		shortest;
 
-	sp_sampler_look(LOOK_S, &figures);
 	idle = figures.connected - figures.active;
 	/* these sessions do not exist yet, but will be active */
 	figures.active += clients;
@@ -120,7 +119,7 @@ switch_to(sp_trial *trial, const char *value)
 	sp_new_process shown;
 
 	sp_trial_change(trial, value);
-	sp_new_process_show(sp_trial_setting(trial), &shown);
+	shown = sp_new_process_show(sp_trial_setting(trial));
 	if (value)
 		sp_auto_conf_check_unchanged(&trial->in_file);
 	if (strcmp(shown.value, expected) != 0)
@@ -177,7 +176,7 @@ take_trial_slot(void *context, int value, double *wait_us, double *commits_per_s
 	if (is_idle(trial))
 		return false;
 	sums = sample_value(trial, Max(value, 0), trial->settle_s, trial->slot_s);
-	sp_commit_figures_of(sums, &figures);
+	figures = sp_commit_figures_of(sums);
 	*wait_us = compared->setting.deciding == SP_COMMIT_RATE && sums->commits > 0 ?
 		Max(figures.wait_us, MIN_WAIT_US) : figures.wait_us;
 	*commits_per_sec = figures.commits_per_sec;
@@ -198,13 +197,12 @@ static double
 expose_value(sp_trial *trial, int value)
 {
 	const sp_commit_sums *sums = sample_value(trial, value, MAX_SETTLE_S, EXPOSURE_S);
-	sp_commit_figures figures;
+	double		wait_us = sp_commit_figures_of(sums).wait_us;
 
 	sp_commit_sums_add(&trial->seen, sums);
-	sp_commit_figures_of(sums, &figures);
 	if (value == 0)
-		return sums->commits < MIN_EXPOSED ? NAN : figures.wait_us;
-	return sums->commits == 0 ? INFINITY : figures.wait_us;
+		return sums->commits < MIN_EXPOSED ? NAN : wait_us;
+	return sums->commits == 0 ? INFINITY : wait_us;
 }
 
 /*

@@ -122,7 +122,7 @@ typedef struct fake_disk
 static fake_disk disk;
 static sp_probe the_probe;
 static sp_probe *const probe = &the_probe;
-static char buffer[SP_BUFFER_SIZE] __attribute__((aligned(4096)));
+static char buffer[SP_WAL_FILE_MAX_SIZE] __attribute__((aligned(4096)));
 static char directory[64];
 static int	directory_fd;
 
@@ -536,7 +536,8 @@ plan_for(const sp_suite *suite, const sp_server *server)
 	memset(&suite_data, 0, sizeof(suite_data));
 	stream_log.max_bytes = planned_bytes;
 	probe->data = &suite_data;
-	sp_probe_plan(probe, suite, server);
+	probe->suite = suite;
+	suite->plan(probe, server);
 	leave_out_new_methods();
 
 	probe->duration_ns = 100 * MILLISECOND;
@@ -727,7 +728,7 @@ set_up(void **state)
 {
 	(void) state;
 	strcpy(directory, "/tmp/sp_test_XXXXXX");
-	memset(buffer, 'x', SP_BUFFER_SIZE);
+	memset(buffer, 'x', sizeof(buffer));
 	directory_fd = mkdtemp(directory) == NULL ? -1 :
 		open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return directory_fd < 0 ? -1 : 0;

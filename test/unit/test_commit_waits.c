@@ -42,11 +42,10 @@ static const struct
 static void
 check_figures(const char *scenario, const sp_commit_sums *sums, const sp_commit_figures *expected)
 {
-	sp_commit_figures figures;
+	sp_commit_figures figures = sp_commit_figures_of(sums);
 	const double *found = (const double *) &figures;
 	const double *wanted = (const double *) expected;
 
-	sp_commit_figures_of(sums, &figures);
 	for (size_t i = 0; i < sizeof(figures) / sizeof(double); i++)
 	{
 		if (isnan(found[i]) != isnan(wanted[i]) || fabs(found[i] - wanted[i]) > 1e-9)

@@ -150,7 +150,8 @@ plan(const struct plan_case *row)
 	memset(probe, 0, sizeof(*probe));
 	memset(&data, 0, sizeof(data));
 	probe->data = &data;
-	sp_probe_plan(probe, row->suite, &server);
+	probe->suite = row->suite;
+	probe->suite->plan(probe, &server);
 }
 
 /* The copies of a file are as it is, but in rings of their own.  How many are they all? */

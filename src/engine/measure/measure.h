@@ -65,11 +65,8 @@ _Static_assert(sizeof(off_t) == 8, "compile with -D_FILE_OFFSET_BITS=64");
  */
 #define SP_PACED_COPIES	3
 
-/* No file of WAL is larger: it takes longer to fill and gives the same figures. */
+/* No file of WAL, and no write, is larger: it takes longer and gives the same figures. */
 #define SP_WAL_FILE_MAX_SIZE	(16 * 1024 * 1024)
-
-/* No write is longer: the largest one is a whole file. */
-#define SP_BUFFER_SIZE	SP_WAL_FILE_MAX_SIZE
 
 typedef enum sp_status
 {
@@ -289,8 +286,8 @@ struct sp_probe
 								 * cannot be worth a switch */
 	uint64_t	random_seed;
 	int64_t		clock_cost_ns;	/* of reading the clock; subtracted from each time */
-	const char *buffer;			/* for the longest write, at most SP_BUFFER_SIZE; aligned for
-								 * O_DIRECT */
+	const char *buffer;			/* for the longest write, at most SP_WAL_FILE_MAX_SIZE; aligned
+								 * for O_DIRECT */
 	sp_device_facts device;
 	sp_callbacks callbacks;
 
@@ -325,9 +322,6 @@ struct sp_probe
 	/* the results, by test case */
 	sp_result	results[SP_MAX_CASES];
 };
-
-/* Plan a run of a suite. */
-extern void sp_probe_plan(sp_probe *probe, const sp_suite *suite, const sp_server *server);
 
 /*
  * For a small file system: halve the files of a plan or, if a file would become

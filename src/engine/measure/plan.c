@@ -13,13 +13,6 @@
 /* A suite cycles through its files, and smaller ones would soon be rewritten. */
 #define FILE_MIN_SIZE	(1024 * 1024)
 
-void
-sp_probe_plan(sp_probe *probe, const sp_suite *suite, const sp_server *server)
-{
-	probe->suite = suite;
-	suite->plan(probe, server);
-}
-
 int
 sp_plan_file(sp_probe *probe, const sp_sync_method *method, bool direct_io, int64_t size,
 			 int layout_write_size, bool offered)

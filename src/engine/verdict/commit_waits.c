@@ -40,27 +40,30 @@ committing(const sp_commit_sums *sums)
 	return sum;
 }
 
-void
-sp_commit_figures_of(const sp_commit_sums *sums, sp_commit_figures *figures)
+sp_commit_figures
+sp_commit_figures_of(const sp_commit_sums *sums)
 {
 	double		samples = (double) sums->samples;
 	double		rate = ratio((double) sums->commits, sums->seconds);
+	double		seen = ratio((double) committing(sums), samples);
+	double		active = ratio((double) sums->active, samples);
+	double		wait_share = ratio(seen, active);
+	sp_commit_figures figures = {
+		.commits_per_sec = rate,
+		.wait_us = ratio(seen * 1e6, rate),
+		/* logical replication commits in processes that are not client backends */
+		.wait_share = wait_share > 1 ? 1 : wait_share,
+		.committing = seen,
+		.wal_busy = ratio((double) sums->wal_busy, samples),
+		.active = active,
+		.connected = ratio((double) sums->connected, samples),
+		.wal_bytes_per_commit = ratio((double) sums->wal_bytes, (double) sums->commits),
+		.flushes_per_sec = ratio(sums->flushes, sums->seconds)
+	};
 
-	memset(figures, 0, sizeof(*figures));
-	figures->commits_per_sec = rate;
-	figures->committing = ratio((double) committing(sums), samples);
-	figures->active = ratio((double) sums->active, samples);
-	figures->connected = ratio((double) sums->connected, samples);
-	figures->wal_busy = ratio((double) sums->wal_busy, samples);
-	figures->wait_us = ratio(figures->committing * 1e6, rate);
 	for (int p = 0; p < SP_COMMIT_PARTS; p++)
-		figures->part_us[p] = ratio(ratio((double) sums->part[p], samples) * 1e6, rate);
-	/* logical replication commits in processes that are not client backends */
-	figures->wait_share = ratio(figures->committing, figures->active);
-	if (figures->wait_share > 1)
-		figures->wait_share = 1;
-	figures->wal_bytes_per_commit = ratio((double) sums->wal_bytes, (double) sums->commits);
-	figures->flushes_per_sec = ratio(sums->flushes, sums->seconds);
+		figures.part_us[p] = ratio(ratio((double) sums->part[p], samples) * 1e6, rate);
+	return figures;
 }
 
 void
@@ -161,11 +164,10 @@ sp_commit_waits_for_no_flush(const sp_commit_sums *sums)
 void
 sp_commit_answer(const sp_commit_sums *sums, int commit_delay, char *answer, size_t size)
 {
-	sp_commit_figures figures;
+	sp_commit_figures figures = sp_commit_figures_of(sums);
 	sp_sentence to = sp_sentence_begin(answer, size);
 	double		saved;
 
-	sp_commit_figures_of(sums, &figures);
 	if (sums->commits < MIN_COMMITS)
 	{
 		sp_say(&to, "too few commits for an answer: %llu in %.1f s",

@@ -63,7 +63,7 @@ typedef struct sp_commit_figures
 	double		flushes_per_sec;
 } sp_commit_figures;
 
-extern void sp_commit_figures_of(const sp_commit_sums *sums, sp_commit_figures *figures);
+extern sp_commit_figures sp_commit_figures_of(const sp_commit_sums *sums);
 
 /* Add the sums of another time: all but committers, which become the larger number. */
 extern void sp_commit_sums_add(sp_commit_sums *sums, const sp_commit_sums *other);
