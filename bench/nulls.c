@@ -197,6 +197,7 @@ plan_probe(sp_probe *probe, char **arguments)
 		.operation_end = ignore,
 		.round_done = ignore,
 	};
+	probe->device = (sp_device_facts) {.write_cache = "", .backing_write_cache = ""};
 	probe->suite = &sp_suite_wal;
 	probe->suite->plan(probe, &server);
 	make_all_equal(probe, server.current);

@@ -96,7 +96,8 @@ probe_location(sp_probing *state)
 	sp_run	   *run = state->run;
 
 	sp_progress_set_phase("examining storage");
-	sp_storage_examine(&run->location, &run->storage, &run->probe->device);
+	sp_storage_examine(&run->location, &run->storage);
+	run->probe->device = sp_storage_facts(&run->storage);
 	sp_progress_set_phase("writing files");
 	(void) sp_probe_files_sweep(&run->location);
 	PG_ENSURE_ERROR_CLEANUP(clean_up, PointerGetDatum(state));

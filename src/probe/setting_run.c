@@ -288,9 +288,8 @@ void
 sp_compared_rows(sp_run *run)
 {
 	const sp_setting_comparison *setting = &run->compared->setting;
-	sp_device_facts facts = {0};
 
-	sp_storage_examine(&run->location, &run->storage, &facts);
+	sp_storage_examine(&run->location, &run->storage);
 	for (int v = 0; v < setting->count; v++)
 	{
 		const sp_histogram *histogram = &run->compared->histograms[v];

@@ -215,28 +215,26 @@ why_syncs_nothing(const sp_storage *storage)
 	return NULL;
 }
 
-/* Set the facts for the engine. */
-static void
-set_facts(const sp_storage *storage, sp_device_facts *facts)
+/* The facts for the engine, which live as long as the storage. */
+sp_device_facts
+sp_storage_facts(const sp_storage *storage)
 {
 	sp_disks_facts device = sp_disks_summary(&storage->disks, SP_LEVEL_DEVICE);
-	sp_disks_facts backing = sp_disks_summary(&storage->disks, SP_LEVEL_BACKING);
 
-	memset(facts, 0, sizeof(*facts));
-	facts->syncs_nothing = why_syncs_nothing(storage);
-	strlcpy(facts->write_cache, device.write_cache, sizeof(facts->write_cache));
-	strlcpy(facts->backing_write_cache, backing.write_cache, sizeof(facts->backing_write_cache));
-	facts->fua = device.fua;
-	facts->flushes_uncounted = !device.count_flushes;
-
-	/*
-	 * A driver without the kernel's queues may count no writes either.  Of ZFS it is not
-	 * known which parts of the pool a sync writes to, nor what deduplication leaves out.
-	 */
-	facts->writes_uncounted = facts->flushes_uncounted || storage->is_zfs;
-
-	/* the file of a loop device has a backing device, even if that is unknown */
-	facts->has_backing = storage->disks.backing_file[0] != '\0';
+	return (sp_device_facts) {
+		.syncs_nothing = why_syncs_nothing(storage),
+		.write_cache = device.write_cache,
+		.fua = device.fua,
+		.flushes_uncounted = !device.count_flushes,
+		/*
+		 * A driver without the kernel's queues may count no writes either.  Of ZFS it is not
+		 * known which parts of the pool a sync writes to, nor what deduplication leaves out.
+		 */
+		.writes_uncounted = !device.count_flushes || storage->is_zfs,
+		/* the file of a loop device has a backing device, even if that is unknown */
+		.has_backing = storage->disks.backing_file[0] != '\0',
+		.backing_write_cache = sp_disks_summary(&storage->disks, SP_LEVEL_BACKING).write_cache
+	};
 }
 
 /*
@@ -244,7 +242,7 @@ set_facts(const sp_storage *storage, sp_device_facts *facts)
  * run the ZFS tools and wait some seconds for them.
  */
 void
-sp_storage_examine(const sp_location *location, sp_storage *storage, sp_device_facts *facts)
+sp_storage_examine(const sp_location *location, sp_storage *storage)
 {
 	StringInfoData why_not;
 	sp_parent	parent = {0};
@@ -260,7 +258,6 @@ sp_storage_examine(const sp_location *location, sp_storage *storage, sp_device_f
 		storage->zfs_unknown = why_not.data;
 		add_pool_disks(storage);
 	}
-	set_facts(storage, facts);
 }
 
 /* ----------------------------------------------------------------- counters */

@@ -67,8 +67,8 @@ extern const sp_mount_table *sp_storage_mounts(void);
 extern void sp_storage_find(const sp_location *location, const sp_mount_table *mounts,
 							sp_parent *parent, sp_storage *storage);
 extern void sp_storage_find_disks(sp_storage *storage);
-extern void sp_storage_examine(const sp_location *location, sp_storage *storage,
-							   sp_device_facts *facts);
+extern void sp_storage_examine(const sp_location *location, sp_storage *storage);
+extern sp_device_facts sp_storage_facts(const sp_storage *storage);
 
 /*
  * Open the counters of its disks, right before the run.  The caller must call

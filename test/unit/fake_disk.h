@@ -535,6 +535,7 @@ plan_for(const sp_suite *suite, const sp_server *server)
 	memset(&disk, 0, offsetof(fake_disk, records));
 	memset(&suite_data, 0, sizeof(suite_data));
 	stream_log.max_bytes = planned_bytes;
+	probe->device = (sp_device_facts) {.write_cache = "", .backing_write_cache = ""};
 	probe->data = &suite_data;
 	probe->suite = suite;
 	suite->plan(probe, server);

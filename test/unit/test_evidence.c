@@ -247,7 +247,7 @@ plan_for_method(const char *current, int64_t duration, double others_flush)
 	plan_wal(current, duration);
 	stay_at_home();
 	probe->callbacks.read_counters = fake_read_counters;
-	strcpy(probe->device.write_cache, "write back");
+	probe->device.write_cache = "write back";
 	disk.sync_flushes = 1;
 	disk.write_requests = 2;
 	disk.background_flushes_per_second = others_flush;
@@ -434,8 +434,8 @@ TEST(waits_for_enough_windows)
 		if (rows[i].passes_none)
 		{
 			probe->device.has_backing = disk.counters.has_exempt = true;
-			strcpy(probe->device.write_cache, "write through");
-			strcpy(probe->device.backing_write_cache, "write back");
+			probe->device.write_cache = "write through";
+			probe->device.backing_write_cache = "write back";
 		}
 		run_probe();
 		assert_int_equal(found(), rows[i].durable);
@@ -593,7 +593,7 @@ TEST(asks_whether_fua_replaces_a_flush)
 TEST(needs_no_flush_without_a_cache)
 {
 	plan_with_counters(2 * SECOND, 0);
-	strcpy(probe->device.write_cache, "write through");
+	probe->device.write_cache = "write through";
 	disk.sync_flushes = 0;
 	run_probe();
 	assert_int_equal(found(), NO_CACHE);

@@ -340,7 +340,7 @@ TEST(doubts_without_counters)
 	assert_string_equal(sp_probe_method_doubt(probe, "fdatasync", &at_backing),
 						"none of its syncs was measured");
 	assert_false(at_backing);
-	strcpy(probe->device.write_cache, "write back");
+	probe->device.write_cache = "write back";
 	run_probe();
 	assert_int_equal(sp_probe_method_durable(probe, "fdatasync"), SP_DURABLE_UNKNOWN);
 	assert_string_equal(sp_probe_method_doubt(probe, "fdatasync", &at_backing),

@@ -218,12 +218,12 @@ typedef struct sp_rotation
 typedef struct sp_device_facts
 {
 	const char *syncs_nothing;	/* why the file system does not sync, or NULL */
-	char		write_cache[16];
+	const char *write_cache;	/* see sp_durable_facts */
 	bool		fua;			/* a disk may take FUA writes */
 	bool		flushes_uncounted;	/* a disk may not count flushes */
 	bool		writes_uncounted;	/* syncs may write where no counter shows it */
 	bool		has_backing;	/* it is a loop device, with its file on other disks */
-	char		backing_write_cache[16];
+	const char *backing_write_cache;
 } sp_device_facts;
 
 typedef struct sp_probe sp_probe;
