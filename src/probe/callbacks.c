@@ -134,15 +134,11 @@ callback_read_counters(void *context, sp_counters counters[SP_LEVELS])
 #define NOTICE_INTERVAL_NS		SP_NS_PER_S
 #define NOTICES_OF_THE_PAST		20
 
-/* The regime that is shown while it is measured: the deciding one, if the suite has it. */
+/* While it is measured, the deciding regime is shown. */
 static bool
 is_shown(const sp_probe *probe, const sp_test_case *test_case)
 {
-	bool		has_deciding = false;
-
-	for (int c = 0; c < probe->ncases; c++)
-		has_deciding = has_deciding || probe->cases[c].regime == probe->deciding;
-	return (!has_deciding || test_case->regime == probe->deciding) && !test_case->control &&
+	return test_case->regime == probe->deciding && !test_case->control &&
 		test_case->baseline >= 0 && test_case->max_rounds == 0;
 }
 

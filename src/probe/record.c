@@ -72,16 +72,6 @@ run_row(const sp_run *run, TupleDesc row_type)
 	return sp_row_form(row);
 }
 
-static void
-insert_rows(sp_run *run, TupleDesc run_type)
-{
-	sp_history_insert(run_type, &run->row, 1);
-	sp_history_insert(run->measurement_type, run->measurements, run->nmeasurements);
-	sp_history_insert(sp_history_row_type("samples"), run->samples, run->nsamples);
-	if (run->suite->record)
-		run->suite->record(run);
-}
-
 /* Build the rows of the run, and insert them into the history unless run_id is 0. */
 void
 sp_record(sp_run *run)
@@ -94,6 +84,11 @@ sp_record(sp_run *run)
 	else
 		sp_measurement_rows(run);
 	run->row = run_row(run, run_type);
-	if (run->run_id != 0)
-		insert_rows(run, run_type);
+	if (run->run_id == 0)
+		return;
+	sp_history_insert(run_type, &run->row, 1);
+	sp_history_insert(run->measurement_type, run->measurements, run->nmeasurements);
+	sp_history_insert(sp_history_row_type("samples"), run->samples, run->nsamples);
+	if (run->suite->record)
+		run->suite->record(run);
 }

@@ -63,12 +63,6 @@ check_setting(const char *name, const char *value)
 	" ANY ('{string,number,boolean}') THEN value OPERATOR(pg_catalog.#>>) '{}' END" \
 	" FROM pg_catalog.jsonb_each($1)"
 
-static char *
-column_of(uint64 row, int column)
-{
-	return SPI_getvalue(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column);
-}
-
 /*
  * The settings of a jsonb object as session options, or an error that says what is
  * wrong.  A search_path is returned apart, since the schema of the run precedes it.
@@ -90,8 +84,8 @@ sp_workload_check_settings(Datum settings, char **search_path)
 	sp_spi_execute(EACH_SETTING, lengthof(types), types, &settings, NULL, SPI_OK_SELECT);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		const char *name = column_of(i, 1);
-		const char *value = column_of(i, 2);
+		const char *name = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
+		const char *value = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 2);
 
 		if (value == NULL)
 			ereport(ERROR,

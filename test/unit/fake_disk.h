@@ -524,6 +524,8 @@ leave_out_new_methods(void)
 		if (strstr(names, name) == NULL)
 			probe->files[i].status = SP_UNSUPPORTED;
 	}
+	for (int c = 0; c < probe->ncases; c++)
+		probe->results[c].status = probe->files[probe->cases[c].file].status;
 }
 
 /* Defaults for a test: a fast disk, and a run on it. */

@@ -29,6 +29,7 @@ int
 sp_plan_case(sp_probe *probe, sp_test_case test_case)
 {
 	probe->cases[probe->ncases] = test_case;
+	probe->results[probe->ncases].status = probe->files[test_case.file].status;
 	return probe->ncases++;
 }
 
@@ -98,17 +99,6 @@ sp_regime_share(const sp_probe *probe, sp_regime regime, bool both)
 	return !both ? 1 : regime == probe->deciding ? SP_DECIDING_SHARE : 1 - SP_DECIDING_SHARE;
 }
 
-static int
-count_planned(const sp_probe *probe, sp_regime regime)
-{
-	int			n = 0;
-
-	for (int c = 0; c < probe->ncases; c++)
-		n += probe->cases[c].regime == regime &&
-			probe->files[probe->cases[c].file].status == SP_OK;
-	return n;
-}
-
 /*
  * The paced regime needs one flush interval, the saturated one a slice for each case, which
  * lasts 4 ms or its share of the duration, with the rests of the duty cycle.  No speed of the
@@ -118,9 +108,9 @@ bool
 sp_probe_fits(const sp_probe *probe, double *enough_ns)
 {
 	double		duration = (double) probe->duration_ns;
-	bool		paced = count_planned(probe, SP_PACED) > 0;
+	bool		paced = sp_count_cases(probe, SP_PACED) > 0;
 	double		paced_ns = paced ? (double) probe->flush_interval_ns : 0;
-	double		slices_ns = (double) (count_planned(probe, SP_SATURATED) * SP_SLICE_NS);
+	double		slices_ns = (double) (sp_count_cases(probe, SP_SATURATED) * SP_SLICE_NS);
 	double		share_ns = sp_regime_share(probe, SP_SATURATED, paced) * duration;
 
 	*enough_ns = paced_ns + slices_ns / probe->duty_cycle;

@@ -86,6 +86,7 @@ plan_tool_comparison(sp_probe *probe, const sp_server *server, const char *test,
 static void
 plan_pg_test_fsync(sp_probe *probe, const sp_server *server)
 {
+	probe->deciding = SP_SATURATED;
 	plan_tool_comparison(probe, server, "one_write", 1);
 	plan_tool_comparison(probe, server, "two_writes", 2);
 	for (size_t i = 0; i < lengthof(tool_lines); i++)
