@@ -155,7 +155,7 @@ sp_child_start(sp_child *child, const sp_child_program *program)
 {
 	int			outputs[2];
 
-	*child = (sp_child) {.program = program};
+	*child = (sp_child) {.timeout_ms = program->timeout_ms};
 	for (int i = 0; i < 2; i++)
 	{
 		child->files[i] = OpenTemporaryFile(false);
@@ -215,7 +215,7 @@ sp_child_has_ended(sp_child *child)
 	child->timed_out = ended == 0;
 	child->succeeded = ended > 0 && status == 0;
 	if (child->timed_out)
-		child->ending = psprintf("did not end within %g s%s", child->program->timeout_ms / 1000.0,
+		child->ending = psprintf("did not end within %g s%s", child->timeout_ms / 1000.0,
 								 ends_within(child->pid, SIGKILL, KILL_GRACE_MS) ? "" :
 								 ", nor when it was killed");
 	else if (ended < 0)

@@ -39,7 +39,7 @@ typedef struct sp_child_program
 /* A program that runs or has ended. */
 struct sp_child
 {
-	const sp_child_program *program;
+	int			timeout_ms;		/* see sp_child_program */
 	pid_t		pid;
 	bool		runs;
 	File		files[2];		/* its outputs; 0: closed */

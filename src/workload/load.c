@@ -73,13 +73,14 @@ sp_load_make(const char *workload, int seconds)
 void
 sp_load_start(sp_workload_run *run)
 {
-	run->load_program = (sp_child_program) {
+	sp_child_program program = {
 		.path = run->pgbench,
 		.argv = sp_pgbench_argv(run, false),
 		.envp = sp_pgbench_envp(run)
 	};
+
 	sp_release_snapshots();
-	sp_child_start(&run->load, &run->load_program);
+	sp_child_start(&run->load, &program);
 }
 
 /*

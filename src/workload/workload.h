@@ -115,8 +115,7 @@ typedef struct sp_workload_run
 	const sp_pgbench_once *tear_down;	/* NULL: none */
 	const sp_pgbench_once *drop;
 
-	sp_child_program load_program;	/* of a load */
-	sp_child	load;
+	sp_child	load;			/* pgbench, if it is the load of something else */
 
 	char	   *wal_sync_method;	/* when pgbench began */
 	TimestampTz started_at;
