@@ -108,22 +108,9 @@ WHERE c.before <> coalesce(c.now, '')
 $$;
 
 --
--- Whether the advice of a run was followed: what it recommends instead is the current value.
---
-CREATE FUNCTION sync_probe_internal.followed(
-    verdict text, recommended text, before text, setting name)
-RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT coalesce(verdict IN ('switch', 'unsafe') AND recommended <> before
-                AND recommended = current_setting(setting), false)
-$$;
-
---
 -- What a run of the wal suite says today of its location; null: there is none.  It takes a row,
--- because a run on a standby is not in the table and has no run_id.  changes and was_followed are
--- the results of changes_since() and followed().
+-- because a run on a standby is not in the table and has no run_id.  changes is the result of
+-- changes_since(); was_followed: what the run recommends instead is the current value.
 --
 CREATE FUNCTION sync_probe_internal.run_advice(
     of_location name,
@@ -246,8 +233,9 @@ FROM (VALUES (1, 'trial', false), (2, 'trial', true), (3, 'commit', false))
                                WHERE m.run_id = (r.run).run_id AND m.test = of_setting
                                  AND m.choice = 'recommended'),
                               r.current_value)) AS v (recommended_value),
-     LATERAL (SELECT sync_probe_internal.followed(r.verdict, v.recommended_value, r.current_value,
-                                                  of_setting)) AS f (followed)
+     LATERAL (SELECT coalesce(r.verdict = 'switch' AND v.recommended_value <> r.current_value
+                              AND v.recommended_value = current_setting(of_setting), false)
+             ) AS f (followed)
 $$;
 
 --

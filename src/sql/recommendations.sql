@@ -112,8 +112,10 @@ LEFT JOIN LATERAL (
                   '{}') AS commands,
            c.commit_delay AS recommended_commit_delay,
            s.changes
-    FROM sync_probe_internal.followed((n.run).verdict, (n.run).recommended_value,
-             (n.run).wal_sync_method, 'wal_sync_method') AS f (followed)
+    FROM (SELECT coalesce((n.run).verdict IN ('switch', 'unsafe')
+                          AND (n.run).recommended_value <> (n.run).wal_sync_method
+                          AND (n.run).recommended_value = current_setting('wal_sync_method'), false)
+         ) AS f (followed)
     CROSS JOIN LATERAL sync_probe_internal.changes_since(n.run, n.place, f.followed) AS s (changes)
     CROSS JOIN LATERAL sync_probe_internal.run_advice(n.location, n.run, s.changes,
                                                       f.followed) AS a
