@@ -135,33 +135,9 @@ FROM sync_probe_internal.this_server() AS s
 $$;
 
 --
--- The verdict of one run as it was stored, with the names of recommendation_details; no row for
--- a run without one.  It has no commands: what this server needs now is in recommendation_details.
---
-CREATE FUNCTION sync_probe_internal.report_verdict(run sync_probe.runs)
-RETURNS SETOF jsonb
-LANGUAGE sql STABLE
-ROWS 1
-SET search_path = pg_catalog, pg_temp
-AS $$
-SELECT jsonb_build_object(
-    'location', run.location, 'verdict', run.verdict,
-    'current_method', CASE WHEN run.suite = 'wal' THEN run.wal_sync_method
-                           WHEN run.setting = 'wal_sync_method' THEN m.method
-                           ELSE run.setting || ' = ' || m.method END,
-    'recommended_method', run.recommended_value, 'best_method', run.best_value,
-    'max_regret', run.max_regret, 'deciding_test', run.deciding_test, 'flush_us', run.flush_us,
-    'durable', run.durable, 'basis', run.suite, 'run_id', run.run_id, 'reason', run.reason)
-FROM (SELECT min(m.method) FILTER (WHERE m.choice = 'current') AS method
-      FROM sync_probe.measurements AS m
-      WHERE m.run_id = run.run_id AND m.test = run.setting) AS m
-WHERE run.suite IN ('wal', 'trial', 'commit') AND run.verdict IS NOT NULL
-$$;
-
---
--- The data of given runs: the verdicts of the first 100, and the findings that rest on one of them.
--- With null that of this server: its advice, the runs that this rests on, both with pg_wal before
--- the worst verdicts, and all findings.
+-- The data of given runs: the verdicts of the first 100 as they were stored, without commands, and
+-- the findings that rest on one of them.  With null that of this server: its advice, the runs that
+-- this rests on, both with pg_wal before the worst verdicts, and all findings.
 --
 CREATE FUNCTION sync_probe_internal.report_data(run_ids bigint[], paths boolean)
 RETURNS sync_probe_internal.report_data
@@ -175,11 +151,25 @@ SELECT ROW(c.chosen, paths,
     ARRAY(SELECT l FROM sync_probe.locations AS l ORDER BY l.name <> 'pg_wal', l.name), r.runs,
     CASE WHEN NOT c.chosen THEN sync_probe_internal.report_more() END,
     CASE WHEN c.chosen
-         THEN ARRAY(SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details, v)
-                    FROM generate_subscripts(r.runs, 1) AS i,
-                         LATERAL sync_probe_internal.report_verdict(r.runs[i]) AS v
-                    WHERE i <= 100
-                    ORDER BY i)
+         THEN ARRAY(SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details,
+                        jsonb_build_object(
+                            'location', n.location, 'verdict', n.verdict,
+                            'current_method',
+                            CASE WHEN n.suite = 'wal' THEN n.wal_sync_method
+                                 WHEN n.setting = 'wal_sync_method' THEN m.method
+                                 ELSE n.setting || ' = ' || m.method END,
+                            'recommended_method', n.recommended_value,
+                            'best_method', n.best_value, 'max_regret', n.max_regret,
+                            'deciding_test', n.deciding_test, 'flush_us', n.flush_us,
+                            'durable', n.durable, 'basis', n.suite, 'run_id', n.run_id,
+                            'reason', n.reason))
+                    FROM unnest(r.runs) WITH ORDINALITY AS n,
+                         LATERAL (SELECT min(m.method) FILTER (WHERE m.choice = 'current') AS method
+                                  FROM sync_probe.measurements AS m
+                                  WHERE m.run_id = n.run_id AND m.test = n.setting) AS m
+                    WHERE n.suite IN ('wal', 'trial', 'commit') AND n.verdict IS NOT NULL
+                      AND n.ordinality <= 100
+                    ORDER BY n.ordinality)
          ELSE ARRAY(SELECT jsonb_populate_record(NULL::sync_probe.recommendation_details,
                                                  to_jsonb(o) - '{place,run}'::text[])
                     FROM own AS o
