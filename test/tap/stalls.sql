@@ -108,6 +108,10 @@ INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second, length_ms, bytes
 (2, 1, 0, 1000, 0, NULL), (2, 1, 1, 1000, 8192, 100001);
 SELECT results_eq('SELECT second, kind FROM sync_probe_internal.stalls(2)',
                   $$VALUES (1, 'flush')$$, 'figures that are missing');
+INSERT INTO sync_probe.stream_seconds (run_id, ordinal, second, length_ms, bytes, slowest_us)
+SELECT 2, 1, n, 1000, 8192, 900 FROM generate_series(2, 40) AS n;
+SELECT matches(pg_temp.stalls(4, '{"bytes": 1048576}'), 'second 1000 8 kB 4 ',
+               'what is usual is so in the same run');
 DELETE FROM sync_probe.runs;
 
 -- ------------------------------------------------------------------ the finding
