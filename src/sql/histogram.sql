@@ -6,26 +6,19 @@
 -- the octave that were recorded.
 --
 CREATE VIEW sync_probe.latency_histogram AS
-WITH bucket AS (
-    SELECT s.run_id, s.ordinal, b.lower_us, b.ops,
-           -- without 1e-9, rounding can put a power of two into the octave below
-           pow(2, floor(ln(greatest(b.lower_us, 0.001) * 1000) / ln(2.0::float8) + 1e-9))
-               AS octave_ns
+WITH bar AS (
+    SELECT s.run_id, s.ordinal, l.lower_us, l.lower_us + o.ns / 8000 AS upper_us,
+           sum(b.ops)::bigint AS ops,
+           (sum(b.ops) / nullif(max(sum(b.ops)) OVER of_measurement, 0))::float8 AS height
     FROM sync_probe_internal.samples AS s,
-         LATERAL unnest(s.bucket_lower_us, s.bucket_ops) AS b (lower_us, ops)
-), part AS (
-    SELECT run_id, ordinal, ops,
-           octave_ns / 1000 * (1 + floor((lower_us * 1000 / octave_ns - 1) * 8 + 1e-9) / 8)
-               AS lower_us,
-           octave_ns / 8000 AS width_us
-    FROM bucket
-), bar AS (
-    SELECT run_id, ordinal, lower_us, lower_us + width_us AS upper_us,
-           sum(ops)::bigint AS ops,
-           (sum(ops) / nullif(max(sum(ops)) OVER of_measurement, 0))::float8 AS height
-    FROM part
-    GROUP BY run_id, ordinal, lower_us, width_us
-    WINDOW of_measurement AS (PARTITION BY run_id, ordinal)
+         LATERAL unnest(s.bucket_lower_us, s.bucket_ops) AS b (lower_us, ops),
+         -- the octave; without 1e-9, rounding can put a power of two into the one below
+         LATERAL (SELECT pow(2, floor(ln(greatest(b.lower_us, 0.001) * 1000) / ln(2.0::float8)
+                                      + 1e-9))) AS o (ns),
+         LATERAL (SELECT o.ns / 1000 * (1 + floor((b.lower_us * 1000 / o.ns - 1) * 8 + 1e-9) / 8)
+                 ) AS l (lower_us)
+    GROUP BY s.run_id, s.ordinal, l.lower_us, o.ns
+    WINDOW of_measurement AS (PARTITION BY s.run_id, s.ordinal)
 )
 SELECT b.run_id, b.ordinal, m.test, m.method,
        round(b.lower_us::numeric, CASE WHEN b.lower_us < 10 THEN 3 ELSE 1 END)::float8 AS lower_us,
