@@ -21,10 +21,17 @@
 /* -------------------------------------------------------------- the workload */
 
 static char *
-text_column(MemoryContext context, int number)
+text_column(MemoryContext context, const char *column)
 {
-	char	   *value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, number);
+	int			number = SPI_fnumber(SPI_tuptable->tupdesc, column);
+	char	   *value;
 
+	if (number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" is missing in table %s.workloads", column, SP_SCHEMA),
+				 errhint(SP_UPDATE_HINT)));
+	value = SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, number);
 	return value ? MemoryContextStrdup(context, value) : NULL;
 }
 
@@ -49,22 +56,23 @@ sp_workload_find(sp_workload *workload)
 	Oid			types[] = {NAMEOID};
 	Datum		values[] = {NameGetDatum(&workload->name)};
 	sp_caller	caller = sp_become_history_owner();
+	char	   *transactions;
 
 	/* a builtin one that a later version has brought may have the name of a user's */
-	sp_spi_execute("SELECT suite, setup, script, teardown, protocol, new_connections, builtin,"
-				   " coalesce(transactions, 0) FROM " SP_SCHEMA ".workloads"
+	sp_spi_execute("SELECT * FROM " SP_SCHEMA ".workloads"
 				   " WHERE workload OPERATOR(pg_catalog.=) $1 ORDER BY builtin DESC LIMIT 1",
 				   lengthof(types), types, values, NULL, SPI_OK_SELECT);
 	if (SPI_processed == 0)
 		complain_unknown(NameStr(workload->name));
-	namestrcpy(&workload->suite, text_column(context, 1));
-	workload->setup = text_column(context, 2);
-	workload->script = text_column(context, 3);
-	workload->teardown = text_column(context, 4);
-	workload->protocol = text_column(context, 5);
-	workload->new_connections = text_column(context, 6)[0] == 't';
-	workload->builtin = text_column(context, 7)[0] == 't';
-	workload->transactions = pg_strtoint32(text_column(context, 8));
+	namestrcpy(&workload->suite, text_column(context, "suite"));
+	workload->setup = text_column(context, "setup");
+	workload->script = text_column(context, "script");
+	workload->teardown = text_column(context, "teardown");
+	workload->protocol = text_column(context, "protocol");
+	workload->new_connections = text_column(context, "new_connections")[0] == 't';
+	workload->builtin = text_column(context, "builtin")[0] == 't';
+	transactions = text_column(context, "transactions");
+	workload->transactions = transactions ? pg_strtoint32(transactions) : 0;
 	SPI_finish();
 	sp_become_caller(caller);
 }
