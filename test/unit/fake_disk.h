@@ -521,11 +521,15 @@ leave_out_new_methods(void)
 		if (probe->files[i].method == NULL)
 			continue;
 		snprintf(name, sizeof(name), " %s ", probe->files[i].method->name);
-		if (strstr(names, name) == NULL)
-			probe->files[i].status = SP_UNSUPPORTED;
+		if (strstr(names, name) != NULL)
+			continue;
+		probe->files[i].status = SP_UNSUPPORTED;
+		for (int c = 0; c < probe->ncases; c++)
+		{
+			if (probe->cases[c].file == i)
+				probe->results[c].status = SP_UNSUPPORTED;
+		}
 	}
-	for (int c = 0; c < probe->ncases; c++)
-		probe->results[c].status = probe->files[probe->cases[c].file].status;
 }
 
 /* Defaults for a test: a fast disk, and a run on it. */
